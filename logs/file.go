@@ -1,0 +1,91 @@
+// Package logs sets up ralph's own log, keeps append-only files with rotation,
+// and follows such files from another process.
+package logs
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+
+	"gopkg.in/natefinch/lumberjack.v2"
+)
+
+// File is an append-only file that rotates by size. It is safe for use by
+// several goroutines and buffers until Flush: one write call per batch keeps
+// a flood of small records cheap.
+type File struct {
+	mu  sync.Mutex
+	out *lumberjack.Logger
+	buf *bufio.Writer
+}
+
+// OpenFile appends to path; above megabytes it is renamed aside with the time
+// in its name, and the newest keep of those stay. New files have mode 0600. A
+// symbolic link is refused: it could lead out of the project.
+func OpenFile(path string, megabytes, keep int) (*File, error) {
+	info, err := os.Lstat(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("open log: %q is not a regular file", path)
+	}
+	out := &lumberjack.Logger{Filename: path, MaxSize: megabytes, MaxBackups: keep, LocalTime: true}
+	return &File{out: out, buf: bufio.NewWriterSize(out, 32<<10)}, nil
+}
+
+// Write appends p; it may stay in memory until Flush.
+func (f *File) Write(p []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, err := f.buf.Write(p)
+	return n, f.reset(err)
+}
+
+// Flush hands everything to the operating system.
+func (f *File) Flush() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.reset(f.buf.Flush())
+}
+
+// reset makes a failed writer usable again: a full disk loses log lines, and
+// they come again when there is space.
+func (f *File) reset(err error) error {
+	if err != nil {
+		f.buf.Reset(f.out)
+		return fmt.Errorf("write log: %w", err)
+	}
+	return nil
+}
+
+// Rotate begins a new file.
+func (f *File) Rotate() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.reset(f.buf.Flush()); err != nil {
+		return err
+	}
+	return f.out.Rotate()
+}
+
+// Reopen goes on in a new file when somebody removed the one that is open:
+// what is written to it then would never be seen.
+func (f *File) Reopen() error {
+	if _, err := os.Lstat(f.out.Filename); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return errors.Join(f.reset(f.buf.Flush()), f.out.Close()) // opened again by the next write
+}
+
+// Close flushes and closes.
+func (f *File) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return errors.Join(f.reset(f.buf.Flush()), f.out.Close())
+}

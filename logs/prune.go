@@ -1,0 +1,60 @@
+package logs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// Prune removes the oldest files below the folders of dir until what they hold
+// is at most maxBytes. Files directly in dir rotate by themselves and stay.
+func Prune(dir string, maxBytes int64) error {
+	type aged struct {
+		path string
+		size int64
+		at   time.Time
+	}
+	var all []aged
+	var total int64
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() || filepath.Dir(path) == filepath.Clean(dir) {
+			return ignoreMissing(err)
+		}
+		info, err := e.Info()
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		total += info.Size()
+		all = append(all, aged{path, info.Size(), info.ModTime()})
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("prune logs: %w", err)
+	}
+	if total <= maxBytes {
+		return nil
+	}
+	slices.SortFunc(all, func(a, b aged) int { return a.at.Compare(b.at) })
+	for _, f := range all {
+		if total <= maxBytes {
+			break
+		}
+		if err := ignoreMissing(os.Remove(f.path)); err != nil {
+			return fmt.Errorf("prune logs: %w", err)
+		}
+		total -= f.size
+		_ = os.Remove(filepath.Dir(f.path)) // fails while it is not empty, as wanted
+	}
+	return nil
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

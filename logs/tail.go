@@ -1,0 +1,159 @@
+package logs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// maxTailLine cuts a line that a reader would have to hold in memory.
+const maxTailLine = 1 << 20
+
+// maxTailPoll bounds what one Poll reads, so that a screen stays responsive
+// while it catches up with a large file.
+const maxTailPoll = 4 << 20
+
+// Tail follows a file that another process appends to, rotates, truncates,
+// removes or has not made yet. It never waits; Poll when something changed.
+// The zero value is not usable.
+type Tail struct {
+	path    string
+	back    int64 // bytes before the end to begin with
+	file    *os.File
+	info    fs.FileInfo
+	offset  int64
+	started bool
+	partial []byte
+	skip    bool // within a line that was cut
+	buf     []byte
+}
+
+// NewTail follows path, beginning at most backBytes before its end, at the
+// start of a line. A negative number means from the beginning.
+func NewTail(path string, backBytes int64) *Tail {
+	return &Tail{path: path, back: backBytes}
+}
+
+// Poll returns the complete lines since the last Poll, without their line
+// ends; they are valid until the next Poll. A missing file gives none. Lines
+// above 1 MiB are cut. After a rotation the rest of the old file comes first.
+func (t *Tail) Poll() ([][]byte, error) {
+	var lines [][]byte
+	budget := maxTailPoll
+	for budget > 0 {
+		if t.file == nil {
+			if ok, err := t.open(); !ok {
+				return lines, err
+			}
+		}
+		n, err := t.read(budget, &lines)
+		budget -= n
+		if err != nil {
+			return lines, err
+		}
+		if n > 0 {
+			continue
+		}
+		replaced, err := t.replaced()
+		if err != nil || !replaced {
+			return lines, err
+		}
+	}
+	return lines, nil
+}
+
+func (t *Tail) open() (bool, error) {
+	f, err := os.Open(t.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		t.started = true // what appears later is new from its first byte
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("follow log: %w", err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		_ = f.Close()
+		return false, fmt.Errorf("follow log: %w", err)
+	}
+	t.file, t.info, t.offset, t.skip = f, info, 0, false
+	if !t.started && t.back >= 0 && info.Size() > t.back {
+		// The byte before tells whether the line is whole.
+		t.offset = max(info.Size()-t.back-1, 0)
+		t.skip = true
+	}
+	t.started = true
+	return true, nil
+}
+
+func (t *Tail) read(budget int, lines *[][]byte) (int, error) {
+	if t.buf == nil {
+		t.buf = make([]byte, 64<<10)
+	}
+	n, err := t.file.ReadAt(t.buf[:min(len(t.buf), budget)], t.offset)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, fmt.Errorf("follow log: %w", err)
+	}
+	t.offset += int64(n)
+	for p := t.buf[:n]; len(p) > 0; {
+		i := bytes.IndexByte(p, '\n')
+		if i < 0 {
+			t.keep(p)
+			break
+		}
+		t.keep(p[:i])
+		if !t.skip || len(t.partial) > 0 {
+			*lines = append(*lines, bytes.Clone(bytes.TrimSuffix(t.partial, []byte("\r"))))
+		}
+		t.partial, t.skip = t.partial[:0], false
+		p = p[i+1:]
+	}
+	return n, nil
+}
+
+// keep adds to the current line. While skip is set without a partial line, the
+// beginning of the line was not seen and it is dropped; with one it was cut.
+func (t *Tail) keep(p []byte) {
+	if t.skip {
+		return
+	}
+	if room := maxTailLine - len(t.partial); len(p) > room {
+		p, t.skip = p[:room], true
+	}
+	t.partial = append(t.partial, p...)
+}
+
+// replaced notices that the path is another file now, or shorter than what was
+// read, and begins again there.
+func (t *Tail) replaced() (bool, error) {
+	info, err := os.Stat(t.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil // between rename and create, or gone: keep what is open
+	}
+	if err != nil {
+		return false, fmt.Errorf("follow log: %w", err)
+	}
+	same := os.SameFile(info, t.info)
+	if same && info.Size() >= t.offset {
+		return false, nil
+	}
+	t.partial = t.partial[:0]
+	if same {
+		t.offset, t.skip = 0, false
+		return true, nil
+	}
+	return true, t.Close()
+}
+
+// Close releases the file; a later Poll opens it again from its beginning.
+func (t *Tail) Close() error {
+	if t.file == nil {
+		return nil
+	}
+	err := t.file.Close()
+	t.file = nil
+	return err
+}

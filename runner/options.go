@@ -1,0 +1,46 @@
+package runner
+
+import "time"
+
+// Options is everything that a run can be told. The config package fills it;
+// its table of options documents names, defaults and ranges.
+type Options struct {
+	CallsPerHour  int           // agent calls in one clock hour; at least 1
+	TokensPerHour int64         // 0: off
+	MaxIterations int           // 0: no bound
+	MaxCost       float64       // US dollars for the run; 0: off
+	MaxDuration   time.Duration // wall clock for the run; 0: off
+	Timeout       time.Duration // one agent call
+	IdleTimeout   time.Duration // silence of the agent; 0: off
+
+	Agent          string   // row of the agent table
+	AgentCmd       string   // command line that replaces the row's program; empty: the row's
+	Model          string   // empty: the agent's own default
+	AllowedTools   []string // entries in the agent's own syntax
+	PermissionMode string   // "allowed-tools" or "bypass"
+
+	Continue      bool // resume ralph's own agent session
+	SessionExpiry time.Duration
+
+	NoProgressThreshold    int
+	SameErrorThreshold     int
+	DenialThreshold        int
+	OutputDeclineThreshold int // percent
+	Cooldown               time.Duration
+	AutoReset              bool // close the breaker when a run starts
+
+	Delay            time.Duration // between two iterations
+	OnLimit          string        // "wait" or "stop"
+	CompletionClaims int
+	OptionalSections []string
+
+	PromptFile string // empty: found
+	PlanFile   string // empty: found
+
+	TestCommand  string // required checks, run after the agent's turn; empty: none
+	BuildCommand string
+	LintCommand  string
+
+	Verbose bool
+	Notify  bool
+}

@@ -1,0 +1,74 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// Request asks a living runner for something.
+type Request string
+
+// The requests, in the order of the help.
+const (
+	RequestPause  Request = "pause"  // wait after this iteration
+	RequestResume Request = "resume" // end a pause or a wait
+	RequestSkip   Request = "skip"   // end this iteration and take the next task
+	RequestStop   Request = "stop"   // end the run after this iteration
+	RequestAbort  Request = "abort"  // end the run now
+)
+
+// Requests lists what a runner understands.
+func Requests() []Request {
+	return []Request{RequestPause, RequestResume, RequestSkip, RequestStop, RequestAbort}
+}
+
+// Send leaves a request for the runner of the project: one file, renamed in.
+func Send(dir string, q Request) error {
+	if !slices.Contains(Requests(), q) {
+		return fmt.Errorf("send request: %q is not one of %v", q, Requests())
+	}
+	folder := filepath.Join(dir, dirControl)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return fmt.Errorf("send request: %w", err)
+	}
+	name := fmt.Sprintf("%020d-%d-%s", time.Now().UnixNano(), os.Getpid(), q)
+	if err := renameio.WriteFile(filepath.Join(folder, name), nil, 0o600, renameio.WithTempDir(folder)); err != nil {
+		return fmt.Errorf("send request: %w", err)
+	}
+	return nil
+}
+
+// TakeRequests removes and returns the waiting requests, oldest first. Files
+// that are no request are left alone.
+func (w *Writer) TakeRequests() ([]Request, error) {
+	entries, err := os.ReadDir(w.path(dirControl))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read requests: %w", err)
+	}
+	var all []Request
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue // a temporary file about to be renamed
+		}
+		q := Request(e.Name()[strings.LastIndexByte(e.Name(), '-')+1:])
+		if !slices.Contains(Requests(), q) {
+			continue
+		}
+		if err := remove(w.path(dirControl, e.Name())); err != nil {
+			return all, err
+		}
+		all = append(all, q)
+	}
+	return all, nil
+}

@@ -1,0 +1,105 @@
+// Package state is the on-disk contract between the runner and everybody who
+// looks at it: the types, the table of files, atomic writes, the lock and the
+// control requests. A Reader has only reads; a Writer comes only from Acquire,
+// which holds the lock, so a monitor cannot write by type.
+package state
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// DirName is the state directory inside a project.
+const DirName = ".ralph"
+
+// The files of the state directory.
+const (
+	fileLock     = ".lock"
+	fileCalls    = ".call_count"
+	fileTokens   = ".token_count"
+	fileReset    = ".last_reset"
+	fileBreaker  = ".circuit_breaker_state"
+	fileHistory  = ".circuit_breaker_history"
+	fileSignals  = ".exit_signals"
+	fileAnalysis = ".response_analysis"
+	fileSession  = ".ralph_session"
+	fileStatus   = "status.json"
+	fileEvents   = "events.jsonl"
+	fileLive     = "live.log"
+	fileFlags    = "flags.json"
+	dirLogs      = "logs"
+	dirControl   = "control"
+)
+
+// File is one row of the file table.
+type File struct {
+	Name, Form, Lifetime string
+}
+
+// Files lists everything that ralph keeps in the state directory, in the order
+// of the documentation.
+func Files() []File {
+	return []File{
+		{fileLock, "flock held by the runner; JSON: `pid`, `run_id`, `started_at`", "process"},
+		{fileCalls, "`7\\n`", "this clock hour"},
+		{fileTokens, "`900\\n`", "this clock hour"},
+		{fileReset, "`2026112004\\n`, `%Y%m%d%H` local", "this clock hour"},
+		{fileBreaker, "JSON: state, counters, reason of the circuit breaker", "until reset"},
+		{fileHistory, "JSON lines `{timestamp, loop, from_state, to_state, reason}`, the latest 500", "until reset"},
+		{fileSignals, "JSON: `test_only_loops`, `done_signals`, `completion_indicators`: iteration numbers, the latest 5", "one run"},
+		{fileAnalysis, "JSON: analysis of the latest agent call", "one run"},
+		{fileSession, "JSON: `agent`, `session_id`, `created_at`, `last_used`, `reset_at`, `reset_reason`", "expires"},
+		{fileStatus, "JSON: the snapshot that `ralph status` and the monitor show", "one run, kept after it"},
+		{fileEvents, "JSON lines, one event a line", "one run, the last runs kept"},
+		{fileLive, "text: what a person wants to read of the agent's output, as it comes", "rotated"},
+		{dirLogs + "/ralph.log", "text: ralph's own log, 10 MiB, 4 kept", "rotated"},
+		{dirLogs + "/RUN/ITERATION.raw", "every byte that the agent printed; beside it `ITERATION.prompt.md`, and the run's `flags.json`", "pruned by size"},
+		{dirControl + "/", "requests of `ralph pause`, `skip`, ...: one file each", "consumed"},
+	}
+}
+
+// Reader reads the state of one project. It creates nothing and never waits.
+type Reader struct{ dir string }
+
+// Open returns a Reader for the state directory dir (PROJECT/.ralph), which
+// need not exist.
+func Open(dir string) *Reader { return &Reader{dir: dir} }
+
+// Dir is the state directory.
+func (r *Reader) Dir() string { return r.dir }
+
+// EventsPath is the file of the run's events.
+func (r *Reader) EventsPath() string { return r.path(fileEvents) }
+
+// LiveLogPath is the file of the agent's readable output.
+func (r *Reader) LiveLogPath() string { return r.path(fileLive) }
+
+// LogPath is ralph's own log.
+func (r *Reader) LogPath() string { return r.path(dirLogs, "ralph.log") }
+
+// LogsDir holds ralph's own log and a folder for each run.
+func (r *Reader) LogsDir() string { return r.path(dirLogs) }
+
+// RunDir holds the raw output and the prompts of one run.
+func (r *Reader) RunDir(run string) string { return r.path(dirLogs, run) }
+
+// RawPath is every byte that the agent printed in one iteration.
+func (r *Reader) RawPath(run string, iteration int) string {
+	return r.path(dirLogs, run, strconv.Itoa(iteration)+".raw")
+}
+
+// PromptPath is the exact prompt of one iteration.
+func (r *Reader) PromptPath(run string, iteration int) string {
+	return r.path(dirLogs, run, strconv.Itoa(iteration)+".prompt.md")
+}
+
+func (r *Reader) path(elem ...string) string {
+	return filepath.Join(append([]string{r.dir}, elem...)...)
+}
+
+// Exists tells whether anything has ever run here.
+func (r *Reader) Exists() bool {
+	_, err := os.Stat(r.path(fileStatus))
+	return err == nil
+}

@@ -1,0 +1,91 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// Owner is who holds the lock.
+type Owner struct {
+	PID       int       `json:"pid"`
+	RunID     string    `json:"run_id"`
+	StartedAt time.Time `json:"started_at"`
+}
+
+// LockedError says that another runner is alive in this project.
+type LockedError struct{ Owner Owner }
+
+func (e *LockedError) Error() string {
+	if e.Owner.PID == 0 {
+		return "another ralph is starting in this project"
+	}
+	return fmt.Sprintf("another ralph is running in this project: pid %d, run %s, since %s",
+		e.Owner.PID, e.Owner.RunID, e.Owner.StartedAt.Local().Format("2006-01-02 15:04:05"))
+}
+
+// Owner tells who wrote the lock last and whether that runner is alive. Only
+// the lock itself decides: a pid may have been given to another process, and
+// status.json of a killed runner says "running" for ever.
+func (r *Reader) Owner() (Owner, bool) {
+	owner, err := readJSON(r.path(fileLock), func(Owner) string { return "" })
+	// A released lock is empty and a dead pid holds nothing; not touching the
+	// lock then keeps a reader from being in the way of a starting runner.
+	if err != nil || owner.PID <= 0 || !pidExists(owner.PID) {
+		return owner, false
+	}
+	l := flock.New(r.path(fileLock), flock.SetFlag(os.O_RDONLY))
+	got, err := l.TryRLock()
+	if err != nil {
+		return owner, false
+	}
+	if got {
+		_ = l.Close() // reading is all that was wanted
+		return owner, false
+	}
+	return owner, true
+}
+
+func pidExists(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
+}
+
+// lockPatience is how long Acquire tries: long enough to outlast a reader that
+// tests the lock, far too short for a person to notice.
+const lockPatience = 300 * time.Millisecond
+
+// acquireLock takes the exclusive lock and writes the owner into the file.
+func acquireLock(path string, owner Owner) (*flock.Flock, error) {
+	l := flock.New(path, flock.SetPermissions(0o600))
+	deadline := time.Now().Add(lockPatience)
+	for {
+		got, err := l.TryLock()
+		if err != nil {
+			return nil, fmt.Errorf("lock project: %w", err)
+		}
+		if got {
+			break
+		}
+		if time.Now().After(deadline) {
+			other, _ := readJSON(path, func(Owner) string { return "" })
+			return nil, &LockedError{other}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	data, err := json.Marshal(owner)
+	if err == nil {
+		// Written in place: a rename would leave the lock on an unlinked file.
+		err = os.WriteFile(path, append(data, '\n'), 0o600)
+	}
+	if err != nil {
+		_ = l.Close()
+		return nil, fmt.Errorf("lock project: %w", err)
+	}
+	return l, nil
+}

@@ -1,0 +1,277 @@
+package state
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
+)
+
+const historyKept = 500
+
+// gitignore hides what ralph keeps and leaves the user's own files to git.
+const gitignore = `# ralph's state; the files below are yours
+*
+!.gitignore
+!PROMPT.md
+!fix_plan.md
+!prd.json
+!AGENT.md
+!config.yaml
+!progress.txt
+!specs/
+!specs/**
+`
+
+// Writer changes the state of one project. It exists only while the lock is held.
+type Writer struct {
+	*Reader
+	lock  *flock.Flock
+	owner Owner
+}
+
+// Acquire creates the state directory where needed, takes the lock and sets
+// unusable snapshots aside as NAME.corrupt-TIME; those are returned, one error
+// each. It fails with *LockedError when another runner is alive.
+func Acquire(dir string, owner Owner) (*Writer, []error, error) {
+	if err := makeDirs(dir); err != nil {
+		return nil, nil, err
+	}
+	lock, err := acquireLock(filepath.Join(dir, fileLock), owner)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := &Writer{Reader: Open(dir), lock: lock, owner: owner}
+	aside, err := w.setAsideCorrupt(owner.StartedAt)
+	if err == nil {
+		err = w.ensureGitignore()
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, w.Release())
+	}
+	return w, aside, nil
+}
+
+func makeDirs(dir string) error {
+	for _, d := range []string{dir, filepath.Join(dir, dirLogs), filepath.Join(dir, dirControl)} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return fmt.Errorf("create state directory: %w", err)
+		}
+	}
+	return nil
+}
+
+// Ensure makes the state directory whole again after somebody deleted it, the
+// lock included: a lock on an unlinked file keeps nobody out. It tells whether
+// anything was missing.
+func (w *Writer) Ensure() (lost bool, err error) {
+	held, err1 := w.lock.Stat()
+	onDisk, err2 := os.Stat(w.path(fileLock))
+	if err1 == nil && err2 == nil && os.SameFile(held, onDisk) {
+		return false, makeDirs(w.dir)
+	}
+	if err := makeDirs(w.dir); err != nil {
+		return true, err
+	}
+	lock, err := acquireLock(w.path(fileLock), w.owner)
+	if err != nil {
+		return true, err
+	}
+	_ = w.lock.Close() // of the unlinked file
+	w.lock = lock
+	return true, w.ensureGitignore()
+}
+
+func (w *Writer) ensureGitignore() error {
+	path := w.path(".gitignore")
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return w.write(".gitignore", []byte(gitignore), 0o644)
+}
+
+// setAsideCorrupt renames what cannot be read, so that nothing is lost and the
+// defaults take its place.
+func (w *Writer) setAsideCorrupt(now time.Time) ([]error, error) {
+	_, e1 := w.Status()
+	_, e2 := w.Breaker()
+	_, e3 := w.Session()
+	_, e4 := w.Signals()
+	_, e5 := readCount(w.path(fileCalls), 1<<31)
+	_, e6 := readCount(w.path(fileTokens), 1<<53)
+	_, e7 := readHour(w.path(fileReset))
+	var aside []error
+	for _, err := range []error{e1, e2, e3, e4, e5, e6, e7} {
+		var corrupt *CorruptError
+		switch {
+		case err == nil:
+		case errors.As(err, &corrupt):
+			to := corrupt.Path + ".corrupt-" + now.Format("20060102T150405.000")
+			if err := os.Rename(corrupt.Path, to); err != nil {
+				return aside, fmt.Errorf("set state file aside: %w", err)
+			}
+			aside = append(aside, fmt.Errorf("%w; kept as %q, starting from the default", corrupt, filepath.Base(to)))
+		default:
+			return aside, err
+		}
+	}
+	return aside, nil
+}
+
+// Release gives the lock back. The lock file stays, emptied: removing it would
+// let two runners hold locks on two files of the same name.
+func (w *Writer) Release() error {
+	return errors.Join(os.Truncate(w.path(fileLock), 0), w.lock.Close())
+}
+
+// ClearRun removes what belongs to one run, so that nothing from a dead run
+// can end the next one.
+func (w *Writer) ClearRun() error {
+	for _, name := range []string{fileSignals, fileAnalysis} {
+		if err := remove(w.path(name)); err != nil {
+			return err
+		}
+	}
+	_, err := w.TakeRequests()
+	return err
+}
+
+// SaveStatus writes status.json.
+func (w *Writer) SaveStatus(s Status) error { return w.writeJSON(fileStatus, s) }
+
+// SaveBreaker writes the breaker's state.
+func (w *Writer) SaveBreaker(b Breaker) error { return w.writeJSON(fileBreaker, b) }
+
+// SaveSignals writes the exit signals, never null lists.
+func (w *Writer) SaveSignals(s Signals) error {
+	for _, list := range []*[]int{&s.TestOnlyLoops, &s.DoneSignals, &s.CompletionIndicators} {
+		if *list == nil {
+			*list = []int{}
+		}
+	}
+	return w.writeJSON(fileSignals, s)
+}
+
+// SaveAnalysis writes the analysis of the latest agent call.
+func (w *Writer) SaveAnalysis(a any) error { return w.writeJSON(fileAnalysis, a) }
+
+// SaveSession writes the session that may be resumed.
+func (w *Writer) SaveSession(s Session) error { return w.writeJSON(fileSession, s) }
+
+// SaveCalls writes the three counter files, the hour last: after a crash in
+// between the counts are read as those of an hour that is over, and the call
+// that they would have counted was not made yet.
+func (w *Writer) SaveCalls(c Calls) error {
+	if err := w.write(fileTokens, fmt.Appendf(nil, "%d\n", c.Tokens), 0o600); err != nil {
+		return err
+	}
+	if err := w.write(fileCalls, fmt.Appendf(nil, "%d\n", c.Calls), 0o600); err != nil {
+		return err
+	}
+	return w.write(fileReset, []byte(c.Hour.Format(hourLayout)+"\n"), 0o600)
+}
+
+// AddBreakerChange appends a transition and keeps the latest 500.
+func (w *Writer) AddBreakerChange(c BreakerChange) error {
+	all, err := w.History()
+	if err != nil {
+		all = nil
+	}
+	all = append(all, c)
+	if len(all) > historyKept {
+		all = all[len(all)-historyKept:]
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	for _, c := range all {
+		if err := enc.Encode(c); err != nil {
+			return fmt.Errorf("write breaker history: %w", err)
+		}
+	}
+	return w.write(fileHistory, buf.Bytes(), 0o600)
+}
+
+// ResetBreaker closes the breaker and forgets its history.
+func (w *Writer) ResetBreaker(reason string, now time.Time) error {
+	if err := remove(w.path(fileHistory)); err != nil {
+		return err
+	}
+	return w.SaveBreaker(Breaker{State: BreakerClosed, LastChange: now, Reason: reason})
+}
+
+// ResetSession forgets the session and keeps the reason.
+func (w *Writer) ResetSession(reason string, now time.Time) error {
+	old, err := w.Session()
+	if err != nil {
+		old = Session{}
+	}
+	return w.SaveSession(Session{Agent: old.Agent, ResetAt: now, ResetReason: reason})
+}
+
+// ResetAll forgets everything that decides about the next run; logs and the
+// user's files stay.
+func (w *Writer) ResetAll() error {
+	names := []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileAnalysis, fileSession, fileStatus}
+	for _, name := range names {
+		if err := remove(w.path(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SavePrompt keeps the exact prompt of an iteration beside its raw output.
+func (w *Writer) SavePrompt(run string, iteration int, text string) error {
+	if err := os.MkdirAll(w.RunDir(run), 0o700); err != nil {
+		return fmt.Errorf("keep prompt: %w", err)
+	}
+	name := filepath.Join(dirLogs, run, strconv.Itoa(iteration)+".prompt.md")
+	// Written once and read by people only: not worth a sync.
+	return os.WriteFile(w.path(name), []byte(text), 0o600)
+}
+
+// SaveRunFlags keeps the command line of a run, so that resuming it does not
+// lose a ceiling.
+func (w *Writer) SaveRunFlags(run string, flags []string) error {
+	if err := os.MkdirAll(w.RunDir(run), 0o700); err != nil {
+		return fmt.Errorf("keep flags: %w", err)
+	}
+	return w.writeJSON(filepath.Join(dirLogs, run, fileFlags), flags)
+}
+
+func (w *Writer) writeJSON(name string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return w.write(name, append(data, '\n'), 0o600)
+}
+
+// write replaces a file: temporary file in the same folder, sync, rename. What
+// is on disk already is not written again: most counters do not change in most
+// iterations, and a sync is what an iteration of ralph's own costs.
+func (w *Writer) write(name string, data []byte, mode fs.FileMode) error {
+	if old, err := readBounded(w.path(name)); err == nil && old != nil && bytes.Equal(old, data) {
+		return nil
+	}
+	err := renameio.WriteFile(w.path(name), data, mode, renameio.WithTempDir(w.dir), renameio.WithStaticPermissions(mode))
+	if err != nil {
+		return fmt.Errorf("write state: %w", err)
+	}
+	return nil
+}
+
+func remove(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("clear state: %w", err)
+	}
+	return nil
+}
