@@ -1,0 +1,180 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestCompare_whatAnIterationDid(t *testing.T) {
+	const odd = "sub/ü a\"b\nc\t日本.txt"
+	for _, c := range []struct {
+		name string
+		do   func(p project)
+		head bool
+		want []string
+	}{
+		{"nothing", func(p project) {}, false, nil},
+		{"new file", func(p project) { p.write("new.txt", "") }, false, []string{"new.txt"}},
+		{"new files in a new folder", func(p project) { p.write("n/1", ""); p.write("n/2", "") }, false, []string{"n/1", "n/2"}},
+		{"changed file", func(p project) { p.write("a.txt", "x") }, false, []string{"a.txt"}},
+		{"deleted file", func(p project) { p.do(os.Remove(p.path("a.txt"))) }, false, []string{"a.txt"}},
+		{"odd name", func(p project) { p.write(odd, "") }, false, []string{odd}},
+		{"name that looks like a record", func(p project) { p.write("1 .M N... x", ""); p.write("# branch.oid 1", "") }, false, []string{"# branch.oid 1", "1 .M N... x"}},
+		{"dirty file changed again, same size", func(p project) { p.write("dirty.txt", "DIRTY\n") }, false, []string{"dirty.txt"}},
+		{"dirty file written with the same content", func(p project) { p.write("dirty.txt", "dirty\n"); p.write("b.txt", "b changed\n") }, false, nil},
+		{"dirty file touched", func(p project) {
+			p.do(os.Chtimes(p.path("dirty.txt"), time.Now(), time.Now().Add(time.Hour)))
+			p.do(os.Chtimes(p.path("a.txt"), time.Now(), time.Now().Add(time.Hour)))
+		}, false, nil},
+		{"dirty file made executable", func(p project) { p.do(os.Chmod(p.path("dirty.txt"), 0o755)) }, false, []string{"dirty.txt"}},
+		{"dirty file removed", func(p project) { p.do(os.Remove(p.path("dirty.txt"))) }, false, []string{"dirty.txt"}},
+		{"dirty file reverted", func(p project) { p.write("b.txt", "b\n") }, false, []string{"b.txt"}},
+		{"staged only", func(p project) { p.git("add", "-A") }, false, nil},
+		{"renamed with git", func(p project) { p.git("mv", "sub/c.txt", "sub/d e.txt") }, false, []string{"sub/c.txt", "sub/d e.txt"}},
+		{"renamed without git", func(p project) { p.do(os.Rename(p.path("a.txt"), p.path("z.txt"))) }, false, []string{"a.txt", "z.txt"}},
+		{"committed", func(p project) { p.write("n", ""); p.commit("second") }, true, nil},
+		{"committed and changed more", func(p project) { p.commit("second"); p.write("a.txt", "x") }, true, []string{"a.txt"}},
+		{"empty commit", func(p project) { p.git("commit", "-q", "--allow-empty", "-m", "x") }, true, nil},
+		{"other branch, same commit", func(p project) { p.git("checkout", "-q", "-b", "other") }, false, nil},
+		{"symlink", func(p project) { p.do(os.Symlink("a.txt", p.path("l"))) }, false, []string{"l"}},
+		{"dangling symlink", func(p project) { p.do(os.Symlink("nowhere", p.path("l"))) }, false, []string{"l"}},
+		{"file became a pipe", func(p project) {
+			p.do(os.Remove(p.path("a.txt")))
+			p.do(syscall.Mkfifo(p.path("a.txt"), 0o644))
+		}, false, []string{"a.txt"}},
+		{"file became a folder", func(p project) { p.do(os.Remove(p.path("a.txt"))); p.write("a.txt/x", "") }, false, []string{"a.txt", "a.txt/x"}},
+		{"state of ralph", func(p project) { p.write(".ralph/status.json", "1"); p.write("sub/.ralph/x/y", "1") }, false, nil},
+		{"names that only begin like it", func(p project) { p.write(".ralphrc", "1"); p.write(".ralph2/x", "1") }, false, []string{".ralph2/x", ".ralphrc"}},
+		{"ignored file", func(p project) {
+			p.write(".git/info/exclude", "*.log\n")
+			p.write("x.log", "1")
+		}, false, nil},
+		{"repository removed", func(p project) { p.do(os.RemoveAll(p.path(".git"))) }, true, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newProject(t)
+			before := p.observe()
+			c.do(p)
+			got := before.Compare(p.observe())
+			if d := cmp.Diff(Change{HeadMoved: c.head, Files: c.want, Count: len(c.want)}, got); d != "" {
+				t.Error(d)
+			}
+			if got.Progress() != (c.head || c.want != nil) {
+				t.Errorf("progress %v", got.Progress())
+			}
+		})
+	}
+}
+
+func TestCompare_changesWithinWhatIsNewAlready(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		first, second func(p project)
+		want          []string
+	}{
+		{
+			"symlink with another target",
+			func(p project) { p.do(os.Symlink("a.txt", p.path("l"))) },
+			func(p project) { p.do(os.Remove(p.path("l"))); p.do(os.Symlink("b.txt", p.path("l"))) }, []string{"l"},
+		},
+		{
+			"target of a symlink",
+			func(p project) { p.do(os.Symlink("dirty.txt", p.path("l"))) },
+			func(p project) { p.write("dirty.txt", "x") }, []string{"dirty.txt"},
+		},
+		{
+			"large file, by size and time",
+			func(p project) { p.write("big", strings.Repeat("x", maxHashed+1)) },
+			func(p project) { p.write("big", strings.Repeat("x", maxHashed+2)) }, []string{"big"},
+		},
+		{
+			"largest hashed file, content only",
+			func(p project) { p.write("big", strings.Repeat("x", maxHashed)) },
+			func(p project) {
+				info, err := os.Stat(p.path("big"))
+				p.do(err)
+				p.write("big", strings.Repeat("x", maxHashed-1)+"y")
+				p.do(os.Chtimes(p.path("big"), info.ModTime(), info.ModTime()))
+			}, []string{"big"},
+		},
+		{
+			"untracked repository",
+			func(p project) {
+				p.write("nested/x", "1")
+				p.git("init", "-q", "nested")
+				p.git("-C", "nested", "add", "-A")
+			},
+			func(p project) { p.write("nested/y", "2") }, []string{"nested/"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newProject(t)
+			c.first(p)
+			before := p.observe()
+			if again := before.Compare(p.observe()); again.Progress() {
+				t.Errorf("changed by itself: %+v", again)
+			}
+			c.second(p)
+			if d := cmp.Diff(c.want, before.Compare(p.observe()).Files); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestCompare_submoduleChanges(t *testing.T) {
+	lib, p := newProject(t), newProject(t)
+	p.git("submodule", "--quiet", "add", lib.dir, "lib")
+	p.commit("with a submodule")
+	clean := p.observe()
+	p.write("lib/a.txt", "x")
+	changed := p.observe()
+	if d := cmp.Diff([]string{"lib"}, clean.Compare(changed).Files); d != "" {
+		t.Error(d)
+	}
+	p.write("lib/a.txt", "longer")
+	again := p.observe()
+	if d := cmp.Diff([]string{"lib"}, changed.Compare(again).Files); d != "" {
+		t.Error(d)
+	}
+	project{t, p.path("lib")}.commit("in the submodule")
+	if d := cmp.Diff([]string{"lib"}, again.Compare(p.observe()).Files); d != "" {
+		t.Error(d)
+	}
+	inside, err := Observe(context.Background(), p.path("lib"))
+	if err != nil || !inside.Repo || inside.Branch == "" || len(inside.files) != 0 {
+		t.Errorf("observed inside: %+v, %v", inside, err)
+	}
+}
+
+func TestCompare_mergeConflictIsAChange(t *testing.T) {
+	p := newProject(t)
+	p.conflict("merge", "other")
+	snap := p.observe()
+	if _, ok := snap.files["a.txt"]; !ok {
+		t.Errorf("unmerged file is missing in %v", snap.files)
+	}
+	p.write("a.txt", "resolved\n")
+	if d := cmp.Diff([]string{"a.txt"}, snap.Compare(p.observe()).Files); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestCompare_keepsTheFirstThousandNames(t *testing.T) {
+	before, after := Snapshot{Repo: true}, Snapshot{Repo: true, files: map[string]signature{}}
+	for i := range MaxFiles + 5 {
+		after.files[fmt.Sprintf("%05d", i)] = signature{mode: 1}
+	}
+	c := before.Compare(after)
+	if c.Count != MaxFiles+5 || len(c.Files) != MaxFiles || c.Files[0] != "00000" || !slices.IsSorted(c.Files) {
+		t.Errorf("count %d, %d files from %q", c.Count, len(c.Files), c.Files[0])
+	}
+}

@@ -1,0 +1,166 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Condition says whether a repository is fit to start a run in.
+type Condition struct {
+	Repo     bool // false: no work tree of git, or git is not installed
+	Detached bool // HEAD is no branch
+	Unborn   bool // there is no commit yet
+	// Operation is what is under way: "merge", "rebase", "am", "cherry-pick",
+	// "revert" or "bisect"; else empty.
+	Operation  string
+	Branch     string // empty when detached
+	Root       string // of the work tree; empty: there is none
+	GitVersion string // "2.39.5"; empty: git is not installed
+}
+
+// Inspect returns the condition of the repository that dir is in. A git that
+// fails in it, because it is damaged or owned by somebody else, is an error;
+// the condition then says what is known all the same.
+func Inspect(ctx context.Context, dir string) (Condition, error) {
+	var c Condition
+	c.Root, _ = Root(dir)
+	version, err := run(ctx, dir, "version")
+	if errors.Is(err, exec.ErrNotFound) {
+		return c, nil
+	}
+	if err != nil {
+		return c, fmt.Errorf("inspect repository: %w", err)
+	}
+	if f := strings.Fields(version); len(f) > 2 {
+		c.GitVersion = f[2]
+	}
+	if c.Root == "" {
+		return c, nil
+	}
+	c.Operation = operation(c.Root)
+	out, err := run(ctx, dir, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-ahead-behind")
+	if errors.Is(err, errNoRepository) {
+		return c, nil
+	}
+	if err != nil {
+		return c, fmt.Errorf("inspect repository %q: %w", c.Root, err)
+	}
+	snap, _, err := parseStatus(out)
+	if err != nil {
+		return c, fmt.Errorf("inspect repository %q: %w", c.Root, err)
+	}
+	c.Repo, c.Branch = true, snap.Branch
+	c.Unborn, c.Detached = snap.Head == "", snap.Branch == ""
+	return c, nil
+}
+
+// Root returns the nearest folder from dir upwards that holds .git, with
+// symbolic links resolved. Like git, it passes over a .git folder without HEAD.
+func Root(dir string) (string, bool) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", false
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", false
+	}
+	for {
+		dotGit := filepath.Join(dir, ".git")
+		info, err := os.Stat(dotGit)
+		if err == nil && info.IsDir() {
+			_, err = os.Lstat(filepath.Join(dotGit, "HEAD"))
+		}
+		if err == nil {
+			return dir, true
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", false
+		}
+		dir = parent
+	}
+}
+
+// operation reads from the files of git what is under way in the work tree at root.
+func operation(root string) string {
+	dir := filepath.Join(root, ".git")
+	if link, err := os.ReadFile(dir); err == nil { // a linked work tree, or a submodule
+		dir = strings.TrimSpace(strings.TrimPrefix(string(link), "gitdir:"))
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(root, dir)
+		}
+	}
+	for _, o := range []struct{ file, name string }{
+		{"rebase-merge", "rebase"},
+		{"rebase-apply/applying", "am"},
+		{"rebase-apply", "rebase"},
+		{"MERGE_HEAD", "merge"},
+		{"CHERRY_PICK_HEAD", "cherry-pick"},
+		{"REVERT_HEAD", "revert"},
+		{"BISECT_LOG", "bisect"},
+	} {
+		if _, err := os.Lstat(filepath.Join(dir, o.file)); err == nil {
+			return o.name
+		}
+	}
+	// Between two commits of a series only the list of what is left says it.
+	todo, err := os.ReadFile(filepath.Join(dir, "sequencer", "todo"))
+	switch {
+	case err != nil:
+		return ""
+	case bytes.HasPrefix(todo, []byte("revert")):
+		return "revert"
+	}
+	return "cherry-pick"
+}
+
+var errNoRepository = errors.New("not a git repository")
+
+// run runs git in dir and returns what it prints. Without git the error is
+// exec.ErrNotFound. The process takes no lock, starts no daemon, and sits in
+// a process group of its own, so that Ctrl+C on the terminal does not hit it.
+func run(ctx context.Context, dir string, args ...string) (string, error) {
+	// Settings in the command's environment win over the repository's.
+	args = append([]string{"-c", "core.quotepath=off", "-c", "core.fsmonitor=false"}, args...)
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir = dir
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), pointsElsewhere), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 2 * time.Second
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	switch {
+	case err == nil:
+		return string(out), nil
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("run git: %w", ctx.Err())
+	}
+	said, more, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
+	if strings.HasPrefix(said, "fatal: not a git repository") && !strings.Contains(more, "submodule") {
+		return "", errNoRepository
+	}
+	return "", fmt.Errorf("run git: %w: %s", err, said)
+}
+
+// pointsElsewhere says whether an environment variable would turn git away
+// from the repository that dir is in; hooks of git set such ones.
+func pointsElsewhere(env string) bool {
+	name, _, _ := strings.Cut(env, "=")
+	switch name {
+	case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY",
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX", "GIT_NAMESPACE":
+		return true
+	}
+	return false
+}

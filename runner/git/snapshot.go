@@ -1,0 +1,163 @@
+// Package git observes a project's files and its git repository. It never
+// changes either: no index refresh, no lock, no commit.
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// MaxFiles bounds Change.Files.
+const MaxFiles = 1000
+
+// Snapshot is the state of a project at one moment, to be compared with
+// another one of the same project.
+type Snapshot struct {
+	// Repo is false when dir is in no work tree of git, or git is not
+	// installed: then all files below dir are looked at, up to a bound.
+	Repo   bool
+	Head   string // object id; empty before the first commit
+	Branch string // empty when HEAD is detached
+	// files has the signature of each file that differs from HEAD or is
+	// untracked, or of each file when Repo is false, by slash-separated path
+	// relative to the root of the repository, or to dir.
+	files map[string]signature
+}
+
+// Observe takes a Snapshot of the repository that dir is in, with one git
+// process; of the files below dir when there is none. A git that fails in a
+// repository is an error.
+func Observe(ctx context.Context, dir string) (Snapshot, error) {
+	root, ok := Root(dir)
+	if !ok {
+		return walk(ctx, dir, maxWalked)
+	}
+	out, err := run(ctx, dir, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-ahead-behind")
+	switch {
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, errNoRepository):
+		return walk(ctx, dir, maxWalked)
+	case err != nil:
+		return Snapshot{}, fmt.Errorf("observe repository %q: %w", root, err)
+	}
+	snap, entries, err := parseStatus(out)
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("observe repository %q: %w", root, err)
+	}
+	entries = slices.DeleteFunc(entries, func(e entry) bool { return ownState(e.path) })
+	signatures := signAll(ctx, root, entries)
+	if err := ctx.Err(); err != nil {
+		return Snapshot{}, fmt.Errorf("observe repository %q: %w", root, err)
+	}
+	for i, e := range entries {
+		snap.files[e.path] = signatures[i]
+	}
+	return snap, nil
+}
+
+// entry is one path that git status names. submodule is its state, else empty.
+type entry struct{ path, submodule string }
+
+// parseStatus reads the output of git status --porcelain=v2 --branch -z. The
+// files of the snapshot are left empty.
+func parseStatus(out string) (Snapshot, []entry, error) {
+	snap := Snapshot{Repo: true, files: map[string]signature{}}
+	var entries []entry
+	records := strings.Split(out, "\x00")
+	for i := 0; i < len(records); i++ {
+		r := records[i]
+		if r == "" {
+			continue
+		}
+		if r[0] == '#' {
+			snap.header(r)
+			continue
+		}
+		before := fieldsBeforePath(r[0])
+		f := strings.SplitN(r, " ", before+1)
+		if before == 0 || len(f) != before+1 {
+			return Snapshot{}, nil, fmt.Errorf("parse git status: unknown record %q", r)
+		}
+		e := entry{path: f[before]}
+		if before > 1 && strings.HasPrefix(f[2], "S") {
+			e.submodule = f[2]
+		}
+		entries = append(entries, e)
+		if r[0] == '2' && i+1 < len(records) { // the old name of a renamed file follows
+			i++
+			entries = append(entries, entry{path: records[i]})
+		}
+	}
+	return snap, entries, nil
+}
+
+// fieldsBeforePath is the number of fields before the path in a record of
+// this kind; 0: there is no such kind.
+func fieldsBeforePath(kind byte) int {
+	switch kind {
+	case '1': // changed
+		return 8
+	case '2': // renamed or copied
+		return 9
+	case 'u': // unmerged
+		return 10
+	case '?': // untracked
+		return 1
+	}
+	return 0
+}
+
+func (s *Snapshot) header(record string) {
+	if oid, ok := strings.CutPrefix(record, "# branch.oid "); ok && oid != "(initial)" {
+		s.Head = oid
+	}
+	if head, ok := strings.CutPrefix(record, "# branch.head "); ok && head != "(detached)" {
+		s.Branch = head
+	}
+}
+
+// ownState says whether path is in a .ralph folder.
+func ownState(path string) bool {
+	return slices.Contains(strings.Split(path, "/"), ".ralph")
+}
+
+// Change is what differs between two snapshots.
+type Change struct {
+	// HeadMoved: another commit is checked out, or the repository came or went.
+	HeadMoved bool
+	// Files are the first MaxFiles of the changed files, sorted. Files that
+	// are in a new commit are not among them.
+	Files []string
+	Count int // of all changed files
+}
+
+// Progress says whether anything changed.
+func (c Change) Progress() bool { return c.HeadMoved || c.Count > 0 }
+
+// Compare returns what happened between before and after. Files that were
+// changed before, and still are in the same way, do not count, nor does
+// anything in a .ralph folder.
+func (before Snapshot) Compare(after Snapshot) Change {
+	if before.Repo != after.Repo {
+		return Change{HeadMoved: true}
+	}
+	c := Change{HeadMoved: before.Head != after.Head}
+	for path, sig := range after.files {
+		if was, ok := before.files[path]; !ok || was != sig {
+			c.Files = append(c.Files, path)
+		}
+	}
+	for path := range before.files {
+		// With a new commit, a file that is no longer dirty was committed.
+		if _, ok := after.files[path]; !ok && !c.HeadMoved {
+			c.Files = append(c.Files, path)
+		}
+	}
+	slices.Sort(c.Files)
+	c.Count = len(c.Files)
+	c.Files = c.Files[:min(c.Count, MaxFiles)]
+	return c
+}

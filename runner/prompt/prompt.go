@@ -1,0 +1,205 @@
+// Package prompt builds the text that an agent gets for one iteration. It is pure.
+package prompt
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxBlock is the size in bytes above which one block that comes from outside
+// (a feedback block, a description, Last, Refused) loses its middle.
+const MaxBlock = 16 << 10
+
+// Task is the task that was selected for the iteration.
+type Task struct {
+	ID, Title, Description string
+	Criteria               []string
+	Notes                  string
+}
+
+// Input is everything that a prompt is made of. Zero values leave their part out.
+type Input struct {
+	Template string // the user's own prompt
+	PlanPath string // as the agent should open it; empty: there is no plan
+	Task     *Task  // nil: none is selected
+	// Done, Total and Remaining count the required tasks of the plan.
+	Done, Total, Remaining int
+	Iteration              int // 1-based
+	MaxIterations          int // 0: no bound
+	// Last says what the iteration before did, in one or a few lines.
+	Last string
+	// Refused says why the latest claim of completion was not accepted.
+	Refused string
+	// Feedback are failures of checks, denials and the like, shown verbatim.
+	Feedback []string
+	// Blocked names tasks whose dependencies cannot be met.
+	Blocked []string
+}
+
+// Build returns the user's prompt, unchanged, followed by ralph's part. No line
+// of ralph's own part reads as a signal of completion.
+func Build(in Input) string {
+	var b strings.Builder
+	b.WriteString(in.Template)
+	if in.Template != "" {
+		b.WriteString(strings.Repeat("\n", 2-min(2, trailingNewlines(in.Template))))
+	}
+	b.WriteString("---\n\n# This iteration (added by ralph)\n\n")
+	fmt.Fprintf(&b, "You are run by ralph, a loop that starts you again and again with a fresh context. This is iteration %d", in.Iteration)
+	if in.MaxIterations > 0 {
+		fmt.Fprintf(&b, " of at most %d", in.MaxIterations)
+	}
+	b.WriteString(".\n")
+	in.task(&b)
+	in.standing(&b)
+	in.feedback(&b)
+	in.rules(&b)
+	in.status(&b)
+	return b.String()
+}
+
+func trailingNewlines(s string) int { return len(s) - len(strings.TrimRight(s, "\n")) }
+
+func (in Input) task(b *strings.Builder) {
+	t := in.Task
+	if t == nil {
+		return
+	}
+	b.WriteString("\n## Your task\n\n")
+	if in.stories() && t.ID != t.Title {
+		fmt.Fprintf(b, "Story `%s`: ", t.ID)
+	}
+	fmt.Fprintf(b, "%s\n", t.Title)
+	if t.Description != "" {
+		fmt.Fprintf(b, "\n%s\n", trim(t.Description))
+	}
+	if len(t.Criteria) > 0 {
+		b.WriteString("\nIt is done only when all of this holds:\n\n")
+		for _, c := range t.Criteria {
+			fmt.Fprintf(b, "- %s\n", strings.ReplaceAll(c, "\n", "\n  "))
+		}
+	}
+	if t.Notes != "" {
+		fmt.Fprintf(b, "\nNotes: %s\n", trim(t.Notes))
+	}
+}
+
+func (in Input) standing(b *strings.Builder) {
+	if in.PlanPath == "" && in.Last == "" {
+		return
+	}
+	b.WriteString("\n## Where things stand\n\n")
+	if in.PlanPath != "" {
+		fmt.Fprintf(b, "- Plan: `%s`, %d of %d tasks done, %d remaining.\n", in.PlanPath, in.Done, in.Total, in.Remaining)
+	}
+	for _, blocked := range in.Blocked {
+		fmt.Fprintf(b, "- Blocked, its dependencies are missing or circular: %s\n", blocked)
+	}
+	if in.Last != "" {
+		fmt.Fprintf(b, "- The last iteration: %s\n", strings.ReplaceAll(trim(strings.TrimSpace(in.Last)), "\n", "\n  "))
+	}
+}
+
+func (in Input) feedback(b *strings.Builder) {
+	if in.Refused != "" {
+		fmt.Fprintf(b, "\n## Your claim of completion was refused\n\n%s\n\nDo what is missing, or change the plan if it is wrong, before you claim it again.\n", trim(strings.TrimSpace(in.Refused)))
+	}
+	if len(in.Feedback) == 0 {
+		return
+	}
+	b.WriteString("\n## Fix this first\n\nralph checked the last iteration and found:\n")
+	for _, block := range in.Feedback {
+		block = trim(strings.TrimRight(block, "\n"))
+		fence := fenceFor(block)
+		fmt.Fprintf(b, "\n%s\n%s\n%s\n", fence, block, fence)
+	}
+}
+
+func (in Input) rules(b *strings.Builder) {
+	b.WriteString("\n## Rules\n\n")
+	if in.Task != nil {
+		b.WriteString("- Work on this one task only, and finish it; the next iteration gets the next one.\n")
+	} else {
+		b.WriteString("- Do one thing in this iteration, the most important one, and finish it.\n")
+	}
+	switch {
+	case in.PlanPath == "":
+	case in.stories():
+		fmt.Fprintf(b, "- When, and only when, the story is done and checked, set its `passes` to `true` in `%s`. Change nothing else there, except `notes`.\n", in.PlanPath)
+	default:
+		fmt.Fprintf(b, "- When, and only when, the task is done and checked, tick its box in `%s`: `[ ]` becomes `[x]`. Add a box for work that you find missing.\n", in.PlanPath)
+	}
+	b.WriteString("- Do not delete or move anything in `.ralph/`, and edit there only the plan and what the prompt above asks you to edit: the rest is ralph's own state.\n")
+	b.WriteString("- Nobody can answer questions. Decide, and note the decision where the next iteration finds it.\n")
+	b.WriteString("- Start no background processes and no servers that outlive a command: all are killed when you end.\n")
+	b.WriteString("- Commit your work when the project is a git repository. Never reset, clean, stash or force.\n")
+}
+
+func (in Input) status(b *strings.Builder) {
+	whole := "everything that the prompt above asks for is done and checked"
+	if in.PlanPath != "" {
+		whole = fmt.Sprintf("no open task is left in `%s` and everything is checked", in.PlanPath)
+	}
+	fmt.Fprintf(b, `
+## The last thing you print
+
+End your final message with this block, filled in truthfully, with nothing after it:
+
+---RALPH_STATUS---
+STATUS: IN_PROGRESS
+TASKS_COMPLETED_THIS_LOOP: 0
+FILES_MODIFIED: 0
+TESTS_STATUS: NOT_RUN
+WORK_TYPE: IMPLEMENTATION
+EXIT_SIGNAL: false
+RECOMMENDATION: one line on what comes next
+---END_RALPH_STATUS---
+
+- STATUS is IN_PROGRESS, BLOCKED (you cannot go on; say why in RECOMMENDATION) or COMPLETE (the whole project is done).
+- TASKS_COMPLETED_THIS_LOOP and FILES_MODIFIED are numbers.
+- TESTS_STATUS is PASSING, FAILING or NOT_RUN.
+- WORK_TYPE is IMPLEMENTATION, TESTING, DOCUMENTATION or REFACTORING.
+- EXIT_SIGNAL stays false while anything is left to do. Only when %s, change it to the word true and STATUS to COMPLETE. ralph compares that with the plan and with its own checks.
+`, whole)
+}
+
+// stories says whether the plan is a prd.json, whose tasks are known by id.
+func (in Input) stories() bool { return strings.HasSuffix(strings.ToLower(in.PlanPath), ".json") }
+
+// trim cuts the middle out of s so that at most MaxBlock bytes are left. It
+// keeps whole lines where they are not too long.
+func trim(s string) string {
+	if len(s) <= MaxBlock {
+		return s
+	}
+	const half = MaxBlock/2 - 32 // room for the sentence between the halves
+	head, tail := s[:half], s[len(s)-half:]
+	if i := strings.LastIndexByte(head, '\n'); i > half/2 {
+		head = head[:i]
+	}
+	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < half/2 {
+		tail = tail[i+1:]
+	}
+	for len(head) > 0 && !utf8.RuneStart(s[len(head)]) {
+		head = head[:len(head)-1]
+	}
+	for len(tail) > 0 && !utf8.RuneStart(tail[0]) {
+		tail = tail[1:]
+	}
+	return fmt.Sprintf("%s\n[... %d bytes left out ...]\n%s", head, len(s)-len(head)-len(tail), tail)
+}
+
+// fenceFor is a code fence that nothing in block can close.
+func fenceFor(block string) string {
+	longest, run := 2, 0
+	for _, c := range []byte(block) {
+		if c != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return strings.Repeat("`", longest+1)
+}
