@@ -1,0 +1,287 @@
+package ptyexec
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+)
+
+// The children of the tests are this test binary, told by its arguments what to do.
+func TestMain(m *testing.M) {
+	Init()
+	if len(os.Args) > 2 && os.Args[1] == "-child" {
+		childModes()[os.Args[2]](os.Args[3:])
+		os.Exit(0)
+	}
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // else each child would take a second to exit
+	os.Exit(m.Run())
+}
+
+func self(mode string, args ...string) []string {
+	return append([]string{os.Args[0], "-child", mode}, args...)
+}
+
+func childModes() map[string]func(args []string) {
+	return map[string]func([]string){
+		"hash": func([]string) {
+			h := sha256.New()
+			n, err := io.Copy(h, os.Stdin)
+			fmt.Printf("%d %x %v", n, h.Sum(nil), err)
+		},
+		"terminal":  func([]string) { describeTerminal() },
+		"resize":    func([]string) { printSizes() },
+		"bytes":     func([]string) { _, _ = os.Stdout.Write(allBytes()) },
+		"lines":     func(args []string) { printLines(args[0]) },
+		"flood":     func(args []string) { flood(args[0]) },
+		"environ":   func([]string) { fmt.Print(strings.Join(os.Environ(), "\n")) },
+		"arguments": func(args []string) { fmt.Printf("%q", os.Args) },
+		"exit":      func(args []string) { os.Exit(number(args[0])) },
+		"suicide":   func([]string) { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) },
+		"stubborn":  func([]string) { beStubborn() },
+		"obedient": func([]string) {
+			terminated := make(chan os.Signal, 1)
+			signal.Notify(terminated, syscall.SIGTERM)
+			fmt.Println("ready")
+			<-terminated
+			fmt.Print("goodbye")
+			os.Exit(7)
+		},
+		"mute": func([]string) {
+			for fd := range 3 {
+				_ = syscall.Close(fd)
+			}
+			time.Sleep(300 * time.Millisecond)
+			os.Exit(4)
+		},
+		"cooked": func([]string) {
+			t, _ := unix.IoctlGetTermios(1, unix.TCGETS)
+			t.Oflag |= unix.OPOST | unix.ONLCR
+			t.Lflag |= unix.ECHO | unix.ICANON | unix.ISIG
+			_ = unix.IoctlSetTermios(1, unix.TCSETS, t)
+			fmt.Print("a\nb\n")
+		},
+		"final": func([]string) {
+			fmt.Print("FINAL")
+			time.Sleep(time.Minute)
+		},
+		"drip": func(args []string) {
+			for range number(args[0]) {
+				fmt.Print(".")
+				time.Sleep(100 * time.Millisecond)
+			}
+		},
+		"parent":    beParent,
+		"middle":    func(args []string) { startGrandchild(args[0]) },
+		"parricide": func(args []string) { killParent(args[0]) },
+		"runner":    runInside,
+	}
+}
+
+func number(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
+
+func allBytes() []byte {
+	var b []byte
+	for range 300 {
+		for v := range 256 {
+			b = append(b, byte(v))
+		}
+	}
+	return b
+}
+
+func printLines(count string) {
+	var b bytes.Buffer
+	for i := range number(count) {
+		fmt.Fprintf(&b, "line %d\n", i)
+	}
+	_, _ = os.Stdout.Write(b.Bytes())
+}
+
+func flood(mebibytes string) {
+	b := bytes.Repeat([]byte("0123456789abcde\n"), 4096)
+	for range number(mebibytes) * 16 {
+		_, _ = os.Stdout.Write(b)
+	}
+}
+
+func describeTerminal() {
+	w, h, err := term.GetSize(1)
+	t, _ := unix.IoctlGetTermios(1, unix.TCGETS)
+	_, ttyErr := os.Open("/dev/tty")
+	session, _ := unix.Getsid(0)
+	fmt.Printf("size=%dx%d err=%v stdin=%v stdout=%v stderr=%v echo=%v opost=%v icanon=%v ctty=%v leader=%v",
+		h, w, err, term.IsTerminal(0), term.IsTerminal(1), term.IsTerminal(2),
+		t.Lflag&unix.ECHO != 0, t.Oflag&unix.OPOST != 0, t.Lflag&unix.ICANON != 0, ttyErr == nil, session == os.Getpid())
+}
+
+func printSizes() {
+	changed := make(chan os.Signal, 1)
+	signal.Notify(changed, syscall.SIGWINCH)
+	fmt.Println("ready")
+	<-changed
+	w, h, _ := term.GetSize(1)
+	fmt.Printf("now %dx%d", h, w)
+}
+
+func beStubborn() {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
+	fmt.Println("ready")
+	_ = os.Stdout.Close()
+	time.Sleep(time.Minute)
+}
+
+// beParent starts a grandchild in the way of args[0], prints its pid, and then
+// exits, or stays where args[1] says so.
+func beParent(args []string) {
+	if args[0] == "daemon" {
+		middle := exec.Command(os.Args[0], "-child", "middle", "daemon")
+		middle.Stdout, middle.Stderr = os.Stdout, os.Stderr
+		middle.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := middle.Run(); err != nil {
+			panic(err)
+		}
+	} else {
+		startGrandchild(args[0])
+	}
+	switch args[1] {
+	case "stay":
+		time.Sleep(time.Minute)
+	case "ignore":
+		beStubborn()
+	}
+}
+
+// startGrandchild prints "pid N" once the grandchild ignores TERM. All kinds hold
+// the terminal open as their stderr.
+func startGrandchild(kind string) {
+	cmd := exec.Command(os.Args[0], "-child", "stubborn")
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	switch kind {
+	case "plain":
+	case "setsid":
+		cmd.SysProcAttr.Setsid = true
+	case "daemon":
+		cmd.SysProcAttr.Setsid = true
+		cmd.Env = []string{}
+		cmd.Dir = "/"
+	}
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		panic(err)
+	}
+	_, _ = io.ReadAll(out)
+	fmt.Printf("pid %d\n", cmd.Process.Pid)
+}
+
+// killParent prints the pids of itself and of a grandchild that ignores TERM first.
+func killParent(sig string) {
+	signal.Ignore(syscall.SIGTERM)
+	startGrandchild("plain")
+	fmt.Printf("pid %d\n", os.Getpid())
+	_ = syscall.Kill(os.Getppid(), syscall.Signal(number(sig)))
+	time.Sleep(time.Minute)
+}
+
+// runInside is a runner in a process of its own.
+func runInside(args []string) {
+	c := Command{Args: self(args[0], args[1:]...), KillGrace: time.Second}
+	exit, err := Run(context.Background(), c, func(p []byte) bool {
+		_, _ = os.Stdout.Write(p)
+		return false
+	})
+	fmt.Printf("inner %+v %v", exit, err)
+}
+
+// capture runs the command to its end, within a bound, and returns its output.
+func capture(t *testing.T, c Command) (Exit, string) {
+	t.Helper()
+	exit, out, err := try(t, c)
+	if err != nil {
+		t.Fatalf("Run: %v; output %q", err, out)
+	}
+	return exit, out
+}
+
+func try(t *testing.T, c Command) (Exit, string, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var out bytes.Buffer
+	exit, err := Run(ctx, c, func(p []byte) bool {
+		out.Write(p)
+		return false
+	})
+	if ctx.Err() != nil {
+		t.Fatalf("still running after 20s; output %q", out.String())
+	}
+	return exit, out.String(), err
+}
+
+// printedPids returns N of each line "pid N".
+func printedPids(t *testing.T, out string) (pids []int) {
+	t.Helper()
+	for line := range strings.Lines(out) {
+		var pid int
+		if n, _ := fmt.Sscanf(line, "pid %d", &pid); n == 1 {
+			pids = append(pids, pid)
+		}
+	}
+	if len(pids) == 0 {
+		t.Fatalf("no pid in %q", out)
+	}
+	return pids
+}
+
+// wantGone fails if one of the processes lives.
+func wantGone(t *testing.T, pids []int) {
+	t.Helper()
+	for _, pid := range pids {
+		if !gone(pid) {
+			t.Errorf("process %d is still there", pid)
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
+func gone(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+		return true
+	}
+	p, ok := parseStat(string(stat))
+	return ok && p.state == "Z"
+}
+
+// eventually polls until it holds.
+func eventually(t *testing.T, bound time.Duration, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(bound); !holds(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within %v: %s", bound, what)
+		}
+	}
+}

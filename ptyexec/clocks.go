@@ -1,0 +1,62 @@
+package ptyexec
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// clocks are the three bounds of a child's life. Safe for use by several
+// goroutines. Times are kept as durations since the start.
+type clocks struct {
+	total, idle, grace time.Duration
+
+	started time.Time
+	printed atomic.Int64  // when the latest output came
+	final   atomic.Int64  // when the final record came; 0: not yet
+	changed chan struct{} // gets a value when final changes
+}
+
+func newClocks(c Command) *clocks {
+	return &clocks{
+		total: c.Timeout, idle: c.IdleTimeout, grace: c.FinalGrace,
+		started: time.Now(),
+		changed: make(chan struct{}, 1),
+	}
+}
+
+// touch notes that the child has printed something.
+func (c *clocks) touch() { c.printed.Store(int64(time.Since(c.started))) }
+
+// setFinal starts the grace when it is not running, or stops it.
+func (c *clocks) setFinal(final bool) {
+	switch was := c.final.Load(); {
+	case final && was == 0:
+		c.final.Store(max(1, int64(time.Since(c.started))))
+	case !final && was != 0:
+		c.final.Store(0)
+	default:
+		return
+	}
+	select {
+	case c.changed <- struct{}{}:
+	default:
+	}
+}
+
+// next returns the clock that runs out first and the time left on it, which is
+// not positive when it has run out. No clock running: an empty cause.
+func (c *clocks) next() (cause Cause, left time.Duration) {
+	now := time.Since(c.started)
+	earlier := func(name Cause, bound time.Duration, since int64) {
+		d := time.Duration(since) + bound - now
+		if bound > 0 && (cause == "" || d < left) {
+			cause, left = name, d
+		}
+	}
+	earlier(CauseTimeout, c.total, 0)
+	earlier(CauseIdle, c.idle, c.printed.Load())
+	if f := c.final.Load(); f != 0 {
+		earlier(CauseFinal, c.grace, f)
+	}
+	return cause, left
+}

@@ -1,0 +1,229 @@
+package ptyexec
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"runtime"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// guardName is the argv, all of it, that makes this program a guard. It does not
+// have the program's name: "pkill -9 -f" of that must leave the guard to its work.
+const guardName = "pty-guard"
+
+// The guard's descriptors.
+const (
+	fdStdin   = 0 // pipe, for the child
+	fdOutput  = 1 // for the child
+	fdNull    = 2
+	fdControl = 3
+	fdReport  = 4
+)
+
+const (
+	orphanedGrace = 500 * time.Millisecond // for the child, when the runner is dead
+	sweepInterval = 20 * time.Millisecond
+	// giveUpAfter bounds the wait for processes that KILL does not end: one that
+	// hangs in the kernel, or that belongs to another user.
+	giveUpAfter = 3 * time.Second
+)
+
+// initialised is the one variable of this package: a program that starts itself
+// again without knowing that it is a guard would do so without end.
+var initialised atomic.Bool
+
+// Init must be the first call of main, and of TestMain where Run is used. When this
+// process was started as a guard it does the guard's work and does not return.
+func Init() {
+	if len(os.Args) == 1 && os.Args[0] == guardName {
+		runGuard()
+		os.Exit(0)
+	}
+	initialised.Store(true)
+}
+
+// guard ends a child and all of its descendants.
+type guard struct {
+	leader   int  // the child's pid, and its group
+	gone     bool // the child has ended
+	grace    time.Duration
+	deadline time.Time    // from here on KILL; zero: nobody has to end yet
+	told     map[int]bool // processes that outlived the child
+}
+
+func runGuard() {
+	// The death signal follows the thread that starts the child, not the process.
+	runtime.LockOSThread()
+	becomeReaper()
+	// Caught and not ignored: the child would inherit that.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
+		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGCHLD)
+	syscall.CloseOnExec(fdControl)
+	syscall.CloseOnExec(fdReport)
+
+	control := os.NewFile(fdControl, "control")
+	s, err := readSpec(control)
+	if err != nil {
+		return
+	}
+	pid, err := s.exec()
+	if err != nil {
+		var errno syscall.Errno
+		errors.As(err, &errno)
+		report(record{recordFailed, int32(errno), 0})
+		return
+	}
+	// From here on only the child and its descendants hold the pty and the pipes.
+	_ = syscall.Close(fdStdin)
+	_ = syscall.Close(fdOutput)
+	report(record{recordStarted, int32(pid), 0})
+
+	g := guard{leader: pid, grace: s.grace, told: map[int]bool{}}
+	g.loop(ended, commands(control))
+}
+
+func (s spec) exec() (pid int, err error) {
+	stdin := uintptr(fdNull)
+	if s.prompt {
+		stdin = fdStdin
+	}
+	sys := &syscall.SysProcAttr{Setsid: true}
+	if s.tty {
+		sys.Setctty, sys.Ctty = true, fdOutput
+	}
+	dieWithParent(sys)
+	return syscall.ForkExec(s.path, s.args, &syscall.ProcAttr{
+		Dir: s.dir, Env: s.env, Files: []uintptr{stdin, fdOutput, fdOutput}, Sys: sys,
+	})
+}
+
+// commands sends each byte of control, and closes at its end.
+func commands(control *os.File) <-chan byte {
+	c := make(chan byte)
+	go func() {
+		defer close(c)
+		var b [1]byte
+		for {
+			if n, err := control.Read(b[:]); n != 1 || err != nil {
+				return
+			}
+			c <- b[0]
+		}
+	}()
+	return c
+}
+
+// report tells the runner; a dead runner shows as the end of control.
+func report(r record) { _, _ = unix.Write(fdReport, r.encode()) }
+
+func (g *guard) loop(ended <-chan os.Signal, commands <-chan byte) {
+	tick := time.NewTimer(0)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ended:
+		case <-tick.C:
+		case command, ok := <-commands:
+			switch {
+			case !ok:
+				commands = nil
+				g.end(min(g.grace, orphanedGrace))
+			case command == commandTerm:
+				g.end(g.grace)
+			case command == commandKill:
+				g.deadline = time.Now()
+			}
+		}
+		if g.reap() {
+			report(record{recordEnded, int32(len(g.told)), 0})
+			return
+		}
+		if g.deadline.IsZero() {
+			continue
+		}
+		survivors := g.sweep()
+		if time.Since(g.deadline) > giveUpAfter {
+			report(record{recordEnded, int32(len(g.told)), int32(max(1, survivors))})
+			return
+		}
+		wait := sweepInterval
+		if !g.gone {
+			wait = max(wait, time.Until(g.deadline))
+		}
+		tick.Reset(wait)
+	}
+}
+
+// end asks the child to end, once, and bounds how long it may take.
+func (g *guard) end(grace time.Duration) {
+	deadline := time.Now().Add(grace)
+	if !g.deadline.IsZero() && g.deadline.Before(deadline) {
+		return
+	}
+	g.deadline = deadline
+	if !g.gone {
+		ask(-g.leader)
+	}
+}
+
+// reap takes the exit status of every ended child; done: nothing is left.
+func (g *guard) reap() (done bool) {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return !groupRemains(g.leader)
+		case pid == 0:
+			return false
+		case pid == g.leader:
+			g.gone = true
+			report(record{recordExited, int32(status), 0})
+			g.end(g.grace)
+		}
+	}
+}
+
+// sweep signals what has to end now, and returns how many of those there are.
+// While the child lives that is its whole group, at the deadline; after it,
+// every child of the guard: all that the child left behind is one, or becomes one
+// when its parent ends.
+func (g *guard) sweep() int {
+	late := !time.Now().Before(g.deadline)
+	if !g.gone {
+		if !late {
+			return 1
+		}
+		_ = syscall.Kill(-g.leader, syscall.SIGKILL)
+	}
+	pids, err := children()
+	if err != nil {
+		pids = []int{-g.leader}
+	}
+	for _, pid := range pids {
+		switch {
+		case pid == g.leader:
+			continue
+		case late:
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		case !g.told[pid]:
+			ask(pid)
+		}
+		g.told[pid] = true
+	}
+	return len(pids)
+}
+
+// ask sends TERM, and CONT because a stopped process does not see it.
+func ask(pid int) {
+	_ = syscall.Kill(pid, syscall.SIGTERM)
+	_ = syscall.Kill(pid, syscall.SIGCONT)
+}

@@ -1,0 +1,24 @@
+//go:build unix && !linux
+
+package ptyexec
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+func selfPath() (string, error) { return os.Executable() }
+
+func becomeReaper() {}
+
+func dieWithParent(*syscall.SysProcAttr) {}
+
+// groupRemains reports whether the child's group has a living member. One of
+// zombies only answers EPERM.
+func groupRemains(group int) bool { return syscall.Kill(-group, 0) == nil }
+
+// children is not known here; the guard falls back to the child's group.
+func children() ([]int, error) { return nil, errors.ErrUnsupported }
+
+func sessionMembers(int) ([]int, error) { return nil, errors.ErrUnsupported }

@@ -1,0 +1,120 @@
+package ptyexec
+
+import (
+	"errors"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	chunkSize = 64 << 10
+	// backlogSize bounds what waits for a slow output; there are two buffers.
+	backlogSize = 1 << 20
+	// A child can leave no more than this in a pty (68 KiB) or a pipe (at most
+	// 1 MiB); a stranger that holds the other end may go on for ever.
+	drainSize = 2 << 20
+)
+
+// backlog takes what the child prints while output is busy with what it printed
+// before. One goroutine adds, one drains.
+type backlog struct {
+	mu      sync.Mutex
+	turn    sync.Cond
+	waiting []byte
+	closed  bool
+}
+
+func newBacklog() *backlog {
+	b := &backlog{}
+	b.turn.L = &b.mu
+	return b
+}
+
+// add appends p, after waiting for room.
+func (b *backlog) add(p []byte) {
+	b.mu.Lock()
+	for len(b.waiting) > 0 && len(b.waiting)+len(p) > backlogSize {
+		b.turn.Wait()
+	}
+	b.waiting = append(b.waiting, p...)
+	b.mu.Unlock()
+	b.turn.Signal()
+}
+
+// close says that nothing more comes.
+func (b *backlog) close() {
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+	b.turn.Signal()
+}
+
+// drain hands all that is added to output, in order, until close.
+func (b *backlog) drain(output func(p []byte)) {
+	var taken []byte
+	for {
+		b.mu.Lock()
+		for len(b.waiting) == 0 && !b.closed {
+			b.turn.Wait()
+		}
+		b.waiting, taken = taken[:0], b.waiting
+		b.mu.Unlock()
+		b.turn.Signal()
+		if len(taken) == 0 {
+			return
+		}
+		output(taken)
+	}
+}
+
+// readAll reads f to its end (for a pty's master that is EIO), or until its read
+// deadline and then whatever is there without waiting.
+func readAll(f *os.File, sink func(p []byte)) {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return
+	}
+	buf := make([]byte, chunkSize)
+	for ended := false; !ended; {
+		var n int
+		err := conn.Read(func(fd uintptr) bool {
+			n, ended = readReady(int(fd), buf)
+			return n > 0 || ended
+		})
+		if n > 0 {
+			sink(buf[:n])
+		}
+		if err != nil {
+			break
+		}
+	}
+	// File reads nothing after its deadline; the descriptor does.
+	_ = conn.Control(func(fd uintptr) {
+		for total := 0; total < drainSize; {
+			n, _ := readReady(int(fd), buf)
+			if n == 0 {
+				return
+			}
+			sink(buf[:n])
+			total += n
+		}
+	})
+}
+
+// readReady fills buf with what can be read from fd without waiting: a pty gives
+// at most 4 KiB a call. ended: nothing will come after these n bytes.
+func readReady(fd int, buf []byte) (n int, ended bool) {
+	for n < len(buf) {
+		m, err := unix.Read(fd, buf[n:])
+		switch {
+		case m > 0:
+			n += m
+		case errors.Is(err, unix.EINTR):
+		default:
+			return n, !errors.Is(err, unix.EAGAIN)
+		}
+	}
+	return n, false
+}

@@ -1,0 +1,149 @@
+// Package ptyexec runs one child in a pty (or on a pipe), streams what it
+// prints, bounds its life, and leaves nothing of it behind.
+//
+//	         control: spec, term, kill                  pty slave = stdout, stderr, controlling terminal
+//	       .--------------------------> guard --------> child --------> its descendants
+//	Run ---<--------------------------. (this              |                |  also those that made a
+//	^ | ^    report: started, exited,    program again)    |                |  session of their own
+//	| | |    ended                       ^---- orphans ----+----------------'
+//	| | '------- pty master ------- reader -> backlog -> output()
+//	| '--------- prompt ----------- pipe = the child's stdin, closed after it
+//	'- clocks: total, idle, grace after the final record; ctx; Kill; Resize
+//
+// The guard is what makes the end certain. It is a process of its own, so it
+// outlives a runner that is killed with -9 (its control pipe ends) and dies with
+// the child when it is killed itself (parent death signal). It is a sub-reaper:
+// whatever a descendant does, fork twice, make a session, clear its environment,
+// it becomes a child of the guard once its parent is gone. So "no children left",
+// which the kernel answers, means "nothing left". Outside Linux there are neither
+// sub-reapers nor death signals: there the guard ends the child's group.
+//
+// An end takes one path, whoever asked for it: TERM to the child's group, and to
+// every process that the child leaves behind; at most Command.KillGrace later KILL,
+// to all of them, until none is left.
+package ptyexec
+
+import (
+	"context"
+	"errors"
+	"io"
+	"syscall"
+	"time"
+)
+
+// Size is a terminal's size in character cells.
+type Size struct{ Rows, Cols uint16 }
+
+// Command is what to run and within which bounds.
+type Command struct {
+	Args  []string  // argv; Args[0] without a slash is looked up in the PATH of Env
+	Dir   string    // working directory; empty: this process's
+	Env   []string  // the child's whole environment (of equal keys the last counts); nil: this process's
+	Stdin io.Reader // copied through a pipe, then closed; nil: /dev/null. A child that does not read it never blocks Run
+	Size  Size      // zero: 24x80
+	// Resize carries new sizes for the pty; each makes the kernel send SIGWINCH to
+	// the pty's foreground group. nil or closed: never.
+	Resize <-chan Size
+	Pipe   bool // stdout and stderr on one plain pipe instead of a pty
+
+	Timeout     time.Duration // for the child's whole life; 0: none
+	IdleTimeout time.Duration // without a byte of output; 0: none
+	FinalGrace  time.Duration // how long the child may live on after its final record; 0: for ever
+
+	KillGrace time.Duration   // from TERM to KILL; 0: 2s
+	Kill      <-chan struct{} // closed: KILL now, no grace any more; nil: never
+
+	Spare *Spare // makes starts in a pty faster; nil: none
+}
+
+// Cause says why a child ended.
+type Cause string
+
+// The causes. All but CauseExited mean that Run ended the child.
+const (
+	CauseExited    Cause = "exited"      // by itself, also by a signal that Run did not send
+	CauseTimeout   Cause = "timeout"     // Command.Timeout
+	CauseIdle      Cause = "idle"        // Command.IdleTimeout
+	CauseFinal     Cause = "final-grace" // Command.FinalGrace
+	CauseCancelled Cause = "cancelled"   // the context, or Command.Kill
+)
+
+// Exit is how a child ended.
+type Exit struct {
+	Code     int            // the exit code; -1 when ended by a signal, or never started
+	Signal   syscall.Signal // that ended it; 0: none
+	Cause    Cause          // first reason for its end
+	Duration time.Duration  // from the start of Run to the child's own end
+	Leftover int            // processes that outlived the child and had to be ended
+}
+
+// Start errors that a caller can act on; test with errors.Is.
+var (
+	ErrNotFound      = errors.New("program not found")
+	ErrNotExecutable = errors.New("program not executable")
+)
+
+const defaultKillGrace = 2 * time.Second
+
+// Run starts the command and returns when nothing of it is left.
+//
+// output gets everything that the child prints, in order, from one goroutine; p is
+// valid only during the call. It says whether the child has by now printed its
+// final record: the first true starts FinalGrace, a false stops it. A slow output
+// slows the child down once 2 MiB are waiting, and never the clocks.
+//
+// A child that fails, is killed, or runs out of time is no error. An error means
+// that the command could not be started, or that its end could not be made sure
+// of. Init must have been called at the start of main. Run returns even if
+// Stdin.Read blocks; that Read is then left behind.
+func Run(ctx context.Context, c Command, output func(p []byte) (final bool)) (Exit, error) {
+	exit := Exit{Code: -1, Cause: CauseCancelled}
+	if ctx.Err() != nil {
+		return exit, nil
+	}
+	if c.KillGrace <= 0 {
+		c.KillGrace = defaultKillGrace
+	}
+	clocks := newClocks(c)
+	ch, err := start(c)
+	if err != nil {
+		exit.Cause = CauseExited
+		return exit, err
+	}
+	c.Spare.refill()
+	printed := newBacklog()
+	delivered := make(chan struct{})
+	go func() {
+		defer close(delivered)
+		printed.drain(func(p []byte) { clocks.setFinal(output(p)) })
+	}()
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		defer printed.close()
+		readAll(ch.out, func(p []byte) {
+			clocks.touch()
+			printed.add(p)
+		})
+	}()
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		ch.feed(c.Stdin)
+	}()
+
+	s := supervisor{Command: c, child: ch, clocks: clocks}
+	exit, err = s.watch(ctx)
+
+	// No writer of the output is left, or none that counts: what it has printed
+	// is readable now, so the reader need not wait for more.
+	_ = ch.out.SetReadDeadline(time.Now())
+	<-drained
+	ch.close()
+	<-delivered
+	select {
+	case <-copied:
+	case <-time.After(feedBound):
+	}
+	return exit, err
+}

@@ -1,0 +1,276 @@
+package ptyexec
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+)
+
+// feedBound is how long Run waits for a Read of Stdin that is under way.
+const feedBound = 100 * time.Millisecond
+
+// child is the runner's end of a started command.
+type child struct {
+	name    string
+	guard   *os.Process
+	control *os.File // to the guard
+	report  *os.File // from the guard
+	stdin   *os.File // write end
+	out     *os.File // pty master or read end; deadlines work
+	tty     bool
+}
+
+// start starts the command under a guard.
+func start(c Command) (*child, error) {
+	if !initialised.Load() {
+		return nil, errors.New("start child: ptyexec.Init was not called at the start of main")
+	}
+	s, err := newSpec(c)
+	if err != nil {
+		return nil, err
+	}
+	if s.tty {
+		if ch := c.Spare.take(); ch != nil {
+			if err := ch.tell(c, s); err == nil {
+				return ch, nil
+			}
+			ch.close() // somebody has ended the spare guard
+		}
+	}
+	ch, err := newChild(s.tty)
+	if err == nil {
+		err = ch.tell(c, s)
+	}
+	if err != nil {
+		ch.close()
+		return nil, fmt.Errorf("start guard of %q: %w", c.Args[0], err)
+	}
+	return ch, nil
+}
+
+// newChild starts a guard that does not know yet what to run. With an error, the
+// child is there to be closed.
+func newChild(tty bool) (*child, error) {
+	ch := &child{tty: tty}
+	files, err := ch.open()
+	defer closeAll(files)
+	if err != nil {
+		return ch, err
+	}
+	self, err := selfPath()
+	if err != nil {
+		return ch, err
+	}
+	ch.guard, err = os.StartProcess(self, []string{guardName}, &os.ProcAttr{
+		Files: files,
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
+	return ch, err
+}
+
+// open fills in the runner's ends and returns the guard's, in the order of its
+// descriptors; also with an error, for closing.
+func (ch *child) open() (far []*os.File, err error) {
+	far = make([]*os.File, 5)
+	if far[fdNull], err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
+		return far, err
+	}
+	if far[fdStdin], ch.stdin, err = os.Pipe(); err != nil {
+		return far, err
+	}
+	if far[fdControl], ch.control, err = os.Pipe(); err != nil {
+		return far, err
+	}
+	if ch.report, far[fdReport], err = os.Pipe(); err != nil {
+		return far, err
+	}
+	if ch.tty {
+		ch.out, far[fdOutput], err = openTerminal()
+	} else {
+		ch.out, far[fdOutput], err = os.Pipe()
+	}
+	return far, err
+}
+
+// tell has the guard start the command.
+func (ch *child) tell(c Command, s spec) error {
+	ch.name = c.Args[0]
+	if ch.tty {
+		if err := resize(ch.out, c.Size); err != nil {
+			return fmt.Errorf("set terminal size: %w", err)
+		}
+	}
+	if c.Stdin == nil {
+		_ = ch.stdin.Close()
+	}
+	_, err := ch.control.Write(s.encode())
+	return err
+}
+
+// openTerminal opens a pty in raw mode, so that it passes every byte as it is,
+// without an echo.
+func openTerminal() (master, slave *os.File, err error) {
+	blocking, slave, err := pty.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer blocking.Close()
+	if _, err := term.MakeRaw(int(slave.Fd())); err != nil {
+		return nil, slave, err
+	}
+	// The master as it comes ignores deadlines, and Close would not end a Read.
+	fd, err := unix.FcntlInt(blocking.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, slave, err
+	}
+	if err := unix.SetNonblock(fd, true); err != nil {
+		_ = unix.Close(fd)
+		return nil, slave, err
+	}
+	master = os.NewFile(uintptr(fd), blocking.Name())
+	return master, slave, nil
+}
+
+// resize sets the size of the terminal.
+func resize(master *os.File, size Size) error {
+	if size == (Size{}) {
+		size = Size{Rows: 24, Cols: 80}
+	}
+	conn, err := master.SyscallConn()
+	if err != nil {
+		return err
+	}
+	failed := conn.Control(func(fd uintptr) {
+		err = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: size.Rows, Col: size.Cols})
+	})
+	return errors.Join(err, failed)
+}
+
+// feed copies the prompt to the child and closes its stdin. A child that has
+// ended, or that does not want it, is no error.
+func (ch *child) feed(prompt io.Reader) {
+	if prompt == nil {
+		return
+	}
+	_, _ = io.Copy(ch.stdin, prompt)
+	_ = ch.stdin.Close()
+}
+
+// close ends a guard that is still there and frees what start has opened.
+func (ch *child) close() {
+	if ch.guard != nil {
+		_ = ch.guard.Kill()
+		_, _ = ch.guard.Wait()
+	}
+	closeAll([]*os.File{ch.control, ch.report, ch.stdin, ch.out})
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close() // of nil: an error; twice: an error
+	}
+}
+
+func newSpec(c Command) (spec, error) {
+	if len(c.Args) == 0 {
+		return spec{}, errors.New("start child: no arguments")
+	}
+	s := spec{args: c.Args, tty: !c.Pipe, prompt: c.Stdin != nil, grace: c.KillGrace}
+	var err error
+	if s.dir, err = workingDir(c.Dir); err != nil {
+		return spec{}, fmt.Errorf("start %q: %w", c.Args[0], err)
+	}
+	// Of os/exec only the reading of the environment: no duplicates, PWD for a nil Env.
+	s.env = (&exec.Cmd{Env: c.Env, Dir: c.Dir}).Environ()
+	if s.path, err = lookUp(c.Args[0], s.dir, s.env); err != nil {
+		return spec{}, fmt.Errorf("start %q: %w", c.Args[0], err)
+	}
+	return s, nil
+}
+
+// workingDir returns dir as an absolute path, which must be a directory.
+func workingDir(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(abs)
+	if err != nil {
+		return "", fmt.Errorf("enter working directory: %w", err)
+	}
+	if !info.IsDir() {
+		return "", fmt.Errorf("enter working directory %q: %w", abs, syscall.ENOTDIR)
+	}
+	return abs, nil
+}
+
+// lookUp finds the program file: as execvp does, but never in a relative element
+// of PATH, which would run a file of the project.
+func lookUp(name, dir string, env []string) (string, error) {
+	if strings.ContainsRune(name, '/') {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		return name, executable(name)
+	}
+	path := ""
+	for _, entry := range env {
+		if value, ok := strings.CutPrefix(entry, "PATH="); ok {
+			path = value
+		}
+	}
+	failed := fmt.Errorf("%w in PATH %q", ErrNotFound, path)
+	for _, element := range filepath.SplitList(path) {
+		if !filepath.IsAbs(element) {
+			continue
+		}
+		file := filepath.Join(element, name)
+		err := executable(file)
+		if err == nil {
+			return file, nil
+		}
+		if errors.Is(err, ErrNotExecutable) && !errors.Is(failed, ErrNotExecutable) {
+			failed = err
+		}
+	}
+	return "", failed
+}
+
+// executable returns nil, ErrNotFound, or ErrNotExecutable, naming the file.
+func executable(file string) error {
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%w at %q", ErrNotFound, file)
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrNotExecutable, err)
+	case info.IsDir():
+		return fmt.Errorf("%w: %q is a directory", ErrNotExecutable, file)
+	case unix.Access(file, unix.X_OK) != nil:
+		return fmt.Errorf("%w: %q has mode %v", ErrNotExecutable, file, info.Mode())
+	}
+	return nil
+}
+
+// startError translates the errno of a failed exec. The file itself was found, so
+// what is missing is the interpreter that its first line names.
+func startError(name string, errno syscall.Errno) error {
+	switch errno {
+	case syscall.ENOENT:
+		return fmt.Errorf("start %q: interpreter of the script: %w", name, ErrNotFound)
+	case syscall.EACCES, syscall.ENOEXEC:
+		return fmt.Errorf("start %q: %w: %w", name, ErrNotExecutable, errno)
+	}
+	return fmt.Errorf("start %q: %w", name, errno)
+}

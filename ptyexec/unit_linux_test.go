@@ -1,0 +1,155 @@
+package ptyexec
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestSpec_decodedIsWhatWasEncoded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		texts := rapid.SliceOfN(rapid.String(), 0, 5)
+		list := func(name string) []string { return append([]string(nil), texts.Draw(t, name)...) }
+		want := spec{
+			path: rapid.String().Draw(t, "path"), dir: rapid.String().Draw(t, "dir"),
+			args: list("args"), env: list("env"),
+			tty: rapid.Bool().Draw(t, "tty"), prompt: rapid.Bool().Draw(t, "prompt"),
+			grace: time.Duration(rapid.Int64Min(0).Draw(t, "grace")),
+		}
+		got, err := readSpec(bytes.NewReader(want.encode()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(spec{})); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func TestSpec_tornMessage_isAnError(t *testing.T) {
+	whole := spec{path: "/bin/agent", dir: "/", args: []string{"agent", "-p"}, env: []string{"A=1"}}.encode()
+	for n := range whole {
+		if s, err := readSpec(bytes.NewReader(whole[:n])); err == nil {
+			t.Errorf("%d of %d bytes: got %+v", n, len(whole), s)
+		}
+		short := bytes.Clone(whole[:max(n, 4)])
+		short[0] = byte(len(short) - 4)
+		if s, err := readSpec(bytes.NewReader(short)); err == nil {
+			t.Errorf("body of %d bytes: got %+v", len(short)-4, s)
+		}
+	}
+}
+
+func TestRecord_decodedIsWhatWasEncoded(t *testing.T) {
+	want := record{recordExited, -1, 1 << 30}
+	if got, err := readRecord(bytes.NewReader(want.encode())); err != nil || got != want {
+		t.Errorf("got %v, %v; want %v", got, err, want)
+	}
+}
+
+func TestParseStat(t *testing.T) {
+	tests := []struct {
+		name, stat string
+		want       process
+		ok         bool
+	}{
+		{"plain", "12 (sh) S 10 12 11 34816 12 4194304", process{"S", 10, 11}, true},
+		{"name like a stat", "12 (a) Z 1 (b) c) Z 7 12 9 0", process{"Z", 7, 9}, true},
+		{"empty", "", process{}, false},
+		{"torn", "12 (sh) S 10", process{}, false},
+		{"no numbers", "12 (sh) S x y z", process{}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, ok := parseStat(tt.stat)
+			if ok != tt.ok || ok && got != tt.want {
+				t.Errorf("got %+v, %v", got, ok)
+			}
+		})
+	}
+}
+
+func TestClocks_earliestOneIsNext(t *testing.T) {
+	type step struct {
+		wait  time.Duration
+		do    func(*clocks)
+		cause Cause
+		left  time.Duration
+	}
+	touch := (*clocks).touch
+	final := func(c *clocks) { c.setFinal(true) }
+	notFinal := func(c *clocks) { c.setFinal(false) }
+	nothing := func(*clocks) {}
+	tests := []struct {
+		name  string
+		c     Command
+		steps []step
+	}{
+		{"none", Command{}, []step{{time.Hour, nothing, "", 0}, {0, final, "", 0}}},
+		{"timeout is not moved by output", Command{Timeout: time.Minute}, []step{
+			{0, nothing, CauseTimeout, time.Minute}, {50 * time.Second, touch, CauseTimeout, 10 * time.Second}, {20 * time.Second, nothing, CauseTimeout, -10 * time.Second},
+		}},
+		{"silence is", Command{Timeout: time.Hour, IdleTimeout: time.Minute}, []step{
+			{0, nothing, CauseIdle, time.Minute}, {50 * time.Second, touch, CauseIdle, time.Minute}, {time.Minute, nothing, CauseIdle, 0},
+		}},
+		{"grace starts at the first final record", Command{Timeout: time.Hour, FinalGrace: 30 * time.Second}, []step{
+			{time.Minute, final, CauseFinal, 30 * time.Second}, {10 * time.Second, final, CauseFinal, 20 * time.Second},
+			{time.Second, notFinal, CauseTimeout, time.Hour - 71*time.Second}, {time.Second, final, CauseFinal, 30 * time.Second},
+		}},
+		{"final at once", Command{FinalGrace: time.Second}, []step{{0, final, CauseFinal, time.Second + 1}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				clocks := newClocks(tt.c)
+				for i, s := range tt.steps {
+					time.Sleep(s.wait)
+					s.do(clocks)
+					if cause, left := clocks.next(); cause != s.cause || left != s.left {
+						t.Errorf("step %d: got %q %v, want %q %v", i, cause, left, s.cause, s.left)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestBacklog_fullWaitsForOutput_closedHandsOverTheRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBacklog()
+		added, size := 0, 300<<10
+		go func() {
+			defer b.close()
+			for range 20 {
+				b.add(bytes.Repeat([]byte{byte(added)}, size))
+				added++
+			}
+		}()
+		synctest.Wait()
+		if want := backlogSize / size; added != want {
+			t.Errorf("added %d chunks with nobody draining, want %d", added, want)
+		}
+		var got strings.Builder
+		b.drain(func(p []byte) { got.Write(p) })
+		var want strings.Builder
+		for i := range 20 {
+			want.Write(bytes.Repeat([]byte{byte(i)}, size))
+		}
+		if got.String() != want.String() {
+			t.Errorf("got %d bytes, want %d in order", got.Len(), want.Len())
+		}
+	})
+}
+
+func TestRun_initNotCalled_isAnErrorAndNoEndlessRestart(t *testing.T) {
+	initialised.Store(false)
+	defer initialised.Store(true)
+	if _, _, err := try(t, Command{Args: []string{"/bin/true"}}); err == nil || !strings.Contains(err.Error(), "Init") {
+		t.Errorf("got %v", err)
+	}
+}
