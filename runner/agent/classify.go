@@ -1,0 +1,297 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"ralph/ptyexec"
+	"ralph/state"
+)
+
+// Classify says what a call came to. What the agent recorded counts first, the
+// CLI's own error text second; the exit status alone decides nothing. Narration,
+// tool results and the prompt are never looked at.
+func (s Spec) Classify(t *Transcript, exit ptyexec.Exit, now time.Time) Outcome {
+	var o Outcome
+	switch {
+	case s.succeeded(t, exit):
+		o = s.goodTurn(t, exit)
+	case t.Rejected != nil:
+		o = s.rejected(t)
+	case t.HasResult && t.ResultError:
+		o = s.failedTurn(t, exit)
+	default:
+		o = s.noResult(t, exit)
+	}
+	s.addTimes(&o, t, now)
+	o.Evidence = oneLine(o.Evidence)
+	if o.Reason == "" {
+		o.Reason = o.Class.meaning()
+		if o.Evidence != "" && !o.Class.Success() {
+			o.Reason += ": " + o.Evidence
+		}
+	}
+	return o
+}
+
+// succeeded reports whether the final record ends a good turn.
+func (s Spec) succeeded(t *Transcript, exit ptyexec.Exit) bool {
+	if !t.HasResult || t.ResultError || t.Rejected != nil {
+		return false
+	}
+	if !slices.Contains(t.Codes, codeText) {
+		return true
+	}
+	// Plain text has no record that could vouch for it. A CLI may print nothing
+	// but an error and still exit with 0.
+	return exit.Cause == ptyexec.CauseExited && exit.Code == 0 && exit.Signal == 0 && s.shortError(t.Final) == ClassUnknown
+}
+
+// shortError classifies plain output that is a single line in place of an
+// answer: a limit, or what calls itself an error.
+func (s Spec) shortError(text string) Class {
+	text = strings.TrimSpace(text)
+	if strings.Contains(text, "\n") || len(text) > maxCLILine {
+		return ClassUnknown
+	}
+	class := s.textClass(text)
+	start := strings.ToLower(text[:min(len(text), 12)])
+	switch {
+	case strings.Contains(start, "error"), strings.HasPrefix(start, "fatal"):
+	case class == ClassUsageLimit, class == ClassSpendLimit, class == ClassDisabledByAdmin, class == ClassNoCredit:
+	default:
+		return ClassUnknown
+	}
+	return class
+}
+
+func (s Spec) goodTurn(t *Transcript, exit ptyexec.Exit) Outcome {
+	o := Outcome{Class: ClassCompletedTurn}
+	_, signal := ParseSignal(t.Final)
+	refused := slices.DeleteFunc(slices.Clone(t.Denials), asks)
+	switch {
+	case slices.Contains(t.Codes, "refusal"):
+		o.Class, o.Evidence = ClassRefusal, t.Final
+	case exit.Cause != ptyexec.CauseExited && exit.Cause != ptyexec.CauseCancelled:
+		o.Class = ClassHangAfterResult
+	case len(refused) > 0:
+		o.Class, o.Evidence = ClassPermissionDenied, fmt.Sprintf("%s(%s)", refused[0].Name, refused[0].Arg)
+		o.Reason = fmt.Sprintf("the permission rules refused %d tool calls, first %s", len(refused), oneLine(o.Evidence))
+	case t.Asked && !signal, !signal && strings.HasSuffix(strings.TrimRight(t.Final, " \t\r\n*_`)\"'"), "?"):
+		o.Class, o.Evidence = ClassQuestionAsked, t.Final
+	case strings.TrimSpace(t.Final) == "" && t.ToolCalls == 0:
+		o.Class = ClassEmptyOutput
+	case exit.Code != 0 && exit.Cause == ptyexec.CauseExited:
+		o.Reason = fmt.Sprintf("the turn ended well, although the agent exited with %d", exit.Code)
+	}
+	return o
+}
+
+// failedTurn classifies a final record that reports a failure.
+func (s Spec) failedTurn(t *Transcript, exit ptyexec.Exit) Outcome {
+	class, evidence := s.cause(t)
+	switch {
+	case class == ClassKilledBySignal && exit.Cause != ptyexec.CauseExited:
+		return s.noResult(t, exit) // the record only answers the signal that ended the call
+	case class == ClassUnknown && evidence == "" && !t.Worked():
+		class = ClassEmptyOutput
+	case class == ClassUnknown:
+		class = ClassCrash
+	}
+	return Outcome{Class: class, Evidence: evidence}
+}
+
+// rejected classifies a call whose work a limit refused.
+func (s Spec) rejected(t *Transcript) Outcome {
+	o := Outcome{Class: ClassUsageLimit, Limit: t.Rejected, Evidence: "limit " + t.Rejected.Kind + " rejected the work"}
+	cause, evidence := s.cause(t)
+	if evidence != "" {
+		o.Evidence = evidence
+	}
+	switch {
+	case cause == ClassSpendLimit || strings.Contains(t.Rejected.Kind, "overage"):
+		o.Class = ClassSpendLimit
+	case t.Rejected.ResetsAt.IsZero() && cause == ClassRateLimited:
+		o.Class = cause // without a window it is a plain 429
+	}
+	return o
+}
+
+// noResult classifies a call that ended without a final record.
+func (s Spec) noResult(t *Transcript, exit ptyexec.Exit) Outcome {
+	cause, evidence := s.cause(t)
+	switch {
+	case exit.Cause == ptyexec.CauseCancelled:
+		return Outcome{Class: ClassKilledBySignal, Reason: "the call was stopped"}
+	case exit.Cause == ptyexec.CauseTimeout || exit.Cause == ptyexec.CauseIdle || exit.Cause == ptyexec.CauseFinal:
+		switch {
+		case t.Worked() && exit.Cause == ptyexec.CauseIdle:
+			return Outcome{Class: ClassTimeoutIdle}
+		case t.Worked():
+			return Outcome{Class: ClassTimeoutWithWork}
+		case cause == ClassAuth || cause == ClassNoCredit || cause == ClassStaleSession || cause == ClassBadFlag:
+			return Outcome{Class: cause, Evidence: evidence} // it waits for a person
+		}
+		return Outcome{Class: ClassHangSilent, Evidence: evidence}
+	case cause != ClassUnknown:
+		return Outcome{Class: cause, Evidence: evidence}
+	case exit.Signal != 0:
+		return Outcome{Class: signalClass(exit.Signal), Evidence: exit.Signal.String()}
+	case exit.Code > 128 && signalClass(syscall.Signal(exit.Code-128)) != ClassUnknown:
+		sig := syscall.Signal(exit.Code - 128)
+		return Outcome{Class: signalClass(sig), Evidence: sig.String()}
+	case len(t.Denials) > 0:
+		return s.goodTurn(t, exit) // refused, and the CLI ends the turn there
+	case exit.Code == 0:
+		return Outcome{Class: ClassNoFinalRecord}
+	}
+	class, ok := s.ExitCodes[exit.Code]
+	if !ok {
+		class = ClassCrash
+	}
+	if evidence = fmt.Sprintf("exit code %d", exit.Code); len(t.CLI) > 0 {
+		evidence += ", " + t.CLI[len(t.CLI)-1]
+	}
+	return Outcome{Class: class, Evidence: evidence}
+}
+
+// signalClass: some signals are sent by others, some come from a fault inside.
+func signalClass(sig syscall.Signal) Class {
+	switch sig {
+	case syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGKILL, syscall.SIGTERM, syscall.SIGPIPE:
+		return ClassKilledBySignal
+	case syscall.SIGSEGV, syscall.SIGABRT, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE, syscall.SIGTRAP, syscall.SIGSYS:
+		return ClassCrash
+	}
+	return ClassUnknown
+}
+
+// cause looks for the reason of a failure: codes that say all, wordings, the
+// other codes, and at last the lines printed beside the records.
+func (s Spec) cause(t *Transcript) (Class, string) {
+	evidence := ""
+	if len(t.Errors) > 0 {
+		evidence = t.Errors[len(t.Errors)-1]
+	}
+	codes := slices.Concat(t.Codes, t.ErrorCodes)
+	var byCode Class
+	for _, c := range codes {
+		byCode = moreExact(byCode, codeClass(c))
+	}
+	byText := s.lastError(t)
+	switch {
+	case exact(byCode):
+		return byCode, evidence
+	case exact(byText) || byCode == ClassUnknown && byText != ClassUnknown:
+		return byText, evidence
+	case byCode != ClassUnknown:
+		return byCode, evidence
+	}
+	lines := t.CLI
+	if slices.Contains(t.Codes, codeText) {
+		lines = strings.Split(t.Final, "\n")
+		lines = lines[max(0, len(lines)-maxCLILines):]
+	}
+	if class, line := s.linesClass(lines); class != ClassUnknown {
+		return class, line
+	}
+	return ClassUnknown, evidence
+}
+
+// linesClass classifies lines printed beside the records: help text is the
+// answer to a bad command line; else the latest line counts, unless another one
+// names the cause more exactly.
+func (s Spec) linesClass(lines []string) (class Class, line string) {
+	if i := slices.IndexFunc(lines, helpRE().MatchString); i >= 0 {
+		return ClassBadFlag, lines[i]
+	}
+	for _, l := range slices.Backward(lines) {
+		if c := s.textClass(l); moreExact(class, c) != class {
+			class, line = c, l
+		}
+	}
+	return class, line
+}
+
+// lastError is the class of the newest error text that has one.
+func (s Spec) lastError(t *Transcript) Class {
+	for _, e := range slices.Backward(t.Errors) {
+		if c := s.textClass(e); c != ClassUnknown {
+			return c
+		}
+	}
+	return ClassUnknown
+}
+
+// exact reports whether a class names its cause so exactly that a mere HTTP
+// status cannot overrule it.
+func exact(c Class) bool {
+	switch c {
+	case ClassUnknown, ClassAuth, ClassBadModel, ClassRateLimited, ClassOverloaded, ClassNetwork, ClassServerError, ClassKilledBySignal:
+		return false
+	}
+	return true
+}
+
+// moreExact prefers the class that tells more: "overloaded" before the
+// "server error" that it came with.
+func moreExact(a, b Class) Class {
+	if a == ClassUnknown || b != ClassUnknown && (exact(b) && !exact(a) || a == ClassServerError) {
+		return b
+	}
+	return a
+}
+
+// addTimes completes an outcome with what its texts say about time.
+func (s Spec) addTimes(o *Outcome, t *Transcript, now time.Time) {
+	texts := append(slices.Clone(t.Errors), o.Evidence)
+	switch {
+	case o.Class == ClassUsageLimit || o.Class == ClassSpendLimit:
+		if o.Limit == nil {
+			o.Limit = &state.Limit{Kind: limitKind(o.Evidence), Rejected: true, Utilization: -1}
+		}
+		o.ResetsAt = o.Limit.ResetsAt
+		for _, text := range slices.Backward(texts) {
+			if !o.ResetsAt.IsZero() {
+				break
+			}
+			if at, ok := ParseReset(text, now); ok {
+				o.ResetsAt = at
+				l := *o.Limit
+				l.ResetsAt = at
+				o.Limit = &l
+			}
+		}
+	case o.Class.Transient():
+		for _, text := range slices.Backward(texts) {
+			if at, ok := ParseReset(text, now); ok {
+				o.RetryAfter = at.Sub(now)
+				return
+			}
+		}
+	}
+}
+
+// limitKind guesses the window from the wording.
+func limitKind(text string) string {
+	l := strings.ToLower(text)
+	for _, k := range [...][2]string{{"week", "seven_day"}, {"5-hour", "five_hour"}, {"session", "five_hour"},
+		{"month", "month"}, {"daily", "day"}, {"spend", "spend"}} {
+		if strings.Contains(l, k[0]) {
+			return k[1]
+		}
+	}
+	return "usage"
+}
+
+func (c Class) meaning() string {
+	for _, i := range Classes() {
+		if i.Class == c {
+			return i.Meaning
+		}
+	}
+	return string(c)
+}

@@ -1,0 +1,259 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ralph/ptyexec"
+)
+
+var exited = ptyexec.Exit{Cause: ptyexec.CauseExited}
+
+func exitedWith(code int) ptyexec.Exit { return ptyexec.Exit{Code: code, Cause: ptyexec.CauseExited} }
+
+func classify(t *testing.T, agent string, exit ptyexec.Exit, lines ...string) Outcome {
+	t.Helper()
+	s := row(t, agent)
+	tr, _ := decodeAll(s, []byte(strings.Join(lines, "\n")+"\n"))
+	return s.Classify(tr, exit, recordedAt)
+}
+
+// wordings are the limit texts seen in the field, and what they mean.
+var wordings = []struct {
+	text  string
+	class Class
+	reset bool
+}{
+	{"Claude AI usage limit reached|1753441200", ClassUsageLimit, true},
+	{"Claude usage limit reached. Your limit will reset at 10am (America/Lima).", ClassUsageLimit, true},
+	{"5-hour limit reached ∙ resets 2am", ClassUsageLimit, true},
+	{"Weekly limit reached · resets 10am (Asia/Seoul) · /upgrade to Max", ClassUsageLimit, true},
+	{"You've hit your limit · resets 4:50am (Europe/Rome)", ClassUsageLimit, true},
+	{"You've hit your session limit · resets 8:20pm (Europe/Istanbul)", ClassUsageLimit, true},
+	{"You've hit your org's monthly usage limit", ClassUsageLimit, false},
+	{"You've hit your individual spend limit · run /usage-credits to ask for more", ClassSpendLimit, false},
+	{"Your usage allocation has been disabled by your admin", ClassDisabledByAdmin, false},
+	{"You're out of extra usage · resets 9pm", ClassUsageLimit, true},
+	{"API Error: Rate limit reached", ClassRateLimited, false},
+	{"Spending cap reached resets 4:56am", ClassSpendLimit, true},
+	{"Opus weekly limit reached ∙ resets Oct 9, 5pm", ClassUsageLimit, true},
+	{"You’ve hit your usage limit. Visit https://chatgpt.com/settings/usage or try again at 4:59 AM.", ClassUsageLimit, true},
+}
+
+func TestClassify_limitWordingInTheCLIsOwnErrorText_isALimit(t *testing.T) {
+	for _, w := range wordings {
+		for name, c := range map[string]struct {
+			agent string
+			exit  ptyexec.Exit
+			lines []string
+		}{
+			"error result, exit 1":       {"claude", exitedWith(1), []string{claudeInit, claudeResult(w.text, true, "")}},
+			"error result, exit 0":       {"claude", exited, []string{claudeInit, claudeResult(w.text, true, "")}},
+			"api error message":          {"claude", exitedWith(1), []string{claudeInit, strings.Replace(claudeText(w.text), `"type":"assistant"`, `"type":"assistant","isApiErrorMessage":true`, 1)}},
+			"line of the CLI, exit 1":    {"claude", exitedWith(1), []string{w.text}},
+			"line of the CLI, exit 0":    {"claude", exited, []string{w.text}},
+			"codex turn.failed":          {"codex", exitedWith(1), []string{`{"type":"turn.failed","error":{"message":` + mustJSON(w.text) + `}}`}},
+			"gemini result":              {"gemini", exitedWith(1), []string{`{"type":"result","status":"error","error":{"message":` + mustJSON(w.text) + `}}`}},
+			"opencode error":             {"opencode", exitedWith(1), []string{`{"type":"error","error":{"name":"APIError","data":{"message":` + mustJSON(w.text) + `}}}`}},
+			"amp error":                  {"amp", exited, []string{`{"type":"result","subtype":"error_during_execution","is_error":true,"error":` + mustJSON(w.text) + `}`}},
+			"plain text program, exit 1": {"text", exitedWith(1), []string{"working", w.text}},
+			"plain text program, exit 0": {"text", exited, []string{w.text}},
+		} {
+			o := classify(t, c.agent, c.exit, c.lines...)
+			if o.Class != w.class {
+				t.Errorf("%s, %q: class %q, want %q", name, w.text, o.Class, w.class)
+			}
+			if o.Evidence == "" {
+				t.Errorf("%s, %q: no evidence", name, w.text)
+			}
+			if limit := w.class == ClassUsageLimit || w.class == ClassSpendLimit; limit && (o.Limit == nil || o.ResetsAt.IsZero() == w.reset) {
+				t.Errorf("%s, %q: limit %+v resets %v", name, w.text, o.Limit, o.ResetsAt)
+			}
+		}
+	}
+}
+
+func TestClassify_limitWordingElsewhere_isNone(t *testing.T) {
+	for _, w := range wordings {
+		toolResult := `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","is_error":true,"content":` + mustJSON(w.text) + `}]}}`
+		prompt := `{"type":"user","message":{"content":[{"type":"text","text":` + mustJSON(w.text) + `}]}}`
+		synthetic := `{"type":"user","isSynthetic":true,"message":{"content":[{"type":"text","text":` + mustJSON(w.text) + `}]}}`
+		informational := `{"type":"system","subtype":"informational","content":` + mustJSON(w.text) + `}`
+		allowed := `{"type":"rate_limit_event","rate_limit_info":{"status":"allowed_warning","rateLimitType":"five_hour","resetsAt":1795150179,"overageStatus":"rejected","isUsingOverage":false}}`
+		good := claudeResult("Did it.", false, "")
+		for name, lines := range map[string][]string{
+			"narration":                  {claudeText(w.text), good},
+			"tool result":                {toolResult, good},
+			"echoed prompt":              {prompt, good},
+			"synthetic message":          {synthetic, good},
+			"hint of the CLI":            {informational, good},
+			"warned, allowed":            {allowed, good},
+			"line beside a good result":  {w.text, good},
+			"final message of the model": {claudeResult(w.text, false, "")},
+			"all, then a good turn":      {claudeText(w.text), toolResult, prompt, synthetic, allowed, good},
+		} {
+			if o := classify(t, "claude", exited, append([]string{claudeInit}, lines...)...); o.Class != ClassCompletedTurn {
+				t.Errorf("%s, %q: class %q (%s)", name, w.text, o.Class, o.Reason)
+			}
+		}
+		// Nor when the call fails for another reason.
+		if o := classify(t, "claude", ptyexec.Exit{Cause: ptyexec.CauseTimeout, Code: -1, Signal: syscall.SIGTERM}, claudeInit, claudeText(w.text), toolResult); o.Class != ClassTimeoutWithWork {
+			t.Errorf("timeout, %q: class %q", w.text, o.Class)
+		}
+		if o := classify(t, "claude", exitedWith(1), claudeInit, claudeText(w.text), toolResult, claudeResult("API Error: 500 Internal server error", true, `"api_error_status":500,`)); o.Class != ClassServerError {
+			t.Errorf("server error, %q: class %q", w.text, o.Class)
+		}
+	}
+	const not = "Third-party apps now draw from your extra usage, not your plan limits"
+	if o := classify(t, "claude", exited, claudeInit, not, claudeResult("ok", false, "")); o.Class != ClassCompletedTurn {
+		t.Errorf("%q: class %q", not, o.Class)
+	}
+	if o := classify(t, "opencode", exitedWith(1), `{"type":"error","error":{"data":{"message":"`+not+`"}}}`); o.Class == ClassUsageLimit || o.Class == ClassSpendLimit {
+		t.Errorf("%q: class %q", not, o.Class)
+	}
+}
+
+func TestClassify_structureBeforeExitStatus(t *testing.T) {
+	rejected := func(more string) string {
+		return `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1778565600,"rateLimitType":"five_hour"` + more + `}}`
+	}
+	for name, c := range map[string]struct {
+		exit  ptyexec.Exit
+		lines []string
+		want  Class
+	}{
+		"error result, exit 0":                {exited, []string{claudeResult("API Error: 500", true, `"api_error_status":500,`)}, ClassServerError},
+		"good result, exit 1":                 {exitedWith(1), []string{claudeResult("ok", false, "")}, ClassCompletedTurn},
+		"good result, then killed":            {ptyexec.Exit{Code: -1, Signal: syscall.SIGKILL, Cause: ptyexec.CauseExited}, []string{claudeResult("ok", false, "")}, ClassCompletedTurn},
+		"rejected, exit 0, nothing else":      {exited, []string{claudeInit, rejected("")}, ClassUsageLimit},
+		"rejected, then an empty good result": {exited, []string{rejected(""), claudeResult("", false, "")}, ClassUsageLimit},
+		"rejected, then work went on":         {exited, []string{rejected(""), claudeText("go on"), claudeResult("ok", false, "")}, ClassCompletedTurn},
+		"overage in use and rejected":         {exited, []string{`{"type":"rate_limit_event","rate_limit_info":{"status":"allowed","rateLimitType":"five_hour","isUsingOverage":true,"overageStatus":"rejected"}}`}, ClassUsageLimit},
+		"overage rejected, not in use":        {exited, []string{claudeText("x"), `{"type":"rate_limit_event","rate_limit_info":{"status":"allowed","rateLimitType":"five_hour","isUsingOverage":false,"overageStatus":"rejected"}}`, claudeResult("ok", false, "")}, ClassCompletedTurn},
+		"rejected without a window, plain 429": {exitedWith(1), []string{`{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","isUsingOverage":false}}`,
+			claudeResult("API Error: Server is temporarily limiting requests (not your usage limit) · slow down", true, `"api_error_status":429,`)}, ClassRateLimited},
+		"rejected, then out of time":    {ptyexec.Exit{Cause: ptyexec.CauseIdle, Code: -1, Signal: syscall.SIGTERM}, []string{rejected("")}, ClassUsageLimit},
+		"max turns without is_error":    {exited, []string{`{"type":"result","subtype":"error_max_turns","is_error":false}`}, ClassMaxTurns},
+		"error record without a cause":  {exited, []string{claudeText("x"), claudeResult("Something odd", true, "")}, ClassCrash},
+		"billing code beats the status": {exitedWith(1), []string{claudeResult("no", true, `"api_error_status":429,"api_error":"billing_error",`)}, ClassNoCredit},
+		"refusal":                       {exited, []string{claudeResult("I will not", false, `"stop_reason":"refusal",`)}, ClassRefusal},
+		"question at the end":           {exited, []string{claudeResult("Shall I use tabs or **spaces?**", false, "")}, ClassQuestionAsked},
+		"question inside a status turn": {exited, []string{claudeResult("Ready?\n"+block("STATUS: BLOCKED", "EXIT_SIGNAL: false"), false, "")}, ClassCompletedTurn},
+		"asked with a tool": {exited, []string{claudeResult("I asked.", false,
+			`"permission_denials":[{"tool_name":"AskUserQuestion","tool_use_id":"q","tool_input":{"question":"Which?"}}],`)}, ClassQuestionAsked},
+		"denied":                    {exited, []string{claudeResult("I tried.", false, `"permission_denials":[{"tool_name":"Bash","tool_use_id":"b","tool_input":{"command":"rm x"}}],`)}, ClassPermissionDenied},
+		"empty":                     {exited, []string{claudeInit, claudeResult("", false, "")}, ClassEmptyOutput},
+		"no final record, exit 0":   {exited, []string{claudeInit, claudeText("half")}, ClassNoFinalRecord},
+		"nothing at all, exit 0":    {exited, nil, ClassNoFinalRecord},
+		"nothing at all, exit 7":    {exitedWith(7), nil, ClassCrash},
+		"noise, exit 0":             {exited, []string{"lorem ipsum", "dolor sit"}, ClassNoFinalRecord},
+		"killed":                    {ptyexec.Exit{Code: -1, Signal: syscall.SIGKILL, Cause: ptyexec.CauseExited}, []string{claudeText("x")}, ClassKilledBySignal},
+		"terminated, exit 143":      {exitedWith(143), []string{claudeText("x")}, ClassKilledBySignal},
+		"fault":                     {ptyexec.Exit{Code: -1, Signal: syscall.SIGSEGV, Cause: ptyexec.CauseExited}, []string{claudeText("x")}, ClassCrash},
+		"stopped by the user":       {ptyexec.Exit{Code: -1, Signal: syscall.SIGTERM, Cause: ptyexec.CauseCancelled}, []string{claudeText("x")}, ClassKilledBySignal},
+		"silent until timeout":      {ptyexec.Exit{Cause: ptyexec.CauseTimeout}, []string{claudeInit}, ClassHangSilent},
+		"silent until idle timeout": {ptyexec.Exit{Cause: ptyexec.CauseIdle}, nil, ClassHangSilent},
+		"working until timeout":     {ptyexec.Exit{Cause: ptyexec.CauseTimeout}, []string{claudeText("x")}, ClassTimeoutWithWork},
+		"worked, then idle":         {ptyexec.Exit{Cause: ptyexec.CauseIdle}, []string{claudeText("x")}, ClassTimeoutIdle},
+		"does not end after result": {ptyexec.Exit{Cause: ptyexec.CauseFinal}, []string{claudeResult("ok", false, "")}, ClassHangAfterResult},
+		"result answers our own signal": {ptyexec.Exit{Cause: ptyexec.CauseTimeout}, []string{claudeText("x"),
+			`{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_tools"}`}, ClassTimeoutWithWork},
+		"session gone":      {exitedWith(1), []string{"No conversation found with session ID: 1111"}, ClassStaleSession},
+		"waits for a login": {ptyexec.Exit{Cause: ptyexec.CauseIdle}, []string{"No API key found. Starting login flow..."}, ClassAuth},
+		"record cut off in a tool result": {ptyexec.Exit{Code: -1, Signal: syscall.SIGKILL, Cause: ptyexec.CauseExited},
+			[]string{claudeInit, `{"type":"user","message":{"content":[{"type":"tool_result","content":"Claude usage limit reached`}, ClassKilledBySignal},
+		"record torn by a warning": {ptyexec.Exit{Code: -1, Signal: syscall.SIGKILL, Cause: ptyexec.CauseExited},
+			[]string{`{"type":"user","message":{"content":[{"type":"tool_result","content":"he`, `usage limit reached","is_error":true}]},"session_id":"s"}`}, ClassKilledBySignal},
+		"plain text and status": {exited, []string{"All fine.", block("STATUS: IN_PROGRESS", "EXIT_SIGNAL: false")}, ClassCompletedTurn},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if o := classify(t, "claude", c.exit, c.lines...); o.Class != c.want {
+				t.Errorf("class %q, want %q; reason %q", o.Class, c.want, o.Reason)
+			}
+		})
+	}
+}
+
+func TestClassify_plainTextProgram(t *testing.T) {
+	for name, c := range map[string]struct {
+		exit  ptyexec.Exit
+		lines []string
+		want  Class
+	}{
+		"good turn":              {exited, []string{"I looked at the rate limit code.", "It works now."}, ClassCompletedTurn},
+		"long answer about it":   {exited, []string{"usage limit reached", "is what the CLI prints", "when", "the window", "is used up"}, ClassCompletedTurn},
+		"nothing printed":        {exited, nil, ClassNoFinalRecord},
+		"failure with a reason":  {exitedWith(1), []string{"working", "error: connect ECONNREFUSED 127.0.0.1:1"}, ClassNetwork},
+		"failure without reason": {exitedWith(1), []string{"working", "oh no"}, ClassCrash},
+		"usage text":             {exitedWith(2), []string{"unknown option --foo"}, ClassBadFlag},
+		"out of time":            {ptyexec.Exit{Cause: ptyexec.CauseTimeout}, []string{"working"}, ClassTimeoutWithWork},
+		"terminated":             {ptyexec.Exit{Cause: ptyexec.CauseExited, Code: -1, Signal: syscall.SIGTERM}, []string{"working"}, ClassKilledBySignal},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if o := classify(t, "text", c.exit, c.lines...); o.Class != c.want {
+				t.Errorf("class %q, want %q; reason %q", o.Class, c.want, o.Reason)
+			}
+		})
+	}
+	s := row(t, "text")
+	tr, _ := decodeAll(s, []byte("Done.\r\n\x1b[1m"+block("STATUS: COMPLETE", "EXIT_SIGNAL: true")+"\x1b[0m\r\n"))
+	if sig, ok := ParseSignal(tr.Final); !ok || !sig.Exit {
+		t.Errorf("final %q", tr.Final)
+	}
+}
+
+func TestClassify_retryAfter(t *testing.T) {
+	o := classify(t, "codex", exitedWith(1), `{"type":"turn.failed","error":{"message":"rate limit exceeded: Rate limit reached for gpt. Please try again in 1.5s."}}`)
+	if o.Class != ClassRateLimited || o.RetryAfter != 1500*time.Millisecond {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestClasses_everyClassHasAMeaningAndIsUnique(t *testing.T) {
+	var seen []Class
+	for _, i := range Classes() {
+		if i.Meaning == "" || slices.Contains(seen, i.Class) {
+			t.Errorf("%+v", i)
+		}
+		seen = append(seen, i.Class)
+	}
+	if len(seen) != 27 {
+		t.Errorf("%d classes", len(seen))
+	}
+	for _, s := range Specs() {
+		for _, c := range s.ExitCodes {
+			if !slices.Contains(seen, c) {
+				t.Errorf("%s: exit code of unknown class %q", s.Name, c)
+			}
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, name := range []string{"claude-pty-sigint-tool", "codex-pty-json", "gemini-json", "opencode-perm-ask", "qwen-json", "amp0108-toolfail", "claude-sub-limit5h"} {
+		out, _ := recording(f, name)
+		f.Add(out, uint8(3))
+	}
+	f.Add([]byte("{\n{}\n}\n[{\"type\":\"result\"}]\n^C^C\x1b]0;"), uint8(0))
+	specs := Specs()
+	f.Fuzz(func(t *testing.T, out []byte, pick uint8) {
+		s := specs[int(pick)%len(specs)]
+		tr, events := decodeAll(s, out)
+		for _, ev := range events {
+			if strings.ToValidUTF8(ev.Text, "") != ev.Text || len(ev.Text) > maxText+8 {
+				t.Fatalf("text of %s: %.80q", ev.Kind, ev.Text)
+			}
+			if ev.Tool != nil && strings.ContainsAny(ev.Tool.Arg, "\n\r") {
+				t.Fatalf("argument %q", ev.Tool.Arg)
+			}
+		}
+		for _, exit := range []ptyexec.Exit{exited, exitedWith(1), {Cause: ptyexec.CauseTimeout}} {
+			if o := s.Classify(tr, exit, recordedAt); o.Class == ClassUnknown || o.Reason == "" {
+				t.Fatalf("outcome %+v", o)
+			}
+		}
+	})
+}

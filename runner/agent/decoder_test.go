@@ -1,0 +1,416 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ralph/state"
+)
+
+func kinds(events []state.Event, k state.Kind) []state.Event {
+	return slices.DeleteFunc(slices.Clone(events), func(e state.Event) bool { return e.Kind != k })
+}
+
+func claudeResult(text string, failed bool, more string) string {
+	return fmt.Sprintf(`{"duration_ms":1,"is_error":%v,%s"subtype":"success","result":%s,"type":"result","session_id":"s1"}`,
+		failed, more, mustJSON(text))
+}
+
+func mustJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+func claudeText(text string) string {
+	return `{"type":"assistant","message":{"content":[{"type":"text","text":` + mustJSON(text) + `}]}}`
+}
+
+const claudeInit = `{"type":"system","subtype":"init","session_id":"s1","model":"m1"}`
+
+func TestDecode_terminalNoiseAroundRecords_recordsAreRead(t *testing.T) {
+	s := row(t, "claude")
+	for name, wrap := range map[string]func(string) string{
+		"plain":                  func(l string) string { return l + "\n" },
+		"CRLF":                   func(l string) string { return l + "\r\n" },
+		"echoed control key":     func(l string) string { return "^C" + l + "\r\n" },
+		"cursor sequences":       func(l string) string { return "\x1b[2K\x1b[?25h" + l + "\x1b[?25h\r\n" },
+		"title sequence":         func(l string) string { return "\x1b]0;title\a" + l + "\n" },
+		"spinner before":         func(l string) string { return "working...\r" + l + "\n" },
+		"warning lines between":  func(l string) string { return "Warning: something\n" + l + "\n\n" },
+		"no newline at the end":  func(l string) string { return "\n" + l },
+		"leading NUL and spaces": func(l string) string { return "\x00  " + l + "  \n" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := wrap(claudeInit) + wrap(claudeText("hello")) + wrap(claudeResult("hello", false, ""))
+			if name == "no newline at the end" {
+				out = claudeInit + "\n" + claudeText("hello") + "\n" + claudeResult("hello", false, "")
+			}
+			tr, _ := decodeAll(s, []byte(out))
+			if tr.Session != "s1" || tr.Model != "m1" || tr.Final != "hello" || !tr.HasResult || tr.TextBytes != 5 {
+				t.Errorf("transcript %+v", tr)
+			}
+		})
+	}
+}
+
+func TestDecode_anyChunking_sameEvents(t *testing.T) {
+	gs := goldens(t)
+	outputs := map[string][]byte{}
+	for _, g := range gs {
+		outputs[g.name], _ = recording(t, g.name)
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		g := rapid.SampledFrom(gs).Draw(r, "recording")
+		s, out := row(t, g.agent), outputs[g.name]
+		_, want := decodeAll(s, out)
+		var got []state.Event
+		d := s.NewDecoder(func(ev state.Event) { got = append(got, ev) })
+		for rest := out; len(rest) > 0; {
+			n := min(rapid.IntRange(1, 3000).Draw(r, "chunk"), len(rest))
+			if w, err := d.Write(rest[:n]); w != n || err != nil {
+				r.Fatalf("Write = %d, %v", w, err)
+			}
+			rest = rest[n:]
+		}
+		d.Close()
+		if diff := cmp.Diff(want, got); diff != "" {
+			r.Fatalf("%s: %s", g.name, diff)
+		}
+		if d.Bytes() != int64(len(out)) {
+			r.Fatalf("Bytes = %d, want %d", d.Bytes(), len(out))
+		}
+	})
+}
+
+func TestDecode_byteByByte_sameEvents(t *testing.T) {
+	for _, name := range []string{"claude-pty-sigint-tool", "gemini-json", "codex-pty-json"} {
+		s := row(t, strings.Split(name, "-")[0])
+		out, _ := recording(t, name)
+		_, want := decodeAll(s, out)
+		var got []state.Event
+		d := s.NewDecoder(func(ev state.Event) { got = append(got, ev) })
+		for i := range out {
+			_, _ = d.Write(out[i : i+1])
+		}
+		d.Close()
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func TestFinal_backgroundTaskBeginsSecondTurn_turnedOffAndOn(t *testing.T) {
+	out, _ := recording(t, "claude-bg-task")
+	var states []bool
+	d := row(t, "claude").NewDecoder(func(state.Event) {})
+	for line := range bytes.Lines(out) {
+		_, _ = d.Write(line)
+		if n := len(states); n == 0 || states[n-1] != d.Final() {
+			states = append(states, d.Final())
+		}
+	}
+	if want := []bool{false, true, false, true}; !slices.Equal(states, want) {
+		t.Errorf("Final went %v, want %v", states, want)
+	}
+	tr, _ := decodeAll(row(t, "claude"), out)
+	if tr.Usage.InputTokens != 4200 || tr.Usage.CostUSD != 0.0229 {
+		t.Errorf("two turns count %+v; tokens are per turn, the cost is cumulative", tr.Usage)
+	}
+	if !strings.HasPrefix(tr.Final, "The background job has ended") {
+		t.Errorf("final %q", tr.Final)
+	}
+}
+
+func TestUsage_resumedCalls_countsOnlyTheCall(t *testing.T) {
+	for _, c := range []struct {
+		agent, first, second string
+		input                int64
+		cost                 float64
+	}{
+		{"claude", "claude-resume-1", "claude-resume-2-continue", 3600, 0.03058 - 0.01246},
+		{"codex", "codex-resume-1", "codex-resume-7-stdin", 10800 - 2400, 0},
+		{"qwen", "qwen-resume-1", "qwen-resume-2-continue", -1, 0},
+	} {
+		t.Run(c.agent, func(t *testing.T) {
+			s := row(t, c.agent)
+			first, _ := recording(t, c.first)
+			second, _ := recording(t, c.second)
+			d := s.NewDecoder(func(state.Event) {})
+			_, _ = d.Write(first)
+			d.Close()
+			var tr Transcript
+			d2 := s.NewDecoder(tr.Add)
+			d2.Resume(d.Counted())
+			_, _ = d2.Write(second)
+			d2.Close()
+			if c.input >= 0 && tr.Usage.InputTokens != c.input {
+				t.Errorf("input %d, want %d", tr.Usage.InputTokens, c.input)
+			}
+			if c.input < 0 && (tr.Usage.InputTokens <= 0 || tr.Usage.InputTokens != d2.Counted().InputTokens-d.Counted().InputTokens) {
+				t.Errorf("input %d of %+v after %+v", tr.Usage.InputTokens, d2.Counted(), d.Counted())
+			}
+			if diff := tr.Usage.CostUSD - c.cost; diff > 1e-9 || diff < -1e-9 {
+				t.Errorf("cost %v, want %v", tr.Usage.CostUSD, c.cost)
+			}
+		})
+	}
+}
+
+func TestUsage_blocksOfOneMessageRepeatIt_countedOnce(t *testing.T) {
+	msg := func(id string) string {
+		return `{"type":"assistant","message":{"id":"` + id + `","content":[{"type":"text","text":"x"}],"usage":{"input_tokens":10,"output_tokens":2}}}` + "\n"
+	}
+	tr, events := decodeAll(row(t, "claude"), []byte(msg("a")+msg("a")+msg("b")))
+	if tr.Usage.InputTokens != 20 || tr.Usage.OutputTokens != 4 {
+		t.Errorf("usage %+v", tr.Usage)
+	}
+	if n := len(kinds(events, state.KindUsage)); n != 2 {
+		t.Errorf("%d usage events, want one a message", n)
+	}
+	// The final record replaces the sum, it is not added.
+	tr, _ = decodeAll(row(t, "claude"), []byte(msg("a")+msg("b")+claudeResult("done", false, `"usage":{"input_tokens":21,"output_tokens":9},`)))
+	if tr.Usage.InputTokens != 21 || tr.Usage.OutputTokens != 9 {
+		t.Errorf("usage after the result %+v", tr.Usage)
+	}
+}
+
+func TestDecode_lineAboveTheBound_skippedInFlatMemoryAndReadingGoesOn(t *testing.T) {
+	s := row(t, "claude")
+	chunk := bytes.Repeat([]byte("x"), 1<<16)
+	var tr Transcript
+	var notes int
+	d := s.NewDecoder(func(ev state.Event) {
+		tr.Add(ev)
+		if slices.Contains(ev.Codes, CodeNotice) {
+			notes++
+		}
+	})
+	_, _ = d.Write([]byte(claudeInit + "\n" + `{"type":"user","message":{"content":[{"type":"tool_result","content":"`))
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	peak := uint64(0)
+	for i := range (100 << 20) / len(chunk) {
+		_, _ = d.Write(chunk)
+		if i%200 == 0 {
+			runtime.ReadMemStats(&after)
+			peak = max(peak, after.HeapAlloc)
+		}
+	}
+	_, _ = d.Write([]byte(`"}]}}` + "\n" + claudeResult("still here", false, "") + "\n"))
+	d.Close()
+	if tr.Final != "still here" || notes != 1 {
+		t.Errorf("final %q, %d notes", tr.Final, notes)
+	}
+	if grown := int64(peak) - int64(before.HeapAlloc); grown > 96<<20 {
+		t.Errorf("heap grew by %d MiB on a line of 100 MiB", grown>>20)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if int64(after.HeapAlloc)-int64(before.HeapAlloc) > 8<<20 {
+		t.Errorf("%d MiB stay after the line", (int64(after.HeapAlloc)-int64(before.HeapAlloc))>>20)
+	}
+	if d.Bytes() < 100<<20 {
+		t.Errorf("Bytes = %d", d.Bytes())
+	}
+}
+
+func TestDecode_lineAboveTheBoundInOneWrite_skipped(t *testing.T) {
+	out := append(bytes.Repeat([]byte("y"), maxLine+1), '\n')
+	out = append(out, claudeResult("ok", false, "")...)
+	tr, events := decodeAll(row(t, "claude"), out)
+	if tr.Final != "ok" || len(kinds(events, state.KindText)) != 1 {
+		t.Errorf("final %q, events %d", tr.Final, len(events))
+	}
+}
+
+func TestDecode_depthBomb_isSurvived(t *testing.T) {
+	deep := strings.Repeat(`{"a":[`, 1<<20)
+	for _, s := range Specs() {
+		for _, bomb := range []string{
+			deep + "\n", `{"type":"assistant","message":` + deep + "}\n", `{"type":"result","usage":` + deep + "}\n",
+			"[" + deep + "]\n", `{"type":"error","error":` + deep + strings.Repeat("]}", 1<<20) + "}\n",
+		} {
+			_, _ = decodeAll(s, []byte(bomb))
+		}
+	}
+}
+
+func TestDecode_invalidUTF8_textIsSanitised(t *testing.T) {
+	tr, events := decodeAll(row(t, "claude"), []byte("{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"a\xff\xfeb\"}]}}\nbad \xc3 line\n"))
+	for _, ev := range events {
+		if strings.ToValidUTF8(ev.Text, "?") != ev.Text {
+			t.Errorf("%s: %q", ev.Kind, ev.Text)
+		}
+	}
+	if tr.TextBytes == 0 || len(tr.CLI) != 1 {
+		t.Errorf("transcript %+v", tr)
+	}
+}
+
+func TestDecode_floodOfNoise_fewEventsAndBoundedTranscript(t *testing.T) {
+	for _, agent := range []string{"claude", "text"} {
+		var tr Transcript
+		var n int
+		d := row(t, agent).NewDecoder(func(ev state.Event) { n++; tr.Add(ev) })
+		line := []byte(strings.Repeat("lorem ipsum ", 8) + "\n")
+		for range 200_000 {
+			_, _ = d.Write(line)
+		}
+		d.Close()
+		if n > floodLines+200_000/thinLines+10 {
+			t.Errorf("%s: %d events", agent, n)
+		}
+		if len(tr.CLI) > maxCLILines || len(tr.Final) > maxText+8 {
+			t.Errorf("%s: %d lines, final of %d bytes", agent, len(tr.CLI), len(tr.Final))
+		}
+	}
+}
+
+func TestDecode_longTexts_cutToTheirBounds(t *testing.T) {
+	long := strings.Repeat("é", 1<<20)
+	out := claudeText(long) + "\n" +
+		`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":` + mustJSON(long) + `}]}}` + "\n" +
+		`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":` + mustJSON(long) + `}}]}}` + "\n"
+	_, events := decodeAll(row(t, "claude"), []byte(out))
+	if n := len(kinds(events, state.KindText)[0].Text); n < maxText-4 || n > maxText+8 {
+		t.Errorf("text of %d bytes", n)
+	}
+	if n := len(kinds(events, state.KindToolResult)[0].Text); n < maxToolText-4 || n > maxToolText+8 {
+		t.Errorf("tool result of %d bytes", n)
+	}
+	if n := len([]rune(kinds(events, state.KindTool)[0].Tool.Arg)); n != maxArgRunes {
+		t.Errorf("argument of %d runes", n)
+	}
+}
+
+func TestDecode_unknownTypesAndKeys_ignored(t *testing.T) {
+	for _, s := range Specs() {
+		if s.Format == FormatText {
+			continue
+		}
+		tr, events := decodeAll(s, []byte(`{"type":"from_the_future","result":"usage limit reached","is_error":true}`+"\n"))
+		if len(events) != 0 || tr.HasResult {
+			t.Errorf("%s: %v", s.Name, events)
+		}
+	}
+}
+
+func TestDecode_toolsOfSubAgent_carryTheirParent(t *testing.T) {
+	out := `{"type":"assistant","parent_tool_use_id":"toolu_1","message":{"content":[{"type":"tool_use","id":"t2","name":"Read","input":{"file_path":"a.go"}}]}}`
+	_, events := decodeAll(row(t, "claude"), []byte(out))
+	want := &state.Tool{ID: "t2", Name: "Read", Arg: "a.go", Parent: "toolu_1"}
+	if diff := cmp.Diff(want, events[0].Tool); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDecode_denialInEventAndResult_reportedOnceWithItsCommand(t *testing.T) {
+	out, _ := recording(t, "claude-perm-default")
+	_, events := decodeAll(row(t, "claude"), out)
+	denied := kinds(events, state.KindDenied)
+	if len(denied) != 1 || !strings.HasPrefix(denied[0].Tool.Arg, `echo "hello from run 1"`) || denied[0].Text == "" {
+		t.Errorf("denied %+v", denied)
+	}
+}
+
+func TestDecode_rateLimitEvent_oneEventAWindow(t *testing.T) {
+	out, _ := recording(t, "claude-sub-limit5h")
+	tr, _ := decodeAll(row(t, "claude"), out)
+	five, seven := tr.Limits["five_hour"], tr.Limits["seven_day"]
+	if !five.Rejected || five.Utilization != 1 || five.ResetsAt.Unix() != 1795150179 {
+		t.Errorf("five_hour %+v", five)
+	}
+	if seven.Rejected || seven.Utilization != 0.4 {
+		t.Errorf("seven_day %+v", seven)
+	}
+}
+
+func TestDecode_jsonDocumentsSpreadOverLines_areRecords(t *testing.T) {
+	out, _ := recording(t, "gemini-err-quota429-gemini-json")
+	tr, _ := decodeAll(row(t, "gemini"), out)
+	if !tr.HasResult || !tr.ResultError || len(tr.Errors) == 0 || !strings.Contains(tr.Errors[0], "daily quota") {
+		t.Errorf("transcript %+v", tr)
+	}
+	tr, _ = decodeAll(row(t, "gemini"), []byte("{\nnot closed\n"+strings.Repeat("x\n", 10)))
+	if tr.HasResult || len(tr.CLI) != 12 {
+		t.Errorf("unfinished document: %d lines, want all 12", len(tr.CLI))
+	}
+}
+
+func TestDecode_cursorToolCalls(t *testing.T) {
+	out := `{"type":"tool_call","subtype":"started","call_id":"c1","tool_call":{"shellToolCall":{"args":{"command":"ls -la"}}}}` + "\n" +
+		`{"type":"tool_call","subtype":"completed","call_id":"c1","tool_call":{"shellToolCall":{"args":{},"result":{"success":{"exitCode":0}}}}}` + "\n"
+	tr, events := decodeAll(row(t, "cursor-agent"), []byte(out))
+	if tr.ToolCalls != 1 || tr.LastTool != "shell ls -la" || len(kinds(events, state.KindToolResult)) != 1 {
+		t.Errorf("%+v", tr)
+	}
+}
+
+// floodSample is a megabyte of stream-json as a busy call prints it.
+func floodSample() []byte {
+	var b bytes.Buffer
+	code := strings.Repeat("func main() {\n\tfmt.Println(\"hello, world\")\n}\n", 60)
+	for i := 0; b.Len() < 1<<20; i++ {
+		fmt.Fprintf(&b, `{"type":"assistant","message":{"id":"msg_%d","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":%s}],"stop_reason":null,"usage":{"input_tokens":%d,"output_tokens":9}},"parent_tool_use_id":null,"session_id":"s1","uuid":"u"}`+"\n", i, mustJSON("Now I will look at the file and change it. "+code[:400]), i)
+		fmt.Fprintf(&b, `{"type":"assistant","message":{"id":"msg_%d","content":[{"type":"tool_use","id":"t%d","name":"Bash","input":{"command":"go test ./...","description":"run"}}]},"session_id":"s1"}`+"\n", i, i)
+		fmt.Fprintf(&b, `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t%d","content":%s,"is_error":false}]},"session_id":"s1","tool_use_result":{"stdout":%s,"stderr":"","interrupted":false}}`+"\n", i, mustJSON(code), mustJSON(code))
+	}
+	return b.Bytes()
+}
+
+// BenchmarkDecode compares the decoder with encoding/json into maps on the same
+// bytes and reports the ratio of the two.
+func BenchmarkDecode(b *testing.B) {
+	sample := floodSample()
+	s, err := Lookup("claude")
+	if err != nil {
+		b.Fatal(err)
+	}
+	var own, std float64
+	b.Run("decoder", func(b *testing.B) {
+		b.SetBytes(int64(len(sample)))
+		b.ReportAllocs()
+		d := s.NewDecoder(func(state.Event) {})
+		for b.Loop() {
+			_, _ = d.Write(sample)
+		}
+		own = float64(b.Elapsed()) / float64(b.N)
+	})
+	b.Run("encoding-json", func(b *testing.B) {
+		b.SetBytes(int64(len(sample)))
+		b.ReportAllocs()
+		for b.Loop() {
+			for line := range bytes.Lines(sample) {
+				var v map[string]any
+				if err := json.Unmarshal(line, &v); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+		std = float64(b.Elapsed()) / float64(b.N)
+		if own > 0 {
+			b.ReportMetric(std/own, "times-faster")
+		}
+	})
+	b.Run("noise", func(b *testing.B) {
+		noise := bytes.Repeat([]byte("this is no record at all, only noise of some length\r\n"), 20_000)
+		b.SetBytes(int64(len(noise)))
+		b.ReportAllocs()
+		d := s.NewDecoder(func(state.Event) {})
+		for b.Loop() {
+			_, _ = d.Write(noise)
+		}
+	})
+}

@@ -1,0 +1,184 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ralph/ptyexec"
+	"ralph/state"
+)
+
+// golden is one row of testdata/golden.tsv. The classes were decided by hand
+// from how each recording was made, the figures were computed from the raw
+// records by other means than this package.
+type golden struct {
+	name, agent         string
+	class               Class
+	session             bool
+	input, output, read int64
+	cost                float64
+	denials             int
+	final               string
+}
+
+func goldens(t testing.TB) []golden {
+	t.Helper()
+	data, err := os.ReadFile("testdata/golden.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []golden
+	for line := range strings.Lines(string(data)) {
+		f := strings.Split(strings.TrimSpace(line), "\t")
+		if f[0] == "recording" {
+			continue
+		}
+		g := golden{name: f[0], agent: f[1], class: Class(f[2]), session: f[3] == "y"}
+		g.input, _ = strconv.ParseInt(f[4], 10, 64)
+		g.output, _ = strconv.ParseInt(f[5], 10, 64)
+		g.read, _ = strconv.ParseInt(f[6], 10, 64)
+		g.cost, _ = strconv.ParseFloat(f[7], 64)
+		g.denials, _ = strconv.Atoi(f[8])
+		if err := json.Unmarshal([]byte(f[9]), &g.final); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		out = append(out, g)
+	}
+	return out
+}
+
+func recording(t testing.TB, name string) ([]byte, ptyexec.Exit) {
+	t.Helper()
+	out, err := os.ReadFile(filepath.Join("testdata/recordings", name+".out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	meta, err := os.ReadFile(filepath.Join("testdata/recordings", name+".meta.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m struct {
+		Exit     int
+		Signal   string
+		TimedOut bool `json:"timed_out"`
+	}
+	if err := json.Unmarshal(meta, &m); err != nil {
+		t.Fatal(err)
+	}
+	exit := ptyexec.Exit{Code: m.Exit, Cause: ptyexec.CauseExited}
+	if m.TimedOut {
+		exit.Cause = ptyexec.CauseTimeout
+	}
+	exit.Signal = map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGKILL": syscall.SIGKILL, "SIGINT": syscall.SIGINT}[m.Signal]
+	return out, exit
+}
+
+func row(t testing.TB, name string) Spec {
+	t.Helper()
+	s, err := Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// decodeAll runs the whole chain on one output.
+func decodeAll(s Spec, out []byte) (*Transcript, []state.Event) {
+	var tr Transcript
+	var events []state.Event
+	d := s.NewDecoder(func(ev state.Event) {
+		tr.Add(ev)
+		events = append(events, ev)
+	})
+	_, _ = d.Write(out)
+	d.Close()
+	return &tr, events
+}
+
+// recordedAt is the day on which the recordings were made.
+var recordedAt = time.Date(2026, 11, 20, 4, 0, 0, 0, time.UTC)
+
+func TestRecordings_everyOneGetsItsClassAndFigures(t *testing.T) {
+	type cell struct{ class, agent string }
+	right, all := map[cell]int{}, map[cell]int{}
+	for _, g := range goldens(t) {
+		t.Run(g.name, func(t *testing.T) {
+			s := row(t, g.agent)
+			out, exit := recording(t, g.name)
+			tr, _ := decodeAll(s, out)
+			o := s.Classify(tr, exit, recordedAt)
+			key := cell{string(g.class), g.agent}
+			all[key]++
+			if o.Class == g.class {
+				right[key]++
+			} else {
+				t.Errorf("class %q, want %q; reason %q", o.Class, g.class, o.Reason)
+			}
+			if o.Reason == "" {
+				t.Error("no reason")
+			}
+			if got := tr.Session != ""; got != g.session {
+				t.Errorf("session %q, want some: %v", tr.Session, g.session)
+			}
+			if u := tr.Usage; u.InputTokens != g.input || u.OutputTokens != g.output || u.CacheReadTokens != g.read || math.Abs(u.CostUSD-g.cost) > 1e-6 {
+				t.Errorf("usage %+v, want input %d output %d read %d cost %v", u, g.input, g.output, g.read, g.cost)
+			}
+			if len(tr.Denials) != g.denials {
+				t.Errorf("denials %v, want %d", tr.Denials, g.denials)
+			}
+			if g.final != "?" && !strings.HasPrefix(strings.TrimSpace(tr.Final), g.final) || g.final == "" && tr.Final != "" {
+				t.Errorf("final %q, want prefix %q", tr.Final, g.final)
+			}
+			said := !strings.Contains(g.name, "gemini") && !strings.HasSuffix(o.Evidence, "|0") // these name no time
+			if g.class == ClassUsageLimit && said && o.ResetsAt.IsZero() {
+				t.Error("a usage limit without the time of its end")
+			}
+		})
+	}
+	var agents []string
+	for _, s := range Specs() {
+		agents = append(agents, s.Name)
+	}
+	table := fmt.Sprintf("%-20s", "right/all")
+	for _, a := range agents {
+		table += fmt.Sprintf("%10s", a)
+	}
+	for _, c := range Classes() {
+		line := ""
+		for _, a := range agents {
+			k := cell{string(c.Class), a}
+			if all[k] == 0 {
+				line += fmt.Sprintf("%10s", "-")
+			} else {
+				line += fmt.Sprintf("%10s", fmt.Sprintf("%d/%d", right[k], all[k]))
+			}
+		}
+		if strings.ContainsAny(line, "/") {
+			table += fmt.Sprintf("\n%-20s%s", c.Class, line)
+		}
+	}
+	t.Log("\n" + table)
+}
+
+func TestRecordings_areAllInTheTable(t *testing.T) {
+	files, err := filepath.Glob("testdata/recordings/*.out")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recordings: %v", err)
+	}
+	gs := goldens(t)
+	for _, f := range files {
+		name := strings.TrimSuffix(filepath.Base(f), ".out")
+		if !slices.ContainsFunc(gs, func(g golden) bool { return g.name == name }) {
+			t.Errorf("%s is not in golden.tsv", name)
+		}
+	}
+}

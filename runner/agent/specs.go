@@ -1,0 +1,103 @@
+package agent
+
+// Specs is the table of agent CLIs, in the order in which they are shown. The
+// caller may change what it gets.
+func Specs() []Spec {
+	return []Spec{
+		{
+			Name: "claude", Bin: "claude", Install: "npm install -g @anthropic-ai/claude-code",
+			// --allowedTools takes every following word: the prompt must not be one of them.
+			Args: []string{"-p", "--output-format", "stream-json", "--verbose", argPermissions,
+				"--disallowedTools", "AskUserQuestion", argModel, argResume},
+			PromptBy: PromptStdin, VersionArgs: []string{"--version"},
+			ResumeArgs: []string{"--resume", argValue}, ModelArgs: []string{"--model", argValue},
+			AllowedArgs: []string{"--permission-mode", "default", "--allowedTools"}, AllowedItem: []string{argValue},
+			BypassArgs: []string{"--dangerously-skip-permissions"},
+			ShellEntry: "Bash(%s:*)",
+			// With background tasks a call stays alive for minutes after its result.
+			Env:      []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
+			RootEnv:  []string{"IS_SANDBOX=1"},
+			UnsetEnv: []string{"CLAUDECODE", "CLAUDE_CODE_*"},
+			KeepEnv: []string{"CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_*", "CLAUDE_CODE_SKIP_*", "CLAUDE_CODE_MAX_*",
+				"CLAUDE_CODE_API_*", "CLAUDE_CODE_CLIENT_*", "CLAUDE_CODE_DISABLE_*", "CLAUDE_CODE_ENABLE_*",
+				"CLAUDE_CODE_SUBAGENT_MODEL", "CLAUDE_CODE_EFFORT_LEVEL", "CLAUDE_CODE_EXTRA_BODY",
+				"CLAUDE_CODE_SHELL*", "CLAUDE_CODE_TMPDIR", "CLAUDE_CODE_CERT_STORE"},
+			Format: FormatClaude, SessionCost: true,
+		},
+		{
+			Name: "codex", Bin: "codex", Install: "npm install -g @openai/codex",
+			// Analytics would hold every call back for five seconds at its end.
+			Args: []string{"exec", "--json", "--skip-git-repo-check", "-c", "analytics.enabled=false",
+				argPermissions, argModel, argResume, "-"},
+			PromptBy: PromptStdin, VersionArgs: []string{"--version"},
+			ResumeArgs: []string{"resume", argValue}, ModelArgs: []string{"--model", argValue},
+			AllowedArgs: []string{"--sandbox", "workspace-write"},
+			BypassArgs:  []string{"--dangerously-bypass-approvals-and-sandbox"},
+			Format:      FormatCodex, SessionTokens: true, CachedInInput: true,
+			// A line of its log, printed when it is interrupted: no session is missing.
+			Patterns: []Pattern{{ClassUnknown, `failed to record rollout items`}},
+		},
+		{
+			Name: "gemini", Bin: "gemini", Install: "npm install -g @google/gemini-cli",
+			Args:     []string{"--output-format", "stream-json", "--skip-trust", argPermissions, argModel, argResume},
+			PromptBy: PromptStdin, VersionArgs: []string{"--version"},
+			ResumeArgs: []string{"--resume", argValue}, ModelArgs: []string{"--model", argValue},
+			AllowedArgs: []string{"--approval-mode", "auto_edit"}, AllowedItem: []string{"--allowed-tools", argValue},
+			BypassArgs: []string{"--yolo"},
+			Tools: map[string]string{"Bash": "run_shell_command", "Write": "write_file", "Read": "read_file", "Edit": "replace",
+				"Glob": "glob", "Grep": "grep_search", "TodoWrite": "write_todos", "WebFetch": "web_fetch", "WebSearch": "google_web_search"},
+			ShellEntry: "run_shell_command(%s)",
+			Format:     FormatGemini,
+			Guarded:    []string{"run_shell_command", "write_file", "replace", "web_fetch"},
+			// The API says this of every quota, also of one that is free again in a minute.
+			Patterns:  []Pattern{{ClassRateLimited, `exceeded your current quota`}},
+			ExitCodes: map[int]Class{41: ClassAuth, 42: ClassBadFlag, 53: ClassMaxTurns},
+		},
+		{
+			Name: "opencode", Bin: "opencode", Install: "npm install -g opencode-ai",
+			Args:     []string{"run", "--format", "json", argPermissions, argModel, argResume},
+			PromptBy: PromptStdin, VersionArgs: []string{"--version"},
+			ResumeArgs: []string{"--session", argValue}, ModelArgs: []string{"--model", argValue},
+			BypassArgs: []string{"--auto"},
+			Env:        []string{"OPENCODE_DISABLE_AUTOUPDATE=1"},
+			Format:     FormatOpencode,
+		},
+		{
+			Name: "qwen", Bin: "qwen", Install: "npm install -g @qwen-code/qwen-code",
+			Args:     []string{"--output-format", "stream-json", argPermissions, argModel, argResume},
+			PromptBy: PromptStdin, VersionArgs: []string{"--version"},
+			ResumeArgs: []string{"--resume", argValue}, ModelArgs: []string{"--model", argValue},
+			AllowedArgs: []string{"--approval-mode", "auto-edit"}, AllowedItem: []string{"--allowed-tools", argValue},
+			BypassArgs: []string{"--yolo"},
+			Tools: map[string]string{"Bash": "run_shell_command", "Write": "write_file", "Read": "read_file", "Edit": "edit",
+				"Glob": "glob", "Grep": "grep_search", "TodoWrite": "todo_write", "WebFetch": "web_fetch", "WebSearch": "web_search"},
+			ShellEntry: "run_shell_command(%s)",
+			Env:        []string{"QWEN_CODE_SUPPRESS_YOLO_WARNING=1"},
+			Format:     FormatClaude, SessionTokens: true, CachedInInput: true,
+			ExitCodes: map[int]Class{53: ClassMaxTurns, 55: ClassMaxTurns},
+		},
+		{
+			Name: "amp", Bin: "amp", Install: "npm install -g @sourcegraph/amp",
+			Args:     []string{argResume, argPermissions, "--execute", "--stream-json"},
+			PromptBy: PromptStdin, VersionArgs: []string{"--version"},
+			ResumeArgs: []string{"threads", "continue", argValue},
+			BypassArgs: []string{"--dangerously-allow-all"},
+			Format:     FormatClaude,
+		},
+		{
+			// Written from its documentation; no recording of it was at hand.
+			Name: "cursor-agent", Bin: "cursor-agent", Install: "see cursor.com/cli",
+			Args:     []string{"-p", "--output-format", "stream-json", argPermissions, argModel, argResume},
+			PromptBy: PromptArg, VersionArgs: []string{"--version"},
+			ResumeArgs: []string{"--resume", argValue}, ModelArgs: []string{"--model", argValue},
+			BypassArgs: []string{"--force"},
+			Format:     FormatClaude,
+		},
+		{
+			// Any other program: the prompt on standard input, the answer as plain text.
+			Name: "text", Install: "set AGENT_CMD to the command line of your agent",
+			PromptBy: PromptStdin,
+			Format:   FormatText,
+		},
+	}
+}
