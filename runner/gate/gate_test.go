@@ -1,0 +1,86 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph/ptyexec"
+)
+
+func TestMain(m *testing.M) {
+	ptyexec.Init()
+	os.Exit(m.Run())
+}
+
+func here(t *testing.T) Place {
+	return Place{Dir: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}}
+}
+
+func TestRun_greenChecks_allRunInOrder(t *testing.T) {
+	p := here(t)
+	results, err := Run(t.Context(), []Check{{Name: "a", Command: "echo 1 >>log"}, {Name: "b", Command: "echo 2 >>log; pwd"}}, p)
+	if err != nil || len(results) != 2 || !results[0].Passed || !results[1].Passed {
+		t.Fatalf("Run() = %+v, %v", results, err)
+	}
+	if data, _ := os.ReadFile(filepath.Join(p.Dir, "log")); string(data) != "1\n2\n" {
+		t.Errorf("log %q", data)
+	}
+	if !strings.Contains(results[1].Output, filepath.Base(p.Dir)) {
+		t.Errorf("ran in %q", results[1].Output)
+	}
+}
+
+func TestRun_firstFailure_keepsItsOutputAndStops(t *testing.T) {
+	results, err := Run(t.Context(), []Check{{Name: "a", Command: "echo out; echo err >&2; exit 3"}, {Name: "b", Command: "true"}}, here(t))
+	if err != nil || len(results) != 1 {
+		t.Fatalf("Run() = %+v, %v", results, err)
+	}
+	if r := results[0]; r.Passed || r.Output != "out\nerr" {
+		t.Errorf("result %+v", r)
+	}
+}
+
+func TestRun_tooSlow_failsAndSaysSo(t *testing.T) {
+	results, err := Run(t.Context(), []Check{{Name: "slow", Command: "echo begun; sleep 60", Timeout: 100 * time.Millisecond}}, here(t))
+	if err != nil || len(results) != 1 || results[0].Passed || !strings.Contains(results[0].Output, "ended after 100ms") {
+		t.Errorf("Run() = %+v, %v", results, err)
+	}
+}
+
+func TestRun_contextEnds_isNoVerdict(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("enough")
+	go func() { cancel(why) }()
+	if results, err := Run(ctx, []Check{{Name: "slow", Command: "sleep 60"}}, here(t)); len(results) != 0 || !errors.Is(err, why) {
+		t.Errorf("Run() = %+v, %v", results, err)
+	}
+}
+
+func TestExcerpt_longOutput_keepsBothEndsInBoundedMemory(t *testing.T) {
+	var e excerpt
+	for i := range 200_000 {
+		e.add(fmt.Appendf(nil, "line %06d\n", i))
+	}
+	text := e.String()
+	if len(text) > headKept+tailKept+100 || cap(e.tail) > 8*tailKept {
+		t.Errorf("%d bytes kept, %d in memory", len(text), cap(e.tail))
+	}
+	if !strings.HasPrefix(text, "line 000000\n") || !strings.HasSuffix(text, "line 199999") || !strings.Contains(text, "bytes left out") {
+		t.Errorf("excerpt %.40q ... %.40q", text, text[len(text)-40:])
+	}
+}
+
+func TestExcerpt_shortOutput_isWhole(t *testing.T) {
+	var e excerpt
+	want := strings.Repeat("x", headKept) + strings.Repeat("y", tailKept)
+	e.add([]byte(want))
+	if got := e.String(); got != want {
+		t.Errorf("%d of %d bytes", len(got), len(want))
+	}
+}
