@@ -17,8 +17,9 @@ import (
 
 const historyKept = 500
 
-// gitignore hides what ralph keeps and leaves the user's own files to git.
-const gitignore = `# ralph's state; the files below are yours
+// Gitignore is the content of .ralph/.gitignore: it hides what ralph keeps and
+// leaves the user's own files to git.
+const Gitignore = `# ralph's state; the files below are yours
 *
 !.gitignore
 !PROMPT.md
@@ -95,7 +96,7 @@ func (w *Writer) ensureGitignore() error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return w.write(".gitignore", []byte(gitignore), 0o644)
+	return w.write(".gitignore", []byte(Gitignore), 0o644)
 }
 
 // setAsideCorrupt renames what cannot be read, so that nothing is lost and the

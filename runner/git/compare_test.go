@@ -178,3 +178,33 @@ func TestCompare_keepsTheFirstThousandNames(t *testing.T) {
 		t.Errorf("count %d, %d files from %q", c.Count, len(c.Files), c.Files[0])
 	}
 }
+
+func TestCommitted_newCommits_areCountedWithTheRest(t *testing.T) {
+	p := newProject(t)
+	before := p.observe()
+	p.write("a.txt", "a changed\n")
+	p.write("sub/new file.txt", "n\n")
+	p.write(".ralph/fix_plan.md", "- [x] a\n")
+	p.commit("second")
+	p.write("later.txt", "l\n")
+	after := p.observe()
+	got, err := before.Compare(after).Committed(t.Context(), p.dir, before, after)
+	p.do(err)
+	want := Change{HeadMoved: true, Files: []string{"a.txt", "b.txt", "dirty.txt", "later.txt", "sub/new file.txt"}, Count: 5}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestCommitted_headStayed_runsNoGit(t *testing.T) {
+	p := newProject(t)
+	before := p.observe()
+	p.write("a.txt", "a changed\n")
+	after := p.observe()
+	t.Setenv("PATH", "")
+	got, err := before.Compare(after).Committed(t.Context(), p.dir, before, after)
+	p.do(err)
+	if got.Count != 1 || got.HeadMoved {
+		t.Errorf("Committed() = %+v", got)
+	}
+}

@@ -128,8 +128,8 @@ func ownState(path string) bool {
 type Change struct {
 	// HeadMoved: another commit is checked out, or the repository came or went.
 	HeadMoved bool
-	// Files are the first MaxFiles of the changed files, sorted. Files that
-	// are in a new commit are not among them.
+	// Files are the first MaxFiles of the changed files, sorted. Compare does
+	// not know those in a new commit; Committed adds them.
 	Files []string
 	Count int // of all changed files
 }
@@ -156,8 +156,34 @@ func (before Snapshot) Compare(after Snapshot) Change {
 			c.Files = append(c.Files, path)
 		}
 	}
-	slices.Sort(c.Files)
-	c.Count = len(c.Files)
-	c.Files = c.Files[:min(c.Count, MaxFiles)]
+	c.settle(c.Files)
 	return c
+}
+
+// settle takes the names of all changed files, each once.
+func (c *Change) settle(files []string) {
+	slices.Sort(files)
+	files = slices.Compact(files)
+	c.Count = len(files)
+	c.Files = files[:min(c.Count, MaxFiles)]
+}
+
+// Committed adds the files in which the two commits differ. It runs one git
+// process when HEAD moved from one commit to another, else none.
+func (c Change) Committed(ctx context.Context, dir string, before, after Snapshot) (Change, error) {
+	if before.Head == after.Head || before.Head == "" || after.Head == "" {
+		return c, nil
+	}
+	out, err := run(ctx, dir, "diff", "--name-only", "--no-renames", "--ignore-submodules=dirty", "-z", before.Head, after.Head)
+	if err != nil {
+		return c, fmt.Errorf("compare commits: %w", err)
+	}
+	files := slices.Clone(c.Files)
+	for name := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+		if name != "" && !ownState(name) {
+			files = append(files, name)
+		}
+	}
+	c.settle(files)
+	return c, nil
 }

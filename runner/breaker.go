@@ -1,0 +1,116 @@
+package runner
+
+import (
+	"fmt"
+	"time"
+
+	"ralph/state"
+)
+
+// outputsKept bounds Breaker.OutputSizes.
+const outputsKept = 5
+
+// halfOpenAfter is the number of idle iterations after which a closed breaker
+// becomes watchful.
+const halfOpenAfter = 2
+
+// breakerAfter is the breaker after an iteration. Pure.
+//
+//	CLOSED --2 idle--> HALF_OPEN --threshold--> OPEN --cool-down--> HALF_OPEN
+//	   ^------progress-----'
+func breakerAfter(b state.Breaker, it Iteration, o Options, now time.Time) state.Breaker {
+	b.CurrentLoop = it.Number
+	b.OutputSizes = append(append([]int(nil), b.OutputSizes...), it.FinalBytes)
+	if len(b.OutputSizes) > outputsKept {
+		b.OutputSizes = b.OutputSizes[len(b.OutputSizes)-outputsKept:]
+	}
+	b.PermissionDenials = streak(b.PermissionDenials, len(it.Denied) > 0)
+	if text := it.ErrorText(); text == "" {
+		b.SameError, b.LastError = 0, ""
+	} else {
+		b.SameError = streak(b.SameError, text == b.LastError)
+		b.SameError, b.LastError = max(b.SameError, 1), text
+	}
+	if it.Progress() {
+		b.NoProgress, b.LastProgressLoop = 0, it.Number
+		if b.State == state.BreakerHalfOpen {
+			b = move(b, state.BreakerClosed, "progress", now)
+		}
+	} else {
+		b.NoProgress++
+	}
+	if reason := openReason(b, o); reason != "" {
+		b.TotalOpens++
+		b.OpenedAt = now
+		return move(b, state.BreakerOpen, reason, now)
+	}
+	if b.State == state.BreakerClosed && b.NoProgress >= halfOpenAfter {
+		b = move(b, state.BreakerHalfOpen, fmt.Sprintf("no progress in %d iterations", b.NoProgress), now)
+	}
+	return b
+}
+
+// The reasons for which the breaker opens, by rule name.
+const (
+	ruleStagnation = "stagnation"
+	ruleSameError  = "same_error"
+	ruleDecline    = "output_decline"
+	ruleDenied     = "permission_denied"
+)
+
+func openReason(b state.Breaker, o Options) string {
+	if rule := openRule(b, o); rule != "" {
+		return map[string]string{
+			ruleDenied:     fmt.Sprintf("permission denials in %d consecutive iterations", b.PermissionDenials),
+			ruleStagnation: fmt.Sprintf("no progress in %d consecutive iterations", b.NoProgress),
+			ruleSameError:  fmt.Sprintf("the same error in %d consecutive iterations: %s", b.SameError, b.LastError),
+			ruleDecline:    "no progress and ever shorter answers",
+		}[rule]
+	}
+	return ""
+}
+
+// openRule names the threshold that an iteration crossed, empty for none.
+func openRule(b state.Breaker, o Options) string {
+	switch {
+	case b.PermissionDenials >= o.DenialThreshold:
+		return ruleDenied
+	case b.NoProgress >= o.NoProgressThreshold:
+		return ruleStagnation
+	case b.SameError >= o.SameErrorThreshold:
+		return ruleSameError
+	case declining(b, o.OutputDeclineThreshold):
+		return ruleDecline
+	}
+	return ""
+}
+
+// declining: two idle iterations, three ever shorter answers, and the last one
+// shorter than the first by at least the threshold in percent.
+func declining(b state.Breaker, percent int) bool {
+	n := len(b.OutputSizes)
+	if b.NoProgress < 2 || n < 3 {
+		return false
+	}
+	first, second, third := b.OutputSizes[n-3], b.OutputSizes[n-2], b.OutputSizes[n-1]
+	return first > second && second > third && (first-third)*100 >= percent*first
+}
+
+// coolDown gives an open breaker a new chance after the cool-down: half open,
+// with counters one idle iteration away from nothing but a warning.
+func coolDown(b state.Breaker, o Options, now time.Time) state.Breaker {
+	if b.State != state.BreakerOpen || now.Sub(b.OpenedAt) < o.Cooldown {
+		return b
+	}
+	b.NoProgress = max(o.NoProgressThreshold-halfOpenAfter, 0)
+	b.SameError, b.PermissionDenials, b.LastError, b.OutputSizes = 0, 0, "", nil
+	return move(b, state.BreakerHalfOpen, "cool-down over", now)
+}
+
+func move(b state.Breaker, to, reason string, now time.Time) state.Breaker {
+	b.State, b.Reason, b.LastChange = to, reason, now
+	if to != state.BreakerOpen {
+		b.OpenedAt = time.Time{}
+	}
+	return b
+}

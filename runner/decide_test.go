@@ -1,0 +1,242 @@
+package runner
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ralph/runner/agent"
+	"ralph/runner/gate"
+	"ralph/runner/git"
+	"ralph/state"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 30, 0, 0, time.Local)
+
+func defaults() Options {
+	return Options{
+		CallsPerHour: 100, Timeout: 15 * time.Minute, NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2,
+		OutputDeclineThreshold: 70, Cooldown: 30 * time.Minute, OnLimit: "wait", CompletionClaims: 2, SessionExpiry: 24 * time.Hour,
+	}
+}
+
+// usual is an iteration that changed a file, with 2 of 3 tasks open.
+func usual() Facts {
+	plan := PlanFacts{Known: true, Done: 1, Total: 3, Remaining: 2}
+	return Facts{
+		It: Iteration{Number: 1, Outcome: agent.Outcome{Class: agent.ClassCompletedTurn}, Before: plan, After: plan,
+			Change: git.Change{Count: 1, Files: []string{"a.go"}}},
+		Memory: Memory{Breaker: state.Breaker{State: state.BreakerClosed}, Iterations: 1}, Options: defaults(), Plan: plan, HadPlan: true,
+		Calls: state.Calls{Hour: hourOf(noon), Calls: 1}, Started: noon.Add(-time.Hour), Now: noon,
+	}
+}
+
+func outcome(f *Facts, c agent.Class) { f.It.Outcome = agent.Outcome{Class: c, Reason: "said so"} }
+
+func claim(f *Facts, times int) {
+	f.It.Signalled, f.It.Signal = true, agent.Signal{Exit: true, HasExit: true, Status: "COMPLETE"}
+	f.Memory.Claims = times
+}
+
+func done(f *Facts) {
+	f.Plan = PlanFacts{Known: true, Done: 3, Total: 3}
+	f.It.After = f.Plan
+}
+
+func starting(f *Facts) { f.Starting, f.It = true, Iteration{} }
+
+func failing(f *Facts) {
+	f.HasChecks, f.Checks = true, []gate.Result{{Name: "test", Command: "make test", Output: "FAIL"}}
+	f.It.Checks = f.Checks
+}
+
+func passing(f *Facts) {
+	f.HasChecks, f.Checks = true, []gate.Result{{Name: "test", Passed: true}}
+}
+
+func open(f *Facts, set func(*state.Breaker)) {
+	f.Memory.Breaker = state.Breaker{State: state.BreakerOpen, Reason: "because", OpenedAt: noon}
+	set(&f.Memory.Breaker)
+}
+
+func TestDecide_eachRule_onBothSidesOfItsBorder(t *testing.T) {
+	tests := []struct {
+		name string
+		set  func(*Facts)
+		rule string
+		act  Action
+		exit int
+	}{
+		{"nothing special", func(*Facts) {}, "continue", ActionContinue, 0},
+
+		{"SIGINT", func(f *Facts) { f.Interrupt = &Interrupt{Exit: 130} }, "interrupted", ActionStop, 130},
+		{"SIGTERM beats everything else", func(f *Facts) {
+			f.Interrupt = &Interrupt{Exit: 143}
+			done(f)
+			claim(f, 1)
+		}, "interrupted", ActionStop, 143},
+
+		{"not logged in", func(f *Facts) { outcome(f, agent.ClassAuth) }, "agent_unusable", ActionStop, 6},
+		{"no credit", func(f *Facts) { outcome(f, agent.ClassNoCredit) }, "agent_unusable", ActionStop, 6},
+		{"disabled by admin", func(f *Facts) { outcome(f, agent.ClassDisabledByAdmin) }, "agent_unusable", ActionStop, 6},
+		{"unknown model", func(f *Facts) { outcome(f, agent.ClassBadModel) }, "agent_unusable", ActionStop, 6},
+		{"crash is no unusable agent", func(f *Facts) { outcome(f, agent.ClassCrash) }, "continue", ActionContinue, 0},
+		{"of the iteration before, not of the next", func(f *Facts) { outcome(f, agent.ClassAuth); f.Starting = true }, "continue", ActionContinue, 0},
+
+		{"usage limit", func(f *Facts) { outcome(f, agent.ClassUsageLimit) }, "usage_limit", ActionWait, 0},
+		{"usage limit, told to stop", func(f *Facts) { outcome(f, agent.ClassUsageLimit); f.Options.OnLimit = "stop" }, "usage_limit", ActionStop, 7},
+		{"limit of an earlier run, not over", func(f *Facts) { starting(f); f.LimitedUntil = noon.Add(time.Second) }, "usage_limit", ActionWait, 0},
+		{"limit of an earlier run, over", func(f *Facts) { starting(f); f.LimitedUntil = noon }, "continue", ActionContinue, 0},
+
+		{"overloaded", func(f *Facts) { outcome(f, agent.ClassOverloaded); f.Memory.Retries = 1 }, "transient", ActionRetry, 0},
+		{"overloaded too often", func(f *Facts) { outcome(f, agent.ClassOverloaded); f.Memory.Retries = 0 }, "continue", ActionContinue, 0},
+		{"stale session", func(f *Facts) { outcome(f, agent.ClassStaleSession); f.Memory.Stale = true }, "transient", ActionRetry, 0},
+		{"stale session, also without one", func(f *Facts) { outcome(f, agent.ClassStaleSession) }, "continue", ActionContinue, 0},
+
+		{"files damaged", func(f *Facts) { f.It.Damaged = []string{"PROMPT.md"}; f.Memory.Damages = 1 }, "integrity", ActionRetry, 0},
+		{"files damaged again", func(f *Facts) { f.It.Damaged = []string{"PROMPT.md"}; f.Memory.Damages = 2 }, "integrity", ActionStop, 3},
+
+		{"plan gone", func(f *Facts) { f.Plan = PlanFacts{Known: true, Err: errGone}; f.It.After = f.Plan }, "plan_unusable", ActionStop, 2},
+		{"plan emptied", func(f *Facts) { f.Plan = PlanFacts{Known: true} }, "plan_unusable", ActionStop, 2},
+		{"plan that never had tasks", func(f *Facts) { f.Plan = PlanFacts{Known: true}; f.HadPlan = false }, "continue", ActionContinue, 0},
+		{"only impossible tasks", func(f *Facts) { starting(f); f.Undoable = []string{"US-2"} }, "plan_unusable", ActionStop, 2},
+
+		{"denied twice", func(f *Facts) {
+			f.It.Denied = []state.Tool{{Name: "Bash", Arg: "rm x"}}
+			open(f, func(b *state.Breaker) { b.PermissionDenials = 2 })
+		}, "permission_denied", ActionStop, 3},
+		{"denied once", func(f *Facts) { f.It.Denied = []state.Tool{{Name: "Bash"}}; f.Memory.Breaker.PermissionDenials = 1 }, "continue", ActionContinue, 0},
+
+		{"check failed", failing, "gate_failed", ActionRetry, 0},
+		{"check failed although the plan is done and signalled", func(f *Facts) { failing(f); done(f); claim(f, 1) }, "gate_failed", ActionRetry, 0},
+		{"check passed", passing, "continue", ActionContinue, 0},
+		{"check failed before an iteration of a finished plan", func(f *Facts) { starting(f); done(f); f.It = Iteration{}; failing(f) }, "gate_failed", ActionRetry, 0},
+
+		{"plan done and signalled", func(f *Facts) { done(f); claim(f, 1) }, "complete", ActionStop, 0},
+		{"plan done, checks pass", func(f *Facts) { done(f); passing(f) }, "complete", ActionStop, 0},
+		{"plan done, neither signal nor checks", done, "continue", ActionContinue, 0},
+		{"plan done, signalled by a failed call", func(f *Facts) { done(f); claim(f, 0); outcome(f, agent.ClassCrash) }, "continue", ActionContinue, 0},
+		{"no plan, second signal", func(f *Facts) { f.Plan, f.HadPlan = PlanFacts{}, false; f.It.After = f.Plan; claim(f, 2) }, "complete", ActionStop, 0},
+		{"no plan, first signal", func(f *Facts) { f.Plan, f.HadPlan = PlanFacts{}, false; f.It.After = f.Plan; claim(f, 1) }, "continue", ActionContinue, 0},
+
+		{"nothing left before an iteration", func(f *Facts) { starting(f); done(f) }, "plan_complete", ActionStop, 0},
+		{"something left before an iteration", starting, "continue", ActionContinue, 0},
+		{"nothing left, checks pass", func(f *Facts) { starting(f); done(f); passing(f) }, "plan_complete", ActionStop, 0},
+
+		{"first claim with open tasks", func(f *Facts) { claim(f, 1) }, "claimed_incomplete", ActionContinue, 0},
+		{"second claim with open tasks", func(f *Facts) { claim(f, 2) }, "claimed_incomplete", ActionStop, 8},
+		{"second claim with a red check and no work", func(f *Facts) { done(f); failing(f); claim(f, 2); f.It.Change = git.Change{}; f.It.Before = f.It.After }, "claimed_incomplete", ActionStop, 8},
+		{"second claim with a red check, but it works on it", func(f *Facts) { done(f); failing(f); claim(f, 2) }, "gate_failed", ActionRetry, 0},
+
+		{"third test-only iteration", func(f *Facts) { f.Memory.TestOnly = 3 }, "test_saturation", ActionStop, 3},
+		{"second test-only iteration", func(f *Facts) { f.Memory.TestOnly = 2 }, "continue", ActionContinue, 0},
+
+		{"breaker opened by stagnation", func(f *Facts) { open(f, func(b *state.Breaker) { b.NoProgress = 3 }) }, "stagnation", ActionStop, 3},
+		{"breaker opened by the same error", func(f *Facts) { open(f, func(b *state.Breaker) { b.SameError = 5 }) }, "same_error", ActionStop, 3},
+		{"breaker opened by ever shorter answers", func(f *Facts) {
+			open(f, func(b *state.Breaker) { b.NoProgress, b.OutputSizes = 2, []int{1000, 500, 100} })
+		}, "output_decline", ActionStop, 3},
+		{"breaker half open", func(f *Facts) { f.Memory.Breaker = state.Breaker{State: state.BreakerHalfOpen, NoProgress: 2} }, "continue", ActionContinue, 0},
+		{"breaker open from an earlier run", func(f *Facts) { starting(f); open(f, func(*state.Breaker) {}) }, "stagnation", ActionStop, 3},
+
+		{"iterations used up", func(f *Facts) { f.Options.MaxIterations = 1 }, "ceilings", ActionStop, 4},
+		{"an iteration left", func(f *Facts) { f.Options.MaxIterations = 2 }, "continue", ActionContinue, 0},
+		{"time used up", func(f *Facts) { f.Options.MaxDuration = time.Hour }, "ceilings", ActionStop, 4},
+		{"time left", func(f *Facts) { f.Options.MaxDuration = time.Hour + 1 }, "continue", ActionContinue, 0},
+		{"money used up", func(f *Facts) { f.Options.MaxCost = 2; f.Memory.Usage.CostUSD = 2 }, "ceilings", ActionStop, 4},
+		{"money left", func(f *Facts) { f.Options.MaxCost = 2; f.Memory.Usage.CostUSD = 1.99 }, "continue", ActionContinue, 0},
+
+		{"calls of the hour used up", func(f *Facts) { starting(f); f.Calls.Calls = 100 }, "hourly", ActionWait, 0},
+		{"a call left", func(f *Facts) { starting(f); f.Calls.Calls = 99 }, "continue", ActionContinue, 0},
+		{"tokens of the hour used up", func(f *Facts) { starting(f); f.Options.TokensPerHour = 10; f.Calls.Tokens = 10 }, "hourly", ActionWait, 0},
+		{"tokens left", func(f *Facts) { starting(f); f.Options.TokensPerHour = 10; f.Calls.Tokens = 9 }, "continue", ActionContinue, 0},
+	}
+	covered := map[string]bool{}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := usual()
+			tt.set(&f)
+			d := Decide(f)
+			if d.Rule != tt.rule || d.Action != tt.act || d.Exit != tt.exit {
+				t.Errorf("Decide() = %s %s exit %d (%s), want %s %s exit %d", d.Rule, d.Action, d.Exit, d.Reason, tt.rule, tt.act, tt.exit)
+			}
+			if d.Action == ActionStop && (d.Status == "" || d.ExitReason == "" && d.Rule != "interrupted" || d.Reason == "" && d.Rule != "interrupted") {
+				t.Errorf("a stop without status, exit reason or reason: %+v", d)
+			}
+		})
+		covered[tt.rule] = true
+	}
+	for _, r := range Rules() {
+		if !covered[r.Name] {
+			t.Errorf("rule %q has no test", r.Name)
+		}
+		if r.When == "" || r.Then == "" {
+			t.Errorf("rule %q is not documented", r.Name)
+		}
+	}
+}
+
+func TestDecide_hourly_waitsToTheNextHour(t *testing.T) {
+	f := usual()
+	starting(&f)
+	f.Calls.Calls = 100
+	if d := Decide(f); !d.Until.Equal(hourOf(noon).Add(time.Hour)) {
+		t.Errorf("waits until %s", d.Until)
+	}
+}
+
+func TestDecide_denied_namesCommandAndEntry(t *testing.T) {
+	f := usual()
+	f.It.Denied = []state.Tool{{Name: "Bash", Arg: "npm test"}}
+	open(&f, func(b *state.Breaker) { b.PermissionDenials = 2 })
+	d := Decide(f)
+	if !strings.Contains(d.Reason, "npm test") || !strings.Contains(d.Reason, agent.AllowEntry(f.It.Denied[0])) {
+		t.Errorf("reason %q names neither", d.Reason)
+	}
+}
+
+func TestDecide_refusedClaim_tellsTheAgentWhy(t *testing.T) {
+	f := usual()
+	claim(&f, 1)
+	if d := Decide(f); !strings.Contains(d.Refused, "2 of 3 tasks are open") {
+		t.Errorf("refused because %q", d.Refused)
+	}
+}
+
+func TestLimitEnd(t *testing.T) {
+	reset := noon.Add(3 * time.Hour)
+	tests := []struct {
+		name   string
+		o      agent.Outcome
+		limits int
+		want   time.Time
+	}{
+		{"known reset", agent.Outcome{ResetsAt: reset}, 1, reset.Add(limitMargin)},
+		{"known reset in a few seconds", agent.Outcome{ResetsAt: noon.Add(2 * time.Second)}, 1, noon.Add(2*time.Second + limitMargin)},
+		{"reset in the past", agent.Outcome{ResetsAt: noon.Add(-time.Hour)}, 1, noon.Add(limitMargin)},
+		{"still limited after the reset", agent.Outcome{ResetsAt: noon.Add(-time.Hour)}, 2, noon.Add(time.Minute)},
+		{"still limited for the fourth time", agent.Outcome{ResetsAt: noon.Add(-time.Hour)}, 4, noon.Add(4 * time.Minute)},
+		{"still limited for ever", agent.Outcome{ResetsAt: noon.Add(-time.Hour)}, 400, noon.Add(30 * time.Minute)},
+		{"later reset after a second try", agent.Outcome{ResetsAt: reset}, 2, reset.Add(limitMargin)},
+		{"unknown reset", agent.Outcome{}, 1, noon.Add(15 * time.Minute)},
+		{"unknown reset, again and again", agent.Outcome{}, 40, noon.Add(time.Hour)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := limitEnd(tt.o, tt.limits, noon); !got.Equal(tt.want) {
+				t.Errorf("limitEnd() = %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestRetryDelay_growsAndIsBounded(t *testing.T) {
+	if got := retryDelay(1); got != 5*time.Second {
+		t.Errorf("first delay %s", got)
+	}
+	for i := 1; i < 100; i++ {
+		if a, b := retryDelay(i), retryDelay(i+1); b < a || b > 10*time.Minute {
+			t.Errorf("delay %d is %s after %s", i+1, b, a)
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package runner
+
+// ralph's exit codes. Scripts depend on them.
+const (
+	ExitComplete    = 0   // both keys of completion turned
+	ExitError       = 1   // ralph itself failed: disk, bug, lost state
+	ExitUsage       = 2   // bad flag, bad config, unusable plan
+	ExitHalted      = 3   // circuit breaker, permission denials, integrity
+	ExitCeiling     = 4   // iterations, duration or cost reached before completion
+	ExitLocked      = 5   // another runner is alive in this project
+	ExitAgent       = 6   // agent not installed, not logged in, no credit, disabled
+	ExitLimited     = 7   // usage limit and --on-limit stop
+	ExitClaimed     = 8   // the agent insists that it is done; plan or checks say no
+	ExitInterrupted = 130 // SIGINT, abort or stop request
+	ExitTerminated  = 143 // SIGTERM or SIGHUP
+)
+
+// ExitCode is one row of the documented table of exit codes.
+type ExitCode struct {
+	Code       int
+	Name, When string
+}
+
+// ExitCodes lists every code that ralph ends with.
+func ExitCodes() []ExitCode {
+	return []ExitCode{
+		{ExitComplete, "complete", "both keys of completion turned"},
+		{ExitError, "error", "ralph itself failed (disk, bug, lost state)"},
+		{ExitUsage, "usage", "bad flag, bad config, unusable plan"},
+		{ExitHalted, "halted", "circuit breaker open, permission denials, integrity"},
+		{ExitCeiling, "ceiling", "iterations, duration, cost reached before completion"},
+		{ExitLocked, "locked", "another runner is alive in this project (its pid is named)"},
+		{ExitAgent, "agent unusable", "not installed, not logged in, no credit, disabled by admin"},
+		{ExitLimited, "limited", "usage limit and `--on-limit stop`"},
+		{ExitClaimed, "claimed", "the agent insists that it is done; plan or checks say no"},
+		{ExitInterrupted, "interrupted", "SIGINT, `ralph stop`, `ralph abort`"},
+		{ExitTerminated, "terminated", "SIGTERM, SIGHUP"},
+	}
+}

@@ -1,0 +1,289 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"ralph/logs"
+	"ralph/ptyexec"
+	"ralph/runner/agent"
+	"ralph/runner/gate"
+	"ralph/runner/git"
+	"ralph/runner/prompt"
+	"ralph/runner/task"
+	"ralph/state"
+)
+
+const (
+	// finalGrace is how long an agent may live on after its final record.
+	finalGrace = 30 * time.Second
+	killGrace  = 2 * time.Second
+	// logsKept bounds the raw output and prompts on disk, in bytes.
+	logsKept = 1 << 30
+	// pruneEvery is the raw output after which the bound is enforced again.
+	pruneEvery = 128 << 20
+	// observeBound is what looking at the tree may take after a person ended the run.
+	observeBound = 5 * time.Second
+)
+
+// iterate makes one agent call and answers it.
+func (l *Loop) iterate(ctx context.Context, next task.Task) (Decision, error) {
+	_, plan := l.loadPlan()
+	template, err := os.ReadFile(l.d.Prompt)
+	if err != nil {
+		return Decision{Action: ActionStop, Rule: "plan_unusable", Reason: fmt.Sprintf("the prompt is gone: %v", err),
+			Exit: ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed}, nil
+	}
+	if l.before == nil {
+		s, err := git.Observe(ctx, l.d.Dir)
+		if err != nil && ctx.Err() == nil {
+			return Decision{}, err
+		}
+		l.before = &s
+	}
+	it := Iteration{Number: l.mem.Iterations + 1, Task: next, Before: plan}
+	text := prompt.Build(l.promptInput(string(template), it))
+	if err := l.begin(it, text); err != nil {
+		return Decision{}, err
+	}
+	files := l.guard()
+	transcript, exit, err := l.call(ctx, it, text)
+	if err != nil {
+		return Decision{}, err
+	}
+	it.Outcome = l.d.Spec.Classify(transcript, exit, time.Now())
+	if err := l.observe(ctx, &it, files); err != nil {
+		return Decision{}, err
+	}
+	l.fold(&it, transcript, exit)
+	return l.conclude(ctx, it)
+}
+
+func (l *Loop) promptInput(template string, it Iteration) prompt.Input {
+	in := prompt.Input{
+		Template: template, Iteration: it.Number, MaxIterations: l.o.MaxIterations,
+		Done: it.Before.Done, Total: it.Before.Total, Remaining: it.Before.Remaining,
+		Last: l.notes.last, Refused: l.notes.refused, Feedback: l.notes.feedback,
+	}
+	if it.Before.Total > 0 {
+		in.PlanPath = l.rel(l.d.Plan)
+	}
+	if t := it.Task; t.Title != "" {
+		in.Task = &prompt.Task{ID: t.ID, Title: t.Title, Description: t.Description, Criteria: t.Criteria, Notes: t.Notes}
+	}
+	return in
+}
+
+// begin puts the call on disk before it is made.
+func (l *Loop) begin(it Iteration, text string) error {
+	l.calls = thisHour(l.calls, time.Now())
+	l.calls.Calls++
+	if err := l.d.State.SaveCalls(l.calls); err != nil {
+		return err
+	}
+	if err := l.d.State.SavePrompt(l.d.RunID, it.Number, text); err != nil {
+		return err
+	}
+	l.board.update(func(s *state.Status) {
+		s.Status, s.Phase, s.LastAction = state.StatusRunning, "agent", "iteration "+strconv.Itoa(it.Number)
+		s.IterationStartedAt, s.LastTool, s.WakeAt, s.Rule, s.Reason = time.Now(), "", time.Time{}, "", ""
+		s.Task = state.TaskStatus{ID: it.Task.ID, Title: it.Task.Title, Done: it.Before.Done, Total: it.Before.Total}
+		l.showCalls(s)
+	})
+	title := it.Task.Title
+	if title == "" {
+		title = "no plan: the prompt alone"
+	}
+	l.emit(state.Event{Kind: state.KindIterationStart, Iteration: it.Number, Text: title})
+	return l.board.save()
+}
+
+func (l *Loop) showCalls(s *state.Status) {
+	s.CallsThisHour, s.TokensThisHour, s.NextReset = l.calls.Calls, l.calls.Tokens, nextHour(hourOf(time.Now()))
+}
+
+// call runs the agent in its pty and folds what it prints.
+func (l *Loop) call(ctx context.Context, it Iteration, text string) (*agent.Transcript, ptyexec.Exit, error) {
+	raw, err := os.OpenFile(l.d.State.RawPath(l.d.RunID, it.Number), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, ptyexec.Exit{}, fmt.Errorf("keep raw output: %w", err)
+	}
+	defer raw.Close()
+	session := l.resumable()
+	cmd := l.d.Spec.Command(l.request(text, session))
+	cmd.Size, cmd.Resize, cmd.Kill = l.d.Size, l.d.Resize, l.d.Kill
+	cmd.Timeout, cmd.IdleTimeout, cmd.FinalGrace, cmd.KillGrace = l.timeout(), l.o.IdleTimeout, finalGrace, killGrace
+	transcript := &agent.Transcript{}
+	decoder := l.d.Spec.NewDecoder(func(e state.Event) {
+		transcript.Add(e)
+		e.Iteration = it.Number
+		l.see(e)
+		l.emit(e)
+	})
+	if session != "" {
+		decoder.Resume(l.session.Counted)
+	}
+	callCtx, done := l.callContext(ctx)
+	defer done()
+	exit, err := ptyexec.Run(callCtx, cmd, func(p []byte) bool {
+		if _, err := raw.Write(p); err != nil {
+			l.fail(fmt.Errorf("keep raw output: %w", err))
+		}
+		l.rawSize += int64(len(p))
+		_, _ = decoder.Write(p) // never fails
+		return decoder.Final()
+	})
+	decoder.Close()
+	l.counted = decoder.Counted()
+	l.flush()
+	if broken := l.brokenErr(); broken != nil {
+		return nil, exit, broken
+	}
+	return transcript, exit, err
+}
+
+// callContext can also be ended by a request.
+func (l *Loop) callContext(ctx context.Context) (context.Context, func()) {
+	callCtx, cancel := context.WithCancelCause(ctx)
+	l.mu.Lock()
+	l.cancel = cancel
+	l.mu.Unlock()
+	return callCtx, func() {
+		l.mu.Lock()
+		l.cancel = nil
+		l.mu.Unlock()
+		cancel(nil)
+	}
+}
+
+// timeout is the bound of one call; the run's own end is never passed.
+func (l *Loop) timeout() time.Duration {
+	if l.o.MaxDuration > 0 {
+		return min(l.o.Timeout, max(l.o.MaxDuration-time.Since(l.started), time.Second))
+	}
+	return l.o.Timeout
+}
+
+// see updates the status by an event of the agent.
+func (l *Loop) see(e state.Event) {
+	switch e.Kind {
+	case state.KindSession, state.KindTool, state.KindUsage, state.KindLimit:
+	default:
+		return
+	}
+	l.board.update(func(s *state.Status) {
+		switch e.Kind {
+		case state.KindSession:
+			s.SessionID = e.Session
+			if e.Model != "" {
+				s.Model = e.Model
+			}
+		case state.KindTool:
+			s.LastTool = toolText(e.Tool)
+		case state.KindUsage:
+			s.Usage = l.mem.Usage.Add(*e.Usage)
+			s.TokensThisHour = l.calls.Tokens + e.Usage.Total()
+		case state.KindLimit:
+			s.Limit = e.Limit
+		}
+	})
+}
+
+// observe looks at what the call left: the tree, the plan, ralph's own files.
+func (l *Loop) observe(ctx context.Context, it *Iteration, files []guarded) error {
+	l.board.update(func(s *state.Status) { s.Phase = "observing" })
+	// The work of an interrupted call is still to be told.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), observeBoundFor(ctx))
+	defer cancel()
+	var err error
+	if it.Damaged, err = l.restore(files); err != nil {
+		return err
+	}
+	after, err := git.Observe(ctx, l.d.Dir)
+	if err != nil {
+		return err
+	}
+	if it.Change, err = l.before.Compare(after).Committed(ctx, l.d.Dir, *l.before, after); err != nil {
+		l.d.Log.Warn("the files of the new commits are unknown", logs.KeyError, err)
+	}
+	l.before = &after
+	_, it.After = l.loadPlan()
+	return nil
+}
+
+func observeBoundFor(ctx context.Context) time.Duration {
+	if ctx.Err() != nil {
+		return observeBound
+	}
+	return 10 * time.Minute
+}
+
+// fold completes the facts and keeps what outlives the call.
+func (l *Loop) fold(it *Iteration, t *agent.Transcript, exit ptyexec.Exit) {
+	it.Duration, it.ToolCalls, it.FinalBytes, it.Usage = exit.Duration, t.ToolCalls, len(t.Final), t.Usage
+	it.Signal, it.Signalled = agent.ParseSignal(t.Final)
+	for _, d := range t.Denials {
+		if agent.Compound(d, l.o.AllowedTools) {
+			it.Advised = append(it.Advised, d)
+		} else {
+			it.Denied = append(it.Denied, d)
+		}
+	}
+	if q := l.take(state.RequestSkip); q != "" {
+		it.Cut = q
+		l.skipped[it.Task.ID] = true
+	}
+	l.calls = thisHour(l.calls, time.Now())
+	l.calls.Tokens += it.Usage.Total()
+	l.notes = notes{last: summary(*it, t.Final)}
+	l.keepSession(*it, t.Session)
+	if exit.Leftover > 0 {
+		l.d.Log.Warn("ended processes that the agent left behind", "count", exit.Leftover, logs.KeyIteration, it.Number)
+	}
+}
+
+// conclude runs the checks, decides and records.
+func (l *Loop) conclude(ctx context.Context, it Iteration) (Decision, error) {
+	if it.Outcome.Class.Success() && it.After.Err == nil && len(l.d.Checks) > 0 && it.Cut == "" && ctx.Err() == nil {
+		l.board.update(func(s *state.Status) { s.Phase = "checking" })
+		var err error
+		if it.Checks, err = l.runChecks(ctx); err != nil && ctx.Err() == nil {
+			return Decision{}, err
+		}
+		l.before = nil // checks may leave files of their own
+	}
+	now := time.Now()
+	was := l.mem
+	l.mem = l.mem.After(it, l.o, now)
+	l.it = it
+	f := l.facts(ctx, it.After)
+	f.Checks = it.Checks
+	d := Decide(f)
+	l.note(d)
+	l.notes.feedback = append(l.notes.feedback, hints(it)...)
+	if err := l.save(it, was); err != nil {
+		return Decision{}, err
+	}
+	l.record(d, true)
+	if l.rawSize > pruneEvery {
+		l.rawSize = 0
+		return d, logs.Prune(l.d.State.LogsDir(), logsKept)
+	}
+	return d, nil
+}
+
+func (l *Loop) runChecks(ctx context.Context) ([]gate.Result, error) {
+	results, err := gate.Run(ctx, l.d.Checks, gate.Place{Dir: l.d.Dir, Env: l.d.Env, Kill: l.d.Kill})
+	for _, r := range results {
+		text := r.Name + ": passed"
+		if !r.Passed {
+			text = r.Name + ": failed\n" + r.Output
+		}
+		l.emit(state.Event{Kind: state.KindGate, Iteration: l.mem.Iterations + 1, Text: text, Error: !r.Passed,
+			Tool: &state.Tool{Name: r.Name, Arg: r.Command}, End: &state.End{Duration: r.Duration}})
+	}
+	return results, err
+}

@@ -1,0 +1,307 @@
+// Package runner is the loop: admit, run the agent, observe, decide, record.
+//
+//	        +--------------------- continue | retry ----------------------+
+//	        v                                                             |
+//	admit ----> plan, prompt ----> agent in a pty ----> observe ----> decide ----> stop
+//	  |  ^                                                                |
+//	  |  +---------------------------- wait <-----------------------------+
+//	  +--> stop
+//
+// Values flow down. The only callback is the event handler of the agent call.
+// Decide is pure (decide.go, rules.go); everything that it may look at is a
+// fact in Facts, and the name of the rule that matched is shown everywhere.
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"ralph/logs"
+	"ralph/ptyexec"
+	"ralph/runner/agent"
+	"ralph/runner/gate"
+	"ralph/runner/git"
+	"ralph/runner/task"
+	"ralph/state"
+)
+
+// Deps is what a loop works with. Show, Tick, Resize and Kill may be nil.
+type Deps struct {
+	Dir     string // the project
+	RunID   string
+	Resumed bool // continue the counters of the last run
+	Spec    agent.Spec
+	Program []string // replaces the row's program
+	Env     []string
+	Checks  []gate.Check
+	State   *state.Writer
+	Log     hclog.Logger
+	Prompt  string // path of the user's prompt
+	Plan    string // path of the plan, empty for none
+
+	// Show gets every event, from one goroutine at a time.
+	Show func(state.Event)
+	// Tick is called about once a second while the loop waits.
+	Tick   func(left time.Duration, d Decision)
+	Size   ptyexec.Size
+	Resize <-chan ptyexec.Size
+	Kill   <-chan struct{} // closed: end the agent without any grace
+}
+
+// Result is how a run ended.
+type Result struct {
+	Decision   Decision
+	RunID      string
+	Iterations int
+	Usage      state.Usage
+	Done       int
+	Total      int
+}
+
+// Error makes an Interrupt the cause of a cancelled context.
+func (i *Interrupt) Error() string { return i.Why }
+
+// Loop is one run.
+type Loop struct {
+	o       Options
+	d       Deps
+	board   *board
+	events  *logs.File
+	live    *logs.File
+	started time.Time
+
+	mem     Memory
+	it      Iteration // the latest
+	calls   state.Calls
+	signals state.Signals
+	session state.Session
+	limited time.Time // end of a usage limit that is known
+	hadPlan bool
+	before  *git.Snapshot // of the tree as the last iteration left it; nil: look again
+	notes   notes
+	skipped map[string]bool // tasks that a person put off
+	rawSize int64           // raw output since the last pruning
+	counted state.Usage     // usage that the agent's session has reported in all
+
+	mu      sync.Mutex
+	pending []state.Request
+	cancel  context.CancelCauseFunc // of the running agent call; nil: none
+	broken  error                   // why state cannot be written any more
+	wake    chan struct{}
+}
+
+// notes is what the next prompt says about the past.
+type notes struct {
+	last     string
+	refused  string
+	feedback []string
+}
+
+// New prepares a run; nothing is written yet.
+func New(o Options, d Deps) *Loop {
+	return &Loop{o: o, d: d, wake: make(chan struct{}, 1), skipped: map[string]bool{}}
+}
+
+// Run runs until a decision stops it. The context is cancelled with an
+// *Interrupt as its cause. The error is ralph's own failure; then the result's
+// decision is a stop with ExitError.
+func (l *Loop) Run(ctx context.Context) (Result, error) {
+	if err := l.open(); err != nil {
+		return l.result(failed(err)), err
+	}
+	stop := l.watch()
+	d, err := l.loop(ctx)
+	stop()
+	if err == nil {
+		err = l.broken
+	}
+	if err != nil {
+		d = failed(err)
+	}
+	return l.result(d), errors.Join(err, l.close(d))
+}
+
+func failed(err error) Decision {
+	return Decision{Action: ActionStop, Rule: "error", Reason: err.Error(), Exit: ExitError,
+		ExitReason: "error", Status: state.StatusFailed}
+}
+
+func (l *Loop) result(d Decision) Result {
+	p := l.it.After
+	return Result{Decision: d, RunID: l.d.RunID, Iterations: l.mem.Iterations, Usage: l.mem.Usage, Done: p.Done, Total: p.Total}
+}
+
+func (l *Loop) loop(ctx context.Context) (Decision, error) {
+	for {
+		d, next, err := l.admit(ctx)
+		if err != nil || d.Action == ActionStop {
+			return d, err
+		}
+		if d.Action == ActionWait {
+			l.record(d, false)
+			if err := l.wait(ctx, d); err != nil {
+				return Decision{}, err
+			}
+			continue
+		}
+		if l.takePause() {
+			if err := l.pause(ctx); err != nil {
+				return Decision{}, err
+			}
+			continue
+		}
+		d, err = l.iterate(ctx, next)
+		if err != nil || d.Action == ActionStop {
+			return d, err
+		}
+		if d.Until.IsZero() && l.o.Delay > 0 {
+			d.Until = time.Now().Add(l.o.Delay)
+		}
+		if !d.Until.IsZero() {
+			if err := l.wait(ctx, d); err != nil {
+				return Decision{}, err
+			}
+		}
+	}
+}
+
+// admit decides whether another call may be made, and for which task.
+func (l *Loop) admit(ctx context.Context) (Decision, task.Task, error) {
+	now := time.Now()
+	l.calls = thisHour(l.calls, now)
+	if b := coolDown(l.mem.Breaker, l.o, now); b.State != l.mem.Breaker.State {
+		if err := l.moveBreaker(b); err != nil {
+			return Decision{}, task.Task{}, err
+		}
+	}
+	list, plan := l.loadPlan()
+	f := l.facts(ctx, plan)
+	f.Starting = true
+	if plan.Total > 0 && plan.Remaining == 0 && f.Interrupt == nil && len(l.d.Checks) > 0 {
+		l.board.update(func(s *state.Status) { s.Phase = "checking" })
+		checks, err := l.runChecks(ctx)
+		if err != nil && ctx.Err() == nil {
+			return Decision{}, task.Task{}, err
+		}
+		f.Checks = checks
+		f.Interrupt = l.interrupt(ctx)
+	}
+	next, open := l.choose(list)
+	if plan.Remaining > 0 && !open {
+		for _, t := range list.Blocked() {
+			f.Undoable = append(f.Undoable, t.ID)
+		}
+	}
+	d := Decide(f)
+	l.note(d)
+	if d.Action == ActionStop {
+		l.it.After = plan
+		l.record(d, false)
+	}
+	return d, next, nil
+}
+
+// facts gathers what both kinds of decisions look at.
+func (l *Loop) facts(ctx context.Context, plan PlanFacts) Facts {
+	return Facts{
+		It: l.it, Memory: l.mem, Options: l.o, Plan: plan, HadPlan: l.hadPlan, HasChecks: len(l.d.Checks) > 0,
+		Calls: l.calls, Started: l.started, Now: time.Now(), Interrupt: l.interrupt(ctx), LimitedUntil: l.limited,
+	}
+}
+
+// note keeps what a decision wants the agent to know.
+func (l *Loop) note(d Decision) {
+	if d.Refused != "" {
+		l.notes.refused = d.Refused
+	}
+	l.notes.feedback = append(l.notes.feedback, d.Feedback...)
+}
+
+// open reads what earlier runs left and announces the run.
+func (l *Loop) open() error {
+	l.started = time.Now()
+	w := l.d.State
+	old, _ := w.Status() // unusable ones were set aside when the lock was taken
+	var err error
+	if l.mem.Breaker, err = w.Breaker(); err != nil {
+		return err
+	}
+	if l.calls, err = w.Calls(); err != nil {
+		return err
+	}
+	if l.session, err = w.Session(); err != nil {
+		return err
+	}
+	if err := w.ClearRun(); err != nil {
+		return err
+	}
+	if l.d.Resumed {
+		l.mem.Usage, l.mem.Iterations = old.Usage, old.LoopCount
+		l.started = old.StartedAt
+	}
+	if old.Rule == "usage_limit" && old.Agent == l.d.Spec.Name {
+		l.limited = old.WakeAt
+	}
+	if l.o.AutoReset && l.mem.Breaker.State != state.BreakerClosed {
+		if err := l.moveBreaker(state.Breaker{State: state.BreakerClosed, Reason: "reset at the start of a run", LastChange: l.started}); err != nil {
+			return err
+		}
+	}
+	if l.events, err = logs.OpenFile(w.EventsPath(), 20, 5); err != nil {
+		return err
+	}
+	if l.live, err = logs.OpenFile(w.LiveLogPath(), 10, 3); err != nil {
+		return err
+	}
+	if info, err := os.Stat(w.EventsPath()); err == nil && info.Size() > 0 && !l.d.Resumed {
+		if err := l.events.Rotate(); err != nil {
+			return err
+		}
+	}
+	return l.announce(old)
+}
+
+func (l *Loop) announce(old state.Status) error {
+	_, plan := l.loadPlan()
+	l.it.After = plan
+	l.board = newBoard(l.d.State, state.Status{
+		RunID: l.d.RunID, PID: os.Getpid(), StartedAt: l.started, LoopCount: l.mem.Iterations,
+		MaxIterations: l.o.MaxIterations, MaxCallsPerHour: l.o.CallsPerHour, MaxTokensPerHour: l.o.TokensPerHour,
+		Status: state.StatusRunning, LastAction: "run started", Phase: "starting",
+		Agent: l.d.Spec.Name, Model: l.o.Model, Usage: l.mem.Usage,
+		Breaker: state.BreakerStatus{State: l.mem.Breaker.State, Reason: l.mem.Breaker.Reason},
+		Task:    state.TaskStatus{Done: plan.Done, Total: plan.Total},
+	})
+	l.board.update(func(s *state.Status) { l.showCalls(s) })
+	text := fmt.Sprintf("run %s: agent %s", l.d.RunID, l.d.Spec.Name)
+	if old.Status == state.StatusRunning || old.Status == state.StatusWaiting || old.Status == state.StatusPaused {
+		text += fmt.Sprintf("; run %s before it was killed in iteration %d", old.RunID, old.LoopCount+1)
+	}
+	l.d.Log.Info("run started", logs.KeyRun, l.d.RunID, logs.KeyAgent, l.d.Spec.Name)
+	l.emit(state.Event{Kind: state.KindRunStart, Text: text, Model: l.o.Model})
+	return l.board.save()
+}
+
+// close writes the last word of the run.
+func (l *Loop) close(d Decision) error {
+	if l.board == nil {
+		return nil
+	}
+	l.board.update(func(s *state.Status) {
+		s.Status, s.ExitReason, s.ExitCode, s.Rule, s.Reason = d.Status, d.ExitReason, d.Exit, d.Rule, d.Reason
+		s.LastAction, s.Phase, s.WakeAt = "run ended", "ended", d.Until
+		if d.Until.IsZero() && d.Status == state.StatusStopped && time.Now().Before(l.limited) {
+			s.WakeAt, s.Rule = l.limited, "usage_limit" // the next run still has to wait for it
+		}
+	})
+	l.emit(state.Event{Kind: state.KindRunEnd, Text: d.Reason, Error: d.Exit != ExitComplete, Usage: &l.mem.Usage,
+		End: &state.End{Action: string(d.Action), Rule: d.Rule, Reason: d.Reason, Exit: d.Exit, Duration: time.Since(l.started), WakeAt: d.Until}})
+	l.d.Log.Info("run ended", logs.KeyRun, l.d.RunID, logs.KeyRule, d.Rule, logs.KeyReason, d.Reason, "exit", d.Exit)
+	return errors.Join(l.board.save(), l.events.Close(), l.live.Close(), logs.Prune(l.d.State.LogsDir(), logsKept))
+}

@@ -1,0 +1,263 @@
+package runner
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ralph/runner/agent"
+	"ralph/runner/git"
+	"ralph/state"
+)
+
+var errGone = errors.New("the plan is gone")
+
+func idle(n int) Iteration {
+	return Iteration{Number: n, Outcome: agent.Outcome{Class: agent.ClassCompletedTurn}}
+}
+
+func busy(n int) Iteration {
+	it := idle(n)
+	it.Change = git.Change{HeadMoved: true}
+	return it
+}
+
+func fresh() Memory { return Memory{Breaker: state.Breaker{State: state.BreakerClosed}} }
+
+func fold(m Memory, o Options, its ...Iteration) Memory {
+	for _, it := range its {
+		m = m.After(it, o, noon)
+	}
+	return m
+}
+
+func wantBreaker(t *testing.T, m Memory, want string) {
+	t.Helper()
+	if m.Breaker.State != want {
+		t.Errorf("breaker is %s (%s), want %s", m.Breaker.State, m.Breaker.Reason, want)
+	}
+}
+
+func TestBreaker_idleIterations_warnsAtTwoAndOpensAtTheThreshold(t *testing.T) {
+	o := defaults()
+	wantBreaker(t, fold(fresh(), o, idle(1)), state.BreakerClosed)
+	wantBreaker(t, fold(fresh(), o, idle(1), idle(2)), state.BreakerHalfOpen)
+	m := fold(fresh(), o, idle(1), idle(2), idle(3))
+	wantBreaker(t, m, state.BreakerOpen)
+	if m.Breaker.TotalOpens != 1 || !m.Breaker.OpenedAt.Equal(noon) {
+		t.Errorf("breaker %+v", m.Breaker)
+	}
+}
+
+func TestBreaker_progress_closesAHalfOpenOne(t *testing.T) {
+	m := fold(fresh(), defaults(), idle(1), idle(2), busy(3))
+	wantBreaker(t, m, state.BreakerClosed)
+	if m.Breaker.NoProgress != 0 || m.Breaker.LastProgressLoop != 3 {
+		t.Errorf("breaker %+v", m.Breaker)
+	}
+}
+
+func TestBreaker_tickedTaskAlone_isProgress(t *testing.T) {
+	it := idle(1)
+	it.Before, it.After = PlanFacts{Known: true, Total: 3, Remaining: 2}, PlanFacts{Known: true, Total: 3, Remaining: 1}
+	if m := fold(fresh(), defaults(), it); m.Breaker.NoProgress != 0 {
+		t.Errorf("breaker %+v", m.Breaker)
+	}
+}
+
+func TestBreaker_sameError_countsOnlyTheSame(t *testing.T) {
+	o := defaults()
+	crash := func(n int, text string) Iteration {
+		it := busy(n)
+		it.Outcome = agent.Outcome{Class: agent.ClassCrash, Evidence: text}
+		return it
+	}
+	m := fold(fresh(), o, crash(1, "boom at 12:01:02"), crash(2, "boom at 12:05:09"), crash(3, "boom at 13:00:00"), crash(4, "boom at 14:00:00"))
+	if m.Breaker.SameError != 4 {
+		t.Errorf("same error counted %d, want 4: times differ only", m.Breaker.SameError)
+	}
+	wantBreaker(t, m, state.BreakerClosed)
+	wantBreaker(t, fold(m, o, crash(5, "boom at 15:00:00")), state.BreakerOpen)
+	other := fold(m, o, crash(5, "something else entirely"))
+	wantBreaker(t, other, state.BreakerClosed)
+	if other.Breaker.SameError != 1 {
+		t.Errorf("another error counts as %d", other.Breaker.SameError)
+	}
+	if m := fold(m, o, busy(5)); m.Breaker.SameError != 0 {
+		t.Errorf("a good iteration leaves %d", m.Breaker.SameError)
+	}
+}
+
+func TestBreaker_timeoutsWithWork_areNoError(t *testing.T) {
+	it := busy(1)
+	it.Outcome.Class = agent.ClassTimeoutWithWork
+	m := fold(fresh(), defaults(), it, it, it, it, it, it)
+	wantBreaker(t, m, state.BreakerClosed)
+	it.Change = git.Change{}
+	wantBreaker(t, fold(fresh(), defaults(), it, it, it), state.BreakerOpen)
+}
+
+func TestBreaker_denials_openAtTheThreshold(t *testing.T) {
+	denied := busy(1)
+	denied.Denied = []state.Tool{{Name: "Bash"}}
+	m := fold(fresh(), defaults(), denied)
+	wantBreaker(t, m, state.BreakerClosed)
+	wantBreaker(t, fold(m, defaults(), busy(2), denied), state.BreakerClosed)
+	wantBreaker(t, fold(m, defaults(), denied), state.BreakerOpen)
+	advised := busy(1)
+	advised.Advised = denied.Denied
+	wantBreaker(t, fold(fresh(), defaults(), advised, advised, advised), state.BreakerClosed)
+}
+
+func TestBreaker_outputDecline_needsTheWholePercentage(t *testing.T) {
+	o := defaults()
+	o.NoProgressThreshold = 10
+	sized := func(sizes ...int) Memory {
+		m := fresh()
+		for i, n := range sizes {
+			it := idle(i + 1)
+			it.FinalBytes = n
+			m = fold(m, o, it)
+		}
+		return m
+	}
+	wantBreaker(t, sized(1000, 600, 300), state.BreakerOpen)
+	wantBreaker(t, sized(1000, 600, 301), state.BreakerHalfOpen)
+	wantBreaker(t, sized(1000, 200, 200), state.BreakerHalfOpen)
+}
+
+func TestCoolDown_openBreaker_getsAChanceThatOneIdleIterationDoesNotEnd(t *testing.T) {
+	o := defaults()
+	open := fold(fresh(), o, idle(1), idle(2), idle(3)).Breaker
+	if b := coolDown(open, o, noon.Add(o.Cooldown-1)); b.State != state.BreakerOpen {
+		t.Errorf("half open before the cool-down is over")
+	}
+	b := coolDown(open, o, noon.Add(o.Cooldown))
+	if b.State != state.BreakerHalfOpen {
+		t.Fatalf("still %s after the cool-down", b.State)
+	}
+	wantBreaker(t, fold(Memory{Breaker: b}, o, idle(4)), state.BreakerHalfOpen)
+	wantBreaker(t, fold(Memory{Breaker: b}, o, idle(4), idle(5)), state.BreakerOpen)
+	wantBreaker(t, fold(Memory{Breaker: b}, o, busy(4)), state.BreakerClosed)
+}
+
+func TestMemory_infrastructureFailures_costNoIterationAndNoBreakerCount(t *testing.T) {
+	for _, c := range []agent.Class{agent.ClassUsageLimit, agent.ClassSpendLimit, agent.ClassOverloaded, agent.ClassServerError, agent.ClassNetwork, agent.ClassRateLimited, agent.ClassStaleSession, agent.ClassAuth} {
+		it := idle(1)
+		it.Outcome.Class = c
+		m := fold(fresh(), defaults(), it)
+		if m.Iterations != 0 || m.Breaker.NoProgress != 0 || m.Breaker.SameError != 0 {
+			t.Errorf("%s cost %+v", c, m)
+		}
+	}
+}
+
+func TestMemory_transientForEver_isBounded(t *testing.T) {
+	it := idle(1)
+	it.Outcome = agent.Outcome{Class: agent.ClassNetwork, Evidence: "refused"}
+	m, calls := fresh(), 0
+	for m.Breaker.State != state.BreakerOpen && calls < 1000 {
+		m = fold(m, defaults(), it)
+		calls++
+	}
+	if want := 3 * (maxRetries + 1); calls != want {
+		t.Errorf("%d calls before the breaker opened, want %d", calls, want)
+	}
+}
+
+func TestMemory_claims_areConsecutive(t *testing.T) {
+	claiming := busy(1)
+	claiming.Signalled, claiming.Signal = true, agent.Signal{Exit: true, HasExit: true}
+	if m := fold(fresh(), defaults(), claiming, claiming); m.Claims != 2 {
+		t.Errorf("claims = %d, want 2", m.Claims)
+	}
+	if m := fold(fresh(), defaults(), claiming, busy(2), claiming); m.Claims != 1 {
+		t.Errorf("claims = %d after a break, want 1", m.Claims)
+	}
+	limited := idle(2)
+	limited.Outcome.Class = agent.ClassUsageLimit
+	if m := fold(fresh(), defaults(), claiming, limited, claiming); m.Claims != 2 {
+		t.Errorf("claims = %d with a limit in between, want 2", m.Claims)
+	}
+}
+
+func TestTestOnly_needsTheBlockAndNoFinishedTask(t *testing.T) {
+	it := busy(1)
+	it.Signalled, it.Signal = true, agent.Signal{WorkType: "TESTING"}
+	it.Before, it.After = PlanFacts{Total: 3, Remaining: 2}, PlanFacts{Total: 3, Remaining: 2}
+	if m := fold(fresh(), defaults(), it, it, it); m.TestOnly != 3 {
+		t.Errorf("test-only = %d, want 3", m.TestOnly)
+	}
+	it.After.Remaining = 1
+	if it.TestOnly() {
+		t.Error("an iteration that finished a task is test-only")
+	}
+}
+
+// A breaker against a plain model: state and counter by the words of the contract.
+func TestBreaker_anySequence_followsTheModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := defaults()
+		o.NoProgressThreshold = rapid.IntRange(2, 6).Draw(t, "threshold")
+		o.OutputDeclineThreshold = 100
+		m, idleInARow, now := fresh(), 0, noon
+		for i, progress := range rapid.SliceOfN(rapid.Bool(), 1, 30).Draw(t, "progress") {
+			it := idle(i + 1)
+			it.FinalBytes = 100
+			if progress {
+				it = busy(i + 1)
+				idleInARow = 0
+			} else {
+				idleInARow++
+			}
+			m = m.After(it, o, now)
+			want := state.BreakerClosed
+			switch {
+			case idleInARow >= o.NoProgressThreshold:
+				want = state.BreakerOpen
+			case idleInARow >= 2:
+				want = state.BreakerHalfOpen
+			}
+			if m.Breaker.State != want {
+				t.Fatalf("after %d idle iterations (threshold %d): %s, want %s", idleInARow, o.NoProgressThreshold, m.Breaker.State, want)
+			}
+			if want == state.BreakerOpen {
+				return
+			}
+		}
+	})
+}
+
+func TestThisHour_countersOfAnotherHour(t *testing.T) {
+	hour := hourOf(noon)
+	tests := []struct {
+		name string
+		in   state.Calls
+		want int
+	}{
+		{"none yet", state.Calls{}, 0},
+		{"this hour", state.Calls{Hour: hour, Calls: 7}, 7},
+		{"an earlier hour", state.Calls{Hour: hour.Add(-time.Hour), Calls: 7}, 0},
+		{"the clock was set back", state.Calls{Hour: hour.Add(time.Hour), Calls: 7}, 7},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := thisHour(tt.in, noon); got.Calls != tt.want || !got.Hour.Equal(hour) {
+				t.Errorf("thisHour() = %+v, want %d calls at %s", got, tt.want, hour)
+			}
+		})
+	}
+}
+
+func TestNextHour_clocksSetBack_skipsTheRepeatedHour(t *testing.T) {
+	rome, err := time.LoadLocation("Europe/Rome")
+	if err != nil {
+		t.Skip("no time zone data")
+	}
+	first := time.Date(2026, 10, 25, 1, 0, 0, 0, rome).Add(time.Hour) // the hour that comes twice
+	if got := nextHour(first); got.Hour() != 3 || got.Sub(first) != 2*time.Hour {
+		t.Errorf("nextHour(%s) = %s", first, got)
+	}
+}

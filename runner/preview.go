@@ -1,0 +1,43 @@
+package runner
+
+import (
+	"fmt"
+	"os"
+
+	"ralph/runner/agent"
+	"ralph/runner/prompt"
+)
+
+// Dry is a run that is not made: what `--dry-run` shows.
+type Dry struct {
+	Args        []string // the agent's argv
+	Prompt      string   // of the first iteration
+	Done, Total int
+	Next        string // title of the first task
+}
+
+// Preview tells what the first iteration would do. It reads the project and
+// writes nothing.
+func Preview(o Options, d Deps) (Dry, error) {
+	l := New(o, d)
+	template, err := os.ReadFile(d.Prompt)
+	if err != nil {
+		return Dry{}, fmt.Errorf("read prompt: %w", err)
+	}
+	list, plan := l.loadPlan()
+	if plan.Err != nil {
+		return Dry{}, plan.Err
+	}
+	next, _ := l.choose(list)
+	text := prompt.Build(l.promptInput(string(template), Iteration{Number: 1, Task: next, Before: plan}))
+	cmd := d.Spec.Command(l.request(text, ""))
+	return Dry{Args: cmd.Args, Prompt: text, Done: plan.Done, Total: plan.Total, Next: next.Title}, nil
+}
+
+// request is one agent call as the agent's row needs it.
+func (l *Loop) request(text, session string) agent.Request {
+	return agent.Request{
+		Prompt: text, Model: l.o.Model, AllowedTools: l.o.AllowedTools, PermissionMode: l.o.PermissionMode,
+		Session: session, Program: l.d.Program, Dir: l.d.Dir, Env: l.d.Env, Root: os.Geteuid() == 0,
+	}
+}

@@ -1,0 +1,207 @@
+package runner
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"ralph/logs"
+	"ralph/runner/agent"
+	"ralph/state"
+)
+
+// emit stamps an event, appends it to events.jsonl and live.log, and shows it.
+func (l *Loop) emit(e state.Event) {
+	e.Time, e.Run = time.Now(), l.d.RunID
+	if data, err := json.Marshal(e); err == nil {
+		_, err = l.events.Write(append(data, '\n'))
+		l.lost(err)
+	}
+	if text := Render(e); text != "" {
+		_, err := l.live.Write([]byte(text))
+		l.lost(err)
+	}
+	if l.d.Show != nil {
+		l.d.Show(e)
+	}
+}
+
+func (l *Loop) lost(err error) {
+	if err != nil {
+		l.d.Log.Warn("log lost", logs.KeyError, err)
+	}
+}
+
+// record tells a decision; called is true when it answers an agent call.
+func (l *Loop) record(d Decision, called bool) {
+	end := &state.End{Action: string(d.Action), Rule: d.Rule, Reason: d.Reason, WakeAt: d.Until}
+	e := state.Event{Kind: state.KindDecision, Text: d.Reason, End: end}
+	if called {
+		it := l.it
+		e.Kind, e.Iteration, e.Usage = state.KindIterationEnd, it.Number, &it.Usage
+		e.Error = it.Failed()
+		end.Outcome, end.Files, end.Duration = string(it.Outcome.Class), it.Change.Count, it.Duration
+		if e.Text == "" {
+			e.Text = it.Outcome.Reason
+		}
+		l.d.Log.Info("iteration ended", logs.KeyIteration, it.Number, logs.KeyOutcome, it.Outcome.Class,
+			logs.KeyRule, d.Rule, logs.KeyReason, d.Reason, "files", it.Change.Count, "seconds", it.Duration.Seconds())
+		for _, t := range it.Advised {
+			l.d.Log.Warn("a compound command was denied although each part is allowed", "command", t.Arg, "add", agent.AllowEntry(t))
+		}
+	}
+	l.board.update(func(s *state.Status) {
+		l.showCalls(s)
+		s.Rule, s.Reason, s.LoopCount, s.Usage = d.Rule, d.Reason, l.mem.Iterations, l.mem.Usage
+		s.Breaker = state.BreakerStatus{State: l.mem.Breaker.State, Reason: l.mem.Breaker.Reason}
+		if called {
+			s.Outcome = string(l.it.Outcome.Class)
+			s.Task.Done, s.Task.Total = l.it.After.Done, l.it.After.Total
+			if l.it.Outcome.Limit != nil {
+				s.Limit = l.it.Outcome.Limit
+			}
+		}
+	})
+	l.emit(e)
+}
+
+// analysis is .response_analysis.
+type analysis struct {
+	Loop      int            `json:"loop_number"`
+	Timestamp time.Time      `json:"timestamp"`
+	Outcome   agent.Class    `json:"outcome"`
+	Reason    string         `json:"reason"`
+	Evidence  string         `json:"evidence"`
+	Signalled bool           `json:"has_status_block"`
+	Signal    agent.Signal   `json:"status_block"`
+	Exit      bool           `json:"exit_signal"`
+	Progress  bool           `json:"has_progress"`
+	Files     int            `json:"files_modified"`
+	Tools     int            `json:"tool_calls"`
+	Denied    []state.Tool   `json:"permission_denials"`
+	Usage     state.Usage    `json:"usage"`
+	Seconds   float64        `json:"seconds"`
+	Tasks     map[string]int `json:"open_tasks"`
+}
+
+// save puts what the next run, or the next iteration after a crash, needs on disk.
+func (l *Loop) save(it Iteration, was Memory) error {
+	w := l.d.State
+	if err := w.SaveCalls(l.calls); err != nil {
+		return err
+	}
+	if b := l.mem.Breaker; b.State != was.Breaker.State {
+		l.mem.Breaker = was.Breaker
+		if err := l.moveBreaker(b); err != nil {
+			return err
+		}
+	} else if err := w.SaveBreaker(b); err != nil {
+		return err
+	}
+	if l.mem.Iterations > was.Iterations {
+		mark(&l.signals.TestOnlyLoops, it.Number, it.TestOnly())
+		mark(&l.signals.DoneSignals, it.Number, it.Signalled && it.Signal.Status == "COMPLETE")
+		mark(&l.signals.CompletionIndicators, it.Number, it.Claims())
+	}
+	if err := w.SaveSignals(l.signals); err != nil {
+		return err
+	}
+	return w.SaveAnalysis(analysis{
+		Loop: it.Number, Timestamp: time.Now(), Outcome: it.Outcome.Class, Reason: it.Outcome.Reason, Evidence: it.Outcome.Evidence,
+		Signalled: it.Signalled, Signal: it.Signal, Exit: it.Claims(), Progress: it.Progress(), Files: it.Change.Count,
+		Tools: it.ToolCalls, Denied: it.Denied, Usage: it.Usage, Seconds: it.Duration.Seconds(),
+		Tasks: map[string]int{"before": it.Before.Remaining, "after": it.After.Remaining},
+	})
+}
+
+func mark(list *[]int, loop int, hit bool) {
+	if hit {
+		*list = append(*list, loop)
+	}
+	if n := len(*list); n > 5 {
+		*list = (*list)[n-5:]
+	}
+}
+
+// moveBreaker saves a breaker in a new state and its history.
+func (l *Loop) moveBreaker(b state.Breaker) error {
+	from := l.mem.Breaker.State
+	l.mem.Breaker = b
+	l.d.Log.Info("circuit breaker", "from", from, "to", b.State, logs.KeyReason, b.Reason)
+	if l.board != nil {
+		l.board.update(func(s *state.Status) { s.Breaker = state.BreakerStatus{State: b.State, Reason: b.Reason} })
+	}
+	if err := l.d.State.SaveBreaker(b); err != nil {
+		return err
+	}
+	return l.d.State.AddBreakerChange(state.BreakerChange{Timestamp: time.Now(), Loop: b.CurrentLoop, FromState: from, ToState: b.State, Reason: b.Reason})
+}
+
+// resumable is the session to resume, empty for a fresh start. Only sessions
+// that ralph itself began are ever resumed.
+func (l *Loop) resumable() string {
+	s := l.session
+	if !l.o.Continue || l.mem.Stale || s.Agent != l.d.Spec.Name || time.Since(s.LastUsed) > l.o.SessionExpiry {
+		return ""
+	}
+	return s.SessionID
+}
+
+func (l *Loop) keepSession(it Iteration, id string) {
+	now := time.Now()
+	switch {
+	case it.Outcome.Class == agent.ClassStaleSession || it.Outcome.Class == agent.ClassContextTooLong:
+		l.session = state.Session{Agent: l.d.Spec.Name, ResetAt: now, ResetReason: string(it.Outcome.Class)}
+	case id == "" || it.Failed() && it.Outcome.Class != agent.ClassTimeoutWithWork:
+		return
+	default:
+		if l.session.SessionID != id {
+			l.session = state.Session{Agent: l.d.Spec.Name, SessionID: id, CreatedAt: now}
+		}
+		l.session.LastUsed, l.session.Counted = now, l.counted
+	}
+	if err := l.d.State.SaveSession(l.session); err != nil {
+		l.fail(err)
+	}
+}
+
+// summary tells the next iteration what this one did.
+func summary(it Iteration, final string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Iteration %d", it.Number)
+	if it.Task.Title != "" {
+		fmt.Fprintf(&b, " worked on %q", it.Task.Title)
+	}
+	fmt.Fprintf(&b, ": %s, %d files changed, open tasks %d -> %d.", it.Outcome.Class, it.Change.Count, it.Before.Remaining, it.After.Remaining)
+	if it.Signal.Recommendation != "" {
+		fmt.Fprintf(&b, " It recommended: %s", it.Signal.Recommendation)
+	} else if line, _, _ := strings.Cut(strings.TrimSpace(final), "\n"); line != "" {
+		fmt.Fprintf(&b, " It said: %.300s", line)
+	}
+	return b.String()
+}
+
+// hints answers outcomes that the agent can do better about by itself.
+func hints(it Iteration) []string {
+	var h []string
+	switch it.Outcome.Class {
+	case agent.ClassQuestionAsked:
+		h = append(h, "You asked a question. Nobody is there to answer: decide yourself, and write the decision and its reason down.")
+	case agent.ClassTimeoutWithWork, agent.ClassTimeoutIdle, agent.ClassHangSilent:
+		h = append(h, "The last call was ended because it took too long. Work in smaller steps, commit early, and start nothing that does not end by itself.")
+	case agent.ClassContextTooLong:
+		h = append(h, "The last call ran out of context. Read less at once and do a smaller part of the task.")
+	case agent.ClassMaxTurns, agent.ClassMaxBudget:
+		h = append(h, "The last call used up its turns or its budget. Do a smaller part of the task.")
+	case agent.ClassEmptyOutput, agent.ClassNoFinalRecord:
+		h = append(h, "The last call ended without a final message. End with the status block.")
+	}
+	for _, t := range it.Denied {
+		h = append(h, fmt.Sprintf("%s(%s) is not permitted here. Reach the goal with the tools that you have.", t.Name, t.Arg))
+	}
+	for _, t := range it.Advised {
+		h = append(h, fmt.Sprintf("The compound command %q was refused although its parts are permitted: run them one by one.", t.Arg))
+	}
+	return h
+}

@@ -1,0 +1,287 @@
+package runner
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ralph/runner/agent"
+	"ralph/runner/gate"
+	"ralph/state"
+)
+
+const (
+	// maxRetries bounds the transient failures that cost nothing; one more
+	// counts as a failed iteration and feeds the breaker.
+	maxRetries = 10
+	// testOnlyBound is the number of consecutive test-only iterations.
+	testOnlyBound = 3
+	// limitMargin is added to a reset time: vendors' clocks are not ours.
+	limitMargin = 5 * time.Second
+	// limitPause is the least time between two calls that meet a limit.
+	limitPause = time.Minute
+	// limitUnknown is the first wait when no reset time was given.
+	limitUnknown = 15 * time.Minute
+)
+
+func interrupted(f Facts) (Decision, bool) {
+	if f.Interrupt == nil {
+		return Decision{}, false
+	}
+	return Decision{Action: ActionStop, Reason: f.Interrupt.Why, Exit: f.Interrupt.Exit,
+		ExitReason: f.Interrupt.ExitReason, Status: state.StatusStopped}, true
+}
+
+func agentUnusable(f Facts) (Decision, bool) {
+	if f.Starting || kindOf(f.It.Outcome.Class) != kindUnusable {
+		return Decision{}, false
+	}
+	return Decision{Action: ActionStop, Reason: f.It.Outcome.Reason, Exit: ExitAgent,
+		ExitReason: "agent_unusable", Status: state.StatusFailed}, true
+}
+
+func usageLimit(f Facts) (Decision, bool) {
+	var until time.Time
+	var reason string
+	switch {
+	case f.Starting && f.Now.Before(f.LimitedUntil):
+		until, reason = f.LimitedUntil, "the usage limit that an earlier run met is not over"
+	case !f.Starting && kindOf(f.It.Outcome.Class) == kindLimit:
+		until, reason = limitEnd(f.It.Outcome, f.Memory.Limits, f.Now), f.It.Outcome.Reason
+	default:
+		return Decision{}, false
+	}
+	if f.Options.OnLimit == "stop" {
+		return Decision{Action: ActionStop, Reason: reason, Until: until, Exit: ExitLimited,
+			ExitReason: "usage_limit", Status: state.StatusStopped}, true
+	}
+	return Decision{Action: ActionWait, Reason: reason, Until: until}, true
+}
+
+// limitEnd is when to try again: the reset plus a margin, and never less than
+// a minute after a try that was refused again. Without a reset time the waits
+// grow from a quarter of an hour to an hour.
+func limitEnd(o agent.Outcome, limits int, now time.Time) time.Time {
+	if o.ResetsAt.IsZero() {
+		return now.Add(min(limitUnknown*time.Duration(max(limits, 1)), time.Hour))
+	}
+	until := o.ResetsAt.Add(limitMargin)
+	least := now.Add(limitMargin)
+	if limits > 1 {
+		least = now.Add(min(limitPause<<min(limits-2, 5), 30*time.Minute))
+	}
+	if until.Before(least) {
+		return least
+	}
+	return until
+}
+
+func transient(f Facts) (Decision, bool) {
+	if f.Starting {
+		return Decision{}, false
+	}
+	switch kindOf(f.It.Outcome.Class) {
+	case kindStale:
+		if f.Memory.Stale { // folded in: this is the first refusal
+			return Decision{Action: ActionRetry, Reason: f.It.Outcome.Reason + "; once more without the session", Until: f.Now}, true
+		}
+	case kindTransient:
+		if f.Memory.Retries > 0 {
+			wait := max(retryDelay(f.Memory.Retries), f.It.Outcome.RetryAfter)
+			return Decision{Action: ActionRetry, Until: f.Now.Add(wait),
+				Reason: fmt.Sprintf("%s; try %d of %d in %s", f.It.Outcome.Reason, f.Memory.Retries, maxRetries, wait.Round(time.Second))}, true
+		}
+	}
+	return Decision{}, false
+}
+
+// retryDelay is 5 s, doubled with every try, at most 10 minutes.
+func retryDelay(try int) time.Duration {
+	return min(5*time.Second<<min(try-1, 10), 10*time.Minute)
+}
+
+func integrity(f Facts) (Decision, bool) {
+	if f.Starting || len(f.It.Damaged) == 0 {
+		return Decision{}, false
+	}
+	files := strings.Join(f.It.Damaged, ", ")
+	if f.Memory.Damages > 1 {
+		return halt("the agent deleted or emptied files that ralph needs, again: "+files, "integrity_failure"), true
+	}
+	return Decision{Action: ActionRetry, Reason: "restored files of .ralph/ that the agent deleted or emptied: " + files,
+		Feedback: []string{"You deleted or emptied these files, which the loop needs: " + files + ". They were restored. Never remove or empty anything in .ralph/."}}, true
+}
+
+func planUnusable(f Facts) (Decision, bool) {
+	var reason string
+	switch {
+	case f.Plan.Err != nil:
+		reason = f.Plan.Err.Error()
+	case f.HadPlan && f.Plan.Total == 0:
+		reason = "the plan has no tasks any more"
+	case len(f.Undoable) > 0:
+		reason = "every open task waits for one that does not exist or waits for it: " + strings.Join(f.Undoable, ", ")
+	default:
+		return Decision{}, false
+	}
+	return Decision{Action: ActionStop, Reason: reason, Exit: ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed}, true
+}
+
+func permissionDenied(f Facts) (Decision, bool) {
+	if f.Starting || f.Memory.Breaker.State != state.BreakerOpen || len(f.It.Denied) == 0 ||
+		f.Memory.Breaker.PermissionDenials < f.Options.DenialThreshold {
+		return Decision{}, false
+	}
+	return halt(denialText(f.It.Denied), "permission_denied"), true
+}
+
+// denialText names every refused call and what would allow it.
+func denialText(denied []state.Tool) string {
+	parts := make([]string, 0, len(denied))
+	for _, t := range denied {
+		parts = append(parts, fmt.Sprintf("%s(%s): add %s to ALLOWED_TOOLS", t.Name, t.Arg, agent.AllowEntry(t)))
+	}
+	return "denied " + strings.Join(parts, "; ")
+}
+
+func gateFailed(f Facts) (Decision, bool) {
+	for _, c := range f.Checks {
+		if c.Passed {
+			continue
+		}
+		if !f.Starting && f.It.Claims() && f.Memory.Claims >= f.Options.CompletionClaims && !f.It.Progress() {
+			return Decision{}, false // it insists and does nothing: claimed_incomplete
+		}
+		if f.Memory.Breaker.State == state.BreakerOpen {
+			return Decision{}, false
+		}
+		d := Decision{Action: ActionRetry, Reason: fmt.Sprintf("required check %q failed", c.Name),
+			Feedback: []string{checkText(c)}}
+		if f.It.Claims() {
+			d.Refused = fmt.Sprintf("the required check %q fails", c.Name)
+		}
+		return d, true
+	}
+	return Decision{}, false
+}
+
+func checkText(c gate.Result) string {
+	return fmt.Sprintf("The required check %q fails. Reproduce it with:\n\n    %s\n\nIts output:\n\n%s", c.Name, c.Command, c.Output)
+}
+
+func complete(f Facts) (Decision, bool) {
+	if f.Starting || anyFailed(f.Checks) || !f.It.Outcome.Class.Success() {
+		return Decision{}, false
+	}
+	if f.Plan.Total == 0 {
+		if f.Memory.Claims >= f.Options.CompletionClaims {
+			return completed(fmt.Sprintf("the agent signalled completion %d times in a row; there is no plan to compare with", f.Memory.Claims), "project_complete"), true
+		}
+		return Decision{}, false
+	}
+	switch {
+	case f.Plan.Remaining > 0:
+		return Decision{}, false
+	case f.It.Claims():
+		return completed(fmt.Sprintf("all %d tasks are done and the agent's final message says so", f.Plan.Total), "plan_complete"), true
+	case f.HasChecks:
+		return completed(fmt.Sprintf("all %d tasks are done and all required checks pass", f.Plan.Total), "plan_complete"), true
+	}
+	return Decision{}, false
+}
+
+func planComplete(f Facts) (Decision, bool) {
+	if !f.Starting || f.Plan.Total == 0 || f.Plan.Remaining > 0 || anyFailed(f.Checks) {
+		return Decision{}, false
+	}
+	return completed(fmt.Sprintf("all %d tasks of the plan are done", f.Plan.Total), "plan_complete"), true
+}
+
+func claimedIncomplete(f Facts) (Decision, bool) {
+	failed := anyFailed(f.Checks)
+	if f.Starting || !f.It.Claims() || f.Plan.Remaining == 0 && !failed {
+		return Decision{}, false
+	}
+	why := fmt.Sprintf("%d of %d tasks are open", f.Plan.Remaining, f.Plan.Total)
+	if f.Plan.Remaining == 0 {
+		why = "a required check fails"
+	}
+	if f.Memory.Claims < f.Options.CompletionClaims {
+		return Decision{Action: ActionContinue, Reason: "claim of completion refused: " + why, Refused: why}, true
+	}
+	return Decision{Action: ActionStop, Reason: fmt.Sprintf("the agent claimed completion %d times in a row, but %s", f.Memory.Claims, why),
+		Exit: ExitClaimed, ExitReason: "claimed_incomplete", Status: state.StatusStopped}, true
+}
+
+func testSaturation(f Facts) (Decision, bool) {
+	if f.Starting || f.Memory.TestOnly < testOnlyBound {
+		return Decision{}, false
+	}
+	return halt(fmt.Sprintf("%d consecutive iterations only tested and finished no task", f.Memory.TestOnly), "test_saturation"), true
+}
+
+// breakerOpen matches an open breaker whose counters say that this rule opened
+// it; stagnation also answers for a breaker whose counters fit no rule any more.
+func breakerOpen(rule, exitReason string) func(Facts) (Decision, bool) {
+	return func(f Facts) (Decision, bool) {
+		b := f.Memory.Breaker
+		if b.State != state.BreakerOpen {
+			return Decision{}, false
+		}
+		opened := openRule(b, f.Options)
+		if opened == "" || opened == ruleDenied {
+			opened = ruleStagnation
+		}
+		if opened != rule {
+			return Decision{}, false
+		}
+		d := halt(b.Reason, exitReason)
+		if f.Starting {
+			until := b.OpenedAt.Add(f.Options.Cooldown).Local().Format("15:04")
+			d.Reason = fmt.Sprintf("the circuit breaker is open since %s (%s) and cools down until %s; close it with: ralph reset --circuit",
+				b.OpenedAt.Local().Format("15:04"), b.Reason, until)
+		}
+		return d, true
+	}
+}
+
+func ceilings(f Facts) (Decision, bool) {
+	o := f.Options
+	var reason, exitReason string
+	switch {
+	case o.MaxIterations > 0 && f.Memory.Iterations >= o.MaxIterations:
+		reason, exitReason = fmt.Sprintf("%d of at most %d iterations made", f.Memory.Iterations, o.MaxIterations), "max_iterations"
+	case o.MaxDuration > 0 && f.Now.Sub(f.Started) >= o.MaxDuration:
+		reason, exitReason = fmt.Sprintf("ran for %s of at most %s", f.Now.Sub(f.Started).Round(time.Second), o.MaxDuration), "max_duration"
+	case o.MaxCost > 0 && f.Memory.Usage.CostUSD >= o.MaxCost:
+		reason, exitReason = fmt.Sprintf("the agent's estimate of the cost is %.2f of at most %.2f USD", f.Memory.Usage.CostUSD, o.MaxCost), "max_cost"
+	default:
+		return Decision{}, false
+	}
+	return Decision{Action: ActionStop, Reason: reason, Exit: ExitCeiling, ExitReason: exitReason, Status: state.StatusStopped}, true
+}
+
+func hourly(f Facts) (Decision, bool) {
+	o := f.Options
+	var reason string
+	switch {
+	case !f.Starting:
+		return Decision{}, false // only the next call needs the hour's budget
+	case f.Calls.Calls >= o.CallsPerHour:
+		reason = fmt.Sprintf("%d of %d calls of this hour made", f.Calls.Calls, o.CallsPerHour)
+	case o.TokensPerHour > 0 && f.Calls.Tokens >= o.TokensPerHour:
+		reason = fmt.Sprintf("%d of %d tokens of this hour used", f.Calls.Tokens, o.TokensPerHour)
+	default:
+		return Decision{}, false
+	}
+	return Decision{Action: ActionWait, Reason: reason, Until: nextHour(f.Calls.Hour)}, true
+}
+
+func anyFailed(checks []gate.Result) bool {
+	for _, c := range checks {
+		if !c.Passed {
+			return true
+		}
+	}
+	return false
+}

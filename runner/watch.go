@@ -1,0 +1,218 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"ralph/logs"
+	"ralph/state"
+)
+
+const (
+	beat       = 250 * time.Millisecond // how soon a request is seen
+	statusBeat = time.Second            // how often status.json is refreshed
+)
+
+// watch reads requests and refreshes status.json until the returned func is
+// called, which waits for it to end.
+func (l *Loop) watch() (stop func()) {
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(beat)
+		defer ticker.Stop()
+		last := time.Now()
+		for {
+			select {
+			case <-quit:
+				return
+			case now := <-ticker.C:
+				l.takeRequests()
+				if now.Sub(last) < statusBeat {
+					continue
+				}
+				last = now
+				// An agent may have deleted the state directory; it is put back after
+				// the call. Anything else that keeps state from disk ends the run.
+				if err := l.board.save(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					l.fail(err)
+				}
+				l.flush()
+			}
+		}
+	}()
+	return func() { close(quit); <-done }
+}
+
+// fail ends the running call: without its state ralph must not spend money.
+func (l *Loop) fail(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.broken == nil {
+		l.broken = err
+	}
+	if l.cancel != nil {
+		l.cancel(err)
+	}
+}
+
+func (l *Loop) flush() {
+	for _, f := range []*logs.File{l.events, l.live} {
+		if err := f.Flush(); err != nil {
+			l.d.Log.Warn("log lost", logs.KeyError, err)
+		}
+	}
+}
+
+func (l *Loop) takeRequests() {
+	requests, err := l.d.State.TakeRequests()
+	if err != nil {
+		l.d.Log.Warn("requests unreadable", logs.KeyError, err)
+	}
+	if len(requests) == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, q := range requests {
+		l.d.Log.Info("request", "request", q)
+		l.pending = append(l.pending, q)
+		if l.cancel != nil && (q == state.RequestSkip || q == state.RequestAbort) {
+			l.cancel(fmt.Errorf("ralph %s", q))
+		}
+	}
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// interrupt tells whether a person ends the run: a signal, abort or stop.
+func (l *Loop) interrupt(ctx context.Context) *Interrupt {
+	if ctx.Err() != nil {
+		if i, ok := context.Cause(ctx).(*Interrupt); ok { //nolint:errorlint // the cause is set, never wrapped
+			return i
+		}
+		return &Interrupt{ExitInterrupted, "interrupted", context.Cause(ctx).Error()}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if slices.Contains(l.pending, state.RequestAbort) {
+		return &Interrupt{ExitInterrupted, "aborted", "ralph abort"}
+	}
+	if slices.Contains(l.pending, state.RequestStop) {
+		return &Interrupt{ExitInterrupted, "interrupted", "ralph stop"}
+	}
+	return nil
+}
+
+// take removes requests of the given kinds and tells the first that it found.
+func (l *Loop) take(kinds ...state.Request) state.Request {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var found state.Request
+	l.pending = slices.DeleteFunc(l.pending, func(q state.Request) bool {
+		hit := slices.Contains(kinds, q)
+		if hit && found == "" {
+			found = q
+		}
+		return hit
+	})
+	return found
+}
+
+// takePause tells whether the latest of pause and resume was pause.
+func (l *Loop) takePause() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	paused := false
+	l.pending = slices.DeleteFunc(l.pending, func(q state.Request) bool {
+		if q == state.RequestPause || q == state.RequestResume {
+			paused = q == state.RequestPause
+			return true
+		}
+		return false
+	})
+	return paused
+}
+
+// pause waits for ralph resume, or for a wish to end.
+func (l *Loop) pause(ctx context.Context) error {
+	l.board.update(func(s *state.Status) {
+		s.Status, s.Phase, s.LastAction = state.StatusPaused, "paused", "paused by ralph pause"
+	})
+	l.emit(state.Event{Kind: state.KindDecision, Text: "paused; go on with: ralph resume",
+		End: &state.End{Action: string(ActionWait), Rule: "paused"}})
+	return l.sleep(ctx, time.Time{}, Decision{Action: ActionWait, Rule: "paused", Reason: "ralph pause"})
+}
+
+// wait sleeps until the decision's time. A resume request ends it early.
+func (l *Loop) wait(ctx context.Context, d Decision) error {
+	if d.Rule == "usage_limit" {
+		l.limited = d.Until
+	}
+	if time.Until(d.Until) <= 0 {
+		return nil
+	}
+	l.board.update(func(s *state.Status) {
+		if d.Action == ActionWait || d.Rule == "transient" {
+			s.Status, s.WakeAt = state.StatusWaiting, d.Until
+		}
+		s.Phase, s.Rule, s.Reason = "waiting", d.Rule, d.Reason
+		s.LastAction = "waiting: " + d.Rule
+	})
+	return l.sleep(ctx, d.Until, d)
+}
+
+// sleep waits for the wall clock: a machine that was suspended wakes up late,
+// and a timer of the process would then still wait for the rest.
+func (l *Loop) sleep(ctx context.Context, until time.Time, d Decision) error {
+	if err := l.board.save(); err != nil {
+		return err
+	}
+	l.before = nil // people edit while ralph waits
+	for n := 0; l.interrupt(ctx) == nil; n++ {
+		left := time.Until(until.Round(0)).Round(time.Second)
+		if !until.IsZero() && !time.Now().Round(0).Before(until.Round(0)) {
+			break
+		}
+		if l.take(state.RequestResume) != "" {
+			l.take(state.RequestPause)
+			if d.Rule == "usage_limit" {
+				l.limited = time.Time{}
+			}
+			break
+		}
+		if n%4 == 0 && l.d.Tick != nil {
+			l.d.Tick(left, d)
+		}
+		short := beat
+		if !until.IsZero() {
+			short = min(beat, max(time.Until(until), time.Millisecond))
+		}
+		timer := time.NewTimer(short)
+		select {
+		case <-timer.C:
+		case <-l.wake:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		if l.brokenErr() != nil {
+			return l.brokenErr()
+		}
+	}
+	l.board.update(func(s *state.Status) {
+		s.Status, s.WakeAt, s.LastAction = state.StatusRunning, time.Time{}, "going on after a wait"
+	})
+	return nil
+}
+
+func (l *Loop) brokenErr() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.broken
+}
