@@ -1,0 +1,73 @@
+package config
+
+import (
+	"ralph/runner"
+)
+
+// The kinds of sources, from the weakest to the strongest.
+const (
+	SourceDefault     = "default"
+	SourceUser        = "user"    // $XDG_CONFIG_HOME/ralph/config.yaml
+	SourceProject     = "project" // .ralph/config.yaml
+	SourceRC          = "rc"      // .ralphrc
+	SourceEnvironment = "environment"
+	SourceFlag        = "flag"
+)
+
+// Source says where a value came from.
+type Source struct {
+	Kind  string // one of the Source constants
+	Where string // file:line, $VARIABLE or --flag; empty for a default
+}
+
+// String is the text for people: ".ralphrc:3 (rc)", "default".
+func (s Source) String() string {
+	if s.Where == "" {
+		return s.Kind
+	}
+	return s.Where + " (" + s.Kind + ")"
+}
+
+// Config holds the typed values of all options, and where each came from.
+type Config struct {
+	runner.Options
+
+	table   []Option
+	sources map[string]Source
+}
+
+// Source returns where the value of the option with this key came from; the
+// zero Source when there is no such key.
+func (c *Config) Source(key string) Source { return c.sources[key] }
+
+// Row is one line of `ralph config`.
+type Row struct {
+	Key    string
+	Value  string // in the form that .ralphrc takes, without quotes
+	Source Source
+	Help   string
+}
+
+// Rows returns every option in the order of the table.
+func (c *Config) Rows() []Row {
+	rows := make([]Row, 0, len(c.table))
+	for _, o := range c.table {
+		rows = append(rows, Row{Key: o.Key, Value: c.text(o), Source: c.sources[o.Key], Help: o.Help})
+	}
+	return rows
+}
+
+// Flags returns the argv that gives another ralph in the same project the
+// values that came from flags here. Each is one argument, --flag=value, so that
+// no value is taken for a flag; relative paths have become absolute.
+func (c *Config) Flags() []string {
+	var argv []string
+	for _, o := range c.table {
+		if c.sources[o.Key].Kind == SourceFlag {
+			argv = append(argv, "--"+o.Flag+"="+c.text(o))
+		}
+	}
+	return argv
+}
+
+func (c *Config) text(o Option) string { return o.format(o.field(&c.Options)) }

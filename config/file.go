@@ -1,0 +1,115 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+	"unicode"
+)
+
+// maxFileSize is far above any real file, and keeps a hostile one cheap.
+const maxFileSize = 64 << 10
+
+// maxNesting bounds the brackets open at once and the columns of list markers:
+// both parsers recurse, without a bound of their own, into what a file nests.
+const maxNesting = 100
+
+// UsageError is a value or a file that ralph refuses to start with.
+type UsageError struct {
+	Where   string // file:line, $VARIABLE or --flag
+	Problem string // what is wrong, and what is allowed
+}
+
+// Error returns one line.
+func (e *UsageError) Error() string { return oneLine(e.Where + ": " + e.Problem) }
+
+// Warning is one line for the user about something that was not used.
+type Warning string
+
+func warn(where, format string, args ...any) Warning {
+	return Warning(oneLine(where + ": " + fmt.Sprintf(format, args...)))
+}
+
+// oneLine keeps what a file holds from moving the cursor of a terminal.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+func lineOf(file string, line int) string { return fmt.Sprintf("%s:%d", file, line) }
+
+// readFile returns the text of a settings file with \n line ends and without a
+// byte order mark. A missing file is ok and false. Errors are *UsageError under
+// the name that the user knows the file by.
+func readFile(path, name string) (text string, found bool, err error) {
+	// Without O_NONBLOCK, opening a named pipe would hang.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, &UsageError{name, "cannot be read: " + reason(err)}
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", false, &UsageError{name, "is not a regular file"}
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFileSize+1))
+	if err != nil {
+		return "", false, &UsageError{name, "cannot be read: " + reason(err)}
+	}
+	if len(data) > maxFileSize {
+		return "", false, &UsageError{name, fmt.Sprintf("is larger than %d KiB", maxFileSize>>10)}
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	text = strings.ReplaceAll(string(data), "\r\n", "\n")
+	if problem, line := unreadable(text); problem != "" {
+		return "", false, &UsageError{lineOf(name, line), problem}
+	}
+	return text, true, nil
+}
+
+func reason(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
+}
+
+// unreadable names what in the text no parser should be given, and its line.
+func unreadable(text string) (problem string, line int) {
+	depth := 0
+	for i, row := range strings.Split(text, "\n") {
+		if strings.ContainsRune(row, 0) {
+			return "holds a NUL byte: the file must be plain text in UTF-8", i + 1
+		}
+		if strings.ContainsRune(row, '\r') {
+			return "holds a carriage return inside a line: lines must end with \\n or \\r\\n", i + 1
+		}
+		for _, c := range []byte(row) {
+			switch c {
+			case '(', '[', '{':
+				depth++
+			case ')', ']', '}':
+				depth = max(0, depth-1)
+			}
+			if depth > maxNesting {
+				return "is nested too deeply", i + 1
+			}
+		}
+		if len(row)-len(strings.TrimLeft(row, " \t-?")) > maxNesting {
+			return "is indented too deeply", i + 1
+		}
+	}
+	return "", 0
+}

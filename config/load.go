@@ -1,0 +1,226 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Names of the settings files inside a project.
+const (
+	rcName   = ".ralphrc"
+	yamlName = ".ralph/config.yaml"
+)
+
+// Loader says where to look for settings.
+type Loader struct {
+	Dir  string   // the project, absolute
+	Cwd  string   // base of relative paths in Flags; empty: Dir
+	Env  []string // NAME=value, as of os.Environ; an empty value counts as not set
+	Home string   // stands in for XDG_CONFIG_HOME and XDG_STATE_HOME; empty: none
+	// Flags maps an option's Key to the value given on the command line.
+	Flags map[string]string
+	// FlagNames maps a Key to the flag as typed ("-c"), for messages; optional.
+	FlagNames map[string]string
+}
+
+// setting is a value on its way from a source into Config.
+type setting struct {
+	option Option
+	name   string // as its source calls the option
+	text   string
+	source Source
+}
+
+// Load reads all sources and overlays them: flag > environment > .ralphrc >
+// .ralph/config.yaml > the user's config.yaml > default. Every value is checked,
+// also one that a stronger source replaces. It writes nothing. An error that
+// the user can mend is a *UsageError; Config is nil then.
+func (l Loader) Load() (*Config, []Warning, error) {
+	c := &Config{table: Table(), sources: map[string]Source{}}
+	for _, o := range c.table {
+		if err := l.apply(c, setting{option: o, text: o.Default, source: Source{Kind: SourceDefault}}); err != nil {
+			return nil, nil, err
+		}
+	}
+	var warnings []Warning
+	for _, read := range []func() ([]setting, []Warning, error){
+		l.userFile, l.projectFile, l.rcFile, l.environment, l.flags,
+	} {
+		settings, some, err := read()
+		if err != nil {
+			return nil, warnings, err
+		}
+		warnings = append(warnings, some...)
+		for _, s := range settings {
+			if err := l.apply(c, s); err != nil {
+				return nil, warnings, err
+			}
+		}
+	}
+	return c, warnings, nil
+}
+
+func (l Loader) apply(c *Config, s setting) error {
+	o := s.option
+	value, ok := o.parse(s.text)
+	if !ok {
+		problem := quote(s.text) + " is not " + o.Allowed()
+		if s.name != "" {
+			problem = s.name + ": " + problem
+		}
+		return &UsageError{s.source.Where, problem}
+	}
+	if path, isPath := value.(string); isPath && o.Kind == KindPath && path != "" && !filepath.IsAbs(path) {
+		base := l.Dir
+		if s.source.Kind == SourceFlag && l.Cwd != "" {
+			base = l.Cwd
+		}
+		value = filepath.Join(base, path)
+	}
+	store(o.field(&c.Options), value)
+	c.sources[o.Key] = s.source
+	return nil
+}
+
+func (l Loader) userFile() ([]setting, []Warning, error) {
+	dir := l.xdg("XDG_CONFIG_HOME", ".config")
+	if dir == "" {
+		return nil, nil, nil
+	}
+	path := filepath.Join(dir, "ralph", "config.yaml")
+	return readYAML(path, path, SourceUser)
+}
+
+func (l Loader) projectFile() ([]setting, []Warning, error) {
+	return readYAML(filepath.Join(l.Dir, yamlName), yamlName, SourceProject)
+}
+
+func readYAML(path, name, kind string) ([]setting, []Warning, error) {
+	text, found, err := readFile(path, name)
+	if err != nil || !found {
+		return nil, nil, err
+	}
+	return parseYAML(name, kind, text)
+}
+
+func (l Loader) rcFile() ([]setting, []Warning, error) {
+	text, found, err := readFile(filepath.Join(l.Dir, rcName), rcName)
+	if err != nil || !found {
+		return nil, nil, err
+	}
+	assigns, warnings, err := parseRC(rcName, text, l.envMap())
+	if err != nil {
+		return nil, nil, err
+	}
+	rows := index(Table())
+	var settings []setting
+	var unused []string
+	foreign := foreignKeys()
+	for _, a := range assigns {
+		where := lineOf(rcName, a.line)
+		o, known := rows[a.name]
+		advice, isForeign := foreign[a.name]
+		switch {
+		case known:
+			settings = append(settings, setting{option: o, name: a.name, text: a.value, source: Source{SourceRC, where}})
+		case isForeign && advice != "":
+			if a.value != "" {
+				warnings = append(warnings, warn(where, "%s is not used by ralph; %s", a.name, advice))
+			}
+		case isForeign:
+			unused = append(unused, a.name)
+		default:
+			warnings = append(warnings, warn(where, "unknown key %s%s", quote(a.name), suggestKey(a.name)))
+		}
+	}
+	if len(unused) > 0 {
+		slices.Sort(unused)
+		warnings = append(warnings, warn(rcName, "not used by ralph: %s", strings.Join(slices.Compact(unused), ", ")))
+	}
+	settings, more := preferKeys(settings)
+	return settings, append(warnings, more...), nil
+}
+
+// preferKeys drops the value of an alias where the same source also sets the
+// key, or an alias that the table names earlier.
+func preferKeys(settings []setting) ([]setting, []Warning) {
+	rank := func(s setting) int { return slices.Index(s.option.Aliases, s.name) }
+	best := map[string]setting{}
+	for _, s := range settings {
+		if b, seen := best[s.option.Key]; !seen || rank(s) < rank(b) {
+			best[s.option.Key] = s
+		}
+	}
+	var kept []setting
+	var warnings []Warning
+	for _, s := range settings {
+		if b := best[s.option.Key]; b.name != s.name {
+			warnings = append(warnings, warn(s.source.Where, "%s is not used, because %s is set too", s.name, b.name))
+			continue
+		}
+		kept = append(kept, s)
+	}
+	return kept, warnings
+}
+
+func (l Loader) environment() ([]setting, []Warning, error) {
+	env := l.envMap()
+	var settings []setting
+	for _, o := range Table() {
+		for _, name := range append([]string{o.Key}, o.Aliases...) {
+			if value := env[name]; value != "" {
+				settings = append(settings, setting{option: o, name: name, text: value, source: Source{SourceEnvironment, "$" + name}})
+			}
+		}
+	}
+	settings, warnings := preferKeys(settings)
+	for i := range settings {
+		settings[i].name = "" // the source says it already
+	}
+	return settings, warnings, nil
+}
+
+func (l Loader) flags() ([]setting, []Warning, error) {
+	var settings []setting
+	left := len(l.Flags)
+	for _, o := range Table() {
+		text, given := l.Flags[o.Key]
+		if !given || o.Flag == "" {
+			continue
+		}
+		left--
+		where := "--" + o.Flag
+		if typed := l.FlagNames[o.Key]; typed != "" {
+			where = typed
+		}
+		settings = append(settings, setting{option: o, text: text, source: Source{SourceFlag, where}})
+	}
+	if left > 0 {
+		return nil, nil, fmt.Errorf("load flags: %d of %d name no option that has a flag", left, len(l.Flags))
+	}
+	return settings, nil, nil
+}
+
+func (l Loader) envMap() map[string]string {
+	env := make(map[string]string, len(l.Env))
+	for _, entry := range l.Env {
+		if name, value, ok := strings.Cut(entry, "="); ok {
+			env[name] = value
+		}
+	}
+	return env
+}
+
+// xdg returns a base directory, or "". A relative one is not used: the
+// specification of base directories says so.
+func (l Loader) xdg(name, fallback string) string {
+	if dir := l.envMap()[name]; filepath.IsAbs(dir) {
+		return dir
+	}
+	if l.Home == "" {
+		return ""
+	}
+	return filepath.Join(l.Home, fallback)
+}

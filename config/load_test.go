@@ -1,0 +1,311 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// write puts a file into dir and returns its path.
+func write(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// yamlFor writes path: value as nested YAML.
+func yamlFor(o Option, value string) string {
+	group, key, _ := strings.Cut(o.YAML, ".")
+	return fmt.Sprintf("%s:\n  %s: %q\n", group, key, value)
+}
+
+func TestLoad_eachSourceWinsOverTheLowerOnesForEveryOption(t *testing.T) {
+	for _, o := range Table() {
+		low, high := other(o)
+		dir, home := t.TempDir(), t.TempDir()
+		l := Loader{Dir: dir, Home: home}
+		user := filepath.Join(home, ".config/ralph/config.yaml")
+		steps := []struct {
+			kind, where string
+			set         func(value string)
+		}{
+			{SourceDefault, "", func(string) {}},
+			{SourceUser, user + ":2", func(v string) { write(t, home, ".config/ralph/config.yaml", yamlFor(o, v)) }},
+			{SourceProject, ".ralph/config.yaml:2", func(v string) { write(t, dir, yamlName, yamlFor(o, v)) }},
+			{SourceRC, ".ralphrc:1", func(v string) { write(t, dir, rcName, o.Key+"="+rcQuote(v)) }},
+			{SourceEnvironment, "$" + o.Key, func(v string) { l.Env = []string{o.Key + "=" + v} }},
+			{SourceFlag, "--" + o.Flag, func(v string) { l.Flags = map[string]string{o.Key: v} }},
+		}
+		for i, step := range steps {
+			if step.kind == SourceFlag && o.Flag == "" {
+				continue
+			}
+			want := []string{low, high}[i%2]
+			if i == 0 {
+				want = o.Default
+			}
+			step.set(want)
+			c, warnings, err := l.Load()
+			if err != nil || len(warnings) > 0 {
+				t.Fatalf("%s from %s: %v, %q", o.Key, step.kind, err, warnings)
+			}
+			value, _ := o.parse(want)
+			store(o.field(&c.Options), value)
+			if got, want := rowOf(t, c, o.Key), (Row{o.Key, c.text(o), Source{step.kind, step.where}, o.Help}); got != want {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+		}
+	}
+}
+
+func rowOf(t *testing.T, c *Config, key string) Row {
+	t.Helper()
+	for _, row := range c.Rows() {
+		if row.Key == key {
+			return row
+		}
+	}
+	t.Fatalf("no row %s", key)
+	return Row{}
+}
+
+func TestLoad_valueIsTheOneOfTheWinningSource(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, rcName, "MAX_CALLS_PER_HOUR=11\nCLAUDE_MODEL=from-rc\nON_LIMIT=stop\n")
+	l := Loader{Dir: dir, Env: []string{"MODEL=from-env", "ON_LIMIT="}, Flags: map[string]string{"MAX_CALLS_PER_HOUR": "22"}}
+	c, _, err := l.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.CallsPerHour != 22 || c.Model != "from-env" || c.OnLimit != "stop" {
+		t.Errorf("calls %d, model %q, on limit %q", c.CallsPerHour, c.Model, c.OnLimit)
+	}
+}
+
+func TestLoad_badValueNamesPlaceAndWhatIsAllowed(t *testing.T) {
+	for _, o := range Table() {
+		for _, text := range bad(o) {
+			if strings.ContainsAny(text, "\x00\xff") {
+				continue // refused by the reader of the file already
+			}
+			places := []struct {
+				where string
+				load  func(l *Loader, dir string)
+			}{
+				{yamlName + ":2", func(_ *Loader, dir string) { write(t, dir, yamlName, yamlFor(o, text)) }},
+				{rcName + ":2", func(_ *Loader, dir string) { write(t, dir, rcName, "\n"+o.Key+"='"+text+"'") }},
+			}
+			if text != "" {
+				places = append(places, struct {
+					where string
+					load  func(l *Loader, dir string)
+				}{"$" + o.Key, func(l *Loader, _ string) { l.Env = []string{o.Key + "=" + text} }})
+			}
+			if o.Flag != "" {
+				places = append(places, struct {
+					where string
+					load  func(l *Loader, dir string)
+				}{"--" + o.Flag, func(l *Loader, _ string) { l.Flags = map[string]string{o.Key: text} }})
+			}
+			for _, place := range places {
+				l := Loader{Dir: t.TempDir()}
+				place.load(&l, l.Dir)
+				c, _, err := l.Load()
+				var usage *UsageError
+				if !errors.As(err, &usage) || c != nil {
+					t.Fatalf("%s %q from %s: %v", o.Key, text, place.where, err)
+				}
+				message := err.Error()
+				if usage.Where != place.where || !strings.HasPrefix(message, place.where+": ") ||
+					!strings.Contains(message, o.Allowed()) || strings.ContainsAny(message, "\n\x1b") {
+					t.Errorf("%s %q from %s: %q", o.Key, text, place.where, message)
+				}
+				if o.Max != "" && !strings.Contains(message, "from "+o.Min+" to "+o.Max) {
+					t.Errorf("%q does not name the range", message)
+				}
+			}
+		}
+	}
+}
+
+func TestLoad_messages(t *testing.T) {
+	for _, test := range []struct {
+		name, rc, yaml string
+		env            []string
+		flags, typed   map[string]string
+		wantErr        string
+		want           []Warning
+	}{
+		{name: "short flag as typed", flags: map[string]string{"MAX_CALLS_PER_HOUR": "0"}, typed: map[string]string{"MAX_CALLS_PER_HOUR": "-c"},
+			wantErr: `-c: "0" is not a whole number from 1 to 1000000`},
+		{name: "timeout out of range", flags: map[string]string{"CLAUDE_TIMEOUT_MINUTES": "1441"},
+			wantErr: `--timeout: "1441" is not a number of minutes from 1 to 1440 or a duration such as 90s or 2h`},
+		{name: "enum", rc: "ON_LIMIT=sleep", wantErr: `.ralphrc:1: ON_LIMIT: "sleep" is not one of wait, stop`},
+		{name: "bad value although a flag replaces it", rc: "AGENT=-x", flags: map[string]string{"AGENT": "codex"},
+			wantErr: `.ralphrc:1: AGENT: "-x" is not text on one line that does not start with -`},
+		{name: "alias in the environment", env: []string{"AGENT_TIMEOUT_MINUTES=soon"},
+			wantErr: `$AGENT_TIMEOUT_MINUTES: "soon" is not a number of minutes from 1 to 1440 or a duration such as 90s or 2h`},
+		{name: "long value is cut", rc: "ON_LIMIT=" + strings.Repeat("x", 100),
+			wantErr: `.ralphrc:1: ON_LIMIT: "` + strings.Repeat("x", 60) + `"... is not one of wait, stop`},
+		{name: "slip of the hand", rc: "MAX_CALL_PER_HOUR=5\nmax_iterations=3\nSOMETHING_ELSE=1",
+			want: []Warning{
+				`.ralphrc:1: unknown key "MAX_CALL_PER_HOUR"; did you mean MAX_CALLS_PER_HOUR?`,
+				`.ralphrc:2: unknown key "max_iterations"; did you mean MAX_ITERATIONS?`,
+				`.ralphrc:3: unknown key "SOMETHING_ELSE"`}},
+		{name: "short name of something else", rc: "MODE=x\nNODE=1\nPATH=/bin",
+			want: []Warning{
+				`.ralphrc:1: unknown key "MODE"; did you mean MODEL?`,
+				`.ralphrc:2: unknown key "NODE"`,
+				`.ralphrc:3: unknown key "PATH"`}},
+		{name: "alias and key in one file, in either order", rc: "MODEL=a\nCLAUDE_MODEL=b\nAGENT_CMD=claude\nCLAUDE_CODE_CMD=claude",
+			want: []Warning{
+				`.ralphrc:2: CLAUDE_MODEL is not used, because MODEL is set too`,
+				`.ralphrc:3: AGENT_CMD is not used, because CLAUDE_CODE_CMD is set too`}},
+		{name: "alias and key in the environment", env: []string{"CLAUDE_MODEL=b", "MODEL=a"},
+			want: []Warning{`$CLAUDE_MODEL: CLAUDE_MODEL is not used, because MODEL is set too`}},
+		{name: "key that lost to a stronger source is no warning", rc: "MODEL=a", yaml: "agent: {model: b}", env: []string{"CLAUDE_MODEL=c"}},
+		{name: "unknown variables are no warning", env: []string{"MAX_CALL_PER_HOUR=5", "RALPH_X=1"}},
+		{name: "keys of another tool are one note", rc: "PROJECT_TYPE=go\nPROJECT_NAME=x\nCLAUDE_OUTPUT_FORMAT=json\nPROJECT_NAME=y",
+			want: []Warning{`.ralphrc: not used by ralph: CLAUDE_OUTPUT_FORMAT, PROJECT_NAME, PROJECT_TYPE`}},
+		{name: "keys of another tool that matter", rc: "FIX_PLAN_FILE=x\nSANDBOX_PROVIDER=docker\nDRY_RUN=",
+			want: []Warning{
+				`.ralphrc:1: FIX_PLAN_FILE is not used by ralph; write PLAN_FILE, relative to the project`,
+				`.ralphrc:2: SANDBOX_PROVIDER is not used by ralph; the agent runs on this machine, not in a sandbox`}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if test.rc != "" {
+				write(t, dir, rcName, test.rc)
+			}
+			if test.yaml != "" {
+				write(t, dir, yamlName, test.yaml)
+			}
+			_, warnings, err := Loader{Dir: dir, Env: test.env, Flags: test.flags, FlagNames: test.typed}.Load()
+			if (err == nil) != (test.wantErr == "") || err != nil && err.Error() != test.wantErr {
+				t.Errorf("error\n%v, want\n%s", err, test.wantErr)
+			}
+			if diff := cmp.Diff(test.want, warnings); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestLoad_flagOfNoOptionIsAnError(t *testing.T) {
+	for _, key := range []string{"NOPE", "TEST_COMMAND"} {
+		_, _, err := Loader{Dir: t.TempDir(), Flags: map[string]string{key: "x"}}.Load()
+		var usage *UsageError
+		if err == nil || errors.As(err, &usage) {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+}
+
+func TestLoad_pathsAreRelativeToTheProjectAndFlagsToTheWorkingDirectory(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, rcName, "PROMPT_FILE=docs/p.md\nPLAN_FILE=/abs/plan.md")
+	c, _, err := Loader{Dir: dir, Cwd: "/work"}.Load()
+	if err != nil || c.PromptFile != filepath.Join(dir, "docs/p.md") || c.PlanFile != "/abs/plan.md" {
+		t.Errorf("%q, %q, %v", c.PromptFile, c.PlanFile, err)
+	}
+	c, _, err = Loader{Dir: dir, Cwd: "/work", Flags: map[string]string{"PROMPT_FILE": "../q.md", "PLAN_FILE": ""}}.Load()
+	if err != nil || c.PromptFile != "/q.md" || c.PlanFile != "" {
+		t.Errorf("%q, %q, %v", c.PromptFile, c.PlanFile, err)
+	}
+}
+
+func TestLoad_userFileFollowsXDG(t *testing.T) {
+	dir, home, xdg := t.TempDir(), t.TempDir(), t.TempDir()
+	write(t, home, ".config/ralph/config.yaml", "agent: {name: from-home}")
+	write(t, xdg, "ralph/config.yaml", "agent: {name: from-xdg}")
+	for _, test := range []struct{ env, want string }{
+		{"XDG_CONFIG_HOME=" + xdg, "from-xdg"},
+		{"XDG_CONFIG_HOME=relative", "from-home"},
+		{"XDG_CONFIG_HOME=", "from-home"},
+	} {
+		c, _, err := Loader{Dir: dir, Home: home, Env: []string{test.env}}.Load()
+		if err != nil || c.Agent != test.want {
+			t.Errorf("%s: %q, %v", test.env, c.Agent, err)
+		}
+	}
+}
+
+func TestLoad_writesNothing(t *testing.T) {
+	dir, home := t.TempDir(), t.TempDir()
+	if _, _, err := (Loader{Dir: dir, Home: home}).Load(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (Loader{Dir: dir, Home: home}).Untrusted(); err != nil {
+		t.Fatal(err)
+	}
+	for _, root := range []string{dir, home} {
+		if entries, err := os.ReadDir(root); err != nil || len(entries) > 0 {
+			t.Errorf("%s: %v, %v", root, entries, err)
+		}
+	}
+}
+
+func TestLoad_unusableFileIsAUsageErrorWithItsLine(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		make func(path string) error
+		want string
+	}{
+		{"huge", func(p string) error { return os.WriteFile(p, make([]byte, 2<<20), 0o644) }, ": is larger than 64 KiB"},
+		{"directory", func(p string) error { return os.Mkdir(p, 0o755) }, ": is not a regular file"},
+		{"named pipe", func(p string) error { return syscall.Mkfifo(p, 0o644) }, ": is not a regular file"},
+		{"device", func(p string) error { return os.Symlink("/dev/zero", p) }, ": is not a regular file"},
+		{"NUL byte", func(p string) error { return os.WriteFile(p, []byte("\n\nA=\x00"), 0o644) }, ":3: holds a NUL byte: the file must be plain text in UTF-8"},
+		{"UTF-16", func(p string) error { return os.WriteFile(p, []byte("\xff\xfeA\x00=\x00"), 0o644) }, ":1: holds a NUL byte: the file must be plain text in UTF-8"},
+		{"lone carriage return", func(p string) error { return os.WriteFile(p, []byte("#a\n#b\rA=1\n"), 0o644) }, `:2: holds a carriage return inside a line: lines must end with \n or \r\n`},
+		{"bracket bomb", func(p string) error { return os.WriteFile(p, []byte("\n"+strings.Repeat("[", 60000)), 0o644) }, ":2: is nested too deeply"},
+		{"bracket bomb over lines", func(p string) error { return os.WriteFile(p, []byte(strings.Repeat("[\n", 30000)), 0o644) }, ":101: is nested too deeply"},
+		{"dash bomb", func(p string) error { return os.WriteFile(p, []byte(strings.Repeat("- ", 30000)), 0o644) }, ":1: is indented too deeply"},
+	} {
+		for _, name := range []string{rcName, yamlName} {
+			t.Run(test.name+" "+name, func(t *testing.T) {
+				dir := t.TempDir()
+				path := filepath.Join(dir, name)
+				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := test.make(path); err != nil {
+					t.Fatal(err)
+				}
+				_, _, err := Loader{Dir: dir}.Load()
+				var usage *UsageError
+				if !errors.As(err, &usage) || err.Error() != name+test.want {
+					t.Errorf("%v, want %s", err, name+test.want)
+				}
+			})
+		}
+	}
+}
+
+func TestLoad_byteOrderMarkCRLFAndMissingFinalNewlineAreTaken(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, rcName, "\ufeffMODEL=\"a b\"\r\nAGENT=codex\r\n# end\r\nON_LIMIT=stop")
+	write(t, dir, yamlName, "\ufefflimits:\r\n  calls_per_hour: 5\r\nsession:\r\n  continue: true")
+	c, warnings, err := Loader{Dir: dir}.Load()
+	if err != nil || len(warnings) > 0 {
+		t.Fatal(err, warnings)
+	}
+	if c.Model != "a b" || c.Agent != "codex" || c.OnLimit != "stop" || c.CallsPerHour != 5 || !c.Continue {
+		t.Errorf("%+v", c.Options)
+	}
+	if got := c.Source("ON_LIMIT").String(); got != ".ralphrc:4 (rc)" {
+		t.Errorf("source %q", got)
+	}
+}

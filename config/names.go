@@ -1,0 +1,114 @@
+package config
+
+import (
+	"strconv"
+	"strings"
+)
+
+// reserved are top-level keys of config.yaml with a meaning to come.
+var reserved = []string{"agents", "checks", "hooks"}
+
+// foreignKeys are keys that a .ralphrc written for frankbria/ralph-claude-code
+// may hold and that ralph does not use. A text says what its user must know;
+// without one, being listed together is enough.
+func foreignKeys() map[string]string {
+	keys := map[string]string{
+		"CLAUDE_SESSION_EXPIRY_HOURS": "write SESSION_EXPIRY_HOURS",
+		"FIX_PLAN_FILE":               "write PLAN_FILE, relative to the project",
+		"VERBOSE_PROGRESS":            "write RALPH_VERBOSE",
+		"DRY_RUN":                     "use the flag --dry-run",
+		"SANDBOX_PROVIDER":            "the agent runs on this machine, not in a sandbox",
+	}
+	for _, key := range []string{
+		"PROJECT_NAME", "PROJECT_TYPE", "TASK_SOURCES", "GITHUB_TASK_LABEL", "BEADS_FILTER", "AGENT_FILE",
+		"CLAUDE_OUTPUT_FORMAT", "CLAUDE_AUTO_UPDATE", "CLAUDE_MIN_VERSION", "CLAUDE_EFFORT", "RALPH_SHELL_INIT_FILE",
+		"ENABLE_BACKUP", "LIVE_OUTPUT", "LIVE_SHOW_TOOL_ARGS", "SLEEP_DURATION", "USE_TMUX",
+		"MAX_CONSECUTIVE_TEST_LOOPS", "MAX_CONSECUTIVE_DONE_SIGNALS", "TEST_PERCENTAGE_THRESHOLD",
+		"LOG_MAX_SIZE_MB", "LOG_MAX_FILES", "LOG_MAX_OUTPUT_FILES", "RALPH_DIR", "LOG_DIR", "DOCS_DIR",
+		"GITHUB_ISSUE", "COMMENT_PROGRESS", "COMMENT_INTERVAL", "AUTO_CLOSE", "CLOSE_SUMMARY", "CREATE_PR", "LINK_ISSUE",
+		"DRAFT_PR", "CREATE_FOLLOWUPS", "FOLLOWUP_LABEL", "ADD_COMPLETION_LABELS",
+		"SYNC_INCLUDE", "SYNC_EXCLUDE", "SYNC_MAX_FILE_SIZE", "SYNC_LARGE_FILE_ACTION",
+		"SANDBOX_DOCKER_IMAGE", "SANDBOX_DOCKER_MEMORY", "SANDBOX_DOCKER_CPUS", "SANDBOX_DOCKER_NETWORK",
+		"SANDBOX_E2B_TEMPLATE", "SANDBOX_E2B_SANDBOX_ID", "SANDBOX_E2B_TIMEOUT", "SANDBOX_E2B_KEEP_ALIVE",
+		"SANDBOX_E2B_MAX_COST", "SANDBOX_E2B_COST_ALERT", "SANDBOX_E2B_COST_PER_HOUR",
+	} {
+		keys[key] = ""
+	}
+	return keys
+}
+
+// suggestKey is "; did you mean X?" for a name of .ralphrc, or empty.
+func suggestKey(name string) string {
+	var names []string
+	for _, o := range Table() {
+		names = append(append(names, o.Key), o.Aliases...)
+	}
+	return didYouMean(nearest(strings.ToUpper(name), names))
+}
+
+// suggestYAML also knows the names of .ralphrc, and the last part of a path.
+func suggestYAML(path string) string {
+	table := Table()
+	last := path[strings.LastIndexByte(path, '.')+1:]
+	if o, ok := index(table)[strings.ToUpper(last)]; ok {
+		return didYouMean(o.YAML)
+	}
+	var paths []string
+	for _, o := range table {
+		if o.YAML[strings.LastIndexByte(o.YAML, '.')+1:] == last {
+			return didYouMean(o.YAML)
+		}
+		group, _, _ := strings.Cut(o.YAML, ".")
+		paths = append(paths, group, o.YAML)
+	}
+	return didYouMean(nearest(path, append(paths, reserved...)))
+}
+
+func didYouMean(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "; did you mean " + name + "?"
+}
+
+// nearest returns the name that takes the fewest edits, if they are few enough
+// to be a slip of the hand; else "".
+func nearest(name string, names []string) string {
+	best, fewest := "", min(3, len(name)/3)+1
+	for _, candidate := range names {
+		if d := edits(name, candidate); d < fewest {
+			best, fewest = candidate, d
+		}
+	}
+	return best
+}
+
+// edits is the Levenshtein distance in bytes.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}
+
+// quote makes a piece of input safe and short enough for a one-line message.
+func quote(text string) string {
+	const most = 60
+	runes := []rune(text)
+	if len(runes) > most {
+		return strconv.Quote(string(runes[:most])) + "..."
+	}
+	return strconv.Quote(text)
+}

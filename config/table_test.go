@@ -1,0 +1,294 @@
+package config
+
+import (
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ralph/runner"
+)
+
+// other returns an allowed value of the option that is not its default, and
+// another one that differs from both.
+func other(o Option) (string, string) {
+	switch o.Kind {
+	case KindInt:
+		return "7", "8"
+	case KindUSD:
+		return "7.5", "8.25"
+	case KindMinutes, KindHours:
+		return "7", "90m"
+	case KindDuration:
+		return "7s", "1h30m"
+	case KindBool:
+		return "true", "false"
+	case KindEnum:
+		i := (slices.Index(o.Values, o.Default) + 1) % len(o.Values)
+		return o.Values[i], o.Default
+	case KindList:
+		return "Read,Bash(git add *)", "Bash(a, b),Write"
+	case KindPath:
+		return "/p/one.md", "/p/two words.md"
+	default:
+		return "one", "two words; $(x)"
+	}
+}
+
+// bad lists texts that the option must refuse.
+func bad(o Option) []string {
+	numbers := []string{"", "abc", "-1", "0x10", "1e3", "nan", "1h30", "999999999999999999999", "1,000"}
+	switch o.Kind {
+	case KindInt:
+		numbers = append(numbers, "1.5", o.Max+"0")
+	case KindUSD:
+		numbers = append(numbers, "inf", "$5", "1.", ".5", o.Max+"0")
+	case KindMinutes, KindHours:
+		numbers = append(numbers, "10s10", "1d", o.Max+"0")
+	case KindDuration:
+		numbers = append(numbers, "10", "1d", "90000h")
+	case KindBool:
+		return []string{"", "maybe", "2"}
+	case KindEnum:
+		return []string{"", "other", strings.ToUpper(o.Default)}
+	case KindList:
+		return []string{"Bash(git", "Bash)", "Read,--dangerous", "a\x1bb", "a\nb"}
+	case KindPath:
+		return []string{"a\x00b", "a\nb", "\xff"}
+	default:
+		return []string{"--dangerous", "a\nb", "a\x1b[31mb", "\xff"}
+	}
+	if o.Min != "0" && o.Min != "0s" {
+		numbers = append(numbers, "0")
+	}
+	return numbers
+}
+
+func TestTable_rowsAreComplete(t *testing.T) {
+	seen := map[string]string{}
+	claim := func(name, key string) {
+		if name == "" {
+			return
+		}
+		if owner := seen[name]; owner != "" {
+			t.Errorf("%s and %s both use %q", owner, key, name)
+		}
+		seen[name] = key
+	}
+	name := regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
+	for _, o := range Table() {
+		for _, n := range append([]string{o.Key}, o.Aliases...) {
+			if !name.MatchString(n) {
+				t.Errorf("%q is no name for .ralphrc", n)
+			}
+			claim(n, o.Key)
+		}
+		claim("--"+o.Flag, o.Key)
+		if o.Flag == "" {
+			delete(seen, "--")
+		}
+		claim(o.NoFlag, o.Key)
+		claim(o.Short, o.Key)
+		claim(o.YAML, o.Key)
+		if strings.Count(o.YAML, ".") != 1 || o.Group == "" || !strings.HasSuffix(o.Help, ".") {
+			t.Errorf("%s: YAML %q, Group %q, Help %q", o.Key, o.YAML, o.Group, o.Help)
+		}
+		if wantArg := o.Flag != "" && o.Kind != KindBool; wantArg != (o.Arg != "") {
+			t.Errorf("%s: Arg is %q", o.Key, o.Arg)
+		}
+		if numeric := slices.Contains([]Kind{KindInt, KindUSD, KindMinutes, KindHours, KindDuration}, o.Kind); numeric != (o.Min != "" && o.Max != "") {
+			t.Errorf("%s: bounds %q, %q", o.Key, o.Min, o.Max)
+		}
+	}
+}
+
+func TestTable_coversEveryFieldOfOptionsOnce(t *testing.T) {
+	var opts runner.Options
+	covered := map[any]string{}
+	for _, o := range Table() {
+		covered[o.field(&opts)] = o.Key
+	}
+	v := reflect.ValueOf(&opts).Elem()
+	for i := range v.NumField() {
+		if covered[v.Field(i).Addr().Interface()] == "" {
+			t.Errorf("no option fills %s", v.Type().Field(i).Name)
+		}
+	}
+	if len(covered) != len(Table()) {
+		t.Errorf("%d rows fill %d fields", len(Table()), len(covered))
+	}
+}
+
+func TestDefaults_areThoseOfTheContract(t *testing.T) {
+	c, _, err := Loader{Dir: t.TempDir()}.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := c.AllowedTools
+	c.AllowedTools = nil
+	want := runner.Options{
+		CallsPerHour: 100, Timeout: 15 * time.Minute, IdleTimeout: 10 * time.Minute,
+		Agent: "claude", PermissionMode: "allowed-tools", SessionExpiry: 24 * time.Hour,
+		NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2, OutputDeclineThreshold: 70,
+		Cooldown: 30 * time.Minute, OnLimit: "wait", CompletionClaims: 2,
+		OptionalSections: []string{"Optional", "Future", "Future Enhancements", "Nice to Have"},
+	}
+	if diff := cmp.Diff(want, c.Options); diff != "" {
+		t.Error(diff)
+	}
+	if !slices.Contains(tools, "Bash(git add *)") || !slices.Contains(tools, "Write") {
+		t.Errorf("tools: %q", tools)
+	}
+	for _, tool := range tools {
+		for _, unsafe := range []string{"git *", "push", "reset", "clean", "stash", "checkout", "rm"} {
+			if strings.Contains(tool, unsafe) {
+				t.Errorf("%q is allowed by default", tool)
+			}
+		}
+	}
+}
+
+func TestParse_eachRowTakesItsDefaultAndRefusesBadText(t *testing.T) {
+	for _, o := range Table() {
+		if _, ok := o.parse(o.Default); !ok {
+			t.Errorf("%s refuses its default %q", o.Key, o.Default)
+		}
+		one, two := other(o)
+		for _, text := range []string{one, " " + two + " ", o.Min, o.Max} {
+			if _, ok := o.parse(text); !ok && text != "" {
+				t.Errorf("%s refuses %q", o.Key, text)
+			}
+		}
+		for _, text := range bad(o) {
+			if value, ok := o.parse(text); ok {
+				t.Errorf("%s takes %q as %v", o.Key, text, value)
+			}
+		}
+	}
+}
+
+func TestParse_units(t *testing.T) {
+	for _, test := range []struct {
+		kind Kind
+		text string
+		want any
+	}{
+		{KindMinutes, "90", 90 * time.Minute},
+		{KindMinutes, "0.5", 30 * time.Second},
+		{KindMinutes, "90m", 90 * time.Minute},
+		{KindMinutes, "1h", time.Hour},
+		{KindHours, "24", 24 * time.Hour},
+		{KindHours, "90m", 90 * time.Minute},
+		{KindDuration, "0", time.Duration(0)},
+		{KindDuration, "1h30m", 90 * time.Minute},
+		{KindUSD, "12.50", 12.5},
+		{KindInt, "0100", int64(100)},
+		{KindBool, "Yes", true},
+		{KindBool, "0", false},
+		{KindList, "Bash(git add:*),Read", []string{"Bash(git add:*)", "Read"}},
+		{KindList, " Bash(a, b(c,d)) ,, Read,", []string{"Bash(a, b(c,d))", "Read"}},
+		{KindList, "", []string{}},
+	} {
+		got, ok := Option{Kind: test.kind}.parse(test.text)
+		if !ok || !cmp.Equal(got, test.want) {
+			t.Errorf("%s %q: got %v, %v, want %v", test.kind, test.text, got, ok, test.want)
+		}
+	}
+}
+
+func TestFormat_isReadBackTheSame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := rapid.SampledFrom(Table()).Draw(t, "option")
+		var opts runner.Options
+		field := o.field(&opts)
+		text := map[Kind]*rapid.Generator[string]{
+			KindInt:      rapid.StringMatching(`[0-9]{1,7}`),
+			KindUSD:      rapid.StringMatching(`[0-9]{1,6}(\.[0-9]{1,4})?`),
+			KindMinutes:  rapid.StringMatching(`[0-9]{1,4}(\.[0-9]|s|m|m[0-9]s|h)?`),
+			KindHours:    rapid.StringMatching(`[0-9]{1,4}(\.[0-9]|s|m|h|h[0-9]m)?`),
+			KindDuration: rapid.StringMatching(`[0-9]{1,4}(ms|s|m|h|h[0-9]m[0-9]s)`),
+			KindBool:     rapid.SampledFrom([]string{"true", "no", "ON"}),
+			KindEnum:     rapid.SampledFrom(append([]string{"x"}, o.Values...)),
+			KindList:     rapid.StringMatching(`[A-Za-z*,() ]{0,20}`),
+			KindPath:     rapid.StringMatching(`[ -~äß]{0,20}`),
+			KindString:   rapid.StringMatching(`[ -~äß]{0,20}`),
+		}[o.Kind].Draw(t, "text")
+		value, ok := o.parse(text)
+		if !ok {
+			return
+		}
+		store(field, value)
+		again, ok := o.parse(o.format(field))
+		if !ok || !cmp.Equal(value, again) {
+			t.Fatalf("%s: %q became %v, was written as %q, and became %v", o.Key, text, value, o.format(field), again)
+		}
+	})
+}
+
+func TestFlags_roundTripOverTheWholeTable(t *testing.T) {
+	dir, cwd := t.TempDir(), t.TempDir()
+	for pick := range 2 {
+		given := map[string]string{}
+		for _, o := range Table() {
+			if o.Flag == "" {
+				continue
+			}
+			one, two := other(o)
+			given[o.Key] = []string{one, two}[pick]
+			if o.Kind == KindPath {
+				given[o.Key] = "sub/a file.md"
+			}
+		}
+		outer, _, err := Loader{Dir: dir, Cwd: cwd, Flags: given}.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		inner, _, err := Loader{Dir: dir, Cwd: "/elsewhere", Flags: readFlags(t, outer.Flags())}.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(outer.Options, inner.Options); diff != "" {
+			t.Error(diff)
+		}
+		if len(outer.Flags()) != len(given) {
+			t.Errorf("%d flags given, %d passed on: %q", len(given), len(outer.Flags()), outer.Flags())
+		}
+		if want := filepath.Join(cwd, "sub/a file.md"); inner.PromptFile != want {
+			t.Errorf("prompt %q, want %q", inner.PromptFile, want)
+		}
+	}
+}
+
+func TestFlags_valuesFromOtherSourcesAreNotPassedOn(t *testing.T) {
+	c, _, err := Loader{Dir: t.TempDir(), Env: []string{"MODEL=m"}, Flags: map[string]string{"AGENT": "codex"}}.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"--agent=codex"}, c.Flags()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// readFlags is what a command line parser does with --flag=value.
+func readFlags(t *testing.T, argv []string) map[string]string {
+	t.Helper()
+	keys := map[string]string{}
+	for _, o := range Table() {
+		keys["--"+o.Flag] = o.Key
+	}
+	flags := map[string]string{}
+	for _, arg := range argv {
+		name, value, ok := strings.Cut(arg, "=")
+		if !ok || keys[name] == "" {
+			t.Fatalf("argument %q is no flag with a value", arg)
+		}
+		flags[keys[name]] = value
+	}
+	return flags
+}

@@ -1,0 +1,102 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2"
+)
+
+// Untrusted is what a project's own files want to run, and what this user has
+// not yet agreed to.
+type Untrusted struct {
+	File  string   // the project file; two of them are joined with ", "
+	Lines []string // the settings: "file:line: KEY=value"
+	Hash  string   // of the project's path and the settings, hexadecimal
+}
+
+// Untrusted returns nil when no project file sets an option that runs programs,
+// when a flag or the environment replaces what it sets, or when Trust recorded
+// just these settings for this project before. Errors are those of Load.
+func (l Loader) Untrusted() (*Untrusted, error) {
+	c, _, err := l.Load()
+	if err != nil {
+		return nil, err
+	}
+	u := l.claims(c)
+	if len(u.Lines) == 0 {
+		return nil, nil
+	}
+	stateHome := l.StateHome()
+	if stateHome == "" {
+		return &u, nil
+	}
+	if _, err := os.Lstat(trustFile(stateHome, u.Hash)); err == nil {
+		return nil, nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read trusted settings: %w", err)
+	}
+	return &u, nil
+}
+
+// claims collects what the project's files decide about programs. The line
+// numbers stay out of the hash: a comment must not cost a new consent.
+func (l Loader) claims(c *Config) Untrusted {
+	project := l.Dir
+	if real, err := filepath.EvalSymlinks(project); err == nil {
+		project = real
+	}
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%q\n", project)
+	var u Untrusted
+	var files []string
+	for _, o := range c.table {
+		source, value := c.sources[o.Key], c.text(o)
+		if !o.Trust || value == "" || slices.Contains(o.Safe, value) ||
+			source.Kind != SourceRC && source.Kind != SourceProject {
+			continue
+		}
+		file := source.Where[:strings.LastIndexByte(source.Where, ':')]
+		if !slices.Contains(files, file) {
+			files = append(files, file)
+		}
+		u.Lines = append(u.Lines, fmt.Sprintf("%s: %s=%s", source.Where, o.Key, value))
+		fmt.Fprintf(hash, "%q %q %q\n", file, o.Key, value)
+	}
+	u.File = strings.Join(files, ", ")
+	u.Hash = hex.EncodeToString(hash.Sum(nil))
+	return u
+}
+
+// StateHome is the folder for Trust: $XDG_STATE_HOME, else ~/.local/state; ""
+// when neither is known.
+func (l Loader) StateHome() string {
+	return l.xdg("XDG_STATE_HOME", filepath.Join(".local", "state"))
+}
+
+// Trust records that this user agrees to these settings, as one file under
+// stateHome/ralph/trusted, which is named by the hash and shows the settings.
+func Trust(stateHome string, u Untrusted) error {
+	if stateHome == "" {
+		return errors.New("record trust: neither XDG_STATE_HOME nor a home folder is known")
+	}
+	path := trustFile(stateHome, u.Hash)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("record trust: %w", err)
+	}
+	if err := renameio.WriteFile(path, []byte(strings.Join(u.Lines, "\n")+"\n"), 0o600, renameio.WithStaticPermissions(0o600)); err != nil {
+		return fmt.Errorf("record trust: %w", err)
+	}
+	return nil
+}
+
+func trustFile(stateHome, hash string) string {
+	return filepath.Join(stateHome, "ralph", "trusted", hash)
+}

@@ -1,0 +1,174 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestUntrusted_everyTrustRowOfAProjectFileIsShown(t *testing.T) {
+	for _, o := range Table() {
+		value, _ := other(o)
+		for _, file := range []string{rcName, yamlName} {
+			l := Loader{Dir: t.TempDir(), Home: t.TempDir()}
+			text := o.Key + "=" + rcQuote(value)
+			if file == yamlName {
+				text = yamlFor(o, value)
+			}
+			write(t, l.Dir, file, text)
+			u, err := l.Untrusted()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !o.Trust {
+				if u != nil {
+					t.Errorf("%s in %s: %+v", o.Key, file, u)
+				}
+				continue
+			}
+			if u == nil || u.File != file || len(u.Lines) != 1 || !strings.HasPrefix(u.Lines[0], file+":") || !strings.HasSuffix(u.Lines[0], ": "+o.Key+"="+value) {
+				t.Errorf("%s in %s: %+v", o.Key, file, u)
+			}
+		}
+	}
+}
+
+func TestTable_commandsNeedTrust(t *testing.T) {
+	for _, key := range []string{"CLAUDE_CODE_CMD", "TEST_COMMAND", "BUILD_COMMAND", "LINT_COMMAND", "PERMISSION_MODE"} {
+		if !index(Table())[key].Trust {
+			t.Errorf("%s needs no trust", key)
+		}
+	}
+}
+
+func TestUntrusted_nilWhereNoConsentIsNeeded(t *testing.T) {
+	for _, test := range []struct {
+		name, rc, user string
+		env            []string
+		flags          map[string]string
+	}{
+		{name: "no file"},
+		{name: "nothing that runs", rc: "MODEL=x"},
+		{name: "harmless values", rc: "CLAUDE_CODE_CMD=claude\nPERMISSION_MODE=allowed-tools\nTEST_COMMAND="},
+		{name: "the user's own file", user: "commands: {test: make}"},
+		{name: "the user's own environment", env: []string{"TEST_COMMAND=make"}},
+		{name: "replaced by the environment", rc: "TEST_COMMAND=evil", env: []string{"TEST_COMMAND=make"}},
+		{name: "replaced by a flag", rc: "PERMISSION_MODE=bypass", flags: map[string]string{"PERMISSION_MODE": "allowed-tools"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			l := Loader{Dir: t.TempDir(), Home: t.TempDir(), Env: test.env, Flags: test.flags}
+			if test.rc != "" {
+				write(t, l.Dir, rcName, test.rc)
+			}
+			if test.user != "" {
+				write(t, l.Home, ".config/ralph/config.yaml", test.user)
+			}
+			if u, err := l.Untrusted(); u != nil || err != nil {
+				t.Errorf("%+v, %v", u, err)
+			}
+		})
+	}
+}
+
+func TestTrust_coversJustThisContentInThisProject(t *testing.T) {
+	l := Loader{Dir: t.TempDir(), Home: t.TempDir()}
+	write(t, l.Dir, rcName, "MODEL=a\nTEST_COMMAND='make test'\n")
+	write(t, l.Dir, yamlName, "commands: {lint: make lint}")
+	u, err := l.Untrusted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Untrusted{
+		File:  ".ralphrc, .ralph/config.yaml",
+		Lines: []string{".ralphrc:2: TEST_COMMAND=make test", ".ralph/config.yaml:1: LINT_COMMAND=make lint"},
+		Hash:  u.Hash,
+	}
+	if diff := cmp.Diff(want, u); diff != "" {
+		t.Fatal(diff)
+	}
+	for range 2 { // a second time changes nothing
+		if err := Trust(l.StateHome(), *u); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(l.Home, ".local/state/ralph/trusted", u.Hash)
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("%v, %v", info, err)
+	}
+
+	trusted := func(l Loader) bool {
+		t.Helper()
+		u, err := l.Untrusted()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u == nil
+	}
+	if !trusted(l) {
+		t.Error("not trusted after Trust")
+	}
+	write(t, l.Dir, rcName, "# moved\n\nTEST_COMMAND=\"make test\"\nMODEL=b\n")
+	if !trusted(l) {
+		t.Error("a comment or another option cost the trust")
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(l.Dir, link); err != nil {
+		t.Fatal(err)
+	}
+	if !trusted(Loader{Dir: link, Home: l.Home}) {
+		t.Error("not trusted through a symbolic link")
+	}
+	if trusted(Loader{Dir: l.Dir, Home: t.TempDir()}) {
+		t.Error("trusted by another user")
+	}
+	copied := Loader{Dir: t.TempDir(), Home: l.Home}
+	write(t, copied.Dir, rcName, "TEST_COMMAND='make test'\n")
+	write(t, copied.Dir, yamlName, "commands: {lint: make lint}")
+	if trusted(copied) {
+		t.Error("trusted in another project")
+	}
+	write(t, l.Dir, rcName, "TEST_COMMAND='make  test'\n")
+	if trusted(l) {
+		t.Error("trusted with another command")
+	}
+}
+
+func TestUntrusted_showsTheCommandAfterExpansion(t *testing.T) {
+	l := Loader{Dir: t.TempDir(), Home: t.TempDir(), Env: []string{"X=one"}}
+	write(t, l.Dir, rcName, `TEST_COMMAND="$X"`)
+	u, err := l.Untrusted()
+	if err != nil || u.Lines[0] != ".ralphrc:1: TEST_COMMAND=one" {
+		t.Fatal(u, err)
+	}
+	if err := Trust(l.StateHome(), *u); err != nil {
+		t.Fatal(err)
+	}
+	l.Env = []string{"X=two"}
+	if u, err := l.Untrusted(); err != nil || u == nil {
+		t.Errorf("trusted with another value: %v", err)
+	}
+}
+
+func TestUntrusted_withoutAStateFolderAsks(t *testing.T) {
+	l := Loader{Dir: t.TempDir()}
+	write(t, l.Dir, rcName, "TEST_COMMAND=make")
+	u, err := l.Untrusted()
+	if err != nil || u == nil {
+		t.Fatal(u, err)
+	}
+	if err := Trust(l.StateHome(), *u); err == nil {
+		t.Error("recorded nowhere")
+	}
+}
+
+func TestUntrusted_badFileIsAnError(t *testing.T) {
+	l := Loader{Dir: t.TempDir(), Home: t.TempDir()}
+	write(t, l.Dir, rcName, "TEST_COMMAND=$(x)")
+	if u, err := l.Untrusted(); err == nil || u != nil {
+		t.Errorf("%+v, %v", u, err)
+	}
+}

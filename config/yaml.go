@@ -1,0 +1,183 @@
+package config
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// yamlReader turns a config.yaml into settings.
+type yamlReader struct {
+	file     string // name in messages
+	kind     string // of the sources
+	paths    map[string]Option
+	settings []setting
+	warnings []Warning
+}
+
+// parseYAML reads a config.yaml. A key without a value counts as not set.
+// Errors are *UsageError.
+func parseYAML(file, kind, text string) ([]setting, []Warning, error) {
+	r := &yamlReader{file: file, kind: kind, paths: map[string]Option{}}
+	for _, o := range Table() {
+		r.paths[o.YAML] = o
+	}
+	tree, err := parser.ParseBytes([]byte(text), 0)
+	if err != nil {
+		return nil, nil, r.syntaxError(err)
+	}
+	for i, doc := range tree.Docs {
+		if doc.Body == nil || doc.Body.Type() == ast.NullType || doc.Body.Type() == ast.CommentType {
+			continue
+		}
+		if i > 0 {
+			return nil, nil, r.refuse(doc.Body, "only one document is allowed")
+		}
+		if err := r.mapping("", doc.Body); err != nil {
+			return nil, nil, err
+		}
+	}
+	return r.settings, r.warnings, nil
+}
+
+func (r *yamlReader) syntaxError(err error) error {
+	var y yaml.Error
+	if !errors.As(err, &y) {
+		return &UsageError{r.file, "is not valid YAML: " + firstLine(err.Error())}
+	}
+	where := r.file
+	if token := y.GetToken(); token != nil && token.Position != nil {
+		where = lineOf(r.file, token.Position.Line)
+	}
+	return &UsageError{where, "is not valid YAML: " + firstLine(y.GetMessage())}
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+func (r *yamlReader) where(node ast.Node) string {
+	if token := node.GetToken(); token != nil && token.Position != nil {
+		return lineOf(r.file, token.Position.Line)
+	}
+	return r.file
+}
+
+func (r *yamlReader) refuse(node ast.Node, problem string) error {
+	return &UsageError{r.where(node), problem}
+}
+
+// mapping reads the node under the given path, which must be a mapping.
+func (r *yamlReader) mapping(path string, node ast.Node) error {
+	m, ok := node.(*ast.MappingNode)
+	if !ok {
+		if path == "" {
+			return r.refuse(node, "must hold keys and values, such as limits: {calls_per_hour: 50}")
+		}
+		return r.refuse(node, path+" must hold the keys "+strings.Join(r.keysUnder(path), ", ")+", not "+describe(node))
+	}
+	for _, pair := range m.Values {
+		if pair.Key.IsMergeKey() {
+			return r.refuse(pair.Key, "merge keys are not allowed")
+		}
+		name := pair.Key.GetToken().Value
+		if path != "" {
+			name = path + "." + name
+		}
+		if err := r.pair(name, pair); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *yamlReader) pair(path string, pair *ast.MappingValueNode) error {
+	switch o, known := r.paths[path]; {
+	case slices.Contains(reserved, path):
+		r.warnings = append(r.warnings, warn(r.where(pair.Key), "%s is not supported yet and is not used", path))
+		return nil
+	case known:
+		return r.value(o, pair.Value)
+	case len(r.keysUnder(path)) > 0:
+		if pair.Value.Type() == ast.NullType {
+			return nil
+		}
+		return r.mapping(path, pair.Value)
+	}
+	r.warnings = append(r.warnings, warn(r.where(pair.Key), "unknown key %s%s", quote(path), suggestYAML(path)))
+	return nil
+}
+
+// keysUnder lists what may stand under a path that is not itself an option.
+func (r *yamlReader) keysUnder(path string) []string {
+	var keys []string
+	for known := range r.paths {
+		if key, ok := strings.CutPrefix(known, path+"."); ok {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func (r *yamlReader) value(o Option, node ast.Node) error {
+	s := setting{option: o, name: o.YAML, source: Source{r.kind, r.where(node)}}
+	switch n := node.(type) {
+	case *ast.NullNode:
+		return nil
+	case *ast.SequenceNode:
+		if o.Kind != KindList {
+			return r.refuse(node, o.YAML+" must be "+o.Allowed()+", not a list")
+		}
+		var items []string
+		for _, item := range n.Values {
+			text, ok := scalar(item)
+			if !ok {
+				return r.refuse(item, o.YAML+" must be a list of plain values, not of "+describe(item))
+			}
+			items = append(items, text)
+		}
+		s.text = strings.Join(items, ",")
+	default:
+		text, ok := scalar(node)
+		if !ok {
+			return r.refuse(node, o.YAML+" must be "+o.Allowed()+", not "+describe(node))
+		}
+		s.text = text
+	}
+	r.settings = append(r.settings, s)
+	return nil
+}
+
+// scalar returns the text of a plain value as it was written.
+func scalar(node ast.Node) (string, bool) {
+	switch n := node.(type) {
+	case *ast.StringNode:
+		return n.Value, true
+	case *ast.LiteralNode:
+		return n.Value.Value, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		return node.GetToken().Value, true
+	}
+	return "", false
+}
+
+func describe(node ast.Node) string {
+	switch node.(type) {
+	case *ast.MappingNode:
+		return "a mapping"
+	case *ast.SequenceNode:
+		return "a list"
+	case *ast.AliasNode, *ast.AnchorNode, *ast.TagNode:
+		return "an anchor, alias or tag"
+	}
+	if text, ok := scalar(node); ok {
+		return quote(text)
+	}
+	return "nothing"
+}

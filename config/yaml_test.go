@@ -1,0 +1,133 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParseYAML_messages(t *testing.T) {
+	for _, test := range []struct {
+		name, text, wantErr string
+		want                []Warning
+	}{
+		{name: "empty", text: ""},
+		{name: "only a comment", text: "# nothing"},
+		{name: "keys without values", text: "limits:\nagent:\n  model:\n  name: ~\n"},
+		{name: "slips of the hand", text: "limits:\n  calls_per_hou: 5\nlimit:\n  iterations: 3\nagents_x: 1\n",
+			want: []Warning{
+				`.ralph/config.yaml:2: unknown key "limits.calls_per_hou"; did you mean limits.calls_per_hour?`,
+				`.ralph/config.yaml:3: unknown key "limit"; did you mean limits?`,
+				`.ralph/config.yaml:5: unknown key "agents_x"; did you mean agents?`}},
+		{name: "names of .ralphrc and of other groups", text: "MAX_CALLS_PER_HOUR: 5\nclaude_model: x\nlimits: {no_progress: 3}\n",
+			want: []Warning{
+				`.ralph/config.yaml:1: unknown key "MAX_CALLS_PER_HOUR"; did you mean limits.calls_per_hour?`,
+				`.ralph/config.yaml:2: unknown key "claude_model"; did you mean agent.model?`,
+				`.ralph/config.yaml:3: unknown key "limits.no_progress"; did you mean breaker.no_progress?`}},
+		{name: "reserved", text: "checks:\n  - name: x\nhooks: {}\nagents: 1\n",
+			want: []Warning{
+				`.ralph/config.yaml:1: checks is not supported yet and is not used`,
+				`.ralph/config.yaml:3: hooks is not supported yet and is not used`,
+				`.ralph/config.yaml:4: agents is not supported yet and is not used`}},
+		{name: "scalar for a group", text: "a: 1\nlimits: 5", wantErr: ":2: limits must hold the keys calls_per_hour, cost_usd, delay, duration, iterations, on_limit, tokens_per_hour, not \"5\""},
+		{name: "list for a group", text: "session: [1]", wantErr: ":1: session must hold the keys continue, expiry, not a list"},
+		{name: "mapping for a value", text: "limits:\n  calls_per_hour:\n    x: 1", wantErr: ":3: limits.calls_per_hour must be a whole number from 1 to 1000000, not a mapping"},
+		{name: "list for a value", text: "agent:\n  model: [a]", wantErr: ":2: agent.model must be text on one line that does not start with -, not a list"},
+		{name: "mapping in a list", text: "agent:\n  allowed_tools:\n    - Read\n    - {a: b}", wantErr: ":4: agent.allowed_tools must be a list of plain values, not of a mapping"},
+		{name: "alias", text: "agent:\n  name: &a x\n  model: *a", wantErr: ":2: agent.name must be text on one line that does not start with -, not an anchor, alias or tag"},
+		{name: "merge key", text: "agent:\n  <<: {model: x}", wantErr: ":2: merge keys are not allowed"},
+		{name: "not a mapping", text: "- a", wantErr: ":1: must hold keys and values, such as limits: {calls_per_hour: 50}"},
+		{name: "text", text: "hello", wantErr: ":1: must hold keys and values, such as limits: {calls_per_hour: 50}"},
+		{name: "two documents", text: "agent: {name: a}\n---\nagent: {name: b}", wantErr: ":3: only one document is allowed"},
+		{name: "the same key twice", text: "agent:\n  name: a\n  name: b", wantErr: `:3: is not valid YAML: mapping key "name" already defined at [2:3]`},
+		{name: "broken", text: "a: 1\nb: [", wantErr: ":2: is not valid YAML: sequence end token ']' not found"},
+		{name: "wrong type", text: "limits:\n\n  calls_per_hour: many", wantErr: ":3: limits.calls_per_hour: \"many\" is not a whole number from 1 to 1000000"},
+		{name: "fraction", text: "limits: {iterations: 3.5}", wantErr: ":1: limits.iterations: \"3.5\" is not a whole number from 0 to 1000000"},
+		{name: "hexadecimal", text: "limits: {iterations: 0x10}", wantErr: ":1: limits.iterations: \"0x10\" is not a whole number from 0 to 1000000"},
+		{name: "flag in a list", text: "agent: {allowed_tools: [Read, --danger]}", wantErr: ":1: agent.allowed_tools: \"Read,--danger\" is not a comma list with balanced parentheses and no entry that starts with -"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, yamlName, test.text)
+			_, warnings, err := Loader{Dir: dir}.Load()
+			if test.wantErr != "" {
+				if err == nil || err.Error() != yamlName+test.wantErr {
+					t.Errorf("error\n%v, want\n%s", err, yamlName+test.wantErr)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, warnings); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestParseYAML_formsOfValues(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, yamlName, `
+limits: {calls_per_hour: "50", cost_usd: 2.5, duration: 1h30m}
+agent:
+  model: 4
+  allowed_tools:
+    - Read
+    - Bash(git add *)
+session:
+  continue: yes
+plan:
+  optional_sections: Later, Ideas
+commands:
+  test: |
+    make test
+breaker: {auto_reset: true}
+`)
+	c, warnings, err := Loader{Dir: dir}.Load()
+	if err != nil || len(warnings) > 0 {
+		t.Fatal(err, warnings)
+	}
+	got := map[string]string{}
+	for _, row := range c.Rows() {
+		if row.Source.Kind == SourceProject {
+			got[row.Key] = row.Value
+		}
+	}
+	want := map[string]string{
+		"MAX_CALLS_PER_HOUR": "50", "MAX_COST_USD": "2.5", "MAX_DURATION": "1h30m", "MODEL": "4",
+		"ALLOWED_TOOLS": "Read,Bash(git add *)", "SESSION_CONTINUITY": "true", "OPTIONAL_SECTIONS": "Later,Ideas",
+		"TEST_COMMAND": "make test", "CB_AUTO_RESET": "true",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func FuzzParseYAML(f *testing.F) {
+	for _, text := range []string{
+		"limits: {calls_per_hour: 5}", "agent:\n  allowed_tools:\n    - a\n    - b\n", "? a\n: b", "a: &x 1\nb: *x", "--- !!map\n{}", "a: |\n  b\n",
+		"<<: *a", "agent: !!str x", "- - - a", "%YAML 1.2\n---\na: b", "a: >-\n b", "\"a\": 'b'", "limits:\n\t- a",
+	} {
+		f.Add(text)
+	}
+	dir := f.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, ".ralph"), 0o755); err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if err := os.WriteFile(filepath.Join(dir, yamlName), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		c, _, err := Loader{Dir: dir}.Load()
+		if (c == nil) != (err != nil) {
+			t.Fatalf("%v, %v", c, err)
+		}
+		if err != nil && (strings.ContainsAny(err.Error(), "\n\x1b\x00") || !strings.HasPrefix(err.Error(), yamlName+":")) {
+			t.Fatalf("message %q", err)
+		}
+	})
+}
