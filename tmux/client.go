@@ -1,0 +1,131 @@
+// Package tmux makes typed calls to the tmux program: it opens a session with
+// the runner and the monitor side by side, attaches to it, and asks how its
+// panes ended. Nothing goes through a shell or is typed into a pane.
+package tmux
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// Errors that a caller tells apart.
+var (
+	ErrNotInstalled = errors.New("tmux is not installed")
+	ErrNoServer     = errors.New("no tmux server is running")
+	ErrDuplicate    = errors.New("a tmux session of this name exists")
+	ErrGone         = errors.New("the tmux session or pane is gone")
+)
+
+// Client calls one tmux server.
+type Client struct {
+	Path   string   // the program; empty: "tmux" found on PATH
+	Socket string   // name of a private server (-L); empty: $TMUX's server, else the default one
+	Env    []string // environment of the tmux client itself; nil: this process's
+}
+
+// Check tells whether the tmux program can be started at all.
+// The error wraps ErrNotInstalled.
+func (c *Client) Check() error {
+	_, err := c.program()
+	return err
+}
+
+func (c *Client) program() (string, error) {
+	name := c.Path
+	if name == "" {
+		name = "tmux"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("find %q: %w", name, ErrNotInstalled)
+	}
+	return path, nil
+}
+
+// command prepares one call of the tmux program; its working directory is dir.
+func (c *Client) command(ctx context.Context, dir string, args ...string) (*exec.Cmd, error) {
+	path, err := c.program()
+	if err != nil {
+		return nil, err
+	}
+	if c.Socket != "" {
+		args = append([]string{"-L", c.Socket}, args...)
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Dir = dir
+	cmd.Env = c.Env
+	if cmd.Env == nil {
+		cmd.Env = cmd.Environ()
+	}
+	if dir != "" {
+		// tmux believes PWD where it names the same folder.
+		cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], "PWD="+dir)
+	}
+	cmd.WaitDelay = 2 * time.Second
+	return cmd, nil
+}
+
+// call is what one tmux invocation needs beside its commands.
+type call struct {
+	dir   string // working directory of new panes; empty: this process's
+	start bool   // start a server when none runs
+	args  bool   // send the commands as arguments, not as a script on standard input
+}
+
+// run sends commands to the server in one queue, so that nothing happens
+// between them, and returns what they printed without the last newline.
+func (c *Client) run(ctx context.Context, how call, commands ...[]string) (string, error) {
+	var args []string
+	if how.start {
+		args = append(args, "start-server", ";")
+	}
+	if how.args {
+		args = append(args, arguments(commands)...)
+	} else {
+		args = append(args, "source-file", "-")
+	}
+	cmd, err := c.command(ctx, how.dir, args...)
+	if err != nil {
+		return "", err
+	}
+	var out, bad bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &bad
+	if !how.args {
+		cmd.Stdin = strings.NewReader(script(commands))
+	}
+	if err := cmd.Run(); err != nil {
+		return "", failure(commands[0][0], bad.String(), err)
+	}
+	return strings.TrimSuffix(out.String(), "\n"), nil
+}
+
+// ask sends one short command as arguments, which every tmux understands.
+func (c *Client) ask(ctx context.Context, command ...string) (string, error) {
+	return c.run(ctx, call{args: true}, command)
+}
+
+// failure turns what tmux printed into an error that names the command.
+func failure(command, stderr string, err error) error {
+	text := strings.TrimSpace(stderr)
+	kind := error(nil)
+	switch {
+	case strings.Contains(text, "no server running"), strings.Contains(text, "error connecting to"),
+		strings.Contains(text, "server exited"), strings.Contains(text, "lost server"):
+		kind = ErrNoServer
+	case strings.Contains(text, "duplicate session"):
+		kind = ErrDuplicate
+	case strings.Contains(text, "can't find"):
+		kind = ErrGone
+	case text == "":
+		return fmt.Errorf("run tmux %s: %w", command, err)
+	}
+	if kind == nil {
+		return fmt.Errorf("run tmux %s: %s", command, text)
+	}
+	return fmt.Errorf("run tmux %s: %w (%s)", command, kind, text)
+}

@@ -1,0 +1,295 @@
+package tmux
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Layout is what Open and Beside put on the screen.
+type Layout struct {
+	Name          string   // of the session; Open only
+	Dir           string   // working directory of the panes
+	Env           []string // environment of the programs, NAME=VALUE; tmux's own variables are left out
+	Runner        []string // argv of the runner; Open only
+	Monitor       []string // argv of the monitor
+	Width, Height int      // of the client's terminal in cells; 0: tmux's default. Open only
+}
+
+// Session is a session that Open made. IDs are tmux's own: $N and %N.
+type Session struct {
+	ID      string
+	Name    string
+	Runner  string // pane
+	Monitor string // pane
+	mark    string
+}
+
+// wide is the width in cells from which the panes stand side by side.
+const wide = 100
+
+// Open makes a detached session with the runner left and the monitor right,
+// or the runner above in a narrow terminal. The runner starts last: when Open
+// fails, it was never started and no session is left. Panes keep their last
+// screen after their program ended; the monitor's only when it failed. The
+// error wraps ErrDuplicate when a session of this name exists.
+func (c *Client) Open(ctx context.Context, l Layout) (*Session, error) {
+	l.Env = Forward(l.Env)
+	stale := c.stale(ctx, l.Env)
+	s := &Session{Name: l.Name}
+	out, err := c.newSession(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	ok := false
+	s.ID, s.Monitor, ok = strings.Cut(out, " ")
+	if !ok {
+		return nil, fmt.Errorf("open session %q: tmux answered %q", l.Name, out)
+	}
+	// tmux's own line about a dead pane scrolls the first line of the pane away,
+	// which may be all that the runner said. An older tmux has no such option.
+	_, _ = c.ask(ctx, "set-option", "-w", "-t", s.Monitor, "remain-on-exit-format", "")
+	if err = c.addRunner(ctx, l, s, stale); err == nil {
+		err = c.dress(ctx, s)
+	}
+	if err != nil {
+		_, _ = c.ask(context.WithoutCancel(ctx), "kill-session", "-t", s.ID)
+		return nil, err
+	}
+	return s, nil
+}
+
+// stale names the variables that the running server would add to a pane
+// although the caller does not have them.
+func (c *Client) stale(ctx context.Context, env []string) []string {
+	out, err := c.ask(ctx, "show-environment", "-g")
+	if err != nil {
+		return nil // no server yet: the new one gets the caller's environment
+	}
+	have := map[string]bool{}
+	for _, pair := range env {
+		name, _, _ := strings.Cut(pair, "=")
+		have[name] = true
+	}
+	var names []string
+	for line := range strings.Lines(out) {
+		if name, _, ok := strings.Cut(line, "="); ok && name != "" && !have[name] && !own(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (c *Client) newSession(ctx context.Context, l Layout) (string, error) {
+	base := []string{"new-session", "-d", "-P", "-F", "#{session_id} #{pane_id}", "-s", l.Name}
+	if l.Width > 0 && l.Height > 0 {
+		base = append(base, "-x", strconv.Itoa(l.Width), "-y", strconv.Itoa(l.Height))
+	}
+	stay := []string{"set-option", "-w", "-t", "=" + l.Name + ":", "remain-on-exit", "on"}
+	out, err := c.run(ctx, call{dir: l.Dir, start: true}, pane(base, l.Env, l.Monitor), stay)
+	if err == nil || errors.Is(err, ErrDuplicate) || errors.Is(err, ErrNotInstalled) {
+		return out, err
+	}
+	if out, old := c.run(ctx, call{dir: l.Dir, start: true, args: true}, oldPane(base, l.Env, l.Monitor), stay); old == nil {
+		return out, nil
+	}
+	return "", err
+}
+
+// addRunner splits the monitor's pane and starts the runner before it.
+func (c *Client) addRunner(ctx context.Context, l Layout, s *Session, stale []string) error {
+	var before [][]string
+	for _, name := range stale {
+		before = append(before, []string{"set-environment", "-t", s.ID, "-r", name})
+	}
+	var err error
+	s.Runner, err = c.split(ctx, l, before, splitting{target: s.Monitor, argv: l.Runner, before: true, wide: l.Width >= wide || l.Width <= 0})
+	return err
+}
+
+// splitting says how split places a pane.
+type splitting struct {
+	target string
+	argv   []string
+	before bool // left of the target, or above it
+	wide   bool // side by side
+}
+
+// shares of the new pane in percent.
+const (
+	shareBeside = "50"
+	shareAbove  = "30" // the runner's few lines
+	shareBelow  = "70" // the monitor
+)
+
+// split makes a pane and returns its id. Later forms are for an older tmux.
+func (c *Client) split(ctx context.Context, l Layout, before [][]string, p splitting) (string, error) {
+	base := []string{"split-window", "-d", "-P", "-F", "#{pane_id}", "-t", p.target}
+	share := shareBelow
+	if p.before {
+		base, share = append(base, "-b"), shareAbove
+	}
+	if p.wide {
+		base, share = append(base, "-h"), shareBeside
+	} else {
+		base = append(base, "-v")
+	}
+	base = base[:len(base):len(base)]
+	percent := append(base, "-l", share+"%")
+	out, err := c.run(ctx, call{dir: l.Dir}, append(before, pane(percent, l.Env, p.argv))...)
+	if err == nil || errors.Is(err, ErrNoServer) || errors.Is(err, ErrGone) {
+		return out, err
+	}
+	for _, words := range [][]string{percent, append(base, "-p", share)} {
+		if out, old := c.run(ctx, call{dir: l.Dir, args: true}, oldPane(words, l.Env, p.argv)); old == nil {
+			return out, nil
+		}
+	}
+	return "", err
+}
+
+func pane(words, env, argv []string) []string {
+	words = words[:len(words):len(words)]
+	for _, pair := range env {
+		words = append(words, "-e", pair)
+	}
+	return append(append(words, "--"), direct(argv)...)
+}
+
+func oldPane(words, env, argv []string) []string {
+	return append(words[:len(words):len(words)], withEnv(env, argv)...)
+}
+
+// mark is the session option by which Find and Close know their own sessions.
+const mark = "@ralph-panes"
+
+func (c *Client) dress(ctx context.Context, s *Session) error {
+	s.mark = strings.Join([]string{s.Runner, s.Monitor, strconv.Itoa(os.Getpid())}, " ")
+	if _, err := c.ask(ctx, "set-option", "-t", s.ID, mark, s.mark); err != nil {
+		return err
+	}
+	c.keepOnFailure(ctx, s.Monitor)
+	_, _ = c.ask(ctx, "select-pane", "-t", s.Monitor) // the keys are there
+	return nil
+}
+
+// keepOnFailure lets a pane close when its program ends well. Pane options and
+// the value are newer than some servers, and nothing depends on them.
+func (c *Client) keepOnFailure(ctx context.Context, id string) {
+	_, _ = c.ask(ctx, "set-option", "-p", "-t", id, "remain-on-exit", "failed")
+}
+
+// Beside splits the pane that this process runs in and starts the monitor in
+// the new one, which it returns: right of it, or below in a narrow window.
+// The focus stays where it is.
+func (c *Client) Beside(ctx context.Context, target string, l Layout) (string, error) {
+	p, err := c.Pane(ctx, target)
+	if err != nil {
+		return "", err
+	}
+	l.Env = Forward(l.Env)
+	id, err := c.split(ctx, l, nil, splitting{target: target, argv: l.Monitor, wide: p.Width >= wide})
+	if err != nil {
+		return "", err
+	}
+	c.keepOnFailure(ctx, id)
+	return id, nil
+}
+
+// Find returns the session of this exact name, nil when there is none. The
+// error is set when the session exists but is not one that Open made.
+func (c *Client) Find(ctx context.Context, name string) (*Session, error) {
+	out, err := c.ask(ctx, "list-sessions", "-F", "#{session_id} #{session_name} #{"+mark+"}")
+	if errors.Is(err, ErrNoServer) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(out) {
+		words := strings.Fields(line)
+		if len(words) < 2 || words[1] != name {
+			continue
+		}
+		if len(words) != 5 {
+			return nil, fmt.Errorf("use tmux session %q: it was not opened by ralph", name)
+		}
+		return &Session{ID: words[0], Name: name, Runner: words[2], Monitor: words[3], mark: strings.Join(words[2:], " ")}, nil
+	}
+	return nil, nil
+}
+
+// Attach shows the session in the terminal of this process until the user
+// detaches or the session ends, both of which are nil. When ctx ends, it detaches.
+func (c *Client) Attach(ctx context.Context, s *Session) error {
+	cmd, err := c.command(ctx, "", "attach-session", "-t", s.ID)
+	if err != nil {
+		return err
+	}
+	var bad bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, &bad
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	if err := cmd.Run(); err != nil && ctx.Err() == nil {
+		return failure("attach-session", bad.String(), err)
+	}
+	return nil
+}
+
+// Pane is the state of one pane.
+type Pane struct {
+	ID            string
+	Width, Height int
+	Dead          bool // its program has ended and the last screen is kept
+	Status        int  // exit status of a dead pane; -1 when a signal ended it or tmux does not say
+}
+
+// Pane asks for one pane. The error wraps ErrGone when it was closed.
+func (c *Client) Pane(ctx context.Context, id string) (Pane, error) {
+	out, err := c.ask(ctx, "list-panes", "-t", id, "-F", "#{pane_id} #{pane_width} #{pane_height} #{pane_dead} #{pane_dead_status}")
+	if err != nil {
+		return Pane{}, err
+	}
+	for line := range strings.Lines(out) {
+		words := strings.Fields(line)
+		if len(words) < 4 || words[0] != id {
+			continue
+		}
+		p := Pane{ID: id, Dead: words[3] == "1", Status: -1}
+		p.Width, _ = strconv.Atoi(words[1])
+		p.Height, _ = strconv.Atoi(words[2])
+		if len(words) == 5 {
+			p.Status, _ = strconv.Atoi(words[4])
+		}
+		return p, nil
+	}
+	return Pane{}, fmt.Errorf("find pane %q: %w", id, ErrGone)
+}
+
+// Close ends the session that Open made. A session that is gone is not an
+// error, and one that took over its id is left alone.
+func (c *Client) Close(ctx context.Context, s *Session) error {
+	now, err := c.Find(ctx, s.Name)
+	if err != nil || now == nil || now.ID != s.ID || now.mark != s.mark {
+		return err
+	}
+	_, err = c.ask(ctx, "kill-session", "-t", s.ID)
+	return gone(err)
+}
+
+// ClosePane ends the pane that Beside made. A pane that is gone is not an error.
+func (c *Client) ClosePane(ctx context.Context, id string) error {
+	_, err := c.ask(ctx, "kill-pane", "-t", id)
+	return gone(err)
+}
+
+func gone(err error) error {
+	if errors.Is(err, ErrGone) || errors.Is(err, ErrNoServer) {
+		return nil
+	}
+	return err
+}

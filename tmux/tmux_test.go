@@ -1,0 +1,514 @@
+package tmux
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestMain lets the test binary be the program in a pane: it writes what it
+// was given to the file in its first argument, then does what the second says.
+func TestMain(m *testing.M) {
+	if os.Getenv("TMUX_TEST_PANE") == "" {
+		os.Exit(m.Run())
+	}
+	if len(os.Args) < 3 {
+		os.Exit(97)
+	}
+	dir, _ := os.Getwd()
+	data, _ := json.Marshal(seen{os.Args[3:], os.Environ(), dir})
+	_ = os.WriteFile(os.Args[1]+".tmp", data, 0o600)
+	_ = os.Rename(os.Args[1]+".tmp", os.Args[1])
+	if code, err := strconv.Atoi(os.Args[2]); err == nil {
+		fmt.Println("the last words")
+		os.Exit(code)
+	}
+	time.Sleep(time.Minute)
+}
+
+// seen is what a program in a pane was given.
+type seen struct {
+	Args []string
+	Env  []string
+	Dir  string
+}
+
+func (s seen) env(name string) (string, bool) {
+	for _, pair := range s.Env {
+		if v, ok := strings.CutPrefix(pair, name+"="); ok {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// newClient returns a client of a server that lives in the test's own folder.
+func newClient(t *testing.T, conf string) *Client {
+	t.Helper()
+	c := &Client{Socket: "t"}
+	if err := c.Check(); err != nil {
+		if os.Getenv("RALPH_REQUIRE") == "all" {
+			t.Fatal(err)
+		}
+		t.Skip("tmux is not installed")
+	}
+	dir, err := os.MkdirTemp("", "tm") // a socket path is at most 107 bytes
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMUX_TMPDIR", dir)
+	t.Setenv("HOME", dir)
+	for _, name := range []string{"TMUX", "TMUX_PANE", "XDG_CONFIG_HOME"} {
+		t.Setenv(name, "")
+		os.Unsetenv(name)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".tmux.conf"), []byte(conf), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.TempDir() // registers its removal before, and so after, the end of the server
+	t.Cleanup(func() {
+		_, _ = c.ask(context.Background(), "kill-server")
+		until(t, "end of the server", func() bool {
+			_, err := c.ask(context.Background(), "list-sessions")
+			return err != nil
+		})
+		os.RemoveAll(dir)
+	})
+	return c
+}
+
+func self(t *testing.T) string {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exe
+}
+
+// layout puts two programs that report into out.
+func layout(t *testing.T, c *Client, runnerDoes string) (l Layout, out string) {
+	t.Helper()
+	dir := t.TempDir()
+	out = filepath.Join(dir, "runner")
+	return Layout{
+		Name:    Name(dir),
+		Dir:     dir,
+		Env:     append(os.Environ(), "TMUX_TEST_PANE=1"),
+		Runner:  []string{self(t), out, runnerDoes},
+		Monitor: []string{self(t), filepath.Join(dir, "monitor"), "sleep"},
+		Width:   120, Height: 30,
+	}, out
+}
+
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	t.Fatalf("no %s within 10 s", what)
+}
+
+func read(t *testing.T, path string) (s seen) {
+	t.Helper()
+	until(t, "report of "+path, func() bool {
+		data, err := os.ReadFile(path)
+		return err == nil && json.Unmarshal(data, &s) == nil
+	})
+	return s
+}
+
+func open(t *testing.T, c *Client, l Layout) *Session {
+	t.Helper()
+	s, err := c.Open(t.Context(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestOpen_anyBaseIndexAndSize_bothProgramsRunInPlace(t *testing.T) {
+	for _, index := range []string{"0", "1"} {
+		for _, size := range [][2]int{{40, 12}, {80, 24}, {200, 50}} {
+			for _, server := range []bool{false, true} {
+				t.Run(fmt.Sprintf("base %s at %dx%d, server %v", index, size[0], size[1], server), func(t *testing.T) {
+					c := newClient(t, "set -g base-index "+index+"\nset -g pane-base-index "+index+"\n")
+					if server {
+						if _, err := c.ask(t.Context(), "new-session", "-d", "-s", "other", "sleep", "60"); err != nil {
+							t.Fatal(err)
+						}
+					}
+					l, out := layout(t, c, "sleep")
+					l.Width, l.Height = size[0], size[1]
+					s := open(t, c, l)
+					read(t, out)
+					read(t, filepath.Join(l.Dir, "monitor"))
+					where, err := c.ask(t.Context(), "list-panes", "-t", s.ID, "-F", "#{pane_id} #{pane_left} #{pane_top} #{pane_active}")
+					if err != nil {
+						t.Fatal(err)
+					}
+					lines := strings.Split(where, "\n")
+					if len(lines) != 2 || !strings.HasPrefix(lines[0], s.Runner+" 0 0 0") {
+						t.Fatalf("the runner %s is not first: %q", s.Runner, lines)
+					}
+					left := strings.Fields(lines[1])[1]
+					if beside := left != "0"; beside != (size[0] >= wide) {
+						t.Errorf("at width %d the monitor is at %q", size[0], lines[1])
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestOpen_oddWords_reachTheProgramUnchanged(t *testing.T) {
+	c := newClient(t, "")
+	l, out := layout(t, c, "sleep")
+	l.Dir = filepath.Join(l.Dir, "my #[fg=red] ;\"' #{pane_id} $HOME ~ ü🙂;")
+	if err := os.Mkdir(l.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	words := []string{"", "a b", `it's "so"`, ";", "end;", `end\;`, "#{pane_id}", "#S", "$HOME", "~", "-x", "--", "ü🙂", "two\nlines\ttab", `back\slash`, "{", "}", "%if", "{a}", "\xff\xfe"}
+	l.Runner = append(l.Runner, words...)
+	open(t, c, l)
+	got := read(t, out)
+	want := slices.Clone(words)
+	want[len(want)-1] = "��" // what JSON makes of the report's two bytes
+	if diff := cmp.Diff(want, got.Args); diff != "" {
+		t.Error(diff)
+	}
+	if got.Dir != l.Dir {
+		t.Errorf("the program runs in %q, want %q", got.Dir, l.Dir)
+	}
+}
+
+func TestOpen_callersEnvironment_reachesTheRunnerAndNothingElseDoes(t *testing.T) {
+	c := newClient(t, "")
+	// A server of long ago, which knows variables that the caller does not have.
+	old := &Client{Socket: c.Socket, Env: append(os.Environ(), "STALE_KEY=old", "CHANGED=old")}
+	if _, err := old.ask(t.Context(), "new-session", "-d", "-s", "other", "sleep", "60"); err != nil {
+		t.Fatal(err)
+	}
+	l, out := layout(t, c, "sleep")
+	given := map[string]string{
+		"CHANGED": "new", "EMPTY": "", "LINES_IN": "one\ntwo;\n", "QUOTES": `'"$HOME #{pane_id}\;`, "BASH_FUNC_x%%": "() { :; }",
+		"BIG": strings.Repeat("x", 100_000), "BIG2": strings.Repeat("ü", 50_000),
+	}
+	for name, value := range given {
+		l.Env = append(l.Env, name+"="+value)
+	}
+	l.Env = append(l.Env, "TMUX=/nowhere,1,0", "TMUX_PANE=%99", "TERM=odd")
+	s := open(t, c, l)
+	got := read(t, out)
+	for name, want := range given {
+		if v, ok := got.env(name); !ok || v != want {
+			t.Errorf("%s reached the runner as %.60q, %v", name, v, ok)
+		}
+	}
+	if v, ok := got.env("STALE_KEY"); ok {
+		t.Errorf("STALE_KEY=%q came from the server", v)
+	}
+	if v, _ := got.env("TMUX_PANE"); v != s.Runner {
+		t.Errorf("TMUX_PANE is %q, want %q", v, s.Runner)
+	}
+	if v, _ := got.env("TERM"); v == "odd" {
+		t.Error("the caller's TERM replaced tmux's")
+	}
+}
+
+func TestOpen_programPathWithSpaces_runsWithoutShell(t *testing.T) {
+	c := newClient(t, "")
+	l, out := layout(t, c, "sleep")
+	odd := filepath.Join(l.Dir, "a = b; $(touch hacked) 'ralph")
+	script := "#!/bin/sh\nexec " + l.Runner[0] + " " + out + " sleep\n"
+	if err := os.WriteFile(odd, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	l.Runner = []string{odd}
+	open(t, c, l)
+	read(t, out)
+	if _, err := os.Stat(filepath.Join(l.Dir, "hacked")); err == nil {
+		t.Error("a shell saw the path")
+	}
+}
+
+func TestOpen_runnerEndsAtOnce_lastScreenAndStatusStay(t *testing.T) {
+	c := newClient(t, "")
+	l, _ := layout(t, c, "7")
+	s := open(t, c, l)
+	until(t, "dead runner", func() bool {
+		p, err := c.Pane(t.Context(), s.Runner)
+		return err == nil && p.Dead && p.Status == 7
+	})
+	text, err := c.ask(t.Context(), "capture-pane", "-p", "-t", s.Runner)
+	if err != nil || !strings.Contains(text, "the last words") {
+		t.Errorf("the pane shows %q, %v", text, err)
+	}
+	if err := c.Close(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Pane(t.Context(), s.Runner); !errors.Is(err, ErrGone) && !errors.Is(err, ErrNoServer) {
+		t.Errorf("after Close the pane is %v", err)
+	}
+	if err := c.Close(t.Context(), s); err != nil {
+		t.Errorf("closing twice: %v", err)
+	}
+}
+
+func TestOpen_sameName_isRefusedAndTheFirstGoesOn(t *testing.T) {
+	c := newClient(t, "")
+	l, out := layout(t, c, "sleep")
+	s := open(t, c, l)
+	read(t, out)
+	if _, err := c.Open(t.Context(), l); !errors.Is(err, ErrDuplicate) {
+		t.Fatalf("the second gave %v", err)
+	}
+	found, err := c.Find(t.Context(), l.Name)
+	if err != nil || found == nil || *found != *s {
+		t.Fatalf("found %+v, %v, want %+v", found, err, s)
+	}
+	if p, err := c.Pane(t.Context(), s.Runner); err != nil || p.Dead {
+		t.Errorf("the first's runner is %+v, %v", p, err)
+	}
+}
+
+func TestFind_onlyExactNamesOfOwnSessions(t *testing.T) {
+	c := newClient(t, "")
+	if s, err := c.Find(t.Context(), "ralph-x"); s != nil || err != nil {
+		t.Fatalf("without a server: %v, %v", s, err)
+	}
+	l, _ := layout(t, c, "sleep")
+	open(t, c, l)
+	if s, err := c.Find(t.Context(), strings.TrimSuffix(l.Name, l.Name[len(l.Name)-1:])); s != nil || err != nil {
+		t.Errorf("a prefix found %v, %v", s, err)
+	}
+	if _, err := c.ask(t.Context(), "new-session", "-d", "-s", "mine", "sleep", "60"); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := c.Find(t.Context(), "mine"); s != nil || err == nil {
+		t.Errorf("a foreign session gave %v, %v", s, err)
+	}
+}
+
+func TestClose_idTakenByAnotherServer_leavesItAlone(t *testing.T) {
+	c := newClient(t, "")
+	l, _ := layout(t, c, "sleep")
+	s := open(t, c, l)
+	if _, err := c.ask(t.Context(), "kill-server"); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "end of the server", func() bool { _, err := c.ask(t.Context(), "list-sessions"); return err != nil })
+	until(t, "new server", func() bool {
+		_, err := c.ask(t.Context(), "new-session", "-d", "-s", "mine", "sleep", "60")
+		return err == nil
+	})
+	if err := c.Close(t.Context(), s); err != nil {
+		t.Error(err)
+	}
+	if out, err := c.ask(t.Context(), "list-sessions", "-F", "#{session_id} #{session_name}"); err != nil || out != s.ID+" mine" {
+		t.Errorf("left are %q, %v", out, err)
+	}
+}
+
+func TestBeside_splitsTheCallersPaneAndKeepsTheFocus(t *testing.T) {
+	for _, width := range []int{80, 160} {
+		t.Run(strconv.Itoa(width), func(t *testing.T) {
+			c := newClient(t, "set -g pane-base-index 1\n")
+			mine, err := c.ask(t.Context(), "new-session", "-d", "-P", "-F", "#{pane_id}", "-x", strconv.Itoa(width), "-y", "24", "sleep", "60")
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, _ := layout(t, c, "sleep")
+			l.Env = append(l.Env, "KEY=a;\n")
+			id, err := c.Beside(t.Context(), mine, l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := read(t, filepath.Join(l.Dir, "monitor"))
+			if v, _ := got.env("KEY"); v != "a;\n" {
+				t.Errorf("KEY is %q", v)
+			}
+			want := mine + " 1 0 0\n" + id + " 0 0 "
+			if width >= wide {
+				want = mine + " 1 0 0\n" + id + " 0 80 0"
+			}
+			where, err := c.ask(t.Context(), "list-panes", "-t", mine, "-F", "#{pane_id} #{pane_active} #{pane_left} #{pane_top}")
+			if err != nil || !strings.HasPrefix(where, want[:len(want)-2]) {
+				t.Errorf("panes %q, want %q, %v", where, want, err)
+			}
+			if err := c.ClosePane(t.Context(), id); err != nil {
+				t.Error(err)
+			}
+			if err := c.ClosePane(t.Context(), id); err != nil {
+				t.Errorf("closing twice: %v", err)
+			}
+		})
+	}
+}
+
+func TestErrors_nameTheCause(t *testing.T) {
+	c := newClient(t, "")
+	if _, err := c.Pane(t.Context(), "%1"); !errors.Is(err, ErrNoServer) {
+		t.Errorf("without a server: %v", err)
+	}
+	l, _ := layout(t, c, "sleep")
+	missing := &Client{Path: filepath.Join(l.Dir, "none")}
+	if _, err := missing.Open(t.Context(), l); !errors.Is(err, ErrNotInstalled) {
+		t.Errorf("without tmux: %v", err)
+	}
+	open(t, c, l)
+	if _, err := c.Pane(t.Context(), "%99"); !errors.Is(err, ErrGone) {
+		t.Errorf("unknown pane: %v", err)
+	}
+	if _, err := c.ask(t.Context(), "new-window", "-Q"); err == nil || !strings.Contains(err.Error(), "unknown flag -Q") {
+		t.Errorf("tmux's own words are missing: %v", err)
+	}
+}
+
+// An older tmux has no -e, no script on standard input, no pane options and
+// no sizes in percent.
+func TestOpen_olderTmux_fallsBackToWhatItKnows(t *testing.T) {
+	c := newClient(t, "")
+	real, err := exec.LookPath("tmux")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, out := layout(t, c, "sleep")
+	l.Env = append(Forward(l.Env), "KEY=a b;\n'")
+	l.Runner = append(l.Runner, "end;", "#S")
+	c.Path = filepath.Join(l.Dir, "tmux")
+	old := `#!/bin/sh
+for a in "$@"; do
+  case "$a" in
+    source-file|-e|*%) echo "unknown flag or size" >&2; exit 1 ;;
+    -p) case "$*" in *set-option*) echo "unknown flag -p" >&2; exit 1 ;; *) set -- "$@" ;; esac ;;
+  esac
+done
+# 3.3 dropped -p of split-window: translate what an old server would have taken.
+n=$#; i=0; last=
+while [ $i -lt $n ]; do
+  a=$1; shift; i=$((i+1))
+  case "$last $a" in "-p 50") a="50%" ;; esac
+  last=$a
+  case "$a" in -p) a=-l ;; esac
+  set -- "$@" "$a"
+done
+exec ` + real + ` "$@"
+`
+	if err := os.WriteFile(c.Path, []byte(old), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, c, l)
+	got := read(t, out)
+	if v, _ := got.env("KEY"); v != "a b;\n'" {
+		t.Errorf("KEY is %q", v)
+	}
+	if !slices.Equal(got.Args, []string{"end;", "#S"}) {
+		t.Errorf("arguments are %q", got.Args)
+	}
+	if p, err := c.Pane(t.Context(), s.Runner); err != nil || p.Width != 60 && p.Width != 59 {
+		t.Errorf("the runner's pane is %+v, %v", p, err)
+	}
+}
+
+func TestAttach_sessionKilled_returnsAndTerminalTooPoorSaysSo(t *testing.T) {
+	c := newClient(t, "")
+	l, out := layout(t, c, "sleep")
+	s := open(t, c, l)
+	read(t, out)
+	tty, end := terminal(t)
+	attach := func(term string) chan error {
+		cmd := exec.Command(self(t), "-test.run=TestHelperAttach")
+		cmd.Env = append(os.Environ(), "ATTACH_TO="+s.ID, "TERM="+term)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = end, end, os.Stderr
+		done := make(chan error, 1)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		go func() { done <- cmd.Wait() }()
+		return done
+	}
+	go func() {
+		buf := make([]byte, 4096)
+		for {
+			if _, err := tty.Read(buf); err != nil {
+				return
+			}
+		}
+	}()
+	if err := <-attach("no-such-terminal"); err == nil {
+		t.Error("an unusable terminal was attached")
+	}
+	done := attach("xterm")
+	until(t, "client", func() bool {
+		n, err := c.ask(t.Context(), "list-clients", "-F", "#{client_name}")
+		return err == nil && n != ""
+	})
+	if err := c.Close(t.Context(), s); err != nil {
+		t.Error(err)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("attach ended with %v", err)
+	}
+}
+
+func TestHelperAttach(t *testing.T) {
+	id := os.Getenv("ATTACH_TO")
+	if id == "" {
+		t.Skip("runs only inside TestAttach")
+	}
+	if err := (&Client{Socket: "t"}).Attach(t.Context(), &Session{ID: id}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func terminal(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pty.Setsize(master, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { master.Close(); slave.Close() })
+	return master, slave
+}
+
+func TestName_isSafeForTmuxAndDistinctForEachFolder(t *testing.T) {
+	for dir, want := range map[string]string{
+		"/home/a/shop":      "ralph-shop-",
+		"/home/a/my.app:v2": "ralph-my_app_v2-",
+		"/x/a b#{pane}'\"":  "ralph-a_b__pane___-",
+		"/x/bücher":         "ralph-bücher-",
+		"/x/\xff\n":         "ralph-__-",
+		"/":                 "ralph-_-",
+	} {
+		if got := Name(dir); !strings.HasPrefix(got, want) || len(got) != len(want)+4 {
+			t.Errorf("%q is named %q, want %q and four digits", dir, got, want)
+		}
+	}
+	if Name("/a/shop") == Name("/b/shop") {
+		t.Error("two folders share a name")
+	}
+	if Name("/a/shop") != Name("/a/shop/") {
+		t.Error("a slash at the end changes the name")
+	}
+	if n := len([]rune(Name("/a/" + strings.Repeat("x", 300)))); n > 60 {
+		t.Errorf("a long folder gives %d characters", n)
+	}
+}
