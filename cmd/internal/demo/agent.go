@@ -1,0 +1,173 @@
+package demo
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Model is the model name that the scripted agent reports.
+const Model = "demo-script"
+
+// How long the agent "thinks" before a record of each kind: slow enough to
+// watch, short enough for a whole demo in less than fifteen seconds.
+const (
+	pauseText   = 180 * time.Millisecond
+	pauseTool   = 120 * time.Millisecond
+	pauseResult = 60 * time.Millisecond
+)
+
+// Agent is the scripted agent: it takes the place of
+// `claude -p --output-format stream-json --verbose` in the demo project, which
+// is the current directory. It reads the prompt from stdin to its end, plays
+// the next part of the script and returns the exit code. What comes next it
+// reads off the project's files; it keeps no state. Flags are accepted and
+// have no meaning, but for --version.
+func Agent(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if slices.Contains(args, "--version") {
+		fmt.Fprintln(stdout, "1.0.0 (ralph demo agent)")
+		return 0
+	}
+	dir, err := os.Getwd()
+	if err == nil {
+		err = (&agent{dir: dir, out: stdout, pause: time.Sleep}).run(stdin)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "Error:", err)
+		return 1
+	}
+	return 0
+}
+
+// agent is one turn of the scripted agent. The first error sticks in err and
+// makes every later step do nothing.
+type agent struct {
+	dir   string
+	out   io.Writer
+	pause func(time.Duration)
+	err   error
+
+	session string
+	started time.Time
+	ids     int
+	turns   int    // model requests so far
+	message string // id of the message that the next record belongs to
+	usage   usage
+}
+
+func (a *agent) run(stdin io.Reader) error {
+	prompt, err := io.ReadAll(stdin)
+	if err != nil {
+		return fmt.Errorf("read prompt: %w", err)
+	}
+	if strings.TrimSpace(string(prompt)) == "" {
+		return errors.New("Input must be provided either through stdin or as a prompt argument when using --print")
+	}
+	a.session, a.started = uuid(), time.Now()
+	a.init()
+	a.play(string(prompt))
+	return a.err
+}
+
+// say prints a line of narration.
+func (a *agent) say(format string, args ...any) {
+	a.begin()
+	a.pause(pauseText)
+	a.assistant(map[string]any{"type": "text", "text": fmt.Sprintf(format, args...)})
+}
+
+// bash runs a shell command in the project and returns what it printed.
+func (a *agent) bash(line string) string {
+	var out string
+	a.tool("Bash", map[string]any{"command": line}, func() (string, bool) {
+		b, err := command(context.Background(), a.dir, "sh", "-c", line).CombinedOutput()
+		out = strings.TrimRight(string(b), "\n")
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+			return fmt.Sprintf("Exit code %d\n%s", exit.ExitCode(), out), true
+		}
+		a.fail(err)
+		if out == "" {
+			return "(Bash completed with no output)", false
+		}
+		return out, false
+	})
+	return out
+}
+
+// edit replaces the only occurrence of old in a file of the project.
+func (a *agent) edit(path, old, with string) {
+	full := filepath.Join(a.dir, path)
+	input := map[string]any{"file_path": full, "old_string": old, "new_string": with, "replace_all": false}
+	a.tool("Edit", input, func() (string, bool) {
+		text := a.read(path)
+		if a.err == nil && strings.Count(text, old) != 1 {
+			return "String to replace not found in file.", true
+		}
+		if a.err == nil {
+			a.fail(os.WriteFile(full, []byte(strings.Replace(text, old, with, 1)), 0o644))
+		}
+		return "The file " + full + " has been updated successfully.", false
+	})
+}
+
+// tool prints a tool call, does the work and prints its result.
+func (a *agent) tool(name string, input map[string]any, work func() (result string, failed bool)) {
+	if a.err != nil {
+		return
+	}
+	a.begin()
+	id := a.id("toolu")
+	a.pause(pauseTool)
+	a.assistant(map[string]any{"type": "tool_use", "id": id, "name": name, "input": input})
+	result, failed := work()
+	a.pause(pauseResult)
+	a.toolResult(id, result, failed)
+	a.message = ""
+}
+
+// read returns a file of the project.
+func (a *agent) read(path string) string {
+	b, err := os.ReadFile(filepath.Join(a.dir, path))
+	a.fail(err)
+	return string(b)
+}
+
+func (a *agent) fail(err error) {
+	if a.err == nil {
+		a.err = err
+	}
+}
+
+func (a *agent) id(kind string) string {
+	a.ids++
+	return fmt.Sprintf("%s_demo%s%04d", kind, a.session[:8], a.ids)
+}
+
+func (a *agent) write(record map[string]any) {
+	if a.err != nil {
+		return
+	}
+	record["session_id"], record["uuid"] = a.session, uuid()
+	line, err := json.Marshal(record)
+	if err == nil {
+		_, err = a.out.Write(append(line, '\n'))
+	}
+	a.fail(err)
+}
+
+// uuid returns a random version 4 UUID.
+func uuid() string {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

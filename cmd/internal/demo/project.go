@@ -1,0 +1,89 @@
+// Package demo is a complete run of ralph without an AI: a small shell project
+// with a plan, and a scripted agent that works the plan off. The agent behaves
+// like the Claude CLI in print mode, edits real files, runs real tests, commits
+// with git, and makes two of the mistakes that ralph is there to catch.
+//
+// It needs git and a POSIX shell, nothing else.
+package demo
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+//go:embed all:project
+var project embed.FS
+
+const projectRoot = "project"
+
+// Create writes the demo project into dir, which is created where it does not
+// exist and must be empty where it does, and makes it a git repository with
+// one commit. The user's git configuration is neither needed nor read.
+func Create(ctx context.Context, dir string) error {
+	old, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("create demo project: %w", err)
+	}
+	if len(old) > 0 {
+		return fmt.Errorf("create demo project: %q is not empty", dir)
+	}
+	if err := writeProject(dir); err != nil {
+		return fmt.Errorf("create demo project: %w", err)
+	}
+	const steps = "git -c init.defaultBranch=main init -q && git add -A && git commit -q -m 'A list of things to do'"
+	if out, err := command(ctx, dir, "sh", "-c", steps).CombinedOutput(); err != nil {
+		return fmt.Errorf("create demo repository: %w: %s", err, bytes.TrimSpace(out))
+	}
+	return nil
+}
+
+func writeProject(dir string) error {
+	return fs.WalkDir(project, projectRoot, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(projectRoot, filepath.FromSlash(name))
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(dir, rel)
+		if d.IsDir() {
+			return os.MkdirAll(to, 0o755)
+		}
+		data, err := project.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		mode := fs.FileMode(0o644)
+		if strings.HasPrefix(string(data), "#!") {
+			mode = 0o755
+		}
+		return os.WriteFile(to, data, mode)
+	})
+}
+
+// command prepares a program of the demo. Git under it sees no configuration,
+// hooks or repository but the demo's own, and always knows who commits.
+func command(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "GIT_") {
+			cmd.Env = append(cmd.Env, kv)
+		}
+	}
+	cmd.Env = append(cmd.Env,
+		"HOME="+dir, "XDG_CONFIG_HOME="+dir, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=Ralph Demo", "GIT_AUTHOR_EMAIL=demo@ralph.invalid",
+		"GIT_COMMITTER_NAME=Ralph Demo", "GIT_COMMITTER_EMAIL=demo@ralph.invalid",
+	)
+	return cmd
+}

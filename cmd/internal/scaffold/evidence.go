@@ -1,0 +1,212 @@
+package scaffold
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// evidence is what a folder must show.
+type evidence func(*folder) bool
+
+// folder is what was read of a folder. Its files are listed once.
+type folder struct {
+	fsys  fs.FS
+	files []string // slash paths, at most maxDepth levels down, sorted
+	has   func(program string) bool
+}
+
+const (
+	maxDepth = 4
+	maxFiles = 20000
+	maxText  = 1 << 20 // of a file that is searched for a word
+)
+
+// foreign are folders whose files are not the project's own.
+var foreign = []string{"node_modules", "vendor", "third_party", "testdata", "fixtures", "examples", "example", "dist", "build", "target", "venv", "__pycache__"}
+
+// open lists the files of dir. What cannot be read, or lies too deep, is left
+// out; only dir itself must be readable.
+func open(dir string, has func(string) bool) (*folder, error) {
+	f := &folder{fsys: os.DirFS(dir), has: has}
+	err := fs.WalkDir(f.fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil && name == ".":
+			return err
+		case err != nil:
+			return nil
+		case len(f.files) >= maxFiles:
+			return fs.SkipAll
+		case !d.IsDir():
+			f.files = append(f.files, name)
+		case name == ".":
+		case strings.HasPrefix(d.Name(), "."), slices.Contains(foreign, d.Name()), strings.Count(name, "/") >= maxDepth-1:
+			return fs.SkipDir
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look at project: %w", err)
+	}
+	return f, nil
+}
+
+// subfolders are those below the root with a manifest of the table. Folders
+// whose names need quoting in a shell are left out.
+func (f *folder) subfolders() []string {
+	plain := regexp.MustCompile(`^[\w.@+][\w.@+/-]*$`)
+	var dirs []string
+	for _, r := range table() {
+		for _, name := range f.files {
+			if dir := path.Dir(name); dir != "." && slices.Contains(r.Manifests, path.Base(name)) && plain.MatchString(dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
+}
+
+// canRun tells whether the program of a command line is there: a path in the
+// folder, any other word on PATH.
+func (f *folder) canRun(line string) bool {
+	for word := range strings.FieldsSeq(line) {
+		switch {
+		case strings.Contains(word, "="): // an assignment before the program
+			continue
+		case strings.Contains(word, "/"):
+			info, err := fs.Stat(f.fsys, path.Clean(word))
+			return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+		}
+		return f.has(word)
+	}
+	return false
+}
+
+// file: one of the globs, relative to the folder, matches something.
+func file(globs ...string) evidence {
+	return func(f *folder) bool {
+		return slices.ContainsFunc(globs, func(glob string) bool { return len(f.glob(glob)) > 0 })
+	}
+}
+
+// anywhere: the name of a file, at any depth, matches one of the globs.
+func anywhere(globs ...string) evidence {
+	return func(f *folder) bool { return len(f.named(globs)) > 0 }
+}
+
+// text: a file that matches the glob contains the words.
+func text(glob, words string) evidence {
+	return func(f *folder) bool { return f.contain(f.glob(glob), words) }
+}
+
+// textAnywhere: one of the first files with such a name contains the words.
+func textAnywhere(words string, globs ...string) evidence {
+	return func(f *folder) bool {
+		names := f.named(globs)
+		return f.contain(names[:min(len(names), 20)], words)
+	}
+}
+
+// script: the manifest defines the script, and it is more than the stub that
+// npm writes and no watcher that never ends.
+func script(manifest, name string) evidence {
+	return func(f *folder) bool {
+		var m struct {
+			Scripts map[string]any `json:"scripts"`
+		}
+		if json.Unmarshal(f.read(manifest), &m) != nil {
+			return false
+		}
+		if list, ok := m.Scripts[name].([]any); ok { // composer runs them in order
+			return len(list) > 0
+		}
+		line, _ := m.Scripts[name].(string)
+		watches := strings.HasSuffix(line, "--watch") || strings.Contains(line, "--watch ") || strings.Contains(line, "--watchAll ")
+		return line != "" && !watches && !strings.Contains(line, "no test specified")
+	}
+}
+
+// packageManager: package.json names it.
+func packageManager(name string) evidence {
+	return func(f *folder) bool {
+		var m struct {
+			PackageManager string `json:"packageManager"`
+		}
+		return json.Unmarshal(f.read("package.json"), &m) == nil && strings.HasPrefix(m.PackageManager, name+"@")
+	}
+}
+
+// target: the Makefile has a rule for it.
+func target(name string) evidence {
+	return func(f *folder) bool {
+		for _, makefile := range []string{"GNUmakefile", "makefile", "Makefile"} {
+			for line := range strings.SplitSeq(string(f.read(makefile)), "\n") {
+				names, rest, isRule := strings.Cut(line, ":")
+				isRule = isRule && !strings.HasPrefix(line, "\t") && !strings.HasPrefix(rest, "=") && !strings.HasPrefix(rest, ":=")
+				if isRule && slices.Contains(strings.Fields(names), name) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+}
+
+func both(a, b evidence) evidence { return func(f *folder) bool { return a(f) && b(f) } }
+
+func either(all ...evidence) evidence {
+	return func(f *folder) bool {
+		return slices.ContainsFunc(all, func(e evidence) bool { return e(f) })
+	}
+}
+
+func (f *folder) glob(glob string) []string {
+	names, _ := fs.Glob(f.fsys, glob) // the globs are constants
+	return names
+}
+
+func (f *folder) named(globs []string) []string {
+	var names []string
+	for _, name := range f.files {
+		if slices.ContainsFunc(globs, func(glob string) bool { ok, _ := path.Match(glob, path.Base(name)); return ok }) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (f *folder) contain(names []string, words string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return strings.Contains(string(f.read(name)), words) })
+}
+
+// read returns the beginning of a file, or nothing.
+func (f *folder) read(name string) []byte {
+	file, err := f.fsys.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	data, err := io.ReadAll(io.LimitReader(file, maxText))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil
+	}
+	return data
+}
+
+// exists is true for everything that has the name, also a broken link.
+func exists(name string) bool {
+	_, err := os.Lstat(filepath.FromSlash(name))
+	return !errors.Is(err, fs.ErrNotExist)
+}

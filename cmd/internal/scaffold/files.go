@@ -1,0 +1,114 @@
+package scaffold
+
+import (
+	"embed"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+
+	"ralph/state"
+)
+
+// Setting is one option as .ralphrc shows it.
+type Setting struct {
+	Key, Help, Value string
+	Active           bool // else it is commented out
+}
+
+// Answers are what the user said about the project, or agreed to.
+type Answers struct {
+	Name              string
+	Build, Test, Lint string // empty: none
+	Settings          []Setting
+}
+
+// Checks are the commands that must succeed, in the order in which ralph runs them.
+func (a Answers) Checks() []string {
+	return slices.DeleteFunc([]string{a.Lint, a.Build, a.Test}, func(line string) bool { return line == "" })
+}
+
+// File is a file to be written.
+type File struct {
+	Path string // slash path below the project
+	Text string
+	// Kept is the file that is there already and does the same: Path itself,
+	// or one that ralph would no longer read beside Path. Empty: none.
+	Kept string
+}
+
+//go:embed templates
+var templates embed.FS
+
+// texts are the files, in the order in which they are shown.
+func texts() []struct {
+	path, template string
+	instead        []string
+} {
+	return []struct {
+		path, template string
+		instead        []string
+	}{
+		{".ralph/PROMPT.md", "PROMPT.md", []string{"PROMPT.md", "prompt.md"}},
+		{".ralph/fix_plan.md", "fix_plan.md", []string{"fix_plan.md", "@fix_plan.md", "prd.json", ".ralph/prd.json"}},
+		{".ralph/AGENT.md", "AGENT.md", nil},
+		{".ralph/.gitignore", "gitignore", nil},
+		{".ralphrc", "ralphrc", []string{".ralph/config.yaml"}},
+	}
+}
+
+// Files returns the files of ralph for the project in dir. It writes nothing.
+func Files(dir string, p Project, a Answers) ([]File, error) {
+	t, err := template.New("").Funcs(template.FuncMap{"quote": quote, "code": code, "join": strings.Join}).ParseFS(templates, "templates/*")
+	if err != nil {
+		return nil, fmt.Errorf("read templates: %w", err)
+	}
+	data := struct {
+		Answers
+		Project   Project
+		Plan      string
+		Gitignore string
+	}{a, p, ".ralph/fix_plan.md", state.Gitignore}
+	var files []File
+	for _, row := range texts() {
+		f := File{Path: row.path, Kept: kept(dir, row.path, row.instead)}
+		if row.path == data.Plan && f.Kept != "" {
+			data.Plan = f.Kept
+		}
+		files = append(files, f)
+	}
+	for i, row := range texts() {
+		var b strings.Builder
+		if err := t.ExecuteTemplate(&b, row.template, data); err != nil {
+			return nil, fmt.Errorf("fill template: %w", err)
+		}
+		files[i].Text = b.String()
+	}
+	return files, nil
+}
+
+func kept(dir, path string, instead []string) string {
+	for _, name := range append([]string{path}, instead...) {
+		if exists(filepath.Join(dir, name)) {
+			return name
+		}
+	}
+	return ""
+}
+
+// quote writes a value the way that .ralphrc reads it back.
+func quote(value string) string {
+	if value != "" && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz0123456789.-") == "" {
+		return value
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(value) + `"`
+}
+
+// code is an inline code span of Markdown.
+func code(line string) string {
+	if strings.Contains(line, "`") {
+		return "`` " + line + " ``"
+	}
+	return "`" + line + "`"
+}

@@ -1,0 +1,164 @@
+// Package scaffold looks at a repository, tells how it is built and tested, and
+// writes the first files of ralph for it.
+//
+//	Detect  files -> Project         table.go holds one row for each kind of project
+//	Files   Project + Answers -> texts
+//	Write   all of the texts, or none
+package scaffold
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Command is a shell command line for the folder that it belongs to.
+type Command struct {
+	Line string // empty: none is known
+	// Sure is true when files of the folder show that the command applies and
+	// its program can be run here; else it is a suggestion.
+	Sure bool
+}
+
+// Part is one language, or tool, in one folder, and its commands.
+type Part struct {
+	Dir      string // slash path below the project; empty: the project itself
+	Language string
+	Setup    Command
+	Build    Command
+	Test     Command
+	Lint     Command
+	Run      Command
+	Allow    []string // beginnings of the commands that its developers use
+}
+
+// Project is what was found in a repository.
+type Project struct {
+	Name  string // of its folder
+	Parts []Part // of the root, the most telling first; empty: nothing was recognised
+	// Subprojects are folders with a manifest of their own, sorted; at most
+	// maxSubprojects.
+	Subprojects []Part
+	Guides      []string // instructions for agents that the repository has already
+	Bare        bool     // no code yet: at most documents and manifests
+}
+
+const maxSubprojects = 12
+
+// Detect looks at the files below dir. It runs nothing. has tells whether a
+// program can be found on PATH.
+func Detect(dir string, has func(program string) bool) (Project, error) {
+	f, err := open(dir, has)
+	if err != nil {
+		return Project{}, err
+	}
+	p := Project{Name: name(dir), Parts: f.parts(""), Bare: !slices.ContainsFunc(f.files, isCode)}
+	for _, guide := range []string{"AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md", "README.md"} {
+		if slices.Contains(f.files, guide) {
+			p.Guides = append(p.Guides, guide)
+		}
+	}
+	for _, sub := range f.subfolders() {
+		below, err := open(filepath.Join(dir, filepath.FromSlash(sub)), has)
+		if err != nil {
+			return Project{}, err
+		}
+		found := below.parts(sub)
+		p.Subprojects = append(p.Subprojects, found[:min(1, len(found))]...)
+		if len(p.Subprojects) == maxSubprojects {
+			break
+		}
+	}
+	return p, nil
+}
+
+// isCode is true for what is no document, manifest or setting.
+func isCode(file string) bool {
+	ext := path.Ext(file)
+	return ext != "" && !strings.HasPrefix(path.Base(file), ".") &&
+		!slices.Contains([]string{".md", ".txt", ".rst", ".adoc", ".json", ".toml", ".yaml", ".yml", ".lock", ".mod", ".sum", ".xml", ".ini", ".cfg"}, ext)
+}
+
+func name(dir string) string {
+	base := strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, filepath.Base(dir))
+	if strings.Trim(base, "./ ") == "" {
+		return "project"
+	}
+	return base
+}
+
+// Languages names what the project is made of, subprojects last.
+func (p Project) Languages() []string {
+	var all []string
+	for _, part := range slices.Concat(p.Parts, p.Subprojects) {
+		if !slices.Contains(all, part.Language) {
+			all = append(all, part.Language)
+		}
+	}
+	return all
+}
+
+// Test is the command for the whole project: of the first part that is sure of
+// one, else the first suggestion.
+func (p Project) Test() Command { return p.first(func(part Part) Command { return part.Test }) }
+
+// Build is chosen like Test.
+func (p Project) Build() Command { return p.first(func(part Part) Command { return part.Build }) }
+
+// Lint is chosen like Test.
+func (p Project) Lint() Command { return p.first(func(part Part) Command { return part.Lint }) }
+
+func (p Project) first(of func(Part) Command) Command {
+	var suggestion Command
+	for _, part := range p.Parts {
+		c := of(part)
+		if c.Sure {
+			return c
+		}
+		if suggestion.Line == "" {
+			suggestion = c
+		}
+	}
+	return suggestion
+}
+
+// parts matches the table; of the rows for one language the first counts.
+func (f *folder) parts(dir string) []Part {
+	var parts []Part
+	for _, r := range table() {
+		known := slices.ContainsFunc(parts, func(p Part) bool { return p.Language == r.Language })
+		if known || !r.When(f) {
+			continue
+		}
+		parts = append(parts, Part{
+			Dir: dir, Language: r.Language, Allow: r.Allow,
+			Setup: f.choose(r.Setup), Build: f.choose(r.Build), Test: f.choose(r.Test), Lint: f.choose(r.Lint), Run: f.choose(r.Run),
+		})
+	}
+	return parts
+}
+
+// choose returns the first command with evidence and a program, else the first
+// that is not ruled out.
+func (f *folder) choose(candidates []candidate) Command {
+	var suggestion Command
+	for _, c := range candidates {
+		if c.When != nil && !c.When(f) {
+			continue
+		}
+		if c.When != nil && f.canRun(c.Line) {
+			return Command{c.Line, true}
+		}
+		if suggestion.Line == "" {
+			suggestion.Line = c.Line
+		}
+	}
+	return suggestion
+}

@@ -1,0 +1,359 @@
+package scaffold
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ralph/runner/task"
+)
+
+// repo writes a little repository; a name that ends with + becomes executable.
+func repo(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "shop")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		mode := os.FileMode(0o644)
+		if cut, ok := strings.CutSuffix(name, "+"); ok {
+			name, mode = cut, 0o755
+		}
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func everything(string) bool { return true }
+
+// show is "test | build | lint", with ? before a suggestion.
+func show(p Project) string {
+	var words []string
+	for _, c := range []Command{p.Test(), p.Build(), p.Lint()} {
+		if !c.Sure && c.Line != "" {
+			c.Line = "?" + c.Line
+		}
+		words = append(words, c.Line)
+	}
+	return strings.Join(words, " | ")
+}
+
+func TestDetect(t *testing.T) {
+	const unit = "import unittest\n"
+	pkg := func(scripts string) string { return `{"name":"x","scripts":{` + scripts + `}}` }
+	for _, c := range []struct {
+		name      string
+		files     map[string]string
+		languages string
+		want      string
+	}{
+		{"empty folder", nil, "", " |  | "},
+		{"only documents", map[string]string{"README.md": "", "LICENSE": ""}, "", " |  | "},
+
+		{"go", map[string]string{"go.mod": "module x", "a/b/x.go": ""}, "Go", "go test ./... | go build ./... | go vet ./..."},
+		{"go without code would fail its own commands", map[string]string{"go.mod": "module x"}, "Go", "?go test ./... | ?go build ./... | ?go vet ./..."},
+		{"go with golangci-lint", map[string]string{"go.mod": "", "x.go": "", ".golangci.yml": ""}, "Go", "go test ./... | go build ./... | golangci-lint run"},
+		{"go with make: make fills no gap", map[string]string{"go.mod": "", "x.go": "", "Makefile": "test:\n\ttrue\n"}, "Go, Make", "go test ./... | go build ./... | go vet ./..."},
+		{"code of others is not the project's", map[string]string{"go.mod": "", "vendor/x/x.go": "", "testdata/x.go": "", ".hidden/x.go": ""}, "Go", "?go test ./... | ?go build ./... | ?go vet ./..."},
+
+		{"rust", map[string]string{"Cargo.toml": "[package]", "src/main.rs": ""}, "Rust", "cargo test | cargo build | ?cargo clippy --all-targets"},
+		{"rust workspace with clippy", map[string]string{"Cargo.toml": "[workspace]", "clippy.toml": ""}, "Rust", "cargo test --workspace | cargo build --workspace | cargo clippy --all-targets"},
+
+		{"npm", map[string]string{"package.json": pkg(`"test":"jest","build":"tsc","lint":"eslint ."`)}, "Node.js", "npm test | npm run build | npm run lint"},
+		{"npm without scripts", map[string]string{"package.json": `{}`}, "Node.js", "?npm test | ?npm run build | ?npm run lint"},
+		{"npm with the stub of npm init", map[string]string{"package.json": pkg(`"test":"echo \"Error: no test specified\" && exit 1"`)}, "Node.js", "?npm test | ?npm run build | ?npm run lint"},
+		{"npm with a watcher", map[string]string{"package.json": pkg(`"test":"vitest --watch"`)}, "Node.js", "?npm test | ?npm run build | ?npm run lint"},
+		{"npm with create-react-app", map[string]string{"package.json": pkg(`"test":"react-scripts test"`)}, "Node.js", "CI=true npm test | ?npm run build | ?npm run lint"},
+		{"npm with a broken manifest", map[string]string{"package.json": `{"scripts":`}, "Node.js", "?npm test | ?npm run build | ?npm run lint"},
+		{"pnpm", map[string]string{"package.json": pkg(`"test":"vitest run","typecheck":"tsc"`), "pnpm-lock.yaml": ""}, "Node.js", "pnpm test | pnpm run typecheck | ?pnpm run lint"},
+		{"pnpm named by the manifest", map[string]string{"package.json": `{"packageManager":"pnpm@9.1.0","scripts":{"test":"x"}}`}, "Node.js", "pnpm test | ?pnpm run build | ?pnpm run lint"},
+		{"yarn", map[string]string{"package.json": pkg(`"test":"jest"`), "yarn.lock": ""}, "Node.js", "yarn test | ?yarn run build | ?yarn run lint"},
+		{"bun", map[string]string{"package.json": pkg(`"test":"bun test"`), "bun.lock": ""}, "Node.js", "bun run test | ?bun run build | ?bun run lint"},
+
+		{"python with pytest", map[string]string{"pyproject.toml": "[tool.pytest.ini_options]", "tests/test_x.py": ""}, "Python", "python3 -m pytest |  | ?python3 -m ruff check ."},
+		{"python without tests", map[string]string{"pyproject.toml": "[tool.pytest.ini_options]"}, "Python", "?python3 -m pytest |  | ?python3 -m ruff check ."},
+		{"python with unittest", map[string]string{"x.py": "", "test_x.py": unit}, "Python", "python3 -m unittest discover |  | ?python3 -m ruff check ."},
+		{"python with unittest in a folder", map[string]string{"setup.py": "", "tests/test_x.py": unit}, "Python", "python3 -m unittest discover -s tests |  | ?python3 -m ruff check ."},
+		{"python with uv and ruff", map[string]string{"pyproject.toml": "[dependency-groups]\ndev=['pytest','ruff']", "uv.lock": "", "tests/test_x.py": ""}, "Python", "uv run pytest |  | uv run ruff check ."},
+		{"python with poetry", map[string]string{"pyproject.toml": "[tool.poetry]\npytest='*'", "tests/test_x.py": ""}, "Python", "poetry run pytest |  | ?poetry run ruff check ."},
+		{"python with pipenv", map[string]string{"Pipfile": "pytest='*'", "tests/test_x.py": unit}, "Python", "pipenv run pytest |  | ?pipenv run ruff check ."},
+		{"python with its own interpreter", map[string]string{".venv/bin/python+": "", "requirements.txt": "pytest", "test_x.py": ""}, "Python", ".venv/bin/python -m pytest |  | ?.venv/bin/python -m ruff check ."},
+		{"django with assets", map[string]string{"manage.py": "", "shop/tests.py": "", "package.json": pkg(`"test":"jest","build":"vite build"`)}, "Python, Node.js", "python3 manage.py test | npm run build | ?python3 -m ruff check ."},
+
+		{"gradle with wrapper", map[string]string{"build.gradle.kts": "", "gradlew+": ""}, "Java (Gradle)", "./gradlew test | ./gradlew assemble | ?./gradlew check"},
+		{"maven", map[string]string{"pom.xml": ""}, "Java (Maven)", "mvn -q test | mvn -q test-compile | "},
+		{"ruby", map[string]string{"Gemfile": "", "spec/x_spec.rb": "", ".rubocop.yml": ""}, "Ruby", "bundle exec rspec |  | bundle exec rubocop"},
+		{"php", map[string]string{"composer.json": `{"scripts":{"test":["phpunit"]}}`}, "PHP", "composer test |  | "},
+		{"php before composer install", map[string]string{"composer.json": `{}`, "phpunit.xml": ""}, "PHP", "?vendor/bin/phpunit |  | "},
+
+		{"make only", map[string]string{"Makefile": "CC := gcc\nall: x\nlint check: x\n\techo test: no\n", "x.c": ""}, "Make", "make check | make | make lint"},
+		{"make without such targets", map[string]string{"Makefile": "test := 1\ntest = 2\nclean:\n\trm x\n"}, "Make", " |  | "},
+		{"make for a node project without scripts", map[string]string{"package.json": `{}`, "Makefile": "test:\n"}, "Node.js, Make", "make test | ?npm run build | ?npm run lint"},
+		{"shell", map[string]string{"x.sh": "", "tests/x.bats": "", ".shellcheckrc": ""}, "Shell", "bats tests |  | shellcheck *.sh"},
+		{"shell with a script that cannot be run", map[string]string{"test.sh": ""}, "Shell", "?./test.sh |  | "},
+
+		{"monorepo", map[string]string{"api/go.mod": "", "api/x.go": "", "web/package.json": pkg(`"test":"jest"`)}, "Go, Node.js", " |  | "},
+		{"monorepo with a root", map[string]string{"package.json": pkg(`"test":"turbo test"`), "apps/web/package.json": `{}`, "tools/Cargo.toml": ""}, "Node.js, Rust", "npm test | ?npm run build | ?npm run lint"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, err := Detect(repo(t, c.files), everything)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(p.Languages(), ", "); got != c.languages {
+				t.Errorf("languages %q, want %q", got, c.languages)
+			}
+			if got := show(p); got != c.want {
+				t.Errorf("test | build | lint\n got %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestDetect_programIsNotInstalled_commandIsOnlySuggested(t *testing.T) {
+	dir := repo(t, map[string]string{"go.mod": "", "x.go": "", ".golangci.yml": ""})
+	p, err := Detect(dir, func(program string) bool { return program == "go" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := show(p), "go test ./... | go build ./... | go vet ./..."; got != want {
+		t.Errorf("without golangci-lint: %s, want %s", got, want)
+	}
+	if p, err = Detect(dir, func(string) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := show(p), "?go test ./... | ?go build ./... | ?golangci-lint run"; got != want {
+		t.Errorf("without any program: %s, want %s", got, want)
+	}
+}
+
+func TestDetect_monorepo_namesSubprojectsAndTheirCommands(t *testing.T) {
+	p, err := Detect(repo(t, map[string]string{
+		"api/go.mod": "", "api/x.go": "", "apps/web/package.json": `{"scripts":{"test":"x"}}`, "apps/web/yarn.lock": "",
+		"node_modules/x/package.json": "{}", "examples/e/go.mod": "", "a b/go.mod": "", "$(x)/go.mod": "", "-x/go.mod": "",
+	}), everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range p.Subprojects {
+		got = append(got, s.Dir+": "+s.Language+": "+s.Test.Line)
+	}
+	if want := []string{"api: Go: go test ./...", "apps/web: Node.js: yarn test"}; !cmp.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestDetect_manySubprojects_areBounded(t *testing.T) {
+	files := map[string]string{}
+	for i := range 40 {
+		files[fmt.Sprintf("packages/p%02d/package.json", i)] = "{}"
+	}
+	p, err := Detect(repo(t, files), everything)
+	if err != nil || len(p.Subprojects) != maxSubprojects || p.Subprojects[0].Dir != "packages/p00" {
+		t.Errorf("%d subprojects, %v", len(p.Subprojects), err)
+	}
+}
+
+func TestDetect_folderIsMissing_fails(t *testing.T) {
+	if _, err := Detect(filepath.Join(t.TempDir(), "no"), everything); err == nil {
+		t.Error("no error")
+	}
+}
+
+// answersFor agrees to what was found.
+func answersFor(p Project) Answers {
+	sure := func(c Command) string {
+		if c.Sure {
+			return c.Line
+		}
+		return ""
+	}
+	return Answers{Name: p.Name, Build: sure(p.Build()), Test: sure(p.Test()), Lint: sure(p.Lint()),
+		Settings: []Setting{{Key: "AGENT", Help: "Which.", Value: "claude", Active: true}}}
+}
+
+func textOf(t *testing.T, files []File, path string) string {
+	t.Helper()
+	i := slices.IndexFunc(files, func(f File) bool { return f.Path == path })
+	if i < 0 {
+		t.Fatalf("no %s", path)
+	}
+	return files[i].Text
+}
+
+func TestFiles_plan_hasTheIntendedTasks(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		open  int
+		first string
+	}{
+		{"nothing to work on costs no call", nil, 0, ""},
+		{"a manifest alone is nothing to work on", map[string]string{"go.mod": "", "README.md": "", "LICENSE": ""}, 0, ""},
+		{"tests are known", map[string]string{"go.mod": "", "x.go": ""}, 2, "Run `go test ./...` and make it succeed"},
+		{"tests are not known", map[string]string{"x.c": ""}, 2, "Find out how this project is tested, and write the command to `.ralph/AGENT.md`"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := repo(t, c.files)
+			p, err := Detect(dir, everything)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files, err := Files(dir, p, answersFor(p))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := Write(dir, files); err != nil {
+				t.Fatal(err)
+			}
+			list, err := task.Load(filepath.Join(dir, ".ralph/fix_plan.md"), []string{"Optional"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			open := 0
+			for _, task := range list.Tasks {
+				if !task.Done {
+					open++
+					if task.Optional || len(task.Criteria) == 0 {
+						t.Errorf("%q: optional %v, criteria %q", task.Title, task.Optional, task.Criteria)
+					}
+				}
+			}
+			if open != c.open || len(list.Tasks) == 0 {
+				t.Errorf("%d open of %d, want %d open", open, len(list.Tasks), c.open)
+			}
+			if next, _ := list.Next(); next.Title != c.first {
+				t.Errorf("first %q, want %q", next.Title, c.first)
+			}
+		})
+	}
+}
+
+func TestFiles_textsNameTheCommandsAndThePlan(t *testing.T) {
+	dir := repo(t, map[string]string{
+		"go.mod": "", "x.go": "", "AGENTS.md": "", "prd.json": "{}", "web/package.json": `{"scripts":{"test":"x"}}`,
+	})
+	p, err := Detect(dir, everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := Files(dir, p, answersFor(p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, words := range map[string][]string{
+		".ralph/PROMPT.md": {"# shop\n", "`prd.json`: the plan", "`AGENTS.md`: read it too", "`go vet ./...`, `go build ./...`, `go test ./...`"},
+		".ralph/AGENT.md":  {"## Go\n", "- test: `go test ./...`\n", "### `web` (Node.js)\n", "- test: `npm test`\n", "- `go vet ./...`\n"},
+		".ralphrc":         {"# Which.\nAGENT=claude\n"},
+	} {
+		text := textOf(t, files, path)
+		for _, w := range words {
+			if !strings.Contains(text, w) {
+				t.Errorf("%s has no %q:\n%s", path, w, text)
+			}
+		}
+	}
+	for _, f := range files {
+		if strings.Contains(f.Text, "\n\n\n") || strings.Contains(f.Text, "<no value>") || strings.HasSuffix(f.Text, "\n\n") || !strings.HasSuffix(f.Text, "\n") {
+			t.Errorf("%s is untidy:\n%s", f.Path, f.Text)
+		}
+	}
+}
+
+func TestFiles_kept_namesWhatIsThere(t *testing.T) {
+	dir := repo(t, map[string]string{"PROMPT.md": "", ".ralph/AGENT.md": "", ".ralph/prd.json": "{}", ".ralph/config.yaml": ""})
+	if err := os.Symlink("nowhere", filepath.Join(dir, ".ralph/.gitignore")); err != nil {
+		t.Fatal(err)
+	}
+	files, err := Files(dir, Project{}, Answers{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range files {
+		got = append(got, f.Path+" <- "+f.Kept)
+	}
+	if diff := cmp.Diff([]string{
+		".ralph/PROMPT.md <- PROMPT.md", ".ralph/fix_plan.md <- .ralph/prd.json", ".ralph/AGENT.md <- .ralph/AGENT.md",
+		".ralph/.gitignore <- .ralph/.gitignore", ".ralphrc <- .ralph/config.yaml",
+	}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// tree is every file below dir with its text.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		if d.IsDir() {
+			all[name+"/"] = ""
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		all[name] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestWrite_newAndOldFiles_haveTextAndMode(t *testing.T) {
+	dir := repo(t, map[string]string{".ralph/a": "old"})
+	if err := os.Chmod(filepath.Join(dir, ".ralph/a"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(dir, []File{{Path: ".ralph/a", Text: "new"}, {Path: "b", Text: "b"}}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{".ralph/": "", ".ralph/a": "new", "b": "b"}, tree(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+	for _, name := range []string{".ralph/a", "b"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode() != 0o644 {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
+}
+
+func TestWrite_oneFileIsImpossible_leavesEverythingAsItWas(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		there map[string]string
+		files []File
+	}{
+		{"the last is a folder", map[string]string{"a": "old", "z/x": ""}, []File{{Path: ".ralph/n"}, {Path: "a", Text: "new"}, {Path: "b"}, {Path: "z"}}},
+		{"a folder is a file", map[string]string{"a": "old", ".ralph": "file"}, []File{{Path: "a", Text: "new"}, {Path: ".ralph/n"}}},
+		{"a folder cannot be made", map[string]string{"a": "old"}, []File{{Path: "a", Text: "new"}, {Path: "no/no/n"}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := repo(t, c.there)
+			before := tree(t, dir)
+			if err := Write(dir, c.files); err == nil {
+				t.Error("no error")
+			}
+			if diff := cmp.Diff(before, tree(t, dir)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,212 @@
+package scaffold
+
+import "slices"
+
+// row is one kind of project.
+type row struct {
+	Language string
+	When     evidence
+	// Manifests are file names that make a folder below the root a project of its own.
+	Manifests                     []string
+	Setup, Build, Test, Lint, Run []candidate
+	Allow                         []string // see Part
+}
+
+// candidate is a command and what has to be true for it. Without a condition
+// it is only a suggestion.
+type candidate struct {
+	Line string
+	When evidence
+}
+
+// table lists what Detect knows. The order decides whose command speaks for
+// the whole project; Make only fills the gaps.
+func table() []row {
+	return slices.Concat([]row{goRow(), rustRow()}, javaRows(), pythonRows(), []row{rubyRow(), phpRow()}, nodeRows(), []row{makeRow(), shellRow()})
+}
+
+func goRow() row {
+	return row{
+		Language: "Go", When: file("go.mod"), Manifests: []string{"go.mod"},
+		Setup: []candidate{{"go mod download", file("go.mod")}},
+		Build: []candidate{{"go build ./...", anywhere("*.go")}, {Line: "go build ./..."}},
+		Test:  []candidate{{"go test ./...", anywhere("*.go")}, {Line: "go test ./..."}},
+		Lint: []candidate{
+			{"golangci-lint run", file(".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json")},
+			{"go vet ./...", anywhere("*.go")}, {Line: "go vet ./..."},
+		},
+		Run:   []candidate{{"go run .", file("main.go")}},
+		Allow: []string{"go", "gofmt"},
+	}
+}
+
+func rustRow() row {
+	workspace := text("Cargo.toml", "[workspace]")
+	return row{
+		Language: "Rust", When: file("Cargo.toml"), Manifests: []string{"Cargo.toml"},
+		Build: []candidate{{"cargo build --workspace", workspace}, {"cargo build", file("Cargo.toml")}},
+		Test:  []candidate{{"cargo test --workspace", workspace}, {"cargo test", file("Cargo.toml")}},
+		Lint: []candidate{
+			{"cargo clippy --all-targets", either(file("clippy.toml", ".clippy.toml"), text(".github/workflows/*", "cargo clippy"))},
+			{Line: "cargo clippy --all-targets"},
+		},
+		Run:   []candidate{{"cargo run", file("src/main.rs")}},
+		Allow: []string{"cargo build", "cargo test", "cargo check", "cargo clippy", "cargo fmt", "cargo run", "cargo add"},
+	}
+}
+
+func javaRows() []row {
+	gradle := []string{"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"}
+	return []row{{
+		Language: "Java (Gradle)", When: file(gradle...), Manifests: gradle[:2],
+		Build: []candidate{{"./gradlew assemble", file("gradlew")}, {"gradle assemble", file(gradle...)}},
+		Test:  []candidate{{"./gradlew test", file("gradlew")}, {"gradle test", file(gradle...)}},
+		Lint:  []candidate{{Line: "./gradlew check"}},
+		Allow: []string{"./gradlew", "gradle"},
+	}, {
+		Language: "Java (Maven)", When: file("pom.xml"), Manifests: []string{"pom.xml"},
+		Build: []candidate{{"./mvnw -q test-compile", file("mvnw")}, {"mvn -q test-compile", file("pom.xml")}},
+		Test:  []candidate{{"./mvnw -q test", file("mvnw")}, {"mvn -q test", file("pom.xml")}},
+		Allow: []string{"./mvnw", "mvn"},
+	}}
+}
+
+// pythonRows has one row for each way to reach the project's interpreter.
+func pythonRows() []row {
+	pip := func(python string) []candidate {
+		return []candidate{
+			{python + " -m pip install -r requirements.txt", file("requirements.txt")},
+			{python + " -m pip install -e .", file("pyproject.toml", "setup.py")},
+		}
+	}
+	plain := file("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "pytest.ini", "tox.ini", "manage.py", "*.py")
+	const venv = ".venv/bin/python"
+	return []row{
+		pythonRow("uv run ", "uv run python", []candidate{{"uv sync", file("pyproject.toml")}},
+			either(file("uv.lock"), text("pyproject.toml", "[tool.uv"))),
+		pythonRow("poetry run ", "poetry run python", []candidate{{"poetry install", file("pyproject.toml")}},
+			either(file("poetry.lock"), text("pyproject.toml", "[tool.poetry"))),
+		pythonRow("pipenv run ", "pipenv run python", []candidate{{"pipenv install --dev", file("Pipfile")}}, file("Pipfile")),
+		pythonRow(venv+" -m ", venv, pip(venv), both(file(venv), plain)),
+		pythonRow("python3 -m ", "python3", pip("python3"), plain),
+	}
+}
+
+// pythonRow is for a project whose tools are run as prefix + "pytest".
+func pythonRow(prefix, python string, setup []candidate, when evidence) row {
+	tests := anywhere("test_*.py", "*_test.py", "tests.py")
+	unit := textAnywhere("unittest", "test_*.py", "*_test.py", "tests.py")
+	named := either(file("pytest.ini", "conftest.py", "tests/conftest.py", "test/conftest.py"),
+		text("pyproject.toml", "pytest"), text("setup.cfg", "pytest"), text("tox.ini", "pytest"),
+		text("requirements*.txt", "pytest"), text("Pipfile", "pytest"))
+	return row{
+		Language: "Python", When: when, Manifests: []string{"pyproject.toml", "setup.py"},
+		Setup: setup,
+		// Without a test that they find, pytest and unittest fail: a condition of all.
+		Test: []candidate{
+			{prefix + "pytest", both(tests, named)},
+			{python + " manage.py test", both(tests, file("manage.py"))},
+			{python + " -m unittest discover", both(unit, file("test*.py", "tests/__init__.py", "test/__init__.py"))},
+			{python + " -m unittest discover -s tests", both(unit, file("tests/test*.py"))},
+			{prefix + "pytest", tests},
+			{Line: prefix + "pytest"},
+		},
+		Lint: []candidate{
+			{prefix + "ruff check .", either(file("ruff.toml", ".ruff.toml"), text("pyproject.toml", "ruff"), text("requirements*.txt", "ruff"))},
+			{prefix + "flake8", either(file(".flake8"), text("setup.cfg", "[flake8]"), text("tox.ini", "[flake8]"))},
+			{Line: prefix + "ruff check ."},
+		},
+		Run:   []candidate{{python + " main.py", file("main.py")}},
+		Allow: []string{python, "python3", "pytest"},
+	}
+}
+
+func rubyRow() row {
+	return row{
+		Language: "Ruby", When: file("Gemfile", "*.gemspec"), Manifests: []string{"Gemfile"},
+		Setup: []candidate{{"bundle install", file("Gemfile")}},
+		Test: []candidate{
+			{"bundle exec rspec", anywhere("*_spec.rb")},
+			{"bin/rails test", both(file("bin/rails"), anywhere("*_test.rb"))},
+			{"bundle exec rake test", both(text("Rakefile", "test"), anywhere("*_test.rb", "test_*.rb"))},
+		},
+		Lint:  []candidate{{"bundle exec rubocop", file(".rubocop.yml")}},
+		Allow: []string{"bundle exec", "bundle install", "ruby"},
+	}
+}
+
+func phpRow() row {
+	return row{
+		Language: "PHP", When: file("composer.json"), Manifests: []string{"composer.json"},
+		Setup: []candidate{{"composer install", file("composer.json")}},
+		Test: []candidate{
+			{"composer test", script("composer.json", "test")},
+			{"vendor/bin/phpunit", file("phpunit.xml", "phpunit.xml.dist")},
+		},
+		Lint: []candidate{
+			{"composer lint", script("composer.json", "lint")},
+			{"vendor/bin/phpstan analyse", file("phpstan.neon", "phpstan.neon.dist")},
+		},
+		Allow: []string{"composer install", "php", "vendor/bin/phpunit"},
+	}
+}
+
+// nodeRows has one row for each package manager; npm is the one that leaves
+// no other trace.
+func nodeRows() []row {
+	return []row{
+		nodeRow("pnpm", "pnpm test", either(file("pnpm-lock.yaml", "pnpm-workspace.yaml"), packageManager("pnpm"))),
+		nodeRow("yarn", "yarn test", either(file("yarn.lock"), packageManager("yarn"))),
+		nodeRow("bun", "bun run test", either(file("bun.lock", "bun.lockb"), packageManager("bun"))),
+		nodeRow("npm", "npm test", file("package.json")),
+	}
+}
+
+func nodeRow(manager, test string, when evidence) row {
+	const manifest = "package.json"
+	install := manager + " install"
+	return row{
+		Language: "Node.js", When: both(file(manifest), when), Manifests: []string{manifest},
+		Setup: []candidate{{install, file(manifest)}},
+		Build: []candidate{
+			{manager + " run build", script(manifest, "build")},
+			{manager + " run typecheck", script(manifest, "typecheck")},
+			{Line: manager + " run build"},
+		},
+		Test: []candidate{
+			// It watches for ever unless it thinks that it runs in CI.
+			{"CI=true " + test, both(script(manifest, "test"), text(manifest, "react-scripts test"))},
+			{test, script(manifest, "test")},
+			{Line: test},
+		},
+		Lint:  []candidate{{manager + " run lint", script(manifest, "lint")}, {Line: manager + " run lint"}},
+		Run:   []candidate{{manager + " start", script(manifest, "start")}, {manager + " run dev", script(manifest, "dev")}},
+		Allow: []string{test, manager + " run", install, "npx", "node"},
+	}
+}
+
+func makeRow() row {
+	return row{
+		Language: "Make", When: file("Makefile", "makefile", "GNUmakefile"),
+		Build: []candidate{{"make build", target("build")}, {"make", target("all")}},
+		Test:  []candidate{{"make test", target("test")}, {"make check", target("check")}},
+		Lint:  []candidate{{"make lint", target("lint")}},
+		Run:   []candidate{{"make run", target("run")}},
+		Allow: []string{"make"},
+	}
+}
+
+func shellRow() row {
+	return row{
+		Language: "Shell", When: file("*.sh", "*.bats", "bin/*.sh", "test/*.bats", "tests/*.bats"),
+		Test: []candidate{
+			{"bats test", file("test/*.bats")},
+			{"bats tests", file("tests/*.bats")},
+			{"bats .", file("*.bats")},
+			{"./test.sh", file("test.sh")},
+			{"./tests/run.sh", file("tests/run.sh")},
+		},
+		Lint:  []candidate{{"shellcheck *.sh", both(file(".shellcheckrc"), file("*.sh"))}},
+		Allow: []string{"sh", "bash"},
+	}
+}
