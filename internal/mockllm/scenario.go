@@ -1,0 +1,141 @@
+// Package mockllm is a stand-in for the HTTP APIs of language models, so that
+// real agent CLIs can be run without an account, a network or chance. It
+// listens on loopback only and answers what a Scenario says.
+//
+// Today it speaks Anthropic Messages (anthropic.go). Another vendor's API is
+// one more file with its rows in the table of routes.
+package mockllm
+
+import "time"
+
+// Scenario is what the model answers, one run for each prompt that a user
+// gives to an agent. After the last run the last one repeats.
+type Scenario struct {
+	Runs [][]Step
+}
+
+// Step is the answer to one model request. A step with an Error, a Limit, a
+// StreamError or a Cut is a failure: the prompt that runs into it is not over,
+// so the next request goes on behind it, also when it comes from a new process.
+type Step struct {
+	Text  string
+	Tools []Tool
+	Usage Usage // zero: made-up numbers
+
+	Error       *APIError     // the HTTP answer in place of a stream
+	Limit       *Limit        // a subscription's usage limit
+	StreamError *APIError     // a good start, then an error event in the stream
+	Cut         *Cut          // the stream ends or stops early
+	Times       int           // how often a failure is served; 0: once, -1: for ever
+	Delay       time.Duration // before the first byte
+	Pace        time.Duration // between two events of the stream
+}
+
+// Tool is a tool call. The names "bash" (with Command) and "write" (with Path
+// and Content) stand for whichever declared tool does that job; any other name
+// is sent as it is, with Input.
+type Tool struct {
+	Name    string
+	Command string
+	Path    string // relative paths are joined to the agent's working directory
+	Content string
+	Input   map[string]any
+}
+
+// Usage is what a reply reports, in tokens.
+type Usage struct {
+	Input, Output, CacheRead, CacheWrite int
+}
+
+// APIError is an error answer; each vendor's file puts it in the vendor's shape.
+type APIError struct {
+	Status  int
+	Type    string // the vendor's word, rate_limit_error for example
+	Message string
+	Header  map[string]string
+}
+
+// Limit is a used-up window of a subscription. Requests are rejected from the
+// first one on until For has passed; then the scenario goes on. The agent is
+// told the time at which that will be.
+type Limit struct {
+	Window string // five_hour or seven_day
+	For    time.Duration
+}
+
+// Cut ends a stream after so many events; zero is before the headers.
+type Cut struct {
+	After int
+	Hang  bool // stay silent in place of resetting the connection
+}
+
+func (s Step) fails() bool {
+	return s.Error != nil || s.Limit != nil || s.StreamError != nil || s.Cut != nil
+}
+
+// answer names the kind of a step for the log of requests.
+func (s Step) answer() string {
+	switch {
+	case s.Error != nil:
+		return "error"
+	case s.Limit != nil:
+		return "limit"
+	case s.StreamError != nil:
+		return "stream error"
+	case s.Cut != nil && s.Cut.Hang:
+		return "hang"
+	case s.Cut != nil:
+		return "drop"
+	case len(s.Tools) > 0:
+		return "tools"
+	}
+	return "text"
+}
+
+// script plays one scenario. Its methods are not safe for concurrent use.
+type script struct {
+	scenario  Scenario
+	begun     bool // a prompt has been seen
+	failed    bool // the latest step was a failure
+	run, step int  // the next answer
+	served    int  // how often the next answer has been given already
+	resetsAt  time.Time
+}
+
+// next picks the answer to a request; fresh says that it brings a new prompt.
+// It returns the numbers of run and step, both from 1, and with a Limit the
+// time at which that ends.
+func (s *script) next(fresh bool, now time.Time) (st Step, run, step int, resetsAt time.Time) {
+	if fresh && s.begun && !s.failed {
+		s.run, s.step, s.served = s.run+1, 0, 0
+	}
+	s.begun = true
+	steps := s.scenario.Runs[min(s.run, len(s.scenario.Runs)-1)]
+	for s.step < len(steps) {
+		st = steps[s.step]
+		if st.Limit == nil {
+			break
+		}
+		if s.served == 0 {
+			// The agent is told whole seconds.
+			s.resetsAt = now.Add(st.Limit.For + time.Second - 1).Truncate(time.Second)
+		}
+		if now.Before(s.resetsAt) {
+			s.served++
+			s.failed = true
+			return st, s.run + 1, s.step + 1, s.resetsAt
+		}
+		s.step, s.served = s.step+1, 0
+	}
+	if s.step >= len(steps) {
+		s.failed = false
+		return Step{Text: "Nothing more is scripted."}, s.run + 1, s.step + 1, time.Time{}
+	}
+	st, run, step = steps[s.step], s.run+1, s.step+1
+	s.served++
+	s.failed = st.fails()
+	if times := max(st.Times, 1); st.Times >= 0 && s.served >= times {
+		s.step, s.served = s.step+1, 0
+	}
+	return st, run, step, time.Time{}
+}
