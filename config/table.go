@@ -68,6 +68,10 @@ func agentOptions() []Option {
 		Kind: KindString, Default: "claude", field: func(o *runner.Options) any { return &o.Agent },
 		Help: "Which coding agent to run.",
 	}, {
+		Group: group, Key: "FALLBACK_AGENTS", Flag: "fallback-agents", Arg: "LIST", YAML: "agent.fallback",
+		Kind: KindList, field: func(o *runner.Options) any { return &o.FallbackAgents },
+		Help: "Agents that work, in this order, while the one before is under a usage limit; empty is none.",
+	}, {
 		Group: group, Key: "CLAUDE_CODE_CMD", Aliases: []string{"AGENT_CMD"}, YAML: "agent.command",
 		Kind: KindString, Trust: true, Safe: []string{"claude"}, field: func(o *runner.Options) any { return &o.AgentCmd },
 		Help: "Command line that replaces the agent's program; empty is the agent's own.",

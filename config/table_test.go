@@ -134,7 +134,8 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 	c.AllowedTools = nil
 	want := runner.Options{
 		CallsPerHour: 100, Timeout: 15 * time.Minute, IdleTimeout: 10 * time.Minute,
-		Agent: "claude", PermissionMode: "allowed-tools", SessionExpiry: 24 * time.Hour,
+		Agent:          "claude",
+		FallbackAgents: []string{}, PermissionMode: "allowed-tools", SessionExpiry: 24 * time.Hour,
 		NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2, OutputDeclineThreshold: 70,
 		Cooldown: 30 * time.Minute, OnLimit: "wait", CompletionClaims: 2,
 		OptionalSections: []string{"Optional", "Future", "Future Enhancements", "Nice to Have"},

@@ -55,8 +55,11 @@ type Facts struct {
 	Started   time.Time   // of the run
 	Now       time.Time
 	Interrupt *Interrupt // a signal or a request to end
-	// LimitedUntil is the end of a usage limit that an earlier run met.
+	// LimitedUntil is when the first of the agents that may work is free of its
+	// usage limit; zero before an iteration when one is free.
 	LimitedUntil time.Time
+	// Fallback is an agent that is free, after a call that met a limit; empty: none.
+	Fallback string
 }
 
 // Interrupt is a person's wish to end the run.
@@ -77,7 +80,7 @@ func Rules() []Rule {
 	return []Rule{
 		{"interrupted", "signal, `ralph abort`, `ralph stop`", "stop 130, or 143 after SIGTERM and SIGHUP", interrupted},
 		{"agent_unusable", "not installed, auth, credit, admin, unknown model or flag", "stop 6", agentUnusable},
-		{"usage_limit", "structured rejection, or the agent CLI's own error text; also one that an earlier run met and that is not over", "wait to the real reset (+ margin), or stop 7; costs no iteration and no breaker count", usageLimit},
+		{"usage_limit", "structured rejection, or the agent CLI's own error text; also one that an earlier run met and that is not over", "another agent of `FALLBACK_AGENTS`; else wait to the real reset (+ margin), or stop 7, also when that is more than a day away; costs no iteration and no breaker count", usageLimit},
 		{"transient", "429, 5xx, overloaded, network, dropped stream, a session that is gone", "retry with growing delay, bounded; costs no iteration", transient},
 		{"integrity", "files of `.ralph/` that ralph needs were deleted or emptied by the agent", "restored and told to the agent; the second time: stop 3", integrity},
 		{"plan_unusable", "the plan vanished, broke, was emptied, or only tasks with impossible dependencies are open", "stop 2", planUnusable},

@@ -83,7 +83,10 @@ func TestDecide_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"crash is no unusable agent", func(f *Facts) { outcome(f, agent.ClassCrash) }, "continue", ActionContinue, 0},
 		{"of the iteration before, not of the next", func(f *Facts) { outcome(f, agent.ClassAuth); f.Starting = true }, "continue", ActionContinue, 0},
 
-		{"usage limit", func(f *Facts) { outcome(f, agent.ClassUsageLimit) }, "usage_limit", ActionWait, 0},
+		{"usage limit", func(f *Facts) { outcome(f, agent.ClassUsageLimit); f.LimitedUntil = noon.Add(time.Hour) }, "usage_limit", ActionWait, 0},
+		{"usage limit, reset in a day", func(f *Facts) { outcome(f, agent.ClassUsageLimit); f.LimitedUntil = noon.Add(24 * time.Hour) }, "usage_limit", ActionWait, 0},
+		{"usage limit, reset in more than a day", func(f *Facts) { outcome(f, agent.ClassUsageLimit); f.LimitedUntil = noon.Add(24*time.Hour + 1) }, "usage_limit", ActionStop, 7},
+		{"usage limit, another agent is free", func(f *Facts) { outcome(f, agent.ClassUsageLimit); f.Fallback = "codex" }, "usage_limit", ActionRetry, 0},
 		{"usage limit, told to stop", func(f *Facts) { outcome(f, agent.ClassUsageLimit); f.Options.OnLimit = "stop" }, "usage_limit", ActionStop, 7},
 		{"limit of an earlier run, not over", func(f *Facts) { starting(f); f.LimitedUntil = noon.Add(time.Second) }, "usage_limit", ActionWait, 0},
 		{"limit of an earlier run, over", func(f *Facts) { starting(f); f.LimitedUntil = noon }, "continue", ActionContinue, 0},

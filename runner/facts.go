@@ -16,6 +16,7 @@ import (
 type Iteration struct {
 	Number  int
 	Task    task.Task // zero without a plan
+	Agent   string    // name of the row
 	Outcome agent.Outcome
 	Signal  agent.Signal
 	// Signalled is true when the agent's own final message ended with a status block.

@@ -28,6 +28,8 @@ import (
 const (
 	fakeName  = "RALPH_TEST_FAKE"
 	fakeCount = "RALPH_TEST_COUNT"
+	// fakeAgentName tells the fake under which name it was started.
+	fakeAgentName = "RALPH_TEST_AGENT"
 )
 
 func TestMain(m *testing.M) {
@@ -144,6 +146,15 @@ var fakes = map[string]func(*fake) int{
 		f.work()
 		return f.result("Did it."+block(!open1(planName), ""), nil)
 	},
+	"shared": func(f *fake) int {
+		name := os.Getenv(fakeAgentName)
+		put(fmt.Sprintf("who-%d", f.call), name+" "+strings.Join(os.Args, " "))
+		if name == "claude" && f.call == 1 {
+			return limit(f, time.Now().Add(time.Second))
+		}
+		f.work()
+		return f.result("ok"+block(!open1(planName), ""), nil)
+	},
 	"limited-long": func(f *fake) int { return limit(f, time.Now().Add(5*time.Hour)) },
 	"vandal": func(f *fake) int {
 		_ = os.RemoveAll(".ralph")
@@ -253,8 +264,16 @@ func newBench(t *testing.T, fakeAgent string, boxes ...string) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.d.Dir, b.d.RunID, b.d.Spec, b.d.Log = b.dir, "run-1", spec, hclog.NewNullLogger()
-	b.d.Program = []string{self}
+	b.d.Dir, b.d.RunID, b.d.Log, b.o.Agent = b.dir, "run-1", hclog.NewNullLogger(), "claude"
+	b.d.Agents = func(name string) (Agent, error) {
+		s := spec
+		s.Name = name
+		if strings.HasPrefix(name, "no-") {
+			return Agent{}, fmt.Errorf("unknown agent %q", name)
+		}
+		s.Env = append(s.Env, fakeAgentName+"="+name)
+		return Agent{Spec: s, Program: []string{self}}, nil
+	}
 	b.d.Env = []string{"GORACE=atexit_sleep_ms=0", "PATH=" + os.Getenv("PATH"), "HOME=" + b.dir, fakeName + "=" + fakeAgent, fakeCount + "=" + filepath.Join(t.TempDir(), "count")}
 	b.d.Prompt = filepath.Join(b.dir, ".ralph/PROMPT.md")
 	b.d.Show = func(e state.Event) { b.seen = append(b.seen, e) }

@@ -31,7 +31,7 @@ const (
 
 // iterate makes one agent call and answers it.
 func (l *Loop) iterate(ctx context.Context, next task.Task) (Decision, error) {
-	_, plan := l.loadPlan()
+	list, plan := l.loadPlan()
 	template, err := os.ReadFile(l.d.Prompt)
 	if err != nil {
 		return Decision{Action: ActionStop, Rule: "plan_unusable", Reason: fmt.Sprintf("the prompt is gone: %v", err),
@@ -44,7 +44,13 @@ func (l *Loop) iterate(ctx context.Context, next task.Task) (Decision, error) {
 		}
 		l.before = &s
 	}
-	it := Iteration{Number: l.mem.Iterations + 1, Task: next, Before: plan}
+	cast, err := l.cast(list, next, time.Now())
+	if err != nil {
+		return Decision{Action: ActionStop, Rule: "plan_unusable", Reason: fmt.Sprintf("task %q: %v", next.Title, err),
+			Exit: ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed}, nil
+	}
+	l.announceAgent(cast)
+	it := Iteration{Number: l.mem.Iterations + 1, Task: next, Before: plan, Agent: cast.agent.Spec.Name}
 	text := prompt.Build(l.promptInput(string(template), it))
 	if err := l.begin(it, text); err != nil {
 		return Decision{}, err
@@ -54,7 +60,7 @@ func (l *Loop) iterate(ctx context.Context, next task.Task) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	it.Outcome = l.d.Spec.Classify(transcript, exit, time.Now())
+	it.Outcome = cast.agent.Spec.Classify(transcript, exit, time.Now())
 	if err := l.observe(ctx, &it, files); err != nil {
 		return Decision{}, err
 	}
@@ -113,11 +119,12 @@ func (l *Loop) call(ctx context.Context, it Iteration, text string) (*agent.Tran
 	}
 	defer raw.Close()
 	session := l.resumable()
-	cmd := l.d.Spec.Command(l.request(text, session))
+	spec := l.current.agent.Spec
+	cmd := spec.Command(l.request(l.current, text, session))
 	cmd.Size, cmd.Resize, cmd.Kill = l.d.Size, l.d.Resize, l.d.Kill
 	cmd.Timeout, cmd.IdleTimeout, cmd.FinalGrace, cmd.KillGrace = l.timeout(), l.o.IdleTimeout, finalGrace, killGrace
 	transcript := &agent.Transcript{}
-	decoder := l.d.Spec.NewDecoder(func(e state.Event) {
+	decoder := spec.NewDecoder(func(e state.Event) {
 		transcript.Add(e)
 		e.Iteration = it.Number
 		l.see(e)
@@ -226,6 +233,9 @@ func (l *Loop) fold(it *Iteration, t *agent.Transcript, exit ptyexec.Exit) {
 	it.Duration, it.ToolCalls, it.FinalBytes, it.Usage = exit.Duration, t.ToolCalls, len(t.Final), t.Usage
 	it.Signal, it.Signalled = agent.ParseSignal(t.Final)
 	for _, d := range t.Denials {
+		if agent.Asks(d) {
+			continue // a question, answered as such
+		}
 		if agent.Compound(d, l.o.AllowedTools) {
 			it.Advised = append(it.Advised, d)
 		} else {
@@ -261,6 +271,12 @@ func (l *Loop) conclude(ctx context.Context, it Iteration) (Decision, error) {
 	l.it = it
 	f := l.facts(ctx, it.After)
 	f.Checks = it.Checks
+	if kindOf(it.Outcome.Class) == kindLimit {
+		l.limits[it.Agent] = limitEnd(it.Outcome, l.mem.Limits, now)
+		names := l.candidates(it.Task.Choice.Or(task.Choice{Agent: l.o.Agent}))
+		f.Fallback, _ = l.free(names, now)
+		f.LimitedUntil = l.freeAt(append(names, it.Agent), now)
+	}
 	d := Decide(f)
 	l.note(d)
 	l.notes.feedback = append(l.notes.feedback, hints(it)...)

@@ -24,7 +24,6 @@ import (
 
 	"ralph/logs"
 	"ralph/ptyexec"
-	"ralph/runner/agent"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/task"
@@ -36,14 +35,15 @@ type Deps struct {
 	Dir     string // the project
 	RunID   string
 	Resumed bool // continue the counters of the last run
-	Spec    agent.Spec
-	Program []string // replaces the row's program
-	Env     []string
-	Checks  []gate.Check
-	State   *state.Writer
-	Log     hclog.Logger
-	Prompt  string // path of the user's prompt
-	Plan    string // path of the plan, empty for none
+	// Agents finds an agent by its name: the option's, a plan's, a task's or a
+	// fallback. The error names those that exist.
+	Agents func(name string) (Agent, error)
+	Env    []string
+	Checks []gate.Check
+	State  *state.Writer
+	Log    hclog.Logger
+	Prompt string // path of the user's prompt
+	Plan   string // path of the plan, empty for none
 
 	// Show gets every event, from one goroutine at a time.
 	Show func(state.Event)
@@ -81,7 +81,8 @@ type Loop struct {
 	calls   state.Calls
 	signals state.Signals
 	session state.Session
-	limited time.Time // end of a usage limit that is known
+	limits  map[string]time.Time // ends of the usage limits that are known, by agent
+	current casting              // who works, or worked last
 	hadPlan bool
 	before  *git.Snapshot // of the tree as the last iteration left it; nil: look again
 	notes   notes
@@ -105,7 +106,7 @@ type notes struct {
 
 // New prepares a run; nothing is written yet.
 func New(o Options, d Deps) *Loop {
-	return &Loop{o: o, d: d, wake: make(chan struct{}, 1), skipped: map[string]bool{}}
+	return &Loop{o: o, d: d, wake: make(chan struct{}, 1), skipped: map[string]bool{}, limits: map[string]time.Time{}}
 }
 
 // Run runs until a decision stops it. The context is cancelled with an
@@ -156,11 +157,12 @@ func (l *Loop) loop(ctx context.Context) (Decision, error) {
 			}
 			continue
 		}
+		made := l.mem.Iterations
 		d, err = l.iterate(ctx, next)
 		if err != nil || d.Action == ActionStop {
 			return d, err
 		}
-		if d.Until.IsZero() && l.o.Delay > 0 {
+		if d.Until.IsZero() && l.mem.Iterations > made {
 			d.Until = time.Now().Add(l.o.Delay)
 		}
 		if !d.Until.IsZero() {
@@ -198,6 +200,7 @@ func (l *Loop) admit(ctx context.Context) (Decision, task.Task, error) {
 			f.Undoable = append(f.Undoable, t.ID)
 		}
 	}
+	f.LimitedUntil = l.freeAt(l.candidates(next.Choice.Or(list.Choice).Or(task.Choice{Agent: l.o.Agent})), now)
 	d := Decide(f)
 	l.note(d)
 	if d.Action == ActionStop {
@@ -211,7 +214,7 @@ func (l *Loop) admit(ctx context.Context) (Decision, task.Task, error) {
 func (l *Loop) facts(ctx context.Context, plan PlanFacts) Facts {
 	return Facts{
 		It: l.it, Memory: l.mem, Options: l.o, Plan: plan, HadPlan: l.hadPlan, HasChecks: len(l.d.Checks) > 0,
-		Calls: l.calls, Started: l.started, Now: time.Now(), Interrupt: l.interrupt(ctx), LimitedUntil: l.limited,
+		Calls: l.calls, Started: l.started, Now: time.Now(), Interrupt: l.interrupt(ctx),
 	}
 }
 
@@ -245,8 +248,8 @@ func (l *Loop) open() error {
 		l.mem.Usage, l.mem.Iterations = old.Usage, old.LoopCount
 		l.started = old.StartedAt
 	}
-	if old.Rule == "usage_limit" && old.Agent == l.d.Spec.Name {
-		l.limited = old.WakeAt
+	if old.Rule == "usage_limit" {
+		l.limits[old.Agent] = old.WakeAt
 	}
 	if l.o.AutoReset && l.mem.Breaker.State != state.BreakerClosed {
 		if err := l.moveBreaker(state.Breaker{State: state.BreakerClosed, Reason: "reset at the start of a run", LastChange: l.started}); err != nil {
@@ -274,16 +277,16 @@ func (l *Loop) announce(old state.Status) error {
 		RunID: l.d.RunID, PID: os.Getpid(), StartedAt: l.started, LoopCount: l.mem.Iterations,
 		MaxIterations: l.o.MaxIterations, MaxCallsPerHour: l.o.CallsPerHour, MaxTokensPerHour: l.o.TokensPerHour,
 		Status: state.StatusRunning, LastAction: "run started", Phase: "starting",
-		Agent: l.d.Spec.Name, Model: l.o.Model, Usage: l.mem.Usage,
+		Agent: l.o.Agent, Model: l.o.Model, Usage: l.mem.Usage,
 		Breaker: state.BreakerStatus{State: l.mem.Breaker.State, Reason: l.mem.Breaker.Reason},
 		Task:    state.TaskStatus{Done: plan.Done, Total: plan.Total},
 	})
 	l.board.update(func(s *state.Status) { l.showCalls(s) })
-	text := fmt.Sprintf("run %s: agent %s", l.d.RunID, l.d.Spec.Name)
+	text := fmt.Sprintf("run %s: agent %s", l.d.RunID, l.o.Agent)
 	if old.Status == state.StatusRunning || old.Status == state.StatusWaiting || old.Status == state.StatusPaused {
 		text += fmt.Sprintf("; run %s before it was killed in iteration %d", old.RunID, old.LoopCount+1)
 	}
-	l.d.Log.Info("run started", logs.KeyRun, l.d.RunID, logs.KeyAgent, l.d.Spec.Name)
+	l.d.Log.Info("run started", logs.KeyRun, l.d.RunID, logs.KeyAgent, l.o.Agent)
 	l.emit(state.Event{Kind: state.KindRunStart, Text: text, Model: l.o.Model})
 	return l.board.save()
 }
@@ -296,8 +299,8 @@ func (l *Loop) close(d Decision) error {
 	l.board.update(func(s *state.Status) {
 		s.Status, s.ExitReason, s.ExitCode, s.Rule, s.Reason = d.Status, d.ExitReason, d.Exit, d.Rule, d.Reason
 		s.LastAction, s.Phase, s.WakeAt = "run ended", "ended", d.Until
-		if d.Until.IsZero() && d.Status == state.StatusStopped && time.Now().Before(l.limited) {
-			s.WakeAt, s.Rule = l.limited, "usage_limit" // the next run still has to wait for it
+		if until := l.limits[s.Agent]; d.Until.IsZero() && d.Status == state.StatusStopped && time.Now().Before(until) {
+			s.WakeAt, s.Rule = until, "usage_limit" // the next run still has to wait for it
 		}
 	})
 	l.emit(state.Event{Kind: state.KindRunEnd, Text: d.Reason, Error: d.Exit != ExitComplete, Usage: &l.mem.Usage,

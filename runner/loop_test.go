@@ -417,3 +417,59 @@ func TestLoop_autoReset_closesAnOpenBreaker(t *testing.T) {
 	}
 	wantEnd(t, b.run(t.Context()), "complete", 0)
 }
+
+func (b *bench) said() string {
+	var all []string
+	for _, e := range b.seen {
+		if e.Kind == state.KindDecision {
+			all = append(all, e.Text)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+func TestLoop_limitedAgent_isReplacedAndComesBack(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "shared", "[ ] one", "[ ] two")
+	b.o.FallbackAgents, b.o.Model = []string{"codex"}, "opus"
+	b.o.Delay = limitMargin + 3*time.Second // claude is free again then
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	for call, want := range []string{"claude", "codex", "claude"} {
+		if got := b.read("who-" + strconv.Itoa(call+1)); !strings.HasPrefix(got, want+" ") {
+			t.Errorf("call %d was made by %s, want %s", call+1, got, want)
+		}
+	}
+	if who := b.read("who-2"); strings.Contains(who, "opus") {
+		t.Errorf("the fallback was asked for a model of another vendor: %s", who)
+	}
+	if said := b.said(); !strings.Contains(said, "agent codex instead of claude, which is limited until") || !strings.Contains(said, "agent claude") {
+		t.Errorf("switches were not said: %s", said)
+	}
+	if got := b.rules(); !strings.Contains(got, "usage_limit") {
+		t.Errorf("rules %s", got)
+	}
+}
+
+func TestLoop_agentOfTaskAndPlan_beatTheOption(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "shared", "[ ] one <!-- ralph: agent=gemini model=pro -->", "[ ] two")
+	b.write(planName, "<!-- ralph: agent=codex -->\n"+b.read(planName))
+	b.o.Model = "opus"
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	if who := b.read("who-1"); !strings.HasPrefix(who, "gemini ") || !strings.Contains(who, "pro") {
+		t.Errorf("first task: %s", who)
+	}
+	if who := b.read("who-2"); !strings.HasPrefix(who, "codex ") || strings.Contains(who, "opus") {
+		t.Errorf("second task: %s", who)
+	}
+}
+
+func TestLoop_taskNamesAnUnknownAgent_stopsWithTheName(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one <!-- ralph: agent=no-such -->")
+	r := b.run(t.Context())
+	wantEnd(t, r, "plan_unusable", ExitUsage)
+	if !strings.Contains(r.Decision.Reason, "no-such") || b.calls() != 0 {
+		t.Errorf("%s, %d calls", r.Decision.Reason, b.calls())
+	}
+}

@@ -14,6 +14,7 @@ type Options struct {
 	IdleTimeout   time.Duration // silence of the agent; 0: off
 
 	Agent          string   // row of the agent table
+	FallbackAgents []string // who works while Agent is under a usage limit, in this order
 	AgentCmd       string   // command line that replaces the row's program; empty: the row's
 	Model          string   // empty: the agent's own default
 	AllowedTools   []string // entries in the agent's own syntax

@@ -3,6 +3,7 @@ package runner
 import (
 	"fmt"
 	"os"
+	"time"
 
 	"ralph/runner/agent"
 	"ralph/runner/prompt"
@@ -30,14 +31,18 @@ func Preview(o Options, d Deps) (Dry, error) {
 	}
 	next, _ := l.choose(list)
 	text := prompt.Build(l.promptInput(string(template), Iteration{Number: 1, Task: next, Before: plan}))
-	cmd := d.Spec.Command(l.request(text, ""))
+	cast, err := l.cast(list, next, time.Now())
+	if err != nil {
+		return Dry{}, err
+	}
+	cmd := cast.agent.Spec.Command(l.request(cast, text, ""))
 	return Dry{Args: cmd.Args, Prompt: text, Done: plan.Done, Total: plan.Total, Next: next.Title}, nil
 }
 
 // request is one agent call as the agent's row needs it.
-func (l *Loop) request(text, session string) agent.Request {
+func (l *Loop) request(c casting, text, session string) agent.Request {
 	return agent.Request{
-		Prompt: text, Model: l.o.Model, AllowedTools: l.o.AllowedTools, PermissionMode: l.o.PermissionMode,
-		Session: session, Program: l.d.Program, Dir: l.d.Dir, Env: l.d.Env, Root: os.Geteuid() == 0,
+		Prompt: text, Model: c.model, AllowedTools: l.o.AllowedTools, PermissionMode: l.o.PermissionMode,
+		Session: session, Program: c.agent.Program, Dir: l.d.Dir, Env: l.d.Env, Root: os.Geteuid() == 0,
 	}
 }

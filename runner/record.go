@@ -142,7 +142,7 @@ func (l *Loop) moveBreaker(b state.Breaker) error {
 // that ralph itself began are ever resumed.
 func (l *Loop) resumable() string {
 	s := l.session
-	if !l.o.Continue || l.mem.Stale || s.Agent != l.d.Spec.Name || time.Since(s.LastUsed) > l.o.SessionExpiry {
+	if !l.o.Continue || l.mem.Stale || s.Agent != l.current.agent.Spec.Name || time.Since(s.LastUsed) > l.o.SessionExpiry {
 		return ""
 	}
 	return s.SessionID
@@ -152,12 +152,12 @@ func (l *Loop) keepSession(it Iteration, id string) {
 	now := time.Now()
 	switch {
 	case it.Outcome.Class == agent.ClassStaleSession || it.Outcome.Class == agent.ClassContextTooLong:
-		l.session = state.Session{Agent: l.d.Spec.Name, ResetAt: now, ResetReason: string(it.Outcome.Class)}
+		l.session = state.Session{Agent: it.Agent, ResetAt: now, ResetReason: string(it.Outcome.Class)}
 	case id == "" || it.Failed() && it.Outcome.Class != agent.ClassTimeoutWithWork:
 		return
 	default:
 		if l.session.SessionID != id {
-			l.session = state.Session{Agent: l.d.Spec.Name, SessionID: id, CreatedAt: now}
+			l.session = state.Session{Agent: it.Agent, SessionID: id, CreatedAt: now}
 		}
 		l.session.LastUsed, l.session.Counted = now, l.counted
 	}
@@ -173,7 +173,7 @@ func summary(it Iteration, final string) string {
 	if it.Task.Title != "" {
 		fmt.Fprintf(&b, " worked on %q", it.Task.Title)
 	}
-	fmt.Fprintf(&b, ": %s, %d files changed, open tasks %d -> %d.", it.Outcome.Class, it.Change.Count, it.Before.Remaining, it.After.Remaining)
+	fmt.Fprintf(&b, ": %s, files changed: %d, open tasks: %d, then %d.", it.Outcome.Class, it.Change.Count, it.Before.Remaining, it.After.Remaining)
 	if it.Signal.Recommendation != "" {
 		fmt.Fprintf(&b, " It recommended: %s", it.Signal.Recommendation)
 	} else if line, _, _ := strings.Cut(strings.TrimSpace(final), "\n"); line != "" {

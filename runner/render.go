@@ -70,7 +70,7 @@ func renderEnd(e state.Event) string {
 	head := "=== "
 	switch e.Kind {
 	case state.KindIterationEnd:
-		head = fmt.Sprintf("--- iteration %d: %s in %s, %d files changed; ", e.Iteration, e.End.Outcome, e.End.Duration.Round(100*time.Millisecond), e.End.Files)
+		head = fmt.Sprintf("--- iteration %d: %s in %s, files changed: %d; ", e.Iteration, e.End.Outcome, e.End.Duration.Round(100*time.Millisecond), e.End.Files)
 	case state.KindRunEnd:
 		head = fmt.Sprintf("=== run ended with exit code %d: ", e.End.Exit)
 	}

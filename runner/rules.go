@@ -20,6 +20,8 @@ const (
 	limitMargin = 5 * time.Second
 	// limitPause is the least time between two calls that meet a limit.
 	limitPause = time.Minute
+	// limitPatience is the longest wait that is worth a living process.
+	limitPatience = 24 * time.Hour
 	// limitUnknown is the first wait when no reset time was given.
 	limitUnknown = 15 * time.Minute
 )
@@ -46,12 +48,18 @@ func usageLimit(f Facts) (Decision, bool) {
 	switch {
 	case f.Starting && f.Now.Before(f.LimitedUntil):
 		until, reason = f.LimitedUntil, "the usage limit that an earlier run met is not over"
-	case !f.Starting && kindOf(f.It.Outcome.Class) == kindLimit:
-		until, reason = limitEnd(f.It.Outcome, f.Memory.Limits, f.Now), f.It.Outcome.Reason
-	default:
+	case f.Starting || kindOf(f.It.Outcome.Class) != kindLimit:
 		return Decision{}, false
+	case f.Fallback != "":
+		return Decision{Action: ActionRetry, Reason: fmt.Sprintf("%s; going on with %s", f.It.Outcome.Reason, f.Fallback)}, true
+	default:
+		until, reason = f.LimitedUntil, f.It.Outcome.Reason
 	}
-	if f.Options.OnLimit == "stop" {
+	far := until.Sub(f.Now) > limitPatience
+	if far {
+		reason += fmt.Sprintf("; it resets in more than a day, %s", until.Local().Format("Mon Jan 2 15:04"))
+	}
+	if f.Options.OnLimit == "stop" || far {
 		return Decision{Action: ActionStop, Reason: reason, Until: until, Exit: ExitLimited,
 			ExitReason: "usage_limit", Status: state.StatusStopped}, true
 	}
@@ -183,9 +191,9 @@ func complete(f Facts) (Decision, bool) {
 	case f.Plan.Remaining > 0:
 		return Decision{}, false
 	case f.It.Claims():
-		return completed(fmt.Sprintf("all %d tasks are done and the agent's final message says so", f.Plan.Total), "plan_complete"), true
+		return completed(fmt.Sprintf("%d of %d tasks are done and the agent's final message says so", f.Plan.Done, f.Plan.Total), "plan_complete"), true
 	case f.HasChecks:
-		return completed(fmt.Sprintf("all %d tasks are done and all required checks pass", f.Plan.Total), "plan_complete"), true
+		return completed(fmt.Sprintf("%d of %d tasks are done and all required checks pass", f.Plan.Done, f.Plan.Total), "plan_complete"), true
 	}
 	return Decision{}, false
 }
@@ -194,7 +202,7 @@ func planComplete(f Facts) (Decision, bool) {
 	if !f.Starting || f.Plan.Total == 0 || f.Plan.Remaining > 0 || anyFailed(f.Checks) {
 		return Decision{}, false
 	}
-	return completed(fmt.Sprintf("all %d tasks of the plan are done", f.Plan.Total), "plan_complete"), true
+	return completed(fmt.Sprintf("the plan has nothing left: %d of %d tasks are done", f.Plan.Done, f.Plan.Total), "plan_complete"), true
 }
 
 func claimedIncomplete(f Facts) (Decision, bool) {

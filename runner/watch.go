@@ -152,9 +152,6 @@ func (l *Loop) pause(ctx context.Context) error {
 
 // wait sleeps until the decision's time. A resume request ends it early.
 func (l *Loop) wait(ctx context.Context, d Decision) error {
-	if d.Rule == "usage_limit" {
-		l.limited = d.Until
-	}
 	if time.Until(d.Until) <= 0 {
 		return nil
 	}
@@ -183,7 +180,7 @@ func (l *Loop) sleep(ctx context.Context, until time.Time, d Decision) error {
 		if l.take(state.RequestResume) != "" {
 			l.take(state.RequestPause)
 			if d.Rule == "usage_limit" {
-				l.limited = time.Time{}
+				clear(l.limits)
 			}
 			break
 		}

@@ -71,7 +71,7 @@ func (s Spec) shortError(text string) Class {
 func (s Spec) goodTurn(t *Transcript, exit ptyexec.Exit) Outcome {
 	o := Outcome{Class: ClassCompletedTurn}
 	_, signal := ParseSignal(t.Final)
-	refused := slices.DeleteFunc(slices.Clone(t.Denials), asks)
+	refused := slices.DeleteFunc(slices.Clone(t.Denials), Asks)
 	switch {
 	case slices.Contains(t.Codes, "refusal"):
 		o.Class, o.Evidence = ClassRefusal, t.Final

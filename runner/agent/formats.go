@@ -175,9 +175,15 @@ func (d *Decoder) opencode(rec gjson.Result) bool {
 		d.meter.endTurn(&state.Usage{InputTokens: t[0].Int(), OutputTokens: t[1].Int() + t[2].Int(),
 			CacheReadTokens: p[5].Get("cache.read").Int(), CacheWriteTokens: p[5].Get("cache.write").Int(), CostUSD: p[6].Float()})
 		d.usage()
-		if reason := p[4].String(); reason != "tool-calls" {
-			cs := codes(p[4])
-			d.result(d.lastText, reason == "error", cs)
+		// After "tool-calls", and after an answer that it did not understand
+		// ("unknown"), it goes on with another step.
+		switch reason := p[4].String(); reason {
+		case "stop", "length":
+			d.result(d.lastText, false, codes(p[4]))
+		case "content-filter":
+			d.result(d.lastText, false, []string{"refusal"})
+		case "error":
+			d.result("", true, codes(p[4]))
 		}
 	case "error":
 		data := f[3].Get("data")

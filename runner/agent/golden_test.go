@@ -107,8 +107,9 @@ func decodeAll(s Spec, out []byte) (*Transcript, []state.Event) {
 // recordedAt is the day on which the recordings were made.
 var recordedAt = time.Date(2026, 11, 20, 4, 0, 0, 0, time.UTC)
 
+type cell struct{ class, agent string }
+
 func TestRecordings_everyOneGetsItsClassAndFigures(t *testing.T) {
-	type cell struct{ class, agent string }
 	right, all := map[cell]int{}, map[cell]int{}
 	for _, g := range goldens(t) {
 		t.Run(g.name, func(t *testing.T) {
@@ -144,6 +145,11 @@ func TestRecordings_everyOneGetsItsClassAndFigures(t *testing.T) {
 			}
 		})
 	}
+	t.Log("\n" + matrix(right, all))
+}
+
+// matrix prints right/all for each class and agent.
+func matrix(right, all map[cell]int) string {
 	var agents []string
 	for _, s := range Specs() {
 		agents = append(agents, s.Name)
@@ -166,7 +172,7 @@ func TestRecordings_everyOneGetsItsClassAndFigures(t *testing.T) {
 			table += fmt.Sprintf("\n%-20s%s", c.Class, line)
 		}
 	}
-	t.Log("\n" + table)
+	return table
 }
 
 func TestRecordings_areAllInTheTable(t *testing.T) {

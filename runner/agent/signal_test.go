@@ -14,6 +14,7 @@ func block(lines ...string) string {
 	return "---RALPH_STATUS---\n" + strings.Join(lines, "\n") + "\n---END_RALPH_STATUS---"
 }
 
+// size: a table of situations.
 func TestParseSignal(t *testing.T) {
 	done := Signal{Status: StatusComplete, Exit: true, HasExit: true}
 	working := Signal{Status: StatusInProgress, HasExit: true}

@@ -6,6 +6,9 @@
 //	bytes -> Decoder -> state.Event  one decoder per wire format
 //	state.Event -> Transcript        the fold of a whole call
 //	Transcript + Exit -> Outcome     the class of the call (pure)
+//
+// size of package: five wire formats and the reading of free text around one
+// row type; each file stands alone, and splitting them would only export seams.
 package agent
 
 import (

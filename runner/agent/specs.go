@@ -2,6 +2,8 @@ package agent
 
 // Specs is the table of agent CLIs, in the order in which they are shown. The
 // caller may change what it gets.
+//
+// size: a table, one row a CLI.
 func Specs() []Spec {
 	return []Spec{
 		{

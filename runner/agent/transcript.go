@@ -60,12 +60,12 @@ func (t *Transcript) Add(ev state.Event) {
 	case state.KindTool:
 		t.ToolCalls++
 		t.LastTool = strings.TrimSpace(ev.Tool.Name + " " + ev.Tool.Arg)
-		t.Asked = t.Asked || asks(*ev.Tool)
+		t.Asked = t.Asked || Asks(*ev.Tool)
 		t.Rejected = nil
 	case state.KindUsage:
 		t.Usage = *ev.Usage
 	case state.KindDenied:
-		t.Asked = t.Asked || asks(*ev.Tool)
+		t.Asked = t.Asked || Asks(*ev.Tool)
 		t.Denials = keep(t.Denials, *ev.Tool, maxDenials)
 	case state.KindLimit:
 		t.addLimit(*ev.Limit)
@@ -132,7 +132,8 @@ func (t *Transcript) addCLI(line string) {
 // Worked reports whether the agent did or said anything.
 func (t *Transcript) Worked() bool { return t.ToolCalls > 0 || t.TextBytes > 0 }
 
-func asks(tool state.Tool) bool { return slices.Contains(askTools, strings.ToLower(tool.Name)) }
+// Asks tells whether a tool is one that asks the user.
+func Asks(tool state.Tool) bool { return slices.Contains(askTools, strings.ToLower(tool.Name)) }
 
 // keep appends v and drops the oldest beyond limit.
 func keep[T any](list []T, v T, limit int) []T {

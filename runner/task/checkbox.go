@@ -40,7 +40,7 @@ func parseCheckbox(data []byte, optionalSections []string) (List, []mark, error)
 		}
 	}
 	nameTasks(s.tasks)
-	return List{Tasks: s.tasks}, s.marks, nil
+	return List{Tasks: s.tasks, Choice: s.choice}, s.marks, nil
 }
 
 // scanner folds the lines of a Markdown file into tasks.
@@ -57,6 +57,7 @@ type scanner struct {
 	paragraph []string // lines that a setext underline would turn into a heading
 	inComment bool
 	fence     fence
+	choice    Choice
 	section   string
 	// optionalLevel is the level of the heading that began the optional
 	// section which the line is in; 0 outside.
@@ -100,6 +101,9 @@ func (s *scanner) line(number, start, end int) {
 	}
 	if s.openFence(text, start) {
 		return
+	}
+	if c, ok := choiceIn(text); ok {
+		defer s.choose(c, number, indentOf(text))
 	}
 	text = s.hideComments(text, start)
 	if strings.TrimSpace(text) == "" {

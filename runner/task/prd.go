@@ -29,7 +29,7 @@ func parsePRD(data []byte, _ []string) (List, []mark, error) {
 		return List{}, nil, fmt.Errorf("line 1: must be an object with an array %q", "userStories")
 	}
 	top := members(root)
-	list := List{Project: top["project"].value.String(), Description: top["description"].value.String()}
+	list := List{Project: top["project"].value.String(), Description: top["description"].value.String(), Choice: choiceOf(top)}
 	if list.Project == "" {
 		list.Project = top["name"].value.String()
 	}
@@ -84,6 +84,10 @@ func members(object gjson.Result) map[string]member {
 	return all
 }
 
+func choiceOf(object map[string]member) Choice {
+	return Choice{Agent: text(object["agent"].value), Model: text(object["model"].value)}
+}
+
 func (p *prd) story(i int, story gjson.Result) (Task, mark, error) {
 	place := fmt.Sprintf("userStories[%d]", i)
 	if !story.IsObject() {
@@ -97,6 +101,7 @@ func (p *prd) story(i int, story gjson.Result) (Task, mark, error) {
 		Criteria:    texts(all["acceptanceCriteria"].value),
 		Notes:       text(all["notes"].value),
 		DependsOn:   texts(all["dependsOn"].value),
+		Choice:      choiceOf(all),
 	}
 	line := p.line(story.Index)
 	if t.ID == "" {

@@ -38,7 +38,8 @@ type Task struct {
 	// Line is the 1-based line of the box; 0 in a prd.json.
 	Line int
 	// Depth counts the boxes that this one is indented below; 0: top level.
-	Depth int
+	Depth  int
+	Choice Choice
 }
 
 // List is a parsed plan. The zero value is a plan without tasks.
@@ -47,6 +48,7 @@ type List struct {
 	Format string // name of the row in formats.go: "checkbox" or "prd.json"
 	// Project and Description are those of a prd.json.
 	Project, Description string
+	Choice               Choice // for tasks that have none of their own
 	Tasks                []Task // in file order
 }
 

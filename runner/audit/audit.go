@@ -1,0 +1,89 @@
+// Package audit compares the start and the end of an iteration and finds what
+// an honest change would not have done: tests that vanish or no longer run,
+// assertions that are gone, checks that were made easier, boxes ticked without
+// work. It is pure: texts in, findings out.
+//
+//	files before/after -> mask -> tests, definitions -> pairs -> findings
+//	plan  before/after ----------------------------------------> findings
+//
+// False alarms cost as much as misses, so each rule first looks for the honest
+// explanation: the test moved, was renamed, became a row of a table, or the
+// code that it tested is gone too.
+package audit
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Kind names what was found.
+type Kind string
+
+// The kinds of findings.
+const (
+	KindTestsRemoved      Kind = "tests_removed"      // tests, or cases of a table, no longer exist
+	KindSkipAdded         Kind = "skip_added"         // tests exist and do not run
+	KindAssertionsRemoved Kind = "assertions_removed" // a test checks less than before
+	KindChecksChanged     Kind = "checks_changed"     // commands, CI or lint settings that judge the work
+	KindTickWithoutWork   Kind = "tick_without_work"  // a box ticked, and nothing else changed
+	KindForeignTick       Kind = "foreign_tick"       // a box of another task ticked
+	KindTaskChanged       Kind = "task_changed"       // text or criteria of a task changed, or the task removed
+)
+
+// Finding is one thing to tell the agent and the user.
+type Finding struct {
+	Kind Kind
+	File string // slash-separated, as in File.Path; empty for findings in the plan
+	Task string // id of the task; empty for findings in files
+	Text string // one sentence for people
+	// Revert is true when taking the tick of Task back undoes it.
+	Revert bool
+}
+
+// File is one changed file. A file that was renamed may come as two.
+type File struct {
+	Path            string // slash-separated, relative to the project
+	Before, After   string // empty also when it did not exist
+	Existed, Exists bool   // before, after
+}
+
+// Task is one task of the plan. Depth counts the boxes that it is nested
+// below; tasks come in file order.
+type Task struct {
+	ID, Title string
+	Criteria  []string
+	Done      bool
+	Depth     int
+}
+
+// Input is everything about one iteration.
+type Input struct {
+	Files []File
+	// PlanBefore and PlanAfter are empty without a plan.
+	PlanBefore, PlanAfter []Task
+	Task                  string // id of the selected task; empty: none
+	// Unchanged is true when nothing but the plan changed: no commit, no file.
+	Unchanged bool
+}
+
+// Compare returns the findings, those in the plan last, sorted by file.
+func Compare(in Input) []Finding {
+	found := compareTests(in.Files)
+	found = append(found, compareChecks(in.Files, in.taskText())...)
+	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.File, b.File) })
+	return append(found, comparePlans(in)...)
+}
+
+// taskText is all that the selected task asks for.
+func (in Input) taskText() string {
+	text := ""
+	for _, t := range in.PlanBefore {
+		if t.ID == in.Task && in.Task != "" {
+			text += t.Title + "\n"
+			for _, c := range t.Criteria {
+				text += c + "\n"
+			}
+		}
+	}
+	return text
+}

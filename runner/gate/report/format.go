@@ -1,0 +1,111 @@
+package report
+
+import (
+	"slices"
+	"strings"
+)
+
+// Format names what a command prints.
+type Format string
+
+// The formats. Auto tries all that can be told apart line by line.
+const (
+	Auto     Format = ""
+	Go       Format = "go" // text, or -json events
+	Pytest   Format = "pytest"
+	Unittest Format = "unittest"
+	Jest     Format = "jest" // text of jest and vitest
+	Node     Format = "node" // spec reporter of node --test
+	Cargo    Format = "cargo"
+	TAP      Format = "tap"
+	ExitCode Format = "exit-code" // the output is not read
+)
+
+// Formats lists every format that has a name.
+func Formats() []Format {
+	return []Format{Go, Pytest, Unittest, Jest, Node, Cargo, TAP, ExitCode}
+}
+
+type row struct {
+	format Format
+	parser func(*collector) parser
+}
+
+func rows() []row {
+	return []row{
+		{Go, func(c *collector) parser { return &goText{c: c} }},
+		{Pytest, func(c *collector) parser { return &pytest{c: c, sections: map[string]*Excerpt{}} }},
+		{Unittest, func(c *collector) parser { return &unittest{c: c} }},
+		{Jest, func(c *collector) parser { return &jest{c: c} }},
+		{Node, func(c *collector) parser { return &nodeSpec{c: c} }},
+		{Cargo, func(c *collector) parser { return &cargo{c: c} }},
+		{TAP, func(c *collector) parser { return &tap{c: c} }},
+	}
+}
+
+// saysNothing knows the lines by which tools say that there is nothing to
+// build or to test yet. A name that the user chose (a make target, a script)
+// is no such line: it may be a typing error.
+func saysNothing(line string) bool {
+	line = strings.TrimSpace(line)
+	starts := func(prefix string) bool { return strings.HasPrefix(line, prefix) }
+	return slices.ContainsFunc([]string{
+		"no packages to test", "no packages to vet",
+		`go: warning: "./..." matched no packages`,
+		"pattern ./...: directory prefix . does not contain ",
+		"go: cannot find main module", "go: go.mod file not found", "go: no modules were found",
+		"error: could not find `Cargo.toml` in ", "no targets specified in the manifest",
+		"NO TESTS RAN", "Ran 0 tests in ", "Error: no test specified", "error: no test specified",
+		"No tests found, exiting with code 1", "No test files found, exiting with code 1", "Error: No test files found",
+		`npm error Missing script: "test"`, `npm ERR! Missing script: "test"`, `npm error Missing script: "build"`, `npm ERR! Missing script: "build"`,
+		"npm error enoent Could not read package.json", "npm ERR! enoent ENOENT: no such file or directory, open ",
+		"ERR_PNPM_NO_SCRIPT  Missing script: test", "ERR_PNPM_NO_IMPORTER_MANIFEST_FOUND", "[ERR_PNPM_NO_IMPORTER_MANIFEST_FOUND]",
+		`error Command "test" not found.`, "error Couldn't find a package.json",
+		"make: *** No targets specified and no makefile found.",
+	}, starts) ||
+		starts("===") && strings.Contains(line, " no tests ran in ")
+}
+
+// stripANSI removes colours and other escape sequences.
+func stripANSI(s string) string {
+	if !strings.Contains(s, "\x1b") {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		if s[i] != 0x1b {
+			b.WriteByte(s[i])
+			i++
+			continue
+		}
+		i = escapeEnd(s, i+1)
+	}
+	return b.String()
+}
+
+// escapeEnd is the index after the sequence whose second byte is at i.
+func escapeEnd(s string, i int) int {
+	if i >= len(s) {
+		return i
+	}
+	switch s[i] {
+	case '[': // up to a final byte
+		for i++; i < len(s); i++ {
+			if s[i] >= 0x40 && s[i] <= 0x7e {
+				return i + 1
+			}
+		}
+		return i
+	case ']': // up to BEL or ESC \
+		for i++; i < len(s); i++ {
+			if s[i] == 0x07 {
+				return i + 1
+			}
+			if s[i] == 0x1b {
+				return min(i+2, len(s))
+			}
+		}
+		return i
+	}
+	return i + 1
+}

@@ -1,0 +1,231 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+)
+
+// goEvent is a line of go test -json, as far as it is needed.
+type goEvent struct {
+	Action, Package, ImportPath, Test, Output, FailedBuild string
+}
+
+type goKey struct{ pkg, test string }
+
+// goEvents reads go test -json and prints what go test without it would print.
+type goEvents struct {
+	c        *collector
+	text     io.Writer
+	running  map[goKey]*Excerpt // tests without an end yet
+	builds   map[string]*Excerpt
+	packages map[string]*Excerpt // what no test printed
+	failed   map[string]bool     // packages with a failed test
+}
+
+func newGoEvents(c *collector, text io.Writer) *goEvents {
+	return &goEvents{c: c, text: text, running: map[goKey]*Excerpt{}, builds: map[string]*Excerpt{},
+		packages: map[string]*Excerpt{}, failed: map[string]bool{}}
+}
+
+// line reports whether the line was an event.
+func (g *goEvents) line(line []byte) bool {
+	if !bytes.HasPrefix(line, []byte(`{"`)) || !bytes.Contains(line, []byte(`"Action":"`)) {
+		return false
+	}
+	var e goEvent
+	if json.Unmarshal(line, &e) != nil || e.Package == "" && e.ImportPath == "" {
+		return false
+	}
+	g.c.known = true
+	switch e.Action {
+	case "build-output":
+		g.print(e.Output)
+		of(g.builds, e.ImportPath).add(e.Output)
+	case "run":
+		of(g.running, goKey{e.Package, e.Test})
+	case "output":
+		g.output(e)
+	case "pass", "fail", "skip":
+		if e.Test == "" {
+			g.endPackage(e)
+		} else {
+			g.endTest(e)
+		}
+	}
+	return true
+}
+
+func of[K comparable](m map[K]*Excerpt, k K) *Excerpt {
+	if m[k] == nil {
+		m[k] = newMessage()
+	}
+	return m[k]
+}
+
+func (e *Excerpt) add(text string) { _, _ = e.Write([]byte(text)) }
+
+func (g *goEvents) print(text string) { _, _ = g.text.Write([]byte(text)) }
+
+func (g *goEvents) output(e goEvent) {
+	switch {
+	case e.Test == "":
+		if e.Output != "FAIL\n" && e.Output != "PASS\n" {
+			g.print(e.Output)
+			of(g.packages, e.Package).add(e.Output)
+		}
+	case !isFrame(e.Output):
+		of(g.running, goKey{e.Package, e.Test}).add(e.Output)
+	}
+}
+
+// isFrame is what the testing package prints around a test.
+func isFrame(line string) bool {
+	line = strings.TrimLeft(line, " ")
+	return slices.ContainsFunc([]string{"=== RUN", "=== PAUSE", "=== CONT", "=== NAME", "--- FAIL: ", "--- PASS: ", "--- SKIP: "},
+		func(p string) bool { return strings.HasPrefix(line, p) })
+}
+
+func (g *goEvents) endTest(e goEvent) {
+	key := goKey{e.Package, e.Test}
+	message := g.running[key].String()
+	delete(g.running, key)
+	name := e.Package + "." + e.Test
+	switch e.Action {
+	case "pass":
+		g.c.add(Test{Name: name, Status: Passed})
+	case "skip":
+		g.c.add(Test{Name: name, Status: Skipped})
+	case "fail":
+		if message == "" && g.failedBelow(name) {
+			return // it failed because of them
+		}
+		g.failed[e.Package] = true
+		g.c.add(Test{Name: name, Status: Failed, Message: message})
+		g.print("--- FAIL: " + e.Test + "\n" + indent(message))
+	}
+}
+
+func (g *goEvents) failedBelow(name string) bool {
+	for _, t := range slices.Backward(g.c.tests) {
+		if strings.HasPrefix(t.Name, name+"/") && t.Status == Failed {
+			return true
+		}
+	}
+	return false
+}
+
+func indent(message string) string {
+	if message == "" {
+		return ""
+	}
+	return message + "\n"
+}
+
+// endPackage blames the package itself where no test of it can be blamed.
+func (g *goEvents) endPackage(e goEvent) {
+	if e.Action == "fail" {
+		var open []string
+		for key := range g.running {
+			if key.pkg == e.Package {
+				open = append(open, key.test)
+			}
+		}
+		slices.Sort(open)
+		for _, test := range open {
+			g.endTest(goEvent{Action: "fail", Package: e.Package, Test: test})
+		}
+		if !g.failed[e.Package] {
+			message := g.packages[e.Package].String()
+			if b := g.builds[e.FailedBuild]; b != nil {
+				message = b.String()
+			}
+			g.c.add(Test{Name: e.Package, Status: Failed, Message: message})
+		}
+	}
+	delete(g.packages, e.Package)
+}
+
+func (g *goEvents) end() {}
+
+// goText reads go test without -json: the package's name comes after its tests.
+type goText struct {
+	c       *collector
+	pending []Test // of the package that is being printed
+	texts   map[string]*Excerpt
+	current string // test, or "# package" of a build, whose lines are coming
+}
+
+func (g *goText) line(line string) {
+	rest := strings.TrimLeft(line, " ")
+	switch {
+	case strings.HasPrefix(line, "FAIL\t"), strings.HasPrefix(line, "ok  \t"), strings.HasPrefix(line, "?   \t"):
+		g.endPackage(line)
+	case strings.HasPrefix(rest, "--- FAIL: "):
+		g.result(rest, Failed)
+	case strings.HasPrefix(rest, "--- PASS: "):
+		g.result(rest, Passed)
+	case strings.HasPrefix(rest, "--- SKIP: "):
+		g.result(rest, Skipped)
+	case strings.HasPrefix(line, "=== RUN "), strings.HasPrefix(line, "=== CONT "), strings.HasPrefix(line, "=== NAME "):
+		g.current = strings.Fields(line + " -")[2]
+	case strings.HasPrefix(line, "=== "), line == "FAIL", line == "PASS":
+		g.current = ""
+	case strings.HasPrefix(line, "# "):
+		pkg, _, _ := strings.Cut(line[2:], " ")
+		g.current = "# " + pkg
+	case g.current != "":
+		if g.texts == nil {
+			g.texts = map[string]*Excerpt{}
+		}
+		of(g.texts, g.current).WriteLine(line)
+	}
+}
+
+func (g *goText) result(rest string, s Status) {
+	name, _, ok := strings.Cut(rest[len("--- FAIL: "):], " (")
+	if !ok || strings.Contains(name, " ") {
+		return
+	}
+	g.current = name
+	g.pending = append(g.pending, Test{Name: name, Status: s})
+}
+
+func (g *goText) endPackage(line string) {
+	fields := strings.Split(line, "\t")
+	pkg, how, _ := strings.Cut(strings.TrimSpace(fields[1]), " ")
+	if len(fields) < 3 && how == "" {
+		return
+	}
+	g.c.known = true
+	failed := false
+	for _, t := range g.pending {
+		below := func(o Test) bool { return o.Status == Failed && strings.HasPrefix(o.Name, t.Name+"/") }
+		message := g.texts[t.Name].String()
+		if t.Status == Failed {
+			failed = true
+			if message == "" && slices.ContainsFunc(g.pending, below) {
+				continue
+			}
+			t.Message = message
+		}
+		t.Name = pkg + "." + t.Name
+		g.c.add(t)
+	}
+	switch {
+	case fields[0] == "FAIL" && !failed:
+		g.c.add(Test{Name: pkg, Status: Failed, Message: g.texts["# "+pkg].String()})
+	case fields[0] == "ok  " && len(g.pending) == 0 && !strings.Contains(line, "[no tests to run]"):
+		g.c.add(Test{Name: pkg, Status: Passed})
+	}
+	g.pending, g.current = nil, ""
+	for name := range g.texts {
+		if !strings.HasPrefix(name, "# ") { // builds are printed before all packages
+			delete(g.texts, name)
+		}
+	}
+}
+
+func (g *goText) end() {}

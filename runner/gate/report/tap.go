@@ -1,0 +1,101 @@
+package report
+
+import (
+	"strings"
+)
+
+// tap reads the Test Anything Protocol with subtests indented by four spaces.
+type tap struct {
+	c        *collector
+	parents  []string // of the subtests that are open, by depth
+	last     Test     // whose diagnostics may follow
+	note     *Excerpt // of last
+	comments *Excerpt // since the test before
+	yaml     bool
+	failed   int // depth+1 of a failed parent that is to be left out; 0: none
+}
+
+func (t *tap) line(line string) {
+	rest := strings.TrimLeft(line, " ")
+	depth := (len(line) - len(rest)) / 4
+	if t.yaml {
+		t.diagnostic(rest, line)
+		return
+	}
+	switch {
+	case rest == "---" && t.last.Name != "":
+		t.yaml = true
+	case strings.HasPrefix(rest, "# Subtest: "):
+		t.settle()
+		t.enter(depth, strings.TrimPrefix(rest, "# Subtest: "))
+	case strings.HasPrefix(rest, "# "):
+		if t.comments == nil {
+			t.comments = newMessage()
+		}
+		t.comments.WriteLine(rest[2:])
+	default:
+		t.result(rest, depth)
+	}
+}
+
+func (t *tap) enter(depth int, name string) {
+	for len(t.parents) <= depth {
+		t.parents = append(t.parents, "")
+	}
+	t.parents = append(t.parents[:depth], name)
+}
+
+func (t *tap) result(rest string, depth int) {
+	status := Passed
+	if after, ok := strings.CutPrefix(rest, "not "); ok {
+		status, rest = Failed, after
+	}
+	rest, ok := strings.CutPrefix(rest, "ok ")
+	if !ok || rest == "" || rest[0] < '0' || rest[0] > '9' {
+		return
+	}
+	t.settle()
+	_, name, _ := strings.Cut(rest, " ")
+	name = strings.TrimPrefix(name, "- ")
+	if i := strings.LastIndex(name, "# "); i >= 0 {
+		directive := strings.ToUpper(name[i+2:])
+		if strings.HasPrefix(directive, "SKIP") || strings.HasPrefix(directive, "TODO") {
+			status, name = Skipped, name[:i]
+		}
+	}
+	name = strings.TrimSpace(name)
+	if name == "" {
+		name = "test " + strings.Fields(rest)[0]
+	}
+	for i := range min(depth, len(t.parents)) {
+		name = strings.Join(append(append([]string{}, t.parents[i:min(depth, len(t.parents))]...), name), " > ")
+		break
+	}
+	t.last, t.note = Test{Name: name, Status: status}, newMessage()
+}
+
+// diagnostic takes a line of the block after a result.
+func (t *tap) diagnostic(rest, line string) {
+	switch {
+	case rest == "...":
+		t.yaml = false
+	case rest == "failureType: 'subtestsFailed'":
+		t.last.Name = "" // the subtests say why
+	case strings.HasPrefix(rest, "duration_ms: "), strings.Contains(rest, "node:internal/"):
+	default:
+		t.note.WriteLine(line)
+	}
+}
+
+// settle records the last result, now that its diagnostics are complete.
+func (t *tap) settle() {
+	if t.last.Name != "" {
+		if t.last.Status == Failed {
+			t.last.Message = strings.Trim(t.comments.String()+"\n"+t.note.String(), "\n")
+		}
+		t.c.add(t.last)
+	}
+	t.last, t.note, t.comments = Test{}, nil, nil
+}
+
+func (t *tap) end() { t.settle() }

@@ -1,0 +1,61 @@
+package task
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Choice is who should work: an agent of ralph's table, and its model. Empty
+// fields leave it to the plan, and the plan's to the options.
+type Choice struct{ Agent, Model string }
+
+// Or fills the empty fields of c from the weaker choice d. A model belongs to
+// its agent: when c names an agent of its own, d's model is not for it.
+func (c Choice) Or(d Choice) Choice {
+	if c.Model == "" && (c.Agent == "" || c.Agent == d.Agent) {
+		c.Model = d.Model
+	}
+	if c.Agent == "" {
+		c.Agent = d.Agent
+	}
+	return c
+}
+
+var choiceComment = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`<!--\s*ralph:\s*((?:(?:agent|model)=[^\s=]+\s*)+)-->`)
+})
+
+// choiceIn reads `<!-- ralph: agent=codex model=gpt-5 -->` in a line of a
+// checkbox plan: behind a box, or in the lines below it, it is for that task,
+// elsewhere for the whole plan.
+func choiceIn(text string) (c Choice, ok bool) {
+	if !strings.Contains(text, "<!--") {
+		return c, false
+	}
+	m := choiceComment().FindStringSubmatch(text)
+	if m == nil {
+		return c, false
+	}
+	for _, word := range strings.Fields(m[1]) {
+		name, value, _ := strings.Cut(word, "=")
+		if name == "agent" {
+			c.Agent = value
+		} else {
+			c.Model = value
+		}
+	}
+	return c, true
+}
+
+// choose gives the choice in a line to the box that the line is part of.
+func (s *scanner) choose(c Choice, line, indent int) {
+	if n := len(s.items); n > 0 && s.items[n-1].task >= 0 {
+		t := &s.tasks[s.items[n-1].task]
+		if t.Line == line || indent > s.items[n-1].indent {
+			t.Choice = c.Or(t.Choice)
+			return
+		}
+	}
+	s.choice = c.Or(s.choice)
+}
