@@ -1,0 +1,187 @@
+// Package cli holds ralph's verbs: flags, wiring and exit codes.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ralph/config"
+	"ralph/runner"
+	"ralph/state"
+)
+
+// Version is set by the release build; a plain build names its commit.
+var Version = ""
+
+// app is what every verb works with.
+type app struct {
+	in         *os.File
+	out, err   io.Writer
+	env        []string
+	dir        string // -C; empty: found
+	reportFile string // for an outer ralph; empty: none
+	started    bool   // a verb began: what fails before is the command line
+}
+
+// exitError ends the program with a code of its own. Without a text the verb
+// has said everything already.
+type exitError struct {
+	code int
+	text string
+}
+
+func (e *exitError) Error() string { return e.text }
+
+func usageError(format string, args ...any) error {
+	return &exitError{runner.ExitUsage, fmt.Sprintf(format, args...)}
+}
+
+// Main runs one command line and returns the exit code.
+func Main(program string, args []string) int {
+	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, reportFile: os.Getenv(reportVar)}
+	_ = os.Unsetenv(reportVar) // not for the agent
+	a.env = os.Environ()
+	if len(args) > 0 && args[0] == demoAgentVerb {
+		return a.demoAgent(args[1:])
+	}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	return a.report(program, root.Execute())
+}
+
+// report prints an error in one line and turns it into the exit code.
+func (a *app) report(program string, err error) int {
+	if err == nil {
+		return runner.ExitComplete
+	}
+	code := runner.ExitError
+	var exit *exitError
+	var usage *config.UsageError
+	var locked *state.LockedError
+	switch {
+	case !a.started:
+		code = runner.ExitUsage
+	case errors.As(err, &exit):
+		code = exit.code
+	case errors.As(err, &usage):
+		code = runner.ExitUsage
+	case errors.As(err, &locked):
+		code = runner.ExitLocked
+	}
+	if text := err.Error(); text != "" {
+		fmt.Fprintf(a.err, "%s: %s\n", program, text)
+		a.keepReport(text)
+	}
+	return code
+}
+
+func (a *app) root() *cobra.Command {
+	root := a.runCommand("ralph")
+	root.Short = "Run an AI coding agent again and again, with fresh context, until the plan is really done"
+	root.Long = root.Short + ".\n\nWithout a verb: ralph run."
+	root.Version = version()
+	root.SetVersionTemplate("ralph {{.Version}}\n")
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.PersistentFlags().StringVarP(&a.dir, "dir", "C", "", "the project `DIR` (default: the nearest folder upwards with .ralph/ or .ralphrc, else the git root, else here)")
+	root.PersistentPreRun = func(*cobra.Command, []string) { a.started = true }
+	root.SetFlagErrorFunc(flagError)
+	root.CompletionOptions.HiddenDefaultCmd = false
+	a.addResetFlags(root)
+	once := a.runCommand("once")
+	once.Short = "Make exactly one iteration"
+	run := a.runCommand("run")
+	run.Short = "Run the loop (the default verb)"
+	root.AddCommand(run, once, a.statusCommand(), a.monitorCommand(), a.resetCommand(), a.initCommand(),
+		a.configCommand(), a.doctorCommand(), a.demoCommand(), a.trustCommand(), a.versionCommand())
+	root.AddCommand(a.controlCommands()...)
+	return root
+}
+
+// flagError names the flag and what it takes, in one line.
+func flagError(cmd *cobra.Command, err error) error {
+	text := err.Error()
+	if name, ok := strings.CutPrefix(text, "flag needs an argument: "); ok {
+		long := strings.TrimPrefix(name, "--")
+		if i := strings.Index(name, " in "); i > 0 { // 'c' in -c
+			if f := cmd.Flags().ShorthandLookup(strings.Trim(name[:i], "'")); f != nil {
+				long = f.Name
+			}
+		}
+		if o, ok := optionByFlag(long); ok {
+			return usageError("--%s needs a value: %s", long, o.Allowed())
+		}
+	}
+	return usageError("%s; see: %s --help", text, cmd.CommandPath())
+}
+
+func optionByFlag(name string) (config.Option, bool) {
+	for _, o := range config.Table() {
+		if o.Flag == name {
+			return o, true
+		}
+	}
+	return config.Option{}, false
+}
+
+// project is the folder that the verb works on.
+func (a *app) project() (string, error) {
+	if a.dir == "" {
+		here, err := os.Getwd()
+		if err != nil {
+			return "", fmt.Errorf("find project: %w", err)
+		}
+		return config.FindProject(here), nil
+	}
+	dir, err := filepath.Abs(a.dir)
+	if err != nil {
+		return "", fmt.Errorf("find project: %w", err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return "", usageError("--dir %q is not a folder", a.dir)
+	}
+	return dir, nil
+}
+
+// reader opens the state of the project.
+func (a *app) reader() (*state.Reader, string, error) {
+	dir, err := a.project()
+	if err != nil {
+		return nil, "", err
+	}
+	return state.Open(filepath.Join(dir, state.DirName)), dir, nil
+}
+
+func (a *app) say(format string, args ...any) { fmt.Fprintf(a.out, format+"\n", args...) }
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { a.say("ralph %s", version()); return nil },
+	}
+}
+
+func version() string {
+	if Version != "" {
+		return Version
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	rev := ""
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			rev = " (" + s.Value[:12] + ")"
+		}
+	}
+	return strings.Trim(info.Main.Version, "()") + rev
+}

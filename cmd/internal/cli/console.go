@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/mattn/go-isatty"
+	"golang.org/x/term"
+
+	"ralph/runner"
+	"ralph/state"
+)
+
+// console prints a run for the person, or the program, that started it. What
+// cannot be printed is lost here and kept in the logs: a terminal that went
+// away must not end a run.
+type console struct {
+	out     io.Writer
+	json    *json.Encoder // set: events as JSON lines and nothing else
+	tty     bool          // lines may be rewritten
+	width   int
+	live    bool
+	counted bool // a countdown stands on the current line
+	waited  time.Time
+}
+
+func (a *app) console(f *runFlags, s *setup) *console {
+	c := &console{out: a.out, live: f.live || s.cfg.Verbose}
+	if f.output == "json" {
+		c.json = json.NewEncoder(a.out)
+	}
+	if file, ok := a.out.(*os.File); ok && !f.headless && isatty.IsTerminal(file.Fd()) && os.Getenv("TERM") != "dumb" {
+		c.tty = true
+		if w, _, err := term.GetSize(int(file.Fd())); err == nil {
+			c.width = w
+		}
+	}
+	return c
+}
+
+func (c *console) print(format string, args ...any) {
+	if c.json != nil {
+		return
+	}
+	if c.counted {
+		fmt.Fprint(c.out, "\r\x1b[K")
+		c.counted = false
+	}
+	fmt.Fprintf(c.out, format+"\n", args...)
+}
+
+func (c *console) start(s *setup, run string) {
+	plan := "no plan"
+	if s.plan != "" {
+		plan = s.plan
+	}
+	c.print("ralph: run %s, agent %s, project %s, prompt %s, %s", run, s.agent.Spec.Name, s.dir, s.prompt, plan)
+}
+
+func (c *console) show(e state.Event) {
+	if c.json != nil {
+		_ = c.json.Encode(e)
+		return
+	}
+	switch e.Kind {
+	case state.KindRunStart, state.KindRunEnd:
+		return // start and end say more
+	case state.KindIterationStart, state.KindIterationEnd, state.KindDecision, state.KindDenied, state.KindError, state.KindRetry, state.KindLimit, state.KindGate:
+	case state.KindTool:
+	default:
+		if !c.live {
+			return
+		}
+	}
+	text := strings.TrimRight(inert(runner.Render(e)), "\n")
+	if text == "" {
+		return
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if !c.live {
+			line = c.fit(line)
+		}
+		c.print("%s", line)
+	}
+}
+
+// fit cuts a line to the terminal.
+func (c *console) fit(line string) string {
+	if r := []rune(line); c.width > 20 && len(r) > c.width-1 {
+		return string(r[:c.width-4]) + "..."
+	}
+	return line
+}
+
+// tick shows a wait: a countdown on a terminal, a line every ten minutes elsewhere.
+func (c *console) tick(left time.Duration, d runner.Decision) {
+	if c.json != nil {
+		return
+	}
+	text := "paused; go on with: ralph resume"
+	if !d.Until.IsZero() {
+		text = fmt.Sprintf("waiting %s, until %s (%s); go on now with: ralph resume", left.Round(time.Second), d.Until.Local().Format("Jan 2 15:04:05"), d.Rule)
+	}
+	if c.tty {
+		fmt.Fprint(c.out, "\r\x1b[K"+c.fit(text))
+		c.counted = true
+		return
+	}
+	if time.Since(c.waited) >= 10*time.Minute {
+		c.waited = time.Now()
+		c.print("%s", text)
+	}
+}
+
+// end says in one place what happened, why, and what to type next.
+func (c *console) end(r runner.Result) {
+	d := r.Decision
+	plan := ""
+	if r.Total > 0 {
+		plan = fmt.Sprintf(", %d of %d tasks done", r.Done, r.Total)
+	}
+	cost := ""
+	if r.Usage.CostUSD > 0 {
+		cost = fmt.Sprintf(", about %.2f USD by the agent's estimate", r.Usage.CostUSD)
+	}
+	c.print("ralph: %s after %s%s: %s tokens%s", d.Status, count(r.Iterations, "iteration"), plan, humanize.Comma(r.Usage.Total()), cost)
+	c.print("ralph: why: %s (rule %s, exit code %d)", inert(d.Reason), d.Rule, d.Exit)
+	if next := nextStep(d); next != "" {
+		c.print("ralph: next: %s", next)
+	}
+}
+
+// count is "1 iteration", "2 iterations".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func nextStep(d runner.Decision) string {
+	switch d.ExitReason {
+	case "agent_unusable":
+		return "mend the agent (its own message is above), then: ralph resume"
+	case "permission_denied":
+		return "add the entries to ALLOWED_TOOLS in .ralphrc, then: ralph reset --circuit && ralph resume"
+	case "stagnation_detected", "same_error", "output_decline", "test_saturation", "integrity_failure":
+		return "look at .ralph/live.log and the plan, then: ralph reset --circuit && ralph resume"
+	case "max_iterations", "max_duration", "max_cost":
+		return "raise the ceiling and run ralph again"
+	case "usage_limit", "interrupted", "aborted":
+		return "go on with: ralph resume"
+	case "claimed_incomplete":
+		return "look at the open tasks: do they need a decision of yours? then: ralph"
+	case "plan_unusable":
+		return "mend the plan, then: ralph"
+	case "error":
+		return "see .ralph/logs/ralph.log"
+	}
+	return ""
+}
+
+// inert makes text of an agent harmless for the terminal: nothing in it can
+// move the cursor, change colours or titles, or reverse the reading direction.
+func inert(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069:
+			return -1
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"ralph/runner"
+	"ralph/runner/agent"
+	"ralph/state"
+)
+
+var update = flag.Bool("update", false, "write the generated parts of the documents")
+
+// generated are the tables that documents take from the code, by the name in
+// their markers: <!-- generated: NAME --> ... <!-- end -->.
+func generated() map[string]string {
+	var exits, rules, files, classes, verbs strings.Builder
+	exits.WriteString("| code | name | when |\n|---|---|---|\n")
+	for _, e := range runner.ExitCodes() {
+		fmt.Fprintf(&exits, "| %d | %s | %s |\n", e.Code, e.Name, e.When)
+	}
+	rules.WriteString("| rule | when | then |\n|---|---|---|\n")
+	for _, r := range runner.Rules() {
+		fmt.Fprintf(&rules, "| `%s` | %s | %s |\n", r.Name, r.When, r.Then)
+	}
+	files.WriteString("| file | form | lifetime |\n|---|---|---|\n")
+	for _, f := range state.Files() {
+		fmt.Fprintf(&files, "| `%s` | %s | %s |\n", f.Name, f.Form, f.Lifetime)
+	}
+	classes.WriteString("| outcome | meaning | what ralph does |\n|---|---|---|\n")
+	for _, c := range agent.Classes() {
+		fmt.Fprintf(&classes, "| `%s` | %s | %s |\n", c.Class, c.Meaning, runner.Answer(c.Class))
+	}
+	verbs.WriteString("| verb | does |\n|---|---|\n")
+	for _, c := range (&app{}).root().Commands() {
+		if !c.Hidden && c.Name() != "help" {
+			fmt.Fprintf(&verbs, "| `%s` | %s |\n", c.Name(), c.Short)
+		}
+	}
+	return map[string]string{"exit codes": exits.String(), "rules": rules.String(), "state files": files.String(), "outcomes": classes.String(), "verbs": verbs.String()}
+}
+
+func TestGenerated_tablesInTheDocuments_areCurrent(t *testing.T) {
+	root := filepath.Join("..", "..", "..")
+	docs, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, path := range append(docs, filepath.Join(root, "README.md")) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := string(data)
+		for name, table := range generated() {
+			start, end := "<!-- generated: "+name+" -->\n", "<!-- end -->"
+			i := strings.Index(want, start)
+			if i < 0 {
+				continue
+			}
+			seen[name] = true
+			from := i + len(start)
+			to := strings.Index(want[from:], end)
+			if to < 0 {
+				t.Fatalf("%s: %q has no end marker", path, name)
+			}
+			want = want[:from] + table + want[from+to:]
+		}
+		if want == string(data) {
+			continue
+		}
+		if !*update {
+			t.Errorf("%s is stale; run: make generate", path)
+			continue
+		}
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name := range generated() {
+		if !seen[name] {
+			t.Errorf("no document shows %q", name)
+		}
+	}
+}
+
+func TestHelp_everyFlagAndVerb_saysWhatItDoes(t *testing.T) {
+	var check func(*cobra.Command)
+	check = func(c *cobra.Command) {
+		if c.Short == "" {
+			t.Errorf("%s has no help", c.CommandPath())
+		}
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Usage == "" {
+				t.Errorf("%s --%s has no help", c.CommandPath(), f.Name)
+			}
+		})
+		for _, sub := range c.Commands() {
+			check(sub)
+		}
+	}
+	check((&app{}).root())
+}

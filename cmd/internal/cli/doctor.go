@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ralph/ptyexec"
+	"ralph/runner"
+	"ralph/runner/git"
+	"ralph/runner/task"
+	"ralph/state"
+)
+
+// leastDisk is the free space below which doctor warns.
+const leastDisk = 1 << 30
+
+func (a *app) doctorCommand() *cobra.Command {
+	values := map[string]string{}
+	cmd := &cobra.Command{
+		Use: "doctor", Short: "Tell whether a run would work here; calls no agent and writes nothing", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), values) },
+	}
+	addOptions(cmd.Flags(), values)
+	return cmd
+}
+
+// diagnosis prints one line a finding and remembers the worst.
+type diagnosis struct {
+	a    *app
+	code int // exit code of the first failure
+}
+
+func (d *diagnosis) ok(what, format string, args ...any) {
+	d.a.say("ok    %-9s %s", what, fmt.Sprintf(format, args...))
+}
+
+func (d *diagnosis) warn(what, format string, args ...any) {
+	d.a.say("warn  %-9s %s", what, fmt.Sprintf(format, args...))
+}
+
+func (d *diagnosis) fail(code int, what, format string, args ...any) {
+	d.a.say("FAIL  %-9s %s", what, fmt.Sprintf(format, args...))
+	if d.code == 0 {
+		d.code = code
+	}
+}
+
+func (a *app) doctor(ctx context.Context, flags map[string]string) error {
+	dir, err := a.project()
+	if err != nil {
+		return err
+	}
+	d := &diagnosis{a: a}
+	d.ok("project", "%s", dir)
+	s := &setup{dir: dir}
+	loader := a.loader(dir, flags)
+	cfg, warnings, err := loader.Load()
+	if err != nil {
+		d.fail(runner.ExitUsage, "config", "%v", err)
+		return &exitError{code: d.code}
+	}
+	s.cfg = cfg
+	for _, w := range warnings {
+		d.warn("config", "%v", w)
+	}
+	d.ok("config", "valid")
+	if u, err := loader.Untrusted(); err == nil && u != nil {
+		d.fail(runner.ExitUsage, "trust", "%s decides which programs run (%s); agree with: ralph trust", u.File, strings.Join(u.Lines, "; "))
+	}
+	d.prompt(s)
+	d.plan(s)
+	d.agent(ctx, s)
+	d.git(ctx, dir)
+	d.machine(dir)
+	if d.code != 0 {
+		return &exitError{code: d.code}
+	}
+	return nil
+}
+
+func (d *diagnosis) prompt(s *setup) {
+	path, err := findPrompt(s.dir, s.cfg.PromptFile)
+	if err != nil {
+		d.fail(runner.ExitUsage, "prompt", "%v", err)
+		return
+	}
+	d.ok("prompt", "%s", path)
+}
+
+func (d *diagnosis) plan(s *setup) {
+	path, err := findPlan(s.dir, s.cfg)
+	switch {
+	case err != nil:
+		d.fail(runner.ExitUsage, "plan", "%v", err)
+	case path == "":
+		d.warn("plan", "none: the run ends when the agent signals completion %d times in a row", s.cfg.CompletionClaims)
+	default:
+		list, err := task.Load(path, s.cfg.OptionalSections)
+		if err != nil {
+			d.fail(runner.ExitUsage, "plan", "%v", err)
+			return
+		}
+		next, open := list.Next()
+		switch {
+		case list.Total() == 0:
+			d.warn("plan", "%s has no tasks: the run ends when the agent signals completion", path)
+		case !open && list.Remaining() > 0:
+			d.fail(runner.ExitUsage, "plan", "%s: every open task waits for one that does not exist or waits for it", path)
+		case !open:
+			d.ok("plan", "%s: all %d tasks are done", path, list.Total())
+		default:
+			d.ok("plan", "%s: %d of %d done, next: %s", path, list.Done(), list.Total(), next.Title)
+		}
+	}
+}
+
+func (d *diagnosis) agent(ctx context.Context, s *setup) {
+	err := s.findAgents()
+	if err == nil {
+		err = installed(s.agent)
+	}
+	if err != nil {
+		code := runner.ExitAgent
+		if e := (*exitError)(nil); errors.As(err, &e) {
+			code = e.code
+		}
+		d.fail(code, "agent", "%v", err)
+		return
+	}
+	program := s.agent.Program
+	if len(program) == 0 {
+		program = []string{s.agent.Spec.Bin}
+	}
+	var out strings.Builder
+	exit, err := ptyexec.Run(ctx, ptyexec.Command{Args: append(program, s.agent.Spec.VersionArgs...), Dir: s.dir, Pipe: true, Timeout: 20 * time.Second},
+		func(p []byte) bool { out.Write(p); return false })
+	version, _, _ := strings.Cut(strings.TrimSpace(inert(out.String())), "\n")
+	switch {
+	case err != nil:
+		d.fail(runner.ExitAgent, "agent", "%v", err)
+	case exit.Code != 0 || exit.Cause != ptyexec.CauseExited:
+		d.fail(runner.ExitAgent, "agent", "%s cannot tell its version (exit code %d, %s): %s", quoteArgs(program), exit.Code, exit.Cause, version)
+	default:
+		d.ok("agent", "%s: %s", s.agent.Spec.Name, version)
+	}
+}
+
+func (d *diagnosis) git(ctx context.Context, dir string) {
+	c, err := git.Inspect(ctx, dir)
+	switch {
+	case err != nil:
+		d.warn("git", "%v", err)
+	case c.GitVersion == "":
+		d.warn("git", "not installed: progress is seen by file times only")
+	case !c.Repo:
+		d.warn("git", "%s is no repository: progress is seen by file times only, and nothing can be taken back; git init helps", dir)
+	case c.Operation != "":
+		d.warn("git", "a %s is under way in %s: finish it first", c.Operation, c.Root)
+	case c.Detached:
+		d.warn("git", "HEAD is detached in %s: commits of the agent would be on no branch", c.Root)
+	default:
+		d.ok("git", "%s, branch %s, git %s", c.Root, c.Branch, c.GitVersion)
+	}
+}
+
+func (d *diagnosis) machine(dir string) {
+	if path, err := exec.LookPath("tmux"); err != nil {
+		d.warn("tmux", "not installed: ralph --monitor runs without the split; ralph-monitor in a second terminal does the same")
+	} else {
+		d.ok("tmux", "%s", path)
+	}
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil {
+		d.warn("disk", "%v", err)
+	} else if free := fs.Bavail * uint64(fs.Bsize); free < leastDisk {
+		d.warn("disk", "only %s free", humanize.IBytes(free))
+	} else {
+		d.ok("disk", "%s free", humanize.IBytes(free))
+	}
+	r := state.Open(filepath.Join(dir, state.DirName))
+	if owner, alive := r.Owner(); alive {
+		d.fail(runner.ExitLocked, "lock", "%v", &state.LockedError{Owner: owner})
+	} else {
+		d.ok("lock", "free")
+	}
+	if os.Geteuid() == 0 {
+		d.warn("user", "you are root: everything on this machine is within the agent's reach")
+	}
+}

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"ralph/monitor"
+	"ralph/state"
+)
+
+// The exit codes of ralph status.
+const (
+	statusGood    = 0 // running, waiting, paused or completed
+	statusBad     = 1 // halted, stopped, failed or dead
+	statusNothing = 4 // nothing has run here
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	var asJSON, watch bool
+	cmd := &cobra.Command{
+		Use: "status", Short: "Show the state of the run once", Args: cobra.NoArgs,
+		Long: "Show the state of the run once.\n\nExit code 0: running, waiting, paused or completed; 1: halted, stopped, failed or dead; 4: nothing has run here.",
+		RunE: func(*cobra.Command, []string) error {
+			r, _, err := a.reader()
+			if err != nil {
+				return err
+			}
+			if watch {
+				return a.watchStatus(r, asJSON)
+			}
+			return a.printStatus(r, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print status.json with `alive` and `age_seconds` added")
+	cmd.Flags().BoolVar(&watch, "watch", false, "show it again every second until Ctrl-C")
+	return cmd
+}
+
+// statusJSON is status.json for programs.
+type statusJSON struct {
+	state.Status
+	Alive bool    `json:"alive"`
+	Age   float64 `json:"age_seconds"`
+}
+
+func (a *app) printStatus(r *state.Reader, asJSON bool) error {
+	s := monitor.Gather(r, time.Now())
+	if asJSON {
+		enc := json.NewEncoder(a.out)
+		enc.SetIndent("", "  ")
+		shown := s.Status
+		if s.State != "" && s.State != monitor.StateNone {
+			shown.Status = s.State
+		}
+		if err := enc.Encode(statusJSON{shown, s.Alive, s.Age.Seconds()}); err != nil {
+			return fmt.Errorf("print status: %w", err)
+		}
+	} else {
+		fmt.Fprint(a.out, monitor.RenderStatus(s, a.width()))
+	}
+	if code := statusCode(s.State); code != statusGood {
+		return &exitError{code: code}
+	}
+	return nil
+}
+
+func statusCode(st string) int {
+	switch st {
+	case state.StatusRunning, state.StatusWaiting, state.StatusPaused, state.StatusCompleted, monitor.StateStarting:
+		return statusGood
+	case monitor.StateNone:
+		return statusNothing
+	}
+	return statusBad
+}
+
+func (a *app) watchStatus(r *state.Reader, asJSON bool) error {
+	sig := handleSignals(a.in)
+	defer sig.stop()
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		if !asJSON && a.isTerminal() {
+			fmt.Fprint(a.out, "\x1b[H\x1b[2J")
+		}
+		err := a.printStatus(r, asJSON)
+		select {
+		case <-sig.ctx.Done():
+			return err
+		case <-ticker.C:
+		}
+	}
+}
+
+func (a *app) isTerminal() bool {
+	f, ok := a.out.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd())
+}
+
+// width of the terminal; 80 where there is none.
+func (a *app) width() int {
+	if f, ok := a.out.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w
+		}
+	}
+	return 80
+}
+
+func (a *app) monitorCommand() *cobra.Command {
+	var plain bool
+	cmd := &cobra.Command{
+		Use: "monitor", Short: "Watch the run: live log, plan, API usage", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			dir, err := a.project()
+			if err != nil {
+				return err
+			}
+			self, err := os.Executable()
+			if err != nil {
+				return fmt.Errorf("find ralph: %w", err)
+			}
+			sig := handleSignals(a.in)
+			defer sig.stop()
+			o := monitor.Options{Dir: dir, Ralph: []string{self, "-C", dir}, Version: version(), Out: a.out, Now: time.Now, NoColor: os.Getenv("NO_COLOR") != ""}
+			return a.watch(sig.ctx, o, plain)
+		},
+	}
+	cmd.Flags().BoolVar(&plain, "plain", false, "print a stream of lines instead of the screen")
+	return cmd
+}
+
+func (a *app) watch(ctx context.Context, o monitor.Options, plain bool) error {
+	run := monitor.Run
+	if plain {
+		run = monitor.Plain
+	}
+	return run(ctx, o)
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"ralph/cmd/internal/cli"
+	"ralph/ptyexec"
+)
+
+func TestMain(m *testing.M) {
+	ptyexec.Init()
+	testscript.Main(m, map[string]func(){
+		"ralph":         main,
+		"ralph-status":  func() { os.Exit(cli.Main("ralph-status", append([]string{"status"}, os.Args[1:]...))) },
+		"ralph-monitor": func() { os.Exit(cli.Main("ralph-monitor", append([]string{"monitor"}, os.Args[1:]...))) },
+		"claude":        fakeClaude,
+		"agent-result":  agentResult,
+	})
+}
+
+// Each script is a user's session with the real program. The agent is the
+// script's own agent.sh, started as `claude` and handed its call number.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			home := filepath.Join(e.WorkDir, ".home")
+			e.Setenv("HOME", home)
+			e.Setenv("GORACE", "atexit_sleep_ms=0")
+			e.Setenv("TERM", "dumb")
+			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+			return os.MkdirAll(home, 0o755)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "until": until},
+	})
+}
+
+// exits CODE PROGRAM ARGS...: the program must end with exactly this code.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	if e := (*exec.ExitError)(nil); errorAs(err, &e) {
+		got = e.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("%s ended with %d, want %d", strings.Join(args[1:], " "), got, want)
+	}
+}
+
+func errorAs(err error, target **exec.ExitError) bool {
+	e, ok := err.(*exec.ExitError) //nolint:errorlint // as testscript returns it
+	*target = e
+	return ok
+}
+
+// until FILE: waits for a file that another process makes.
+func until(ts *testscript.TestScript, _ bool, args []string) {
+	for range 3000 {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("%s never came", args[0])
+}
+
+// fakeClaude keeps its prompt as prompt-N and runs agent.sh N.
+func fakeClaude() {
+	if len(os.Args) > 1 && os.Args[1] == "--version" {
+		fmt.Println("2.1.328 (Claude Code)")
+		return
+	}
+	prompt, _ := io.ReadAll(os.Stdin)
+	n := 1
+	for ; exists(fmt.Sprintf(".ralph/prompt-%d", n)); n++ {
+	}
+	_ = os.MkdirAll(".ralph", 0o755)
+	if err := os.WriteFile(fmt.Sprintf(".ralph/prompt-%d", n), prompt, 0o600); err != nil {
+		panic(err)
+	}
+	record(map[string]any{"type": "system", "subtype": "init", "session_id": fmt.Sprintf("session-%d", n), "model": "fake-1"})
+	cmd := exec.Command("sh", "agent.sh", strconv.Itoa(n))
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		os.Exit(1)
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func record(r map[string]any) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%s\n", data)
+}
+
+// agentResult prints a final record: agent-result [-done] [-error STATUS]
+// [-denied COMMAND] TEXT.
+func agentResult() {
+	done := flag.Bool("done", false, "")
+	status := flag.Int("error", 0, "")
+	denied := flag.String("denied", "", "")
+	flag.Parse()
+	r := map[string]any{"type": "result", "subtype": "success", "is_error": *status != 0, "total_cost_usd": 0.25, "usage": map[string]any{"input_tokens": 100, "output_tokens": 20},
+		"result": fmt.Sprintf("%s\n---RALPH_STATUS---\nEXIT_SIGNAL: %v\n---END_RALPH_STATUS---\n", flag.Arg(0), *done)}
+	if *status != 0 {
+		r["result"], r["api_error_status"] = flag.Arg(0), *status
+	}
+	if *denied != "" {
+		r["permission_denials"] = []any{map[string]any{"tool_name": "Bash", "tool_use_id": "t", "tool_input": map[string]any{"command": *denied}}}
+	}
+	record(r)
+}

@@ -1,0 +1,272 @@
+package monitor
+
+import (
+	"time"
+
+	"ralph/logs"
+)
+
+// The actions of the table of keys; they run in the event loop.
+
+func (u *ui) lock() func() {
+	u.mu.Lock()
+	return u.mu.Unlock
+}
+
+func (u *ui) askAbort() {
+	defer u.lock()()
+	if !u.snap.Alive {
+		u.say("no runner is alive here")
+		return
+	}
+	u.asks = askToAbort
+}
+
+func (u *ui) askSearch() {
+	defer u.lock()()
+	u.asks, u.input, u.help = askQuery, "", false
+}
+
+func (u *ui) search(direction int) {
+	defer u.lock()()
+	v := u.view()
+	switch {
+	case v.query == "":
+		u.say("search first: /")
+	case !v.search(direction):
+		u.say("no match for %q in what is loaded", v.query)
+	}
+}
+
+func (u *ui) pauseOrResume() {
+	u.mu.Lock()
+	verb := "pause"
+	if u.snap.State == "paused" || u.snap.State == "waiting" {
+		verb = "resume"
+	}
+	u.mu.Unlock()
+	u.control(verb)
+}
+
+// show puts one panel alone, or all again.
+func (u *ui) show(p panel) {
+	defer u.lock()()
+	u.help, u.raw = false, nil
+	if u.alone == p {
+		u.alone = panelHeader
+		return
+	}
+	u.alone = p
+	if p == panelRounds || p == panelLog {
+		u.focus = p
+	}
+}
+
+func (u *ui) showNumber() {
+	if p := panel(u.input[0] - '0'); p >= panelPlan && p <= panelLog {
+		u.show(p)
+	}
+}
+
+func (u *ui) nextFocus() {
+	defer u.lock()()
+	if u.alone == panelHeader && u.raw == nil && !u.help {
+		u.focus = panelRounds + panelLog - u.focus
+	}
+}
+
+func (u *ui) toggleHelp() {
+	defer u.lock()()
+	u.help, u.helpTop = !u.help, 0
+}
+
+func (u *ui) toggleMouse() {
+	u.mu.Lock()
+	u.mouse = !u.mouse
+	on := u.mouse
+	u.say("mouse %s", map[bool]string{true: "on: wheel scrolls, click focuses", false: "off: the terminal selects text"}[on])
+	u.mu.Unlock()
+	u.app.EnableMouse(on)
+}
+
+func (u *ui) toggleFollow() {
+	defer u.lock()()
+	if v := u.view(); v.follow {
+		v.follow = false
+	} else {
+		v.toEnd()
+	}
+}
+
+func (u *ui) toggleWrap() {
+	defer u.lock()()
+	v := u.view()
+	v.wrap, v.shift = !v.wrap, 0
+}
+
+// back leaves one thing: help, raw output, a search, a panel alone.
+func (u *ui) back() {
+	defer u.lock()()
+	switch v := u.view(); {
+	case u.help:
+		u.help = false
+	case v.query != "":
+		v.query, v.found.line = "", -1
+	case u.raw != nil:
+		u.raw = nil
+	default:
+		u.alone = panelHeader
+	}
+}
+
+func (u *ui) quit() { u.app.Stop() }
+
+// toShell suspends this process where somebody can continue it.
+func (u *ui) toShell() {
+	if underShell() {
+		u.suspend(stopSelf)
+		return
+	}
+	defer u.lock()()
+	u.say("there is no shell here to go back to")
+}
+
+// listed tells whether keys move in the list of iterations.
+func (u *ui) listed() bool { return u.focus == panelRounds && u.raw == nil && u.alone != panelLog }
+
+func (u *ui) page() int {
+	defer u.lock()()
+	return max(u.view().height-1, 1)
+}
+
+func (u *ui) scroll(by int) {
+	defer u.lock()()
+	switch {
+	case u.help:
+		u.helpTop = min(max(u.helpTop+by, 0), len(u.table)-1)
+	case u.listed():
+		u.selected = min(max(u.selected+by, 0), max(len(u.hist.Rounds)-1, 0))
+	default:
+		u.view().scroll(by)
+		u.feed.poke() // older lines may be wanted
+	}
+}
+
+func (u *ui) toStart() {
+	defer u.lock()()
+	switch {
+	case u.help:
+		u.helpTop = 0
+	case u.listed():
+		u.selected = 0
+	default:
+		u.view().toStart()
+		u.feed.poke()
+	}
+}
+
+func (u *ui) toEnd() {
+	defer u.lock()()
+	switch {
+	case u.help:
+		u.helpTop = len(u.table)
+	case u.listed():
+		u.selected = max(len(u.hist.Rounds)-1, 0)
+	default:
+		u.view().toEnd()
+	}
+}
+
+// sideways moves an unwrapped log, or goes to the neighbour of raw output.
+func (u *ui) sideways(by int) {
+	u.mu.Lock()
+	v, raw, of := u.view(), u.raw != nil, u.rawOf
+	if !v.wrap {
+		v.shift = min(max(v.shift+by*v.width/2, 0), maxLine)
+	}
+	wrap := v.wrap
+	u.mu.Unlock()
+	if raw && wrap && of+by >= 1 {
+		u.openRawOf(of + by)
+	}
+}
+
+const rawBacklog = 1 << 20 // bytes of raw output that are shown
+
+// openRaw shows the raw output of the selected or the latest iteration.
+func (u *ui) openRaw() {
+	u.mu.Lock()
+	open, n := u.raw != nil, u.snap.Status.LoopCount
+	if i := len(u.hist.Rounds) - 1 - u.selected; u.focus == panelRounds && i >= 0 {
+		n = u.hist.Rounds[i].Number
+	}
+	if open {
+		u.raw = nil
+	}
+	u.help = false
+	u.mu.Unlock()
+	if !open {
+		u.openRawOf(n)
+	}
+}
+
+func (u *ui) openRawOf(n int) {
+	defer u.lock()()
+	run := u.hist.Run
+	if run == "" {
+		run = u.snap.Status.RunID
+	}
+	path := u.feed.reader.RawPath(run, n)
+	if run == "" || n < 1 || !exists(path) {
+		u.say("there is no raw output of iteration %d", n)
+		return
+	}
+	if u.rawTail != nil {
+		_ = u.rawTail.Close()
+	}
+	u.raw, u.rawOf, u.rawTail = newLogView(), n, logs.NewTail(path, rawBacklog)
+	u.raw.noOlder = true
+	u.readRaw()
+}
+
+// readRaw takes what the raw output has grown by.
+func (u *ui) readRaw() {
+	lines, err := u.rawTail.Poll()
+	if err != nil {
+		u.say("%s", oneLine(err.Error()))
+	}
+	for _, text := range lines {
+		u.raw.append(rawLines(string(text)))
+	}
+}
+
+// readMore reads on behalf of the views: raw output that grows, older lines
+// for one that is scrolled back. It runs in the feed's goroutine.
+func (u *ui) readMore() {
+	u.mu.Lock()
+	if u.raw != nil {
+		u.readRaw()
+	}
+	wanted := u.log.needOlder && !u.log.noOlder && u.raw == nil
+	before := u.log.oldest()
+	u.mu.Unlock()
+	if !wanted {
+		return
+	}
+	var lines []line
+	l := logger{dir: u.o.Dir}
+	events, err := older(u.feed.reader.EventsPath(), before)
+	for i := range events {
+		lines = append(lines, l.lines(events[i])...)
+	}
+	defer u.lock()()
+	if err != nil {
+		u.say("%s", oneLine(err.Error()))
+	}
+	if before.Equal(u.log.oldest()) {
+		u.log.prepend(lines)
+	}
+	if u.log.noOlder {
+		u.say("this is the beginning of what can be shown here, %s; o opens the whole log", u.log.oldest().Local().Format(time.TimeOnly))
+	}
+}

@@ -1,0 +1,168 @@
+package monitor
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// verbTimeout bounds a control verb, which only leaves a request in a file.
+const verbTimeout = 10 * time.Second
+
+// control runs "ralph VERB" in the background and shows how it went.
+func (u *ui) control(verb string) {
+	defer u.lock()()
+	switch {
+	case len(u.o.Ralph) == 0:
+		u.say("this screen cannot control the runner")
+		return
+	case !u.snap.Alive:
+		u.say("no runner is alive here; start one with: ralph")
+		return
+	}
+	u.say("%s …", verb)
+	go func() {
+		defer u.caught()
+		text := runVerb(u.o.Ralph, verb)
+		defer u.redraw()
+		defer u.lock()()
+		u.say("%s", text)
+	}()
+}
+
+// runVerb returns the last line that the verb printed, or what went wrong.
+func runVerb(ralph []string, verb string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), verbTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, ralph[0], append(ralph[1:len(ralph):len(ralph)], verb)...)
+	cmd.WaitDelay = time.Second
+	out, err := cmd.CombinedOutput()
+	last := out[max(len(out)-4096, 0):]
+	lines := strings.Split(strings.TrimSpace(clean(string(last))), "\n")
+	text := strings.TrimSpace(lines[len(lines)-1])
+	switch {
+	case err != nil:
+		return join(": ", verb+" failed", text, oneLine(err.Error()))
+	case text == "":
+		return verb + " requested"
+	}
+	return text
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+const pagerBytes = 64 << 20 // of a log that are opened
+
+// openPager opens what is shown in the user's pager, outside of the screen.
+func (u *ui) openPager() {
+	u.mu.Lock()
+	path := u.feed.reader.LiveLogPath()
+	if u.raw != nil {
+		path = u.feed.reader.RawPath(u.hist.Run, u.rawOf)
+	}
+	u.mu.Unlock()
+	var err error
+	u.suspend(func() { err = page(path) })
+	if err != nil {
+		defer u.lock()()
+		u.say("%s", oneLine(err.Error()))
+	}
+}
+
+// page shows a copy without escape sequences, so that the terminal is as safe
+// in the pager as on the screen.
+func page(path string) error {
+	command := pagerCommand()
+	if command == nil {
+		return fmt.Errorf("open log: neither $PAGER, $EDITOR nor less is there")
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("open log: %w", err)
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.Size() > pagerBytes {
+		_, _ = file.Seek(-pagerBytes, io.SeekEnd)
+	}
+	data, err := io.ReadAll(file)
+	if err != nil {
+		return fmt.Errorf("read log: %w", err)
+	}
+	folder, err := os.MkdirTemp("", "ralph-log-")
+	if err != nil {
+		return fmt.Errorf("copy log: %w", err)
+	}
+	defer os.RemoveAll(folder)
+	copied := filepath.Join(folder, filepath.Base(path)+".txt")
+	if err := os.WriteFile(copied, []byte(clean(string(data))), 0o600); err != nil {
+		return fmt.Errorf("copy log: %w", err)
+	}
+	return foreground(exec.Command(command[0], append(command[1:], copied)...))
+}
+
+// pagerCommand is $PAGER, else $EDITOR, else less.
+func pagerCommand() []string {
+	for _, text := range []string{os.Getenv("PAGER"), os.Getenv("EDITOR"), "less", "more"} {
+		words := strings.Fields(text)
+		if len(words) == 0 {
+			continue
+		}
+		if _, err := exec.LookPath(words[0]); err == nil {
+			return words
+		}
+	}
+	return nil
+}
+
+// foreground runs a program as the terminal's foreground group, so that the
+// user's Ctrl-C reaches it and not this process.
+func foreground(cmd *exec.Cmd) error {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("open terminal: %w", err)
+	}
+	defer tty.Close()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
+	cmd.SysProcAttr = &syscall.SysProcAttr{Foreground: true, Ctty: int(tty.Fd())}
+	// Taking the terminal back is done from the background, which would stop this process.
+	signal.Ignore(syscall.SIGTTOU)
+	defer signal.Reset(syscall.SIGTTOU)
+	err = cmd.Run()
+	_ = unix.IoctlSetPointerInt(int(tty.Fd()), unix.TIOCSPGRP, syscall.Getpgrp())
+	if err != nil {
+		return fmt.Errorf("run %s: %w", filepath.Base(cmd.Path), err)
+	}
+	return nil
+}
+
+// stopSelf stops this process as Ctrl-Z does, until the shell continues it.
+// It sends SIGSTOP, as the Go runtime swallows a SIGTSTP once it was caught.
+func stopSelf() {
+	_ = syscall.Kill(syscall.Getpid(), syscall.SIGSTOP)
+	time.Sleep(20 * time.Millisecond) // the signal may reach another thread first
+}
+
+// underShell tells whether a shell with job control could continue this
+// process: its parent is of the same session and of another group.
+func underShell() bool {
+	parent := syscall.Getppid()
+	group, err := syscall.Getpgid(parent)
+	if err != nil || group == syscall.Getpgrp() {
+		return false
+	}
+	theirs, err1 := unix.Getsid(parent)
+	ours, err2 := unix.Getsid(0)
+	return err1 == nil && err2 == nil && theirs == ours
+}

@@ -1,0 +1,389 @@
+package monitor
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph/state"
+)
+
+// pane is a monitor in a pane of a private tmux server.
+type pane struct {
+	t     testing.TB
+	verbs string // file of the verbs that the monitor has run
+}
+
+func (p *pane) tmux(args ...string) string {
+	p.t.Helper()
+	out, err := exec.Command("tmux", append([]string{"-L", "t", "-f", "/dev/null"}, args...)...).CombinedOutput()
+	if err != nil {
+		p.t.Fatalf("tmux %q: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
+// openPane starts this test binary as the monitor of dir.
+func openPane(t testing.TB, dir string, size [2]int, env ...string) *pane {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		if os.Getenv("RALPH_REQUIRE") == "all" {
+			t.Fatal(err)
+		}
+		t.Skip("tmux is not installed")
+	}
+	sockets, err := os.MkdirTemp("", "tm") // a socket path is at most 107 bytes
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMUX_TMPDIR", sockets)
+	for _, name := range []string{"TMUX", "TMUX_PANE"} {
+		t.Setenv(name, "")
+		os.Unsetenv(name)
+	}
+	p := &pane{t: t, verbs: filepath.Join(t.TempDir(), "verbs")}
+	t.Cleanup(func() {
+		_ = exec.Command("tmux", "-L", "t", "kill-server").Run()
+		os.RemoveAll(sockets)
+	})
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"new-session", "-d", "-x", strconv.Itoa(size[0]), "-y", strconv.Itoa(size[1]), "env", "TERM=screen-256color", "LANG=C.UTF-8",
+		"MONITOR_TEST_DIR=" + dir, "MONITOR_TEST_VERBS=" + p.verbs}
+	args = append(append(args, env...), exe)
+	p.tmux(append(args, ";", "set-option", "-g", "remain-on-exit", "on", ";", "set-option", "-g", "remain-on-exit-format", "", ";", "set-option", "-g", "status", "off")...)
+	return p
+}
+
+func (p *pane) keys(keys ...string) { p.tmux(append([]string{"send-keys"}, keys...)...) }
+
+func (p *pane) screen() string { return p.tmux("capture-pane", "-p") }
+
+// shows waits for all texts to be on the screen at once.
+func (p *pane) shows(texts ...string) {
+	p.t.Helper()
+	p.wait(strings.Join(texts, " & "), func(screen string) bool {
+		for _, text := range texts {
+			if !strings.Contains(screen, text) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func (p *pane) hides(text string) {
+	p.t.Helper()
+	p.wait("end of "+text, func(screen string) bool { return !strings.Contains(screen, text) })
+}
+
+func (p *pane) wait(what string, ok func(string) bool) {
+	p.t.Helper()
+	screen := ""
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if screen = p.screen(); ok(screen) {
+			return
+		}
+	}
+	p.t.Fatalf("no %s on the screen:\n%s", what, screen)
+}
+
+func (p *pane) called() string {
+	data, _ := os.ReadFile(p.verbs)
+	return strings.Join(strings.Fields(string(data)), " ")
+}
+
+// living is a project with a runner that is alive, and a long log.
+func living(t testing.TB) *project {
+	t.Helper()
+	now := time.Now()
+	s, events := runOf(now)
+	s.Owner.PID = os.Getpid()
+	p := newProject(t, s, events)
+	for i := range 200 {
+		p.add(state.Event{Time: now.Add(time.Duration(i) * time.Millisecond), Run: s.Status.RunID, Iteration: 7, Kind: state.KindText, Text: fmt.Sprintf("line number %d of the log, %s", i, strings.Repeat("and more words ", i%12))})
+	}
+	return p
+}
+
+func TestKeys_thatControlTheRunner_runItsVerbs(t *testing.T) {
+	p := openPane(t, living(t).dir, [2]int{80, 24})
+	p.shows("RUNNING", "line number 199", "following")
+	p.keys("p")
+	p.shows("pause will act soon")
+	p.keys("s")
+	p.shows("skip will act soon")
+	p.keys("a")
+	p.shows("end the run now")
+	p.keys("n")
+	p.hides("end the run now")
+	p.keys("a")
+	p.shows("end the run now")
+	p.keys("y")
+	p.shows("abort will act soon")
+	if got := p.called(); got != "pause skip abort" {
+		t.Errorf("the verbs were %q", got)
+	}
+	p.keys("q")
+	p.shows("monitor ended")
+}
+
+func TestKeys_thatMoveInTheLog_moveInIt(t *testing.T) {
+	p := openPane(t, living(t).dir, [2]int{80, 24})
+	p.shows("RUNNING", "line number 199")
+	p.keys("l")
+	p.hides("API usage")
+	p.shows("Live log", "line number 190")
+	p.keys("g")
+	p.shows("run 20261120-131810 · claude in", "scrolled back")
+	p.keys("G")
+	p.shows("following", "line number 199")
+	p.keys("k", "Up")
+	p.shows("scrolled back")
+	p.keys("j", "Down")
+	p.shows("following")
+	p.keys("PPage", "b", "C-u")
+	p.shows("scrolled back")
+	p.hides("line number 199")
+	p.keys("NPage", "Space", "C-d")
+	p.shows("following")
+	p.keys("f")
+	p.shows("scrolled back")
+	p.keys("Home")
+	p.hides("line number 199")
+	p.keys("f")
+	p.shows("following", "line number 199")
+	p.keys("w")
+	p.shows("unwrapped")
+	p.keys("Right", "Right", "Right")
+	p.hides("line number")
+	p.keys("Left", "Left", "Left", "w")
+	p.shows("line number 199")
+	p.hides("unwrapped")
+	p.keys("l")
+	p.shows("API usage", "Iterations")
+}
+
+func TestKeys_thatSearch_findOlderAndNewer(t *testing.T) {
+	p := openPane(t, living(t).dir, [2]int{80, 24})
+	p.shows("RUNNING", "line number 199")
+	search := func(keys ...string) {
+		p.keys("/")
+		for _, k := range keys {
+			if len(k) > 6 {
+				p.keys("-l", k)
+			} else {
+				p.keys(k)
+			}
+		}
+	}
+	p.keys("n")
+	p.shows("search first")
+	search("number 33 OF")
+	p.shows("/number 33 OF")
+	p.keys("Enter")
+	p.shows("no match")
+	search("number 33 of", "Enter")
+	p.shows("line number 33 of")
+	search("CURSOR ", "BSpace", "C-u", "offset stays", "Enter")
+	p.shows("The old offset stays")
+	search("line number 5", "Enter")
+	p.shows("line number 59")
+	p.keys("n")
+	p.shows("line number 58")
+	for range 4 {
+		p.keys("n")
+	}
+	p.hides("line number 59")
+	for range 5 {
+		p.keys("N")
+	}
+	p.shows("line number 59")
+	search("left by", "Escape")
+	p.hides("/left by")
+}
+
+// withRaw adds raw output of two iterations, a live log, and a pager for it.
+func withRaw(t *testing.T, pr *project) (pager string) {
+	t.Helper()
+	raw := filepath.Join(pr.stateDir(), "logs", "20261120-131810")
+	if err := os.MkdirAll(raw, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for n := 6; n <= 7; n++ {
+		if err := os.WriteFile(filepath.Join(raw, strconv.Itoa(n)+".raw"), fmt.Appendf(nil, "raw bytes of %d \x1b]0;title\x07\x1b[31mred\n", n), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(pr.stateDir(), "live.log"), []byte("text for \x1b[2Jthe pager\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pager = filepath.Join(t.TempDir(), "pager")
+	if err := os.WriteFile(pager, []byte("#!/bin/sh\ncat \"$1\"; echo 'PAGER ENDS'; read x\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return pager
+}
+
+func TestKeys_thatShowOutput_openRawAndPager(t *testing.T) {
+	pr := living(t)
+	p := openPane(t, pr.dir, [2]int{80, 24}, "PAGER="+withRaw(t, pr))
+	p.shows("RUNNING")
+	p.keys("Tab", "j", "r")
+	p.shows("Raw output of iteration 6", "raw bytes of 6 red")
+	p.keys("Right")
+	p.shows("Raw output of iteration 7", "raw bytes of 7 red")
+	p.keys("Right")
+	p.shows("there is no raw output of iteration 8")
+	p.keys("Left")
+	p.shows("Raw output of iteration 6")
+	p.keys("o")
+	p.shows("raw bytes of 6 red", "PAGER ENDS")
+	p.keys("C-c") // for the pager, not for the monitor
+	p.shows("Raw output of iteration 6")
+	p.keys("r")
+	p.shows("API usage")
+	p.keys("k", "Enter")
+	p.shows("Raw output of iteration 7")
+	p.keys("Escape")
+	p.shows("API usage")
+	p.keys("BTab")
+	p.keys("o")
+	p.shows("text for the pager", "PAGER ENDS")
+	p.keys("Enter")
+	p.shows("RUNNING", "API usage")
+}
+
+func TestKeys_thatChangeTheScreen_changeIt(t *testing.T) {
+	p := openPane(t, living(t).dir, [2]int{80, 24})
+	p.shows("RUNNING")
+	for key, title := range map[string]string{"1": "1 Plan", "2": "2 API usage", "3": "3 Circuit breaker", "4": "4 Iterations", "5": "5 Live log"} {
+		p.keys(key)
+		p.wait(title+" alone", func(s string) bool { return strings.Contains(s, title) && strings.Count(s, "─ ") <= 3 })
+		p.keys(key)
+		p.shows("1 Plan", "5 Live log")
+	}
+	p.keys("?")
+	p.shows("pause after this iteration", "1 to 20 of")
+	p.keys("G")
+	p.shows("one panel alone", "quit this screen")
+	p.keys("g")
+	p.shows("pause after this iteration")
+	p.keys("?")
+	p.shows("API usage")
+	p.keys("m")
+	p.shows("mouse on")
+	p.keys("-l", "\x1b[<64;10;22M") // the wheel over the log
+	p.shows("scrolled back")
+	p.keys("-l", "\x1b[<65;10;22M")
+	p.shows("following")
+	p.keys("-l", "\x1b[<0;10;16M\x1b[<0;10;16m") // a click into the list
+	p.keys("Enter")
+	p.shows("there is no raw output of iteration 7")
+	p.keys("m")
+	p.shows("mouse off")
+	p.keys("C-l")
+	p.shows("API usage")
+	p.keys("C-z") // nobody could continue it in a pane without a shell
+	p.shows("there is no shell")
+	p.keys("?")
+	p.shows("pause after this iteration")
+	p.keys("Escape")
+	p.shows("API usage")
+	p.keys("C-c")
+	p.shows("monitor ended")
+}
+
+func TestRun_fromNothingToTheEnd_isFollowedOnTheScreen(t *testing.T) {
+	pr := &project{t: t, dir: t.TempDir()}
+	p := openPane(t, pr.dir, [2]int{100, 30})
+	p.shows("NO RUN", "nothing has run here yet")
+
+	now := time.Now()
+	s, events := runOf(now)
+	s.Owner.PID = os.Getpid()
+	w, _, err := state.Acquire(pr.stateDir(), s.Owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pr.w = w
+	t.Cleanup(pr.release)
+	p.shows("STARTING", "a run is starting")
+
+	pr.json("status.json", s.Status)
+	pr.add(events...)
+	p.shows("RUNNING", "6/10 done", "iteration 7 of 50", "Edit src/api/pagination.go")
+
+	s.Status.Status, s.Status.Rule, s.Status.WakeAt = state.StatusWaiting, "usage_limit", now.Add(3*time.Minute)
+	s.Status.Limit = &state.Limit{Kind: "five_hour", Rejected: true, ResetsAt: now.Add(2 * time.Minute)}
+	pr.json("status.json", s.Status)
+	p.shows("WAITING", "5-hour usage limit", "left, until")
+	before := p.screen()
+	p.wait("countdown", func(s string) bool { return strings.Contains(s, "left, until") && s != before })
+
+	s.Status.Status = state.StatusPaused
+	pr.json("status.json", s.Status)
+	p.shows("PAUSED", "p resume")
+	p.keys("p")
+	p.shows("resume will act soon")
+
+	if err := os.WriteFile(filepath.Join(pr.stateDir(), "status.json"), []byte("{torn"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.shows("status.json is unusable", "PAUSED")
+
+	s.Status.Status, s.Status.ExitReason, s.Status.Rule, s.Status.Reason = state.StatusCompleted, "plan_complete", "complete", "all tasks are done"
+	s.Status.Task.Done = 10
+	pr.json("status.json", s.Status)
+	pr.add(state.Event{Time: now, Run: s.Status.RunID, Kind: state.KindRunEnd, End: &state.End{Rule: "complete", Reason: "all tasks are done"}})
+	pr.release()
+	p.shows("COMPLETED", "10/10 done", "run ended, exit 0")
+	p.keys("p")
+	p.shows("no runner is alive here")
+	p.keys("q")
+	p.shows("monitor ended")
+}
+
+func TestScreen_hostileOutputInARealTerminal_changesNothingOutsideItsCells(t *testing.T) {
+	pr := living(t)
+	p := openPane(t, pr.dir, [2]int{120, 40})
+	p.tmux("set-option", "-g", "set-clipboard", "on")
+	p.tmux("set-option", "-g", "allow-passthrough", "on")
+	p.tmux("set-option", "-g", "monitor-bell", "on")
+	p.shows("RUNNING")
+	title := p.tmux("display-message", "-p", "#{pane_title}")
+	for _, evil := range []string{
+		"\x1b]0;owned\x07", "\x1b]2;owned\x1b\\", "\x1bkowned\x1b\\", "\x1b]52;c;b3duZWQ=\x07", "\x1bPtmux;\x1b\x1b]0;owned\x07\x1b\\", "\a\a\a",
+		"\x1b[2J\x1b[H", "\x1b[?1049l", "\x1b[10;10Howned", "\x1b[8;5;5t", "\x1bc", "\u009b2J", "\x1b(0", "\x0e", "\r\r\r", "\b\b\b\b\b\b",
+		"[red:blue:b]", `["region"]`, "漢字\u200d🙂\ufe0f\u202eabc", "e" + strings.Repeat("\u0301", 50), "🇩🇪👩\u200d👩\u200d👧👍🏽",
+	} {
+		pr.add(say("before " + evil + " behind"))
+	}
+	pr.add(say("the end of the corpus"))
+	p.shows("the end of the corpus", "[red:blue:b] behind", "RUNNING", "┬─")
+	if got := p.tmux("display-message", "-p", "#{pane_title} #{window_bell_flag}"); got != strings.TrimSuffix(title, "\n")+" 0\n" {
+		t.Errorf("title and bell are %q, the title was %q", got, title)
+	}
+	if out, err := exec.Command("tmux", "-L", "t", "show-buffer").CombinedOutput(); err == nil {
+		t.Errorf("the clipboard holds %q", out)
+	}
+	column := -1
+	for i, row := range strings.Split(p.screen(), "\n")[3:39] {
+		at := strings.IndexAny(row, "┬│┤")
+		if at < 0 {
+			t.Fatalf("row %d has no divider: %q", i+3, row)
+		}
+		if cells := textWidth(row[:at]); column >= 0 && cells != column {
+			t.Errorf("row %d has the divider at %d, not at %d: %q", i+3, cells, column, row)
+		} else {
+			column = cells
+		}
+	}
+}

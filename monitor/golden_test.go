@@ -1,0 +1,27 @@
+package monitor
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+var sizes = [][2]int{{60, 15}, {80, 24}, {120, 40}, {200, 50}}
+
+func TestScreen_everyStateAtEverySize_looksAsAgreed(t *testing.T) {
+	for name, make := range statesOf(noon) {
+		for _, size := range sizes {
+			t.Run(fmt.Sprintf("%s at %dx%d", name, size[0], size[1]), func(t *testing.T) {
+				s, events := make()
+				u := still(s, events, noon)
+				screen := simulate(t, size[0], size[1])
+				u.drawOn(screen)
+				got := text(screen)
+				if !strings.Contains(got, map[bool]string{true: "NO RUN", false: strings.ToUpper(name)}[name == "none"]) {
+					t.Errorf("the state is not in words:\n%s", got)
+				}
+				golden(t, fmt.Sprintf("%s-%dx%d.txt", name, size[0], size[1]), got)
+			})
+		}
+	}
+}

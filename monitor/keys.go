@@ -1,0 +1,128 @@
+package monitor
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+)
+
+// binding is one row of the table of keys, from which keys are dispatched and
+// the help page and the last row of the screen are drawn.
+type binding struct {
+	keys  string // names of the keys, separated by spaces
+	short string // for the last row; empty: in the help only
+	help  string
+	do    func(*ui)
+	alive bool // acts on a living runner only
+}
+
+func bindings() []binding {
+	return []binding{
+		{"p", "pause", "pause after this iteration, or resume", (*ui).pauseOrResume, true},
+		{"s", "skip", "end this iteration and take the next task", func(u *ui) { u.control("skip") }, true},
+		{"a", "abort", "end the run now (asks first)", (*ui).askAbort, true},
+		{"l", "log", "live log alone, and back", func(u *ui) { u.show(panelLog) }, false},
+		{"r enter", "raw", "raw output of the iteration; left and right for its neighbours", (*ui).openRaw, false},
+		{"o", "open", "open the log or the raw output in $PAGER or $EDITOR", (*ui).openPager, false},
+		{"/", "search", "search backwards; no capitals: any case", (*ui).askSearch, false},
+		{"n", "", "next match, towards the older", func(u *ui) { u.search(-1) }, false},
+		{"N", "", "next match, towards the newer", func(u *ui) { u.search(1) }, false},
+		{"f", "", "follow the end of the log, or stop following", (*ui).toggleFollow, false},
+		{"w", "", "wrap long lines, or cut them", (*ui).toggleWrap, false},
+		{"tab backtab", "", "move between iterations and log", (*ui).nextFocus, false},
+		{"up k", "", "one row up", func(u *ui) { u.scroll(-1) }, false},
+		{"down j", "", "one row down", func(u *ui) { u.scroll(1) }, false},
+		{"pgup b ctrl-u", "", "one screen up", func(u *ui) { u.scroll(-u.page()) }, false},
+		{"pgdn space ctrl-d", "", "one screen down", func(u *ui) { u.scroll(u.page()) }, false},
+		{"g home", "", "the beginning", (*ui).toStart, false},
+		{"G end", "", "the end", (*ui).toEnd, false},
+		{"left", "", "unwrapped log: to the left", func(u *ui) { u.sideways(-1) }, false},
+		{"right", "", "unwrapped log: to the right", func(u *ui) { u.sideways(1) }, false},
+		{"1 2 3 4 5 6 7 8 9", "", "one panel alone: plan, usage, breaker, iterations, log", (*ui).showNumber, false},
+		{"m", "", "mouse on or off; off, the terminal selects text", (*ui).toggleMouse, false},
+		{"ctrl-l", "", "draw the screen anew", func(u *ui) { u.app.QueueEvent(syncEvent()) }, false},
+		{"ctrl-z", "", "suspend to the shell", (*ui).toShell, false},
+		{"esc", "", "back", (*ui).back, false},
+		{"?", "help", "this page, and back", (*ui).toggleHelp, false},
+		{"q ctrl-c", "quit", "quit this screen; the runner goes on", (*ui).quit, false},
+	}
+}
+
+// keyName is the name of a key in the table.
+func keyName(e *tcell.EventKey) string {
+	if e.Key() == tcell.KeyRune {
+		if e.Rune() == ' ' {
+			return "space"
+		}
+		return string(e.Rune())
+	}
+	switch e.Key() {
+	case tcell.KeyPgUp:
+		return "pgup"
+	case tcell.KeyPgDn:
+		return "pgdn"
+	}
+	return strings.ToLower(tcell.KeyNames[e.Key()])
+}
+
+// dispatch maps every name to its action.
+func dispatch(table []binding) map[string]func(*ui) {
+	all := map[string]func(*ui){}
+	for _, b := range table {
+		for name := range strings.FieldsSeq(b.keys) {
+			all[name] = b.do
+		}
+	}
+	return all
+}
+
+// drawKeys shows the keys that do something now. Help and quit are there first.
+func drawKeys(c canvas, table []binding, v view) {
+	hint := func(b binding) (string, string) {
+		key, _, _ := strings.Cut(b.keys, " ")
+		if b.short == "pause" && v.Resumable {
+			return key, "resume"
+		}
+		return key, b.short
+	}
+	var shown []binding
+	room := c.w - 2
+	for _, last := range []bool{true, false} {
+		for _, b := range table {
+			key, short := hint(b)
+			if w := len(key) + len(short) + 3; short != "" && (v.Alive || !b.alive) && last == (key == "?" || key == "q") && w <= room+2 {
+				shown = append(shown, b)
+				room -= w
+			}
+		}
+	}
+	x := 1
+	for _, b := range table {
+		for _, s := range shown {
+			if s.keys != b.keys {
+				continue
+			}
+			key, short := hint(b)
+			x = c.text(x, 0, plain.Bold(true), key)
+			x = c.text(x, 0, c.dim(), " "+short) + 2
+		}
+	}
+}
+
+// drawHelp shows the table from row top on.
+func drawHelp(c canvas, table []binding, top int) {
+	rows := max(c.h-1, 0)
+	top = max(min(top, len(table)-rows), 0)
+	c.title("Keys", "?", fmt.Sprintf("%d to %d of %d", min(top+1, len(table)), min(top+rows, len(table)), len(table)), true)
+	c = c.rows(1, rows)
+	for y := 0; y < c.h && top+y < len(table); y++ {
+		b := table[top+y]
+		names := b.keys
+		if strings.HasPrefix(names, "1 2") {
+			names = "1..9"
+		}
+		c.text(1, y, plain.Bold(true), fit(names, 17))
+		c.text(20, y, plain, fit(b.help, c.w-21))
+	}
+}

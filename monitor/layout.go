@@ -1,0 +1,125 @@
+package monitor
+
+// panel is a part of the screen. Its number is the key that shows it alone.
+type panel int
+
+const (
+	panelHeader panel = iota
+	panelPlan
+	panelUsage
+	panelBreaker
+	panelRounds
+	panelLog
+	panelKeys
+)
+
+// rect is a panel's place on the screen.
+type rect struct {
+	panel      panel
+	x, y, w, h int
+}
+
+// step gives rows to a panel. The table below is the order in which parts
+// appear as the screen grows, and so, backwards, the order in which they are
+// dropped: the first step that does not fit ends the list.
+type step struct {
+	panel panel
+	rows  int
+	log   int // rows that the log must keep for this step to be taken
+}
+
+func steps(in contents, tall bool) []step {
+	all := []step{
+		{panelHeader, 1, 0},  // the state
+		{panelKeys, 1, 0},    // and what can be done
+		{panelLog, 2, 0},     // its title and one line
+		{panelHeader, 1, 2},  // what goes on
+		{panelPlan, 1, 4},    // bar, counts and task in one row
+		{panelUsage, 1, 4},   // calls, tokens, cost in one row
+		{panelBreaker, 1, 5}, // in one row
+		{panelHeader, 1, 6},  // agent, model, run
+		{panelUsage, 1 + in.gauges, 6},
+		{panelPlan, 2, 6},
+		{panelRounds, 3, 6},
+		{panelBreaker, 1, 7},
+		{panelRounds, 2, 8},
+		{panelUsage, 4, 14}, // the plot
+		{panelBreaker, 1, 14},
+	}
+	if tall {
+		all = append(all, step{panelRounds, max(0, min(in.rounds-4, 8)), 16})
+	}
+	return all
+}
+
+const (
+	twoColumns   = 120 // width from which the log stands beside the panels
+	columnHeight = 22
+)
+
+// contents is what the sizes of the panels depend on.
+type contents struct{ gauges, rounds int }
+
+// layout places the panels on a screen of w by h. With alone set, only that
+// panel is shown between header and keys.
+func layout(w, h int, alone panel, in contents) []rect {
+	if w <= 0 || h <= 0 {
+		return nil
+	}
+	if alone != panelHeader {
+		return stack(w, h, map[panel]int{panelHeader: min(2, h), panelKeys: min(1, max(h-2, 0)), alone: max(h-3, 0)})
+	}
+	if w >= twoColumns && h >= columnHeight {
+		return beside(w, h, in.gauges)
+	}
+	sizes := map[panel]int{}
+	used := 0
+	for _, s := range steps(in, h >= 38) {
+		log := max(s.log, sizes[panelLog])
+		if s.panel == panelLog {
+			log = 0
+		}
+		if used-sizes[panelLog]+s.rows+log > h {
+			break
+		}
+		sizes[s.panel] += s.rows
+		used += s.rows
+	}
+	if sizes[panelLog] > 0 {
+		sizes[panelLog] += h - used
+	}
+	return stack(w, h, sizes)
+}
+
+func stack(w, h int, sizes map[panel]int) []rect {
+	var all []rect
+	y := 0
+	for p := panelHeader; p <= panelKeys; p++ {
+		if n := min(sizes[p], h-y); n > 0 {
+			all = append(all, rect{p, 0, y, w, n})
+			y += n
+		}
+	}
+	return all
+}
+
+// beside puts the log right of the other panels.
+func beside(w, h, gauges int) []rect {
+	left := min(w*2/5, 64)
+	y, bottom := 3, h-1
+	all := []rect{{panelHeader, 0, 0, w, y}}
+	usage := 2 + gauges
+	if h >= 32 {
+		usage += 4
+	}
+	for _, p := range []rect{{panelPlan, 0, 0, left, 3}, {panelUsage, 0, 0, left, usage}, {panelBreaker, 0, 0, left, 3}} {
+		p.y = y
+		p.h = min(p.h, bottom-y)
+		all = append(all, p)
+		y += p.h
+	}
+	if bottom > y {
+		all = append(all, rect{panelRounds, 0, y, left, bottom - y})
+	}
+	return append(all, rect{panelLog, left + 2, 3, w - left - 2, bottom - 3}, rect{panelKeys, 0, bottom, w, 1})
+}

@@ -1,0 +1,81 @@
+// size of package: the parts of one screen. Every file is one step from state
+// files to cells or one panel, and they share nothing but unexported types.
+
+// Package monitor is the screen that people watch a run on, and the same facts
+// as lines and as text. It reads the state files and acts on the runner only
+// by running ralph's own verbs, so it can come and go at any time.
+package monitor
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+	"golang.org/x/term"
+)
+
+// Options says what to watch and where to show it.
+type Options struct {
+	Dir     string           // the project: the folder that holds .ralph
+	Ralph   []string         // argv of ralph for this project, to which a verb is added; empty: no control
+	Version string           // of ralph, for people
+	NoColor bool             // also set by NO_COLOR in the environment
+	Now     func() time.Time // nil: time.Now
+	Plain   bool             // lines instead of a screen
+	Out     io.Writer        // of lines; nil: standard output
+	Screen  tcell.Screen     // nil: the terminal
+}
+
+func (o Options) filled() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Out == nil {
+		o.Out = os.Stdout
+	}
+	if os.Getenv("NO_COLOR") != "" {
+		o.NoColor = true
+	}
+	return o
+}
+
+// Run shows the screen until the user quits or ctx ends, both of which are
+// nil. Without a terminal that can show it, it says so and goes on as Plain.
+func Run(ctx context.Context, o Options) error {
+	o = o.filled()
+	if o.Plain {
+		return Plain(ctx, o)
+	}
+	if o.Screen == nil {
+		screen, err := openTerminal()
+		if err != nil {
+			fmt.Fprintf(o.Out, "ralph monitor: %v; showing lines instead\n", err)
+			return Plain(ctx, o)
+		}
+		o.Screen = screen
+	}
+	return runScreen(ctx, o)
+}
+
+// openTerminal returns an initialised screen, or why there is none.
+func openTerminal() (tcell.Screen, error) {
+	if !term.IsTerminal(int(os.Stdout.Fd())) {
+		return nil, fmt.Errorf("the output is no terminal")
+	}
+	name := os.Getenv("TERM")
+	if name == "" || name == "dumb" {
+		return nil, fmt.Errorf("TERM=%q shows no screens", name)
+	}
+	saved, _ := term.GetState(int(os.Stdout.Fd()))
+	screen, err := tcell.NewScreen()
+	if err == nil {
+		err = screen.Init()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("TERM=%q is unknown here (%w)", name, err)
+	}
+	return &guard{screen, saved}, nil
+}

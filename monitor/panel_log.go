@@ -1,0 +1,169 @@
+package monitor
+
+import (
+	"strings"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+)
+
+// logTitle is what stands above a log.
+type logTitle struct {
+	name, key string
+	focused   bool
+}
+
+// drawLog draws a title and the visible rows of a log.
+func drawLog(c canvas, t logTitle, v *logView) {
+	state := "scrolled back, f follows"
+	if v.follow {
+		state = "following"
+	}
+	if !v.wrap {
+		state += ", unwrapped"
+	}
+	c.title(t.name, t.key, state, t.focused)
+	c = c.rows(1, c.h-1)
+	if c.h <= 0 {
+		return
+	}
+	gutter := 2
+	stamps := c.w >= 90
+	if stamps {
+		gutter = 11
+	}
+	v.layOut(c.w-gutter-1, c.h)
+	if len(v.lines) == 0 {
+		c.text(1, 0, c.dim(), "nothing yet")
+		return
+	}
+	match := matcher(v.query)
+	p := v.top
+	for y := 0; y < c.h && p.line < v.end(); {
+		l := v.at(p.line)
+		ends := []int{len(l.text)}
+		if v.wrap {
+			ends = rows(l.text, v.width)
+		}
+		hit, hitEnd := match(l.text)
+		for ; p.row < len(ends) && y < c.h; p.row++ {
+			start := 0
+			if p.row > 0 {
+				start = ends[p.row-1]
+			}
+			if p.row == 0 {
+				drawGutter(c, y, l, stamps)
+			}
+			r := logRow{line: l, start: start, end: ends[p.row], hit: hit, hitEnd: hitEnd, current: p.line == v.found.line}
+			r.draw(c.columns(gutter, c.w-gutter), y, v)
+			y++
+		}
+		p = place{p.line + 1, 0}
+	}
+}
+
+// marker tells the role of a line without colour.
+func marker(l *line) string {
+	first := !l.at.IsZero()
+	switch l.role {
+	case roleTool:
+		if l.sub {
+			return "▹"
+		}
+		return "▸"
+	case roleAnswer:
+		return "│"
+	case roleError:
+		if first {
+			return "✗"
+		}
+		return "│"
+	case roleNote:
+		return "·"
+	case roleResult:
+		if first {
+			return "■"
+		}
+	case roleGood:
+		if first {
+			return "✓"
+		}
+	case roleBorder:
+		return "━"
+	}
+	return " "
+}
+
+func drawGutter(c canvas, y int, l *line, stamps bool) {
+	x := 0
+	if stamps {
+		if !l.at.IsZero() {
+			c.text(0, y, c.dim(), l.at.Local().Format(time.TimeOnly))
+		}
+		x = 9
+	}
+	c.text(x, y, roleStyle(c, l), marker(l))
+}
+
+func roleStyle(c canvas, l *line) tcell.Style {
+	switch l.role {
+	case roleTool:
+		return c.tone(busy)
+	case roleAnswer, roleNote:
+		return c.dim()
+	case roleError:
+		return c.tone(bad)
+	case roleGood:
+		return c.tone(good)
+	case roleBorder, roleResult:
+		return plain.Bold(true)
+	}
+	return plain
+}
+
+// logRow is one row of a line: the bytes from start to end, of which those
+// from hit to hitEnd match the search.
+type logRow struct {
+	line        *line
+	start, end  int
+	hit, hitEnd int
+	current     bool
+}
+
+func (r logRow) draw(c canvas, y int, v *logView) {
+	text, style := r.line.text, roleStyle(c, r.line)
+	if !v.wrap && v.shift > 0 {
+		r.start = afterCells(text, v.shift)
+	}
+	found := plain.Reverse(true)
+	if !r.current {
+		found = plain.Underline(true)
+	}
+	x, at := 0, r.start
+	if r.hit >= 0 && r.hit < r.end && r.hitEnd > r.start {
+		hit, hitEnd := max(r.hit, r.start), min(r.hitEnd, r.end)
+		x = c.text(x, y, style, text[at:hit])
+		x = c.text(x, y, found, text[hit:hitEnd])
+		at = hitEnd
+	}
+	row := text[at:r.end]
+	if !v.wrap && x+len(row) > c.w {
+		row = fit(row, c.w-x) // only what is visible is walked through
+	}
+	x = c.text(x, y, style, row)
+	if r.line.role == roleBorder && r.end == len(text) {
+		c.text(x, y, c.dim(), " "+strings.Repeat("━", max(c.w-x-2, 0)))
+	}
+}
+
+// afterCells is the offset of the first character from cell n on.
+func afterCells(s string, n int) int {
+	cells := 0
+	for i, r := range s {
+		if cells >= n {
+			return i
+		}
+		cells += cellWidth(r)
+	}
+	return len(s)
+}

@@ -1,0 +1,292 @@
+package monitor
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/gdamore/tcell/v2"
+	"go.uber.org/goleak"
+)
+
+// terminal is a monitor on a pseudo-terminal of the test's own.
+type terminal struct {
+	t      *testing.T
+	master *os.File
+	cmd    *exec.Cmd
+	mu     sync.Mutex
+	out    bytes.Buffer
+	done   chan error
+}
+
+func openTerminalOf(t *testing.T, dir string, env ...string) *terminal {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &terminal{t: t, cmd: exec.Command(exe), done: make(chan error, 1)}
+	p.cmd.Env = append(os.Environ(), append([]string{"TERM=xterm-256color", "LANG=C.UTF-8", "MONITOR_TEST_DIR=" + dir}, env...)...)
+	if p.master, err = pty.StartWithSize(p.cmd, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		buf := make([]byte, 32<<10)
+		for {
+			n, err := p.master.Read(buf)
+			p.mu.Lock()
+			p.out.Write(buf[:n])
+			p.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	go func() { p.done <- p.cmd.Wait() }()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		_ = p.master.Close()
+	})
+	return p
+}
+
+func (p *terminal) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.String()
+}
+
+func (p *terminal) prints(text string) {
+	p.t.Helper()
+	until(p.t, "output "+text, func() bool { return strings.Contains(p.text(), text) })
+}
+
+func (p *terminal) ends() error {
+	p.t.Helper()
+	select {
+	case err := <-p.done:
+		return err
+	case <-time.After(10 * time.Second):
+		p.t.Fatal("the monitor does not end")
+		return nil
+	}
+}
+
+func TestScreen_panic_restoresTheTerminalBeforeItPrints(t *testing.T) {
+	dir := living(t).dir
+	for _, in := range []string{".Draw(", ".pump(", ".runScreen("} {
+		t.Run("in "+in, func(t *testing.T) {
+			p := openTerminalOf(t, dir, "MONITOR_TEST_PANIC="+in)
+			if err := p.ends(); err == nil {
+				t.Error("it ended without an error")
+			}
+			p.prints("provoked")
+			out := p.text()
+			restored, said := strings.LastIndex(out, "\x1b[?1049l"), strings.Index(out, "provoked")
+			if restored < 0 || said < restored {
+				t.Errorf("the terminal is restored at %d, the panic printed at %d", restored, said)
+			}
+		})
+	}
+}
+
+func TestScreen_terminalVanishes_endsQuietly(t *testing.T) {
+	p := openTerminalOf(t, living(t).dir)
+	p.prints("RUNNING")
+	if err := p.master.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.ends() // by SIGHUP or by the error of its terminal, but it ends
+}
+
+func TestScreen_interrupt_endsAndRestores(t *testing.T) {
+	p := openTerminalOf(t, living(t).dir)
+	p.prints("RUNNING")
+	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.ends(); err != nil {
+		t.Error(err)
+	}
+	p.prints("monitor ended")
+	if out := p.text(); strings.LastIndex(out, "\x1b[?1049l") > strings.Index(out, "monitor ended") {
+		t.Error("the terminal was not restored first")
+	}
+}
+
+func TestScreen_uselessTerminal_showsLinesAndSaysSo(t *testing.T) {
+	s, events := statesOf(time.Now())["completed"]()
+	dir := newProject(t, s, events).dir
+	for _, term := range []string{"dumb", "", "no-such-terminal"} {
+		t.Run("TERM="+term, func(t *testing.T) {
+			p := openTerminalOf(t, dir, "TERM="+term)
+			if err := p.ends(); err != nil {
+				t.Error(err)
+			}
+			p.prints("showing lines instead")
+			p.prints("run ended, exit 0")
+			p.prints("state      COMPLETED: plan_complete")
+			if strings.Contains(p.text(), "\x1b") {
+				t.Errorf("escape sequences in %q", p.text())
+			}
+		})
+	}
+}
+
+func TestScreen_outputIsNoTerminal_showsLines(t *testing.T) {
+	s, events := statesOf(time.Now())["halted"]()
+	exe, _ := os.Executable()
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), "TERM=xterm", "MONITOR_TEST_DIR="+newProject(t, s, events).dir)
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "HALTED: same_error") || strings.Contains(string(out), "\x1b") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestScreen_suspendedByTheShell_comesBack(t *testing.T) {
+	pr := living(t)
+	p := openPane(t, pr.dir, [2]int{80, 24})
+	p.shows("RUNNING")
+	exe, _ := os.Executable()
+	p.tmux("respawn-pane", "-k", "env", "TERM=screen-256color", "LANG=C.UTF-8", "PS1=$ ", "ENV=", "MONITOR_TEST_DIR="+pr.dir, "sh", "-i")
+	p.shows("$")
+	p.keys("-l", exe)
+	p.keys("Enter")
+	p.shows("RUNNING")
+	for range 2 {
+		p.keys("C-z")
+		p.shows("$")
+		p.hides("RUNNING")
+		p.keys("-l", "echo in the $((40+2))nd shell")
+		p.keys("Enter")
+		p.shows("in the 42nd shell")
+		p.keys("-l", "fg")
+		p.keys("Enter")
+		p.shows("RUNNING", "API usage")
+		p.keys("?")
+		p.shows("pause after this iteration")
+		p.keys("?")
+		p.shows("API usage")
+	}
+	p.keys("q")
+	p.shows("monitor ended")
+	p.keys("-l", "echo sane $((1+1))")
+	p.keys("Enter")
+	p.shows("sane 2")
+}
+
+func TestScreen_resizeStorm_fitsTheLastSize(t *testing.T) {
+	p := openPane(t, living(t).dir, [2]int{80, 24})
+	p.shows("RUNNING")
+	for i := range 60 {
+		p.tmux("resize-window", "-x", strconv.Itoa(1+i*37%200), "-y", strconv.Itoa(1+i*13%60))
+	}
+	p.tmux("resize-window", "-x", "132", "-y", "43")
+	p.shows("RUNNING", "1 Plan", "┬─", "q quit")
+	p.wait("full width", func(s string) bool {
+		lines := strings.Split(s, "\n")
+		return len(lines) >= 43 && strings.Contains(lines[42], "q quit") && textWidth(lines[3]) == 132
+	})
+}
+
+func TestScreen_quitDuringAFlood_endsAtOnce(t *testing.T) {
+	pr := living(t)
+	ctx, stop := context.WithCancel(t.Context())
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			pr.add(say(strings.Repeat("x", 2000)), say("y"), say(fmt.Sprintf("flood %d", i)))
+		}
+	})
+	defer wait.Wait()
+	defer stop()
+	p := openPane(t, pr.dir, [2]int{80, 24})
+	p.shows("flood")
+	began := time.Now()
+	p.keys("?")
+	p.shows("pause after this iteration")
+	p.keys("j", "j", "j", "k", "k", "k", "q")
+	p.shows("monitor ended")
+	if d := time.Since(began); d > 2*time.Second {
+		t.Errorf("it took %v", d)
+	}
+}
+
+func TestScreen_everySizeAndState_neverPanicsOrLeavesItsRows(t *testing.T) {
+	for _, name := range []string{"running", "waiting", "halted", "none"} {
+		s, events := statesOf(noon)[name]()
+		u := still(s, events, noon)
+		screen := simulate(t, 80, 24)
+		for _, h := range []int{0, 1, 2, 3, 5, 9, 15, 22, 30, 52} {
+			for _, w := range []int{0, 1, 2, 7, 20, 41, 60, 119, 120, 200} {
+				for _, alone := range []panel{panelHeader, panelPlan, panelUsage, panelBreaker, panelRounds, panelLog} {
+					u.alone = alone
+					screen.SetSize(w, h)
+					u.drawOn(screen)
+					used := 0
+					for _, p := range u.places {
+						if p.x < 0 || p.y < 0 || p.x+p.w > w || p.y+p.h > h {
+							t.Fatalf("%s at %dx%d: %+v is outside", name, w, h, p)
+						}
+						used += p.w * p.h
+					}
+					if used > w*h {
+						t.Fatalf("%s at %dx%d: panels overlap: %+v", name, w, h, u.places)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestScreen_withoutColours_usesNone(t *testing.T) {
+	s, events := statesOf(noon)["halted"]()
+	u := still(s, events, noon)
+	screen := simulate(t, 120, 40)
+	colours := func() (n int) {
+		u.drawOn(screen)
+		cells, _, _ := screen.GetContents()
+		for _, c := range cells {
+			if fg, bg, _ := c.Style.Decompose(); fg != tcell.ColorDefault || bg != tcell.ColorDefault {
+				n++
+			}
+		}
+		return n
+	}
+	if colours() == 0 {
+		t.Error("with colours there are none")
+	}
+	u.o.NoColor = true
+	if n := colours(); n > 0 {
+		t.Errorf("without colours %d cells have some", n)
+	}
+}
+
+func TestRun_endsWithItsContextAndLeavesNoGoroutine(t *testing.T) {
+	pr := living(t)
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	for _, delay := range []time.Duration{0, time.Millisecond, 50 * time.Millisecond} {
+		ctx, cancel := context.WithTimeout(t.Context(), delay)
+		screen := tcell.NewSimulationScreen("UTF-8")
+		done := make(chan error, 1)
+		go func() { done <- Run(ctx, Options{Dir: pr.dir, Screen: screen}) }()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatal("it does not end")
+		}
+		cancel()
+	}
+}

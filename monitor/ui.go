@@ -1,0 +1,230 @@
+package monitor
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"ralph/logs"
+)
+
+// question is what the last row asks.
+type question int
+
+const (
+	askNothing question = iota
+	askQuery
+	askToAbort
+)
+
+// ui is the state of the screen. The feed's goroutine and the event loop share
+// it under mu; neither holds mu while it waits for anything.
+type ui struct {
+	*tview.Box
+	o     Options
+	app   *tview.Application
+	feed  *feed
+	table []binding
+	do    map[string]func(*ui)
+
+	mu       sync.Mutex
+	snap     Snapshot
+	hist     history
+	logger   logger // of the feed's goroutine
+	log      *logView
+	raw      *logView // the raw output that is shown; nil: none
+	rawTail  *logs.Tail
+	rawOf    int
+	alone    panel // shown alone; panelHeader: all
+	focus    panel // panelRounds or panelLog
+	selected int   // iteration in the list, 0 is the newest
+	help     bool
+	helpTop  int
+	asks     question
+	input    string
+	message  string
+	until    time.Time // end of message
+	mouse    bool
+	places   []rect // of the latest draw
+	redraws  redraws
+	started  chan struct{} // closed by the first draw
+	first    sync.Once
+	crash    atomic.Value // error: a goroutine has panicked
+}
+
+func newUI(o Options, f *feed) *ui {
+	u := &ui{Box: tview.NewBox(), o: o, feed: f, logger: logger{dir: o.Dir}, log: newLogView(), focus: panelLog, table: bindings(), started: make(chan struct{})}
+	u.SetBackgroundColor(tcell.ColorDefault)
+	u.do = dispatch(u.table)
+	return u
+}
+
+// apply takes one look of the feed.
+func (u *ui) apply(up update) {
+	var lines []line
+	for i := range up.events {
+		lines = append(lines, u.logger.lines(up.events[i])...)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	run := u.hist.Run
+	u.snap = up.snap
+	for _, e := range up.events {
+		u.hist.add(e)
+	}
+	if u.hist.Run != run {
+		u.selected = 0
+	}
+	if up.gap {
+		u.log.clear() // what stays must have no hole
+	}
+	u.log.append(lines)
+}
+
+// Draw draws everything; tview calls it in its event loop.
+func (u *ui) Draw(screen tcell.Screen) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.first.Do(func() { close(u.started) })
+	u.DrawForSubclass(screen, u)
+	x, y, w, h := u.GetInnerRect()
+	c := canvas{screen: screen, x: x, y: y, w: w, h: h, colors: !u.o.NoColor}
+	v := newView(u.snap, &u.hist, u.o.Now())
+	alone := u.alone
+	if u.raw != nil || u.help {
+		alone = panelLog
+	}
+	u.places = layout(w, h, alone, contents{len(v.Gauges), len(v.Rounds)})
+	for _, p := range u.places {
+		u.drawPanel(c.rows(p.y, p.h).columns(p.x, p.w), p.panel, v)
+		if p.panel == panelLog && p.x > 0 {
+			drawDivider(c, p, u.places)
+		}
+	}
+}
+
+// drawDivider separates the log from the panels left of it.
+func drawDivider(c canvas, log rect, all []rect) {
+	x := log.x - 2
+	for y := log.y; y < log.y+log.h; y++ {
+		c.text(x, y, c.dim(), "│")
+	}
+	for _, p := range all {
+		if p.x == 0 && p.w == x {
+			c.text(x, p.y, c.dim(), "┤")
+		}
+	}
+	c.text(x, log.y, c.dim(), "┬─")
+}
+
+func (u *ui) drawPanel(c canvas, p panel, v view) {
+	focused := u.focus == p && u.alone == panelHeader
+	switch p {
+	case panelHeader:
+		drawHeader(c, v)
+	case panelPlan:
+		drawPlan(c, v, false)
+	case panelUsage:
+		drawUsage(c, v, false)
+	case panelBreaker:
+		drawBreaker(c, v, false)
+	case panelRounds:
+		drawRounds(c, v, u.selected, u.focus == p)
+	case panelLog:
+		switch {
+		case u.help:
+			drawHelp(c, u.table, u.helpTop)
+		case u.raw != nil:
+			drawLog(c, logTitle{fmt.Sprintf("Raw output of iteration %d", u.rawOf), "r", true}, u.raw)
+		default:
+			drawLog(c, logTitle{"Live log", "5", focused}, u.log)
+		}
+	case panelKeys:
+		u.drawLast(c, v)
+	}
+}
+
+// drawLast draws the last row: a question, a message, or the keys.
+func (u *ui) drawLast(c canvas, v view) {
+	switch {
+	case u.asks == askQuery:
+		x := c.text(1, 0, plain.Bold(true), "/")
+		x = c.text(x, 0, plain, u.input)
+		c.text(x, 0, plain.Reverse(true), " ")
+	case u.asks == askToAbort:
+		c.text(1, 0, c.tone(bad), fit("end the run now and stop the agent? y yes, any other key no", c.w-2))
+	case u.message != "" && time.Now().Before(u.until):
+		c.text(1, 0, plain.Bold(true), fit(u.message, c.w-2))
+	default:
+		drawKeys(c, u.table, v)
+	}
+}
+
+// key handles one key in the event loop.
+func (u *ui) key(e *tcell.EventKey) {
+	u.mu.Lock()
+	asks := u.asks
+	u.mu.Unlock()
+	switch asks {
+	case askQuery:
+		u.keyQuery(e)
+		return
+	case askToAbort:
+		u.mu.Lock()
+		u.asks = askNothing
+		u.mu.Unlock()
+		if name := keyName(e); name == "y" || name == "Y" {
+			u.control("abort")
+		}
+		return
+	}
+	name := keyName(e)
+	if len(name) == 1 && name[0] >= '1' && name[0] <= '9' {
+		u.input = name // for showNumber
+	}
+	if do := u.do[name]; do != nil {
+		do(u)
+	}
+}
+
+func (u *ui) keyQuery(e *tcell.EventKey) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch e.Key() {
+	case tcell.KeyEnter:
+		u.asks = askNothing
+		v := u.view()
+		if v.query, v.found.line = oneLine(u.input), -1; v.query != "" && !v.search(-1) {
+			u.say("no match for %q in what is loaded", v.query)
+		}
+	case tcell.KeyEscape, tcell.KeyCtrlC:
+		u.asks = askNothing
+	case tcell.KeyBackspace, tcell.KeyBackspace2:
+		if r := []rune(u.input); len(r) > 0 {
+			u.input = string(r[:len(r)-1])
+		}
+	case tcell.KeyCtrlU:
+		u.input = ""
+	case tcell.KeyRune:
+		if len(u.input) < 200 {
+			u.input += string(e.Rune())
+		}
+	}
+}
+
+// view is the log that keys act on.
+func (u *ui) view() *logView {
+	if u.raw != nil {
+		return u.raw
+	}
+	return u.log
+}
+
+// say shows a message for a while.
+func (u *ui) say(format string, args ...any) {
+	u.message, u.until = fmt.Sprintf(format, args...), time.Now().Add(6*time.Second)
+}
