@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	chunkSize = 64 << 10
+	chunkSize = 256 << 10
 	// backlogSize bounds what waits for a slow output; there are two buffers.
 	backlogSize = 1 << 20
 	// A child can leave no more than this in a pty (68 KiB) or a pipe (at most
@@ -21,7 +21,7 @@ const (
 // before. One goroutine adds, one drains.
 type backlog struct {
 	mu      sync.Mutex
-	turn    sync.Cond
+	turn    sync.Cond // one of the two waits, or none
 	waiting []byte
 	closed  bool
 }
@@ -90,7 +90,7 @@ func readAll(f *os.File, sink func(p []byte)) {
 			break
 		}
 	}
-	// File reads nothing after its deadline; the descriptor does.
+	// After the deadline File reads nothing more; the descriptor does.
 	_ = conn.Control(func(fd uintptr) {
 		for total := 0; total < drainSize; {
 			n, _ := readReady(int(fd), buf)
@@ -103,8 +103,9 @@ func readAll(f *os.File, sink func(p []byte)) {
 	})
 }
 
-// readReady fills buf with what can be read from fd without waiting: a pty gives
-// at most 4 KiB a call. ended: nothing will come after these n bytes.
+// readReady fills buf with what can be read from fd without waiting. A pty gives
+// 4 KiB a call: to hand over each of those would cost more than to read it.
+// ended: nothing will come after these n bytes.
 func readReady(fd int, buf []byte) (n int, ended bool) {
 	for n < len(buf) {
 		m, err := unix.Read(fd, buf[n:])

@@ -121,7 +121,7 @@ func (l *Loop) call(ctx context.Context, it Iteration, text string) (*agent.Tran
 	session := l.resumable()
 	spec := l.current.agent.Spec
 	cmd := spec.Command(l.request(l.current, text, session))
-	cmd.Size, cmd.Resize, cmd.Kill = l.d.Size, l.d.Resize, l.d.Kill
+	cmd.Size, cmd.Resize, cmd.Kill, cmd.Spare = l.d.Size, l.d.Resize, l.d.Kill, &l.spare
 	cmd.Timeout, cmd.IdleTimeout, cmd.FinalGrace, cmd.KillGrace = l.timeout(), l.o.IdleTimeout, finalGrace, killGrace
 	transcript := &agent.Transcript{}
 	decoder := spec.NewDecoder(func(e state.Event) {

@@ -75,6 +75,7 @@ type Loop struct {
 	events  *logs.File
 	live    *logs.File
 	started time.Time
+	spare   ptyexec.Spare // the next call's guard, started while this call runs
 
 	mem     Memory
 	it      Iteration // the latest
@@ -116,6 +117,7 @@ func (l *Loop) Run(ctx context.Context) (Result, error) {
 	if err := l.open(); err != nil {
 		return l.result(failed(err)), err
 	}
+	defer l.spare.Close()
 	stop := l.watch()
 	d, err := l.loop(ctx)
 	stop()

@@ -113,7 +113,7 @@ func Name(dir string) string {
 			return r
 		}
 		return '_'
-	}, filepath.Base(dir))
+	}, strings.TrimPrefix(filepath.Base(dir), "ralph-"))
 	if short := []rune(base); len(short) > 40 {
 		base = string(short[:40])
 	}

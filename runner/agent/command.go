@@ -17,6 +17,7 @@ const (
 // Request is one call to an agent.
 type Request struct {
 	Prompt         string
+	PromptFile     string   // holds Prompt, for a row that takes a file; empty: see Prepare
 	Model          string   // empty: the agent's own default
 	AllowedTools   []string // entries in Claude Code's syntax or in the agent's own
 	PermissionMode string   // PermitAllowedTools or PermitBypass; empty: the agent's own default
@@ -46,19 +47,37 @@ func (s Spec) Command(r Request) ptyexec.Command {
 			args = append(args, a)
 		}
 	}
-	c := ptyexec.Command{Dir: r.Dir, Env: s.environ(r)}
+	c := ptyexec.Command{Dir: r.Dir, Env: s.environ(r), Pipe: s.Pipe}
 	switch s.PromptBy {
 	case PromptArg:
 		prompt := r.Prompt
 		if strings.HasPrefix(prompt, "-") {
 			prompt = "\n" + prompt // else it reads as an option
 		}
-		args = append(args, prompt)
+		if !contains(s.Args, argPrompt) {
+			args = append(args, argPrompt)
+		}
+		args = replaceAll(args, argPrompt, prompt)
+	case PromptFile:
+		if r.PromptFile != "" {
+			args = replaceAll(args, argPromptFile, r.PromptFile)
+		}
 	default:
 		c.Stdin = strings.NewReader(r.Prompt)
 	}
 	c.Args = args
 	return c
+}
+
+func contains(args []string, placeholder string) bool {
+	return slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, placeholder) })
+}
+
+func replaceAll(args []string, placeholder, value string) []string {
+	for i, a := range args {
+		args[i] = strings.ReplaceAll(a, placeholder, value)
+	}
+	return args
 }
 
 // appendValue adds template with its placeholder filled in, nothing for an empty value.

@@ -37,6 +37,7 @@ type PromptBy string
 const (
 	PromptStdin PromptBy = "stdin"
 	PromptArg   PromptBy = "arg"
+	PromptFile  PromptBy = "file" // its path; see Prepare
 )
 
 // Placeholders in Spec.Args. Each stands as an element of its own and is
@@ -45,6 +46,10 @@ const (
 	argResume      = "{resume}"
 	argPermissions = "{permissions}"
 	argModel       = "{model}"
+	// argPrompt and argPromptFile may also be a part of an element. Without the
+	// first one a prompt by argument comes last.
+	argPrompt     = "{prompt}"
+	argPromptFile = "{prompt_file}"
 	// argValue stands in ResumeArgs, ModelArgs and AllowedArgs for the value.
 	argValue = "{}"
 )
@@ -58,7 +63,8 @@ type Spec struct {
 
 	Args        []string // all arguments, with placeholders
 	PromptBy    PromptBy
-	VersionArgs []string // print the version and end
+	Pipe        bool     // its output goes into a pipe; else it gets a terminal
+	VersionArgs []string // print the version and end; nil: it cannot
 
 	ResumeArgs  []string
 	ModelArgs   []string
@@ -91,10 +97,14 @@ type Pattern struct {
 	Match string
 }
 
-// Lookup returns the row of that name. The error names every known row.
-func Lookup(name string) (Spec, error) {
+// Lookup returns the built-in row of that name. The error names every known row.
+func Lookup(name string) (Spec, error) { return Find(name, nil) }
+
+// Find returns the row of that name among the built-in ones and the user's own.
+// The error names every known row.
+func Find(name string, custom []Spec) (Spec, error) {
 	var names []string
-	for _, s := range Specs() {
+	for _, s := range append(Specs(), custom...) {
 		if s.Name == name {
 			return s, nil
 		}

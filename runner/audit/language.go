@@ -42,7 +42,9 @@ type language struct {
 	define     *regexp.Regexp // group 1..n: the name of what a line defines
 	assertion  *regexp.Regexp // counts 2
 	weak       *regexp.Regexp // of those, the ones that nearly anything passes: counts 1
-	empty      *regexp.Regexp // of those, the ones that cannot fail: counts nothing. text
+	// empty finds the ones that cannot fail: counts nothing; with two groups
+	// only when both say the same. text
+	empty      *regexp.Regexp
 	message    *regexp.Regexp // lines whose strings are for people: text
 	skip       *regexp.Regexp // a test does not run
 	softSkip   *regexp.Regexp // of those, the ones with a condition of their own
@@ -85,7 +87,7 @@ func goLanguage() *language {
 		assertion: re(`\b\w+\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|` + assertCall + `\.?\w*\(|\b(?:is|qt|c|g|a|r)\.(?:Equal|True|False|NoErr|Assert|Check|Expect|NotNil|Nil)\w*\(|` +
 			`\bpanic\(|\.(?:Should|ShouldNot|To|NotTo|ToNot)\(`),
 		weak:       re(`\.(?:NotNil|NotEmpty|NotZero|NotPanics|Implements|IsType|Len\w*OrMore)f?\(`),
-		empty:      re(`\.(?:True|Equal)f?\(t, true(, true)?[,)]|\.(?:Equal)f?\(t, (\w+), (\w+)\)|\.NoErrorf?\(t, nil\)`),
+		empty:      re(`\.(?:True|Equal)f?\(t, true(?:, true)?[,)]|\.(?:Equal)f?\(t, (\w+), (\w+)\)|\.NoErrorf?\(t, nil\)`),
 		message:    re(`\.(?:Error|Errorf|Fatal|Fatalf|Log|Logf)\(`),
 		skip:       re(`\b\w+\.(?:Skip|Skipf|SkipNow)\(`),
 		softSkip:   never(),
@@ -109,7 +111,7 @@ func scriptLanguage() *language {
 		define:     re(`(?m)\b(?:function\*?|class|interface|type|enum)\s+(\w+)|^(?:export )?(?:const|let|var) (\w+)|^\s+(?:async |static |get |set )*(\w+)\s*\([^()]*\)\s*(?::[^{;]+)?\{|^\s+(\w+)\??:`),
 		assertion:  re(`\b(?:expect|expectTypeOf|assert)\w*(?:\.\w+)*\s*\(|\bt\.(?:is|deepEqual|true|false|throws|like|not|regex|assert|equal|same|ok|strictEqual)\w*\s*\(|\.should\b|\bfail\s*\(`),
 		weak:       re(`\.(?:toBeDefined|toBeTruthy|toBeFalsy|not\.toBeNull|not\.toBeUndefined|not\.toThrow|toBeInstanceOf|exist)\b|\bassert\.(?:ok|exists|isDefined|doesNotThrow)\s*\(`),
-		empty:      re(`expect\((true|1|'[^']*'|"[^"]*")\)\.(?:toBe|toEqual|toBeTruthy|to\.be|to\.equal)\w*\(?|assert(?:\.ok|\.equal|\.strictEqual)?\(true(?:, true)?\)|\bexpect\.(?:any|anything|objectContaining|arrayContaining|stringContaining|stringMatching|assertions|hasAssertions|extend)\b`),
+		empty:      re(`expect\((?:true|1|'[^']*'|"[^"]*")\)\.(?:toBe|toEqual|toBeTruthy|to\.be|to\.equal)\w*\(?|assert(?:\.ok|\.equal|\.strictEqual)?\(true(?:, true)?\)|\bexpect\.(?:any|anything|objectContaining|arrayContaining|stringContaining|stringMatching|assertions|hasAssertions|extend)\b`),
 		message:    never(),
 		skip:       re(`\bx(?:it|test|describe|context|specify)\s*[(.]|\b(?:it|test|describe|suite|context|specify)(?:\.\w+)*\.(?:skip|failing|fails|fixme|skipIf|runIf)\b|\bthis\.skip\s*\(|\bctx\.skip\s*\(|\bt\.skip\s*\(|\bpending\s*\(|\bskip:\s*true`),
 		softSkip:   re(`\.(?:skipIf|runIf)\b`),

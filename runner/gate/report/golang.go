@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"slices"
@@ -104,7 +105,7 @@ func (g *goEvents) endTest(e goEvent) {
 		}
 		g.failed[e.Package] = true
 		g.c.add(Test{Name: name, Status: Failed, Message: message})
-		g.print("--- FAIL: " + e.Test + "\n" + indent(message))
+		g.print(strings.TrimRight("--- FAIL: "+e.Test+"\n"+message, "\n") + "\n")
 	}
 }
 
@@ -117,26 +118,10 @@ func (g *goEvents) failedBelow(name string) bool {
 	return false
 }
 
-func indent(message string) string {
-	if message == "" {
-		return ""
-	}
-	return message + "\n"
-}
-
 // endPackage blames the package itself where no test of it can be blamed.
 func (g *goEvents) endPackage(e goEvent) {
 	if e.Action == "fail" {
-		var open []string
-		for key := range g.running {
-			if key.pkg == e.Package {
-				open = append(open, key.test)
-			}
-		}
-		slices.Sort(open)
-		for _, test := range open {
-			g.endTest(goEvent{Action: "fail", Package: e.Package, Test: test})
-		}
+		g.endRunning(e.Package)
 		if !g.failed[e.Package] {
 			message := g.packages[e.Package].String()
 			if b := g.builds[e.FailedBuild]; b != nil {
@@ -148,7 +133,24 @@ func (g *goEvents) endPackage(e goEvent) {
 	delete(g.packages, e.Package)
 }
 
-func (g *goEvents) end() {}
+// endRunning fails the tests that a package, or every package for "", left
+// without an end, the subtests first.
+func (g *goEvents) endRunning(pkg string) {
+	var open []goKey
+	for key := range g.running {
+		if pkg == "" || key.pkg == pkg {
+			open = append(open, key)
+		}
+	}
+	slices.SortFunc(open, func(a, b goKey) int {
+		return cmp.Or(strings.Compare(a.pkg, b.pkg), strings.Compare(b.test, a.test))
+	})
+	for _, key := range open {
+		g.endTest(goEvent{Action: "fail", Package: key.pkg, Test: key.test})
+	}
+}
+
+func (g *goEvents) end() { g.endRunning("") }
 
 // goText reads go test without -json: the package's name comes after its tests.
 type goText struct {

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -10,9 +12,8 @@ type tap struct {
 	parents  []string // of the subtests that are open, by depth
 	last     Test     // whose diagnostics may follow
 	note     *Excerpt // of last
-	comments *Excerpt // since the test before
+	comments *Excerpt // since the result before: what the next test printed
 	yaml     bool
-	failed   int // depth+1 of a failed parent that is to be left out; 0: none
 }
 
 func (t *tap) line(line string) {
@@ -67,11 +68,9 @@ func (t *tap) result(rest string, depth int) {
 	if name == "" {
 		name = "test " + strings.Fields(rest)[0]
 	}
-	for i := range min(depth, len(t.parents)) {
-		name = strings.Join(append(append([]string{}, t.parents[i:min(depth, len(t.parents))]...), name), " > ")
-		break
-	}
-	t.last, t.note = Test{Name: name, Status: status}, newMessage()
+	name = strings.Join(append(slices.Clone(t.parents[:min(depth, len(t.parents))]), name), " > ")
+	t.last, t.note = Test{Name: name, Status: status}, cmp.Or(t.comments, newMessage())
+	t.comments = nil
 }
 
 // diagnostic takes a line of the block after a result.
@@ -91,11 +90,11 @@ func (t *tap) diagnostic(rest, line string) {
 func (t *tap) settle() {
 	if t.last.Name != "" {
 		if t.last.Status == Failed {
-			t.last.Message = strings.Trim(t.comments.String()+"\n"+t.note.String(), "\n")
+			t.last.Message = t.note.String()
 		}
 		t.c.add(t.last)
 	}
-	t.last, t.note, t.comments = Test{}, nil, nil
+	t.last = Test{}
 }
 
 func (t *tap) end() { t.settle() }

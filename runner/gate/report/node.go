@@ -1,0 +1,195 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// block is a failed test whose message is coming.
+type block struct {
+	name string // empty: none
+	text *Excerpt
+}
+
+func (b *block) open(name string) { b.name, b.text = name, newMessage() }
+
+// settle records the test, if there is one.
+func (b *block) settle(c *collector) {
+	if b.name != "" {
+		c.add(Test{Name: b.name, Status: Failed, Message: b.text.String()})
+	}
+	b.name = ""
+}
+
+// jest reads the default text of jest and vitest. It names failed tests only.
+type jest struct {
+	c    *collector
+	file string // jest: whose failures are listed
+	block
+}
+
+func (j *jest) line(line string) {
+	rest := strings.TrimSpace(line)
+	switch {
+	case strings.HasPrefix(line, " FAIL  "), strings.HasPrefix(line, "FAIL  "): // vitest
+		j.settle(j.c)
+		j.open(vitestName(strings.TrimPrefix(rest, "FAIL  ")))
+	case strings.HasPrefix(line, "FAIL "), strings.HasPrefix(line, "PASS "):
+		j.settle(j.c)
+		j.file = ""
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "FAIL" && strings.Contains(fields[1], ".") {
+			j.file = fields[1]
+		}
+	case strings.HasPrefix(line, "  ● ") && j.file != "":
+		j.settle(j.c)
+		switch name := line[len("  ● "):]; name {
+		case "Test suite failed to run":
+			j.open(j.file)
+		case "Console":
+		default:
+			j.open(j.file + " > " + strings.ReplaceAll(name, " › ", " > "))
+		}
+	case strings.HasPrefix(line, "⎯⎯"), strings.HasPrefix(line, "Summary of all failing tests"):
+		j.settle(j.c)
+	case strings.HasPrefix(line, "Test Suites: "), strings.HasPrefix(rest, "Test Files  "):
+		j.settle(j.c)
+		j.file, j.c.known = "", true
+	case strings.HasPrefix(line, "Tests:  "), strings.HasPrefix(rest, "Tests  "):
+		j.count(rest)
+	case j.name != "":
+		j.text.WriteLine(line)
+	}
+}
+
+// vitestName cuts what stands around the file and the titles.
+func vitestName(name string) string {
+	if strings.HasPrefix(name, "|") { // the project of a workspace
+		_, name, _ = strings.Cut(name[1:], "| ")
+	}
+	if i := strings.LastIndex(name, " [ "); i > 0 && strings.HasSuffix(name, " ]") {
+		name = name[:i]
+	}
+	return strings.TrimSpace(name)
+}
+
+// count reads "Tests:  1 failed, 2 passed, 3 total" and "Tests  1 failed | 2 passed (3)".
+func (j *jest) count(line string) {
+	if !j.c.known {
+		return
+	}
+	words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" ,|", r) })
+	for i := 1; i < len(words); i++ {
+		n, err := strconv.Atoi(words[i-1])
+		if err != nil {
+			continue
+		}
+		switch words[i] {
+		case "passed":
+			j.c.passed += n
+		case "skipped", "todo":
+			j.c.skipped += n
+		}
+	}
+}
+
+func (j *jest) end() { j.settle(j.c) }
+
+// nodeSpec reads the list of failures and the counts that end the spec reporter
+// of node --test.
+type nodeSpec struct {
+	c    *collector
+	file string // "test at FILE:LINE:COLUMN"; empty before the list
+	list bool
+	block
+}
+
+func (n *nodeSpec) line(line string) {
+	switch {
+	case line == "✖ failing tests:":
+		n.list, n.c.known = true, true
+	case strings.HasPrefix(line, "ℹ pass "), strings.HasPrefix(line, "ℹ skipped "), strings.HasPrefix(line, "ℹ todo "):
+		fields := strings.Fields(line)
+		count, _ := strconv.Atoi(fields[2])
+		n.c.known = true
+		if fields[1] == "pass" {
+			n.c.passed += count
+		} else {
+			n.c.skipped += count
+		}
+	case !n.list:
+	case strings.HasPrefix(line, "test at "):
+		n.settle(n.c)
+		n.file, _, _ = strings.Cut(line[len("test at "):], ":")
+	case strings.HasPrefix(line, "✖ ") && n.file != "":
+		n.settle(n.c)
+		name, after := line[len("✖ "):], ""
+		if i := strings.LastIndex(name, " ("); i > 0 {
+			name, after = name[:i], name[i:]
+		}
+		if !strings.Contains(after, "# TODO") {
+			n.open(n.file + " > " + name)
+		}
+	case n.name != "" && !strings.Contains(line, "node:internal/"):
+		n.text.WriteLine(line)
+	}
+}
+
+func (n *nodeSpec) end() { n.settle(n.c) }
+
+const maxFile = 64 << 20
+
+// ReadJest reads the file of the JSON reporter of jest or vitest. Test files are
+// named relative to dir.
+func ReadJest(r io.Reader, dir string) (Summary, error) {
+	var file struct {
+		TestResults []struct {
+			Name, Status, Message string
+			AssertionResults      []struct {
+				AncestorTitles  []string
+				Title, Status   string
+				FailureMessages []string
+			}
+		}
+	}
+	if err := json.NewDecoder(io.LimitReader(r, maxFile)).Decode(&file); err != nil {
+		return Summary{}, fmt.Errorf("read jest report: %w", err)
+	}
+	c := newCollector()
+	c.known = true
+	for _, f := range file.TestResults {
+		name := f.Name
+		if rel, err := filepath.Rel(dir, f.Name); err == nil && filepath.IsLocal(rel) {
+			name = filepath.ToSlash(rel)
+		}
+		if f.Status == "failed" && len(f.AssertionResults) == 0 {
+			c.add(Test{Name: name, Status: Failed, Message: stackless(f.Message)})
+		}
+		for _, a := range f.AssertionResults {
+			t := Test{Name: strings.Join(append(append([]string{name}, a.AncestorTitles...), a.Title), " > "), Status: Skipped}
+			switch a.Status {
+			case "passed":
+				t.Status = Passed
+			case "failed":
+				t.Status, t.Message = Failed, stackless(strings.Join(a.FailureMessages, "\n\n"))
+			}
+			c.add(t)
+		}
+	}
+	return c.summary(), nil
+}
+
+// stackless leaves out the test runner's own part of stacks.
+func stackless(text string) string {
+	m := newMessage()
+	for line := range strings.SplitSeq(stripANSI(text), "\n") {
+		frame := strings.HasPrefix(strings.TrimSpace(line), "at ")
+		if !frame || !strings.Contains(line, "node_modules/") && !strings.Contains(line, "node:internal/") && !strings.Contains(line, "<anonymous>)") {
+			m.WriteLine(line)
+		}
+	}
+	return m.String()
+}

@@ -1,0 +1,136 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+)
+
+// pytest reads the sections and the short summary of pytest.
+type pytest struct {
+	c        *collector
+	sections map[string]*Excerpt // "TestA.test_b" -> what the section says
+	current  *Excerpt
+}
+
+func (p *pytest) line(line string) {
+	switch {
+	case strings.HasPrefix(line, "____") && strings.HasSuffix(line, "____"):
+		title := strings.Trim(line, "_ ")
+		for _, prefix := range []string{"ERROR at setup of ", "ERROR at teardown of ", "ERROR collecting "} {
+			title = strings.TrimPrefix(title, prefix)
+		}
+		if len(p.sections) < maxTests {
+			p.current = newMessage()
+			p.sections[title] = p.current
+		}
+	case strings.HasPrefix(line, "====") && strings.HasSuffix(line, "===="):
+		p.current = nil
+		p.count(strings.Trim(line, "= "))
+	case p.current != nil:
+		p.current.WriteLine(line)
+	case strings.HasPrefix(line, "FAILED "):
+		p.failed(line[len("FAILED "):])
+	case strings.HasPrefix(line, "ERROR "):
+		p.failed(line[len("ERROR "):])
+	}
+}
+
+// failed reads "tests/test_a.py::TestB::test_c[1] - AssertionError: ...".
+func (p *pytest) failed(rest string) {
+	id, why, _ := strings.Cut(rest, " - ")
+	file, test, _ := strings.Cut(id, "::")
+	if !strings.HasSuffix(file, ".py") || strings.Contains(file, " ") {
+		return
+	}
+	title := strings.ReplaceAll(test, "::", ".")
+	if test == "" {
+		title = file
+	}
+	message := p.sections[title].String()
+	if message == "" {
+		message = why
+	}
+	p.c.add(Test{Name: id, Status: Failed, Message: message})
+}
+
+// count reads "1 failed, 3 passed, 1 skipped in 0.12s".
+func (p *pytest) count(text string) {
+	counts, _, ok := strings.Cut(text, " in ")
+	if !ok {
+		return
+	}
+	for part := range strings.SplitSeq(counts, ", ") {
+		number, what, _ := strings.Cut(part, " ")
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			return
+		}
+		p.c.known = true
+		switch what {
+		case "passed", "xpassed":
+			p.c.passed += n
+		case "skipped", "xfailed":
+			p.c.skipped += n
+		}
+	}
+}
+
+func (p *pytest) end() {}
+
+// unittest reads Python's own test runner.
+type unittest struct {
+	c      *collector
+	failed int
+	ran    int
+	rule   bool // the line before was a rule of "="
+	block
+}
+
+func (u *unittest) line(line string) {
+	rule := strings.HasPrefix(line, "======") && strings.Trim(line, "=") == ""
+	switch {
+	case rule:
+		u.settle(u.c)
+	case u.rule && (strings.HasPrefix(line, "FAIL: ") || strings.HasPrefix(line, "ERROR: ")):
+		_, what, _ := strings.Cut(line, ": ")
+		u.failed++
+		u.open(unittestName(what))
+	case strings.HasPrefix(line, "Ran ") && strings.Contains(line, " test"):
+		u.settle(u.c)
+		if n, err := strconv.Atoi(strings.Fields(line)[1]); err == nil {
+			u.ran, u.c.known = n, true
+			u.c.passed += max(n-u.failed, 0)
+		}
+	case u.ran > 0 && (strings.HasPrefix(line, "OK (") || strings.HasPrefix(line, "FAILED (")):
+		u.skips(line)
+	case u.name != "" && strings.Trim(line, "-") != "":
+		u.text.WriteLine(line)
+	}
+	u.rule = rule
+}
+
+// unittestName makes "test_a.T.test_b" of "test_b (test_a.T)", which is how
+// Python before 3.11 says it, and of "test_b (test_a.T.test_b)".
+func unittestName(text string) string {
+	name, rest, ok := strings.Cut(text, " (")
+	class, after, closed := strings.Cut(rest, ")")
+	if !ok || !closed {
+		return text
+	}
+	if !strings.HasSuffix(class, "."+name) {
+		class += "." + name
+	}
+	return class + after
+}
+
+// skips reads "FAILED (failures=1, errors=1, skipped=1)".
+func (u *unittest) skips(line string) {
+	for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(" (),", r) }) {
+		if n, err := strconv.Atoi(strings.TrimPrefix(part, "skipped=")); err == nil && strings.HasPrefix(part, "skipped=") {
+			u.c.skipped += n
+			u.c.passed = max(u.c.passed-n, 0)
+		}
+	}
+}
+
+func (u *unittest) end() { u.settle(u.c) }

@@ -1,0 +1,313 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// failures maps failed tests to a piece of their messages.
+type failures map[string]string
+
+type want struct {
+	failed          failures
+	passed, skipped int
+}
+
+func check(t *testing.T, s Summary, w want) {
+	t.Helper()
+	if !s.Known {
+		t.Error("format not recognised")
+	}
+	names, got := []string{}, []string{}
+	for name := range w.failed {
+		names = append(names, name)
+	}
+	for _, f := range s.FailedTests() {
+		got = append(got, f.Name)
+		if piece := w.failed[f.Name]; !strings.Contains(f.Message, piece) || f.Message == "" && piece != "" {
+			t.Errorf("message of %q lacks %q:\n%s", f.Name, piece, f.Message)
+		}
+	}
+	if diff := cmp.Diff(sorted(names), sorted(got)); diff != "" {
+		t.Errorf("failed tests (-want +got):\n%s", diff)
+	}
+	if s.Passed != w.passed || s.Skipped != w.skipped || s.Failed != len(w.failed) {
+		t.Errorf("%d passed, %d failed, %d skipped; want %d, %d, %d", s.Passed, s.Failed, s.Skipped, w.passed, len(w.failed), w.skipped)
+	}
+}
+
+func outputs() []struct {
+	file   string
+	format Format
+	want   want
+} {
+	goFailed := failures{
+		"example.com/g/a.TestAdd/one": "a_test.go:3: Add(1,2) = -1, want 3",
+		"example.com/g/b":             `b/b.go:2:23: cannot use "x"`,
+		"example.com/g/d.TestPanic":   "panic: assignment to entry in nil map",
+	}
+	return []struct {
+		file   string
+		format Format
+		want   want
+	}{
+		{"go.jsonl", Go, want{goFailed, 2, 1}},
+		{"go.txt", Go, want{goFailed, 0, 0}},
+		{"go-v.txt", Go, want{failures{"example.com/g/a.TestAdd/one": "a_test.go:3: Add(1,2) = -1, want 3"}, 2, 1}},
+		{"pytest.txt", Pytest, want{failures{
+			"tests/test_a.py::test_adds":            "assert add(1, 2) == 3",
+			"tests/test_a.py::TestC::test_one[x-1]": "ValueError: boom",
+			"tests/test_b.py":                       "No module named 'nope'",
+		}, 2, 1}},
+		{"unittest.txt", Unittest, want{failures{
+			"test_a.T.test_err":                  "ValueError: boom",
+			"test_a.T.test_adds":                 "-1 != 3",
+			"test_a.T.test_sub (i=1)":            "AssertionError: 1 == 1",
+			"unittest.loader._FailedTest.test_b": "No module named 'nope'",
+		}, 1, 1}},
+		{"jest.txt", Jest, want{failures{
+			"jt/a.test.js > add > two numbers": "Expected: 3",
+			"jt/b.test.js":                     "Cannot find module './missing'",
+		}, 3, 2}},
+		{"vitest.txt", Jest, want{failures{
+			"a.test.js > add > two numbers": "expected -1 to be 3",
+			"b.test.js":                     "Cannot find module './missing'",
+		}, 3, 2}},
+		{"node-spec.txt", Node, want{failures{
+			"a.test.js > adds":           "-1 !== 3",
+			"a.test.js > inner bad":      "boom # hash",
+			"a.test.js > bad child":      "assert.ok(false)",
+			"b.test.js > /p/n/b.test.js": "test failed",
+		}, 2, 2}},
+		{"cargo.txt", Cargo, want{failures{
+			"cc::tests::adds":                   "assertion `left == right` failed: sum",
+			"cc::tests::panics":                 "test did not panic as expected",
+			"cc::tests::result":                 `Error: "no"`,
+			"doc cc: src/lib.rs - add (line 1)": "left: -1",
+		}, 2, 1}},
+		{"node.tap", TAP, want{failures{
+			"adds":               "-1 !== 3",
+			"suite > inner bad":  "boom # hash",
+			"parent > bad child": "assert.ok(false)",
+			"/p/n/b.test.js":     "Cannot find module './nope'",
+		}, 2, 2}},
+	}
+}
+
+func TestParse_realOutput_namesEachFailureWithItsMessage(t *testing.T) {
+	for _, o := range outputs() {
+		t.Run(o.file, func(t *testing.T) { check(t, Parse(o.format, read(t, o.file)), o.want) })
+	}
+}
+
+func TestParse_formatNotNamed_isRecognised(t *testing.T) {
+	for _, o := range outputs() {
+		t.Run(o.file, func(t *testing.T) { check(t, Parse(Auto, read(t, o.file)), o.want) })
+	}
+}
+
+func TestParse_twoRunnersInOneOutput_findsBoth(t *testing.T) {
+	s := Parse(Auto, read(t, "go-v.txt")+read(t, "unittest.txt"))
+	if s.Failed != 5 {
+		t.Errorf("%d failed: %+v", s.Failed, s.FailedTests())
+	}
+}
+
+func TestParse_ordinaryOutput_findsNoTest(t *testing.T) {
+	for _, text := range []string{
+		"", "ok\n", "not ok\n", "FAIL\n", "ok then\nnot ok with me\n", "test the water ... maybe\n", "FAILED to connect\nERROR something\n",
+		"==== done ====\n", "Tests are fun\n", "● bullet\n", "{\"Action\":\"output\"}\n", "make: *** [Makefile:3: test] Error 2\n",
+		"# heading\nFAIL: no\n", "FAIL \nPASS \n", "FAIL\t\n", "=== RUN\n--- FAIL: \n", "---- ----\n", "\x1b", "\x1b[", "\x1b]0;title", "# Subtest: \n",
+	} {
+		if s := Parse(Auto, text); s.Known || s.Total() != 0 || s.Nothing != "" {
+			t.Errorf("Parse(%q) = %+v", text, s)
+		}
+	}
+}
+
+func TestReadFiles_realReports_nameEachFailureWithItsMessage(t *testing.T) {
+	jest := func(r io.Reader) (Summary, error) { return ReadJest(r, "/p/j") }
+	vitest := func(r io.Reader) (Summary, error) { return ReadJest(r, "/p/j/vt") }
+	for _, c := range []struct {
+		file string
+		read func(io.Reader) (Summary, error)
+		want want
+	}{
+		{"jest.json", jest, want{failures{"jt/a.test.js > add > two numbers": "Expected: 3", "jt/b.test.js": "Cannot find module"}, 3, 2}},
+		{"vitest.json", vitest, want{failures{"a.test.js > add > two numbers": "expected -1 to be 3", "b.test.js": "Cannot find module"}, 3, 2}},
+		{"node-junit.xml", ReadJUnit, want{failures{"test.adds": "-1 !== 3", "test.inner bad": "boom", "test.bad child": "falsy", "test./p/n/b.test.js": "test failed"}, 2, 2}},
+		{"pytest-junit.xml", ReadJUnit, want{failures{"tests/test_a.py::test_adds": "assert -1 == 3", "tests/test_a.py::test_setup": "fixture boom"}, 1, 1}},
+		{"surefire.xml", ReadJUnit, want{failures{"com.example.AppTest.adds": "expected: <3>", "com.example.AppTest.bare": "only a message"}, 1, 0}},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			s, err := c.read(strings.NewReader(read(t, c.file)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, s, c.want)
+		})
+	}
+}
+
+func TestReadFiles_noReport_isAnError(t *testing.T) {
+	for _, text := range []string{"", "<", "<html></html>", "{", "<testsuite><testcase"} {
+		if _, err := ReadJUnit(strings.NewReader(text)); err == nil {
+			t.Errorf("ReadJUnit(%q): no error", text)
+		}
+		if _, err := ReadJest(strings.NewReader(text), "/"); err == nil {
+			t.Errorf("ReadJest(%q): no error", text)
+		}
+	}
+}
+
+func TestStream_goEvents_printWhatAPersonReads(t *testing.T) {
+	var text strings.Builder
+	s := NewStream(Auto, &text)
+	for chunk := read(t, "go.jsonl"); chunk != ""; { // in odd pieces
+		n := min(7, len(chunk))
+		_, _ = s.Write([]byte(chunk[:n]))
+		chunk = chunk[n:]
+	}
+	s.Close()
+	for _, want := range []string{"# example.com/g/b [example.com/g/b.test]\n", "FAIL\texample.com/g/a\t0.009s\n", "--- FAIL: TestAdd/one\n    a_test.go:3: Add(1,2) = -1, want 3\n"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("text lacks %q:\n%s", want, text.String())
+		}
+	}
+	for _, not := range []string{"Action", "TestOK", "=== RUN"} {
+		if strings.Contains(text.String(), not) {
+			t.Errorf("text has %q:\n%s", not, text.String())
+		}
+	}
+}
+
+func TestStream_goEndsInTheMiddle_blamesTheRunningTests(t *testing.T) {
+	all := read(t, "go.jsonl")
+	s := Parse(Auto, all[:strings.Index(all, `"Action":"fail","Package":"example.com/g/d","Test"`)])
+	check(t, s, want{failures{"example.com/g/b": "cannot use", "example.com/g/d.TestPanic": "panic: "}, 0, 0})
+}
+
+func TestStream_hugeOutput_staysBounded(t *testing.T) {
+	var kept Excerpt
+	kept.Head, kept.Tail = 100, 100
+	s := NewStream(Auto, &kept)
+	_, _ = s.Write([]byte(strings.Repeat("x", 3*maxLine)))
+	_, _ = s.Write([]byte("\n--- FAIL: TestA (0.00s)\n"))
+	for i := range 20_000 {
+		fmt.Fprintf(s, "    line %d\n", i)
+	}
+	fmt.Fprint(s, "FAIL\texample.com/x\t0.1s\n")
+	sum := s.Close()
+	check(t, sum, want{failures{"example.com/x.TestA": "line 19999"}, 0, 0})
+	if m := sum.Tests[0].Message; len(m) > maxMessage+100 || !strings.HasPrefix(m, "    line 0\n") {
+		t.Errorf("message of %d bytes: %.60q", len(m), m)
+	}
+	if n := len(kept.String()); n > 300 {
+		t.Errorf("%d bytes of text kept", n)
+	}
+}
+
+func TestSummary_manyTests_countsAllAndKeepsFailures(t *testing.T) {
+	c := newCollector()
+	for i := range maxTests + 50 {
+		c.add(Test{Name: fmt.Sprint(i), Status: Passed})
+	}
+	c.add(Test{Name: "last", Status: Failed})
+	if s := c.summary(); s.Passed != maxTests+50 || s.Failed != 1 || len(s.FailedTests()) != 1 {
+		t.Errorf("%d passed, %d failed", s.Passed, s.Failed)
+	}
+}
+
+func TestMerge_textAndFileOfOneRun_countsEachTestOnce(t *testing.T) {
+	file, err := ReadJUnit(strings.NewReader(read(t, "pytest-junit.xml")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := Parse(Pytest, "FAILED tests/test_a.py::test_adds - assert -1 == 3\n= 1 failed, 1 passed, 1 skipped, 1 error in 0.1s =\n")
+	check(t, text.Merge(file), want{failures{"tests/test_a.py::test_adds": "assert add(1, 2) == 3", "tests/test_a.py::test_setup": "fixture boom"}, 1, 1})
+}
+
+func TestParse_nothingToRun_saysSoInTheRunnersWords(t *testing.T) {
+	for _, text := range []string{
+		"go: warning: \"./...\" matched no packages\nno packages to test\n",
+		"pattern ./...: directory prefix . does not contain main module or its selected dependencies\n",
+		"error: could not find `Cargo.toml` in `/p/e` or any parent directory\n",
+		"npm error code ENOENT\nnpm error enoent Could not read package.json: Error: ENOENT: no such file\n",
+		"npm error Missing script: \"test\"\n",
+		"No tests found, exiting with code 1\nRun with `--passWithNoTests` to exit with code 0\n",
+		"\x1b[31mNo test files found, exiting with code 1\n\x1b[39m\n",
+		"============ no tests ran in 0.01s =============\n",
+		"Ran 0 tests in 0.000s\n\nNO TESTS RAN\n",
+		"make: *** No targets specified and no makefile found.  Stop.\n",
+	} {
+		if s := Parse(Auto, text); s.Nothing == "" || s.Total() != 0 {
+			t.Errorf("Parse(%q) = %+v", text, s)
+		}
+	}
+	for _, text := range []string{"npm error Missing script: \"tset\"\n", "make: *** No rule to make target 'tset'.  Stop.\n", "sh: 1: pytset: not found\n"} {
+		if s := Parse(Auto, text); s.Nothing != "" {
+			t.Errorf("a typing error is taken for an empty project: %q", s.Nothing)
+		}
+	}
+}
+
+func TestExcerpt_longOutput_keepsBothEndsInBoundedMemory(t *testing.T) {
+	e := Excerpt{Head: 8 << 10, Tail: 24 << 10}
+	for i := range 200_000 {
+		e.WriteLine(fmt.Sprintf("line %06d", i))
+	}
+	text := e.String()
+	if len(text) > e.Head+e.Tail+100 || cap(e.tail) > 8*e.Tail {
+		t.Errorf("%d bytes kept, %d in memory", len(text), cap(e.tail))
+	}
+	if !strings.HasPrefix(text, "line 000000\n") || !strings.HasSuffix(text, "line 199999") || !strings.Contains(text, "bytes left out") {
+		t.Errorf("excerpt %.40q ... %.40q", text, text[len(text)-40:])
+	}
+}
+
+func TestExcerpt_shortOutput_isWhole(t *testing.T) {
+	e := Excerpt{Head: 100, Tail: 50}
+	want := strings.Repeat("x", 100) + strings.Repeat("y", 50)
+	_, _ = e.Write([]byte(want))
+	if got := e.String(); got != want {
+		t.Errorf("%d of %d bytes", len(got), len(want))
+	}
+}
+
+func FuzzParse_anyOutput_endsWithoutPanic(f *testing.F) {
+	for _, o := range outputs() {
+		data, err := os.ReadFile("testdata/" + o.file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s := Parse(Auto, text)
+		if !s.Known && s.Total() > 0 {
+			t.Errorf("tests of an unknown format: %+v", s)
+		}
+		for _, test := range s.Tests {
+			if len(test.Message) > maxMessage*3+200 {
+				t.Errorf("message of %d bytes", len(test.Message))
+			}
+		}
+	})
+}
+
+func sorted(s []string) []string { slices.Sort(s); return s }
