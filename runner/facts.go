@@ -34,7 +34,8 @@ type Iteration struct {
 	// Damaged names files of .ralph/ that the agent deleted or emptied; they
 	// have been restored.
 	Damaged []string
-	// Cut is set when a request ended the call early: skip or abort.
+	// Cut is set when a person ended the call early: skip, or abort, which also
+	// stands for a signal. Such a call says nothing about the agent.
 	Cut state.Request
 }
 

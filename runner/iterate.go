@@ -245,6 +245,8 @@ func (l *Loop) fold(it *Iteration, t *agent.Transcript, exit ptyexec.Exit) {
 	if q := l.take(state.RequestSkip); q != "" {
 		it.Cut = q
 		l.skipped[it.Task.ID] = true
+	} else if exit.Cause == ptyexec.CauseCancelled {
+		it.Cut = state.RequestAbort
 	}
 	l.calls = thisHour(l.calls, time.Now())
 	l.calls.Tokens += it.Usage.Total()

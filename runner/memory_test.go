@@ -154,6 +154,18 @@ func TestMemory_infrastructureFailures_costNoIterationAndNoBreakerCount(t *testi
 	}
 }
 
+func TestMemory_callEndedByAPerson_costsNothing(t *testing.T) {
+	it := idle(1)
+	it.Outcome.Class, it.Cut, it.Usage.CostUSD = agent.ClassKilledBySignal, state.RequestAbort, 0.5
+	if m := fold(fresh(), defaults(), it, it, it); m.Iterations != 0 || m.Breaker.NoProgress != 0 || m.Usage.CostUSD != 1.5 {
+		t.Errorf("aborted calls cost %+v", m)
+	}
+	it.Cut = state.RequestSkip
+	if m := fold(fresh(), defaults(), it); m.Iterations != 1 || m.Breaker.NoProgress != 0 || m.Breaker.SameError != 0 {
+		t.Errorf("a skipped call cost %+v", m)
+	}
+}
+
 func TestMemory_transientForEver_isBounded(t *testing.T) {
 	it := idle(1)
 	it.Outcome = agent.Outcome{Class: agent.ClassNetwork, Evidence: "refused"}

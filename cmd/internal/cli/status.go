@@ -104,14 +104,14 @@ func (a *app) isTerminal() bool {
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
-// width of the terminal; 80 where there is none.
+// width of the terminal; 0, nothing is cut, where there is none.
 func (a *app) width() int {
 	if f, ok := a.out.(*os.File); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 			return w
 		}
 	}
-	return 80
+	return 0
 }
 
 func (a *app) monitorCommand() *cobra.Command {

@@ -135,20 +135,12 @@ const (
 func followRunner(ctx context.Context, client *tmux.Client, s *tmux.Session) int {
 	ticker := time.NewTicker(300 * time.Millisecond)
 	defer ticker.Stop()
-	for {
+	for code := stillRunning; ; {
 		ask, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		p, err := client.Pane(ask, s.Runner)
-		_, watching := client.Pane(ask, s.Monitor)
-		code := stillRunning
-		switch {
-		case errors.Is(err, tmux.ErrGone) || errors.Is(err, tmux.ErrNoServer):
-			code = gone
-		case err == nil && p.Dead:
-			code = max(p.Status, 0)
-			if p.Status < 0 {
-				code = gone
-			}
+		if code == stillRunning {
+			code = runnerCode(ask, client, s)
 		}
+		_, watching := client.Pane(ask, s.Monitor)
 		if code != stillRunning && (watching != nil || ctx.Err() != nil) {
 			_ = client.Close(ask, s)
 		}
@@ -161,6 +153,20 @@ func followRunner(ctx context.Context, client *tmux.Client, s *tmux.Session) int
 		case <-ticker.C:
 		}
 	}
+}
+
+// runnerCode is the exit code of the runner's pane, stillRunning or gone.
+func runnerCode(ctx context.Context, client *tmux.Client, s *tmux.Session) int {
+	p, err := client.Pane(ctx, s.Runner)
+	switch {
+	case errors.Is(err, tmux.ErrGone) || errors.Is(err, tmux.ErrNoServer):
+		return gone
+	case err != nil || !p.Dead:
+		return stillRunning
+	case p.Status < 0:
+		return gone
+	}
+	return p.Status
 }
 
 // lastWords repeats in the user's own terminal how the run ended.
