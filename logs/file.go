@@ -24,7 +24,8 @@ type File struct {
 
 // OpenFile appends to path; above megabytes it is renamed aside with the time
 // in its name, and the newest keep of those stay. New files have mode 0600. A
-// symbolic link is refused: it could lead out of the project.
+// symbolic link is refused: it could lead out of the project. A last line that a
+// killed writer left torn is ended, so that the next one does not vanish in it.
 func OpenFile(path string, megabytes, keep int) (*File, error) {
 	info, err := os.Lstat(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -34,7 +35,27 @@ func OpenFile(path string, megabytes, keep int) (*File, error) {
 		return nil, fmt.Errorf("open log: %q is not a regular file", path)
 	}
 	out := &lumberjack.Logger{Filename: path, MaxSize: megabytes, MaxBackups: keep, LocalTime: true}
-	return &File{out: out, buf: bufio.NewWriterSize(out, 32<<10)}, nil
+	f := &File{out: out, buf: bufio.NewWriterSize(out, 32<<10)}
+	if torn(path) {
+		_ = f.buf.WriteByte('\n') // into an empty buffer
+	}
+	return f, nil
+}
+
+// torn tells whether a file ends in the middle of a line.
+func torn(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false // the first write says what is wrong
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || info.Size() == 0 {
+		return false
+	}
+	var last [1]byte
+	_, err = file.ReadAt(last[:], info.Size()-1)
+	return err == nil && last[0] != '\n'
 }
 
 // Write appends p; it may stay in memory until Flush.

@@ -86,6 +86,10 @@ func TestDecide_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"usage limit", func(f *Facts) { outcome(f, agent.ClassUsageLimit); f.LimitedUntil = noon.Add(time.Hour) }, "usage_limit", ActionWait, 0},
 		{"usage limit, reset in a day", func(f *Facts) { outcome(f, agent.ClassUsageLimit); f.LimitedUntil = noon.Add(24 * time.Hour) }, "usage_limit", ActionWait, 0},
 		{"usage limit, reset in more than a day", func(f *Facts) { outcome(f, agent.ClassUsageLimit); f.LimitedUntil = noon.Add(24*time.Hour + 1) }, "usage_limit", ActionStop, 7},
+		{"usage limit, reset after the end of the run's time", func(f *Facts) {
+			outcome(f, agent.ClassUsageLimit)
+			f.LimitedUntil, f.Options.MaxDuration = noon.Add(2*time.Hour), 2*time.Hour
+		}, "usage_limit", ActionStop, 7},
 		{"usage limit, another agent is free", func(f *Facts) { outcome(f, agent.ClassUsageLimit); f.Fallback = "codex" }, "usage_limit", ActionRetry, 0},
 		{"usage limit, told to stop", func(f *Facts) { outcome(f, agent.ClassUsageLimit); f.Options.OnLimit = "stop" }, "usage_limit", ActionStop, 7},
 		{"limit of an earlier run, not over", func(f *Facts) { starting(f); f.LimitedUntil = noon.Add(time.Second) }, "usage_limit", ActionWait, 0},

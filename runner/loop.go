@@ -159,6 +159,10 @@ func (l *Loop) loop(ctx context.Context) (Decision, error) {
 			}
 			continue
 		}
+		if l.take(state.RequestSkip) != "" { // asked for while no call ran
+			l.skipped[next.ID] = true
+			continue
+		}
 		made := l.mem.Iterations
 		d, err = l.iterate(ctx, next)
 		if err != nil || d.Action == ActionStop {

@@ -120,7 +120,6 @@ func TestLoop_limit_costsNoIterationAndShowsUntilWhen(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	b.o.MaxDuration = time.Hour
 	ctx, stop := context.WithCancelCause(t.Context())
 	go func() {
 		poll(t, "a second call", func() bool { return b.calls() >= 2 })
@@ -228,10 +227,7 @@ func TestLoop_stopRequest_endsAfterTheIteration(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one", "[ ] two", "[ ] three")
 	b.d.Show = func(e state.Event) {
 		if e.Kind == state.KindIterationStart && e.Iteration == 1 {
-			if err := state.Send(b.w.Dir(), state.RequestStop); err != nil {
-				t.Error(err)
-			}
-			poll(t, "the request to be taken", func() bool { return len(files(b.w.Dir()+"/control")) == 0 })
+			b.ask(state.RequestStop)
 		}
 	}
 	wantEnd(t, b.run(t.Context()), "interrupted", ExitInterrupted)
@@ -245,10 +241,7 @@ func TestLoop_pauseAndResume(t *testing.T) {
 	paused := false
 	b.d.Show = func(e state.Event) {
 		if e.Kind == state.KindIterationStart && e.Iteration == 1 {
-			if err := state.Send(b.w.Dir(), state.RequestPause); err != nil {
-				t.Error(err)
-			}
-			poll(t, "the request to be taken", func() bool { return len(files(b.w.Dir()+"/control")) == 0 })
+			b.ask(state.RequestPause)
 		}
 	}
 	b.d.Tick = func(time.Duration, Decision) {
@@ -263,6 +256,41 @@ func TestLoop_pauseAndResume(t *testing.T) {
 	if !paused {
 		t.Error("it was never paused")
 	}
+}
+
+func TestLoop_skipWhileNoCallRuns_takesTheTaskAfterTheNext(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one", "[ ] two", "[ ] three")
+	b.o.MaxIterations = 2
+	var titles []string
+	b.d.Show = func(e state.Event) {
+		if e.Kind == state.KindIterationStart {
+			titles = append(titles, e.Text)
+			if len(titles) == 1 {
+				b.ask(state.RequestPause)
+			}
+		}
+	}
+	asked := false
+	b.d.Tick = func(time.Duration, Decision) {
+		if !asked {
+			asked = true
+			b.ask(state.RequestSkip)
+			b.ask(state.RequestResume)
+		}
+	}
+	b.run(t.Context())
+	if got := strings.Join(titles, " "); got != "one three" {
+		t.Errorf("worked on %s, want one three", got)
+	}
+}
+
+// ask sends a request and waits until the runner has taken it.
+func (b *bench) ask(q state.Request) {
+	if err := state.Send(b.w.Dir(), q); err != nil {
+		b.t.Error(err)
+	}
+	poll(b.t, "the request to be taken", func() bool { return len(files(b.w.Dir()+"/control")) == 0 })
 }
 
 func TestLoop_prompt_remembersTheLastIterationAndTheRefusedClaim(t *testing.T) {

@@ -13,7 +13,12 @@ import (
 
 // emit stamps an event, appends it to events.jsonl and live.log, and shows it.
 func (l *Loop) emit(e state.Event) {
-	e.Time, e.Run = time.Now(), l.d.RunID
+	e.Time, e.Run, e.Text = time.Now(), l.d.RunID, logs.Redact(e.Text)
+	if e.Tool != nil {
+		tool := *e.Tool
+		tool.Arg = logs.Redact(tool.Arg)
+		e.Tool = &tool
+	}
 	if data, err := json.Marshal(e); err == nil {
 		_, err = l.events.Write(append(data, '\n'))
 		l.lost(err)

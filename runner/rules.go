@@ -58,6 +58,9 @@ func usageLimit(f Facts) (Decision, bool) {
 	far := until.Sub(f.Now) > limitPatience
 	if far {
 		reason += fmt.Sprintf("; it resets in more than a day, %s", until.Local().Format("Mon Jan 2 15:04"))
+	} else if o := f.Options; o.MaxDuration > 0 && until.After(f.Started.Add(o.MaxDuration)) {
+		far = true
+		reason += fmt.Sprintf("; it resets at %s, after the end of the run's time", until.Local().Format("15:04"))
 	}
 	if f.Options.OnLimit == "stop" || far {
 		return Decision{Action: ActionStop, Reason: reason, Until: until, Exit: ExitLimited,

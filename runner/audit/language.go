@@ -37,11 +37,11 @@ type language struct {
 	extent extent
 	// test finds a test: group 1 is its name; empty or missing: the name is the
 	// first string behind the match.
-	test       *regexp.Regexp
-	heads      *regexp.Regexp // lines above a test that belong to it: decorators
-	define     *regexp.Regexp // group 1..n: the name of what a line defines
-	assertion  *regexp.Regexp // counts 2
-	weak       *regexp.Regexp // of those, the ones that nearly anything passes: counts 1
+	test      *regexp.Regexp
+	heads     *regexp.Regexp // lines above a test that belong to it: decorators
+	define    *regexp.Regexp // group 1..n: the name of what a line defines
+	assertion *regexp.Regexp // counts 2
+	weak      *regexp.Regexp // of those, the ones that nearly anything passes: counts 1
 	// empty finds the ones that cannot fail: counts nothing; with two groups
 	// only when both say the same. text
 	empty      *regexp.Regexp
@@ -188,7 +188,7 @@ func shellLanguage() *language {
 		skip:       re(`(?m)^\s*skip\b|[;&|{]\s*skip\b|\bstartSkipping\b|^\s*exit 0\b`),
 		softSkip:   never(),
 		focus:      re(`(?m)^# bats test_tags=bats:focus`),
-		fileSkip:   re(`(?m)^\s*exit 0\b|^\s*set \+e\b|^\s*skip\b`),
+		fileSkip:   re(`(?m)^exit 0\b|^\s*set \+e\b`),
 		platform:   re(`uname|OSTYPE|darwin|Darwin`),
 		deadBranch: re(`\bif (?:false|true|:)\s*(?:;|$)`),
 	}

@@ -167,7 +167,7 @@ func (c *comparison) absorbed(b test) bool {
 		if c.room[i] < 1 || a.skip > b.skip {
 			continue
 		}
-		whole := source{a.head.text + a.body.text, a.head.code + a.body.code}
+		whole := a.whole()
 		if len(lits) == 0 && calls.share(words(whole)) < 1 || lits.share(literals(whole)) < absorbShare {
 			continue
 		}
@@ -176,7 +176,28 @@ func (c *comparison) absorbed(b test) bool {
 			return true
 		}
 	}
-	return false
+	return c.spread(b, lits)
+}
+
+// spread says whether the rows of a table became tests of their own.
+func (c *comparison) spread(b test, lits bag) bool {
+	parts, all := 0, bag{}
+	for i, a := range c.after.tests {
+		if _, old := c.pairs[i]; old || a.strength < 2 {
+			continue
+		}
+		values := literals(a.whole())
+		for text := range values {
+			if lits[text] > 0 {
+				parts++
+				break
+			}
+		}
+		for text, n := range values {
+			all[text] += n
+		}
+	}
+	return b.rows > 1 && parts >= b.rows && lits.share(all) >= absorbShare
 }
 
 // calls are the functions that a test calls, without those that assert.
@@ -243,42 +264,56 @@ func (c *comparison) weaker(b, a test) bool {
 	if lost <= 0 && lostRows <= 0 || lost > 0 && -2*lostRows >= lost || lostRows > 0 && -lost >= 2*lostRows {
 		return false
 	}
-	vanished := c.vanished(b, a)
+	vanished, explained := c.vanished(b, a)
 	if vanished.code == "" {
-		return lost > 0 && lostRows <= 0 // the lines are there, and do not count any more
+		return !explained // all lines are there, and do not count any more
 	}
 	return !c.merged(vanished, b, a)
 }
 
 // vanished are the lines of b that check something, are not in a, did not move
-// to a test that is new, and are not about something that is gone.
-func (c *comparison) vanished(b, a test) source {
-	there := map[string]int{}
-	add := func(t test) {
-		for line := range strings.Lines(t.head.text + t.body.text) {
-			there[strings.TrimSpace(line)]++
-		}
-	}
-	add(a)
+// to a new test, and are not about something that is gone; explained says
+// whether there were such that did or are.
+func (c *comparison) vanished(b, a test) (left source, explained bool) {
+	here, elsewhere := lineBag(a), bag{}
 	for i, t := range c.after.tests {
 		if _, old := c.pairs[i]; !old {
-			add(t)
+			for line, n := range lineBag(t) {
+				elsewhere[line] += n
+			}
 		}
 	}
-	whole := source{b.head.text + b.body.text, b.head.code + b.body.code}
-	rows := tableRows(whole)
-	guard := "" // the line before an assertion may hold its condition
-	return filter(whole, func(text, code string) bool {
+	whole := b.whole()
+	rows := tableRows(c.l, whole)
+	left = filter(whole, func(text, code string) bool {
 		line := strings.TrimSpace(text)
-		if there[line] > 0 {
-			there[line]--
-			guard = ""
+		if here[line] > 0 {
+			here[line]--
 			return false
 		}
-		checks := c.l.assertion.MatchString(code) || slices.Contains(rows, text) || strings.HasPrefix(line, "if ")
-		guard = line
-		return checks && !c.mentionsGone(source{text, code})
+		if !c.l.assertion.MatchString(code) && !slices.Contains(rows, text) && !strings.HasPrefix(line, "if ") {
+			return false
+		}
+		if elsewhere[line] > 0 {
+			elsewhere[line]--
+			explained = true
+			return false
+		}
+		if c.mentionsGone(source{text, code}) {
+			explained = true
+			return false
+		}
+		return true
 	})
+	return left, explained
+}
+
+func lineBag(t test) bag {
+	b := bag{}
+	for line := range strings.Lines(t.whole().text) {
+		b[strings.TrimSpace(line)]++
+	}
+	return b
 }
 
 // merged says whether new assertions of a, or new helpers that it calls, still
@@ -286,7 +321,7 @@ func (c *comparison) vanished(b, a test) source {
 func (c *comparison) merged(vanished source, b, a test) bool {
 	fresh := filter(a.body, func(text, _ string) bool { return !strings.Contains(b.body.text, strings.TrimSpace(text)) })
 	all := source{fresh.text, fresh.code}
-	for name := range bagOf(fresh, tokenCall) {
+	for name := range bagOf(fresh, tokenWord, tokenCall) {
 		if _, old := c.before.helpers[name]; !old {
 			m := mask(c.l, c.after.helpers[name])
 			all.text += "\n" + m.text
@@ -341,4 +376,3 @@ func (c *comparison) compareFiles() []Finding {
 	}
 	return found
 }
-

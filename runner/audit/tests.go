@@ -21,10 +21,10 @@ type test struct {
 type skip int
 
 const (
-	runs       skip = iota
-	platform        // skipped on some machines only
-	asked           // skipped under another condition
-	skipped         // never runs
+	runs     skip = iota
+	platform      // skipped on some machines only
+	asked         // skipped under another condition
+	skipped       // never runs
 )
 
 // suite is all that the files of one language hold, before or after.
@@ -33,8 +33,8 @@ type suite struct {
 	// defined maps each name that code outside of tests defines to its text.
 	defined map[string]string
 	helpers map[string]string // the same for what test files define outside of tests
-	routes  map[string]bool // strings of code outside of tests that name something: "/old", "--old"
-	modules map[string]bool // base names of files outside of tests
+	routes  map[string]bool   // strings of code outside of tests that name something: "/old", "--old"
+	modules map[string]bool   // base names of files outside of tests
 	files   map[string]fileFacts
 }
 
@@ -60,7 +60,7 @@ func (s *suite) add(l *language, path, raw string) {
 			}
 		}
 		s.files[path] = fileFacts{
-			focus: len(l.focus.FindAllString(src.code, -1)), blockSkips: len(l.skip.FindAllString(string(outside), -1)),
+			focus: len(l.focus.FindAllString(src.code, -1)), blockSkips: skips(l, source{src.text, string(outside)})[skipped],
 			skips: len(slices.DeleteFunc(l.fileSkip.FindAllString(raw, -1), l.platform.MatchString)),
 		}
 		if !l.testFiles.MatchString("src/x" + ext(path)) { // tests and code are in different files
@@ -112,9 +112,10 @@ func (s *suite) addRoutes(src source) {
 }
 
 // shapes are the patterns that hold for all languages.
-var shapes = sync.OnceValue(func() (p struct{ route, row *regexp.Regexp }) {
+var shapes = sync.OnceValue(func() (p struct{ route, row, values *regexp.Regexp }) {
 	p.route = regexp.MustCompile(`^(?:/|--)[\w/:.-]{2,}$`)
 	p.row = regexp.MustCompile(`^\s*(?:(?:"\w*\x01*"|'\w*\x01*'|\w+)\s*:\s*)?[\[{(].*[\]})],?\s*$|^\s*#\[(?:case|test_case)|\bpytest\.param\(|\bt\.Run\("|\.subTest\(`)
+	p.values = regexp.MustCompile(`\bparametrize\(|@(?:Value|Csv|Enum)Source|\.each\(|#\[values|^\s*for\b.*\bin\b`)
 	return p
 })
 
@@ -204,10 +205,10 @@ func bodyEnd(l *language, code string, m []int) int {
 
 // measure counts what the test checks.
 func (t *test) measure(l *language) {
-	whole := source{t.head.text + t.body.text, t.head.code + t.body.code}
+	whole := t.whole()
 	alive := t.body.cut(0, earlyReturn(t.body.code))
 	t.strength = strength(l, source{t.head.text + alive.text, t.head.code + alive.code})
-	t.rows = len(tableRows(whole))
+	t.rows = len(tableRows(l, whole))
 	t.dead = len(l.deadBranch.FindAllString(whole.code, -1))
 	t.skip = skipOf(l, whole)
 }
@@ -230,6 +231,10 @@ func earlyReturn(code string) int {
 	return len(code)
 }
 
+func (t test) whole() source {
+	return source{t.head.text + t.body.text, t.head.code + t.body.code}
+}
+
 func strength(l *language, s source) int {
 	n := 2*len(l.assertion.FindAllString(s.code, -1)) - len(l.weak.FindAllString(s.code, -1))
 	for _, m := range l.empty.FindAllStringSubmatch(s.text, -1) {
@@ -241,15 +246,18 @@ func strength(l *language, s source) int {
 }
 
 // tableRows are the lines that look like rows of a table; a table on one line
-// counts by its brackets.
-func tableRows(s source) []string {
+// counts by its brackets, or its values.
+func tableRows(l *language, s source) []string {
 	var rows []string
 	text := strings.Split(s.text, "\n")
 	for i, line := range strings.Split(s.code, "\n") {
 		inner := strings.Count(line, "), (") + strings.Count(line, "], [") + strings.Count(line, "}, {")
-		if inner > 0 {
+		switch {
+		case inner > 0:
 			inner++
-		} else if shapes().row.MatchString(line) {
+		case shapes().values.MatchString(line):
+			inner = len(literals(source{text[i], line}))
+		case shapes().row.MatchString(line) && !l.assertion.MatchString(line):
 			inner = 1
 		}
 		for range inner {
@@ -261,19 +269,30 @@ func tableRows(s source) []string {
 
 // skipOf is the worst of the skips of a test.
 func skipOf(l *language, s source) skip {
-	worst := runs
+	found := skips(l, s)
+	for _, k := range []skip{skipped, asked, platform} {
+		if found[k] > 0 {
+			return k
+		}
+	}
+	return runs
+}
+
+// skips counts the skips of each kind.
+func skips(l *language, s source) map[skip]int {
+	found := map[skip]int{}
 	for _, m := range l.skip.FindAllStringIndex(s.code, -1) {
-		kind, line := skipped, lineAt(s.text, m[0])
 		condition := conditionOf(s, m[0])
 		switch {
-		case l.platform.MatchString(condition + line):
-			kind = platform
+		case l.platform.MatchString(condition + lineAt(s.text, m[0])):
+			found[platform]++
 		case l.softSkip.MatchString(s.code[m[0]:m[1]]) || condition != "" && !l.deadBranch.MatchString(condition):
-			kind = asked
+			found[asked]++
+		default:
+			found[skipped]++
 		}
-		worst = max(worst, kind)
 	}
-	return worst
+	return found
 }
 
 func lineAt(s string, pos int) string {

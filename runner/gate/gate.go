@@ -1,44 +1,67 @@
 // Package gate runs the checks that ralph makes itself after the agent's turn,
-// each in a clean child process.
+// each in a clean child process, compares them with what was red before, and
+// tells the agent what matters.
+//
+//	Suite.Run: rows --> packages and files that changed --> run --> red? once more --> verdict --> Report
+//	                                                         |           |               |
+//	                                                 runner/gate/report  Flakes       Baseline
 package gate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"ralph/ptyexec"
+	"ralph/runner/gate/report"
 )
-
-// Check is one command that has to succeed.
-type Check struct {
-	Name    string
-	Command string        // for sh -c, in the project
-	Timeout time.Duration // 0: 10 minutes
-}
 
 // Result is what one check said.
 type Result struct {
 	Name     string
-	Command  string
-	Passed   bool
+	Command  string // as the user can type it in the project's folder
+	Passed   bool   // the command succeeded, in its last run
 	Output   string // of stdout and stderr, the beginning and the end where it was long
 	Duration time.Duration
+
+	Check   Check
+	Verdict Verdict
+	Blocks  bool   // nothing is done while it is so
+	Reason  string // one sentence; empty for a check that simply passed
+	// Tests is what the output or a report file says of single tests.
+	Tests report.Summary
+	// Blamed are the tests that failed and did not fail before the run; where no
+	// single test can be blamed the check itself is.
+	Blamed []report.Test
+	Known  []string // failed tests that were red before
+	Flaky  []string // tests, or the check's own name, that failed in one of two runs
+	First  *Result  // the first of two runs; nil: it ran once
+
+	code    int  // exit code; -1: ended by a signal
+	timeout bool // ended because it took too long
 }
 
 // Place is where checks run.
 type Place struct {
-	Dir  string
+	Dir  string // the project
 	Env  []string
 	Kill <-chan struct{} // closed: end at once
 }
 
-const defaultTimeout = 10 * time.Minute
+const (
+	defaultTimeout = 10 * time.Minute
+	headKept       = 8 << 10
+	tailKept       = 24 << 10
+)
 
-// Run runs the checks in order and stops at the first that fails: what comes
-// later would only repeat its noise. The error is ralph's own: no shell, or the
-// context ended.
+// Run runs the checks in order, required or not, and stops at the first that
+// fails: what comes later would only repeat its noise. The error is ralph's own:
+// no shell, or the context ended.
 func Run(ctx context.Context, checks []Check, p Place) ([]Result, error) {
 	var results []Result
 	for _, c := range checks {
@@ -46,6 +69,7 @@ func Run(ctx context.Context, checks []Check, p Place) ([]Result, error) {
 		if err != nil {
 			return results, err
 		}
+		r.Blocks = !r.Passed
 		results = append(results, r)
 		if !r.Passed {
 			break
@@ -54,63 +78,59 @@ func Run(ctx context.Context, checks []Check, p Place) ([]Result, error) {
 	return results, nil
 }
 
+// run runs one check once. Verdict and what follows from it are left to the caller.
 func run(ctx context.Context, c Check, p Place) (Result, error) {
 	timeout := c.Timeout
 	if timeout == 0 {
 		timeout = defaultTimeout
 	}
-	var out excerpt
+	ask, err := instrument(c, p)
+	if err != nil {
+		return Result{}, fmt.Errorf("run check %q: %w", c.Name, err)
+	}
+	defer os.RemoveAll(ask.dir)
+	dir := filepath.Join(p.Dir, filepath.FromSlash(c.Dir))
+	if _, err := os.Stat(dir); err != nil {
+		why := fmt.Sprintf("the folder %q does not exist", c.Dir)
+		return Result{Name: c.Name, Command: c.Reproduce(), Check: c, Output: why, Tests: report.Summary{Nothing: why}, code: -1}, nil
+	}
+	out := &report.Excerpt{Head: headKept, Tail: tailKept}
+	stream := report.NewStream(formatOf(c), out)
+	began := time.Now()
 	exit, err := ptyexec.Run(ctx, ptyexec.Command{
-		Args: []string{"/bin/sh", "-c", c.Command}, Dir: p.Dir, Env: p.Env,
+		Args: []string{"/bin/sh", "-c", ask.command}, Dir: dir, Env: ask.env,
 		Pipe: true, Timeout: timeout, Kill: p.Kill,
-	}, func(b []byte) bool { out.add(b); return false })
+	}, func(b []byte) bool { _, _ = stream.Write(b); return false })
 	if err != nil {
 		return Result{}, fmt.Errorf("run check %q: %w", c.Name, err)
 	}
 	if exit.Cause == ptyexec.CauseCancelled {
-		return Result{}, context.Cause(ctx)
+		return Result{}, cmp.Or(context.Cause(ctx), context.Canceled) // without a cause it was Kill
 	}
-	r := Result{Name: c.Name, Command: c.Command, Passed: exit.Code == 0 && exit.Cause == ptyexec.CauseExited,
-		Output: out.String(), Duration: exit.Duration}
-	if exit.Cause == ptyexec.CauseTimeout {
+	r := Result{Name: c.Name, Command: c.Reproduce(), Check: c, Passed: exit.Code == 0 && exit.Cause == ptyexec.CauseExited,
+		Duration: exit.Duration, code: exit.Code, timeout: exit.Cause == ptyexec.CauseTimeout}
+	r.Tests = ask.read(stream.Close(), dir, began)
+	r.Output = out.String()
+	if r.Tests.Nothing == "" && strings.Contains(r.Output, "No rule to make target") && !hasMakefile(dir) {
+		r.Tests.Nothing = "there is no makefile"
+	}
+	if r.timeout {
 		r.Output += fmt.Sprintf("\n(ended after %s)", timeout)
 	}
 	return r, nil
 }
 
-const (
-	headKept = 8 << 10
-	tailKept = 24 << 10
-)
-
-// excerpt keeps the beginning and the end of an output of any size.
-type excerpt struct {
-	head, tail []byte
-	lost       int
+func hasMakefile(dir string) bool {
+	return slices.ContainsFunc([]string{"GNUmakefile", "makefile", "Makefile"}, func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err == nil
+	})
 }
 
-func (e *excerpt) add(b []byte) {
-	if room := headKept - len(e.head); room > 0 {
-		n := min(room, len(b))
-		e.head = append(e.head, b[:n]...)
-		b = b[n:]
+// formatOf is what to read an output as: only tests are told apart.
+func formatOf(c Check) report.Format {
+	if c.Format == report.Auto && cmp.Or(c.Kind, KindTest) != KindTest {
+		return report.ExitCode
 	}
-	e.tail = append(e.tail, b...)
-	if over := len(e.tail) - 2*tailKept; over > 0 {
-		cut := len(e.tail) - tailKept
-		e.lost += cut
-		e.tail = append(e.tail[:0], e.tail[cut:]...)
-	}
-}
-
-func (e *excerpt) String() string {
-	tail, lost := e.tail, e.lost
-	if over := len(tail) - tailKept; over > 0 {
-		tail, lost = tail[over:], lost+over
-	}
-	text := string(e.head) + string(tail)
-	if lost > 0 {
-		text = fmt.Sprintf("%s\n... (%d bytes left out) ...\n%s", e.head, lost, tail)
-	}
-	return strings.TrimRight(strings.ToValidUTF8(text, "\uFFFD"), "\r\n")
+	return c.Format
 }

@@ -3,7 +3,6 @@ package gate
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,28 +58,5 @@ func TestRun_contextEnds_isNoVerdict(t *testing.T) {
 	go func() { cancel(why) }()
 	if results, err := Run(ctx, []Check{{Name: "slow", Command: "sleep 60"}}, here(t)); len(results) != 0 || !errors.Is(err, why) {
 		t.Errorf("Run() = %+v, %v", results, err)
-	}
-}
-
-func TestExcerpt_longOutput_keepsBothEndsInBoundedMemory(t *testing.T) {
-	var e excerpt
-	for i := range 200_000 {
-		e.add(fmt.Appendf(nil, "line %06d\n", i))
-	}
-	text := e.String()
-	if len(text) > headKept+tailKept+100 || cap(e.tail) > 8*tailKept {
-		t.Errorf("%d bytes kept, %d in memory", len(text), cap(e.tail))
-	}
-	if !strings.HasPrefix(text, "line 000000\n") || !strings.HasSuffix(text, "line 199999") || !strings.Contains(text, "bytes left out") {
-		t.Errorf("excerpt %.40q ... %.40q", text, text[len(text)-40:])
-	}
-}
-
-func TestExcerpt_shortOutput_isWhole(t *testing.T) {
-	var e excerpt
-	want := strings.Repeat("x", headKept) + strings.Repeat("y", tailKept)
-	e.add([]byte(want))
-	if got := e.String(); got != want {
-		t.Errorf("%d of %d bytes", len(got), len(want))
 	}
 }

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -18,6 +19,8 @@ const (
 	maxHashed = 1 << 20 // bytes; larger files are known by size and time
 	maxWalked = 20_000  // files looked at where git does not list them
 	maxOpened = 20_000  // files hashed in one snapshot
+	maxText   = 256 << 10
+	maxTexts  = 16 << 20 // bytes of text that one snapshot holds
 )
 
 // signature is equal for two states of a path when nothing changed in between.
@@ -36,17 +39,27 @@ type signer struct {
 	root string
 	left int // files that may still be walked
 	buf  []byte
+	room *atomic.Int64 // bytes of text that may still be held
 }
 
-// signAll signs all entries, until ctx ends. Opening many small files takes
+// signed is what a signer found out about one path.
+type signed struct {
+	signature
+	text  string
+	known bool // text is the content
+}
+
+// signAll signs all entries, until ctx ends, and holds the texts of the first. Opening many small files takes
 // longer than hashing them, so several are under way at once.
-func signAll(ctx context.Context, root string, entries []entry) []signature {
-	all := make([]signature, len(entries))
+func signAll(ctx context.Context, root string, entries []entry) []signed {
+	all := make([]signed, len(entries))
+	var room atomic.Int64
+	room.Store(maxTexts)
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), 8, len(entries)) {
 		wg.Go(func() {
-			s := signer{root: root, left: maxWalked}
+			s := signer{root: root, left: maxWalked, room: &room}
 			for i := int(next.Add(1)) - 1; i < len(entries) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				all[i] = s.sign(entries[i], i < maxOpened)
 			}
@@ -58,26 +71,35 @@ func signAll(ctx context.Context, root string, entries []entry) []signature {
 
 // sign looks at the path itself, so that it does not matter how git describes
 // the change: staging a file, or git mv instead of mv, changes nothing.
-func (s *signer) sign(e entry, open bool) signature {
+func (s *signer) sign(e entry, open bool) signed {
 	path := filepath.Join(s.root, filepath.FromSlash(e.path))
 	info, err := os.Lstat(path)
 	switch {
 	case err != nil:
-		return signature{}
+		return signed{}
 	case info.IsDir(): // a submodule, or an untracked repository
-		return s.tree(path, info, e.submodule)
+		return signed{signature: s.tree(path, info, e.submodule)}
 	case info.Mode()&fs.ModeSymlink != 0:
 		target, _ := os.Readlink(path) // a link that vanishes now is an empty one
-		return sign(info, []byte(target))
+		return signed{signature: sign(info, []byte(target))}
 	case !info.Mode().IsRegular():
-		return sign(info, nil)
+		return signed{signature: sign(info, nil)}
 	}
 	if open && info.Size() <= maxHashed {
 		if data, ok := s.read(path, int(info.Size())); ok {
-			return sign(info, data)
+			f := signed{signature: sign(info, data)}
+			if isText(data) && s.room.Add(-int64(len(data))) >= 0 {
+				f.text, f.known = string(data), true
+			}
+			return f
 		}
 	}
-	return stat(info)
+	return signed{signature: stat(info)}
+}
+
+// isText says whether data is worth holding as a text.
+func isText(data []byte) bool {
+	return len(data) <= maxText && bytes.IndexByte(data[:min(len(data), 8000)], 0) < 0
 }
 
 // read returns the content of a file of this size, valid until the next call.
@@ -112,7 +134,7 @@ func (s *signer) tree(dir string, info fs.FileInfo, submodule string) signature 
 // walk is the Snapshot of a folder without git: its files, at most limit, by
 // size and time.
 func walk(ctx context.Context, dir string, limit int) (Snapshot, error) {
-	snap := Snapshot{files: map[string]signature{}}
+	snap := newSnapshot(false)
 	err := eachFile(dir, &limit, func(path string, info fs.FileInfo) error {
 		snap.files[path] = stat(info)
 		return ctx.Err()

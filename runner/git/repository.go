@@ -90,15 +90,22 @@ func Root(dir string) (string, bool) {
 	}
 }
 
-// operation reads from the files of git what is under way in the work tree at root.
-func operation(root string) string {
+// metaDir is the folder of git for the work tree at root: root/.git, or where
+// that points in a linked work tree or a submodule.
+func metaDir(root string) string {
 	dir := filepath.Join(root, ".git")
-	if link, err := os.ReadFile(dir); err == nil { // a linked work tree, or a submodule
+	if link, err := os.ReadFile(dir); err == nil {
 		dir = strings.TrimSpace(strings.TrimPrefix(string(link), "gitdir:"))
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(root, dir)
 		}
 	}
+	return dir
+}
+
+// operation reads from the files of git what is under way in the work tree at root.
+func operation(root string) string {
+	dir := metaDir(root)
 	for _, o := range []struct{ file, name string }{
 		{"rebase-merge", "rebase"},
 		{"rebase-apply/applying", "am"},
@@ -125,15 +132,31 @@ func operation(root string) string {
 
 var errNoRepository = errors.New("not a git repository")
 
-// run runs git in dir and returns what it prints. Without git the error is
-// exec.ErrNotFound. The process takes no lock, starts no daemon, and sits in
-// a process group of its own, so that Ctrl+C on the terminal does not hit it.
+// call is one git process. The zero values of env and stdin add nothing.
+type call struct {
+	dir   string
+	env   []string
+	stdin string
+}
+
+// run runs git in dir and returns what it prints.
 func run(ctx context.Context, dir string, args ...string) (string, error) {
+	return call{dir: dir}.run(ctx, args...)
+}
+
+// run returns what git prints. Without git the error is exec.ErrNotFound. The
+// process starts no daemon, takes no lock that it can do without, and sits in
+// a process group of its own, so that Ctrl+C on the terminal does not hit it.
+func (c call) run(ctx context.Context, args ...string) (string, error) {
 	// Settings in the command's environment win over the repository's.
 	args = append([]string{"-c", "core.quotepath=off", "-c", "core.fsmonitor=false"}, args...)
 	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir = dir
+	cmd.Dir = c.dir
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), pointsElsewhere), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
+	cmd.Env = append(cmd.Env, c.env...)
+	if c.stdin != "" {
+		cmd.Stdin = strings.NewReader(c.stdin)
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 2 * time.Second

@@ -1,5 +1,10 @@
-// Package git observes a project's files and its git repository. It never
-// changes either: no index refresh, no lock, no commit.
+// Package git observes a project's files and its git repository, commits what
+// an agent left over, and keeps the state of each iteration as a hidden ref.
+//
+// Looking (Inspect, Observe, Compare, Texts, Guard, List, Diff) changes nothing,
+// not even the index. Keep writes objects and refs below refs/ralph/. Commit and
+// Undo name the paths that they touch. Nothing here resets, cleans, stashes,
+// forces or deletes a branch, and no hook of git runs: all is done by plumbing.
 package git
 
 import (
@@ -26,6 +31,15 @@ type Snapshot struct {
 	// untracked, or of each file when Repo is false, by slash-separated path
 	// relative to the root of the repository, or to dir.
 	files map[string]signature
+	texts map[string]string // of those files, as far as they are texts and not too many
+	// own are the user's files in .ralph folders that differ from HEAD or are
+	// untracked: part of what is kept and committed, no progress by themselves.
+	own map[string]signature
+}
+
+// newSnapshot is a snapshot without files.
+func newSnapshot(repo bool) Snapshot {
+	return Snapshot{Repo: repo, files: map[string]signature{}, texts: map[string]string{}, own: map[string]signature{}}
 }
 
 // Observe takes a Snapshot of the repository that dir is in, with one git
@@ -47,13 +61,20 @@ func Observe(ctx context.Context, dir string) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("observe repository %q: %w", root, err)
 	}
-	entries = slices.DeleteFunc(entries, func(e entry) bool { return ownState(e.path) })
-	signatures := signAll(ctx, root, entries)
+	entries = slices.DeleteFunc(entries, func(e entry) bool { return ownState(e.path) && !userFile(e.path) })
+	all := signAll(ctx, root, entries)
 	if err := ctx.Err(); err != nil {
 		return Snapshot{}, fmt.Errorf("observe repository %q: %w", root, err)
 	}
 	for i, e := range entries {
-		snap.files[e.path] = signatures[i]
+		if ownState(e.path) {
+			snap.own[e.path] = all[i].signature
+			continue
+		}
+		snap.files[e.path] = all[i].signature
+		if all[i].known {
+			snap.texts[e.path] = all[i].text
+		}
 	}
 	return snap, nil
 }
@@ -64,7 +85,7 @@ type entry struct{ path, submodule string }
 // parseStatus reads the output of git status --porcelain=v2 --branch -z. The
 // files of the snapshot are left empty.
 func parseStatus(out string) (Snapshot, []entry, error) {
-	snap := Snapshot{Repo: true, files: map[string]signature{}}
+	snap := newSnapshot(true)
 	var entries []entry
 	records := strings.Split(out, "\x00")
 	for i := 0; i < len(records); i++ {
@@ -122,6 +143,17 @@ func (s *Snapshot) header(record string) {
 // ownState says whether path is in a .ralph folder.
 func ownState(path string) bool {
 	return slices.Contains(strings.Split(path, "/"), ".ralph")
+}
+
+// userFile says whether a path in a .ralph folder is the user's: the plan, the
+// prompt, the settings. All else there is ralph's state.
+func userFile(path string) bool {
+	_, name, _ := strings.Cut("/"+path, "/.ralph/")
+	switch name {
+	case "prd.json", "config.yaml", ".gitignore":
+		return true
+	}
+	return strings.HasSuffix(name, ".md") && (strings.HasPrefix(name, "specs/") || !strings.Contains(name, "/"))
 }
 
 // Change is what differs between two snapshots.

@@ -1,0 +1,144 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"ralph/runner/gate/report"
+	"ralph/runner/gate/workspace"
+)
+
+// Kind orders checks: what is fast comes first.
+type Kind string
+
+// The kinds, in the order in which they run.
+const (
+	KindLintFast Kind = "lint-fast"
+	KindBuild    Kind = "build"
+	KindTest     Kind = "test" // also the zero value
+	KindLint     Kind = "lint"
+)
+
+// OnFailure is what the loop is to do about a required check that failed.
+type OnFailure string
+
+// The values of OnFailure.
+const (
+	Retry     OnFailure = "retry"      // tell the agent and go on with the task; also the zero value
+	Warn      OnFailure = "warn"       // tell the user; block nothing
+	BlockTask OnFailure = "block_task" // put the task off at once
+	Stop      OnFailure = "stop"       // end the run
+)
+
+// maxTimeout is more than any check needs and still ends one that hangs.
+const maxTimeout = 24 * time.Hour
+
+// Check is one command that has to succeed. Only Name and Command are needed.
+type Check struct {
+	Name    string // unique among the checks of a project
+	Command string // for sh -c, in Dir
+	Kind    Kind
+	Dir     string // relative to the project; empty: the project itself
+	// When holds path globs, relative to the project: the check runs only when a
+	// changed file matches one. ** spans folders; a glob without a slash matches a
+	// name in any folder. Empty: it always runs.
+	When      []string
+	Optional  bool // a failure is shown and blocks nothing
+	OnFailure OnFailure
+	Timeout   time.Duration // 0: 10 minutes
+	Format    report.Format // of the output; zero: recognised
+	// JUnit is a glob, relative to Dir, of the JUnit XML files that the command
+	// writes; empty: none.
+	JUnit string
+}
+
+// Validate tells in one line what is wrong with a row.
+func (c Check) Validate() error {
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("check %q: %s", c.Name, fmt.Sprintf(format, args...))
+	}
+	switch {
+	case strings.TrimSpace(c.Name) == "":
+		return fmt.Errorf("check with command %q: it needs a name", c.Command)
+	case strings.ContainsFunc(c.Name, unicode.IsControl) || len(c.Name) > 80:
+		return fail("the name must be one line of at most 80 bytes")
+	case strings.TrimSpace(c.Command) == "":
+		return fail("it needs a command")
+	case strings.ContainsRune(c.Command, 0):
+		return fail("the command has a zero byte")
+	case c.Kind != "" && !slices.Contains(kinds(), c.Kind):
+		return fail("unknown kind %q; known: %s", c.Kind, list(kinds()))
+	case c.OnFailure != "" && !slices.Contains(answers(), c.OnFailure):
+		return fail("unknown on_failure %q; known: %s", c.OnFailure, list(answers()))
+	case c.Format != "" && !slices.Contains(report.Formats(), c.Format):
+		return fail("unknown format %q; known: %s", c.Format, list(report.Formats()))
+	case c.Timeout < 0 || c.Timeout > maxTimeout:
+		return fail("timeout %s is not allowed: 0s to %s", c.Timeout, maxTimeout)
+	case c.Dir != "" && !filepath.IsLocal(c.Dir):
+		return fail("folder %q is not inside the project", c.Dir)
+	case c.JUnit != "" && (!filepath.IsLocal(c.JUnit) || workspace.BadGlob(c.JUnit)):
+		return fail("junit %q is not a path glob inside its folder", c.JUnit)
+	}
+	for _, glob := range c.When {
+		if glob == "" || workspace.BadGlob(glob) {
+			return fail("when %q is not a path glob", glob)
+		}
+	}
+	return nil
+}
+
+// ValidateAll validates each row, and that no two have one name.
+func ValidateAll(checks []Check) error {
+	seen := map[string]bool{}
+	for _, c := range checks {
+		if err := c.Validate(); err != nil {
+			return err
+		}
+		if seen[c.Name] {
+			return fmt.Errorf("check %q: there are two of this name", c.Name)
+		}
+		seen[c.Name] = true
+	}
+	return nil
+}
+
+func kinds() []Kind        { return []Kind{KindLintFast, KindBuild, KindTest, KindLint} }
+func answers() []OnFailure { return []OnFailure{Retry, Warn, BlockTask, Stop} }
+
+func list[T ~string](values []T) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = string(v)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// required tells whether a failure can block.
+func (c Check) required() bool { return !c.Optional && c.OnFailure != Warn }
+
+// Reproduce is the command line that does the same from the project's folder.
+func (c Check) Reproduce() string {
+	if c.Dir == "" || c.Dir == "." {
+		return c.Command
+	}
+	return fmt.Sprintf("(cd '%s' && %s)", strings.ReplaceAll(c.Dir, "'", `'\''`), c.Command)
+}
+
+// ordered returns the checks with the fast kinds first; of one kind the given
+// order stays.
+func ordered(checks []Check) []Check {
+	rank := func(c Check) int { return slices.Index(kinds(), cmp.Or(c.Kind, KindTest)) }
+	return slices.SortedStableFunc(slices.Values(checks), func(a, b Check) int { return rank(a) - rank(b) })
+}
+
+// touchedBy tells whether a changed file matches When.
+func (c Check) touchedBy(files []string) bool {
+	return len(c.When) == 0 || slices.ContainsFunc(files, func(file string) bool {
+		return slices.ContainsFunc(c.When, func(glob string) bool { return workspace.Match(glob, file) })
+	})
+}

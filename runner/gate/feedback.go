@@ -1,0 +1,222 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"ralph/runner/gate/report"
+)
+
+const (
+	feedbackBudget = 16 << 10 // of Report.Feedback
+	namesBudget    = 1 << 10  // of names whose messages have no room
+	leastMessage   = 300      // a shorter piece of a message says nothing
+)
+
+// Report is what one run of a Suite found.
+type Report struct {
+	Mode      Mode
+	Results   []Result // in the order in which they ran
+	Untouched int      // checks of packages that nothing changed in: left out
+	Baseline  bool     // it became the baseline
+}
+
+// Blocking are the results that do not let anything count as done.
+func (r Report) Blocking() []Result {
+	return slices.DeleteFunc(slices.Clone(r.Results), func(x Result) bool { return !x.Blocks })
+}
+
+// Blocked tells whether there is any.
+func (r Report) Blocked() bool { return len(r.Blocking()) > 0 }
+
+// Blamed tells whether something blocks that was not red before: what counts
+// against the agent.
+func (r Report) Blamed() bool {
+	return slices.ContainsFunc(r.Results, func(x Result) bool { return x.Blocks && x.Verdict == VerdictFailed })
+}
+
+// Answer is the strongest on_failure of what blocks; empty when nothing does.
+func (r Report) Answer() OnFailure {
+	answer := OnFailure("")
+	for _, x := range r.Blocking() {
+		switch on := x.Check.OnFailure; {
+		case on == Stop, on == BlockTask && answer != Stop:
+			answer = on
+		case answer == "":
+			answer = Retry
+		}
+	}
+	return answer
+}
+
+// Findings is one line for people for each check that did not simply pass.
+func (r Report) Findings() []string {
+	var lines []string
+	for _, x := range r.Results {
+		if x.Reason != "" {
+			lines = append(lines, fmt.Sprintf("%s: %s", x.Name, x.Reason))
+		}
+	}
+	if r.Untouched > 0 {
+		lines = append(lines, fmt.Sprintf("%d checks left out: nothing changed in their packages", r.Untouched))
+	}
+	return lines
+}
+
+// reason is the sentence behind a verdict.
+func reason(r Result, f *Flakes) string {
+	var parts []string
+	switch {
+	case len(r.Blamed) > 0:
+		parts = append(parts, fmt.Sprintf("%s: %s", count(len(r.Blamed), "test fails", "tests fail"), some(names(r.Blamed))))
+	case r.Verdict == VerdictFailed && r.timeout:
+		parts = append(parts, "ended because it took too long")
+	case r.Verdict == VerdictFailed:
+		parts = append(parts, fmt.Sprintf("fails (exit code %d)", r.code))
+	}
+	switch {
+	case len(r.Known) > 0:
+		parts = append(parts, "red before the run: "+some(r.Known))
+	case r.Verdict == VerdictKnown:
+		parts = append(parts, "red before the run")
+	}
+	if len(r.Flaky) > 0 {
+		flaky := slices.Clone(r.Flaky)
+		for i, name := range flaky {
+			if n := f.times(r.Name, name); n > 1 {
+				flaky[i] = fmt.Sprintf("%s (%d times so far)", name, n)
+			}
+		}
+		parts = append(parts, "flaky, failed in one of two runs: "+some(flaky))
+	}
+	if len(parts) > 0 && !r.Check.required() && r.Verdict == VerdictFailed {
+		parts = append(parts, "not required")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Feedback is the text for the next prompt, at most 16 KiB: for each check that
+// blocks how to reproduce it, the failed tests with their messages first. Empty
+// when nothing blocks.
+func (r Report) Feedback() string {
+	blocking := r.Blocking()
+	var texts []string
+	left := feedbackBudget
+	for i, x := range blocking {
+		text := x.feedback(left/(len(blocking)-i) - 2)
+		left -= len(text) + 2
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// feedback is the text about one result within a budget of bytes.
+func (r Result) feedback(budget int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The required check %q fails", cut(r.Name, 100, 100))
+	switch {
+	case r.Verdict == VerdictKnown:
+		b.WriteString(". It failed before your work too, but nothing is done until it passes")
+	case len(r.Blamed) > 0:
+		b.WriteString(": " + count(len(r.Blamed), "test", "tests"))
+	case r.timeout:
+		b.WriteString(": it took too long and was ended")
+	}
+	if r.First != nil && r.Verdict == VerdictFailed {
+		b.WriteString(" (twice in a row)")
+	}
+	fmt.Fprintf(&b, ". Reproduce it with:\n\n    %s\n", cut(r.Command, 1000, 200))
+	if len(r.Known) > 0 && len(r.Blamed) > 0 {
+		fmt.Fprintf(&b, "\nRed before your work, not caused by it: %s\n", cut(some(r.Known), namesBudget, 0))
+	}
+	tests := r.Blamed
+	if r.Verdict == VerdictKnown {
+		tests = r.Tests.FailedTests()
+	}
+	if len(tests) == 0 {
+		room := budget - b.Len() - len("\nIts output:\n\n")
+		fmt.Fprintf(&b, "\nIts output:\n\n%s", cut(r.Output, room/4, room-room/4))
+		return b.String()
+	}
+	writeTests(&b, tests, budget)
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// writeTests shares what is left of the budget among the messages; a short one
+// leaves more to the others.
+func writeTests(b *strings.Builder, tests []report.Test, budget int) {
+	for i, t := range tests {
+		room := budget - b.Len() - namesBudget
+		share := room/(len(tests)-i) - len(t.Name) - 20
+		if share < leastMessage {
+			share = min(leastMessage, room-len(t.Name)-20)
+		}
+		if share < leastMessage && len(t.Message) > share {
+			fmt.Fprintf(b, "\nAnd %d more: %s\n", len(tests)-i, cut(strings.Join(names(tests[i:]), ", "), namesBudget-60, 0))
+			return
+		}
+		fmt.Fprintf(b, "\n%s\n%s\n", t.Name, cut(t.Message, share*2/3, share/3))
+	}
+}
+
+// cut keeps the beginning and the end of a text, whole lines where it can, in
+// at most head+tail bytes.
+func cut(text string, head, tail int) string {
+	const gap = "\n... (%d bytes left out) ...\n"
+	if len(text) <= head+tail || head+tail <= 0 {
+		return text[:min(len(text), max(head+tail, 0))]
+	}
+	head = max(head-len(gap)-6, 0)
+	for head > 0 && !utf8.RuneStart(text[head]) {
+		head--
+	}
+	if i := strings.LastIndexByte(text[:head], '\n'); i > head/2 {
+		head = i
+	}
+	from := len(text) - tail
+	for from < len(text) && !utf8.RuneStart(text[from]) {
+		from++
+	}
+	if i := strings.IndexByte(text[from:], '\n'); i >= 0 && i < tail/2 {
+		from += i + 1
+	}
+	return text[:head] + fmt.Sprintf(gap, from-head) + text[from:]
+}
+
+// FirstLine is the line that says best what failed: the first failed test with
+// the first line of its message, else the first line of the output that names
+// an error, else the last. Empty for a check that passed.
+func (r Result) FirstLine() string {
+	if r.Passed || r.Verdict == VerdictSkipped {
+		return ""
+	}
+	if failed := append(slices.Clone(r.Blamed), r.Tests.FailedTests()...); len(failed) > 0 {
+		line := failed[0].Name
+		if text := strings.TrimSpace(failed[0].Message); text != "" {
+			text, _, _ = strings.Cut(text, "\n")
+			line += ": " + strings.TrimSpace(text)
+		}
+		return cut(line, 200, 0)
+	}
+	last := ""
+	for line := range strings.SplitSeq(r.Output, "\n") {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		last = line
+		low := strings.ToLower(line)
+		if strings.Contains(low, "error") || strings.Contains(low, "fail") || strings.Contains(low, "panic") {
+			break
+		}
+	}
+	return cut(last, 200, 0)
+}

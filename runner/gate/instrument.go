@@ -1,0 +1,163 @@
+package gate
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ralph/runner/gate/report"
+	"ralph/runner/gate/workspace"
+)
+
+// request is a check's command, so changed that its runner tells each test.
+// What succeeds and what fails is the same with and without.
+type request struct {
+	command string
+	env     []string
+	dir     string // for report files; empty: none
+	check   Check
+}
+
+// The report files in request.dir.
+const (
+	junitFile = "junit.xml"
+	jestFile  = "jest.json"
+)
+
+// instrument asks for structured results where that is certain to change
+// nothing else: the command is one plain call of a runner that is known, or the
+// runner takes the request from its environment.
+func instrument(c Check, p Place) (request, error) {
+	r := request{command: c.Command, env: p.Env, check: c}
+	if formatOf(c) == report.ExitCode {
+		return r, nil
+	}
+	wants := func(f report.Format) bool { return c.Format == report.Auto || c.Format == f }
+	call := workspace.ParseCall(c.Command)
+	if wants(report.Go) {
+		if command, ok := goJSON(call); ok {
+			r.command = command
+			return r, nil
+		}
+	}
+	if !wants(report.Pytest) && !wants(report.Jest) {
+		return r, nil
+	}
+	var err error
+	if r.dir, err = os.MkdirTemp("", "ralph-check-"); err != nil {
+		return r, fmt.Errorf("make folder for reports: %w", err)
+	}
+	if wants(report.Jest) {
+		dir := filepath.Join(p.Dir, filepath.FromSlash(c.Dir))
+		if command, ok := jestJSON(call, filepath.Join(r.dir, jestFile), dir); ok {
+			r.command = command
+		}
+	}
+	if wants(report.Pytest) {
+		r.env = withPytest(p.Env, filepath.Join(r.dir, junitFile))
+	}
+	return r, nil
+}
+
+// withPytest makes every pytest below write a report. The older family of
+// formats is the one that names files.
+func withPytest(env []string, file string) []string {
+	const name = "PYTEST_ADDOPTS"
+	if env == nil {
+		env = os.Environ()
+	}
+	given := ""
+	for _, e := range env {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			given = v
+		}
+	}
+	options := strings.TrimSpace(fmt.Sprintf("%s --junitxml='%s' -o junit_family=xunit1", given, file))
+	return append(slices.Clone(env), name+"="+options)
+}
+
+// read adds what report files say to what the output said.
+func (r request) read(s report.Summary, dir string, began time.Time) report.Summary {
+	if r.dir != "" {
+		s = mergeFile(s, filepath.Join(r.dir, junitFile), report.ReadJUnit)
+		s = mergeFile(s, filepath.Join(r.dir, jestFile), jestReader(dir))
+	}
+	if r.check.JUnit == "" {
+		return s
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, filepath.FromSlash(r.check.JUnit))) // validated
+	for _, file := range files {
+		// A file of an earlier run says nothing about this one. Some file systems keep whole seconds.
+		if info, err := os.Stat(file); err == nil && !info.ModTime().Before(began.Truncate(time.Second)) {
+			s = mergeFile(s, file, report.ReadJUnit)
+		}
+	}
+	return s
+}
+
+// goJSON is the same go test with -json.
+func goJSON(c workspace.Call) (string, bool) {
+	if len(c.Words) < 2 || c.Words[0] != "go" || c.Words[1] != "test" ||
+		c.HasAny("-json", "-c", "-o", "-list", "-n", "-h", "-help", "--help", "-fuzz", "-exec") {
+		return "", false
+	}
+	return c.After(1, "-json"), true
+}
+
+// jestJSON is the same jest or vitest that also writes a JSON file. A script of
+// package.json is followed where it is such a call.
+func jestJSON(c workspace.Call, file, dir string) (string, bool) {
+	if word, arg := jestArgs(c, file); arg != "" {
+		return c.After(word, arg), true
+	}
+	if len(c.Words) < 2 || len(c.Words) > 3 || !slices.Contains([]string{"npm", "pnpm", "yarn"}, c.Words[0]) {
+		return "", false
+	}
+	script := c.Words[1]
+	if len(c.Words) == 3 {
+		if script = c.Words[2]; c.Words[1] != "run" {
+			return "", false
+		}
+	} else if script != "test" && script != "t" {
+		return "", false
+	}
+	if script == "t" {
+		script = "test"
+	}
+	_, arg := jestArgs(workspace.ParseCall(workspace.Script(dir, script)), file)
+	if arg == "" {
+		return "", false
+	}
+	if c.Words[0] == "npm" {
+		arg = "-- " + arg
+	}
+	return c.After(len(c.Words)-1, arg), true
+}
+
+// jestArgs are the arguments to insert, and behind which word; empty: none.
+func jestArgs(c workspace.Call, file string) (int, string) {
+	for i, word := range c.Words[:min(len(c.Words), 3)] {
+		if i > 0 && !slices.Contains([]string{"npx", "pnpm", "exec", "yarn", "bunx"}, c.Words[i-1]) {
+			break
+		}
+		switch filepath.Base(word) {
+		case "jest":
+			if c.HasAny("--json", "--outputFile", "--watch", "--watchAll", "--listTests") {
+				return 0, ""
+			}
+			return i, "--json --outputFile='" + file + "'"
+		case "vitest":
+			if c.HasAny("--reporter", "--outputFile", "watch", "--watch", "-w", "list", "bench", "dev", "related") {
+				return 0, ""
+			}
+			if i+1 < len(c.Words) && c.Words[i+1] == "run" {
+				i++
+			}
+			return i, "--reporter=default --reporter=json --outputFile.json='" + file + "'"
+		}
+	}
+	return 0, ""
+}

@@ -1,0 +1,70 @@
+package workspace
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Call is a command that is nothing but one call of a program.
+type Call struct {
+	Text  string
+	Words []string // "?" for one that is quoted or expanded; nil: the command is more than a call
+	ends  []int    // offset after each word
+}
+
+// ParseCall takes a shell command apart.
+func ParseCall(command string) Call {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(command), "")
+	if err != nil || len(file.Stmts) != 1 {
+		return Call{}
+	}
+	s := file.Stmts[0]
+	expr, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || s.Negated || s.Background || len(s.Redirs) > 0 {
+		return Call{}
+	}
+	c := Call{Text: command}
+	for _, w := range expr.Args {
+		text := w.Lit()
+		if text == "" {
+			text = "?"
+		}
+		c.Words = append(c.Words, text)
+		c.ends = append(c.ends, int(w.End().Offset()))
+	}
+	return c
+}
+
+// After inserts text behind a word.
+func (c Call) After(word int, text string) string {
+	return c.Text[:c.ends[word]] + " " + text + c.Text[c.ends[word]:]
+}
+
+// HasAny tells whether a word is one of these, or starts with one and "=".
+func (c Call) HasAny(prefixes ...string) bool {
+	return slices.ContainsFunc(c.Words, func(word string) bool {
+		return slices.ContainsFunc(prefixes, func(p string) bool { return word == p || strings.HasPrefix(word, p+"=") })
+	})
+}
+
+// Script is a script of dir's package.json, or nothing.
+func Script(dir, name string) string {
+	data, err := os.ReadFile(filepath.Join(dir, "package.json"))
+	if err != nil {
+		return ""
+	}
+	return scriptIn(string(data), name)
+}
+
+func scriptIn(manifest, name string) string {
+	var m struct{ Scripts map[string]string }
+	if json.Unmarshal([]byte(manifest), &m) != nil {
+		return ""
+	}
+	return m.Scripts[name]
+}

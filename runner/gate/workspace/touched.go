@@ -1,0 +1,160 @@
+package workspace
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Part is what a command about a whole workspace comes to for one package.
+type Part struct {
+	Dir     string // slash path relative to the project
+	Command string // in Dir
+}
+
+// Parts takes a command about a whole workspace apart; nil for any other.
+func (w *Workspaces) Parts(command string) []Part {
+	if len(w.members) == 0 {
+		return nil
+	}
+	tool, one := w.perPackage(ParseCall(command))
+	var parts []Part
+	for _, m := range w.members {
+		if m.tool == tool && tool != "" && (tool != "npm" || scriptIn(m.manifest, one.script()) != "") {
+			parts = append(parts, Part{m.dir, one.Text})
+		}
+	}
+	return parts
+}
+
+// perPackage is the tool whose whole workspace a command is about, and the
+// command that does the same in the folder of one package.
+func (w *Workspaces) perPackage(c Call) (tool string, one Call) {
+	if len(c.Words) < 2 {
+		return "", one
+	}
+	switch c.Words[0] {
+	case "go":
+		if slices.Contains([]string{"test", "build", "vet"}, c.Words[1]) && c.HasAny("./...") {
+			return "go", c
+		}
+	case "cargo":
+		if slices.Contains([]string{"test", "build", "check", "clippy"}, c.Words[1]) && (w.virtual["cargo"] || c.HasAny("--workspace", "--all")) && !c.HasAny("-p", "--package") {
+			return "cargo", c.without("--workspace", "--all")
+		}
+	case "npm", "pnpm", "yarn":
+		one = c.without("--workspaces", "-ws", "-r", "--recursive", "--if-present", "workspaces")
+		if script := one.script(); script != "" && (len(one.Words) < len(c.Words) || scriptIn(w.text("package.json"), script) == "") {
+			return "npm", one
+		}
+	case "uv":
+		if c.Words[1] == "run" && w.virtual["uv"] && !c.HasAny("--package", "--all-packages") {
+			return "uv", c
+		}
+	}
+	return "", one
+}
+
+// without is the same command without some words.
+func (c Call) without(words ...string) Call {
+	text := c.Text
+	for i := len(c.Words) - 1; i > 0; i-- {
+		if slices.Contains(words, c.Words[i]) {
+			text = text[:c.ends[i-1]] + text[c.ends[i]:]
+		}
+	}
+	return ParseCall(text)
+}
+
+// script is what "npm test" or "npm run NAME" runs; empty for another call.
+func (c Call) script() string {
+	switch {
+	case len(c.Words) > 2 && c.Words[1] == "run":
+		return c.Words[2]
+	case len(c.Words) > 1 && slices.Contains([]string{"test", "build", "lint"}, c.Words[1]):
+		return c.Words[1]
+	}
+	return ""
+}
+
+// Add makes a folder a package that no manifest names.
+func (w *Workspaces) Add(dir string) {
+	dir = path.Clean(dir)
+	if !slices.ContainsFunc(w.members, func(m member) bool { return m.dir == dir }) {
+		w.members = append(w.members, member{dir: dir})
+	}
+}
+
+// Touched tells of the folder of a package whether changed files, with slash
+// paths relative to the project, touch it or a package that it depends on.
+func (w *Workspaces) Touched(changed []string) func(dir string) bool {
+	touched := map[string]bool{}
+	for _, file := range changed {
+		m, ok := w.owner(file)
+		switch {
+		case ok && m.dir != ".":
+			touched[m.dir] = true
+		case document(file):
+		case ok && strings.Contains(file, "/"):
+			touched["."] = true
+		default: // what belongs to no package, or configures all
+			return func(string) bool { return true }
+		}
+	}
+	w.spread(touched)
+	return func(dir string) bool { return touched[path.Clean(dir)] }
+}
+
+// owner is the innermost package of a file.
+func (w *Workspaces) owner(file string) (member, bool) {
+	var best member
+	found := false
+	for _, m := range w.members {
+		if (m.dir == "." || strings.HasPrefix(file, m.dir+"/")) && (!found || len(m.dir) > len(best.dir) || best.dir == ".") {
+			best, found = m, true
+		}
+	}
+	return best, found
+}
+
+// document is a file that no check of a package looks at.
+func document(file string) bool {
+	return strings.HasPrefix(file, ".ralph/") ||
+		slices.Contains([]string{".md", ".txt", ".rst", ".adoc"}, strings.ToLower(path.Ext(file))) && path.Base(file) != "requirements.txt"
+}
+
+// spread adds the packages that depend on a touched one, as long as there are any.
+func (w *Workspaces) spread(touched map[string]bool) {
+	for again := true; again; {
+		again = false
+		for _, m := range w.members {
+			if touched[m.dir] {
+				continue
+			}
+			if slices.ContainsFunc(w.members, func(o member) bool {
+				return touched[o.dir] && o.tool == m.tool && o.name != "" && mentions(m.manifest, o.name)
+			}) {
+				touched[m.dir], again = true, true
+			}
+		}
+	}
+}
+
+// mentions tells whether a manifest has a name as a whole word. A false alarm
+// costs a check too many, never one too few.
+func mentions(manifest, name string) bool {
+	word := func(c byte) bool {
+		return c == '_' || c == '-' || c == '/' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	}
+	for rest := manifest; ; {
+		i := strings.Index(rest, name)
+		if i < 0 {
+			return false
+		}
+		end := i + len(name)
+		if (i == 0 || !word(rest[i-1])) && (end == len(rest) || !word(rest[end]) || rest[end] == '.') {
+			return true
+		}
+		rest = rest[end:]
+	}
+}

@@ -1,0 +1,115 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Text is one changed text file at two moments. A file that did not exist has
+// an empty text.
+type Text struct {
+	Path            string // slash-separated, relative to the root of the repository
+	Before, After   string
+	Existed, Exists bool
+}
+
+// Texts returns the texts before and after of the files of a Change, with at
+// most one git process. Left out are files that are no texts, or larger than
+// 256 KiB, on one side, and all where there is no repository.
+func Texts(ctx context.Context, dir string, before, after Snapshot, files []string) ([]Text, error) {
+	root, ok := Root(dir)
+	if !ok || !before.Repo || !after.Repo {
+		return nil, nil
+	}
+	committed, err := blobs(ctx, root, before.Head, slicesWithout(files, before.files))
+	if err != nil {
+		return nil, fmt.Errorf("read texts before: %w", err)
+	}
+	var all []Text
+	for _, path := range files {
+		t := Text{Path: path}
+		known := true
+		if sig, dirty := before.files[path]; dirty {
+			t.Before, known = before.texts[path]
+			t.Existed = sig != signature{}
+			known = known || !t.Existed
+		} else if t.Before, t.Existed = committed[path]; t.Existed {
+			known = isText([]byte(t.Before))
+		}
+		if !known || !t.readAfter(root) {
+			continue
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+func slicesWithout(files []string, dirty map[string]signature) []string {
+	var rest []string
+	for _, f := range files {
+		if _, ok := dirty[f]; !ok {
+			rest = append(rest, f)
+		}
+	}
+	return rest
+}
+
+// readAfter takes the text from the disk. False when it is no text.
+func (t *Text) readAfter(root string) bool {
+	path := filepath.Join(root, filepath.FromSlash(t.Path))
+	info, err := os.Lstat(path)
+	if err != nil {
+		return true // removed
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxText {
+		return false
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return os.IsNotExist(err)
+	}
+	t.After, t.Exists = string(data), true
+	return isText(data)
+}
+
+// blobs returns the contents of the files of a commit; those that it does not
+// have are missing. One git process, none when there is nothing to read.
+func blobs(ctx context.Context, root, commit string, files []string) (map[string]string, error) {
+	var asked []string
+	var in strings.Builder
+	for _, f := range files {
+		if commit != "" && !strings.Contains(f, "\n") { // the one name that the protocol cannot say
+			asked = append(asked, f)
+			fmt.Fprintf(&in, "%s:%s\n", commit, f)
+		}
+	}
+	found := map[string]string{}
+	if len(asked) == 0 {
+		return found, nil
+	}
+	out, err := call{dir: root, stdin: in.String()}.run(ctx, "cat-file", "--batch")
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range asked {
+		header, rest, _ := strings.Cut(out, "\n")
+		out = rest
+		fields := strings.Fields(strings.TrimPrefix(header, commit+":"+f))
+		if len(fields) != 3 { // "missing"
+			continue
+		}
+		size, err := strconv.Atoi(fields[2])
+		if err != nil || size+1 > len(out) {
+			return nil, fmt.Errorf("read blobs: unknown answer %q", header)
+		}
+		if fields[1] == "blob" {
+			found[f] = out[:size]
+		}
+		out = out[size+1:]
+	}
+	return found, nil
+}
