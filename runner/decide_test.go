@@ -59,6 +59,7 @@ func open(f *Facts, set func(*state.Breaker)) {
 	set(&f.Memory.Breaker)
 }
 
+// size: one row for each side of each border
 func TestDecide_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 	tests := []struct {
 		name string

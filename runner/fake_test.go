@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,7 +15,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"golang.org/x/sys/unix"
 
 	"ralph/ptyexec"
 	"ralph/runner/agent"
@@ -180,9 +180,10 @@ var fakes = map[string]func(*fake) int{
 			panic(err)
 		}
 		put("grandchild", strconv.Itoa(grandchild.Process.Pid))
-		for {
-			_ = unix.Pause() // every signal handler of the runtime interrupts it
-		}
+		never := make(chan os.Signal, 1)
+		signal.Notify(never, syscall.SIGUSR2)
+		<-never
+		return 0
 	},
 	"memory": func(f *fake) int {
 		put("work.txt", fmt.Sprint(f.call))

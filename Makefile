@@ -1,0 +1,76 @@
+# Everything that is done with this tree; `make` lists it.
+
+PREFIX  ?= $(HOME)/.local
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+PROGRAMS := ralph ralph-status ralph-monitor
+BUILD    := go build -trimpath -ldflags "-X ralph/cmd/internal/cli.Version=$(VERSION)"
+SYSTEMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+GATE     := .cache/bin/testgate
+
+GOLANGCI_VERSION := v2.15.0
+GOLANGCI         := .cache/bin/golangci-lint-$(GOLANGCI_VERSION)
+
+# The version comes from above, and git may refuse to describe a checkout that
+# belongs to another user.
+export GOFLAGS := $(GOFLAGS) -buildvcs=false
+export GOLANGCI_LINT_CACHE ?= $(CURDIR)/.cache/golangci-lint
+
+# The race detector needs a C compiler; without one Go's default is CGO_ENABLED=0.
+RACE := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test e2e bench lint cross generate install clean tools-for-tests testgate
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## bin/ralph, bin/ralph-status, bin/ralph-monitor
+	$(BUILD) -o bin/ $(PROGRAMS:%=./cmd/%)
+
+demo: build ## a whole run in a fresh temporary project, with a scripted agent
+	bin/ralph demo
+
+test: testgate tools-for-tests ## vet and all tests; RALPH_REQUIRE=all: a skipped test is a failure
+	go vet ./...
+	@$(if $(RACE),,echo "no C compiler: the tests run without the race detector")
+	$(GATE) $(RACE) -shuffle=on ./...
+
+e2e: testgate ## ralph with real agent CLIs against a mock API (needs npm, once)
+	go vet -tags e2e ./internal/e2e/...
+	$(GATE) -tags e2e -count=1 -v -timeout 20m ./internal/e2e/...
+
+bench: ## figures of speed and size, with what they are compared with
+	go run ./internal/bench
+
+lint: $(GOLANGCI) ## golangci-lint, pinned; the first time it is built into .cache
+	$(GOLANGCI) run
+
+$(GOLANGCI):
+	GOBIN=$(CURDIR)/.cache/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	mv .cache/bin/golangci-lint $@
+
+cross: ## build for every system, and vet the tests of macOS
+	@set -e; for s in $(SYSTEMS); do \
+		echo "build dist/$${s%/*}-$${s#*/}"; \
+		CGO_ENABLED=0 GOOS=$${s%/*} GOARCH=$${s#*/} $(BUILD) -o dist/$${s%/*}-$${s#*/}/ $(PROGRAMS:%=./cmd/%); \
+	done
+	CGO_ENABLED=0 GOOS=darwin go vet ./...
+
+generate: ## write the files that are made from tables (docs, .ralphrc.example)
+	go test $$(grep -rl '^func Test.*Generated' --include='*_test.go' . | xargs -n1 dirname | sort -u) -run Generated -update
+
+install: build ## the programs into $(PREFIX)/bin
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(PROGRAMS:%=bin/%) $(DESTDIR)$(PREFIX)/bin/
+
+clean: ## remove what was built
+	rm -rf bin dist
+
+# Missing tools are installed where that is permitted; else their tests skip.
+tools-for-tests:
+	@scripts/need git:git tmux:tmux || \
+		{ echo "the tests that need it are skipped, each by name"; test "$(RALPH_REQUIRE)" != all; }
+
+testgate:
+	@go build -o $(GATE) ./internal/testgate

@@ -1,0 +1,104 @@
+// Package archtest holds the house rules as tests: who may import whom, how
+// large things may be, what source may not contain. Each rule is a row with its
+// reason, and each violation is one line.
+package archtest
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// rule is one sentence about the whole tree.
+type rule struct {
+	name  string
+	why   string
+	check func(*tree) []violation
+}
+
+var rules = []rule{
+	{"floors", "a package imports only lower floors, so that each can be read and tested without what stands on it", checkFloors},
+	{"tools", "what serves only development stays out of the programs", checkTools},
+	{"doors", "one place decides, the others work without it", checkDoors},
+	{"monitor", "the two processes meet only in files", checkMonitor},
+	{"no server", "net/http in a program makes every start slower, and ralph calls no server itself", checkNoServer},
+	{"names", "a package is named for its one job", checkNames},
+	{"sizes", "what fits on a few screens gets read; `// size: reason` above the thing outranks the number", checkSizes},
+	{"start-up", "ralph --version answers in milliseconds, and nothing runs before main", checkStartup},
+	{"sleep", "a test that sleeps is slow and still fails on a busy machine; `// sleep: reason` in the line outranks it", checkSleep},
+	{"gofmt", "one format, no discussion", checkFormat},
+	{"workplace", "the path of somebody's machine means nothing to a reader", checkWorkplace},
+}
+
+func TestHouse_keepsItsRules(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := load(root, limits{file: 400, pkg: 1500, fn: 60, params: 4, methods: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(tr.packages) < 15 {
+		t.Fatalf("%d packages found in %s", len(tr.packages), root)
+	}
+	for _, r := range rules {
+		t.Run(r.name, func(t *testing.T) {
+			found := r.check(tr)
+			for _, v := range found {
+				t.Error(v)
+			}
+			if len(found) > 0 {
+				t.Log("why:", r.why)
+			}
+		})
+	}
+}
+
+// A rule that cannot fail is none: this tree breaks each of them.
+func TestRules_inABadTree_nameEachViolation(t *testing.T) {
+	archive, err := txtar.ParseFile("testdata/bad.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	var want []string
+	for _, f := range archive.Files {
+		text := strings.ReplaceAll(string(f.Data), "@WORKPLACE@", workplace)
+		if f.Name == "want" {
+			want = strings.Split(strings.TrimSpace(text), "\n")
+			continue
+		}
+		path := filepath.Join(root, f.Name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tr, err := load(root, limits{file: 40, pkg: 60, fn: 11, params: 4, methods: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range rules {
+		found := r.check(tr)
+		if len(found) == 0 {
+			t.Errorf("%s: no violation in the bad tree", r.name)
+		}
+		for _, v := range found {
+			got = append(got, r.name+": "+v.String())
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

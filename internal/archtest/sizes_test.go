@@ -1,0 +1,75 @@
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+)
+
+const sizeKey = "size"
+
+func checkSizes(t *tree) (found []violation) {
+	for _, p := range t.packages {
+		total, excused := 0, false
+		for _, f := range p.files {
+			head := heading(f.ast)
+			if !f.test {
+				total += f.lines()
+				excused = excused || reason(sizeKey+" of package", head...)
+			}
+			if n := f.lines(); n >= t.limits.file && !reason(sizeKey, head...) {
+				found = append(found, violation{f.path, 0, fmt.Sprintf("file of %d lines, not under %d", n, t.limits.file)})
+			}
+			found = append(found, t.functions(f)...)
+			found = append(found, t.interfaces(f)...)
+		}
+		if total >= t.limits.pkg && !excused {
+			found = append(found, violation{p.path, 0, fmt.Sprintf("package of %d lines without tests, not under %d", total, t.limits.pkg)})
+		}
+	}
+	return found
+}
+
+// heading is the comments above the package clause.
+func heading(f *ast.File) (groups []*ast.CommentGroup) {
+	for _, g := range f.Comments {
+		if g.Pos() < f.Package {
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
+func (t *tree) functions(f *file) (found []violation) {
+	for _, d := range f.ast.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || reason(sizeKey, fn.Doc) {
+			continue
+		}
+		if n := t.fset.Position(fn.End()).Line - t.fset.Position(fn.Pos()).Line + 1; n >= t.limits.fn {
+			found = append(found, t.at(f, fn.Pos(), "func %s of %d lines, not under %d", fn.Name.Name, n, t.limits.fn))
+		}
+		if n := fn.Type.Params.NumFields(); n > t.limits.params {
+			found = append(found, t.at(f, fn.Pos(), "func %s with %d parameters, at most %d", fn.Name.Name, n, t.limits.params))
+		}
+	}
+	return found
+}
+
+func (t *tree) interfaces(f *file) (found []violation) {
+	for _, d := range f.ast.Decls {
+		gen, ok := d.(*ast.GenDecl)
+		if !ok {
+			continue
+		}
+		for _, s := range gen.Specs {
+			spec, ok := s.(*ast.TypeSpec)
+			if !ok || reason(sizeKey, gen.Doc, spec.Doc) {
+				continue
+			}
+			if it, ok := spec.Type.(*ast.InterfaceType); ok && it.Methods.NumFields() > t.limits.methods {
+				found = append(found, t.at(f, spec.Pos(), "interface %s with %d methods, at most %d", spec.Name.Name, it.Methods.NumFields(), t.limits.methods))
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+const (
+	fakeVar  = "RALPH_BENCH_FAKE"  // file for start and end times of the fake agent
+	floodVar = "RALPH_BENCH_FLOOD" // print 1 GiB before the result
+)
+
+// fakeAgent answers at once, and notes when it began and ended.
+func fakeAgent() {
+	from := time.Now().UnixNano()
+	out := bufio.NewWriterSize(os.Stdout, 64<<10)
+	fmt.Fprintln(out, `{"type":"system","subtype":"init","session_id":"s","model":"m"}`)
+	if os.Getenv(floodVar) != "" {
+		line := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` + strings.Repeat("All work and no play. ", 180) + `"}]},"session_id":"s"}` + "\n"
+		for n := 0; n < floodBytes; n += len(line) {
+			_, _ = out.WriteString(line)
+		}
+	}
+	fmt.Fprintln(out, `{"type":"result","subtype":"success","is_error":false,"result":"ok","total_cost_usd":0.01,"usage":{"input_tokens":1,"output_tokens":1}}`)
+	_ = out.Flush()
+	f, err := os.OpenFile(os.Getenv(fakeVar), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	// Some progress, or the circuit breaker ends the run.
+	if err := os.WriteFile("work.txt", fmt.Appendf(nil, "%d\n", from), 0o600); err != nil {
+		panic(err)
+	}
+	fmt.Fprintf(f, "%d %d\n", from, time.Now().UnixNano())
+	_ = f.Close()
+}

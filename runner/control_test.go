@@ -1,0 +1,273 @@
+package runner
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ralph/state"
+)
+
+func TestLoop_limit_costsNoIterationAndShowsUntilWhen(t *testing.T) {
+	b := newBench(t, "limited-long", "[ ] one")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	b.d.Tick = func(left time.Duration, d Decision) {
+		s, err := b.w.Status()
+		if err != nil || s.Status != state.StatusWaiting || s.WakeAt.Before(time.Now().Add(4*time.Hour)) || s.Limit == nil || s.LoopCount != 0 {
+			t.Errorf("status.json while waiting: %+v, %v", s, err)
+		}
+		cancel(&Interrupt{Exit: ExitInterrupted, ExitReason: "interrupted", Why: "SIGINT"})
+	}
+	wantEnd(t, b.run(ctx), "interrupted", ExitInterrupted)
+	if s, _ := b.w.Status(); s.WakeAt.Before(time.Now().Add(4 * time.Hour)) {
+		t.Errorf("wake_at is lost: %+v", s)
+	}
+
+	// The next run still waits, without a call; ralph resume ends the wait.
+	b.d.RunID = "run-2"
+	resumed := false
+	b.d.Tick = func(time.Duration, Decision) {
+		if b.calls() == 2 {
+			return // the second call is limited again; ended below
+		}
+		if b.calls() != 1 {
+			t.Error("a call was made while the limit lasts")
+		}
+		resumed = true
+		if err := state.Send(b.w.Dir(), state.RequestResume); err != nil {
+			t.Error(err)
+		}
+	}
+	ctx, stop := context.WithCancelCause(t.Context())
+	go func() {
+		poll(t, "a second call", func() bool { return b.calls() >= 2 })
+		stop(&Interrupt{Exit: ExitInterrupted, ExitReason: "interrupted", Why: "enough"})
+	}()
+	b.run(ctx)
+	if !resumed || b.calls() != 2 {
+		t.Errorf("resumed %v, %d calls", resumed, b.calls())
+	}
+}
+
+func TestLoop_hourUsedUp_waitsWithoutACall(t *testing.T) {
+	b := newBench(t, "worker", "[ ] one")
+	b.o.CallsPerHour = 3
+	if err := b.w.SaveCalls(state.Calls{Hour: hourOf(time.Now()), Calls: 3}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	b.d.Tick = func(_ time.Duration, d Decision) {
+		if d.Rule != "hourly" {
+			t.Errorf("waits for %s", d.Rule)
+		}
+		cancel(&Interrupt{Exit: ExitInterrupted, Why: "SIGINT"})
+	}
+	wantEnd(t, b.run(ctx), "interrupted", ExitInterrupted)
+	if b.calls() != 0 {
+		t.Errorf("%d calls", b.calls())
+	}
+}
+
+func TestLoop_interruptedCall_leavesNothingAndKeepsTheWork(t *testing.T) {
+	for _, how := range []string{"context", "abort", "skip"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, "sleeper", "[ ] one", "[ ] two")
+			b.o.MaxIterations = 1
+			ctx, cancel := context.WithCancelCause(t.Context())
+			go func() {
+				waitFor(t, filepath.Join(b.dir, "grandchild"))
+				switch how {
+				case "context":
+					cancel(&Interrupt{Exit: ExitTerminated, ExitReason: "interrupted", Why: "SIGTERM"})
+				default:
+					if err := state.Send(b.w.Dir(), state.Request(how)); err != nil {
+						t.Error(err)
+					}
+				}
+			}()
+			start := time.Now()
+			r := b.run(ctx)
+			switch how {
+			case "context":
+				wantEnd(t, r, "interrupted", ExitTerminated)
+			case "abort":
+				wantEnd(t, r, "interrupted", ExitInterrupted)
+			case "skip":
+				wantEnd(t, r, "ceilings", ExitCeiling)
+			}
+			if took := time.Since(start); took > 30*time.Second {
+				t.Errorf("took %s", took)
+			}
+			for _, name := range []string{"started", "grandchild"} {
+				pid, err := strconv.Atoi(b.read(name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := syscall.Kill(pid, 0); err == nil {
+					t.Errorf("%s (pid %d) is still there", name, pid)
+				}
+			}
+			var files int
+			for _, e := range b.seen {
+				if e.Kind == state.KindIterationEnd {
+					files = e.End.Files
+				}
+			}
+			if files == 0 {
+				t.Error("the work of the call was not seen")
+			}
+		})
+	}
+}
+
+func waitFor(t *testing.T, path string) {
+	poll(t, path, func() bool { data, err := os.ReadFile(path); return err == nil && len(data) > 0 })
+}
+
+// poll waits up to half a minute for something that another process does.
+func poll(t *testing.T, what string, ok func() bool) {
+	for range 3000 {
+		if ok() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("never: %s", what)
+}
+
+func files(dir string) []string {
+	found, _ := filepath.Glob(filepath.Join(dir, "[0-9]*"))
+	return found
+}
+
+func TestLoop_stopRequest_endsAfterTheIteration(t *testing.T) {
+	b := newBench(t, "worker", "[ ] one", "[ ] two", "[ ] three")
+	b.d.Show = func(e state.Event) {
+		if e.Kind == state.KindIterationStart && e.Iteration == 1 {
+			b.ask(state.RequestStop)
+		}
+	}
+	wantEnd(t, b.run(t.Context()), "interrupted", ExitInterrupted)
+	if b.calls() != 1 {
+		t.Errorf("%d calls", b.calls())
+	}
+}
+
+func TestLoop_pauseAndResume(t *testing.T) {
+	b := newBench(t, "worker", "[ ] one", "[ ] two")
+	paused := false
+	b.d.Show = func(e state.Event) {
+		if e.Kind == state.KindIterationStart && e.Iteration == 1 {
+			b.ask(state.RequestPause)
+		}
+	}
+	b.d.Tick = func(time.Duration, Decision) {
+		if s, _ := b.w.Status(); s.Status == state.StatusPaused {
+			paused = true
+		}
+		if err := state.Send(b.w.Dir(), state.RequestResume); err != nil {
+			t.Error(err)
+		}
+	}
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	if !paused {
+		t.Error("it was never paused")
+	}
+}
+
+func TestLoop_skipWhileNoCallRuns_takesTheTaskAfterTheNext(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one", "[ ] two", "[ ] three")
+	b.o.MaxIterations = 2
+	var titles []string
+	b.d.Show = func(e state.Event) {
+		if e.Kind == state.KindIterationStart {
+			titles = append(titles, e.Text)
+			if len(titles) == 1 {
+				b.ask(state.RequestPause)
+			}
+		}
+	}
+	asked := false
+	b.d.Tick = func(time.Duration, Decision) {
+		if !asked {
+			asked = true
+			b.ask(state.RequestSkip)
+			b.ask(state.RequestResume)
+		}
+	}
+	b.run(t.Context())
+	if got := strings.Join(titles, " "); got != "one three" {
+		t.Errorf("worked on %s, want one three", got)
+	}
+}
+
+// ask sends a request and waits until the runner has taken it.
+func (b *bench) ask(q state.Request) {
+	if err := state.Send(b.w.Dir(), q); err != nil {
+		b.t.Error(err)
+	}
+	poll(b.t, "the request to be taken", func() bool { return len(files(b.w.Dir()+"/control")) == 0 })
+}
+
+func (b *bench) said() string {
+	var all []string
+	for _, e := range b.seen {
+		if e.Kind == state.KindDecision {
+			all = append(all, e.Text)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+func TestLoop_limitedAgent_isReplacedAndComesBack(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "shared", "[ ] one", "[ ] two")
+	b.o.FallbackAgents, b.o.Model = []string{"codex"}, "opus"
+	b.o.Delay = limitMargin + 3*time.Second // claude is free again then
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	for call, want := range []string{"claude", "codex", "claude"} {
+		if got := b.read("who-" + strconv.Itoa(call+1)); !strings.HasPrefix(got, want+" ") {
+			t.Errorf("call %d was made by %s, want %s", call+1, got, want)
+		}
+	}
+	if who := b.read("who-2"); strings.Contains(who, "opus") {
+		t.Errorf("the fallback was asked for a model of another vendor: %s", who)
+	}
+	if said := b.said(); !strings.Contains(said, "agent codex instead of claude, which is limited until") || !strings.Contains(said, "agent claude") {
+		t.Errorf("switches were not said: %s", said)
+	}
+	if got := b.rules(); !strings.Contains(got, "usage_limit") {
+		t.Errorf("rules %s", got)
+	}
+}
+
+func TestLoop_agentOfTaskAndPlan_beatTheOption(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "shared", "[ ] one <!-- ralph: agent=gemini model=pro -->", "[ ] two")
+	b.write(planName, "<!-- ralph: agent=codex -->\n"+b.read(planName))
+	b.o.Model = "opus"
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	if who := b.read("who-1"); !strings.HasPrefix(who, "gemini ") || !strings.Contains(who, "pro") {
+		t.Errorf("first task: %s", who)
+	}
+	if who := b.read("who-2"); !strings.HasPrefix(who, "codex ") || strings.Contains(who, "opus") {
+		t.Errorf("second task: %s", who)
+	}
+}
+
+func TestLoop_taskNamesAnUnknownAgent_stopsWithTheName(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one <!-- ralph: agent=no-such -->")
+	r := b.run(t.Context())
+	wantEnd(t, r, "plan_unusable", ExitUsage)
+	if !strings.Contains(r.Decision.Reason, "no-such") || b.calls() != 0 {
+		t.Errorf("%s, %d calls", r.Decision.Reason, b.calls())
+	}
+}
