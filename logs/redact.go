@@ -21,7 +21,7 @@ var keyShapes = []struct{ start, rest string }{
 	{"ASIA", `[A-Z0-9]{16}`},                                                 //
 	{"AIza", `[A-Za-z0-9_-]{30,}`},                                           // Google
 	{"ya29.", `[A-Za-z0-9_-]{20,}`},                                          //
-	{"xox", `[abprs]-[A-Za-z0-9-]{10,}`},                                     // Slack
+	{"xox", `[abprs]-[A-Za-z0-9-]{12,}`},                                     // Slack
 	{"eyJ", `[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`}, // JSON web token
 	{"-----BEGIN ", `[A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)`},
 }
@@ -34,10 +34,17 @@ var keyPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:` + strings.Join(all, `|`) + `)`)
 })
 
+// shortestKey is the least number of key bytes in a row that any shape has,
+// but for the private key block.
+const shortestKey = 16
+
 // Redact replaces what has the shape of a known key or token by its first
 // characters. It is for what ralph itself writes; the raw output of an agent
 // is kept as it is, readable by its owner only.
 func Redact(text string) string {
+	if !hasLongWord(text) && !strings.Contains(text, "PRIVATE KEY-----") {
+		return text
+	}
 	for _, k := range keyShapes {
 		if strings.Contains(text, k.start) {
 			return keyPattern().ReplaceAllStringFunc(text, func(key string) string {
@@ -46,4 +53,29 @@ func Redact(text string) string {
 		}
 	}
 	return text
+}
+
+// hasLongWord looks for shortestKey key bytes in a row by testing every
+// shortestKey-th byte first: prose is let through at memory speed.
+func hasLongWord(text string) bool {
+	for i := shortestKey - 1; i < len(text); i += shortestKey {
+		from, to := i, i
+		for from > 0 && from > i-shortestKey && isKeyByte(text[from]) {
+			from--
+		}
+		if from == i {
+			continue
+		}
+		for to < len(text)-1 && to-from < shortestKey && isKeyByte(text[to+1]) {
+			to++
+		}
+		if to-from >= shortestKey || from == 0 && to-from == shortestKey-1 && isKeyByte(text[0]) {
+			return true
+		}
+	}
+	return false
+}
+
+func isKeyByte(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '-' || b == '_' || b == '.'
 }
