@@ -32,6 +32,7 @@ func (s Source) String() string {
 type Config struct {
 	runner.Options
 
+	agents  []agentRow
 	table   []Option
 	sources map[string]Source
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ralph/runner/agent"
 )
 
 var update = flag.Bool("update", false, "write the generated files")
@@ -89,7 +91,7 @@ A value that does not parse refuses to start (exit 2), also where a stronger sou
 with its line. A file larger than 64 KiB is refused.
 
 In ` + "`config.yaml`" + ` the path ` + "`limits.calls_per_hour`" + ` means ` + "`limits: {calls_per_hour: 50}`" + `; a list may be a YAML list.
-The top-level keys ` + "`agents`, `checks`, `hooks`" + ` are reserved.
+The top-level keys ` + "`checks`, `hooks`" + ` are reserved. Agents of your own stand under ` + "`agents`" + `, see the end of this page.
 
 Options marked with **trust** decide which programs run. From a project's own file they need your consent, which
 ` + "`ralph trust`" + ` records for exactly these settings in this project; without it, a run on a terminal asks, any other is refused.
@@ -106,6 +108,7 @@ Options marked with **trust** decide which programs run. From a project's own fi
 		}
 		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s | %s |\n", names, flagCell(o), o.YAML, code(o.Default), o.Allowed(), o.Help)
 	}
+	b.WriteString(agentsPage())
 	return b.String()
 }
 
@@ -124,4 +127,49 @@ func code(text string) string {
 		return ""
 	}
 	return "`" + text + "`"
+}
+
+// agentsPage is the part of docs/options.md about agents of one's own.
+func agentsPage() string {
+	return `
+## Agents of your own
+
+A CLI that has no built-in row gets one in a ` + "`config.yaml`" + `, under a name of its own; ` + "`ralph agent add`" + ` writes it by asking,
+` + "`ralph agent list`" + ` shows all, and ` + "`AGENT`" + ` chooses it. Only ` + "`command`" + ` is needed:
+
+` + "```yaml" + `
+agents:
+  my-agent:
+    command: my-agent --json {permissions} {model} {resume}
+    prompt: stdin
+    format: claude-stream-json
+    output: pty
+    resume: --resume {}
+    model: --model {}
+    allowed_tools: --allow {}
+    bypass: --yes
+    version: --version
+    env:
+      MY_AGENT_NO_UPDATE: "1"
+    patterns:
+      usage-limit: "quota of the day is used up"
+      none: ["warning: .*rate limit"]
+` + "```" + `
+
+| key | default | meaning |
+|---|---|---|
+| ` + "`command`" + ` | | Program and arguments, in the shell's quoting or as a list; a program with a slash is relative to the project, ` + "`${NAME}`" + ` comes from the environment, nothing else is expanded. |
+| ` + "`prompt`" + ` | stdin | ` + "`stdin`" + `; ` + "`arg`" + `: the last argument, or where ` + "`{prompt}`" + ` stands; ` + "`file`" + `: a private temporary file, whose path replaces ` + "`{prompt_file}`" + `. |
+| ` + "`format`" + ` | text | What it prints: ` + code(strings.Join(agent.Formats(), "`, `")) + `. |
+| ` + "`output`" + ` | pty | ` + "`pty`" + `: its output goes to a terminal; ` + "`pipe`" + `: into a pipe. |
+| ` + "`resume`, `model`" + ` | | Arguments that resume a session or choose a model; ` + "`{}`" + ` is the value. Without them it can do neither. |
+| ` + "`allowed_tools`" + ` | | Arguments of the permission mode ` + "`allowed-tools`" + `; with ` + "`{}`" + ` once for each entry of ` + "`ALLOWED_TOOLS`" + `. |
+| ` + "`bypass`" + ` | | Arguments of the permission mode ` + "`bypass`" + `. |
+| ` + "`version`" + ` | | Arguments with which it prints its version and ends. |
+| ` + "`env`" + ` | | Variables for every call. |
+| ` + "`patterns`" + ` | | Regular expressions (RE2, case-insensitive), by outcome class, for its own error texts; looked at before the built-in ones. ` + "`none`" + ` is a text that means nothing. |
+
+` + "`{permissions}`, `{model}`, `{resume}`" + ` in ` + "`command`" + ` are where those arguments go; what has no place comes last. A row in the project's
+file decides which programs run, and needs your consent like the options marked with **trust**. A row that does not fit refuses to start (exit 2).
+`
 }

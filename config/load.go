@@ -27,6 +27,7 @@ type Loader struct {
 
 // setting is a value on its way from a source into Config.
 type setting struct {
+	agent  *agentRow // an agent of the user's own, and nothing else; nil: an option
 	option Option
 	name   string // as its source calls the option
 	text   string
@@ -54,7 +55,9 @@ func (l Loader) Load() (*Config, []Warning, error) {
 		}
 		warnings = append(warnings, some...)
 		for _, s := range settings {
-			if err := l.apply(c, s); err != nil {
+			if s.agent != nil {
+				warnings = append(warnings, c.addAgent(*s.agent)...)
+			} else if err := l.apply(c, s); err != nil {
 				return nil, warnings, err
 			}
 		}
@@ -90,19 +93,19 @@ func (l Loader) userFile() ([]setting, []Warning, error) {
 		return nil, nil, nil
 	}
 	path := filepath.Join(dir, "ralph", "config.yaml")
-	return readYAML(path, path, SourceUser)
+	return l.readYAML(path, path, SourceUser)
 }
 
 func (l Loader) projectFile() ([]setting, []Warning, error) {
-	return readYAML(filepath.Join(l.Dir, yamlName), yamlName, SourceProject)
+	return l.readYAML(filepath.Join(l.Dir, yamlName), yamlName, SourceProject)
 }
 
-func readYAML(path, name, kind string) ([]setting, []Warning, error) {
+func (l Loader) readYAML(path, name, kind string) ([]setting, []Warning, error) {
 	text, found, err := readFile(path, name)
 	if err != nil || !found {
 		return nil, nil, err
 	}
-	return parseYAML(name, kind, text)
+	return l.yaml(name, kind, text)
 }
 
 func (l Loader) rcFile() ([]setting, []Warning, error) {

@@ -1,6 +1,9 @@
 // Package config is the one place where ralph's options are defined: a table of
 // rows drives the flags, the environment, .ralphrc, config.yaml, the output of
 // `ralph config`, the generated documents, and the argv of an inner process.
+//
+// size of package: one reader for each kind of source around one table; apart
+// they would have to export how a value travels.
 package config
 
 import "ralph/runner"

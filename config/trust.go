@@ -70,6 +70,17 @@ func (l Loader) claims(c *Config) Untrusted {
 		u.Lines = append(u.Lines, fmt.Sprintf("%s: %s=%s", source.Where, o.Key, value))
 		fmt.Fprintf(hash, "%q %q %q\n", file, o.Key, value)
 	}
+	for _, row := range c.agents {
+		if row.source.Kind != SourceProject {
+			continue
+		}
+		if !slices.Contains(files, yamlName) {
+			files = append(files, yamlName)
+		}
+		claim := agentClaim(row.custom)
+		u.Lines = append(u.Lines, row.source.Where+": "+claim)
+		fmt.Fprintf(hash, "%q %q\n", yamlName, claim)
+	}
 	u.File = strings.Join(files, ", ")
 	u.Hash = hex.EncodeToString(hash.Sum(nil))
 	return u

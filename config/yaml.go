@@ -14,15 +14,17 @@ import (
 type yamlReader struct {
 	file     string // name in messages
 	kind     string // of the sources
+	dir      string // base of relative programs
+	env      map[string]string
 	paths    map[string]Option
 	settings []setting
 	warnings []Warning
 }
 
-// parseYAML reads a config.yaml. A key without a value counts as not set.
-// Errors are *UsageError.
-func parseYAML(file, kind, text string) ([]setting, []Warning, error) {
-	r := &yamlReader{file: file, kind: kind, paths: map[string]Option{}}
+// yaml reads the text of a config.yaml. A key without a value counts as not
+// set. Errors are *UsageError.
+func (l Loader) yaml(file, kind, text string) ([]setting, []Warning, error) {
+	r := &yamlReader{file: file, kind: kind, dir: l.Dir, env: l.envMap(), paths: map[string]Option{}}
 	for _, o := range Table() {
 		r.paths[o.YAML] = o
 	}
@@ -98,6 +100,8 @@ func (r *yamlReader) mapping(path string, node ast.Node) error {
 
 func (r *yamlReader) pair(path string, pair *ast.MappingValueNode) error {
 	switch o, known := r.paths[path]; {
+	case path == agentsKey:
+		return r.agents(pair.Value)
 	case slices.Contains(reserved, path):
 		r.warnings = append(r.warnings, warn(r.where(pair.Key), "%s is not supported yet and is not used", path))
 		return nil

@@ -17,9 +17,10 @@ import (
 // several goroutines and buffers until Flush: one write call per batch keeps
 // a flood of small records cheap.
 type File struct {
-	mu  sync.Mutex
-	out *lumberjack.Logger
-	buf *bufio.Writer
+	mu   sync.Mutex
+	out  *lumberjack.Logger
+	buf  *bufio.Writer
+	torn bool // the file may end in the middle of a line
 }
 
 // OpenFile appends to path; above megabytes it is renamed aside with the time
@@ -35,11 +36,11 @@ func OpenFile(path string, megabytes, keep int) (*File, error) {
 		return nil, fmt.Errorf("open log: %q is not a regular file", path)
 	}
 	out := &lumberjack.Logger{Filename: path, MaxSize: megabytes, MaxBackups: keep, LocalTime: true}
-	f := &File{out: out, buf: bufio.NewWriterSize(out, 32<<10)}
-	if torn(path) {
-		_ = f.buf.WriteByte('\n') // into an empty buffer
+	// Opened now: later an agent may have put something else in its place.
+	if _, err := out.Write(nil); err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
 	}
-	return f, nil
+	return &File{out: out, buf: bufio.NewWriterSize(out, 32<<10), torn: torn(path)}, nil
 }
 
 // torn tells whether a file ends in the middle of a line.
@@ -62,6 +63,19 @@ func torn(path string) bool {
 func (f *File) Write(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.torn {
+		f.torn = false
+		if err := f.buf.WriteByte('\n'); err != nil {
+			return 0, f.reset(err)
+		}
+	}
+	// A record is never cut in two: a rotation, a kill or a power cut may come
+	// between two writes to the file.
+	if f.buf.Available() < len(p) {
+		if err := f.buf.Flush(); err != nil {
+			return 0, f.reset(err)
+		}
+	}
 	n, err := f.buf.Write(p)
 	return n, f.reset(err)
 }
@@ -78,6 +92,7 @@ func (f *File) Flush() error {
 func (f *File) reset(err error) error {
 	if err != nil {
 		f.buf.Reset(f.out)
+		f.torn = torn(f.out.Filename)
 		return fmt.Errorf("write log: %w", err)
 	}
 	return nil
@@ -93,15 +108,26 @@ func (f *File) Rotate() error {
 	return f.out.Rotate()
 }
 
-// Reopen goes on in a new file when somebody removed the one that is open:
-// what is written to it then would never be seen.
+// Reopen goes on in a new file when somebody removed the one that is open, or
+// put a link or another thing that is no file in its place: what is written to
+// it then would never be seen.
 func (f *File) Reopen() error {
-	if _, err := os.Lstat(f.out.Filename); !errors.Is(err, fs.ErrNotExist) {
-		return err
+	switch info, err := os.Lstat(f.out.Filename); {
+	case err == nil && info.Mode().IsRegular():
+		return nil
+	case err == nil:
+		if err := os.RemoveAll(f.out.Filename); err != nil {
+			return fmt.Errorf("open log: %w", err)
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("open log: %w", err)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return errors.Join(f.reset(f.buf.Flush()), f.out.Close()) // opened again by the next write
+	flushed, closed := f.reset(f.buf.Flush()), f.out.Close()
+	f.torn = false
+	_, err := f.out.Write(nil)
+	return errors.Join(flushed, closed, err)
 }
 
 // Close flushes and closes.

@@ -28,11 +28,14 @@ type Decision struct {
 	Feedback []string
 	// Refused is why a claim of completion was not accepted.
 	Refused string
+	// PutAside is set when the iteration's task is given up for this run.
+	PutAside bool
 
 	// Of a stop:
 	Exit       int
 	ExitReason string
 	Status     string // state.StatusCompleted, ...
+	Next       string // what a person types or does next; empty: nothing
 }
 
 // Facts is everything that a decision may look at.
@@ -47,10 +50,13 @@ type Facts struct {
 	// when no other task is open.
 	Undoable []string
 	HadPlan  bool // the plan had tasks in this run
-	// Checks are the required checks that ran now, before an iteration only
-	// when the plan has nothing left.
-	Checks    []gate.Result
+	// Report is of the checks that ran now, before an iteration only when the
+	// plan has nothing left. HasChecks: there are some that can block.
+	Report    gate.Report
 	HasChecks bool
+	// PutAside names open tasks that were given up, each with its reason; set
+	// only when no other task is open.
+	PutAside  []string
 	Calls     state.Calls // of this hour
 	Started   time.Time   // of the run
 	Now       time.Time
@@ -84,8 +90,9 @@ func Rules() []Rule {
 		{"transient", "429, 5xx, overloaded, network, dropped stream, a session that is gone", "retry with growing delay, bounded; costs no iteration", transient},
 		{"integrity", "files of `.ralph/` that ralph needs were deleted or emptied by the agent", "restored and told to the agent; the second time: stop 3", integrity},
 		{"plan_unusable", "the plan vanished, broke, was emptied, or only tasks with impossible dependencies are open", "stop 2", planUnusable},
+		{"tasks_put_aside", "before an iteration only tasks are open that were put aside", "stop 8, naming them", tasksPutAside},
 		{"permission_denied", "denials in `CB_PERMISSION_DENIAL_THRESHOLD` consecutive iterations", "stop 3; names each denied command and the entry that would allow it", permissionDenied},
-		{"gate_failed", "a required check failed", "retry with the failure in the next prompt", gateFailed},
+		{"gate_failed", "a required check failed", "retry with the failure in the next prompt; the task's box is opened again; after `MAX_RETRIES` retries the task is put aside", gateFailed},
 		{"complete", "the plan has nothing left and the final message signals or all required checks pass; without a plan: `COMPLETION_CLAIMS` consecutive signals", "stop 0", complete},
 		{"plan_complete", "before an iteration the plan has nothing left and the required checks, where there are any, pass", "stop 0 without a call", planComplete},
 		{"claimed_incomplete", "the final message signals completion, but tasks are open or a check fails", "refused and answered in the next prompt; `COMPLETION_CLAIMS` in a row: stop 8", claimedIncomplete},
@@ -111,7 +118,8 @@ func Decide(f Facts) Decision {
 }
 
 func halt(reason, exitReason string) Decision {
-	return Decision{Action: ActionStop, Reason: reason, Exit: ExitHalted, ExitReason: exitReason, Status: state.StatusHalted}
+	return Decision{Action: ActionStop, Reason: reason, Exit: ExitHalted, ExitReason: exitReason, Status: state.StatusHalted,
+		Next: "look at .ralph/live.log and the plan, then: ralph reset --circuit && ralph resume"}
 }
 
 func completed(reason, exitReason string) Decision {

@@ -46,12 +46,12 @@ func done(f *Facts) {
 func starting(f *Facts) { f.Starting, f.It = true, Iteration{} }
 
 func failing(f *Facts) {
-	f.HasChecks, f.Checks = true, []gate.Result{{Name: "test", Command: "make test", Output: "FAIL"}}
-	f.It.Checks = f.Checks
+	f.HasChecks, f.Report = true, gate.Report{Results: []gate.Result{{Name: "test", Command: "make test", Output: "FAIL", Verdict: gate.VerdictFailed, Blocks: true}}}
+	f.It.Report, f.It.Tries = f.Report, 1
 }
 
 func passing(f *Facts) {
-	f.HasChecks, f.Checks = true, []gate.Result{{Name: "test", Passed: true}}
+	f.HasChecks, f.Report = true, gate.Report{Results: []gate.Result{{Name: "test", Passed: true, Verdict: gate.VerdictPassed}}}
 }
 
 func open(f *Facts, set func(*state.Breaker)) {
@@ -117,6 +117,11 @@ func TestDecide_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 
 		{"check failed", failing, "gate_failed", ActionRetry, 0},
 		{"check failed although the plan is done and signalled", func(f *Facts) { failing(f); done(f); claim(f, 1) }, "gate_failed", ActionRetry, 0},
+		{"check failed too often", func(f *Facts) { failing(f); f.It.Task.ID, f.It.Tries, f.Options.MaxRetries = "T1", 4, 3 }, "gate_failed", ActionContinue, 0},
+		{"check failed, a try left", func(f *Facts) { failing(f); f.It.Task.ID, f.It.Tries, f.Options.MaxRetries = "T1", 3, 3 }, "gate_failed", ActionRetry, 0},
+		{"check failed that ends the run", func(f *Facts) { failing(f); f.Report.Results[0].Check.OnFailure = gate.Stop }, "gate_failed", ActionStop, 8},
+		{"check failed that is not required", func(f *Facts) { failing(f); f.Report.Results[0].Blocks = false }, "continue", ActionContinue, 0},
+		{"only given-up tasks", func(f *Facts) { starting(f); f.PutAside = []string{"T1"} }, "tasks_put_aside", ActionStop, 8},
 		{"check passed", passing, "continue", ActionContinue, 0},
 		{"check failed before an iteration of a finished plan", func(f *Facts) { starting(f); done(f); f.It = Iteration{}; failing(f) }, "gate_failed", ActionRetry, 0},
 

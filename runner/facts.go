@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"ralph/runner/agent"
@@ -30,7 +31,9 @@ type Iteration struct {
 	Duration        time.Duration
 	Change          git.Change
 	Before, After   PlanFacts
-	Checks          []gate.Result
+	Report          gate.Report // of the checks, after the agent's turn
+	Tries           int         // failed checks for this task so far, this one counted
+	Unticked        bool        // the task's box was ticked and is open again: a check blames the agent
 	// Damaged names files of .ralph/ that the agent deleted or emptied; they
 	// have been restored.
 	Damaged []string
@@ -71,19 +74,17 @@ func (it Iteration) ErrorText() string {
 	if it.Failed() {
 		return agent.Normalize(string(it.Outcome.Class) + ": " + it.Outcome.Evidence)
 	}
-	if c, failed := it.failedCheck(); failed {
-		return agent.Normalize(c.Name + ": " + c.Output)
+	for _, r := range it.Report.Blocking() {
+		var names []string
+		for _, t := range r.Blamed {
+			names = append(names, t.Name)
+		}
+		if len(names) > 0 {
+			return r.Name + ": " + strings.Join(names, ", ")
+		}
+		return agent.Normalize(r.Name + ": " + r.Output)
 	}
 	return ""
-}
-
-func (it Iteration) failedCheck() (gate.Result, bool) {
-	for _, c := range it.Checks {
-		if !c.Passed {
-			return c, true
-		}
-	}
-	return gate.Result{}, false
 }
 
 // Claims tells whether the agent says that everything is done.

@@ -170,6 +170,15 @@ var fakes = map[string]func(*fake) int{
 		}
 		return f.result("ok"+block(!open1(planName), ""), nil)
 	},
+	"stubborn": func(f *fake) int { // ticks its task and leaves the check red
+		put("prompt", f.prompt)
+		put("work.txt", fmt.Sprint(f.call))
+		_, after, _ := strings.Cut(f.prompt, "## Your task\n\n")
+		title, _, _ := strings.Cut(after, "\n")
+		data, _ := os.ReadFile(planName)
+		put(planName, strings.Replace(string(data), "- [ ] "+title, "- [x] "+title, 1))
+		return f.result("ok"+block(false, ""), nil)
+	},
 	"sleeper": func(f *fake) int {
 		put("work.txt", fmt.Sprint(f.call))
 		f.tool("Bash", "sleep 600")

@@ -10,7 +10,6 @@ import (
 	"ralph/logs"
 	"ralph/ptyexec"
 	"ralph/runner/agent"
-	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/prompt"
 	"ralph/runner/task"
@@ -35,7 +34,10 @@ func (l *Loop) iterate(ctx context.Context, next task.Task) (Decision, error) {
 	template, err := os.ReadFile(l.d.Prompt)
 	if err != nil {
 		return Decision{Action: ActionStop, Rule: "plan_unusable", Reason: fmt.Sprintf("the prompt is gone: %v", err),
-			Exit: ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed}, nil
+			Exit: ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed, Next: "write the prompt again, then: ralph"}, nil
+	}
+	if err := l.takeBaseline(ctx, next); err != nil && ctx.Err() == nil {
+		return Decision{}, err
 	}
 	if l.before == nil {
 		s, err := git.Observe(ctx, l.d.Dir)
@@ -47,7 +49,7 @@ func (l *Loop) iterate(ctx context.Context, next task.Task) (Decision, error) {
 	cast, err := l.cast(list, next, time.Now())
 	if err != nil {
 		return Decision{Action: ActionStop, Rule: "plan_unusable", Reason: fmt.Sprintf("task %q: %v", next.Title, err),
-			Exit: ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed}, nil
+			Exit: ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed, Next: "name another agent in the plan, then: ralph"}, nil
 	}
 	l.announceAgent(cast)
 	it := Iteration{Number: l.mem.Iterations + 1, Task: next, Before: plan, Agent: cast.agent.Spec.Name}
@@ -120,7 +122,11 @@ func (l *Loop) call(ctx context.Context, it Iteration, text string) (*agent.Tran
 	defer raw.Close()
 	session := l.resumable()
 	spec := l.current.agent.Spec
-	cmd := spec.Command(l.request(l.current, text, session))
+	cmd, clean, err := spec.Prepare(l.request(l.current, text, session))
+	if err != nil {
+		return nil, ptyexec.Exit{}, err
+	}
+	defer clean()
 	cmd.Size, cmd.Resize, cmd.Kill, cmd.Spare = l.d.Size, l.d.Resize, l.d.Kill, &l.spare
 	cmd.Timeout, cmd.IdleTimeout, cmd.FinalGrace, cmd.KillGrace = l.timeout(), l.o.IdleTimeout, finalGrace, killGrace
 	transcript := &agent.Transcript{}
@@ -259,20 +265,15 @@ func (l *Loop) fold(it *Iteration, t *agent.Transcript, exit ptyexec.Exit) {
 
 // conclude runs the checks, decides and records.
 func (l *Loop) conclude(ctx context.Context, it Iteration) (Decision, error) {
-	if it.Outcome.Class.Success() && it.After.Err == nil && len(l.d.Checks) > 0 && it.Cut == "" && ctx.Err() == nil {
-		l.board.update(func(s *state.Status) { s.Phase = "checking" })
-		var err error
-		if it.Checks, err = l.runChecks(ctx); err != nil && ctx.Err() == nil {
-			return Decision{}, err
-		}
-		l.before = nil // checks may leave files of their own
+	if err := l.prove(ctx, &it); err != nil && ctx.Err() == nil {
+		return Decision{}, err
 	}
 	now := time.Now()
 	was := l.mem
 	l.mem = l.mem.After(it, l.o, now)
 	l.it = it
 	f := l.facts(ctx, it.After)
-	f.Checks = it.Checks
+	f.Report = it.Report
 	if kindOf(it.Outcome.Class) == kindLimit {
 		l.limits[it.Agent] = limitEnd(it.Outcome, l.mem.Limits, now)
 		names := l.candidates(it.Task.Choice.Or(task.Choice{Agent: l.o.Agent}))
@@ -281,6 +282,9 @@ func (l *Loop) conclude(ctx context.Context, it Iteration) (Decision, error) {
 	}
 	d := Decide(f)
 	l.note(d)
+	if d.PutAside {
+		l.aside[it.Task.ID] = d.Reason
+	}
 	l.notes.feedback = append(l.notes.feedback, hints(it)...)
 	if err := l.save(it, was); err != nil {
 		return Decision{}, err
@@ -291,17 +295,4 @@ func (l *Loop) conclude(ctx context.Context, it Iteration) (Decision, error) {
 		return d, logs.Prune(l.d.State.LogsDir(), logsKept)
 	}
 	return d, nil
-}
-
-func (l *Loop) runChecks(ctx context.Context) ([]gate.Result, error) {
-	results, err := gate.Run(ctx, l.d.Checks, gate.Place{Dir: l.d.Dir, Env: l.d.Env, Kill: l.d.Kill})
-	for _, r := range results {
-		text := r.Name + ": passed"
-		if !r.Passed {
-			text = r.Name + ": failed\n" + r.Output
-		}
-		l.emit(state.Event{Kind: state.KindGate, Iteration: l.mem.Iterations + 1, Text: text, Error: !r.Passed,
-			Tool: &state.Tool{Name: r.Name, Arg: r.Command}, End: &state.End{Duration: r.Duration}})
-	}
-	return results, err
 }

@@ -40,6 +40,7 @@ type Deps struct {
 	Agents func(name string) (Agent, error)
 	Env    []string
 	Checks []gate.Check
+	Mode   gate.Mode
 	State  *state.Writer
 	Log    hclog.Logger
 	Prompt string // path of the user's prompt
@@ -87,9 +88,13 @@ type Loop struct {
 	hadPlan bool
 	before  *git.Snapshot // of the tree as the last iteration left it; nil: look again
 	notes   notes
-	skipped map[string]bool // tasks that a person put off
-	rawSize int64           // raw output since the last pruning
-	counted state.Usage     // usage that the agent's session has reported in all
+	skipped map[string]bool   // tasks that a person put off
+	aside   map[string]string // tasks that were given up, and why
+	tries   map[string]int    // failed checks of each task
+	suite   *gate.Suite       // nil: no checks
+	report  gate.Report       // of the latest checks
+	rawSize int64             // raw output since the last pruning
+	counted state.Usage       // usage that the agent's session has reported in all
 
 	mu      sync.Mutex
 	pending []state.Request
@@ -107,7 +112,7 @@ type notes struct {
 
 // New prepares a run; nothing is written yet.
 func New(o Options, d Deps) *Loop {
-	return &Loop{o: o, d: d, wake: make(chan struct{}, 1), skipped: map[string]bool{}, limits: map[string]time.Time{}}
+	return &Loop{o: o, d: d, wake: make(chan struct{}, 1), skipped: map[string]bool{}, aside: map[string]string{}, tries: map[string]int{}, limits: map[string]time.Time{}}
 }
 
 // Run runs until a decision stops it. The context is cancelled with an
@@ -132,7 +137,7 @@ func (l *Loop) Run(ctx context.Context) (Result, error) {
 
 func failed(err error) Decision {
 	return Decision{Action: ActionStop, Rule: "error", Reason: err.Error(), Exit: ExitError,
-		ExitReason: "error", Status: state.StatusFailed}
+		ExitReason: "error", Status: state.StatusFailed, Next: "see .ralph/logs/ralph.log"}
 }
 
 func (l *Loop) result(d Decision) Result {
@@ -191,19 +196,23 @@ func (l *Loop) admit(ctx context.Context) (Decision, task.Task, error) {
 	list, plan := l.loadPlan()
 	f := l.facts(ctx, plan)
 	f.Starting = true
-	if plan.Total > 0 && plan.Remaining == 0 && f.Interrupt == nil && len(l.d.Checks) > 0 {
-		l.board.update(func(s *state.Status) { s.Phase = "checking" })
-		checks, err := l.runChecks(ctx)
+	if plan.Total > 0 && plan.Remaining == 0 && f.Interrupt == nil && l.suite != nil {
+		rep, err := l.runChecks(ctx, gate.Changed{All: true})
 		if err != nil && ctx.Err() == nil {
 			return Decision{}, task.Task{}, err
 		}
-		f.Checks = checks
+		f.Report = rep
 		f.Interrupt = l.interrupt(ctx)
 	}
 	next, open := l.choose(list)
 	if plan.Remaining > 0 && !open {
 		for _, t := range list.Blocked() {
 			f.Undoable = append(f.Undoable, t.ID)
+		}
+		for _, t := range list.Tasks {
+			if why := l.aside[t.ID]; why != "" && !t.Done {
+				f.PutAside = append(f.PutAside, fmt.Sprintf("%q: %s", t.Title, why))
+			}
 		}
 	}
 	f.LimitedUntil = l.freeAt(l.candidates(next.Choice.Or(list.Choice).Or(task.Choice{Agent: l.o.Agent})), now)
@@ -219,7 +228,7 @@ func (l *Loop) admit(ctx context.Context) (Decision, task.Task, error) {
 // facts gathers what both kinds of decisions look at.
 func (l *Loop) facts(ctx context.Context, plan PlanFacts) Facts {
 	return Facts{
-		It: l.it, Memory: l.mem, Options: l.o, Plan: plan, HadPlan: l.hadPlan, HasChecks: len(l.d.Checks) > 0,
+		It: l.it, Memory: l.mem, Options: l.o, Plan: plan, HadPlan: l.hadPlan, HasChecks: l.gated(),
 		Calls: l.calls, Started: l.started, Now: time.Now(), Interrupt: l.interrupt(ctx),
 	}
 }
@@ -273,6 +282,7 @@ func (l *Loop) open() error {
 			return err
 		}
 	}
+	l.openSuite()
 	return l.announce(old)
 }
 

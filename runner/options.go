@@ -41,6 +41,16 @@ type Options struct {
 	TestCommand  string // required checks, run after the agent's turn; empty: none
 	BuildCommand string
 	LintCommand  string
+	DetectChecks bool   // find checks by the project's files when none is configured
+	TestMode     string // "gate", "tdd" or "report"; empty: gate, or tdd for detected checks
+	// BaselineScope is when it is noted what is red already: "global" once for
+	// the project, "session" for each run, "task" for each task.
+	BaselineScope string
+	FailFast      bool   // stop at the first failing check
+	MaxRetries    int    // failed checks for one task before it is put aside; 0: no bound
+	AntiCheat     string // "warn", "revert" or "halt"
+	AutoCommit    bool   // commit what the agent left over when the checks are green
+	CommitPrefix  string // of those commits' messages
 
 	Verbose bool
 	Notify  bool

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/google/renameio/v2"
@@ -32,23 +33,20 @@ func (l *Loop) loadPlan() (task.List, PlanFacts) {
 	return list, p
 }
 
-// choose takes the next task that no person has put off; when only those are
-// left they come back.
+// choose takes the next task that was not given up and that no person has put
+// off; when only those are left they come back.
 func (l *Loop) choose(list task.List) (task.Task, bool) {
-	if len(l.skipped) > 0 {
-		rest := list
-		rest.Tasks = nil
-		for _, t := range list.Tasks {
-			if !l.skipped[t.ID] {
-				rest.Tasks = append(rest.Tasks, t)
-			}
-		}
-		if t, ok := rest.Next(); ok {
-			return t, true
-		}
-		clear(l.skipped)
+	list = without(list, func(t task.Task) bool { return l.aside[t.ID] != "" && !t.Done })
+	if t, ok := without(list, func(t task.Task) bool { return l.skipped[t.ID] }).Next(); ok {
+		return t, true
 	}
+	clear(l.skipped)
 	return list.Next()
+}
+
+func without(list task.List, out func(task.Task) bool) task.List {
+	list.Tasks = slices.DeleteFunc(slices.Clone(list.Tasks), out)
+	return list
 }
 
 func (l *Loop) rel(path string) string {

@@ -31,15 +31,36 @@ func interrupted(f Facts) (Decision, bool) {
 		return Decision{}, false
 	}
 	return Decision{Action: ActionStop, Reason: f.Interrupt.Why, Exit: f.Interrupt.Exit,
-		ExitReason: f.Interrupt.ExitReason, Status: state.StatusStopped}, true
+		ExitReason: f.Interrupt.ExitReason, Status: state.StatusStopped, Next: "go on with: ralph resume"}, true
 }
 
 func agentUnusable(f Facts) (Decision, bool) {
 	if f.Starting || kindOf(f.It.Outcome.Class) != kindUnusable {
 		return Decision{}, false
 	}
-	return Decision{Action: ActionStop, Reason: f.It.Outcome.Reason, Exit: ExitAgent,
-		ExitReason: "agent_unusable", Status: state.StatusFailed}, true
+	return Decision{Action: ActionStop, Reason: withEvidence(f.It.Outcome), Exit: ExitAgent,
+		ExitReason: "agent_unusable", Status: state.StatusFailed, Next: mend(f.It.Outcome.Class, f.It.Agent)}, true
+}
+
+// mend is what a person does about an agent that cannot be used.
+func mend(c agent.Class, name string) string {
+	do := map[agent.Class]string{
+		agent.ClassAuth:            "log in with " + name + " itself, or set its key",
+		agent.ClassNoCredit:        "look at the account of " + name,
+		agent.ClassDisabledByAdmin: "ask the administrator of the account",
+		agent.ClassBadModel:        "choose another model with --model",
+		agent.ClassBadFlag:         "update " + name + "; ralph --dry-run shows the command line",
+	}[c]
+	return fmt.Sprintf("%s; check with: ralph agent test %s; then: ralph resume", do, name)
+}
+
+// withEvidence adds the record that was seen to the reason.
+func withEvidence(o agent.Outcome) string {
+	seen := oneLine(o.Evidence)
+	if seen == "" || strings.Contains(o.Reason, seen) {
+		return o.Reason
+	}
+	return fmt.Sprintf("%s (%.200s)", o.Reason, seen)
 }
 
 func usageLimit(f Facts) (Decision, bool) {
@@ -53,7 +74,7 @@ func usageLimit(f Facts) (Decision, bool) {
 	case f.Fallback != "":
 		return Decision{Action: ActionRetry, Reason: fmt.Sprintf("%s; going on with %s", f.It.Outcome.Reason, f.Fallback)}, true
 	default:
-		until, reason = f.LimitedUntil, f.It.Outcome.Reason
+		until, reason = f.LimitedUntil, withEvidence(f.It.Outcome)
 	}
 	far := until.Sub(f.Now) > limitPatience
 	if far {
@@ -64,7 +85,8 @@ func usageLimit(f Facts) (Decision, bool) {
 	}
 	if f.Options.OnLimit == "stop" || far {
 		return Decision{Action: ActionStop, Reason: reason, Until: until, Exit: ExitLimited,
-			ExitReason: "usage_limit", Status: state.StatusStopped}, true
+			ExitReason: "usage_limit", Status: state.StatusStopped,
+			Next: fmt.Sprintf("after %s: ralph resume; or name other agents in FALLBACK_AGENTS", until.Local().Format("Jan 2 15:04"))}, true
 	}
 	return Decision{Action: ActionWait, Reason: reason, Until: until}, true
 }
@@ -135,7 +157,7 @@ func planUnusable(f Facts) (Decision, bool) {
 	default:
 		return Decision{}, false
 	}
-	return Decision{Action: ActionStop, Reason: reason, Exit: ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed}, true
+	return Decision{Action: ActionStop, Reason: reason, Exit: ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed, Next: "mend the plan, then: ralph"}, true
 }
 
 func permissionDenied(f Facts) (Decision, bool) {
@@ -143,7 +165,9 @@ func permissionDenied(f Facts) (Decision, bool) {
 		f.Memory.Breaker.PermissionDenials < f.Options.DenialThreshold {
 		return Decision{}, false
 	}
-	return halt(denialText(f.It.Denied), "permission_denied"), true
+	d := halt(denialText(f.It.Denied), "permission_denied")
+	d.Next = "add the entries to ALLOWED_TOOLS in .ralphrc, then: ralph reset --circuit && ralph resume"
+	return d, true
 }
 
 // denialText names every refused call and what would allow it.
@@ -156,32 +180,46 @@ func denialText(denied []state.Tool) string {
 }
 
 func gateFailed(f Facts) (Decision, bool) {
-	for _, c := range f.Checks {
-		if c.Passed {
-			continue
-		}
-		if !f.Starting && f.It.Claims() && f.Memory.Claims >= f.Options.CompletionClaims && !f.It.Progress() {
-			return Decision{}, false // it insists and does nothing: claimed_incomplete
-		}
-		if f.Memory.Breaker.State == state.BreakerOpen {
-			return Decision{}, false
-		}
-		d := Decision{Action: ActionRetry, Reason: fmt.Sprintf("required check %q failed", c.Name),
-			Feedback: []string{checkText(c)}}
-		if f.It.Claims() {
-			d.Refused = fmt.Sprintf("the required check %q fails", c.Name)
-		}
-		return d, true
+	if !f.Report.Blocked() || f.Memory.Breaker.State == state.BreakerOpen {
+		return Decision{}, false
 	}
-	return Decision{}, false
+	if !f.Starting && f.It.Claims() && f.Memory.Claims >= f.Options.CompletionClaims && !f.It.Progress() {
+		return Decision{}, false // it insists and does nothing: claimed_incomplete
+	}
+	var names []string
+	for _, r := range f.Report.Blocking() {
+		names = append(names, r.Name)
+	}
+	failed := strings.Join(names, ", ")
+	d := Decision{Action: ActionRetry, Reason: "required check failed: " + failed, Feedback: []string{f.Report.Feedback()}}
+	if f.It.Unticked {
+		d.Feedback = append(d.Feedback, "The box of your task was opened again: a task is done when the required checks pass.")
+	}
+	if f.It.Claims() {
+		d.Refused = "a required check fails: " + failed
+	}
+	answer := f.Report.Answer()
+	switch {
+	case answer == gate.Stop:
+		return Decision{Action: ActionStop, Reason: d.Reason, Exit: ExitClaimed, ExitReason: "claimed_incomplete", Status: state.StatusStopped,
+			Next: "see what fails with: ralph check"}, true
+	case !f.Starting && f.It.Task.ID != "" && (answer == gate.BlockTask || f.Options.MaxRetries > 0 && f.It.Tries > f.Options.MaxRetries):
+		d.Action, d.PutAside, d.Feedback = ActionContinue, true, nil
+		d.Reason += fmt.Sprintf("; task %q is put aside after %d tries", f.It.Task.Title, f.It.Tries)
+	}
+	return d, true
 }
 
-func checkText(c gate.Result) string {
-	return fmt.Sprintf("The required check %q fails. Reproduce it with:\n\n    %s\n\nIts output:\n\n%s", c.Name, c.Command, c.Output)
+func tasksPutAside(f Facts) (Decision, bool) {
+	if !f.Starting || len(f.PutAside) == 0 {
+		return Decision{}, false
+	}
+	return Decision{Action: ActionStop, Reason: "what is open was put aside: " + strings.Join(f.PutAside, "; "), Exit: ExitClaimed,
+		ExitReason: "claimed_incomplete", Status: state.StatusStopped, Next: "look at these tasks and at: ralph check; then: ralph"}, true
 }
 
 func complete(f Facts) (Decision, bool) {
-	if f.Starting || anyFailed(f.Checks) || !f.It.Outcome.Class.Success() {
+	if f.Starting || f.Report.Blocked() || !f.It.Outcome.Class.Success() {
 		return Decision{}, false
 	}
 	if f.Plan.Total == 0 {
@@ -202,14 +240,14 @@ func complete(f Facts) (Decision, bool) {
 }
 
 func planComplete(f Facts) (Decision, bool) {
-	if !f.Starting || f.Plan.Total == 0 || f.Plan.Remaining > 0 || anyFailed(f.Checks) {
+	if !f.Starting || f.Plan.Total == 0 || f.Plan.Remaining > 0 || f.Report.Blocked() {
 		return Decision{}, false
 	}
 	return completed(fmt.Sprintf("the plan has nothing left: %d of %d tasks are done", f.Plan.Done, f.Plan.Total), "plan_complete"), true
 }
 
 func claimedIncomplete(f Facts) (Decision, bool) {
-	failed := anyFailed(f.Checks)
+	failed := f.Report.Blocked()
 	if f.Starting || !f.It.Claims() || f.Plan.Remaining == 0 && !failed {
 		return Decision{}, false
 	}
@@ -221,7 +259,8 @@ func claimedIncomplete(f Facts) (Decision, bool) {
 		return Decision{Action: ActionContinue, Reason: "claim of completion refused: " + why, Refused: why}, true
 	}
 	return Decision{Action: ActionStop, Reason: fmt.Sprintf("the agent claimed completion %d times in a row, but %s", f.Memory.Claims, why),
-		Exit: ExitClaimed, ExitReason: "claimed_incomplete", Status: state.StatusStopped}, true
+		Exit: ExitClaimed, ExitReason: "claimed_incomplete", Status: state.StatusStopped,
+		Next: "look at the open tasks: do they need a decision of yours? then: ralph"}, true
 }
 
 func testSaturation(f Facts) (Decision, bool) {
@@ -247,6 +286,9 @@ func breakerOpen(rule, exitReason string) func(Facts) (Decision, bool) {
 			return Decision{}, false
 		}
 		d := halt(b.Reason, exitReason)
+		if o := f.It.Outcome; !f.Starting && !o.Class.Success() {
+			d.Reason += "; the last call: " + withEvidence(o)
+		}
 		if f.Starting {
 			until := b.OpenedAt.Add(f.Options.Cooldown).Local().Format("15:04")
 			d.Reason = fmt.Sprintf("the circuit breaker is open since %s (%s) and cools down until %s; close it with: ralph reset --circuit",
@@ -258,18 +300,22 @@ func breakerOpen(rule, exitReason string) func(Facts) (Decision, bool) {
 
 func ceilings(f Facts) (Decision, bool) {
 	o := f.Options
-	var reason, exitReason string
+	var reason, exitReason, flag string
 	switch {
 	case o.MaxIterations > 0 && f.Memory.Iterations >= o.MaxIterations:
 		reason, exitReason = fmt.Sprintf("%d of at most %d iterations made", f.Memory.Iterations, o.MaxIterations), "max_iterations"
+		flag = "--max-iterations"
 	case o.MaxDuration > 0 && f.Now.Sub(f.Started) >= o.MaxDuration:
 		reason, exitReason = fmt.Sprintf("ran for %s of at most %s", f.Now.Sub(f.Started).Round(time.Second), o.MaxDuration), "max_duration"
+		flag = "--max-duration"
 	case o.MaxCost > 0 && f.Memory.Usage.CostUSD >= o.MaxCost:
 		reason, exitReason = fmt.Sprintf("the agent's estimate of the cost is %.2f of at most %.2f USD", f.Memory.Usage.CostUSD, o.MaxCost), "max_cost"
+		flag = "--max-cost"
 	default:
 		return Decision{}, false
 	}
-	return Decision{Action: ActionStop, Reason: reason, Exit: ExitCeiling, ExitReason: exitReason, Status: state.StatusStopped}, true
+	return Decision{Action: ActionStop, Reason: reason, Exit: ExitCeiling, ExitReason: exitReason, Status: state.StatusStopped,
+		Next: "raise " + flag + " and run ralph again"}, true
 }
 
 func hourly(f Facts) (Decision, bool) {
@@ -286,13 +332,4 @@ func hourly(f Facts) (Decision, bool) {
 		return Decision{}, false
 	}
 	return Decision{Action: ActionWait, Reason: reason, Until: nextHour(f.Calls.Hour)}, true
-}
-
-func anyFailed(checks []gate.Result) bool {
-	for _, c := range checks {
-		if !c.Passed {
-			return true
-		}
-	}
-	return false
 }

@@ -36,7 +36,7 @@ func Send(dir string, q Request) error {
 		return fmt.Errorf("send request: %q is not one of %v", q, Requests())
 	}
 	folder := filepath.Join(dir, dirControl)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := realDir(folder, 0o755); err != nil {
 		return fmt.Errorf("send request: %w", err)
 	}
 	name := fmt.Sprintf("%020d-%d-%s", time.Now().UnixNano(), os.Getpid(), q)

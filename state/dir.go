@@ -15,21 +15,24 @@ const DirName = ".ralph"
 
 // The files of the state directory.
 const (
-	fileLock     = ".lock"
-	fileCalls    = ".call_count"
-	fileTokens   = ".token_count"
-	fileReset    = ".last_reset"
-	fileBreaker  = ".circuit_breaker_state"
-	fileHistory  = ".circuit_breaker_history"
-	fileSignals  = ".exit_signals"
-	fileAnalysis = ".response_analysis"
-	fileSession  = ".ralph_session"
-	fileStatus   = "status.json"
-	fileEvents   = "events.jsonl"
-	fileLive     = "live.log"
-	fileFlags    = "flags.json"
-	dirLogs      = "logs"
-	dirControl   = "control"
+	fileLock      = ".lock"
+	fileCalls     = ".call_count"
+	fileTokens    = ".token_count"
+	fileReset     = ".last_reset"
+	fileBreaker   = ".circuit_breaker_state"
+	fileHistory   = ".circuit_breaker_history"
+	fileSignals   = ".exit_signals"
+	fileAnalysis  = ".response_analysis"
+	fileSession   = ".ralph_session"
+	fileStatus    = "status.json"
+	fileBaseline  = "test_baseline.json" // written by runner/gate
+	fileFlakes    = "test_flakes.json"   // written by runner/gate
+	fileEvents    = "events.jsonl"
+	fileLive      = "live.log"
+	fileFlags     = "flags.json"
+	fileGitignore = ".gitignore"
+	dirLogs       = "logs"
+	dirControl    = "control"
 )
 
 // File is one row of the file table.
@@ -51,6 +54,8 @@ func Files() []File {
 		{fileAnalysis, "JSON: analysis of the latest agent call", "one run"},
 		{fileSession, "JSON: `agent`, `session_id`, `created_at`, `last_used`, `reset_at`, `reset_reason`", "expires"},
 		{fileStatus, "JSON: the snapshot that `ralph status` and the monitor show", "one run, kept after it"},
+		{fileBaseline, "JSON: what was red before the agent did anything, by check and test", "by `BASELINE_SCOPE`"},
+		{fileFlakes, "JSON: tests that failed in one of two runs, bounded", "kept"},
 		{fileEvents, "JSON lines, one event a line", "one run, the last runs kept"},
 		{fileLive, "text: what a person wants to read of the agent's output, as it comes", "rotated"},
 		{dirLogs + "/ralph.log", "text: ralph's own log, 10 MiB, 4 kept", "rotated"},

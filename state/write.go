@@ -8,7 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -35,8 +36,9 @@ const Gitignore = `# ralph's state; the files below are yours
 // Writer changes the state of one project. It exists only while the lock is held.
 type Writer struct {
 	*Reader
-	lock  *flock.Flock
-	owner Owner
+	lock   *flock.Flock
+	owner  Owner
+	linked bool // the user has made the state directory a link
 }
 
 // Acquire creates the state directory where needed, takes the lock and sets
@@ -50,10 +52,10 @@ func Acquire(dir string, owner Owner) (*Writer, []error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	w := &Writer{Reader: Open(dir), lock: lock, owner: owner}
+	w := &Writer{Reader: Open(dir), lock: lock, owner: owner, linked: isLink(dir)}
 	aside, err := w.setAsideCorrupt(owner.StartedAt)
 	if err == nil {
-		err = w.ensureGitignore()
+		err = errors.Join(w.removeTemporary(), w.ensureGitignore())
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, w.Release())
@@ -62,25 +64,36 @@ func Acquire(dir string, owner Owner) (*Writer, []error, error) {
 }
 
 func makeDirs(dir string) error {
-	for _, d := range []string{dir, filepath.Join(dir, dirLogs), filepath.Join(dir, dirControl)} {
-		if err := os.MkdirAll(d, 0o755); err != nil {
-			return fmt.Errorf("create state directory: %w", err)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("create state directory: %w", err)
+	}
+	for _, name := range []string{dirLogs, dirControl} {
+		if err := realDir(filepath.Join(dir, name), 0o755); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// Ensure makes the state directory whole again after somebody deleted it, the
-// lock included: a lock on an unlinked file keeps nobody out. It tells whether
-// anything was missing.
+// Ensure makes the state directory whole again after somebody deleted it, or
+// put links in the place of its folders, the lock included: a lock on an
+// unlinked file keeps nobody out. It tells whether anything had to be mended.
 func (w *Writer) Ensure() (lost bool, err error) {
+	if lost, err = w.removeLinks(); err != nil {
+		return lost, err
+	}
 	held, err1 := w.lock.Stat()
-	onDisk, err2 := os.Stat(w.path(fileLock))
+	onDisk, err2 := os.Lstat(w.path(fileLock))
 	if err1 == nil && err2 == nil && os.SameFile(held, onDisk) {
-		return false, makeDirs(w.dir)
+		return lost, makeDirs(w.dir)
 	}
 	if err := makeDirs(w.dir); err != nil {
 		return true, err
+	}
+	if err2 == nil && !onDisk.Mode().IsRegular() {
+		if err := os.RemoveAll(w.path(fileLock)); err != nil {
+			return true, fmt.Errorf("lock project: %w", err)
+		}
 	}
 	lock, err := acquireLock(w.path(fileLock), w.owner)
 	if err != nil {
@@ -92,11 +105,31 @@ func (w *Writer) Ensure() (lost bool, err error) {
 }
 
 func (w *Writer) ensureGitignore() error {
-	path := w.path(".gitignore")
+	path := w.path(fileGitignore)
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return w.write(".gitignore", []byte(Gitignore), 0o644)
+	return w.write(fileGitignore, []byte(Gitignore), 0o644)
+}
+
+// removeTemporary removes what a runner leaves that is killed between a write
+// and its rename. Only the holder of the lock makes such files.
+func (w *Writer) removeTemporary() error {
+	entries, err := os.ReadDir(w.dir)
+	if err != nil {
+		return fmt.Errorf("clear state: %w", err)
+	}
+	names := []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileAnalysis, fileSession, fileStatus, fileFlags, fileGitignore}
+	for _, e := range entries {
+		stem := strings.TrimRight(e.Name(), "0123456789")
+		if stem == e.Name() || !strings.HasPrefix(stem, ".") || !slices.Contains(names, stem[1:]) {
+			continue
+		}
+		if err := remove(w.path(e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // setAsideCorrupt renames what cannot be read, so that nothing is lost and the
@@ -220,7 +253,7 @@ func (w *Writer) ResetSession(reason string, now time.Time) error {
 // ResetAll forgets everything that decides about the next run; logs and the
 // user's files stay.
 func (w *Writer) ResetAll() error {
-	names := []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileAnalysis, fileSession, fileStatus}
+	names := []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileAnalysis, fileSession, fileStatus, fileBaseline, fileFlakes}
 	for _, name := range names {
 		if err := remove(w.path(name)); err != nil {
 			return err
@@ -231,19 +264,32 @@ func (w *Writer) ResetAll() error {
 
 // SavePrompt keeps the exact prompt of an iteration beside its raw output.
 func (w *Writer) SavePrompt(run string, iteration int, text string) error {
-	if err := os.MkdirAll(w.RunDir(run), 0o700); err != nil {
+	f, err := w.openOwn(run, w.PromptPath(run, iteration), os.O_TRUNC)
+	if err != nil {
 		return fmt.Errorf("keep prompt: %w", err)
 	}
-	name := filepath.Join(dirLogs, run, strconv.Itoa(iteration)+".prompt.md")
 	// Written once and read by people only: not worth a sync.
-	return os.WriteFile(w.path(name), []byte(text), 0o600)
+	if _, err = f.WriteString(text); err != nil {
+		err = fmt.Errorf("keep prompt: %w", err)
+	}
+	return errors.Join(err, f.Close())
+}
+
+// OpenRaw opens the file that takes every byte that the agent prints in one
+// iteration; a retry of the iteration appends.
+func (w *Writer) OpenRaw(run string, iteration int) (*os.File, error) {
+	f, err := w.openOwn(run, w.RawPath(run, iteration), os.O_APPEND)
+	if err != nil {
+		return nil, fmt.Errorf("keep raw output: %w", err)
+	}
+	return f, nil
 }
 
 // SaveRunFlags keeps the command line of a run, so that resuming it does not
 // lose a ceiling.
 func (w *Writer) SaveRunFlags(run string, flags []string) error {
-	if err := os.MkdirAll(w.RunDir(run), 0o700); err != nil {
-		return fmt.Errorf("keep flags: %w", err)
+	if err := realDir(w.RunDir(run), 0o700); err != nil {
+		return err
 	}
 	return w.writeJSON(filepath.Join(dirLogs, run, fileFlags), flags)
 }

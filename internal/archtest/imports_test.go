@@ -17,6 +17,7 @@ var floors = map[string]int{
 	"ptyexec":            0, // one child process, and nothing of it left
 	"tmux":               0, // typed calls of the tmux CLI
 	"runner/gate/report": 0, // what test programs print: text in, values out
+	"runner/gate/workspace": 0, // where the packages of a monorepo are: files in, folders out
 
 	"runner/agent":   1, // the table of agents, and what they print
 	"runner/gate":    1, // checks, hooks, judges

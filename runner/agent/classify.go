@@ -51,11 +51,14 @@ func (s Spec) succeeded(t *Transcript, exit ptyexec.Exit) bool {
 }
 
 // shortError classifies plain output that is a single line in place of an
-// answer: a limit, or what calls itself an error.
+// answer: a limit, what calls itself an error, or what the row has a pattern for.
 func (s Spec) shortError(text string) Class {
 	text = strings.TrimSpace(text)
 	if strings.Contains(text, "\n") || len(text) > maxCLILine {
 		return ClassUnknown
+	}
+	if class, ok := match(compile(s.Patterns), text); ok {
+		return class
 	}
 	class := s.textClass(text)
 	start := strings.ToLower(text[:min(len(text), 12)])

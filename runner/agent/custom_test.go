@@ -123,6 +123,22 @@ func TestCustom_patternsOfTheUser_comeBeforeTheBuiltInOnes(t *testing.T) {
 	}
 }
 
+func TestCustom_patternForAOneLineAnswer_countsAlsoWithExitCode0(t *testing.T) {
+	c := Custom{Name: "own", Command: []string{"own"}, Prompt: PromptStdin, Format: FormatText,
+		Patterns: []Pattern{{ClassAuth, `who are you`}, {ClassUnknown, `^error budget`}}}
+	for text, want := range map[string]Class{
+		"who are you?\n":                         ClassAuth,
+		"error budget: usage limit reached\n":    ClassCompletedTurn,
+		"I asked: who are you\nand it said: a\n": ClassCompletedTurn, // an answer of several lines is an answer
+	} {
+		s := custom(t, c)
+		tr, _ := decodeAll(s, []byte(text))
+		if got := s.Classify(tr, ptyexec.Exit{Cause: ptyexec.CauseExited}, recordedAt).Class; got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestFind_knowsBuiltInAndOwnRows(t *testing.T) {
 	own := []Spec{{Name: "own"}}
 	for _, name := range []string{"claude", "own"} {

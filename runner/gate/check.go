@@ -51,7 +51,7 @@ type Check struct {
 	Optional  bool // a failure is shown and blocks nothing
 	OnFailure OnFailure
 	Timeout   time.Duration // 0: 10 minutes
-	Format    report.Format // of the output; zero: recognised
+	Format    report.Format // of the output; zero: recognised for tests, not read for other kinds
 	// JUnit is a glob, relative to Dir, of the JUnit XML files that the command
 	// writes; empty: none.
 	JUnit string

@@ -13,6 +13,7 @@ const (
 	feedbackBudget = 16 << 10 // of Report.Feedback
 	namesBudget    = 1 << 10  // of names whose messages have no room
 	leastMessage   = 300      // a shorter piece of a message says nothing
+	checksTold     = 6        // in full; the others by name
 )
 
 // Report is what one run of a Suite found.
@@ -109,12 +110,24 @@ func count(n int, one, many string) string {
 // when nothing blocks.
 func (r Report) Feedback() string {
 	blocking := r.Blocking()
+	told := blocking[:min(len(blocking), checksTold)]
 	var texts []string
 	left := feedbackBudget
-	for i, x := range blocking {
-		text := x.feedback(left/(len(blocking)-i) - 2)
+	if more := blocking[len(told):]; len(more) > 0 {
+		text := fmt.Sprintf("And %s: ", count(len(more), "more required check fails", "more required checks fail"))
+		for i, x := range more {
+			if i > 0 {
+				text += ", "
+			}
+			text += x.Name
+		}
+		texts = append(texts, short(text, namesBudget))
+		left -= namesBudget
+	}
+	for i, x := range told {
+		text := x.feedback(left/(len(told)-i) - 2)
 		left -= len(text) + 2
-		texts = append(texts, text)
+		texts = slices.Insert(texts, i, text)
 	}
 	return strings.Join(texts, "\n\n")
 }
@@ -122,7 +135,7 @@ func (r Report) Feedback() string {
 // feedback is the text about one result within a budget of bytes.
 func (r Result) feedback(budget int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The required check %q fails", cut(r.Name, 100, 100))
+	fmt.Fprintf(&b, "The required check %q fails", short(r.Name, 200))
 	switch {
 	case r.Verdict == VerdictKnown:
 		b.WriteString(". It failed before your work too, but nothing is done until it passes")
@@ -134,9 +147,9 @@ func (r Result) feedback(budget int) string {
 	if r.First != nil && r.Verdict == VerdictFailed {
 		b.WriteString(" (twice in a row)")
 	}
-	fmt.Fprintf(&b, ". Reproduce it with:\n\n    %s\n", cut(r.Command, 1000, 200))
+	fmt.Fprintf(&b, ". Reproduce it with:\n\n    %s\n", short(r.Command, budget/3))
 	if len(r.Known) > 0 && len(r.Blamed) > 0 {
-		fmt.Fprintf(&b, "\nRed before your work, not caused by it: %s\n", cut(some(r.Known), namesBudget, 0))
+		fmt.Fprintf(&b, "\nRed before your work, not caused by it: %s\n", short(some(r.Known), namesBudget))
 	}
 	tests := r.Blamed
 	if r.Verdict == VerdictKnown {
@@ -155,17 +168,25 @@ func (r Result) feedback(budget int) string {
 // leaves more to the others.
 func writeTests(b *strings.Builder, tests []report.Test, budget int) {
 	for i, t := range tests {
-		room := budget - b.Len() - namesBudget
+		room := budget - b.Len() - namesBudget/2
 		share := room/(len(tests)-i) - len(t.Name) - 20
 		if share < leastMessage {
 			share = min(leastMessage, room-len(t.Name)-20)
 		}
 		if share < leastMessage && len(t.Message) > share {
-			fmt.Fprintf(b, "\nAnd %d more: %s\n", len(tests)-i, cut(strings.Join(names(tests[i:]), ", "), namesBudget-60, 0))
+			fmt.Fprintf(b, "\nAnd %d more: %s\n", len(tests)-i, short(strings.Join(names(tests[i:]), ", "), namesBudget/2-60))
 			return
 		}
 		fmt.Fprintf(b, "\n%s\n%s\n", t.Name, cut(t.Message, share*2/3, share/3))
 	}
+}
+
+// short keeps the beginning of a line.
+func short(line string, most int) string {
+	if len(line) <= most {
+		return line
+	}
+	return strings.ToValidUTF8(line[:most-3], "") + "..."
 }
 
 // cut keeps the beginning and the end of a text, whole lines where it can, in
@@ -205,7 +226,7 @@ func (r Result) FirstLine() string {
 			text, _, _ = strings.Cut(text, "\n")
 			line += ": " + strings.TrimSpace(text)
 		}
-		return cut(line, 200, 0)
+		return short(line, 200)
 	}
 	last := ""
 	for line := range strings.SplitSeq(r.Output, "\n") {
@@ -218,5 +239,5 @@ func (r Result) FirstLine() string {
 			break
 		}
 	}
-	return cut(last, 200, 0)
+	return short(last, 200)
 }

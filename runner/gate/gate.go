@@ -110,7 +110,7 @@ func run(ctx context.Context, c Check, p Place) (Result, error) {
 	r := Result{Name: c.Name, Command: c.Reproduce(), Check: c, Passed: exit.Code == 0 && exit.Cause == ptyexec.CauseExited,
 		Duration: exit.Duration, code: exit.Code, timeout: exit.Cause == ptyexec.CauseTimeout}
 	r.Tests = ask.read(stream.Close(), dir, began)
-	r.Output = out.String()
+	r.Output = ask.hide(out.String())
 	if r.Tests.Nothing == "" && strings.Contains(r.Output, "No rule to make target") && !hasMakefile(dir) {
 		r.Tests.Nothing = "there is no makefile"
 	}

@@ -82,8 +82,11 @@ func withPytest(env []string, file string) []string {
 // read adds what report files say to what the output said.
 func (r request) read(s report.Summary, dir string, began time.Time) report.Summary {
 	if r.dir != "" {
+		if all, ok := readFile(filepath.Join(r.dir, jestFile), jestReader(dir)); ok {
+			all.Nothing = s.Nothing
+			s = all // the output shows some of the same, under other names where a root is set
+		}
 		s = mergeFile(s, filepath.Join(r.dir, junitFile), report.ReadJUnit)
-		s = mergeFile(s, filepath.Join(r.dir, jestFile), jestReader(dir))
 	}
 	if r.check.JUnit == "" {
 		return s
@@ -96,6 +99,30 @@ func (r request) read(s report.Summary, dir string, began time.Time) report.Summ
 		}
 	}
 	return s
+}
+
+// hide takes ralph's own part out of an output: it would only puzzle a reader.
+func (r request) hide(output string) string {
+	if r.dir == "" {
+		return output
+	}
+	var lines []string
+	for line := range strings.SplitSeq(output, "\n") {
+		for _, quote := range []string{"", "'", `"`} {
+			line = strings.ReplaceAll(line, jestOptions(quote+filepath.Join(r.dir, jestFile)+quote), "")
+			line = strings.ReplaceAll(line, vitestOptions(quote+filepath.Join(r.dir, jestFile)+quote), "")
+		}
+		if !strings.Contains(line, filepath.Base(r.dir)) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func jestOptions(file string) string { return "--json --outputFile=" + file }
+
+func vitestOptions(file string) string {
+	return "--reporter=default --reporter=json --outputFile.json=" + file
 }
 
 // goJSON is the same go test with -json.
@@ -148,7 +175,7 @@ func jestArgs(c workspace.Call, file string) (int, string) {
 			if c.HasAny("--json", "--outputFile", "--watch", "--watchAll", "--listTests") {
 				return 0, ""
 			}
-			return i, "--json --outputFile='" + file + "'"
+			return i, jestOptions("'" + file + "'")
 		case "vitest":
 			if c.HasAny("--reporter", "--outputFile", "watch", "--watch", "-w", "list", "bench", "dev", "related") {
 				return 0, ""
@@ -156,7 +183,7 @@ func jestArgs(c workspace.Call, file string) (int, string) {
 			if i+1 < len(c.Words) && c.Words[i+1] == "run" {
 				i++
 			}
-			return i, "--reporter=default --reporter=json --outputFile.json='" + file + "'"
+			return i, vitestOptions("'" + file + "'")
 		}
 	}
 	return 0, ""

@@ -76,18 +76,23 @@ func save(path string, v any) error {
 	return nil
 }
 
-// mergeFile adds a report file; one that is missing or broken adds nothing.
-func mergeFile(s report.Summary, path string, read func(io.Reader) (report.Summary, error)) report.Summary {
+// readFile reads a report file; ok is false for one that is missing or broken
+// before its first test.
+func readFile(path string, read func(io.Reader) (report.Summary, error)) (s report.Summary, ok bool) {
 	f, err := os.Open(path)
 	if err != nil {
-		return s
+		return s, false
 	}
 	defer f.Close()
-	found, err := read(f)
-	if err != nil && len(found.Tests) == 0 {
-		return s
+	s, err = read(f)
+	return s, err == nil || len(s.Tests) > 0
+}
+
+func mergeFile(s report.Summary, path string, read func(io.Reader) (report.Summary, error)) report.Summary {
+	if found, ok := readFile(path, read); ok {
+		return s.Merge(found)
 	}
-	return s.Merge(found)
+	return s
 }
 
 func jestReader(dir string) func(io.Reader) (report.Summary, error) {

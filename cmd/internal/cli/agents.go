@@ -7,7 +7,6 @@ import (
 	"mvdan.cc/sh/v3/shell"
 
 	"ralph/runner"
-	"ralph/runner/agent"
 )
 
 // find looks an agent up by its name. The user's own command line is for the
@@ -16,13 +15,13 @@ func (s *setup) find(name string) (runner.Agent, error) {
 	if name == s.agent.Spec.Name {
 		return s.agent, nil
 	}
-	spec, err := agent.Lookup(name)
+	spec, err := s.cfg.Spec(name)
 	return runner.Agent{Spec: spec}, err
 }
 
 // findAgents looks up the agents that the options name.
 func (s *setup) findAgents() error {
-	spec, err := agent.Lookup(s.cfg.Agent)
+	spec, err := s.cfg.Spec(s.cfg.Agent)
 	if err != nil {
 		return usageError("%s: %v", s.cfg.Source("AGENT"), err)
 	}

@@ -1,4 +1,6 @@
 // Package cli holds ralph's verbs: flags, wiring and exit codes.
+//
+// size of package: one file a verb; apart, they would have to export what they share
 package cli
 
 import (
@@ -101,7 +103,7 @@ func (a *app) root() *cobra.Command {
 	run := a.runCommand("run")
 	run.Short = "Run the loop (the default verb)"
 	root.AddCommand(run, once, a.statusCommand(), a.monitorCommand(), a.resetCommand(), a.initCommand(),
-		a.configCommand(), a.doctorCommand(), a.demoCommand(), a.trustCommand(), a.versionCommand())
+		a.configCommand(), a.doctorCommand(), a.demoCommand(), a.trustCommand(), a.versionCommand(), a.agentCommand(), a.drillCommand(), a.checkCommand())
 	root.AddCommand(a.controlCommands()...)
 	return root
 }

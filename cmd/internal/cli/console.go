@@ -130,8 +130,8 @@ func (c *console) end(r runner.Result) {
 	}
 	c.print("ralph: %s after %s%s: %s tokens%s", d.Status, count(r.Iterations, "iteration"), plan, humanize.Comma(r.Usage.Total()), cost)
 	c.print("ralph: why: %s (rule %s, exit code %d)", inert(d.Reason), d.Rule, d.Exit)
-	if next := nextStep(d); next != "" {
-		c.print("ralph: next: %s", next)
+	if d.Next != "" {
+		c.print("ralph: next: %s", d.Next)
 	}
 }
 
@@ -141,28 +141,6 @@ func count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-func nextStep(d runner.Decision) string {
-	switch d.ExitReason {
-	case "agent_unusable":
-		return "mend the agent (its own message is above), then: ralph resume"
-	case "permission_denied":
-		return "add the entries to ALLOWED_TOOLS in .ralphrc, then: ralph reset --circuit && ralph resume"
-	case "stagnation_detected", "same_error", "output_decline", "test_saturation", "integrity_failure":
-		return "look at .ralph/live.log and the plan, then: ralph reset --circuit && ralph resume"
-	case "max_iterations", "max_duration", "max_cost":
-		return "raise the ceiling and run ralph again"
-	case "usage_limit", "interrupted", "aborted":
-		return "go on with: ralph resume"
-	case "claimed_incomplete":
-		return "look at the open tasks: do they need a decision of yours? then: ralph"
-	case "plan_unusable":
-		return "mend the plan, then: ralph"
-	case "error":
-		return "see .ralph/logs/ralph.log"
-	}
-	return ""
 }
 
 // inert makes text of an agent harmless for the terminal: nothing in it can

@@ -9,12 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ralph/ptyexec"
 	"ralph/runner"
 	"ralph/runner/git"
 	"ralph/runner/task"
@@ -26,18 +24,21 @@ const leastDisk = 1 << 30
 
 func (a *app) doctorCommand() *cobra.Command {
 	values := map[string]string{}
+	var live bool
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Tell whether a run would work here; calls no agent and writes nothing", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), values) },
+		Use: "doctor", Short: "Tell whether a run would work here; writes nothing, and asks the agent only with --live", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), values, live) },
 	}
 	addOptions(cmd.Flags(), values)
+	cmd.Flags().BoolVar(&live, "live", false, "ask the agent one harmless question; costs one call")
 	return cmd
 }
 
 // diagnosis prints one line a finding and remembers the worst.
 type diagnosis struct {
-	a    *app
-	code int // exit code of the first failure
+	a         *app
+	code      int  // exit code of the first failure
+	untrusted bool // programs that the project's files name are not to be started
 }
 
 func (d *diagnosis) ok(what, format string, args ...any) {
@@ -55,7 +56,7 @@ func (d *diagnosis) fail(code int, what, format string, args ...any) {
 	}
 }
 
-func (a *app) doctor(ctx context.Context, flags map[string]string) error {
+func (a *app) doctor(ctx context.Context, flags map[string]string, live bool) error {
 	dir, err := a.project()
 	if err != nil {
 		return err
@@ -75,11 +76,14 @@ func (a *app) doctor(ctx context.Context, flags map[string]string) error {
 	}
 	d.ok("config", "valid")
 	if u, err := loader.Untrusted(); err == nil && u != nil {
+		d.untrusted = true
 		d.fail(runner.ExitUsage, "trust", "%s decides which programs run (%s); agree with: ralph trust", u.File, strings.Join(u.Lines, "; "))
 	}
 	d.prompt(s)
 	d.plan(s)
-	d.agent(ctx, s)
+	if d.agent(ctx, s) && live {
+		d.live(s)
+	}
 	d.git(ctx, dir)
 	d.machine(dir)
 	if d.code != 0 {
@@ -124,34 +128,40 @@ func (d *diagnosis) plan(s *setup) {
 	}
 }
 
-func (d *diagnosis) agent(ctx context.Context, s *setup) {
-	err := s.findAgents()
-	if err == nil {
-		err = installed(s.agent)
+// agent reports whether the agent can be asked.
+func (d *diagnosis) agent(ctx context.Context, s *setup) bool {
+	if err := s.findAgents(); err != nil {
+		d.fail(runner.ExitUsage, "agent", "%v", err)
+		return false
 	}
-	if err != nil {
-		code := runner.ExitAgent
+	h := d.a.probe(ctx, s, s.agent, d.untrusted)
+	switch {
+	case h.why != "":
+		d.fail(runner.ExitAgent, "agent", "%s cannot run: %s", s.agent.Spec.Name, h.why)
+		return false
+	case h.version == "":
+		d.ok("agent", "%s: %s, which cannot tell its version", s.agent.Spec.Name, h.path)
+	default:
+		d.ok("agent", "%s: %s", s.agent.Spec.Name, h.version)
+	}
+	return true
+}
+
+// live makes one real call.
+func (d *diagnosis) live(s *setup) {
+	d.a.say("      %-9s %s", "live", costOf(s.agent))
+	t, err := d.a.askOnce(s, s.agent)
+	switch {
+	case err != nil:
+		code := runner.ExitError
 		if e := (*exitError)(nil); errors.As(err, &e) {
 			code = e.code
 		}
-		d.fail(code, "agent", "%v", err)
-		return
-	}
-	program := s.agent.Program
-	if len(program) == 0 {
-		program = []string{s.agent.Spec.Bin}
-	}
-	var out strings.Builder
-	exit, err := ptyexec.Run(ctx, ptyexec.Command{Args: append(program, s.agent.Spec.VersionArgs...), Dir: s.dir, Pipe: true, Timeout: 20 * time.Second},
-		func(p []byte) bool { out.Write(p); return false })
-	version, _, _ := strings.Cut(strings.TrimSpace(inert(out.String())), "\n")
-	switch {
-	case err != nil:
-		d.fail(runner.ExitAgent, "agent", "%v", err)
-	case exit.Code != 0 || exit.Cause != ptyexec.CauseExited:
-		d.fail(runner.ExitAgent, "agent", "%s cannot tell its version (exit code %d, %s): %s", quoteArgs(program), exit.Code, exit.Cause, version)
+		d.fail(code, "live", "%v", err)
+	case t.code() != runner.ExitComplete:
+		d.fail(t.code(), "live", "%s: %s", t.summary(), inert(t.scene.Outcome.Reason))
 	default:
-		d.ok("agent", "%s: %s", s.agent.Spec.Name, version)
+		d.ok("live", "%s", t.summary())
 	}
 }
 

@@ -20,6 +20,16 @@ import (
 	"ralph/runner/task"
 )
 
+const initChild = "RALPH_TEST_INIT_DIR"
+
+// TestMain lets the test binary be a "ralph init" that can be interrupted.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(initChild); dir != "" {
+		os.Exit(Main("ralph", []string{"init", "-C", dir}))
+	}
+	os.Exit(m.Run())
+}
+
 // initWorld is a project, an app for it, and a home of its own.
 type initWorld struct {
 	*app
@@ -314,20 +324,9 @@ func TestInit_endOfFileInTheMiddle_writesNothing(t *testing.T) {
 	}
 }
 
-const initChild = "RALPH_TEST_INIT_DIR"
-
-// TestInit_child is not a test of its own: it is the program that the next one interrupts.
-func TestInit_child(t *testing.T) {
-	dir := os.Getenv(initChild)
-	if dir == "" {
-		t.Skip("only runs inside TestInit_controlC_writesNothing")
-	}
-	os.Exit(Main("ralph", []string{"init", "-C", dir}))
-}
-
 func TestInit_controlC_writesNothing(t *testing.T) {
 	w := newInitWorld(t, goProject())
-	cmd := exec.Command(os.Args[0], "-test.run=^TestInit_child$")
+	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(w.env, initChild+"="+w.dir, "PATH="+os.Getenv("PATH"))
 	ptmx, err := pty.Start(cmd)
 	if err != nil {

@@ -214,11 +214,13 @@ func (f flushing) Write(p []byte) (int, error) {
 	return n, errors.Join(err, f.Flush())
 }
 
-// checks are the required commands, the cheapest first.
+// checks are the required commands; the suite orders them.
 func checks(cfg *config.Config) []gate.Check {
 	var all []gate.Check
 	for _, c := range []gate.Check{
-		{Name: "lint", Command: cfg.LintCommand}, {Name: "build", Command: cfg.BuildCommand}, {Name: "test", Command: cfg.TestCommand},
+		{Name: "lint", Kind: gate.KindLint, Command: cfg.LintCommand},
+		{Name: "build", Kind: gate.KindBuild, Command: cfg.BuildCommand},
+		{Name: "test", Kind: gate.KindTest, Command: cfg.TestCommand},
 	} {
 		if c.Command != "" {
 			all = append(all, c)

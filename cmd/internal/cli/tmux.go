@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/mattn/go-isatty"
@@ -32,19 +34,19 @@ func (a *app) runInTmux(s *setup, f *runFlags) (handled bool, err error) {
 		return false, fmt.Errorf("find ralph: %w", err)
 	}
 	l := tmux.Layout{Name: tmux.Name(s.dir), Dir: s.dir, Env: a.env, Monitor: []string{self, "-C", s.dir, "monitor"}}
-	if pane := os.Getenv("TMUX_PANE"); os.Getenv("TMUX") != "" && pane != "" {
+	r := state.Open(filepath.Join(s.dir, state.DirName))
+	if owner, alive := r.Owner(); alive {
+		return true, fmt.Errorf("%w; watch it with: %s", &state.LockedError{Owner: owner}, watchWith(client, l.Name))
+	}
+	if pane := os.Getenv("TMUX_PANE"); insideTmux() && pane != "" {
 		if _, err := client.Beside(context.Background(), pane, l); err != nil {
 			a.withoutTmux(err)
 		}
 		return false, nil
 	}
-	if !isatty.IsTerminal(a.in.Fd()) || !a.isTerminal() {
-		a.withoutTmux(errors.New("standard input and output are no terminal"))
+	if err := a.terminal(); err != nil {
+		a.withoutTmux(err)
 		return false, nil
-	}
-	r := state.Open(filepath.Join(s.dir, state.DirName))
-	if owner, alive := r.Owner(); alive {
-		return true, fmt.Errorf("%w; watch it with: ralph monitor", &state.LockedError{Owner: owner})
 	}
 	size := termSize(a.in)
 	l.Width, l.Height = int(size.Cols), int(size.Rows)
@@ -56,12 +58,46 @@ func (a *app) runInTmux(s *setup, f *runFlags) (handled bool, err error) {
 	_ = report.Close()
 	l.Env = append(slices.Clone(l.Env), reportVar+"="+report.Name())
 	l.Runner = append([]string{self}, f.argv(s)...)
+	before, _ := r.Status()
 	session, err := a.openSession(client, l)
 	if err != nil {
 		a.withoutTmux(err)
 		return false, nil
 	}
-	return true, a.attach(client, session, report.Name(), r)
+	return true, a.attach(client, session, &ending{r: r, before: before.RunID, report: report.Name()})
+}
+
+func insideTmux() bool { return os.Getenv("TMUX") != "" }
+
+// terminal tells why tmux cannot be shown here.
+func (a *app) terminal() error {
+	switch term := os.Getenv("TERM"); {
+	case !isatty.IsTerminal(a.in.Fd()) || !a.isTerminal():
+		return errors.New("standard input and output are no terminal")
+	case term == "" || term == "dumb":
+		return fmt.Errorf("the terminal is %q", term)
+	}
+	return nil
+}
+
+// watchWith is what to type to see the run that is alive.
+func watchWith(client *tmux.Client, name string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	s, err := client.Find(ctx, name)
+	if err != nil || s == nil || runnerCode(ctx, client, s) != stillRunning {
+		return "ralph monitor"
+	}
+	return comeBack(s)
+}
+
+// comeBack is quoted because zsh expands a word that begins with "=".
+func comeBack(s *tmux.Session) string {
+	verb := "attach"
+	if insideTmux() {
+		verb = "switch-client"
+	}
+	return fmt.Sprintf("tmux %s -t '=%s'", verb, s.Name)
 }
 
 func (a *app) withoutTmux(err error) {
@@ -81,7 +117,18 @@ func (a *app) openSession(client *tmux.Client, l tmux.Layout) (*tmux.Session, er
 			return nil, err
 		}
 	}
-	return client.Open(ctx, l)
+	// A server ends with its last session, and refuses new ones meanwhile.
+	for try := 0; ; try++ {
+		s, err := client.Open(ctx, l)
+		if !errors.Is(err, tmux.ErrNoServer) || try == 20 {
+			return s, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 // argv is the command line of the inner runner: every flag that was given here.
@@ -100,33 +147,37 @@ func (f *runFlags) argv(s *setup) []string {
 }
 
 // attach shows the session until the user leaves it, then tells how the run
-// ended; the runner's exit code becomes this one's.
-func (a *app) attach(client *tmux.Client, s *tmux.Session, report string, r *state.Reader) error {
-	ctx, cancel := context.WithCancel(context.Background())
+// ended; the runner's exit code becomes this one's. A closed terminal or a
+// SIGTERM leaves the session too, and the run goes on.
+func (a *app) attach(client *tmux.Client, s *tmux.Session, e *ending) error {
+	leave, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	ctx, cancel := context.WithCancel(leave)
 	defer cancel()
 	code := make(chan int, 1)
 	go func() { code <- followRunner(ctx, client, s) }()
 	err := client.Attach(ctx, s)
-	if err != nil {
-		cancel()
-		<-code
-		return fmt.Errorf("show session: %w; the run goes on in tmux session %s", err, s.Name)
-	}
 	cancel()
 	switch exit := <-code; {
-	case exit == stillRunning:
-		a.say("detached: the run goes on; come back with: tmux attach -t =%s", s.Name)
-		return nil
-	case exit == gone:
-		return a.lastWords(r, report, runner.ExitTerminated)
-	default:
-		return a.lastWords(r, report, exit)
+	case exit == gone || exit == untold:
+		return a.lastWords(e, e.await())
+	case exit != stillRunning:
+		return a.lastWords(e, exit)
+	case err != nil:
+		return fmt.Errorf("show session: %w; the run goes on in tmux session %s, see it with: ralph monitor, end it with: ralph stop", err, s.Name)
 	}
+	a.say("detached: the run goes on; come back with: %s", comeBack(s))
+	a.say("or watch it with: ralph monitor, end it with: ralph stop")
+	if leave.Err() != nil {
+		return &exitError{code: runner.ExitTerminated}
+	}
+	return nil
 }
 
 const (
 	stillRunning = -1 // the runner's pane is alive
 	gone         = -2 // pane, session or server were killed
+	untold       = -3 // the runner has ended, and tmux does not say how
 )
 
 // followRunner waits for the end of the runner. Once the user has closed the
@@ -137,11 +188,12 @@ func followRunner(ctx context.Context, client *tmux.Client, s *tmux.Session) int
 	defer ticker.Stop()
 	for code := stillRunning; ; {
 		ask, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		if code == stillRunning {
-			code = runnerCode(ask, client, s)
+		watching := monitorOpen(ask, client, s)
+		switch now := runnerCode(ask, client, s); {
+		case code == stillRunning, code == untold && now >= 0:
+			code = now
 		}
-		_, watching := client.Pane(ask, s.Monitor)
-		if code != stillRunning && (watching != nil || ctx.Err() != nil) {
+		if code != stillRunning && (!watching || ctx.Err() != nil) {
 			_ = client.Close(ask, s)
 		}
 		cancel()
@@ -155,7 +207,7 @@ func followRunner(ctx context.Context, client *tmux.Client, s *tmux.Session) int
 	}
 }
 
-// runnerCode is the exit code of the runner's pane, stillRunning or gone.
+// runnerCode is the exit code of the runner's pane, stillRunning, gone or untold.
 func runnerCode(ctx context.Context, client *tmux.Client, s *tmux.Session) int {
 	p, err := client.Pane(ctx, s.Runner)
 	switch {
@@ -164,19 +216,69 @@ func runnerCode(ctx context.Context, client *tmux.Client, s *tmux.Session) int {
 	case err != nil || !p.Dead:
 		return stillRunning
 	case p.Status < 0:
-		return gone
+		return untold
 	}
 	return p.Status
 }
 
+// monitorOpen tells whether the user still has the monitor, or the reason why
+// it failed, to look at.
+func monitorOpen(ctx context.Context, client *tmux.Client, s *tmux.Session) bool {
+	p, err := client.Pane(ctx, s.Monitor)
+	if errors.Is(err, tmux.ErrGone) || errors.Is(err, tmux.ErrNoServer) {
+		return false
+	}
+	if err == nil && p.Dead && p.Status <= 0 {
+		// tmux 3.3a at times misses the end of a program until the next one
+		// ends, and keeps the pane.
+		_ = client.ClosePane(ctx, s.Monitor)
+		return false
+	}
+	return true
+}
+
+// ending is where the last words of a run in a session are found.
+type ending struct {
+	r      *state.Reader
+	before string // id of the run before
+	report string // file of a start-up error
+}
+
+// status is the last status of the run; false: it never had one.
+func (e *ending) status() (state.Status, bool) {
+	s, err := e.r.Status()
+	return s, err == nil && s.ExitReason != "" && s.RunID != e.before
+}
+
+// patience is how long a runner without a terminal may take to end its agent
+// and to record why.
+const patience = 15 * time.Second
+
+// await returns the exit code of a runner about which tmux does not know it.
+func (e *ending) await() int {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if _, alive := e.r.Owner(); !alive {
+			break
+		}
+	}
+	if s, ok := e.status(); ok {
+		return s.ExitCode
+	}
+	return runner.ExitTerminated
+}
+
 // lastWords repeats in the user's own terminal how the run ended.
-func (a *app) lastWords(r *state.Reader, report string, code int) error {
-	if text, err := os.ReadFile(report); err == nil && len(text) > 0 {
+func (a *app) lastWords(e *ending, code int) error {
+	if text, err := os.ReadFile(e.report); err == nil && len(text) > 0 {
 		return &exitError{code: code, text: strings.TrimSpace(string(text))}
 	}
-	if s, err := r.Status(); err == nil && s.ExitReason != "" {
-		a.say("ralph: %s after %s, %d of %d tasks done", s.Status, count(s.LoopCount, "iteration"), s.Task.Done, s.Task.Total)
-		a.say("ralph: why: %s (rule %s, exit code %d)", s.Reason, s.Rule, s.ExitCode)
+	if s, ok := e.status(); ok {
+		(&console{out: a.out}).end(runner.Result{
+			Decision:   runner.Decision{Status: s.Status, Reason: s.Reason, Rule: s.Rule, Exit: s.ExitCode, ExitReason: s.ExitReason},
+			Iterations: s.LoopCount, Usage: s.Usage, Done: s.Task.Done, Total: s.Task.Total,
+		})
+	} else {
+		a.say("ralph: the runner left no last words, its exit code is %d; see .ralph/logs/ralph.log", code)
 	}
 	if code == runner.ExitComplete {
 		return nil

@@ -70,7 +70,7 @@ func (a *agent) run(stdin io.Reader) error {
 		return fmt.Errorf("read prompt: %w", err)
 	}
 	if strings.TrimSpace(string(prompt)) == "" {
-		return errors.New("Input must be provided either through stdin or as a prompt argument when using --print")
+		return errors.New("Input must be provided either through stdin or as a prompt argument when using --print") //nolint:staticcheck // the real CLI's words
 	}
 	a.session, a.started = uuid(), time.Now()
 	a.init()
@@ -85,12 +85,11 @@ func (a *agent) say(format string, args ...any) {
 	a.assistant(map[string]any{"type": "text", "text": fmt.Sprintf(format, args...)})
 }
 
-// bash runs a shell command in the project and returns what it printed.
-func (a *agent) bash(line string) string {
-	var out string
+// bash runs a shell command in the project.
+func (a *agent) bash(line string) {
 	a.tool("Bash", map[string]any{"command": line}, func() (string, bool) {
 		b, err := command(context.Background(), a.dir, "sh", "-c", line).CombinedOutput()
-		out = strings.TrimRight(string(b), "\n")
+		out := strings.TrimRight(string(b), "\n")
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			return fmt.Sprintf("Exit code %d\n%s", exit.ExitCode(), out), true
 		}
@@ -100,7 +99,6 @@ func (a *agent) bash(line string) string {
 		}
 		return out, false
 	})
-	return out
 }
 
 // edit replaces the only occurrence of old in a file of the project.

@@ -29,7 +29,8 @@ type Test struct {
 
 // Summary is what was found.
 type Summary struct {
-	// Tests holds at most 20,000 tests. Some formats name only the failed ones.
+	// Tests holds at most 20,000 tests, and failed ones up to 40,000. Some formats
+	// name only those.
 	Tests []Test
 	// Passed, Failed and Skipped also count tests that were counted but not named.
 	Passed, Failed, Skipped int
@@ -83,6 +84,7 @@ type collector struct {
 	tests           []Test
 	index           map[string]int
 	passed, skipped int // by summary lines, where passed tests have no names
+	failed          int // without a name, because there are too many
 	known           bool
 	nothing         string
 }
@@ -110,6 +112,11 @@ func (c *collector) add(t Test) {
 		case Skipped:
 			c.skipped++
 			return
+		case Failed:
+			if len(c.tests) >= 2*maxTests {
+				c.failed++
+				return
+			}
 		}
 	}
 	c.index[t.Name] = len(c.tests)
@@ -117,7 +124,7 @@ func (c *collector) add(t Test) {
 }
 
 func (c *collector) summary() Summary {
-	s := Summary{Tests: c.tests, Known: c.known, Nothing: c.nothing}
+	s := Summary{Tests: c.tests, Known: c.known, Nothing: c.nothing, Failed: c.failed}
 	for _, t := range c.tests {
 		switch t.Status {
 		case Passed:
@@ -153,7 +160,7 @@ type Stream struct {
 }
 
 // NewStream returns a Stream for a format of Formats. What a person wants to
-// read is passed on to text: all of it, but JSON events in readable form.
+// read is passed on to text: all of it without colours, JSON events in readable form.
 func NewStream(f Format, text io.Writer) *Stream {
 	c := newCollector()
 	s := &Stream{text: text, c: c}
@@ -192,9 +199,9 @@ func (s *Stream) flush(end string) {
 		s.partial = s.partial[:0]
 		return
 	}
-	_, _ = s.text.Write(append(s.partial, end...)) // an Excerpt, or a reader's own loss
 	line := strings.TrimRight(stripANSI(string(s.partial)), "\r")
 	s.partial = s.partial[:0]
+	_, _ = io.WriteString(s.text, line+end) // an Excerpt, or the reader's own loss
 	if s.c.nothing == "" && saysNothing(line) {
 		s.c.nothing = strings.TrimSpace(line)
 	}

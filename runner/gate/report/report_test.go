@@ -227,9 +227,11 @@ func TestSummary_manyTests_countsAllAndKeepsFailures(t *testing.T) {
 	for i := range maxTests + 50 {
 		c.add(Test{Name: fmt.Sprint(i), Status: Passed})
 	}
-	c.add(Test{Name: "last", Status: Failed})
-	if s := c.summary(); s.Passed != maxTests+50 || s.Failed != 1 || len(s.FailedTests()) != 1 {
-		t.Errorf("%d passed, %d failed", s.Passed, s.Failed)
+	for i := range maxTests + 7 {
+		c.add(Test{Name: fmt.Sprint("f", i), Status: Failed})
+	}
+	if s := c.summary(); s.Passed != maxTests+50 || s.Failed != maxTests+7 || len(s.FailedTests()) != maxTests || len(s.Tests) != 2*maxTests {
+		t.Errorf("%d passed, %d failed, %d named", s.Passed, s.Failed, len(s.Tests))
 	}
 }
 

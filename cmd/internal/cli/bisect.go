@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ralph/ptyexec"
+	"ralph/runner/gate"
+	"ralph/runner/git"
+	"ralph/runner/git/history"
+)
+
+const (
+	bisectTimeout = 10 * time.Minute // of one run of the check
+	outputKept    = 4 << 10          // of the check's output, bytes
+)
+
+// dependencies are folders that git ignores and checks need; a copy of a state
+// borrows them from the project.
+var dependencies = []string{"node_modules", ".venv", "venv", "vendor"}
+
+// bisect finds the iteration that broke a check.
+func (a *app) bisect(run string, args []string, dash int) error {
+	sig := handleSignals(a.in)
+	defer sig.stop()
+	p, err := a.past(sig.ctx, run)
+	if err != nil {
+		return err
+	}
+	b := bisection{app: a, sig: sig, past: p}
+	if b.check, err = a.checkNamed(p.dir, args, dash); err != nil {
+		return err
+	}
+	states, err := p.chain()
+	if err != nil {
+		return err
+	}
+	return b.find(states)
+}
+
+// checkNamed is the check of the project with this name, or the command behind --.
+func (a *app) checkNamed(dir string, args []string, dash int) (gate.Check, error) {
+	if dash == 0 {
+		if len(args) == 1 {
+			return gate.Check{Command: args[0]}, nil // a whole command line in one word
+		}
+		return gate.Check{Command: quoteArgs(args)}, nil
+	}
+	if len(args) != 1 {
+		return gate.Check{}, usageError("bisect takes the name of one check, or a command after --")
+	}
+	loader := a.loader(dir, nil)
+	cfg, _, err := loader.Load()
+	if err != nil {
+		return gate.Check{}, err
+	}
+	if err := a.askTrust(loader); err != nil {
+		return gate.Check{}, err
+	}
+	var names []string
+	for _, c := range checks(cfg) {
+		if c.Name == args[0] {
+			return c, nil
+		}
+		names = append(names, c.Name)
+	}
+	return gate.Check{}, usageError("no check is named %q here; known: %s; or write: ralph bisect -- COMMAND", args[0], strings.Join(names, ", "))
+}
+
+// chain is the state before the run's first known iteration and those after
+// each, oldest first.
+func (p *past) chain() ([]git.Kept, error) {
+	start, err := p.end(0)
+	if err != nil {
+		return nil, err
+	}
+	states := []git.Kept{start}
+	for _, k := range p.kept {
+		if !k.Start {
+			states = append(states, k)
+		}
+	}
+	if len(states) < 2 {
+		return nil, usageError("run %s has no kept iteration; see: ralph iterations", p.run)
+	}
+	return states, nil
+}
+
+// bisection runs one command in copies of states.
+type bisection struct {
+	*app
+	sig   *signals
+	past  *past
+	check gate.Check
+}
+
+func (b *bisection) find(states []git.Kept) error {
+	last, first := states[len(states)-1], states[0]
+	bad, err := b.fails(last)
+	if err != nil {
+		return err
+	}
+	if !bad {
+		b.say("the check passes in the last kept state, iteration %d: there is nothing to find", last.Iteration)
+		return nil
+	}
+	if bad, err = b.fails(first); err != nil {
+		return err
+	}
+	if bad {
+		b.say("the check fails in the first kept state already: no iteration of run %s broke it", b.past.run)
+		return nil
+	}
+	found, err := history.Bisect(states, b.fails)
+	if err != nil {
+		return err
+	}
+	b.say("iteration %d broke it: %s", found.Iteration, oneLine(found.Task))
+	b.say("see: ralph diff %d; take it back with: ralph undo %[1]d", found.Iteration)
+	return nil
+}
+
+// fails checks one state out into a temporary folder and runs the command there.
+func (b *bisection) fails(k git.Kept) (bool, error) {
+	temp, err := os.MkdirTemp("", "ralph-bisect-")
+	if err != nil {
+		return false, fmt.Errorf("make folder: %w", err)
+	}
+	defer os.RemoveAll(temp)
+	if err := history.Checkout(b.sig.ctx, b.past.dir, k.OID, temp); err != nil {
+		return false, errors.Join(err, b.sig.ctx.Err())
+	}
+	dir, err := b.place(temp)
+	if err != nil {
+		return false, err
+	}
+	var out []byte
+	exit, err := ptyexec.Run(b.sig.ctx, ptyexec.Command{
+		Args: []string{"/bin/sh", "-c", b.check.Command}, Dir: filepath.Join(dir, b.check.Dir), Env: b.env, Pipe: true, Timeout: cmp.Or(b.check.Timeout, bisectTimeout), Kill: b.sig.kill,
+	}, func(p []byte) bool {
+		out = append(out, p...)
+		out = out[max(0, len(out)-outputKept):]
+		return false
+	})
+	name := fmt.Sprintf("after iteration %d", k.Iteration)
+	if k.Start {
+		name = "at the start"
+	}
+	took := exit.Duration.Round(time.Millisecond)
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("run check: %w", err)
+	case exit.Cause == ptyexec.CauseCancelled:
+		return false, &exitError{130, "interrupted"}
+	case exit.Cause == ptyexec.CauseExited && (exit.Code == 126 || exit.Code == 127):
+		return false, &exitError{1, fmt.Sprintf("the check cannot run %s: %s", name, strings.TrimSpace(inert(string(out))))}
+	case exit.Cause == ptyexec.CauseExited && exit.Code == 0:
+		b.say("%-20s passes  %s", name, took)
+		return false, nil
+	}
+	b.say("%-20s fails   %s", name, took)
+	return true, nil
+}
+
+// place is the project's folder in a copy of the repository, with its
+// dependencies.
+func (b *bisection) place(copied string) (string, error) {
+	root, _ := git.Root(b.past.dir)
+	project, err := filepath.EvalSymlinks(b.past.dir)
+	if err != nil {
+		return "", fmt.Errorf("find project: %w", err)
+	}
+	rel, err := filepath.Rel(root, project)
+	if err != nil {
+		return "", fmt.Errorf("find project: %w", err)
+	}
+	dir := filepath.Join(copied, rel)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("make folder: %w", err)
+	}
+	for _, name := range dependencies {
+		if _, err := os.Stat(filepath.Join(project, name)); err != nil {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			continue // the state has its own
+		}
+		if err := os.Symlink(filepath.Join(project, name), filepath.Join(dir, name)); err != nil {
+			return "", fmt.Errorf("borrow dependencies: %w", err)
+		}
+	}
+	return dir, nil
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph/runner"
+	"ralph/runner/gate"
+	"ralph/runner/gate/report"
+)
+
+// checkIn runs the verb in a project with this .ralphrc.
+func checkIn(t *testing.T, rc string) (out string, err error) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, ".ralphrc"), []byte(rc), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	var text strings.Builder
+	a := &app{in: null, out: &text, err: &text, dir: dir, env: []string{"XDG_STATE_HOME=" + filepath.Join(dir, "state"), "HOME=" + dir}}
+	cmd := a.checkCommand()
+	cmd.SetArgs([]string{})
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	err = cmd.Execute()
+	if _, e := os.Stat(filepath.Join(dir, ".ralph")); e == nil {
+		t.Error("state was written")
+	}
+	return text.String(), err
+}
+
+func TestCheck_noChecksConfigured_isAUsageErrorWithAdvice(t *testing.T) {
+	_, err := checkIn(t, "MAX_ITERATIONS=3\n")
+	var exit *exitError
+	if !errors.As(err, &exit) || exit.code != runner.ExitUsage || !strings.Contains(exit.text, "TEST_COMMAND") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestCheck_projectNotTrusted_runsNothing(t *testing.T) {
+	_, err := checkIn(t, "TEST_COMMAND=\"touch ran\"\n")
+	var exit *exitError
+	if !errors.As(err, &exit) || exit.code != runner.ExitUsage || !strings.Contains(exit.text, "ralph trust") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestPrintChecks_eachVerdict_isOneLine(t *testing.T) {
+	var text strings.Builder
+	a := &app{out: &text}
+	err := a.printChecks(gate.Report{Results: []gate.Result{
+		{Name: "build", Verdict: gate.VerdictPassed, Passed: true, Duration: 1500 * time.Millisecond},
+		{Name: "test", Verdict: gate.VerdictFailed, Blocks: true, Blamed: []report.Test{{Name: "p.TestA", Message: "got 1\nwant 2"}}},
+		{Name: "opt", Verdict: gate.VerdictFailed, Output: "a\n\x1b[31mError: b\n"},
+		{Name: "web", Verdict: gate.VerdictSkipped, Reason: "nothing to check yet: no tests"},
+	}})
+	want := `CHECK  RESULT             SECONDS  FIRST FAILING LINE
+build  passed             1.5      
+test   failed             0.0      p.TestA: got 1
+opt    failed (optional)  0.0      [31mError: b
+web    skipped            0.0      nothing to check yet: no tests
+`
+	if err != nil || text.String() != want {
+		t.Errorf("%v\n%s\nwant:\n%s", err, text.String(), want)
+	}
+}

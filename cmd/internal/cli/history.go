@@ -1,0 +1,378 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+
+	"ralph/runner/git"
+	"ralph/runner/git/history"
+	"ralph/state"
+)
+
+// historyCommands look at what the iterations of a run left, and go back.
+func (a *app) historyCommands() []*cobra.Command {
+	var run string
+	var asJSON, yes, stat bool
+	iterations := &cobra.Command{
+		Use: "iterations", Short: "List the iterations of a run: outcome, checks, files, cost, kept state", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.iterations(cmd.Context(), run, asJSON) },
+	}
+	iterations.Flags().BoolVar(&asJSON, "json", false, "print an array of objects")
+	diff := &cobra.Command{
+		Use: "diff A..B|N", Short: "Show what iteration N changed, or what changed from the end of A to the end of B", Args: cobra.ExactArgs(1),
+		Long: "Show what iteration N changed, or what changed from the end of iteration A to the end of B, as a patch.\nA of 0 is the start of the run.",
+		RunE: func(cmd *cobra.Command, args []string) error { return a.diff(cmd.Context(), run, args[0], stat) },
+	}
+	diff.Flags().BoolVar(&stat, "stat", false, "only the names of the files and how many lines")
+	undo := &cobra.Command{
+		Use: "undo N", Short: "Take back what iteration N changed, as a new commit, after asking", Args: cobra.ExactArgs(1),
+		Long: "Take back what iteration N changed. Where its files are as in HEAD this becomes a new commit, where the loop's\n" +
+			"work is not committed yet a change of the work tree. Nothing else is touched; what does not come off cleanly is refused.",
+		RunE: func(cmd *cobra.Command, args []string) error { return a.undo(cmd.Context(), run, args[0], yes) },
+	}
+	undo.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	bisect := &cobra.Command{
+		Use: "bisect CHECK | -- COMMAND...", Short: "Find the iteration that broke a check", Args: cobra.MinimumNArgs(1),
+		Long: "Find the iteration that broke a check: the lint, build or test command of the project, or any command after --.\n" +
+			"It runs in copies of the kept states in a temporary folder; your files stay as they are.",
+		RunE: func(cmd *cobra.Command, args []string) error { return a.bisect(run, args, cmd.ArgsLenAtDash()) },
+	}
+	all := []*cobra.Command{iterations, diff, undo, bisect}
+	for _, c := range all {
+		c.Flags().StringVar(&run, "run", "", "the `ID` of the run (default: the last one)")
+	}
+	return all
+}
+
+// iterationRow is one iteration, from events.jsonl and from its kept state.
+type iterationRow struct {
+	Run       string          `json:"run"`
+	Iteration int             `json:"iteration"`
+	Ended     time.Time       `json:"ended"`
+	Task      string          `json:"task"`
+	Outcome   string          `json:"outcome"`
+	Rule      string          `json:"rule"`
+	Reason    string          `json:"reason"`
+	Checks    map[string]bool `json:"checks"` // name -> passed
+	Files     int             `json:"files"`
+	CostUSD   float64         `json:"cost_usd"`
+	Seconds   float64         `json:"seconds"`
+	// State is the object id of the kept state; empty: not kept, or pruned.
+	State   string `json:"state"`
+	LeftOut int    `json:"left_out"` // files too large or too many to be kept
+}
+
+// past is one run as it is remembered.
+type past struct {
+	run, dir string
+	kept     []git.Kept // of the run, oldest first
+	last     git.Kept   // of all runs
+	events   map[int]*iterationRow
+}
+
+func (a *app) past(ctx context.Context, run string) (*past, error) {
+	r, dir, err := a.reader()
+	if err != nil {
+		return nil, err
+	}
+	all, err := git.List(ctx, dir, "")
+	if err != nil {
+		return nil, err
+	}
+	p := &past{run: run, dir: dir}
+	if len(all) > 0 {
+		p.last = all[len(all)-1]
+	}
+	if p.run == "" {
+		status, err := r.Status()
+		if p.run = status.RunID; p.run == "" || err != nil {
+			p.run = p.last.Run
+		}
+	}
+	for _, k := range all {
+		if k.Run == p.run {
+			p.kept = append(p.kept, k)
+		}
+	}
+	p.events, err = readIterations(r.EventsPath(), p.run)
+	if err != nil {
+		return nil, err
+	}
+	if p.run == "" || len(p.kept) == 0 && len(p.events) == 0 {
+		return nil, &exitError{1, "no iterations are known here; see: ralph status"}
+	}
+	return p, nil
+}
+
+// readIterations folds the events of a run, rotated files included.
+func readIterations(path, run string) (map[int]*iterationRow, error) {
+	rows := map[int]*iterationRow{}
+	old, err := filepath.Glob(strings.TrimSuffix(path, ".jsonl") + "-*.jsonl")
+	if err != nil {
+		return nil, fmt.Errorf("find events: %w", err)
+	}
+	for _, name := range append(old, path) { // the names hold the time
+		file, err := os.Open(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read events: %w", err)
+		}
+		err = foldEvents(file, run, rows)
+		file.Close()
+		if err != nil {
+			return nil, fmt.Errorf("read events: %w", err)
+		}
+	}
+	return rows, nil
+}
+
+func foldEvents(in io.Reader, run string, rows map[int]*iterationRow) error {
+	lines := bufio.NewReaderSize(in, 1<<16)
+	for {
+		line, err := lines.ReadBytes('\n')
+		var e state.Event
+		if wanted(line) && json.Unmarshal(line, &e) == nil && e.Run == run && e.Iteration > 0 {
+			foldEvent(e, rows)
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// wanted saves the decoding of most lines: the agent's words and tools.
+func wanted(line []byte) bool {
+	for _, k := range []state.Kind{state.KindIterationStart, state.KindIterationEnd, state.KindGate} {
+		if bytes.Contains(line[:min(len(line), 200)], []byte(`"kind":"`+k+`"`)) {
+			return true
+		}
+	}
+	return false
+}
+
+func foldEvent(e state.Event, rows map[int]*iterationRow) {
+	row := rows[e.Iteration]
+	if row == nil || e.Kind == state.KindIterationStart { // a retry begins it again
+		row = &iterationRow{Run: e.Run, Iteration: e.Iteration, Checks: map[string]bool{}}
+		rows[e.Iteration] = row
+	}
+	switch {
+	case e.Kind == state.KindIterationStart:
+		row.Task = e.Text
+	case e.Kind == state.KindGate && e.Tool != nil:
+		row.Checks[e.Tool.Name] = !e.Error
+	case e.Kind == state.KindIterationEnd && e.End != nil:
+		row.Ended, row.Outcome, row.Rule, row.Reason = e.Time, e.End.Outcome, e.End.Rule, e.End.Reason
+		row.Files, row.Seconds = e.End.Files, e.End.Duration.Seconds()
+		if e.Usage != nil {
+			row.CostUSD = e.Usage.CostUSD
+		}
+	}
+}
+
+// rows joins events and kept states; where both know a fact, the event counts.
+func (p *past) rows() []iterationRow {
+	for _, k := range p.kept {
+		if k.Start {
+			continue
+		}
+		row := p.events[k.Iteration]
+		if row == nil {
+			row = &iterationRow{Run: k.Run, Iteration: k.Iteration, Ended: k.Time, Task: k.Task, Outcome: k.Outcome, Rule: k.Rule,
+				Checks: k.Checks, Files: k.Files, CostUSD: k.CostUSD}
+			p.events[k.Iteration] = row
+		}
+		row.State, row.LeftOut = k.OID, k.LeftOut
+	}
+	var all []iterationRow
+	for _, row := range p.events {
+		all = append(all, *row)
+	}
+	slices.SortFunc(all, func(x, y iterationRow) int { return x.Iteration - y.Iteration })
+	return all
+}
+
+func (a *app) iterations(ctx context.Context, run string, asJSON bool) error {
+	p, err := a.past(ctx, run)
+	if err != nil {
+		return err
+	}
+	rows := p.rows()
+	if asJSON {
+		enc := json.NewEncoder(a.out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(rows)
+	}
+	a.say("run %s", p.run)
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "N\tENDED\tOUTCOME\tCHECKS\tFILES\tCOST\tSTATE\tTASK")
+	for _, row := range rows {
+		ended, kept := "running", "-"
+		if !row.Ended.IsZero() {
+			ended = row.Ended.Local().Format("Jan 2 15:04:05")
+		}
+		if row.State != "" {
+			kept = row.State[:10]
+		}
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%.2f\t%s\t%s\n", row.Iteration, ended, row.Outcome, checkText(row.Checks), row.Files, row.CostUSD, kept, oneLine(row.Task))
+	}
+	return w.Flush()
+}
+
+// checkText names the failed checks.
+func checkText(checks map[string]bool) string {
+	var failed []string
+	for name, passed := range checks {
+		if !passed {
+			failed = append(failed, name)
+		}
+	}
+	slices.Sort(failed)
+	switch {
+	case len(checks) == 0:
+		return "-"
+	case len(failed) == 0:
+		return fmt.Sprintf("%d passed", len(checks))
+	}
+	return inert("failed: " + strings.Join(failed, ", "))
+}
+
+func oneLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(inert(s)), "\n")
+	if r := []rune(strings.ReplaceAll(s, "\t", " ")); len(r) > 60 {
+		return string(r[:57]) + "..."
+	}
+	return s
+}
+
+// end is the kept state at the end of an iteration; of 0 the start of the run.
+func (p *past) end(n int) (git.Kept, error) {
+	for _, k := range p.kept {
+		switch {
+		case k.Iteration == n && !k.Start:
+			return k, nil
+		case n == 0 && k.Start:
+			return k, nil
+		case n == 0 && k.Base != "":
+			return git.Kept{OID: k.Base, State: git.State{Run: k.Run, Start: true}}, nil
+		}
+	}
+	return git.Kept{}, usageError("no state of iteration %d of run %s is kept; see: ralph iterations", n, p.run)
+}
+
+func (p *past) number(text string) (git.Kept, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return git.Kept{}, usageError("%q is not the number of an iteration; see: ralph iterations", text)
+	}
+	return p.end(n)
+}
+
+func (a *app) diff(ctx context.Context, run, arg string, stat bool) error {
+	p, err := a.past(ctx, run)
+	if err != nil {
+		return err
+	}
+	first, second, isRange := strings.Cut(arg, "..")
+	to, err := p.number(first)
+	if err != nil {
+		return err
+	}
+	from := to.Base
+	if isRange {
+		from = to.OID
+		if to, err = p.number(second); err != nil {
+			return err
+		}
+	}
+	if from == "" {
+		return usageError("the state before iteration %s is not known", first)
+	}
+	var options []string
+	if stat {
+		options = append(options, "--stat")
+	}
+	patch, err := history.Diff(ctx, p.dir, [2]string{from, to.OID}, options...)
+	if err != nil {
+		return err
+	}
+	if a.isTerminal() {
+		patch = inert(patch) // elsewhere a program reads it
+	}
+	_, err = io.WriteString(a.out, patch)
+	return err
+}
+
+func (a *app) undo(ctx context.Context, run, arg string, yes bool) error {
+	p, err := a.past(ctx, run)
+	if err != nil {
+		return err
+	}
+	k, err := p.number(arg)
+	if err != nil {
+		return err
+	}
+	if owner, alive := state.Open(filepath.Join(p.dir, state.DirName)).Owner(); alive {
+		return &state.LockedError{Owner: owner}
+	}
+	u, err := history.PlanUndo(ctx, p.dir, k, p.last)
+	if err != nil {
+		return err
+	}
+	how := "as a new commit"
+	if len(u.Uncommitted) > 0 {
+		how = "in the work tree, without a commit: this holds work of the loop that is not committed"
+	}
+	a.say("undo of iteration %d of run %s changes %d files, %s:", k.Iteration, p.run, len(u.Files), how)
+	for _, f := range u.Files {
+		a.say("  %s", inert(f))
+	}
+	if !yes && !isatty.IsTerminal(a.in.Fd()) {
+		return usageError("nobody can be asked here; agree with: ralph undo %s --yes", arg)
+	}
+	if !yes && !a.agreed("Do it? [y/N] ") {
+		return &exitError{1, "nothing was changed"}
+	}
+	done, err := u.Do(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range done.Refused {
+		a.say("not committed: %s %s", inert(r.File), r.Why)
+	}
+	if done.OID == "" {
+		a.say("undone in the work tree; see: git status")
+		return nil
+	}
+	a.say("undone in commit %s; take it back with: git revert %[1]s", done.OID[:10])
+	return nil
+}
+
+// agreed asks the person at the terminal.
+func (a *app) agreed(question string) bool {
+	fmt.Fprint(a.err, question)
+	answer, _ := bufio.NewReader(a.in).ReadString('\n')
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes"
+}

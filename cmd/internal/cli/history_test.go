@@ -1,0 +1,329 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ralph/ptyexec"
+	"ralph/runner"
+	"ralph/runner/git"
+	"ralph/state"
+)
+
+// init: the checks of these tests are children, and this binary is their guard.
+func init() { ptyexec.Init() }
+
+// pastWorld is a project with a run of three iterations behind it. Iteration 1
+// adds one.txt and commits it, 2 breaks good.txt, 3 adds three.txt without a
+// commit. Everything of the user's git is isolated.
+type pastWorld struct {
+	*app
+	t        *testing.T
+	out, err bytes.Buffer
+}
+
+const pastRun = "20260102-030405-abcd"
+
+func newPastWorld(t *testing.T) *pastWorld {
+	t.Helper()
+	home := t.TempDir()
+	for k, v := range map[string]string{"HOME": home, "XDG_CONFIG_HOME": home, "GIT_CONFIG_GLOBAL": filepath.Join(home, "gitconfig"), "GIT_CONFIG_NOSYSTEM": "1"} {
+		t.Setenv(k, v)
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = null.Close() })
+	w := &pastWorld{t: t}
+	w.app = &app{in: null, out: &w.out, err: &w.err, env: os.Environ(), dir: t.TempDir(), started: true}
+	w.git("init", "-q", "-b", "main")
+	w.git("config", "user.name", "Ann")
+	w.git("config", "user.email", "ann@example.org")
+	w.write(".ralph/.gitignore", state.Gitignore)
+	w.write("good.txt", "good\n")
+	w.git("add", "-A")
+	w.git("commit", "-q", "-m", "first")
+
+	k, ok := git.NewKeeper(w.dir)
+	if !ok {
+		t.Fatal("no repository")
+	}
+	base := w.keep(k, git.State{Run: pastRun, Iteration: 1, Start: true})
+	w.write("one.txt", "one\n")
+	w.git("add", "-A")
+	w.git("commit", "-q", "-m", "one")
+	base = w.keep(k, git.State{Run: pastRun, Iteration: 1, Base: base})
+	w.write("good.txt", "bad\n")
+	w.git("commit", "-q", "-am", "two")
+	base = w.keep(k, git.State{Run: pastRun, Iteration: 2, Base: base})
+	w.write("three.txt", "three\n")
+	w.keep(k, git.State{Run: pastRun, Iteration: 3, Base: base, Outcome: "completed-turn", Task: "T3 third", Files: 1, CostUSD: 0.5, Checks: map[string]bool{"test": false}})
+	w.events()
+	return w
+}
+
+func (w *pastWorld) keep(k *git.Keeper, s git.State) string {
+	w.t.Helper()
+	snap, err := git.Observe(context.Background(), w.dir)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	oid, err := k.Keep(context.Background(), snap, s)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return oid
+}
+
+// events tell of iterations 1, which was tried twice, and 2.
+func (w *pastWorld) events() {
+	var b strings.Builder
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, e := range []state.Event{
+		{Kind: state.KindIterationStart, Iteration: 1, Text: "T1 first"},
+		{Kind: state.KindGate, Iteration: 1, Tool: &state.Tool{Name: "lint"}, Error: true},
+		{Kind: state.KindIterationStart, Iteration: 1, Text: "T1 first"},
+		{Kind: state.KindText, Iteration: 1, Text: strings.Repeat("x", 100_000) + `"kind":"iteration_end"`},
+		{Kind: state.KindGate, Iteration: 1, Tool: &state.Tool{Name: "test"}},
+		{Kind: state.KindIterationEnd, Iteration: 1, Usage: &state.Usage{CostUSD: 0.25}, End: &state.End{Outcome: "completed-turn", Rule: "continue", Files: 1, Duration: 2 * time.Second}},
+		{Kind: state.KindIterationStart, Iteration: 2, Text: "T2 second"},
+		{Kind: state.KindGate, Iteration: 2, Tool: &state.Tool{Name: "test"}, Error: true},
+		{Kind: state.KindIterationEnd, Iteration: 2, End: &state.End{Outcome: "completed-turn", Rule: "gate_failed", Files: 1}},
+		{Kind: state.KindIterationEnd, Iteration: 9, Run: "another", End: &state.End{}},
+	} {
+		e.Time = at
+		if e.Run == "" {
+			e.Run = pastRun
+		}
+		data, err := json.Marshal(e)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		b.Write(append(data, '\n'))
+	}
+	w.write(".ralph/events.jsonl", b.String()+`{"torn":`)
+}
+
+func (w *pastWorld) write(name, text string) {
+	w.t.Helper()
+	path := filepath.Join(w.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *pastWorld) git(args ...string) string {
+	w.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = w.dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		w.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimRight(string(out), "\n")
+}
+
+// do runs a verb and returns its exit code and all that it printed.
+func (w *pastWorld) do(args ...string) (int, string) {
+	w.t.Helper()
+	w.out.Reset()
+	w.err.Reset()
+	for _, c := range w.historyCommands() {
+		if c.Name() == args[0] {
+			c.SetArgs(args[1:])
+			c.SilenceErrors, c.SilenceUsage = true, true
+			code := w.report("ralph", c.ExecuteContext(context.Background()))
+			return code, w.out.String() + w.err.String()
+		}
+	}
+	w.t.Fatalf("no verb %q", args[0])
+	return 0, ""
+}
+
+func (w *pastWorld) want(code int, text string, args ...string) string {
+	w.t.Helper()
+	got, out := w.do(args...)
+	if got != code || !strings.Contains(out, text) {
+		w.t.Errorf("ralph %v: exit code %d, want %d with %q\n%s", args, got, code, text, out)
+	}
+	return out
+}
+
+func TestIterations_eventsAndKeptStates_areJoined(t *testing.T) {
+	w := newPastWorld(t)
+	_, out := w.do("iterations", "--json")
+	var rows []iterationRow
+	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != 3 {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for i := range rows {
+		if rows[i].State != w.git("rev-parse", fmt.Sprintf("refs/ralph/%s/%d", pastRun, i+1)) {
+			t.Errorf("state of %d: %q", i+1, rows[i].State)
+		}
+		rows[i].State, rows[i].Ended = "", time.Time{}
+	}
+	want := []iterationRow{
+		{Run: pastRun, Iteration: 1, Task: "T1 first", Outcome: "completed-turn", Rule: "continue", Checks: map[string]bool{"test": true}, Files: 1, CostUSD: 0.25, Seconds: 2},
+		{Run: pastRun, Iteration: 2, Task: "T2 second", Outcome: "completed-turn", Rule: "gate_failed", Checks: map[string]bool{"test": false}, Files: 1},
+		{Run: pastRun, Iteration: 3, Task: "T3 third", Outcome: "completed-turn", Checks: map[string]bool{"test": false}, Files: 1, CostUSD: 0.5},
+	}
+	if d := cmp.Diff(want, rows); d != "" {
+		t.Error(d)
+	}
+	text := w.want(0, "failed: test", "iterations")
+	if lines := strings.Split(strings.TrimSpace(text), "\n"); len(lines) != 5 {
+		t.Errorf("%d lines:\n%s", len(lines), text)
+	}
+}
+
+func TestIterations_nothingKnown_saysSo(t *testing.T) {
+	w := newPastWorld(t)
+	w.want(1, "no iterations are known", "iterations", "--run", "nope")
+}
+
+func TestDiff_iterationOrRange_isAPatch(t *testing.T) {
+	w := newPastWorld(t)
+	for _, tc := range []struct {
+		arg  string
+		has  []string
+		not  []string
+		code int
+	}{
+		{"1", []string{"+one"}, []string{"bad"}, 0},
+		{"2", []string{"-good", "+bad"}, []string{"one.txt"}, 0},
+		{"3", []string{"+three"}, []string{"good.txt"}, 0},
+		{"1..3", []string{"+bad", "+three"}, []string{"one.txt"}, 0},
+		{"0..2", []string{"+one", "+bad"}, []string{"three"}, 0},
+		{"4", []string{"no state of iteration 4"}, nil, runner.ExitUsage},
+		{"x", []string{"not the number"}, nil, runner.ExitUsage},
+		{"1..", []string{"not the number"}, nil, runner.ExitUsage},
+	} {
+		code, out := w.do("diff", tc.arg)
+		for _, text := range tc.has {
+			if !strings.Contains(out, text) {
+				t.Errorf("diff %s: no %q in\n%s", tc.arg, text, out)
+			}
+		}
+		for _, text := range tc.not {
+			if strings.Contains(out, text) {
+				t.Errorf("diff %s: %q in\n%s", tc.arg, text, out)
+			}
+		}
+		if code != tc.code {
+			t.Errorf("diff %s: exit code %d", tc.arg, code)
+		}
+	}
+	w.want(0, "good.txt | 2 +-", "diff", "--stat", "2")
+}
+
+func TestUndo_committedWork_becomesANewCommitOfItsFilesOnly(t *testing.T) {
+	w := newPastWorld(t)
+	w.write("mine.txt", "mine\n")
+	w.git("add", "mine.txt")
+	w.want(runner.ExitUsage, "--yes", "undo", "2")
+	head := w.git("rev-parse", "HEAD")
+	w.want(0, "undone in commit", "undo", "2", "--yes")
+	for _, check := range [][2]string{
+		{"good", w.git("show", "HEAD:good.txt")},
+		{"good.txt", w.git("show", "--format=", "--name-only")},
+		{head, w.git("rev-parse", "HEAD^")},
+		{"A  mine.txt\n?? three.txt", w.git("status", "--porcelain")},
+		{"Ralph-Undo: " + pastRun + "/2", w.git("log", "-1", "--format=%(trailers:only)")},
+	} {
+		if check[0] != strings.TrimSpace(check[1]) && check[0] != check[1] {
+			t.Errorf("got %q, want %q", check[1], check[0])
+		}
+	}
+}
+
+func TestUndo_workThatIsNotCommitted_changesTheWorkTree(t *testing.T) {
+	w := newPastWorld(t)
+	head := w.git("rev-parse", "HEAD")
+	w.want(0, "in the work tree", "undo", "3", "--yes")
+	if got := w.git("status", "--porcelain") + w.git("rev-parse", "HEAD"); got != head {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestUndo_impossible_isRefusedInOneLineAndChangesNothing(t *testing.T) {
+	for name, tc := range map[string]struct {
+		make func(w *pastWorld)
+		arg  string
+		want string
+	}{
+		"user changed the file":  {func(w *pastWorld) { w.write("good.txt", "the user's\n") }, "2", "good.txt"},
+		"user changed new file":  {func(w *pastWorld) { w.write("three.txt", "the user's\n") }, "3", "three.txt"},
+		"user removed new file":  {func(w *pastWorld) { _ = os.Remove(filepath.Join(w.dir, "three.txt")) }, "3", "later changes"},
+		"later commit stands on": {func(w *pastWorld) { w.write("good.txt", "other\n"); w.git("commit", "-qam", "x") }, "2", "later changes"},
+		"base is pruned": {func(w *pastWorld) {
+			w.git("update-ref", "-d", "refs/ralph/"+pastRun+"/1-start")
+			w.git("gc", "-q", "--prune=now")
+		}, "1", "no longer kept"},
+		"detached": {func(w *pastWorld) { w.git("checkout", "-q", "--detach") }, "2", "git switch"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newPastWorld(t)
+			tc.make(w)
+			before := w.git("status", "--porcelain") + w.git("rev-parse", "HEAD")
+			out := w.want(1, tc.want, "undo", tc.arg, "--yes")
+			if strings.Count(out, "\n") != 1 {
+				t.Errorf("%q", out)
+			}
+			if after := w.git("status", "--porcelain") + w.git("rev-parse", "HEAD"); after != before {
+				t.Errorf("changed: %q, before %q", after, before)
+			}
+		})
+	}
+}
+
+func TestUndo_runnerAlive_isLocked(t *testing.T) {
+	w := newPastWorld(t)
+	writer, _, err := state.Acquire(filepath.Join(w.dir, state.DirName), state.Owner{PID: os.Getpid(), RunID: "x", StartedAt: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Release()
+	w.want(runner.ExitLocked, "", "undo", "2", "--yes")
+}
+
+func TestBisect_command_findsTheIterationThatBrokeIt(t *testing.T) {
+	w := newPastWorld(t)
+	w.write("good.txt", "the user's change does not matter\n")
+	status := w.git("status", "--porcelain")
+	out := w.want(0, "iteration 2 broke it", "bisect", "--", "grep", "-q", "good", "good.txt")
+	if !strings.Contains(out, "at the start") || !strings.Contains(out, "passes") {
+		t.Error(out)
+	}
+	if got := w.git("status", "--porcelain"); got != status {
+		t.Errorf("status %q, before %q", got, status)
+	}
+}
+
+func TestBisect_nothingToFind_saysWhy(t *testing.T) {
+	w := newPastWorld(t)
+	w.want(0, "passes in the last kept state", "bisect", "--", "true")
+	w.want(0, "fails in the first kept state", "bisect", "--", "false")
+	w.want(1, "cannot run", "bisect", "--", "no-such-program-anywhere")
+	w.want(runner.ExitUsage, `no check is named "nope"`, "bisect", "nope")
+	w.want(runner.ExitUsage, "one check", "bisect", "a", "b")
+}
+
+func TestBisect_dependenciesThatGitIgnores_areBorrowed(t *testing.T) {
+	w := newPastWorld(t)
+	w.write("node_modules/dep/index.js", "x")
+	w.want(0, "iteration 3 broke it", "bisect", "--", "test -f node_modules/dep/index.js && ! test -f three.txt")
+}

@@ -1,0 +1,249 @@
+package drill
+
+import (
+	"cmp"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"ralph/runner"
+	"ralph/runner/agent"
+)
+
+var update = flag.Bool("update", false, "choose the recordings again")
+
+const source = "../../../runner/agent/testdata"
+
+// maxOutput keeps long recordings out of the program.
+const maxOutput = 24 << 10
+
+func TestRecordings_areThoseOfPackageAgent(t *testing.T) {
+	var want strings.Builder
+	for _, r := range choose(t) {
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Write(append(data, '\n'))
+	}
+	if *update {
+		if err := os.WriteFile("recordings.jsonl", []byte(want.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if want.String() != lines {
+		t.Error("recordings.jsonl is stale; run: go test ./cmd/internal/drill -update")
+	}
+}
+
+// choose takes for each class and agent the recording that shows most: of a
+// limit its end, of a good turn some work, then the format that the row asks
+// for, then the shortest.
+func choose(t *testing.T) []Recording {
+	t.Helper()
+	table, err := os.ReadFile(filepath.Join(source, "golden.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type key struct{ class, agent string }
+	best := map[key]candidate{}
+	for line := range strings.Lines(string(table)) {
+		f := strings.Split(line, "\t")
+		if f[0] == "recording" {
+			continue
+		}
+		for _, name := range []string{f[1], string(agent.FormatText)} {
+			k := key{f[2], name}
+			if c, ok := candidateOf(t, f[0], agent.Class(f[2]), name); ok && (best[k].Output == "" || better(c, best[k])) {
+				best[k] = c
+			}
+		}
+	}
+	var all []Recording
+	for _, c := range best {
+		all = append(all, c.Recording)
+	}
+	slices.SortFunc(all, func(a, b Recording) int {
+		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Agent, b.Agent))
+	})
+	return all
+}
+
+type candidate struct {
+	Recording
+	rank int
+}
+
+func better(a, b candidate) bool {
+	return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(len(a.Output), len(b.Output)), cmp.Compare(a.Name, b.Name)) < 0
+}
+
+func candidateOf(t *testing.T, name string, class agent.Class, row string) (candidate, bool) {
+	t.Helper()
+	out, err := os.ReadFile(filepath.Join(source, "recordings", name+".out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	meta, err := os.ReadFile(filepath.Join(source, "recordings", name+".meta.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// They were made in two sittings of one morning.
+	at := time.Date(2026, 11, 20, 4, 0, 0, 0, time.UTC)
+	if strings.HasPrefix(name, "pty-") {
+		at = at.Add(90 * time.Minute)
+	}
+	r := Recording{Class: class, Agent: row, Name: name, Recorded: at, Output: string(out)}
+	if err := json.Unmarshal(meta, &r); err != nil {
+		t.Fatal(err)
+	}
+	s, err := agent.Lookup(row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out) == 0 || len(out) > maxOutput || !utf8.Valid(out) || row == "text" && strings.Contains(string(out), `{"`) {
+		return candidate{}, false
+	}
+	tr := decode(s, r)
+	o := s.Classify(tr, r.Exit(), at)
+	if o.Class != class {
+		return candidate{}, false
+	}
+	c := candidate{Recording: r}
+	signal, _ := agent.ParseSignal(tr.Final)
+	cutOff := r
+	cutOff.end = &ending{keep: keepUnfinished}
+	switch {
+	case class == agent.ClassUsageLimit && !o.ResetsAt.IsZero(),
+		class == agent.ClassCompletedTurn && decode(s, cutOff).ToolCalls > 0 && !signal.Exit:
+		c.rank += 2
+	}
+	if tr.Rejected != nil {
+		c.rank++
+	}
+	if strings.Contains(name, "claude10") || strings.Contains(name, "claude20") {
+		c.rank-- // old builds
+	}
+	if usual := slices.IndexFunc(s.Args, func(a string) bool { return strings.Contains(a, "json") }); usual >= 0 && slices.Contains(r.Args, s.Args[usual]) {
+		c.rank++
+	}
+	return c, true
+}
+
+func options() runner.Options {
+	return runner.Options{NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2, OutputDeclineThreshold: 70,
+		CompletionClaims: 2, CallsPerHour: 100, OnLimit: "wait", Timeout: 15 * time.Minute}
+}
+
+func TestPlay_everyRecordingAndStagedEnd_getsItsClass(t *testing.T) {
+	now := time.Date(2031, 2, 3, 10, 0, 0, 0, time.Local)
+	played := map[string]int{}
+	for _, s := range agent.Specs() {
+		for _, c := range agent.Classes() {
+			r, ok := Find(c.Class, s)
+			if !ok {
+				continue
+			}
+			played[s.Name]++
+			scene := Play(r, Setting{Spec: s, Options: options(), Now: now})
+			if scene.Outcome.Class != c.Class {
+				t.Errorf("%s as %s (%s, %q): %q, %s", c.Class, s.Name, r.Name, r.Staged(), scene.Outcome.Class, scene.Outcome.Reason)
+			}
+			if scene.Outcome.Reason == "" || scene.Decision.Rule == "" {
+				t.Errorf("%s as %s: %+v", c.Class, s.Name, scene)
+			}
+			d := scene.Decision
+			if !d.Until.IsZero() && (d.Until.Before(now) || d.Until.After(now.AddDate(0, 0, 8))) {
+				t.Errorf("%s as %s: until %s", c.Class, s.Name, d.Until)
+			}
+			infrastructure := c.Class.Transient() || d.Rule == "usage_limit" || d.Rule == "agent_unusable" || c.Class == agent.ClassStaleSession
+			if infrastructure != (len(scene.Counted) == 0) && !c.Class.Success() {
+				t.Errorf("%s as %s counts %q", c.Class, s.Name, scene.Counted)
+			}
+		}
+	}
+	for _, s := range agent.Specs() {
+		if played[s.Name] < 10 {
+			t.Errorf("%s: %d classes", s.Name, played[s.Name])
+		}
+	}
+	t.Log(played)
+}
+
+func scene(t *testing.T, class agent.Class, name string, change func(*Setting)) Scene {
+	t.Helper()
+	s, err := agent.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, ok := Find(class, s)
+	if !ok {
+		t.Fatalf("no %s of %s", class, name)
+	}
+	set := Setting{Spec: s, Options: options(), Now: time.Date(2031, 2, 3, 10, 0, 0, 0, time.Local)}
+	if change != nil {
+		change(&set)
+	}
+	return Play(r, set)
+}
+
+func TestPlay_limit_isOverAsLongAfterNowAsRecorded(t *testing.T) {
+	now := time.Date(2031, 2, 3, 10, 0, 0, 0, time.Local)
+	got := scene(t, agent.ClassUsageLimit, "claude", nil)
+	if got.Decision.Action != runner.ActionWait || got.Outcome.ResetsAt.IsZero() || !got.Outcome.Limit.ResetsAt.Equal(got.Outcome.ResetsAt) {
+		t.Fatalf("%+v", got)
+	}
+	if left := got.Decision.Until.Sub(now); left < time.Minute || left > 24*time.Hour {
+		t.Errorf("waits %s", left)
+	}
+	stop := scene(t, agent.ClassUsageLimit, "claude", func(s *Setting) { s.Options.OnLimit = "stop" })
+	if stop.Decision.Exit != runner.ExitLimited {
+		t.Errorf("on-limit stop: %+v", stop.Decision)
+	}
+	other := scene(t, agent.ClassUsageLimit, "claude", func(s *Setting) { s.Fallback = "codex" })
+	if other.Decision.Action != runner.ActionRetry || !strings.Contains(other.Decision.Reason, "codex") {
+		t.Errorf("with a fallback: %+v", other.Decision)
+	}
+}
+
+func TestPlay_denial_isAnsweredByTheUsersOwnThreshold(t *testing.T) {
+	got := scene(t, agent.ClassPermissionDenied, "claude", nil)
+	if got.Decision.Action != runner.ActionContinue || !slices.Contains(got.Counted, "breaker: denied 1 of 2") {
+		t.Errorf("%+v", got)
+	}
+	got = scene(t, agent.ClassPermissionDenied, "claude", func(s *Setting) { s.Options.DenialThreshold = 1 })
+	if got.Decision.Exit != runner.ExitHalted || got.Decision.Rule != "permission_denied" {
+		t.Errorf("%+v", got.Decision)
+	}
+}
+
+func TestPlay_patternOfTheUser_changesTheReading(t *testing.T) {
+	got := scene(t, agent.ClassCrash, "amp", func(s *Setting) {
+		s.Spec.Patterns = append(s.Spec.Patterns, agent.Pattern{Class: agent.ClassAuth, Match: `.+`})
+	})
+	if got.Outcome.Class != agent.ClassAuth || got.Decision.Exit != runner.ExitAgent {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestFind_ownAgents_playThoseOfTheSameFormat(t *testing.T) {
+	for format, want := range map[agent.Format]string{agent.FormatClaude: "claude", agent.FormatCodex: "codex", agent.FormatText: "text"} {
+		r, ok := Find(agent.ClassAuth, agent.Spec{Name: "mine", Format: format})
+		if !ok || r.Agent != want {
+			t.Errorf("%s: %q", format, r.Agent)
+		}
+	}
+	if r, ok := Find(agent.ClassMaxBudget, agent.Spec{Name: "codex", Format: agent.FormatCodex}); ok {
+		t.Errorf("codex has no budget, yet: %+v", r)
+	}
+	if r, ok := Find(agent.ClassMaxBudget, agent.Spec{Name: "amp", Format: agent.FormatClaude}); ok {
+		t.Errorf("amp has recordings of its own, yet: %+v", r.Name)
+	}
+}

@@ -1,0 +1,135 @@
+package drill
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ralph/ptyexec"
+	"ralph/runner"
+	"ralph/runner/agent"
+	"ralph/runner/task"
+	"ralph/state"
+)
+
+// Setting is the user's own configuration and the moment of the drill.
+type Setting struct {
+	Spec     agent.Spec
+	Options  runner.Options
+	Fallback string // an agent that would be free under a limit; empty: none
+	Now      time.Time
+}
+
+// Scene is what came of a call, and what a run would do about it.
+type Scene struct {
+	Outcome  agent.Outcome // times are moved, as if the call had ended at Setting.Now
+	Decision runner.Decision
+	// Counted names what the call costs besides money; nil: nothing.
+	Counted []string
+	Usage   state.Usage
+	Session string
+}
+
+// Play reads a recording as a run would: the first call of a run whose plan has
+// open tasks, which changed a file where the agent used a tool.
+func Play(r Recording, s Setting) Scene {
+	t := decode(s.Spec, r)
+	o := s.Spec.Classify(t, r.Exit(), r.Recorded.UTC())
+	move(&o, s.Now.Sub(r.Recorded))
+	return Answer(t, o, r.Exit(), s)
+}
+
+// Answer decides on a call that ended just now.
+func Answer(t *agent.Transcript, o agent.Outcome, exit ptyexec.Exit, s Setting) Scene {
+	plan := runner.PlanFacts{Known: true, Total: 2, Remaining: 2, Print: "open"}
+	it := runner.Iteration{
+		Number: 1, Task: task.Task{ID: "1", Title: "a task"}, Agent: s.Spec.Name, Outcome: o, Before: plan, After: plan,
+		ToolCalls: t.ToolCalls, FinalBytes: len(t.Final), Usage: t.Usage, Duration: exit.Duration,
+	}
+	it.Signal, it.Signalled = agent.ParseSignal(t.Final)
+	for _, d := range t.Denials {
+		switch {
+		case agent.Asks(d):
+		case agent.Compound(d, s.Options.AllowedTools):
+			it.Advised = append(it.Advised, d)
+		default:
+			it.Denied = append(it.Denied, d)
+		}
+	}
+	if t.ToolCalls > len(t.Denials) {
+		it.Change.Count = 1
+	}
+	before := runner.Memory{Breaker: state.Breaker{State: state.BreakerClosed}}
+	after := before.After(it, s.Options, s.Now)
+	f := runner.Facts{It: it, Memory: after, Options: s.Options, Plan: plan, HadPlan: true, Started: s.Now, Now: s.Now, Fallback: s.Fallback}
+	if o.Class == agent.ClassUsageLimit || o.Class == agent.ClassSpendLimit {
+		f.LimitedUntil = runner.LimitEnd(o, s.Now)
+	}
+	return Scene{Outcome: o, Decision: runner.Decide(f), Counted: counted(after, s.Options), Usage: t.Usage, Session: t.Session}
+}
+
+// counted names the counters that the call has moved.
+func counted(m runner.Memory, o runner.Options) []string {
+	var all []string
+	if m.Iterations > 0 {
+		all = append(all, "an iteration", "an attempt of its task")
+	}
+	for _, c := range []struct {
+		name     string
+		n, bound int
+	}{
+		{"no progress", m.Breaker.NoProgress, o.NoProgressThreshold}, {"same error", m.Breaker.SameError, o.SameErrorThreshold},
+		{"denied", m.Breaker.PermissionDenials, o.DenialThreshold},
+	} {
+		if c.n > 0 {
+			all = append(all, fmt.Sprintf("breaker: %s %d of %d", c.name, c.n, c.bound))
+		}
+	}
+	return all
+}
+
+// decode folds as much of the output as the end of the recording keeps.
+func decode(s agent.Spec, r Recording) *agent.Transcript {
+	keep := keepAll
+	if r.end != nil {
+		keep = r.end.keep
+	}
+	t := &agent.Transcript{}
+	if keep == keepNothing {
+		return t
+	}
+	output := r.Output
+	if keep == keepUnfinished {
+		output = unfinished(s, output)
+	}
+	d := s.NewDecoder(t.Add)
+	_, _ = d.Write([]byte(output)) // never fails
+	d.Close()
+	return t
+}
+
+// unfinished is the output before the record that ends the turn.
+func unfinished(s agent.Spec, output string) string {
+	d := s.NewDecoder(func(state.Event) {})
+	var b strings.Builder
+	for line := range strings.Lines(output) {
+		_, _ = d.Write([]byte(line)) // never fails
+		if d.Final() {
+			break
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// move shifts what the recording says about time.
+func move(o *agent.Outcome, by time.Duration) {
+	if !o.ResetsAt.IsZero() {
+		o.ResetsAt = o.ResetsAt.Add(by)
+	}
+	if o.Limit != nil && !o.Limit.ResetsAt.IsZero() {
+		l := *o.Limit
+		l.ResetsAt = l.ResetsAt.Add(by)
+		o.Limit = &l
+	}
+}

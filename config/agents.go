@@ -1,0 +1,279 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"mvdan.cc/sh/v3/syntax"
+
+	"ralph/runner/agent"
+)
+
+// agentsKey is the key of config.yaml under which the user's own agents stand.
+const agentsKey = "agents"
+
+// Keys of an agent's row besides those that package agent names.
+const (
+	outputPty  = "pty"
+	outputPipe = "pipe"
+)
+
+func agentKeys() []string {
+	return []string{agent.FieldCommand, agent.FieldPrompt, agent.FieldFormat, agent.FieldOutput, agent.FieldResume, agent.FieldModel,
+		agent.FieldAllowed, agent.FieldBypass, agent.FieldVersion, agent.FieldEnv, agent.FieldPatterns}
+}
+
+// agentRow is an agent of the user's own.
+type agentRow struct {
+	custom agent.Custom
+	spec   agent.Spec
+	source Source
+}
+
+// Agents returns the user's own agents, in the order of the files.
+func (c *Config) Agents() []agent.Spec {
+	var specs []agent.Spec
+	for _, row := range c.agents {
+		specs = append(specs, row.spec)
+	}
+	return specs
+}
+
+// Spec returns the agent of that name, built in or the user's own. The error
+// names all of them.
+func (c *Config) Spec(name string) (agent.Spec, error) { return agent.Find(name, c.Agents()) }
+
+// AgentSource returns where the row of an agent stands; the zero Source, whose
+// Kind is empty, for one that is built in.
+func (c *Config) AgentSource(name string) Source {
+	for _, row := range c.agents {
+		if row.spec.Name == name {
+			return row.source
+		}
+	}
+	return Source{}
+}
+
+// addAgent overlays a row: the project's replaces the user's of the same name.
+func (c *Config) addAgent(row agentRow) []Warning {
+	i := slices.IndexFunc(c.agents, func(o agentRow) bool { return o.spec.Name == row.spec.Name })
+	if i < 0 {
+		c.agents = append(c.agents, row)
+		return nil
+	}
+	old := c.agents[i].source
+	c.agents[i] = row
+	return []Warning{warn(row.source.Where, "%s.%s replaces the one in %s", agentsKey, row.spec.Name, old.Where)}
+}
+
+// agentClaim shows what a row decides about programs, for a person and for the
+// hash of the consent. What only reads the agent's output is left out.
+func agentClaim(c agent.Custom) string {
+	text := fmt.Sprintf("%s.%s=%s", agentsKey, c.Name, showWords(c.Command))
+	if c.Prompt == agent.PromptArg {
+		text += " (prompt as an argument)"
+	}
+	for _, f := range []struct {
+		name string
+		args []string
+	}{{agent.FieldEnv, c.Env}, {agent.FieldResume, c.Resume}, {agent.FieldModel, c.Model}, {agent.FieldAllowed, c.Allowed},
+		{agent.FieldBypass, c.Bypass}, {agent.FieldVersion, c.Version}} {
+		if len(f.args) > 0 {
+			text += "; " + f.name + ": " + showWords(f.args)
+		}
+	}
+	return text
+}
+
+// showWords joins words so that no other words look the same.
+func showWords(words []string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,@%+{}"
+	shown := make([]string, len(words))
+	for i, w := range words {
+		if shown[i] = w; w == "" || strings.Trim(w, plain) != "" {
+			shown[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return oneLine(strings.Join(shown, " "))
+}
+
+// agents reads the rows under agents:.
+func (r *yamlReader) agents(node ast.Node) error {
+	switch n := node.(type) {
+	case *ast.NullNode:
+		return nil
+	case *ast.MappingNode:
+		for _, pair := range n.Values {
+			if err := r.agent(pair); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return r.refuse(node, agentsKey+" must hold a mapping for each agent, by its name, not "+describe(node))
+}
+
+// agent reads one row.
+func (r *yamlReader) agent(pair *ast.MappingValueNode) error {
+	if pair.Key.IsMergeKey() {
+		return r.refuse(pair.Key, "merge keys are not allowed")
+	}
+	name := pair.Key.GetToken().Value
+	path := agentsKey + "." + name
+	m, ok := pair.Value.(*ast.MappingNode)
+	if !ok {
+		return r.refuse(pair.Value, path+" must hold the keys "+strings.Join(agentKeys(), ", ")+", not "+describe(pair.Value))
+	}
+	c := agent.Custom{Name: name, Prompt: agent.PromptStdin, Format: agent.FormatText}
+	at := map[string]ast.Node{agent.FieldName: pair.Key}
+	for _, field := range m.Values {
+		key := field.Key.GetToken().Value
+		if at[key] = field.Value; field.Value.Type() == ast.NullType {
+			continue
+		}
+		if !slices.Contains(agentKeys(), key) {
+			r.warnings = append(r.warnings, warn(r.where(field.Key), "unknown key %s%s", quote(path+"."+key), didYouMean(nearest(key, agentKeys()))))
+			continue
+		}
+		if err := r.agentField(&c, key, path, field.Value); err != nil {
+			return err
+		}
+	}
+	if len(c.Command) > 0 && strings.Contains(c.Command[0], "/") && !filepath.IsAbs(c.Command[0]) {
+		c.Command[0] = filepath.Join(r.dir, c.Command[0])
+	}
+	spec, err := c.Spec()
+	if err != nil {
+		field := (*agent.FieldError)(nil)
+		where := ast.Node(pair.Key)
+		if errors.As(err, &field) && at[field.Field] != nil {
+			where = at[field.Field]
+		}
+		return r.refuse(where, path+": "+err.Error())
+	}
+	r.settings = append(r.settings, setting{agent: &agentRow{c, spec, Source{r.kind, r.where(pair.Key)}}})
+	return nil
+}
+
+func (r *yamlReader) agentField(c *agent.Custom, key, path string, node ast.Node) (err error) {
+	words := map[string]*[]string{agent.FieldCommand: &c.Command, agent.FieldResume: &c.Resume, agent.FieldModel: &c.Model,
+		agent.FieldAllowed: &c.Allowed, agent.FieldBypass: &c.Bypass, agent.FieldVersion: &c.Version}
+	path += "." + key
+	if list := words[key]; list != nil {
+		*list, err = r.words(path, node)
+		return err
+	}
+	switch key {
+	case agent.FieldEnv:
+		return r.entries(path, node, func(name, value string) { c.Env = append(c.Env, name+"="+value) })
+	case agent.FieldPatterns:
+		return r.entries(path, node, func(class, match string) {
+			if class == agent.PatternNone {
+				class = string(agent.ClassUnknown)
+			}
+			c.Patterns = append(c.Patterns, agent.Pattern{Class: agent.Class(class), Match: match})
+		})
+	}
+	text, ok := scalar(node)
+	switch {
+	case !ok || !printable(text):
+		return r.refuse(node, path+" must be one word, not "+describe(node))
+	case key == agent.FieldPrompt:
+		c.Prompt = agent.PromptBy(text)
+	case key == agent.FieldFormat:
+		c.Format = agent.Format(text)
+	case text != outputPty && text != outputPipe:
+		return r.refuse(node, fmt.Sprintf("%s: %s is not one of %s, %s", path, quote(text), outputPty, outputPipe))
+	default:
+		c.Pipe = text == outputPipe
+	}
+	return nil
+}
+
+// entries reads a mapping of texts, or of lists of texts.
+func (r *yamlReader) entries(path string, node ast.Node, add func(key, value string)) error {
+	m, ok := node.(*ast.MappingNode)
+	if !ok {
+		return r.refuse(node, path+" must hold keys and values, not "+describe(node))
+	}
+	for _, pair := range m.Values {
+		values := []ast.Node{pair.Value}
+		if list, ok := pair.Value.(*ast.SequenceNode); ok {
+			values = list.Values
+		}
+		for _, v := range values {
+			text, ok := scalar(v)
+			if !ok || !printable(text) {
+				return r.refuse(v, path+"."+pair.Key.GetToken().Value+" must be text on one line, not "+describe(v))
+			}
+			add(pair.Key.GetToken().Value, text)
+		}
+	}
+	return nil
+}
+
+// words reads a list of arguments, or a command line in the shell's quoting.
+func (r *yamlReader) words(path string, node ast.Node) ([]string, error) {
+	if list, ok := node.(*ast.SequenceNode); ok {
+		var words []string
+		for _, item := range list.Values {
+			text, ok := scalar(item)
+			if !ok || !printable(text) {
+				return nil, r.refuse(item, path+" must be a list of plain values, not of "+describe(item))
+			}
+			words = append(words, text)
+		}
+		return words, nil
+	}
+	text, ok := scalar(node)
+	if !ok {
+		return nil, r.refuse(node, path+" must be a command line or a list of its words, not "+describe(node))
+	}
+	words, problem := splitWords(text, r.env)
+	if problem != "" {
+		return nil, r.refuse(node, path+": "+problem)
+	}
+	return words, nil
+}
+
+// splitWords cuts a command line into words by the shell's quoting, and expands
+// ${NAME}. Everything else that a shell could do is a problem.
+func splitWords(text string, env map[string]string) (words []string, problem string) {
+	plain := quote(text) + " is not a plain command line: a program and its arguments, quoted where they hold spaces or signs"
+	if !printable(text) {
+		return nil, plain
+	}
+	// The first word keeps a reserved one, such as "time", from being read as such.
+	tree, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader("x "+text), "")
+	if err != nil || len(tree.Stmts) != 1 {
+		return nil, plain
+	}
+	stmt := tree.Stmts[0]
+	call, ok := stmt.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Assigns) > 0 || len(stmt.Redirs) > 0 || stmt.Semicolon.IsValid() {
+		return nil, plain
+	}
+	r := &rcReader{env: env, vars: map[string]string{}}
+	for _, word := range call.Args[1:] {
+		var out strings.Builder
+		if err := r.expand(&out, word.Parts, false); err != nil {
+			problem := (*UsageError)(nil)
+			if errors.As(err, &problem) {
+				return nil, strings.TrimSuffix(problem.Problem, onlyData)
+			}
+			return nil, plain
+		}
+		if lit := word.Lit(); strings.HasPrefix(lit, "~") {
+			return nil, "~ is not expanded: write ${HOME}"
+		}
+		words = append(words, out.String())
+	}
+	if len(r.warnings) > 0 {
+		return nil, quote(text) + " holds a ${NAME} that is not set"
+	}
+	return words, ""
+}

@@ -1,0 +1,160 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"ralph/logs"
+	"ralph/runner/gate"
+	"ralph/runner/git"
+	"ralph/runner/task"
+	"ralph/state"
+)
+
+// openSuite prepares the checks of this run; without any, suite stays nil.
+func (l *Loop) openSuite() {
+	if len(l.d.Checks) == 0 {
+		return
+	}
+	dir := l.d.State.Dir()
+	baseline, err := gate.OpenBaseline(filepath.Join(dir, gate.BaselineFile))
+	l.warn(err)
+	flakes, err := gate.OpenFlakes(filepath.Join(dir, gate.FlakesFile))
+	l.warn(err)
+	l.suite = &gate.Suite{
+		Checks: l.d.Checks, Mode: l.d.Mode, FailFast: l.o.FailFast, Baseline: baseline, Flakes: flakes,
+		Place: gate.Place{Dir: l.d.Dir, Env: l.d.Env, Kill: l.d.Kill}, Progress: l.checked,
+	}
+}
+
+func (l *Loop) warn(err error) {
+	if err != nil {
+		l.d.Log.Warn("set aside", logs.KeyError, err)
+	}
+}
+
+// gated tells whether a check can keep something from counting as done.
+func (l *Loop) gated() bool {
+	if l.suite == nil || l.d.Mode == gate.ModeReport {
+		return false
+	}
+	for _, c := range l.d.Checks {
+		if !c.Optional && c.OnFailure != gate.Warn {
+			return true
+		}
+	}
+	return false
+}
+
+// checked tells what happens to a check.
+func (l *Loop) checked(s gate.Step) {
+	if s.Result == nil {
+		l.board.update(func(st *state.Status) { st.Phase, st.LastTool = "checking", "check "+s.Check.Name })
+		return
+	}
+	r := *s.Result
+	text := r.Name + ": passed"
+	if !r.Passed {
+		text = r.Name + ": failed\n" + r.Output
+	}
+	if s.Again {
+		text = "second run of " + text
+	}
+	l.emit(state.Event{Kind: state.KindGate, Iteration: l.mem.Iterations + 1, Text: text, Error: !r.Passed,
+		Tool: &state.Tool{Name: r.Name, Arg: r.Command}, End: &state.End{Duration: r.Duration}})
+}
+
+// moment is what a baseline belongs to.
+func (l *Loop) moment(t task.Task) gate.Moment {
+	return gate.Moment{Scope: gate.Scope(l.o.BaselineScope), Run: l.d.RunID, Task: t.ID}
+}
+
+// takeBaseline notes what is red before the agent works on the task.
+func (l *Loop) takeBaseline(ctx context.Context, t task.Task) error {
+	if l.suite == nil || l.suite.Baseline.Current(l.moment(t)) {
+		return nil
+	}
+	var rep gate.Report
+	var err error
+	if l.report.Results != nil && l.before != nil {
+		rep, err = l.report, l.suite.Rebase(l.report, l.moment(t))
+	} else {
+		rep, err = l.suite.TakeBaseline(ctx, l.moment(t))
+		l.before = nil // checks may leave files of their own
+	}
+	if err != nil {
+		return fmt.Errorf("take baseline: %w", err)
+	}
+	if red := l.suite.Baseline.Red(); len(red) > 0 {
+		l.emit(state.Event{Kind: state.KindDecision, Text: "red before the agent did anything: " + strings.Join(red, "; "),
+			End: &state.End{Action: string(ActionContinue), Rule: "baseline"}})
+	}
+	l.report = rep
+	return nil
+}
+
+// runChecks runs what the changes ask for.
+func (l *Loop) runChecks(ctx context.Context, ch gate.Changed) (gate.Report, error) {
+	rep, err := l.suite.Run(ctx, ch)
+	l.report = rep
+	l.before = nil // checks may leave files of their own
+	for _, line := range rep.Findings() {
+		l.d.Log.Info("checks", "finding", line)
+	}
+	return rep, err
+}
+
+// changedFiles are an iteration's files as the checks know them: relative to
+// the project, which may be a folder of the repository.
+func (l *Loop) changedFiles(c git.Change) gate.Changed {
+	if c.Count > len(c.Files) {
+		return gate.Changed{All: true}
+	}
+	root, ok := git.Root(l.d.Dir)
+	if !ok {
+		return gate.Changed{Files: c.Files}
+	}
+	var files []string
+	for _, f := range c.Files {
+		if rel, err := filepath.Rel(l.d.Dir, filepath.Join(root, filepath.FromSlash(f))); err == nil {
+			files = append(files, filepath.ToSlash(rel))
+		}
+	}
+	return gate.Changed{Files: files}
+}
+
+// prove runs the checks after the agent's turn. A task whose box was ticked
+// while they blame the agent is open again, and counts one more try.
+func (l *Loop) prove(ctx context.Context, it *Iteration) error {
+	if l.suite == nil || !it.Outcome.Class.Success() || it.After.Err != nil || it.Cut != "" || ctx.Err() != nil {
+		return nil
+	}
+	ch := l.changedFiles(it.Change)
+	ch.All = ch.All || it.After.Remaining == 0
+	var err error
+	if it.Report, err = l.runChecks(ctx, ch); err != nil {
+		return err
+	}
+	id := it.Task.ID
+	switch {
+	case !it.Report.Blocked():
+		delete(l.tries, id)
+		return nil
+	case !it.Report.Blamed():
+		return nil
+	}
+	l.tries[id]++
+	it.Tries = l.tries[id]
+	if id == "" || it.After.Remaining >= it.Before.Remaining {
+		return nil
+	}
+	if err := task.Untick(l.d.Plan, it.Task); err != nil {
+		l.warn(err)
+		return nil
+	}
+	_, it.After = l.loadPlan()
+	it.Unticked = true
+	return nil
+}

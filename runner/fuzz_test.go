@@ -1,0 +1,171 @@
+package runner
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ralph/runner/agent"
+	"ralph/runner/git"
+	"ralph/state"
+)
+
+// zones are those whose clocks do something unusual near the start below.
+var zones = []string{"UTC", "Europe/Rome", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "America/St_Johns"}
+
+// budgetModel is the budget in plain words: calls and tokens by the label of the
+// clock hour in which they were counted; what a later hour has counted stays
+// when the clock goes back.
+type budgetModel struct {
+	label  string
+	calls  int
+	tokens int64
+}
+
+func (m *budgetModel) at(now time.Time) {
+	if label := now.Format("2006010215"); label > m.label {
+		*m = budgetModel{label: label}
+	} else {
+		m.label = label
+	}
+}
+
+// A run's counters against the model: the clock goes on, jumps by an hour to
+// both sides, over midnight and over both changes of the clocks; calls begin in
+// one hour and end in another; the runner is killed and reads its files again.
+func TestBudget_anyClock_followsTheModel(t *testing.T) {
+	local := time.Local
+	t.Cleanup(func() { time.Local = local })
+	rounds := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		rounds++
+		zone, err := time.LoadLocation(rapid.SampledFrom(zones).Draw(rt, "zone"))
+		if err != nil {
+			t.Skip("no time zone data")
+		}
+		time.Local = zone
+		start := []time.Time{time.Date(2026, 10, 24, 23, 50, 0, 0, time.UTC), time.Date(2026, 3, 28, 23, 50, 0, 0, time.UTC),
+			time.Date(2026, 4, 4, 13, 0, 0, 0, time.UTC), time.Date(2026, 11, 1, 4, 30, 0, 0, time.UTC), time.Date(2026, 12, 31, 22, 58, 0, 0, time.UTC)}
+		now := rapid.SampledFrom(start).Draw(rt, "start").Local()
+		w, _, err := state.Acquire(filepath.Join(t.TempDir(), fmt.Sprint(rounds)), state.Owner{PID: 1})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer w.Release()
+		var c state.Calls
+		var m budgetModel
+		m.label = now.Format("2006010215")
+		check := func(*rapid.T) {
+			c = thisHour(c, now)
+			m.at(now)
+			if c.Calls != m.calls || c.Tokens != m.tokens || c.Hour.Format("2006010215") != m.label {
+				rt.Fatalf("at %s: %d calls and %d tokens of hour %s, the model says %+v", now, c.Calls, c.Tokens, c.Hour, m)
+			}
+			next := nextHour(c.Hour)
+			if !next.After(now) || next.Sub(now) > 2*time.Hour || next.Format("2006010215") == m.label {
+				rt.Fatalf("at %s the next hour is %s", now, next)
+			}
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"":           check,
+			"time":       func(rt *rapid.T) { now = now.Add(time.Duration(rapid.IntRange(1, 40).Draw(rt, "minutes")) * time.Minute) },
+			"clock jump": func(rt *rapid.T) { now = now.Add(rapid.SampledFrom([]time.Duration{-time.Hour, time.Hour}).Draw(rt, "by")) },
+			"call": func(rt *rapid.T) {
+				check(rt)
+				c.Calls++
+				m.calls++
+				if err := w.SaveCalls(c); err != nil {
+					rt.Fatal(err)
+				}
+			},
+			"end of a call": func(rt *rapid.T) {
+				check(rt)
+				n := int64(rapid.IntRange(0, 100_000).Draw(rt, "tokens"))
+				c.Tokens += n
+				m.tokens += n
+				if err := w.SaveCalls(c); err != nil {
+					rt.Fatal(err)
+				}
+			},
+			"kill": func(rt *rapid.T) {
+				check(rt)
+				if err := w.SaveCalls(c); err != nil {
+					rt.Fatal(err)
+				}
+				if c, err = w.Calls(); err != nil {
+					rt.Fatal(err)
+				}
+			},
+		})
+	})
+}
+
+// The breaker against a plain model of its three counters and the cool-down.
+func TestBreaker_anyIterationsAndWaits_followTheModel(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		o := defaults()
+		o.NoProgressThreshold = rapid.IntRange(1, 6).Draw(rt, "no progress")
+		o.SameErrorThreshold = rapid.IntRange(1, 6).Draw(rt, "same error")
+		o.DenialThreshold = rapid.IntRange(1, 4).Draw(rt, "denials")
+		o.OutputDeclineThreshold = 100 // the sizes below are all the same
+		m, now, n := fresh(), noon, 0
+		idle, same, denied, last, want := 0, 0, 0, "", state.BreakerClosed
+		rt.Repeat(map[string]func(*rapid.T){
+			"": func(rt *rapid.T) {
+				b := m.Breaker
+				if b.State != want || b.NoProgress != idle || b.SameError != same || b.PermissionDenials != denied {
+					rt.Fatalf("breaker %+v; the model says %s, %d idle, %d times %q, %d denied", b, want, idle, same, last, denied)
+				}
+				if (b.State == state.BreakerOpen) != !b.OpenedAt.IsZero() {
+					rt.Fatalf("%s, opened at %s", b.State, b.OpenedAt)
+				}
+			},
+			"iteration": func(rt *rapid.T) {
+				if want == state.BreakerOpen {
+					rt.Skip("an open breaker lets none through")
+				}
+				n++
+				it := Iteration{Number: n, FinalBytes: 100, Outcome: agent.Outcome{Class: agent.ClassCompletedTurn}}
+				idle++
+				if rapid.Bool().Draw(rt, "progress") {
+					it.Change = git.Change{HeadMoved: true}
+					idle = 0
+				}
+				denied++
+				if it.Denied = nil; rapid.Bool().Draw(rt, "denied") {
+					it.Denied = []state.Tool{{Name: "Bash"}}
+				} else {
+					denied = 0
+				}
+				switch text := rapid.SampledFrom([]string{"", "boom", "bang"}).Draw(rt, "error"); {
+				case text == "":
+					same, last = 0, ""
+				default:
+					it.Outcome = agent.Outcome{Class: agent.ClassCrash, Evidence: text}
+					if same++; text != last {
+						same, last = 1, text
+					}
+				}
+				m = m.After(it, o, now)
+				switch {
+				case idle >= o.NoProgressThreshold || same >= o.SameErrorThreshold || denied >= o.DenialThreshold:
+					want = state.BreakerOpen
+				case idle == 0:
+					want = state.BreakerClosed
+				case idle >= 2:
+					want = state.BreakerHalfOpen
+				}
+			},
+			"wait": func(rt *rapid.T) {
+				now = now.Add(time.Duration(rapid.IntRange(1, 45).Draw(rt, "minutes")) * time.Minute)
+				if b := m.Breaker; b.State == state.BreakerOpen && now.Sub(b.OpenedAt) >= o.Cooldown {
+					want, idle, same, denied, last = state.BreakerHalfOpen, max(o.NoProgressThreshold-2, 0), 0, 0, ""
+				}
+				m.Breaker = coolDown(m.Breaker, o, now)
+			},
+		})
+	})
+}

@@ -1,0 +1,350 @@
+package gate
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph/runner/gate/report"
+	"ralph/runner/gate/workspace"
+)
+
+func TestValidate_badRow_isOneLineThatNamesTheFault(t *testing.T) {
+	for _, c := range []struct {
+		row  Check
+		want string
+	}{
+		{Check{Command: "true"}, `check with command "true": it needs a name`},
+		{Check{Name: "a\nb", Command: "true"}, "one line"},
+		{Check{Name: "a", Command: " "}, `check "a": it needs a command`},
+		{Check{Name: "a", Command: "x\x00"}, "zero byte"},
+		{Check{Name: "a", Command: "true", Kind: "tests"}, `unknown kind "tests"; known: lint-fast, build, test, lint`},
+		{Check{Name: "a", Command: "true", OnFailure: "halt"}, `unknown on_failure "halt"; known: retry, warn, block_task, stop`},
+		{Check{Name: "a", Command: "true", Format: "xunit"}, `unknown format "xunit"; known: go, pytest,`},
+		{Check{Name: "a", Command: "true", Timeout: -time.Second}, "timeout -1s is not allowed"},
+		{Check{Name: "a", Command: "true", Timeout: 25 * time.Hour}, "timeout 25h0m0s is not allowed"},
+		{Check{Name: "a", Command: "true", Dir: "../x"}, `folder "../x" is not inside the project`},
+		{Check{Name: "a", Command: "true", Dir: "/x"}, "not inside"},
+		{Check{Name: "a", Command: "true", When: []string{"a", "[x"}}, `when "[x" is not a path glob`},
+		{Check{Name: "a", Command: "true", When: []string{""}}, `when "" is not a path glob`},
+		{Check{Name: "a", Command: "true", JUnit: "../*.xml"}, `junit "../*.xml"`},
+	} {
+		err := c.row.Validate()
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("Validate(%+v) = %v, want %s", c.row, err, c.want)
+		}
+	}
+	good := Check{Name: "a", Command: "true", Kind: KindLintFast, OnFailure: BlockTask, Format: report.TAP, Timeout: time.Hour,
+		Dir: "a/b", When: []string{"**/*.go", "x/"}, JUnit: "out/*.xml"}
+	if err := ValidateAll([]Check{good, {Name: "b", Command: "true"}}); err != nil {
+		t.Error(err)
+	}
+	if err := ValidateAll([]Check{good, good}); err == nil || err.Error() != `check "a": there are two of this name` {
+		t.Errorf("two of a name: %v", err)
+	}
+}
+
+func TestInstrument_changesOnlyPlainCallsOfKnownRunners(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"package.json": `{"scripts": {"test": "jest", "unit": "vitest run", "both": "jest && vitest", "e2e": "playwright test"}}`})
+	const jest, vitest = " --json --outputFile='DIR/jest.json'", " --reporter=default --reporter=json --outputFile.json='DIR/jest.json'"
+	for command, want := range map[string]string{
+		"go test ./...":                       "go test -json ./...",
+		"CGO_ENABLED=0 go test -race  ./... ": "CGO_ENABLED=0 go test -json -race  ./... ",
+		"go test -run 'A B' ./...":            "go test -json -run 'A B' ./...",
+		"go test -json ./...":                 "",
+		"go test -c ./x":                      "",
+		"go test ./... | tee log":             "",
+		"go test ./... >log":                  "",
+		"go vet ./... && go test ./...":       "",
+		"! go test ./...":                     "",
+		"go test ./... &":                     "",
+		"go test \"":                          "",
+		"go build ./...":                      "",
+		"make test":                           "",
+		"jest":                                "jest" + jest,
+		"npx jest --ci src":                   "npx jest" + jest + " --ci src",
+		"CI=1 node_modules/.bin/jest":         "CI=1 node_modules/.bin/jest" + jest,
+		"npx jest --json":                     "",
+		"echo jest":                           "",
+		"vitest run":                          "vitest run" + vitest,
+		"pnpm exec vitest run --root x":       "pnpm exec vitest run" + vitest + " --root x",
+		"vitest --reporter=dot":               "",
+		"npm test":                            "npm test --" + jest,
+		"npm run unit":                        "npm run unit --" + vitest,
+		"pnpm run unit":                       "pnpm run unit" + vitest,
+		"yarn test":                           "yarn test" + jest,
+		"npm run both":                        "",
+		"npm run e2e":                         "",
+		"npm run missing":                     "",
+		"npm test -- --ci":                    "",
+	} {
+		r, err := instrument(Check{Name: "t", Command: command}, Place{Dir: dir, Env: []string{"A=1"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(r.dir)
+		if want == "" {
+			want = command
+		}
+		if got := strings.ReplaceAll(r.command, r.dir, "DIR"); got != want && r.dir != "" || r.dir == "" && r.command != want {
+			t.Errorf("instrument(%q) = %q, want %q", command, got, want)
+		}
+	}
+}
+
+func TestInstrument_pytest_isAskedThroughTheEnvironment(t *testing.T) {
+	env := func(c Check, given ...string) string {
+		t.Helper()
+		r, err := instrument(c, Place{Env: given})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(r.dir)
+		if r.dir == "" {
+			return strings.Join(r.env, " ")
+		}
+		return strings.ReplaceAll(strings.Join(r.env, " "), r.dir, "DIR")
+	}
+	const options = "--junitxml='DIR/junit.xml' -o junit_family=xunit1"
+	if got := env(Check{Command: "make test"}, "A=1"); got != "A=1 PYTEST_ADDOPTS="+options {
+		t.Errorf("environment %q", got)
+	}
+	if got := env(Check{Command: "pytest"}, "PYTEST_ADDOPTS=-q"); got != "PYTEST_ADDOPTS=-q PYTEST_ADDOPTS=-q "+options {
+		t.Errorf("environment %q", got)
+	}
+	for _, c := range []Check{{Command: "ruff", Kind: KindLint}, {Command: "pytest", Format: report.ExitCode}, {Command: "go test ./..."}, {Command: "x", Format: report.TAP}} {
+		if got := env(c, "A=1"); got != "A=1" {
+			t.Errorf("%+v: environment %q", c, got)
+		}
+	}
+}
+
+// A stand-in for pytest that obeys PYTEST_ADDOPTS.
+func TestSuite_pytestReport_namesTheTestsAsPytestDoes(t *testing.T) {
+	s := suiteIn(t, ModeGate, Check{Name: "test", Command: "./pytest"})
+	data, err := os.ReadFile("report/testdata/pytest-junit.xml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := "#!/bin/sh\neval set -- $PYTEST_ADDOPTS\ncp report.xml \"${1#--junitxml=}\"\necho \"- generated xml file: $1 -\"\necho '= 1 failed, 1 passed, 1 skipped, 1 error in 0.1s ='\nexit 1\n"
+	write(t, s.Place.Dir, map[string]string{"report.xml": string(data), "pytest": script})
+	if err := os.Chmod(filepath.Join(s.Place.Dir, "pytest"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := s.must(t).Results[0]
+	if want := []string{"tests/test_a.py::test_adds", "tests/test_a.py::test_setup"}; !slices.Equal(names(r.Blamed), want) || r.Tests.Passed != 1 || r.Tests.Skipped != 1 {
+		t.Errorf("tests %+v\n%s", r.Tests, r.Output)
+	}
+	if strings.Contains(r.Output, "generated") || !strings.Contains(r.Output, "1 failed") {
+		t.Errorf("output %q", r.Output)
+	}
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), "ralph-check-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range left {
+		if _, err := os.Stat(filepath.Join(dir, junitFile)); err == nil {
+			t.Errorf("report left behind in %s", dir)
+		}
+	}
+}
+
+// A stand-in for vitest that writes the report that it is asked for.
+func TestSuite_jestReport_replacesTheTextAndIsNotSeen(t *testing.T) {
+	s := suiteIn(t, ModeGate, Check{Name: "test", Command: "./vitest run --root vt"})
+	for from, to := range map[string]string{"vitest.json": "report.json", "vitest.txt": "report.txt"} {
+		data, err := os.ReadFile("report/testdata/" + from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, s.Place.Dir, map[string]string{to: string(data)})
+	}
+	script := "#!/bin/sh\ncat report.txt\necho \"> vitest $*\"\ncp report.json \"${4#--outputFile.json=}\"\necho \"JSON report written to ${4#*=}\"\nexit 1\n"
+	write(t, s.Place.Dir, map[string]string{"vitest": script})
+	if err := os.Chmod(filepath.Join(s.Place.Dir, "vitest"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := s.must(t).Results[0]
+	if len(r.Blamed) != 2 || r.Tests.Total() != 7 {
+		t.Errorf("tests %+v", r.Tests)
+	}
+	if strings.Contains(r.Output, "ralph-check") || strings.Contains(r.Output, "\x1b") || !strings.Contains(r.Output, "> vitest run  --root vt") {
+		t.Errorf("output %s", r.Output)
+	}
+}
+
+func feedbackOf(blamed ...report.Test) Report {
+	return Report{Results: []Result{{Name: "test", Command: "make test", Verdict: VerdictFailed, Blocks: true, Blamed: blamed, Output: "all of it"}}}
+}
+
+func TestFeedback_failedTests_comeWithMessageAndCommand(t *testing.T) {
+	r := feedbackOf(report.Test{Name: "a.TestX", Message: "    x.go:3: got 1"}, report.Test{Name: "b.TestY", Message: "boom"})
+	r.Results[0].Known = []string{"old"}
+	want := `The required check "test" fails: 2 tests. Reproduce it with:
+
+    make test
+
+Red before your work, not caused by it: old
+
+a.TestX
+    x.go:3: got 1
+
+b.TestY
+boom`
+	if got := r.Feedback(); got != want {
+		t.Errorf("feedback:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestFeedback_noSingleTest_isTheOutput(t *testing.T) {
+	if got := feedbackOf().Feedback(); !strings.HasSuffix(got, "Reproduce it with:\n\n    make test\n\nIts output:\n\nall of it") {
+		t.Errorf("feedback:\n%s", got)
+	}
+}
+
+func TestFeedback_nothingBlocks_isEmpty(t *testing.T) {
+	if got := (Report{Results: []Result{{Name: "a", Verdict: VerdictFailed}, {Name: "b", Passed: true}}}).Feedback(); got != "" {
+		t.Errorf("feedback %q", got)
+	}
+}
+
+func TestFeedback_anySize_staysInTheBudgetAndNamesFirst(t *testing.T) {
+	long := strings.Repeat("line of a message with ünïcode\n", 200)
+	for _, c := range []struct{ checks, tests, message int }{{1, 1, 6000}, {1, 3, 6000}, {1, 500, 6000}, {1, 500, 10}, {4, 50, 3000}, {30, 2, 3000}} {
+		var rep Report
+		for range c.checks {
+			var tests []report.Test
+			for i := range c.tests {
+				tests = append(tests, report.Test{Name: "example.com/p.Test" + string(rune('A'+i%26)), Message: strings.ToValidUTF8(long[:c.message], "")})
+			}
+			rep.Results = append(rep.Results, feedbackOf(tests...).Results...)
+			rep.Results = append(rep.Results, Result{Name: "lint", Command: strings.Repeat("x", 5000), Verdict: VerdictFailed, Blocks: true, Output: long})
+		}
+		got := rep.Feedback()
+		if len(got) > feedbackBudget || !strings.Contains(got, "example.com/p.TestA\nline") || strings.ToValidUTF8(got, "?") != got {
+			t.Errorf("%+v: %d bytes", c, len(got))
+		}
+		if c.tests == 500 && !strings.Contains(got, " more: example.com/p.Test") {
+			t.Errorf("%+v: the others are not named", c)
+		}
+		if c.checks == 1 && c.tests < 500 && len(got) < feedbackBudget/4 {
+			t.Errorf("%+v: only %d bytes of the budget used", c, len(got))
+		}
+	}
+}
+
+func TestFirstLine_saysWhatFailed(t *testing.T) {
+	for _, c := range []struct {
+		r    Result
+		want string
+	}{
+		{Result{Blamed: []report.Test{{Name: "a", Message: "\n  boom\nmore"}}}, "a: boom"},
+		{Result{Output: "compiling\n\nx.c:3: error: no\nmake: failed\n"}, "x.c:3: error: no"},
+		{Result{Output: "one\ntwo\n"}, "two"},
+		{Result{}, ""},
+		{Result{Passed: true, Output: "error"}, ""},
+	} {
+		if got := c.r.FirstLine(); got != c.want {
+			t.Errorf("FirstLine() = %q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestAffected_npmWorkspaces_oneRowForEachTouchedPackage(t *testing.T) {
+	dir := t.TempDir()
+	pkg := func(name, more string) string {
+		return `{"name": "` + name + `", "scripts": {"test": "node --test"}` + more + `}`
+	}
+	write(t, dir, map[string]string{
+		"package.json":               `{"workspaces": ["packages/*", "!packages/old"], "scripts": {"test": "npm test --workspaces"}}`,
+		"packages/ui/package.json":   pkg("@x/ui", `, "dependencies": {"@x/core": "*"}`),
+		"packages/core/package.json": pkg("@x/core", ""),
+		"packages/cli/package.json":  pkg("cli", ""),
+		"packages/bare/package.json": `{"name": "bare"}`,
+		"packages/old/package.json":  pkg("old", ""),
+		"packages/readme/README.md":  "",
+	})
+	checks := []Check{{Name: "test", Command: "npm test --workspaces --if-present"}, {Name: "lint", Command: "npx eslint ."}, {Name: "api", Command: "make", Dir: "api"}}
+	for _, c := range []struct{ changed, want string }{
+		{"packages/core/a.js", "test packages/core: npm test|test packages/ui: npm test|lint: npx eslint ."},
+		{"packages/cli/a.js", "test packages/cli: npm test|lint: npx eslint ."},
+		{"packages/cli/README.md", "test packages/cli: npm test|lint: npx eslint ."},
+		{"README.md", "lint: npx eslint ."},
+		{".ralph/fix_plan.md", "lint: npx eslint ."},
+		{"api/x.go", "lint: npx eslint .|api: make"},
+		{"package-lock.json", "test packages/cli: npm test|test packages/core: npm test|test packages/ui: npm test|lint: npx eslint .|api: make"},
+		{"shared/schema.json", "test packages/cli: npm test|test packages/core: npm test|test packages/ui: npm test|lint: npx eslint .|api: make"},
+	} {
+		var got []string
+		for _, row := range Affected(dir, []string{c.changed}, checks) {
+			got = append(got, row.Name+": "+row.Command)
+		}
+		if strings.Join(got, "|") != c.want {
+			t.Errorf("Affected(%s) =\n%s, want\n%s", c.changed, strings.Join(got, "|"), c.want)
+		}
+	}
+}
+
+func TestAffected_noWorkspace_leavesTheChecksAlone(t *testing.T) {
+	checks := []Check{{Name: "test", Command: "go test ./..."}}
+	if got := Affected(t.TempDir(), nil, checks); len(got) != 1 || got[0].Command != "go test ./..." || got[0].Dir != "" {
+		t.Errorf("Affected() = %+v", got)
+	}
+}
+
+// BenchmarkAffected has to stay below 20 ms: 40 packages, 2,000 files.
+func BenchmarkAffected(b *testing.B) {
+	for _, globs := range []string{`"packages/*"`, `"packages/**"`} {
+		b.Run(strings.Trim(globs, `"`), func(b *testing.B) {
+			dir := b.TempDir()
+			must := func(err error) {
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			must(os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"workspaces": [`+globs+`]}`), 0o644))
+			var changed []string
+			for p := range 40 {
+				pkg := filepath.Join(dir, "packages", "p"+string(rune('a'+p%26))+string(rune('a'+p/26)))
+				must(os.MkdirAll(filepath.Join(pkg, "src"), 0o755))
+				must(os.WriteFile(filepath.Join(pkg, "package.json"), []byte(`{"name": "`+filepath.Base(pkg)+`", "scripts": {"test": "x"}}`), 0o644))
+				for f := range 50 {
+					file := filepath.Join(pkg, "src", "f"+string(rune('a'+f%26))+string(rune('a'+f/26)))
+					must(os.WriteFile(file, nil, 0o644))
+					if f == 0 && p%4 == 0 {
+						rel, err := filepath.Rel(dir, file)
+						must(err)
+						changed = append(changed, filepath.ToSlash(rel))
+					}
+				}
+			}
+			checks := []Check{{Name: "test", Command: "npm test --workspaces"}}
+			b.ResetTimer()
+			for b.Loop() {
+				if got := Affected(dir, changed, checks); len(got) != 10 {
+					b.Fatalf("%d checks", len(got))
+				}
+			}
+		})
+	}
+}
+
+func TestWhen_globsMatchAsDocumented(t *testing.T) {
+	for _, c := range []struct {
+		glob, file string
+		want       bool
+	}{
+		{"*.go", "a/b/c.go", true}, {"*.go", "a.gox", false}, {"a/*.go", "a/b.go", true}, {"a/*.go", "a/b/c.go", false},
+		{"**/*.go", "c.go", true}, {"**/*.go", "a/b/c.go", true}, {"a/**", "a/b/c", true}, {"a/**", "ab/c", false},
+		{"a/", "a/b/c", true}, {"a/**/z.go", "a/z.go", true}, {"a/**/z.go", "a/b/c/z.go", true}, {"**", "x/y", true},
+		{"./a/*", "a/b", true}, {"go.mod", "x/go.mod", true}, {"a/**/b/**/c", "a/b/b/c", true}, {"a/**/b/**/c", "a/c", false},
+	} {
+		if got := workspace.Match(c.glob, c.file); got != c.want {
+			t.Errorf("Match(%q, %q) = %v", c.glob, c.file, got)
+		}
+	}
+}

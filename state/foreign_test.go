@@ -1,0 +1,145 @@
+package state
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestReadFile_whatIsNoFile_isRefusedAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	for _, err := range []error{
+		os.WriteFile(path("plan"), []byte("- [ ] one\n"), 0o600), os.Symlink("plan", path("link")),
+		syscall.Mkfifo(path("pipe"), 0o600), os.Symlink("/dev/zero", path("endless")), os.Mkdir(path("folder"), 0o700),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{
+		"plan": "", "link": "", "pipe": "not a regular file", "endless": "not a regular file", "folder": "not a regular file", "none": "no such file",
+	} {
+		done := make(chan error, 1)
+		go func() {
+			_, err := ReadFile(path(name), 100)
+			done <- err
+		}()
+		select {
+		case err := <-done:
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", name, err, want)
+			}
+		case <-time.After(5 * time.Second):
+			t.Errorf("%s: hangs", name)
+		}
+	}
+	if _, err := ReadFile(path("plan"), 9); err == nil {
+		t.Error("a file above the limit was read")
+	}
+}
+
+func TestRunFiles_replacedByTheAgent_areWrittenInTheProjectOnly(t *testing.T) {
+	for name, replace := range map[string]func(path, outside string) error{
+		"link": func(path, outside string) error { return os.Symlink(outside, path) },
+		"name": func(path, outside string) error { return os.Link(outside, path) },
+		"pipe": func(path, _ string) error { return syscall.Mkfifo(path, 0o600) },
+		"dir":  func(path, _ string) error { return os.MkdirAll(filepath.Join(path, "full"), 0o700) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			base := t.TempDir()
+			w := acquire(t, filepath.Join(base, DirName))
+			outside := filepath.Join(base, "outside")
+			if err := os.WriteFile(outside, []byte("mine"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.MkdirAll(w.RunDir("r"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for _, path := range []string{w.RawPath("r", 1), w.PromptPath("r", 1)} {
+				if err := replace(path, outside); err != nil {
+					t.Fatal(err)
+				}
+			}
+			raw, err := w.OpenRaw("r", 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer raw.Close()
+			if _, err := raw.WriteString("printed"); err != nil {
+				t.Error(err)
+			}
+			if err := w.SavePrompt("r", 1, "asked"); err != nil {
+				t.Error(err)
+			}
+			for path, want := range map[string]string{outside: "mine", w.RawPath("r", 1): "printed", w.PromptPath("r", 1): "asked"} {
+				if data, _ := os.ReadFile(path); string(data) != want {
+					t.Errorf("%s holds %q, want %q", filepath.Base(path), data, want)
+				}
+			}
+		})
+	}
+}
+
+func TestOpenRaw_twiceForOneIteration_appends(t *testing.T) {
+	w := acquire(t, filepath.Join(t.TempDir(), DirName))
+	for range 2 {
+		f, err := w.OpenRaw("r", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteString("x"); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+	if data, _ := os.ReadFile(w.RawPath("r", 1)); string(data) != "xx" {
+		t.Errorf("raw output is %q", data)
+	}
+}
+
+func TestAcquire_foldersAreLinks_isRefused(t *testing.T) {
+	for _, name := range []string{dirLogs, dirControl} {
+		dir := filepath.Join(t.TempDir(), DirName)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(t.TempDir(), filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		if w, _, err := Acquire(dir, Owner{PID: os.Getpid()}); err == nil || !strings.Contains(err.Error(), "symbolic link") {
+			t.Errorf("%s: %v", name, err)
+			_ = w.Release()
+		}
+	}
+}
+
+func TestEnsure_foldersReplacedByLinks_areMadeAgain(t *testing.T) {
+	for _, name := range []string{"", dirLogs, dirControl, fileLock} {
+		dir := filepath.Join(t.TempDir(), DirName)
+		outside := t.TempDir()
+		w := acquire(t, dir)
+		path := filepath.Join(dir, name)
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(outside, path); err != nil {
+			t.Fatal(err)
+		}
+		if lost, err := w.Ensure(); !lost || err != nil {
+			t.Errorf("%q: Ensure() = %v, %v, want lost", name, lost, err)
+		}
+		if err := Send(dir, RequestStop); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+		if q, err := w.TakeRequests(); len(q) != 1 || err != nil {
+			t.Errorf("%q: %v, %v", name, q, err)
+		}
+		if left, _ := os.ReadDir(outside); len(left) > 0 {
+			t.Errorf("%q: written outside of the project: %v", name, left)
+		}
+	}
+}
