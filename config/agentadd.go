@@ -81,9 +81,12 @@ func (l Loader) rowOf(name string, fields []AgentField) (agentRow, error) {
 func sameBut(old, now []setting, row agentRow) bool {
 	values := func(all []setting) (list []any) {
 		for _, s := range all {
-			if s.agent != nil {
+			switch {
+			case s.agent != nil:
 				list = append(list, s.agent.custom)
-			} else {
+			case s.check != nil:
+				list = append(list, s.check.check)
+			default:
 				list = append(list, s.name+"="+s.text)
 			}
 		}

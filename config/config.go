@@ -33,6 +33,7 @@ type Config struct {
 	runner.Options
 
 	agents  []agentRow
+	checks  []checkRow
 	table   []Option
 	sources map[string]Source
 }

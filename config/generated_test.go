@@ -91,7 +91,7 @@ A value that does not parse refuses to start (exit 2), also where a stronger sou
 with its line. A file larger than 64 KiB is refused.
 
 In ` + "`config.yaml`" + ` the path ` + "`limits.calls_per_hour`" + ` means ` + "`limits: {calls_per_hour: 50}`" + `; a list may be a YAML list.
-The top-level keys ` + "`checks`, `hooks`" + ` are reserved. Agents of your own stand under ` + "`agents`" + `, see the end of this page.
+The top-level key ` + "`hooks`" + ` is reserved. Checks stand under ` + "`checks`" + ` and agents of your own under ` + "`agents`" + `, see the end of this page.
 
 Options marked with **trust** decide which programs run. From a project's own file they need your consent, which
 ` + "`ralph trust`" + ` records for exactly these settings in this project; without it, a run on a terminal asks, any other is refused.
@@ -108,6 +108,7 @@ Options marked with **trust** decide which programs run. From a project's own fi
 		}
 		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s | %s |\n", names, flagCell(o), o.YAML, code(o.Default), o.Allowed(), o.Help)
 	}
+	b.WriteString(checksPage())
 	b.WriteString(agentsPage())
 	return b.String()
 }
@@ -127,6 +128,48 @@ func code(text string) string {
 		return ""
 	}
 	return "`" + text + "`"
+}
+
+// checksPage is the part of docs/options.md about the list of checks.
+func checksPage() string {
+	var b strings.Builder
+	b.WriteString(`
+## A list of checks
+
+What has to succeed after the agent's turn stands in a ` + "`config.yaml`" + ` as a list; only ` + "`name` and `command`" + ` are needed.
+` + "`ralph check`" + ` runs all of them alone, ` + "`ralph doctor`" + ` names them.
+
+` + "```yaml" + `
+checks:
+  - name: format
+    command: test -z "$(gofmt -l .)"
+    kind: lint-fast
+    timeout: 30s
+  - name: unit
+    command: go test ./...
+    format: go
+    on_failure: retry
+  - name: web
+    command: npm test
+    kind: test
+    dir: web
+    when: ["web/**", package.json]
+    required: false
+    junit: reports/*.xml
+` + "```" + `
+
+| key | default | allowed | meaning |
+|---|---|---|---|
+`)
+	for _, f := range checkFields() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(f.YAML, checksKey+"."), code(f.Default), f.Allowed(), f.Help)
+	}
+	b.WriteString(`
+A list takes the place of ` + "`TEST_COMMAND`, `BUILD_COMMAND` and `LINT_COMMAND`" + `, and both that of detected checks. The lists of both files
+count; of two checks with one name it is the project's. A check of the project's file decides which programs run, and needs your
+consent like the options marked with **trust**. One that does not fit refuses to start (exit 2).
+`)
+	return b.String()
 }
 
 // agentsPage is the part of docs/options.md about agents of one's own.

@@ -85,7 +85,7 @@ func (o Option) parseKind(text string) (any, bool) {
 	case KindBool:
 		return parseBool(text)
 	case KindEnum:
-		return text, slices.Contains(o.Values, text)
+		return text, text == o.Default || slices.Contains(o.Values, text)
 	case KindList:
 		items, ok := splitList(text)
 		return items, ok && slices.IndexFunc(items, badItem) < 0

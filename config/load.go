@@ -27,7 +27,8 @@ type Loader struct {
 
 // setting is a value on its way from a source into Config.
 type setting struct {
-	agent  *agentRow // an agent of the user's own, and nothing else; nil: an option
+	agent  *agentRow // an agent of the user's own, and nothing else; nil: an option or a check
+	check  *checkRow // a check, and nothing else; nil: an option or an agent
 	option Option
 	name   string // as its source calls the option
 	text   string
@@ -55,14 +56,24 @@ func (l Loader) Load() (*Config, []Warning, error) {
 		}
 		warnings = append(warnings, some...)
 		for _, s := range settings {
-			if s.agent != nil {
-				warnings = append(warnings, c.addAgent(*s.agent)...)
-			} else if err := l.apply(c, s); err != nil {
+			more, err := l.add(c, s)
+			if err != nil {
 				return nil, warnings, err
 			}
+			warnings = append(warnings, more...)
 		}
 	}
-	return c, warnings, nil
+	return c, append(warnings, c.unusedCommands()...), nil
+}
+
+func (l Loader) add(c *Config, s setting) ([]Warning, error) {
+	switch {
+	case s.agent != nil:
+		return c.addAgent(*s.agent), nil
+	case s.check != nil:
+		return c.addCheck(*s.check), nil
+	}
+	return nil, l.apply(c, s)
 }
 
 func (l Loader) apply(c *Config, s setting) error {

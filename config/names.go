@@ -6,7 +6,7 @@ import (
 )
 
 // reserved are top-level keys of config.yaml with a meaning to come.
-var reserved = []string{"checks", "hooks"}
+var reserved = []string{"hooks"}
 
 // foreignKeys are keys that a .ralphrc written for frankbria/ralph-claude-code
 // may hold and that ralph does not use. A text says what its user must know;
@@ -61,7 +61,7 @@ func suggestYAML(path string) string {
 		group, _, _ := strings.Cut(o.YAML, ".")
 		paths = append(paths, group, o.YAML)
 	}
-	return didYouMean(nearest(path, append(append(paths, agentsKey), reserved...)))
+	return didYouMean(nearest(path, append(append(paths, agentsKey, checksKey), reserved...)))
 }
 
 func didYouMean(name string) string {

@@ -40,7 +40,7 @@ type Option struct {
 	Default string // as text, in the form that .ralphrc takes
 	// Min and Max bound a number or a duration, as text of the same kind; empty: no bound.
 	Min, Max string
-	Values   []string // what an enum allows
+	Values   []string // what an enum allows, besides its default
 	Help     string   // one sentence, with the unit and the meaning of 0 or empty
 	// Trust is true when the value decides which programs run: from a project
 	// file it needs the user's consent, unless it is empty or one of Safe.

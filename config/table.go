@@ -12,7 +12,7 @@ const safeTools = "Write,Read,Edit,Glob,Grep,TodoWrite," +
 func Table() []Option {
 	var table []Option
 	for _, group := range [][]Option{
-		limitOptions(), agentOptions(), sessionOptions(), breakerOptions(), planOptions(), commandOptions(), outputOptions(),
+		limitOptions(), agentOptions(), sessionOptions(), breakerOptions(), planOptions(), checkOptions(), commitOptions(), outputOptions(),
 	} {
 		table = append(table, group...)
 	}
@@ -156,7 +156,7 @@ func planOptions() []Option {
 	}}
 }
 
-func commandOptions() []Option {
+func checkOptions() []Option {
 	const group = "Checks"
 	return []Option{{
 		Group: group, Key: "TEST_COMMAND", YAML: "commands.test",
@@ -170,6 +170,43 @@ func commandOptions() []Option {
 		Group: group, Key: "LINT_COMMAND", YAML: "commands.lint",
 		Kind: KindString, Trust: true, field: func(o *runner.Options) any { return &o.LintCommand },
 		Help: "Shell command that lints the project and must succeed after the agent's turn; empty is none.",
+	}, {
+		Group: group, Key: "DETECT_CHECKS", YAML: "test.detect",
+		Kind: KindBool, Default: "true", field: func(o *runner.Options) any { return &o.DetectChecks },
+		Help: "Find checks by the project's files when none is configured.",
+	}, {
+		Group: group, Key: "TEST_MODE", YAML: "test.mode",
+		Kind: KindEnum, Values: []string{"gate", "tdd", "report"}, field: func(o *runner.Options) any { return &o.TestMode },
+		Help: "Which failures block: all of required checks, only those that were not red before, none; empty is gate, for detected checks tdd.",
+	}, {
+		Group: group, Key: "BASELINE_SCOPE", YAML: "test.baseline_scope",
+		Kind: KindEnum, Default: "session", Values: []string{"global", "session", "task"}, field: func(o *runner.Options) any { return &o.BaselineScope },
+		Help: "When it is noted what is red already: once for the project, for each run, or for each task.",
+	}, {
+		Group: group, Key: "FAIL_FAST", YAML: "test.fail_fast",
+		Kind: KindBool, Default: "true", field: func(o *runner.Options) any { return &o.FailFast },
+		Help: "Stop at the first check whose failure blocks, instead of running all.",
+	}, {
+		Group: group, Key: "MAX_RETRIES", YAML: "test.max_retries",
+		Kind: KindInt, Default: "3", Min: "0", Max: "100", field: func(o *runner.Options) any { return &o.MaxRetries },
+		Help: "Iterations with failed checks that one task may have before it is put aside; 0 is no bound.",
+	}, {
+		Group: group, Key: "ANTI_CHEAT", YAML: "integrity.anti_cheat",
+		Kind: KindEnum, Default: "revert", Values: []string{"warn", "revert", "halt"}, field: func(o *runner.Options) any { return &o.AntiCheat },
+		Help: "What a weakened test or an unearned tick does: warn tells agent and user, revert also takes such ticks back, halt ends the run.",
+	}}
+}
+
+func commitOptions() []Option {
+	const group = "Commits"
+	return []Option{{
+		Group: group, Key: "AUTO_COMMIT", YAML: "git.auto_commit",
+		Kind: KindBool, Default: "false", field: func(o *runner.Options) any { return &o.AutoCommit },
+		Help: "Commit what the agent left over when the checks are green; false leaves all commits to the agent.",
+	}, {
+		Group: group, Key: "COMMIT_PREFIX", YAML: "git.commit_prefix",
+		Kind: KindString, Default: "[ralph]", field: func(o *runner.Options) any { return &o.CommitPrefix },
+		Help: "Beginning of the messages of ralph's own commits; empty is none.",
 	}}
 }
 

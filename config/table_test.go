@@ -28,10 +28,13 @@ func other(o Option) (string, string) {
 	case KindDuration:
 		return "7s", "1h30m"
 	case KindBool:
+		if o.Default == "true" {
+			return "false", "true"
+		}
 		return "true", "false"
 	case KindEnum:
 		i := (slices.Index(o.Values, o.Default) + 1) % len(o.Values)
-		return o.Values[i], o.Default
+		return o.Values[i], o.Values[(i+1)%len(o.Values)]
 	case KindList:
 		return "Read,Bash(git add *)", "Bash(a, b),Write"
 	case KindPath:
@@ -56,7 +59,11 @@ func bad(o Option) []string {
 	case KindBool:
 		return []string{"", "maybe", "2"}
 	case KindEnum:
-		return []string{"", "other", strings.ToUpper(o.Default)}
+		values := []string{"other", strings.ToUpper(o.Values[0]), o.Values[0] + "," + o.Values[1]}
+		if o.Default != "" {
+			values = append(values, "")
+		}
+		return values
 	case KindList:
 		return []string{"Bash(git", "Bash)", "Read,--dangerous", "a\x1bb", "a\nb"}
 	case KindPath:
@@ -139,6 +146,8 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2, OutputDeclineThreshold: 70,
 		Cooldown: 30 * time.Minute, OnLimit: "wait", CompletionClaims: 2,
 		OptionalSections: []string{"Optional", "Future", "Future Enhancements", "Nice to Have"},
+		DetectChecks:     true, BaselineScope: "session", FailFast: true, MaxRetries: 3,
+		AntiCheat: "revert", CommitPrefix: "[ralph]",
 	}
 	if diff := cmp.Diff(want, c.Options); diff != "" {
 		t.Error(diff)

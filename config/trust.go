@@ -81,6 +81,16 @@ func (l Loader) claims(c *Config) Untrusted {
 		u.Lines = append(u.Lines, row.source.Where+": "+claim)
 		fmt.Fprintf(hash, "%q %q\n", yamlName, claim)
 	}
+	for _, row := range c.checks {
+		if row.source.Kind != SourceProject {
+			continue
+		}
+		if !slices.Contains(files, yamlName) {
+			files = append(files, yamlName)
+		}
+		u.Lines = append(u.Lines, row.source.Where+": "+oneLine(checkClaim(row.check)))
+		fmt.Fprintf(hash, "%q %q %q %q\n", yamlName, row.check.Name, row.check.Command, row.check.Dir)
+	}
 	u.File = strings.Join(files, ", ")
 	u.Hash = hex.EncodeToString(hash.Sum(nil))
 	return u

@@ -102,6 +102,8 @@ func (r *yamlReader) pair(path string, pair *ast.MappingValueNode) error {
 	switch o, known := r.paths[path]; {
 	case path == agentsKey:
 		return r.agents(pair.Value)
+	case path == checksKey:
+		return r.checkList(pair.Value)
 	case slices.Contains(reserved, path):
 		r.warnings = append(r.warnings, warn(r.where(pair.Key), "%s is not supported yet and is not used", path))
 		return nil
@@ -130,32 +132,37 @@ func (r *yamlReader) keysUnder(path string) []string {
 }
 
 func (r *yamlReader) value(o Option, node ast.Node) error {
-	s := setting{option: o, name: o.YAML, source: Source{r.kind, r.where(node)}}
+	text, set, err := r.text(o, node)
+	if set {
+		r.settings = append(r.settings, setting{option: o, name: o.YAML, text: text, source: Source{r.kind, r.where(node)}})
+	}
+	return err
+}
+
+// text is the text of a value; set is false when the key has none.
+func (r *yamlReader) text(o Option, node ast.Node) (text string, set bool, err error) {
 	switch n := node.(type) {
 	case *ast.NullNode:
-		return nil
+		return "", false, nil
 	case *ast.SequenceNode:
 		if o.Kind != KindList {
-			return r.refuse(node, o.YAML+" must be "+o.Allowed()+", not a list")
+			return "", false, r.refuse(node, o.YAML+" must be "+o.Allowed()+", not a list")
 		}
 		var items []string
 		for _, item := range n.Values {
 			text, ok := scalar(item)
 			if !ok {
-				return r.refuse(item, o.YAML+" must be a list of plain values, not of "+describe(item))
+				return "", false, r.refuse(item, o.YAML+" must be a list of plain values, not of "+describe(item))
 			}
 			items = append(items, text)
 		}
-		s.text = strings.Join(items, ",")
-	default:
-		text, ok := scalar(node)
-		if !ok {
-			return r.refuse(node, o.YAML+" must be "+o.Allowed()+", not "+describe(node))
-		}
-		s.text = text
+		return strings.Join(items, ","), true, nil
 	}
-	r.settings = append(r.settings, s)
-	return nil
+	text, ok := scalar(node)
+	if !ok {
+		return "", false, r.refuse(node, o.YAML+" must be "+o.Allowed()+", not "+describe(node))
+	}
+	return text, true, nil
 }
 
 // scalar returns the text of a plain value as it was written.

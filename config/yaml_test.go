@@ -27,10 +27,9 @@ func TestParseYAML_messages(t *testing.T) {
 				`.ralph/config.yaml:1: unknown key "MAX_CALLS_PER_HOUR"; did you mean limits.calls_per_hour?`,
 				`.ralph/config.yaml:2: unknown key "claude_model"; did you mean agent.model?`,
 				`.ralph/config.yaml:3: unknown key "limits.no_progress"; did you mean breaker.no_progress?`}},
-		{name: "reserved", text: "checks:\n  - name: x\nhooks: {}\n",
+		{name: "reserved", text: "hooks: {}\n",
 			want: []Warning{
-				`.ralph/config.yaml:1: checks is not supported yet and is not used`,
-				`.ralph/config.yaml:3: hooks is not supported yet and is not used`}},
+				`.ralph/config.yaml:1: hooks is not supported yet and is not used`}},
 		{name: "scalar for a group", text: "a: 1\nlimits: 5", wantErr: ":2: limits must hold the keys calls_per_hour, cost_usd, delay, duration, iterations, on_limit, tokens_per_hour, not \"5\""},
 		{name: "list for a group", text: "session: [1]", wantErr: ":1: session must hold the keys continue, expiry, not a list"},
 		{name: "mapping for a value", text: "limits:\n  calls_per_hour:\n    x: 1", wantErr: ":3: limits.calls_per_hour must be a whole number from 1 to 1000000, not a mapping"},
@@ -109,7 +108,7 @@ breaker: {auto_reset: true}
 func FuzzParseYAML(f *testing.F) {
 	for _, text := range []string{
 		"limits: {calls_per_hour: 5}", "agent:\n  allowed_tools:\n    - a\n    - b\n", "? a\n: b", "a: &x 1\nb: *x", "--- !!map\n{}", "a: |\n  b\n",
-		"<<: *a", "agent: !!str x", "- - - a", "%YAML 1.2\n---\na: b", "a: >-\n b", "\"a\": 'b'", "limits:\n\t- a",
+		"<<: *a", "agent: !!str x", "checks:\n  - name: a\n    command: b\n    when: [c]\n", "checks: [{name: a}, 1,]", "- - - a", "%YAML 1.2\n---\na: b", "a: >-\n b", "\"a\": 'b'", "limits:\n\t- a",
 	} {
 		f.Add(text)
 	}

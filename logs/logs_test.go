@@ -229,7 +229,7 @@ func TestNewLogger_oneLineARecordWithItsKeys(t *testing.T) {
 
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for range 500 {
+	for range 6000 {
 		if ok() {
 			return
 		}

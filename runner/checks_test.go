@@ -28,7 +28,7 @@ func TestLoop_checkStaysRed_taskIsOpenedAgainThenPutAsideAndNamed(t *testing.T) 
 	if plan := b.read(planName); strings.Contains(plan, "[x]") {
 		t.Errorf("a box stays ticked:\n%s", plan)
 	}
-	if p := b.read("prompt"); !strings.Contains(p, "the check is red") || !strings.Contains(p, "box of your task was opened again") {
+	if p := b.prompt(); !strings.Contains(p, "the check is red") || !strings.Contains(p, "box of your task was opened again") {
 		t.Errorf("the agent was not told:\n%s", p)
 	}
 }

@@ -110,7 +110,7 @@ func TestDecide_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"only impossible tasks", func(f *Facts) { starting(f); f.Undoable = []string{"US-2"} }, "plan_unusable", ActionStop, 2},
 
 		{"denied twice", func(f *Facts) {
-			f.It.Denied = []state.Tool{{Name: "Bash", Arg: "rm x"}}
+			f.It.Denied, f.It.Advice = []state.Tool{{Name: "Bash", Arg: "rm x"}}, []string{"add it"}
 			open(f, func(b *state.Breaker) { b.PermissionDenials = 2 })
 		}, "permission_denied", ActionStop, 3},
 		{"denied once", func(f *Facts) { f.It.Denied = []state.Tool{{Name: "Bash"}}; f.Memory.Breaker.PermissionDenials = 1 }, "continue", ActionContinue, 0},
@@ -200,10 +200,10 @@ func TestDecide_hourly_waitsToTheNextHour(t *testing.T) {
 
 func TestDecide_denied_namesCommandAndEntry(t *testing.T) {
 	f := usual()
-	f.It.Denied = []state.Tool{{Name: "Bash", Arg: "npm test"}}
+	f.It.Denied, f.It.Advice = []state.Tool{{Name: "Bash", Arg: "npm test"}}, []string{"add Bash(npm test:*)"}
 	open(&f, func(b *state.Breaker) { b.PermissionDenials = 2 })
 	d := Decide(f)
-	if !strings.Contains(d.Reason, "npm test") || !strings.Contains(d.Reason, agent.AllowEntry(f.It.Denied[0])) {
+	if !strings.Contains(d.Reason, "Bash(npm test): add Bash(npm test:*)") {
 		t.Errorf("reason %q names neither", d.Reason)
 	}
 }

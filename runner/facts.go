@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ralph/runner/agent"
+	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/task"
@@ -25,6 +26,7 @@ type Iteration struct {
 	// Denied are the refused tool calls that need an answer; compound commands
 	// whose parts are all allowed are Advised instead.
 	Denied, Advised []state.Tool
+	Advice          []string // how each of Denied can be allowed
 	ToolCalls       int
 	FinalBytes      int // size of the final message
 	Usage           state.Usage
@@ -34,12 +36,31 @@ type Iteration struct {
 	Report          gate.Report // of the checks, after the agent's turn
 	Tries           int         // failed checks for this task so far, this one counted
 	Unticked        bool        // the task's box was ticked and is open again: a check blames the agent
+	// Findings are what an honest change would not have done.
+	Findings []audit.Finding
+	List     task.List // the plan before the call
 	// Damaged names files of .ralph/ that the agent deleted or emptied; they
 	// have been restored.
 	Damaged []string
 	// Cut is set when a person ended the call early: skip, or abort, which also
 	// stands for a signal. Such a call says nothing about the agent.
 	Cut state.Request
+}
+
+// Heard adds what the agent itself reported in its call.
+func (it *Iteration) Heard(t *agent.Transcript, spec agent.Spec, allowed []string) {
+	it.ToolCalls, it.FinalBytes, it.Usage = t.ToolCalls, len(t.Final), t.Usage
+	it.Signal, it.Signalled = agent.ParseSignal(t.Final)
+	for _, d := range t.Denials {
+		switch {
+		case agent.Asks(d): // a question, answered as such
+		case agent.Compound(d, allowed):
+			it.Advised = append(it.Advised, d)
+		default:
+			it.Denied = append(it.Denied, d)
+			it.Advice = append(it.Advice, spec.Advice(d))
+		}
+	}
 }
 
 // PlanFacts is what the plan file said at one moment. The zero value is no plan.

@@ -170,8 +170,19 @@ var fakes = map[string]func(*fake) int{
 		}
 		return f.result("ok"+block(!open1(planName), ""), nil)
 	},
+	"ticker": func(f *fake) int { // ticks boxes and does nothing
+		put(os.Getenv(fakeCount)+".prompt", f.prompt)
+		data, _ := os.ReadFile(planName)
+		put(planName, strings.ReplaceAll(string(data), "- [ ]", "- [x]"))
+		return f.result("ok"+block(true, ""), nil)
+	},
+	"leaver": func(f *fake) int { // works and commits nothing
+		f.work()
+		put("mine.txt", "the user's, changed")
+		return f.result("ok"+block(!open1(planName), ""), nil)
+	},
 	"stubborn": func(f *fake) int { // ticks its task and leaves the check red
-		put("prompt", f.prompt)
+		put(os.Getenv(fakeCount)+".prompt", f.prompt)
 		put("work.txt", fmt.Sprint(f.call))
 		_, after, _ := strings.Cut(f.prompt, "## Your task\n\n")
 		title, _, _ := strings.Cut(after, "\n")
@@ -320,14 +331,28 @@ func (b *bench) read(name string) string {
 }
 
 func (b *bench) calls() int {
+	data, _ := os.ReadFile(b.counter())
+	n, _ := strconv.Atoi(string(data))
+	return n
+}
+
+// counter is the file in which the fake counts its calls, outside the project.
+func (b *bench) counter() string {
 	for _, v := range b.d.Env {
 		if path, ok := strings.CutPrefix(v, fakeCount+"="); ok {
-			data, _ := os.ReadFile(path)
-			n, _ := strconv.Atoi(string(data))
-			return n
+			return path
 		}
 	}
-	return 0
+	return ""
+}
+
+// prompt is the last prompt of the fakes that keep it.
+func (b *bench) prompt() string {
+	data, err := os.ReadFile(b.counter() + ".prompt")
+	if err != nil {
+		b.t.Error(err)
+	}
+	return string(data)
 }
 
 func (b *bench) check(command string) {

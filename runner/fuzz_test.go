@@ -16,6 +16,13 @@ import (
 // zones are those whose clocks do something unusual near the start below.
 var zones = []string{"UTC", "Europe/Rome", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "America/St_Johns"}
 
+// starts are minutes before a change of the clocks in one of the zones, or
+// before a new year.
+var starts = []int64{
+	time.Date(2026, 10, 24, 23, 50, 0, 0, time.UTC).Unix(), time.Date(2026, 3, 28, 23, 50, 0, 0, time.UTC).Unix(),
+	time.Date(2026, 4, 4, 13, 0, 0, 0, time.UTC).Unix(), time.Date(2026, 11, 1, 4, 30, 0, 0, time.UTC).Unix(), time.Date(2026, 12, 31, 22, 58, 0, 0, time.UTC).Unix(),
+}
+
 // budgetModel is the budget in plain words: calls and tokens by the label of the
 // clock hour in which they were counted; what a later hour has counted stays
 // when the clock goes back.
@@ -47,9 +54,7 @@ func TestBudget_anyClock_followsTheModel(t *testing.T) {
 			t.Skip("no time zone data")
 		}
 		time.Local = zone
-		start := []time.Time{time.Date(2026, 10, 24, 23, 50, 0, 0, time.UTC), time.Date(2026, 3, 28, 23, 50, 0, 0, time.UTC),
-			time.Date(2026, 4, 4, 13, 0, 0, 0, time.UTC), time.Date(2026, 11, 1, 4, 30, 0, 0, time.UTC), time.Date(2026, 12, 31, 22, 58, 0, 0, time.UTC)}
-		now := rapid.SampledFrom(start).Draw(rt, "start").Local()
+		now := time.Unix(rapid.SampledFrom(starts).Draw(rt, "start"), 0)
 		w, _, err := state.Acquire(filepath.Join(t.TempDir(), fmt.Sprint(rounds)), state.Owner{PID: 1})
 		if err != nil {
 			rt.Fatal(err)
@@ -70,25 +75,23 @@ func TestBudget_anyClock_followsTheModel(t *testing.T) {
 			}
 		}
 		rt.Repeat(map[string]func(*rapid.T){
-			"":           check,
-			"time":       func(rt *rapid.T) { now = now.Add(time.Duration(rapid.IntRange(1, 40).Draw(rt, "minutes")) * time.Minute) },
-			"clock jump": func(rt *rapid.T) { now = now.Add(rapid.SampledFrom([]time.Duration{-time.Hour, time.Hour}).Draw(rt, "by")) },
+			"": check,
+			"time": func(rt *rapid.T) {
+				now = now.Add(time.Duration(rapid.IntRange(1, 40).Draw(rt, "minutes")) * time.Minute)
+			},
+			"clock jump": func(rt *rapid.T) {
+				now = now.Add(rapid.SampledFrom([]time.Duration{-time.Hour, time.Hour}).Draw(rt, "by"))
+			},
 			"call": func(rt *rapid.T) {
 				check(rt)
 				c.Calls++
 				m.calls++
-				if err := w.SaveCalls(c); err != nil {
-					rt.Fatal(err)
-				}
 			},
 			"end of a call": func(rt *rapid.T) {
 				check(rt)
 				n := int64(rapid.IntRange(0, 100_000).Draw(rt, "tokens"))
 				c.Tokens += n
 				m.tokens += n
-				if err := w.SaveCalls(c); err != nil {
-					rt.Fatal(err)
-				}
 			},
 			"kill": func(rt *rapid.T) {
 				check(rt)
@@ -103,66 +106,82 @@ func TestBudget_anyClock_followsTheModel(t *testing.T) {
 	})
 }
 
-// The breaker against a plain model of its three counters and the cool-down.
+// breakerModel is the breaker in plain words: what happened how often in a row.
+type breakerModel struct {
+	idle, same, denied int
+	last, state        string
+}
+
+func (b *breakerModel) count(it Iteration, o Options) {
+	b.idle++
+	if it.Change.HeadMoved {
+		b.idle = 0
+	}
+	b.denied++
+	if len(it.Denied) == 0 {
+		b.denied = 0
+	}
+	text := it.Outcome.Evidence
+	if b.same++; text == "" || text != b.last {
+		b.same = min(len(text), 1)
+	}
+	b.last = text
+	switch {
+	case b.idle >= o.NoProgressThreshold || b.same >= o.SameErrorThreshold || b.denied >= o.DenialThreshold:
+		b.state = state.BreakerOpen
+	case b.idle == 0:
+		b.state = state.BreakerClosed
+	case b.idle >= 2:
+		b.state = state.BreakerHalfOpen
+	}
+}
+
+// drawIteration is one of every mixture of progress, denial and error.
+func drawIteration(rt *rapid.T, n int) Iteration {
+	it := Iteration{Number: n, FinalBytes: 100, Outcome: agent.Outcome{Class: agent.ClassCompletedTurn}}
+	it.Change = git.Change{HeadMoved: rapid.Bool().Draw(rt, "progress")}
+	if rapid.Bool().Draw(rt, "denied") {
+		it.Denied = []state.Tool{{Name: "Bash"}}
+	}
+	if text := rapid.SampledFrom([]string{"", "boom", "bang"}).Draw(rt, "error"); text != "" {
+		it.Outcome = agent.Outcome{Class: agent.ClassCrash, Evidence: text}
+	}
+	return it
+}
+
+// The breaker against the model: iterations, and waits around the cool-down.
 func TestBreaker_anyIterationsAndWaits_followTheModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		o := defaults()
 		o.NoProgressThreshold = rapid.IntRange(1, 6).Draw(rt, "no progress")
 		o.SameErrorThreshold = rapid.IntRange(1, 6).Draw(rt, "same error")
 		o.DenialThreshold = rapid.IntRange(1, 4).Draw(rt, "denials")
-		o.OutputDeclineThreshold = 100 // the sizes below are all the same
+		o.OutputDeclineThreshold = 100 // the sizes are all the same
 		m, now, n := fresh(), noon, 0
-		idle, same, denied, last, want := 0, 0, 0, "", state.BreakerClosed
+		want := breakerModel{state: state.BreakerClosed}
 		rt.Repeat(map[string]func(*rapid.T){
 			"": func(rt *rapid.T) {
 				b := m.Breaker
-				if b.State != want || b.NoProgress != idle || b.SameError != same || b.PermissionDenials != denied {
-					rt.Fatalf("breaker %+v; the model says %s, %d idle, %d times %q, %d denied", b, want, idle, same, last, denied)
+				if b.State != want.state || b.NoProgress != want.idle || b.SameError != want.same || b.PermissionDenials != want.denied {
+					rt.Fatalf("breaker %+v; the model says %+v", b, want)
 				}
 				if (b.State == state.BreakerOpen) != !b.OpenedAt.IsZero() {
 					rt.Fatalf("%s, opened at %s", b.State, b.OpenedAt)
 				}
 			},
 			"iteration": func(rt *rapid.T) {
-				if want == state.BreakerOpen {
+				if want.state == state.BreakerOpen {
 					rt.Skip("an open breaker lets none through")
 				}
 				n++
-				it := Iteration{Number: n, FinalBytes: 100, Outcome: agent.Outcome{Class: agent.ClassCompletedTurn}}
-				idle++
-				if rapid.Bool().Draw(rt, "progress") {
-					it.Change = git.Change{HeadMoved: true}
-					idle = 0
-				}
-				denied++
-				if it.Denied = nil; rapid.Bool().Draw(rt, "denied") {
-					it.Denied = []state.Tool{{Name: "Bash"}}
-				} else {
-					denied = 0
-				}
-				switch text := rapid.SampledFrom([]string{"", "boom", "bang"}).Draw(rt, "error"); {
-				case text == "":
-					same, last = 0, ""
-				default:
-					it.Outcome = agent.Outcome{Class: agent.ClassCrash, Evidence: text}
-					if same++; text != last {
-						same, last = 1, text
-					}
-				}
+				it := drawIteration(rt, n)
 				m = m.After(it, o, now)
-				switch {
-				case idle >= o.NoProgressThreshold || same >= o.SameErrorThreshold || denied >= o.DenialThreshold:
-					want = state.BreakerOpen
-				case idle == 0:
-					want = state.BreakerClosed
-				case idle >= 2:
-					want = state.BreakerHalfOpen
-				}
+				want.count(it, o)
 			},
 			"wait": func(rt *rapid.T) {
 				now = now.Add(time.Duration(rapid.IntRange(1, 45).Draw(rt, "minutes")) * time.Minute)
 				if b := m.Breaker; b.State == state.BreakerOpen && now.Sub(b.OpenedAt) >= o.Cooldown {
-					want, idle, same, denied, last = state.BreakerHalfOpen, max(o.NoProgressThreshold-2, 0), 0, 0, ""
+					want = breakerModel{state: state.BreakerHalfOpen, idle: max(o.NoProgressThreshold-2, 0)}
 				}
 				m.Breaker = coolDown(m.Breaker, o, now)
 			},

@@ -39,12 +39,14 @@ func (l *Loop) iterate(ctx context.Context, next task.Task) (Decision, error) {
 	if err := l.takeBaseline(ctx, next); err != nil && ctx.Err() == nil {
 		return Decision{}, err
 	}
-	if l.before == nil {
-		s, err := git.Observe(ctx, l.d.Dir)
-		if err != nil && ctx.Err() == nil {
-			return Decision{}, err
+	if err := l.look(ctx); err != nil {
+		if ctx.Err() != nil {
+			return Decision{Action: ActionContinue}, nil // admit says who ended the run
 		}
-		l.before = &s
+		return Decision{}, err
+	}
+	if l.start == nil {
+		l.openTrail(ctx)
 	}
 	cast, err := l.cast(list, next, time.Now())
 	if err != nil {
@@ -52,7 +54,7 @@ func (l *Loop) iterate(ctx context.Context, next task.Task) (Decision, error) {
 			Exit: ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed, Next: "name another agent in the plan, then: ralph"}, nil
 	}
 	l.announceAgent(cast)
-	it := Iteration{Number: l.mem.Iterations + 1, Task: next, Before: plan, Agent: cast.agent.Spec.Name}
+	it := Iteration{Number: l.mem.Iterations + 1, Task: next, Before: plan, List: list, Agent: cast.agent.Spec.Name}
 	text := prompt.Build(l.promptInput(string(template), it))
 	if err := l.begin(it, text); err != nil {
 		return Decision{}, err
@@ -222,8 +224,9 @@ func (l *Loop) observe(ctx context.Context, it *Iteration, files []guarded) erro
 	if it.Change, err = l.before.Compare(after).Committed(ctx, l.d.Dir, *l.before, after); err != nil {
 		l.d.Log.Warn("the files of the new commits are unknown", logs.KeyError, err)
 	}
-	l.before = &after
 	_, it.After = l.loadPlan()
+	l.audit(ctx, it, *l.before, after)
+	l.before = &after
 	return nil
 }
 
@@ -236,18 +239,8 @@ func observeBoundFor(ctx context.Context) time.Duration {
 
 // fold completes the facts and keeps what outlives the call.
 func (l *Loop) fold(it *Iteration, t *agent.Transcript, exit ptyexec.Exit) {
-	it.Duration, it.ToolCalls, it.FinalBytes, it.Usage = exit.Duration, t.ToolCalls, len(t.Final), t.Usage
-	it.Signal, it.Signalled = agent.ParseSignal(t.Final)
-	for _, d := range t.Denials {
-		if agent.Asks(d) {
-			continue // a question, answered as such
-		}
-		if agent.Compound(d, l.o.AllowedTools) {
-			it.Advised = append(it.Advised, d)
-		} else {
-			it.Denied = append(it.Denied, d)
-		}
-	}
+	it.Duration = exit.Duration
+	it.Heard(t, l.current.agent.Spec, l.o.AllowedTools)
 	if q := l.take(state.RequestSkip); q != "" {
 		it.Cut = q
 		l.skipped[it.Task.ID] = true
@@ -268,6 +261,7 @@ func (l *Loop) conclude(ctx context.Context, it Iteration) (Decision, error) {
 	if err := l.prove(ctx, &it); err != nil && ctx.Err() == nil {
 		return Decision{}, err
 	}
+	l.commit(ctx, it)
 	now := time.Now()
 	was := l.mem
 	l.mem = l.mem.After(it, l.o, now)
@@ -290,6 +284,9 @@ func (l *Loop) conclude(ctx context.Context, it Iteration) (Decision, error) {
 		return Decision{}, err
 	}
 	l.record(d, true)
+	if err := l.leave(ctx, it, d.Rule); err != nil {
+		return Decision{}, err
+	}
 	if l.rawSize > pruneEvery {
 		l.rawSize = 0
 		return d, logs.Prune(l.d.State.LogsDir(), logsKept)

@@ -93,6 +93,10 @@ type Loop struct {
 	tries   map[string]int    // failed checks of each task
 	suite   *gate.Suite       // nil: no checks
 	report  gate.Report       // of the latest checks
+	keeper  *git.Keeper       // nil: outside git
+	start   *git.Snapshot     // of the tree when this process began
+	base    string            // the kept state that the next iteration begins with
+	worked  map[string]bool   // tasks that something was done for
 	rawSize int64             // raw output since the last pruning
 	counted state.Usage       // usage that the agent's session has reported in all
 
@@ -112,7 +116,7 @@ type notes struct {
 
 // New prepares a run; nothing is written yet.
 func New(o Options, d Deps) *Loop {
-	return &Loop{o: o, d: d, wake: make(chan struct{}, 1), skipped: map[string]bool{}, aside: map[string]string{}, tries: map[string]int{}, limits: map[string]time.Time{}}
+	return &Loop{o: o, d: d, wake: make(chan struct{}, 1), skipped: map[string]bool{}, aside: map[string]string{}, tries: map[string]int{}, worked: map[string]bool{}, limits: map[string]time.Time{}}
 }
 
 // Run runs until a decision stops it. The context is cancelled with an

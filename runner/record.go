@@ -202,6 +202,9 @@ func hints(it Iteration) []string {
 	case agent.ClassEmptyOutput, agent.ClassNoFinalRecord:
 		h = append(h, "The last call ended without a final message. End with the status block.")
 	}
+	for _, f := range it.Findings {
+		h = append(h, "Found in what you did, and shown to the user: "+findingText(f))
+	}
 	for _, t := range it.Denied {
 		h = append(h, fmt.Sprintf("%s(%s) is not permitted here. Reach the goal with the tools that you have.", t.Name, t.Arg))
 	}

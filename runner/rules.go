@@ -134,7 +134,13 @@ func retryDelay(try int) time.Duration {
 }
 
 func integrity(f Facts) (Decision, bool) {
-	if f.Starting || len(f.It.Damaged) == 0 {
+	if f.Starting {
+		return Decision{}, false
+	}
+	if len(f.It.Findings) > 0 && f.Options.AntiCheat == cheatHalt {
+		return halt("the audit found: "+findingText(f.It.Findings[0]), "integrity_failure"), true
+	}
+	if len(f.It.Damaged) == 0 {
 		return Decision{}, false
 	}
 	files := strings.Join(f.It.Damaged, ", ")
@@ -165,16 +171,16 @@ func permissionDenied(f Facts) (Decision, bool) {
 		f.Memory.Breaker.PermissionDenials < f.Options.DenialThreshold {
 		return Decision{}, false
 	}
-	d := halt(denialText(f.It.Denied), "permission_denied")
-	d.Next = "add the entries to ALLOWED_TOOLS in .ralphrc, then: ralph reset --circuit && ralph resume"
+	d := halt(denialText(f.It), "permission_denied")
+	d.Next = "allow what it needs (ALLOWED_TOOLS in .ralphrc), then: ralph reset --circuit && ralph resume"
 	return d, true
 }
 
 // denialText names every refused call and what would allow it.
-func denialText(denied []state.Tool) string {
-	parts := make([]string, 0, len(denied))
-	for _, t := range denied {
-		parts = append(parts, fmt.Sprintf("%s(%s): add %s to ALLOWED_TOOLS", t.Name, t.Arg, agent.AllowEntry(t)))
+func denialText(it Iteration) string {
+	parts := make([]string, 0, len(it.Denied))
+	for i, t := range it.Denied {
+		parts = append(parts, fmt.Sprintf("%s(%s): %s", t.Name, t.Arg, it.Advice[i]))
 	}
 	return "denied " + strings.Join(parts, "; ")
 }

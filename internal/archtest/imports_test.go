@@ -12,11 +12,13 @@ import (
 // floors are the packages that the programs are made of. A package imports
 // lower floors only, its tests too.
 var floors = map[string]int{
-	"state":              0, // the files in .ralph/: what the two processes share
-	"logs":               0, // log set-up, rotated files, tail
-	"ptyexec":            0, // one child process, and nothing of it left
-	"tmux":               0, // typed calls of the tmux CLI
-	"runner/gate/report": 0, // what test programs print: text in, values out
+	"state":                 0, // the files in .ralph/: what the two processes share
+	"logs":                  0, // log set-up, rotated files, tail
+	"ptyexec":               0, // one child process, and nothing of it left
+	"tmux":                  0, // typed calls of the tmux CLI
+	"runner/gate/report":    0, // what test programs print: text in, values out
+	"runner/audit/lang":     0, // how tests look in each language: text in, values out
+	"runner/git/history":    2, // ways back through the states that git keeps
 	"runner/gate/workspace": 0, // where the packages of a monorepo are: files in, folders out
 
 	"runner/agent":   1, // the table of agents, and what they print

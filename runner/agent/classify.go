@@ -188,7 +188,7 @@ func (s Spec) cause(t *Transcript) (Class, string) {
 	switch {
 	case exact(byCode):
 		return byCode, evidence
-	case exact(byText) || byCode == ClassUnknown && byText != ClassUnknown:
+	case exact(byText) || byText != ClassUnknown && (byCode == ClassUnknown || byCode == ClassServerError && byText == ClassOverloaded):
 		return byText, evidence
 	case byCode != ClassUnknown:
 		return byCode, evidence

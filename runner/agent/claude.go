@@ -110,7 +110,11 @@ func (d *Decoder) claudeUser(rec gjson.Result) {
 		b := pick(block, "type", "tool_use_id", "content", "is_error")
 		if b[0].String() == "tool_result" {
 			d.final = false
-			d.toolResult(b[1].String(), content(b[2]), b[3].Bool())
+			text := content(b[2])
+			d.toolResult(b[1].String(), text, b[3].Bool())
+			if d.spec.Refused != "" && b[3].Bool() && strings.HasPrefix(text, d.spec.Refused) {
+				d.deny(state.Tool{ID: b[1].String(), Name: d.calls[b[1].String()].Name}, text)
+			}
 		}
 		return true
 	})

@@ -139,12 +139,12 @@ func (s Spec) textClass(text string) Class {
 	if c, ok := match(causes(), text); ok {
 		return c
 	}
+	c, _ := match(generals(), text)
 	if m := statusRE().FindStringSubmatch(text); m != nil {
-		if c := statusClass(m[1]); c != ClassUnknown {
-			return c
+		if status := statusClass(m[1]); status != ClassUnknown && (status != ClassServerError || c != ClassOverloaded) {
+			return status
 		}
 	}
-	c, _ := match(generals(), text)
 	return c
 }
 

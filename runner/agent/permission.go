@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -23,6 +24,14 @@ var withSubcommand = []string{"apt", "brew", "bun", "cargo", "composer", "deno",
 // harmless are programs that only look, filter or move about: beside an allowed
 // command they are no reason to refuse it.
 var harmless = []string{"cat", "cd", "cut", "echo", "false", "grep", "head", "pwd", "sort", "tail", "tr", "true", "uniq", "wc"}
+
+// Advice says how a refused call can be allowed for this CLI.
+func (s Spec) Advice(t state.Tool) string {
+	if len(s.AllowedArgs) == 0 && len(s.AllowedItem) == 0 {
+		return fmt.Sprintf("allow it in the settings of %s itself, or choose PERMISSION_MODE=%s", s.Name, PermitBypass)
+	}
+	return "add " + AllowEntry(t) + " to ALLOWED_TOOLS"
+}
 
 // AllowEntry is the entry of ALLOWED_TOOLS that would have allowed a refused
 // call, in the syntax of the agent that made it.

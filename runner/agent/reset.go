@@ -14,7 +14,7 @@ var (
 		return regexp.MustCompile(`(?i)(?:\||\breset\w*"?(?: at)?:? ?|\buntil )(1\d{9}|[23]\d{9}|1\d{12})\b`)
 	})
 	stampRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)`)
+		return regexp.MustCompile(`\b(20\d\d-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?(?:(Z|[+-]\d\d:?\d\d)| \(?(?:UTC|GMT)\b)?`)
 	})
 	spanRE = sync.OnceValue(func() *regexp.Regexp {
 		const part = `\d+(?:\.\d+)?\s*(?:days?|d|hours?|hrs?|hr|h|minutes?|mins?|min|m|seconds?|secs?|sec|s|milliseconds?|ms)\b`
@@ -41,11 +41,9 @@ func ParseReset(text string, now time.Time) (time.Time, bool) {
 		}
 		return time.Unix(n, 0), true
 	}
-	if m := stampRE().FindString(text); m != "" {
-		for _, layout := range [...]string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05Z0700"} {
-			if t, err := time.Parse(layout, strings.Replace(m, " ", "T", 1)); err == nil {
-				return t, true
-			}
+	if m := stampRE().FindStringSubmatch(text); m != nil {
+		if t, ok := stamp(m, now); ok {
+			return t, true
 		}
 	}
 	if m := spanRE().FindStringSubmatch(text); m != nil {
@@ -55,6 +53,25 @@ func ParseReset(text string, now time.Time) (time.Time, bool) {
 	}
 	if m := clockRE().FindStringSubmatch(text); m != nil {
 		return clock(m, now)
+	}
+	return time.Time{}, false
+}
+
+// stamp resolves the groups of stampRE: date, hour and minute, second, offset.
+// UTC or GMT may stand in the offset's place; without any the zone is that of now.
+func stamp(m []string, now time.Time) (time.Time, bool) {
+	zone := now.Location()
+	if strings.HasSuffix(m[0], "UTC") || strings.HasSuffix(m[0], "GMT") {
+		zone = time.UTC
+	}
+	text := m[1] + "T" + m[2] + m[3]
+	if m[3] == "" {
+		text += ":00"
+	}
+	for _, layout := range [...]string{"2006-01-02T15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700"} {
+		if t, err := time.ParseInLocation(layout, text+m[4], zone); err == nil {
+			return t, true
+		}
 	}
 	return time.Time{}, false
 }

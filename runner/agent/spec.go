@@ -83,6 +83,7 @@ type Spec struct {
 	SessionTokens bool     // token counts go on over resumed calls
 	SessionCost   bool     // the cost goes on over resumed calls
 	CachedInInput bool     // input tokens include those read from the cache
+	Refused       string   // how the result of a refused tool call begins
 	Guarded       []string // tools that exist, yet are reported as unknown when not allowed
 
 	Patterns  []Pattern     // looked at before the general ones

@@ -84,7 +84,9 @@ func Specs() []Spec {
 			PromptBy: PromptStdin, VersionArgs: []string{"--version"},
 			ResumeArgs: []string{"threads", "continue", argValue},
 			BypassArgs: []string{"--dangerously-allow-all"},
-			Format:     FormatClaude,
+			Format:     FormatClaude, Refused: "Tool execution rejected by user",
+			// It ends so, or waits in silence, at a command that its rules do not allow.
+			Patterns: []Pattern{{ClassPermissionDenied, `require user approval`}},
 		},
 		{
 			// Written from its documentation; no recording of it was at hand.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"ralph/runner/audit/lang"
 )
 
 // A case of the corpus is a txtar file: the files below before/ and after/, the
@@ -77,7 +79,7 @@ func readPlan(text string) []Task {
 		if !strings.HasPrefix(id, "T") || strings.Trim(id[1:], "0123456789.") != "" {
 			id = title
 		}
-		tasks = append(tasks, Task{ID: id, Title: title, Done: item[3] == 'x', Depth: indent(line) / 2})
+		tasks = append(tasks, Task{ID: id, Title: title, Done: item[3] == 'x', Depth: lang.Indent(line) / 2})
 	}
 	return tasks
 }
@@ -117,4 +119,50 @@ func TestCompare_corpus(t *testing.T) {
 	})
 	quiet, honest := rate("honest", func(_ sample, got []string) bool { return len(got) == 0 })
 	t.Logf("found %d of %d cheats; false alarms on %d of %d honest changes", found, cheats, honest-quiet, honest)
+}
+
+// The same files before and after, and files that only move, are no change,
+// whatever they hold; and nothing makes Compare panic.
+func FuzzCompare(f *testing.F) {
+	paths, err := filepath.Glob("testdata/*/*.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, path := range paths {
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range archive.Files {
+			f.Add(strings.TrimPrefix(strings.TrimPrefix(file.Name, "before/"), "after/"), string(file.Data), string(archive.Files[0].Data))
+		}
+	}
+	f.Fuzz(func(t *testing.T, path, text, other string) {
+		if found := Compare(Input{Files: []File{{Path: path, Before: text, After: text, Existed: true, Exists: true}}}); len(found) > 0 {
+			t.Errorf("no change, and %v", found)
+		}
+		Compare(Input{Files: []File{{Path: path, Before: text, After: other, Existed: true, Exists: true}, {Path: "new_test.go", After: text, Exists: true}}})
+	})
+}
+
+// BenchmarkCompare is an iteration that changed 20 files of code and 20 of tests.
+func BenchmarkCompare(b *testing.B) {
+	var in Input
+	for i := range 20 {
+		var code, tests strings.Builder
+		fmt.Fprintf(&code, "package p%d\n\n", i)
+		fmt.Fprintf(&tests, "package p%d\n\nimport \"testing\"\n\n", i)
+		for f := range 20 {
+			fmt.Fprintf(&code, "// F%d adds.\nfunc F%[1]d(a int) int { return a + %[1]d }\n\n", f)
+			fmt.Fprintf(&tests, "func TestF%d(t *testing.T) {\n\tif got := F%[1]d(1); got != %d {\n\t\tt.Errorf(\"F%[1]d(1) = %%d\", got)\n\t}\n}\n\n", f, f+1)
+		}
+		in.Files = append(in.Files,
+			File{fmt.Sprintf("p%d/p.go", i), code.String(), code.String() + "func G() {}\n", true, true},
+			File{fmt.Sprintf("p%d/p_test.go", i), tests.String(), tests.String() + "func TestG(t *testing.T) { G() }\n", true, true})
+	}
+	for b.Loop() {
+		if found := Compare(in); len(found) > 0 {
+			b.Fatal(found)
+		}
+	}
 }

@@ -22,9 +22,9 @@ type judge struct {
 }
 
 const (
-	easierCommand = `\|\|\s*(?:true|:|exit 0|echo)|continue-on-error:\s*true|allow_failure:\s*true|\bexit 0\b|\bif:\s*(?:false|\$\{\{ *false)|` +
+	easierCommand = `\|\|\s*(?:true|:|exit 0|echo)|[^|]\|\s*(?:cat|tee|head|tail|grep)\b|;\s*(?:true|:)(?:\s|$)|continue-on-error:\s*true|allow_failure:\s*true|\bexit 0\b|\bif:\s*(?:false|\$\{\{ *false)|` +
 		`--passWithNoTests|--?skip\b|\s-run\b|\s-short\b|--?ignore\b|--deselect|\s-k\s|\s-t\s|--testNamePattern|--testPathIgnore|--?exclude\b|\bset \+e\b|--no-verify|--max-warnings|--exit-zero|--issues-exit-code|^\s*-@?\w|\.SILENT|\.IGNORE|paths-ignore|workflow_dispatch`
-	easierRule = `(?i)\b(?:disable|ignore|exclude|skip|off|false|allow|warn|none|omit|deselect|nolint|xfail|passWithNoTests|no-|max|threshold|fail_under|per-file|except)`
+	easierRule = `(?i)disable|ignor|exclu|skip|deselect|nolint|xfail|passWithNoTests|threshold|fail_under|\b(?:off|false|allow|warn|none|omit|no-|max|per-file|except)`
 	wantsCI    = `(?i)\b(?:add|set up|setup|create|configure|introduce|extend|change|update|write|enable|move|migrate|bump|adjust|release)\b[^.\n]*\b(?:ci|workflows?|pipelines?|github actions?|actions|continuous integration|jobs?|matrix|release)\b`
 	wantsLint  = `(?i)\b(?:add|set up|setup|create|configure|introduce|extend|change|update|write|enable|adopt|migrate|switch|adjust|relax|tighten)\b[^.\n]*\b(?:lint(?:er|ers|ing)?|golangci|eslint|ruff|flake8|mypy|clippy|prettier|biome|rules?|strict mode|type.?check\w*)\b`
 	wantsTests = `(?i)\b(?:add|set up|setup|create|configure|introduce|extend|change|update|write|enable|migrate|switch|move|adopt|adjust|rename)\b[^.\n]*\b(?:test (?:scripts?|commands?|targets?|runner|setup|configuration|config|framework)|makefile|make targets?|npm scripts?|scripts?|jest|vitest|mocha|pytest|tox|nox|coverage|cargo|packaging|pyproject|build (?:scripts?|system|target))\b`
@@ -125,6 +125,9 @@ func (j judge) judge(was, is []string, task string) string {
 		return ""
 	}
 	for _, line := range lost {
+		if versionless(strings.Join(strings.Fields(line), "")) == "-" {
+			continue // an item in a list of versions
+		}
 		if !slices.ContainsFunc(added, func(now string) bool { return extends(line, now) }) {
 			return fmt.Sprintf("removed %q", strings.TrimSpace(line))
 		}
@@ -135,7 +138,7 @@ func (j judge) judge(was, is []string, task string) string {
 // diffLines returns the lines that only one side has, however often the other
 // side has them, regardless of order and indentation.
 func diffLines(was, is []string) (lost, added []string) {
-	have := bag{}
+	have := map[string]int{}
 	for _, line := range is {
 		have[strings.TrimSpace(line)]++
 	}
@@ -172,13 +175,17 @@ func closest(line string, lost []string) string {
 	return best
 }
 
-// extends says whether now has all words of was, in the same order. Versions
-// of what is used may rise.
+// extends says whether now has all words of was, in the same order. Where the
+// line names what is used, its version may differ.
 func extends(was, now string) bool {
+	uses := usePattern().MatchString(was)
 	words := strings.Fields(strings.Trim(now, " \t,;"))
 	for _, w := range strings.Fields(strings.Trim(was, " \t,;")) {
+		if w == "-" || uses && versionless(w) == "" {
+			continue // the item may have got another first key, the list another version
+		}
 		i := slices.IndexFunc(words, func(n string) bool {
-			return unquoted(n) == unquoted(w) || version(n) != "" && version(n) == version(w)
+			return unquoted(n) == unquoted(w) || uses && versionless(n) == versionless(w)
 		})
 		if i < 0 {
 			return false
@@ -188,20 +195,13 @@ func extends(was, now string) bool {
 	return true
 }
 
+var usePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\buses:|\bruns-on:|\bimage:|version|\bcontainer:|\brev:|^\s*FROM\b|\b(?:node|python|go|rust|java|os):`)
+})
+
 func unquoted(s string) string { return strings.Trim(s, `"',;[]`) }
 
-// version is the word without its version, empty when it names none.
-func version(s string) string {
-	s = unquoted(s)
-	name, number, ok := strings.Cut(s, "@")
-	if ok && number != "" {
-		return name + "@"
-	}
-	if s != "" && strings.Trim(s, "0123456789.vx^~<>=") == "" {
-		return "0"
-	}
-	return ""
-}
+func versionless(s string) string { return strings.Trim(s, `0123456789.vx^~<>="',;[]`) }
 
 // makeTargets are the recipes of the targets that check, with the variables
 // that name commands.

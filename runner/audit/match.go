@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+
+	"ralph/runner/audit/lang"
 )
 
 const (
@@ -14,68 +17,77 @@ const (
 
 // comparison holds the tests of one language before and after.
 type comparison struct {
-	l             *language
+	l             *lang.Language
 	before, after *suite
-	pairs         map[int]int // index after -> index before
-	matched       []bool      // before
-	gone          map[string]bool
-	room          map[int]int // tests that each test after may still have absorbed
+	// was and is are what the code defines, gone what none defines any more.
+	// They are read only when something else is suspicious.
+	was, is func() definitions
+	gone    func() map[string]bool
+	pairs   map[int]int // index after -> index before
+	matched []bool      // before
+	// rows and checks are by how much each test after has grown, less what was
+	// found to have gone into it.
+	rows, checks map[int]int
 }
 
 func compareTests(files []File) []Finding {
-	befores, afters := map[*language]*suite{}, map[*language]*suite{}
-	for _, l := range languages() {
-		befores[l], afters[l] = newSuite(), newSuite()
+	all := map[*lang.Language]*comparison{}
+	for _, l := range lang.All() {
+		before, after := &suite{l: l, files: map[string]fileFacts{}}, &suite{l: l, files: map[string]fileFacts{}}
+		all[l] = &comparison{l: l, before: before, after: after, pairs: map[int]int{}, rows: map[int]int{}, checks: map[int]int{},
+			was: sync.OnceValue(before.definitions), is: sync.OnceValue(after.definitions)}
 	}
 	for _, f := range files {
-		l := languageOf(f.Path)
-		if l == nil || len(f.Before) > maxText || len(f.After) > maxText {
+		c := all[lang.Of(f.Path)]
+		if c == nil || len(f.Before) > maxText || len(f.After) > maxText {
 			continue
 		}
 		if f.Existed {
-			befores[l].add(l, f.Path, f.Before)
+			c.before.add(f.Path, f.Before)
 		}
 		if f.Exists {
-			afters[l].add(l, f.Path, f.After)
+			c.after.add(f.Path, f.After)
 		}
 	}
-	gone := map[string]bool{}
-	for _, l := range languages() {
-		goneNames(gone, befores[l], afters[l])
-	}
+	gone := sync.OnceValue(func() map[string]bool {
+		names := map[string]bool{}
+		for _, c := range all {
+			goneNames(names, c.was(), c.is())
+		}
+		return names
+	})
 	var found []Finding
-	for _, l := range languages() {
-		if len(befores[l].files)+len(afters[l].files) == 0 {
-			continue
+	for _, l := range lang.All() {
+		if c := all[l]; len(c.before.files)+len(c.after.files) > 0 {
+			c.gone = gone
+			found = append(found, c.findings()...)
 		}
-		c := comparison{l: l, before: befores[l], after: afters[l], gone: gone, pairs: map[int]int{}, matched: make([]bool, len(befores[l].tests)), room: map[int]int{}}
-		found = append(found, c.findings()...)
 	}
 	return found
 }
 
 // goneNames adds what was defined outside of tests and is no longer, under its
 // own or another name.
-func goneNames(gone map[string]bool, before, after *suite) {
-	var fresh []bag
-	for name, text := range after.defined {
-		if _, ok := before.defined[name]; !ok {
-			fresh = append(fresh, words(source{text, text}))
+func goneNames(gone map[string]bool, was, is definitions) {
+	var fresh []lang.Bag
+	for name, text := range is.code {
+		if _, ok := was.code[name]; !ok {
+			fresh = append(fresh, lang.Words(lang.Source{Text: text, Code: text}))
 		}
 	}
-	for name, text := range before.defined {
-		if _, ok := after.defined[name]; ok || len(name) < 3 {
+	for name, text := range was.code {
+		if _, ok := is.code[name]; ok || len(name) < 3 {
 			continue
 		}
-		was := words(source{text, text})
-		delete(was, name)
-		if !slices.ContainsFunc(fresh, func(b bag) bool { return len(was) > 3 && similarity(was, b) >= sameBody }) {
+		old := lang.Words(lang.Source{Text: text, Code: text})
+		delete(old, name)
+		if !slices.ContainsFunc(fresh, func(b lang.Bag) bool { return len(old) > 3 && lang.Similarity(old, b) >= sameBody }) {
 			gone[name] = true
 		}
 	}
-	for _, m := range []struct{ was, is map[string]bool }{{before.routes, after.routes}, {before.modules, after.modules}} {
-		for name := range m.was {
-			if !m.is[name] && len(name) >= 3 {
+	for _, m := range [][2]map[string]bool{{was.routes, is.routes}, {was.modules, is.modules}} {
+		for name := range m[0] {
+			if !m[1][name] && len(name) >= 3 {
 				gone[name] = true
 			}
 		}
@@ -83,17 +95,22 @@ func goneNames(gone map[string]bool, before, after *suite) {
 }
 
 func (c *comparison) findings() []Finding {
+	c.matched = make([]bool, len(c.before.tests))
 	c.pair()
-	for i, a := range c.after.tests {
-		c.room[i] = a.rows + a.strength/2
-		if j, ok := c.pairs[i]; ok {
-			c.room[i] -= c.before.tests[j].rows + c.before.tests[j].strength/2
-		}
-	}
 	var found []Finding
 	for i, a := range c.after.tests {
-		if j, ok := c.pairs[i]; ok {
-			found = append(found, c.comparePair(c.before.tests[j], a)...)
+		j, old := c.pairs[i]
+		if old && c.before.tests[j].whole() == a.whole() {
+			continue
+		}
+		a.measure(c.l)
+		c.rows[i], c.checks[i] = a.rows, a.strength
+		if old {
+			b := c.before.tests[j]
+			b.measure(c.l)
+			c.rows[i] -= b.rows
+			c.checks[i] -= b.strength
+			found = append(found, c.comparePair(b, a)...)
 		} else if a.skip == skipped {
 			found = append(found, Finding{Kind: KindSkipAdded, File: a.file, Text: fmt.Sprintf("the new test %q never runs", a.name)})
 		}
@@ -102,133 +119,52 @@ func (c *comparison) findings() []Finding {
 	return append(found, c.removed()...)
 }
 
-// pair finds for each test after the one that it was: by name in the same
-// file, by name elsewhere, by its body.
+// pair finds for each test after the one that it was: unchanged, by name in
+// the same file, by name elsewhere, by its body.
 func (c *comparison) pair() {
-	match := func(same func(b, a test) bool) {
+	match := func(same func(j, i int, b, a *test) bool) {
 		for i, a := range c.after.tests {
 			if _, ok := c.pairs[i]; ok {
 				continue
 			}
 			for j, b := range c.before.tests {
-				if !c.matched[j] && same(b, a) {
+				if !c.matched[j] && same(j, i, b, a) {
 					c.pairs[i], c.matched[j] = j, true
 					break
 				}
 			}
 		}
 	}
-	match(func(b, a test) bool { return b.name == a.name && b.file == a.file })
-	match(func(b, a test) bool { return b.name == a.name })
-	match(func(b, a test) bool { return similarity(words(b.body), words(a.body)) >= sameBody })
-}
-
-// removed names the tests that are gone without an honest reason, by file.
-func (c *comparison) removed() []Finding {
-	names := map[string][]string{}
-	for j, b := range c.before.tests {
-		if !c.matched[j] && !c.mentionsGone(b.body) && !c.absorbed(b) && b.strength+b.rows > 0 {
-			names[b.file] = append(names[b.file], b.name)
+	match(func(_, _ int, b, a *test) bool { return b.name == a.name && b.body.Text == a.body.Text })
+	match(func(_, _ int, b, a *test) bool { return b.name == a.name && b.file == a.file })
+	match(func(_, _ int, b, a *test) bool { return b.name == a.name })
+	bags := map[[2]int]lang.Bag{}
+	cached := func(side, i int, s lang.Source) lang.Bag {
+		key := [2]int{side, i}
+		if bags[key] == nil {
+			bags[key] = lang.Words(s)
 		}
+		return bags[key]
 	}
-	var found []Finding
-	for file, tests := range names {
-		found = append(found, Finding{Kind: KindTestsRemoved, File: file,
-			Text: fmt.Sprintf("%s removed, and what it tested is still there: %s", count(len(tests), "test"), list(tests))})
-	}
-	return found
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-func list(names []string) string {
-	const most = 10
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + ", ..."
-	}
-	return strings.Join(names, ", ")
-}
-
-func (c *comparison) mentionsGone(s source) bool {
-	return slices.ContainsFunc(tokens(s), func(t token) bool { return c.gone[t.text] })
-}
-
-// absorbed says whether a test became part of another one, which has grown for
-// it: same calls, same literals.
-func (c *comparison) absorbed(b test) bool {
-	body := c.withoutMessages(b.body)
-	lits, calls := literals(body), c.calls(body)
-	for i, a := range c.after.tests {
-		if c.room[i] < 1 || a.skip > b.skip {
-			continue
-		}
-		whole := a.whole()
-		if len(lits) == 0 && calls.share(words(whole)) < 1 || lits.share(literals(whole)) < absorbShare {
-			continue
-		}
-		if calls.share(words(whole)) >= 0.5 {
-			c.room[i]--
-			return true
-		}
-	}
-	return c.spread(b, lits)
-}
-
-// spread says whether the rows of a table became tests of their own.
-func (c *comparison) spread(b test, lits bag) bool {
-	parts, all := 0, bag{}
-	for i, a := range c.after.tests {
-		if _, old := c.pairs[i]; old || a.strength < 2 {
-			continue
-		}
-		values := literals(a.whole())
-		for text := range values {
-			if lits[text] > 0 {
-				parts++
-				break
-			}
-		}
-		for text, n := range values {
-			all[text] += n
-		}
-	}
-	return b.rows > 1 && parts >= b.rows && lits.share(all) >= absorbShare
-}
-
-// calls are the functions that a test calls, without those that assert.
-func (c *comparison) calls(s source) bag {
-	b := bagOf(s, tokenCall)
-	for name := range b {
-		if c.l.assertion.MatchString(name+"(") || c.l.assertion.MatchString("t."+name+"(") {
-			delete(b, name)
-		}
-	}
-	return b
-}
-
-func (c *comparison) withoutMessages(s source) source {
-	return filter(s, func(text, _ string) bool { return !c.l.message.MatchString(text) })
+	match(func(j, i int, b, a *test) bool {
+		return lang.Similarity(cached(0, j, b.body), cached(1, i, a.body)) >= sameBody
+	})
 }
 
 // filter keeps some lines of a source.
-func filter(s source, keep func(text, code string) bool) source {
+func filter(s lang.Source, keep func(text, code string) bool) lang.Source {
 	var text, code []string
-	texts := strings.Split(s.text, "\n")
-	for i, line := range strings.Split(s.code, "\n") {
+	texts := strings.Split(s.Text, "\n")
+	for i, line := range strings.Split(s.Code, "\n") {
 		if keep(texts[i], line) {
 			text, code = append(text, texts[i]), append(code, line)
 		}
 	}
-	return source{strings.Join(text, "\n"), strings.Join(code, "\n")}
+	return lang.Source{Text: strings.Join(text, "\n"), Code: strings.Join(code, "\n")}
 }
 
 // comparePair compares one test with what it was.
-func (c *comparison) comparePair(b, a test) []Finding {
+func (c *comparison) comparePair(b, a *test) []Finding {
 	var found []Finding
 	switch {
 	case a.skip > max(b.skip, platform) || a.skip < skipped && c.callsSkipper(b, a):
@@ -246,11 +182,11 @@ func (c *comparison) comparePair(b, a test) []Finding {
 }
 
 // callsSkipper says whether a test newly calls a helper that skips.
-func (c *comparison) callsSkipper(b, a test) bool {
-	was := bagOf(b.body, tokenCall)
-	for name := range bagOf(a.body, tokenCall) {
-		text := c.after.helpers[name]
-		if was[name] == 0 && c.l.skip.MatchString(text) && !c.l.platform.MatchString(text) {
+func (c *comparison) callsSkipper(b, a *test) bool {
+	was := lang.BagOf(b.body, lang.Call)
+	for name := range lang.BagOf(a.body, lang.Call) {
+		text := c.is().helpers[name]
+		if was[name] == 0 && c.l.Skip.MatchString(text) && !c.l.Platform.MatchString(text) {
 			return true
 		}
 	}
@@ -259,13 +195,13 @@ func (c *comparison) callsSkipper(b, a test) bool {
 
 // weaker says whether assertions or cases of a test are gone without an honest
 // reason: they moved, became a table, were merged, or their subject is gone.
-func (c *comparison) weaker(b, a test) bool {
+func (c *comparison) weaker(b, a *test) bool {
 	lost, lostRows := b.strength-a.strength, b.rows-a.rows
 	if lost <= 0 && lostRows <= 0 || lost > 0 && -2*lostRows >= lost || lostRows > 0 && -lost >= 2*lostRows {
 		return false
 	}
 	vanished, explained := c.vanished(b, a)
-	if vanished.code == "" {
+	if vanished.Code == "" {
 		return !explained // all lines are there, and do not count any more
 	}
 	return !c.merged(vanished, b, a)
@@ -274,8 +210,8 @@ func (c *comparison) weaker(b, a test) bool {
 // vanished are the lines of b that check something, are not in a, did not move
 // to a new test, and are not about something that is gone; explained says
 // whether there were such that did or are.
-func (c *comparison) vanished(b, a test) (left source, explained bool) {
-	here, elsewhere := lineBag(a), bag{}
+func (c *comparison) vanished(b, a *test) (left lang.Source, explained bool) {
+	here, elsewhere := lineBag(a), lang.Bag{}
 	for i, t := range c.after.tests {
 		if _, old := c.pairs[i]; !old {
 			for line, n := range lineBag(t) {
@@ -283,15 +219,18 @@ func (c *comparison) vanished(b, a test) (left source, explained bool) {
 			}
 		}
 	}
+	noError := c.noErrorNow(b)
 	whole := b.whole()
 	rows := tableRows(c.l, whole)
+	conditions := true // nothing but conditions is left: what they guard is there
 	left = filter(whole, func(text, code string) bool {
 		line := strings.TrimSpace(text)
 		if here[line] > 0 {
 			here[line]--
 			return false
 		}
-		if !c.l.assertion.MatchString(code) && !slices.Contains(rows, text) && !strings.HasPrefix(line, "if ") {
+		checks := c.l.Assertion.MatchString(code) || slices.Contains(rows, text)
+		if !checks && !strings.HasPrefix(line, "if ") {
 			return false
 		}
 		if elsewhere[line] > 0 {
@@ -299,18 +238,34 @@ func (c *comparison) vanished(b, a test) (left source, explained bool) {
 			explained = true
 			return false
 		}
-		if c.mentionsGone(source{text, code}) {
+		if c.mentionsGone(lang.Source{Text: text, Code: code}) || noError && strings.Contains(code, "err") {
 			explained = true
 			return false
 		}
+		conditions = conditions && !checks
 		return true
 	})
+	if conditions && explained {
+		return lang.Source{}, true
+	}
 	return left, explained
 }
 
-func lineBag(t test) bag {
-	b := bag{}
-	for line := range strings.Lines(t.whole().text) {
+// noErrorNow says whether a function that the test calls can fail no longer.
+func (c *comparison) noErrorNow(b *test) bool {
+	for name := range lang.BagOf(b.body, lang.Call) {
+		was, _, _ := strings.Cut(c.was().code[name], "\n")
+		is, _, _ := strings.Cut(c.is().code[name], "\n")
+		if is != "" && strings.Contains(was, "error") && !strings.Contains(is, "error") {
+			return true
+		}
+	}
+	return false
+}
+
+func lineBag(t *test) lang.Bag {
+	b := lang.Bag{}
+	for line := range strings.Lines(t.whole().Text) {
 		b[strings.TrimSpace(line)]++
 	}
 	return b
@@ -318,26 +273,28 @@ func lineBag(t test) bag {
 
 // merged says whether new assertions of a, or new helpers that it calls, still
 // check the values of the vanished lines.
-func (c *comparison) merged(vanished source, b, a test) bool {
-	fresh := filter(a.body, func(text, _ string) bool { return !strings.Contains(b.body.text, strings.TrimSpace(text)) })
-	all := source{fresh.text, fresh.code}
-	for name := range bagOf(fresh, tokenWord, tokenCall) {
-		if _, old := c.before.helpers[name]; !old {
-			m := mask(c.l, c.after.helpers[name])
-			all.text += "\n" + m.text
-			all.code += "\n" + m.code
+func (c *comparison) merged(vanished lang.Source, b, a *test) bool {
+	fresh := filter(a.body, func(text, _ string) bool { return !strings.Contains(b.body.Text, strings.TrimSpace(text)) })
+	all := fresh
+	for name := range lang.BagOf(fresh, lang.Word, lang.Call) {
+		if _, old := c.was().helpers[name]; !old {
+			m := lang.Mask(c.l, c.is().helpers[name])
+			all = all.Add(m)
 		}
+	}
+	values := c.withoutMessages(vanished)
+	lits := lang.Literals(values)
+	if len(lits) > 1 && a.strength >= 2 && lits.Share(lang.Words(all)) == 1 {
+		return true // all of them are in what is new
 	}
 	if strength(c.l, all) < 2 {
 		return false
 	}
-	values := c.withoutMessages(vanished)
-	if lits := literals(values); len(lits) > 0 {
-		all.text += a.body.text
-		all.code += a.body.code
-		return lits.share(literals(all)) == 1
+	if len(lits) > 0 {
+		all = all.Add(a.body)
+		return lits.Share(lang.Words(all)) == 1
 	}
-	return words(values).share(words(all)) >= 0.7
+	return lang.Words(values).Share(lang.Words(all)) >= 0.7
 }
 
 // compareFiles finds what keeps more than one test from running.

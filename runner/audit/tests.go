@@ -5,16 +5,19 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"ralph/runner/audit/lang"
 )
 
 // test is one test of a file.
 type test struct {
 	name, file string
-	head, body source // decorators with the line of the test; all behind it
-	strength   int    // of its assertions
-	rows       int    // of its tables
+	head, body lang.Source // decorators with the line of the test; all behind it
+	strength   int         // of its assertions
+	rows       int         // of its tables
 	skip       skip
 	dead       int // branches that never run
+	measured   bool
 }
 
 // skip says how a test is kept from running.
@@ -29,48 +32,48 @@ const (
 
 // suite is all that the files of one language hold, before or after.
 type suite struct {
-	tests []test
-	// defined maps each name that code outside of tests defines to its text.
-	defined map[string]string
-	helpers map[string]string // the same for what test files define outside of tests
-	routes  map[string]bool   // strings of code outside of tests that name something: "/old", "--old"
-	modules map[string]bool   // base names of files outside of tests
-	files   map[string]fileFacts
+	l     *lang.Language
+	tests []*test
+	files map[string]fileFacts // test files
+	rest  []remainder
 }
 
 // fileFacts are counts over one test file.
 type fileFacts struct{ focus, skips, blockSkips int }
 
-func newSuite() *suite {
-	return &suite{defined: map[string]string{}, helpers: map[string]string{}, routes: map[string]bool{}, modules: map[string]bool{}, files: map[string]fileFacts{}}
+// remainder is a file, or what is left of it without its tests.
+type remainder struct {
+	path, raw string
+	src       lang.Source // zero: not read yet
+	helper    bool        // serves tests only
 }
 
-// add reads one file.
-func (s *suite) add(l *language, path, raw string) {
-	src := mask(l, raw)
-	rest := []byte(src.code)
-	if l.testFiles.MatchString(path) {
-		outside := []byte(src.code)
-		for _, t := range findTests(l, path, src) {
-			s.tests = append(s.tests, t.test)
-			for i := t.start; i < t.end; i++ {
-				if rest[i] != '\n' {
-					rest[i], outside[i] = ' ', ' '
-				}
+// add reads the tests of one file. The rest waits until somebody asks for it.
+func (s *suite) add(path, raw string) {
+	l := s.l
+	if !l.TestFiles.MatchString(path) {
+		s.rest = append(s.rest, remainder{path: path, raw: raw, helper: shapes().testFolder.MatchString(path)})
+		return
+	}
+	src := lang.Mask(l, raw)
+	focus := len(l.Focus.FindAllString(src.Code, -1))
+	outside := []byte(src.Code)
+	for _, t := range findTests(l, path, src) {
+		s.tests = append(s.tests, &t.test)
+		for i := t.start; i < t.end; i++ {
+			if outside[i] != '\n' {
+				outside[i] = ' '
 			}
 		}
-		s.files[path] = fileFacts{
-			focus: len(l.focus.FindAllString(src.code, -1)), blockSkips: skips(l, source{src.text, string(outside)})[skipped],
-			skips: len(slices.DeleteFunc(l.fileSkip.FindAllString(raw, -1), l.platform.MatchString)),
-		}
-		if !l.testFiles.MatchString("src/x" + ext(path)) { // tests and code are in different files
-			define(s.helpers, l, string(rest), src)
-			return
-		}
 	}
-	define(s.defined, l, string(rest), src)
-	s.addRoutes(source{src.text, string(rest)})
-	s.modules[module(path)] = true
+	src.Code = string(outside)
+	s.files[path] = fileFacts{
+		focus: focus, blockSkips: skips(l, src)[skipped],
+		skips: len(slices.DeleteFunc(l.FileSkip.FindAllString(raw, -1), l.Platform.MatchString)),
+	}
+	// Where each file may hold tests, only the folder tells helpers from code.
+	helper := !l.TestFiles.MatchString("src/x"+ext(path)) || shapes().testFolder.MatchString(path)
+	s.rest = append(s.rest, remainder{path, raw, src, helper})
 }
 
 func ext(path string) string { return path[strings.LastIndexByte(path, '.'):] }
@@ -86,36 +89,57 @@ func module(path string) string {
 	return name
 }
 
-// define remembers what the code defines: each name with the text up to the
-// next definition.
-func define(defined map[string]string, l *language, code string, src source) {
-	all := l.define.FindAllStringSubmatchIndex(code, -1)
+// definitions are what code outside of tests defines.
+type definitions struct {
+	code    map[string]string // each name with its text, up to the next definition
+	helpers map[string]string // the same in files that serve tests only
+	routes  map[string]bool   // strings that name something: "/old", "--old"
+	modules map[string]bool   // base names of the files
+}
+
+// definitions reads the rest of the files.
+func (s *suite) definitions() definitions {
+	d := definitions{map[string]string{}, map[string]string{}, map[string]bool{}, map[string]bool{}}
+	for _, r := range s.rest {
+		if r.src.Code == "" {
+			r.src = lang.Mask(s.l, r.raw)
+		}
+		if r.helper {
+			define(d.helpers, s.l, r.src)
+			continue
+		}
+		define(d.code, s.l, r.src)
+		d.modules[module(r.path)] = true
+		for _, t := range lang.Tokens(r.src) {
+			if t.Kind == lang.String && shapes().route.MatchString(t.Text) {
+				d.routes[t.Text] = true
+			}
+		}
+	}
+	return d
+}
+
+func define(defined map[string]string, l *lang.Language, src lang.Source) {
+	all := l.Define.FindAllStringSubmatchIndex(src.Code, -1)
 	for i, m := range all {
-		end := len(code)
+		end := len(src.Code)
 		if i+1 < len(all) {
 			end = all[i+1][0]
 		}
 		for g := 2; g+1 < len(m); g += 2 {
 			if m[g] >= 0 {
-				defined[code[m[g]:m[g+1]]] += src.text[m[0]:end]
+				defined[src.Code[m[g]:m[g+1]]] += src.Text[m[0]:end]
 			}
 		}
 	}
 }
 
-func (s *suite) addRoutes(src source) {
-	for _, t := range tokens(src) {
-		if t.kind == tokenString && shapes().route.MatchString(t.text) {
-			s.routes[t.text] = true
-		}
-	}
-}
-
 // shapes are the patterns that hold for all languages.
-var shapes = sync.OnceValue(func() (p struct{ route, row, values *regexp.Regexp }) {
+var shapes = sync.OnceValue(func() (p struct{ route, row, values, testFolder *regexp.Regexp }) {
 	p.route = regexp.MustCompile(`^(?:/|--)[\w/:.-]{2,}$`)
 	p.row = regexp.MustCompile(`^\s*(?:(?:"\w*\x01*"|'\w*\x01*'|\w+)\s*:\s*)?[\[{(].*[\]})],?\s*$|^\s*#\[(?:case|test_case)|\bpytest\.param\(|\bt\.Run\("|\.subTest\(`)
 	p.values = regexp.MustCompile(`\bparametrize\(|@(?:Value|Csv|Enum)Source|\.each\(|#\[values|^\s*for\b.*\bin\b`)
+	p.testFolder = regexp.MustCompile(`(?:^|/)(?:tests?|__tests__|spec|e2e|testdata|fixtures)/`)
 	return p
 })
 
@@ -125,92 +149,94 @@ type placed struct {
 }
 
 // findTests cuts the tests out of a file.
-func findTests(l *language, path string, src source) []placed {
+func findTests(l *lang.Language, path string, src lang.Source) []placed {
 	var found []placed
-	for _, m := range l.test.FindAllStringSubmatchIndex(src.code, -1) {
-		if len(found) > 0 && m[0] < found[len(found)-1].end && l.extent != parens {
+	for _, m := range l.Test.FindAllStringSubmatchIndex(src.Code, -1) {
+		if len(found) > 0 && m[0] < found[len(found)-1].end && l.Extent != lang.Parens {
 			continue // nested in a test: part of it
 		}
 		start := headStart(l, src, m[0])
-		p := placed{start: start, end: bodyEnd(l, src.code, m)}
+		p := placed{start: start, end: bodyEnd(l, src.Code, m)}
 		p.name, p.file = testName(src, m, p.end), path
 		head := m[1]
-		if l.extent == parens {
+		if l.Extent == lang.Parens {
 			head = m[0]
 		}
-		p.head, p.body = src.cut(start, head), src.cut(head, p.end)
-		p.measure(l)
+		p.head, p.body = src.Cut(start, head), src.Cut(head, p.end)
 		found = append(found, p)
 	}
 	return found
 }
 
-func (s source) cut(from, to int) source {
-	return source{s.text[from:max(from, to)], s.code[from:max(from, to)]}
-}
-
-func testName(src source, m []int, end int) string {
+func testName(src lang.Source, m []int, end int) string {
 	for g := 2; g+1 < len(m); g += 2 {
 		if m[g] >= 0 && m[g+1] > m[g] {
-			return src.text[m[g]:m[g+1]]
+			return src.Text[m[g]:m[g+1]]
 		}
 	}
-	for _, t := range tokens(src.cut(m[1], end)) {
-		if t.kind == tokenString {
-			return t.text
+	for _, t := range lang.Tokens(src.Cut(m[1], end)) {
+		if t.Kind == lang.String {
+			return t.Text
 		}
 	}
-	return strings.TrimSpace(src.text[m[0]:m[1]])
+	return strings.TrimSpace(src.Text[m[0]:m[1]])
 }
 
-// headStart is the start of the decorators above the line at pos.
-func headStart(l *language, src source, pos int) int {
-	start := strings.LastIndexByte(src.code[:pos], '\n') + 1
+// headStart is the start of the decorators above the line at pos; each may go
+// over several lines, up to its closing bracket.
+func headStart(l *lang.Language, src lang.Source, pos int) int {
+	start := strings.LastIndexByte(src.Code[:pos], '\n') + 1
 	open := 0
-	for start > 0 {
-		above := strings.LastIndexByte(src.code[:start-1], '\n') + 1
-		line := src.code[above : start-1]
+	for at := start; at > 0; {
+		above := strings.LastIndexByte(src.Code[:at-1], '\n') + 1
+		line := src.Code[above : at-1]
 		open += strings.Count(line, ")") + strings.Count(line, "]") - strings.Count(line, "(") - strings.Count(line, "[")
-		isHead := l.heads.MatchString(line)
-		if !isHead && (open <= 0 || strings.TrimSpace(line) == "") {
-			break
+		switch {
+		case l.Heads.MatchString(line):
+			start, open = above, 0
+		case open <= 0 || strings.TrimSpace(line) == "":
+			return start
 		}
-		start = above
-		if isHead {
-			open = 0
-		}
+		at = above
 	}
 	return start
 }
 
-func bodyEnd(l *language, code string, m []int) int {
-	switch l.extent {
-	case offside:
-		return indentBlock(code, m[1]-1)
-	case parens:
+func bodyEnd(l *lang.Language, code string, m []int) int {
+	switch l.Extent {
+	case lang.Offside:
+		return lang.IndentBlock(code, m[1]-1)
+	case lang.Parens:
 		at := m[1] - 1
 		if code[at] == '`' {
 			if i := strings.IndexByte(code[at+1:], '`'); i >= 0 {
 				at += i + 2
 			}
 		}
-		end := block(code, at, '(', ')')
+		end := lang.Block(code, at, '(', ')')
 		if rest := strings.TrimLeft(code[end:], " \t\n"); strings.HasPrefix(rest, "(") {
-			end = block(code, end, '(', ')')
+			end = lang.Block(code, end, '(', ')')
 		}
 		return end
 	}
-	return block(code, m[1], '{', '}')
+	return lang.Block(code, m[1], '{', '}')
 }
 
 // measure counts what the test checks.
-func (t *test) measure(l *language) {
+func (t *test) measure(l *lang.Language) {
+	if t.measured {
+		return
+	}
+	t.measured = true
 	whole := t.whole()
-	alive := t.body.cut(0, earlyReturn(t.body.code))
-	t.strength = strength(l, source{t.head.text + alive.text, t.head.code + alive.code})
+	alive := t.body.Cut(0, earlyReturn(t.body.Code))
+	t.strength = strength(l, t.head.Add(alive))
 	t.rows = len(tableRows(l, whole))
-	t.dead = len(l.deadBranch.FindAllString(whole.code, -1))
+	t.dead = len(l.DeadBranch.FindAllString(whole.Code, -1))
 	t.skip = skipOf(l, whole)
+	if t.name == "TestMain" && !strings.Contains(t.body.Code, ".Run(") {
+		t.skip = skipped
+	}
 }
 
 // earlyReturn is where a bare return on the outer level of the body ends it.
@@ -220,10 +246,13 @@ func earlyReturn(code string) int {
 		trimmed := strings.TrimSpace(line)
 		if at > 0 && trimmed != "" {
 			if base < 0 {
-				base = indent(line)
+				base = lang.Indent(line)
 			}
-			if indent(line) == base && strings.TrimSuffix(trimmed, ";") == "return" {
-				return at
+			if lang.Indent(line) == base {
+				switch strings.TrimSuffix(trimmed, ";") {
+				case "return", "return 0", "exit 0", "return Ok(())", "return None", "return undefined":
+					return at
+				}
 			}
 		}
 		at += len(line)
@@ -231,13 +260,13 @@ func earlyReturn(code string) int {
 	return len(code)
 }
 
-func (t test) whole() source {
-	return source{t.head.text + t.body.text, t.head.code + t.body.code}
+func (t *test) whole() lang.Source {
+	return t.head.Add(t.body)
 }
 
-func strength(l *language, s source) int {
-	n := 2*len(l.assertion.FindAllString(s.code, -1)) - len(l.weak.FindAllString(s.code, -1))
-	for _, m := range l.empty.FindAllStringSubmatch(s.text, -1) {
+func strength(l *lang.Language, s lang.Source) int {
+	n := 2*len(l.Assertion.FindAllString(s.Code, -1)) - len(l.Weak.FindAllString(s.Code, -1))
+	for _, m := range l.Empty.FindAllStringSubmatch(s.Text, -1) {
 		if len(m) == 1 || m[1] == m[2] {
 			n -= 2
 		}
@@ -247,17 +276,23 @@ func strength(l *language, s source) int {
 
 // tableRows are the lines that look like rows of a table; a table on one line
 // counts by its brackets, or its values.
-func tableRows(l *language, s source) []string {
+func tableRows(l *lang.Language, s lang.Source) []string {
 	var rows []string
-	text := strings.Split(s.text, "\n")
-	for i, line := range strings.Split(s.code, "\n") {
+	text := strings.Split(s.Text, "\n")
+	for i, line := range strings.Split(s.Code, "\n") {
 		inner := strings.Count(line, "), (") + strings.Count(line, "], [") + strings.Count(line, "}, {")
 		switch {
 		case inner > 0:
 			inner++
+		case l.Wordy && shapes().values.MatchString(line):
+			_, values, _ := strings.Cut(text[i], " in ")
+			values, _, _ = strings.Cut(values, ";")
+			inner = len(strings.Fields(values))
 		case shapes().values.MatchString(line):
-			inner = len(literals(source{text[i], line}))
-		case shapes().row.MatchString(line) && !l.assertion.MatchString(line):
+			inner = len(lang.Literals(lang.Source{Text: text[i], Code: line}))
+		case strings.Count(text[i], "${") > 1 && strings.Contains(text[i], "|"):
+			inner = 1 // of a tagged table
+		case shapes().row.MatchString(line) && !l.Assertion.MatchString(line):
 			inner = 1
 		}
 		for range inner {
@@ -268,7 +303,7 @@ func tableRows(l *language, s source) []string {
 }
 
 // skipOf is the worst of the skips of a test.
-func skipOf(l *language, s source) skip {
+func skipOf(l *lang.Language, s lang.Source) skip {
 	found := skips(l, s)
 	for _, k := range []skip{skipped, asked, platform} {
 		if found[k] > 0 {
@@ -279,14 +314,14 @@ func skipOf(l *language, s source) skip {
 }
 
 // skips counts the skips of each kind.
-func skips(l *language, s source) map[skip]int {
+func skips(l *lang.Language, s lang.Source) map[skip]int {
 	found := map[skip]int{}
-	for _, m := range l.skip.FindAllStringIndex(s.code, -1) {
+	for _, m := range l.Skip.FindAllStringIndex(s.Code, -1) {
 		condition := conditionOf(s, m[0])
 		switch {
-		case l.platform.MatchString(condition + lineAt(s.text, m[0])):
+		case l.Platform.MatchString(condition + lineAt(s.Text, m[0])):
 			found[platform]++
-		case l.softSkip.MatchString(s.code[m[0]:m[1]]) || condition != "" && !l.deadBranch.MatchString(condition):
+		case l.SoftSkip.MatchString(s.Code[m[0]:m[1]]) || condition != "" && !l.DeadBranch.MatchString(condition):
 			found[asked]++
 		default:
 			found[skipped]++
@@ -303,16 +338,16 @@ func lineAt(s string, pos int) string {
 
 // conditionOf is the line of the if around pos, or the line before && or ||;
 // empty when there is none.
-func conditionOf(s source, pos int) string {
-	start := strings.LastIndexByte(s.code[:pos], '\n') + 1
-	before := s.text[start:pos]
+func conditionOf(s lang.Source, pos int) string {
+	start := strings.LastIndexByte(s.Code[:pos], '\n') + 1
+	before := s.Text[start:pos]
 	if strings.Contains(before, "&&") || strings.Contains(before, "||") || strings.HasPrefix(strings.TrimSpace(before), "if") {
 		return before
 	}
-	depth := indent(s.code[start:])
-	lines := strings.Split(s.text[:start], "\n")
+	depth := lang.Indent(s.Code[start:])
+	lines := strings.Split(s.Text[:start], "\n")
 	for _, line := range slices.Backward(lines) {
-		if strings.TrimSpace(line) == "" || indent(line) >= depth {
+		if strings.TrimSpace(line) == "" || lang.Indent(line) >= depth {
 			continue
 		}
 		if strings.HasPrefix(strings.TrimSpace(line), "if") {

@@ -31,9 +31,9 @@ func Fit(c Condition) error {
 // it further.
 func (s Snapshot) LeftOver(start Snapshot) []string {
 	var files []string
-	for _, m := range []struct{ now, then map[string]signature }{{s.files, start.files}, {s.own, start.own}} {
-		for path := range m.now {
-			if _, dirty := m.then[path]; !dirty {
+	for _, now := range []map[string]signature{s.files, s.own} {
+		for path := range now {
+			if !start.Dirty(path) {
 				files = append(files, path)
 			}
 		}
@@ -68,7 +68,7 @@ type Committed struct {
 func Commit(ctx context.Context, dir string, r CommitRequest) (Committed, error) {
 	root, ok := Root(dir)
 	if !ok {
-		return Committed{}, fmt.Errorf("commit: %w", errNoRepository)
+		return Committed{}, fmt.Errorf("commit: %w", ErrNoRepository)
 	}
 	if op := operation(root); op != "" {
 		return Committed{}, fmt.Errorf("commit: a %s is under way", op)
@@ -151,7 +151,7 @@ func (b builder) commit(ctx context.Context, message string) (oid string, err er
 	if head == "" {
 		head = strings.Repeat("0", len(oid))
 	}
-	if _, err := (call{dir: b.root, env: b.identity(ctx)}).run(ctx, "update-ref", "-m", "commit: "+subject, "HEAD", oid, head); err != nil {
+	if _, err := (Call{Dir: b.root, Env: b.identity(ctx)}).Run(ctx, "update-ref", "-m", "commit: "+subject, "HEAD", oid, head); err != nil {
 		return "", err
 	}
 	if err := os.Rename(lock, filepath.Join(b.meta, "index")); err != nil {
@@ -180,14 +180,14 @@ func (b builder) object(ctx context.Context, head, tree, message string) (string
 	}
 	defer done()
 	if head != "" {
-		if _, err := (call{dir: b.root, env: index}).run(ctx, "read-tree", head); err != nil {
+		if _, err := (Call{Dir: b.root, Env: index}).Run(ctx, "read-tree", head); err != nil {
 			return "", err
 		}
 	}
 	if err := b.update(ctx, index); err != nil {
 		return "", err
 	}
-	fresh, err := (call{dir: b.root, env: index}).run(ctx, "write-tree")
+	fresh, err := (Call{Dir: b.root, Env: index}).Run(ctx, "write-tree")
 	fresh = strings.TrimSpace(fresh)
 	if err != nil || fresh == tree {
 		return "", err
@@ -196,7 +196,7 @@ func (b builder) object(ctx context.Context, head, tree, message string) (string
 	if head != "" {
 		args = append(args, "-p", head)
 	}
-	oid, err := call{dir: b.root, env: b.identity(ctx), stdin: message}.run(ctx, args...)
+	oid, err := Call{Dir: b.root, Env: b.identity(ctx), Stdin: message}.Run(ctx, args...)
 	return strings.TrimSpace(oid), err
 }
 
@@ -222,7 +222,7 @@ func (b builder) userIndex(ctx context.Context) ([]byte, error) {
 }
 
 func (b builder) update(ctx context.Context, index []string) error {
-	_, err := call{dir: b.root, env: index, stdin: b.paths}.run(ctx, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+	_, err := Call{Dir: b.root, Env: index, Stdin: b.paths}.Run(ctx, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
 	return err
 }
 

@@ -26,7 +26,7 @@ type secret struct {
 var secrets = sync.OnceValue(func() []secret {
 	re := regexp.MustCompile
 	return []secret{
-		{"a private key", re(`-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----\s*[A-Za-z0-9+/=:]`)},
+		{"a private key", re(`-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----(?:\s*\n|\\r|\\n)[\s\\nr]*[A-Za-z0-9+/=:]{4}`)},
 		{"an AWS access key", re(`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b`)},
 		{"an AWS secret key", re(`(?i)aws_?secret_?access_?key["']?\s*[:=]\s*["']?[A-Za-z0-9/+]{40}\b`)},
 		{"a GitHub token", re(`\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,})\b`)},
@@ -62,7 +62,7 @@ var vendored = map[string][]string{
 func Guard(ctx context.Context, dir string, files []string) ([]Refusal, error) {
 	root, ok := Root(dir)
 	if !ok {
-		return nil, errNoRepository
+		return nil, ErrNoRepository
 	}
 	known, err := knownFolders(ctx, root, files)
 	if err != nil {
@@ -74,6 +74,10 @@ func Guard(ctx context.Context, dir string, files []string) ([]Refusal, error) {
 	for _, f := range files {
 		if folder := vendoredFolder(root, f); folder != "" && !known[folder] {
 			refused = append(refused, Refusal{f, fmt.Sprintf("is in %s, which is not in the repository: does it belong into .gitignore?", folder)})
+			continue
+		}
+		if strings.HasSuffix(f, "/") {
+			refused = append(refused, Refusal{f, "is a repository of its own"})
 			continue
 		}
 		keys, why := suspect(filepath.Join(root, filepath.FromSlash(f)), path.Base(f))

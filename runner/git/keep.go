@@ -1,11 +1,13 @@
 package git
 
 import (
-	"cmp"
 	"context"
+	"crypto/sha1"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -14,11 +16,17 @@ import (
 	"time"
 )
 
+// The kept states are commits below KeptRefs, with their State as JSON behind
+// KeptTrailer in the message.
 const (
-	keptRefs     = "refs/ralph/"
-	keptTrailer  = "Ralph-State: "
-	maxKeptFile  = 8 << 20
-	maxKeptFiles = 5000
+	KeptRefs    = "refs/ralph/"
+	KeptTrailer = "Ralph-State: "
+)
+
+const (
+	maxKeptFile  = 8 << 20  // bytes
+	maxKeptFiles = 5000     // written for one state
+	maxKeptBytes = 64 << 20 // written for one state
 )
 
 // State says what a kept state is. It is written into the message of its commit.
@@ -44,7 +52,7 @@ type State struct {
 }
 
 func (s State) ref() string {
-	name := fmt.Sprintf("%s%s/%d", keptRefs, s.Run, s.Iteration)
+	name := fmt.Sprintf("%s%s/%d", KeptRefs, s.Run, s.Iteration)
 	if s.Start {
 		name += "-start"
 	}
@@ -54,14 +62,17 @@ func (s State) ref() string {
 // Keeper keeps states of one repository. It remembers what it has written, so
 // that an iteration costs only what it changed. Not for several goroutines.
 type Keeper struct {
-	root string
-	have map[string]blob // by path
+	root    string
+	have    map[string]blob // by path
+	filters *bool           // whether git converts contents; nil: not known yet
 }
 
-// blob is the object of one file.
+// blob is the object of one file, or its content when that is still to be written.
 type blob struct {
 	sig       signature
 	mode, oid string
+	data      []byte
+	inline    bool
 }
 
 // NewKeeper returns a Keeper for the repository that dir is in; false when
@@ -75,7 +86,7 @@ func NewKeeper(dir string) (*Keeper, bool) {
 // commit below refs/ralph/ whose parent is HEAD, and returns its object id. The
 // tree is HEAD's with all that differs from it: changed, removed and untracked
 // files, not ignored ones. A state of the same run and iteration is replaced.
-// It runs one git process when no file changed since the last call, else two,
+// It runs one git process, two where git converts contents (line ends, filters),
 // and touches neither an index nor the work tree.
 func (k *Keeper) Keep(ctx context.Context, snap Snapshot, s State) (string, error) {
 	if s.Run == "" || strings.Trim(s.Run, runLetters) != "" || strings.Contains(s.Run, "..") {
@@ -100,7 +111,7 @@ const runLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 func (k *Keeper) keep(ctx context.Context, snap Snapshot, s State) (string, error) {
 	files := maps.Clone(snap.files)
 	maps.Copy(files, snap.own)
-	leftOut, err := k.write(ctx, files)
+	leftOut, err := k.write(ctx, snap, files)
 	if err != nil {
 		return "", err
 	}
@@ -109,7 +120,7 @@ func (k *Keeper) keep(ctx context.Context, snap Snapshot, s State) (string, erro
 	if err != nil {
 		return "", fmt.Errorf("describe state: %w", err)
 	}
-	message := fmt.Sprintf("ralph: run %s, iteration %d\n\n%s%s\n", s.Run, s.Iteration, keptTrailer, meta)
+	message := fmt.Sprintf("ralph: run %s, iteration %d\n\n%s%s\n", s.Run, s.Iteration, KeptTrailer, meta)
 	var in strings.Builder
 	fmt.Fprintf(&in, "commit %s\nmark :1\ncommitter ralph <ralph@localhost> %d +0000\ndata %d\n%s\n", s.ref(), time.Now().Unix(), len(message), message)
 	if snap.Head != "" {
@@ -121,90 +132,159 @@ func (k *Keeper) keep(ctx context.Context, snap Snapshot, s State) (string, erro
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(files)) {
-		if b, ok := k.have[path]; ok && b.sig == files[path] {
+		b, ok := k.have[path]
+		switch {
+		case !ok:
+		case b.inline:
+			fmt.Fprintf(&in, "M %s inline %s\ndata %d\n%s\n", b.mode, quote(path), len(b.data), b.data)
+		default:
 			fmt.Fprintf(&in, "M %s %s %s\n", b.mode, b.oid, quote(path))
 		}
 	}
 	in.WriteString("\nget-mark :1\ndone\n")
-	// --force: the ref of a state that is kept again is replaced.
-	out, err := call{dir: k.root, stdin: in.String()}.run(ctx, "fast-import", "--quiet", "--done", "--force")
-	return strings.TrimSpace(out), err
+	// Without fsync a crash of the machine may cost the last states, as it may
+	// cost what git add has written. Few objects are written one by one, many as
+	// a pack, which takes a tenth of the time. --force: the ref of a state that
+	// is kept again is replaced.
+	out, err := Call{Dir: k.root, Stdin: in.String()}.Run(ctx, "-c", "core.fsync=none", "-c", "fastimport.unpackLimit=20",
+		"fast-import", "--quiet", "--done", "--force")
+	if err != nil {
+		return "", err
+	}
+	for path, b := range k.have {
+		b.data, b.inline = nil, b.inline && b.oid == ""
+		k.have[path] = b
+	}
+	return strings.TrimSpace(out), nil
 }
 
-// write makes objects of the files whose signature is not known, and forgets
-// those that are no longer there. It returns how many it left out.
-func (k *Keeper) write(ctx context.Context, files map[string]signature) (leftOut int, err error) {
+// write finds the objects of the files, and forgets those of files that are no
+// longer there. It returns how many it left out.
+func (k *Keeper) write(ctx context.Context, snap Snapshot, files map[string]signature) (leftOut int, err error) {
 	maps.DeleteFunc(k.have, func(path string, _ blob) bool { _, ok := files[path]; return !ok })
-	var fresh []string
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		sig := files[path]
-		if b, ok := k.have[path]; sig == (signature{}) || ok && b.sig == sig {
-			continue
-		}
-		delete(k.have, path)
-		info, err := os.Lstat(filepath.Join(k.root, filepath.FromSlash(path)))
-		switch {
-		case err != nil, info.IsDir(): // gone meanwhile; a repository of its own
-		case info.Size() > maxKeptFile || len(fresh) == maxKeptFiles:
-			leftOut++
-		case info.Mode()&os.ModeSymlink != 0 || info.Mode().IsRegular():
-			fresh = append(fresh, path)
-		}
-	}
-	found, err := hash(ctx, k.root, fresh, true)
+	filters, err := k.filtered(ctx, files)
 	if err != nil {
 		return 0, err
 	}
-	for path, b := range found {
-		b.sig = files[path]
-		k.have[path] = b
+	var convert []string
+	count, room := 0, maxKeptBytes
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		sig := files[path]
+		if b, ok := k.have[path]; sig == (signature{}) || ok && b.sig == sig && !b.inline {
+			continue
+		}
+		delete(k.have, path)
+		name := filepath.Join(k.root, filepath.FromSlash(path))
+		info, err := os.Lstat(name)
+		if err != nil || info.IsDir() { // gone meanwhile; a repository of its own
+			continue
+		}
+		if count++; count > maxKeptFiles || info.Size() > maxKeptFile || int(info.Size()) > room {
+			leftOut++
+			continue
+		}
+		room -= int(info.Size())
+		if filters && info.Mode().IsRegular() {
+			convert = append(convert, path)
+		} else if b, ok := readBlob(name, info, len(snap.Head)); ok {
+			b.sig = sig
+			k.have[path] = b
+		}
+	}
+	found, err := Hash(ctx, k.root, convert, "-w")
+	if err != nil {
+		return 0, err
+	}
+	for path, entry := range found {
+		mode, oid, _ := strings.Cut(entry, " ")
+		k.have[path] = blob{sig: files[path], mode: mode, oid: oid}
 	}
 	return leftOut, nil
 }
 
-// hash returns mode and object id of files and symbolic links as git would
-// store them, filters applied; with write it stores them. One git process for
-// the files, and one for each link.
-func hash(ctx context.Context, root string, paths []string, write bool) (map[string]blob, error) {
-	found := map[string]blob{}
+// readBlob takes a file, or where a link points, from the disk. idLength is
+// that of object ids, 0 before the first commit: then the id stays empty.
+func readBlob(name string, info fs.FileInfo, idLength int) (b blob, ok bool) {
+	b = blob{mode: fileMode(info), inline: true}
+	var err error
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		var target string
+		target, err = os.Readlink(name)
+		b.mode, b.data = "120000", []byte(target)
+	case info.Mode().IsRegular():
+		b.data, err = os.ReadFile(name)
+	default:
+		return b, false
+	}
+	object := append(fmt.Appendf(nil, "blob %d\x00", len(b.data)), b.data...)
+	switch idLength {
+	case 2 * sha1.Size:
+		b.oid = fmt.Sprintf("%x", sha1.Sum(object))
+	case 2 * sha256.Size:
+		b.oid = fmt.Sprintf("%x", sha256.Sum256(object))
+	}
+	return b, err == nil
+}
+
+func fileMode(info fs.FileInfo) string {
+	if info.Mode()&0o100 != 0 {
+		return "100755"
+	}
+	return "100644"
+}
+
+// filtered says whether git may store other bytes than those on the disk:
+// line ends, clean filters.
+func (k *Keeper) filtered(ctx context.Context, files map[string]signature) (bool, error) {
+	if k.filters == nil {
+		config, err := run(ctx, k.root, "config", "--get-regexp", `^core\.(autocrlf|attributesfile)$`)
+		if err != nil && ctx.Err() != nil {
+			return false, err
+		}
+		attributes, err := run(ctx, k.root, "ls-files", "--", ".gitattributes", "**/.gitattributes")
+		if err != nil {
+			return false, err
+		}
+		config = strings.ReplaceAll(config, "core.autocrlf false\n", "")
+		is := config != "" || attributes != ""
+		for _, name := range []string{filepath.Join(metaDir(k.root), "info", "attributes"), os.Getenv("HOME") + "/.config/git/attributes"} {
+			_, err := os.Stat(name)
+			is = is || err == nil
+		}
+		k.filters = &is
+	}
+	if !*k.filters {
+		_, err := os.Lstat(filepath.Join(k.root, ".gitattributes"))
+		*k.filters = err == nil
+		for path := range files {
+			*k.filters = *k.filters || filepath.Base(path) == ".gitattributes"
+		}
+	}
+	return *k.filters, nil
+}
+
+// Hash returns mode and object id, "100644 OID", of files of the work tree at
+// root as git would store them, filters applied. One git process; what is no
+// regular file is missing. The option -w stores them.
+func Hash(ctx context.Context, root string, paths []string, options ...string) (map[string]string, error) {
+	found := map[string]string{}
 	var regular []string
 	var in strings.Builder
-	args := []string{"hash-object"}
-	if write {
-		args = append(args, "-w")
-	}
 	for _, path := range paths {
-		name := filepath.Join(root, filepath.FromSlash(path))
-		info, err := os.Lstat(name)
-		switch {
-		case err != nil:
-			continue
-		case info.Mode()&os.ModeSymlink != 0:
-			target, err := os.Readlink(name)
-			if err != nil {
-				continue
-			}
-			oid, err := call{dir: root, stdin: target}.run(ctx, append(args, "--stdin")...)
-			if err != nil {
-				return nil, err
-			}
-			found[path] = blob{mode: "120000", oid: strings.TrimSpace(oid)}
-			continue
-		case !info.Mode().IsRegular():
+		info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(path)))
+		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		mode := "100644"
-		if info.Mode()&0o100 != 0 {
-			mode = "100755"
-		}
-		found[path] = blob{mode: mode}
+		found[path] = fileMode(info) + " "
 		regular = append(regular, path)
 		in.WriteString(quote(path) + "\n")
 	}
 	if len(regular) == 0 {
 		return found, nil
 	}
-	out, err := call{dir: root, stdin: in.String()}.run(ctx, append(args, "--stdin-paths")...)
+	args := append([]string{"hash-object", "--stdin-paths"}, options...)
+	out, err := Call{Dir: root, Stdin: in.String()}.Run(ctx, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +293,7 @@ func hash(ctx context.Context, root string, paths []string, write bool) (map[str
 		return nil, fmt.Errorf("hash files: %d answers for %d files", len(oids), len(regular))
 	}
 	for i, path := range regular {
-		found[path] = blob{mode: found[path].mode, oid: oids[i]}
+		found[path] += oids[i]
 	}
 	return found, nil
 }
@@ -221,90 +301,4 @@ func hash(ctx context.Context, root string, paths []string, write bool) (map[str
 // quote writes a path in the way that git reads whatever it holds.
 func quote(path string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
-}
-
-// Kept is one kept state.
-type Kept struct {
-	State
-	Ref  string
-	OID  string
-	Head string // the commit that was checked out; empty before the first
-	Time time.Time
-}
-
-// List returns the kept states of a run, or of all runs when run is empty,
-// oldest first.
-func List(ctx context.Context, dir, run string) ([]Kept, error) {
-	root, ok := Root(dir)
-	if !ok {
-		return nil, nil
-	}
-	out, err := call{dir: root}.run(ctx, "for-each-ref", "--format=%(refname) %(objectname) %(committerdate:unix) %(parent)%00%(contents)%00", keptRefs+run)
-	if err != nil {
-		return nil, fmt.Errorf("list kept states: %w", err)
-	}
-	var all []Kept
-	parts := strings.Split(out, "\x00")
-	for i := 0; i+1 < len(parts); i += 2 {
-		f := strings.Fields(parts[i])
-		_, meta, ok := strings.Cut(parts[i+1], "\n"+keptTrailer)
-		if len(f) < 3 || !ok {
-			continue // not ours
-		}
-		var seconds int64
-		k := Kept{Ref: f[0], OID: f[1]}
-		if _, err := fmt.Sscan(f[2], &seconds); err != nil || json.Unmarshal([]byte(strings.TrimSpace(meta)), &k.State) != nil {
-			continue
-		}
-		k.Time = time.Unix(seconds, 0)
-		if len(f) > 3 {
-			k.Head = f[3]
-		}
-		all = append(all, k)
-	}
-	slices.SortStableFunc(all, func(a, b Kept) int {
-		start := func(k Kept) int {
-			if k.Start {
-				return 0
-			}
-			return 1
-		}
-		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Run, b.Run), cmp.Compare(a.Iteration, b.Iteration), cmp.Compare(start(a), start(b)))
-	})
-	return all, nil
-}
-
-// Prune forgets the kept states that are older than age, and the oldest above
-// count, and returns how many. git removes their objects in its own time.
-func Prune(ctx context.Context, dir string, age time.Duration, count int) (int, error) {
-	all, err := List(ctx, dir, "")
-	if err != nil {
-		return 0, err
-	}
-	var in strings.Builder
-	pruned := 0
-	for i, k := range all {
-		if i < len(all)-count || time.Since(k.Time) > age {
-			fmt.Fprintf(&in, "delete %s %s\n", k.Ref, k.OID)
-			pruned++
-		}
-	}
-	if pruned == 0 {
-		return 0, nil
-	}
-	if _, err := (call{dir: dir, stdin: in.String()}).run(ctx, "update-ref", "--stdin"); err != nil {
-		return 0, fmt.Errorf("prune kept states: %w", err)
-	}
-	return pruned, nil
-}
-
-// Diff returns the patch from one kept state, or commit, to another.
-func Diff(ctx context.Context, dir, from, to string, options ...string) (string, error) {
-	root, _ := Root(dir)
-	args := append([]string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames"}, options...)
-	out, err := run(ctx, root, append(args, from, to, "--")...)
-	if err != nil {
-		return "", fmt.Errorf("compare states: %w", err)
-	}
-	return out, nil
 }

@@ -48,7 +48,7 @@ func Inspect(ctx context.Context, dir string) (Condition, error) {
 	}
 	c.Operation = operation(c.Root)
 	out, err := run(ctx, dir, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-ahead-behind")
-	if errors.Is(err, errNoRepository) {
+	if errors.Is(err, ErrNoRepository) {
 		return c, nil
 	}
 	if err != nil {
@@ -130,32 +130,33 @@ func operation(root string) string {
 	return "cherry-pick"
 }
 
-var errNoRepository = errors.New("not a git repository")
+// ErrNoRepository says that dir is in no work tree of git.
+var ErrNoRepository = errors.New("not a git repository")
 
-// call is one git process. The zero values of env and stdin add nothing.
-type call struct {
-	dir   string
-	env   []string
-	stdin string
+// Call is one git process in Dir.
+type Call struct {
+	Dir   string
+	Env   []string // added to the environment
+	Stdin string
 }
 
 // run runs git in dir and returns what it prints.
 func run(ctx context.Context, dir string, args ...string) (string, error) {
-	return call{dir: dir}.run(ctx, args...)
+	return Call{Dir: dir}.Run(ctx, args...)
 }
 
-// run returns what git prints. Without git the error is exec.ErrNotFound. The
-// process starts no daemon, takes no lock that it can do without, and sits in
+// Run returns what git prints. Without git the error is exec.ErrNotFound. The
+// process starts no daemon, runs no hook, takes no lock that it can do without, and sits in
 // a process group of its own, so that Ctrl+C on the terminal does not hit it.
-func (c call) run(ctx context.Context, args ...string) (string, error) {
+func (c Call) Run(ctx context.Context, args ...string) (string, error) {
 	// Settings in the command's environment win over the repository's.
-	args = append([]string{"-c", "core.quotepath=off", "-c", "core.fsmonitor=false"}, args...)
+	args = append([]string{"-c", "core.quotepath=off", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"}, args...)
 	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir = c.dir
+	cmd.Dir = c.Dir
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), pointsElsewhere), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
-	cmd.Env = append(cmd.Env, c.env...)
-	if c.stdin != "" {
-		cmd.Stdin = strings.NewReader(c.stdin)
+	cmd.Env = append(cmd.Env, c.Env...)
+	if c.Stdin != "" {
+		cmd.Stdin = strings.NewReader(c.Stdin)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -171,7 +172,7 @@ func (c call) run(ctx context.Context, args ...string) (string, error) {
 	}
 	said, more, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
 	if strings.HasPrefix(said, "fatal: not a git repository") && !strings.Contains(more, "submodule") {
-		return "", errNoRepository
+		return "", ErrNoRepository
 	}
 	return "", fmt.Errorf("run git: %w: %s", err, said)
 }

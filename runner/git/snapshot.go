@@ -31,7 +31,7 @@ type Snapshot struct {
 	// untracked, or of each file when Repo is false, by slash-separated path
 	// relative to the root of the repository, or to dir.
 	files map[string]signature
-	texts map[string]string // of those files, as far as they are texts and not too many
+	texts map[string]string // of those files and own, as far as they are texts and not too many
 	// own are the user's files in .ralph folders that differ from HEAD or are
 	// untracked: part of what is kept and committed, no progress by themselves.
 	own map[string]signature
@@ -52,7 +52,7 @@ func Observe(ctx context.Context, dir string) (Snapshot, error) {
 	}
 	out, err := run(ctx, dir, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-ahead-behind")
 	switch {
-	case errors.Is(err, exec.ErrNotFound), errors.Is(err, errNoRepository):
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, ErrNoRepository):
 		return walk(ctx, dir, maxWalked)
 	case err != nil:
 		return Snapshot{}, fmt.Errorf("observe repository %q: %w", root, err)
@@ -67,16 +67,31 @@ func Observe(ctx context.Context, dir string) (Snapshot, error) {
 		return Snapshot{}, fmt.Errorf("observe repository %q: %w", root, err)
 	}
 	for i, e := range entries {
+		files := snap.files
 		if ownState(e.path) {
-			snap.own[e.path] = all[i].signature
-			continue
+			files = snap.own
 		}
-		snap.files[e.path] = all[i].signature
+		files[e.path] = all[i].signature
 		if all[i].known {
 			snap.texts[e.path] = all[i].text
 		}
 	}
 	return snap, nil
+}
+
+// Dirty says whether a file differs from HEAD, or is untracked.
+func (s Snapshot) Dirty(path string) bool {
+	_, is := s.signature(path)
+	return is
+}
+
+// signature is that of a file that differs from HEAD, or is untracked.
+func (s Snapshot) signature(path string) (signature, bool) {
+	if sig, ok := s.own[path]; ok {
+		return sig, true
+	}
+	sig, ok := s.files[path]
+	return sig, ok
 }
 
 // entry is one path that git status names. submodule is its state, else empty.

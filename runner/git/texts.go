@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,15 +18,26 @@ type Text struct {
 	Existed, Exists bool
 }
 
-// Texts returns the texts before and after of the files of a Change, with at
-// most one git process. Left out are files that are no texts, or larger than
-// 256 KiB, on one side, and all where there is no repository.
-func Texts(ctx context.Context, dir string, before, after Snapshot, files []string) ([]Text, error) {
+// Texts returns the texts before and after of the files of the change between
+// the two snapshots, of which after must be of this moment, and of the user's
+// files in .ralph that changed in the work tree, with at most one git process. Left out are files that are no texts, or larger than 256 KiB, on
+// one side, and all where there is no repository.
+func (c Change) Texts(ctx context.Context, dir string, before, after Snapshot) ([]Text, error) {
 	root, ok := Root(dir)
 	if !ok || !before.Repo || !after.Repo {
 		return nil, nil
 	}
-	committed, err := blobs(ctx, root, before.Head, slicesWithout(files, before.files))
+	files := slices.Clone(c.Files)
+	for _, own := range []map[string]signature{before.own, after.own} {
+		for path := range own {
+			if before.own[path] != after.own[path] {
+				files = append(files, path)
+			}
+		}
+	}
+	slices.Sort(files)
+	files = slices.Compact(files)
+	committed, err := blobs(ctx, root, before.Head, slices.DeleteFunc(slices.Clone(files), before.Dirty))
 	if err != nil {
 		return nil, fmt.Errorf("read texts before: %w", err)
 	}
@@ -33,7 +45,7 @@ func Texts(ctx context.Context, dir string, before, after Snapshot, files []stri
 	for _, path := range files {
 		t := Text{Path: path}
 		known := true
-		if sig, dirty := before.files[path]; dirty {
+		if sig, dirty := before.signature(path); dirty {
 			t.Before, known = before.texts[path]
 			t.Existed = sig != signature{}
 			known = known || !t.Existed
@@ -46,16 +58,6 @@ func Texts(ctx context.Context, dir string, before, after Snapshot, files []stri
 		all = append(all, t)
 	}
 	return all, nil
-}
-
-func slicesWithout(files []string, dirty map[string]signature) []string {
-	var rest []string
-	for _, f := range files {
-		if _, ok := dirty[f]; !ok {
-			rest = append(rest, f)
-		}
-	}
-	return rest
 }
 
 // readAfter takes the text from the disk. False when it is no text.
@@ -91,7 +93,7 @@ func blobs(ctx context.Context, root, commit string, files []string) (map[string
 	if len(asked) == 0 {
 		return found, nil
 	}
-	out, err := call{dir: root, stdin: in.String()}.run(ctx, "cat-file", "--batch")
+	out, err := Call{Dir: root, Stdin: in.String()}.Run(ctx, "cat-file", "--batch")
 	if err != nil {
 		return nil, err
 	}

@@ -32,6 +32,7 @@ func boxes(l List) string {
 	return strings.Join(out, " ")
 }
 
+// size: one table, a row for each thing that a plan may hold
 func TestParse_checkboxPlans(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"empty file", "", ""},

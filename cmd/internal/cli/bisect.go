@@ -63,7 +63,8 @@ func (a *app) checkNamed(dir string, args []string, dash int) (gate.Check, error
 		return gate.Check{}, err
 	}
 	var names []string
-	for _, c := range checks(cfg) {
+	rows, _ := a.checks(dir, cfg)
+	for _, c := range rows {
 		if c.Name == args[0] {
 			return c, nil
 		}
@@ -74,12 +75,12 @@ func (a *app) checkNamed(dir string, args []string, dash int) (gate.Check, error
 
 // chain is the state before the run's first known iteration and those after
 // each, oldest first.
-func (p *past) chain() ([]git.Kept, error) {
+func (p *past) chain() ([]history.Kept, error) {
 	start, err := p.end(0)
 	if err != nil {
 		return nil, err
 	}
-	states := []git.Kept{start}
+	states := []history.Kept{start}
 	for _, k := range p.kept {
 		if !k.Start {
 			states = append(states, k)
@@ -99,7 +100,7 @@ type bisection struct {
 	check gate.Check
 }
 
-func (b *bisection) find(states []git.Kept) error {
+func (b *bisection) find(states []history.Kept) error {
 	last, first := states[len(states)-1], states[0]
 	bad, err := b.fails(last)
 	if err != nil {
@@ -126,7 +127,7 @@ func (b *bisection) find(states []git.Kept) error {
 }
 
 // fails checks one state out into a temporary folder and runs the command there.
-func (b *bisection) fails(k git.Kept) (bool, error) {
+func (b *bisection) fails(k history.Kept) (bool, error) {
 	temp, err := os.MkdirTemp("", "ralph-bisect-")
 	if err != nil {
 		return false, fmt.Errorf("make folder: %w", err)

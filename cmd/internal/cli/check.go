@@ -12,12 +12,15 @@ import (
 	"ralph/runner/gate"
 )
 
+// adviceChecks says how checks are configured.
+const adviceChecks = "name them in .ralphrc, as in: TEST_COMMAND=\"make test\""
+
 func (a *app) checkCommand() *cobra.Command {
 	values := map[string]string{}
 	cmd := &cobra.Command{
 		Use: "check", Short: "Run the project's checks alone, once, and print what they say", Args: cobra.NoArgs,
 		Long: "Run the project's checks alone, once, and print what they say. Nothing is written to .ralph/.\n\n" +
-			"Exit code 0: all required checks pass; 1: one fails; 2: there are none.",
+			"Exit code 0: all required checks pass, or TEST_MODE is report; 1: one fails; 2: there are none.",
 		RunE: func(*cobra.Command, []string) error { return a.check(values) },
 	}
 	addOptions(cmd.Flags(), values)
@@ -40,16 +43,13 @@ func (a *app) check(flags map[string]string) error {
 	if err := a.askTrust(loader); err != nil {
 		return err
 	}
-	rows := checks(cfg)
+	rows, detected := a.checks(dir, cfg)
 	if len(rows) == 0 {
-		return usageError("no checks are configured in %q; name them in .ralphrc, as in: TEST_COMMAND=\"make test\"", dir)
-	}
-	if err := gate.ValidateAll(rows); err != nil {
-		return usageError("%v", err)
+		return usageError("no checks are configured in %q, and none were detected; %s", dir, adviceChecks)
 	}
 	sig := handleSignals(a.in)
 	defer sig.stop()
-	suite := gate.Suite{Checks: rows, Place: gate.Place{Dir: dir, Env: a.env, Kill: sig.kill}, Progress: a.progress()}
+	suite := gate.Suite{Checks: rows, Mode: mode(cfg, detected), Place: gate.Place{Dir: dir, Env: a.env, Kill: sig.kill}, Progress: a.progress()}
 	rep, err := suite.Run(sig.ctx, gate.Changed{All: true})
 	if i := (*runner.Interrupt)(nil); errors.As(err, &i) {
 		return &exitError{code: i.Exit, text: i.Why}

@@ -105,6 +105,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(run, once, a.statusCommand(), a.monitorCommand(), a.resetCommand(), a.initCommand(),
 		a.configCommand(), a.doctorCommand(), a.demoCommand(), a.trustCommand(), a.versionCommand(), a.agentCommand(), a.drillCommand(), a.checkCommand())
 	root.AddCommand(a.controlCommands()...)
+	root.AddCommand(a.historyCommands()...)
 	return root
 }
 

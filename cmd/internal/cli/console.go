@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"ralph/runner"
+	"ralph/runner/gate"
 	"ralph/state"
 )
 
@@ -54,12 +55,15 @@ func (c *console) print(format string, args ...any) {
 	fmt.Fprintf(c.out, format+"\n", args...)
 }
 
-func (c *console) start(s *setup, run string) {
+func (c *console) start(s *setup, run string, checks []gate.Check) {
 	plan := "no plan"
 	if s.plan != "" {
 		plan = s.plan
 	}
 	c.print("ralph: run %s, agent %s, project %s, prompt %s, %s", run, s.agent.Spec.Name, s.dir, s.prompt, plan)
+	for _, check := range checks {
+		c.print("ralph: check %s: %s", check.Name, check.Reproduce())
+	}
 }
 
 func (c *console) show(e state.Event) {

@@ -81,6 +81,7 @@ func (a *app) doctor(ctx context.Context, flags map[string]string, live bool) er
 	}
 	d.prompt(s)
 	d.plan(s)
+	d.checks(s)
 	if d.agent(ctx, s) && live {
 		d.live(s)
 	}
@@ -126,6 +127,23 @@ func (d *diagnosis) plan(s *setup) {
 			d.ok("plan", "%s: %d of %d done, next: %s", path, list.Done(), list.Total(), next.Title)
 		}
 	}
+}
+
+func (d *diagnosis) checks(s *setup) {
+	rows, detected := d.a.checks(s.dir, s.cfg)
+	if len(rows) == 0 {
+		d.warn("checks", "none: nothing proves what the agent says; %s", adviceChecks)
+		return
+	}
+	var shown []string
+	for _, c := range rows {
+		shown = append(shown, inert(c.Name+": "+c.Reproduce()))
+	}
+	text := strings.Join(shown, "; ")
+	if detected {
+		text += " (detected)"
+	}
+	d.ok("checks", "%s", text)
 }
 
 // agent reports whether the agent can be asked.

@@ -81,8 +81,8 @@ type iterationRow struct {
 // past is one run as it is remembered.
 type past struct {
 	run, dir string
-	kept     []git.Kept // of the run, oldest first
-	last     git.Kept   // of all runs
+	kept     []history.Kept // of the run, oldest first
+	last     history.Kept   // of all runs
 	events   map[int]*iterationRow
 }
 
@@ -91,7 +91,7 @@ func (a *app) past(ctx context.Context, run string) (*past, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := git.List(ctx, dir, "")
+	all, err := history.List(ctx, dir, "")
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +267,7 @@ func oneLine(s string) string {
 }
 
 // end is the kept state at the end of an iteration; of 0 the start of the run.
-func (p *past) end(n int) (git.Kept, error) {
+func (p *past) end(n int) (history.Kept, error) {
 	for _, k := range p.kept {
 		switch {
 		case k.Iteration == n && !k.Start:
@@ -275,16 +275,16 @@ func (p *past) end(n int) (git.Kept, error) {
 		case n == 0 && k.Start:
 			return k, nil
 		case n == 0 && k.Base != "":
-			return git.Kept{OID: k.Base, State: git.State{Run: k.Run, Start: true}}, nil
+			return history.Kept{OID: k.Base, State: git.State{Run: k.Run, Start: true}}, nil
 		}
 	}
-	return git.Kept{}, usageError("no state of iteration %d of run %s is kept; see: ralph iterations", n, p.run)
+	return history.Kept{}, usageError("no state of iteration %d of run %s is kept; see: ralph iterations", n, p.run)
 }
 
-func (p *past) number(text string) (git.Kept, error) {
+func (p *past) number(text string) (history.Kept, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return git.Kept{}, usageError("%q is not the number of an iteration; see: ralph iterations", text)
+		return history.Kept{}, usageError("%q is not the number of an iteration; see: ralph iterations", text)
 	}
 	return p.end(n)
 }

@@ -333,7 +333,7 @@ func TestInit_controlC_writesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ptmx.Close()
-	_ = ptmx.SetReadDeadline(time.Now().Add(20 * time.Second))
+	_ = ptmx.SetReadDeadline(time.Now().Add(time.Minute))
 	var screen []byte
 	await := func(words string) {
 		for chunk := make([]byte, 4096); !bytes.Contains(screen, []byte(words)); {

@@ -16,8 +16,16 @@ import (
 	"ralph/logs"
 	"ralph/runner"
 	"ralph/runner/gate"
+	"ralph/runner/git"
+	"ralph/runner/git/history"
 	"ralph/runner/task"
 	"ralph/state"
+)
+
+// Bounds of the iterations that can be gone back to.
+const (
+	keptAge   = 30 * 24 * time.Hour
+	keptCount = 500
 )
 
 // runFlags are the flags of run that are no options: they belong to one call.
@@ -69,6 +77,9 @@ func (a *app) run(f *runFlags) error {
 		return a.dryRun(s)
 	}
 	if err := installed(s.agent); err != nil {
+		return err
+	}
+	if err := fit(s.dir); err != nil {
 		return err
 	}
 	if f.monitor {
@@ -160,6 +171,24 @@ func findPlan(dir string, cfg *config.Config) (string, error) {
 	return path, nil
 }
 
+// fit refuses a repository in which the agent's commits would go astray, and
+// forgets the oldest ways back.
+func fit(dir string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	c, err := git.Inspect(ctx, dir)
+	if err != nil {
+		return usageError("the repository cannot be used: %v", err)
+	}
+	if err := git.Fit(c); err != nil {
+		return usageError("%v", err)
+	}
+	if c.Repo {
+		_, err = history.Prune(ctx, dir, keptAge, keptCount)
+	}
+	return err
+}
+
 // loop takes the lock and runs.
 func (a *app) loop(s *setup, f *runFlags) error {
 	now := time.Now()
@@ -185,10 +214,12 @@ func (a *app) loop(s *setup, f *runFlags) error {
 	defer file.Close()
 	sig := handleSignals(a.in)
 	defer sig.stop()
+	rows, detected := a.checks(s.dir, s.cfg)
 	con := a.console(f, s)
-	con.start(s, run)
+	con.start(s, run, rows)
+	s.cfg.TestMode = string(mode(s.cfg, detected))
 	result, err := runner.New(s.cfg.Options, runner.Deps{
-		Dir: s.dir, RunID: run, Resumed: f.resumed != "", Agents: s.find, Env: a.env, Checks: checks(s.cfg),
+		Dir: s.dir, RunID: run, Resumed: f.resumed != "", Agents: s.find, Env: a.env, Checks: rows, Mode: gate.Mode(s.cfg.TestMode),
 		State: w, Log: logs.NewLogger(flushing{file}, s.cfg.Verbose), Prompt: s.prompt, Plan: s.plan,
 		Show: con.show, Tick: con.tick, Size: sig.size, Resize: sig.resize, Kill: sig.kill,
 	}).Run(sig.ctx)
@@ -212,21 +243,6 @@ type flushing struct{ *logs.File }
 func (f flushing) Write(p []byte) (int, error) {
 	n, err := f.File.Write(p)
 	return n, errors.Join(err, f.Flush())
-}
-
-// checks are the required commands; the suite orders them.
-func checks(cfg *config.Config) []gate.Check {
-	var all []gate.Check
-	for _, c := range []gate.Check{
-		{Name: "lint", Kind: gate.KindLint, Command: cfg.LintCommand},
-		{Name: "build", Kind: gate.KindBuild, Command: cfg.BuildCommand},
-		{Name: "test", Kind: gate.KindTest, Command: cfg.TestCommand},
-	} {
-		if c.Command != "" {
-			all = append(all, c)
-		}
-	}
-	return all
 }
 
 // notify tells the desktop, or rings the bell; nothing of it can fail the run.

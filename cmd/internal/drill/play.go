@@ -44,18 +44,9 @@ func Answer(t *agent.Transcript, o agent.Outcome, exit ptyexec.Exit, s Setting) 
 	plan := runner.PlanFacts{Known: true, Total: 2, Remaining: 2, Print: "open"}
 	it := runner.Iteration{
 		Number: 1, Task: task.Task{ID: "1", Title: "a task"}, Agent: s.Spec.Name, Outcome: o, Before: plan, After: plan,
-		ToolCalls: t.ToolCalls, FinalBytes: len(t.Final), Usage: t.Usage, Duration: exit.Duration,
+		Duration: exit.Duration,
 	}
-	it.Signal, it.Signalled = agent.ParseSignal(t.Final)
-	for _, d := range t.Denials {
-		switch {
-		case agent.Asks(d):
-		case agent.Compound(d, s.Options.AllowedTools):
-			it.Advised = append(it.Advised, d)
-		default:
-			it.Denied = append(it.Denied, d)
-		}
-	}
+	it.Heard(t, s.Spec, s.Options.AllowedTools)
 	if t.ToolCalls > len(t.Denials) {
 		it.Change.Count = 1
 	}

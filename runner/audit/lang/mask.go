@@ -1,28 +1,59 @@
-package audit
+package lang
 
 import "strings"
 
 // filler stands for each byte inside a string literal in a masked text.
 const filler = '\x01'
 
-// source is a file's text in two forms of equal length. In text, comments are
-// blank; in code, the insides of strings are filler as well. Newlines stay.
-type source struct {
-	text, code string
+// Source is a file's text in two forms of equal length. In Text, comments are
+// blank; in Code, the insides of strings are filler as well. Newlines stay.
+type Source struct {
+	Text, Code string
 }
 
-// mask blanks comments and string literals by the rules of the language. It is
+// Cut is a part of the source.
+func (s Source) Cut(from, to int) Source {
+	return Source{s.Text[from:max(from, to)], s.Code[from:max(from, to)]}
+}
+
+// Add is both sources, one behind the other.
+func (s Source) Add(t Source) Source { return Source{s.Text + t.Text, s.Code + t.Code} }
+
+// Mask blanks comments and string literals by the rules of the language. It is
 // a scanner, not a parser: a quote that is not closed ends with its line.
-func mask(l *language, raw string) source {
+func Mask(l *Language, raw string) Source {
 	m := masker{l: l, raw: raw, text: []byte(raw), code: []byte(raw)}
+	special := l.special()
 	for m.at < len(raw) {
-		m.step()
+		if c := raw[m.at]; special[c] {
+			m.step()
+		} else {
+			if c > ' ' {
+				m.last = c
+			}
+			m.at++
+		}
 	}
-	return source{string(m.text), string(m.code)}
+	return Source{string(m.text), string(m.code)}
+}
+
+// special are the bytes that may begin a comment or a string.
+func (l *Language) special() (all [256]bool) {
+	for _, c := range l.LineComments {
+		all[c[0]] = true
+	}
+	for _, c := range l.BlockComments {
+		all[c[0][0]] = true
+	}
+	for _, q := range l.Quotes {
+		all[q.open[0]] = true
+	}
+	all['/'] = all['/'] || l.SlashRegexps
+	return all
 }
 
 type masker struct {
-	l          *language
+	l          *Language
 	raw        string
 	at         int
 	text, code []byte
@@ -31,14 +62,14 @@ type masker struct {
 
 func (m *masker) step() {
 	rest := m.raw[m.at:]
-	for _, c := range m.l.lineComments {
+	for _, c := range m.l.LineComments {
 		if strings.HasPrefix(rest, c) && m.commentMayStart(c) {
 			end := strings.IndexByte(rest, '\n')
 			m.blank(end, len(rest))
 			return
 		}
 	}
-	for _, c := range m.l.blockComments {
+	for _, c := range m.l.BlockComments {
 		if strings.HasPrefix(rest, c[0]) {
 			end := strings.Index(rest[len(c[0]):], c[1])
 			if end >= 0 {
@@ -48,13 +79,13 @@ func (m *masker) step() {
 			return
 		}
 	}
-	for _, q := range m.l.quotes {
+	for _, q := range m.l.Quotes {
 		if strings.HasPrefix(rest, q.open) {
 			m.quote(q, rest)
 			return
 		}
 	}
-	if m.l.slashRegexps && rest[0] == '/' && strings.IndexByte("(,=:[!&|?{};", m.last) >= 0 {
+	if m.l.SlashRegexps && rest[0] == '/' && strings.IndexByte("(,=:[!&|?{};", m.last) >= 0 {
 		m.quote(quote{"/", "/", true, false}, rest)
 		return
 	}
@@ -66,7 +97,7 @@ func (m *masker) step() {
 
 // commentMayStart keeps the # in $# and in words of a shell.
 func (m *masker) commentMayStart(c string) bool {
-	return c != "#" || m.at == 0 || strings.IndexByte(" \t\n;(,)]}", m.raw[m.at-1]) >= 0 || !m.l.hashNeedsSpace
+	return c != "#" || m.at == 0 || strings.IndexByte(" \t\n;(,)]}", m.raw[m.at-1]) >= 0 || !m.l.HashNeedsSpace
 }
 
 // blank makes n bytes spaces, or all that is left when n is negative.
@@ -106,10 +137,10 @@ func (m *masker) quote(q quote, rest string) {
 	m.at += i
 }
 
-// block returns the end of the bracketed part that starts at or after from, in
+// Block returns the end of the bracketed part that starts at or after from, in
 // masked code: behind the bracket that closes the first open. The end of the
 // code when nothing closes it, from when nothing opens.
-func block(code string, from int, open, shut byte) int {
+func Block(code string, from int, open, shut byte) int {
 	start := strings.IndexByte(code[from:], open)
 	if start < 0 {
 		return from
@@ -128,13 +159,13 @@ func block(code string, from int, open, shut byte) int {
 	return len(code)
 }
 
-// indentBlock returns the end of the lines that follow the one at from and are
+// IndentBlock returns the end of the lines that follow the one at from and are
 // indented deeper than it.
-func indentBlock(code string, from int) int {
+func IndentBlock(code string, from int) int {
 	start := strings.LastIndexByte(code[:from], '\n') + 1
-	base := indent(code[start:])
+	base := Indent(code[start:])
 	// The header may go on over several lines, up to its colon.
-	at := block(code, from, '(', ')')
+	at := Block(code, from, '(', ')')
 	for {
 		next := strings.IndexByte(code[at:], '\n')
 		if next < 0 {
@@ -142,10 +173,11 @@ func indentBlock(code string, from int) int {
 		}
 		at += next + 1
 		line, _, _ := strings.Cut(code[at:], "\n")
-		if strings.TrimSpace(line) != "" && indent(line) <= base && line[indent(line)] != filler {
+		if strings.TrimSpace(line) != "" && Indent(line) <= base && line[Indent(line)] != filler {
 			return at
 		}
 	}
 }
 
-func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " \t")) }
+// Indent counts the blanks in front of a line.
+func Indent(s string) int { return len(s) - len(strings.TrimLeft(s, " \t")) }

@@ -1,0 +1,200 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"ralph/runner/gate"
+	"ralph/runner/gate/report"
+)
+
+// checksKey is the key of config.yaml under which the project's checks stand.
+const checksKey = "checks"
+
+// checkRow is one check of a config.yaml.
+type checkRow struct {
+	check  gate.Check
+	source Source
+}
+
+// Checks returns the checks of the config.yaml files, in their order; nil when
+// they list none. Each is valid, and no two have one name.
+func (c *Config) Checks() []gate.Check {
+	var checks []gate.Check
+	for _, row := range c.checks {
+		checks = append(checks, row.check)
+	}
+	return checks
+}
+
+// addCheck overlays a row: the project's replaces the user's of the same name.
+func (c *Config) addCheck(row checkRow) []Warning {
+	i := slices.IndexFunc(c.checks, func(o checkRow) bool { return o.check.Name == row.check.Name })
+	if i < 0 {
+		c.checks = append(c.checks, row)
+		return nil
+	}
+	old := c.checks[i].source
+	c.checks[i] = row
+	return []Warning{warn(row.source.Where, "the check %s replaces the one in %s", quote(row.check.Name), old.Where)}
+}
+
+// unusedCommands warns of commands that a list of checks takes the place of.
+func (c *Config) unusedCommands() []Warning {
+	var warnings []Warning
+	for _, o := range c.table {
+		isCommand := slices.Contains([]any{&c.TestCommand, &c.BuildCommand, &c.LintCommand}, o.field(&c.Options))
+		if isCommand && c.text(o) != "" && len(c.checks) > 0 {
+			warnings = append(warnings, warn(c.sources[o.Key].Where, "%s is not used, because %s lists %s", o.Key, c.checks[0].source.Where, checksKey))
+		}
+	}
+	return warnings
+}
+
+// checkClaim shows what a row decides about programs.
+func checkClaim(c gate.Check) string {
+	text := checksKey + "." + c.Name + "=" + c.Command
+	if c.Dir != "" {
+		text += " (in " + c.Dir + ")"
+	}
+	return text
+}
+
+// checkDraft is a row that is being read.
+type checkDraft struct {
+	gate.Check
+	required bool
+}
+
+// checkField is one key of a row.
+type checkField struct {
+	Option
+	into func(*checkDraft) any // pointer to where the value lives
+}
+
+// checkFields are the keys of a row, in the order of the documents.
+func checkFields() []checkField {
+	return []checkField{
+		{Option{YAML: "checks.name", Kind: KindString, Help: "Name in tables and messages, one of its own for each check; needed."},
+			func(d *checkDraft) any { return &d.Name }},
+		{Option{YAML: "checks.command", Kind: KindString, Help: "Command line for `sh -c`; needed."},
+			func(d *checkDraft) any { return &d.Command }},
+		{Option{YAML: "checks.kind", Kind: KindEnum, Default: string(gate.KindTest), Values: texts(gate.KindLintFast, gate.KindBuild, gate.KindTest, gate.KindLint),
+			Help: "When it runs: the kinds follow each other in this order, checks of one kind in that of the file."},
+			func(d *checkDraft) any { return (*string)(&d.Kind) }},
+		{Option{YAML: "checks.dir", Kind: KindPath, Help: "Folder inside the project in which it runs; empty is the project itself."},
+			func(d *checkDraft) any { return &d.Dir }},
+		{Option{YAML: "checks.when", Kind: KindList,
+			Help: "Globs, relative to the project: it runs only when a changed file matches one. `**` spans folders, a glob without a slash matches a name in any folder; empty is always."},
+			func(d *checkDraft) any { return &d.When }},
+		{Option{YAML: "checks.required", Kind: KindBool, Default: "true", Help: "Whether a failure blocks; one that is not required is only shown."},
+			func(d *checkDraft) any { return &d.required }},
+		{Option{YAML: "checks.on_failure", Kind: KindEnum, Default: string(gate.Retry), Values: texts(gate.Retry, gate.Warn, gate.BlockTask, gate.Stop),
+			Help: "What a failure does: `retry` tells the agent and goes on with the task, `warn` tells only you, `block_task` puts the task aside, `stop` ends the run."},
+			func(d *checkDraft) any { return (*string)(&d.OnFailure) }},
+		{Option{YAML: "checks.timeout", Kind: KindDuration, Default: "10m", Min: "1s", Max: "24h", Help: "Time that one run of it may take."},
+			func(d *checkDraft) any { return &d.Timeout }},
+		{Option{YAML: "checks.format", Kind: KindEnum, Values: texts(report.Formats()...),
+			Help: "What its output is read as; empty: that of a test is recognised, of the other kinds only the exit code counts."},
+			func(d *checkDraft) any { return (*string)(&d.Format) }},
+		{Option{YAML: "checks.junit", Kind: KindPath, Help: "Glob, relative to `dir`, of the JUnit XML files that it writes; empty is none."},
+			func(d *checkDraft) any { return &d.JUnit }},
+	}
+}
+
+func texts[T ~string](values ...T) []string {
+	list := make([]string, len(values))
+	for i, v := range values {
+		list[i] = string(v)
+	}
+	return list
+}
+
+func checkKeys(fields []checkField) string {
+	var keys []string
+	for _, f := range fields {
+		keys = append(keys, strings.TrimPrefix(f.YAML, checksKey+"."))
+	}
+	return strings.Join(keys, ", ")
+}
+
+// checkList reads the rows under checks:.
+func (r *yamlReader) checkList(node ast.Node) error {
+	switch n := node.(type) {
+	case *ast.NullNode:
+		return nil
+	case *ast.SequenceNode:
+		for _, item := range n.Values {
+			if err := r.check(item); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return r.refuse(node, checksKey+" must be a list, not "+describe(node))
+}
+
+// check reads one row.
+func (r *yamlReader) check(node ast.Node) error {
+	fields := checkFields()
+	m, ok := node.(*ast.MappingNode)
+	if !ok || len(m.Values) == 0 {
+		return r.refuse(node, checksKey+" must hold for each check the keys "+checkKeys(fields)+", not "+describe(node))
+	}
+	d := checkDraft{required: true}
+	for _, pair := range m.Values {
+		if err := r.checkField(fields, &d, pair); err != nil {
+			return err
+		}
+	}
+	d.Optional = !d.required
+	first := m.Values[0].Key
+	if err := d.Validate(); err != nil {
+		return r.refuse(first, checksKey+": "+err.Error())
+	}
+	for _, s := range r.settings {
+		if s.check != nil && s.check.check.Name == d.Name {
+			return r.refuse(first, fmt.Sprintf("%s: the name %s is taken by the check in %s", checksKey, quote(d.Name), s.check.source.Where))
+		}
+	}
+	r.settings = append(r.settings, setting{check: &checkRow{d.Check, Source{r.kind, r.where(first)}}})
+	return nil
+}
+
+func (r *yamlReader) checkField(fields []checkField, d *checkDraft, pair *ast.MappingValueNode) error {
+	if pair.Key.IsMergeKey() {
+		return r.refuse(pair.Key, "merge keys are not allowed")
+	}
+	path := checksKey + "." + pair.Key.GetToken().Value
+	i := slices.IndexFunc(fields, func(f checkField) bool { return f.YAML == path })
+	if i < 0 {
+		var paths []string
+		for _, f := range fields {
+			paths = append(paths, f.YAML)
+		}
+		r.warnings = append(r.warnings, warn(r.where(pair.Key), "unknown key %s%s", quote(path), didYouMean(nearest(path, paths))))
+		return nil
+	}
+	text, set, err := r.text(fields[i].Option, pair.Value)
+	if err != nil || !set {
+		return err
+	}
+	value, ok := fields[i].parse(text)
+	if !ok {
+		return r.refuse(pair.Value, path+": "+quote(text)+" is not "+fields[i].Allowed())
+	}
+	store(fields[i].into(d), value)
+	if at := slices.IndexFunc(d.When, neverMatches); at >= 0 {
+		return r.refuse(pair.Value, path+": "+quote(d.When[at])+" can match nothing: a glob is relative to the project, and only *, ?, [...] and ** stand for something")
+	}
+	return nil
+}
+
+// neverMatches finds globs of other tools, which would keep a check from ever
+// running.
+func neverMatches(glob string) bool {
+	return strings.ContainsAny(glob, "{}") || slices.ContainsFunc([]string{"!", "/", "../", "~"}, func(p string) bool { return strings.HasPrefix(glob, p) })
+}

@@ -1,0 +1,88 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ralph/runner/git"
+)
+
+// Kept is one kept state.
+type Kept struct {
+	git.State
+	Ref  string
+	OID  string
+	Head string // the commit that was checked out; empty before the first
+	Time time.Time
+}
+
+// List returns the kept states of a run, or of all runs when run is empty,
+// oldest first.
+func List(ctx context.Context, dir, run string) ([]Kept, error) {
+	root, ok := git.Root(dir)
+	if !ok {
+		return nil, nil
+	}
+	out, err := git.Call{Dir: root}.Run(ctx, "for-each-ref", "--format=%(refname) %(objectname) %(committerdate:unix) %(parent)%00%(contents)%00", git.KeptRefs+run)
+	if err != nil {
+		return nil, fmt.Errorf("list kept states: %w", err)
+	}
+	var all []Kept
+	parts := strings.Split(out, "\x00")
+	for i := 0; i+1 < len(parts); i += 2 {
+		f := strings.Fields(parts[i])
+		_, meta, ok := strings.Cut(parts[i+1], "\n"+git.KeptTrailer)
+		if len(f) < 3 || !ok {
+			continue // not ours
+		}
+		var seconds int64
+		k := Kept{Ref: f[0], OID: f[1]}
+		if _, err := fmt.Sscan(f[2], &seconds); err != nil || json.Unmarshal([]byte(strings.TrimSpace(meta)), &k.State) != nil {
+			continue
+		}
+		k.Time = time.Unix(seconds, 0)
+		if len(f) > 3 {
+			k.Head = f[3]
+		}
+		all = append(all, k)
+	}
+	slices.SortStableFunc(all, func(a, b Kept) int {
+		start := func(k Kept) int {
+			if k.Start {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Run, b.Run), cmp.Compare(a.Iteration, b.Iteration), cmp.Compare(start(a), start(b)))
+	})
+	return all, nil
+}
+
+// Prune forgets the kept states that are older than age, and the oldest above
+// count, and returns how many. git removes their objects in its own time.
+func Prune(ctx context.Context, dir string, age time.Duration, count int) (int, error) {
+	all, err := List(ctx, dir, "")
+	if err != nil {
+		return 0, err
+	}
+	var in strings.Builder
+	pruned := 0
+	for i, k := range all {
+		if i < len(all)-count || time.Since(k.Time) > age {
+			fmt.Fprintf(&in, "delete %s %s\n", k.Ref, k.OID)
+			pruned++
+		}
+	}
+	if pruned == 0 {
+		return 0, nil
+	}
+	if _, err := (git.Call{Dir: dir, Stdin: in.String()}).Run(ctx, "update-ref", "--stdin"); err != nil {
+		return 0, fmt.Errorf("prune kept states: %w", err)
+	}
+	return pruned, nil
+}

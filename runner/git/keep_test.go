@@ -1,0 +1,195 @@
+package git
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func (p project) keeper() *Keeper {
+	p.t.Helper()
+	k, ok := NewKeeper(p.dir)
+	if !ok {
+		p.t.Fatal("no repository")
+	}
+	return k
+}
+
+func (p project) keep(k *Keeper, s State) string {
+	p.t.Helper()
+	oid, err := k.Keep(context.Background(), p.observe(), s)
+	p.do(err)
+	return oid
+}
+
+// kept reads what a state says of itself.
+func (p project) kept(ref string) State {
+	p.t.Helper()
+	_, data, _ := strings.Cut(p.out("log", "-1", "--format=%B", ref), KeptTrailer)
+	var s State
+	p.do(json.Unmarshal([]byte(data), &s))
+	return s
+}
+
+func TestKeep_state_isHeadWithAllThatDiffersAndNothingElseMoves(t *testing.T) {
+	p := newProject(t)
+	p.write(".gitignore", "*.log\n")
+	p.write(".ralph/.gitignore", "*\n!.gitignore\n!fix_plan.md\n")
+	p.write(".ralph/fix_plan.md", "- [x] a\n")
+	p.write(".ralph/status.json", "{}")
+	p.commit("all")
+	p.write("b.txt", "b again\n")
+	p.write("debug.log", "ignored\n")
+	p.write("tool \"x\"\n.sh", "#!/bin/sh\n")
+	p.do(os.Chmod(p.path("tool \"x\"\n.sh"), 0o755))
+	p.do(os.Symlink("b.txt", p.path("link")))
+	p.do(os.Remove(p.path("sub/c.txt")))
+	p.write("sub/c.txt/inner", "a folder where a file was\n")
+	p.write(".ralph/fix_plan.md", "- [ ] a\n")
+	p.write("staged.txt", "staged\n")
+	p.git("add", "staged.txt")
+	status := p.out("status", "--porcelain")
+
+	k := p.keeper()
+	oid := p.keep(k, State{Run: "r1", Iteration: 1, Outcome: "completed-turn", Task: "T1 \"Login\"", CostUSD: 0.25, Checks: map[string]bool{"test": true}, Files: 3})
+	p.wantOut(status, "status", "--porcelain")
+	p.wantOut(oid, "rev-parse", "refs/ralph/r1/1")
+	p.wantOut(p.out("rev-parse", "HEAD"), "rev-parse", oid+"^")
+	var tree []string
+	for record := range strings.SplitSeq(strings.TrimSuffix(p.out("ls-tree", "-r", "-z", oid), "\x00"), "\x00") {
+		facts, path, _ := strings.Cut(record, "\t")
+		tree = append(tree, facts[:6]+" "+path)
+	}
+	if d := cmp.Diff([]string{"100644 .gitignore", "100644 .ralph/.gitignore", "100644 .ralph/fix_plan.md", "100644 a.txt", "100644 b.txt", "100644 dirty.txt",
+		"120000 link", "100644 staged.txt", "100644 sub/c.txt/inner", "100755 tool \"x\"\n.sh"}, tree); d != "" {
+		t.Error(d)
+	}
+	p.wantOut("b again", "show", oid+":b.txt")
+	p.wantOut("b.txt", "show", oid+":link")
+	p.wantOut("- [ ] a", "show", oid+":.ralph/fix_plan.md")
+
+	// Nothing changed: the same tree, known objects only.
+	again := p.keep(k, State{Run: "r1", Iteration: 2, Base: oid})
+	p.wantOut(p.out("rev-parse", oid+"^{tree}"), "rev-parse", again+"^{tree}")
+	if got := p.kept(again).Base; got != oid {
+		t.Errorf("base %q, want %q", got, oid)
+	}
+	want := State{Run: "r1", Iteration: 1, Outcome: "completed-turn", Task: "T1 \"Login\"", CostUSD: 0.25, Checks: map[string]bool{"test": true}, Files: 3}
+	if d := cmp.Diff(want, p.kept(oid)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestKeep_goneObjectsAndCommittedFiles_areHandled(t *testing.T) {
+	p := newProject(t)
+	k := p.keeper()
+	p.keep(k, State{Run: "r", Iteration: 1})
+	p.git("update-ref", "-d", "refs/ralph/r/1")
+	p.git("gc", "-q", "--prune=now")
+	oid := p.keep(k, State{Run: "r", Iteration: 1})
+	p.wantOut("b changed", "show", oid+":b.txt")
+	p.commit("the agent's")
+	oid = p.keep(k, State{Run: "r", Iteration: 1})
+	p.wantOut(p.out("rev-parse", "HEAD^{tree}"), "rev-parse", oid+"^{tree}")
+	p.wantOut("1", "rev-list", "--count", "HEAD.."+oid)
+}
+
+func TestKeep_convertedFiles_areStoredAsGitDoes(t *testing.T) {
+	for name, set := range map[string]func(p project){
+		"none":       func(p project) {},
+		"attributes": func(p project) { p.write(".gitattributes", "* text eol=crlf\n"); p.commit("attributes") },
+		"dirty":      func(p project) { p.write("x/.gitattributes", "* text eol=crlf\n") },
+		"autocrlf":   func(p project) { p.git("config", "core.autocrlf", "true") },
+		"sha256": func(p project) {
+			p.do(os.RemoveAll(p.path(".git")))
+			p.git("init", "-q", "--object-format=sha256")
+			p.commit("all")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newProject(t)
+			set(p)
+			k := p.keeper()
+			for i := range 2 {
+				p.write(fmt.Sprintf("x/%d.txt", i), "one\r\ntwo\r\n")
+				p.write("b.txt", fmt.Sprintf("b %d\r\n", i))
+				oid := p.keep(k, State{Run: "r", Iteration: i + 1})
+				t.Setenv("GIT_INDEX_FILE", p.path(".git/other-index"))
+				p.git("read-tree", "HEAD")
+				p.git("add", "-A")
+				p.wantOut(p.out("write-tree"), "rev-parse", oid+"^{tree}")
+				p.do(os.Unsetenv("GIT_INDEX_FILE"))
+			}
+		})
+	}
+}
+
+func TestKeep_unbornRepository_hasNoParent(t *testing.T) {
+	p := project{t, t.TempDir()}
+	p.git("init", "-q")
+	p.write("a.txt", "a\n")
+	p.keep(p.keeper(), State{Run: "r", Iteration: 1, Start: true})
+	p.wantOut("a.txt", "ls-tree", "--name-only", "refs/ralph/r/1-start")
+	p.wantOut("refs/ralph/r/1-start ", "for-each-ref", "--format=%(refname) %(parent)", "refs/ralph")
+}
+
+func TestKeep_fileTooLarge_isLeftOutAndCounted(t *testing.T) {
+	p := newProject(t)
+	p.write("huge.bin", "")
+	p.do(os.Truncate(p.path("huge.bin"), maxKeptFile+1))
+	oid := p.keep(p.keeper(), State{Run: "r", Iteration: 1})
+	p.wantOut("a.txt\nb.txt\ndirty.txt\nsub", "ls-tree", "--name-only", oid)
+	if s := p.kept(oid); s.LeftOut != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestKeep_runThatIsNoName_isRefused(t *testing.T) {
+	p := newProject(t)
+	for _, run := range []string{"", "a/b", "a b", "..", "x\n"} {
+		if _, err := p.keeper().Keep(context.Background(), p.observe(), State{Run: run, Iteration: 1}); err == nil {
+			t.Errorf("run %q is taken", run)
+		}
+	}
+}
+
+func TestTexts_beforeAndAfter_fromHeadTheSnapshotAndTheDisk(t *testing.T) {
+	p := newProject(t) // b.txt is changed, dirty.txt untracked
+	p.write("bin", "\x00\x01")
+	p.write("committed.txt", "one\n")
+	p.write(".ralph/config.yaml", "checks: []\n")
+	p.commit("all")
+	p.write("b.txt", "b dirty\n")
+	before := p.observe()
+	p.write("a.txt", "a now\n")
+	p.write("b.txt", "b now\n")
+	p.write("new.txt", "new\n")
+	p.write("bin", "\x00\x02")
+	p.do(os.Remove(p.path("dirty.txt")))
+	p.write(".ralph/config.yaml", "checks: [x]\n")
+	p.write(".ralph/status.json", "{}")
+	p.write("committed.txt", "two\n")
+	p.git("add", "committed.txt")
+	p.git("commit", "-q", "-m", "the agent's", "committed.txt")
+	after := p.observe()
+	change, err := before.Compare(after).Committed(context.Background(), p.dir, before, after)
+	p.do(err)
+	texts, err := change.Texts(context.Background(), p.dir, before, after)
+	p.do(err)
+	want := []Text{
+		{".ralph/config.yaml", "checks: []\n", "checks: [x]\n", true, true},
+		{"a.txt", "a\n", "a now\n", true, true},
+		{"b.txt", "b dirty\n", "b now\n", true, true},
+		{"committed.txt", "one\n", "two\n", true, true},
+		{"dirty.txt", "dirty\n", "", true, false},
+		{"new.txt", "", "new\n", false, true},
+	}
+	if d := cmp.Diff(want, texts); d != "" {
+		t.Error(d)
+	}
+}

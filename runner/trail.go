@@ -1,0 +1,179 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ralph/logs"
+	"ralph/runner/audit"
+	"ralph/runner/git"
+	"ralph/runner/task"
+	"ralph/state"
+)
+
+// The values of ANTI_CHEAT. Findings are told in all of them.
+const (
+	cheatRevert = "revert" // ticks without work are taken back
+	cheatHalt   = "halt"   // the run ends
+)
+
+// openTrail keeps the state before the first iteration of this process.
+func (l *Loop) openTrail(ctx context.Context) {
+	if l.before == nil || !l.before.Repo {
+		return
+	}
+	start := *l.before
+	l.start = &start
+	keeper, ok := git.NewKeeper(l.d.Dir)
+	if !ok {
+		return
+	}
+	l.keeper = keeper
+	base, err := keeper.Keep(ctx, start, git.State{Run: l.d.RunID, Iteration: l.mem.Iterations + 1, Start: true})
+	l.lostTrail(err)
+	l.base = base
+}
+
+func (l *Loop) lostTrail(err error) {
+	if err != nil {
+		l.d.Log.Warn("this state cannot be gone back to", logs.KeyError, err)
+	}
+}
+
+// look makes sure that l.before is the tree as it is now.
+func (l *Loop) look(ctx context.Context) error {
+	if l.before != nil {
+		return nil
+	}
+	s, err := git.Observe(ctx, l.d.Dir)
+	if err == nil {
+		l.before = &s
+	}
+	return err
+}
+
+// leave keeps the end of an iteration, after whatever ralph itself changed.
+func (l *Loop) leave(ctx context.Context, it Iteration, rule string) error {
+	if l.keeper == nil || ctx.Err() != nil {
+		return nil
+	}
+	if err := l.look(ctx); err != nil {
+		return err
+	}
+	checks := map[string]bool{}
+	for _, r := range it.Report.Results {
+		checks[r.Name] = r.Passed
+	}
+	base, err := l.keeper.Keep(ctx, *l.before, git.State{
+		Run: l.d.RunID, Iteration: it.Number, Base: l.base, Outcome: string(it.Outcome.Class), Rule: rule,
+		Task: it.Task.ID, Checks: checks, CostUSD: it.Usage.CostUSD, Files: it.Change.Count,
+	})
+	l.lostTrail(err)
+	if err == nil {
+		l.base = base
+	}
+	return nil
+}
+
+// audit compares the iteration's start and end, and takes ticks back that
+// nothing was done for. Only git tells surely what was done.
+func (l *Loop) audit(ctx context.Context, it *Iteration, before, after git.Snapshot) {
+	if it.Cut != "" || it.After.Err != nil || !before.Repo || !after.Repo {
+		return
+	}
+	texts, err := it.Change.Texts(ctx, l.d.Dir, before, after)
+	if err != nil {
+		l.d.Log.Warn("the changed files cannot be compared", logs.KeyError, err)
+	}
+	list, _ := l.loadPlan()
+	in := audit.Input{
+		PlanBefore: auditTasks(it.List), PlanAfter: auditTasks(list), Task: it.Task.ID,
+		// Work of an earlier try at the same task counts for its tick.
+		Unchanged: !it.Change.Progress() && !l.worked[it.Task.ID],
+	}
+	for _, t := range texts {
+		in.Files = append(in.Files, audit.File(t))
+	}
+	l.worked[it.Task.ID] = l.worked[it.Task.ID] || it.Change.Progress()
+	it.Findings = audit.Compare(in)
+	for _, f := range it.Findings {
+		l.emit(state.Event{Kind: state.KindGate, Iteration: it.Number, Error: true, Text: "audit: " + findingText(f),
+			Tool: &state.Tool{Name: "audit", Arg: string(f.Kind)}, End: &state.End{}})
+		// An agent that did work and ticked another task did more, or other, than
+		// it was told. To take that tick back would make it do the work twice.
+		honest := f.Kind == audit.KindForeignTick && !in.Unchanged
+		if f.Revert && !honest && l.o.AntiCheat == cheatRevert {
+			l.takeBack(list, f.Task)
+		}
+	}
+	_, it.After = l.loadPlan()
+}
+
+// takeBack opens the box of one task again, and changes nothing else.
+func (l *Loop) takeBack(list task.List, id string) {
+	i := slices.IndexFunc(list.Tasks, func(t task.Task) bool { return t.ID == id })
+	if i < 0 {
+		return
+	}
+	if err := task.Untick(l.d.Plan, list.Tasks[i]); err != nil {
+		l.d.Log.Warn("a tick cannot be taken back", logs.KeyTask, id, logs.KeyError, err)
+	}
+}
+
+func findingText(f audit.Finding) string {
+	place := f.File
+	if f.Task != "" {
+		place = "task " + f.Task
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s: %s", place, f.Text))
+}
+
+func auditTasks(list task.List) []audit.Task {
+	var all []audit.Task
+	for _, t := range list.Tasks {
+		all = append(all, audit.Task{ID: t.ID, Title: t.Title, Criteria: t.Criteria, Done: t.Done, Depth: t.Depth})
+	}
+	return all
+}
+
+// commit commits what the agent left over, when the checks are green. Files
+// that were dirty before the run, and what the user staged, are not touched.
+func (l *Loop) commit(ctx context.Context, it Iteration) {
+	if !l.o.AutoCommit || l.start == nil || it.Report.Blocked() || !it.Outcome.Class.Success() || ctx.Err() != nil {
+		return
+	}
+	if err := l.look(ctx); err != nil {
+		l.d.Log.Warn("nothing was committed", logs.KeyError, err)
+		return
+	}
+	files := l.before.LeftOver(*l.start)
+	if len(files) == 0 {
+		return
+	}
+	title := it.Task.Title
+	if title == "" {
+		title = fmt.Sprintf("iteration %d", it.Number)
+	}
+	done, err := git.Commit(ctx, l.d.Dir, git.CommitRequest{
+		Files: files, Message: strings.TrimSpace(l.o.CommitPrefix + " " + title),
+		Trailers: []git.Trailer{{Key: "Ralph-Run", Value: l.d.RunID}, {Key: "Ralph-Iteration", Value: fmt.Sprint(it.Number)}, {Key: "Ralph-Task", Value: it.Task.ID}},
+	})
+	if err != nil {
+		l.d.Log.Warn("nothing was committed", logs.KeyError, err)
+		return // a commit that cannot be made is told, and costs no run
+	}
+	var parts []string
+	if done.OID != "" {
+		l.before = nil
+		parts = append(parts, fmt.Sprintf("committed %d files that the agent left over as %.12s", len(done.Files), done.OID))
+	}
+	for _, r := range done.Refused {
+		parts = append(parts, fmt.Sprintf("not committed: %s (%s)", r.File, r.Why))
+	}
+	if len(parts) > 0 {
+		l.emit(state.Event{Kind: state.KindDecision, Iteration: it.Number, Text: strings.Join(parts, "; "),
+			End: &state.End{Action: string(ActionContinue), Rule: "commit"}})
+	}
+}

@@ -1,0 +1,92 @@
+package runner
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// inGit makes the project a repository with one commit.
+func (b *bench) inGit() {
+	b.git("init", "-q")
+	b.git("add", "-A")
+	b.git("commit", "-q", "-m", "first")
+}
+
+func (b *bench) git(args ...string) string {
+	b.t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=u", "-c", "user.email=u@localhost"}, args...)...)
+	cmd.Dir = b.dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		b.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+func TestLoop_ticksWithoutWork_areTakenBackAndTold(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "ticker", "[ ] one", "[ ] two")
+	b.inGit()
+	b.o.AntiCheat = cheatRevert
+	r := b.run(t.Context())
+	wantEnd(t, r, "claimed_incomplete", ExitClaimed)
+	if plan := b.read(planName); strings.Contains(plan, "[x]") {
+		t.Errorf("a tick stands:\n%s", plan)
+	}
+	if p := b.prompt(); !strings.Contains(p, "Found in what you did") {
+		t.Errorf("the agent was not told:\n%s", p)
+	}
+}
+
+func TestLoop_antiCheatWarn_leavesTheTicks(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "ticker", "[ ] one", "[ ] two")
+	b.inGit()
+	b.o.AntiCheat = "warn"
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+}
+
+func TestLoop_antiCheatHalt_endsTheRun(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "ticker", "[ ] one", "[ ] two")
+	b.inGit()
+	b.o.AntiCheat = cheatHalt
+	wantEnd(t, b.run(t.Context()), "integrity", ExitHalted)
+}
+
+func TestLoop_autoCommit_takesWhatTheAgentLeftAndNothingOfTheUsers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "leaver", "[ ] one")
+	b.write("mine.txt", "the user's")
+	b.write("staged.txt", "old")
+	b.inGit()
+	b.write("mine.txt", "the user's, dirty")
+	b.write("staged.txt", "new")
+	b.git("add", "staged.txt")
+	b.o.AutoCommit, b.o.CommitPrefix = true, "[ralph]"
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	if log := b.git("log", "-1", "--format=%s%n%b", "--name-only"); !strings.Contains(log, "[ralph] one") || !strings.Contains(log, "work.txt") ||
+		!strings.Contains(log, "Ralph-Iteration: 1") || strings.Contains(log, "mine.txt") || strings.Contains(log, "staged.txt") {
+		t.Errorf("commit:\n%s", log)
+	}
+	if status := b.git("status", "--porcelain"); !strings.Contains(status, " M mine.txt") || !strings.Contains(status, "M  staged.txt") || strings.Contains(status, "work.txt") {
+		t.Errorf("status:\n%s", status)
+	}
+}
+
+func TestLoop_everyIteration_canBeGoneBackTo(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one", "[ ] two")
+	b.inGit()
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	refs := b.git("for-each-ref", "--format=%(refname)", "refs/ralph")
+	for _, n := range []string{"run-1/1", "run-1/2"} {
+		if !strings.Contains(refs, n) {
+			t.Errorf("no ref %s in:\n%s", n, refs)
+		}
+	}
+	if got := b.git("show", "refs/ralph/run-1/1:work.txt"); got != "call 1" {
+		t.Errorf("the first iteration left %q", got)
+	}
+}
