@@ -1,7 +1,7 @@
 package config
 
 import (
-	"ralph/runner"
+	"ralph/runner/rules"
 )
 
 // The kinds of sources, from the weakest to the strongest.
@@ -30,7 +30,7 @@ func (s Source) String() string {
 
 // Config holds the typed values of all options, and where each came from.
 type Config struct {
-	runner.Options
+	rules.Options
 
 	agents  []agentRow
 	checks  []checkRow

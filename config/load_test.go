@@ -140,6 +140,7 @@ func TestLoad_badValueNamesPlaceAndWhatIsAllowed(t *testing.T) {
 	}
 }
 
+// size: one row for each message
 func TestLoad_messages(t *testing.T) {
 	for _, test := range []struct {
 		name, rc, yaml string

@@ -6,7 +6,7 @@
 // they would have to export how a value travels.
 package config
 
-import "ralph/runner"
+import "ralph/runner/rules"
 
 // Kind says how the text of a value is read.
 type Kind string
@@ -48,7 +48,7 @@ type Option struct {
 	Safe  []string
 
 	// field returns a pointer to where the value lives.
-	field func(*runner.Options) any
+	field func(*rules.Options) any
 }
 
 // index maps every key and alias to its row.

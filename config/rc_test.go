@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// size: one row for each hostile file
 func TestParseRC_hostileFileIsRefusedWithItsLineAndRunsNothing(t *testing.T) {
 	for _, test := range []struct {
 		name, text string

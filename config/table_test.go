@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"ralph/runner"
+	"ralph/runner/rules"
 )
 
 // other returns an allowed value of the option that is not its default, and
@@ -116,7 +116,7 @@ func TestTable_rowsAreComplete(t *testing.T) {
 }
 
 func TestTable_coversEveryFieldOfOptionsOnce(t *testing.T) {
-	var opts runner.Options
+	var opts rules.Options
 	covered := map[any]string{}
 	for _, o := range Table() {
 		covered[o.field(&opts)] = o.Key
@@ -139,7 +139,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 	}
 	tools := c.AllowedTools
 	c.AllowedTools = nil
-	want := runner.Options{
+	want := rules.Options{
 		CallsPerHour: 100, Timeout: 15 * time.Minute, IdleTimeout: 10 * time.Minute,
 		Agent:          "claude",
 		FallbackAgents: []string{}, PermissionMode: "allowed-tools", SessionExpiry: 24 * time.Hour,
@@ -215,7 +215,7 @@ func TestParse_units(t *testing.T) {
 func TestFormat_isReadBackTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := rapid.SampledFrom(Table()).Draw(t, "option")
-		var opts runner.Options
+		var opts rules.Options
 		field := o.field(&opts)
 		text := map[Kind]*rapid.Generator[string]{
 			KindInt:      rapid.StringMatching(`[0-9]{1,7}`),

@@ -9,6 +9,7 @@ import (
 	"ralph/logs"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/state"
 )
@@ -89,7 +90,7 @@ func (l *Loop) takeBaseline(ctx context.Context, t task.Task) error {
 	}
 	if red := l.suite.Baseline.Red(); len(red) > 0 {
 		l.emit(state.Event{Kind: state.KindDecision, Text: "red before the agent did anything: " + strings.Join(red, "; "),
-			End: &state.End{Action: string(ActionContinue), Rule: "baseline"}})
+			End: &state.End{Action: string(rules.ActionContinue), Rule: "baseline"}})
 	}
 	l.report = rep
 	return nil
@@ -127,7 +128,7 @@ func (l *Loop) changedFiles(c git.Change) gate.Changed {
 
 // prove runs the checks after the agent's turn. A task whose box was ticked
 // while they blame the agent is open again, and counts one more try.
-func (l *Loop) prove(ctx context.Context, it *Iteration) error {
+func (l *Loop) prove(ctx context.Context, it *rules.Iteration) error {
 	if l.suite == nil || !it.Outcome.Class.Success() || it.After.Err != nil || it.Cut != "" || ctx.Err() != nil {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ralph/runner/gate"
+	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -16,7 +17,7 @@ func TestLoop_checkStaysRed_taskIsOpenedAgainThenPutAsideAndNamed(t *testing.T) 
 	// Green before the first iteration, red after it.
 	b.check("test ! -f work.txt || { echo the check is red; exit 1; }")
 	r := b.run(t.Context())
-	wantEnd(t, r, "tasks_put_aside", ExitClaimed)
+	wantEnd(t, r, "tasks_put_aside", rules.ExitClaimed)
 	if b.calls() != 4 {
 		t.Errorf("%d calls, want two for each task (%s)", b.calls(), b.rules())
 	}
@@ -50,7 +51,7 @@ func TestLoop_gate_whatWasRedBeforeBlocksButIsNoTry(t *testing.T) {
 	b.check("echo red from the start; exit 1")
 	b.o.MaxRetries, b.o.MaxIterations = 1, 2
 	r := b.run(t.Context())
-	if r.Decision.Exit == ExitComplete || strings.Contains(b.rules(), "tasks_put_aside") {
+	if r.Decision.Exit == rules.ExitComplete || strings.Contains(b.rules(), "tasks_put_aside") {
 		t.Errorf("ended by %s", r.Decision.Rule)
 	}
 }

@@ -10,20 +10,21 @@ import (
 	"testing"
 	"time"
 
+	"ralph/runner/rules"
 	"ralph/state"
 )
 
 func TestLoop_limit_costsNoIterationAndShowsUntilWhen(t *testing.T) {
 	b := newBench(t, "limited-long", "[ ] one")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	b.d.Tick = func(left time.Duration, d Decision) {
+	b.d.Tick = func(left time.Duration, d rules.Decision) {
 		s, err := b.w.Status()
 		if err != nil || s.Status != state.StatusWaiting || s.WakeAt.Before(time.Now().Add(4*time.Hour)) || s.Limit == nil || s.LoopCount != 0 {
 			t.Errorf("status.json while waiting: %+v, %v", s, err)
 		}
-		cancel(&Interrupt{Exit: ExitInterrupted, ExitReason: "interrupted", Why: "SIGINT"})
+		cancel(&rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: "SIGINT"})
 	}
-	wantEnd(t, b.run(ctx), "interrupted", ExitInterrupted)
+	wantEnd(t, b.run(ctx), "interrupted", rules.ExitInterrupted)
 	if s, _ := b.w.Status(); s.WakeAt.Before(time.Now().Add(4 * time.Hour)) {
 		t.Errorf("wake_at is lost: %+v", s)
 	}
@@ -31,7 +32,7 @@ func TestLoop_limit_costsNoIterationAndShowsUntilWhen(t *testing.T) {
 	// The next run still waits, without a call; ralph resume ends the wait.
 	b.d.RunID = "run-2"
 	resumed := false
-	b.d.Tick = func(time.Duration, Decision) {
+	b.d.Tick = func(time.Duration, rules.Decision) {
 		if b.calls() == 2 {
 			return // the second call is limited again; ended below
 		}
@@ -46,7 +47,7 @@ func TestLoop_limit_costsNoIterationAndShowsUntilWhen(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	go func() {
 		poll(t, "a second call", func() bool { return b.calls() >= 2 })
-		stop(&Interrupt{Exit: ExitInterrupted, ExitReason: "interrupted", Why: "enough"})
+		stop(&rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: "enough"})
 	}()
 	b.run(ctx)
 	if !resumed || b.calls() != 2 {
@@ -57,17 +58,17 @@ func TestLoop_limit_costsNoIterationAndShowsUntilWhen(t *testing.T) {
 func TestLoop_hourUsedUp_waitsWithoutACall(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one")
 	b.o.CallsPerHour = 3
-	if err := b.w.SaveCalls(state.Calls{Hour: hourOf(time.Now()), Calls: 3}); err != nil {
+	if err := b.w.SaveCalls(state.Calls{Hour: rules.HourOf(time.Now()), Calls: 3}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	b.d.Tick = func(_ time.Duration, d Decision) {
+	b.d.Tick = func(_ time.Duration, d rules.Decision) {
 		if d.Rule != "hourly" {
 			t.Errorf("waits for %s", d.Rule)
 		}
-		cancel(&Interrupt{Exit: ExitInterrupted, Why: "SIGINT"})
+		cancel(&rules.Interrupt{Exit: rules.ExitInterrupted, Why: "SIGINT"})
 	}
-	wantEnd(t, b.run(ctx), "interrupted", ExitInterrupted)
+	wantEnd(t, b.run(ctx), "interrupted", rules.ExitInterrupted)
 	if b.calls() != 0 {
 		t.Errorf("%d calls", b.calls())
 	}
@@ -84,7 +85,7 @@ func TestLoop_interruptedCall_leavesNothingAndKeepsTheWork(t *testing.T) {
 				waitFor(t, filepath.Join(b.dir, "grandchild"))
 				switch how {
 				case "context":
-					cancel(&Interrupt{Exit: ExitTerminated, ExitReason: "interrupted", Why: "SIGTERM"})
+					cancel(&rules.Interrupt{Exit: rules.ExitTerminated, ExitReason: "interrupted", Why: "SIGTERM"})
 				default:
 					if err := state.Send(b.w.Dir(), state.Request(how)); err != nil {
 						t.Error(err)
@@ -95,11 +96,11 @@ func TestLoop_interruptedCall_leavesNothingAndKeepsTheWork(t *testing.T) {
 			r := b.run(ctx)
 			switch how {
 			case "context":
-				wantEnd(t, r, "interrupted", ExitTerminated)
+				wantEnd(t, r, "interrupted", rules.ExitTerminated)
 			case "abort":
-				wantEnd(t, r, "interrupted", ExitInterrupted)
+				wantEnd(t, r, "interrupted", rules.ExitInterrupted)
 			case "skip":
-				wantEnd(t, r, "ceilings", ExitCeiling)
+				wantEnd(t, r, "ceilings", rules.ExitCeiling)
 			}
 			if took := time.Since(start); took > 30*time.Second {
 				t.Errorf("took %s", took)
@@ -153,7 +154,7 @@ func TestLoop_stopRequest_endsAfterTheIteration(t *testing.T) {
 			b.ask(state.RequestStop)
 		}
 	}
-	wantEnd(t, b.run(t.Context()), "interrupted", ExitInterrupted)
+	wantEnd(t, b.run(t.Context()), "interrupted", rules.ExitInterrupted)
 	if b.calls() != 1 {
 		t.Errorf("%d calls", b.calls())
 	}
@@ -167,7 +168,7 @@ func TestLoop_pauseAndResume(t *testing.T) {
 			b.ask(state.RequestPause)
 		}
 	}
-	b.d.Tick = func(time.Duration, Decision) {
+	b.d.Tick = func(time.Duration, rules.Decision) {
 		if s, _ := b.w.Status(); s.Status == state.StatusPaused {
 			paused = true
 		}
@@ -195,7 +196,7 @@ func TestLoop_skipWhileNoCallRuns_takesTheTaskAfterTheNext(t *testing.T) {
 		}
 	}
 	asked := false
-	b.d.Tick = func(time.Duration, Decision) {
+	b.d.Tick = func(time.Duration, rules.Decision) {
 		if !asked {
 			asked = true
 			b.ask(state.RequestSkip)
@@ -230,7 +231,7 @@ func TestLoop_limitedAgent_isReplacedAndComesBack(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "shared", "[ ] one", "[ ] two")
 	b.o.FallbackAgents, b.o.Model = []string{"codex"}, "opus"
-	b.o.Delay = limitMargin + 3*time.Second // claude is free again then
+	b.o.Delay = rules.LimitMargin + 3*time.Second // claude is free again then
 	wantEnd(t, b.run(t.Context()), "complete", 0)
 	for call, want := range []string{"claude", "codex", "claude"} {
 		if got := b.read("who-" + strconv.Itoa(call+1)); !strings.HasPrefix(got, want+" ") {
@@ -266,7 +267,7 @@ func TestLoop_taskNamesAnUnknownAgent_stopsWithTheName(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one <!-- ralph: agent=no-such -->")
 	r := b.run(t.Context())
-	wantEnd(t, r, "plan_unusable", ExitUsage)
+	wantEnd(t, r, "plan_unusable", rules.ExitUsage)
 	if !strings.Contains(r.Decision.Reason, "no-such") || b.calls() != 0 {
 		t.Errorf("%s, %d calls", r.Decision.Reason, b.calls())
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ralph/runner/agent"
+	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/state"
 )
@@ -89,5 +90,5 @@ func (l *Loop) announceAgent(c casting) {
 	if c.instead != "" {
 		text += fmt.Sprintf(" instead of %s, which is limited until %s", c.instead, l.limits[c.instead].Local().Format("Jan 2 15:04"))
 	}
-	l.emit(state.Event{Kind: state.KindDecision, Text: text, End: &state.End{Action: string(ActionContinue), Rule: "agent"}})
+	l.emit(state.Event{Kind: state.KindDecision, Text: text, End: &state.End{Action: string(rules.ActionContinue), Rule: "agent"}})
 }

@@ -19,6 +19,7 @@ import (
 	"ralph/ptyexec"
 	"ralph/runner/agent"
 	"ralph/runner/gate"
+	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -254,11 +255,18 @@ func limit(f *fake, reset time.Time) int {
 	return 1
 }
 
+func defaults() rules.Options {
+	return rules.Options{
+		CallsPerHour: 100, Timeout: 15 * time.Minute, NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2,
+		OutputDeclineThreshold: 70, Cooldown: 30 * time.Minute, OnLimit: "wait", CompletionClaims: 2, SessionExpiry: 24 * time.Hour,
+	}
+}
+
 // bench is a project with a fake agent.
 type bench struct {
 	t    *testing.T
 	dir  string
-	o    Options
+	o    rules.Options
 	d    Deps
 	w    *state.Writer
 	seen []state.Event

@@ -12,6 +12,7 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/git"
 	"ralph/runner/prompt"
+	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/state"
 )
@@ -29,50 +30,50 @@ const (
 )
 
 // iterate makes one agent call and answers it.
-func (l *Loop) iterate(ctx context.Context, next task.Task) (Decision, error) {
+func (l *Loop) iterate(ctx context.Context, next task.Task) (rules.Decision, error) {
 	list, plan := l.loadPlan()
 	template, err := os.ReadFile(l.d.Prompt)
 	if err != nil {
-		return Decision{Action: ActionStop, Rule: "plan_unusable", Reason: fmt.Sprintf("the prompt is gone: %v", err),
-			Exit: ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed, Next: "write the prompt again, then: ralph"}, nil
+		return rules.Decision{Action: rules.ActionStop, Rule: "plan_unusable", Reason: fmt.Sprintf("the prompt is gone: %v", err),
+			Exit: rules.ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed, Next: "write the prompt again, then: ralph"}, nil
 	}
 	if err := l.takeBaseline(ctx, next); err != nil && ctx.Err() == nil {
-		return Decision{}, err
+		return rules.Decision{}, err
 	}
 	if err := l.look(ctx); err != nil {
 		if ctx.Err() != nil {
-			return Decision{Action: ActionContinue}, nil // admit says who ended the run
+			return rules.Decision{Action: rules.ActionContinue}, nil // admit says who ended the run
 		}
-		return Decision{}, err
+		return rules.Decision{}, err
 	}
 	if l.start == nil {
 		l.openTrail(ctx)
 	}
 	cast, err := l.cast(list, next, time.Now())
 	if err != nil {
-		return Decision{Action: ActionStop, Rule: "plan_unusable", Reason: fmt.Sprintf("task %q: %v", next.Title, err),
-			Exit: ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed, Next: "name another agent in the plan, then: ralph"}, nil
+		return rules.Decision{Action: rules.ActionStop, Rule: "plan_unusable", Reason: fmt.Sprintf("task %q: %v", next.Title, err),
+			Exit: rules.ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed, Next: "name another agent in the plan, then: ralph"}, nil
 	}
 	l.announceAgent(cast)
-	it := Iteration{Number: l.mem.Iterations + 1, Task: next, Before: plan, List: list, Agent: cast.agent.Spec.Name}
+	it := rules.Iteration{Number: l.mem.Iterations + 1, Task: next, Before: plan, List: list, Agent: cast.agent.Spec.Name}
 	text := prompt.Build(l.promptInput(string(template), it))
 	if err := l.begin(it, text); err != nil {
-		return Decision{}, err
+		return rules.Decision{}, err
 	}
 	files := l.guard()
 	transcript, exit, err := l.call(ctx, it, text)
 	if err != nil {
-		return Decision{}, err
+		return rules.Decision{}, err
 	}
 	it.Outcome = cast.agent.Spec.Classify(transcript, exit, time.Now())
 	if err := l.observe(ctx, &it, files); err != nil {
-		return Decision{}, err
+		return rules.Decision{}, err
 	}
 	l.fold(&it, transcript, exit)
 	return l.conclude(ctx, it)
 }
 
-func (l *Loop) promptInput(template string, it Iteration) prompt.Input {
+func (l *Loop) promptInput(template string, it rules.Iteration) prompt.Input {
 	in := prompt.Input{
 		Template: template, Iteration: it.Number, MaxIterations: l.o.MaxIterations,
 		Done: it.Before.Done, Total: it.Before.Total, Remaining: it.Before.Remaining,
@@ -88,8 +89,8 @@ func (l *Loop) promptInput(template string, it Iteration) prompt.Input {
 }
 
 // begin puts the call on disk before it is made.
-func (l *Loop) begin(it Iteration, text string) error {
-	l.calls = thisHour(l.calls, time.Now())
+func (l *Loop) begin(it rules.Iteration, text string) error {
+	l.calls = rules.ThisHour(l.calls, time.Now())
 	l.calls.Calls++
 	if err := l.d.State.SaveCalls(l.calls); err != nil {
 		return err
@@ -112,11 +113,11 @@ func (l *Loop) begin(it Iteration, text string) error {
 }
 
 func (l *Loop) showCalls(s *state.Status) {
-	s.CallsThisHour, s.TokensThisHour, s.NextReset = l.calls.Calls, l.calls.Tokens, nextHour(hourOf(time.Now()))
+	s.CallsThisHour, s.TokensThisHour, s.NextReset = l.calls.Calls, l.calls.Tokens, rules.NextHour(rules.HourOf(time.Now()))
 }
 
 // call runs the agent in its pty and folds what it prints.
-func (l *Loop) call(ctx context.Context, it Iteration, text string) (*agent.Transcript, ptyexec.Exit, error) {
+func (l *Loop) call(ctx context.Context, it rules.Iteration, text string) (*agent.Transcript, ptyexec.Exit, error) {
 	raw, err := os.OpenFile(l.d.State.RawPath(l.d.RunID, it.Number), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, ptyexec.Exit{}, fmt.Errorf("keep raw output: %w", err)
@@ -208,7 +209,7 @@ func (l *Loop) see(e state.Event) {
 }
 
 // observe looks at what the call left: the tree, the plan, ralph's own files.
-func (l *Loop) observe(ctx context.Context, it *Iteration, files []guarded) error {
+func (l *Loop) observe(ctx context.Context, it *rules.Iteration, files []guarded) error {
 	l.board.update(func(s *state.Status) { s.Phase = "observing" })
 	// The work of an interrupted call is still to be told.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), observeBoundFor(ctx))
@@ -238,7 +239,7 @@ func observeBoundFor(ctx context.Context) time.Duration {
 }
 
 // fold completes the facts and keeps what outlives the call.
-func (l *Loop) fold(it *Iteration, t *agent.Transcript, exit ptyexec.Exit) {
+func (l *Loop) fold(it *rules.Iteration, t *agent.Transcript, exit ptyexec.Exit) {
 	it.Duration = exit.Duration
 	it.Heard(t, l.current.agent.Spec, l.o.AllowedTools)
 	if q := l.take(state.RequestSkip); q != "" {
@@ -247,7 +248,7 @@ func (l *Loop) fold(it *Iteration, t *agent.Transcript, exit ptyexec.Exit) {
 	} else if exit.Cause == ptyexec.CauseCancelled {
 		it.Cut = state.RequestAbort
 	}
-	l.calls = thisHour(l.calls, time.Now())
+	l.calls = rules.ThisHour(l.calls, time.Now())
 	l.calls.Tokens += it.Usage.Total()
 	l.notes = notes{last: summary(*it, t.Final)}
 	l.keepSession(*it, t.Session)
@@ -257,9 +258,9 @@ func (l *Loop) fold(it *Iteration, t *agent.Transcript, exit ptyexec.Exit) {
 }
 
 // conclude runs the checks, decides and records.
-func (l *Loop) conclude(ctx context.Context, it Iteration) (Decision, error) {
+func (l *Loop) conclude(ctx context.Context, it rules.Iteration) (rules.Decision, error) {
 	if err := l.prove(ctx, &it); err != nil && ctx.Err() == nil {
-		return Decision{}, err
+		return rules.Decision{}, err
 	}
 	l.commit(ctx, it)
 	now := time.Now()
@@ -268,24 +269,24 @@ func (l *Loop) conclude(ctx context.Context, it Iteration) (Decision, error) {
 	l.it = it
 	f := l.facts(ctx, it.After)
 	f.Report = it.Report
-	if kindOf(it.Outcome.Class) == kindLimit {
-		l.limits[it.Agent] = limitEnd(it.Outcome, l.mem.Limits, now)
+	if rules.IsLimit(it.Outcome.Class) {
+		l.limits[it.Agent] = rules.LimitEnd(it.Outcome, l.mem.Limits, now)
 		names := l.candidates(it.Task.Choice.Or(task.Choice{Agent: l.o.Agent}))
 		f.Fallback, _ = l.free(names, now)
 		f.LimitedUntil = l.freeAt(append(names, it.Agent), now)
 	}
-	d := Decide(f)
+	d := rules.Decide(f)
 	l.note(d)
 	if d.PutAside {
 		l.aside[it.Task.ID] = d.Reason
 	}
-	l.notes.feedback = append(l.notes.feedback, hints(it)...)
+	l.notes.feedback = append(l.notes.feedback, rules.Hints(it)...)
 	if err := l.save(it, was); err != nil {
-		return Decision{}, err
+		return rules.Decision{}, err
 	}
 	l.record(d, true)
 	if err := l.leave(ctx, it, d.Rule); err != nil {
-		return Decision{}, err
+		return rules.Decision{}, err
 	}
 	if l.rawSize > pruneEvery {
 		l.rawSize = 0

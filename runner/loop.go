@@ -8,8 +8,10 @@
 //	  +--> stop
 //
 // Values flow down. The only callback is the event handler of the agent call.
-// Decide is pure (decide.go, rules.go); everything that it may look at is a
-// fact in Facts, and the name of the rule that matched is shown everywhere.
+// The decision is pure (package rules); everything that it may look at is a
+// fact, and the name of the rule that matched is shown everywhere.
+//
+// size of package: the steps of one loop over one state, a file each; what needs no state is in package rules
 package runner
 
 import (
@@ -26,6 +28,7 @@ import (
 	"ralph/ptyexec"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/state"
 )
@@ -49,7 +52,7 @@ type Deps struct {
 	// Show gets every event, from one goroutine at a time.
 	Show func(state.Event)
 	// Tick is called about once a second while the loop waits.
-	Tick   func(left time.Duration, d Decision)
+	Tick   func(left time.Duration, d rules.Decision)
 	Size   ptyexec.Size
 	Resize <-chan ptyexec.Size
 	Kill   <-chan struct{} // closed: end the agent without any grace
@@ -57,7 +60,7 @@ type Deps struct {
 
 // Result is how a run ended.
 type Result struct {
-	Decision   Decision
+	Decision   rules.Decision
 	RunID      string
 	Iterations int
 	Usage      state.Usage
@@ -65,12 +68,9 @@ type Result struct {
 	Total      int
 }
 
-// Error makes an Interrupt the cause of a cancelled context.
-func (i *Interrupt) Error() string { return i.Why }
-
 // Loop is one run.
 type Loop struct {
-	o       Options
+	o       rules.Options
 	d       Deps
 	board   *board
 	events  *logs.File
@@ -78,8 +78,8 @@ type Loop struct {
 	started time.Time
 	spare   ptyexec.Spare // the next call's guard, started while this call runs
 
-	mem     Memory
-	it      Iteration // the latest
+	mem     rules.Memory
+	it      rules.Iteration // the latest
 	calls   state.Calls
 	signals state.Signals
 	session state.Session
@@ -115,7 +115,7 @@ type notes struct {
 }
 
 // New prepares a run; nothing is written yet.
-func New(o Options, d Deps) *Loop {
+func New(o rules.Options, d Deps) *Loop {
 	return &Loop{o: o, d: d, wake: make(chan struct{}, 1), skipped: map[string]bool{}, aside: map[string]string{}, tries: map[string]int{}, worked: map[string]bool{}, limits: map[string]time.Time{}}
 }
 
@@ -139,32 +139,32 @@ func (l *Loop) Run(ctx context.Context) (Result, error) {
 	return l.result(d), errors.Join(err, l.close(d))
 }
 
-func failed(err error) Decision {
-	return Decision{Action: ActionStop, Rule: "error", Reason: err.Error(), Exit: ExitError,
+func failed(err error) rules.Decision {
+	return rules.Decision{Action: rules.ActionStop, Rule: "error", Reason: err.Error(), Exit: rules.ExitError,
 		ExitReason: "error", Status: state.StatusFailed, Next: "see .ralph/logs/ralph.log"}
 }
 
-func (l *Loop) result(d Decision) Result {
+func (l *Loop) result(d rules.Decision) Result {
 	p := l.it.After
 	return Result{Decision: d, RunID: l.d.RunID, Iterations: l.mem.Iterations, Usage: l.mem.Usage, Done: p.Done, Total: p.Total}
 }
 
-func (l *Loop) loop(ctx context.Context) (Decision, error) {
+func (l *Loop) loop(ctx context.Context) (rules.Decision, error) {
 	for {
 		d, next, err := l.admit(ctx)
-		if err != nil || d.Action == ActionStop {
+		if err != nil || d.Action == rules.ActionStop {
 			return d, err
 		}
-		if d.Action == ActionWait {
+		if d.Action == rules.ActionWait {
 			l.record(d, false)
 			if err := l.wait(ctx, d); err != nil {
-				return Decision{}, err
+				return rules.Decision{}, err
 			}
 			continue
 		}
 		if l.takePause() {
 			if err := l.pause(ctx); err != nil {
-				return Decision{}, err
+				return rules.Decision{}, err
 			}
 			continue
 		}
@@ -174,7 +174,7 @@ func (l *Loop) loop(ctx context.Context) (Decision, error) {
 		}
 		made := l.mem.Iterations
 		d, err = l.iterate(ctx, next)
-		if err != nil || d.Action == ActionStop {
+		if err != nil || d.Action == rules.ActionStop {
 			return d, err
 		}
 		if d.Until.IsZero() && l.mem.Iterations > made {
@@ -182,19 +182,19 @@ func (l *Loop) loop(ctx context.Context) (Decision, error) {
 		}
 		if !d.Until.IsZero() {
 			if err := l.wait(ctx, d); err != nil {
-				return Decision{}, err
+				return rules.Decision{}, err
 			}
 		}
 	}
 }
 
 // admit decides whether another call may be made, and for which task.
-func (l *Loop) admit(ctx context.Context) (Decision, task.Task, error) {
+func (l *Loop) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 	now := time.Now()
-	l.calls = thisHour(l.calls, now)
-	if b := coolDown(l.mem.Breaker, l.o, now); b.State != l.mem.Breaker.State {
+	l.calls = rules.ThisHour(l.calls, now)
+	if b := rules.CoolDown(l.mem.Breaker, l.o, now); b.State != l.mem.Breaker.State {
 		if err := l.moveBreaker(b); err != nil {
-			return Decision{}, task.Task{}, err
+			return rules.Decision{}, task.Task{}, err
 		}
 	}
 	list, plan := l.loadPlan()
@@ -203,7 +203,7 @@ func (l *Loop) admit(ctx context.Context) (Decision, task.Task, error) {
 	if plan.Total > 0 && plan.Remaining == 0 && f.Interrupt == nil && l.suite != nil {
 		rep, err := l.runChecks(ctx, gate.Changed{All: true})
 		if err != nil && ctx.Err() == nil {
-			return Decision{}, task.Task{}, err
+			return rules.Decision{}, task.Task{}, err
 		}
 		f.Report = rep
 		f.Interrupt = l.interrupt(ctx)
@@ -220,9 +220,9 @@ func (l *Loop) admit(ctx context.Context) (Decision, task.Task, error) {
 		}
 	}
 	f.LimitedUntil = l.freeAt(l.candidates(next.Choice.Or(list.Choice).Or(task.Choice{Agent: l.o.Agent})), now)
-	d := Decide(f)
+	d := rules.Decide(f)
 	l.note(d)
-	if d.Action == ActionStop {
+	if d.Action == rules.ActionStop {
 		l.it.After = plan
 		l.record(d, false)
 	}
@@ -230,15 +230,15 @@ func (l *Loop) admit(ctx context.Context) (Decision, task.Task, error) {
 }
 
 // facts gathers what both kinds of decisions look at.
-func (l *Loop) facts(ctx context.Context, plan PlanFacts) Facts {
-	return Facts{
+func (l *Loop) facts(ctx context.Context, plan rules.PlanFacts) rules.Facts {
+	return rules.Facts{
 		It: l.it, Memory: l.mem, Options: l.o, Plan: plan, HadPlan: l.hadPlan, HasChecks: l.gated(),
 		Calls: l.calls, Started: l.started, Now: time.Now(), Interrupt: l.interrupt(ctx),
 	}
 }
 
 // note keeps what a decision wants the agent to know.
-func (l *Loop) note(d Decision) {
+func (l *Loop) note(d rules.Decision) {
 	if d.Refused != "" {
 		l.notes.refused = d.Refused
 	}
@@ -312,7 +312,7 @@ func (l *Loop) announce(old state.Status) error {
 }
 
 // close writes the last word of the run.
-func (l *Loop) close(d Decision) error {
+func (l *Loop) close(d rules.Decision) error {
 	if l.board == nil {
 		return nil
 	}
@@ -323,7 +323,7 @@ func (l *Loop) close(d Decision) error {
 			s.WakeAt, s.Rule = until, "usage_limit" // the next run still has to wait for it
 		}
 	})
-	l.emit(state.Event{Kind: state.KindRunEnd, Text: d.Reason, Error: d.Exit != ExitComplete, Usage: &l.mem.Usage,
+	l.emit(state.Event{Kind: state.KindRunEnd, Text: d.Reason, Error: d.Exit != rules.ExitComplete, Usage: &l.mem.Usage,
 		End: &state.End{Action: string(d.Action), Rule: d.Rule, Reason: d.Reason, Exit: d.Exit, Duration: time.Since(l.started), WakeAt: d.Until}})
 	l.d.Log.Info("run ended", logs.KeyRun, l.d.RunID, logs.KeyRule, d.Rule, logs.KeyReason, d.Reason, "exit", d.Exit)
 	return errors.Join(l.board.save(), l.events.Close(), l.live.Close(), logs.Prune(l.d.State.LogsDir(), logsKept))

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -185,7 +186,7 @@ func TestLoop_afterAKilledRun_goesOnWithCountsAndWithoutItsSignals(t *testing.T)
 	if err := b.w.SaveSignals(state.Signals{CompletionIndicators: []int{3, 4}, DoneSignals: []int{3, 4}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.w.SaveCalls(state.Calls{Hour: hourOf(now), Calls: 4}); err != nil {
+	if err := b.w.SaveCalls(state.Calls{Hour: rules.HourOf(now), Calls: 4}); err != nil {
 		t.Fatal(err)
 	}
 	if err := state.Send(b.w.Dir(), state.RequestAbort); err != nil {
@@ -203,10 +204,10 @@ func TestLoop_afterAKilledRun_goesOnWithCountsAndWithoutItsSignals(t *testing.T)
 func TestLoop_resumed_goesOnCounting(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one", "[ ] two", "[ ] three")
 	b.o.MaxIterations = 1
-	wantEnd(t, b.run(t.Context()), "ceilings", ExitCeiling)
+	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
 	b.d.Resumed, b.o.MaxIterations = true, 2
 	r := b.run(t.Context())
-	wantEnd(t, r, "ceilings", ExitCeiling)
+	wantEnd(t, r, "ceilings", rules.ExitCeiling)
 	if b.calls() != 2 || r.Iterations != 2 || r.Usage.CostUSD != 0.5 {
 		t.Errorf("%d calls, %+v", b.calls(), r)
 	}
@@ -218,7 +219,7 @@ func TestLoop_openBreaker_haltsBeforeACallAndCoolsDownByItself(t *testing.T) {
 	if err := b.w.SaveBreaker(opened); err != nil {
 		t.Fatal(err)
 	}
-	wantEnd(t, b.run(t.Context()), "stagnation", ExitHalted)
+	wantEnd(t, b.run(t.Context()), "stagnation", rules.ExitHalted)
 	if b.calls() != 0 {
 		t.Errorf("%d calls", b.calls())
 	}

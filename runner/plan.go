@@ -13,22 +13,23 @@ import (
 	"github.com/google/renameio/v2"
 
 	"ralph/logs"
+	"ralph/runner/rules"
 	"ralph/runner/task"
 )
 
 // loadPlan reads the plan as it is now. Without a plan file both are zero.
-func (l *Loop) loadPlan() (task.List, PlanFacts) {
+func (l *Loop) loadPlan() (task.List, rules.PlanFacts) {
 	if l.d.Plan == "" {
-		return task.List{}, PlanFacts{}
+		return task.List{}, rules.PlanFacts{}
 	}
 	list, err := task.Load(l.d.Plan, l.o.OptionalSections)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("the plan %q is gone", l.rel(l.d.Plan))
 	}
 	if err != nil {
-		return task.List{}, PlanFacts{Known: true, Err: err}
+		return task.List{}, rules.PlanFacts{Known: true, Err: err}
 	}
-	p := PlanFacts{Known: true, Done: list.Done(), Total: list.Total(), Remaining: list.Remaining(), Print: list.Fingerprint()}
+	p := rules.PlanFacts{Known: true, Done: list.Done(), Total: list.Total(), Remaining: list.Remaining(), Print: list.Fingerprint()}
 	l.hadPlan = l.hadPlan || p.Total > 0
 	return list, p
 }

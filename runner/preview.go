@@ -7,6 +7,7 @@ import (
 
 	"ralph/runner/agent"
 	"ralph/runner/prompt"
+	"ralph/runner/rules"
 )
 
 // Dry is a run that is not made: what `--dry-run` shows.
@@ -19,7 +20,7 @@ type Dry struct {
 
 // Preview tells what the first iteration would do. It reads the project and
 // writes nothing.
-func Preview(o Options, d Deps) (Dry, error) {
+func Preview(o rules.Options, d Deps) (Dry, error) {
 	l := New(o, d)
 	template, err := os.ReadFile(d.Prompt)
 	if err != nil {
@@ -30,7 +31,7 @@ func Preview(o Options, d Deps) (Dry, error) {
 		return Dry{}, plan.Err
 	}
 	next, _ := l.choose(list)
-	text := prompt.Build(l.promptInput(string(template), Iteration{Number: 1, Task: next, Before: plan}))
+	text := prompt.Build(l.promptInput(string(template), rules.Iteration{Number: 1, Task: next, Before: plan}))
 	cast, err := l.cast(list, next, time.Now())
 	if err != nil {
 		return Dry{}, err

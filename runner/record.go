@@ -8,6 +8,7 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/agent"
+	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -39,7 +40,7 @@ func (l *Loop) lost(err error) {
 }
 
 // record tells a decision; called is true when it answers an agent call.
-func (l *Loop) record(d Decision, called bool) {
+func (l *Loop) record(d rules.Decision, called bool) {
 	end := &state.End{Action: string(d.Action), Rule: d.Rule, Reason: d.Reason, WakeAt: d.Until}
 	e := state.Event{Kind: state.KindDecision, Text: d.Reason, End: end}
 	if called {
@@ -91,7 +92,7 @@ type analysis struct {
 }
 
 // save puts what the next run, or the next iteration after a crash, needs on disk.
-func (l *Loop) save(it Iteration, was Memory) error {
+func (l *Loop) save(it rules.Iteration, was rules.Memory) error {
 	w := l.d.State
 	if err := w.SaveCalls(l.calls); err != nil {
 		return err
@@ -153,7 +154,7 @@ func (l *Loop) resumable() string {
 	return s.SessionID
 }
 
-func (l *Loop) keepSession(it Iteration, id string) {
+func (l *Loop) keepSession(it rules.Iteration, id string) {
 	now := time.Now()
 	switch {
 	case it.Outcome.Class == agent.ClassStaleSession || it.Outcome.Class == agent.ClassContextTooLong:
@@ -172,7 +173,7 @@ func (l *Loop) keepSession(it Iteration, id string) {
 }
 
 // summary tells the next iteration what this one did.
-func summary(it Iteration, final string) string {
+func summary(it rules.Iteration, final string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Iteration %d", it.Number)
 	if it.Task.Title != "" {
@@ -185,31 +186,4 @@ func summary(it Iteration, final string) string {
 		fmt.Fprintf(&b, " It said: %.300s", line)
 	}
 	return b.String()
-}
-
-// hints answers outcomes that the agent can do better about by itself.
-func hints(it Iteration) []string {
-	var h []string
-	switch it.Outcome.Class {
-	case agent.ClassQuestionAsked:
-		h = append(h, "You asked a question. Nobody is there to answer: decide yourself, and write the decision and its reason down.")
-	case agent.ClassTimeoutWithWork, agent.ClassTimeoutIdle, agent.ClassHangSilent:
-		h = append(h, "The last call was ended because it took too long. Work in smaller steps, commit early, and start nothing that does not end by itself.")
-	case agent.ClassContextTooLong:
-		h = append(h, "The last call ran out of context. Read less at once and do a smaller part of the task.")
-	case agent.ClassMaxTurns, agent.ClassMaxBudget:
-		h = append(h, "The last call used up its turns or its budget. Do a smaller part of the task.")
-	case agent.ClassEmptyOutput, agent.ClassNoFinalRecord:
-		h = append(h, "The last call ended without a final message. End with the status block.")
-	}
-	for _, f := range it.Findings {
-		h = append(h, "Found in what you did, and shown to the user: "+findingText(f))
-	}
-	for _, t := range it.Denied {
-		h = append(h, fmt.Sprintf("%s(%s) is not permitted here. Reach the goal with the tools that you have.", t.Name, t.Arg))
-	}
-	for _, t := range it.Advised {
-		h = append(h, fmt.Sprintf("The compound command %q was refused although its parts are permitted: run them one by one.", t.Arg))
-	}
-	return h
 }

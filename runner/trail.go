@@ -9,14 +9,9 @@ import (
 	"ralph/logs"
 	"ralph/runner/audit"
 	"ralph/runner/git"
+	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/state"
-)
-
-// The values of ANTI_CHEAT. Findings are told in all of them.
-const (
-	cheatRevert = "revert" // ticks without work are taken back
-	cheatHalt   = "halt"   // the run ends
 )
 
 // openTrail keeps the state before the first iteration of this process.
@@ -55,7 +50,7 @@ func (l *Loop) look(ctx context.Context) error {
 }
 
 // leave keeps the end of an iteration, after whatever ralph itself changed.
-func (l *Loop) leave(ctx context.Context, it Iteration, rule string) error {
+func (l *Loop) leave(ctx context.Context, it rules.Iteration, rule string) error {
 	if l.keeper == nil || ctx.Err() != nil {
 		return nil
 	}
@@ -79,7 +74,7 @@ func (l *Loop) leave(ctx context.Context, it Iteration, rule string) error {
 
 // audit compares the iteration's start and end, and takes ticks back that
 // nothing was done for. Only git tells surely what was done.
-func (l *Loop) audit(ctx context.Context, it *Iteration, before, after git.Snapshot) {
+func (l *Loop) audit(ctx context.Context, it *rules.Iteration, before, after git.Snapshot) {
 	if it.Cut != "" || it.After.Err != nil || !before.Repo || !after.Repo {
 		return
 	}
@@ -99,12 +94,12 @@ func (l *Loop) audit(ctx context.Context, it *Iteration, before, after git.Snaps
 	l.worked[it.Task.ID] = l.worked[it.Task.ID] || it.Change.Progress()
 	it.Findings = audit.Compare(in)
 	for _, f := range it.Findings {
-		l.emit(state.Event{Kind: state.KindGate, Iteration: it.Number, Error: true, Text: "audit: " + findingText(f),
+		l.emit(state.Event{Kind: state.KindGate, Iteration: it.Number, Error: true, Text: "audit: " + rules.FindingText(f),
 			Tool: &state.Tool{Name: "audit", Arg: string(f.Kind)}, End: &state.End{}})
 		// An agent that did work and ticked another task did more, or other, than
 		// it was told. To take that tick back would make it do the work twice.
 		honest := f.Kind == audit.KindForeignTick && !in.Unchanged
-		if f.Revert && !honest && l.o.AntiCheat == cheatRevert {
+		if f.Revert && !honest && l.o.AntiCheat == rules.CheatRevert {
 			l.takeBack(list, f.Task)
 		}
 	}
@@ -122,14 +117,6 @@ func (l *Loop) takeBack(list task.List, id string) {
 	}
 }
 
-func findingText(f audit.Finding) string {
-	place := f.File
-	if f.Task != "" {
-		place = "task " + f.Task
-	}
-	return strings.TrimSpace(fmt.Sprintf("%s: %s", place, f.Text))
-}
-
 func auditTasks(list task.List) []audit.Task {
 	var all []audit.Task
 	for _, t := range list.Tasks {
@@ -140,7 +127,7 @@ func auditTasks(list task.List) []audit.Task {
 
 // commit commits what the agent left over, when the checks are green. Files
 // that were dirty before the run, and what the user staged, are not touched.
-func (l *Loop) commit(ctx context.Context, it Iteration) {
+func (l *Loop) commit(ctx context.Context, it rules.Iteration) {
 	if !l.o.AutoCommit || l.start == nil || it.Report.Blocked() || !it.Outcome.Class.Success() || ctx.Err() != nil {
 		return
 	}
@@ -174,6 +161,6 @@ func (l *Loop) commit(ctx context.Context, it Iteration) {
 	}
 	if len(parts) > 0 {
 		l.emit(state.Event{Kind: state.KindDecision, Iteration: it.Number, Text: strings.Join(parts, "; "),
-			End: &state.End{Action: string(ActionContinue), Rule: "commit"}})
+			End: &state.End{Action: string(rules.ActionContinue), Rule: "commit"}})
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"ralph/runner/rules"
 )
 
 // inGit makes the project a repository with one commit.
@@ -28,9 +30,9 @@ func TestLoop_ticksWithoutWork_areTakenBackAndTold(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "ticker", "[ ] one", "[ ] two")
 	b.inGit()
-	b.o.AntiCheat = cheatRevert
+	b.o.AntiCheat = rules.CheatRevert
 	r := b.run(t.Context())
-	wantEnd(t, r, "claimed_incomplete", ExitClaimed)
+	wantEnd(t, r, "claimed_incomplete", rules.ExitClaimed)
 	if plan := b.read(planName); strings.Contains(plan, "[x]") {
 		t.Errorf("a tick stands:\n%s", plan)
 	}
@@ -51,8 +53,8 @@ func TestLoop_antiCheatHalt_endsTheRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "ticker", "[ ] one", "[ ] two")
 	b.inGit()
-	b.o.AntiCheat = cheatHalt
-	wantEnd(t, b.run(t.Context()), "integrity", ExitHalted)
+	b.o.AntiCheat = rules.CheatHalt
+	wantEnd(t, b.run(t.Context()), "integrity", rules.ExitHalted)
 }
 
 func TestLoop_autoCommit_takesWhatTheAgentLeftAndNothingOfTheUsers(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ralph/logs"
+	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -92,20 +93,20 @@ func (l *Loop) takeRequests() {
 }
 
 // interrupt tells whether a person ends the run: a signal, abort or stop.
-func (l *Loop) interrupt(ctx context.Context) *Interrupt {
+func (l *Loop) interrupt(ctx context.Context) *rules.Interrupt {
 	if ctx.Err() != nil {
-		if i, ok := context.Cause(ctx).(*Interrupt); ok { //nolint:errorlint // the cause is set, never wrapped
+		if i, ok := context.Cause(ctx).(*rules.Interrupt); ok { //nolint:errorlint // the cause is set, never wrapped
 			return i
 		}
-		return &Interrupt{ExitInterrupted, "interrupted", context.Cause(ctx).Error()}
+		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: context.Cause(ctx).Error()}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if slices.Contains(l.pending, state.RequestAbort) {
-		return &Interrupt{ExitInterrupted, "aborted", "ralph abort"}
+		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "aborted", Why: "ralph abort"}
 	}
 	if slices.Contains(l.pending, state.RequestStop) {
-		return &Interrupt{ExitInterrupted, "interrupted", "ralph stop"}
+		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: "ralph stop"}
 	}
 	return nil
 }
@@ -146,17 +147,17 @@ func (l *Loop) pause(ctx context.Context) error {
 		s.Status, s.Phase, s.LastAction = state.StatusPaused, "paused", "paused by ralph pause"
 	})
 	l.emit(state.Event{Kind: state.KindDecision, Text: "paused; go on with: ralph resume",
-		End: &state.End{Action: string(ActionWait), Rule: "paused"}})
-	return l.sleep(ctx, time.Time{}, Decision{Action: ActionWait, Rule: "paused", Reason: "ralph pause"})
+		End: &state.End{Action: string(rules.ActionWait), Rule: "paused"}})
+	return l.sleep(ctx, time.Time{}, rules.Decision{Action: rules.ActionWait, Rule: "paused", Reason: "ralph pause"})
 }
 
 // wait sleeps until the decision's time. A resume request ends it early.
-func (l *Loop) wait(ctx context.Context, d Decision) error {
+func (l *Loop) wait(ctx context.Context, d rules.Decision) error {
 	if time.Until(d.Until) <= 0 {
 		return nil
 	}
 	l.board.update(func(s *state.Status) {
-		if d.Action == ActionWait || d.Rule == "transient" {
+		if d.Action == rules.ActionWait || d.Rule == "transient" {
 			s.Status, s.WakeAt = state.StatusWaiting, d.Until
 		}
 		s.Phase, s.Rule, s.Reason = "waiting", d.Rule, d.Reason
@@ -167,7 +168,7 @@ func (l *Loop) wait(ctx context.Context, d Decision) error {
 
 // sleep waits for the wall clock: a machine that was suspended wakes up late,
 // and a timer of the process would then still wait for the rest.
-func (l *Loop) sleep(ctx context.Context, until time.Time, d Decision) error {
+func (l *Loop) sleep(ctx context.Context, until time.Time, d rules.Decision) error {
 	if err := l.board.save(); err != nil {
 		return err
 	}

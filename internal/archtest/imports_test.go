@@ -18,7 +18,6 @@ var floors = map[string]int{
 	"tmux":                  0, // typed calls of the tmux CLI
 	"runner/gate/report":    0, // what test programs print: text in, values out
 	"runner/audit/lang":     0, // how tests look in each language: text in, values out
-	"runner/git/history":    2, // ways back through the states that git keeps
 	"runner/gate/workspace": 0, // where the packages of a monorepo are: files in, folders out
 
 	"runner/agent":   1, // the table of agents, and what they print
@@ -29,8 +28,11 @@ var floors = map[string]int{
 	"runner/git":     1, // what an iteration changed
 	"runner/audit":   1, // whether the change was an honest one
 
-	"runner":  2, // the loop
-	"monitor": 2, // the screen
+	"runner/rules":       2, // facts in, decision out: the ordered table
+	"runner/git/history": 2, // ways back through the states that git keeps
+	"monitor":            2, // the screen
+
+	"runner": 3, // the loop
 
 	"config":                3, // the table of options
 	"cmd/internal/demo":     3, // the demo's project and its scripted agent
@@ -51,9 +53,10 @@ var tools = map[string][]string{
 	"internal/testgate":      nil,
 	"internal/mockllm":       nil, // a stand-in that shared ralph's code would share its mistakes
 	"internal/mockllm/serve": {"internal/mockllm"},
-	"internal/e2e":           {"internal/mockllm"}, // sees ralph as users do: a program and its files
-	"internal/faults":        {"state"},            // breaks the built program and reads what is left
-	"internal/bench":         {"*"},                // measures any of them
+	"internal/e2e":           {"internal/mockllm"},        // sees ralph as users do: a program and its files
+	"internal/faults":        {"state"},                   // breaks the built program and reads what is left
+	"internal/tmuxe2e":       {"config", "state", "tmux"}, // sees ralph --monitor as users do
+	"internal/bench":         {"*"},                       // measures any of them
 }
 
 // doors are imports that one package alone has, its tests included.

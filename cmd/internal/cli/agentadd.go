@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/config"
-	"ralph/runner"
 	"ralph/runner/agent"
+	"ralph/runner/rules"
 )
 
 // addFlags are the flags of agent add: the fields of a row.
@@ -82,7 +82,7 @@ func (a *app) agentAdd(f *addFlags) error {
 		return err
 	}
 	if _, err := exec.LookPath(spec.Bin); err != nil {
-		return &exitError{runner.ExitAgent, fmt.Sprintf("%q is not an executable on PATH; nothing was written", spec.Bin)}
+		return &exitError{rules.ExitAgent, fmt.Sprintf("%q is not an executable on PATH; nothing was written", spec.Bin)}
 	}
 	if _, err := loader.AddAgent(f.name, fields); err != nil {
 		return err
@@ -203,7 +203,7 @@ func (a *app) askText(in *bufio.Reader, text, usual string, check func(string) e
 		line, err := in.ReadString('\n')
 		if err != nil {
 			fmt.Fprintln(a.err)
-			return "", &exitError{runner.ExitInterrupted, "interrupted, nothing was written"}
+			return "", &exitError{rules.ExitInterrupted, "interrupted, nothing was written"}
 		}
 		if line = strings.TrimSpace(line); line == "" {
 			line = usual

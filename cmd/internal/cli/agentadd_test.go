@@ -11,8 +11,8 @@ import (
 	"github.com/creack/pty"
 	"github.com/spf13/cobra"
 
-	"ralph/runner"
 	"ralph/runner/agent"
+	"ralph/runner/rules"
 )
 
 // verb runs a verb with its arguments on a terminal on which the text is typed.
@@ -92,7 +92,7 @@ func TestAgentAdd_endedEarly_writesNothing(t *testing.T) {
 		w.program("mine.sh")
 		err := w.verb(w.agentAddCommand(), typed)
 		exit := (*exitError)(nil)
-		if !errors.As(err, &exit) || exit.code != runner.ExitInterrupted {
+		if !errors.As(err, &exit) || exit.code != rules.ExitInterrupted {
 			t.Errorf("%q: %v", typed, err)
 		}
 		if _, err := os.Stat(filepath.Join(w.dir, ".ralph")); err == nil {

@@ -7,6 +7,7 @@ import (
 	"mvdan.cc/sh/v3/shell"
 
 	"ralph/runner"
+	"ralph/runner/rules"
 )
 
 // find looks an agent up by its name. The user's own command line is for the
@@ -48,7 +49,7 @@ func installed(a runner.Agent) error {
 		name = a.Program[0]
 	}
 	if _, err := exec.LookPath(name); err != nil {
-		return &exitError{runner.ExitAgent, fmt.Sprintf("the agent %s cannot run: %q is not an executable on PATH; install it: %s", a.Spec.Name, name, a.Spec.Install)}
+		return &exitError{rules.ExitAgent, fmt.Sprintf("the agent %s cannot run: %q is not an executable on PATH; install it: %s", a.Spec.Name, name, a.Spec.Install)}
 	}
 	return nil
 }

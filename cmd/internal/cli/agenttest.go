@@ -18,6 +18,7 @@ import (
 	"ralph/ptyexec"
 	"ralph/runner"
 	"ralph/runner/agent"
+	"ralph/runner/rules"
 )
 
 const (
@@ -73,7 +74,7 @@ func (a *app) agentTest(args []string, flags map[string]string, yes bool) error 
 		fmt.Fprint(a.err, "Make this call? [y/N] ")
 		answer, _ := bufio.NewReader(a.in).ReadString('\n')
 		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-			return &exitError{runner.ExitInterrupted, "no call was made"}
+			return &exitError{rules.ExitInterrupted, "no call was made"}
 		}
 	}
 	t, err := a.askOnce(s, one)
@@ -81,7 +82,7 @@ func (a *app) agentTest(args []string, flags map[string]string, yes bool) error 
 		return err
 	}
 	t.print(a)
-	if code := t.code(); code != runner.ExitComplete {
+	if code := t.code(); code != rules.ExitComplete {
 		return &exitError{code, fmt.Sprintf("%s did not answer: %s", name, inert(t.scene.Outcome.Reason))}
 	}
 	a.say("%s works", name)
@@ -131,9 +132,9 @@ func (a *app) askOnce(s *setup, one runner.Agent) (trial, error) {
 	})
 	decoder.Close()
 	if err != nil {
-		return t, &exitError{runner.ExitAgent, err.Error()}
+		return t, &exitError{rules.ExitAgent, err.Error()}
 	}
-	if interrupt, ok := context.Cause(sig.ctx).(*runner.Interrupt); ok { //nolint:errorlint // the cause is set, never wrapped
+	if interrupt, ok := context.Cause(sig.ctx).(*rules.Interrupt); ok { //nolint:errorlint // the cause is set, never wrapped
 		return t, &exitError{interrupt.Exit, "interrupted: " + interrupt.Why}
 	}
 	now := time.Now()
@@ -170,13 +171,13 @@ func (t trial) code() int {
 	d := t.scene.Decision
 	switch {
 	case t.scene.Outcome.Class.Success():
-		return runner.ExitComplete
+		return rules.ExitComplete
 	case d.Rule == "usage_limit":
-		return runner.ExitLimited
-	case d.Action == runner.ActionStop:
+		return rules.ExitLimited
+	case d.Action == rules.ActionStop:
 		return d.Exit
 	}
-	return runner.ExitError
+	return rules.ExitError
 }
 
 // summary is the answer in one line.

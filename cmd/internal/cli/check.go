@@ -8,8 +8,8 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
-	"ralph/runner"
 	"ralph/runner/gate"
+	"ralph/runner/rules"
 )
 
 // adviceChecks says how checks are configured.
@@ -51,7 +51,7 @@ func (a *app) check(flags map[string]string) error {
 	defer sig.stop()
 	suite := gate.Suite{Checks: rows, Mode: mode(cfg, detected), Place: gate.Place{Dir: dir, Env: a.env, Kill: sig.kill}, Progress: a.progress()}
 	rep, err := suite.Run(sig.ctx, gate.Changed{All: true})
-	if i := (*runner.Interrupt)(nil); errors.As(err, &i) {
+	if i := (*rules.Interrupt)(nil); errors.As(err, &i) {
 		return &exitError{code: i.Exit, text: i.Why}
 	}
 	if err != nil {
@@ -61,7 +61,7 @@ func (a *app) check(flags map[string]string) error {
 		return err
 	}
 	if rep.Blocked() {
-		return &exitError{code: runner.ExitError}
+		return &exitError{code: rules.ExitError}
 	}
 	return nil
 }

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"ralph/runner"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
+	"ralph/runner/rules"
 )
 
 // checkIn runs the verb in a project with this .ralphrc.
@@ -40,7 +40,7 @@ func checkIn(t *testing.T, rc string) (out string, err error) {
 func TestCheck_noChecksConfigured_isAUsageErrorWithAdvice(t *testing.T) {
 	_, err := checkIn(t, "MAX_ITERATIONS=3\n")
 	var exit *exitError
-	if !errors.As(err, &exit) || exit.code != runner.ExitUsage || !strings.Contains(exit.text, "TEST_COMMAND") {
+	if !errors.As(err, &exit) || exit.code != rules.ExitUsage || !strings.Contains(exit.text, "TEST_COMMAND") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -48,7 +48,7 @@ func TestCheck_noChecksConfigured_isAUsageErrorWithAdvice(t *testing.T) {
 func TestCheck_projectNotTrusted_runsNothing(t *testing.T) {
 	_, err := checkIn(t, "TEST_COMMAND=\"touch ran\"\n")
 	var exit *exitError
-	if !errors.As(err, &exit) || exit.code != runner.ExitUsage || !strings.Contains(exit.text, "ralph trust") {
+	if !errors.As(err, &exit) || exit.code != rules.ExitUsage || !strings.Contains(exit.text, "ralph trust") {
 		t.Errorf("error %v", err)
 	}
 }

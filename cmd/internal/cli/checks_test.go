@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/config"
-	"ralph/runner"
 	"ralph/runner/gate"
+	"ralph/runner/rules"
 )
 
 // project writes files and returns their folder; a name that ends with * is
@@ -162,7 +162,7 @@ func TestCheck_nothingConfigured_runsWhatTheFilesShow(t *testing.T) {
 	}
 	red := map[string]string{"test.sh*": "#!/bin/sh\necho 'not ok 1 - a'\nexit 1\n"}
 	out, err := verb(t, project(t, red), "check")
-	if exit := (*exitError)(nil); !errors.As(err, &exit) || exit.code != runner.ExitError || !strings.Contains(out, "test   failed") {
+	if exit := (*exitError)(nil); !errors.As(err, &exit) || exit.code != rules.ExitError || !strings.Contains(out, "test   failed") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	red[".ralphrc"] = "TEST_MODE=report\n"

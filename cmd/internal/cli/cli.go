@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/config"
-	"ralph/runner"
+	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -42,7 +42,7 @@ type exitError struct {
 func (e *exitError) Error() string { return e.text }
 
 func usageError(format string, args ...any) error {
-	return &exitError{runner.ExitUsage, fmt.Sprintf(format, args...)}
+	return &exitError{rules.ExitUsage, fmt.Sprintf(format, args...)}
 }
 
 // Main runs one command line and returns the exit code.
@@ -63,21 +63,21 @@ func Main(program string, args []string) int {
 // report prints an error in one line and turns it into the exit code.
 func (a *app) report(program string, err error) int {
 	if err == nil {
-		return runner.ExitComplete
+		return rules.ExitComplete
 	}
-	code := runner.ExitError
+	code := rules.ExitError
 	var exit *exitError
 	var usage *config.UsageError
 	var locked *state.LockedError
 	switch {
 	case !a.started:
-		code = runner.ExitUsage
+		code = rules.ExitUsage
 	case errors.As(err, &exit):
 		code = exit.code
 	case errors.As(err, &usage):
-		code = runner.ExitUsage
+		code = rules.ExitUsage
 	case errors.As(err, &locked):
-		code = runner.ExitLocked
+		code = rules.ExitLocked
 	}
 	if text := err.Error(); text != "" {
 		fmt.Fprintf(a.err, "%s: %s\n", program, text)

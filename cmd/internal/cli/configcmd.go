@@ -11,6 +11,7 @@ import (
 
 	"ralph/config"
 	"ralph/runner"
+	"ralph/runner/rules"
 )
 
 func (a *app) configCommand() *cobra.Command {
@@ -90,7 +91,7 @@ func (a *app) askTrust(loader config.Loader) error {
 	fmt.Fprintf(a.err, "%s decides which programs ralph runs:\n  %s\nRun them, now and until they change? [y/N] ", u.File, settings)
 	answer, _ := bufio.NewReader(a.in).ReadString('\n')
 	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-		return &exitError{runner.ExitUsage, "not trusted; nothing was run"}
+		return &exitError{rules.ExitUsage, "not trusted; nothing was run"}
 	}
 	return config.Trust(loader.StateHome(), *u)
 }

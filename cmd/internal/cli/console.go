@@ -14,6 +14,7 @@ import (
 
 	"ralph/runner"
 	"ralph/runner/gate"
+	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -102,7 +103,7 @@ func (c *console) fit(line string) string {
 }
 
 // tick shows a wait: a countdown on a terminal, a line every ten minutes elsewhere.
-func (c *console) tick(left time.Duration, d runner.Decision) {
+func (c *console) tick(left time.Duration, d rules.Decision) {
 	if c.json != nil {
 		return
 	}

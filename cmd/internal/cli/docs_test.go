@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ralph/runner"
 	"ralph/runner/agent"
+	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -21,14 +21,14 @@ var update = flag.Bool("update", false, "write the generated parts of the docume
 // generated are the tables that documents take from the code, by the name in
 // their markers: <!-- generated: NAME --> ... <!-- end -->.
 func generated() map[string]string {
-	var exits, rules, files, classes, verbs strings.Builder
+	var exits, table, files, classes, verbs strings.Builder
 	exits.WriteString("| code | name | when |\n|---|---|---|\n")
-	for _, e := range runner.ExitCodes() {
+	for _, e := range rules.ExitCodes() {
 		fmt.Fprintf(&exits, "| %d | %s | %s |\n", e.Code, e.Name, e.When)
 	}
-	rules.WriteString("| rule | when | then |\n|---|---|---|\n")
-	for _, r := range runner.Rules() {
-		fmt.Fprintf(&rules, "| `%s` | %s | %s |\n", r.Name, r.When, r.Then)
+	table.WriteString("| rule | when | then |\n|---|---|---|\n")
+	for _, r := range rules.All() {
+		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", r.Name, r.When, r.Then)
 	}
 	files.WriteString("| file | form | lifetime |\n|---|---|---|\n")
 	for _, f := range state.Files() {
@@ -36,7 +36,7 @@ func generated() map[string]string {
 	}
 	classes.WriteString("| outcome | meaning | what ralph does |\n|---|---|---|\n")
 	for _, c := range agent.Classes() {
-		fmt.Fprintf(&classes, "| `%s` | %s | %s |\n", c.Class, c.Meaning, runner.Answer(c.Class))
+		fmt.Fprintf(&classes, "| `%s` | %s | %s |\n", c.Class, c.Meaning, rules.Answer(c.Class))
 	}
 	verbs.WriteString("| verb | does |\n|---|---|\n")
 	for _, c := range (&app{}).root().Commands() {
@@ -44,7 +44,7 @@ func generated() map[string]string {
 			fmt.Fprintf(&verbs, "| `%s` | %s |\n", c.Name(), c.Short)
 		}
 	}
-	return map[string]string{"exit codes": exits.String(), "rules": rules.String(), "state files": files.String(), "outcomes": classes.String(), "verbs": verbs.String()}
+	return map[string]string{"exit codes": exits.String(), "rules": table.String(), "state files": files.String(), "outcomes": classes.String(), "verbs": verbs.String()}
 }
 
 func TestGenerated_tablesInTheDocuments_areCurrent(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ralph/runner"
 	"ralph/runner/git"
+	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/state"
 )
@@ -67,7 +67,7 @@ func (a *app) doctor(ctx context.Context, flags map[string]string, live bool) er
 	loader := a.loader(dir, flags)
 	cfg, warnings, err := loader.Load()
 	if err != nil {
-		d.fail(runner.ExitUsage, "config", "%v", err)
+		d.fail(rules.ExitUsage, "config", "%v", err)
 		return &exitError{code: d.code}
 	}
 	s.cfg = cfg
@@ -77,7 +77,7 @@ func (a *app) doctor(ctx context.Context, flags map[string]string, live bool) er
 	d.ok("config", "valid")
 	if u, err := loader.Untrusted(); err == nil && u != nil {
 		d.untrusted = true
-		d.fail(runner.ExitUsage, "trust", "%s decides which programs run (%s); agree with: ralph trust", u.File, strings.Join(u.Lines, "; "))
+		d.fail(rules.ExitUsage, "trust", "%s decides which programs run (%s); agree with: ralph trust", u.File, strings.Join(u.Lines, "; "))
 	}
 	d.prompt(s)
 	d.plan(s)
@@ -96,7 +96,7 @@ func (a *app) doctor(ctx context.Context, flags map[string]string, live bool) er
 func (d *diagnosis) prompt(s *setup) {
 	path, err := findPrompt(s.dir, s.cfg.PromptFile)
 	if err != nil {
-		d.fail(runner.ExitUsage, "prompt", "%v", err)
+		d.fail(rules.ExitUsage, "prompt", "%v", err)
 		return
 	}
 	d.ok("prompt", "%s", path)
@@ -106,13 +106,13 @@ func (d *diagnosis) plan(s *setup) {
 	path, err := findPlan(s.dir, s.cfg)
 	switch {
 	case err != nil:
-		d.fail(runner.ExitUsage, "plan", "%v", err)
+		d.fail(rules.ExitUsage, "plan", "%v", err)
 	case path == "":
 		d.warn("plan", "none: the run ends when the agent signals completion %d times in a row", s.cfg.CompletionClaims)
 	default:
 		list, err := task.Load(path, s.cfg.OptionalSections)
 		if err != nil {
-			d.fail(runner.ExitUsage, "plan", "%v", err)
+			d.fail(rules.ExitUsage, "plan", "%v", err)
 			return
 		}
 		next, open := list.Next()
@@ -120,7 +120,7 @@ func (d *diagnosis) plan(s *setup) {
 		case list.Total() == 0:
 			d.warn("plan", "%s has no tasks: the run ends when the agent signals completion", path)
 		case !open && list.Remaining() > 0:
-			d.fail(runner.ExitUsage, "plan", "%s: every open task waits for one that does not exist or waits for it", path)
+			d.fail(rules.ExitUsage, "plan", "%s: every open task waits for one that does not exist or waits for it", path)
 		case !open:
 			d.ok("plan", "%s: all %d tasks are done", path, list.Total())
 		default:
@@ -149,13 +149,13 @@ func (d *diagnosis) checks(s *setup) {
 // agent reports whether the agent can be asked.
 func (d *diagnosis) agent(ctx context.Context, s *setup) bool {
 	if err := s.findAgents(); err != nil {
-		d.fail(runner.ExitUsage, "agent", "%v", err)
+		d.fail(rules.ExitUsage, "agent", "%v", err)
 		return false
 	}
 	h := d.a.probe(ctx, s, s.agent, d.untrusted)
 	switch {
 	case h.why != "":
-		d.fail(runner.ExitAgent, "agent", "%s cannot run: %s", s.agent.Spec.Name, h.why)
+		d.fail(rules.ExitAgent, "agent", "%s cannot run: %s", s.agent.Spec.Name, h.why)
 		return false
 	case h.version == "":
 		d.ok("agent", "%s: %s, which cannot tell its version", s.agent.Spec.Name, h.path)
@@ -171,12 +171,12 @@ func (d *diagnosis) live(s *setup) {
 	t, err := d.a.askOnce(s, s.agent)
 	switch {
 	case err != nil:
-		code := runner.ExitError
+		code := rules.ExitError
 		if e := (*exitError)(nil); errors.As(err, &e) {
 			code = e.code
 		}
 		d.fail(code, "live", "%v", err)
-	case t.code() != runner.ExitComplete:
+	case t.code() != rules.ExitComplete:
 		d.fail(t.code(), "live", "%s: %s", t.summary(), inert(t.scene.Outcome.Reason))
 	default:
 		d.ok("live", "%s", t.summary())
@@ -217,7 +217,7 @@ func (d *diagnosis) machine(dir string) {
 	}
 	r := state.Open(filepath.Join(dir, state.DirName))
 	if owner, alive := r.Owner(); alive {
-		d.fail(runner.ExitLocked, "lock", "%v", &state.LockedError{Owner: owner})
+		d.fail(rules.ExitLocked, "lock", "%v", &state.LockedError{Owner: owner})
 	} else {
 		d.ok("lock", "free")
 	}

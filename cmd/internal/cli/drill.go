@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/drill"
-	"ralph/runner"
 	"ralph/runner/agent"
+	"ralph/runner/rules"
 )
 
 func (a *app) drillCommand() *cobra.Command {
@@ -55,12 +55,12 @@ func (a *app) drill(args []string, flags map[string]string, every bool) error {
 	class := agent.Class(args[0])
 	r, ok := drill.Find(class, set.Spec)
 	if !ok {
-		return &exitError{runner.ExitError, fmt.Sprintf("there is no recording of %s by %s, and its end cannot be staged; see what there is with: ralph drill --all", class, set.Spec.Name)}
+		return &exitError{rules.ExitError, fmt.Sprintf("there is no recording of %s by %s, and its end cannot be staged; see what there is with: ralph drill --all", class, set.Spec.Name)}
 	}
 	scene := drill.Play(r, set)
 	a.printDrill(r, set, scene)
 	if scene.Outcome.Class != class {
-		return &exitError{runner.ExitError, fmt.Sprintf("the recording is one of %s, and your configuration reads it as %s: see the patterns of agents.%s", class, scene.Outcome.Class, set.Spec.Name)}
+		return &exitError{rules.ExitError, fmt.Sprintf("the recording is one of %s, and your configuration reads it as %s: see the patterns of agents.%s", class, scene.Outcome.Class, set.Spec.Name)}
 	}
 	return nil
 }
@@ -106,21 +106,21 @@ func (a *app) printDrill(r drill.Recording, set drill.Setting, scene drill.Scene
 }
 
 // decisionText says what the loop does and until when.
-func decisionText(d runner.Decision, now time.Time) string {
-	text := map[runner.Action]string{
-		runner.ActionContinue: "go on with the next iteration",
-		runner.ActionRetry:    "the same task again",
-		runner.ActionWait:     "wait until",
-		runner.ActionStop:     fmt.Sprintf("stop with exit code %d", d.Exit),
+func decisionText(d rules.Decision, now time.Time) string {
+	text := map[rules.Action]string{
+		rules.ActionContinue: "go on with the next iteration",
+		rules.ActionRetry:    "the same task again",
+		rules.ActionWait:     "wait until",
+		rules.ActionStop:     fmt.Sprintf("stop with exit code %d", d.Exit),
 	}[d.Action]
 	if !d.Until.After(now) {
 		return text
 	}
-	text += map[runner.Action]string{runner.ActionRetry: " at", runner.ActionStop: "; it is over at"}[d.Action]
+	text += map[rules.Action]string{rules.ActionRetry: " at", rules.ActionStop: "; it is over at"}[d.Action]
 	return text + fmt.Sprintf(" %s (in %s)", d.Until.Local().Format("2006-01-02 15:04:05 MST"), d.Until.Sub(now).Round(time.Second))
 }
 
-func drillNext(d runner.Decision) string {
+func drillNext(d rules.Decision) string {
 	if d.Next != "" {
 		return d.Next
 	}
@@ -170,21 +170,21 @@ func (a *app) drillAll(s *setup, only bool) error {
 	}
 	a.say("%d of %d recordings are read as what they are; - is no recording; times are from now on; one in full: ralph drill CLASS --agent NAME", right, all)
 	if right != all {
-		return &exitError{runner.ExitError, "your configuration reads recordings as another class, marked with !: see the patterns under agents in config.yaml"}
+		return &exitError{rules.ExitError, "your configuration reads recordings as another class, marked with !: see the patterns under agents in config.yaml"}
 	}
 	return nil
 }
 
 // cellText is a decision in two words.
-func cellText(d runner.Decision, now time.Time) string {
+func cellText(d rules.Decision, now time.Time) string {
 	wait := ""
 	if d.Until.After(now) {
 		wait = " " + short(d.Until.Sub(now))
 	}
 	switch d.Action {
-	case runner.ActionContinue:
+	case rules.ActionContinue:
 		return "go on"
-	case runner.ActionStop:
+	case rules.ActionStop:
 		return fmt.Sprintf("stop %d", d.Exit)
 	}
 	return string(d.Action) + wait

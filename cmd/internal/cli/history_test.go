@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/ptyexec"
-	"ralph/runner"
 	"ralph/runner/git"
+	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -208,9 +208,9 @@ func TestDiff_iterationOrRange_isAPatch(t *testing.T) {
 		{"3", []string{"+three"}, []string{"good.txt"}, 0},
 		{"1..3", []string{"+bad", "+three"}, []string{"one.txt"}, 0},
 		{"0..2", []string{"+one", "+bad"}, []string{"three"}, 0},
-		{"4", []string{"no state of iteration 4"}, nil, runner.ExitUsage},
-		{"x", []string{"not the number"}, nil, runner.ExitUsage},
-		{"1..", []string{"not the number"}, nil, runner.ExitUsage},
+		{"4", []string{"no state of iteration 4"}, nil, rules.ExitUsage},
+		{"x", []string{"not the number"}, nil, rules.ExitUsage},
+		{"1..", []string{"not the number"}, nil, rules.ExitUsage},
 	} {
 		code, out := w.do("diff", tc.arg)
 		for _, text := range tc.has {
@@ -234,7 +234,7 @@ func TestUndo_committedWork_becomesANewCommitOfItsFilesOnly(t *testing.T) {
 	w := newPastWorld(t)
 	w.write("mine.txt", "mine\n")
 	w.git("add", "mine.txt")
-	w.want(runner.ExitUsage, "--yes", "undo", "2")
+	w.want(rules.ExitUsage, "--yes", "undo", "2")
 	head := w.git("rev-parse", "HEAD")
 	w.want(0, "undone in commit", "undo", "2", "--yes")
 	for _, check := range [][2]string{
@@ -297,7 +297,7 @@ func TestUndo_runnerAlive_isLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer writer.Release()
-	w.want(runner.ExitLocked, "", "undo", "2", "--yes")
+	w.want(rules.ExitLocked, "", "undo", "2", "--yes")
 }
 
 func TestBisect_command_findsTheIterationThatBrokeIt(t *testing.T) {
@@ -318,8 +318,8 @@ func TestBisect_nothingToFind_saysWhy(t *testing.T) {
 	w.want(0, "passes in the last kept state", "bisect", "--", "true")
 	w.want(0, "fails in the first kept state", "bisect", "--", "false")
 	w.want(1, "cannot run", "bisect", "--", "no-such-program-anywhere")
-	w.want(runner.ExitUsage, `no check is named "nope"`, "bisect", "nope")
-	w.want(runner.ExitUsage, "one check", "bisect", "a", "b")
+	w.want(rules.ExitUsage, `no check is named "nope"`, "bisect", "nope")
+	w.want(rules.ExitUsage, "one check", "bisect", "a", "b")
 }
 
 func TestBisect_dependenciesThatGitIgnores_areBorrowed(t *testing.T) {

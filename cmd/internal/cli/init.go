@@ -15,8 +15,8 @@ import (
 
 	"ralph/cmd/internal/scaffold"
 	"ralph/config"
-	"ralph/runner"
 	"ralph/runner/agent"
+	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -285,7 +285,7 @@ func (a *app) ask(in *bufio.Reader, q question) error {
 		line, err := in.ReadString('\n')
 		if err != nil {
 			fmt.Fprintln(a.err)
-			return &exitError{runner.ExitInterrupted, "interrupted, nothing was written"}
+			return &exitError{rules.ExitInterrupted, "interrupted, nothing was written"}
 		}
 		line = strings.TrimSpace(line)
 		switch {

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/config"
-	"ralph/runner"
+	"ralph/runner/rules"
 	"ralph/runner/task"
 )
 
@@ -315,7 +315,7 @@ func TestInit_endOfFileInTheMiddle_writesNothing(t *testing.T) {
 	for _, typed := range []string{"\x04", "\n\n\x04", "\n\n\ncodex\x04\x04"} {
 		w := newInitWorld(t, goProject())
 		err := w.typed(typed, initFlags{})
-		if code := w.report("ralph", err); code != runner.ExitInterrupted {
+		if code := w.report("ralph", err); code != rules.ExitInterrupted {
 			t.Errorf("typed %q: exit code %d", typed, code)
 		}
 		if len(w.written()) > 0 || !strings.Contains(w.err.String(), "nothing was written") {

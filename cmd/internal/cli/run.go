@@ -18,6 +18,7 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
+	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/state"
 )
@@ -230,7 +231,7 @@ func (a *app) loop(s *setup, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	if result.Decision.Exit == runner.ExitComplete {
+	if result.Decision.Exit == rules.ExitComplete {
 		return nil
 	}
 	return &exitError{code: result.Decision.Exit}

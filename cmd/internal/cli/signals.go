@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"ralph/ptyexec"
-	"ralph/runner"
+	"ralph/runner/rules"
 )
 
 // signals turns the process's signals into a context that ends with the reason,
@@ -64,11 +64,11 @@ func (s *signals) loop(ch <-chan os.Signal, quit <-chan struct{}, cancel context
 	}
 }
 
-func interruptBy(sig os.Signal) *runner.Interrupt {
-	i := &runner.Interrupt{Exit: runner.ExitTerminated, ExitReason: "interrupted"}
+func interruptBy(sig os.Signal) *rules.Interrupt {
+	i := &rules.Interrupt{Exit: rules.ExitTerminated, ExitReason: "interrupted"}
 	switch sig {
 	case syscall.SIGINT:
-		i.Exit, i.Why = runner.ExitInterrupted, "SIGINT"
+		i.Exit, i.Why = rules.ExitInterrupted, "SIGINT"
 	case syscall.SIGHUP:
 		i.Why = "SIGHUP: the terminal was closed"
 	default:

@@ -15,6 +15,7 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"ralph/runner"
+	"ralph/runner/rules"
 	"ralph/state"
 	"ralph/tmux"
 )
@@ -169,7 +170,7 @@ func (a *app) attach(client *tmux.Client, s *tmux.Session, e *ending) error {
 	a.say("detached: the run goes on; come back with: %s", comeBack(s))
 	a.say("or watch it with: ralph monitor, end it with: ralph stop")
 	if leave.Err() != nil {
-		return &exitError{code: runner.ExitTerminated}
+		return &exitError{code: rules.ExitTerminated}
 	}
 	return nil
 }
@@ -264,7 +265,7 @@ func (e *ending) await() int {
 	if s, ok := e.status(); ok {
 		return s.ExitCode
 	}
-	return runner.ExitTerminated
+	return rules.ExitTerminated
 }
 
 // lastWords repeats in the user's own terminal how the run ended.
@@ -274,13 +275,13 @@ func (a *app) lastWords(e *ending, code int) error {
 	}
 	if s, ok := e.status(); ok {
 		(&console{out: a.out}).end(runner.Result{
-			Decision:   runner.Decision{Status: s.Status, Reason: s.Reason, Rule: s.Rule, Exit: s.ExitCode, ExitReason: s.ExitReason},
+			Decision:   rules.Decision{Status: s.Status, Reason: s.Reason, Rule: s.Rule, Exit: s.ExitCode, ExitReason: s.ExitReason},
 			Iterations: s.LoopCount, Usage: s.Usage, Done: s.Task.Done, Total: s.Task.Total,
 		})
 	} else {
 		a.say("ralph: the runner left no last words, its exit code is %d; see .ralph/logs/ralph.log", code)
 	}
-	if code == runner.ExitComplete {
+	if code == rules.ExitComplete {
 		return nil
 	}
 	return &exitError{code: code}

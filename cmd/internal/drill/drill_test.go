@@ -12,8 +12,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ralph/runner"
 	"ralph/runner/agent"
+	"ralph/runner/rules"
 )
 
 var update = flag.Bool("update", false, "choose the recordings again")
@@ -137,8 +137,8 @@ func candidateOf(t *testing.T, name string, class agent.Class, row string) (cand
 	return c, true
 }
 
-func options() runner.Options {
-	return runner.Options{NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2, OutputDeclineThreshold: 70,
+func options() rules.Options {
+	return rules.Options{NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2, OutputDeclineThreshold: 70,
 		CompletionClaims: 2, CallsPerHour: 100, OnLimit: "wait", Timeout: 15 * time.Minute}
 }
 
@@ -197,29 +197,29 @@ func scene(t *testing.T, class agent.Class, name string, change func(*Setting)) 
 func TestPlay_limit_isOverAsLongAfterNowAsRecorded(t *testing.T) {
 	now := time.Date(2031, 2, 3, 10, 0, 0, 0, time.Local)
 	got := scene(t, agent.ClassUsageLimit, "claude", nil)
-	if got.Decision.Action != runner.ActionWait || got.Outcome.ResetsAt.IsZero() || !got.Outcome.Limit.ResetsAt.Equal(got.Outcome.ResetsAt) {
+	if got.Decision.Action != rules.ActionWait || got.Outcome.ResetsAt.IsZero() || !got.Outcome.Limit.ResetsAt.Equal(got.Outcome.ResetsAt) {
 		t.Fatalf("%+v", got)
 	}
 	if left := got.Decision.Until.Sub(now); left < time.Minute || left > 24*time.Hour {
 		t.Errorf("waits %s", left)
 	}
 	stop := scene(t, agent.ClassUsageLimit, "claude", func(s *Setting) { s.Options.OnLimit = "stop" })
-	if stop.Decision.Exit != runner.ExitLimited {
+	if stop.Decision.Exit != rules.ExitLimited {
 		t.Errorf("on-limit stop: %+v", stop.Decision)
 	}
 	other := scene(t, agent.ClassUsageLimit, "claude", func(s *Setting) { s.Fallback = "codex" })
-	if other.Decision.Action != runner.ActionRetry || !strings.Contains(other.Decision.Reason, "codex") {
+	if other.Decision.Action != rules.ActionRetry || !strings.Contains(other.Decision.Reason, "codex") {
 		t.Errorf("with a fallback: %+v", other.Decision)
 	}
 }
 
 func TestPlay_denial_isAnsweredByTheUsersOwnThreshold(t *testing.T) {
 	got := scene(t, agent.ClassPermissionDenied, "claude", nil)
-	if got.Decision.Action != runner.ActionContinue || !slices.Contains(got.Counted, "breaker: denied 1 of 2") {
+	if got.Decision.Action != rules.ActionContinue || !slices.Contains(got.Counted, "breaker: denied 1 of 2") {
 		t.Errorf("%+v", got)
 	}
 	got = scene(t, agent.ClassPermissionDenied, "claude", func(s *Setting) { s.Options.DenialThreshold = 1 })
-	if got.Decision.Exit != runner.ExitHalted || got.Decision.Rule != "permission_denied" {
+	if got.Decision.Exit != rules.ExitHalted || got.Decision.Rule != "permission_denied" {
 		t.Errorf("%+v", got.Decision)
 	}
 }
@@ -228,7 +228,7 @@ func TestPlay_patternOfTheUser_changesTheReading(t *testing.T) {
 	got := scene(t, agent.ClassCrash, "amp", func(s *Setting) {
 		s.Spec.Patterns = append(s.Spec.Patterns, agent.Pattern{Class: agent.ClassAuth, Match: `.+`})
 	})
-	if got.Outcome.Class != agent.ClassAuth || got.Decision.Exit != runner.ExitAgent {
+	if got.Outcome.Class != agent.ClassAuth || got.Decision.Exit != rules.ExitAgent {
 		t.Errorf("%+v", got)
 	}
 }

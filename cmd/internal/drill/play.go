@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"ralph/ptyexec"
-	"ralph/runner"
 	"ralph/runner/agent"
+	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/state"
 )
@@ -15,7 +15,7 @@ import (
 // Setting is the user's own configuration and the moment of the drill.
 type Setting struct {
 	Spec     agent.Spec
-	Options  runner.Options
+	Options  rules.Options
 	Fallback string // an agent that would be free under a limit; empty: none
 	Now      time.Time
 }
@@ -23,7 +23,7 @@ type Setting struct {
 // Scene is what came of a call, and what a run would do about it.
 type Scene struct {
 	Outcome  agent.Outcome // times are moved, as if the call had ended at Setting.Now
-	Decision runner.Decision
+	Decision rules.Decision
 	// Counted names what the call costs besides money; nil: nothing.
 	Counted []string
 	Usage   state.Usage
@@ -41,8 +41,8 @@ func Play(r Recording, s Setting) Scene {
 
 // Answer decides on a call that ended just now.
 func Answer(t *agent.Transcript, o agent.Outcome, exit ptyexec.Exit, s Setting) Scene {
-	plan := runner.PlanFacts{Known: true, Total: 2, Remaining: 2, Print: "open"}
-	it := runner.Iteration{
+	plan := rules.PlanFacts{Known: true, Total: 2, Remaining: 2, Print: "open"}
+	it := rules.Iteration{
 		Number: 1, Task: task.Task{ID: "1", Title: "a task"}, Agent: s.Spec.Name, Outcome: o, Before: plan, After: plan,
 		Duration: exit.Duration,
 	}
@@ -50,17 +50,17 @@ func Answer(t *agent.Transcript, o agent.Outcome, exit ptyexec.Exit, s Setting) 
 	if t.ToolCalls > len(t.Denials) {
 		it.Change.Count = 1
 	}
-	before := runner.Memory{Breaker: state.Breaker{State: state.BreakerClosed}}
+	before := rules.Memory{Breaker: state.Breaker{State: state.BreakerClosed}}
 	after := before.After(it, s.Options, s.Now)
-	f := runner.Facts{It: it, Memory: after, Options: s.Options, Plan: plan, HadPlan: true, Started: s.Now, Now: s.Now, Fallback: s.Fallback}
+	f := rules.Facts{It: it, Memory: after, Options: s.Options, Plan: plan, HadPlan: true, Started: s.Now, Now: s.Now, Fallback: s.Fallback}
 	if o.Class == agent.ClassUsageLimit || o.Class == agent.ClassSpendLimit {
-		f.LimitedUntil = runner.LimitEnd(o, s.Now)
+		f.LimitedUntil = rules.LimitEnd(o, 1, s.Now)
 	}
-	return Scene{Outcome: o, Decision: runner.Decide(f), Counted: counted(after, s.Options), Usage: t.Usage, Session: t.Session}
+	return Scene{Outcome: o, Decision: rules.Decide(f), Counted: counted(after, s.Options), Usage: t.Usage, Session: t.Session}
 }
 
 // counted names the counters that the call has moved.
-func counted(m runner.Memory, o runner.Options) []string {
+func counted(m rules.Memory, o rules.Options) []string {
 	var all []string
 	if m.Iterations > 0 {
 		all = append(all, "an iteration", "an attempt of its task")

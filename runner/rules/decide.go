@@ -1,4 +1,6 @@
-package runner
+// Package rules decides: the facts of an iteration go in, the answer of one
+// ordered table comes out. It is pure: no clock, no files, no processes.
+package rules
 
 import (
 	"time"
@@ -75,14 +77,17 @@ type Interrupt struct {
 	Why        string // "SIGINT", "ralph stop", ...
 }
 
+// Error makes an Interrupt the cause of a cancelled context.
+func (i *Interrupt) Error() string { return i.Why }
+
 // Rule is one row of the table of decisions.
 type Rule struct {
 	Name, When, Then string
 	match            func(Facts) (Decision, bool)
 }
 
-// Rules is the table: ordered, first match wins.
-func Rules() []Rule {
+// All is the table: ordered, first match wins.
+func All() []Rule {
 	return []Rule{
 		{"interrupted", "signal, `ralph abort`, `ralph stop`", "stop 130, or 143 after SIGTERM and SIGHUP", interrupted},
 		{"agent_unusable", "not installed, auth, credit, admin, unknown model or flag", "stop 6", agentUnusable},
@@ -108,7 +113,7 @@ func Rules() []Rule {
 
 // Decide answers facts by the first rule that matches. Pure.
 func Decide(f Facts) Decision {
-	for _, r := range Rules() {
+	for _, r := range All() {
 		if d, ok := r.match(f); ok {
 			d.Rule = r.Name
 			return d

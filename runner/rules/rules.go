@@ -1,4 +1,4 @@
-package runner
+package rules
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ const (
 	maxRetries = 10
 	// testOnlyBound is the number of consecutive test-only iterations.
 	testOnlyBound = 3
-	// limitMargin is added to a reset time: vendors' clocks are not ours.
-	limitMargin = 5 * time.Second
+	// LimitMargin is added to a reset time: vendors' clocks are not ours.
+	LimitMargin = 5 * time.Second
 	// limitPause is the least time between two calls that meet a limit.
 	limitPause = time.Minute
 	// limitPatience is the longest wait that is worth a living process.
@@ -56,7 +56,7 @@ func mend(c agent.Class, name string) string {
 
 // withEvidence adds the record that was seen to the reason.
 func withEvidence(o agent.Outcome) string {
-	seen := oneLine(o.Evidence)
+	seen := strings.Join(strings.Fields(o.Evidence), " ")
 	if seen == "" || strings.Contains(o.Reason, seen) {
 		return o.Reason
 	}
@@ -91,15 +91,15 @@ func usageLimit(f Facts) (Decision, bool) {
 	return Decision{Action: ActionWait, Reason: reason, Until: until}, true
 }
 
-// limitEnd is when to try again: the reset plus a margin, and never less than
+// LimitEnd is when to try again: the reset plus a margin, and never less than
 // a minute after a try that was refused again. Without a reset time the waits
 // grow from a quarter of an hour to an hour.
-func limitEnd(o agent.Outcome, limits int, now time.Time) time.Time {
+func LimitEnd(o agent.Outcome, limits int, now time.Time) time.Time {
 	if o.ResetsAt.IsZero() {
 		return now.Add(min(limitUnknown*time.Duration(max(limits, 1)), time.Hour))
 	}
-	until := o.ResetsAt.Add(limitMargin)
-	least := now.Add(limitMargin)
+	until := o.ResetsAt.Add(LimitMargin)
+	least := now.Add(LimitMargin)
 	if limits > 1 {
 		least = now.Add(min(limitPause<<min(limits-2, 5), 30*time.Minute))
 	}
@@ -137,8 +137,8 @@ func integrity(f Facts) (Decision, bool) {
 	if f.Starting {
 		return Decision{}, false
 	}
-	if len(f.It.Findings) > 0 && f.Options.AntiCheat == cheatHalt {
-		return halt("the audit found: "+findingText(f.It.Findings[0]), "integrity_failure"), true
+	if len(f.It.Findings) > 0 && f.Options.AntiCheat == CheatHalt {
+		return halt("the audit found: "+FindingText(f.It.Findings[0]), "integrity_failure"), true
 	}
 	if len(f.It.Damaged) == 0 {
 		return Decision{}, false
@@ -337,5 +337,5 @@ func hourly(f Facts) (Decision, bool) {
 	default:
 		return Decision{}, false
 	}
-	return Decision{Action: ActionWait, Reason: reason, Until: nextHour(f.Calls.Hour)}, true
+	return Decision{Action: ActionWait, Reason: reason, Until: NextHour(f.Calls.Hour)}, true
 }

@@ -1,4 +1,4 @@
-package runner
+package rules
 
 import (
 	"time"
@@ -6,16 +6,16 @@ import (
 	"ralph/state"
 )
 
-// hourOf is the start of the local clock hour of t.
-func hourOf(t time.Time) time.Time {
+// HourOf is the start of the local clock hour of t.
+func HourOf(t time.Time) time.Time {
 	t = t.Local()
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), 0, 0, 0, time.Local)
 }
 
-// nextHour is the first instant of the clock hour after the one that begins at
+// NextHour is the first instant of the clock hour after the one that begins at
 // hour. Found by the clock's label: where the clocks are set back, two hours
 // carry the same one and share their budget.
-func nextHour(hour time.Time) time.Time {
+func NextHour(hour time.Time) time.Time {
 	label := hour.Format("2006010215")
 	next := hour.Add(time.Hour)
 	for next.Format("2006010215") == label {
@@ -24,11 +24,11 @@ func nextHour(hour time.Time) time.Time {
 	return next
 }
 
-// thisHour returns the counters as they are valid at now: those of an hour
+// ThisHour returns the counters as they are valid at now: those of an hour
 // that is over count nothing. Counters of a later hour (the clock was set
 // back) are kept, so that a jump of the clock never gives calls away.
-func thisHour(c state.Calls, now time.Time) state.Calls {
-	hour := hourOf(now)
+func ThisHour(c state.Calls, now time.Time) state.Calls {
+	hour := HourOf(now)
 	if c.Hour.IsZero() || c.Hour.Before(hour) {
 		return state.Calls{Hour: hour}
 	}

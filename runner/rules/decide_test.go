@@ -1,4 +1,4 @@
-package runner
+package rules
 
 import (
 	"strings"
@@ -27,7 +27,7 @@ func usual() Facts {
 		It: Iteration{Number: 1, Outcome: agent.Outcome{Class: agent.ClassCompletedTurn}, Before: plan, After: plan,
 			Change: git.Change{Count: 1, Files: []string{"a.go"}}},
 		Memory: Memory{Breaker: state.Breaker{State: state.BreakerClosed}, Iterations: 1}, Options: defaults(), Plan: plan, HadPlan: true,
-		Calls: state.Calls{Hour: hourOf(noon), Calls: 1}, Started: noon.Add(-time.Hour), Now: noon,
+		Calls: state.Calls{Hour: HourOf(noon), Calls: 1}, Started: noon.Add(-time.Hour), Now: noon,
 	}
 }
 
@@ -179,7 +179,7 @@ func TestDecide_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		})
 		covered[tt.rule] = true
 	}
-	for _, r := range Rules() {
+	for _, r := range All() {
 		if !covered[r.Name] {
 			t.Errorf("rule %q has no test", r.Name)
 		}
@@ -193,7 +193,7 @@ func TestDecide_hourly_waitsToTheNextHour(t *testing.T) {
 	f := usual()
 	starting(&f)
 	f.Calls.Calls = 100
-	if d := Decide(f); !d.Until.Equal(hourOf(noon).Add(time.Hour)) {
+	if d := Decide(f); !d.Until.Equal(HourOf(noon).Add(time.Hour)) {
 		t.Errorf("waits until %s", d.Until)
 	}
 }
@@ -224,20 +224,20 @@ func TestLimitEnd(t *testing.T) {
 		limits int
 		want   time.Time
 	}{
-		{"known reset", agent.Outcome{ResetsAt: reset}, 1, reset.Add(limitMargin)},
-		{"known reset in a few seconds", agent.Outcome{ResetsAt: noon.Add(2 * time.Second)}, 1, noon.Add(2*time.Second + limitMargin)},
-		{"reset in the past", agent.Outcome{ResetsAt: noon.Add(-time.Hour)}, 1, noon.Add(limitMargin)},
+		{"known reset", agent.Outcome{ResetsAt: reset}, 1, reset.Add(LimitMargin)},
+		{"known reset in a few seconds", agent.Outcome{ResetsAt: noon.Add(2 * time.Second)}, 1, noon.Add(2*time.Second + LimitMargin)},
+		{"reset in the past", agent.Outcome{ResetsAt: noon.Add(-time.Hour)}, 1, noon.Add(LimitMargin)},
 		{"still limited after the reset", agent.Outcome{ResetsAt: noon.Add(-time.Hour)}, 2, noon.Add(time.Minute)},
 		{"still limited for the fourth time", agent.Outcome{ResetsAt: noon.Add(-time.Hour)}, 4, noon.Add(4 * time.Minute)},
 		{"still limited for ever", agent.Outcome{ResetsAt: noon.Add(-time.Hour)}, 400, noon.Add(30 * time.Minute)},
-		{"later reset after a second try", agent.Outcome{ResetsAt: reset}, 2, reset.Add(limitMargin)},
+		{"later reset after a second try", agent.Outcome{ResetsAt: reset}, 2, reset.Add(LimitMargin)},
 		{"unknown reset", agent.Outcome{}, 1, noon.Add(15 * time.Minute)},
 		{"unknown reset, again and again", agent.Outcome{}, 40, noon.Add(time.Hour)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := limitEnd(tt.o, tt.limits, noon); !got.Equal(tt.want) {
-				t.Errorf("limitEnd() = %s, want %s", got, tt.want)
+			if got := LimitEnd(tt.o, tt.limits, noon); !got.Equal(tt.want) {
+				t.Errorf("LimitEnd() = %s, want %s", got, tt.want)
 			}
 		})
 	}

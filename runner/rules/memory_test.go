@@ -1,4 +1,4 @@
-package runner
+package rules
 
 import (
 	"errors"
@@ -131,10 +131,10 @@ func TestBreaker_outputDecline_needsTheWholePercentage(t *testing.T) {
 func TestCoolDown_openBreaker_getsAChanceThatOneIdleIterationDoesNotEnd(t *testing.T) {
 	o := defaults()
 	open := fold(fresh(), o, idle(1), idle(2), idle(3)).Breaker
-	if b := coolDown(open, o, noon.Add(o.Cooldown-1)); b.State != state.BreakerOpen {
+	if b := CoolDown(open, o, noon.Add(o.Cooldown-1)); b.State != state.BreakerOpen {
 		t.Errorf("half open before the cool-down is over")
 	}
-	b := coolDown(open, o, noon.Add(o.Cooldown))
+	b := CoolDown(open, o, noon.Add(o.Cooldown))
 	if b.State != state.BreakerHalfOpen {
 		t.Fatalf("still %s after the cool-down", b.State)
 	}
@@ -243,7 +243,7 @@ func TestBreaker_anySequence_followsTheModel(t *testing.T) {
 }
 
 func TestThisHour_countersOfAnotherHour(t *testing.T) {
-	hour := hourOf(noon)
+	hour := HourOf(noon)
 	tests := []struct {
 		name string
 		in   state.Calls
@@ -256,8 +256,8 @@ func TestThisHour_countersOfAnotherHour(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := thisHour(tt.in, noon); got.Calls != tt.want || !got.Hour.Equal(hour) {
-				t.Errorf("thisHour() = %+v, want %d calls at %s", got, tt.want, hour)
+			if got := ThisHour(tt.in, noon); got.Calls != tt.want || !got.Hour.Equal(hour) {
+				t.Errorf("ThisHour() = %+v, want %d calls at %s", got, tt.want, hour)
 			}
 		})
 	}
@@ -269,7 +269,7 @@ func TestNextHour_clocksSetBack_skipsTheRepeatedHour(t *testing.T) {
 		t.Skip("no time zone data")
 	}
 	first := time.Date(2026, 10, 25, 1, 0, 0, 0, rome).Add(time.Hour) // the hour that comes twice
-	if got := nextHour(first); got.Hour() != 3 || got.Sub(first) != 2*time.Hour {
-		t.Errorf("nextHour(%s) = %s", first, got)
+	if got := NextHour(first); got.Hour() != 3 || got.Sub(first) != 2*time.Hour {
+		t.Errorf("NextHour(%s) = %s", first, got)
 	}
 }

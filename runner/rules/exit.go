@@ -1,4 +1,4 @@
-package runner
+package rules
 
 // ralph's exit codes. Scripts depend on them.
 const (

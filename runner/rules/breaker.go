@@ -1,4 +1,4 @@
-package runner
+package rules
 
 import (
 	"fmt"
@@ -96,9 +96,9 @@ func declining(b state.Breaker, percent int) bool {
 	return first > second && second > third && (first-third)*100 >= percent*first
 }
 
-// coolDown gives an open breaker a new chance after the cool-down: half open,
+// CoolDown gives an open breaker a new chance after the cool-down: half open,
 // with counters one idle iteration away from nothing but a warning.
-func coolDown(b state.Breaker, o Options, now time.Time) state.Breaker {
+func CoolDown(b state.Breaker, o Options, now time.Time) state.Breaker {
 	if b.State != state.BreakerOpen || now.Sub(b.OpenedAt) < o.Cooldown {
 		return b
 	}

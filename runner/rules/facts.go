@@ -1,4 +1,4 @@
-package runner
+package rules
 
 import (
 	"fmt"
@@ -193,13 +193,16 @@ func Answer(c agent.Class) string {
 		return "go on, told about it; exit code 3 after `CB_PERMISSION_DENIAL_THRESHOLD` in a row"
 	case c == agent.ClassTimeoutWithWork:
 		return "go on, the work counts; without any change it is an error"
-	case len(hints(Iteration{Outcome: agent.Outcome{Class: c}})) > 0:
+	case len(Hints(Iteration{Outcome: agent.Outcome{Class: c}})) > 0:
 		return "go on, told about it; the circuit breaker counts it when nothing changed"
 	case c.Success():
 		return "go on, or end by the rules of completion"
 	}
 	return "go on; the circuit breaker counts it as an error"
 }
+
+// IsLimit tells whether a call met a usage limit.
+func IsLimit(c agent.Class) bool { return kindOf(c) == kindLimit }
 
 // kind groups the outcome classes by the answer that they get.
 type kind int

@@ -1,4 +1,4 @@
-package runner
+package rules
 
 import (
 	"fmt"
@@ -43,6 +43,7 @@ func (m *budgetModel) at(now time.Time) {
 // A run's counters against the model: the clock goes on, jumps by an hour to
 // both sides, over midnight and over both changes of the clocks; calls begin in
 // one hour and end in another; the runner is killed and reads its files again.
+// size: a state machine with all its actions
 func TestBudget_anyClock_followsTheModel(t *testing.T) {
 	local := time.Local
 	t.Cleanup(func() { time.Local = local })
@@ -64,12 +65,12 @@ func TestBudget_anyClock_followsTheModel(t *testing.T) {
 		var m budgetModel
 		m.label = now.Format("2006010215")
 		check := func(*rapid.T) {
-			c = thisHour(c, now)
+			c = ThisHour(c, now)
 			m.at(now)
 			if c.Calls != m.calls || c.Tokens != m.tokens || c.Hour.Format("2006010215") != m.label {
 				rt.Fatalf("at %s: %d calls and %d tokens of hour %s, the model says %+v", now, c.Calls, c.Tokens, c.Hour, m)
 			}
-			next := nextHour(c.Hour)
+			next := NextHour(c.Hour)
 			if !next.After(now) || next.Sub(now) > 2*time.Hour || next.Format("2006010215") == m.label {
 				rt.Fatalf("at %s the next hour is %s", now, next)
 			}
@@ -183,7 +184,7 @@ func TestBreaker_anyIterationsAndWaits_followTheModel(t *testing.T) {
 				if b := m.Breaker; b.State == state.BreakerOpen && now.Sub(b.OpenedAt) >= o.Cooldown {
 					want = breakerModel{state: state.BreakerHalfOpen, idle: max(o.NoProgressThreshold-2, 0)}
 				}
-				m.Breaker = coolDown(m.Breaker, o, now)
+				m.Breaker = CoolDown(m.Breaker, o, now)
 			},
 		})
 	})

@@ -1,0 +1,51 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"ralph/runner/agent"
+	"ralph/runner/audit"
+)
+
+// The values of AntiCheat that do more than tell.
+const (
+	CheatRevert = "revert" // ticks without work are taken back
+	CheatHalt   = "halt"   // the run ends
+)
+
+// Hints answers outcomes that the agent can do better about by itself.
+func Hints(it Iteration) []string {
+	var h []string
+	switch it.Outcome.Class {
+	case agent.ClassQuestionAsked:
+		h = append(h, "You asked a question. Nobody is there to answer: decide yourself, and write the decision and its reason down.")
+	case agent.ClassTimeoutWithWork, agent.ClassTimeoutIdle, agent.ClassHangSilent:
+		h = append(h, "The last call was ended because it took too long. Work in smaller steps, commit early, and start nothing that does not end by itself.")
+	case agent.ClassContextTooLong:
+		h = append(h, "The last call ran out of context. Read less at once and do a smaller part of the task.")
+	case agent.ClassMaxTurns, agent.ClassMaxBudget:
+		h = append(h, "The last call used up its turns or its budget. Do a smaller part of the task.")
+	case agent.ClassEmptyOutput, agent.ClassNoFinalRecord:
+		h = append(h, "The last call ended without a final message. End with the status block.")
+	}
+	for _, f := range it.Findings {
+		h = append(h, "Found in what you did, and shown to the user: "+FindingText(f))
+	}
+	for _, t := range it.Denied {
+		h = append(h, fmt.Sprintf("%s(%s) is not permitted here. Reach the goal with the tools that you have.", t.Name, t.Arg))
+	}
+	for _, t := range it.Advised {
+		h = append(h, fmt.Sprintf("The compound command %q was refused although its parts are permitted: run them one by one.", t.Arg))
+	}
+	return h
+}
+
+// FindingText is a finding of the audit in one line.
+func FindingText(f audit.Finding) string {
+	place := f.File
+	if f.Task != "" {
+		place = "task " + f.Task
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s: %s", place, f.Text))
+}
