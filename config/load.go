@@ -124,7 +124,7 @@ func (l Loader) rcFile() ([]setting, []Warning, error) {
 	if err != nil || !found {
 		return nil, nil, err
 	}
-	assigns, warnings, err := parseRC(rcName, text, l.envMap())
+	assigns, warnings, err := parseRC(text, l.envMap())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -31,8 +31,8 @@ type rcReader struct {
 
 // parseRC returns the assignments of a .ralphrc in order; unset names in
 // ${NAME} count as empty and give a warning. Errors are *UsageError.
-func parseRC(file, text string, env map[string]string) ([]assignment, []Warning, error) {
-	r := &rcReader{file: file, env: env, vars: map[string]string{}}
+func parseRC(text string, env map[string]string) ([]assignment, []Warning, error) {
+	r := &rcReader{file: rcName, env: env, vars: map[string]string{}}
 	for i := range len(text) {
 		if text[i] == '\n' {
 			r.newlines = append(r.newlines, i)

@@ -97,7 +97,7 @@ func TestParseRC_hostileFileIsRefusedWithItsLineAndRunsNothing(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
 			t.Chdir(dir)
-			assigns, _, err := parseRC(rcName, test.text, map[string]string{"B": "x"})
+			assigns, _, err := parseRC(test.text, map[string]string{"B": "x"})
 			if err == nil || assigns != nil {
 				t.Fatalf("taken as %v", assigns)
 			}
@@ -169,7 +169,7 @@ func TestParseRC_acceptedFileMeansWhatItMeansToBash(t *testing.T) {
 	}
 	env := map[string]string{"E": "from env", "EMPTY": "", "LC_ALL": "C.UTF-8"}
 	for _, text := range accepted {
-		assigns, _, err := parseRC(rcName, text, env)
+		assigns, _, err := parseRC(text, env)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
 			continue
@@ -201,7 +201,7 @@ func TestParseRC_acceptedFileMeansWhatItMeansToBash(t *testing.T) {
 
 func TestParseRC_namesComeFromEarlierKeysThenTheEnvironment(t *testing.T) {
 	env := map[string]string{"HOME": "/home/me", "A": "env", "EMPTY": ""}
-	assigns, warnings, err := parseRC(rcName, "A=file\nB=$A\nC=$HOME/x\n\nD=\"<$NOPE>${EMPTY}${NOPE:-}${A:-$NOPE}\"", env)
+	assigns, warnings, err := parseRC("A=file\nB=$A\nC=$HOME/x\n\nD=\"<$NOPE>${EMPTY}${NOPE:-}${A:-$NOPE}\"", env)
 	if err != nil {
 		t.Fatal(err)
 	}

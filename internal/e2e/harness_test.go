@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -49,6 +50,7 @@ var buildRalph = sync.OnceValues(func() (string, error) {
 type world struct {
 	t    *testing.T
 	dir  string // the project
+	home string // holds the project too
 	mock *mockllm.Server
 	env  []string
 	mark string // in the environment of every process that this world starts
@@ -66,9 +68,13 @@ func newWorld(t *testing.T, a agentCLI, tasks int, sc mockllm.Scenario) *world {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	w := &world{t: t, dir: filepath.Join(home, "project"), mock: mock}
+	w := &world{t: t, dir: filepath.Join(home, "project"), home: home, mock: mock}
 	w.mark = "RALPH_E2E_MARK=" + strconv.FormatInt(time.Now().UnixNano(), 36)
-	w.env = append(a.env(mock.URL(scenario)), "HOME="+home, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"),
+	env, files := a.set(mock.URL(scenario))
+	for name, v := range files {
+		w.write("../"+name, text(v))
+	}
+	w.env = append(env, "HOME="+home, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"SHELL=/bin/sh", "LANG=C.UTF-8", "TERM=xterm-256color", "ALLOWED_TOOLS=Bash,Write,Read,Edit", w.mark)
 	t.Cleanup(func() {
 		w.noneLeft(5 * time.Second)
@@ -150,7 +156,7 @@ func (w *world) start(cmd *exec.Cmd) *process {
 		w.t.Fatal(err)
 	}
 	go func() {
-		cmd.Wait() //nolint:errcheck // the exit code is read from ProcessState
+		cmd.Wait() // the exit code is read from ProcessState
 		close(p.exited)
 	}()
 	w.t.Cleanup(func() {
@@ -188,13 +194,15 @@ func (w *world) until(what string, limit time.Duration, ok func() bool) {
 	}
 }
 
-// living lists the processes of the world, by the mark in their environment.
+// living lists the processes of the world: those with its mark in their
+// environment, and, as some CLIs clear that, those that work in its folder.
 func (w *world) living() map[int]string {
 	procs := map[int]string{}
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, d := range dirs {
-		env, err := os.ReadFile(filepath.Join(d, "environ"))
-		if err != nil || !bytes.Contains(env, []byte(w.mark)) {
+		env, _ := os.ReadFile(filepath.Join(d, "environ"))
+		cwd, _ := os.Readlink(filepath.Join(d, "cwd"))
+		if !bytes.Contains(env, []byte(w.mark)) && !strings.HasPrefix(cwd, w.home+"/") {
 			continue
 		}
 		pid, err := strconv.Atoi(filepath.Base(d))
@@ -233,10 +241,12 @@ type status struct {
 		Done  int `json:"done"`
 		Total int `json:"total"`
 	} `json:"task"`
-	Usage struct {
-		Input  int     `json:"input_tokens"`
-		Output int     `json:"output_tokens"`
-		Cost   float64 `json:"cost_usd"`
+	WakeAt time.Time `json:"wake_at"`
+	Usage  struct {
+		Input     int     `json:"input_tokens"`
+		Output    int     `json:"output_tokens"`
+		CacheRead int     `json:"cache_read_tokens"`
+		Cost      float64 `json:"cost_usd"`
 	} `json:"usage"`
 }
 
@@ -250,9 +260,10 @@ func (w *world) status() (s status) {
 
 // event is what the tests look at in events.jsonl.
 type event struct {
-	Kind  string `json:"kind"`
-	Text  string `json:"text"`
-	Limit *struct {
+	Kind    string `json:"kind"`
+	Text    string `json:"text"`
+	Session string `json:"session"`
+	Limit   *struct {
 		Rejected bool      `json:"rejected"`
 		ResetsAt time.Time `json:"resets_at"`
 	} `json:"limit"`
@@ -275,4 +286,16 @@ func (w *world) events() []event {
 		events = append(events, e)
 	}
 	return events
+}
+
+// sessions returns the agent's sessions, in order.
+func (w *world) sessions() []string {
+	w.t.Helper()
+	var ids []string
+	for _, e := range w.events() {
+		if e.Kind == "session" && e.Session != "" && !slices.Contains(ids, e.Session) {
+			ids = append(ids, e.Session)
+		}
+	}
+	return ids
 }

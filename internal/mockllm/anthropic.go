@@ -4,11 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -17,82 +14,35 @@ type anthropicRequest struct {
 	Model    string `json:"model"`
 	Stream   bool   `json:"stream"`
 	Messages []struct {
-		Role    string           `json:"role"`
-		Content anthropicContent `json:"content"`
+		Role    string  `json:"role"`
+		Content content `json:"content"`
 	} `json:"messages"`
 	Tools []struct {
-		Name string `json:"name"`
+		Name   string `json:"name"`
+		Params schema `json:"input_schema"`
 	} `json:"tools"`
 	ToolChoice struct {
 		Type string `json:"type"`
 	} `json:"tool_choice"`
 }
 
-type anthropicBlock struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
-}
-
-// anthropicContent is a list of blocks; a plain string is read as one text block.
-type anthropicContent []anthropicBlock
-
-func (c *anthropicContent) UnmarshalJSON(b []byte) error {
-	var text string
-	if json.Unmarshal(b, &text) == nil {
-		*c = anthropicContent{{Type: "text", Text: text}}
-		return nil
+// query reads the request. Titles and summaries declare no tools or are forced
+// to one, and "Warmup" is what Claude Code 2.0 sends for its sub-agents at the
+// start: neither is part of the loop.
+func (r *anthropicRequest) query() query {
+	warmup := len(r.Messages) > 0 && slices.Contains(r.Messages[0].Content, part{Type: "text", Text: "Warmup"})
+	q := query{model: r.Model, shell: "Bash", side: len(r.Tools) == 0 || r.ToolChoice.Type == "tool" || warmup}
+	for _, t := range r.Tools {
+		q.tools = append(q.tools, declared{t.Name, t.Params})
 	}
-	return json.Unmarshal(b, (*[]anthropicBlock)(c))
-}
-
-// side says that a request is no part of the agent's loop: titles and
-// summaries declare no tools or are forced to one, and "Warmup" is what
-// Claude Code 2.0 sends for its sub-agents at the start.
-func (q *anthropicRequest) side() bool {
-	warmup := len(q.Messages) > 0 && slices.Contains(q.Messages[0].Content, anthropicBlock{Type: "text", Text: "Warmup"})
-	return len(q.Tools) == 0 || q.ToolChoice.Type == "tool" || warmup
-}
-
-// prompt returns the user's words at the end of the conversation, without the
-// reminders that the CLI adds. fresh is false when the conversation ends with
-// the result of a tool or the model's own words.
-func (q *anthropicRequest) prompt() (text string, fresh bool) {
-	var words []string
-	for _, m := range slices.Backward(q.Messages) {
-		if m.Role == "system" {
-			continue
+	for _, m := range r.Messages {
+		role := m.Role
+		if slices.ContainsFunc(m.Content, func(p part) bool { return p.Type == "tool_result" }) {
+			role = "tool"
 		}
-		if m.Role == "assistant" {
-			break
-		}
-		for _, b := range slices.Backward(m.Content) {
-			if b.Type == "tool_result" {
-				return "", false
-			}
-			if b.Type == "text" && !strings.HasPrefix(strings.TrimSpace(b.Text), "<system-reminder>") {
-				words = append(words, b.Text)
-			}
-		}
+		q.messages = append(q.messages, message{role, m.Content.texts()})
 	}
-	slices.Reverse(words)
-	return strings.Join(words, "\n"), len(words) > 0
-}
-
-// anthropicCall turns a scripted tool call into the name and input of Claude
-// Code's tools. Its Write wants absolute paths, so that a relative one is
-// joined to the working directory that the CLI names in its messages.
-func (x *exchange) anthropicCall(t Tool) (string, map[string]any) {
-	switch t.Name {
-	case "bash":
-		return "Bash", map[string]any{"command": t.Command, "description": "run a scripted command"}
-	case "write":
-		path := t.Path
-		if m := regexp.MustCompile(`Primary working directory: (/[^"\\]+)`).FindSubmatch(x.body); m != nil && !filepath.IsAbs(path) {
-			path = filepath.Join(string(m[1]), path)
-		}
-		return "Write", map[string]any{"file_path": path, "content": t.Content}
-	}
-	return t.Name, t.Input
+	return q
 }
 
 func anthropicCount(x *exchange) error {
@@ -102,38 +52,21 @@ func anthropicCount(x *exchange) error {
 }
 
 func anthropicMessages(x *exchange) error {
-	var q anthropicRequest
-	if err := json.Unmarshal(x.body, &q); err != nil {
+	var r anthropicRequest
+	if err := json.Unmarshal(x.body, &r); err != nil {
 		return fmt.Errorf("read request: %w", err)
 	}
-	x.entry.Model, x.entry.Messages = q.Model, len(q.Messages)
 	x.w.Header().Set("request-id", x.server.id("req"))
-	st, resetsAt := Step{Text: "Mock title"}, time.Time{}
-	if q.side() {
-		x.entry.Kind = Side
-		x.server.record(x.entry)
-	} else {
-		text, fresh := q.prompt()
-		x.entry.Prompt = text
-		st, resetsAt = x.turn(fresh)
-	}
-	if st.Limit != nil {
-		st.Error = anthropicLimit(st.Limit, resetsAt, x.entry.Time)
-	}
+	st := x.answer(r.query(), anthropicLimit)
 	if st.Error != nil {
-		x.anthropicError(st)
+		x.fail(st, anthropicError(st.Error))
 		return nil
 	}
 	blocks, stop := x.anthropicBlocks(st)
-	if !q.Stream {
-		s := &stream{x: x, step: st, sent: 1 << 20}
-		s.sleep(st.Delay)
-		if s.cut(); s.ended {
-			return nil
-		}
+	if !r.Stream {
 		msg := x.anthropicMessage(st)
 		msg["content"], msg["stop_reason"] = blocks, stop
-		writeJSON(x.w, http.StatusOK, msg)
+		x.whole(st, msg)
 		return nil
 	}
 	x.anthropicStream(st, blocks, stop)
@@ -147,7 +80,7 @@ func (x *exchange) anthropicBlocks(st Step) (blocks []map[string]any, stop strin
 		blocks = append(blocks, map[string]any{"type": "text", "text": st.Text})
 	}
 	for _, t := range st.Tools {
-		name, input := x.anthropicCall(t)
+		name, input := x.call(t)
 		blocks = append(blocks, map[string]any{"type": "tool_use", "id": x.server.id("toolu"), "name": name, "input": input})
 		stop = "tool_use"
 	}
@@ -168,9 +101,8 @@ func (x *exchange) anthropicStream(st Step, blocks []map[string]any, stop string
 	for i, b := range blocks {
 		open, delta, key, text := map[string]any{"type": "text", "text": ""}, "text_delta", "text", b["text"]
 		if b["type"] == "tool_use" {
-			input, _ := json.Marshal(b["input"]) // made of strings and plain maps
 			open = map[string]any{"type": "tool_use", "id": b["id"], "name": b["name"], "input": map[string]any{}}
-			delta, key, text = "input_json_delta", "partial_json", string(input)
+			delta, key, text = "input_json_delta", "partial_json", compact(b["input"])
 		}
 		send("content_block_start", map[string]any{"index": i, "content_block": open})
 		for _, piece := range pieces(text.(string)) {
@@ -179,7 +111,7 @@ func (x *exchange) anthropicStream(st Step, blocks []map[string]any, stop string
 		send("content_block_stop", map[string]any{"index": i})
 	}
 	if st.StreamError != nil {
-		send("error", anthropicErrorBody(st.StreamError))
+		send("error", anthropicError(st.StreamError))
 		return
 	}
 	usage["output_tokens"] = total
@@ -189,12 +121,9 @@ func (x *exchange) anthropicStream(st Step, blocks []map[string]any, stop string
 
 // anthropicMessage is the envelope of an answer, without its content.
 func (x *exchange) anthropicMessage(st Step) map[string]any {
-	u := st.Usage
-	if u == (Usage{}) {
-		u = Usage{Input: 1200, Output: 40 + len(st.Text)/4, CacheRead: 900}
-	}
+	u := st.usage()
 	return map[string]any{
-		"id": x.server.id("msg"), "type": "message", "role": "assistant", "model": x.entry.Model,
+		"id": x.server.id("msg"), "type": "message", "role": "assistant", "model": x.query.model,
 		"content": []any{}, "stop_reason": nil, "stop_sequence": nil,
 		"usage": map[string]any{
 			"input_tokens": u.Input, "output_tokens": u.Output, "service_tier": "standard",
@@ -203,18 +132,7 @@ func (x *exchange) anthropicMessage(st Step) map[string]any {
 	}
 }
 
-func (x *exchange) anthropicError(st Step) {
-	s := &stream{x: x, step: st}
-	if s.sleep(st.Delay); s.ended {
-		return
-	}
-	for k, v := range st.Error.Header {
-		x.w.Header().Set(k, v)
-	}
-	writeJSON(x.w, st.Error.Status, anthropicErrorBody(st.Error))
-}
-
-func anthropicErrorBody(e *APIError) map[string]any {
+func anthropicError(e *APIError) map[string]any {
 	return map[string]any{"type": "error", "error": map[string]any{"type": e.Type, "message": e.Message}}
 }
 
@@ -231,7 +149,7 @@ func anthropicLimit(l *Limit, resetsAt, now time.Time) *APIError {
 		Status: http.StatusTooManyRequests, Type: "rate_limit_error",
 		Message: "This request would exceed your account's rate limit. Please try again later.",
 		Header: map[string]string{
-			"retry-after":                      strconv.Itoa(int(resetsAt.Sub(now).Seconds()) + 1),
+			"retry-after":                      secondsUntil(resetsAt, now),
 			prefix + "status":                  "rejected",
 			prefix + "reset":                   reset,
 			prefix + "representative-claim":    l.Window,

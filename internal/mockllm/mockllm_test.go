@@ -54,8 +54,8 @@ func post(t *testing.T, s *Server, body string) (*http.Response, string, error) 
 	return resp, string(b), err
 }
 
-// message is a whole answer, from plain JSON or put together from a stream.
-type message struct {
+// reply is a whole answer, from plain JSON or put together from a stream.
+type reply struct {
 	Stop    string `json:"stop_reason"`
 	Content []struct {
 		Type  string         `json:"type"`
@@ -70,7 +70,7 @@ type message struct {
 }
 
 // assemble does what an agent does with a stream of events.
-func assemble(t *testing.T, stream string) (m message, last string) {
+func assemble(t *testing.T, stream string) (m reply, last string) {
 	t.Helper()
 	partial := map[int]string{}
 	sc := bufio.NewScanner(strings.NewReader(stream))
@@ -82,7 +82,7 @@ func assemble(t *testing.T, stream string) (m message, last string) {
 		var ev struct {
 			Type    string          `json:"type"`
 			Index   int             `json:"index"`
-			Message message         `json:"message"`
+			Message reply           `json:"message"`
 			Block   json.RawMessage `json:"content_block"`
 			Delta   struct {
 				Text    string `json:"text"`
@@ -133,7 +133,7 @@ func TestMessages_streamedAndPlain_giveTheSameAnswer(t *testing.T) {
 		if err != nil || resp.StatusCode != 200 {
 			t.Fatalf("stream %t: %v %v", stream, resp, err)
 		}
-		var m message
+		var m reply
 		if stream {
 			var last string
 			if m, last = assemble(t, text); last != "message_stop" {

@@ -2,8 +2,9 @@
 // real agent CLIs can be run without an account, a network or chance. It
 // listens on loopback only and answers what a Scenario says.
 //
-// Today it speaks Anthropic Messages (anthropic.go). Another vendor's API is
-// one more file with its rows in the table of routes.
+// It speaks Anthropic Messages, OpenAI Responses and Chat Completions, Gemini
+// and Amp's internal calls, one file each with its rows in the table of routes.
+// The same scenario drives them all.
 package mockllm
 
 import "time"
@@ -53,6 +54,7 @@ type APIError struct {
 	Type    string // the vendor's word, rate_limit_error for example
 	Message string
 	Header  map[string]string
+	Extra   map[string]any // further members of the error; Anthropic has none
 }
 
 // Limit is a used-up window of a subscription. Requests are rejected from the
@@ -61,12 +63,21 @@ type APIError struct {
 type Limit struct {
 	Window string // five_hour or seven_day
 	For    time.Duration
+	Header map[string]string // further headers of the rejections
 }
 
 // Cut ends a stream after so many events; zero is before the headers.
 type Cut struct {
 	After int
 	Hang  bool // stay silent in place of resetting the connection
+}
+
+// usage is what the step reports.
+func (s Step) usage() Usage {
+	if s.Usage != (Usage{}) {
+		return s.Usage
+	}
+	return Usage{Input: 1200, Output: 40 + len(s.Text)/4, CacheRead: 900}
 }
 
 func (s Step) fails() bool {

@@ -122,6 +122,12 @@ func routes() []route {
 	return []route{
 		{"/v1/messages/count_tokens", anthropicCount},
 		{"/v1/messages", anthropicMessages},
+		{"/v1/chat/completions", openaiChat},
+		{"/v1/responses", openaiResponses},
+		{":countTokens", geminiCount},
+		{":generateContent", geminiGenerate},
+		{":streamGenerateContent", geminiGenerate},
+		{"/api/internal", ampInternal},
 	}
 }
 
@@ -132,12 +138,16 @@ type exchange struct {
 	r      *http.Request
 	body   []byte
 	entry  Request
+	query  query // of a model request
 }
 
-// ServeHTTP answers /s/SCENARIO/PATH. What no route serves gets an empty
-// object: agents ping and report all sorts of things and wait for a good answer.
+// ServeHTTP answers /s/SCENARIO/PATH, and /PATH with a key that names the
+// scenario. What no route serves gets an empty object: agents ping and report all sorts of things and wait for a good answer.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	name, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/s/"), "/")
+	name, path := keyScenario(r.Header), strings.TrimPrefix(r.URL.Path, "/")
+	if rest, ok := strings.CutPrefix(r.URL.Path, "/s/"); ok {
+		name, path, _ = strings.Cut(rest, "/")
+	}
 	x := &exchange{server: s, w: w, r: r}
 	x.entry = Request{Time: time.Now(), Scenario: name, Method: r.Method, Path: "/" + path, Kind: Other}
 	body, err := io.ReadAll(r.Body)
@@ -149,7 +159,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, known := s.scripts[name]
 	names := slices.Sorted(maps.Keys(s.scripts))
 	s.mu.Unlock()
-	if !known || !strings.HasPrefix(r.URL.Path, "/s/") {
+	if !known {
 		http.Error(w, fmt.Sprintf("no scenario %q; there are %q", name, names), http.StatusNotFound)
 		return
 	}

@@ -2,9 +2,10 @@ package mockllm
 
 import (
 	"encoding/json"
-	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"time"
 	"unicode/utf8"
 )
@@ -32,18 +33,25 @@ func (x *exchange) start(st Step) *stream {
 	return s
 }
 
-// send writes one event, or nothing once the stream has ended.
-func (s *stream) send(event string, data map[string]any) {
+// send writes one event, its name left out when empty, or nothing once the
+// stream has ended. Data is a string as it stands, or what becomes JSON.
+func (s *stream) send(event string, data any) {
 	if s.sent > 0 {
 		s.cut()
 	}
 	if s.ended {
 		return
 	}
-	b, err := json.Marshal(data)
-	if err == nil {
-		_, err = fmt.Fprintf(s.x.w, "event: %s\ndata: %s\n\n", event, b)
+	text, raw := data.(string)
+	if !raw {
+		text = compact(data)
 	}
+	if event != "" {
+		text = "event: " + event + "\ndata: " + text
+	} else {
+		text = "data: " + text
+	}
+	_, err := io.WriteString(s.x.w, text+"\n\n")
 	if err == nil {
 		err = http.NewResponseController(s.x.w).Flush()
 	}
@@ -81,6 +89,38 @@ func (s *stream) sleep(d time.Duration) {
 	case <-s.x.r.Context().Done():
 		s.ended = true
 	}
+}
+
+// whole sends an answer that is not streamed.
+func (x *exchange) whole(st Step, body map[string]any) {
+	s := &stream{x: x, step: st, sent: 1 << 20}
+	s.sleep(st.Delay)
+	if s.cut(); !s.ended {
+		writeJSON(x.w, http.StatusOK, body)
+	}
+}
+
+// fail sends the error of a step; body is its vendor's form.
+func (x *exchange) fail(st Step, body map[string]any) {
+	s := &stream{x: x, step: st}
+	if s.sleep(st.Delay); s.ended {
+		return
+	}
+	for k, v := range st.Error.Header {
+		x.w.Header().Set(k, v)
+	}
+	writeJSON(x.w, st.Error.Status, body)
+}
+
+// compact is v as JSON. It cannot fail: v is made of strings, numbers and plain maps.
+func compact(v any) string {
+	b, _ := json.Marshal(v)
+	return string(b)
+}
+
+// secondsUntil is the value of a retry-after header.
+func secondsUntil(t, now time.Time) string {
+	return strconv.Itoa(int(t.Sub(now).Seconds()) + 1)
 }
 
 // pieces cuts a text as a model streams it.

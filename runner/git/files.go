@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -115,7 +116,7 @@ func (s *signer) read(path string, size int) ([]byte, bool) {
 	}
 	defer f.Close() // opened for reading only
 	n, err := io.ReadFull(f, s.buf)
-	if err != io.EOF && err != io.ErrUnexpectedEOF {
+	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, false
 	}
 	return s.buf[:n], true

@@ -95,17 +95,19 @@ func (it Iteration) ErrorText() string {
 	if it.Failed() {
 		return agent.Normalize(string(it.Outcome.Class) + ": " + it.Outcome.Evidence)
 	}
-	for _, r := range it.Report.Blocking() {
-		var names []string
-		for _, t := range r.Blamed {
-			names = append(names, t.Name)
-		}
-		if len(names) > 0 {
-			return r.Name + ": " + strings.Join(names, ", ")
-		}
-		return agent.Normalize(r.Name + ": " + r.Output)
+	blocking := it.Report.Blocking()
+	if len(blocking) == 0 {
+		return ""
 	}
-	return ""
+	first := blocking[0]
+	if len(first.Blamed) == 0 {
+		return agent.Normalize(first.Name + ": " + first.Output)
+	}
+	var names []string
+	for _, t := range first.Blamed {
+		names = append(names, t.Name)
+	}
+	return first.Name + ": " + strings.Join(names, ", ")
 }
 
 // Claims tells whether the agent says that everything is done.

@@ -136,7 +136,7 @@ func readIterations(path, run string) (map[int]*iterationRow, error) {
 			return nil, fmt.Errorf("read events: %w", err)
 		}
 		err = foldEvents(file, run, rows)
-		file.Close()
+		_ = file.Close() // only read
 		if err != nil {
 			return nil, fmt.Errorf("read events: %w", err)
 		}
