@@ -109,7 +109,7 @@ func page(path string) error {
 	if err := os.WriteFile(copied, []byte(clean(string(data))), 0o600); err != nil {
 		return fmt.Errorf("copy log: %w", err)
 	}
-	return foreground(exec.Command(command[0], append(command[1:], copied)...))
+	return foreground(exec.Command(command[0], append(command[1:], copied)...)) //nolint:noctx // its user ends it; killed, it would leave the terminal in its modes
 }
 
 // pagerCommand is $PAGER, else $EDITOR, else less.

@@ -87,7 +87,7 @@ func (p *pane) hides(text string) {
 func (p *pane) wait(what string, ok func(string) bool) {
 	p.t.Helper()
 	screen := ""
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(bound); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if screen = p.screen(); ok(screen) {
 			return
 		}
@@ -271,7 +271,7 @@ func TestKeys_thatChangeTheScreen_changeIt(t *testing.T) {
 		p.shows("1 Plan", "5 Live log")
 	}
 	p.keys("?")
-	p.shows("pause after this iteration", "1 to 20 of")
+	p.shows("pause after this iteration", "1 to 20 of", "ralph 1.2.3")
 	p.keys("G")
 	p.shows("one panel alone", "quit this screen")
 	p.keys("g")

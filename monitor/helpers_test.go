@@ -18,7 +18,7 @@ import (
 	"ralph/state"
 )
 
-var update_ = flag.Bool("update", false, "rewrite the golden files")
+var rewrite = flag.Bool("update", false, "rewrite the golden files")
 
 // TestMain lets the test binary be the monitor in a real terminal, and the
 // "ralph" that it calls.
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv("MONITOR_TEST_DIR"); dir != "" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		defer stop()
-		o := Options{Dir: dir, Plain: os.Getenv("MONITOR_TEST_PLAIN") != ""}
+		o := Options{Dir: dir, Version: "1.2.3"}
 		if os.Getenv("MONITOR_TEST_VERBS") != "" {
 			o.Ralph = []string{os.Args[0], "verb"}
 		}
@@ -56,8 +56,13 @@ func TestMain(m *testing.M) {
 		fmt.Println("monitor ended")
 		os.Exit(0)
 	}
+	// A monitor that ends would sleep for a second under the race detector.
+	_ = os.Setenv("GORACE", os.Getenv("GORACE")+" atexit_sleep_ms=0")
 	os.Exit(m.Run())
 }
+
+// bound is how long something may take on a busy machine.
+const bound = time.Minute
 
 // noon is the time of every model test.
 var noon = time.Date(2026, 11, 20, 14, 30, 0, 0, time.UTC)
@@ -236,7 +241,7 @@ func text(screen tcell.SimulationScreen) string {
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
-	if *update_ {
+	if *rewrite {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -323,10 +328,10 @@ func (p *project) add(events ...state.Event) {
 
 func until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(bound); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if ok() {
 			return
 		}
 	}
-	t.Fatalf("no %s within 10 s", what)
+	t.Fatalf("no %s within %v", what, bound)
 }

@@ -203,12 +203,11 @@ func (v *logView) oldest() (t time.Time) {
 func matcher(query string) func(text string) (start, end int) {
 	fold := !strings.ContainsFunc(query, unicode.IsUpper)
 	return func(text string) (int, int) {
-		i := -1
-		if !fold {
-			i = strings.Index(text, query)
-		} else {
-			i = indexFold(text, query)
+		find := strings.Index
+		if fold {
+			find = indexFold
 		}
+		i := find(text, query)
 		if i < 0 || query == "" {
 			return -1, -1
 		}

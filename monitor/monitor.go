@@ -77,5 +77,5 @@ func openTerminal() (tcell.Screen, error) {
 	if err != nil {
 		return nil, fmt.Errorf("TERM=%q is unknown here (%w)", name, err)
 	}
-	return &guard{screen, saved}, nil
+	return &guard{Screen: screen, saved: saved}, nil
 }

@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -115,7 +116,7 @@ func (u *ui) loop() (err error) {
 		}
 	}()
 	err = u.app.Run()
-	if _, gone := err.(*tcell.EventError); gone {
+	if _, gone := errors.AsType[*tcell.EventError](err); gone {
 		return nil
 	}
 	return err
@@ -206,6 +207,9 @@ func (u *ui) focusAt(x, y int) {
 type guard struct {
 	tcell.Screen
 	saved *term.State
+
+	mu    sync.Mutex
+	ended bool
 }
 
 const closeBound = 2 * time.Second
@@ -214,8 +218,27 @@ const closeBound = 2 * time.Second
 // do it again, ignores the error.
 func (g *guard) Init() error { return nil }
 
+// whileOpen keeps f apart from the end of the screen: tcell takes the cells away
+// without its lock, and tview calls from its event loop without its own.
+func (g *guard) whileOpen(f func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.ended {
+		f()
+	}
+}
+
+// Clear empties the screen; tview calls it when the size has changed.
+func (g *guard) Clear() { g.whileOpen(g.Screen.Clear) }
+
+// Sync draws every cell again.
+func (g *guard) Sync() { g.whileOpen(g.Screen.Sync) }
+
 // Fini restores the terminal.
 func (g *guard) Fini() {
+	g.mu.Lock()
+	g.ended = true
+	g.mu.Unlock()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

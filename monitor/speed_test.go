@@ -19,81 +19,31 @@ import (
 	"ralph/state"
 )
 
-func TestSpeed_stateChange_isOnTheScreenInTime(t *testing.T) {
-	pr := living(t)
-	s, _ := runOf(time.Now())
-	drawn := make(chan string, 1000)
-	screen := &spy{SimulationScreen: tcell.NewSimulationScreen("UTF-8"), drawn: drawn}
-	ctx, cancel := context.WithCancel(t.Context())
+// drawn starts a screen on the project and returns what it draws.
+func drawn(b *testing.B, pr *project) *spy {
+	b.Helper()
+	s := &spy{SimulationScreen: tcell.NewSimulationScreen("UTF-8"), drawn: make(chan string, 1000)}
+	ctx, cancel := context.WithCancel(b.Context())
 	var wait sync.WaitGroup
-	wait.Go(func() { _ = Run(ctx, Options{Dir: pr.dir, Screen: screen}) })
-	defer wait.Wait()
-	defer cancel()
-	<-drawn
-	var times []time.Duration
-	for i := range 15 {
-		time.Sleep(time.Duration(30+i*7) * time.Millisecond) // sleep: changes at odd moments
-		s.Status.LoopCount = 1000 + i
-		want := fmt.Sprintf("iteration %d", s.Status.LoopCount)
-		began := time.Now()
-		pr.json("status.json", s.Status)
-		for text := range drawn {
-			if strings.Contains(text, want) {
-				break
-			}
-		}
-		times = append(times, time.Since(began))
-	}
-	slices.Sort(times)
-	t.Logf("a change is drawn in %v (median), %v (worst)", times[len(times)/2], times[len(times)-1])
-	if times[len(times)/2] > 100*time.Millisecond {
-		t.Errorf("median %v", times[len(times)/2])
-	}
-}
-
-func TestSpeed_keyDuringAFlood_isAnsweredInTime(t *testing.T) {
-	pr := living(t)
-	drawn := make(chan string, 1000)
-	screen := &spy{SimulationScreen: tcell.NewSimulationScreen("UTF-8"), drawn: drawn}
-	ctx, cancel := context.WithCancel(t.Context())
-	var wait sync.WaitGroup
-	wait.Go(func() { _ = Run(ctx, Options{Dir: pr.dir, Screen: screen}) })
-	defer wait.Wait()
-	defer cancel()
-	<-drawn
-	wait.Go(func() {
-		for i := 0; ctx.Err() == nil; i++ {
-			var many []state.Event
-			for range 100 {
-				many = append(many, say(fmt.Sprintf("flood %d %s", i, strings.Repeat("x", i%4000))))
-			}
-			pr.add(many...)
-		}
-	})
-	var times []time.Duration
-	for i := range 20 {
-		time.Sleep(20 * time.Millisecond) // sleep: keys come at the pace of a person
-		want := []string{"pause after this iteration", "API usage"}[i%2]
-		began := time.Now()
-		screen.InjectKey(tcell.KeyRune, '?', tcell.ModNone)
-		for text := range drawn {
-			if strings.Contains(text, want) {
-				break
-			}
-		}
-		times = append(times, time.Since(began))
-	}
-	slices.Sort(times)
-	t.Logf("a key is answered in %v (median), %v (worst)", times[len(times)/2], times[len(times)-1])
-	if times[len(times)/2] > 50*time.Millisecond && !raceEnabled {
-		t.Errorf("median %v", times[len(times)/2])
-	}
+	wait.Go(func() { _ = Run(ctx, Options{Dir: pr.dir, Screen: s}) })
+	b.Cleanup(func() { cancel(); wait.Wait() })
+	<-s.drawn
+	return s
 }
 
 // spy hands out what each Show made visible.
 type spy struct {
 	tcell.SimulationScreen
 	drawn chan string
+}
+
+// await returns when the text was drawn.
+func (s *spy) await(text string) {
+	for screen := range s.drawn {
+		if strings.Contains(screen, text) {
+			return
+		}
+	}
 }
 
 func (s *spy) Show() {
@@ -104,8 +54,86 @@ func (s *spy) Show() {
 	}
 }
 
+// report tells the median and the worst of the times, and fails when the
+// median is over the bound.
+func report(b *testing.B, times []time.Duration, bound time.Duration) {
+	b.Helper()
+	slices.Sort(times)
+	median := times[len(times)/2]
+	b.ReportMetric(float64(median)/1e6, "ms-median")
+	b.ReportMetric(float64(times[len(times)-1])/1e6, "ms-worst")
+	if median > bound && !raceEnabled {
+		b.Errorf("median %v, at most %v", median, bound)
+	}
+}
+
+// BenchmarkChange is the time from a new status.json to the screen that shows it.
+func BenchmarkChange(b *testing.B) {
+	pr := living(b)
+	s, _ := runOf(time.Now())
+	screen := drawn(b, pr)
+	var times []time.Duration
+	for i := 0; b.Loop(); i++ {
+		b.StopTimer()
+		time.Sleep(time.Duration(30+i%15*7) * time.Millisecond) // sleep: changes at odd moments
+		b.StartTimer()
+		s.Status.LoopCount = 1000 + i
+		began := time.Now()
+		pr.json("status.json", s.Status)
+		screen.await(fmt.Sprintf("iteration %d", s.Status.LoopCount))
+		times = append(times, time.Since(began))
+	}
+	report(b, times, 100*time.Millisecond)
+}
+
+// BenchmarkKeyDuringAFlood is the time from a key to the screen that it asks for.
+func BenchmarkKeyDuringAFlood(b *testing.B) {
+	pr := living(b)
+	screen := drawn(b, pr)
+	ctx, cancel := context.WithCancel(b.Context())
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			var many []state.Event
+			for range 100 {
+				many = append(many, say(fmt.Sprintf("flood %d %s", i, strings.Repeat("x", i%4000))))
+			}
+			pr.add(many...)
+		}
+	})
+	defer wait.Wait()
+	defer cancel()
+	var times []time.Duration
+	for i := 0; b.Loop(); i++ {
+		b.StopTimer()
+		time.Sleep(20 * time.Millisecond) // sleep: keys come at the pace of a person
+		b.StartTimer()
+		began := time.Now()
+		screen.InjectKey(tcell.KeyRune, '?', tcell.ModNone)
+		screen.await([]string{"pause after this iteration", "API usage"}[i%2])
+		times = append(times, time.Since(began))
+	}
+	report(b, times, 50*time.Millisecond)
+}
+
+// BenchmarkIdle is what a screen costs on which nothing happens.
+func BenchmarkIdle(b *testing.B) {
+	p := openTerminalOf(b, living(b).dir)
+	p.prints("RUNNING")
+	began, before := time.Now(), cpuOf(b, p.cmd.Process.Pid)
+	for b.Loop() {
+		time.Sleep(4 * time.Second) // sleep: the measured stretch of time
+	}
+	share := float64(cpuOf(b, p.cmd.Process.Pid)-before) / float64(time.Since(began)) * 100
+	b.ReportMetric(share, "%-of-a-core")
+	b.ReportMetric(float64(residentOf(b, p.cmd.Process.Pid))/(1<<20), "MiB-resident")
+	if share > 0.5 && !raceEnabled {
+		b.Errorf("idle it uses %.2f %% of a core", share)
+	}
+}
+
 // cpuOf is the processor time that a process has used.
-func cpuOf(t *testing.T, pid int) (used time.Duration) {
+func cpuOf(t testing.TB, pid int) (used time.Duration) {
 	t.Helper()
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if len(tasks) == 0 {
@@ -121,7 +149,7 @@ func cpuOf(t *testing.T, pid int) (used time.Duration) {
 }
 
 // residentOf is the resident memory of a process in bytes.
-func residentOf(t *testing.T, pid int) int64 {
+func residentOf(t testing.TB, pid int) int64 {
 	t.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {
@@ -132,26 +160,16 @@ func residentOf(t *testing.T, pid int) int64 {
 	return pages * int64(os.Getpagesize())
 }
 
-func TestSpeed_idle_costsUnderHalfAPercentOfACore(t *testing.T) {
-	p := openTerminalOf(t, living(t).dir)
-	p.prints("RUNNING")
-	before := cpuOf(t, p.cmd.Process.Pid)
-	const idle = 4 * time.Second
-	time.Sleep(idle) // sleep: the measured stretch of time
-	used := cpuOf(t, p.cmd.Process.Pid) - before
-	share := float64(used) / float64(idle) * 100
-	t.Logf("idle: %.2f %% of a core, %d MiB resident", share, residentOf(t, p.cmd.Process.Pid)>>20)
-	if share > 0.5 && !raceEnabled {
-		t.Errorf("idle it uses %.2f %% of a core", share)
-	}
-}
-
-func TestSpeed_flood_memoryStaysFlat(t *testing.T) {
+func TestScreen_flood_memoryStaysFlat(t *testing.T) {
 	pr := living(t)
 	p := openTerminalOf(t, pr.dir)
 	p.prints("RUNNING")
 	big := filepath.Join(t.TempDir(), "flood")
-	flood(t, big, 25_000)
+	lines := 25_000 // times four
+	if raceEnabled {
+		lines = 1_000 // the detector makes reading ten times slower
+	}
+	flood(t, big, lines)
 	data, err := os.ReadFile(big)
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +191,7 @@ func TestSpeed_flood_memoryStaysFlat(t *testing.T) {
 	}
 	pr.add(say("ŒŒŒŒŒŒŒ")) // only changed cells are printed: characters that the flood does not have
 	p.prints("ŒŒŒŒŒŒŒ")
-	t.Logf("100,000 lines of up to 4,000 characters: at most %d MiB resident", top>>20)
+	t.Logf("%d lines of up to 4,000 characters: at most %d MiB resident", 4*lines, top>>20)
 	if top > 60<<20 && !raceEnabled {
 		t.Errorf("%d MiB resident", top>>20)
 	}

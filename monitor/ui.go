@@ -138,6 +138,7 @@ func (u *ui) drawPanel(c canvas, p panel, v view) {
 		switch {
 		case u.help:
 			drawHelp(c, u.table, u.helpTop)
+			c.text(8, 0, c.dim(), prefixed(" ralph ", oneLine(u.o.Version))+" ")
 		case u.raw != nil:
 			drawLog(c, logTitle{fmt.Sprintf("Raw output of iteration %d", u.rawOf), "r", true}, u.raw)
 		default:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	goflag "flag"
 	"fmt"
 	"io"
 	"os"
@@ -27,6 +28,10 @@ func TestMain(m *testing.M) {
 		childModes()[os.Args[2]](os.Args[3:])
 		syscall.Exit(0) // os.Exit would print about coverage, and take a second under the race detector
 	}
+	// In a guard that ends by itself, the race detector would sleep for a second.
+	_ = os.Setenv("GORACE", os.Getenv("GORACE")+" atexit_sleep_ms=0")
+	goflag.Parse()
+	_ = goflag.Set("test.parallel", "8") // the parallel tests wait more than they compute
 	os.Exit(m.Run())
 }
 
@@ -63,7 +68,7 @@ func childModes() map[string]func(args []string) {
 			for fd := range 3 {
 				_ = syscall.Close(fd)
 			}
-			time.Sleep(300 * time.Millisecond)
+			time.Sleep(300 * time.Millisecond) // sleep: it lives on in silence
 			syscall.Exit(4)
 		},
 		"cooked": func([]string) {
@@ -75,12 +80,12 @@ func childModes() map[string]func(args []string) {
 		},
 		"final": func([]string) {
 			fmt.Print("FINAL")
-			time.Sleep(time.Minute)
+			time.Sleep(time.Minute) // sleep: it hangs after its result
 		},
 		"drip": func(args []string) {
 			for range number(args[0]) {
 				fmt.Print(".")
-				time.Sleep(100 * time.Millisecond)
+				time.Sleep(100 * time.Millisecond) // sleep: the pace of its output
 			}
 		},
 		"parent":    beParent,
@@ -146,7 +151,7 @@ func beStubborn() {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
 	fmt.Println("ready")
 	_ = os.Stdout.Close()
-	time.Sleep(time.Minute)
+	time.Sleep(time.Minute) // sleep: only KILL ends it
 }
 
 // beParent starts a grandchild in the way of args[0], prints its pid, and then
@@ -164,7 +169,7 @@ func beParent(args []string) {
 	}
 	switch args[1] {
 	case "stay":
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute) // sleep: it outlives its runner, if nobody ends it
 	case "ignore":
 		beStubborn()
 	}
@@ -202,12 +207,12 @@ func killParent(sig string) {
 	startGrandchild("plain")
 	fmt.Printf("pid %d\n", os.Getpid())
 	_ = syscall.Kill(os.Getppid(), syscall.Signal(number(sig)))
-	time.Sleep(time.Minute)
+	time.Sleep(time.Minute) // sleep: it outlives its guard, if nobody ends it
 }
 
 // runInside is a runner in a process of its own.
 func runInside(args []string) {
-	c := Command{Args: self(args[0], args[1:]...), KillGrace: time.Second}
+	c := Command{Args: self(args[0], args[1:]...), KillGrace: 200 * time.Millisecond}
 	exit, err := Run(context.Background(), c, func(p []byte) bool {
 		_, _ = os.Stdout.Write(p)
 		return false
@@ -215,7 +220,11 @@ func runInside(args []string) {
 	fmt.Printf("inner %+v %v", exit, err)
 }
 
-// capture runs the command to its end, within a bound, and returns its output.
+// captureBound is long for a busy machine, and shorter than what a test would
+// otherwise wait for: a minute of grace, a child that hangs.
+const captureBound = 30 * time.Second
+
+// capture runs the command to its end, within captureBound, and returns its output.
 func capture(t *testing.T, c Command) (Exit, string) {
 	t.Helper()
 	exit, out, err := try(t, c)
@@ -227,7 +236,7 @@ func capture(t *testing.T, c Command) (Exit, string) {
 
 func try(t *testing.T, c Command) (Exit, string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), captureBound)
 	defer cancel()
 	var out bytes.Buffer
 	exit, err := Run(ctx, c, func(p []byte) bool {
@@ -235,7 +244,7 @@ func try(t *testing.T, c Command) (Exit, string, error) {
 		return false
 	})
 	if ctx.Err() != nil {
-		t.Fatalf("still running after 20s; output %q", out.String())
+		t.Fatalf("still running after %v; output %q", captureBound, out.String())
 	}
 	return exit, out.String(), err
 }
@@ -267,12 +276,42 @@ func wantGone(t *testing.T, pids []int) {
 }
 
 func gone(pid int) bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	p, err := stat(pid)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return true
 	}
-	p, ok := parseStat(string(stat))
-	return ok && p.state == "Z"
+	return err == nil && p.state == "Z"
+}
+
+// stat returns what /proc tells about a process.
+func stat(pid int) (process, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return process{}, err
+	}
+	p, ok := parseStat(string(text))
+	if !ok {
+		return p, fmt.Errorf("unusable: %q", text)
+	}
+	return p, nil
+}
+
+// descendants lists the tree below pid.
+func descendants(pid int) (pids []int) {
+	children, _ := processes(func(p process) bool { return p.parent == pid })
+	for _, child := range children {
+		pids = append(append(pids, child), descendants(child)...)
+	}
+	return pids
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	names, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(names)
 }
 
 // eventually polls until it holds.

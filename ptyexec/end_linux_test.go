@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -16,6 +15,7 @@ import (
 )
 
 func TestRun_clocks(t *testing.T) {
+	t.Parallel()
 	const short, long = 300 * time.Millisecond, 30 * time.Second
 	tests := []struct {
 		name  string
@@ -27,7 +27,7 @@ func TestRun_clocks(t *testing.T) {
 		{"timeout not reached", Command{Args: self("drip", "3"), Timeout: long}, false, CauseExited},
 		{"silence passes", Command{Args: self("final"), IdleTimeout: short, Timeout: long}, false, CauseIdle},
 		{"silence from the start", Command{Args: []string{"sleep", "60"}, IdleTimeout: short}, false, CauseIdle},
-		{"output resets the silence", Command{Args: self("drip", "10"), IdleTimeout: short + 400*time.Millisecond}, false, CauseExited},
+		{"output resets the silence", Command{Args: self("drip", "30"), IdleTimeout: 2 * time.Second}, false, CauseExited},
 		{"final record, then nothing", Command{Args: self("final"), FinalGrace: short, IdleTimeout: long, Timeout: long}, true, CauseFinal},
 		{"no final record", Command{Args: self("drip", "6"), FinalGrace: short}, false, CauseExited},
 		{"final record, then the end", Command{Args: self("drip", "1"), FinalGrace: long}, true, CauseExited},
@@ -45,7 +45,7 @@ func TestRun_clocks(t *testing.T) {
 				if exit.Signal != syscall.SIGTERM || exit.Code != -1 {
 					t.Errorf("got %+v, want an end by TERM", exit)
 				}
-				if d := time.Since(begin); d < short || d > short+3*time.Second {
+				if d := time.Since(begin); d < short || d > long/2 {
 					t.Errorf("took %v", d)
 				}
 			}
@@ -56,7 +56,7 @@ func TestRun_clocks(t *testing.T) {
 func TestRun_finalTakenBack_graceIsOff(t *testing.T) {
 	t.Parallel()
 	calls := 0
-	exit, err := Run(t.Context(), Command{Args: self("drip", "8"), FinalGrace: 400 * time.Millisecond}, func([]byte) bool {
+	exit, err := Run(t.Context(), Command{Args: self("drip", "30"), FinalGrace: 2 * time.Second}, func([]byte) bool {
 		calls++
 		return calls == 2
 	})
@@ -67,16 +67,29 @@ func TestRun_finalTakenBack_graceIsOff(t *testing.T) {
 
 func TestRun_outputThatBlocks_doesNotStopTheClocks(t *testing.T) {
 	t.Parallel()
-	exit, err := Run(t.Context(), Command{Args: self("final"), Timeout: 200 * time.Millisecond}, func([]byte) bool {
-		time.Sleep(1500 * time.Millisecond)
+	begin := time.Now()
+	var goneAfter, blockedFor time.Duration
+	c := Command{Args: []string{"sh", "-c", "echo pid $$; exec sleep 60"}, Timeout: 200 * time.Millisecond}
+	exit, err := Run(t.Context(), c, func(p []byte) bool {
+		pid := printedPids(t, string(p))[0]
+		for end := begin.Add(captureBound); !gone(pid) && time.Now().Before(end); {
+			time.Sleep(5 * time.Millisecond)
+		}
+		goneAfter = time.Since(begin)
+		time.Sleep(time.Second) // sleep: the output blocks for longer than the child lives
+		blockedFor = time.Since(begin)
 		return false
 	})
-	if err != nil || exit.Cause != CauseTimeout || exit.Duration > time.Second {
-		t.Errorf("got %+v, %v", exit, err)
+	if err != nil || exit.Cause != CauseTimeout || exit.Duration >= blockedFor {
+		t.Errorf("got %+v, %v after %v", exit, err, blockedFor)
+	}
+	if goneAfter > captureBound {
+		t.Error("the child lived as long as the output was blocked")
 	}
 }
 
 func TestRun_cancelled(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name     string
 		args     []string
@@ -86,9 +99,9 @@ func TestRun_cancelled(t *testing.T) {
 		out      string
 		min, max time.Duration
 	}{
-		{"obeys TERM: its last words count", self("obedient"), 10 * time.Second, 7, 0, "ready\ngoodbye", 0, 2 * time.Second},
-		{"ignores TERM: KILL after the grace", self("stubborn"), 500 * time.Millisecond, -1, syscall.SIGKILL, "ready\n", 500 * time.Millisecond, 1500 * time.Millisecond},
-		{"child and grandchild ignore TERM: one grace for both", self("parent", "setsid", "ignore"), 500 * time.Millisecond, -1, syscall.SIGKILL, "", 500 * time.Millisecond, 1500 * time.Millisecond},
+		{"obeys TERM: its last words count", self("obedient"), 30 * time.Second, 7, 0, "ready\ngoodbye", 0, 15 * time.Second},
+		{"ignores TERM: KILL after the grace", self("stubborn"), 500 * time.Millisecond, -1, syscall.SIGKILL, "ready\n", 500 * time.Millisecond, 15 * time.Second},
+		{"child and grandchild ignore TERM: one grace for both", self("parent", "setsid", "ignore"), 3 * time.Second, -1, syscall.SIGKILL, "", 3 * time.Second, 5900 * time.Millisecond},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -97,7 +110,7 @@ func TestRun_cancelled(t *testing.T) {
 			defer cancel()
 			var out bytes.Buffer
 			var begin time.Time
-			exit, err := Run(ctx, Command{Args: tt.args, KillGrace: tt.grace, Timeout: 15 * time.Second}, func(p []byte) bool {
+			exit, err := Run(ctx, Command{Args: tt.args, KillGrace: tt.grace, Timeout: time.Minute}, func(p []byte) bool {
 				out.Write(p)
 				if begin.IsZero() && strings.Contains(out.String(), "ready\n") {
 					begin = time.Now()
@@ -127,7 +140,7 @@ func TestRun_killClosed_nobodyGetsAGrace(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		kill := make(chan struct{})
 		var begin time.Time
-		exit, err := Run(ctx, Command{Args: self("stubborn"), KillGrace: time.Minute, Kill: kill, Timeout: 15 * time.Second}, func([]byte) bool {
+		exit, err := Run(ctx, Command{Args: self("stubborn"), KillGrace: time.Minute, Kill: kill, Timeout: time.Minute}, func([]byte) bool {
 			if begin.IsZero() {
 				begin = time.Now()
 				if cancelFirst {
@@ -138,7 +151,7 @@ func TestRun_killClosed_nobodyGetsAGrace(t *testing.T) {
 			return false
 		})
 		cancel()
-		if d := time.Since(begin); d > time.Second {
+		if d := time.Since(begin); d > captureBound {
 			t.Errorf("took %v", d)
 		}
 		if err != nil || exit.Cause != CauseCancelled || exit.Signal != syscall.SIGKILL {
@@ -148,6 +161,7 @@ func TestRun_killClosed_nobodyGetsAGrace(t *testing.T) {
 }
 
 func TestRun_childLeavesProcessesBehind_noneSurvives(t *testing.T) {
+	t.Parallel()
 	const grace = 300 * time.Millisecond
 	for _, kind := range []string{"plain", "setsid", "daemon"} {
 		for _, pipe := range []bool{false, true} {
@@ -155,7 +169,7 @@ func TestRun_childLeavesProcessesBehind_noneSurvives(t *testing.T) {
 				t.Parallel()
 				begin := time.Now()
 				exit, out := capture(t, Command{Args: self("parent", kind, "exit"), KillGrace: grace, Pipe: pipe})
-				if d := time.Since(begin); d < grace || d > grace+2*time.Second {
+				if d := time.Since(begin); d < grace {
 					t.Errorf("took %v", d)
 				}
 				wantGone(t, printedPids(t, out))
@@ -168,12 +182,9 @@ func TestRun_childLeavesProcessesBehind_noneSurvives(t *testing.T) {
 }
 
 func TestRun_backgroundJobThatObeysTerm_costsNoGrace(t *testing.T) {
+	t.Parallel()
 	script := `nohup sleep 60 >/dev/null 2>&1 & echo "pid $!"; setsid sleep 60 & echo "pid $!"; sleep 0.2`
-	begin := time.Now()
-	exit, out := capture(t, Command{Args: []string{"sh", "-c", script}, KillGrace: 10 * time.Second})
-	if d := time.Since(begin); d > 2*time.Second {
-		t.Errorf("took %v", d)
-	}
+	exit, out := capture(t, Command{Args: []string{"sh", "-c", script}, KillGrace: time.Minute})
 	wantGone(t, printedPids(t, out))
 	if exit.Code != 0 || exit.Leftover != 2 {
 		t.Errorf("got %+v", exit)
@@ -181,12 +192,9 @@ func TestRun_backgroundJobThatObeysTerm_costsNoGrace(t *testing.T) {
 }
 
 func TestRun_stoppedJob_getsItsTerm(t *testing.T) {
+	t.Parallel()
 	script := `setsid sh -c 'echo "pid $$"; kill -STOP $$' & while ! grep -q 'State:.T' /proc/$!/status; do :; done`
-	begin := time.Now()
-	_, out := capture(t, Command{Args: []string{"sh", "-c", script}, KillGrace: 10 * time.Second})
-	if d := time.Since(begin); d > 3*time.Second {
-		t.Errorf("took %v", d)
-	}
+	_, out := capture(t, Command{Args: []string{"sh", "-c", script}, KillGrace: time.Minute})
 	wantGone(t, printedPids(t, out))
 }
 
@@ -213,13 +221,17 @@ func TestRun_processThatFleesByForking_isCaught(t *testing.T) {
 }
 
 func TestRun_orphansDuringTheRun_leaveNoZombies(t *testing.T) {
-	script := `for i in 1 2 3 4 5; do (sleep 0.01 &) ; done; sleep 0.2; grep -ls 'State:.Z' /proc/[0-9]*/status | while read f; do grep "PPid:.$PPID\$" $f; done 2>/dev/null; echo checked`
+	t.Parallel()
+	script := `for i in 1 2 3 4 5; do (sleep 0.01 &) ; done; sleep 0.2
+zombies() { grep -ls 'State:.Z' /proc/[0-9]*/status | while read f; do grep "PPid:.$PPID\$" $f; done 2>/dev/null; }
+tries=0; while [ -n "$(zombies)" ] && [ $tries -lt 100 ]; do tries=$((tries+1)); sleep 0.1; done; zombies; echo checked`
 	if _, out := capture(t, Command{Args: []string{"sh", "-c", script}}); out != "checked\n" {
 		t.Errorf("got %q", out)
 	}
 }
 
 func TestRun_childClosesItsOutputAndLivesOn_itsExitCounts(t *testing.T) {
+	t.Parallel()
 	for _, pipe := range []bool{false, true} {
 		exit, _ := capture(t, Command{Args: self("mute"), Pipe: pipe})
 		if exit.Code != 4 || exit.Duration < 300*time.Millisecond {
@@ -228,124 +240,8 @@ func TestRun_childClosesItsOutputAndLivesOn_itsExitCounts(t *testing.T) {
 	}
 }
 
-func TestRun_guardKilledByTheChild_isAnErrorAndTheChildDies(t *testing.T) {
-	_, out, err := try(t, Command{Args: self("parricide", "9")})
-	if err == nil || !strings.Contains(err.Error(), "guard of") {
-		t.Errorf("got error %v", err)
-	}
-	wantGone(t, printedPids(t, out))
-}
-
-func TestRun_guardStoppedByTheChild_endsInABound(t *testing.T) {
-	t.Parallel()
-	begin := time.Now()
-	_, out, err := try(t, Command{Args: self("parricide", "19"), Timeout: 200 * time.Millisecond, KillGrace: 100 * time.Millisecond})
-	if err == nil || !strings.Contains(err.Error(), "guard of") {
-		t.Errorf("got error %v", err)
-	}
-	if d := time.Since(begin); d > 300*time.Millisecond+giveUpAfter+3*time.Second {
-		t.Errorf("took %v", d)
-	}
-	wantGone(t, printedPids(t, out))
-}
-
-func TestRun_guardGetsEverySignalThatCanBeCaught_goesOn(t *testing.T) {
-	script := `for s in HUP INT QUIT TERM USR1 USR2 ALRM TSTP TTIN TTOU; do kill -$s $PPID; done; sleep 0.1; echo done; exit 5`
-	exit, out := capture(t, Command{Args: []string{"sh", "-c", script}})
-	if exit.Code != 5 || out != "done\n" {
-		t.Errorf("got %+v, %q", exit, out)
-	}
-}
-
-func TestRun_runnerKilledWith9_childAndItsDescendantsDie(t *testing.T) {
-	tests := []struct {
-		name string
-		args []string
-		pids int
-	}{
-		{"grandchild in a session of its own", []string{"parent", "setsid", "stay"}, 1},
-		{"daemon with an empty environment", []string{"parent", "daemon", "stay"}, 1},
-		{"child that ignores TERM", []string{"parent", "plain", "ignore"}, 1},
-		{"a runner inside the child", []string{"runner", "parent", "setsid", "ignore"}, 1},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			argv := self("runner", tt.args...)
-			runner := exec.Command(argv[0], argv[1:]...)
-			out, w, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer out.Close()
-			runner.Stdout, runner.Stderr = w, os.Stderr
-			if err := runner.Start(); err != nil {
-				t.Fatal(err)
-			}
-			w.Close()
-			var text bytes.Buffer
-			for buf := make([]byte, 4096); strings.Count(text.String(), "pid ") < tt.pids || !strings.HasSuffix(text.String(), "\n"); {
-				n, err := out.Read(buf)
-				if err != nil {
-					t.Fatalf("read: %v after %q", err, text.String())
-				}
-				text.Write(buf[:n])
-			}
-			pids := append(printedPids(t, text.String()), descendants(runner.Process.Pid)...)
-			if len(pids) < 1+tt.pids {
-				t.Fatalf("found only %v", pids)
-			}
-			_ = runner.Process.Kill()
-			_ = runner.Wait()
-			eventually(t, 2*time.Second, "all processes are gone", func() bool {
-				for _, pid := range pids {
-					if !gone(pid) {
-						return false
-					}
-				}
-				return true
-			})
-		})
-	}
-}
-
-// descendants lists the tree below pid.
-func descendants(pid int) (pids []int) {
-	children, _ := processes(func(p process) bool { return p.parent == pid })
-	for _, child := range children {
-		pids = append(append(pids, child), descendants(child)...)
-	}
-	return pids
-}
-
-func TestRun_runnerStoppedAndGuardKilled_kernelKillsTheChild(t *testing.T) {
-	t.Parallel()
-	argv := self("runner", "stubborn")
-	runner := exec.Command(argv[0], argv[1:]...)
-	out, err := runner.StdoutPipe()
-	if err == nil {
-		err = runner.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		_ = runner.Process.Kill()
-		_ = runner.Wait()
-	}()
-	if _, err := out.Read(make([]byte, 16)); err != nil {
-		t.Fatal(err)
-	}
-	_ = runner.Process.Signal(syscall.SIGSTOP)
-	pids := descendants(runner.Process.Pid) // guard, child
-	if len(pids) != 2 {
-		t.Fatalf("found %v", pids)
-	}
-	_ = syscall.Kill(pids[0], syscall.SIGKILL)
-	eventually(t, 2*time.Second, "the child is gone", func() bool { return gone(pids[1]) })
-}
-
 func TestRun_insideAnotherRun_works(t *testing.T) {
+	t.Parallel()
 	exit, out := capture(t, Command{Args: self("runner", "parent", "setsid", "exit")})
 	if exit.Code != 0 || exit.Leftover != 0 || !strings.Contains(out, "inner {Code:0 ") || !strings.Contains(out, "Leftover:1} <nil>") {
 		t.Errorf("got %+v, %q", exit, out)
@@ -379,13 +275,4 @@ func TestRun_leavesNoDescriptorsGoroutinesOrZombies(t *testing.T) {
 	if left := descendants(os.Getpid()); len(left) != 0 {
 		t.Errorf("children left: %v", left)
 	}
-}
-
-func openFiles(t *testing.T) int {
-	t.Helper()
-	names, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(names)
 }

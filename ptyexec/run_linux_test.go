@@ -28,13 +28,9 @@ func TestRun_promptOfOneMebibyteArrivesWhole(t *testing.T) {
 }
 
 func TestRun_childThatNeverReadsItsPrompt_endsAtOnce(t *testing.T) {
-	begin := time.Now()
 	exit, _ := capture(t, Command{Args: self("exit", "3"), Stdin: bytes.NewReader(make([]byte, 1<<20))})
 	if exit.Code != 3 || exit.Cause != CauseExited {
 		t.Errorf("got %+v", exit)
-	}
-	if d := time.Since(begin); d > 2*time.Second {
-		t.Errorf("took %v", d)
 	}
 }
 
@@ -76,7 +72,7 @@ func TestRun_terminalIsRawSizedAndControlling(t *testing.T) {
 func TestRun_resize_childGetsTheSignalAndTheSize(t *testing.T) {
 	sizes := make(chan Size, 1)
 	var out bytes.Buffer
-	exit, err := Run(t.Context(), Command{Args: self("resize"), Resize: sizes, Timeout: 10 * time.Second}, func(p []byte) bool {
+	exit, err := Run(t.Context(), Command{Args: self("resize"), Resize: sizes, Timeout: captureBound}, func(p []byte) bool {
 		if out.Write(p); out.String() == "ready\n" {
 			sizes <- Size{Rows: 33, Cols: 99}
 			close(sizes)
@@ -97,6 +93,7 @@ func TestRun_binaryOutputArrivesAsItIs(t *testing.T) {
 }
 
 func TestRun_childThatEndsRightAfterPrinting_losesNothing(t *testing.T) {
+	t.Parallel()
 	for _, count := range []int{0, 1, 500, 20000} {
 		var want strings.Builder
 		for i := range count {
@@ -113,10 +110,11 @@ func TestRun_childThatEndsRightAfterPrinting_losesNothing(t *testing.T) {
 }
 
 func TestRun_slowOutput_losesNothingAndEnds(t *testing.T) {
+	t.Parallel()
 	total := 0
 	exit, err := Run(t.Context(), Command{Args: self("flood", "8")}, func(p []byte) bool {
 		if total == 0 {
-			time.Sleep(200 * time.Millisecond)
+			time.Sleep(200 * time.Millisecond) // sleep: the backlog fills meanwhile
 		}
 		if len(p) > backlogSize {
 			t.Errorf("got %d bytes at once", len(p))

@@ -5,13 +5,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // guardOf waits for the spare's guard and returns its pid.
 func guardOf(t *testing.T, s *Spare) (pid int) {
 	t.Helper()
-	eventually(t, 5*time.Second, "the spare guard is there", func() bool {
+	eventually(t, captureBound, "the spare guard is there", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.ready != nil {

@@ -119,7 +119,8 @@ func failure(command, stderr string, err error) error {
 		kind = ErrNoServer
 	case strings.Contains(text, "duplicate session"):
 		kind = ErrDuplicate
-	case strings.Contains(text, "can't find"):
+	case strings.Contains(text, "can't find"),
+		strings.Contains(text, "no current target"), strings.Contains(text, "no sessions"): // the last one ended, the server is about to
 		kind = ErrGone
 	case text == "":
 		return fmt.Errorf("run tmux %s: %w", command, err)

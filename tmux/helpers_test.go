@@ -14,7 +14,15 @@ import (
 
 // TestMain lets the test binary be the program in a pane: it writes what it
 // was given to the file in its first argument, then does what the second says.
+// It can also be a client that attaches to a session.
 func TestMain(m *testing.M) {
+	if id := os.Getenv("ATTACH_TO"); id != "" {
+		if err := (&Client{Socket: "t"}).Attach(context.Background(), &Session{ID: id}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if os.Getenv("TMUX_TEST_PANE") == "" {
 		os.Exit(m.Run())
 	}
@@ -109,12 +117,12 @@ func layout(t *testing.T, c *Client, runnerDoes string) (l Layout, out string) {
 
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if ok() {
 			return
 		}
 	}
-	t.Fatalf("no %s within 10 s", what)
+	t.Fatalf("no %s within a minute", what)
 }
 
 func read(t *testing.T, path string) (s seen) {

@@ -245,29 +245,56 @@ type Pane struct {
 	ID            string
 	Width, Height int
 	Dead          bool // its program has ended and the last screen is kept
-	Status        int  // exit status of a dead pane; -1 when a signal ended it or tmux does not say
+	Status        int  // exit status of a dead pane; -1 when a signal ended it
 }
 
 // Pane asks for one pane. The error wraps ErrGone when it was closed.
 func (c *Client) Pane(ctx context.Context, id string) (Pane, error) {
-	out, err := c.ask(ctx, "list-panes", "-t", id, "-F", "#{pane_id} #{pane_width} #{pane_height} #{pane_dead} #{pane_dead_status}")
-	if err != nil {
+	a, err := c.askPane(ctx, id)
+	if err != nil || !a.Dead || a.known || a.pid <= 0 || a.server <= 0 {
+		return a.Pane, err
+	}
+	// libutempter, which many builds of tmux use, takes the server's SIGCHLD
+	// away while it notes the end of a pane, so that tmux never learns the
+	// status. One more of the signal has it look at all its children.
+	_ = syscall.Kill(a.server, syscall.SIGCHLD)
+	if a, err = c.askPane(ctx, id); err != nil {
 		return Pane{}, err
 	}
+	// The terminal of a program closes a moment before it has ended.
+	a.Dead = a.Dead && (a.known || syscall.Kill(a.pid, 0) != nil)
+	return a.Pane, nil
+}
+
+// answer is what tmux tells about a pane.
+type answer struct {
+	Pane
+	known       bool // how the program ended
+	pid, server int  // processes: the pane's program, tmux itself
+}
+
+func (c *Client) askPane(ctx context.Context, id string) (answer, error) {
+	const format = "#{pane_id},#{pane_width},#{pane_height},#{pane_dead},#{pane_dead_status},#{pane_dead_signal},#{pane_pid},#{pid}"
+	out, err := c.ask(ctx, "list-panes", "-t", id, "-F", format)
+	if err != nil {
+		return answer{}, err
+	}
 	for line := range strings.Lines(out) {
-		words := strings.Fields(line)
-		if len(words) < 4 || words[0] != id {
+		words := strings.Split(strings.TrimSpace(line), ",")
+		if len(words) != 8 || words[0] != id {
 			continue
 		}
-		p := Pane{ID: id, Dead: words[3] == "1", Status: -1}
-		p.Width, _ = strconv.Atoi(words[1])
-		p.Height, _ = strconv.Atoi(words[2])
-		if len(words) == 5 {
-			p.Status, _ = strconv.Atoi(words[4])
+		a := answer{Pane: Pane{ID: id, Dead: words[3] == "1", Status: -1}, known: words[4]+words[5] != ""}
+		a.Width, _ = strconv.Atoi(words[1])
+		a.Height, _ = strconv.Atoi(words[2])
+		if words[4] != "" {
+			a.Status, _ = strconv.Atoi(words[4])
 		}
-		return p, nil
+		a.pid, _ = strconv.Atoi(words[6])
+		a.server, _ = strconv.Atoi(words[7])
+		return a, nil
 	}
-	return Pane{}, fmt.Errorf("find pane %q: %w", id, ErrGone)
+	return answer{}, fmt.Errorf("find pane %q: %w", id, ErrGone)
 }
 
 // Close ends the session that Open made. A session that is gone is not an

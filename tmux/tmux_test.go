@@ -120,29 +120,6 @@ func TestOpen_programPathWithSpaces_runsWithoutShell(t *testing.T) {
 	}
 }
 
-func TestOpen_runnerEndsAtOnce_lastScreenAndStatusStay(t *testing.T) {
-	c := newClient(t, "")
-	l, _ := layout(t, c, "7")
-	s := open(t, c, l)
-	until(t, "dead runner", func() bool {
-		p, err := c.Pane(t.Context(), s.Runner)
-		return err == nil && p.Dead && p.Status == 7
-	})
-	text, err := c.ask(t.Context(), "capture-pane", "-p", "-t", s.Runner)
-	if err != nil || !strings.Contains(text, "the last words") {
-		t.Errorf("the pane shows %q, %v", text, err)
-	}
-	if err := c.Close(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Pane(t.Context(), s.Runner); !errors.Is(err, ErrGone) && !errors.Is(err, ErrNoServer) {
-		t.Errorf("after Close the pane is %v", err)
-	}
-	if err := c.Close(t.Context(), s); err != nil {
-		t.Errorf("closing twice: %v", err)
-	}
-}
-
 func TestOpen_sameName_isRefusedAndTheFirstGoesOn(t *testing.T) {
 	c := newClient(t, "")
 	l, out := layout(t, c, "sleep")
@@ -306,7 +283,7 @@ func TestAttach_sessionKilled_returnsAndTerminalTooPoorSaysSo(t *testing.T) {
 	read(t, out)
 	tty, end := terminal(t)
 	attach := func(term string) chan error {
-		cmd := exec.Command(self(t), "-test.run=TestHelperAttach")
+		cmd := exec.Command(self(t))
 		cmd.Env = append(os.Environ(), "ATTACH_TO="+s.ID, "TERM="+term)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = end, end, os.Stderr
 		done := make(chan error, 1)
@@ -337,16 +314,6 @@ func TestAttach_sessionKilled_returnsAndTerminalTooPoorSaysSo(t *testing.T) {
 	}
 	if err := <-done; err != nil {
 		t.Errorf("attach ended with %v", err)
-	}
-}
-
-func TestHelperAttach(t *testing.T) {
-	id := os.Getenv("ATTACH_TO")
-	if id == "" {
-		t.Skip("runs only inside TestAttach")
-	}
-	if err := (&Client{Socket: "t"}).Attach(t.Context(), &Session{ID: id}); err != nil {
-		t.Fatal(err)
 	}
 }
 

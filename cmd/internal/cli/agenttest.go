@@ -102,7 +102,6 @@ type trial struct {
 }
 
 // askOnce makes one call with the options of a run, away from the project.
-//nolint:contextcheck // a context of its own, which ends with the first signal
 func (a *app) askOnce(s *setup, one runner.Agent) (trial, error) {
 	var t trial
 	dir, err := os.MkdirTemp("", "ralph-agent-test-")

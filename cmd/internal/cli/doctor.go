@@ -83,7 +83,7 @@ func (a *app) doctor(ctx context.Context, flags map[string]string, live bool) er
 	d.plan(s)
 	d.checks(s)
 	if d.agent(ctx, s) && live {
-		d.live(s)
+		d.live(s) //nolint:contextcheck // a context of its own, which ends with the first signal
 	}
 	d.git(ctx, dir)
 	d.machine(dir)
