@@ -42,6 +42,7 @@ e2e: testgate ## ralph with real agent CLIs against a mock API (needs npm, once)
 
 bench: ## figures of speed and size, with what they are compared with
 	go run ./internal/bench
+	go test -run '^$$' -bench . -benchtime 20x ./runner/agent ./ptyexec ./monitor ./runner/git ./runner/audit ./runner/gate/... ./logs
 
 lint: $(GOLANGCI) ## golangci-lint, pinned; the first time it is built into .cache
 	$(GOLANGCI) run
