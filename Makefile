@@ -20,7 +20,7 @@ export GOLANGCI_LINT_CACHE ?= $(CURDIR)/.cache/golangci-lint
 RACE := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test e2e bench lint cross generate install clean tools-for-tests testgate
+.PHONY: help build demo test e2e faults bench lint cross generate install clean tools-for-tests testgate
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ test: testgate tools-for-tests ## vet and all tests; RALPH_REQUIRE=all: a skippe
 e2e: testgate ## ralph with real agent CLIs against a mock API (needs npm, once)
 	go vet -tags e2e ./internal/e2e/...
 	$(GATE) -tags e2e -count=1 -v -timeout 20m ./internal/e2e/...
+
+faults: ## the long form of the fault suite: hours; RALPH_FAULTS_PERCENT=10 makes it shorter
+	go test -tags faults -count=1 -v -timeout 4h ./internal/faults
 
 bench: ## figures of speed and size, with what they are compared with
 	go run ./internal/bench
@@ -70,7 +73,7 @@ clean: ## remove what was built
 
 # Missing tools are installed where that is permitted; else their tests skip.
 tools-for-tests:
-	@scripts/need git:git tmux:tmux || \
+	@scripts/need git:git tmux:tmux strace:strace || \
 		{ echo "the tests that need it are skipped, each by name"; test "$(RALPH_REQUIRE)" != all; }
 
 testgate:

@@ -99,6 +99,9 @@ func (l *Loop) takeBaseline(ctx context.Context, t task.Task) error {
 // runChecks runs what the changes ask for.
 func (l *Loop) runChecks(ctx context.Context, ch gate.Changed) (gate.Report, error) {
 	rep, err := l.suite.Run(ctx, ch)
+	for i := range rep.Results {
+		rep.Results[i].Output = logs.Redact(rep.Results[i].Output)
+	}
 	l.report = rep
 	l.before = nil // checks may leave files of their own
 	for _, line := range rep.Findings() {

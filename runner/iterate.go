@@ -21,6 +21,10 @@ const (
 	// finalGrace is how long an agent may live on after its final record.
 	finalGrace = 30 * time.Second
 	killGrace  = 2 * time.Second
+	// maxInput bounds the prompt and the plan.
+	maxInput = 16 << 20
+	// rawMost bounds the raw output that is kept of one call, in bytes.
+	rawMost = 256 << 20
 	// logsKept bounds the raw output and prompts on disk, in bytes.
 	logsKept = 1 << 30
 	// pruneEvery is the raw output after which the bound is enforced again.
@@ -32,7 +36,7 @@ const (
 // iterate makes one agent call and answers it.
 func (l *Loop) iterate(ctx context.Context, next task.Task) (rules.Decision, error) {
 	list, plan := l.loadPlan()
-	template, err := os.ReadFile(l.d.Prompt)
+	template, err := state.ReadFile(l.d.Prompt, maxInput)
 	if err != nil {
 		return rules.Decision{Action: rules.ActionStop, Rule: "plan_unusable", Reason: fmt.Sprintf("the prompt is gone: %v", err),
 			Exit: rules.ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed, Next: "write the prompt again, then: ralph"}, nil
@@ -118,9 +122,9 @@ func (l *Loop) showCalls(s *state.Status) {
 
 // call runs the agent in its pty and folds what it prints.
 func (l *Loop) call(ctx context.Context, it rules.Iteration, text string) (*agent.Transcript, ptyexec.Exit, error) {
-	raw, err := os.OpenFile(l.d.State.RawPath(l.d.RunID, it.Number), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	raw, err := l.d.State.OpenRaw(l.d.RunID, it.Number)
 	if err != nil {
-		return nil, ptyexec.Exit{}, fmt.Errorf("keep raw output: %w", err)
+		return nil, ptyexec.Exit{}, err
 	}
 	defer raw.Close()
 	session := l.resumable()
@@ -134,6 +138,7 @@ func (l *Loop) call(ctx context.Context, it rules.Iteration, text string) (*agen
 	cmd.Timeout, cmd.IdleTimeout, cmd.FinalGrace, cmd.KillGrace = l.timeout(), l.o.IdleTimeout, finalGrace, killGrace
 	transcript := &agent.Transcript{}
 	decoder := spec.NewDecoder(func(e state.Event) {
+		e = redacted(e)
 		transcript.Add(e)
 		e.Iteration = it.Number
 		l.see(e)
@@ -142,10 +147,11 @@ func (l *Loop) call(ctx context.Context, it rules.Iteration, text string) (*agen
 	if session != "" {
 		decoder.Resume(l.session.Counted)
 	}
+	var printed int64
 	callCtx, done := l.callContext(ctx)
 	defer done()
 	exit, err := ptyexec.Run(callCtx, cmd, func(p []byte) bool {
-		if _, err := raw.Write(p); err != nil {
+		if err := keepRaw(raw, p, &printed); err != nil {
 			l.fail(fmt.Errorf("keep raw output: %w", err))
 		}
 		l.rawSize += int64(len(p))
@@ -159,6 +165,20 @@ func (l *Loop) call(ctx context.Context, it rules.Iteration, text string) (*agen
 		return nil, exit, broken
 	}
 	return transcript, exit, err
+}
+
+// keepRaw writes p while one call has printed at most rawMost bytes.
+func keepRaw(raw *os.File, p []byte, printed *int64) error {
+	room := rawMost - *printed
+	*printed += int64(len(p))
+	if room <= 0 {
+		return nil
+	}
+	_, err := raw.Write(p[:min(int64(len(p)), room)])
+	if err == nil && int64(len(p)) >= room {
+		_, err = raw.WriteString("\n[ralph keeps no more of what this call prints]\n")
+	}
+	return err
 }
 
 // callContext can also be ended by a request.

@@ -267,6 +267,9 @@ func (l *Loop) open() error {
 		l.mem.Usage, l.mem.Iterations = old.Usage, old.LoopCount
 		l.started = old.StartedAt
 	}
+	if old.Task.ID != "" && old.Status != state.StatusCompleted {
+		l.worked[old.Task.ID] = true // a killed call may have done the work that the next one only ticks
+	}
 	if old.Rule == "usage_limit" {
 		l.limits[old.Agent] = old.WakeAt
 	}
@@ -299,7 +302,7 @@ func (l *Loop) announce(old state.Status) error {
 		Status: state.StatusRunning, LastAction: "run started", Phase: "starting",
 		Agent: l.o.Agent, Model: l.o.Model, Usage: l.mem.Usage,
 		Breaker: state.BreakerStatus{State: l.mem.Breaker.State, Reason: l.mem.Breaker.Reason},
-		Task:    state.TaskStatus{Done: plan.Done, Total: plan.Total},
+		Task:    state.TaskStatus{ID: old.Task.ID, Title: old.Task.Title, Done: plan.Done, Total: plan.Total},
 	})
 	l.board.update(func(s *state.Status) { l.showCalls(s) })
 	text := fmt.Sprintf("run %s: agent %s", l.d.RunID, l.o.Agent)

@@ -15,6 +15,7 @@ import (
 	"ralph/logs"
 	"ralph/runner/rules"
 	"ralph/runner/task"
+	"ralph/state"
 )
 
 // loadPlan reads the plan as it is now. Without a plan file both are zero.
@@ -75,7 +76,7 @@ func (l *Loop) guard() []guarded {
 		if err != nil {
 			continue // said by whoever needs the file
 		}
-		if data, err := os.ReadFile(path); err == nil && len(bytes.TrimSpace(data)) > 0 {
+		if data, err := state.ReadFile(path, maxInput); err == nil && len(bytes.TrimSpace(data)) > 0 {
 			all = append(all, guarded{path, data, info.Mode().Perm()})
 		}
 	}
@@ -102,7 +103,7 @@ func (l *Loop) restore(files []guarded) ([]string, error) {
 		damaged = append(damaged, l.rel(l.d.State.Dir()))
 	}
 	for _, g := range files {
-		data, err := os.ReadFile(g.path)
+		data, err := state.ReadFile(g.path, maxInput)
 		if err == nil && len(bytes.TrimSpace(data)) > 0 {
 			continue
 		}

@@ -14,12 +14,8 @@ import (
 
 // emit stamps an event, appends it to events.jsonl and live.log, and shows it.
 func (l *Loop) emit(e state.Event) {
-	e.Time, e.Run, e.Text = time.Now(), l.d.RunID, logs.Redact(e.Text)
-	if e.Tool != nil {
-		tool := *e.Tool
-		tool.Arg = logs.Redact(tool.Arg)
-		e.Tool = &tool
-	}
+	e = redacted(e)
+	e.Time, e.Run = time.Now(), l.d.RunID
 	if data, err := json.Marshal(e); err == nil {
 		_, err = l.events.Write(append(data, '\n'))
 		l.lost(err)
@@ -31,6 +27,18 @@ func (l *Loop) emit(e state.Event) {
 	if l.d.Show != nil {
 		l.d.Show(e)
 	}
+}
+
+// redacted hides keys and tokens. What an agent prints passes it before anything
+// looks at it: its words come back in state files, in the log and in prompts.
+func redacted(e state.Event) state.Event {
+	e.Text = logs.Redact(e.Text)
+	if e.Tool != nil {
+		tool := *e.Tool
+		tool.Arg = logs.Redact(tool.Arg)
+		e.Tool = &tool
+	}
+	return e
 }
 
 func (l *Loop) lost(err error) {
