@@ -42,6 +42,17 @@ type Config struct {
 // zero Source when there is no such key.
 func (c *Config) Source(key string) Source { return c.sources[key] }
 
+// Value is the value of the option with this key, as text; "" when there is no
+// such key.
+func (c *Config) Value(key string) string {
+	for _, o := range c.table {
+		if o.Key == key {
+			return c.text(o)
+		}
+	}
+	return ""
+}
+
 // Row is one line of `ralph config`.
 type Row struct {
 	Key    string

@@ -234,11 +234,32 @@ func (g *guard) Clear() { g.whileOpen(g.Screen.Clear) }
 // Sync draws every cell again.
 func (g *guard) Sync() { g.whileOpen(g.Screen.Sync) }
 
+// Show draws what has changed.
+func (g *guard) Show() { g.whileOpen(g.Screen.Show) }
+
+// Resume takes the terminal again. Where that fails, as the terminal has gone
+// away, nothing may draw any more: tcell is left without cells, and its draw,
+// which advances by their widths, would never return.
+func (g *guard) Resume() error {
+	err := g.Screen.Resume()
+	if err == nil {
+		_, _, err = term.GetSize(int(os.Stdout.Fd()))
+	}
+	if err != nil {
+		g.end()
+	}
+	return err
+}
+
+func (g *guard) end() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ended = true
+}
+
 // Fini restores the terminal.
 func (g *guard) Fini() {
-	g.mu.Lock()
-	g.ended = true
-	g.mu.Unlock()
+	g.end()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

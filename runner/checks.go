@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ralph/logs"
+	"ralph/runner/agent"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/rules"
@@ -22,6 +24,9 @@ func (l *Loop) openSuite() {
 	dir := l.d.State.Dir()
 	baseline, err := gate.OpenBaseline(filepath.Join(dir, gate.BaselineFile))
 	l.warn(err)
+	if l.unfinished {
+		baseline.Adopt(l.d.RunID)
+	}
 	flakes, err := gate.OpenFlakes(filepath.Join(dir, gate.FlakesFile))
 	l.warn(err)
 	l.suite = &gate.Suite{
@@ -130,35 +135,54 @@ func (l *Loop) changedFiles(c git.Change) gate.Changed {
 }
 
 // prove runs the checks after the agent's turn. A task whose box was ticked
-// while they blame the agent is open again, and counts one more try.
+// while they blame the agent, or before they could say anything, is open again.
 func (l *Loop) prove(ctx context.Context, it *rules.Iteration) error {
-	if l.suite == nil || !it.Outcome.Class.Success() || it.After.Err != nil || it.Cut != "" || ctx.Err() != nil {
+	timedOut := it.Outcome.Class == agent.ClassTimeoutWithWork || it.Outcome.Class == agent.ClassTimeoutIdle
+	if l.suite == nil || !it.Outcome.Class.Success() && !timedOut && it.Cut == "" || it.After.Err != nil {
 		return nil
 	}
 	ch := l.changedFiles(it.Change)
 	ch.All = ch.All || it.After.Remaining == 0
 	var err error
-	if it.Report, err = l.runChecks(ctx, ch); err != nil {
-		return err
+	if it.Cut == "" {
+		it.Report, err = l.runChecks(ctx, ch)
 	}
 	id := it.Task.ID
 	switch {
+	case err != nil || it.Cut != "": // ended by a person: nothing is proved
+		if l.gated() {
+			l.openAgain(it)
+		}
+		return err
 	case !it.Report.Blocked():
 		delete(l.tries, id)
-		return nil
-	case !it.Report.Blamed():
-		return nil
+	case it.Report.Blamed():
+		l.tries[id]++
+		it.Tries = l.tries[id]
+		l.openAgain(it)
 	}
-	l.tries[id]++
-	it.Tries = l.tries[id]
-	if id == "" || it.After.Remaining >= it.Before.Remaining {
-		return nil
+	return nil
+}
+
+// openAgain takes back the tick that the iteration's task got in it.
+func (l *Loop) openAgain(it *rules.Iteration) {
+	list, _ := l.loadPlan()
+	ticked := func(t task.Task) bool { return t.ID == it.Task.ID && t.Done }
+	if it.Task.ID == "" || it.Task.Done || !slices.ContainsFunc(list.Tasks, ticked) {
+		return
 	}
-	if err := task.Untick(l.d.Plan, it.Task); err != nil {
-		l.warn(err)
-		return nil
-	}
+	l.takeBack(list, it.Task.ID)
 	_, it.After = l.loadPlan()
 	it.Unticked = true
-	return nil
+}
+
+// asideTitles names the tasks that were given up.
+func (l *Loop) asideTitles(list task.List) []string {
+	var titles []string
+	for _, t := range list.Tasks {
+		if l.aside[t.ID] != "" && !t.Done {
+			titles = append(titles, t.Title)
+		}
+	}
+	return titles
 }

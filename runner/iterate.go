@@ -1,9 +1,12 @@
 package runner
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -23,6 +26,9 @@ const (
 	killGrace  = 2 * time.Second
 	// maxInput bounds the prompt and the plan.
 	maxInput = 16 << 20
+	// shownMost is the text of one call after which narration and tool results
+	// go only into its raw output: the logs rotate, and would keep none of it.
+	shownMost = 32 << 20
 	// rawMost bounds the raw output that is kept of one call, in bytes.
 	rawMost = 256 << 20
 	// logsKept bounds the raw output and prompts on disk, in bytes.
@@ -41,8 +47,13 @@ func (l *Loop) iterate(ctx context.Context, next task.Task) (rules.Decision, err
 		return rules.Decision{Action: rules.ActionStop, Rule: "plan_unusable", Reason: fmt.Sprintf("the prompt is gone: %v", err),
 			Exit: rules.ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed, Next: "write the prompt again, then: ralph"}, nil
 	}
-	if err := l.takeBaseline(ctx, next); err != nil && ctx.Err() == nil {
+	work, done := l.callContext(ctx)
+	defer done()
+	if err := l.takeBaseline(work, next); err != nil && work.Err() == nil {
 		return rules.Decision{}, err
+	}
+	if work.Err() != nil {
+		return rules.Decision{Action: rules.ActionContinue}, nil // admit says who asked for what
 	}
 	if err := l.look(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -65,7 +76,11 @@ func (l *Loop) iterate(ctx context.Context, next task.Task) (rules.Decision, err
 		return rules.Decision{}, err
 	}
 	files := l.guard()
-	transcript, exit, err := l.call(ctx, it, text)
+	transcript, exit, err := l.call(work, it, text)
+	if errors.Is(err, ptyexec.ErrNotFound) || errors.Is(err, ptyexec.ErrNotExecutable) {
+		return rules.Decision{Action: rules.ActionStop, Rule: "agent_unusable", Reason: err.Error(), Exit: rules.ExitAgent, ExitReason: "agent_unusable",
+			Status: state.StatusFailed, Next: "install it: " + cast.agent.Spec.Install + "; then: ralph resume"}, nil
+	}
 	if err != nil {
 		return rules.Decision{}, err
 	}
@@ -74,14 +89,17 @@ func (l *Loop) iterate(ctx context.Context, next task.Task) (rules.Decision, err
 		return rules.Decision{}, err
 	}
 	l.fold(&it, transcript, exit)
-	return l.conclude(ctx, it)
+	if err := l.prove(work, &it); err != nil && work.Err() == nil {
+		return rules.Decision{}, err
+	}
+	return l.conclude(ctx, it, transcript.Final)
 }
 
 func (l *Loop) promptInput(template string, it rules.Iteration) prompt.Input {
 	in := prompt.Input{
 		Template: template, Iteration: it.Number, MaxIterations: l.o.MaxIterations,
 		Done: it.Before.Done, Total: it.Before.Total, Remaining: it.Before.Remaining,
-		Last: l.notes.last, Refused: l.notes.refused, Feedback: l.notes.feedback,
+		Blocked: l.asideTitles(it.List), Last: l.notes.last, Refused: l.notes.refused, Feedback: l.notes.feedback,
 	}
 	if it.Before.Total > 0 {
 		in.PlanPath = l.rel(l.d.Plan)
@@ -109,7 +127,11 @@ func (l *Loop) begin(it rules.Iteration, text string) error {
 		l.showCalls(s)
 	})
 	title := it.Task.Title
-	if title == "" {
+	switch {
+	case title != "":
+	case it.Before.Total > 0:
+		title = "the plan has nothing left, but a check fails"
+	default:
 		title = "no plan: the prompt alone"
 	}
 	l.emit(state.Event{Kind: state.KindIterationStart, Iteration: it.Number, Text: title})
@@ -137,7 +159,12 @@ func (l *Loop) call(ctx context.Context, it rules.Iteration, text string) (*agen
 	cmd.Size, cmd.Resize, cmd.Kill, cmd.Spare = l.d.Size, l.d.Resize, l.d.Kill, &l.spare
 	cmd.Timeout, cmd.IdleTimeout, cmd.FinalGrace, cmd.KillGrace = l.timeout(), l.o.IdleTimeout, finalGrace, killGrace
 	transcript := &agent.Transcript{}
+	var shown, printed int64
 	decoder := spec.NewDecoder(func(e state.Event) {
+		if shown += int64(len(e.Text)); shown > shownMost && (e.Kind == state.KindText || e.Kind == state.KindToolResult) {
+			transcript.Add(e)
+			return
+		}
 		e = redacted(e)
 		transcript.Add(e)
 		e.Iteration = it.Number
@@ -147,10 +174,7 @@ func (l *Loop) call(ctx context.Context, it rules.Iteration, text string) (*agen
 	if session != "" {
 		decoder.Resume(l.session.Counted)
 	}
-	var printed int64
-	callCtx, done := l.callContext(ctx)
-	defer done()
-	exit, err := ptyexec.Run(callCtx, cmd, func(p []byte) bool {
+	exit, err := ptyexec.Run(ctx, cmd, func(p []byte) bool {
 		if err := keepRaw(raw, p, &printed); err != nil {
 			l.fail(fmt.Errorf("keep raw output: %w", err))
 		}
@@ -181,11 +205,15 @@ func keepRaw(raw *os.File, p []byte, printed *int64) error {
 	return err
 }
 
-// callContext can also be ended by a request.
+// callContext can also be ended by a request: the call itself, and the checks
+// before and after it.
 func (l *Loop) callContext(ctx context.Context) (context.Context, func()) {
 	callCtx, cancel := context.WithCancelCause(ctx)
 	l.mu.Lock()
 	l.cancel = cancel
+	if slices.Contains(l.pending, state.RequestAbort) {
+		cancel(errors.New("ralph abort"))
+	}
 	l.mu.Unlock()
 	return callCtx, func() {
 		l.mu.Lock()
@@ -232,6 +260,7 @@ func (l *Loop) see(e state.Event) {
 func (l *Loop) observe(ctx context.Context, it *rules.Iteration, files []guarded) error {
 	l.board.update(func(s *state.Status) { s.Phase = "observing" })
 	// The work of an interrupted call is still to be told.
+	ended := ctx.Err() != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), observeBoundFor(ctx))
 	defer cancel()
 	var err error
@@ -240,7 +269,12 @@ func (l *Loop) observe(ctx context.Context, it *rules.Iteration, files []guarded
 	}
 	after, err := git.Observe(ctx, l.d.Dir)
 	if err != nil {
-		return err
+		if !ended {
+			return err
+		}
+		l.before = nil
+		_, it.After = l.loadPlan()
+		return nil // a slow repository does not keep a person from ending the run
 	}
 	if it.Change, err = l.before.Compare(after).Committed(ctx, l.d.Dir, *l.before, after); err != nil {
 		l.d.Log.Warn("the files of the new commits are unknown", logs.KeyError, err)
@@ -262,15 +296,15 @@ func observeBoundFor(ctx context.Context) time.Duration {
 func (l *Loop) fold(it *rules.Iteration, t *agent.Transcript, exit ptyexec.Exit) {
 	it.Duration = exit.Duration
 	it.Heard(t, l.current.agent.Spec, l.o.AllowedTools)
-	if q := l.take(state.RequestSkip); q != "" {
-		it.Cut = q
+	skip := l.take(state.RequestSkip)
+	if skip != "" {
 		l.skipped[it.Task.ID] = true
-	} else if exit.Cause == ptyexec.CauseCancelled {
-		it.Cut = state.RequestAbort
+	}
+	if exit.Cause == ptyexec.CauseCancelled {
+		it.Cut = cmp.Or(skip, state.RequestAbort)
 	}
 	l.calls = rules.ThisHour(l.calls, time.Now())
 	l.calls.Tokens += it.Usage.Total()
-	l.notes = notes{last: summary(*it, t.Final)}
 	l.keepSession(*it, t.Session)
 	if exit.Leftover > 0 {
 		l.d.Log.Warn("ended processes that the agent left behind", "count", exit.Leftover, logs.KeyIteration, it.Number)
@@ -278,10 +312,7 @@ func (l *Loop) fold(it *rules.Iteration, t *agent.Transcript, exit ptyexec.Exit)
 }
 
 // conclude runs the checks, decides and records.
-func (l *Loop) conclude(ctx context.Context, it rules.Iteration) (rules.Decision, error) {
-	if err := l.prove(ctx, &it); err != nil && ctx.Err() == nil {
-		return rules.Decision{}, err
-	}
+func (l *Loop) conclude(ctx context.Context, it rules.Iteration, final string) (rules.Decision, error) {
 	l.commit(ctx, it)
 	now := time.Now()
 	was := l.mem
@@ -296,9 +327,13 @@ func (l *Loop) conclude(ctx context.Context, it rules.Iteration) (rules.Decision
 		f.LimitedUntil = l.freeAt(append(names, it.Agent), now)
 	}
 	d := rules.Decide(f)
+	if l.mem.Iterations > was.Iterations { // a call that did nothing keeps what the next one has to know
+		l.notes = notes{last: summary(it, final)}
+	}
 	l.note(d)
 	if d.PutAside {
 		l.aside[it.Task.ID] = d.Reason
+		l.mem.Breaker.SameError, l.mem.Breaker.LastError = 0, "" // the next task begins afresh
 	}
 	l.notes.feedback = append(l.notes.feedback, rules.Hints(it)...)
 	if err := l.save(it, was); err != nil {

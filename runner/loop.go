@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -78,27 +79,30 @@ type Loop struct {
 	started time.Time
 	spare   ptyexec.Spare // the next call's guard, started while this call runs
 
-	mem     rules.Memory
-	it      rules.Iteration // the latest
-	calls   state.Calls
-	signals state.Signals
-	session state.Session
-	limits  map[string]time.Time // ends of the usage limits that are known, by agent
-	current casting              // who works, or worked last
-	hadPlan bool
-	before  *git.Snapshot // of the tree as the last iteration left it; nil: look again
-	notes   notes
-	skipped map[string]bool   // tasks that a person put off
-	aside   map[string]string // tasks that were given up, and why
-	tries   map[string]int    // failed checks of each task
-	suite   *gate.Suite       // nil: no checks
-	report  gate.Report       // of the latest checks
-	keeper  *git.Keeper       // nil: outside git
-	start   *git.Snapshot     // of the tree when this process began
-	base    string            // the kept state that the next iteration begins with
-	worked  map[string]bool   // tasks that something was done for
-	rawSize int64             // raw output since the last pruning
-	counted state.Usage       // usage that the agent's session has reported in all
+	mem        rules.Memory
+	it         rules.Iteration // the latest
+	calls      state.Calls
+	signals    state.Signals
+	session    state.Session
+	limits     map[string]time.Time // ends of the usage limits that are known, by agent
+	current    casting              // who works, or worked last
+	hadPlan    bool
+	before     *git.Snapshot // of the tree as the last iteration left it; nil: look again
+	notes      notes
+	skipped    map[string]bool   // tasks that a person put off
+	aside      map[string]string // tasks that were given up, and why
+	tries      map[string]int    // failed checks of each task
+	unfinished bool              // the run before was killed or ended by a person
+	suite      *gate.Suite       // nil: no checks
+	report     gate.Report       // of the latest checks
+	keeper     *git.Keeper       // nil: outside git
+	keeping    *git.Keeping      // the state that is being kept; nil: none
+	start      *git.Snapshot     // of the tree when this process began
+	base       string            // the kept state that the next iteration begins with
+	worked     map[string]bool   // tasks that something was done for
+	refusals   map[string]int    // ticks without work, by task
+	rawSize    int64             // raw output since the last pruning
+	counted    state.Usage       // usage that the agent's session has reported in all
 
 	mu      sync.Mutex
 	pending []state.Request
@@ -116,7 +120,7 @@ type notes struct {
 
 // New prepares a run; nothing is written yet.
 func New(o rules.Options, d Deps) *Loop {
-	return &Loop{o: o, d: d, wake: make(chan struct{}, 1), skipped: map[string]bool{}, aside: map[string]string{}, tries: map[string]int{}, worked: map[string]bool{}, limits: map[string]time.Time{}}
+	return &Loop{o: o, d: d, wake: make(chan struct{}, 1), skipped: map[string]bool{}, aside: map[string]string{}, tries: map[string]int{}, worked: map[string]bool{}, refusals: map[string]int{}, limits: map[string]time.Time{}}
 }
 
 // Run runs until a decision stops it. The context is cancelled with an
@@ -177,7 +181,8 @@ func (l *Loop) loop(ctx context.Context) (rules.Decision, error) {
 		if err != nil || d.Action == rules.ActionStop {
 			return d, err
 		}
-		if d.Until.IsZero() && l.mem.Iterations > made {
+		last := l.o.MaxIterations > 0 && l.mem.Iterations >= l.o.MaxIterations
+		if d.Until.IsZero() && l.mem.Iterations > made && !last {
 			d.Until = time.Now().Add(l.o.Delay)
 		}
 		if !d.Until.IsZero() {
@@ -201,6 +206,9 @@ func (l *Loop) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 	f := l.facts(ctx, plan)
 	f.Starting = true
 	if plan.Total > 0 && plan.Remaining == 0 && f.Interrupt == nil && l.suite != nil {
+		if err := l.takeBaseline(ctx, task.Task{}); err != nil && ctx.Err() == nil {
+			return rules.Decision{}, task.Task{}, err
+		}
 		rep, err := l.runChecks(ctx, gate.Changed{All: true})
 		if err != nil && ctx.Err() == nil {
 			return rules.Decision{}, task.Task{}, err
@@ -242,7 +250,11 @@ func (l *Loop) note(d rules.Decision) {
 	if d.Refused != "" {
 		l.notes.refused = d.Refused
 	}
-	l.notes.feedback = append(l.notes.feedback, d.Feedback...)
+	for _, text := range d.Feedback { // a check before an iteration may only repeat the one after the last
+		if !slices.Contains(l.notes.feedback, text) {
+			l.notes.feedback = append(l.notes.feedback, text)
+		}
+	}
 }
 
 // open reads what earlier runs left and announces the run.
@@ -267,12 +279,12 @@ func (l *Loop) open() error {
 		l.mem.Usage, l.mem.Iterations = old.Usage, old.LoopCount
 		l.started = old.StartedAt
 	}
-	if old.Task.ID != "" && old.Status != state.StatusCompleted {
+	killed := old.Status == state.StatusWaiting || old.Status == state.StatusPaused || old.Status == state.StatusRunning || old.ExitReason == "interrupted" || old.ExitReason == "aborted"
+	l.unfinished = killed
+	if old.Task.ID != "" && killed {
 		l.worked[old.Task.ID] = true // a killed call may have done the work that the next one only ticks
 	}
-	if old.Rule == "usage_limit" {
-		l.limits[old.Agent] = old.WakeAt
-	}
+	l.recallLimits(old)
 	if l.o.AutoReset && l.mem.Breaker.State != state.BreakerClosed {
 		if err := l.moveBreaker(state.Breaker{State: state.BreakerClosed, Reason: "reset at the start of a run", LastChange: l.started}); err != nil {
 			return err
@@ -291,6 +303,22 @@ func (l *Loop) open() error {
 	}
 	l.openSuite()
 	return l.announce(old)
+}
+
+// recallLimits takes over a usage limit that an earlier run met. Who resumes a
+// run wants it to try.
+func (l *Loop) recallLimits(old state.Status) {
+	waiting := old.Status == state.StatusWaiting && old.Rule == "usage_limit"
+	alive := old.Status == state.StatusWaiting || old.Status == state.StatusRunning || old.Status == state.StatusPaused
+	switch {
+	case l.d.Resumed:
+	case waiting: // the first moment at which one of the agents is free
+		for _, name := range append([]string{l.o.Agent}, l.o.FallbackAgents...) {
+			l.limits[name] = old.WakeAt
+		}
+	case !alive: // a run that has ended has a time only for a usage limit
+		l.limits[l.o.Agent] = old.WakeAt
+	}
 }
 
 func (l *Loop) announce(old state.Status) error {
@@ -320,14 +348,20 @@ func (l *Loop) close(d rules.Decision) error {
 		return nil
 	}
 	l.board.update(func(s *state.Status) {
-		s.Status, s.ExitReason, s.ExitCode, s.Rule, s.Reason = d.Status, d.ExitReason, d.Exit, d.Rule, d.Reason
+		s.Status, s.ExitReason, s.ExitCode, s.Rule, s.Reason, s.Next = d.Status, d.ExitReason, d.Exit, d.Rule, d.Reason, d.Next
 		s.LastAction, s.Phase, s.WakeAt = "run ended", "ended", d.Until
-		if until := l.limits[s.Agent]; d.Until.IsZero() && d.Status == state.StatusStopped && time.Now().Before(until) {
-			s.WakeAt, s.Rule = until, "usage_limit" // the next run still has to wait for it
+		s.Task.Done, s.Task.Total = l.it.After.Done, l.it.After.Total
+		if until := l.limits[l.o.Agent]; d.Until.IsZero() && d.Status == state.StatusStopped && time.Now().Before(until) {
+			s.WakeAt = until // the next run still has to wait for it
 		}
 	})
+	l.keptTrail()
+	if d.Exit == rules.ExitComplete { // what was idle on the way says nothing about the next plan
+		b := l.mem.Breaker
+		l.lost(l.d.State.SaveBreaker(state.Breaker{State: state.BreakerClosed, LastChange: b.LastChange, LastProgressLoop: b.LastProgressLoop, TotalOpens: b.TotalOpens}))
+	}
 	l.emit(state.Event{Kind: state.KindRunEnd, Text: d.Reason, Error: d.Exit != rules.ExitComplete, Usage: &l.mem.Usage,
 		End: &state.End{Action: string(d.Action), Rule: d.Rule, Reason: d.Reason, Exit: d.Exit, Duration: time.Since(l.started), WakeAt: d.Until}})
 	l.d.Log.Info("run ended", logs.KeyRun, l.d.RunID, logs.KeyRule, d.Rule, logs.KeyReason, d.Reason, "exit", d.Exit)
-	return errors.Join(l.board.save(), l.events.Close(), l.live.Close(), logs.Prune(l.d.State.LogsDir(), logsKept))
+	return errors.Join(l.d.State.SaveSession(l.session), l.board.save(), l.events.Close(), l.live.Close(), logs.Prune(l.d.State.LogsDir(), logsKept))
 }

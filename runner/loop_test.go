@@ -189,10 +189,11 @@ func TestLoop_afterAKilledRun_goesOnWithCountsAndWithoutItsSignals(t *testing.T)
 	if err := b.w.SaveCalls(state.Calls{Hour: rules.HourOf(now), Calls: 4}); err != nil {
 		t.Fatal(err)
 	}
-	if err := state.Send(b.w.Dir(), state.RequestAbort); err != nil {
-		t.Fatal(err)
-	}
+	b.write(".ralph/control/00000000000000000001-1-abort", "")
 	wantEnd(t, b.run(t.Context()), "complete", 0)
+	if _, err := os.Stat(filepath.Join(b.w.Dir(), "control/00000000000000000001-1-abort")); err == nil {
+		t.Error("a request of the dead run is left")
+	}
 	if c, _ := b.w.Calls(); c.Calls != 5 {
 		t.Errorf("counted %d calls, want 5", c.Calls)
 	}

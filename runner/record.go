@@ -167,13 +167,21 @@ func (l *Loop) keepSession(it rules.Iteration, id string) {
 	switch {
 	case it.Outcome.Class == agent.ClassStaleSession || it.Outcome.Class == agent.ClassContextTooLong:
 		l.session = state.Session{Agent: it.Agent, ResetAt: now, ResetReason: string(it.Outcome.Class)}
-	case id == "" || it.Failed() && it.Outcome.Class != agent.ClassTimeoutWithWork:
+	case id == "":
 		return
+	case it.Failed() && it.Outcome.Class != agent.ClassTimeoutWithWork:
+		if id != l.session.SessionID {
+			return
+		}
+		l.session.Counted = l.counted // or the next call would count it again
 	default:
 		if l.session.SessionID != id {
 			l.session = state.Session{Agent: it.Agent, SessionID: id, CreatedAt: now}
 		}
 		l.session.LastUsed, l.session.Counted = now, l.counted
+	}
+	if !l.o.Continue {
+		return // nobody resumes it before the end of the run: close saves it
 	}
 	if err := l.d.State.SaveSession(l.session); err != nil {
 		l.fail(err)

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -61,15 +62,26 @@ func (l *Loop) leave(ctx context.Context, it rules.Iteration, rule string) error
 	for _, r := range it.Report.Results {
 		checks[r.Name] = r.Passed
 	}
-	base, err := l.keeper.Keep(ctx, *l.before, git.State{
+	l.keptTrail()
+	l.keeping = l.keeper.Start(ctx, *l.before, git.State{
 		Run: l.d.RunID, Iteration: it.Number, Base: l.base, Outcome: string(it.Outcome.Class), Rule: rule,
 		Task: it.Task.ID, Checks: checks, CostUSD: it.Usage.CostUSD, Files: it.Change.Count,
 	})
+	return nil
+}
+
+// keptTrail waits until the latest state is in the repository: git writes it
+// while the next agent call runs.
+func (l *Loop) keptTrail() {
+	if l.keeping == nil {
+		return
+	}
+	base, err := l.keeping.Wait()
 	l.lostTrail(err)
 	if err == nil {
 		l.base = base
 	}
-	return nil
+	l.keeping = nil
 }
 
 // audit compares the iteration's start and end, and takes ticks back that
@@ -86,24 +98,52 @@ func (l *Loop) audit(ctx context.Context, it *rules.Iteration, before, after git
 	in := audit.Input{
 		PlanBefore: auditTasks(it.List), PlanAfter: auditTasks(list), Task: it.Task.ID,
 		// Work of an earlier try at the same task counts for its tick.
-		Unchanged: !it.Change.Progress() && !l.worked[it.Task.ID],
+		Unchanged: !l.didWork(*it) && !l.worked[it.Task.ID],
 	}
 	for _, t := range texts {
 		in.Files = append(in.Files, audit.File(t))
 	}
-	l.worked[it.Task.ID] = l.worked[it.Task.ID] || it.Change.Progress()
+	l.worked[it.Task.ID] = l.worked[it.Task.ID] || l.didWork(*it)
 	it.Findings = audit.Compare(in)
 	for _, f := range it.Findings {
-		l.emit(state.Event{Kind: state.KindGate, Iteration: it.Number, Error: true, Text: "audit: " + rules.FindingText(f),
-			Tool: &state.Tool{Name: "audit", Arg: string(f.Kind)}, End: &state.End{}})
 		// An agent that did work and ticked another task did more, or other, than
 		// it was told. To take that tick back would make it do the work twice.
 		honest := f.Kind == audit.KindForeignTick && !in.Unchanged
+		text := "audit: " + rules.FindingText(f)
 		if f.Revert && !honest && l.o.AntiCheat == rules.CheatRevert {
-			l.takeBack(list, f.Task)
+			text += l.refuseTick(list, f.Task)
 		}
+		l.emit(state.Event{Kind: state.KindDecision, Iteration: it.Number, Text: text, Error: true,
+			End: &state.End{Action: string(rules.ActionContinue), Rule: "audit"}})
 	}
 	_, it.After = l.loadPlan()
+}
+
+// refuseTick takes back a tick that nothing was done for. The second time the
+// work may have been there before: green checks let it stand, and without
+// checks a person has to look.
+func (l *Loop) refuseTick(list task.List, id string) string {
+	l.refusals[id]++
+	switch {
+	case l.refusals[id] > 1 && l.gated():
+		return "; again: it stands while the checks pass"
+	case l.refusals[id] > 1:
+		l.aside[id] = "ticked twice without any change, and no check proves it"
+		l.mem.Breaker.NoProgress = 0 // the next task begins afresh
+	}
+	l.takeBack(list, id)
+	return "; the tick was taken back"
+}
+
+// didWork tells whether anything but the plan changed. A commit of nothing, or
+// of the plan alone, is no work.
+func (l *Loop) didWork(it rules.Iteration) bool {
+	for _, f := range l.changedFiles(it.Change).Files {
+		if f != filepath.ToSlash(l.rel(l.d.Plan)) {
+			return true
+		}
+	}
+	return it.Change.Count > len(it.Change.Files)
 }
 
 // takeBack opens the box of one task again, and changes nothing else.

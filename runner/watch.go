@@ -156,6 +156,11 @@ func (l *Loop) wait(ctx context.Context, d rules.Decision) error {
 	if time.Until(d.Until) <= 0 {
 		return nil
 	}
+	if l.takePause() { // a resume from before this wait is not for it
+		l.mu.Lock()
+		l.pending = append(l.pending, state.RequestPause)
+		l.mu.Unlock()
+	}
 	l.board.update(func(s *state.Status) {
 		if d.Action == rules.ActionWait || d.Rule == "transient" {
 			s.Status, s.WakeAt = state.StatusWaiting, d.Until

@@ -48,7 +48,10 @@ func Send(dir string, q Request) error {
 
 // TakeRequests removes and returns the waiting requests, oldest first. Files
 // that are no request are left alone.
-func (w *Writer) TakeRequests() ([]Request, error) {
+func (w *Writer) TakeRequests() ([]Request, error) { return w.takeRequests(time.Now().Add(time.Hour)) }
+
+// takeRequests takes those that were sent before a moment.
+func (w *Writer) takeRequests(before time.Time) ([]Request, error) {
 	entries, err := os.ReadDir(w.path(dirControl))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -60,6 +63,9 @@ func (w *Writer) TakeRequests() ([]Request, error) {
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".") {
 			continue // a temporary file about to be renamed
+		}
+		if sent, _, _ := strings.Cut(e.Name(), "-"); sent > fmt.Sprintf("%020d", before.UnixNano()) {
+			continue
 		}
 		q := Request(e.Name()[strings.LastIndexByte(e.Name(), '-')+1:])
 		if !slices.Contains(Requests(), q) {

@@ -2,10 +2,8 @@ package state
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -34,9 +32,9 @@ func (e *LockedError) Error() string {
 // status.json of a killed runner says "running" for ever.
 func (r *Reader) Owner() (Owner, bool) {
 	owner, err := readJSON(r.path(fileLock), func(Owner) string { return "" })
-	// A released lock is empty and a dead pid holds nothing; not touching the
-	// lock then keeps a reader from being in the way of a starting runner.
-	if err != nil || owner.PID <= 0 || !pidExists(owner.PID) {
+	// A released lock is empty; not touching it then keeps a reader from being
+	// in the way of a starting runner.
+	if err != nil || owner.PID <= 0 {
 		return owner, false
 	}
 	l := flock.New(r.path(fileLock), flock.SetFlag(os.O_RDONLY))
@@ -49,11 +47,6 @@ func (r *Reader) Owner() (Owner, bool) {
 		return owner, false
 	}
 	return owner, true
-}
-
-func pidExists(pid int) bool {
-	err := syscall.Kill(pid, 0)
-	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
 // lockPatience is how long Acquire tries: long enough to outlast a reader that

@@ -33,6 +33,7 @@ type Status struct {
 	ExitCode           int           `json:"exit_code"`
 	Rule               string        `json:"rule"`
 	Reason             string        `json:"reason"` // the sentence behind rule and exit_reason
+	Next               string        `json:"next"`   // what a person types or does next, after an end
 	Agent              string        `json:"agent"`
 	Model              string        `json:"model"`
 	SessionID          string        `json:"session_id"`

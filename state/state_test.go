@@ -291,8 +291,12 @@ func TestRequests_sentAndTaken_inOrderAndOnce(t *testing.T) {
 }
 
 func TestClearRun_deadRunsSignals_areGone(t *testing.T) {
-	w := acquire(t, filepath.Join(t.TempDir(), ".ralph"))
-	if err := errors.Join(w.SaveSignals(Signals{DoneSignals: []int{1, 2}}), w.SaveAnalysis(map[string]bool{"exit_signal": true}), Send(w.Dir(), RequestAbort), w.SaveCalls(Calls{Hour: time.Now(), Calls: 3})); err != nil {
+	dir := filepath.Join(t.TempDir(), ".ralph")
+	if err := Send(dir, RequestAbort); err != nil {
+		t.Fatal(err)
+	}
+	w := acquire(t, dir)
+	if err := errors.Join(w.SaveSignals(Signals{DoneSignals: []int{1, 2}}), w.SaveAnalysis(map[string]bool{"exit_signal": true}), Send(dir, RequestStop), w.SaveCalls(Calls{Hour: time.Now(), Calls: 3})); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.ClearRun(); err != nil {
@@ -304,8 +308,8 @@ func TestClearRun_deadRunsSignals_areGone(t *testing.T) {
 	if _, err := os.Stat(w.path(fileAnalysis)); !errors.Is(err, os.ErrNotExist) {
 		t.Error("the analysis is left")
 	}
-	if q, _ := w.TakeRequests(); len(q) > 0 {
-		t.Errorf("requests are left: %v", q)
+	if q, _ := w.TakeRequests(); !cmp.Equal(q, []Request{RequestStop}) {
+		t.Errorf("requests %v, want only the one for this run", q)
 	}
 	if c, _ := w.Calls(); c.Calls != 3 {
 		t.Error("the hour's counter is gone")

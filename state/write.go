@@ -174,7 +174,7 @@ func (w *Writer) ClearRun() error {
 			return err
 		}
 	}
-	_, err := w.TakeRequests()
+	_, err := w.takeRequests(w.owner.StartedAt) // a later one is for this run
 	return err
 }
 

@@ -56,6 +56,7 @@ var tools = map[string][]string{
 	"internal/e2e":           {"internal/mockllm"},        // sees ralph as users do: a program and its files
 	"internal/faults":        {"state"},                   // breaks the built program and reads what is left
 	"internal/tmuxe2e":       {"config", "state", "tmux"}, // sees ralph --monitor as users do
+	"internal/picture":       nil,                         // screen in, picture out
 	"internal/bench":         {"*"},                       // measures any of them
 }
 

@@ -11,6 +11,7 @@ import (
 const (
 	fakeVar  = "RALPH_BENCH_FAKE"  // file for start and end times of the fake agent
 	floodVar = "RALPH_BENCH_FLOOD" // print 1 GiB before the result
+	workVar  = "RALPH_BENCH_WORK"  // work for so long, as no real agent answers at once
 )
 
 // fakeAgent answers at once, and notes when it began and ended.
@@ -23,6 +24,9 @@ func fakeAgent() {
 		for n := 0; n < floodBytes; n += len(line) {
 			_, _ = out.WriteString(line)
 		}
+	}
+	if d, err := time.ParseDuration(os.Getenv(workVar)); err == nil {
+		time.Sleep(d)
 	}
 	fmt.Fprintln(out, `{"type":"result","subtype":"success","is_error":false,"result":"ok","total_cost_usd":0.01,"usage":{"input_tokens":1,"output_tokens":1}}`)
 	_ = out.Flush()

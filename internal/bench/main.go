@@ -230,7 +230,7 @@ func (b *bencher) gap(name string, files int, git bool) (time.Duration, string, 
 	if err != nil {
 		return 0, "", err
 	}
-	if err := b.run(project, 101); err != nil {
+	if err := b.run(project, 101, workVar+"=30ms"); err != nil {
 		return 0, "", err
 	}
 	all, err := gaps(project)
@@ -264,7 +264,7 @@ func (b *bencher) gapOutside() error {
 	return nil
 }
 
-const floodBytes = 1 << 28
+const floodBytes = 1 << 30
 
 func (b *bencher) flood() error {
 	bare, err := b.bareFlood()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-var manyIterations = 1500
+const manyIterations = 10_000
 
 // many compares the last thousand of 10,000 iterations with the first.
 func (b *bencher) many() error {

@@ -82,7 +82,6 @@ func mixed() int {
 type sample struct {
 	at                         time.Time
 	loops, rss, files, threads int // rss in KiB
-	disk                       int64
 }
 
 func (w *world) sample(p *process) sample {

@@ -89,26 +89,88 @@ func NewKeeper(dir string) (*Keeper, bool) {
 // It runs one git process, two where git converts contents (line ends, filters),
 // and touches neither an index nor the work tree.
 func (k *Keeper) Keep(ctx context.Context, snap Snapshot, s State) (string, error) {
-	if s.Run == "" || strings.Trim(s.Run, runLetters) != "" || strings.Contains(s.Run, "..") {
-		return "", fmt.Errorf("keep state: run %q is not a name", s.Run)
+	first := len(k.have) == 0
+	oid, err := k.start(ctx, snap, s).Wait()
+	if err != nil && !first && ctx.Err() == nil {
+		oid, err = k.start(ctx, snap, s).Wait()
 	}
-	if !snap.Repo {
-		return "", errors.New("keep state: no git repository")
-	}
-	oid, err := k.keep(ctx, snap, s)
-	if err != nil && len(k.have) > 0 && ctx.Err() == nil {
-		clear(k.have) // objects that nothing refers to any more may have been collected
-		oid, err = k.keep(ctx, snap, s)
-	}
+	return oid, err
+}
+
+// keepPatience is how long git waits after Start: a process that begins just
+// then would slow down the start of the next agent.
+const keepPatience = 200 * time.Millisecond
+
+// Keeping is a state on its way into the repository.
+type Keeping struct {
+	keeper *Keeper
+	now    chan struct{} // closed: no more patience
+	ref    string
+	done   chan struct{}
+	oid    string
+	err    error
+}
+
+// Start is Keep in two steps: when it returns, everything is read from the
+// disk, and the files may change; git writes a little later. Wait has to be
+// called before the next state is kept.
+func (k *Keeper) Start(ctx context.Context, snap Snapshot, s State) *Keeping {
+	return k.start(context.WithoutCancel(ctx), snap, s)
+}
+
+func (k *Keeper) start(ctx context.Context, snap Snapshot, s State) *Keeping {
+	p := &Keeping{keeper: k, ref: s.ref(), now: make(chan struct{}), done: make(chan struct{})}
+	in, err := k.prepare(ctx, snap, s)
 	if err != nil {
-		return "", fmt.Errorf("keep state %s: %w", s.ref(), err)
+		p.err = err
+		close(p.done)
+		return p
 	}
-	return oid, nil
+	go func() {
+		defer close(p.done)
+		patience := time.NewTimer(keepPatience)
+		defer patience.Stop()
+		select {
+		case <-p.now:
+		case <-patience.C:
+		}
+		// Without fsync a crash of the machine may cost the last states, as it may
+		// cost what git add has written. Few objects are written one by one, many as
+		// a pack, which takes a tenth of the time. --force: the ref of a state that
+		// is kept again is replaced.
+		var out string
+		out, p.err = Call{Dir: k.root, Stdin: in}.Run(ctx, "-c", "core.fsync=none", "-c", "fastimport.unpackLimit=20",
+			"fast-import", "--quiet", "--done", "--force")
+		p.oid = strings.TrimSpace(out)
+	}()
+	return p
+}
+
+// Wait returns the object id of the state. It is called once.
+func (p *Keeping) Wait() (string, error) {
+	close(p.now)
+	<-p.done
+	if p.err != nil {
+		clear(p.keeper.have) // objects that nothing refers to any more may have been collected
+		return "", fmt.Errorf("keep state %s: %w", p.ref, p.err)
+	}
+	for path, b := range p.keeper.have {
+		b.data, b.inline = nil, b.inline && b.oid == ""
+		p.keeper.have[path] = b
+	}
+	return p.oid, nil
 }
 
 const runLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
 
-func (k *Keeper) keep(ctx context.Context, snap Snapshot, s State) (string, error) {
+// prepare reads what is new and says it in the language of fast-import.
+func (k *Keeper) prepare(ctx context.Context, snap Snapshot, s State) (string, error) {
+	if s.Run == "" || strings.Trim(s.Run, runLetters) != "" || strings.Contains(s.Run, "..") {
+		return "", fmt.Errorf("run %q is not a name", s.Run)
+	}
+	if !snap.Repo {
+		return "", errors.New("no git repository")
+	}
 	files := maps.Clone(snap.files)
 	maps.Copy(files, snap.own)
 	leftOut, err := k.write(ctx, snap, files)
@@ -142,20 +204,7 @@ func (k *Keeper) keep(ctx context.Context, snap Snapshot, s State) (string, erro
 		}
 	}
 	in.WriteString("\nget-mark :1\ndone\n")
-	// Without fsync a crash of the machine may cost the last states, as it may
-	// cost what git add has written. Few objects are written one by one, many as
-	// a pack, which takes a tenth of the time. --force: the ref of a state that
-	// is kept again is replaced.
-	out, err := Call{Dir: k.root, Stdin: in.String()}.Run(ctx, "-c", "core.fsync=none", "-c", "fastimport.unpackLimit=20",
-		"fast-import", "--quiet", "--done", "--force")
-	if err != nil {
-		return "", err
-	}
-	for path, b := range k.have {
-		b.data, b.inline = nil, b.inline && b.oid == ""
-		k.have[path] = b
-	}
-	return strings.TrimSpace(out), nil
+	return in.String(), nil
 }
 
 // write finds the objects of the files, and forgets those of files that are no

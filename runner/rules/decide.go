@@ -107,7 +107,7 @@ func All() []Rule {
 		{ruleDecline, "no progress in 2 iterations and 3 ever shorter answers, together by `CB_OUTPUT_DECLINE_THRESHOLD` percent", "stop 3", breakerOpen(ruleDecline, "output_decline")},
 		{"ceilings", "`MAX_ITERATIONS`, `MAX_DURATION` or `MAX_COST_USD` reached", "stop 4", ceilings},
 		{"hourly", "calls or tokens of this clock hour used up", "wait to the next hour", hourly},
-		{"continue", "otherwise", "next iteration", func(Facts) (Decision, bool) { return Decision{Action: ActionContinue}, true }},
+		{"continue", "otherwise", "next iteration", func(f Facts) (Decision, bool) { return Decision{Action: ActionContinue, Reason: said(f.It)}, true }},
 	}
 }
 

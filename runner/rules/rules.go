@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,10 +68,14 @@ func usageLimit(f Facts) (Decision, bool) {
 	var until time.Time
 	var reason string
 	switch {
+	case f.Starting && matches(f, planUnusable, tasksPutAside, planComplete, ceilings, breakerOpen(ruleStagnation, ""), breakerOpen(ruleSameError, ""), breakerOpen(ruleDecline, "")):
+		return Decision{}, false // these need no call
 	case f.Starting && f.Now.Before(f.LimitedUntil):
 		until, reason = f.LimitedUntil, "the usage limit that an earlier run met is not over"
 	case f.Starting || kindOf(f.It.Outcome.Class) != kindLimit:
 		return Decision{}, false
+	case f.Plan.Total > 0 && f.Plan.Remaining == 0:
+		return Decision{Action: ActionContinue, Reason: f.It.Outcome.Reason + "; the plan has nothing left"}, true
 	case f.Fallback != "":
 		return Decision{Action: ActionRetry, Reason: fmt.Sprintf("%s; going on with %s", f.It.Outcome.Reason, f.Fallback)}, true
 	default:
@@ -107,6 +112,11 @@ func LimitEnd(o agent.Outcome, limits int, now time.Time) time.Time {
 		return least
 	}
 	return until
+}
+
+// matches tells whether one of these rules has an answer.
+func matches(f Facts, all ...func(Facts) (Decision, bool)) bool {
+	return slices.ContainsFunc(all, func(rule func(Facts) (Decision, bool)) bool { _, ok := rule(f); return ok })
 }
 
 func transient(f Facts) (Decision, bool) {
@@ -186,17 +196,13 @@ func denialText(it Iteration) string {
 }
 
 func gateFailed(f Facts) (Decision, bool) {
-	if !f.Report.Blocked() || f.Memory.Breaker.State == state.BreakerOpen {
+	if !f.Report.Blocked() || f.Memory.Breaker.State == state.BreakerOpen || f.Starting && matches(f, ceilings, hourly) {
 		return Decision{}, false
 	}
 	if !f.Starting && f.It.Claims() && f.Memory.Claims >= f.Options.CompletionClaims && !f.It.Progress() {
 		return Decision{}, false // it insists and does nothing: claimed_incomplete
 	}
-	var names []string
-	for _, r := range f.Report.Blocking() {
-		names = append(names, r.Name)
-	}
-	failed := strings.Join(names, ", ")
+	failed := blockingNames(f.Report)
 	d := Decision{Action: ActionRetry, Reason: "required check failed: " + failed, Feedback: []string{f.Report.Feedback()}}
 	if f.It.Unticked {
 		d.Feedback = append(d.Feedback, "The box of your task was opened again: a task is done when the required checks pass.")
@@ -216,6 +222,14 @@ func gateFailed(f Facts) (Decision, bool) {
 	return d, true
 }
 
+func blockingNames(r gate.Report) string {
+	var names []string
+	for _, x := range r.Blocking() {
+		names = append(names, x.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
 func tasksPutAside(f Facts) (Decision, bool) {
 	if !f.Starting || len(f.PutAside) == 0 {
 		return Decision{}, false
@@ -225,7 +239,7 @@ func tasksPutAside(f Facts) (Decision, bool) {
 }
 
 func complete(f Facts) (Decision, bool) {
-	if f.Starting || f.Report.Blocked() || !f.It.Outcome.Class.Success() {
+	if f.Starting || f.Report.Blocked() || !f.It.Outcome.Class.Success() || f.It.Cut != "" {
 		return Decision{}, false
 	}
 	if f.Plan.Total == 0 {
@@ -257,16 +271,16 @@ func claimedIncomplete(f Facts) (Decision, bool) {
 	if f.Starting || !f.It.Claims() || f.Plan.Remaining == 0 && !failed {
 		return Decision{}, false
 	}
-	why := fmt.Sprintf("%d of %d tasks are open", f.Plan.Remaining, f.Plan.Total)
-	if f.Plan.Remaining == 0 {
-		why = "a required check fails"
+	why, next := fmt.Sprintf("%d of %d tasks are open", f.Plan.Remaining, f.Plan.Total), "look at the open tasks: do they need a decision of yours? then: ralph"
+	if failed {
+		why, next = "a required check fails: "+blockingNames(f.Report), "see what fails with: ralph check"
 	}
 	if f.Memory.Claims < f.Options.CompletionClaims {
 		return Decision{Action: ActionContinue, Reason: "claim of completion refused: " + why, Refused: why}, true
 	}
 	return Decision{Action: ActionStop, Reason: fmt.Sprintf("the agent claimed completion %d times in a row, but %s", f.Memory.Claims, why),
 		Exit: ExitClaimed, ExitReason: "claimed_incomplete", Status: state.StatusStopped,
-		Next: "look at the open tasks: do they need a decision of yours? then: ralph"}, true
+		Next: next}, true
 }
 
 func testSaturation(f Facts) (Decision, bool) {
@@ -294,6 +308,8 @@ func breakerOpen(rule, exitReason string) func(Facts) (Decision, bool) {
 		d := halt(b.Reason, exitReason)
 		if o := f.It.Outcome; !f.Starting && !o.Class.Success() {
 			d.Reason += "; the last call: " + withEvidence(o)
+		} else if said := said(f.It); !f.Starting && said != "" {
+			d.Reason += "; " + said
 		}
 		if f.Starting {
 			until := b.OpenedAt.Add(f.Options.Cooldown).Local().Format("15:04")
@@ -302,6 +318,19 @@ func breakerOpen(rule, exitReason string) func(Facts) (Decision, bool) {
 		}
 		return d, true
 	}
+}
+
+// said is what an iteration that just goes on should not keep from the user.
+func said(it Iteration) string {
+	switch {
+	case !it.Outcome.Class.Success():
+		return ""
+	case !it.Signalled:
+		return "the final message has no status block"
+	case it.Signal.Status == "BLOCKED":
+		return strings.TrimSpace("the agent says that it is blocked: " + it.Signal.Recommendation)
+	}
+	return ""
 }
 
 func ceilings(f Facts) (Decision, bool) {

@@ -94,6 +94,7 @@ func (a *app) root() *cobra.Command {
 	root.SetVersionTemplate("ralph {{.Version}}\n")
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.PersistentFlags().StringVarP(&a.dir, "dir", "C", "", "the project `DIR` (default: the nearest folder upwards with .ralph/ or .ralphrc, else the git root, else here)")
+	root.Args = unknownVerb
 	root.PersistentPreRun = func(*cobra.Command, []string) { a.started = true }
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.HiddenDefaultCmd = false
@@ -107,6 +108,19 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(a.controlCommands()...)
 	root.AddCommand(a.historyCommands()...)
 	return root
+}
+
+// unknownVerb names the verbs that a mistyped one may have meant.
+func unknownVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	hint := ""
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "; did you mean: " + strings.Join(near, ", ") + "?"
+	}
+	return usageError("unknown command %q for %q%s; see: %s --help", args[0], cmd.Name(), hint, cmd.Name())
 }
 
 // flagError names the flag and what it takes, in one line.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/mattn/go-isatty"
-	"golang.org/x/term"
 
 	"ralph/runner"
 	"ralph/runner/gate"
@@ -25,22 +24,20 @@ type console struct {
 	out     io.Writer
 	json    *json.Encoder // set: events as JSON lines and nothing else
 	tty     bool          // lines may be rewritten
-	width   int
+	width   func() int    // of the terminal, as it is now; 0: none
 	live    bool
 	counted bool // a countdown stands on the current line
 	waited  time.Time
 }
 
 func (a *app) console(f *runFlags, s *setup) *console {
-	c := &console{out: a.out, live: f.live || s.cfg.Verbose}
+	c := &console{width: func() int { return 0 }, out: a.out, live: f.live || s.cfg.Verbose}
 	if f.output == "json" {
 		c.json = json.NewEncoder(a.out)
 	}
 	if file, ok := a.out.(*os.File); ok && !f.headless && isatty.IsTerminal(file.Fd()) && os.Getenv("TERM") != "dumb" {
 		c.tty = true
-		if w, _, err := term.GetSize(int(file.Fd())); err == nil {
-			c.width = w
-		}
+		c.width = a.width
 	}
 	return c
 }
@@ -87,7 +84,7 @@ func (c *console) show(e state.Event) {
 		return
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		if !c.live {
+		if !c.live && e.End == nil { // an end says why: it wraps
 			line = c.fit(line)
 		}
 		c.print("%s", line)
@@ -96,8 +93,9 @@ func (c *console) show(e state.Event) {
 
 // fit cuts a line to the terminal.
 func (c *console) fit(line string) string {
-	if r := []rune(line); c.width > 20 && len(r) > c.width-1 {
-		return string(r[:c.width-4]) + "..."
+	width := c.width()
+	if r := []rune(line); width > 20 && len(r) > width-1 {
+		return string(r[:width-4]) + "..."
 	}
 	return line
 }

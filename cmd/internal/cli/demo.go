@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/demo"
+	"ralph/config"
 )
 
 // demoAgentVerb starts the built-in scripted agent; ralph demo names it as the
@@ -47,11 +50,23 @@ func (a *app) demo(withMonitor bool) error {
 	}
 	a.dir = dir
 	// The demo's own commands need no consent: they are part of this program.
-	// Everything of the user's that could change the demo is left out.
-	a.env = append(os.Environ(), "CLAUDE_CODE_CMD="+quoteArgs([]string{self, demoAgentVerb}), "AGENT=claude",
+	// The user's own options are left out: the demo has a story to tell.
+	a.env = append(withoutOptions(os.Environ()), "CLAUDE_CODE_CMD="+quoteArgs([]string{self, demoAgentVerb}), "AGENT=claude",
 		"TEST_COMMAND=sh tests/run.sh", "XDG_CONFIG_HOME="+dir)
 	a.say("ralph demo: project %s; the agent is a script inside ralph, everything else is real", dir)
 	err = a.run(&runFlags{options: map[string]string{}, output: "text", monitor: withMonitor})
 	a.say("ralph demo: look around in %s (.ralph/live.log, git log); it may be deleted at any time", dir)
 	return err
+}
+
+// withoutOptions is an environment that sets no option of ralph.
+func withoutOptions(env []string) []string {
+	var names []string
+	for _, o := range config.Table() {
+		names = append(append(names, o.Key), o.Aliases...)
+	}
+	return slices.DeleteFunc(slices.Clone(env), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return slices.Contains(names, name)
+	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"ralph/runner/git"
 	"ralph/runner/rules"
@@ -187,7 +188,7 @@ func (d *diagnosis) git(ctx context.Context, dir string) {
 	c, err := git.Inspect(ctx, dir)
 	switch {
 	case err != nil:
-		d.warn("git", "%v", err)
+		d.fail(rules.ExitUsage, "git", "%v; a repository of another owner is allowed with: git config --global --add safe.directory %s", err, dir)
 	case c.GitVersion == "":
 		d.warn("git", "not installed: progress is seen by file times only")
 	case !c.Repo:
@@ -214,6 +215,13 @@ func (d *diagnosis) machine(dir string) {
 		d.warn("disk", "only %s free", humanize.IBytes(free))
 	} else {
 		d.ok("disk", "%s free", humanize.IBytes(free))
+	}
+	own := filepath.Join(dir, state.DirName)
+	if _, err := os.Stat(own); err != nil {
+		own = dir
+	}
+	if err := unix.Access(own, unix.W_OK); err != nil {
+		d.fail(rules.ExitError, "state", "%s is not writable: %v", own, err)
 	}
 	r := state.Open(filepath.Join(dir, state.DirName))
 	if owner, alive := r.Owner(); alive {

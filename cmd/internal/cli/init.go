@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -41,6 +42,9 @@ func (a *app) init(f initFlags) error {
 	dir, err := a.project()
 	if err != nil {
 		return err
+	}
+	if owner, alive := state.Open(filepath.Join(dir, state.DirName)).Owner(); alive && f.force {
+		return &state.LockedError{Owner: owner} // its prompt and plan would change under it
 	}
 	found, err := scaffold.Detect(dir, func(program string) bool { _, err := exec.LookPath(program); return err == nil })
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -77,8 +78,14 @@ func (a *app) run(f *runFlags) error {
 	if f.dryRun {
 		return a.dryRun(s)
 	}
-	if err := installed(s.agent); err != nil {
-		return err
+	for _, name := range append([]string{s.cfg.Agent}, s.cfg.FallbackAgents...) {
+		one, err := s.find(name)
+		if err == nil {
+			err = installed(one)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if err := fit(s.dir); err != nil {
 		return err
@@ -166,14 +173,15 @@ func findPlan(dir string, cfg *config.Config) (string, error) {
 	case !filepath.IsAbs(path):
 		path = filepath.Join(dir, path)
 	}
-	if _, err := task.Load(path, cfg.OptionalSections); err != nil {
+	if _, err := task.Load(path, cfg.OptionalSections); errors.Is(err, fs.ErrNotExist) {
+		return "", usageError("the plan %q does not exist", cfg.PlanFile)
+	} else if err != nil {
 		return "", usageError("the plan cannot be used: %v", err)
 	}
 	return path, nil
 }
 
-// fit refuses a repository in which the agent's commits would go astray, and
-// forgets the oldest ways back.
+// fit refuses a repository in which the agent's commits would go astray.
 func fit(dir string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -184,10 +192,35 @@ func fit(dir string) error {
 	if err := git.Fit(c); err != nil {
 		return usageError("%v", err)
 	}
-	if c.Repo {
-		_, err = history.Prune(ctx, dir, keptAge, keptCount)
+	return nil
+}
+
+// forget removes the oldest ways back. What cannot be removed is in the way of
+// nothing.
+func (a *app) forget(dir string) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if _, ok := git.Root(dir); !ok {
+		return
 	}
-	return err
+	if _, err := history.Prune(ctx, dir, keptAge, keptCount); err != nil {
+		fmt.Fprintln(a.err, "ralph: warning:", err)
+	}
+}
+
+// bounds are the flags with which a run is resumed: those that were given, and
+// the bounds that came from the environment, which may be another one then.
+func (f *runFlags) bounds(cfg *config.Config) []string {
+	flags := cfg.Flags()
+	for _, o := range config.Table() {
+		if strings.HasPrefix(o.Key, "MAX_") && o.Flag != "" && cfg.Source(o.Key).Kind == config.SourceEnvironment {
+			flags = append(flags, "--"+o.Flag+"="+cfg.Value(o.Key))
+		}
+	}
+	if f.once {
+		flags = append(flags, "--max-iterations=1")
+	}
+	return flags
 }
 
 // loop takes the lock and runs.
@@ -205,7 +238,8 @@ func (a *app) loop(s *setup, f *runFlags) error {
 	for _, e := range aside {
 		fmt.Fprintln(a.err, "ralph: warning:", e)
 	}
-	if err := w.SaveRunFlags(run, s.cfg.Flags()); err != nil {
+	a.forget(s.dir)
+	if err := w.SaveRunFlags(run, f.bounds(s.cfg)); err != nil {
 		return err
 	}
 	file, err := logs.OpenFile(w.LogPath(), 10, 4)

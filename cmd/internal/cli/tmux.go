@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mattn/go-isatty"
+	"golang.org/x/term"
 
 	"ralph/runner"
 	"ralph/runner/rules"
@@ -72,11 +73,11 @@ func insideTmux() bool { return os.Getenv("TMUX") != "" }
 
 // terminal tells why tmux cannot be shown here.
 func (a *app) terminal() error {
-	switch term := os.Getenv("TERM"); {
+	switch name := os.Getenv("TERM"); {
 	case !isatty.IsTerminal(a.in.Fd()) || !a.isTerminal():
 		return errors.New("standard input and output are no terminal")
-	case term == "" || term == "dumb":
-		return fmt.Errorf("the terminal is %q", term)
+	case name == "" || name == "dumb":
+		return fmt.Errorf("the terminal is %q", name)
 	}
 	return nil
 }
@@ -157,10 +158,10 @@ func (a *app) attach(client *tmux.Client, s *tmux.Session, e *ending) error {
 	defer cancel()
 	code := make(chan int, 1)
 	go func() { code <- followRunner(ctx, client, s) }()
-	err := client.Attach(ctx, s)
+	err := a.show(ctx, client, s)
 	cancel()
 	switch exit := <-code; {
-	case exit == gone || exit == untold:
+	case exit == gone:
 		return a.lastWords(e, e.await())
 	case exit != stillRunning:
 		return a.lastWords(e, exit)
@@ -177,8 +178,7 @@ func (a *app) attach(client *tmux.Client, s *tmux.Session, e *ending) error {
 
 const (
 	stillRunning = -1 // the runner's pane is alive
-	gone         = -2 // pane, session or server were killed
-	untold       = -3 // the runner has ended, and tmux does not say how
+	gone         = -2 // the runner, its pane, session or server were killed
 )
 
 // followRunner waits for the end of the runner. Once the user has closed the
@@ -189,11 +189,11 @@ func followRunner(ctx context.Context, client *tmux.Client, s *tmux.Session) int
 	defer ticker.Stop()
 	for code := stillRunning; ; {
 		ask, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		watching := monitorOpen(ask, client, s)
-		switch now := runnerCode(ask, client, s); {
-		case code == stillRunning, code == untold && now >= 0:
-			code = now
+		if code == stillRunning {
+			code = runnerCode(ask, client, s)
 		}
+		p, closed := client.Pane(ask, s.Monitor)
+		watching := closed == nil && (!p.Dead || p.Status > 0) // one that failed still says why
 		if code != stillRunning && (!watching || ctx.Err() != nil) {
 			_ = client.Close(ask, s)
 		}
@@ -208,7 +208,7 @@ func followRunner(ctx context.Context, client *tmux.Client, s *tmux.Session) int
 	}
 }
 
-// runnerCode is the exit code of the runner's pane, stillRunning, gone or untold.
+// runnerCode is the exit code of the runner's pane, stillRunning or gone.
 func runnerCode(ctx context.Context, client *tmux.Client, s *tmux.Session) int {
 	p, err := client.Pane(ctx, s.Runner)
 	switch {
@@ -217,25 +217,27 @@ func runnerCode(ctx context.Context, client *tmux.Client, s *tmux.Session) int {
 	case err != nil || !p.Dead:
 		return stillRunning
 	case p.Status < 0:
-		return untold
+		return gone
 	}
 	return p.Status
 }
 
-// monitorOpen tells whether the user still has the monitor, or the reason why
-// it failed, to look at.
-func monitorOpen(ctx context.Context, client *tmux.Client, s *tmux.Session) bool {
-	p, err := client.Pane(ctx, s.Monitor)
-	if errors.Is(err, tmux.ErrGone) || errors.Is(err, tmux.ErrNoServer) {
-		return false
+// leaveScreen undoes what tmux has set in a terminal: the mouse, bracketed
+// paste, the second screen, the hidden cursor, colours.
+const leaveScreen = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?1049l\x1b[?25h\x1b[0m\r\n"
+
+// show attaches, and restores the terminal where the tmux server was killed,
+// which alone would have done it.
+func (a *app) show(ctx context.Context, client *tmux.Client, s *tmux.Session) error {
+	before, _ := term.GetState(int(a.in.Fd()))
+	err := client.Attach(ctx, s)
+	if before != nil {
+		_ = term.Restore(int(a.in.Fd()), before)
 	}
-	if err == nil && p.Dead && p.Status <= 0 {
-		// tmux 3.3a at times misses the end of a program until the next one
-		// ends, and keeps the pane.
-		_ = client.ClosePane(ctx, s.Monitor)
-		return false
+	if err != nil {
+		fmt.Fprint(a.out, leaveScreen)
 	}
-	return true
+	return err
 }
 
 // ending is where the last words of a run in a session are found.
@@ -255,7 +257,7 @@ func (e *ending) status() (state.Status, bool) {
 // and to record why.
 const patience = 15 * time.Second
 
-// await returns the exit code of a runner about which tmux does not know it.
+// await waits for the end of a runner whose exit code tmux cannot tell.
 func (e *ending) await() int {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if _, alive := e.r.Owner(); !alive {
@@ -275,7 +277,7 @@ func (a *app) lastWords(e *ending, code int) error {
 	}
 	if s, ok := e.status(); ok {
 		(&console{out: a.out}).end(runner.Result{
-			Decision:   rules.Decision{Status: s.Status, Reason: s.Reason, Rule: s.Rule, Exit: s.ExitCode, ExitReason: s.ExitReason},
+			Decision:   rules.Decision{Status: s.Status, Reason: s.Reason, Rule: s.Rule, Exit: s.ExitCode, ExitReason: s.ExitReason, Next: s.Next},
 			Iterations: s.LoopCount, Usage: s.Usage, Done: s.Task.Done, Total: s.Task.Total,
 		})
 	} else {

@@ -1,0 +1,181 @@
+package tmuxe2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ralph/config"
+)
+
+// other is a value of the option that is not its default, written as ralph
+// writes it.
+func (p *project) other(o config.Option) string {
+	p.t.Helper()
+	own := map[string]string{
+		"AGENT":           "codex",
+		"FALLBACK_AGENTS": "claude",
+		"PROMPT_FILE":     filepath.Join(p.dir, "my prompt; #1.md"),
+		"PLAN_FILE":       filepath.Join(p.dir, "my plan.md"),
+	}
+	if value, ok := own[o.Key]; ok {
+		return value
+	}
+	candidates := map[config.Kind][]string{
+		config.KindInt: {"17", "18"}, config.KindUSD: {"1.25", "2.5"}, config.KindMinutes: {"17", "18"}, config.KindHours: {"17", "18"},
+		config.KindDuration: {"1h17m", "1h18m"}, config.KindBool: {"true", "false"}, config.KindEnum: o.Values,
+		config.KindString: {"it's; #{odd} $HOME ü"}, config.KindList: {"Read,Bash(echo \";\" *),Bash(a, b)"},
+	}[o.Kind]
+	for _, value := range candidates {
+		if value != o.Default {
+			return value
+		}
+	}
+	p.t.Fatalf("no other value for %s of kind %s", o.Key, o.Kind)
+	return ""
+}
+
+// kept are the flags of the latest run, as its state directory keeps them.
+func (p *project) kept() (flags []string) {
+	p.t.Helper()
+	data, err := os.ReadFile(filepath.Join(p.dir, ".ralph", "logs", p.status().RunID, "flags.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &flags)
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return flags
+}
+
+func TestMonitor_everyFlag_reachesTheInnerRunner(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	p := w.project("all flags", modeWork)
+	p.write("all flags/my prompt; #1.md", "Do it.\n")
+	p.write("all flags/my plan.md", "- [ ] a task\n")
+	var given, want []string
+	for _, o := range config.Table() {
+		if o.Flag == "" {
+			continue
+		}
+		value := p.other(o)
+		want = append(want, "--"+o.Flag+"="+value)
+		if o.Kind == config.KindPath {
+			value = filepath.Base(value) // relative to where the user is
+		}
+		given = append(given, "--"+o.Flag+"="+value)
+	}
+	if len(given) < 20 {
+		t.Fatalf("only %d flags in the table", len(given))
+	}
+	s := p.monitored(large, given...)
+	seen := p.working()
+	if diff := cmp.Diff(want, p.kept()); diff != "" {
+		t.Errorf("given to ralph --monitor and used by the runner:\n%s", diff)
+	}
+	if !slices.Contains(seen.Args, p.other(option(t, "MODEL"))) {
+		t.Errorf("the model is not among the agent's arguments %q", seen.Args)
+	}
+	p.ralph("abort")
+	s.shows("STOPPED")
+	s.keys("q")
+	s.exits(130)
+}
+
+func option(t *testing.T, key string) config.Option {
+	t.Helper()
+	for _, o := range config.Table() {
+		if o.Key == key {
+			return o
+		}
+	}
+	t.Fatalf("no option %s", key)
+	return config.Option{}
+}
+
+func TestMonitor_flagsThatAreNoOptions_reachTheInnerRunner(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		args, want []string // want: of the runner's command line
+		kept       []string
+		shows      string // in the runner's pane
+	}{
+		{"live", []string{"--live"}, []string{"run", "--live", "--output=text"}, nil, "needle-01"},
+		{"headless, the opposite of an option", []string{"--headless", "--no-continue"}, []string{"run", "--continue=false", "--headless", "--output=text"}, []string{"--continue=false"}, "--- iteration 1"},
+		{"json", []string{"--output", "json", "-c", "5"}, []string{"run", "--calls=5", "--output=json"}, []string{"--calls=5"}, `"kind":"text"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "")
+			w.env = append(w.env, "SESSION_CONTINUITY=true")
+			p := w.project("project", modeWork)
+			s := p.monitored(large, c.args...)
+			p.working()
+			line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.status().PID))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
+			if diff := cmp.Diff(append([]string{filepath.Join(programs, "ralph"), "-C", p.dir}, c.want...), got); diff != "" {
+				t.Errorf("the runner's command line:\n%s", diff)
+			}
+			if diff := cmp.Diff(c.kept, p.kept(), cmp.Transformer("empty", func(s []string) int { return len(s) })); diff != "" {
+				t.Errorf("the runner's options:\n%s", diff)
+			}
+			s.shows(c.shows)
+			p.mode(modeDone)
+			s.shows("COMPLETED")
+			s.keys("q")
+			s.exits(0)
+		})
+	}
+}
+
+func TestMonitor_callersEnvironment_reachesTheAgentAndTheServersDoesNot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "set-environment -g FROM_CONF conf\n")
+	own := w.env
+	w.env = append(slices.Clone(own), "STALE_KEY=old", "CHANGED=old")
+	w.tmux("new-session", "-d", "-s", "mine", "cat")
+	given := map[string]string{
+		"ANTHROPIC_API_KEY": "sk-ant-none", "OPENAI_API_KEY": "sk-none", "CHANGED": "new", "TWO_LINES": "one\ntwo;\n", "ODD": `'"$HOME #{pane_id}\;` + "\t🙂", "BASH_FUNC_f%%": "() { :; }",
+		"BIG": strings.Repeat("x", 100_000),
+	}
+	w.env = slices.Clone(own)
+	for name, value := range given {
+		w.env = append(w.env, name+"="+value)
+	}
+	p := w.project("project", modeWork)
+	s := p.monitored(usual, "once")
+	seen := map[string]string{}
+	for _, pair := range p.working().Env {
+		name, value, _ := strings.Cut(pair, "=")
+		seen[name] = value
+	}
+	for _, pair := range w.env {
+		name, want, _ := strings.Cut(pair, "=")
+		if got, ok := seen[name]; name != "TERM" && (!ok || got != want) {
+			t.Errorf("%s is %.60q in the agent, want %.60q", name, got, want)
+		}
+	}
+	for _, name := range []string{"STALE_KEY", "RALPH_REPORT"} {
+		if value, ok := seen[name]; ok {
+			t.Errorf("%s=%q is in the agent's environment", name, value)
+		}
+	}
+	if runner, _ := p.panes(); seen["TMUX_PANE"] != "" && seen["TMUX_PANE"] != runner {
+		t.Errorf("TMUX_PANE is %q, not the runner's %s", seen["TMUX_PANE"], runner)
+	}
+	p.mode(modeIdle)
+	s.shows("STOPPED")
+	s.keys("q")
+	s.exits(4)
+	s.said("stopped after 1 iteration, 0 of 2 tasks done")
+}

@@ -1,0 +1,195 @@
+package tmuxe2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// One evening with the monitor: the keys that act on the runner, each with what
+// the runner really did.
+// size: one story, key by key
+func TestMonitor_keysThatActOnTheRunner_doSo(t *testing.T) {
+	t.Parallel()
+	p := newWorld(t, "").project("project", modeWork)
+	p.write("project/.ralph/fix_plan.md", "- [ ] first task\n- [ ] second task\n- [ ] third task\n")
+	s := p.monitored([2]int{120, 40})
+	p.working()
+	s.shows("RUNNING", "0/3 done", "first task", "needle-")
+
+	// s: this call ends, the next task is taken, the skipped one comes last.
+	before := p.agents()
+	s.keys("s")
+	p.until("second task", func() bool {
+		return p.status().Task.Title == "second task" && len(p.agents()) > 0 && p.agents()[0] != before[0]
+	})
+	s.shows("second task")
+
+	// p: after this iteration there is no other until it is pressed again.
+	s.keys("p")
+	s.shows("to pause")
+	p.until("end of the request", func() bool {
+		left, _ := filepath.Glob(filepath.Join(p.dir, ".ralph", "control", "*"))
+		return len(left) == 0
+	})
+	p.mode(modeNext)
+	p.is("paused")
+	s.shows("PAUSED", "p resume")
+	loops := p.status().Loops
+	if agents := p.agents(); len(agents) > 0 {
+		t.Errorf("paused, and agents work: %v", agents)
+	}
+	s.keys("p")
+	p.is("running")
+	p.working()
+	s.shows("RUNNING", "p pause")
+	if got := p.status().Loops; got != loops {
+		t.Errorf("%d iterations were made in the pause", got-loops)
+	}
+
+	quitAndAbort(p, s)
+}
+
+// quitAndAbort leaves the monitor and ends the run from another one.
+func quitAndAbort(p *project, s *terminal) {
+	t := p.t
+	t.Helper()
+	// q: leaves the screen, never the run. Another monitor may come.
+	_, monitor := p.panes()
+	s.keys("q")
+	s.hides("q quit")
+	p.until("end of the monitor's pane", func() bool { return !strings.Contains(p.try("list-panes", "-a", "-F", "#{pane_id}"), monitor) })
+	if got := p.status(); got.Status != "running" || len(p.agents()) == 0 {
+		t.Errorf("after q the run is %+v", got)
+	}
+	other := p.terminal(p.dir, usual, "ralph", "monitor")
+	other.shows("RUNNING", "needle-59")
+
+	// a: asked once; anything but y is no.
+	other.keys("a")
+	other.shows("end the run now")
+	other.keys("n")
+	other.hides("end the run now")
+	if got := p.status(); got.Status != "running" {
+		t.Errorf("not aborted, and the run is %+v", got)
+	}
+	other.keys("a")
+	other.shows("end the run now")
+	other.keys("y")
+	p.is("stopped")
+	other.shows("STOPPED")
+	s.exits(130)
+	s.said("stopped after ", "exit code 130")
+	if agents := p.agents(); len(agents) > 0 {
+		t.Errorf("aborted, and agents work: %v", agents)
+	}
+	other.keys("p")
+	other.shows("no runner is alive here")
+	other.keys("q")
+	other.exits(0)
+}
+
+// size: one story, key by key
+func TestMonitor_keysThatLook_showWhatTheRunnerWrites(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	w.write("pager", "#!/bin/sh\ncat \"$1\"\necho \"PAGER ENDS $(wc -l <\"$1\")\"; read answer\n")
+	if err := os.Chmod(filepath.Join(w.home, "pager"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.env = append(w.env, "PAGER="+filepath.Join(w.home, "pager"))
+	p := w.project("project", modeWork)
+	s := p.monitored([2]int{130, 40})
+	p.working()
+	s.shows("RUNNING", "following", "needle-59", "4 Iterations")
+
+	moveInLog(s)
+	showPanelsAlone(s)
+
+	// A second iteration, so that there is something to choose from.
+	p.mode(modeNext)
+	p.until("second iteration", func() bool { return p.status().Loops == 1 && len(p.agents()) > 0 })
+	openRawAndPager(s)
+	s.keys("m")
+	s.shows("mouse on")
+	s.keys("m")
+	s.shows("mouse off")
+	s.keys("?")
+	s.shows("pause after this iteration", "quit this screen; the runner goes on")
+	s.keys("?")
+	s.shows("API usage")
+	p.mode(modeDone)
+	p.is("completed")
+	s.shows("COMPLETED", "2/2 done")
+	s.keys("q")
+	s.exits(0)
+}
+
+func moveInLog(s *terminal) {
+	s.t.Helper()
+	s.keys("l")
+	s.hides("API usage")
+	s.shows("needle-59", "needle-45")
+	s.keys("g")
+	s.shows("scrolled back", "needle-00")
+	s.keys("j", "j", "k")
+	s.shows("needle-02")
+	s.keys("G")
+	s.shows("following", "needle-59")
+	s.keys("f")
+	s.shows("scrolled back")
+	s.keys("f")
+	s.shows("following")
+	s.keys("/")
+	s.keys("-l", "needle-1")
+	s.keys("Enter")
+	s.shows("needle-19")
+	for range 9 {
+		s.keys("n")
+	}
+	s.shows("needle-10")
+	s.hides("needle-40")
+	for range 9 {
+		s.keys("N")
+	}
+	s.shows("needle-19")
+	s.keys("G")
+	s.shows("needle-59")
+	s.keys("w")
+	s.shows("unwrapped")
+	s.keys("w", "l")
+	s.hides("unwrapped")
+	s.shows("API usage")
+}
+
+func showPanelsAlone(s *terminal) {
+	s.t.Helper()
+	for key, title := range map[string]string{"1": "1 Plan", "2": "2 API usage", "3": "3 Circuit breaker", "4": "4 Iterations", "5": "5 Live log"} {
+		s.keys(key)
+		for _, others := range []string{"1 Plan", "2 API usage", "3 Circuit breaker", "4 Iterations", "5 Live log"} {
+			if others != title {
+				s.hides(others)
+			}
+		}
+		s.shows(title)
+		s.keys(key)
+		s.shows("1 Plan", "4 Iterations", "5 Live log")
+	}
+}
+
+func openRawAndPager(s *terminal) {
+	s.t.Helper()
+	s.keys("Tab", "g", "r")
+	s.shows("Raw output of iteration")
+	s.keys("Escape")
+	s.hides("Raw output") // before the next key: together they would be Alt-G
+	s.keys("G", "r")
+	s.shows("Raw output of iteration 1", `"subtype":"success"`)
+	s.keys("r")
+	s.shows("API usage")
+	s.keys("Tab", "o")
+	s.shows("PAGER ENDS")
+	s.keys("Enter")
+	s.shows("API usage", "RUNNING")
+}
