@@ -1,10 +1,8 @@
-// Package git observes a project's files and its git repository, commits what
-// an agent left over, and keeps the state of each iteration as a hidden ref.
+// Package git observes a project's files and its git repository, and writes
+// commits and kept states when it is asked to. It never resets, cleans, stashes
+// or forces anything.
 //
-// Looking (Inspect, Observe, Compare, Texts, Guard, List, Diff) changes nothing,
-// not even the index. Keep writes objects and refs below refs/ralph/. Commit and
-// Undo name the paths that they touch. Nothing here resets, cleans, stashes,
-// forces or deletes a branch, and no hook of git runs: all is done by plumbing.
+// size of package: observing, comparing, committing and keeping share the snapshot
 package git
 
 import (
