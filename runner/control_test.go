@@ -142,8 +142,10 @@ func poll(t *testing.T, what string, ok func() bool) {
 	t.Errorf("never: %s", what)
 }
 
-func files(dir string) []string {
-	found, _ := filepath.Glob(filepath.Join(dir, "[0-9]*"))
+func files(dir string) []string { return glob(filepath.Join(dir, "[0-9]*")) }
+
+func glob(pattern string) []string {
+	found, _ := filepath.Glob(pattern)
 	return found
 }
 

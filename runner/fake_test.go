@@ -58,6 +58,9 @@ func playFake(name string) int {
 	}
 	f := &fake{call: n, prompt: string(prompt)}
 	f.print(map[string]any{"type": "system", "subtype": "init", "session_id": fmt.Sprintf("session-%d", n), "model": "fake-1"})
+	if more, ok := moreFakes()[name]; ok {
+		return more(f)
+	}
 	return fakes[name](f)
 }
 
@@ -113,6 +116,13 @@ func put(path, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		panic(err)
 	}
+}
+
+func (f *fake) tickAll() { put(planName, strings.ReplaceAll(read1(planName), "- [ ]", "- [x]")) }
+
+func read1(path string) string {
+	data, _ := os.ReadFile(path)
+	return string(data)
 }
 
 func open1(path string) bool {
@@ -173,8 +183,7 @@ var fakes = map[string]func(*fake) int{
 	},
 	"ticker": func(f *fake) int { // ticks boxes and does nothing
 		put(os.Getenv(fakeCount)+".prompt", f.prompt)
-		data, _ := os.ReadFile(planName)
-		put(planName, strings.ReplaceAll(string(data), "- [ ]", "- [x]"))
+		f.tickAll()
 		return f.result("ok"+block(true, ""), nil)
 	},
 	"leaver": func(f *fake) int { // works and commits nothing

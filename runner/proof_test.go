@@ -1,0 +1,154 @@
+package runner
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph/runner/rules"
+	"ralph/state"
+)
+
+// More fakes, for the ways in which checks, bounds and requests meet.
+func moreFakes() map[string]func(*fake) int {
+	return map[string]func(*fake) int{
+		"busy": func(f *fake) int { // always changes something, never greens
+			put("work.txt", time.Now().String())
+			return f.result("ok"+block(false, ""), nil)
+		},
+		"told-late": func(f *fake) int { // red, then overloaded, then told why
+			if f.call == 2 {
+				return f.failure("API Error: 529 Overloaded.", 529)
+			}
+			if strings.Contains(f.prompt, "the check is red") {
+				put("green", "")
+			}
+			f.work()
+			return f.result("ok"+block(!open1(planName), ""), nil)
+		},
+		"plan-committer": func(f *fake) int { // ticks everything and commits only that
+			f.tickAll()
+			cmd := exec.Command("git", "-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "-q", "--allow-empty", "-am", "x")
+			if err := cmd.Run(); err != nil {
+				panic(err)
+			}
+			return f.result("ok"+block(true, ""), nil)
+		},
+		"box-adder": func(f *fake) int { // ticks its task and adds another
+			f.work()
+			put(planName, read1(planName)+"- [ ] found on the way\n")
+			return f.result("ok"+block(false, ""), nil)
+		},
+		"last-call": func(f *fake) int { // ticks the last box in the call that meets the limit
+			f.work()
+			return limit(f, time.Now().Add(2*time.Hour))
+		},
+	}
+}
+
+func TestLoop_planDoneButCheckRed_stillKnowsItsCeilings(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "busy", "[x] one")
+	b.check("echo red; exit 1")
+	b.o.MaxIterations = 2
+	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	if b.calls() != 2 {
+		t.Errorf("%d calls, at most 2 are allowed", b.calls())
+	}
+}
+
+func TestLoop_failureOfTheService_keepsWhatTheAgentHasToKnow(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "told-late", "[ ] one")
+	b.check("test ! -f work.txt || test -f green || { echo the check is red; exit 1; }")
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	if b.calls() != 3 {
+		t.Errorf("%d calls, want 3: the third has to know what the first broke (%s)", b.calls(), b.rules())
+	}
+}
+
+func TestLoop_abortWhileACheckRuns_endsItAndMakesNoCall(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one")
+	b.check("sleep 600")
+	go func() {
+		poll(t, "the check", func() bool { s, _ := b.w.Status(); return s.Phase == "checking" })
+		if err := state.Send(b.w.Dir(), state.RequestAbort); err != nil {
+			t.Error(err)
+		}
+	}()
+	wantEnd(t, b.run(t.Context()), "interrupted", rules.ExitInterrupted)
+	if b.calls() != 0 {
+		t.Errorf("%d calls", b.calls())
+	}
+}
+
+func TestLoop_skipDuringTheBaseline_doesNotSkipTheProof(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one")
+	b.o.MaxIterations = 2
+	b.check("test -f seen || { touch seen .ralph/control/00000000000000000001-1-skip; sleep 1; exit 0; }; exit 1")
+	if r := b.run(t.Context()); r.Decision.Exit == rules.ExitComplete {
+		t.Errorf("complete with a red check: %s", r.Decision.Reason)
+	}
+}
+
+func TestLoop_onlyThePlanCommitted_isNoWork(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "plan-committer", "[ ] one", "[ ] two")
+	b.inGit()
+	b.o.AntiCheat = rules.CheatRevert
+	wantEnd(t, b.run(t.Context()), "claimed_incomplete", rules.ExitClaimed)
+}
+
+func TestLoop_tickAndNewBoxWithARedCheck_tickIsTakenBack(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "box-adder", "[ ] one", "[ ] two")
+	b.o.MaxIterations = 1
+	b.check("test ! -f work.txt")
+	b.run(t.Context())
+	if plan := b.read(planName); strings.Contains(plan, "[x]") || !strings.Contains(plan, "found on the way") {
+		t.Errorf("plan:\n%s", plan)
+	}
+}
+
+func TestLoop_limitMetByTheLastCall_isNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "last-call", "[ ] one")
+	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
+}
+
+func TestLoop_agentVanished_endsWith6(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one")
+	found := b.d.Agents
+	b.d.Agents = func(name string) (Agent, error) {
+		a, err := found(name)
+		a.Program = []string{"/nowhere/agent"}
+		return a, err
+	}
+	r := b.run(t.Context())
+	wantEnd(t, r, "agent_unusable", rules.ExitAgent)
+	if !strings.Contains(r.Decision.Reason, "/nowhere/agent") {
+		t.Errorf("reason %q", r.Decision.Reason)
+	}
+}
+
+func TestLoop_interruptedChecks_areNotForgivenByTheNextRun(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one")
+	b.check("test ! -f work.txt || { sleep 1; echo broken; exit 1; }")
+	b.d.Mode, b.o.MaxIterations = "tdd", 2
+	go func() {
+		poll(t, "the work", func() bool { _, err := b.w.Status(); return err == nil && len(glob(b.dir+"/work.txt")) == 1 })
+		if err := state.Send(b.w.Dir(), state.RequestAbort); err != nil {
+			t.Error(err)
+		}
+	}()
+	b.run(t.Context())
+	b.d.RunID = "run-2"
+	if r := b.run(t.Context()); r.Decision.Exit == rules.ExitComplete {
+		t.Errorf("what the first run broke became what was red before: %s", r.Decision.Reason)
+	}
+}
