@@ -40,7 +40,7 @@ func parseCheckbox(data []byte, optionalSections []string) (List, []mark, error)
 		}
 	}
 	nameTasks(s.tasks)
-	return List{Tasks: s.tasks, Choice: s.choice}, s.marks, nil
+	return List{Tasks: s.tasks, Choice: s.choice, Odd: s.odd}, s.marks, nil
 }
 
 // scanner folds the lines of a Markdown file into tasks.
@@ -58,6 +58,7 @@ type scanner struct {
 	inComment bool
 	fence     fence
 	choice    Choice
+	odd       []int
 	section   string
 	// optionalLevel is the level of the heading that began the optional
 	// section which the line is in; 0 outside.
@@ -118,10 +119,17 @@ func (s *scanner) line(number, start, end int) {
 		s.heading(level, strings.Join(s.paragraph, " "))
 		return
 	}
+	known := len(s.tasks)
 	s.close(indentOf(text))
-	if body, ok := s.openItems(text); ok {
+	body, ok := s.openItems(text)
+	if ok {
 		s.paragraph = nil
 		s.item(number, start, text, body)
+	}
+	if len(s.tasks) == known && almostBox().MatchString(text) {
+		s.odd = append(s.odd, number)
+	}
+	if ok {
 		return
 	}
 	s.describe(text, false)
@@ -129,6 +137,12 @@ func (s *scanner) line(number, start, end int) {
 		s.paragraph = append(s.paragraph, strings.TrimSpace(text))
 	}
 }
+
+// almostBox matches what a person may have meant as a box: -[ ] x, - [] x,
+// - [ x] y, - [~] z.
+var almostBox = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s*\[[ xX~-]{0,3}\](?:[^(:\[]|$)`)
+})
 
 // openFence begins fenced code when text opens some that is closed later.
 func (s *scanner) openFence(text string, start int) bool {

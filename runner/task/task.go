@@ -50,6 +50,8 @@ type List struct {
 	Project, Description string
 	Choice               Choice // for tasks that have none of their own
 	Tasks                []Task // in file order
+	// Odd are the lines of a checkbox plan that look like a box and are none.
+	Odd []int
 }
 
 // Next returns the task to work on: in a checkbox plan the first open box that

@@ -116,6 +116,9 @@ func (d *diagnosis) plan(s *setup) {
 			d.fail(rules.ExitUsage, "plan", "%v", err)
 			return
 		}
+		for _, line := range oddBoxes(list) {
+			d.warn("plan", "%s", line)
+		}
 		next, open := list.Next()
 		switch {
 		case list.Total() == 0:

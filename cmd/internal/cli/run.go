@@ -126,7 +126,21 @@ func (a *app) prepare(f *runFlags) (*setup, error) {
 	if s.plan, err = findPlan(dir, cfg); err != nil {
 		return nil, err
 	}
+	if list, err := task.Load(s.plan, cfg.OptionalSections); err == nil {
+		for _, line := range oddBoxes(list) {
+			fmt.Fprintln(a.err, "ralph: warning:", line)
+		}
+	}
 	return s, s.findAgents()
+}
+
+// oddBoxes names the lines that a person may take for tasks and ralph does not.
+func oddBoxes(list task.List) []string {
+	var lines []string
+	for _, n := range list.Odd {
+		lines = append(lines, fmt.Sprintf("%s:%d looks like a box and is none; write: - [ ] what to do", list.Path, n))
+	}
+	return lines
 }
 
 func (a *app) loader(dir string, flags map[string]string) config.Loader {
