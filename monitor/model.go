@@ -42,6 +42,7 @@ type view struct {
 	Spent     []float64
 	SpentOf   string
 	Breaker   breakerView
+	Checks    string      // ralph's own checks; empty: none ran
 	Rounds    []roundView // newest first
 	Problems  []string
 	Alive     bool
@@ -86,6 +87,7 @@ func newView(s Snapshot, h *history, now time.Time) view {
 	v.Word, v.Mark, v.Tone = word(s.State)
 	if s.State == StateNone || s.State == StateStarting {
 		v.Breaker = newBreakerView(s.Breaker, now)
+		v.Checks = checksText(s.Status.Checks, now)
 		v.News, v.Advice = news(s, h, now)
 		v.Gauges = gauges(s, h, now)
 		return v
@@ -116,6 +118,7 @@ func newView(s Snapshot, h *history, now time.Time) view {
 	}
 	v.Spent, v.SpentOf = h.spent()
 	v.Breaker = newBreakerView(s.Breaker, now)
+	v.Checks = checksText(s.Status.Checks, now)
 	v.Rounds = roundViews(s, h, now)
 	return v
 }

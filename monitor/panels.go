@@ -195,7 +195,11 @@ func drawBreaker(c canvas, v view, focused bool) {
 	}
 	c.text(x, y, plain, fit(" · "+text, c.w-x-1))
 	if c.h > 2 {
-		c.text(1, 2, c.dim(), fit(b.Reason, c.w-2))
+		second := b.Reason
+		if v.Checks != "" && b.Tone == good {
+			second = "checks: " + v.Checks
+		}
+		c.text(1, 2, c.dim(), fit(second, c.w-2))
 	}
 }
 

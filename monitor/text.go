@@ -33,6 +33,7 @@ func RenderStatus(s Snapshot, width int) string {
 		}
 		row("cost", join(" · ", v.Cost, v.Tokens))
 	}
+	row("checks", v.Checks)
 	row("breaker", join(" · ", v.Breaker.State, v.Breaker.Counters))
 	row("", v.Breaker.Reason)
 	for _, p := range v.Problems {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"ralph/logs"
 	"ralph/runner/agent"
@@ -57,10 +58,27 @@ func (l *Loop) gated() bool {
 // checked tells what happens to a check.
 func (l *Loop) checked(s gate.Step) {
 	if s.Result == nil {
-		l.board.update(func(st *state.Status) { st.Phase, st.LastTool = "checking", "check "+s.Check.Name })
+		l.board.update(func(st *state.Status) {
+			st.Phase, st.LastTool = "checking", "check "+s.Check.Name
+			c := checkOf(st, s.Check.Name)
+			c.Result, c.StartedAt = "running", time.Now()
+		})
 		return
 	}
 	r := *s.Result
+	l.board.update(func(st *state.Status) {
+		c := checkOf(st, r.Name)
+		c.Result, c.Seconds = "passed", r.Duration.Seconds()
+		switch {
+		case r.Passed:
+			c.RedSince = time.Time{}
+		default:
+			c.Result = "failed"
+			if c.RedSince.IsZero() {
+				c.RedSince = time.Now()
+			}
+		}
+	})
 	text := r.Name + ": passed"
 	if !r.Passed {
 		text = r.Name + ": failed\n" + r.Output
@@ -70,6 +88,16 @@ func (l *Loop) checked(s gate.Step) {
 	}
 	l.emit(state.Event{Kind: state.KindGate, Iteration: l.mem.Iterations + 1, Text: text, Error: !r.Passed,
 		Tool: &state.Tool{Name: r.Name, Arg: r.Command}, End: &state.End{Duration: r.Duration}})
+}
+
+// checkOf finds the row of a check, and makes it the first time.
+func checkOf(st *state.Status, name string) *state.CheckStatus {
+	i := slices.IndexFunc(st.Checks, func(c state.CheckStatus) bool { return c.Name == name })
+	if i < 0 {
+		st.Checks = append(st.Checks, state.CheckStatus{Name: name})
+		i = len(st.Checks) - 1
+	}
+	return &st.Checks[i]
 }
 
 // moment is what a baseline belongs to.

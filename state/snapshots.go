@@ -46,6 +46,16 @@ type Status struct {
 	Breaker            BreakerStatus `json:"breaker"`
 	Limit              *Limit        `json:"limit"` // the latest record; null when none was seen
 	WakeAt             time.Time     `json:"wake_at,omitzero"`
+	Checks             []CheckStatus `json:"checks,omitempty"` // in the order in which they first ran
+}
+
+// CheckStatus is one of ralph's own checks: what its latest run said.
+type CheckStatus struct {
+	Name      string    `json:"name"`
+	Result    string    `json:"result"` // running, passed or failed
+	StartedAt time.Time `json:"started_at"`
+	Seconds   float64   `json:"seconds"`            // of the latest finished run
+	RedSince  time.Time `json:"red_since,omitzero"` // zero while it is green
 }
 
 // TaskStatus is the current task and the counts of the plan.
