@@ -110,7 +110,6 @@ func Run(ctx context.Context, c Command, output func(p []byte) (final bool)) (Ex
 		exit.Cause = CauseExited
 		return exit, err
 	}
-	c.Spare.refill()
 	printed := newBacklog()
 	delivered := make(chan struct{})
 	go func() {

@@ -76,6 +76,7 @@ func (s *supervisor) note(r record) {
 	switch r.kind {
 	case recordStarted:
 		s.pid = int(r.a)
+		s.Spare.refill() // not earlier: it would slow down the start of this child
 	case recordFailed:
 		s.lastWord = true
 		s.err = startError(s.child.name, syscall.Errno(r.a))
