@@ -193,7 +193,7 @@ func checkOptions() []Option {
 	}, {
 		Group: group, Key: "ANTI_CHEAT", YAML: "integrity.anti_cheat",
 		Kind: KindEnum, Default: "revert", Values: []string{"warn", "revert", "halt"}, field: func(o *rules.Options) any { return &o.AntiCheat },
-		Help: "What a weakened test or an unearned tick does: warn tells agent and user, revert also takes such ticks back, halt ends the run.",
+		Help: "What a weakened test, a tick without work or a tick of another task does: warn tells agent and user, revert also takes such ticks back, halt ends the run.",
 	}}
 }
 

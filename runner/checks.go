@@ -137,10 +137,21 @@ func (l *Loop) runChecks(ctx context.Context, ch gate.Changed) (gate.Report, err
 	}
 	l.report = rep
 	l.before = nil // checks may leave files of their own
-	for _, line := range rep.Findings() {
-		l.d.Log.Info("checks", "finding", line)
-	}
+	l.emitFindings(rep.Findings())
 	return rep, err
+}
+
+// emitFindings tells what the checks found besides passed and failed, once while
+// it stays the same.
+func (l *Loop) emitFindings(lines []string) {
+	for _, line := range lines {
+		l.d.Log.Info("checks", "finding", line)
+		if !slices.Contains(l.found, line) {
+			l.emit(state.Event{Kind: state.KindDecision, Iteration: l.mem.Iterations + 1, Text: line,
+				End: &state.End{Action: string(rules.ActionContinue), Rule: "checks"}})
+		}
+	}
+	l.found = lines
 }
 
 // changedFiles are an iteration's files as the checks know them: relative to

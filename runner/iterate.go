@@ -75,6 +75,7 @@ func (l *Loop) iterate(ctx context.Context, next task.Task) (rules.Decision, err
 	if err := l.begin(it, text); err != nil {
 		return rules.Decision{}, err
 	}
+	l.emitFeedback(it.Number)
 	files := l.guard()
 	transcript, exit, err := l.call(work, it, text)
 	if errors.Is(err, ptyexec.ErrNotFound) || errors.Is(err, ptyexec.ErrNotExecutable) {
@@ -99,7 +100,7 @@ func (l *Loop) promptInput(template string, it rules.Iteration) prompt.Input {
 	in := prompt.Input{
 		Template: template, Iteration: it.Number, MaxIterations: l.o.MaxIterations,
 		Done: it.Before.Done, Total: it.Before.Total, Remaining: it.Before.Remaining,
-		Blocked: l.asideTitles(it.List), Last: l.notes.last, Refused: l.notes.refused, Feedback: l.notes.feedback,
+		Aside: l.asideTitles(it.List), Last: l.notes.last, Refused: l.notes.refused, Feedback: l.notes.feedback,
 	}
 	if it.Before.Total > 0 {
 		in.PlanPath = l.rel(l.d.Plan)

@@ -95,6 +95,7 @@ type Loop struct {
 	unfinished bool              // the run before was killed or ended by a person
 	suite      *gate.Suite       // nil: no checks
 	report     gate.Report       // of the latest checks
+	found      []string          // its findings
 	keeper     *git.Keeper       // nil: outside git
 	keeping    *git.Keeping      // the state that is being kept; nil: none
 	start      *git.Snapshot     // of the tree when this process began

@@ -40,6 +40,13 @@ func moreFakes() map[string]func(*fake) int {
 			put(planName, read1(planName)+"- [ ] found on the way\n")
 			return f.result("ok"+block(false, ""), nil)
 		},
+		"ticks-ahead": func(f *fake) int { // does all in its first call; says so in each
+			if f.call == 1 {
+				put("work.txt", "all of it")
+			}
+			f.tickAll()
+			return f.result("ok"+block(true, ""), nil)
+		},
 		"last-call": func(f *fake) int { // ticks the last box in the call that meets the limit
 			f.work()
 			return limit(f, time.Now().Add(2*time.Hour))
@@ -151,4 +158,49 @@ func TestLoop_interruptedChecks_areNotForgivenByTheNextRun(t *testing.T) {
 	if r := b.run(t.Context()); r.Decision.Exit == rules.ExitComplete {
 		t.Errorf("what the first run broke became what was red before: %s", r.Decision.Reason)
 	}
+}
+
+func TestLoop_otherTasksTickedWithWork_eachGetsItsOwnIteration(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "ticks-ahead", "[ ] one", "[ ] two", "[ ] three")
+	b.inGit()
+	b.o.AntiCheat = rules.CheatRevert
+	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	if b.calls() != 3 {
+		t.Errorf("%d calls, want 3: one a task (%s)", b.calls(), b.rules())
+	}
+	events := b.texts("audit")
+	if len(events) != 3 || !strings.Contains(events[0], `"two" was ticked`) || !strings.Contains(events[0], "taken back") {
+		t.Errorf("audit events: %q", events)
+	}
+	if prompt := b.read(".ralph/logs/run-1/2.prompt.md"); !strings.Contains(prompt, `"two" was ticked`) || !strings.Contains(prompt, "claim of completion was refused") {
+		t.Errorf("second prompt:\n%s", prompt)
+	}
+	if told := b.texts(RuleFeedback); len(told) != 2 || !strings.Contains(told[0], `"two" was ticked`) {
+		t.Errorf("feedback events: %q", told)
+	}
+}
+
+func TestLoop_flakyCheck_isShownAndCostsNoCall(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one")
+	b.check("test ! -f work.txt || test -f twice || { touch twice; echo red; exit 1; }")
+	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	if b.calls() != 1 {
+		t.Errorf("%d calls, want 1 (%s)", b.calls(), b.rules())
+	}
+	if found := b.texts("checks"); len(found) != 1 || !strings.Contains(found[0], "flaky") {
+		t.Errorf("findings: %q", found)
+	}
+}
+
+// texts are the texts of the decisions that a rule's name stands on.
+func (b *bench) texts(rule string) []string {
+	var all []string
+	for _, e := range b.seen {
+		if e.Kind == state.KindDecision && e.End != nil && e.End.Rule == rule {
+			all = append(all, e.Text)
+		}
+	}
+	return all
 }

@@ -3,6 +3,7 @@ package runner
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,19 @@ func (l *Loop) emit(e state.Event) {
 	if l.d.Show != nil {
 		l.d.Show(e)
 	}
+}
+
+// emitFeedback tells what the agent is told about the iteration before, word for word.
+func (l *Loop) emitFeedback(iteration int) {
+	told := slices.Clone(l.notes.feedback)
+	if l.notes.refused != "" {
+		told = slices.Insert(told, 0, "Your claim of completion was refused: "+l.notes.refused)
+	}
+	if len(told) == 0 {
+		return
+	}
+	l.emit(state.Event{Kind: state.KindDecision, Iteration: iteration, Text: strings.Join(told, "\n\n"),
+		End: &state.End{Action: string(rules.ActionContinue), Rule: RuleFeedback}})
 }
 
 // redacted hides keys and tokens. What an agent prints passes it before anything

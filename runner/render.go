@@ -8,6 +8,9 @@ import (
 	"ralph/state"
 )
 
+// RuleFeedback names the events that tell what the agent is told.
+const RuleFeedback = "feedback"
+
 // Render is an event as lines of the live log, with a final line end. Empty
 // for events that a person does not want to read there.
 func Render(e state.Event) string {
@@ -40,6 +43,9 @@ func Render(e state.Event) string {
 	case state.KindGate:
 		return "= check " + strings.TrimRight(e.Text, "\n") + "\n"
 	case state.KindDecision, state.KindIterationEnd, state.KindRunEnd:
+		if e.End != nil && e.End.Rule == RuleFeedback {
+			return "= told the agent: " + strings.ReplaceAll(strings.TrimRight(e.Text, "\n"), "\n", "\n  ") + "\n"
+		}
 		return renderEnd(e)
 	}
 	return ""

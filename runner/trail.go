@@ -106,12 +106,9 @@ func (l *Loop) audit(ctx context.Context, it *rules.Iteration, before, after git
 	l.worked[it.Task.ID] = l.worked[it.Task.ID] || l.didWork(*it)
 	it.Findings = audit.Compare(in)
 	for _, f := range it.Findings {
-		// An agent that did work and ticked another task did more, or other, than
-		// it was told. To take that tick back would make it do the work twice.
-		honest := f.Kind == audit.KindForeignTick && !in.Unchanged
 		text := "audit: " + rules.FindingText(f)
-		if f.Revert && !honest && l.o.AntiCheat == rules.CheatRevert {
-			text += l.refuseTick(list, f.Task)
+		if f.Revert && l.o.AntiCheat == rules.CheatRevert {
+			text += l.refuseTick(it, list, f)
 		}
 		l.emit(state.Event{Kind: state.KindDecision, Iteration: it.Number, Text: text, Error: true,
 			End: &state.End{Action: string(rules.ActionContinue), Rule: "audit"}})
@@ -119,19 +116,25 @@ func (l *Loop) audit(ctx context.Context, it *rules.Iteration, before, after git
 	_, it.After = l.loadPlan()
 }
 
-// refuseTick takes back a tick that nothing was done for. The second time the
-// work may have been there before: green checks let it stand, and without
-// checks a person has to look.
-func (l *Loop) refuseTick(list task.List, id string) string {
-	l.refusals[id]++
+// refuseTick takes a tick back. One that came with work on another task waits
+// for its own iteration, which confirms it without doing the work again. One
+// that nothing was done for may stand the second time, for the work may have
+// been there before: green checks let it, and without checks a person has to look.
+func (l *Loop) refuseTick(it *rules.Iteration, list task.List, f audit.Finding) string {
+	if f.Kind == audit.KindForeignTick {
+		l.worked[f.Task], it.TickedAhead = true, true
+		l.takeBack(list, f.Task)
+		return "; the tick was taken back: the task gets an iteration of its own"
+	}
+	l.refusals[f.Task]++
 	switch {
-	case l.refusals[id] > 1 && l.gated():
+	case l.refusals[f.Task] > 1 && l.gated():
 		return "; again: it stands while the checks pass"
-	case l.refusals[id] > 1:
-		l.aside[id] = "ticked twice without any change, and no check proves it"
+	case l.refusals[f.Task] > 1:
+		l.aside[f.Task] = "ticked twice without any change, and no check proves it"
 		l.mem.Breaker.NoProgress = 0 // the next task begins afresh
 	}
-	l.takeBack(list, id)
+	l.takeBack(list, f.Task)
 	return "; the tick was taken back"
 }
 

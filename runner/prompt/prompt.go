@@ -33,8 +33,8 @@ type Input struct {
 	Refused string
 	// Feedback are failures of checks, denials and the like, shown verbatim.
 	Feedback []string
-	// Blocked names tasks whose dependencies cannot be met.
-	Blocked []string
+	// Aside names open tasks that were given up in this run.
+	Aside []string
 }
 
 // Build returns the user's prompt, unchanged, followed by ralph's part. No line
@@ -93,8 +93,8 @@ func (in Input) standing(b *strings.Builder) {
 	if in.PlanPath != "" {
 		fmt.Fprintf(b, "- Plan: `%s`, %d of %d tasks done, %d remaining.\n", in.PlanPath, in.Done, in.Total, in.Remaining)
 	}
-	for _, blocked := range in.Blocked {
-		fmt.Fprintf(b, "- Blocked, its dependencies are missing or circular: %s\n", blocked)
+	for _, title := range in.Aside {
+		fmt.Fprintf(b, "- Put aside, a person looks at it: %s\n", title)
 	}
 	if in.Last != "" {
 		fmt.Fprintf(b, "- The last iteration: %s\n", strings.ReplaceAll(trim(strings.TrimSpace(in.Last)), "\n", "\n  "))
@@ -126,9 +126,9 @@ func (in Input) rules(b *strings.Builder) {
 	switch {
 	case in.PlanPath == "":
 	case in.stories():
-		fmt.Fprintf(b, "- When, and only when, the story is done and checked, set its `passes` to `true` in `%s`. Change nothing else there, except `notes`.\n", in.PlanPath)
+		fmt.Fprintf(b, "- When, and only when, the story is done and checked, set its `passes` to `true` in `%s`. Change nothing else there, except `notes`: another story that you set is set back.\n", in.PlanPath)
 	default:
-		fmt.Fprintf(b, "- When, and only when, the task is done and checked, tick its box in `%s`: `[ ]` becomes `[x]`. Add a box for work that you find missing.\n", in.PlanPath)
+		fmt.Fprintf(b, "- When, and only when, the task is done and checked, tick its box in `%s`: `[ ]` becomes `[x]`. Tick no other box, it would be opened again. Add a box for work that you find missing.\n", in.PlanPath)
 	}
 	b.WriteString("- Do not delete or move anything in `.ralph/`, and edit there only the plan and what the prompt above asks you to edit: the rest is ralph's own state.\n")
 	b.WriteString("- Nobody can answer questions. Decide, and note the decision where the next iteration finds it.\n")

@@ -25,7 +25,7 @@ func story() Input {
 		Last:     "worked on US-003, 4 files changed, tests passed\nlast message: cart is done",
 		Refused:  "You printed EXIT_SIGNAL with 7 tasks open.",
 		Feedback: []string{"go test ./...\n--- FAIL: TestPay\n", "```\nnested\n```"},
-		Blocked:  []string{"US-009 Refunds"},
+		Aside:    []string{"US-009 Refunds"},
 	}
 }
 

@@ -36,6 +36,9 @@ type Iteration struct {
 	Report          gate.Report // of the checks, after the agent's turn
 	Tries           int         // failed checks for this task so far, this one counted
 	Unticked        bool        // the task's box was ticked and is open again: a check blames the agent
+	// TickedAhead is set when boxes of other tasks were opened again: what the
+	// agent then says of the whole plan was said of another one, and counts for nothing.
+	TickedAhead bool
 	// Findings are what an honest change would not have done.
 	Findings []audit.Finding
 	List     task.List // the plan before the call
@@ -160,7 +163,7 @@ func (m Memory) After(it Iteration, o Options, now time.Time) Memory {
 	}
 	m.Retries, m.Limits, m.Stale = 0, 0, false
 	m.Iterations++
-	m.Claims = streak(m.Claims, it.Claims())
+	m.Claims = streak(m.Claims, it.Claims() && !it.TickedAhead)
 	m.TestOnly = streak(m.TestOnly, it.TestOnly())
 	if len(it.Damaged) > 0 {
 		m.Damages++

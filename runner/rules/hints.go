@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"strings"
 
 	"ralph/runner/agent"
 	"ralph/runner/audit"
@@ -32,6 +31,9 @@ func Hints(it Iteration) []string {
 	for _, f := range it.Findings {
 		h = append(h, "Found in what you did, and shown to the user: "+FindingText(f))
 	}
+	if it.TickedAhead {
+		h = append(h, "Boxes of other tasks were opened again: each gets an iteration of its own. Where the work is there already, check it then, and tick the box.")
+	}
 	for _, t := range it.Denied {
 		h = append(h, fmt.Sprintf("%s(%s) is not permitted here. Reach the goal with the tools that you have.", t.Name, t.Arg))
 	}
@@ -43,9 +45,8 @@ func Hints(it Iteration) []string {
 
 // FindingText is a finding of the audit in one line.
 func FindingText(f audit.Finding) string {
-	place := f.File
-	if f.Task != "" {
-		place = "task " + f.Task
+	if f.File == "" {
+		return f.Text
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s: %s", place, f.Text))
+	return f.File + ": " + f.Text
 }

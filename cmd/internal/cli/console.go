@@ -80,6 +80,9 @@ func (c *console) show(e state.Event) {
 		}
 	}
 	text := strings.TrimRight(inert(runner.Render(e)), "\n")
+	if e.End != nil && e.End.Rule == runner.RuleFeedback && !c.live {
+		text, _, _ = strings.Cut(text, "\n") // the rest was printed as the check's output
+	}
 	if text == "" {
 		return
 	}

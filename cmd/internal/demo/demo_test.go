@@ -114,6 +114,7 @@ func TestAgent_wholeScriptWithRalphsAnswers_worksThePlanOff(t *testing.T) {
 		{false, false, 2, 3}, // the bug, claimed to be tested
 		{true, false, 2, 4},  // repaired
 		{true, true, 2, 5},   // claims to be finished
+		{true, true, 0, 7},   // two tasks at once: ralph opens the second again
 		{true, true, 0, 7},
 	}
 	feedback := ""
@@ -141,6 +142,9 @@ func TestAgent_wholeScriptWithRalphsAnswers_worksThePlanOff(t *testing.T) {
 		if got := git(t, dir, "status", "--porcelain"); got != "" {
 			t.Errorf("turn %d left the tree dirty: %s", i+1, got)
 		}
+		if i == 4 {
+			openAgain(t, dir, "todo count")
+		}
 		paused += r.paused
 		sessions[r.final.SessionID] = true
 	}
@@ -152,6 +156,15 @@ func TestAgent_wholeScriptWithRalphsAnswers_worksThePlanOff(t *testing.T) {
 	}
 	if len(sessions) != len(turns) {
 		t.Errorf("%d sessions in %d turns", len(sessions), len(turns))
+	}
+}
+
+// openAgain takes a tick back, as ralph does.
+func openAgain(t *testing.T, dir, task string) {
+	t.Helper()
+	unticked := strings.Replace(read(t, dir, plan), "- [x] `"+task, "- [ ] `"+task, 1)
+	if err := os.WriteFile(filepath.Join(dir, plan), []byte(unticked), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -175,10 +188,7 @@ func TestAgent_boxUntickedAfterTheFailure_ticksItAgain(t *testing.T) {
 	prompt := read(t, dir, ".ralph/PROMPT.md")
 	playTurn(t, dir, prompt)
 	playTurn(t, dir, prompt)
-	unticked := strings.Replace(read(t, dir, plan), "- [x] `todo list", "- [ ] `todo list", 1)
-	if err := os.WriteFile(filepath.Join(dir, plan), []byte(unticked), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	openAgain(t, dir, "todo list")
 	out, _ := check(t, dir)
 	playTurn(t, dir, prompt+out)
 	if !strings.Contains(read(t, dir, plan), "- [x] `todo list --open`") {

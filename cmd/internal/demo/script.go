@@ -36,8 +36,7 @@ func (a *agent) play(prompt string) {
 	case !begun("count"):
 		a.removeAndCount()
 	default:
-		a.finish("Every task is ticked and the tests pass; there was nothing left to do." +
-			status{state: "COMPLETE", tests: "PASSING", kind: "TESTING", exit: true, next: "none"}.block())
+		a.confirmCount()
 	}
 }
 
@@ -109,7 +108,7 @@ func (a *agent) claimTooEarly() {
 		status{state: "COMPLETE", files: 1, tests: "PASSING", kind: "DOCUMENTATION", exit: true, next: "none"}.block())
 }
 
-// removeAndCount does what is left of the plan.
+// removeAndCount does more than its task: the tick of the second one is taken back.
 func (a *agent) removeAndCount() {
 	open := strings.Count(section(a.read(plan), "## Tasks"), "- [ ]")
 	a.say("I was too quick: the plan still has %d open tasks.", open)
@@ -128,6 +127,15 @@ func (a *agent) removeAndCount() {
 	a.commit("Count entries")
 	a.finish("All four tasks of the plan are done, the tests pass; `list --color` stays optional." +
 		status{state: "COMPLETE", tasks: 2, files: 3, tests: "PASSING", exit: true, next: "none"}.block())
+}
+
+// confirmCount finds its task done by the turn before, whose commit has the tick.
+func (a *agent) confirmCount() {
+	a.say("I look whether `todo count` does what the task asks for.")
+	a.bash(tests)
+	a.tick("todo count")
+	a.finish("Every task of the plan is done and the tests pass." +
+		status{state: "COMPLETE", tests: "PASSING", kind: "TESTING", exit: true, next: "none"}.block())
 }
 
 // enable adds a test to those that tests/run.sh runs.
