@@ -28,13 +28,7 @@ type Client struct {
 	Env    []string // environment of the tmux client itself; nil: this process's
 }
 
-// Check tells whether the tmux program can be started at all.
-// The error wraps ErrNotInstalled.
-func (c *Client) Check() error {
-	_, err := c.program()
-	return err
-}
-
+// program finds tmux. The error wraps ErrNotInstalled.
 func (c *Client) program() (string, error) {
 	name := c.Path
 	if name == "" {

@@ -184,13 +184,20 @@ func (c *Client) keepOnFailure(ctx context.Context, id string) {
 	_, _ = c.ask(ctx, "set-option", "-p", "-t", id, "remain-on-exit", "failed")
 }
 
+// monitorOf is the pane option by which Beside knows its monitors: the project.
+const monitorOf = "@ralph-monitor"
+
 // Beside splits the pane that this process runs in and starts the monitor in
-// the new one, which it returns: right of it, or below in a narrow window.
+// the new one, which it returns: right of it, or below in a narrow window. A
+// monitor of the same folder that lives in this window is taken instead.
 // The focus stays where it is.
 func (c *Client) Beside(ctx context.Context, target string, l Layout) (string, error) {
 	p, err := c.Pane(ctx, target)
 	if err != nil {
 		return "", err
+	}
+	if id := c.beside(ctx, target, l.Dir); id != "" {
+		return id, nil
 	}
 	l.Env = Forward(l.Env)
 	id, err := c.split(ctx, l, nil, splitting{target: target, argv: l.Monitor, wide: p.Width >= wide})
@@ -198,7 +205,28 @@ func (c *Client) Beside(ctx context.Context, target string, l Layout) (string, e
 		return "", err
 	}
 	c.keepOnFailure(ctx, id)
+	_, _ = c.ask(ctx, "set-option", "-p", "-t", id, monitorOf, l.Dir)
 	return id, nil
+}
+
+// beside is the pane of a living monitor in the target's window; one that has
+// failed is closed. Empty also with a server that knows no pane options.
+func (c *Client) beside(ctx context.Context, target, dir string) string {
+	out, err := c.ask(ctx, "list-panes", "-t", target, "-F", "#{pane_id} #{pane_dead} #{"+monitorOf+"}")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(out) {
+		words := strings.SplitN(strings.TrimRight(line, "\n"), " ", 3)
+		switch {
+		case len(words) < 3 || words[2] != dir:
+		case words[1] == "1":
+			_, _ = c.ask(ctx, "kill-pane", "-t", words[0])
+		default:
+			return words[0]
+		}
+	}
+	return ""
 }
 
 // Find returns the session of this exact name, nil when there is none. The
@@ -305,12 +333,6 @@ func (c *Client) Close(ctx context.Context, s *Session) error {
 		return err
 	}
 	_, err = c.ask(ctx, "kill-session", "-t", s.ID)
-	return gone(err)
-}
-
-// ClosePane ends the pane that Beside made. A pane that is gone is not an error.
-func (c *Client) ClosePane(ctx context.Context, id string) error {
-	_, err := c.ask(ctx, "kill-pane", "-t", id)
 	return gone(err)
 }
 

@@ -201,11 +201,13 @@ func TestBeside_splitsTheCallersPaneAndKeepsTheFocus(t *testing.T) {
 			if err != nil || !strings.HasPrefix(where, want[:len(want)-2]) {
 				t.Errorf("panes %q, want %q, %v", where, want, err)
 			}
-			if err := c.ClosePane(t.Context(), id); err != nil {
-				t.Error(err)
+			if again, err := c.Beside(t.Context(), mine, l); err != nil || again != id {
+				t.Errorf("a second monitor of the folder in pane %q, want that of %q; %v", again, id, err)
 			}
-			if err := c.ClosePane(t.Context(), id); err != nil {
-				t.Errorf("closing twice: %v", err)
+			other := l
+			other.Dir = t.TempDir()
+			if again, err := c.Beside(t.Context(), mine, other); err != nil || again == id {
+				t.Errorf("the monitor of another folder in pane %q, %v", again, err)
 			}
 		})
 	}

@@ -1,24 +1,17 @@
 package gate
 
-import (
-	"slices"
+import "ralph/runner/gate/workspace"
 
-	"ralph/runner/gate/workspace"
-)
-
-// Affected returns the checks that changed files ask for, with slash paths
-// relative to dir. A check of a whole workspace (go.work, npm, pnpm, yarn,
-// cargo, uv) becomes one for each package that was touched or that depends on a
-// touched one; a check with a folder of its own stays if that was touched. All
-// other checks stay as they are.
-func Affected(dir string, changed []string, checks []Check) []Check {
-	all, touched := split(dir, checks)
-	affected := touched(changed)
-	return slices.DeleteFunc(all, func(c Check) bool { return !affected(c) })
+// Rows are the checks as a Suite runs them: a check of a whole workspace
+// (go.work, npm, pnpm, yarn, cargo, uv) becomes one for each package.
+func Rows(dir string, checks []Check) []Check {
+	all, _ := split(dir, checks)
+	return all
 }
 
-// split makes rows for each package out of rows for a whole workspace. touched
-// tells of each row whether changed files ask for it.
+// split makes Rows. touched tells of each whether changed files, with slash
+// paths relative to dir, ask for it: its package was touched or depends on one
+// that was. A row without a folder is always asked for.
 func split(dir string, checks []Check) (all []Check, touched func(changed []string) func(Check) bool) {
 	w := workspace.Open(dir)
 	for _, c := range checks {

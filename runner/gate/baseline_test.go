@@ -103,7 +103,7 @@ func TestFlakes_manyTests_keepTheLatest(t *testing.T) {
 	for range flakeRunsKept + 5 {
 		f.record(Result{Name: "test", First: &Result{}, Flaky: []string{"20"}})
 	}
-	all := f.All()
+	all := f.data.Flakes
 	last := all[len(all)-1]
 	if len(all) != flakesKept || all[0].Test != "10" || last.Test != "20" || last.Times != flakeRunsKept+6 || len(last.Runs) != flakeRunsKept {
 		t.Errorf("%d kept, first %+v, last %+v", len(all), all[0], last)

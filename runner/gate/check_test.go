@@ -280,19 +280,26 @@ func TestAffected_npmWorkspaces_oneRowForEachTouchedPackage(t *testing.T) {
 		{"shared/schema.json", "test packages/cli: npm test|test packages/core: npm test|test packages/ui: npm test|lint: npx eslint .|api: make"},
 	} {
 		var got []string
-		for _, row := range Affected(dir, []string{c.changed}, checks) {
+		for _, row := range asked(dir, []string{c.changed}, checks) {
 			got = append(got, row.Name+": "+row.Command)
 		}
 		if strings.Join(got, "|") != c.want {
-			t.Errorf("Affected(%s) =\n%s, want\n%s", c.changed, strings.Join(got, "|"), c.want)
+			t.Errorf("after %s:\n%s, want\n%s", c.changed, strings.Join(got, "|"), c.want)
 		}
 	}
 }
 
-func TestAffected_noWorkspace_leavesTheChecksAlone(t *testing.T) {
+// asked are the rows that changed files ask for.
+func asked(dir string, changed []string, checks []Check) []Check {
+	s := Suite{Checks: checks, Place: Place{Dir: dir}}
+	rows, _ := s.selected(Changed{Files: changed})
+	return rows
+}
+
+func TestRows_noWorkspace_leavesTheChecksAlone(t *testing.T) {
 	checks := []Check{{Name: "test", Command: "go test ./..."}}
-	if got := Affected(t.TempDir(), nil, checks); len(got) != 1 || got[0].Command != "go test ./..." || got[0].Dir != "" {
-		t.Errorf("Affected() = %+v", got)
+	if got := Rows(t.TempDir(), checks); len(got) != 1 || got[0].Command != "go test ./..." || got[0].Dir != "" {
+		t.Errorf("Rows() = %+v", got)
 	}
 }
 
@@ -325,7 +332,7 @@ func BenchmarkAffected(b *testing.B) {
 			checks := []Check{{Name: "test", Command: "npm test --workspaces"}}
 			b.ResetTimer()
 			for b.Loop() {
-				if got := Affected(dir, changed, checks); len(got) != 10 {
+				if got := asked(dir, changed, checks); len(got) != 10 {
 					b.Fatalf("%d checks", len(got))
 				}
 			}

@@ -59,25 +59,6 @@ const (
 	tailKept       = 24 << 10
 )
 
-// Run runs the checks in order, required or not, and stops at the first that
-// fails: what comes later would only repeat its noise. The error is ralph's own:
-// no shell, or the context ended.
-func Run(ctx context.Context, checks []Check, p Place) ([]Result, error) {
-	var results []Result
-	for _, c := range checks {
-		r, err := run(ctx, c, p)
-		if err != nil {
-			return results, err
-		}
-		r.Blocks = !r.Passed
-		results = append(results, r)
-		if !r.Passed {
-			break
-		}
-	}
-	return results, nil
-}
-
 // run runs one check once. Verdict and what follows from it are left to the caller.
 func run(ctx context.Context, c Check, p Place) (Result, error) {
 	timeout := c.Timeout

@@ -21,9 +21,16 @@ func here(t *testing.T) Place {
 	return Place{Dir: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}}
 }
 
+// runAll runs the checks one after the other, until one fails.
+func runAll(ctx context.Context, p Place, checks ...Check) ([]Result, error) {
+	s := Suite{Checks: checks, Place: p, FailFast: true}
+	rep, err := s.Run(ctx, Changed{All: true})
+	return rep.Results, err
+}
+
 func TestRun_greenChecks_allRunInOrder(t *testing.T) {
 	p := here(t)
-	results, err := Run(t.Context(), []Check{{Name: "a", Command: "echo 1 >>log"}, {Name: "b", Command: "echo 2 >>log; pwd"}}, p)
+	results, err := runAll(t.Context(), p, Check{Name: "a", Command: "echo 1 >>log"}, Check{Name: "b", Command: "echo 2 >>log; pwd"})
 	if err != nil || len(results) != 2 || !results[0].Passed || !results[1].Passed {
 		t.Fatalf("Run() = %+v, %v", results, err)
 	}
@@ -36,8 +43,8 @@ func TestRun_greenChecks_allRunInOrder(t *testing.T) {
 }
 
 func TestRun_firstFailure_keepsItsOutputAndStops(t *testing.T) {
-	results, err := Run(t.Context(), []Check{{Name: "a", Command: "echo out; echo err >&2; exit 3"}, {Name: "b", Command: "true"}}, here(t))
-	if err != nil || len(results) != 1 {
+	results, err := runAll(t.Context(), here(t), Check{Name: "a", Command: "echo out; echo err >&2; exit 3"}, Check{Name: "b", Command: "true"})
+	if err != nil || len(results) != 2 || results[1].Verdict != VerdictSkipped {
 		t.Fatalf("Run() = %+v, %v", results, err)
 	}
 	if r := results[0]; r.Passed || r.Output != "out\nerr" {
@@ -46,7 +53,7 @@ func TestRun_firstFailure_keepsItsOutputAndStops(t *testing.T) {
 }
 
 func TestRun_tooSlow_failsAndSaysSo(t *testing.T) {
-	results, err := Run(t.Context(), []Check{{Name: "slow", Command: "echo begun; sleep 60", Timeout: 100 * time.Millisecond}}, here(t))
+	results, err := runAll(t.Context(), here(t), Check{Name: "slow", Command: "echo begun; sleep 60", Timeout: 100 * time.Millisecond})
 	if err != nil || len(results) != 1 || results[0].Passed || !strings.Contains(results[0].Output, "ended after 100ms") {
 		t.Errorf("Run() = %+v, %v", results, err)
 	}
@@ -56,7 +63,7 @@ func TestRun_contextEnds_isNoVerdict(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	go func() { cancel(why) }()
-	if results, err := Run(ctx, []Check{{Name: "slow", Command: "sleep 60"}}, here(t)); len(results) != 0 || !errors.Is(err, why) {
+	if results, err := runAll(ctx, here(t), Check{Name: "slow", Command: "sleep 60"}); len(results) != 0 || !errors.Is(err, why) {
 		t.Errorf("Run() = %+v, %v", results, err)
 	}
 }

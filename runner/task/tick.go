@@ -9,16 +9,13 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Tick marks t done in the plan at path and changes nothing else: one byte of
+// Untick marks t open in the plan at path and changes nothing else: one byte of
 // a checkbox plan, the value of passes in a prd.json (which is inserted when the
 // story has none). The file is read anew, and t is found by its title, or its
-// id when the title changed, so other lines may have moved. A task that is done
+// id when the title changed, so other lines may have moved. A task that is open
 // already is left alone. The write is atomic and keeps the file's mode; a
 // symbolic link stays one. It is an error when t is no longer there or when
 // several tasks fit.
-func Tick(path string, t Task) error { return setDone(path, t, true) }
-
-// Untick marks t open again; otherwise as Tick.
 func Untick(path string, t Task) error { return setDone(path, t, false) }
 
 func setDone(path string, t Task, done bool) error {

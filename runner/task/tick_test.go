@@ -12,6 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
+// tick is what an agent does with its task.
+func tick(path string, t Task) error { return setDone(path, t, true) }
+
 func TestTick_changesOneByteOfABox(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fix_plan.md")
 	const before = "\xef\xbb\xbf# Plan\r\n\r\n```\r\n- [ ] two\r\n```\r\n- [ ] one\r\n  - [ ]  two <!-- x -->  \r\n* [X] three"
@@ -21,8 +24,8 @@ func TestTick_changesOneByteOfABox(t *testing.T) {
 		mark  func(string, Task) error
 		want  string
 	}{
-		{"two", Tick, strings.Replace(before, "- [ ]  two", "- [x]  two", 1)},
-		{"two", Tick, strings.Replace(before, "- [ ]  two", "- [x]  two", 1)}, // already
+		{"two", tick, strings.Replace(before, "- [ ]  two", "- [x]  two", 1)},
+		{"two", tick, strings.Replace(before, "- [ ]  two", "- [x]  two", 1)}, // already
 		{"two", Untick, before},
 		{"three", Untick, strings.Replace(before, "[X]", "[ ]", 1)},
 	} {
@@ -52,7 +55,7 @@ func TestTick_changesOnlyPassesOfAStory(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "prd.json")
 			write(t, path, c.in)
 			story := find(t, path, c.id)
-			if err := Tick(path, story); err != nil {
+			if err := tick(path, story); err != nil {
 				t.Fatal(err)
 			}
 			want := strings.Replace(c.in, c.old, c.new, 1)
@@ -93,7 +96,7 @@ func TestTick_findsATaskThatMoved(t *testing.T) {
 				t.Fatal(err)
 			}
 			write(t, path, c.after)
-			if err := Tick(path, l.Tasks[0]); err != nil {
+			if err := tick(path, l.Tasks[0]); err != nil {
 				t.Fatal(err)
 			}
 			if got := content(t, path); got != c.want {
@@ -119,7 +122,7 @@ func TestTick_refusesWhatItCannotIdentify(t *testing.T) {
 				t.Fatal(err)
 			}
 			write(t, path, c.after)
-			if err := Tick(path, l.Tasks[0]); err == nil || !strings.Contains(err.Error(), c.want) {
+			if err := tick(path, l.Tasks[0]); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 			if content(t, path) != c.after {
@@ -127,7 +130,7 @@ func TestTick_refusesWhatItCannotIdentify(t *testing.T) {
 			}
 		})
 	}
-	if err := Tick(filepath.Join(t.TempDir(), "none.md"), Task{}); !errors.Is(err, os.ErrNotExist) {
+	if err := tick(filepath.Join(t.TempDir(), "none.md"), Task{}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing file: %v", err)
 	}
 }
@@ -142,7 +145,7 @@ func TestTick_keepsModeAndSymlink(t *testing.T) {
 	if err := os.Symlink("real/plan.md", link); err != nil {
 		t.Fatal(err)
 	}
-	if err := Tick(link, find(t, link, "a")); err != nil {
+	if err := tick(link, find(t, link, "a")); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Lstat(path)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,11 +65,13 @@ func (a *app) checkNamed(dir string, args []string, dash int) (gate.Check, error
 	}
 	var names []string
 	rows, _ := a.checks(dir, cfg)
-	for _, c := range rows {
+	for _, c := range append(rows, gate.Rows(dir, rows)...) { // of the packages too
 		if c.Name == args[0] {
 			return c, nil
 		}
-		names = append(names, c.Name)
+		if !slices.Contains(names, c.Name) {
+			names = append(names, c.Name)
+		}
 	}
 	return gate.Check{}, usageError("no check is named %q here; known: %s; or write: ralph bisect -- COMMAND", args[0], strings.Join(names, ", "))
 }

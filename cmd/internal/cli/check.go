@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/mattn/go-isatty"
@@ -10,6 +12,7 @@ import (
 
 	"ralph/runner/gate"
 	"ralph/runner/rules"
+	"ralph/state"
 )
 
 // adviceChecks says how checks are configured.
@@ -49,7 +52,7 @@ func (a *app) check(flags map[string]string) error {
 	}
 	sig := handleSignals(a.in)
 	defer sig.stop()
-	suite := gate.Suite{Checks: rows, Mode: mode(cfg, detected), Place: gate.Place{Dir: dir, Env: a.env, Kill: sig.kill}, Progress: a.progress()}
+	suite := gate.Suite{Checks: rows, Mode: mode(cfg, detected), Place: gate.Place{Dir: dir, Env: cfg.EnvFilter().Checks(a.env), Kill: sig.kill}, Progress: a.progress()}
 	rep, err := suite.Run(sig.ctx, gate.Changed{All: true})
 	if i := (*rules.Interrupt)(nil); errors.As(err, &i) {
 		return &exitError{code: i.Exit, text: i.Why}
@@ -60,6 +63,7 @@ func (a *app) check(flags map[string]string) error {
 	if err := a.printChecks(rep); err != nil {
 		return err
 	}
+	a.printFlakes(dir)
 	if rep.Blocked() {
 		return &exitError{code: rules.ExitError}
 	}
@@ -92,4 +96,18 @@ func (a *app) printChecks(rep gate.Report) error {
 		fmt.Fprintf(w, "%s\t%s\t%.1f\t%s\n", inert(r.Name), result, r.Duration.Seconds(), line)
 	}
 	return w.Flush()
+}
+
+// flakesShown are the flaky tests that are named, those seen last.
+const flakesShown = 10
+
+// printFlakes names the tests that failed in one of two runs before.
+func (a *app) printFlakes(dir string) {
+	all := gate.ReadFlakes(filepath.Join(dir, state.DirName, gate.FlakesFile))
+	for i, f := range slices.Backward(all) {
+		if i < len(all)-flakesShown || len(f.Runs) == 0 {
+			break
+		}
+		a.say("flaky before: %s of %s, %d times, last %s", inert(f.Test), inert(f.Check), f.Times, f.Runs[len(f.Runs)-1].At.Local().Format("Jan 2 15:04"))
+	}
 }

@@ -72,3 +72,22 @@ web    skipped            0.0      nothing to check yet: no tests
 		t.Errorf("%v\n%s\nwant:\n%s", err, text.String(), want)
 	}
 }
+
+func TestPrintFlakes_history_isNamedTheLatestFirst(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, ".ralph"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const history = `{"flakes": [
+		{"check": "test", "test": "TestOld", "times": 1, "runs": [{"at": "2026-11-01T10:00:00Z"}]},
+		{"check": "test", "test": "TestNew", "times": 3, "runs": [{"at": "2026-11-02T10:00:00Z"}]}]}`
+	if err := os.WriteFile(filepath.Join(dir, ".ralph", gate.FlakesFile), []byte(history), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	(&app{out: &text}).printFlakes(dir)
+	lines := strings.Split(text.String(), "\n")
+	if len(lines) != 3 || !strings.HasPrefix(lines[0], "flaky before: TestNew of test, 3 times, last Nov 2") || !strings.Contains(lines[1], "TestOld") {
+		t.Errorf("%q", lines)
+	}
+}

@@ -223,10 +223,3 @@ func (s *Stream) Close() Summary {
 	}
 	return s.c.summary()
 }
-
-// Parse reads a whole output.
-func Parse(f Format, output string) Summary {
-	s := NewStream(f, io.Discard)
-	_, _ = s.Write([]byte(output))
-	return s.Close()
-}

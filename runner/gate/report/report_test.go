@@ -11,6 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// parse reads a whole output.
+func parse(f Format, output string) Summary {
+	s := NewStream(f, io.Discard)
+	_, _ = s.Write([]byte(output))
+	return s.Close()
+}
+
 func read(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + name)
@@ -111,18 +118,18 @@ func outputs() []struct {
 
 func TestParse_realOutput_namesEachFailureWithItsMessage(t *testing.T) {
 	for _, o := range outputs() {
-		t.Run(o.file, func(t *testing.T) { check(t, Parse(o.format, read(t, o.file)), o.want) })
+		t.Run(o.file, func(t *testing.T) { check(t, parse(o.format, read(t, o.file)), o.want) })
 	}
 }
 
 func TestParse_formatNotNamed_isRecognised(t *testing.T) {
 	for _, o := range outputs() {
-		t.Run(o.file, func(t *testing.T) { check(t, Parse(Auto, read(t, o.file)), o.want) })
+		t.Run(o.file, func(t *testing.T) { check(t, parse(Auto, read(t, o.file)), o.want) })
 	}
 }
 
 func TestParse_twoRunnersInOneOutput_findsBoth(t *testing.T) {
-	s := Parse(Auto, read(t, "go-v.txt")+read(t, "unittest.txt"))
+	s := parse(Auto, read(t, "go-v.txt")+read(t, "unittest.txt"))
 	if s.Failed != 5 {
 		t.Errorf("%d failed: %+v", s.Failed, s.FailedTests())
 	}
@@ -134,8 +141,8 @@ func TestParse_ordinaryOutput_findsNoTest(t *testing.T) {
 		"==== done ====\n", "Tests are fun\n", "● bullet\n", "{\"Action\":\"output\"}\n", "make: *** [Makefile:3: test] Error 2\n",
 		"# heading\nFAIL: no\n", "FAIL \nPASS \n", "FAIL\t\n", "=== RUN\n--- FAIL: \n", "---- ----\n", "\x1b", "\x1b[", "\x1b]0;title", "# Subtest: \n",
 	} {
-		if s := Parse(Auto, text); s.Known || s.Total() != 0 || s.Nothing != "" {
-			t.Errorf("Parse(%q) = %+v", text, s)
+		if s := parse(Auto, text); s.Known || s.Total() != 0 || s.Nothing != "" {
+			t.Errorf("parse(%q) = %+v", text, s)
 		}
 	}
 }
@@ -198,7 +205,7 @@ func TestStream_goEvents_printWhatAPersonReads(t *testing.T) {
 
 func TestStream_goEndsInTheMiddle_blamesTheRunningTests(t *testing.T) {
 	all := read(t, "go.jsonl")
-	s := Parse(Auto, all[:strings.Index(all, `"Action":"fail","Package":"example.com/g/d","Test"`)])
+	s := parse(Auto, all[:strings.Index(all, `"Action":"fail","Package":"example.com/g/d","Test"`)])
 	check(t, s, want{failures{"example.com/g/b": "cannot use", "example.com/g/d.TestPanic": "panic: "}, 0, 0})
 }
 
@@ -240,7 +247,7 @@ func TestMerge_textAndFileOfOneRun_countsEachTestOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := Parse(Pytest, "FAILED tests/test_a.py::test_adds - assert -1 == 3\n= 1 failed, 1 passed, 1 skipped, 1 error in 0.1s =\n")
+	text := parse(Pytest, "FAILED tests/test_a.py::test_adds - assert -1 == 3\n= 1 failed, 1 passed, 1 skipped, 1 error in 0.1s =\n")
 	check(t, text.Merge(file), want{failures{"tests/test_a.py::test_adds": "assert add(1, 2) == 3", "tests/test_a.py::test_setup": "fixture boom"}, 1, 1})
 }
 
@@ -257,12 +264,12 @@ func TestParse_nothingToRun_saysSoInTheRunnersWords(t *testing.T) {
 		"Ran 0 tests in 0.000s\n\nNO TESTS RAN\n",
 		"make: *** No targets specified and no makefile found.  Stop.\n",
 	} {
-		if s := Parse(Auto, text); s.Nothing == "" || s.Total() != 0 {
-			t.Errorf("Parse(%q) = %+v", text, s)
+		if s := parse(Auto, text); s.Nothing == "" || s.Total() != 0 {
+			t.Errorf("parse(%q) = %+v", text, s)
 		}
 	}
 	for _, text := range []string{"npm error Missing script: \"tset\"\n", "make: *** No rule to make target 'tset'.  Stop.\n", "sh: 1: pytset: not found\n"} {
-		if s := Parse(Auto, text); s.Nothing != "" {
+		if s := parse(Auto, text); s.Nothing != "" {
 			t.Errorf("a typing error is taken for an empty project: %q", s.Nothing)
 		}
 	}
@@ -300,7 +307,7 @@ func FuzzParse_anyOutput_endsWithoutPanic(f *testing.F) {
 		f.Add(string(data))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		s := Parse(Auto, text)
+		s := parse(Auto, text)
 		if !s.Known && s.Total() > 0 {
 			t.Errorf("tests of an unknown format: %+v", s)
 		}
