@@ -136,7 +136,8 @@ func TestSuite_pytestReport_namesTheTestsAsPytestDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := s.must(t).Results[0]
-	if want := []string{"tests/test_a.py::test_adds", "tests/test_a.py::test_setup"}; !slices.Equal(names(r.Blamed), want) || r.Tests.Passed != 1 || r.Tests.Skipped != 1 {
+	want := []string{"tests/test_b.py", "tests/test_a.py::test_adds", "tests/test_a.py::TestC::test_one[x-1]", `tests/test_a.py::TestC::test_one[\xe9::[y]-3]`, "tests/test_a.py::test_setup"}
+	if !slices.Equal(names(r.Blamed), want) || r.Tests.Passed != 3 || r.Tests.Skipped != 2 {
 		t.Errorf("tests %+v\n%s", r.Tests, r.Output)
 	}
 	if strings.Contains(r.Output, "generated") || !strings.Contains(r.Output, "1 failed") {

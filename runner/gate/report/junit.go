@@ -81,7 +81,7 @@ func (j junitCase) fullName() string {
 		if classes != "" {
 			parts = append(parts, strings.ReplaceAll(classes, ".", "::"))
 		}
-		if j.Name != "" {
+		if j.Name != "" && j.Name != module { // the whole file could not be read
 			parts = append(parts, j.Name)
 		}
 		return strings.Join(parts, "::")

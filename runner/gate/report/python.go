@@ -32,7 +32,28 @@ func (p *pytest) line(line string) {
 		p.failed(line[len("FAILED "):])
 	case strings.HasPrefix(line, "ERROR "):
 		p.failed(line[len("ERROR "):])
+	case strings.HasSuffix(line, "s"):
+		p.count(line) // the last line of pytest -q has no bars
 	}
+}
+
+// dottedID is the name of "tests/test_a.py::TestB::test_c[1]" in the reports of
+// pytest's default family: "tests.test_a.TestB.test_c[1]".
+func dottedID(id string) (string, bool) {
+	file, test, _ := strings.Cut(id, "::")
+	module, ok := strings.CutSuffix(file, ".py")
+	if !ok {
+		return "", false
+	}
+	test, parameters, bracket := strings.Cut(test, "[")
+	name := strings.ReplaceAll(module, "/", ".")
+	if test != "" {
+		name += "." + strings.ReplaceAll(test, "::", ".")
+	}
+	if bracket {
+		name += "[" + parameters
+	}
+	return name, true
 }
 
 // failed reads "tests/test_a.py::TestB::test_c[1] - AssertionError: ...".
@@ -59,20 +80,26 @@ func (p *pytest) count(text string) {
 	if !ok {
 		return
 	}
+	passed, skipped := 0, 0
 	for part := range strings.SplitSeq(counts, ", ") {
 		number, what, _ := strings.Cut(part, " ")
 		n, err := strconv.Atoi(number)
 		if err != nil {
 			return
 		}
-		p.c.known = true
 		switch what {
 		case "passed", "xpassed":
-			p.c.passed += n
+			passed += n
 		case "skipped", "xfailed":
-			p.c.skipped += n
+			skipped += n
+		case "failed", "error", "errors", "deselected", "rerun", "warning", "warnings":
+		default:
+			return // some other program's
 		}
 	}
+	p.c.known = true
+	p.c.passed += passed
+	p.c.skipped += skipped
 }
 
 func (p *pytest) end() {}

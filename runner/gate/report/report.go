@@ -5,7 +5,6 @@ package report
 import (
 	"bytes"
 	"io"
-	"slices"
 	"strings"
 )
 
@@ -56,10 +55,20 @@ func (s Summary) FailedTests() []Test {
 }
 
 // Merge adds what another source of the same run says; where both know a test,
-// the other one's word counts.
+// the other one's word counts, but not its name.
 func (s Summary) Merge(o Summary) Summary {
 	c := newCollector()
-	for _, t := range slices.Concat(s.Tests, o.Tests) {
+	ids := map[string]string{} // by the name that pytest's own reports give them
+	for _, t := range s.Tests {
+		if dotted, ok := dottedID(t.Name); ok {
+			ids[dotted] = t.Name
+		}
+		c.add(t)
+	}
+	for _, t := range o.Tests {
+		if id, ok := ids[t.Name]; ok {
+			t.Name = id
+		}
 		c.add(t)
 	}
 	c.passed, c.skipped = max(s.Passed, o.Passed), max(s.Skipped, o.Skipped)

@@ -58,6 +58,22 @@ func check(t *testing.T, s Summary, w want) {
 	}
 }
 
+// pytestFailed are the failures of the recorded pytest runs.
+func pytestFailed() failures {
+	return failures{
+		"tests/test_a.py::test_adds":                    "assert -1 == 3",
+		"tests/test_a.py::TestC::test_one[x-1]":         "ValueError: boom",
+		`tests/test_a.py::TestC::test_one[\xe9::[y]-3]`: "ValueError: boom",
+		"tests/test_a.py::test_setup":                   "no base",
+	}
+}
+
+// broken adds the file that cannot be imported.
+func broken(f failures) failures {
+	f["tests/test_b.py"] = "No module named 'nope'"
+	return f
+}
+
 func outputs() []struct {
 	file   string
 	format Format
@@ -76,11 +92,10 @@ func outputs() []struct {
 		{"go.jsonl", Go, want{goFailed, 2, 1}},
 		{"go.txt", Go, want{goFailed, 0, 0}},
 		{"go-v.txt", Go, want{failures{"example.com/g/a.TestAdd/one": "a_test.go:3: Add(1,2) = -1, want 3"}, 2, 1}},
-		{"pytest.txt", Pytest, want{failures{
-			"tests/test_a.py::test_adds":            "assert add(1, 2) == 3",
-			"tests/test_a.py::TestC::test_one[x-1]": "ValueError: boom",
-			"tests/test_b.py":                       "No module named 'nope'",
-		}, 2, 1}},
+		{"pytest.txt", Pytest, want{broken(pytestFailed()), 3, 2}}, // an expected failure is skipped
+		{"pytest-q.txt", Pytest, want{pytestFailed(), 3, 2}},
+		{"pytest-v.txt", Pytest, want{pytestFailed(), 3, 2}},
+		{"pytest-broken.txt", Pytest, want{broken(failures{}), 0, 0}},
 		{"unittest.txt", Unittest, want{failures{
 			"test_a.T.test_err":                  "ValueError: boom",
 			"test_a.T.test_adds":                 "-1 != 3",
@@ -158,7 +173,7 @@ func TestReadFiles_realReports_nameEachFailureWithItsMessage(t *testing.T) {
 		{"jest.json", jest, want{failures{"jt/a.test.js > add > two numbers": "Expected: 3", "jt/b.test.js": "Cannot find module"}, 3, 2}},
 		{"vitest.json", vitest, want{failures{"a.test.js > add > two numbers": "expected -1 to be 3", "b.test.js": "Cannot find module"}, 3, 2}},
 		{"node-junit.xml", ReadJUnit, want{failures{"test.adds": "-1 !== 3", "test.inner bad": "boom", "test.bad child": "falsy", "test./p/n/b.test.js": "test failed"}, 2, 2}},
-		{"pytest-junit.xml", ReadJUnit, want{failures{"tests/test_a.py::test_adds": "assert -1 == 3", "tests/test_a.py::test_setup": "fixture boom"}, 1, 1}},
+		{"pytest-junit.xml", ReadJUnit, want{broken(pytestFailed()), 3, 2}},
 		{"surefire.xml", ReadJUnit, want{failures{"com.example.AppTest.adds": "expected: <3>", "com.example.AppTest.bare": "only a message"}, 1, 0}},
 	} {
 		t.Run(c.file, func(t *testing.T) {
@@ -243,12 +258,13 @@ func TestSummary_manyTests_countsAllAndKeepsFailures(t *testing.T) {
 }
 
 func TestMerge_textAndFileOfOneRun_countsEachTestOnce(t *testing.T) {
-	file, err := ReadJUnit(strings.NewReader(read(t, "pytest-junit.xml")))
-	if err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"pytest-junit.xml", "pytest-junit2.xml"} { // both families of names
+		file, err := ReadJUnit(strings.NewReader(read(t, name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, parse(Pytest, read(t, "pytest.txt")).Merge(file), want{broken(pytestFailed()), 3, 2})
 	}
-	text := parse(Pytest, "FAILED tests/test_a.py::test_adds - assert -1 == 3\n= 1 failed, 1 passed, 1 skipped, 1 error in 0.1s =\n")
-	check(t, text.Merge(file), want{failures{"tests/test_a.py::test_adds": "assert add(1, 2) == 3", "tests/test_a.py::test_setup": "fixture boom"}, 1, 1})
 }
 
 func TestParse_nothingToRun_saysSoInTheRunnersWords(t *testing.T) {
