@@ -41,7 +41,7 @@ func (u *ui) search(direction int) {
 func (u *ui) pauseOrResume() {
 	u.mu.Lock()
 	verb := "pause"
-	if u.snap.State == "paused" || u.snap.State == "waiting" {
+	if newView(u.snap, &u.hist, u.o.Now()).Resumable {
 		verb = "resume"
 	}
 	u.mu.Unlock()
@@ -63,7 +63,7 @@ func (u *ui) show(p panel) {
 }
 
 func (u *ui) showNumber() {
-	if p := panel(u.input[0] - '0'); p >= panelPlan && p <= panelLog {
+	if p := panel(u.input[0] - '0'); p >= panelPlan && p < panelKeys {
 		u.show(p)
 	}
 }
@@ -143,7 +143,7 @@ func (u *ui) scroll(by int) {
 	defer u.lock()()
 	switch {
 	case u.help:
-		u.helpTop = min(max(u.helpTop+by, 0), len(u.table)-1)
+		u.helpTop += by // the draw keeps it within the page
 	case u.listed():
 		u.selected = min(max(u.selected+by, 0), max(len(u.hist.Rounds)-1, 0))
 	default:
@@ -169,7 +169,7 @@ func (u *ui) toEnd() {
 	defer u.lock()()
 	switch {
 	case u.help:
-		u.helpTop = len(u.table)
+		u.helpTop = 1 << 20
 	case u.listed():
 		u.selected = max(len(u.hist.Rounds)-1, 0)
 	default:
@@ -196,7 +196,7 @@ const rawBacklog = 1 << 20 // bytes of raw output that are shown
 // openRaw shows the raw output of the selected or the latest iteration.
 func (u *ui) openRaw() {
 	u.mu.Lock()
-	open, n := u.raw != nil, u.snap.Status.LoopCount
+	open, n := u.raw != nil, iterationOf(u.snap, &u.hist)
 	if i := len(u.hist.Rounds) - 1 - u.selected; u.focus == panelRounds && i >= 0 {
 		n = u.hist.Rounds[i].Number
 	}
@@ -217,7 +217,14 @@ func (u *ui) openRawOf(n int) {
 		run = u.snap.Status.RunID
 	}
 	path := u.feed.reader.RawPath(run, n)
-	if run == "" || n < 1 || !exists(path) {
+	switch latest := iterationOf(u.snap, &u.hist); {
+	case run == "" || n < 1:
+		u.say("no iteration has begun yet, so there is no raw output")
+		return
+	case !exists(path) && n == latest && active(u.snap.State):
+		u.say("iteration %d has printed nothing yet", n)
+		return
+	case !exists(path):
 		u.say("there is no raw output of iteration %d", n)
 		return
 	}

@@ -151,6 +151,15 @@ func (c canvas) tone(t tone) tcell.Style {
 	return style
 }
 
+// fitEnd cuts s to its last w cells: advice ends with what to type.
+func fitEnd(s string, w int) string {
+	over := textWidth(s) - w
+	if over <= 0 {
+		return s
+	}
+	return "…" + s[afterCells(s, over+1):]
+}
+
 // fit cuts s to w cells, the last of them "…" when something is missing.
 func fit(s string, w int) string {
 	cells, cut := 0, 0

@@ -286,7 +286,7 @@ func TestKeys_thatChangeTheScreen_changeIt(t *testing.T) {
 	p.shows("following")
 	p.keys("-l", "\x1b[<0;10;16M\x1b[<0;10;16m") // a click into the list
 	p.keys("Enter")
-	p.shows("there is no raw output of iteration 7")
+	p.shows("iteration 7 has printed nothing yet")
 	p.keys("m")
 	p.shows("mouse off")
 	p.keys("C-l")
@@ -316,7 +316,6 @@ func TestRun_fromNothingToTheEnd_isFollowedOnTheScreen(t *testing.T) {
 	pr.w = w
 	t.Cleanup(pr.release)
 	p.shows("STARTING", "a run is starting")
-
 	pr.json("status.json", s.Status)
 	pr.add(events...)
 	p.shows("RUNNING", "6/10 done", "iteration 7 of 50", "Edit src/api/pagination.go")

@@ -188,24 +188,39 @@ const (
 // older returns the events before t from the file, oldest first: about 1 MiB
 // of those that are nearest. None means that there are none within reach.
 func older(path string, t time.Time) ([]state.Event, error) {
+	var all []state.Event // newest first
+	taken := 0
+	err := backwards(path, func(line []byte) bool {
+		var e state.Event
+		if gjson.GetBytes(line, "time").Time().Before(t) && json.Unmarshal(line, &e) == nil && e.Kind != "" {
+			all = append(all, e)
+			taken += len(line)
+		}
+		return taken < olderBytes
+	})
+	slices.Reverse(all)
+	return all, err
+}
+
+// backwards hands over the lines of a file, the last first, until f has had
+// enough or nothing more is within reach.
+func backwards(path string, f func(line []byte) (more bool)) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("read older events: %w", err)
+		return fmt.Errorf("read older events: %w", err)
 	}
 	defer file.Close()
 	at, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
-		return nil, fmt.Errorf("read older events: %w", err)
+		return fmt.Errorf("read older events: %w", err)
 	}
-	var all []state.Event // newest first
-	var rest []byte       // the beginning of a line whose end was read
-	bytesTaken := 0
-	for reach := 0; at > 0 && reach < olderReach && bytesTaken < olderBytes; reach += olderBlock {
+	var rest []byte // the beginning of a line whose end was read
+	for reach := 0; at > 0 && reach < olderReach; reach += olderBlock {
 		n := min(at, olderBlock)
 		at -= n
 		block := make([]byte, n, int(n)+len(rest))
 		if _, err := file.ReadAt(block, at); err != nil {
-			return nil, fmt.Errorf("read older events: %w", err)
+			return fmt.Errorf("read older events: %w", err)
 		}
 		block = append(block, rest...)
 		lines := bytes.Split(block, []byte("\n"))
@@ -213,16 +228,10 @@ func older(path string, t time.Time) ([]state.Event, error) {
 			rest, lines = lines[0], lines[1:]
 		}
 		for _, line := range slices.Backward(lines) {
-			if !gjson.GetBytes(line, "time").Time().Before(t) {
-				continue
-			}
-			var e state.Event
-			if json.Unmarshal(line, &e) == nil && e.Kind != "" {
-				all = append(all, e)
-				bytesTaken += len(line)
+			if !f(line) {
+				return nil
 			}
 		}
 	}
-	slices.Reverse(all)
-	return all, nil
+	return nil
 }

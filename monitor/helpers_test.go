@@ -71,8 +71,8 @@ var noon = time.Date(2026, 11, 20, 14, 30, 0, 0, time.UTC)
 func runOf(now time.Time) (Snapshot, []state.Event) {
 	st := state.Status{
 		Timestamp: now.Add(-time.Second), RunID: "20261120-131810", PID: 4242, StartedAt: now.Add(-72 * time.Minute),
-		LoopCount: 7, MaxIterations: 50, CallsThisHour: 43, MaxCallsPerHour: 100, TokensThisHour: 1_240_000, MaxTokensPerHour: 10_000_000,
-		Status: state.StatusRunning, LastAction: "agent", Agent: "claude", Model: "claude-opus-4-5", Rule: "continue",
+		LoopCount: 6, MaxIterations: 50, CallsThisHour: 43, MaxCallsPerHour: 100, TokensThisHour: 1_240_000, MaxTokensPerHour: 10_000_000,
+		Status: state.StatusRunning, LastAction: "agent", Agent: "claude", Model: "claude-opus-4-5",
 		Task:  state.TaskStatus{ID: "#7", Title: "Add cursor pagination to the list endpoint", Done: 6, Total: 10},
 		Phase: "agent", IterationStartedAt: now.Add(-252 * time.Second), LastTool: "Edit src/api/pagination.go",
 		Usage:   state.Usage{InputTokens: 1_180_000, OutputTokens: 84_300, CacheReadTokens: 9_950_000, CostUSD: 3.41},
@@ -144,7 +144,7 @@ func statesOf(now time.Time) map[string]func() (Snapshot, []state.Event) {
 			return s, events
 		}
 	}
-	over := func(status, reason, rule, why string, exit int) func() (Snapshot, []state.Event) {
+	over := func(status, reason, rule, why, next string, exit int) func() (Snapshot, []state.Event) {
 		return func() (Snapshot, []state.Event) {
 			s, events := runOf(now)
 			s.Alive = false
@@ -152,7 +152,7 @@ func statesOf(now time.Time) map[string]func() (Snapshot, []state.Event) {
 				s.Status.Task.Done = 10
 			}
 			s.Status.Status, s.Status.ExitReason, s.Status.Rule, s.Status.Reason = status, reason, rule, why
-			s.Status.ExitCode = exit
+			s.Status.ExitCode, s.Status.Next, s.Status.LoopCount, s.Status.Phase = exit, next, 7, "ended"
 			end := &state.End{Outcome: "completed-turn", Rule: rule, Action: "stop", Reason: why, Files: 3, Exit: exit, Duration: 250 * time.Second}
 			events = append(events,
 				state.Event{Time: now.Add(-2 * time.Second), Run: s.Status.RunID, Iteration: 7, Kind: state.KindIterationEnd, End: end},
@@ -161,9 +161,11 @@ func statesOf(now time.Time) map[string]func() (Snapshot, []state.Event) {
 			return s, events
 		}
 	}
-	halted := over(state.StatusHalted, "same_error", "same_error", "the same error in 5 iterations: undefined: cursorFrom", 3)
+	halted := over(state.StatusHalted, "same_error", "same_error", "the same error in 5 iterations: undefined: cursorFrom",
+		"look at .ralph/live.log and the plan, then: ralph reset --circuit && ralph resume", 3)
 	return map[string]func() (Snapshot, []state.Event){
-		"running": change(func(*Snapshot) {}),
+		"running":  change(func(*Snapshot) {}),
+		"checking": func() (Snapshot, []state.Event) { return checking(now) },
 		"waiting": change(func(s *Snapshot) {
 			s.Status.Status, s.Status.Rule = state.StatusWaiting, "usage_limit"
 			s.Status.Limit = &state.Limit{Kind: "five_hour", Rejected: true, Utilization: 1, ResetsAt: now.Add(time.Hour)}
@@ -171,16 +173,16 @@ func statesOf(now time.Time) map[string]func() (Snapshot, []state.Event) {
 			s.Status.Reason = "You've hit your session limit"
 		}),
 		"paused": change(func(s *Snapshot) {
-			s.Status.Status, s.Status.Reason = state.StatusPaused, "asked by ralph pause"
+			s.Status.Status, s.Status.Rule, s.Status.LastAction, s.Status.LoopCount = state.StatusPaused, "continue", "paused by ralph pause", 7
 		}),
-		"completed": over(state.StatusCompleted, "plan_complete", "complete", "all 10 tasks are done and the checks pass", 0),
+		"completed": over(state.StatusCompleted, "plan_complete", "complete", "all 10 tasks are done and the checks pass", "", 0),
 		"halted": func() (Snapshot, []state.Event) {
 			s, events := halted()
 			s.Breaker = state.Breaker{State: state.BreakerOpen, SameError: 5, TotalOpens: 1, LastChange: now.Add(-time.Minute), Reason: "the same error in 5 iterations: undefined: cursorFrom"}
 			return s, events
 		},
-		"stopped": over(state.StatusStopped, "max_iterations", "ceilings", "7 of 7 iterations are used", 4),
-		"failed":  over(state.StatusFailed, "agent_unusable", "agent_unusable", "claude is not logged in: run claude and /login", 6),
+		"stopped": over(state.StatusStopped, "max_iterations", "ceilings", "7 of 7 iterations are used", "raise --max-iterations and run ralph again", 4),
+		"failed":  over(state.StatusFailed, "agent_unusable", "agent_unusable", "claude is not logged in", "log in with: claude /login; then: ralph resume", 6),
 		"dead": change(func(s *Snapshot) {
 			s.Alive = false
 			s.Status.Timestamp = now.Add(-340 * time.Second)

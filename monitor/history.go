@@ -33,6 +33,7 @@ type history struct {
 	Tool   *state.Tool // the latest call
 	ToolAt time.Time
 	Busy   bool // the latest call has no result yet
+	notes  []note
 	open   map[string]bool
 	agents map[string]bool // calls that made sub-agents, in this iteration
 }
@@ -66,7 +67,9 @@ func (h *history) add(e state.Event) {
 			h.limit(*e.Limit)
 		}
 	case state.KindDecision, state.KindIterationEnd:
-		h.end(e)
+		if !h.note(e) {
+			h.end(e)
+		}
 	case state.KindRunEnd:
 		h.Tool, h.Busy = nil, false
 	}

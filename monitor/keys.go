@@ -39,7 +39,7 @@ func bindings() []binding {
 		{"G end", "", "the end", (*ui).toEnd, false},
 		{"left", "", "unwrapped log: to the left", func(u *ui) { u.sideways(-1) }, false},
 		{"right", "", "unwrapped log: to the right", func(u *ui) { u.sideways(1) }, false},
-		{"1 2 3 4 5 6 7 8 9", "", "one panel alone: plan, usage, breaker, iterations, log", (*ui).showNumber, false},
+		{"1 2 3 4 5 6 7 8 9", "", "one panel alone: plan, usage, breaker, iterations, log, checks", (*ui).showNumber, false},
 		{"m", "", "mouse on or off; off, the terminal selects text", (*ui).toggleMouse, false},
 		{"ctrl-l", "", "draw the screen anew", func(u *ui) { u.app.QueueEvent(syncEvent()) }, false},
 		{"ctrl-z", "", "suspend to the shell", (*ui).toShell, false},
@@ -110,19 +110,27 @@ func drawKeys(c canvas, table []binding, v view) {
 	}
 }
 
-// drawHelp shows the table from row top on.
-func drawHelp(c canvas, table []binding, top int) {
-	rows := max(c.h-1, 0)
-	top = max(min(top, len(table)-rows), 0)
-	c.title("Keys", "?", fmt.Sprintf("%d to %d of %d", min(top+1, len(table)), min(top+rows, len(table)), len(table)), true)
-	c = c.rows(1, rows)
-	for y := 0; y < c.h && top+y < len(table); y++ {
-		b := table[top+y]
-		names := b.keys
+// drawHelp shows the table, wrapped, from row top on, or from the last row that
+// fills the screen; it returns that row.
+func drawHelp(c canvas, table []binding, top int) int {
+	var all [][2]string
+	for _, b := range table {
+		names, start := b.keys, 0
 		if strings.HasPrefix(names, "1 2") {
 			names = "1..9"
 		}
-		c.text(1, y, plain.Bold(true), fit(names, 17))
-		c.text(20, y, plain, fit(b.help, c.w-21))
+		for _, end := range rows(b.help, max(c.w-21, 1)) {
+			all = append(all, [2]string{names, b.help[start:end]})
+			names, start = "", end
+		}
 	}
+	room := max(c.h-1, 0)
+	top = max(min(top, len(all)-room), 0)
+	c.title("Keys", "?", fmt.Sprintf("%d to %d of %d", min(top+1, len(all)), min(top+room, len(all)), len(all)), true)
+	c = c.rows(1, room)
+	for y, row := range all[top:min(top+room, len(all))] {
+		c.text(1, y, plain.Bold(true), fit(row[0], 17))
+		c.text(20, y, plain, row[1])
+	}
+	return top
 }

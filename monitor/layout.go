@@ -10,8 +10,14 @@ const (
 	panelBreaker
 	panelRounds
 	panelLog
+	panelChecks
 	panelKeys
 )
+
+// order is the one on the screen, from the top.
+func order() []panel {
+	return []panel{panelHeader, panelPlan, panelUsage, panelBreaker, panelRounds, panelChecks, panelLog, panelKeys}
+}
 
 // rect is a panel's place on the screen.
 type rect struct {
@@ -30,16 +36,18 @@ type step struct {
 
 func steps(in contents, tall bool) []step {
 	all := []step{
-		{panelHeader, 1, 0},  // the state
-		{panelKeys, 1, 0},    // and what can be done
-		{panelLog, 2, 0},     // its title and one line
-		{panelHeader, 1, 2},  // what goes on
-		{panelPlan, 1, 4},    // bar, counts and task in one row
+		{panelHeader, 1, 0}, // the state
+		{panelKeys, 1, 0},   // and what can be done
+		{panelLog, 2, 0},    // its title and one line
+		{panelHeader, 1, 2}, // what goes on
+		{panelPlan, 1, 4},   // bar, counts and task in one row
+		{panelChecks, min(in.checks, 1), 4},
 		{panelUsage, 1, 4},   // calls, tokens, cost in one row
 		{panelBreaker, 1, 5}, // in one row
 		{panelHeader, 1, 6},  // agent, model, run
 		{panelUsage, 1 + in.gauges, 6},
 		{panelPlan, 2, 6},
+		{panelChecks, in.proof(2) - min(in.checks, 1), 6}, // a title, and the latest note
 		{panelRounds, 3, 6},
 		{panelBreaker, 1, 7},
 		{panelRounds, 2, 8},
@@ -47,7 +55,7 @@ func steps(in contents, tall bool) []step {
 		{panelBreaker, 1, 14},
 	}
 	if tall {
-		all = append(all, step{panelRounds, max(0, min(in.rounds-4, 8)), 16})
+		all = append(all, step{panelChecks, in.proof(8) - in.proof(2), 16}, step{panelRounds, max(0, min(in.rounds-4, 8)), 16})
 	}
 	return all
 }
@@ -58,7 +66,19 @@ const (
 )
 
 // contents is what the sizes of the panels depend on.
-type contents struct{ gauges, rounds int }
+type contents struct{ gauges, rounds, checks, notes int }
+
+// proof is the height of the panel of checks with at most most rows under its
+// title; 0 when there is nothing to show. Checks that do not fit share a row.
+func (in contents) proof(most int) int {
+	switch {
+	case in.checks+in.notes == 0:
+		return 0
+	case in.checks+min(in.notes, 1) <= most:
+		return 1 + min(in.checks+in.notes, most)
+	}
+	return 1 + min(in.checks, 1) + min(in.notes, most-1)
+}
 
 // layout places the panels on a screen of w by h. With alone set, only that
 // panel is shown between header and keys.
@@ -70,7 +90,7 @@ func layout(w, h int, alone panel, in contents) []rect {
 		return stack(w, h, map[panel]int{panelHeader: min(2, h), panelKeys: min(1, max(h-2, 0)), alone: max(h-3, 0)})
 	}
 	if w >= twoColumns && h >= columnHeight {
-		return beside(w, h, in.gauges)
+		return beside(w, h, in)
 	}
 	sizes := map[panel]int{}
 	used := 0
@@ -94,7 +114,7 @@ func layout(w, h int, alone panel, in contents) []rect {
 func stack(w, h int, sizes map[panel]int) []rect {
 	var all []rect
 	y := 0
-	for p := panelHeader; p <= panelKeys; p++ {
+	for _, p := range order() {
 		if n := min(sizes[p], h-y); n > 0 {
 			all = append(all, rect{p, 0, y, w, n})
 			y += n
@@ -104,13 +124,13 @@ func stack(w, h int, sizes map[panel]int) []rect {
 }
 
 // beside puts the log right of the other panels.
-func beside(w, h, gauges int) []rect {
+func beside(w, h int, in contents) []rect {
 	left := min(w*2/5, 64)
 	y, bottom := 3, h-1
 	all := []rect{{panelHeader, 0, 0, w, y}}
-	usage := 2 + gauges
+	usage, proof := 2+in.gauges, 2
 	if h >= 32 {
-		usage += 4
+		usage, proof = usage+4, 8
 	}
 	for _, p := range []rect{{panelPlan, 0, 0, left, 3}, {panelUsage, 0, 0, left, usage}, {panelBreaker, 0, 0, left, 3}} {
 		p.y = y
@@ -118,8 +138,11 @@ func beside(w, h, gauges int) []rect {
 		all = append(all, p)
 		y += p.h
 	}
-	if bottom > y {
-		all = append(all, rect{panelRounds, 0, y, left, bottom - y})
+	checks := min(in.proof(proof), max(bottom-y-3, 0))
+	for _, p := range []rect{{panelRounds, 0, y, left, bottom - checks - y}, {panelChecks, 0, bottom - checks, left, checks}} {
+		if p.h > 0 {
+			all = append(all, p)
+		}
 	}
 	return append(all, rect{panelLog, left + 2, 3, w - left - 2, bottom - 3}, rect{panelKeys, 0, bottom, w, 1})
 }

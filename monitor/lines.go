@@ -21,6 +21,8 @@ const (
 	roleNote   // of ralph itself
 	roleResult
 	roleGood
+	roleFinding // about the work: a flaky check, what was red before
+	roleTold    // to the agent in its next prompt
 )
 
 // line is one line of the log: inert text without a newline. At is set on the
@@ -73,7 +75,7 @@ func within(dir, text string) string {
 func logLines(e state.Event) []line {
 	switch e.Kind {
 	case state.KindRunStart:
-		return entry(e, roleBorder, join(" · ", "run "+e.Run, e.Text), 1)
+		return entry(e, roleBorder, led(" · ", "run "+e.Run, e.Text), 1)
 	case state.KindIterationStart:
 		return entry(e, roleBorder, join(" · ", fmt.Sprintf("iteration %d", e.Iteration), e.Text), 1)
 	case state.KindSession:
@@ -127,11 +129,14 @@ func endLines(e state.Event) []line {
 		}
 		return entry(e, roleGood, "check "+orElse(e.Text, "passed"), maxAnswer)
 	case state.KindDecision:
-		what := end.Rule
-		if end.Action != end.Rule {
-			what = join(", ", end.Action, end.Rule)
+		if lines := proofLines(e); lines != nil {
+			return lines
 		}
-		return entry(e, roleNote, join(": ", what, orElse(end.Reason, e.Text)), 1)
+		text := led(": ", end.Rule, orElse(end.Reason, e.Text))
+		if end.Action != end.Rule && strings.HasPrefix(text, end.Rule+": ") {
+			text = join(", ", end.Action, text)
+		}
+		return entry(e, roleNote, text, 1)
 	case state.KindIterationEnd:
 		files, lasted := "", ""
 		if end.Files > 0 {
@@ -145,6 +150,14 @@ func endLines(e state.Event) []line {
 		return entry(e, roleBorder, join(" · ", fmt.Sprintf("run ended, exit %d", end.Exit), join(": ", end.Rule, orElse(end.Reason, e.Text))), 1)
 	}
 	return nil
+}
+
+// led puts head before text, unless text begins with it.
+func led(sep, head, text string) string {
+	if head != "" && strings.HasPrefix(text, head) {
+		return text
+	}
+	return join(sep, head, text)
 }
 
 func orElse(text, other string) string {

@@ -226,6 +226,11 @@ func TestLogLines_everyKind_isShownAsWhatItIs(t *testing.T) {
 		{state.Event{Kind: state.KindIterationStart, Iteration: 3, Text: "a\nb"}, roleBorder, "iteration 3 · a b", 1},
 		{state.Event{Kind: state.KindIterationEnd, Iteration: 3, End: end}, roleNote, "iteration 3 ended · completed-turn · 1 file changed · 1m 00s", 1},
 		{state.Event{Kind: state.KindRunEnd, End: end}, roleBorder, "run ended, exit 3 · complete: all done", 1},
+		{state.Event{Kind: state.KindRunStart, Run: "r", Text: "run r: agent claude"}, roleBorder, "run r: agent claude", 1},
+		{state.Event{Kind: state.KindDecision, Text: "paused; go on with: ralph resume", End: &state.End{Action: "wait", Rule: "paused"}}, roleNote, "paused; go on with: ralph resume", 1},
+		{state.Event{Kind: state.KindDecision, Error: true, Text: "audit: a tick", End: &state.End{Rule: "audit"}}, roleError, "audit: a tick", 1},
+		{state.Event{Kind: state.KindDecision, Text: "test: flaky", End: &state.End{Rule: "checks"}}, roleFinding, "checks: test: flaky", 1},
+		{state.Event{Kind: state.KindDecision, Text: "two lines\nof it", End: &state.End{Rule: "feedback"}}, roleTold, "told the agent: two lines", 2},
 		{state.Event{Kind: "unknown", Text: "x"}, 0, "", 0},
 	} {
 		c.e.Time = noon

@@ -35,6 +35,7 @@ type view struct {
 	Rule      string // "rule continue"
 	News      string // what goes on, or why it waits or ended
 	Advice    string // what a person can do about it
+	Asked     string // what the end of this iteration brings
 	Plan      planView
 	Gauges    []gauge
 	Cost      string
@@ -42,7 +43,8 @@ type view struct {
 	Spent     []float64
 	SpentOf   string
 	Breaker   breakerView
-	Checks    string      // ralph's own checks; empty: none ran
+	Checks    []checkView
+	Notes     []note      // newest last
 	Rounds    []roundView // newest first
 	Problems  []string
 	Alive     bool
@@ -85,14 +87,17 @@ func newView(s Snapshot, h *history, now time.Time) view {
 	st := s.Status
 	v := view{Project: oneLine(filepath.Base(s.Dir)), Alive: s.Alive, Resumable: s.State == state.StatusPaused || s.State == state.StatusWaiting, Problems: s.Problems}
 	v.Word, v.Mark, v.Tone = word(s.State)
+	v.Breaker = newBreakerView(s.Breaker, now)
+	v.News, v.Advice = news(s, h, now)
+	v.Gauges = gauges(s, h, now)
 	if s.State == StateNone || s.State == StateStarting {
-		v.Breaker = newBreakerView(s.Breaker, now)
-		v.Checks = checksText(s.Status.Checks, now)
-		v.News, v.Advice = news(s, h, now)
-		v.Gauges = gauges(s, h, now)
 		return v
 	}
-	if n := max(st.LoopCount, h.latest(st.RunID)); n > 0 {
+	if st.Pending != "" && active(s.State) {
+		v.Asked = oneLine(string(st.Pending)) + " asked; after this iteration"
+		v.Resumable = v.Resumable || st.Pending == state.RequestPause
+	}
+	if n := iterationOf(s, h); n > 0 {
 		v.Iteration = "iteration " + strconv.Itoa(n)
 		if st.MaxIterations > 0 {
 			v.Iteration += " of " + strconv.Itoa(st.MaxIterations)
@@ -107,9 +112,7 @@ func newView(s Snapshot, h *history, now time.Time) view {
 	}
 	v.Identity = join(" · ", oneLine(st.Agent), oneLine(st.Model), prefixed("run ", oneLine(st.RunID)))
 	v.Rule = prefixed("rule ", oneLine(st.Rule))
-	v.News, v.Advice = news(s, h, now)
 	v.Plan = newPlanView(st)
-	v.Gauges = gauges(s, h, now)
 	if u := st.Usage; u != (state.Usage{}) {
 		if u.CostUSD > 0 {
 			v.Cost = fmt.Sprintf("$%.2f est.", u.CostUSD)
@@ -117,10 +120,20 @@ func newView(s Snapshot, h *history, now time.Time) view {
 		v.Tokens = fmt.Sprintf("%s in, %s out, %s cached", count(u.InputTokens), count(u.OutputTokens), count(u.CacheReadTokens))
 	}
 	v.Spent, v.SpentOf = h.spent()
-	v.Breaker = newBreakerView(s.Breaker, now)
-	v.Checks = checksText(s.Status.Checks, now)
+	v.Checks = checkViews(s, now)
+	v.Notes = h.notes
 	v.Rounds = roundViews(s, h, now)
 	return v
+}
+
+// iterationOf is the iteration that runs or was the last; 0: none has begun.
+func iterationOf(s Snapshot, h *history) int {
+	st := s.Status
+	n := st.LoopCount
+	if st.Status == state.StatusRunning && st.Rule == "" && !st.IterationStartedAt.IsZero() {
+		n++ // it is counted when a rule has answered it
+	}
+	return max(n, h.latest(st.RunID))
 }
 
 // active states are those in which a runner should be alive.
@@ -185,7 +198,7 @@ func news(s Snapshot, h *history, now time.Time) (what, advice string) {
 	case state.StatusWaiting:
 		return waiting(st, now), "ralph resume ends the wait"
 	case state.StatusPaused:
-		return join(": ", "paused", why), "ralph resume goes on"
+		return led(": ", "paused", oneLine(st.LastAction)), "ralph resume goes on"
 	case state.StatusCompleted:
 		return join(": ", oneLine(st.ExitReason), why), ""
 	}
@@ -196,23 +209,39 @@ func news(s Snapshot, h *history, now time.Time) (what, advice string) {
 	if st.ExitCode != 0 {
 		what += fmt.Sprintf(" · exit %d", st.ExitCode)
 	}
-	if s.Breaker.State == state.BreakerOpen {
+	advice = oneLine(st.Next)
+	if advice == "" && s.Breaker.State == state.BreakerOpen {
 		advice = "ralph reset --circuit closes the breaker"
 	}
 	return what, advice
 }
 
-// doing is the present of a running iteration: the tool at work, else the phase.
+// phaseAgent is the phase of status.json while the agent works.
+const phaseAgent = "agent"
+
+// doing is the present of a running iteration: the check or the tool at work,
+// else the phase. Checks also run before the first iteration and between two.
 func doing(s Snapshot, h *history, now time.Time) string {
 	st := s.Status
+	if check := runningCheck(st, now); check != "" {
+		return check
+	}
 	what := oneLine(st.Phase)
-	if h.Busy && h.Tool != nil {
+	switch {
+	case what == "checking":
+		return what
+	case what == "observing":
+		what = "looking at what has changed"
+	case what != phaseAgent:
+	case h.Busy && h.Tool != nil:
 		what = join(" ", oneLine(h.Tool.Name), oneLine(h.Tool.Arg))
-	} else if st.LastTool != "" && (what == "" || what == "agent") {
+	case st.LastTool != "":
 		what = "after " + oneLine(st.LastTool)
+	default:
+		what = "the agent works"
 	}
 	agents, since := "", ""
-	if n := h.subAgents(); n > 0 {
+	if n := h.subAgents(); n > 0 && st.Phase == phaseAgent {
 		agents = plural(n, "sub-agent")
 	}
 	if !st.IterationStartedAt.IsZero() {
@@ -296,7 +325,7 @@ func roundViews(s Snapshot, h *history, now time.Time) []roundView {
 		switch {
 		case !r.Ended && i == len(h.Rounds)-1 && active(s.State):
 			v.Duration, v.Mark, v.Tone = span(now.Sub(r.Start)), "●", busy
-			v.Text = join(", ", "running", plural(r.Tools, "tool call"))
+			v.Text = join(", ", map[bool]string{true: "checking", false: "running"}[runningCheck(s.Status, now) != ""], plural(r.Tools, "tool call"))
 		case !r.Ended:
 			v.Duration, v.Mark, v.Tone = "?", "?", warn
 			v.Text = join(", ", "cut off", plural(r.Tools, "tool call"))

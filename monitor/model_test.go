@@ -55,7 +55,7 @@ func TestGather_brokenFiles_keepsTheLastGoodOnesAndNamesThem(t *testing.T) {
 		}
 	}
 	bad := Gather(r, time.Now()).keep(good)
-	if bad.State != state.StatusRunning || bad.Status.LoopCount != 7 {
+	if bad.State != state.StatusRunning || bad.Status.LoopCount != 6 {
 		t.Errorf("the status was not kept: %q, %d", bad.State, bad.Status.LoopCount)
 	}
 	if len(bad.Problems) != 3 || !strings.Contains(bad.Problems[0], "status.json is unusable") {
@@ -112,6 +112,41 @@ func TestView_countersOfAnHourThatIsOver_areZero(t *testing.T) {
 	for at, want := range map[time.Time]string{noon: "43/100", noon.Add(29*time.Minute + 59*time.Second): "43/100", noon.Add(30 * time.Minute): "0/100"} {
 		if v := newView(s, &history{}, at); v.Gauges[0].Value != want {
 			t.Errorf("at %v calls are %q, want %q", at, v.Gauges[0].Value, want)
+		}
+	}
+}
+
+func TestIterationOf_countsTheOneThatRuns(t *testing.T) {
+	begun := noon.Add(-time.Second)
+	for _, c := range []struct {
+		name string
+		st   state.Status
+		want int
+	}{
+		{"nothing has begun", state.Status{Status: state.StatusRunning}, 0},
+		{"the first runs", state.Status{Status: state.StatusRunning, IterationStartedAt: begun}, 1},
+		{"the seventh runs", state.Status{Status: state.StatusRunning, IterationStartedAt: begun, LoopCount: 6}, 7},
+		{"a rule has answered the sixth", state.Status{Status: state.StatusRunning, IterationStartedAt: begun, LoopCount: 6, Rule: "continue"}, 6},
+		{"the run has ended", state.Status{Status: state.StatusCompleted, IterationStartedAt: begun, LoopCount: 6, Rule: "complete"}, 6},
+	} {
+		if got := iterationOf(Snapshot{Status: c.st}, &history{}); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+func TestView_everyPhase_saysWhoIsAtWork(t *testing.T) {
+	s, events := runOf(noon) // the latest tool has no answer yet
+	var h history
+	for _, e := range events {
+		h.add(e)
+	}
+	for phase, want := range map[string]string{
+		"agent": "4m 12s in · 1 sub-agent · Edit src/api/pagination.go", "observing": "4m 12s in · looking at what has changed", "checking": "checking", "starting": "4m 12s in · starting",
+	} {
+		s.Status.Phase = phase
+		if v := newView(s, &h, noon); v.News != want {
+			t.Errorf("%s: %q, want %q", phase, v.News, want)
 		}
 	}
 }

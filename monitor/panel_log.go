@@ -88,6 +88,16 @@ func marker(l *line) string {
 		if first {
 			return "✓"
 		}
+	case roleFinding:
+		if first {
+			return "!"
+		}
+		return "│"
+	case roleTold:
+		if first {
+			return "»"
+		}
+		return "│"
 	case roleBorder:
 		return "━"
 	}
@@ -102,13 +112,15 @@ func drawGutter(c canvas, y int, l *line, stamps bool) {
 		}
 		x = 9
 	}
-	c.text(x, y, roleStyle(c, l), marker(l))
+	c.text(x, y, roleStyle(c, l.role), marker(l))
 }
 
-func roleStyle(c canvas, l *line) tcell.Style {
-	switch l.role {
-	case roleTool:
+func roleStyle(c canvas, r role) tcell.Style {
+	switch r {
+	case roleTool, roleTold:
 		return c.tone(busy)
+	case roleFinding:
+		return c.tone(warn)
 	case roleAnswer, roleNote:
 		return c.dim()
 	case roleError:
@@ -131,7 +143,7 @@ type logRow struct {
 }
 
 func (r logRow) draw(c canvas, y int, v *logView) {
-	text, style := r.line.text, roleStyle(c, r.line)
+	text, style := r.line.text, roleStyle(c, r.line.role)
 	if !v.wrap && v.shift > 0 {
 		r.start = afterCells(text, v.shift)
 	}

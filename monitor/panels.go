@@ -25,10 +25,11 @@ func drawHeader(c canvas, v view) {
 	}
 	x := c.text(1, 1, c.tone(v.Tone), fit(news, c.w-2))
 	identity, right := v.Identity, v.Rule
-	if v.Advice != "" && x+3+textWidth(v.Advice) < c.w {
-		c.text(x, 1, c.dim(), " · "+v.Advice)
-	} else if v.Advice != "" {
-		identity, right = v.Advice, ""
+	advice := orElse(v.Asked, v.Advice)
+	if advice != "" && x+3+textWidth(advice) < c.w {
+		c.text(x, 1, c.dim(), " · "+advice)
+	} else if advice != "" {
+		identity, right = fitEnd(advice, c.w-2), ""
 	}
 	c.ends(2, []piece{{" ", plain}, {fit(identity, c.w-2), c.dim()}}, []piece{{right, c.dim()}, {" ", plain}})
 }
@@ -47,7 +48,7 @@ func drawPlan(c canvas, v view, focused bool) {
 			c.columns(x, w).bar(part, c.tone(good))
 			x += w + 1
 		}
-		x = c.text(x, 0, plain.Bold(true), p.Counts)
+		x = c.text(x, 0, plain.Bold(true), orElse(p.Counts, "none yet"))
 		c.text(x, 0, plain, fit("  "+p.Task, c.w-x-1))
 		return
 	}
@@ -108,14 +109,16 @@ func drawUsageRow(c canvas, v view) {
 		if i == 1 && g.Part < 0 && strings.HasPrefix(g.Value, "0 ") {
 			continue
 		}
+		if i > 0 {
+			text = " · " + text
+		}
 		if x+textWidth(text) > c.w-1 {
 			return
 		}
 		x = c.text(x, 0, c.tone(notGood(g.Tone)), text)
-		x = c.text(x, 0, c.dim(), " · ")
 	}
-	if v.Cost != "" {
-		c.text(x, 0, plain, fit(v.Cost, c.w-x-1))
+	if text := prefixed(" · ", v.Cost); x+textWidth(text) < c.w {
+		c.text(x, 0, plain, text)
 	}
 }
 
@@ -195,11 +198,7 @@ func drawBreaker(c canvas, v view, focused bool) {
 	}
 	c.text(x, y, plain, fit(" · "+text, c.w-x-1))
 	if c.h > 2 {
-		second := b.Reason
-		if v.Checks != "" && b.Tone == good {
-			second = "checks: " + v.Checks
-		}
-		c.text(1, 2, c.dim(), fit(second, c.w-2))
+		c.text(1, 2, c.dim(), fit(b.Reason, c.w-2))
 	}
 }
 

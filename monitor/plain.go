@@ -55,12 +55,12 @@ func (p *plainer) write(up update) error {
 	}
 	p.begun = true
 	v := newView(up.snap, &p.hist, p.o.Now())
-	said := join(": ", v.Word, v.Iteration)
+	said := join(": ", v.Word, join(" · ", v.Iteration, v.Asked))
 	if up.snap.State != state.StatusRunning {
 		said = join(": ", v.Word, join(" · ", v.News, v.Advice))
 	}
 	// A countdown is no change: the state and its reason are what is compared.
-	if key := join("|", up.snap.State, up.snap.Status.Rule, up.snap.Status.Reason, v.Iteration, up.snap.Status.WakeAt.String()); key != p.said {
+	if key := join("|", up.snap.State, up.snap.Status.Rule, up.snap.Status.Reason, v.Iteration, v.Asked, up.snap.Status.WakeAt.String()); key != p.said {
 		p.said = key
 		lines = append(lines, stamp(up.snap.At)+"state      "+said)
 		if v.Plan.Task != "" && up.snap.State == state.StatusRunning {

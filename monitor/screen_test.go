@@ -269,6 +269,34 @@ func TestScreen_everySizeAndState_neverPanicsOrLeavesItsRows(t *testing.T) {
 	}
 }
 
+func TestHelp_smallScreen_showsEveryWord(t *testing.T) {
+	s, events := runOf(noon)
+	u := still(s, events, noon)
+	u.toggleHelp()
+	screen := simulate(t, 60, 15)
+	seen := ""
+	for range 2 * len(u.table) {
+		u.drawOn(screen)
+		for row := range strings.Lines(text(screen)) {
+			if !strings.HasSuffix(seen, row) {
+				seen += row
+			}
+		}
+		u.scroll(1)
+	}
+	words := strings.Join(strings.Fields(seen), " ")
+	for _, b := range u.table {
+		for word := range strings.FieldsSeq(b.help) {
+			if !strings.Contains(words, word) {
+				t.Errorf("%q of %q is not shown", word, b.help)
+			}
+		}
+	}
+	if strings.Contains(seen, "…") {
+		t.Errorf("cut:\n%s", seen)
+	}
+}
+
 func TestScreen_withoutColours_usesNone(t *testing.T) {
 	s, events := statesOf(noon)["halted"]()
 	u := still(s, events, noon)

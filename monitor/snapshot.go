@@ -1,9 +1,12 @@
 package monitor
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"ralph/state"
@@ -31,6 +34,8 @@ type Snapshot struct {
 	Problems []string
 
 	badStatus, badBreaker, badCalls bool
+
+	notes []note // what Recall has found
 }
 
 // Gather reads the state files. It changes nothing and never fails: what
@@ -55,6 +60,23 @@ func Gather(r *state.Reader, now time.Time) Snapshot {
 		s.Problems = append(s.Problems, oneLine(text))
 	}
 	s.settle()
+	return s
+}
+
+// Recall adds what was found about the work of this run, the latest three.
+// Events that cannot be read add nothing: they are a log, not the state.
+func (s Snapshot) Recall(r *state.Reader) Snapshot {
+	const most = 3
+	_ = backwards(r.EventsPath(), func(line []byte) bool {
+		var e state.Event
+		if (bytes.Contains(line, []byte(`"rule":"audit"`)) || bytes.Contains(line, []byte(`"rule":"checks"`))) && json.Unmarshal(line, &e) == nil && e.Run == s.Status.RunID {
+			if word, _ := proofOf(e); word != "" {
+				s.notes = append(s.notes, noteOf(e))
+			}
+		}
+		return len(s.notes) < most
+	})
+	slices.Reverse(s.notes)
 	return s
 }
 

@@ -98,7 +98,7 @@ func (u *ui) Draw(screen tcell.Screen) {
 	if u.raw != nil || u.help {
 		alone = panelLog
 	}
-	u.places = layout(w, h, alone, contents{len(v.Gauges), len(v.Rounds)})
+	u.places = layout(w, h, alone, contents{len(v.Gauges), len(v.Rounds), len(v.Checks), len(v.Notes)})
 	for _, p := range u.places {
 		u.drawPanel(c.rows(p.y, p.h).columns(p.x, p.w), p.panel, v)
 		if p.panel == panelLog && p.x > 0 {
@@ -134,10 +134,12 @@ func (u *ui) drawPanel(c canvas, p panel, v view) {
 		drawBreaker(c, v, false)
 	case panelRounds:
 		drawRounds(c, v, u.selected, u.focus == p)
+	case panelChecks:
+		drawChecks(c, v, u.o.Now())
 	case panelLog:
 		switch {
 		case u.help:
-			drawHelp(c, u.table, u.helpTop)
+			u.helpTop = drawHelp(c, u.table, u.helpTop)
 			c.text(8, 0, c.dim(), prefixed(" ralph ", oneLine(u.o.Version))+" ")
 		case u.raw != nil:
 			drawLog(c, logTitle{fmt.Sprintf("Raw output of iteration %d", u.rawOf), "r", true}, u.raw)
