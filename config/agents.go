@@ -24,7 +24,7 @@ const (
 
 func agentKeys() []string {
 	return []string{agent.FieldCommand, agent.FieldPrompt, agent.FieldFormat, agent.FieldOutput, agent.FieldResume, agent.FieldModel,
-		agent.FieldAllowed, agent.FieldBypass, agent.FieldVersion, agent.FieldEnv, agent.FieldPatterns}
+		agent.FieldAllowed, agent.FieldBypass, agent.FieldVersion, agent.FieldEnv, agent.FieldKeys, agent.FieldPatterns}
 }
 
 // agentRow is an agent of the user's own.
@@ -46,6 +46,11 @@ func (c *Config) Agents() []agent.Spec {
 // Spec returns the agent of that name, built in or the user's own. The error
 // names all of them.
 func (c *Config) Spec(name string) (agent.Spec, error) { return agent.Find(name, c.Agents()) }
+
+// EnvFilter is what agents and checks get of the environment.
+func (c *Config) EnvFilter() agent.EnvFilter {
+	return agent.EnvFilter{Custom: c.Agents(), Exclude: c.EnvExclude}
+}
 
 // AgentSource returns where the row of an agent stands; the zero Source, whose
 // Kind is empty, for one that is built in.
@@ -81,7 +86,7 @@ func agentClaim(c agent.Custom) string {
 		name string
 		args []string
 	}{{agent.FieldEnv, c.Env}, {agent.FieldResume, c.Resume}, {agent.FieldModel, c.Model}, {agent.FieldAllowed, c.Allowed},
-		{agent.FieldBypass, c.Bypass}, {agent.FieldVersion, c.Version}} {
+		{agent.FieldBypass, c.Bypass}, {agent.FieldVersion, c.Version}, {agent.FieldKeys, c.Keys}} {
 		if len(f.args) > 0 {
 			text += "; " + f.name + ": " + showWords(f.args)
 		}
@@ -161,7 +166,7 @@ func (r *yamlReader) agent(pair *ast.MappingValueNode) error {
 
 func (r *yamlReader) agentField(c *agent.Custom, key, path string, node ast.Node) (err error) {
 	words := map[string]*[]string{agent.FieldCommand: &c.Command, agent.FieldResume: &c.Resume, agent.FieldModel: &c.Model,
-		agent.FieldAllowed: &c.Allowed, agent.FieldBypass: &c.Bypass, agent.FieldVersion: &c.Version}
+		agent.FieldAllowed: &c.Allowed, agent.FieldBypass: &c.Bypass, agent.FieldVersion: &c.Version, agent.FieldKeys: &c.Keys}
 	path += "." + key
 	if list := words[key]; list != nil {
 		*list, err = r.words(path, node)

@@ -27,6 +27,7 @@ agents:
     bypass: --yes --really
     version: --version
     env: {A: "1", B: x=y}
+    env_keys: [A_KEY, B_*]
     patterns:
       usage-limit: "quota of the day"
       none: ["warning: .*", 'note: \d+']
@@ -55,6 +56,7 @@ func TestAgents_everyKey_reachesTheRow(t *testing.T) {
 		ResumeArgs: []string{"resume", "{}"}, ModelArgs: []string{"--model={}"},
 		AllowedItem: []string{"--allow", "{}"}, BypassArgs: []string{"--yes", "--really"},
 		Env:           []string{"A=1", "B=x=y"},
+		Keys:          []string{"A_KEY", "B_*"},
 		SessionTokens: codex.SessionTokens, CachedInInput: codex.CachedInInput,
 		Patterns: []agent.Pattern{{Class: "usage-limit", Match: "quota of the day"}, {Match: "warning: .*"}, {Match: `note: \d+`}},
 	}
@@ -75,7 +77,7 @@ func TestAgents_everyKey_reachesTheRow(t *testing.T) {
 	if _, err := c.Spec("nobody"); err == nil || !strings.Contains(err.Error(), "claude, codex") || !strings.Contains(err.Error(), "text, mine, other") {
 		t.Errorf("unknown name: %v", err)
 	}
-	if at := c.AgentSource("other"); at != (Source{SourceProject, ".ralph/config.yaml:19"}) {
+	if at := c.AgentSource("other"); at != (Source{SourceProject, ".ralph/config.yaml:20"}) {
 		t.Errorf("source %v", at)
 	}
 	if at := c.AgentSource("claude"); at != (Source{}) {
@@ -115,7 +117,7 @@ func TestAgents_badRow_isRefusedInOneLineWithItsPlaceAndWhatIsAllowed(t *testing
 	const formats = "claude-stream-json, codex-json, gemini-stream-json, opencode-json, text"
 	for _, test := range []struct{ name, text, want string }{
 		{"text for rows", "agents: 1", `:1: agents must hold a mapping for each agent, by its name, not "1"`},
-		{"text for a row", "agents:\n  a: b", `:2: agents.a must hold the keys command, prompt, format, output, resume, model, allowed_tools, bypass, version, env, patterns, not "b"`},
+		{"text for a row", "agents:\n  a: b", `:2: agents.a must hold the keys command, prompt, format, output, resume, model, allowed_tools, bypass, version, env, env_keys, patterns, not "b"`},
 		{"no command", "agents:\n  a:\n    prompt: arg", ":2: agents.a: command is missing: the program and its arguments"},
 		{"built-in name", "agents:\n\n  claude: {command: x}", `:3: agents.claude: name "claude" is that of a built-in agent: choose another one; AGENT_CMD replaces the program of a built-in agent`},
 		{"name", "agents:\n  a/b: {command: x}", `:2: agents.a/b: name "a/b" is not allowed: at most 40 letters, digits, dots, dashes and underscores, a letter or digit first`},
@@ -134,6 +136,7 @@ func TestAgents_badRow_isRefusedInOneLineWithItsPlaceAndWhatIsAllowed(t *testing
 		{"placeholder inside a word", "agents:\n  a:\n    command: x --model={model}", `:3: agents.a: command "--model={model}": {model} must be an argument of its own; what goes there is said by another key`},
 		{"model without a place", "agents:\n  a:\n    command: x\n    model: -m", ":4: agents.a: model must hold {} where the value goes, such as --model {}"},
 		{"variable", "agents:\n  a:\n    command: x\n    env: {A B: c}", `:4: agents.a: env "A B=c" is not NAME=value`},
+		{"key", "agents:\n  a:\n    command: x\n    env_keys: A-KEY", `:4: agents.a: env_keys "A-KEY" is not the name of a variable; * and ? stand for any text or character`},
 		{"unknown class", "agents:\n  a:\n    command: x\n    patterns:\n      broke: y", `:5: agents.a: patterns "broke" is not one of usage-limit, `},
 		{"broken pattern", "agents:\n  a:\n    command: x\n    patterns: {auth: '('}", ":4: agents.a: patterns \"(\" is not a regular expression: error parsing regexp: missing closing ): `(?im)(`"},
 		{"pattern for everything", "agents:\n  a:\n    command: x\n    patterns: {auth: '.*'}", `:4: agents.a: patterns ".*" matches every text`},
@@ -211,6 +214,7 @@ func TestUntrusted_agentRows(t *testing.T) {
 		`{command: "run 'a b' {model}", model: "-m {}", env: {LD_PRELOAD: y.so}, bypass: -y, prompt: arg}`,
 		`{command: "run 'a b' {model}", model: "-m {}", env: {LD_PRELOAD: x.so}, bypass: -z, prompt: arg}`,
 		`{command: "run 'a b' {model}", model: "-m {}", env: {LD_PRELOAD: x.so}, bypass: -y}`,
+		`{command: "run 'a b' {model}", model: "-m {}", env: {LD_PRELOAD: x.so}, bypass: -y, prompt: arg, env_keys: "AWS_*"}`,
 	} {
 		if claim(row) == nil {
 			t.Errorf("trusted although something else runs: %s", row)

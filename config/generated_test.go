@@ -93,7 +93,7 @@ with its line. A file larger than 64 KiB is refused.
 In ` + "`config.yaml`" + ` the path ` + "`limits.calls_per_hour`" + ` means ` + "`limits: {calls_per_hour: 50}`" + `; a list may be a YAML list.
 The top-level key ` + "`hooks`" + ` is reserved. Checks stand under ` + "`checks`" + ` and agents of your own under ` + "`agents`" + `, see the end of this page.
 
-Options marked with **trust** decide which programs run. From a project's own file they need your consent, which
+Options marked with **trust** decide which programs run or which secrets they get. From a project's own file they need your consent, which
 ` + "`ralph trust`" + ` records for exactly these settings in this project; without it, a run on a terminal asks, any other is refused.
 `)
 	group := ""
@@ -108,6 +108,7 @@ Options marked with **trust** decide which programs run. From a project's own fi
 		}
 		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s | %s |\n", names, flagCell(o), o.YAML, code(o.Default), o.Allowed(), o.Help)
 	}
+	b.WriteString(environmentPage())
 	b.WriteString(checksPage())
 	b.WriteString(agentsPage())
 	return b.String()
@@ -128,6 +129,42 @@ func code(text string) string {
 		return ""
 	}
 	return "`" + text + "`"
+}
+
+// environmentPage is the part of docs/options.md about what agents and checks get.
+func environmentPage() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `
+## What agent and checks get of the environment
+
+They start with ralph's own environment, without what holds a secret by its name; ralph's own calls of git keep all of it. These are
+looked at in this order, the last that matches decides, and a variable that none matches passes:
+
+1. the keys of all agents are held back
+2. what looks like a secret is held back: %s
+3. the keys of the agent that works pass to it, not to the checks
+4. an entry of `+"`ENV_EXCLUDE`"+` holds back, and passes with `+"`!`"+` before it, for the agent and the checks; what a row sets by `+"`env`"+` is always there
+
+| agent | its keys |
+|---|---|
+`, code(strings.Join(agent.SecretNames(), "`, `")))
+	for _, s := range agent.Specs() {
+		cell := code(strings.Join(s.Keys, "`, `"))
+		if cell == "" {
+			cell = "none: name them in `ENV_EXCLUDE`, or in the row of an agent of your own"
+		}
+		if len(s.CloudKeys) > 0 {
+			cell += "; while one of " + code(strings.Join(s.CloudIf, "`, `")) + " is on also " + code(strings.Join(s.CloudKeys, "`, `"))
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", s.Name, cell)
+	}
+	b.WriteString(`
+` + "`ENV_EXCLUDE=\"DATABASE_URL,!GITHUB_TOKEN,!NPM_*\"`" + ` holds one more back and lets the others pass; ` + "`!*`" + ` switches all of it off. Upper and lower case
+are the same. In YAML an entry with ` + "`!`" + ` needs quotes. ` + "`ralph config --env`" + ` shows what becomes of which variable, never a value.
+
+This is no sandbox: the agent and the checks run as you, and can read your files and the environment of ralph's own process.
+`)
+	return b.String()
 }
 
 // checksPage is the part of docs/options.md about the list of checks.
@@ -194,6 +231,7 @@ agents:
     version: --version
     env:
       MY_AGENT_NO_UPDATE: "1"
+    env_keys: MY_AGENT_API_KEY
     patterns:
       usage-limit: "quota of the day is used up"
       none: ["warning: .*rate limit"]
@@ -210,6 +248,7 @@ agents:
 | ` + "`bypass`" + ` | | Arguments of the permission mode ` + "`bypass`" + `. |
 | ` + "`version`" + ` | | Arguments with which it prints its version and ends. |
 | ` + "`env`" + ` | | Variables for every call. |
+| ` + "`env_keys`" + ` | | Names or globs of the variables that hold its keys; they pass to it and to nobody else. |
 | ` + "`patterns`" + ` | | Regular expressions (RE2, case-insensitive), by outcome class, for its own error texts; looked at before the built-in ones. ` + "`none`" + ` is a text that means nothing. |
 
 ` + "`{permissions}`, `{model}`, `{resume}`" + ` in ` + "`command`" + ` are where those arguments go; what has no place comes last. A row in the project's

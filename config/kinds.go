@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"ralph/runner/agent"
 )
 
 // Allowed describes the values that the option takes, so that it completes
@@ -30,6 +32,8 @@ func (o Option) Allowed() string {
 		return "one of " + strings.Join(o.Values, ", ")
 	case KindList:
 		return "a comma list with balanced parentheses and no entry that starts with -"
+	case KindEnv:
+		return "a comma list of variable names or globs (* and ?), each with or without a !"
 	case KindPath:
 		return "a path on one line"
 	default:
@@ -89,6 +93,9 @@ func (o Option) parseKind(text string) (any, bool) {
 	case KindList:
 		items, ok := splitList(text)
 		return items, ok && slices.IndexFunc(items, badItem) < 0
+	case KindEnv:
+		items, ok := splitList(text)
+		return items, ok && !slices.ContainsFunc(items, func(item string) bool { return !agent.ValidEnvEntry(item) })
 	case KindPath:
 		return text, printable(text)
 	default:

@@ -22,6 +22,7 @@ const (
 	KindString   Kind = "string"
 	KindEnum     Kind = "enum" // one of Option.Values
 	KindList     Kind = "list" // split at the commas that are not inside parentheses
+	KindEnv      Kind = "env"  // a list of names of variables; see agent.ValidEnvEntry
 	KindPath     Kind = "path" // relative to the project; on the command line to the working directory
 )
 
@@ -42,8 +43,8 @@ type Option struct {
 	Min, Max string
 	Values   []string // what an enum allows, besides its default
 	Help     string   // one sentence, with the unit and the meaning of 0 or empty
-	// Trust is true when the value decides which programs run: from a project
-	// file it needs the user's consent, unless it is empty or one of Safe.
+	// Trust is true when the value decides which programs run or which secrets
+	// they get: from a project file it needs the user's consent, unless it is empty or one of Safe.
 	Trust bool
 	Safe  []string
 

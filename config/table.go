@@ -12,7 +12,7 @@ const safeTools = "Write,Read,Edit,Glob,Grep,TodoWrite," +
 func Table() []Option {
 	var table []Option
 	for _, group := range [][]Option{
-		limitOptions(), agentOptions(), sessionOptions(), breakerOptions(), planOptions(), checkOptions(), commitOptions(), outputOptions(),
+		limitOptions(), agentOptions(), sessionOptions(), breakerOptions(), planOptions(), checkOptions(), environmentOptions(), commitOptions(), outputOptions(),
 	} {
 		table = append(table, group...)
 	}
@@ -194,6 +194,14 @@ func checkOptions() []Option {
 		Group: group, Key: "ANTI_CHEAT", YAML: "integrity.anti_cheat",
 		Kind: KindEnum, Default: "revert", Values: []string{"warn", "revert", "halt"}, field: func(o *rules.Options) any { return &o.AntiCheat },
 		Help: "What a weakened test, a tick without work or a tick of another task does: warn tells agent and user, revert also takes such ticks back, halt ends the run.",
+	}}
+}
+
+func environmentOptions() []Option {
+	return []Option{{
+		Group: "Environment", Key: "ENV_EXCLUDE", YAML: "env.exclude",
+		Kind: KindEnv, Trust: true, field: func(o *rules.Options) any { return &o.EnvExclude },
+		Help: "Environment variables that agent and checks do not get, or with ! do get; after the built-in ones, the last match decides.",
 	}}
 }
 

@@ -37,6 +37,8 @@ func other(o Option) (string, string) {
 		return o.Values[i], o.Values[(i+1)%len(o.Values)]
 	case KindList:
 		return "Read,Bash(git add *)", "Bash(a, b),Write"
+	case KindEnv:
+		return "NPM_*,!NPM_TOKEN", "!*"
 	case KindPath:
 		return "/p/one.md", "/p/two words.md"
 	default:
@@ -66,6 +68,8 @@ func bad(o Option) []string {
 		return values
 	case KindList:
 		return []string{"Bash(git", "Bash)", "Read,--dangerous", "a\x1bb", "a\nb"}
+	case KindEnv:
+		return []string{"!", "A B", "A=b", "A,!!B", "[A-Z]*", "A\\", "-A", "!(A)", "A\nB", "\xff"}
 	case KindPath:
 		return []string{"a\x00b", "a\nb", "\xff"}
 	default:
@@ -142,7 +146,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 	want := rules.Options{
 		CallsPerHour: 100, Timeout: 15 * time.Minute, IdleTimeout: 10 * time.Minute,
 		Agent:          "claude",
-		FallbackAgents: []string{}, PermissionMode: "allowed-tools", SessionExpiry: 24 * time.Hour,
+		FallbackAgents: []string{}, PermissionMode: "allowed-tools", EnvExclude: []string{}, SessionExpiry: 24 * time.Hour,
 		NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2, OutputDeclineThreshold: 70,
 		Cooldown: 30 * time.Minute, OnLimit: "wait", CompletionClaims: 2,
 		OptionalSections: []string{"Optional", "Future", "Future Enhancements", "Nice to Have"},
@@ -226,6 +230,7 @@ func TestFormat_isReadBackTheSame(t *testing.T) {
 			KindBool:     rapid.SampledFrom([]string{"true", "no", "ON"}),
 			KindEnum:     rapid.SampledFrom(append([]string{"x"}, o.Values...)),
 			KindList:     rapid.StringMatching(`[A-Za-z*,() ]{0,20}`),
+			KindEnv:      rapid.StringMatching(`[A-Z*?!, ]{0,20}`),
 			KindPath:     rapid.StringMatching(`[ -~äß]{0,20}`),
 			KindString:   rapid.StringMatching(`[ -~äß]{0,20}`),
 		}[o.Kind].Draw(t, "text")

@@ -34,14 +34,8 @@ func (l Loader) Untrusted() (*Untrusted, error) {
 	if len(u.Lines) == 0 {
 		return nil, nil
 	}
-	stateHome := l.StateHome()
-	if stateHome == "" {
-		return &u, nil
-	}
-	if _, err := os.Lstat(trustFile(stateHome, u.Hash)); err == nil {
-		return nil, nil
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read trusted settings: %w", err)
+	if trusted, err := Trusted(l.StateHome(), u); trusted || err != nil {
+		return nil, err
 	}
 	return &u, nil
 }
@@ -94,6 +88,42 @@ func (l Loader) claims(c *Config) Untrusted {
 	u.File = strings.Join(files, ", ")
 	u.Hash = hex.EncodeToString(hash.Sum(nil))
 	return u
+}
+
+// FlagClaims is what Flags decide about programs, nil when they decide nothing.
+// A person's own need no consent; those that an earlier run kept in the project,
+// where its agent writes, need one.
+func (l Loader) FlagClaims() *Untrusted {
+	project := l.Dir
+	if real, err := filepath.EvalSymlinks(project); err == nil {
+		project = real
+	}
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%q flags\n", project)
+	u := Untrusted{File: "the command line"}
+	for _, o := range Table() {
+		if value := l.Flags[o.Key]; o.Trust && value != "" && !slices.Contains(o.Safe, value) {
+			u.Lines = append(u.Lines, "--"+o.Flag+"="+value)
+			fmt.Fprintf(hash, "%q %q\n", o.Key, value)
+		}
+	}
+	if len(u.Lines) == 0 {
+		return nil
+	}
+	u.Hash = hex.EncodeToString(hash.Sum(nil))
+	return &u
+}
+
+// Trusted tells whether Trust recorded these settings before; never without a stateHome.
+func Trusted(stateHome string, u Untrusted) (bool, error) {
+	if stateHome == "" {
+		return false, nil
+	}
+	_, err := os.Lstat(trustFile(stateHome, u.Hash))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("read trusted settings: %w", err)
+	}
+	return err == nil, nil
 }
 
 // StateHome is the folder for Trust: $XDG_STATE_HOME, else ~/.local/state; ""

@@ -141,18 +141,22 @@ func (r *yamlReader) value(o Option, node ast.Node) error {
 
 // text is the text of a value; set is false when the key has none.
 func (r *yamlReader) text(o Option, node ast.Node) (text string, set bool, err error) {
+	quotes := ""
+	if o.Kind == KindEnv {
+		quotes = "; an entry with ! needs quotes" // else it is a tag
+	}
 	switch n := node.(type) {
 	case *ast.NullNode:
 		return "", false, nil
 	case *ast.SequenceNode:
-		if o.Kind != KindList {
+		if o.Kind != KindList && o.Kind != KindEnv {
 			return "", false, r.refuse(node, o.YAML+" must be "+o.Allowed()+", not a list")
 		}
 		var items []string
 		for _, item := range n.Values {
 			text, ok := scalar(item)
 			if !ok {
-				return "", false, r.refuse(item, o.YAML+" must be a list of plain values, not of "+describe(item))
+				return "", false, r.refuse(item, o.YAML+" must be a list of plain values, not of "+describe(item)+quotes)
 			}
 			items = append(items, text)
 		}
@@ -160,7 +164,7 @@ func (r *yamlReader) text(o Option, node ast.Node) (text string, set bool, err e
 	}
 	text, ok := scalar(node)
 	if !ok {
-		return "", false, r.refuse(node, o.YAML+" must be "+o.Allowed()+", not "+describe(node))
+		return "", false, r.refuse(node, o.YAML+" must be "+o.Allowed()+", not "+describe(node)+quotes)
 	}
 	return text, true, nil
 }

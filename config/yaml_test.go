@@ -45,6 +45,8 @@ func TestParseYAML_messages(t *testing.T) {
 		{name: "wrong type", text: "limits:\n\n  calls_per_hour: many", wantErr: ":3: limits.calls_per_hour: \"many\" is not a whole number from 1 to 1000000"},
 		{name: "fraction", text: "limits: {iterations: 3.5}", wantErr: ":1: limits.iterations: \"3.5\" is not a whole number from 0 to 1000000"},
 		{name: "hexadecimal", text: "limits: {iterations: 0x10}", wantErr: ":1: limits.iterations: \"0x10\" is not a whole number from 0 to 1000000"},
+		{name: "pass without quotes", text: "env:\n  exclude:\n    - A\n    - !B", wantErr: ":4: env.exclude must be a list of plain values, not of nothing; an entry with ! needs quotes"},
+		{name: "one that passes without quotes", text: "env:\n  exclude: !B,!C\nagent: {name: claude}", wantErr: ":2: env.exclude must be a comma list of variable names or globs (* and ?), each with or without a !, not an anchor, alias or tag; an entry with ! needs quotes"},
 		{name: "flag in a list", text: "agent: {allowed_tools: [Read, --danger]}", wantErr: ":1: agent.allowed_tools: \"Read,--danger\" is not a comma list with balanced parentheses and no entry that starts with -"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

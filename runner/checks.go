@@ -32,7 +32,7 @@ func (l *Loop) openSuite() {
 	l.warn(err)
 	l.suite = &gate.Suite{
 		Checks: l.d.Checks, Mode: l.d.Mode, FailFast: l.o.FailFast, Baseline: baseline, Flakes: flakes,
-		Place: gate.Place{Dir: l.d.Dir, Env: l.d.Env, Kill: l.d.Kill}, Progress: l.checked,
+		Place: gate.Place{Dir: l.d.Dir, Env: l.d.Filter.Checks(l.d.Env), Kill: l.d.Kill}, Progress: l.checked,
 	}
 }
 

@@ -25,8 +25,8 @@ func TestLoop_limit_costsNoIterationAndShowsUntilWhen(t *testing.T) {
 		cancel(&rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: "SIGINT"})
 	}
 	wantEnd(t, b.run(ctx), "interrupted", rules.ExitInterrupted)
-	if s, _ := b.w.Status(); s.WakeAt.Before(time.Now().Add(4 * time.Hour)) {
-		t.Errorf("wake_at is lost: %+v", s)
+	if s, _ := b.w.Status(); s.LimitedUntil["claude"].Before(time.Now().Add(4 * time.Hour)) {
+		t.Errorf("the limit is lost: %+v", s)
 	}
 
 	// The next run still waits, without a call; ralph resume ends the wait.
@@ -166,12 +166,17 @@ func TestLoop_pauseAndResume(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one", "[ ] two")
 	paused := false
 	b.d.Show = func(e state.Event) {
-		if e.Kind == state.KindIterationStart && e.Iteration == 1 {
-			b.ask(state.RequestPause)
+		if e.Kind != state.KindIterationStart || e.Iteration != 1 {
+			return
+		}
+		for _, q := range []state.Request{state.RequestPause, state.RequestResume, state.RequestPause} {
+			b.ask(q)
+			want := map[bool]state.Request{true: q}[q == state.RequestPause]
+			poll(t, "the pending request in the status", func() bool { s, _ := b.w.Status(); return s.Pending == want })
 		}
 	}
 	b.d.Tick = func(time.Duration, rules.Decision) {
-		if s, _ := b.w.Status(); s.Status == state.StatusPaused {
+		if s, _ := b.w.Status(); s.Status == state.StatusPaused && s.Pending == "" {
 			paused = true
 		}
 		if err := state.Send(b.w.Dir(), state.RequestResume); err != nil {

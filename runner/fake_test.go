@@ -58,7 +58,7 @@ func playFake(name string) int {
 	}
 	f := &fake{call: n, prompt: string(prompt)}
 	f.print(map[string]any{"type": "system", "subtype": "init", "session_id": fmt.Sprintf("session-%d", n), "model": "fake-1"})
-	if more, ok := moreFakes()[name]; ok {
+	if more, ok := moreFakes[name]; ok {
 		return more(f)
 	}
 	return fakes[name](f)

@@ -93,6 +93,9 @@ func (l *Loop) iterate(ctx context.Context, next task.Task) (rules.Decision, err
 	if err := l.prove(work, &it); err != nil && work.Err() == nil {
 		return rules.Decision{}, err
 	}
+	if l.take(state.RequestSkip) != "" { // asked for while its checks ran
+		l.skipped[next.ID] = true
+	}
 	return l.conclude(ctx, it, transcript.Final)
 }
 
@@ -346,7 +349,7 @@ func (l *Loop) conclude(ctx context.Context, it rules.Iteration, final string) (
 	}
 	if l.rawSize > pruneEvery {
 		l.rawSize = 0
-		return d, logs.Prune(l.d.State.LogsDir(), logsKept)
+		l.lost(logs.Prune(l.d.State.LogsDir(), logsKept))
 	}
 	return d, nil
 }

@@ -18,6 +18,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -27,6 +28,7 @@ import (
 
 	"ralph/logs"
 	"ralph/ptyexec"
+	"ralph/runner/agent"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/rules"
@@ -39,10 +41,13 @@ type Deps struct {
 	Dir     string // the project
 	RunID   string
 	Resumed bool // continue the counters of the last run
+	// Unattended: no person resumed it, so that a usage limit is waited out first.
+	Unattended bool
 	// Agents finds an agent by its name: the option's, a plan's, a task's or a
 	// fallback. The error names those that exist.
 	Agents func(name string) (Agent, error)
 	Env    []string
+	Filter agent.EnvFilter // what of Env agents and checks get
 	Checks []gate.Check
 	Mode   gate.Mode
 	State  *state.Writer
@@ -278,7 +283,7 @@ func (l *Loop) open() error {
 	}
 	if l.d.Resumed {
 		l.mem.Usage, l.mem.Iterations = old.Usage, old.LoopCount
-		l.started = old.StartedAt
+		l.started = l.started.Add(-max(old.Timestamp.Sub(old.StartedAt), 0)) // the time between the runs does not count
 	}
 	killed := old.Status == state.StatusWaiting || old.Status == state.StatusPaused || old.Status == state.StatusRunning || old.ExitReason == "interrupted" || old.ExitReason == "aborted"
 	l.unfinished = killed
@@ -306,19 +311,11 @@ func (l *Loop) open() error {
 	return l.announce(old)
 }
 
-// recallLimits takes over a usage limit that an earlier run met. Who resumes a
-// run wants it to try.
+// recallLimits takes over the usage limits that an earlier run met. A person
+// who resumes a run wants it to try.
 func (l *Loop) recallLimits(old state.Status) {
-	waiting := old.Status == state.StatusWaiting && old.Rule == "usage_limit"
-	alive := old.Status == state.StatusWaiting || old.Status == state.StatusRunning || old.Status == state.StatusPaused
-	switch {
-	case l.d.Resumed:
-	case waiting: // the first moment at which one of the agents is free
-		for _, name := range append([]string{l.o.Agent}, l.o.FallbackAgents...) {
-			l.limits[name] = old.WakeAt
-		}
-	case !alive: // a run that has ended has a time only for a usage limit
-		l.limits[l.o.Agent] = old.WakeAt
+	if !l.d.Resumed || l.d.Unattended {
+		maps.Copy(l.limits, old.LimitedUntil)
 	}
 }
 
@@ -330,8 +327,8 @@ func (l *Loop) announce(old state.Status) error {
 		MaxIterations: l.o.MaxIterations, MaxCallsPerHour: l.o.CallsPerHour, MaxTokensPerHour: l.o.TokensPerHour,
 		Status: state.StatusRunning, LastAction: "run started", Phase: "starting",
 		Agent: l.o.Agent, Model: l.o.Model, Usage: l.mem.Usage,
-		Breaker: state.BreakerStatus{State: l.mem.Breaker.State, Reason: l.mem.Breaker.Reason},
-		Task:    state.TaskStatus{ID: old.Task.ID, Title: old.Task.Title, Done: plan.Done, Total: plan.Total},
+		Breaker: state.BreakerStatus{State: l.mem.Breaker.State, Reason: l.mem.Breaker.Reason}, LimitedUntil: maps.Clone(l.limits),
+		Task: state.TaskStatus{ID: old.Task.ID, Title: old.Task.Title, Done: plan.Done, Total: plan.Total},
 	})
 	l.board.update(func(s *state.Status) { l.showCalls(s) })
 	text := fmt.Sprintf("run %s: agent %s", l.d.RunID, l.o.Agent)
@@ -350,11 +347,12 @@ func (l *Loop) close(d rules.Decision) error {
 	}
 	l.board.update(func(s *state.Status) {
 		s.Status, s.ExitReason, s.ExitCode, s.Rule, s.Reason, s.Next = d.Status, d.ExitReason, d.Exit, d.Rule, d.Reason, d.Next
-		s.LastAction, s.Phase, s.WakeAt = "run ended", "ended", d.Until
-		s.Task.Done, s.Task.Total = l.it.After.Done, l.it.After.Total
-		if until := l.limits[l.o.Agent]; d.Until.IsZero() && d.Status == state.StatusStopped && time.Now().Before(until) {
-			s.WakeAt = until // the next run still has to wait for it
+		s.LastAction, s.Phase, s.WakeAt, s.Pending = "run ended", "ended", d.Until, ""
+		if d.Exit == rules.ExitTerminated {
+			s.Pending = l.asked() // it was not answered: who goes on by itself after a reboot must know
 		}
+		s.Task.Done, s.Task.Total = l.it.After.Done, l.it.After.Total
+		s.LimitedUntil = maps.Clone(l.limits)
 	})
 	l.keptTrail()
 	if d.Exit == rules.ExitComplete { // what was idle on the way says nothing about the next plan
@@ -364,5 +362,6 @@ func (l *Loop) close(d rules.Decision) error {
 	l.emit(state.Event{Kind: state.KindRunEnd, Text: d.Reason, Error: d.Exit != rules.ExitComplete, Usage: &l.mem.Usage,
 		End: &state.End{Action: string(d.Action), Rule: d.Rule, Reason: d.Reason, Exit: d.Exit, Duration: time.Since(l.started), WakeAt: d.Until}})
 	l.d.Log.Info("run ended", logs.KeyRun, l.d.RunID, logs.KeyRule, d.Rule, logs.KeyReason, d.Reason, "exit", d.Exit)
-	return errors.Join(l.d.State.SaveSession(l.session), l.board.save(), l.events.Close(), l.live.Close(), logs.Prune(l.d.State.LogsDir(), logsKept))
+	l.lost(logs.Prune(l.d.State.LogsDir(), logsKept))
+	return errors.Join(l.d.State.SaveSession(l.session), l.board.save(), l.events.Close(), l.live.Close())
 }

@@ -44,6 +44,6 @@ func Preview(o rules.Options, d Deps) (Dry, error) {
 func (l *Loop) request(c casting, text, session string) agent.Request {
 	return agent.Request{
 		Prompt: text, Model: c.model, AllowedTools: l.o.AllowedTools, PermissionMode: l.o.PermissionMode,
-		Session: session, Program: c.agent.Program, Dir: l.d.Dir, Env: l.d.Env, Root: os.Geteuid() == 0,
+		Session: session, Program: c.agent.Program, Dir: l.d.Dir, Env: l.d.Env, Filter: l.d.Filter, Root: os.Geteuid() == 0,
 	}
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -10,48 +11,75 @@ import (
 	"ralph/state"
 )
 
-// More fakes, for the ways in which checks, bounds and requests meet.
-func moreFakes() map[string]func(*fake) int {
-	return map[string]func(*fake) int{
-		"busy": func(f *fake) int { // always changes something, never greens
-			put("work.txt", time.Now().String())
-			return f.result("ok"+block(false, ""), nil)
-		},
-		"told-late": func(f *fake) int { // red, then overloaded, then told why
-			if f.call == 2 {
-				return f.failure("API Error: 529 Overloaded.", 529)
-			}
-			if strings.Contains(f.prompt, "the check is red") {
-				put("green", "")
-			}
-			f.work()
-			return f.result("ok"+block(!open1(planName), ""), nil)
-		},
-		"plan-committer": func(f *fake) int { // ticks everything and commits only that
-			f.tickAll()
-			cmd := exec.Command("git", "-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "-q", "--allow-empty", "-am", "x")
-			if err := cmd.Run(); err != nil {
-				panic(err)
-			}
-			return f.result("ok"+block(true, ""), nil)
-		},
-		"box-adder": func(f *fake) int { // ticks its task and adds another
-			f.work()
-			put(planName, read1(planName)+"- [ ] found on the way\n")
-			return f.result("ok"+block(false, ""), nil)
-		},
-		"ticks-ahead": func(f *fake) int { // does all in its first call; says so in each
-			if f.call == 1 {
-				put("work.txt", "all of it")
-			}
-			f.tickAll()
-			return f.result("ok"+block(true, ""), nil)
-		},
-		"last-call": func(f *fake) int { // ticks the last box in the call that meets the limit
-			f.work()
-			return limit(f, time.Now().Add(2*time.Hour))
-		},
+// commitAll ticks everything and commits that with what changed before.
+func commitAll(f *fake) int {
+	f.tickAll()
+	cmd := exec.Command("git", "-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "-q", "--allow-empty", "-am", "x")
+	if err := cmd.Run(); err != nil {
+		panic(err)
 	}
+	return f.result("ok"+block(true, ""), nil)
+}
+
+// More fakes, for the ways in which checks, bounds and requests meet.
+var moreFakes = map[string]func(*fake) int{
+	"busy": func(f *fake) int { // always changes something, never greens
+		put("work.txt", time.Now().String())
+		return f.result("ok"+block(false, ""), nil)
+	},
+	"told-late": func(f *fake) int { // red, then overloaded, then told why
+		if f.call == 2 {
+			return f.failure("API Error: 529 Overloaded.", 529)
+		}
+		if strings.Contains(f.prompt, "the check is red") {
+			put("green", "")
+		}
+		f.work()
+		return f.result("ok"+block(!open1(planName), ""), nil)
+	},
+	"plan-committer": commitAll,
+	"expecter": func(f *fake) int { // changes what a test expects; ticks and commits in its second call
+		put("a_test.go", expecting(f.call))
+		if f.call == 2 {
+			return commitAll(f)
+		}
+		return f.result("ok"+block(false, ""), nil)
+	},
+	"box-adder": func(f *fake) int { // ticks its task and adds another
+		f.work()
+		put(planName, read1(planName)+"- [ ] found on the way\n")
+		return f.result("ok"+block(false, ""), nil)
+	},
+	"ticks-ahead": func(f *fake) int { // does all in its first call; says so in each
+		if f.call == 1 {
+			put("work.txt", "all of it")
+		}
+		f.tickAll()
+		return f.result("ok"+block(true, ""), nil)
+	},
+	"usurper": func(f *fake) int { // puts a file in the place of the state directory
+		if f.call == 1 {
+			_ = os.RemoveAll(".ralph")
+			put(".ralph", "mine")
+			time.Sleep(1500 * time.Millisecond) // sleep: status.json is to be written meanwhile
+			return f.result("ok"+block(false, ""), nil)
+		}
+		f.work()
+		return f.result("ok"+block(!open1(planName), ""), nil)
+	},
+	"both-limited": func(f *fake) int {
+		name := os.Getenv(fakeAgentName)
+		put("who", name)
+		if name != "gemini" {
+			return limit(f, time.Now().Add(2*time.Hour))
+		}
+		f.work()
+		return f.result("ok"+block(!open1(planName), ""), nil)
+	},
+	"last-call": func(f *fake) int { // ticks the last box in the call that meets the limit
+		f.work()
+		return limit(f, time.Now().Add(2*time.Hour))
+	},
 }
 
 func TestLoop_planDoneButCheckRed_stillKnowsItsCeilings(t *testing.T) {
@@ -191,6 +219,73 @@ func TestLoop_flakyCheck_isShownAndCostsNoCall(t *testing.T) {
 	}
 	if found := b.texts("checks"); len(found) != 1 || !strings.Contains(found[0], "flaky") {
 		t.Errorf("findings: %q", found)
+	}
+}
+
+func TestLoop_fileInPlaceOfTheStateDirectory_isIntegrityNotAnError(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "usurper", "[ ] one")
+	b.write("plan.md", b.read(planName))
+	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	if got := b.rules(); !strings.Contains(got, "integrity") {
+		t.Errorf("rules %s", got)
+	}
+}
+
+func TestLoop_skipWhileChecksRun_isForTheTaskThatTheyAreAbout(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "checked", "[ ] one", "[ ] two")
+	b.o.MaxIterations = 2
+	b.check("test ! -f work.txt || test -f once || { touch once; sleep 600; }")
+	go func() {
+		poll(t, "the check", func() bool { return len(glob(b.dir+"/once")) == 1 })
+		if err := state.Send(b.w.Dir(), state.RequestSkip); err != nil {
+			t.Error(err)
+		}
+	}()
+	b.run(t.Context())
+	if prompt := b.read(".ralph/logs/run-1/2.prompt.md"); !strings.Contains(prompt, "## Your task\n\ntwo\n") {
+		t.Errorf("the second iteration is for:\n%s", prompt)
+	}
+}
+
+func TestLoop_limitsOfEachAgent_outliveTheRun(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "both-limited", "[ ] one")
+	b.o.FallbackAgents, b.o.OnLimit = []string{"codex"}, "stop"
+	wantEnd(t, b.run(t.Context()), "usage_limit", rules.ExitLimited)
+	if b.calls() != 2 {
+		t.Fatalf("%d calls, want one of each agent", b.calls())
+	}
+	b.d.RunID = "run-2"
+	wantEnd(t, b.run(t.Context()), "usage_limit", rules.ExitLimited)
+	if b.calls() != 2 {
+		t.Errorf("%d calls: a limited agent was called again", b.calls())
+	}
+	b.d.RunID, b.o.FallbackAgents = "run-3", []string{"codex", "gemini"}
+	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	if who := b.read("who"); b.calls() != 3 || who != "gemini" {
+		t.Errorf("call %d was made by %s, want gemini", b.calls(), who)
+	}
+}
+
+func TestLoop_resumed_timeBetweenTheRunsDoesNotCount(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one", "[ ] two")
+	b.o.MaxIterations = 1
+	b.run(t.Context())
+	s, err := b.w.Status()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.StartedAt, s.Timestamp = time.Now().Add(-10*time.Hour), time.Now().Add(-9*time.Hour) // ran for an hour, nine hours ago
+	if err := b.w.SaveStatus(s); err != nil {
+		t.Fatal(err)
+	}
+	b.o.MaxIterations, b.o.MaxDuration, b.d.Resumed = 0, 2*time.Hour, true
+	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	if s, err = b.w.Status(); err != nil || time.Since(s.StartedAt).Round(time.Minute) != time.Hour {
+		t.Errorf("started %s ago, %v", time.Since(s.StartedAt), err)
 	}
 }
 

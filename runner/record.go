@@ -3,6 +3,7 @@ package runner
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -83,6 +84,7 @@ func (l *Loop) record(d rules.Decision, called bool) {
 		l.showCalls(s)
 		s.Rule, s.Reason, s.LoopCount, s.Usage = d.Rule, d.Reason, l.mem.Iterations, l.mem.Usage
 		s.Breaker = state.BreakerStatus{State: l.mem.Breaker.State, Reason: l.mem.Breaker.Reason}
+		s.LimitedUntil = maps.Clone(l.limits)
 		if called {
 			s.Outcome = string(l.it.Outcome.Class)
 			s.Task.Done, s.Task.Total = l.it.After.Done, l.it.After.Total

@@ -99,9 +99,13 @@ func (l *Loop) audit(ctx context.Context, it *rules.Iteration, before, after git
 		PlanBefore: auditTasks(it.List), PlanAfter: auditTasks(list), Task: it.Task.ID,
 		// Work of an earlier try at the same task counts for its tick.
 		Unchanged: !l.didWork(*it) && !l.worked[it.Task.ID],
+		// What is no text may be what the tests see.
+		Partial: it.Change.Count > len(texts),
 	}
 	for _, t := range texts {
-		in.Files = append(in.Files, audit.File(t))
+		if t.Path != filepath.ToSlash(l.rel(l.d.Plan)) {
+			in.Files = append(in.Files, audit.File(t))
+		}
 	}
 	l.worked[it.Task.ID] = l.worked[it.Task.ID] || l.didWork(*it)
 	it.Findings = audit.Compare(in)

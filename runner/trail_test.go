@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
@@ -55,6 +56,23 @@ func TestLoop_antiCheatHalt_endsTheRun(t *testing.T) {
 	b.inGit()
 	b.o.AntiCheat = rules.CheatHalt
 	wantEnd(t, b.run(t.Context()), "integrity", rules.ExitHalted)
+}
+
+// expecting is a test of A.
+func expecting(n int) string {
+	return fmt.Sprintf("package a\n\nfunc TestA(t *testing.T) {\n\tif got := A(); got != %d {\n\t\tt.Fatal(got)\n\t}\n}\n", n)
+}
+
+func TestLoop_findingInDoubt_isToldAndEndsNoRun(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "expecter", "[ ] one")
+	b.write("a_test.go", expecting(0))
+	b.inGit()
+	b.o.AntiCheat = rules.CheatHalt
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	if events := b.texts("audit"); len(events) != 2 || !strings.Contains(events[1], `expects "2" now, before "1"`) {
+		t.Errorf("audit events: %q", events)
+	}
 }
 
 func TestLoop_autoCommit_takesWhatTheAgentLeftAndNothingOfTheUsers(t *testing.T) {

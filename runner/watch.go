@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"syscall"
 	"time"
 
 	"ralph/logs"
@@ -32,14 +33,14 @@ func (l *Loop) watch() (stop func()) {
 			case <-quit:
 				return
 			case now := <-ticker.C:
-				l.takeRequests()
-				if now.Sub(last) < statusBeat {
+				if !l.takeRequests() && now.Sub(last) < statusBeat {
 					continue
 				}
+				l.board.update(func(s *state.Status) { s.Pending = l.asked() })
 				last = now
-				// An agent may have deleted the state directory; it is put back after
-				// the call. Anything else that keeps state from disk ends the run.
-				if err := l.board.save(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				// An agent may have deleted the state directory, or put a file in its
+				// place; it is put back after the call. Anything else that keeps state from disk ends the run.
+				if err := l.board.save(); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 					l.fail(err)
 				}
 				l.flush()
@@ -69,13 +70,14 @@ func (l *Loop) flush() {
 	}
 }
 
-func (l *Loop) takeRequests() {
+// takeRequests tells whether there were any.
+func (l *Loop) takeRequests() bool {
 	requests, err := l.d.State.TakeRequests()
 	if err != nil {
 		l.d.Log.Warn("requests unreadable", logs.KeyError, err)
 	}
 	if len(requests) == 0 {
-		return
+		return false
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,20 +92,36 @@ func (l *Loop) takeRequests() {
 	case l.wake <- struct{}{}:
 	default:
 	}
+	return true
+}
+
+// asked is the request that the end of the iteration answers; empty: none.
+func (l *Loop) asked() (q state.Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range l.pending {
+		switch {
+		case p == state.RequestStop || p == state.RequestPause && q != state.RequestStop:
+			q = p
+		case p == state.RequestResume && q == state.RequestPause:
+			q = ""
+		}
+	}
+	return q
 }
 
 // interrupt tells whether a person ends the run: a signal, abort or stop.
 func (l *Loop) interrupt(ctx context.Context) *rules.Interrupt {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if slices.Contains(l.pending, state.RequestAbort) { // before signals: a service manager goes on with a run that SIGTERM ended
+		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "aborted", Why: "ralph abort"}
+	}
 	if ctx.Err() != nil {
 		if i, ok := context.Cause(ctx).(*rules.Interrupt); ok { //nolint:errorlint // the cause is set, never wrapped
 			return i
 		}
 		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: context.Cause(ctx).Error()}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if slices.Contains(l.pending, state.RequestAbort) {
-		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "aborted", Why: "ralph abort"}
 	}
 	if slices.Contains(l.pending, state.RequestStop) {
 		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: "ralph stop"}
@@ -144,11 +162,17 @@ func (l *Loop) takePause() bool {
 // pause waits for ralph resume, or for a wish to end.
 func (l *Loop) pause(ctx context.Context) error {
 	l.board.update(func(s *state.Status) {
-		s.Status, s.Phase, s.LastAction = state.StatusPaused, "paused", "paused by ralph pause"
+		s.Status, s.Phase, s.LastAction, s.Pending = state.StatusPaused, "paused", "paused by ralph pause", ""
 	})
 	l.emit(state.Event{Kind: state.KindDecision, Text: "paused; go on with: ralph resume",
 		End: &state.End{Action: string(rules.ActionWait), Rule: "paused"}})
-	return l.sleep(ctx, time.Time{}, rules.Decision{Action: rules.ActionWait, Rule: "paused", Reason: "ralph pause"})
+	err := l.sleep(ctx, time.Time{}, rules.Decision{Action: rules.ActionWait, Rule: "paused", Reason: "ralph pause"})
+	if ctx.Err() != nil { // a signal is no answer to the pause
+		l.mu.Lock()
+		l.pending = append(l.pending, state.RequestPause)
+		l.mu.Unlock()
+	}
+	return err
 }
 
 // wait sleeps until the decision's time. A resume request ends it early.
@@ -172,7 +196,9 @@ func (l *Loop) wait(ctx context.Context, d rules.Decision) error {
 }
 
 // sleep waits for the wall clock: a machine that was suspended wakes up late,
-// and a timer of the process would then still wait for the rest.
+// and a timer of the process would then still wait for the rest. A pause, which
+// is reckoned from its beginning, also ends when its time has passed: the clock
+// may have been set back.
 func (l *Loop) sleep(ctx context.Context, until time.Time, d rules.Decision) error {
 	if err := l.board.save(); err != nil {
 		return err
@@ -180,7 +206,7 @@ func (l *Loop) sleep(ctx context.Context, until time.Time, d rules.Decision) err
 	l.before = nil // people edit while ralph waits
 	for n := 0; l.interrupt(ctx) == nil; n++ {
 		left := time.Until(until.Round(0)).Round(time.Second)
-		if !until.IsZero() && !time.Now().Round(0).Before(until.Round(0)) {
+		if now := time.Now(); !until.IsZero() && (!now.Before(until) || !now.Round(0).Before(until.Round(0))) {
 			break
 		}
 		if l.take(state.RequestResume) != "" {

@@ -46,7 +46,12 @@ type Status struct {
 	Breaker            BreakerStatus `json:"breaker"`
 	Limit              *Limit        `json:"limit"` // the latest record; null when none was seen
 	WakeAt             time.Time     `json:"wake_at,omitzero"`
-	Checks             []CheckStatus `json:"checks,omitempty"` // in the order in which they first ran
+	// LimitedUntil holds, by agent, the ends of the usage limits that were met, also of those that are over.
+	LimitedUntil map[string]time.Time `json:"limited_until,omitempty"`
+	Checks       []CheckStatus        `json:"checks,omitempty"` // in the order in which they first ran
+	// Pending is the request that the end of the iteration answers: pause or
+	// stop; empty: none. It stays where SIGTERM or SIGHUP ended the run before.
+	Pending Request `json:"pending,omitempty"`
 }
 
 // CheckStatus is one of ralph's own checks: what its latest run said.

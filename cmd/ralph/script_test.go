@@ -43,7 +43,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 			return os.MkdirAll(home, 0o755)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "until": until},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "until": until, "boot": boot},
 	})
 }
 

@@ -25,7 +25,8 @@ type Request struct {
 	Program        []string // command line that replaces Spec.Bin, arguments included; nil: Spec.Bin
 	Dir            string   // working directory
 	Env            []string // environment to start from, NAME=value
-	Root           bool     // the call runs as the superuser
+	Filter         EnvFilter
+	Root           bool // the call runs as the superuser
 }
 
 // Command builds the command of one call. It is pure: nothing is looked up or
@@ -120,31 +121,4 @@ func (s Spec) entry(e string) string {
 		return own
 	}
 	return fmt.Sprintf(s.ShellEntry, prefix)
-}
-
-// environ is the environment of the call: what a surrounding agent session
-// left behind is taken out, the row's own settings win.
-func (s Spec) environ(r Request) []string {
-	set := slices.Clone(s.Env)
-	if r.Root && r.PermissionMode == PermitBypass {
-		set = append(set, s.RootEnv...)
-	}
-	env := make([]string, 0, len(r.Env)+len(set))
-	for _, kv := range r.Env {
-		name, _, _ := strings.Cut(kv, "=")
-		if matchName(s.UnsetEnv, name) && !matchName(s.KeepEnv, name) {
-			continue
-		}
-		if !slices.ContainsFunc(set, func(o string) bool { return strings.HasPrefix(o, name+"=") }) {
-			env = append(env, kv)
-		}
-	}
-	return append(env, set...)
-}
-
-func matchName(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool {
-		prefix, wild := strings.CutSuffix(p, "*")
-		return p == name || wild && strings.HasPrefix(name, prefix)
-	})
 }

@@ -27,6 +27,7 @@ type Custom struct {
 	Bypass  []string // permission mode "bypass"
 	Version []string // nil: it cannot tell its version
 	Env     []string // NAME=value
+	Keys    []string // names or globs of the variables that hold its keys
 	// Patterns are looked at before the built-in ones.
 	Patterns []Pattern
 }
@@ -44,6 +45,7 @@ const (
 	FieldBypass   = "bypass"
 	FieldVersion  = "version"
 	FieldEnv      = "env"
+	FieldKeys     = "env_keys"
 	FieldPatterns = "patterns"
 )
 
@@ -70,7 +72,7 @@ func Prompts() []string {
 // is that of the first built-in row with the same wire format. Errors are
 // *FieldError.
 func (c Custom) Spec() (Spec, error) {
-	for _, check := range []func() error{c.checkName, c.checkCommand, c.checkValues, c.checkEnv, c.checkPatterns} {
+	for _, check := range []func() error{c.checkName, c.checkCommand, c.checkValues, c.checkEnv, c.checkKeys, c.checkPatterns} {
 		if err := check(); err != nil {
 			return Spec{}, err
 		}
@@ -79,7 +81,7 @@ func (c Custom) Spec() (Spec, error) {
 		Name: c.Name, Bin: c.Command[0], Install: "see its row under agents in config.yaml",
 		Args: slices.Clone(c.Command[1:]), PromptBy: c.Prompt, Pipe: c.Pipe, VersionArgs: c.Version,
 		ResumeArgs: c.Resume, ModelArgs: c.Model, BypassArgs: c.Bypass,
-		Env: c.Env, Format: c.Format, Patterns: c.Patterns,
+		Env: c.Env, Keys: c.Keys, Format: c.Format, Patterns: c.Patterns,
 	}
 	if contains(c.Allowed, argValue) {
 		s.AllowedItem = c.Allowed
@@ -161,6 +163,15 @@ func (c Custom) checkEnv() error {
 	return nil
 }
 
+func (c Custom) checkKeys() error {
+	for _, key := range c.Keys {
+		if !ValidEnvEntry(key) || strings.HasPrefix(key, "!") {
+			return wrong(FieldKeys, "%q is not the name of a variable; * and ? stand for any text or character", key)
+		}
+	}
+	return nil
+}
+
 // PatternNone in a settings file is text that means nothing, although a
 // built-in pattern would match it.
 const PatternNone = "none"
@@ -217,8 +228,8 @@ func (s Spec) Prepare(r Request) (c ptyexec.Command, done func(), err error) {
 	return s.Command(r), done, nil
 }
 
-// VersionCommand asks the program for its version. Of r only Program, Dir and
-// Env count. It is not to be called without VersionArgs.
+// VersionCommand asks the program for its version. Of r only Program, Dir, Env
+// and Filter count. It is not to be called without VersionArgs.
 func (s Spec) VersionCommand(r Request) ptyexec.Command {
 	args := slices.Clone(r.Program)
 	if len(args) == 0 {

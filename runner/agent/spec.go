@@ -78,6 +78,12 @@ type Spec struct {
 	RootEnv  []string // set in addition when bypassing permissions as root
 	UnsetEnv []string // names, or prefixes ending in *, that are not inherited
 	KeepEnv  []string // exceptions to UnsetEnv
+	// Keys are the variables that hold its keys, as names or globs: they pass to it,
+	// and to nobody else.
+	Keys []string
+	// CloudKeys hold the keys of a cloud that other tools use too. They pass only
+	// while one of CloudIf, names or prefixes ending in *, is switched on.
+	CloudKeys, CloudIf []string
 
 	Format        Format
 	SessionTokens bool     // token counts go on over resumed calls

@@ -24,7 +24,12 @@ func Specs() []Spec {
 				"CLAUDE_CODE_API_*", "CLAUDE_CODE_CLIENT_*", "CLAUDE_CODE_DISABLE_*", "CLAUDE_CODE_ENABLE_*",
 				"CLAUDE_CODE_SUBAGENT_MODEL", "CLAUDE_CODE_EFFORT_LEVEL", "CLAUDE_CODE_EXTRA_BODY",
 				"CLAUDE_CODE_SHELL*", "CLAUDE_CODE_TMPDIR", "CLAUDE_CODE_CERT_STORE"},
-			Format: FormatClaude, SessionCost: true,
+			Keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "ANTHROPIC_*_API_KEY", "ANTHROPIC_*_TOKEN",
+				"CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_CLIENT_KEY_PASSPHRASE", "AWS_BEARER_TOKEN_BEDROCK"},
+			CloudKeys: []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_CONTAINER_AUTHORIZATION_TOKEN",
+				"GOOGLE_APPLICATION_CREDENTIALS", "AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PASSWORD"},
+			CloudIf: []string{"CLAUDE_CODE_USE_*"},
+			Format:  FormatClaude, SessionCost: true,
 		},
 		{
 			Name: "codex", Bin: "codex", Install: "npm install -g @openai/codex",
@@ -35,6 +40,7 @@ func Specs() []Spec {
 			ResumeArgs: []string{"resume", argValue}, ModelArgs: []string{"--model", argValue},
 			AllowedArgs: []string{"--sandbox", "workspace-write"},
 			BypassArgs:  []string{"--dangerously-bypass-approvals-and-sandbox"},
+			Keys:        []string{"OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"},
 			Format:      FormatCodex, SessionTokens: true, CachedInInput: true,
 			// A line of its log, printed when it is interrupted: no session is missing.
 			Patterns: []Pattern{{ClassUnknown, `failed to record rollout items`}},
@@ -49,8 +55,10 @@ func Specs() []Spec {
 			Tools: map[string]string{"Bash": "run_shell_command", "Write": "write_file", "Read": "read_file", "Edit": "replace",
 				"Glob": "glob", "Grep": "grep_search", "TodoWrite": "write_todos", "WebFetch": "web_fetch", "WebSearch": "google_web_search"},
 			ShellEntry: "run_shell_command(%s)",
-			Format:     FormatGemini,
-			Guarded:    []string{"run_shell_command", "write_file", "replace", "web_fetch"},
+			Keys: []string{"GEMINI_API_KEY", "GEMINI_CLI_CUSTOM_HEADERS", "GOOGLE_API_KEY", "GOOGLE_CLOUD_ACCESS_TOKEN",
+				"GOOGLE_APPLICATION_CREDENTIALS"},
+			Format:  FormatGemini,
+			Guarded: []string{"run_shell_command", "write_file", "replace", "web_fetch"},
 			// The API says this of every quota, also of one that is free again in a minute.
 			Patterns:  []Pattern{{ClassRateLimited, `exceeded your current quota`}},
 			ExitCodes: map[int]Class{41: ClassAuth, 42: ClassBadFlag, 53: ClassMaxTurns},
@@ -62,7 +70,11 @@ func Specs() []Spec {
 			ResumeArgs: []string{"--session", argValue}, ModelArgs: []string{"--model", argValue},
 			BypassArgs: []string{"--auto"},
 			Env:        []string{"OPENCODE_DISABLE_AUTOUPDATE=1"},
-			Format:     FormatOpencode,
+			// It knows some hundred and fifty providers; these are the ones with many users.
+			Keys: append(modelKeys(), "OPENCODE_API_KEY", "OPENCODE_AUTH_CONTENT", "OPENCODE_CONFIG_CONTENT", "AI_GATEWAY_API_KEY", "AZURE_API_KEY",
+				"CEREBRAS_API_KEY", "DEEPINFRA_API_KEY", "FIREWORKS_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "GROQ_API_KEY", "HF_TOKEN",
+				"KIMI_API_KEY", "NVIDIA_API_KEY", "TOGETHER_API_KEY", "ZHIPU_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"),
+			Format: FormatOpencode,
 		},
 		{
 			Name: "qwen", Bin: "qwen", Install: "npm install -g @qwen-code/qwen-code",
@@ -75,7 +87,9 @@ func Specs() []Spec {
 				"Glob": "glob", "Grep": "grep_search", "TodoWrite": "todo_write", "WebFetch": "web_fetch", "WebSearch": "web_search"},
 			ShellEntry: "run_shell_command(%s)",
 			Env:        []string{"QWEN_CODE_SUPPRESS_YOLO_WARNING=1"},
-			Format:     FormatClaude, SessionTokens: true, CachedInInput: true,
+			Keys: append(modelKeys(), "QWEN_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AZURE_OPENAI_API_KEY", "BAILIAN_*_API_KEY", "MODELSCOPE_API_KEY",
+				"REQUESTY_API_KEY", "WEB_SEARCH_API_KEY", "ZAI_API_KEY"),
+			Format: FormatClaude, SessionTokens: true, CachedInInput: true,
 			ExitCodes: map[int]Class{53: ClassMaxTurns, 55: ClassMaxTurns},
 		},
 		{
@@ -84,6 +98,7 @@ func Specs() []Spec {
 			PromptBy: PromptStdin, VersionArgs: []string{"--version"},
 			ResumeArgs: []string{"threads", "continue", argValue},
 			BypassArgs: []string{"--dangerously-allow-all"},
+			Keys:       []string{"AMP_API_KEY"},
 			Format:     FormatClaude, Refused: "Tool execution rejected by user",
 			// It ends so, or waits in silence, at a command that its rules do not allow.
 			Patterns: []Pattern{{ClassPermissionDenied, `require user approval`}},
@@ -95,6 +110,7 @@ func Specs() []Spec {
 			PromptBy: PromptArg, VersionArgs: []string{"--version"},
 			ResumeArgs: []string{"--resume", argValue}, ModelArgs: []string{"--model", argValue},
 			BypassArgs: []string{"--force"},
+			Keys:       []string{"CURSOR_API_KEY", "CURSOR_AUTH_TOKEN"},
 			Format:     FormatClaude,
 		},
 		{
@@ -104,4 +120,10 @@ func Specs() []Spec {
 			Format:   FormatText,
 		},
 	}
+}
+
+// modelKeys are the keys of model providers that more than one CLI can use.
+func modelKeys() []string {
+	return []string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY", "DASHSCOPE_API_KEY",
+		"DEEPSEEK_API_KEY", "MINIMAX_API_KEY", "MISTRAL_API_KEY", "MOONSHOT_API_KEY", "XAI_API_KEY"}
 }

@@ -12,14 +12,18 @@ func HourOf(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), 0, 0, 0, time.Local)
 }
 
-// NextHour is the first instant of the clock hour after the one that begins at
-// hour. Found by the clock's label: where the clocks are set back, two hours
-// carry the same one and share their budget.
+// NextHour is the first instant at which the clock shows another hour than the
+// one that begins at hour. Found by the clock's label: where the clocks are set
+// back, two hours, or one and a half, carry the same one and share their budget.
 func NextHour(hour time.Time) time.Time {
 	label := hour.Format("2006010215")
-	next := hour.Add(time.Hour)
+	next := hour
 	for next.Format("2006010215") == label {
-		next = next.Add(time.Hour)
+		_, change := next.ZoneBounds() // not every one comes at a full hour, or is of a whole one
+		next = next.Add(time.Hour - time.Duration(next.Minute())*time.Minute - time.Duration(next.Second())*time.Second)
+		if !change.IsZero() && change.Before(next) {
+			next = change
+		}
 	}
 	return next
 }

@@ -93,7 +93,7 @@ func All() []Rule {
 		{"agent_unusable", "not installed, auth, credit, admin, unknown model or flag", "stop 6", agentUnusable},
 		{"usage_limit", "structured rejection, or the agent CLI's own error text; also one that an earlier run met and that is not over", "another agent of `FALLBACK_AGENTS`; else wait to the real reset (+ margin), or stop 7, also when that is more than a day away or after the end of `MAX_DURATION`; costs no iteration and no breaker count", usageLimit},
 		{"transient", "429, 5xx, overloaded, network, dropped stream, a session that is gone", "retry with growing delay, bounded; costs no iteration", transient},
-		{"integrity", "files of `.ralph/` that ralph needs were deleted or emptied by the agent; with `ANTI_CHEAT=halt` any finding of the audit", "restored and told to the agent; the second time, or at a finding: stop 3", integrity},
+		{"integrity", "files of `.ralph/` that ralph needs were deleted or emptied by the agent; with `ANTI_CHEAT=halt` any finding of the audit that is no question", "restored and told to the agent; the second time, or at a finding: stop 3", integrity},
 		{"plan_unusable", "the plan vanished, broke, was emptied, or only tasks with impossible dependencies are open", "stop 2", planUnusable},
 		{"tasks_put_aside", "before an iteration only tasks are open that were put aside", "stop 8, naming them", tasksPutAside},
 		{"permission_denied", "denials in `CB_PERMISSION_DENIAL_THRESHOLD` consecutive iterations", "stop 3; names each denied command and the entry that would allow it", permissionDenied},
@@ -106,7 +106,7 @@ func All() []Rule {
 		{ruleSameError, "the same error in `CB_SAME_ERROR_THRESHOLD` consecutive iterations", "stop 3", breakerOpen(ruleSameError, "same_error")},
 		{ruleDecline, "no progress in 2 iterations and 3 ever shorter answers, together by `CB_OUTPUT_DECLINE_THRESHOLD` percent", "stop 3", breakerOpen(ruleDecline, "output_decline")},
 		{"ceilings", "`MAX_ITERATIONS`, `MAX_DURATION` or `MAX_COST_USD` reached", "stop 4", ceilings},
-		{"hourly", "calls or tokens of this clock hour used up", "wait to the next hour", hourly},
+		{"hourly", "calls or tokens of this clock hour used up", "wait to the next hour; stop 4 when `MAX_DURATION` ends before it", hourly},
 		{"continue", "otherwise", "next iteration", func(f Facts) (Decision, bool) { return Decision{Action: ActionContinue, Reason: said(f.It)}, true }},
 	}
 }

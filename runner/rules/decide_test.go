@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ralph/runner/agent"
+	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/state"
@@ -44,6 +45,10 @@ func done(f *Facts) {
 }
 
 func starting(f *Facts) { f.Starting, f.It = true, Iteration{} }
+
+func found(f *Facts, x audit.Finding) {
+	f.Options.AntiCheat, f.It.Findings = CheatHalt, []audit.Finding{x}
+}
 
 func failing(f *Facts) {
 	f.HasChecks, f.Report = true, gate.Report{Results: []gate.Result{{Name: "test", Command: "make test", Output: "FAIL", Verdict: gate.VerdictFailed, Blocks: true}}}
@@ -102,6 +107,8 @@ func TestDecide_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"stale session, also without one", func(f *Facts) { outcome(f, agent.ClassStaleSession) }, "continue", ActionContinue, 0},
 
 		{"files damaged", func(f *Facts) { f.It.Damaged = []string{"PROMPT.md"}; f.Memory.Damages = 1 }, "integrity", ActionRetry, 0},
+		{"a finding, halt", func(f *Facts) { found(f, audit.Finding{}) }, "integrity", ActionStop, 3},
+		{"a finding in doubt, halt", func(f *Facts) { found(f, audit.Finding{Doubt: true}) }, "continue", ActionContinue, 0},
 		{"files damaged again", func(f *Facts) { f.It.Damaged = []string{"PROMPT.md"}; f.Memory.Damages = 2 }, "integrity", ActionStop, 3},
 
 		{"plan gone", func(f *Facts) { f.Plan = PlanFacts{Known: true, Err: errGone}; f.It.After = f.Plan }, "plan_unusable", ActionStop, 2},
@@ -161,6 +168,14 @@ func TestDecide_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 
 		{"calls of the hour used up", func(f *Facts) { starting(f); f.Calls.Calls = 100 }, "hourly", ActionWait, 0},
 		{"a call left", func(f *Facts) { starting(f); f.Calls.Calls = 99 }, "continue", ActionContinue, 0},
+		{"calls used up, time over before the hour", func(f *Facts) {
+			starting(f)
+			f.Calls.Calls, f.Options.MaxDuration = 100, 80*time.Minute
+		}, "hourly", ActionStop, 4},
+		{"calls used up, time over after the hour", func(f *Facts) {
+			starting(f)
+			f.Calls.Calls, f.Options.MaxDuration = 100, 100*time.Minute
+		}, "hourly", ActionWait, 0},
 		{"tokens of the hour used up", func(f *Facts) { starting(f); f.Options.TokensPerHour = 10; f.Calls.Tokens = 10 }, "hourly", ActionWait, 0},
 		{"tokens left", func(f *Facts) { starting(f); f.Options.TokensPerHour = 10; f.Calls.Tokens = 9 }, "continue", ActionContinue, 0},
 	}

@@ -141,6 +141,9 @@ type Memory struct {
 // but its own counter.
 func (m Memory) After(it Iteration, o Options, now time.Time) Memory {
 	m.Usage = m.Usage.Add(it.Usage)
+	if len(it.Damaged) > 0 {
+		m.Damages++
+	}
 	if it.Cut == state.RequestAbort {
 		return m
 	}
@@ -165,9 +168,6 @@ func (m Memory) After(it Iteration, o Options, now time.Time) Memory {
 	m.Iterations++
 	m.Claims = streak(m.Claims, it.Claims() && !it.TickedAhead)
 	m.TestOnly = streak(m.TestOnly, it.TestOnly())
-	if len(it.Damaged) > 0 {
-		m.Damages++
-	}
 	if it.Cut == "" {
 		m.Breaker = breakerAfter(m.Breaker, it, o, now)
 	}

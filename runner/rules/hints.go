@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 
 	"ralph/runner/agent"
 	"ralph/runner/audit"
@@ -27,6 +28,9 @@ func Hints(it Iteration) []string {
 		h = append(h, "The last call used up its turns or its budget. Do a smaller part of the task.")
 	case agent.ClassEmptyOutput, agent.ClassNoFinalRecord:
 		h = append(h, "The last call ended without a final message. End with the status block.")
+	}
+	if len(it.Damaged) > 0 {
+		h = append(h, "You deleted or emptied these files, which the loop needs: "+strings.Join(it.Damaged, ", ")+". They were restored. Never remove or empty anything in .ralph/.")
 	}
 	for _, f := range it.Findings {
 		h = append(h, "Found in what you did, and shown to the user: "+FindingText(f))

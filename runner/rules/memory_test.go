@@ -2,6 +2,7 @@ package rules
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -271,5 +272,15 @@ func TestNextHour_clocksSetBack_skipsTheRepeatedHour(t *testing.T) {
 	first := time.Date(2026, 10, 25, 1, 0, 0, 0, rome).Add(time.Hour) // the hour that comes twice
 	if got := NextHour(first); got.Hour() != 3 || got.Sub(first) != 2*time.Hour {
 		t.Errorf("NextHour(%s) = %s", first, got)
+	}
+}
+
+func TestAfter_damageInALimitedCall_counts(t *testing.T) {
+	it := Iteration{Damaged: []string{"PROMPT.md"}, Outcome: agent.Outcome{Class: agent.ClassUsageLimit}}
+	if m := (Memory{}).After(it, defaults(), noon); m.Damages != 1 || m.Iterations != 0 {
+		t.Errorf("%+v", m)
+	}
+	if h := Hints(it); len(h) != 1 || !strings.Contains(h[0], "PROMPT.md") {
+		t.Errorf("hints %q", h)
 	}
 }

@@ -20,6 +20,8 @@ type Options struct {
 	AllowedTools   []string // entries in the agent's own syntax
 	PermissionMode string   // "allowed-tools" or "bypass"
 
+	EnvExclude []string // what agent and checks do not get of the environment; see agent.EnvFilter
+
 	Continue      bool // resume ralph's own agent session
 	SessionExpiry time.Duration
 

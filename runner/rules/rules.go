@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ralph/runner/agent"
+	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/state"
 )
@@ -147,8 +148,9 @@ func integrity(f Facts) (Decision, bool) {
 	if f.Starting {
 		return Decision{}, false
 	}
-	if len(f.It.Findings) > 0 && f.Options.AntiCheat == CheatHalt {
-		return halt("the audit found: "+FindingText(f.It.Findings[0]), "integrity_failure"), true
+	sure := slices.IndexFunc(f.It.Findings, func(x audit.Finding) bool { return !x.Doubt })
+	if sure >= 0 && f.Options.AntiCheat == CheatHalt {
+		return halt("the audit found: "+FindingText(f.It.Findings[sure]), "integrity_failure"), true
 	}
 	if len(f.It.Damaged) == 0 {
 		return Decision{}, false
@@ -157,8 +159,7 @@ func integrity(f Facts) (Decision, bool) {
 	if f.Memory.Damages > 1 {
 		return halt("the agent deleted or emptied files that ralph needs, again: "+files, "integrity_failure"), true
 	}
-	return Decision{Action: ActionRetry, Reason: "restored files of .ralph/ that the agent deleted or emptied: " + files,
-		Feedback: []string{"You deleted or emptied these files, which the loop needs: " + files + ". They were restored. Never remove or empty anything in .ralph/."}}, true
+	return Decision{Action: ActionRetry, Reason: "restored files of .ralph/ that the agent deleted or emptied: " + files}, true
 }
 
 func planUnusable(f Facts) (Decision, bool) {
@@ -366,5 +367,10 @@ func hourly(f Facts) (Decision, bool) {
 	default:
 		return Decision{}, false
 	}
-	return Decision{Action: ActionWait, Reason: reason, Until: NextHour(f.Calls.Hour)}, true
+	until := NextHour(f.Calls.Hour)
+	if o.MaxDuration > 0 && until.After(f.Started.Add(o.MaxDuration)) {
+		return Decision{Action: ActionStop, Reason: reason + "; the run's time is over before the next hour", Exit: ExitCeiling, ExitReason: "max_duration",
+			Status: state.StatusStopped, Next: fmt.Sprintf("after %s: ralph resume; or raise --calls, --max-duration", until.Local().Format("15:04"))}, true
+	}
+	return Decision{Action: ActionWait, Reason: reason, Until: until}, true
 }

@@ -35,6 +35,7 @@ func addKeys() []struct{ key, help string } {
 		{agent.FieldAllowed, "`arguments` of the permission mode allowed-tools, {} is an entry"},
 		{agent.FieldBypass, "`arguments` of the permission mode bypass"},
 		{agent.FieldVersion, "`arguments` that print its version"},
+		{agent.FieldKeys, "`names` of the variables that hold its keys, with * for any text"},
 	}
 }
 

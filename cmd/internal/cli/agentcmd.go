@@ -134,7 +134,11 @@ func (a *app) probe(ctx context.Context, s *setup, one runner.Agent, untrusted b
 	if len(one.Spec.VersionArgs) == 0 {
 		return h
 	}
-	cmd := one.Spec.VersionCommand(agent.Request{Program: one.Program, Dir: s.dir, Env: a.env})
+	filter := s.cfg.EnvFilter()
+	if untrusted && ofProject(s.cfg.Source("ENV_EXCLUDE").Kind) {
+		filter.Exclude = nil
+	}
+	cmd := one.Spec.VersionCommand(agent.Request{Program: one.Program, Dir: s.dir, Env: a.env, Filter: filter})
 	cmd.Timeout = versionBound
 	var out strings.Builder
 	exit, err := ptyexec.Run(ctx, cmd, func(p []byte) bool {
@@ -179,5 +183,8 @@ func (s *setup) fromProject(one runner.Agent) bool {
 	if len(one.Program) > 0 {
 		kind = s.cfg.Source("CLAUDE_CODE_CMD").Kind
 	}
-	return kind == config.SourceProject || kind == config.SourceRC
+	return ofProject(kind)
 }
+
+// ofProject tells whether a source is a file of the project.
+func ofProject(kind string) bool { return kind == config.SourceProject || kind == config.SourceRC }

@@ -33,7 +33,7 @@ func (a *app) agentTestCommand() *cobra.Command {
 	var yes bool
 	var model string
 	cmd := &cobra.Command{
-		Use: "test [NAME]", Short: "Ask one agent one harmless question; costs one call", Args: cobra.MaximumNArgs(1),
+		Use: "test [NAME]", Short: "Ask one agent one harmless question; costs one call", Args: takes("one name at most", cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			flags := map[string]string{}
 			if model != "" {
@@ -117,7 +117,7 @@ func (a *app) askOnce(s *setup, one runner.Agent) (trial, error) {
 	_ = exec.CommandContext(initCtx, "git", "-C", dir, "-c", "init.defaultBranch=main", "init", "-q").Run()
 	cmd, done, err := one.Spec.Prepare(agent.Request{
 		Prompt: testPrompt, Model: s.cfg.Model, AllowedTools: s.cfg.AllowedTools, PermissionMode: s.cfg.PermissionMode,
-		Program: s.program(one), Dir: dir, Env: a.env, Root: os.Geteuid() == 0,
+		Program: s.program(one), Dir: dir, Env: a.env, Filter: s.cfg.EnvFilter(), Root: os.Geteuid() == 0,
 	})
 	if err != nil {
 		return t, err

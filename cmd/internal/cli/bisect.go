@@ -37,6 +37,9 @@ func (a *app) bisect(run string, args []string, dash int) error {
 	if b.check, err = a.checkNamed(p.dir, args, dash); err != nil {
 		return err
 	}
+	if b.vars, err = a.checkEnv(p.dir); err != nil {
+		return err
+	}
 	states, err := p.chain()
 	if err != nil {
 		return err
@@ -101,6 +104,7 @@ type bisection struct {
 	sig   *signals
 	past  *past
 	check gate.Check
+	vars  []string // the environment of the check
 }
 
 func (b *bisection) find(states []history.Kept) error {
@@ -145,7 +149,7 @@ func (b *bisection) fails(k history.Kept) (bool, error) {
 	}
 	var out []byte
 	exit, err := ptyexec.Run(b.sig.ctx, ptyexec.Command{
-		Args: []string{"/bin/sh", "-c", b.check.Command}, Dir: filepath.Join(dir, b.check.Dir), Env: b.env, Pipe: true, Timeout: cmp.Or(b.check.Timeout, bisectTimeout), Kill: b.sig.kill,
+		Args: []string{"/bin/sh", "-c", b.check.Command}, Dir: filepath.Join(dir, b.check.Dir), Env: b.vars, Pipe: true, Timeout: cmp.Or(b.check.Timeout, bisectTimeout), Kill: b.sig.kill,
 	}, func(p []byte) bool {
 		out = append(out, p...)
 		out = out[max(0, len(out)-outputKept):]

@@ -104,7 +104,7 @@ func (a *app) root() *cobra.Command {
 	run := a.runCommand("run")
 	run.Short = "Run the loop (the default verb)"
 	root.AddCommand(run, once, a.statusCommand(), a.monitorCommand(), a.resetCommand(), a.initCommand(),
-		a.configCommand(), a.doctorCommand(), a.demoCommand(), a.trustCommand(), a.versionCommand(), a.agentCommand(), a.drillCommand(), a.checkCommand())
+		a.configCommand(), a.doctorCommand(), a.demoCommand(), a.trustCommand(), a.versionCommand(), a.agentCommand(), a.drillCommand(), a.checkCommand(), a.serviceCommand())
 	root.AddCommand(a.controlCommands()...)
 	root.AddCommand(a.historyCommands()...)
 	return root
@@ -123,8 +123,21 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 	return usageError("unknown command %q for %q%s; see: %s --help", args[0], cmd.Name(), hint, cmd.Name())
 }
 
+// takes says in one line what a verb takes, and how it is written.
+func takes(what string, check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if check(cmd, args) == nil {
+			return nil
+		}
+		return usageError("%s takes %s: %s %s", cmd.Name(), what, cmd.Parent().CommandPath(), cmd.Use)
+	}
+}
+
 // flagError names the flag and what it takes, in one line.
 func flagError(cmd *cobra.Command, err error) error {
+	if said := (*exitError)(nil); errors.As(err, &said) {
+		return said
+	}
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "flag needs an argument: "); ok {
 		long := strings.TrimPrefix(name, "--")

@@ -3,8 +3,10 @@ package cli
 import (
 	"bufio"
 	"fmt"
+	"math"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
@@ -15,7 +17,7 @@ import (
 )
 
 func (a *app) configCommand() *cobra.Command {
-	var check bool
+	var check, env bool
 	values := map[string]string{}
 	cmd := &cobra.Command{
 		Use: "config", Short: "Show every effective option and where its value came from", Args: cobra.NoArgs,
@@ -31,6 +33,12 @@ func (a *app) configCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if check && env {
+				return usageError("config takes one of --check and --env")
+			}
+			if env {
+				return a.printEnv(cfg)
+			}
 			if check {
 				a.say("the configuration of %s is valid (%d warnings)", dir, len(warnings))
 				return nil
@@ -39,21 +47,63 @@ func (a *app) configCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "only validate")
+	cmd.Flags().BoolVar(&env, "env", false, "show which variables of the environment the agent and the checks get; never a value")
 	addOptions(cmd.Flags(), values)
 	return cmd
 }
 
+// printConfig writes a row an option. On a terminal long values go on in the
+// next rows, so that the sources stay in their column; on a narrow one the
+// sources stand before the values.
 func (a *app) printConfig(cfg *config.Config) error {
+	rows, width := cfg.Rows(), a.width()
+	key, source := 0, 0
+	for _, row := range rows {
+		key, source = max(key, len(row.Key)), max(source, utf8.RuneCountInString(row.Source.String()))
+	}
+	room := width - key - source - 4 // 2 between columns
+	if width == 0 {
+		room = math.MaxInt
+	}
 	w := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
-	for _, row := range cfg.Rows() {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", row.Key, row.Value, row.Source)
+	for _, row := range rows {
+		if room < 16 {
+			a.say("%s: %s", row.Key, row.Source)
+			for _, part := range wrap(row.Value, max(width-4, 1)) {
+				a.say("    %s", part)
+			}
+			continue
+		}
+		key, source := row.Key, row.Source.String()
+		for _, part := range wrap(row.Value, room) {
+			fmt.Fprintf(w, "%s\t%s\t%s\n", key, part, source)
+			key, source = "", ""
+		}
 	}
 	return w.Flush()
 }
 
+// wrap cuts text into parts of at most width characters, behind a comma, else a
+// space, where there is one. No text is one empty part.
+func wrap(text string, width int) []string {
+	var parts []string
+	rest := []rune(text)
+	for len(rest) > width {
+		cut, head := width, string(rest[:width])
+		for _, sep := range []string{",", " "} {
+			if i := strings.LastIndex(head, sep); i >= 0 {
+				cut = utf8.RuneCountInString(head[:i+1])
+				break
+			}
+		}
+		parts, rest = append(parts, string(rest[:cut])), rest[cut:]
+	}
+	return append(parts, string(rest))
+}
+
 func (a *app) trustCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "trust", Short: "Allow this project's files to decide which programs run", Args: cobra.NoArgs,
+		Use: "trust", Short: "Allow this project's files to decide which programs run and which secrets they get", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			dir, err := a.project()
 			if err != nil {
@@ -65,7 +115,7 @@ func (a *app) trustCommand() *cobra.Command {
 				return err
 			}
 			if u == nil {
-				a.say("nothing to trust: no project file decides which programs run, or you have agreed before")
+				a.say("nothing to trust: no project file decides which programs run or which secrets they get, or you have agreed before")
 				return nil
 			}
 			if err := config.Trust(loader.StateHome(), *u); err != nil {
@@ -77,8 +127,8 @@ func (a *app) trustCommand() *cobra.Command {
 	}
 }
 
-// askTrust refuses to run programs that a project file names until this user
-// has agreed to them.
+// askTrust refuses what a project file decides about programs and secrets until
+// this user has agreed to it.
 func (a *app) askTrust(loader config.Loader) error {
 	u, err := loader.Untrusted()
 	if err != nil || u == nil {
@@ -86,9 +136,9 @@ func (a *app) askTrust(loader config.Loader) error {
 	}
 	settings := strings.Join(u.Lines, "\n  ")
 	if !isatty.IsTerminal(a.in.Fd()) {
-		return usageError("%s decides which programs run, and you have not agreed to it: %s; agree with: ralph trust", u.File, strings.Join(u.Lines, "; "))
+		return usageError("%s decides which programs run or which secrets they get, and you have not agreed to it: %s; agree with: ralph trust", u.File, strings.Join(u.Lines, "; "))
 	}
-	fmt.Fprintf(a.err, "%s decides which programs ralph runs:\n  %s\nRun them, now and until they change? [y/N] ", u.File, settings)
+	fmt.Fprintf(a.err, "%s decides which programs ralph runs or which secrets they get:\n  %s\nAllow it, now and until it changes? [y/N] ", u.File, settings)
 	answer, _ := bufio.NewReader(a.in).ReadString('\n')
 	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
 		return &exitError{rules.ExitUsage, "not trusted; nothing was run"}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"ralph/runner/agent"
+	"ralph/runner/audit"
 	"ralph/runner/rules"
 	"ralph/state"
 )
@@ -21,7 +22,7 @@ var update = flag.Bool("update", false, "write the generated parts of the docume
 // generated are the tables that documents take from the code, by the name in
 // their markers: <!-- generated: NAME --> ... <!-- end -->.
 func generated() map[string]string {
-	var exits, table, files, classes, verbs strings.Builder
+	var exits, table, files, classes, verbs, findings strings.Builder
 	exits.WriteString("| code | name | when |\n|---|---|---|\n")
 	for _, e := range rules.ExitCodes() {
 		fmt.Fprintf(&exits, "| %d | %s | %s |\n", e.Code, e.Name, e.When)
@@ -44,7 +45,18 @@ func generated() map[string]string {
 			fmt.Fprintf(&verbs, "| `%s` | %s |\n", c.Name(), c.Short)
 		}
 	}
-	return map[string]string{"exit codes": exits.String(), "rules": table.String(), "state files": files.String(), "outcomes": classes.String(), "verbs": verbs.String()}
+	findings.WriteString("| finding | what was found | more than told |\n|---|---|---|\n")
+	for _, k := range audit.Kinds() {
+		more := "`halt` ends the run"
+		if k.Revert {
+			more += ", `revert` takes the tick back"
+		}
+		if k.Doubt {
+			more = "never: honest work can look the same"
+		}
+		fmt.Fprintf(&findings, "| `%s` | %s | %s |\n", k.Kind, k.Found, more)
+	}
+	return map[string]string{"findings": findings.String(), "exit codes": exits.String(), "rules": table.String(), "state files": files.String(), "outcomes": classes.String(), "verbs": verbs.String()}
 }
 
 func TestGenerated_tablesInTheDocuments_areCurrent(t *testing.T) {

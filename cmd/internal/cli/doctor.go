@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,12 +79,14 @@ func (a *app) doctor(ctx context.Context, flags map[string]string, live bool) er
 	d.ok("config", "valid")
 	if u, err := loader.Untrusted(); err == nil && u != nil {
 		d.untrusted = true
-		d.fail(rules.ExitUsage, "trust", "%s decides which programs run (%s); agree with: ralph trust", u.File, strings.Join(u.Lines, "; "))
+		d.fail(rules.ExitUsage, "trust", "%s decides which programs run or which secrets they get (%s); agree with: ralph trust", u.File, strings.Join(u.Lines, "; "))
 	}
 	d.prompt(s)
 	d.plan(s)
 	d.checks(s)
-	if d.agent(ctx, s) && live {
+	works := d.agent(ctx, s)
+	d.environment(s)
+	if works && live && !d.untrusted {
 		d.live(s) //nolint:contextcheck // a context of its own, which ends with the first signal
 	}
 	d.git(ctx, dir)
@@ -167,6 +170,12 @@ func (d *diagnosis) agent(ctx context.Context, s *setup) bool {
 		d.ok("agent", "%s: %s", s.agent.Spec.Name, h.version)
 	}
 	return true
+}
+
+func (d *diagnosis) environment(s *setup) {
+	if s.agent.Spec.Name != "" { // else it is reported already
+		d.ok("env", "%s", cmp.Or(d.a.heldBack(s), "nothing is held back"))
+	}
 }
 
 // live makes one real call.

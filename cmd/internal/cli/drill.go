@@ -18,7 +18,7 @@ func (a *app) drillCommand() *cobra.Command {
 	var every bool
 	values := map[string]string{}
 	cmd := &cobra.Command{
-		Use: "drill [CLASS]", Short: "Play a recorded end of an agent, and show what ralph would do about it; calls no one", Args: cobra.MaximumNArgs(1),
+		Use: "drill [CLASS]", Short: "Play a recorded end of an agent, and show what ralph would do about it; calls no one", Args: takes("one class at most", cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error { return a.drill(args, values, every) },
 	}
 	addOptions(cmd.Flags(), values)

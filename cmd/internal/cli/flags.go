@@ -14,7 +14,9 @@ import (
 type optionFlag struct {
 	row    config.Option
 	values map[string]string
-	fixed  string // what the flag means when it takes no value: --no-continue
+	fixed  string      // what the flag means when it takes no value: --no-continue
+	other  *optionFlag // the opposite; nil: none
+	given  bool
 }
 
 func (f *optionFlag) String() string { return "" }
@@ -23,7 +25,10 @@ func (f *optionFlag) Set(text string) error {
 	if f.fixed != "" && text == "true" {
 		text = f.fixed
 	}
-	f.values[f.row.Key] = text
+	if f.other != nil && f.other.given {
+		return usageError("--%s and --%s exclude each other", f.row.Flag, f.row.NoFlag)
+	}
+	f.values[f.row.Key], f.given = text, true
 	return nil
 }
 
@@ -48,9 +53,11 @@ func addOptions(fs *pflag.FlagSet, values map[string]string) {
 		if o.Default != "" && o.Kind != config.KindBool {
 			help += fmt.Sprintf(" (default %s)", shorten(o.Default))
 		}
-		fs.VarPF(&optionFlag{row: o, values: values}, o.Flag, o.Short, help).NoOptDefVal = boolValue(o)
+		f := &optionFlag{row: o, values: values}
+		fs.VarPF(f, o.Flag, o.Short, help).NoOptDefVal = boolValue(o)
 		if o.NoFlag != "" {
-			fs.VarPF(&optionFlag{row: o, values: values, fixed: "false"}, o.NoFlag, "", "the opposite of --"+o.Flag).NoOptDefVal = boolValue(o)
+			f.other = &optionFlag{row: o, values: values, fixed: "false", other: f}
+			fs.VarPF(f.other, o.NoFlag, "", "the opposite of --"+o.Flag).NoOptDefVal = boolValue(o)
 		}
 	}
 	fs.SortFlags = false

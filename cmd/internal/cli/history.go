@@ -35,20 +35,20 @@ func (a *app) historyCommands() []*cobra.Command {
 	}
 	iterations.Flags().BoolVar(&asJSON, "json", false, "print an array of objects")
 	diff := &cobra.Command{
-		Use: "diff A..B|N", Short: "Show what iteration N changed, or what changed from the end of A to the end of B", Args: cobra.ExactArgs(1),
+		Use: "diff A..B|N", Short: "Show what iteration N changed, or what changed from the end of A to the end of B", Args: takes("an iteration or a range", cobra.ExactArgs(1)),
 		Long: "Show what iteration N changed, or what changed from the end of iteration A to the end of B, as a patch.\nA of 0 is the start of the run.",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.diff(cmd.Context(), run, args[0], stat) },
 	}
 	diff.Flags().BoolVar(&stat, "stat", false, "only the names of the files and how many lines")
 	undo := &cobra.Command{
-		Use: "undo N", Short: "Take back what iteration N changed, as a new commit, after asking", Args: cobra.ExactArgs(1),
+		Use: "undo N", Short: "Take back what iteration N changed, as a new commit, after asking", Args: takes("one iteration", cobra.ExactArgs(1)),
 		Long: "Take back what iteration N changed. Where its files are as in HEAD this becomes a new commit, where the loop's\n" +
 			"work is not committed yet a change of the work tree. Nothing else is touched; what does not come off cleanly is refused.",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.undo(cmd.Context(), run, args[0], yes) },
 	}
 	undo.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	bisect := &cobra.Command{
-		Use: "bisect CHECK | -- COMMAND...", Short: "Find the iteration that broke a check", Args: cobra.MinimumNArgs(1),
+		Use: "bisect CHECK | -- COMMAND...", Short: "Find the iteration that broke a check", Args: takes("the name of a check, or a command after --", cobra.MinimumNArgs(1)),
 		Long: "Find the iteration that broke a check: the lint, build or test command of the project, or any command after --.\n" +
 			"It runs in copies of the kept states in a temporary folder; your files stay as they are.",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.bisect(run, args, cmd.ArgsLenAtDash()) },

@@ -37,6 +37,7 @@ type runFlags struct {
 	options                         map[string]string // key -> raw value
 	once                            bool
 	resumed                         string // id of the run to continue
+	unattended                      bool   // no person asked for it: the service manager did
 }
 
 func (a *app) runCommand(name string) *cobra.Command {
@@ -78,16 +79,7 @@ func (a *app) run(f *runFlags) error {
 	if f.dryRun {
 		return a.dryRun(s)
 	}
-	for _, name := range append([]string{s.cfg.Agent}, s.cfg.FallbackAgents...) {
-		one, err := s.find(name)
-		if err == nil {
-			err = installed(one)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := fit(s.dir); err != nil {
+	if err := s.startable(); err != nil {
 		return err
 	}
 	if f.monitor {
@@ -97,6 +89,20 @@ func (a *app) run(f *runFlags) error {
 		}
 	}
 	return a.loop(s, f)
+}
+
+// startable checks what a start needs besides the configuration.
+func (s *setup) startable() error {
+	for _, name := range append([]string{s.cfg.Agent}, s.cfg.FallbackAgents...) {
+		one, err := s.find(name)
+		if err == nil {
+			err = installed(one)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return fit(s.dir)
 }
 
 // prepare reads the configuration and everything that it names.
@@ -253,7 +259,11 @@ func (a *app) loop(s *setup, f *runFlags) error {
 		fmt.Fprintln(a.err, "ralph: warning:", e)
 	}
 	a.forget(s.dir)
-	if err := w.SaveRunFlags(run, f.bounds(s.cfg)); err != nil {
+	flags := f.bounds(s.cfg)
+	if f.resumed == "" {
+		a.typed(s.dir, flags)
+	}
+	if err := w.SaveRunFlags(run, flags); err != nil {
 		return err
 	}
 	file, err := logs.OpenFile(w.LogPath(), 10, 4)
@@ -266,10 +276,15 @@ func (a *app) loop(s *setup, f *runFlags) error {
 	rows, detected := a.checks(s.dir, s.cfg)
 	con := a.console(f, s)
 	con.start(s, run, rows)
+	log := logs.NewLogger(flushing{file}, s.cfg.Verbose)
+	if held := a.heldBack(s); held != "" {
+		con.print("ralph: environment: %s", held)
+		log.Info("environment", logs.KeyRun, run, "held", held)
+	}
 	s.cfg.TestMode = string(mode(s.cfg, detected))
 	result, err := runner.New(s.cfg.Options, runner.Deps{
-		Dir: s.dir, RunID: run, Resumed: f.resumed != "", Agents: s.find, Env: a.env, Checks: rows, Mode: gate.Mode(s.cfg.TestMode),
-		State: w, Log: logs.NewLogger(flushing{file}, s.cfg.Verbose), Prompt: s.prompt, Plan: s.plan,
+		Dir: s.dir, RunID: run, Resumed: f.resumed != "", Unattended: f.unattended, Agents: s.find, Env: a.env, Filter: s.cfg.EnvFilter(), Checks: rows, Mode: gate.Mode(s.cfg.TestMode),
+		State: w, Log: log, Prompt: s.prompt, Plan: s.plan,
 		Show: con.show, Tick: con.tick, Size: sig.size, Resize: sig.resize, Kill: sig.kill,
 	}).Run(sig.ctx)
 	con.end(result)

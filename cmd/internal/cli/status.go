@@ -63,7 +63,7 @@ func (a *app) printStatus(r *state.Reader, asJSON bool) error {
 			return fmt.Errorf("print status: %w", err)
 		}
 	} else {
-		fmt.Fprint(a.out, monitor.RenderStatus(s, a.width()))
+		fmt.Fprint(a.out, monitor.RenderStatus(s.Recall(r), a.width()))
 	}
 	if code := statusCode(s.State); code != statusGood {
 		return &exitError{code: code}

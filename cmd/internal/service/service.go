@@ -1,0 +1,100 @@
+// Package service has the files with which the service manager of a machine
+// goes on with a run after a reboot: a systemd user unit, a launchd agent.
+// Nothing of it starts anything or writes a file.
+package service
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// mark is the line by which ralph knows the files that it wrote.
+const mark = "Written by: ralph service install"
+
+// stopBound is how many seconds ralph may take to end its agent and to record
+// the end, before the manager kills it. It takes a few at most.
+const stopBound = 60
+
+// Service is one project's entry with a service manager.
+type Service struct {
+	Name    string // of the file, without its ending; see Name
+	Program string // ralph, absolute
+	Dir     string // the project, absolute
+	Path    string // PATH of the run; see AbsolutePath
+	Log     string // absolute; where a manager without a journal keeps what ralph prints
+}
+
+// Argv is the command line that goes on with a run.
+func (s Service) Argv() []string { return []string{s.Program, "-C", s.Dir, "resume", "--unfinished"} }
+
+// Name makes a session's name, which may be of any script, one that every
+// manager takes.
+func Name(session string) string {
+	return strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf {
+			return r
+		}
+		return '_'
+	}, session)
+}
+
+// AbsolutePath is a PATH without its relative folders: the run would find
+// programs of the project in them.
+func AbsolutePath(path string) string {
+	var kept []string
+	for _, dir := range filepath.SplitList(path) {
+		if filepath.IsAbs(dir) {
+			kept = append(kept, dir)
+		}
+	}
+	return strings.Join(kept, string(filepath.ListSeparator))
+}
+
+// Manager is one kind of service manager.
+type Manager struct {
+	Name   string
+	ending string
+	folder func(home, config string) string
+	text   func(Service) (string, error)
+}
+
+// Of returns the manager of an operating system, by its name in GOOS.
+func Of(goos string) (Manager, error) {
+	switch goos {
+	case "linux":
+		return Manager{"systemd", ".service", func(_, config string) string { return filepath.Join(config, "systemd", "user") }, unit}, nil
+	case "darwin":
+		return Manager{"launchd", ".plist", func(home, _ string) string { return filepath.Join(home, "Library", "LaunchAgents") }, agent}, nil
+	}
+	return Manager{}, fmt.Errorf("no service manager of %s is known to ralph: linux (systemd) and darwin (launchd) are", goos)
+}
+
+// File is where the manager looks for the file of a service; home and config
+// are the user's folders, config is $XDG_CONFIG_HOME or what stands in for it.
+func (m Manager) File(home, config, name string) string {
+	return filepath.Join(m.folder(home, config), name+m.ending)
+}
+
+// Text is the file. The error names what cannot be written into it.
+func (m Manager) Text(s Service) (string, error) {
+	for _, part := range []struct{ what, value string }{{"the program", s.Program}, {"the project", s.Dir}, {"PATH", s.Path}, {"the log", s.Log}} {
+		if !utf8.ValidString(part.value) || strings.ContainsFunc(part.value, unicode.IsControl) {
+			return "", fmt.Errorf("%s is %q: a service file takes no control character and only UTF-8", part.what, part.value)
+		}
+	}
+	return m.text(s)
+}
+
+// Ours tells whether ralph wrote this file.
+func Ours(text string) bool {
+	for line := range strings.Lines(text) {
+		switch strings.TrimSpace(line) {
+		case "# " + mark, "<!-- " + mark + " -->":
+			return true
+		}
+	}
+	return false
+}

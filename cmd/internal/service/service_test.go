@@ -1,0 +1,181 @@
+package service
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ralph/internal/unitfile"
+)
+
+// nasty are folders that a service file could get wrong.
+var nasty = []string{
+	"/home/u/plain", "/home/u/two  words", "/home/u/ends with a blank ", "/home/u/100%/%h/%%", "/home/u/$HOME/${PATH}/$$",
+	`/home/u/"double"/'single'`, `/home/u/back\slash\n`, `/home/u/ends\`, "/home/u/grüße-日本", "/home/u/-C", "/home/u/#;[x]=y", "/home/u/<&>]]>", "/",
+}
+
+func manager(t *testing.T, goos string) Manager {
+	t.Helper()
+	m, err := Of(goos)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func text(t *testing.T, goos string, s Service) string {
+	t.Helper()
+	got, err := manager(t, goos).Text(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !Ours(got) {
+		t.Errorf("ralph does not know its own file:\n%s", got)
+	}
+	return got
+}
+
+func TestUnit_anyFolder_isReadBackAsItWas(t *testing.T) {
+	for _, dir := range nasty {
+		programs := []string{"/usr/bin/ralph"}
+		if !strings.ContainsAny(dir, `"'\`) {
+			programs = append(programs, filepath.Join(dir, "ralph"))
+		}
+		for _, program := range programs {
+			s := Service{Name: "ralph-x", Program: program, Dir: dir, Path: "/bin:" + dir, Log: "/log"}
+			got := text(t, "linux", s)
+			u, err := unitfile.Parse(got)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, got)
+			}
+			p, err := u.Start()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, got)
+			}
+			want := unitfile.Process{Argv: s.Argv(), Env: []string{"PATH=/bin:" + dir}, Dir: filepath.Clean(dir)}
+			if diff := cmp.Diff(want, p); diff != "" {
+				t.Errorf("%q: %s\n%s", dir, diff, got)
+			}
+		}
+	}
+}
+
+// What systemd does by default would restart a run, kill the agent under ralph,
+// or report an orderly end as a failure.
+func TestUnit_behavesAsRalphNeeds(t *testing.T) {
+	u, err := unitfile.Parse(text(t, "linux", Service{Name: "n", Program: "/bin/ralph", Dir: "/p", Path: "/bin", Log: "/l"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]string{
+		"Service.Restart": "no", "Service.KillMode": "mixed", "Service.TimeoutStopSec": "60", "Service.SuccessExitStatus": "143",
+		"Service.OOMPolicy": "continue", "Service.StandardOutput": "journal", "Install.WantedBy": "default.target",
+	} {
+		if diff := cmp.Diff([]string{want}, u[key]); diff != "" {
+			t.Errorf("%s: %s", key, diff)
+		}
+	}
+}
+
+// plist reads the strings, keys and booleans of a property list, as they come.
+func plist(t *testing.T, text string) []string {
+	t.Helper()
+	var all []string
+	d := xml.NewDecoder(strings.NewReader(text))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		start, ok := token.(xml.StartElement)
+		switch {
+		case !ok:
+		case start.Name.Local == "true", start.Name.Local == "false":
+			all = append(all, start.Name.Local)
+		case start.Name.Local == "string", start.Name.Local == "key", start.Name.Local == "integer":
+			var s string
+			if err := d.DecodeElement(&s, &start); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, s)
+		}
+	}
+}
+
+func TestAgent_anyFolder_isReadBackAsItWas(t *testing.T) {
+	for _, dir := range nasty {
+		program := filepath.Join(dir, "ralph")
+		got := plist(t, text(t, "darwin", Service{Name: "ralph-x", Program: program, Dir: dir, Path: "/bin:" + dir, Log: dir + "/l"}))
+		want := []string{"Label", "ralph-x", "ProgramArguments", program, "-C", dir, "resume", "--unfinished", "WorkingDirectory", dir,
+			"EnvironmentVariables", "PATH", "/bin:" + dir, "RunAtLoad", "true", "KeepAlive", "false", "ExitTimeOut", "60",
+			"StandardOutPath", dir + "/l", "StandardErrorPath", dir + "/l"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q: %s", dir, diff)
+		}
+	}
+}
+
+func TestText_whatNoFileCanHold_isNamed(t *testing.T) {
+	good := Service{Name: "n", Program: "/bin/ralph", Dir: "/p", Path: "/bin", Log: "/l"}
+	for _, test := range []struct {
+		goos, names string
+		bend        func(*Service)
+	}{
+		{"linux", "the project", func(s *Service) { s.Dir = "/a\nExecStart=/evil" }},
+		{"darwin", "the project", func(s *Service) { s.Dir = "/a\nb" }},
+		{"linux", "the project", func(s *Service) { s.Dir = "/a\xffb" }},
+		{"linux", "PATH", func(s *Service) { s.Path = "/bin:/x\x1b[0m" }},
+		{"darwin", "the log", func(s *Service) { s.Log = "/\x00" }},
+		{"linux", "the program", func(s *Service) { s.Program = `/opt/"x"/ralph` }},
+		{"linux", "the program", func(s *Service) { s.Program = `/opt/a\b` }},
+	} {
+		s := good
+		test.bend(&s)
+		got, err := manager(t, test.goos).Text(s)
+		if err == nil || !strings.HasPrefix(err.Error(), test.names+" is ") || strings.Contains(err.Error(), "\n") || got != "" {
+			t.Errorf("%s %+v: %q, %v", test.goos, s, got, err)
+		}
+	}
+}
+
+func TestOf_unknownSystem_namesTheKnownOnes(t *testing.T) {
+	if _, err := Of("plan9"); err == nil || !strings.Contains(err.Error(), "linux (systemd) and darwin (launchd)") {
+		t.Error(err)
+	}
+}
+
+func TestFile_isWhereTheManagerLooks(t *testing.T) {
+	for goos, want := range map[string]string{"linux": "/c/systemd/user/ralph-x-00.service", "darwin": "/h/Library/LaunchAgents/ralph-x-00.plist"} {
+		if got := manager(t, goos).File("/h", "/c", "ralph-x-00"); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+func TestName_ofAnyScript_isPlain(t *testing.T) {
+	if got := Name("ralph-grüße-1a2b"); got != "ralph-gr__e-1a2b" {
+		t.Error(got)
+	}
+}
+
+func TestAbsolutePath_dropsTheProjectsOwnFolders(t *testing.T) {
+	if got := AbsolutePath(".:/bin::node_modules/.bin:/usr/bin"); got != "/bin:/usr/bin" {
+		t.Error(got)
+	}
+}
+
+func TestOurs_otherFiles_areNot(t *testing.T) {
+	for _, text := range []string{"", "[Unit]\n", "# Written by: somebody\n", "Description=# " + mark + "\n"} {
+		if Ours(text) {
+			t.Errorf("%q is taken for one of ralph's", text)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package service
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// unit is a systemd user unit. An OOM kill of something that the agent started
+// must not end the run, which systemd would do without OOMPolicy.
+func unit(s Service) (string, error) {
+	if strings.ContainsAny(s.Program, `"'\`) {
+		return "", fmt.Errorf("the program is %q: systemd starts none with a quote or a backslash in its path", s.Program)
+	}
+	// Nothing but % is read in the program's path, and not even quotes in the
+	// folder's; the slash keeps a blank or a backslash at its end.
+	words := []string{`"` + percent(s.Program) + `"`}
+	for _, arg := range s.Argv()[1:] {
+		words = append(words, quote(strings.ReplaceAll(arg, "$", "$$")))
+	}
+	return fmt.Sprintf(`# %s
+[Unit]
+Description=ralph in %s: go on with an unfinished run
+
+[Service]
+ExecStart=%s
+WorkingDirectory=%s/
+Environment=%s
+StandardOutput=journal
+Restart=no
+KillMode=mixed
+TimeoutStopSec=%d
+SuccessExitStatus=143
+OOMPolicy=continue
+
+[Install]
+WantedBy=default.target
+`, mark, percent(filepath.Base(s.Dir)), strings.Join(words, " "), percent(strings.TrimRight(s.Dir, "/")), quote("PATH="+s.Path), stopBound), nil
+}
+
+func percent(s string) string { return strings.ReplaceAll(s, "%", "%%") }
+
+// quote makes one word of any text without control characters.
+func quote(s string) string {
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%").Replace(s) + `"`
+}
+
+func plain(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=:+@,", r)
+}

@@ -1,0 +1,209 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// mine is a row of a user's own with a key that has no shape.
+func mine(t *testing.T) Spec {
+	t.Helper()
+	return custom(t, Custom{Name: "mine", Command: []string{"mine"}, Prompt: PromptStdin, Format: FormatText, Env: []string{"MY_TOKEN=set"}, Keys: []string{"MY_LOGIN_*"}})
+}
+
+type filterCase struct {
+	exclude string // with spaces between the entries
+	name    string
+	passes  string // to whom, of these: claude codex mine checks
+	why     string // for claude
+}
+
+// size: a table
+func filterCases() []filterCase {
+	return []filterCase{
+		{"", "GITHUB_TOKEN", "", "default *TOKEN"},
+		{"", "TOKEN", "", "default *TOKEN"},
+		{"", "npm_config_//registry.example/:_authToken", "", "default *TOKEN"},
+		{"", "AWS_SECRET_ACCESS_KEY", "", "default *_ACCESS_KEY*"},
+		{"", "AWS_ACCESS_KEY_ID", "", "default *_ACCESS_KEY*"},
+		{"", "TF_VAR_db_password", "", "default *PASSWORD"},
+		{"", "PGPASSWORD", "", "default *PASSWORD"},
+		{"", "SECRET_KEY_BASE", "", "default *SECRET_*"},
+		{"", "STRIPE_API_KEY", "", "default *API_KEY"},
+		{"", "GITHUB_PAT", "", "default *_PAT"},
+		{"", "PATH", "claude codex mine checks", ""},
+		{"", "SSH_AUTH_SOCK", "claude codex mine checks", ""},
+		{"", "GIT_CONFIG_KEY_0", "claude codex mine checks", ""},
+		{"", "GIT_ASKPASS", "claude codex mine checks", ""},
+		{"", "HTTPS_PROXY", "claude codex mine checks", ""},
+		{"", "SSL_CERT_FILE", "claude codex mine checks", ""},
+		{"", "XDG_ACTIVATION_TOKEN", "claude codex mine checks", ""},
+		{"", "DATABASE_URL", "claude codex mine checks", ""},
+		{"", "MAX_THINKING_TOKENS", "claude codex mine checks", ""},
+		{"", "STARSHIP_SESSION_KEY", "claude codex mine checks", ""},
+		{"", "AWS_REGION", "claude codex mine checks", ""},
+		{"", "ANTHROPIC_BASE_URL", "claude codex mine checks", ""},
+		{"", "ANTHROPIC_API_KEY", "claude", "key of claude"},
+		{"", "ANTHROPIC_CUSTOM_HEADERS", "claude", "key of claude"},
+		{"", "OPENAI_API_KEY", "codex", "default *API_KEY"},
+		{"", "MY_LOGIN_NAME", "mine", "key of mine"},
+		{"!GITHUB_TOKEN", "GITHUB_TOKEN", "claude codex mine checks", "ENV_EXCLUDE names it"},
+		{"!GITHUB_TOKEN", "NPM_TOKEN", "", "default *TOKEN"},
+		{"!GITHUB_*", "GITHUB_TOKEN", "claude codex mine checks", "ENV_EXCLUDE !GITHUB_*"},
+		{"!GITHUB_TOKE?", "GITHUB_TOKEN", "claude codex mine checks", "ENV_EXCLUDE !GITHUB_TOKE?"},
+		{"!GITHUB_TOKEN?", "GITHUB_TOKEN", "", "default *TOKEN"},
+		{"!github_token", "GITHUB_TOKEN", "claude codex mine checks", "ENV_EXCLUDE names it"},
+		{"!GITHUB_*  GITHUB_TOKEN", "GITHUB_TOKEN", "", "ENV_EXCLUDE names it"},
+		{"GITHUB_TOKEN !GITHUB_*", "GITHUB_TOKEN", "claude codex mine checks", "ENV_EXCLUDE !GITHUB_*"},
+		{"DATABASE_URL", "DATABASE_URL", "", "ENV_EXCLUDE names it"},
+		{"ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY", "", "ENV_EXCLUDE names it"},
+		{"!*", "AWS_SECRET_ACCESS_KEY", "claude codex mine checks", "ENV_EXCLUDE !*"},
+		{"!*", "MY_LOGIN_NAME", "claude codex mine checks", "ENV_EXCLUDE !*"},
+		{"* !PATH", "PATH", "claude codex mine checks", "ENV_EXCLUDE names it"},
+		{"* !PATH", "HOME", "", "ENV_EXCLUDE *"},
+	}
+}
+
+func TestEnvFilter_byNames_holdsBackAndLetsPass(t *testing.T) {
+	for _, test := range filterCases() {
+		f := EnvFilter{Custom: []Spec{mine(t)}, Exclude: strings.Fields(test.exclude)}
+		env := []string{test.name + "=a=b"}
+		var passes []string
+		for _, s := range []Spec{row(t, "claude"), row(t, "codex"), mine(t)} {
+			if slices.Contains(s.Command(Request{Env: env, Filter: f}).Env, env[0]) {
+				passes = append(passes, s.Name)
+			}
+		}
+		if len(f.Checks(env)) > 0 {
+			passes = append(passes, "checks")
+		}
+		if got := strings.Join(passes, " "); got != test.passes {
+			t.Errorf("%q: %s passes to %q, want %q", test.exclude, test.name, got, test.passes)
+		}
+		rows := f.List(row(t, "claude"), Request{Env: env})
+		i := slices.IndexFunc(rows, func(r EnvRow) bool { return r.Name == test.name })
+		if i < 0 || rows[i].Why != test.why {
+			t.Errorf("%q: %s is listed as %+v, want the reason %q", test.exclude, test.name, rows, test.why)
+		}
+	}
+}
+
+func TestEnvFilter_cloudKeys_passOnlyWhileTheAgentUsesThatCloud(t *testing.T) {
+	const key = "AWS_SECRET_ACCESS_KEY=k"
+	for value, passes := range map[string]bool{"CLAUDE_CODE_USE_BEDROCK=1": true, "CLAUDE_CODE_USE_VERTEX=true": true, "CLAUDE_CODE_USE_BEDROCK=0": false, "CLAUDE_CODE_USE_BEDROCK=": false, "A=1": false} {
+		env := []string{key, value}
+		if got := slices.Contains(row(t, "claude").Command(Request{Env: env}).Env, key); got != passes {
+			t.Errorf("%s: passes %v, want %v", value, got, passes)
+		}
+		if slices.Contains(row(t, "codex").Command(Request{Env: env}).Env, key) || slices.Contains(EnvFilter{}.Checks(env), key) {
+			t.Errorf("%s: another agent or a check gets the key", value)
+		}
+	}
+}
+
+func TestEnvFilter_list_saysWhatTheCallGets(t *testing.T) {
+	env := []string{"PATH=/bin", "CLAUDECODE=1", "ANTHROPIC_API_KEY=k", "GITHUB_TOKEN=t", "NPM_TOKEN=n", "IS_SANDBOX=0"}
+	f := EnvFilter{Exclude: []string{"!NPM_TOKEN"}}
+	got := f.List(row(t, "claude"), Request{Env: env, Root: true, PermissionMode: PermitBypass})
+	want := []EnvRow{
+		{"ANTHROPIC_API_KEY", EnvPasses, EnvHeld, "key of claude"},
+		{"CLAUDECODE", EnvUnset, EnvPasses, "outer agent session"},
+		{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", EnvSet, EnvUnset, "set by ralph"},
+		{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", EnvSet, EnvUnset, "set by ralph"},
+		{"GITHUB_TOKEN", EnvHeld, EnvHeld, "default *TOKEN"},
+		{"IS_SANDBOX", EnvSet, EnvPasses, "set by ralph"},
+		{"NPM_TOKEN", EnvPasses, EnvPasses, "ENV_EXCLUDE names it"},
+		{"PATH", EnvPasses, EnvPasses, ""},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCustom_envOfTheRow_isSetAlsoWhenItLooksLikeASecret(t *testing.T) {
+	got := mine(t).Command(Request{Env: []string{"MY_TOKEN=outer"}, Filter: EnvFilter{Exclude: []string{"MY_*"}}}).Env
+	if diff := cmp.Diff([]string{"MY_TOKEN=set"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCustom_badKey_isRefusedByName(t *testing.T) {
+	for _, key := range []string{"", "A B", "!A", "A=b", "[A]"} {
+		_, err := Custom{Name: "mine", Command: []string{"mine"}, Prompt: PromptStdin, Format: FormatText, Keys: []string{key}}.Spec()
+		if err == nil || !strings.HasPrefix(err.Error(), FieldKeys+" ") {
+			t.Errorf("%q: %v", key, err)
+		}
+	}
+}
+
+func TestSpecs_keysAndBuiltInEntries_areValid(t *testing.T) {
+	for _, s := range Specs() {
+		for _, key := range slices.Concat(s.Keys, s.CloudKeys) {
+			if !ValidEnvEntry(key) || strings.HasPrefix(key, "!") {
+				t.Errorf("%s: %q", s.Name, key)
+			}
+		}
+	}
+	for _, entry := range SecretNames() {
+		if !ValidEnvEntry(entry) {
+			t.Errorf("%q", entry)
+		}
+	}
+}
+
+// Whatever the entries: what is listed is what a call gets, a check gets
+// nothing that is held back from it, and an entry at the end decides.
+func TestEnvFilter_anyEntries_listAndCallAgree(t *testing.T) {
+	entry := rapid.StringMatching(`!?[ABKEYTOKN_*?]{1,6}`)
+	name := rapid.OneOf(rapid.StringMatching(`[ABKEYTOKN_/]{1,8}`), rapid.SampledFrom([]string{"ANTHROPIC_API_KEY", "GITHUB_TOKEN", "CLAUDECODE", "PATH"}))
+	rapid.Check(t, func(rt *rapid.T) {
+		f := EnvFilter{Exclude: rapid.SliceOfN(entry, 0, 4).Draw(rt, "entries")}
+		names := rapid.SliceOfNDistinct(name, 1, 8, rapid.ID[string]).Draw(rt, "names")
+		var env []string
+		for _, n := range names {
+			env = append(env, n+"=v")
+		}
+		s := row(t, "claude")
+		agent, checks := s.Command(Request{Env: env, Filter: f}).Env, f.Checks(env)
+		for _, r := range f.List(s, Request{Env: env}) {
+			if got := slices.Contains(agent, r.Name+"=v"); got != (r.Agent == EnvPasses) {
+				rt.Fatalf("%q: %+v, and the call has it: %v", f.Exclude, r, got)
+			}
+			if got := slices.Contains(checks, r.Name+"=v"); got != (r.Checks == EnvPasses) {
+				rt.Fatalf("%q: %+v, and a check has it: %v", f.Exclude, r, got)
+			}
+		}
+		f.Exclude = append(f.Exclude, names[0])
+		if strings.Contains(names[0], "/") {
+			return // no entry can name it
+		}
+		if slices.Contains(f.Checks(env), env[0]) {
+			rt.Fatalf("%q passes although the last entry is its name", names[0])
+		}
+	})
+}
+
+func FuzzValidEnvEntry(f *testing.F) {
+	for _, seed := range []string{"A", "!A_*", "!", "[a", "A?", "\\", "é", "*\n"} {
+		f.Add(seed, "A")
+	}
+	f.Fuzz(func(t *testing.T, entry, name string) {
+		if !ValidEnvEntry(entry) {
+			return
+		}
+		glob, pass := strings.CutPrefix(entry, "!")
+		filter := EnvFilter{Exclude: []string{entry}}
+		env := []string{strings.ReplaceAll(name, "=", "") + "=v"}
+		if glob == "*" && len(filter.Checks(env)) == 1 != pass {
+			t.Errorf("%q: %q", entry, filter.Checks(env))
+		}
+		literal := strings.NewReplacer("*", "", "?", "x").Replace(glob) + "=v"
+		if got := filter.Checks([]string{literal}); len(got) == 1 != pass {
+			t.Errorf("%q does not decide about %q: %q", entry, literal, got)
+		}
+	})
+}
