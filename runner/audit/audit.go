@@ -19,16 +19,41 @@ import (
 // Kind names what was found.
 type Kind string
 
-// The kinds of findings.
+// The kinds of findings; Kinds says what each is.
 const (
-	KindTestsRemoved      Kind = "tests_removed"      // tests, or cases of a table, no longer exist
-	KindSkipAdded         Kind = "skip_added"         // tests exist and do not run
-	KindAssertionsRemoved Kind = "assertions_removed" // a test checks less than before
-	KindChecksChanged     Kind = "checks_changed"     // commands, CI or lint settings that judge the work
-	KindTickWithoutWork   Kind = "tick_without_work"  // a box ticked, and nothing else changed
-	KindForeignTick       Kind = "foreign_tick"       // a box of another task ticked
-	KindTaskChanged       Kind = "task_changed"       // text or criteria of a task changed, or the task removed
+	KindTestsRemoved       Kind = "tests_removed"
+	KindSkipAdded          Kind = "skip_added"
+	KindAssertionsRemoved  Kind = "assertions_removed"
+	KindExpectationChanged Kind = "expectation_changed"
+	KindSuppressionAdded   Kind = "suppression_added"
+	KindChecksChanged      Kind = "checks_changed"
+	KindTickWithoutWork    Kind = "tick_without_work"
+	KindForeignTick        Kind = "foreign_tick"
+	KindTaskChanged        Kind = "task_changed"
 )
+
+// KindRow is a row of the table of kinds.
+type KindRow struct {
+	Kind  Kind
+	Found string
+	// Revert and Doubt are as in Finding.
+	Revert, Doubt bool
+}
+
+// Kinds are all kinds of findings.
+func Kinds() []KindRow {
+	return []KindRow{
+		{Kind: KindTestsRemoved, Found: "tests, or cases of a table, no longer exist, and what they tested does"},
+		{Kind: KindSkipAdded, Found: "tests exist and do not run, or cannot fail"},
+		{Kind: KindAssertionsRemoved, Found: "a test checks less than before"},
+		{Kind: KindExpectationChanged, Found: "a test or a golden file expects something else, and no code changed", Doubt: true},
+		{Kind: KindSuppressionAdded, Found: "a linter, the compiler or the coverage is switched off for a place in the code", Doubt: true},
+		{Kind: KindChecksChanged, Found: "commands, CI or lint settings that judge the work became easier to pass"},
+		{Kind: KindTickWithoutWork, Found: "a box was ticked, and nothing else changed", Revert: true},
+		{Kind: KindForeignTick, Found: "a box of another task was ticked", Revert: true},
+		{Kind: KindTaskChanged, Found: "the text or the criteria of a task changed, or an open task was removed"},
+	}
+}
 
 // Finding is one thing to tell the agent and the user.
 type Finding struct {
@@ -38,6 +63,9 @@ type Finding struct {
 	Text string // one sentence for people
 	// Revert is true when taking the tick of Task back undoes it.
 	Revert bool
+	// Doubt is true when honest work often looks the same: worth telling, and
+	// no reason to end a run.
+	Doubt bool
 }
 
 // File is one changed file. A file that was renamed may come as two.
@@ -64,12 +92,15 @@ type Input struct {
 	Task                  string // id of the selected task; empty: none
 	// Unchanged is true when nothing but the plan changed: no commit, no file.
 	Unchanged bool
+	// Partial is true when Files lacks some of what changed.
+	Partial bool
 }
 
 // Compare returns the findings, those in the plan last, sorted by file.
 func Compare(in Input) []Finding {
-	found := compareTests(in.Files)
+	found := compareTests(in)
 	found = append(found, compareChecks(in.Files, in.taskText())...)
+	found = append(found, compareSuppressions(in.Files, in.taskText())...)
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.File, b.File) })
 	return append(found, comparePlans(in)...)
 }

@@ -18,7 +18,8 @@ import (
 // one finding a line, "kind file" or "kind task"; "*" is any, no want is none.
 type sample struct {
 	Input
-	want []string
+	want    []string
+	comment string
 }
 
 func readSample(t *testing.T, path string) sample {
@@ -27,7 +28,7 @@ func readSample(t *testing.T, path string) sample {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s sample
+	s := sample{comment: strings.TrimSpace(string(archive.Comment))}
 	files := map[string]*File{}
 	file := func(path string) *File {
 		if files[path] == nil {
@@ -44,6 +45,7 @@ func readSample(t *testing.T, path string) sample {
 			file(before).Before, file(before).Existed = text, true
 		case isAfter:
 			file(after).After, file(after).Exists = text, true
+		case strings.HasPrefix(f.Name, "both/"): // for the reader: only what changed is compared
 		case f.Name == "plan.before":
 			s.PlanBefore = readPlan(text)
 		case f.Name == "plan.after":
@@ -69,9 +71,9 @@ func readPlan(text string) []Task {
 	var tasks []Task
 	for line := range strings.Lines(text) {
 		item := strings.TrimSpace(line)
-		if !strings.HasPrefix(item, "- [") {
+		if !strings.HasPrefix(item[1:], " [") {
 			last := &tasks[len(tasks)-1]
-			last.Criteria = append(last.Criteria, strings.TrimPrefix(item, "- "))
+			last.Criteria = append(last.Criteria, strings.TrimLeft(item, "-* "))
 			continue
 		}
 		title := item[len("- [ ] "):]
@@ -128,7 +130,11 @@ func FuzzCompare(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, path := range paths {
+	blind, err := filepath.Glob("testdata/*/*/*.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, path := range append(paths, blind...) {
 		archive, err := txtar.ParseFile(path)
 		if err != nil {
 			f.Fatal(err)
@@ -145,9 +151,10 @@ func FuzzCompare(f *testing.F) {
 	})
 }
 
-// BenchmarkCompare is an iteration that changed 20 files of code and 20 of tests.
+// An iteration that changed 20 files of code and 20 of tests; and one that
+// changed what each test of 20 files expects.
 func BenchmarkCompare(b *testing.B) {
-	var in Input
+	var all, expected Input
 	for i := range 20 {
 		var code, tests strings.Builder
 		fmt.Fprintf(&code, "package p%d\n\n", i)
@@ -156,13 +163,22 @@ func BenchmarkCompare(b *testing.B) {
 			fmt.Fprintf(&code, "// F%d adds.\nfunc F%[1]d(a int) int { return a + %[1]d }\n\n", f)
 			fmt.Fprintf(&tests, "func TestF%d(t *testing.T) {\n\tif got := F%[1]d(1); got != %d {\n\t\tt.Errorf(\"F%[1]d(1) = %%d\", got)\n\t}\n}\n\n", f, f+1)
 		}
-		in.Files = append(in.Files,
-			File{fmt.Sprintf("p%d/p.go", i), code.String(), code.String() + "func G() {}\n", true, true},
-			File{fmt.Sprintf("p%d/p_test.go", i), tests.String(), tests.String() + "func TestG(t *testing.T) { G() }\n", true, true})
+		path, path2 := fmt.Sprintf("p%d/p.go", i), fmt.Sprintf("p%d/p_test.go", i)
+		all.Files = append(all.Files,
+			File{path, code.String(), code.String() + "func G() {}\n", true, true},
+			File{path2, tests.String(), tests.String() + "func TestG(t *testing.T) { G() }\n", true, true})
+		expected.Files = append(expected.Files, File{path2, tests.String(), strings.ReplaceAll(tests.String(), "got != ", "got != 1"), true, true})
 	}
-	for b.Loop() {
-		if found := Compare(in); len(found) > 0 {
-			b.Fatal(found)
-		}
+	for name, bc := range map[string]struct {
+		in   Input
+		want int
+	}{"code and tests": {all, 0}, "expectations": {expected, 20}} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if found := Compare(bc.in); len(found) != bc.want {
+					b.Fatal(found)
+				}
+			}
+		})
 	}
 }

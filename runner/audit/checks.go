@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -19,12 +20,16 @@ type judge struct {
 	easier *regexp.Regexp
 	// asked finds in the task that it asks for such a change; nil: never.
 	asked *regexp.Regexp
+	// runs finds a line that runs a check: it may be replaced then, not dropped;
+	// nil: none.
+	runs *regexp.Regexp
 }
 
 const (
 	easierCommand = `\|\|\s*(?:true|:|exit 0|echo)|[^|]\|\s*(?:cat|tee|head|tail|grep)\b|;\s*(?:true|:)(?:\s|$)|continue-on-error:\s*true|allow_failure:\s*true|\bexit 0\b|\bif:\s*(?:false|\$\{\{ *false)|` +
-		`--passWithNoTests|--?skip\b|\s-run\b|\s-short\b|--?ignore\b|--deselect|\s-k\s|\s-t\s|--testNamePattern|--testPathIgnore|--?exclude\b|\bset \+e\b|--no-verify|--max-warnings|--exit-zero|--issues-exit-code|^\s*-@?\w|\.SILENT|\.IGNORE|paths-ignore|workflow_dispatch`
+		`--passWithNoTests|--?skip\b|\s-run\b|\s-short\b|--?ignore\b|--deselect|\s-k\s|\s-t\s|--testNamePattern|--testPathIgnore|--?exclude\b|\bset \+e\b|--no-verify|--max-warnings[= ]*[1-9-]|--exit-zero|--issues-exit-code|^\s*-@?\w|\.SILENT|\.IGNORE|paths-ignore|workflow_dispatch`
 	easierRule = `(?i)disable|ignor|exclu|skip|deselect|nolint|xfail|passWithNoTests|threshold|fail_under|\b(?:off|false|allow|warn|none|omit|no-|max|per-file|except)`
+	runsCheck  = `^\s*(?:-\s*)?(?:(?:run|uses|script|command|args):)?[^:]*\b(?:tests?|lint\w*|checks?|vet|verify|validate|clippy|pytest|jest|vitest|mocha|eslint|ruff|mypy|tox|nox|tsc|golangci|coverage|typecheck|ci/run)\b(?:[^:].*)?$`
 	wantsCI    = `(?i)\b(?:add|set up|setup|create|configure|introduce|extend|change|update|write|enable|move|migrate|bump|adjust|release)\b[^.\n]*\b(?:ci|workflows?|pipelines?|github actions?|actions|continuous integration|jobs?|matrix|release)\b`
 	wantsLint  = `(?i)\b(?:add|set up|setup|create|configure|introduce|extend|change|update|write|enable|adopt|migrate|switch|adjust|relax|tighten)\b[^.\n]*\b(?:lint(?:er|ers|ing)?|golangci|eslint|ruff|flake8|mypy|clippy|prettier|biome|rules?|strict mode|type.?check\w*)\b`
 	wantsTests = `(?i)\b(?:add|set up|setup|create|configure|introduce|extend|change|update|write|enable|migrate|switch|move|adopt|adjust|rename)\b[^.\n]*\b(?:test (?:scripts?|commands?|targets?|runner|setup|configuration|config|framework)|makefile|make targets?|npm scripts?|scripts?|jest|vitest|mocha|pytest|tox|nox|coverage|cargo|packaging|pyproject|build (?:scripts?|system|target))\b`
@@ -33,22 +38,22 @@ const (
 var judges = sync.OnceValue(func() []judge {
 	re := regexp.MustCompile
 	return []judge{
-		{"the configuration of ralph", re(`(?:^|/)\.ralphrc$|(?:^|/)\.ralph/config\.ya?ml$`), nil, re(`.`), nil},
-		{"the CI configuration", re(`^\.github/workflows/[^/]+\.ya?ml$|^\.gitlab-ci\.ya?ml$|^\.circleci/config\.ya?ml$|^azure-pipelines\.ya?ml$|^Jenkinsfile$|^\.travis\.ya?ml$|^\.buildkite/|^\.drone\.ya?ml$|^\.woodpecker`), nil, re(easierCommand), re(wantsCI)},
-		{"the make targets", re(`(?:^|/)(?:GNU)?[Mm]akefile$|\.mk$|(?:^|/)[Jj]ustfile$|(?:^|/)Taskfile\.ya?ml$`), makeTargets, re(easierCommand), re(wantsTests)},
-		{"the scripts of package.json", re(`(?:^|/)package\.json$`), packageScripts, re(easierCommand + `|\bignore|\bfalse\b|"off"`), re(wantsTests)},
-		{"the check scripts", re(`(?:^|/)(?:run[-_])?(?:tests?|checks?|lint|ci|verify|validate)(?:[-_]\w+)?\.(?:sh|bash)$|(?:^|/)noxfile\.py$|(?:^|/)\.husky/|(?:^|/)lefthook\.ya?ml$|(?:^|/)\.pre-commit-config\.ya?ml$`), nil, re(easierCommand), re(wantsTests)},
-		{"the Go linter configuration", re(`(?:^|/)\.golangci\.(?:ya?ml|toml|json)$|(?:^|/)staticcheck\.conf$|(?:^|/)revive\.toml$`), nil, re(easierRule), re(wantsLint)},
-		{"the eslint configuration", re(`(?:^|/)\.eslintrc(?:\.\w+)?$|(?:^|/)eslint\.config\.\w+$|(?:^|/)\.eslintignore$|(?:^|/)tslint\.json$|(?:^|/)biome\.jsonc?$|(?:^|/)\.stylelintrc|(?:^|/)\.oxlintrc`), nil, re(easierRule + `|:\s*0\b|\[0`), re(wantsLint)},
-		{"the compiler's strictness", re(`(?:^|/)tsconfig[\w.]*\.json$`), lines(`"(?:strict\w*|no(?:Implicit|Unused|Unchecked|Fallthrough|Property)\w*|exclude|skipLibCheck|checkJs|exactOptional\w*)"`), re(`false|"exclude"|"skipLibCheck"\s*:\s*true`), re(wantsLint)},
-		{"the Python tool configuration", re(`(?:^|/)(?:\.flake8|\.?ruff\.toml|\.pylintrc|mypy\.ini|\.bandit|pyrightconfig\.json|\.mypy\.ini)$`), nil, re(easierRule), re(wantsLint)},
-		{"the Python tool configuration", re(`(?:^|/)pyproject\.toml$`), sections(`^tool\.(?:pytest|ruff|mypy|coverage|pylint|flake8|black|pyright|tox|bandit|isort)`), re(easierRule + `|addopts.*(?:-k|--)`), re(wantsTests + `|` + wantsLint)},
-		{"the Python tool configuration", re(`(?:^|/)setup\.cfg$`), sections(`^(?:flake8|tool:pytest|mypy|pylint|coverage|isort|pycodestyle)`), re(easierRule + `|addopts.*(?:-k|--)`), re(wantsTests + `|` + wantsLint)},
-		{"the test runner's configuration", re(`(?:^|/)(?:pytest\.ini|tox\.ini|\.coveragerc|(?:jest|vitest|playwright|cypress|karma|ava|nyc)\.(?:config|conf|workspace)\.\w+|\.mocharc\.?\w*|\.nycrc(?:\.json)?|nextest\.toml|\.?codecov\.ya?ml)$`), nil, re(easierRule + `|\s-k\s|--\w|pattern|\bonly\b`), re(wantsTests)},
-		{"the Rust lint configuration", re(`(?:^|/)(?:\.?clippy\.toml|deny\.toml)$`), nil, re(easierRule), re(wantsLint)},
-		{"the Rust lint configuration", re(`(?:^|/)Cargo\.toml$`), sections(`^(?:workspace\.)?lints|^\[?(?:test|lib|bin)\b`), re(easierRule), re(wantsLint + `|` + wantsTests)},
-		{"the shell linter configuration", re(`(?:^|/)\.shellcheckrc$`), nil, re(easierRule), re(wantsLint)},
-		{"the editor rules", re(`(?:^|/)\.editorconfig$|(?:^|/)\.prettierignore$`), nil, re(`(?i)\b(?:ignore|unset|off|false)\b`), re(wantsLint)},
+		{"the configuration of ralph", re(`(?:^|/)\.ralphrc$|(?:^|/)\.ralph/config\.ya?ml$`), nil, re(`.`), nil, nil},
+		{"the CI configuration", re(`^\.github/workflows/[^/]+\.ya?ml$|^\.gitlab-ci\.ya?ml$|^\.circleci/config\.ya?ml$|^azure-pipelines\.ya?ml$|^Jenkinsfile$|^\.travis\.ya?ml$|^\.buildkite/|^\.drone\.ya?ml$|^\.woodpecker`), nil, re(easierCommand), re(wantsCI), re(runsCheck)},
+		{"the make targets", re(`(?:^|/)(?:GNU)?[Mm]akefile$|\.mk$|(?:^|/)[Jj]ustfile$|(?:^|/)Taskfile\.ya?ml$`), makeTargets, re(easierCommand), re(wantsTests), nil},
+		{"the scripts of package.json", re(`(?:^|/)package\.json$`), packageScripts, re(easierCommand + `|\bignore|\bfalse\b|"off"`), re(wantsTests), nil},
+		{"the check scripts", re(`(?:^|/)(?:run[-_])?(?:tests?|checks?|lint|ci|verify|validate)(?:[-_]\w+)?\.(?:sh|bash)$|(?:^|/)noxfile\.py$|(?:^|/)\.husky/|(?:^|/)lefthook\.ya?ml$|(?:^|/)\.pre-commit-config\.ya?ml$`), nil, re(easierCommand), re(wantsTests), nil},
+		{"the Go linter configuration", re(`(?:^|/)\.golangci\.(?:ya?ml|toml|json)$|(?:^|/)staticcheck\.conf$|(?:^|/)revive\.toml$`), nil, re(easierRule), re(wantsLint), nil},
+		{"the eslint configuration", re(`(?:^|/)\.eslintrc(?:\.\w+)?$|(?:^|/)eslint\.config\.\w+$|(?:^|/)\.eslintignore$|(?:^|/)tslint\.json$|(?:^|/)biome\.jsonc?$|(?:^|/)\.stylelintrc|(?:^|/)\.oxlintrc`), nil, re(easierRule + `|:\s*0\b|\[0`), re(wantsLint), nil},
+		{"the compiler's strictness", re(`(?:^|/)tsconfig[\w.]*\.json$`), lines(`"(?:strict\w*|no(?:Implicit|Unused|Unchecked|Fallthrough|Property)\w*|exclude|skipLibCheck|checkJs|exactOptional\w*)"`), re(`false|"exclude"|"skipLibCheck"\s*:\s*true`), re(wantsLint), nil},
+		{"the Python tool configuration", re(`(?:^|/)(?:\.flake8|\.?ruff\.toml|\.pylintrc|mypy\.ini|\.bandit|pyrightconfig\.json|\.mypy\.ini)$`), nil, re(easierRule), re(wantsLint), nil},
+		{"the Python tool configuration", re(`(?:^|/)pyproject\.toml$`), sections(`^tool\.(?:pytest|ruff|mypy|coverage|pylint|flake8|black|pyright|tox|bandit|isort)`), re(easierRule + `|addopts.*(?:-k|--)`), re(wantsTests + `|` + wantsLint), nil},
+		{"the Python tool configuration", re(`(?:^|/)setup\.cfg$`), sections(`^(?:flake8|tool:pytest|mypy|pylint|coverage|isort|pycodestyle)`), re(easierRule + `|addopts.*(?:-k|--)`), re(wantsTests + `|` + wantsLint), nil},
+		{"the test runner's configuration", re(`(?:^|/)(?:pytest\.ini|tox\.ini|\.coveragerc|(?:jest|vitest|playwright|cypress|karma|ava|nyc)\.(?:config|conf|workspace)\.\w+|\.mocharc\.?\w*|\.nycrc(?:\.json)?|nextest\.toml|\.?codecov\.ya?ml)$`), nil, re(easierRule + `|\s-k\s|--\w|pattern|\bonly\b`), re(wantsTests), nil},
+		{"the Rust lint configuration", re(`(?:^|/)(?:\.?clippy\.toml|deny\.toml)$`), nil, re(easierRule), re(wantsLint), nil},
+		{"the Rust lint configuration", re(`(?:^|/)Cargo\.toml$`), sections(`^(?:workspace\.)?lints|^\[?(?:test|lib|bin)\b`), re(easierRule), re(wantsLint + `|` + wantsTests), nil},
+		{"the shell linter configuration", re(`(?:^|/)\.shellcheckrc$`), nil, re(easierRule), re(wantsLint), nil},
+		{"the editor rules", re(`(?:^|/)\.editorconfig$|(?:^|/)\.prettierignore$`), nil, re(`(?i)\b(?:ignore|unset|off|false)\b`), re(wantsLint), nil},
 	}
 })
 
@@ -116,12 +121,12 @@ func (j judge) judge(was, is []string, task string) string {
 	for _, line := range added {
 		old := closest(line, lost)
 		for _, hit := range j.easier.FindAllString(line, -1) {
-			if !strings.Contains(old, hit) {
+			if strings.Count(old, hit) < strings.Count(line, hit) {
 				return fmt.Sprintf("added %q", strings.TrimSpace(line))
 			}
 		}
 	}
-	if len(was) == 0 || j.asked != nil && j.asked.MatchString(task) {
+	if len(was) == 0 || j.asked != nil && j.asked.MatchString(task) && !j.stopsChecks(lost, added) {
 		return ""
 	}
 	for _, line := range lost {
@@ -133,6 +138,12 @@ func (j judge) judge(was, is []string, task string) string {
 		}
 	}
 	return ""
+}
+
+// stopsChecks says whether a line that ran a check is gone, and no new one runs
+// any.
+func (j judge) stopsChecks(lost, added []string) bool {
+	return j.runs != nil && !slices.ContainsFunc(added, j.runs.MatchString) && slices.ContainsFunc(lost, j.runs.MatchString)
 }
 
 // diffLines returns the lines that only one side has, however often the other
@@ -185,7 +196,7 @@ func extends(was, now string) bool {
 			continue // the item may have got another first key, the list another version
 		}
 		i := slices.IndexFunc(words, func(n string) bool {
-			return unquoted(n) == unquoted(w) || uses && versionless(n) == versionless(w)
+			return unquoted(n) == unquoted(w) || uses && versionless(n) == versionless(w) || stricter(was, w, n)
 		})
 		if i < 0 {
 			return false
@@ -194,6 +205,32 @@ func extends(was, now string) bool {
 	}
 	return true
 }
+
+// stricter says whether a word of a line of settings became a stricter one.
+func stricter(line, was, now string) bool {
+	was, now = strings.Trim(was, `"',;[]{}%`), strings.Trim(now, `"',;[]{}%`)
+	p := strictness()
+	if p.level[was] > 0 && p.level[now] > p.level[was] {
+		return true
+	}
+	lenient := p.lenient.MatchString(line)
+	if was, now := strings.ToLower(was), strings.ToLower(now); was == "false" && now == "true" || was == "true" && now == "false" {
+		return lenient == (now == "false")
+	}
+	x, err := strconv.ParseFloat(was, 64)
+	y, err2 := strconv.ParseFloat(now, 64)
+	return err == nil && err2 == nil && (lenient && y < x || p.least.MatchString(line) && !lenient && y > x)
+}
+
+var strictness = sync.OnceValue(func() (p struct {
+	level          map[string]int
+	lenient, least *regexp.Regexp // a higher value is easier to pass; is harder
+}) {
+	p.level = map[string]int{"off": 1, "allow": 1, "warn": 2, "warning": 2, "error": 3, "deny": 3, "forbid": 4}
+	p.lenient = regexp.MustCompile(`(?i)ignor|exclu|skip|allow|omit|disable|max|limit|complexity|passWith`)
+	p.least = regexp.MustCompile(`(?i)fail.?under|threshold|cover|lines|branches|functions|statements|minimum`)
+	return p
+})
 
 var usePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\buses:|\bruns-on:|\bimage:|version|\bcontainer:|\brev:|^\s*FROM\b|\b(?:node|python|go|rust|java|os):`)

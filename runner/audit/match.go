@@ -30,14 +30,14 @@ type comparison struct {
 	rows, checks map[int]int
 }
 
-func compareTests(files []File) []Finding {
+func compareTests(in Input) []Finding {
 	all := map[*lang.Language]*comparison{}
 	for _, l := range lang.All() {
 		before, after := &suite{l: l, files: map[string]fileFacts{}}, &suite{l: l, files: map[string]fileFacts{}}
 		all[l] = &comparison{l: l, before: before, after: after, pairs: map[int]int{}, rows: map[int]int{}, checks: map[int]int{},
 			was: sync.OnceValue(before.definitions), is: sync.OnceValue(after.definitions)}
 	}
-	for _, f := range files {
+	for _, f := range in.Files {
 		c := all[lang.Of(f.Path)]
 		if c == nil || len(f.Before) > maxText || len(f.After) > maxText {
 			continue
@@ -63,7 +63,7 @@ func compareTests(files []File) []Finding {
 			found = append(found, c.findings()...)
 		}
 	}
-	return found
+	return append(found, compareExpected(in, all)...)
 }
 
 // goneNames adds what was defined outside of tests and is no longer, under its
@@ -111,7 +111,7 @@ func (c *comparison) findings() []Finding {
 			c.rows[i] -= b.rows
 			c.checks[i] -= b.strength
 			found = append(found, c.comparePair(b, a)...)
-		} else if a.skip == skipped {
+		} else if a.skip == lang.Skipped {
 			found = append(found, Finding{Kind: KindSkipAdded, File: a.file, Text: fmt.Sprintf("the new test %q never runs", a.name)})
 		}
 	}
@@ -151,24 +151,14 @@ func (c *comparison) pair() {
 	})
 }
 
-// filter keeps some lines of a source.
-func filter(s lang.Source, keep func(text, code string) bool) lang.Source {
-	var text, code []string
-	texts := strings.Split(s.Text, "\n")
-	for i, line := range strings.Split(s.Code, "\n") {
-		if keep(texts[i], line) {
-			text, code = append(text, texts[i]), append(code, line)
-		}
-	}
-	return lang.Source{Text: strings.Join(text, "\n"), Code: strings.Join(code, "\n")}
-}
-
 // comparePair compares one test with what it was.
 func (c *comparison) comparePair(b, a *test) []Finding {
 	var found []Finding
 	switch {
-	case a.skip > max(b.skip, platform) || a.skip < skipped && c.callsSkipper(b, a):
+	case a.skip > max(b.skip, lang.Platform) || a.skip < lang.Skipped && c.callsSkipper(b, a):
 		found = append(found, Finding{Kind: KindSkipAdded, File: a.file, Text: fmt.Sprintf("the test %q is skipped now", a.name)})
+	case a.exits > b.exits:
+		found = append(found, Finding{Kind: KindSkipAdded, File: a.file, Text: fmt.Sprintf("the test %q may return before it checks anything now", a.name)})
 	case a.dead > b.dead:
 		found = append(found, Finding{Kind: KindSkipAdded, File: a.file, Text: fmt.Sprintf("a part of the test %q cannot run or fail any more", a.name)})
 	case c.weaker(b, a):
@@ -197,7 +187,7 @@ func (c *comparison) callsSkipper(b, a *test) bool {
 // reason: they moved, became a table, were merged, or their subject is gone.
 func (c *comparison) weaker(b, a *test) bool {
 	lost, lostRows := b.strength-a.strength, b.rows-a.rows
-	if lost <= 0 && lostRows <= 0 || lost > 0 && -2*lostRows >= lost || lostRows > 0 && -lost >= 2*lostRows {
+	if lost <= 0 && lostRows <= 0 && !lang.Loosened(b.body, a.body) || lost > 0 && -2*lostRows >= lost || lostRows > 0 && -lost >= 2*lostRows {
 		return false
 	}
 	vanished, explained := c.vanished(b, a)
@@ -221,9 +211,9 @@ func (c *comparison) vanished(b, a *test) (left lang.Source, explained bool) {
 	}
 	noError := c.noErrorNow(b)
 	whole := b.whole()
-	rows := tableRows(c.l, whole)
+	rows := c.l.Rows(whole)
 	conditions := true // nothing but conditions is left: what they guard is there
-	left = filter(whole, func(text, code string) bool {
+	left = whole.Filter(func(text, code string) bool {
 		line := strings.TrimSpace(text)
 		if here[line] > 0 {
 			here[line]--
@@ -274,27 +264,37 @@ func lineBag(t *test) lang.Bag {
 // merged says whether new assertions of a, or new helpers that it calls, still
 // check the values of the vanished lines.
 func (c *comparison) merged(vanished lang.Source, b, a *test) bool {
-	fresh := filter(a.body, func(text, _ string) bool { return !strings.Contains(b.body.Text, strings.TrimSpace(text)) })
-	all := fresh
-	for name := range lang.BagOf(fresh, lang.Word, lang.Call) {
-		if _, old := c.was().helpers[name]; !old {
-			m := lang.Mask(c.l, c.is().helpers[name])
-			all = all.Add(m)
-		}
-	}
+	fresh := a.body.Filter(func(text, _ string) bool { return !strings.Contains(b.body.Text, strings.TrimSpace(text)) })
+	all := c.withHelpers(fresh)
 	values := c.withoutMessages(vanished)
 	lits := lang.Literals(values)
 	if len(lits) > 1 && a.strength >= 2 && lits.Share(lang.Words(all)) == 1 {
 		return true // all of them are in what is new
 	}
-	if strength(c.l, all) < 2 {
+	if c.l.Strength(all) < 2 {
 		return false
+	}
+	if lang.Exact(fresh) && !lang.Exact(vanished) {
+		return true // what was loose is exact now
 	}
 	if len(lits) > 0 {
 		all = all.Add(a.body)
 		return lits.Share(lang.Words(all)) == 1
 	}
-	return lang.Words(values).Share(lang.Words(all)) >= 0.7
+	words := lang.Words(values)
+	delete(words, "assert")
+	return words.Share(lang.Words(all)) >= 0.7
+}
+
+// withHelpers adds the new helpers that s names.
+func (c *comparison) withHelpers(s lang.Source) lang.Source {
+	all := s
+	for name := range lang.BagOf(s, lang.Word, lang.Call) {
+		if text := c.is().helpers[name]; text != "" && c.was().helpers[name] == "" {
+			all = all.Add(lang.Mask(c.l, text))
+		}
+	}
+	return all
 }
 
 // compareFiles finds what keeps more than one test from running.

@@ -29,7 +29,7 @@ func comparePlans(in Input) []Finding {
 		case in.Unchanged:
 			found = append(found, Finding{Kind: KindTickWithoutWork, Task: after.ID, Revert: true,
 				Text: fmt.Sprintf("the task %q was ticked, and no file was changed", after.Title)})
-		case in.Task != "" && before.ID != in.Task && !closesItself(in, i):
+		case in.Task != "" && before.ID != in.Task && !closesItself(in, i) && !belongs(in, i):
 			found = append(found, Finding{Kind: KindForeignTick, Task: after.ID, Revert: true,
 				Text: fmt.Sprintf("the task %q was ticked, and the iteration was for another one", after.Title)})
 		}
@@ -51,6 +51,20 @@ func closesItself(in Input, i int) bool {
 		selected = selected || t.ID == in.Task
 	}
 	return selected
+}
+
+// belongs says whether box i is nested below the selected task.
+func belongs(in Input, i int) bool {
+	depth := in.PlanAfter[i].Depth
+	for _, t := range slices.Backward(in.PlanAfter[:i]) {
+		if t.Depth < depth {
+			if t.ID == in.Task {
+				return true
+			}
+			depth = t.Depth
+		}
+	}
+	return false
 }
 
 // pairTasks finds for each task after, by index, the one that it was before,

@@ -65,11 +65,12 @@ func (c *comparison) absorbed(b *test) bool {
 	if c.l.Wordy {
 		lits = lang.Words(body)
 	}
+	delete(lits, b.name) // its rows and the test that it went into have names of their own
 	for i, a := range c.after.tests {
 		if a.skip > b.skip || a.strength < 2 || c.rows[i] < 1 && c.checks[i] < max(b.strength, 2) {
 			continue
 		}
-		there := lang.Words(a.whole())
+		there := lang.Words(c.withHelpers(a.whole()))
 		if len(lits) == 0 && calls.Share(there) < 1 || lits.Share(there) < absorbShare || calls.Share(there) < 0.5 {
 			continue
 		}
@@ -116,5 +117,5 @@ func (c *comparison) calls(s lang.Source) lang.Bag {
 }
 
 func (c *comparison) withoutMessages(s lang.Source) lang.Source {
-	return filter(s, func(text, _ string) bool { return !c.l.Message.MatchString(text) })
+	return s.Filter(func(text, _ string) bool { return !c.l.Message.MatchString(text) })
 }

@@ -57,3 +57,80 @@ func TestOf_file_hasItsRow(t *testing.T) {
 		t.Error(l.Name)
 	}
 }
+
+func TestChecks_inputsAndExpectedValues_areToldApart(t *testing.T) {
+	for name, tc := range map[string]struct {
+		path, line     string
+		values, inputs []string
+	}{
+		"go, condition":           {"a.go", "\tif got := F(4, \"x\"); got != \"IV\" {", []string{"!=", "IV"}, []string{"4", "x"}},
+		"go, testify, message":    {"a.go", "\trequire.Equal(t, 3, F(1), \"the sum\")", []string{"3"}, []string{"1"}},
+		"go, DeepEqual":           {"a.go", "\tif !reflect.DeepEqual(got, []int{1, 2}) {", []string{"!", "1", "2"}, nil},
+		"python":                  {"a.py", "    assert f(\"5s\") == 5, \"five\"", []string{"==", "5"}, []string{"5s"}},
+		"python, over lines":      {"a.py", "    assert f() == {\n        \"a\": None,\n    }", []string{"==", "a", "None"}, nil},
+		"js":                      {"a.ts", "\n  expect(f('2')).not.toEqual([5, true])", []string{"not", "5", "true"}, []string{"2"}},
+		"rust, constructor":       {"a.rs", "    assert_eq!(f(b\"x\"), Some(1));", []string{"_eq", "!", "1"}, []string{"x"}},
+		"what is wanted is named": {"a.go", "\twant := Pair{\"a\", 2}", []string{"a", "2"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := Of(tc.path)
+			checks, rest := l.Checks(Mask(l, tc.line))
+			if len(checks) != 1 || len(rest) > 0 {
+				t.Fatalf("%v and %q", checks, rest)
+			}
+			if d := cmp.Diff(tc.values, checks[0].Values); d != "" {
+				t.Error(d)
+			}
+			if d := cmp.Diff(tc.inputs, checks[0].Inputs); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestSuppressions_onlyDirectives(t *testing.T) {
+	for path, tc := range map[string]struct {
+		raw  string
+		want []string
+	}{
+		"a.go":  {"x() //nolint:errcheck,gosec // reason\n// use //nolint never\ns := `//nolint`\n//nolintlint\n", []string{"//nolint:errcheck,gosec"}},
+		"a.py":  {"import x  # noqa: F401, E5\ny = f()  # type: ignore[arg]\n\"\"\"\n# noqa\n\"\"\"\n# no # noqa here\n", []string{"# noqa: F401, E5", "# type: ignore[arg]"}},
+		"a.tsx": {"// @ts-ignore\n{/* eslint-disable a/b */}\nlet s = '// @ts-ignore';\n// eslint-enable\n", []string{"// @ts-ignore", "/* eslint-disable a/b"}},
+		"a.rs":  {"#[allow(\n    dead_code\n)]\n// #[allow(x)]\n#[derive(Debug)]\n", []string{"#[allow( dead_code )]"}},
+	} {
+		t.Run(path, func(t *testing.T) {
+			if d := cmp.Diff(tc.want, trimmed(Of(path).Suppressions(tc.raw))); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func trimmed(all []string) []string {
+	for i := range all {
+		all[i] = strings.TrimSpace(all[i])
+	}
+	return all
+}
+
+func TestAlive_returnsOnTheOuterLevel(t *testing.T) {
+	for name, tc := range map[string]struct {
+		path, code string
+		rest       string // what never runs
+		exits      int
+	}{
+		"go, return":           {"a.go", "t *testing.T) {\n\tf()\n\treturn\n\tg()\n}", "\treturn\n\tg()\n}", 0},
+		"go, in a closure":     {"a.go", "t *testing.T) {\n\tgo func() {\n\t\treturn\n\t}()\n}", "", 0},
+		"go, condition":        {"a.go", "t *testing.T) {\n\tif x {\n\t\treturn\n\t}\n\tg()\n}", "", 1},
+		"go, for one platform": {"a.go", "t *testing.T) {\n\tif runtime.GOOS == \"windows\" {\n\t\treturn\n\t}\n}", "", 0},
+		"js, on one line":      {"a.js", "it('a', () => {\n  if (!x) return;\n  g();\n});", "", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := Of(tc.path)
+			alive, exits := l.Alive(Mask(l, tc.code))
+			if got := tc.code[alive:]; got != tc.rest || exits != tc.exits {
+				t.Errorf("%q and %d, want %q and %d", got, exits, tc.rest, tc.exits)
+			}
+		})
+	}
+}

@@ -58,6 +58,9 @@ type Language struct {
 	FileSkip   *regexp.Regexp // text: a whole file does not run
 	Platform   *regexp.Regexp // text: an honest condition to skip by
 	DeadBranch *regexp.Regexp // what follows never runs
+	Try, Catch *regexp.Regexp // headers of a block that may fail, and of the answer right behind it
+	Compares   *regexp.Regexp // names of calls whose arguments are what is expected
+	Suppress   *regexp.Regexp // raw text: directives that switch a linter off for a place
 }
 
 const assertCall = `\b(?:assert|require|expect|check|must|verify|should)\w*`
@@ -70,6 +73,9 @@ func never() *regexp.Regexp { return regexp.MustCompile("\x00never\x00") }
 var All = sync.OnceValue(func() []*Language {
 	return []*Language{goLanguage(), scriptLanguage(), pythonLanguage(), rustLanguage(), shellLanguage(), javaLanguage()}
 })
+
+// Inline says whether tests stand in the files of the code.
+func (l *Language) Inline() bool { return l.TestFiles.String() == l.Files.String() }
 
 // Of is the language of a file; nil: none that is known.
 func Of(path string) *Language {
@@ -102,6 +108,9 @@ func goLanguage() *Language {
 		FileSkip:   re(`(?m)^//go:build .+|^// \+build .+`),
 		Platform:   re(`runtime\.GO(?:OS|ARCH)|testing\.Short\(\)|\bgoos\b|go:build.*\b(?:linux|darwin|windows|unix|race|cgo|amd64|arm64)\b`),
 		DeadBranch: re(`\bif (?:false|true|0 ?== ?1|1 ?== ?0)\b`),
+		Try:        never(), Catch: never(),
+		Compares: re(`(?i)^(?:\w*equals?\w*|\w*diff|contains\w*|hasprefix|hassuffix|compare|errorf|byte|rune|string|u?int\d*|float\d*)$|^(?:Is|As)$`),
+		Suppress: re(`//\s*(?:nolint\b(?::[\w,-]+)?|#nosec\b(?: G\d+)*|lint:(?:file-)?ignore \S+|revive:disable\S*)`),
 	}
 }
 
@@ -117,15 +126,18 @@ func scriptLanguage() *Language {
 		Heads:      never(),
 		Define:     re(`(?m)\b(?:function\*?|class|interface|type|enum)\s+(\w+)|^(?:export )?(?:const|let|var) (\w+)|^\s+(?:async |static |get |set )*(\w+)\s*\([^()]*\)\s*(?::[^{;]+)?\{|^\s+(\w+)\??:`),
 		Assertion:  re(`\b(?:expect|expectTypeOf|assert)\w*(?:\.\w+)*\s*\(|\bt\.(?:is|deepEqual|true|false|throws|like|not|regex|assert|equal|same|ok|strictEqual)\w*\s*\(|\.should\b|\bfail\s*\(`),
-		Weak:       re(`\.(?:toBeDefined|toBeTruthy|toBeFalsy|not\.toBeNull|not\.toBeUndefined|not\.toThrow|toBeInstanceOf|exist)\b|\bassert\.(?:ok|exists|isDefined|doesNotThrow)\s*\(`),
+		Weak:       re(`\.(?:toBeDefined|toBeTruthy|toBeFalsy|not\.toBeNull|not\.toBeUndefined|not\.toThrow|toBeInstanceOf|exist)\b|\.toThrow(?:Error)?\(\)|\.to\w*Equal\(\s*expect\.any\w*\(|\bassert\.(?:ok|exists|isDefined|doesNotThrow)\s*\(`),
 		Empty:      re(`expect\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\s*;|expect\((?:true|1|'[^']*'|"[^"]*")\)\.(?:toBe|toEqual|toBeTruthy|to\.be|to\.equal)\w*\(?|assert(?:\.ok|\.equal|\.strictEqual)?\(true(?:, true)?\)|\bexpect\.(?:any|anything|objectContaining|arrayContaining|stringContaining|stringMatching|assertions|hasAssertions|extend)\b`),
 		Message:    never(),
-		Skip:       re(`\bx(?:it|test|describe|context|specify)\s*[(.]|\b(?:it|test|describe|suite|context|specify)(?:\.\w+)*\.(?:skip|failing|fails|fixme|skipIf|runIf)\b|\bthis\.skip\s*\(|\bctx\.skip\s*\(|\bt\.skip\s*\(|\bpending\s*\(|\bskip:\s*true`),
-		SoftSkip:   re(`\.(?:skipIf|runIf)\b`),
+		Skip:       re(`\bx(?:it|test|describe|context|specify)\s*[(.]|\b(?:it|test|describe|suite|context|specify)(?:\.\w+)*\.(?:skip|failing|fails|fixme|skipIf|runIf|todo)\b|\bthis\.skip\s*\(|\bctx\.skip\s*\(|\bt\.skip\s*\(|\bpending\s*\(|\bskip:\s*true`),
+		SoftSkip:   re(`\.(?:skipIf|runIf|todo)\b`),
 		Focus:      re(`\b(?:it|test|describe|suite|context|specify)(?:\.\w+)*\.only\b|(?:^|[^.\w])(?:fit|fdescribe|ftest)\s*\(|\bonly:\s*true`),
 		FileSkip:   re(`(?m)^\s*// @ts-nocheck`),
 		Platform:   re(`process\.platform|os\.platform\(|isWindows|isMac|win32|darwin`),
 		DeadBranch: re(`\bif\s*\((?:false|true|0|1)\)|\bcatch\s*(?:\(\w*\))?\s*\{\s*\}`),
+		Try:        re(`\btry\s*\{`), Catch: re(`^\s*catch\s*(?:\([^)]*\)\s*)?\{`),
+		Compares: re(`^(?:to[A-Z]\w*|\w*[eE]quals?|eql|equal|above|below|least|most|within|closeTo|includes?|contains?|length\w*|property|keys|members|throws?|match(?:es)?|String|Number|Date|BigInt|Set|Map|Error|\w+(?:Containing|Matching))$`),
+		Suppress: re(`(?://|/\*)\s*(?:eslint-disable[\w-]*(?: +[\w@/, -]+)?|@ts-(?:ignore|expect-error|nocheck)\b|(?:ts|js|style)lint[:-]disable\S*|biome-ignore\S*(?: [\w/]+)?|oxlint-disable\S*|deno-lint-ignore\S*|(?:istanbul|c8|v8) ignore (?:next|if|else|file|start)\b)`),
 	}
 }
 
@@ -140,7 +152,7 @@ func pythonLanguage() *Language {
 		Heads:        re(`^\s*@`),
 		Define:       re(`(?m)^\s*(?:async )?def (\w+)|^\s*class (\w+)|^(\w+)\s*(?::[^=\n]+)?=|^\s+self\.(\w+)\s*(?::[^=\n]+)?=|^\s+(\w+): `),
 		Assertion:    re(`(?m)^\s*assert\b|\bself\.assert\w+\s*\(|\bself\.fail\w*\s*\(|\bpytest\.(?:raises|fail|warns|approx)\s*\(|\.assert_\w+\s*\(|\b(?:assert|check|expect|verify)_\w+\s*\(|\braise AssertionError`),
-		Weak:         re(`assertIsNotNone|assertIsInstance|is not None\b|\bisinstance\(|assert_called\(`),
+		Weak:         re(`\b(?:raises|assertRaises)\((?:Base)?Exception\b|assertIsNotNone|assertIsInstance|is not None\b|\bisinstance\(|assert_called\(`),
 		Empty:        re(`(?m)^\s*assert (?:True|1|not False|"[^"]*"|'[^']*')\s*(?:,|$)|assertTrue\(True|assertEqual\((\w+), (\w+)\)|\bpytest\.approx|(?m:^\s*assert \([^()]*,[^()]*\)\s*$)`),
 		Message:      never(),
 		Skip: re(`@(?:pytest\.mark|mark|unittest)\.(?:skip\w*|xfail|expectedFailure)|\bself\.skipTest\s*\(|\bpytest\.(?:skip|xfail|importorskip)\s*\(|\braise (?:unittest\.)?SkipTest|` +
@@ -150,6 +162,9 @@ func pythonLanguage() *Language {
 		FileSkip:   re(`(?m)^pytestmark\s*=.*\b(?:skip|skipif|xfail)\b|^pytest\.skip\(|^collect_ignore\w*\s*=|^\s+items\[:\] =|\b__test__\s*=\s*False`),
 		Platform:   re(`sys\.platform|platform\.system|os\.name|sys\.version_info|win32|darwin`),
 		DeadBranch: re(`\bif (?:False|True|0|1):|\bexcept\s+(?:\(?\s*AssertionError|Exception\s*(?:as \w+)?:\s*pass\b|BaseException)|\bexcept:\s*pass\b`),
+		Try:        re(`(?m)^[ \t]*try:`), Catch: re(`^\s*except\b[^:\n]*:`),
+		Compares: re(`^(?:[A-Z]\w*|\w*[eE]qual\w*|str|int|float|bool|bytes|list|dict|set|frozenset|tuple|sorted|len|approx|isclose|startswith|endswith)$`),
+		Suppress: re(`#\s*(?:noqa\b(?::\s*[A-Z]+\d+(?:[, ]+[A-Z]+\d+)*)?|type:\s*ignore(?:\[[\w, -]+\])?|pylint:\s*(?:disable\S*|skip-file)|pragma:\s*no ?cover|nosec\b|mypy:\s*(?:ignore-errors|disable-error-code\S*)|(?:flake8|ruff):\s*noqa\b|pyright:\s*(?:ignore\S*|basic))`),
 	}
 }
 
@@ -161,7 +176,7 @@ func rustLanguage() *Language {
 		Quotes: []quote{{`r#"`, `"#`, false, true}, {`"`, `"`, true, true}, {`'"'`, "", false, false}},
 		Extent: Braces,
 		Test:   re(`(?m)^[ \t]*#\[(?:\w+::)*(?:test|rstest|test_case|quickcheck|proptest)\b[^\]]*\](?:\s*#\[[^\]]*\])*\s*(?:pub )?(?:async )?(?:unsafe )?fn (\w+)`),
-		Heads:  re(`^\s*#\[`),
+		Heads:  re(`^\s*#\[[^{]*$`),
 		Define: re(`(?m)^\s*(?:pub(?:\([^)]*\))? )?(?:async )?(?:unsafe )?(?:const )?(?:fn|struct|enum|trait|mod|const|static|type|union) (\w+)|^\s+(?:pub(?:\([^)]*\))? )?(\w+): [\w&<\[(]|\bmacro_rules! (\w+)|^\s+([A-Z]\w+)(?:\(.*\)|\s*\{.*\})?(?:\s*=.*)?,\s*$`),
 		Assertion: re(`\b(?:debug_)?(?:assert\w*|prop_assert\w*|panic|unreachable)!\s*[(\[{]|#\[should_panic|\.expect_err\(|\.unwrap_err\(|` +
 			`\b(?:assert|check|expect|verify)_\w+\s*\(`),
@@ -174,6 +189,9 @@ func rustLanguage() *Language {
 		FileSkip:   re(`(?m)^\s*#!?\[cfg\((?:any\(\)|not\(test\)|test, ?not|all\(test, ?(?:not|feature|any\(\)))[^\]]*\]`),
 		Platform:   re(`target_os|target_arch|\bwindows\b|\bunix\b|\bmiri\b`),
 		DeadBranch: re(`\bif (?:false|true) *\{|\blet _ = std::panic::catch_unwind`),
+		Try:        never(), Catch: never(),
+		Compares: re(`^(?:[A-Z]\w*|vec|format|matches|contains|starts_with|ends_with|from|to_string|to_owned|into|abs)$`),
+		Suppress: re(`#!?\[(?:cfg_attr\([^\]]*,\s*)?(?:allow|expect)\([^\]]*\)\]|#!?\[coverage\(off\)\]`),
 	}
 }
 
@@ -198,6 +216,8 @@ func shellLanguage() *Language {
 		FileSkip:   re(`(?m)^exit 0\b|^\s*set \+e\b`),
 		Platform:   re(`uname|OSTYPE|darwin|Darwin`),
 		DeadBranch: re(`\bif (?:false|true|:)\s*(?:;|$)`),
+		Try:        never(), Catch: never(), Compares: never(),
+		Suppress: re(`#\s*shellcheck\s+disable=\S+`),
 	}
 }
 
@@ -221,5 +241,8 @@ func javaLanguage() *Language {
 		FileSkip:   never(),
 		Platform:   re(`OS\.|os\.name|JRE\.`),
 		DeadBranch: re(`\bif\s*\((?:false|true)\)|\bcatch\s*\(AssertionError`),
+		Try:        re(`\btry\s*\{`), Catch: re(`^\s*catch\s*\([^)]*\)\s*\{`),
+		Compares: re(`^(?:[A-Z]\w*|is[A-Z]\w*|\w*[eE]quals?\w*|has[A-Z]\w*|contains\w*|of|asList|valueOf|listOf|setOf|mapOf)$`),
+		Suppress: re(`@Suppress(?:Warnings|FBWarnings|Lint)?\([^)]*\)|//\s*(?:NOSONAR\b|noinspection \S+|CHECKSTYLE:OFF)`),
 	}
 }

@@ -19,6 +19,18 @@ func (s Source) Cut(from, to int) Source {
 // Add is both sources, one behind the other.
 func (s Source) Add(t Source) Source { return Source{s.Text + t.Text, s.Code + t.Code} }
 
+// Filter keeps some of the lines.
+func (s Source) Filter(keep func(text, code string) bool) Source {
+	var text, code []string
+	texts := strings.Split(s.Text, "\n")
+	for i, line := range strings.Split(s.Code, "\n") {
+		if keep(texts[i], line) {
+			text, code = append(text, texts[i]), append(code, line)
+		}
+	}
+	return Source{strings.Join(text, "\n"), strings.Join(code, "\n")}
+}
+
 // Mask blanks comments and string literals by the rules of the language. It is
 // a scanner, not a parser: a quote that is not closed ends with its line.
 func Mask(l *Language, raw string) Source {
@@ -162,10 +174,14 @@ func Block(code string, from int, open, shut byte) int {
 // IndentBlock returns the end of the lines that follow the one at from and are
 // indented deeper than it.
 func IndentBlock(code string, from int) int {
-	start := strings.LastIndexByte(code[:from], '\n') + 1
-	base := Indent(code[start:])
 	// The header may go on over several lines, up to its colon.
-	at := Block(code, from, '(', ')')
+	return deeper(code, from, Block(code, from, '(', ')'))
+}
+
+// deeper returns the end of the lines behind at that are indented deeper than
+// the one at from.
+func deeper(code string, from, at int) int {
+	base := Indent(code[strings.LastIndexByte(code[:from], '\n')+1:])
 	for {
 		next := strings.IndexByte(code[at:], '\n')
 		if next < 0 {
