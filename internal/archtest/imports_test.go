@@ -38,6 +38,7 @@ var floors = map[string]int{
 	"cmd/internal/demo":     3, // the demo's project and its scripted agent
 	"cmd/internal/scaffold": 3, // what `ralph init` writes
 	"cmd/internal/drill":    3, // recordings, played through agent and rules
+	"cmd/internal/service":  3, // files for systemd and launchd: values in, text out
 
 	"cmd/internal/cli": 4, // the verbs: wires all of the above
 
@@ -53,11 +54,13 @@ var tools = map[string][]string{
 	"internal/testgate":      nil,
 	"internal/mockllm":       nil, // a stand-in that shared ralph's code would share its mistakes
 	"internal/mockllm/serve": {"internal/mockllm"},
-	"internal/e2e":           {"internal/mockllm"},        // sees ralph as users do: a program and its files
-	"internal/faults":        {"state"},                   // breaks the built program and reads what is left
-	"internal/tmuxe2e":       {"config", "state", "tmux"}, // sees ralph --monitor as users do
-	"internal/picture":       nil,                         // screen in, picture out
-	"internal/bench":         {"*"},                       // measures any of them
+	"internal/world":         nil,                                           // a private place for the real programs, and for git
+	"internal/e2e":           {"internal/mockllm", "internal/world"},        // sees ralph as users do: a program and its files
+	"internal/faults":        {"internal/world", "state"},                   // breaks the built program and reads what is left
+	"internal/tmuxe2e":       {"config", "internal/world", "state", "tmux"}, // sees ralph --monitor as users do
+	"internal/picture":       nil,                                           // screen in, picture out
+	"internal/unitfile":      nil,                                           // reads a unit as systemd does
+	"internal/bench":         {"*"},                                         // measures any of them
 }
 
 // doors are imports that one package alone has, its tests included.

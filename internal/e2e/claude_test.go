@@ -3,12 +3,9 @@
 package e2e
 
 import (
-	"bytes"
 	"encoding/json"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -25,19 +22,19 @@ type claudeResult struct {
 }
 
 // direct runs the CLI without ralph, with the prompt on stdin.
-func (w *world) direct(a agentCLI, args ...string) (exit int, r claudeResult, out string) {
-	w.t.Helper()
-	cmd := exec.Command(filepath.Join(a.install(w.t), a.name), append([]string{"-p", "--output-format", "stream-json", "--verbose"}, args...)...)
-	cmd.Stdin = strings.NewReader("Do the next task of the plan.")
-	p := w.start(cmd)
-	exit = p.wait(time.Minute)
-	for line := range bytes.Lines(p.out.Bytes()) {
+func (w *project) direct(a agentCLI, args ...string) (exit int, r claudeResult, out string) {
+	w.Helper()
+	p := w.Prepare(filepath.Join(a.install(w), a.name), append([]string{"-p", "--output-format", "stream-json", "--verbose"}, args...)...)
+	p.Stdin = strings.NewReader("Do the next task of the plan.")
+	p.Launch()
+	exit = p.Wait(time.Minute)
+	for line := range strings.Lines(p.Said()) {
 		var rec claudeResult
-		if json.Unmarshal(line, &rec) == nil && rec.Type == "result" {
+		if json.Unmarshal([]byte(line), &rec) == nil && rec.Type == "result" {
 			r = rec
 		}
 	}
-	return exit, r, p.out.String()
+	return exit, r, p.Said()
 }
 
 // The mock is only worth something as long as the real CLI believes it.
@@ -64,15 +61,15 @@ func TestClaude_drivenByTheMock_behavesAsRecorded(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.scenario, func(t *testing.T) {
-			w := newWorld(t, claude(), 3, builtin[c.scenario])
+			w := newProject(t, claude(), 3, builtin[c.scenario])
 			if c.token {
-				w.env = subscription(w.env)
+				w.Env = subscription(w.Env)
 			}
 			exit, r, out := w.direct(claude(), c.args...)
 			if exit != c.exit || r.IsError != (c.exit != 0) || r.APIStatus != c.status || !strings.Contains(out, c.text) {
 				t.Errorf("exit %d, result %+v", exit, r)
 			}
-			if ticked := strings.Contains(w.read(".ralph/fix_plan.md"), "[x] task 1") && w.read("task1.txt") == "task 1\n"; ticked != c.ticked {
+			if ticked := strings.Contains(w.Read(".ralph/fix_plan.md"), "[x] task 1") && w.Read("task1.txt") == "task 1\n"; ticked != c.ticked {
 				t.Errorf("task 1 done: %t, want %t", ticked, c.ticked)
 			}
 			if (len(r.Denials) > 0) != (c.scenario == "denied") {
@@ -83,15 +80,4 @@ func TestClaude_drivenByTheMock_behavesAsRecorded(t *testing.T) {
 			}
 		})
 	}
-}
-
-// The tests that demand that nothing is left are worth as much as this.
-func TestWorld_processInASessionOfItsOwn_isFoundAlive(t *testing.T) {
-	w := newWorld(t, claude(), 1, mockllm.Plan(1))
-	cmd := exec.Command("sh", "-c", "sleep 60 & wait")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	w.start(cmd)
-	w.until("shell and sleep are seen", 5*time.Second, func() bool { return len(w.living()) == 2 })
-	syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-	w.until("none is seen", 5*time.Second, func() bool { return len(w.living()) == 0 })
 }

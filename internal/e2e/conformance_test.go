@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ralph/internal/mockllm"
+	"ralph/internal/world"
 )
 
 // each runs a test once for each of these CLIs, as many at a time as -parallel says.
@@ -29,8 +30,8 @@ func each(t *testing.T, all []agentCLI, test func(t *testing.T, a agentCLI)) {
 func askAgainAtOnce() map[string]string { return map[string]string{"retry-after-ms": "20"} }
 
 // run starts ralph with a CLI of the table.
-func (w *world) run(a agentCLI, args ...string) *process {
-	w.t.Helper()
+func (w *project) run(a agentCLI, args ...string) *world.Process {
+	w.Helper()
 	return w.ralph(append([]string{"run", "--agent", a.name}, args...)...)
 }
 
@@ -41,8 +42,8 @@ func TestAgents_planOfTwo_isWorkedOffWithFreshSessionsOrOneResumed(t *testing.T)
 	}{{"--no-continue", 2}, {"--continue", 1}} {
 		t.Run(c.flag, func(t *testing.T) {
 			each(t, others(), func(t *testing.T, a agentCLI) {
-				w := newWorld(t, a, 2, mockllm.Plan(2))
-				w.finished(w.run(a, c.flag).wait(2*time.Minute), 2)
+				w := newProject(t, a, 2, mockllm.Plan(2))
+				w.finished(w.run(a, c.flag).Wait(2*time.Minute), 2)
 				if got := w.outcomes(); !slices.Equal(got, []string{"completed-turn", "completed-turn"}) {
 					t.Errorf("outcomes %q", got)
 				}
@@ -72,8 +73,8 @@ func TestAgents_usageLimit_isSeenAndCostsNothing(t *testing.T) {
 	all := slices.DeleteFunc(others(), func(a agentCLI) bool { return a.name == "amp" })
 	each(t, all, func(t *testing.T, a agentCLI) {
 		limit := mockllm.Step{Limit: &mockllm.Limit{Window: "five_hour", For: time.Hour, Header: askAgainAtOnce()}}
-		w := newWorld(t, a, 1, mockllm.After(mockllm.Plan(1), limit))
-		exit := w.run(a, "--on-limit", "stop").wait(2 * time.Minute)
+		w := newProject(t, a, 1, mockllm.After(mockllm.Plan(1), limit))
+		exit := w.run(a, "--on-limit", "stop").Wait(2 * time.Minute)
 		s := w.status()
 		if exit != 7 || s.ExitReason != "usage_limit" || s.Outcome != "usage-limit" || s.LoopCount != 0 {
 			t.Errorf("exit %d, status %+v", exit, s)
@@ -96,8 +97,8 @@ func TestAgents_serviceFailsToTheEndOfACall_isRetriedWithoutCostingAnIteration(t
 		t.Run(class, func(t *testing.T) {
 			each(t, others(), func(t *testing.T, a agentCLI) {
 				failure.Header = askAgainAtOnce()
-				w := newWorld(t, a, 1, mockllm.After(mockllm.Plan(1), mockllm.Step{Error: &failure, Times: a.tries}))
-				w.finished(w.run(a).wait(2*time.Minute), 1)
+				w := newProject(t, a, 1, mockllm.After(mockllm.Plan(1), mockllm.Step{Error: &failure, Times: a.tries}))
+				w.finished(w.run(a).Wait(2*time.Minute), 1)
 				if got := w.outcomes(); !slices.Equal(got, []string{class, "completed-turn"}) {
 					t.Errorf("outcomes %q", got)
 				}
@@ -111,8 +112,8 @@ func TestAgents_serviceFailsToTheEndOfACall_isRetriedWithoutCostingAnIteration(t
 
 func TestAgents_badKey_endsWith6(t *testing.T) {
 	each(t, others(), func(t *testing.T, a agentCLI) {
-		w := newWorld(t, a, 1, mockllm.Builtin()["401"])
-		exit := w.run(a).wait(2 * time.Minute)
+		w := newProject(t, a, 1, mockllm.Builtin()["401"])
+		exit := w.run(a).Wait(2 * time.Minute)
 		if s := w.status(); exit != 6 || s.ExitReason != "agent_unusable" || s.Outcome != "auth" || s.LoopCount != 0 {
 			t.Errorf("exit %d, status %+v", exit, s)
 		}
@@ -122,12 +123,13 @@ func TestAgents_badKey_endsWith6(t *testing.T) {
 func TestAgents_deniedCommand_haltsAndNamesIt(t *testing.T) {
 	all := slices.DeleteFunc(others(), func(a agentCLI) bool { return !a.denials })
 	each(t, all, func(t *testing.T, a agentCLI) {
-		w := newWorld(t, a, 1, mockllm.Builtin()["denied"])
-		w.env = append(append(w.env, "ALLOWED_TOOLS=Write,Read", "CB_PERMISSION_DENIAL_THRESHOLD=2"), a.forbidEnv...)
+		w := newProject(t, a, 1, mockllm.Builtin()["denied"])
+		w.forbid()
+		w.Env = append(w.Env, a.forbidEnv...)
 		for name, v := range a.forbidFiles {
-			w.write("../"+name, text(v))
+			w.Write("../"+name, text(v))
 		}
-		exit := w.run(a).wait(2 * time.Minute)
+		exit := w.run(a).Wait(2 * time.Minute)
 		s := w.status()
 		if exit != 3 || s.Status != "halted" || s.ExitReason != "permission_denied" || s.LoopCount != 2 {
 			t.Errorf("exit %d, status %+v", exit, s)
@@ -146,27 +148,10 @@ func TestAgents_signalWhileACommandRuns_endsAndLeavesNothing(t *testing.T) {
 	}{{"SIGINT", syscall.SIGINT, 130}, {"SIGTERM", syscall.SIGTERM, 143}} {
 		t.Run(c.name, func(t *testing.T) {
 			each(t, others(), func(t *testing.T, a agentCLI) {
-				w := newWorld(t, a, 1, mockllm.Builtin()["long-tool"])
+				w := newProject(t, a, 1, mockllm.Builtin()["long-tool"])
 				p := w.run(a)
-				w.until("the agent's command runs", time.Minute, func() bool {
-					sleeps := 0
-					for _, cmd := range w.living() {
-						if cmd == "sleep 600 " {
-							sleeps++
-						}
-					}
-					return sleeps == 2
-				})
-				p.Process.Signal(c.sig)
-				began := time.Now()
-				if exit := p.wait(20 * time.Second); exit != c.exit {
-					t.Errorf("exit %d, want %d", exit, c.exit)
-				}
-				t.Logf("ended after %v", time.Since(began).Round(time.Millisecond))
-				w.noneLeft(0)
-				if s := w.status(); s.ExitReason != "interrupted" || s.Status != "stopped" {
-					t.Errorf("status %+v", s)
-				}
+				w.Until("the agent's command runs", func() bool { return w.sleeps() == 2 })
+				w.signalled(p, c.sig, c.exit)
 			})
 		})
 	}
@@ -185,8 +170,8 @@ EOF
 exit 1`
 	each(t, agents(), func(t *testing.T, a agentCLI) {
 		tool := mockllm.Step{Text: "You've hit your weekly limit, says the log.", Tools: []mockllm.Tool{{Name: "bash", Command: words}}}
-		w := newWorld(t, a, 1, mockllm.Scenario{Runs: [][]mockllm.Step{slices.Insert(mockllm.Work(1, true), 0, tool)}})
-		w.finished(w.run(a).wait(2*time.Minute), 1)
+		w := newProject(t, a, 1, mockllm.Scenario{Runs: [][]mockllm.Step{slices.Insert(mockllm.Work(1, true), 0, tool)}})
+		w.finished(w.run(a).Wait(2*time.Minute), 1)
 		if got := w.outcomes(); !slices.Equal(got, []string{"completed-turn"}) {
 			t.Errorf("outcomes %q", got)
 		}

@@ -39,7 +39,7 @@ var installs = sync.OnceValue(func() map[string]installed {
 
 // install returns the folder of the CLI's program. The test is skipped where
 // npm cannot install it.
-func (a agentCLI) install(t *testing.T) string {
+func (a agentCLI) install(t testing.TB) string {
 	t.Helper()
 	in := installs()[a.name]
 	switch {

@@ -3,9 +3,7 @@
 package e2e
 
 import (
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,32 +11,31 @@ import (
 	"testing"
 	"time"
 
-	"github.com/creack/pty"
-
 	"ralph/internal/mockllm"
+	"ralph/internal/world"
 )
 
 // finished checks the end of a run whose plan is worked off.
-func (w *world) finished(exit, tasks int) {
-	w.t.Helper()
+func (w *project) finished(exit, tasks int) {
+	w.Helper()
 	s := w.status()
 	if exit != 0 || s.Status != "completed" || s.ExitReason != "plan_complete" || s.Task.Done != tasks || s.Task.Total != tasks {
-		w.t.Errorf("exit %d, status %+v", exit, s)
+		w.Errorf("exit %d, status %+v", exit, s)
 	}
-	if plan := w.read(".ralph/fix_plan.md"); strings.Count(plan, "[x]") != tasks {
-		w.t.Errorf("plan:\n%s", plan)
+	if plan := w.Read(".ralph/fix_plan.md"); strings.Count(plan, "[x]") != tasks {
+		w.Errorf("plan:\n%s", plan)
 	}
 	for i, e := range slices.Backward(w.events()) {
 		if e.Kind != "run_end" || e.End.Exit != exit {
-			w.t.Errorf("event %d, the last, is %+v", i, e)
+			w.Errorf("event %d, the last, is %+v", i, e)
 		}
 		break
 	}
 }
 
 // outcomes returns the classes of the agent calls, in order.
-func (w *world) outcomes() []string {
-	w.t.Helper()
+func (w *project) outcomes() []string {
+	w.Helper()
 	var classes []string
 	for _, e := range w.events() {
 		if e.Kind == "iteration_end" {
@@ -49,8 +46,8 @@ func (w *world) outcomes() []string {
 }
 
 func TestRalph_planOfThree_isWorkedOff(t *testing.T) {
-	w := newWorld(t, claude(), 3, mockllm.Plan(3))
-	exit := w.ralph("run").wait(time.Minute)
+	w := newProject(t, claude(), 3, mockllm.Plan(3))
+	exit := w.ralph("run").Wait(time.Minute)
 	w.finished(exit, 3)
 	s := w.status()
 	if s.LoopCount != 3 || s.Usage.Input == 0 || s.Usage.Output == 0 || s.Usage.Cost <= 0 {
@@ -60,7 +57,7 @@ func TestRalph_planOfThree_isWorkedOff(t *testing.T) {
 		t.Errorf("outcomes %q", got)
 	}
 	// Of ralph's own state git sees the file that hides the rest.
-	if got, want := w.git("status", "--porcelain"), " M .ralph/fix_plan.md\n?? .ralph/.gitignore\n?? task1.txt\n?? task2.txt\n?? task3.txt\n"; got != want {
+	if got, want := w.Git("status", "--porcelain"), " M .ralph/fix_plan.md\n?? .ralph/.gitignore\n?? task1.txt\n?? task2.txt\n?? task3.txt"; got != want {
 		t.Errorf("git status:\n%s", got)
 	}
 	prompts := w.mock.Prompts(scenario)
@@ -77,9 +74,9 @@ func TestRalph_planOfThree_isWorkedOff(t *testing.T) {
 func TestRalph_usageLimit_waitsForTheResetAndGoesOn(t *testing.T) {
 	t.Parallel()
 	limit := mockllm.Step{Limit: &mockllm.Limit{Window: "five_hour", For: 4 * time.Second}}
-	w := newWorld(t, claude(), 1, mockllm.After(mockllm.Plan(1), limit))
-	w.env = subscription(w.env)
-	exit := w.ralph("run").wait(3 * time.Minute)
+	w := newProject(t, claude(), 1, mockllm.After(mockllm.Plan(1), limit))
+	w.Env = subscription(w.Env)
+	exit := w.ralph("run").Wait(3 * time.Minute)
 	w.finished(exit, 1)
 	var answers []string
 	for _, r := range w.mock.Turns(scenario) {
@@ -103,18 +100,24 @@ func TestRalph_usageLimit_waitsForTheResetAndGoesOn(t *testing.T) {
 
 func TestRalph_usageLimitAndOnLimitStop_endsWith7(t *testing.T) {
 	limit := mockllm.Step{Limit: &mockllm.Limit{Window: "seven_day", For: time.Hour}}
-	w := newWorld(t, claude(), 1, mockllm.After(mockllm.Plan(1), limit))
-	w.env = subscription(w.env)
-	exit := w.ralph("run", "--on-limit", "stop").wait(time.Minute)
+	w := newProject(t, claude(), 1, mockllm.After(mockllm.Plan(1), limit))
+	w.Env = subscription(w.Env)
+	exit := w.ralph("run", "--on-limit", "stop").Wait(time.Minute)
 	if s := w.status(); exit != 7 || s.ExitReason != "usage_limit" || s.Outcome != "usage-limit" {
 		t.Errorf("exit %d, status %+v", exit, s)
 	}
 }
 
+// forbid allows the agent no shell, and ends the run at the second denial.
+func (w *project) forbid() {
+	w.Set("ALLOWED_TOOLS", "Write,Read")
+	w.Set("CB_PERMISSION_DENIAL_THRESHOLD", "2")
+}
+
 func TestRalph_deniedCommand_haltsAndNamesIt(t *testing.T) {
-	w := newWorld(t, claude(), 1, mockllm.Builtin()["denied"])
-	w.env = append(w.env, "ALLOWED_TOOLS=Write,Read", "CB_PERMISSION_DENIAL_THRESHOLD=2")
-	exit := w.ralph("run").wait(time.Minute)
+	w := newProject(t, claude(), 1, mockllm.Builtin()["denied"])
+	w.forbid()
+	exit := w.ralph("run").Wait(time.Minute)
 	s := w.status()
 	if exit != 3 || s.Status != "halted" || s.ExitReason != "permission_denied" || s.LoopCount != 2 {
 		t.Errorf("exit %d, status %+v", exit, s)
@@ -128,8 +131,8 @@ func TestRalph_transientFailures_areRetriedWithoutCostingAnIteration(t *testing.
 	for _, name := range []string{"429", "529", "drop", "stream-error"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, claude(), 1, mockllm.Builtin()[name])
-			exit := w.ralph("run").wait(3 * time.Minute)
+			w := newProject(t, claude(), 1, mockllm.Builtin()[name])
+			exit := w.ralph("run").Wait(3 * time.Minute)
 			w.finished(exit, 1)
 			if s := w.status(); s.LoopCount != 1 {
 				t.Errorf("%d iterations, want 1", s.LoopCount)
@@ -139,8 +142,8 @@ func TestRalph_transientFailures_areRetriedWithoutCostingAnIteration(t *testing.
 }
 
 func TestRalph_badKey_endsWith6(t *testing.T) {
-	w := newWorld(t, claude(), 1, mockllm.Builtin()["401"])
-	exit := w.ralph("run").wait(time.Minute)
+	w := newProject(t, claude(), 1, mockllm.Builtin()["401"])
+	exit := w.ralph("run").Wait(time.Minute)
 	if s := w.status(); exit != 6 || s.ExitReason != "agent_unusable" || s.Outcome != "auth" {
 		t.Errorf("exit %d, status %+v", exit, s)
 	}
@@ -153,10 +156,10 @@ func TestRalph_agentFallsSilentAfterItsWork_keepsTheWorkAndGoesOn(t *testing.T) 
 	first := mockllm.Work(1, false)
 	silent := mockllm.Step{Text: "I think about what to say.", Cut: &mockllm.Cut{After: 4, Hang: true}}
 	run := slices.Concat(first[:2], []mockllm.Step{silent}, mockllm.Work(2, true))
-	w := newWorld(t, claude(), 2, mockllm.Scenario{Runs: [][]mockllm.Step{run}})
-	exit := w.ralph("run", "--idle-timeout", "3s").wait(time.Minute)
+	w := newProject(t, claude(), 2, mockllm.Scenario{Runs: [][]mockllm.Step{run}})
+	exit := w.ralph("run", "--idle-timeout", "3s").Wait(time.Minute)
 	w.finished(exit, 2)
-	if w.read("task1.txt") != "task 1\n" || w.read("task2.txt") != "task 2\n" {
+	if w.Read("task1.txt") != "task 1\n" || w.Read("task2.txt") != "task 2\n" {
 		t.Error("work is missing")
 	}
 	if got := w.outcomes(); len(got) != 2 || !strings.HasPrefix(got[0], "timeout-") || got[1] != "completed-turn" {
@@ -164,21 +167,43 @@ func TestRalph_agentFallsSilentAfterItsWork_keepsTheWorkAndGoesOn(t *testing.T) 
 	}
 }
 
-// commandRuns says that ralph, the CLI and both parts of the command of the
-// scenario "long-tool" are alive.
-func (w *world) commandRuns() bool {
-	ralph, agent, sleeps := 0, 0, 0
-	for _, cmd := range w.living() {
+// sleeps is how many parts of the command of the scenario "long-tool" are alive.
+func (w *project) sleeps() (n int) {
+	for _, cmd := range w.Living() {
+		if cmd == "sleep 600" {
+			n++
+		}
+	}
+	return n
+}
+
+// commandRuns says that ralph, the CLI and both parts of its command are alive.
+func (w *project) commandRuns() bool {
+	ralph, agent := 0, 0
+	for _, cmd := range w.Living() {
 		switch {
-		case strings.HasSuffix(cmd, "ralph run "):
+		case strings.HasSuffix(cmd, "ralph run"):
 			ralph++
 		case strings.Contains(cmd, "--output-format"):
 			agent++
-		case cmd == "sleep 600 ":
-			sleeps++
 		}
 	}
-	return ralph > 0 && agent > 0 && sleeps == 2
+	return ralph > 0 && agent > 0 && w.sleeps() == 2
+}
+
+// signalled sends ralph a signal and checks the end of the run.
+func (w *project) signalled(p *world.Process, sig syscall.Signal, exit int) {
+	w.Helper()
+	p.Process.Signal(sig)
+	began := time.Now()
+	if got := p.Wait(20 * time.Second); got != exit {
+		w.Errorf("exit %d, want %d", got, exit)
+	}
+	w.Logf("ended after %v", time.Since(began).Round(time.Millisecond))
+	w.NoneLeft(0)
+	if s := w.status(); s.ExitReason != "interrupted" || s.Status != "stopped" {
+		w.Errorf("status %+v", s)
+	}
 }
 
 func TestRalph_signalWhileACommandRuns_endsAndLeavesNothing(t *testing.T) {
@@ -187,19 +212,10 @@ func TestRalph_signalWhileACommandRuns_endsAndLeavesNothing(t *testing.T) {
 		exit int
 	}{{syscall.SIGINT, 130}, {syscall.SIGTERM, 143}, {syscall.SIGHUP, 143}} {
 		t.Run(c.sig.String(), func(t *testing.T) {
-			w := newWorld(t, claude(), 1, mockllm.Builtin()["long-tool"])
+			w := newProject(t, claude(), 1, mockllm.Builtin()["long-tool"])
 			p := w.ralph("run")
-			w.until("the agent's command runs", 30*time.Second, w.commandRuns)
-			p.Process.Signal(c.sig)
-			began := time.Now()
-			if exit := p.wait(20 * time.Second); exit != c.exit {
-				t.Errorf("exit %d, want %d", exit, c.exit)
-			}
-			t.Logf("ended after %v", time.Since(began).Round(time.Millisecond))
-			w.noneLeft(0)
-			if s := w.status(); s.ExitReason != "interrupted" || s.Status != "stopped" {
-				t.Errorf("status %+v", s)
-			}
+			w.Until("the agent's command runs", w.commandRuns)
+			w.signalled(p, c.sig, c.exit)
 		})
 	}
 }
@@ -207,32 +223,32 @@ func TestRalph_signalWhileACommandRuns_endsAndLeavesNothing(t *testing.T) {
 func TestRalph_killed_leavesNoAgentAndTheNextRunCompletes(t *testing.T) {
 	sc := mockllm.Builtin()["long-tool"]
 	sc.Runs = append(sc.Runs, mockllm.Work(1, true))
-	w := newWorld(t, claude(), 1, sc)
+	w := newProject(t, claude(), 1, sc)
 	p := w.ralph("run")
-	w.until("the agent's command runs", 30*time.Second, w.commandRuns)
+	w.Until("the agent's command runs", w.commandRuns)
 	p.Process.Kill()
-	<-p.exited
-	w.noneLeft(5 * time.Second)
-	if status := w.ralph("status"); status.wait(10*time.Second) != 1 || !strings.Contains(status.out.String(), "dead") {
-		t.Errorf("ralph status of a killed runner: exit %d\n%s", status.ProcessState.ExitCode(), status.out.String())
+	<-p.Exited
+	w.NoneLeft(5 * time.Second)
+	if status := w.ralph("status"); status.Wait(10*time.Second) != 1 || !strings.Contains(status.Said(), "dead") {
+		t.Errorf("ralph status of a killed runner: exit %d\n%s", status.ProcessState.ExitCode(), status.Said())
 	}
-	w.finished(w.ralph("run").wait(time.Minute), 1)
+	w.finished(w.ralph("run").Wait(time.Minute), 1)
 }
 
 func TestRalph_commandLeavesAProcessBehind_isEndedWithTheTurn(t *testing.T) {
 	work := mockllm.Work(1, true)
 	leave := mockllm.Step{Tools: []mockllm.Tool{{Name: "bash", Command: "setsid nohup sleep 601 >/dev/null 2>&1 & touch left-behind"}}}
-	w := newWorld(t, claude(), 1, mockllm.Scenario{Runs: [][]mockllm.Step{slices.Insert(work, 0, leave)}})
-	w.finished(w.ralph("run").wait(time.Minute), 1)
-	if _, err := os.Stat(filepath.Join(w.dir, "left-behind")); err != nil {
+	w := newProject(t, claude(), 1, mockllm.Scenario{Runs: [][]mockllm.Step{slices.Insert(work, 0, leave)}})
+	w.finished(w.ralph("run").Wait(time.Minute), 1)
+	if _, err := os.Stat(filepath.Join(w.Dir, "left-behind")); err != nil {
 		t.Error("the command did not run")
 	}
-	w.noneLeft(0)
+	w.NoneLeft(0)
 }
 
 func TestRalph_continue_resumesItsOwnSession(t *testing.T) {
-	w := newWorld(t, claude(), 2, mockllm.Plan(2))
-	w.finished(w.ralph("run", "--continue").wait(time.Minute), 2)
+	w := newProject(t, claude(), 2, mockllm.Plan(2))
+	w.finished(w.ralph("run", "--continue").Wait(time.Minute), 2)
 	fresh := slices.DeleteFunc(w.mock.Turns(scenario), func(r mockllm.Request) bool { return !r.Fresh })
 	if len(fresh) != 2 || fresh[1].Messages < fresh[0].Messages+6 {
 		t.Errorf("the second prompt does not follow the first in its conversation: %+v", fresh)
@@ -241,49 +257,33 @@ func TestRalph_continue_resumesItsOwnSession(t *testing.T) {
 
 // The demo needs no agent CLI, but the same binary, git and a shell.
 func TestRalph_demo_completesAndShowsItsRules(t *testing.T) {
-	w := newWorld(t, claude(), 1, mockllm.Plan(1))
-	w.env = append(w.env, "TMPDIR="+t.TempDir(), "HOME=/nonexistent")
+	w := newProject(t, claude(), 1, mockllm.Plan(1))
+	w.Set("TMPDIR", t.TempDir())
+	w.Set("HOME", "/nonexistent")
 	began := time.Now()
 	p := w.ralph("demo")
-	if exit := p.wait(time.Minute); exit != 0 {
+	if exit := p.Wait(time.Minute); exit != 0 {
 		t.Errorf("exit %d", exit)
 	}
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("took %v", took)
 	}
 	for _, rule := range []string{"gate_failed", "claimed_incomplete", "complete"} {
-		if !strings.Contains(p.out.String(), "rule "+rule) {
+		if !strings.Contains(p.Said(), "rule "+rule) {
 			t.Errorf("rule %s is not shown", rule)
 		}
 	}
 }
 
 func TestRalph_ctrlCTypedInATerminal_endsWith130(t *testing.T) {
-	w := newWorld(t, claude(), 1, mockllm.Builtin()["long-tool"])
-	bin, err := buildRalph()
-	if err != nil {
+	w := newProject(t, claude(), 1, mockllm.Builtin()["long-tool"])
+	p, terminal := w.OnTerminal("ralph", "run")
+	w.Until("the agent's command runs", w.commandRuns)
+	if _, err := terminal.WriteString("\x03"); err != nil {
 		t.Fatal(err)
 	}
-	master, tty, err := pty.Open()
-	if err == nil {
-		err = pty.Setsize(master, &pty.Winsize{Rows: 24, Cols: 80})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer master.Close()
-	cmd := exec.Command(bin, "run")
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	p := w.start(cmd)
-	tty.Close()
-	go io.Copy(io.Discard, master) // a full terminal would stop ralph
-	w.until("the agent's command runs", 30*time.Second, w.commandRuns)
-	if _, err := master.WriteString("\x03"); err != nil {
-		t.Fatal(err)
-	}
-	if exit := p.wait(20 * time.Second); exit != 130 {
+	if exit := p.Wait(20 * time.Second); exit != 130 {
 		t.Errorf("exit %d, want 130", exit)
 	}
-	w.noneLeft(0)
+	w.NoneLeft(0)
 }

@@ -29,7 +29,7 @@ type entry struct{ kind, hour, pid, text string }
 func note(kind, text string) {
 	f, err := os.OpenFile(os.Getenv(ledgerVar), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err == nil {
-		_, err = fmt.Fprintf(f, "%s %s %d %s\n", kind, time.Now().Format("2006010215"), os.Getpid(), text)
+		_, err = fmt.Fprintf(f, "%s %s %d %s\n", kind, shifted(os.Getenv(shiftVar)).Format("2006010215"), os.Getpid(), text)
 		f.Close()
 	}
 	if err != nil {
@@ -38,7 +38,7 @@ func note(kind, text string) {
 }
 
 // entries are the lines of a kind.
-func (w *world) entries(kind string) []entry {
+func (w *project) entries(kind string) []entry {
 	return slices.DeleteFunc(readBooks(w.ledger), func(e entry) bool { return e.kind != kind })
 }
 

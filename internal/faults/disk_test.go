@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ralph/internal/world"
 )
 
 const insideVar = "RALPH_FAULTS_INSIDE" // this process may mount: nobody outside sees it
@@ -27,16 +29,13 @@ func inNamespace(t *testing.T) bool {
 		}
 		return true
 	}
-	bin, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	world.Programs(t) // built out here
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self, "-test.run=^"+t.Name()+"$", "-test.v")
-	cmd.Env = append(os.Environ(), insideVar+"=1", programsVar+"="+bin)
+	cmd.Env = append(os.Environ(), insideVar+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
 	if os.Getuid() != 0 {
 		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
@@ -57,7 +56,7 @@ func inNamespace(t *testing.T) bool {
 }
 
 // smallDisk makes a world on a file system of its own.
-func smallDisk(t *testing.T, act string) *world {
+func smallDisk(t *testing.T, act string) *project {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -71,7 +70,7 @@ func smallDisk(t *testing.T, act string) *world {
 		t.Skipf("mount: %v", err)
 	}
 	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
-	return newWorldIn(t, home, act, 3)
+	return newProjectIn(t, home, act, 3)
 }
 
 // fill leaves no byte on the disk of the folder.
@@ -89,30 +88,30 @@ func fill(dir string) {
 }
 
 // wholeFiles are the files that a full disk must not cost a byte.
-func (w *world) wholeFiles() map[string]string {
+func (w *project) wholeFiles() map[string]string {
 	all := map[string]string{}
 	for _, name := range []string{planName, ".ralph/PROMPT.md", "keep.txt"} {
-		all[name] = w.read(name)
+		all[name] = w.Read(name)
 	}
 	return all
 }
 
 // diskTrouble checks an end for lack of a disk: the documented code, its cause
 // in words, the agent stopped, every file whole.
-func (w *world) diskTrouble(p *process, before map[string]string, words string) {
-	w.t.Helper()
-	p.ends(1)
-	if !strings.Contains(p.said(), words) {
-		w.t.Errorf("does not say %q:\n%s", words, p.said())
+func (w *project) diskTrouble(p *world.Process, before map[string]string, words string) {
+	w.Helper()
+	p.Ends(1)
+	if !strings.Contains(p.Said(), words) {
+		w.Errorf("does not say %q:\n%s", words, p.Said())
 	}
-	w.goneWithin(leftBound)
+	w.NoneLeft(leftBound)
 	for name, text := range before {
-		if now := w.read(name); now != text {
-			w.t.Errorf("%s held %d bytes and holds %d", name, len(text), len(now))
+		if now := w.Read(name); now != text {
+			w.Errorf("%s held %d bytes and holds %d", name, len(text), len(now))
 		}
 	}
-	for _, err := range unreadable(filepath.Join(w.dir, ".ralph")) {
-		w.t.Error(err)
+	for _, err := range unreadable(w.Path(".ralph")) {
+		w.Error(err)
 	}
 }
 
@@ -121,21 +120,19 @@ func TestDiskFull_duringACall_stopsTheAgentAndGoesOnWithSpace(t *testing.T) {
 		return
 	}
 	w := smallDisk(t, "fills-disk")
-	w.write("keep.txt", "mine\n")
+	w.Write("keep.txt", "mine\n")
 	p := w.ralph()
-	w.until("the disk is full", func() bool { return len(w.entries("full")) > 0 })
+	w.Until("the disk is full", func() bool { return len(w.entries("full")) > 0 })
 	began := time.Now()
 	w.diskTrouble(p, w.wholeFiles(), "no space left on device")
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("it took %s to stop", took)
 	}
 	w.diskTrouble(w.ralph(), w.wholeFiles(), "no space left on device")
-	if err := os.Remove(filepath.Join(w.dir, "filler")); err != nil {
-		t.Fatal(err)
-	}
-	w.set(actVar, "worker")
-	w.ralph().ends(0)
-	for _, err := range unreadable(filepath.Join(w.dir, ".ralph")) {
+	w.Do(os.Remove(w.Path("filler")))
+	w.Set(actVar, "worker")
+	w.ralph().Ends(0)
+	for _, err := range unreadable(w.Path(".ralph")) {
 		t.Error(err)
 	}
 }
@@ -145,14 +142,12 @@ func TestDiskFull_byTheAgentsOwnOutput_isToldAndNothingIsTruncated(t *testing.T)
 		return
 	}
 	w := smallDisk(t, "talks")
-	w.set(amountVar, "100000000")
-	w.write("keep.txt", "mine\n")
+	w.Set(amountVar, "100000000")
+	w.Write("keep.txt", "mine\n")
 	w.diskTrouble(w.ralph(), w.wholeFiles(), "no space left on device")
-	if err := os.RemoveAll(filepath.Join(w.dir, ".ralph", "logs")); err != nil {
-		t.Fatal(err)
-	}
-	w.set(actVar, "worker")
-	w.ralph().ends(0)
+	w.Do(os.RemoveAll(w.Path(".ralph/logs")))
+	w.Set(actVar, "worker")
+	w.ralph().Ends(0)
 }
 
 func TestDiskReadOnly_atTheStartAndDuringACall_isTold(t *testing.T) {
@@ -160,10 +155,10 @@ func TestDiskReadOnly_atTheStartAndDuringACall_isTold(t *testing.T) {
 		return
 	}
 	w := smallDisk(t, "silent-late")
-	w.write("keep.txt", "mine\n")
-	stateDir := filepath.Join(w.dir, ".ralph")
+	w.Write("keep.txt", "mine\n")
+	stateDir := w.Path(".ralph")
 	p := w.ralph()
-	w.until("a call", func() bool { return len(w.entries("call")) > 0 })
+	w.Until("a call", func() bool { return len(w.entries("call")) > 0 })
 	w.readOnly(stateDir)
 	w.diskTrouble(p, w.wholeFiles(), "read-only file system")
 	calls := len(w.entries("call"))
@@ -171,20 +166,14 @@ func TestDiskReadOnly_atTheStartAndDuringACall_isTold(t *testing.T) {
 	if len(w.entries("call")) != calls {
 		t.Error("the agent was called although nothing could be counted")
 	}
-	if err := unix.Unmount(stateDir, unix.MNT_DETACH); err != nil {
-		t.Fatal(err)
-	}
-	w.set(actVar, "worker")
-	w.ralph().ends(0)
+	w.Do(unix.Unmount(stateDir, unix.MNT_DETACH))
+	w.Set(actVar, "worker")
+	w.ralph().Ends(0)
 }
 
 // readOnly puts a read-only view of a folder on top of it.
-func (w *world) readOnly(dir string) {
-	w.t.Helper()
-	if err := unix.Mount(dir, dir, "", unix.MS_BIND, ""); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
-		w.t.Fatal(err)
-	}
+func (w *project) readOnly(dir string) {
+	w.Helper()
+	w.Do(unix.Mount(dir, dir, "", unix.MS_BIND, ""))
+	w.Do(unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""))
 }

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ralph/internal/world"
 )
 
 // hostile is a row: what the agent does in its first call, and how the run must
@@ -22,7 +24,7 @@ type hostile struct {
 	calls int           // that are made; 0: not looked at
 	bound time.Duration // for the whole run; 0: 15 s
 	env   []string
-	check func(t *testing.T, w *world)
+	check func(t *testing.T, w *project)
 	disk  *atomic.Int64 // gets the most that .ralph held; nil: nobody looks
 }
 
@@ -92,15 +94,16 @@ func TestHostileAgent_printsWithoutEnd_memoryAndDiskStayBounded(t *testing.T) {
 const (
 	// rawBound is what one run may leave on the disk.
 	rawBound = 1100 << 20
-	// callBound is what one call may, its events and the readable log included.
-	callBound = 350 << 20
+	// callBound is what one call may: its raw output, and the events and the
+	// readable log with all that is kept of them, one more of each while it rotates.
+	callBound = (256 + 7*20 + 5*10) << 20
 )
 
-func (w *world) watchDisk(p *process, most *atomic.Int64) {
+func (w *project) watchDisk(p *world.Process, most *atomic.Int64) {
 	for {
-		most.Store(max(most.Load(), diskUse(filepath.Join(w.dir, ".ralph"))))
+		most.Store(max(most.Load(), diskUse(w.Path(".ralph"))))
 		select {
-		case <-p.exited:
+		case <-p.Exited:
 			return
 		case <-time.After(100 * time.Millisecond):
 		}
@@ -120,22 +123,14 @@ func diskUse(dir string) (sum int64) {
 	return sum
 }
 
-func (h hostile) run(t *testing.T) *process {
-	w := newWorld(t, h.act, 2)
-	outside := filepath.Join(w.home, "outside", "notes")
-	if err := os.MkdirAll(filepath.Dir(outside), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(outside, []byte("mine\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	w.set(outsideVar, outside)
-	for _, kv := range h.env {
-		name, value, _ := strings.Cut(kv, "=")
-		w.set(name, value)
-	}
+func (h hostile) run(t *testing.T) *world.Process {
+	w := newProject(t, h.act, 2)
+	outside := filepath.Join(w.Home, "outside", "notes")
+	w.Write("../outside/notes", "mine\n")
+	w.Set(outsideVar, outside)
+	w.Env = append(w.Env, h.env...)
 	if h.act == "stops-reading" {
-		w.write(".ralph/PROMPT.md", "Do the next task of the plan.\n"+strings.Repeat("More and more words.\n", 20_000))
+		w.Write(".ralph/PROMPT.md", "Do the next task of the plan.\n"+strings.Repeat("More and more words.\n", 20_000))
 	}
 	p := w.ralph()
 	if h.disk != nil {
@@ -145,18 +140,18 @@ func (h hostile) run(t *testing.T) *process {
 	if bound == 0 {
 		bound = 15 * time.Second
 	}
-	if code := p.wait(bound); code != h.code {
-		t.Errorf("ended with %d, want %d:\n%s", code, h.code, p.said())
+	if code := p.Wait(bound); code != h.code {
+		t.Errorf("ended with %d, want %d:\n%s", code, h.code, p.Said())
 	}
-	w.goneWithin(leftBound)
+	w.NoneLeft(leftBound)
 	if made := len(w.entries("call")); h.calls != 0 && made != h.calls {
-		t.Errorf("%d calls, want %d:\n%s", made, h.calls, p.said())
+		t.Errorf("%d calls, want %d:\n%s", made, h.calls, p.Said())
 	}
 	for _, e := range w.entries("wrong") {
 		t.Error(e.text)
 	}
 	if h.act != "folder-status" {
-		for _, err := range unreadable(filepath.Join(w.dir, ".ralph")) {
+		for _, err := range unreadable(w.Path(".ralph")) {
 			t.Error(err)
 		}
 	}
@@ -176,32 +171,32 @@ func (h hostile) run(t *testing.T) *process {
 }
 
 // peak is the most memory that ralph or one of its children has used, in MiB.
-func peak(p *process) int64 {
+func peak(p *world.Process) int64 {
 	return p.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
 }
 
-func bareDaemonGone(t *testing.T, w *world) {
+func bareDaemonGone(t *testing.T, w *project) {
 	text, err := os.ReadFile(w.ledger + ".bare")
 	pid, bad := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil || bad != nil {
 		t.Fatalf("the daemon never told its pid: %v %v", err, bad)
 	}
-	if strings.Contains(describe(strconv.Itoa(pid)), w.ledger) {
+	if strings.Contains(world.CommandLine(pid), w.ledger) {
 		t.Errorf("daemon %d, without the mark in its environment, is left", pid)
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
 
-func settingsNotRun(t *testing.T, w *world) {
-	w.ralph().ends(2)
-	w.write(".ralphrc", "TEST_COMMAND='touch evil'\n")
-	w.ralph().ends(2)
-	if w.read("evil") != "" || len(w.git("status", "--porcelain", "evil")) > 0 {
+func settingsNotRun(t *testing.T, w *project) {
+	w.ralph().Ends(2)
+	w.Write(".ralphrc", "TEST_COMMAND='touch evil'\n")
+	w.ralph().Ends(2)
+	if w.Read("evil") != "" || len(w.Git("status", "--porcelain", "evil")) > 0 {
 		t.Error("a setting that the agent wrote was run")
 	}
 }
 
-func ownStateReplaced(t *testing.T, w *world) {
+func ownStateReplaced(t *testing.T, w *project) {
 	s, err := w.state().Status()
 	if err != nil || s.RunID == "mine" || s.Status != "completed" || s.LoopCount != 2 {
 		t.Errorf("status.json: %+v, %v", s, err)

@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ralph/internal/world"
 	"ralph/state"
 )
 
@@ -82,7 +83,7 @@ func (s toll) String() string {
 
 // siege hits one loop after the other in the same project.
 type siege struct {
-	*world
+	*project
 	toll
 	head  string
 	wrong int // that the agent has noted so far
@@ -90,32 +91,26 @@ type siege struct {
 
 func newSiege(t *testing.T, act string) *siege {
 	t.Helper()
-	w := newWorld(t, act, 40)
-	return &siege{world: w, head: w.git("rev-parse", "HEAD")}
+	w := newProject(t, act, 40)
+	return &siege{project: w, head: w.Git("rev-parse", "HEAD")}
 }
 
 // hit starts the loop, hits it, and looks at what is left. code is what the
 // program must end with; a signal before it listens gives the same to a shell.
 func (s *siege) hit(m moment, code int) {
-	s.t.Helper()
-	if s.open() < 20 {
-		s.refill(40)
-	}
-	count, hour := s.counted()
-	calls := len(s.entries("call"))
-	steps, stop := watchFiles(s.t, filepath.Join(s.dir, ".ralph"))
+	s.Helper()
+	was := s.look()
+	steps, stop := watchFiles(s, s.Path(".ralph"))
 	defer stop()
 	p := s.ralph(s.verb()...)
-	defer p.out.Close()
-	s.await(p, m, calls, steps)
+	defer p.Forget()
+	s.await(p, m, was.calls, steps)
 	_ = p.Process.Signal(m.signal)
 	// Before the program listens, a signal does what it does to any program.
-	if got := p.wait(patience); got != code && !(m.early && got == 128+int(m.signal)) {
-		s.t.Errorf("%v: ended with %d, want %d:\n%s", m, got, code, p.said())
+	if got := p.Wait(world.Patience); got != code && !(m.early && got == 128+int(m.signal)) {
+		s.Errorf("%v: ended with %d, want %d:\n%s", m, got, code, p.Said())
 	}
-	s.slowest = max(s.slowest, s.goneWithin(leftBound))
-	s.moments++
-	s.examine(m, count, hour, calls)
+	s.examine(m, was)
 }
 
 // verb starts every other loop as the continuation of the one before.
@@ -128,14 +123,12 @@ func (s *siege) verb() []string {
 }
 
 // await returns when it is time to hit.
-func (s *siege) await(p *process, m moment, calls int, steps <-chan step) {
-	s.t.Helper()
+func (s *siege) await(p *world.Process, m moment, calls int, steps <-chan step) {
+	s.Helper()
 	if !m.early {
-		s.until(fmt.Sprintf("%v: a call of the agent", m), func() bool {
-			select {
-			case <-p.exited:
-				s.t.Fatalf("%v: the loop ended by itself:\n%s", m, p.said())
-			default:
+		s.Until(fmt.Sprintf("%v: a call of the agent", m), func() bool {
+			if !p.Alive() {
+				s.Fatalf("%v: the loop ended by itself:\n%s", m, p.Said())
 			}
 			return len(s.entries("call")) > calls
 		})
@@ -157,63 +150,82 @@ func (s *siege) await(p *process, m moment, calls int, steps <-chan step) {
 	<-timeout
 }
 
-func (s *siege) open() int { return strings.Count(s.read(planName), "- [ ]") }
+func (s *siege) open() int { return strings.Count(s.Read(planName), "- [ ]") }
 
 func (s *siege) counted() (int, string) {
 	c, err := s.state().Calls()
 	if err != nil {
-		s.t.Error(err)
+		s.Error(err)
 	}
 	return c.Calls, c.Hour.Format("2006010215")
 }
 
+// look is what there is before a hit: the counter and its hour, and the calls
+// that the agent has counted. It sees to it that there is work.
+func (s *siege) look() (was books) {
+	s.Helper()
+	if s.open() < 20 {
+		s.refill(40)
+	}
+	was.count, was.hour = s.counted()
+	was.calls = len(s.entries("call"))
+	return was
+}
+
+type books struct {
+	count, calls int
+	hour         string
+}
+
 // examine checks every promise after a hit.
-func (s *siege) examine(m moment, count int, hour string, calls int) {
-	s.t.Helper()
-	for _, err := range unreadable(filepath.Join(s.dir, ".ralph")) {
-		s.t.Errorf("%v: %v", m, err)
+func (s *siege) examine(m moment, was books) {
+	s.Helper()
+	s.slowest = max(s.slowest, s.NoneLeft(leftBound))
+	s.moments++
+	for _, err := range unreadable(s.Path(".ralph")) {
+		s.Errorf("%v: %v", m, err)
 	}
 	if owner, alive := s.state().Owner(); alive {
-		s.t.Errorf("%v: the lock says that %+v is alive", m, owner)
+		s.Errorf("%v: the lock says that %+v is alive", m, owner)
 	}
-	made := len(s.entries("call")) - calls
+	made := len(s.entries("call")) - was.calls
 	s.calls += made
-	if now, nowHour := s.counted(); hour != nowHour && calls > 0 {
+	if now, nowHour := s.counted(); was.hour != nowHour && was.calls > 0 {
 		s.hours++
-	} else if over := now - count - made; over < 0 || over > 1 {
-		s.t.Errorf("%v: .call_count went from %d to %d, the agent counted %d calls", m, count, now, made)
+	} else if over := now - was.count - made; over < 0 || over > 1 {
+		s.Errorf("%v: .call_count went from %d to %d, the agent counted %d calls", m, was.count, now, made)
 	}
 	wrong := s.entries("wrong")
 	for _, e := range wrong[s.wrong:] {
-		s.t.Errorf("%v: %s", m, e.text)
+		s.Errorf("%v: %s", m, e.text)
 	}
 	s.wrong = len(wrong)
-	s.books(m)
-	if temps, _ := filepath.Glob(filepath.Join(s.dir, ".ralph", ".*[0-9][0-9][0-9][0-9][0-9]")); len(temps) > 0 {
+	s.compare(m)
+	if temps, _ := filepath.Glob(filepath.Join(s.Path(".ralph"), ".*[0-9][0-9][0-9][0-9][0-9]")); len(temps) > 0 {
 		s.torn++
 	}
 }
 
-// books compares plan and repository with what the agent noted after it was done.
-func (s *siege) books(m moment) {
-	s.t.Helper()
-	plan := s.read(planName)
+// compare compares plan and repository with what the agent noted after it was done.
+func (s *siege) compare(m moment) {
+	s.Helper()
+	plan := s.Read(planName)
 	ticks := s.entries("tick")
 	for _, e := range ticks[s.ticks:] {
 		if strings.Contains(plan, "- [ ] "+e.text+"\n") {
-			s.t.Errorf("%v: the tick of %q is lost", m, e.text)
+			s.Errorf("%v: the tick of %q is lost", m, e.text)
 		}
 	}
 	s.ticks = len(ticks)
 	commits := s.entries("commit")
 	if len(commits) > s.commits {
-		known := strings.Fields(s.git("rev-list", "HEAD", "^"+s.head))
+		known := strings.Fields(s.Git("rev-list", "HEAD", "^"+s.head))
 		for _, e := range commits[s.commits:] {
 			if !slices.Contains(known, e.text) {
-				s.t.Errorf("%v: commit %s is lost", m, e.text)
+				s.Errorf("%v: commit %s is lost", m, e.text)
 			}
 		}
-		s.head = s.git("rev-parse", "HEAD")
+		s.head = s.Git("rev-parse", "HEAD")
 	}
 	s.commits = len(commits)
 }
@@ -259,13 +271,13 @@ func TestKill_randomMoments_nothingLeftNothingLost(t *testing.T) {
 }
 
 func TestKill_betweenCommitAndTick_theTickOfTheNextCallCounts(t *testing.T) {
-	w := newWorld(t, "late", 1)
+	w := newProject(t, "late", 1)
 	p := w.ralph()
-	w.until("the work is committed", func() bool { return len(w.entries("late")) > 0 })
+	w.Until("the work is committed", func() bool { return len(w.entries("late")) > 0 })
 	_ = p.Process.Kill()
-	p.ends(128 + 9)
-	w.goneWithin(leftBound)
-	w.ralph().ends(0)
+	p.Ends(128 + 9)
+	w.NoneLeft(leftBound)
+	w.ralph().Ends(0)
 	if calls := len(w.entries("call")); calls != 2 {
 		t.Errorf("%d calls, want 2: the tick was not taken", calls)
 	}
@@ -285,10 +297,10 @@ func TestSignals_randomMoments_nothingLeftNothingLost(t *testing.T) {
 
 // report ends a siege: the loop must still be able to finish the plan.
 func (s *siege) report() {
-	s.t.Helper()
+	s.Helper()
 	s.refill(3)
-	s.ralph().ends(0)
-	s.t.Log(s.toll)
+	s.ralph().Ends(0)
+	s.Log(s.toll)
 }
 
 // amount is the bounded figure, or the long one. RALPH_FAULTS_PERCENT scales

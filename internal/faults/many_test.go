@@ -8,39 +8,38 @@ import (
 	"strings"
 	"testing"
 
+	"ralph/internal/world"
 	"ralph/state"
 )
 
 func TestFiftyStartsAtOnce_oneWinsAndTheOthersNameIt(t *testing.T) {
-	w := newWorld(t, "waiter", 1)
-	var all []*process
+	w := newProject(t, "waiter", 1)
+	var all []*world.Process
 	for range 50 {
-		all = append(all, w.prepare("ralph"))
+		all = append(all, w.Prepare("ralph"))
 	}
 	for _, p := range all {
-		p.launch()
+		p.Launch()
 	}
-	var winner *process
-	w.until("49 have ended", func() bool {
+	var winner *world.Process
+	w.Until("49 have ended", func() bool {
 		running := 0
 		for _, p := range all {
-			select {
-			case <-p.exited:
-			default:
+			if p.Alive() {
 				running++
 				winner = p
 			}
 		}
 		return running == 1
 	})
-	w.write("go", "")
-	winner.ends(0)
+	w.Write("go", "")
+	winner.Ends(0)
 	for _, p := range all {
 		if p == winner {
 			continue
 		}
-		p.ends(5)
-		if said := p.said(); !strings.Contains(said, "pid "+strconv.Itoa(winner.Process.Pid)) && !strings.Contains(said, "is starting in this project") {
+		p.Ends(5)
+		if said := p.Said(); !strings.Contains(said, "pid "+strconv.Itoa(winner.Process.Pid)) && !strings.Contains(said, "is starting in this project") {
 			t.Errorf("does not name pid %d:\n%s", winner.Process.Pid, said)
 		}
 	}
@@ -53,21 +52,21 @@ func TestFiftyStartsAtOnce_oneWinsAndTheOthersNameIt(t *testing.T) {
 }
 
 func TestTwentyMonitors_onOneRun_allSeeItsEndAndDisturbNothing(t *testing.T) {
-	w := newWorld(t, "waiter", 3)
+	w := newProject(t, "waiter", 3)
 	p := w.ralph()
-	w.until("a call", func() bool { return len(w.entries("call")) > 0 })
-	var monitors []*process
+	w.Until("a call", func() bool { return len(w.entries("call")) > 0 })
+	var monitors []*world.Process
 	for range 20 {
-		monitors = append(monitors, w.start("ralph-monitor", "--plain"))
+		monitors = append(monitors, w.Start("ralph-monitor", "--plain"))
 	}
 	for _, m := range monitors {
-		w.until("a monitor shows the run", func() bool { return strings.Contains(m.said(), "T1 do part 1") })
+		w.Until("a monitor shows the run", func() bool { return strings.Contains(m.Said(), "T1 do part 1") })
 	}
-	w.write("go", "")
-	p.ends(0)
+	w.Write("go", "")
+	p.Ends(0)
 	for _, m := range monitors {
-		m.ends(0)
-		if said := m.said(); !strings.Contains(said, "T3 do part 3") || !strings.Contains(said, "complete") {
+		m.Ends(0)
+		if said := m.Said(); !strings.Contains(said, "T3 do part 3") || !strings.Contains(said, "complete") {
 			t.Errorf("a monitor missed the end:\n%s", said)
 		}
 	}
@@ -77,9 +76,9 @@ func TestTwentyMonitors_onOneRun_allSeeItsEndAndDisturbNothing(t *testing.T) {
 }
 
 func TestRequests_inAStorm_eachIsTakenOnceAndTheLastDecides(t *testing.T) {
-	w := newWorld(t, "worker", 300)
+	w := newProject(t, "worker", 300)
 	p := w.ralph()
-	w.until("a call", func() bool { return len(w.entries("call")) > 0 })
+	w.Until("a call", func() bool { return len(w.entries("call")) > 0 })
 	sent := amount(200, 2000)
 	errs := make(chan error, sent)
 	for i := range sent {
@@ -92,21 +91,21 @@ func TestRequests_inAStorm_eachIsTakenOnceAndTheLastDecides(t *testing.T) {
 		}
 	}
 	for _, q := range []string{"resume", "stop"} {
-		w.start("ralph", q).ends(0)
+		w.Start("ralph", q).Ends(0)
 	}
-	p.ends(130)
-	log := w.read(".ralph/logs/ralph.log")
+	p.Ends(130)
+	log := w.Read(".ralph/logs/ralph.log")
 	if got := strings.Count(log, "request: request="); got != sent+2 {
 		t.Errorf("%d requests were taken, %d sent", got, sent+2)
 	}
-	w.goneWithin(leftBound)
+	w.NoneLeft(leftBound)
 	if q, err := w.left(); err != nil || len(q) > 0 {
 		t.Errorf("requests are left: %v %v", q, err)
 	}
 }
 
 // left are the requests that nobody took.
-func (w *world) left() ([]state.Request, error) {
+func (w *project) left() ([]state.Request, error) {
 	own, _, err := state.Acquire(w.state().Dir(), state.Owner{})
 	if err != nil {
 		return nil, fmt.Errorf("take over: %w", err)

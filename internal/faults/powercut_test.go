@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ralph/state"
 )
@@ -21,24 +22,18 @@ var snapshots = []string{"status.json", ".call_count", ".token_count", ".last_re
 	".circuit_breaker_history", ".exit_signals", ".response_analysis", ".ralph_session", ".gitignore"}
 
 func TestPowerCut_atAnySystemCall_leavesOldOrNewAndNeverTorn(t *testing.T) {
-	strace, err := exec.LookPath("strace")
-	if err != nil {
+	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("strace is not installed")
 	}
-	w := newWorld(t, "worker", amount(4, 40))
-	bin, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	trace := filepath.Join(w.home, "trace")
-	dir := filepath.Join(w.dir, ".ralph")
-	cmd := exec.Command(strace, "-f", "-y", "-xx", "-s", "1000000", "-e", "signal=none", "-e", "trace="+traceCalls, "-o", trace, filepath.Join(bin, "ralph"), "--continue")
-	cmd.Dir, cmd.Env = w.dir, w.env
-	if out, err := cmd.CombinedOutput(); err != nil {
-		if strings.Contains(string(out), "PTRACE") || strings.Contains(string(out), "ptrace") {
-			t.Skipf("strace may not trace here: %s", out)
+	w := newProject(t, "worker", amount(4, 40))
+	trace := filepath.Join(w.Home, "trace")
+	dir := w.Path(".ralph")
+	p := w.Start("strace", "-f", "-y", "-xx", "-s", "1000000", "-e", "signal=none", "-e", "trace="+traceCalls, "-o", trace, "ralph", "--continue")
+	if code := p.Wait(10 * time.Minute); code != 0 {
+		if strings.Contains(strings.ToLower(p.Said()), "ptrace") {
+			t.Skipf("strace may not trace here: %s", p.Said())
 		}
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("ended with %d:\n%s", code, p.Said())
 	}
 	calls := readTrace(t, trace, dir)
 	renamed := map[string]int{}

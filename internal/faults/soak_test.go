@@ -3,12 +3,10 @@
 package faults
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/internal/world"
 	"ralph/state"
 )
 
@@ -84,7 +83,7 @@ type sample struct {
 	loops, rss, files, threads int // rss in KiB
 }
 
-func (w *world) sample(p *process) sample {
+func (w *project) sample(p *world.Process) sample {
 	s := sample{at: time.Now()}
 	if st, err := w.state().Status(); err == nil {
 		s.loops = st.LoopCount
@@ -110,13 +109,13 @@ func (w *world) sample(p *process) sample {
 
 // soak runs the mixed agent for so many iterations, then makes the runner print
 // its goroutines, which ends it, and counts them.
-func soak(t *testing.T, iterations int) (all []sample, goroutines int, w *world) {
+func soak(t *testing.T, iterations int) (all []sample, goroutines int, w *project) {
 	t.Helper()
-	w = newWorld(t, "mixed", 1)
+	w = newProject(t, "mixed", 1)
 	for _, name := range []string{"CB_NO_PROGRESS_THRESHOLD", "CB_SAME_ERROR_THRESHOLD", "CB_PERMISSION_DENIAL_THRESHOLD"} {
-		w.set(name, "1000")
+		w.Set(name, "1000")
 	}
-	w.set("CB_OUTPUT_DECLINE_THRESHOLD", "100")
+	w.Set("CB_OUTPUT_DECLINE_THRESHOLD", "100")
 	p := w.ralph("--headless")
 	for next := 0; ; time.Sleep(100 * time.Millisecond) {
 		s := w.sample(p)
@@ -127,19 +126,14 @@ func soak(t *testing.T, iterations int) (all []sample, goroutines int, w *world)
 		if s.loops >= iterations {
 			break
 		}
-		select {
-		case <-p.exited:
-			t.Fatalf("the loop ended by itself after %d iterations:\n%s", s.loops, p.said())
-		default:
+		if !p.Alive() {
+			t.Fatalf("the loop ended by itself after %d iterations:\n%s", s.loops, p.Said())
 		}
 	}
-	before, _ := p.out.Stat()
 	_ = p.Process.Signal(syscall.SIGQUIT)
-	p.wait(patience)
-	dump := make([]byte, 4<<20)
-	n, _ := p.out.ReadAt(dump, before.Size())
-	goroutines = bytes.Count(dump[:n], []byte("\ngoroutine "))
-	w.goneWithin(leftBound)
+	p.Wait(world.Patience)
+	goroutines = strings.Count(p.Said(), "\ngoroutine ")
+	w.NoneLeft(leftBound)
 	return all, goroutines, w
 }
 
@@ -163,7 +157,7 @@ func TestSoak_mixedAgent_staysAsSmallAndFastAsItBegan(t *testing.T) {
 		first, last := of[0], of[len(of)-1]
 		return last.at.Sub(first.at) / time.Duration(max(1, last.loops-first.loops))
 	}
-	kept := diskUse(filepath.Join(w.dir, ".ralph"))
+	kept := diskUse(w.Path(".ralph"))
 	t.Logf("%d iterations; early and late: %d and %d MiB, %d and %d open files, %d and %d threads, %s and %s an iteration; %d goroutines after 20, %d at the end; %d MiB on disk",
 		all[len(all)-1].loops, median(early, rss), median(late, rss), median(early, files), median(late, files), median(early, threads), median(late, threads),
 		pace(early).Round(time.Microsecond), pace(late).Round(time.Microsecond), few, many, kept>>20)

@@ -19,7 +19,7 @@ type step struct {
 }
 
 // watchFiles reports what happens in a folder as it happens, until stop.
-func watchFiles(t *testing.T, dir string) (steps chan step, stop func()) {
+func watchFiles(t testing.TB, dir string) (steps chan step, stop func()) {
 	t.Helper()
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {

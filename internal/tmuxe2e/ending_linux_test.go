@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"ralph/internal/world"
 )
 
 func TestMonitor_runEnds_theRunnersExitCodeAndReasonAreReturned(t *testing.T) {
@@ -27,7 +29,7 @@ func TestMonitor_runEnds_theRunnersExitCodeAndReasonAreReturned(t *testing.T) {
 	} {
 		t.Run(strconv.Itoa(c.code), func(t *testing.T) {
 			t.Parallel()
-			p := newWorld(t, "").project("project", c.mode)
+			p := newHome(t, "").project("project", c.mode)
 			s := p.monitored(usual, c.args...)
 			if c.verb != "" {
 				p.working()
@@ -52,13 +54,13 @@ func TestMonitor_startUpError_isReadableAndItsCodeReturned(t *testing.T) {
 		{"no prompt", func(p *project) { os.Remove(filepath.Join(p.dir, ".ralph", "PROMPT.md")) }, 2, "ralph init"},
 		{"broken plan", func(p *project) {
 			os.Remove(filepath.Join(p.dir, ".ralph", "fix_plan.md"))
-			p.write("project/prd.json", "{broken")
+			p.Write("project/prd.json", "{broken")
 		}, 2, "the plan cannot be used"},
-		{"no agent", func(p *project) { p.env = append(p.env, "CLAUDE_CODE_CMD=no-such-agent") }, 6, `"no-such-agent" is not an executable on PATH`},
+		{"no agent", func(p *project) { p.Set("CLAUDE_CODE_CMD", "no-such-agent") }, 6, `"no-such-agent" is not an executable on PATH`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p := newWorld(t, "").project("project", modeWork)
+			p := newHome(t, "").project("project", modeWork)
 			c.do(p)
 			s := p.monitored(usual)
 			s.exits(c.code)
@@ -80,17 +82,17 @@ func TestMonitor_startUpErrorOfTheInnerRunner_outlivesItsPane(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, "")
+			w := newHome(t, "")
 			p := w.project("project", modeWork)
 			real, err := exec.LookPath("tmux")
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.write("bin/tmux", "#!/bin/sh\ncase \"$*\" in *start-server*) cd "+p.dir+"\ntest -e done || { >done\n"+c.first+"\n} ;; esac\nexec "+real+" \"$@\"\n")
-			if err := os.Chmod(filepath.Join(w.home, "bin", "tmux"), 0o755); err != nil {
+			w.Write("bin/tmux", "#!/bin/sh\ncase \"$*\" in *start-server*) cd "+p.dir+"\ntest -e done || { >done\n"+c.first+"\n} ;; esac\nexec "+real+" \"$@\"\n")
+			if err := os.Chmod(w.Path("bin/tmux"), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			s := p.terminal(p.dir, usual, "env", "PATH="+filepath.Join(w.home, "bin")+":"+programs+":"+os.Getenv("PATH"), "ralph", "--monitor")
+			s := p.monitored(usual)
 			s.shows("q quit", c.said)
 			s.keys("q")
 			s.exits(c.code)
@@ -110,7 +112,7 @@ func TestMonitor_killedWhileItRuns_endsAsDocumentedAndIsResumable(t *testing.T) 
 			err = syscall.Kill(n, syscall.SIGKILL)
 		}
 		if err != nil {
-			p.t.Fatal(err)
+			p.Fatal(err)
 		}
 	}
 	for _, c := range []struct {
@@ -124,7 +126,7 @@ func TestMonitor_killedWhileItRuns_endsAsDocumentedAndIsResumable(t *testing.T) 
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p := newWorld(t, "").project("project", modeWork)
+			p := newHome(t, "").project("project", modeWork)
 			s := p.monitored(usual)
 			p.working()
 			p.panes()
@@ -153,8 +155,8 @@ func TestMonitor_killedWhileItRuns_endsAsDocumentedAndIsResumable(t *testing.T) 
 
 // exitsAfterQuit also leaves the monitor, where it is still there.
 func (s *terminal) exitsAfterQuit(code int) {
-	s.t.Helper()
-	s.until("end", func() bool {
+	s.Helper()
+	s.Until("end", func() bool {
 		if strings.Contains(s.screen(), "q quit") {
 			s.keys("q")
 		}
@@ -165,16 +167,11 @@ func (s *terminal) exitsAfterQuit(code int) {
 
 func TestMonitor_monitorPaneKilled_runnerGoesOnAndTheSessionEndsWithIt(t *testing.T) {
 	t.Parallel()
-	p := newWorld(t, "").project("project", modeWork)
-	s := p.monitored(usual)
-	p.working()
-	s.shows("RUNNING")
+	p, s := running(t, "project")
 	_, monitor := p.panes()
 	p.tmux("kill-pane", "-t", monitor)
 	s.hides("RUNNING")
-	if got := p.status(); got.Status != "running" || len(p.agents()) == 0 {
-		t.Errorf("the run is %+v", got)
-	}
+	p.goesOn()
 	p.mode(modeDone)
 	s.exits(0)
 	s.said("ralph: completed after 1 iteration")
@@ -185,7 +182,7 @@ func TestMonitor_monitorPaneKilled_runnerGoesOnAndTheSessionEndsWithIt(t *testin
 
 func TestMonitor_insideTmuxAndTheWindowIsKilled_theRunIsEndedAndRecorded(t *testing.T) {
 	t.Parallel()
-	p := newWorld(t, "").project("project", modeWork)
+	p := newHome(t, "").project("project", modeWork)
 	s := p.terminal(p.dir, usual, "tmux", "new-session", "-s", "mine", "ralph", "--monitor")
 	p.working()
 	p.panes()
@@ -198,10 +195,7 @@ func TestMonitor_insideTmuxAndTheWindowIsKilled_theRunIsEndedAndRecorded(t *test
 
 func TestMonitor_detached_saysHowToComeBackAndTheRunGoesOn(t *testing.T) {
 	t.Parallel()
-	p := newWorld(t, "").project("it's mine", modeWork)
-	s := p.monitored(usual)
-	p.working()
-	s.shows("RUNNING")
+	p, s := running(t, "it's mine")
 	s.keys("C-b", "d")
 	s.exits(0)
 	back := regexp.MustCompile(`come back with: (.*\S)`)
@@ -209,9 +203,7 @@ func TestMonitor_detached_saysHowToComeBackAndTheRunGoesOn(t *testing.T) {
 	if said == nil {
 		t.Fatalf("it does not say how to come back:\n%s", s.all())
 	}
-	if got := p.status(); got.Status != "running" || len(p.agents()) == 0 {
-		t.Errorf("the run is %+v", got)
-	}
+	p.goesOn()
 	again := p.monitored(usual)
 	again.exits(5)
 	again.said("another ralph is running in this project: pid "+strconv.Itoa(p.status().PID), "watch it with: "+said[1])
@@ -222,7 +214,7 @@ func TestMonitor_detached_saysHowToComeBackAndTheRunGoesOn(t *testing.T) {
 	s.keys("C-b", "d")
 	s.exits(0)
 	// A session whose run is over gives way to the next run.
-	p.write("it's mine/.ralph/fix_plan.md", "- [ ] a third task\n")
+	p.Write("it's mine/.ralph/fix_plan.md", "- [ ] a third task\n")
 	p.mode(modeWork)
 	s = p.monitored(usual)
 	p.working()
@@ -231,45 +223,29 @@ func TestMonitor_detached_saysHowToComeBackAndTheRunGoesOn(t *testing.T) {
 		t.Errorf("the sessions are %q", names)
 	}
 	p.mode(modeDone)
-	s.shows("COMPLETED")
-	s.keys("q")
-	s.exits(0)
+	s.quits("COMPLETED", 0)
 }
 
 func TestMonitor_itsTerminalVanishes_theRunGoesOn(t *testing.T) {
 	t.Parallel()
-	p := newWorld(t, "").project("project", modeWork)
-	s := p.monitored(usual)
-	p.working()
-	s.shows("RUNNING")
+	p, _ := running(t, "project")
 	p.tmux("-L", "outer", "kill-server")
-	p.until("end of the client", func() bool { return p.try("list-clients") == "" })
-	if got := p.status(); got.Status != "running" || len(p.agents()) == 0 {
-		t.Errorf("the run is %+v", got)
-	}
+	p.Until("end of the client", func() bool { return p.try("list-clients") == "" })
+	p.goesOn()
 	p.mode(modeDone)
 	p.is("completed")
-	p.until("removal of the report", func() bool { left, _ := filepath.Glob(filepath.Join(p.home, "ralph-report-*")); return len(left) == 0 })
+	p.Until("removal of the report", func() bool { left, _ := filepath.Glob(filepath.Join(p.Home, "ralph-report-*")); return len(left) == 0 })
 }
 
 func TestMonitor_outerRalphTerminated_leavesTheTerminalToTheShell(t *testing.T) {
 	t.Parallel()
-	p := newWorld(t, "").project("project", modeWork)
-	s := p.monitored(usual)
-	p.working()
-	s.shows("RUNNING")
+	p, s := running(t, "project")
 	pid, err := strconv.Atoi(strings.TrimSpace(p.try("-L", "outer", "display-message", "-p", "-t", s.id, "#{pane_pid}")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	p.Do(err)
+	p.Do(syscall.Kill(pid, syscall.SIGTERM))
 	s.exits(143)
 	s.said("detached: the run goes on")
-	if got := p.status(); got.Status != "running" || len(p.agents()) == 0 {
-		t.Errorf("the run is %+v", got)
-	}
+	p.goesOn()
 	p.mode(modeDone)
 	p.is("completed")
 }
@@ -286,13 +262,13 @@ func TestMonitor_noUsableTmux_runsWithoutAndSaysSo(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, "")
+			w := newHome(t, "")
 			p := w.project("project", modeDone)
 			env := append([]string{"env"}, c.env...)
 			if c.name == "no tmux" {
-				env[1] = "PATH=" + programs
+				env[1] = "PATH=" + w.Path("bin")
 			}
-			s := p.terminal(p.dir, usual, append(env, filepath.Join(programs, "ralph"), "--monitor")...)
+			s := p.terminal(p.dir, usual, append(env, filepath.Join(world.Programs(t), "ralph"), "--monitor")...)
 			s.exits(0)
 			s.said("no tmux split: ", c.said, "the run goes on without", "ralph: completed after 1 iteration")
 		})

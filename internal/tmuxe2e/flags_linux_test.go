@@ -12,12 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/config"
+	"ralph/internal/world"
 )
 
 // other is a value of the option that is not its default, written as ralph
 // writes it.
 func (p *project) other(o config.Option) string {
-	p.t.Helper()
+	p.Helper()
 	own := map[string]string{
 		"AGENT":           "codex",
 		"FALLBACK_AGENTS": "claude",
@@ -37,29 +38,23 @@ func (p *project) other(o config.Option) string {
 			return value
 		}
 	}
-	p.t.Fatalf("no other value for %s of kind %s", o.Key, o.Kind)
+	p.Fatalf("no other value for %s of kind %s", o.Key, o.Kind)
 	return ""
 }
 
 // kept are the flags of the latest run, as its state directory keeps them.
 func (p *project) kept() (flags []string) {
-	p.t.Helper()
-	data, err := os.ReadFile(filepath.Join(p.dir, ".ralph", "logs", p.status().RunID, "flags.json"))
-	if err == nil {
-		err = json.Unmarshal(data, &flags)
-	}
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	p.Helper()
+	p.Do(json.Unmarshal([]byte(p.In(p.dir).Read(filepath.Join(".ralph", "logs", p.status().RunID, "flags.json"))), &flags))
 	return flags
 }
 
 func TestMonitor_everyFlag_reachesTheInnerRunner(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "")
+	w := newHome(t, "")
 	p := w.project("all flags", modeWork)
-	p.write("all flags/my prompt; #1.md", "Do it.\n")
-	p.write("all flags/my plan.md", "- [ ] a task\n")
+	p.Write("all flags/my prompt; #1.md", "Do it.\n")
+	p.Write("all flags/my plan.md", "- [ ] a task\n")
 	var given, want []string
 	for _, o := range config.Table() {
 		if o.Flag == "" {
@@ -84,9 +79,7 @@ func TestMonitor_everyFlag_reachesTheInnerRunner(t *testing.T) {
 		t.Errorf("the model is not among the agent's arguments %q", seen.Args)
 	}
 	p.ralph("abort")
-	s.shows("STOPPED")
-	s.keys("q")
-	s.exits(130)
+	s.quits("STOPPED", 130)
 }
 
 func option(t *testing.T, key string) config.Option {
@@ -113,8 +106,8 @@ func TestMonitor_flagsThatAreNoOptions_reachTheInnerRunner(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, "")
-			w.env = append(w.env, "SESSION_CONTINUITY=true")
+			w := newHome(t, "")
+			w.Set("SESSION_CONTINUITY", "true")
 			p := w.project("project", modeWork)
 			s := p.monitored(large, c.args...)
 			p.working()
@@ -123,7 +116,7 @@ func TestMonitor_flagsThatAreNoOptions_reachTheInnerRunner(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
-			if diff := cmp.Diff(append([]string{filepath.Join(programs, "ralph"), "-C", p.dir}, c.want...), got); diff != "" {
+			if diff := cmp.Diff(append([]string{filepath.Join(world.Programs(t), "ralph"), "-C", p.dir}, c.want...), got); diff != "" {
 				t.Errorf("the runner's command line:\n%s", diff)
 			}
 			if diff := cmp.Diff(c.kept, p.kept(), cmp.Transformer("empty", func(s []string) int { return len(s) })); diff != "" {
@@ -131,26 +124,24 @@ func TestMonitor_flagsThatAreNoOptions_reachTheInnerRunner(t *testing.T) {
 			}
 			s.shows(c.shows)
 			p.mode(modeDone)
-			s.shows("COMPLETED")
-			s.keys("q")
-			s.exits(0)
+			s.quits("COMPLETED", 0)
 		})
 	}
 }
 
 func TestMonitor_callersEnvironment_reachesTheAgentAndTheServersDoesNot(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "set-environment -g FROM_CONF conf\n")
-	own := w.env
-	w.env = append(slices.Clone(own), "STALE_KEY=old", "CHANGED=old")
+	w := newHome(t, "set-environment -g FROM_CONF conf\n")
+	own := w.Env
+	w.Env = append(slices.Clone(own), "STALE_KEY=old", "CHANGED=old")
 	w.tmux("new-session", "-d", "-s", "mine", "cat")
 	given := map[string]string{
-		"ANTHROPIC_API_KEY": "sk-ant-none", "OPENAI_API_KEY": "sk-none", "CHANGED": "new", "TWO_LINES": "one\ntwo;\n", "ODD": `'"$HOME #{pane_id}\;` + "\t🙂", "BASH_FUNC_f%%": "() { :; }",
+		"ANTHROPIC_API_KEY": "sk-ant-none", "ANTHROPIC_AUTH_TOKEN": "none", "CHANGED": "new", "TWO_LINES": "one\ntwo;\n", "ODD": `'"$HOME #{pane_id}\;` + "\t🙂", "BASH_FUNC_f%%": "() { :; }",
 		"BIG": strings.Repeat("x", 100_000),
 	}
-	w.env = slices.Clone(own)
+	w.Env = slices.Clone(own)
 	for name, value := range given {
-		w.env = append(w.env, name+"="+value)
+		w.Env = append(w.Env, name+"="+value)
 	}
 	p := w.project("project", modeWork)
 	s := p.monitored(usual, "once")
@@ -159,7 +150,7 @@ func TestMonitor_callersEnvironment_reachesTheAgentAndTheServersDoesNot(t *testi
 		name, value, _ := strings.Cut(pair, "=")
 		seen[name] = value
 	}
-	for _, pair := range w.env {
+	for _, pair := range w.Env {
 		name, want, _ := strings.Cut(pair, "=")
 		if got, ok := seen[name]; name != "TERM" && (!ok || got != want) {
 			t.Errorf("%s is %.60q in the agent, want %.60q", name, got, want)
@@ -174,8 +165,6 @@ func TestMonitor_callersEnvironment_reachesTheAgentAndTheServersDoesNot(t *testi
 		t.Errorf("TMUX_PANE is %q, not the runner's %s", seen["TMUX_PANE"], runner)
 	}
 	p.mode(modeIdle)
-	s.shows("STOPPED")
-	s.keys("q")
-	s.exits(4)
+	s.quits("STOPPED", 4)
 	s.said("stopped after 1 iteration, 0 of 2 tasks done")
 }

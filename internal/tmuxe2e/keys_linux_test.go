@@ -12,8 +12,8 @@ import (
 // size: one story, key by key
 func TestMonitor_keysThatActOnTheRunner_doSo(t *testing.T) {
 	t.Parallel()
-	p := newWorld(t, "").project("project", modeWork)
-	p.write("project/.ralph/fix_plan.md", "- [ ] first task\n- [ ] second task\n- [ ] third task\n")
+	p := newHome(t, "").project("project", modeWork)
+	p.Write("project/.ralph/fix_plan.md", "- [ ] first task\n- [ ] second task\n- [ ] third task\n")
 	s := p.monitored([2]int{120, 40})
 	p.working()
 	s.shows("RUNNING", "0/3 done", "first task", "needle-")
@@ -21,7 +21,7 @@ func TestMonitor_keysThatActOnTheRunner_doSo(t *testing.T) {
 	// s: this call ends, the next task is taken, the skipped one comes last.
 	before := p.agents()
 	s.keys("s")
-	p.until("second task", func() bool {
+	p.Until("second task", func() bool {
 		return p.status().Task.Title == "second task" && len(p.agents()) > 0 && p.agents()[0] != before[0]
 	})
 	s.shows("second task")
@@ -29,7 +29,7 @@ func TestMonitor_keysThatActOnTheRunner_doSo(t *testing.T) {
 	// p: after this iteration there is no other until it is pressed again.
 	s.keys("p")
 	s.shows("to pause")
-	p.until("end of the request", func() bool {
+	p.Until("end of the request", func() bool {
 		left, _ := filepath.Glob(filepath.Join(p.dir, ".ralph", "control", "*"))
 		return len(left) == 0
 	})
@@ -53,16 +53,13 @@ func TestMonitor_keysThatActOnTheRunner_doSo(t *testing.T) {
 
 // quitAndAbort leaves the monitor and ends the run from another one.
 func quitAndAbort(p *project, s *terminal) {
-	t := p.t
-	t.Helper()
+	p.Helper()
 	// q: leaves the screen, never the run. Another monitor may come.
 	_, monitor := p.panes()
 	s.keys("q")
 	s.hides("q quit")
-	p.until("end of the monitor's pane", func() bool { return !strings.Contains(p.try("list-panes", "-a", "-F", "#{pane_id}"), monitor) })
-	if got := p.status(); got.Status != "running" || len(p.agents()) == 0 {
-		t.Errorf("after q the run is %+v", got)
-	}
+	p.Until("end of the monitor's pane", func() bool { return !strings.Contains(p.try("list-panes", "-a", "-F", "#{pane_id}"), monitor) })
+	p.goesOn()
 	other := p.terminal(p.dir, usual, "ralph", "monitor")
 	other.shows("RUNNING", "needle-59")
 
@@ -72,7 +69,7 @@ func quitAndAbort(p *project, s *terminal) {
 	other.keys("n")
 	other.hides("end the run now")
 	if got := p.status(); got.Status != "running" {
-		t.Errorf("not aborted, and the run is %+v", got)
+		p.Errorf("not aborted, and the run is %+v", got)
 	}
 	other.keys("a")
 	other.shows("end the run now")
@@ -82,7 +79,7 @@ func quitAndAbort(p *project, s *terminal) {
 	s.exits(130)
 	s.said("stopped after ", "exit code 130")
 	if agents := p.agents(); len(agents) > 0 {
-		t.Errorf("aborted, and agents work: %v", agents)
+		p.Errorf("aborted, and agents work: %v", agents)
 	}
 	other.keys("p")
 	other.shows("no runner is alive here")
@@ -93,12 +90,12 @@ func quitAndAbort(p *project, s *terminal) {
 // size: one story, key by key
 func TestMonitor_keysThatLook_showWhatTheRunnerWrites(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "")
-	w.write("pager", "#!/bin/sh\ncat \"$1\"\necho \"PAGER ENDS $(wc -l <\"$1\")\"; read answer\n")
-	if err := os.Chmod(filepath.Join(w.home, "pager"), 0o755); err != nil {
+	w := newHome(t, "")
+	w.Write("pager", "#!/bin/sh\ncat \"$1\"\necho \"PAGER ENDS $(wc -l <\"$1\")\"; read answer\n")
+	if err := os.Chmod(w.Path("pager"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w.env = append(w.env, "PAGER="+filepath.Join(w.home, "pager"))
+	w.Set("PAGER", w.Path("pager"))
 	p := w.project("project", modeWork)
 	s := p.monitored([2]int{130, 40})
 	p.working()
@@ -109,7 +106,7 @@ func TestMonitor_keysThatLook_showWhatTheRunnerWrites(t *testing.T) {
 
 	// A second iteration, so that there is something to choose from.
 	p.mode(modeNext)
-	p.until("second iteration", func() bool { return p.status().Loops == 1 && len(p.agents()) > 0 })
+	p.Until("second iteration", func() bool { return p.status().Loops == 1 && len(p.agents()) > 0 })
 	openRawAndPager(s)
 	s.keys("m")
 	s.shows("mouse on")
@@ -127,7 +124,7 @@ func TestMonitor_keysThatLook_showWhatTheRunnerWrites(t *testing.T) {
 }
 
 func moveInLog(s *terminal) {
-	s.t.Helper()
+	s.Helper()
 	s.keys("l")
 	s.hides("API usage")
 	s.shows("needle-59", "needle-45")
@@ -164,7 +161,7 @@ func moveInLog(s *terminal) {
 }
 
 func showPanelsAlone(s *terminal) {
-	s.t.Helper()
+	s.Helper()
 	for key, title := range map[string]string{"1": "1 Plan", "2": "2 API usage", "3": "3 Circuit breaker", "4": "4 Iterations", "5": "5 Live log"} {
 		s.keys(key)
 		for _, others := range []string{"1 Plan", "2 API usage", "3 Circuit breaker", "4 Iterations", "5 Live log"} {
@@ -179,7 +176,7 @@ func showPanelsAlone(s *terminal) {
 }
 
 func openRawAndPager(s *terminal) {
-	s.t.Helper()
+	s.Helper()
 	s.keys("Tab", "g", "r")
 	s.shows("Raw output of iteration")
 	s.keys("Escape")

@@ -2,7 +2,6 @@ package tmuxe2e
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -29,7 +28,7 @@ func TestMonitor_anyStart_runsToItsEndBesideTheMonitor(t *testing.T) {
 		where := map[bool]string{true: "inside tmux", false: "outside"}[c.inside]
 		t.Run(fmt.Sprintf("%s, server %v, base %d, %dx%d, %s", where, c.server, c.index, c.size[0], c.size[1], strings.ReplaceAll(c.name, "/", "")), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, fmt.Sprintf("set -g base-index %d\nset -g pane-base-index %d\n", c.index, c.index))
+			w := newHome(t, fmt.Sprintf("set -g base-index %d\nset -g pane-base-index %d\n", c.index, c.index))
 			p := w.project(c.name, modeWork)
 			if c.server && !c.inside {
 				w.tmux("new-session", "-d", "-s", "mine", "cat")
@@ -44,28 +43,26 @@ func TestMonitor_anyStart_runsToItsEndBesideTheMonitor(t *testing.T) {
 }
 
 func runOutside(p *project, size [2]int, server bool) {
-	p.t.Helper()
+	p.Helper()
 	s := p.monitored(size)
 	checkPanes(p, size)
 	s.shows("RUNNING")
 	p.mode(modeDone)
 	p.is("completed")
-	s.shows("COMPLETED")
-	s.keys("q")
-	s.exits(0)
+	s.quits("COMPLETED", 0)
 	s.said("ralph: completed after 1 iteration, 2 of 2 tasks done", "ralph: why: ", "rule complete, exit code 0")
 	want := map[bool][]string{true: {"mine"}}[server]
 	if left := p.sessions(); !slices.Equal(left, want) {
-		p.t.Errorf("the sessions left are %q, want %q", left, want)
+		p.Errorf("the sessions left are %q, want %q", left, want)
 	}
 }
 
 func runInside(p *project, size [2]int) {
-	p.t.Helper()
-	s := p.terminal(p.dir, size, "tmux", "new-session", "-s", "mine", "sh", "-c", `"$0" --monitor; echo "ended with $?"; read answer`, filepath.Join(programs, "ralph"))
+	p.Helper()
+	s := p.terminal(p.dir, size, "tmux", "new-session", "-s", "mine", "sh", "-c", `ralph --monitor; echo "ended with $?"; read answer`)
 	runner, monitor := checkPanes(p, size)
 	if active := p.tmux("display-message", "-p", "#{pane_id}"); active != runner {
-		p.t.Errorf("the focus is in %s, not in the runner's pane %s", active, runner)
+		p.Errorf("the focus is in %s, not in the runner's pane %s", active, runner)
 	}
 	s.shows("RUNNING")
 	p.mode(modeDone)
@@ -73,33 +70,33 @@ func runInside(p *project, size [2]int) {
 	s.shows("COMPLETED", "ended with 0")
 	p.tmux("send-keys", "-t", monitor, "q")
 	s.hides("COMPLETED")
-	p.until("end of the monitor's pane", func() bool { p.reap(); return !strings.Contains(p.try("list-panes", "-F", "#{pane_id}"), monitor) })
+	p.Until("end of the monitor's pane", func() bool { p.reap(); return !strings.Contains(p.try("list-panes", "-F", "#{pane_id}"), monitor) })
 	s.keys("Enter")
-	s.until("end of the session", func() bool { p.reap(); return len(p.sessions()) == 0 })
+	s.Until("end of the session", func() bool { p.reap(); return len(p.sessions()) == 0 })
 	s.exits(0)
 }
 
 // checkPanes looks at the split while an agent works in it.
 func checkPanes(p *project, size [2]int) (runner, monitor string) {
-	p.t.Helper()
+	p.Helper()
 	got := p.working()
 	if got.Dir != p.dir {
-		p.t.Errorf("the agent works in %q, want %q", got.Dir, p.dir)
+		p.Errorf("the agent works in %q, want %q", got.Dir, p.dir)
 	}
 	runner, monitor = p.panes()
 	left := p.tmux("display-message", "-p", "-t", monitor, "#{pane_left}")
 	if beside := left != "0"; beside != (size[0] >= 100) {
-		p.t.Errorf("%d columns wide, the monitor is at column %s", size[0], left)
+		p.Errorf("%d columns wide, the monitor is at column %s", size[0], left)
 	}
 	if left, top := p.tmux("display-message", "-p", "-t", runner, "#{pane_left}"), p.tmux("display-message", "-p", "-t", runner, "#{pane_top}"); left != "0" || top != "0" {
-		p.t.Errorf("the runner is at column %s, row %s", left, top)
+		p.Errorf("the runner is at column %s, row %s", left, top)
 	}
 	return runner, monitor
 }
 
 func TestMonitor_twoProjectsOfOneName_runSideBySideInSessionsOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "")
+	w := newHome(t, "")
 	a, b := w.project("one/shop", modeWork), w.project("two/shop", modeWork)
 	sa := a.monitored(usual)
 	sb := b.monitored(large)
@@ -112,15 +109,9 @@ func TestMonitor_twoProjectsOfOneName_runSideBySideInSessionsOfTheirOwn(t *testi
 		t.Fatalf("abort: %s", out)
 	}
 	a.is("stopped")
-	sa.shows("STOPPED")
-	sa.keys("q")
-	sa.exits(130)
-	if s := b.status(); s.Status != "running" || len(b.agents()) == 0 {
-		t.Errorf("the other project is %+v", s)
-	}
+	sa.quits("STOPPED", 130)
+	b.goesOn()
 	b.mode(modeDone)
 	b.is("completed")
-	sb.shows("COMPLETED")
-	sb.keys("q")
-	sb.exits(0)
+	sb.quits("COMPLETED", 0)
 }

@@ -1,68 +1,34 @@
 package tmuxe2e
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
-)
 
-var programs string // folder of ralph and the fake agents
+	"ralph/internal/world"
+)
 
 func TestMain(m *testing.M) {
 	if name := filepath.Base(os.Args[0]); name == "claude" || name == "codex" {
 		fakeAgent()
 		return
 	}
-	dir, err := os.MkdirTemp("", "ralph-tmux-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	programs = dir
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
+	os.Exit(world.Main(m))
 }
 
-// build makes the programs under test, once.
-var build = sync.OnceValue(func() error {
-	if out, err := exec.Command("go", "build", "-o", programs+"/", "ralph/cmd/ralph", "ralph/cmd/ralph-status").CombinedOutput(); err != nil {
-		return fmt.Errorf("build ralph: %w\n%s", err, out)
-	}
-	self, err := os.Executable()
-	for _, name := range []string{"claude", "codex"} {
-		if err == nil {
-			err = os.Symlink(self, filepath.Join(programs, name))
-		}
-	}
-	return err
-})
+// home has a tmux of its own, and the fake agents in its folder bin, which
+// comes first in PATH. It holds projects; a world's one project is not used.
+type home struct{ *world.World }
 
-// world is a home, a tmux of its own and the programs under test, closed off
-// from the user's.
-type world struct {
-	t    *testing.T
-	home string
-	env  []string
-	mark string // in the environment of every process that is started here
-}
-
-// patience is generous: other work may keep the machine busy.
-const patience = 30 * time.Second
-
-// newWorld has a tmux.conf with these lines for ralph's server. When the test
+// newHome has a tmux.conf with these lines for ralph's server. When the test
 // ends, nothing that it started may be alive.
-func newWorld(t *testing.T, conf string) *world {
+func newHome(t *testing.T, conf string) *home {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
 		if os.Getenv("RALPH_REQUIRE") == "all" {
@@ -70,166 +36,96 @@ func newWorld(t *testing.T, conf string) *world {
 		}
 		t.Skip("tmux is not installed")
 	}
-	if err := build(); err != nil {
-		t.Fatal(err)
-	}
-	home, err := os.MkdirTemp("", "tm") // a socket path is at most 107 bytes
+	dir, err := os.MkdirTemp("", "tm") // a socket path is at most 107 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, home: home, mark: "RALPH_TMUX_TEST=" + filepath.Base(home)}
-	w.env = []string{"HOME=" + home, "TMPDIR=" + home, "TMUX_TMPDIR=" + home, "PATH=" + programs + ":" + os.Getenv("PATH"), "SHELL=/bin/sh",
-		"LANG=C.UTF-8", "TERM=xterm-256color", "GIT_CONFIG_NOSYSTEM=1", "PAGER=cat", w.mark}
-	w.write(".tmux.conf", conf)
-	w.write("outer.conf", "set -g status off\nset -g remain-on-exit on\nset -g remain-on-exit-format ''\n")
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	w := &home{world.New(t, dir)}
+	w.Dir = w.Home
+	for _, name := range []string{"TMPDIR", "TMUX_TMPDIR"} {
+		w.Set(name, w.Home)
+	}
+	w.Set("PAGER", "cat")
+	w.Set("PATH", w.Path("bin")+":"+world.Programs(t)+":"+os.Getenv("PATH"))
+	w.Write(".tmux.conf", conf)
+	w.Write("outer.conf", "set -g status off\nset -g remain-on-exit on\nset -g remain-on-exit-format ''\n")
+	self, err := os.Executable()
+	w.Do(err)
+	w.Do(os.Mkdir(w.Path("bin"), 0o755))
+	for _, name := range []string{"claude", "codex"} {
+		w.Do(os.Symlink(self, w.Path("bin/"+name)))
+	}
 	t.Cleanup(w.close)
 	return w
 }
 
-func (w *world) close() {
-	if w.t.Failed() {
-		w.t.Log(w.try("list-panes", "-a", "-F", "#{session_name} #{pane_id} dead #{pane_dead} status #{pane_dead_status} #{pane_start_command}"))
+func (w *home) close() {
+	if w.Failed() {
+		w.Log(w.try("list-panes", "-a", "-F", "#{session_name} #{pane_id} dead #{pane_dead} status #{pane_dead_status} #{pane_start_command}"))
 		for _, pane := range strings.Split(w.try("-L", "outer", "list-panes", "-a", "-F", "#{pane_id}"), "\n") {
 			if !strings.HasPrefix(pane, "%") {
 				continue
 			}
-			w.t.Logf("terminal %s shows at last:\n%s", pane, strings.TrimRight(w.try("-L", "outer", "capture-pane", "-p", "-S", "-50", "-t", pane), "\n"))
+			w.Logf("terminal %s shows at last:\n%s", pane, strings.TrimRight(w.try("-L", "outer", "capture-pane", "-p", "-S", "-50", "-t", pane), "\n"))
 		}
 	}
 	w.try("kill-server")
 	w.try("-L", "outer", "kill-server")
-	var left []int
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if left = w.processes(); len(left) == 0 {
-			break
-		}
-	}
-	for _, pid := range left {
-		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		w.t.Errorf("process %d is left: %q", pid, line)
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-	}
-	os.RemoveAll(w.home)
-}
-
-// processes are those that were started from here and live.
-func (w *world) processes() (pids []int) {
-	all, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, path := range all {
-		env, err := os.ReadFile(path)
-		if err == nil && strings.Contains("\x00"+string(env), "\x00"+w.mark+"\x00") {
-			pid, _ := strconv.Atoi(strings.Split(path, "/")[2])
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
-
-func (w *world) write(name, text string) {
-	w.t.Helper()
-	path := filepath.Join(w.home, name)
-	err := os.MkdirAll(filepath.Dir(path), 0o755)
-	if err == nil {
-		err = os.WriteFile(path, []byte(text), 0o644)
-	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-// run starts a program to its end and returns what it printed and its exit code.
-func (w *world) run(dir string, argv ...string) (string, int) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.WaitDelay = time.Second
-	if !strings.Contains(argv[0], "/") {
-		if path, err := exec.LookPath(filepath.Join(programs, argv[0])); err == nil {
-			cmd.Path, cmd.Err = path, nil
-		}
-	}
-	cmd.Dir, cmd.Env = dir, w.env
-	out, err := cmd.CombinedOutput()
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		return string(out), exit.ExitCode()
-	} else if err != nil {
-		return err.Error(), -1
-	}
-	return string(out), 0
 }
 
 // try calls tmux, ralph's server where no -L is given.
-func (w *world) try(args ...string) string {
-	out, _ := w.run(w.home, append([]string{"tmux"}, args...)...)
+func (w *home) try(args ...string) string {
+	out, _ := w.Run(append([]string{"tmux"}, args...)...)
 	return out
 }
 
-func (w *world) tmux(args ...string) string {
-	w.t.Helper()
-	out, code := w.run(w.home, append([]string{"tmux"}, args...)...)
+func (w *home) tmux(args ...string) string {
+	w.Helper()
+	out, code := w.Run(append([]string{"tmux"}, args...)...)
 	if code != 0 {
-		w.t.Fatalf("tmux %q: %d: %s", args, code, out)
+		w.Fatalf("tmux %q: %d: %s", args, code, out)
 	}
 	return strings.TrimSuffix(out, "\n")
 }
 
 // reap has a tmux server look at its children: libutempter, which Debian's
 // tmux uses, may have taken away the signal that tells it of an end.
-func (w *world) reap(server ...string) {
+func (w *home) reap(server ...string) {
 	if pid, err := strconv.Atoi(strings.TrimSpace(w.try(append(server, "display-message", "-p", "#{pid}")...))); err == nil {
 		_ = syscall.Kill(pid, syscall.SIGCHLD)
 	}
 }
 
 // sessions of ralph's server, by name; none without a server.
-func (w *world) sessions() []string {
-	out, code := w.run(w.home, "tmux", "list-sessions", "-F", "#{session_name}")
+func (w *home) sessions() []string {
+	out, code := w.Run("tmux", "list-sessions", "-F", "#{session_name}")
 	if code != 0 {
 		return nil
 	}
 	return strings.Fields(out)
 }
 
-// until polls; said tells in a failure what there was instead.
-func (w *world) until(what string, ok func() bool, said ...func() string) {
-	w.t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if ok() {
-			return
-		}
-	}
-	text := ""
-	for _, f := range said {
-		text += "\n" + f()
-	}
-	w.t.Fatalf("no %s within %s%s", what, patience, text)
-}
-
 // project is a folder with a plan of two tasks for the fake agent.
 type project struct {
-	*world
+	*home
 	dir string
 }
 
-func (w *world) project(name, mode string) *project {
-	w.t.Helper()
-	p := &project{w, filepath.Join(w.home, name)}
-	p.write(filepath.Join(name, ".ralph", "PROMPT.md"), "Do the next task.\n")
-	p.write(filepath.Join(name, ".ralph", "fix_plan.md"), "- [ ] first task\n- [ ] second task\n")
+func (w *home) project(name, mode string) *project {
+	w.Helper()
+	p := &project{w, filepath.Join(w.Home, name)}
+	p.Write(filepath.Join(name, ".ralph", "PROMPT.md"), "Do the next task.\n")
+	p.Write(filepath.Join(name, ".ralph", "fix_plan.md"), "- [ ] first task\n- [ ] second task\n")
 	p.mode(mode)
 	return p
 }
 
 func (p *project) mode(mode string) {
-	p.t.Helper()
+	p.Helper()
 	path := filepath.Join(p.dir, agentMode)
-	err := os.WriteFile(path+".new", []byte(mode), 0o600)
-	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	p.Do(os.WriteFile(path+".new", []byte(mode), 0o600))
+	p.Do(os.Rename(path+".new", path))
 }
 
 // status is the part of status.json that tests look at.
@@ -245,39 +141,37 @@ type status struct {
 }
 
 func (p *project) status() (s status) {
-	data, err := os.ReadFile(filepath.Join(p.dir, ".ralph", "status.json"))
-	if err == nil {
-		_ = json.Unmarshal(data, &s)
-	}
+	_ = json.Unmarshal([]byte(p.In(p.dir).Read(".ralph/status.json")), &s)
 	return s
 }
 
 // is waits for a value of status.json's status.
 func (p *project) is(want string) status {
-	p.t.Helper()
-	p.until("status "+want, func() bool { return p.status().Status == want }, func() string { return fmt.Sprintf("%+v", p.status()) })
+	p.Helper()
+	p.Until("status "+want, func() bool { return p.status().Status == want }, func() string { return fmt.Sprintf("%+v", p.status()) })
 	return p.status()
 }
 
 // working waits for an agent that works.
 func (p *project) working() seen {
-	p.t.Helper()
+	p.Helper()
 	var s seen
-	p.until("working agent", func() bool { return len(p.agents()) > 0 })
-	data, err := os.ReadFile(filepath.Join(p.dir, agentSeen))
-	if err == nil {
-		err = json.Unmarshal(data, &s)
-	}
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	p.Until("working agent", func() bool { return len(p.agents()) > 0 })
+	p.Do(json.Unmarshal([]byte(p.In(p.dir).Read(agentSeen)), &s))
 	return s
+}
+
+// goesOn checks that the run is not disturbed.
+func (p *project) goesOn() {
+	p.Helper()
+	if got := p.status(); got.Status != "running" || len(p.agents()) == 0 {
+		p.Errorf("the run is %+v", got)
+	}
 }
 
 // agents are the processes of all agents' calls that live.
 func (p *project) agents() (alive []int) {
-	data, _ := os.ReadFile(filepath.Join(p.dir, agentPids))
-	for word := range strings.FieldsSeq(string(data)) {
+	for word := range strings.FieldsSeq(p.In(p.dir).Read(agentPids)) {
 		if pid, err := strconv.Atoi(word); err == nil && syscall.Kill(pid, 0) == nil {
 			alive = append(alive, pid)
 		}
@@ -287,13 +181,13 @@ func (p *project) agents() (alive []int) {
 
 // ralph runs a verb in the project.
 func (p *project) ralph(args ...string) (string, int) {
-	return p.run(p.dir, append([]string{"ralph"}, args...)...)
+	return p.In(p.dir).Run(append([]string{"ralph"}, args...)...)
 }
 
 // panes are ids of the runner's and of the monitor's pane in ralph's server.
 func (p *project) panes() (runner, monitor string) {
-	p.t.Helper()
-	p.until("two panes", func() bool {
+	p.Helper()
+	p.Until("two panes", func() bool {
 		lines := strings.Split(p.try("list-panes", "-a", "-F", "#{pane_id} #{pane_current_path}"), "\n")
 		var ids []string
 		for _, line := range lines {
@@ -311,32 +205,50 @@ func (p *project) panes() (runner, monitor string) {
 
 // terminal is a pane of the outer tmux.
 type terminal struct {
-	*world
+	*home
 	id string
 }
 
 var narrow, usual, large = [2]int{40, 12}, [2]int{80, 24}, [2]int{200, 50}
 
 // terminal starts a program in a terminal of this size, in the folder dir.
-func (w *world) terminal(dir string, size [2]int, argv ...string) *terminal {
-	w.t.Helper()
-	args := []string{"tmux", "-L", "outer", "-f", filepath.Join(w.home, "outer.conf"), "new-session", "-d", "-P", "-F", "#{pane_id}",
+func (w *home) terminal(dir string, size [2]int, argv ...string) *terminal {
+	w.Helper()
+	args := []string{"tmux", "-L", "outer", "-f", filepath.Join(w.Home, "outer.conf"), "new-session", "-d", "-P", "-F", "#{pane_id}",
 		"-x", strconv.Itoa(size[0]), "-y", strconv.Itoa(size[1]), "env", "-u", "TMUX", "-u", "TMUX_PANE"}
-	out, code := w.run(dir, append(args, argv...)...)
+	out, code := w.In(dir).Run(append(args, argv...)...)
 	if code != 0 {
-		w.t.Fatalf("open terminal: %s", out)
+		w.Fatalf("open terminal: %s", out)
 	}
 	return &terminal{w, strings.TrimSpace(out)}
 }
 
 // monitored is `ralph --monitor` with these arguments in a terminal.
 func (p *project) monitored(size [2]int, args ...string) *terminal {
-	p.t.Helper()
-	return p.terminal(p.dir, size, append([]string{filepath.Join(programs, "ralph"), "--monitor"}, args...)...)
+	p.Helper()
+	return p.terminal(p.dir, size, append([]string{"ralph", "--monitor"}, args...)...)
+}
+
+// running is a project whose agent works, beside its monitor.
+func running(t *testing.T, name string) (*project, *terminal) {
+	t.Helper()
+	p := newHome(t, "").project(name, modeWork)
+	s := p.monitored(usual)
+	p.working()
+	s.shows("RUNNING")
+	return p, s
+}
+
+// quits waits for the text, leaves the monitor, and checks the exit code.
+func (s *terminal) quits(text string, code int) {
+	s.Helper()
+	s.shows(text)
+	s.keys("q")
+	s.exits(code)
 }
 
 func (s *terminal) keys(keys ...string) {
-	s.t.Helper()
+	s.Helper()
 	s.tmux(append([]string{"-L", "outer", "send-keys", "-t", s.id}, keys...)...)
 }
 
@@ -349,8 +261,8 @@ func (s *terminal) all() string {
 
 // shows waits for all texts to be on the screen at once.
 func (s *terminal) shows(texts ...string) {
-	s.t.Helper()
-	s.until(fmt.Sprintf("%q on the screen", texts), func() bool {
+	s.Helper()
+	s.Until(fmt.Sprintf("%q on the screen", texts), func() bool {
 		screen := s.screen()
 		for _, text := range texts {
 			if !strings.Contains(screen, text) {
@@ -362,31 +274,31 @@ func (s *terminal) shows(texts ...string) {
 }
 
 func (s *terminal) hides(text string) {
-	s.t.Helper()
-	s.until(fmt.Sprintf("end of %q", text), func() bool { return !strings.Contains(s.screen(), text) })
+	s.Helper()
+	s.Until(fmt.Sprintf("end of %q", text), func() bool { return !strings.Contains(s.screen(), text) })
 }
 
 // exits waits for the end of the terminal's program.
 func (s *terminal) exits(code int) {
-	s.t.Helper()
+	s.Helper()
 	state := ""
-	s.until("end of the program", func() bool {
+	s.Until("end of the program", func() bool {
 		state = s.try("-L", "outer", "display-message", "-p", "-t", s.id, "#{pane_dead} #{pane_dead_status}#{pane_dead_signal}")
 		s.reap("-L", "outer")
 		return strings.HasPrefix(state, "1 ") && len(strings.TrimSpace(state)) > 1
 	})
 	if got := strings.TrimSpace(strings.TrimPrefix(state, "1")); got != strconv.Itoa(code) {
-		s.t.Errorf("ended with %s, want %d:\n%s", got, code, strings.TrimSpace(s.all()))
+		s.Errorf("ended with %s, want %d:\n%s", got, code, strings.TrimSpace(s.all()))
 	}
 }
 
 // said checks the text that stays in the terminal when the program has ended.
 func (s *terminal) said(texts ...string) {
-	s.t.Helper()
+	s.Helper()
 	all := s.all()
 	for _, text := range texts {
 		if !strings.Contains(all, text) {
-			s.t.Errorf("the terminal does not say %q:\n%s", text, strings.TrimSpace(all))
+			s.Errorf("the terminal does not say %q:\n%s", text, strings.TrimSpace(all))
 		}
 	}
 }

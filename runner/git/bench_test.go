@@ -13,20 +13,20 @@ import (
 func BenchmarkObserve(b *testing.B) {
 	for _, dirty := range []int{0, 20, 500} {
 		b.Run(fmt.Sprintf("dirty=%d", dirty), func(b *testing.B) {
-			p := project{b, b.TempDir()}
-			p.git("init", "-q")
+			p := newFolder(b)
+			p.Git("init", "-q")
 			for i := range 2000 {
-				p.write(fmt.Sprintf("d%d/f%d.txt", i%40, i), fmt.Sprintf("file %d\n%4000d\n", i, i))
+				p.Write(fmt.Sprintf("d%d/f%d.txt", i%40, i), fmt.Sprintf("file %d\n%4000d\n", i, i))
 			}
-			p.commit("all")
+			p.Commit("all")
 			for i := range dirty {
-				p.write(fmt.Sprintf("d%d/new%d.txt", i%40, i), fmt.Sprintf("%4000d\n", i))
+				p.Write(fmt.Sprintf("d%d/new%d.txt", i%40, i), fmt.Sprintf("%4000d\n", i))
 			}
 			var plain time.Duration
 			for b.Loop() {
 				b.StopTimer()
 				start := time.Now()
-				if _, err := run(context.Background(), p.dir, "status", "--porcelain", "--untracked-files=all"); err != nil {
+				if _, err := run(context.Background(), p.Dir, "status", "--porcelain", "--untracked-files=all"); err != nil {
 					b.Fatal(err)
 				}
 				plain += time.Since(start)
@@ -44,12 +44,12 @@ func BenchmarkObserve(b *testing.B) {
 
 // largeProject has 2,000 files, of which some are changed in each round.
 func largeProject(b *testing.B) project {
-	p := project{b, b.TempDir()}
-	p.git("init", "-q")
+	p := newFolder(b)
+	p.Git("init", "-q")
 	for i := range 2000 {
-		p.write(fmt.Sprintf("d%d/f%d.go", i%40, i), fmt.Sprintf("package d\n\nfunc F%d() int { return %4000d }\n", i, i))
+		p.Write(fmt.Sprintf("d%d/f%d.go", i%40, i), fmt.Sprintf("package d\n\nfunc F%d() int { return %4000d }\n", i, i))
 	}
-	p.commit("all")
+	p.Commit("all")
 	return p
 }
 
@@ -57,13 +57,13 @@ func largeProject(b *testing.B) project {
 // files, of 2,000; the look at the tree that the loop needs anyway is not in it.
 func BenchmarkKeep(b *testing.B) {
 	p := largeProject(b)
-	k, _ := NewKeeper(p.dir)
+	k, _ := NewKeeper(p.Dir)
 	base := ""
 	var used time.Duration
 	for i := 0; b.Loop(); i++ {
 		b.StopTimer()
 		for f := range 20 {
-			p.write(fmt.Sprintf("d%d/f%d.go", f, f), fmt.Sprintf("package d\n\nfunc F() int { return %4000d }\n", i))
+			p.Write(fmt.Sprintf("d%d/f%d.go", f, f), fmt.Sprintf("package d\n\nfunc F() int { return %4000d }\n", i))
 		}
 		snap := p.observe()
 		start := processorTime(b)
@@ -83,13 +83,13 @@ func BenchmarkTexts(b *testing.B) {
 	p := largeProject(b)
 	before := p.observe()
 	for f := range 20 {
-		p.write(fmt.Sprintf("d%d/f%d.go", f, f), fmt.Sprintf("package d\n\nfunc F() int { return %4000d }\n", 7))
+		p.Write(fmt.Sprintf("d%d/f%d.go", f, f), fmt.Sprintf("package d\n\nfunc F() int { return %4000d }\n", 7))
 	}
 	after := p.observe()
 	change := before.Compare(after)
 	start := processorTime(b)
 	for b.Loop() {
-		texts, err := change.Texts(context.Background(), p.dir, before, after)
+		texts, err := change.Texts(context.Background(), p.Dir, before, after)
 		if err != nil || len(texts) != 20 {
 			b.Fatal(len(texts), err)
 		}

@@ -11,47 +11,38 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func (p project) out(args ...string) string {
-	p.t.Helper()
-	out, err := p.tryGit(args...)
-	if err != nil {
-		p.t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return strings.TrimRight(out, "\n")
-}
-
 func (p project) wantOut(want string, args ...string) {
-	p.t.Helper()
-	if d := cmp.Diff(want, p.out(args...)); d != "" {
-		p.t.Errorf("git %v: %s", args, d)
+	p.Helper()
+	if d := cmp.Diff(want, p.Git(args...)); d != "" {
+		p.Errorf("git %v: %s", args, d)
 	}
 }
 
 func (p project) commitFiles(files ...string) Committed {
-	p.t.Helper()
-	c, err := Commit(context.Background(), p.dir, CommitRequest{Files: files, Message: "work"})
-	p.do(err)
+	p.Helper()
+	c, err := Commit(context.Background(), p.Dir, CommitRequest{Files: files, Message: "work"})
+	p.Do(err)
 	return c
 }
 
 func TestCommit_leftOver_takesOnlyWhatTheUserHadNotTouched(t *testing.T) {
 	p := newProject(t) // b.txt is changed, dirty.txt untracked
-	p.write("staged.txt", "staged\n")
-	p.git("add", "staged.txt")
+	p.Write("staged.txt", "staged\n")
+	p.Git("add", "staged.txt")
 	start := p.observe()
 
-	p.write("a.txt", "a changed\n")
-	p.write("b.txt", "b changed further\n")
-	p.write("new dir/ünï \"q\".txt", "new\n")
-	p.do(os.Remove(p.path("sub/c.txt")))
-	p.write("sub/d.txt", "d\n")
+	p.Write("a.txt", "a changed\n")
+	p.Write("b.txt", "b changed further\n")
+	p.Write("new dir/ünï \"q\".txt", "new\n")
+	p.Do(os.Remove(p.Path("sub/c.txt")))
+	p.Write("sub/d.txt", "d\n")
 	files := p.observe().LeftOver(start)
 	if d := cmp.Diff([]string{"a.txt", "new dir/ünï \"q\".txt", "sub/c.txt", "sub/d.txt"}, files); d != "" {
 		t.Fatal(d)
 	}
-	c, err := Commit(context.Background(), p.path("sub"), CommitRequest{Files: files, Message: "ralph: T3 login",
+	c, err := Commit(context.Background(), p.Path("sub"), CommitRequest{Files: files, Message: "ralph: T3 login",
 		Trailers: []Trailer{{"Ralph-Task", "T3"}, {"Ralph-Iteration", "7"}}})
-	p.do(err)
+	p.Do(err)
 	p.wantOut(c.OID, "rev-parse", "HEAD")
 	p.wantOut("ralph: T3 login\n\nRalph-Task: T3\nRalph-Iteration: 7", "log", "-1", "--format=%B")
 	p.wantOut("M\x00a.txt\x00A\x00new dir/ünï \"q\".txt\x00D\x00sub/c.txt\x00A\x00sub/d.txt\x00", "show", "--format=", "--name-status", "-z", "--no-renames")
@@ -60,33 +51,33 @@ func TestCommit_leftOver_takesOnlyWhatTheUserHadNotTouched(t *testing.T) {
 
 func TestCommit_otherStagedEntries_stayStagedAndTheRestIsClean(t *testing.T) {
 	p := newProject(t)
-	p.write("staged.txt", "staged\n")
-	p.git("add", "staged.txt", "b.txt")
-	p.write("a.txt", "a changed\n")
+	p.Write("staged.txt", "staged\n")
+	p.Git("add", "staged.txt", "b.txt")
+	p.Write("a.txt", "a changed\n")
 	p.commitFiles("a.txt")
 	p.wantOut("M  b.txt\nA  staged.txt\n?? dirty.txt", "status", "--porcelain")
 	p.wantOut("a.txt", "show", "--format=", "--name-only")
-	p.git("commit", "-q", "-m", "the user's")
+	p.Git("commit", "-q", "-m", "the user's")
 	p.wantOut("b.txt\nstaged.txt", "show", "--format=", "--name-only")
 }
 
 func TestCommit_nothingChanged_makesNoCommit(t *testing.T) {
 	p := newProject(t)
-	head := p.out("rev-parse", "HEAD")
+	head := p.Git("rev-parse", "HEAD")
 	if c := p.commitFiles("a.txt", "never-was.txt"); c.OID != "" || c.Files != nil {
 		t.Errorf("%+v", c)
 	}
 	p.wantOut(head, "rev-parse", "HEAD")
-	if _, err := os.Stat(p.path(".git/index.lock")); err == nil {
+	if _, err := os.Stat(p.Path(".git/index.lock")); err == nil {
 		t.Error("the lock is left")
 	}
 }
 
 func TestCommit_firstOfARepository(t *testing.T) {
-	p := project{t, t.TempDir()}
-	p.git("init", "-q")
-	p.write("a.txt", "a\n")
-	p.write("b.txt", "b\n")
+	p := newFolder(t)
+	p.Git("init", "-q")
+	p.Write("a.txt", "a\n")
+	p.Write("b.txt", "b\n")
 	p.commitFiles("a.txt")
 	p.wantOut("?? b.txt", "status", "--porcelain")
 	p.wantOut("1", "rev-list", "--count", "main")
@@ -94,14 +85,14 @@ func TestCommit_firstOfARepository(t *testing.T) {
 
 func TestCommit_hooksAndSigningConfigured_neitherRuns(t *testing.T) {
 	p := newProject(t)
-	p.git("config", "commit.gpgSign", "true")
-	p.git("config", "gpg.program", "/bin/false")
+	p.Git("config", "commit.gpgSign", "true")
+	p.Git("config", "gpg.program", "/bin/false")
 	for _, name := range []string{"pre-commit", "commit-msg", "post-commit", "post-index-change"} {
-		p.do(os.WriteFile(p.path(".git/hooks/"+name), []byte("#!/bin/sh\ntouch hook-ran\nexit 1\n"), 0o755))
+		p.Do(os.WriteFile(p.Path(".git/hooks/"+name), []byte("#!/bin/sh\ntouch hook-ran\nexit 1\n"), 0o755))
 	}
-	p.write("a.txt", "x\n")
+	p.Write("a.txt", "x\n")
 	p.commitFiles("a.txt")
-	if _, err := os.Stat(p.path("hook-ran")); err == nil {
+	if _, err := os.Stat(p.Path("hook-ran")); err == nil {
 		t.Error("a hook ran")
 	}
 }
@@ -110,15 +101,15 @@ func TestCommit_noIdentity_isRalphs(t *testing.T) {
 	p := newProject(t)
 	for _, name := range []string{"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"} {
 		t.Setenv(name, "") // restored after the test
-		p.do(os.Unsetenv(name))
+		p.Do(os.Unsetenv(name))
 	}
-	p.git("config", "user.useConfigOnly", "true")
-	p.write("a.txt", "x\n")
+	p.Git("config", "user.useConfigOnly", "true")
+	p.Write("a.txt", "x\n")
 	p.commitFiles("a.txt")
 	p.wantOut("ralph <ralph@localhost>", "log", "-1", "--format=%cn <%ce>")
-	p.git("config", "user.name", "Ann")
-	p.git("config", "user.email", "ann@example.org")
-	p.write("a.txt", "y\n")
+	p.Git("config", "user.name", "Ann")
+	p.Git("config", "user.email", "ann@example.org")
+	p.Write("a.txt", "y\n")
 	p.commitFiles("a.txt")
 	p.wantOut("Ann <ann@example.org>", "log", "-1", "--format=%an <%ae>")
 }
@@ -128,16 +119,16 @@ func TestCommit_impossible_changesNothing(t *testing.T) {
 		make func(p project)
 		want string
 	}{
-		"index locked": {func(p project) { p.write(".git/index.lock", "") }, "index.lock"},
+		"index locked": {func(p project) { p.Write(".git/index.lock", "") }, "index.lock"},
 		"merge":        {func(p project) { p.conflict("merge", "other") }, "a merge is under way"},
 		"rebase":       {func(p project) { p.conflict("rebase", "other") }, "a rebase is under way"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProject(t)
 			tc.make(p)
-			p.write("new.txt", "new\n")
-			head, status := p.out("rev-parse", "HEAD"), p.out("status", "--porcelain")
-			_, err := Commit(context.Background(), p.dir, CommitRequest{Files: []string{"new.txt"}, Message: "x"})
+			p.Write("new.txt", "new\n")
+			head, status := p.Git("rev-parse", "HEAD"), p.Git("status", "--porcelain")
+			_, err := Commit(context.Background(), p.Dir, CommitRequest{Files: []string{"new.txt"}, Message: "x"})
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error %v, want %q", err, tc.want)
 			}
@@ -149,9 +140,9 @@ func TestCommit_impossible_changesNothing(t *testing.T) {
 
 func TestCommit_linkedWorkTree_commitsOnItsBranch(t *testing.T) {
 	p := newProject(t)
-	side := project{t, filepath.Join(t.TempDir(), "side")}
-	p.git("worktree", "add", "-q", "-b", "side", side.dir)
-	side.write("a.txt", "side\n")
+	side := project{p.In(filepath.Join(t.TempDir(), "side"))}
+	p.Git("worktree", "add", "-q", "-b", "side", side.Dir)
+	side.Write("a.txt", "side\n")
 	side.commitFiles("a.txt")
 	side.wantOut("", "status", "--porcelain")
 	p.wantOut("a.txt", "show", "--format=", "--name-only", "side")
@@ -160,9 +151,9 @@ func TestCommit_linkedWorkTree_commitsOnItsBranch(t *testing.T) {
 
 func TestCommit_filters_apply(t *testing.T) {
 	p := newProject(t)
-	p.write(".gitattributes", "*.crlf text eol=crlf\n")
-	p.commit("attributes")
-	p.write("x.crlf", "one\r\ntwo\r\n")
+	p.Write(".gitattributes", "*.crlf text eol=crlf\n")
+	p.Commit("attributes")
+	p.Write("x.crlf", "one\r\ntwo\r\n")
 	p.commitFiles("x.crlf")
 	p.wantOut("one\ntwo", "show", "HEAD:x.crlf")
 	p.wantOut("", "status", "--porcelain")
@@ -192,13 +183,13 @@ func TestFit_condition(t *testing.T) {
 
 func TestGuard_whatDoesNotBelongIntoACommit_isNamed(t *testing.T) {
 	p := newProject(t)
-	p.write("vendor/known/x.go", "package known\n")
-	p.write("go.mod", "module x\n")
+	p.Write("vendor/known/x.go", "package known\n")
+	p.Write("go.mod", "module x\n")
 	old := "AKIA" + strings.Repeat("Q", 16)
-	p.write("old.txt", "key "+old+"\n")
-	p.commit("all")
+	p.Write("old.txt", "key "+old+"\n")
+	p.Commit("all")
 
-	write := func(name, text string) string { p.write(name, text); return name }
+	write := func(name, text string) string { p.Write(name, text); return name }
 	refused := []string{
 		write("aws.txt", "id = AKIA"+strings.Repeat("7", 16)),
 		write("web/key.pem", "-----BEGIN RSA PRIVATE "+"KEY-----\nMIIEpAIBAAKCAQEA\n"),
@@ -209,7 +200,7 @@ func TestGuard_whatDoesNotBelongIntoACommit_isNamed(t *testing.T) {
 		write("web/node_modules/left-pad/index.js", "x"),
 		write(".venv/bin/activate", "x"),
 	}
-	p.write("rust/Cargo.toml", "[package]\n")
+	p.Write("rust/Cargo.toml", "[package]\n")
 	refused = append(refused, write("rust/target/debug/x", "x"))
 	fine := []string{
 		write("vendor/new/x.go", "package x\n"), // the folder is in HEAD
@@ -221,8 +212,8 @@ func TestGuard_whatDoesNotBelongIntoACommit_isNamed(t *testing.T) {
 		write("style.css", ".sk-button-primary-very-large-with-icon{}"),
 		"gone.txt",
 	}
-	found, err := Guard(context.Background(), p.dir, slices.Concat(fine, refused))
-	p.do(err)
+	found, err := Guard(context.Background(), p.Dir, slices.Concat(fine, refused))
+	p.Do(err)
 	var got []string
 	for _, r := range found {
 		got = append(got, r.File)
@@ -239,10 +230,10 @@ func TestGuard_whatDoesNotBelongIntoACommit_isNamed(t *testing.T) {
 
 func TestCommit_refusedFile_staysAndTheRestIsCommitted(t *testing.T) {
 	p := newProject(t)
-	p.write("a.txt", "a changed\n")
-	p.write("key.txt", "AKIA"+strings.Repeat("7", 16))
-	p.git("init", "-q", "nested")
-	p.write("nested/x", "x")
+	p.Write("a.txt", "a changed\n")
+	p.Write("key.txt", "AKIA"+strings.Repeat("7", 16))
+	p.Git("init", "-q", "nested")
+	p.Write("nested/x", "x")
 	c := p.commitFiles("a.txt", "key.txt", "nested/")
 	if len(c.Refused) != 2 || c.Refused[0].File != "nested/" || c.Refused[1].File != "key.txt" || cmp.Diff([]string{"a.txt"}, c.Files) != "" || c.OID == "" {
 		t.Errorf("%+v", c)

@@ -23,42 +23,42 @@ func TestCompare_whatAnIterationDid(t *testing.T) {
 		want []string
 	}{
 		{"nothing", func(p project) {}, false, nil},
-		{"new file", func(p project) { p.write("new.txt", "") }, false, []string{"new.txt"}},
-		{"new files in a new folder", func(p project) { p.write("n/1", ""); p.write("n/2", "") }, false, []string{"n/1", "n/2"}},
-		{"changed file", func(p project) { p.write("a.txt", "x") }, false, []string{"a.txt"}},
-		{"deleted file", func(p project) { p.do(os.Remove(p.path("a.txt"))) }, false, []string{"a.txt"}},
-		{"odd name", func(p project) { p.write(odd, "") }, false, []string{odd}},
-		{"name that looks like a record", func(p project) { p.write("1 .M N... x", ""); p.write("# branch.oid 1", "") }, false, []string{"# branch.oid 1", "1 .M N... x"}},
-		{"dirty file changed again, same size", func(p project) { p.write("dirty.txt", "DIRTY\n") }, false, []string{"dirty.txt"}},
-		{"dirty file written with the same content", func(p project) { p.write("dirty.txt", "dirty\n"); p.write("b.txt", "b changed\n") }, false, nil},
+		{"new file", func(p project) { p.Write("new.txt", "") }, false, []string{"new.txt"}},
+		{"new files in a new folder", func(p project) { p.Write("n/1", ""); p.Write("n/2", "") }, false, []string{"n/1", "n/2"}},
+		{"changed file", func(p project) { p.Write("a.txt", "x") }, false, []string{"a.txt"}},
+		{"deleted file", func(p project) { p.Do(os.Remove(p.Path("a.txt"))) }, false, []string{"a.txt"}},
+		{"odd name", func(p project) { p.Write(odd, "") }, false, []string{odd}},
+		{"name that looks like a record", func(p project) { p.Write("1 .M N... x", ""); p.Write("# branch.oid 1", "") }, false, []string{"# branch.oid 1", "1 .M N... x"}},
+		{"dirty file changed again, same size", func(p project) { p.Write("dirty.txt", "DIRTY\n") }, false, []string{"dirty.txt"}},
+		{"dirty file written with the same content", func(p project) { p.Write("dirty.txt", "dirty\n"); p.Write("b.txt", "b changed\n") }, false, nil},
 		{"dirty file touched", func(p project) {
-			p.do(os.Chtimes(p.path("dirty.txt"), time.Now(), time.Now().Add(time.Hour)))
-			p.do(os.Chtimes(p.path("a.txt"), time.Now(), time.Now().Add(time.Hour)))
+			p.Do(os.Chtimes(p.Path("dirty.txt"), time.Now(), time.Now().Add(time.Hour)))
+			p.Do(os.Chtimes(p.Path("a.txt"), time.Now(), time.Now().Add(time.Hour)))
 		}, false, nil},
-		{"dirty file made executable", func(p project) { p.do(os.Chmod(p.path("dirty.txt"), 0o755)) }, false, []string{"dirty.txt"}},
-		{"dirty file removed", func(p project) { p.do(os.Remove(p.path("dirty.txt"))) }, false, []string{"dirty.txt"}},
-		{"dirty file reverted", func(p project) { p.write("b.txt", "b\n") }, false, []string{"b.txt"}},
-		{"staged only", func(p project) { p.git("add", "-A") }, false, nil},
-		{"renamed with git", func(p project) { p.git("mv", "sub/c.txt", "sub/d e.txt") }, false, []string{"sub/c.txt", "sub/d e.txt"}},
-		{"renamed without git", func(p project) { p.do(os.Rename(p.path("a.txt"), p.path("z.txt"))) }, false, []string{"a.txt", "z.txt"}},
-		{"committed", func(p project) { p.write("n", ""); p.commit("second") }, true, nil},
-		{"committed and changed more", func(p project) { p.commit("second"); p.write("a.txt", "x") }, true, []string{"a.txt"}},
-		{"empty commit", func(p project) { p.git("commit", "-q", "--allow-empty", "-m", "x") }, true, nil},
-		{"other branch, same commit", func(p project) { p.git("checkout", "-q", "-b", "other") }, false, nil},
-		{"symlink", func(p project) { p.do(os.Symlink("a.txt", p.path("l"))) }, false, []string{"l"}},
-		{"dangling symlink", func(p project) { p.do(os.Symlink("nowhere", p.path("l"))) }, false, []string{"l"}},
+		{"dirty file made executable", func(p project) { p.Do(os.Chmod(p.Path("dirty.txt"), 0o755)) }, false, []string{"dirty.txt"}},
+		{"dirty file removed", func(p project) { p.Do(os.Remove(p.Path("dirty.txt"))) }, false, []string{"dirty.txt"}},
+		{"dirty file reverted", func(p project) { p.Write("b.txt", "b\n") }, false, []string{"b.txt"}},
+		{"staged only", func(p project) { p.Git("add", "-A") }, false, nil},
+		{"renamed with git", func(p project) { p.Git("mv", "sub/c.txt", "sub/d e.txt") }, false, []string{"sub/c.txt", "sub/d e.txt"}},
+		{"renamed without git", func(p project) { p.Do(os.Rename(p.Path("a.txt"), p.Path("z.txt"))) }, false, []string{"a.txt", "z.txt"}},
+		{"committed", func(p project) { p.Write("n", ""); p.Commit("second") }, true, nil},
+		{"committed and changed more", func(p project) { p.Commit("second"); p.Write("a.txt", "x") }, true, []string{"a.txt"}},
+		{"empty commit", func(p project) { p.Git("commit", "-q", "--allow-empty", "-m", "x") }, true, nil},
+		{"other branch, same commit", func(p project) { p.Git("checkout", "-q", "-b", "other") }, false, nil},
+		{"symlink", func(p project) { p.Do(os.Symlink("a.txt", p.Path("l"))) }, false, []string{"l"}},
+		{"dangling symlink", func(p project) { p.Do(os.Symlink("nowhere", p.Path("l"))) }, false, []string{"l"}},
 		{"file became a pipe", func(p project) {
-			p.do(os.Remove(p.path("a.txt")))
-			p.do(syscall.Mkfifo(p.path("a.txt"), 0o644))
+			p.Do(os.Remove(p.Path("a.txt")))
+			p.Do(syscall.Mkfifo(p.Path("a.txt"), 0o644))
 		}, false, []string{"a.txt"}},
-		{"file became a folder", func(p project) { p.do(os.Remove(p.path("a.txt"))); p.write("a.txt/x", "") }, false, []string{"a.txt", "a.txt/x"}},
-		{"state of ralph", func(p project) { p.write(".ralph/status.json", "1"); p.write("sub/.ralph/x/y", "1") }, false, nil},
-		{"names that only begin like it", func(p project) { p.write(".ralphrc", "1"); p.write(".ralph2/x", "1") }, false, []string{".ralph2/x", ".ralphrc"}},
+		{"file became a folder", func(p project) { p.Do(os.Remove(p.Path("a.txt"))); p.Write("a.txt/x", "") }, false, []string{"a.txt", "a.txt/x"}},
+		{"state of ralph", func(p project) { p.Write(".ralph/status.json", "1"); p.Write("sub/.ralph/x/y", "1") }, false, nil},
+		{"names that only begin like it", func(p project) { p.Write(".ralphrc", "1"); p.Write(".ralph2/x", "1") }, false, []string{".ralph2/x", ".ralphrc"}},
 		{"ignored file", func(p project) {
-			p.write(".git/info/exclude", "*.log\n")
-			p.write("x.log", "1")
+			p.Write(".git/info/exclude", "*.log\n")
+			p.Write("x.log", "1")
 		}, false, nil},
-		{"repository removed", func(p project) { p.do(os.RemoveAll(p.path(".git"))) }, true, nil},
+		{"repository removed", func(p project) { p.Do(os.RemoveAll(p.Path(".git"))) }, true, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newProject(t)
@@ -83,37 +83,37 @@ func TestCompare_changesWithinWhatIsNewAlready(t *testing.T) {
 	}{
 		{
 			"symlink with another target",
-			func(p project) { p.do(os.Symlink("a.txt", p.path("l"))) },
-			func(p project) { p.do(os.Remove(p.path("l"))); p.do(os.Symlink("b.txt", p.path("l"))) }, []string{"l"},
+			func(p project) { p.Do(os.Symlink("a.txt", p.Path("l"))) },
+			func(p project) { p.Do(os.Remove(p.Path("l"))); p.Do(os.Symlink("b.txt", p.Path("l"))) }, []string{"l"},
 		},
 		{
 			"target of a symlink",
-			func(p project) { p.do(os.Symlink("dirty.txt", p.path("l"))) },
-			func(p project) { p.write("dirty.txt", "x") }, []string{"dirty.txt"},
+			func(p project) { p.Do(os.Symlink("dirty.txt", p.Path("l"))) },
+			func(p project) { p.Write("dirty.txt", "x") }, []string{"dirty.txt"},
 		},
 		{
 			"large file, by size and time",
-			func(p project) { p.write("big", strings.Repeat("x", maxHashed+1)) },
-			func(p project) { p.write("big", strings.Repeat("x", maxHashed+2)) }, []string{"big"},
+			func(p project) { p.Write("big", strings.Repeat("x", maxHashed+1)) },
+			func(p project) { p.Write("big", strings.Repeat("x", maxHashed+2)) }, []string{"big"},
 		},
 		{
 			"largest hashed file, content only",
-			func(p project) { p.write("big", strings.Repeat("x", maxHashed)) },
+			func(p project) { p.Write("big", strings.Repeat("x", maxHashed)) },
 			func(p project) {
-				info, err := os.Stat(p.path("big"))
-				p.do(err)
-				p.write("big", strings.Repeat("x", maxHashed-1)+"y")
-				p.do(os.Chtimes(p.path("big"), info.ModTime(), info.ModTime()))
+				info, err := os.Stat(p.Path("big"))
+				p.Do(err)
+				p.Write("big", strings.Repeat("x", maxHashed-1)+"y")
+				p.Do(os.Chtimes(p.Path("big"), info.ModTime(), info.ModTime()))
 			}, []string{"big"},
 		},
 		{
 			"untracked repository",
 			func(p project) {
-				p.write("nested/x", "1")
-				p.git("init", "-q", "nested")
-				p.git("-C", "nested", "add", "-A")
+				p.Write("nested/x", "1")
+				p.Git("init", "-q", "nested")
+				p.Git("-C", "nested", "add", "-A")
 			},
-			func(p project) { p.write("nested/y", "2") }, []string{"nested/"},
+			func(p project) { p.Write("nested/y", "2") }, []string{"nested/"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -133,24 +133,24 @@ func TestCompare_changesWithinWhatIsNewAlready(t *testing.T) {
 
 func TestCompare_submoduleChanges(t *testing.T) {
 	lib, p := newProject(t), newProject(t)
-	p.git("submodule", "--quiet", "add", lib.dir, "lib")
-	p.commit("with a submodule")
+	p.Git("submodule", "--quiet", "add", lib.Dir, "lib")
+	p.Commit("with a submodule")
 	clean := p.observe()
-	p.write("lib/a.txt", "x")
+	p.Write("lib/a.txt", "x")
 	changed := p.observe()
 	if d := cmp.Diff([]string{"lib"}, clean.Compare(changed).Files); d != "" {
 		t.Error(d)
 	}
-	p.write("lib/a.txt", "longer")
+	p.Write("lib/a.txt", "longer")
 	again := p.observe()
 	if d := cmp.Diff([]string{"lib"}, changed.Compare(again).Files); d != "" {
 		t.Error(d)
 	}
-	project{t, p.path("lib")}.commit("in the submodule")
+	p.In(p.Path("lib")).Commit("in the submodule")
 	if d := cmp.Diff([]string{"lib"}, again.Compare(p.observe()).Files); d != "" {
 		t.Error(d)
 	}
-	inside, err := Observe(context.Background(), p.path("lib"))
+	inside, err := Observe(context.Background(), p.Path("lib"))
 	if err != nil || !inside.Repo || inside.Branch == "" || len(inside.files) != 0 {
 		t.Errorf("observed inside: %+v, %v", inside, err)
 	}
@@ -163,7 +163,7 @@ func TestCompare_mergeConflictIsAChange(t *testing.T) {
 	if _, ok := snap.files["a.txt"]; !ok {
 		t.Errorf("unmerged file is missing in %v", snap.files)
 	}
-	p.write("a.txt", "resolved\n")
+	p.Write("a.txt", "resolved\n")
 	if d := cmp.Diff([]string{"a.txt"}, snap.Compare(p.observe()).Files); d != "" {
 		t.Error(d)
 	}
@@ -183,14 +183,14 @@ func TestCompare_keepsTheFirstThousandNames(t *testing.T) {
 func TestCommitted_newCommits_areCountedWithTheRest(t *testing.T) {
 	p := newProject(t)
 	before := p.observe()
-	p.write("a.txt", "a changed\n")
-	p.write("sub/new file.txt", "n\n")
-	p.write(".ralph/fix_plan.md", "- [x] a\n")
-	p.commit("second")
-	p.write("later.txt", "l\n")
+	p.Write("a.txt", "a changed\n")
+	p.Write("sub/new file.txt", "n\n")
+	p.Write(".ralph/fix_plan.md", "- [x] a\n")
+	p.Commit("second")
+	p.Write("later.txt", "l\n")
 	after := p.observe()
-	got, err := before.Compare(after).Committed(t.Context(), p.dir, before, after)
-	p.do(err)
+	got, err := before.Compare(after).Committed(t.Context(), p.Dir, before, after)
+	p.Do(err)
 	want := Change{HeadMoved: true, Files: []string{"a.txt", "b.txt", "dirty.txt", "later.txt", "sub/new file.txt"}, Count: 5}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -200,11 +200,11 @@ func TestCommitted_newCommits_areCountedWithTheRest(t *testing.T) {
 func TestCommitted_headStayed_runsNoGit(t *testing.T) {
 	p := newProject(t)
 	before := p.observe()
-	p.write("a.txt", "a changed\n")
+	p.Write("a.txt", "a changed\n")
 	after := p.observe()
 	t.Setenv("PATH", "")
-	got, err := before.Compare(after).Committed(t.Context(), p.dir, before, after)
-	p.do(err)
+	got, err := before.Compare(after).Committed(t.Context(), p.Dir, before, after)
+	p.Do(err)
 	if got.Count != 1 || got.HeadMoved {
 		t.Errorf("Committed() = %+v", got)
 	}

@@ -12,56 +12,56 @@ import (
 )
 
 func (p project) keeper() *Keeper {
-	p.t.Helper()
-	k, ok := NewKeeper(p.dir)
+	p.Helper()
+	k, ok := NewKeeper(p.Dir)
 	if !ok {
-		p.t.Fatal("no repository")
+		p.Fatal("no repository")
 	}
 	return k
 }
 
 func (p project) keep(k *Keeper, s State) string {
-	p.t.Helper()
+	p.Helper()
 	oid, err := k.Keep(context.Background(), p.observe(), s)
-	p.do(err)
+	p.Do(err)
 	return oid
 }
 
 // kept reads what a state says of itself.
 func (p project) kept(ref string) State {
-	p.t.Helper()
-	_, data, _ := strings.Cut(p.out("log", "-1", "--format=%B", ref), KeptTrailer)
+	p.Helper()
+	_, data, _ := strings.Cut(p.Git("log", "-1", "--format=%B", ref), KeptTrailer)
 	var s State
-	p.do(json.Unmarshal([]byte(data), &s))
+	p.Do(json.Unmarshal([]byte(data), &s))
 	return s
 }
 
 func TestKeep_state_isHeadWithAllThatDiffersAndNothingElseMoves(t *testing.T) {
 	p := newProject(t)
-	p.write(".gitignore", "*.log\n")
-	p.write(".ralph/.gitignore", "*\n!.gitignore\n!fix_plan.md\n")
-	p.write(".ralph/fix_plan.md", "- [x] a\n")
-	p.write(".ralph/status.json", "{}")
-	p.commit("all")
-	p.write("b.txt", "b again\n")
-	p.write("debug.log", "ignored\n")
-	p.write("tool \"x\"\n.sh", "#!/bin/sh\n")
-	p.do(os.Chmod(p.path("tool \"x\"\n.sh"), 0o755))
-	p.do(os.Symlink("b.txt", p.path("link")))
-	p.do(os.Remove(p.path("sub/c.txt")))
-	p.write("sub/c.txt/inner", "a folder where a file was\n")
-	p.write(".ralph/fix_plan.md", "- [ ] a\n")
-	p.write("staged.txt", "staged\n")
-	p.git("add", "staged.txt")
-	status := p.out("status", "--porcelain")
+	p.Write(".gitignore", "*.log\n")
+	p.Write(".ralph/.gitignore", "*\n!.gitignore\n!fix_plan.md\n")
+	p.Write(".ralph/fix_plan.md", "- [x] a\n")
+	p.Write(".ralph/status.json", "{}")
+	p.Commit("all")
+	p.Write("b.txt", "b again\n")
+	p.Write("debug.log", "ignored\n")
+	p.Write("tool \"x\"\n.sh", "#!/bin/sh\n")
+	p.Do(os.Chmod(p.Path("tool \"x\"\n.sh"), 0o755))
+	p.Do(os.Symlink("b.txt", p.Path("link")))
+	p.Do(os.Remove(p.Path("sub/c.txt")))
+	p.Write("sub/c.txt/inner", "a folder where a file was\n")
+	p.Write(".ralph/fix_plan.md", "- [ ] a\n")
+	p.Write("staged.txt", "staged\n")
+	p.Git("add", "staged.txt")
+	status := p.Git("status", "--porcelain")
 
 	k := p.keeper()
 	oid := p.keep(k, State{Run: "r1", Iteration: 1, Outcome: "completed-turn", Task: "T1 \"Login\"", CostUSD: 0.25, Checks: map[string]bool{"test": true}, Files: 3})
 	p.wantOut(status, "status", "--porcelain")
 	p.wantOut(oid, "rev-parse", "refs/ralph/r1/1")
-	p.wantOut(p.out("rev-parse", "HEAD"), "rev-parse", oid+"^")
+	p.wantOut(p.Git("rev-parse", "HEAD"), "rev-parse", oid+"^")
 	var tree []string
-	for record := range strings.SplitSeq(strings.TrimSuffix(p.out("ls-tree", "-r", "-z", oid), "\x00"), "\x00") {
+	for record := range strings.SplitSeq(strings.TrimSuffix(p.Git("ls-tree", "-r", "-z", oid), "\x00"), "\x00") {
 		facts, path, _ := strings.Cut(record, "\t")
 		tree = append(tree, facts[:6]+" "+path)
 	}
@@ -75,7 +75,7 @@ func TestKeep_state_isHeadWithAllThatDiffersAndNothingElseMoves(t *testing.T) {
 
 	// Nothing changed: the same tree, known objects only.
 	again := p.keep(k, State{Run: "r1", Iteration: 2, Base: oid})
-	p.wantOut(p.out("rev-parse", oid+"^{tree}"), "rev-parse", again+"^{tree}")
+	p.wantOut(p.Git("rev-parse", oid+"^{tree}"), "rev-parse", again+"^{tree}")
 	if got := p.kept(again).Base; got != oid {
 		t.Errorf("base %q, want %q", got, oid)
 	}
@@ -89,26 +89,26 @@ func TestKeep_goneObjectsAndCommittedFiles_areHandled(t *testing.T) {
 	p := newProject(t)
 	k := p.keeper()
 	p.keep(k, State{Run: "r", Iteration: 1})
-	p.git("update-ref", "-d", "refs/ralph/r/1")
-	p.git("gc", "-q", "--prune=now")
+	p.Git("update-ref", "-d", "refs/ralph/r/1")
+	p.Git("gc", "-q", "--prune=now")
 	oid := p.keep(k, State{Run: "r", Iteration: 1})
 	p.wantOut("b changed", "show", oid+":b.txt")
-	p.commit("the agent's")
+	p.Commit("the agent's")
 	oid = p.keep(k, State{Run: "r", Iteration: 1})
-	p.wantOut(p.out("rev-parse", "HEAD^{tree}"), "rev-parse", oid+"^{tree}")
+	p.wantOut(p.Git("rev-parse", "HEAD^{tree}"), "rev-parse", oid+"^{tree}")
 	p.wantOut("1", "rev-list", "--count", "HEAD.."+oid)
 }
 
 func TestKeep_convertedFiles_areStoredAsGitDoes(t *testing.T) {
 	for name, set := range map[string]func(p project){
 		"none":       func(p project) {},
-		"attributes": func(p project) { p.write(".gitattributes", "* text eol=crlf\n"); p.commit("attributes") },
-		"dirty":      func(p project) { p.write("x/.gitattributes", "* text eol=crlf\n") },
-		"autocrlf":   func(p project) { p.git("config", "core.autocrlf", "true") },
+		"attributes": func(p project) { p.Write(".gitattributes", "* text eol=crlf\n"); p.Commit("attributes") },
+		"dirty":      func(p project) { p.Write("x/.gitattributes", "* text eol=crlf\n") },
+		"autocrlf":   func(p project) { p.Git("config", "core.autocrlf", "true") },
 		"sha256": func(p project) {
-			p.do(os.RemoveAll(p.path(".git")))
-			p.git("init", "-q", "--object-format=sha256")
-			p.commit("all")
+			p.Do(os.RemoveAll(p.Path(".git")))
+			p.Git("init", "-q", "--object-format=sha256")
+			p.Commit("all")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,23 +116,23 @@ func TestKeep_convertedFiles_areStoredAsGitDoes(t *testing.T) {
 			set(p)
 			k := p.keeper()
 			for i := range 2 {
-				p.write(fmt.Sprintf("x/%d.txt", i), "one\r\ntwo\r\n")
-				p.write("b.txt", fmt.Sprintf("b %d\r\n", i))
+				p.Write(fmt.Sprintf("x/%d.txt", i), "one\r\ntwo\r\n")
+				p.Write("b.txt", fmt.Sprintf("b %d\r\n", i))
 				oid := p.keep(k, State{Run: "r", Iteration: i + 1})
-				t.Setenv("GIT_INDEX_FILE", p.path(".git/other-index"))
-				p.git("read-tree", "HEAD")
-				p.git("add", "-A")
-				p.wantOut(p.out("write-tree"), "rev-parse", oid+"^{tree}")
-				p.do(os.Unsetenv("GIT_INDEX_FILE"))
+				t.Setenv("GIT_INDEX_FILE", p.Path(".git/other-index"))
+				p.Git("read-tree", "HEAD")
+				p.Git("add", "-A")
+				p.wantOut(p.Git("write-tree"), "rev-parse", oid+"^{tree}")
+				p.Do(os.Unsetenv("GIT_INDEX_FILE"))
 			}
 		})
 	}
 }
 
 func TestKeep_unbornRepository_hasNoParent(t *testing.T) {
-	p := project{t, t.TempDir()}
-	p.git("init", "-q")
-	p.write("a.txt", "a\n")
+	p := newFolder(t)
+	p.Git("init", "-q")
+	p.Write("a.txt", "a\n")
 	p.keep(p.keeper(), State{Run: "r", Iteration: 1, Start: true})
 	p.wantOut("a.txt", "ls-tree", "--name-only", "refs/ralph/r/1-start")
 	p.wantOut("refs/ralph/r/1-start ", "for-each-ref", "--format=%(refname) %(parent)", "refs/ralph")
@@ -140,8 +140,8 @@ func TestKeep_unbornRepository_hasNoParent(t *testing.T) {
 
 func TestKeep_fileTooLarge_isLeftOutAndCounted(t *testing.T) {
 	p := newProject(t)
-	p.write("huge.bin", "")
-	p.do(os.Truncate(p.path("huge.bin"), maxKeptFile+1))
+	p.Write("huge.bin", "")
+	p.Do(os.Truncate(p.Path("huge.bin"), maxKeptFile+1))
 	oid := p.keep(p.keeper(), State{Run: "r", Iteration: 1})
 	p.wantOut("a.txt\nb.txt\ndirty.txt\nsub", "ls-tree", "--name-only", oid)
 	if s := p.kept(oid); s.LeftOut != 1 {
@@ -160,27 +160,27 @@ func TestKeep_runThatIsNoName_isRefused(t *testing.T) {
 
 func TestTexts_beforeAndAfter_fromHeadTheSnapshotAndTheDisk(t *testing.T) {
 	p := newProject(t) // b.txt is changed, dirty.txt untracked
-	p.write("bin", "\x00\x01")
-	p.write("committed.txt", "one\n")
-	p.write(".ralph/config.yaml", "checks: []\n")
-	p.commit("all")
-	p.write("b.txt", "b dirty\n")
+	p.Write("bin", "\x00\x01")
+	p.Write("committed.txt", "one\n")
+	p.Write(".ralph/config.yaml", "checks: []\n")
+	p.Commit("all")
+	p.Write("b.txt", "b dirty\n")
 	before := p.observe()
-	p.write("a.txt", "a now\n")
-	p.write("b.txt", "b now\n")
-	p.write("new.txt", "new\n")
-	p.write("bin", "\x00\x02")
-	p.do(os.Remove(p.path("dirty.txt")))
-	p.write(".ralph/config.yaml", "checks: [x]\n")
-	p.write(".ralph/status.json", "{}")
-	p.write("committed.txt", "two\n")
-	p.git("add", "committed.txt")
-	p.git("commit", "-q", "-m", "the agent's", "committed.txt")
+	p.Write("a.txt", "a now\n")
+	p.Write("b.txt", "b now\n")
+	p.Write("new.txt", "new\n")
+	p.Write("bin", "\x00\x02")
+	p.Do(os.Remove(p.Path("dirty.txt")))
+	p.Write(".ralph/config.yaml", "checks: [x]\n")
+	p.Write(".ralph/status.json", "{}")
+	p.Write("committed.txt", "two\n")
+	p.Git("add", "committed.txt")
+	p.Git("commit", "-q", "-m", "the agent's", "committed.txt")
 	after := p.observe()
-	change, err := before.Compare(after).Committed(context.Background(), p.dir, before, after)
-	p.do(err)
-	texts, err := change.Texts(context.Background(), p.dir, before, after)
-	p.do(err)
+	change, err := before.Compare(after).Committed(context.Background(), p.Dir, before, after)
+	p.Do(err)
+	texts, err := change.Texts(context.Background(), p.Dir, before, after)
+	p.Do(err)
 	want := []Text{
 		{".ralph/config.yaml", "checks: []\n", "checks: [x]\n", true, true},
 		{"a.txt", "a\n", "a now\n", true, true},

@@ -14,11 +14,11 @@ import (
 
 func TestObserve_subfolderSeesTheWholeRepository(t *testing.T) {
 	p := newProject(t)
-	before, err := Observe(context.Background(), p.path("sub"))
-	p.do(err)
-	p.write("a.txt", "x")
-	after, err := Observe(context.Background(), p.path("sub"))
-	p.do(err)
+	before, err := Observe(context.Background(), p.Path("sub"))
+	p.Do(err)
+	p.Write("a.txt", "x")
+	after, err := Observe(context.Background(), p.Path("sub"))
+	p.Do(err)
 	if d := cmp.Diff([]string{"a.txt"}, before.Compare(after).Files); d != "" {
 		t.Error(d)
 	}
@@ -29,19 +29,18 @@ func TestObserve_subfolderSeesTheWholeRepository(t *testing.T) {
 
 func TestObserve_changesNothingAndReadsHead(t *testing.T) {
 	p := newProject(t)
-	p.do(os.Chtimes(p.path("a.txt"), time.Now(), time.Now().Add(time.Hour))) // the index is stale
-	p.write(".git/index.lock", "")                                           // somebody else holds the lock
-	index, err := os.ReadFile(p.path(".git/index"))
-	p.do(err)
+	p.Do(os.Chtimes(p.Path("a.txt"), time.Now(), time.Now().Add(time.Hour))) // the index is stale
+	p.Write(".git/index.lock", "")                                           // somebody else holds the lock
+	index, err := os.ReadFile(p.Path(".git/index"))
+	p.Do(err)
 	s := p.observe()
-	after, err := os.ReadFile(p.path(".git/index"))
-	p.do(err)
+	after, err := os.ReadFile(p.Path(".git/index"))
+	p.Do(err)
 	if string(index) != string(after) {
 		t.Error("the index changed")
 	}
-	head, err := p.tryGit("rev-parse", "HEAD")
-	p.do(err)
-	if !s.Repo || s.Head != strings.TrimSpace(head) || s.Branch != "main" {
+	head := p.Git("rev-parse", "HEAD")
+	if !s.Repo || s.Head != head || s.Branch != "main" {
 		t.Errorf("%+v, head %s", s, head)
 	}
 }
@@ -49,47 +48,47 @@ func TestObserve_changesNothingAndReadsHead(t *testing.T) {
 func TestObserve_ignoresGitVariablesOfAHook(t *testing.T) {
 	p, other := newProject(t), newProject(t)
 	want := p.observe()
-	t.Setenv("GIT_DIR", other.path(".git"))
-	t.Setenv("GIT_WORK_TREE", other.dir)
-	t.Setenv("GIT_INDEX_FILE", other.path("nothing"))
+	t.Setenv("GIT_DIR", other.Path(".git"))
+	t.Setenv("GIT_WORK_TREE", other.Dir)
+	t.Setenv("GIT_INDEX_FILE", other.Path("nothing"))
 	if got := p.observe(); got.Head != want.Head || want.Compare(got).Progress() {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 
 func TestObserve_withoutARepositoryWalks(t *testing.T) {
-	p := project{t, t.TempDir()}
-	p.write("a.txt", "a")
-	p.write("node_modules/x", "x")
-	p.write(".git/empty", "no repository")
+	p := newFolder(t)
+	p.Write("a.txt", "a")
+	p.Write("node_modules/x", "x")
+	p.Write(".git/empty", "no repository")
 	before := p.observe()
 	if before.Repo {
 		t.Fatal("is no repository")
 	}
-	p.write("node_modules/x", "changed")
-	p.write(".ralph/status.json", "{}")
+	p.Write("node_modules/x", "changed")
+	p.Write(".ralph/status.json", "{}")
 	if c := before.Compare(p.observe()); c.Progress() {
 		t.Errorf("%+v", c)
 	}
-	p.write("sub/b.txt", "b")
-	p.write("a.txt", "longer")
+	p.Write("sub/b.txt", "b")
+	p.Write("a.txt", "longer")
 	if d := cmp.Diff([]string{"a.txt", "sub/b.txt"}, before.Compare(p.observe()).Files); d != "" {
 		t.Error(d)
 	}
-	p.do(os.RemoveAll(p.path(".git")))
-	p.git("init", "-q")
+	p.Do(os.RemoveAll(p.Path(".git")))
+	p.Git("init", "-q")
 	if c := before.Compare(p.observe()); !c.HeadMoved {
 		t.Error("git init is no change")
 	}
 }
 
 func TestWalk_isBounded(t *testing.T) {
-	p := project{t, t.TempDir()}
+	p := newFolder(t)
 	for i := range 12 {
-		p.write(fmt.Sprintf("%d/%d", i%3, i), "")
+		p.Write(fmt.Sprintf("%d/%d", i%3, i), "")
 	}
 	for limit, want := range map[int]int{5: 5, 12: 12, 13: 12} {
-		if s, err := walk(context.Background(), p.dir, limit); err != nil || len(s.files) != want {
+		if s, err := walk(context.Background(), p.Dir, limit); err != nil || len(s.files) != want {
 			t.Errorf("limit %d: %d files, %v", limit, len(s.files), err)
 		}
 	}
@@ -101,19 +100,19 @@ func TestObserve_withoutGitWalks(t *testing.T) {
 	if s := p.observe(); s.Repo || len(s.files) != 4 {
 		t.Errorf("%+v", s)
 	}
-	c, err := Inspect(context.Background(), p.dir)
-	if root, _ := filepath.EvalSymlinks(p.dir); err != nil || c != (Condition{Root: root}) {
+	c, err := Inspect(context.Background(), p.Dir)
+	if root, _ := filepath.EvalSymlinks(p.Dir); err != nil || c != (Condition{Root: root}) {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
 
 func TestObserve_brokenRepositoryIsAnError(t *testing.T) {
 	p := newProject(t)
-	p.write(".git/index", "garbage")
-	if _, err := Observe(context.Background(), p.dir); err == nil || !strings.Contains(err.Error(), "index file") {
+	p.Write(".git/index", "garbage")
+	if _, err := Observe(context.Background(), p.Dir); err == nil || !strings.Contains(err.Error(), "index file") {
 		t.Errorf("observe: %v", err)
 	}
-	if c, err := Inspect(context.Background(), p.dir); err == nil || c.GitVersion == "" || c.Root == "" {
+	if c, err := Inspect(context.Background(), p.Dir); err == nil || c.GitVersion == "" || c.Root == "" {
 		t.Errorf("inspect: %+v, %v", c, err)
 	}
 	if _, err := Observe(context.Background(), filepath.Join(t.TempDir(), "none")); err == nil {
@@ -122,7 +121,7 @@ func TestObserve_brokenRepositoryIsAnError(t *testing.T) {
 }
 
 func TestObserve_endsWithItsContext(t *testing.T) {
-	for _, dir := range []string{newProject(t).dir, func() string { p := project{t, t.TempDir()}; p.write("a", ""); return p.dir }()} {
+	for _, dir := range []string{newProject(t).Dir, func() string { p := newFolder(t); p.Write("a", ""); return p.Dir }()} {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		if _, err := Observe(ctx, dir); err == nil || !strings.Contains(err.Error(), context.Canceled.Error()) {

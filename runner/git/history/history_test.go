@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,34 +12,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ralph/internal/world"
 	"ralph/runner/git"
 )
 
-func TestMain(m *testing.M) {
-	home, err := os.MkdirTemp("", "history-test-home")
-	if err != nil {
-		panic(err)
-	}
-	for k, v := range map[string]string{
-		"HOME": home, "XDG_CONFIG_HOME": home, "GIT_CONFIG_GLOBAL": filepath.Join(home, "gitconfig"), "GIT_CONFIG_NOSYSTEM": "1",
-		"GIT_AUTHOR_NAME": "t", "GIT_AUTHOR_EMAIL": "t@example.org", "GIT_COMMITTER_NAME": "t", "GIT_COMMITTER_EMAIL": "t@example.org",
-		"GIT_CEILING_DIRECTORIES": os.TempDir(),
-	} {
-		if err := os.Setenv(k, v); err != nil {
-			panic(err)
-		}
-	}
-	code := m.Run()
-	if err := os.RemoveAll(home); err != nil {
-		panic(err)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(world.GitMain(m)) }
 
 // project is a repository whose states are kept, the first as the start.
 type project struct {
-	t    *testing.T
-	dir  string
+	world.Folder
 	k    *git.Keeper
 	base string
 	n    int
@@ -48,86 +28,60 @@ type project struct {
 
 func newProject(t *testing.T, files map[string]string) *project {
 	t.Helper()
-	p := &project{t: t, dir: t.TempDir()}
-	p.git("init", "-q", "-b", "main")
+	p := &project{Folder: world.Folder{TB: t, Dir: t.TempDir()}}
+	p.Git("init", "-q")
 	for name, text := range files {
-		p.write(name, text)
+		p.Write(name, text)
 	}
-	p.git("add", "-A")
-	p.git("commit", "-q", "--allow-empty", "-m", "first")
-	p.k, _ = git.NewKeeper(p.dir)
+	p.Commit("first")
+	p.k, _ = git.NewKeeper(p.Dir)
 	p.keep(git.State{Run: "r", Iteration: 1, Start: true})
 	return p
 }
 
-func (p *project) do(err error) {
-	p.t.Helper()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-func (p *project) git(args ...string) string {
-	p.t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = p.dir
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		p.t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return strings.TrimRight(string(out), "\n")
-}
-
-func (p *project) write(name, text string) {
-	p.t.Helper()
-	path := filepath.Join(p.dir, name)
-	p.do(os.MkdirAll(filepath.Dir(path), 0o755))
-	p.do(os.WriteFile(path, []byte(text), 0o644))
-}
-
 func (p *project) keep(s git.State) {
-	p.t.Helper()
-	snap, err := git.Observe(context.Background(), p.dir)
-	p.do(err)
+	p.Helper()
+	snap, err := git.Observe(context.Background(), p.Dir)
+	p.Do(err)
 	p.base, err = p.k.Keep(context.Background(), snap, s)
-	p.do(err)
+	p.Do(err)
 }
 
 // iterate keeps the next state.
 func (p *project) iterate() {
-	p.t.Helper()
+	p.Helper()
 	p.n++
 	p.keep(git.State{Run: "r", Iteration: p.n, Base: p.base})
 }
 
 func (p *project) list() []Kept {
-	p.t.Helper()
-	all, err := List(context.Background(), p.dir, "")
-	p.do(err)
+	p.Helper()
+	all, err := List(context.Background(), p.Dir, "")
+	p.Do(err)
 	return all
 }
 
 func (p *project) undo(n int) (*Undo, git.Committed) {
-	p.t.Helper()
+	p.Helper()
 	all := p.list()
 	for _, k := range all {
 		if k.Iteration == n && !k.Start {
-			u, err := PlanUndo(context.Background(), p.dir, k, all[len(all)-1])
-			p.do(err)
+			u, err := PlanUndo(context.Background(), p.Dir, k, all[len(all)-1])
+			p.Do(err)
 			done, err := u.Do(context.Background())
-			p.do(err)
+			p.Do(err)
 			return u, done
 		}
 	}
-	p.t.Fatalf("no iteration %d", n)
+	p.Fatalf("no iteration %d", n)
 	return nil, git.Committed{}
 }
 
 // files are all that is in the work tree, with its mode where it is a program.
 func (p *project) files() map[string]string {
-	p.t.Helper()
+	p.Helper()
 	found := map[string]string{}
-	p.do(filepath.WalkDir(p.dir, func(path string, d os.DirEntry, err error) error {
+	p.Do(filepath.WalkDir(p.Dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -139,7 +93,7 @@ func (p *project) files() map[string]string {
 		}
 		data, err := os.ReadFile(path)
 		info, infoErr := d.Info()
-		name, relErr := filepath.Rel(p.dir, path)
+		name, relErr := filepath.Rel(p.Dir, path)
 		if info != nil && info.Mode()&0o100 != 0 {
 			name += "*"
 		}
@@ -152,20 +106,20 @@ func (p *project) files() map[string]string {
 func TestList_startAndIterations_inTheirOrder(t *testing.T) {
 	p := newProject(t, map[string]string{"a": "1"})
 	p.iterate()
-	p.write("a", "2")
+	p.Write("a", "2")
 	p.iterate()
-	p.git("update-ref", "refs/ralph/foreign", "HEAD")
+	p.Git("update-ref", "refs/ralph/foreign", "HEAD")
 	var got []string
 	for _, k := range p.list() {
 		got = append(got, fmt.Sprintf("%s/%d %t", k.Run, k.Iteration, k.Start))
-		if k.Head != p.git("rev-parse", "HEAD") || time.Since(k.Time) > time.Minute || k.OID != p.git("rev-parse", k.Ref) {
+		if k.Head != p.Git("rev-parse", "HEAD") || time.Since(k.Time) > time.Minute || k.OID != p.Git("rev-parse", k.Ref) {
 			t.Errorf("%+v", k)
 		}
 	}
 	if d := cmp.Diff([]string{"r/1 true", "r/1 false", "r/2 false"}, got); d != "" {
 		t.Error(d)
 	}
-	if all, err := List(context.Background(), p.dir, "other"); err != nil || len(all) > 0 {
+	if all, err := List(context.Background(), p.Dir, "other"); err != nil || len(all) > 0 {
 		t.Errorf("%v, %v", all, err)
 	}
 	if all, err := List(context.Background(), t.TempDir(), ""); err != nil || len(all) > 0 {
@@ -178,7 +132,7 @@ func TestPrune_oldOrTooMany_forgetsTheOldest(t *testing.T) {
 	for range 4 {
 		p.iterate()
 	}
-	p.git("tag", "mine")
+	p.Git("tag", "mine")
 	for _, tc := range []struct {
 		age    time.Duration
 		count  int
@@ -189,13 +143,13 @@ func TestPrune_oldOrTooMany_forgetsTheOldest(t *testing.T) {
 		{time.Hour, 3, 2, "refs/ralph/r/2\nrefs/ralph/r/3\nrefs/ralph/r/4"},
 		{-time.Hour, 10, 3, ""},
 	} {
-		n, err := Prune(context.Background(), p.dir, tc.age, tc.count)
-		p.do(err)
-		if got := p.git("for-each-ref", "--format=%(refname)", "refs/ralph"); n != tc.pruned || got != tc.left {
+		n, err := Prune(context.Background(), p.Dir, tc.age, tc.count)
+		p.Do(err)
+		if got := p.Git("for-each-ref", "--format=%(refname)", "refs/ralph"); n != tc.pruned || got != tc.left {
 			t.Errorf("%+v: %d pruned, left %q", tc, n, got)
 		}
 	}
-	if got := p.git("for-each-ref", "--format=%(refname)"); got != "refs/heads/main\nrefs/tags/mine" {
+	if got := p.Git("for-each-ref", "--format=%(refname)"); got != "refs/heads/main\nrefs/tags/mine" {
 		t.Error(got)
 	}
 }
@@ -205,14 +159,14 @@ func TestUndo_allKindsOfChanges_comeBack(t *testing.T) {
 		t.Run(fmt.Sprintf("committed=%t", committed), func(t *testing.T) {
 			p := newProject(t, map[string]string{"changed.txt": "one\ntwo\nthree\n", "removed.bin": "\x00\x01\xff", "tool.sh": "#!/bin/sh\n", "sub/deep/x": "x\n", "stays": "s\n"})
 			before := p.files()
-			p.write("changed.txt", "one\nTWO\nthree\n")
-			p.do(os.Remove(filepath.Join(p.dir, "removed.bin")))
-			p.do(os.RemoveAll(filepath.Join(p.dir, "sub")))
-			p.do(os.Chmod(filepath.Join(p.dir, "tool.sh"), 0o755))
-			p.write("new dir/n\u00e9w \"file\".bin", "\x00new")
+			p.Write("changed.txt", "one\nTWO\nthree\n")
+			p.Do(os.Remove(filepath.Join(p.Dir, "removed.bin")))
+			p.Do(os.RemoveAll(filepath.Join(p.Dir, "sub")))
+			p.Do(os.Chmod(filepath.Join(p.Dir, "tool.sh"), 0o755))
+			p.Write("new dir/n\u00e9w \"file\".bin", "\x00new")
 			if committed {
-				p.git("add", "-A")
-				p.git("commit", "-q", "-m", "the agent's")
+				p.Git("add", "-A")
+				p.Git("commit", "-q", "-m", "the agent's")
 			}
 			p.iterate()
 			u, done := p.undo(1)
@@ -222,7 +176,7 @@ func TestUndo_allKindsOfChanges_comeBack(t *testing.T) {
 			if len(u.Files) != 5 || (done.OID != "") != committed {
 				t.Errorf("%v, %+v", u.Files, done)
 			}
-			if status := p.git("status", "--porcelain"); status != "" {
+			if status := p.Git("status", "--porcelain"); status != "" {
 				t.Error(status)
 			}
 		})
@@ -231,11 +185,11 @@ func TestUndo_allKindsOfChanges_comeBack(t *testing.T) {
 
 func TestUndo_laterIterationElsewhere_stays(t *testing.T) {
 	p := newProject(t, map[string]string{"a": strings.Repeat("line\n", 20)})
-	p.write("a", "first\n"+strings.Repeat("line\n", 20))
-	p.git("commit", "-qam", "one")
+	p.Write("a", "first\n"+strings.Repeat("line\n", 20))
+	p.Git("commit", "-qam", "one")
 	p.iterate()
-	p.write("a", "first\n"+strings.Repeat("line\n", 20)+"last\n")
-	p.git("commit", "-qam", "two")
+	p.Write("a", "first\n"+strings.Repeat("line\n", 20)+"last\n")
+	p.Git("commit", "-qam", "two")
 	p.iterate()
 	p.undo(1)
 	if d := cmp.Diff(map[string]string{"a": strings.Repeat("line\n", 20) + "last\n"}, p.files()); d != "" {
@@ -247,7 +201,7 @@ func TestUndo_iterationWithoutAChange_saysSo(t *testing.T) {
 	p := newProject(t, map[string]string{"a": "1"})
 	p.iterate()
 	all := p.list()
-	_, err := PlanUndo(context.Background(), p.dir, all[1], all[1])
+	_, err := PlanUndo(context.Background(), p.Dir, all[1], all[1])
 	var conflict *ConflictError
 	if !errors.As(err, &conflict) || !strings.Contains(conflict.Why, "changed no file") {
 		t.Error(err)
@@ -256,18 +210,18 @@ func TestUndo_iterationWithoutAChange_saysSo(t *testing.T) {
 
 func TestCheckout_state_isWrittenElsewhereOnly(t *testing.T) {
 	p := newProject(t, map[string]string{"a": "1", "sub/b": "2"})
-	p.write("untracked", "u")
+	p.Write("untracked", "u")
 	p.iterate()
-	p.write("a", "later")
-	p.git("add", "a")
-	before := p.git("status", "--porcelain")
+	p.Write("a", "later")
+	p.Git("add", "a")
+	before := p.Git("status", "--porcelain")
 	dest := filepath.Join(t.TempDir(), "copy")
-	p.do(Checkout(context.Background(), filepath.Join(p.dir, "sub"), p.base, dest))
-	copied := &project{t: t, dir: dest}
+	p.Do(Checkout(context.Background(), filepath.Join(p.Dir, "sub"), p.base, dest))
+	copied := &project{Folder: p.In(dest)}
 	if d := cmp.Diff(map[string]string{"a": "1", "sub/b": "2", "untracked": "u"}, copied.files()); d != "" {
 		t.Error(d)
 	}
-	if after := p.git("status", "--porcelain"); after != before {
+	if after := p.Git("status", "--porcelain"); after != before {
 		t.Errorf("%q, before %q", after, before)
 	}
 }

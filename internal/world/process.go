@@ -1,0 +1,119 @@
+package world
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// Process is a program of the world.
+type Process struct {
+	*exec.Cmd
+	Exited chan struct{} // closed when it has ended
+	w      *World
+	out    *os.File // no pipe: a child that is left could hold it
+}
+
+// Prepare makes a program ready to be launched in the project. It has no input;
+// what it prints is kept.
+func (w *World) Prepare(name string, args ...string) *Process {
+	w.Helper()
+	out, err := os.CreateTemp("", "ralph-world-out-")
+	w.Do(err)
+	_ = os.Remove(out.Name())
+	p := &Process{Cmd: exec.Command(program(name), args...), Exited: make(chan struct{}), w: w, out: out}
+	p.Dir, p.Env, p.Stdout, p.Stderr = w.Dir, w.Env, out, out
+	return p
+}
+
+// Launch starts a program that was prepared. It is killed when the test ends.
+func (p *Process) Launch() {
+	p.w.Helper()
+	p.w.Do(p.Start())
+	go func() {
+		_ = p.Cmd.Wait() // the exit code is read from ProcessState
+		close(p.Exited)
+	}()
+	p.w.Cleanup(func() {
+		_ = p.Process.Kill()
+		<-p.Exited
+		p.Forget()
+	})
+}
+
+// Start starts a program in the project.
+func (w *World) Start(name string, args ...string) *Process {
+	w.Helper()
+	p := w.Prepare(name, args...)
+	p.Launch()
+	return p
+}
+
+// OnTerminal starts a program as the leader of a terminal's session. The other
+// end is read all the time.
+func (w *World) OnTerminal(name string, args ...string) (p *Process, otherEnd *os.File) {
+	w.Helper()
+	p = w.Prepare(name, args...)
+	master, slave, err := pty.Open()
+	w.Do(err)
+	defer slave.Close()
+	w.Do(pty.Setsize(master, &pty.Winsize{Rows: 40, Cols: 120}))
+	p.Stdin, p.Stdout, p.Stderr = slave, slave, slave
+	p.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	p.Launch()
+	w.Cleanup(func() { _ = master.Close() })
+	go func() { _, _ = io.Copy(p.out, master) }()
+	return p, master
+}
+
+// Alive tells whether the program still runs.
+func (p *Process) Alive() bool {
+	select {
+	case <-p.Exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// Wait returns the exit code as a shell sees it.
+func (p *Process) Wait(within time.Duration) int {
+	p.w.Helper()
+	select {
+	case <-p.Exited:
+	case <-time.After(within):
+		p.w.Fatalf("%q still runs after %s:\n%s", p.Args, within, p.Said())
+	}
+	status := p.ProcessState.Sys().(syscall.WaitStatus)
+	if status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return status.ExitStatus()
+}
+
+// Ends waits for the end, which must have this exit code.
+func (p *Process) Ends(code int) {
+	p.w.Helper()
+	if got := p.Wait(Patience); got != code {
+		p.w.Errorf("%q ended with %d, want %d:\n%s", p.Args, got, code, p.Said())
+	}
+}
+
+// Said is the end of what the program has printed so far, at most 256 KiB.
+func (p *Process) Said() string {
+	const most = 256 << 10
+	info, err := p.out.Stat()
+	if err != nil {
+		return ""
+	}
+	data := make([]byte, most)
+	n, _ := p.out.ReadAt(data, max(0, info.Size()-most))
+	return string(data[:n])
+}
+
+// Forget gives up what the program has printed.
+func (p *Process) Forget() { _ = p.out.Close() }

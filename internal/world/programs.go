@@ -1,0 +1,79 @@
+package world
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// programsVar is the folder of the programs. A test that starts itself again
+// hands it on, so that they are built once.
+const programsVar = "RALPH_WORLD_PROGRAMS"
+
+// Main runs the tests of a package that calls Programs and returns their exit
+// code. To be called by TestMain.
+func Main(m *testing.M) int {
+	if os.Getenv(programsVar) != "" {
+		return m.Run()
+	}
+	dir, err := os.MkdirTemp("", "ralph-programs-")
+	if err == nil {
+		err = os.Setenv(programsVar, dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	return m.Run()
+}
+
+// Programs is the folder of ralph, ralph-monitor and ralph-status, which are
+// built when a test asks for the first time.
+func Programs(t testing.TB) string {
+	t.Helper()
+	dir, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+var build = sync.OnceValues(func() (string, error) {
+	dir := os.Getenv(programsVar)
+	if _, err := os.Stat(filepath.Join(dir, "ralph")); err == nil {
+		return dir, nil
+	}
+	out, err := exec.Command("go", "build", "-o", dir+"/", "ralph/cmd/ralph", "ralph/cmd/ralph-monitor", "ralph/cmd/ralph-status").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("build programs: %w\n%s", err, out)
+	}
+	return dir, nil
+})
+
+// GitMain runs the tests of a package with a git that knows neither the user's
+// settings nor the machine's, and returns their exit code.
+func GitMain(m *testing.M) int {
+	home, err := os.MkdirTemp("", "ralph-git-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(home)
+	config := filepath.Join(home, "gitconfig")
+	for k, v := range map[string]string{
+		"HOME": home, "XDG_CONFIG_HOME": home, "GIT_CONFIG_GLOBAL": config, "GIT_CONFIG_NOSYSTEM": "1",
+		"GIT_AUTHOR_NAME": "t", "GIT_AUTHOR_EMAIL": "t@example.org", "GIT_COMMITTER_NAME": "t", "GIT_COMMITTER_EMAIL": "t@example.org",
+		"GIT_CEILING_DIRECTORIES": os.TempDir(),
+	} {
+		if err := os.Setenv(k, v); err != nil {
+			panic(err)
+		}
+	}
+	if err := os.WriteFile(config, []byte("[init]\n\tdefaultBranch = main\n[protocol \"file\"]\n\tallow = always\n"), 0o600); err != nil {
+		panic(err)
+	}
+	return m.Run()
+}
