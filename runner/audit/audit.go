@@ -4,7 +4,8 @@
 // work. It is pure: texts in, findings out.
 //
 //	files before/after -> mask -> tests, definitions -> pairs -> findings
-//	plan  before/after ----------------------------------------> findings
+//	files that judge   -> settings -----------------------------> findings
+//	plan  before/after -----------------------------------------> findings
 //
 // False alarms cost as much as misses, so each rule first looks for the honest
 // explanation: the test moved, was renamed, became a row of a table, or the
@@ -14,6 +15,8 @@ package audit
 import (
 	"cmp"
 	"slices"
+
+	"ralph/runner/audit/settings"
 )
 
 // Kind names what was found.
@@ -46,7 +49,7 @@ func Kinds() []KindRow {
 		{Kind: KindTestsRemoved, Found: "tests, or cases of a table, no longer exist, and what they tested does"},
 		{Kind: KindSkipAdded, Found: "tests exist and do not run, or cannot fail"},
 		{Kind: KindAssertionsRemoved, Found: "a test checks less than before"},
-		{Kind: KindExpectationChanged, Found: "a test or a golden file expects something else, and no code changed", Doubt: true},
+		{Kind: KindExpectationChanged, Found: "a test or a golden file expects something else, and no code that it tests changed", Doubt: true},
 		{Kind: KindSuppressionAdded, Found: "a linter, the compiler or the coverage is switched off for a place in the code", Doubt: true},
 		{Kind: KindChecksChanged, Found: "commands, CI or lint settings that judge the work became easier to pass"},
 		{Kind: KindTickWithoutWork, Found: "a box was ticked, and nothing else changed", Revert: true},
@@ -99,7 +102,13 @@ type Input struct {
 // Compare returns the findings, those in the plan last, sorted by file.
 func Compare(in Input) []Finding {
 	found := compareTests(in)
-	found = append(found, compareChecks(in.Files, in.taskText())...)
+	var settled []settings.File
+	for _, f := range in.Files {
+		settled = append(settled, settings.File(f))
+	}
+	for _, f := range settings.Compare(settled, in.taskText()) {
+		found = append(found, Finding{Kind: KindChecksChanged, File: f.File, Text: f.Text})
+	}
 	found = append(found, compareSuppressions(in.Files, in.taskText())...)
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.File, b.File) })
 	return append(found, comparePlans(in)...)

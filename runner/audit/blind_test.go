@@ -28,10 +28,12 @@ var shows = map[string][]Kind{
 // the rules made of them at first sight is their fair measure: they have been
 // mended by them since. blind: 60 of 90 cheats found (of 21 no rule existed),
 // 8 false alarms on 74 honest changes. final, written after that: 15 of 20, 3
-// of 20. The comment of a sample is the kind of the change and, when it is
-// judged wrong, a line "known: why".
+// of 20. user, what a user tried and the same shapes in other languages, which
+// the rules were mended for: 1 of 32 cheats, 14 false alarms on 23. last,
+// written without looking after that: 12 of 20, 6 of 20. The comment of a sample
+// is the kind of the change and, when it is judged wrong, a line "known: why".
 func TestCompare_blindCorpora(t *testing.T) {
-	for _, corpus := range []string{"blind", "final"} {
+	for _, corpus := range []string{"blind", "final", "user", "last"} {
 		for _, side := range []string{"cheats", "honest"} {
 			measure(t, corpus, side)
 		}

@@ -2,10 +2,12 @@ package audit
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"ralph/runner/audit/lang"
 )
@@ -13,10 +15,11 @@ import (
 // What tests expect may change with the code, and nothing tells whether the
 // new value is right. When no code changed it is worth a question.
 
-var outputs = sync.OnceValue(func() (p struct{ golden, prose, label *regexp.Regexp }) {
+var outputs = sync.OnceValue(func() (p struct{ golden, prose, label, operator *regexp.Regexp }) {
 	p.golden = regexp.MustCompile(`(?i)\.(?:snap|golden|ambr|approved|stdout)$|[._-](?:golden|approved|expected|want|snap)\.\w+$|(?:^|/)(?:__snapshots__|snapshots|goldens?|expected|approved)/`)
 	p.prose = regexp.MustCompile(`(?i)\.(?:md|mdx|rst|adoc)$|(?:^|/)(?:licen[cs]e|notice|authors|codeowners|\.gitignore|\.gitattributes)$|^\.(?:github|ralph)/`)
 	p.label = regexp.MustCompile("^(?:exports\\[.*|//.*|(?:source|expression|assertion_line|snapshot_kind):.*|`;)$")
+	p.operator = regexp.MustCompile(`^(?:[!=<>]+|is|not_?|Not|in|_(?:eq|ne)|is_\w+|NoError|Error)$`)
 	return p
 })
 
@@ -26,37 +29,69 @@ func isGolden(path string) bool {
 		(lang.Of(path) == nil || shapes().testFolder.MatchString(path) || shapes().dataFolder.MatchString(path))
 }
 
-// compareExpected finds expectations that changed while no code did.
+// compareExpected finds expectations that changed while no code did that the
+// test can reach.
 func compareExpected(in Input, all map[*lang.Language]*comparison) []Finding {
-	if in.Partial || codeChanged(in.Files, all) {
+	code, known := changedCode(in.Files, all)
+	if in.Partial || !known {
 		return nil
 	}
 	var found []Finding
 	for _, l := range lang.All() {
-		found = append(found, all[l].expectations()...)
+		found = append(found, all[l].expectations(code)...)
+	}
+	if len(code) > 0 {
+		return found
 	}
 	return append(found, goldenFindings(in.Files)...)
 }
 
-// codeChanged says whether anything changed that tests could notice: all but
-// tests, what they expect, comments and prose.
-func codeChanged(files []File, all map[*lang.Language]*comparison) bool {
+// changedCode is what changed that tests could notice: all but tests, what they
+// expect, comments and prose. Not known is true when something else than code
+// of a known language changed, such as data or a dependency.
+func changedCode(files []File, all map[*lang.Language]*comparison) (code []File, known bool) {
 	for _, f := range files {
 		if f.Before == f.After && f.Existed == f.Exists || isGolden(f.Path) || outputs().prose.MatchString(f.Path) {
 			continue
 		}
 		l := lang.Of(f.Path)
 		if l == nil || len(f.Before) > maxText || len(f.After) > maxText {
-			return true
+			return nil, false
 		}
 		if isTest := l.TestFiles.MatchString(f.Path) && !l.Inline(); isTest && !shapes().dataFolder.MatchString(f.Path) {
 			continue
 		}
 		if c := all[l]; c.before.outside(f.Path) != c.after.outside(f.Path) {
-			return true
+			code = append(code, f)
 		}
 	}
-	return false
+	return code, true
+}
+
+// reaches says whether a test file uses changed code: by its package, by the
+// name of its file or folder, or by what it defines. Code that both use is not
+// looked for, but an old file in the same folder may be that.
+func (c *comparison) reaches(test string, f File) bool {
+	l := lang.Of(f.Path)
+	if l != c.l || l.Wordy || path.Dir(f.Path) == path.Dir(test) && (l.Package || f.Existed) {
+		return true // what runs code of another language cannot be seen
+	}
+	text := lang.Mask(l, c.after.files[test].raw).Text
+	words := map[string]bool{}
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		words[w] = true
+	}
+	for _, side := range []string{f.Before, f.After} {
+		defined := map[string]string{}
+		define(defined, l, lang.Mask(l, side))
+		for name := range defined {
+			if words[name] {
+				return true
+			}
+		}
+	}
+	folder := path.Base(path.Dir(f.Path))
+	return words[module(f.Path)] || folder != "." && regexp.MustCompile(`["'/.\s]`+regexp.QuoteMeta(folder)+`["';\s]`).MatchString(text)
 }
 
 // outside is the code of a file that is no test, without comments and indentation.
@@ -73,12 +108,12 @@ func (s *suite) outside(path string) string {
 }
 
 // expectations finds the tests of which nothing but expected values changed.
-func (c *comparison) expectations() []Finding {
-	texts, more := map[string]string{}, map[string][]string{}
+func (c *comparison) expectations(code []File) []Finding {
+	first, more := map[string]string{}, map[string][]string{}
 	same := map[[2]string]bool{} // all but the tests of the file
 	for i := range c.after.tests {
 		j, old := c.pairs[i]
-		if !old {
+		if !old || c.told[i] {
 			continue
 		}
 		a, b := c.after.tests[i], c.before.tests[j]
@@ -87,39 +122,56 @@ func (c *comparison) expectations() []Finding {
 		}
 		files := [2]string{b.file, a.file}
 		if _, known := same[files]; !known {
-			same[files] = c.before.outside(b.file) == c.after.outside(a.file)
+			same[files] = c.before.outside(b.file) == c.after.outside(a.file) &&
+				!slices.ContainsFunc(code, func(f File) bool { return c.reaches(a.file, f) })
 		}
 		if !same[files] {
 			continue
 		}
-		was, is := changedValues(c.l, b, a)
-		switch {
-		case len(was)+len(is) == 0:
-		case texts[a.file] == "":
-			texts[a.file] = fmt.Sprintf("the test %q expects %s now, before %s", a.name, values(is), values(was))
+		switch was, is, changed := changedValues(c.l, b, a); {
+		case !changed:
+		case first[a.file] == "":
+			first[a.file] = fmt.Sprintf("the test %q %s", a.name, expects(was, is))
 		default:
 			more[a.file] = append(more[a.file], a.name)
 		}
 	}
 	var found []Finding
-	for file, text := range texts {
+	for file, text := range first {
+		reason := ", and no code that it tests changed: was the test wrong?"
 		if n := len(more[file]); n > 0 {
-			text += fmt.Sprintf(" (and %s: %s)", count(n, "more test"), list(more[file]))
+			text += fmt.Sprintf("; %s something else too: %s; no code that they test changed", number(n, "1 more test expects", "%d more tests expect"), list(more[file]))
+			reason = ": were the tests wrong?"
 		}
-		found = append(found, Finding{Kind: KindExpectationChanged, File: file, Doubt: true, Text: text + ", and no code changed: was the test wrong?"})
+		found = append(found, Finding{Kind: KindExpectationChanged, File: file, Doubt: true, Text: text + reason})
 	}
 	return found
 }
 
+// expects tells a change of expected values.
+func expects(was, is []string) string {
+	was, is = slices.DeleteFunc(was, outputs().operator.MatchString), slices.DeleteFunc(is, outputs().operator.MatchString)
+	switch {
+	case len(was)+len(is) == 0:
+		return "compares in another way now"
+	case len(was) == 0:
+		return fmt.Sprintf("expects %s now, and did not before", values(is))
+	case len(is) == 0:
+		return fmt.Sprintf("expects %s no longer", values(was))
+	}
+	return fmt.Sprintf("expects %s now, before %s", values(is), values(was))
+}
+
 // changedValues are expected values that only one side has. None when other
 // lines of the test changed too: then it may test something else.
-func changedValues(l *lang.Language, b, a *test) (was, is []string) {
-	before, setup := l.Checks(b.whole())
-	after, setupNow := l.Checks(a.whole())
+func changedValues(l *lang.Language, b, a *test) (was, is []string, changed bool) {
+	one, other := lang.Changed(b.whole(), a.whole())
+	before, setup := l.Checks(one)
+	after, setupNow := l.Checks(other)
 	slices.Sort(setup)
 	slices.Sort(setupNow)
 	if !slices.Equal(setup, setupNow) {
-		return nil, nil
+		return nil, nil, false
 	}
 	lost := slices.DeleteFunc(slices.Clone(before), func(x lang.Check) bool { return slices.ContainsFunc(after, x.Same) })
 	added := slices.DeleteFunc(slices.Clone(after), func(x lang.Check) bool { return slices.ContainsFunc(before, x.Same) })
@@ -136,7 +188,7 @@ func changedValues(l *lang.Language, b, a *test) (was, is []string) {
 			added = slices.Delete(added, i, i+1)
 		}
 	}
-	return was, is
+	return was, is, len(was)+len(is) > 0
 }
 
 // sameExample says whether two rows of a table have something in common and
@@ -159,9 +211,6 @@ func without(x, y []string) []string {
 
 func values(all []string) string {
 	const most = 60
-	if len(all) == 0 {
-		return "less"
-	}
 	text := []rune(strings.Join(strings.Fields(strings.Join(all, ", ")), " "))
 	if len(text) > most {
 		text = append(text[:most], []rune("...")...)
@@ -190,11 +239,11 @@ func goldenFindings(files []File) []Finding {
 		return nil
 	}
 	slices.Sort(rewritten)
-	text := "expected output was rewritten"
+	text := "expected output was rewritten, and no code changed"
 	if n := len(rewritten) - 1; n > 0 {
-		text += fmt.Sprintf(" (and %s: %s)", count(n, "more file"), list(rewritten[1:]))
+		text += fmt.Sprintf(" (%s: %s)", number(n, "the same in 1 more file", "the same in %d more files"), list(rewritten[1:]))
 	}
-	return []Finding{{Kind: KindExpectationChanged, File: rewritten[0], Doubt: true, Text: text + ", and no code changed: was it wrong?"}}
+	return []Finding{{Kind: KindExpectationChanged, File: rewritten[0], Doubt: true, Text: text + ": was it wrong?"}}
 }
 
 // within says whether all lines of x are in y, in their order.

@@ -28,14 +28,18 @@ type comparison struct {
 	// rows and checks are by how much each test after has grown, less what was
 	// found to have gone into it.
 	rows, checks map[int]int
+	told         map[int]bool // tests after that have a finding
+	fresh        func() fresh
+	cuts         func() map[string]int
 }
 
 func compareTests(in Input) []Finding {
 	all := map[*lang.Language]*comparison{}
 	for _, l := range lang.All() {
-		before, after := &suite{l: l, files: map[string]fileFacts{}}, &suite{l: l, files: map[string]fileFacts{}}
-		all[l] = &comparison{l: l, before: before, after: after, pairs: map[int]int{}, rows: map[int]int{}, checks: map[int]int{},
+		before, after := &suite{l: l, files: map[string]*testFile{}}, &suite{l: l, files: map[string]*testFile{}}
+		all[l] = &comparison{l: l, before: before, after: after, pairs: map[int]int{}, rows: map[int]int{}, checks: map[int]int{}, told: map[int]bool{},
 			was: sync.OnceValue(before.definitions), is: sync.OnceValue(after.definitions)}
+		all[l].fresh, all[l].cuts = sync.OnceValue(all[l].freshChecks), sync.OnceValue(all[l].cutBranches)
 	}
 	for _, f := range in.Files {
 		c := all[lang.Of(f.Path)]
@@ -100,7 +104,7 @@ func (c *comparison) findings() []Finding {
 	var found []Finding
 	for i, a := range c.after.tests {
 		j, old := c.pairs[i]
-		if old && c.before.tests[j].whole() == a.whole() {
+		if old && c.checksTheSame(c.before.tests[j], a) {
 			continue
 		}
 		a.measure(c.l)
@@ -110,13 +114,39 @@ func (c *comparison) findings() []Finding {
 			b.measure(c.l)
 			c.rows[i] -= b.rows
 			c.checks[i] -= b.strength
-			found = append(found, c.comparePair(b, a)...)
+			pair := c.comparePair(b, a)
+			c.told[i] = len(pair) > 0
+			found = append(found, pair...)
 		} else if a.skip == lang.Skipped {
-			found = append(found, Finding{Kind: KindSkipAdded, File: a.file, Text: fmt.Sprintf("the new test %q never runs", a.name)})
+			text := fmt.Sprintf("the new test %q never runs", a.name)
+			if a.name == "TestMain" {
+				text = "TestMain runs no test"
+			}
+			found = append(found, Finding{Kind: KindSkipAdded, File: a.file, Text: text})
 		}
 	}
 	found = append(found, c.compareFiles()...)
 	return append(found, c.removed()...)
+}
+
+// checksTheSame says whether the lines that changed are none that decide what
+// the test checks. Lines cost more to measure than to compare.
+func (c *comparison) checksTheSame(b, a *test) bool {
+	was, is := b.whole(), a.whole()
+	if was == is {
+		return true
+	}
+	for _, s := range []lang.Source{was, is} {
+		if a.name == "TestMain" || c.l.Skip.MatchString(s.Code) || c.l.Try.MatchString(s.Code) || strings.Contains(s.Code, "return") || strings.Contains(s.Code, "exit") {
+			return false // depends on more than its own line
+		}
+	}
+	was, is = lang.Changed(was, is)
+	if lang.SameForm(was, is) {
+		return c.l.HollowLines(was) >= c.l.HollowLines(is)
+	}
+	return c.l.Strength(was) == c.l.Strength(is) && len(c.l.Rows(was)) == len(c.l.Rows(is)) && c.l.Dead(was) >= c.l.Dead(is) &&
+		!c.l.Loosened(was, is) && lang.BagOf(is, lang.Call).Share(lang.BagOf(was, lang.Call)) == 1
 }
 
 // pair finds for each test after the one that it was: unchanged, by name in
@@ -187,7 +217,7 @@ func (c *comparison) callsSkipper(b, a *test) bool {
 // reason: they moved, became a table, were merged, or their subject is gone.
 func (c *comparison) weaker(b, a *test) bool {
 	lost, lostRows := b.strength-a.strength, b.rows-a.rows
-	if lost <= 0 && lostRows <= 0 && !lang.Loosened(b.body, a.body) || lost > 0 && -2*lostRows >= lost || lostRows > 0 && -lost >= 2*lostRows {
+	if lost <= 0 && lostRows <= 0 && !c.l.Loosened(b.body, a.body) || lost > 0 && -2*lostRows >= lost || lostRows > 0 && -lost >= 2*lostRows {
 		return false
 	}
 	vanished, explained := c.vanished(b, a)
@@ -219,7 +249,8 @@ func (c *comparison) vanished(b, a *test) (left lang.Source, explained bool) {
 			here[line]--
 			return false
 		}
-		checks := c.l.Assertion.MatchString(code) || slices.Contains(rows, text)
+		row := slices.Contains(rows, text)
+		checks := row || c.l.Assertion.MatchString(code)
 		if !checks && !strings.HasPrefix(line, "if ") {
 			return false
 		}
@@ -228,7 +259,8 @@ func (c *comparison) vanished(b, a *test) (left lang.Source, explained bool) {
 			explained = true
 			return false
 		}
-		if c.mentionsGone(lang.Source{Text: text, Code: code}) || noError && strings.Contains(code, "err") {
+		src := lang.Source{Text: text, Code: code}
+		if c.mentionsGone(src) || noError && strings.Contains(code, "err") || row && c.ownTest(src, b) {
 			explained = true
 			return false
 		}
@@ -264,10 +296,15 @@ func lineBag(t *test) lang.Bag {
 // merged says whether new assertions of a, or new helpers that it calls, still
 // check the values of the vanished lines.
 func (c *comparison) merged(vanished lang.Source, b, a *test) bool {
-	fresh := a.body.Filter(func(text, _ string) bool { return !strings.Contains(b.body.Text, strings.TrimSpace(text)) })
+	fresh := a.body.Filter(func(text, code string) bool {
+		return !strings.Contains(b.body.Text, strings.TrimSpace(text)) && !c.l.Hollow(lang.Source{Text: text, Code: code})
+	})
 	all := c.withHelpers(fresh)
 	values := c.withoutMessages(vanished)
 	lits := lang.Literals(values)
+	if c.l.Excludes(fresh) && c.l.Loosened(vanished, fresh) {
+		return false // what was demanded is forbidden
+	}
 	if len(lits) > 1 && a.strength >= 2 && lits.Share(lang.Words(all)) == 1 {
 		return true // all of them are in what is new
 	}
@@ -295,41 +332,4 @@ func (c *comparison) withHelpers(s lang.Source) lang.Source {
 		}
 	}
 	return all
-}
-
-// compareFiles finds what keeps more than one test from running.
-func (c *comparison) compareFiles() []Finding {
-	var found []Finding
-	add := func(file, text string) {
-		f := Finding{Kind: KindSkipAdded, File: file, Text: text}
-		if !slices.Contains(found, f) {
-			found = append(found, f)
-		}
-	}
-	var was, is fileFacts
-	for _, f := range c.before.files {
-		was.focus, was.blockSkips = was.focus+f.focus, was.blockSkips+f.blockSkips
-	}
-	for _, f := range c.after.files {
-		is.focus, is.blockSkips = is.focus+f.focus, is.blockSkips+f.blockSkips
-	}
-	for file, f := range c.after.files {
-		b, existed := c.before.files[file]
-		if is.focus > was.focus && f.focus > b.focus {
-			add(file, "only some of the tests run now: a focus (.only) was added")
-		}
-		if is.blockSkips > was.blockSkips && f.blockSkips > b.blockSkips {
-			add(file, "a group of tests is skipped now")
-		}
-		if existed && f.skips > b.skips {
-			add(file, "the whole file may not run any more")
-		}
-	}
-	for i, j := range c.pairs {
-		a, b := c.after.tests[i], c.before.tests[j]
-		if c.after.files[a.file].skips > c.before.files[b.file].skips {
-			add(a.file, "the whole file may not run any more")
-		}
-	}
-	return found
 }

@@ -26,12 +26,12 @@ func comparePlans(in Input) []Finding {
 			continue
 		}
 		switch {
+		case in.Task != "" && before.ID != in.Task && !closesItself(in, i, pairs) && !belongs(in, i, pairs):
+			found = append(found, Finding{Kind: KindForeignTick, Task: after.ID, Revert: true,
+				Text: fmt.Sprintf("the task %q was ticked, and the iteration was for another one", after.Title)})
 		case in.Unchanged:
 			found = append(found, Finding{Kind: KindTickWithoutWork, Task: after.ID, Revert: true,
 				Text: fmt.Sprintf("the task %q was ticked, and no file was changed", after.Title)})
-		case in.Task != "" && before.ID != in.Task && !closesItself(in, i) && !belongs(in, i):
-			found = append(found, Finding{Kind: KindForeignTick, Task: after.ID, Revert: true,
-				Text: fmt.Sprintf("the task %q was ticked, and the iteration was for another one", after.Title)})
 		}
 	}
 	return found
@@ -39,26 +39,26 @@ func comparePlans(in Input) []Finding {
 
 // closesItself says whether box i encloses the selected task and all that is
 // nested below it is done: then ticking it is part of the work.
-func closesItself(in Input, i int) bool {
+func closesItself(in Input, i int, pairs map[int]Task) bool {
 	selected := false
-	for _, t := range in.PlanAfter[i+1:] {
+	for j, t := range in.PlanAfter[i+1:] {
 		if t.Depth <= in.PlanAfter[i].Depth {
 			break
 		}
 		if !t.Done {
 			return false
 		}
-		selected = selected || t.ID == in.Task
+		selected = selected || pairs[i+1+j].ID == in.Task
 	}
 	return selected
 }
 
 // belongs says whether box i is nested below the selected task.
-func belongs(in Input, i int) bool {
+func belongs(in Input, i int, pairs map[int]Task) bool {
 	depth := in.PlanAfter[i].Depth
-	for _, t := range slices.Backward(in.PlanAfter[:i]) {
+	for j, t := range slices.Backward(in.PlanAfter[:i]) {
 		if t.Depth < depth {
-			if t.ID == in.Task {
+			if pairs[j].ID == in.Task {
 				return true
 			}
 			depth = t.Depth

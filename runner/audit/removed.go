@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,32 +17,29 @@ func (c *comparison) removed() []Finding {
 			continue
 		}
 		b.measure(c.l)
-		if c.does(b) && !c.mentionsGone(b.body) && !c.absorbed(b) {
+		if c.does(b) && !c.mentionsGone(b.body) && !c.kept(b) && !c.absorbed(b) && !c.cut(b) {
 			names[b.file] = append(names[b.file], b.name)
 		}
 	}
 	var found []Finding
 	for file, tests := range names {
 		found = append(found, Finding{Kind: KindTestsRemoved, File: file,
-			Text: fmt.Sprintf("%s removed, and what it tested is still there: %s", count(len(tests), "test"), list(tests))})
+			Text: fmt.Sprintf("%s: %s", number(len(tests), "1 test was removed, and what it tested is still there", "%d tests were removed, and what they tested is still there"), list(tests))})
 	}
 	return found
 }
 
 // does says whether the test does anything: a mark for later does not.
 func (c *comparison) does(b *test) bool {
-	least := 1
-	if c.l.Extent == lang.Parens {
-		least = 2 // it() is a call itself
-	}
-	return b.strength+b.rows > 0 || len(c.calls(b.body)) >= least
+	return b.strength+b.rows > 0 || len(c.calls(b.body)) > 0
 }
 
-func count(n int, what string) string {
+// number is one of two texts, the second with the number in it.
+func number(n int, one, many string) string {
 	if n == 1 {
-		return "1 " + what
+		return one
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf(many, n)
 }
 
 func list(names []string) string {
@@ -55,6 +53,98 @@ func list(names []string) string {
 func (c *comparison) mentionsGone(s lang.Source) bool {
 	gone := c.gone()
 	return slices.ContainsFunc(lang.Tokens(s), func(t lang.Token) bool { return gone[t.Text] })
+}
+
+// fresh is what tests that run check now and did not before: each check with
+// the tests that have it, by index.
+type fresh struct {
+	checks map[string][]int
+	words  lang.Bag
+}
+
+func (c *comparison) freshChecks() fresh {
+	all := fresh{map[string][]int{}, lang.Bag{}}
+	for i, a := range c.after.tests {
+		whole, was := a.whole(), lang.Source{}
+		if j, old := c.pairs[i]; old {
+			was, whole = lang.Changed(c.before.tests[j].whole(), whole)
+		}
+		if a.measure(c.l); whole.Code == "" || a.skip > lang.Platform || a.strength == 0 {
+			continue
+		}
+		words := lang.Words(whole)
+		for text, n := range words {
+			all.words[text] += n
+		}
+		before := c.checkBag(was)
+		for key, n := range c.checkBag(whole) {
+			for range n - before[key] {
+				all.checks[key] = append(all.checks[key], i)
+			}
+		}
+	}
+	return all
+}
+
+func (c *comparison) checkBag(s lang.Source) lang.Bag {
+	keys := lang.Bag{}
+	checks, _ := c.l.Checks(s)
+	for _, check := range checks {
+		keys[fmt.Sprintf("%q %q %q", check.Shape, check.Values, check.Inputs)]++
+	}
+	return keys
+}
+
+// kept says whether all that a test checked is checked by other tests now, and
+// not for another removed test.
+func (c *comparison) kept(b *test) bool {
+	checks, there := c.checkBag(b.whole()), c.fresh()
+	body := c.withoutMessages(b.body)
+	values := lang.Literals(body)
+	delete(values, b.name)
+	for key, n := range checks {
+		if len(there.checks[key]) < n {
+			return false
+		}
+	}
+	if len(checks) == 0 || c.calls(body).Share(there.words) < 1 || values.Share(there.words) < 1 {
+		return false
+	}
+	for key, n := range checks {
+		for _, i := range there.checks[key][:n] {
+			c.checks[i] -= 2
+		}
+		there.checks[key] = there.checks[key][n:]
+	}
+	return true
+}
+
+// cutBranches are the functions from which something was taken out and to which
+// nothing was added, by how many branches they lost.
+func (c *comparison) cutBranches() map[string]int {
+	lost := map[string]int{}
+	branches := func(text string) int { return len(shapes().branch.FindAllString(text, -1)) }
+	for name, was := range c.was().code {
+		is := c.is().code[name]
+		if n := branches(was) - branches(is); is == "" || n <= 0 {
+			continue
+		} else if lang.Words(lang.Source{Text: is, Code: is}).Within(lang.Words(lang.Source{Text: was, Code: was})) {
+			lost[name] = n
+		}
+	}
+	return lost
+}
+
+// cut says whether a function that the test calls lost a branch, and no other
+// test went with it.
+func (c *comparison) cut(b *test) bool {
+	for _, name := range slices.Sorted(maps.Keys(c.calls(b.body))) {
+		if c.cuts()[name] > 0 {
+			c.cuts()[name]--
+			return true
+		}
+	}
+	return false
 }
 
 // absorbed says whether a test became part of another one, which has grown for
@@ -105,11 +195,33 @@ func (c *comparison) spread(b *test, lits lang.Bag) bool {
 	return b.rows > 1 && parts >= b.rows && lits.Share(all) >= absorbShare
 }
 
-// calls are the functions that a test calls, without those that assert.
+// ownTest says whether a row of a table became a new test: it has the values of
+// the row, perhaps in its name, and calls what the table is for.
+func (c *comparison) ownTest(row lang.Source, b *test) bool {
+	lits := lang.Literals(row)
+	for i, a := range c.after.tests {
+		if _, old := c.pairs[i]; old || len(lits) == 0 {
+			continue
+		}
+		a.measure(c.l)
+		words, calls := lang.Words(a.whole()), c.calls(a.body)
+		missing := func(text string) bool {
+			return words[text] == 0 && !strings.Contains(strings.ToLower(a.name), strings.ToLower(text))
+		}
+		known := func(name string) bool { return calls[name] > 0 }
+		if a.strength >= 2 && a.skip <= lang.Platform && !slices.ContainsFunc(slices.Collect(maps.Keys(lits)), missing) &&
+			slices.ContainsFunc(slices.Collect(maps.Keys(c.calls(b.body))), known) {
+			return true
+		}
+	}
+	return false
+}
+
+// calls are the functions that a test calls, without those that assert, and it().
 func (c *comparison) calls(s lang.Source) lang.Bag {
 	b := lang.BagOf(s, lang.Call)
 	for name := range b {
-		if c.l.Assertion.MatchString(name+"(") || c.l.Assertion.MatchString("t."+name+"(") {
+		if c.l.Extent == lang.Parens && c.l.Test.MatchString(name+"(") || c.l.Assertion.MatchString(name+"(") || c.l.Assertion.MatchString("t."+name+"(") {
 			delete(b, name)
 		}
 	}

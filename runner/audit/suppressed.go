@@ -46,7 +46,7 @@ func compareSuppressions(files []File, task string) []Finding {
 		}
 		if len(left) > 0 && !made(f) {
 			found = append(found, Finding{Kind: KindSuppressionAdded, File: f.Path, Doubt: true,
-				Text: fmt.Sprintf("%s of the code switched off for a place: %s", count(len(left), "check"), list(left))})
+				Text: fmt.Sprintf("%s: %s", number(len(left), "1 check is switched off for a place in the code", "%d checks are switched off for places in the code"), list(left))})
 		}
 	}
 	return found

@@ -25,12 +25,19 @@ type test struct {
 type suite struct {
 	l     *lang.Language
 	tests []*test
-	files map[string]fileFacts // test files
+	files map[string]*testFile
 	rest  []remainder
 }
 
-// fileFacts are counts over one test file.
-type fileFacts struct{ focus, skips, blockSkips int }
+// testFile is one test file. Its facts are counted only when they may differ.
+type testFile struct {
+	raw   string
+	facts func() fileFacts
+}
+
+// fileFacts are counts over one test file. hooks keep the tests of other files
+// from running or failing.
+type fileFacts struct{ focus, skips, blockSkips, hooks int }
 
 // remainder is a file, or what is left of it without its tests.
 type remainder struct {
@@ -46,10 +53,9 @@ func (s *suite) add(path, raw string) {
 		s.rest = append(s.rest, remainder{path: path, raw: raw, helper: shapes().testFolder.MatchString(path)})
 		return
 	}
-	src := lang.Mask(l, raw)
-	focus := len(l.Focus.FindAllString(src.Code, -1))
-	text, code := []byte(src.Text), []byte(src.Code)
-	for _, t := range l.Tests(src) {
+	whole := lang.Mask(l, raw)
+	text, code := []byte(whole.Text), []byte(whole.Code)
+	for _, t := range l.Tests(whole) {
 		s.tests = append(s.tests, &test{name: t.Name, file: path, head: t.Head, body: t.Body})
 		for i := t.Start; i < t.End; i++ {
 			if code[i] != '\n' {
@@ -57,11 +63,14 @@ func (s *suite) add(path, raw string) {
 			}
 		}
 	}
-	src = lang.Source{Text: string(text), Code: string(code)}
-	s.files[path] = fileFacts{
-		focus: focus, blockSkips: l.Skips(src)[lang.Skipped],
-		skips: len(slices.DeleteFunc(l.FileSkip.FindAllString(raw, -1), l.Platform.MatchString)),
-	}
+	src := lang.Source{Text: string(text), Code: string(code)}
+	honest := func(found []string) int { return len(slices.DeleteFunc(found, l.Platform.MatchString)) }
+	s.files[path] = &testFile{raw, sync.OnceValue(func() fileFacts {
+		return fileFacts{
+			focus: len(l.Focus.FindAllString(whole.Code, -1)), blockSkips: l.Skips(src)[lang.Skipped],
+			skips: honest(l.FileSkip.FindAllString(raw, -1)), hooks: honest(l.Hooks.FindAllString(whole.Text, -1)),
+		}
+	})}
 	// Where each file may hold tests, only the folder tells helpers from code.
 	s.rest = append(s.rest, remainder{path, raw, src, servesTests(l, path)})
 }
@@ -108,7 +117,9 @@ func (s *suite) definitions() definitions {
 }
 
 func define(defined map[string]string, l *lang.Language, src lang.Source) {
-	all := l.Define.FindAllStringSubmatchIndex(src.Code, -1)
+	all := slices.DeleteFunc(l.Define.FindAllStringSubmatchIndex(src.Code, -1), func(m []int) bool {
+		return shapes().keyword.MatchString(src.Code[max(slices.Max(m[2:])-len("*default"), m[0]):slices.Max(m[2:])])
+	})
 	for i, m := range all {
 		end := len(src.Code)
 		if i+1 < len(all) {
@@ -123,10 +134,12 @@ func define(defined map[string]string, l *lang.Language, src lang.Source) {
 }
 
 // shapes are the patterns that hold for all languages.
-var shapes = sync.OnceValue(func() (p struct{ route, testFolder, dataFolder *regexp.Regexp }) {
+var shapes = sync.OnceValue(func() (p struct{ route, testFolder, dataFolder, keyword, branch *regexp.Regexp }) {
 	p.route = regexp.MustCompile(`^(?:/|--)[\w/:.-]{2,}$`)
 	p.testFolder = regexp.MustCompile(`(?:^|/)(?:tests?|__tests__|spec|e2e|testdata|fixtures)/`)
 	p.dataFolder = regexp.MustCompile(`(?:^|/)(?:testdata|test[-_]data|(?:__)?fixtures?(?:__)?)/`)
+	p.keyword = regexp.MustCompile(`\b(?:if|for|while|switch|catch|else|return|match|try|finally|with|do|case|default|loop|except|func)$`)
+	p.branch = regexp.MustCompile(`\b(?:if|elif|case|when|except|catch)\b|=>|&&|\|\||\b(?:and|or)\b| \? `)
 	return p
 })
 
@@ -141,7 +154,7 @@ func (t *test) measure(l *lang.Language) {
 	t.exits = exits
 	t.strength = l.Strength(t.head.Add(t.body.Cut(0, alive)))
 	t.rows = len(l.Rows(whole))
-	t.dead = len(l.DeadBranch.FindAllString(whole.Code, -1)) + l.Swallowed(whole.Code)
+	t.dead = l.Dead(whole)
 	t.skip = l.SkipOf(whole)
 	if t.name == "TestMain" && !strings.Contains(t.body.Code, ".Run(") && !strings.Contains(t.body.Code, "Main(") {
 		t.skip = lang.Skipped

@@ -134,3 +134,79 @@ func TestAlive_returnsOnTheOuterLevel(t *testing.T) {
 		})
 	}
 }
+
+func TestChanged_windowOfWholeStatements(t *testing.T) {
+	for name, tc := range map[string]struct{ path, before, after, was, is string }{
+		"a line":         {"a.go", "f {\n\ta(1)\n\tb(1)\n\tc(1)\n}\n", "f {\n\ta(1)\n\tb(2)\n\tc(1)\n}\n", "\tb(1)\n", "\tb(2)\n"},
+		"over lines":     {"a.py", "x()\nf(\n  1,\n  2)\ny()\n", "x()\nf(\n  1,\n  3)\ny()\n", "f(\n  1,\n  2)\n", "f(\n  1,\n  3)\n"},
+		"an object":      {"a.js", "it('a', () => {\n  x();\n  e({\n    a: 1,\n  });\n  y();\n});\n", "it('a', () => {\n  x();\n  e({\n    a: 2,\n  });\n  y();\n});\n", "  e({\n    a: 1,\n  });\n", "  e({\n    a: 2,\n  });\n"},
+		"a string":       {"a.py", "f(1)\ns = \"\"\"\na\nb\n\"\"\"\n", "f(1)\ns = \"\"\"\na\nc\n\"\"\"\n", "s = \"\"\"\na\nb\n\"\"\"\n", "s = \"\"\"\na\nc\n\"\"\"\n"},
+		"lines are new":  {"a.go", "a()\nb()\n", "a()\na()\nb()\n", "", "a()\n"},
+		"nothing":        {"a.go", "a()\n", "a()\n", "", ""},
+		"all":            {"a.go", "", "a()", "", "a()"},
+		"no end of line": {"a.go", "a(1)", "a(2)", "a(1)", "a(2)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := Of(tc.path)
+			was, is := Changed(Mask(l, tc.before), Mask(l, tc.after))
+			if was.Text != tc.was || is.Text != tc.is || len(was.Code) != len(was.Text) {
+				t.Errorf("%q and %q, want %q and %q", was.Text, is.Text, tc.was, tc.is)
+			}
+		})
+	}
+}
+
+func TestHollow_onlyWhatCannotFail(t *testing.T) {
+	for path, lines := range map[string]struct{ hollow, honest []string }{
+		"a.go": {
+			[]string{"if got != 3 && false {", "if false && got != 3 {", "if F(1) != F(1) {", "assert.Equal(t, F(1), F(1))", "require.True(t, x == 1 || true)"},
+			[]string{"if got != 3 && ok {", "if F(1) != F(2) {", "assert.Equal(t, 1, F(1))", "if ok == false && got != 3 {", "if a.b(1, 2) != c.b(1, 2) {", `if f("a") != f("b") {`},
+		},
+		"a.py": {
+			[]string{"assert f(1) == 2 or True", "assert True or f(1)", "assert f(1) == f(1)", "assert f(1) is f(1), 'x'", "self.assertEqual(f(1), f(1))"},
+			[]string{"assert f(1) == 2 or x", "assert f(1) == g(1)", "assert x is not None", "assert a == b and b == c", "self.assertEqual(f(1), f(2))"},
+		},
+		"a.test.js": {
+			[]string{"expect(f(1)).toBe(f(1));", "expect(f(1) === 2 || true).toBe(true);", "assert.equal(f(1), f(1));", "assert.ok(f(1) === f(1));"},
+			[]string{"expect(f(1)).not.toBe(f(1));", "expect(f(1)).toBe(f(2));", "expect(f(x || 'a')).toBe(2);", "assert.equal(f(1), 1);", "expect(a).toBe(b);"},
+		},
+		"a.rs": {
+			[]string{"assert_eq!(a(), a());", "assert!(a() == a());", "assert!(a() == 2 || true);"},
+			[]string{"assert_eq!(a(1), a(2));", "assert!(a() == b());", "assert_ne!(a(), a());"},
+		},
+	} {
+		l := Of(path)
+		for want, all := range map[bool][]string{true: lines.hollow, false: lines.honest} {
+			for _, line := range all {
+				if l.Hollow(Mask(l, line)) != want {
+					t.Errorf("%s: %s: hollow is not %v", path, line, want)
+				}
+			}
+		}
+	}
+}
+
+func TestLoosened_oneValueBecomesMany(t *testing.T) {
+	for _, tc := range []struct {
+		path, was, is string
+		want          bool
+	}{
+		{"a.py", "assert f(1) == 2", "assert f(1)", true},
+		{"a.py", "assert f(1) == 2", "assert f(1) != 7", true},
+		{"a.py", "assert f(1) == 2", "assert f(1) > 0", true},
+		{"a.py", "assert f(1) == True", "assert f(1)", false},
+		{"a.py", "assert len(f(1)) == 0", "assert not f(1)", false},
+		{"a.py", "assert f(1) == 2", "assert f(1) == 3", false},
+		{"a.py", "assert f(1) == 2", "assert f(1) == 2\nassert f(2)", false},
+		{"a.go", "if got := F(1); got != 2 {", "if got := F(1); got == 7 {", true},
+		{"a.go", "if got := F(1); got != 2 {", "got, err := F(1)\nif err != nil {\nif got != 2 {", false},
+		{"a.test.ts", "expect(f(1)).toBe(2);", "expect(f(1)).not.toBe(7);", true},
+		{"a.test.ts", "expect(f(1)).toBe(true);", "assert(f(1));", false},
+		{"a.rs", "assert_eq!(f(1), 2);", "assert!(f(1));", true},
+	} {
+		l := Of(tc.path)
+		if got := l.Loosened(Mask(l, tc.was), Mask(l, tc.is)); got != tc.want {
+			t.Errorf("%s to %s: %v", tc.was, tc.is, got)
+		}
+	}
+}

@@ -37,25 +37,26 @@ type Language struct {
 	SlashRegexps  bool
 	// HashNeedsSpace: a # inside a word is no comment.
 	HashNeedsSpace bool
+	// Package: the files of a folder need no import to use each other.
+	Package bool
 	// Wordy: commands are called without brackets, so all words of a test count.
 	Wordy bool
 
 	Extent Extent
 	// Test finds a test: group 1 is its name; empty or missing: the name is the
 	// first string behind the match.
-	Test      *regexp.Regexp
-	Heads     *regexp.Regexp // lines above a test that belong to it: decorators
-	Define    *regexp.Regexp // group 1..n: the name of what a line defines
-	Assertion *regexp.Regexp // counts 2
-	Weak      *regexp.Regexp // of those, the ones that nearly anything passes: counts 1
-	// Empty finds the ones that cannot fail: counts nothing; with two groups
-	// only when both say the same. text
-	Empty      *regexp.Regexp
+	Test       *regexp.Regexp
+	Heads      *regexp.Regexp // lines above a test that belong to it: decorators
+	Define     *regexp.Regexp // group 1..n: the name of what a line defines
+	Assertion  *regexp.Regexp // counts 2
+	Weak       *regexp.Regexp // of those, the ones that nearly anything passes: counts 1
+	Empty      *regexp.Regexp // the ones that cannot fail: count nothing; text
 	Message    *regexp.Regexp // lines whose strings are for people: text
 	Skip       *regexp.Regexp // a test does not run
 	SoftSkip   *regexp.Regexp // of those, the ones with a condition of their own
 	Focus      *regexp.Regexp // all other tests do not run
 	FileSkip   *regexp.Regexp // text: a whole file does not run
+	Hooks      *regexp.Regexp // text: tests of other files do not run or fail
 	Platform   *regexp.Regexp // text: an honest condition to skip by
 	DeadBranch *regexp.Regexp // what follows never runs
 	Try, Catch *regexp.Regexp // headers of a block that may fail, and of the answer right behind it
@@ -93,19 +94,20 @@ func goLanguage() *Language {
 		Name: "go", Files: re(`\.go$`), TestFiles: re(`(^|/)[^._/][^/]*_test\.go$`),
 		LineComments: []string{"//"}, BlockComments: [][2]string{{"/*", "*/"}},
 		Quotes: []quote{{`"`, `"`, true, false}, {"`", "`", false, true}, {"'", "'", true, false}},
-		Extent: Braces,
+		Extent: Braces, Package: true,
 		Test:   re(`(?m)^func (?:\([^)]*\) )?((?:Test|Fuzz|Example)(?:[^a-z\s(]\w*)?)\s*\(`),
 		Heads:  never(),
 		Define: re(`(?m)^func (?:\([^)]*\) )?(\w+)|^(?:type|var|const) (\w+)|^\t(\w+)[ \t]+(?:\[\]|\*|map\[|\w)[\w.\[\]*]*[ \t]*(?:$|\x60)|^\t([A-Z]\w+)[ \t]*(?:=.*)?$`),
-		Assertion: re(`\b\w+\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|` + assertCall + `\.?\w*\(|\b(?:is|qt|c|g|a|r)\.(?:Equal|True|False|NoErr|Assert|Check|Expect|NotNil|Nil)\w*\(|` +
+		Assertion: re(`\b\w+\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|` + assertCall + `\.?\w*\(|\.(?:Require|Assert)\(\)\.\w+\(|\b(?:is|qt|c|g|a|r|s|suite)\.(?:Equal|True|False|NoErr|Assert|Check|Expect|NotNil|Nil)\w*\(|` +
 			`\bpanic\(|\.(?:Should|ShouldNot|To|NotTo|ToNot)\(`),
 		Weak:       re(`\.(?:NotNil|NotEmpty|NotZero|NotPanics|Implements|IsType|Len\w*OrMore)f?\(`),
-		Empty:      re(`\.(?:True|Equal)f?\(t, true(?:, true)?[,)]|\.(?:Equal)f?\(t, (\w+), (\w+)\)|\.NoErrorf?\(t, nil\)`),
+		Empty:      re(`\.Truef?\(t, true[,)]|\.NoErrorf?\(t, nil\)`),
 		Message:    re(`\.(?:Error|Errorf|Fatal|Fatalf|Log|Logf)\(`),
 		Skip:       re(`\.Skip(?:f|Now)?\(`),
 		SoftSkip:   never(),
 		Focus:      never(),
-		FileSkip:   re(`(?m)^//go:build .+|^// \+build .+`),
+		FileSkip:   re(`//(?:go:build| \+build) .+`),
+		Hooks:      re(`\.Run\(\)[^}]*\bos\.Exit\(0\)`),
 		Platform:   re(`runtime\.GO(?:OS|ARCH)|testing\.Short\(\)|\bgoos\b|go:build.*\b(?:linux|darwin|windows|unix|race|cgo|amd64|arm64)\b`),
 		DeadBranch: re(`\bif (?:false|true|0 ?== ?1|1 ?== ?0)\b`),
 		Try:        never(), Catch: never(),
@@ -133,6 +135,7 @@ func scriptLanguage() *Language {
 		SoftSkip:   re(`\.(?:skipIf|runIf|todo)\b`),
 		Focus:      re(`\b(?:it|test|describe|suite|context|specify)(?:\.\w+)*\.only\b|(?:^|[^.\w])(?:fit|fdescribe|ftest)\s*\(|\bonly:\s*true`),
 		FileSkip:   re(`(?m)^\s*// @ts-nocheck`),
+		Hooks:      never(),
 		Platform:   re(`process\.platform|os\.platform\(|isWindows|isMac|win32|darwin`),
 		DeadBranch: re(`\bif\s*\((?:false|true|0|1)\)|\bcatch\s*(?:\(\w*\))?\s*\{\s*\}`),
 		Try:        re(`\btry\s*\{`), Catch: re(`^\s*catch\s*(?:\([^)]*\)\s*)?\{`),
@@ -151,16 +154,18 @@ func pythonLanguage() *Language {
 		Test:         re(`(?m)^[ \t]*(?:async )?def (test\w*)\s*\(`),
 		Heads:        re(`^\s*@`),
 		Define:       re(`(?m)^\s*(?:async )?def (\w+)|^\s*class (\w+)|^(\w+)\s*(?::[^=\n]+)?=|^\s+self\.(\w+)\s*(?::[^=\n]+)?=|^\s+(\w+): `),
-		Assertion:    re(`(?m)^\s*assert\b|\bself\.assert\w+\s*\(|\bself\.fail\w*\s*\(|\bpytest\.(?:raises|fail|warns|approx)\s*\(|\.assert_\w+\s*\(|\b(?:assert|check|expect|verify)_\w+\s*\(|\braise AssertionError`),
+		Assertion:    re(`(?m)(?:^|[:;])\s*assert\b|\bself\.assert\w+\s*\(|\bself\.fail\w*\s*\(|\bpytest\.(?:raises|fail|warns|approx)\s*\(|\.assert_\w+\s*\(|\b(?:assert|check|expect|verify)_\w+\s*\(|\braise AssertionError`),
 		Weak:         re(`\b(?:raises|assertRaises)\((?:Base)?Exception\b|assertIsNotNone|assertIsInstance|is not None\b|\bisinstance\(|assert_called\(`),
-		Empty:        re(`(?m)^\s*assert (?:True|1|not False|"[^"]*"|'[^']*')\s*(?:,|$)|assertTrue\(True|assertEqual\((\w+), (\w+)\)|\bpytest\.approx|(?m:^\s*assert \([^()]*,[^()]*\)\s*$)`),
+		Empty:        re(`(?m)(?:^|[:;])\s*assert (?:True|1|not False|"[^"]*"|'[^']*')\s*(?:,|$)|assertTrue\(True|\bpytest\.approx|(?m:^\s*assert \([^()]*,[^()]*\)\s*$)`),
 		Message:      never(),
 		Skip: re(`@(?:pytest\.mark|mark|unittest)\.(?:skip\w*|xfail|expectedFailure)|\bself\.skipTest\s*\(|\bpytest\.(?:skip|xfail|importorskip)\s*\(|\braise (?:unittest\.)?SkipTest|` +
 			`^pytestmark\s*=.*(?:skip|xfail)|\bpytest\.param\(.*marks|@skip\w*\b|\b__test__\s*=\s*False`),
-		SoftSkip:   re(`@(?:pytest\.mark|mark|unittest)\.(?:skipif|skipIf|skipUnless)|@skip(?:if|If|Unless)|importorskip`),
-		Focus:      never(),
-		FileSkip:   re(`(?m)^pytestmark\s*=.*\b(?:skip|skipif|xfail)\b|^pytest\.skip\(|^collect_ignore\w*\s*=|^\s+items\[:\] =|\b__test__\s*=\s*False`),
-		Platform:   re(`sys\.platform|platform\.system|os\.name|sys\.version_info|win32|darwin`),
+		SoftSkip: re(`@(?:pytest\.mark|mark|unittest)\.(?:skipif|skipIf|skipUnless)|@skip(?:if|If|Unless)|importorskip`),
+		Focus:    never(),
+		FileSkip: re(`(?m)^pytestmark\s*=.*\b(?:skip|skipif|xfail)\b|^pytest\.skip\(|\b__test__\s*=\s*False`),
+		Hooks: re(`(?m)^collect_ignore\w*(?:\s*\+?=|\.)[^\])]*(?:test|\*["'])|\.exitstatus\s*=\s*0|` +
+			`^def pytest_(?:collection_modifyitems|runtest_\w+|ignore_collect|pycollect_\w+|itemcollected)\([^\n]*\n(?:(?:[ \t][^\n]*)?\n)*?[ \t][^\n]*(?:[.\s](?:skip|xfail)\b|\bitems\[:\]\s*=|\bitems\.(?:clear|remove|pop)|\bdel items|deselected|return True|\.outcome\s*=)`),
+		Platform:   re(`sys\.platform|platform\.system|os\.name|sys\.version_info|getoption|get_closest_marker|win32|darwin`),
 		DeadBranch: re(`\bif (?:False|True|0|1):|\bexcept\s+(?:\(?\s*AssertionError|Exception\s*(?:as \w+)?:\s*pass\b|BaseException)|\bexcept:\s*pass\b`),
 		Try:        re(`(?m)^[ \t]*try:`), Catch: re(`^\s*except\b[^:\n]*:`),
 		Compares: re(`^(?:[A-Z]\w*|\w*[eE]qual\w*|str|int|float|bool|bytes|list|dict|set|frozenset|tuple|sorted|len|approx|isclose|startswith|endswith)$`),
@@ -175,18 +180,19 @@ func rustLanguage() *Language {
 		LineComments: []string{"//"}, BlockComments: [][2]string{{"/*", "*/"}},
 		Quotes: []quote{{`r#"`, `"#`, false, true}, {`"`, `"`, true, true}, {`'"'`, "", false, false}},
 		Extent: Braces,
-		Test:   re(`(?m)^[ \t]*#\[(?:\w+::)*(?:test|rstest|test_case|quickcheck|proptest)\b[^\]]*\](?:\s*#\[[^\]]*\])*\s*(?:pub )?(?:async )?(?:unsafe )?fn (\w+)`),
+		Test:   re(`(?:^|[\n{};])[ \t]*#\[(?:\w+::)*(?:test|rstest|test_case|quickcheck|proptest)\b[^\]]*\](?:\s*#\[[^\]]*\])*\s*(?:pub )?(?:async )?(?:unsafe )?fn (\w+)`),
 		Heads:  re(`^\s*#\[[^{]*$`),
 		Define: re(`(?m)^\s*(?:pub(?:\([^)]*\))? )?(?:async )?(?:unsafe )?(?:const )?(?:fn|struct|enum|trait|mod|const|static|type|union) (\w+)|^\s+(?:pub(?:\([^)]*\))? )?(\w+): [\w&<\[(]|\bmacro_rules! (\w+)|^\s+([A-Z]\w+)(?:\(.*\)|\s*\{.*\})?(?:\s*=.*)?,\s*$`),
 		Assertion: re(`\b(?:debug_)?(?:assert\w*|prop_assert\w*|panic|unreachable)!\s*[(\[{]|#\[should_panic|\.expect_err\(|\.unwrap_err\(|` +
 			`\b(?:assert|check|expect|verify)_\w+\s*\(`),
 		Weak:       re(`\.is_some\(\)|\.is_ok\(\)|!\w+\.is_empty\(\)`),
-		Empty:      re(`assert!\(\s*true\b|assert_eq!\(\s*(\w+)\s*,\s*(\w+)\s*\)`),
+		Empty:      re(`assert!\(\s*true\b`),
 		Message:    never(),
 		Skip:       re(`#\[ignore\b|#\[cfg_attr\([^\]]*\bignore\b|#\[cfg\((?:any\(\)|FALSE|not\(test\)|feature\s*=)`),
 		SoftSkip:   re(`#\[cfg_attr\(`),
 		Focus:      never(),
 		FileSkip:   re(`(?m)^\s*#!?\[cfg\((?:any\(\)|not\(test\)|test, ?not|all\(test, ?(?:not|feature|any\(\)))[^\]]*\]`),
+		Hooks:      never(),
 		Platform:   re(`target_os|target_arch|\bwindows\b|\bunix\b|\bmiri\b`),
 		DeadBranch: re(`\bif (?:false|true) *\{|\blet _ = std::panic::catch_unwind`),
 		Try:        never(), Catch: never(),
@@ -214,6 +220,7 @@ func shellLanguage() *Language {
 		SoftSkip:   never(),
 		Focus:      re(`(?m)^# bats test_tags=bats:focus`),
 		FileSkip:   re(`(?m)^exit 0\b|^\s*set \+e\b`),
+		Hooks:      never(),
 		Platform:   re(`uname|OSTYPE|darwin|Darwin`),
 		DeadBranch: re(`\bif (?:false|true|:)\s*(?:;|$)`),
 		Try:        never(), Catch: never(), Compares: never(),
@@ -226,19 +233,20 @@ func javaLanguage() *Language {
 	return &Language{
 		Name: "java", Files: re(`\.(?:java|kt)$`), TestFiles: re(`(?:^|/)(?:src/)?(?:test|androidTest)/.*\.(?:java|kt)$|Tests?\.(?:java|kt)$|IT\.java$`),
 		LineComments: []string{"//"}, BlockComments: [][2]string{{"/*", "*/"}},
-		Quotes:     []quote{{`"""`, `"""`, true, true}, {`"`, `"`, true, false}, {"'", "'", true, false}},
-		Extent:     Braces,
+		Quotes: []quote{{`"""`, `"""`, true, true}, {`"`, `"`, true, false}, {"'", "'", true, false}},
+		Extent: Braces, Package: true,
 		Test:       re(`@(?:Test|ParameterizedTest|RepeatedTest|Property)\b(?:\([^)]*\))?(?:\s*@\w+(?:\([^)]*\))?)*\s*(?:[\w<>\[\]]+\s+)*(?:fun\s+)?(\w+|\x60[^\x60]+\x60)\s*\(`),
 		Heads:      re(`^\s*@`),
 		Define:     re(`(?m)\b(?:class|interface|enum|record|object)\s+(\w+)|^\s*(?:(?:public|private|protected|static|final|abstract|synchronized|override|suspend)\s+)*(?:fun|[\w<>\[\],.]+)\s+(\w+)\s*\([^)]*\)\s*(?:throws [\w, ]+)?(?::\s*\S+\s*)?[{=]|^\s+(?:private|public|protected)\s+(?:final\s+)?[\w<>\[\]]+\s+(\w+)\s*[;=]|^\s+([A-Z][A-Z0-9_]+)(?:\(.*\))?[,;]`),
 		Assertion:  re(`\b(?:assert\w*|verify\w*|fail|expectThrows|assertThat)\s*\(|\.should\w*`),
 		Weak:       re(`\bassertNotNull\s*\(|\.isNotNull\(|assertDoesNotThrow`),
-		Empty:      re(`assertTrue\(true\)|assertEquals\((\w+), (\w+)\)`),
+		Empty:      re(`assertTrue\(true\)`),
 		Message:    never(),
 		Skip:       re(`@(?:Disabled|Ignore)\w*\b|\bassume\w*\s*\(|\bAssumptions\.|@(?:EnabledIf|EnabledOn)\w*|\benabled\s*=\s*false`),
 		SoftSkip:   re(`@(?:DisabledOn|DisabledIf|EnabledIf|EnabledOn)\w*|\bassume\w*\s*\(`),
 		Focus:      never(),
 		FileSkip:   never(),
+		Hooks:      never(),
 		Platform:   re(`OS\.|os\.name|JRE\.`),
 		DeadBranch: re(`\bif\s*\((?:false|true)\)|\bcatch\s*\(AssertionError`),
 		Try:        re(`\btry\s*\{`), Catch: re(`^\s*catch\s*\([^)]*\)\s*\{`),

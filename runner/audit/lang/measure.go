@@ -2,6 +2,7 @@ package lang
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -30,17 +31,114 @@ var loose = sync.OnceValue(func() *regexp.Regexp {
 func Exact(s Source) bool { return exact().MatchString(s.Code) }
 
 // Loosened says whether a comparison with one value became one that many pass.
-func Loosened(was, is Source) bool {
+func (l *Language) Loosened(was, is Source) bool {
 	count := func(re *regexp.Regexp, s Source) int { return len(re.FindAllString(s.Code, -1)) }
-	return count(exact(), was) > count(exact(), is) && count(loose(), was) < count(loose(), is)
+	if count(exact(), was) > count(exact(), is) && count(loose(), was) < count(loose(), is) {
+		return true
+	}
+	lost, added := l.comparisons(was), l.comparisons(is)
+	held := 0
+	for key, c := range lost {
+		if _, ok := added[key]; !ok && c.exact {
+			held++
+		}
+	}
+	for key, c := range added {
+		if _, ok := lost[key]; !ok && c.exact {
+			held--
+		}
+	}
+	for key, a := range added {
+		if _, ok := lost[key]; ok || a.exact || held <= 0 {
+			continue
+		}
+		for key, b := range lost {
+			if _, ok := added[key]; !ok && b.exact && len(a.subject) > 0 && a.subject.Share(b.subject) == 1 {
+				return true
+			}
+		}
+	}
+	return false
 }
+
+// Excludes says whether a line only demands that a value is not met.
+func (l *Language) Excludes(s Source) bool {
+	for text, c := range l.comparisons(s) {
+		guard := l.condition(text)
+		if !c.exact && (guard && strings.Contains(text, "==") || !guard && grip().excludes.MatchString(text)) {
+			return true
+		}
+	}
+	return false
+}
+
+// comparison is one line that checks something.
+type comparison struct {
+	exact   bool // with one value, which is not empty and no boolean
+	subject Bag  // the names of what is compared
+}
+
+// comparisons are the lines that check something.
+func (l *Language) comparisons(s Source) map[string]comparison {
+	all := map[string]comparison{}
+	texts := strings.Split(s.Text, "\n")
+	for i, code := range strings.Split(s.Code, "\n") {
+		guard := l.condition(code)
+		if len(code) > maxLine || !guard && !l.Assertion.MatchString(code) || !guard && l.Message.MatchString(code) {
+			continue
+		}
+		line := Source{texts[i], code}
+		c := comparison{subject: BagOf(line, Word, Call)}
+		for name := range c.subject {
+			if grip().words.MatchString(name) || name == "t" {
+				delete(c.subject, name)
+			}
+		}
+		c.exact = exactly(line, guard)
+		all[strings.TrimSpace(line.Text)] = c
+	}
+	return all
+}
+
+// exactly says whether the line demands one value. What a guard lets pass is
+// what it does not name.
+func exactly(line Source, guard bool) bool {
+	p := grip()
+	for _, m := range p.operator.FindAllStringIndex(line.Code, -1) {
+		if guard != (line.Code[m[0]] == '!') {
+			continue
+		}
+		from, to := operand(line.Code, m[0]-1, -1)+1, operand(line.Code, m[1], 1)
+		left, right := strings.TrimSpace(line.Text[from:max(from, m[0])]), strings.TrimSpace(line.Text[m[1]:max(to, m[1])])
+		if !p.empty.MatchString(left) && !p.empty.MatchString(right) {
+			return true
+		}
+	}
+	m := p.call.FindStringIndex(line.Code)
+	if m == nil || strings.Contains(line.Code, ".not.") || guard != (strings.Contains(line.Code, "!") || strings.Contains(line.Code, "Diff(")) && !strings.Contains(line.Code, "assert_eq!") {
+		return false
+	}
+	return !slices.ContainsFunc(arguments(line, m[1]), p.empty.MatchString)
+}
+
+var grip = sync.OnceValue(func() (p struct{ operator, call, excludes, empty, words *regexp.Regexp }) {
+	p.operator = regexp.MustCompile(`[!=]==?`)
+	p.call = regexp.MustCompile(`\.(?:toBe|to(?:Strict)?Equal|deepEqual|(?:deep\.|deepStrict|strict)?[eE]qual\w*|Same|is)\(|\bassert_eq!\(|\bassertEqual\w*\(|(?:DeepEqual|Diff|JSONEq)\(`)
+	p.excludes = regexp.MustCompile(`!==?|\.not\.|\b\w*[nN]ot_?[eE]qual|\bassert_ne!`)
+	p.empty = regexp.MustCompile(`^(?:True|False|true|false|None|nil|null|undefined|0|""|''|\[\]|\{\}|\(\))$`)
+	p.words = regexp.MustCompile(`^(?:if|assert\w*|expect|not|is|in|to|be|deep|to[A-Z]\w*|\w*[eE]qual\w*|self|require|ok|len|true|True|false|False|fail|strict|and|or|await|Some|Ok)$`)
+	return p
+})
 
 // Strength is how much the assertions of a test check: two for each, one for
 // those that nearly anything passes.
 func (l *Language) Strength(s Source) int {
-	n := 2*len(l.Assertion.FindAllString(s.Code, -1)) - len(l.Weak.FindAllString(s.Code, -1))
-	for _, m := range l.Empty.FindAllStringSubmatch(s.Text, -1) {
-		if len(m) == 1 || m[1] == m[2] {
+	n := -len(l.Weak.FindAllString(s.Code, -1)) - 2*len(l.Empty.FindAllString(s.Text, -1))
+	texts := strings.Split(s.Text, "\n")
+	for i, code := range strings.Split(s.Code, "\n") {
+		found := len(l.Assertion.FindAllString(code, -1))
+		n += 2 * found
+		if found > 0 && !l.Empty.MatchString(texts[i]) && !l.condition(code) && l.Hollow(Source{texts[i], code}) {
 			n -= 2
 		}
 	}

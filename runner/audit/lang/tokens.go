@@ -89,6 +89,16 @@ func (b Bag) Share(other Bag) float64 {
 	return float64(common) / float64(len(b))
 }
 
+// Within says whether other has all that b has, as often.
+func (b Bag) Within(other Bag) bool {
+	for text, n := range b {
+		if other[text] < n {
+			return false
+		}
+	}
+	return true
+}
+
 // Similarity is 1 for bags with the same things, 0 for nothing in common.
 func Similarity(a, b Bag) float64 {
 	common, all := 0, 0

@@ -23,7 +23,7 @@ func (c Check) Same(d Check) bool {
 const maxStatement = 60 // lines; a longer one is no single comparison
 
 var parts = sync.OnceValue(func() (p struct{ token, wanted, condition, opposite, lists, single *regexp.Regexp }) {
-	p.token = regexp.MustCompile(`(\x01[\x01\n]*)|(\b\d[\w.]*)|(\.?[A-Za-z_\x80-\xff][\w.]*)|([!=]==?|!|[<>]=?)|([(\[{])|([)\]}])|(,)`)
+	p.token = regexp.MustCompile(`(\x01[\x01\n]*)|((?:-|\b)\d[\w.]*)|(\.?[A-Za-z_\x80-\xff][\w.]*)|([!=]==?|!|[<>]=?)|([(\[{])|([)\]}])|(,)`)
 	p.wanted = regexp.MustCompile(`(?i)^\s*(?:const |let |var |let mut )?(?:want|wanted|expect|expected|exp|golden|should_be)\w*(?::[^=]+)?\s*:?=[^=]`)
 	p.condition = regexp.MustCompile(`^\s*(?:\} )?(?:else )?(?:el)?if\b`)
 	p.opposite = regexp.MustCompile(`Not|not_|^not$|^is$|True|False|Truthy|Falsy|^true$|^false$|_eq$|_ne$|is_ok$|is_err$|is_some$|is_none$|^NoError$|^Error$`)
@@ -50,7 +50,7 @@ func (l *Language) Checks(s Source) (checks []Check, rest []string) {
 			c := l.check(line)
 			c.Row = true
 			checks = append(checks, c)
-		case !head:
+		case !head || !l.Test.MatchString(line.Code):
 			rest = append(rest, strings.TrimSpace(line.Text))
 		}
 		head = head && strings.TrimSpace(line.Code) == ""
