@@ -88,7 +88,7 @@ func checkFields() []checkField {
 		{Option{YAML: "checks.dir", Kind: KindPath, Help: "Folder inside the project in which it runs; empty is the project itself."},
 			func(d *checkDraft) any { return &d.Dir }},
 		{Option{YAML: "checks.when", Kind: KindList,
-			Help: "Globs, relative to the project: it runs only when a changed file matches one. `**` spans folders, a glob without a slash matches a name in any folder; empty is always."},
+			Help: "Globs, relative to the project: it runs only when a changed file matches one, besides the baseline; at the end of a run, when one has matched in it. `**` spans folders, a glob without a slash matches a name in any folder; empty is always."},
 			func(d *checkDraft) any { return &d.When }},
 		{Option{YAML: "checks.required", Kind: KindBool, Default: "true", Help: "Whether a failure blocks; one that is not required is only shown."},
 			func(d *checkDraft) any { return &d.required }},

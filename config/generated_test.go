@@ -153,8 +153,15 @@ looked at in this order, the last that matches decides, and a variable that none
 		if cell == "" {
 			cell = "none: name them in `ENV_EXCLUDE`, or in the row of an agent of your own"
 		}
-		if len(s.CloudKeys) > 0 {
-			cell += "; while one of " + code(strings.Join(s.CloudIf, "`, `")) + " is on also " + code(strings.Join(s.CloudKeys, "`, `"))
+		for _, cloud := range s.Clouds {
+			var when []string
+			if len(cloud.Models) > 0 {
+				when = append(when, "`MODEL` begins with "+code(strings.Join(cloud.Models, "`, `")))
+			}
+			if len(cloud.If) > 0 {
+				when = append(when, "one of "+code(strings.Join(cloud.If, "`, `"))+" is on")
+			}
+			cell += "; while " + strings.Join(when, " or ") + " also " + code(strings.Join(cloud.Keys, "`, `"))
 		}
 		fmt.Fprintf(&b, "| %s | %s |\n", s.Name, cell)
 	}

@@ -189,7 +189,7 @@ func checkOptions() []Option {
 	}, {
 		Group: group, Key: "MAX_RETRIES", YAML: "test.max_retries",
 		Kind: KindInt, Default: "3", Min: "0", Max: "100", field: func(o *rules.Options) any { return &o.MaxRetries },
-		Help: "Iterations with failed checks that one task may have before it is put aside; 0 is no bound.",
+		Help: "Tries that one task gets after a required check has failed, before it is put aside; 0 is no bound.",
 	}, {
 		Group: group, Key: "ANTI_CHEAT", YAML: "integrity.anti_cheat",
 		Kind: KindEnum, Default: "revert", Values: []string{"warn", "revert", "halt"}, field: func(o *rules.Options) any { return &o.AntiCheat },

@@ -43,12 +43,8 @@ func (l Loader) Untrusted() (*Untrusted, error) {
 // claims collects what the project's files decide about programs. The line
 // numbers stay out of the hash: a comment must not cost a new consent.
 func (l Loader) claims(c *Config) Untrusted {
-	project := l.Dir
-	if real, err := filepath.EvalSymlinks(project); err == nil {
-		project = real
-	}
 	hash := sha256.New()
-	fmt.Fprintf(hash, "%q\n", project)
+	fmt.Fprintf(hash, "%q\n", l.project())
 	var u Untrusted
 	var files []string
 	for _, o := range c.table {
@@ -90,28 +86,12 @@ func (l Loader) claims(c *Config) Untrusted {
 	return u
 }
 
-// FlagClaims is what Flags decide about programs, nil when they decide nothing.
-// A person's own need no consent; those that an earlier run kept in the project,
-// where its agent writes, need one.
-func (l Loader) FlagClaims() *Untrusted {
-	project := l.Dir
-	if real, err := filepath.EvalSymlinks(project); err == nil {
-		project = real
+// project is the folder by its one name, whatever link it was reached by.
+func (l Loader) project() string {
+	if real, err := filepath.EvalSymlinks(l.Dir); err == nil {
+		return real
 	}
-	hash := sha256.New()
-	fmt.Fprintf(hash, "%q flags\n", project)
-	u := Untrusted{File: "the command line"}
-	for _, o := range Table() {
-		if value := l.Flags[o.Key]; o.Trust && value != "" && !slices.Contains(o.Safe, value) {
-			u.Lines = append(u.Lines, "--"+o.Flag+"="+value)
-			fmt.Fprintf(hash, "%q %q\n", o.Key, value)
-		}
-	}
-	if len(u.Lines) == 0 {
-		return nil
-	}
-	u.Hash = hex.EncodeToString(hash.Sum(nil))
-	return &u
+	return l.Dir
 }
 
 // Trusted tells whether Trust recorded these settings before; never without a stateHome.

@@ -17,6 +17,14 @@ var keyShapes = []struct{ start, rest string }{
 	{"github_pat_", `[A-Za-z0-9_]{20,}`},                                     //
 	{"glpat-", `[A-Za-z0-9_-]{16,}`},                                         // GitLab
 	{"npm_", `[A-Za-z0-9]{30,}`},                                             // npm
+	{"pypi-", `[A-Za-z0-9_-]{32,}`},                                          // PyPI
+	{"hf_", `[A-Za-z0-9]{30,}`},                                              // Hugging Face
+	{"gsk_", `[A-Za-z0-9]{30,}`},                                             // Groq
+	{"xai-", `[A-Za-z0-9]{30,}`},                                             // xAI
+	{"SG.", `[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`},                        // SendGrid
+	{"sk_live_", `[A-Za-z0-9]{16,}`},                                         // Stripe
+	{"rk_live_", `[A-Za-z0-9]{16,}`},                                         //
+	{"sk_test_", `[A-Za-z0-9]{16,}`},                                         //
 	{"AKIA", `[A-Z0-9]{16}`},                                                 // AWS
 	{"ASIA", `[A-Z0-9]{16}`},                                                 //
 	{"AIza", `[A-Za-z0-9_-]{30,}`},                                           // Google

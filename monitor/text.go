@@ -9,8 +9,8 @@ import (
 // maxRed is the number of checks that get a line of their own.
 const maxRed = 4
 
-// RenderStatus is the text of `ralph status`: the facts of the screen on at
-// most 24 lines, each cut to width cells, ending in a newline. A width of 0
+// RenderStatus is the text of `ralph status`: the facts of the screen, each
+// line at most width cells wide, ending in a newline. A long reason takes several lines. A width of 0
 // cuts nothing.
 func RenderStatus(s Snapshot, width int) string {
 	if width <= 0 {

@@ -98,7 +98,7 @@ func (s spec) exec() (pid int, err error) {
 	if s.tty {
 		sys.Setctty, sys.Ctty = true, fdOutput
 	}
-	dieWithParent(sys)
+	DieWithParent(sys)
 	return syscall.ForkExec(s.path, s.args, &syscall.ProcAttr{
 		Dir: s.dir, Env: s.env, Files: []uintptr{stdin, fdOutput, fdOutput}, Sys: sys,
 	})

@@ -17,8 +17,8 @@ func selfPath() (string, error) { return "/proc/self/exe", nil }
 // becomeReaper makes orphaned descendants children of this process.
 func becomeReaper() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// dieWithParent makes the kernel kill the child when the calling thread dies.
-func dieWithParent(sys *syscall.SysProcAttr) { sys.Pdeathsig = syscall.SIGKILL }
+// DieWithParent makes the kernel kill the child when the thread that starts it dies.
+func DieWithParent(sys *syscall.SysProcAttr) { sys.Pdeathsig = syscall.SIGKILL }
 
 // groupRemains: a sub-reaper without children has no descendants.
 func groupRemains(int) bool { return false }

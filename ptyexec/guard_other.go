@@ -12,7 +12,8 @@ func selfPath() (string, error) { return os.Executable() }
 
 func becomeReaper() {}
 
-func dieWithParent(*syscall.SysProcAttr) {}
+// DieWithParent does nothing here: no kernel but that of Linux can do it.
+func DieWithParent(*syscall.SysProcAttr) {}
 
 // groupRemains reports whether the child's group has a living member. One of
 // zombies only answers EPERM.

@@ -10,6 +10,7 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/agent"
+	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/rules"
@@ -60,6 +61,12 @@ func (l *Loop) checked(s gate.Step) {
 	if s.Result == nil {
 		l.board.update(func(st *state.Status) {
 			st.Phase, st.LastTool = "checking", "check "+s.Check.Name
+			switch {
+			case s.Again:
+				st.LastTool += ", second run"
+			case s.Baseline:
+				st.LastTool += ", before the work"
+			}
 			c := checkOf(st, s.Check.Name)
 			c.Result, c.StartedAt = "running", time.Now()
 		})
@@ -160,28 +167,106 @@ func (l *Loop) changedFiles(c git.Change) gate.Changed {
 	if c.Count > len(c.Files) {
 		return gate.Changed{All: true}
 	}
-	root, ok := git.Root(l.d.Dir)
-	if !ok {
-		return gate.Changed{Files: c.Files}
-	}
+	inProject := l.inProject()
 	var files []string
 	for _, f := range c.Files {
-		if rel, err := filepath.Rel(l.d.Dir, filepath.Join(root, filepath.FromSlash(f))); err == nil {
-			files = append(files, filepath.ToSlash(rel))
-		}
+		files = append(files, inProject(f))
 	}
 	return gate.Changed{Files: files}
+}
+
+// inProject makes paths of the repository relative to the project.
+func (l *Loop) inProject() func(path string) string {
+	root, ok := git.Root(l.d.Dir)
+	return func(path string) string {
+		if !ok {
+			return path
+		}
+		return l.within(root, path)
+	}
+}
+
+func (l *Loop) within(root, path string) string {
+	rel, err := filepath.Rel(l.d.Dir, filepath.Join(root, filepath.FromSlash(path)))
+	if err != nil {
+		return path
+	}
+	return filepath.ToSlash(rel)
+}
+
+// proveLeft runs the checks for a tick that a killed call has left, before
+// anything is built on it.
+func (l *Loop) proveLeft(ctx context.Context) error {
+	id := l.unproved
+	list, plan := l.loadPlan()
+	ticked := slices.ContainsFunc(list.Tasks, func(t task.Task) bool { return t.ID == id && t.Done })
+	if id == "" || !ticked || plan.Remaining == 0 || !l.gated() || !l.suite.Baseline.Current(l.moment(task.Task{ID: id})) {
+		return nil // with nothing left, the checks run anyway
+	}
+	work, done := l.callContext(ctx)
+	defer done()
+	rep, err := l.runChecks(work, gate.Changed{All: true})
+	if work.Err() != nil {
+		return nil // admit says who ended the run
+	}
+	if err == nil && rep.Blocked() && rep.Blamed() {
+		l.takeBack(list, id)
+		l.tellOpened(0, "a required check fails after the call that was killed")
+		l.notes.feedback = append(l.notes.feedback, rep.Feedback())
+	}
+	return err
+}
+
+// tellOpened says why the box of the iteration's task was opened again.
+func (l *Loop) tellOpened(iteration int, why string) {
+	l.emit(state.Event{Kind: state.KindDecision, Iteration: iteration, Text: "the box of the task was opened again: " + why,
+		End: &state.End{Action: string(rules.ActionContinue), Rule: "checks"}})
+}
+
+// detect looks for checks that the iteration has brought into a project without
+// any. What they find is the agent's own: nothing was there before.
+func (l *Loop) detect(it rules.Iteration) {
+	if l.suite != nil || l.d.Detect == nil {
+		return
+	}
+	l.d.Checks, l.d.Mode = l.d.Detect(l.changedFiles(it.Change).Files)
+	if len(l.d.Checks) == 0 {
+		return
+	}
+	l.openSuite()
+	l.suite.Baseline.Begin(l.d.Checks, l.moment(it.Task))
+	var lines []string
+	for _, c := range l.d.Checks {
+		lines = append(lines, fmt.Sprintf("found in the project now: check %s: %s", c.Name, c.Reproduce()))
+	}
+	l.emitFindings(lines)
+}
+
+// doubt opens the task of a last iteration again when what proves it became
+// weaker in the same iteration. The run would end, and nobody would be told.
+func (l *Loop) doubt(it *rules.Iteration) {
+	weaker := func(f audit.Finding) bool { return !f.Revert && !f.Doubt }
+	if l.doubted || l.o.AntiCheat != rules.CheatRevert || it.After.Remaining > 0 || it.After.Err != nil || !slices.ContainsFunc(it.Findings, weaker) {
+		return
+	}
+	l.openAgain(it)
+	if it.Unticked {
+		l.doubted, it.Reopened = true, true
+		l.tellOpened(it.Number, "the agent is told what the audit found before the run ends")
+	}
 }
 
 // prove runs the checks after the agent's turn. A task whose box was ticked
 // while they blame the agent, or before they could say anything, is open again.
 func (l *Loop) prove(ctx context.Context, it *rules.Iteration) error {
 	timedOut := it.Outcome.Class == agent.ClassTimeoutWithWork || it.Outcome.Class == agent.ClassTimeoutIdle
+	l.detect(*it)
 	if l.suite == nil || !it.Outcome.Class.Success() && !timedOut && it.Cut == "" || it.After.Err != nil {
 		return nil
 	}
 	ch := l.changedFiles(it.Change)
-	ch.All = ch.All || it.After.Remaining == 0
+	ch.Final = it.After.Remaining == 0
+	ch.All = ch.All || ch.Final && l.unfinished // changes of the run before are not known
 	var err error
 	if it.Cut == "" {
 		it.Report, err = l.runChecks(ctx, ch)
@@ -192,12 +277,15 @@ func (l *Loop) prove(ctx context.Context, it *rules.Iteration) error {
 		if l.gated() {
 			l.openAgain(it)
 		}
+		if it.Unticked {
+			l.tellOpened(it.Number, "its checks were ended before they could say anything")
+		}
 		return err
 	case !it.Report.Blocked():
-		delete(l.tries, id)
+		l.tasks.of(id).tries = 0
 	case it.Report.Blamed():
-		l.tries[id]++
-		it.Tries = l.tries[id]
+		l.tasks.of(id).tries++
+		it.Tries = l.tasks.of(id).tries
 		l.openAgain(it)
 	}
 	return nil
@@ -219,7 +307,7 @@ func (l *Loop) openAgain(it *rules.Iteration) {
 func (l *Loop) asideTitles(list task.List) []string {
 	var titles []string
 	for _, t := range list.Tasks {
-		if l.aside[t.ID] != "" && !t.Done {
+		if l.tasks.of(t.ID).aside != "" && !t.Done {
 			titles = append(titles, t.Title)
 		}
 	}

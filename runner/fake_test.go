@@ -58,8 +58,10 @@ func playFake(name string) int {
 	}
 	f := &fake{call: n, prompt: string(prompt)}
 	f.print(map[string]any{"type": "system", "subtype": "init", "session_id": fmt.Sprintf("session-%d", n), "model": "fake-1"})
-	if more, ok := moreFakes[name]; ok {
-		return more(f)
+	for _, more := range []map[string]func(*fake) int{moreFakes, tickFakes} {
+		if play, ok := more[name]; ok {
+			return play(f)
+		}
 	}
 	return fakes[name](f)
 }

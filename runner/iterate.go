@@ -37,6 +37,8 @@ const (
 	pruneEvery = 128 << 20
 	// observeBound is what looking at the tree may take after a person ended the run.
 	observeBound = 5 * time.Second
+	// observeMost is more than git needs for any tree, and ends one that hangs.
+	observeMost = 5 * time.Minute
 )
 
 // iterate makes one agent call and answers it.
@@ -44,30 +46,16 @@ func (l *Loop) iterate(ctx context.Context, next task.Task) (rules.Decision, err
 	list, plan := l.loadPlan()
 	template, err := state.ReadFile(l.d.Prompt, maxInput)
 	if err != nil {
-		return rules.Decision{Action: rules.ActionStop, Rule: "plan_unusable", Reason: fmt.Sprintf("the prompt is gone: %v", err),
-			Exit: rules.ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed, Next: "write the prompt again, then: ralph"}, nil
+		return unusable(fmt.Sprintf("the prompt is gone: %v", err), "write the prompt again, then: ralph"), nil
 	}
 	work, done := l.callContext(ctx)
 	defer done()
-	if err := l.takeBaseline(work, next); err != nil && work.Err() == nil {
-		return rules.Decision{}, err
-	}
-	if work.Err() != nil {
-		return rules.Decision{Action: rules.ActionContinue}, nil // admit says who asked for what
-	}
-	if err := l.look(ctx); err != nil {
-		if ctx.Err() != nil {
-			return rules.Decision{Action: rules.ActionContinue}, nil // admit says who ended the run
-		}
-		return rules.Decision{}, err
-	}
-	if l.start == nil {
-		l.openTrail(ctx)
+	if err := l.ready(work, next); err != nil || work.Err() != nil {
+		return rules.Decision{Action: rules.ActionContinue}, err // admit says who asked for what
 	}
 	cast, err := l.cast(list, next, time.Now())
 	if err != nil {
-		return rules.Decision{Action: rules.ActionStop, Rule: "plan_unusable", Reason: fmt.Sprintf("task %q: %v", next.Title, err),
-			Exit: rules.ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed, Next: "name another agent in the plan, then: ralph"}, nil
+		return unusable(fmt.Sprintf("task %q: %v", next.Title, err), "name another agent in the plan, then: ralph"), nil
 	}
 	l.announceAgent(cast)
 	it := rules.Iteration{Number: l.mem.Iterations + 1, Task: next, Before: plan, List: list, Agent: cast.agent.Spec.Name}
@@ -79,24 +67,53 @@ func (l *Loop) iterate(ctx context.Context, next task.Task) (rules.Decision, err
 	files := l.guard()
 	transcript, exit, err := l.call(work, it, text)
 	if errors.Is(err, ptyexec.ErrNotFound) || errors.Is(err, ptyexec.ErrNotExecutable) {
-		return rules.Decision{Action: rules.ActionStop, Rule: "agent_unusable", Reason: err.Error(), Exit: rules.ExitAgent, ExitReason: "agent_unusable",
-			Status: state.StatusFailed, Next: "install it: " + cast.agent.Spec.Install + "; then: ralph resume"}, nil
+		d := unusable(err.Error(), "install it: "+cast.agent.Spec.Install+"; then: ralph resume")
+		d.Rule, d.Exit, d.ExitReason = "agent_unusable", rules.ExitAgent, "agent_unusable"
+		return d, nil
 	}
 	if err != nil {
 		return rules.Decision{}, err
 	}
 	it.Outcome = cast.agent.Spec.Classify(transcript, exit, time.Now())
-	if err := l.observe(ctx, &it, files); err != nil {
+	l.cut(&it, exit)
+	if err := l.observe(work, &it, files); err != nil {
 		return rules.Decision{}, err
 	}
 	l.fold(&it, transcript, exit)
 	if err := l.prove(work, &it); err != nil && work.Err() == nil {
 		return rules.Decision{}, err
 	}
+	l.doubt(&it)
 	if l.take(state.RequestSkip) != "" { // asked for while its checks ran
-		l.skipped[next.ID] = true
+		l.tasks.of(next.ID).skipped, it.Cut = true, state.RequestSkip
 	}
-	return l.conclude(ctx, it, transcript.Final)
+	keep := work // an abort ends also what git does after the call
+	if it.Cut == state.RequestSkip {
+		keep = ctx
+	}
+	return l.conclude(ctx, keep, it, transcript.Final)
+}
+
+// ready knows the tree and what is red in it. When a person ends ctx, there is
+// no error.
+func (l *Loop) ready(ctx context.Context, next task.Task) error {
+	err := l.takeBaseline(ctx, next)
+	if err == nil && ctx.Err() == nil {
+		err = l.look(ctx)
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err == nil && l.start == nil {
+		l.openTrail(ctx)
+	}
+	return err
+}
+
+// unusable ends the run because of something that a person has to put right.
+func unusable(reason, next string) rules.Decision {
+	return rules.Decision{Action: rules.ActionStop, Rule: "plan_unusable", Reason: reason, Exit: rules.ExitUsage,
+		ExitReason: "plan_unusable", Status: state.StatusFailed, Next: next}
 }
 
 func (l *Loop) promptInput(template string, it rules.Iteration) prompt.Input {
@@ -264,8 +281,8 @@ func (l *Loop) see(e state.Event) {
 func (l *Loop) observe(ctx context.Context, it *rules.Iteration, files []guarded) error {
 	l.board.update(func(s *state.Status) { s.Phase = "observing" })
 	// The work of an interrupted call is still to be told.
-	ended := ctx.Err() != nil
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), observeBoundFor(ctx))
+	asked := ctx
+	ctx, cancel := outlast(ctx)
 	defer cancel()
 	var err error
 	if it.Damaged, err = l.restore(files); err != nil {
@@ -273,7 +290,7 @@ func (l *Loop) observe(ctx context.Context, it *rules.Iteration, files []guarded
 	}
 	after, err := git.Observe(ctx, l.d.Dir)
 	if err != nil {
-		if !ended {
+		if asked.Err() == nil {
 			return err
 		}
 		l.before = nil
@@ -289,24 +306,31 @@ func (l *Loop) observe(ctx context.Context, it *rules.Iteration, files []guarded
 	return nil
 }
 
-func observeBoundFor(ctx context.Context) time.Duration {
-	if ctx.Err() != nil {
-		return observeBound
+// outlast is a context that ends observeBound after ctx, and in observeMost.
+func outlast(ctx context.Context) (context.Context, func()) {
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), observeMost)
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.AfterFunc(observeBound, cancel)
+		context.AfterFunc(late, func() { timer.Stop() })
+	})
+	return late, func() { stop(); cancel() }
+}
+
+// cut notes that a person ended the call.
+func (l *Loop) cut(it *rules.Iteration, exit ptyexec.Exit) {
+	skip := l.take(state.RequestSkip)
+	if skip != "" {
+		l.tasks.of(it.Task.ID).skipped = true
 	}
-	return 10 * time.Minute
+	if exit.Cause == ptyexec.CauseCancelled {
+		it.Cut = cmp.Or(skip, state.RequestAbort)
+	}
 }
 
 // fold completes the facts and keeps what outlives the call.
 func (l *Loop) fold(it *rules.Iteration, t *agent.Transcript, exit ptyexec.Exit) {
 	it.Duration = exit.Duration
 	it.Heard(t, l.current.agent.Spec, l.o.AllowedTools)
-	skip := l.take(state.RequestSkip)
-	if skip != "" {
-		l.skipped[it.Task.ID] = true
-	}
-	if exit.Cause == ptyexec.CauseCancelled {
-		it.Cut = cmp.Or(skip, state.RequestAbort)
-	}
 	l.calls = rules.ThisHour(l.calls, time.Now())
 	l.calls.Tokens += it.Usage.Total()
 	l.keepSession(*it, t.Session)
@@ -315,9 +339,9 @@ func (l *Loop) fold(it *rules.Iteration, t *agent.Transcript, exit ptyexec.Exit)
 	}
 }
 
-// conclude runs the checks, decides and records.
-func (l *Loop) conclude(ctx context.Context, it rules.Iteration, final string) (rules.Decision, error) {
-	l.commit(ctx, it)
+// conclude decides and records. The work is committed and kept while keep lasts.
+func (l *Loop) conclude(ctx, keep context.Context, it rules.Iteration, final string) (rules.Decision, error) {
+	l.commit(keep, it)
 	now := time.Now()
 	was := l.mem
 	l.mem = l.mem.After(it, l.o, now)
@@ -325,7 +349,11 @@ func (l *Loop) conclude(ctx context.Context, it rules.Iteration, final string) (
 	f := l.facts(ctx, it.After)
 	f.Report = it.Report
 	if rules.IsLimit(it.Outcome.Class) {
-		l.limits[it.Agent] = rules.LimitEnd(it.Outcome, l.mem.Limits, now)
+		again := l.mem.Limits
+		if _, met := l.limits[it.Agent]; !met { // another agent's refusals say nothing about this one
+			again = 1
+		}
+		l.limits[it.Agent] = rules.LimitEnd(it.Outcome, again, now)
 		names := l.candidates(it.Task.Choice.Or(task.Choice{Agent: l.o.Agent}))
 		f.Fallback, _ = l.free(names, now)
 		f.LimitedUntil = l.freeAt(append(names, it.Agent), now)
@@ -336,15 +364,22 @@ func (l *Loop) conclude(ctx context.Context, it rules.Iteration, final string) (
 	}
 	l.note(d)
 	if d.PutAside {
-		l.aside[it.Task.ID] = d.Reason
+		l.tasks.of(it.Task.ID).aside = d.Reason
 		l.mem.Breaker.SameError, l.mem.Breaker.LastError = 0, "" // the next task begins afresh
 	}
-	l.notes.feedback = append(l.notes.feedback, rules.Hints(it)...)
+	for _, hint := range rules.Hints(it) {
+		if !slices.Contains(l.notes.feedback, hint) { // after a failure of the service the notes stay
+			l.notes.feedback = append(l.notes.feedback, hint)
+		}
+	}
+	if list, _ := l.loadPlan(); slices.ContainsFunc(list.Tasks, func(t task.Task) bool { return t.ID == it.Task.ID && t.Done }) {
+		l.tasks.settled(it.Task.ID)
+	}
 	if err := l.save(it, was); err != nil {
 		return rules.Decision{}, err
 	}
 	l.record(d, true)
-	if err := l.leave(ctx, it, d.Rule); err != nil {
+	if err := l.leave(keep, it, d.Rule); err != nil && keep.Err() == nil {
 		return rules.Decision{}, err
 	}
 	if l.rawSize > pruneEvery {

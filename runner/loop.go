@@ -18,8 +18,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -50,6 +48,9 @@ type Deps struct {
 	Filter agent.EnvFilter // what of Env agents and checks get
 	Checks []gate.Check
 	Mode   gate.Mode
+	// Detect looks for checks in a project that had none, after these files have
+	// changed; nil: nobody looks.
+	Detect func(changed []string) ([]gate.Check, gate.Mode)
 	State  *state.Writer
 	Log    hclog.Logger
 	Prompt string // path of the user's prompt
@@ -72,6 +73,7 @@ type Result struct {
 	Usage      state.Usage
 	Done       int
 	Total      int
+	Findings   int // of the audit
 }
 
 // Loop is one run.
@@ -94,19 +96,21 @@ type Loop struct {
 	hadPlan    bool
 	before     *git.Snapshot // of the tree as the last iteration left it; nil: look again
 	notes      notes
-	skipped    map[string]bool   // tasks that a person put off
-	aside      map[string]string // tasks that were given up, and why
-	tries      map[string]int    // failed checks of each task
-	unfinished bool              // the run before was killed or ended by a person
+	tasks      ledger
+	unfinished bool              // the run before did not complete
+	unproved   string            // task of a call that was killed: its tick met no check; empty: none
+	doubted    bool              // the end was put off once, because its proof was weakened
+	findings   int               // of the audit
 	suite      *gate.Suite       // nil: no checks
 	report     gate.Report       // of the latest checks
 	found      []string          // its findings
 	keeper     *git.Keeper       // nil: outside git
 	keeping    *git.Keeping      // the state that is being kept; nil: none
 	start      *git.Snapshot     // of the tree when this process began
+	told       map[string]string // why files were not committed, as it was told last
 	base       string            // the kept state that the next iteration begins with
-	worked     map[string]bool   // tasks that something was done for
-	refusals   map[string]int    // ticks without work, by task
+	begun      int               // the iteration that was kept last
+	from       string            // the kept state that it began with
 	rawSize    int64             // raw output since the last pruning
 	counted    state.Usage       // usage that the agent's session has reported in all
 
@@ -126,7 +130,7 @@ type notes struct {
 
 // New prepares a run; nothing is written yet.
 func New(o rules.Options, d Deps) *Loop {
-	return &Loop{o: o, d: d, wake: make(chan struct{}, 1), skipped: map[string]bool{}, aside: map[string]string{}, tries: map[string]int{}, worked: map[string]bool{}, refusals: map[string]int{}, limits: map[string]time.Time{}}
+	return &Loop{o: o, d: d, wake: make(chan struct{}, 1), tasks: ledger{}, limits: map[string]time.Time{}}
 }
 
 // Run runs until a decision stops it. The context is cancelled with an
@@ -150,16 +154,23 @@ func (l *Loop) Run(ctx context.Context) (Result, error) {
 }
 
 func failed(err error) rules.Decision {
-	return rules.Decision{Action: rules.ActionStop, Rule: "error", Reason: err.Error(), Exit: rules.ExitError,
-		ExitReason: "error", Status: state.StatusFailed, Next: "see .ralph/logs/ralph.log"}
+	d := rules.Decision{Action: rules.ActionStop, Rule: "error", Reason: err.Error(), Exit: rules.ExitError,
+		ExitReason: "error", Status: state.StatusFailed, Next: "put that right (.ralph/logs/ralph.log may say more), then: ralph resume"}
+	if locked := (*state.LockedError)(nil); errors.As(err, &locked) {
+		d.Exit, d.Next = rules.ExitLocked, "watch the other one: ralph monitor"
+	}
+	return d
 }
 
 func (l *Loop) result(d rules.Decision) Result {
 	p := l.it.After
-	return Result{Decision: d, RunID: l.d.RunID, Iterations: l.mem.Iterations, Usage: l.mem.Usage, Done: p.Done, Total: p.Total}
+	return Result{Decision: d, RunID: l.d.RunID, Iterations: l.mem.Iterations, Usage: l.mem.Usage, Done: p.Done, Total: p.Total, Findings: l.findings}
 }
 
 func (l *Loop) loop(ctx context.Context) (rules.Decision, error) {
+	if err := l.proveLeft(ctx); err != nil {
+		return rules.Decision{}, err
+	}
 	for {
 		d, next, err := l.admit(ctx)
 		if err != nil || d.Action == rules.ActionStop {
@@ -179,7 +190,7 @@ func (l *Loop) loop(ctx context.Context) (rules.Decision, error) {
 			continue
 		}
 		if l.take(state.RequestSkip) != "" { // asked for while no call ran
-			l.skipped[next.ID] = true
+			l.tasks.of(next.ID).skipped = true
 			continue
 		}
 		made := l.mem.Iterations
@@ -212,15 +223,19 @@ func (l *Loop) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 	f := l.facts(ctx, plan)
 	f.Starting = true
 	if plan.Total > 0 && plan.Remaining == 0 && f.Interrupt == nil && l.suite != nil {
-		if err := l.takeBaseline(ctx, task.Task{}); err != nil && ctx.Err() == nil {
+		work, done := l.callContext(ctx)
+		defer done()
+		if err := l.takeBaseline(work, task.Task{}); err != nil && work.Err() == nil {
 			return rules.Decision{}, task.Task{}, err
 		}
-		rep, err := l.runChecks(ctx, gate.Changed{All: true})
-		if err != nil && ctx.Err() == nil {
+		rep, err := l.runChecks(work, gate.Changed{All: l.unfinished || l.mem.Iterations == 0, Final: true})
+		if err != nil && work.Err() == nil {
 			return rules.Decision{}, task.Task{}, err
 		}
 		f.Report = rep
-		f.Interrupt = l.interrupt(ctx)
+		if f.Interrupt = l.interrupt(ctx); f.Interrupt == nil && work.Err() != nil {
+			return rules.Decision{Action: rules.ActionContinue}, task.Task{}, nil // skipped: what was not checked is not complete
+		}
 	}
 	next, open := l.choose(list)
 	if plan.Remaining > 0 && !open {
@@ -228,7 +243,7 @@ func (l *Loop) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 			f.Undoable = append(f.Undoable, t.ID)
 		}
 		for _, t := range list.Tasks {
-			if why := l.aside[t.ID]; why != "" && !t.Done {
+			if why := l.tasks.of(t.ID).aside; why != "" && !t.Done {
 				f.PutAside = append(f.PutAside, fmt.Sprintf("%q: %s", t.Title, why))
 			}
 		}
@@ -245,8 +260,12 @@ func (l *Loop) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 
 // facts gathers what both kinds of decisions look at.
 func (l *Loop) facts(ctx context.Context, plan rules.PlanFacts) rules.Facts {
+	var held []string
+	if l.it.Outcome.Class == agent.ClassAuth {
+		held = l.d.Filter.Held(l.current.agent.Spec, l.request(l.current, "", ""))
+	}
 	return rules.Facts{
-		It: l.it, Memory: l.mem, Options: l.o, Plan: plan, HadPlan: l.hadPlan, HasChecks: l.gated(),
+		It: l.it, Held: held, Memory: l.mem, Options: l.o, Plan: plan, HadPlan: l.hadPlan, HasChecks: l.gated(),
 		Calls: l.calls, Started: l.started, Now: time.Now(), Interrupt: l.interrupt(ctx),
 	}
 }
@@ -261,107 +280,4 @@ func (l *Loop) note(d rules.Decision) {
 			l.notes.feedback = append(l.notes.feedback, text)
 		}
 	}
-}
-
-// open reads what earlier runs left and announces the run.
-func (l *Loop) open() error {
-	l.started = time.Now()
-	w := l.d.State
-	old, _ := w.Status() // unusable ones were set aside when the lock was taken
-	var err error
-	if l.mem.Breaker, err = w.Breaker(); err != nil {
-		return err
-	}
-	if l.calls, err = w.Calls(); err != nil {
-		return err
-	}
-	if l.session, err = w.Session(); err != nil {
-		return err
-	}
-	if err := w.ClearRun(); err != nil {
-		return err
-	}
-	if l.d.Resumed {
-		l.mem.Usage, l.mem.Iterations = old.Usage, old.LoopCount
-		l.started = l.started.Add(-max(old.Timestamp.Sub(old.StartedAt), 0)) // the time between the runs does not count
-	}
-	killed := old.Status == state.StatusWaiting || old.Status == state.StatusPaused || old.Status == state.StatusRunning || old.ExitReason == "interrupted" || old.ExitReason == "aborted"
-	l.unfinished = killed
-	if old.Task.ID != "" && killed {
-		l.worked[old.Task.ID] = true // a killed call may have done the work that the next one only ticks
-	}
-	l.recallLimits(old)
-	if l.o.AutoReset && l.mem.Breaker.State != state.BreakerClosed {
-		if err := l.moveBreaker(state.Breaker{State: state.BreakerClosed, Reason: "reset at the start of a run", LastChange: l.started}); err != nil {
-			return err
-		}
-	}
-	if l.events, err = logs.OpenFile(w.EventsPath(), 20, 5); err != nil {
-		return err
-	}
-	if l.live, err = logs.OpenFile(w.LiveLogPath(), 10, 3); err != nil {
-		return err
-	}
-	if info, err := os.Stat(w.EventsPath()); err == nil && info.Size() > 0 && !l.d.Resumed {
-		if err := l.events.Rotate(); err != nil {
-			return err
-		}
-	}
-	l.openSuite()
-	return l.announce(old)
-}
-
-// recallLimits takes over the usage limits that an earlier run met. A person
-// who resumes a run wants it to try.
-func (l *Loop) recallLimits(old state.Status) {
-	if !l.d.Resumed || l.d.Unattended {
-		maps.Copy(l.limits, old.LimitedUntil)
-	}
-}
-
-func (l *Loop) announce(old state.Status) error {
-	_, plan := l.loadPlan()
-	l.it.After = plan
-	l.board = newBoard(l.d.State, state.Status{
-		RunID: l.d.RunID, PID: os.Getpid(), StartedAt: l.started, LoopCount: l.mem.Iterations,
-		MaxIterations: l.o.MaxIterations, MaxCallsPerHour: l.o.CallsPerHour, MaxTokensPerHour: l.o.TokensPerHour,
-		Status: state.StatusRunning, LastAction: "run started", Phase: "starting",
-		Agent: l.o.Agent, Model: l.o.Model, Usage: l.mem.Usage,
-		Breaker: state.BreakerStatus{State: l.mem.Breaker.State, Reason: l.mem.Breaker.Reason}, LimitedUntil: maps.Clone(l.limits),
-		Task: state.TaskStatus{ID: old.Task.ID, Title: old.Task.Title, Done: plan.Done, Total: plan.Total},
-	})
-	l.board.update(func(s *state.Status) { l.showCalls(s) })
-	text := fmt.Sprintf("run %s: agent %s", l.d.RunID, l.o.Agent)
-	if old.Status == state.StatusRunning || old.Status == state.StatusWaiting || old.Status == state.StatusPaused {
-		text += fmt.Sprintf("; run %s before it was killed in iteration %d", old.RunID, old.LoopCount+1)
-	}
-	l.d.Log.Info("run started", logs.KeyRun, l.d.RunID, logs.KeyAgent, l.o.Agent)
-	l.emit(state.Event{Kind: state.KindRunStart, Text: text, Model: l.o.Model})
-	return l.board.save()
-}
-
-// close writes the last word of the run.
-func (l *Loop) close(d rules.Decision) error {
-	if l.board == nil {
-		return nil
-	}
-	l.board.update(func(s *state.Status) {
-		s.Status, s.ExitReason, s.ExitCode, s.Rule, s.Reason, s.Next = d.Status, d.ExitReason, d.Exit, d.Rule, d.Reason, d.Next
-		s.LastAction, s.Phase, s.WakeAt, s.Pending = "run ended", "ended", d.Until, ""
-		if d.Exit == rules.ExitTerminated {
-			s.Pending = l.asked() // it was not answered: who goes on by itself after a reboot must know
-		}
-		s.Task.Done, s.Task.Total = l.it.After.Done, l.it.After.Total
-		s.LimitedUntil = maps.Clone(l.limits)
-	})
-	l.keptTrail()
-	if d.Exit == rules.ExitComplete { // what was idle on the way says nothing about the next plan
-		b := l.mem.Breaker
-		l.lost(l.d.State.SaveBreaker(state.Breaker{State: state.BreakerClosed, LastChange: b.LastChange, LastProgressLoop: b.LastProgressLoop, TotalOpens: b.TotalOpens}))
-	}
-	l.emit(state.Event{Kind: state.KindRunEnd, Text: d.Reason, Error: d.Exit != rules.ExitComplete, Usage: &l.mem.Usage,
-		End: &state.End{Action: string(d.Action), Rule: d.Rule, Reason: d.Reason, Exit: d.Exit, Duration: time.Since(l.started), WakeAt: d.Until}})
-	l.d.Log.Info("run ended", logs.KeyRun, l.d.RunID, logs.KeyRule, d.Rule, logs.KeyReason, d.Reason, "exit", d.Exit)
-	l.lost(logs.Prune(l.d.State.LogsDir(), logsKept))
-	return errors.Join(l.d.State.SaveSession(l.session), l.board.save(), l.events.Close(), l.live.Close())
 }

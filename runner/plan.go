@@ -38,11 +38,11 @@ func (l *Loop) loadPlan() (task.List, rules.PlanFacts) {
 // choose takes the next task that was not given up and that no person has put
 // off; when only those are left they come back.
 func (l *Loop) choose(list task.List) (task.Task, bool) {
-	list = without(list, func(t task.Task) bool { return l.aside[t.ID] != "" && !t.Done })
-	if t, ok := without(list, func(t task.Task) bool { return l.skipped[t.ID] }).Next(); ok {
+	list = without(list, func(t task.Task) bool { return l.tasks.of(t.ID).aside != "" && !t.Done })
+	if t, ok := without(list, func(t task.Task) bool { return l.tasks.of(t.ID).skipped }).Next(); ok {
 		return t, true
 	}
-	clear(l.skipped)
+	l.tasks.noSkips()
 	return list.Next()
 }
 

@@ -22,8 +22,8 @@ func (l *Loop) emit(e state.Event) {
 		_, err = l.events.Write(append(data, '\n'))
 		l.lost(err)
 	}
-	if text := Render(e); text != "" {
-		_, err := l.live.Write([]byte(text))
+	if text := Render(e); text != "" { // people read it in a terminal
+		_, err := l.live.Write([]byte(logs.Inert(text)))
 		l.lost(err)
 	}
 	if l.d.Show != nil {
@@ -47,14 +47,17 @@ func (l *Loop) emitFeedback(iteration int) {
 // redacted hides keys and tokens. What an agent prints passes it before anything
 // looks at it: its words come back in state files, in the log and in prompts.
 func redacted(e state.Event) state.Event {
-	e.Text = logs.Redact(e.Text)
+	e.Text = redact(e.Text)
 	if e.Tool != nil {
 		tool := *e.Tool
-		tool.Arg = logs.Redact(tool.Arg)
+		tool.Arg = redact(tool.Arg)
 		e.Tool = &tool
 	}
 	return e
 }
+
+// redact also finds a key that zero bytes take apart: a terminal shows it whole.
+func redact(text string) string { return logs.Redact(strings.ReplaceAll(text, "\x00", "")) }
 
 func (l *Loop) lost(err error) {
 	if err != nil {
@@ -84,7 +87,7 @@ func (l *Loop) record(d rules.Decision, called bool) {
 		l.showCalls(s)
 		s.Rule, s.Reason, s.LoopCount, s.Usage = d.Rule, d.Reason, l.mem.Iterations, l.mem.Usage
 		s.Breaker = state.BreakerStatus{State: l.mem.Breaker.State, Reason: l.mem.Breaker.Reason}
-		s.LimitedUntil = maps.Clone(l.limits)
+		s.LimitedUntil, s.Tasks = maps.Clone(l.limits), l.tasks.kept()
 		if called {
 			s.Outcome = string(l.it.Outcome.Class)
 			s.Task.Done, s.Task.Total = l.it.After.Done, l.it.After.Total

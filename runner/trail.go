@@ -21,7 +21,7 @@ func (l *Loop) openTrail(ctx context.Context) {
 		return
 	}
 	start := *l.before
-	l.start = &start
+	l.start, l.told = &start, map[string]string{}
 	keeper, ok := git.NewKeeper(l.d.Dir)
 	if !ok {
 		return
@@ -63,9 +63,12 @@ func (l *Loop) leave(ctx context.Context, it rules.Iteration, rule string) error
 		checks[r.Name] = r.Passed
 	}
 	l.keptTrail()
+	if it.Number != l.begun { // else it is tried again, and began before its first try
+		l.begun, l.from = it.Number, l.base
+	}
 	l.keeping = l.keeper.Start(ctx, *l.before, git.State{
-		Run: l.d.RunID, Iteration: it.Number, Base: l.base, Outcome: string(it.Outcome.Class), Rule: rule,
-		Task: it.Task.ID, Checks: checks, CostUSD: it.Usage.CostUSD, Files: it.Change.Count,
+		Run: l.d.RunID, Iteration: it.Number, Base: l.from, Outcome: string(it.Outcome.Class), Rule: rule,
+		Task: it.Task.ID, Plan: filepath.ToSlash(l.rel(l.d.Plan)), Checks: checks, CostUSD: it.Usage.CostUSD, Files: it.Change.Count,
 	})
 	return nil
 }
@@ -84,10 +87,16 @@ func (l *Loop) keptTrail() {
 	l.keeping = nil
 }
 
-// audit compares the iteration's start and end, and takes ticks back that
-// nothing was done for. Only git tells surely what was done.
+// audit compares the iteration's start and end, and takes ticks back that were
+// not earned. Only git tells surely what was done.
 func (l *Loop) audit(ctx context.Context, it *rules.Iteration, before, after git.Snapshot) {
-	if it.Cut != "" || it.After.Err != nil || !before.Repo || !after.Repo {
+	if it.After.Err != nil || !before.Repo || !after.Repo {
+		return
+	}
+	work, own := l.didWork(*it), l.tasks.of(it.Task.ID)
+	earned := work || own.worked // work of an earlier try at the same task counts for its tick
+	own.worked = earned
+	if it.Cut != "" {
 		return
 	}
 	texts, err := it.Change.Texts(ctx, l.d.Dir, before, after)
@@ -96,23 +105,23 @@ func (l *Loop) audit(ctx context.Context, it *rules.Iteration, before, after git
 	}
 	list, _ := l.loadPlan()
 	in := audit.Input{
-		PlanBefore: auditTasks(it.List), PlanAfter: auditTasks(list), Task: it.Task.ID,
-		// Work of an earlier try at the same task counts for its tick.
-		Unchanged: !l.didWork(*it) && !l.worked[it.Task.ID],
+		PlanBefore: auditTasks(it.List), PlanAfter: auditTasks(list), Task: it.Task.ID, Unchanged: !earned,
 		// What is no text may be what the tests see.
 		Partial: it.Change.Count > len(texts),
 	}
+	inProject := l.inProject()
 	for _, t := range texts {
-		if t.Path != filepath.ToSlash(l.rel(l.d.Plan)) {
+		if !l.isPlan(inProject(t.Path)) {
 			in.Files = append(in.Files, audit.File(t))
 		}
 	}
-	l.worked[it.Task.ID] = l.worked[it.Task.ID] || l.didWork(*it)
 	it.Findings = audit.Compare(in)
+	l.findings += len(it.Findings)
 	for _, f := range it.Findings {
 		text := "audit: " + rules.FindingText(f)
-		if f.Revert && l.o.AntiCheat == rules.CheatRevert {
-			text += l.refuseTick(it, list, f)
+		if f.Revert && (l.o.AntiCheat == rules.CheatRevert || l.o.AntiCheat == rules.CheatHalt) {
+			text += l.refuseTick(list, f, work)
+			it.Reopened, it.OnlyTicks = true, !work
 		}
 		l.emit(state.Event{Kind: state.KindDecision, Iteration: it.Number, Text: text, Error: true,
 			End: &state.End{Action: string(rules.ActionContinue), Rule: "audit"}})
@@ -120,33 +129,40 @@ func (l *Loop) audit(ctx context.Context, it *rules.Iteration, before, after git
 	_, it.After = l.loadPlan()
 }
 
-// refuseTick takes a tick back. One that came with work on another task waits
-// for its own iteration, which confirms it without doing the work again. One
-// that nothing was done for may stand the second time, for the work may have
-// been there before: green checks let it, and without checks a person has to look.
-func (l *Loop) refuseTick(it *rules.Iteration, list task.List, f audit.Finding) string {
+// refuseTick takes a tick back, and says what follows. One of another task
+// waits for that task's iteration, which may confirm it when it came with work.
+// One that nothing was done for may stand the second time, for the work may
+// have been there before: green checks let it, and without checks a person has
+// to look.
+func (l *Loop) refuseTick(list task.List, f audit.Finding, work bool) string {
+	n := l.tasks.of(f.Task)
 	if f.Kind == audit.KindForeignTick {
-		l.worked[f.Task], it.TickedAhead = true, true
+		if work {
+			n.worked, n.aside = true, ""
+		}
 		l.takeBack(list, f.Task)
-		return "; the tick was taken back: the task gets an iteration of its own"
+		return "; the tick was taken back: a task is ticked in its own iteration"
 	}
-	l.refusals[f.Task]++
+	n.refusals++
 	switch {
-	case l.refusals[f.Task] > 1 && l.gated():
+	case n.refusals > 1 && l.gated():
 		return "; again: it stands while the checks pass"
-	case l.refusals[f.Task] > 1:
-		l.aside[f.Task] = "ticked twice without any change, and no check proves it"
+	case n.refusals > 1 && n.aside == "":
+		n.aside = "ticked twice without any change, and no check proves it"
 		l.mem.Breaker.NoProgress = 0 // the next task begins afresh
 	}
 	l.takeBack(list, f.Task)
 	return "; the tick was taken back"
 }
 
+// isPlan tells whether a path, relative to the project, is the plan.
+func (l *Loop) isPlan(path string) bool { return path == filepath.ToSlash(l.rel(l.d.Plan)) }
+
 // didWork tells whether anything but the plan changed. A commit of nothing, or
 // of the plan alone, is no work.
 func (l *Loop) didWork(it rules.Iteration) bool {
 	for _, f := range l.changedFiles(it.Change).Files {
-		if f != filepath.ToSlash(l.rel(l.d.Plan)) {
+		if !l.isPlan(f) {
 			return true
 		}
 	}
@@ -182,11 +198,11 @@ func (l *Loop) commit(ctx context.Context, it rules.Iteration) {
 		l.d.Log.Warn("nothing was committed", logs.KeyError, err)
 		return
 	}
-	files := l.before.LeftOver(*l.start)
-	if len(files) == 0 {
+	files, mixed := l.before.LeftOver(*l.start), l.before.Touched(*l.start)
+	if len(files)+len(mixed) == 0 {
 		return
 	}
-	title := it.Task.Title
+	title := redact(it.Task.Title)
 	if title == "" {
 		title = fmt.Sprintf("iteration %d", it.Number)
 	}
@@ -203,8 +219,14 @@ func (l *Loop) commit(ctx context.Context, it rules.Iteration) {
 		l.before = nil
 		parts = append(parts, fmt.Sprintf("committed %d files that the agent left over as %.12s", len(done.Files), done.OID))
 	}
+	for _, f := range mixed {
+		done.Refused = append(done.Refused, git.Refusal{File: f, Why: "it was changed before the run"})
+	}
 	for _, r := range done.Refused {
-		parts = append(parts, fmt.Sprintf("not committed: %s (%s)", r.File, r.Why))
+		if l.told[r.File] != r.Why {
+			l.told[r.File] = r.Why
+			parts = append(parts, fmt.Sprintf("not committed: %s (%s)", r.File, r.Why))
+		}
 	}
 	if len(parts) > 0 {
 		l.emit(state.Event{Kind: state.KindDecision, Iteration: it.Number, Text: strings.Join(parts, "; "),

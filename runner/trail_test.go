@@ -95,6 +95,32 @@ func TestLoop_autoCommit_takesWhatTheAgentLeftAndNothingOfTheUsers(t *testing.T)
 	}
 }
 
+func TestLoop_autoCommit_whatIsLeftOut_isToldOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "leaver", "[ ] one", "[ ] two")
+	b.write("mine.txt", "the user's")
+	b.inGit()
+	b.write("mine.txt", "the user's, dirty")
+	b.o.AutoCommit = true
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	told := b.texts("commit")
+	if all := strings.Join(told, "\n"); len(told) != 2 || strings.Count(all, "not committed: mine.txt (it was changed before the run)") != 1 {
+		t.Errorf("told:\n%s", all)
+	}
+}
+
+// A call that met a limit may have worked before; undo takes that back too.
+func TestLoop_iterationTriedAgain_beginsWhereItsFirstTryBegan(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "limited", "[ ] one")
+	b.inGit()
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	start := strings.TrimSpace(b.git("rev-parse", "refs/ralph/run-1/1-start"))
+	if kept := b.git("log", "-1", "--format=%B", "refs/ralph/run-1/1"); !strings.Contains(kept, `"base":"`+start+`"`) {
+		t.Errorf("start %s, kept:\n%s", start, kept)
+	}
+}
+
 func TestLoop_everyIteration_canBeGoneBackTo(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one", "[ ] two")

@@ -33,6 +33,9 @@ func (l *Loop) watch() (stop func()) {
 			case <-quit:
 				return
 			case now := <-ticker.C:
+				if err := l.d.State.HoldLock(); err != nil && !gone(err) {
+					l.fail(err)
+				}
 				if !l.takeRequests() && now.Sub(last) < statusBeat {
 					continue
 				}
@@ -40,7 +43,7 @@ func (l *Loop) watch() (stop func()) {
 				last = now
 				// An agent may have deleted the state directory, or put a file in its
 				// place; it is put back after the call. Anything else that keeps state from disk ends the run.
-				if err := l.board.save(); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+				if err := l.board.save(); err != nil && !gone(err) {
 					l.fail(err)
 				}
 				l.flush()
@@ -49,6 +52,9 @@ func (l *Loop) watch() (stop func()) {
 	}()
 	return func() { close(quit); <-done }
 }
+
+// gone tells that the state directory is not there, which is mended after the call.
+func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
 
 // fail ends the running call: without its state ralph must not spend money.
 func (l *Loop) fail(err error) {
@@ -83,6 +89,9 @@ func (l *Loop) takeRequests() bool {
 	defer l.mu.Unlock()
 	for _, q := range requests {
 		l.d.Log.Info("request", "request", q)
+		if q == state.RequestResume { // whoever wants it to go on does not want it to end
+			l.pending = slices.DeleteFunc(l.pending, func(p state.Request) bool { return p == state.RequestStop })
+		}
 		l.pending = append(l.pending, q)
 		if l.cancel != nil && (q == state.RequestSkip || q == state.RequestAbort) {
 			l.cancel(fmt.Errorf("ralph %s", q))

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 )
 
 // DirName is the state directory inside a project.
@@ -87,16 +88,37 @@ func (r *Reader) LogPath() string { return r.path(dirLogs, "ralph.log") }
 func (r *Reader) LogsDir() string { return r.path(dirLogs) }
 
 // RunDir holds the raw output and the prompts of one run.
-func (r *Reader) RunDir(run string) string { return r.path(dirLogs, run) }
+func (r *Reader) RunDir(run string) string { return r.path(dirLogs, runName(run)) }
+
+// runName is the name of a run's folder: for what is no id too, which an agent
+// may have written, one that leads nowhere.
+func runName(run string) string {
+	if run == "" {
+		return "_"
+	}
+	return strings.Map(func(c rune) rune {
+		if inRunID(c) {
+			return c
+		}
+		return '_'
+	}, run)
+}
+
+func inRunID(c rune) bool {
+	return c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// isRunID tells whether ralph could have made this id.
+func isRunID(run string) bool { return run != "" && len(run) <= 64 && runName(run) == run }
 
 // RawPath is every byte that the agent printed in one iteration.
 func (r *Reader) RawPath(run string, iteration int) string {
-	return r.path(dirLogs, run, strconv.Itoa(iteration)+".raw")
+	return filepath.Join(r.RunDir(run), strconv.Itoa(iteration)+".raw")
 }
 
 // PromptPath is the exact prompt of one iteration.
 func (r *Reader) PromptPath(run string, iteration int) string {
-	return r.path(dirLogs, run, strconv.Itoa(iteration)+".prompt.md")
+	return filepath.Join(r.RunDir(run), strconv.Itoa(iteration)+".prompt.md")
 }
 
 func (r *Reader) path(elem ...string) string {

@@ -68,6 +68,15 @@ func (w *Writer) removeLinks() (found bool, err error) {
 	return found, nil
 }
 
+// clearForeign removes what is no plain file from the place of one.
+func clearForeign(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode().IsRegular() {
+		return nil
+	}
+	return os.RemoveAll(path)
+}
+
 // openOwn opens a file of a run for writing. Its name is known beforehand: what
 // is there and is not a plain file of this name alone is removed.
 func (w *Writer) openOwn(run, path string, flags int) (*os.File, error) {

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -141,5 +142,78 @@ func TestEnsure_foldersReplacedByLinks_areMadeAgain(t *testing.T) {
 		if left, _ := os.ReadDir(outside); len(left) > 0 {
 			t.Errorf("%q: written outside of the project: %v", name, left)
 		}
+	}
+}
+
+func TestAcquire_lockIsALinkOrAPipe_isReplaced(t *testing.T) {
+	for name, put := range map[string]func(path, victim string) error{
+		"link":          func(path, victim string) error { return os.Symlink(victim, path) },
+		"dangling link": func(path, victim string) error { return os.Symlink(victim+"-none", path) },
+		"pipe":          func(path, _ string) error { return syscall.Mkfifo(path, 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			dir, victim := filepath.Join(root, ".ralph"), filepath.Join(root, "victim")
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(victim, []byte("precious"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, file := range []string{".lock", ".gitignore"} {
+				if err := put(filepath.Join(dir, file), victim); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w, _, err := Acquire(dir, Owner{PID: os.Getpid(), RunID: "run", StartedAt: time.Now()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, alive := Open(dir).Owner(); !alive {
+				t.Error("the lock is not seen")
+			}
+			if err := w.Release(); err != nil {
+				t.Error(err)
+			}
+			if data, err := os.ReadFile(victim); string(data) != "precious" {
+				t.Errorf("the link was followed: %q, %v", data, err)
+			}
+			if _, err := os.Stat(victim + "-none"); err == nil {
+				t.Error("the dangling link was followed")
+			}
+		})
+	}
+}
+
+func TestHoldLock_fileDeleted_keepsOthersOutAndIsToldByEnsure(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), ".ralph")
+	w, _, err := Acquire(dir, Owner{PID: os.Getpid(), RunID: "run", StartedAt: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.HoldLock(); err != nil {
+		t.Fatal(err)
+	}
+	if lost, err := w.Ensure(); lost || err != nil {
+		t.Errorf("nothing was lost: %v, %v", lost, err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.HoldLock(); err != nil {
+		t.Fatal(err)
+	}
+	var locked *LockedError
+	if _, _, err := Acquire(dir, Owner{PID: 1, RunID: "other"}); !errors.As(err, &locked) {
+		t.Errorf("a second runner: %v", err)
+	}
+	if lost, err := w.Ensure(); !lost || err != nil {
+		t.Errorf("lost %v, %v", lost, err)
+	}
+	if lost, err := w.Ensure(); lost || err != nil {
+		t.Errorf("told twice: %v, %v", lost, err)
+	}
+	if err := w.Release(); err != nil {
+		t.Error(err)
 	}
 }

@@ -2,8 +2,10 @@ package state
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -31,7 +33,7 @@ func (e *LockedError) Error() string {
 // the lock itself decides: a pid may have been given to another process, and
 // status.json of a killed runner says "running" for ever.
 func (r *Reader) Owner() (Owner, bool) {
-	owner, err := readJSON(r.path(fileLock), func(Owner) string { return "" })
+	owner, err := readOwner(r.path(fileLock))
 	// A released lock is empty; not touching it then keeps a reader from being
 	// in the way of a starting runner.
 	if err != nil || owner.PID <= 0 {
@@ -49,13 +51,25 @@ func (r *Reader) Owner() (Owner, bool) {
 	return owner, true
 }
 
+// readOwner drops an id that ralph did not make: it says nothing about the lock.
+func readOwner(path string) (Owner, error) {
+	owner, err := readJSON(path, func(Owner) string { return "" })
+	if !isRunID(owner.RunID) {
+		owner.RunID = ""
+	}
+	return owner, err
+}
+
 // lockPatience is how long Acquire tries: long enough to outlast a reader that
 // tests the lock, far too short for a person to notice.
 const lockPatience = 300 * time.Millisecond
 
 // acquireLock takes the exclusive lock and writes the owner into the file.
 func acquireLock(path string, owner Owner) (*flock.Flock, error) {
-	l := flock.New(path, flock.SetPermissions(0o600))
+	if err := clearForeign(path); err != nil {
+		return nil, fmt.Errorf("lock project: %w", err)
+	}
+	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK), flock.SetPermissions(0o600))
 	deadline := time.Now().Add(lockPatience)
 	for {
 		got, err := l.TryLock()
@@ -66,19 +80,29 @@ func acquireLock(path string, owner Owner) (*flock.Flock, error) {
 			break
 		}
 		if time.Now().After(deadline) {
-			other, _ := readJSON(path, func(Owner) string { return "" })
+			other, _ := readOwner(path)
 			return nil, &LockedError{other}
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	data, err := json.Marshal(owner)
 	if err == nil {
-		// Written in place: a rename would leave the lock on an unlinked file.
-		err = os.WriteFile(path, append(data, '\n'), 0o600)
+		err = overwrite(path, append(data, '\n'))
 	}
 	if err != nil {
 		_ = l.Close()
 		return nil, fmt.Errorf("lock project: %w", err)
 	}
 	return l, nil
+}
+
+// overwrite writes a file in place: a rename would leave the lock on an unlinked
+// file. A link that has taken its place is not followed.
+func overwrite(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
 }

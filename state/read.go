@@ -8,9 +8,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // maxSnapshot bounds what is read of a snapshot: the largest that ralph writes
@@ -31,6 +33,9 @@ func (e *CorruptError) Error() string {
 // Status reads status.json. Zero when nothing has run here.
 func (r *Reader) Status() (Status, error) {
 	return readJSON(r.path(fileStatus), func(s Status) string {
+		if s.RunID != "" && !isRunID(s.RunID) {
+			return fmt.Sprintf("run_id %.40q is none", s.RunID)
+		}
 		if s.LoopCount < 0 || s.CallsThisHour < 0 {
 			return "negative count"
 		}
@@ -60,7 +65,8 @@ func (r *Reader) Breaker() (Breaker, error) {
 // Session reads the agent session that may be resumed; zero when there is none.
 func (r *Reader) Session() (Session, error) {
 	return readJSON(r.path(fileSession), func(s Session) string {
-		if strings.ContainsAny(s.SessionID, " \t\r\n{}\"") || len(s.SessionID) > 256 {
+		odd := func(c rune) bool { return unicode.IsControl(c) || strings.ContainsRune(" {}\"", c) }
+		if strings.ContainsFunc(s.SessionID, odd) || strings.HasPrefix(s.SessionID, "-") || len(s.SessionID) > 256 {
 			return "session_id is not an id"
 		}
 		return ""
@@ -106,7 +112,7 @@ func (r *Reader) History() ([]BreakerChange, error) {
 
 // RunFlags reads the command line of a run; none for an unknown run.
 func (r *Reader) RunFlags(run string) ([]string, error) {
-	return readJSON(r.path(dirLogs, run, fileFlags), func([]string) string { return "" })
+	return readJSON(filepath.Join(r.RunDir(run), fileFlags), func([]string) string { return "" })
 }
 
 // readJSON returns the zero value for a missing file.
@@ -153,6 +159,15 @@ func readHour(path string) (time.Time, error) {
 	t, err := time.ParseInLocation(hourLayout, text, time.Local)
 	if err != nil {
 		return time.Time{}, &CorruptError{path, fmt.Sprintf("%.40q is not an hour like 2026112004", text)}
+	}
+	// Where the clocks are set forward in the midst of an hour, its beginning is
+	// none of its instants.
+	before, after := t.ZoneBounds()
+	switch shown := t.Format(hourLayout); {
+	case shown < text:
+		return after, nil
+	case shown > text:
+		return before, nil
 	}
 	return t, nil
 }

@@ -48,10 +48,19 @@ type Status struct {
 	WakeAt             time.Time     `json:"wake_at,omitzero"`
 	// LimitedUntil holds, by agent, the ends of the usage limits that were met, also of those that are over.
 	LimitedUntil map[string]time.Time `json:"limited_until,omitempty"`
-	Checks       []CheckStatus        `json:"checks,omitempty"` // in the order in which they first ran
+	// Tasks holds, by id, what is remembered of open tasks.
+	Tasks  map[string]TaskMemory `json:"tasks,omitempty"`
+	Checks []CheckStatus         `json:"checks,omitempty"` // in the order in which they first ran
 	// Pending is the request that the end of the iteration answers: pause or
 	// stop; empty: none. It stays where SIGTERM or SIGHUP ended the run before.
 	Pending Request `json:"pending,omitempty"`
+}
+
+// TaskMemory is what one run leaves the next one about an open task.
+type TaskMemory struct {
+	Worked  bool `json:"worked,omitempty"`  // something was done for it
+	Refused int  `json:"refused,omitempty"` // ticks without work
+	Skipped bool `json:"skipped,omitempty"` // a person put it off
 }
 
 // CheckStatus is one of ralph's own checks: what its latest run said.

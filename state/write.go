@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -36,9 +37,12 @@ const Gitignore = `# ralph's state; the files below are yours
 // Writer changes the state of one project. It exists only while the lock is held.
 type Writer struct {
 	*Reader
-	lock   *flock.Flock
 	owner  Owner
 	linked bool // the user has made the state directory a link
+
+	holding sync.Mutex // for what follows
+	lock    *flock.Flock
+	retaken bool // by HoldLock, since Ensure was called
 }
 
 // Acquire creates the state directory where needed, takes the lock and sets
@@ -79,33 +83,60 @@ func makeDirs(dir string) error {
 // put links in the place of its folders, the lock included: a lock on an
 // unlinked file keeps nobody out. It tells whether anything had to be mended.
 func (w *Writer) Ensure() (lost bool, err error) {
-	if lost, err = w.removeLinks(); err != nil {
-		return lost, err
-	}
-	held, err1 := w.lock.Stat()
-	onDisk, err2 := os.Lstat(w.path(fileLock))
-	if err1 == nil && err2 == nil && os.SameFile(held, onDisk) {
-		return lost, makeDirs(w.dir)
-	}
-	if err := makeDirs(w.dir); err != nil {
-		return true, err
-	}
-	if err2 == nil && !onDisk.Mode().IsRegular() {
-		if err := os.RemoveAll(w.path(fileLock)); err != nil {
-			return true, fmt.Errorf("lock project: %w", err)
-		}
-	}
-	lock, err := acquireLock(w.path(fileLock), w.owner)
+	w.holding.Lock()
+	defer w.holding.Unlock()
+	lost, w.retaken = w.retaken, false
+	linked, err := w.removeLinks()
 	if err != nil {
 		return true, err
 	}
+	held, err := w.hold()
+	lost = lost || linked || !held
+	if err == nil {
+		err = makeDirs(w.dir)
+	}
+	if err == nil && lost {
+		err = w.ensureGitignore()
+	}
+	return lost, err
+}
+
+// HoldLock takes the lock again when its file was deleted: until then another
+// runner could start beside this one. It may be called while the state is
+// written; with a *LockedError another one has started.
+func (w *Writer) HoldLock() error {
+	w.holding.Lock()
+	defer w.holding.Unlock()
+	held, err := w.hold()
+	w.retaken = w.retaken || !held
+	return err
+}
+
+// hold tells whether the lock on disk is the one that is held; if not, it is
+// taken anew.
+func (w *Writer) hold() (held bool, err error) {
+	now, err1 := w.lock.Stat()
+	onDisk, err2 := os.Lstat(w.path(fileLock))
+	if err1 == nil && err2 == nil && os.SameFile(now, onDisk) {
+		return true, nil
+	}
+	if err := os.MkdirAll(w.dir, 0o755); err != nil {
+		return false, fmt.Errorf("create state directory: %w", err)
+	}
+	lock, err := acquireLock(w.path(fileLock), w.owner)
+	if err != nil {
+		return false, err
+	}
 	_ = w.lock.Close() // of the unlinked file
 	w.lock = lock
-	return true, w.ensureGitignore()
+	return false, nil
 }
 
 func (w *Writer) ensureGitignore() error {
 	path := w.path(fileGitignore)
+	if err := clearForeign(path); err != nil { // git would wait for a pipe for ever
+		return err
+	}
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -163,7 +194,7 @@ func (w *Writer) setAsideCorrupt(now time.Time) ([]error, error) {
 // Release gives the lock back. The lock file stays, emptied: removing it would
 // let two runners hold locks on two files of the same name.
 func (w *Writer) Release() error {
-	return errors.Join(os.Truncate(w.path(fileLock), 0), w.lock.Close())
+	return errors.Join(overwrite(w.path(fileLock), nil), w.lock.Close())
 }
 
 // ClearRun removes what belongs to one run, so that nothing from a dead run
@@ -291,7 +322,7 @@ func (w *Writer) SaveRunFlags(run string, flags []string) error {
 	if err := realDir(w.RunDir(run), 0o700); err != nil {
 		return err
 	}
-	return w.writeJSON(filepath.Join(dirLogs, run, fileFlags), flags)
+	return w.writeJSON(filepath.Join(dirLogs, runName(run), fileFlags), flags)
 }
 
 func (w *Writer) writeJSON(name string, v any) error {

@@ -281,6 +281,12 @@ var hostileActs = map[string]func(a *actor) int{
 		return a.honest()
 	}),
 	"pipe-prompt":    once(func(a *actor) int { code := a.honest(); instead(".ralph/PROMPT.md", fifo); return code }),
+	"pipe-gitignore": once(func(a *actor) int { code := a.honest(); instead(".gitignore", fifo); return code }),
+	"deletes-lock": once(func(*actor) int {
+		_ = os.Remove(".ralph/.lock")
+		_ = os.WriteFile("deleted", nil, 0o600)
+		return forever()
+	}),
 	"pipe-plan":      once(func(a *actor) int { code := a.honest(); instead(planName, fifo); return code }),
 	"endless-plan":   once(func(a *actor) int { code := a.honest(); instead(planName, endless); return code }),
 	"endless-prompt": once(func(a *actor) int { code := a.honest(); instead(".ralph/PROMPT.md", endless); return code }),

@@ -46,7 +46,7 @@ func (p *project) other(o config.Option) string {
 func (p *project) kept() (flags []string) {
 	p.Helper()
 	p.Do(json.Unmarshal([]byte(p.In(p.dir).Read(filepath.Join(".ralph", "logs", p.status().RunID, "flags.json"))), &flags))
-	return flags
+	return slices.DeleteFunc(flags, func(word string) bool { return !strings.HasPrefix(word, "-") }) // options of the environment
 }
 
 func TestMonitor_everyFlag_reachesTheInnerRunner(t *testing.T) {

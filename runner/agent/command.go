@@ -83,7 +83,7 @@ func replaceAll(args []string, placeholder, value string) []string {
 
 // appendValue adds template with its placeholder filled in, nothing for an empty value.
 func appendValue(args, template []string, value string) []string {
-	if value == "" {
+	if value == "" || strings.HasPrefix(value, "-") { // an option is neither a session nor a model
 		return args
 	}
 	for _, t := range template {

@@ -2,19 +2,28 @@ package agent
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // SecretNames are the built-in entries of an EnvFilter: names that have the
 // shape of a secret. Names that a test run needs more often than they hold a
 // secret, such as DATABASE_URL, are left out.
 func SecretNames() []string {
-	return []string{"*TOKEN", "*SECRET", "*SECRET_*", "*PASSWORD", "*_PASSWD", "*_PASS", "*_PASSPHRASE", "MYSQL_PWD", "*API_KEY", "*APIKEY",
-		"*_ACCESS_KEY*", "*_PRIVATE_KEY", "*_MASTER_KEY", "*_CREDENTIALS", "*_PAT", "!XDG_*"}
+	return []string{"*TOKEN", "*TOKEN_*", "*API_TOKENS", "*ACCESS_TOKENS", "*SECRET", "*SECRETS", "*SECRET_*",
+		"*PASSWORD*", "PASSWD", "*_PASSWD", "PASS", "*_PASS", "SSHPASS", "*PASSPHRASE", "MYSQL_PWD",
+		"*API_KEY*", "*APIKEY*", "*_ACCESS_KEY*", "*PRIVATE_KEY*", "*_MASTER_KEY", "*_ADMIN_KEY", "*_SIGNING_KEY", "*_STORAGE_KEY",
+		"*_CREDENTIALS", "*_PAT", "*_AUTH", "*_AUTH_CONFIG",
+		"DIRENV_DIFF", // every variable that direnv has set, with its value
+		// Without its values git ends at their count: all of them or none.
+		"GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_*", "GIT_CONFIG_VALUE_*", "GIT_CONFIG_PARAMETERS",
+		// Places and switches.
+		"!*_FILE", "!*_PATH", "!*ABLE_AUTH", "!*SKIP_*", "!PASSWORD_STORE_*", "!XDG_*"}
 }
 
 // EnvFilter decides which variables of its surroundings an agent or a check
@@ -36,9 +45,9 @@ type EnvFilter struct {
 // ValidEnvEntry tells whether an entry is the name of a variable, or a glob
 // with * for any text and ? for any character, with or without ! before it.
 // Upper and lower case are the same.
-func ValidEnvEntry(entry string) bool {
-	return regexp.MustCompile(`^!?[A-Za-z0-9_*?]+$`).MatchString(entry)
-}
+func ValidEnvEntry(entry string) bool { return envEntry().MatchString(entry) }
+
+var envEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^!?[A-Za-z0-9_*?]+$`) })
 
 type envRule struct {
 	glob string // in upper case
@@ -89,9 +98,8 @@ func (all envRules) decide(name string) envRule {
 	return all.rules[last]
 }
 
-// rules are those for an agent, by the environment that it will work in; for
-// the zero Spec those for a check.
-func (f EnvFilter) rules(s Spec, env []string) envRules {
+// rules are those for a call of an agent; for the zero Spec those for a check.
+func (f EnvFilter) rules(s Spec, r Request) envRules {
 	var rules []envRule
 	for _, row := range append(Specs(), f.Custom...) {
 		for _, key := range row.Keys {
@@ -106,9 +114,11 @@ func (f EnvFilter) rules(s Spec, env []string) envRules {
 		}
 		rules = append(rules, rule)
 	}
-	own := s.Keys
-	if slices.ContainsFunc(env, func(kv string) bool { return turnsOn(s.CloudIf, kv) }) {
-		own = append(slices.Clone(own), s.CloudKeys...)
+	own := slices.Clone(s.Keys)
+	for _, cloud := range s.Clouds {
+		if cloud.serves(r) {
+			own = append(own, cloud.Keys...)
+		}
 	}
 	for _, key := range own {
 		rules = append(rules, envRule{key, true, "key of " + s.Name})
@@ -122,6 +132,12 @@ func (f EnvFilter) rules(s Spec, env []string) envRules {
 		rules = append(rules, rule)
 	}
 	return newEnvRules(rules)
+}
+
+// serves tells whether a call uses the cloud.
+func (c Cloud) serves(r Request) bool {
+	return slices.ContainsFunc(r.Env, func(kv string) bool { return turnsOn(c.If, kv) }) ||
+		slices.ContainsFunc(c.Models, func(begin string) bool { return strings.HasPrefix(r.Model, begin) })
 }
 
 // turnsOn tells whether NAME=value is a switch of these names that is on.
@@ -142,11 +158,11 @@ func passing(rules envRules, env []string) []string {
 	return kept
 }
 
-// Agent returns what of env, NAME=value, the agent gets.
-func (f EnvFilter) Agent(s Spec, env []string) []string { return passing(f.rules(s, env), env) }
+// Agent returns what of r.Env, NAME=value, the agent gets.
+func (f EnvFilter) Agent(s Spec, r Request) []string { return passing(f.rules(s, r), r.Env) }
 
 // Checks returns what of env, NAME=value, a check gets.
-func (f EnvFilter) Checks(env []string) []string { return passing(f.rules(Spec{}, env), env) }
+func (f EnvFilter) Checks(env []string) []string { return passing(f.rules(Spec{}, Request{}), env) }
 
 // EnvState is what becomes of a variable.
 type EnvState string
@@ -173,7 +189,7 @@ type EnvRow struct {
 // sets for the call, by their names in order.
 func (f EnvFilter) List(s Spec, r Request) []EnvRow {
 	rows := map[string]EnvRow{}
-	own, checks := f.rules(s, r.Env), f.rules(Spec{}, r.Env)
+	own, checks := f.rules(s, r), f.rules(Spec{}, Request{})
 	for _, kv := range r.Env {
 		name, _, _ := strings.Cut(kv, "=")
 		mine, theirs := own.decide(name), checks.decide(name)
@@ -197,6 +213,27 @@ func (f EnvFilter) List(s Spec, r Request) []EnvRow {
 	return slices.SortedFunc(maps.Values(rows), func(a, b EnvRow) int { return strings.Compare(a.Name, b.Name) })
 }
 
+// Held names what of r.Env the agent does not get, in order.
+func (f EnvFilter) Held(s Spec, r Request) []string {
+	var names []string
+	for _, row := range f.List(s, r) {
+		if row.Agent == EnvHeld {
+			names = append(names, row.Name)
+		}
+	}
+	return names
+}
+
+// Few is as many names as a line about them can take.
+func Few(names []string) string {
+	const most = 5
+	shown := strings.Join(names[:min(most, len(names))], ", ")
+	if more := len(names) - most; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	return shown
+}
+
 // set is what the row sets for a call.
 func (s Spec) set(r Request) []string {
 	set := slices.Clone(s.Env)
@@ -216,7 +253,7 @@ func (s Spec) leftBehind(name string) bool {
 func (s Spec) environ(r Request) []string {
 	set := s.set(r)
 	env := make([]string, 0, len(r.Env)+len(set))
-	for _, kv := range r.Filter.Agent(s, r.Env) {
+	for _, kv := range r.Filter.Agent(s, r) {
 		name, _, _ := strings.Cut(kv, "=")
 		if !s.leftBehind(name) && !slices.ContainsFunc(set, func(o string) bool { return strings.HasPrefix(o, name+"=") }) {
 			env = append(env, kv)

@@ -30,14 +30,13 @@ func filterCases() []filterCase {
 		{"", "npm_config_//registry.example/:_authToken", "", "default *TOKEN"},
 		{"", "AWS_SECRET_ACCESS_KEY", "", "default *_ACCESS_KEY*"},
 		{"", "AWS_ACCESS_KEY_ID", "", "default *_ACCESS_KEY*"},
-		{"", "TF_VAR_db_password", "", "default *PASSWORD"},
-		{"", "PGPASSWORD", "", "default *PASSWORD"},
+		{"", "TF_VAR_db_password", "", "default *PASSWORD*"},
+		{"", "PGPASSWORD", "", "default *PASSWORD*"},
 		{"", "SECRET_KEY_BASE", "", "default *SECRET_*"},
-		{"", "STRIPE_API_KEY", "", "default *API_KEY"},
+		{"", "STRIPE_API_KEY", "", "default *API_KEY*"},
 		{"", "GITHUB_PAT", "", "default *_PAT"},
 		{"", "PATH", "claude codex mine checks", ""},
 		{"", "SSH_AUTH_SOCK", "claude codex mine checks", ""},
-		{"", "GIT_CONFIG_KEY_0", "claude codex mine checks", ""},
 		{"", "GIT_ASKPASS", "claude codex mine checks", ""},
 		{"", "HTTPS_PROXY", "claude codex mine checks", ""},
 		{"", "SSL_CERT_FILE", "claude codex mine checks", ""},
@@ -49,7 +48,7 @@ func filterCases() []filterCase {
 		{"", "ANTHROPIC_BASE_URL", "claude codex mine checks", ""},
 		{"", "ANTHROPIC_API_KEY", "claude", "key of claude"},
 		{"", "ANTHROPIC_CUSTOM_HEADERS", "claude", "key of claude"},
-		{"", "OPENAI_API_KEY", "codex", "default *API_KEY"},
+		{"", "OPENAI_API_KEY", "codex", "default *API_KEY*"},
 		{"", "MY_LOGIN_NAME", "mine", "key of mine"},
 		{"!GITHUB_TOKEN", "GITHUB_TOKEN", "claude codex mine checks", "ENV_EXCLUDE names it"},
 		{"!GITHUB_TOKEN", "NPM_TOKEN", "", "default *TOKEN"},
@@ -105,6 +104,26 @@ func TestEnvFilter_cloudKeys_passOnlyWhileTheAgentUsesThatCloud(t *testing.T) {
 	}
 }
 
+func TestEnvFilter_modelOfACloud_letsItsKeysPassToOpencode(t *testing.T) {
+	for _, test := range []struct{ model, key, env string }{
+		{"amazon-bedrock/anthropic.claude-x", "AWS_SECRET_ACCESS_KEY", ""},
+		{"google-vertex-anthropic/claude-x", "GOOGLE_APPLICATION_CREDENTIALS", ""},
+		{"", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_VERTEX_PROJECT=p"},
+		{"github-models/gpt-x", "GITHUB_TOKEN", ""},
+		{"cloudflare-workers-ai/x", "CLOUDFLARE_API_TOKEN", ""},
+	} {
+		for _, other := range []string{"AWS_SECRET_ACCESS_KEY", "GOOGLE_APPLICATION_CREDENTIALS", "GITHUB_TOKEN", "CLOUDFLARE_API_TOKEN"} {
+			r := Request{Model: test.model, Env: []string{other + "=k", test.env}}
+			if got := slices.Contains(row(t, "opencode").Command(r).Env, other+"=k"); got != (other == test.key) {
+				t.Errorf("model %q, %s: %s passes: %v", test.model, test.env, other, got)
+			}
+			if slices.Contains(row(t, "codex").Command(r).Env, other+"=k") {
+				t.Errorf("model %q: codex gets %s", test.model, other)
+			}
+		}
+	}
+}
+
 func TestEnvFilter_list_saysWhatTheCallGets(t *testing.T) {
 	env := []string{"PATH=/bin", "CLAUDECODE=1", "ANTHROPIC_API_KEY=k", "GITHUB_TOKEN=t", "NPM_TOKEN=n", "IS_SANDBOX=0"}
 	f := EnvFilter{Exclude: []string{"!NPM_TOKEN"}}
@@ -142,7 +161,11 @@ func TestCustom_badKey_isRefusedByName(t *testing.T) {
 
 func TestSpecs_keysAndBuiltInEntries_areValid(t *testing.T) {
 	for _, s := range Specs() {
-		for _, key := range slices.Concat(s.Keys, s.CloudKeys) {
+		keys := slices.Clone(s.Keys)
+		for _, cloud := range s.Clouds {
+			keys = append(keys, cloud.Keys...)
+		}
+		for _, key := range keys {
 			if !ValidEnvEntry(key) || strings.HasPrefix(key, "!") {
 				t.Errorf("%s: %q", s.Name, key)
 			}

@@ -80,10 +80,8 @@ type Spec struct {
 	KeepEnv  []string // exceptions to UnsetEnv
 	// Keys are the variables that hold its keys, as names or globs: they pass to it,
 	// and to nobody else.
-	Keys []string
-	// CloudKeys hold the keys of a cloud that other tools use too. They pass only
-	// while one of CloudIf, names or prefixes ending in *, is switched on.
-	CloudKeys, CloudIf []string
+	Keys   []string
+	Clouds []Cloud
 
 	Format        Format
 	SessionTokens bool     // token counts go on over resumed calls
@@ -94,6 +92,14 @@ type Spec struct {
 
 	Patterns  []Pattern     // looked at before the general ones
 	ExitCodes map[int]Class // the last resort: exit codes with a documented meaning
+}
+
+// Cloud is one whose keys other tools use too: they pass only to a call that
+// uses it.
+type Cloud struct {
+	Keys   []string // names or globs
+	If     []string // switches, one of which is on: names, or prefixes ending in *
+	Models []string // beginnings of the models that it serves
 }
 
 // Pattern is one wording of a CLI's own error text and the class that it means.

@@ -20,16 +20,16 @@ func Specs() []Spec {
 			Env:      []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
 			RootEnv:  []string{"IS_SANDBOX=1"},
 			UnsetEnv: []string{"CLAUDECODE", "CLAUDE_CODE_*"},
-			KeepEnv: []string{"CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_*", "CLAUDE_CODE_SKIP_*", "CLAUDE_CODE_MAX_*",
+			KeepEnv: []string{"CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_REFRESH_TOKEN", "CLAUDE_CODE_OAUTH_SCOPES", "CLAUDE_CODE_USE_*", "CLAUDE_CODE_SKIP_*", "CLAUDE_CODE_MAX_*",
 				"CLAUDE_CODE_API_*", "CLAUDE_CODE_CLIENT_*", "CLAUDE_CODE_DISABLE_*", "CLAUDE_CODE_ENABLE_*",
 				"CLAUDE_CODE_SUBAGENT_MODEL", "CLAUDE_CODE_EFFORT_LEVEL", "CLAUDE_CODE_EXTRA_BODY",
 				"CLAUDE_CODE_SHELL*", "CLAUDE_CODE_TMPDIR", "CLAUDE_CODE_CERT_STORE"},
 			Keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "ANTHROPIC_*_API_KEY", "ANTHROPIC_*_TOKEN",
-				"CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_CLIENT_KEY_PASSPHRASE", "AWS_BEARER_TOKEN_BEDROCK"},
-			CloudKeys: []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_CONTAINER_AUTHORIZATION_TOKEN",
-				"GOOGLE_APPLICATION_CREDENTIALS", "AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PASSWORD"},
-			CloudIf: []string{"CLAUDE_CODE_USE_*"},
-			Format:  FormatClaude, SessionCost: true,
+				"CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_REFRESH_TOKEN", "CLAUDE_CODE_OAUTH_SCOPES", "CLAUDE_CODE_API_KEY_*",
+				"CLAUDE_CODE_CLIENT_KEY_PASSPHRASE", "AWS_BEARER_TOKEN_BEDROCK"},
+			Clouds: []Cloud{{If: []string{"CLAUDE_CODE_USE_*"}, Keys: append(awsKeys(), "GOOGLE_APPLICATION_CREDENTIALS",
+				"AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PASSWORD")}},
+			Format: FormatClaude, SessionCost: true,
 		},
 		{
 			Name: "codex", Bin: "codex", Install: "npm install -g @openai/codex",
@@ -55,7 +55,7 @@ func Specs() []Spec {
 			Tools: map[string]string{"Bash": "run_shell_command", "Write": "write_file", "Read": "read_file", "Edit": "replace",
 				"Glob": "glob", "Grep": "grep_search", "TodoWrite": "write_todos", "WebFetch": "web_fetch", "WebSearch": "google_web_search"},
 			ShellEntry: "run_shell_command(%s)",
-			Keys: []string{"GEMINI_API_KEY", "GEMINI_CLI_CUSTOM_HEADERS", "GOOGLE_API_KEY", "GOOGLE_CLOUD_ACCESS_TOKEN",
+			Keys: []string{"GEMINI_API_KEY", "GEMINI_API_KEY_AUTH_MECHANISM", "GEMINI_CLI_CUSTOM_HEADERS", "GOOGLE_API_KEY", "GOOGLE_CLOUD_ACCESS_TOKEN",
 				"GOOGLE_APPLICATION_CREDENTIALS"},
 			Format:  FormatGemini,
 			Guarded: []string{"run_shell_command", "write_file", "replace", "web_fetch"},
@@ -72,8 +72,15 @@ func Specs() []Spec {
 			Env:        []string{"OPENCODE_DISABLE_AUTOUPDATE=1"},
 			// It knows some hundred and fifty providers; these are the ones with many users.
 			Keys: append(modelKeys(), "OPENCODE_API_KEY", "OPENCODE_AUTH_CONTENT", "OPENCODE_CONFIG_CONTENT", "AI_GATEWAY_API_KEY", "AZURE_API_KEY",
-				"CEREBRAS_API_KEY", "DEEPINFRA_API_KEY", "FIREWORKS_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "GROQ_API_KEY", "HF_TOKEN",
-				"KIMI_API_KEY", "NVIDIA_API_KEY", "TOGETHER_API_KEY", "ZHIPU_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"),
+				"CEREBRAS_API_KEY", "CLOUDFLARE_API_KEY", "COHERE_API_KEY", "DEEPINFRA_API_KEY", "FIREWORKS_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY",
+				"GROQ_API_KEY", "HF_TOKEN", "KIMI_API_KEY", "NVIDIA_API_KEY", "OLLAMA_API_KEY", "PERPLEXITY_API_KEY", "TOGETHER_API_KEY",
+				"ZHIPU_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"),
+			Clouds: []Cloud{
+				{Models: []string{"amazon-bedrock/"}, Keys: awsKeys()},
+				{Models: []string{"google-vertex"}, If: []string{"GOOGLE_VERTEX_*"}, Keys: []string{"GOOGLE_APPLICATION_CREDENTIALS"}},
+				{Models: []string{"github-"}, Keys: []string{"GITHUB_TOKEN"}},
+				{Models: []string{"cloudflare-"}, Keys: []string{"CLOUDFLARE_API_TOKEN"}},
+			},
 			Format: FormatOpencode,
 		},
 		{
@@ -120,6 +127,10 @@ func Specs() []Spec {
 			Format:   FormatText,
 		},
 	}
+}
+
+func awsKeys() []string {
+	return []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_CONTAINER_AUTHORIZATION_TOKEN"}
 }
 
 // modelKeys are the keys of model providers that more than one CLI can use.

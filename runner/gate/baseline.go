@@ -85,7 +85,20 @@ func (m Moment) scope() Scope {
 	return m.Scope
 }
 
-// Adopt takes over the baseline of a run that did not come to its own end: what
+// Begin is the baseline of a project in which there was nothing to check: all
+// that these checks find from now on is new.
+func (b *Baseline) Begin(checks []Check, m Moment) {
+	if b == nil {
+		return
+	}
+	for _, c := range checks {
+		b.set(c.Name, Entry{Empty: true})
+	}
+	b.data.Scope, b.data.Run, b.data.Task = m.scope(), m.Run, m.Task
+	b.data.TakenAt = time.Now().Truncate(time.Second)
+}
+
+// Adopt takes over the baseline of a run that did not complete: what
 // it broke must not become what was red before.
 func (b *Baseline) Adopt(run string) {
 	if b != nil && !b.data.TakenAt.IsZero() {

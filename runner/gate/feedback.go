@@ -38,6 +38,17 @@ func (r Report) Blamed() bool {
 	return slices.ContainsFunc(r.Results, func(x Result) bool { return x.Blocks && x.Verdict == VerdictFailed })
 }
 
+// KnownRed names the required checks that are as red as before the run.
+func (r Report) KnownRed() []string {
+	var names []string
+	for _, x := range r.Results {
+		if x.Verdict == VerdictKnown && x.Check.required() {
+			names = append(names, x.Name)
+		}
+	}
+	return names
+}
+
 // Answer is the strongest on_failure of what blocks; empty when nothing does.
 func (r Report) Answer() OnFailure {
 	answer := OnFailure("")
@@ -56,12 +67,12 @@ func (r Report) Answer() OnFailure {
 func (r Report) Findings() []string {
 	var lines []string
 	for _, x := range r.Results {
-		if x.Reason != "" {
+		if x.Reason != "" && !strings.HasPrefix(x.Reason, notRun) {
 			lines = append(lines, fmt.Sprintf("%s: %s", x.Name, x.Reason))
 		}
 	}
 	if r.Untouched > 0 {
-		lines = append(lines, fmt.Sprintf("%d checks left out: nothing changed in their packages", r.Untouched))
+		lines = append(lines, fmt.Sprintf("%s left out: nothing changed in the packages", count(r.Untouched, "check", "checks")))
 	}
 	return lines
 }
@@ -214,30 +225,18 @@ func cut(text string, head, tail int) string {
 }
 
 // FirstLine is the line that says best what failed: the first failed test with
-// the first line of its message, else the first line of the output that names
-// an error, else the last. Empty for a check that passed.
+// the line of its message that does, else a line of the output. Empty for a
+// check that passed.
 func (r Result) FirstLine() string {
 	if r.Passed || r.Verdict == VerdictSkipped {
 		return ""
 	}
+	line := report.ErrorLine(r.Output)
 	if failed := append(slices.Clone(r.Blamed), r.Tests.FailedTests()...); len(failed) > 0 {
-		line := failed[0].Name
-		if text := strings.TrimSpace(failed[0].Message); text != "" {
-			text, _, _ = strings.Cut(text, "\n")
-			line += ": " + strings.TrimSpace(text)
-		}
-		return short(line, 200)
-	}
-	last := ""
-	for line := range strings.SplitSeq(r.Output, "\n") {
-		if line = strings.TrimSpace(line); line == "" {
-			continue
-		}
-		last = line
-		low := strings.ToLower(line)
-		if strings.Contains(low, "error") || strings.Contains(low, "fail") || strings.Contains(low, "panic") {
-			break
+		line = failed[0].Name
+		if text := report.MessageLine(failed[0].Message); text != "" {
+			line += ": " + text
 		}
 	}
-	return short(last, 200)
+	return short(line, 200)
 }

@@ -46,20 +46,26 @@ type Suite struct {
 	// Progress is told of the start and the end of each run of a check; nil: nobody is.
 	Progress func(Step)
 
-	last map[string]outcome // by the name of the check: its latest run
+	last  map[string]outcome // by the name of the check: its latest run
+	asked map[string]bool    // rows with When that a change has matched
 }
 
 // Step is one thing that happens to a check.
 type Step struct {
-	Check  Check
-	Again  bool    // the second run of a red check
-	Result *Result // nil: it starts now; else it has ended
+	Check Check
+	Again bool // the second run of a red check
+	// Baseline is set when it runs to see what is red before the work.
+	Baseline bool
+	Result   *Result // nil: it starts now; else it has ended
 }
 
 // Changed says what an iteration changed, with slash paths relative to the project.
 type Changed struct {
 	Files []string
 	All   bool // run everything, whatever changed
+	// Final is the end of a run: every package, but of the rows with When only
+	// those that a change since the Suite began has matched.
+	Final bool
 }
 
 // outcome is what is remembered of a run of a check.
@@ -98,7 +104,7 @@ func (s *Suite) Run(ctx context.Context, ch Changed) (Report, error) {
 // selected are the checks of this run, and how many packages stay out of it.
 func (s *Suite) selected(ch Changed) ([]Check, int) {
 	all, touched := split(s.Place.Dir, s.Checks)
-	if ch.All {
+	if ch.All || ch.Final {
 		return ordered(all), 0
 	}
 	affected := touched(ch.Files)
@@ -109,19 +115,28 @@ func (s *Suite) selected(ch Changed) ([]Check, int) {
 // redBefore tells whether the last run of a check left something to mend.
 func (s *Suite) redBefore(c Check) bool { return s.last[c.Name].blamed }
 
+// notRun begins the reason of a check that another one kept from running.
+const notRun = "not run: "
+
 func (s *Suite) skip(c Check, ch Changed, stopped string) string {
 	switch {
 	case stopped != "":
-		return fmt.Sprintf("not run: %q failed before it", stopped)
-	case !ch.All && !c.touchedBy(ch.Files) && !s.redBefore(c):
+		return fmt.Sprintf(notRun+"%q failed before it", stopped)
+	case ch.All || len(c.When) == 0 || s.redBefore(c) || ch.Final && s.asked[c.Name]:
+		return ""
+	case !c.touchedBy(ch.Files):
 		return "no changed file matches " + strings.Join(c.When, ", ")
 	}
+	if s.asked == nil {
+		s.asked = map[string]bool{}
+	}
+	s.asked[c.Name] = true
 	return ""
 }
 
 // judge runs a check, once more where it turned red, and says what it means.
 func (s *Suite) judge(ctx context.Context, c Check) (Result, error) {
-	r, err := s.exec(ctx, c, false)
+	r, err := s.exec(ctx, Step{Check: c})
 	if err != nil {
 		return Result{}, err
 	}
@@ -134,7 +149,7 @@ func (s *Suite) judge(ctx context.Context, c Check) (Result, error) {
 	blame(&r, entry, known)
 	if r.Verdict == VerdictFailed && s.turnedRed(r, known) {
 		first := r
-		if r, err = s.exec(ctx, c, true); err != nil {
+		if r, err = s.exec(ctx, Step{Check: c, Again: true}); err != nil {
 			return Result{}, err
 		}
 		blame(&r, entry, known)
@@ -148,11 +163,12 @@ func (s *Suite) judge(ctx context.Context, c Check) (Result, error) {
 	return r, nil
 }
 
-func (s *Suite) exec(ctx context.Context, c Check, again bool) (Result, error) {
-	s.tell(Step{Check: c, Again: again})
-	r, err := run(ctx, c, s.Place)
+func (s *Suite) exec(ctx context.Context, step Step) (Result, error) {
+	s.tell(step)
+	r, err := run(ctx, step.Check, s.Place)
 	if err == nil {
-		s.tell(Step{Check: c, Again: again, Result: &r})
+		step.Result = &r
+		s.tell(step)
 	}
 	return r, err
 }
@@ -270,7 +286,7 @@ func (s *Suite) TakeBaseline(ctx context.Context, m Moment) (Report, error) {
 	rep := Report{Mode: s.Mode, Baseline: true}
 	todo, _ := s.selected(Changed{All: true})
 	for _, c := range todo {
-		r, err := s.exec(ctx, c, false)
+		r, err := s.exec(ctx, Step{Check: c, Baseline: true})
 		if err != nil {
 			return rep, err
 		}

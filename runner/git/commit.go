@@ -42,6 +42,21 @@ func (s Snapshot) LeftOver(start Snapshot) []string {
 	return files
 }
 
+// Touched returns the files that differed from HEAD, or were untracked, at the
+// start of the run, and were changed further since: LeftOver passes them over.
+func (s Snapshot) Touched(start Snapshot) []string {
+	var files []string
+	for _, now := range []map[string]signature{s.files, s.own} {
+		for path, sig := range now {
+			if was, dirty := start.signature(path); dirty && was != sig {
+				files = append(files, path)
+			}
+		}
+	}
+	slices.Sort(files)
+	return files
+}
+
 // CommitRequest is what to commit. Files are slash-separated paths relative to
 // the root of the repository, as in LeftOver; removed files count.
 type CommitRequest struct {
@@ -79,14 +94,14 @@ func Commit(ctx context.Context, dir string, r CommitRequest) (Committed, error)
 	}
 	c := Committed{Refused: refused}
 	for _, f := range r.Files {
-		if !slices.ContainsFunc(refused, func(x Refusal) bool { return x.File == f }) {
+		if !slices.ContainsFunc(refused, func(x Refusal) bool { return x.covers(f) }) {
 			c.Files = append(c.Files, f)
 		}
 	}
 	if len(c.Files) == 0 {
 		return c, nil
 	}
-	b := builder{root: root, meta: metaDir(root), paths: strings.Join(c.Files, "\x00") + "\x00"}
+	b := newBuilder(root, c.Files)
 	c.OID, err = b.commit(ctx, r.text())
 	if err != nil {
 		return Committed{Refused: refused}, fmt.Errorf("commit: %w", err)
@@ -112,6 +127,14 @@ func (r CommitRequest) text() string {
 type builder struct {
 	root, meta string
 	paths      string // NUL-terminated
+}
+
+func newBuilder(root string, files []string) builder {
+	b := builder{root: root, meta: metaDir(root)}
+	for _, f := range files {
+		b.paths += f + "\x00"
+	}
+	return b
 }
 
 // commit holds the lock of the user's index from before the commit exists
@@ -174,27 +197,37 @@ func (b builder) head(ctx context.Context) (commit, tree string, err error) {
 
 // object writes the commit; empty when it would change nothing.
 func (b builder) object(ctx context.Context, head, tree, message string) (string, error) {
+	fresh, err := b.tree(ctx, head)
+	if err != nil || fresh == tree {
+		return "", err
+	}
+	return b.write(ctx, fresh, head, message)
+}
+
+// tree writes the tree of a commit, or none, with the paths as they are on disk.
+func (b builder) tree(ctx context.Context, commit string) (string, error) {
 	index, done, err := b.temporary(nil)
 	if err != nil {
 		return "", err
 	}
 	defer done()
-	if head != "" {
-		if _, err := (Call{Dir: b.root, Env: index}).Run(ctx, "read-tree", head); err != nil {
+	if commit != "" {
+		if _, err := (Call{Dir: b.root, Env: index}).Run(ctx, "read-tree", commit); err != nil {
 			return "", err
 		}
 	}
 	if err := b.update(ctx, index); err != nil {
 		return "", err
 	}
-	fresh, err := (Call{Dir: b.root, Env: index}).Run(ctx, "write-tree")
-	fresh = strings.TrimSpace(fresh)
-	if err != nil || fresh == tree {
-		return "", err
-	}
-	args := []string{"commit-tree", fresh}
-	if head != "" {
-		args = append(args, "-p", head)
+	tree, err := Call{Dir: b.root, Env: index}.Run(ctx, "write-tree")
+	return strings.TrimSpace(tree), err
+}
+
+// write writes a commit of the tree; without a parent it is a first one.
+func (b builder) write(ctx context.Context, tree, parent, message string) (string, error) {
+	args := []string{"commit-tree", tree}
+	if parent != "" {
+		args = append(args, "-p", parent)
 	}
 	oid, err := Call{Dir: b.root, Env: b.identity(ctx), Stdin: message}.Run(ctx, args...)
 	return strings.TrimSpace(oid), err

@@ -221,6 +221,13 @@ func TestGuard_whatDoesNotBelongIntoACommit_isNamed(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
+	for i, f := range refused { // a whole tree is one
+		for _, tree := range []string{"web/node_modules/", ".venv/", "rust/target/"} {
+			if strings.HasPrefix(f, tree) {
+				refused[i] = tree
+			}
+		}
+	}
 	slices.Sort(refused)
 	slices.Sort(got)
 	if d := cmp.Diff(refused, got); d != "" {

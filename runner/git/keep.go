@@ -37,12 +37,21 @@ type State struct {
 	// directly on the end of the one before: the first of a run or of its
 	// continuation.
 	Start bool `json:"start,omitempty"`
+	// Undone is true for the state after the iteration was taken back without a
+	// commit.
+	Undone bool `json:"undone,omitempty"`
+	// At is when the state was kept, in Unix nanoseconds: git knows seconds only.
+	// It is set when the state is kept.
+	At int64 `json:"at,omitempty"`
 	// Base is the object id of the state that the iteration began with; empty
-	// for a start.
-	Base    string          `json:"base,omitempty"`
-	Outcome string          `json:"outcome,omitempty"`
-	Rule    string          `json:"rule,omitempty"`
-	Task    string          `json:"task,omitempty"`
+	// for a start. After an undo: of the state that was the newest.
+	Base    string `json:"base,omitempty"`
+	Outcome string `json:"outcome,omitempty"`
+	Rule    string `json:"rule,omitempty"`
+	Task    string `json:"task,omitempty"` // its id
+	// Plan is the slash-separated path of the plan, relative to the project or
+	// absolute; empty: none.
+	Plan    string          `json:"plan,omitempty"`
 	Checks  map[string]bool `json:"checks,omitempty"` // name -> passed
 	CostUSD float64         `json:"cost_usd,omitempty"`
 	Files   int             `json:"files,omitempty"` // changed in the iteration
@@ -53,10 +62,22 @@ type State struct {
 
 func (s State) ref() string {
 	name := fmt.Sprintf("%s%s/%d", KeptRefs, s.Run, s.Iteration)
-	if s.Start {
+	switch {
+	case s.Start:
 		name += "-start"
+	case s.Undone:
+		name += "-undone"
 	}
 	return name
+}
+
+// message is that of the state's commit.
+func (s State) message() (string, error) {
+	meta, err := json.Marshal(s)
+	if err != nil {
+		return "", fmt.Errorf("describe state: %w", err)
+	}
+	return fmt.Sprintf("ralph: run %s, iteration %d\n\n%s%s\n", s.Run, s.Iteration, KeptTrailer, meta), nil
 }
 
 // Keeper keeps states of one repository. It remembers what it has written, so
@@ -177,14 +198,14 @@ func (k *Keeper) prepare(ctx context.Context, snap Snapshot, s State) (string, e
 	if err != nil {
 		return "", err
 	}
-	s.LeftOut = leftOut
-	meta, err := json.Marshal(s)
+	now := time.Now()
+	s.LeftOut, s.At = leftOut, now.UnixNano()
+	message, err := s.message()
 	if err != nil {
-		return "", fmt.Errorf("describe state: %w", err)
+		return "", err
 	}
-	message := fmt.Sprintf("ralph: run %s, iteration %d\n\n%s%s\n", s.Run, s.Iteration, KeptTrailer, meta)
 	var in strings.Builder
-	fmt.Fprintf(&in, "commit %s\nmark :1\ncommitter ralph <ralph@localhost> %d +0000\ndata %d\n%s\n", s.ref(), time.Now().Unix(), len(message), message)
+	fmt.Fprintf(&in, "commit %s\nmark :1\ncommitter ralph <ralph@localhost> %d +0000\ndata %d\n%s\n", s.ref(), now.Unix(), len(message), message)
 	if snap.Head != "" {
 		fmt.Fprintf(&in, "from %s\n", snap.Head)
 	}

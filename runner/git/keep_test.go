@@ -7,8 +7,11 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ralph/internal/world"
 )
 
 func (p project) keeper() *Keeper {
@@ -80,7 +83,12 @@ func TestKeep_state_isHeadWithAllThatDiffersAndNothingElseMoves(t *testing.T) {
 		t.Errorf("base %q, want %q", got, oid)
 	}
 	want := State{Run: "r1", Iteration: 1, Outcome: "completed-turn", Task: "T1 \"Login\"", CostUSD: 0.25, Checks: map[string]bool{"test": true}, Files: 3}
-	if d := cmp.Diff(want, p.kept(oid)); d != "" {
+	got := p.kept(oid)
+	if since := time.Since(time.Unix(0, got.At)); since < 0 || since > world.Patience {
+		t.Errorf("kept at %d", got.At)
+	}
+	got.At = 0
+	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
 }

@@ -8,10 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"ralph/ptyexec"
 )
 
 // Condition says whether a repository is fit to start a run in.
@@ -159,6 +162,9 @@ func (c Call) Run(ctx context.Context, args ...string) (string, error) {
 		cmd.Stdin = strings.NewReader(c.Stdin)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	ptyexec.DieWithParent(cmd.SysProcAttr)
+	runtime.LockOSThread() // the parent is this thread
+	defer runtime.UnlockOSThread()
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 2 * time.Second
 	var stderr bytes.Buffer

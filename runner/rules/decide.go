@@ -63,6 +63,9 @@ type Facts struct {
 	Started   time.Time   // of the run
 	Now       time.Time
 	Interrupt *Interrupt // a signal or a request to end
+	// Held names what the agent did not get of the environment; needed only when
+	// it could not log in.
+	Held []string
 	// LimitedUntil is when the first of the agents that may work is free of its
 	// usage limit; zero before an iteration when one is free.
 	LimitedUntil time.Time

@@ -204,6 +204,26 @@ func TestDecide_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 	}
 }
 
+func TestDecide_auth_namesWhatWasHeldBack(t *testing.T) {
+	const told = "; held back from it: CORP_API_KEY, NPM_TOKEN; let it pass with ENV_EXCLUDE='!NAME'; "
+	for _, test := range []struct {
+		class agent.Class
+		held  []string
+		told  bool
+	}{
+		{agent.ClassAuth, []string{"CORP_API_KEY", "NPM_TOKEN"}, true},
+		{agent.ClassAuth, nil, false},
+		{agent.ClassNoCredit, []string{"CORP_API_KEY", "NPM_TOKEN"}, false},
+	} {
+		f := usual()
+		outcome(&f, test.class)
+		f.Held = test.held
+		if d := Decide(f); strings.Contains(d.Next, told) != test.told || strings.Contains(d.Next, "held back") != test.told {
+			t.Errorf("%s, %q: next is %q", test.class, test.held, d.Next)
+		}
+	}
+}
+
 func TestDecide_hourly_waitsToTheNextHour(t *testing.T) {
 	f := usual()
 	starting(&f)

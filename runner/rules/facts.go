@@ -36,9 +36,10 @@ type Iteration struct {
 	Report          gate.Report // of the checks, after the agent's turn
 	Tries           int         // failed checks for this task so far, this one counted
 	Unticked        bool        // the task's box was ticked and is open again: a check blames the agent
-	// TickedAhead is set when boxes of other tasks were opened again: what the
-	// agent then says of the whole plan was said of another one, and counts for nothing.
-	TickedAhead bool
+	// Reopened is set when the audit had boxes opened again. What an agent that
+	// goes forward says of the whole plan was then said of another one, and counts
+	// for nothing. OnlyTicks: these boxes are all that it changed.
+	Reopened, OnlyTicks bool
 	// Findings are what an honest change would not have done.
 	Findings []audit.Finding
 	List     task.List // the plan before the call
@@ -80,7 +81,7 @@ type PlanFacts struct {
 // Progress is what the breaker asks: HEAD moved, the tree changed, or fewer
 // tasks are open.
 func (it Iteration) Progress() bool {
-	return it.Change.Progress() || it.After.Err == nil && it.After.Remaining < it.Before.Remaining
+	return it.Change.Progress() && !it.OnlyTicks || it.After.Err == nil && it.After.Remaining < it.Before.Remaining
 }
 
 // Failed tells whether the agent call itself went wrong in a way that counts
@@ -104,7 +105,7 @@ func (it Iteration) ErrorText() string {
 	}
 	first := blocking[0]
 	if len(first.Blamed) == 0 {
-		return agent.Normalize(first.Name + ": " + first.Output)
+		return agent.Normalize(first.Name + ": " + first.FirstLine())
 	}
 	var names []string
 	for _, t := range first.Blamed {
@@ -166,7 +167,7 @@ func (m Memory) After(it Iteration, o Options, now time.Time) Memory {
 	}
 	m.Retries, m.Limits, m.Stale = 0, 0, false
 	m.Iterations++
-	m.Claims = streak(m.Claims, it.Claims() && !it.TickedAhead)
+	m.Claims = streak(m.Claims, it.Claims() && !(it.Reopened && it.Progress()))
 	m.TestOnly = streak(m.TestOnly, it.TestOnly())
 	if it.Cut == "" {
 		m.Breaker = breakerAfter(m.Breaker, it, o, now)

@@ -20,6 +20,7 @@ var zones = []string{"UTC", "Europe/Rome", "America/New_York", "Australia/Lord_H
 // before a new year.
 var starts = []int64{
 	time.Date(2026, 10, 24, 23, 50, 0, 0, time.UTC).Unix(), time.Date(2026, 3, 28, 23, 50, 0, 0, time.UTC).Unix(),
+	time.Date(2006, 4, 2, 3, 10, 0, 0, time.UTC).Unix(), time.Date(2006, 10, 29, 1, 40, 0, 0, time.UTC).Unix(), // a minute past midnight
 	time.Date(2026, 4, 4, 13, 0, 0, 0, time.UTC).Unix(), time.Date(2026, 10, 3, 14, 50, 0, 0, time.UTC).Unix(), time.Date(2026, 11, 1, 4, 30, 0, 0, time.UTC).Unix(), time.Date(2026, 12, 31, 22, 58, 0, 0, time.UTC).Unix(),
 }
 
@@ -108,6 +109,39 @@ func TestBudget_anyClock_followsTheModel(t *testing.T) {
 			},
 		})
 	})
+}
+
+// Around every change of the clocks in twenty years: an hour begins within
+// itself, also as the next start reads it, and the next one is never over.
+func TestHourOf_anyChangeOfTheClocks_isOfItsHour(t *testing.T) {
+	local := time.Local
+	t.Cleanup(func() { time.Local = local })
+	w, _, err := state.Acquire(filepath.Join(t.TempDir(), ".ralph"), state.Owner{PID: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Release()
+	for _, name := range append([]string{"Asia/Gaza", "Antarctica/Troll", "Europe/Dublin", "Africa/Casablanca", "Pacific/Apia", "America/Caracas", "Asia/Pyongyang"}, zones...) {
+		zone, err := time.LoadLocation(name)
+		if err != nil {
+			t.Skip("no time zone data")
+		}
+		time.Local = zone
+		end := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
+		for _, change := time.Date(2006, 1, 1, 0, 0, 0, 0, zone).ZoneBounds(); !change.IsZero() && change.Before(end); _, change = change.ZoneBounds() {
+			for now := change.Add(-2 * time.Hour); now.Before(change.Add(3 * time.Hour)); now = now.Add(7 * time.Minute) {
+				hour := HourOf(now)
+				if err := w.SaveCalls(state.Calls{Hour: hour, Calls: 5}); err != nil {
+					t.Fatal(err)
+				}
+				kept, err := w.Calls()
+				label := now.Local().Format("2006010215")
+				if err != nil || hour.Format("2006010215") != label || !NextHour(hour).After(now) || ThisHour(kept, now).Calls != 5 || ThisHour(kept, NextHour(hour)).Calls == 5 && NextHour(hour).Format("2006010215") > label {
+					t.Fatalf("%s: %s is in the hour of %s, kept as %s, and the next one is %s: %v", name, now.Local(), hour, kept.Hour, NextHour(hour), err)
+				}
+			}
+		}
+	}
 }
 
 // breakerModel is the breaker in plain words: what happened how often in a row.

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ralph/runner/agent"
@@ -35,8 +36,12 @@ func Hints(it Iteration) []string {
 	for _, f := range it.Findings {
 		h = append(h, "Found in what you did, and shown to the user: "+FindingText(f))
 	}
-	if it.TickedAhead {
+	foreign := func(f audit.Finding) bool { return f.Kind == audit.KindForeignTick }
+	switch {
+	case it.Reopened && slices.ContainsFunc(it.Findings, foreign):
 		h = append(h, "Boxes of other tasks were opened again: each gets an iteration of its own. Where the work is there already, check it then, and tick the box.")
+	case it.Reopened:
+		h = append(h, "The box of your task was opened again, so that you see this. Put right what is wrong; where the task asks for it, leave it and say why in your final message. Then tick the box.")
 	}
 	for _, t := range it.Denied {
 		h = append(h, fmt.Sprintf("%s(%s) is not permitted here. Reach the goal with the tools that you have.", t.Name, t.Arg))

@@ -36,26 +36,6 @@ func interrupted(f Facts) (Decision, bool) {
 		ExitReason: f.Interrupt.ExitReason, Status: state.StatusStopped, Next: "go on with: ralph resume"}, true
 }
 
-func agentUnusable(f Facts) (Decision, bool) {
-	if f.Starting || kindOf(f.It.Outcome.Class) != kindUnusable {
-		return Decision{}, false
-	}
-	return Decision{Action: ActionStop, Reason: withEvidence(f.It.Outcome), Exit: ExitAgent,
-		ExitReason: "agent_unusable", Status: state.StatusFailed, Next: mend(f.It.Outcome.Class, f.It.Agent)}, true
-}
-
-// mend is what a person does about an agent that cannot be used.
-func mend(c agent.Class, name string) string {
-	do := map[agent.Class]string{
-		agent.ClassAuth:            "log in with " + name + " itself, or set its key",
-		agent.ClassNoCredit:        "look at the account of " + name,
-		agent.ClassDisabledByAdmin: "ask the administrator of the account",
-		agent.ClassBadModel:        "choose another model with --model",
-		agent.ClassBadFlag:         "update " + name + "; ralph --dry-run shows the command line",
-	}[c]
-	return fmt.Sprintf("%s; check with: ralph agent test %s; then: ralph resume", do, name)
-}
-
 // withEvidence adds the record that was seen to the reason.
 func withEvidence(o agent.Outcome) string {
 	seen := strings.Join(strings.Fields(o.Evidence), " ")
@@ -85,7 +65,7 @@ func usageLimit(f Facts) (Decision, bool) {
 	far := until.Sub(f.Now) > limitPatience
 	if far {
 		reason += fmt.Sprintf("; it resets in more than a day, %s", until.Local().Format("Mon Jan 2 15:04"))
-	} else if o := f.Options; o.MaxDuration > 0 && until.After(f.Started.Add(o.MaxDuration)) {
+	} else if o := f.Options; o.MaxDuration > 0 && until.Sub(f.Now) > o.MaxDuration-f.Now.Sub(f.Started) {
 		far = true
 		reason += fmt.Sprintf("; it resets at %s, after the end of the run's time", until.Local().Format("15:04"))
 	}
@@ -150,7 +130,9 @@ func integrity(f Facts) (Decision, bool) {
 	}
 	sure := slices.IndexFunc(f.It.Findings, func(x audit.Finding) bool { return !x.Doubt })
 	if sure >= 0 && f.Options.AntiCheat == CheatHalt {
-		return halt("the audit found: "+FindingText(f.It.Findings[sure]), "integrity_failure"), true
+		d := halt("the audit found: "+FindingText(f.It.Findings[sure]), "integrity_failure")
+		d.Next = "look at what it found in .ralph/live.log and git diff, then: ralph resume"
+		return d, true
 	}
 	if len(f.It.Damaged) == 0 {
 		return Decision{}, false
@@ -217,10 +199,18 @@ func gateFailed(f Facts) (Decision, bool) {
 		return Decision{Action: ActionStop, Reason: d.Reason, Exit: ExitClaimed, ExitReason: "claimed_incomplete", Status: state.StatusStopped,
 			Next: "see what fails with: ralph check"}, true
 	case !f.Starting && f.It.Task.ID != "" && (answer == gate.BlockTask || f.Options.MaxRetries > 0 && f.It.Tries > f.Options.MaxRetries):
-		d.Action, d.PutAside, d.Feedback = ActionContinue, true, nil
-		d.Reason += fmt.Sprintf("; task %q is put aside after %d tries", f.It.Task.Title, f.It.Tries)
+		d.Action, d.PutAside = ActionContinue, true
+		d.Feedback = []string{"A task that is put aside has left this behind. Nothing counts as done until it is mended.", f.Report.Feedback()}
+		d.Reason += fmt.Sprintf("; task %q is put aside after %s", f.It.Task.Title, tries(f.It.Tries))
 	}
 	return d, true
+}
+
+func tries(n int) string {
+	if n == 1 {
+		return "1 try"
+	}
+	return fmt.Sprintf("%d tries", n)
 }
 
 func blockingNames(r gate.Report) string {
@@ -255,7 +245,11 @@ func complete(f Facts) (Decision, bool) {
 	case f.It.Claims():
 		return completed(fmt.Sprintf("%d of %d tasks are done and the agent's final message says so", f.Plan.Done, f.Plan.Total), "plan_complete"), true
 	case f.HasChecks:
-		return completed(fmt.Sprintf("%d of %d tasks are done and all required checks pass", f.Plan.Done, f.Plan.Total), "plan_complete"), true
+		proof := "all required checks pass"
+		if red := f.Report.KnownRed(); len(red) > 0 {
+			proof = "no required check got worse; red since before the run: " + strings.Join(red, ", ")
+		}
+		return completed(fmt.Sprintf("%d of %d tasks are done and %s", f.Plan.Done, f.Plan.Total, proof), "plan_complete"), true
 	}
 	return Decision{}, false
 }
@@ -338,6 +332,8 @@ func ceilings(f Facts) (Decision, bool) {
 	o := f.Options
 	var reason, exitReason, flag string
 	switch {
+	case !f.Starting && f.Plan.Total > 0 && f.Plan.Remaining == 0 && !f.Report.Blocked():
+		return Decision{}, false // to see that it is complete needs no call
 	case o.MaxIterations > 0 && f.Memory.Iterations >= o.MaxIterations:
 		reason, exitReason = fmt.Sprintf("%d of at most %d iterations made", f.Memory.Iterations, o.MaxIterations), "max_iterations"
 		flag = "--max-iterations"
@@ -350,8 +346,12 @@ func ceilings(f Facts) (Decision, bool) {
 	default:
 		return Decision{}, false
 	}
+	next := "raise " + flag + " and run ralph again"
+	if flag == "--max-iterations" && o.MaxIterations == 1 {
+		next = "ralph once again, or the rest with: ralph"
+	}
 	return Decision{Action: ActionStop, Reason: reason, Exit: ExitCeiling, ExitReason: exitReason, Status: state.StatusStopped,
-		Next: "raise " + flag + " and run ralph again"}, true
+		Next: next}, true
 }
 
 func hourly(f Facts) (Decision, bool) {
@@ -368,7 +368,7 @@ func hourly(f Facts) (Decision, bool) {
 		return Decision{}, false
 	}
 	until := NextHour(f.Calls.Hour)
-	if o.MaxDuration > 0 && until.After(f.Started.Add(o.MaxDuration)) {
+	if o.MaxDuration > 0 && until.Sub(f.Now) > o.MaxDuration-f.Now.Sub(f.Started) {
 		return Decision{Action: ActionStop, Reason: reason + "; the run's time is over before the next hour", Exit: ExitCeiling, ExitReason: "max_duration",
 			Status: state.StatusStopped, Next: fmt.Sprintf("after %s: ralph resume; or raise --calls, --max-duration", until.Local().Format("15:04"))}, true
 	}

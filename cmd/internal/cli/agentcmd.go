@@ -46,7 +46,7 @@ func (a *app) configured(flags map[string]string) (*setup, config.Loader, error)
 		return nil, loader, err
 	}
 	for _, w := range warnings {
-		fmt.Fprintln(a.err, "ralph: warning:", w)
+		a.warn(w)
 	}
 	s := &setup{dir: dir, cfg: cfg}
 	return s, loader, s.findAgents()

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/drill"
+	"ralph/logs"
 	"ralph/ptyexec"
 	"ralph/runner"
 	"ralph/runner/agent"
@@ -192,7 +193,7 @@ func (t trial) summary() string {
 func (t trial) print(a *app) {
 	o := t.scene.Outcome
 	a.say("class     %s", o.Class)
-	a.say("answer    %s", orDash(shorten(strings.Join(strings.Fields(inert(t.final)), " "))))
+	a.say("answer    %s", orDash(shorten(strings.Join(strings.Fields(inert(logs.Redact(t.final))), " "))))
 	a.say("session   %s", orDash(inert(t.scene.Session)))
 	a.say("took      %s", t.summary())
 	a.say("why       %s", inert(o.Reason))

@@ -128,7 +128,7 @@ func (b *bisection) find(states []history.Kept) error {
 	if err != nil {
 		return err
 	}
-	b.say("iteration %d broke it: %s", found.Iteration, oneLine(found.Task))
+	b.say("iteration %d broke it: %s", found.Iteration, b.past.task(found))
 	b.say("see: ralph diff %d; take it back with: ralph undo %[1]d", found.Iteration)
 	return nil
 }

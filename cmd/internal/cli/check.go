@@ -10,6 +10,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
+	"ralph/logs"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
 	"ralph/state"
@@ -41,7 +42,7 @@ func (a *app) check(flags map[string]string) error {
 		return err
 	}
 	for _, w := range warnings {
-		fmt.Fprintln(a.err, "ralph: warning:", w)
+		a.warn(w)
 	}
 	if err := a.askTrust(loader); err != nil {
 		return err
@@ -84,11 +85,11 @@ func (a *app) progress() func(gate.Step) {
 
 func (a *app) printChecks(rep gate.Report) error {
 	w := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "CHECK\tRESULT\tSECONDS\tFIRST FAILING LINE")
+	fmt.Fprintln(w, "CHECK\tRESULT\tSECONDS\tFAILURE")
 	for _, r := range rep.Results {
-		result, line := string(r.Verdict), inert(r.FirstLine())
+		result, line := string(r.Verdict), inert(logs.Redact(r.FirstLine()))
 		if r.Verdict == gate.VerdictFailed && !r.Blocks {
-			result += " (optional)"
+			result += " (blocks nothing)"
 		}
 		if r.Verdict == gate.VerdictSkipped {
 			line = inert(r.Reason)

@@ -62,11 +62,11 @@ func TestPrintChecks_eachVerdict_isOneLine(t *testing.T) {
 		{Name: "opt", Verdict: gate.VerdictFailed, Output: "a\n\x1b[31mError: b\n"},
 		{Name: "web", Verdict: gate.VerdictSkipped, Reason: "nothing to check yet: no tests"},
 	}})
-	want := `CHECK  RESULT             SECONDS  FIRST FAILING LINE
-build  passed             1.5      
-test   failed             0.0      p.TestA: got 1
-opt    failed (optional)  0.0      [31mError: b
-web    skipped            0.0      nothing to check yet: no tests
+	want := `CHECK  RESULT                   SECONDS  FAILURE
+build  passed                   1.5      
+test   failed                   0.0      p.TestA: got 1
+opt    failed (blocks nothing)  0.0      [31mError: b
+web    skipped                  0.0      nothing to check yet: no tests
 `
 	if err != nil || text.String() != want {
 		t.Errorf("%v\n%s\nwant:\n%s", err, text.String(), want)

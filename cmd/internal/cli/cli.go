@@ -79,7 +79,7 @@ func (a *app) report(program string, err error) int {
 	case errors.As(err, &locked):
 		code = rules.ExitLocked
 	}
-	if text := err.Error(); text != "" {
+	if text := inert(err.Error()); text != "" {
 		fmt.Fprintf(a.err, "%s: %s\n", program, text)
 		a.keepReport(text)
 	}
@@ -190,7 +190,13 @@ func (a *app) reader() (*state.Reader, string, error) {
 	return state.Open(filepath.Join(dir, state.DirName)), dir, nil
 }
 
-func (a *app) say(format string, args ...any) { fmt.Fprintf(a.out, format+"\n", args...) }
+// say prints a line. Much of what is said stands in files that an agent can write.
+func (a *app) say(format string, args ...any) {
+	fmt.Fprintln(a.out, inert(fmt.Sprintf(format, args...)))
+}
+
+// warn tells of what is wrong and in the way of nothing.
+func (a *app) warn(what any) { fmt.Fprintln(a.err, "ralph: warning:", inert(fmt.Sprint(what))) }
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"math"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
@@ -14,6 +15,7 @@ import (
 	"ralph/config"
 	"ralph/runner"
 	"ralph/runner/rules"
+	"ralph/state"
 )
 
 func (a *app) configCommand() *cobra.Command {
@@ -28,7 +30,7 @@ func (a *app) configCommand() *cobra.Command {
 			}
 			cfg, warnings, err := a.loader(dir, values).Load()
 			for _, w := range warnings {
-				fmt.Fprintln(a.err, "ralph: warning:", w)
+				a.warn(w)
 			}
 			if err != nil {
 				return err
@@ -118,6 +120,10 @@ func (a *app) trustCommand() *cobra.Command {
 				a.say("nothing to trust: no project file decides which programs run or which secrets they get, or you have agreed before")
 				return nil
 			}
+			// An agent could agree to what it has written itself.
+			if owner, alive := state.Open(filepath.Join(dir, state.DirName)).Owner(); alive {
+				return fmt.Errorf("nothing was agreed to while a run is alive: %w", &state.LockedError{Owner: owner})
+			}
 			if err := config.Trust(loader.StateHome(), *u); err != nil {
 				return err
 			}
@@ -138,7 +144,7 @@ func (a *app) askTrust(loader config.Loader) error {
 	if !isatty.IsTerminal(a.in.Fd()) {
 		return usageError("%s decides which programs run or which secrets they get, and you have not agreed to it: %s; agree with: ralph trust", u.File, strings.Join(u.Lines, "; "))
 	}
-	fmt.Fprintf(a.err, "%s decides which programs ralph runs or which secrets they get:\n  %s\nAllow it, now and until it changes? [y/N] ", u.File, settings)
+	fmt.Fprintf(a.err, "%s decides which programs ralph runs or which secrets they get:\n  %s\nAllow it, now and until it changes? [y/N] ", u.File, inert(settings))
 	answer, _ := bufio.NewReader(a.in).ReadString('\n')
 	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
 		return &exitError{rules.ExitUsage, "not trusted; nothing was run"}

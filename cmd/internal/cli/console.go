@@ -11,6 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/mattn/go-isatty"
 
+	"ralph/logs"
 	"ralph/runner"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
@@ -50,7 +51,7 @@ func (c *console) print(format string, args ...any) {
 		fmt.Fprint(c.out, "\r\x1b[K")
 		c.counted = false
 	}
-	fmt.Fprintf(c.out, format+"\n", args...)
+	fmt.Fprintln(c.out, inert(fmt.Sprintf(format, args...)))
 }
 
 func (c *console) start(s *setup, run string, checks []gate.Check) {
@@ -80,11 +81,14 @@ func (c *console) show(e state.Event) {
 		}
 	}
 	text := strings.TrimRight(inert(runner.Render(e)), "\n")
-	if e.End != nil && e.End.Rule == runner.RuleFeedback && !c.live {
-		text, _, _ = strings.Cut(text, "\n") // the rest was printed as the check's output
-	}
-	if text == "" {
+	switch {
+	case text == "":
 		return
+	case c.live:
+	case e.Kind == state.KindGate:
+		text = endOf(text)
+	case e.End != nil && e.End.Rule == runner.RuleFeedback:
+		text, _, _ = strings.Cut(text, "\n") // the rest was printed as the check's output
 	}
 	for line := range strings.SplitSeq(text, "\n") {
 		if !c.live && e.End == nil { // an end says why: it wraps
@@ -92,6 +96,20 @@ func (c *console) show(e state.Event) {
 		}
 		c.print("%s", line)
 	}
+}
+
+// outputShown are the lines of a check's output that stand on the console.
+const outputShown = 20
+
+// endOf keeps the first line and the end of a check's output.
+func endOf(text string) string {
+	lines := strings.Split(text, "\n")
+	left := len(lines) - 1 - outputShown
+	if left <= 0 {
+		return text
+	}
+	lines[left] = fmt.Sprintf("... (%s more in .ralph/live.log)", count(left, "line"))
+	return strings.Join(append(lines[:1:1], lines[left:]...), "\n")
 }
 
 // fit cuts a line to the terminal.
@@ -110,7 +128,10 @@ func (c *console) tick(left time.Duration, d rules.Decision) {
 	}
 	text := "paused; go on with: ralph resume"
 	if !d.Until.IsZero() {
-		text = fmt.Sprintf("waiting %s, until %s (%s); go on now with: ralph resume", left.Round(time.Second), d.Until.Local().Format("Jan 2 15:04:05"), d.Rule)
+		text = fmt.Sprintf("waiting %s, until %s (%s)", left.Round(time.Second), d.Until.Local().Format("Jan 2 15:04:05"), d.Rule)
+		if d.Rule != "hourly" { // the budget would only wait again
+			text += "; go on now with: ralph resume"
+		}
 	}
 	if c.tty {
 		fmt.Fprint(c.out, "\r\x1b[K"+c.fit(text))
@@ -135,10 +156,20 @@ func (c *console) end(r runner.Result) {
 		cost = fmt.Sprintf(", about %.2f USD by the agent's estimate", r.Usage.CostUSD)
 	}
 	c.print("ralph: %s after %s%s: %s tokens%s", d.Status, count(r.Iterations, "iteration"), plan, humanize.Comma(r.Usage.Total()), cost)
+	if r.Findings > 0 {
+		c.print("ralph: the audit found something %s; see: ralph iterations, .ralph/live.log", times(r.Findings))
+	}
 	c.print("ralph: why: %s (rule %s, exit code %d)", inert(d.Reason), d.Rule, d.Exit)
 	if d.Next != "" {
 		c.print("ralph: next: %s", d.Next)
 	}
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // count is "1 iteration", "2 iterations".
@@ -149,16 +180,5 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// inert makes text of an agent harmless for the terminal: nothing in it can
-// move the cursor, change colours or titles, or reverse the reading direction.
-func inert(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069:
-			return -1
-		}
-		return r
-	}, s)
-}
+// inert makes text that comes from elsewhere harmless for the terminal.
+func inert(s string) string { return logs.Inert(s) }

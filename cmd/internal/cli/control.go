@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -76,6 +79,7 @@ func (a *app) resumeRun(r *state.Reader, onlyUnfinished bool) error {
 	if err != nil {
 		return err
 	}
+	a.set(f.settings)
 	if last.Status == state.StatusCompleted {
 		open := a.openTasks(filepath.Dir(r.Dir()), f.options)
 		if open == 0 {
@@ -106,10 +110,14 @@ func (a *app) openTasks(dir string, options map[string]string) int {
 	return list.Remaining()
 }
 
-// finished tells why a run without a living runner is not to go on by itself;
+// finished tells in one line why a run without a living runner is not to go on by itself;
 // "" when only the machine ended it: it was killed, or asked to end by SIGTERM
 // or SIGHUP, and no person had asked it to pause or to end before.
-func finished(s state.Status) string {
+func finished(s state.Status) string { return inLine(ended(s)) }
+
+func inLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func ended(s state.Status) string {
 	killed := s.Status == state.StatusRunning || s.Status == state.StatusWaiting
 	asked := s.Pending
 	if s.Status == state.StatusPaused {
@@ -129,36 +137,95 @@ func finished(s state.Status) string {
 }
 
 // again are the flags with which a run is resumed. They lie where an agent can
-// write: what needs a person's consent counts only as this user has typed it.
+// write, and count only as this user has started the run with them.
 func (a *app) again(r *state.Reader, run string) (*runFlags, error) {
 	flags, err := r.RunFlags(run)
+	var corrupt *state.CorruptError
+	if err != nil && !errors.As(err, &corrupt) {
+		return nil, err
+	}
+	known, err := a.loader(filepath.Dir(r.Dir()), nil).KeptRuns()
 	if err != nil {
 		return nil, err
 	}
+	last := slices.IndexFunc(known, func(k config.KeptRun) bool { return k.Run == run })
+	_, same := started(known, run, flags)
+	switch {
+	case len(known) == 0:
+		return nil, usageError("run %s cannot be resumed: you did not start it in this folder, or too long ago; begin with: ralph", run)
+	case last < 0:
+		return nil, usageError("run %s, which .ralph/status.json names, is not the last one that you started here: that is %s; begin with: %s", run, known[0].Run, typed(known[0]))
+	case !same || corrupt != nil:
+		return nil, usageError("the flags of run %s were changed since you started it: .ralph/logs/%[1]s/flags.json has %.200s; begin with yours: %s", run, inLine(quoteArgs(flags)), typed(known[last]))
+	}
 	f := &runFlags{output: "text", resumed: run}
-	if f.options, err = parseOptions(flags); err != nil {
+	given, settings := apart(flags)
+	if f.options, err = parseOptions(given); err != nil {
 		return nil, usageError("the flags of run %s cannot be used again: %v", run, err)
 	}
-	loader := a.loader(filepath.Dir(r.Dir()), f.options)
-	u := loader.FlagClaims()
-	if u == nil {
-		return f, nil
-	}
-	if typed, err := config.Trusted(loader.StateHome(), *u); typed || err != nil {
-		return f, err
-	}
-	return nil, usageError("run %s is kept with %s, which you have not typed in this project; if you mean it, type it: ralph %[2]s", run, strings.Join(u.Lines, " "))
+	f.settings = settings
+	return f, nil
 }
 
-// typed records what a person's flags decide about programs, for again.
-func (a *app) typed(dir string, flags []string) {
-	options, err := parseOptions(flags)
-	loader := a.loader(dir, options)
-	if u := loader.FlagClaims(); err == nil && u != nil {
-		err = config.Trust(loader.StateHome(), *u)
+// set puts settings into the environment, in place of others of their names.
+func (a *app) set(settings []string) {
+	for _, s := range settings {
+		name, _, _ := strings.Cut(s, "=")
+		a.env = slices.DeleteFunc(slices.Clone(a.env), func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
+		a.env = append(a.env, s)
 	}
-	if err != nil {
-		fmt.Fprintln(a.err, "ralph: warning: this run cannot be resumed:", err)
+}
+
+// apart divides what a run was started with into flags and KEY=value.
+func apart(words []string) (flags, settings []string) {
+	for _, w := range words {
+		if strings.HasPrefix(w, "-") {
+			flags = append(flags, w)
+		} else {
+			settings = append(settings, w)
+		}
+	}
+	return flags, settings
+}
+
+// started finds a run that was started with just these flags.
+func started(known []config.KeptRun, run string, flags []string) (config.KeptRun, bool) {
+	i := slices.IndexFunc(known, func(k config.KeptRun) bool { return k.Run == run && slices.Equal(k.Flags, flags) })
+	if i < 0 {
+		return config.KeptRun{}, false
+	}
+	return known[i], true
+}
+
+// typed is the command line of a run.
+func typed(k config.KeptRun) string {
+	flags, settings := apart(k.Flags)
+	return quoteArgs(slices.Concat(settings, []string{"ralph"}, flags))
+}
+
+// keep records what the run is started with, for again. The one that status.json
+// names can be resumed until it names this one, which it does before the first
+// event after the start.
+func (a *app) keep(r *state.Reader, run config.KeptRun) func(state.Event) {
+	loader := a.loader(filepath.Dir(r.Dir()), nil)
+	record := func(runs ...config.KeptRun) {
+		if err := loader.KeepRuns(runs...); err != nil {
+			a.warn(fmt.Errorf("this run cannot be resumed: %w", err))
+		}
+	}
+	runs := []config.KeptRun{run}
+	known, _ := loader.KeptRuns() // what cannot be read resumes nothing
+	last, _ := r.Status()
+	flags, _ := r.RunFlags(last.RunID)
+	if before, ok := started(known, last.RunID, flags); ok {
+		runs = append(runs, before)
+	}
+	record(runs...)
+	named := sync.OnceFunc(func() { record(run) })
+	return func(e state.Event) {
+		if e.Kind != state.KindRunStart {
+			named()
+		}
 	}
 }
 

@@ -201,14 +201,12 @@ func (d *diagnosis) git(ctx context.Context, dir string) {
 	switch {
 	case err != nil:
 		d.fail(rules.ExitUsage, "git", "%v; a repository of another owner is allowed with: git config --global --add safe.directory %s", err, dir)
+	case git.Fit(c) != nil:
+		d.fail(rules.ExitUsage, "git", "%v", git.Fit(c))
 	case c.GitVersion == "":
 		d.warn("git", "not installed: progress is seen by file times only")
 	case !c.Repo:
 		d.warn("git", "%s is no repository: progress is seen by file times only, and nothing can be taken back; git init helps", dir)
-	case c.Operation != "":
-		d.warn("git", "a %s is under way in %s: finish it first", c.Operation, c.Root)
-	case c.Detached:
-		d.warn("git", "HEAD is detached in %s: commits of the agent would be on no branch", c.Root)
 	default:
 		d.ok("git", "%s, branch %s, git %s", c.Root, c.Branch, c.GitVersion)
 	}

@@ -11,30 +11,18 @@ import (
 	"ralph/runner/agent"
 )
 
-// heldNames are so many names that a line about them stays readable.
-const heldNames = 5
-
-// envRows tells what the agent and the checks get of the environment.
-func (a *app) envRows(cfg *config.Config, s agent.Spec) []agent.EnvRow {
-	return cfg.EnvFilter().List(s, agent.Request{Env: a.env, PermissionMode: cfg.PermissionMode, Root: os.Geteuid() == 0})
+// envRequest is a call, as far as its environment depends on it.
+func (a *app) envRequest(cfg *config.Config) agent.Request {
+	return agent.Request{Env: a.env, Model: cfg.Model, PermissionMode: cfg.PermissionMode, Root: os.Geteuid() == 0}
 }
 
 // heldBack names what the agent does not get, in one line; "" when that is nothing.
 func (a *app) heldBack(s *setup) string {
-	var names []string
-	for _, row := range a.envRows(s.cfg, s.agent.Spec) {
-		if row.Agent == agent.EnvHeld {
-			names = append(names, inert(row.Name))
-		}
-	}
+	names := s.cfg.EnvFilter().Held(s.agent.Spec, a.envRequest(s.cfg))
 	if len(names) == 0 {
 		return ""
 	}
-	shown := strings.Join(names[:min(heldNames, len(names))], ", ")
-	if more := len(names) - heldNames; more > 0 {
-		shown += fmt.Sprintf(" and %d more", more)
-	}
-	return fmt.Sprintf("%s held back from %s: %s; see: ralph config --env", count(len(names), "variable"), s.agent.Spec.Name, shown)
+	return inert(fmt.Sprintf("%s held back from %s: %s; see: ralph config --env", count(len(names), "variable"), s.agent.Spec.Name, agent.Few(names)))
 }
 
 // checkEnv is the environment of a check in the project.
@@ -52,7 +40,7 @@ func (a *app) printEnv(cfg *config.Config) error {
 	if err != nil {
 		return usageError("%s: %v", cfg.Source("AGENT"), err)
 	}
-	rows := a.envRows(cfg, s)
+	rows := cfg.EnvFilter().List(s, a.envRequest(cfg))
 	others := 0
 	if !cfg.Verbose {
 		all := len(rows)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ralph/config"
+	"ralph/runner/agent"
 )
 
 func TestBisect_secretOfAnotherTool_isNotThereUnlessNamed(t *testing.T) {
@@ -13,6 +14,16 @@ func TestBisect_secretOfAnotherTool_isNotThereUnlessNamed(t *testing.T) {
 	w.want(0, "passes in the last kept state", "bisect", "--", `test -z "$GITHUB_TOKEN"`)
 	w.env = append(w.env, "ENV_EXCLUDE=!GITHUB_TOKEN")
 	w.want(0, "fails in the first kept state", "bisect", "--", `test -z "$GITHUB_TOKEN"`)
+}
+
+func TestEnvFilter_optionsOfRalph_pass(t *testing.T) {
+	for _, o := range config.Table() {
+		for _, name := range append([]string{o.Key}, o.Aliases...) {
+			if len(agent.EnvFilter{}.Checks([]string{name + "=v"})) == 0 {
+				t.Errorf("%s is taken for a secret", name)
+			}
+		}
+	}
 }
 
 func TestPrintEnv_commonVariables_fitsInto80Columns(t *testing.T) {

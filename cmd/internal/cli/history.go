@@ -17,7 +17,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"ralph/runner/git"
@@ -30,7 +29,7 @@ func (a *app) historyCommands() []*cobra.Command {
 	var run string
 	var asJSON, yes, stat bool
 	iterations := &cobra.Command{
-		Use: "iterations", Short: "List the iterations of a run: outcome, checks, files, cost, kept state", Args: cobra.NoArgs,
+		Use: "iterations", Short: "List the iterations of a run: outcome, checks, findings, files, cost, kept state", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.iterations(cmd.Context(), run, asJSON) },
 	}
 	iterations.Flags().BoolVar(&asJSON, "json", false, "print an array of objects")
@@ -43,7 +42,8 @@ func (a *app) historyCommands() []*cobra.Command {
 	undo := &cobra.Command{
 		Use: "undo N", Short: "Take back what iteration N changed, as a new commit, after asking", Args: takes("one iteration", cobra.ExactArgs(1)),
 		Long: "Take back what iteration N changed. Where its files are as in HEAD this becomes a new commit, where the loop's\n" +
-			"work is not committed yet a change of the work tree. Nothing else is touched; what does not come off cleanly is refused.",
+			"work is not committed yet a change of the work tree. In the plan the box of its task is opened again. Nothing else\n" +
+			"is touched; what does not come off cleanly is refused.",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.undo(cmd.Context(), run, args[0], yes) },
 	}
 	undo.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
@@ -76,6 +76,9 @@ type iterationRow struct {
 	// State is the object id of the kept state; empty: not kept, or pruned.
 	State   string `json:"state"`
 	LeftOut int    `json:"left_out"` // files too large or too many to be kept
+	// Findings are what the audit found, over all tries.
+	Findings []string `json:"findings"`
+	Undone   bool     `json:"undone"` // taken back by ralph undo
 }
 
 // past is one run as it is remembered.
@@ -83,6 +86,7 @@ type past struct {
 	run, dir string
 	kept     []history.Kept // of the run, oldest first
 	last     history.Kept   // of all runs
+	undone   map[int]bool
 	events   map[int]*iterationRow
 }
 
@@ -106,9 +110,12 @@ func (a *app) past(ctx context.Context, run string) (*past, error) {
 		}
 	}
 	for _, k := range all {
-		if k.Run == p.run {
+		if k.Run == p.run && !k.Undone {
 			p.kept = append(p.kept, k)
 		}
+	}
+	if p.undone, err = history.Undone(ctx, dir, p.run, all); err != nil {
+		return nil, err
 	}
 	p.events, err = readIterations(r.EventsPath(), p.run)
 	if err != nil {
@@ -163,7 +170,7 @@ func foldEvents(in io.Reader, run string, rows map[int]*iterationRow) error {
 
 // wanted saves the decoding of most lines: the agent's words and tools.
 func wanted(line []byte) bool {
-	for _, k := range []state.Kind{state.KindIterationStart, state.KindIterationEnd, state.KindGate} {
+	for _, k := range []state.Kind{state.KindIterationStart, state.KindIterationEnd, state.KindGate, state.KindDecision} {
 		if bytes.Contains(line[:min(len(line), 200)], []byte(`"kind":"`+k+`"`)) {
 			return true
 		}
@@ -174,12 +181,18 @@ func wanted(line []byte) bool {
 func foldEvent(e state.Event, rows map[int]*iterationRow) {
 	row := rows[e.Iteration]
 	if row == nil || e.Kind == state.KindIterationStart { // a retry begins it again
-		row = &iterationRow{Run: e.Run, Iteration: e.Iteration, Checks: map[string]bool{}}
+		fresh := &iterationRow{Run: e.Run, Iteration: e.Iteration, Checks: map[string]bool{}, Findings: []string{}}
+		if row != nil {
+			fresh.Findings = row.Findings // what was found stays in the files
+		}
+		row = fresh
 		rows[e.Iteration] = row
 	}
 	switch {
 	case e.Kind == state.KindIterationStart:
 		row.Task = e.Text
+	case e.Kind == state.KindDecision && e.End != nil && e.End.Rule == "audit":
+		row.Findings = append(row.Findings, strings.TrimPrefix(e.Text, "audit: "))
 	case e.Kind == state.KindGate && e.Tool != nil:
 		row.Checks[e.Tool.Name] = !e.Error
 	case e.Kind == state.KindIterationEnd && e.End != nil:
@@ -200,13 +213,14 @@ func (p *past) rows() []iterationRow {
 		row := p.events[k.Iteration]
 		if row == nil {
 			row = &iterationRow{Run: k.Run, Iteration: k.Iteration, Ended: k.Time, Task: k.Task, Outcome: k.Outcome, Rule: k.Rule,
-				Checks: k.Checks, Files: k.Files, CostUSD: k.CostUSD}
+				Checks: k.Checks, Files: k.Files, CostUSD: k.CostUSD, Findings: []string{}}
 			p.events[k.Iteration] = row
 		}
 		row.State, row.LeftOut = k.OID, k.LeftOut
 	}
 	var all []iterationRow
 	for _, row := range p.events {
+		row.Undone = p.undone[row.Iteration]
 		all = append(all, *row)
 	}
 	slices.SortFunc(all, func(x, y iterationRow) int { return x.Iteration - y.Iteration })
@@ -226,7 +240,7 @@ func (a *app) iterations(ctx context.Context, run string, asJSON bool) error {
 	}
 	a.say("run %s", p.run)
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "N\tENDED\tOUTCOME\tCHECKS\tFILES\tCOST\tSTATE\tTASK")
+	fmt.Fprintln(w, "N\tENDED\tOUTCOME\tCHECKS\tFOUND\tFILES\tCOST\tSTATE\tTASK")
 	for _, row := range rows {
 		ended, kept := "running", "-"
 		if !row.Ended.IsZero() {
@@ -235,7 +249,11 @@ func (a *app) iterations(ctx context.Context, run string, asJSON bool) error {
 		if row.State != "" {
 			kept = row.State[:10]
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%.2f\t%s\t%s\n", row.Iteration, ended, row.Outcome, checkText(row.Checks), row.Files, row.CostUSD, kept, oneLine(row.Task))
+		outcome := row.Outcome
+		if row.Undone {
+			outcome = "undone"
+		}
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\t%.2f\t%s\t%s\n", row.Iteration, ended, oneLine(outcome), checkText(row.Checks), len(row.Findings), row.Files, row.CostUSD, kept, oneLine(row.Task))
 	}
 	return w.Flush()
 }
@@ -324,55 +342,10 @@ func (a *app) diff(ctx context.Context, run, arg string, stat bool) error {
 	return err
 }
 
-func (a *app) undo(ctx context.Context, run, arg string, yes bool) error {
-	p, err := a.past(ctx, run)
-	if err != nil {
-		return err
+// task says what iteration k worked on: the title where it is known, else the id.
+func (p *past) task(k history.Kept) string {
+	if row := p.events[k.Iteration]; row != nil && row.Task != "" {
+		return oneLine(row.Task)
 	}
-	k, err := p.number(arg)
-	if err != nil {
-		return err
-	}
-	if owner, alive := state.Open(filepath.Join(p.dir, state.DirName)).Owner(); alive {
-		return &state.LockedError{Owner: owner}
-	}
-	u, err := history.PlanUndo(ctx, p.dir, k, p.last)
-	if err != nil {
-		return err
-	}
-	how := "as a new commit"
-	if len(u.Uncommitted) > 0 {
-		how = "in the work tree, without a commit: this holds work of the loop that is not committed"
-	}
-	a.say("undo of iteration %d of run %s changes %d files, %s:", k.Iteration, p.run, len(u.Files), how)
-	for _, f := range u.Files {
-		a.say("  %s", inert(f))
-	}
-	if !yes && !isatty.IsTerminal(a.in.Fd()) {
-		return usageError("nobody can be asked here; agree with: ralph undo %s --yes", arg)
-	}
-	if !yes && !a.agreed("Do it? [y/N] ") {
-		return &exitError{1, "nothing was changed"}
-	}
-	done, err := u.Do(ctx)
-	if err != nil {
-		return err
-	}
-	for _, r := range done.Refused {
-		a.say("not committed: %s %s", inert(r.File), r.Why)
-	}
-	if done.OID == "" {
-		a.say("undone in the work tree; see: git status")
-		return nil
-	}
-	a.say("undone in commit %s; take it back with: git revert %[1]s", done.OID[:10])
-	return nil
-}
-
-// agreed asks the person at the terminal.
-func (a *app) agreed(question string) bool {
-	fmt.Fprint(a.err, question)
-	answer, _ := bufio.NewReader(a.in).ReadString('\n')
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	return answer == "y" || answer == "yes"
+	return oneLine(k.Task)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +35,8 @@ type pastWorld struct {
 
 const pastRun = "20260102-030405-abcd"
 
-func newPastWorld(t *testing.T) *pastWorld {
+// newEmptyWorld has only an isolated repository without a commit.
+func newEmptyWorld(t *testing.T) *pastWorld {
 	t.Helper()
 	home := t.TempDir()
 	for k, v := range map[string]string{"HOME": home, "XDG_CONFIG_HOME": home, "GIT_CONFIG_GLOBAL": filepath.Join(home, "gitconfig"), "GIT_CONFIG_NOSYSTEM": "1"} {
@@ -51,6 +53,12 @@ func newPastWorld(t *testing.T) *pastWorld {
 	w.git("config", "user.name", "Ann")
 	w.git("config", "user.email", "ann@example.org")
 	w.write(".ralph/.gitignore", state.Gitignore)
+	return w
+}
+
+func newPastWorld(t *testing.T) *pastWorld {
+	t.Helper()
+	w := newEmptyWorld(t)
 	w.write("good.txt", "good\n")
 	w.git("add", "-A")
 	w.git("commit", "-q", "-m", "first")
@@ -93,7 +101,10 @@ func (w *pastWorld) events() {
 	for _, e := range []state.Event{
 		{Kind: state.KindIterationStart, Iteration: 1, Text: "T1 first"},
 		{Kind: state.KindGate, Iteration: 1, Tool: &state.Tool{Name: "lint"}, Error: true},
+		{Kind: state.KindDecision, Iteration: 1, Text: "audit: removed test: a_test.go: TestA", Error: true, End: &state.End{Rule: "audit"}},
 		{Kind: state.KindIterationStart, Iteration: 1, Text: "T1 first"},
+		{Kind: state.KindDecision, Iteration: 1, Text: "audit: tick without work: T1", Error: true, End: &state.End{Rule: "audit"}},
+		{Kind: state.KindDecision, Iteration: 1, Text: "audit: quoted", End: &state.End{Rule: "commit"}},
 		{Kind: state.KindText, Iteration: 1, Text: strings.Repeat("x", 100_000) + `"kind":"iteration_end"`},
 		{Kind: state.KindGate, Iteration: 1, Tool: &state.Tool{Name: "test"}},
 		{Kind: state.KindIterationEnd, Iteration: 1, Usage: &state.Usage{CostUSD: 0.25}, End: &state.End{Outcome: "completed-turn", Rule: "continue", Files: 1, Duration: 2 * time.Second}},
@@ -177,14 +188,17 @@ func TestIterations_eventsAndKeptStates_areJoined(t *testing.T) {
 		rows[i].State, rows[i].Ended = "", time.Time{}
 	}
 	want := []iterationRow{
-		{Run: pastRun, Iteration: 1, Task: "T1 first", Outcome: "completed-turn", Rule: "continue", Checks: map[string]bool{"test": true}, Files: 1, CostUSD: 0.25, Seconds: 2},
-		{Run: pastRun, Iteration: 2, Task: "T2 second", Outcome: "completed-turn", Rule: "gate_failed", Checks: map[string]bool{"test": false}, Files: 1},
-		{Run: pastRun, Iteration: 3, Task: "T3 third", Outcome: "completed-turn", Checks: map[string]bool{"test": false}, Files: 1, CostUSD: 0.5},
+		{Run: pastRun, Iteration: 1, Task: "T1 first", Outcome: "completed-turn", Rule: "continue", Checks: map[string]bool{"test": true}, Files: 1, CostUSD: 0.25, Seconds: 2, Findings: []string{"removed test: a_test.go: TestA", "tick without work: T1"}},
+		{Run: pastRun, Iteration: 2, Task: "T2 second", Outcome: "completed-turn", Rule: "gate_failed", Checks: map[string]bool{"test": false}, Files: 1, Findings: []string{}},
+		{Run: pastRun, Iteration: 3, Task: "T3 third", Outcome: "completed-turn", Checks: map[string]bool{"test": false}, Files: 1, CostUSD: 0.5, Findings: []string{}},
 	}
 	if d := cmp.Diff(want, rows); d != "" {
 		t.Error(d)
 	}
 	text := w.want(0, "failed: test", "iterations")
+	if !regexp.MustCompile(`CHECKS +FOUND +FILES(.|\n)*1 passed +2 +1 `).MatchString(text) {
+		t.Errorf("the findings are not counted:\n%s", text)
+	}
 	if lines := strings.Split(strings.TrimSpace(text), "\n"); len(lines) != 5 {
 		t.Errorf("%d lines:\n%s", len(lines), text)
 	}
@@ -304,7 +318,7 @@ func TestBisect_command_findsTheIterationThatBrokeIt(t *testing.T) {
 	w := newPastWorld(t)
 	w.write("good.txt", "the user's change does not matter\n")
 	status := w.git("status", "--porcelain")
-	out := w.want(0, "iteration 2 broke it", "bisect", "--", "grep", "-q", "good", "good.txt")
+	out := w.want(0, "iteration 2 broke it: T2 second\n", "bisect", "--", "grep", "-q", "good", "good.txt")
 	if !strings.Contains(out, "at the start") || !strings.Contains(out, "passes") {
 		t.Error(out)
 	}
@@ -325,7 +339,7 @@ func TestBisect_nothingToFind_saysWhy(t *testing.T) {
 func TestBisect_dependenciesThatGitIgnores_areBorrowed(t *testing.T) {
 	w := newPastWorld(t)
 	w.write("node_modules/dep/index.js", "x")
-	w.want(0, "iteration 3 broke it", "bisect", "--", "test -f node_modules/dep/index.js && ! test -f three.txt")
+	w.want(0, "iteration 3 broke it: T3 third", "bisect", "--", "test -f node_modules/dep/index.js && ! test -f three.txt")
 }
 
 func TestCheckNamed_oneOfAPackage_isFound(t *testing.T) {

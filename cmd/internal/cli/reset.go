@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 	"time"
 
@@ -66,7 +65,7 @@ func (a *app) reset(f resetFlags) error {
 	}
 	defer w.Release()
 	for _, e := range aside {
-		fmt.Fprintln(a.err, "ralph: warning:", e)
+		a.warn(e)
 	}
 	if f.all {
 		if err := w.ResetAll(); err != nil {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,8 +35,9 @@ type runFlags struct {
 	output                          string
 	options                         map[string]string // key -> raw value
 	once                            bool
-	resumed                         string // id of the run to continue
-	unattended                      bool   // no person asked for it: the service manager did
+	resumed                         string   // id of the run to continue
+	settings                        []string // KEY=value of its environment
+	unattended                      bool     // no person asked for it: the service manager did
 }
 
 func (a *app) runCommand(name string) *cobra.Command {
@@ -117,7 +117,7 @@ func (a *app) prepare(f *runFlags) (*setup, error) {
 		return nil, err
 	}
 	for _, w := range warnings {
-		fmt.Fprintln(a.err, "ralph: warning:", w)
+		a.warn(w)
 	}
 	if err := a.askTrust(loader); err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (a *app) prepare(f *runFlags) (*setup, error) {
 	}
 	if list, err := task.Load(s.plan, cfg.OptionalSections); err == nil {
 		for _, line := range oddBoxes(list) {
-			fmt.Fprintln(a.err, "ralph: warning:", line)
+			a.warn(line)
 		}
 	}
 	return s, s.findAgents()
@@ -224,23 +224,24 @@ func (a *app) forget(dir string) {
 		return
 	}
 	if _, err := history.Prune(ctx, dir, keptAge, keptCount); err != nil {
-		fmt.Fprintln(a.err, "ralph: warning:", err)
+		a.warn(err)
 	}
 }
 
-// bounds are the flags with which a run is resumed: those that were given, and
-// the bounds that came from the environment, which may be another one then.
-func (f *runFlags) bounds(cfg *config.Config) []string {
-	flags := cfg.Flags()
+// start is what a run is resumed with: the flags that were given, and as
+// KEY=value the options that came from the environment, which may be another
+// one then.
+func (f *runFlags) start(cfg *config.Config) []string {
+	words := cfg.Flags()
+	if f.once {
+		words = append(words, "--max-iterations=1")
+	}
 	for _, o := range config.Table() {
-		if strings.HasPrefix(o.Key, "MAX_") && o.Flag != "" && cfg.Source(o.Key).Kind == config.SourceEnvironment {
-			flags = append(flags, "--"+o.Flag+"="+cfg.Value(o.Key))
+		if cfg.Source(o.Key).Kind == config.SourceEnvironment {
+			words = append(words, o.Key+"="+cfg.Value(o.Key))
 		}
 	}
-	if f.once {
-		flags = append(flags, "--max-iterations=1")
-	}
-	return flags
+	return words
 }
 
 // loop takes the lock and runs.
@@ -256,13 +257,11 @@ func (a *app) loop(s *setup, f *runFlags) error {
 	}
 	defer w.Release()
 	for _, e := range aside {
-		fmt.Fprintln(a.err, "ralph: warning:", e)
+		a.warn(e)
 	}
 	a.forget(s.dir)
-	flags := f.bounds(s.cfg)
-	if f.resumed == "" {
-		a.typed(s.dir, flags)
-	}
+	flags := f.start(s.cfg)
+	begun := a.keep(w.Reader, config.KeptRun{Run: run, Flags: flags})
 	if err := w.SaveRunFlags(run, flags); err != nil {
 		return err
 	}
@@ -283,9 +282,9 @@ func (a *app) loop(s *setup, f *runFlags) error {
 	}
 	s.cfg.TestMode = string(mode(s.cfg, detected))
 	result, err := runner.New(s.cfg.Options, runner.Deps{
-		Dir: s.dir, RunID: run, Resumed: f.resumed != "", Unattended: f.unattended, Agents: s.find, Env: a.env, Filter: s.cfg.EnvFilter(), Checks: rows, Mode: gate.Mode(s.cfg.TestMode),
+		Dir: s.dir, RunID: run, Resumed: f.resumed != "", Unattended: f.unattended, Agents: s.find, Env: a.env, Filter: s.cfg.EnvFilter(), Checks: rows, Mode: gate.Mode(s.cfg.TestMode), Detect: laterChecks(s.dir, s.cfg, rows),
 		State: w, Log: log, Prompt: s.prompt, Plan: s.plan,
-		Show: con.show, Tick: con.tick, Size: sig.size, Resize: sig.resize, Kill: sig.kill,
+		Show: func(e state.Event) { begun(e); con.show(e) }, Tick: con.tick, Size: sig.size, Resize: sig.resize, Kill: sig.kill,
 	}).Run(sig.ctx)
 	con.end(result)
 	if s.cfg.Notify {

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -17,12 +16,10 @@ import (
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
-	"ralph/cmd/internal/service"
 	"ralph/config"
 	"ralph/runner/agent"
 	"ralph/runner/rules"
 	"ralph/state"
-	"ralph/tmux"
 )
 
 func (a *app) serviceCommand() *cobra.Command {
@@ -53,83 +50,6 @@ func (a *app) serviceCommand() *cobra.Command {
 	return cmd
 }
 
-// unitFile is the service of a project and where its file is.
-type unitFile struct {
-	service.Service
-	manager service.Manager
-	path    string
-}
-
-// service describes the file of this project. It has one, by whatever link the
-// project is reached.
-func (a *app) service() (unitFile, error) {
-	var u unitFile
-	dir, err := a.project()
-	if err != nil {
-		return u, err
-	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return u, fmt.Errorf("find project: %w", err)
-	}
-	if u.manager, err = service.Of(runtime.GOOS); err != nil {
-		return u, usageError("%v", err)
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return u, fmt.Errorf("find home: %w", err)
-	}
-	folder := filepath.Join(home, ".config")
-	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
-		folder = dir
-	}
-	u.Service = service.Service{Name: service.Name(tmux.Name(dir)), Dir: dir, Path: service.AbsolutePath(os.Getenv("PATH"))}
-	u.Log = filepath.Join(home, "Library", "Logs", u.Name+".log")
-	u.path = u.manager.File(home, folder, u.Name)
-	u.Program, err = program()
-	return u, err
-}
-
-// program is how ralph was called, where that is a link that stays when ralph
-// is updated; else the file itself.
-func program() (string, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return "", fmt.Errorf("find ralph: %w", err)
-	}
-	called, err := exec.LookPath(os.Args[0])
-	if err != nil {
-		return self, nil
-	}
-	if called, err = filepath.Abs(called); err != nil {
-		return self, nil
-	}
-	one, err := os.Stat(self)
-	other, otherErr := os.Stat(called)
-	if err != nil || otherErr != nil || !os.SameFile(one, other) {
-		return self, nil
-	}
-	return called, nil
-}
-
-// found tells whether the file is there. The error names a file that ralph did
-// not write; a link may be one that disables the service.
-func (u unitFile) found() (bool, error) {
-	info, err := os.Lstat(u.path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err == nil && info.Mode().IsRegular():
-		var text []byte
-		if text, err = os.ReadFile(u.path); err == nil && service.Ours(string(text)) {
-			return true, nil
-		}
-	}
-	if err != nil {
-		return true, fmt.Errorf("read service: %w", err)
-	}
-	return true, usageError("%q was not written by ralph", u.path)
-}
-
 func (a *app) installService(show, force bool) error {
 	u, err := a.service()
 	if err != nil {
@@ -143,7 +63,11 @@ func (a *app) installService(show, force bool) error {
 		fmt.Fprint(a.out, text)
 		return nil
 	}
-	if _, err := u.found(); err != nil && !force {
+	_, err = u.found()
+	switch project, _ := u.projectOf(u.path); {
+	case err != nil && project != "":
+		return err
+	case err != nil && !force:
 		return fmt.Errorf("%w; replace it with: ralph service install --force", err)
 	}
 	left, err := a.unattended(u)
@@ -166,7 +90,7 @@ func (a *app) installService(show, force bool) error {
 
 // unattended checks that a start with no more than the file gives would need
 // no person. It returns the names of the variables that may be missed then.
-func (a *app) unattended(u unitFile) (left []string, err error) {
+func (a *app) unattended(u serviceFile) (left []string, err error) {
 	r := state.Open(filepath.Join(u.Dir, state.DirName))
 	f := &runFlags{options: map[string]string{}}
 	last, err := r.Status()
@@ -194,6 +118,11 @@ func (a *app) unattended(u unitFile) (left []string, err error) {
 			bare.env = append(bare.env, name+"="+value)
 		}
 	}
+	settings := f.settings
+	if f.resumed == "" {
+		_, settings = apart(f.start(cfg)) // as the next run would keep them
+	}
+	bare.set(settings)
 	s, err := bare.prepare(f)
 	if err == nil {
 		err = s.startable()
@@ -204,22 +133,17 @@ func (a *app) unattended(u unitFile) (left []string, err error) {
 	return left, err
 }
 
-// missed names the variables of an environment that a run reads and that a
-// service manager does not have by itself.
+// missed names the variables of an environment that an agent reads and that a
+// service manager does not have by itself. Options are kept with each run.
 func missed(cfg *config.Config, env []string) []string {
 	var names []string
 	env = slices.DeleteFunc(slices.Clone(env), func(pair string) bool { return strings.HasSuffix(pair, "=") })
-	for _, o := range config.Table() {
-		if source := cfg.Source(o.Key); source.Kind == config.SourceEnvironment {
-			names = append(names, strings.TrimPrefix(source.Where, "$"))
-		}
-	}
 	for _, name := range append([]string{cfg.Agent}, cfg.FallbackAgents...) {
 		spec, err := cfg.Spec(name)
 		if err != nil {
 			continue // a start refuses it
 		}
-		for _, row := range cfg.EnvFilter().List(spec, agent.Request{Env: env}) {
+		for _, row := range cfg.EnvFilter().List(spec, agent.Request{Env: env, Model: cfg.Model}) {
 			upper := strings.ToUpper(row.Name)
 			key := row.Agent == agent.EnvPasses && row.Checks == agent.EnvHeld
 			setting := row.Agent == agent.EnvPasses && strings.HasPrefix(upper, strings.ToUpper(spec.Name)+"_")
@@ -234,7 +158,7 @@ func missed(cfg *config.Config, env []string) []string {
 }
 
 // giveWith is how a person gives a variable to the service.
-func (u unitFile) giveWith() string {
+func (u serviceFile) giveWith() string {
 	if u.manager.Name != "systemd" {
 		return "launchctl setenv NAME VALUE"
 	}
@@ -242,7 +166,7 @@ func (u unitFile) giveWith() string {
 }
 
 // enable has the file read at the next start of the user's service manager.
-func (a *app) enable(u unitFile) {
+func (a *app) enable(u serviceFile) {
 	name := filepath.Base(u.path)
 	if u.manager.Name != "systemd" {
 		a.say("an unfinished run in %s goes on when you log in after a reboot", u.Dir) // launchd reads the folder then; to load it now would start it
@@ -289,16 +213,18 @@ func lingers() bool {
 	return err == nil && strings.TrimSpace(string(out)) == "yes"
 }
 
-// installed is the service of this project, and whether its file is there.
-func (a *app) installed() (u unitFile, found bool, err error) {
-	if u, err = a.service(); err == nil {
-		found, err = u.found()
-	}
-	return u, found, err
-}
-
 func (a *app) uninstallService() error {
-	u, found, err := a.installed()
+	u, err := a.service()
+	if _, gone := os.Lstat(a.dir); a.dir != "" && errors.Is(gone, fs.ErrNotExist) { // its service is still there
+		var dir string
+		if dir, err = filepath.Abs(a.dir); err == nil {
+			u, err = serviceOf(dir)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	found, err := u.found()
 	if err != nil {
 		return err
 	}
@@ -322,7 +248,14 @@ func (a *app) uninstallService() error {
 }
 
 func (a *app) serviceStatus() error {
-	u, found, err := a.installed()
+	u, err := a.service()
+	if err != nil {
+		return err
+	}
+	for _, dir := range u.lost() {
+		a.say("lost       the service of %s, which is gone; remove it with: %s", dir, quoteArgs([]string{"ralph", "service", "uninstall", "-C", dir}))
+	}
+	found, err := u.found()
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,10 @@ func handleSignals(in *os.File) *signals {
 	s := &signals{ctx: ctx, kill: make(chan struct{}), resize: make(chan ptyexec.Size, 1), size: termSize(in)}
 	signal.Ignore(syscall.SIGPIPE)
 	ch := make(chan os.Signal, 8)
-	signal.Notify(ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGWINCH)
+	signal.Notify(ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGWINCH)
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		signal.Notify(ch, syscall.SIGHUP)
+	}
 	quit := make(chan struct{})
 	go s.loop(ch, quit, cancel, in)
 	s.stop = sync.OnceFunc(func() {

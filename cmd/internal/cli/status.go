@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/mattn/go-isatty"
@@ -53,15 +54,15 @@ type statusJSON struct {
 func (a *app) printStatus(r *state.Reader, asJSON bool) error {
 	s := monitor.Gather(r, time.Now())
 	if asJSON {
-		enc := json.NewEncoder(a.out)
-		enc.SetIndent("", "  ")
 		shown := s.Status
 		if s.State != "" && s.State != monitor.StateNone {
 			shown.Status = s.State
 		}
-		if err := enc.Encode(statusJSON{shown, s.Alive, s.Age.Seconds()}); err != nil {
+		data, err := json.MarshalIndent(statusJSON{shown, s.Alive, s.Age.Seconds()}, "", "  ")
+		if err != nil {
 			return fmt.Errorf("print status: %w", err)
 		}
+		fmt.Fprintln(a.out, escaped(string(data)))
 	} else {
 		fmt.Fprint(a.out, monitor.RenderStatus(s.Recall(r), a.width()))
 	}
@@ -69,6 +70,20 @@ func (a *app) printStatus(r *state.Reader, asJSON bool) error {
 		return &exitError{code: code}
 	}
 	return nil
+}
+
+// escaped writes what inert would drop as JSON does it with control characters
+// of ASCII: a person may look at it.
+func escaped(data string) string {
+	var b strings.Builder
+	for _, r := range data {
+		if inert(string(r)) == "" {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 func statusCode(st string) int {

@@ -103,7 +103,7 @@ func comeBack(s *tmux.Session) string {
 }
 
 func (a *app) withoutTmux(err error) {
-	fmt.Fprintf(a.err, "ralph: warning: no tmux split: %v; the run goes on without, ralph monitor in another terminal shows the same\n", err)
+	a.warn(fmt.Sprintf("no tmux split: %v; the run goes on without, ralph monitor in another terminal shows the same", err))
 }
 
 // openSession replaces a session of this project whose run is over.

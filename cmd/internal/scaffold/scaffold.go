@@ -74,6 +74,12 @@ func Detect(dir string, has func(program string) bool) (Project, error) {
 	return p, nil
 }
 
+// Telling is true for a file that can change what Detect finds.
+func Telling(file string) bool {
+	manifest := func(r row) bool { return slices.Contains(r.Manifests, path.Base(file)) }
+	return isCode(file) || slices.ContainsFunc(table(), manifest)
+}
+
 // isCode is true for what is no document, manifest or setting.
 func isCode(file string) bool {
 	ext := path.Ext(file)

@@ -3,6 +3,7 @@ package service
 import (
 	"encoding/xml"
 	"fmt"
+	"path/filepath"
 	"strings"
 )
 
@@ -42,6 +43,26 @@ func agent(s Service) (string, error) {
 </dict>
 </plist>
 `, mark, escape(s.Name), args.String(), escape(s.Dir), escape(s.Path), stopBound, escape(s.Log)), nil
+}
+
+// agentProject reads what agent has written.
+func agentProject(text string) string {
+	d := xml.NewDecoder(strings.NewReader(text))
+	for key := ""; ; {
+		token, err := d.Token()
+		if err != nil {
+			return ""
+		}
+		if start, ok := token.(xml.StartElement); ok && (start.Name.Local == "key" || start.Name.Local == "string") {
+			was := key
+			if d.DecodeElement(&key, &start) != nil {
+				return ""
+			}
+			if was == "WorkingDirectory" {
+				return filepath.Clean(key)
+			}
+		}
+	}
 }
 
 func escape(s string) string {

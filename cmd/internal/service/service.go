@@ -4,6 +4,7 @@
 package service
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -30,15 +31,17 @@ type Service struct {
 // Argv is the command line that goes on with a run.
 func (s Service) Argv() []string { return []string{s.Program, "-C", s.Dir, "resume", "--unfinished"} }
 
-// Name makes a session's name, which may be of any script, one that every
-// manager takes.
-func Name(session string) string {
-	return strings.Map(func(r rune) rune {
-		if r < utf8.RuneSelf {
+// Name is that of a project's file, without its ending: one that every manager
+// takes, and another one for each folder.
+func Name(dir string) string {
+	base := strings.Map(func(r rune) rune {
+		if plain(r) && !strings.ContainsRune("/=:+@,", r) {
 			return r
 		}
 		return '_'
-	}, session)
+	}, filepath.Base(dir))
+	sum := sha256.Sum256([]byte(filepath.Clean(dir)))
+	return fmt.Sprintf("ralph-%.40s-%x", base, sum[:4])
 }
 
 // AbsolutePath is a PATH without its relative folders: the run would find
@@ -55,19 +58,20 @@ func AbsolutePath(path string) string {
 
 // Manager is one kind of service manager.
 type Manager struct {
-	Name   string
-	ending string
-	folder func(home, config string) string
-	text   func(Service) (string, error)
+	Name    string
+	ending  string
+	folder  func(home, config string) string
+	text    func(Service) (string, error)
+	project func(text string) string
 }
 
 // Of returns the manager of an operating system, by its name in GOOS.
 func Of(goos string) (Manager, error) {
 	switch goos {
 	case "linux":
-		return Manager{"systemd", ".service", func(_, config string) string { return filepath.Join(config, "systemd", "user") }, unit}, nil
+		return Manager{"systemd", ".service", func(_, config string) string { return filepath.Join(config, "systemd", "user") }, unit, unitProject}, nil
 	case "darwin":
-		return Manager{"launchd", ".plist", func(home, _ string) string { return filepath.Join(home, "Library", "LaunchAgents") }, agent}, nil
+		return Manager{"launchd", ".plist", func(home, _ string) string { return filepath.Join(home, "Library", "LaunchAgents") }, agent, agentProject}, nil
 	}
 	return Manager{}, fmt.Errorf("no service manager of %s is known to ralph: linux (systemd) and darwin (launchd) are", goos)
 }
@@ -77,6 +81,9 @@ func Of(goos string) (Manager, error) {
 func (m Manager) File(home, config, name string) string {
 	return filepath.Join(m.folder(home, config), name+m.ending)
 }
+
+// Project is the folder in a file that Text wrote; "" when it names none.
+func (m Manager) Project(text string) string { return m.project(text) }
 
 // Text is the file. The error names what cannot be written into it.
 func (m Manager) Text(s Service) (string, error) {

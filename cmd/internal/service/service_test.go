@@ -3,8 +3,11 @@ package service
 import (
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +39,9 @@ func text(t *testing.T, goos string, s Service) string {
 	}
 	if !Ours(got) {
 		t.Errorf("ralph does not know its own file:\n%s", got)
+	}
+	if of := manager(t, goos).Project(got); of != s.Dir {
+		t.Errorf("the file of %q is read as of %q:\n%s", s.Dir, of, got)
 	}
 	return got
 }
@@ -160,9 +166,34 @@ func TestFile_isWhereTheManagerLooks(t *testing.T) {
 	}
 }
 
-func TestName_ofAnyScript_isPlain(t *testing.T) {
-	if got := Name("ralph-grüße-1a2b"); got != "ralph-gr__e-1a2b" {
-		t.Error(got)
+func TestName_anyFolders_arePlainAndDiffer(t *testing.T) {
+	seen := map[string]string{}
+	dirs := slices.Clone(nasty)
+	for i := range 20_000 {
+		dirs = append(dirs, fmt.Sprintf("/home/u/clients/%d/api", i))
+	}
+	for _, dir := range dirs {
+		name := Name(dir)
+		if other, ok := seen[name]; ok {
+			t.Errorf("%q and %q are both %s", dir, other, name)
+		}
+		seen[name] = dir
+		if !regexp.MustCompile(`^ralph-[A-Za-z0-9._-]{1,40}-[0-9a-f]{8}$`).MatchString(name) {
+			t.Errorf("%q is %q", dir, name)
+		}
+	}
+	if Name("/p/a/") != Name("/p/a") {
+		t.Error("a slash at the end makes another service")
+	}
+}
+
+func TestProject_otherText_isNone(t *testing.T) {
+	for _, goos := range []string{"linux", "darwin"} {
+		for _, text := range []string{"", "[Unit]\n", "<plist", "<plist><key>WorkingDirectory</key>", "<key>A</key><string>WorkingDirectory</string>"} {
+			if got := manager(t, goos).Project(text); got != "" {
+				t.Errorf("%s: %q is of %q", goos, text, got)
+			}
+		}
 	}
 }
 

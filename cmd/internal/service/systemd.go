@@ -38,6 +38,16 @@ WantedBy=default.target
 `, mark, percent(filepath.Base(s.Dir)), strings.Join(words, " "), percent(strings.TrimRight(s.Dir, "/")), quote("PATH="+s.Path), stopBound), nil
 }
 
+// unitProject reads what unit has written.
+func unitProject(text string) string {
+	for line := range strings.Lines(text) {
+		if dir, ok := strings.CutPrefix(line, "WorkingDirectory="); ok {
+			return filepath.Clean(strings.ReplaceAll(strings.TrimSuffix(dir, "\n"), "%%", "%"))
+		}
+	}
+	return ""
+}
+
 func percent(s string) string { return strings.ReplaceAll(s, "%", "%%") }
 
 // quote makes one word of any text without control characters.

@@ -60,10 +60,12 @@ func (j junitCase) test() Test {
 		t.Status = Failed
 		m := newMessage()
 		for _, f := range append(j.Fails, j.Errs...) {
-			if text := strings.TrimSpace(stripANSI(f.Text)); text != "" {
-				m.WriteLine(text)
-			} else {
+			text := strings.TrimSpace(stripANSI(f.Text))
+			if first, _, _ := strings.Cut(f.Message, "\n"); !strings.Contains(text, first) {
 				m.WriteLine(f.Message)
+			}
+			if text != "" {
+				m.WriteLine(text)
 			}
 		}
 		t.Message = m.String()

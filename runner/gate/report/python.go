@@ -1,8 +1,10 @@
 package report
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // pytest reads the sections and the short summary of pytest.
@@ -32,8 +34,10 @@ func (p *pytest) line(line string) {
 		p.failed(line[len("FAILED "):])
 	case strings.HasPrefix(line, "ERROR "):
 		p.failed(line[len("ERROR "):])
-	case strings.HasSuffix(line, "s"):
-		p.count(line) // the last line of pytest -q has no bars
+	default: // the last line of pytest -q has no bars
+		if strings.Contains(line, " in ") && pytestEnd().MatchString(line) {
+			p.count(line)
+		}
 	}
 }
 
@@ -80,27 +84,26 @@ func (p *pytest) count(text string) {
 	if !ok {
 		return
 	}
-	passed, skipped := 0, 0
 	for part := range strings.SplitSeq(counts, ", ") {
 		number, what, _ := strings.Cut(part, " ")
 		n, err := strconv.Atoi(number)
 		if err != nil {
 			return
 		}
+		p.c.known = true
 		switch what {
 		case "passed", "xpassed":
-			passed += n
+			p.c.passed += n
 		case "skipped", "xfailed":
-			skipped += n
-		case "failed", "error", "errors", "deselected", "rerun", "warning", "warnings":
-		default:
-			return // some other program's
+			p.c.skipped += n
 		}
 	}
-	p.c.known = true
-	p.c.passed += passed
-	p.c.skipped += skipped
 }
+
+// pytestEnd is the last line of pytest -q: "1 failed, 2 passed in 65.12s (0:01:05)".
+var pytestEnd = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\d+ [a-z]+( [a-z]+)*(, \d+ [a-z]+( [a-z]+)*)* in \d+\.\d+s( \(\d+:\d\d:\d\d\))?$`)
+})
 
 func (p *pytest) end() {}
 

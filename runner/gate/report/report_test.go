@@ -336,3 +336,24 @@ func FuzzParse_anyOutput_endsWithoutPanic(f *testing.F) {
 }
 
 func sorted(s []string) []string { slices.Sort(s); return s }
+
+func TestParse_lastLineOfPytest_withAndWithoutBars(t *testing.T) {
+	for line, want := range map[string][3]int{ // known, passed, skipped
+		"2 failed, 3 passed in 0.12s":                                          {1, 3, 0},
+		"1 failed, 2 passed in 65.12s (0:01:05)":                               {1, 2, 0},
+		"1 failed, 2 passed, 3 subtests passed in 0.12s":                       {1, 2, 0},
+		"==== 1 failed, 2 passed, 1 snapshot updated, 4 skipped in 0.12s ====": {1, 2, 4},
+		"5 errors in 3 files":                                                  {},
+		"3 warnings in 2 modules":                                              {},
+		"12 passed in 3 suites":                                                {},
+	} {
+		s := parse(Pytest, line+"\n")
+		got := [3]int{0, s.Passed, s.Skipped}
+		if s.Known {
+			got[0] = 1
+		}
+		if got != want {
+			t.Errorf("%q: known, passed, skipped %v, want %v", line, got, want)
+		}
+	}
+}

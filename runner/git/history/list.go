@@ -46,6 +46,9 @@ func List(ctx context.Context, dir, run string) ([]Kept, error) {
 			continue
 		}
 		k.Time = time.Unix(seconds, 0)
+		if k.At > 0 {
+			k.Time = time.Unix(0, k.At)
+		}
 		if len(f) > 3 {
 			k.Head = f[3]
 		}

@@ -14,14 +14,29 @@ import (
 	"ralph/runner/git"
 )
 
+// Request is what to undo.
+type Request struct {
+	Iteration Kept
+	// Last is the newest kept state: a file that differs from HEAD may be changed
+	// only when it is as the loop has left it there.
+	Last Kept
+	// Plan is the path of the plan, slash-separated, relative to the root of the
+	// repository; empty: none there. Later iterations tick in it too, so that
+	// nothing but the box of the iteration's task is taken back in it.
+	Plan string
+	// Reopen opens that box. nil: there is none to open.
+	Reopen func() error
+}
+
 // Undo reverses what one iteration changed. It has been checked to apply.
 type Undo struct {
-	Files []string // that it changes
+	Files []string // that it changes, without the plan
 	// Uncommitted are those of Files that differ from HEAD: work of the loop
 	// that nobody has committed. With any of them the undo is no commit.
 	Uncommitted []string
 	root, patch string
-	kept        Kept
+	r           Request
+	planClean   bool // the plan is as in HEAD
 }
 
 // ConflictError says why an iteration cannot be undone.
@@ -29,11 +44,10 @@ type ConflictError struct{ Why string }
 
 func (e *ConflictError) Error() string { return "cannot undo: " + e.Why }
 
-// PlanUndo prepares the undo of the iteration that ended in the state k. last
-// is the newest kept state: a file that differs from HEAD may be changed only
-// when it is as the loop has left it there. A *ConflictError says that files
+// PlanUndo prepares the undo of one iteration. A *ConflictError says that files
 // were changed since, or that the change does not come off. It changes nothing.
-func PlanUndo(ctx context.Context, dir string, k, last Kept) (*Undo, error) {
+func PlanUndo(ctx context.Context, dir string, r Request) (*Undo, error) {
+	k := r.Iteration
 	c, err := git.Inspect(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -51,21 +65,25 @@ func PlanUndo(ctx context.Context, dir string, k, last Kept) (*Undo, error) {
 	if _, err := (git.Call{Dir: root}).Run(ctx, "cat-file", "-e", k.Base+"^{commit}"); err != nil {
 		return nil, errors.Join(ctx.Err(), &ConflictError{fmt.Sprintf("the state before iteration %d is no longer kept", k.Iteration)})
 	}
-	u := &Undo{root: root, kept: k}
-	out, err := git.Call{Dir: root}.Run(ctx, "diff-tree", "-r", "-z", "--no-renames", "--name-only", k.Base, k.OID)
+	u := &Undo{root: root, r: r}
+	out, err := u.compare(ctx, "-z", "--name-only", k.Base, k.OID, "--")
 	if err != nil {
-		return nil, fmt.Errorf("undo: %w", err)
-	}
-	u.Files = splitNul(out)
-	if len(u.Files) == 0 {
-		return nil, &ConflictError{fmt.Sprintf("iteration %d changed no file", k.Iteration)}
-	}
-	if err := u.check(ctx, last); err != nil {
 		return nil, err
 	}
-	u.patch, err = git.Call{Dir: root}.Run(ctx, "diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", k.OID, k.Base)
-	if err != nil {
-		return nil, fmt.Errorf("undo: %w", err)
+	changed := splitNul(out)
+	u.Files = slices.DeleteFunc(slices.Clone(changed), func(f string) bool { return f == r.Plan })
+	if len(changed) == 0 || len(u.Files) == 0 && r.Reopen == nil {
+		return nil, &ConflictError{fmt.Sprintf("iteration %d changed no file", k.Iteration)}
+	}
+	if err := u.check(ctx); err != nil {
+		return nil, err
+	}
+	args := []string{"-p", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color", k.OID, k.Base, "--"}
+	if r.Plan != "" {
+		args = append(args, ".", ":(exclude,literal)"+r.Plan)
+	}
+	if u.patch, err = u.compare(ctx, args...); err != nil {
+		return nil, err
 	}
 	if err := u.apply(ctx, "--check"); err != nil {
 		_, why, _ := strings.Cut(err.Error(), "error: ")
@@ -74,12 +92,20 @@ func PlanUndo(ctx context.Context, dir string, k, last Kept) (*Undo, error) {
 	return u, nil
 }
 
+func (u *Undo) compare(ctx context.Context, args ...string) (string, error) {
+	out, err := git.Call{Dir: u.root}.Run(ctx, append([]string{"diff-tree", "-r", "--no-renames"}, args...)...)
+	if err != nil {
+		return "", fmt.Errorf("undo: %w", err)
+	}
+	return out, nil
+}
+
 func splitNul(out string) []string {
 	return slices.DeleteFunc(strings.Split(out, "\x00"), func(s string) bool { return s == "" })
 }
 
 // check finds the uncommitted files, and refuses when somebody else changed them.
-func (u *Undo) check(ctx context.Context, last Kept) error {
+func (u *Undo) check(ctx context.Context) error {
 	snap, err := git.Observe(ctx, u.root)
 	if err != nil {
 		return err
@@ -89,16 +115,33 @@ func (u *Undo) check(ctx context.Context, last Kept) error {
 			u.Uncommitted = append(u.Uncommitted, f)
 		}
 	}
+	if u.r.Plan != "" && snap.Head != "" {
+		changed, err := u.differing(ctx, snap.Head, []string{u.r.Plan})
+		if err != nil {
+			return err
+		}
+		u.planClean = len(changed) == 0
+	}
 	if len(u.Uncommitted) == 0 {
 		return nil
 	}
-	now, err := git.Hash(ctx, u.root, u.Uncommitted)
-	if err != nil {
-		return fmt.Errorf("undo: %w", err)
+	changed, err := u.differing(ctx, u.r.Last.OID, u.Uncommitted)
+	if err == nil && len(changed) > 0 {
+		err = &ConflictError{"these files have changes that are not the loop's, commit or put them away first: " + strings.Join(changed, ", ")}
 	}
-	out, err := git.Call{Dir: u.root}.Run(ctx, append([]string{"ls-tree", "-r", "-z", last.OID, "--"}, u.Uncommitted...)...)
+	return err
+}
+
+// differing returns those of the files that are not in the work tree as they
+// are in the commit. A file in neither is no difference, unless it is ignored.
+func (u *Undo) differing(ctx context.Context, commit string, files []string) ([]string, error) {
+	now, err := git.Hash(ctx, u.root, files)
 	if err != nil {
-		return fmt.Errorf("undo: %w", err)
+		return nil, fmt.Errorf("undo: %w", err)
+	}
+	out, err := git.Call{Dir: u.root}.Run(ctx, append([]string{"ls-tree", "-r", "-z", commit, "--"}, files...)...)
+	if err != nil {
+		return nil, fmt.Errorf("undo: %w", err)
 	}
 	left := map[string]string{}
 	for _, record := range splitNul(out) {
@@ -107,28 +150,38 @@ func (u *Undo) check(ctx context.Context, last Kept) error {
 			left[path] = f[0] + " " + f[2]
 		}
 	}
-	changed := slices.DeleteFunc(slices.Clone(u.Uncommitted), func(f string) bool { return now[f] == left[f] })
-	if len(changed) > 0 {
-		return &ConflictError{"these files have changes that are not the loop's, commit or put them away first: " + strings.Join(changed, ", ")}
-	}
-	return nil
+	return slices.DeleteFunc(slices.Clone(files), func(f string) bool { return now[f] == left[f] }), nil
 }
 
 func (u *Undo) apply(ctx context.Context, options ...string) error {
+	if u.patch == "" {
+		return nil // only the box is to be opened
+	}
 	_, err := git.Call{Dir: u.root, Stdin: u.patch}.Run(ctx, append([]string{"apply", "--whitespace=nowarn"}, options...)...)
 	return err
 }
 
-// Do changes the work tree, all files or none, and commits exactly them, when
-// all were as in HEAD.
+// Do changes the work tree, all files or none, and opens the box. It commits
+// exactly that when all files were as in HEAD; of a plan that was not, or that
+// git does not know, nothing is committed.
 func (u *Undo) Do(ctx context.Context) (git.Committed, error) {
 	if err := u.apply(ctx); err != nil {
 		return git.Committed{}, fmt.Errorf("undo: %w", err)
 	}
-	if len(u.Uncommitted) > 0 {
-		return git.Committed{}, nil
+	var boxErr error
+	files := slices.Clone(u.Files)
+	if u.r.Reopen != nil {
+		if boxErr = u.r.Reopen(); boxErr == nil && u.planClean {
+			files = append(files, u.r.Plan)
+		}
 	}
-	message := fmt.Sprintf("Undo iteration %d\n\nThis takes back what iteration %[1]d of run %s changed.", u.kept.Iteration, u.kept.Run)
-	return git.Commit(ctx, u.root, git.CommitRequest{Files: u.Files, Message: message,
-		Trailers: []git.Trailer{{Key: "Ralph-Undo", Value: u.kept.Run + "/" + strconv.Itoa(u.kept.Iteration)}}})
+	k := u.r.Iteration
+	if len(u.Uncommitted) > 0 || len(files) == 0 {
+		return git.Committed{}, errors.Join(boxErr, git.KeepFiles(ctx, u.root, u.Files, git.State{Run: k.Run, Iteration: k.Iteration, Base: u.r.Last.OID, Undone: true}))
+	}
+	message := fmt.Sprintf("Undo iteration %d\n\nThis takes back what iteration %[1]d of run %s changed.", k.Iteration, k.Run)
+	done, err := git.Commit(ctx, u.root, git.CommitRequest{Files: files, Message: message, Trailers: []git.Trailer{{Key: undoTrailer, Value: k.Run + "/" + strconv.Itoa(k.Iteration)}}})
+	return done, errors.Join(boxErr, err)
 }
+
+const undoTrailer = "Ralph-Undo"

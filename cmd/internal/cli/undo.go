@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mattn/go-isatty"
+
+	"ralph/runner/git"
+	"ralph/runner/git/history"
+	"ralph/runner/task"
+	"ralph/state"
+)
+
+func (a *app) undo(ctx context.Context, run, arg string, yes bool) error {
+	p, err := a.past(ctx, run)
+	if err != nil {
+		return err
+	}
+	k, err := p.number(arg)
+	if err != nil {
+		return err
+	}
+	if owner, alive := state.Open(filepath.Join(p.dir, state.DirName)).Owner(); alive {
+		return &state.LockedError{Owner: owner}
+	}
+	r := history.Request{Iteration: k, Last: p.last}
+	box := p.box(k, &r)
+	u, err := history.PlanUndo(ctx, p.dir, r)
+	if conflict := (*history.ConflictError)(nil); errors.As(err, &conflict) && p.undone[k.Iteration] {
+		return &exitError{1, fmt.Sprintf("iteration %d of run %s is undone already", k.Iteration, p.run)}
+	}
+	if err != nil {
+		return err
+	}
+	how := "as a new commit"
+	if len(u.Uncommitted) > 0 {
+		how = "in the work tree, without a commit: this holds work of the loop that is not committed"
+	}
+	a.say("undo of iteration %d of run %s changes %d files, %s:", k.Iteration, p.run, len(u.Files), how)
+	for _, f := range u.Files {
+		a.say("  %s", inert(f))
+	}
+	if box != "" {
+		a.say("%s", box)
+	}
+	if !yes && !isatty.IsTerminal(a.in.Fd()) {
+		return usageError("nobody can be asked here; agree with: ralph undo %s --yes", arg)
+	}
+	if !yes && !a.agreed("Do it? [y/N] ") {
+		return &exitError{1, "nothing was changed"}
+	}
+	done, err := u.Do(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range done.Refused {
+		a.say("not committed: %s (%s)", inert(r.File), r.Why)
+	}
+	if done.OID == "" {
+		a.say("undone in the work tree; see: git status")
+		return nil
+	}
+	a.say("undone in commit %s; take it back with: git revert %[1]s", done.OID[:10])
+	return nil
+}
+
+// box completes the request with the plan and the box of the iteration's task,
+// and says what happens to it; empty: nothing.
+func (p *past) box(k history.Kept, r *history.Request) string {
+	path := p.plan(k)
+	if path == "" {
+		return ""
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		real = path // it is gone
+	}
+	root, _ := git.Root(p.dir)
+	if rel, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(rel) {
+		r.Plan = filepath.ToSlash(rel)
+	}
+	if k.Task == "" {
+		return ""
+	}
+	shown := path
+	if rel, err := filepath.Rel(p.dir, path); err == nil && filepath.IsLocal(rel) {
+		shown = rel
+	}
+	list, err := task.Load(path, nil)
+	i := slices.IndexFunc(list.Tasks, func(t task.Task) bool { return t.ID == k.Task })
+	switch {
+	case err != nil:
+		return inert(fmt.Sprintf("no box is opened again: %v", err))
+	case i < 0:
+		return fmt.Sprintf("no box is opened again: %q is not in %s any more", p.task(k), inert(shown))
+	case !list.Tasks[i].Done:
+		return ""
+	}
+	r.Reopen = func() error { return task.Untick(path, list.Tasks[i]) }
+	return fmt.Sprintf("  %s: the box of %q is opened again", inert(shown), oneLine(list.Tasks[i].Title))
+}
+
+// plan is the path of the plan that iteration k worked on; empty: none.
+func (p *past) plan(k history.Kept) string {
+	path := filepath.FromSlash(k.Plan)
+	switch {
+	case path == "": // no plan, or kept by an older version
+		path, _ = task.Find(p.dir)
+	case !filepath.IsAbs(path):
+		path = filepath.Join(p.dir, path)
+	}
+	return path
+}
+
+// agreed asks the person at the terminal.
+func (a *app) agreed(question string) bool {
+	fmt.Fprint(a.err, question)
+	answer, _ := bufio.NewReader(a.in).ReadString('\n')
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes"
+}

@@ -1,0 +1,100 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// keptRuns is how long what a run was started with is remembered.
+const keptRuns = 90 * 24 * time.Hour
+
+// KeptRun is a run of the project and the flags that resume it.
+type KeptRun struct {
+	Run   string   `json:"run"`
+	Flags []string `json:"flags"`
+}
+
+// keptFile is the record of a project, where its agent has no business.
+type keptFile struct {
+	Project string    `json:"project"`
+	Runs    []KeptRun `json:"runs"` // the latest first
+}
+
+// KeepRuns records the runs that may be resumed in the project, the latest
+// first, in place of those that could be before: one file a project under
+// StateHome()/ralph/runs. Files that were not written for long are removed.
+func (l Loader) KeepRuns(runs ...KeptRun) error {
+	path, err := l.keptPath()
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(keptFile{l.project(), runs})
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
+	}
+	if err == nil {
+		err = renameio.WriteFile(path, append(data, '\n'), 0o600, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(0o600))
+	}
+	if err == nil {
+		err = syncDir(filepath.Dir(path)) // or a power cut leaves a run that cannot be resumed
+	}
+	if err != nil {
+		return fmt.Errorf("record run: %w", err)
+	}
+	forgetKept(filepath.Dir(path), time.Now().Add(-keptRuns))
+	return nil
+}
+
+// KeptRuns returns what KeepRuns recorded last; nil: nothing.
+func (l Loader) KeptRuns() ([]KeptRun, error) {
+	path, err := l.keptPath()
+	if err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var f keptFile
+	if err == nil {
+		err = json.Unmarshal(data, &f)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read recorded run %q: %w", path, err)
+	}
+	return f.Runs, nil
+}
+
+func (l Loader) keptPath() (string, error) {
+	if l.StateHome() == "" {
+		return "", errors.New("record run: neither XDG_STATE_HOME nor a home folder is known")
+	}
+	return filepath.Join(l.StateHome(), "ralph", "runs", fmt.Sprintf("%x.json", sha256.Sum256([]byte(l.project())))), nil
+}
+
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// forgetKept removes the files of a folder that are older. What cannot be
+// removed is in the way of nothing.
+func forgetKept(dir string, than time.Time) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.ModTime().Before(than) {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}

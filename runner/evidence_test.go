@@ -1,0 +1,120 @@
+package runner
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph/runner/gate"
+	"ralph/runner/rules"
+	"ralph/runner/task"
+	"ralph/state"
+)
+
+func TestLoop_runAfterAnUnfinishedOne_keepsItsBaseline(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "busy", "[ ] one")
+	b.d.Mode, b.o.MaxRetries = gate.ModeTDD, 1
+	b.check("test ! -f work.txt || { echo broken; exit 1; }")
+	wantEnd(t, b.run(t.Context()), "tasks_put_aside", rules.ExitClaimed)
+	b.d.RunID, b.o.MaxIterations = "run-2", 1
+	if r := b.run(t.Context()); r.Decision.Exit == rules.ExitComplete {
+		t.Errorf("what the first run broke is forgiven: %s", r.Decision.Reason)
+	}
+	if red := b.texts("baseline"); len(red) > 0 {
+		t.Errorf("said to be red before: %q", red)
+	}
+}
+
+func TestLoop_haltAtATickWithoutWork_takesItBack(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "ticker", "[ ] one", "[ ] two")
+	b.inGit()
+	b.o.AntiCheat = rules.CheatHalt
+	r := b.run(t.Context())
+	wantEnd(t, r, "integrity", rules.ExitHalted)
+	if plan := b.read(planName); strings.Contains(plan, "[x]") || strings.Contains(r.Decision.Next, "reset") {
+		t.Errorf("next %q, plan:\n%s", r.Decision.Next, plan)
+	}
+}
+
+func TestLoop_checkWeakenedInTheLastIteration_agentIsToldBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "weakener", "[ ] one")
+	b.write("check.sh", "#!/bin/sh\ntest -f good\n")
+	b.write("Makefile", "test:\n\tsh check.sh\n")
+	b.inGit()
+	b.o.AntiCheat = rules.CheatRevert
+	b.check("make test")
+	r := b.run(t.Context())
+	wantEnd(t, r, "complete", rules.ExitComplete)
+	if b.calls() != 2 || r.Findings == 0 {
+		t.Fatalf("%d calls, %d findings: %s", b.calls(), r.Findings, b.said())
+	}
+	if prompt := b.read(".ralph/logs/run-1/2.prompt.md"); !strings.Contains(prompt, "Makefile") || !strings.Contains(prompt, "so that you see this") {
+		t.Errorf("second prompt:\n%s", prompt)
+	}
+}
+
+func TestLoop_checksThatAppear_areRunFromThenOn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "busy", "[ ] one")
+	b.o.MaxIterations = 2
+	b.d.Detect = func(changed []string) ([]gate.Check, gate.Mode) {
+		if !slices.Contains(changed, "work.txt") {
+			return nil, ""
+		}
+		return []gate.Check{{Name: "test", Command: "echo broken; exit 1"}}, gate.ModeTDD
+	}
+	b.inGit()
+	b.run(t.Context())
+	if got := b.rules(); !strings.Contains(got, "gate_failed") {
+		t.Errorf("rules %s", got)
+	}
+	if found := b.texts("checks"); len(found) == 0 || found[0] != "found in the project now: check test: echo broken; exit 1" {
+		t.Errorf("findings %q", found)
+	}
+}
+
+func TestLoop_killedBeforeTheChecks_tickIsProvedFirst(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[x] one", "[ ] two")
+	b.d.Mode, b.o.MaxIterations = gate.ModeTDD, 1
+	b.check("test ! -f broken || { echo the check is red; exit 1; }")
+	base := gate.Suite{Checks: b.d.Checks, Mode: b.d.Mode, Place: gate.Place{Dir: b.dir, Env: b.d.Env}}
+	var err error
+	if base.Baseline, err = gate.OpenBaseline(b.dir + "/.ralph/" + gate.BaselineFile); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = base.TakeBaseline(t.Context(), gate.Moment{Run: "run-0"}); err != nil {
+		t.Fatal(err)
+	}
+	b.write("broken", "by the call that was killed")
+	list, err := task.Load(b.d.Plan, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed := state.Status{RunID: "run-0", Status: state.StatusRunning, Phase: "checking", StartedAt: time.Now(), Task: state.TaskStatus{ID: list.Tasks[0].ID}}
+	if err := b.w.SaveStatus(killed); err != nil {
+		t.Fatal(err)
+	}
+	b.run(t.Context())
+	if prompt := b.read(".ralph/logs/run-1/1.prompt.md"); !strings.Contains(prompt, "## Your task\n\none\n") || !strings.Contains(prompt, "the check is red") {
+		t.Errorf("first prompt:\n%s", prompt)
+	}
+}
+
+func TestLoop_lastIterationAllowedFinishesThePlan_isComplete(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "silent-worker", "[ ] one")
+	b.o.MaxIterations = 1
+	wantEnd(t, b.run(t.Context()), "plan_complete", rules.ExitComplete)
+}
+
+func TestLoop_finalRun_leavesOutWhatNoChangeAskedFor(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one", "[ ] two")
+	b.d.Checks = []gate.Check{{Name: "test", Command: "true"}, {Name: "web", Command: "test ! -f work.txt", When: []string{"web/**"}}}
+	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+}

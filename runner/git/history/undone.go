@@ -1,0 +1,57 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"ralph/runner/git"
+)
+
+// Undone returns the iterations of a run that are taken back: by a commit that
+// HEAD has and that was not reverted, or in the work tree only. kept are the
+// states of all runs.
+func Undone(ctx context.Context, dir, run string, kept []Kept) (map[int]bool, error) {
+	undone := map[int]bool{}
+	for _, k := range kept {
+		if k.Undone && k.Run == run {
+			undone[k.Iteration] = true
+		}
+	}
+	root, _ := git.Root(dir)
+	if _, err := (git.Call{Dir: root}).Run(ctx, "rev-parse", "-q", "--verify", "HEAD"); err != nil || len(kept) == 0 {
+		return undone, ctx.Err() // no commit at all
+	}
+	since := "HEAD"
+	if kept[0].Head != "" {
+		since = kept[0].Head + "..HEAD"
+	}
+	out, err := git.Call{Dir: root}.Run(ctx, "log", "-z", "--reverse", "--format=%H%n%B", since)
+	if err != nil {
+		return nil, fmt.Errorf("find undone iterations: %w", err)
+	}
+	type effect struct {
+		iteration int
+		undone    bool
+	}
+	commits := map[string]effect{}
+	for _, record := range splitNul(out) {
+		oid, text, _ := strings.Cut(record, "\n")
+		for line := range strings.Lines(text) {
+			line = strings.TrimSpace(line)
+			if n, ok := strings.CutPrefix(line, undoTrailer+": "+run+"/"); ok {
+				if i, err := strconv.Atoi(n); err == nil {
+					commits[oid] = effect{i, true}
+				}
+			}
+			if reverted, ok := commits[strings.TrimSuffix(strings.TrimPrefix(line, "This reverts commit "), ".")]; ok {
+				commits[oid] = effect{reverted.iteration, !reverted.undone}
+			}
+		}
+		if e, ok := commits[oid]; ok {
+			undone[e.iteration] = e.undone
+		}
+	}
+	return undone, nil
+}

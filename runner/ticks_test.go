@@ -1,0 +1,189 @@
+package runner
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph/runner/rules"
+	"ralph/state"
+)
+
+// tickFakes are agents that tick more, or other, than they did.
+var tickFakes = map[string]func(*fake) int{
+	"stubborn-ticker": func(f *fake) int { // works once, then only ticks another task and claims
+		if f.call == 1 {
+			put("work.txt", "x")
+		}
+		text := read1("fix_plan.md")
+		if i := strings.LastIndex(text, "- [ ]"); i >= 0 {
+			put("fix_plan.md", text[:i]+"- [x]"+text[i+5:])
+		}
+		return f.result("ok"+block(true, ""), nil)
+	},
+	"helps-aside": func(f *fake) int { // its first task fails twice; the call for the second mends both
+		if f.call > 2 {
+			put("green", time.Now().String())
+			f.tickAll()
+			return f.result("ok"+block(true, ""), nil)
+		}
+		put("work.txt", time.Now().String())
+		put(planName, strings.Replace(read1(planName), "- [ ]", "- [x]", 1))
+		return f.result("ok"+block(false, ""), nil)
+	},
+	"ahead-then-confirm": func(f *fake) int { // all at once; then, asked for one, it ticks that one
+		if f.call == 1 {
+			put("work.txt", "all of it")
+			f.tickAll()
+			return f.result("ok"+block(true, ""), nil)
+		}
+		_, own, _ := strings.Cut(f.prompt, "## Your task\n\n")
+		own, _, _ = strings.Cut(own, "\n")
+		put(planName, strings.Replace(read1(planName), "- [ ] "+own, "- [x] "+own, 1))
+		return f.result("ok"+block(!open1(planName), ""), nil)
+	},
+	"first-ticker": func(f *fake) int { // never works
+		put(planName, strings.Replace(read1(planName), "- [ ]", "- [x]", 1))
+		return f.result("ok"+block(false, ""), nil)
+	},
+	"half-way": func(f *fake) int {
+		put("a_test.go", "package a\n")
+		time.Sleep(time.Minute) // sleep: the agent is in the middle of an edit
+		return 0
+	},
+	"prd-expecter": func(f *fake) int {
+		put("a_test.go", expecting(f.call))
+		put("prd.json", strings.Replace(read1("prd.json"), "false", "true", 1))
+		return f.result("ok"+block(true, ""), nil)
+	},
+}
+
+// revert is a bench in git whose unearned ticks are taken back.
+func revert(t *testing.T, fakeAgent string, boxes ...string) *bench {
+	b := newBench(t, fakeAgent, boxes...)
+	b.inGit()
+	b.o.AntiCheat, b.o.MaxIterations = rules.CheatRevert, 40
+	return b
+}
+
+func TestLoop_otherTaskTickedAgainAndAgain_ends(t *testing.T) {
+	t.Parallel()
+	for _, check := range []string{"", "true"} {
+		b := newBench(t, "stubborn-ticker")
+		b.write("fix_plan.md", "# Plan\n\n- [ ] one\n- [ ] two\n- [ ] three\n")
+		b.d.Plan = filepath.Join(b.dir, "fix_plan.md")
+		if check != "" {
+			b.check(check)
+		}
+		b.inGit()
+		b.o.AntiCheat, b.o.MaxIterations = rules.CheatRevert, 40
+		if r := b.run(t.Context()); b.calls() > 4 || r.Decision.Exit == rules.ExitComplete {
+			t.Errorf("check %q: %d calls, %s", check, b.calls(), r.Decision.Reason)
+		}
+	}
+}
+
+func TestLoop_allTickedWithoutAnyWork_eachTaskIsLookedAtByItself(t *testing.T) {
+	t.Parallel()
+	b := revert(t, "ticker", "[ ] one", "[ ] two", "[ ] three")
+	b.check("true")
+	if r := b.run(t.Context()); r.Decision.Exit == rules.ExitComplete && b.calls() < 6 {
+		t.Errorf("complete after %d calls", b.calls())
+	}
+}
+
+func TestLoop_noWorkInAnyCall_endsSoon(t *testing.T) {
+	t.Parallel()
+	b := revert(t, "first-ticker", "[ ] one", "[ ] two")
+	if r := b.run(t.Context()); b.calls() > 6 || r.Decision.Exit == rules.ExitComplete {
+		t.Errorf("%d calls, %s", b.calls(), r.Decision.Reason)
+	}
+}
+
+func TestLoop_taskPutAsideIsDoneWithTheNext_completes(t *testing.T) {
+	t.Parallel()
+	b := revert(t, "helps-aside", "[ ] one", "[ ] two")
+	b.check("test ! -f work.txt || test -f green")
+	b.o.MaxRetries = 1
+	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+}
+
+func TestLoop_workDoneAhead_isRememberedByTheNextRun(t *testing.T) {
+	t.Parallel()
+	b := revert(t, "ahead-then-confirm", "[ ] one", "[ ] two", "[ ] three")
+	b.o.MaxIterations = 1
+	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	b.d.RunID = "run-2" // as ralph once does
+	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	b.o.MaxIterations, b.d.Resumed = 20, true
+	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	if b.calls() != 3 {
+		t.Errorf("%d calls", b.calls())
+	}
+}
+
+func TestLoop_skipWhileChecksRunAndAllIsTicked_isNotComplete(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "claimer", "[x] one")
+	b.o.MaxIterations = 3
+	b.check("test -f n3 && exit 1; test -f n2 && { touch n3; sleep 600; }; test -f n1 && touch n2; touch n1; exit 1")
+	go func() {
+		poll(t, "the check", func() bool { return len(glob(b.dir+"/n3")) == 1 })
+		if err := state.Send(b.w.Dir(), state.RequestSkip); err != nil {
+			t.Error(err)
+		}
+	}()
+	if r := b.run(t.Context()); r.Decision.Exit == rules.ExitComplete {
+		t.Errorf("complete although no check ever passed: %s", r.Decision.Reason)
+	}
+}
+
+func TestLoop_skipInTheMiddleOfAnEdit_isNotJudged(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "half-way", "[ ] one", "[ ] two")
+	b.write("a_test.go", expecting(0))
+	b.inGit()
+	b.o.AntiCheat, b.o.MaxIterations = rules.CheatHalt, 1
+	go func() {
+		poll(t, "the edit", func() bool { return strings.TrimSpace(read1(b.dir+"/a_test.go")) == "package a" })
+		if err := state.Send(b.w.Dir(), state.RequestSkip); err != nil {
+			t.Error(err)
+		}
+	}()
+	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+}
+
+func TestLoop_resumedStatusWithoutAStart_countsNoTime(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one", "[ ] two")
+	b.o.MaxIterations = 1
+	b.run(t.Context())
+	s, err := b.w.Status()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.StartedAt = time.Time{}
+	if err := b.w.SaveStatus(s); err != nil {
+		t.Fatal(err)
+	}
+	b.o.MaxIterations, b.o.MaxDuration, b.d.Resumed = 0, 2*time.Hour, true
+	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+}
+
+func TestLoop_planOfAProjectInASubfolder_isNoCode(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "prd-expecter")
+	b.write("prd.json", `{"userStories":[{"id":"US-1","title":"one","passes":false}]}`)
+	b.d.Plan = b.dir + "/prd.json"
+	b.write("a_test.go", expecting(0))
+	dir := b.dir
+	b.dir = filepath.Dir(b.dir)
+	b.write(".gitignore", "/00[2-9]/\n") // the test's other folders
+	b.inGit()
+	b.dir = dir
+	b.o.AntiCheat, b.o.MaxIterations = rules.CheatRevert, 3
+	if b.run(t.Context()); len(b.texts("audit")) == 0 {
+		t.Error("the changed expectation was not asked about")
+	}
+}
