@@ -143,7 +143,7 @@ looked at in this order, the last that matches decides, and a variable that none
 1. the keys of all agents are held back
 2. what looks like a secret is held back: %s
 3. the keys of the agent that works pass to it, not to the checks
-4. an entry of `+"`ENV_EXCLUDE`"+` holds back, and passes with `+"`!`"+` before it, for the agent and the checks; what a row sets by `+"`env`"+` is always there
+4. an entry of `+"`ENV_EXCLUDE`"+` holds back, and passes with `+"`!`"+` before it, for the agent and the checks; what a row sets by `+"`env`"+` is always there, and `+"`PATH` and `HOME`"+` always pass
 
 | agent | its keys |
 |---|---|

@@ -258,7 +258,9 @@ func waiting(st state.Status, now time.Time) string {
 	}
 	why := oneLine(st.Rule)
 	if st.Limit != nil && st.Rule == "usage_limit" {
-		why = windowName(st.Limit.Kind) + " usage limit"
+		if why = "usage limit"; st.Limit.Kind != "" {
+			why = windowName(st.Limit.Kind) + " " + why
+		}
 	}
 	return join(": ", left, why, oneLine(st.Reason))
 }

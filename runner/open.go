@@ -101,6 +101,7 @@ func (l *Loop) close(d rules.Decision) error {
 	if l.board == nil {
 		return nil
 	}
+	list, _ := l.loadPlan()
 	l.board.update(func(s *state.Status) {
 		s.Status, s.ExitReason, s.ExitCode, s.Rule, s.Reason, s.Next = d.Status, d.ExitReason, d.Exit, d.Rule, d.Reason, d.Next
 		s.LastAction, s.Phase, s.WakeAt, s.Pending = "run ended", "ended", d.Until, ""
@@ -109,6 +110,9 @@ func (l *Loop) close(d rules.Decision) error {
 		}
 		s.Task.Done, s.Task.Total = l.it.After.Done, l.it.After.Total
 		s.LimitedUntil = maps.Clone(l.limits)
+		if next, open := list.Next(); open && d.ExitReason != "interrupted" && d.ExitReason != "aborted" {
+			s.Task.ID, s.Task.Title = next.ID, next.Title // who was interrupted goes on with the same
+		}
 	})
 	l.keptTrail()
 	if d.Exit == rules.ExitComplete { // what was idle on the way says nothing about the next plan

@@ -18,6 +18,7 @@ var floors = map[string]int{
 	"tmux":                  0, // typed calls of the tmux CLI
 	"runner/gate/report":    0, // what test programs print: text in, values out
 	"runner/audit/lang":     0, // how tests look in each language: text in, values out
+	"runner/audit/plan":     0, // ticks that were not earned, tasks that ask for less: plans in, findings out
 	"runner/audit/settings": 0, // what judges the work became easier to pass: text in, values out
 	"runner/gate/workspace": 0, // where the packages of a monorepo are: files in, folders out
 

@@ -35,6 +35,7 @@ func SecretNames() []string {
 //	SecretNames
 //	the agent's own keys pass, not for a check
 //	Exclude
+//	PATH, HOME           pass
 //
 // The zero filter is that of a user who has set nothing.
 type EnvFilter struct {
@@ -131,6 +132,8 @@ func (f EnvFilter) rules(s Spec, r Request) envRules {
 		}
 		rules = append(rules, rule)
 	}
+	// Without these nothing can be found or started.
+	rules = append(rules, envRule{"PATH", true, ""}, envRule{"HOME", true, ""})
 	return newEnvRules(rules)
 }
 

@@ -96,7 +96,7 @@ func run(ctx context.Context, c Check, p Place) (Result, error) {
 		r.Tests.Nothing = "there is no makefile"
 	}
 	if r.timeout {
-		r.Output += fmt.Sprintf("\n(ended after %s)", timeout)
+		r.Output += fmt.Sprintf("\n(timeout: ended after %s)", timeout)
 	}
 	return r, nil
 }

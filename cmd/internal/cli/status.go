@@ -39,7 +39,7 @@ func (a *app) statusCommand() *cobra.Command {
 			return a.printStatus(r, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print status.json with `alive` and `age_seconds` added")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print status.json with alive and age_seconds added")
 	cmd.Flags().BoolVar(&watch, "watch", false, "show it again every second until Ctrl-C")
 	return cmd
 }
