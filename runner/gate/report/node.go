@@ -112,10 +112,14 @@ func (n *nodeSpec) line(line string) {
 	case line == "✖ failing tests:":
 		n.list, n.c.known = true, true
 	case strings.HasPrefix(line, "ℹ pass "), strings.HasPrefix(line, "ℹ skipped "), strings.HasPrefix(line, "ℹ todo "):
-		fields := strings.Fields(line)
-		count, _ := strconv.Atoi(fields[2])
+		_, rest, _ := strings.Cut(line, " ")
+		what, number, _ := strings.Cut(rest, " ")
+		count, err := strconv.Atoi(strings.TrimSpace(number))
+		if err != nil {
+			return // the end of an output that was cut
+		}
 		n.c.known = true
-		if fields[1] == "pass" {
+		if what == "pass" {
 			n.c.passed += count
 		} else {
 			n.c.skipped += count

@@ -322,6 +322,7 @@ func FuzzParse_anyOutput_endsWithoutPanic(f *testing.F) {
 		}
 		f.Add(string(data))
 	}
+	f.Add("ℹ tests 2\nℹ pass ") // cut off
 	f.Fuzz(func(t *testing.T, text string) {
 		s := parse(Auto, text)
 		if !s.Known && s.Total() > 0 {
