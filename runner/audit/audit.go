@@ -16,6 +16,7 @@ import (
 	"cmp"
 	"slices"
 
+	"ralph/runner/audit/plan"
 	"ralph/runner/audit/settings"
 )
 
@@ -78,14 +79,8 @@ type File struct {
 	Existed, Exists bool   // before, after
 }
 
-// Task is one task of the plan. Depth counts the boxes that it is nested
-// below; tasks come in file order.
-type Task struct {
-	ID, Title string
-	Criteria  []string
-	Done      bool
-	Depth     int
-}
+// Task is one task of the plan.
+type Task = plan.Task
 
 // Input is everything about one iteration.
 type Input struct {
@@ -111,7 +106,11 @@ func Compare(in Input) []Finding {
 	}
 	found = append(found, compareSuppressions(in.Files, in.taskText())...)
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.File, b.File) })
-	return append(found, comparePlans(in)...)
+	for _, f := range plan.Compare(plan.Input{Before: in.PlanBefore, After: in.PlanAfter, Task: in.Task, Unchanged: in.Unchanged}) {
+		kind := map[plan.Kind]Kind{plan.Changed: KindTaskChanged, plan.Foreign: KindForeignTick, plan.Idle: KindTickWithoutWork}[f.Kind]
+		found = append(found, Finding{Kind: kind, Task: f.Task, Text: f.Text, Revert: f.Kind != plan.Changed})
+	}
+	return found
 }
 
 // taskText is all that the selected task asks for.

@@ -49,20 +49,20 @@ func compareExpected(in Input, all map[*lang.Language]*comparison) []Finding {
 // changedCode is what changed that tests could notice: all but tests, what they
 // expect, comments and prose. Not known is true when something else than code
 // of a known language changed, such as data or a dependency.
-func changedCode(files []File, all map[*lang.Language]*comparison) (code []File, known bool) {
+func changedCode(files []File, all map[*lang.Language]*comparison) (code []changedFile, known bool) {
 	for _, f := range files {
 		if f.Before == f.After && f.Existed == f.Exists || isGolden(f.Path) || outputs().prose.MatchString(f.Path) {
 			continue
 		}
 		l := lang.Of(f.Path)
-		if l == nil || len(f.Before) > maxText || len(f.After) > maxText {
+		if l == nil || isData(l, f.Before) || isData(l, f.After) {
 			return nil, false
 		}
 		if isTest := l.TestFiles.MatchString(f.Path) && !l.Inline(); isTest && !shapes().dataFolder.MatchString(f.Path) {
 			continue
 		}
 		if c := all[l]; c.before.outside(f.Path) != c.after.outside(f.Path) {
-			code = append(code, f)
+			code = append(code, newChangedFile(l, f))
 		}
 	}
 	return code, true
@@ -71,27 +71,48 @@ func changedCode(files []File, all map[*lang.Language]*comparison) (code []File,
 // reaches says whether a test file uses changed code: by its package, by the
 // name of its file or folder, or by what it defines. Code that both use is not
 // looked for, but an old file in the same folder may be that.
-func (c *comparison) reaches(test string, f File) bool {
-	l := lang.Of(f.Path)
-	if l != c.l || l.Wordy || path.Dir(f.Path) == path.Dir(test) && (l.Package || f.Existed) {
-		return true // what runs code of another language cannot be seen
-	}
-	text := lang.Mask(l, c.after.files[test].raw).Text
-	words := map[string]bool{}
-	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		words[w] = true
-	}
-	for _, side := range []string{f.Before, f.After} {
-		defined := map[string]string{}
-		define(defined, l, lang.Mask(l, side))
-		for name := range defined {
+func (c *comparison) reaches(test string, code []changedFile) bool {
+	words, text := map[string]bool{}, ""
+	for _, f := range code {
+		if f.l != c.l || f.l.Wordy || path.Dir(f.Path) == path.Dir(test) && (f.l.Package || f.Existed) {
+			return true // what runs code of another language cannot be seen
+		}
+		if text == "" {
+			text = lang.Mask(c.l, c.after.files[test].raw).Text
+			for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+				words[w] = true
+			}
+		}
+		for name := range f.defined() {
 			if words[name] {
 				return true
 			}
 		}
+		folder := path.Base(path.Dir(f.Path))
+		if words[module(f.Path)] || folder != "." && strings.Contains(text, folder) &&
+			regexp.MustCompile(`["'/.\s]`+regexp.QuoteMeta(folder)+`["';\s]`).MatchString(text) {
+			return true
+		}
 	}
-	folder := path.Base(path.Dir(f.Path))
-	return words[module(f.Path)] || folder != "." && regexp.MustCompile(`["'/.\s]`+regexp.QuoteMeta(folder)+`["';\s]`).MatchString(text)
+	return false
+}
+
+// changedFile is a file of code that changed, with the names of what it defines
+// before or after.
+type changedFile struct {
+	File
+	l       *lang.Language
+	defined func() map[string]string
+}
+
+func newChangedFile(l *lang.Language, f File) changedFile {
+	return changedFile{f, l, sync.OnceValue(func() map[string]string {
+		all := map[string]string{}
+		for _, side := range []string{f.Before, f.After} {
+			define(all, l, lang.Mask(l, side))
+		}
+		return all
+	})}
 }
 
 // outside is the code of a file that is no test, without comments and indentation.
@@ -108,7 +129,7 @@ func (s *suite) outside(path string) string {
 }
 
 // expectations finds the tests of which nothing but expected values changed.
-func (c *comparison) expectations(code []File) []Finding {
+func (c *comparison) expectations(code []changedFile) []Finding {
 	first, more := map[string]string{}, map[string][]string{}
 	same := map[[2]string]bool{} // all but the tests of the file
 	for i := range c.after.tests {
@@ -122,8 +143,7 @@ func (c *comparison) expectations(code []File) []Finding {
 		}
 		files := [2]string{b.file, a.file}
 		if _, known := same[files]; !known {
-			same[files] = c.before.outside(b.file) == c.after.outside(a.file) &&
-				!slices.ContainsFunc(code, func(f File) bool { return c.reaches(a.file, f) })
+			same[files] = c.before.outside(b.file) == c.after.outside(a.file) && !c.reaches(a.file, code)
 		}
 		if !same[files] {
 			continue
@@ -173,39 +193,75 @@ func changedValues(l *lang.Language, b, a *test) (was, is []string, changed bool
 	if !slices.Equal(setup, setupNow) {
 		return nil, nil, false
 	}
-	lost := slices.DeleteFunc(slices.Clone(before), func(x lang.Check) bool { return slices.ContainsFunc(after, x.Same) })
-	added := slices.DeleteFunc(slices.Clone(after), func(x lang.Check) bool { return slices.ContainsFunc(before, x.Same) })
-	for _, x := range lost {
-		i := slices.IndexFunc(added, func(y lang.Check) bool {
-			return x.Shape == y.Shape && slices.Equal(x.Inputs, y.Inputs) && (!x.Row || sameExample(x.Values, y.Values))
-		})
-		if i >= 0 {
-			one, other := without(x.Values, added[i].Values), without(added[i].Values, x.Values)
-			if len(one)+len(other) == 0 { // in another order
-				one, other = x.Values, added[i].Values
-			}
-			was, is = append(was, one...), append(is, other...)
-			added = slices.Delete(added, i, i+1)
+	for _, pair := range pairChecks(missing(before, after), missing(after, before)) {
+		x, y := pair[0].Values, pair[1].Values
+		one, other := without(x, y), without(y, x)
+		if len(one)+len(other) == 0 { // in another order
+			one, other = x, y
 		}
+		was, is = append(was, one...), append(is, other...)
 	}
 	return was, is, len(was)+len(is) > 0
 }
 
-// sameExample says whether two rows of a table have something in common and
-// differ in the last value, which is the one that is expected.
-func sameExample(x, y []string) bool {
-	return len(without(x, y)) < len(x) && len(x) > 0 && len(y) > 0 && x[len(x)-1] != y[len(y)-1]
+// missing are the checks that are not among the others.
+func missing(checks, others []lang.Check) (left []lang.Check) {
+	there := map[string]bool{}
+	for _, x := range others {
+		there[x.Key()] = true
+	}
+	return slices.DeleteFunc(slices.Clone(checks), func(x lang.Check) bool { return there[x.Key()] })
 }
+
+// pairChecks finds what became of each lost check: one in the same place. Rows
+// of a table have something in common and differ in the last value, which is
+// the one that is expected.
+func pairChecks(lost, added []lang.Check) (pairs [][2]lang.Check) {
+	const most = 100 // rows with the same value to look at
+	places, used := map[string][]int{}, make([]bool, len(added))
+	for i, y := range added {
+		for _, key := range keysOf(y) {
+			places[key] = append(places[key], i)
+		}
+	}
+	for _, x := range lost {
+		for _, key := range keysOf(x) {
+			for len(places[key]) > 0 && used[places[key][0]] {
+				places[key] = places[key][1:]
+			}
+			all := places[key][:min(len(places[key]), most)]
+			if at := slices.IndexFunc(all, func(i int) bool { return !used[i] && (!x.Row || last(x) != last(added[i])) }); at >= 0 {
+				used[all[at]], pairs = true, append(pairs, [2]lang.Check{x, added[all[at]]})
+				break
+			}
+		}
+	}
+	return pairs
+}
+
+// keysOf is the place of a check, and of a row its place with each value.
+func keysOf(c lang.Check) []string {
+	if !c.Row {
+		return []string{c.Place()}
+	}
+	var all []string
+	for _, v := range c.Values {
+		all = append(all, c.Place()+"\x00\x00\x00"+v)
+	}
+	return all
+}
+
+func last(c lang.Check) string { return c.Values[len(c.Values)-1] }
 
 // without is what x has more often than y.
 func without(x, y []string) []string {
-	y = slices.Clone(y)
+	have := map[string]int{}
+	for _, v := range y {
+		have[v]++
+	}
 	return slices.DeleteFunc(slices.Clone(x), func(v string) bool {
-		i := slices.Index(y, v)
-		if i >= 0 {
-			y = slices.Delete(y, i, i+1)
-		}
-		return i >= 0
+		have[v]--
+		return have[v] >= 0
 	})
 }
 

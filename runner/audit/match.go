@@ -11,6 +11,9 @@ import (
 
 const (
 	maxText     = 1 << 20 // larger files are data, not tests
+	maxTests    = 2000    // files with more are data too
+	maxPairs    = 1 << 22 // what would be compared more often is not judged
+	maxSearch   = 1 << 30 // bytes that are looked through for lines
 	sameBody    = 0.6     // similarity from which a body counts as the same under another name
 	absorbShare = 0.7     // of the literals of a test that are found where it went
 )
@@ -31,19 +34,23 @@ type comparison struct {
 	told         map[int]bool // tests after that have a finding
 	fresh        func() fresh
 	cuts         func() map[string]int
+	newLines     func() lang.Bag // of the tests that are new
+	newWords     func() lang.Bag // the literals of those that check something
+	bags         map[*test]*bags
 }
 
 func compareTests(in Input) []Finding {
 	all := map[*lang.Language]*comparison{}
 	for _, l := range lang.All() {
 		before, after := &suite{l: l, files: map[string]*testFile{}}, &suite{l: l, files: map[string]*testFile{}}
-		all[l] = &comparison{l: l, before: before, after: after, pairs: map[int]int{}, rows: map[int]int{}, checks: map[int]int{}, told: map[int]bool{},
-			was: sync.OnceValue(before.definitions), is: sync.OnceValue(after.definitions)}
-		all[l].fresh, all[l].cuts = sync.OnceValue(all[l].freshChecks), sync.OnceValue(all[l].cutBranches)
+		c := &comparison{l: l, before: before, after: after, pairs: map[int]int{}, rows: map[int]int{}, checks: map[int]int{}, told: map[int]bool{},
+			was: sync.OnceValue(before.definitions), is: sync.OnceValue(after.definitions), bags: map[*test]*bags{}}
+		c.fresh, c.cuts, c.newLines, c.newWords = sync.OnceValue(c.freshChecks), sync.OnceValue(c.cutBranches), sync.OnceValue(c.linesOfNew), sync.OnceValue(c.wordsOfNew)
+		all[l] = c
 	}
 	for _, f := range in.Files {
 		c := all[lang.Of(f.Path)]
-		if c == nil || len(f.Before) > maxText || len(f.After) > maxText {
+		if c == nil || isData(c.l, f.Before) || isData(c.l, f.After) {
 			continue
 		}
 		if f.Existed {
@@ -70,14 +77,23 @@ func compareTests(in Input) []Finding {
 	return append(found, compareExpected(in, all)...)
 }
 
+// isData says whether a file is too large to be written by hand.
+func isData(l *lang.Language, text string) bool {
+	const shortest = 3 // it(
+	return len(text) > maxText || len(text) > shortest*maxTests && len(l.Test.FindAllStringIndex(text, maxTests+1)) > maxTests
+}
+
 // goneNames adds what was defined outside of tests and is no longer, under its
 // own or another name.
 func goneNames(gone map[string]bool, was, is definitions) {
-	var fresh []lang.Bag
+	numbers, fresh := index{}, [][]int{}
 	for name, text := range is.code {
 		if _, ok := was.code[name]; !ok {
-			fresh = append(fresh, lang.Words(lang.Source{Text: text, Code: text}))
+			fresh = append(fresh, numbers.sorted(lang.Words(lang.Source{Text: text, Code: text})))
 		}
+	}
+	if len(was.code)*len(fresh) > maxPairs {
+		fresh = nil
 	}
 	for name, text := range was.code {
 		if _, ok := is.code[name]; ok || len(name) < 3 {
@@ -85,7 +101,8 @@ func goneNames(gone map[string]bool, was, is definitions) {
 		}
 		old := lang.Words(lang.Source{Text: text, Code: text})
 		delete(old, name)
-		if !slices.ContainsFunc(fresh, func(b lang.Bag) bool { return len(old) > 3 && lang.Similarity(old, b) >= sameBody }) {
+		sorted := numbers.sorted(old)
+		if !slices.ContainsFunc(fresh, func(b []int) bool { return len(old) > 3 && similarity(sorted, b) >= sameBody }) {
 			gone[name] = true
 		}
 	}
@@ -149,38 +166,6 @@ func (c *comparison) checksTheSame(b, a *test) bool {
 		!c.l.Loosened(was, is) && lang.BagOf(is, lang.Call).Share(lang.BagOf(was, lang.Call)) == 1
 }
 
-// pair finds for each test after the one that it was: unchanged, by name in
-// the same file, by name elsewhere, by its body.
-func (c *comparison) pair() {
-	match := func(same func(j, i int, b, a *test) bool) {
-		for i, a := range c.after.tests {
-			if _, ok := c.pairs[i]; ok {
-				continue
-			}
-			for j, b := range c.before.tests {
-				if !c.matched[j] && same(j, i, b, a) {
-					c.pairs[i], c.matched[j] = j, true
-					break
-				}
-			}
-		}
-	}
-	match(func(_, _ int, b, a *test) bool { return b.name == a.name && b.body.Text == a.body.Text })
-	match(func(_, _ int, b, a *test) bool { return b.name == a.name && b.file == a.file })
-	match(func(_, _ int, b, a *test) bool { return b.name == a.name })
-	bags := map[[2]int]lang.Bag{}
-	cached := func(side, i int, s lang.Source) lang.Bag {
-		key := [2]int{side, i}
-		if bags[key] == nil {
-			bags[key] = lang.Words(s)
-		}
-		return bags[key]
-	}
-	match(func(j, i int, b, a *test) bool {
-		return lang.Similarity(cached(0, j, b.body), cached(1, i, a.body)) >= sameBody
-	})
-}
-
 // comparePair compares one test with what it was.
 func (c *comparison) comparePair(b, a *test) []Finding {
 	var found []Finding
@@ -220,6 +205,9 @@ func (c *comparison) weaker(b, a *test) bool {
 	if lost <= 0 && lostRows <= 0 && !c.l.Loosened(b.body, a.body) || lost > 0 && -2*lostRows >= lost || lostRows > 0 && -lost >= 2*lostRows {
 		return false
 	}
+	if b.rows*len(c.unpaired()) > maxPairs || strings.Count(a.body.Text, "\n")*len(b.body.Text) > maxSearch {
+		return false
+	}
 	vanished, explained := c.vanished(b, a)
 	if vanished.Code == "" {
 		return !explained // all lines are there, and do not count any more
@@ -231,17 +219,11 @@ func (c *comparison) weaker(b, a *test) bool {
 // to a new test, and are not about something that is gone; explained says
 // whether there were such that did or are.
 func (c *comparison) vanished(b, a *test) (left lang.Source, explained bool) {
-	here, elsewhere := lineBag(a), lang.Bag{}
-	for i, t := range c.after.tests {
-		if _, old := c.pairs[i]; !old {
-			for line, n := range lineBag(t) {
-				elsewhere[line] += n
-			}
-		}
+	here, taken, noError, whole := lineBag(a), lang.Bag{}, c.noErrorNow(b), b.whole()
+	rows := map[string]bool{}
+	for _, row := range c.l.Rows(whole) {
+		rows[row] = true
 	}
-	noError := c.noErrorNow(b)
-	whole := b.whole()
-	rows := c.l.Rows(whole)
 	conditions := true // nothing but conditions is left: what they guard is there
 	left = whole.Filter(func(text, code string) bool {
 		line := strings.TrimSpace(text)
@@ -249,13 +231,13 @@ func (c *comparison) vanished(b, a *test) (left lang.Source, explained bool) {
 			here[line]--
 			return false
 		}
-		row := slices.Contains(rows, text)
+		row := rows[text]
 		checks := row || c.l.Assertion.MatchString(code)
 		if !checks && !strings.HasPrefix(line, "if ") {
 			return false
 		}
-		if elsewhere[line] > 0 {
-			elsewhere[line]--
+		if taken[line] < c.newLines()[line] {
+			taken[line]++
 			explained = true
 			return false
 		}
@@ -271,6 +253,16 @@ func (c *comparison) vanished(b, a *test) (left lang.Source, explained bool) {
 		return lang.Source{}, true
 	}
 	return left, explained
+}
+
+func (c *comparison) linesOfNew() lang.Bag {
+	all := lang.Bag{}
+	for _, i := range c.unpaired() {
+		for line, n := range lineBag(c.after.tests[i]) {
+			all[line] += n
+		}
+	}
+	return all
 }
 
 // noErrorNow says whether a function that the test calls can fail no longer.

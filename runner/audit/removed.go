@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"ralph/runner/audit/lang"
 )
@@ -90,7 +91,7 @@ func (c *comparison) checkBag(s lang.Source) lang.Bag {
 	keys := lang.Bag{}
 	checks, _ := c.l.Checks(s)
 	for _, check := range checks {
-		keys[fmt.Sprintf("%q %q %q", check.Shape, check.Values, check.Inputs)]++
+		keys[check.Key()]++
 	}
 	return keys
 }
@@ -160,7 +161,7 @@ func (c *comparison) absorbed(b *test) bool {
 		if a.skip > b.skip || a.strength < 2 || c.rows[i] < 1 && c.checks[i] < max(b.strength, 2) {
 			continue
 		}
-		there := lang.Words(c.withHelpers(a.whole()))
+		there := c.bagsOf(a).helped()
 		if len(lits) == 0 && calls.Share(there) < 1 || lits.Share(there) < absorbShare || calls.Share(there) < 0.5 {
 			continue
 		}
@@ -176,45 +177,69 @@ func (c *comparison) absorbed(b *test) bool {
 
 // spread says whether the rows of a table became tests of their own.
 func (c *comparison) spread(b *test, lits lang.Bag) bool {
-	parts, all := 0, lang.Bag{}
-	for i, a := range c.after.tests {
-		if _, old := c.pairs[i]; old || a.strength < 2 {
-			continue
-		}
-		values := lang.Literals(a.whole())
-		for text := range values {
-			if lits[text] > 0 {
-				parts++
-				break
-			}
-		}
-		for text, n := range values {
-			all[text] += n
+	if b.rows < 2 || len(lits) == 0 || lits.Share(c.newWords()) < absorbShare {
+		return false
+	}
+	parts := 0
+	for _, i := range c.unpaired() {
+		a := c.after.tests[i]
+		if a.strength >= 2 && lits.Share(c.bagsOf(a).lits) > 0 {
+			parts++
 		}
 	}
-	return b.rows > 1 && parts >= b.rows && lits.Share(all) >= absorbShare
+	return parts >= b.rows
+}
+
+// wordsOfNew are the literals of new tests.
+func (c *comparison) wordsOfNew() lang.Bag {
+	all := lang.Bag{}
+	for _, i := range c.unpaired() {
+		if a := c.after.tests[i]; a.strength >= 2 {
+			for text, n := range c.bagsOf(a).lits {
+				all[text] += n
+			}
+		}
+	}
+	return all
 }
 
 // ownTest says whether a row of a table became a new test: it has the values of
 // the row, perhaps in its name, and calls what the table is for.
 func (c *comparison) ownTest(row lang.Source, b *test) bool {
 	lits := lang.Literals(row)
-	for i, a := range c.after.tests {
-		if _, old := c.pairs[i]; old || len(lits) == 0 {
+	if len(lits) == 0 {
+		return false
+	}
+	for _, i := range c.unpaired() {
+		a := c.after.tests[i]
+		a.measure(c.l)
+		if a.strength < 2 || a.skip > lang.Platform {
 			continue
 		}
-		a.measure(c.l)
-		words, calls := lang.Words(a.whole()), c.calls(a.body)
-		missing := func(text string) bool {
-			return words[text] == 0 && !strings.Contains(strings.ToLower(a.name), strings.ToLower(text))
+		now, all := c.bagsOf(a), true
+		for text := range lits {
+			all = all && (now.words[text] > 0 || strings.Contains(now.name, strings.ToLower(text)))
 		}
-		known := func(name string) bool { return calls[name] > 0 }
-		if a.strength >= 2 && a.skip <= lang.Platform && !slices.ContainsFunc(slices.Collect(maps.Keys(lits)), missing) &&
-			slices.ContainsFunc(slices.Collect(maps.Keys(c.calls(b.body))), known) {
+		if all && len(now.calls) > 0 && now.calls.Share(c.bagsOf(b).calls) > 0 {
 			return true
 		}
 	}
 	return false
+}
+
+// bags are the words of a test, which is compared with many others.
+type bags struct {
+	name               string // in lower case
+	words, lits, calls lang.Bag
+	helped             func() lang.Bag // words, and those of its helpers
+}
+
+func (c *comparison) bagsOf(t *test) *bags {
+	if c.bags[t] == nil {
+		whole := t.whole()
+		c.bags[t] = &bags{strings.ToLower(t.name), lang.Words(whole), lang.Literals(whole), c.calls(t.body), sync.OnceValue(func() lang.Bag { return lang.Words(c.withHelpers(whole)) })}
+	}
+	return c.bags[t]
 }
 
 // calls are the functions that a test calls, without those that assert, and it().

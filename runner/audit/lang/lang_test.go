@@ -210,3 +210,55 @@ func TestLoosened_oneValueBecomesMany(t *testing.T) {
 		}
 	}
 }
+
+func TestSwallowed_onlyAnswersThatCatchAFailedAssertion(t *testing.T) {
+	for name, tc := range map[string]struct {
+		path, code string
+		want       int
+	}{
+		"py, another error":      {"a.py", "try:\n    f(-1)\n    assert False, 'no error'\nexcept ValueError:\n    pass\n", 0},
+		"py, more errors":        {"a.py", "try:\n    assert f() == 3\nexcept (KeyError, my.Error) as e:\n    v = None\n", 0},
+		"py, finally":            {"a.py", "try:\n    assert f() == 3\nfinally:\n    close()\n", 0},
+		"py, bare":               {"a.py", "try:\n    assert f() == 3\nexcept:\n    pass\n", 1},
+		"py, all errors":         {"a.py", "try:\n    assert f() == 3\nexcept Exception as e:\n    print(e)\n", 1},
+		"py, really all":         {"a.py", "try:\n    assert f() == 3\nexcept BaseException:\n    pass\n", 1},
+		"py, among others":       {"a.py", "try:\n    assert f() == 3\nexcept (ValueError, AssertionError):\n    pass\n", 1},
+		"py, a later answer":     {"a.py", "try:\n    assert f() == 3\nexcept ValueError:\n    pass\nexcept Exception:\n    pass\n", 1},
+		"py, raised again":       {"a.py", "def test():\n    try:\n        assert f() == 3\n    except:\n        raise\n", 0},
+		"java, another error":    {"ATest.java", "try {\n  f(-1);\n  fail();\n} catch (IllegalArgumentException e) {\n}\n", 0},
+		"java, all":              {"ATest.java", "try {\n  assertEquals(3, f());\n} catch (IOException e) {\n} catch (final Throwable e) {\n}\n", 1},
+		"kotlin, the assertion":  {"ATest.kt", "try {\n  assertEquals(3, f())\n} catch (e: AssertionError) {\n}\n", 1},
+		"js":                     {"a.test.js", "try {\n  expect(f()).toBe(3);\n} catch (e) {\n}\n", 1},
+		"js, asks for the error": {"a.test.js", "try {\n  f();\n  fail('no');\n} catch (e) {\n  expect(e.code).toBe(3);\n}\n", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := Of(tc.path)
+			if got := l.Swallowed(Mask(l, tc.code).Code); got != tc.want {
+				t.Errorf("%d, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestTests_bodiesDoNotOverlap(t *testing.T) {
+	for name, tc := range map[string]struct {
+		path, code string
+		want       []string // name: body with its head
+	}{
+		"js, one in another":     {"a.test.js", "it('a', () => {\n  it('b', f);\n});\nit('c', g);\n", []string{"a: it('a', () => {\n  it('b', f);\n})", "c: it('c', g)"}},
+		"js, on one line":        {"a.test.js", "it('a', f);it('b', g);", []string{"a: it('a', f)", "b: ;it('b', g)"}},
+		"js, a bracket misread":  {"a.test.js", "it('a', () => f(x => /\\(/.test(x)));\nit('b', g);\n", []string{"a: it('a', () => f(x => /\\(/.test(x)));", "b: it('b', g)"}},
+		"python, one in another": {"test_a.py", "def test_a():\n    def test_b():\n        f()\n", []string{"test_a: def test_a():\n    def test_b():\n        f()\n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := Of(tc.path)
+			var got []string
+			for _, p := range l.Tests(Mask(l, tc.code)) {
+				got = append(got, p.Name+": "+p.Head.Text+p.Body.Text)
+			}
+			if d := cmp.Diff(tc.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}

@@ -60,6 +60,7 @@ type Language struct {
 	Platform   *regexp.Regexp // text: an honest condition to skip by
 	DeadBranch *regexp.Regexp // what follows never runs
 	Try, Catch *regexp.Regexp // headers of a block that may fail, and of the answer right behind it
+	CatchAll   *regexp.Regexp // of the answers, the ones that also catch a failed assertion
 	Compares   *regexp.Regexp // names of calls whose arguments are what is expected
 	Suppress   *regexp.Regexp // raw text: directives that switch a linter off for a place
 }
@@ -110,7 +111,7 @@ func goLanguage() *Language {
 		Hooks:      re(`\.Run\(\)[^}]*\bos\.Exit\(0\)`),
 		Platform:   re(`runtime\.GO(?:OS|ARCH)|testing\.Short\(\)|\bgoos\b|go:build.*\b(?:linux|darwin|windows|unix|race|cgo|amd64|arm64)\b`),
 		DeadBranch: re(`\bif (?:false|true|0 ?== ?1|1 ?== ?0)\b`),
-		Try:        never(), Catch: never(),
+		Try:        never(), Catch: never(), CatchAll: never(),
 		Compares: re(`(?i)^(?:\w*equals?\w*|\w*diff|contains\w*|hasprefix|hassuffix|compare|errorf|byte|rune|string|u?int\d*|float\d*)$|^(?:Is|As)$`),
 		Suppress: re(`//\s*(?:nolint\b(?::[\w,-]+)?|#nosec\b(?: G\d+)*|lint:(?:file-)?ignore \S+|revive:disable\S*)`),
 	}
@@ -138,7 +139,7 @@ func scriptLanguage() *Language {
 		Hooks:      never(),
 		Platform:   re(`process\.platform|os\.platform\(|isWindows|isMac|win32|darwin`),
 		DeadBranch: re(`\bif\s*\((?:false|true|0|1)\)|\bcatch\s*(?:\(\w*\))?\s*\{\s*\}`),
-		Try:        re(`\btry\s*\{`), Catch: re(`^\s*catch\s*(?:\([^)]*\)\s*)?\{`),
+		Try:        re(`\btry\s*\{`), Catch: re(`^\s*catch\s*(?:\([^)]*\)\s*)?\{`), CatchAll: re(`catch`),
 		Compares: re(`^(?:to[A-Z]\w*|\w*[eE]quals?|eql|equal|above|below|least|most|within|closeTo|includes?|contains?|length\w*|property|keys|members|throws?|match(?:es)?|String|Number|Date|BigInt|Set|Map|Error|\w+(?:Containing|Matching))$`),
 		Suppress: re(`(?://|/\*)\s*(?:eslint-disable[\w-]*(?: +[\w@/, -]+)?|@ts-(?:ignore|expect-error|nocheck)\b|(?:ts|js|style)lint[:-]disable\S*|biome-ignore\S*(?: [\w/]+)?|oxlint-disable\S*|deno-lint-ignore\S*|(?:istanbul|c8|v8) ignore (?:next|if|else|file|start)\b)`),
 	}
@@ -167,7 +168,7 @@ func pythonLanguage() *Language {
 			`^def pytest_(?:collection_modifyitems|runtest_\w+|ignore_collect|pycollect_\w+|itemcollected)\([^\n]*\n(?:(?:[ \t][^\n]*)?\n)*?[ \t][^\n]*(?:[.\s](?:skip|xfail)\b|\bitems\[:\]\s*=|\bitems\.(?:clear|remove|pop)|\bdel items|deselected|return True|\.outcome\s*=)`),
 		Platform:   re(`sys\.platform|platform\.system|os\.name|sys\.version_info|getoption|get_closest_marker|win32|darwin`),
 		DeadBranch: re(`\bif (?:False|True|0|1):|\bexcept\s+(?:\(?\s*AssertionError|Exception\s*(?:as \w+)?:\s*pass\b|BaseException)|\bexcept:\s*pass\b`),
-		Try:        re(`(?m)^[ \t]*try:`), Catch: re(`^\s*except\b[^:\n]*:`),
+		Try:        re(`(?m)^[ \t]*try:`), Catch: re(`^\s*except\b[^:\n]*:`), CatchAll: re(`except\s*\*?\s*(?::|.*\b(?:Base)?Exception\b|.*\bAssertionError\b)`),
 		Compares: re(`^(?:[A-Z]\w*|\w*[eE]qual\w*|str|int|float|bool|bytes|list|dict|set|frozenset|tuple|sorted|len|approx|isclose|startswith|endswith)$`),
 		Suppress: re(`#\s*(?:noqa\b(?::\s*[A-Z]+\d+(?:[, ]+[A-Z]+\d+)*)?|type:\s*ignore(?:\[[\w, -]+\])?|pylint:\s*(?:disable\S*|skip-file)|pragma:\s*no ?cover|nosec\b|mypy:\s*(?:ignore-errors|disable-error-code\S*)|(?:flake8|ruff):\s*noqa\b|pyright:\s*(?:ignore\S*|basic))`),
 	}
@@ -195,7 +196,7 @@ func rustLanguage() *Language {
 		Hooks:      never(),
 		Platform:   re(`target_os|target_arch|\bwindows\b|\bunix\b|\bmiri\b`),
 		DeadBranch: re(`\bif (?:false|true) *\{|\blet _ = std::panic::catch_unwind`),
-		Try:        never(), Catch: never(),
+		Try:        never(), Catch: never(), CatchAll: never(),
 		Compares: re(`^(?:[A-Z]\w*|vec|format|matches|contains|starts_with|ends_with|from|to_string|to_owned|into|abs)$`),
 		Suppress: re(`#!?\[(?:cfg_attr\([^\]]*,\s*)?(?:allow|expect)\([^\]]*\)\]|#!?\[coverage\(off\)\]`),
 	}
@@ -223,7 +224,7 @@ func shellLanguage() *Language {
 		Hooks:      never(),
 		Platform:   re(`uname|OSTYPE|darwin|Darwin`),
 		DeadBranch: re(`\bif (?:false|true|:)\s*(?:;|$)`),
-		Try:        never(), Catch: never(), Compares: never(),
+		Try:        never(), Catch: never(), CatchAll: never(), Compares: never(),
 		Suppress: re(`#\s*shellcheck\s+disable=\S+`),
 	}
 }
@@ -249,7 +250,7 @@ func javaLanguage() *Language {
 		Hooks:      never(),
 		Platform:   re(`OS\.|os\.name|JRE\.`),
 		DeadBranch: re(`\bif\s*\((?:false|true)\)|\bcatch\s*\(AssertionError`),
-		Try:        re(`\btry\s*\{`), Catch: re(`^\s*catch\s*\([^)]*\)\s*\{`),
+		Try:        re(`\btry\s*\{`), Catch: re(`^\s*catch\s*\([^)]*\)\s*\{`), CatchAll: re(`\b(?:Throwable|Error|Assertion\w*)\b`),
 		Compares: re(`^(?:[A-Z]\w*|is[A-Z]\w*|\w*[eE]quals?\w*|has[A-Z]\w*|contains\w*|of|asList|valueOf|listOf|setOf|mapOf)$`),
 		Suppress: re(`@Suppress(?:Warnings|FBWarnings|Lint)?\([^)]*\)|//\s*(?:NOSONAR\b|noinspection \S+|CHECKSTYLE:OFF)`),
 	}

@@ -1,9 +1,6 @@
 package lang
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Test is one test as it stands in a file.
 type Test struct {
@@ -26,21 +23,28 @@ const (
 // Tests cuts the tests out of a file.
 func (l *Language) Tests(src Source) []Test {
 	var found []Test
-	for _, m := range l.Test.FindAllStringSubmatchIndex(src.Code, -1) {
+	all := l.Test.FindAllStringSubmatchIndex(src.Code, -1)
+	for i, m := range all {
 		if src.Code[m[0]] == '\n' {
 			m[0]++ // the end of the line above
 		}
-		if len(found) > 0 && m[0] < found[len(found)-1].End && l.Extent != Parens {
+		above := 0 // the end of the test above
+		if len(found) > 0 {
+			above = found[len(found)-1].End
+		}
+		if m[0] < above {
 			continue // nested in a test: part of it
 		}
-		start := headStart(l, src, m[0])
-		p := Test{Start: start, End: bodyEnd(l, src.Code, m)}
+		p := Test{Start: max(headStart(l, src, m[0]), above), End: bodyEnd(l, src.Code, m)}
+		if p.End == len(src.Code) && i+1 < len(all) && l.Extent != Offside {
+			p.End = all[i+1][0] // a bracket was misread, and nothing closes it
+		}
 		p.Name = testName(src, m, p.End)
 		head := m[1]
 		if l.Extent == Parens {
 			head = m[0]
 		}
-		p.Head, p.Body = src.Cut(start, head), src.Cut(head, p.End)
+		p.Head, p.Body = src.Cut(p.Start, head), src.Cut(head, p.End)
 		found = append(found, p)
 	}
 	return found
@@ -134,6 +138,8 @@ func lineAt(s string, pos int) string {
 	return line
 }
 
+const maxBlock = 1000 // lines; nobody wrote a longer one
+
 // conditionOf is the line of the if around pos, or the line before && or ||;
 // empty when there is none.
 func conditionOf(s Source, pos int) string {
@@ -143,8 +149,10 @@ func conditionOf(s Source, pos int) string {
 		return before
 	}
 	depth := Indent(s.Code[start:])
-	lines := strings.Split(s.Text[:start], "\n")
-	for _, line := range slices.Backward(lines) {
+	for n := 0; start > 0 && n < maxBlock; n++ {
+		end := start - 1
+		start = strings.LastIndexByte(s.Text[:end], '\n') + 1
+		line := s.Text[start:end]
 		if strings.TrimSpace(line) == "" || Indent(line) >= depth {
 			continue
 		}

@@ -99,24 +99,6 @@ func (b Bag) Within(other Bag) bool {
 	return true
 }
 
-// Similarity is 1 for bags with the same things, 0 for nothing in common.
-func Similarity(a, b Bag) float64 {
-	common, all := 0, 0
-	for text, n := range a {
-		common += min(n, b[text])
-		all += max(n, b[text])
-	}
-	for text, n := range b {
-		if a[text] == 0 {
-			all += n
-		}
-	}
-	if all == 0 {
-		return 0
-	}
-	return float64(common) / float64(all)
-}
-
 // Words counts all tokens.
 func Words(s Source) Bag { return BagOf(s, Word, Call, Number, String) }
 

@@ -15,9 +15,14 @@ type Check struct {
 	Row    bool     // of a table: inputs and values cannot be told apart
 }
 
-// Same says whether nothing but the layout of two checks differs.
-func (c Check) Same(d Check) bool {
-	return c.Shape == d.Shape && slices.Equal(c.Values, d.Values) && slices.Equal(c.Inputs, d.Inputs)
+// Key is the same for checks of which nothing but the layout differs.
+func (c Check) Key() string {
+	return c.Place() + "\x00" + strings.Join(c.Values, "\x00\x00")
+}
+
+// Place is the same for checks that may differ in what they compare with.
+func (c Check) Place() string {
+	return c.Shape + "\x00" + strings.Join(c.Inputs, "\x00\x00")
 }
 
 const maxStatement = 60 // lines; a longer one is no single comparison

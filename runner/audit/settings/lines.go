@@ -2,7 +2,6 @@ package settings
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,19 +30,44 @@ func diffLines(was, is []string) (lost, added []string) {
 	return lost, added
 }
 
+// maxPairs bounds how many lines are compared; a larger change is not judged.
+const maxPairs = 1 << 22
+
+// setting is one line, taken apart once. Its words come in three forms.
+type setting struct {
+	text                   string
+	words, plain, bare     []string // as they are, without quotes, without versions
+	uses                   bool     // it names what is used, whose version may differ
+	lenient, limits, least bool     // what makes it easier to pass; see strictness
+}
+
+func readSettings(lines []string) []setting {
+	all := make([]setting, len(lines))
+	for i, text := range lines {
+		p := strictness()
+		s := setting{text: text, words: strings.Fields(strings.Trim(text, " \t,;")), uses: usePattern().MatchString(text),
+			lenient: p.lenient.MatchString(text), limits: p.limit.MatchString(text), least: p.least.MatchString(text)}
+		for _, w := range s.words {
+			s.plain, s.bare = append(s.plain, unquoted(w)), append(s.bare, versionless(w))
+		}
+		all[i] = s
+	}
+	return all
+}
+
 // closest is the lost line with the most words in common; empty for none.
-func closest(line string, lost []string) string {
+func closest(line string, lost []setting) string {
 	best, most := "", 0
 	line = unquoted(line)
 	for _, l := range lost {
 		n := 0
-		for _, w := range strings.Fields(l) {
-			if strings.Contains(line, unquoted(w)) {
+		for _, w := range l.plain {
+			if strings.Contains(line, w) {
 				n++
 			}
 		}
 		if n > most {
-			best, most = l, n
+			best, most = l.text, n
 		}
 	}
 	return best
@@ -65,42 +89,43 @@ func words(lines []string) []string {
 
 // extends says whether now has all words of was, in the same order. Where the
 // line names what is used, its version may differ.
-func extends(was, now string) bool {
-	uses := usePattern().MatchString(was)
-	words := strings.Fields(strings.Trim(now, " \t,;"))
-	for _, w := range strings.Fields(strings.Trim(was, " \t,;")) {
-		if w == "-" || uses && versionless(w) == "" {
+func (was setting) extends(now setting) bool {
+	at := 0
+	for i, w := range was.words {
+		if w == "-" || was.uses && was.bare[i] == "" {
 			continue // the item may have got another first key, the list another version
 		}
-		i := slices.IndexFunc(words, func(n string) bool {
-			return unquoted(n) == unquoted(w) || uses && versionless(n) == versionless(w) || stricter(was, w, n)
-		})
-		if i < 0 {
+		for at < len(now.words) && now.plain[at] != was.plain[i] && (!was.uses || now.bare[at] != was.bare[i]) && !was.stricter(w, now.words[at]) {
+			at++
+		}
+		if at == len(now.words) {
 			return false
 		}
-		words = words[i+1:]
+		at++
 	}
 	return true
 }
 
 // stricter says whether a word of a line of settings became a stricter one.
-func stricter(line, was, now string) bool {
+func (s setting) stricter(was, now string) bool {
 	was, now = strings.Trim(was, `"',;[]{}%`), strings.Trim(now, `"',;[]{}%`)
 	if i := strings.LastIndexByte(was, '=') + 1; i > 0 && strings.HasPrefix(now, was[:i]) {
 		was, now = was[i:], now[i:] // --least=80
 	}
-	p := strictness()
-	if p.level[was] > 0 && p.level[now] > p.level[was] {
+	level := strictness().level
+	if level[was] > 0 && level[now] > level[was] {
 		return true
 	}
-	lenient := p.lenient.MatchString(line)
-	if was, now := strings.ToLower(was), strings.ToLower(now); was == "false" && now == "true" || was == "true" && now == "false" {
-		return lenient == (now == "false")
+	if strings.EqualFold(was, "false") && strings.EqualFold(now, "true") || strings.EqualFold(was, "true") && strings.EqualFold(now, "false") {
+		return s.lenient == strings.EqualFold(now, "false")
+	}
+	if was == "" || strings.IndexByte("+-.0123456789", was[0]) < 0 {
+		return false
 	}
 	x, err := strconv.ParseFloat(was, 64)
 	y, err2 := strconv.ParseFloat(now, 64)
-	lenient = lenient || p.limit.MatchString(line)
-	return err == nil && err2 == nil && (lenient && y < x || p.least.MatchString(line) && !lenient && y > x)
+	lenient := s.lenient || s.limits
+	return err == nil && err2 == nil && (lenient && y < x || s.least && !lenient && y > x)
 }
 
 var strictness = sync.OnceValue(func() (p struct {
@@ -120,7 +145,7 @@ var usePattern = sync.OnceValue(func() *regexp.Regexp {
 })
 
 func unquoted(s string) string {
-	return strings.Trim(strings.NewReplacer(`"`, "", "'", "").Replace(s), `,;[]`)
+	return strings.Trim(strings.ReplaceAll(strings.ReplaceAll(s, `"`, ""), "'", ""), `,;[]`)
 }
 
 func versionless(s string) string { return strings.Trim(s, `0123456789.vx^~<>="',;[]`) }

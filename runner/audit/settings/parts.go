@@ -60,13 +60,15 @@ func makeTargets(files []source) string {
 	return out.String()
 }
 
-var patterns = sync.OnceValue(func() (p struct{ use, set, target, judges, script, setting, block *regexp.Regexp }) {
+var patterns = sync.OnceValue(func() (p struct{ use, set, target, judges, script, setting, block, check, hides *regexp.Regexp }) {
 	p.use = regexp.MustCompile(`\$(?:\(\w+\)|\{\w+\})`)
 	p.set = regexp.MustCompile(`(?m)^(?:export |override )*(\w+)[ \t]*(\+|[:?]{0,2})=[ \t]*(.*)\n?`)
 	p.target = regexp.MustCompile(`^\w*(?:test|check|lint|ci|verify|vet|cover|build|all|typecheck)\w*\b[^=]*:`)
 	p.judges = regexp.MustCompile(`TEST|CHECK|LINT|FLAGS|PYTEST|GO|CARGO|NPM`)
 	p.script = regexp.MustCompile(`test|lint|check|build|verify|ci|types|coverage|validate|prepush|precommit`)
 	p.block = regexp.MustCompile(`:\s*[|>][-+]?$`) // YAML: lines follow
+	p.check = regexp.MustCompile(runsCheck)
+	p.hides = regexp.MustCompile(`^(?:\|\||[^|]\||;|\s*-@?\w)`) // of what is easier: that its own line fails
 	p.setting = regexp.MustCompile(`^\s*([\w.-]+)\s*=\s*(.*)`)
 	return p
 })

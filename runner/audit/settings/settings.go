@@ -171,10 +171,22 @@ func commentStart(line string) int {
 // line is still there, perhaps with more words, and nothing that was added
 // makes it easier. A setting may have moved to a file of another row.
 func (r row) judge(c, all change, task string) string {
+	added := c.added
+	if r.runs == nil { // what CI runs must be run there
+		added = all.added
+	}
+	if len(all.lost)*max(len(c.added), len(added)) > maxPairs {
+		return ""
+	}
+	lost := readSettings(all.lost)
 	for _, line := range c.added {
-		old := closest(line, all.lost)
-		for _, hit := range r.easier.FindAllString(line, -1) {
-			if strings.Count(old, hit) < strings.Count(line, hit) {
+		hits := r.easier.FindAllString(line, -1)
+		if hits == nil {
+			continue
+		}
+		old := closest(line, lost)
+		for _, hit := range hits {
+			if strings.Count(old, hit) < strings.Count(line, hit) && (old != "" || patterns().check.MatchString(line) || !patterns().hides.MatchString(hit)) {
 				return fmt.Sprintf("added %q", strings.TrimSpace(line))
 			}
 		}
@@ -182,17 +194,15 @@ func (r row) judge(c, all change, task string) string {
 	if !c.existed || r.asked != nil && r.asked.MatchString(task) && !r.stopsChecks(c.lost, c.added) {
 		return ""
 	}
-	added := c.added
-	if r.runs == nil { // what CI runs must be run there
-		added = all.added
-	}
 	now := " " + strings.Join(words(added), " ") + " "
-	for _, line := range c.lost {
+	candidates := readSettings(added)
+	for _, old := range readSettings(c.lost) {
+		line := old.text
 		inWords := strings.Join(words([]string{line}), " ")
 		if r.idle != nil && r.idle.MatchString(line) || versionless(strings.Join(strings.Fields(line), "")) == "-" || inWords == "" {
 			continue // it runs nothing, or is an item in a list of versions
 		}
-		if !slices.ContainsFunc(added, func(now string) bool { return extends(line, now) }) && !strings.Contains(now, " "+inWords+" ") {
+		if !strings.Contains(now, " "+inWords+" ") && !slices.ContainsFunc(candidates, old.extends) {
 			return fmt.Sprintf("removed %q", strings.TrimSpace(line))
 		}
 	}
