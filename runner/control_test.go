@@ -216,6 +216,29 @@ func TestLoop_skipWhileNoCallRuns_takesTheTaskAfterTheNext(t *testing.T) {
 	}
 }
 
+// sendWhen sends a request as soon as something is so.
+func (b *bench) sendWhen(q state.Request, what string, is func() bool) {
+	go func() {
+		poll(b.t, what, is)
+		if err := state.Send(b.w.Dir(), q); err != nil {
+			b.t.Error(err)
+		}
+	}()
+}
+
+// restatus changes what the last run has left.
+func (b *bench) restatus(change func(*state.Status)) {
+	b.t.Helper()
+	s, err := b.w.Status()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	change(&s)
+	if err := b.w.SaveStatus(s); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 // ask sends a request and waits until the runner has taken it.
 func (b *bench) ask(q state.Request) {
 	if err := state.Send(b.w.Dir(), q); err != nil {

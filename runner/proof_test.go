@@ -115,12 +115,7 @@ func TestLoop_abortWhileACheckRuns_endsItAndMakesNoCall(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.check("sleep 600")
-	go func() {
-		poll(t, "the check", func() bool { s, _ := b.w.Status(); return s.Phase == "checking" })
-		if err := state.Send(b.w.Dir(), state.RequestAbort); err != nil {
-			t.Error(err)
-		}
-	}()
+	b.sendWhen(state.RequestAbort, "the check", func() bool { s, _ := b.w.Status(); return s.Phase == "checking" })
 	wantEnd(t, b.run(t.Context()), "interrupted", rules.ExitInterrupted)
 	if b.calls() != 0 {
 		t.Errorf("%d calls", b.calls())
@@ -183,12 +178,7 @@ func TestLoop_interruptedChecks_areNotForgivenByTheNextRun(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one")
 	b.check("test ! -f work.txt || { sleep 1; echo broken; exit 1; }")
 	b.d.Mode, b.o.MaxIterations = "tdd", 2
-	go func() {
-		poll(t, "the work", func() bool { _, err := b.w.Status(); return err == nil && len(glob(b.dir+"/work.txt")) == 1 })
-		if err := state.Send(b.w.Dir(), state.RequestAbort); err != nil {
-			t.Error(err)
-		}
-	}()
+	b.sendWhen(state.RequestAbort, "the work", func() bool { _, err := b.w.Status(); return err == nil && len(glob(b.dir+"/work.txt")) == 1 })
 	b.run(t.Context())
 	b.d.RunID = "run-2"
 	if r := b.run(t.Context()); r.Decision.Exit == rules.ExitComplete {
@@ -245,12 +235,7 @@ func TestLoop_skipWhileChecksRun_isForTheTaskThatTheyAreAbout(t *testing.T) {
 	b := newBench(t, "checked", "[ ] one", "[ ] two")
 	b.o.MaxIterations = 2
 	b.check("test ! -f work.txt || test -f once || { touch once; sleep 600; }")
-	go func() {
-		poll(t, "the check", func() bool { return len(glob(b.dir+"/once")) == 1 })
-		if err := state.Send(b.w.Dir(), state.RequestSkip); err != nil {
-			t.Error(err)
-		}
-	}()
+	b.sendWhen(state.RequestSkip, "the check", func() bool { return len(glob(b.dir+"/once")) == 1 })
 	b.run(t.Context())
 	if prompt := b.read(".ralph/logs/run-1/2.prompt.md"); !strings.Contains(prompt, "## Your task\n\ntwo\n") {
 		t.Errorf("the second iteration is for:\n%s", prompt)
@@ -282,17 +267,12 @@ func TestLoop_resumed_timeBetweenTheRunsDoesNotCount(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one", "[ ] two")
 	b.o.MaxIterations = 1
 	b.run(t.Context())
-	s, err := b.w.Status()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.StartedAt, s.Timestamp = time.Now().Add(-10*time.Hour), time.Now().Add(-9*time.Hour) // ran for an hour, nine hours ago
-	if err := b.w.SaveStatus(s); err != nil {
-		t.Fatal(err)
-	}
+	b.restatus(func(s *state.Status) { // ran for an hour, nine hours ago
+		s.StartedAt, s.Timestamp = time.Now().Add(-10*time.Hour), time.Now().Add(-9*time.Hour)
+	})
 	b.o.MaxIterations, b.o.MaxDuration, b.d.Resumed = 0, 2*time.Hour, true
 	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
-	if s, err = b.w.Status(); err != nil || time.Since(s.StartedAt).Round(time.Minute) != time.Hour {
+	if s, err := b.w.Status(); err != nil || time.Since(s.StartedAt).Round(time.Minute) != time.Hour {
 		t.Errorf("started %s ago, %v", time.Since(s.StartedAt), err)
 	}
 }

@@ -128,12 +128,7 @@ func TestLoop_skipWhileChecksRunAndAllIsTicked_isNotComplete(t *testing.T) {
 	b := newBench(t, "claimer", "[x] one")
 	b.o.MaxIterations = 3
 	b.check("test -f n3 && exit 1; test -f n2 && { touch n3; sleep 600; }; test -f n1 && touch n2; touch n1; exit 1")
-	go func() {
-		poll(t, "the check", func() bool { return len(glob(b.dir+"/n3")) == 1 })
-		if err := state.Send(b.w.Dir(), state.RequestSkip); err != nil {
-			t.Error(err)
-		}
-	}()
+	b.sendWhen(state.RequestSkip, "the check", func() bool { return len(glob(b.dir+"/n3")) == 1 })
 	if r := b.run(t.Context()); r.Decision.Exit == rules.ExitComplete {
 		t.Errorf("complete although no check ever passed: %s", r.Decision.Reason)
 	}
@@ -145,12 +140,7 @@ func TestLoop_skipInTheMiddleOfAnEdit_isNotJudged(t *testing.T) {
 	b.write("a_test.go", expecting(0))
 	b.inGit()
 	b.o.AntiCheat, b.o.MaxIterations = rules.CheatHalt, 1
-	go func() {
-		poll(t, "the edit", func() bool { return strings.TrimSpace(read1(b.dir+"/a_test.go")) == "package a" })
-		if err := state.Send(b.w.Dir(), state.RequestSkip); err != nil {
-			t.Error(err)
-		}
-	}()
+	b.sendWhen(state.RequestSkip, "the edit", func() bool { return strings.TrimSpace(read1(b.dir+"/a_test.go")) == "package a" })
 	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
 }
 
@@ -159,14 +149,7 @@ func TestLoop_resumedStatusWithoutAStart_countsNoTime(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one", "[ ] two")
 	b.o.MaxIterations = 1
 	b.run(t.Context())
-	s, err := b.w.Status()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.StartedAt = time.Time{}
-	if err := b.w.SaveStatus(s); err != nil {
-		t.Fatal(err)
-	}
+	b.restatus(func(s *state.Status) { s.StartedAt = time.Time{} })
 	b.o.MaxIterations, b.o.MaxDuration, b.d.Resumed = 0, 2*time.Hour, true
 	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
 }
