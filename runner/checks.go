@@ -299,7 +299,7 @@ func (l *Loop) openAgain(it *rules.Iteration) {
 		return
 	}
 	l.takeBack(list, it.Task.ID)
-	_, it.After = l.loadPlan()
+	it.Left, it.After = l.loadPlan()
 	it.Unticked = true
 }
 

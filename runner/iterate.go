@@ -294,13 +294,13 @@ func (l *Loop) observe(ctx context.Context, it *rules.Iteration, files []guarded
 			return err
 		}
 		l.before = nil
-		_, it.After = l.loadPlan()
+		it.Left, it.After = l.loadPlan()
 		return nil // a slow repository does not keep a person from ending the run
 	}
 	if it.Change, err = l.before.Compare(after).Committed(ctx, l.d.Dir, *l.before, after); err != nil {
 		l.d.Log.Warn("the files of the new commits are unknown", logs.KeyError, err)
 	}
-	_, it.After = l.loadPlan()
+	it.Left, it.After = l.loadPlan()
 	l.audit(ctx, it, *l.before, after)
 	l.before = &after
 	return nil
@@ -372,7 +372,7 @@ func (l *Loop) conclude(ctx, keep context.Context, it rules.Iteration, final str
 			l.notes.feedback = append(l.notes.feedback, hint)
 		}
 	}
-	if list, _ := l.loadPlan(); slices.ContainsFunc(list.Tasks, func(t task.Task) bool { return t.ID == it.Task.ID && t.Done }) {
+	if slices.ContainsFunc(it.Left.Tasks, func(t task.Task) bool { return t.ID == it.Task.ID && t.Done }) {
 		l.tasks.settled(it.Task.ID)
 	}
 	if err := l.save(it, was); err != nil {

@@ -103,9 +103,8 @@ func (l *Loop) audit(ctx context.Context, it *rules.Iteration, before, after git
 	if err != nil {
 		l.d.Log.Warn("the changed files cannot be compared", logs.KeyError, err)
 	}
-	list, _ := l.loadPlan()
 	in := audit.Input{
-		PlanBefore: auditTasks(it.List), PlanAfter: auditTasks(list), Task: it.Task.ID, Unchanged: !earned,
+		PlanBefore: auditTasks(it.List), PlanAfter: auditTasks(it.Left), Task: it.Task.ID, Unchanged: !earned,
 		// What is no text may be what the tests see.
 		Partial: it.Change.Count > len(texts),
 	}
@@ -120,13 +119,15 @@ func (l *Loop) audit(ctx context.Context, it *rules.Iteration, before, after git
 	for _, f := range it.Findings {
 		text := "audit: " + rules.FindingText(f)
 		if f.Revert && (l.o.AntiCheat == rules.CheatRevert || l.o.AntiCheat == rules.CheatHalt) {
-			text += l.refuseTick(list, f, work)
+			text += l.refuseTick(it.Left, f, work)
 			it.Reopened, it.OnlyTicks = true, !work
 		}
 		l.emit(state.Event{Kind: state.KindDecision, Iteration: it.Number, Text: text, Error: true,
 			End: &state.End{Action: string(rules.ActionContinue), Rule: "audit"}})
 	}
-	_, it.After = l.loadPlan()
+	if it.Reopened {
+		it.Left, it.After = l.loadPlan()
+	}
 }
 
 // refuseTick takes a tick back, and says what follows. One of another task

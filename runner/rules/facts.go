@@ -43,6 +43,7 @@ type Iteration struct {
 	// Findings are what an honest change would not have done.
 	Findings []audit.Finding
 	List     task.List // the plan before the call
+	Left     task.List // and after it
 	// Damaged names files of .ralph/ that the agent deleted or emptied; they
 	// have been restored.
 	Damaged []string
