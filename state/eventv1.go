@@ -84,7 +84,7 @@ func (e eventV1) check(tool Tool, end endV1) Payload {
 	c := Check{Name: tool.Name, Command: tool.Arg, Passed: !e.Error, Seconds: end.Duration.Seconds()}
 	text := e.Text
 	if rest, again := strings.CutPrefix(text, "second run of "); again {
-		c.Phase, text = PhaseAgain, rest
+		c.Run, text = CheckAgain, rest
 	}
 	if e.Error {
 		c.Output = strings.TrimPrefix(text, tool.Name+": failed\n")

@@ -13,6 +13,7 @@ type Kind string
 const (
 	KindRunStart       Kind = "run_start"
 	KindIterationStart Kind = "iteration_start"
+	KindPhase          Kind = "phase"       // the turn reached another step
 	KindAgent          Kind = "agent"       // another agent works from now on
 	KindBaseline       Kind = "baseline"    // checks that failed before the agent did anything
 	KindFeedback       Kind = "feedback"    // what the next prompt says about the past
@@ -43,6 +44,7 @@ type Payload interface{ Kind() Kind }
 var payloads = map[Kind]func([]byte) (Payload, error){
 	KindRunStart:       decode[RunStart],
 	KindIterationStart: decode[IterationStart],
+	KindPhase:          decode[Phase],
 	KindAgent:          decode[AgentChange],
 	KindBaseline:       decode[Baseline],
 	KindFeedback:       decode[Feedback],
@@ -95,6 +97,20 @@ type IterationStart struct {
 	Model string `json:"model,omitempty"`
 	Done  int    `json:"done"`
 	Total int    `json:"total"`
+}
+
+// The steps of a turn, as Phase and Status.Phase name them.
+const (
+	PhaseAgent     = "agent"     // the agent works
+	PhaseObserving = "observing" // what it left is looked at
+	PhaseChecking  = "checking"  // a check runs
+)
+
+// Phase says that a turn reached another step.
+type Phase struct {
+	Name  string `json:"name"`            // one of the steps
+	Check string `json:"check,omitempty"` // that runs now
+	Run   string `json:"run,omitempty"`   // CheckBaseline, CheckAgain; empty: the usual run
 }
 
 // AgentChange says that another agent works from now on.
@@ -217,17 +233,17 @@ type FinalMessage struct {
 	Session string   `json:"session,omitempty"`
 }
 
-// The phases in which a check runs, besides the usual run after the agent's work.
+// Why a check runs, besides the usual run after the agent's work.
 const (
-	PhaseBaseline = "baseline" // before the work
-	PhaseAgain    = "again"    // a second run, because the first one turned red
+	CheckBaseline = "baseline" // before the work
+	CheckAgain    = "again"    // a second time, because it failed
 )
 
 // Check is one run of a check.
 type Check struct {
 	Name    string  `json:"name"`
 	Command string  `json:"command"`
-	Phase   string  `json:"phase,omitempty"` // one of the phases; empty: after the work
+	Run     string  `json:"run,omitempty"` // CheckBaseline, CheckAgain; empty: the usual run
 	Passed  bool    `json:"passed"`
 	Seconds float64 `json:"seconds"`
 	Output  string  `json:"output,omitempty"` // shortened; empty when it passed
@@ -310,6 +326,9 @@ func (RunStart) Kind() Kind { return KindRunStart }
 
 // Kind implements Payload.
 func (IterationStart) Kind() Kind { return KindIterationStart }
+
+// Kind implements Payload.
+func (Phase) Kind() Kind { return KindPhase }
 
 // Kind implements Payload.
 func (AgentChange) Kind() Kind { return KindAgent }

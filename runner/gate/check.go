@@ -118,8 +118,8 @@ func list[T ~string](values []T) string {
 	return strings.Join(texts, ", ")
 }
 
-// required tells whether a failure can block.
-func (c Check) required() bool { return !c.Optional && c.OnFailure != Warn }
+// Required is true when a failure can block.
+func (c Check) Required() bool { return !c.Optional && c.OnFailure != Warn }
 
 // Reproduce is the command line that does the same from the project's folder.
 func (c Check) Reproduce() string {

@@ -42,7 +42,7 @@ func (r Report) Blamed() bool {
 func (r Report) KnownRed() []string {
 	var names []string
 	for _, x := range r.Results {
-		if x.Verdict == VerdictKnown && x.Check.required() {
+		if x.Verdict == VerdictKnown && x.Check.Required() {
 			names = append(names, x.Name)
 		}
 	}
@@ -103,7 +103,7 @@ func reason(r Result, f *Flakes) string {
 		}
 		parts = append(parts, "flaky, failed in one of two runs: "+some(flaky))
 	}
-	if len(parts) > 0 && !r.Check.required() && r.Verdict == VerdictFailed {
+	if len(parts) > 0 && !r.Check.Required() && r.Verdict == VerdictFailed {
 		parts = append(parts, "not required")
 	}
 	return strings.Join(parts, "; ")

@@ -167,7 +167,7 @@ func (s *Suite) judge(ctx context.Context, c Check) (Result, error) {
 		bothRed(&r)
 		s.Flakes.record(r)
 	}
-	r.Blocks = c.required() && s.Mode != ModeReport &&
+	r.Blocks = c.Required() && s.Mode != ModeReport &&
 		(r.Verdict == VerdictFailed || r.Verdict == VerdictKnown && s.Mode != ModeTDD)
 	r.Reason = reason(r, s.Flakes)
 	return r, nil
