@@ -92,10 +92,10 @@ func row(t testing.TB, name string) Spec {
 }
 
 // decodeAll runs the whole chain on one output.
-func decodeAll(s Spec, out []byte) (*Transcript, []state.Event) {
+func decodeAll(s Spec, out []byte) (*Transcript, []state.Payload) {
 	var tr Transcript
-	var events []state.Event
-	d := s.NewDecoder(func(ev state.Event) {
+	var events []state.Payload
+	d := s.NewDecoder(func(ev state.Payload) {
 		tr.Add(ev)
 		events = append(events, ev)
 	})
