@@ -236,7 +236,7 @@ func TestClasses_everyClassHasAMeaningAndIsUnique(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	for _, name := range []string{"claude-pty-sigint-tool", "codex-pty-json", "gemini-json", "opencode-perm-ask", "qwen-json", "amp0108-toolfail", "claude-sub-limit5h"} {
-		out, _ := recording(f, name)
+		out, _ := recorded(f, name)
 		f.Add(out, uint8(3))
 	}
 	f.Add([]byte("{\n{}\n}\n[{\"type\":\"result\"}]\n^C^C\x1b]0;"), uint8(0))

@@ -93,7 +93,7 @@ func TestDecode_anyChunking_sameEvents(t *testing.T) {
 	gs := goldens(t)
 	outputs := map[string][]byte{}
 	for _, g := range gs {
-		outputs[g.name], _ = recording(t, g.name)
+		outputs[g.name], _ = recorded(t, g.name)
 	}
 	rapid.Check(t, func(r *rapid.T) {
 		g := rapid.SampledFrom(gs).Draw(r, "recording")
@@ -121,7 +121,7 @@ func TestDecode_anyChunking_sameEvents(t *testing.T) {
 func TestDecode_byteByByte_sameEvents(t *testing.T) {
 	for _, name := range []string{"claude-pty-sigint-tool", "gemini-json", "codex-pty-json"} {
 		s := row(t, strings.Split(name, "-")[0])
-		out, _ := recording(t, name)
+		out, _ := recorded(t, name)
 		_, want := decodeAll(s, out)
 		var got []state.Payload
 		d := s.NewDecoder(func(ev state.Payload) { got = append(got, ev) })
@@ -136,7 +136,7 @@ func TestDecode_byteByByte_sameEvents(t *testing.T) {
 }
 
 func TestFinal_backgroundTaskBeginsSecondTurn_turnedOffAndOn(t *testing.T) {
-	out, _ := recording(t, "claude-bg-task")
+	out, _ := recorded(t, "claude-bg-task")
 	var states []bool
 	d := row(t, "claude").NewDecoder(func(state.Payload) {})
 	for line := range bytes.Lines(out) {
@@ -169,8 +169,8 @@ func TestUsage_resumedCalls_countsOnlyTheCall(t *testing.T) {
 	} {
 		t.Run(c.agent, func(t *testing.T) {
 			s := row(t, c.agent)
-			first, _ := recording(t, c.first)
-			second, _ := recording(t, c.second)
+			first, _ := recorded(t, c.first)
+			second, _ := recorded(t, c.second)
 			d := s.NewDecoder(func(state.Payload) {})
 			_, _ = d.Write(first)
 			d.Close()
@@ -342,7 +342,7 @@ func TestDecode_toolsOfSubAgent_carryTheirParent(t *testing.T) {
 }
 
 func TestDecode_denialInEventAndResult_reportedOnceWithItsCommand(t *testing.T) {
-	out, _ := recording(t, "claude-perm-default")
+	out, _ := recorded(t, "claude-perm-default")
 	_, events := decodeAll(row(t, "claude"), out)
 	denied := only[state.Denied](events)
 	if len(denied) != 1 || !strings.HasPrefix(denied[0].Tool.Arg, `echo "hello from run 1"`) || denied[0].Reason == "" {
@@ -351,7 +351,7 @@ func TestDecode_denialInEventAndResult_reportedOnceWithItsCommand(t *testing.T) 
 }
 
 func TestDecode_rateLimitEvent_oneEventAWindow(t *testing.T) {
-	out, _ := recording(t, "claude-sub-limit5h")
+	out, _ := recorded(t, "claude-sub-limit5h")
 	tr, _ := decodeAll(row(t, "claude"), out)
 	five, seven := tr.Limits["five_hour"], tr.Limits["seven_day"]
 	if !five.Rejected || five.Utilization != 1 || five.ResetsAt.Unix() != 1795150179 {
@@ -363,7 +363,7 @@ func TestDecode_rateLimitEvent_oneEventAWindow(t *testing.T) {
 }
 
 func TestDecode_jsonDocumentsSpreadOverLines_areRecords(t *testing.T) {
-	out, _ := recording(t, "gemini-err-quota429-gemini-json")
+	out, _ := recorded(t, "gemini-err-quota429-gemini-json")
 	tr, _ := decodeAll(row(t, "gemini"), out)
 	if !tr.HasResult || !tr.ResultError || len(tr.Errors) == 0 || !strings.Contains(tr.Errors[0], "daily quota") {
 		t.Errorf("transcript %+v", tr)
