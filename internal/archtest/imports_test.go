@@ -22,6 +22,8 @@ var floors = map[string]int{
 	"runner/audit/settings": 0, // what judges the work became easier to pass: text in, values out
 	"runner/gate/workspace": 0, // where the packages of a monorepo are: files in, folders out
 
+	"runner/agent/recording": 0, // recorded calls of agent CLIs: text in, values out
+
 	"runner/agent":   1, // the table of agents, and what they print
 	"runner/gate":    1, // checks, hooks, judges
 	"runner/task":    1, // plans

@@ -109,13 +109,13 @@ func (s Spec) failedTurn(t *Transcript, exit ptyexec.Exit) Outcome {
 
 // rejected classifies a call whose work a limit refused.
 func (s Spec) rejected(t *Transcript) Outcome {
-	o := Outcome{Class: ClassUsageLimit, Limit: t.Rejected, Evidence: "limit " + t.Rejected.Kind + " rejected the work"}
+	o := Outcome{Class: ClassUsageLimit, Limit: t.Rejected, Evidence: "limit " + t.Rejected.Name + " rejected the work"}
 	cause, evidence := s.cause(t)
 	if evidence != "" {
 		o.Evidence = evidence
 	}
 	switch {
-	case cause == ClassSpendLimit || strings.Contains(t.Rejected.Kind, "overage"):
+	case cause == ClassSpendLimit || strings.Contains(t.Rejected.Name, "overage"):
 		o.Class = ClassSpendLimit
 	case t.Rejected.ResetsAt.IsZero() && cause == ClassRateLimited:
 		o.Class = cause // without a window it is a plain 429
@@ -254,7 +254,7 @@ func (s Spec) addTimes(o *Outcome, t *Transcript, now time.Time) {
 	switch {
 	case o.Class == ClassUsageLimit || o.Class == ClassSpendLimit:
 		if o.Limit == nil {
-			o.Limit = &state.Limit{Kind: limitKind(o.Evidence), Rejected: true, Utilization: -1}
+			o.Limit = &state.Limit{Name: limitKind(o.Evidence), Rejected: true, Utilization: -1}
 		}
 		o.ResetsAt = o.Limit.ResetsAt
 		for _, text := range slices.Backward(texts) {

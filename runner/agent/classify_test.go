@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ralph/ptyexec"
+	"ralph/state"
 )
 
 var exited = ptyexec.Exit{Cause: ptyexec.CauseExited}
@@ -235,7 +236,7 @@ func TestClasses_everyClassHasAMeaningAndIsUnique(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	for _, name := range []string{"claude-pty-sigint-tool", "codex-pty-json", "gemini-json", "opencode-perm-ask", "qwen-json", "amp0108-toolfail", "claude-sub-limit5h"} {
-		out, _ := recording(f, name)
+		out, _ := recorded(f, name)
 		f.Add(out, uint8(3))
 	}
 	f.Add([]byte("{\n{}\n}\n[{\"type\":\"result\"}]\n^C^C\x1b]0;"), uint8(0))
@@ -244,11 +245,11 @@ func FuzzDecode(f *testing.F) {
 		s := specs[int(pick)%len(specs)]
 		tr, events := decodeAll(s, out)
 		for _, ev := range events {
-			if strings.ToValidUTF8(ev.Text, "") != ev.Text || len(ev.Text) > maxText+8 {
-				t.Fatalf("text of %s: %.80q", ev.Kind, ev.Text)
+			if text := words(ev); strings.ToValidUTF8(text, "") != text || len(text) > maxText+8 {
+				t.Fatalf("text of %s: %.80q", ev.Kind(), text)
 			}
-			if ev.Tool != nil && strings.ContainsAny(ev.Tool.Arg, "\n\r") {
-				t.Fatalf("argument %q", ev.Tool.Arg)
+			if tool, ok := ev.(state.Tool); ok && strings.ContainsAny(tool.Arg, "\n\r") {
+				t.Fatalf("argument %q", tool.Arg)
 			}
 		}
 		for _, exit := range []ptyexec.Exit{exited, exitedWith(1), {Cause: ptyexec.CauseTimeout}} {

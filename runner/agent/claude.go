@@ -60,7 +60,7 @@ func (d *Decoder) claudeSystem(rec gjson.Result) {
 		if len(why) > 0 {
 			text += ": " + strings.Join(why, " ")
 		}
-		d.emit(state.Event{Kind: state.KindRetry, Text: text, Codes: why})
+		d.emit(state.Retry{Text: text, Codes: why})
 	case "informational":
 		d.notice(f[7].String())
 	}
@@ -78,14 +78,14 @@ func (d *Decoder) claudeAssistant(rec gjson.Result) {
 		return
 	}
 	if m[0].Type == gjson.String {
-		d.text(m[0].String(), f[1].String())
+		d.text(m[0].String())
 	}
 	if m[0].IsArray() {
 		m[0].ForEach(func(_, block gjson.Result) bool {
 			b := pick(block, "type", "text", "id", "name", "input")
 			switch b[0].String() {
 			case "text":
-				d.text(b[1].String(), f[1].String())
+				d.text(b[1].String())
 			case "tool_use":
 				d.tool(state.Tool{ID: cut(b[2].String(), 200), Name: cut(b[3].String(), 200),
 					Arg: argument(b[4]), Parent: cut(f[1].String(), 200)})
@@ -148,7 +148,7 @@ func (d *Decoder) claudeLimit(info gjson.Result) {
 	if f[6].IsObject() {
 		f[6].ForEach(func(kind, w gjson.Result) bool {
 			if kind.String() != main {
-				d.limit(state.Limit{Kind: cut(kind.String(), 80), ResetsAt: epoch(w.Get("resetsAt")), Utilization: share(w.Get("utilization"))})
+				d.emit(state.Limit{Name: cut(kind.String(), 80), ResetsAt: epoch(w.Get("resetsAt")), Utilization: share(w.Get("utilization"))})
 			} else if !f[3].Exists() {
 				f[3] = w.Get("utilization")
 			}
@@ -161,11 +161,7 @@ func (d *Decoder) claudeLimit(info gjson.Result) {
 	if main == "" {
 		main = "usage"
 	}
-	d.limit(state.Limit{Kind: cut(main, 80), Rejected: rejected, ResetsAt: epoch(f[2]), Utilization: share(f[3])})
-}
-
-func (d *Decoder) limit(l state.Limit) {
-	d.emit(state.Event{Kind: state.KindLimit, Limit: &l})
+	d.emit(state.Limit{Name: cut(main, 80), Rejected: rejected, ResetsAt: epoch(f[2]), Utilization: share(f[3])})
 }
 
 func (d *Decoder) claudeResult(rec gjson.Result) {

@@ -25,11 +25,9 @@ const (
 	thinLines  = 1000
 )
 
-// Codes of text events that are not the words of the model.
-const (
-	CodeCLI    = "cli"    // a line that the CLI printed beside its records
-	CodeNotice = "notice" // a record of the CLI that is a warning or a hint
-)
+// codeCLI marks an error that is no record, only a line that the CLI printed
+// beside its records.
+const codeCLI = string(state.FromCLI)
 
 // codeText marks a result that is plain text: only the exit status can tell
 // whether it is the end of a good turn.
@@ -40,7 +38,7 @@ const codeText = "text"
 // safe for concurrent use.
 type Decoder struct {
 	spec   Spec
-	emit   func(state.Event)
+	emit   func(state.Payload)
 	decode func(*Decoder, gjson.Result) bool // false: not a record of this format
 
 	partial  []byte // an unfinished line
@@ -62,8 +60,8 @@ type Decoder struct {
 }
 
 // NewDecoder returns a decoder for the row's format. emit is called from Write
-// and Close, on their goroutine, and owns the event that it gets.
-func (s Spec) NewDecoder(emit func(state.Event)) *Decoder {
+// and Close, on their goroutine.
+func (s Spec) NewDecoder(emit func(state.Payload)) *Decoder {
 	decode := map[Format]func(*Decoder, gjson.Result) bool{
 		FormatClaude: (*Decoder).claude, FormatCodex: (*Decoder).codex,
 		FormatGemini: (*Decoder).gemini, FormatOpencode: (*Decoder).opencode,
@@ -260,7 +258,7 @@ func balanced(doc []byte) bool {
 // textLine is a line of a CLI without a wire format: the agent's words.
 func (d *Decoder) textLine(s string) {
 	if d.outside(s) {
-		d.emit(state.Event{Kind: state.KindText, Text: cut(s, maxText)})
+		d.emit(state.Text{Text: cut(s, maxText)})
 	}
 }
 
@@ -283,15 +281,16 @@ func (d *Decoder) cliLine(s string) {
 	if !d.outside(s) {
 		return
 	}
-	ev := state.Event{Kind: state.KindText, Text: cut(s, maxCLILine), Codes: []string{CodeCLI}}
-	if diagnostic(ev.Text) {
-		ev.Kind = state.KindError
+	text := cut(s, maxCLILine)
+	if diagnostic(text) {
+		d.emit(state.AgentError{Text: text, Codes: []string{codeCLI}})
+	} else {
+		d.emit(state.Text{Text: text, Source: state.FromCLI})
 	}
-	d.emit(ev)
 }
 
 func (d *Decoder) notice(text string) {
-	d.emit(state.Event{Kind: state.KindText, Text: cut(text, maxCLILine), Codes: []string{CodeNotice}})
+	d.emit(state.Text{Text: cut(text, maxCLILine), Source: state.FromHint})
 }
 
 func (d *Decoder) setSession(id, model string) {
@@ -299,25 +298,20 @@ func (d *Decoder) setSession(id, model string) {
 		return
 	}
 	d.session = strings.Clone(id)
-	d.emit(state.Event{Kind: state.KindSession, Session: d.session, Model: strings.Clone(model)})
+	d.emit(state.SessionStart{ID: d.session, Model: strings.Clone(model)})
 }
 
-func (d *Decoder) text(s, parent string) {
-	if strings.TrimSpace(s) == "" {
-		return
+func (d *Decoder) text(s string) {
+	if strings.TrimSpace(s) != "" {
+		d.emit(state.Text{Text: cut(s, maxText)})
 	}
-	ev := state.Event{Kind: state.KindText, Text: cut(s, maxText)}
-	if parent != "" {
-		ev.Tool = &state.Tool{Parent: strings.Clone(parent)}
-	}
-	d.emit(ev)
 }
 
 // flushMessage emits a message that came in pieces.
 func (d *Decoder) flushMessage() {
 	if d.message.Len() > 0 {
 		d.lastText = d.message.String()
-		d.text(d.lastText, "")
+		d.text(d.lastText)
 		d.message.Reset()
 	}
 }
@@ -329,13 +323,13 @@ func (d *Decoder) tool(t state.Tool) {
 	if t.ID != "" {
 		d.calls[t.ID] = t
 	}
-	d.emit(state.Event{Kind: state.KindTool, Tool: &t})
+	d.emit(t)
 }
 
 func (d *Decoder) toolResult(id, text string, failed bool) {
 	t := d.calls[id]
 	t.ID = strings.Clone(id)
-	d.emit(state.Event{Kind: state.KindToolResult, Tool: &t, Text: cut(text, maxToolText), Error: failed})
+	d.emit(state.ToolResult{Tool: t, Text: cut(text, maxToolText), Error: failed})
 }
 
 // deny reports a refused tool call once, with the argument of the call itself.
@@ -352,24 +346,24 @@ func (d *Decoder) deny(t state.Tool, reason string) {
 			t = call
 		}
 	}
-	d.emit(state.Event{Kind: state.KindDenied, Tool: &t, Text: cut(reason, maxCLILine)})
+	d.emit(state.Denied{Tool: t, Reason: cut(reason, maxCLILine)})
 }
 
 func (d *Decoder) fail(text string, codes []string) {
 	if text == "" && len(codes) == 0 {
 		return
 	}
-	d.emit(state.Event{Kind: state.KindError, Error: true, Text: cut(text, maxToolText), Codes: codes})
+	d.emit(state.AgentError{Text: cut(text, maxToolText), Codes: codes})
 }
 
 // result ends the turn. failure is the CLI's own text of a failed turn.
 func (d *Decoder) result(text string, failed bool, codes []string) {
 	d.final = true
-	d.emit(state.Event{Kind: state.KindResult, Text: cut(text, maxText), Error: failed, Codes: codes, Session: d.session})
+	d.emit(state.FinalMessage{Text: cut(text, maxText), Error: failed, Codes: codes, Session: d.session})
 }
 
 func (d *Decoder) usage() {
 	if u, changed := d.meter.read(); changed {
-		d.emit(state.Event{Kind: state.KindUsage, Usage: &u})
+		d.emit(u)
 	}
 }

@@ -24,7 +24,7 @@ func (d *Decoder) codex(rec gjson.Result) bool {
 	case "error":
 		text := f[4].String()
 		if strings.HasPrefix(text, "Reconnecting") {
-			d.emit(state.Event{Kind: state.KindRetry, Text: cut(text, maxCLILine)})
+			d.emit(state.Retry{Text: cut(text, maxCLILine)})
 		} else {
 			d.fail(text, nil)
 		}
@@ -53,7 +53,7 @@ func (d *Decoder) codexItem(typ string, item gjson.Result) {
 	switch kind {
 	case "agent_message":
 		if done {
-			d.text(f[2].String(), "")
+			d.text(f[2].String())
 			d.lastText = cut(f[2].String(), maxText)
 		}
 		return
@@ -165,7 +165,7 @@ func (d *Decoder) opencode(rec gjson.Result) bool {
 	case "step_start":
 		d.final = false
 	case "text":
-		d.text(p[0].String(), "")
+		d.text(p[0].String())
 		d.lastText = cut(p[0].String(), maxText)
 	case "tool_use":
 		d.final = false

@@ -9,11 +9,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
+	"sync"
 	"testing"
 	"time"
 
 	"ralph/ptyexec"
+	"ralph/runner/agent/recording"
 	"ralph/state"
 )
 
@@ -56,30 +57,45 @@ func goldens(t testing.TB) []golden {
 	return out
 }
 
-func recording(t testing.TB, name string) ([]byte, ptyexec.Exit) {
+// recordings reads testdata/recordings, one archive for each agent.
+var recordings = sync.OnceValues(func() (map[string]recording.Recording, error) {
+	files, err := filepath.Glob("testdata/recordings/*.txtar")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]recording.Recording{}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		list, err := recording.Parse(data)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range list {
+			all[r.Name] = r
+		}
+	}
+	return all, nil
+})
+
+// recorded returns what a call printed and how it ended.
+func recorded(t testing.TB, name string) ([]byte, ptyexec.Exit) {
 	t.Helper()
-	out, err := os.ReadFile(filepath.Join("testdata/recordings", name+".out"))
+	all, err := recordings()
 	if err != nil {
 		t.Fatal(err)
 	}
-	meta, err := os.ReadFile(filepath.Join("testdata/recordings", name+".meta.json"))
-	if err != nil {
-		t.Fatal(err)
+	r, ok := all[name]
+	if !ok {
+		t.Fatalf("no recording %q", name)
 	}
-	var m struct {
-		Exit     int
-		Signal   string
-		TimedOut bool `json:"timed_out"`
-	}
-	if err := json.Unmarshal(meta, &m); err != nil {
-		t.Fatal(err)
-	}
-	exit := ptyexec.Exit{Code: m.Exit, Cause: ptyexec.CauseExited}
-	if m.TimedOut {
+	exit := ptyexec.Exit{Code: r.Exit, Signal: r.KilledBy(), Cause: ptyexec.CauseExited}
+	if r.TimedOut {
 		exit.Cause = ptyexec.CauseTimeout
 	}
-	exit.Signal = map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGKILL": syscall.SIGKILL, "SIGINT": syscall.SIGINT}[m.Signal]
-	return out, exit
+	return []byte(r.Output), exit
 }
 
 func row(t testing.TB, name string) Spec {
@@ -92,10 +108,10 @@ func row(t testing.TB, name string) Spec {
 }
 
 // decodeAll runs the whole chain on one output.
-func decodeAll(s Spec, out []byte) (*Transcript, []state.Event) {
+func decodeAll(s Spec, out []byte) (*Transcript, []state.Payload) {
 	var tr Transcript
-	var events []state.Event
-	d := s.NewDecoder(func(ev state.Event) {
+	var events []state.Payload
+	d := s.NewDecoder(func(ev state.Payload) {
 		tr.Add(ev)
 		events = append(events, ev)
 	})
@@ -114,7 +130,7 @@ func TestRecordings_everyOneGetsItsClassAndFigures(t *testing.T) {
 	for _, g := range goldens(t) {
 		t.Run(g.name, func(t *testing.T) {
 			s := row(t, g.agent)
-			out, exit := recording(t, g.name)
+			out, exit := recorded(t, g.name)
 			tr, _ := decodeAll(s, out)
 			o := s.Classify(tr, exit, recordedAt)
 			key := cell{string(g.class), g.agent}
@@ -176,13 +192,12 @@ func matrix(right, all map[cell]int) string {
 }
 
 func TestRecordings_areAllInTheTable(t *testing.T) {
-	files, err := filepath.Glob("testdata/recordings/*.out")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no recordings: %v", err)
+	all, err := recordings()
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d recordings: %v", len(all), err)
 	}
 	gs := goldens(t)
-	for _, f := range files {
-		name := strings.TrimSuffix(filepath.Base(f), ".out")
+	for name := range all {
 		if !slices.ContainsFunc(gs, func(g golden) bool { return g.name == name }) {
 			t.Errorf("%s is not in golden.tsv", name)
 		}

@@ -47,48 +47,47 @@ type Transcript struct {
 // askTools are the tools with which agents ask the user, in lower case.
 var askTools = []string{"askuserquestion", "ask_user_question", "ask_user", "question"}
 
-// Add folds in one event. Kinds that do not come from a decoder are ignored.
-func (t *Transcript) Add(ev state.Event) {
-	switch ev.Kind {
-	case state.KindSession:
-		t.Session = ev.Session
-		if ev.Model != "" {
-			t.Model = ev.Model
+// Add folds in one payload. It ignores kinds that no decoder emits.
+func (t *Transcript) Add(p state.Payload) {
+	switch p := p.(type) {
+	case state.SessionStart:
+		t.Session = p.ID
+		if p.Model != "" {
+			t.Model = p.Model
 		}
-	case state.KindText:
-		t.addText(ev)
-	case state.KindTool:
+	case state.Text:
+		t.addText(p)
+	case state.Tool:
 		t.ToolCalls++
-		t.LastTool = strings.TrimSpace(ev.Tool.Name + " " + ev.Tool.Arg)
-		t.Asked = t.Asked || Asks(*ev.Tool)
+		t.LastTool = strings.TrimSpace(p.Name + " " + p.Arg)
+		t.Asked = t.Asked || Asks(p)
 		t.Rejected = nil
-	case state.KindUsage:
-		t.Usage = *ev.Usage
-	case state.KindDenied:
-		t.Asked = t.Asked || Asks(*ev.Tool)
-		t.Denials = keep(t.Denials, *ev.Tool, maxDenials)
-	case state.KindLimit:
-		t.addLimit(*ev.Limit)
-	case state.KindRetry:
+	case state.Usage:
+		t.Usage = p
+	case state.Denied:
+		t.Asked = t.Asked || Asks(p.Tool)
+		t.Denials = keep(t.Denials, p.Tool, maxDenials)
+	case state.Limit:
+		t.addLimit(p)
+	case state.Retry:
 		t.Retries++
-	case state.KindError:
-		t.addError(ev)
-	case state.KindResult:
-		t.HasResult, t.ResultError, t.Codes = true, ev.Error, ev.Codes
-		if t.Final = ev.Text; ev.Error {
+	case state.AgentError:
+		t.addError(p)
+	case state.FinalMessage:
+		t.HasResult, t.ResultError, t.Codes = true, p.Error, p.Codes
+		if t.Final = p.Text; p.Error {
 			t.Final = ""
 		}
 	}
 }
 
-func (t *Transcript) addText(ev state.Event) {
-	switch {
-	case slices.Contains(ev.Codes, CodeNotice):
-	case slices.Contains(ev.Codes, CodeCLI):
-		t.addCLI(ev.Text)
-	default:
-		t.TextBytes += int64(len(ev.Text))
-		if ev.Text != "" {
+func (t *Transcript) addText(text state.Text) {
+	switch text.Source {
+	case state.FromCLI:
+		t.addCLI(text.Text)
+	case state.FromModel:
+		t.TextBytes += int64(len(text.Text))
+		if text.Text != "" {
 			t.Rejected = nil
 		}
 	}
@@ -98,26 +97,26 @@ func (t *Transcript) addLimit(l state.Limit) {
 	if t.Limits == nil {
 		t.Limits = map[string]state.Limit{}
 	}
-	t.Limits[l.Kind] = l
+	t.Limits[l.Name] = l
 	switch {
 	case l.Rejected:
 		t.Rejected = &l
-	case t.Rejected != nil && t.Rejected.Kind == l.Kind:
+	case t.Rejected != nil && t.Rejected.Name == l.Name:
 		t.Rejected = nil
 	}
 }
 
-func (t *Transcript) addError(ev state.Event) {
-	if !ev.Error {
-		t.addCLI(ev.Text)
+func (t *Transcript) addError(e state.AgentError) {
+	if slices.Contains(e.Codes, codeCLI) {
+		t.addCLI(e.Text)
 		return
 	}
-	t.ErrorCodes = ev.Codes
-	if ev.Text == "" {
+	t.ErrorCodes = e.Codes
+	if e.Text == "" {
 		return
 	}
-	t.Errors = slices.DeleteFunc(t.Errors, func(e string) bool { return e == ev.Text })
-	t.Errors = keep(t.Errors, ev.Text, maxErrors)
+	t.Errors = slices.DeleteFunc(t.Errors, func(text string) bool { return text == e.Text })
+	t.Errors = keep(t.Errors, e.Text, maxErrors)
 }
 
 // addCLI keeps the first lines as well: a refused command line is named before

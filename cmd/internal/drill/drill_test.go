@@ -1,9 +1,11 @@
 package drill
 
 import (
+	"bytes"
 	"cmp"
-	"encoding/json"
+	"errors"
 	"flag"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/recording"
 	"ralph/runner/rules"
 )
 
@@ -24,33 +27,43 @@ const source = "../../../runner/agent/testdata"
 const maxOutput = 24 << 10
 
 func TestRecordings_areThoseOfPackageAgent(t *testing.T) {
-	var want strings.Builder
-	for _, r := range choose(t) {
-		data, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want.Write(append(data, '\n'))
+	want, err := recording.Format(choose(t))
+	if err != nil {
+		t.Fatal(err)
 	}
 	if *update {
-		if err := os.WriteFile("recordings.jsonl", []byte(want.String()), 0o644); err != nil {
+		if err := os.WriteFile("recordings.txtar", want, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if want.String() != lines {
-		t.Error("recordings.jsonl is stale; run: go test ./cmd/internal/drill -update")
+	if !bytes.Equal(want, archive) {
+		t.Error("recordings.txtar is stale; run: go test ./cmd/internal/drill -update")
 	}
 }
 
 // choose takes for each class and agent the recording that shows most: of a
 // limit its end, of a good turn some work, then the format that the row asks
 // for, then the shortest.
-func choose(t *testing.T) []Recording {
+func choose(t *testing.T) []recording.Recording {
 	t.Helper()
 	table, err := os.ReadFile(filepath.Join(source, "golden.tsv"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	sources := map[string]recording.Recording{}
+	for _, s := range agent.Specs() {
+		archive, err := os.ReadFile(filepath.Join(source, "recordings", s.Name+".txtar"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		list, parseErr := recording.Parse(archive)
+		if err := errors.Join(err, parseErr); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range list {
+			sources[r.Name] = r
+		}
 	}
 	type key struct{ class, agent string }
 	best := map[key]candidate{}
@@ -61,16 +74,16 @@ func choose(t *testing.T) []Recording {
 		}
 		for _, name := range []string{f[1], string(agent.FormatText)} {
 			k := key{f[2], name}
-			if c, ok := candidateOf(t, f[0], agent.Class(f[2]), name); ok && (best[k].Output == "" || better(c, best[k])) {
+			if c, ok := candidateOf(t, sources[f[0]], agent.Class(f[2]), name); ok && (best[k].Output == "" || better(c, best[k])) {
 				best[k] = c
 			}
 		}
 	}
-	var all []Recording
+	var all []recording.Recording
 	for _, c := range best {
-		all = append(all, c.Recording)
+		all = append(all, c.Recording.Recording)
 	}
-	slices.SortFunc(all, func(a, b Recording) int {
+	slices.SortFunc(all, func(a, b recording.Recording) int {
 		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Agent, b.Agent))
 	})
 	return all
@@ -85,30 +98,21 @@ func better(a, b candidate) bool {
 	return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(len(a.Output), len(b.Output)), cmp.Compare(a.Name, b.Name)) < 0
 }
 
-func candidateOf(t *testing.T, name string, class agent.Class, row string) (candidate, bool) {
+func candidateOf(t *testing.T, from recording.Recording, class agent.Class, row string) (candidate, bool) {
 	t.Helper()
-	out, err := os.ReadFile(filepath.Join(source, "recordings", name+".out"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	meta, err := os.ReadFile(filepath.Join(source, "recordings", name+".meta.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	name, out := from.Name, from.Output
 	// They were made in two sittings of one morning.
 	at := time.Date(2026, 11, 20, 4, 0, 0, 0, time.UTC)
 	if strings.HasPrefix(name, "pty-") {
 		at = at.Add(90 * time.Minute)
 	}
-	r := Recording{Class: class, Agent: row, Name: name, Recorded: at, Output: string(out)}
-	if err := json.Unmarshal(meta, &r); err != nil {
-		t.Fatal(err)
-	}
+	from.Class, from.Agent, from.Recorded = string(class), row, at
+	r := Recording{Recording: from}
 	s, err := agent.Lookup(row)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(out) == 0 || len(out) > maxOutput || !utf8.Valid(out) || row == "text" && strings.Contains(string(out), `{"`) {
+	if len(out) == 0 || len(out) > maxOutput || !utf8.ValidString(out) || row == "text" && strings.Contains(out, `{"`) {
 		return candidate{}, false
 	}
 	tr := decode(s, r)

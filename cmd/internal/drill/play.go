@@ -101,7 +101,7 @@ func decode(s agent.Spec, r Recording) *agent.Transcript {
 
 // unfinished is the output before the record that ends the turn.
 func unfinished(s agent.Spec, output string) string {
-	d := s.NewDecoder(func(state.Event) {})
+	d := s.NewDecoder(func(state.Payload) {})
 	var b strings.Builder
 	for line := range strings.Lines(output) {
 		_, _ = d.Write([]byte(line)) // never fails
