@@ -6,6 +6,7 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/task"
 	"ralph/state"
 )
 
@@ -34,7 +35,7 @@ func audited(a Assignment, f facts) auditResult {
 		return r
 	}
 	in := audit.Input{
-		PlanBefore: f.before.List.Tasks, PlanAfter: f.left.List.Tasks, Task: a.Task.ID, Unchanged: !r.worked,
+		PlanBefore: auditTasks(f.before.List), PlanAfter: auditTasks(f.left.List), Task: a.Task.ID, Unchanged: !r.worked,
 		// What is no text may be what the tests see.
 		Partial: f.change.Count > len(f.texts),
 	}
@@ -61,7 +62,7 @@ func audited(a Assignment, f facts) auditResult {
 // without checks a person has to look.
 func (r *auditResult) refuse(a Assignment, found audit.Finding) string {
 	r.unearned = true
-	back := "ralph took the tick back"
+	back := "the tick was taken back"
 	if found.Kind == audit.KindForeignTick {
 		back += ": a task is ticked in its own iteration"
 		r.reopen = append(r.reopen, Reopen{Task: found.Task, By: ReopenAudit, Why: back})
@@ -123,4 +124,12 @@ func projectPath(dir string) func(path string) string {
 		}
 		return filepath.ToSlash(rel)
 	}
+}
+
+func auditTasks(list task.List) []audit.Task {
+	var all []audit.Task
+	for _, t := range list.Tasks {
+		all = append(all, audit.Task{ID: t.ID, Title: t.Title, Criteria: t.Criteria, Done: t.Done, Depth: t.Depth})
+	}
+	return all
 }

@@ -144,6 +144,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	if f.call.cancelled {
 		f.cut = stoppedBy(ctx)
 	}
+	t.tell(state.Phase{Name: state.PhaseObserving}) // the run repairs its own files first
 	if f.damaged, err = kept.restore(t.a.Dir); err != nil {
 		return settle(t.a, f), err
 	}
@@ -195,7 +196,6 @@ func outlast(ctx context.Context) (context.Context, func()) {
 
 // observe looks at what the call left: the workspace and the plan.
 func (t *turn) observe(ctx context.Context, f *facts) error {
-	t.tell(state.Phase{Name: state.PhaseObserving})
 	asked := ctx
 	ctx, cancel := outlast(ctx)
 	defer cancel()
