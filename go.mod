@@ -3,6 +3,7 @@ module ralph
 go 1.26.0
 
 require (
+	github.com/bmatcuk/doublestar/v4 v4.10.4
 	github.com/charmbracelet/x/ansi v0.11.6 // later versions need a go-runewidth that takes 40 ms at program start
 	github.com/creack/pty v1.1.24
 	github.com/dustin/go-humanize v1.1.0
