@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -94,17 +95,23 @@ func agentClaim(c agent.Custom) string {
 	return text
 }
 
-// showWords joins words so that no other words look the same.
+// showWords joins words so that no other words look the same: control and bidi
+// characters are shown as escapes. Braces of placeholders need no quotes.
 func showWords(words []string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,@%+{}"
 	shown := make([]string, len(words))
 	for i, w := range words {
-		if shown[i] = w; w == "" || strings.Trim(w, plain) != "" {
-			shown[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		var err error
+		if shown[i] = w; w != "" && strings.Trim(w, plainWord) == "" {
+			continue
+		}
+		if shown[i], err = syntax.Quote(w, syntax.LangBash); err != nil {
+			shown[i] = strconv.Quote(w) // a null byte
 		}
 	}
-	return oneLine(strings.Join(shown, " "))
+	return strings.Join(shown, " ")
 }
+
+const plainWord = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,@%+{}"
 
 // agents reads the rows under agents:.
 func (r *yamlReader) agents(node ast.Node) error {

@@ -340,3 +340,10 @@ func TestAddAgent_refusedAndNothingWritten(t *testing.T) {
 		})
 	}
 }
+
+func TestShowWords_charactersThatCannotBeSeen_areEscapes(t *testing.T) {
+	want := `run {model} 'a b' '' $'a\u202eb\x1b[2J' "a\x00b"`
+	if got := showWords([]string{"run", "{model}", "a b", "", "a\u202eb\x1b[2J", "a\x00b"}); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"ralph/logs"
 )
 
 // maxCommitted is the size, in bytes, above which ralph commits no file.
@@ -37,7 +39,7 @@ func Guard(ctx context.Context, dir string, files []string) ([]Refusal, error) {
 		return nil, fmt.Errorf("guard commit: %w", err)
 	}
 	var rest []string
-	suspects := map[string][]key{} // by file
+	suspects := map[string][]logs.Secret{} // by file
 	for _, f := range files {
 		if slices.ContainsFunc(refused, func(r Refusal) bool { return r.covers(f) }) {
 			continue
@@ -63,15 +65,15 @@ func Guard(ctx context.Context, dir string, files []string) ([]Refusal, error) {
 		return nil, fmt.Errorf("guard commit: %w", err)
 	}
 	for _, f := range rest {
-		if i := slices.IndexFunc(suspects[f], func(k key) bool { return !strings.Contains(committed[f], k.text) }); i >= 0 {
-			refused = append(refused, Refusal{f, "holds what looks like " + suspects[f][i].name})
+		if i := slices.IndexFunc(suspects[f], func(k logs.Secret) bool { return !strings.Contains(committed[f], k.Text) }); i >= 0 {
+			refused = append(refused, Refusal{f, "holds what looks like " + suspects[f][i].Name})
 		}
 	}
 	return refused, nil
 }
 
 // suspect looks into a file: the keys in it, and why it is refused whatever HEAD has.
-func suspect(root, file string) (keys []key, why string) {
+func suspect(root, file string) (keys []logs.Secret, why string) {
 	name := filepath.Join(root, filepath.FromSlash(file))
 	info, err := os.Lstat(name)
 	switch {
@@ -92,9 +94,9 @@ func suspect(root, file string) (keys []key, why string) {
 		return nil, "cannot be read: " + err.Error()
 	}
 	if path.Base(file) == ".env" && strings.Contains(string(data), "=") {
-		return []key{{"settings with passwords", string(data)}}, ""
+		return []logs.Secret{{Name: "settings with passwords", Text: string(data)}}, ""
 	}
-	return keysIn(string(data)), ""
+	return logs.Secrets(string(data)), ""
 }
 
 // leadsOut says where a symbolic link points, and whether that is outside of root.
