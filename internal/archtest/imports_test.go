@@ -23,6 +23,7 @@ var floors = map[string]int{
 	"runner/gate/workspace": 0, // where the packages of a monorepo are: files in, folders out
 
 	"runner/agent/recording": 0, // recorded calls of agent CLIs: text in, values out
+	"runner/agent/wire":      0, // JSON as agents print it: bytes in, lines, values and short texts out
 
 	"runner/agent":   1, // the table of agents, and what they print
 	"runner/gate":    1, // checks, hooks, judges

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ralph/ptyexec"
+	"ralph/runner/agent/wire"
 	"ralph/state"
 )
 
@@ -27,7 +28,7 @@ func (s Spec) Classify(t *Transcript, exit ptyexec.Exit, now time.Time) Outcome 
 		o = s.noResult(t, exit)
 	}
 	s.addTimes(&o, t, now)
-	o.Evidence = oneLine(o.Evidence)
+	o.Evidence = wire.OneLine(o.Evidence)
 	if o.Reason == "" {
 		o.Reason = o.Class.meaning()
 		if o.Evidence != "" && !o.Class.Success() {
@@ -82,7 +83,7 @@ func (s Spec) goodTurn(t *Transcript, exit ptyexec.Exit) Outcome {
 		o.Class = ClassHangAfterResult
 	case len(refused) > 0:
 		o.Class, o.Evidence = ClassPermissionDenied, fmt.Sprintf("%s(%s)", refused[0].Name, refused[0].Arg)
-		o.Reason = fmt.Sprintf("the permission rules refused %d tool calls, first %s", len(refused), oneLine(o.Evidence))
+		o.Reason = fmt.Sprintf("the permission rules refused %d tool calls, first %s", len(refused), wire.OneLine(o.Evidence))
 	case t.Asked && !signal, !signal && strings.HasSuffix(strings.TrimRight(t.Final, " \t\r\n*_`)\"'"), "?"):
 		o.Class, o.Evidence = ClassQuestionAsked, t.Final
 	case strings.TrimSpace(t.Final) == "" && t.ToolCalls == 0:

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"ralph/runner/agent/wire"
 )
 
 type replacement struct {
@@ -36,7 +38,7 @@ var variable = sync.OnceValue(func() []replacement {
 // the same error: numbers, ids, times, spans, paths, addresses. Two texts that
 // normalise to the same mean the same error. At most 300 runes.
 func Normalize(errText string) string {
-	s := strings.ToLower(cut(errText, maxToolText))
+	s := strings.ToLower(wire.Cut(errText, maxToolText))
 	for _, v := range variable() {
 		s = v.re.ReplaceAllString(s, v.by)
 	}

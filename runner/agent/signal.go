@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"ralph/runner/agent/wire"
 )
 
 // The values of Signal.Status.
@@ -219,25 +221,26 @@ func parseJSON(text string) (s Signal, explicit, ok bool) {
 	if !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}") {
 		return s, false, false
 	}
-	obj := gjson.Result{Type: gjson.JSON, Raw: text}
+	obj := wire.Members(gjson.Result{Type: gjson.JSON, Raw: text})
 	for _, name := range [...]string{"RALPH_STATUS", "ralph_status"} {
-		if inner := pick(obj, name)[0]; inner.IsObject() {
-			obj = inner
+		if inner := obj.Get(name); inner.IsObject() {
+			obj = wire.Members(inner)
 		}
 	}
-	f := pick(obj, "status", "exit_signal", "story_id", "files_modified", "work_type", "tasks_completed_this_loop", "tests_status", "recommendation")
-	s.set("STATUS", f[0].String())
-	if explicit = f[1].Exists(); explicit {
-		s.set("EXIT_SIGNAL", f[1].String())
+	s.set("STATUS", obj.Text("status"))
+	if explicit = obj.Has("exit_signal"); explicit {
+		s.set("EXIT_SIGNAL", obj.Text("exit_signal"))
 	} else {
 		s.Exit = s.Status == StatusComplete
 	}
-	s.StoryID, s.Recommendation = f[2].String(), f[7].String()
-	if s.FilesModified = number(f[3].String()); f[3].IsArray() {
-		s.FilesModified = len(f[3].Array())
+	s.StoryID, s.Recommendation = obj.Text("story_id"), obj.Text("recommendation")
+	if files := obj.Get("files_modified"); files.IsArray() {
+		s.FilesModified = len(files.Array())
+	} else {
+		s.FilesModified = number(files.String())
 	}
-	s.set("WORK_TYPE", f[4].String())
-	s.set("TASKS_COMPLETED", f[5].String())
-	s.set("TESTS_STATUS", f[6].String())
+	s.set("WORK_TYPE", obj.Text("work_type"))
+	s.set("TASKS_COMPLETED", obj.Text("tasks_completed_this_loop"))
+	s.set("TESTS_STATUS", obj.Text("tests_status"))
 	return s, explicit, s.Status != "" || s.HasExit
 }
