@@ -101,15 +101,15 @@ func (c Class) Transient() bool {
 	return false
 }
 
-// Outcome is what a call came to: its class and the facts behind it.
+// Outcome is how a call ended: its class and the facts behind it.
 type Outcome struct {
-	Class    Class
-	Reason   string // one line for people
-	Evidence string // the record or line that decided, shortened; may be empty
+	Class    Class  `json:"class"`
+	Reason   string `json:"reason"`             // one line for people
+	Evidence string `json:"evidence,omitempty"` // the record or line that decided, shortened; may be empty
 	// Limit is set for usage and spending limits.
-	Limit *state.Limit
+	Limit *state.Limit `json:"limit,omitempty"`
 	// ResetsAt is when a limit ends; zero: unknown.
-	ResetsAt time.Time
+	ResetsAt time.Time `json:"resets_at,omitzero"`
 	// RetryAfter is the pause that the provider asked for; zero: none.
-	RetryAfter time.Duration
+	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`
 }
