@@ -10,6 +10,7 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/agent"
+	"ralph/runner/agent/statusblock"
 	"ralph/runner/rules"
 	"ralph/state"
 )
@@ -101,21 +102,21 @@ func (l *Loop) record(d rules.Decision, called bool) {
 
 // analysis is .response_analysis.
 type analysis struct {
-	Loop      int            `json:"loop_number"`
-	Timestamp time.Time      `json:"timestamp"`
-	Outcome   agent.Class    `json:"outcome"`
-	Reason    string         `json:"reason"`
-	Evidence  string         `json:"evidence"`
-	Signalled bool           `json:"has_status_block"`
-	Signal    agent.Signal   `json:"status_block"`
-	Exit      bool           `json:"exit_signal"`
-	Progress  bool           `json:"has_progress"`
-	Files     int            `json:"files_modified"`
-	Tools     int            `json:"tool_calls"`
-	Denied    []state.Tool   `json:"permission_denials"`
-	Usage     state.Usage    `json:"usage"`
-	Seconds   float64        `json:"seconds"`
-	Tasks     map[string]int `json:"open_tasks"`
+	Loop      int                `json:"loop_number"`
+	Timestamp time.Time          `json:"timestamp"`
+	Outcome   agent.Class        `json:"outcome"`
+	Reason    string             `json:"reason"`
+	Evidence  string             `json:"evidence"`
+	Signalled bool               `json:"has_status_block"`
+	Signal    statusblock.Signal `json:"status_block"`
+	Exit      bool               `json:"exit_signal"`
+	Progress  bool               `json:"has_progress"`
+	Files     int                `json:"files_modified"`
+	Tools     int                `json:"tool_calls"`
+	Denied    []state.Tool       `json:"permission_denials"`
+	Usage     state.Usage        `json:"usage"`
+	Seconds   float64            `json:"seconds"`
+	Tasks     map[string]int     `json:"open_tasks"`
 }
 
 // save puts what the next run, or the next iteration after a crash, needs on disk.

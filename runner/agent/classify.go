@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ralph/ptyexec"
+	"ralph/runner/agent/statusblock"
 	"ralph/runner/agent/wire"
 	"ralph/state"
 )
@@ -74,7 +75,7 @@ func (s Spec) shortError(text string) Class {
 
 func (s Spec) goodTurn(t *Transcript, exit ptyexec.Exit) Outcome {
 	o := Outcome{Class: ClassCompletedTurn}
-	_, signal := ParseSignal(t.Final)
+	_, signal := statusblock.Parse(t.Final)
 	refused := slices.DeleteFunc(slices.Clone(t.Denials), Asks)
 	switch {
 	case slices.Contains(t.Codes, "refusal"):

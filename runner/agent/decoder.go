@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"ralph/runner/agent/statusblock"
 	"ralph/runner/agent/wire"
 	"ralph/state"
 )
@@ -108,7 +109,7 @@ func (d *Decoder) Close() {
 		return
 	}
 	// Plain text: all of it is the message, unless a CLI with records printed none.
-	if _, signal := ParseSignal(text); d.decode == nil || signal {
+	if _, signal := statusblock.Parse(text); d.decode == nil || signal {
 		d.result(text, false, []string{codeText})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
@@ -35,7 +36,7 @@ func usual() Facts {
 func outcome(f *Facts, c agent.Class) { f.It.Outcome = agent.Outcome{Class: c, Reason: "said so"} }
 
 func claim(f *Facts, times int) {
-	f.It.Signalled, f.It.Signal = true, agent.Signal{Exit: true, HasExit: true, Status: "COMPLETE"}
+	f.It.Signalled, f.It.Signal = true, statusblock.Signal{Exit: true, HasExit: true, Status: "COMPLETE"}
 	f.Memory.Claims = times
 }
 

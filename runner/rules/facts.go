@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
@@ -20,7 +21,7 @@ type Iteration struct {
 	Task    task.Task // zero without a plan
 	Agent   string    // name of the row
 	Outcome agent.Outcome
-	Signal  agent.Signal
+	Signal  statusblock.Signal
 	// Signalled is true when the agent's own final message ended with a status block.
 	Signalled bool
 	// Denied are the refused tool calls that need an answer; compound commands
@@ -55,7 +56,7 @@ type Iteration struct {
 // Heard adds what the agent itself reported in its call.
 func (it *Iteration) Heard(t *agent.Transcript, spec agent.Spec, allowed []string) {
 	it.ToolCalls, it.FinalBytes, it.Usage = t.ToolCalls, len(t.Final), t.Usage
-	it.Signal, it.Signalled = agent.ParseSignal(t.Final)
+	it.Signal, it.Signalled = statusblock.Parse(t.Final)
 	for _, d := range t.Denials {
 		switch {
 		case agent.Asks(d): // a question, answered as such

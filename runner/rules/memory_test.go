@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/statusblock"
 	"ralph/runner/git"
 	"ralph/state"
 )
@@ -182,7 +183,7 @@ func TestMemory_transientForEver_isBounded(t *testing.T) {
 
 func TestMemory_claims_areConsecutive(t *testing.T) {
 	claiming := busy(1)
-	claiming.Signalled, claiming.Signal = true, agent.Signal{Exit: true, HasExit: true}
+	claiming.Signalled, claiming.Signal = true, statusblock.Signal{Exit: true, HasExit: true}
 	if m := fold(fresh(), defaults(), claiming, claiming); m.Claims != 2 {
 		t.Errorf("claims = %d, want 2", m.Claims)
 	}
@@ -198,7 +199,7 @@ func TestMemory_claims_areConsecutive(t *testing.T) {
 
 func TestTestOnly_needsTheBlockAndNoFinishedTask(t *testing.T) {
 	it := busy(1)
-	it.Signalled, it.Signal = true, agent.Signal{WorkType: "TESTING"}
+	it.Signalled, it.Signal = true, statusblock.Signal{WorkType: "TESTING"}
 	it.Before, it.After = PlanFacts{Total: 3, Remaining: 2}, PlanFacts{Total: 3, Remaining: 2}
 	if m := fold(fresh(), defaults(), it, it, it); m.TestOnly != 3 {
 		t.Errorf("test-only = %d, want 3", m.TestOnly)
