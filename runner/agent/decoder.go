@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"ralph/runner/agent/ending"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/agent/wire"
 	"ralph/state"
@@ -214,7 +215,7 @@ func (d *Decoder) cliLine(s string) {
 		return
 	}
 	text := wire.Cut(s, maxCLILine)
-	if diagnostic(text) {
+	if ending.LooksLikeError(text) {
 		d.emit(state.AgentError{Text: text, Codes: []string{codeCLI}})
 	} else {
 		d.emit(state.Text{Text: text, Source: state.FromCLI})

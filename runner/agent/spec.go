@@ -14,6 +14,8 @@ package agent
 import (
 	"fmt"
 	"strings"
+
+	"ralph/runner/agent/ending"
 )
 
 // Format names the wire format of a CLI's output.
@@ -103,12 +105,7 @@ type Cloud struct {
 }
 
 // Pattern is one wording of a CLI's own error text and the class that it means.
-// Match is a regular expression, case-insensitive; it never sees the words of
-// the model, of tools or of the prompt.
-type Pattern struct {
-	Class Class
-	Match string
-}
+type Pattern = ending.Pattern
 
 // Lookup returns the built-in row of that name. The error names every known row.
 func Lookup(name string) (Spec, error) { return Find(name, nil) }

@@ -43,7 +43,7 @@ func Specs() []Spec {
 			Keys:        []string{"OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"},
 			Format:      FormatCodex, SessionTokens: true, CachedInInput: true,
 			// A line of its log, printed when it is interrupted: no session is missing.
-			Patterns: []Pattern{{ClassUnknown, `failed to record rollout items`}},
+			Patterns: []Pattern{{Class: ClassUnknown, Match: `failed to record rollout items`}},
 		},
 		{
 			Name: "gemini", Bin: "gemini", Install: "npm install -g @google/gemini-cli",
@@ -60,7 +60,7 @@ func Specs() []Spec {
 			Format:  FormatGemini,
 			Guarded: []string{"run_shell_command", "write_file", "replace", "web_fetch"},
 			// The API says this of every quota, also of one that is free again in a minute.
-			Patterns:  []Pattern{{ClassRateLimited, `exceeded your current quota`}},
+			Patterns:  []Pattern{{Class: ClassRateLimited, Match: `exceeded your current quota`}},
 			ExitCodes: map[int]Class{41: ClassAuth, 42: ClassBadFlag, 53: ClassMaxTurns},
 		},
 		{
@@ -108,7 +108,7 @@ func Specs() []Spec {
 			Keys:       []string{"AMP_API_KEY"},
 			Format:     FormatClaude, Refused: "Tool execution rejected by user",
 			// It ends so, or waits in silence, at a command that its rules do not allow.
-			Patterns: []Pattern{{ClassPermissionDenied, `require user approval`}},
+			Patterns: []Pattern{{Class: ClassPermissionDenied, Match: `require user approval`}},
 		},
 		{
 			// Written from its documentation; no recording of it was at hand.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
@@ -99,7 +100,7 @@ func (it Iteration) Failed() bool {
 // error, else the first failed check. Empty when there was no error.
 func (it Iteration) ErrorText() string {
 	if it.Failed() {
-		return agent.Normalize(string(it.Outcome.Class) + ": " + it.Outcome.Evidence)
+		return ending.Normalize(string(it.Outcome.Class) + ": " + it.Outcome.Evidence)
 	}
 	blocking := it.Report.Blocking()
 	if len(blocking) == 0 {
@@ -107,7 +108,7 @@ func (it Iteration) ErrorText() string {
 	}
 	first := blocking[0]
 	if len(first.Blamed) == 0 {
-		return agent.Normalize(first.Name + ": " + first.FirstLine())
+		return ending.Normalize(first.Name + ": " + first.FirstLine())
 	}
 	var names []string
 	for _, t := range first.Blamed {
