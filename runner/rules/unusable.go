@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/environ"
 	"ralph/state"
 )
 
@@ -26,7 +27,7 @@ func mend(c agent.Class, name string, held []string) string {
 		agent.ClassBadFlag:         "update " + name + "; ralph --dry-run shows the command line",
 	}[c]
 	if c == agent.ClassAuth && len(held) > 0 {
-		do += fmt.Sprintf("; held back from it: %s; let it pass with ENV_EXCLUDE='!NAME'", agent.Few(held))
+		do += fmt.Sprintf("; held back from it: %s; let it pass with ENV_EXCLUDE='!NAME'", environ.Summarize(held))
 	}
 	return fmt.Sprintf("%s; check with: ralph agent test %s; then: ralph resume", do, name)
 }
