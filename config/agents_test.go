@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/environ"
 )
 
 const twoAgents = `
@@ -55,8 +56,7 @@ func TestAgents_everyKey_reachesTheRow(t *testing.T) {
 		PromptBy: agent.PromptFile, Format: agent.FormatCodex, Pipe: true, VersionArgs: []string{"--version"},
 		ResumeArgs: []string{"resume", "{}"}, ModelArgs: []string{"--model={}"},
 		AllowedItem: []string{"--allow", "{}"}, BypassArgs: []string{"--yes", "--really"},
-		Env:           []string{"A=1", "B=x=y"},
-		Keys:          []string{"A_KEY", "B_*"},
+		Env:           environ.Agent{Set: []string{"A=1", "B=x=y"}, Keys: []string{"A_KEY", "B_*"}},
 		SessionTokens: codex.SessionTokens, CachedInInput: codex.CachedInInput,
 		Patterns: []agent.Pattern{{Class: "usage-limit", Match: "quota of the day"}, {Match: "warning: .*"}, {Match: `note: \d+`}},
 	}
@@ -289,8 +289,8 @@ func TestAddAgent_anyText_isReadBackAsItWas(t *testing.T) {
 			rt.Fatal(err)
 		}
 		got, _ := c.Spec("a")
-		if diff := cmp.Diff(s, got); diff != "" || got.Env[0] != "A="+text || got.Patterns[0].Match != "x"+regexp.QuoteMeta(text) {
-			rt.Fatalf("%q became %q and %q %s", text, got.Env, got.Patterns, diff)
+		if diff := cmp.Diff(s, got); diff != "" || got.Env.Set[0] != "A="+text || got.Patterns[0].Match != "x"+regexp.QuoteMeta(text) {
+			rt.Fatalf("%q became %q and %q %s", text, got.Env.Set, got.Patterns, diff)
 		}
 	})
 }

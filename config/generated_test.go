@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/environ"
 )
 
 var update = flag.Bool("update", false, "write the generated files")
@@ -147,13 +148,13 @@ looked at in this order, the last that matches decides, and a variable that none
 
 | agent | its keys |
 |---|---|
-`, code(strings.Join(agent.SecretNames(), "`, `")))
+`, code(strings.Join(environ.SecretNames(), "`, `")))
 	for _, s := range agent.Specs() {
-		cell := code(strings.Join(s.Keys, "`, `"))
+		cell := code(strings.Join(s.Env.Keys, "`, `"))
 		if cell == "" {
 			cell = "none: name them in `ENV_EXCLUDE`, or in the row of an agent of your own"
 		}
-		for _, cloud := range s.Clouds {
+		for _, cloud := range s.Env.Clouds {
 			var when []string
 			if len(cloud.Models) > 0 {
 				when = append(when, "`MODEL` begins with "+code(strings.Join(cloud.Models, "`, `")))

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ralph/runner/agent"
+	"ralph/runner/agent/environ"
 )
 
 // Allowed describes the values that the option takes, so that it completes
@@ -95,7 +95,7 @@ func (o Option) parseKind(text string) (any, bool) {
 		return items, ok && slices.IndexFunc(items, badItem) < 0
 	case KindEnv:
 		items, ok := splitList(text)
-		return items, ok && !slices.ContainsFunc(items, func(item string) bool { return !agent.ValidEnvEntry(item) })
+		return items, ok && !slices.ContainsFunc(items, func(item string) bool { return !environ.ValidEntry(item) })
 	case KindPath:
 		return text, printable(text)
 	default:

@@ -22,7 +22,7 @@ const (
 	KindString   Kind = "string"
 	KindEnum     Kind = "enum" // one of Option.Values
 	KindList     Kind = "list" // split at the commas that are not inside parentheses
-	KindEnv      Kind = "env"  // a list of names of variables; see agent.ValidEnvEntry
+	KindEnv      Kind = "env"  // a list of names of variables; see environ.ValidEntry
 	KindPath     Kind = "path" // relative to the project; on the command line to the working directory
 )
 

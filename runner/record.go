@@ -6,6 +6,7 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/agent"
+	"ralph/runner/agent/statusblock"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -69,21 +70,21 @@ func endOf(res turn.Result) state.IterationEnd {
 
 // analysis is .response_analysis.
 type analysis struct {
-	Loop      int            `json:"loop_number"`
-	Timestamp time.Time      `json:"timestamp"`
-	Outcome   agent.Class    `json:"outcome"`
-	Reason    string         `json:"reason"`
-	Evidence  string         `json:"evidence"`
-	Signalled bool           `json:"has_status_block"`
-	Signal    agent.Signal   `json:"status_block"`
-	Exit      bool           `json:"exit_signal"`
-	Progress  bool           `json:"has_progress"`
-	Files     int            `json:"files_modified"`
-	Tools     int            `json:"tool_calls"`
-	Denied    []state.Tool   `json:"permission_denials"`
-	Usage     state.Usage    `json:"usage"`
-	Seconds   float64        `json:"seconds"`
-	Tasks     map[string]int `json:"open_tasks"`
+	Loop      int                `json:"loop_number"`
+	Timestamp time.Time          `json:"timestamp"`
+	Outcome   agent.Class        `json:"outcome"`
+	Reason    string             `json:"reason"`
+	Evidence  string             `json:"evidence"`
+	Signalled bool               `json:"has_status_block"`
+	Signal    statusblock.Signal `json:"status_block"`
+	Exit      bool               `json:"exit_signal"`
+	Progress  bool               `json:"has_progress"`
+	Files     int                `json:"files_modified"`
+	Tools     int                `json:"tool_calls"`
+	Denied    []state.Tool       `json:"permission_denials"`
+	Usage     state.Usage        `json:"usage"`
+	Seconds   float64            `json:"seconds"`
+	Tasks     map[string]int     `json:"open_tasks"`
 }
 
 func analysisOf(res turn.Result) analysis {
@@ -112,7 +113,7 @@ func (r *Run) save(res turn.Result, was rules.Memory) error {
 	}
 	if n := res.Origin.Iteration; r.mem.Iterations > was.Iterations {
 		mark(&r.signals.TestOnlyLoops, n, res.TestOnly())
-		mark(&r.signals.DoneSignals, n, res.Call.Signalled && res.Call.Signal.Status == agent.StatusComplete)
+		mark(&r.signals.DoneSignals, n, res.Call.Signalled && res.Call.Signal.Status == statusblock.Complete)
 		mark(&r.signals.CompletionIndicators, n, res.Claims())
 	}
 	if err := w.SaveSignals(r.signals); err != nil {

@@ -24,7 +24,11 @@ var floors = map[string]int{
 	"runner/audit/settings": 0, // what judges the work became easier to pass: text in, values out
 	"runner/gate/workspace": 0, // where the packages of a monorepo are: files in, folders out
 
-	"runner/agent/recording": 0, // recorded calls of agent CLIs: text in, values out
+	"runner/agent/recording":   0, // recorded calls of agent CLIs: text in, values out
+	"runner/agent/wire":        0, // JSON as agents print it: bytes in, lines, values and short texts out
+	"runner/agent/environ":     0, // which variables pass: names in, names out
+	"runner/agent/ending":      0, // classes of endings, and the error texts that show them: text in, values out
+	"runner/agent/statusblock": 0, // what an agent says about its own work: text in, values out
 
 	"runner/agent":   1, // the table of agents, and what they print
 	"runner/gate":    1, // checks, hooks, judges

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ralph/ptyexec"
+	"ralph/runner/agent/statusblock"
 	"ralph/state"
 )
 
@@ -202,7 +203,7 @@ func TestClassify_plainTextProgram(t *testing.T) {
 	}
 	s := row(t, "text")
 	tr, _ := decodeAll(s, []byte("Done.\r\n\x1b[1m"+block("STATUS: COMPLETE", "EXIT_SIGNAL: true")+"\x1b[0m\r\n"))
-	if sig, ok := ParseSignal(tr.Final); !ok || !sig.Exit {
+	if sig, ok := statusblock.Parse(tr.Final); !ok || !sig.Exit {
 		t.Errorf("final %q", tr.Final)
 	}
 }
@@ -258,4 +259,8 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
+}
+
+func block(lines ...string) string {
+	return "---RALPH_STATUS---\n" + strings.Join(lines, "\n") + "\n---END_RALPH_STATUS---"
 }

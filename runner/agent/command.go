@@ -48,7 +48,7 @@ func (s Spec) Command(r Request) ptyexec.Command {
 			args = append(args, a)
 		}
 	}
-	c := ptyexec.Command{Dir: r.Dir, Env: s.environ(r), Pipe: s.Pipe}
+	c := ptyexec.Command{Dir: r.Dir, Env: s.env(r), Pipe: s.Pipe}
 	switch s.PromptBy {
 	case PromptArg:
 		prompt := r.Prompt

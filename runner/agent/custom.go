@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ralph/ptyexec"
+	"ralph/runner/agent/environ"
 )
 
 // Custom is a row of the user's own, as the settings file has it. Arguments are
@@ -81,7 +82,7 @@ func (c Custom) Spec() (Spec, error) {
 		Name: c.Name, Bin: c.Command[0], Install: "see its row under agents in config.yaml",
 		Args: slices.Clone(c.Command[1:]), PromptBy: c.Prompt, Pipe: c.Pipe, VersionArgs: c.Version,
 		ResumeArgs: c.Resume, ModelArgs: c.Model, BypassArgs: c.Bypass,
-		Env: c.Env, Keys: c.Keys, Format: c.Format, Patterns: c.Patterns,
+		Env: environ.Agent{Set: c.Env, Keys: c.Keys}, Format: c.Format, Patterns: c.Patterns,
 	}
 	if contains(c.Allowed, argValue) {
 		s.AllowedItem = c.Allowed
@@ -165,7 +166,7 @@ func (c Custom) checkEnv() error {
 
 func (c Custom) checkKeys() error {
 	for _, key := range c.Keys {
-		if !ValidEnvEntry(key) || strings.HasPrefix(key, "!") {
+		if !environ.ValidEntry(key) || strings.HasPrefix(key, "!") {
 			return wrong(FieldKeys, "%q is not the name of a variable; * and ? stand for any text or character", key)
 		}
 	}
@@ -235,5 +236,5 @@ func (s Spec) VersionCommand(r Request) ptyexec.Command {
 	if len(args) == 0 {
 		args = []string{s.Bin}
 	}
-	return ptyexec.Command{Args: append(args, s.VersionArgs...), Dir: r.Dir, Env: s.environ(r), Pipe: true}
+	return ptyexec.Command{Args: append(args, s.VersionArgs...), Dir: r.Dir, Env: s.env(r), Pipe: true}
 }

@@ -113,11 +113,11 @@ func TestCustom_patternsOfTheUser_comeBeforeTheBuiltInOnes(t *testing.T) {
 	if got := classify(text); got != ClassRateLimited {
 		t.Fatalf("%q before", got)
 	}
-	c.Patterns = []Pattern{{ClassUsageLimit, `tank is EMPTY`}}
+	c.Patterns = []Pattern{{Class: ClassUsageLimit, Match: `tank is EMPTY`}}
 	if got := classify(text); got != ClassUsageLimit {
 		t.Errorf("%q with a pattern", got)
 	}
-	c.Patterns = []Pattern{{ClassUnknown, `tank is empty`}}
+	c.Patterns = []Pattern{{Class: ClassUnknown, Match: `tank is empty`}}
 	if got := classify(text); got != ClassCrash {
 		t.Errorf("%q with a pattern for nothing", got)
 	}
@@ -125,7 +125,7 @@ func TestCustom_patternsOfTheUser_comeBeforeTheBuiltInOnes(t *testing.T) {
 
 func TestCustom_patternForAOneLineAnswer_countsAlsoWithExitCode0(t *testing.T) {
 	c := Custom{Name: "own", Command: []string{"own"}, Prompt: PromptStdin, Format: FormatText,
-		Patterns: []Pattern{{ClassAuth, `who are you`}, {ClassUnknown, `^error budget`}}}
+		Patterns: []Pattern{{Class: ClassAuth, Match: `who are you`}, {Class: ClassUnknown, Match: `^error budget`}}}
 	for text, want := range map[string]Class{
 		"who are you?\n":                         ClassAuth,
 		"error budget: usage limit reached\n":    ClassCompletedTurn,

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ralph/runner/agent/wire"
 	"ralph/state"
 )
 
@@ -315,7 +316,7 @@ func TestDecode_longTexts_cutToTheirBounds(t *testing.T) {
 	if n := len(only[state.ToolResult](events)[0].Text); n < maxToolText-4 || n > maxToolText+8 {
 		t.Errorf("tool result of %d bytes", n)
 	}
-	if n := len([]rune(only[state.Tool](events)[0].Arg)); n != maxArgRunes {
+	if n := len([]rune(only[state.Tool](events)[0].Arg)); n != wire.MaxLine {
 		t.Errorf("argument of %d runes", n)
 	}
 }

@@ -6,12 +6,15 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"ralph/ptyexec"
 	"ralph/runner/agent/recording"
@@ -162,6 +165,59 @@ func TestRecordings_everyOneGetsItsClassAndFigures(t *testing.T) {
 		})
 	}
 	t.Log("\n" + matrix(right, all))
+}
+
+// A turn may run in another process: its transcript and outcome arrive as JSON.
+func TestRecordings_transcriptAndOutcome_surviveJSON(t *testing.T) {
+	for _, g := range goldens(t) {
+		s := row(t, g.agent)
+		out, exit := recorded(t, g.name)
+		tr, _ := decodeAll(s, out)
+		outcome := s.Classify(tr, exit, recordedAt)
+		if diff := cmp.Diff(*tr, throughJSON(t, *tr)); diff != "" {
+			t.Errorf("%s: %s", g.name, diff)
+		}
+		if diff := cmp.Diff(outcome, throughJSON(t, outcome)); diff != "" {
+			t.Errorf("%s: %s", g.name, diff)
+		}
+		if again := throughJSON(t, *tr); !cmp.Equal(s.Classify(&again, exit, recordedAt), outcome) {
+			t.Errorf("%s: another outcome after JSON", g.name)
+		}
+	}
+}
+
+func TestTranscript_everyField_survivesJSON(t *testing.T) {
+	limit := state.Limit{Name: "five_hour", Rejected: true, ResetsAt: recordedAt, Utilization: -1}
+	tr := Transcript{Session: "s", Model: "m", Final: "f", HasResult: true, ResultError: true, Codes: []string{"c"}, Errors: []string{"e"},
+		ErrorCodes: []string{"ec"}, CLI: []string{"l"}, Usage: state.Usage{InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, CacheWriteTokens: 4, CostUSD: 5},
+		ToolCalls: 6, LastTool: "t", Denials: []state.Tool{{ID: "i", Name: "n", Arg: "a", Parent: "p"}}, Limits: map[string]state.Limit{"five_hour": limit},
+		Retries: 7, TextBytes: 8, Rejected: &limit, Asked: true}
+	o := Outcome{Class: ClassUsageLimit, Reason: "r", Evidence: "e", Limit: &limit, ResetsAt: recordedAt, RetryAfter: 1500 * time.Millisecond}
+	for _, v := range []reflect.Value{reflect.ValueOf(tr), reflect.ValueOf(o)} {
+		for i := range v.NumField() {
+			if v.Field(i).IsZero() {
+				t.Errorf("the test leaves out %s", v.Type().Field(i).Name)
+			}
+		}
+	}
+	if diff := cmp.Diff(tr, throughJSON(t, tr)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(o, throughJSON(t, o)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func throughJSON[T any](t *testing.T, v T) (back T) {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(data, &back)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return back
 }
 
 // matrix prints right/all for each class and agent.

@@ -14,6 +14,9 @@ package agent
 import (
 	"fmt"
 	"strings"
+
+	"ralph/runner/agent/ending"
+	"ralph/runner/agent/environ"
 )
 
 // Format names the wire format of a CLI's output.
@@ -74,14 +77,8 @@ type Spec struct {
 	Tools       map[string]string // entry names of other CLIs -> this one's; "Bash" is the shell
 	ShellEntry  string            // format of an entry for a shell command prefix, %s is the prefix
 
-	Env      []string // NAME=value, set for every call
-	RootEnv  []string // set in addition when bypassing permissions as root
-	UnsetEnv []string // names, or prefixes ending in *, that are not inherited
-	KeepEnv  []string // exceptions to UnsetEnv
-	// Keys are the variables that hold its keys, as names or globs: they pass to it,
-	// and to nobody else.
-	Keys   []string
-	Clouds []Cloud
+	// Env is what it needs of the environment; its name is that of the Spec.
+	Env environ.Agent
 
 	Format        Format
 	SessionTokens bool     // token counts go on over resumed calls
@@ -94,21 +91,8 @@ type Spec struct {
 	ExitCodes map[int]Class // the last resort: exit codes with a documented meaning
 }
 
-// Cloud is one whose keys other tools use too: they pass only to a call that
-// uses it.
-type Cloud struct {
-	Keys   []string // names or globs
-	If     []string // switches, one of which is on: names, or prefixes ending in *
-	Models []string // beginnings of the models that it serves
-}
-
 // Pattern is one wording of a CLI's own error text and the class that it means.
-// Match is a regular expression, case-insensitive; it never sees the words of
-// the model, of tools or of the prompt.
-type Pattern struct {
-	Class Class
-	Match string
-}
+type Pattern = ending.Pattern
 
 // Lookup returns the built-in row of that name. The error names every known row.
 func Lookup(name string) (Spec, error) { return Find(name, nil) }

@@ -1,5 +1,7 @@
 package agent
 
+import "ralph/runner/agent/environ"
+
 // Specs is the table of agent CLIs, in the order in which they are shown. The
 // caller may change what it gets.
 //
@@ -16,19 +18,21 @@ func Specs() []Spec {
 			AllowedArgs: []string{"--permission-mode", "default", "--allowedTools"}, AllowedItem: []string{argValue},
 			BypassArgs: []string{"--dangerously-skip-permissions"},
 			ShellEntry: "Bash(%s:*)",
-			// With background tasks a call stays alive for minutes after its result.
-			Env:      []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
-			RootEnv:  []string{"IS_SANDBOX=1"},
-			UnsetEnv: []string{"CLAUDECODE", "CLAUDE_CODE_*"},
-			KeepEnv: []string{"CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_REFRESH_TOKEN", "CLAUDE_CODE_OAUTH_SCOPES", "CLAUDE_CODE_USE_*", "CLAUDE_CODE_SKIP_*", "CLAUDE_CODE_MAX_*",
-				"CLAUDE_CODE_API_*", "CLAUDE_CODE_CLIENT_*", "CLAUDE_CODE_DISABLE_*", "CLAUDE_CODE_ENABLE_*",
-				"CLAUDE_CODE_SUBAGENT_MODEL", "CLAUDE_CODE_EFFORT_LEVEL", "CLAUDE_CODE_EXTRA_BODY",
-				"CLAUDE_CODE_SHELL*", "CLAUDE_CODE_TMPDIR", "CLAUDE_CODE_CERT_STORE"},
-			Keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "ANTHROPIC_*_API_KEY", "ANTHROPIC_*_TOKEN",
-				"CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_REFRESH_TOKEN", "CLAUDE_CODE_OAUTH_SCOPES", "CLAUDE_CODE_API_KEY_*",
-				"CLAUDE_CODE_CLIENT_KEY_PASSPHRASE", "AWS_BEARER_TOKEN_BEDROCK"},
-			Clouds: []Cloud{{If: []string{"CLAUDE_CODE_USE_*"}, Keys: append(awsKeys(), "GOOGLE_APPLICATION_CREDENTIALS",
-				"AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PASSWORD")}},
+			Env: environ.Agent{
+				// With background tasks a call stays alive for minutes after its result.
+				Set:       []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
+				SetAsRoot: []string{"IS_SANDBOX=1"},
+				Unset:     []string{"CLAUDECODE", "CLAUDE_CODE_*"},
+				Keep: []string{"CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_REFRESH_TOKEN", "CLAUDE_CODE_OAUTH_SCOPES", "CLAUDE_CODE_USE_*", "CLAUDE_CODE_SKIP_*", "CLAUDE_CODE_MAX_*",
+					"CLAUDE_CODE_API_*", "CLAUDE_CODE_CLIENT_*", "CLAUDE_CODE_DISABLE_*", "CLAUDE_CODE_ENABLE_*",
+					"CLAUDE_CODE_SUBAGENT_MODEL", "CLAUDE_CODE_EFFORT_LEVEL", "CLAUDE_CODE_EXTRA_BODY",
+					"CLAUDE_CODE_SHELL*", "CLAUDE_CODE_TMPDIR", "CLAUDE_CODE_CERT_STORE"},
+				Keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "ANTHROPIC_*_API_KEY", "ANTHROPIC_*_TOKEN",
+					"CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_REFRESH_TOKEN", "CLAUDE_CODE_OAUTH_SCOPES", "CLAUDE_CODE_API_KEY_*",
+					"CLAUDE_CODE_CLIENT_KEY_PASSPHRASE", "AWS_BEARER_TOKEN_BEDROCK"},
+				Clouds: []environ.Cloud{{If: []string{"CLAUDE_CODE_USE_*"}, Keys: append(awsKeys(), "GOOGLE_APPLICATION_CREDENTIALS",
+					"AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PASSWORD")}},
+			},
 			Format: FormatClaude, SessionCost: true,
 		},
 		{
@@ -40,10 +44,10 @@ func Specs() []Spec {
 			ResumeArgs: []string{"resume", argValue}, ModelArgs: []string{"--model", argValue},
 			AllowedArgs: []string{"--sandbox", "workspace-write"},
 			BypassArgs:  []string{"--dangerously-bypass-approvals-and-sandbox"},
-			Keys:        []string{"OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"},
+			Env:         environ.Agent{Keys: []string{"OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"}},
 			Format:      FormatCodex, SessionTokens: true, CachedInInput: true,
 			// A line of its log, printed when it is interrupted: no session is missing.
-			Patterns: []Pattern{{ClassUnknown, `failed to record rollout items`}},
+			Patterns: []Pattern{{Class: ClassUnknown, Match: `failed to record rollout items`}},
 		},
 		{
 			Name: "gemini", Bin: "gemini", Install: "npm install -g @google/gemini-cli",
@@ -55,12 +59,12 @@ func Specs() []Spec {
 			Tools: map[string]string{"Bash": "run_shell_command", "Write": "write_file", "Read": "read_file", "Edit": "replace",
 				"Glob": "glob", "Grep": "grep_search", "TodoWrite": "write_todos", "WebFetch": "web_fetch", "WebSearch": "google_web_search"},
 			ShellEntry: "run_shell_command(%s)",
-			Keys: []string{"GEMINI_API_KEY", "GEMINI_API_KEY_AUTH_MECHANISM", "GEMINI_CLI_CUSTOM_HEADERS", "GOOGLE_API_KEY", "GOOGLE_CLOUD_ACCESS_TOKEN",
-				"GOOGLE_APPLICATION_CREDENTIALS"},
+			Env: environ.Agent{Keys: []string{"GEMINI_API_KEY", "GEMINI_API_KEY_AUTH_MECHANISM", "GEMINI_CLI_CUSTOM_HEADERS", "GOOGLE_API_KEY", "GOOGLE_CLOUD_ACCESS_TOKEN",
+				"GOOGLE_APPLICATION_CREDENTIALS"}},
 			Format:  FormatGemini,
 			Guarded: []string{"run_shell_command", "write_file", "replace", "web_fetch"},
 			// The API says this of every quota, also of one that is free again in a minute.
-			Patterns:  []Pattern{{ClassRateLimited, `exceeded your current quota`}},
+			Patterns:  []Pattern{{Class: ClassRateLimited, Match: `exceeded your current quota`}},
 			ExitCodes: map[int]Class{41: ClassAuth, 42: ClassBadFlag, 53: ClassMaxTurns},
 		},
 		{
@@ -69,17 +73,19 @@ func Specs() []Spec {
 			PromptBy: PromptStdin, VersionArgs: []string{"--version"},
 			ResumeArgs: []string{"--session", argValue}, ModelArgs: []string{"--model", argValue},
 			BypassArgs: []string{"--auto"},
-			Env:        []string{"OPENCODE_DISABLE_AUTOUPDATE=1"},
-			// It knows some hundred and fifty providers; these are the ones with many users.
-			Keys: append(modelKeys(), "OPENCODE_API_KEY", "OPENCODE_AUTH_CONTENT", "OPENCODE_CONFIG_CONTENT", "AI_GATEWAY_API_KEY", "AZURE_API_KEY",
-				"CEREBRAS_API_KEY", "CLOUDFLARE_API_KEY", "COHERE_API_KEY", "DEEPINFRA_API_KEY", "FIREWORKS_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY",
-				"GROQ_API_KEY", "HF_TOKEN", "KIMI_API_KEY", "NVIDIA_API_KEY", "OLLAMA_API_KEY", "PERPLEXITY_API_KEY", "TOGETHER_API_KEY",
-				"ZHIPU_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"),
-			Clouds: []Cloud{
-				{Models: []string{"amazon-bedrock/"}, Keys: awsKeys()},
-				{Models: []string{"google-vertex"}, If: []string{"GOOGLE_VERTEX_*"}, Keys: []string{"GOOGLE_APPLICATION_CREDENTIALS"}},
-				{Models: []string{"github-"}, Keys: []string{"GITHUB_TOKEN"}},
-				{Models: []string{"cloudflare-"}, Keys: []string{"CLOUDFLARE_API_TOKEN"}},
+			Env: environ.Agent{
+				Set: []string{"OPENCODE_DISABLE_AUTOUPDATE=1"},
+				// It knows some hundred and fifty providers; these are the ones with many users.
+				Keys: append(modelKeys(), "OPENCODE_API_KEY", "OPENCODE_AUTH_CONTENT", "OPENCODE_CONFIG_CONTENT", "AI_GATEWAY_API_KEY", "AZURE_API_KEY",
+					"CEREBRAS_API_KEY", "CLOUDFLARE_API_KEY", "COHERE_API_KEY", "DEEPINFRA_API_KEY", "FIREWORKS_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY",
+					"GROQ_API_KEY", "HF_TOKEN", "KIMI_API_KEY", "NVIDIA_API_KEY", "OLLAMA_API_KEY", "PERPLEXITY_API_KEY", "TOGETHER_API_KEY",
+					"ZHIPU_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"),
+				Clouds: []environ.Cloud{
+					{Models: []string{"amazon-bedrock/"}, Keys: awsKeys()},
+					{Models: []string{"google-vertex"}, If: []string{"GOOGLE_VERTEX_*"}, Keys: []string{"GOOGLE_APPLICATION_CREDENTIALS"}},
+					{Models: []string{"github-"}, Keys: []string{"GITHUB_TOKEN"}},
+					{Models: []string{"cloudflare-"}, Keys: []string{"CLOUDFLARE_API_TOKEN"}},
+				},
 			},
 			Format: FormatOpencode,
 		},
@@ -93,9 +99,11 @@ func Specs() []Spec {
 			Tools: map[string]string{"Bash": "run_shell_command", "Write": "write_file", "Read": "read_file", "Edit": "edit",
 				"Glob": "glob", "Grep": "grep_search", "TodoWrite": "todo_write", "WebFetch": "web_fetch", "WebSearch": "web_search"},
 			ShellEntry: "run_shell_command(%s)",
-			Env:        []string{"QWEN_CODE_SUPPRESS_YOLO_WARNING=1"},
-			Keys: append(modelKeys(), "QWEN_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AZURE_OPENAI_API_KEY", "BAILIAN_*_API_KEY", "MODELSCOPE_API_KEY",
-				"REQUESTY_API_KEY", "WEB_SEARCH_API_KEY", "ZAI_API_KEY"),
+			Env: environ.Agent{
+				Set: []string{"QWEN_CODE_SUPPRESS_YOLO_WARNING=1"},
+				Keys: append(modelKeys(), "QWEN_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AZURE_OPENAI_API_KEY", "BAILIAN_*_API_KEY", "MODELSCOPE_API_KEY",
+					"REQUESTY_API_KEY", "WEB_SEARCH_API_KEY", "ZAI_API_KEY"),
+			},
 			Format: FormatClaude, SessionTokens: true, CachedInInput: true,
 			ExitCodes: map[int]Class{53: ClassMaxTurns, 55: ClassMaxTurns},
 		},
@@ -105,10 +113,10 @@ func Specs() []Spec {
 			PromptBy: PromptStdin, VersionArgs: []string{"--version"},
 			ResumeArgs: []string{"threads", "continue", argValue},
 			BypassArgs: []string{"--dangerously-allow-all"},
-			Keys:       []string{"AMP_API_KEY"},
+			Env:        environ.Agent{Keys: []string{"AMP_API_KEY"}},
 			Format:     FormatClaude, Refused: "Tool execution rejected by user",
 			// It ends so, or waits in silence, at a command that its rules do not allow.
-			Patterns: []Pattern{{ClassPermissionDenied, `require user approval`}},
+			Patterns: []Pattern{{Class: ClassPermissionDenied, Match: `require user approval`}},
 		},
 		{
 			// Written from its documentation; no recording of it was at hand.
@@ -117,7 +125,7 @@ func Specs() []Spec {
 			PromptBy: PromptArg, VersionArgs: []string{"--version"},
 			ResumeArgs: []string{"--resume", argValue}, ModelArgs: []string{"--model", argValue},
 			BypassArgs: []string{"--force"},
-			Keys:       []string{"CURSOR_API_KEY", "CURSOR_AUTH_TOKEN"},
+			Env:        environ.Agent{Keys: []string{"CURSOR_API_KEY", "CURSOR_AUTH_TOKEN"}},
 			Format:     FormatClaude,
 		},
 		{

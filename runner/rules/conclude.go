@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/environ"
+	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/turn"
@@ -81,7 +83,7 @@ func remedy(c agent.Class, name string, held []string) string {
 		agent.ClassBadFlag:         "update " + name + "; ralph --dry-run shows the command line",
 	}[c]
 	if c == agent.ClassAuth && len(held) > 0 {
-		do += fmt.Sprintf("; ralph withheld %s from it; let it pass with ENV_EXCLUDE='!NAME'", agent.Few(held))
+		do += fmt.Sprintf("; ralph withheld %s from it; let it pass with ENV_EXCLUDE='!NAME'", environ.Summarize(held))
 	}
 	return fmt.Sprintf("%s; check with: ralph agent test %s; then: ralph resume", do, name)
 }
@@ -295,7 +297,7 @@ func remark(c turn.Call) string {
 		return ""
 	case !c.Signalled:
 		return "the final message has no status block"
-	case c.Signal.Status == agent.StatusBlocked:
+	case c.Signal.Status == statusblock.Blocked:
 		return strings.TrimSpace("the agent says that it is blocked: " + c.Signal.Recommendation)
 	}
 	return ""

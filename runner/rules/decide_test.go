@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
@@ -56,7 +57,7 @@ func usual() scene {
 func outcome(f *scene, c agent.Class) { f.It.Call.Outcome = agent.Outcome{Class: c, Reason: "said so"} }
 
 func claim(f *scene, times int) {
-	f.It.Call.Signalled, f.It.Call.Signal = true, agent.Signal{Exit: true, HasExit: true, Status: "COMPLETE"}
+	f.It.Call.Signalled, f.It.Call.Signal = true, statusblock.Signal{Exit: true, HasExit: true, Status: "COMPLETE"}
 	f.Memory.Claims = times
 }
 

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/statusblock"
 	"ralph/runner/git"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -180,7 +181,7 @@ func TestMemory_transientForEver_isBounded(t *testing.T) {
 
 func TestMemory_claims_areConsecutive(t *testing.T) {
 	claiming := busy(1)
-	claiming.Call.Signalled, claiming.Call.Signal = true, agent.Signal{Exit: true, HasExit: true}
+	claiming.Call.Signalled, claiming.Call.Signal = true, statusblock.Signal{Exit: true, HasExit: true}
 	if m := fold(fresh(), defaults(), claiming, claiming); m.Claims != 2 {
 		t.Errorf("claims = %d, want 2", m.Claims)
 	}
@@ -196,7 +197,7 @@ func TestMemory_claims_areConsecutive(t *testing.T) {
 
 func TestTestOnly_needsTheBlockAndNoFinishedTask(t *testing.T) {
 	it := busy(1)
-	it.Call.Signalled, it.Call.Signal = true, agent.Signal{WorkType: "TESTING"}
+	it.Call.Signalled, it.Call.Signal = true, statusblock.Signal{WorkType: "TESTING"}
 	it.Work.Before, it.Proof.After = turn.Plan{Total: 3, Remaining: 2}, turn.Plan{Total: 3, Remaining: 2}
 	if m := fold(fresh(), defaults(), it, it, it); m.TestOnly != 3 {
 		t.Errorf("test-only = %d, want 3", m.TestOnly)

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
+	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
@@ -36,9 +38,9 @@ type Result struct {
 type Call struct {
 	Made bool `json:"made"`
 	// NotStarted says why the agent's program could not be started.
-	NotStarted string        `json:"not_started,omitempty"`
-	Outcome    agent.Outcome `json:"outcome"`
-	Signal     agent.Signal  `json:"signal,omitzero"`
+	NotStarted string             `json:"not_started,omitempty"`
+	Outcome    agent.Outcome      `json:"outcome"`
+	Signal     statusblock.Signal `json:"signal,omitzero"`
 	// Signalled is true when the final message ends with a status block.
 	Signalled bool `json:"signalled,omitempty"`
 	// Denied are the refused tool calls that need an answer; Advice says for each
@@ -144,7 +146,7 @@ func (r Result) Reopened() bool {
 // error, else the first failed check. Empty: there was no error.
 func (r Result) ErrorText() string {
 	if o := r.Call.Outcome; r.Failed() {
-		return agent.Normalize(string(o.Class) + ": " + o.Evidence)
+		return ending.Normalize(string(o.Class) + ": " + o.Evidence)
 	}
 	blocking := r.Proof.Report.Blocking()
 	if len(blocking) == 0 {
@@ -152,7 +154,7 @@ func (r Result) ErrorText() string {
 	}
 	first := blocking[0]
 	if len(first.Blamed) == 0 {
-		return agent.Normalize(first.Name + ": " + first.FirstLine())
+		return ending.Normalize(first.Name + ": " + first.FirstLine())
 	}
 	var names []string
 	for _, t := range first.Blamed {

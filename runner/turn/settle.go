@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
@@ -99,7 +100,7 @@ func settleCall(a Assignment, c call) Call {
 	}
 	r.ToolCalls, r.Final, r.Usage = t.ToolCalls, t.Final, t.Usage
 	r.Session = Session{ID: t.Session, Counted: c.counted}
-	r.Signal, r.Signalled = agent.ParseSignal(t.Final)
+	r.Signal, r.Signalled = statusblock.Parse(t.Final)
 	for _, d := range t.Denials {
 		switch {
 		case agent.Asks(d): // a question, answered as such

@@ -16,6 +16,7 @@ import (
 
 	"ralph/runner/agent"
 	"ralph/runner/agent/recording"
+	"ralph/runner/agent/statusblock"
 	"ralph/runner/rules"
 )
 
@@ -121,7 +122,7 @@ func candidateOf(t *testing.T, from recording.Recording, class agent.Class, row 
 		return candidate{}, false
 	}
 	c := candidate{Recording: r}
-	signal, _ := agent.ParseSignal(tr.Final)
+	signal, _ := statusblock.Parse(tr.Final)
 	cutOff := r
 	cutOff.end = &ending{keep: keepUnfinished}
 	switch {

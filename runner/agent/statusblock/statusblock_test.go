@@ -1,4 +1,4 @@
-package agent
+package statusblock
 
 import (
 	"strings"
@@ -15,10 +15,10 @@ func block(lines ...string) string {
 }
 
 // size: a table of situations.
-func TestParseSignal(t *testing.T) {
-	done := Signal{Status: StatusComplete, Exit: true, HasExit: true}
-	working := Signal{Status: StatusInProgress, HasExit: true}
-	full := Signal{Status: StatusInProgress, HasExit: true, TasksCompleted: 2, FilesModified: 5, Tests: "PASSING",
+func TestParse(t *testing.T) {
+	done := Signal{Status: Complete, Exit: true, HasExit: true}
+	working := Signal{Status: InProgress, HasExit: true}
+	full := Signal{Status: InProgress, HasExit: true, TasksCompleted: 2, FilesModified: 5, Tests: "PASSING",
 		WorkType: "IMPLEMENTATION", Recommendation: "Continue: with task 3"}
 	fullBlock := block("STATUS: IN_PROGRESS", "TASKS_COMPLETED_THIS_LOOP: 2", "FILES_MODIFIED: 5", "TESTS_STATUS: PASSING",
 		"WORK_TYPE: IMPLEMENTATION", "EXIT_SIGNAL: false", "RECOMMENDATION: Continue: with task 3")
@@ -31,10 +31,10 @@ func TestParseSignal(t *testing.T) {
 		"full block":                    {"Did it.\n\n" + fullBlock + "\n", &full},
 		"CRLF":                          {strings.ReplaceAll(fullBlock, "\n", "\r\n"), &full},
 		"exit signal":                   {block("STATUS: COMPLETE", "EXIT_SIGNAL: true"), &done},
-		"exit false beats complete":     {block("STATUS: COMPLETE", "EXIT_SIGNAL: false"), &Signal{Status: StatusComplete, HasExit: true}},
-		"complete without exit signal":  {block("STATUS: COMPLETE"), &Signal{Status: StatusComplete, Exit: true}},
+		"exit false beats complete":     {block("STATUS: COMPLETE", "EXIT_SIGNAL: false"), &Signal{Status: Complete, HasExit: true}},
+		"complete without exit signal":  {block("STATUS: COMPLETE"), &Signal{Status: Complete, Exit: true}},
 		"complete, exit signal a template": {block("STATUS: COMPLETE", "EXIT_SIGNAL: true | false"),
-			&Signal{Status: StatusComplete}},
+			&Signal{Status: Complete}},
 		"only the template":            {template, nil},
 		"block, then the template":     {fullBlock + "\n\n" + template, &full},
 		"last of two counts":           {block("STATUS: COMPLETE", "EXIT_SIGNAL: true") + "\nno, wait\n" + block("STATUS: IN_PROGRESS", "EXIT_SIGNAL: false"), &working},
@@ -54,8 +54,8 @@ func TestParseSignal(t *testing.T) {
 		"yaml":                       {"RALPH_STATUS:\n  STATUS: COMPLETE\n  EXIT_SIGNAL: true\n\nBye.", &done},
 		"yaml bold, not indented":    {"**RALPH_STATUS:**\nstatus: IN_PROGRESS\nexit_signal: false\n", &working},
 		"yaml in a sentence":         {"I will print RALPH_STATUS: at the end", nil},
-		"json fenced":                {"```json\n{\"status\":\"COMPLETE\",\"exit_signal\":true,\"story_id\":\"US-1\",\"files_modified\":[\"a\",\"b\"],\"work_type\":\"testing\"}\n```", &Signal{Status: StatusComplete, Exit: true, HasExit: true, StoryID: "US-1", FilesModified: 2, WorkType: "TESTING"}},
-		"json false":                 {"```json\n{\"status\":\"COMPLETE\",\"exit_signal\":false,\"files_modified\":3}\n```\nmore", &Signal{Status: StatusComplete, HasExit: true, FilesModified: 3}},
+		"json fenced":                {"```json\n{\"status\":\"COMPLETE\",\"exit_signal\":true,\"story_id\":\"US-1\",\"files_modified\":[\"a\",\"b\"],\"work_type\":\"testing\"}\n```", &Signal{Status: Complete, Exit: true, HasExit: true, StoryID: "US-1", FilesModified: 2, WorkType: "TESTING"}},
+		"json false":                 {"```json\n{\"status\":\"COMPLETE\",\"exit_signal\":false,\"files_modified\":3}\n```\nmore", &Signal{Status: Complete, HasExit: true, FilesModified: 3}},
 		"json of an api":             {"The endpoint answers\n```json\n{\"status\":\"complete\"}\n```\nas wished.", nil},
 		"json not closed":            {"```json\n{\"status\":\"COMPLETE\",\"exit_signal\":true}", &done},
 		"promise":                    {"All done.\n\n<promise>COMPLETE</promise>\n", &done},
@@ -66,10 +66,10 @@ func TestParseSignal(t *testing.T) {
 		"exit false, then a promise": {block("STATUS: IN_PROGRESS", "EXIT_SIGNAL: false") + "\n<promise>COMPLETE</promise>", &working},
 		"promise, then exit false":   {"<promise>COMPLETE</promise>\n" + block("STATUS: IN_PROGRESS", "EXIT_SIGNAL: false"), &working},
 		"negative numbers":           {block("STATUS: IN_PROGRESS", "EXIT_SIGNAL: false", "FILES_MODIFIED: -4", "TASKS_COMPLETED: 99999999999999999999"), &working},
-		"blocked":                    {block("STATUS: BLOCKED", "EXIT_SIGNAL: false"), &Signal{Status: StatusBlocked, HasExit: true}},
+		"blocked":                    {block("STATUS: BLOCKED", "EXIT_SIGNAL: false"), &Signal{Status: Blocked, HasExit: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, ok := ParseSignal(c.text)
+			got, ok := Parse(c.text)
 			if ok != (c.want != nil) {
 				t.Fatalf("ok = %v, signal %+v", ok, got)
 			}
@@ -82,23 +82,23 @@ func TestParseSignal(t *testing.T) {
 	}
 }
 
-func FuzzParseSignal(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	f.Add(template)
 	f.Add("```json\n{\"exit_signal\":true}\n```")
 	f.Add("RALPH_STATUS:\n STATUS: COMPLETE")
 	f.Add("~~~\n---RALPH_STATUS---\n```")
 	f.Fuzz(func(t *testing.T, text string) {
-		s, ok := ParseSignal(text)
+		s, ok := Parse(text)
 		if ok && s.Status == "" && !s.HasExit {
 			t.Errorf("a signal without a word: %+v", s)
 		}
-		if s.Exit && !s.HasExit && s.Status != StatusComplete {
+		if s.Exit && !s.HasExit && s.Status != Complete {
 			t.Errorf("exit out of nothing: %+v", s)
 		}
 		if s.FilesModified < 0 || s.TasksCompleted < 0 {
 			t.Errorf("negative counts: %+v", s)
 		}
-		if again, ok2 := ParseSignal(text); ok2 != ok || again != s {
+		if again, ok2 := Parse(text); ok2 != ok || again != s {
 			t.Error("not the same twice")
 		}
 	})

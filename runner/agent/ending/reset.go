@@ -1,4 +1,4 @@
-package agent
+package ending
 
 import (
 	"regexp"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // limits are told in the zone of the account, also on machines without zone files
+	_ "time/tzdata" // a limit ends in the zone of the account, also on machines without zone files
 )
 
 var (
@@ -29,11 +29,11 @@ var (
 	})
 )
 
-// ParseReset finds the moment that a limit text names: epoch seconds, a time
+// ResetTime finds the time that a limit text names: epoch seconds, a time
 // stamp, a span ("in 2h 15m") or a clock time with or without date and zone.
 // A clock time means its next occurrence in its zone, without a zone in that
 // of now.
-func ParseReset(text string, now time.Time) (time.Time, bool) {
+func ResetTime(text string, now time.Time) (time.Time, bool) {
 	if m := epochRE().FindStringSubmatch(text); m != nil {
 		n, _ := strconv.ParseInt(m[1], 10, 64)
 		if n > 1e11 {

@@ -1,4 +1,4 @@
-package agent
+package ending
 
 import (
 	"testing"
@@ -14,7 +14,7 @@ func zone(t testing.TB, name string) *time.Location {
 	return loc
 }
 
-func TestParseReset(t *testing.T) {
+func TestResetTime(t *testing.T) {
 	berlin, lima, seoul := zone(t, "Europe/Berlin"), zone(t, "America/Lima"), zone(t, "Asia/Seoul")
 	evening := time.Date(2026, 11, 20, 23, 0, 0, 0, berlin)
 	for name, c := range map[string]struct {
@@ -59,7 +59,7 @@ func TestParseReset(t *testing.T) {
 		"absurd span":              {"in 99999999999999 days", evening, time.Time{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, ok := ParseReset(c.text, c.now)
+			got, ok := ResetTime(c.text, c.now)
 			if ok != !c.want.IsZero() || !got.Equal(c.want) {
 				t.Errorf("got %v %v, want %v", got, ok, c.want)
 			}
@@ -67,14 +67,14 @@ func TestParseReset(t *testing.T) {
 	}
 }
 
-func FuzzParseReset(f *testing.F) {
+func FuzzResetTime(f *testing.F) {
 	f.Add("resets 4:49am (UTC)", int64(1795150179))
 	f.Add("Nov 23, 3:09pm (Europe/Rome)", int64(1795150179))
 	f.Add("in 2h 15m", int64(0))
 	f.Add("|1753441200", int64(1))
 	f.Fuzz(func(t *testing.T, text string, unix int64) {
 		now := time.Unix(unix%4102444800, 0).UTC()
-		at, ok := ParseReset(text, now)
+		at, ok := ResetTime(text, now)
 		if ok == at.IsZero() && ok {
 			t.Errorf("%q: found the zero time", text)
 		}

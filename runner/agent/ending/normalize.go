@@ -1,4 +1,4 @@
-package agent
+package ending
 
 import (
 	"regexp"
@@ -6,12 +6,15 @@ import (
 	"sync"
 )
 
+// maxNormalized is the most bytes that Normalize looks at.
+const maxNormalized = 4 << 10
+
 type replacement struct {
 	re *regexp.Regexp
 	by string
 }
 
-// In order: what is longer and more exact first.
+// In order: the longer and more exact ones first.
 var variable = sync.OnceValue(func() []replacement {
 	var out []replacement
 	for _, r := range [...][2]string{
@@ -32,11 +35,11 @@ var variable = sync.OnceValue(func() []replacement {
 	return out
 })
 
-// Normalize takes out of an error text what changes between two occurrences of
-// the same error: numbers, ids, times, spans, paths, addresses. Two texts that
-// normalise to the same mean the same error. At most 300 runes.
+// Normalize replaces what differs between two occurrences of the same error:
+// numbers, ids, times, spans, paths, addresses. Texts with the same normal form
+// mean the same error. The result has at most 300 runes.
 func Normalize(errText string) string {
-	s := strings.ToLower(cut(errText, maxToolText))
+	s := strings.ToLower(strings.ToValidUTF8(errText[:min(len(errText), maxNormalized)], ""))
 	for _, v := range variable() {
 		s = v.re.ReplaceAllString(s, v.by)
 	}

@@ -1,4 +1,11 @@
-package agent
+// Package statusblock reads the block in which an agent reports its status, at
+// the end of its final message:
+//
+//	---RALPH_STATUS---
+//	STATUS: IN_PROGRESS
+//	EXIT_SIGNAL: false
+//	---END_RALPH_STATUS---
+package statusblock
 
 import (
 	"slices"
@@ -10,22 +17,23 @@ import (
 
 // The values of Signal.Status.
 const (
-	StatusComplete   = "COMPLETE"
-	StatusInProgress = "IN_PROGRESS"
-	StatusBlocked    = "BLOCKED"
+	Complete   = "COMPLETE"
+	InProgress = "IN_PROGRESS"
+	Blocked    = "BLOCKED"
 )
 
-// Signal is the status block of an agent's final message.
+// Signal is what a status block says. Fields that it leaves out, or fills with
+// anything but the words of the template, are empty.
 type Signal struct {
-	Status string // StatusComplete, StatusInProgress, StatusBlocked or empty
+	Status string // Complete, InProgress or Blocked
 	// Exit is true when the agent says that the whole work is done. Without an
-	// EXIT_SIGNAL a status of COMPLETE says so.
+	// EXIT_SIGNAL the status COMPLETE says so.
 	Exit           bool
-	HasExit        bool // EXIT_SIGNAL was given
+	HasExit        bool // the block has an EXIT_SIGNAL
 	TasksCompleted int
 	FilesModified  int
-	Tests          string // PASSING, FAILING, NOT_RUN or empty
-	WorkType       string
+	Tests          string // PASSING, FAILING or NOT_RUN
+	WorkType       string // upper case
 	Recommendation string
 	StoryID        string
 }
@@ -37,12 +45,12 @@ const (
 	promise    = "<promise>COMPLETE</promise>"
 )
 
-// ParseSignal reads the last status block of a final message, in any of its
-// forms; false when there is none. Blocks that only quote the template do not
-// count, nor do quotations ("> …"). A block inside a code fence counts when it
-// closes the message: agents like to fence their status, but what stands in
-// the middle is an example. A promise never overrules an EXIT_SIGNAL: false.
-func ParseSignal(final string) (Signal, bool) {
+// Parse reads the last status block of a final message, in any of its forms. It
+// returns false when there is none. Blocks that only quote the template do not
+// count, nor do quotations ("> …"). A block in a code fence counts when it ends
+// the message: agents like to fence their status, but one in the middle is an
+// example. A promise never overrules an EXIT_SIGNAL: false.
+func Parse(final string) (Signal, bool) {
 	var found, block Signal
 	var ok, isBlock bool
 	lines := strings.Split(strings.ReplaceAll(final, "\r\n", "\n"), "\n")
@@ -56,7 +64,7 @@ func ParseSignal(final string) (Signal, bool) {
 			next = fenceEnd(lines, i)
 			s, good = parseFence(lines[i+1:min(next, len(lines))], blank(lines, next+1))
 		case plain(line) == promise:
-			s, good, byPromise = Signal{Status: StatusComplete, Exit: true, HasExit: true}, true, true
+			s, good, byPromise = promised(), true, true
 		default:
 			s, next, good = parseBlock(lines, i)
 		}
@@ -71,6 +79,8 @@ func ParseSignal(final string) (Signal, bool) {
 	}
 	return found, ok
 }
+
+func promised() Signal { return Signal{Status: Complete, Exit: true, HasExit: true} }
 
 func isFence(line string) bool {
 	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
@@ -87,8 +97,8 @@ func fenceEnd(lines []string, i int) int {
 	return len(lines)
 }
 
-// parseFence reads the content of a code fence; last is true when nothing
-// follows it.
+// parseFence reads the content of a code fence. last is true when only blank
+// lines follow the fence.
 func parseFence(lines []string, last bool) (Signal, bool) {
 	if s, explicit, ok := parseJSON(strings.Join(lines, "\n")); ok && (explicit || last) {
 		return s, true
@@ -104,7 +114,7 @@ func parseFence(lines []string, last bool) (Signal, bool) {
 			found, ok = s, true
 		}
 		if strings.TrimSpace(lines[i]) == promise {
-			found, ok = Signal{Status: StatusComplete, Exit: true, HasExit: true}, true
+			found, ok = promised(), true
 		}
 		i = max(i, next)
 	}
@@ -115,7 +125,8 @@ func blank(lines []string, from int) bool {
 	return from >= len(lines) || !slices.ContainsFunc(lines[from:], func(l string) bool { return strings.TrimSpace(l) != "" })
 }
 
-// parseBlock reads a block that begins at line i. next is its last line.
+// parseBlock reads the block that begins at line i, if one does. next is the
+// index of its last line.
 func parseBlock(lines []string, i int) (s Signal, next int, ok bool) {
 	head := plain(lines[i])
 	dashed := strings.EqualFold(head, blockStart)
@@ -146,16 +157,17 @@ func parseBlock(lines []string, i int) (s Signal, next int, ok bool) {
 		exitKey = s.set(strings.ToUpper(strings.TrimSpace(strings.Trim(key, "*_` "))), plain(value)) || exitKey
 	}
 	if !exitKey {
-		s.Exit = s.Status == StatusComplete
+		s.Exit = s.Status == Complete
 	}
 	return s, min(next, len(lines)-1), s.Status != "" || s.HasExit
 }
 
-// set stores one key and reports whether it was the exit signal, with a value or without.
+// set stores one key. It reports whether the key was EXIT_SIGNAL, even one
+// without a valid value.
 func (s *Signal) set(key, value string) bool {
 	switch key {
 	case "STATUS":
-		s.Status = choice(value, StatusComplete, StatusInProgress, StatusBlocked)
+		s.Status = choice(value, Complete, InProgress, Blocked)
 	case "EXIT_SIGNAL":
 		v := choice(value, "TRUE", "FALSE")
 		s.HasExit, s.Exit = v != "", v == "TRUE"
@@ -178,8 +190,8 @@ func (s *Signal) set(key, value string) bool {
 	return false
 }
 
-// choice returns the one of the words that value is, empty for anything else:
-// the template lists them all ("true | false").
+// choice returns the word that the value begins with, if it is one of words. A
+// value that lists several ("true | false") is the template, and returns "".
 func choice(value string, words ...string) string {
 	first, rest, _ := strings.Cut(strings.ToUpper(value), " ")
 	first = strings.Trim(first, ".,;!\"'*_`")
@@ -203,7 +215,7 @@ func number(value string) int {
 	return n
 }
 
-// plain strips the markdown around a line: list marks and emphasis.
+// plain strips list marks and emphasis from a line.
 func plain(line string) string {
 	line = strings.TrimSpace(line)
 	for _, mark := range [...]string{"- ", "* ", "+ "} {
@@ -213,31 +225,32 @@ func plain(line string) string {
 	return strings.TrimSpace(strings.TrimPrefix(line, "** "))
 }
 
-// parseJSON reads the JSON form. explicit is true when it has an exit signal.
+// parseJSON reads the JSON form. explicit is true when it has an exit_signal.
 func parseJSON(text string) (s Signal, explicit, ok bool) {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}") {
 		return s, false, false
 	}
-	obj := gjson.Result{Type: gjson.JSON, Raw: text}
+	obj := gjson.Parse(text)
 	for _, name := range [...]string{"RALPH_STATUS", "ralph_status"} {
-		if inner := pick(obj, name)[0]; inner.IsObject() {
+		if inner := obj.Get(name); inner.IsObject() {
 			obj = inner
 		}
 	}
-	f := pick(obj, "status", "exit_signal", "story_id", "files_modified", "work_type", "tasks_completed_this_loop", "tests_status", "recommendation")
-	s.set("STATUS", f[0].String())
-	if explicit = f[1].Exists(); explicit {
-		s.set("EXIT_SIGNAL", f[1].String())
+	s.set("STATUS", obj.Get("status").String())
+	if explicit = obj.Get("exit_signal").Exists(); explicit {
+		s.set("EXIT_SIGNAL", obj.Get("exit_signal").String())
 	} else {
-		s.Exit = s.Status == StatusComplete
+		s.Exit = s.Status == Complete
 	}
-	s.StoryID, s.Recommendation = f[2].String(), f[7].String()
-	if s.FilesModified = number(f[3].String()); f[3].IsArray() {
-		s.FilesModified = len(f[3].Array())
+	s.StoryID, s.Recommendation = obj.Get("story_id").String(), obj.Get("recommendation").String()
+	if files := obj.Get("files_modified"); files.IsArray() {
+		s.FilesModified = len(files.Array())
+	} else {
+		s.FilesModified = number(files.String())
 	}
-	s.set("WORK_TYPE", f[4].String())
-	s.set("TASKS_COMPLETED", f[5].String())
-	s.set("TESTS_STATUS", f[6].String())
+	s.set("WORK_TYPE", obj.Get("work_type").String())
+	s.set("TASKS_COMPLETED", obj.Get("tasks_completed_this_loop").String())
+	s.set("TESTS_STATUS", obj.Get("tests_status").String())
 	return s, explicit, s.Status != "" || s.HasExit
 }
