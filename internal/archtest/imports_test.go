@@ -12,6 +12,8 @@ import (
 // floors are the packages that the programs are made of. A package imports
 // lower floors only, its tests too.
 var floors = map[string]int{
+	"logs/termtext": -1, // what may be printed on a terminal; below the others, so that all may use it
+
 	"state":                 0, // the files in .ralph/: what the two processes share
 	"logs":                  0, // log set-up, rotated files, tail
 	"ptyexec":               0, // one child process, and nothing of it left
@@ -142,8 +144,8 @@ func checkDoors(t *tree) (found []violation) {
 func checkMonitor(t *tree) (found []violation) {
 	t.imports(func(p *pkg, f *file, spec *ast.ImportSpec, path string) {
 		target := inModule(path)
-		if p.path == "monitor" && target != "" && !slices.Contains([]string{"state", "logs", "monitor"}, target) {
-			found = append(found, t.at(f, spec.Pos(), "monitor imports %s; of the module it may import state and logs", target))
+		if p.path == "monitor" && target != "" && !slices.Contains([]string{"state", "logs", "logs/termtext", "monitor"}, target) {
+			found = append(found, t.at(f, spec.Pos(), "monitor imports %s; of the module it may import state, logs and logs/termtext", target))
 		}
 	})
 	return found
