@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/tidwall/gjson"
 )
 
 // EventVersion is the schema version that ralph writes.
@@ -21,8 +23,8 @@ type Event struct {
 	Time time.Time `json:"time"`
 	Kind Kind      `json:"kind"` // always Data.Kind()
 	Origin
-	// Data is the payload of the kind. It is nil only in an event of a kind that
-	// this version does not know.
+	// Data is the payload of the kind. It is nil only for a kind that this version
+	// does not know.
 	Data Payload `json:"data,omitempty"`
 }
 
@@ -42,8 +44,8 @@ func NewEvent(from Origin, at time.Time, p Payload) Event {
 	return Event{V: EventVersion, Time: at, Kind: p.Kind(), Origin: from, Data: p}
 }
 
-// UnmarshalJSON reads an event of any version. The payload of a kind that is
-// not known stays nil.
+// UnmarshalJSON reads an event of any version; one of version 1 becomes one of
+// version 2 without a number. The payload of an unknown kind stays nil.
 func (e *Event) UnmarshalJSON(line []byte) error {
 	var wire struct {
 		header
@@ -58,9 +60,8 @@ func (e *Event) UnmarshalJSON(line []byte) error {
 		if err := json.Unmarshal(line, &old); err != nil {
 			return err
 		}
-		e.Data = old.payload(e.Kind)
-		if e.Data != nil {
-			e.Kind = e.Data.Kind()
+		if e.Data = old.payload(e.Kind); e.Data != nil {
+			e.V, e.Kind = EventVersion, e.Data.Kind()
 		}
 		return nil
 	}
@@ -97,20 +98,17 @@ func decodePayload(kind Kind, data json.RawMessage) (Payload, error) {
 	return p, nil
 }
 
-// EventFilter reads only the events of some kinds: the payloads of all others
-// are skipped unread, which is most of a file.
+// EventFilter reads only the events of some kinds and skips the payloads of all
+// others, which are most of a file. Nil reads every kind. It sees the kind as it
+// is written: in version 1, much was a "decision" that has its own kind now.
 type EventFilter func(Kind) bool
 
-// Decode reads one line. It returns false for a line that is no event, or is of
-// a kind that the filter leaves out.
+// Decode reads one line. It returns false for a line that is not an event, or
+// whose kind the filter leaves out.
 func (wanted EventFilter) Decode(line []byte) (Event, bool) {
-	if wanted != nil {
-		var h struct {
-			Kind Kind `json:"kind"`
-		}
-		if json.Unmarshal(line, &h) != nil || !wanted(h.Kind) {
-			return Event{}, false
-		}
+	// gjson stops at the kind, which stands before the payload.
+	if wanted != nil && !wanted(Kind(gjson.GetBytes(line, "kind").String())) {
+		return Event{}, false
 	}
 	var e Event
 	if json.Unmarshal(line, &e) != nil || e.Kind == "" {

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"strconv"
 	"strings"
 	"time"
 )
@@ -38,9 +39,7 @@ func (e eventV1) payload(kind Kind) Payload {
 	decision := Decision{Action: end.Action, Rule: end.Rule, Reason: end.Reason, WakeAt: end.WakeAt}
 	switch kind {
 	case KindRunStart:
-		agent := strings.TrimPrefix(e.Text, "run "+e.Run+": agent ")
-		agent, _, _ = strings.Cut(agent, ";")
-		return RunStart{Agent: agent, Model: e.Model}
+		return e.runStart()
 	case KindIterationStart:
 		return IterationStart{Title: e.Text}
 	case KindSession:
@@ -72,12 +71,26 @@ func (e eventV1) payload(kind Kind) Payload {
 	case KindDecision:
 		return e.decision(decision)
 	case KindIterationEnd:
-		return IterationEnd{Decision: decision, Outcome: end.Outcome, Failed: e.Error, Files: end.Files,
-			Seconds: end.Duration.Seconds(), Usage: usage}
+		detail := e.Text
+		if detail == end.Reason {
+			detail = "" // the text was either of the two
+		}
+		return IterationEnd{Decision: decision, Outcome: end.Outcome, Detail: detail, Failed: e.Error,
+			Files: end.Files, Seconds: end.Duration.Seconds(), Usage: usage}
 	case KindRunEnd:
 		return RunEnd{Decision: decision, Exit: end.Exit, Seconds: end.Duration.Seconds(), Usage: usage}
 	}
 	return nil
+}
+
+func (e eventV1) runStart() Payload {
+	agent, rest, _ := strings.Cut(strings.TrimPrefix(e.Text, "run "+e.Run+": agent "), "; run ")
+	s := RunStart{Agent: agent, Model: e.Model}
+	if killed, iteration, ok := strings.Cut(rest, " before it was killed in iteration "); ok {
+		s.Killed = killed
+		s.KilledIteration, _ = strconv.Atoi(iteration)
+	}
+	return s
 }
 
 func (e eventV1) check(tool Tool, end endV1) Payload {
@@ -96,11 +109,13 @@ func (e eventV1) check(tool Tool, end endV1) Payload {
 func (e eventV1) decision(d Decision) Payload {
 	switch d.Rule {
 	case "audit":
-		text, answer, _ := strings.Cut(strings.TrimPrefix(e.Text, "audit: "), "; the tick was taken back")
-		if answer != "" || len(text) < len(strings.TrimPrefix(e.Text, "audit: ")) {
-			answer = "the tick was taken back" + answer
+		text := strings.TrimPrefix(e.Text, "audit: ")
+		for _, answer := range []string{"the tick was taken back", "again: it stands while the checks pass"} {
+			if i := strings.LastIndex(text, "; "+answer); i >= 0 {
+				return Finding{Source: FoundByAudit, Text: text[:i], Answer: text[i+2:]}
+			}
 		}
-		return Finding{Source: FoundByAudit, Text: text, Answer: answer}
+		return Finding{Source: FoundByAudit, Text: text}
 	case "checks":
 		if why, ok := strings.CutPrefix(e.Text, "the box of the task was opened again: "); ok {
 			return TaskChange{State: "open", Why: why}
@@ -112,7 +127,9 @@ func (e eventV1) decision(d Decision) Payload {
 		red := strings.TrimPrefix(e.Text, "red before the agent did anything: ")
 		return Baseline{Red: strings.Split(red, "; ")}
 	case "agent":
-		return AgentChange{Name: strings.TrimPrefix(e.Text, "agent ")}
+		name, instead, _ := strings.Cut(strings.TrimPrefix(e.Text, "agent "), " instead of ")
+		instead, _, _ = strings.Cut(instead, ", which is limited")
+		return AgentChange{Name: name, Instead: instead} // the end of the limit had no year
 	case "commit":
 		return Commit{Refused: []Refusal{{Why: e.Text}}}
 	case "paused":

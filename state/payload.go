@@ -81,18 +81,18 @@ type RunStart struct {
 	Plan    string `json:"plan,omitempty"`  // relative to the project; empty: no plan
 	Prompt  string `json:"prompt,omitempty"`
 	Version string `json:"version,omitempty"` // of ralph
-	Resumed bool   `json:"resumed,omitempty"` // goes on with the counters of the run before
+	Resumed bool   `json:"resumed,omitempty"` // keeps the counters of the previous run
 	Done    int    `json:"done"`              // tasks of the plan
 	Total   int    `json:"total"`
-	// Killed is the run before this one when it never ended; empty: it did.
+	// Killed is the previous run when it was killed; empty: it ended by itself.
 	Killed          string `json:"killed,omitempty"`
 	KilledIteration int    `json:"killed_iteration,omitempty"` // in which it was killed
 }
 
 // IterationStart opens an iteration.
 type IterationStart struct {
-	Title string `json:"title,omitempty"` // of the task; empty: Why
-	Why   string `json:"why,omitempty"`   // there is no task
+	Title string `json:"title,omitempty"` // of the task; empty: there is none, see Why
+	Why   string `json:"why,omitempty"`   // the iteration runs without a task
 	Agent string `json:"agent,omitempty"`
 	Model string `json:"model,omitempty"`
 	Done  int    `json:"done"`
@@ -117,7 +117,7 @@ type Phase struct {
 type AgentChange struct {
 	Name    string    `json:"name"`
 	Model   string    `json:"model,omitempty"`
-	Instead string    `json:"instead,omitempty"` // who should work and is limited; empty: nobody
+	Instead string    `json:"instead,omitempty"` // the preferred agent, which is limited; empty: none
 	Until   time.Time `json:"until,omitzero"`    // end of that limit
 }
 
@@ -155,13 +155,13 @@ type Text struct {
 }
 
 // Tool is one tool call. Arg is its main argument (the command, the path, the
-// pattern): one line of at most 400 runes.
+// pattern): one line, at most 400 runes.
 type Tool struct {
 	ID   string `json:"id,omitempty"`
 	Name string `json:"name"`
 	Arg  string `json:"arg,omitempty"`
-	// Parent is the call that started the sub-agent which made this one; empty:
-	// the agent made it.
+	// Parent is the call that started the sub-agent which made this call; empty:
+	// the agent itself made it.
 	Parent string `json:"parent,omitempty"`
 }
 
@@ -258,8 +258,8 @@ const (
 // Finding is something that a person should look at.
 type Finding struct {
 	Source string `json:"source"`           // one of the sources
-	Name   string `json:"name,omitempty"`   // what kind of finding it is, as the audit calls it
-	Task   string `json:"task,omitempty"`   // that it is about
+	Name   string `json:"name,omitempty"`   // the audit's name for this kind of finding
+	Task   string `json:"task,omitempty"`   // id of the task it is about
 	File   string `json:"file,omitempty"`   // relative to the repository
 	Text   string `json:"text"`             // one sentence
 	Doubt  bool   `json:"doubt,omitempty"`  // a question rather than a fault
@@ -273,11 +273,11 @@ type TaskChange struct {
 	Why   string `json:"why"`
 }
 
-// Commit says what ralph committed of what the agent left over.
+// Commit says what ralph committed of the changes that the agent left uncommitted.
 type Commit struct {
 	OID     string    `json:"oid,omitempty"` // empty: nothing was committed
 	Files   int       `json:"files"`
-	Refused []Refusal `json:"refused,omitempty"` // each told once
+	Refused []Refusal `json:"refused,omitempty"` // each reported once
 }
 
 // Refusal is a file that ralph did not commit.
@@ -300,6 +300,7 @@ type Decision struct {
 // IterationEnd is how an iteration ended, and what follows.
 type IterationEnd struct {
 	Decision
+	Title   string  `json:"title,omitempty"`  // of the task; empty: there is none
 	Outcome string  `json:"outcome"`          // class of the agent call
 	Detail  string  `json:"detail,omitempty"` // the outcome in words
 	Failed  bool    `json:"failed,omitempty"` // the call went wrong
