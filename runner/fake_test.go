@@ -315,7 +315,7 @@ func newBench(t *testing.T, fakeAgent string, boxes ...string) *bench {
 		if strings.HasPrefix(name, "no-") {
 			return Agent{}, fmt.Errorf("unknown agent %q", name)
 		}
-		s.Env = append(s.Env, fakeAgentName+"="+name)
+		s.Env.Set = append(s.Env.Set, fakeAgentName+"="+name)
 		return Agent{Spec: s, Program: []string{self}}, nil
 	}
 	b.d.Env = []string{"GORACE=atexit_sleep_ms=0", "PATH=" + os.Getenv("PATH"), "HOME=" + b.dir, fakeName + "=" + fakeAgent, fakeCount + "=" + filepath.Join(t.TempDir(), "count")}

@@ -9,9 +9,11 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"ralph/logs"
+	"ralph/logs/termtext"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
+	"ralph/state/view"
 )
 
 const (
@@ -73,8 +75,8 @@ func (o *output) event(e state.Event) {
 		_, err = o.events.Write(append(data, '\n'))
 		o.lost(err)
 	}
-	if text := render(e); text != "" { // people read it in a terminal
-		_, err := o.live.Write([]byte(logs.Inert(text)))
+	if text := view.Render(e); text != "" { // people read it in a terminal
+		_, err := o.live.Write([]byte(termtext.Clean(text)))
 		o.lost(err)
 	}
 	if o.show != nil {
@@ -124,7 +126,7 @@ func (r *Run) heard(e state.Event) {
 			}
 		})
 	case state.Tool:
-		r.out.status(func(s *state.Status) { s.LastTool = toolText(d) })
+		r.out.status(func(s *state.Status) { s.LastTool = termtext.Line(d.Name + " " + d.Arg) })
 	case state.Usage:
 		r.out.status(func(s *state.Status) {
 			s.Usage = r.mem.Usage.Add(d)

@@ -166,7 +166,7 @@ func (r *Run) check(e state.Event, d state.Check) {
 		}
 	}
 	// A baseline says nothing about the work of the iteration.
-	if it := r.known(e.Iteration); it != nil && d.Phase != state.PhaseBaseline && len(it.Checks) < maxChecks {
+	if it := r.known(e.Iteration); it != nil && d.Run != state.CheckBaseline && len(it.Checks) < maxChecks {
 		if it.Checks == nil {
 			it.Checks = map[string]bool{}
 		}

@@ -263,10 +263,10 @@ func over(e state.Event, d state.RunEnd) []entry {
 
 func checkEntry(d state.Check) []entry {
 	name := "check " + d.Name
-	switch d.Phase {
-	case state.PhaseAgain:
+	switch d.Run {
+	case state.CheckAgain:
 		name = "second run of " + name
-	case state.PhaseBaseline:
+	case state.CheckBaseline:
 		name += " before the work"
 	}
 	if d.Passed {
