@@ -11,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"mvdan.cc/sh/v3/syntax"
 
+	"ralph/config/option"
 	"ralph/runner/agent"
 )
 
@@ -192,7 +193,7 @@ func (r *yamlReader) agentField(c *agent.Custom, key, path string, node ast.Node
 	}
 	text, ok := scalar(node)
 	switch {
-	case !ok || !printable(text):
+	case !ok || !option.Printable(text):
 		return r.refuse(node, path+" must be one word, not "+describe(node))
 	case key == agent.FieldPrompt:
 		c.Prompt = agent.PromptBy(text)
@@ -219,7 +220,7 @@ func (r *yamlReader) entries(path string, node ast.Node, add func(key, value str
 		}
 		for _, v := range values {
 			text, ok := scalar(v)
-			if !ok || !printable(text) {
+			if !ok || !option.Printable(text) {
 				return r.refuse(v, path+"."+pair.Key.GetToken().Value+" must be text on one line, not "+describe(v))
 			}
 			add(pair.Key.GetToken().Value, text)
@@ -234,7 +235,7 @@ func (r *yamlReader) words(path string, node ast.Node) ([]string, error) {
 		var words []string
 		for _, item := range list.Values {
 			text, ok := scalar(item)
-			if !ok || !printable(text) {
+			if !ok || !option.Printable(text) {
 				return nil, r.refuse(item, path+" must be a list of plain values, not of "+describe(item))
 			}
 			words = append(words, text)
@@ -256,7 +257,7 @@ func (r *yamlReader) words(path string, node ast.Node) ([]string, error) {
 // ${NAME}. Everything else that a shell could do is a problem.
 func splitWords(text string, env map[string]string) (words []string, problem string) {
 	plain := quote(text) + " is not a plain command line: a program and its arguments, quoted where they hold spaces or signs"
-	if !printable(text) {
+	if !option.Printable(text) {
 		return nil, plain
 	}
 	// The first word keeps a reserved one, such as "time", from being read as such.

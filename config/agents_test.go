@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ralph/config/option"
 	"ralph/runner/agent"
 	"ralph/runner/agent/environ"
 )
@@ -279,7 +280,7 @@ func TestAddAgent_anyText_isReadBackAsItWas(t *testing.T) {
 		l := Loader{Dir: t.TempDir()}
 		s, err := l.AddAgent("a", []AgentField{{"command", "x"}, {"env.A", text}, {"patterns.auth", "x" + regexp.QuoteMeta(text)}})
 		if err != nil {
-			if printable(text) {
+			if option.Printable(text) {
 				rt.Fatalf("%q: %v", text, err)
 			}
 			return

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ralph/config/option"
 	"ralph/runner/agent"
 	"ralph/runner/agent/environ"
 )
@@ -115,7 +116,7 @@ Options marked with **trust** decide which programs run or which secrets they ge
 	return b.String()
 }
 
-func flagCell(o Option) string {
+func flagCell(o option.Row) string {
 	var cells []string
 	for _, name := range []string{"-" + o.Short, "--" + o.Flag, "--" + o.NoFlag} {
 		if strings.Trim(name, "-") != "" {

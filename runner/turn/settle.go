@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"ralph/ptyexec"
 	"ralph/runner/agent"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
@@ -89,6 +90,11 @@ func (p *Proof) reopen(a Assignment, f facts, r Reopen) bool {
 	p.Reopen = append(p.Reopen, r)
 	p.After = f.left.reopened(p.Reopen)
 	return true
+}
+
+// Replay makes the Result of a call that was made elsewhere, such as a recorded one.
+func Replay(a Assignment, t *agent.Transcript, o agent.Outcome, exit ptyexec.Exit) Result {
+	return settle(a, facts{call: call{made: true, outcome: o, transcript: t, exit: exit}})
 }
 
 // settleCall makes the part of the Result about the agent call.

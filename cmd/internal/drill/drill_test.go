@@ -142,9 +142,9 @@ func candidateOf(t *testing.T, from recording.Recording, class agent.Class, row 
 	return c, true
 }
 
-func options() rules.Options {
-	return rules.Options{NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2, OutputDeclineThreshold: 70,
-		CompletionClaims: 2, CallsPerHour: 100, OnLimit: "wait", Timeout: 15 * time.Minute}
+func options() rules.Policy {
+	return rules.Policy{BreakerPolicy: rules.BreakerPolicy{NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2, OutputDeclineThreshold: 70},
+		CompletionClaims: 2, CallsPerHour: 100, OnLimit: "wait"}
 }
 
 func TestPlay_everyRecordingAndStagedEnd_getsItsClass(t *testing.T) {
@@ -157,7 +157,7 @@ func TestPlay_everyRecordingAndStagedEnd_getsItsClass(t *testing.T) {
 				continue
 			}
 			played[s.Name]++
-			scene := Play(r, Setting{Spec: s, Options: options(), Now: now})
+			scene := Play(r, Setting{Spec: s, Policy: options(), Now: now})
 			if scene.Outcome.Class != c.Class {
 				t.Errorf("%s as %s (%s, %q): %q, %s", c.Class, s.Name, r.Name, r.Staged(), scene.Outcome.Class, scene.Outcome.Reason)
 			}
@@ -192,7 +192,7 @@ func scene(t *testing.T, class agent.Class, name string, change func(*Setting)) 
 	if !ok {
 		t.Fatalf("no %s of %s", class, name)
 	}
-	set := Setting{Spec: s, Options: options(), Now: time.Date(2031, 2, 3, 10, 0, 0, 0, time.Local)}
+	set := Setting{Spec: s, Policy: options(), Now: time.Date(2031, 2, 3, 10, 0, 0, 0, time.Local)}
 	if change != nil {
 		change(&set)
 	}
@@ -208,7 +208,7 @@ func TestPlay_limit_isOverAsLongAfterNowAsRecorded(t *testing.T) {
 	if left := got.Decision.Until.Sub(now); left < time.Minute || left > 24*time.Hour {
 		t.Errorf("waits %s", left)
 	}
-	stop := scene(t, agent.ClassUsageLimit, "claude", func(s *Setting) { s.Options.OnLimit = "stop" })
+	stop := scene(t, agent.ClassUsageLimit, "claude", func(s *Setting) { s.Policy.OnLimit = "stop" })
 	if stop.Decision.Exit != rules.ExitLimited {
 		t.Errorf("on-limit stop: %+v", stop.Decision)
 	}
@@ -223,7 +223,7 @@ func TestPlay_denial_isAnsweredByTheUsersOwnThreshold(t *testing.T) {
 	if got.Decision.Action != rules.ActionContinue || !slices.Contains(got.Counted, "breaker: denied 1 of 2") {
 		t.Errorf("%+v", got)
 	}
-	got = scene(t, agent.ClassPermissionDenied, "claude", func(s *Setting) { s.Options.DenialThreshold = 1 })
+	got = scene(t, agent.ClassPermissionDenied, "claude", func(s *Setting) { s.Policy.DenialThreshold = 1 })
 	if got.Decision.Exit != rules.ExitHalted || got.Decision.Rule != "permission_denied" {
 		t.Errorf("%+v", got.Decision)
 	}

@@ -1,4 +1,4 @@
-package config
+package option
 
 import (
 	"fmt"
@@ -8,49 +8,47 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"ralph/runner/agent/environ"
 )
 
 // Allowed describes the values that the option takes, so that it completes
 // "VALUE is not ...": "a whole number from 1 to 100".
-func (o Option) Allowed() string {
+func (o Row) Allowed() string {
 	switch o.Kind {
-	case KindInt:
+	case Int:
 		return "a whole number" + o.bounds("")
-	case KindUSD:
+	case USD:
 		return "an amount in US dollars" + o.bounds("")
-	case KindMinutes:
+	case Minutes:
 		return "a number of minutes" + o.bounds("") + " or a duration such as 90s or 2h"
-	case KindHours:
+	case Hours:
 		return "a number of hours" + o.bounds("") + " or a duration such as 90m or 48h"
-	case KindDuration:
+	case Duration:
 		return "a duration such as 30s, 5m or 2h" + o.bounds(",")
-	case KindBool:
+	case Bool:
 		return "true or false"
-	case KindEnum:
+	case Enum:
 		return "one of " + strings.Join(o.Values, ", ")
-	case KindList:
+	case List:
 		return "a comma list with balanced parentheses and no entry that starts with -"
-	case KindEnv:
+	case Env:
 		return "a comma list of variable names or globs (* and ?), each with or without a !"
-	case KindPath:
+	case Path:
 		return "a path on one line"
 	default:
 		return "text on one line that does not start with -"
 	}
 }
 
-func (o Option) bounds(comma string) string {
+func (o Row) bounds(comma string) string {
 	if o.Min == "" || o.Max == "" {
 		return ""
 	}
 	return fmt.Sprintf("%s from %s to %s", comma, o.Min, o.Max)
 }
 
-// parse reads text into int64, float64, time.Duration, bool, string or
+// Parse reads text into int64, float64, time.Duration, bool, string or
 // []string, by kind. ok is false when the text is not Allowed.
-func (o Option) parse(text string) (value any, ok bool) {
+func (o Row) Parse(text string) (value any, ok bool) {
 	text = strings.TrimSpace(text)
 	value, ok = o.parseKind(text)
 	if !ok {
@@ -71,35 +69,35 @@ func (o Option) parse(text string) (value any, ok bool) {
 	return value, true
 }
 
-func (o Option) parseKind(text string) (any, bool) {
+func (o Row) parseKind(text string) (any, bool) {
 	switch o.Kind {
-	case KindInt:
+	case Int:
 		n, err := strconv.ParseInt(text, 10, 64)
 		return n, err == nil
-	case KindUSD:
+	case USD:
 		// The pattern keeps out what ParseFloat also takes: inf, nan, hex, exponents.
 		usd, err := strconv.ParseFloat(text, 64)
 		return usd, err == nil && isDecimal(text)
-	case KindMinutes:
+	case Minutes:
 		return parseDuration(text, "m")
-	case KindHours:
+	case Hours:
 		return parseDuration(text, "h")
-	case KindDuration:
+	case Duration:
 		return parseDuration(text, "")
-	case KindBool:
+	case Bool:
 		return parseBool(text)
-	case KindEnum:
+	case Enum:
 		return text, text == o.Default || slices.Contains(o.Values, text)
-	case KindList:
+	case List:
 		items, ok := splitList(text)
 		return items, ok && slices.IndexFunc(items, badItem) < 0
-	case KindEnv:
+	case Env:
 		items, ok := splitList(text)
-		return items, ok && !slices.ContainsFunc(items, func(item string) bool { return !environ.ValidEntry(item) })
-	case KindPath:
-		return text, printable(text)
+		return items, ok && !slices.ContainsFunc(items, func(item string) bool { return o.Valid != nil && !o.Valid(item) })
+	case Path:
+		return text, Printable(text)
 	default:
-		return text, printable(text) && !strings.HasPrefix(text, "-")
+		return text, Printable(text) && !strings.HasPrefix(text, "-")
 	}
 }
 
@@ -175,15 +173,16 @@ func splitList(text string) (items []string, ok bool) {
 
 // badItem also refuses what an agent CLI would take for one of its own flags.
 func badItem(item string) bool {
-	return !printable(item) || strings.HasPrefix(item, "-")
+	return !Printable(item) || strings.HasPrefix(item, "-")
 }
 
-func printable(text string) bool {
+// Printable is true for valid text without control characters other than tabs.
+func Printable(text string) bool {
 	return utf8.ValidString(text) && strings.IndexFunc(text, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) < 0
 }
 
-// store puts a value of parse into the field that a row points to.
-func store(field, value any) {
+// Store puts a value of Parse into a field.
+func Store(field, value any) {
 	switch p := field.(type) {
 	case *int:
 		*p = int(value.(int64))
@@ -200,12 +199,12 @@ func store(field, value any) {
 	case *[]string:
 		*p = value.([]string)
 	default:
-		panic(fmt.Sprintf("config: no kind fills a %T", field))
+		panic(fmt.Sprintf("option: no kind fills a %T", field))
 	}
 }
 
-// format is the text that parse reads back into the same value.
-func (o Option) format(field any) string {
+// Format is the text that Parse reads back into the same value.
+func (o Row) Format(field any) string {
 	switch p := field.(type) {
 	case *int:
 		return strconv.Itoa(*p)
@@ -222,14 +221,14 @@ func (o Option) format(field any) string {
 	case *[]string:
 		return strings.Join(*p, ",")
 	}
-	panic(fmt.Sprintf("config: no kind fills a %T", field))
+	panic(fmt.Sprintf("option: no kind fills a %T", field))
 }
 
-func (o Option) formatDuration(d time.Duration) string {
+func (o Row) formatDuration(d time.Duration) string {
 	switch {
-	case o.Kind == KindMinutes && d%time.Minute == 0:
+	case o.Kind == Minutes && d%time.Minute == 0:
 		return strconv.FormatInt(int64(d/time.Minute), 10)
-	case o.Kind == KindHours && d%time.Hour == 0:
+	case o.Kind == Hours && d%time.Hour == 0:
 		return strconv.FormatInt(int64(d/time.Hour), 10)
 	}
 	text := d.String()
