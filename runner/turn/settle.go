@@ -45,8 +45,8 @@ func settle(a Assignment, f facts) Result {
 	r.Call, r.Duration = settleCall(a, f.call), f.call.exit.Duration
 	p := &r.Proof
 	p.After = f.left.reopened(p.Reopen)
-	if why := checkVerdict(a, f, p); why != "" {
-		p.reopen(a, f, Reopen{By: ReopenChecks, Why: why})
+	if by, why := checkVerdict(f, p); why != "" {
+		p.reopen(a, f, Reopen{By: by, Why: why})
 	}
 	if weakened(a, f, p) && p.reopen(a, f, Reopen{By: ReopenWeakened, Why: "the agent sees first what the audit found"}) {
 		p.Warned = true
@@ -56,20 +56,18 @@ func settle(a Assignment, f facts) Result {
 
 // checkVerdict counts failed checks and says why the task's tick cannot stand;
 // empty: it can.
-func checkVerdict(a Assignment, f facts, p *Proof) string {
+func checkVerdict(f facts, p *Proof) (by, why string) {
 	switch {
-	case f.unchecked:
-		if f.checks.Gated() {
-			return "its checks were stopped before they ended"
-		}
-	case f.report.Results == nil && !f.report.Blocked():
+	case f.unchecked && f.checks.Gated():
+		return ReopenUnchecked, "its checks were stopped before they ended"
+	case f.unchecked || f.report.Results == nil: // nothing is proved, either way
 	case !f.report.Blocked():
 		p.Tries = 0
 	case f.report.Blamed():
 		p.Tries++
-		return "a required check fails"
+		return ReopenChecks, "a required check fails"
 	}
-	return ""
+	return "", ""
 }
 
 // weakened is true when the turn that would end the run also made its own proof
