@@ -22,6 +22,7 @@ var floors = map[string]int{
 	"runner/audit/lang":     0, // how tests look in each language: text in, values out
 	"runner/audit/plan":     0, // ticks that were not earned, tasks that ask for less: plans in, findings out
 	"runner/audit/settings": 0, // what judges the work became easier to pass: text in, values out
+	"runner/git/foreign":    0, // folders that the project did not write: paths in, folders out
 	"runner/gate/workspace": 0, // where the packages of a monorepo are: files in, folders out
 
 	"runner/agent/recording":   0, // recorded calls of agent CLIs: text in, values out

@@ -13,7 +13,7 @@ import (
 
 func (p project) refusals(files ...string) []Refusal {
 	p.Helper()
-	found, err := Guard(context.Background(), p.Dir, files)
+	found, err := guard(context.Background(), p.Dir, files)
 	p.Do(err)
 	return found
 }
