@@ -16,11 +16,14 @@ GOLANGCI         := .cache/bin/golangci-lint-$(GOLANGCI_VERSION)
 export GOFLAGS := $(GOFLAGS) -buildvcs=false
 export GOLANGCI_LINT_CACHE ?= $(CURDIR)/.cache/golangci-lint
 
+# These start first: they wait for processes and clocks while the others compile.
+SLOW := ./internal/faults ./internal/tmuxe2e ./runner ./monitor ./cmd/...
+
 # The race detector needs a C compiler; without one Go's default is CGO_ENABLED=0.
 RACE := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test e2e faults bench lint cross generate install clean tools-for-tests testgate
+.PHONY: help build demo test check e2e faults bench lint cross generate install clean tools-for-tests testgate
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,10 +34,13 @@ build: ## bin/ralph, bin/ralph-status, bin/ralph-monitor
 demo: build ## a whole run in a fresh temporary project, with a scripted agent
 	bin/ralph demo
 
-test: testgate tools-for-tests ## vet and all tests; RALPH_REQUIRE=all: a skipped test is a failure
+test: testgate tools-for-tests ## the tests in under three minutes; what it leaves out is named, and in `make check`
+	$(GATE) -short -shuffle=on -p=$$((2 * $$(getconf _NPROCESSORS_ONLN))) $(SLOW) ./...
+
+check: testgate tools-for-tests ## vet and all tests with the race detector; RALPH_REQUIRE=all: a skipped test is a failure
 	go vet ./...
 	@$(if $(RACE),,echo "no C compiler: the tests run without the race detector")
-	$(GATE) $(RACE) -shuffle=on ./...
+	$(GATE) $(RACE) -shuffle=on $(SLOW) ./...
 
 e2e: testgate ## ralph with real agent CLIs against a mock API (needs npm, once)
 	go vet -tags e2e ./internal/e2e/...

@@ -161,6 +161,9 @@ func residentOf(t testing.TB, pid int) int64 {
 }
 
 func TestScreen_flood_memoryStaysFlat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: a flood for memory to settle")
+	}
 	pr := living(t)
 	p := openTerminalOf(t, pr.dir)
 	p.prints("RUNNING")

@@ -76,6 +76,9 @@ func TestHostileAgent_doesItsWorst_theRunEndsAsDocumentedAndNothingIsLeft(t *tes
 }
 
 func TestHostileAgent_printsWithoutEnd_memoryAndDiskStayBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: more output than ralph keeps")
+	}
 	for act, gigabytes := range map[string]int{"talks": 10, "one-line": 1, "one-record": 1} {
 		t.Run(act, func(t *testing.T) {
 			size := int64(amount(400, gigabytes<<10)) << 20

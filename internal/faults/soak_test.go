@@ -138,6 +138,9 @@ func soak(t *testing.T, iterations int) (all []sample, goroutines int, w *projec
 }
 
 func TestSoak_mixedAgent_staysAsSmallAndFastAsItBegan(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: hundreds of iterations")
+	}
 	iterations := amount(500, 50_000)
 	_, few, _ := soak(t, 20)
 	all, many, w := soak(t, iterations)

@@ -116,6 +116,9 @@ func TestBudget_anyClock_followsTheModel(t *testing.T) {
 // Around every change of the clocks in twenty years: an hour begins within
 // itself, also as the next start reads it, and the next one is never over.
 func TestHourOf_anyChangeOfTheClocks_isOfItsHour(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: each change of the clocks in twenty years")
+	}
 	local := time.Local
 	t.Cleanup(func() { time.Local = local })
 	w, _, err := state.Acquire(filepath.Join(t.TempDir(), ".ralph"), state.Owner{PID: 1})

@@ -90,6 +90,9 @@ func TestUndo_oneAfterTheOther_everyOrderAndItsBox(t *testing.T) {
 		for _, committed := range []bool{true, false} {
 			for _, tracked := range []bool{true, false} {
 				t.Run(fmt.Sprintf("%v committed=%t planTracked=%t", order, committed, tracked), func(t *testing.T) {
+					if testing.Short() && len(order) > 1 && committed != tracked {
+						t.Skip("long: each order in each kind of project")
+					}
 					w := newPlanWorld(t, committed, tracked)
 					for i, n := range order {
 						w.want(0, "undone in", "undo", fmt.Sprint(n), "--yes")
