@@ -11,6 +11,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/argv"
 )
 
 // agentsKey is the key of config.yaml under which the user's own agents stand.
@@ -188,7 +189,7 @@ func (r *yamlReader) agentField(c *agent.Custom, key, path string, node ast.Node
 	case !ok || !printable(text):
 		return r.refuse(node, path+" must be one word, not "+describe(node))
 	case key == agent.FieldPrompt:
-		c.Prompt = agent.PromptBy(text)
+		c.Prompt = argv.PromptBy(text)
 	case key == agent.FieldFormat:
 		c.Format = agent.Format(text)
 	case text != outputPty && text != outputPipe:

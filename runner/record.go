@@ -10,6 +10,7 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/agent"
+	"ralph/runner/agent/argv"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/rules"
 	"ralph/state"
@@ -81,7 +82,7 @@ func (l *Loop) record(d rules.Decision, called bool) {
 		l.d.Log.Info("iteration ended", logs.KeyIteration, it.Number, logs.KeyOutcome, it.Outcome.Class,
 			logs.KeyRule, d.Rule, logs.KeyReason, d.Reason, "files", it.Change.Count, "seconds", it.Duration.Seconds())
 		for _, t := range it.Advised {
-			l.d.Log.Warn("a compound command was denied although each part is allowed", "command", t.Arg, "add", agent.AllowEntry(t))
+			l.d.Log.Warn("a compound command was denied although each part is allowed", "command", t.Arg, "add", argv.AllowEntry(t.Name, t.Arg))
 		}
 	}
 	l.board.update(func(s *state.Status) {

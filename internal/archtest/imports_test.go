@@ -24,6 +24,7 @@ var floors = map[string]int{
 
 	"runner/agent/recording":   0, // recorded calls of agent CLIs: text in, values out
 	"runner/agent/wire":        0, // JSON as agents print it: bytes in, lines, values and short texts out
+	"runner/agent/argv":        0, // argument lists and permission entries: values in, words out
 	"runner/agent/environ":     0, // which variables pass: names in, names out
 	"runner/agent/ending":      0, // classes of endings, and the error texts that show them: text in, values out
 	"runner/agent/statusblock": 0, // what an agent says about its own work: text in, values out

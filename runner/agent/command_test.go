@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"ralph/state"
 )
 
 func TestCommand_argv(t *testing.T) {
@@ -98,58 +96,5 @@ func TestLookup_unknownName_errorListsTheKnown(t *testing.T) {
 		if s.Install == "" || s.Bin == "" && s.Format != FormatText {
 			t.Errorf("row %s is incomplete", s.Name)
 		}
-	}
-}
-
-func TestAllowEntry(t *testing.T) {
-	for _, c := range []struct {
-		tool state.Tool
-		want string
-	}{
-		{state.Tool{Name: "Bash", Arg: "npm test"}, "Bash(npm test:*)"},
-		{state.Tool{Name: "Bash", Arg: "npm test -- --run 2>&1 | tail -5"}, "Bash(npm test:*)"},
-		{state.Tool{Name: "Bash", Arg: "cd sub && FOO=1 go vet ./..."}, "Bash(go vet:*)"},
-		{state.Tool{Name: "Bash", Arg: "./run.sh --all"}, "Bash(./run.sh:*)"},
-		{state.Tool{Name: "Bash", Arg: "git -C x status"}, "Bash(git:*)"},
-		{state.Tool{Name: "Bash", Arg: "echo hi > f"}, "Bash(echo:*)"},
-		{state.Tool{Name: "Bash", Arg: "if ["}, "Bash(if:*)"},
-		{state.Tool{Name: "Bash"}, "Bash"},
-		{state.Tool{Name: "run_shell_command", Arg: "cargo build"}, "run_shell_command(cargo build)"},
-		{state.Tool{Name: "Write", Arg: "a.txt"}, "Write"},
-		{state.Tool{Name: "WebFetch", Arg: "https://go.dev/doc"}, "WebFetch(domain:go.dev)"},
-		{state.Tool{Name: "mcp__db__query", Arg: "select"}, "mcp__db__query"},
-	} {
-		if got := AllowEntry(c.tool); got != c.want {
-			t.Errorf("%+v: %q, want %q", c.tool, got, c.want)
-		}
-	}
-}
-
-func TestCompound(t *testing.T) {
-	allowed := []string{"Read", "Bash(git add:*)", "Bash(git commit:*)", "Bash(mvn *)", "Bash(make)", "run_shell_command(npm test)"}
-	for _, c := range []struct {
-		name, command string
-		want          bool
-	}{
-		{"Bash", "git add -A && git commit -m 'x; y | z'", true},
-		{"Bash", "mvn -q test 2>&1 | tail -20", true},
-		{"Bash", "cd sub; mvn test", true},
-		{"Bash", "git add . && rm -rf x", false},
-		{"Bash", "git add $(rm x)", false},
-		{"Bash", "git add .", false}, // not compound: refused for another reason
-		{"Bash", "make > out.txt", true},
-		{"Bash", "make all > out.txt", false},
-		{"Bash", "echo a | tail", false}, // nothing of it is on the list
-		{"Bash", "git addx . && git add y", false},
-		{"Bash", "git add 'unclosed", false},
-		{"run_shell_command", "npm test | tail", true},
-		{"Read", "git add . && git add y", false},
-	} {
-		if got := Compound(state.Tool{Name: c.name, Arg: c.command}, allowed); got != c.want {
-			t.Errorf("%s %q: %v, want %v", c.name, c.command, got, c.want)
-		}
-	}
-	if !Compound(state.Tool{Name: "Bash", Arg: "a | b"}, []string{"Bash"}) {
-		t.Error("an entry for the whole tool allows every part")
 	}
 }

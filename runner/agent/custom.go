@@ -2,12 +2,11 @@ package agent
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 
-	"ralph/ptyexec"
+	"ralph/runner/agent/argv"
 	"ralph/runner/agent/environ"
 )
 
@@ -19,7 +18,7 @@ type Custom struct {
 	// {resume} stand where the arguments below go, {prompt} or {prompt_file}
 	// where the prompt goes; what has no place comes last, in this order.
 	Command []string
-	Prompt  PromptBy
+	Prompt  argv.PromptBy
 	Format  Format
 	Pipe    bool
 	Resume  []string // nil: it cannot go on with a session
@@ -80,16 +79,17 @@ func (c Custom) Spec() (Spec, error) {
 	}
 	s := Spec{
 		Name: c.Name, Bin: c.Command[0], Install: "see its row under agents in config.yaml",
-		Args: slices.Clone(c.Command[1:]), PromptBy: c.Prompt, Pipe: c.Pipe, VersionArgs: c.Version,
-		ResumeArgs: c.Resume, ModelArgs: c.Model, BypassArgs: c.Bypass,
-		Env: environ.Agent{Set: c.Env, Keys: c.Keys}, Format: c.Format, Patterns: c.Patterns,
+		Template: argv.Template{Args: slices.Clone(c.Command[1:]), PromptBy: c.Prompt, VersionArgs: c.Version,
+			ResumeArgs: c.Resume, ModelArgs: c.Model, BypassArgs: c.Bypass},
+		Pipe: c.Pipe,
+		Env:  environ.Agent{Set: c.Env, Keys: c.Keys}, Format: c.Format, Patterns: c.Patterns,
 	}
-	if contains(c.Allowed, argValue) {
+	if argv.Contains(c.Allowed, argv.Value) {
 		s.AllowedItem = c.Allowed
 	} else {
 		s.AllowedArgs = c.Allowed
 	}
-	for _, p := range []string{argPermissions, argModel, argResume} {
+	for _, p := range []string{argv.Permissions, argv.Model, argv.Resume} {
 		if !slices.Contains(s.Args, p) {
 			s.Args = append(s.Args, p)
 		}
@@ -124,20 +124,20 @@ func (c Custom) checkCommand() error {
 	if !slices.Contains(Formats(), string(c.Format)) {
 		return wrong(FieldFormat, "%q is not one of %s", c.Format, strings.Join(Formats(), ", "))
 	}
-	for _, p := range []string{argPermissions, argModel, argResume} {
+	for _, p := range []string{argv.Permissions, argv.Model, argv.Resume} {
 		for _, a := range c.Command {
 			if a != p && strings.Contains(a, p) {
 				return wrong(FieldCommand, "%q: %s must be an argument of its own; what goes there is said by another key", a, p)
 			}
 		}
 	}
-	switch inFile := contains(c.Command, argPromptFile); {
+	switch inFile := argv.Contains(c.Command, argv.PromptPath); {
 	case c.Prompt == PromptFile && !inFile:
-		return wrong(FieldCommand, "must hold %s, because prompt is file", argPromptFile)
+		return wrong(FieldCommand, "must hold %s, because prompt is file", argv.PromptPath)
 	case c.Prompt != PromptFile && inFile:
-		return wrong(FieldCommand, "holds %s, which needs prompt: file", argPromptFile)
-	case c.Prompt != PromptArg && contains(c.Command, argPrompt):
-		return wrong(FieldCommand, "holds %s, which needs prompt: arg", argPrompt)
+		return wrong(FieldCommand, "holds %s, which needs prompt: file", argv.PromptPath)
+	case c.Prompt != PromptArg && argv.Contains(c.Command, argv.Prompt):
+		return wrong(FieldCommand, "holds %s, which needs prompt: arg", argv.Prompt)
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (c Custom) checkValues() error {
 		field string
 		args  []string
 	}{{FieldResume, c.Resume}, {FieldModel, c.Model}} {
-		if len(f.args) > 0 && !contains(f.args, argValue) {
+		if len(f.args) > 0 && !argv.Contains(f.args, argv.Value) {
 			return wrong(f.field, "must hold {} where the value goes, such as --%s {}", f.field)
 		}
 	}
@@ -204,37 +204,4 @@ func (c Custom) checkPatterns() error {
 		}
 	}
 	return nil
-}
-
-// Prepare is Command for a call that is made: for a row that takes its prompt
-// as a file it writes a private temporary one, which done removes.
-func (s Spec) Prepare(r Request) (c ptyexec.Command, done func(), err error) {
-	done = func() {}
-	if s.PromptBy == PromptFile && r.PromptFile == "" {
-		file, err := os.CreateTemp("", "ralph-prompt-*.md") // 0600
-		if err != nil {
-			return c, done, fmt.Errorf("write prompt file: %w", err)
-		}
-		r.PromptFile = file.Name()
-		done = func() { _ = os.Remove(file.Name()) }
-		_, err = file.WriteString(r.Prompt)
-		if closeErr := file.Close(); err == nil {
-			err = closeErr
-		}
-		if err != nil {
-			done()
-			return c, func() {}, fmt.Errorf("write prompt file: %w", err)
-		}
-	}
-	return s.Command(r), done, nil
-}
-
-// VersionCommand asks the program for its version. Of r only Program, Dir, Env
-// and Filter count. It is not to be called without VersionArgs.
-func (s Spec) VersionCommand(r Request) ptyexec.Command {
-	args := slices.Clone(r.Program)
-	if len(args) == 0 {
-		args = []string{s.Bin}
-	}
-	return ptyexec.Command{Args: append(args, s.VersionArgs...), Dir: r.Dir, Env: s.env(r), Pipe: true}
 }

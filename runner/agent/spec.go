@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ralph/runner/agent/argv"
 	"ralph/runner/agent/ending"
 	"ralph/runner/agent/environ"
 )
@@ -32,29 +33,11 @@ const (
 	FormatText     Format = "text"
 )
 
-// PromptBy names the way in which a CLI takes its prompt.
-type PromptBy string
-
-// The ways to hand over a prompt. Standard input keeps it out of the process
-// list and has no size limit.
+// The ways to hand over a prompt.
 const (
-	PromptStdin PromptBy = "stdin"
-	PromptArg   PromptBy = "arg"
-	PromptFile  PromptBy = "file" // its path; see Prepare
-)
-
-// Placeholders in Spec.Args. Each stands as an element of its own and is
-// replaced by the arguments that the request asks for, none if it does not.
-const (
-	argResume      = "{resume}"
-	argPermissions = "{permissions}"
-	argModel       = "{model}"
-	// argPrompt and argPromptFile may also be a part of an element. Without the
-	// first one a prompt by argument comes last.
-	argPrompt     = "{prompt}"
-	argPromptFile = "{prompt_file}"
-	// argValue stands in ResumeArgs, ModelArgs and AllowedArgs for the value.
-	argValue = "{}"
+	PromptStdin = argv.PromptStdin
+	PromptArg   = argv.PromptArg
+	PromptFile  = argv.PromptFile // see Prepare
 )
 
 // Spec is one row of the table of agent CLIs. Nil slices and maps mean that
@@ -64,18 +47,8 @@ type Spec struct {
 	Bin     string // program looked up on PATH; empty: the user has to name one
 	Install string // one line: how a person gets it
 
-	Args        []string // all arguments, with placeholders
-	PromptBy    PromptBy
-	Pipe        bool     // its output goes into a pipe; else it gets a terminal
-	VersionArgs []string // print the version and end; nil: it cannot
-
-	ResumeArgs  []string
-	ModelArgs   []string
-	AllowedArgs []string          // permission mode "allowed-tools", before the entries
-	AllowedItem []string          // once per entry
-	BypassArgs  []string          // permission mode "bypass"
-	Tools       map[string]string // entry names of other CLIs -> this one's; "Bash" is the shell
-	ShellEntry  string            // format of an entry for a shell command prefix, %s is the prefix
+	argv.Template
+	Pipe bool // its output goes into a pipe; else it gets a terminal
 
 	// Env is what it needs of the environment; its name is that of the Spec.
 	Env environ.Agent

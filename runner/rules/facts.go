@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/argv"
 	"ralph/runner/agent/ending"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
@@ -61,7 +62,7 @@ func (it *Iteration) Heard(t *agent.Transcript, spec agent.Spec, allowed []strin
 	for _, d := range t.Denials {
 		switch {
 		case agent.Asks(d): // a question, answered as such
-		case agent.Compound(d, allowed):
+		case argv.Compound(d.Name, d.Arg, allowed):
 			it.Advised = append(it.Advised, d)
 		default:
 			it.Denied = append(it.Denied, d)
