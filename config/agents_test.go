@@ -55,7 +55,7 @@ func TestAgents_everyKey_reachesTheRow(t *testing.T) {
 		Name: "mine", Bin: "/opt/my tools/mine", Install: "see its row under agents in config.yaml",
 		Template: argv.Template{
 			Args:     []string{"--json", `{"a":1}`, "{model}", "two words", "{prompt_file}", "{permissions}", "{resume}"},
-			PromptBy: agent.PromptFile, VersionArgs: []string{"--version"},
+			PromptBy: argv.PromptFile, VersionArgs: []string{"--version"},
 			ResumeArgs: []string{"resume", "{}"}, ModelArgs: []string{"--model={}"},
 			AllowedItem: []string{"--allow", "{}"}, BypassArgs: []string{"--yes", "--really"},
 		},

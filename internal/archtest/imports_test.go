@@ -37,9 +37,10 @@ var floors = map[string]int{
 	"runner/git":     1, // what an iteration changed
 	"runner/audit":   1, // whether the change was an honest one
 
-	"runner/rules":       2, // facts in, decision out: the ordered table
-	"runner/git/history": 2, // ways back through the states that git keeps
-	"monitor":            2, // the screen
+	"runner/rules":        2, // facts in, decision out: the ordered table
+	"runner/agent/custom": 2, // agents of the user: rows of the settings file, checked and completed
+	"runner/git/history":  2, // ways back through the states that git keeps
+	"monitor":             2, // the screen
 
 	"runner": 3, // the loop
 

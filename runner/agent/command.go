@@ -11,19 +11,13 @@ import (
 	"ralph/state"
 )
 
-// The permission modes of a Request.
-const (
-	PermitAllowedTools = argv.PermitAllowedTools
-	PermitBypass       = argv.PermitBypass
-)
-
 // Request is one call to an agent.
 type Request struct {
 	Prompt         string
 	PromptFile     string   // holds Prompt, for a row that takes a file; empty: see Prepare
 	Model          string   // empty: the agent's own default
 	AllowedTools   []string // entries in Claude Code's syntax or in the agent's own
-	PermissionMode string   // PermitAllowedTools or PermitBypass; empty: the agent's own default
+	PermissionMode string   // argv.PermitAllowedTools or argv.PermitBypass; empty: the agent's own default
 	Session        string   // id to resume; empty: a fresh context
 	Program        []string // command line that replaces Spec.Bin, arguments included; nil: Spec.Bin
 	Dir            string   // working directory
@@ -38,7 +32,7 @@ func (s Spec) Command(r Request) ptyexec.Command {
 	args := s.Build(argv.Call{Prompt: r.Prompt, PromptFile: r.PromptFile, Model: r.Model, Session: r.Session,
 		PermissionMode: r.PermissionMode, AllowedTools: r.AllowedTools})
 	c := ptyexec.Command{Args: append(s.program(r), args...), Dir: r.Dir, Env: s.env(r), Pipe: s.Pipe}
-	if s.PromptBy != PromptArg && s.PromptBy != PromptFile {
+	if s.PromptBy != argv.PromptArg && s.PromptBy != argv.PromptFile {
 		c.Stdin = strings.NewReader(r.Prompt)
 	}
 	return c
@@ -56,7 +50,7 @@ func (s Spec) program(r Request) []string {
 // done removes it.
 func (s Spec) Prepare(r Request) (c ptyexec.Command, done func(), err error) {
 	done = func() {}
-	if s.PromptBy == PromptFile && r.PromptFile == "" {
+	if s.PromptBy == argv.PromptFile && r.PromptFile == "" {
 		file, err := os.CreateTemp("", "ralph-prompt-*.md") // 0600
 		if err != nil {
 			return c, done, fmt.Errorf("write prompt file: %w", err)
@@ -84,7 +78,7 @@ func (s Spec) VersionCommand(r Request) ptyexec.Command {
 // Advice says how to allow a refused call for this CLI.
 func (s Spec) Advice(t state.Tool) string {
 	if len(s.AllowedArgs) == 0 && len(s.AllowedItem) == 0 {
-		return fmt.Sprintf("allow it in the settings of %s itself, or choose PERMISSION_MODE=%s", s.Name, PermitBypass)
+		return fmt.Sprintf("allow it in the settings of %s itself, or choose PERMISSION_MODE=%s", s.Name, argv.PermitBypass)
 	}
 	return "add " + argv.AllowEntry(t.Name, t.Arg) + " to ALLOWED_TOOLS"
 }

@@ -2,13 +2,12 @@
 // output means and how a call to it ended. Every CLI is a row of data in
 // specs.go; code exists once per wire format, never per CLI.
 //
-//	Spec + Request -> Command        argv, environment, stdin (pure)
-//	bytes -> Decoder -> state.Event  one decoder per wire format
-//	state.Event -> Transcript        the fold of a whole call
-//	Transcript + Exit -> Outcome     the class of the call (pure)
+//	Spec + Request -> Command          arguments, environment, stdin (pure)
+//	bytes -> Decoder -> state.Payload  one decoder per wire format
+//	state.Payload -> Transcript        the sum of a whole call
+//	Transcript + Exit -> Outcome       the class of the call (pure)
 //
-// size of package: five wire formats and the reading of free text around one
-// row type; each file stands alone, and splitting them would only export seams.
+// The packages below it need no row: they get text and values, and return values.
 package agent
 
 import (
@@ -20,11 +19,11 @@ import (
 	"ralph/runner/agent/environ"
 )
 
-// Format names the wire format of a CLI's output.
+// Format is the name of the wire format of a CLI's output.
 type Format string
 
-// The wire formats. FormatText is for CLIs that print plain text: their exit
-// status and their last lines are all there is to go by.
+// The wire formats. FormatText is for CLIs that print plain text, of which only
+// the exit status and the last lines say how a call ended.
 const (
 	FormatClaude   Format = "claude-stream-json"
 	FormatCodex    Format = "codex-json"
@@ -33,19 +32,12 @@ const (
 	FormatText     Format = "text"
 )
 
-// The ways to hand over a prompt.
-const (
-	PromptStdin = argv.PromptStdin
-	PromptArg   = argv.PromptArg
-	PromptFile  = argv.PromptFile // see Prepare
-)
-
-// Spec is one row of the table of agent CLIs. Nil slices and maps mean that
-// the CLI has no such thing.
+// Spec is one row of the table of agent CLIs. A nil slice or map means that the
+// CLI has no such thing.
 type Spec struct {
 	Name    string // the value of AGENT
-	Bin     string // program looked up on PATH; empty: the user has to name one
-	Install string // one line: how a person gets it
+	Bin     string // program to look up on PATH; empty: the user has to name one
+	Install string // one line: how to get it
 
 	argv.Template
 	Pipe bool // its output goes into a pipe; else it gets a terminal
@@ -54,13 +46,13 @@ type Spec struct {
 	Env environ.Agent
 
 	Format        Format
-	SessionTokens bool     // token counts go on over resumed calls
-	SessionCost   bool     // the cost goes on over resumed calls
+	SessionTokens bool     // token counts include those of the calls that a session resumed
+	SessionCost   bool     // so does the cost
 	CachedInInput bool     // input tokens include those read from the cache
 	Refused       string   // how the result of a refused tool call begins
-	Guarded       []string // tools that exist, yet are reported as unknown when not allowed
+	Guarded       []string // tools that it reports as unknown when they are not allowed
 
-	Patterns  []Pattern     // looked at before the general ones
+	Patterns  []Pattern     // tried before the general ones
 	ExitCodes map[int]Class // the last resort: exit codes with a documented meaning
 }
 
@@ -70,7 +62,7 @@ type Pattern = ending.Pattern
 // Lookup returns the built-in row of that name. The error names every known row.
 func Lookup(name string) (Spec, error) { return Find(name, nil) }
 
-// Find returns the row of that name among the built-in ones and the user's own.
+// Find returns the row of that name, built-in or the user's own.
 // The error names every known row.
 func Find(name string, custom []Spec) (Spec, error) {
 	var names []string

@@ -17,7 +17,7 @@ func Specs() []Spec {
 				// --allowedTools takes every following word: the prompt must not be one of them.
 				Args: []string{"-p", "--output-format", "stream-json", "--verbose", argv.Permissions,
 					"--disallowedTools", "AskUserQuestion", argv.Model, argv.Resume},
-				PromptBy: PromptStdin, VersionArgs: []string{"--version"},
+				PromptBy: argv.PromptStdin, VersionArgs: []string{"--version"},
 				ResumeArgs: []string{"--resume", argv.Value}, ModelArgs: []string{"--model", argv.Value},
 				AllowedArgs: []string{"--permission-mode", "default", "--allowedTools"}, AllowedItem: []string{argv.Value},
 				BypassArgs: []string{"--dangerously-skip-permissions"},
@@ -46,7 +46,7 @@ func Specs() []Spec {
 				// Analytics would hold every call back for five seconds at its end.
 				Args: []string{"exec", "--json", "--skip-git-repo-check", "-c", "analytics.enabled=false",
 					argv.Permissions, argv.Model, argv.Resume, "-"},
-				PromptBy: PromptStdin, VersionArgs: []string{"--version"},
+				PromptBy: argv.PromptStdin, VersionArgs: []string{"--version"},
 				ResumeArgs: []string{"resume", argv.Value}, ModelArgs: []string{"--model", argv.Value},
 				AllowedArgs: []string{"--sandbox", "workspace-write"},
 				BypassArgs:  []string{"--dangerously-bypass-approvals-and-sandbox"},
@@ -60,7 +60,7 @@ func Specs() []Spec {
 			Name: "gemini", Bin: "gemini", Install: "npm install -g @google/gemini-cli",
 			Template: argv.Template{
 				Args:     []string{"--output-format", "stream-json", "--skip-trust", argv.Permissions, argv.Model, argv.Resume},
-				PromptBy: PromptStdin, VersionArgs: []string{"--version"},
+				PromptBy: argv.PromptStdin, VersionArgs: []string{"--version"},
 				ResumeArgs: []string{"--resume", argv.Value}, ModelArgs: []string{"--model", argv.Value},
 				AllowedArgs: []string{"--approval-mode", "auto_edit"}, AllowedItem: []string{"--allowed-tools", argv.Value},
 				BypassArgs: []string{"--yolo"},
@@ -80,7 +80,7 @@ func Specs() []Spec {
 			Name: "opencode", Bin: "opencode", Install: "npm install -g opencode-ai",
 			Template: argv.Template{
 				Args:     []string{"run", "--format", "json", argv.Permissions, argv.Model, argv.Resume},
-				PromptBy: PromptStdin, VersionArgs: []string{"--version"},
+				PromptBy: argv.PromptStdin, VersionArgs: []string{"--version"},
 				ResumeArgs: []string{"--session", argv.Value}, ModelArgs: []string{"--model", argv.Value},
 				BypassArgs: []string{"--auto"},
 			},
@@ -104,7 +104,7 @@ func Specs() []Spec {
 			Name: "qwen", Bin: "qwen", Install: "npm install -g @qwen-code/qwen-code",
 			Template: argv.Template{
 				Args:     []string{"--output-format", "stream-json", argv.Permissions, argv.Model, argv.Resume},
-				PromptBy: PromptStdin, VersionArgs: []string{"--version"},
+				PromptBy: argv.PromptStdin, VersionArgs: []string{"--version"},
 				ResumeArgs: []string{"--resume", argv.Value}, ModelArgs: []string{"--model", argv.Value},
 				AllowedArgs: []string{"--approval-mode", "auto-edit"}, AllowedItem: []string{"--allowed-tools", argv.Value},
 				BypassArgs: []string{"--yolo"},
@@ -124,7 +124,7 @@ func Specs() []Spec {
 			Name: "amp", Bin: "amp", Install: "npm install -g @sourcegraph/amp",
 			Template: argv.Template{
 				Args:     []string{argv.Resume, argv.Permissions, "--execute", "--stream-json"},
-				PromptBy: PromptStdin, VersionArgs: []string{"--version"},
+				PromptBy: argv.PromptStdin, VersionArgs: []string{"--version"},
 				ResumeArgs: []string{"threads", "continue", argv.Value},
 				BypassArgs: []string{"--dangerously-allow-all"},
 			},
@@ -138,7 +138,7 @@ func Specs() []Spec {
 			Name: "cursor-agent", Bin: "cursor-agent", Install: "see cursor.com/cli",
 			Template: argv.Template{
 				Args:     []string{"-p", "--output-format", "stream-json", argv.Permissions, argv.Model, argv.Resume},
-				PromptBy: PromptArg, VersionArgs: []string{"--version"},
+				PromptBy: argv.PromptArg, VersionArgs: []string{"--version"},
 				ResumeArgs: []string{"--resume", argv.Value}, ModelArgs: []string{"--model", argv.Value},
 				BypassArgs: []string{"--force"},
 			},
@@ -148,7 +148,7 @@ func Specs() []Spec {
 		{
 			// Any other program: the prompt on standard input, the answer as plain text.
 			Name: "text", Install: "set AGENT_CMD to the command line of your agent",
-			Template: argv.Template{PromptBy: PromptStdin},
+			Template: argv.Template{PromptBy: argv.PromptStdin},
 			Format:   FormatText,
 		},
 	}
