@@ -13,6 +13,8 @@ import (
 
 	"ralph/config/option"
 	"ralph/runner/agent"
+	"ralph/runner/agent/argv"
+	"ralph/runner/agent/custom"
 )
 
 // agentsKey is the key of config.yaml under which the user's own agents stand.
@@ -25,13 +27,13 @@ const (
 )
 
 func agentKeys() []string {
-	return []string{agent.FieldCommand, agent.FieldPrompt, agent.FieldFormat, agent.FieldOutput, agent.FieldResume, agent.FieldModel,
-		agent.FieldAllowed, agent.FieldBypass, agent.FieldVersion, agent.FieldEnv, agent.FieldKeys, agent.FieldPatterns}
+	return []string{custom.FieldCommand, custom.FieldPrompt, custom.FieldFormat, custom.FieldOutput, custom.FieldResume, custom.FieldModel,
+		custom.FieldAllowed, custom.FieldBypass, custom.FieldVersion, custom.FieldEnv, custom.FieldKeys, custom.FieldPatterns}
 }
 
 // agentRow is an agent of the user's own.
 type agentRow struct {
-	custom agent.Custom
+	custom custom.Row
 	spec   agent.Spec
 	source Source
 }
@@ -79,16 +81,16 @@ func (c *Config) addAgent(row agentRow) []Warning {
 
 // agentClaim shows what a row decides about programs, for a person and for the
 // hash of the consent. What only reads the agent's output is left out.
-func agentClaim(c agent.Custom) string {
+func agentClaim(c custom.Row) string {
 	text := fmt.Sprintf("%s.%s=%s", agentsKey, c.Name, showWords(c.Command))
-	if c.Prompt == agent.PromptArg {
+	if c.Prompt == argv.PromptArg {
 		text += " (prompt as an argument)"
 	}
 	for _, f := range []struct {
 		name string
 		args []string
-	}{{agent.FieldEnv, c.Env}, {agent.FieldResume, c.Resume}, {agent.FieldModel, c.Model}, {agent.FieldAllowed, c.Allowed},
-		{agent.FieldBypass, c.Bypass}, {agent.FieldVersion, c.Version}, {agent.FieldKeys, c.Keys}} {
+	}{{custom.FieldEnv, c.Env}, {custom.FieldResume, c.Resume}, {custom.FieldModel, c.Model}, {custom.FieldAllowed, c.Allowed},
+		{custom.FieldBypass, c.Bypass}, {custom.FieldVersion, c.Version}, {custom.FieldKeys, c.Keys}} {
 		if len(f.args) > 0 {
 			text += "; " + f.name + ": " + showWords(f.args)
 		}
@@ -141,8 +143,8 @@ func (r *yamlReader) agent(pair *ast.MappingValueNode) error {
 	if !ok {
 		return r.refuse(pair.Value, path+" must hold the keys "+strings.Join(agentKeys(), ", ")+", not "+describe(pair.Value))
 	}
-	c := agent.Custom{Name: name, Prompt: agent.PromptStdin, Format: agent.FormatText}
-	at := map[string]ast.Node{agent.FieldName: pair.Key}
+	c := custom.Row{Name: name, Prompt: argv.PromptStdin, Format: agent.FormatText}
+	at := map[string]ast.Node{custom.FieldName: pair.Key}
 	for _, field := range m.Values {
 		key := field.Key.GetToken().Value
 		if at[key] = field.Value; field.Value.Type() == ast.NullType {
@@ -161,7 +163,7 @@ func (r *yamlReader) agent(pair *ast.MappingValueNode) error {
 	}
 	spec, err := c.Spec()
 	if err != nil {
-		field := (*agent.FieldError)(nil)
+		field := (*custom.FieldError)(nil)
 		where := ast.Node(pair.Key)
 		if errors.As(err, &field) && at[field.Field] != nil {
 			where = at[field.Field]
@@ -172,20 +174,20 @@ func (r *yamlReader) agent(pair *ast.MappingValueNode) error {
 	return nil
 }
 
-func (r *yamlReader) agentField(c *agent.Custom, key, path string, node ast.Node) (err error) {
-	words := map[string]*[]string{agent.FieldCommand: &c.Command, agent.FieldResume: &c.Resume, agent.FieldModel: &c.Model,
-		agent.FieldAllowed: &c.Allowed, agent.FieldBypass: &c.Bypass, agent.FieldVersion: &c.Version, agent.FieldKeys: &c.Keys}
+func (r *yamlReader) agentField(c *custom.Row, key, path string, node ast.Node) (err error) {
+	words := map[string]*[]string{custom.FieldCommand: &c.Command, custom.FieldResume: &c.Resume, custom.FieldModel: &c.Model,
+		custom.FieldAllowed: &c.Allowed, custom.FieldBypass: &c.Bypass, custom.FieldVersion: &c.Version, custom.FieldKeys: &c.Keys}
 	path += "." + key
 	if list := words[key]; list != nil {
 		*list, err = r.words(path, node)
 		return err
 	}
 	switch key {
-	case agent.FieldEnv:
+	case custom.FieldEnv:
 		return r.entries(path, node, func(name, value string) { c.Env = append(c.Env, name+"="+value) })
-	case agent.FieldPatterns:
+	case custom.FieldPatterns:
 		return r.entries(path, node, func(class, match string) {
-			if class == agent.PatternNone {
+			if class == custom.PatternNone {
 				class = string(agent.ClassUnknown)
 			}
 			c.Patterns = append(c.Patterns, agent.Pattern{Class: agent.Class(class), Match: match})
@@ -195,9 +197,9 @@ func (r *yamlReader) agentField(c *agent.Custom, key, path string, node ast.Node
 	switch {
 	case !ok || !option.Printable(text):
 		return r.refuse(node, path+" must be one word, not "+describe(node))
-	case key == agent.FieldPrompt:
-		c.Prompt = agent.PromptBy(text)
-	case key == agent.FieldFormat:
+	case key == custom.FieldPrompt:
+		c.Prompt = argv.PromptBy(text)
+	case key == custom.FieldFormat:
 		c.Format = agent.Format(text)
 	case text != outputPty && text != outputPipe:
 		return r.refuse(node, fmt.Sprintf("%s: %s is not one of %s, %s", path, quote(text), outputPty, outputPipe))

@@ -12,6 +12,7 @@ import (
 
 	"ralph/config/option"
 	"ralph/runner/agent"
+	"ralph/runner/agent/argv"
 	"ralph/runner/agent/environ"
 )
 
@@ -53,10 +54,13 @@ func TestAgents_everyKey_reachesTheRow(t *testing.T) {
 	codex, _ := agent.Lookup("codex")
 	want := agent.Spec{
 		Name: "mine", Bin: "/opt/my tools/mine", Install: "see its row under agents in config.yaml",
-		Args:     []string{"--json", `{"a":1}`, "{model}", "two words", "{prompt_file}", "{permissions}", "{resume}"},
-		PromptBy: agent.PromptFile, Format: agent.FormatCodex, Pipe: true, VersionArgs: []string{"--version"},
-		ResumeArgs: []string{"resume", "{}"}, ModelArgs: []string{"--model={}"},
-		AllowedItem: []string{"--allow", "{}"}, BypassArgs: []string{"--yes", "--really"},
+		Template: argv.Template{
+			Args:     []string{"--json", `{"a":1}`, "{model}", "two words", "{prompt_file}", "{permissions}", "{resume}"},
+			PromptBy: argv.PromptFile, VersionArgs: []string{"--version"},
+			ResumeArgs: []string{"resume", "{}"}, ModelArgs: []string{"--model={}"},
+			AllowedItem: []string{"--allow", "{}"}, BypassArgs: []string{"--yes", "--really"},
+		},
+		Format: agent.FormatCodex, Pipe: true,
 		Env:           environ.Agent{Set: []string{"A=1", "B=x=y"}, Keys: []string{"A_KEY", "B_*"}},
 		SessionTokens: codex.SessionTokens, CachedInInput: codex.CachedInInput,
 		Patterns: []agent.Pattern{{Class: "usage-limit", Match: "quota of the day"}, {Match: "warning: .*"}, {Match: `note: \d+`}},

@@ -11,6 +11,7 @@ import (
 
 	"ralph/config/option"
 	"ralph/runner/agent"
+	"ralph/runner/agent/custom"
 	"ralph/runner/agent/environ"
 )
 
@@ -250,7 +251,7 @@ agents:
 |---|---|---|
 | ` + "`command`" + ` | | Program and arguments, in the shell's quoting or as a list; a program with a slash is relative to the project, ` + "`${NAME}`" + ` comes from the environment, nothing else is expanded. |
 | ` + "`prompt`" + ` | stdin | ` + "`stdin`" + `; ` + "`arg`" + `: the last argument, or where ` + "`{prompt}`" + ` stands; ` + "`file`" + `: a private temporary file, whose path replaces ` + "`{prompt_file}`" + `. |
-| ` + "`format`" + ` | text | What it prints: ` + code(strings.Join(agent.Formats(), "`, `")) + `. |
+| ` + "`format`" + ` | text | What it prints: ` + code(strings.Join(custom.Formats(), "`, `")) + `. |
 | ` + "`output`" + ` | pty | ` + "`pty`" + `: its output goes to a terminal; ` + "`pipe`" + `: into a pipe. |
 | ` + "`resume`, `model`" + ` | | Arguments that resume a session or choose a model; ` + "`{}`" + ` is the value. Without them it can do neither. |
 | ` + "`allowed_tools`" + ` | | Arguments of the permission mode ` + "`allowed-tools`" + `; with ` + "`{}`" + ` once for each entry of ` + "`ALLOWED_TOOLS`" + `. |

@@ -6,6 +6,7 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/agent"
+	"ralph/runner/agent/argv"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
@@ -37,7 +38,7 @@ func (r *Run) announceEnd(res turn.Result, d rules.Decision) {
 	r.d.Log.Info("iteration ended", logs.KeyIteration, res.Origin.Iteration, logs.KeyOutcome, o.Class,
 		logs.KeyRule, d.Rule, logs.KeyReason, d.Reason, "files", res.Work.Change.Count, "seconds", res.Duration.Seconds())
 	for _, t := range res.Call.Advised {
-		r.d.Log.Warn("a compound command was denied although each part is allowed", "command", t.Arg, "add", agent.AllowEntry(t))
+		r.d.Log.Warn("a compound command was denied although each part is allowed", "command", t.Arg, "add", argv.AllowEntry(t.Name, t.Arg))
 	}
 	if res.Call.Leftover > 0 {
 		r.d.Log.Warn("ended processes that the agent left behind", "count", res.Call.Leftover, logs.KeyIteration, res.Origin.Iteration)

@@ -27,6 +27,7 @@ var floors = map[string]int{
 
 	"runner/agent/recording":   0, // recorded calls of agent CLIs: text in, values out
 	"runner/agent/wire":        0, // JSON as agents print it: bytes in, lines, values and short texts out
+	"runner/agent/argv":        0, // argument lists and permission entries: values in, words out
 	"runner/agent/environ":     0, // which variables pass: names in, names out
 	"runner/agent/ending":      0, // classes of endings, and the error texts that show them: text in, values out
 	"runner/agent/statusblock": 0, // what an agent says about its own work: text in, values out
@@ -39,9 +40,10 @@ var floors = map[string]int{
 	"runner/git":     1, // what an iteration changed
 	"runner/audit":   1, // whether the change was an honest one
 
-	"runner/rules":       2, // facts in, decision out: the ordered table
-	"runner/git/history": 2, // ways back through the states that git keeps
-	"monitor":            2, // the screen
+	"runner/rules":        2, // facts in, decision out: the ordered table
+	"runner/agent/custom": 2, // agents of the user: rows of the settings file, checked and completed
+	"runner/git/history":  2, // ways back through the states that git keeps
+	"monitor":             2, // the screen
 
 	"runner": 3, // the loop
 

@@ -12,34 +12,19 @@ type Class = ending.Class
 
 // The outcome classes; see Classes for what they mean.
 const (
-	ClassCompletedTurn    = ending.CompletedTurn
-	ClassUsageLimit       = ending.UsageLimit
-	ClassSpendLimit       = ending.SpendLimit
-	ClassRateLimited      = ending.RateLimited
-	ClassOverloaded       = ending.Overloaded
-	ClassServerError      = ending.ServerError
-	ClassNetwork          = ending.Network
-	ClassAuth             = ending.Auth
-	ClassNoCredit         = ending.NoCredit
-	ClassDisabledByAdmin  = ending.DisabledByAdmin
-	ClassBadModel         = ending.BadModel
-	ClassBadFlag          = ending.BadFlag
-	ClassContextTooLong   = ending.ContextTooLong
-	ClassMaxTurns         = ending.MaxTurns
-	ClassMaxBudget        = ending.MaxBudget
-	ClassRefusal          = ending.Refusal
-	ClassPermissionDenied = ending.PermissionDenied
-	ClassQuestionAsked    = ending.QuestionAsked
-	ClassEmptyOutput      = ending.EmptyOutput
-	ClassNoFinalRecord    = ending.NoFinalRecord
-	ClassHangSilent       = ending.HangSilent
-	ClassHangAfterResult  = ending.HangAfterResult
-	ClassTimeoutWithWork  = ending.TimeoutWithWork
-	ClassTimeoutIdle      = ending.TimeoutIdle
-	ClassKilledBySignal   = ending.KilledBySignal
-	ClassCrash            = ending.Crash
-	ClassStaleSession     = ending.StaleSession
-	ClassUnknown          = ending.Unknown // no outcome: in a Pattern it marks text that means nothing
+	ClassCompletedTurn, ClassUsageLimit                = ending.CompletedTurn, ending.UsageLimit
+	ClassSpendLimit, ClassRateLimited, ClassOverloaded = ending.SpendLimit, ending.RateLimited, ending.Overloaded
+	ClassServerError, ClassNetwork, ClassAuth          = ending.ServerError, ending.Network, ending.Auth
+	ClassNoCredit, ClassDisabledByAdmin, ClassBadModel = ending.NoCredit, ending.DisabledByAdmin, ending.BadModel
+	ClassBadFlag, ClassContextTooLong, ClassMaxTurns   = ending.BadFlag, ending.ContextTooLong, ending.MaxTurns
+	ClassMaxBudget, ClassRefusal                       = ending.MaxBudget, ending.Refusal
+	ClassPermissionDenied, ClassQuestionAsked          = ending.PermissionDenied, ending.QuestionAsked
+	ClassEmptyOutput, ClassNoFinalRecord               = ending.EmptyOutput, ending.NoFinalRecord
+	ClassHangSilent, ClassHangAfterResult              = ending.HangSilent, ending.HangAfterResult
+	ClassTimeoutWithWork, ClassTimeoutIdle             = ending.TimeoutWithWork, ending.TimeoutIdle
+	ClassKilledBySignal, ClassCrash, ClassStaleSession = ending.KilledBySignal, ending.Crash, ending.StaleSession
+
+	ClassUnknown = ending.Unknown // no outcome: in a Pattern it marks text that means nothing
 )
 
 // Classes lists every outcome class, in the order of the documentation.

@@ -42,12 +42,12 @@ type Decoder struct {
 	emit   func(state.Payload)
 	decode func(*Decoder, gjson.Result) bool // false: not a record of this format; nil: plain text
 
-	lines    wire.Lines
-	document wire.Document // an unfinished record spread over lines
-	bytes    int64
-	beside   int // lines beside the records
-	records  int
-	final    bool
+	lines   wire.Lines
+	records wire.Records
+	bytes   int64
+	beside  int  // lines beside the records
+	seen    bool // there was a record
+	final   bool
 
 	session  string
 	calls    map[string]state.Tool // by id
@@ -65,6 +65,7 @@ func (s Spec) NewDecoder(emit func(state.Payload)) *Decoder {
 	d.lines = wire.Lines{Max: maxLine, Line: d.line, Long: func() {
 		d.hint(fmt.Sprintf("(a line of more than %d MiB was skipped)", maxLine>>20))
 	}}
+	d.records = wire.Records{Record: d.record, Other: d.cliLine, Torn: func() { d.hint("(a broken record was skipped)") }}
 	switch s.Format {
 	case FormatClaude:
 		d.decode = (*Decoder).claude
@@ -103,10 +104,10 @@ func (d *Decoder) Write(p []byte) (int, error) {
 // Close decodes what is left without an end of line. Call it once.
 func (d *Decoder) Close() {
 	d.lines.Close()
-	d.dropDocument()
+	d.records.Close()
 	d.flushMessage()
 	text := strings.TrimSpace(string(d.tail))
-	if d.records > 0 || text == "" {
+	if d.seen || text == "" {
 		return
 	}
 	// Plain text: all of it is the message, unless a CLI with records printed none.
@@ -117,76 +118,21 @@ func (d *Decoder) Close() {
 
 // line decodes one line, with or without a carriage return at its end.
 func (d *Decoder) line(b []byte) {
-	s := string(b)
+	line := wire.StripTerminal(strings.TrimRight(string(b), "\r"))
 	if d.decode == nil {
-		d.textLine(stripTerminal(strings.TrimRight(s, "\r")))
-		return
+		d.textLine(line)
+	} else {
+		d.records.Line(line)
 	}
-	s = strings.TrimSpace(stripTerminal(s))
-	if s == "" {
-		return
-	}
-	record, whole := wire.Record(s)
-	switch {
-	case d.document.Open() && (!whole || s == "{}"):
-		d.continueDocument(s)
-	case s == "{":
-		d.document.Add(s)
-	case whole && d.record(record):
-	case s[0] == '[' && d.array(s):
-	case fragment(s):
-		d.hint("(a broken record was skipped)")
-	default:
-		d.cliLine(s)
-	}
-}
-
-// fragment reports whether a line is a piece of a record, cut off by the end of
-// the CLI or torn by a line of its other stream: not the words of the CLI.
-func fragment(s string) bool {
-	return strings.Contains(s, `":`) && strings.Count(s, "{") != strings.Count(s, "}")
-}
-
-// array decodes a line that is an array of records.
-func (d *Decoder) array(s string) (known bool) {
-	if s[len(s)-1] == ']' {
-		for rec := range wire.Elements(gjson.Result{Type: gjson.JSON, Raw: s}) {
-			known = d.record(rec) || known
-		}
-	}
-	return known
 }
 
 func (d *Decoder) record(rec gjson.Result) bool {
-	if !rec.IsObject() || !d.decode(d, rec) {
+	if !d.decode(d, rec) {
 		return false
 	}
-	d.records++
+	d.seen = true
 	d.tail = nil
 	return true
-}
-
-func (d *Decoder) continueDocument(s string) {
-	if !d.document.Fits(s) {
-		d.dropDocument()
-		d.cliLine(s)
-		return
-	}
-	if !d.document.Add(s) {
-		return
-	}
-	if text := d.document.Take(); !d.record(gjson.Result{Type: gjson.JSON, Raw: text}) {
-		d.cliLines(text)
-	}
-}
-
-// dropDocument treats the lines of an unfinished document as plain lines.
-func (d *Decoder) dropDocument() { d.cliLines(d.document.Take()) }
-
-func (d *Decoder) cliLines(text string) {
-	for l := range strings.Lines(text) {
-		d.cliLine(strings.TrimSpace(l))
-	}
 }
 
 // textLine is a line of a CLI without a wire format: the agent's words.
@@ -198,7 +144,7 @@ func (d *Decoder) textLine(s string) {
 
 // shows counts a line beside the records and reports whether to emit it.
 func (d *Decoder) shows(s string) bool {
-	if d.records == 0 {
+	if !d.seen {
 		d.tail = append(append(d.tail, wire.Cut(s, maxText)...), '\n')
 		if len(d.tail) > 2*maxText {
 			d.tail = append(d.tail[:0], d.tail[len(d.tail)-maxText:]...)

@@ -1,6 +1,9 @@
 package agent
 
-import "ralph/runner/agent/environ"
+import (
+	"ralph/runner/agent/argv"
+	"ralph/runner/agent/environ"
+)
 
 // EnvFilter decides which environment variables agents and checks get; see
 // environ.Filter. The zero filter is that of a user who has set nothing.
@@ -36,7 +39,7 @@ func (s Spec) environ() environ.Agent {
 }
 
 func (s Spec) call(r Request) environ.Call {
-	return environ.Call{Env: r.Env, Model: r.Model, BypassAsRoot: r.Root && r.PermissionMode == PermitBypass}
+	return environ.Call{Env: r.Env, Model: r.Model, BypassAsRoot: r.Root && r.PermissionMode == argv.PermitBypass}
 }
 
 // env is the environment of the call.

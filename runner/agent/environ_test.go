@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ralph/runner/agent/argv"
 	"ralph/runner/agent/environ"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,9 +13,8 @@ import (
 )
 
 // mine is a row of a user's own with a key that has no shape.
-func mine(t *testing.T) Spec {
-	t.Helper()
-	return custom(t, Custom{Name: "mine", Command: []string{"mine"}, Prompt: PromptStdin, Format: FormatText, Env: []string{"MY_TOKEN=set"}, Keys: []string{"MY_LOGIN_*"}})
+func mine() Spec {
+	return Spec{Name: "mine", Bin: "mine", Format: FormatText, Env: environ.Agent{Set: []string{"MY_TOKEN=set"}, Keys: []string{"MY_LOGIN_*"}}}
 }
 
 type filterCase struct {
@@ -71,10 +71,10 @@ func filterCases() []filterCase {
 
 func TestEnvFilter_byNames_holdsBackAndLetsPass(t *testing.T) {
 	for _, test := range filterCases() {
-		f := EnvFilter{Custom: []Spec{mine(t)}, Exclude: strings.Fields(test.exclude)}
+		f := EnvFilter{Custom: []Spec{mine()}, Exclude: strings.Fields(test.exclude)}
 		env := []string{test.name + "=a=b"}
 		var passes []string
-		for _, s := range []Spec{row(t, "claude"), row(t, "codex"), mine(t)} {
+		for _, s := range []Spec{row(t, "claude"), row(t, "codex"), mine()} {
 			if slices.Contains(s.Command(Request{Env: env, Filter: f}).Env, env[0]) {
 				passes = append(passes, s.Name)
 			}
@@ -129,7 +129,7 @@ func TestEnvFilter_modelOfACloud_letsItsKeysPassToOpencode(t *testing.T) {
 func TestEnvFilter_list_saysWhatTheCallGets(t *testing.T) {
 	env := []string{"PATH=/bin", "CLAUDECODE=1", "ANTHROPIC_API_KEY=k", "GITHUB_TOKEN=t", "NPM_TOKEN=n", "IS_SANDBOX=0"}
 	f := EnvFilter{Exclude: []string{"!NPM_TOKEN"}}
-	got := f.List(row(t, "claude"), Request{Env: env, Root: true, PermissionMode: PermitBypass})
+	got := f.List(row(t, "claude"), Request{Env: env, Root: true, PermissionMode: argv.PermitBypass})
 	want := []environ.Row{
 		{Name: "ANTHROPIC_API_KEY", Agent: environ.Passes, Checks: environ.Held, Why: "key of claude"},
 		{Name: "CLAUDECODE", Agent: environ.Unset, Checks: environ.Passes, Why: "outer agent session"},
@@ -145,19 +145,10 @@ func TestEnvFilter_list_saysWhatTheCallGets(t *testing.T) {
 	}
 }
 
-func TestCustom_envOfTheRow_isSetAlsoWhenItLooksLikeASecret(t *testing.T) {
-	got := mine(t).Command(Request{Env: []string{"MY_TOKEN=outer"}, Filter: EnvFilter{Exclude: []string{"MY_*"}}}).Env
+func TestCommand_envOfTheRow_isSetAlsoWhenItLooksLikeASecret(t *testing.T) {
+	got := mine().Command(Request{Env: []string{"MY_TOKEN=outer"}, Filter: EnvFilter{Exclude: []string{"MY_*"}}}).Env
 	if diff := cmp.Diff([]string{"MY_TOKEN=set"}, got); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestCustom_badKey_isRefusedByName(t *testing.T) {
-	for _, key := range []string{"", "A B", "!A", "A=b", "[A]"} {
-		_, err := Custom{Name: "mine", Command: []string{"mine"}, Prompt: PromptStdin, Format: FormatText, Keys: []string{key}}.Spec()
-		if err == nil || !strings.HasPrefix(err.Error(), FieldKeys+" ") {
-			t.Errorf("%q: %v", key, err)
-		}
 	}
 }
 

@@ -100,12 +100,6 @@ func Elements(r gjson.Result) iter.Seq[gjson.Result] {
 	}
 }
 
-// Record is a line that is one JSON object as a whole.
-func Record(line string) (gjson.Result, bool) {
-	ok := len(line) > 1 && line[0] == '{' && line[len(line)-1] == '}'
-	return gjson.Result{Type: gjson.JSON, Raw: line}, ok
-}
-
 func value(raw string) gjson.Result {
 	if raw != "" && (raw[0] == '{' || raw[0] == '[') {
 		return gjson.Result{Type: gjson.JSON, Raw: raw}

@@ -107,21 +107,79 @@ func TestLines_anyChunks_sameLines(t *testing.T) {
 	})
 }
 
-func TestDocument_indentedObject_completeAtItsLastLine(t *testing.T) {
-	var d Document
-	const text = "{\n\"a\": {\n\"b\": []\n},\n\"c\": {}\n}"
-	lines := strings.Split(text, "\n")
-	for i, l := range lines {
-		if complete := d.Add(l); complete != (i == len(lines)-1) {
-			t.Errorf("line %d %q: complete %v", i, l, complete)
+func TestRecords_allForms_areFoundInOrder(t *testing.T) {
+	var got []string
+	r := Records{
+		Record: func(rec gjson.Result) bool {
+			known := Members(rec).Has("a")
+			if known {
+				got = append(got, "record "+strings.ReplaceAll(rec.Raw, "\n", " "))
+			}
+			return known
+		},
+		Other: func(line string) { got = append(got, "other "+line) },
+		Torn:  func() { got = append(got, "torn") },
+	}
+	for line := range strings.Lines(`hello
+{"a":1}
+  {"b":1}
+[{"a":2},{"a":3},4]
+[1, 2]
+{
+  "a": {
+    "c": []
+  },
+  "d": {}
+}
+{
+  "e": 1
+}
+{"a":[{"b":1
+{
+  "a": 4
+{"a":5}
+  not closed`) {
+		r.Line(line)
+	}
+	r.Close()
+	want := []string{"other hello", `record {"a":1}`, `other {"b":1}`, `record {"a":2}`, `record {"a":3}`, "other [1, 2]",
+		`record { "a": { "c": [] }, "d": {} }`, "other {", `other "e": 1`, "other }", "torn", `record {"a":5}`,
+		"other {", `other "a": 4`, "other not closed"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRecords_endlessDocument_isGivenUp(t *testing.T) {
+	others := 0
+	r := Records{Record: func(gjson.Result) bool { return true }, Other: func(string) { others++ }, Torn: func() {}}
+	r.Line("{")
+	for range 3 {
+		r.Line(strings.Repeat("x", maxDocument/2))
+	}
+	if others != 4 || len(r.document) > 0 {
+		t.Errorf("%d lines, and %d bytes are left", others, len(r.document))
+	}
+}
+
+func TestStripTerminal(t *testing.T) {
+	for line, want := range map[string]string{
+		"plain":                     "plain",
+		"\x1b[1mbold\x1b[0m":        "bold",
+		"\x1b]0;title\a{}":          "{}",
+		"\x1b]0;title\x1b\\{}":      "{}",
+		"\x1b(Bx\x1b=y":             "xy",
+		"^C^C{}":                    "{}",
+		"^^":                        "^^",
+		"spinner\rdone\r":           "done",
+		"\x00\a\bx":                 "x",
+		"cut off \x1b":              "cut off ",
+		"cut off \x1b[3":            "cut off ",
+		"one \x1b]title\x1b[0m two": "one  two",
+	} {
+		if got := StripTerminal(line); got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
 		}
-	}
-	if got := d.Take(); got != text || d.Open() {
-		t.Errorf("%q", got)
-	}
-	d.Add(strings.Repeat("x", maxDocument-1))
-	if d.Fits("x") {
-		t.Error("no bound")
 	}
 }
 

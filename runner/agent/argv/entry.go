@@ -1,59 +1,49 @@
-package agent
+package argv
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
-
-	"ralph/state"
 )
 
 const shellTool = "Bash"
 
-// shellEntries are the tools that run shell commands and the form of an allow
-// entry for one of them; those without have no such entries.
+// shellEntries are the tools that run shell commands, each with the form of an
+// allow entry for a command.
 var shellEntries = [...][2]string{{shellTool, "Bash(%:*)"}, {"run_shell_command", "run_shell_command(%)"}}
 
-// withSubcommand are programs of which a permission should name the subcommand too.
+// withSubcommand are programs whose subcommand belongs into a permission.
 var withSubcommand = []string{"apt", "brew", "bun", "cargo", "composer", "deno", "docker", "dotnet", "gh", "git", "go", "gradle",
 	"helm", "kubectl", "make", "mix", "mvn", "npm", "npx", "pip", "pnpm", "poetry", "python", "rails", "rake", "uv", "yarn"}
 
-// harmless are programs that only look, filter or move about: beside an allowed
-// command they are no reason to refuse it.
+// harmless are programs that only read, filter or change directory. They are no
+// reason to refuse the allowed command beside them.
 var harmless = []string{"cat", "cd", "cut", "echo", "false", "grep", "head", "pwd", "sort", "tail", "tr", "true", "uniq", "wc"}
 
-// Advice says how a refused call can be allowed for this CLI.
-func (s Spec) Advice(t state.Tool) string {
-	if len(s.AllowedArgs) == 0 && len(s.AllowedItem) == 0 {
-		return fmt.Sprintf("allow it in the settings of %s itself, or choose PERMISSION_MODE=%s", s.Name, PermitBypass)
-	}
-	return "add " + AllowEntry(t) + " to ALLOWED_TOOLS"
-}
-
 // AllowEntry is the entry of ALLOWED_TOOLS that would have allowed a refused
-// call, in the syntax of the agent that made it.
-func AllowEntry(t state.Tool) string {
+// call of a tool with its main argument, in the syntax of the agent that made
+// the call.
+func AllowEntry(tool, arg string) string {
 	for _, e := range shellEntries {
-		if t.Name != e[0] {
+		if tool != e[0] {
 			continue
 		}
-		if prefix := commandPrefix(t.Arg); prefix != "" {
+		if prefix := commandPrefix(arg); prefix != "" {
 			return strings.Replace(e[1], "%", prefix, 1)
 		}
 	}
-	if t.Name == "WebFetch" {
-		if u, err := url.Parse(t.Arg); err == nil && u.Host != "" {
+	if tool == "WebFetch" {
+		if u, err := url.Parse(arg); err == nil && u.Host != "" {
 			return "WebFetch(domain:" + u.Hostname() + ")"
 		}
 	}
-	return t.Name
+	return tool
 }
 
 // commandPrefix is the program, with its subcommand, of the first command that
-// is worth a permission.
+// is not harmless.
 func commandPrefix(command string) string {
 	words := strings.Fields(command)
 	if parts := commands(command); len(parts) > 0 {
@@ -70,14 +60,14 @@ func commandPrefix(command string) string {
 }
 
 // Compound reports whether a refused call is a compound shell command (joined
-// commands, a pipe or a redirection) of which the list allows every part: the
+// commands, a pipe or a redirection) and the list allows every part of it: the
 // rules refuse the form, not the work.
-func Compound(t state.Tool, allowed []string) bool {
-	if !slices.ContainsFunc(shellEntries[:], func(e [2]string) bool { return e[0] == t.Name }) {
+func Compound(tool, arg string, allowed []string) bool {
+	if !runsShell(tool) {
 		return false
 	}
-	parts := commands(t.Arg)
-	if len(parts) == 0 || len(parts) == 1 && !strings.ContainsAny(t.Arg, "<>|&;") {
+	parts := commands(arg)
+	if len(parts) == 0 || len(parts) == 1 && !strings.ContainsAny(arg, "<>|&;") {
 		return false
 	}
 	named := false
@@ -91,10 +81,14 @@ func Compound(t state.Tool, allowed []string) bool {
 	return named
 }
 
-// allows reports whether one entry of the list allows a simple command.
+func runsShell(tool string) bool {
+	return slices.ContainsFunc(shellEntries[:], func(e [2]string) bool { return e[0] == tool })
+}
+
+// allows reports whether an entry of the list allows a simple command.
 func allows(entry string, words []string) bool {
 	name, arg, some := strings.Cut(strings.TrimSpace(entry), "(")
-	if !slices.ContainsFunc(shellEntries[:], func(e [2]string) bool { return e[0] == name }) {
+	if !runsShell(name) {
 		return false
 	}
 	arg = strings.TrimSpace(strings.TrimSuffix(arg, ")"))
@@ -106,8 +100,8 @@ func allows(entry string, words []string) bool {
 	return command == prefix || (prefix != arg || name != shellTool) && strings.HasPrefix(command, prefix+" ")
 }
 
-// commands splits a shell command into its simple commands, those inside of
-// substitutions too. nil when it does not parse.
+// commands splits a shell command into its simple commands, including those in
+// substitutions. It returns nil when the command does not parse.
 func commands(command string) [][]string {
 	file, err := syntax.NewParser().Parse(strings.NewReader(command), "")
 	if err != nil {

@@ -1,18 +1,18 @@
-package agent
+package wire
 
 import "strings"
 
-// stripTerminal removes what a terminal adds to a line: escape sequences, the
-// echo of a typed control key in front of it ("^C"), and all that a carriage
-// return overwrites.
-func stripTerminal(s string) string {
+// StripTerminal removes what a terminal adds to a line: escape sequences, the
+// echo of a typed control key in front of it ("^C"), and everything that a
+// carriage return overwrites.
+func StripTerminal(s string) string {
 	if strings.IndexByte(s, 0x1b) >= 0 {
 		s = stripEscapes(s)
 	}
 	for len(s) > 2 && s[0] == '^' && s[1] >= '@' && s[1] <= '_' && s[1] != '^' {
 		s = s[2:]
 	}
-	if strings.IndexByte(s, '\r') >= 0 { // mostly there is at most one, at the end
+	if strings.IndexByte(s, '\r') >= 0 {
 		s = strings.TrimRight(s, "\r")
 		s = s[strings.LastIndexByte(s, '\r')+1:]
 	}
