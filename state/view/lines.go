@@ -146,13 +146,14 @@ func RawLines(text string) []Line {
 }
 
 // Log puts the events of a run into lines, one after the other. It remembers
-// what was said: a final message that only repeats it is not shown twice, and
-// the end of an iteration names its task also where the event does not.
+// what was said: what only repeats it is not shown twice, and the end of an
+// iteration names its task also where the event, of version 1, does not.
 type Log struct {
 	LineOptions
 	said      string
 	iteration int
 	title     string
+	decision  state.Decision // the latest
 }
 
 // Lines puts the next event into lines.
@@ -166,7 +167,15 @@ func (l *Log) Lines(e state.Event) []Line {
 		}
 	case state.IterationStart:
 		l.iteration, l.title = e.Iteration, d.Title
+	case state.Decision:
+		l.decision = d
+	case state.RunEnd:
+		if d.Rule == l.decision.Rule && d.Reason == l.decision.Reason {
+			d.Decision = state.Decision{}
+			e.Data = d
+		}
 	case state.IterationEnd:
+		l.decision = d.Decision
 		if d.Title == "" && e.Iteration == l.iteration {
 			d.Title = l.title
 			e.Data = d

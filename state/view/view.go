@@ -53,10 +53,10 @@ func (m *Model) Iteration() int {
 	return n
 }
 
-// Checks are ralph's own checks as they are now; without status.json as the
-// events tell.
+// Checks are ralph's own checks as status.json has them, which also knows the one
+// that runs; without it as the events tell.
 func (m *Model) Checks() []state.CheckStatus {
-	if len(m.Status.Checks) > 0 || m.Status.RunID != "" && m.Status.RunID != m.Run.ID {
+	if m.Status.RunID != "" {
 		return m.Status.Checks
 	}
 	return m.Run.Checks

@@ -171,7 +171,7 @@ func news(m *view.Model, now time.Time) (what, advice string) {
 	case view.StateStarting:
 		return fmt.Sprintf("a run is starting (pid %d)", m.Owner.PID), ""
 	case view.StateDead:
-		return fmt.Sprintf("the runner (pid %d) was killed; last seen %s ago", st.PID, view.Span(m.Age)), "ralph resume continues the run"
+		return fmt.Sprintf("the runner (pid %d) died; last seen %s ago", st.PID, view.Span(m.Age)), "ralph resume continues the run"
 	case state.StatusRunning:
 		if m.Age > silent {
 			return "the runner is alive but has not been heard for " + view.Span(m.Age), ""
