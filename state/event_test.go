@@ -21,6 +21,7 @@ func samples() []Payload {
 	return []Payload{
 		RunStart{Agent: "claude", Model: "m", Plan: "fix_plan.md", Prompt: "PROMPT.md", Version: "1", Resumed: true, Done: 1, Total: 2, Killed: "r0", KilledIteration: 7},
 		IterationStart{Title: "Add login", Why: "w", Agent: "claude", Model: "m", Done: 1, Total: 2},
+		Phase{Name: PhaseChecking, Check: "test", Run: CheckAgain},
 		AgentChange{Name: "codex", Model: "m", Instead: "claude", Until: eventTime},
 		Baseline{Red: []string{"test: TestOld"}},
 		Feedback{Items: []string{"one", "two\nlines"}},
