@@ -65,7 +65,9 @@ func (s Spec) NewDecoder(emit func(state.Payload)) *Decoder {
 	d.lines = wire.Lines{Max: maxLine, Line: d.line, Long: func() {
 		d.hint(fmt.Sprintf("(a line of more than %d MiB was skipped)", maxLine>>20))
 	}}
-	d.records = wire.Records{Record: d.record, Other: d.cliLine, Torn: func() { d.hint("(a broken record was skipped)") }}
+	d.records = wire.Records{Record: d.record, Other: d.cliLine, Torn: func() {
+		d.hint("(a broken record was skipped)")
+	}}
 	switch s.Format {
 	case FormatClaude:
 		d.decode = (*Decoder).claude
@@ -119,10 +121,11 @@ func (d *Decoder) Close() {
 // line decodes one line, with or without a carriage return at its end.
 func (d *Decoder) line(b []byte) {
 	line := wire.StripTerminal(strings.TrimRight(string(b), "\r"))
-	if d.decode == nil {
-		d.textLine(line)
-	} else {
+	switch {
+	case d.decode != nil:
 		d.records.Line(line)
+	case d.shows(line): // plain text is the agent's words
+		d.emit(state.Text{Text: wire.Cut(line, maxText)})
 	}
 }
 
@@ -133,13 +136,6 @@ func (d *Decoder) record(rec gjson.Result) bool {
 	d.seen = true
 	d.tail = nil
 	return true
-}
-
-// textLine is a line of a CLI without a wire format: the agent's words.
-func (d *Decoder) textLine(s string) {
-	if d.shows(s) {
-		d.emit(state.Text{Text: wire.Cut(s, maxText)})
-	}
 }
 
 // shows counts a line beside the records and reports whether to emit it.
@@ -199,7 +195,8 @@ func (d *Decoder) flushMessage() {
 
 // call emits a tool call. arg is on one line already.
 func (d *Decoder) call(id, name, arg, parent string) {
-	t := state.Tool{ID: wire.Cut(id, maxName), Name: wire.Cut(name, maxName), Arg: arg, Parent: wire.Cut(parent, maxName)}
+	t := tool(id, name, arg)
+	t.Parent = wire.Cut(parent, maxName)
 	if len(d.calls) >= maxCalls {
 		clear(d.calls)
 	}
@@ -207,6 +204,10 @@ func (d *Decoder) call(id, name, arg, parent string) {
 		d.calls[t.ID] = t
 	}
 	d.emit(t)
+}
+
+func tool(id, name, arg string) state.Tool {
+	return state.Tool{ID: wire.Cut(id, maxName), Name: wire.Cut(name, maxName), Arg: arg}
 }
 
 func (d *Decoder) answer(id, text string, failed bool) {
@@ -220,7 +221,7 @@ func (d *Decoder) answer(id, text string, failed bool) {
 // deny emits a refused call once. Of the call itself it takes name and
 // argument, if that was seen.
 func (d *Decoder) deny(id, name, arg, reason string) {
-	t := state.Tool{ID: wire.Cut(id, maxName), Name: wire.Cut(name, maxName), Arg: arg}
+	t := tool(id, name, arg)
 	if t.ID != "" {
 		if d.denied[t.ID] {
 			return

@@ -70,7 +70,8 @@ var validEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 func SecretNames() []string {
 	return []string{"*TOKEN", "*TOKEN_*", "*API_TOKENS", "*ACCESS_TOKENS", "*SECRET", "*SECRETS", "*SECRET_*",
 		"*PASSWORD*", "PASSWD", "*_PASSWD", "PASS", "*_PASS", "SSHPASS", "*PASSPHRASE", "MYSQL_PWD",
-		"*API_KEY*", "*APIKEY*", "*_ACCESS_KEY*", "*PRIVATE_KEY*", "*_MASTER_KEY", "*_ADMIN_KEY", "*_SIGNING_KEY", "*_STORAGE_KEY",
+		"*API_KEY*", "*APIKEY*", "*_ACCESS_KEY*", "*PRIVATE_KEY*", "*_MASTER_KEY", "*_ADMIN_KEY",
+		"*_SIGNING_KEY", "*_STORAGE_KEY",
 		"*_CREDENTIALS", "*_PAT", "*_AUTH", "*_AUTH_CONFIG",
 		"DIRENV_DIFF", // every variable that direnv has set, with its value
 		// git fails on a count without its values: all of them or none.
@@ -199,7 +200,8 @@ func (f Filter) ForCall(a Agent, c Call) []string {
 	set := a.set(c)
 	env := slices.DeleteFunc(f.rules(a, c).passing(c.Env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return a.leftBehind(name) || slices.ContainsFunc(set, func(own string) bool { return strings.HasPrefix(own, name+"=") })
+		isSet := slices.ContainsFunc(set, func(own string) bool { return strings.HasPrefix(own, name+"=") })
+		return isSet || a.leftBehind(name)
 	})
 	return append(env, set...)
 }
