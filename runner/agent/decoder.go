@@ -17,17 +17,17 @@ const (
 	maxLine     = 16 << 20  // a longer line is skipped, not buffered
 	maxText     = 256 << 10 // narration and final messages
 	maxToolText = 4 << 10   // what a tool answered
-	maxCLILine  = 1 << 10   // a line beside the records
+	maxCLILine  = 1 << 10   // a line outside the records
 	maxName     = 200       // ids and names of tools
 	maxCalls    = 1024      // tool calls whose arguments are remembered
-	// After floodLines lines beside the records only every thinLines-th one
+	// After floodLines lines outside the records only every thinLines-th one
 	// becomes an event: a flood of noise stays cheap and visible.
 	floodLines = 5000
 	thinLines  = 1000
 )
 
 // codeCLI marks an error that is no record, only a line that the CLI printed
-// beside its records.
+// outside its records.
 const codeCLI = string(state.FromCLI)
 
 // codeText marks a result that is plain text: only the exit status can tell
@@ -45,7 +45,7 @@ type Decoder struct {
 	lines   wire.Lines
 	records wire.Records
 	bytes   int64
-	beside  int  // lines beside the records
+	outside int  // lines outside the records
 	seen    bool // there was a record
 	final   bool
 
@@ -138,7 +138,7 @@ func (d *Decoder) record(rec gjson.Result) bool {
 	return true
 }
 
-// shows counts a line beside the records and reports whether to emit it.
+// shows counts a line outside the records and reports whether to emit it.
 func (d *Decoder) shows(s string) bool {
 	if !d.seen {
 		d.tail = append(append(d.tail, wire.Cut(s, maxText)...), '\n')
@@ -146,11 +146,11 @@ func (d *Decoder) shows(s string) bool {
 			d.tail = append(d.tail[:0], d.tail[len(d.tail)-maxText:]...)
 		}
 	}
-	d.beside++
-	return d.beside <= floodLines || d.beside%thinLines == 0
+	d.outside++
+	return d.outside <= floodLines || d.outside%thinLines == 0
 }
 
-// cliLine is a line beside the records. It is an error event when it reads
+// cliLine is a line outside the records. It is an error event when it reads
 // like a diagnosis of the CLI; the words alone decide nothing, see Classify.
 func (d *Decoder) cliLine(s string) {
 	if !d.shows(s) {

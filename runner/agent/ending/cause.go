@@ -63,7 +63,7 @@ func (r Reader) InsteadOfAnswer(text string) Class {
 type Report struct {
 	Codes  []string // machine-readable names and HTTP statuses
 	Errors []string // texts of error records, the newest last
-	Lines  []string // lines printed beside the records, in order
+	Lines  []string // lines printed outside the records, in order
 }
 
 // Cause looks for the reason of a failure: codes that name it exactly, then
@@ -103,7 +103,7 @@ func (r Reader) lastError(errors []string) Class {
 	return Unknown
 }
 
-// lines classifies lines printed beside the records: help text answers a bad
+// lines classifies lines printed outside the records: help text answers a bad
 // command line; else the latest line counts, unless another one names the cause
 // more exactly.
 func (r Reader) lines(lines []string) (class Class, line string) {
@@ -162,7 +162,7 @@ func LimitName(text string) string {
 	return "usage"
 }
 
-// LooksLikeError reports whether a line beside the records reads like an error.
+// LooksLikeError reports whether a line outside the records reads like an error.
 func LooksLikeError(line string) bool {
 	line = strings.ToLower(line)
 	for _, word := range [...]string{"error", "fatal", "failed", "limit", "denied", "exceeded", "invalid",

@@ -80,6 +80,19 @@ func SecretNames() []string {
 		"!*_FILE", "!*_PATH", "!*ABLE_AUTH", "!*SKIP_*", "!PASSWORD_STORE_*", "!XDG_*"}
 }
 
+// AWSKeys are the keys of a call to Amazon Bedrock.
+func AWSKeys() []string {
+	return []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+		"AWS_CONTAINER_AUTHORIZATION_TOKEN"}
+}
+
+// ModelKeys are the keys of model providers that more than one CLI uses.
+func ModelKeys() []string {
+	return []string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY",
+		"DASHSCOPE_API_KEY", "DEEPSEEK_API_KEY", "MINIMAX_API_KEY", "MISTRAL_API_KEY", "MOONSHOT_API_KEY",
+		"XAI_API_KEY"}
+}
+
 type rule struct {
 	glob string // in upper case
 	pass bool
