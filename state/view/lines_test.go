@@ -17,7 +17,7 @@ import (
 func TestLines_everyKind_isSaidInPlainWords(t *testing.T) {
 	tool := state.Tool{ID: "1", Name: "Bash", Arg: "ls"}
 	until := noon.Add(time.Hour)
-	on := state.Decision{Action: "continue", Rule: "continue", Reason: "progress was made"}
+	on := state.Decision{Action: "continue", Rule: "continue"}
 	done := state.Decision{Action: "stop", Rule: "complete", Reason: "all 5 tasks are done, checks pass"}
 	cost := state.Usage{CostUSD: 0.12}
 	for _, c := range []struct {
@@ -63,6 +63,7 @@ func TestLines_everyKind_isSaidInPlainWords(t *testing.T) {
 		{state.Commit{Refused: []state.Refusal{{Why: "a sentence of version 1"}}}, "note: a sentence of version 1"},
 		{state.Paused{}, "note: paused; continue with: ralph resume"},
 		{on, ""},
+		{state.Decision{Action: "continue", Rule: "continue", Reason: "the agent says that it is blocked"}, "note: the agent says that it is blocked"},
 		{done, "good: stopped: all 5 tasks are done, checks pass (rule complete)"},
 		{state.Decision{Action: "stop", Rule: "same_error", Reason: "five times"}, "warning: stopped: five times (rule same_error)"},
 		{state.Decision{Action: "wait", Rule: "usage_limit", Reason: "limit", WakeAt: until}, "note: waiting until 15:30: limit (rule usage_limit)"},
