@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/runner/agent"
 	"ralph/runner/audit"
 	"ralph/runner/rules"
@@ -40,7 +42,8 @@ func generated() map[string]string {
 		fmt.Fprintf(&classes, "| `%s` | %s | %s |\n", c.Class, c.Meaning, rules.Answer(c.Class))
 	}
 	verbs.WriteString("| verb | does |\n|---|---|\n")
-	for _, c := range (&app{}).root().Commands() {
+	root, _ := newRootCmd(cmdline.New())
+	for _, c := range root.Commands() {
 		if !c.Hidden && c.Name() != "help" {
 			fmt.Fprintf(&verbs, "| `%s` | %s |\n", c.Name(), c.Short)
 		}
@@ -105,10 +108,17 @@ func TestGenerated_tablesInTheDocuments_areCurrent(t *testing.T) {
 }
 
 func TestHelp_everyFlagAndVerb_saysWhatItDoes(t *testing.T) {
+	root, _ := newRootCmd(cmdline.New())
 	var check func(*cobra.Command)
 	check = func(c *cobra.Command) {
 		if c.Short == "" {
 			t.Errorf("%s has no help", c.CommandPath())
+		}
+		if c.Example == "" && !slices.Contains([]string{"completion", "help"}, c.Name()) {
+			t.Errorf("%s has no example", c.CommandPath())
+		}
+		if c.HasParent() && c.Parent() == root && c.GroupID == "" {
+			t.Errorf("%s is in no group", c.CommandPath())
 		}
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			if f.Usage == "" {
@@ -119,5 +129,5 @@ func TestHelp_everyFlagAndVerb_saysWhatItDoes(t *testing.T) {
 			check(sub)
 		}
 	}
-	check((&app{}).root())
+	check(root)
 }

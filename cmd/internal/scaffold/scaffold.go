@@ -12,6 +12,9 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"ralph/runner/agent"
+	"ralph/state"
 )
 
 // Command is a shell command line for the folder that it belongs to.
@@ -167,4 +170,33 @@ func (f *folder) choose(candidates []candidate) Command {
 		}
 	}
 	return suggestion
+}
+
+// SureLine is the command's line if it is sure, else empty.
+func (c Command) SureLine() string {
+	if !c.Sure {
+		return ""
+	}
+	return c.Line
+}
+
+// Tools are the allowed tools plus those for the project's own commands: an
+// agent that may not run the tests cannot check its work.
+func (p Project) Tools(allowed []string, commands ...string) []string {
+	var prefixes, more []string
+	for _, part := range slices.Concat(p.Parts, p.Subprojects) {
+		for _, prefix := range part.Allow {
+			prefixes = append(prefixes, prefix)
+			more = append(more, "Bash("+prefix+":*)")
+		}
+	}
+	for _, line := range commands {
+		covered := slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(line+" ", prefix+" ") })
+		if line != "" && !covered {
+			more = append(more, agent.AllowEntry(state.Tool{Name: "Bash", Arg: line}))
+		}
+	}
+	slices.Sort(more)
+	more = slices.DeleteFunc(slices.Compact(more), func(entry string) bool { return slices.Contains(allowed, entry) })
+	return slices.Concat(allowed, more)
 }

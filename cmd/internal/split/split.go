@@ -1,4 +1,6 @@
-package cli
+// Package split runs ralph in tmux: the runner on the left, the monitor on the
+// right.
+package split
 
 import (
 	"context"
@@ -6,51 +8,69 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
-	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 
-	"ralph/runner"
+	"ralph/cmd/internal/cmdline"
 	"ralph/runner/rules"
 	"ralph/state"
 	"ralph/tmux"
 )
 
-// reportVar names a file into which an inner ralph writes its last words, so
-// that a start-up error outlives its pane.
+// reportVar names a file into which an inner ralph writes why it could not
+// start, so that the error outlives its pane.
 const reportVar = "RALPH_REPORT"
 
-// runInTmux opens the monitor beside the runner. It has handled the run when
-// the runner was started in a session of its own; else the caller runs the
-// loop here, with the monitor in the next pane or, where tmux cannot do it,
-// without.
-func (a *app) runInTmux(s *setup, f *runFlags) (handled bool, err error) {
+// Reporter passes an error of this process to the outer ralph, if there is one.
+// It removes the variable from the environment: the agent must not see it.
+func Reporter() func(text string) {
+	path := os.Getenv(reportVar)
+	_ = os.Unsetenv(reportVar)
+	return func(text string) {
+		if path != "" {
+			_ = os.WriteFile(path, []byte(text+"\n"), 0o600) // the pane shows it too
+		}
+	}
+}
+
+// Window is a run that wants the monitor beside it.
+type Window struct {
+	*cmdline.Factory
+	Project string   // absolute
+	Runner  []string // arguments of the inner ralph
+	// Summary prints how the run ended.
+	Summary func(state.Status)
+}
+
+// Open opens the monitor beside the runner. The run is handled if the runner
+// was started in a session of its own. Otherwise the caller runs the loop here,
+// with the monitor in the next pane or, where tmux cannot do it, without.
+func (w Window) Open() (handled bool, err error) {
 	client := &tmux.Client{}
 	self, err := os.Executable()
 	if err != nil {
 		return false, fmt.Errorf("find ralph: %w", err)
 	}
-	l := tmux.Layout{Name: tmux.Name(s.dir), Dir: s.dir, Env: a.env, Monitor: []string{self, "-C", s.dir, "monitor"}}
-	r := state.Open(filepath.Join(s.dir, state.DirName))
+	l := tmux.Layout{Name: tmux.Name(w.Project), Dir: w.Project, Env: w.Env, Monitor: []string{self, "-C", w.Project, "monitor"}}
+	r := cmdline.OpenState(w.Project)
 	if owner, alive := r.Owner(); alive {
 		return true, fmt.Errorf("%w; watch it with: %s", &state.LockedError{Owner: owner}, watchWith(client, l.Name))
 	}
 	if pane := os.Getenv("TMUX_PANE"); insideTmux() && pane != "" {
 		if _, err := client.Beside(context.Background(), pane, l); err != nil {
-			a.withoutTmux(err)
+			w.without(err)
 		}
 		return false, nil
 	}
-	if err := a.terminal(); err != nil {
-		a.withoutTmux(err)
+	if err := w.terminal(); err != nil {
+		w.without(err)
 		return false, nil
 	}
-	size := termSize(a.in)
+	size := cmdline.TermSize(w.In)
 	l.Width, l.Height = int(size.Cols), int(size.Rows)
 	report, err := os.CreateTemp("", "ralph-report-")
 	if err != nil {
@@ -59,30 +79,30 @@ func (a *app) runInTmux(s *setup, f *runFlags) (handled bool, err error) {
 	defer os.Remove(report.Name())
 	_ = report.Close()
 	l.Env = append(slices.Clone(l.Env), reportVar+"="+report.Name())
-	l.Runner = append([]string{self}, f.argv(s)...)
+	l.Runner = append([]string{self}, w.Runner...)
 	before, _ := r.Status()
-	session, err := a.openSession(client, l)
+	session, err := openSession(client, l)
 	if err != nil {
-		a.withoutTmux(err)
+		w.without(err)
 		return false, nil
 	}
-	return true, a.attach(client, session, &ending{r: r, before: before.RunID, report: report.Name()})
+	return true, w.attach(client, session, &ending{r: r, before: before.RunID, report: report.Name()})
 }
 
 func insideTmux() bool { return os.Getenv("TMUX") != "" }
 
-// terminal tells why tmux cannot be shown here.
-func (a *app) terminal() error {
+// terminal says why tmux cannot be shown here.
+func (w Window) terminal() error {
 	switch name := os.Getenv("TERM"); {
-	case !isatty.IsTerminal(a.in.Fd()) || !a.isTerminal():
-		return errors.New("standard input and output are no terminal")
+	case !w.CanAsk() || !w.IsTerminal():
+		return errors.New("standard input and output are not a terminal")
 	case name == "" || name == "dumb":
 		return fmt.Errorf("the terminal is %q", name)
 	}
 	return nil
 }
 
-// watchWith is what to type to see the run that is alive.
+// watchWith is what to type to see the running ralph.
 func watchWith(client *tmux.Client, name string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -93,7 +113,7 @@ func watchWith(client *tmux.Client, name string) string {
 	return comeBack(s)
 }
 
-// comeBack is quoted because zsh expands a word that begins with "=".
+// comeBack quotes the name because zsh expands a word that begins with "=".
 func comeBack(s *tmux.Session) string {
 	verb := "attach"
 	if insideTmux() {
@@ -102,12 +122,12 @@ func comeBack(s *tmux.Session) string {
 	return fmt.Sprintf("tmux %s -t '=%s'", verb, s.Name)
 }
 
-func (a *app) withoutTmux(err error) {
-	a.warn(fmt.Sprintf("no tmux split: %v; the run goes on without, ralph monitor in another terminal shows the same", err))
+func (w Window) without(err error) {
+	w.Warn(fmt.Sprintf("no tmux split: %v; the run continues without; watch it with ralph monitor in another terminal", err))
 }
 
-// openSession replaces a session of this project whose run is over.
-func (a *app) openSession(client *tmux.Client, l tmux.Layout) (*tmux.Session, error) {
+// openSession replaces a session of this project whose run has ended.
+func openSession(client *tmux.Client, l tmux.Layout) (*tmux.Session, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	old, err := client.Find(ctx, l.Name)
@@ -119,7 +139,7 @@ func (a *app) openSession(client *tmux.Client, l tmux.Layout) (*tmux.Session, er
 			return nil, err
 		}
 	}
-	// A server ends with its last session, and refuses new ones meanwhile.
+	// A server ends with its last session and refuses new ones meanwhile.
 	for try := 0; ; try++ {
 		s, err := client.Open(ctx, l)
 		if !errors.Is(err, tmux.ErrNoServer) || try == 20 {
@@ -133,57 +153,42 @@ func (a *app) openSession(client *tmux.Client, l tmux.Layout) (*tmux.Session, er
 	}
 }
 
-// argv is the command line of the inner runner: every flag that was given here.
-func (f *runFlags) argv(s *setup) []string {
-	verb := "run"
-	if f.once {
-		verb = "once"
-	}
-	argv := append([]string{"-C", s.dir, verb}, s.cfg.Flags()...)
-	for flag, set := range map[string]bool{"--live": f.live, "--headless": f.headless} {
-		if set {
-			argv = append(argv, flag)
-		}
-	}
-	return append(argv, "--output="+f.output)
-}
-
-// attach shows the session until the user leaves it, then tells how the run
+// attach shows the session until the user leaves it, then says how the run
 // ended; the runner's exit code becomes this one's. A closed terminal or a
-// SIGTERM leaves the session too, and the run goes on.
-func (a *app) attach(client *tmux.Client, s *tmux.Session, e *ending) error {
+// SIGTERM leaves the session too, and the run continues.
+func (w Window) attach(client *tmux.Client, s *tmux.Session, e *ending) error {
 	leave, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	ctx, cancel := context.WithCancel(leave)
 	defer cancel()
 	code := make(chan int, 1)
 	go func() { code <- followRunner(ctx, client, s) }()
-	err := a.show(ctx, client, s)
+	err := w.show(ctx, client, s)
 	cancel()
 	switch exit := <-code; {
 	case exit == gone:
-		return a.lastWords(e, e.await())
+		return w.lastWords(e, e.await())
 	case exit != stillRunning:
-		return a.lastWords(e, exit)
+		return w.lastWords(e, exit)
 	case err != nil:
-		return fmt.Errorf("show session: %w; the run goes on in tmux session %s, see it with: ralph monitor, end it with: ralph stop", err, s.Name)
+		return fmt.Errorf("show session: %w; the run continues in tmux session %s; watch it with ralph monitor, end it with ralph stop",
+			err, s.Name)
 	}
-	a.say("detached: the run goes on; come back with: %s", comeBack(s))
-	a.say("or watch it with: ralph monitor, end it with: ralph stop")
+	w.Say("detached: the run continues; come back with: %s", comeBack(s))
+	w.Say("or watch it with: ralph monitor, end it with: ralph stop")
 	if leave.Err() != nil {
-		return &exitError{code: rules.ExitTerminated}
+		return &cmdline.ExitError{Code: rules.ExitTerminated}
 	}
 	return nil
 }
 
 const (
 	stillRunning = -1 // the runner's pane is alive
-	gone         = -2 // the runner, its pane, session or server were killed
+	gone         = -2 // the runner, its pane, session or server was killed
 )
 
-// followRunner waits for the end of the runner. Once the user has closed the
-// monitor too, nothing is left to look at and the session is closed. When ctx
-// ends it tells what it knows.
+// followRunner waits for the runner to end. Once the user has closed the monitor
+// too, it closes the session. When ctx ends it returns what it knows.
 func followRunner(ctx context.Context, client *tmux.Client, s *tmux.Session) int {
 	ticker := time.NewTicker(300 * time.Millisecond)
 	defer ticker.Stop()
@@ -193,7 +198,7 @@ func followRunner(ctx context.Context, client *tmux.Client, s *tmux.Session) int
 			code = runnerCode(ask, client, s)
 		}
 		p, closed := client.Pane(ask, s.Monitor)
-		watching := closed == nil && (!p.Dead || p.Status > 0) // one that failed still says why
+		watching := closed == nil && (!p.Dead || p.Status > 0) // a failed monitor still says why
 		if code != stillRunning && (!watching || ctx.Err() != nil) {
 			_ = client.Close(ask, s)
 		}
@@ -222,20 +227,20 @@ func runnerCode(ctx context.Context, client *tmux.Client, s *tmux.Session) int {
 	return p.Status
 }
 
-// leaveScreen undoes what tmux has set in a terminal: the mouse, bracketed
-// paste, the second screen, the hidden cursor, colours.
+// leaveScreen undoes what tmux sets in a terminal: the mouse, bracketed paste,
+// the second screen, the hidden cursor, colours.
 const leaveScreen = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?1049l\x1b[?25h\x1b[0m\r\n"
 
-// show attaches, and restores the terminal where the tmux server was killed,
-// which alone would have done it.
-func (a *app) show(ctx context.Context, client *tmux.Client, s *tmux.Session) error {
-	before, _ := term.GetState(int(a.in.Fd()))
+// show attaches. It restores the terminal itself because a killed tmux server
+// does not.
+func (w Window) show(ctx context.Context, client *tmux.Client, s *tmux.Session) error {
+	before, _ := term.GetState(int(w.In.Fd()))
 	err := client.Attach(ctx, s)
 	if before != nil {
-		_ = term.Restore(int(a.in.Fd()), before)
+		_ = term.Restore(int(w.In.Fd()), before)
 	}
 	if err != nil {
-		fmt.Fprint(a.out, leaveScreen)
+		fmt.Fprint(w.Out, leaveScreen)
 	}
 	return err
 }
@@ -243,8 +248,8 @@ func (a *app) show(ctx context.Context, client *tmux.Client, s *tmux.Session) er
 // ending is where the last words of a run in a session are found.
 type ending struct {
 	r      *state.Reader
-	before string // id of the run before
-	report string // file of a start-up error
+	before string // id of the previous run
+	report string // file with a start-up error
 }
 
 // status is the last status of the run; false: it never had one.
@@ -254,10 +259,10 @@ func (e *ending) status() (state.Status, bool) {
 }
 
 // patience is how long a runner without a terminal may take to end its agent
-// and to record why.
+// and record why.
 const patience = 15 * time.Second
 
-// await waits for the end of a runner whose exit code tmux cannot tell.
+// await waits for the end of a runner whose exit code tmux does not know.
 func (e *ending) await() int {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if _, alive := e.r.Owner(); !alive {
@@ -271,27 +276,17 @@ func (e *ending) await() int {
 }
 
 // lastWords repeats in the user's own terminal how the run ended.
-func (a *app) lastWords(e *ending, code int) error {
+func (w Window) lastWords(e *ending, code int) error {
 	if text, err := os.ReadFile(e.report); err == nil && len(text) > 0 {
-		return &exitError{code: code, text: strings.TrimSpace(string(text))}
+		return &cmdline.ExitError{Code: code, Text: strings.TrimSpace(string(text))}
 	}
 	if s, ok := e.status(); ok {
-		(&console{out: a.out}).end(runner.Result{
-			Decision:   rules.Decision{Status: s.Status, Reason: s.Reason, Rule: s.Rule, Exit: s.ExitCode, ExitReason: s.ExitReason, Next: s.Next},
-			Iterations: s.LoopCount, Usage: s.Usage, Done: s.Task.Done, Total: s.Task.Total,
-		})
+		w.Summary(s)
 	} else {
-		a.say("ralph: the runner left no last words, its exit code is %d; see .ralph/logs/ralph.log", code)
+		w.Say("ralph: the runner ended without a word, with exit code %d; see .ralph/logs/ralph.log", code)
 	}
 	if code == rules.ExitComplete {
 		return nil
 	}
-	return &exitError{code: code}
-}
-
-// keepReport leaves an error for the outer ralph.
-func (a *app) keepReport(text string) {
-	if a.reportFile != "" {
-		_ = os.WriteFile(a.reportFile, []byte(text+"\n"), 0o600) // its pane shows it too
-	}
+	return &cmdline.ExitError{Code: code}
 }

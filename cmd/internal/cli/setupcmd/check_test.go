@@ -1,4 +1,4 @@
-package cli
+package setupcmd
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
 	"ralph/runner/rules"
@@ -26,8 +27,8 @@ func checkIn(t *testing.T, rc string) (out string, err error) {
 	}
 	defer null.Close()
 	var text strings.Builder
-	a := &app{in: null, out: &text, err: &text, dir: dir, env: []string{"XDG_STATE_HOME=" + filepath.Join(dir, "state"), "HOME=" + dir}}
-	cmd := a.checkCommand()
+	env := []string{"XDG_STATE_HOME=" + filepath.Join(dir, "state"), "HOME=" + dir}
+	cmd := NewCheckCmd(&cmdline.Factory{In: null, Out: &text, Err: &text, Dir: dir, Env: env})
 	cmd.SetArgs([]string{})
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	err = cmd.Execute()
@@ -39,24 +40,23 @@ func checkIn(t *testing.T, rc string) (out string, err error) {
 
 func TestCheck_noChecksConfigured_isAUsageErrorWithAdvice(t *testing.T) {
 	_, err := checkIn(t, "MAX_ITERATIONS=3\n")
-	var exit *exitError
-	if !errors.As(err, &exit) || exit.code != rules.ExitUsage || !strings.Contains(exit.text, "TEST_COMMAND") {
+	var exit *cmdline.ExitError
+	if !errors.As(err, &exit) || exit.Code != rules.ExitUsage || !strings.Contains(exit.Text, "TEST_COMMAND") {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestCheck_projectNotTrusted_runsNothing(t *testing.T) {
 	_, err := checkIn(t, "TEST_COMMAND=\"touch ran\"\n")
-	var exit *exitError
-	if !errors.As(err, &exit) || exit.code != rules.ExitUsage || !strings.Contains(exit.text, "ralph trust") {
+	var exit *cmdline.ExitError
+	if !errors.As(err, &exit) || exit.Code != rules.ExitUsage || !strings.Contains(exit.Text, "ralph trust") {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestPrintChecks_eachVerdict_isOneLine(t *testing.T) {
 	var text strings.Builder
-	a := &app{out: &text}
-	err := a.printChecks(gate.Report{Results: []gate.Result{
+	err := printChecks(&cmdline.Factory{Out: &text}, gate.Report{Results: []gate.Result{
 		{Name: "build", Verdict: gate.VerdictPassed, Passed: true, Duration: 1500 * time.Millisecond},
 		{Name: "test", Verdict: gate.VerdictFailed, Blocks: true, Blamed: []report.Test{{Name: "p.TestA", Message: "got 1\nwant 2"}}},
 		{Name: "opt", Verdict: gate.VerdictFailed, Output: "a\n\x1b[31mError: b\n"},
@@ -85,7 +85,7 @@ func TestPrintFlakes_history_isNamedTheLatestFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text strings.Builder
-	(&app{out: &text}).printFlakes(dir)
+	printFlakes(&cmdline.Factory{Out: &text}, dir)
 	lines := strings.Split(text.String(), "\n")
 	if len(lines) != 3 || !strings.HasPrefix(lines[0], "flaky before: TestNew of test, 3 times, last Nov 2") || !strings.Contains(lines[1], "TestOld") {
 		t.Errorf("%q", lines)

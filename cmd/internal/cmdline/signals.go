@@ -1,4 +1,4 @@
-package cli
+package cmdline
 
 import (
 	"context"
@@ -13,21 +13,21 @@ import (
 	"ralph/runner/rules"
 )
 
-// signals turns the process's signals into a context that ends with the reason,
-// a channel for the second one, and terminal sizes.
-type signals struct {
-	ctx    context.Context
-	kill   chan struct{}
-	size   ptyexec.Size
-	resize chan ptyexec.Size
-	stop   func()
+// Signals are the process's signals as a run needs them.
+type Signals struct {
+	Ctx    context.Context // ends with the first signal; its cause is a *rules.Interrupt
+	Kill   chan struct{}   // closed by the second signal
+	Size   ptyexec.Size    // of the terminal; zero without one
+	Resize chan ptyexec.Size
+	Stop   func() // ends the handling
 }
 
-// handleSignals: the first SIGINT, SIGTERM or SIGHUP ends the run in order, the
-// second at once. A closed terminal (SIGHUP, SIGPIPE) never ends it silently.
-func handleSignals(in *os.File) *signals {
+// HandleSignals ends a run in an orderly way on the first SIGINT, SIGTERM or
+// SIGHUP, and immediately on the second. A closed terminal (SIGHUP, SIGPIPE)
+// never ends it silently.
+func HandleSignals(in *os.File) *Signals {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	s := &signals{ctx: ctx, kill: make(chan struct{}), resize: make(chan ptyexec.Size, 1), size: termSize(in)}
+	s := &Signals{Ctx: ctx, Kill: make(chan struct{}), Resize: make(chan ptyexec.Size, 1), Size: TermSize(in)}
 	signal.Ignore(syscall.SIGPIPE)
 	ch := make(chan os.Signal, 8)
 	signal.Notify(ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGWINCH)
@@ -36,7 +36,7 @@ func handleSignals(in *os.File) *signals {
 	}
 	quit := make(chan struct{})
 	go s.loop(ch, quit, cancel, in)
-	s.stop = sync.OnceFunc(func() {
+	s.Stop = sync.OnceFunc(func() {
 		signal.Stop(ch)
 		close(quit)
 		cancel(nil)
@@ -44,7 +44,7 @@ func handleSignals(in *os.File) *signals {
 	return s
 }
 
-func (s *signals) loop(ch <-chan os.Signal, quit <-chan struct{}, cancel context.CancelCauseFunc, in *os.File) {
+func (s *Signals) loop(ch <-chan os.Signal, quit <-chan struct{}, cancel context.CancelCauseFunc, in *os.File) {
 	ending := 0
 	for {
 		select {
@@ -53,14 +53,14 @@ func (s *signals) loop(ch <-chan os.Signal, quit <-chan struct{}, cancel context
 		case sig := <-ch:
 			if sig == syscall.SIGWINCH {
 				select {
-				case s.resize <- termSize(in):
-				default: // the agent has not taken the one before: the next brings the size of then
+				case s.Resize <- TermSize(in):
+				default: // the agent has not taken the last one; the next signal brings a newer size
 				}
 				continue
 			}
 			ending++
 			if ending == 2 {
-				close(s.kill)
+				close(s.Kill)
 			}
 			cancel(interruptBy(sig))
 		}
@@ -80,8 +80,8 @@ func interruptBy(sig os.Signal) *rules.Interrupt {
 	return i
 }
 
-// termSize is zero, the default of the pty, where there is no terminal.
-func termSize(f *os.File) ptyexec.Size {
+// TermSize is the size of the terminal f; zero, the pty's default, without one.
+func TermSize(f *os.File) ptyexec.Size {
 	w, h, err := term.GetSize(int(f.Fd()))
 	if err != nil || w <= 0 || h <= 0 {
 		return ptyexec.Size{}

@@ -1,4 +1,4 @@
-package cli
+package setupcmd
 
 import (
 	"bytes"
@@ -15,7 +15,9 @@ import (
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/config"
+	"ralph/runner"
 	"ralph/runner/rules"
 	"ralph/runner/task"
 )
@@ -25,14 +27,16 @@ const initChild = "RALPH_TEST_INIT_DIR"
 // TestMain lets the test binary be a "ralph init" that can be interrupted.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(initChild); dir != "" {
-		os.Exit(Main("ralph", []string{"init", "-C", dir}))
+		f := cmdline.New()
+		f.Dir = dir
+		os.Exit(cmdline.ExitCode(initRun(&initOptions{Factory: f})))
 	}
 	os.Exit(m.Run())
 }
 
-// initWorld is a project, an app for it, and a home of its own.
+// initWorld is a project, a factory for it, and its own home.
 type initWorld struct {
-	*app
+	*cmdline.Factory
 	t        *testing.T
 	out, err bytes.Buffer
 }
@@ -47,11 +51,11 @@ func newInitWorld(t *testing.T, files map[string]string) *initWorld {
 	}
 	t.Cleanup(func() { _ = null.Close() })
 	w := &initWorld{t: t}
-	w.app = &app{in: null, out: &w.out, err: &w.err, env: []string{"HOME=" + home}, dir: filepath.Join(t.TempDir(), "shop"), started: true}
+	w.Factory = &cmdline.Factory{In: null, Out: &w.out, Err: &w.err, Env: []string{"HOME=" + home}, Dir: filepath.Join(t.TempDir(), "shop")}
 	for name, text := range files {
 		w.write(name, text)
 	}
-	if err := os.MkdirAll(w.dir, 0o755); err != nil {
+	if err := os.MkdirAll(w.Dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -59,7 +63,7 @@ func newInitWorld(t *testing.T, files map[string]string) *initWorld {
 
 func (w *initWorld) write(name, text string) {
 	w.t.Helper()
-	path := filepath.Join(w.dir, name)
+	path := filepath.Join(w.Dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		w.t.Fatal(err)
 	}
@@ -70,7 +74,7 @@ func (w *initWorld) write(name, text string) {
 
 func (w *initWorld) read(name string) string {
 	w.t.Helper()
-	data, err := os.ReadFile(filepath.Join(w.dir, name))
+	data, err := os.ReadFile(filepath.Join(w.Dir, name))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -81,7 +85,7 @@ func (w *initWorld) read(name string) string {
 func (w *initWorld) written() []string {
 	var names []string
 	for _, name := range []string{".ralph", ".ralph/PROMPT.md", ".ralph/fix_plan.md", ".ralph/AGENT.md", ".ralph/.gitignore", ".ralphrc"} {
-		if _, err := os.Lstat(filepath.Join(w.dir, name)); err == nil {
+		if _, err := os.Lstat(filepath.Join(w.Dir, name)); err == nil {
 			names = append(names, name)
 		}
 	}
@@ -90,15 +94,21 @@ func (w *initWorld) written() []string {
 
 func (w *initWorld) load() *config.Config {
 	w.t.Helper()
-	cfg, warnings, err := w.loader(w.dir, nil).Load()
+	cfg, warnings, err := w.Loader(w.Dir, nil).Load()
 	if err != nil || len(warnings) > 0 {
 		w.t.Fatalf("load: %v, warnings %v\n%s", err, warnings, w.read(".ralphrc"))
 	}
 	return cfg
 }
 
+// init runs ralph init with these flags.
+func (w *initWorld) init(o initOptions) error {
+	o.Factory = w.Factory
+	return initRun(&o)
+}
+
 // typed runs init on a terminal on which the text is typed.
-func (w *initWorld) typed(text string, f initFlags) error {
+func (w *initWorld) typed(text string, f initOptions) error {
 	w.t.Helper()
 	ptmx, tty, err := pty.Open()
 	if err != nil {
@@ -110,7 +120,7 @@ func (w *initWorld) typed(text string, f initFlags) error {
 	if _, err := ptmx.WriteString(text); err != nil {
 		w.t.Fatal(err)
 	}
-	w.in = tty
+	w.In = tty
 	return w.init(f)
 }
 
@@ -120,7 +130,7 @@ func goProject() map[string]string {
 
 func TestInit_withoutTerminal_writesWhatARunNeeds(t *testing.T) {
 	w := newInitWorld(t, goProject())
-	if err := w.init(initFlags{}); err != nil {
+	if err := w.init(initOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(w.written()); n != 6 {
@@ -133,13 +143,13 @@ func TestInit_withoutTerminal_writesWhatARunNeeds(t *testing.T) {
 	if !slices.Contains(cfg.AllowedTools, "Bash(go:*)") || !slices.Contains(cfg.AllowedTools, "Bash(git commit *)") {
 		t.Errorf("the agent may use %q", cfg.AllowedTools)
 	}
-	if u, err := w.loader(w.dir, nil).Untrusted(); u != nil || err != nil {
+	if u, err := w.Loader(w.Dir, nil).Untrusted(); u != nil || err != nil {
 		t.Errorf("untrusted: %v, %v", u, err)
 	}
-	if _, err := findPrompt(w.dir, ""); err != nil {
+	if _, err := runner.FindPrompt(w.Dir, ""); err != nil {
 		t.Error(err)
 	}
-	plan, err := findPlan(w.dir, cfg)
+	plan, err := task.Locate(w.Dir, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +168,7 @@ func TestInit_withoutTerminal_writesWhatARunNeeds(t *testing.T) {
 
 func TestInit_unsureCommands_areCommentedOut(t *testing.T) {
 	w := newInitWorld(t, map[string]string{"package.json": "{}", "x.js": ""})
-	if err := w.init(initFlags{yes: true}); err != nil {
+	if err := w.init(initOptions{yes: true}); err != nil {
 		t.Fatal(err)
 	}
 	if cfg := w.load(); cfg.TestCommand != "" || cfg.BuildCommand != "" || cfg.LintCommand != "" {
@@ -174,7 +184,7 @@ func TestInit_unsureCommands_areCommentedOut(t *testing.T) {
 
 func TestInit_settings_showTheDefaultsOfTheTable(t *testing.T) {
 	w := newInitWorld(t, nil)
-	if err := w.init(initFlags{}); err != nil {
+	if err := w.init(initOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	before := w.load()
@@ -193,13 +203,13 @@ func TestInit_filesAreThere_areKept(t *testing.T) {
 	files["prd.json"] = `{"userStories":[]}`
 	files[".ralph/AGENT.md"] = "mine"
 	w := newInitWorld(t, files)
-	if err := w.init(initFlags{}); err != nil {
+	if err := w.init(initOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if w.read(".ralph/AGENT.md") != "mine" || slices.Contains(w.written(), ".ralph/fix_plan.md") {
 		t.Errorf("wrote %q", w.written())
 	}
-	for _, words := range []string{"kept  .ralph/AGENT.md, it was there", "kept  prd.json, which serves as .ralph/fix_plan.md", "edit prd.json"} {
+	for _, words := range []string{"kept  .ralph/AGENT.md, which exists", "kept  prd.json, which serves as .ralph/fix_plan.md", "edit prd.json"} {
 		if !strings.Contains(w.out.String(), words) {
 			t.Errorf("does not say %q:\n%s", words, &w.out)
 		}
@@ -208,12 +218,12 @@ func TestInit_filesAreThere_areKept(t *testing.T) {
 
 func TestInit_everythingIsThere_saysSoAndWritesNothing(t *testing.T) {
 	w := newInitWorld(t, goProject())
-	if err := w.init(initFlags{}); err != nil {
+	if err := w.init(initOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	w.write(".ralphrc", "# mine\n")
 	w.out.Reset()
-	if err := w.typed("", initFlags{}); err != nil { // it has nothing to ask
+	if err := w.typed("", initOptions{}); err != nil { // it has nothing to ask
 		t.Fatal(err)
 	}
 	if w.read(".ralphrc") != "# mine\n" || !strings.Contains(w.out.String(), "nothing was written") {
@@ -226,7 +236,7 @@ func TestInit_force_writesOverItsOwnFilesAndHidesNoOther(t *testing.T) {
 	files[".ralph/PROMPT.md"], files[".ralphrc"], files["fix_plan.md"] = "old", "MODEL=old\nAGENT=codex\nALLOWED_TOOLS=Read\n", "- [ ] mine\n"
 	w := newInitWorld(t, files)
 	for range 2 {
-		if err := w.init(initFlags{force: true}); err != nil {
+		if err := w.init(initOptions{force: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -246,10 +256,10 @@ func TestInit_otherFileRunsPrograms_isNotTrusted(t *testing.T) {
 	files := goProject()
 	files[".ralphrc"], files[".ralph/config.yaml"] = "", "agent:\n  command: ./evil\n"
 	w := newInitWorld(t, files)
-	if err := w.init(initFlags{force: true}); err != nil {
+	if err := w.init(initOptions{force: true}); err != nil {
 		t.Fatal(err)
 	}
-	if u, err := w.loader(w.dir, nil).Untrusted(); u == nil || err != nil || !strings.Contains(u.File, "config.yaml") {
+	if u, err := w.Loader(w.Dir, nil).Untrusted(); u == nil || err != nil || !strings.Contains(u.File, "config.yaml") {
 		t.Errorf("untrusted: %v, %v", u, err)
 	}
 }
@@ -258,7 +268,7 @@ func TestInit_brokenSettings_areKeptAndReported(t *testing.T) {
 	files := goProject()
 	files[".ralphrc"] = "rm -rf /\n"
 	w := newInitWorld(t, files)
-	if err := w.init(initFlags{}); err != nil {
+	if err := w.init(initOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if w.read(".ralphrc") != "rm -rf /\n" || len(w.written()) != 6 {
@@ -279,11 +289,11 @@ func TestInit_onTerminal_asks(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newInitWorld(t, goProject())
-			w.env = append(w.env, "AGENT=claude") // whatever is installed here
-			if err := w.typed(c.typed, initFlags{}); err != nil {
+			w.Env = append(w.Env, "AGENT=claude") // whatever is installed here
+			if err := w.typed(c.typed, initOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			w.env = w.env[:1]
+			w.Env = w.Env[:1]
 			cfg := w.load()
 			if cfg.TestCommand != c.testCommand || cfg.BuildCommand != c.build || cfg.Agent != c.agent {
 				t.Errorf("test %q, build %q, agent %q", cfg.TestCommand, cfg.BuildCommand, cfg.Agent)
@@ -294,7 +304,7 @@ func TestInit_onTerminal_asks(t *testing.T) {
 			if !strings.HasPrefix(w.read(".ralph/PROMPT.md"), "# "+c.project+"\n") {
 				t.Errorf("prompt:\n%s", w.read(".ralph/PROMPT.md"))
 			}
-			if u, err := w.loader(w.dir, nil).Untrusted(); u != nil || err != nil {
+			if u, err := w.Loader(w.Dir, nil).Untrusted(); u != nil || err != nil {
 				t.Errorf("untrusted: %v, %v", u, err)
 			}
 		})
@@ -303,7 +313,7 @@ func TestInit_onTerminal_asks(t *testing.T) {
 
 func TestInit_yesOnTerminal_asksNothing(t *testing.T) {
 	w := newInitWorld(t, goProject())
-	if err := w.typed("", initFlags{yes: true}); err != nil {
+	if err := w.typed("", initOptions{yes: true}); err != nil {
 		t.Fatal(err)
 	}
 	if len(w.written()) != 6 || w.err.Len() > 0 {
@@ -314,12 +324,12 @@ func TestInit_yesOnTerminal_asksNothing(t *testing.T) {
 func TestInit_endOfFileInTheMiddle_writesNothing(t *testing.T) {
 	for _, typed := range []string{"\x04", "\n\n\x04", "\n\n\ncodex\x04\x04"} {
 		w := newInitWorld(t, goProject())
-		err := w.typed(typed, initFlags{})
-		if code := w.report("ralph", err); code != rules.ExitInterrupted {
+		err := w.typed(typed, initOptions{})
+		if code := cmdline.ExitCode(err); code != rules.ExitInterrupted {
 			t.Errorf("typed %q: exit code %d", typed, code)
 		}
-		if len(w.written()) > 0 || !strings.Contains(w.err.String(), "nothing was written") {
-			t.Errorf("typed %q: wrote %q, says %s", typed, w.written(), &w.err)
+		if len(w.written()) > 0 || err == nil || !strings.Contains(err.Error(), "nothing was written") {
+			t.Errorf("typed %q: wrote %q, %v", typed, w.written(), err)
 		}
 	}
 }
@@ -327,7 +337,7 @@ func TestInit_endOfFileInTheMiddle_writesNothing(t *testing.T) {
 func TestInit_controlC_writesNothing(t *testing.T) {
 	w := newInitWorld(t, goProject())
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(w.env, initChild+"="+w.dir, "PATH="+os.Getenv("PATH"))
+	cmd.Env = append(w.Env, initChild+"="+w.Dir, "PATH="+os.Getenv("PATH"))
 	ptmx, err := pty.Start(cmd)
 	if err != nil {
 		t.Fatal(err)

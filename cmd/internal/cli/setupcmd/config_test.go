@@ -1,4 +1,4 @@
-package cli
+package setupcmd
 
 import (
 	"bytes"
@@ -9,6 +9,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/creack/pty"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/config"
 )
 
 func TestWrap_longValues_breakBehindACommaElseASpace(t *testing.T) {
@@ -34,9 +37,9 @@ func TestWrap_longValues_breakBehindACommaElseASpace(t *testing.T) {
 func TestConfig_terminalOrPipe_fitsOrIsWhole(t *testing.T) {
 	tools := "Read," + strings.Repeat("Bash(git status *),", 20) + "Edit"
 	print := func(out io.Writer) {
-		root := (&app{in: os.Stdin, out: out, err: io.Discard}).root()
-		root.SetArgs([]string{"config", "--dir", t.TempDir(), "--allowed-tools", tools})
-		if err := root.Execute(); err != nil {
+		cmd := NewConfigCmd(&cmdline.Factory{In: os.Stdin, Out: out, Err: io.Discard, Dir: t.TempDir()})
+		cmd.SetArgs([]string{"--allowed-tools", tools})
+		if err := cmd.Execute(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -72,6 +75,32 @@ func TestConfig_terminalOrPipe_fitsOrIsWhole(t *testing.T) {
 		_ = master.Close()
 		if value := strings.ReplaceAll(tools, " ", ""); !strings.Contains(strings.Replace(whole, "--allowed-tools(flag)", "", 1), value) {
 			t.Errorf("at %d something is lost:\n%s", width, whole)
+		}
+	}
+}
+
+func TestPrintEnv_commonVariables_fitsInto80Columns(t *testing.T) {
+	env := []string{"PATH=/bin", "HOME=/h", "CLAUDECODE=1", "XDG_SESSION_CLASS=user"}
+	for _, name := range []string{"GITHUB_TOKEN", "NPM_TOKEN", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "GOOGLE_APPLICATION_CREDENTIALS",
+		"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "PGPASSWORD", "SSH_KEY_PASSPHRASE", "DEPLOY_PRIVATE_KEY", "CURSOR_API_KEY", "DATABASE_URL"} {
+		env = append(env, name+"=the-value")
+	}
+	for _, name := range []string{"claude", "cursor-agent", "opencode"} {
+		cfg, _, err := config.Loader{Dir: t.TempDir(), Env: []string{"AGENT=" + name, "ENV_EXCLUDE=DATABASE_URL,!AWS_SESSION_TOKEN,!NPM_*"}}.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		if err := printEnv(&cmdline.Factory{Out: &text, Env: env}, cfg); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(text.String()) {
+			if len(line) > 81 || strings.Contains(line, "the-value") {
+				t.Errorf("%d columns: %s", len(line)-1, line)
+			}
+		}
+		if !strings.Contains(text.String(), "4 others pass to both; -v names them") && name != "claude" {
+			t.Errorf("nothing of the others:\n%s", text.String())
 		}
 	}
 }
