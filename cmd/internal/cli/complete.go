@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -65,8 +64,8 @@ func completeIterations(f *cmdline.Factory) cobra.CompletionFunc {
 		var numbers []string
 		for _, k := range slices.Backward(all) {
 			if k.Run == run {
-				what := fmt.Sprintf("%s, %s", k.Time.Local().Format("15:04"), cmdline.Shorten(cmdline.OneLine(cmdline.Inert(k.Task))))
-				numbers = append(numbers, cobra.CompletionWithDesc(strconv.Itoa(k.Iteration), what))
+				task := cmdline.Shorten(cmdline.OneLine(cmdline.Inert(k.Task)))
+				numbers = append(numbers, cobra.CompletionWithDesc(strconv.Itoa(k.Iteration), task))
 			}
 		}
 		return numbers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder

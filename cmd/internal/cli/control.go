@@ -38,7 +38,8 @@ func controlRun(f *cmdline.Factory, q state.Request) error {
 	}
 	owner, alive := r.Owner()
 	if !alive {
-		return &cmdline.ExitError{Code: rules.ExitError, Text: fmt.Sprintf("no ralph is running in %q; see: ralph status", dir)}
+		text := fmt.Sprintf("no ralph is running in %q; see: ralph status", dir)
+		return &cmdline.ExitError{Code: rules.ExitError, Text: text}
 	}
 	return send(f, r, owner, q)
 }

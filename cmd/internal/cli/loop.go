@@ -35,7 +35,8 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 	if run == "" {
 		run = now.Format("20060102-150405") + fmt.Sprintf("-%04x", os.Getpid()&0xffff)
 	}
-	w, aside, err := state.Acquire(filepath.Join(s.Dir, state.DirName), state.Owner{PID: os.Getpid(), RunID: run, StartedAt: now})
+	owner := state.Owner{PID: os.Getpid(), RunID: run, StartedAt: now}
+	w, aside, err := state.Acquire(filepath.Join(s.Dir, state.DirName), owner)
 	if err != nil {
 		return err
 	}
@@ -66,9 +67,12 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 	}
 	s.Config.TestMode = string(s.Mode(detected))
 	result, err := runner.New(s.Config.Options, runner.Deps{
-		Dir: s.Dir, RunID: run, Resumed: f.resumed != "", Unattended: f.unattended, Agents: s.Find, Env: a.Env, Filter: s.Config.EnvFilter(), Checks: rows, Mode: gate.Mode(s.Config.TestMode), Detect: s.LaterChecks(rows),
+		Dir: s.Dir, RunID: run, Resumed: f.resumed != "", Unattended: f.unattended,
+		Agents: s.Find, Env: a.Env, Filter: s.Config.EnvFilter(),
+		Checks: rows, Mode: gate.Mode(s.Config.TestMode), Detect: s.LaterChecks(rows),
 		State: w, Log: log, Prompt: s.Prompt, Plan: s.Plan,
-		Show: func(e state.Event) { begun(e); con.show(e) }, Tick: con.tick, Size: sig.Size, Resize: sig.Resize, Kill: sig.Kill,
+		Show: func(e state.Event) { begun(e); con.show(e) }, Tick: con.tick,
+		Size: sig.Size, Resize: sig.Resize, Kill: sig.Kill,
 	}).Run(sig.Ctx)
 	con.end(result)
 	if s.Config.Notify {

@@ -66,7 +66,9 @@ func resumeRun(o *resumeOptions) error {
 		}
 		o.Say("run %s was complete; the plan has %s again", last.RunID, cmdline.Count(open, "open task"))
 	}
-	return runRun(&runOptions{Factory: &f, options: run.Options, output: "text", resumed: run.ID, unattended: o.unfinished})
+	return runRun(&runOptions{
+		Factory: &f, options: run.Options, output: "text", resumed: run.ID, unattended: o.unfinished,
+	})
 }
 
 // openTasks counts the open tasks of the plan as it is now. It may have some

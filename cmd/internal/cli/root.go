@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,7 +32,7 @@ func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 	root.SetVersionTemplate("ralph {{.Version}}\n")
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.PersistentFlags().StringVarP(&f.Dir, "dir", "C", f.Dir,
-		"the project `DIR` (default: the nearest folder upwards with .ralph/ or .ralphrc, else the git root, else this one)")
+		"work in `DIR` (default: the nearest folder upwards with .ralph/ or .ralphrc, else the git root, else here)")
 	_ = root.MarkPersistentFlagDirname("dir") // fails only for an unknown flag
 	root.Args = unknownVerb
 	root.PersistentPreRun = func(*cobra.Command, []string) { *started = true }
@@ -42,27 +43,34 @@ func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 }
 
 func addGroups(root *cobra.Command, f *cmdline.Factory) {
-	for _, g := range []cobra.Group{
-		{ID: cmdline.GroupRun, Title: "Run:"},
-		{ID: cmdline.GroupLook, Title: "Look:"},
-		{ID: cmdline.GroupGoBack, Title: "Go back:"},
-		{ID: cmdline.GroupSetUp, Title: "Set up:"},
-	} {
-		root.AddGroup(&g)
-	}
 	a := &app{f}
 	past := a.historyCommands()
 	addCompletions(f, past)
-	status, monitor := a.statusCommand(), a.monitorCommand()
-	for _, verb := range append(past, status, monitor) {
+	for _, verb := range append(past, a.statusCommand(), a.monitorCommand()) {
+		group := cmdline.GroupLook
+		if verb.Name() == "undo" || verb.Name() == "bisect" {
+			group = cmdline.GroupGoBack
+		}
 		verb.Example = examples()[verb.Name()]
+		cmdline.AddVerbs(root, group, verb)
 	}
-	cmdline.AddVerbs(root, cmdline.GroupRun, newRunCmd(f, "run"), newRunCmd(f, "once"), newDemoCmd(f), newResumeCmd(f))
+	cmdline.AddVerbs(root, cmdline.GroupRun,
+		newRunCmd(f, "run"), newRunCmd(f, "once"), newDemoCmd(f), newResumeCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupRun, newControlCmds(f)...)
-	cmdline.AddVerbs(root, cmdline.GroupLook, status, monitor, past[0], past[1], setupcmd.NewCheckCmd(f))
-	cmdline.AddVerbs(root, cmdline.GroupGoBack, past[2], past[3], newResetCmd(f))
+	cmdline.AddVerbs(root, cmdline.GroupLook, setupcmd.NewCheckCmd(f))
+	cmdline.AddVerbs(root, cmdline.GroupGoBack, newResetCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupSetUp, setupcmd.NewInitCmd(f), setupcmd.NewConfigCmd(f), setupcmd.NewTrustCmd(f),
-		setupcmd.NewDoctorCmd(f), setupcmd.NewDrillCmd(f), agentcmd.NewAgentCmd(f), servicecmd.NewServiceCmd(f), newVersionCmd(f))
+		setupcmd.NewDoctorCmd(f), setupcmd.NewDrillCmd(f), agentcmd.NewAgentCmd(f), servicecmd.NewServiceCmd(f),
+		newVersionCmd(f))
+	for _, g := range []cobra.Group{
+		{ID: cmdline.GroupRun, Title: "Run:"},
+		{ID: cmdline.GroupLook, Title: "Look:"}, {ID: cmdline.GroupPlan, Title: "Plan:"},
+		{ID: cmdline.GroupGoBack, Title: "Go back:"}, {ID: cmdline.GroupSetUp, Title: "Set up:"},
+	} {
+		if slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.GroupID == g.ID }) {
+			root.AddGroup(&g) // cobra would print the title of an empty one
+		}
+	}
 	root.SetHelpCommandGroupID(cmdline.GroupSetUp)
 	root.SetCompletionCommandGroupID(cmdline.GroupSetUp)
 }
@@ -104,7 +112,8 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return cmdline.UsageError("unknown command %q for %q; did you mean %s?", args[0], cmd.Name(), strings.Join(near, " or "))
+		return cmdline.UsageError("unknown command %q for %q; did you mean %s?",
+			args[0], cmd.Name(), strings.Join(near, " or "))
 	}
 	return cmdline.UsageError("unknown command %q for %q; see: %[2]s --help", args[0], cmd.Name())
 }

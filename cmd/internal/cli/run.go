@@ -85,7 +85,8 @@ func runRun(o *runOptions) error {
 
 // preview shows what a run would do.
 func (o *runOptions) preview(p *preflight.Project) error {
-	dry, err := runner.Preview(p.Config.Options, runner.Deps{Dir: p.Dir, Agents: p.Find, Env: p.Env, Prompt: p.Prompt, Plan: p.Plan})
+	deps := runner.Deps{Dir: p.Dir, Agents: p.Find, Env: p.Env, Prompt: p.Prompt, Plan: p.Plan}
+	dry, err := runner.Preview(p.Config.Options, deps)
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,9 @@ func (o *runOptions) argv(p *preflight.Project) []string {
 // summary repeats the end of a run that another process made.
 func (o *runOptions) summary(s state.Status) {
 	(&console{out: o.Out}).end(runner.Result{
-		Decision:   rules.Decision{Status: s.Status, Reason: s.Reason, Rule: s.Rule, Exit: s.ExitCode, ExitReason: s.ExitReason, Next: s.Next},
+		Decision: rules.Decision{
+			Status: s.Status, Reason: s.Reason, Rule: s.Rule, Exit: s.ExitCode, ExitReason: s.ExitReason, Next: s.Next,
+		},
 		Iterations: s.LoopCount, Usage: s.Usage, Done: s.Task.Done, Total: s.Task.Total,
 	})
 }

@@ -254,7 +254,9 @@ func (p *Project) Mode(detected bool) gate.Mode {
 
 // EnvRequest is a call, as far as its environment depends on it.
 func (p *Project) EnvRequest() agent.Request {
-	return agent.Request{Env: p.Env, Model: p.Config.Model, PermissionMode: p.Config.PermissionMode, Root: os.Geteuid() == 0}
+	return agent.Request{
+		Env: p.Env, Model: p.Config.Model, PermissionMode: p.Config.PermissionMode, Root: os.Geteuid() == 0,
+	}
 }
 
 // HeldBack names what the agent does not get, in one line; empty for nothing.

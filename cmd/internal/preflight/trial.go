@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -141,8 +142,9 @@ func (p *Project) Ask(f *cmdline.Factory, one runner.Agent) (Trial, error) {
 		words[0] = p.absolute(words[0])
 	}
 	cmd, done, err := one.Spec.Prepare(agent.Request{
-		Prompt: testPrompt, Model: p.Config.Model, AllowedTools: p.Config.AllowedTools, PermissionMode: p.Config.PermissionMode,
-		Program: words, Dir: dir, Env: p.Env, Filter: p.Config.EnvFilter(), Root: os.Geteuid() == 0,
+		Prompt: testPrompt, Model: p.Config.Model, Program: words,
+		AllowedTools: p.Config.AllowedTools, PermissionMode: p.Config.PermissionMode,
+		Dir: dir, Env: p.Env, Filter: p.Config.EnvFilter(), Root: os.Geteuid() == 0,
 	})
 	if err != nil {
 		return t, err
@@ -159,7 +161,8 @@ func (p *Project) Ask(f *cmdline.Factory, one runner.Agent) (Trial, error) {
 	if err != nil {
 		return t, &cmdline.ExitError{Code: rules.ExitAgent, Text: err.Error()}
 	}
-	if interrupt, ok := context.Cause(sig.Ctx).(*rules.Interrupt); ok { //nolint:errorlint // the cause is set, never wrapped
+	interrupt := (*rules.Interrupt)(nil)
+	if errors.As(context.Cause(sig.Ctx), &interrupt) {
 		return t, &cmdline.ExitError{Code: interrupt.Exit, Text: "interrupted: " + interrupt.Why}
 	}
 	now := time.Now()

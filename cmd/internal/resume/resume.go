@@ -76,7 +76,7 @@ func Finished(s state.Status) string {
 	if s.Status == state.StatusPaused {
 		asked = state.RequestPause
 	}
-	why := fmt.Sprintf("run %s is %s: %s (exit code %d); continue it with: ralph resume", s.RunID, s.Status, s.Reason, s.ExitCode)
+	why := ""
 	switch {
 	case s.RunID == "":
 		why = "no run was started here"
@@ -86,6 +86,9 @@ func Finished(s state.Status) string {
 		why = fmt.Sprintf("run %s was asked to %s; continue it with: ralph resume", s.RunID, asked)
 	case killed || s.Status == state.StatusStopped && s.ExitCode == rules.ExitTerminated:
 		return ""
+	default:
+		why = fmt.Sprintf("run %s is %s: %s (exit code %d); continue it with: ralph resume",
+			s.RunID, s.Status, s.Reason, s.ExitCode)
 	}
 	return cmdline.OneLine(why)
 }
@@ -108,11 +111,12 @@ func Find(loader config.Loader, r *state.Reader, run string) (Run, error) {
 		return Run{}, cmdline.UsageError("run %s cannot be resumed: you did not start it in this folder, or too long ago; "+
 			"start a new one with: ralph", run)
 	case last < 0:
-		return Run{}, cmdline.UsageError("run %s, which .ralph/status.json names, is not the last one that you started here, which is %s; "+
-			"start a new one with: %s", run, known[0].Run, commandLine(known[0]))
+		return Run{}, cmdline.UsageError("run %s, which .ralph/status.json names, is not the last one that you "+
+			"started here, which is %s; start a new one with: %s", run, known[0].Run, commandLine(known[0]))
 	case corrupt != nil || started(known, run, words) == nil:
-		return Run{}, cmdline.UsageError("the flags of run %s were changed since you started it: .ralph/logs/%[1]s/flags.json has %.200s; "+
-			"start a new one with yours: %s", run, cmdline.OneLine(cmdline.Quote(words...)), commandLine(known[last]))
+		return Run{}, cmdline.UsageError("the flags of run %s were changed since you started it: "+
+			".ralph/logs/%[1]s/flags.json has %.200s; start a new one with yours: %s",
+			run, cmdline.OneLine(cmdline.Quote(words...)), commandLine(known[last]))
 	}
 	flags, settings := split(words)
 	options, err := cmdline.ParseOptions(flags)

@@ -130,7 +130,8 @@ func (e Entry) Write(text string) error {
 	folder := filepath.Dir(e.File)
 	err := os.MkdirAll(folder, 0o755)
 	if err == nil {
-		err = renameio.WriteFile(e.File, []byte(text), 0o644, renameio.WithTempDir(folder), renameio.WithStaticPermissions(0o644))
+		err = renameio.WriteFile(e.File, []byte(text), 0o644,
+			renameio.WithTempDir(folder), renameio.WithStaticPermissions(0o644))
 	}
 	if err != nil {
 		return fmt.Errorf("write service: %w", err)

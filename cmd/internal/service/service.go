@@ -69,11 +69,14 @@ type Manager struct {
 func Of(goos string) (Manager, error) {
 	switch goos {
 	case "linux":
-		return Manager{"systemd", ".service", func(_, config string) string { return filepath.Join(config, "systemd", "user") }, unit, unitProject}, nil
+		folder := func(_, config string) string { return filepath.Join(config, "systemd", "user") }
+		return Manager{"systemd", ".service", folder, unit, unitProject}, nil
 	case "darwin":
-		return Manager{"launchd", ".plist", func(home, _ string) string { return filepath.Join(home, "Library", "LaunchAgents") }, agent, agentProject}, nil
+		folder := func(home, _ string) string { return filepath.Join(home, "Library", "LaunchAgents") }
+		return Manager{"launchd", ".plist", folder, agent, agentProject}, nil
 	}
-	return Manager{}, fmt.Errorf("ralph knows no service manager for %s, only for linux (systemd) and darwin (launchd)", goos)
+	return Manager{}, fmt.Errorf(
+		"ralph knows no service manager for %s, only for linux (systemd) and darwin (launchd)", goos)
 }
 
 // File is the path at which the manager looks for a service's file. home and
@@ -87,7 +90,9 @@ func (m Manager) Project(text string) string { return m.project(text) }
 
 // Text is the content of the file. The error names what it cannot hold.
 func (m Manager) Text(s Service) (string, error) {
-	for _, part := range []struct{ what, value string }{{"the program", s.Program}, {"the project", s.Dir}, {"PATH", s.Path}, {"the log", s.Log}} {
+	for _, part := range []struct{ what, value string }{
+		{"the program", s.Program}, {"the project", s.Dir}, {"PATH", s.Path}, {"the log", s.Log},
+	} {
 		if !utf8.ValidString(part.value) || strings.ContainsFunc(part.value, unicode.IsControl) {
 			return "", fmt.Errorf("%s is %q: a service file takes only UTF-8 and no control characters", part.what, part.value)
 		}

@@ -10,7 +10,7 @@ import (
 // the kernel kills some program of the agent for lack of memory.
 func unit(s Service) (string, error) {
 	if strings.ContainsAny(s.Program, `"'\`) {
-		return "", fmt.Errorf("the program is %q: systemd starts no program with a quote or a backslash in its path", s.Program)
+		return "", fmt.Errorf("the program is %q: systemd starts none with a quote or a backslash in its path", s.Program)
 	}
 	// systemd expands only % in the program's path, and reads no quotes in the
 	// folder's; the slash protects a blank or a backslash at its end.
@@ -35,7 +35,8 @@ OOMPolicy=continue
 
 [Install]
 WantedBy=default.target
-`, mark, percent(filepath.Base(s.Dir)), strings.Join(words, " "), percent(strings.TrimRight(s.Dir, "/")), quote("PATH="+s.Path), stopBound), nil
+`, mark, percent(filepath.Base(s.Dir)), strings.Join(words, " "), percent(strings.TrimRight(s.Dir, "/")),
+		quote("PATH="+s.Path), stopBound), nil
 }
 
 // unitProject reads what unit has written.

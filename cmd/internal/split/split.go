@@ -55,7 +55,8 @@ func (w Window) Open() (handled bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("find ralph: %w", err)
 	}
-	l := tmux.Layout{Name: tmux.Name(w.Project), Dir: w.Project, Env: w.Env, Monitor: []string{self, "-C", w.Project, "monitor"}}
+	l := tmux.Layout{Name: tmux.Name(w.Project), Dir: w.Project, Env: w.Env}
+	l.Monitor = []string{self, "-C", w.Project, "monitor"}
 	r := cmdline.OpenState(w.Project)
 	if owner, alive := r.Owner(); alive {
 		return true, fmt.Errorf("%w; watch it with: %s", &state.LockedError{Owner: owner}, watchWith(client, l.Name))
@@ -123,7 +124,8 @@ func comeBack(s *tmux.Session) string {
 }
 
 func (w Window) without(err error) {
-	w.Warn(fmt.Sprintf("no tmux split: %v; the run continues without; watch it with ralph monitor in another terminal", err))
+	w.Warn(fmt.Sprintf("no tmux split: %v; the run continues without; "+
+		"watch it with ralph monitor in another terminal", err))
 }
 
 // openSession replaces a session of this project whose run has ended.
@@ -171,8 +173,8 @@ func (w Window) attach(client *tmux.Client, s *tmux.Session, e *ending) error {
 	case exit != stillRunning:
 		return w.lastWords(e, exit)
 	case err != nil:
-		return fmt.Errorf("show session: %w; the run continues in tmux session %s; watch it with ralph monitor, end it with ralph stop",
-			err, s.Name)
+		return fmt.Errorf("show session: %w; the run continues in tmux session %s; "+
+			"watch it with ralph monitor, end it with ralph stop", err, s.Name)
 	}
 	w.Say("detached: the run continues; come back with: %s", comeBack(s))
 	w.Say("or watch it with: ralph monitor, end it with: ralph stop")

@@ -25,11 +25,13 @@ type addOptions struct {
 	patterns []string           // CLASS=regular expression
 }
 
+const placeholders = "{prompt}, {prompt_file}, {model}, {permissions}, {resume}"
+
 // textFields are the fields of a row that are one text, in the order in which
 // they are written.
 func textFields() []struct{ key, help string } {
 	return []struct{ key, help string }{
-		{agent.FieldCommand, "`line`: program and arguments, with {prompt}, {prompt_file}, {permissions}, {model}, {resume} where these go"},
+		{agent.FieldCommand, "`line`: program and arguments; may contain " + placeholders},
 		{agent.FieldPrompt, "how it takes the prompt: `" + strings.Join(agent.Prompts(), "|") + "` (default stdin)"},
 		{agent.FieldFormat, "what it prints: `" + strings.Join(agent.Formats(), "|") + "` (default text)"},
 		{agent.FieldOutput, "where it prints: `pty|pipe` (default pty)"},
@@ -172,21 +174,23 @@ func (o *addOptions) ask(loader config.Loader) error {
 			_, err := check(s, "x")
 			return err
 		}},
-		{"Command (may contain {prompt}, {prompt_file}, {model}, {permissions}, {resume})", command, nil, func(s string) error {
+		{"Command (may contain " + placeholders + ")", command, nil, func(s string) error {
 			spec, err := check(o.name, s)
 			if err == nil {
 				_, err = exec.LookPath(spec.Bin)
 			}
 			return err
 		}},
-		{"How it takes the prompt (" + strings.Join(agent.Prompts(), ", ") + ")", prompt, func() string { return promptFor(*command) }, func(s string) error {
-			_, err := check(o.name, *command, config.AgentField{Key: agent.FieldPrompt, Value: s})
-			return err
-		}},
-		{"What it prints (" + strings.Join(agent.Formats(), ", ") + ")", format, func() string { return string(agent.FormatText) }, func(s string) error {
-			_, err := check(o.name, *command, config.AgentField{Key: agent.FieldFormat, Value: s})
-			return err
-		}},
+		{"How it takes the prompt (" + strings.Join(agent.Prompts(), ", ") + ")", prompt,
+			func() string { return promptFor(*command) }, func(s string) error {
+				_, err := check(o.name, *command, config.AgentField{Key: agent.FieldPrompt, Value: s})
+				return err
+			}},
+		{"What it prints (" + strings.Join(agent.Formats(), ", ") + ")", format,
+			func() string { return string(agent.FormatText) }, func(s string) error {
+				_, err := check(o.name, *command, config.AgentField{Key: agent.FieldFormat, Value: s})
+				return err
+			}},
 	} {
 		preset := *q.answer
 		if preset == "" && q.preset != nil {

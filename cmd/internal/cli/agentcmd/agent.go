@@ -68,7 +68,8 @@ func listRun(ctx context.Context, f *cmdline.Factory) error {
 		if at := p.Config.AgentSource(spec.Name); at.Kind != "" {
 			from = at.Where
 		}
-		fmt.Fprintf(w, "%s %s\t%s\t%s\t%s\t%s\t%s\n", mark, spec.Name, runs, cmdline.Dash(h.Version), cmdline.Dash(h.Path), from, h.Why)
+		version, path := cmdline.Dash(h.Version), cmdline.Dash(h.Path)
+		fmt.Fprintf(w, "%s %s\t%s\t%s\t%s\t%s\t%s\n", mark, spec.Name, runs, version, path, from, h.Why)
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -59,7 +59,7 @@ func installed(e service.Entry) (bool, error) {
 
 func newUninstallCmd(f *cmdline.Factory) *cobra.Command {
 	return &cobra.Command{
-		Use: "uninstall", Short: "Disable the service and remove its file; a running ralph keeps running", Args: cmdline.NoArgs,
+		Use: "uninstall", Short: "Disable the service and remove its file; ends no run", Args: cmdline.NoArgs,
 		Example: "  ralph service uninstall",
 		RunE:    func(*cobra.Command, []string) error { return uninstallRun(f) },
 	}

@@ -94,17 +94,19 @@ func doctorRun(ctx context.Context, o *doctorOptions) error {
 	d.ok("config", "valid")
 	if u, err := loader.Untrusted(); err == nil && u != nil {
 		d.untrusted = true
-		d.fail(rules.ExitUsage, "trust", "%s decides which programs run or which secrets they get (%s); agree with: ralph trust",
+		d.fail(rules.ExitUsage, "trust",
+			"%s decides which programs run or which secrets they get (%s); agree with: ralph trust",
 			u.File, strings.Join(u.Lines, "; "))
 	}
 	d.prompt()
 	d.plan()
 	d.checks()
-	if d.agent(ctx) {
+	works := d.agent(ctx)
+	if d.p.Agent.Spec.Name != "" {
 		d.ok("env", "%s", cmp.Or(d.p.HeldBack(), "nothing is held back"))
-		if o.live && !d.untrusted {
-			d.live() //nolint:contextcheck // it has its own context, which ends with the first signal
-		}
+	}
+	if works && o.live && !d.untrusted {
+		d.live() //nolint:contextcheck // it has its own context, which ends with the first signal
 	}
 	d.git(ctx)
 	d.machine()
@@ -126,7 +128,8 @@ func (d *diagnosis) plan() {
 		return
 	}
 	if d.p.Plan == "" {
-		d.warn("plan", "none: the run ends when the agent signals completion %d times in a row", d.p.Config.CompletionClaims)
+		d.warn("plan", "none: the run ends when the agent signals completion %d times in a row",
+			d.p.Config.CompletionClaims)
 		return
 	}
 	list, err := d.p.Tasks()
@@ -142,7 +145,8 @@ func (d *diagnosis) plan() {
 	case list.Total() == 0:
 		d.warn("plan", "%s has no tasks: the run ends when the agent signals completion", d.p.Plan)
 	case !open && list.Remaining() > 0:
-		d.fail(rules.ExitUsage, "plan", "%s: no open task can start: each depends on itself or on a task that does not exist", d.p.Plan)
+		d.fail(rules.ExitUsage, "plan",
+			"%s: no open task can start: each depends on itself or on a task that does not exist", d.p.Plan)
 	case !open:
 		d.ok("plan", "%s: all %d tasks are done", d.p.Plan, list.Total())
 	default:
@@ -208,15 +212,15 @@ func (d *diagnosis) git(ctx context.Context) {
 	c, err := git.Inspect(ctx, d.p.Dir)
 	switch {
 	case err != nil:
-		d.fail(rules.ExitUsage, "git", "%v; allow a repository of another owner with: git config --global --add safe.directory %s",
-			err, d.p.Dir)
+		d.fail(rules.ExitUsage, "git",
+			"%v; allow a repository of another owner with: git config --global --add safe.directory %s", err, d.p.Dir)
 	case git.Fit(c) != nil:
 		d.fail(rules.ExitUsage, "git", "%v", git.Fit(c))
 	case c.GitVersion == "":
 		d.warn("git", "not installed: ralph sees progress by file times only")
 	case !c.Repo:
-		d.warn("git", "%s is not a repository: ralph sees progress by file times only, and cannot undo anything; git init helps",
-			d.p.Dir)
+		d.warn("git",
+			"%s is not a repository: ralph sees progress by file times only, and cannot undo anything; git init helps", d.p.Dir)
 	default:
 		d.ok("git", "%s, branch %s, git %s", c.Root, c.Branch, c.GitVersion)
 	}

@@ -79,13 +79,15 @@ func drillRun(o *drillOptions) error {
 	r, ok := drill.Find(class, set.Spec)
 	if !ok {
 		return &cmdline.ExitError{Code: rules.ExitError, Text: fmt.Sprintf(
-			"there is no recording of %s by %s, and ralph cannot stage one; see what there is with: ralph drill --all", class, set.Spec.Name)}
+			"there is no recording of %s by %s, and ralph cannot stage one; see what there is with: ralph drill --all",
+			class, set.Spec.Name)}
 	}
 	scene := drill.Play(r, set)
 	printScene(o.Factory, r, set, scene)
 	if scene.Outcome.Class != class {
 		return &cmdline.ExitError{Code: rules.ExitError, Text: fmt.Sprintf(
-			"the recording shows %s, but your configuration reads it as %s: see the patterns of agents.%s", class, scene.Outcome.Class, set.Spec.Name)}
+			"the recording shows %s, but your configuration reads it as %s: see the patterns of agents.%s",
+			class, scene.Outcome.Class, set.Spec.Name)}
 	}
 	return nil
 }
@@ -147,7 +149,8 @@ func decisionText(d rules.Decision, now time.Time) string {
 		return text
 	}
 	text += map[rules.Action]string{rules.ActionRetry: " at", rules.ActionStop: "; it is over at"}[d.Action]
-	return text + fmt.Sprintf(" %s (in %s)", d.Until.Local().Format("2006-01-02 15:04:05 MST"), d.Until.Sub(now).Round(time.Second))
+	at := d.Until.Local().Format("2006-01-02 15:04:05 MST")
+	return text + fmt.Sprintf(" %s (in %s)", at, d.Until.Sub(now).Round(time.Second))
 }
 
 // drillAll prints a row for each class and a column for each agent. A cell shows
@@ -194,7 +197,8 @@ func drillAll(o *drillOptions, p *preflight.Project) error {
 		"see one in full with: ralph drill CLASS --agent NAME", right, all)
 	if right != all {
 		return &cmdline.ExitError{Code: rules.ExitError,
-			Text: "your configuration reads recordings as the wrong class, marked with !: see the patterns under agents in config.yaml"}
+			Text: "your configuration reads recordings as the wrong class, marked with !: " +
+				"see the patterns under agents in config.yaml"}
 	}
 	return nil
 }

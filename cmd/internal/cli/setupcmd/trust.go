@@ -14,9 +14,9 @@ import (
 // NewTrustCmd returns ralph trust.
 func NewTrustCmd(f *cmdline.Factory) *cobra.Command {
 	return &cobra.Command{
-		Use: "trust", Short: "Allow this project's files to decide which programs run and which secrets they get", Args: cmdline.NoArgs,
-		Example: "  ralph trust",
-		RunE:    func(*cobra.Command, []string) error { return trustRun(f) },
+		Use: "trust", Args: cmdline.NoArgs, Example: "  ralph trust",
+		Short: "Allow this project's files to decide which programs run and which secrets they get",
+		RunE:  func(*cobra.Command, []string) error { return trustRun(f) },
 	}
 }
 
@@ -31,7 +31,8 @@ func trustRun(f *cmdline.Factory) error {
 		return err
 	}
 	if u == nil {
-		f.Say("nothing to trust: no project file decides which programs run or which secrets they get, or you have agreed already")
+		f.Say("nothing to trust: no project file decides which programs run or which secrets they get, " +
+			"or you have agreed already")
 		return nil
 	}
 	// An agent could agree to what it has written itself.
