@@ -70,15 +70,6 @@ func (f *Factory) Loader(dir string, flags map[string]string) config.Loader {
 	return config.Loader{Dir: dir, Cwd: here, Env: f.Env, Home: home, Flags: flags}
 }
 
-// Config loads a configuration and prints its warnings.
-func (f *Factory) Config(loader config.Loader) (*config.Config, error) {
-	cfg, warnings, err := loader.Load()
-	for _, w := range warnings {
-		f.Warn(w)
-	}
-	return cfg, err
-}
-
 // Trust makes sure that this user agrees with what the project's files say
 // about programs and secrets: it asks on a terminal and refuses without one.
 func (f *Factory) Trust(loader config.Loader) error {

@@ -188,7 +188,7 @@ func flagHint(cmd *cobra.Command, name string) string {
 			own = append(own, "--"+flag.Name)
 		}
 	})
-	if near := Near(strings.TrimLeft(name, "-"), names); len(near) > 0 {
+	if near := similar(strings.TrimLeft(name, "-"), names); len(near) > 0 {
 		return "did you mean --" + strings.Join(near, " or --") + "?"
 	}
 	if len(own) <= 8 {
@@ -198,15 +198,15 @@ func flagHint(cmd *cobra.Command, name string) string {
 	return fmt.Sprintf("see: %s --help", cmd.CommandPath())
 }
 
-// Near returns the names that a mistyped one may mean, as cobra finds them for
-// commands.
-func Near(typed string, names []string) []string {
+// similar returns the names that a mistyped one may mean. Cobra finds them, but
+// only for commands.
+func similar(typed string, names []string) []string {
+	if len(typed) < 3 {
+		return nil // every short name is two edits away
+	}
 	parent := &cobra.Command{SuggestionsMinimumDistance: 2}
 	for _, name := range names {
 		parent.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
-	}
-	if len(typed) < 3 {
-		return nil // everything is near a single letter
 	}
 	return parent.SuggestionsFor(typed)
 }

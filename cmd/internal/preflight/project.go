@@ -35,37 +35,30 @@ type Project struct {
 	Prompt, Plan string       // absolute; Plan is empty when there is none
 }
 
-// Configure loads the configuration and looks up the agents. The loader
-// answers questions about trust.
-func Configure(f *cmdline.Factory, flags map[string]string) (*Project, config.Loader, error) {
+// Open loads the configuration of the project. The loader answers questions
+// about trust.
+func Open(f *cmdline.Factory, flags map[string]string) (*Project, config.Loader, error) {
 	dir, err := f.Project()
 	if err != nil {
 		return nil, config.Loader{}, err
 	}
 	loader := f.Loader(dir, flags)
-	cfg, err := f.Config(loader)
-	if err != nil {
-		return nil, loader, err
+	cfg, warnings, err := loader.Load()
+	for _, w := range warnings {
+		f.Warn(w)
 	}
-	p := &Project{Dir: dir, Env: f.Env, Config: cfg}
-	return p, loader, p.FindAgents()
+	return &Project{Dir: dir, Env: f.Env, Config: cfg}, loader, err
 }
 
 // Load resolves everything that a run needs, once the user trusts the project.
 func Load(f *cmdline.Factory, flags map[string]string) (*Project, error) {
-	dir, err := f.Project()
-	if err != nil {
-		return nil, err
-	}
-	loader := f.Loader(dir, flags)
-	cfg, err := f.Config(loader)
+	p, loader, err := Open(f, flags)
 	if err != nil {
 		return nil, err
 	}
 	if err := f.Trust(loader); err != nil {
 		return nil, err
 	}
-	p := &Project{Dir: dir, Env: f.Env, Config: cfg}
 	if err := p.FindPrompt(); err != nil {
 		return nil, err
 	}

@@ -32,9 +32,9 @@ const placeholders = "{prompt}, {prompt_file}, {model}, {permissions}, {resume}"
 func textFields() []struct{ key, help string } {
 	return []struct{ key, help string }{
 		{agent.FieldCommand, "`line`: program and arguments; may contain " + placeholders},
-		{agent.FieldPrompt, "how it takes the prompt: `" + strings.Join(agent.Prompts(), "|") + "` (default stdin)"},
-		{agent.FieldFormat, "what it prints: `" + strings.Join(agent.Formats(), "|") + "` (default text)"},
-		{agent.FieldOutput, "where it prints: `pty|pipe` (default pty)"},
+		{agent.FieldPrompt, "`how` it takes the prompt: " + strings.Join(agent.Prompts(), ", ") + " (default stdin)"},
+		{agent.FieldFormat, "`format` that it prints: " + strings.Join(agent.Formats(), ", ") + " (default text)"},
+		{agent.FieldOutput, "`where` it prints to: pty, pipe (default pty)"},
 		{agent.FieldResume, "`arguments` that resume a session; {} is its id"},
 		{agent.FieldModel, "`arguments` that choose a model; {} is its name"},
 		{agent.FieldAllowed, "`arguments` of the permission mode allowed-tools; {} is an entry"},

@@ -96,7 +96,7 @@ func TestAgentAdd_dialogue_writesTheRowAndTrustsIt(t *testing.T) {
 	if got := w.read(".ralph/config.yaml"); got != want {
 		t.Errorf("wrote\n%s", got)
 	}
-	cfg, err := w.Config(w.Loader(w.Dir, nil))
+	cfg, _, err := w.Loader(w.Dir, nil).Load()
 	if err != nil {
 		t.Fatal(err)
 	}

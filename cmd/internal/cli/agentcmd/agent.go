@@ -34,7 +34,10 @@ func newListCmd(f *cmdline.Factory) *cobra.Command {
 }
 
 func listRun(ctx context.Context, f *cmdline.Factory) error {
-	p, loader, err := preflight.Configure(f, nil)
+	p, loader, err := preflight.Open(f, nil)
+	if err == nil {
+		err = p.FindAgents()
+	}
 	if err != nil {
 		return err
 	}

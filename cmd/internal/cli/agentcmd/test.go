@@ -42,7 +42,10 @@ func testRun(o *testOptions) error {
 	if o.model != "" {
 		flags["MODEL"] = o.model
 	}
-	p, loader, err := preflight.Configure(o.Factory, flags)
+	p, loader, err := preflight.Open(o.Factory, flags)
+	if err == nil {
+		err = p.FindAgents()
+	}
 	if err != nil {
 		return err
 	}

@@ -37,26 +37,20 @@ func NewCheckCmd(f *cmdline.Factory) *cobra.Command {
 }
 
 func checkRun(o *checkOptions) error {
-	dir, err := o.Project()
-	if err != nil {
-		return err
-	}
-	loader := o.Loader(dir, o.flags)
-	cfg, err := o.Config(loader)
+	p, loader, err := preflight.Open(o.Factory, o.flags)
 	if err != nil {
 		return err
 	}
 	if err := o.Trust(loader); err != nil {
 		return err
 	}
-	p := &preflight.Project{Dir: dir, Env: o.Env, Config: cfg}
 	rows, detected := p.Checks()
 	if len(rows) == 0 {
-		return cmdline.UsageError("no checks are configured in %q, and none were detected; %s", dir, preflight.AdviceChecks)
+		return cmdline.UsageError("no checks are configured in %q, and none were detected; %s", p.Dir, preflight.AdviceChecks)
 	}
 	sig := cmdline.HandleSignals(o.In)
 	defer sig.Stop()
-	place := gate.Place{Dir: dir, Env: cfg.EnvFilter().Checks(o.Env), Kill: sig.Kill}
+	place := gate.Place{Dir: p.Dir, Env: p.Config.EnvFilter().Checks(o.Env), Kill: sig.Kill}
 	suite := gate.Suite{Checks: rows, Mode: p.Mode(detected), Place: place, Progress: o.progress()}
 	rep, err := suite.Run(sig.Ctx, gate.Changed{All: true})
 	if i := (*rules.Interrupt)(nil); errors.As(err, &i) {
@@ -68,7 +62,7 @@ func checkRun(o *checkOptions) error {
 	if err := printChecks(o.Factory, rep); err != nil {
 		return err
 	}
-	printFlakes(o.Factory, dir)
+	printFlakes(o.Factory, p.Dir)
 	if rep.Blocked() {
 		return &cmdline.ExitError{Code: rules.ExitError}
 	}

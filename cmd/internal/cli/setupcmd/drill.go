@@ -60,7 +60,10 @@ func completeClasses(*cobra.Command, []string, string) ([]string, cobra.ShellCom
 }
 
 func drillRun(o *drillOptions) error {
-	p, _, err := preflight.Configure(o.Factory, o.flags)
+	p, _, err := preflight.Open(o.Factory, o.flags)
+	if err == nil {
+		err = p.FindAgents()
+	}
 	if err != nil {
 		return err
 	}
