@@ -62,11 +62,12 @@ func TestRun_checksThatAppear_areRunFromThenOn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "busy", "[ ] one")
 	b.o.MaxIterations = 2
-	b.d.Detect = func(changed []string) ([]gate.Check, gate.Mode) {
+	b.d.Detect, b.d.Mode = true, gate.ModeTDD
+	b.d.Find = func(_ string, changed []string) []gate.Check {
 		if !slices.Contains(changed, "work.txt") {
-			return nil, ""
+			return nil
 		}
-		return []gate.Check{{Name: "test", Command: "echo broken; exit 1"}}, gate.ModeTDD
+		return []gate.Check{{Name: "test", Command: "echo broken; exit 1"}}
 	}
 	b.inGit()
 	b.run(t.Context())

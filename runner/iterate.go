@@ -163,7 +163,7 @@ func (r *Run) reopen(o turn.Reopen) {
 		return
 	}
 	r.worker.Forget()
-	r.tellOf(list.Tasks[i], state.TaskChange{ID: o.Task, State: "open", Why: o.Why})
+	r.tellOf(list.Tasks[i], state.TaskChange{ID: o.Task, Title: list.Tasks[i].Title, State: "open", Why: o.Why})
 }
 
 // meetLimit remembers a usage limit and finds out who can take over, and when

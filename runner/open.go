@@ -86,7 +86,7 @@ func (r *Run) recallChecks() {
 	}
 	r.checks = turn.Checks{
 		Rows: r.d.Checks, Mode: r.d.Mode, FailFast: r.o.FailFast, Scope: gate.Scope(r.o.BaselineScope),
-		Detect: r.d.Detect != nil, Baseline: baseline, Flakes: flakes,
+		Detect: r.d.Detect, Baseline: baseline, Flakes: flakes,
 	}
 }
 

@@ -56,9 +56,10 @@ type Deps struct {
 	Filter agent.EnvFilter // which of Env agents and checks get
 	Checks []gate.Check
 	Mode   gate.Mode
-	// Detect looks for checks in a project that had none, after these files have
-	// changed; nil: nobody looks.
-	Detect func(changed []string) ([]gate.Check, gate.Mode)
+	// Detect asks for checks to be found in a project that has none yet. Find does
+	// it, after these files have changed.
+	Detect bool
+	Find   func(dir string, changed []string) []gate.Check
 	State  *state.Writer
 	Log    hclog.Logger
 	Prompt string // path of the user's prompt
@@ -132,7 +133,7 @@ func New(o Options, d Deps) *Run {
 	if d.Plan != "" {
 		r.plan.file.Name = r.plan.rel(d.Plan)
 	}
-	r.worker = &turn.Worker{Env: d.Env, Size: d.Size, Resize: d.Resize, Kill: d.Kill, Log: d.Log, Find: d.Detect}
+	r.worker = &turn.Worker{Env: d.Env, Size: d.Size, Resize: d.Resize, Kill: d.Kill, Log: d.Log, Find: d.Find}
 	return r
 }
 

@@ -269,6 +269,7 @@ type Finding struct {
 // TaskChange says that ralph changed the state of a task in the plan.
 type TaskChange struct {
 	ID    string `json:"id"`
+	Title string `json:"title,omitempty"`
 	State string `json:"state"` // the new one: "open"
 	Why   string `json:"why"`
 }

@@ -54,13 +54,23 @@ var floors = map[string]int{
 	"cmd/internal/demo":     3, // the demo's project and its scripted agent
 	"cmd/internal/scaffold": 3, // what `ralph init` writes
 	"cmd/internal/drill":    3, // recordings, played through agent and rules
-	"cmd/internal/service":  3, // files for systemd and launchd: values in, text out
+	"cmd/internal/service":  3, // resuming after a reboot, by systemd or launchd
 
-	"cmd/internal/cli": 4, // the verbs: wires all of the above
+	"cmd/internal/cmdline": 4, // what the verbs share: streams, project, configuration, flags, errors
 
-	"cmd/ralph":         5, // three mains of a few lines
-	"cmd/ralph-status":  5,
-	"cmd/ralph-monitor": 5,
+	"cmd/internal/preflight": 5, // whether ralph can run here, with which agent, prompt, plan and checks
+	"cmd/internal/resume":    5, // what a run was started with, and whether it may continue
+	"cmd/internal/split":     5, // runner and monitor side by side in tmux
+
+	"cmd/internal/cli/agentcmd":   6, // ralph agent
+	"cmd/internal/cli/servicecmd": 6, // ralph service
+	"cmd/internal/cli/setupcmd":   6, // init, config, trust, doctor, check, drill
+
+	"cmd/internal/cli": 7, // the other verbs; joins all of the above
+
+	"cmd/ralph":         8, // three mains of a few lines
+	"cmd/ralph-status":  8,
+	"cmd/ralph-monitor": 8,
 }
 
 // tools stand beside the house: only tests, and the tools named here, import
@@ -82,8 +92,8 @@ var tools = map[string][]string{
 
 // doors are imports that one package alone has, its tests included.
 var doors = []struct{ what, by, why string }{
-	{"ralph/tmux", "cmd/internal/cli", "the loop and the screen do not know that there is a tmux"},
-	{"github.com/mattn/go-isatty", "cmd/internal/cli", "whether there is a terminal is decided once, then passed down"},
+	{"ralph/tmux", "cmd/internal/split", "the loop and the screen do not know that there is a tmux"},
+	{"github.com/mattn/go-isatty", "cmd/internal/cmdline", "whether there is a terminal is decided once, then passed down"},
 	{"net/http", "internal/mockllm", "ralph calls no server, the agents do"},
 }
 

@@ -86,7 +86,7 @@ type Bounds struct {
 // zero value: there are none.
 type Checks struct {
 	Rows     []gate.Check `json:"rows,omitempty"`
-	Mode     gate.Mode    `json:"mode,omitempty"`
+	Mode     gate.Mode    `json:"mode,omitempty"` // also of checks that are still to be found
 	FailFast bool         `json:"fail_fast,omitempty"`
 	Scope    gate.Scope   `json:"scope,omitempty"`
 	// Detect asks the turn to look for checks when there are none yet.

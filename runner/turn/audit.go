@@ -64,9 +64,8 @@ func (r *auditResult) refuse(a Assignment, found audit.Finding) string {
 	r.unearned = true
 	back := "the tick was taken back"
 	if found.Kind == audit.KindForeignTick {
-		back += ": a task is ticked in its own iteration"
-		r.reopen = append(r.reopen, Reopen{Task: found.Task, By: ReopenAudit, Why: back})
-		return back
+		r.reopen = append(r.reopen, Reopen{Task: found.Task, By: ReopenAudit, Why: "it was ticked in the iteration of another task"})
+		return back + ": a task is ticked in its own iteration"
 	}
 	r.refused = true
 	if a.Known.Refusals > 0 {
@@ -75,7 +74,7 @@ func (r *auditResult) refuse(a Assignment, found audit.Finding) string {
 		}
 		r.giveUp = "ticked twice without any change, and no check proves it"
 	}
-	r.reopen = append(r.reopen, Reopen{Task: found.Task, By: ReopenAudit, Why: back})
+	r.reopen = append(r.reopen, Reopen{Task: found.Task, By: ReopenAudit, Why: "nothing was done for it"})
 	return back
 }
 

@@ -41,7 +41,7 @@ func (t *turn) findChecks(changed gate.Changed) {
 	if len(t.checks.Rows) > 0 || !t.checks.Detect || t.w.Find == nil {
 		return
 	}
-	t.checks.Rows, t.checks.Mode = t.w.Find(changed.Files)
+	t.checks.Rows = t.w.Find(t.a.Dir, changed.Files)
 	if len(t.checks.Rows) == 0 {
 		return
 	}

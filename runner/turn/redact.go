@@ -37,6 +37,9 @@ func Redacted(p state.Payload) state.Payload {
 	case state.IterationEnd:
 		d.Title, d.Reason, d.Detail = redact(d.Title), redact(d.Reason), redact(d.Detail)
 		return d
+	case state.TaskChange:
+		d.Title = redact(d.Title)
+		return d
 	case state.Decision:
 		d.Reason = redact(d.Reason)
 		return d

@@ -64,7 +64,7 @@ type Worker struct {
 	Log    hclog.Logger        // nil: nothing is logged
 	// Find looks for checks in a project that had none, after these files have
 	// changed; nil: nobody looks.
-	Find func(changed []string) ([]gate.Check, gate.Mode)
+	Find func(dir string, changed []string) []gate.Check
 
 	spare  ptyexec.Spare // the next call's guard, started while this call runs
 	before *git.Snapshot // the workspace as it is now; nil: look again

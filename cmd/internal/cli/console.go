@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"github.com/mattn/go-isatty"
 
-	"ralph/logs"
+	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/preflight"
 	"ralph/runner"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
 	"ralph/state"
+	"ralph/state/view"
 )
 
 // console prints a run for the person, or the program, that started it. What
@@ -31,14 +32,14 @@ type console struct {
 	waited  time.Time
 }
 
-func (a *app) console(f *runFlags, s *setup) *console {
-	c := &console{width: func() int { return 0 }, out: a.out, live: f.live || s.cfg.Verbose}
+func (a *app) console(f *runOptions, s *preflight.Project) *console {
+	c := &console{width: func() int { return 0 }, out: a.Out, live: f.live || s.Config.Verbose}
 	if f.output == "json" {
-		c.json = json.NewEncoder(a.out)
+		c.json = json.NewEncoder(a.Out)
 	}
-	if file, ok := a.out.(*os.File); ok && !f.headless && isatty.IsTerminal(file.Fd()) && os.Getenv("TERM") != "dumb" {
+	if a.IsTerminal() && !f.headless && os.Getenv("TERM") != "dumb" {
 		c.tty = true
-		c.width = a.width
+		c.width = a.Width
 	}
 	return c
 }
@@ -51,15 +52,15 @@ func (c *console) print(format string, args ...any) {
 		fmt.Fprint(c.out, "\r\x1b[K")
 		c.counted = false
 	}
-	fmt.Fprintln(c.out, inert(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(c.out, cmdline.Inert(fmt.Sprintf(format, args...)))
 }
 
-func (c *console) start(s *setup, run string, checks []gate.Check) {
+func (c *console) start(s *preflight.Project, run string, checks []gate.Check) {
 	plan := "no plan"
-	if s.plan != "" {
-		plan = s.plan
+	if s.Plan != "" {
+		plan = s.Plan
 	}
-	c.print("ralph: run %s, agent %s, project %s, prompt %s, %s", run, s.agent.Spec.Name, s.dir, s.prompt, plan)
+	c.print("ralph: run %s, agent %s, project %s, prompt %s, %s", run, s.Agent.Spec.Name, s.Dir, s.Prompt, plan)
 	for _, check := range checks {
 		c.print("ralph: check %s: %s", check.Name, check.Reproduce())
 	}
@@ -70,28 +71,33 @@ func (c *console) show(e state.Event) {
 		_ = c.json.Encode(e)
 		return
 	}
-	switch e.Kind {
-	case state.KindRunStart, state.KindRunEnd:
+	switch e.Data.(type) {
+	case state.RunStart, state.RunEnd:
 		return // start and end say more
-	case state.KindIterationStart, state.KindIterationEnd, state.KindDecision, state.KindDenied, state.KindError, state.KindRetry, state.KindLimit, state.KindGate:
-	case state.KindTool:
-	default:
+	case state.Text, state.ToolResult, state.FinalMessage, state.SessionStart:
 		if !c.live {
 			return
 		}
 	}
-	text := strings.TrimRight(inert(runner.Render(e)), "\n")
-	switch {
-	case text == "":
+	text := strings.TrimRight(view.Render(e), "\n")
+	wraps := c.live
+	switch e.Data.(type) {
+	case state.Check:
+		if !c.live {
+			text = endOf(text)
+		}
+	case state.Feedback:
+		if !c.live {
+			text, _, _ = strings.Cut(text, "\n") // the rest was printed as the check's output
+		}
+	case state.IterationEnd, state.Decision:
+		wraps = true // it says why
+	}
+	if text == "" {
 		return
-	case c.live:
-	case e.Kind == state.KindGate:
-		text = endOf(text)
-	case e.End != nil && e.End.Rule == runner.RuleFeedback:
-		text, _, _ = strings.Cut(text, "\n") // the rest was printed as the check's output
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		if !c.live && e.End == nil { // an end says why: it wraps
+		if !wraps {
 			line = c.fit(line)
 		}
 		c.print("%s", line)
@@ -108,7 +114,7 @@ func endOf(text string) string {
 	if left <= 0 {
 		return text
 	}
-	lines[left] = fmt.Sprintf("... (%s more in .ralph/live.log)", count(left, "line"))
+	lines[left] = fmt.Sprintf("... (%s more in .ralph/live.log)", cmdline.Count(left, "line"))
 	return strings.Join(append(lines[:1:1], lines[left:]...), "\n")
 }
 
@@ -145,7 +151,7 @@ func (c *console) tick(left time.Duration, d rules.Decision) {
 }
 
 // end says in one place what happened, why, and what to type next.
-func (c *console) end(r runner.Result) {
+func (c *console) end(r runner.Ending) {
 	d := r.Decision
 	plan := ""
 	if r.Total > 0 {
@@ -155,11 +161,11 @@ func (c *console) end(r runner.Result) {
 	if r.Usage.CostUSD > 0 {
 		cost = fmt.Sprintf(", about %.2f USD by the agent's estimate", r.Usage.CostUSD)
 	}
-	c.print("ralph: %s after %s%s: %s tokens%s", d.Status, count(r.Iterations, "iteration"), plan, humanize.Comma(r.Usage.Total()), cost)
+	c.print("ralph: %s after %s%s: %s tokens%s", d.Status, cmdline.Count(r.Iterations, "iteration"), plan, humanize.Comma(r.Usage.Total()), cost)
 	if r.Findings > 0 {
 		c.print("ralph: the audit found something %s; see: ralph iterations, .ralph/live.log", times(r.Findings))
 	}
-	c.print("ralph: why: %s (rule %s, exit code %d)", inert(d.Reason), d.Rule, d.Exit)
+	c.print("ralph: why: %s (rule %s, exit code %d)", cmdline.Inert(d.Reason), d.Rule, d.Exit)
 	if d.Next != "" {
 		c.print("ralph: next: %s", d.Next)
 	}
@@ -171,14 +177,3 @@ func times(n int) string {
 	}
 	return fmt.Sprintf("%d times", n)
 }
-
-// count is "1 iteration", "2 iterations".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// inert makes text that comes from elsewhere harmless for the terminal.
-func inert(s string) string { return logs.Inert(s) }

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/runner/agent"
 	"ralph/runner/audit"
 	"ralph/runner/rules"
@@ -21,16 +23,21 @@ var update = flag.Bool("update", false, "write the generated parts of the docume
 
 // generated are the tables that documents take from the code, by the name in
 // their markers: <!-- generated: NAME --> ... <!-- end -->.
+func writeRules[F any](out *strings.Builder, table []rules.Rule[F]) {
+	out.WriteString("| rule | when | then |\n|---|---|---|\n")
+	for _, r := range table {
+		fmt.Fprintf(out, "| `%s` | %s | %s |\n", r.Name, r.When, r.Then)
+	}
+}
+
 func generated() map[string]string {
-	var exits, table, files, classes, verbs, findings strings.Builder
+	var exits, admit, conclude, files, classes, verbs, findings strings.Builder
 	exits.WriteString("| code | name | when |\n|---|---|---|\n")
 	for _, e := range rules.ExitCodes() {
 		fmt.Fprintf(&exits, "| %d | %s | %s |\n", e.Code, e.Name, e.When)
 	}
-	table.WriteString("| rule | when | then |\n|---|---|---|\n")
-	for _, r := range rules.All() {
-		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", r.Name, r.When, r.Then)
-	}
+	writeRules(&admit, rules.AdmitRules())
+	writeRules(&conclude, rules.ConcludeRules())
 	files.WriteString("| file | form | lifetime |\n|---|---|---|\n")
 	for _, f := range state.Files() {
 		fmt.Fprintf(&files, "| `%s` | %s | %s |\n", f.Name, f.Form, f.Lifetime)
@@ -40,7 +47,8 @@ func generated() map[string]string {
 		fmt.Fprintf(&classes, "| `%s` | %s | %s |\n", c.Class, c.Meaning, rules.Answer(c.Class))
 	}
 	verbs.WriteString("| verb | does |\n|---|---|\n")
-	for _, c := range (&app{}).root().Commands() {
+	root, _ := newRootCmd(cmdline.New())
+	for _, c := range root.Commands() {
 		if !c.Hidden && c.Name() != "help" {
 			fmt.Fprintf(&verbs, "| `%s` | %s |\n", c.Name(), c.Short)
 		}
@@ -56,7 +64,7 @@ func generated() map[string]string {
 		}
 		fmt.Fprintf(&findings, "| `%s` | %s | %s |\n", k.Kind, k.Found, more)
 	}
-	return map[string]string{"findings": findings.String(), "exit codes": exits.String(), "rules": table.String(), "state files": files.String(), "outcomes": classes.String(), "verbs": verbs.String()}
+	return map[string]string{"findings": findings.String(), "exit codes": exits.String(), "admit rules": admit.String(), "conclude rules": conclude.String(), "state files": files.String(), "outcomes": classes.String(), "verbs": verbs.String()}
 }
 
 func TestGenerated_tablesInTheDocuments_areCurrent(t *testing.T) {
@@ -105,10 +113,17 @@ func TestGenerated_tablesInTheDocuments_areCurrent(t *testing.T) {
 }
 
 func TestHelp_everyFlagAndVerb_saysWhatItDoes(t *testing.T) {
+	root, _ := newRootCmd(cmdline.New())
 	var check func(*cobra.Command)
 	check = func(c *cobra.Command) {
 		if c.Short == "" {
 			t.Errorf("%s has no help", c.CommandPath())
+		}
+		if c.Example == "" && !slices.Contains([]string{"completion", "help"}, c.Name()) {
+			t.Errorf("%s has no example", c.CommandPath())
+		}
+		if c.HasParent() && c.Parent() == root && c.GroupID == "" {
+			t.Errorf("%s is in no group", c.CommandPath())
 		}
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			if f.Usage == "" {
@@ -119,5 +134,5 @@ func TestHelp_everyFlagAndVerb_saysWhatItDoes(t *testing.T) {
 			check(sub)
 		}
 	}
-	check((&app{}).root())
+	check(root)
 }

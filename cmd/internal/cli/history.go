@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
 	"ralph/state/view"
@@ -22,18 +23,20 @@ func (a *app) historyCommands() []*cobra.Command {
 	var run string
 	var asJSON, yes, stat bool
 	iterations := &cobra.Command{
-		Use: "iterations", Short: "List the iterations of a run: outcome, checks, findings, files, cost, kept state", Args: cobra.NoArgs,
+		Use: "iterations", Short: "List the iterations of a run: outcome, checks, findings, files, cost, kept state", Args: cmdline.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.iterations(cmd.Context(), run, asJSON) },
 	}
 	iterations.Flags().BoolVar(&asJSON, "json", false, "print an array of objects")
 	diff := &cobra.Command{
-		Use: "diff A..B|N", Short: "Show what iteration N changed, or what changed from the end of A to the end of B", Args: takes("an iteration or a range", cobra.ExactArgs(1)),
-		Long: "Show what iteration N changed, or what changed from the end of iteration A to the end of B, as a patch.\nA of 0 is the start of the run.",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.diff(cmd.Context(), run, args[0], stat) },
+		Use: "diff [A..B|N]", Short: "Show what iteration N changed, or what changed from the end of A to the end of B", Args: cmdline.Takes("at most one iteration or range", cobra.MaximumNArgs(1)),
+		Long: "Show what iteration N changed, or what changed from the end of iteration A to the end of B, as a patch.\nWithout an argument: the last iteration. A of 0 is the start of the run.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.diff(cmd.Context(), run, strings.Join(args, ""), stat)
+		},
 	}
 	diff.Flags().BoolVar(&stat, "stat", false, "only the names of the files and how many lines")
 	undo := &cobra.Command{
-		Use: "undo N", Short: "Take back what iteration N changed, as a new commit, after asking", Args: takes("one iteration", cobra.ExactArgs(1)),
+		Use: "undo N", Short: "Take back what iteration N changed, as a new commit, after asking", Args: cmdline.Takes("one iteration", cobra.ExactArgs(1)),
 		Long: "Take back what iteration N changed. Where its files are as in HEAD this becomes a new commit, where the loop's\n" +
 			"work is not committed yet a change of the work tree. In the plan the box of its task is opened again. Nothing else\n" +
 			"is touched; what does not come off cleanly is refused.",
@@ -41,7 +44,7 @@ func (a *app) historyCommands() []*cobra.Command {
 	}
 	undo.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	bisect := &cobra.Command{
-		Use: "bisect CHECK | -- COMMAND...", Short: "Find the iteration that broke a check", Args: takes("the name of a check, or a command after --", cobra.MinimumNArgs(1)),
+		Use: "bisect CHECK | -- COMMAND...", Short: "Find the iteration that broke a check", Args: cmdline.Takes("the name of a check, or a command after --", cobra.MinimumNArgs(1)),
 		Long: "Find the iteration that broke a check: the lint, build or test command of the project, or any command after --.\n" +
 			"It runs in copies of the kept states in a temporary folder; your files stay as they are.",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.bisect(run, args, cmd.ArgsLenAtDash()) },
@@ -63,7 +66,7 @@ type past struct {
 }
 
 func (a *app) past(ctx context.Context, run string) (*past, error) {
-	r, dir, err := a.reader()
+	r, dir, err := a.Reader()
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +99,7 @@ func (a *app) past(ctx context.Context, run string) (*past, error) {
 	}
 	p.events = told.Iterations
 	if p.run == "" || len(p.kept) == 0 && len(p.events) == 0 {
-		return nil, &exitError{1, "no iterations are known here; see: ralph status"}
+		return nil, &cmdline.ExitError{Code: 1, Text: "no iterations are known here; see: ralph status"}
 	}
 	return p, nil
 }
@@ -145,12 +148,12 @@ func (a *app) iterations(ctx context.Context, run string, asJSON bool) error {
 	}
 	rows := p.rows()
 	if asJSON {
-		enc := json.NewEncoder(a.out)
+		enc := json.NewEncoder(a.Out)
 		enc.SetIndent("", "  ")
 		return enc.Encode(rows)
 	}
-	a.say("run %s", p.run)
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	a.Say("run %s", p.run)
+	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "N\tENDED\tOUTCOME\tCHECKS\tFOUND\tFILES\tCOST\tSTATE\tTASK")
 	for _, row := range rows {
 		ended, kept := "running", "-"
@@ -187,11 +190,11 @@ func checkText(checks map[string]bool) string {
 	case len(failed) == 0:
 		return fmt.Sprintf("%d passed", len(checks))
 	}
-	return inert("failed: " + strings.Join(failed, ", "))
+	return cmdline.Inert("failed: " + strings.Join(failed, ", "))
 }
 
 func oneLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(inert(s)), "\n")
+	s, _, _ = strings.Cut(strings.TrimSpace(cmdline.Inert(s)), "\n")
 	if r := []rune(strings.ReplaceAll(s, "\t", " ")); len(r) > 60 {
 		return string(r[:57]) + "..."
 	}
@@ -210,13 +213,13 @@ func (p *past) end(n int) (history.Kept, error) {
 			return history.Kept{OID: k.Base, State: git.State{Run: k.Run, Start: true}}, nil
 		}
 	}
-	return history.Kept{}, usageError("no state of iteration %d of run %s is kept; see: ralph iterations", n, p.run)
+	return history.Kept{}, cmdline.UsageError("no state of iteration %d of run %s is kept; see: ralph iterations", n, p.run)
 }
 
 func (p *past) number(text string) (history.Kept, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return history.Kept{}, usageError("%q is not the number of an iteration; see: ralph iterations", text)
+		return history.Kept{}, cmdline.UsageError("%q is not the number of an iteration; see: ralph iterations", text)
 	}
 	return p.end(n)
 }
@@ -225,6 +228,9 @@ func (a *app) diff(ctx context.Context, run, arg string, stat bool) error {
 	p, err := a.past(ctx, run)
 	if err != nil {
 		return err
+	}
+	if arg == "" && len(p.kept) > 0 {
+		arg = strconv.Itoa(p.kept[len(p.kept)-1].Iteration)
 	}
 	first, second, isRange := strings.Cut(arg, "..")
 	to, err := p.number(first)
@@ -239,7 +245,7 @@ func (a *app) diff(ctx context.Context, run, arg string, stat bool) error {
 		}
 	}
 	if from == "" {
-		return usageError("the state before iteration %s is not known", first)
+		return cmdline.UsageError("the state before iteration %s is not known", first)
 	}
 	var options []string
 	if stat {
@@ -249,10 +255,10 @@ func (a *app) diff(ctx context.Context, run, arg string, stat bool) error {
 	if err != nil {
 		return err
 	}
-	if a.isTerminal() {
-		patch = inert(patch) // elsewhere a program reads it
+	if a.IsTerminal() {
+		patch = cmdline.Inert(patch) // elsewhere a program reads it
 	}
-	_, err = io.WriteString(a.out, patch)
+	_, err = io.WriteString(a.Out, patch)
 	return err
 }
 

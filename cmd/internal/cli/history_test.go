@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/ptyexec"
 	"ralph/runner/git"
 	"ralph/runner/rules"
@@ -49,7 +50,7 @@ func newEmptyWorld(t *testing.T) *pastWorld {
 	}
 	t.Cleanup(func() { _ = null.Close() })
 	w := &pastWorld{t: t}
-	w.app = &app{in: null, out: &w.out, err: &w.err, env: os.Environ(), dir: t.TempDir(), started: true}
+	w.app = &app{&cmdline.Factory{In: null, Out: &w.out, Err: &w.err, Env: os.Environ(), Dir: t.TempDir()}}
 	w.git("init", "-q", "-b", "main")
 	w.git("config", "user.name", "Ann")
 	w.git("config", "user.email", "ann@example.org")
@@ -64,7 +65,7 @@ func newPastWorld(t *testing.T) *pastWorld {
 	w.git("add", "-A")
 	w.git("commit", "-q", "-m", "first")
 
-	k, ok := git.NewKeeper(w.dir)
+	k, ok := git.NewKeeper(w.Dir)
 	if !ok {
 		t.Fatal("no repository")
 	}
@@ -84,7 +85,7 @@ func newPastWorld(t *testing.T) *pastWorld {
 
 func (w *pastWorld) keep(k *git.Keeper, s git.State) string {
 	w.t.Helper()
-	snap, err := git.Observe(context.Background(), w.dir)
+	snap, err := git.Observe(context.Background(), w.Dir)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -133,7 +134,7 @@ func (w *pastWorld) events() {
 
 func (w *pastWorld) write(name, text string) {
 	w.t.Helper()
-	path := filepath.Join(w.dir, name)
+	path := filepath.Join(w.Dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		w.t.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func (w *pastWorld) write(name, text string) {
 func (w *pastWorld) git(args ...string) string {
 	w.t.Helper()
 	cmd := exec.Command("git", args...)
-	cmd.Dir = w.dir
+	cmd.Dir = w.Dir
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		w.t.Fatalf("git %v: %v\n%s", args, err, out)
@@ -158,16 +159,11 @@ func (w *pastWorld) do(args ...string) (int, string) {
 	w.t.Helper()
 	w.out.Reset()
 	w.err.Reset()
-	for _, c := range w.historyCommands() {
-		if c.Name() == args[0] {
-			c.SetArgs(args[1:])
-			c.SilenceErrors, c.SilenceUsage = true, true
-			code := w.report("ralph", c.ExecuteContext(context.Background()))
-			return code, w.out.String() + w.err.String()
-		}
+	text, code := execute(w.Factory, args)
+	if text != "" {
+		text += "\n"
 	}
-	w.t.Fatalf("no verb %q", args[0])
-	return 0, ""
+	return code, w.out.String() + w.err.String() + text
 }
 
 func (w *pastWorld) want(code int, text string, args ...string) string {
@@ -289,7 +285,7 @@ func TestUndo_impossible_isRefusedInOneLineAndChangesNothing(t *testing.T) {
 	}{
 		"user changed the file":  {func(w *pastWorld) { w.write("good.txt", "the user's\n") }, "2", "good.txt"},
 		"user changed new file":  {func(w *pastWorld) { w.write("three.txt", "the user's\n") }, "3", "three.txt"},
-		"user removed new file":  {func(w *pastWorld) { _ = os.Remove(filepath.Join(w.dir, "three.txt")) }, "3", "later changes"},
+		"user removed new file":  {func(w *pastWorld) { _ = os.Remove(filepath.Join(w.Dir, "three.txt")) }, "3", "later changes"},
 		"later commit stands on": {func(w *pastWorld) { w.write("good.txt", "other\n"); w.git("commit", "-qam", "x") }, "2", "later changes"},
 		"base is pruned": {func(w *pastWorld) {
 			w.git("update-ref", "-d", "refs/ralph/"+pastRun+"/1-start")
@@ -314,7 +310,7 @@ func TestUndo_impossible_isRefusedInOneLineAndChangesNothing(t *testing.T) {
 
 func TestUndo_runnerAlive_isLocked(t *testing.T) {
 	w := newPastWorld(t)
-	writer, _, err := state.Acquire(filepath.Join(w.dir, state.DirName), state.Owner{PID: os.Getpid(), RunID: "x", StartedAt: time.Now()})
+	writer, _, err := state.Acquire(filepath.Join(w.Dir, state.DirName), state.Owner{PID: os.Getpid(), RunID: "x", StartedAt: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,7 +356,7 @@ func TestCheckNamed_oneOfAPackage_isFound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a := &app{env: []string{"HOME=" + dir, "TEST_COMMAND=npm test --workspaces"}}
+	a := &app{&cmdline.Factory{Env: []string{"HOME=" + dir, "TEST_COMMAND=npm test --workspaces"}}}
 	c, err := a.checkNamed(dir, []string{"test packages/core"}, -1)
 	if err != nil || c.Dir != "packages/core" || c.Command != "npm test" {
 		t.Errorf("%+v, %v", c, err)

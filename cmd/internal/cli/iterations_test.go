@@ -36,7 +36,7 @@ func TestIterations_runnerKilled_theLastOneIsCutOff(t *testing.T) {
 	start := fmt.Sprintf(`{"v":2,"seq":1,"time":"2026-11-20T04:30:00Z","kind":"iteration_start","run":%q,"iteration":1,"data":{"title":"T1 first"}}`, pastRun)
 	w.write(".ralph/events.jsonl", start+"\n")
 	w.want(0, "1  cut off", "iterations", "--run", pastRun)
-	writer, _, err := state.Acquire(filepath.Join(w.dir, state.DirName), state.Owner{PID: os.Getpid(), RunID: pastRun, StartedAt: time.Now()})
+	writer, _, err := state.Acquire(filepath.Join(w.Dir, state.DirName), state.Owner{PID: os.Getpid(), RunID: pastRun, StartedAt: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

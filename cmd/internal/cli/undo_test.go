@@ -33,7 +33,7 @@ func newPlanWorld(t *testing.T, committed, planTracked bool) *planWorld {
 	w.git("add", "-A")
 	w.git("commit", "-q", "-m", "first")
 	w.write(w.plan, fourBoxes)
-	k, _ := git.NewKeeper(w.dir)
+	k, _ := git.NewKeeper(w.Dir)
 	base := w.keep(k, git.State{Run: pastRun, Iteration: 1, Start: true})
 	var events strings.Builder
 	list, err := task.Parse(w.plan, []byte(fourBoxes), nil)
@@ -63,7 +63,7 @@ func newPlanWorld(t *testing.T, committed, planTracked bool) *planWorld {
 
 func (w *planWorld) read(name string) string {
 	w.t.Helper()
-	data, err := os.ReadFile(filepath.Join(w.dir, name))
+	data, err := os.ReadFile(filepath.Join(w.Dir, name))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func (w *planWorld) wantUndone(undone ...int) {
 		for _, u := range undone {
 			is = is || u == n
 		}
-		_, err := os.Stat(filepath.Join(w.dir, fmt.Sprintf("f%d.txt", n)))
+		_, err := os.Stat(filepath.Join(w.Dir, fmt.Sprintf("f%d.txt", n)))
 		if open := strings.Contains(w.read(w.plan), boxes[n-1]+"\n"); os.IsNotExist(err) != is || open != is || strings.Contains(w.read("shared.txt"), fmt.Sprintf("of %d", n)) == is {
 			w.t.Errorf("iteration %d: want undone %t, its file %v, plan\n%s", n, is, err, w.read(w.plan))
 		}
@@ -148,7 +148,7 @@ func TestUndo_taskNoLongerInThePlan_isSaidAndTheRestUndone(t *testing.T) {
 	w.git("commit", "-qam", "the user's")
 	plan := w.read(w.plan)
 	w.want(0, `"three" is not in .ralph/fix_plan.md any more`, "undo", "3", "--yes")
-	if _, err := os.Stat(filepath.Join(w.dir, "f3.txt")); err == nil || w.read(w.plan) != plan {
+	if _, err := os.Stat(filepath.Join(w.Dir, "f3.txt")); err == nil || w.read(w.plan) != plan {
 		t.Errorf("%v, plan\n%s", err, w.read(w.plan))
 	}
 }
@@ -156,7 +156,7 @@ func TestUndo_taskNoLongerInThePlan_isSaidAndTheRestUndone(t *testing.T) {
 func TestUndo_iterationThatOnlyTicked_opensTheBox(t *testing.T) {
 	for _, committed := range []bool{true, false} {
 		w := newPlanWorld(t, committed, true)
-		k, _ := git.NewKeeper(w.dir)
+		k, _ := git.NewKeeper(w.Dir)
 		w.write(w.plan, w.read(w.plan)+"- [ ] T5: five\n")
 		base := w.keep(k, git.State{Run: pastRun, Iteration: 5, Start: true})
 		w.write(w.plan, strings.Replace(w.read(w.plan), "[ ] T5", "[x] T5", 1))

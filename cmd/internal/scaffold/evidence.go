@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// evidence is what a folder must show.
+// evidence is a condition on a folder's files.
 type evidence func(*folder) bool
 
 // folder is what was read of a folder. Its files are listed once.
@@ -31,10 +31,13 @@ const (
 )
 
 // foreign are folders whose files are not the project's own.
-var foreign = []string{"node_modules", "vendor", "third_party", "testdata", "fixtures", "examples", "example", "dist", "build", "target", "venv", "__pycache__"}
+var foreign = []string{
+	"node_modules", "vendor", "third_party", "testdata", "fixtures", "examples", "example",
+	"dist", "build", "target", "venv", "__pycache__",
+}
 
-// open lists the files of dir. What cannot be read, or lies too deep, is left
-// out; only dir itself must be readable.
+// open lists the files of dir. It leaves out what it cannot read and what lies
+// too deep; only dir itself must be readable.
 func open(dir string, has func(string) bool) (*folder, error) {
 	f := &folder{fsys: os.DirFS(dir), has: has}
 	err := fs.WalkDir(f.fsys, ".", func(name string, d fs.DirEntry, err error) error {
@@ -54,13 +57,13 @@ func open(dir string, has func(string) bool) (*folder, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look at project: %w", err)
+		return nil, fmt.Errorf("read project: %w", err)
 	}
 	return f, nil
 }
 
-// subfolders are those below the root with a manifest of the table. Folders
-// whose names need quoting in a shell are left out.
+// subfolders are the folders below the root that have a manifest of the table,
+// except those whose names need quoting in a shell.
 func (f *folder) subfolders() []string {
 	plain := regexp.MustCompile(`^[\w.@+][\w.@+/-]*$`)
 	var dirs []string
@@ -75,7 +78,7 @@ func (f *folder) subfolders() []string {
 	return slices.Compact(dirs)
 }
 
-// canRun tells whether the program of a command line is there: a path in the
+// canRun reports whether the program of a command line exists: a path in the
 // folder, any other word on PATH.
 func (f *folder) canRun(line string) bool {
 	for word := range strings.FieldsSeq(line) {
@@ -116,8 +119,8 @@ func textAnywhere(words string, globs ...string) evidence {
 	}
 }
 
-// script: the manifest defines the script, and it is more than the stub that
-// npm writes and no watcher that never ends.
+// script: the manifest defines the script, which is neither the stub that npm
+// writes nor a watcher that never ends.
 func script(manifest, name string) evidence {
 	return func(f *folder) bool {
 		var m struct {
@@ -130,7 +133,8 @@ func script(manifest, name string) evidence {
 			return len(list) > 0
 		}
 		line, _ := m.Scripts[name].(string)
-		watches := strings.HasSuffix(line, "--watch") || strings.Contains(line, "--watch ") || strings.Contains(line, "--watchAll ")
+		watches := strings.HasSuffix(line, "--watch") || strings.Contains(line, "--watch ") ||
+			strings.Contains(line, "--watchAll ")
 		return line != "" && !watches && !strings.Contains(line, "no test specified")
 	}
 }
@@ -205,7 +209,7 @@ func (f *folder) read(name string) []byte {
 	return data
 }
 
-// exists is true for everything that has the name, also a broken link.
+// exists is true even for a broken link.
 func exists(name string) bool {
 	_, err := os.Lstat(filepath.FromSlash(name))
 	return !errors.Is(err, fs.ErrNotExist)

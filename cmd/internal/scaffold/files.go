@@ -17,7 +17,7 @@ type Setting struct {
 	Active           bool // else it is commented out
 }
 
-// Answers are what the user said about the project, or agreed to.
+// Answers are what the user has said about the project, or agreed to.
 type Answers struct {
 	Name              string
 	Build, Test, Lint string // empty: none
@@ -33,8 +33,8 @@ func (a Answers) Checks() []string {
 type File struct {
 	Path string // slash path below the project
 	Text string
-	// Kept is the file that is there already and does the same: Path itself,
-	// or one that ralph would no longer read beside Path. Empty: none.
+	// Kept is an existing file that does the same: Path itself, or one that
+	// ralph would stop reading if Path existed. Empty: none.
 	Kept string
 }
 
@@ -60,7 +60,8 @@ func texts() []struct {
 
 // Files returns the files of ralph for the project in dir. It writes nothing.
 func Files(dir string, p Project, a Answers) ([]File, error) {
-	t, err := template.New("").Funcs(template.FuncMap{"quote": quote, "code": code, "join": strings.Join}).ParseFS(templates, "templates/*")
+	funcs := template.FuncMap{"quote": quote, "code": code, "join": strings.Join}
+	t, err := template.New("").Funcs(funcs).ParseFS(templates, "templates/*")
 	if err != nil {
 		return nil, fmt.Errorf("read templates: %w", err)
 	}
@@ -97,7 +98,7 @@ func kept(dir, path string, instead []string) string {
 	return ""
 }
 
-// quote writes a value the way that .ralphrc reads it back.
+// quote writes a value as .ralphrc reads it.
 func quote(value string) string {
 	if value != "" && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz0123456789.-") == "" {
 		return value

@@ -10,8 +10,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Write writes the files below dir, all or none, over what is there. All texts
-// are on disk under temporary names before the first one gets its own.
+// Write writes all of the files below dir, or none, and replaces existing ones.
+// All texts are on disk under temporary names before the first gets its own.
 func Write(dir string, files []File) (err error) {
 	var undo []func() error
 	defer func() {
@@ -32,7 +32,8 @@ func Write(dir string, files []File) (err error) {
 		if made {
 			undo = append(undo, func() error { return os.Remove(filepath.Dir(path)) })
 		}
-		p, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(0o644))
+		p, err := renameio.NewPendingFile(path,
+			renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(0o644))
 		if err != nil {
 			return fmt.Errorf("write %q: %w", f.Path, err)
 		}
@@ -67,7 +68,7 @@ func makeDir(dir string) (made bool, err error) {
 	return err == nil, err
 }
 
-// keep remembers what is at path, and returns what brings it back.
+// keep remembers the file at path and returns a func that restores it.
 func keep(path string) (restore func() error, err error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -76,7 +77,7 @@ func keep(path string) (restore func() error, err error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("what is there is not a regular file; move it away")
+		return nil, errors.New("it exists and is not a regular file; move it away")
 	}
 	old, err := os.ReadFile(path)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package service has the files with which the service manager of a machine
-// goes on with a run after a reboot: a systemd user unit, a launchd agent.
-// Nothing of it starts anything or writes a file.
+// Package service resumes runs after a reboot by means of the machine's service
+// manager: it writes a systemd user unit or a launchd agent and enables it. It
+// starts no run.
 package service
 
 import (
@@ -12,11 +12,11 @@ import (
 	"unicode/utf8"
 )
 
-// mark is the line by which ralph knows the files that it wrote.
+// mark is the line by which ralph recognizes its files.
 const mark = "Written by: ralph service install"
 
-// stopBound is how many seconds ralph may take to end its agent and to record
-// the end, before the manager kills it. It takes a few at most.
+// stopBound is how many seconds ralph has to end its agent and record the end
+// before the manager kills it. It needs a few at most.
 const stopBound = 60
 
 // Service is one project's entry with a service manager.
@@ -28,11 +28,11 @@ type Service struct {
 	Log     string // absolute; where a manager without a journal keeps what ralph prints
 }
 
-// Argv is the command line that goes on with a run.
+// Argv is the command line that resumes a run.
 func (s Service) Argv() []string { return []string{s.Program, "-C", s.Dir, "resume", "--unfinished"} }
 
-// Name is that of a project's file, without its ending: one that every manager
-// takes, and another one for each folder.
+// Name is the name of a project's file, without its ending: valid for every
+// manager, and different for each folder.
 func Name(dir string) string {
 	base := strings.Map(func(r rune) rune {
 		if plain(r) && !strings.ContainsRune("/=:+@,", r) {
@@ -44,8 +44,8 @@ func Name(dir string) string {
 	return fmt.Sprintf("ralph-%.40s-%x", base, sum[:4])
 }
 
-// AbsolutePath is a PATH without its relative folders: the run would find
-// programs of the project in them.
+// AbsolutePath is a PATH without its relative folders: in them, the run would
+// find programs of the project.
 func AbsolutePath(path string) string {
 	var kept []string
 	for _, dir := range filepath.SplitList(path) {
@@ -69,33 +69,38 @@ type Manager struct {
 func Of(goos string) (Manager, error) {
 	switch goos {
 	case "linux":
-		return Manager{"systemd", ".service", func(_, config string) string { return filepath.Join(config, "systemd", "user") }, unit, unitProject}, nil
+		folder := func(_, config string) string { return filepath.Join(config, "systemd", "user") }
+		return Manager{"systemd", ".service", folder, unit, unitProject}, nil
 	case "darwin":
-		return Manager{"launchd", ".plist", func(home, _ string) string { return filepath.Join(home, "Library", "LaunchAgents") }, agent, agentProject}, nil
+		folder := func(home, _ string) string { return filepath.Join(home, "Library", "LaunchAgents") }
+		return Manager{"launchd", ".plist", folder, agent, agentProject}, nil
 	}
-	return Manager{}, fmt.Errorf("no service manager of %s is known to ralph: linux (systemd) and darwin (launchd) are", goos)
+	return Manager{}, fmt.Errorf(
+		"ralph knows no service manager for %s, only for linux (systemd) and darwin (launchd)", goos)
 }
 
-// File is where the manager looks for the file of a service; home and config
-// are the user's folders, config is $XDG_CONFIG_HOME or what stands in for it.
+// File is the path at which the manager looks for a service's file. home and
+// config are the user's folders; config is $XDG_CONFIG_HOME or its default.
 func (m Manager) File(home, config, name string) string {
 	return filepath.Join(m.folder(home, config), name+m.ending)
 }
 
-// Project is the folder in a file that Text wrote; "" when it names none.
+// Project is the folder in a file that Text wrote; empty if it names none.
 func (m Manager) Project(text string) string { return m.project(text) }
 
-// Text is the file. The error names what cannot be written into it.
+// Text is the content of the file. The error names what it cannot hold.
 func (m Manager) Text(s Service) (string, error) {
-	for _, part := range []struct{ what, value string }{{"the program", s.Program}, {"the project", s.Dir}, {"PATH", s.Path}, {"the log", s.Log}} {
+	for _, part := range []struct{ what, value string }{
+		{"the program", s.Program}, {"the project", s.Dir}, {"PATH", s.Path}, {"the log", s.Log},
+	} {
 		if !utf8.ValidString(part.value) || strings.ContainsFunc(part.value, unicode.IsControl) {
-			return "", fmt.Errorf("%s is %q: a service file takes no control character and only UTF-8", part.what, part.value)
+			return "", fmt.Errorf("%s is %q: a service file takes only UTF-8 and no control characters", part.what, part.value)
 		}
 	}
 	return m.text(s)
 }
 
-// Ours tells whether ralph wrote this file.
+// Ours reports whether ralph wrote this file.
 func Ours(text string) bool {
 	for line := range strings.Lines(text) {
 		switch strings.TrimSpace(line) {
