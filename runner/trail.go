@@ -104,7 +104,7 @@ func (l *Loop) audit(ctx context.Context, it *rules.Iteration, before, after git
 		l.d.Log.Warn("the changed files cannot be compared", logs.KeyError, err)
 	}
 	in := audit.Input{
-		PlanBefore: auditTasks(it.List), PlanAfter: auditTasks(it.Left), Task: it.Task.ID, Unchanged: !earned,
+		PlanBefore: it.List.Tasks, PlanAfter: it.Left.Tasks, Task: it.Task.ID, Unchanged: !earned,
 		// What is no text may be what the tests see.
 		Partial: it.Change.Count > len(texts),
 	}
@@ -179,14 +179,6 @@ func (l *Loop) takeBack(list task.List, id string) {
 	if err := task.Untick(l.d.Plan, list.Tasks[i]); err != nil {
 		l.d.Log.Warn("a tick cannot be taken back", logs.KeyTask, id, logs.KeyError, err)
 	}
-}
-
-func auditTasks(list task.List) []audit.Task {
-	var all []audit.Task
-	for _, t := range list.Tasks {
-		all = append(all, audit.Task{ID: t.ID, Title: t.Title, Criteria: t.Criteria, Done: t.Done, Depth: t.Depth})
-	}
-	return all
 }
 
 // commit commits what the agent left over, when the checks are green. Files

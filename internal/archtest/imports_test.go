@@ -17,18 +17,15 @@ var floors = map[string]int{
 	"ptyexec":               0, // one child process, and nothing of it left
 	"tmux":                  0, // typed calls of the tmux CLI
 	"runner/gate/report":    0, // what test programs print: text in, values out
-	"runner/audit/lang":     0, // how tests look in each language: text in, values out
-	"runner/audit/plan":     0, // ticks that were not earned, tasks that ask for less: plans in, findings out
-	"runner/audit/settings": 0, // what judges the work became easier to pass: text in, values out
+	"runner/task":           0, // the plan and its formats
 	"runner/gate/workspace": 0, // where the packages of a monorepo are: files in, folders out
 
 	"runner/agent":   1, // the table of agents, and what they print
 	"runner/gate":    1, // checks, hooks, judges
-	"runner/task":    1, // plans
 	"runner/prompt":  1, // prompt text
 	"runner/sandbox": 1, // contained commands
 	"runner/git":     1, // what an iteration changed
-	"runner/audit":   1, // whether the change was an honest one
+	"runner/audit":   1, // changes that weaken the proof
 
 	"runner/rules":       2, // facts in, decision out: the ordered table
 	"runner/git/history": 2, // ways back through the states that git keeps
