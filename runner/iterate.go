@@ -126,7 +126,7 @@ func (l *Loop) promptInput(template string, it rules.Iteration) prompt.Input {
 		in.PlanPath = l.rel(l.d.Plan)
 	}
 	if t := it.Task; t.Title != "" {
-		in.Task = &prompt.Task{ID: t.ID, Title: t.Title, Description: t.Description, Criteria: t.Criteria, Notes: t.Notes}
+		in.Task = &t
 	}
 	return in
 }
