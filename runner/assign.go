@@ -77,7 +77,7 @@ func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.I
 		in.PlanPath = r.plan.file.Name
 	}
 	if t.Title != "" {
-		in.Task = &prompt.Task{ID: t.ID, Title: t.Title, Description: t.Description, Criteria: t.Criteria, Notes: t.Notes}
+		in.Task = &t
 	}
 	return in
 }

@@ -39,13 +39,6 @@ var moreFakes = map[string]func(*fake) int{
 		return f.result("ok"+block(!open1(planName), ""), nil)
 	},
 	"plan-committer": commitAll,
-	"expecter": func(f *fake) int { // changes what a test expects; ticks and commits in its second call
-		put("a_test.go", expecting(f.call))
-		if f.call == 2 {
-			return commitAll(f)
-		}
-		return f.result("ok"+block(false, ""), nil)
-	},
 	"box-adder": func(f *fake) int { // ticks its task and adds another
 		f.work()
 		put(planName, read1(planName)+"- [ ] found on the way\n")

@@ -66,18 +66,6 @@ func expecting(n int) string {
 	return fmt.Sprintf("package a\n\nfunc TestA(t *testing.T) {\n\tif got := A(); got != %d {\n\t\tt.Fatal(got)\n\t}\n}\n", n)
 }
 
-func TestRun_findingInDoubt_isToldAndEndsNoRun(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, "expecter", "[ ] one")
-	b.write("a_test.go", expecting(0))
-	b.inGit()
-	b.o.AntiCheat = turn.AnswerHalt
-	wantEnd(t, b.run(t.Context()), "complete", 0)
-	if events := b.found(state.FoundByAudit); len(events) != 2 || !strings.Contains(events[1], `expects "2" now, before "1"`) {
-		t.Errorf("audit events: %q", events)
-	}
-}
-
 func TestRun_autoCommit_takesWhatTheAgentLeftAndNothingOfTheUsers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "leaver", "[ ] one")

@@ -13,10 +13,10 @@ import (
 // parseCheckbox reads a Markdown list of boxes.
 //
 // A box is a list item (-, *, +, 1. or 1)) at any indent whose text starts
-// with [ ] (open, exactly one space) or [x] or [X] (done), and then says
-// something. [], [-] and [~] are no boxes. Boxes in fenced code and in HTML
-// comments do not count. A fence or comment that is never closed hides
-// nothing: a slip of the pen must not make open tasks vanish.
+// with [ ] (open, exactly one space), [x] or [X] (done), followed by a title.
+// [], [-] and [~] are not boxes. Boxes in fenced code and in HTML comments do
+// not count. A fence or comment that is never closed hides nothing: a typo must
+// not make open tasks vanish.
 func parseCheckbox(data []byte, optionalSections []string) (List, []mark, error) {
 	s := scanner{text: string(data), fenceEnds: closingFences(string(data)), optional: map[string]bool{}}
 	for _, name := range optionalSections {
@@ -138,7 +138,7 @@ func (s *scanner) line(number, start, end int) {
 	}
 }
 
-// almostBox matches what a person may have meant as a box: -[ ] x, - [] x,
+// almostBox matches what somebody may have meant as a box: -[ ] x, - [] x,
 // - [ x] y, - [~] z.
 var almostBox = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s*\[[ xX~-]{0,3}\](?:[^(:\[]|$)`)
@@ -183,9 +183,9 @@ func (s *scanner) hideComments(text string, start int) string {
 	return string(shown)
 }
 
-// closesLater says whether the comment whose text begins at offset at is closed
-// on a later line. One in the midst of a line is only words about comments
-// when another comment begins before the next end.
+// closesLater reports whether the comment whose text begins at offset at is
+// closed on a later line. If it begins in the middle of a line and another
+// comment begins before the next end, the line only talks about comments.
 func (s *scanner) closesLater(at int, ownLine bool) bool {
 	if ownLine {
 		return strings.LastIndex(s.text, "-->") >= at
@@ -209,7 +209,7 @@ func (s *scanner) heading(level int, title string) {
 	}
 }
 
-// close ends the list items that a line at this indent is not part of.
+// close ends the list items that a line at this indent does not belong to.
 func (s *scanner) close(indent int) {
 	for len(s.items) > 0 && indent <= s.items[len(s.items)-1].indent {
 		s.items = s.items[:len(s.items)-1]
@@ -240,8 +240,8 @@ func (s *scanner) openItems(text string) (body int, ok bool) {
 	return body, ok
 }
 
-// item takes the list item in text, whose own words begin at body: a box, or
-// a plain item, which is a criterion of the box that it is below.
+// item adds the list item in text, whose own words begin at body: a box, or a
+// plain item, which is a criterion of the box above it.
 func (s *scanner) item(number, start int, text string, body int) {
 	done, title, ok := box(text[body:])
 	if !ok {
@@ -259,7 +259,7 @@ func (s *scanner) item(number, start int, text string, body int) {
 	it.task, it.box, it.depth = len(s.tasks)-1, true, it.depth+1
 }
 
-// describe adds a line that is no box to the box that it is part of.
+// describe adds a line to the box that it is part of.
 func (s *scanner) describe(text string, criterion bool) {
 	if len(s.items) == 0 {
 		return
@@ -315,8 +315,8 @@ func leadingID(title string) string {
 	return ""
 }
 
-// nameTasks gives every task its ID. A leading number that several tasks
-// share names none of them.
+// nameTasks sets the ID of every task. A leading number that several tasks share
+// is not used as an ID.
 func nameTasks(tasks []Task) {
 	uses := map[string]int{}
 	for i := range tasks {

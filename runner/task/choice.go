@@ -6,12 +6,15 @@ import (
 	"sync"
 )
 
-// Choice is who should work: an agent of ralph's table, and its model. Empty
-// fields leave it to the plan, and the plan's to the options.
-type Choice struct{ Agent, Model string }
+// Choice names the agent and the model for a task. Empty fields fall back to the
+// plan's choice, and that to the options.
+type Choice struct {
+	Agent string `json:"agent,omitempty"` // name in ralph's table of agents
+	Model string `json:"model,omitempty"`
+}
 
-// Or fills the empty fields of c from the weaker choice d. A model belongs to
-// its agent: when c names an agent of its own, d's model is not for it.
+// Or fills the empty fields of c from the fallback d. A model belongs to its
+// agent: when c names another agent than d, it does not get d's model.
 func (c Choice) Or(d Choice) Choice {
 	if c.Model == "" && (c.Agent == "" || c.Agent == d.Agent) {
 		c.Model = d.Model
@@ -27,8 +30,8 @@ var choiceComment = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // choiceIn reads `<!-- ralph: agent=codex model=gpt-5 -->` in a line of a
-// checkbox plan: behind a box, or in the lines below it, it is for that task,
-// elsewhere for the whole plan.
+// checkbox plan. After a box, or in the lines below it, it applies to that task,
+// elsewhere to the whole plan.
 func choiceIn(text string) (c Choice, ok bool) {
 	if !strings.Contains(text, "<!--") {
 		return c, false
@@ -48,7 +51,7 @@ func choiceIn(text string) (c Choice, ok bool) {
 	return c, true
 }
 
-// choose gives the choice in a line to the box that the line is part of.
+// choose applies the choice in a line to the box that the line is part of.
 func (s *scanner) choose(c Choice, line, indent int) {
 	if n := len(s.items); n > 0 && s.items[n-1].task >= 0 {
 		t := &s.tasks[s.items[n-1].task]

@@ -13,12 +13,13 @@ import (
 // MaxSize is the size in bytes above which a plan is refused.
 const MaxSize = 16 << 20
 
-// ErrUnusable wraps every reason why a file is no plan: it cannot be read, is
-// binary or too large, has no known format, or breaks the rules of its format.
+// ErrUnusable wraps every reason why a file cannot be used as a plan: it cannot
+// be read, is binary or too large, has no known format, or is invalid in its
+// format.
 var ErrUnusable = errors.New("unusable plan")
 
-// mark is where the state of one task stands: the bytes [start,end) are
-// replaced by done or open. start == end: something has to be inserted.
+// mark is where a file keeps the state of one task. To change the state, replace
+// the bytes [start,end) by done or open; start == end means insert.
 type mark struct {
 	start, end int
 	done, open string
@@ -53,7 +54,7 @@ func Find(dir string) (path string, ok bool) {
 
 // Load reads and parses the plan at path. The boxes under a heading whose text
 // is one of optionalSections, in any case, are marked Optional. Every error
-// wraps ErrUnusable. A plan without any task is no error.
+// wraps ErrUnusable. A plan without tasks is not an error.
 func Load(path string, optionalSections []string) (List, error) {
 	data, err := read(path)
 	if err != nil {
@@ -64,8 +65,8 @@ func Load(path string, optionalSections []string) (List, error) {
 	return list, err
 }
 
-// Parse parses data, the content of the file called name: its base name tells
-// the format, else the content. It behaves like Load.
+// Parse is Load for data, the content of the file called name. The base name
+// selects the format; if it does not, the content does.
 func Parse(name string, data []byte, optionalSections []string) (List, error) {
 	list, _, err := parse(name, data, optionalSections)
 	return list, err

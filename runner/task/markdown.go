@@ -6,7 +6,7 @@ import "strings"
 type fence struct {
 	char   byte // '`' or '~'
 	length int
-	floor  int // a line with less indent ends it, because the list item around it ends
+	floor  int // a line indented less ends it, because the list item around it ends
 }
 
 // fenceIn reads an opening fence at the start of text, at any indent.
@@ -25,8 +25,8 @@ func fenceIn(text string) (fence, bool) {
 	return f, true
 }
 
-// closedBy says whether text is a line of at least as many fence characters
-// and nothing else. Its indent is not looked at: people close fences sloppily.
+// closedBy reports whether text is a line of at least as many fence characters
+// and nothing else. The indent does not matter: people close fences sloppily.
 func (f fence) closedBy(text string) bool {
 	end, ok := fenceIn(text)
 	return ok && end.char == f.char && end.length >= f.length && len(strings.TrimSpace(text)) == end.length
@@ -53,7 +53,7 @@ func closingFences(text string) fenceEnds {
 	return ends
 }
 
-// after says whether a fence opened at offset start is closed later.
+// after reports whether a fence opened at offset start is closed later.
 func (e fenceEnds) after(start int, f fence) bool {
 	return e[f.char][min(f.length, maxFence)] > start
 }

@@ -14,50 +14,55 @@ import (
 // NoPriority is the Priority of a story that names none: it comes last.
 const NoPriority = math.MaxInt32
 
-// Task is one box of a checkbox plan, or one story of a prd.json.
+// Task is one box of a checkbox plan, or one story of a prd.json. It is plain
+// data and survives JSON.
 type Task struct {
 	// ID is the story's id. In a checkbox plan it is the leading token of the
-	// text ("T3", "US-001") where there is one, else a short hash of the text:
-	// it stays when tasks are reordered. Unique in its List.
-	ID string
+	// text ("T3", "US-001"), or else a short hash of the text, so that it stays
+	// the same when tasks are reordered. Unique in its List.
+	ID string `json:"id"`
 	// Title is the whole text after the box, or the story's title.
-	Title       string
-	Description string
+	Title       string `json:"title"`
+	Description string `json:"description,omitempty"`
 	// Criteria are the story's acceptanceCriteria, or the plain list items
 	// indented below a box; the other lines there are the Description.
-	Criteria []string
-	Notes    string
-	Done     bool
+	Criteria []string `json:"criteria,omitempty"`
+	Notes    string   `json:"notes,omitempty"`
+	Done     bool     `json:"done,omitempty"`
 	// Priority is the story's, 1 first, NoPriority when it has none. Boxes: 0.
-	Priority  int
-	DependsOn []string
+	Priority  int      `json:"priority,omitempty"`
+	DependsOn []string `json:"depends_on,omitempty"`
 	// Section is the text of the heading above the box; empty without one.
-	Section string
+	Section string `json:"section,omitempty"`
 	// Optional is true for boxes under one of the optional sections.
-	Optional bool
+	Optional bool `json:"optional,omitempty"`
 	// Line is the 1-based line of the box; 0 in a prd.json.
-	Line int
+	Line int `json:"line,omitempty"`
 	// Depth counts the boxes that this one is indented below; 0: top level.
-	Depth  int
-	Choice Choice
+	Depth  int    `json:"depth,omitempty"`
+	Choice Choice `json:"choice,omitzero"`
 }
 
-// List is a parsed plan. The zero value is a plan without tasks.
+// List is a parsed plan. The zero value is a plan without tasks. It is plain
+// data and survives JSON.
 type List struct {
-	Path   string // as given to Load
-	Format string // name of the row in formats.go: "checkbox" or "prd.json"
+	Path   string `json:"path,omitempty"`   // as given to Load
+	Format string `json:"format,omitempty"` // name of the row in formats.go: "checkbox" or "prd.json"
 	// Project and Description are those of a prd.json.
-	Project, Description string
-	Choice               Choice // for tasks that have none of their own
-	Tasks                []Task // in file order
-	// Odd are the lines of a checkbox plan that look like a box and are none.
-	Odd []int
+	Project     string `json:"project,omitempty"`
+	Description string `json:"description,omitempty"`
+	Choice      Choice `json:"choice,omitzero"` // for tasks that have none of their own
+	Tasks       []Task `json:"tasks,omitempty"` // in file order
+	// Odd are the 1-based lines of a checkbox plan that look like a box but do
+	// not parse as one.
+	Odd []int `json:"odd,omitempty"`
 }
 
-// Next returns the task to work on: in a checkbox plan the first open box that
-// has no open box below it, in a prd.json the open story with the lowest
-// priority, then the first in the file, of those whose dependencies are all
-// done. False when nothing is open, or all that is open is blocked.
+// Next returns the task to work on. In a checkbox plan that is the first open
+// box without an open box below it; in a prd.json, of the open stories whose
+// dependencies are all done, the one with the lowest priority number, then the
+// first in the file. It returns false when no task is open or every open one is
+// blocked.
 func (l List) Next() (Task, bool) {
 	done := l.doneIDs()
 	best := -1
@@ -75,8 +80,8 @@ func (l List) Next() (Task, bool) {
 	return l.Tasks[best], true
 }
 
-// openBelow says whether an open required box is nested below box i. Only the
-// next box matters when it is open; a done one may still have open boxes.
+// openBelow reports whether an open required box is nested below box i, at any
+// depth.
 func (l List) openBelow(i int) bool {
 	for _, t := range l.Tasks[i+1:] {
 		if t.Depth <= l.Tasks[i].Depth {
@@ -135,8 +140,8 @@ func (l List) Total() int {
 	return n
 }
 
-// Fingerprint is a hex digest of the texts, states and order of all tasks. It
-// does not change when the tasks only move to other lines of the file.
+// Fingerprint returns a hex digest of the texts, states and order of all tasks.
+// It stays the same when tasks only move to other lines of the file.
 func (l List) Fingerprint() string {
 	tasks := slices.Clone(l.Tasks)
 	for i := range tasks {

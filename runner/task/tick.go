@@ -9,13 +9,12 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Untick marks t open in the plan at path and changes nothing else: one byte of
-// a checkbox plan, the value of passes in a prd.json (which is inserted when the
-// story has none). The file is read anew, and t is found by its title, or its
+// Untick marks t as open in the plan at path and changes nothing else: one byte
+// of a checkbox plan, or the value of passes in a prd.json (inserted when the
+// story has none). It reads the file again and finds t by its title, or by its
 // id when the title changed, so other lines may have moved. A task that is open
-// already is left alone. The write is atomic and keeps the file's mode; a
-// symbolic link stays one. It is an error when t is no longer there or when
-// several tasks fit.
+// already is left alone. The write is atomic, keeps the file's mode and follows
+// a symbolic link. It is an error when t is gone or several tasks match.
 func Untick(path string, t Task) error { return setDone(path, t, false) }
 
 func setDone(path string, t Task, done bool) error {
@@ -40,7 +39,7 @@ func setDone(path string, t Task, done bool) error {
 	return nil
 }
 
-// edit returns data with the state of t set, nil when it is set already.
+// edit returns data with the state of t set, or nil when it was set already.
 func edit(name string, data []byte, t Task, done bool) ([]byte, error) {
 	list, marks, err := parse(name, data, nil)
 	if err != nil {
@@ -61,7 +60,7 @@ func edit(name string, data []byte, t Task, done bool) ([]byte, error) {
 	return slices.Concat(data[:m.start], []byte(text), data[m.end:]), nil
 }
 
-// locate returns the index of the one task that is t.
+// locate returns the index of t; exactly one task must match.
 func locate(tasks []Task, t Task) (int, error) {
 	var fits []int
 	for _, same := range []func(Task) bool{

@@ -6,7 +6,6 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
-	"ralph/runner/task"
 	"ralph/state"
 )
 
@@ -35,7 +34,7 @@ func audited(a Assignment, f facts) auditResult {
 		return r
 	}
 	in := audit.Input{
-		PlanBefore: auditTasks(f.before.List), PlanAfter: auditTasks(f.left.List), Task: a.Task.ID, Unchanged: !r.worked,
+		PlanBefore: f.before.List.Tasks, PlanAfter: f.left.List.Tasks, Task: a.Task.ID, Unchanged: !r.worked,
 		// What is no text may be what the tests see.
 		Partial: f.change.Count > len(f.texts),
 	}
@@ -123,12 +122,4 @@ func projectPath(dir string) func(path string) string {
 		}
 		return filepath.ToSlash(rel)
 	}
-}
-
-func auditTasks(list task.List) []audit.Task {
-	var all []audit.Task
-	for _, t := range list.Tasks {
-		all = append(all, audit.Task{ID: t.ID, Title: t.Title, Criteria: t.Criteria, Done: t.Done, Depth: t.Depth})
-	}
-	return all
 }

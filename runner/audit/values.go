@@ -1,0 +1,83 @@
+package audit
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// values say which settings are weaker than others.
+var values = sync.OnceValue(func() (p struct {
+	pair, number, least, strict, lenient, list *regexp.Regexp
+	level                                      map[string]int
+}) {
+	p.pair = regexp.MustCompile(`^["']?([\w@/.-]+)["']?\s*[:=]\s*(.+)$`)
+	p.number = regexp.MustCompile(`\d+(?:\.\d+)?`)
+	p.least = regexp.MustCompile(`(?i)fail[-_.]?under|threshold|` +
+		`\b(?:lines|branches|functions|statements)\b|^target:\s*\d+%|min\w*.?cover`)
+	p.strict = regexp.MustCompile(`(?i)^strict|^no[A-Z]|^disallow_|^warn_|^check_|^fail_on|` +
+		`^forceConsistent|^exactOptional|^useUnknown`)
+	p.lenient = regexp.MustCompile(`(?i)^ignore_(?:errors|missing)|^skip_|^skipLibCheck|^passWithNoTests`)
+	p.list = regexp.MustCompile(`(?i)^(?:lint\.)?(?:extend-)?(?:ignore|exclude|omit|disable)$`)
+	p.level = map[string]int{"off": 1, "allow": 1, "warn": 2, "warning": 2, "error": 3, "deny": 3, "forbid": 4}
+	return p
+})
+
+// weakened finds a setting that asks for less than before.
+func weakened(lost, added []string) (before, after string, ok bool) {
+	for _, was := range lost {
+		for _, is := range added {
+			if lowered(was, is) || weaker(was, is) {
+				return was, is, true
+			}
+		}
+	}
+	return "", "", false
+}
+
+// lowered reports whether a line with a threshold differs only in its numbers,
+// and none of them is higher than before.
+func lowered(was, is string) bool {
+	p := values()
+	if !p.least.MatchString(was) || p.number.ReplaceAllString(was, "0") != p.number.ReplaceAllString(is, "0") {
+		return false
+	}
+	now := p.number.FindAllString(is, -1)
+	lower := false
+	for i, text := range p.number.FindAllString(was, -1) {
+		b, err := strconv.ParseFloat(text, 64)
+		a, err2 := strconv.ParseFloat(now[i], 64)
+		if err != nil || err2 != nil || a > b {
+			return false
+		}
+		lower = lower || a < b
+	}
+	return lower
+}
+
+// weaker reports whether both lines set the same key, the second one to a weaker
+// level, to the other boolean, or to a longer list of exceptions.
+func weaker(was, is string) bool {
+	p := values()
+	x, y := p.pair.FindStringSubmatch(was), p.pair.FindStringSubmatch(is)
+	if x == nil || y == nil || x[1] != y[1] {
+		return false
+	}
+	b, a := items(x[2]), items(y[2])
+	switch {
+	case len(b) == 0 || len(a) == 0:
+		return false
+	case p.list.MatchString(x[1]):
+		return len(a) > len(b) && len(without(b, a)) == 0
+	case p.level[a[0]] > 0:
+		return p.level[b[0]] > p.level[a[0]]
+	}
+	return p.strict.MatchString(x[1]) && b[0] == "true" && a[0] == "false" ||
+		p.lenient.MatchString(x[1]) && b[0] == "false" && a[0] == "true"
+}
+
+// items are the words of a value, in lower case: ["warn", 2] is warn and 2.
+func items(value string) []string {
+	return strings.FieldsFunc(strings.ToLower(value), func(r rune) bool { return strings.ContainsRune(` "'[]{},`, r) })
+}
