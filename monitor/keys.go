@@ -94,7 +94,8 @@ func drawKeys(c canvas, table []binding, v summary.Summary) {
 	for _, last := range []bool{true, false} {
 		for _, b := range table {
 			key, short := hint(b)
-			if w := len(key) + len(short) + 3; short != "" && (v.Alive || !b.alive) && last == (key == "?" || key == "q") && w <= room+2 {
+			w, acts := len(key)+len(short)+3, short != "" && (v.Alive || !b.alive)
+			if acts && last == (key == "?" || key == "q") && w <= room+2 {
 				shown = append(shown, b)
 				room -= w
 			}

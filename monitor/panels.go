@@ -23,7 +23,8 @@ func drawHeader(c canvas, v summary.Summary) {
 		right = strings.Replace(strings.TrimPrefix(v.Iteration, "iteration "), " of ", "/", 1)
 	}
 	name := termtext.Fit(v.Project, max(c.w-termtext.Width(state)-termtext.Width(right)-4, 6))
-	c.ends(0, []piece{{state, style.Reverse(true)}, {" ", plain}, {name, plain.Bold(true)}}, []piece{{right, plain}, {" ", plain}})
+	left := []piece{{state, style.Reverse(true)}, {" ", plain}, {name, plain.Bold(true)}}
+	c.ends(0, left, []piece{{right, plain}, {" ", plain}})
 	news := v.What
 	if len(v.Problems) > 0 {
 		news = v.Problems[0]

@@ -104,7 +104,8 @@ func (u *ui) caught() {
 // substitutes stand for characters that the terminal's encoding does not have.
 func substitutes() map[rune]string {
 	return map[rune]string{
-		'▸': ">", '▹': ">", '✓': "+", '✗': "x", '●': "*", '○': "o", '■': "#", '‖': "=", '…': "~", '━': "-", '·': "-", '»': ">",
+		'▸': ">", '▹': ">", '✓': "+", '✗': "x", '●': "*", '○': "o",
+		'■': "#", '‖': "=", '…': "~", '━': "-", '·': "-", '»': ">",
 		'▁': "_", '▂': "_", '▃': "-", '▄': "-", '▅': "=", '▆': "=", '▇': "#",
 	}
 }
