@@ -51,19 +51,40 @@ func ReadRun(r *state.Reader, run string, alive bool) (*Run, error) {
 	return all, nil
 }
 
-// ReadRotated folds the events in rotated files. Nil means that there are none.
+// ReadRotated folds the events in rotated files that belong to the run of the
+// current file. Nil means that there are none.
 func ReadRotated(r *state.Reader) (*Run, error) {
 	files, err := eventFiles(r.EventsPath())
-	if err != nil || len(files) == 1 {
+	if err != nil {
 		return nil, err
 	}
+	last := len(files) - 1
+	first := last
+	for first > 0 && !startsRun(files[first]) {
+		first--
+	}
+	if first == last {
+		return nil, nil
+	}
 	run := &Run{}
-	for _, name := range files[:len(files)-1] {
+	for _, name := range files[first:last] {
 		if err := readEvents(name, Folded, run.Add); err != nil {
 			return run, err
 		}
 	}
 	return run, nil
+}
+
+// startsRun reports whether a file starts with the start of a run, so that the
+// files before it belong to other runs.
+func startsRun(name string) bool {
+	file, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	line, err := bufio.NewReader(file).ReadBytes('\n')
+	return err == nil && state.Kind(gjson.GetBytes(line, "kind").String()) == state.KindRunStart
 }
 
 // Folded reports whether a Run uses events of this kind. The others only fill the

@@ -285,8 +285,16 @@ func TestReadRun_rotatedFiles_areReadOldestFirst(t *testing.T) {
 	if err != nil || past.ID != "r" || len(past.Iterations) != 2 {
 		t.Errorf("%+v, %v", past, err)
 	}
+	write("events-2026-11-20T11-00-00.000.jsonl", at("r", 0, state.RunStart{}), at("r", 2, state.IterationStart{}))
+	if past, err = view.ReadRotated(p.Reader()); err != nil || len(past.Iterations) != 1 {
+		t.Errorf("the files of another run are read: %+v, %v", past, err)
+	}
+	write("events.jsonl", at("next", 0, state.RunStart{}))
+	if past, err = view.ReadRotated(p.Reader()); err != nil || past != nil {
+		t.Errorf("a new run has a past: %+v, %v", past, err)
+	}
 	all, err := view.Older(p.Reader(), noon.Add(time.Second))
-	if err != nil || len(all) != 6 || all[0].Run != "old" || all[5].Iteration != 3 {
+	if err != nil || len(all) != 5 || all[0].Run != "old" || all[4].Run != "next" {
 		t.Errorf("%+v, %v", all, err)
 	}
 	if all, err := view.Older(p.Reader(), noon); err != nil || len(all) != 0 {
