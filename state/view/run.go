@@ -28,7 +28,7 @@ type Run struct {
 	Total     int       `json:"total"`
 	// Iterations are the latest 10,000, oldest first.
 	Iterations []Iteration   `json:"iterations"`
-	Usage      state.Usage   `json:"usage"` // of all calls
+	Usage      state.Usage   `json:"usage"` // of the whole run
 	Limits     []state.Limit `json:"limits,omitempty"`
 	// Feedback is what the latest prompt said about the past, word for word.
 	Feedback []string            `json:"feedback,omitempty"`
@@ -110,7 +110,7 @@ func (r *Run) proof(e state.Event) {
 		return
 	case state.Finding:
 		if it := r.known(e.Iteration); it != nil && d.Source == state.FoundByAudit && len(it.Findings) < maxFindings {
-			it.Findings = append(it.Findings, clip(Join("; ", d.Text, d.Answer), maxTold))
+			it.Findings = append(it.Findings, clip(findingText(d), maxTold))
 		}
 	case state.TaskChange:
 		r.reopened(e, d)

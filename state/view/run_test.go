@@ -45,7 +45,7 @@ func TestRun_oneIteration_isFoldedOverAllItsTries(t *testing.T) {
 		state.IterationEnd{Decision: end("transient"), Outcome: "overloaded", Failed: true, Seconds: 2, Usage: state.Usage{InputTokens: 20, CostUSD: 0.2}},
 		state.IterationStart{Title: "Add login", Done: 1, Total: 3},
 		state.Tool{ID: "1", Name: "Bash"}, state.Usage{InputTokens: 5, CostUSD: 0.05},
-		state.Finding{Source: state.FoundByAudit, Text: "second try"}, state.Finding{Source: state.FoundByChecks, Text: "flaky"},
+		state.Finding{Source: state.FoundByAudit, File: "a_test.go", Text: "second try"}, state.Finding{Source: state.FoundByChecks, Text: "flaky"},
 		state.Check{Name: "test", Passed: true},
 		state.IterationEnd{Decision: end("continue"), Outcome: "completed-turn", TaskDone: true, Files: 2, Seconds: 3, Done: 2, Total: 3, Usage: state.Usage{InputTokens: 5, CostUSD: 0.05}})
 	if len(r.Iterations) != 1 || r.Done != 2 || r.Total != 3 || r.Agent != "claude" {
@@ -55,7 +55,7 @@ func TestRun_oneIteration_isFoldedOverAllItsTries(t *testing.T) {
 	want := view.Iteration{
 		Run: "r", Number: 1, StartedAt: noon.Add(time.Second), Ended: noon.Add(13 * time.Second), TaskID: "T1", Task: "Add login", TaskDone: true,
 		Outcome: "completed-turn", Action: "continue", Rule: "continue", Checks: map[string]bool{"test": true},
-		Findings: []string{"first try; taken back", "second try"}, Files: 2, Tools: 1, Tries: 2, Seconds: 5,
+		Findings: []string{"first try; taken back", "a_test.go: second try"}, Files: 2, Tools: 1, Tries: 2, Seconds: 5,
 		Usage: state.Usage{InputTokens: 25, CostUSD: 0.25}, CostUSD: 0.25,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

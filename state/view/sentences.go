@@ -86,21 +86,25 @@ func proofEntries(e state.Event) []entry {
 	case state.Feedback:
 		return []entry{{RoleTold, "told the agent: " + strings.Join(d.Items, "\n\n"), maxText}}
 	case state.Finding:
-		text := d.Text
-		if d.File != "" && !strings.Contains(text, d.File) {
-			text = d.File + ": " + text
-		}
 		role := RoleError
 		if d.Source != state.FoundByAudit || d.Doubt {
 			role = RoleWarning
 		}
-		return []entry{{role, Join(": ", d.Source, Join("; ", text, d.Answer)), maxText}}
+		return []entry{{role, Join(": ", d.Source, findingText(d)), maxText}}
 	case state.TaskChange:
 		return []entry{{RoleWarning, Join(": ", taskIs(d), d.Why), maxFailure}}
 	case state.Commit:
 		return commitEntries(d)
 	}
 	return nil
+}
+
+func findingText(d state.Finding) string {
+	text := d.Text
+	if !strings.Contains(text, d.File) {
+		text = d.File + ": " + text
+	}
+	return Join("; ", text, d.Answer)
 }
 
 func taskIs(d state.TaskChange) string {
