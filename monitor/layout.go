@@ -39,7 +39,7 @@ func steps(in contents, tall bool) []step {
 		{panelHeader, 1, 0}, // the state
 		{panelKeys, 1, 0},   // and what can be done
 		{panelLog, 2, 0},    // its title and one line
-		{panelHeader, 1, 2}, // what goes on
+		{panelHeader, 1, 2}, // what the run does
 		{panelPlan, 1, 4},   // bar, counts and task in one row
 		{panelChecks, min(in.checks, 1), 4},
 		{panelUsage, 1, 4},   // calls, tokens, cost in one row

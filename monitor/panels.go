@@ -14,7 +14,7 @@ import (
 
 var plain = tcell.StyleDefault
 
-// drawHeader shows one to three rows: the state, what goes on, who runs.
+// drawHeader shows one to three rows: the state, what the run does, who runs it.
 func drawHeader(c canvas, v summary.Summary) {
 	style := c.tone(v.Tone).Bold(true)
 	state := " " + v.Mark + " " + v.Word + " "
@@ -128,7 +128,7 @@ func drawUsageRow(c canvas, v summary.Summary) {
 	}
 }
 
-// notGood keeps rows of text quiet: only what deserves a look is coloured.
+// notGood keeps text quiet: good news has no colour.
 func notGood(t summary.Tone) summary.Tone {
 	if t == summary.Good {
 		return summary.Calm
