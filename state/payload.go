@@ -253,7 +253,8 @@ type Finding struct {
 // TaskChange says that ralph changed the state of a task in the plan.
 type TaskChange struct {
 	ID    string `json:"id"`
-	State string `json:"state"` // the new one: "open"
+	Title string `json:"title,omitempty"` // empty: not known
+	State string `json:"state"`           // the new one: "open"
 	Why   string `json:"why"`
 }
 

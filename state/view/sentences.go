@@ -108,11 +108,26 @@ func findingText(d state.Finding) string {
 }
 
 func taskIs(d state.TaskChange) string {
-	name := Prefix("task ", d.ID)
-	if d.State == "open" {
-		return cmp.Or(name, "the task") + " is open again"
+	name := "the task"
+	switch {
+	case d.Title != "":
+		name = quoted(d.Title)
+	case d.ID != "" && !Computed(d.ID):
+		name = "task " + d.ID
 	}
-	return cmp.Or(name, "the task") + " is now " + d.State
+	if d.State == "open" {
+		return name + " is open again"
+	}
+	return name + " is now " + d.State
+}
+
+// quoted is the title of a task within a sentence.
+func quoted(title string) string { return `"` + termtext.Fit(termtext.Line(title), 80) + `"` }
+
+// Computed reports whether the id of a task was computed from its text rather than
+// written by a person, to whom it then means nothing.
+func Computed(id string) bool {
+	return len(id) >= 8 && strings.Trim(id, "0123456789abcdef") == ""
 }
 
 func one(r Role, text string) []entry { return []entry{{r, text, 1}} }
@@ -186,7 +201,7 @@ func ended(e state.Event, d state.IterationEnd) []entry {
 	}
 	head := fmt.Sprintf("iteration %d ", e.Iteration)
 	if d.Title != "" {
-		head += `· "` + termtext.Fit(termtext.Line(d.Title), 80) + `" `
+		head += "· " + quoted(d.Title) + " "
 	}
 	return one(role, Join(" · ", head+what, class, changed(d.Files), Dollars(d.Usage.CostUSD)))
 }

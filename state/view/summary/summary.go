@@ -255,7 +255,7 @@ func newPlan(st state.Status) Plan {
 	p := Plan{Done: max(st.Task.Done, 0), Total: max(st.Task.Total, 0)}
 	if st.Status != state.StatusCompleted {
 		id, title := termtext.Line(st.Task.ID), termtext.Line(st.Task.Title)
-		if digest(id) || strings.HasPrefix(title, id) {
+		if view.Computed(id) || strings.HasPrefix(title, id) {
 			id = ""
 		}
 		p.Task = view.Join(" ", id, title)
@@ -267,11 +267,6 @@ func newPlan(st state.Status) Plan {
 	p.Done = min(p.Done, p.Total)
 	p.Counts = fmt.Sprintf("%d/%d done", p.Done, p.Total)
 	return p
-}
-
-// digest reports whether an id was computed rather than written by a person.
-func digest(id string) bool {
-	return len(id) >= 8 && strings.Trim(id, "0123456789abcdef") == ""
 }
 
 func newBreaker(b state.Breaker, now time.Time) Breaker {
