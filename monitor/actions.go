@@ -9,7 +9,7 @@ import (
 	"ralph/state/view/summary"
 )
 
-// The actions of the table of keys; they run in the event loop.
+// The actions of the key table. They run in the event loop.
 
 func (u *ui) lock() func() {
 	u.mu.Lock()
@@ -51,7 +51,7 @@ func (u *ui) pauseOrResume() {
 	u.control(verb)
 }
 
-// show puts one panel alone, or all again.
+// show shows one panel alone, or all panels again.
 func (u *ui) show(p panel) {
 	defer u.lock()()
 	u.help, u.raw = false, nil
@@ -111,7 +111,7 @@ func (u *ui) toggleWrap() {
 	v.wrap, v.shift = !v.wrap, 0
 }
 
-// back leaves one thing: help, raw output, a search, a panel alone.
+// back closes one thing: help, a search, raw output, a panel shown alone.
 func (u *ui) back() {
 	defer u.lock()()
 	switch v := u.shown(); {
@@ -128,17 +128,17 @@ func (u *ui) back() {
 
 func (u *ui) quit() { u.app.Stop() }
 
-// toShell suspends this process where somebody can continue it.
+// toShell suspends this process if a shell can continue it.
 func (u *ui) toShell() {
 	if underShell() {
 		u.suspend(stopSelf)
 		return
 	}
 	defer u.lock()()
-	u.say("there is no shell here to go back to")
+	u.say("there is no shell to return to")
 }
 
-// listed tells whether keys move in the list of iterations.
+// listed reports whether keys move in the list of iterations.
 func (u *ui) listed() bool { return u.focus == panelIterations && u.raw == nil && u.alone != panelLog }
 
 func (u *ui) page() int {
@@ -184,7 +184,7 @@ func (u *ui) toEnd() {
 	}
 }
 
-// sideways moves an unwrapped log, or goes to the neighbour of raw output.
+// sideways scrolls an unwrapped log, or shows the raw output of a neighbour.
 func (u *ui) sideways(by int) {
 	u.mu.Lock()
 	v, raw, of := u.shown(), u.raw != nil, u.rawOf
@@ -243,7 +243,7 @@ func (u *ui) openRawOf(n int) {
 	u.readRaw()
 }
 
-// readRaw takes what the raw output has grown by.
+// readRaw appends what is new in the raw output.
 func (u *ui) readRaw() {
 	lines, err := u.rawTail.Poll()
 	if err != nil {
@@ -254,8 +254,8 @@ func (u *ui) readRaw() {
 	}
 }
 
-// readMore reads on behalf of the views: raw output that grows, older lines
-// for one that is scrolled back. It runs in the feed's goroutine.
+// readMore reads for the logs: new raw output, and older lines for a log that is
+// scrolled back. It runs in the feed's goroutine.
 func (u *ui) readMore() {
 	u.mu.Lock()
 	if u.raw != nil {

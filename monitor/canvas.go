@@ -53,7 +53,7 @@ func (c canvas) text(x, y int, style tcell.Style, s string) int {
 	}
 	for _, r := range s {
 		if r < ' ' || r >= 0x7f && r <= 0x9f {
-			r = utf8.RuneError // text is cleaned where it comes in; this is the last door
+			r = utf8.RuneError // text is clean already; this is the last line of defence
 		}
 		w := cellWidth(r)
 		if w == 0 {
@@ -131,9 +131,9 @@ func (c canvas) title(name, key, right string, focused bool) {
 
 func (c canvas) dim() tcell.Style { return tcell.StyleDefault.Dim(true) }
 
-// tone gives the style of a feeling. Colours are of the terminal's own
-// palette, which is readable on its own background; without colours words,
-// marks and weight say the same.
+// tone returns the style of a tone. The colours are from the terminal's own
+// palette, which is readable on its background. Without colours, words, marks and
+// weight say the same.
 func (c canvas) tone(t summary.Tone) tcell.Style {
 	style := tcell.StyleDefault
 	if t == summary.Bad || t == summary.Warn {

@@ -9,8 +9,8 @@ import (
 	"ralph/state/view/summary"
 )
 
-// drawChecks shows one row, or a title with the checks and, newest first, what
-// was found and what the agent was told.
+// drawChecks shows one row, or a title with the checks and, newest first, the
+// notes: findings, and what the agent was told.
 func drawChecks(c canvas, v summary.Summary, now time.Time) {
 	if c.h == 1 {
 		c.text(1, 0, plain, "checks ")
@@ -36,7 +36,7 @@ func drawChecks(c canvas, v summary.Summary, now time.Time) {
 	drawNotes(c.rows(y, c.h-y), v.Notes, now)
 }
 
-// drawNotes lists notes, newest first: whole where all of them fit, else a row each.
+// drawNotes lists notes, newest first: in full if all of them fit, else a row each.
 func drawNotes(c canvas, notes []view.Note, now time.Time) {
 	const gutter = 11 // of a note of another day
 	width, whole := max(c.w-gutter-1, 1), 0

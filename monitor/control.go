@@ -112,7 +112,8 @@ func page(path string) error {
 	if err := os.WriteFile(copied, []byte(termtext.Clean(string(data))), 0o600); err != nil {
 		return fmt.Errorf("copy log: %w", err)
 	}
-	return foreground(exec.Command(command[0], append(command[1:], copied)...)) //nolint:noctx // its user ends it; killed, it would leave the terminal in its modes
+	// Its user ends it: killed, it would leave the terminal in its modes.
+	return foreground(exec.Command(command[0], append(command[1:], copied)...)) //nolint:noctx // see above
 }
 
 // pagerCommand is $PAGER, else $EDITOR, else less.

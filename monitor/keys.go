@@ -23,7 +23,7 @@ type binding struct {
 func bindings() []binding {
 	return []binding{
 		{"p", "pause", "pause after this iteration, or resume", (*ui).pauseOrResume, true},
-		{"s", "skip", "end this iteration and take the next task", func(u *ui) { u.control("skip") }, true},
+		{"s", "skip", "end this iteration and start the next task", func(u *ui) { u.control("skip") }, true},
 		{"a", "abort", "end the run now (asks first)", (*ui).askAbort, true},
 		{"l", "log", "live log alone, and back", func(u *ui) { u.show(panelLog) }, false},
 		{"r enter", "raw", "raw output of the iteration; left and right for its neighbours", (*ui).openRaw, false},
@@ -44,11 +44,11 @@ func bindings() []binding {
 		{"right", "", "unwrapped log: to the right", func(u *ui) { u.sideways(1) }, false},
 		{"1 2 3 4 5 6 7 8 9", "", "one panel alone: plan, usage, breaker, iterations, log, checks", (*ui).showNumber, false},
 		{"m", "", "mouse on or off; off, the terminal selects text", (*ui).toggleMouse, false},
-		{"ctrl-l", "", "draw the screen anew", func(u *ui) { u.app.QueueEvent(syncEvent()) }, false},
+		{"ctrl-l", "", "redraw the screen", func(u *ui) { u.app.QueueEvent(syncEvent()) }, false},
 		{"ctrl-z", "", "suspend to the shell", (*ui).toShell, false},
 		{"esc", "", "back", (*ui).back, false},
 		{"?", "help", "this page, and back", (*ui).toggleHelp, false},
-		{"q ctrl-c", "quit", "quit this screen; the runner goes on", (*ui).quit, false},
+		{"q ctrl-c", "quit", "quit this screen; the run continues", (*ui).quit, false},
 	}
 }
 
@@ -80,7 +80,7 @@ func dispatch(table []binding) map[string]func(*ui) {
 	return all
 }
 
-// drawKeys shows the keys that do something now. Help and quit are there first.
+// drawKeys shows the keys that work now. Help and quit get their room first.
 func drawKeys(c canvas, table []binding, v summary.Summary) {
 	hint := func(b binding) (string, string) {
 		key, _, _ := strings.Cut(b.keys, " ")
@@ -94,7 +94,8 @@ func drawKeys(c canvas, table []binding, v summary.Summary) {
 	for _, last := range []bool{true, false} {
 		for _, b := range table {
 			key, short := hint(b)
-			if w := len(key) + len(short) + 3; short != "" && (v.Alive || !b.alive) && last == (key == "?" || key == "q") && w <= room+2 {
+			w, acts := len(key)+len(short)+3, short != "" && (v.Alive || !b.alive)
+			if acts && last == (key == "?" || key == "q") && w <= room+2 {
 				shown = append(shown, b)
 				room -= w
 			}

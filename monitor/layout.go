@@ -39,7 +39,7 @@ func steps(in contents, tall bool) []step {
 		{panelHeader, 1, 0}, // the state
 		{panelKeys, 1, 0},   // and what can be done
 		{panelLog, 2, 0},    // its title and one line
-		{panelHeader, 1, 2}, // what goes on
+		{panelHeader, 1, 2}, // what the run does
 		{panelPlan, 1, 4},   // bar, counts and task in one row
 		{panelChecks, min(in.checks, 1), 4},
 		{panelUsage, 1, 4},   // calls, tokens, cost in one row
@@ -55,7 +55,8 @@ func steps(in contents, tall bool) []step {
 		{panelBreaker, 1, 14},
 	}
 	if tall {
-		all = append(all, step{panelChecks, in.proof(8) - in.proof(2), 16}, step{panelIterations, max(0, min(in.iterations-4, 8)), 16})
+		all = append(all, step{panelChecks, in.proof(8) - in.proof(2), 16},
+			step{panelIterations, max(0, min(in.iterations-4, 8)), 16})
 	}
 	return all
 }
@@ -139,7 +140,9 @@ func beside(w, h int, in contents) []rect {
 		y += p.h
 	}
 	checks := min(in.proof(proof), max(bottom-y-3, 0))
-	for _, p := range []rect{{panelIterations, 0, y, left, bottom - checks - y}, {panelChecks, 0, bottom - checks, left, checks}} {
+	for _, p := range []rect{
+		{panelIterations, 0, y, left, bottom - checks - y}, {panelChecks, 0, bottom - checks, left, checks},
+	} {
 		if p.h > 0 {
 			all = append(all, p)
 		}

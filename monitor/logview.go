@@ -9,9 +9,8 @@ import (
 	"ralph/state/view"
 )
 
-// logView is a place in a log: what is visible, followed, wrapped, searched.
-// It does no input or output. Every call costs as much as the lines that are
-// visible, whatever the log holds.
+// logView is a log with its position, search and display modes. It does no input or
+// output. A call costs as much as the visible lines, however long the log is.
 type logView struct {
 	ring
 	follow bool
@@ -183,8 +182,7 @@ func (v *logView) oldest() (t time.Time) {
 	return t
 }
 
-// matcher finds the query in a line; it minds the case only when the query
-// has a capital.
+// matcher finds the query in a line. It ignores case unless the query has a capital.
 func matcher(query string) func(text string) (start, end int) {
 	fold := !strings.ContainsFunc(query, unicode.IsUpper)
 	return func(text string) (int, int) {
@@ -200,8 +198,8 @@ func matcher(query string) func(text string) (start, end int) {
 	}
 }
 
-// indexFold is strings.Index without minding the case of ASCII letters, which
-// keeps every offset true.
+// indexFold is strings.Index ignoring the case of ASCII letters only, which keeps
+// offsets valid.
 func indexFold(text, lower string) int {
 	if lower == "" {
 		return 0

@@ -1,9 +1,8 @@
-// size of package: the parts of one screen. Every file is one step from state
-// files to cells or one panel, and they share nothing but unexported types.
+// size of package: the parts of one screen, which share its unexported types.
 
-// Package monitor is the screen that people watch a run on, and the same facts
-// as lines and as text. It reads the state files and acts on the runner only
-// by running ralph's own verbs, so it can come and go at any time.
+// Package monitor draws the model of a run as a screen, or as a stream of lines. It
+// acts on the runner only by running ralph's own verbs, so it can start and end at
+// any time.
 package monitor
 
 import (
@@ -42,8 +41,8 @@ func (o Options) filled() Options {
 	return o
 }
 
-// Run shows the screen until the user quits or ctx ends, both of which are
-// nil. Without a terminal that can show it, it says so and goes on as Plain.
+// Run shows the screen until the user quits or ctx ends; both return nil. If the
+// terminal cannot show it, Run says so and continues as Plain.
 func Run(ctx context.Context, o Options) error {
 	o = o.filled()
 	if o.Plain {

@@ -14,7 +14,7 @@ import (
 
 var plain = tcell.StyleDefault
 
-// drawHeader shows one to three rows: the state, what goes on, who runs.
+// drawHeader shows one to three rows: the state, what the run does, who runs it.
 func drawHeader(c canvas, v summary.Summary) {
 	style := c.tone(v.Tone).Bold(true)
 	state := " " + v.Mark + " " + v.Word + " "
@@ -23,7 +23,8 @@ func drawHeader(c canvas, v summary.Summary) {
 		right = strings.Replace(strings.TrimPrefix(v.Iteration, "iteration "), " of ", "/", 1)
 	}
 	name := termtext.Fit(v.Project, max(c.w-termtext.Width(state)-termtext.Width(right)-4, 6))
-	c.ends(0, []piece{{state, style.Reverse(true)}, {" ", plain}, {name, plain.Bold(true)}}, []piece{{right, plain}, {" ", plain}})
+	left := []piece{{state, style.Reverse(true)}, {" ", plain}, {name, plain.Bold(true)}}
+	c.ends(0, left, []piece{{right, plain}, {" ", plain}})
 	news := v.What
 	if len(v.Problems) > 0 {
 		news = v.Problems[0]
@@ -127,7 +128,7 @@ func drawUsageRow(c canvas, v summary.Summary) {
 	}
 }
 
-// notGood keeps rows of text quiet: only what deserves a look is coloured.
+// notGood keeps text quiet: good news has no colour.
 func notGood(t summary.Tone) summary.Tone {
 	if t == summary.Good {
 		return summary.Calm

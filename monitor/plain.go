@@ -13,12 +13,11 @@ import (
 	"ralph/state/view/summary"
 )
 
-// plainText bounds what one event says in the line stream.
+// plainText is the most cells of a line in the stream.
 const plainText = 300
 
-// Plain writes one line for each event and each change of state until ctx
-// ends, or, when the run that it follows is over, until its run_end event was
-// written. It is for screen readers, CI and terminals that show no screens.
+// Plain writes a line for each event and each change of state, until the run is over
+// or ctx ends. It is for screen readers, CI and terminals without screens.
 func Plain(ctx context.Context, o Options) error {
 	o = o.filled()
 	f := follow.New(o.Dir, o.Now)
@@ -38,7 +37,7 @@ func Plain(ctx context.Context, o Options) error {
 	}
 }
 
-// plainer remembers what the line stream has said.
+// plainer remembers what the stream has said.
 type plainer struct {
 	o     Options
 	model view.Model
@@ -64,7 +63,7 @@ func (p *plainer) write(up view.Update) error {
 	if up.State != state.StatusRunning {
 		said = view.Join(": ", v.Word, view.Join(" · ", v.What, v.Advice))
 	}
-	// A countdown is no change: the state and its reason are what is compared.
+	// Only state and reason are compared: a countdown is not a change.
 	st := up.Status
 	if key := view.Join("|", up.State, st.Rule, st.Reason, v.Iteration, v.Asked, st.WakeAt.String()); key != p.said {
 		p.said = key
@@ -75,9 +74,9 @@ func (p *plainer) write(up view.Update) error {
 	}
 	if problem := view.Join("; ", up.Problems...); problem != p.bad {
 		p.bad = problem
-		lines = append(lines, stamp(up.At)+"problem    "+cmp.Or(problem, "none any more"))
+		lines = append(lines, stamp(up.At)+"problem    "+cmp.Or(problem, "solved"))
 	}
-	// A runner that is not alive writes no more run_end.
+	// A dead runner writes no run_end.
 	p.over = p.over || up.State == view.StateDead
 	for _, l := range lines {
 		if _, err := fmt.Fprintln(p.o.Out, l); err != nil {
@@ -89,7 +88,7 @@ func (p *plainer) write(up view.Update) error {
 
 func stamp(t time.Time) string { return t.Local().Format(time.TimeOnly) + " " }
 
-// lines puts one event into lines that each stand for themselves.
+// lines formats an event so that each line can stand alone.
 func (p *plainer) lines(e state.Event) []string {
 	var all []string
 	for _, l := range p.log.Lines(e) {

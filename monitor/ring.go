@@ -6,8 +6,8 @@ import (
 	"ralph/state/view"
 )
 
-// Bounds of the log in memory, in bytes of text. While a reader has scrolled
-// back more is kept, so that what is being read stays where it is.
+// Bounds of the log in memory, in bytes. A log that is scrolled back keeps more, so
+// that what the user reads does not move.
 const (
 	ringFollow = 4 << 20
 	ringBack   = 12 << 20

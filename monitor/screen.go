@@ -20,8 +20,8 @@ import (
 	"ralph/state/view/follow"
 )
 
-// The event loop is woken by keys that no keyboard has: tview draws after each
-// key, and its own QueueUpdateDraw would wait for ever once the loop has ended.
+// Keys that no keyboard has wake the event loop: tview draws after each key, and
+// its own QueueUpdateDraw would block forever once the loop has ended.
 const (
 	wakeDraw = tcell.KeyF64
 	wakeSync = tcell.KeyF63
@@ -104,7 +104,8 @@ func (u *ui) caught() {
 // substitutes stand for characters that the terminal's encoding does not have.
 func substitutes() map[rune]string {
 	return map[rune]string{
-		'▸': ">", '▹': ">", '✓': "+", '✗': "x", '●': "*", '○': "o", '■': "#", '‖': "=", '…': "~", '━': "-", '·': "-", '»': ">",
+		'▸': ">", '▹': ">", '✓': "+", '✗': "x", '●': "*", '○': "o",
+		'■': "#", '‖': "=", '…': "~", '━': "-", '·': "-", '»': ">",
 		'▁': "_", '▂': "_", '▃': "-", '▄': "-", '▅': "=", '▆': "=", '▇': "#",
 	}
 }
@@ -124,7 +125,7 @@ func (u *ui) loop() (err error) {
 	return err
 }
 
-// pump moves news from the feed to the screen until ctx ends.
+// pump applies updates of the feed until ctx ends.
 func (u *ui) pump(ctx context.Context) {
 	for u.feed.Wait(ctx) {
 		u.apply(u.feed.Poll())

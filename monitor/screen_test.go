@@ -159,7 +159,7 @@ func TestScreen_uselessTerminal_showsLinesAndSaysSo(t *testing.T) {
 				t.Error(err)
 			}
 			p.prints("showing lines instead")
-			p.prints("run ended · exit code 0")
+			p.prints("run ended after 1h 11m · exit code 0")
 			p.prints("state      COMPLETED: plan_complete")
 			if strings.Contains(p.text(), "\x1b") {
 				t.Errorf("escape sequences in %q", p.text())

@@ -69,7 +69,7 @@ func newUI(o Options, f *follow.Follower) *ui {
 	return u
 }
 
-// apply takes what one look of the feed has brought.
+// apply takes an update of the feed.
 func (u *ui) apply(up view.Update) {
 	var lines []view.Line
 	for _, e := range up.Events {
@@ -83,7 +83,7 @@ func (u *ui) apply(up view.Update) {
 		u.selected = 0
 	}
 	if up.Gap {
-		u.log.clear() // what stays must have no hole
+		u.log.clear() // the log must not have a hole
 	}
 	u.log.append(lines)
 }

@@ -6,7 +6,7 @@ type Ending string
 // The endings.
 const (
 	EndingNone        Ending = ""            // nothing has run here
-	EndingKilled      Ending = "killed"      // it had no time for a last word
+	EndingKilled      Ending = "killed"      // the runner died: its status still says running, waiting or paused
 	EndingTerminated  Ending = "terminated"  // by SIGTERM or SIGHUP, as at a reboot
 	EndingInterrupted Ending = "interrupted" // by a person: Ctrl-C, ralph stop, ralph abort
 	EndingByRule      Ending = "stopped"     // a rule stopped it before it was complete
@@ -16,8 +16,8 @@ const (
 // exitTerminated is the exit code after SIGTERM; see the table of exit codes.
 const exitTerminated = 143
 
-// Ending is the one answer to "was the last run unfinished?". While the runner
-// lives, a run that works, waits or is paused reads as killed: ask the lock first.
+// Ending says how the run ended. A running, waiting or paused status means that the
+// runner was killed, unless it is alive: ask Reader.Owner first.
 func (s Status) Ending() Ending {
 	byRequest := s.ExitReason == "interrupted" || s.ExitReason == "aborted"
 	switch {
@@ -35,13 +35,12 @@ func (s Status) Ending() Ending {
 	return EndingByRule
 }
 
-// Active reports whether the status is one of a run that goes on: it works,
-// waits or is paused.
+// Active reports whether the status is running, waiting or paused.
 func (s Status) Active() bool {
 	return s.Status == StatusRunning || s.Status == StatusWaiting || s.Status == StatusPaused
 }
 
-// Unfinished reports whether a run was started that did not complete.
+// Unfinished reports whether there was a run, and it did not complete.
 func (e Ending) Unfinished() bool { return e != EndingNone && e != EndingComplete }
 
 // CutOff reports whether the run may have ended in the middle of an agent call.

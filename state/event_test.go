@@ -37,7 +37,7 @@ func samples() []Payload {
 		FinalMessage{Text: "done", Error: true, Codes: []string{"x"}, Session: "s1"},
 		Finding{Source: FoundByAudit, Name: "removed test", Task: "T1", File: "a_test.go", Text: "gone", Doubt: true, Answer: "the tick was taken back"},
 		Check{Name: "test", Command: "make test", Run: CheckAgain, Passed: true, Seconds: 1.5, Output: "FAIL"},
-		TaskChange{ID: "T1", State: "open", Why: "a check fails"},
+		TaskChange{ID: "T1", Title: "Add login", State: "open", Why: "a check fails"},
 		Commit{OID: "abc", Files: 2, Refused: []Refusal{{File: "x", Why: "too large"}}},
 		Paused{},
 		d,

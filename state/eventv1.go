@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// eventV1 is a line that ralph wrote before events had a version: one struct
-// for every kind, and text that readers had to take apart.
+// eventV1 is a line from before events had a version: one struct for every kind,
+// and text that readers had to take apart.
 type eventV1 struct {
 	Run     string   `json:"run"`
 	Text    string   `json:"text"`
@@ -32,8 +32,7 @@ type endV1 struct {
 	WakeAt   time.Time     `json:"wake_at"`
 }
 
-// payload is what version 2 would have written; nil for a kind that it does
-// not know.
+// payload is what version 2 would have written; nil for an unknown kind.
 func (e eventV1) payload(kind Kind) Payload {
 	tool, usage, limit, end := deref(e.Tool), deref(e.Usage), deref(e.Limit), deref(e.End)
 	decision := Decision{Action: end.Action, Rule: end.Rule, Reason: end.Reason, WakeAt: end.WakeAt}
@@ -105,7 +104,7 @@ func (e eventV1) check(tool Tool, end endV1) Payload {
 	return c
 }
 
-// decision takes apart what version 1 announced as one.
+// decision splits up what version 1 wrote as decisions.
 func (e eventV1) decision(d Decision) Payload {
 	switch d.Rule {
 	case "audit":

@@ -53,7 +53,7 @@ func (p *Project) Lock(owner state.Owner) {
 	p.T.Cleanup(p.Release)
 }
 
-// Release gives the lock back, as the death of the runner does.
+// Release gives the lock back, as a dying runner does.
 func (p *Project) Release() {
 	if p.w != nil {
 		_ = p.w.Release()

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Span writes a duration for people: "47s", "4m 12s", "2h 05m", "3d 4h". A
-// negative one, which only a clock that was set back gives, reads as "0s".
+// Span formats a duration for people: "47s", "4m 12s", "2h 05m", "3d 4h". A
+// negative one, which means that the clock was set back, reads as "0s".
 func Span(d time.Duration) string {
 	d = max(d, 0)
 	s := int(d / time.Second)
@@ -25,7 +25,7 @@ func Span(d time.Duration) string {
 	return fmt.Sprintf("%dd %dh", s/86400, s/3600%24)
 }
 
-// Seconds makes a duration of what a state file says, which may be anything.
+// Seconds converts seconds from a state file, which may hold any number.
 func Seconds(s float64) time.Duration {
 	if math.IsNaN(s) {
 		return 0
@@ -33,7 +33,7 @@ func Seconds(s float64) time.Duration {
 	return time.Duration(min(max(s, 0), 1e9) * float64(time.Second))
 }
 
-// Took writes the time that something short took: "1.2s", from ten seconds on as Span.
+// Took formats the time that something took: "1.2s"; from ten seconds on, like Span.
 func Took(s float64) string {
 	if s < 10 {
 		return fmt.Sprintf("%.1fs", max(s, 0))
@@ -41,7 +41,8 @@ func Took(s float64) string {
 	return Span(Seconds(s))
 }
 
-// Clock writes an instant as short as it stays clear beside now.
+// Clock formats a time as briefly as possible: "15:04" today, "Mon 15:04" within
+// a week, else "2 Jan 15:04".
 func Clock(t, now time.Time) string {
 	t, now = t.In(now.Location()), now.Round(0)
 	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
@@ -53,7 +54,7 @@ func Clock(t, now time.Time) string {
 	return t.Format("2 Jan 15:04")
 }
 
-// Dollars writes a cost: "$0.12", "under $0.01"; empty for none.
+// Dollars formats a cost: "$0.12", "under $0.01"; empty for none.
 func Dollars(usd float64) string {
 	switch {
 	case !(usd > 0):
@@ -64,7 +65,7 @@ func Dollars(usd float64) string {
 	return fmt.Sprintf("$%.2f", usd)
 }
 
-// Plural writes "1 file", "3 files".
+// Plural returns "1 file", "3 files".
 func Plural(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
@@ -72,7 +73,7 @@ func Plural(n int, word string) string {
 	return strconv.Itoa(n) + " " + word + "s"
 }
 
-// Join puts the parts that are not empty behind each other.
+// Join joins the parts that are not empty.
 func Join(sep string, parts ...string) string {
 	var keep []string
 	for _, p := range parts {
@@ -83,7 +84,7 @@ func Join(sep string, parts ...string) string {
 	return strings.Join(keep, sep)
 }
 
-// Prefix puts a prefix before text, unless text is empty.
+// Prefix adds a prefix to text, unless text is empty.
 func Prefix(prefix, text string) string {
 	if text == "" {
 		return ""

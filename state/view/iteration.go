@@ -8,8 +8,8 @@ import (
 	"ralph/state"
 )
 
-// Iteration is one iteration of a run, over all tries: a call that failed for a
-// reason outside of the task is made again under the same number.
+// Iteration is one iteration of a run with all its tries: a call that fails for a
+// reason outside the task is repeated under the same number.
 type Iteration struct {
 	Run       string    `json:"run"`
 	Number    int       `json:"iteration"`
@@ -18,7 +18,7 @@ type Iteration struct {
 	TaskID    string    `json:"task_id,omitempty"`
 	Task      string    `json:"task"` // its title
 	TaskDone  bool      `json:"task_done,omitempty"`
-	// CutOff is true when the runner was killed before the iteration had an end.
+	// CutOff is true when the runner died before the iteration ended.
 	CutOff  bool            `json:"cut_off,omitempty"`
 	Outcome string          `json:"outcome"` // class of the latest call
 	Action  string          `json:"action,omitempty"`
@@ -33,8 +33,8 @@ type Iteration struct {
 	Seconds  float64     `json:"seconds"`         // of the calls
 	Usage    state.Usage `json:"usage"`
 	CostUSD  float64     `json:"cost_usd"` // as in Usage
-	// State is the object id of the kept state; empty: not kept, or pruned. The
-	// events do not tell it, nor the two below: who knows git fills them in.
+	// State is the object id of the kept state; empty: not kept, or pruned. It and
+	// the two fields below come from git, not from events: callers fill them in.
 	State   string `json:"state"`
 	LeftOut int    `json:"left_out"` // files too large or too many to be kept
 	Undone  bool   `json:"undone"`   // taken back by ralph undo
@@ -43,7 +43,7 @@ type Iteration struct {
 // Running reports whether the iteration has not ended and was not cut off.
 func (it *Iteration) Running() bool { return it.Ended.IsZero() && !it.CutOff }
 
-// known returns the iteration of this number when it is one of the latest two.
+// known returns the iteration with this number if it is one of the latest two.
 func (r *Run) known(number int) *Iteration {
 	for i := len(r.Iterations) - 1; i >= max(len(r.Iterations)-2, 0); i-- {
 		if r.Iterations[i].Number == number {
@@ -53,8 +53,8 @@ func (r *Run) known(number int) *Iteration {
 	return nil
 }
 
-// iteration returns the iteration of an event, made when it is new. For an event
-// outside of iterations it is one that nobody sees.
+// iteration returns the iteration of an event and adds it if it is new. For an
+// event outside any iteration it returns a throwaway.
 func (r *Run) iteration(e state.Event) *Iteration {
 	if e.Iteration <= 0 {
 		return &Iteration{}
@@ -77,7 +77,7 @@ func (r *Run) begin(e state.Event, d state.IterationStart) {
 	it := r.iteration(e)
 	it.TaskID, it.Task = e.Task, clip(cmp.Or(d.Title, d.Why), maxTold)
 	it.Tries++
-	it.Ended, it.CutOff, it.Checks = time.Time{}, false, nil // what was found stays in the files
+	it.Ended, it.CutOff, it.Checks = time.Time{}, false, nil // findings stay: so do the changes that they are about
 	r.spent, r.tries = r.Usage, it.Usage
 	if d.Agent != "" {
 		r.Agent, r.Model = d.Agent, d.Model
@@ -108,14 +108,14 @@ func (r *Run) end(e state.Event, d state.IterationEnd) {
 	r.drop()
 }
 
-// settle decides whether the latest iteration without an end runs or was cut off.
+// settle decides whether a latest iteration without an end is running or was cut off.
 func (r *Run) settle(alive bool) {
 	if n := len(r.Iterations); n > 0 && r.Iterations[n-1].Ended.IsZero() {
 		r.Iterations[n-1].CutOff = !alive || r.End != nil
 	}
 }
 
-// Task is what the iterations of a run did for one task.
+// Task sums up the iterations that worked on one task.
 type Task struct {
 	ID       string    `json:"id"` // in the plan; empty in events of version 1
 	Title    string    `json:"title"`
@@ -152,8 +152,8 @@ func Tasks(iterations []Iteration) []Task {
 	return all
 }
 
-// Spent is what each of the latest n iterations has spent: US dollars, or tokens
-// where the agent names no cost.
+// Spent returns what each of the latest n iterations spent: the "cost" in US
+// dollars, or "tokens" if the agent reports no cost.
 func (r *Run) Spent(n int) (values []float64, of string) {
 	all := r.Iterations[max(len(r.Iterations)-n, 0):]
 	of = "tokens"

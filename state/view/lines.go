@@ -9,7 +9,7 @@ import (
 	"ralph/state"
 )
 
-// Role says what a line is; it decides how a screen marks and colours it.
+// Role is the kind of a line. It decides how a screen marks and colours the line.
 type Role uint8
 
 // The roles.
@@ -18,12 +18,12 @@ const (
 	RoleTool                // a call
 	RoleAnswer              // of a tool
 	RoleError               // something failed
-	RoleHeading             // begin and end of a run, begin of an iteration
+	RoleHeading             // start and end of a run, start of an iteration
 	RoleNote                // of ralph itself
 	RoleResult              // the agent's final message
 	RoleGood                // something succeeded
 	RoleWarning             // about the work: a flaky check, what failed before
-	RoleTold                // to the agent in its next prompt
+	RoleTold                // what the agent reads in its next prompt
 )
 
 // String is the name of the role, as in JSON: "text", "tool", ...
@@ -49,10 +49,10 @@ type Line struct {
 
 // LineOptions says how events become lines.
 type LineOptions struct {
-	// Dir is the project: paths below it are shown without it. Empty: paths stay
+	// Dir is the project: paths in it are shown relative to it. Empty: paths stay
 	// as they are.
 	Dir string
-	// Whole keeps every line and character of a text; tools' answers stay short.
+	// Whole shows texts in full, except answers of tools.
 	Whole bool
 }
 
@@ -64,15 +64,15 @@ const (
 	maxFailure = 30   // lines of a failure
 )
 
-// entry is one text that an event tells.
+// entry is one text of an event.
 type entry struct {
 	role Role
 	text string
 	most int // lines that are shown; 1: white space is folded into one line
 }
 
-// Lines puts an event into lines for a log. There are none for what a person
-// does not read there.
+// Lines formats an event for a log. Events that nobody wants to read there have
+// no lines.
 func Lines(e state.Event, o LineOptions) []Line {
 	var all []Line
 	for _, told := range entries(e, o) {
@@ -100,8 +100,7 @@ func ofSubAgent(e state.Event) bool {
 	return false
 }
 
-// lines splits the text, at most into as many lines as are shown, and says how
-// many it leaves out.
+// lines splits the text. Above the limit it says how many lines are missing.
 func (t entry) lines(o LineOptions) []Line {
 	text, most, width := t.text, t.most, MaxLine
 	if o.Whole {
@@ -131,12 +130,12 @@ func (t entry) lines(o LineOptions) []Line {
 	return all
 }
 
-// expand cleans text of several lines. A tab has no width of its own in a cell.
+// expand cleans text of several lines and expands tabs, which have no width in cells.
 func expand(text string) string {
 	return strings.ReplaceAll(termtext.Clean(text), "\t", "    ")
 }
 
-// RawLines are the lines of what an agent printed, without any meaning.
+// RawLines splits raw output of an agent into lines.
 func RawLines(text string) []Line {
 	var all []Line
 	for part := range strings.SplitSeq(expand(text), "\n") {
@@ -145,9 +144,9 @@ func RawLines(text string) []Line {
 	return all
 }
 
-// Log puts the events of a run into lines, one after the other. It remembers
-// what was said: what only repeats it is not shown twice, and the end of an
-// iteration names its task also where the event, of version 1, does not.
+// Log formats the events of a run in order. It remembers what it said: it does not
+// repeat a message or a reason, and it adds the task to the end of an iteration,
+// which events of version 1 do not name.
 type Log struct {
 	LineOptions
 	said      string
@@ -156,7 +155,7 @@ type Log struct {
 	decision  state.Decision // the latest
 }
 
-// Lines puts the next event into lines.
+// Lines formats the next event.
 func (l *Log) Lines(e state.Event) []Line {
 	switch d := e.Data.(type) {
 	case state.Text:
@@ -184,15 +183,15 @@ func (l *Log) Lines(e state.Event) []Line {
 	return Lines(e, l.LineOptions)
 }
 
-// Render is an event as text for live.log and the console, with a final line
-// end. Empty for events that a person does not want to read there.
+// Render formats an event for live.log and the console. The text is clean and
+// ends in a newline; it is empty for events that nobody wants to read there.
 func Render(e state.Event) string {
 	switch d := e.Data.(type) {
 	case state.SessionStart:
 		return ""
 	case state.FinalMessage:
 		if !d.Error {
-			return "" // the agent has said it
+			return "" // the agent said it before
 		}
 	}
 	var b strings.Builder
@@ -206,7 +205,7 @@ func Render(e state.Event) string {
 	return b.String()
 }
 
-// mark leads a line of plain text. Number counts the lines of the event.
+// mark returns the prefix of a line. Number is the index of the line in its event.
 func mark(k state.Kind, l Line, number int) string {
 	switch {
 	case l.Role == RoleText:

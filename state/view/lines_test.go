@@ -56,6 +56,8 @@ func TestLines_everyKind_isSaidInPlainWords(t *testing.T) {
 		{state.Check{Name: "test", Run: state.CheckAgain, Passed: true}, "good: second run of check test: passed in 0.0s"},
 		{state.Check{Name: "test", Run: state.CheckBaseline}, "error: check test before the work: failed in 0.0s"},
 		{state.TaskChange{ID: "T1", State: "open", Why: "a check fails"}, "warning: task T1 is open again: a check fails"},
+		{state.TaskChange{ID: "f95a7a4f", Title: "Add login", State: "open", Why: "x"}, `warning: "Add login" is open again: x`},
+		{state.TaskChange{ID: "f95a7a4f", State: "open"}, "warning: the task is open again"},
 		{state.TaskChange{State: "open"}, "warning: the task is open again"},
 		{state.TaskChange{ID: "T1", State: "blocked", Why: "x"}, "warning: task T1 is now blocked: x"},
 		{state.Commit{OID: "0123456789abcdef", Files: 2, Refused: []state.Refusal{{File: "x", Why: "too large"}}},

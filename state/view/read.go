@@ -18,8 +18,8 @@ import (
 	"ralph/state"
 )
 
-// eventFiles are the files of events, oldest first: those that were rotated
-// away, whose names hold the time, then the current one.
+// eventFiles lists the event files, oldest first: the rotated ones, whose names
+// hold the time, then the current one.
 func eventFiles(path string) ([]string, error) {
 	old, err := filepath.Glob(strings.TrimSuffix(path, ".jsonl") + "-*.jsonl")
 	if err != nil {
@@ -28,9 +28,9 @@ func eventFiles(path string) ([]string, error) {
 	return append(old, path), nil
 }
 
-// ReadRun folds all events of one run, those in rotated files included. Alive
-// says whether its runner is: what has no end yet runs then, and was cut off
-// otherwise. A run without events gives an empty model.
+// ReadRun folds all events of one run, also those in rotated files. With alive,
+// an iteration without an end is running, else it was cut off. A run without
+// events gives an empty model.
 func ReadRun(r *state.Reader, run string, alive bool) (*Run, error) {
 	all := &Run{ID: run}
 	files, err := eventFiles(r.EventsPath())
@@ -51,15 +51,23 @@ func ReadRun(r *state.Reader, run string, alive bool) (*Run, error) {
 	return all, nil
 }
 
-// ReadRotated folds the events that were rotated away, which end with those of
-// the latest run; nil when there are none.
+// ReadRotated folds the events in rotated files that belong to the run of the
+// current file. Nil means that there are none.
 func ReadRotated(r *state.Reader) (*Run, error) {
 	files, err := eventFiles(r.EventsPath())
-	if err != nil || len(files) == 1 {
+	if err != nil {
 		return nil, err
 	}
+	last := len(files) - 1
+	first := last
+	for first > 0 && !startsRun(files[first]) {
+		first--
+	}
+	if first == last {
+		return nil, nil
+	}
 	run := &Run{}
-	for _, name := range files[:len(files)-1] {
+	for _, name := range files[first:last] {
 		if err := readEvents(name, Folded, run.Add); err != nil {
 			return run, err
 		}
@@ -67,7 +75,20 @@ func ReadRotated(r *state.Reader) (*Run, error) {
 	return run, nil
 }
 
-// Folded leaves out the kinds that only fill a log, which are most of a file.
+// startsRun reports whether a file starts with the start of a run, so that the
+// files before it belong to other runs.
+func startsRun(name string) bool {
+	file, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	line, err := bufio.NewReader(file).ReadBytes('\n')
+	return err == nil && state.Kind(gjson.GetBytes(line, "kind").String()) == state.KindRunStart
+}
+
+// Folded reports whether a Run uses events of this kind. The others only fill the
+// log, and are most of a file.
 func Folded(k state.Kind) bool { return k != state.KindText && k != state.KindToolResult }
 
 // readEvents calls do for the events of one file; a missing one has none.
@@ -101,8 +122,8 @@ const (
 	olderReach = 64 << 20
 )
 
-// Older returns the events before t, oldest first: about 1 MiB of those that
-// are nearest. None means that there are none within reach.
+// Older returns the latest 1 MiB of events before t, oldest first. None means that
+// there are none in the latest 64 MiB.
 func Older(r *state.Reader, t time.Time) ([]state.Event, error) {
 	var all []state.Event // newest first
 	taken := 0
@@ -119,9 +140,8 @@ func Older(r *state.Reader, t time.Time) ([]state.Event, error) {
 	return all, err
 }
 
-// Recall notes the latest three findings about the work of this run, for who
-// has not folded its events. Events that cannot be read add nothing: they are a
-// log, not the state.
+// Recall adds the latest three findings of this run to a model whose events were
+// not folded. It ignores events that cannot be read: they are a log, not the state.
 func (m *Model) Recall(r *state.Reader) {
 	const most = 3
 	var notes []Note
@@ -147,8 +167,8 @@ func (m *Model) Recall(r *state.Reader) {
 	m.Run.Notes = notes
 }
 
-// backwards hands over the lines of all files of events, the last first, until
-// f has had enough or nothing more is within reach.
+// backwards calls f for the lines of all event files, the last one first, until f
+// returns false or olderReach is read.
 func backwards(path string, f func(line []byte) (more bool)) error {
 	files, err := eventFiles(path)
 	if err != nil {
@@ -167,7 +187,7 @@ func backwards(path string, f func(line []byte) (more bool)) error {
 	return nil
 }
 
-// fileBackwards does so for one file and takes what it reads from reach.
+// fileBackwards does this for one file. It subtracts what it reads from reach.
 func fileBackwards(name string, reach *int64, f func(line []byte) bool) (more bool, err error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -178,7 +198,7 @@ func fileBackwards(name string, reach *int64, f func(line []byte) bool) (more bo
 	if err != nil {
 		return false, err
 	}
-	var rest []byte // the beginning of a line whose end was read
+	var rest []byte // the end of a line that starts in an earlier block
 	for at > 0 && *reach > 0 {
 		n := min(at, olderBlock)
 		at -= n

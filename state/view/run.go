@@ -7,7 +7,7 @@ import (
 	"ralph/state"
 )
 
-// Bounds of what is remembered of one run, however long it gets.
+// Limits on what a Run remembers, however long it lasts.
 const (
 	maxIterations = 10_000
 	maxNotes      = 100
@@ -17,27 +17,27 @@ const (
 	maxTold       = 400   // runes of a reason, a finding, a title
 )
 
-// Run is what the events of one run tell. The zero value is ready for use; Add
+// Run is what the events of one run say. The zero value is ready for use; Add
 // folds one event. It is not safe for concurrent use.
 type Run struct {
 	ID        string    `json:"id"`
-	Agent     string    `json:"agent"` // who works now
+	Agent     string    `json:"agent"` // that works now
 	Model     string    `json:"model,omitempty"`
 	StartedAt time.Time `json:"started_at,omitzero"`
 	Done      int       `json:"done"` // tasks of the plan
 	Total     int       `json:"total"`
 	// Iterations are the latest 10,000, oldest first.
 	Iterations []Iteration   `json:"iterations"`
-	Usage      state.Usage   `json:"usage"` // of all calls
+	Usage      state.Usage   `json:"usage"` // of the whole run
 	Limits     []state.Limit `json:"limits,omitempty"`
 	// Feedback is what the latest prompt said about the past, word for word.
 	Feedback []string            `json:"feedback,omitempty"`
 	Checks   []state.CheckStatus `json:"checks,omitempty"` // in the order in which they first ran
-	// Notes say how the work is proved: findings, feedback, baselines; the latest 100.
+	// Notes are the latest 100 findings, feedback texts and baselines.
 	Notes     []Note        `json:"notes,omitempty"`
-	Tool      *ToolCall     `json:"tool,omitempty"`       // the latest; nil between two calls of the agent
-	SubAgents []state.Tool  `json:"sub_agents,omitempty"` // the calls that started those at work
-	End       *state.RunEnd `json:"end,omitempty"`        // nil: it runs, or was killed
+	Tool      *ToolCall     `json:"tool,omitempty"`       // the latest; nil between agent calls
+	SubAgents []state.Tool  `json:"sub_agents,omitempty"` // the calls that started the working ones
+	End       *state.RunEnd `json:"end,omitempty"`        // nil: running, or killed
 
 	open  map[string]state.Tool // tool calls without an answer
 	spent state.Usage           // of all calls before this one
@@ -51,15 +51,15 @@ type ToolCall struct {
 	Busy bool      `json:"busy"` // it has not answered yet
 }
 
-// Note is an event that says how work is proved, in one line.
+// Note is a finding, a feedback text, a baseline or a reopened task in one line.
 type Note struct {
 	At   time.Time `json:"at"`
 	Text string    `json:"text"`
 	Role Role      `json:"role"`
 }
 
-// Add folds one event. An event of another run begins a new model; only the
-// usage limits stay, which belong to the account.
+// Add folds one event. An event of another run starts a new model. Only the usage
+// limits stay: they belong to the account.
 func (r *Run) Add(e state.Event) {
 	if _, start := e.Data.(state.RunStart); start || e.Run != "" && e.Run != r.ID {
 		r.drop()
@@ -97,7 +97,7 @@ func (r *Run) Add(e state.Event) {
 	}
 }
 
-// proof folds the events that say how work is proved.
+// proof folds checks, decisions and what becomes a Note.
 func (r *Run) proof(e state.Event) {
 	switch d := e.Data.(type) {
 	case state.Check:
@@ -110,7 +110,7 @@ func (r *Run) proof(e state.Event) {
 		return
 	case state.Finding:
 		if it := r.known(e.Iteration); it != nil && d.Source == state.FoundByAudit && len(it.Findings) < maxFindings {
-			it.Findings = append(it.Findings, clip(Join("; ", d.Text, d.Answer), maxTold))
+			it.Findings = append(it.Findings, clip(findingText(d), maxTold))
 		}
 	case state.TaskChange:
 		r.reopened(e, d)
@@ -128,7 +128,7 @@ func (r *Run) proof(e state.Event) {
 	}
 }
 
-// reopened takes back that a task is done.
+// reopened marks a task as not done.
 func (r *Run) reopened(e state.Event, d state.TaskChange) {
 	it := r.known(e.Iteration)
 	if it == nil {
@@ -143,7 +143,7 @@ func (r *Run) reopened(e state.Event, d state.TaskChange) {
 	}
 }
 
-// check keeps the latest result of a check, as status.json does.
+// check keeps the latest result of each check, as status.json does.
 func (r *Run) check(e state.Event, d state.Check) {
 	i := slices.IndexFunc(r.Checks, func(c state.CheckStatus) bool { return c.Name == d.Name })
 	if i < 0 {
@@ -198,12 +198,12 @@ func (r *Run) answer(d state.ToolResult) {
 	}
 }
 
-// spend takes what the current call has used so far.
+// spend records what the current call has used so far.
 func (r *Run) spend(it *Iteration, u state.Usage) {
 	it.Usage = r.tries.Add(u)
 	it.CostUSD = it.Usage.CostUSD
 	r.Usage = r.spent.Add(u)
 }
 
-// drop forgets what belongs to one call of the agent.
+// drop forgets what belongs to one agent call.
 func (r *Run) drop() { r.Tool, r.SubAgents, r.open = nil, nil, nil }

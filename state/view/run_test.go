@@ -45,7 +45,7 @@ func TestRun_oneIteration_isFoldedOverAllItsTries(t *testing.T) {
 		state.IterationEnd{Decision: end("transient"), Outcome: "overloaded", Failed: true, Seconds: 2, Usage: state.Usage{InputTokens: 20, CostUSD: 0.2}},
 		state.IterationStart{Title: "Add login", Done: 1, Total: 3},
 		state.Tool{ID: "1", Name: "Bash"}, state.Usage{InputTokens: 5, CostUSD: 0.05},
-		state.Finding{Source: state.FoundByAudit, Text: "second try"}, state.Finding{Source: state.FoundByChecks, Text: "flaky"},
+		state.Finding{Source: state.FoundByAudit, File: "a_test.go", Text: "second try"}, state.Finding{Source: state.FoundByChecks, Text: "flaky"},
 		state.Check{Name: "test", Passed: true},
 		state.IterationEnd{Decision: end("continue"), Outcome: "completed-turn", TaskDone: true, Files: 2, Seconds: 3, Done: 2, Total: 3, Usage: state.Usage{InputTokens: 5, CostUSD: 0.05}})
 	if len(r.Iterations) != 1 || r.Done != 2 || r.Total != 3 || r.Agent != "claude" {
@@ -55,7 +55,7 @@ func TestRun_oneIteration_isFoldedOverAllItsTries(t *testing.T) {
 	want := view.Iteration{
 		Run: "r", Number: 1, StartedAt: noon.Add(time.Second), Ended: noon.Add(13 * time.Second), TaskID: "T1", Task: "Add login", TaskDone: true,
 		Outcome: "completed-turn", Action: "continue", Rule: "continue", Checks: map[string]bool{"test": true},
-		Findings: []string{"first try; taken back", "second try"}, Files: 2, Tools: 1, Tries: 2, Seconds: 5,
+		Findings: []string{"first try; taken back", "a_test.go: second try"}, Files: 2, Tools: 1, Tries: 2, Seconds: 5,
 		Usage: state.Usage{InputTokens: 25, CostUSD: 0.25}, CostUSD: 0.25,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -285,8 +285,16 @@ func TestReadRun_rotatedFiles_areReadOldestFirst(t *testing.T) {
 	if err != nil || past.ID != "r" || len(past.Iterations) != 2 {
 		t.Errorf("%+v, %v", past, err)
 	}
+	write("events-2026-11-20T11-00-00.000.jsonl", at("r", 0, state.RunStart{}), at("r", 2, state.IterationStart{}))
+	if past, err = view.ReadRotated(p.Reader()); err != nil || len(past.Iterations) != 1 {
+		t.Errorf("the files of another run are read: %+v, %v", past, err)
+	}
+	write("events.jsonl", at("next", 0, state.RunStart{}))
+	if past, err = view.ReadRotated(p.Reader()); err != nil || past != nil {
+		t.Errorf("a new run has a past: %+v, %v", past, err)
+	}
 	all, err := view.Older(p.Reader(), noon.Add(time.Second))
-	if err != nil || len(all) != 6 || all[0].Run != "old" || all[5].Iteration != 3 {
+	if err != nil || len(all) != 5 || all[0].Run != "old" || all[4].Run != "next" {
 		t.Errorf("%+v, %v", all, err)
 	}
 	if all, err := view.Older(p.Reader(), noon); err != nil || len(all) != 0 {

@@ -10,7 +10,7 @@ import (
 	"ralph/state"
 )
 
-// entries puts an event into words. This is the one place where it happens.
+// entries puts an event into words. No other place does.
 func entries(e state.Event, o LineOptions) []entry {
 	switch d := e.Data.(type) {
 	case state.SessionStart:
@@ -44,7 +44,7 @@ func entries(e state.Event, o LineOptions) []entry {
 	return proofEntries(e)
 }
 
-// runEntries tell the course of the run.
+// runEntries describe the course of the run.
 func runEntries(e state.Event) []entry {
 	switch d := e.Data.(type) {
 	case state.RunStart:
@@ -76,7 +76,7 @@ func runEntries(e state.Event) []entry {
 	return nil
 }
 
-// proofEntries tell how the work is proved.
+// proofEntries describe checks, findings and what follows from them.
 func proofEntries(e state.Event) []entry {
 	switch d := e.Data.(type) {
 	case state.Check:
@@ -86,15 +86,11 @@ func proofEntries(e state.Event) []entry {
 	case state.Feedback:
 		return []entry{{RoleTold, "told the agent: " + strings.Join(d.Items, "\n\n"), maxText}}
 	case state.Finding:
-		text := d.Text
-		if d.File != "" && !strings.Contains(text, d.File) {
-			text = d.File + ": " + text
-		}
 		role := RoleError
 		if d.Source != state.FoundByAudit || d.Doubt {
 			role = RoleWarning
 		}
-		return []entry{{role, Join(": ", d.Source, Join("; ", text, d.Answer)), maxText}}
+		return []entry{{role, Join(": ", d.Source, findingText(d)), maxText}}
 	case state.TaskChange:
 		return []entry{{RoleWarning, Join(": ", taskIs(d), d.Why), maxFailure}}
 	case state.Commit:
@@ -103,12 +99,35 @@ func proofEntries(e state.Event) []entry {
 	return nil
 }
 
-func taskIs(d state.TaskChange) string {
-	name := Prefix("task ", d.ID)
-	if d.State == "open" {
-		return cmp.Or(name, "the task") + " is open again"
+func findingText(d state.Finding) string {
+	text := d.Text
+	if !strings.Contains(text, d.File) {
+		text = d.File + ": " + text
 	}
-	return cmp.Or(name, "the task") + " is now " + d.State
+	return Join("; ", text, d.Answer)
+}
+
+func taskIs(d state.TaskChange) string {
+	name := "the task"
+	switch {
+	case d.Title != "":
+		name = quoted(d.Title)
+	case d.ID != "" && !Computed(d.ID):
+		name = "task " + d.ID
+	}
+	if d.State == "open" {
+		return name + " is open again"
+	}
+	return name + " is now " + d.State
+}
+
+// quoted is the title of a task within a sentence.
+func quoted(title string) string { return `"` + termtext.Fit(termtext.Line(title), 80) + `"` }
+
+// Computed reports whether the id of a task was computed from its text rather than
+// written by a person, to whom it then means nothing.
+func Computed(id string) bool {
+	return len(id) >= 8 && strings.Trim(id, "0123456789abcdef") == ""
 }
 
 func one(r Role, text string) []entry { return []entry{{r, text, 1}} }
@@ -117,7 +136,7 @@ func toolText(t state.Tool, dir string) string {
 	return Join(" ", t.Name, Within(dir, t.Arg))
 }
 
-// Within leaves the project's folder out of the paths in text.
+// Within makes the paths in text relative to the project.
 func Within(dir, text string) string {
 	if dir == "" || dir == string(filepath.Separator) {
 		return text
@@ -162,7 +181,7 @@ func started(e state.Event, d state.RunStart) []entry {
 	return all
 }
 
-// ended says what happened to the task, not what the agent call was classed as.
+// ended says what happened to the task, not how the agent call is classified.
 func ended(e state.Event, d state.IterationEnd) []entry {
 	what, role := "ended", RoleNote
 	switch {
@@ -182,12 +201,12 @@ func ended(e state.Event, d state.IterationEnd) []entry {
 	}
 	head := fmt.Sprintf("iteration %d ", e.Iteration)
 	if d.Title != "" {
-		head += `· "` + termtext.Fit(termtext.Line(d.Title), 80) + `" `
+		head += "· " + quoted(d.Title) + " "
 	}
 	return one(role, Join(" · ", head+what, class, changed(d.Files), Dollars(d.Usage.CostUSD)))
 }
 
-// CompletedTurn is the class of a call that ended as it should.
+// CompletedTurn is the class of a normal agent call.
 const CompletedTurn = "completed-turn"
 
 // WindowName turns a vendor's name of a usage-limit window into words.
@@ -210,7 +229,7 @@ func changed(files int) string {
 	return Plural(files, "file") + " changed"
 }
 
-// unless leaves out what is the normal case.
+// unless returns text, or nothing for the normal case.
 func unless(normal, text string) string {
 	if text == normal {
 		return ""
@@ -218,8 +237,8 @@ func unless(normal, text string) string {
 	return text
 }
 
-// decided says what follows. The normal case, on to the next iteration, needs
-// words only when it has a reason, such as what the agent asks for.
+// decided says what follows. The normal case, the next iteration, is worth a line
+// only if it has a reason, such as an agent that says it is blocked.
 func decided(e state.Event, d state.Decision) []entry {
 	if d.Rule == "" || d.Rule == "continue" {
 		return one(RoleNote, d.Reason)
@@ -243,7 +262,7 @@ func decided(e state.Event, d state.Decision) []entry {
 	return one(role, Join(": ", what, d.Reason)+" (rule "+d.Rule+")")
 }
 
-// Succeeds reports whether a rule ends a run that has reached its goal.
+// Succeeds reports whether this rule ends a run that reached its goal.
 func Succeeds(rule string) bool {
 	return rule == "complete" || rule == "plan_complete" || rule == "project_complete"
 }
@@ -278,7 +297,8 @@ func checkEntry(d state.Check) []entry {
 func commitEntries(d state.Commit) []entry {
 	var all []entry
 	if d.OID != "" {
-		all = one(RoleNote, fmt.Sprintf("committed %s that the agent left uncommitted as %.12s", Plural(d.Files, "file"), d.OID))
+		files := Plural(d.Files, "file")
+		all = one(RoleNote, fmt.Sprintf("committed %s that the agent left uncommitted as %.12s", files, d.OID))
 	}
 	for _, r := range d.Refused {
 		if r.File == "" { // of version 1: a whole sentence
@@ -290,7 +310,7 @@ func commitEntries(d state.Commit) []entry {
 	return all
 }
 
-// noteOf is the first line of an event that says how work is proved.
+// noteOf returns the first line of an event; false if it has none.
 func noteOf(e state.Event) (Note, bool) {
 	lines := Lines(e, LineOptions{})
 	if len(lines) == 0 {
@@ -298,7 +318,7 @@ func noteOf(e state.Event) (Note, bool) {
 	}
 	text := lines[0].Text
 	if i := strings.LastIndex(text, ". "); i > 0 && strings.HasSuffix(text, ":") {
-		text = text[:i+1] // the rest leads to lines that are in the log only
+		text = text[:i+1] // the rest introduces lines that only the log shows
 	}
 	return Note{e.Time, text, lines[0].Role}, true
 }

@@ -13,8 +13,8 @@ import (
 // What Snapshot.State can hold besides the values of state.Status.Status.
 const (
 	StateNone     = "none"     // nothing has run here
-	StateStarting = "starting" // a runner holds the lock and has not written its status yet
-	StateDead     = "dead"     // the runner was killed: its status says that it works, waits or is paused
+	StateStarting = "starting" // a runner holds the lock but has not written its status yet
+	StateDead     = "dead"     // the runner died: its status still says that it works, waits or is paused
 )
 
 // Snapshot is everything that the state files say at one moment.
@@ -29,7 +29,7 @@ type Snapshot struct {
 	// Age is the time since status.json was refreshed, in nanoseconds; never negative.
 	Age   time.Duration `json:"age_ns"`
 	State string        `json:"state"` // a value of Status.Status, StateNone, StateStarting or StateDead
-	// Ending says how the run ended; while it is alive it is meaningless.
+	// Ending says how the run ended. It means nothing while the runner is alive.
 	Ending state.Ending `json:"ending"`
 	Wait   Wait         `json:"wait,omitzero"`
 	// Problems names each state file that cannot be read, one sentence each.
@@ -40,10 +40,10 @@ type Snapshot struct {
 
 // Wait is what a run waits for. The zero value means that it does not wait.
 type Wait struct {
-	Rule   string    `json:"rule"` // that made it wait; "paused": it waits for ralph resume
+	Rule   string    `json:"rule"` // that made it wait; "paused": until ralph resume
 	Reason string    `json:"reason,omitempty"`
 	Window string    `json:"window,omitempty"` // name of the usage-limit window
-	Until  time.Time `json:"until,omitzero"`   // zero: until somebody resumes it
+	Until  time.Time `json:"until,omitzero"`   // zero: no time is known
 }
 
 // Gather reads the state files. It changes nothing and never fails: what
@@ -51,7 +51,7 @@ type Wait struct {
 func Gather(r *state.Reader, now time.Time) Snapshot {
 	s := Snapshot{At: now, Dir: filepath.Dir(r.Dir())}
 	var e1, e2, e3 error
-	// The lock comes first: a runner that ends in between has then written its last status.
+	// The lock comes first: a runner that ends in between has written its last status.
 	s.Owner, s.Alive = r.Owner()
 	s.Status, e1 = r.Status()
 	s.Breaker, e2 = r.Breaker()
@@ -70,7 +70,7 @@ func Gather(r *state.Reader, now time.Time) Snapshot {
 	return s.Settled()
 }
 
-// Keep fills what could not be read from an earlier snapshot.
+// Keep replaces what could not be read by the values of an earlier snapshot.
 func (s Snapshot) Keep(before Snapshot) Snapshot {
 	if s.badStatus {
 		s.Status = before.Status
@@ -110,6 +110,5 @@ func (s Snapshot) Settled() Snapshot {
 	return s
 }
 
-// Active reports whether the run goes on: it works, waits or is paused, and its
-// runner is alive.
+// Active reports whether the run works, waits or is paused, and its runner is alive.
 func (s Snapshot) Active() bool { return s.Status.Active() && s.State == s.Status.Status }

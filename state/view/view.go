@@ -10,24 +10,24 @@ import (
 	"ralph/state"
 )
 
-// Model is a run at one moment: what its state files say now, and what its
-// events have told.
+// Model is a run at one moment: what its state files say now, and what its events
+// have said so far.
 type Model struct {
 	Snapshot `json:"now"`
 	Run      Run `json:"run"`
 }
 
-// Update is what one look at a run has brought.
+// Update is what changed since the last look at a run.
 type Update struct {
 	Snapshot
-	// Past is what the events tell that were rotated away before the first look.
-	// It is nil in all later looks, and where there are none.
+	// Past holds the events that were rotated before the first look. It is nil in
+	// later updates, and when there are none.
 	Past   *Run
 	Events []state.Event // since the look before
-	Gap    bool          // events in between that only fill a log were left out
+	Gap    bool          // events that only fill the log were skipped
 }
 
-// Apply takes what one look has brought.
+// Apply brings the model up to date.
 func (m *Model) Apply(u Update) {
 	m.Snapshot = u.Snapshot
 	if u.Past != nil {
@@ -39,13 +39,12 @@ func (m *Model) Apply(u Update) {
 	m.Run.settle(m.Alive && (m.Owner.RunID == "" || m.Owner.RunID == m.Run.ID))
 }
 
-// Iteration is the number of the iteration that runs or was the last; 0: none
-// has begun.
+// Iteration is the number of the running or the last iteration; 0: none started.
 func (m *Model) Iteration() int {
 	st := m.Status
 	n := st.LoopCount
 	if st.Status == state.StatusRunning && st.Rule == "" && !st.IterationStartedAt.IsZero() {
-		n++ // it is counted once a rule has decided about it
+		n++ // LoopCount counts it once a rule has decided
 	}
 	if all := m.Run.Iterations; m.Run.ID == st.RunID && len(all) > 0 {
 		n = max(n, all[len(all)-1].Number)
@@ -53,8 +52,8 @@ func (m *Model) Iteration() int {
 	return n
 }
 
-// Checks are ralph's own checks as status.json has them, which also knows the one
-// that runs; without it as the events tell.
+// Checks are ralph's own checks. status.json also knows the running one; without
+// it they come from the events.
 func (m *Model) Checks() []state.CheckStatus {
 	if m.Status.RunID != "" {
 		return m.Status.Checks
@@ -62,7 +61,7 @@ func (m *Model) Checks() []state.CheckStatus {
 	return m.Run.Checks
 }
 
-// Limits are the usage-limit windows that are known.
+// Limits are the known usage-limit windows.
 func (m *Model) Limits() []state.Limit {
 	if m.Status.Limit == nil {
 		return m.Run.Limits
@@ -70,8 +69,8 @@ func (m *Model) Limits() []state.Limit {
 	return withLimit(slices.Clone(m.Run.Limits), *m.Status.Limit)
 }
 
-// withLimit replaces the window of the same name, or adds one. Agents name a
-// handful; more would be noise.
+// withLimit replaces the window of the same name, or adds one. Agents have a
+// handful; the bound is for those that make names up.
 func withLimit(all []state.Limit, l state.Limit) []state.Limit {
 	const most = 16
 	i := slices.IndexFunc(all, func(o state.Limit) bool { return o.Name == l.Name })

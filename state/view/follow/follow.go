@@ -1,4 +1,4 @@
-// Package follow brings what the state files of a run say, as they change.
+// Package follow reads the state files and events of a run as they change.
 package follow
 
 import (
@@ -19,14 +19,14 @@ import (
 
 const (
 	pollPause = 40 * time.Millisecond // between two looks at a busy run
-	pollIdle  = time.Second           // between two looks when changes are announced and none is
-	pollBlind = time.Second / 4       // where the system announces none
-	farBehind = 8 << 20               // bytes of events to come that make a look skip what only fills the log
+	pollIdle  = time.Second           // without a change, where the system reports changes
+	pollBlind = time.Second / 4       // where the system reports none
+	farBehind = 8 << 20               // bytes of unread events from which Poll skips what only fills the log
 )
 
-// Follower brings what the state files of a run say as they change: at once
-// where the system announces changes, within a second elsewhere. Poll and Wait
-// belong to one goroutine; Poke may be called from any.
+// Follower reads a run as it changes: immediately where the system reports file
+// changes, within a quarter of a second elsewhere. Poll and Wait belong to one
+// goroutine; Poke may be called from any.
 type Follower struct {
 	reader  *state.Reader
 	now     func() time.Time
@@ -35,15 +35,15 @@ type Follower struct {
 	idle    time.Duration
 	due     atomic.Bool // a snapshot may have changed
 	tail    *logs.Tail
-	read    int64 // bytes that were seen of the events file
-	more    bool  // the last look did not reach the end
-	begun   bool  // there was a look
+	read    int64 // bytes of the events file
+	more    bool  // the last Poll did not reach the end
+	begun   bool  // Poll was called
 	polled  time.Time
 	snap    view.Snapshot
 	taken   time.Time // when snap was
 }
 
-// New follows the run in the project folder dir, which need not hold one yet.
+// New follows the project in dir, which need not have a run yet. Close it.
 func New(dir string, now func() time.Time) *Follower {
 	r := state.Open(filepath.Join(dir, state.DirName))
 	f := &Follower{reader: r, now: now, kick: make(chan struct{}, 1), idle: pollBlind}
@@ -59,10 +59,10 @@ func New(dir string, now func() time.Time) *Follower {
 // Reader reads the followed state.
 func (f *Follower) Reader() *state.Reader { return f.reader }
 
-// More reports whether the last look did not reach the end of what is there.
+// More reports whether the last Poll did not reach the end of the events.
 func (f *Follower) More() bool { return f.more }
 
-// listen drains the watcher, so that a flood of changes is one.
+// listen drains the watcher, so that many changes cause one Poll.
 func (f *Follower) listen() {
 	events, errs := f.watcher.Events, f.watcher.Errors
 	for events != nil || errs != nil {
@@ -96,14 +96,14 @@ func (f *Follower) Poke() {
 	}
 }
 
-// watch adds the state directory, which may be new or another one than before.
+// watch adds the state directory, which may have been created or replaced.
 func (f *Follower) watch() {
 	if f.watcher != nil {
 		_ = f.watcher.Add(f.reader.Dir())
 	}
 }
 
-// Close ends the following and its goroutine.
+// Close stops following.
 func (f *Follower) Close() {
 	if f.watcher != nil {
 		_ = f.watcher.Close()
@@ -111,7 +111,7 @@ func (f *Follower) Close() {
 	_ = f.tail.Close()
 }
 
-// Wait returns when another look is worth it; false when ctx has ended.
+// Wait returns true when it is time for another Poll, false when ctx has ended.
 func (f *Follower) Wait(ctx context.Context) bool {
 	if f.more {
 		return ctx.Err() == nil
@@ -135,7 +135,7 @@ func (f *Follower) Wait(ctx context.Context) bool {
 	return true
 }
 
-// Poll takes one look. What cannot be read is named in Problems.
+// Poll reads what changed since the last Poll. Problems names what it cannot read.
 func (f *Follower) Poll() view.Update {
 	f.polled = time.Now()
 	if f.due.Swap(false) || time.Since(f.taken) >= f.idle {
@@ -176,7 +176,7 @@ func (f *Follower) Poll() view.Update {
 	return u
 }
 
-// behind counts size more bytes as read and returns how many are still to come.
+// behind adds size to the bytes read and returns how many are left.
 func (f *Follower) behind(size int64) int64 {
 	f.read += size
 	info, err := os.Stat(f.reader.EventsPath())

@@ -9,7 +9,7 @@ import (
 	"ralph/state/view"
 )
 
-// rough writes a duration without its seconds above a minute: "30m", "2h 12m".
+// rough formats a duration, from a minute on without seconds: "30m", "2h 12m".
 func rough(d time.Duration) string {
 	if d >= time.Minute && d < time.Hour {
 		return fmt.Sprintf("%dm", int(d/time.Minute))
@@ -17,7 +17,7 @@ func rough(d time.Duration) string {
 	return view.Span(d)
 }
 
-// countdown writes what is left to the second.
+// countdown formats a remaining time to the second: "1:12", "1:01:12".
 func countdown(d time.Duration) string {
 	s := int(max(d, 0).Round(time.Second) / time.Second)
 	if s < 3600 {
@@ -26,7 +26,7 @@ func countdown(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// Count writes a number of tokens: "950", "12.4k", "3.1M".
+// Count formats a number of tokens: "950", "12.4k", "3.1M".
 func Count(n int64) string {
 	switch {
 	case n < 1000:
@@ -46,7 +46,7 @@ func short(f float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1, 64), ".0")
 }
 
-// unless leaves out what is the normal case.
+// unless returns text, or nothing for the normal case.
 func unless(normal, text string) string {
 	if text == normal {
 		return ""

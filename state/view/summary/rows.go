@@ -21,8 +21,8 @@ type IterationRow struct {
 	Cost     string
 }
 
-// Row puts the iteration with this index into words. Only rows that are shown
-// are worth making: a run may have thousands.
+// Row puts the iteration with this index into words. Call it for visible rows only:
+// a run may have thousands.
 func Row(m *view.Model, i int, now time.Time) IterationRow {
 	it := &m.Run.Iterations[i]
 	v := IterationRow{Number: it.Number, Duration: view.Span(view.Seconds(it.Seconds)), Cost: view.Dollars(it.CostUSD)}
@@ -70,7 +70,7 @@ type CheckLine struct {
 	Tone Tone
 }
 
-// checkLines are the checks of a run, those first that deserve a look.
+// checkLines are the checks of a run: running ones first, then failed ones.
 func checkLines(m *view.Model, now time.Time) []CheckLine {
 	all := slices.Clone(m.Checks())
 	rank := map[string]int{"running": -2, "failed": -1}
@@ -86,7 +86,8 @@ func checkLines(m *view.Model, now time.Time) []CheckLine {
 		case c.Result == "running" && !m.Active():
 			v = CheckLine{"?", name + " cut off", Warn}
 		case c.Result == "running":
-			v = CheckLine{"●", view.Join(", ", name+" running "+view.Span(now.Sub(c.StartedAt)), view.Prefix("red ", red)), Busy}
+			running := name + " running " + view.Span(now.Sub(c.StartedAt))
+			v = CheckLine{"●", view.Join(", ", running, view.Prefix("red ", red)), Busy}
 		case c.Result == "failed":
 			v = CheckLine{"✗", view.Join(" ", name, "failed", red), Bad}
 		}
@@ -95,7 +96,7 @@ func checkLines(m *view.Model, now time.Time) []CheckLine {
 	return lines
 }
 
-// runningCheck says which check runs and for how long; empty: none runs.
+// runningCheck says which check is running and for how long; empty: none.
 func runningCheck(st state.Status, now time.Time) string {
 	for _, c := range st.Checks {
 		if c.Result == "running" {
@@ -105,8 +106,7 @@ func runningCheck(st state.Status, now time.Time) string {
 	return ""
 }
 
-// Gauge is one bar of API usage. Part is 0..1, below zero when there is no bound
-// to compare with.
+// Gauge is one bar of API usage. Part is 0..1; below zero: there is no limit.
 type Gauge struct {
 	Label string
 	Part  float64

@@ -1,5 +1,5 @@
-// Package summary puts the model of a run into words: short facts, each on one
-// line, for a screen with room for few of them and for ralph status.
+// Package summary puts the model of a run into words: short facts of one line each,
+// for a screen that has room for only some of them, and for ralph status.
 package summary
 
 import (
@@ -14,7 +14,7 @@ import (
 	"ralph/state/view"
 )
 
-// Tone says how a fact feels; it only colours what words already say.
+// Tone is whether a fact is good news. It only colours what the words already say.
 type Tone int
 
 // The tones.
@@ -26,17 +26,17 @@ const (
 	Bad
 )
 
-// Summary is a model in words: facts as short texts on one line, all of them
-// clean. Empty texts are not known or do not apply.
+// Summary is a model in words: short, clean texts of one line each. An empty text
+// is unknown or does not apply.
 type Summary struct {
 	Headline
 	News
 	Plan     Plan
-	Gauges   []Gauge // of API usage, those that always exist first
+	Gauges   []Gauge // of API usage: calls and tokens, then the limit windows
 	Cost     string
 	Tokens   string
 	Breaker  Breaker
-	Checks   []CheckLine // those first that deserve a look
+	Checks   []CheckLine // running, failed, passed
 	Notes    []view.Note // newest last
 	Problems []string
 	Alive    bool
@@ -116,14 +116,15 @@ func Of(m *view.Model, now time.Time) Summary {
 		if u.CostUSD > 0 {
 			v.Cost = fmt.Sprintf("$%.2f est.", u.CostUSD)
 		}
-		v.Tokens = fmt.Sprintf("%s in, %s out, %s cached", Count(u.InputTokens), Count(u.OutputTokens), Count(u.CacheReadTokens))
+		v.Tokens = fmt.Sprintf("%s in, %s out, %s cached",
+			Count(u.InputTokens), Count(u.OutputTokens), Count(u.CacheReadTokens))
 	}
 	v.Checks = checkLines(m, now)
 	v.Notes = m.Run.Notes
 	return v
 }
 
-// lineOf joins parts as one clean line.
+// lineOf joins parts to one clean line.
 func lineOf(sep string, parts ...string) string {
 	for i := range parts {
 		parts[i] = termtext.Line(parts[i])
@@ -158,8 +159,8 @@ func Word(name string) (text, mark string, t Tone) {
 	return strings.ToUpper(termtext.Line(name)), "?", Warn
 }
 
-// silent is the age from which a living runner counts as stuck: it refreshes
-// its status at least every two seconds.
+// silent is the age from which a living runner looks stuck: it refreshes its status
+// at least every two seconds.
 const silent = 10 * time.Second
 
 // news is the sentence under the headline and what to do about it.
@@ -171,10 +172,11 @@ func news(m *view.Model, now time.Time) (what, advice string) {
 	case view.StateStarting:
 		return fmt.Sprintf("a run is starting (pid %d)", m.Owner.PID), ""
 	case view.StateDead:
-		return fmt.Sprintf("the runner (pid %d) died; last seen %s ago", st.PID, view.Span(m.Age)), "ralph resume continues the run"
+		what = fmt.Sprintf("the runner (pid %d) died; last seen %s ago", st.PID, view.Span(m.Age))
+		return what, "ralph resume continues the run"
 	case state.StatusRunning:
 		if m.Age > silent {
-			return "the runner is alive but has not been heard for " + view.Span(m.Age), ""
+			return "the runner is alive but has been silent for " + view.Span(m.Age), ""
 		}
 		return doing(m, now), ""
 	case state.StatusWaiting:
@@ -202,8 +204,8 @@ func news(m *view.Model, now time.Time) (what, advice string) {
 	return what, advice
 }
 
-// doing is the present of a running iteration: the check or the tool at work,
-// else the phase. Checks also run before the first iteration and between two.
+// doing is what a running iteration does now: its check or tool, else its phase.
+// Checks also run before the first iteration and between iterations.
 func doing(m *view.Model, now time.Time) string {
 	if check := runningCheck(m.Status, now); check != "" {
 		return check
@@ -234,7 +236,7 @@ func doing(m *view.Model, now time.Time) string {
 	return view.Join(" · ", since, agents, view.Within(m.Dir, what))
 }
 
-// waiting says first what a narrow screen must not cut: how long it still takes.
+// waiting starts with what a narrow screen must not cut: the time left.
 func waiting(w view.Wait, now time.Time) string {
 	left := "waiting"
 	if !w.Until.IsZero() {
@@ -253,7 +255,7 @@ func newPlan(st state.Status) Plan {
 	p := Plan{Done: max(st.Task.Done, 0), Total: max(st.Task.Total, 0)}
 	if st.Status != state.StatusCompleted {
 		id, title := termtext.Line(st.Task.ID), termtext.Line(st.Task.Title)
-		if digest(id) || strings.HasPrefix(title, id) {
+		if view.Computed(id) || strings.HasPrefix(title, id) {
 			id = ""
 		}
 		p.Task = view.Join(" ", id, title)
@@ -265,11 +267,6 @@ func newPlan(st state.Status) Plan {
 	p.Done = min(p.Done, p.Total)
 	p.Counts = fmt.Sprintf("%d/%d done", p.Done, p.Total)
 	return p
-}
-
-// digest tells an id that was computed from one that a person gave.
-func digest(id string) bool {
-	return len(id) >= 8 && strings.Trim(id, "0123456789abcdef") == ""
 }
 
 func newBreaker(b state.Breaker, now time.Time) Breaker {
@@ -285,7 +282,8 @@ func newBreaker(b state.Breaker, now time.Time) Breaker {
 	default:
 		v.Tone = Bad
 	}
-	v.Counters = fmt.Sprintf("no progress %d · same error %d · denials %d", b.NoProgress, b.SameError, b.PermissionDenials)
+	v.Counters = fmt.Sprintf("no progress %d · same error %d · denials %d",
+		b.NoProgress, b.SameError, b.PermissionDenials)
 	if b.TotalOpens > 0 {
 		v.Counters += " · opened " + view.Plural(b.TotalOpens, "time")
 	}

@@ -89,7 +89,7 @@ func TestOf_runnerSilentForLong_saysSo(t *testing.T) {
 	s, _ := sample.Run(noon)
 	s.Status.Timestamp = noon.Add(-40 * time.Second)
 	s = s.Settled()
-	if v := Of(folded(s, nil), noon); !strings.Contains(v.What, "not been heard for 40s") {
+	if v := Of(folded(s, nil), noon); !strings.Contains(v.What, "been silent for 40s") {
 		t.Errorf("news are %q", v.What)
 	}
 }

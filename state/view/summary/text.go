@@ -10,12 +10,11 @@ import (
 	"ralph/state/view"
 )
 
-// maxRed is the number of checks that get a line of their own.
+// maxRed is how many checks that did not pass get their own line.
 const maxRed = 4
 
-// Text is what ralph status prints: lines of at most width cells, each
-// with a line end. What a person must not miss takes several lines. A width of
-// 0 cuts nothing.
+// Text is what ralph status prints: lines of at most width cells, each with a
+// newline. Long news is wrapped, other lines are cut. A width of 0 cuts nothing.
 func Text(m *view.Model, now time.Time, width int) string {
 	if width <= 0 {
 		width = math.MaxInt
