@@ -9,7 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ralph/config/option"
 	"ralph/runner/agent"
+	"ralph/runner/agent/custom"
+	"ralph/runner/agent/environ"
 )
 
 var update = flag.Bool("update", false, "write the generated files")
@@ -114,7 +117,7 @@ Options marked with **trust** decide which programs run or which secrets they ge
 	return b.String()
 }
 
-func flagCell(o Option) string {
+func flagCell(o option.Row) string {
 	var cells []string
 	for _, name := range []string{"-" + o.Short, "--" + o.Flag, "--" + o.NoFlag} {
 		if strings.Trim(name, "-") != "" {
@@ -147,13 +150,13 @@ looked at in this order, the last that matches decides, and a variable that none
 
 | agent | its keys |
 |---|---|
-`, code(strings.Join(agent.SecretNames(), "`, `")))
+`, code(strings.Join(environ.SecretNames(), "`, `")))
 	for _, s := range agent.Specs() {
-		cell := code(strings.Join(s.Keys, "`, `"))
+		cell := code(strings.Join(s.Env.Keys, "`, `"))
 		if cell == "" {
 			cell = "none: name them in `ENV_EXCLUDE`, or in the row of an agent of your own"
 		}
-		for _, cloud := range s.Clouds {
+		for _, cloud := range s.Env.Clouds {
 			var when []string
 			if len(cloud.Models) > 0 {
 				when = append(when, "`MODEL` begins with "+code(strings.Join(cloud.Models, "`, `")))
@@ -248,7 +251,7 @@ agents:
 |---|---|---|
 | ` + "`command`" + ` | | Program and arguments, in the shell's quoting or as a list; a program with a slash is relative to the project, ` + "`${NAME}`" + ` comes from the environment, nothing else is expanded. |
 | ` + "`prompt`" + ` | stdin | ` + "`stdin`" + `; ` + "`arg`" + `: the last argument, or where ` + "`{prompt}`" + ` stands; ` + "`file`" + `: a private temporary file, whose path replaces ` + "`{prompt_file}`" + `. |
-| ` + "`format`" + ` | text | What it prints: ` + code(strings.Join(agent.Formats(), "`, `")) + `. |
+| ` + "`format`" + ` | text | What it prints: ` + code(strings.Join(custom.Formats(), "`, `")) + `. |
 | ` + "`output`" + ` | pty | ` + "`pty`" + `: its output goes to a terminal; ` + "`pipe`" + `: into a pipe. |
 | ` + "`resume`, `model`" + ` | | Arguments that resume a session or choose a model; ` + "`{}`" + ` is the value. Without them it can do neither. |
 | ` + "`allowed_tools`" + ` | | Arguments of the permission mode ` + "`allowed-tools`" + `; with ` + "`{}`" + ` once for each entry of ` + "`ALLOWED_TOOLS`" + `. |

@@ -4,6 +4,9 @@ import (
 	"time"
 
 	"ralph/logs"
+	"ralph/logs/termtext"
+	"ralph/state/view"
+	"ralph/state/view/summary"
 )
 
 // The actions of the table of keys; they run in the event loop.
@@ -15,7 +18,7 @@ func (u *ui) lock() func() {
 
 func (u *ui) askAbort() {
 	defer u.lock()()
-	if !u.snap.Alive {
+	if !u.model.Alive {
 		u.say("no runner is alive here")
 		return
 	}
@@ -29,7 +32,7 @@ func (u *ui) askSearch() {
 
 func (u *ui) search(direction int) {
 	defer u.lock()()
-	v := u.view()
+	v := u.shown()
 	switch {
 	case v.query == "":
 		u.say("search first: /")
@@ -41,7 +44,7 @@ func (u *ui) search(direction int) {
 func (u *ui) pauseOrResume() {
 	u.mu.Lock()
 	verb := "pause"
-	if newView(u.snap, &u.hist, u.o.Now()).Resumable {
+	if summary.Of(&u.model, u.o.Now()).Resumable {
 		verb = "resume"
 	}
 	u.mu.Unlock()
@@ -57,7 +60,7 @@ func (u *ui) show(p panel) {
 		return
 	}
 	u.alone = p
-	if p == panelRounds || p == panelLog {
+	if p == panelIterations || p == panelLog {
 		u.focus = p
 	}
 }
@@ -71,7 +74,7 @@ func (u *ui) showNumber() {
 func (u *ui) nextFocus() {
 	defer u.lock()()
 	if u.alone == panelHeader && u.raw == nil && !u.help {
-		u.focus = panelRounds + panelLog - u.focus
+		u.focus = panelIterations + panelLog - u.focus
 	}
 }
 
@@ -84,14 +87,18 @@ func (u *ui) toggleMouse() {
 	u.mu.Lock()
 	u.mouse = !u.mouse
 	on := u.mouse
-	u.say("mouse %s", map[bool]string{true: "on: wheel scrolls, click focuses", false: "off: the terminal selects text"}[on])
+	if on {
+		u.say("mouse on: wheel scrolls, click focuses")
+	} else {
+		u.say("mouse off: the terminal selects text")
+	}
 	u.mu.Unlock()
 	u.app.EnableMouse(on)
 }
 
 func (u *ui) toggleFollow() {
 	defer u.lock()()
-	if v := u.view(); v.follow {
+	if v := u.shown(); v.follow {
 		v.follow = false
 	} else {
 		v.toEnd()
@@ -100,14 +107,14 @@ func (u *ui) toggleFollow() {
 
 func (u *ui) toggleWrap() {
 	defer u.lock()()
-	v := u.view()
+	v := u.shown()
 	v.wrap, v.shift = !v.wrap, 0
 }
 
 // back leaves one thing: help, raw output, a search, a panel alone.
 func (u *ui) back() {
 	defer u.lock()()
-	switch v := u.view(); {
+	switch v := u.shown(); {
 	case u.help:
 		u.help = false
 	case v.query != "":
@@ -132,11 +139,11 @@ func (u *ui) toShell() {
 }
 
 // listed tells whether keys move in the list of iterations.
-func (u *ui) listed() bool { return u.focus == panelRounds && u.raw == nil && u.alone != panelLog }
+func (u *ui) listed() bool { return u.focus == panelIterations && u.raw == nil && u.alone != panelLog }
 
 func (u *ui) page() int {
 	defer u.lock()()
-	return max(u.view().height-1, 1)
+	return max(u.shown().height-1, 1)
 }
 
 func (u *ui) scroll(by int) {
@@ -145,10 +152,10 @@ func (u *ui) scroll(by int) {
 	case u.help:
 		u.helpTop += by // the draw keeps it within the page
 	case u.listed():
-		u.selected = min(max(u.selected+by, 0), max(len(u.hist.Rounds)-1, 0))
+		u.selected = min(max(u.selected+by, 0), max(len(u.model.Run.Iterations)-1, 0))
 	default:
-		u.view().scroll(by)
-		u.feed.poke() // older lines may be wanted
+		u.shown().scroll(by)
+		u.feed.Poke() // older lines may be wanted
 	}
 }
 
@@ -160,8 +167,8 @@ func (u *ui) toStart() {
 	case u.listed():
 		u.selected = 0
 	default:
-		u.view().toStart()
-		u.feed.poke()
+		u.shown().toStart()
+		u.feed.Poke()
 	}
 }
 
@@ -171,18 +178,18 @@ func (u *ui) toEnd() {
 	case u.help:
 		u.helpTop = 1 << 20
 	case u.listed():
-		u.selected = max(len(u.hist.Rounds)-1, 0)
+		u.selected = max(len(u.model.Run.Iterations)-1, 0)
 	default:
-		u.view().toEnd()
+		u.shown().toEnd()
 	}
 }
 
 // sideways moves an unwrapped log, or goes to the neighbour of raw output.
 func (u *ui) sideways(by int) {
 	u.mu.Lock()
-	v, raw, of := u.view(), u.raw != nil, u.rawOf
+	v, raw, of := u.shown(), u.raw != nil, u.rawOf
 	if !v.wrap {
-		v.shift = min(max(v.shift+by*v.width/2, 0), maxLine)
+		v.shift = min(max(v.shift+by*v.width/2, 0), view.MaxLine)
 	}
 	wrap := v.wrap
 	u.mu.Unlock()
@@ -196,9 +203,9 @@ const rawBacklog = 1 << 20 // bytes of raw output that are shown
 // openRaw shows the raw output of the selected or the latest iteration.
 func (u *ui) openRaw() {
 	u.mu.Lock()
-	open, n := u.raw != nil, iterationOf(u.snap, &u.hist)
-	if i := len(u.hist.Rounds) - 1 - u.selected; u.focus == panelRounds && i >= 0 {
-		n = u.hist.Rounds[i].Number
+	open, n := u.raw != nil, u.model.Iteration()
+	if i := len(u.model.Run.Iterations) - 1 - u.selected; u.focus == panelIterations && i >= 0 {
+		n = u.model.Run.Iterations[i].Number
 	}
 	if open {
 		u.raw = nil
@@ -212,16 +219,16 @@ func (u *ui) openRaw() {
 
 func (u *ui) openRawOf(n int) {
 	defer u.lock()()
-	run := u.hist.Run
+	run := u.model.Run.ID
 	if run == "" {
-		run = u.snap.Status.RunID
+		run = u.model.Status.RunID
 	}
-	path := u.feed.reader.RawPath(run, n)
-	switch latest := iterationOf(u.snap, &u.hist); {
+	path := u.feed.Reader().RawPath(run, n)
+	switch latest := u.model.Iteration(); {
 	case run == "" || n < 1:
 		u.say("no iteration has begun yet, so there is no raw output")
 		return
-	case !exists(path) && n == latest && active(u.snap.State):
+	case !exists(path) && n == latest && u.model.Active():
 		u.say("iteration %d has printed nothing yet", n)
 		return
 	case !exists(path):
@@ -240,10 +247,10 @@ func (u *ui) openRawOf(n int) {
 func (u *ui) readRaw() {
 	lines, err := u.rawTail.Poll()
 	if err != nil {
-		u.say("%s", oneLine(err.Error()))
+		u.say("%s", termtext.Line(err.Error()))
 	}
 	for _, text := range lines {
-		u.raw.append(rawLines(string(text)))
+		u.raw.append(view.RawLines(string(text)))
 	}
 }
 
@@ -260,20 +267,21 @@ func (u *ui) readMore() {
 	if !wanted {
 		return
 	}
-	var lines []line
-	l := logger{dir: u.o.Dir}
-	events, err := older(u.feed.reader.EventsPath(), before)
-	for i := range events {
-		lines = append(lines, l.lines(events[i])...)
+	var lines []view.Line
+	log := view.Log{LineOptions: u.lines.LineOptions}
+	events, err := view.Older(u.feed.Reader(), before)
+	for _, e := range events {
+		lines = append(lines, log.Lines(e)...)
 	}
 	defer u.lock()()
 	if err != nil {
-		u.say("%s", oneLine(err.Error()))
+		u.say("%s", termtext.Line(err.Error()))
 	}
 	if before.Equal(u.log.oldest()) {
 		u.log.prepend(lines)
 	}
 	if u.log.noOlder {
-		u.say("this is the beginning of what can be shown here, %s; o opens the whole log", u.log.oldest().Local().Format(time.TimeOnly))
+		from := u.log.oldest().Local().Format(time.TimeOnly)
+		u.say("this is the beginning of what can be shown here, %s; o opens the whole log", from)
 	}
 }

@@ -5,6 +5,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/gdamore/tcell/v2"
+	"github.com/mattn/go-runewidth"
+
+	"ralph/logs/termtext"
+	"ralph/state/view/summary"
 )
 
 // canvas is a rectangle of the screen. Nothing drawn on it leaves it, and text
@@ -73,7 +77,7 @@ func (c canvas) ends(y int, left, right []piece) {
 	x := c.pieces(0, y, left)
 	w := 0
 	for _, p := range right {
-		w += textWidth(p.text)
+		w += termtext.Width(p.text)
 	}
 	if x+1+w <= c.w {
 		c.pieces(c.w-w, y, right)
@@ -120,8 +124,8 @@ func (c canvas) title(name, key, right string, focused bool) {
 	x := c.text(1, 0, style, " "+key+" ")
 	x = c.text(x, 0, mark, name)
 	x = c.text(x, 0, style, " ")
-	if right != "" && x+textWidth(right)+4 <= c.w {
-		c.text(c.w-textWidth(right)-3, 0, style, " "+right+" ")
+	if right != "" && x+termtext.Width(right)+4 <= c.w {
+		c.text(c.w-termtext.Width(right)-3, 0, style, " "+right+" ")
 	}
 }
 
@@ -130,22 +134,22 @@ func (c canvas) dim() tcell.Style { return tcell.StyleDefault.Dim(true) }
 // tone gives the style of a feeling. Colours are of the terminal's own
 // palette, which is readable on its own background; without colours words,
 // marks and weight say the same.
-func (c canvas) tone(t tone) tcell.Style {
+func (c canvas) tone(t summary.Tone) tcell.Style {
 	style := tcell.StyleDefault
-	if t == bad || t == warn {
+	if t == summary.Bad || t == summary.Warn {
 		style = style.Bold(true)
 	}
 	if !c.colors {
 		return style
 	}
 	switch t {
-	case good:
+	case summary.Good:
 		return style.Foreground(tcell.ColorGreen)
-	case busy:
+	case summary.Busy:
 		return style.Foreground(tcell.ColorTeal)
-	case warn:
+	case summary.Warn:
 		return style.Foreground(tcell.ColorOlive)
-	case bad:
+	case summary.Bad:
 		return style.Foreground(tcell.ColorMaroon)
 	}
 	return style
@@ -153,28 +157,17 @@ func (c canvas) tone(t tone) tcell.Style {
 
 // fitEnd cuts s to its last w cells: advice ends with what to type.
 func fitEnd(s string, w int) string {
-	over := textWidth(s) - w
+	over := termtext.Width(s) - w
 	if over <= 0 {
 		return s
 	}
 	return "…" + s[afterCells(s, over+1):]
 }
 
-// fit cuts s to w cells, the last of them "…" when something is missing.
-func fit(s string, w int) string {
-	cells, cut := 0, 0
-	for i, r := range s {
-		n := cellWidth(r)
-		if cells+n > w {
-			if w <= 0 {
-				return ""
-			}
-			return s[:cut] + "…"
-		}
-		if cells+n <= w-1 {
-			cut = i + utf8.RuneLen(r)
-		}
-		cells += n
+// cellWidth is the number of cells that the screen gives to a rune.
+func cellWidth(r rune) int {
+	if r >= ' ' && r <= '~' {
+		return 1
 	}
-	return s
+	return runewidth.RuneWidth(r)
 }

@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ralph/logs/termtext"
+	"ralph/state/view"
 )
 
 // verbTimeout bounds a control verb, which only leaves a request in a file.
@@ -25,7 +28,7 @@ func (u *ui) control(verb string) {
 	case len(u.o.Ralph) == 0:
 		u.say("this screen cannot control the runner")
 		return
-	case !u.snap.Alive:
+	case !u.model.Alive:
 		u.say("no runner is alive here; start one with: ralph")
 		return
 	}
@@ -47,11 +50,11 @@ func runVerb(ralph []string, verb string) string {
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	last := out[max(len(out)-4096, 0):]
-	lines := strings.Split(strings.TrimSpace(clean(string(last))), "\n")
+	lines := strings.Split(strings.TrimSpace(termtext.Clean(string(last))), "\n")
 	text := strings.TrimSpace(lines[len(lines)-1])
 	switch {
 	case err != nil:
-		return join(": ", verb+" failed", text, oneLine(err.Error()))
+		return view.Join(": ", verb+" failed", text, termtext.Line(err.Error()))
 	case text == "":
 		return verb + " requested"
 	}
@@ -68,16 +71,16 @@ const pagerBytes = 64 << 20 // of a log that are opened
 // openPager opens what is shown in the user's pager, outside of the screen.
 func (u *ui) openPager() {
 	u.mu.Lock()
-	path := u.feed.reader.LiveLogPath()
+	path := u.feed.Reader().LiveLogPath()
 	if u.raw != nil {
-		path = u.feed.reader.RawPath(u.hist.Run, u.rawOf)
+		path = u.feed.Reader().RawPath(u.model.Run.ID, u.rawOf)
 	}
 	u.mu.Unlock()
 	var err error
 	u.suspend(func() { err = page(path) })
 	if err != nil {
 		defer u.lock()()
-		u.say("%s", oneLine(err.Error()))
+		u.say("%s", termtext.Line(err.Error()))
 	}
 }
 
@@ -106,7 +109,7 @@ func page(path string) error {
 	}
 	defer os.RemoveAll(folder)
 	copied := filepath.Join(folder, filepath.Base(path)+".txt")
-	if err := os.WriteFile(copied, []byte(clean(string(data))), 0o600); err != nil {
+	if err := os.WriteFile(copied, []byte(termtext.Clean(string(data))), 0o600); err != nil {
 		return fmt.Errorf("copy log: %w", err)
 	}
 	return foreground(exec.Command(command[0], append(command[1:], copied)...)) //nolint:noctx // its user ends it; killed, it would leave the terminal in its modes

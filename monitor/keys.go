@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
+
+	"ralph/logs/termtext"
+	"ralph/state/view/summary"
 )
 
 // binding is one row of the table of keys, from which keys are dispatched and
@@ -78,7 +81,7 @@ func dispatch(table []binding) map[string]func(*ui) {
 }
 
 // drawKeys shows the keys that do something now. Help and quit are there first.
-func drawKeys(c canvas, table []binding, v view) {
+func drawKeys(c canvas, table []binding, v summary.Summary) {
 	hint := func(b binding) (string, string) {
 		key, _, _ := strings.Cut(b.keys, " ")
 		if b.short == "pause" && v.Resumable {
@@ -129,7 +132,7 @@ func drawHelp(c canvas, table []binding, top int) int {
 	c.title("Keys", "?", fmt.Sprintf("%d to %d of %d", min(top+1, len(all)), min(top+room, len(all)), len(all)), true)
 	c = c.rows(1, room)
 	for y, row := range all[top:min(top+room, len(all))] {
-		c.text(1, y, plain.Bold(true), fit(row[0], 17))
+		c.text(1, y, plain.Bold(true), termtext.Fit(row[0], 17))
 		c.text(20, y, plain, row[1])
 	}
 	return top

@@ -8,7 +8,7 @@ const (
 	panelPlan
 	panelUsage
 	panelBreaker
-	panelRounds
+	panelIterations
 	panelLog
 	panelChecks
 	panelKeys
@@ -16,7 +16,7 @@ const (
 
 // order is the one on the screen, from the top.
 func order() []panel {
-	return []panel{panelHeader, panelPlan, panelUsage, panelBreaker, panelRounds, panelChecks, panelLog, panelKeys}
+	return []panel{panelHeader, panelPlan, panelUsage, panelBreaker, panelIterations, panelChecks, panelLog, panelKeys}
 }
 
 // rect is a panel's place on the screen.
@@ -48,14 +48,14 @@ func steps(in contents, tall bool) []step {
 		{panelUsage, 1 + in.gauges, 6},
 		{panelPlan, 2, 6},
 		{panelChecks, in.proof(2) - min(in.checks, 1), 6}, // a title, and the latest note
-		{panelRounds, 3, 6},
+		{panelIterations, 3, 6},
 		{panelBreaker, 1, 7},
-		{panelRounds, 2, 8},
+		{panelIterations, 2, 8},
 		{panelUsage, 4, 14}, // the plot
 		{panelBreaker, 1, 14},
 	}
 	if tall {
-		all = append(all, step{panelChecks, in.proof(8) - in.proof(2), 16}, step{panelRounds, max(0, min(in.rounds-4, 8)), 16})
+		all = append(all, step{panelChecks, in.proof(8) - in.proof(2), 16}, step{panelIterations, max(0, min(in.iterations-4, 8)), 16})
 	}
 	return all
 }
@@ -66,7 +66,7 @@ const (
 )
 
 // contents is what the sizes of the panels depend on.
-type contents struct{ gauges, rounds, checks, notes int }
+type contents struct{ gauges, iterations, checks, notes int }
 
 // proof is the height of the panel of checks with at most most rows under its
 // title; 0 when there is nothing to show. Checks that do not fit share a row.
@@ -139,7 +139,7 @@ func beside(w, h int, in contents) []rect {
 		y += p.h
 	}
 	checks := min(in.proof(proof), max(bottom-y-3, 0))
-	for _, p := range []rect{{panelRounds, 0, y, left, bottom - checks - y}, {panelChecks, 0, bottom - checks, left, checks}} {
+	for _, p := range []rect{{panelIterations, 0, y, left, bottom - checks - y}, {panelChecks, 0, bottom - checks, left, checks}} {
 		if p.h > 0 {
 			all = append(all, p)
 		}

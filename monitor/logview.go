@@ -5,7 +5,8 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/mattn/go-runewidth"
+	"ralph/logs/termtext"
+	"ralph/state/view"
 )
 
 // logView is a place in a log: what is visible, followed, wrapped, searched.
@@ -36,7 +37,7 @@ func newLogView() *logView {
 	return &logView{follow: true, wrap: true, found: place{line: -1}, width: 80, height: 10}
 }
 
-func (v *logView) append(lines []line) {
+func (v *logView) append(lines []view.Line) {
 	limit := ringFollow
 	if !v.follow {
 		limit = ringBack
@@ -56,11 +57,11 @@ func rows(text string, width int) []int {
 		w := cellWidth(r)
 		if cells+w > width && i > start {
 			cut := i
-			if space > start && textWidth(text[start:space]) > width/2 {
+			if space > start && termtext.Width(text[start:space]) > width/2 {
 				cut = space
 			}
 			ends = append(ends, cut)
-			cells = textWidth(text[cut:i])
+			cells = termtext.Width(text[cut:i])
 			start, space = cut, -1
 		}
 		cells += w
@@ -71,27 +72,11 @@ func rows(text string, width int) []int {
 	return append(ends, len(text))
 }
 
-// cellWidth is the number of cells of a rune, as the screen counts them.
-func cellWidth(r rune) int {
-	if r >= ' ' && r <= '~' {
-		return 1
-	}
-	return runewidth.RuneWidth(r)
-}
-
-func textWidth(s string) int {
-	w := 0
-	for _, r := range s {
-		w += cellWidth(r)
-	}
-	return w
-}
-
 func (v *logView) rowsOf(n int) int {
 	if !v.wrap {
 		return 1
 	}
-	return len(rows(v.at(n).text, v.width))
+	return len(rows(v.at(n).Text, v.width))
 }
 
 // move goes by rows, up for a negative number, and stops at the ends.
@@ -181,7 +166,7 @@ func (v *logView) toStart() {
 }
 
 // prepend takes older lines, or the news that there are none.
-func (v *logView) prepend(older []line) {
+func (v *logView) prepend(older []view.Line) {
 	v.needOlder = false
 	if len(older) == 0 || !v.addOlder(older) {
 		v.noOlder = true
@@ -191,7 +176,7 @@ func (v *logView) prepend(older []line) {
 // oldest is the time of the first line that has one.
 func (v *logView) oldest() (t time.Time) {
 	for i := range v.lines {
-		if t = v.lines[i].at; !t.IsZero() {
+		if t = v.lines[i].At; !t.IsZero() {
 			return t
 		}
 	}
@@ -257,20 +242,20 @@ func (v *logView) search(direction int) bool {
 	n := len(v.lines)
 	for i := 1; i <= n; i++ {
 		at := v.first + ((from-v.first+direction*i)%n+n)%n
-		start, _ := match(v.at(at).text)
+		start, _ := match(v.at(at).Text)
 		if start < 0 {
 			continue
 		}
 		v.found = place{at, 0}
 		if v.wrap {
-			for _, end := range rows(v.at(at).text, v.width) {
+			for _, end := range rows(v.at(at).Text, v.width) {
 				if start < end {
 					break
 				}
 				v.found.row++
 			}
 		} else {
-			v.shift = max(textWidth(v.at(at).text[:start])-v.width/2, 0)
+			v.shift = max(termtext.Width(v.at(at).Text[:start])-v.width/2, 0)
 		}
 		v.follow = false
 		v.top = v.move(v.found, -v.height/3)

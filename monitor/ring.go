@@ -1,6 +1,10 @@
 package monitor
 
-import "slices"
+import (
+	"slices"
+
+	"ralph/state/view"
+)
 
 // Bounds of the log in memory, in bytes of text. While a reader has scrolled
 // back more is kept, so that what is being read stays where it is.
@@ -13,25 +17,25 @@ const (
 // ring holds the newest lines of a log. Lines are numbered without a gap, so
 // that a place in the log survives lines coming and going at both ends.
 type ring struct {
-	lines []line
+	lines []view.Line
 	first int // number of lines[0]
 	bytes int
 }
 
 func (r *ring) end() int { return r.first + len(r.lines) }
 
-func (r *ring) at(n int) *line { return &r.lines[n-r.first] }
+func (r *ring) at(n int) *view.Line { return &r.lines[n-r.first] }
 
 // add appends lines and drops the oldest above limit bytes.
-func (r *ring) add(more []line, limit int) {
+func (r *ring) add(more []view.Line, limit int) {
 	r.lines = append(r.lines, more...)
 	for i := range more {
-		r.bytes += lineCost + len(more[i].text)
+		r.bytes += lineCost + len(more[i].Text)
 	}
 	drop := 0
 	for r.bytes > limit && drop < len(r.lines)-1 {
-		r.bytes -= lineCost + len(r.lines[drop].text)
-		r.lines[drop] = line{}
+		r.bytes -= lineCost + len(r.lines[drop].Text)
+		r.lines[drop] = view.Line{}
 		drop++
 	}
 	r.lines = r.lines[drop:]
@@ -43,10 +47,10 @@ func (r *ring) add(more []line, limit int) {
 }
 
 // addOlder puts lines before the first; it reports false when they do not fit.
-func (r *ring) addOlder(older []line) bool {
+func (r *ring) addOlder(older []view.Line) bool {
 	size := 0
 	for i := range older {
-		size += lineCost + len(older[i].text)
+		size += lineCost + len(older[i].Text)
 	}
 	if r.bytes+size > ringBack {
 		return false

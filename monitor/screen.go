@@ -16,6 +16,8 @@ import (
 	"github.com/mattn/go-runewidth"
 	"github.com/rivo/tview"
 	"golang.org/x/term"
+
+	"ralph/state/view/follow"
 )
 
 // The event loop is woken by keys that no keyboard has: tview draws after each
@@ -54,8 +56,8 @@ func runScreen(ctx context.Context, o Options) (err error) {
 			err = crashed(p)
 		}
 	}()
-	f := newFeed(o.Dir, o.Now)
-	defer f.close()
+	f := follow.New(o.Dir, o.Now)
+	defer f.Close()
 	u := newUI(o, f)
 	u.app = tview.NewApplication().SetRoot(u, true).SetScreen(o.Screen)
 	for r, substitute := range substitutes() {
@@ -65,7 +67,7 @@ func runScreen(ctx context.Context, o Options) (err error) {
 
 	ctx, cancel := context.WithCancel(ctx)
 	var wait sync.WaitGroup
-	u.apply(f.poll()) // the first draw shows the run
+	u.apply(f.Poll()) // the first draw shows the run
 	ended := make(chan struct{})
 	wait.Go(func() {
 		defer u.app.Stop()
@@ -124,8 +126,8 @@ func (u *ui) loop() (err error) {
 
 // pump moves news from the feed to the screen until ctx ends.
 func (u *ui) pump(ctx context.Context) {
-	for u.feed.wait(ctx) {
-		u.apply(u.feed.poll())
+	for u.feed.Wait(ctx) {
+		u.apply(u.feed.Poll())
 		u.readMore()
 		u.redraw()
 	}
@@ -196,7 +198,7 @@ func (u *ui) focusAt(x, y int) {
 	defer u.lock()()
 	for _, p := range u.places {
 		inside := x >= p.x && x < p.x+p.w && y >= p.y && y < p.y+p.h
-		if inside && (p.panel == panelRounds || p.panel == panelLog) && u.raw == nil && !u.help {
+		if inside && (p.panel == panelIterations || p.panel == panelLog) && u.raw == nil && !u.help {
 			u.focus = p.panel
 		}
 	}

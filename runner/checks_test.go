@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,7 +10,7 @@ import (
 	"ralph/state"
 )
 
-func TestLoop_checkStaysRed_taskIsOpenedAgainThenPutAsideAndNamed(t *testing.T) {
+func TestRun_checkStaysRed_taskIsOpenedAgainThenPutAsideAndNamed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "stubborn", "[ ] one", "[ ] two")
 	b.o.MaxRetries = 1
@@ -29,23 +30,23 @@ func TestLoop_checkStaysRed_taskIsOpenedAgainThenPutAsideAndNamed(t *testing.T) 
 	if plan := b.read(planName); strings.Contains(plan, "[x]") {
 		t.Errorf("a box stays ticked:\n%s", plan)
 	}
-	if p := b.prompt(); !strings.Contains(p, "the check is red") || !strings.Contains(p, "box of your task was opened again") {
+	if p := b.prompt(); !strings.Contains(p, "the check is red") || !strings.Contains(p, "reopened your task") {
 		t.Errorf("the agent was not told:\n%s", p)
 	}
 }
 
-func TestLoop_tdd_whatWasRedBeforeBlocksNothing(t *testing.T) {
+func TestRun_tdd_whatWasRedBeforeBlocksNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.check("echo red from the start; exit 1")
 	b.d.Mode = gate.ModeTDD
 	wantEnd(t, b.run(t.Context()), "complete", 0)
-	if said := b.said(); !strings.Contains(said, "red before the agent did anything: test") {
-		t.Errorf("said %q", said)
+	if red := payloads[state.Baseline](b); len(red) != 1 || !slices.Equal(red[0].Red, []string{"test"}) {
+		t.Errorf("baseline %+v", red)
 	}
 }
 
-func TestLoop_gate_whatWasRedBeforeBlocksButIsNoTry(t *testing.T) {
+func TestRun_gate_whatWasRedBeforeBlocksButIsNoTry(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.check("echo red from the start; exit 1")
@@ -56,22 +57,22 @@ func TestLoop_gate_whatWasRedBeforeBlocksButIsNoTry(t *testing.T) {
 	}
 }
 
-func TestLoop_report_neverBlocks(t *testing.T) {
+func TestRun_report_neverBlocks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.check("test ! -f work.txt")
 	b.d.Mode = gate.ModeReport
 	wantEnd(t, b.run(t.Context()), "complete", 0)
 	var shown bool
-	for _, e := range b.seen {
-		shown = shown || e.Kind == state.KindGate && e.Error
+	for _, c := range payloads[state.Check](b) {
+		shown = shown || !c.Passed
 	}
 	if !shown {
 		t.Error("the red check was not shown")
 	}
 }
 
-func TestLoop_flakyCheck_costsNoCall(t *testing.T) {
+func TestRun_flakyCheck_costsNoCall(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	// Green at first, red once after the agent's turn, then green again.

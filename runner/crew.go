@@ -1,70 +1,67 @@
 package runner
 
 import (
-	"fmt"
+	"maps"
+	"slices"
 	"time"
 
-	"ralph/runner/agent"
-	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/state"
 )
 
-// Agent is a row of the agent table with the user's own program for it.
-type Agent struct {
-	Spec    agent.Spec
-	Program []string // replaces the row's program; nil: the row's
+// crew knows who may work, and who is under a usage limit.
+type crew struct {
+	find      func(name string) (Agent, error)
+	fallbacks []string
+	limits    map[string]time.Time // ends of the usage limits that are known, by agent
+	current   string               // who works, or worked last
 }
 
-// casting is who works on the next task.
-type casting struct {
+// member is who works on the next task.
+type member struct {
 	agent Agent
 	model string
 	// instead is the agent that should work and is limited; empty: nobody.
 	instead string
 }
 
-// candidates are the agents that may work on a task, the wanted one first.
-func (l *Loop) candidates(c task.Choice) []string {
-	names := []string{c.Agent}
-	for _, name := range l.o.FallbackAgents {
-		if name != c.Agent {
+// candidates are the agents that may work when this one is wanted, in order.
+func (c *crew) candidates(wanted string) []string {
+	names := []string{wanted}
+	for _, name := range c.fallbacks {
+		if name != wanted {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// cast chooses who works: the task's agent, else the plan's, else the
-// option's; a fallback only while those before it are limited.
-func (l *Loop) cast(list task.List, t task.Task, now time.Time) (casting, error) {
-	choice := t.Choice.Or(list.Choice).Or(task.Choice{Agent: l.o.Agent, Model: l.o.Model})
-	names := l.candidates(choice)
-	cast := casting{model: choice.Model}
-	name := names[0]
-	if free, ok := l.free(names, now); ok && free != name {
-		name, cast.instead, cast.model = free, name, ""
+// choose takes the wanted agent; a fallback only while those before it are limited.
+func (c *crew) choose(wanted task.Choice, now time.Time) (member, error) {
+	who := member{model: wanted.Model}
+	name := wanted.Agent
+	if free, ok := c.free(c.candidates(name), now); ok && free != name {
+		name, who.instead, who.model = free, name, ""
 	}
 	var err error
-	cast.agent, err = l.d.Agents(name)
-	return cast, err
+	who.agent, err = c.find(name)
+	return who, err
 }
 
 // free is the first of the agents that is under no usage limit.
-func (l *Loop) free(names []string, now time.Time) (string, bool) {
-	for _, name := range names {
-		if !now.Before(l.limits[name]) {
-			return name, true
-		}
+func (c *crew) free(names []string, now time.Time) (string, bool) {
+	i := slices.IndexFunc(names, func(name string) bool { return !now.Before(c.limits[name]) })
+	if i < 0 {
+		return "", false
 	}
-	return "", false
+	return names[i], true
 }
 
 // freeAt is when the first of the agents is free; zero when one is now.
-func (l *Loop) freeAt(names []string, now time.Time) time.Time {
+func (c *crew) freeAt(names []string, now time.Time) time.Time {
 	var first time.Time
 	for _, name := range names {
-		until := l.limits[name]
+		until := c.limits[name]
 		if !now.Before(until) {
 			return time.Time{}
 		}
@@ -75,20 +72,27 @@ func (l *Loop) freeAt(names []string, now time.Time) time.Time {
 	return first
 }
 
-// announceAgent says it whenever another agent than before works.
-func (l *Loop) announceAgent(c casting) {
-	name := c.agent.Spec.Name
-	was := l.current.agent.Spec.Name
-	l.current = c
-	l.board.update(func(s *state.Status) {
-		s.Agent, s.Model = name, c.model
-	})
-	if was == name || was == "" && c.instead == "" {
+// recallLimits takes over the usage limits that an earlier run met. A person who
+// resumes a run that waits for all of its agents wants it to try.
+func (r *Run) recallLimits(old state.Status) {
+	maps.Copy(r.crew.limits, old.LimitedUntil)
+	_, free := r.crew.free(r.crew.candidates(r.o.Agent), r.past.started)
+	if r.d.Resumed && !r.d.Unattended && !free {
+		clear(r.crew.limits)
+	}
+}
+
+// takesOver says it whenever another agent than before works.
+func (r *Run) takesOver(who member) {
+	name, was := who.agent.Spec.Name, r.crew.current
+	r.crew.current = name
+	r.out.status(func(s *state.Status) { s.Agent, s.Model = name, who.model })
+	if was == name || was == "" && who.instead == "" {
 		return
 	}
-	text := "agent " + name
-	if c.instead != "" {
-		text += fmt.Sprintf(" instead of %s, which is limited until %s", c.instead, l.limits[c.instead].Local().Format("Jan 2 15:04"))
+	change := state.AgentChange{Name: name, Model: who.model, Instead: who.instead}
+	if who.instead != "" {
+		change.Until = r.crew.limits[who.instead]
 	}
-	l.emit(state.Event{Kind: state.KindDecision, Text: text, End: &state.End{Action: string(rules.ActionContinue), Rule: "agent"}})
+	r.tell(change)
 }

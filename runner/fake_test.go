@@ -266,10 +266,14 @@ func limit(f *fake, reset time.Time) int {
 	return 1
 }
 
-func defaults() rules.Options {
-	return rules.Options{
-		CallsPerHour: 100, Timeout: 15 * time.Minute, NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2,
-		OutputDeclineThreshold: 70, Cooldown: 30 * time.Minute, OnLimit: "wait", CompletionClaims: 2, SessionExpiry: 24 * time.Hour,
+func defaults() Options {
+	return Options{
+		Policy: rules.Policy{
+			CallsPerHour: 100, OnLimit: "wait", CompletionClaims: 2,
+			BreakerPolicy: rules.BreakerPolicy{NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2,
+				OutputDeclineThreshold: 70, Cooldown: 30 * time.Minute},
+		},
+		CallOptions: agent.CallOptions{Timeout: 15 * time.Minute, SessionExpiry: 24 * time.Hour},
 	}
 }
 
@@ -277,7 +281,7 @@ func defaults() rules.Options {
 type bench struct {
 	t    *testing.T
 	dir  string
-	o    rules.Options
+	o    Options
 	d    Deps
 	w    *state.Writer
 	seen []state.Event
@@ -311,7 +315,7 @@ func newBench(t *testing.T, fakeAgent string, boxes ...string) *bench {
 		if strings.HasPrefix(name, "no-") {
 			return Agent{}, fmt.Errorf("unknown agent %q", name)
 		}
-		s.Env = append(s.Env, fakeAgentName+"="+name)
+		s.Env.Set = append(s.Env.Set, fakeAgentName+"="+name)
 		return Agent{Spec: s, Program: []string{self}}, nil
 	}
 	b.d.Env = []string{"GORACE=atexit_sleep_ms=0", "PATH=" + os.Getenv("PATH"), "HOME=" + b.dir, fakeName + "=" + fakeAgent, fakeCount + "=" + filepath.Join(t.TempDir(), "count")}
@@ -378,12 +382,27 @@ func (b *bench) check(command string) {
 	b.d.Checks = []gate.Check{{Name: "test", Command: command}}
 }
 
+// rules names the rules that matched, in order.
 func (b *bench) rules() string {
 	var all []string
 	for _, e := range b.seen {
-		if e.End != nil && e.Kind != state.KindGate && e.Kind != state.KindRunEnd {
-			all = append(all, e.End.Rule)
+		switch d := e.Data.(type) {
+		case state.Decision:
+			all = append(all, d.Rule)
+		case state.IterationEnd:
+			all = append(all, d.Rule)
 		}
 	}
 	return strings.Join(all, " ")
+}
+
+// payloads are the payloads of one kind, in order.
+func payloads[P state.Payload](b *bench) []P {
+	var all []P
+	for _, e := range b.seen {
+		if p, ok := e.Data.(P); ok {
+			all = append(all, p)
+		}
+	}
+	return all
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ralph/runner/rules"
+	"ralph/runner/turn"
 	"ralph/state"
 )
 
@@ -90,7 +91,7 @@ var moreFakes = map[string]func(*fake) int{
 	},
 }
 
-func TestLoop_planDoneButCheckRed_stillKnowsItsCeilings(t *testing.T) {
+func TestRun_planDoneButCheckRed_stillKnowsItsCeilings(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "busy", "[x] one")
 	b.check("echo red; exit 1")
@@ -101,7 +102,7 @@ func TestLoop_planDoneButCheckRed_stillKnowsItsCeilings(t *testing.T) {
 	}
 }
 
-func TestLoop_failureOfTheService_keepsWhatTheAgentHasToKnow(t *testing.T) {
+func TestRun_failureOfTheService_keepsWhatTheAgentHasToKnow(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "told-late", "[ ] one")
 	b.check("test ! -f work.txt || test -f green || { echo the check is red; exit 1; }")
@@ -111,7 +112,7 @@ func TestLoop_failureOfTheService_keepsWhatTheAgentHasToKnow(t *testing.T) {
 	}
 }
 
-func TestLoop_abortWhileACheckRuns_endsItAndMakesNoCall(t *testing.T) {
+func TestRun_abortWhileACheckRuns_endsItAndMakesNoCall(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.check("sleep 600")
@@ -122,7 +123,7 @@ func TestLoop_abortWhileACheckRuns_endsItAndMakesNoCall(t *testing.T) {
 	}
 }
 
-func TestLoop_skipDuringTheBaseline_doesNotSkipTheProof(t *testing.T) {
+func TestRun_skipDuringTheBaseline_doesNotSkipTheProof(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.o.MaxIterations = 2
@@ -132,15 +133,15 @@ func TestLoop_skipDuringTheBaseline_doesNotSkipTheProof(t *testing.T) {
 	}
 }
 
-func TestLoop_onlyThePlanCommitted_isNoWork(t *testing.T) {
+func TestRun_onlyThePlanCommitted_isNoWork(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "plan-committer", "[ ] one", "[ ] two")
 	b.inGit()
-	b.o.AntiCheat = rules.CheatRevert
+	b.o.AntiCheat = turn.AnswerRevert
 	wantEnd(t, b.run(t.Context()), "claimed_incomplete", rules.ExitClaimed)
 }
 
-func TestLoop_tickAndNewBoxWithARedCheck_tickIsTakenBack(t *testing.T) {
+func TestRun_tickAndNewBoxWithARedCheck_tickIsTakenBack(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "box-adder", "[ ] one", "[ ] two")
 	b.o.MaxIterations = 1
@@ -151,13 +152,13 @@ func TestLoop_tickAndNewBoxWithARedCheck_tickIsTakenBack(t *testing.T) {
 	}
 }
 
-func TestLoop_limitMetByTheLastCall_isNotWaitedFor(t *testing.T) {
+func TestRun_limitMetByTheLastCall_isNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "last-call", "[ ] one")
 	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
 }
 
-func TestLoop_agentVanished_endsWith6(t *testing.T) {
+func TestRun_agentVanished_endsWith6(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	found := b.d.Agents
@@ -173,7 +174,7 @@ func TestLoop_agentVanished_endsWith6(t *testing.T) {
 	}
 }
 
-func TestLoop_interruptedChecks_areNotForgivenByTheNextRun(t *testing.T) {
+func TestRun_interruptedChecks_areNotForgivenByTheNextRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.check("test ! -f work.txt || { sleep 1; echo broken; exit 1; }")
@@ -186,28 +187,28 @@ func TestLoop_interruptedChecks_areNotForgivenByTheNextRun(t *testing.T) {
 	}
 }
 
-func TestLoop_otherTasksTickedWithWork_eachGetsItsOwnIteration(t *testing.T) {
+func TestRun_otherTasksTickedWithWork_eachGetsItsOwnIteration(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "ticks-ahead", "[ ] one", "[ ] two", "[ ] three")
 	b.inGit()
-	b.o.AntiCheat = rules.CheatRevert
+	b.o.AntiCheat = turn.AnswerRevert
 	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
 	if b.calls() != 3 {
 		t.Errorf("%d calls, want 3: one a task (%s)", b.calls(), b.rules())
 	}
-	events := b.texts("audit")
+	events := b.found(state.FoundByAudit)
 	if len(events) != 3 || !strings.Contains(events[0], `"two" was ticked`) || !strings.Contains(events[0], "taken back") {
 		t.Errorf("audit events: %q", events)
 	}
 	if prompt := b.read(".ralph/logs/run-1/2.prompt.md"); !strings.Contains(prompt, `"two" was ticked`) || !strings.Contains(prompt, "claim of completion was refused") {
 		t.Errorf("second prompt:\n%s", prompt)
 	}
-	if told := b.texts(RuleFeedback); len(told) != 2 || !strings.Contains(told[0], `"two" was ticked`) {
+	if told := payloads[state.Feedback](b); len(told) != 2 || !strings.Contains(strings.Join(told[0].Items, "\n"), `"two" was ticked`) {
 		t.Errorf("feedback events: %q", told)
 	}
 }
 
-func TestLoop_flakyCheck_isShownAndCostsNoCall(t *testing.T) {
+func TestRun_flakyCheck_isShownAndCostsNoCall(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.check("test ! -f work.txt || test -f twice || { touch twice; echo red; exit 1; }")
@@ -215,12 +216,12 @@ func TestLoop_flakyCheck_isShownAndCostsNoCall(t *testing.T) {
 	if b.calls() != 1 {
 		t.Errorf("%d calls, want 1 (%s)", b.calls(), b.rules())
 	}
-	if found := b.texts("checks"); len(found) != 1 || !strings.Contains(found[0], "flaky") {
+	if found := b.found(state.FoundByChecks); len(found) != 1 || !strings.Contains(found[0], "flaky") {
 		t.Errorf("findings: %q", found)
 	}
 }
 
-func TestLoop_fileInPlaceOfTheStateDirectory_isIntegrityNotAnError(t *testing.T) {
+func TestRun_fileInPlaceOfTheStateDirectory_isIntegrityNotAnError(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "usurper", "[ ] one")
 	b.write("plan.md", b.read(planName))
@@ -230,7 +231,7 @@ func TestLoop_fileInPlaceOfTheStateDirectory_isIntegrityNotAnError(t *testing.T)
 	}
 }
 
-func TestLoop_skipWhileChecksRun_isForTheTaskThatTheyAreAbout(t *testing.T) {
+func TestRun_skipWhileChecksRun_isForTheTaskThatTheyAreAbout(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "checked", "[ ] one", "[ ] two")
 	b.o.MaxIterations = 2
@@ -242,7 +243,7 @@ func TestLoop_skipWhileChecksRun_isForTheTaskThatTheyAreAbout(t *testing.T) {
 	}
 }
 
-func TestLoop_limitsOfEachAgent_outliveTheRun(t *testing.T) {
+func TestRun_limitsOfEachAgent_outliveTheRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "both-limited", "[ ] one")
 	b.o.FallbackAgents, b.o.OnLimit = []string{"codex"}, "stop"
@@ -262,7 +263,7 @@ func TestLoop_limitsOfEachAgent_outliveTheRun(t *testing.T) {
 	}
 }
 
-func TestLoop_resumed_timeBetweenTheRunsDoesNotCount(t *testing.T) {
+func TestRun_resumed_timeBetweenTheRunsDoesNotCount(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one", "[ ] two")
 	b.o.MaxIterations = 1
@@ -277,12 +278,12 @@ func TestLoop_resumed_timeBetweenTheRunsDoesNotCount(t *testing.T) {
 	}
 }
 
-// texts are the texts of the decisions that a rule's name stands on.
-func (b *bench) texts(rule string) []string {
+// found are the texts of the findings of one source.
+func (b *bench) found(source string) []string {
 	var all []string
-	for _, e := range b.seen {
-		if e.Kind == state.KindDecision && e.End != nil && e.End.Rule == rule {
-			all = append(all, e.Text)
+	for _, f := range payloads[state.Finding](b) {
+		if f.Source == source {
+			all = append(all, strings.TrimPrefix(f.File+": "+f.Text, ": ")+"; "+f.Answer)
 		}
 	}
 	return all

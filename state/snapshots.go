@@ -61,6 +61,8 @@ type TaskMemory struct {
 	Worked  bool `json:"worked,omitempty"`  // something was done for it
 	Refused int  `json:"refused,omitempty"` // ticks without work
 	Skipped bool `json:"skipped,omitempty"` // a person put it off
+	// Attempts counts the turns that were made for it.
+	Attempts int `json:"attempts,omitempty"`
 }
 
 // CheckStatus is one of ralph's own checks: what its latest run said.

@@ -12,6 +12,8 @@ import (
 // floors are the packages that the programs are made of. A package imports
 // lower floors only, its tests too.
 var floors = map[string]int{
+	"logs/termtext": -1, // what may be printed on a terminal; below the others, so that all may use it
+
 	"state":                 0, // the files in .ralph/: what the two processes share
 	"logs":                  0, // log set-up, rotated files, tail
 	"ptyexec":               0, // one child process, and nothing of it left
@@ -20,7 +22,15 @@ var floors = map[string]int{
 	"runner/audit/lang":     0, // how tests look in each language: text in, values out
 	"runner/audit/plan":     0, // ticks that were not earned, tasks that ask for less: plans in, findings out
 	"runner/audit/settings": 0, // what judges the work became easier to pass: text in, values out
+	"runner/git/foreign":    0, // folders that the project did not write: paths in, folders out
 	"runner/gate/workspace": 0, // where the packages of a monorepo are: files in, folders out
+
+	"runner/agent/recording":   0, // recorded calls of agent CLIs: text in, values out
+	"runner/agent/wire":        0, // JSON as agents print it: bytes in, lines, values and short texts out
+	"runner/agent/argv":        0, // argument lists and permission entries: values in, words out
+	"runner/agent/environ":     0, // which variables pass: names in, names out
+	"runner/agent/ending":      0, // classes of endings, and the error texts that show them: text in, values out
+	"runner/agent/statusblock": 0, // what an agent says about its own work: text in, values out
 
 	"runner/agent":   1, // the table of agents, and what they print
 	"runner/gate":    1, // checks, hooks, judges
@@ -30,9 +40,10 @@ var floors = map[string]int{
 	"runner/git":     1, // what an iteration changed
 	"runner/audit":   1, // whether the change was an honest one
 
-	"runner/rules":       2, // facts in, decision out: the ordered table
-	"runner/git/history": 2, // ways back through the states that git keeps
-	"monitor":            2, // the screen
+	"runner/rules":        2, // facts in, decision out: the ordered table
+	"runner/agent/custom": 2, // agents of the user: rows of the settings file, checked and completed
+	"runner/git/history":  2, // ways back through the states that git keeps
+	"monitor":             2, // the screen
 
 	"runner": 3, // the loop
 
@@ -142,8 +153,8 @@ func checkDoors(t *tree) (found []violation) {
 func checkMonitor(t *tree) (found []violation) {
 	t.imports(func(p *pkg, f *file, spec *ast.ImportSpec, path string) {
 		target := inModule(path)
-		if p.path == "monitor" && target != "" && !slices.Contains([]string{"state", "logs", "monitor"}, target) {
-			found = append(found, t.at(f, spec.Pos(), "monitor imports %s; of the module it may import state and logs", target))
+		if p.path == "monitor" && target != "" && !slices.Contains([]string{"state", "logs", "logs/termtext", "monitor"}, target) {
+			found = append(found, t.at(f, spec.Pos(), "monitor imports %s; of the module it may import state, logs and logs/termtext", target))
 		}
 	})
 	return found

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"ralph/ptyexec"
+	"ralph/runner/agent/ending"
+	"ralph/runner/agent/statusblock"
+	"ralph/runner/agent/wire"
 	"ralph/state"
 )
 
@@ -27,9 +30,9 @@ func (s Spec) Classify(t *Transcript, exit ptyexec.Exit, now time.Time) Outcome 
 		o = s.noResult(t, exit)
 	}
 	s.addTimes(&o, t, now)
-	o.Evidence = oneLine(o.Evidence)
+	o.Evidence = wire.OneLine(o.Evidence)
 	if o.Reason == "" {
-		o.Reason = o.Class.meaning()
+		o.Reason = o.Class.Meaning()
 		if o.Evidence != "" && !o.Class.Success() {
 			o.Reason += ": " + o.Evidence
 		}
@@ -57,10 +60,11 @@ func (s Spec) shortError(text string) Class {
 	if strings.Contains(text, "\n") || len(text) > maxCLILine {
 		return ClassUnknown
 	}
-	if class, ok := match(compile(s.Patterns), text); ok {
+	reader := ending.NewReader(s.Patterns)
+	if class, ok := reader.Own(text); ok {
 		return class
 	}
-	class := s.textClass(text)
+	class := reader.Text(text)
 	start := strings.ToLower(text[:min(len(text), 12)])
 	switch {
 	case strings.Contains(start, "error"), strings.HasPrefix(start, "fatal"):
@@ -73,7 +77,7 @@ func (s Spec) shortError(text string) Class {
 
 func (s Spec) goodTurn(t *Transcript, exit ptyexec.Exit) Outcome {
 	o := Outcome{Class: ClassCompletedTurn}
-	_, signal := ParseSignal(t.Final)
+	_, signal := statusblock.Parse(t.Final)
 	refused := slices.DeleteFunc(slices.Clone(t.Denials), Asks)
 	switch {
 	case slices.Contains(t.Codes, "refusal"):
@@ -82,7 +86,7 @@ func (s Spec) goodTurn(t *Transcript, exit ptyexec.Exit) Outcome {
 		o.Class = ClassHangAfterResult
 	case len(refused) > 0:
 		o.Class, o.Evidence = ClassPermissionDenied, fmt.Sprintf("%s(%s)", refused[0].Name, refused[0].Arg)
-		o.Reason = fmt.Sprintf("the permission rules refused %d tool calls, first %s", len(refused), oneLine(o.Evidence))
+		o.Reason = fmt.Sprintf("the permission rules refused %d tool calls, first %s", len(refused), wire.OneLine(o.Evidence))
 	case t.Asked && !signal, !signal && strings.HasSuffix(strings.TrimRight(t.Final, " \t\r\n*_`)\"'"), "?"):
 		o.Class, o.Evidence = ClassQuestionAsked, t.Final
 	case strings.TrimSpace(t.Final) == "" && t.ToolCalls == 0:
@@ -109,13 +113,13 @@ func (s Spec) failedTurn(t *Transcript, exit ptyexec.Exit) Outcome {
 
 // rejected classifies a call whose work a limit refused.
 func (s Spec) rejected(t *Transcript) Outcome {
-	o := Outcome{Class: ClassUsageLimit, Limit: t.Rejected, Evidence: "limit " + t.Rejected.Kind + " rejected the work"}
+	o := Outcome{Class: ClassUsageLimit, Limit: t.Rejected, Evidence: "limit " + t.Rejected.Name + " rejected the work"}
 	cause, evidence := s.cause(t)
 	if evidence != "" {
 		o.Evidence = evidence
 	}
 	switch {
-	case cause == ClassSpendLimit || strings.Contains(t.Rejected.Kind, "overage"):
+	case cause == ClassSpendLimit || strings.Contains(t.Rejected.Name, "overage"):
 		o.Class = ClassSpendLimit
 	case t.Rejected.ResetsAt.IsZero() && cause == ClassRateLimited:
 		o.Class = cause // without a window it is a plain 429
@@ -142,10 +146,10 @@ func (s Spec) noResult(t *Transcript, exit ptyexec.Exit) Outcome {
 	case cause != ClassUnknown:
 		return Outcome{Class: cause, Evidence: evidence}
 	case exit.Signal != 0:
-		return Outcome{Class: signalClass(exit.Signal), Evidence: exit.Signal.String()}
-	case exit.Code > 128 && signalClass(syscall.Signal(exit.Code-128)) != ClassUnknown:
+		return Outcome{Class: ending.OfSignal(exit.Signal), Evidence: exit.Signal.String()}
+	case exit.Code > 128 && ending.OfSignal(syscall.Signal(exit.Code-128)) != ClassUnknown:
 		sig := syscall.Signal(exit.Code - 128)
-		return Outcome{Class: signalClass(sig), Evidence: sig.String()}
+		return Outcome{Class: ending.OfSignal(sig), Evidence: sig.String()}
 	case len(t.Denials) > 0:
 		return s.goodTurn(t, exit) // refused, and the CLI ends the turn there
 	case exit.Code == 0:
@@ -161,91 +165,15 @@ func (s Spec) noResult(t *Transcript, exit ptyexec.Exit) Outcome {
 	return Outcome{Class: class, Evidence: evidence}
 }
 
-// signalClass: some signals are sent by others, some come from a fault inside.
-func signalClass(sig syscall.Signal) Class {
-	switch sig {
-	case syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGKILL, syscall.SIGTERM, syscall.SIGPIPE:
-		return ClassKilledBySignal
-	case syscall.SIGSEGV, syscall.SIGABRT, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE, syscall.SIGTRAP, syscall.SIGSYS:
-		return ClassCrash
-	}
-	return ClassUnknown
-}
-
-// cause looks for the reason of a failure: codes that say all, wordings, the
-// other codes, and at last the lines printed beside the records.
+// cause looks for the reason of a failure. The second result is the text that
+// shows it; may be empty.
 func (s Spec) cause(t *Transcript) (Class, string) {
-	evidence := ""
-	if len(t.Errors) > 0 {
-		evidence = t.Errors[len(t.Errors)-1]
-	}
-	codes := slices.Concat(t.Codes, t.ErrorCodes)
-	var byCode Class
-	for _, c := range codes {
-		byCode = moreExact(byCode, codeClass(c))
-	}
-	byText := s.lastError(t)
-	switch {
-	case exact(byCode):
-		return byCode, evidence
-	case exact(byText) || byText != ClassUnknown && (byCode == ClassUnknown || byCode == ClassServerError && byText == ClassOverloaded):
-		return byText, evidence
-	case byCode != ClassUnknown:
-		return byCode, evidence
-	}
 	lines := t.CLI
 	if slices.Contains(t.Codes, codeText) {
 		lines = strings.Split(t.Final, "\n")
 		lines = lines[max(0, len(lines)-maxCLILines):]
 	}
-	if class, line := s.linesClass(lines); class != ClassUnknown {
-		return class, line
-	}
-	return ClassUnknown, evidence
-}
-
-// linesClass classifies lines printed beside the records: help text is the
-// answer to a bad command line; else the latest line counts, unless another one
-// names the cause more exactly.
-func (s Spec) linesClass(lines []string) (class Class, line string) {
-	if i := slices.IndexFunc(lines, helpRE().MatchString); i >= 0 {
-		return ClassBadFlag, lines[i]
-	}
-	for _, l := range slices.Backward(lines) {
-		if c := s.textClass(l); moreExact(class, c) != class {
-			class, line = c, l
-		}
-	}
-	return class, line
-}
-
-// lastError is the class of the newest error text that has one.
-func (s Spec) lastError(t *Transcript) Class {
-	for _, e := range slices.Backward(t.Errors) {
-		if c := s.textClass(e); c != ClassUnknown {
-			return c
-		}
-	}
-	return ClassUnknown
-}
-
-// exact reports whether a class names its cause so exactly that a mere HTTP
-// status cannot overrule it.
-func exact(c Class) bool {
-	switch c {
-	case ClassUnknown, ClassAuth, ClassBadModel, ClassRateLimited, ClassOverloaded, ClassNetwork, ClassServerError, ClassKilledBySignal:
-		return false
-	}
-	return true
-}
-
-// moreExact prefers the class that tells more: "overloaded" before the
-// "server error" that it came with.
-func moreExact(a, b Class) Class {
-	if a == ClassUnknown || b != ClassUnknown && (exact(b) && !exact(a) || a == ClassServerError) {
-		return b
-	}
-	return a
+	return ending.NewReader(s.Patterns).Cause(ending.Report{Codes: slices.Concat(t.Codes, t.ErrorCodes), Errors: t.Errors, Lines: lines})
 }
 
 // addTimes completes an outcome with what its texts say about time.
@@ -254,14 +182,14 @@ func (s Spec) addTimes(o *Outcome, t *Transcript, now time.Time) {
 	switch {
 	case o.Class == ClassUsageLimit || o.Class == ClassSpendLimit:
 		if o.Limit == nil {
-			o.Limit = &state.Limit{Kind: limitKind(o.Evidence), Rejected: true, Utilization: -1}
+			o.Limit = &state.Limit{Name: ending.LimitName(o.Evidence), Rejected: true, Utilization: -1}
 		}
 		o.ResetsAt = o.Limit.ResetsAt
 		for _, text := range slices.Backward(texts) {
 			if !o.ResetsAt.IsZero() {
 				break
 			}
-			if at, ok := ParseReset(text, now); ok {
+			if at, ok := ending.ResetTime(text, now); ok {
 				o.ResetsAt = at
 				l := *o.Limit
 				l.ResetsAt = at
@@ -270,31 +198,10 @@ func (s Spec) addTimes(o *Outcome, t *Transcript, now time.Time) {
 		}
 	case o.Class.Transient():
 		for _, text := range slices.Backward(texts) {
-			if at, ok := ParseReset(text, now); ok {
+			if at, ok := ending.ResetTime(text, now); ok {
 				o.RetryAfter = at.Sub(now)
 				return
 			}
 		}
 	}
-}
-
-// limitKind guesses the window from the wording.
-func limitKind(text string) string {
-	l := strings.ToLower(text)
-	for _, k := range [...][2]string{{"week", "seven_day"}, {"5-hour", "five_hour"}, {"session", "five_hour"},
-		{"month", "month"}, {"daily", "day"}, {"spend", "spend"}} {
-		if strings.Contains(l, k[0]) {
-			return k[1]
-		}
-	}
-	return "usage"
-}
-
-func (c Class) meaning() string {
-	for _, i := range Classes() {
-		if i.Class == c {
-			return i.Meaning
-		}
-	}
-	return string(c)
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"ralph/ptyexec"
+	"ralph/runner/agent/statusblock"
+	"ralph/state"
 )
 
 var exited = ptyexec.Exit{Cause: ptyexec.CauseExited}
@@ -201,7 +203,7 @@ func TestClassify_plainTextProgram(t *testing.T) {
 	}
 	s := row(t, "text")
 	tr, _ := decodeAll(s, []byte("Done.\r\n\x1b[1m"+block("STATUS: COMPLETE", "EXIT_SIGNAL: true")+"\x1b[0m\r\n"))
-	if sig, ok := ParseSignal(tr.Final); !ok || !sig.Exit {
+	if sig, ok := statusblock.Parse(tr.Final); !ok || !sig.Exit {
 		t.Errorf("final %q", tr.Final)
 	}
 }
@@ -235,7 +237,7 @@ func TestClasses_everyClassHasAMeaningAndIsUnique(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	for _, name := range []string{"claude-pty-sigint-tool", "codex-pty-json", "gemini-json", "opencode-perm-ask", "qwen-json", "amp0108-toolfail", "claude-sub-limit5h"} {
-		out, _ := recording(f, name)
+		out, _ := recorded(f, name)
 		f.Add(out, uint8(3))
 	}
 	f.Add([]byte("{\n{}\n}\n[{\"type\":\"result\"}]\n^C^C\x1b]0;"), uint8(0))
@@ -244,11 +246,11 @@ func FuzzDecode(f *testing.F) {
 		s := specs[int(pick)%len(specs)]
 		tr, events := decodeAll(s, out)
 		for _, ev := range events {
-			if strings.ToValidUTF8(ev.Text, "") != ev.Text || len(ev.Text) > maxText+8 {
-				t.Fatalf("text of %s: %.80q", ev.Kind, ev.Text)
+			if text := words(ev); strings.ToValidUTF8(text, "") != text || len(text) > maxText+8 {
+				t.Fatalf("text of %s: %.80q", ev.Kind(), text)
 			}
-			if ev.Tool != nil && strings.ContainsAny(ev.Tool.Arg, "\n\r") {
-				t.Fatalf("argument %q", ev.Tool.Arg)
+			if tool, ok := ev.(state.Tool); ok && strings.ContainsAny(tool.Arg, "\n\r") {
+				t.Fatalf("argument %q", tool.Arg)
 			}
 		}
 		for _, exit := range []ptyexec.Exit{exited, exitedWith(1), {Cause: ptyexec.CauseTimeout}} {
@@ -257,4 +259,8 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
+}
+
+func block(lines ...string) string {
+	return "---RALPH_STATUS---\n" + strings.Join(lines, "\n") + "\n---END_RALPH_STATUS---"
 }

@@ -34,7 +34,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.Run("decoder", func(b *testing.B) {
 		b.SetBytes(int64(len(sample)))
 		b.ReportAllocs()
-		d := s.NewDecoder(func(state.Event) {})
+		d := s.NewDecoder(func(state.Payload) {})
 		for b.Loop() {
 			_, _ = d.Write(sample)
 		}
@@ -56,11 +56,21 @@ func BenchmarkDecode(b *testing.B) {
 			b.ReportMetric(std/own, "times-faster")
 		}
 	})
+	b.Run("narration", func(b *testing.B) { // the flood of internal/bench
+		line := claudeText(strings.Repeat("All work and no play. ", 180)) + "\n"
+		flood := bytes.Repeat([]byte(line), 250)
+		b.SetBytes(int64(len(flood)))
+		b.ReportAllocs()
+		d := s.NewDecoder(func(state.Payload) {})
+		for b.Loop() {
+			_, _ = d.Write(flood)
+		}
+	})
 	b.Run("noise", func(b *testing.B) {
 		noise := bytes.Repeat([]byte("this is no record at all, only noise of some length\r\n"), 20_000)
 		b.SetBytes(int64(len(noise)))
 		b.ReportAllocs()
-		d := s.NewDecoder(func(state.Event) {})
+		d := s.NewDecoder(func(state.Payload) {})
 		for b.Loop() {
 			_, _ = d.Write(noise)
 		}

@@ -6,14 +6,18 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"ralph/ptyexec"
+	"ralph/runner/agent/recording"
 	"ralph/state"
 )
 
@@ -56,30 +60,45 @@ func goldens(t testing.TB) []golden {
 	return out
 }
 
-func recording(t testing.TB, name string) ([]byte, ptyexec.Exit) {
+// recordings reads testdata/recordings, one archive for each agent.
+var recordings = sync.OnceValues(func() (map[string]recording.Recording, error) {
+	files, err := filepath.Glob("testdata/recordings/*.txtar")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]recording.Recording{}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		list, err := recording.Parse(data)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range list {
+			all[r.Name] = r
+		}
+	}
+	return all, nil
+})
+
+// recorded returns what a call printed and how it ended.
+func recorded(t testing.TB, name string) ([]byte, ptyexec.Exit) {
 	t.Helper()
-	out, err := os.ReadFile(filepath.Join("testdata/recordings", name+".out"))
+	all, err := recordings()
 	if err != nil {
 		t.Fatal(err)
 	}
-	meta, err := os.ReadFile(filepath.Join("testdata/recordings", name+".meta.json"))
-	if err != nil {
-		t.Fatal(err)
+	r, ok := all[name]
+	if !ok {
+		t.Fatalf("no recording %q", name)
 	}
-	var m struct {
-		Exit     int
-		Signal   string
-		TimedOut bool `json:"timed_out"`
-	}
-	if err := json.Unmarshal(meta, &m); err != nil {
-		t.Fatal(err)
-	}
-	exit := ptyexec.Exit{Code: m.Exit, Cause: ptyexec.CauseExited}
-	if m.TimedOut {
+	exit := ptyexec.Exit{Code: r.Exit, Signal: r.KilledBy(), Cause: ptyexec.CauseExited}
+	if r.TimedOut {
 		exit.Cause = ptyexec.CauseTimeout
 	}
-	exit.Signal = map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGKILL": syscall.SIGKILL, "SIGINT": syscall.SIGINT}[m.Signal]
-	return out, exit
+	return []byte(r.Output), exit
 }
 
 func row(t testing.TB, name string) Spec {
@@ -92,10 +111,10 @@ func row(t testing.TB, name string) Spec {
 }
 
 // decodeAll runs the whole chain on one output.
-func decodeAll(s Spec, out []byte) (*Transcript, []state.Event) {
+func decodeAll(s Spec, out []byte) (*Transcript, []state.Payload) {
 	var tr Transcript
-	var events []state.Event
-	d := s.NewDecoder(func(ev state.Event) {
+	var events []state.Payload
+	d := s.NewDecoder(func(ev state.Payload) {
 		tr.Add(ev)
 		events = append(events, ev)
 	})
@@ -114,7 +133,7 @@ func TestRecordings_everyOneGetsItsClassAndFigures(t *testing.T) {
 	for _, g := range goldens(t) {
 		t.Run(g.name, func(t *testing.T) {
 			s := row(t, g.agent)
-			out, exit := recording(t, g.name)
+			out, exit := recorded(t, g.name)
 			tr, _ := decodeAll(s, out)
 			o := s.Classify(tr, exit, recordedAt)
 			key := cell{string(g.class), g.agent}
@@ -148,6 +167,59 @@ func TestRecordings_everyOneGetsItsClassAndFigures(t *testing.T) {
 	t.Log("\n" + matrix(right, all))
 }
 
+// A turn may run in another process: its transcript and outcome arrive as JSON.
+func TestRecordings_transcriptAndOutcome_surviveJSON(t *testing.T) {
+	for _, g := range goldens(t) {
+		s := row(t, g.agent)
+		out, exit := recorded(t, g.name)
+		tr, _ := decodeAll(s, out)
+		outcome := s.Classify(tr, exit, recordedAt)
+		if diff := cmp.Diff(*tr, throughJSON(t, *tr)); diff != "" {
+			t.Errorf("%s: %s", g.name, diff)
+		}
+		if diff := cmp.Diff(outcome, throughJSON(t, outcome)); diff != "" {
+			t.Errorf("%s: %s", g.name, diff)
+		}
+		if again := throughJSON(t, *tr); !cmp.Equal(s.Classify(&again, exit, recordedAt), outcome) {
+			t.Errorf("%s: another outcome after JSON", g.name)
+		}
+	}
+}
+
+func TestTranscript_everyField_survivesJSON(t *testing.T) {
+	limit := state.Limit{Name: "five_hour", Rejected: true, ResetsAt: recordedAt, Utilization: -1}
+	tr := Transcript{Session: "s", Model: "m", Final: "f", HasResult: true, ResultError: true, Codes: []string{"c"}, Errors: []string{"e"},
+		ErrorCodes: []string{"ec"}, CLI: []string{"l"}, Usage: state.Usage{InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, CacheWriteTokens: 4, CostUSD: 5},
+		ToolCalls: 6, LastTool: "t", Denials: []state.Tool{{ID: "i", Name: "n", Arg: "a", Parent: "p"}}, Limits: map[string]state.Limit{"five_hour": limit},
+		Retries: 7, TextBytes: 8, Rejected: &limit, Asked: true}
+	o := Outcome{Class: ClassUsageLimit, Reason: "r", Evidence: "e", Limit: &limit, ResetsAt: recordedAt, RetryAfter: 1500 * time.Millisecond}
+	for _, v := range []reflect.Value{reflect.ValueOf(tr), reflect.ValueOf(o)} {
+		for i := range v.NumField() {
+			if v.Field(i).IsZero() {
+				t.Errorf("the test leaves out %s", v.Type().Field(i).Name)
+			}
+		}
+	}
+	if diff := cmp.Diff(tr, throughJSON(t, tr)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(o, throughJSON(t, o)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func throughJSON[T any](t *testing.T, v T) (back T) {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(data, &back)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return back
+}
+
 // matrix prints right/all for each class and agent.
 func matrix(right, all map[cell]int) string {
 	var agents []string
@@ -176,13 +248,12 @@ func matrix(right, all map[cell]int) string {
 }
 
 func TestRecordings_areAllInTheTable(t *testing.T) {
-	files, err := filepath.Glob("testdata/recordings/*.out")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no recordings: %v", err)
+	all, err := recordings()
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d recordings: %v", len(all), err)
 	}
 	gs := goldens(t)
-	for _, f := range files {
-		name := strings.TrimSuffix(filepath.Base(f), ".out")
+	for name := range all {
 		if !slices.ContainsFunc(gs, func(g golden) bool { return g.name == name }) {
 			t.Errorf("%s is not in golden.tsv", name)
 		}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -40,42 +41,51 @@ type Entry struct {
 
 // Baseline is .ralph/test_baseline.json. A nil Baseline knows nothing.
 type Baseline struct {
-	path  string
-	dirty bool
-	data  struct {
-		Scope   Scope            `json:"scope"`
-		Run     string           `json:"run"`
-		Task    string           `json:"task,omitempty"`
-		TakenAt time.Time        `json:"taken_at"`
-		Checks  map[string]Entry `json:"checks"`
-	}
+	Scope   Scope            `json:"scope"`
+	Run     string           `json:"run"`
+	Task    string           `json:"task,omitempty"`
+	TakenAt time.Time        `json:"taken_at"` // zero: never
+	Checks  map[string]Entry `json:"checks"`
 }
 
-// OpenBaseline reads the file, which need not exist. The Baseline is usable also
-// with an error, which says that the file was set aside.
-func OpenBaseline(path string) (*Baseline, error) {
-	b := &Baseline{path: path}
-	err := load(path, &b.data)
+// ReadBaseline reads the file, which may be missing. The error says that an
+// unusable file was set aside; the Baseline is then empty and usable.
+func ReadBaseline(path string) (*Baseline, error) {
+	b := &Baseline{}
+	err := load(path, b)
 	if err != nil {
-		b = &Baseline{path: path}
+		b = &Baseline{}
 	}
 	return b, err
+}
+
+// Write replaces the file, unless it holds the same already.
+func (b *Baseline) Write(path string) error { return save(path, b) }
+
+// Clone is a copy that shares nothing with b.
+func (b *Baseline) Clone() *Baseline {
+	if b == nil {
+		return nil
+	}
+	c := *b
+	c.Checks = maps.Clone(b.Checks)
+	return &c
 }
 
 // Current tells whether the baseline was taken for this moment; if not, it is
 // time for Suite.TakeBaseline.
 func (b *Baseline) Current(m Moment) bool {
 	m.Scope = m.scope()
-	if b == nil || b.data.TakenAt.IsZero() || b.data.Scope != m.Scope {
+	if b == nil || b.TakenAt.IsZero() || b.Scope != m.Scope {
 		return false
 	}
 	switch m.Scope {
 	case ScopeGlobal:
 		return true
 	case ScopeTask:
-		return b.data.Run == m.Run && b.data.Task == m.Task
+		return b.Run == m.Run && b.Task == m.Task
 	}
-	return b.data.Run == m.Run
+	return b.Run == m.Run
 }
 
 func (m Moment) scope() Scope {
@@ -94,15 +104,15 @@ func (b *Baseline) Begin(checks []Check, m Moment) {
 	for _, c := range checks {
 		b.set(c.Name, Entry{Empty: true})
 	}
-	b.data.Scope, b.data.Run, b.data.Task = m.scope(), m.Run, m.Task
-	b.data.TakenAt = time.Now().Truncate(time.Second)
+	b.Scope, b.Run, b.Task = m.scope(), m.Run, m.Task
+	b.TakenAt = time.Now().Truncate(time.Second)
 }
 
 // Adopt takes over the baseline of a run that did not complete: what
 // it broke must not become what was red before.
 func (b *Baseline) Adopt(run string) {
-	if b != nil && !b.data.TakenAt.IsZero() {
-		b.data.Run, b.dirty = run, true
+	if b != nil && !b.TakenAt.IsZero() {
+		b.Run = run
 	}
 }
 
@@ -113,7 +123,7 @@ func (b *Baseline) Red() []string {
 		return nil
 	}
 	var lines []string
-	for name, e := range b.data.Checks {
+	for name, e := range b.Checks {
 		if e.Passed || e.Empty {
 			continue
 		}
@@ -131,24 +141,24 @@ func (b *Baseline) entry(check string) (Entry, bool) {
 	if b == nil {
 		return Entry{}, false
 	}
-	e, ok := b.data.Checks[check]
+	e, ok := b.Checks[check]
 	return e, ok
 }
 
 func (b *Baseline) set(check string, e Entry) {
-	if b.data.Checks == nil {
-		b.data.Checks = map[string]Entry{}
+	if b.Checks == nil {
+		b.Checks = map[string]Entry{}
 	}
-	b.data.Checks[check], b.dirty = e, true
+	b.Checks[check] = e
 }
 
 // take makes a report the baseline. Checks that did not run keep their entries.
-func (b *Baseline) take(rep Report, m Moment) error {
+func (b *Baseline) take(rep Report, m Moment) {
 	if b == nil {
-		return nil
+		return
 	}
 	if rep.Baseline {
-		b.data.Checks = nil
+		b.Checks = nil
 	}
 	for _, r := range rep.Results {
 		switch {
@@ -158,16 +168,15 @@ func (b *Baseline) take(rep Report, m Moment) error {
 			b.set(r.Name, entryOf(r))
 		}
 	}
-	b.data.Scope, b.data.Run, b.data.Task = m.scope(), m.Run, m.Task
-	b.data.TakenAt, b.dirty = time.Now().Truncate(time.Second), true
-	return b.save()
+	b.Scope, b.Run, b.Task = m.scope(), m.Run, m.Task
+	b.TakenAt = time.Now().Truncate(time.Second)
 }
 
 func entryOf(r Result) Entry {
 	if r.Passed || r.Verdict == VerdictFlaky {
 		return Entry{Passed: true, Tests: r.Tests.Total()}
 	}
-	return Entry{Code: r.code, Timeout: r.timeout, Tests: r.Tests.Total(), Failed: names(r.Tests.FailedTests())}
+	return Entry{Code: r.ExitCode, Timeout: r.TimedOut, Tests: r.Tests.Total(), Failed: names(r.Tests.FailedTests())}
 }
 
 // empty tells whether the check ran and there was nothing for it to check.
@@ -185,7 +194,7 @@ func (b *Baseline) learn(r Result, mode Mode) {
 	if b == nil || r.empty() {
 		return
 	}
-	e, ok := b.data.Checks[r.Name]
+	e, ok := b.Checks[r.Name]
 	switch {
 	case !ok || e.Empty:
 		e = entryOf(r)
@@ -208,14 +217,6 @@ func (b *Baseline) learn(r Result, mode Mode) {
 
 func passed(s report.Summary, name string) bool {
 	return slices.ContainsFunc(s.Tests, func(t report.Test) bool { return t.Name == name && t.Status == report.Passed })
-}
-
-func (b *Baseline) save() error {
-	if b == nil || !b.dirty {
-		return nil
-	}
-	b.dirty = false
-	return save(b.path, b.data)
 }
 
 // some names the first of many.

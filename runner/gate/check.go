@@ -40,21 +40,21 @@ const maxTimeout = 24 * time.Hour
 
 // Check is one command that has to succeed. Only Name and Command are needed.
 type Check struct {
-	Name    string // unique among the checks of a project
-	Command string // for sh -c, in Dir
-	Kind    Kind
-	Dir     string // relative to the project; empty: the project itself
+	Name    string `json:"name"`    // unique among the checks of a project
+	Command string `json:"command"` // for sh -c, in Dir
+	Kind    Kind   `json:"kind,omitempty"`
+	Dir     string `json:"dir,omitempty"` // relative to the project; empty: the project itself
 	// When holds path globs, relative to the project: the check runs only when a
 	// changed file matches one. ** spans folders; a glob without a slash matches a
 	// name in any folder. Empty: it always runs.
-	When      []string
-	Optional  bool // a failure is shown and blocks nothing
-	OnFailure OnFailure
-	Timeout   time.Duration // 0: 10 minutes
-	Format    report.Format // of the output; zero: recognised for tests, not read for other kinds
+	When      []string      `json:"when,omitempty"`
+	Optional  bool          `json:"optional,omitempty"` // a failure is shown and blocks nothing
+	OnFailure OnFailure     `json:"on_failure,omitempty"`
+	Timeout   time.Duration `json:"timeout_ns,omitempty"` // 0: 10 minutes
+	Format    report.Format `json:"format,omitempty"`     // of the output; empty: recognized for tests, not read for other kinds
 	// JUnit is a glob, relative to Dir, of the JUnit XML files that the command
 	// writes; empty: none.
-	JUnit string
+	JUnit string `json:"junit,omitempty"`
 }
 
 // Validate tells in one line what is wrong with a row.
@@ -118,8 +118,8 @@ func list[T ~string](values []T) string {
 	return strings.Join(texts, ", ")
 }
 
-// required tells whether a failure can block.
-func (c Check) required() bool { return !c.Optional && c.OnFailure != Warn }
+// Required is true when a failure can block.
+func (c Check) Required() bool { return !c.Optional && c.OnFailure != Warn }
 
 // Reproduce is the command line that does the same from the project's folder.
 func (c Check) Reproduce() string {

@@ -18,10 +18,10 @@ const (
 
 // Report is what one run of a Suite found.
 type Report struct {
-	Mode      Mode
-	Results   []Result // in the order in which they ran
-	Untouched int      // checks of packages that nothing changed in: left out
-	Baseline  bool     // it became the baseline
+	Mode      Mode     `json:"mode"`
+	Results   []Result `json:"results"`             // in the order in which they ran
+	Untouched int      `json:"untouched,omitempty"` // checks left out, because nothing changed in their packages
+	Baseline  bool     `json:"baseline,omitempty"`  // it became the baseline
 }
 
 // Blocking are the results that do not let anything count as done.
@@ -42,7 +42,7 @@ func (r Report) Blamed() bool {
 func (r Report) KnownRed() []string {
 	var names []string
 	for _, x := range r.Results {
-		if x.Verdict == VerdictKnown && x.Check.required() {
+		if x.Verdict == VerdictKnown && x.Check.Required() {
 			names = append(names, x.Name)
 		}
 	}
@@ -83,10 +83,10 @@ func reason(r Result, f *Flakes) string {
 	switch {
 	case len(r.Blamed) > 0:
 		parts = append(parts, fmt.Sprintf("%s: %s", count(len(r.Blamed), "test fails", "tests fail"), some(names(r.Blamed))))
-	case r.Verdict == VerdictFailed && r.timeout:
+	case r.Verdict == VerdictFailed && r.TimedOut:
 		parts = append(parts, "ended because it took too long")
 	case r.Verdict == VerdictFailed:
-		parts = append(parts, fmt.Sprintf("fails (exit code %d)", r.code))
+		parts = append(parts, fmt.Sprintf("fails (exit code %d)", r.ExitCode))
 	}
 	switch {
 	case len(r.Known) > 0:
@@ -103,7 +103,7 @@ func reason(r Result, f *Flakes) string {
 		}
 		parts = append(parts, "flaky, failed in one of two runs: "+some(flaky))
 	}
-	if len(parts) > 0 && !r.Check.required() && r.Verdict == VerdictFailed {
+	if len(parts) > 0 && !r.Check.Required() && r.Verdict == VerdictFailed {
 		parts = append(parts, "not required")
 	}
 	return strings.Join(parts, "; ")
@@ -152,7 +152,7 @@ func (r Result) feedback(budget int) string {
 		b.WriteString(". It failed before your work too, but nothing is done until it passes")
 	case len(r.Blamed) > 0:
 		b.WriteString(": " + count(len(r.Blamed), "test", "tests"))
-	case r.timeout:
+	case r.TimedOut:
 		b.WriteString(": it took too long and was ended")
 	}
 	if r.First != nil && r.Verdict == VerdictFailed {

@@ -32,46 +32,58 @@ type FlakeRun struct {
 // Flakes is .ralph/test_flakes.json: at most 500 tests, the latest last. A nil
 // Flakes knows nothing.
 type Flakes struct {
-	path  string
-	dirty bool
-	data  struct {
-		Flakes []Flake `json:"flakes"`
-	}
+	Flakes []Flake `json:"flakes"`
 }
 
-// OpenFlakes reads the file, which need not exist. The Flakes are usable also
-// with an error, which says that the file was set aside.
-func OpenFlakes(path string) (*Flakes, error) {
-	f := &Flakes{path: path}
-	err := load(path, &f.data)
+// ReadFlakes reads the file, which may be missing. The error says that an
+// unusable file was set aside; the Flakes are then empty and usable.
+func ReadFlakes(path string) (*Flakes, error) {
+	f := &Flakes{}
+	err := load(path, f)
 	if err != nil {
-		f = &Flakes{path: path}
+		f = &Flakes{}
 	}
 	return f, err
 }
 
-// ReadFlakes returns the history on disk, the latest last; nil also for a file
-// that cannot be used. It changes nothing.
-func ReadFlakes(path string) []Flake {
+// PeekFlakes returns the history on disk, the latest last. It never changes a
+// file: an unusable one reads as empty.
+func PeekFlakes(path string) []Flake {
 	var f Flakes
 	data, err := readStored(path)
-	if err != nil || data == nil || json.Unmarshal(data, &f.data) != nil {
+	if err != nil || data == nil || json.Unmarshal(data, &f) != nil {
 		return nil
 	}
-	return f.data.Flakes
+	return f.Flakes
+}
+
+// Write replaces the file, unless it holds the same already.
+func (f *Flakes) Write(path string) error {
+	if len(f.Flakes) == 0 {
+		return nil
+	}
+	return save(path, f)
+}
+
+// Clone is a copy that shares nothing with f that changes.
+func (f *Flakes) Clone() *Flakes {
+	if f == nil {
+		return nil
+	}
+	return &Flakes{Flakes: slices.Clone(f.Flakes)}
 }
 
 func (f *Flakes) index(check, test string) int {
 	if f == nil {
 		return -1
 	}
-	return slices.IndexFunc(f.data.Flakes, func(k Flake) bool { return k.Check == check && k.Test == test })
+	return slices.IndexFunc(f.Flakes, func(k Flake) bool { return k.Check == check && k.Test == test })
 }
 
 // times is how often a test was seen to be flaky.
 func (f *Flakes) times(check, test string) int {
 	if i := f.index(check, test); i >= 0 {
-		return f.data.Flakes[i].Times
+		return f.Flakes[i].Times
 	}
 	return 0
 }
@@ -98,21 +110,13 @@ func (f *Flakes) record(r Result) {
 		}
 		k := Flake{Check: r.Name, Test: name, First: now}
 		if i := f.index(r.Name, name); i >= 0 {
-			k = f.data.Flakes[i]
-			f.data.Flakes = slices.Delete(f.data.Flakes, i, i+1)
+			k = f.Flakes[i]
+			f.Flakes = slices.Delete(f.Flakes, i, i+1)
 		}
 		k.Times++
 		k.Runs = append(k.Runs, run)
 		k.Runs = k.Runs[max(0, len(k.Runs)-flakeRunsKept):]
-		f.data.Flakes, f.dirty = append(f.data.Flakes, k), true
+		f.Flakes = append(f.Flakes, k)
 	}
-	f.data.Flakes = f.data.Flakes[max(0, len(f.data.Flakes)-flakesKept):]
-}
-
-func (f *Flakes) save() error {
-	if f == nil || !f.dirty {
-		return nil
-	}
-	f.dirty = false
-	return save(f.path, f.data)
+	f.Flakes = f.Flakes[max(0, len(f.Flakes)-flakesKept):]
 }

@@ -23,27 +23,26 @@ import (
 
 // Result is what one check said.
 type Result struct {
-	Name     string
-	Command  string // as the user can type it in the project's folder
-	Passed   bool   // the command succeeded, in its last run
-	Output   string // of stdout and stderr, the beginning and the end where it was long
-	Duration time.Duration
+	Name     string        `json:"name"`
+	Command  string        `json:"command"`          // as the user can type it in the project's folder
+	Passed   bool          `json:"passed"`           // the command succeeded, in its last run
+	Output   string        `json:"output,omitempty"` // stdout and stderr, without the middle of a long one
+	Duration time.Duration `json:"duration_ns"`
+	ExitCode int           `json:"exit_code"` // -1: ended by a signal, or never started
+	TimedOut bool          `json:"timed_out,omitempty"`
 
-	Check   Check
-	Verdict Verdict
-	Blocks  bool   // nothing is done while it is so
-	Reason  string // one sentence; empty for a check that simply passed
-	// Tests is what the output or a report file says of single tests.
-	Tests report.Summary
-	// Blamed are the tests that failed and did not fail before the run; where no
-	// single test can be blamed the check itself is.
-	Blamed []report.Test
-	Known  []string // failed tests that were red before
-	Flaky  []string // tests, or the check's own name, that failed in one of two runs
-	First  *Result  // the first of two runs; nil: it ran once
-
-	code    int  // exit code; -1: ended by a signal
-	timeout bool // ended because it took too long
+	Check   Check   `json:"check"`
+	Verdict Verdict `json:"verdict"`
+	Blocks  bool    `json:"blocks,omitempty"` // nothing counts as done until it passes
+	Reason  string  `json:"reason,omitempty"` // one sentence; empty for a check that passed
+	// Tests is what the output or a report file says about single tests.
+	Tests report.Summary `json:"tests"`
+	// Blamed are the tests that fail now and passed before the run. When no
+	// single test can be blamed, it is empty and the check itself is to blame.
+	Blamed []report.Test `json:"blamed,omitempty"`
+	Known  []string      `json:"known,omitempty"` // failed tests that failed before the run, too
+	Flaky  []string      `json:"flaky,omitempty"` // tests, or the check's own name, that failed in one of two runs
+	First  *Result       `json:"first,omitempty"` // the first of two runs; nil: it ran once
 }
 
 // Place is where checks run.
@@ -73,7 +72,7 @@ func run(ctx context.Context, c Check, p Place) (Result, error) {
 	dir := filepath.Join(p.Dir, filepath.FromSlash(c.Dir))
 	if _, err := os.Stat(dir); err != nil {
 		why := fmt.Sprintf("the folder %q does not exist", c.Dir)
-		return Result{Name: c.Name, Command: c.Reproduce(), Check: c, Output: why, Tests: report.Summary{Nothing: why}, code: -1}, nil
+		return Result{Name: c.Name, Command: c.Reproduce(), Check: c, Output: why, Tests: report.Summary{Nothing: why}, ExitCode: -1}, nil
 	}
 	out := &report.Excerpt{Head: headKept, Tail: tailKept}
 	stream := report.NewStream(formatOf(c), out)
@@ -89,13 +88,13 @@ func run(ctx context.Context, c Check, p Place) (Result, error) {
 		return Result{}, cmp.Or(context.Cause(ctx), context.Canceled) // without a cause it was Kill
 	}
 	r := Result{Name: c.Name, Command: c.Reproduce(), Check: c, Passed: exit.Code == 0 && exit.Cause == ptyexec.CauseExited,
-		Duration: exit.Duration, code: exit.Code, timeout: exit.Cause == ptyexec.CauseTimeout}
+		Duration: exit.Duration, ExitCode: exit.Code, TimedOut: exit.Cause == ptyexec.CauseTimeout}
 	r.Tests = ask.read(stream.Close(), dir, began)
 	r.Output = ask.hide(out.String())
 	if r.Tests.Nothing == "" && strings.Contains(r.Output, "No rule to make target") && !hasMakefile(dir) {
 		r.Tests.Nothing = "there is no makefile"
 	}
-	if r.timeout {
+	if r.TimedOut {
 		r.Output += fmt.Sprintf("\n(timeout: ended after %s)", timeout)
 	}
 	return r, nil

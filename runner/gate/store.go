@@ -67,6 +67,9 @@ func readStored(path string) ([]byte, error) {
 // save replaces a JSON file in one step.
 func save(path string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
+	if old, _ := readStored(path); err == nil && bytes.Equal(bytes.TrimSpace(old), data) {
+		return nil
+	}
 	if err == nil {
 		err = renameio.WriteFile(path, append(data, '\n'), 0o600, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(0o600))
 	}

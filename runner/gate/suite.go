@@ -2,8 +2,8 @@ package gate
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,17 +38,33 @@ type Suite struct {
 	Checks   []Check
 	Mode     Mode
 	FailFast bool // stop at the first new failure that blocks
-	// Baseline and Flakes are read, changed and saved; nil: nothing is known and
-	// nothing is kept.
+	// Baseline and Flakes are read and changed; nil: nothing is known.
 	Baseline *Baseline
 	Flakes   *Flakes
 	Place    Place
 	// Progress is told of the start and the end of each run of a check; nil: nobody is.
 	Progress func(Step)
-
-	last  map[string]outcome // by the name of the check: its latest run
-	asked map[string]bool    // rows with When that a change has matched
+	// Memory is what the Suite remembers of its earlier runs. It is changed in place.
+	Memory Memory
 }
+
+// Memory is what a Suite remembers between two runs. The zero value remembers
+// nothing.
+type Memory struct {
+	Last map[string]LastRun `json:"last,omitempty"` // by the name of the check
+	// Matched names the rows with When that a change has matched since the run began.
+	Matched map[string]bool `json:"matched,omitempty"`
+}
+
+// LastRun is the latest run of one check.
+type LastRun struct {
+	Passed bool            `json:"passed,omitempty"` // flaky counts as passed
+	Failed map[string]bool `json:"failed,omitempty"` // single tests
+	Blamed bool            `json:"blamed,omitempty"` // it failed, and did not fail before the run
+}
+
+// Clone is a copy that shares nothing with m that changes.
+func (m Memory) Clone() Memory { return Memory{maps.Clone(m.Last), maps.Clone(m.Matched)} }
 
 // Step is one thing that happens to a check.
 type Step struct {
@@ -66,13 +82,6 @@ type Changed struct {
 	// Final is the end of a run: every package, but of the rows with When only
 	// those that a change since the Suite began has matched.
 	Final bool
-}
-
-// outcome is what is remembered of a run of a check.
-type outcome struct {
-	passed bool
-	failed map[string]bool // single tests
-	blamed bool
 }
 
 // Run runs the checks that the changes ask for, and those that were red the last
@@ -98,7 +107,8 @@ func (s *Suite) Run(ctx context.Context, ch Changed) (Report, error) {
 			stopped = c.Name
 		}
 	}
-	return rep, s.settle(rep)
+	s.remember(rep)
+	return rep, nil
 }
 
 // selected are the checks of this run, and how many packages stay out of it.
@@ -113,7 +123,7 @@ func (s *Suite) selected(ch Changed) ([]Check, int) {
 }
 
 // redBefore tells whether the last run of a check left something to mend.
-func (s *Suite) redBefore(c Check) bool { return s.last[c.Name].blamed }
+func (s *Suite) redBefore(c Check) bool { return s.Memory.Last[c.Name].Blamed }
 
 // notRun begins the reason of a check that another one kept from running.
 const notRun = "not run: "
@@ -122,15 +132,15 @@ func (s *Suite) skip(c Check, ch Changed, stopped string) string {
 	switch {
 	case stopped != "":
 		return fmt.Sprintf(notRun+"%q failed before it", stopped)
-	case ch.All || len(c.When) == 0 || s.redBefore(c) || ch.Final && s.asked[c.Name]:
+	case ch.All || len(c.When) == 0 || s.redBefore(c) || ch.Final && s.Memory.Matched[c.Name]:
 		return ""
 	case !c.touchedBy(ch.Files):
 		return "no changed file matches " + strings.Join(c.When, ", ")
 	}
-	if s.asked == nil {
-		s.asked = map[string]bool{}
+	if s.Memory.Matched == nil {
+		s.Memory.Matched = map[string]bool{}
 	}
-	s.asked[c.Name] = true
+	s.Memory.Matched[c.Name] = true
 	return ""
 }
 
@@ -141,7 +151,7 @@ func (s *Suite) judge(ctx context.Context, c Check) (Result, error) {
 		return Result{}, err
 	}
 	entry, known := s.Baseline.entry(c.Name)
-	_, ran := s.last[c.Name]
+	_, ran := s.Memory.Last[c.Name]
 	if why := nothing(r, ran || known && !entry.Empty); why != "" {
 		r.Verdict, r.Reason = VerdictSkipped, why
 		return r, nil
@@ -157,7 +167,7 @@ func (s *Suite) judge(ctx context.Context, c Check) (Result, error) {
 		bothRed(&r)
 		s.Flakes.record(r)
 	}
-	r.Blocks = c.required() && s.Mode != ModeReport &&
+	r.Blocks = c.Required() && s.Mode != ModeReport &&
 		(r.Verdict == VerdictFailed || r.Verdict == VerdictKnown && s.Mode != ModeTDD)
 	r.Reason = reason(r, s.Flakes)
 	return r, nil
@@ -182,7 +192,7 @@ func (s *Suite) tell(step Step) {
 // nothing is a sentence when a check failed because there is no code or no test
 // yet. Where there was some before, it is a failure like any other.
 func nothing(r Result, before bool) string {
-	if r.Passed || before || r.timeout || r.Tests.Total() > 0 || r.Tests.Nothing == "" {
+	if r.Passed || before || r.TimedOut || r.Tests.Total() > 0 || r.Tests.Nothing == "" {
 		return ""
 	}
 	return "nothing to check yet: " + r.Tests.Nothing
@@ -209,8 +219,8 @@ func blame(r *Result, e Entry, known bool) {
 	}
 	// The same tests with another end, or no tests on both sides, tell whether
 	// more than the known went wrong.
-	same := len(failed) > 0 && e.Code == r.code || len(failed) == 0 && len(e.Failed) == 0
-	if len(r.Blamed) == 0 && same && (!r.timeout || e.Timeout) {
+	same := len(failed) > 0 && e.Code == r.ExitCode || len(failed) == 0 && len(e.Failed) == 0
+	if len(r.Blamed) == 0 && same && (!r.TimedOut || e.Timeout) {
 		r.Verdict = VerdictKnown
 	}
 }
@@ -218,14 +228,14 @@ func blame(r *Result, e Entry, known bool) {
 // turnedRed tells whether something that was green failed. What nobody has seen
 // green costs no second run.
 func (s *Suite) turnedRed(r Result, known bool) bool {
-	last, ran := s.last[r.Name]
+	last, ran := s.Memory.Last[r.Name]
 	if !ran {
 		return known || s.Flakes.knows(r.Name, r.Blamed)
 	}
-	if last.passed || len(r.Blamed) == 0 {
-		return last.passed
+	if last.Passed || len(r.Blamed) == 0 {
+		return last.Passed
 	}
-	return slices.ContainsFunc(r.Blamed, func(t report.Test) bool { return !last.failed[t.Name] })
+	return slices.ContainsFunc(r.Blamed, func(t report.Test) bool { return !last.Failed[t.Name] })
 }
 
 // bothRed keeps the blame for what failed in both runs; what failed in one is flaky.
@@ -261,23 +271,22 @@ func names(tests []report.Test) []string {
 	return names
 }
 
-// settle remembers the run and saves what changed.
-func (s *Suite) settle(rep Report) error {
-	if s.last == nil {
-		s.last = map[string]outcome{}
+// remember keeps what the next run has to know.
+func (s *Suite) remember(rep Report) {
+	if s.Memory.Last == nil {
+		s.Memory.Last = map[string]LastRun{}
 	}
 	for _, r := range rep.Results {
 		if r.Verdict == VerdictSkipped {
 			continue
 		}
-		o := outcome{passed: r.Verdict == VerdictPassed || r.Verdict == VerdictFlaky, failed: map[string]bool{}, blamed: r.Verdict == VerdictFailed}
+		o := LastRun{Passed: r.Verdict == VerdictPassed || r.Verdict == VerdictFlaky, Failed: map[string]bool{}, Blamed: r.Verdict == VerdictFailed}
 		for _, t := range r.Tests.FailedTests() {
-			o.failed[t.Name] = true
+			o.Failed[t.Name] = true
 		}
-		s.last[r.Name] = o
+		s.Memory.Last[r.Name] = o
 		s.Baseline.learn(r, s.Mode)
 	}
-	return errors.Join(s.Baseline.save(), s.Flakes.save())
 }
 
 // TakeBaseline runs every check once and keeps what is red: it was so before
@@ -302,10 +311,11 @@ func (s *Suite) TakeBaseline(ctx context.Context, m Moment) (Report, error) {
 		}
 		rep.Results = append(rep.Results, r)
 	}
-	s.last = nil
-	return rep, s.Baseline.take(rep, m)
+	s.Memory.Last = nil
+	s.Baseline.take(rep, m)
+	return rep, nil
 }
 
 // Rebase takes the baseline from a report of this run, for a tree that has not
 // changed since: what was red then is not the next task's.
-func (s *Suite) Rebase(rep Report, m Moment) error { return s.Baseline.take(rep, m) }
+func (s *Suite) Rebase(rep Report, m Moment) { s.Baseline.take(rep, m) }

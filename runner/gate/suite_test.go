@@ -38,10 +38,10 @@ func suiteIn(t *testing.T, mode Mode, checks ...Check) *Suite {
 	p := here(t)
 	s := &Suite{Checks: checks, Mode: mode, Place: p}
 	var err error
-	if s.Baseline, err = OpenBaseline(filepath.Join(p.Dir, BaselineFile)); err != nil {
+	if s.Baseline, err = ReadBaseline(filepath.Join(p.Dir, BaselineFile)); err != nil {
 		t.Fatal(err)
 	}
-	if s.Flakes, err = OpenFlakes(filepath.Join(p.Dir, FlakesFile)); err != nil {
+	if s.Flakes, err = ReadFlakes(filepath.Join(p.Dir, FlakesFile)); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -153,12 +153,16 @@ func TestSuite_redOnceOfTwoRuns_isFlakyAndRemembered(t *testing.T) {
 		if r := rep.Results[0]; r.First == nil || r.First.Passed || !r.Passed || !slices.Equal(r.Flaky, []string{"b"}) || rep.Feedback() != "" {
 			t.Errorf("result %+v", r)
 		}
-		all := s.Flakes.data.Flakes
+		all := s.Flakes.Flakes
 		if len(all) != 1 || all[0].Test != "b" || all[0].Times != times || len(all[0].Runs) != times || all[0].Runs[0].First != "failed" || all[0].Runs[0].Second != "passed" {
 			t.Errorf("history %+v", all)
 		}
 	}
-	if again := ReadFlakes(filepath.Join(s.Place.Dir, FlakesFile)); len(again) != 1 || again[0].Test != "b" {
+	path := filepath.Join(s.Place.Dir, FlakesFile)
+	if err := s.Flakes.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	if again := PeekFlakes(path); len(again) != 1 || again[0].Test != "b" {
 		t.Errorf("on disk: %+v", again)
 	}
 }

@@ -166,11 +166,11 @@ func TestFit_condition(t *testing.T) {
 	}{
 		"branch":        {Condition{Repo: true, Branch: "main"}, ""},
 		"no repository": {Condition{}, ""},
-		"unborn":        {Condition{Repo: true, Branch: "main", Unborn: true}, ""},
+		"unborn":        {Condition{Repo: true, Branch: "main"}, ""},
 		"merge":         {Condition{Repo: true, Branch: "main", Operation: "merge", Root: "/p"}, `git merge --abort`},
-		"rebase":        {Condition{Repo: true, Detached: true, Operation: "rebase", Root: "/p"}, `git rebase --abort`},
-		"bisect":        {Condition{Repo: true, Detached: true, Operation: "bisect", Root: "/p"}, `git bisect reset`},
-		"detached":      {Condition{Repo: true, Detached: true, Root: "/p"}, `git switch`},
+		"rebase":        {Condition{Repo: true, Operation: "rebase", Root: "/p"}, `git rebase --abort`},
+		"bisect":        {Condition{Repo: true, Operation: "bisect", Root: "/p"}, `git bisect reset`},
+		"detached":      {Condition{Repo: true, Root: "/p"}, `git switch`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := Fit(tc.c)
@@ -212,7 +212,7 @@ func TestGuard_whatDoesNotBelongIntoACommit_isNamed(t *testing.T) {
 		write("style.css", ".sk-button-primary-very-large-with-icon{}"),
 		"gone.txt",
 	}
-	found, err := Guard(context.Background(), p.Dir, slices.Concat(fine, refused))
+	found, err := guard(context.Background(), p.Dir, slices.Concat(fine, refused))
 	p.Do(err)
 	var got []string
 	for _, r := range found {

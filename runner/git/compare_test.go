@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -207,5 +208,21 @@ func TestCommitted_headStayed_runsNoGit(t *testing.T) {
 	p.Do(err)
 	if got.Count != 1 || got.HeadMoved {
 		t.Errorf("Committed() = %+v", got)
+	}
+}
+
+func TestChange_throughJSON_staysTheSame(t *testing.T) {
+	for _, c := range []Change{{}, {HeadMoved: true}, {HeadMoved: true, Files: []string{"a b.txt", "sub/\u00fc\n"}, Count: 1200}} {
+		data, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Change
+		if err := json.Unmarshal(data, &back); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(c, back); d != "" {
+			t.Errorf("%s (-before +after):\n%s", data, d)
+		}
 	}
 }

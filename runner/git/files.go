@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	maxHashed = 1 << 20 // bytes; larger files are known by size and time
-	maxWalked = 20_000  // files looked at where git does not list them
+	maxHashed = 1 << 20 // bytes; larger files are compared by size and time
+	maxWalked = 20_000  // files visited where git does not list them
 	maxOpened = 20_000  // files hashed in one snapshot
 	maxText   = 256 << 10
 	maxTexts  = 16 << 20 // bytes of text that one snapshot holds
 )
 
-// signature is equal for two states of a path when nothing changed in between.
-// The zero value stands for a path that does not exist.
+// signature is equal for two states of a path if nothing changed in between. The
+// zero value stands for a path that does not exist.
 type signature struct {
 	mode fs.FileMode // type and the owner's execute bit
 	sum  [sha256.Size]byte
@@ -38,20 +38,20 @@ func sign(info fs.FileInfo, data []byte) signature {
 // signer computes signatures of paths below root, one after the other.
 type signer struct {
 	root string
-	left int // files that may still be walked
+	left int // files that it may still visit
 	buf  []byte
-	room *atomic.Int64 // bytes of text that may still be held
+	room *atomic.Int64 // bytes of text that all may still hold
 }
 
-// signed is what a signer found out about one path.
+// signed is what a signer knows about one path.
 type signed struct {
 	signature
 	text  string
 	known bool // text is the content
 }
 
-// signAll signs all entries, until ctx ends, and holds the texts of the first. Opening many small files takes
-// longer than hashing them, so several are under way at once.
+// signAll signs all entries, until ctx ends, and holds the texts of the first.
+// It opens several at once: for small files that takes longer than hashing.
 func signAll(ctx context.Context, root string, entries []entry) []signed {
 	all := make([]signed, len(entries))
 	var room atomic.Int64
@@ -70,8 +70,8 @@ func signAll(ctx context.Context, root string, entries []entry) []signed {
 	return all
 }
 
-// sign looks at the path itself, so that it does not matter how git describes
-// the change: staging a file, or git mv instead of mv, changes nothing.
+// sign reads the path itself, so that it does not matter how git describes the
+// change: staging a file, or git mv instead of mv, makes no difference.
 func (s *signer) sign(e entry, open bool) signed {
 	path := filepath.Join(s.root, filepath.FromSlash(e.path))
 	info, err := os.Lstat(path)
@@ -81,7 +81,7 @@ func (s *signer) sign(e entry, open bool) signed {
 	case info.IsDir(): // a submodule, or an untracked repository
 		return signed{signature: s.tree(path, info, e.submodule)}
 	case info.Mode()&fs.ModeSymlink != 0:
-		target, _ := os.Readlink(path) // a link that vanishes now is an empty one
+		target, _ := os.Readlink(path) // empty if the link vanishes now
 		return signed{signature: sign(info, []byte(target))}
 	case !info.Mode().IsRegular():
 		return signed{signature: sign(info, nil)}
@@ -98,13 +98,13 @@ func (s *signer) sign(e entry, open bool) signed {
 	return signed{signature: stat(info)}
 }
 
-// isText says whether data is worth holding as a text.
+// isText reports whether data is worth holding as a text.
 func isText(data []byte) bool {
 	return len(data) <= maxText && bytes.IndexByte(data[:min(len(data), 8000)], 0) < 0
 }
 
-// read returns the content of a file of this size, valid until the next call.
-// False when it cannot be read, or grew.
+// read returns the content of a file of this size, valid until the next call;
+// false when it cannot be read or has grown.
 func (s *signer) read(path string, size int) ([]byte, bool) {
 	if len(s.buf) <= size {
 		s.buf = make([]byte, 2*size+1)
@@ -122,17 +122,17 @@ func (s *signer) read(path string, size int) ([]byte, bool) {
 	return s.buf[:n], true
 }
 
-// tree signs a folder that is a repository of its own by sizes and times.
+// tree signs a folder that is a repository of its own, by sizes and times.
 func (s *signer) tree(dir string, info fs.FileInfo, submodule string) signature {
 	list := fmt.Appendln(nil, submodule)
-	_ = eachFile(dir, &s.left, func(path string, info fs.FileInfo) error { // what cannot be read has no part in it
+	_ = eachFile(dir, &s.left, func(path string, info fs.FileInfo) error { // what cannot be read does not count
 		list = fmt.Appendf(list, "%q %x\n", path, stat(info).sum)
 		return nil
 	})
 	return sign(info, list)
 }
 
-// walk is the Snapshot of a folder without git: its files, at most limit, by
+// walk takes the Snapshot of a folder without git: its files, at most limit, by
 // size and time.
 func walk(ctx context.Context, dir string, limit int) (Snapshot, error) {
 	snap := newSnapshot(false)
@@ -147,8 +147,8 @@ func walk(ctx context.Context, dir string, limit int) (Snapshot, error) {
 }
 
 // eachFile calls see for the files below dir, in lexical order, with their
-// slash-separated paths relative to dir, and counts left down to zero. Folders
-// that hold no work of the project are left out, and so is what cannot be read.
+// slash-separated paths relative to dir, and counts left down to zero. It skips
+// folders that hold no work of the project, and what cannot be read.
 func eachFile(dir string, left *int, see func(path string, info fs.FileInfo) error) error {
 	return fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -168,7 +168,7 @@ func eachFile(dir string, left *int, see func(path string, info fs.FileInfo) err
 		}
 		info, err := d.Info()
 		if err != nil {
-			return nil // gone meanwhile
+			return nil // gone
 		}
 		if *left <= 0 {
 			return fs.SkipAll

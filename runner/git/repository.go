@@ -17,22 +17,20 @@ import (
 	"ralph/ptyexec"
 )
 
-// Condition says whether a repository is fit to start a run in.
+// Condition is what decides whether a run may start in a repository.
 type Condition struct {
-	Repo     bool // false: no work tree of git, or git is not installed
-	Detached bool // HEAD is no branch
-	Unborn   bool // there is no commit yet
+	Repo bool // false: no work tree of git, or git is not installed
 	// Operation is what is under way: "merge", "rebase", "am", "cherry-pick",
 	// "revert" or "bisect"; else empty.
 	Operation  string
-	Branch     string // empty when detached
+	Branch     string // empty: HEAD is detached
 	Root       string // of the work tree; empty: there is none
 	GitVersion string // "2.39.5"; empty: git is not installed
 }
 
-// Inspect returns the condition of the repository that dir is in. A git that
-// fails in it, because it is damaged or owned by somebody else, is an error;
-// the condition then says what is known all the same.
+// Inspect returns the condition of the repository that dir is in. It fails when
+// git does, because the repository is damaged or belongs to another user; what is
+// known of the condition is returned all the same.
 func Inspect(ctx context.Context, dir string) (Condition, error) {
 	var c Condition
 	c.Root, _ = Root(dir)
@@ -62,21 +60,17 @@ func Inspect(ctx context.Context, dir string) (Condition, error) {
 		return c, fmt.Errorf("inspect repository %q: %w", c.Root, err)
 	}
 	c.Repo, c.Branch = true, snap.Branch
-	c.Unborn, c.Detached = snap.Head == "", snap.Branch == ""
 	return c, nil
 }
 
 // Root returns the nearest folder from dir upwards that holds .git, with
-// symbolic links resolved. Like git, it passes over a .git folder without HEAD.
+// symbolic links resolved. Like git, it ignores a .git folder without HEAD.
 func Root(dir string) (string, bool) {
 	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", false
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
 	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return "", false
-	}
-	for {
+	for err == nil {
 		dotGit := filepath.Join(dir, ".git")
 		info, err := os.Stat(dotGit)
 		if err == nil && info.IsDir() {
@@ -85,12 +79,12 @@ func Root(dir string) (string, bool) {
 		if err == nil {
 			return dir, true
 		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", false
+		if filepath.Dir(dir) == dir {
+			break
 		}
-		dir = parent
+		dir, err = filepath.Dir(dir), nil
 	}
+	return "", false
 }
 
 // metaDir is the folder of git for the work tree at root: root/.git, or where
@@ -106,7 +100,7 @@ func metaDir(root string) string {
 	return dir
 }
 
-// operation reads from the files of git what is under way in the work tree at root.
+// operation returns what git's files say is under way in the work tree at root.
 func operation(root string) string {
 	dir := metaDir(root)
 	for _, o := range []struct{ file, name string }{
@@ -122,18 +116,18 @@ func operation(root string) string {
 			return o.name
 		}
 	}
-	// Between two commits of a series only the list of what is left says it.
+	// Between two commits of a series, only the list of those left shows it.
 	todo, err := os.ReadFile(filepath.Join(dir, "sequencer", "todo"))
 	switch {
 	case err != nil:
 		return ""
-	case bytes.HasPrefix(todo, []byte("revert")):
+	case strings.HasPrefix(string(todo), "revert"):
 		return "revert"
 	}
 	return "cherry-pick"
 }
 
-// ErrNoRepository says that dir is in no work tree of git.
+// ErrNoRepository is the error where dir is in no work tree of git.
 var ErrNoRepository = errors.New("not a git repository")
 
 // Call is one git process in Dir.
@@ -148,9 +142,9 @@ func run(ctx context.Context, dir string, args ...string) (string, error) {
 	return Call{Dir: dir}.Run(ctx, args...)
 }
 
-// Run returns what git prints. Without git the error is exec.ErrNotFound. The
-// process starts no daemon, runs no hook, takes no lock that it can do without, and sits in
-// a process group of its own, so that Ctrl+C on the terminal does not hit it.
+// Run returns what git prints. The error is exec.ErrNotFound when git is not
+// installed. The process starts no daemon, runs no hook, takes no optional lock,
+// and has its own process group, so that Ctrl+C on the terminal does not hit it.
 func (c Call) Run(ctx context.Context, args ...string) (string, error) {
 	// Settings in the command's environment win over the repository's.
 	args = append([]string{"-c", "core.quotepath=off", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"}, args...)
@@ -183,8 +177,8 @@ func (c Call) Run(ctx context.Context, args ...string) (string, error) {
 	return "", fmt.Errorf("run git: %w: %s", err, said)
 }
 
-// pointsElsewhere says whether an environment variable would turn git away
-// from the repository that dir is in; hooks of git set such ones.
+// pointsElsewhere reports whether an environment variable directs git to another
+// repository than the one of its folder, as git's own hooks do.
 func pointsElsewhere(env string) bool {
 	name, _, _ := strings.Cut(env, "=")
 	switch name {

@@ -21,6 +21,7 @@ type Task struct {
 // Input is everything that a prompt is made of. Zero values leave their part out.
 type Input struct {
 	Template string // the user's own prompt
+	Verbatim bool   // the template is the whole prompt
 	PlanPath string // as the agent should open it; empty: there is no plan
 	Task     *Task  // nil: none is selected
 	// Done, Total and Remaining count the required tasks of the plan.
@@ -40,6 +41,9 @@ type Input struct {
 // Build returns the user's prompt, unchanged, followed by ralph's part. No line
 // of ralph's own part reads as a signal of completion.
 func Build(in Input) string {
+	if in.Verbatim {
+		return in.Template
+	}
 	var b strings.Builder
 	b.WriteString(in.Template)
 	if in.Template != "" {

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"ralph/runner/agent"
 	"ralph/runner/git"
+	"ralph/runner/turn"
 	"ralph/state"
 )
 
@@ -153,16 +155,16 @@ type breakerModel struct {
 	last, state        string
 }
 
-func (b *breakerModel) count(it Iteration, o Options) {
+func (b *breakerModel) count(it turn.Result, o Policy) {
 	b.idle++
-	if it.Change.HeadMoved {
+	if it.Work.Change.HeadMoved {
 		b.idle = 0
 	}
 	b.denied++
-	if len(it.Denied) == 0 {
+	if len(it.Call.Denied) == 0 {
 		b.denied = 0
 	}
-	text := it.Outcome.Evidence
+	text := it.Call.Outcome.Evidence
 	if b.same++; text == "" || text != b.last {
 		b.same = min(len(text), 1)
 	}
@@ -178,14 +180,15 @@ func (b *breakerModel) count(it Iteration, o Options) {
 }
 
 // drawIteration is one of every mixture of progress, denial and error.
-func drawIteration(rt *rapid.T, n int) Iteration {
-	it := Iteration{Number: n, FinalBytes: 100, Outcome: agent.Outcome{Class: agent.ClassCompletedTurn}}
-	it.Change = git.Change{HeadMoved: rapid.Bool().Draw(rt, "progress")}
+func drawIteration(rt *rapid.T, n int) turn.Result {
+	it := idle(n)
+	it.Call.Final = strings.Repeat("x", 100)
+	it.Work.Change = git.Change{HeadMoved: rapid.Bool().Draw(rt, "progress")}
 	if rapid.Bool().Draw(rt, "denied") {
-		it.Denied = []state.Tool{{Name: "Bash"}}
+		it.Call.Denied = []state.Tool{{Name: "Bash"}}
 	}
 	if text := rapid.SampledFrom([]string{"", "boom", "bang"}).Draw(rt, "error"); text != "" {
-		it.Outcome = agent.Outcome{Class: agent.ClassCrash, Evidence: text}
+		it.Call.Outcome = agent.Outcome{Class: agent.ClassCrash, Evidence: text}
 	}
 	return it
 }
@@ -216,7 +219,7 @@ func TestBreaker_anyIterationsAndWaits_followTheModel(t *testing.T) {
 				}
 				n++
 				it := drawIteration(rt, n)
-				m = m.After(it, o, now)
+				m = m.After(it, false, o, now)
 				want.count(it, o)
 			},
 			"wait": func(rt *rapid.T) {

@@ -12,6 +12,8 @@ import (
 
 	"ralph/config"
 	"ralph/runner/agent"
+	"ralph/runner/agent/argv"
+	"ralph/runner/agent/custom"
 	"ralph/runner/rules"
 )
 
@@ -26,16 +28,16 @@ type addFlags struct {
 // addKeys are the keys of a row that are one text, in the order in which they are written.
 func addKeys() []struct{ key, help string } {
 	return []struct{ key, help string }{
-		{agent.FieldCommand, "`line`: program and arguments; {prompt}, {prompt_file}, {permissions}, {model}, {resume} stand where these go"},
-		{agent.FieldPrompt, "how the prompt goes in: `" + strings.Join(agent.Prompts(), "|") + "` (default stdin)"},
-		{agent.FieldFormat, "what it prints: `" + strings.Join(agent.Formats(), "|") + "` (default text)"},
-		{agent.FieldOutput, "where its output goes: `pty|pipe` (default pty)"},
-		{agent.FieldResume, "`arguments` that resume a session, {} is its id"},
-		{agent.FieldModel, "`arguments` that choose a model, {} is its name"},
-		{agent.FieldAllowed, "`arguments` of the permission mode allowed-tools, {} is an entry"},
-		{agent.FieldBypass, "`arguments` of the permission mode bypass"},
-		{agent.FieldVersion, "`arguments` that print its version"},
-		{agent.FieldKeys, "`names` of the variables that hold its keys, with * for any text"},
+		{custom.FieldCommand, "`line`: program and arguments; {prompt}, {prompt_file}, {permissions}, {model}, {resume} stand where these go"},
+		{custom.FieldPrompt, "how the prompt goes in: `" + strings.Join(custom.Prompts(), "|") + "` (default stdin)"},
+		{custom.FieldFormat, "what it prints: `" + strings.Join(custom.Formats(), "|") + "` (default text)"},
+		{custom.FieldOutput, "where its output goes: `pty|pipe` (default pty)"},
+		{custom.FieldResume, "`arguments` that resume a session, {} is its id"},
+		{custom.FieldModel, "`arguments` that choose a model, {} is its name"},
+		{custom.FieldAllowed, "`arguments` of the permission mode allowed-tools, {} is an entry"},
+		{custom.FieldBypass, "`arguments` of the permission mode bypass"},
+		{custom.FieldVersion, "`arguments` that print its version"},
+		{custom.FieldKeys, "`names` of the variables that hold its keys, with * for any text"},
 	}
 }
 
@@ -66,7 +68,7 @@ func (a *app) agentAdd(f *addFlags) error {
 	if err != nil {
 		return err
 	}
-	if command := f.fields[agent.FieldCommand]; f.name == "" || *command == "" {
+	if command := f.fields[custom.FieldCommand]; f.name == "" || *command == "" {
 		if !isatty.IsTerminal(a.in.Fd()) {
 			return usageError("agent add needs --name and --command where there is no terminal to ask on")
 		}
@@ -120,7 +122,7 @@ func (f *addFlags) list() ([]config.AgentField, error) {
 	for _, group := range []struct {
 		key, form string
 		values    []string
-	}{{agent.FieldEnv, "NAME=value", f.env}, {agent.FieldPatterns, "CLASS=regexp", f.patterns}} {
+	}{{custom.FieldEnv, "NAME=value", f.env}, {custom.FieldPatterns, "CLASS=regexp", f.patterns}} {
 		var some []config.AgentField
 		for _, v := range group.values {
 			name, value, ok := strings.Cut(v, "=")
@@ -144,7 +146,7 @@ func (a *app) askAgent(loader config.Loader, f *addFlags) error {
 		return loader.CheckAgent(name, fields)
 	}
 	command := func(line string) []config.AgentField {
-		return []config.AgentField{{Key: agent.FieldCommand, Value: line}, {Key: agent.FieldPrompt, Value: promptOf(line)}}
+		return []config.AgentField{{Key: custom.FieldCommand, Value: line}, {Key: custom.FieldPrompt, Value: promptOf(line)}}
 	}
 	questions := []struct {
 		text   string
@@ -156,19 +158,19 @@ func (a *app) askAgent(loader config.Loader, f *addFlags) error {
 			_, err := check(s, command("x")...)
 			return err
 		}},
-		{"Command (it may hold {prompt}, {prompt_file}, {model}, {permissions}, {resume})", field(agent.FieldCommand), nil, func(s string) error {
+		{"Command (it may hold {prompt}, {prompt_file}, {model}, {permissions}, {resume})", field(custom.FieldCommand), nil, func(s string) error {
 			spec, err := check(f.name, command(s)...)
 			if err == nil {
 				_, err = exec.LookPath(spec.Bin)
 			}
 			return err
 		}},
-		{"The prompt goes in by (" + strings.Join(agent.Prompts(), ", ") + ")", field(agent.FieldPrompt), func() string { return promptOf(*field(agent.FieldCommand)) }, func(s string) error {
-			_, err := check(f.name, config.AgentField{Key: agent.FieldCommand, Value: *field(agent.FieldCommand)}, config.AgentField{Key: agent.FieldPrompt, Value: s})
+		{"The prompt goes in by (" + strings.Join(custom.Prompts(), ", ") + ")", field(custom.FieldPrompt), func() string { return promptOf(*field(custom.FieldCommand)) }, func(s string) error {
+			_, err := check(f.name, config.AgentField{Key: custom.FieldCommand, Value: *field(custom.FieldCommand)}, config.AgentField{Key: custom.FieldPrompt, Value: s})
 			return err
 		}},
-		{"It prints (" + strings.Join(agent.Formats(), ", ") + ")", field(agent.FieldFormat), func() string { return string(agent.FormatText) }, func(s string) error {
-			_, err := check(f.name, append(command(*field(agent.FieldCommand)), config.AgentField{Key: agent.FieldFormat, Value: s})...)
+		{"It prints (" + strings.Join(custom.Formats(), ", ") + ")", field(custom.FieldFormat), func() string { return string(agent.FormatText) }, func(s string) error {
+			_, err := check(f.name, append(command(*field(custom.FieldCommand)), config.AgentField{Key: custom.FieldFormat, Value: s})...)
 			return err
 		}},
 	}
@@ -190,11 +192,11 @@ func (a *app) askAgent(loader config.Loader, f *addFlags) error {
 func promptOf(command string) string {
 	switch {
 	case strings.Contains(command, "{prompt_file}"):
-		return string(agent.PromptFile)
+		return string(argv.PromptFile)
 	case strings.Contains(command, "{prompt}"):
-		return string(agent.PromptArg)
+		return string(argv.PromptArg)
 	}
-	return string(agent.PromptStdin)
+	return string(argv.PromptStdin)
 }
 
 // askText asks until the answer passes; Enter means the usual one.

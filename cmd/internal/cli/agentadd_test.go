@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/argv"
 	"ralph/runner/rules"
 )
 
@@ -58,7 +59,7 @@ func TestAgentAdd_dialogue_writesTheRowAndTrustsIt(t *testing.T) {
 		t.Errorf("wrote\n%s", got)
 	}
 	s, err := w.load().Spec("mine")
-	if err != nil || s.PromptBy != agent.PromptFile || s.Format != agent.FormatClaude {
+	if err != nil || s.PromptBy != argv.PromptFile || s.Format != agent.FormatClaude {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if u, err := w.loader(w.dir, nil).Untrusted(); u != nil || err != nil {

@@ -104,7 +104,7 @@ const flakesShown = 10
 
 // printFlakes names the tests that failed in one of two runs before.
 func (a *app) printFlakes(dir string) {
-	all := gate.ReadFlakes(filepath.Join(dir, state.DirName, gate.FlakesFile))
+	all := gate.PeekFlakes(filepath.Join(dir, state.DirName, gate.FlakesFile))
 	for i, f := range slices.Backward(all) {
 		if i < len(all)-flakesShown || len(f.Runs) == 0 {
 			break

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
+	"mvdan.cc/sh/v3/syntax"
 
 	"ralph/config"
 	"ralph/runner"
@@ -170,12 +171,20 @@ func (a *app) dryRun(s *setup) error {
 func quoteArgs(args []string) string {
 	quoted := make([]string, len(args))
 	for i, s := range args {
-		if s == "" || strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune(plainChars, r) }) {
-			s = "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+		// Quoted as a whole, NAME=value would be no assignment any more.
+		if name, value, found := strings.Cut(s, "="); found && name != "" && quoteWord(name) == name {
+			quoted[i] = name + "=" + quoteWord(value)
+		} else {
+			quoted[i] = quoteWord(s)
 		}
-		quoted[i] = s
 	}
 	return strings.Join(quoted, " ")
 }
 
-const plainChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,@%+"
+func quoteWord(s string) string {
+	word, err := syntax.Quote(s, syntax.LangPOSIX)
+	if err != nil { // control characters, for which a POSIX shell has no escape
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	return word
+}

@@ -9,6 +9,7 @@ import (
 
 	"ralph/config"
 	"ralph/runner/agent"
+	"ralph/runner/agent/environ"
 )
 
 // envRequest is a call, as far as its environment depends on it.
@@ -22,7 +23,7 @@ func (a *app) heldBack(s *setup) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return inert(fmt.Sprintf("%s held back from %s: %s; see: ralph config --env", count(len(names), "variable"), s.agent.Spec.Name, agent.Few(names)))
+	return inert(fmt.Sprintf("%s held back from %s: %s; see: ralph config --env", count(len(names), "variable"), s.agent.Spec.Name, environ.Summarize(names)))
 }
 
 // checkEnv is the environment of a check in the project.
@@ -44,7 +45,7 @@ func (a *app) printEnv(cfg *config.Config) error {
 	others := 0
 	if !cfg.Verbose {
 		all := len(rows)
-		rows = slices.DeleteFunc(rows, func(r agent.EnvRow) bool { return r.Why == "" })
+		rows = slices.DeleteFunc(rows, func(r environ.Row) bool { return r.Why == "" })
 		others = all - len(rows)
 	}
 	w := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)

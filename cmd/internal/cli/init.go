@@ -17,6 +17,7 @@ import (
 	"ralph/cmd/internal/scaffold"
 	"ralph/config"
 	"ralph/runner/agent"
+	"ralph/runner/agent/argv"
 	"ralph/runner/rules"
 	"ralph/state"
 )
@@ -239,7 +240,7 @@ func (v initAnswers) tools(cfg *config.Config, p scaffold.Project) []string {
 	for _, line := range []string{v.lint, v.build, v.test} {
 		covered := slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(line+" ", prefix+" ") })
 		if line != "" && !covered {
-			more = append(more, agent.AllowEntry(state.Tool{Name: "Bash", Arg: line}))
+			more = append(more, argv.AllowEntry("Bash", line))
 		}
 	}
 	slices.Sort(more)

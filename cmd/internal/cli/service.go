@@ -18,6 +18,7 @@ import (
 
 	"ralph/config"
 	"ralph/runner/agent"
+	"ralph/runner/agent/environ"
 	"ralph/runner/rules"
 	"ralph/state"
 )
@@ -145,8 +146,8 @@ func missed(cfg *config.Config, env []string) []string {
 		}
 		for _, row := range cfg.EnvFilter().List(spec, agent.Request{Env: env, Model: cfg.Model}) {
 			upper := strings.ToUpper(row.Name)
-			key := row.Agent == agent.EnvPasses && row.Checks == agent.EnvHeld
-			setting := row.Agent == agent.EnvPasses && strings.HasPrefix(upper, strings.ToUpper(spec.Name)+"_")
+			key := row.Agent == environ.Passes && row.Checks == environ.Held
+			setting := row.Agent == environ.Passes && strings.HasPrefix(upper, strings.ToUpper(spec.Name)+"_")
 			where := strings.HasSuffix(upper, "_BASE_URL") || strings.HasSuffix(upper, "_PROXY") || slices.Contains([]string{"XDG_CONFIG_HOME", "XDG_STATE_HOME"}, row.Name)
 			if key || setting || where {
 				names = append(names, row.Name)

@@ -5,18 +5,19 @@ import (
 	"strings"
 	"time"
 
-	"ralph/ptyexec"
 	"ralph/runner/agent"
 	"ralph/runner/rules"
 	"ralph/runner/task"
+	"ralph/runner/turn"
 	"ralph/state"
 )
 
 // Setting is the user's own configuration and the moment of the drill.
 type Setting struct {
 	Spec     agent.Spec
-	Options  rules.Options
-	Fallback string // an agent that would be free under a limit; empty: none
+	Policy   rules.Policy
+	Allowed  []string // tools that the agent may use
+	Fallback string   // an agent that would be free under a limit; empty: none
 	Now      time.Time
 }
 
@@ -36,31 +37,33 @@ func Play(r Recording, s Setting) Scene {
 	t := decode(s.Spec, r)
 	o := s.Spec.Classify(t, r.Exit(), r.Recorded.UTC())
 	move(&o, s.Now.Sub(r.Recorded))
-	return Answer(t, o, r.Exit(), s)
+	a := turn.Assignment{Origin: state.Origin{Iteration: 1, Task: "1"}, Task: task.Task{ID: "1", Title: "a task"},
+		Agent: turn.Agent{Spec: s.Spec, AllowedTools: s.Allowed}}
+	res := turn.Replay(a, t, o, r.Exit())
+	if t.ToolCalls > len(t.Denials) {
+		res.Work.Change.Count = 1
+	}
+	return Answer(res, s)
 }
 
-// Answer decides on a call that ended just now.
-func Answer(t *agent.Transcript, o agent.Outcome, exit ptyexec.Exit, s Setting) Scene {
-	plan := rules.PlanFacts{Known: true, Total: 2, Remaining: 2, Print: "open"}
-	it := rules.Iteration{
-		Number: 1, Task: task.Task{ID: "1", Title: "a task"}, Agent: s.Spec.Name, Outcome: o, Before: plan, After: plan,
-		Duration: exit.Duration,
+// Answer decides on a turn that ended just now, as a run with two open tasks would.
+func Answer(res turn.Result, s Setting) Scene {
+	plan := turn.Plan{Known: true, Total: 2, Remaining: 2}
+	res.Work.Before, res.Proof.After = plan, plan
+	after := rules.Memory{Breaker: state.Breaker{State: state.BreakerClosed}}.After(res, false, s.Policy, s.Now)
+	f := rules.Conclusion{
+		Facts:  rules.Facts{Memory: after, Policy: s.Policy, Plan: plan, HadPlan: true, Started: s.Now, Now: s.Now},
+		Result: res, Fallback: s.Fallback,
 	}
-	it.Heard(t, s.Spec, s.Options.AllowedTools)
-	if t.ToolCalls > len(t.Denials) {
-		it.Change.Count = 1
-	}
-	before := rules.Memory{Breaker: state.Breaker{State: state.BreakerClosed}}
-	after := before.After(it, s.Options, s.Now)
-	f := rules.Facts{It: it, Memory: after, Options: s.Options, Plan: plan, HadPlan: true, Started: s.Now, Now: s.Now, Fallback: s.Fallback}
-	if o.Class == agent.ClassUsageLimit || o.Class == agent.ClassSpendLimit {
+	o := res.Call.Outcome
+	if rules.IsLimit(o.Class) {
 		f.LimitedUntil = rules.LimitEnd(o, 1, s.Now)
 	}
-	return Scene{Outcome: o, Decision: rules.Decide(f), Counted: counted(after, s.Options), Usage: t.Usage, Session: t.Session}
+	return Scene{Outcome: o, Decision: rules.Conclude(f), Counted: counted(after, s.Policy), Usage: res.Call.Usage, Session: res.Call.Session.ID}
 }
 
 // counted names the counters that the call has moved.
-func counted(m rules.Memory, o rules.Options) []string {
+func counted(m rules.Memory, o rules.Policy) []string {
 	var all []string
 	if m.Iterations > 0 {
 		all = append(all, "an iteration", "an attempt of its task")
@@ -101,7 +104,7 @@ func decode(s agent.Spec, r Recording) *agent.Transcript {
 
 // unfinished is the output before the record that ends the turn.
 func unfinished(s agent.Spec, output string) string {
-	d := s.NewDecoder(func(state.Event) {})
+	d := s.NewDecoder(func(state.Payload) {})
 	var b strings.Builder
 	for line := range strings.Lines(output) {
 		_, _ = d.Write([]byte(line)) // never fails

@@ -7,47 +7,39 @@ package drill
 
 import (
 	_ "embed"
-	"encoding/json"
-	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"ralph/ptyexec"
 	"ralph/runner/agent"
+	"ralph/runner/agent/recording"
 )
 
-// lines holds one recording a line. `go test ./cmd/internal/drill -update`
-// chooses them from those that the tests of package agent use.
+// archive holds one recording for each class and agent. `go test
+// ./cmd/internal/drill -update` chooses them from those that the tests of
+// package agent use.
 //
-//go:embed recordings.jsonl
-var lines string
+//go:embed recordings.txtar
+var archive []byte
 
 // Recording is what one call of an agent CLI printed, and how it ended.
 type Recording struct {
-	Class    agent.Class `json:"class"`
-	Agent    string      `json:"agent"`
-	Name     string      `json:"name"`
-	Recorded time.Time   `json:"recorded"` // the times in its texts are meant from there
-	Args     []string    `json:"args"`     // as it was started
-	Code     int         `json:"exit"`
-	Signal   string      `json:"signal,omitempty"`
-	TimedOut bool        `json:"timed_out,omitempty"`
-	Output   string      `json:"output"`
-
+	recording.Recording
 	end *ending // replaces the recorded end; nil: as recorded
 }
+
+// Class is the outcome class of the call.
+func (r Recording) Class() agent.Class { return agent.Class(r.Recording.Class) }
 
 // Exit is the end of the call.
 func (r Recording) Exit() ptyexec.Exit {
 	if r.end != nil {
 		return r.end.exit
 	}
-	exit := ptyexec.Exit{Code: r.Code, Cause: ptyexec.CauseExited}
+	exit := ptyexec.Exit{Code: r.Recording.Exit, Signal: r.KilledBy(), Cause: ptyexec.CauseExited}
 	if r.TimedOut {
 		exit.Cause = ptyexec.CauseTimeout
 	}
-	exit.Signal = map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGKILL": syscall.SIGKILL}[r.Signal]
 	return exit
 }
 
@@ -60,13 +52,13 @@ func (r Recording) Staged() string {
 }
 
 var all = sync.OnceValue(func() []Recording {
-	var list []Recording
-	for line := range strings.Lines(lines) {
-		var r Recording
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			panic("embedded recordings: " + err.Error())
-		}
-		list = append(list, r)
+	parsed, err := recording.Parse(archive)
+	if err != nil {
+		panic("embedded recordings: " + err.Error())
+	}
+	list := make([]Recording, len(parsed))
+	for i, r := range parsed {
+		list[i].Recording = r
 	}
 	return list
 })
@@ -87,7 +79,7 @@ func Find(class agent.Class, s agent.Spec) (Recording, bool) {
 		return Recording{}, false
 	}
 	r, ok := pick(agent.ClassCompletedTurn, name)
-	r.Class, r.end = class, &end
+	r.Recording.Class, r.end = string(class), &end
 	return r, ok
 }
 
@@ -103,7 +95,7 @@ func standIn(format agent.Format) string {
 
 func pick(class agent.Class, name string) (Recording, bool) {
 	for _, r := range all() {
-		if r.Class == class && r.Agent == name {
+		if r.Class() == class && r.Agent == name {
 			return r, true
 		}
 	}

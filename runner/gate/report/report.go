@@ -21,23 +21,25 @@ const (
 // Test is one test, or one unit that cannot be told apart further: a package
 // that does not build, a file that cannot be loaded.
 type Test struct {
-	Name    string // unique in its check: "example.com/p.TestA/b", "t/test_a.py::test_b", "a.test.js > suite > name"
-	Status  Status
-	Message string // of a failed test: at most 4 KiB, the beginning and the end
+	Name    string `json:"name"` // unique in its check: "example.com/p.TestA/b", "t/test_a.py::test_b", "a.test.js > suite > name"
+	Status  Status `json:"status"`
+	Message string `json:"message,omitempty"` // of a failed test: at most 4 KiB, the beginning and the end
 }
 
 // Summary is what was found.
 type Summary struct {
 	// Tests holds at most 20,000 tests, and failed ones up to 40,000. Some formats
 	// name only those.
-	Tests []Test
-	// Passed, Failed and Skipped also count tests that were counted but not named.
-	Passed, Failed, Skipped int
+	Tests []Test `json:"tests,omitempty"`
+	// Passed, Failed and Skipped also count tests that have no name in Tests.
+	Passed  int `json:"passed"`
+	Failed  int `json:"failed"`
+	Skipped int `json:"skipped"`
 	// Known is true when the output or a file was in a known format.
-	Known bool
-	// Nothing is the runner's own line that says that there is no code or are no
-	// tests; empty when it did not say so.
-	Nothing string
+	Known bool `json:"known,omitempty"`
+	// Nothing is the test runner's own line saying that there is no code, or that
+	// there are no tests; empty when it did not say so.
+	Nothing string `json:"nothing,omitempty"`
 }
 
 // Total is the number of tests that were found or counted.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmatcuk/doublestar/v4"
 	"github.com/goccy/go-yaml"
 )
 
@@ -148,7 +149,7 @@ func (w *Workspaces) find(globs, exclude []string, manifest string) []string {
 		case strings.Contains(glob, "**"):
 			dirs = append(dirs, w.walk(clean(glob), manifest)...)
 		default:
-			found, _ := fs.Glob(os.DirFS(w.root), path.Join(clean(glob), manifest)) // a bad glob finds nothing
+			found, _ := doublestar.Glob(os.DirFS(w.root), path.Join(clean(glob), manifest)) // a bad glob finds nothing
 			for _, file := range found {
 				dirs = append(dirs, path.Dir(file))
 			}
@@ -156,7 +157,7 @@ func (w *Workspaces) find(globs, exclude []string, manifest string) []string {
 	}
 	return slices.DeleteFunc(dirs, func(dir string) bool {
 		return slices.ContainsFunc(exclude, func(glob string) bool {
-			return matchParts(strings.Split(clean(glob), "/"), strings.Split(dir, "/"))
+			return matches(clean(glob), dir)
 		})
 	})
 }
@@ -166,14 +167,13 @@ const maxDepth = 8
 // walk is find for a glob that spans folders.
 func (w *Workspaces) walk(glob, manifest string) []string {
 	var dirs []string
-	parts := strings.Split(glob, "/")
 	_ = fs.WalkDir(os.DirFS(w.root), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return nil // unreadable: no package
 		case d.IsDir() && name != "." && (d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") || strings.Count(name, "/") >= maxDepth):
 			return fs.SkipDir
-		case d.Name() == manifest && matchParts(parts, strings.Split(path.Dir(name), "/")):
+		case d.Name() == manifest && matches(glob, path.Dir(name)):
 			dirs = append(dirs, path.Dir(name))
 		}
 		return nil

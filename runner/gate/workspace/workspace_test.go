@@ -202,3 +202,23 @@ func TestScript_brokenManifest_isNone(t *testing.T) {
 		t.Errorf("Script() without a manifest = %q", got)
 	}
 }
+
+func TestMatch_globsOfUsers(t *testing.T) {
+	for _, c := range []struct {
+		glob, file string
+		want       bool
+	}{
+		{"*.go", "a/b/x.go", true}, {"./*.go", "x.go", true}, {"a/*.go", "a/b/x.go", false}, {"a/**/*.go", "a/x.go", true},
+		{"**/x.go", "x.go", true}, {"docs/", "docs/a/b.md", true}, {"docs", "docs/a.md", false}, {"**", "a/b", true},
+		{"web/**", "web", true}, {"web-*/**", "web-shop", true}, {"web-*/**", "web-shop/a.ts", true},
+		{"*.{ts,tsx}", "a/x.tsx", true}, {"{api,web}/**", "web/x", true}, {"[!a]*.go", "b.go", true}, {"[!a]*.go", "a.go", false},
+		{"[", "[", false}, {"a/{b", "a/{b", false},
+	} {
+		if got := Match(c.glob, c.file); got != c.want {
+			t.Errorf("Match(%q, %q) = %t, want %t", c.glob, c.file, got, c.want)
+		}
+		if bad := c.glob == "[" || c.glob == "a/{b"; BadGlob(c.glob) != bad {
+			t.Errorf("BadGlob(%q) = %t, want %t", c.glob, !bad, bad)
+		}
+	}
+}

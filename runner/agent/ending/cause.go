@@ -1,0 +1,148 @@
+package ending
+
+import (
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Reader reads the error texts of one CLI.
+type Reader struct{ own []compiled }
+
+// NewReader returns a Reader that tries the CLI's own patterns before the
+// general ones. It panics on a pattern that does not compile.
+func NewReader(own []Pattern) Reader { return Reader{compile(own)} }
+
+// Own classifies a text by the CLI's own patterns alone. It returns false when
+// none matches; a match may mean Unknown.
+func (r Reader) Own(text string) (Class, bool) { return match(r.own, text) }
+
+// Text classifies one text that the CLI itself printed.
+func (r Reader) Text(text string) Class {
+	if c, ok := match(r.own, text); ok {
+		return c
+	}
+	if c, ok := match(causes(), text); ok {
+		return c
+	}
+	c, _ := match(generals(), text)
+	if m := statusRE().FindStringSubmatch(text); m != nil {
+		if status := statusClass(m[1]); status != Unknown && (status != ServerError || c != Overloaded) {
+			return status
+		}
+	}
+	return c
+}
+
+// Report is all that a CLI said about its failure.
+type Report struct {
+	Codes  []string // machine-readable names and HTTP statuses
+	Errors []string // texts of error records, the newest last
+	Lines  []string // lines printed beside the records, in order
+}
+
+// Cause looks for the reason of a failure: codes that name it exactly, then
+// texts, then the other codes, and at last the lines. It also returns the text
+// that shows it, if there is one.
+func (r Reader) Cause(p Report) (Class, string) {
+	evidence := ""
+	if len(p.Errors) > 0 {
+		evidence = p.Errors[len(p.Errors)-1]
+	}
+	var byCode Class
+	for _, c := range p.Codes {
+		byCode = moreExact(byCode, codeClass(c))
+	}
+	byText := r.lastError(p.Errors)
+	switch {
+	case exact(byCode):
+		return byCode, evidence
+	case exact(byText) || byText != Unknown && (byCode == Unknown || byCode == ServerError && byText == Overloaded):
+		return byText, evidence
+	case byCode != Unknown:
+		return byCode, evidence
+	}
+	if class, line := r.lines(p.Lines); class != Unknown {
+		return class, line
+	}
+	return Unknown, evidence
+}
+
+// lastError is the class of the newest error text that has one.
+func (r Reader) lastError(errors []string) Class {
+	for _, e := range slices.Backward(errors) {
+		if c := r.Text(e); c != Unknown {
+			return c
+		}
+	}
+	return Unknown
+}
+
+// lines classifies lines printed beside the records: help text answers a bad
+// command line; else the latest line counts, unless another one names the cause
+// more exactly.
+func (r Reader) lines(lines []string) (class Class, line string) {
+	if i := slices.IndexFunc(lines, helpRE().MatchString); i >= 0 {
+		return BadFlag, lines[i]
+	}
+	for _, l := range slices.Backward(lines) {
+		if c := r.Text(l); moreExact(class, c) != class {
+			class, line = c, l
+		}
+	}
+	return class, line
+}
+
+// exact reports whether a class names its cause so exactly that a mere HTTP
+// status cannot overrule it.
+func exact(c Class) bool {
+	switch c {
+	case Unknown, Auth, BadModel, RateLimited, Overloaded, Network, ServerError, KilledBySignal:
+		return false
+	}
+	return true
+}
+
+// moreExact prefers the class that says more: "overloaded" to the "server
+// error" that it came with.
+func moreExact(a, b Class) Class {
+	if a == Unknown || b != Unknown && (exact(b) && !exact(a) || a == ServerError) {
+		return b
+	}
+	return a
+}
+
+// OfSignal classifies the signal that ended a CLI: somebody sent it, or the CLI
+// has a fault. Unknown is any other signal.
+func OfSignal(sig syscall.Signal) Class {
+	switch sig {
+	case syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGKILL, syscall.SIGTERM, syscall.SIGPIPE:
+		return KilledBySignal
+	case syscall.SIGSEGV, syscall.SIGABRT, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE, syscall.SIGTRAP, syscall.SIGSYS:
+		return Crash
+	}
+	return Unknown
+}
+
+// LimitName guesses from its wording which usage window a limit text means.
+func LimitName(text string) string {
+	text = strings.ToLower(text)
+	for _, k := range [...][2]string{{"week", "seven_day"}, {"5-hour", "five_hour"}, {"session", "five_hour"},
+		{"month", "month"}, {"daily", "day"}, {"spend", "spend"}} {
+		if strings.Contains(text, k[0]) {
+			return k[1]
+		}
+	}
+	return "usage"
+}
+
+// LooksLikeError reports whether a line beside the records reads like an error.
+func LooksLikeError(line string) bool {
+	line = strings.ToLower(line)
+	for _, word := range [...]string{"error", "fatal", "failed", "limit", "denied", "exceeded", "invalid", "unknown", "not found", "not logged in", "cannot be used"} {
+		if strings.Contains(line, word) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,291 @@
+// Package environ decides which environment variables the agent and the checks
+// get, by their names: keys must not reach a program that does not need them.
+package environ
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Agent is what matters of one agent: the variables that it needs, and those
+// that ralph sets for it.
+type Agent struct {
+	Name string
+	// Keys are the variables that hold its keys, as names or globs. They pass to
+	// it, and to nobody else.
+	Keys   []string
+	Clouds []Cloud
+
+	Set       []string // NAME=value, set for every call
+	SetAsRoot []string // NAME=value, set as well when Call.BypassAsRoot
+	Unset     []string // names, or prefixes ending in *, that it does not inherit
+	Keep      []string // exceptions to Unset
+}
+
+// Cloud is a provider whose keys other tools use too. They pass only to a call
+// that uses the provider.
+type Cloud struct {
+	Keys   []string // names or globs
+	If     []string // one of these switches is on: names, or prefixes ending in *
+	Models []string // or the model begins with one of these
+}
+
+// Call is what matters of one call of an agent.
+type Call struct {
+	Env          []string // to start from, NAME=value
+	Model        string   // empty: the agent's own default
+	BypassAsRoot bool     // it runs as root and bypasses the permission rules
+}
+
+// Filter decides by entries. An entry holds names back, or lets them pass when
+// it begins with !. The last entry that matches decides, in this order; a name
+// that no entry matches passes:
+//
+//	keys of all agents   held back
+//	SecretNames
+//	the agent's own keys pass, but not to a check
+//	Exclude
+//	PATH, HOME           pass
+type Filter struct {
+	Agents  []Agent  // all that there are
+	Exclude []string // the user's entries; see ValidEntry
+}
+
+// ValidEntry reports whether an entry is the name of a variable, or a glob with
+// * for any text and ? for any character, with or without ! before it. Case
+// does not matter.
+func ValidEntry(entry string) bool { return validEntry().MatchString(entry) }
+
+var validEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^!?[A-Za-z0-9_*?]+$`) })
+
+// SecretNames are the built-in entries of a Filter: names that look like those
+// of secrets. It leaves out names such as DATABASE_URL, which tests need more
+// often than they hold a secret.
+func SecretNames() []string {
+	return []string{"*TOKEN", "*TOKEN_*", "*API_TOKENS", "*ACCESS_TOKENS", "*SECRET", "*SECRETS", "*SECRET_*",
+		"*PASSWORD*", "PASSWD", "*_PASSWD", "PASS", "*_PASS", "SSHPASS", "*PASSPHRASE", "MYSQL_PWD",
+		"*API_KEY*", "*APIKEY*", "*_ACCESS_KEY*", "*PRIVATE_KEY*", "*_MASTER_KEY", "*_ADMIN_KEY", "*_SIGNING_KEY", "*_STORAGE_KEY",
+		"*_CREDENTIALS", "*_PAT", "*_AUTH", "*_AUTH_CONFIG",
+		"DIRENV_DIFF", // every variable that direnv has set, with its value
+		// git fails on a count without its values: all of them or none.
+		"GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_*", "GIT_CONFIG_VALUE_*", "GIT_CONFIG_PARAMETERS",
+		// Places and switches.
+		"!*_FILE", "!*_PATH", "!*ABLE_AUTH", "!*SKIP_*", "!PASSWORD_STORE_*", "!XDG_*"}
+}
+
+type rule struct {
+	glob string // in upper case
+	pass bool
+	why  string // for people; may be empty
+}
+
+// ruleSet holds rules in their order. Most of them name one variable.
+type ruleSet struct {
+	rules []rule
+	exact map[string]int // the last rule for each whole name
+	globs []int          // the other rules
+}
+
+func newRuleSet(rules []rule) ruleSet {
+	all := ruleSet{rules: rules, exact: map[string]int{}}
+	for i, r := range rules {
+		rules[i].glob = strings.ToUpper(r.glob)
+		if strings.ContainsAny(r.glob, "*?") {
+			all.globs = append(all.globs, i)
+		} else {
+			all.exact[rules[i].glob] = i
+		}
+	}
+	return all
+}
+
+// decide returns the last rule that matches, or one that lets the name pass.
+func (all ruleSet) decide(name string) rule {
+	// In path.Match no * matches a slash, which some names of npm have.
+	name = strings.ReplaceAll(strings.ToUpper(name), "/", "_")
+	last, found := all.exact[name]
+	if !found {
+		last = -1
+	}
+	for _, i := range slices.Backward(all.globs) {
+		if i < last {
+			break
+		}
+		if ok, _ := path.Match(all.rules[i].glob, name); ok { // an entry is never malformed
+			last = i
+			break
+		}
+	}
+	if last < 0 {
+		return rule{pass: true}
+	}
+	return all.rules[last]
+}
+
+// rules returns the rules for a call of an agent; those for a check if both are
+// zero.
+func (f Filter) rules(a Agent, c Call) ruleSet {
+	var rules []rule
+	for _, other := range f.Agents {
+		for _, key := range other.Keys {
+			rules = append(rules, rule{key, false, "key of " + other.Name})
+		}
+	}
+	for _, entry := range SecretNames() {
+		glob, pass := strings.CutPrefix(entry, "!")
+		r := rule{glob, pass, "default " + entry}
+		if pass {
+			r.why = ""
+		}
+		rules = append(rules, r)
+	}
+	own := slices.Clone(a.Keys)
+	for _, cloud := range a.Clouds {
+		if cloud.serves(c) {
+			own = append(own, cloud.Keys...)
+		}
+	}
+	for _, key := range own {
+		rules = append(rules, rule{key, true, "key of " + a.Name})
+	}
+	for _, entry := range f.Exclude {
+		glob, pass := strings.CutPrefix(entry, "!")
+		r := rule{glob, pass, "ENV_EXCLUDE " + entry}
+		if !strings.ContainsAny(glob, "*?") {
+			r.why = "ENV_EXCLUDE names it"
+		}
+		rules = append(rules, r)
+	}
+	// Without these two no program is found or starts.
+	return newRuleSet(append(rules, rule{"PATH", true, ""}, rule{"HOME", true, ""}))
+}
+
+// serves reports whether the call uses the cloud.
+func (c Cloud) serves(call Call) bool {
+	return slices.ContainsFunc(call.Env, func(kv string) bool { return turnsOn(c.If, kv) }) ||
+		slices.ContainsFunc(c.Models, func(prefix string) bool { return strings.HasPrefix(call.Model, prefix) })
+}
+
+// turnsOn reports whether NAME=value turns one of these switches on.
+func turnsOn(names []string, kv string) bool {
+	name, value, _ := strings.Cut(kv, "=")
+	return matches(names, name) && !slices.Contains([]string{"", "0", "false", "no", "off"}, strings.ToLower(value))
+}
+
+// passing returns what passes. It never returns nil, which os/exec reads as all
+// of ralph's own environment.
+func (all ruleSet) passing(env []string) []string {
+	kept := make([]string, 0, len(env))
+	for _, kv := range env {
+		if name, _, _ := strings.Cut(kv, "="); all.decide(name).pass {
+			kept = append(kept, kv)
+		}
+	}
+	return kept
+}
+
+// Checks returns what a check gets of env.
+func (f Filter) Checks(env []string) []string { return f.rules(Agent{}, Call{}).passing(env) }
+
+// ForCall returns the environment of a call: what passes, without what another
+// agent session left behind, and what ralph sets.
+func (f Filter) ForCall(a Agent, c Call) []string {
+	set := a.set(c)
+	env := slices.DeleteFunc(f.rules(a, c).passing(c.Env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return a.leftBehind(name) || slices.ContainsFunc(set, func(own string) bool { return strings.HasPrefix(own, name+"=") })
+	})
+	return append(env, set...)
+}
+
+func (a Agent) set(c Call) []string {
+	set := slices.Clone(a.Set)
+	if c.BypassAsRoot {
+		set = append(set, a.SetAsRoot...)
+	}
+	return set
+}
+
+// leftBehind reports whether the variable comes from another session of the agent.
+func (a Agent) leftBehind(name string) bool { return matches(a.Unset, name) && !matches(a.Keep, name) }
+
+// State is what happens to a variable.
+type State string
+
+// The states. Unset has two meanings: the agent does not inherit a variable of
+// another session; a check has no variable that ralph sets for the agent only.
+const (
+	Passes State = "passes"
+	Held   State = "held"
+	Set    State = "set"
+	Unset  State = "unset"
+)
+
+// Row says what happens to one variable. It does not hold the value.
+type Row struct {
+	Name   string
+	Agent  State
+	Checks State
+	Why    string // empty: no rule is about the variable
+}
+
+// List returns a row for every variable of c.Env and for those that ralph sets,
+// sorted by name.
+func (f Filter) List(a Agent, c Call) []Row {
+	rows := map[string]Row{}
+	own, checks := f.rules(a, c), f.rules(Agent{}, Call{})
+	for _, kv := range c.Env {
+		name, _, _ := strings.Cut(kv, "=")
+		mine, theirs := own.decide(name), checks.decide(name)
+		row := Row{Name: name, Agent: Passes, Checks: Passes, Why: cmp.Or(mine.why, theirs.why)}
+		if !mine.pass {
+			row.Agent = Held
+		}
+		if !theirs.pass {
+			row.Checks = Held
+		}
+		if a.leftBehind(name) {
+			row.Agent, row.Why = Unset, "outer agent session"
+		}
+		rows[name] = row
+	}
+	for _, kv := range a.set(c) {
+		name, _, _ := strings.Cut(kv, "=")
+		rows[name] = Row{Name: name, Agent: Set, Checks: cmp.Or(rows[name].Checks, Unset), Why: "set by ralph"}
+	}
+	return slices.SortedFunc(maps.Values(rows), func(a, b Row) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// Held returns the names that c.Env has and the agent does not get, sorted.
+func (f Filter) Held(a Agent, c Call) []string {
+	var names []string
+	for _, row := range f.List(a, c) {
+		if row.Agent == Held {
+			names = append(names, row.Name)
+		}
+	}
+	return names
+}
+
+// Summarize joins the first names for a line of text: "A, B, C, D, E and 2 more".
+func Summarize(names []string) string {
+	const most = 5
+	shown := strings.Join(names[:min(most, len(names))], ", ")
+	if more := len(names) - most; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	return shown
+}
+
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		prefix, wild := strings.CutSuffix(p, "*")
+		return p == name || wild && strings.HasPrefix(name, prefix)
+	})
+}

@@ -1,0 +1,256 @@
+// Package statusblock reads the block in which an agent reports its status, at
+// the end of its final message:
+//
+//	---RALPH_STATUS---
+//	STATUS: IN_PROGRESS
+//	EXIT_SIGNAL: false
+//	---END_RALPH_STATUS---
+package statusblock
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// The values of Signal.Status.
+const (
+	Complete   = "COMPLETE"
+	InProgress = "IN_PROGRESS"
+	Blocked    = "BLOCKED"
+)
+
+// Signal is what a status block says. Fields that it leaves out, or fills with
+// anything but the words of the template, are empty.
+type Signal struct {
+	Status string // Complete, InProgress or Blocked
+	// Exit is true when the agent says that the whole work is done. Without an
+	// EXIT_SIGNAL the status COMPLETE says so.
+	Exit           bool
+	HasExit        bool // the block has an EXIT_SIGNAL
+	TasksCompleted int
+	FilesModified  int
+	Tests          string // PASSING, FAILING or NOT_RUN
+	WorkType       string // upper case
+	Recommendation string
+	StoryID        string
+}
+
+const (
+	blockStart = "---RALPH_STATUS---"
+	blockEnd   = "---END_RALPH_STATUS---"
+	yamlStart  = "RALPH_STATUS:"
+	promise    = "<promise>COMPLETE</promise>"
+)
+
+// Parse reads the last status block of a final message, in any of its forms. It
+// returns false when there is none. Blocks that only quote the template do not
+// count, nor do quotations ("> …"). A block in a code fence counts when it ends
+// the message: agents like to fence their status, but one in the middle is an
+// example. A promise never overrules an EXIT_SIGNAL: false.
+func Parse(final string) (Signal, bool) {
+	var found, block Signal
+	var ok, isBlock bool
+	lines := strings.Split(strings.ReplaceAll(final, "\r\n", "\n"), "\n")
+	for i := 0; i < len(lines); i++ {
+		line := strings.TrimSpace(lines[i])
+		var s Signal
+		var good, byPromise bool
+		next := i
+		switch {
+		case isFence(line):
+			next = fenceEnd(lines, i)
+			s, good = parseFence(lines[i+1:min(next, len(lines))], blank(lines, next+1))
+		case plain(line) == promise:
+			s, good, byPromise = promised(), true, true
+		default:
+			s, next, good = parseBlock(lines, i)
+		}
+		i = max(i, next)
+		if !good || byPromise && isBlock && block.HasExit && !block.Exit {
+			continue
+		}
+		found, ok = s, true
+		if !byPromise {
+			block, isBlock = s, true
+		}
+	}
+	return found, ok
+}
+
+func promised() Signal { return Signal{Status: Complete, Exit: true, HasExit: true} }
+
+func isFence(line string) bool {
+	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
+}
+
+// fenceEnd is the index of the line that closes the fence opened at i.
+func fenceEnd(lines []string, i int) int {
+	mark := strings.TrimSpace(lines[i])[:3]
+	for j := i + 1; j < len(lines); j++ {
+		if l := strings.TrimSpace(lines[j]); strings.HasPrefix(l, mark) && strings.Trim(l, mark[:1]) == "" {
+			return j
+		}
+	}
+	return len(lines)
+}
+
+// parseFence reads the content of a code fence. last is true when only blank
+// lines follow the fence.
+func parseFence(lines []string, last bool) (Signal, bool) {
+	if s, explicit, ok := parseJSON(strings.Join(lines, "\n")); ok && (explicit || last) {
+		return s, true
+	}
+	if !last {
+		return Signal{}, false
+	}
+	var found Signal
+	var ok bool
+	for i := 0; i < len(lines); i++ {
+		s, next, good := parseBlock(lines, i)
+		if good {
+			found, ok = s, true
+		}
+		if strings.TrimSpace(lines[i]) == promise {
+			found, ok = promised(), true
+		}
+		i = max(i, next)
+	}
+	return found, ok
+}
+
+func blank(lines []string, from int) bool {
+	return from >= len(lines) || !slices.ContainsFunc(lines[from:], func(l string) bool { return strings.TrimSpace(l) != "" })
+}
+
+// parseBlock reads the block that begins at line i, if one does. next is the
+// index of its last line.
+func parseBlock(lines []string, i int) (s Signal, next int, ok bool) {
+	head := plain(lines[i])
+	dashed := strings.EqualFold(head, blockStart)
+	if !dashed && !strings.EqualFold(strings.TrimLeft(head, "# "), yamlStart) {
+		return s, i, false
+	}
+	exitKey := false
+	for next = i + 1; next < len(lines); next++ {
+		line := plain(lines[next])
+		if strings.EqualFold(line, blockEnd) {
+			break
+		}
+		if strings.EqualFold(line, blockStart) || isFence(line) {
+			next--
+			break
+		}
+		if line == "" {
+			if dashed {
+				continue
+			}
+			break
+		}
+		key, value, pair := strings.Cut(line, ":")
+		if !pair && !dashed {
+			next--
+			break
+		}
+		exitKey = s.set(strings.ToUpper(strings.TrimSpace(strings.Trim(key, "*_` "))), plain(value)) || exitKey
+	}
+	if !exitKey {
+		s.Exit = s.Status == Complete
+	}
+	return s, min(next, len(lines)-1), s.Status != "" || s.HasExit
+}
+
+// set stores one key. It reports whether the key was EXIT_SIGNAL, even one
+// without a valid value.
+func (s *Signal) set(key, value string) bool {
+	switch key {
+	case "STATUS":
+		s.Status = choice(value, Complete, InProgress, Blocked)
+	case "EXIT_SIGNAL":
+		v := choice(value, "TRUE", "FALSE")
+		s.HasExit, s.Exit = v != "", v == "TRUE"
+		return true
+	case "TASKS_COMPLETED_THIS_LOOP", "TASKS_COMPLETED":
+		s.TasksCompleted = number(value)
+	case "FILES_MODIFIED":
+		s.FilesModified = number(value)
+	case "TESTS_STATUS":
+		s.Tests = choice(value, "PASSING", "FAILING", "NOT_RUN")
+	case "WORK_TYPE":
+		if w, rest, _ := strings.Cut(value, " "); !alternatives(rest) {
+			s.WorkType = strings.ToUpper(w)
+		}
+	case "RECOMMENDATION":
+		s.Recommendation = value
+	case "STORY_ID":
+		s.StoryID = value
+	}
+	return false
+}
+
+// choice returns the word that the value begins with, if it is one of words. A
+// value that lists several ("true | false") is the template, and returns "".
+func choice(value string, words ...string) string {
+	first, rest, _ := strings.Cut(strings.ToUpper(value), " ")
+	first = strings.Trim(first, ".,;!\"'*_`")
+	if i := slices.Index(words, first); i >= 0 && !alternatives(rest) {
+		return words[i]
+	}
+	return ""
+}
+
+func alternatives(rest string) bool {
+	rest = strings.TrimSpace(rest)
+	return strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, "/") || strings.HasPrefix(strings.ToUpper(rest), "OR ")
+}
+
+func number(value string) int {
+	first, _, _ := strings.Cut(value, " ")
+	n, err := strconv.Atoi(first)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// plain strips list marks and emphasis from a line.
+func plain(line string) string {
+	line = strings.TrimSpace(line)
+	for _, mark := range [...]string{"- ", "* ", "+ "} {
+		line = strings.TrimPrefix(line, mark)
+	}
+	line = strings.TrimSpace(strings.Trim(strings.TrimSpace(line), "*`"))
+	return strings.TrimSpace(strings.TrimPrefix(line, "** "))
+}
+
+// parseJSON reads the JSON form. explicit is true when it has an exit_signal.
+func parseJSON(text string) (s Signal, explicit, ok bool) {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}") {
+		return s, false, false
+	}
+	obj := gjson.Parse(text)
+	for _, name := range [...]string{"RALPH_STATUS", "ralph_status"} {
+		if inner := obj.Get(name); inner.IsObject() {
+			obj = inner
+		}
+	}
+	s.set("STATUS", obj.Get("status").String())
+	if explicit = obj.Get("exit_signal").Exists(); explicit {
+		s.set("EXIT_SIGNAL", obj.Get("exit_signal").String())
+	} else {
+		s.Exit = s.Status == Complete
+	}
+	s.StoryID, s.Recommendation = obj.Get("story_id").String(), obj.Get("recommendation").String()
+	if files := obj.Get("files_modified"); files.IsArray() {
+		s.FilesModified = len(files.Array())
+	} else {
+		s.FilesModified = number(files.String())
+	}
+	s.set("WORK_TYPE", obj.Get("work_type").String())
+	s.set("TASKS_COMPLETED", obj.Get("tasks_completed_this_loop").String())
+	s.set("TESTS_STATUS", obj.Get("tests_status").String())
+	return s, explicit, s.Status != "" || s.HasExit
+}

@@ -1,0 +1,102 @@
+package wire
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+)
+
+// MaxLine is the most runes that OneLine returns.
+const MaxLine = 400
+
+// Cut returns a copy of at most limit bytes of valid UTF-8, with " …" behind it
+// where text is missing. It copies so that a short text does not keep a long
+// line alive.
+func Cut(s string, limit int) string {
+	if len(s) > limit {
+		end := limit
+		for end > limit-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+			end--
+		}
+		return strings.ToValidUTF8(s[:end], "\uFFFD") + " …"
+	}
+	if !utf8.ValidString(s) {
+		return strings.ToValidUTF8(s, "\uFFFD")
+	}
+	return strings.Clone(s)
+}
+
+// OneLine returns a copy on one line of at most MaxLine runes.
+func OneLine(s string) string {
+	s = strings.Join(strings.Fields(Cut(s, 4*MaxLine)), " ")
+	if utf8.RuneCountInString(s) > MaxLine {
+		s = string([]rune(s)[:MaxLine-1]) + "…"
+	}
+	return s
+}
+
+// Codes collects the values that are short names or numbers, and not empty.
+func Codes(rs ...gjson.Result) []string {
+	var codes []string
+	for _, r := range rs {
+		if (r.Type == gjson.String || r.Type == gjson.Number) && r.String() != "" {
+			codes = append(codes, Cut(r.String(), 80))
+		}
+	}
+	return codes
+}
+
+// FirstText is the first value that is text; without one, the first object as
+// raw JSON.
+func FirstText(rs ...gjson.Result) string {
+	for _, r := range rs {
+		if r.Type == gjson.String && r.Str != "" {
+			return r.Str
+		}
+	}
+	for _, r := range rs {
+		if r.IsObject() {
+			return r.Raw
+		}
+	}
+	return ""
+}
+
+// BlockText is text that is either a string or an array of blocks with a
+// "text" each. It stops after limit bytes.
+func BlockText(r gjson.Result, limit int) string {
+	if !r.IsArray() {
+		return r.String()
+	}
+	var b strings.Builder
+	for block := range Elements(r) {
+		b.WriteString(Members(block).Text("text"))
+		if b.Len() >= limit {
+			break
+		}
+	}
+	return b.String()
+}
+
+// mainArgs are the usual names of the argument that says most about a tool call.
+var mainArgs = [...]string{"command", "cmd", "file_path", "filePath", "path", "absolute_path", "notebook_path",
+	"pattern", "query", "url", "prompt", "description", "skill", "question", "questions"}
+
+// Argument is the main argument of a tool call on one line, all arguments as
+// JSON if none stands out.
+func Argument(input gjson.Result) string {
+	if !input.IsObject() {
+		return OneLine(input.String())
+	}
+	args := Members(input)
+	for _, name := range mainArgs {
+		if text := args.Text(name); text != "" {
+			return OneLine(text)
+		}
+	}
+	if len(args) == 0 {
+		return ""
+	}
+	return OneLine(input.Raw)
+}

@@ -1,0 +1,125 @@
+package rules
+
+import (
+	"fmt"
+	"time"
+
+	"ralph/runner/agent"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// Memory is what a run remembers between iterations: streaks and totals. The
+// breaker inside outlives the run.
+type Memory struct {
+	Breaker    state.Breaker
+	Claims     int  // consecutive claims of completion
+	TestOnly   int  // consecutive test-only iterations
+	Damages    int  // iterations in which state files were damaged
+	Retries    int  // transient failures since the last answer
+	Limits     int  // usage limits since the last answer
+	Stale      bool // the session was refused and a fresh start was tried
+	Usage      state.Usage
+	Iterations int // iterations that count
+}
+
+// After folds a turn into the memory. A retry or a limit costs nothing but its
+// own counter. damaged is true when the turn damaged files that ralph needs.
+func (m Memory) After(r turn.Result, damaged bool, p Policy, now time.Time) Memory {
+	if !r.Call.Made {
+		return m
+	}
+	m.Usage = m.Usage.Add(r.Call.Usage)
+	if damaged {
+		m.Damages++
+	}
+	if r.Cut == state.RequestAbort {
+		return m
+	}
+	switch kindOf(r.Call.Outcome.Class) {
+	case kindLimit:
+		m.Limits++
+		return m
+	case kindTransient:
+		if m.Retries < maxRetries {
+			m.Retries++
+			return m
+		}
+	case kindStale:
+		if !m.Stale {
+			m.Stale = true
+			return m
+		}
+	case kindUnusable:
+		return m
+	}
+	m.Retries, m.Limits, m.Stale = 0, 0, false
+	m.Iterations++
+	m.Claims = streak(m.Claims, r.Claims() && !((r.Proof.Unearned || r.Proof.Warned) && r.Progress()))
+	m.TestOnly = streak(m.TestOnly, r.TestOnly())
+	if r.Cut == "" {
+		m.Breaker = breakerAfter(m.Breaker, r, p, now)
+	}
+	return m
+}
+
+func streak(n int, again bool) int {
+	if again {
+		return n + 1
+	}
+	return 0
+}
+
+// Answer says in words what the loop does about an outcome.
+func Answer(c agent.Class) string {
+	switch kindOf(c) {
+	case kindLimit:
+		return "wait until the reset, or stop with exit code 7; costs nothing"
+	case kindTransient:
+		return fmt.Sprintf("retry after 5 s, doubled up to 10 min, %d times; costs nothing until then", maxRetries)
+	case kindUnusable:
+		return "stop with exit code 6"
+	case kindStale:
+		return "once more without the session; costs nothing"
+	}
+	switch {
+	case c == agent.ClassPermissionDenied:
+		return "go on, told about it; exit code 3 after `CB_PERMISSION_DENIAL_THRESHOLD` in a row"
+	case c == agent.ClassTimeoutWithWork:
+		return "go on, the work counts; without any change it is an error"
+	case classHint(c) != "":
+		return "go on, told about it; the circuit breaker counts it when nothing changed"
+	case c.Success():
+		return "go on, or end by the rules of completion"
+	}
+	return "go on; the circuit breaker counts it as an error"
+}
+
+// IsLimit tells whether a call met a usage limit.
+func IsLimit(c agent.Class) bool { return kindOf(c) == kindLimit }
+
+// kind groups the outcome classes by the answer that they get.
+type kind int
+
+const (
+	kindCounts    kind = iota // an iteration like any other
+	kindLimit                 // wait for the window
+	kindTransient             // the service failed: try again
+	kindUnusable              // no try can succeed
+	kindStale                 // the session is gone: once more without it
+)
+
+func kindOf(c agent.Class) kind {
+	if c.Transient() {
+		return kindTransient
+	}
+	switch c {
+	case agent.ClassUsageLimit, agent.ClassSpendLimit:
+		return kindLimit
+	case agent.ClassAuth, agent.ClassNoCredit, agent.ClassDisabledByAdmin, agent.ClassBadModel, agent.ClassBadFlag:
+		return kindUnusable
+	case agent.ClassStaleSession:
+		return kindStale
+	}
+	return kindCounts
+}

@@ -1,0 +1,22 @@
+package task
+
+import "ralph/config/option"
+
+// PlanOptions is what a user can say about the plan.
+type PlanOptions struct {
+	PlanFile         string   // empty: found
+	OptionalSections []string // headings whose open boxes keep no run going
+}
+
+// Options are the rows of the option table that fill o.
+func (o *PlanOptions) Options() []option.Row {
+	return []option.Row{{
+		Group: "Prompt and plan", Key: "PLAN_FILE", Flag: "plan", Arg: "FILE", YAML: "plan.file",
+		Kind: option.Path, Field: &o.PlanFile,
+		Help: "The plan; empty is the first of .ralph/fix_plan.md, fix_plan.md, @fix_plan.md, prd.json, .ralph/prd.json.",
+	}, {
+		Group: "Prompt and plan", Key: "OPTIONAL_SECTIONS", YAML: "plan.optional_sections",
+		Kind: option.List, Default: "Optional,Future,Future Enhancements,Nice to Have", Field: &o.OptionalSections,
+		Help: "Headings of the plan whose open tasks do not keep the run going.",
+	}}
+}

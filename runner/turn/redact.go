@@ -1,0 +1,45 @@
+package turn
+
+import (
+	"strings"
+
+	"ralph/logs"
+	"ralph/state"
+)
+
+// Redacted hides keys and tokens in what an agent printed.
+func Redacted(p state.Payload) state.Payload {
+	switch d := p.(type) {
+	case state.Text:
+		d.Text = redact(d.Text)
+		return d
+	case state.Tool:
+		d.Arg = redact(d.Arg)
+		return d
+	case state.ToolResult:
+		d.Tool.Arg, d.Text = redact(d.Tool.Arg), redact(d.Text)
+		return d
+	case state.Denied:
+		d.Tool.Arg, d.Reason = redact(d.Tool.Arg), redact(d.Reason)
+		return d
+	case state.Retry:
+		d.Text = redact(d.Text)
+		return d
+	case state.AgentError:
+		d.Text = redact(d.Text)
+		return d
+	case state.FinalMessage:
+		d.Text = redact(d.Text)
+		return d
+	case state.Check:
+		d.Output = redact(d.Output)
+		return d
+	case state.Finding:
+		d.Text = redact(d.Text)
+		return d
+	}
+	return p
+}
+
+// redact also finds a key that zero bytes take apart: a terminal shows it whole.
+func redact(text string) string { return logs.Redact(strings.ReplaceAll(text, "\x00", "")) }

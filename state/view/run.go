@@ -1,0 +1,209 @@
+package view
+
+import (
+	"slices"
+	"time"
+
+	"ralph/state"
+)
+
+// Bounds of what is remembered of one run, however long it gets.
+const (
+	maxIterations = 10_000
+	maxNotes      = 100
+	maxFindings   = 100   // of one iteration
+	maxChecks     = 200   // of a run, and of one iteration
+	maxOpen       = 1_000 // tool calls without an answer
+	maxTold       = 400   // runes of a reason, a finding, a title
+)
+
+// Run is what the events of one run tell. The zero value is ready for use; Add
+// folds one event. It is not safe for concurrent use.
+type Run struct {
+	ID        string    `json:"id"`
+	Agent     string    `json:"agent"` // who works now
+	Model     string    `json:"model,omitempty"`
+	StartedAt time.Time `json:"started_at,omitzero"`
+	Done      int       `json:"done"` // tasks of the plan
+	Total     int       `json:"total"`
+	// Iterations are the latest 10,000, oldest first.
+	Iterations []Iteration   `json:"iterations"`
+	Usage      state.Usage   `json:"usage"` // of all calls
+	Limits     []state.Limit `json:"limits,omitempty"`
+	// Feedback is what the latest prompt said about the past, word for word.
+	Feedback []string            `json:"feedback,omitempty"`
+	Checks   []state.CheckStatus `json:"checks,omitempty"` // in the order in which they first ran
+	// Notes say how the work is proved: findings, feedback, baselines; the latest 100.
+	Notes     []Note        `json:"notes,omitempty"`
+	Tool      *ToolCall     `json:"tool,omitempty"`       // the latest; nil between two calls of the agent
+	SubAgents []state.Tool  `json:"sub_agents,omitempty"` // the calls that started those at work
+	End       *state.RunEnd `json:"end,omitempty"`        // nil: it runs, or was killed
+
+	open  map[string]state.Tool // tool calls without an answer
+	spent state.Usage           // of all calls before this one
+	tries state.Usage           // of this iteration's calls before this one
+}
+
+// ToolCall is a tool that the agent called.
+type ToolCall struct {
+	state.Tool
+	At   time.Time `json:"at"`
+	Busy bool      `json:"busy"` // it has not answered yet
+}
+
+// Note is an event that says how work is proved, in one line.
+type Note struct {
+	At   time.Time `json:"at"`
+	Text string    `json:"text"`
+	Role Role      `json:"role"`
+}
+
+// Add folds one event. An event of another run begins a new model; only the
+// usage limits stay, which belong to the account.
+func (r *Run) Add(e state.Event) {
+	if _, start := e.Data.(state.RunStart); start || e.Run != "" && e.Run != r.ID {
+		r.drop()
+		*r = Run{ID: e.Run, Limits: r.Limits}
+	}
+	switch d := e.Data.(type) {
+	case state.RunStart:
+		r.Agent, r.Model, r.StartedAt, r.Done, r.Total = d.Agent, d.Model, e.Time, d.Done, d.Total
+	case state.AgentChange:
+		r.Agent, r.Model = d.Name, d.Model
+	case state.SessionStart:
+		if r.Model == "" {
+			r.Model = d.Model
+		}
+	case state.IterationStart:
+		r.begin(e, d)
+	case state.IterationEnd:
+		r.end(e, d)
+	case state.Tool:
+		r.call(e, d)
+	case state.ToolResult:
+		r.answer(d)
+	case state.Usage:
+		r.spend(r.iteration(e), d)
+	case state.Limit:
+		r.Limits = withLimit(r.Limits, d)
+	case state.RunEnd:
+		r.End = &d
+		if d.Usage != (state.Usage{}) {
+			r.Usage = d.Usage
+		}
+		r.drop()
+	default:
+		r.proof(e)
+	}
+}
+
+// proof folds the events that say how work is proved.
+func (r *Run) proof(e state.Event) {
+	switch d := e.Data.(type) {
+	case state.Check:
+		r.check(e, d)
+		return
+	case state.Decision:
+		if it := r.known(e.Iteration); it != nil && d.Rule != "" {
+			it.Action, it.Rule, it.Reason = d.Action, d.Rule, clip(d.Reason, maxTold)
+		}
+		return
+	case state.Finding:
+		if it := r.known(e.Iteration); it != nil && d.Source == state.FoundByAudit && len(it.Findings) < maxFindings {
+			it.Findings = append(it.Findings, clip(Join("; ", d.Text, d.Answer), maxTold))
+		}
+	case state.TaskChange:
+		r.reopened(e, d)
+	case state.Feedback:
+		r.Feedback = slices.Clone(d.Items)
+	case state.Baseline:
+	default:
+		return
+	}
+	if n, ok := noteOf(e); ok {
+		if len(r.Notes) == maxNotes {
+			r.Notes = slices.Delete(r.Notes, 0, 1)
+		}
+		r.Notes = append(r.Notes, n)
+	}
+}
+
+// reopened takes back that a task is done.
+func (r *Run) reopened(e state.Event, d state.TaskChange) {
+	it := r.known(e.Iteration)
+	if it == nil {
+		for i := len(r.Iterations) - 1; i >= 0 && it == nil && d.ID != ""; i-- {
+			if r.Iterations[i].TaskID == d.ID {
+				it = &r.Iterations[i]
+			}
+		}
+	}
+	if it != nil && d.State != "done" {
+		it.TaskDone = false
+	}
+}
+
+// check keeps the latest result of a check, as status.json does.
+func (r *Run) check(e state.Event, d state.Check) {
+	i := slices.IndexFunc(r.Checks, func(c state.CheckStatus) bool { return c.Name == d.Name })
+	if i < 0 {
+		if len(r.Checks) >= maxChecks {
+			return
+		}
+		r.Checks = append(r.Checks, state.CheckStatus{Name: d.Name})
+		i = len(r.Checks) - 1
+	}
+	c := &r.Checks[i]
+	c.Result, c.Seconds = "passed", d.Seconds
+	c.StartedAt = e.Time.Add(-time.Duration(d.Seconds * float64(time.Second)))
+	switch {
+	case d.Passed:
+		c.RedSince = time.Time{}
+	default:
+		c.Result = "failed"
+		if c.RedSince.IsZero() {
+			c.RedSince = e.Time
+		}
+	}
+	// A baseline says nothing about the work of the iteration.
+	if it := r.known(e.Iteration); it != nil && d.Run != state.CheckBaseline && len(it.Checks) < maxChecks {
+		if it.Checks == nil {
+			it.Checks = map[string]bool{}
+		}
+		it.Checks[d.Name] = d.Passed
+	}
+}
+
+func (r *Run) call(e state.Event, t state.Tool) {
+	r.iteration(e).Tools++
+	r.Tool = &ToolCall{Tool: t, At: e.Time, Busy: true}
+	if r.open == nil {
+		r.open = map[string]state.Tool{}
+	}
+	if len(r.open) < maxOpen {
+		r.open[t.ID] = t
+	}
+	parent, working := r.open[t.Parent]
+	known := slices.ContainsFunc(r.SubAgents, func(a state.Tool) bool { return a.ID == t.Parent })
+	if t.Parent != "" && working && !known {
+		r.SubAgents = append(r.SubAgents, parent)
+	}
+}
+
+func (r *Run) answer(d state.ToolResult) {
+	delete(r.open, d.Tool.ID)
+	r.SubAgents = slices.DeleteFunc(r.SubAgents, func(a state.Tool) bool { return a.ID == d.Tool.ID })
+	if r.Tool != nil && r.Tool.ID == d.Tool.ID {
+		r.Tool.Busy = false
+	}
+}
+
+// spend takes what the current call has used so far.
+func (r *Run) spend(it *Iteration, u state.Usage) {
+	it.Usage = r.tries.Add(u)
+	it.CostUSD = it.Usage.CostUSD
+	r.Usage = r.spent.Add(u)
+}
+
+// drop forgets what belongs to one call of the agent.
+func (r *Run) drop() { r.Tool, r.SubAgents, r.open = nil, nil, nil }

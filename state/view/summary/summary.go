@@ -1,0 +1,296 @@
+// Package summary puts the model of a run into words: short facts, each on one
+// line, for a screen with room for few of them and for ralph status.
+package summary
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"ralph/logs/termtext"
+	"ralph/state"
+	"ralph/state/view"
+)
+
+// Tone says how a fact feels; it only colours what words already say.
+type Tone int
+
+// The tones.
+const (
+	Calm Tone = iota
+	Good
+	Busy
+	Warn
+	Bad
+)
+
+// Summary is a model in words: facts as short texts on one line, all of them
+// clean. Empty texts are not known or do not apply.
+type Summary struct {
+	Headline
+	News
+	Plan     Plan
+	Gauges   []Gauge // of API usage, those that always exist first
+	Cost     string
+	Tokens   string
+	Breaker  Breaker
+	Checks   []CheckLine // those first that deserve a look
+	Notes    []view.Note // newest last
+	Problems []string
+	Alive    bool
+	// Resumable is true for a run that is paused, waits, or is about to pause.
+	Resumable bool
+}
+
+// Headline says who runs.
+type Headline struct {
+	Project   string
+	Word      string // the state in capitals
+	Mark      string // one character that says the same
+	Tone      Tone
+	Iteration string // "iteration 4 of 50"
+	Elapsed   string
+	Identity  string // agent, model, run
+	Rule      string // "rule continue"
+}
+
+// News says what happens.
+type News struct {
+	What   string // what the run does now, or why it waits or has ended
+	Advice string // what a person can do about it
+	Asked  string // what happens at the end of this iteration
+}
+
+// Plan is how far the plan is.
+type Plan struct {
+	Done, Total int
+	Counts      string // "6/10 done"
+	Task        string
+}
+
+// Breaker is the circuit breaker.
+type Breaker struct {
+	State    string
+	Tone     Tone
+	Counters string
+	Reason   string
+}
+
+// Of puts a model into words.
+func Of(m *view.Model, now time.Time) Summary {
+	st := m.Status
+	v := Summary{Alive: m.Alive, Problems: m.Problems}
+	v.Project = termtext.Line(filepath.Base(m.Dir))
+	v.Word, v.Mark, v.Tone = Word(m.State)
+	v.Breaker = newBreaker(m.Breaker, now)
+	v.What, v.Advice = news(m, now)
+	v.Gauges = gauges(m, now)
+	v.Resumable = m.State == state.StatusPaused || m.State == state.StatusWaiting
+	if m.State == view.StateNone || m.State == view.StateStarting {
+		return v
+	}
+	active := m.Active()
+	if st.Pending != "" && active {
+		v.Asked = termtext.Line(string(st.Pending)) + " asked; after this iteration"
+		v.Resumable = v.Resumable || st.Pending == state.RequestPause
+	}
+	if n := m.Iteration(); n > 0 {
+		v.Iteration = "iteration " + strconv.Itoa(n)
+		if st.MaxIterations > 0 {
+			v.Iteration += " of " + strconv.Itoa(st.MaxIterations)
+		}
+	}
+	until := now
+	if !active {
+		until = st.Timestamp
+	}
+	if !st.StartedAt.IsZero() {
+		v.Elapsed = view.Span(until.Sub(st.StartedAt))
+	}
+	v.Identity = lineOf(" · ", st.Agent, st.Model, view.Prefix("run ", st.RunID))
+	v.Rule = termtext.Line(view.Prefix("rule ", st.Rule))
+	v.Plan = newPlan(st)
+	if u := st.Usage; u != (state.Usage{}) {
+		if u.CostUSD > 0 {
+			v.Cost = fmt.Sprintf("$%.2f est.", u.CostUSD)
+		}
+		v.Tokens = fmt.Sprintf("%s in, %s out, %s cached", Count(u.InputTokens), Count(u.OutputTokens), Count(u.CacheReadTokens))
+	}
+	v.Checks = checkLines(m, now)
+	v.Notes = m.Run.Notes
+	return v
+}
+
+// lineOf joins parts as one clean line.
+func lineOf(sep string, parts ...string) string {
+	for i := range parts {
+		parts[i] = termtext.Line(parts[i])
+	}
+	return view.Join(sep, parts...)
+}
+
+// Word names a state for people, with one character that says the same.
+func Word(name string) (text, mark string, t Tone) {
+	switch name {
+	case view.StateNone:
+		return "NO RUN", "○", Calm
+	case view.StateStarting:
+		return "STARTING", "●", Busy
+	case view.StateDead:
+		return "DEAD", "✗", Bad
+	case state.StatusRunning:
+		return "RUNNING", "●", Good
+	case state.StatusWaiting:
+		return "WAITING", "○", Warn
+	case state.StatusPaused:
+		return "PAUSED", "‖", Warn
+	case state.StatusCompleted:
+		return "COMPLETED", "✓", Good
+	case state.StatusHalted:
+		return "HALTED", "■", Bad
+	case state.StatusStopped:
+		return "STOPPED", "■", Warn
+	case state.StatusFailed:
+		return "FAILED", "✗", Bad
+	}
+	return strings.ToUpper(termtext.Line(name)), "?", Warn
+}
+
+// silent is the age from which a living runner counts as stuck: it refreshes
+// its status at least every two seconds.
+const silent = 10 * time.Second
+
+// news is the sentence under the headline and what to do about it.
+func news(m *view.Model, now time.Time) (what, advice string) {
+	st := m.Status
+	switch m.State {
+	case view.StateNone:
+		return "nothing has run here yet; this screen follows as soon as a run starts", "start one with: ralph"
+	case view.StateStarting:
+		return fmt.Sprintf("a run is starting (pid %d)", m.Owner.PID), ""
+	case view.StateDead:
+		return fmt.Sprintf("the runner (pid %d) died; last seen %s ago", st.PID, view.Span(m.Age)), "ralph resume continues the run"
+	case state.StatusRunning:
+		if m.Age > silent {
+			return "the runner is alive but has not been heard for " + view.Span(m.Age), ""
+		}
+		return doing(m, now), ""
+	case state.StatusWaiting:
+		return waiting(m.Wait, now), "ralph resume ends the wait"
+	case state.StatusPaused:
+		why := termtext.Line(m.Wait.Reason)
+		if !strings.HasPrefix(why, "paused") {
+			why = view.Join(": ", "paused", why)
+		}
+		return why, "ralph resume continues the run"
+	case state.StatusCompleted:
+		return lineOf(": ", st.ExitReason, st.Reason), ""
+	}
+	what = lineOf(": ", st.ExitReason, st.Reason)
+	if st.Rule != "" && st.Rule != st.ExitReason {
+		what += " (rule " + termtext.Line(st.Rule) + ")"
+	}
+	if st.ExitCode != 0 {
+		what += fmt.Sprintf(" · exit %d", st.ExitCode)
+	}
+	advice = termtext.Line(st.Next)
+	if advice == "" && m.Breaker.State == state.BreakerOpen {
+		advice = "ralph reset --circuit closes the breaker"
+	}
+	return what, advice
+}
+
+// doing is the present of a running iteration: the check or the tool at work,
+// else the phase. Checks also run before the first iteration and between two.
+func doing(m *view.Model, now time.Time) string {
+	if check := runningCheck(m.Status, now); check != "" {
+		return check
+	}
+	const phaseAgent = "agent" // the phase of status.json while the agent works
+	st, tool := m.Status, m.Run.Tool
+	what := termtext.Line(st.Phase)
+	switch {
+	case what == "checking":
+		return what
+	case what == "observing":
+		what = "looking at what has changed"
+	case what != phaseAgent:
+	case tool != nil && tool.Busy:
+		what = lineOf(" ", tool.Name, tool.Arg)
+	case st.LastTool != "":
+		what = "after " + termtext.Line(st.LastTool)
+	default:
+		what = "the agent works"
+	}
+	agents, since := "", ""
+	if n := len(m.Run.SubAgents); n > 0 && st.Phase == phaseAgent {
+		agents = view.Plural(n, "sub-agent")
+	}
+	if !st.IterationStartedAt.IsZero() {
+		since = view.Span(now.Sub(st.IterationStartedAt)) + " in"
+	}
+	return view.Join(" · ", since, agents, view.Within(m.Dir, what))
+}
+
+// waiting says first what a narrow screen must not cut: how long it still takes.
+func waiting(w view.Wait, now time.Time) string {
+	left := "waiting"
+	if !w.Until.IsZero() {
+		left = fmt.Sprintf("%s left, until %s", countdown(w.Until.Sub(now)), view.Clock(w.Until, now))
+	}
+	why := termtext.Line(w.Rule)
+	if w.Rule == "usage_limit" {
+		if why = "usage limit"; w.Window != "" {
+			why = view.WindowName(w.Window) + " " + why
+		}
+	}
+	return view.Join(": ", left, why, termtext.Line(w.Reason))
+}
+
+func newPlan(st state.Status) Plan {
+	p := Plan{Done: max(st.Task.Done, 0), Total: max(st.Task.Total, 0)}
+	if st.Status != state.StatusCompleted {
+		id, title := termtext.Line(st.Task.ID), termtext.Line(st.Task.Title)
+		if digest(id) || strings.HasPrefix(title, id) {
+			id = ""
+		}
+		p.Task = view.Join(" ", id, title)
+	}
+	if p.Total == 0 {
+		p.Counts = "no plan"
+		return p
+	}
+	p.Done = min(p.Done, p.Total)
+	p.Counts = fmt.Sprintf("%d/%d done", p.Done, p.Total)
+	return p
+}
+
+// digest tells an id that was computed from one that a person gave.
+func digest(id string) bool {
+	return len(id) >= 8 && strings.Trim(id, "0123456789abcdef") == ""
+}
+
+func newBreaker(b state.Breaker, now time.Time) Breaker {
+	v := Breaker{State: termtext.Line(b.State), Reason: termtext.Line(b.Reason)}
+	switch b.State {
+	case state.BreakerClosed, "":
+		v.State, v.Tone, v.Reason = state.BreakerClosed, Good, ""
+		if b.LastProgressLoop > 0 {
+			v.Reason = fmt.Sprintf("last progress in iteration %d", b.LastProgressLoop)
+		}
+	case state.BreakerHalfOpen:
+		v.Tone = Warn
+	default:
+		v.Tone = Bad
+	}
+	v.Counters = fmt.Sprintf("no progress %d · same error %d · denials %d", b.NoProgress, b.SameError, b.PermissionDenials)
+	if b.TotalOpens > 0 {
+		v.Counters += " · opened " + view.Plural(b.TotalOpens, "time")
+	}
+	if v.Tone != Good && !b.LastChange.IsZero() {
+		v.Counters += " · since " + view.Clock(b.LastChange, now)
+	}
+	return v
+}

@@ -1,0 +1,69 @@
+package summary
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"ralph/logs/termtext"
+	"ralph/state/view"
+)
+
+// maxRed is the number of checks that get a line of their own.
+const maxRed = 4
+
+// Text is what ralph status prints: lines of at most width cells, each
+// with a line end. What a person must not miss takes several lines. A width of
+// 0 cuts nothing.
+func Text(m *view.Model, now time.Time, width int) string {
+	if width <= 0 {
+		width = math.MaxInt
+	}
+	v := Of(m, now)
+	var b strings.Builder
+	row := func(label, text string) {
+		if text != "" {
+			b.WriteString(strings.TrimRight(termtext.Fit(fmt.Sprintf("%-9s %s", label, text), width), " ") + "\n")
+		}
+	}
+	wrapped := func(label, text string) {
+		for _, part := range termtext.Wrap(text, max(width-10, 20)) {
+			row(label, part)
+			label = ""
+		}
+	}
+	row("project", v.Project)
+	row("state", view.Join(" · ", v.Mark+" "+strings.ToLower(v.Word), v.Asked))
+	wrapped("", v.What)
+	wrapped("next", v.Advice)
+	row("progress", view.Join(" · ", v.Iteration, v.Elapsed))
+	row("agent", v.Identity)
+	if m.State != view.StateNone {
+		row("plan", view.Join(" · ", v.Plan.Counts, v.Plan.Task))
+		for _, g := range v.Gauges {
+			row(g.Label, view.Join(" · ", g.Value, g.Note))
+		}
+		row("cost", view.Join(" · ", v.Cost, v.Tokens))
+	}
+	var passed []string
+	label := "checks"
+	for i, k := range v.Checks {
+		if k.Tone == Good || i >= maxRed {
+			passed = append(passed, k.Text)
+			continue
+		}
+		row(label, k.Text)
+		label = ""
+	}
+	row(label, view.Join(" · ", passed...))
+	for _, n := range v.Notes {
+		row("finding", view.Join(" ", view.Clock(n.At, now), n.Text))
+	}
+	row("breaker", view.Join(" · ", v.Breaker.State, v.Breaker.Counters))
+	row("", v.Breaker.Reason)
+	for _, p := range v.Problems {
+		row("problem", p)
+	}
+	return b.String()
+}
