@@ -10,14 +10,15 @@ import (
 )
 
 // floors are the packages that the programs are made of. A package imports
-// lower floors only, its tests too.
-var floors = map[string]int{
+// lower floors only, its tests too. A floor between two others is a fraction.
+var floors = map[string]float64{
 	"logs/termtext": -1, // what may be printed on a terminal; below the others, so that all may use it
 
 	"state":                 0, // the files in .ralph/: what the two processes share
 	"logs":                  0, // log set-up, rotated files, tail
 	"ptyexec":               0, // one child process, and nothing of it left
 	"tmux":                  0, // typed calls of the tmux CLI
+	"config/option":         0, // what an option is; each owner declares its own
 	"runner/gate/report":    0, // what test programs print: text in, values out
 	"runner/audit/lang":     0, // how tests look in each language: text in, values out
 	"runner/audit/plan":     0, // ticks that were not earned, tasks that ask for less: plans in, findings out
@@ -37,15 +38,19 @@ var floors = map[string]int{
 	"runner/task":    1, // plans
 	"runner/prompt":  1, // prompt text
 	"runner/sandbox": 1, // contained commands
+	"state/view":     1, // the model of a run: state files and events in, plain data and sentences out
 	"runner/git":     1, // what an iteration changed
 	"runner/audit":   1, // whether the change was an honest one
 
-	"runner/rules":        2, // facts in, decision out: the ordered table
-	"runner/agent/custom": 2, // agents of the user: rows of the settings file, checked and completed
-	"runner/git/history":  2, // ways back through the states that git keeps
-	"monitor":             2, // the screen
+	"runner/rules":        2.5, // facts in, decision out: the ordered table
+	"runner/agent/custom": 2,   // agents of the user: rows of the settings file, checked and completed
+	"runner/git/history":  2,   // ways back through the states that git keeps
+	"state/view/follow":   2,   // the model of a run as it changes
+	"state/view/summary":  2,   // the model of a run in few words
+	"runner/turn":         2,   // one assignment, start to end
 
-	"runner": 3, // the loop
+	"runner":  3, // the run
+	"monitor": 3, // the screen
 
 	"config":                3, // the table of options
 	"cmd/internal/demo":     3, // the demo's project and its scripted agent
@@ -71,16 +76,33 @@ var tools = map[string][]string{
 	"internal/e2e":           {"internal/mockllm", "internal/world"},        // sees ralph as users do: a program and its files
 	"internal/faults":        {"internal/world", "state"},                   // breaks the built program and reads what is left
 	"internal/tmuxe2e":       {"config", "internal/world", "state", "tmux"}, // sees ralph --monitor as users do
+	"internal/sample":        {"state", "state/view"},                       // runs in every state, for tests of what people see
 	"internal/picture":       nil,                                           // screen in, picture out
 	"internal/unitfile":      nil,                                           // reads a unit as systemd does
 	"internal/bench":         {"*"},                                         // measures any of them
 }
 
-// doors are imports that one package alone has, its tests included.
-var doors = []struct{ what, by, why string }{
-	{"ralph/tmux", "cmd/internal/cli", "the loop and the screen do not know that there is a tmux"},
-	{"github.com/mattn/go-isatty", "cmd/internal/cli", "whether there is a terminal is decided once, then passed down"},
-	{"net/http", "internal/mockllm", "ralph calls no server, the agents do"},
+// ban is an import that is refused, and what goes with it: all below it.
+type ban struct {
+	in     string   // to whom it is refused: a package, "cmd/..." with all below it, or "..."
+	what   string   // the import path
+	but    []string // what of it is fine
+	by     string   // the one package of in that may; "": none
+	linked bool     // refused as well when another package brings it along; tests do not count
+	why    string
+}
+
+var bans = []ban{
+	{in: "...", what: module + "/tmux", by: "cmd/internal/cli",
+		why: "the loop and the screen do not know that there is a tmux"},
+	{in: "...", what: "github.com/mattn/go-isatty", by: "cmd/internal/cli",
+		why: "whether there is a terminal is decided once, then passed down"},
+	{in: "...", what: "net/http", by: "internal/mockllm",
+		why: "ralph calls no server, the agents do"},
+	{in: "cmd/...", what: "net/http", linked: true,
+		why: "linked into a program it makes every start slower"},
+	{in: "monitor", what: module, but: []string{"state", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample"},
+		why: "runner and monitor meet only in files"},
 }
 
 // imports calls fn for each import of each file.
@@ -108,7 +130,7 @@ func checkFloors(t *tree) (found []violation) {
 		own, ok := floors[p.path]
 		other, known := floors[inModule(path)]
 		if ok && known && other >= own && inModule(path) != p.path {
-			found = append(found, t.at(f, spec.Pos(), "%s (floor %d) imports %s (floor %d)", p.path, own, inModule(path), other))
+			found = append(found, t.at(f, spec.Pos(), "%s (floor %v) imports %s (floor %v)", p.path, own, inModule(path), other))
 		}
 	})
 	return found
@@ -138,35 +160,36 @@ func orNothing(may []string) string {
 	return strings.Join(may, ", ")
 }
 
-func checkDoors(t *tree) (found []violation) {
+func checkBans(t *tree) (found []violation) {
 	t.imports(func(p *pkg, f *file, spec *ast.ImportSpec, path string) {
-		for _, d := range doors {
-			same := path == d.what || strings.HasPrefix(path, d.what+"/")
-			if same && p.path != d.by && module+"/"+p.path != d.what {
-				found = append(found, t.at(f, spec.Pos(), "%s imports %s, which only %s may: %s", p.path, path, d.by, d.why))
+		for _, b := range bans {
+			if !b.linked && b.refuses(p.path, path) {
+				found = append(found, t.at(f, spec.Pos(), "%s imports %s: %s", p.path, path, b.why))
 			}
 		}
 	})
-	return found
-}
-
-func checkMonitor(t *tree) (found []violation) {
-	t.imports(func(p *pkg, f *file, spec *ast.ImportSpec, path string) {
-		target := inModule(path)
-		if p.path == "monitor" && target != "" && !slices.Contains([]string{"state", "logs", "logs/termtext", "monitor"}, target) {
-			found = append(found, t.at(f, spec.Pos(), "monitor imports %s; of the module it may import state, logs and logs/termtext", target))
-		}
-	})
-	return found
-}
-
-func checkNoServer(t *tree) (found []violation) {
 	for _, p := range t.packages {
-		if strings.HasPrefix(p.path, "cmd/") && p.name == "main" && slices.Contains(p.deps, "net/http") {
-			found = append(found, violation{p.path, 0, "net/http is linked in; see: go list -deps ./" + p.path})
+		for _, b := range bans {
+			if b.linked && p.name == "main" && slices.ContainsFunc(p.deps, func(dep string) bool { return b.refuses(p.path, dep) }) {
+				found = append(found, violation{p.path, 0, fmt.Sprintf("links %s: %s; see: go list -deps ./%s", b.what, b.why, p.path)})
+			}
 		}
 	}
 	return found
+}
+
+// refuses reports whether the ban keeps a package from an import.
+func (b ban) refuses(pkg, path string) bool {
+	target := inModule(path)
+	return below(pkg, b.in) && pkg != b.by && below(path, b.what+"/...") && target != pkg && !slices.Contains(b.but, target)
+}
+
+// below reports whether a path is the one of the pattern, or with "/..." at the
+// pattern's end one below it.
+func below(path, pattern string) bool {
+	dir, tree := strings.CutSuffix(pattern, "...")
+	dir = strings.TrimSuffix(dir, "/")
+	return path == dir || tree && (dir == "" || strings.HasPrefix(path, dir+"/"))
 }
 
 // noJob are names of packages that become piles.
