@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// The keys of structured log lines, so that they can be searched for.
+// Keys of structured log lines, so that users can search for them.
 const (
 	KeyRun       = "run"
 	KeyIteration = "iteration"
@@ -16,7 +16,6 @@ const (
 	KeyError     = "error"
 	KeyTask      = "task"
 	KeyAgent     = "agent"
-	KeyWait      = "wait"
 )
 
 // NewLogger returns ralph's own log in hclog's text form on out.

@@ -10,6 +10,7 @@ import (
 
 	"ralph/internal/sample"
 	"ralph/state"
+	"ralph/state/view"
 	"ralph/state/view/follow"
 )
 
@@ -99,5 +100,32 @@ func TestOlder_scrolledBack_bringsTheFileBackToItsBeginning(t *testing.T) {
 	}
 	if !u.log.noOlder || !strings.Contains(u.message, "beginning") {
 		t.Errorf("the beginning is not said: %q", u.message)
+	}
+}
+
+func TestScreen_eventsOfVersion1_areShown(t *testing.T) {
+	data, err := os.ReadFile("../state/testdata/events-v1.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := sample.New(t, view.Snapshot{Status: state.Status{RunID: "20261122-022953-440c", Status: state.StatusCompleted}, Breaker: state.Breaker{State: state.BreakerClosed}}, nil)
+	if err := os.WriteFile(p.Reader().EventsPath(), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := follow.New(p.Dir, time.Now)
+	defer f.Close()
+	u := newUI(Options{Dir: "/home/ann/todo", Now: time.Now}, f)
+	u.apply(f.Poll())
+	screen := simulate(t, 120, 60)
+	u.drawOn(screen)
+	got := text(screen)
+	for _, want := range []string{
+		"6 ✓       0s  complete, no change", "5 !       2s  claimed_incomplete,", "2 !       1s  gate_failed, 2 files", "$0.08",
+		"━ iteration 6 · `todo count` prints how many", "» told the agent: Your claim of completion was refused", "✗ audit: the task",
+		"✓ stopped: 4 of 4 tasks are done", "━ run ended after 9s · exit code 0 · about $0.24",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
 	}
 }

@@ -63,7 +63,7 @@ func (r *Run) announceEnd(res turn.Result, d rules.Decision) {
 // endOf is the event that ends an iteration, without the decision.
 func endOf(res turn.Result) state.IterationEnd {
 	return state.IterationEnd{
-		Outcome: string(res.Call.Outcome.Class), Detail: res.Call.Outcome.Reason, Failed: res.Failed(),
+		Title: res.Task.Title, Outcome: string(res.Call.Outcome.Class), Detail: res.Call.Outcome.Reason, Failed: res.Failed(),
 		Files: res.Work.Change.Count, Seconds: res.Duration.Seconds(), Usage: res.Call.Usage,
 		Done: res.Proof.After.Done, Total: res.Proof.After.Total, TaskDone: res.Proof.After.IsDone(res.Task.ID),
 	}

@@ -1,3 +1,6 @@
+// size of package: the format on disk: a struct for each state file and each kind
+// of event. All who read or write it need all of it.
+
 // Package state is the on-disk contract between the runner and everybody who
 // looks at it: the types, the table of files, atomic writes, the lock and the
 // control requests. A Reader has only reads; a Writer comes only from Acquire,

@@ -13,12 +13,12 @@ import (
 // lower floors only, its tests too. A floor between two others is a fraction.
 var floors = map[string]float64{
 	"logs/termtext": -1, // what may be printed on a terminal; below the others, so that all may use it
+	"config/option": -1, // what an option is; its owners declare their own
 
 	"state":                 0, // the files in .ralph/: what the two processes share
 	"logs":                  0, // log set-up, rotated files, tail
 	"ptyexec":               0, // one child process, and nothing of it left
 	"tmux":                  0, // typed calls of the tmux CLI
-	"config/option":         0, // what an option is; each owner declares its own
 	"runner/gate/report":    0, // what test programs print: text in, values out
 	"runner/audit/lang":     0, // how tests look in each language: text in, values out
 	"runner/audit/plan":     0, // ticks that were not earned, tasks that ask for less: plans in, findings out

@@ -14,9 +14,22 @@ import (
 	"ralph/state"
 )
 
-// Classify says what a call came to. What the agent recorded counts first, the
-// CLI's own error text second; the exit status alone decides nothing. Narration,
-// tool results and the prompt are never looked at.
+// Outcome is how a call ended: its class and the facts behind it.
+type Outcome struct {
+	Class    Class  `json:"class"`
+	Reason   string `json:"reason"`             // one line for people
+	Evidence string `json:"evidence,omitempty"` // the record or line that decided, shortened; may be empty
+	// Limit is set for usage and spending limits.
+	Limit *state.Limit `json:"limit,omitempty"`
+	// ResetsAt is when a limit ends; zero: unknown.
+	ResetsAt time.Time `json:"resets_at,omitzero"`
+	// RetryAfter is the pause that the provider asked for; zero: none.
+	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`
+}
+
+// Classify returns how a call ended. The agent's records count first, the CLI's
+// own error text second; the exit status alone decides nothing. Narration, tool
+// results and the prompt do not count at all.
 func (s Spec) Classify(t *Transcript, exit ptyexec.Exit, now time.Time) Outcome {
 	var o Outcome
 	switch {
@@ -29,7 +42,7 @@ func (s Spec) Classify(t *Transcript, exit ptyexec.Exit, now time.Time) Outcome 
 	default:
 		o = s.noResult(t, exit)
 	}
-	s.addTimes(&o, t, now)
+	o.addTimes(t, now)
 	o.Evidence = wire.OneLine(o.Evidence)
 	if o.Reason == "" {
 		o.Reason = o.Class.Meaning()
@@ -48,31 +61,10 @@ func (s Spec) succeeded(t *Transcript, exit ptyexec.Exit) bool {
 	if !slices.Contains(t.Codes, codeText) {
 		return true
 	}
-	// Plain text has no record that could vouch for it. A CLI may print nothing
-	// but an error and still exit with 0.
-	return exit.Cause == ptyexec.CauseExited && exit.Code == 0 && exit.Signal == 0 && s.shortError(t.Final) == ClassUnknown
-}
-
-// shortError classifies plain output that is a single line in place of an
-// answer: a limit, what calls itself an error, or what the row has a pattern for.
-func (s Spec) shortError(text string) Class {
-	text = strings.TrimSpace(text)
-	if strings.Contains(text, "\n") || len(text) > maxCLILine {
-		return ClassUnknown
-	}
-	reader := ending.NewReader(s.Patterns)
-	if class, ok := reader.Own(text); ok {
-		return class
-	}
-	class := reader.Text(text)
-	start := strings.ToLower(text[:min(len(text), 12)])
-	switch {
-	case strings.Contains(start, "error"), strings.HasPrefix(start, "fatal"):
-	case class == ClassUsageLimit, class == ClassSpendLimit, class == ClassDisabledByAdmin, class == ClassNoCredit:
-	default:
-		return ClassUnknown
-	}
-	return class
+	// There is no record to rely on. A CLI may print nothing but an error and
+	// still exit with 0.
+	return exit.Cause == ptyexec.CauseExited && exit.Code == 0 && exit.Signal == 0 &&
+		ending.NewReader(s.Patterns).InsteadOfAnswer(t.Final) == ClassUnknown
 }
 
 func (s Spec) goodTurn(t *Transcript, exit ptyexec.Exit) Outcome {
@@ -85,8 +77,10 @@ func (s Spec) goodTurn(t *Transcript, exit ptyexec.Exit) Outcome {
 	case exit.Cause != ptyexec.CauseExited && exit.Cause != ptyexec.CauseCancelled:
 		o.Class = ClassHangAfterResult
 	case len(refused) > 0:
-		o.Class, o.Evidence = ClassPermissionDenied, fmt.Sprintf("%s(%s)", refused[0].Name, refused[0].Arg)
-		o.Reason = fmt.Sprintf("the permission rules refused %d tool calls, first %s", len(refused), wire.OneLine(o.Evidence))
+		first := fmt.Sprintf("%s(%s)", refused[0].Name, refused[0].Arg)
+		o.Class, o.Evidence = ClassPermissionDenied, first
+		o.Reason = fmt.Sprintf("the permission rules refused %d tool calls, first %s", len(refused),
+			wire.OneLine(first))
 	case t.Asked && !signal, !signal && strings.HasSuffix(strings.TrimRight(t.Final, " \t\r\n*_`)\"'"), "?"):
 		o.Class, o.Evidence = ClassQuestionAsked, t.Final
 	case strings.TrimSpace(t.Final) == "" && t.ToolCalls == 0:
@@ -102,7 +96,7 @@ func (s Spec) failedTurn(t *Transcript, exit ptyexec.Exit) Outcome {
 	class, evidence := s.cause(t)
 	switch {
 	case class == ClassKilledBySignal && exit.Cause != ptyexec.CauseExited:
-		return s.noResult(t, exit) // the record only answers the signal that ended the call
+		return s.noResult(t, exit) // the record only answers our own signal
 	case class == ClassUnknown && evidence == "" && !t.Worked():
 		class = ClassEmptyOutput
 	case class == ClassUnknown:
@@ -165,43 +159,39 @@ func (s Spec) noResult(t *Transcript, exit ptyexec.Exit) Outcome {
 	return Outcome{Class: class, Evidence: evidence}
 }
 
-// cause looks for the reason of a failure. The second result is the text that
-// shows it; may be empty.
+// cause finds the reason of a failure and the text that shows it, which may be
+// empty.
 func (s Spec) cause(t *Transcript) (Class, string) {
 	lines := t.CLI
 	if slices.Contains(t.Codes, codeText) {
 		lines = strings.Split(t.Final, "\n")
 		lines = lines[max(0, len(lines)-maxCLILines):]
 	}
-	return ending.NewReader(s.Patterns).Cause(ending.Report{Codes: slices.Concat(t.Codes, t.ErrorCodes), Errors: t.Errors, Lines: lines})
+	said := ending.Report{Codes: slices.Concat(t.Codes, t.ErrorCodes), Errors: t.Errors, Lines: lines}
+	return ending.NewReader(s.Patterns).Cause(said)
 }
 
-// addTimes completes an outcome with what its texts say about time.
-func (s Spec) addTimes(o *Outcome, t *Transcript, now time.Time) {
-	texts := append(slices.Clone(t.Errors), o.Evidence)
+// addTimes adds when a limit ends, or when to try again, as the texts of the
+// failure say.
+func (o *Outcome) addTimes(t *Transcript, now time.Time) {
+	var named time.Time
+	for _, text := range slices.Backward(append(slices.Clone(t.Errors), o.Evidence)) {
+		if at, ok := ending.ResetTime(text, now); ok {
+			named = at
+			break
+		}
+	}
 	switch {
 	case o.Class == ClassUsageLimit || o.Class == ClassSpendLimit:
-		if o.Limit == nil {
-			o.Limit = &state.Limit{Name: ending.LimitName(o.Evidence), Rejected: true, Utilization: -1}
+		limit := state.Limit{Name: ending.LimitName(o.Evidence), Rejected: true, Utilization: -1}
+		if o.Limit != nil {
+			limit = *o.Limit
 		}
-		o.ResetsAt = o.Limit.ResetsAt
-		for _, text := range slices.Backward(texts) {
-			if !o.ResetsAt.IsZero() {
-				break
-			}
-			if at, ok := ending.ResetTime(text, now); ok {
-				o.ResetsAt = at
-				l := *o.Limit
-				l.ResetsAt = at
-				o.Limit = &l
-			}
+		if limit.ResetsAt.IsZero() {
+			limit.ResetsAt = named
 		}
-	case o.Class.Transient():
-		for _, text := range slices.Backward(texts) {
-			if at, ok := ending.ResetTime(text, now); ok {
-				o.RetryAfter = at.Sub(now)
-				return
-			}
-		}
+		o.Limit, o.ResetsAt = &limit, limit.ResetsAt
+	case o.Class.Transient() && !named.IsZero():
+		o.RetryAfter = named.Sub(now)
 	}
 }

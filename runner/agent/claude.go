@@ -54,7 +54,8 @@ func (d *Decoder) claudeSystem(r wire.Object) {
 		text := "the CLI retries by itself"
 		if r.Has("attempt") {
 			delay := time.Duration(r.Get("retry_delay_ms").Float()+r.Get("delayMs").Float()) * time.Millisecond
-			text = fmt.Sprintf("retry %d of %d in %v", r.Int("attempt"), r.Int("max_retries")+r.Int("maxRetries"), delay.Round(100*time.Millisecond))
+			most := r.Int("max_retries") + r.Int("maxRetries")
+			text = fmt.Sprintf("retry %d of %d in %v", r.Int("attempt"), most, delay.Round(100*time.Millisecond))
 		}
 		why := wire.Codes(r.Get("error_status"), r.Get("error"), r.Get("reason"))
 		if len(why) > 0 {
@@ -71,7 +72,8 @@ func (d *Decoder) claudeAssistant(r wire.Object) {
 	d.setSession(r.Text("session_id"), "")
 	message := r.Members("message")
 	content := message.Get("content")
-	if r.Text("error") != "" || r.Bool("is_api_error_message") || r.Bool("isApiErrorMessage") || message.Text("model") == "<synthetic>" {
+	if r.Text("error") != "" || r.Bool("is_api_error_message") || r.Bool("isApiErrorMessage") ||
+		message.Text("model") == "<synthetic>" {
 		// The CLI speaks here, in the model's place.
 		d.fail(wire.BlockText(content, maxToolText),
 			wire.Codes(r.Get("api_error_status"), r.Get("error"), r.Get("api_error"), r.Get("api_error_type")))
@@ -132,18 +134,20 @@ func (d *Decoder) cursorCall(r wire.Object) {
 func (d *Decoder) claudeLimit(info wire.Object) {
 	main := info.Text("rateLimitType")
 	utilization := info.Get("utilization")
-	rejected := info.Text("status") == "rejected" || info.Bool("isUsingOverage") && info.Text("overageStatus") == "rejected"
+	rejected := info.Text("status") == "rejected" ||
+		info.Bool("isUsingOverage") && info.Text("overageStatus") == "rejected"
 	for name, window := range info.Members("unifiedWindows").All() {
 		w := wire.Members(window)
 		if name != main {
-			d.emit(state.Limit{Name: wire.Cut(name, 80), ResetsAt: epoch(w.Get("resetsAt")), Utilization: share(w.Get("utilization"))})
+			d.emit(state.Limit{Name: wire.Cut(name, 80), ResetsAt: wire.Epoch(w.Get("resetsAt")),
+				Utilization: wire.Share(w.Get("utilization"))})
 		} else if !utilization.Exists() {
 			utilization = w.Get("utilization")
 		}
 	}
 	if main != "" || rejected {
 		d.emit(state.Limit{Name: wire.Cut(cmp.Or(main, "usage"), 80), Rejected: rejected,
-			ResetsAt: epoch(info.Get("resetsAt")), Utilization: share(utilization)})
+			ResetsAt: wire.Epoch(info.Get("resetsAt")), Utilization: wire.Share(utilization)})
 	}
 }
 
@@ -156,14 +160,17 @@ func (d *Decoder) claudeResult(r wire.Object) {
 	d.claudeTotals(r)
 	// 2.0 says is_error:false when it ran out of turns; 2.1 says subtype "success" for API errors.
 	failed := r.Bool("is_error") || strings.HasPrefix(r.Text("subtype"), "error")
-	codes := wire.Codes(r.Get("api_error_status"), r.Get("api_error"), r.Get("api_error_type"), r.Get("terminal_reason"), r.Get("subtype"))
-	if stop := r.Text("stop_reason"); stop == "refusal" || stop == "max_tokens" || stop == "model_context_window_exceeded" {
+	codes := wire.Codes(r.Get("api_error_status"), r.Get("api_error"), r.Get("api_error_type"),
+		r.Get("terminal_reason"), r.Get("subtype"))
+	switch stop := r.Text("stop_reason"); stop {
+	case "refusal", "max_tokens", "model_context_window_exceeded":
 		codes = append(codes, stop)
 	}
 	text := r.Text("result")
 	if failed {
 		first := r.Get("errors").Get("0")
-		text = wire.FirstText(r.Get("result"), r.Members("error").Get("message"), r.Get("error"), first.Get("message"), first)
+		text = wire.FirstText(r.Get("result"), r.Members("error").Get("message"), r.Get("error"),
+			first.Get("message"), first)
 		d.fail(text, codes)
 	}
 	d.result(text, failed, codes)
@@ -196,24 +203,4 @@ func (d *Decoder) claudeUsage(r gjson.Result) state.Usage {
 		u.InputTokens = max(0, u.InputTokens-u.CacheReadTokens)
 	}
 	return u
-}
-
-// epoch reads seconds, or milliseconds, since 1970; the zero time for none.
-func epoch(r gjson.Result) time.Time {
-	n := r.Int()
-	switch {
-	case n <= 0:
-		return time.Time{}
-	case n > 1e11:
-		return time.UnixMilli(n)
-	}
-	return time.Unix(n, 0)
-}
-
-// share is a utilization of 0 to 1; below zero when the record has none.
-func share(r gjson.Result) float64 {
-	if r.Type != gjson.Number {
-		return -1
-	}
-	return r.Float()
 }

@@ -30,8 +30,8 @@ func (d *Decoder) codex(rec gjson.Result) bool {
 	case "turn.completed":
 		u := r.Members("usage")
 		cached := u.Int("cached_input_tokens")
-		d.meter.setTokens(state.Usage{InputTokens: max(0, u.Int("input_tokens")-cached), OutputTokens: u.Int("output_tokens"),
-			CacheReadTokens: cached, CacheWriteTokens: u.Int("cache_write_input_tokens")})
+		d.meter.setTokens(state.Usage{InputTokens: max(0, u.Int("input_tokens")-cached), CacheReadTokens: cached,
+			OutputTokens: u.Int("output_tokens"), CacheWriteTokens: u.Int("cache_write_input_tokens")})
 		d.usage()
 		d.result(d.lastText, false, nil)
 	case "turn.failed":
@@ -74,7 +74,8 @@ func (d *Decoder) codexItem(item wire.Object, done bool) {
 	}
 	if done {
 		status := item.Text("status")
-		d.answer(id, item.Text("aggregated_output"), status == "failed" || status == "declined" || item.Int("exit_code") != 0)
+		failed := status == "failed" || status == "declined" || item.Int("exit_code") != 0
+		d.answer(id, item.Text("aggregated_output"), failed)
 		if status == "declined" {
 			d.deny(id, kind, "", status)
 		}

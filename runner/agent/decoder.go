@@ -17,17 +17,17 @@ const (
 	maxLine     = 16 << 20  // a longer line is skipped, not buffered
 	maxText     = 256 << 10 // narration and final messages
 	maxToolText = 4 << 10   // what a tool answered
-	maxCLILine  = 1 << 10   // a line beside the records
+	maxCLILine  = 1 << 10   // a line outside the records
 	maxName     = 200       // ids and names of tools
 	maxCalls    = 1024      // tool calls whose arguments are remembered
-	// After floodLines lines beside the records only every thinLines-th one
+	// After floodLines lines outside the records only every thinLines-th one
 	// becomes an event: a flood of noise stays cheap and visible.
 	floodLines = 5000
 	thinLines  = 1000
 )
 
 // codeCLI marks an error that is no record, only a line that the CLI printed
-// beside its records.
+// outside its records.
 const codeCLI = string(state.FromCLI)
 
 // codeText marks a result that is plain text: only the exit status can tell
@@ -45,7 +45,7 @@ type Decoder struct {
 	lines   wire.Lines
 	records wire.Records
 	bytes   int64
-	beside  int  // lines beside the records
+	outside int  // lines outside the records
 	seen    bool // there was a record
 	final   bool
 
@@ -65,7 +65,9 @@ func (s Spec) NewDecoder(emit func(state.Payload)) *Decoder {
 	d.lines = wire.Lines{Max: maxLine, Line: d.line, Long: func() {
 		d.hint(fmt.Sprintf("(a line of more than %d MiB was skipped)", maxLine>>20))
 	}}
-	d.records = wire.Records{Record: d.record, Other: d.cliLine, Torn: func() { d.hint("(a broken record was skipped)") }}
+	d.records = wire.Records{Record: d.record, Other: d.cliLine, Torn: func() {
+		d.hint("(a broken record was skipped)")
+	}}
 	switch s.Format {
 	case FormatClaude:
 		d.decode = (*Decoder).claude
@@ -119,10 +121,11 @@ func (d *Decoder) Close() {
 // line decodes one line, with or without a carriage return at its end.
 func (d *Decoder) line(b []byte) {
 	line := wire.StripTerminal(strings.TrimRight(string(b), "\r"))
-	if d.decode == nil {
-		d.textLine(line)
-	} else {
+	switch {
+	case d.decode != nil:
 		d.records.Line(line)
+	case d.shows(line): // plain text is the agent's words
+		d.emit(state.Text{Text: wire.Cut(line, maxText)})
 	}
 }
 
@@ -135,14 +138,7 @@ func (d *Decoder) record(rec gjson.Result) bool {
 	return true
 }
 
-// textLine is a line of a CLI without a wire format: the agent's words.
-func (d *Decoder) textLine(s string) {
-	if d.shows(s) {
-		d.emit(state.Text{Text: wire.Cut(s, maxText)})
-	}
-}
-
-// shows counts a line beside the records and reports whether to emit it.
+// shows counts a line outside the records and reports whether to emit it.
 func (d *Decoder) shows(s string) bool {
 	if !d.seen {
 		d.tail = append(append(d.tail, wire.Cut(s, maxText)...), '\n')
@@ -150,11 +146,11 @@ func (d *Decoder) shows(s string) bool {
 			d.tail = append(d.tail[:0], d.tail[len(d.tail)-maxText:]...)
 		}
 	}
-	d.beside++
-	return d.beside <= floodLines || d.beside%thinLines == 0
+	d.outside++
+	return d.outside <= floodLines || d.outside%thinLines == 0
 }
 
-// cliLine is a line beside the records. It is an error event when it reads
+// cliLine is a line outside the records. It is an error event when it reads
 // like a diagnosis of the CLI; the words alone decide nothing, see Classify.
 func (d *Decoder) cliLine(s string) {
 	if !d.shows(s) {
@@ -199,7 +195,8 @@ func (d *Decoder) flushMessage() {
 
 // call emits a tool call. arg is on one line already.
 func (d *Decoder) call(id, name, arg, parent string) {
-	t := state.Tool{ID: wire.Cut(id, maxName), Name: wire.Cut(name, maxName), Arg: arg, Parent: wire.Cut(parent, maxName)}
+	t := tool(id, name, arg)
+	t.Parent = wire.Cut(parent, maxName)
 	if len(d.calls) >= maxCalls {
 		clear(d.calls)
 	}
@@ -207,6 +204,10 @@ func (d *Decoder) call(id, name, arg, parent string) {
 		d.calls[t.ID] = t
 	}
 	d.emit(t)
+}
+
+func tool(id, name, arg string) state.Tool {
+	return state.Tool{ID: wire.Cut(id, maxName), Name: wire.Cut(name, maxName), Arg: arg}
 }
 
 func (d *Decoder) answer(id, text string, failed bool) {
@@ -220,7 +221,7 @@ func (d *Decoder) answer(id, text string, failed bool) {
 // deny emits a refused call once. Of the call itself it takes name and
 // argument, if that was seen.
 func (d *Decoder) deny(id, name, arg, reason string) {
-	t := state.Tool{ID: wire.Cut(id, maxName), Name: wire.Cut(name, maxName), Arg: arg}
+	t := tool(id, name, arg)
 	if t.ID != "" {
 		if d.denied[t.ID] {
 			return

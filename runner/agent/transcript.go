@@ -28,7 +28,7 @@ type Transcript struct {
 	// Errors are texts of the CLI's own error records, each once, the newest last.
 	Errors     []string `json:"errors,omitempty"`
 	ErrorCodes []string `json:"error_codes,omitempty"` // of the latest error record
-	// CLI has the lines that the CLI printed beside its records, in order. Of
+	// CLI has the lines that the CLI printed outside its records, in order. Of
 	// many lines the middle is left out.
 	CLI       []string               `json:"cli,omitempty"`
 	Usage     state.Usage            `json:"usage"` // of this call

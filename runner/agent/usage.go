@@ -6,9 +6,9 @@ import (
 	"ralph/state"
 )
 
-// meter adds up the usage of one call from records that repeat themselves:
-// every block of a message carries the usage of the whole message, and a final
-// record that of the whole turn.
+// meter adds up the usage of one call from records that repeat each other: every
+// block of a message has the usage of the whole message, and a final record has
+// that of the whole turn.
 type meter struct {
 	base    state.Usage // counted by the session before this call
 	counted state.Usage // counted by the session so far, as the agent says
@@ -17,7 +17,7 @@ type meter struct {
 	last    state.Usage // the running message
 	id      string      // of the running message
 	cost    float64     // of this call
-	shown   state.Usage
+	shown   state.Usage // what read returned last
 }
 
 // note takes the usage of one message of the running turn.
@@ -28,8 +28,7 @@ func (m *meter) note(id string, u state.Usage) {
 	m.last = u
 }
 
-// endTurn replaces the messages of the turn by the total of its final record,
-// if that has one.
+// endTurn ends the running turn. A total replaces the sum of its messages.
 func (m *meter) endTurn(total *state.Usage) {
 	u := m.open.Add(m.last)
 	if total != nil {
@@ -39,7 +38,7 @@ func (m *meter) endTurn(total *state.Usage) {
 	m.open, m.last, m.id = state.Usage{}, state.Usage{}, ""
 }
 
-// setTokens takes token counts that go on over the whole session.
+// setTokens takes token counts of the whole session so far.
 func (m *meter) setTokens(u state.Usage) {
 	u.CostUSD = m.counted.CostUSD
 	m.counted = u
@@ -54,8 +53,8 @@ func (m *meter) setTokens(u state.Usage) {
 	m.turns.CostUSD = 0
 }
 
-// setCost takes the cost of the process so far; with carried it goes on over
-// the whole session.
+// setCost takes the cost of the process so far, or of the whole session if it is
+// carried over.
 func (m *meter) setCost(usd float64, carried bool) {
 	m.counted.CostUSD = usd
 	if carried && usd >= m.base.CostUSD {
@@ -64,6 +63,7 @@ func (m *meter) setCost(usd float64, carried bool) {
 	m.cost = usd
 }
 
+// read returns the usage of the call and whether it is news.
 func (m *meter) read() (u state.Usage, changed bool) {
 	u = m.turns.Add(m.open).Add(m.last)
 	u.CostUSD += m.cost

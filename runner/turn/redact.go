@@ -31,6 +31,25 @@ func Redacted(p state.Payload) state.Payload {
 	case state.FinalMessage:
 		d.Text = redact(d.Text)
 		return d
+	case state.IterationStart:
+		d.Title = redact(d.Title)
+		return d
+	case state.IterationEnd:
+		d.Title, d.Reason, d.Detail = redact(d.Title), redact(d.Reason), redact(d.Detail)
+		return d
+	case state.Decision:
+		d.Reason = redact(d.Reason)
+		return d
+	case state.RunEnd:
+		d.Reason = redact(d.Reason)
+		return d
+	case state.Feedback:
+		items := make([]string, len(d.Items))
+		for i, text := range d.Items {
+			items[i] = redact(text)
+		}
+		d.Items = items
+		return d
 	case state.Check:
 		d.Output = redact(d.Output)
 		return d

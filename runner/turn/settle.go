@@ -6,6 +6,7 @@ import (
 
 	"ralph/ptyexec"
 	"ralph/runner/agent"
+	"ralph/runner/agent/argv"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
@@ -108,7 +109,7 @@ func settleCall(a Assignment, c call) Call {
 	for _, d := range t.Denials {
 		switch {
 		case agent.Asks(d): // a question, answered as such
-		case agent.Compound(d, a.Agent.AllowedTools):
+		case argv.Compound(d.Name, d.Arg, a.Agent.AllowedTools):
 			r.Advised = append(r.Advised, d)
 		default:
 			r.Denied = append(r.Denied, d)

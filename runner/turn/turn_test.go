@@ -21,6 +21,7 @@ import (
 
 	"ralph/ptyexec"
 	"ralph/runner/agent"
+	"ralph/runner/agent/argv"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/prompt"
@@ -150,7 +151,7 @@ func project(t testing.TB, steps []step) Assignment {
 		V: Version, Origin: state.Origin{Run: "run-1", Iteration: 1, Task: first.ID, Role: "developer", Attempt: 1},
 		Dir: dir, LogDir: filepath.Join(t.TempDir(), "logs"), Task: first, Plan: plan,
 		Prompt: prompt.Input{Template: "Do it.", Iteration: 1, Total: 2, Remaining: 2, PlanPath: "plan.md"},
-		Agent:  Agent{Spec: spec, Program: []string{self}, AllowedTools: []string{"Read"}, PermissionMode: agent.PermitAllowedTools},
+		Agent:  Agent{Spec: spec, Program: []string{self}, AllowedTools: []string{"Read"}, PermissionMode: argv.PermitAllowedTools},
 		Bounds: Bounds{Timeout: time.Minute},
 		Checks: Checks{Rows: []gate.Check{{Name: "test", Command: "test ! -f broken"}}, Mode: gate.ModeGate, FailFast: true},
 		Audit:  Audit{Answer: AnswerRevert},

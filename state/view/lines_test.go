@@ -17,7 +17,7 @@ import (
 func TestLines_everyKind_isSaidInPlainWords(t *testing.T) {
 	tool := state.Tool{ID: "1", Name: "Bash", Arg: "ls"}
 	until := noon.Add(time.Hour)
-	on := state.Decision{Action: "continue", Rule: "continue", Reason: "progress was made"}
+	on := state.Decision{Action: "continue", Rule: "continue"}
 	done := state.Decision{Action: "stop", Rule: "complete", Reason: "all 5 tasks are done, checks pass"}
 	cost := state.Usage{CostUSD: 0.12}
 	for _, c := range []struct {
@@ -53,8 +53,8 @@ func TestLines_everyKind_isSaidInPlainWords(t *testing.T) {
 		{state.Finding{Source: state.FoundByChecks, Text: "test: flaky"}, "warning: checks: test: flaky"},
 		{state.Check{Name: "test", Passed: true, Seconds: 1.23}, "good: check test: passed in 1.2s"},
 		{state.Check{Name: "test", Seconds: 75, Output: "why\n"}, "error: check test: failed in 1m 15s\nerror: why"},
-		{state.Check{Name: "test", Phase: state.PhaseAgain, Passed: true}, "good: second run of check test: passed in 0.0s"},
-		{state.Check{Name: "test", Phase: state.PhaseBaseline}, "error: check test before the work: failed in 0.0s"},
+		{state.Check{Name: "test", Run: state.CheckAgain, Passed: true}, "good: second run of check test: passed in 0.0s"},
+		{state.Check{Name: "test", Run: state.CheckBaseline}, "error: check test before the work: failed in 0.0s"},
 		{state.TaskChange{ID: "T1", State: "open", Why: "a check fails"}, "warning: task T1 is open again: a check fails"},
 		{state.TaskChange{State: "open"}, "warning: the task is open again"},
 		{state.TaskChange{ID: "T1", State: "blocked", Why: "x"}, "warning: task T1 is now blocked: x"},
@@ -63,6 +63,7 @@ func TestLines_everyKind_isSaidInPlainWords(t *testing.T) {
 		{state.Commit{Refused: []state.Refusal{{Why: "a sentence of version 1"}}}, "note: a sentence of version 1"},
 		{state.Paused{}, "note: paused; continue with: ralph resume"},
 		{on, ""},
+		{state.Decision{Action: "continue", Rule: "continue", Reason: "the agent says that it is blocked"}, "note: the agent says that it is blocked"},
 		{done, "good: stopped: all 5 tasks are done, checks pass (rule complete)"},
 		{state.Decision{Action: "stop", Rule: "same_error", Reason: "five times"}, "warning: stopped: five times (rule same_error)"},
 		{state.Decision{Action: "wait", Rule: "usage_limit", Reason: "limit", WakeAt: until}, "note: waiting until 15:30: limit (rule usage_limit)"},

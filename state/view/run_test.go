@@ -37,7 +37,7 @@ func TestRun_oneIteration_isFoldedOverAllItsTries(t *testing.T) {
 	var r view.Run
 	fold(&r, 0, "", state.RunStart{Agent: "claude", Done: 1, Total: 3})
 	fold(&r, 1, "T1",
-		state.Check{Name: "lint", Phase: state.PhaseBaseline}, // before the iteration
+		state.Check{Name: "lint", Run: state.CheckBaseline}, // before the iteration
 		state.IterationStart{Title: "Add login", Done: 1, Total: 3},
 		state.Usage{InputTokens: 10, CostUSD: 0.1}, state.Usage{InputTokens: 20, CostUSD: 0.2},
 		state.Check{Name: "build"},

@@ -219,10 +219,10 @@ func unless(normal, text string) string {
 }
 
 // decided says what follows. The normal case, on to the next iteration, needs
-// no words.
+// words only when it has a reason, such as what the agent asks for.
 func decided(e state.Event, d state.Decision) []entry {
 	if d.Rule == "" || d.Rule == "continue" {
-		return nil
+		return one(RoleNote, d.Reason)
 	}
 	what, role := d.Action, RoleNote
 	switch d.Action {

@@ -65,7 +65,7 @@ func TestPrintChecks_eachVerdict_isOneLine(t *testing.T) {
 	want := `CHECK  RESULT                   SECONDS  FAILURE
 build  passed                   1.5      
 test   failed                   0.0      p.TestA: got 1
-opt    failed (blocks nothing)  0.0      [31mError: b
+opt    failed (blocks nothing)  0.0      Error: b
 web    skipped                  0.0      nothing to check yet: no tests
 `
 	if err != nil || text.String() != want {

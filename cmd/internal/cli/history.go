@@ -1,27 +1,20 @@
 package cli
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"ralph/runner/git"
 	"ralph/runner/git/history"
-	"ralph/state"
+	"ralph/state/view"
 )
 
 // historyCommands look at what the iterations of a run left, and go back.
@@ -60,34 +53,13 @@ func (a *app) historyCommands() []*cobra.Command {
 	return all
 }
 
-// iterationRow is one iteration, from events.jsonl and from its kept state.
-type iterationRow struct {
-	Run       string          `json:"run"`
-	Iteration int             `json:"iteration"`
-	Ended     time.Time       `json:"ended"`
-	Task      string          `json:"task"`
-	Outcome   string          `json:"outcome"`
-	Rule      string          `json:"rule"`
-	Reason    string          `json:"reason"`
-	Checks    map[string]bool `json:"checks"` // name -> passed
-	Files     int             `json:"files"`
-	CostUSD   float64         `json:"cost_usd"`
-	Seconds   float64         `json:"seconds"`
-	// State is the object id of the kept state; empty: not kept, or pruned.
-	State   string `json:"state"`
-	LeftOut int    `json:"left_out"` // files too large or too many to be kept
-	// Findings are what the audit found, over all tries.
-	Findings []string `json:"findings"`
-	Undone   bool     `json:"undone"` // taken back by ralph undo
-}
-
 // past is one run as it is remembered.
 type past struct {
 	run, dir string
 	kept     []history.Kept // of the run, oldest first
 	last     history.Kept   // of all runs
 	undone   map[int]bool
-	events   map[int]*iterationRow
+	events   []view.Iteration
 }
 
 func (a *app) past(ctx context.Context, run string) (*past, error) {
@@ -117,113 +89,52 @@ func (a *app) past(ctx context.Context, run string) (*past, error) {
 	if p.undone, err = history.Undone(ctx, dir, p.run, all); err != nil {
 		return nil, err
 	}
-	p.events, err = readIterations(r.EventsPath(), p.run)
+	owner, alive := r.Owner()
+	told, err := view.ReadRun(r, p.run, alive && (owner.RunID == "" || owner.RunID == p.run))
 	if err != nil {
 		return nil, err
 	}
+	p.events = told.Iterations
 	if p.run == "" || len(p.kept) == 0 && len(p.events) == 0 {
 		return nil, &exitError{1, "no iterations are known here; see: ralph status"}
 	}
 	return p, nil
 }
 
-// readIterations folds the events of a run, rotated files included.
-func readIterations(path, run string) (map[int]*iterationRow, error) {
-	rows := map[int]*iterationRow{}
-	old, err := filepath.Glob(strings.TrimSuffix(path, ".jsonl") + "-*.jsonl")
-	if err != nil {
-		return nil, fmt.Errorf("find events: %w", err)
+// rows joins events and kept states. Where both know a fact, the event counts: a
+// kept state also knows iterations whose events are gone, or have no end.
+func (p *past) rows() []view.Iteration {
+	all, index := slices.Clone(p.events), map[int]int{}
+	for i := range all {
+		index[all[i].Number] = i
 	}
-	for _, name := range append(old, path) { // the names hold the time
-		file, err := os.Open(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read events: %w", err)
-		}
-		err = foldEvents(file, run, rows)
-		_ = file.Close() // only read
-		if err != nil {
-			return nil, fmt.Errorf("read events: %w", err)
-		}
-	}
-	return rows, nil
-}
-
-func foldEvents(in io.Reader, run string, rows map[int]*iterationRow) error {
-	lines := bufio.NewReaderSize(in, 1<<16)
-	for {
-		line, err := lines.ReadBytes('\n')
-		var e state.Event
-		if wanted(line) && json.Unmarshal(line, &e) == nil && e.Run == run && e.Iteration > 0 {
-			foldEvent(e, rows)
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// wanted saves the decoding of most lines: the agent's words and tools.
-func wanted(line []byte) bool {
-	for _, k := range []state.Kind{state.KindIterationStart, state.KindIterationEnd, state.KindGate, state.KindDecision} {
-		if bytes.Contains(line[:min(len(line), 200)], []byte(`"kind":"`+k+`"`)) {
-			return true
-		}
-	}
-	return false
-}
-
-func foldEvent(e state.Event, rows map[int]*iterationRow) {
-	row := rows[e.Iteration]
-	if row == nil || e.Kind == state.KindIterationStart { // a retry begins it again
-		fresh := &iterationRow{Run: e.Run, Iteration: e.Iteration, Checks: map[string]bool{}, Findings: []string{}}
-		if row != nil {
-			fresh.Findings = row.Findings // what was found stays in the files
-		}
-		row = fresh
-		rows[e.Iteration] = row
-	}
-	switch {
-	case e.Kind == state.KindIterationStart:
-		row.Task = e.Text
-	case e.Kind == state.KindDecision && e.End != nil && e.End.Rule == "audit":
-		row.Findings = append(row.Findings, strings.TrimPrefix(e.Text, "audit: "))
-	case e.Kind == state.KindGate && e.Tool != nil:
-		row.Checks[e.Tool.Name] = !e.Error
-	case e.Kind == state.KindIterationEnd && e.End != nil:
-		row.Ended, row.Outcome, row.Rule, row.Reason = e.Time, e.End.Outcome, e.End.Rule, e.End.Reason
-		row.Files, row.Seconds = e.End.Files, e.End.Duration.Seconds()
-		if e.Usage != nil {
-			row.CostUSD = e.Usage.CostUSD
-		}
-	}
-}
-
-// rows joins events and kept states; where both know a fact, the event counts.
-func (p *past) rows() []iterationRow {
 	for _, k := range p.kept {
 		if k.Start {
 			continue
 		}
-		row := p.events[k.Iteration]
-		if row == nil {
-			row = &iterationRow{Run: k.Run, Iteration: k.Iteration, Ended: k.Time, Task: k.Task, Outcome: k.Outcome, Rule: k.Rule,
-				Checks: k.Checks, Files: k.Files, CostUSD: k.CostUSD, Findings: []string{}}
-			p.events[k.Iteration] = row
+		i, known := index[k.Iteration]
+		if !known {
+			i = len(all)
+			all = append(all, view.Iteration{Run: k.Run, Number: k.Iteration, Task: k.Task})
+		}
+		row := &all[i]
+		if row.Ended.IsZero() && !k.Time.IsZero() {
+			row.Ended, row.CutOff, row.Outcome, row.Rule, row.Checks = k.Time, false, k.Outcome, k.Rule, k.Checks
+			row.Files, row.Usage.CostUSD, row.CostUSD = k.Files, k.CostUSD, k.CostUSD
 		}
 		row.State, row.LeftOut = k.OID, k.LeftOut
 	}
-	var all []iterationRow
-	for _, row := range p.events {
-		row.Undone = p.undone[row.Iteration]
-		all = append(all, *row)
+	for i := range all {
+		row := &all[i]
+		row.Undone = p.undone[row.Number]
+		if row.Checks == nil {
+			row.Checks = map[string]bool{} // in JSON an object, never null
+		}
+		if row.Findings == nil {
+			row.Findings = []string{}
+		}
 	}
-	slices.SortFunc(all, func(x, y iterationRow) int { return x.Iteration - y.Iteration })
+	slices.SortFunc(all, func(x, y view.Iteration) int { return x.Number - y.Number })
 	return all
 }
 
@@ -243,8 +154,11 @@ func (a *app) iterations(ctx context.Context, run string, asJSON bool) error {
 	fmt.Fprintln(w, "N\tENDED\tOUTCOME\tCHECKS\tFOUND\tFILES\tCOST\tSTATE\tTASK")
 	for _, row := range rows {
 		ended, kept := "running", "-"
-		if !row.Ended.IsZero() {
+		switch {
+		case !row.Ended.IsZero():
 			ended = row.Ended.Local().Format("Jan 2 15:04:05")
+		case row.CutOff:
+			ended = "cut off"
 		}
 		if row.State != "" {
 			kept = row.State[:10]
@@ -253,7 +167,7 @@ func (a *app) iterations(ctx context.Context, run string, asJSON bool) error {
 		if row.Undone {
 			outcome = "undone"
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\t%.2f\t%s\t%s\n", row.Iteration, ended, oneLine(outcome), checkText(row.Checks), len(row.Findings), row.Files, row.CostUSD, kept, oneLine(row.Task))
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\t%.2f\t%s\t%s\n", row.Number, ended, oneLine(outcome), checkText(row.Checks), len(row.Findings), row.Files, row.CostUSD, kept, oneLine(row.Task))
 	}
 	return w.Flush()
 }
@@ -344,8 +258,10 @@ func (a *app) diff(ctx context.Context, run, arg string, stat bool) error {
 
 // task says what iteration k worked on: the title where it is known, else the id.
 func (p *past) task(k history.Kept) string {
-	if row := p.events[k.Iteration]; row != nil && row.Task != "" {
-		return oneLine(row.Task)
+	for _, row := range p.events {
+		if row.Number == k.Iteration && row.Task != "" {
+			return oneLine(row.Task)
+		}
 	}
 	return oneLine(k.Task)
 }

@@ -14,6 +14,8 @@ import (
 
 	"ralph/monitor"
 	"ralph/state"
+	"ralph/state/view"
+	"ralph/state/view/summary"
 )
 
 // The exit codes of ralph status.
@@ -52,10 +54,11 @@ type statusJSON struct {
 }
 
 func (a *app) printStatus(r *state.Reader, asJSON bool) error {
-	s := monitor.Gather(r, time.Now())
+	now := time.Now()
+	s := view.Gather(r, now)
 	if asJSON {
 		shown := s.Status
-		if s.State != "" && s.State != monitor.StateNone {
+		if s.State != "" && s.State != view.StateNone {
 			shown.Status = s.State
 		}
 		data, err := json.MarshalIndent(statusJSON{shown, s.Alive, s.Age.Seconds()}, "", "  ")
@@ -64,7 +67,9 @@ func (a *app) printStatus(r *state.Reader, asJSON bool) error {
 		}
 		fmt.Fprintln(a.out, escaped(string(data)))
 	} else {
-		fmt.Fprint(a.out, monitor.RenderStatus(s.Recall(r), a.width()))
+		m := view.Model{Snapshot: s}
+		m.Recall(r)
+		fmt.Fprint(a.out, summary.Text(&m, now, a.width()))
 	}
 	if code := statusCode(s.State); code != statusGood {
 		return &exitError{code: code}
@@ -88,9 +93,9 @@ func escaped(data string) string {
 
 func statusCode(st string) int {
 	switch st {
-	case state.StatusRunning, state.StatusWaiting, state.StatusPaused, state.StatusCompleted, monitor.StateStarting:
+	case state.StatusRunning, state.StatusWaiting, state.StatusPaused, state.StatusCompleted, view.StateStarting:
 		return statusGood
-	case monitor.StateNone:
+	case view.StateNone:
 		return statusNothing
 	}
 	return statusBad

@@ -10,6 +10,7 @@ import (
 
 	"ralph/runner/git"
 	"ralph/runner/task"
+	"ralph/state/view"
 )
 
 // planWorld has a run of four iterations behind it, and a plan of a box a line:
@@ -102,13 +103,13 @@ func TestUndo_oneAfterTheOther_everyOrderAndItsBox(t *testing.T) {
 						t.Errorf("status %q", status)
 					}
 					_, out := w.do("iterations", "--json")
-					var rows []iterationRow
+					var rows []view.Iteration
 					if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != 4 {
 						t.Fatalf("%v\n%s", err, out)
 					}
 					for _, row := range rows {
-						if want := strings.Contains(fmt.Sprint(order), fmt.Sprint(row.Iteration)); row.Undone != want {
-							t.Errorf("iteration %d: undone %t", row.Iteration, row.Undone)
+						if want := strings.Contains(fmt.Sprint(order), fmt.Sprint(row.Number)); row.Undone != want {
+							t.Errorf("iteration %d: undone %t", row.Number, row.Undone)
 						}
 					}
 					w.want(1, "is undone already", "undo", fmt.Sprint(order[0]), "--yes")

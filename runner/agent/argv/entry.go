@@ -15,12 +15,14 @@ const shellTool = "Bash"
 var shellEntries = [...][2]string{{shellTool, "Bash(%:*)"}, {"run_shell_command", "run_shell_command(%)"}}
 
 // withSubcommand are programs whose subcommand belongs into a permission.
-var withSubcommand = []string{"apt", "brew", "bun", "cargo", "composer", "deno", "docker", "dotnet", "gh", "git", "go", "gradle",
-	"helm", "kubectl", "make", "mix", "mvn", "npm", "npx", "pip", "pnpm", "poetry", "python", "rails", "rake", "uv", "yarn"}
+var withSubcommand = []string{"apt", "brew", "bun", "cargo", "composer", "deno", "docker", "dotnet", "gh", "git", "go",
+	"gradle", "helm", "kubectl", "make", "mix", "mvn", "npm", "npx", "pip", "pnpm", "poetry", "python", "rails",
+	"rake", "uv", "yarn"}
 
 // harmless are programs that only read, filter or change directory. They are no
 // reason to refuse the allowed command beside them.
-var harmless = []string{"cat", "cd", "cut", "echo", "false", "grep", "head", "pwd", "sort", "tail", "tr", "true", "uniq", "wc"}
+var harmless = []string{"cat", "cd", "cut", "echo", "false", "grep", "head", "pwd", "sort", "tail", "tr", "true",
+	"uniq", "wc"}
 
 // AllowEntry is the entry of ALLOWED_TOOLS that would have allowed a refused
 // call of a tool with its main argument, in the syntax of the agent that made

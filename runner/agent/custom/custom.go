@@ -9,6 +9,7 @@ import (
 
 	"ralph/runner/agent"
 	"ralph/runner/agent/argv"
+	"ralph/runner/agent/ending"
 	"ralph/runner/agent/environ"
 )
 
@@ -74,7 +75,8 @@ func Prompts() []string {
 // Spec checks the row and completes it. It counts and names tools like the first
 // built-in row with the same wire format. Errors are *FieldError.
 func (r Row) Spec() (agent.Spec, error) {
-	for _, check := range []func() error{r.checkName, r.checkCommand, r.checkValues, r.checkEnv, r.checkKeys, r.checkPatterns} {
+	checks := []func() error{r.checkName, r.checkCommand, r.checkValues, r.checkEnv, r.checkKeys, r.checkPatterns}
+	for _, check := range checks {
 		if err := check(); err != nil {
 			return agent.Spec{}, err
 		}
@@ -105,10 +107,12 @@ func (r Row) Spec() (agent.Spec, error) {
 
 func (r Row) checkName() error {
 	if len(r.Name) > 40 || !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`).MatchString(r.Name) {
-		return wrong(FieldName, "%q is not allowed: at most 40 letters, digits, dots, dashes and underscores, a letter or digit first", r.Name)
+		return wrong(FieldName, "%q is not allowed: at most 40 letters, digits, dots, dashes and underscores, "+
+			"a letter or digit first", r.Name)
 	}
 	if _, err := agent.Lookup(r.Name); err == nil {
-		return wrong(FieldName, "%q is that of a built-in agent: choose another one; AGENT_CMD replaces the program of a built-in agent", r.Name)
+		return wrong(FieldName, "%q is that of a built-in agent: choose another one; "+
+			"AGENT_CMD replaces the program of a built-in agent", r.Name)
 	}
 	return nil
 }
@@ -129,7 +133,8 @@ func (r Row) checkCommand() error {
 	for _, p := range []string{argv.Permissions, argv.Model, argv.Resume} {
 		for _, a := range r.Command {
 			if a != p && strings.Contains(a, p) {
-				return wrong(FieldCommand, "%q: %s must be an argument of its own; what goes there is said by another key", a, p)
+				return wrong(FieldCommand, "%q: %s must be an argument of its own; "+
+					"what goes there is said by another key", a, p)
 			}
 		}
 	}
@@ -184,8 +189,8 @@ func PatternClasses() []string {
 	var names []string
 	for _, i := range agent.Classes() {
 		switch i.Class {
-		case agent.ClassCompletedTurn, agent.ClassNoFinalRecord, agent.ClassHangSilent, agent.ClassHangAfterResult, agent.ClassTimeoutIdle,
-			agent.ClassTimeoutWithWork:
+		case ending.CompletedTurn, ending.NoFinalRecord, ending.HangSilent, ending.HangAfterResult,
+			ending.TimeoutIdle, ending.TimeoutWithWork:
 		default:
 			names = append(names, string(i.Class))
 		}

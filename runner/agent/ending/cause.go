@@ -13,13 +13,13 @@ type Reader struct{ own []compiled }
 // general ones. It panics on a pattern that does not compile.
 func NewReader(own []Pattern) Reader { return Reader{compile(own)} }
 
-// Own classifies a text by the CLI's own patterns alone. It returns false when
+// byOwn classifies a text by the CLI's own patterns alone. It returns false when
 // none matches; a match may mean Unknown.
-func (r Reader) Own(text string) (Class, bool) { return match(r.own, text) }
+func (r Reader) byOwn(text string) (Class, bool) { return match(r.own, text) }
 
 // Text classifies one text that the CLI itself printed.
 func (r Reader) Text(text string) Class {
-	if c, ok := match(r.own, text); ok {
+	if c, ok := r.byOwn(text); ok {
 		return c
 	}
 	if c, ok := match(causes(), text); ok {
@@ -34,11 +34,36 @@ func (r Reader) Text(text string) Class {
 	return c
 }
 
+// maxShort is the most bytes of a text that InsteadOfAnswer takes for an error.
+const maxShort = 1 << 10
+
+// InsteadOfAnswer classifies plain output that may be an error in place of an
+// answer: a single line that one of the CLI's own patterns matches, that names
+// a limit, or that calls itself an error. Unknown means that it is an answer.
+func (r Reader) InsteadOfAnswer(text string) Class {
+	text = strings.TrimSpace(text)
+	if strings.Contains(text, "\n") || len(text) > maxShort {
+		return Unknown
+	}
+	if class, ok := r.byOwn(text); ok {
+		return class
+	}
+	class := r.Text(text)
+	start := strings.ToLower(text[:min(len(text), 12)])
+	switch {
+	case strings.Contains(start, "error"), strings.HasPrefix(start, "fatal"):
+	case class == UsageLimit, class == SpendLimit, class == DisabledByAdmin, class == NoCredit:
+	default:
+		return Unknown
+	}
+	return class
+}
+
 // Report is all that a CLI said about its failure.
 type Report struct {
 	Codes  []string // machine-readable names and HTTP statuses
 	Errors []string // texts of error records, the newest last
-	Lines  []string // lines printed beside the records, in order
+	Lines  []string // lines printed outside the records, in order
 }
 
 // Cause looks for the reason of a failure: codes that name it exactly, then
@@ -78,7 +103,7 @@ func (r Reader) lastError(errors []string) Class {
 	return Unknown
 }
 
-// lines classifies lines printed beside the records: help text answers a bad
+// lines classifies lines printed outside the records: help text answers a bad
 // command line; else the latest line counts, unless another one names the cause
 // more exactly.
 func (r Reader) lines(lines []string) (class Class, line string) {
@@ -118,7 +143,8 @@ func OfSignal(sig syscall.Signal) Class {
 	switch sig {
 	case syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGKILL, syscall.SIGTERM, syscall.SIGPIPE:
 		return KilledBySignal
-	case syscall.SIGSEGV, syscall.SIGABRT, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE, syscall.SIGTRAP, syscall.SIGSYS:
+	case syscall.SIGSEGV, syscall.SIGABRT, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE,
+		syscall.SIGTRAP, syscall.SIGSYS:
 		return Crash
 	}
 	return Unknown
@@ -136,10 +162,11 @@ func LimitName(text string) string {
 	return "usage"
 }
 
-// LooksLikeError reports whether a line beside the records reads like an error.
+// LooksLikeError reports whether a line outside the records reads like an error.
 func LooksLikeError(line string) bool {
 	line = strings.ToLower(line)
-	for _, word := range [...]string{"error", "fatal", "failed", "limit", "denied", "exceeded", "invalid", "unknown", "not found", "not logged in", "cannot be used"} {
+	for _, word := range [...]string{"error", "fatal", "failed", "limit", "denied", "exceeded", "invalid",
+		"unknown", "not found", "not logged in", "cannot be used"} {
 		if strings.Contains(line, word) {
 			return true
 		}

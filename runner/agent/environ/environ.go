@@ -70,13 +70,27 @@ var validEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 func SecretNames() []string {
 	return []string{"*TOKEN", "*TOKEN_*", "*API_TOKENS", "*ACCESS_TOKENS", "*SECRET", "*SECRETS", "*SECRET_*",
 		"*PASSWORD*", "PASSWD", "*_PASSWD", "PASS", "*_PASS", "SSHPASS", "*PASSPHRASE", "MYSQL_PWD",
-		"*API_KEY*", "*APIKEY*", "*_ACCESS_KEY*", "*PRIVATE_KEY*", "*_MASTER_KEY", "*_ADMIN_KEY", "*_SIGNING_KEY", "*_STORAGE_KEY",
+		"*API_KEY*", "*APIKEY*", "*_ACCESS_KEY*", "*PRIVATE_KEY*", "*_MASTER_KEY", "*_ADMIN_KEY",
+		"*_SIGNING_KEY", "*_STORAGE_KEY",
 		"*_CREDENTIALS", "*_PAT", "*_AUTH", "*_AUTH_CONFIG",
 		"DIRENV_DIFF", // every variable that direnv has set, with its value
 		// git fails on a count without its values: all of them or none.
 		"GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_*", "GIT_CONFIG_VALUE_*", "GIT_CONFIG_PARAMETERS",
 		// Places and switches.
 		"!*_FILE", "!*_PATH", "!*ABLE_AUTH", "!*SKIP_*", "!PASSWORD_STORE_*", "!XDG_*"}
+}
+
+// AWSKeys are the keys of a call to Amazon Bedrock.
+func AWSKeys() []string {
+	return []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+		"AWS_CONTAINER_AUTHORIZATION_TOKEN"}
+}
+
+// ModelKeys are the keys of model providers that more than one CLI uses.
+func ModelKeys() []string {
+	return []string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY",
+		"DASHSCOPE_API_KEY", "DEEPSEEK_API_KEY", "MINIMAX_API_KEY", "MISTRAL_API_KEY", "MOONSHOT_API_KEY",
+		"XAI_API_KEY"}
 }
 
 type rule struct {
@@ -199,7 +213,8 @@ func (f Filter) ForCall(a Agent, c Call) []string {
 	set := a.set(c)
 	env := slices.DeleteFunc(f.rules(a, c).passing(c.Env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return a.leftBehind(name) || slices.ContainsFunc(set, func(own string) bool { return strings.HasPrefix(own, name+"=") })
+		isSet := slices.ContainsFunc(set, func(own string) bool { return strings.HasPrefix(own, name+"=") })
+		return isSet || a.leftBehind(name)
 	})
 	return append(env, set...)
 }

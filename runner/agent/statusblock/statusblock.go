@@ -122,7 +122,8 @@ func parseFence(lines []string, last bool) (Signal, bool) {
 }
 
 func blank(lines []string, from int) bool {
-	return from >= len(lines) || !slices.ContainsFunc(lines[from:], func(l string) bool { return strings.TrimSpace(l) != "" })
+	isText := func(l string) bool { return strings.TrimSpace(l) != "" }
+	return from >= len(lines) || !slices.ContainsFunc(lines[from:], isText)
 }
 
 // parseBlock reads the block that begins at line i, if one does. next is the
@@ -202,8 +203,8 @@ func choice(value string, words ...string) string {
 }
 
 func alternatives(rest string) bool {
-	rest = strings.TrimSpace(rest)
-	return strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, "/") || strings.HasPrefix(strings.ToUpper(rest), "OR ")
+	rest = strings.ToUpper(strings.TrimSpace(rest))
+	return strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "OR ")
 }
 
 func number(value string) int {

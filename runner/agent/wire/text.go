@@ -2,6 +2,7 @@ package wire
 
 import (
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
@@ -99,4 +100,24 @@ func Argument(input gjson.Result) string {
 		return ""
 	}
 	return OneLine(input.Raw)
+}
+
+// Epoch reads seconds, or milliseconds, since 1970; the zero time for none.
+func Epoch(r gjson.Result) time.Time {
+	n := r.Int()
+	switch {
+	case n <= 0:
+		return time.Time{}
+	case n > 1e11:
+		return time.UnixMilli(n)
+	}
+	return time.Unix(n, 0)
+}
+
+// Share is a number, and below zero if there is none.
+func Share(r gjson.Result) float64 {
+	if r.Type != gjson.Number {
+		return -1
+	}
+	return r.Float()
 }

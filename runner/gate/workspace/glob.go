@@ -7,7 +7,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// BadGlob reports whether a glob has a mistake and so matches nothing.
+// BadGlob reports whether a glob is malformed and so matches nothing.
 func BadGlob(glob string) bool { return !doublestar.ValidatePattern(glob) }
 
 // Match compares a slash path with a glob in which ** stands for any number of

@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// Part is what a command about a whole workspace comes to for one package.
+// Part is a command for a whole workspace, cut down to one package.
 type Part struct {
 	Dir     string // slash path relative to the project
 	Command string // in Dir
 }
 
-// Parts takes a command about a whole workspace apart; nil for any other.
+// Parts splits a command for a whole workspace into one for each package; nil for
+// any other command.
 func (w *Workspaces) Parts(command string) []Part {
 	if len(w.members) == 0 {
 		return nil
@@ -27,7 +28,7 @@ func (w *Workspaces) Parts(command string) []Part {
 	return parts
 }
 
-// perPackage is the tool whose whole workspace a command is about, and the
+// perPackage returns the tool for whose whole workspace a command is, and the
 // command that does the same in the folder of one package.
 func (w *Workspaces) perPackage(c Call) (tool string, one Call) {
 	if len(c.Words) < 2 {
@@ -55,7 +56,7 @@ func (w *Workspaces) perPackage(c Call) (tool string, one Call) {
 	return "", one
 }
 
-// without is the same command without some words.
+// without returns the command without some words.
 func (c Call) without(words ...string) Call {
 	text := c.Text
 	for i := len(c.Words) - 1; i > 0; i-- {
@@ -66,7 +67,7 @@ func (c Call) without(words ...string) Call {
 	return ParseCall(text)
 }
 
-// script is what "npm test" or "npm run NAME" runs; empty for another call.
+// script returns what "npm test" or "npm run NAME" runs; empty for other calls.
 func (c Call) script() string {
 	switch {
 	case len(c.Words) > 2 && c.Words[1] == "run":
@@ -77,7 +78,7 @@ func (c Call) script() string {
 	return ""
 }
 
-// Add makes a folder a package that no manifest names.
+// Add makes a folder a package although no manifest names it.
 func (w *Workspaces) Add(dir string) {
 	dir = path.Clean(dir)
 	if !slices.ContainsFunc(w.members, func(m member) bool { return m.dir == dir }) {
@@ -85,8 +86,9 @@ func (w *Workspaces) Add(dir string) {
 	}
 }
 
-// Touched tells of the folder of a package whether changed files, with slash
-// paths relative to the project, touch it or a package that it depends on.
+// Touched returns a func that reports whether changed files, as slash paths
+// relative to the project, are in the package of a folder or in one that it
+// depends on.
 func (w *Workspaces) Touched(changed []string) func(dir string) bool {
 	touched := map[string]bool{}
 	for _, file := range changed {
@@ -97,7 +99,7 @@ func (w *Workspaces) Touched(changed []string) func(dir string) bool {
 		case document(file):
 		case ok && strings.Contains(file, "/"):
 			touched["."] = true
-		default: // what belongs to no package, or configures all
+		default: // it belongs to no package, or configures all
 			return func(string) bool { return true }
 		}
 	}
@@ -105,7 +107,7 @@ func (w *Workspaces) Touched(changed []string) func(dir string) bool {
 	return func(dir string) bool { return touched[path.Clean(dir)] }
 }
 
-// owner is the innermost package of a file.
+// owner returns the innermost package of a file.
 func (w *Workspaces) owner(file string) (member, bool) {
 	var best member
 	found := false
@@ -117,13 +119,13 @@ func (w *Workspaces) owner(file string) (member, bool) {
 	return best, found
 }
 
-// document is a file that no check of a package looks at.
+// document reports whether no check of a package reads the file.
 func document(file string) bool {
 	return strings.HasPrefix(file, ".ralph/") ||
 		slices.Contains([]string{".md", ".txt", ".rst", ".adoc"}, strings.ToLower(path.Ext(file))) && path.Base(file) != "requirements.txt"
 }
 
-// spread adds the packages that depend on a touched one, as long as there are any.
+// spread adds the packages that depend on a touched one, directly or not.
 func (w *Workspaces) spread(touched map[string]bool) {
 	for again := true; again; {
 		again = false
@@ -140,8 +142,8 @@ func (w *Workspaces) spread(touched map[string]bool) {
 	}
 }
 
-// mentions tells whether a manifest has a name as a whole word. A false alarm
-// costs a check too many, never one too few.
+// mentions reports whether a manifest has a name as a whole word. A false alarm
+// costs an extra check, but no check is missed.
 func mentions(manifest, name string) bool {
 	word := func(c byte) bool {
 		return c == '_' || c == '-' || c == '/' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'

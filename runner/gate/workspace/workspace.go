@@ -1,6 +1,5 @@
-// Package workspace knows the packages of a project that has more than one: the
-// workspaces of go, npm, pnpm, yarn, cargo and uv. It reads manifests and runs
-// nothing.
+// Package workspace finds the packages of a monorepo, from the workspaces of go,
+// npm, pnpm, yarn, cargo and uv. It reads manifests and runs nothing.
 package workspace
 
 import (
@@ -16,23 +15,23 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// member is one package of a workspace.
+// member is a package of a workspace.
 type member struct {
-	tool     string // go, npm, cargo, uv; empty: only the folder of a check
+	tool     string // go, npm, cargo, uv; empty: no more than the folder of a check
 	dir      string // slash path relative to the project; "." for the project itself
-	name     string // as other packages name it; empty: unknown
-	manifest string // its text
+	name     string // by which other packages refer to it; empty: unknown
+	manifest string // the text of it
 }
 
-// Workspaces are the packages of a project, for all tools that it uses.
+// Workspaces are the packages of a project, of all its tools.
 type Workspaces struct {
 	root    string
 	members []member
-	// virtual: the tool's root manifest is no package of its own.
+	// virtual has the tools whose root manifest is no package of its own.
 	virtual map[string]bool
 }
 
-// Open reads the manifests; what it cannot read is no workspace.
+// Open reads the manifests. What it cannot read is no workspace.
 func Open(root string) *Workspaces {
 	w := &Workspaces{root: root, virtual: map[string]bool{}}
 	w.openGo()
@@ -42,7 +41,7 @@ func Open(root string) *Workspaces {
 	return w
 }
 
-// text is a file of the project, or nothing.
+// text returns a file of the project; empty if it cannot be read.
 func (w *Workspaces) text(elem ...string) string {
 	data, err := os.ReadFile(filepath.Join(append([]string{w.root}, elem...)...))
 	if err != nil {
@@ -51,7 +50,7 @@ func (w *Workspaces) text(elem ...string) string {
 	return string(data)
 }
 
-// add takes the folders that have a manifest; name finds the package's name in it.
+// add adds the folders with a manifest; name finds the package's name in it.
 func (w *Workspaces) add(tool string, dirs []string, manifest string, name func(text string) string) {
 	slices.Sort(dirs)
 	for _, dir := range slices.Compact(dirs) {
@@ -96,7 +95,7 @@ func (w *Workspaces) openNode() {
 	var m struct{ Workspaces json.RawMessage }
 	if json.Unmarshal([]byte(w.text("package.json")), &m) == nil && json.Unmarshal(m.Workspaces, &globs) != nil {
 		var long struct{ Packages []string }
-		_ = json.Unmarshal(m.Workspaces, &long) // of another shape: none
+		_ = json.Unmarshal(m.Workspaces, &long) // any other shape has no packages
 		globs = long.Packages
 	}
 	if text := w.text("pnpm-workspace.yaml"); text != "" {
@@ -137,8 +136,8 @@ func first(list []string) string {
 	return list[0]
 }
 
-// find lists the folders with a manifest that match the globs and none of those
-// to exclude; a glob with ! before it excludes too.
+// find returns the folders with a manifest that match one of the globs and none to
+// exclude. A glob that starts with ! excludes too.
 func (w *Workspaces) find(globs, exclude []string, manifest string) []string {
 	clean := func(glob string) string { return path.Clean(strings.TrimPrefix(glob, "./")) }
 	var dirs []string
@@ -164,7 +163,7 @@ func (w *Workspaces) find(globs, exclude []string, manifest string) []string {
 
 const maxDepth = 8
 
-// walk is find for a glob that spans folders.
+// walk is find for one glob with **.
 func (w *Workspaces) walk(glob, manifest string) []string {
 	var dirs []string
 	_ = fs.WalkDir(os.DirFS(w.root), ".", func(name string, d fs.DirEntry, err error) error {
@@ -181,7 +180,7 @@ func (w *Workspaces) walk(glob, manifest string) []string {
 	return dirs
 }
 
-// tomlStrings are the strings of KEY = "..." or KEY = ["...", ...] in [section].
+// tomlStrings returns the strings of KEY = "..." or KEY = ["...", ...] in [section].
 // It reads what package managers write in manifests, not all of TOML.
 func tomlStrings(text, section, key string) []string {
 	var values []string
@@ -209,7 +208,7 @@ func tomlStrings(text, section, key string) []string {
 	return values
 }
 
-// quoted are the strings in a line, and whether a bracket closes after them.
+// quoted returns the strings in a line, and whether a bracket closes after them.
 func quoted(line string) (values []string, closed bool) {
 	for i := 0; i < len(line); i++ {
 		switch c := line[i]; c {
