@@ -131,7 +131,7 @@ func (r *Run) conclude(ctx, keep context.Context, res turn.Result) (rules.Decisi
 		return rules.Decision{}, err
 	}
 	r.announceEnd(res, d)
-	if err := r.keepState(keep, res, d.Rule); err != nil && keep.Err() == nil {
+	if err := r.worker.Keep(keep, r.d.Dir, keptOf(res, d.Rule)); err != nil && keep.Err() == nil {
 		return rules.Decision{}, err
 	}
 	return d, nil
@@ -203,18 +203,6 @@ func (r *Run) commit(ctx context.Context, res turn.Result) {
 	case done.OID != "" || len(done.Refused) > 0:
 		r.out.event(state.NewEvent(res.Origin, time.Now(), done))
 	}
-}
-
-// keepState keeps the end of an iteration, after whatever ralph itself changed.
-func (r *Run) keepState(ctx context.Context, res turn.Result, rule string) error {
-	checks := map[string]bool{}
-	for _, c := range res.Proof.Report.Results {
-		checks[c.Name] = c.Passed
-	}
-	return r.worker.Keep(ctx, r.d.Dir, git.State{
-		Run: r.d.RunID, Iteration: res.Origin.Iteration, Outcome: string(res.Call.Outcome.Class), Rule: rule,
-		Task: res.Task.ID, Plan: r.plan.file.Name, Checks: checks, CostUSD: res.Call.Usage.CostUSD, Files: res.Work.Change.Count,
-	})
 }
 
 // saveChecks writes what the checks have to know in the next run.
