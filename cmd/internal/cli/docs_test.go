@@ -122,7 +122,7 @@ func TestHelp_everyFlagAndVerb_saysWhatItDoes(t *testing.T) {
 		if c.Example == "" && !slices.Contains([]string{"completion", "help"}, c.Name()) {
 			t.Errorf("%s has no example", c.CommandPath())
 		}
-		if c.HasParent() && c.Parent() == root && c.GroupID == "" {
+		if c.HasParent() && c.Parent() == root && c.GroupID == "" && !c.Hidden {
 			t.Errorf("%s is in no group", c.CommandPath())
 		}
 		c.Flags().VisitAll(func(f *pflag.Flag) {
