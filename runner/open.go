@@ -31,9 +31,9 @@ func (r *Run) open() error {
 			r.past.started = r.past.started.Add(-ran) // the time between the runs does not count
 		}
 	}
-	r.past.unfinished = old.RunID != "" && old.Status != state.StatusCompleted
+	r.past.unfinished = old.Ending().Unfinished()
 	r.tasks.recall(old.Tasks)
-	if old.Task.ID != "" && (neverEnded(old) || old.ExitReason == "interrupted" || old.ExitReason == "aborted") {
+	if old.Task.ID != "" && old.Ending().CutOff() {
 		r.tasks.of(old.Task.ID).worked = true // a killed call may have done the work that the next one only ticks
 		r.past.unproved = old.Task.ID
 	}
@@ -50,11 +50,6 @@ func (r *Run) open() error {
 	}
 	r.recallChecks()
 	return r.announceStart(old)
-}
-
-// neverEnded is true for the status of a run that was killed.
-func neverEnded(s state.Status) bool {
-	return s.Status == state.StatusRunning || s.Status == state.StatusWaiting || s.Status == state.StatusPaused
 }
 
 // recall reads the counters that outlive a run.
@@ -104,7 +99,7 @@ func (r *Run) announceStart(old state.Status) error {
 	r.out.status(r.showCalls)
 	start := state.RunStart{Agent: r.o.Agent, Model: r.o.Model, Plan: r.plan.file.Name, Prompt: r.plan.rel(r.d.Prompt),
 		Version: r.d.Version, Resumed: r.d.Resumed, Done: plan.Done, Total: plan.Total}
-	if neverEnded(old) {
+	if old.Ending() == state.EndingKilled {
 		start.Killed, start.KilledIteration = old.RunID, old.LoopCount+1
 	}
 	r.d.Log.Info("run started", logs.KeyRun, r.d.RunID, logs.KeyAgent, r.o.Agent)
