@@ -62,7 +62,7 @@ func ReadRotated(r *state.Reader) (*Run, error) {
 	return run, nil
 }
 
-// startsRun reports whether a file starts with the start of a run, so that the
+// startsRun reports whether a file starts with the start of a new run, so that the
 // files before it belong to other runs.
 func startsRun(name string) bool {
 	file, err := os.Open(name)
@@ -71,7 +71,8 @@ func startsRun(name string) bool {
 	}
 	defer file.Close()
 	line, err := bufio.NewReader(file).ReadBytes('\n')
-	return err == nil && state.Kind(gjson.GetBytes(line, "kind").String()) == state.KindRunStart
+	return err == nil && state.Kind(gjson.GetBytes(line, "kind").String()) == state.KindRunStart &&
+		!gjson.GetBytes(line, "data.resumed").Bool()
 }
 
 // Folded reports whether a Run uses events of this kind. The others only fill the
@@ -136,9 +137,9 @@ func (m *Model) Recall(r *state.Reader) {
 		if !ok || e.Run != m.Status.RunID {
 			return true
 		}
-		switch e.Data.(type) {
+		switch d := e.Data.(type) {
 		case state.RunStart:
-			return false
+			return d.Resumed
 		case state.Finding, state.TaskChange:
 			if n, ok := noteOf(e); ok {
 				notes = append(notes, n)
