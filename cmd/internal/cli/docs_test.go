@@ -116,13 +116,16 @@ func TestHelp_everyFlagAndVerb_saysWhatItDoes(t *testing.T) {
 	root, _ := newRootCmd(cmdline.New())
 	var check func(*cobra.Command)
 	check = func(c *cobra.Command) {
+		if c.Hidden {
+			return
+		}
 		if c.Short == "" {
 			t.Errorf("%s has no help", c.CommandPath())
 		}
 		if c.Example == "" && !slices.Contains([]string{"completion", "help"}, c.Name()) {
 			t.Errorf("%s has no example", c.CommandPath())
 		}
-		if c.HasParent() && c.Parent() == root && c.GroupID == "" {
+		if c.HasParent() && c.Parent() == root && c.GroupID == "" && !c.Hidden {
 			t.Errorf("%s is in no group", c.CommandPath())
 		}
 		c.Flags().VisitAll(func(f *pflag.Flag) {
