@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/runner/pool"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -155,7 +156,7 @@ func TestRun_agentVanished_endsWith6(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	found := b.d.Agents
-	b.d.Agents = func(name string) (Agent, error) {
+	b.d.Agents = func(name string) (pool.Agent, error) {
 		a, err := found(name)
 		a.Program = []string{"/nowhere/agent"}
 		return a, err

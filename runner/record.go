@@ -8,6 +8,7 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/agent/argv"
 	"ralph/runner/agent/statusblock"
+	"ralph/runner/git"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -28,7 +29,7 @@ func (r *Run) showDecision(d rules.Decision) {
 		r.showCalls(s)
 		s.Rule, s.Reason, s.LoopCount, s.Usage = d.Rule, d.Reason, r.mem.Iterations, r.mem.Usage
 		s.Breaker = state.BreakerStatus{State: r.mem.Breaker.State, Reason: r.mem.Breaker.Reason}
-		s.LimitedUntil, s.Tasks = maps.Clone(r.crew.limits), r.tasks.kept()
+		s.LimitedUntil, s.Tasks = maps.Clone(r.pool.Limits), r.tasks.Kept()
 	})
 }
 
@@ -57,6 +58,21 @@ func (r *Run) announceEnd(res turn.Result, d rules.Decision) {
 	if r.past.printed += res.Call.Printed; r.past.printed > pruneEvery {
 		r.past.printed = 0
 		r.out.lost(logs.Prune(r.d.State.LogsDir(), logsKept))
+	}
+}
+
+// What follows are the projections of a Result: the event that ends its
+// iteration, the kept git state, and .response_analysis.
+
+// keptOf describes the state of the workspace after the turn.
+func keptOf(res turn.Result, rule string) git.State {
+	checks := map[string]bool{}
+	for _, c := range res.Proof.Report.Results {
+		checks[c.Name] = c.Passed
+	}
+	return git.State{
+		Run: res.Origin.Run, Iteration: res.Origin.Iteration, Outcome: string(res.Call.Outcome.Class), Rule: rule, Task: res.Task.ID,
+		Plan: res.PlanName, Checks: checks, CostUSD: res.Call.Usage.CostUSD, Files: res.Work.Change.Count,
 	}
 }
 

@@ -44,7 +44,11 @@ var floors = map[string]int{
 	"state/view/follow":   3, // the model of a run as it changes
 	"state/view/summary":  3, // the model of a run in few words
 
-	"runner/rules": 4, // facts in, decision out: two ordered tables
+	"runner/rules":      4, // facts in, decision out: two ordered tables
+	"runner/turn/serve": 4, // a turn for another process: the protocol
+	"runner/pool":       4, // who may work, and who is limited
+	"runner/ledger":     4, // what a run knows about tasks besides what the plan says
+	"runner/inbox":      4, // what people ask of a run while it works
 
 	"runner":                5, // the run
 	"config":                5, // finds, reads and overlays options
@@ -78,14 +82,15 @@ var tools = map[string][]string{
 	"internal/testgate":      nil,
 	"internal/mockllm":       nil, // a stand-in that shared ralph's code would share its mistakes
 	"internal/mockllm/serve": {"internal/mockllm"},
-	"internal/world":         nil,                                                            // a private place for the real programs, and for git
-	"internal/e2e":           {"internal/mockllm", "internal/world"},                         // sees ralph as users do: a program and its files
-	"internal/faults":        {"internal/world", "state"},                                    // breaks the built program and reads what is left
-	"internal/tmuxe2e":       {"config", "config/option", "internal/world", "state", "tmux"}, // sees ralph --monitor as users do
-	"internal/sample":        {"state", "state/view"},                                        // runs in every state, for tests of what people see
-	"internal/picture":       nil,                                                            // screen in, picture out
-	"internal/unitfile":      nil,                                                            // reads a unit as systemd does
-	"internal/bench":         {"*"},                                                          // measures any of them
+	"internal/world":         nil,                                                                                           // a private place for the real programs, and for git
+	"internal/e2e":           {"internal/mockllm", "internal/world"},                                                        // sees ralph as users do: a program and its files
+	"internal/faults":        {"internal/world", "state"},                                                                   // breaks the built program and reads what is left
+	"internal/tmuxe2e":       {"config", "config/option", "internal/world", "state", "tmux"},                                // sees ralph --monitor as users do
+	"internal/sample":        {"state", "state/view"},                                                                       // runs in every state, for tests of what people see
+	"internal/scripted":      {"runner/agent", "runner/agent/argv", "runner/gate", "runner/prompt", "runner/turn", "state"}, // a scripted agent
+	"internal/picture":       nil,                                                                                           // screen in, picture out
+	"internal/unitfile":      nil,                                                                                           // reads a unit as systemd does
+	"internal/bench":         {"*"},                                                                                         // measures any of them
 }
 
 // ban is an import that is refused, and what goes with it: all below it.

@@ -72,3 +72,20 @@ func FindingText(f audit.Finding) string {
 	}
 	return f.File + ": " + f.Text
 }
+
+// Summary tells the next iteration what this one did.
+func Summary(res turn.Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Iteration %d", res.Origin.Iteration)
+	if res.Task.Title != "" {
+		fmt.Fprintf(&b, " worked on %q", res.Task.Title)
+	}
+	fmt.Fprintf(&b, ": %s, files changed: %d, open tasks: %d, then %d.", res.Call.Outcome.Class, res.Work.Change.Count,
+		res.Work.Before.Remaining, res.Proof.After.Remaining)
+	if res.Call.Signal.Recommendation != "" {
+		fmt.Fprintf(&b, " It recommended: %s", res.Call.Signal.Recommendation)
+	} else if line, _, _ := strings.Cut(strings.TrimSpace(res.Call.Final), "\n"); line != "" {
+		fmt.Fprintf(&b, " It said: %.300s", line)
+	}
+	return b.String()
+}

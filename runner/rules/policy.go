@@ -36,7 +36,7 @@ type BreakerPolicy struct {
 
 // Options are the rows of the option table that fill o.
 func (o *Policy) Options() []option.Row {
-	return []option.Row{{
+	return append([]option.Row{{
 		Group: "Limits", Key: "MAX_CALLS_PER_HOUR", Flag: "calls", Short: "c", Arg: "N", YAML: "limits.calls_per_hour",
 		Kind: option.Int, Default: "100", Min: "1", Max: "1000000", Field: &o.CallsPerHour,
 		Help: "Agent calls allowed in one clock hour.",
@@ -65,6 +65,23 @@ func (o *Policy) Options() []option.Row {
 		Kind: option.Duration, Default: "0s", Min: "0s", Max: "24h", Field: &o.Delay,
 		Help: "Pause between two iterations.",
 	}, {
+		Group: "Prompt and plan", Key: "COMPLETION_CLAIMS", YAML: "plan.completion_claims",
+		Kind: option.Int, Default: "2", Min: "1", Max: "100", Field: &o.CompletionClaims,
+		Help: "Consecutive signals of completion after which a run without a plan completes, and a run with open tasks stops.",
+	}, {
+		Group: "Checks", Key: "MAX_RETRIES", YAML: "test.max_retries",
+		Kind: option.Int, Default: "3", Min: "0", Max: "100", Field: &o.MaxRetries,
+		Help: "Retries of a task after a required check failed, before ralph puts the task aside; 0 means no limit.",
+	}, {
+		Group: "Checks", Key: "ANTI_CHEAT", YAML: "integrity.anti_cheat",
+		Kind: option.Enum, Default: "revert", Values: []string{"warn", "revert", "halt"}, Field: &o.AntiCheat,
+		Help: "What ralph does about findings of the audit: warn tells the agent and you, revert also takes back ticks that were not earned, halt ends the run.",
+	}}, o.BreakerPolicy.Options()...)
+}
+
+// Options are the rows of the option table that fill o.
+func (o *BreakerPolicy) Options() []option.Row {
+	return []option.Row{{
 		Group: "Circuit breaker", Key: "CB_NO_PROGRESS_THRESHOLD", YAML: "breaker.no_progress",
 		Kind: option.Int, Default: "3", Min: "1", Max: "1000", Field: &o.NoProgressThreshold,
 		Help: "Consecutive iterations without progress that open the circuit breaker.",
@@ -88,17 +105,5 @@ func (o *Policy) Options() []option.Row {
 		Group: "Circuit breaker", Key: "CB_AUTO_RESET", Flag: "auto-reset-circuit", YAML: "breaker.auto_reset",
 		Kind: option.Bool, Default: "false", Field: &o.AutoReset,
 		Help: "Close the circuit breaker when a run starts.",
-	}, {
-		Group: "Prompt and plan", Key: "COMPLETION_CLAIMS", YAML: "plan.completion_claims",
-		Kind: option.Int, Default: "2", Min: "1", Max: "100", Field: &o.CompletionClaims,
-		Help: "Consecutive signals of completion after which a run without a plan completes, and a run with open tasks stops.",
-	}, {
-		Group: "Checks", Key: "MAX_RETRIES", YAML: "test.max_retries",
-		Kind: option.Int, Default: "3", Min: "0", Max: "100", Field: &o.MaxRetries,
-		Help: "Retries of a task after a required check failed, before ralph puts the task aside; 0 means no limit.",
-	}, {
-		Group: "Checks", Key: "ANTI_CHEAT", YAML: "integrity.anti_cheat",
-		Kind: option.Enum, Default: "revert", Values: []string{"warn", "revert", "halt"}, Field: &o.AntiCheat,
-		Help: "What ralph does about findings of the audit: warn tells the agent and you, revert also takes back ticks that were not earned, halt ends the run.",
 	}}
 }

@@ -21,6 +21,7 @@ type Result struct {
 	V        int           `json:"v"`
 	Origin   state.Origin  `json:"origin"`
 	Task     task.Task     `json:"task,omitzero"`
+	PlanName string        `json:"plan,omitempty"` // as people know it; empty: no plan
 	Agent    string        `json:"agent,omitempty"`
 	Started  time.Time     `json:"started"`
 	Duration time.Duration `json:"duration_ns"` // of the agent call
