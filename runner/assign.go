@@ -69,7 +69,9 @@ func (r *Run) assign(t task.Task) (turn.Assignment, pool.Choice, error) {
 }
 
 func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.Input {
+	past := r.tasks.Of(t.ID)
 	in := prompt.Input{
+		Attempt: past.Attempts + 1, MaxAttempts: r.o.MaxPerTask, Past: past.Past,
 		Template: template, Iteration: r.mem.Iterations + 1, MaxIterations: r.o.MaxIterations,
 		Done: plan.Done, Total: plan.Total, Remaining: plan.Remaining,
 		Aside: r.tasks.AsideTitles(plan.List), Last: r.notes.last, Refused: r.notes.refused, Feedback: r.notes.feedback,

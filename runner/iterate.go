@@ -66,9 +66,6 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 func (r *Run) begin(a turn.Assignment) error {
 	r.calls = rules.ThisHour(r.calls, time.Now())
 	r.calls.Calls++
-	if err := r.d.State.SaveCalls(r.calls); err != nil {
-		return err
-	}
 	p, number := a.Prompt, a.Origin.Iteration
 	r.past.lostState = false
 	r.out.status(func(s *state.Status) {
@@ -89,7 +86,7 @@ func (r *Run) begin(a turn.Assignment) error {
 	if feedback := r.notes.payload(); feedback != nil {
 		r.tellOf(a.Task, feedback)
 	}
-	return r.out.save()
+	return sideBySide(func() error { return r.d.State.SaveCalls(r.calls) }, r.out.save)
 }
 
 func (r *Run) showCalls(s *state.Status) {
@@ -111,16 +108,22 @@ func (r *Run) conclude(ctx, keep context.Context, res turn.Result) (rules.Decisi
 	r.calls.Tokens += res.Call.Usage.Total()
 	r.keepSession(res)
 	r.mem = r.mem.After(res, len(damaged) > 0, r.o.Policy, now)
-	f := rules.Conclusion{Facts: r.facts(ctx, res.Proof.After), Result: res, Damaged: damaged}
+	counted := r.mem.Iterations > was.Iterations
+	f := rules.Conclusion{Facts: r.facts(ctx, res.Proof.After), Result: res, Damaged: damaged, Causes: r.tasks.Causes(res.Task.ID)}
+	if counted {
+		f.Attempts = r.tasks.Of(res.Task.ID).Attempts + 1
+	}
 	r.meetLimit(&f, now)
 	d := rules.Conclude(f)
-	if counted := r.mem.Iterations > was.Iterations; counted { // a call that did nothing keeps what the next one has to know
+	if counted { // a call that did nothing keeps what the next one has to know
 		r.notes = notes{last: rules.Summary(res)}
-		r.tasks.Of(res.Task.ID).Attempts++
+		r.tasks.Attempted(res.Task.ID, rules.Attempt(res))
 	}
 	r.notes.add(d)
 	if d.PutAside {
-		r.tasks.Of(res.Task.ID).Aside = d.Reason
+		n := r.tasks.Of(res.Task.ID)
+		n.Aside, n.Cause = d.Reason, res.ErrorText()
+		r.tellOf(res.Task, state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: "put aside", Why: d.Reason})
 		r.mem.Breaker.SameError, r.mem.Breaker.LastError = 0, "" // the next task begins afresh
 	}
 	r.notes.hint(rules.Hints(res, damaged)) // after a failure of the service the notes stay

@@ -39,6 +39,13 @@ var moreFakes = map[string]func(*fake) int{
 		f.work()
 		return f.result("ok"+block(!open1(planName), ""), nil)
 	},
+	"first-box": func(f *fake) int { // works on the first open box, whatever it is told
+		if f.call == 1 {
+			time.Sleep(time.Minute) // sleep: it waits to be skipped
+		}
+		f.work()
+		return f.result("ok"+block(!open1(planName), ""), nil)
+	},
 	"plan-committer": commitAll,
 	"box-adder": func(f *fake) int { // ticks its task and adds another
 		f.work()

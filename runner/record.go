@@ -1,7 +1,9 @@
 package runner
 
 import (
+	"errors"
 	"maps"
+	"sync"
 	"time"
 
 	"ralph/logs"
@@ -114,29 +116,37 @@ func analysisOf(res turn.Result) analysis {
 	}
 }
 
-// save puts what the next run, or the next iteration after a crash, needs on disk.
+// save puts what the next run, or the next iteration after a crash, needs on
+// disk. The files are written side by side: each waits for the disk.
 func (r *Run) save(res turn.Result, was rules.Memory) error {
-	w := r.d.State
-	if err := w.SaveCalls(r.calls); err != nil {
-		return err
-	}
-	if b := r.mem.Breaker; b.State != was.Breaker.State {
+	w, b := r.d.State, r.mem.Breaker
+	breaker := func() error { return w.SaveBreaker(b) }
+	if b.State != was.Breaker.State {
 		r.mem.Breaker = was.Breaker
-		if err := r.moveBreaker(b); err != nil {
-			return err
-		}
-	} else if err := w.SaveBreaker(b); err != nil {
-		return err
+		breaker = func() error { return r.moveBreaker(b) }
 	}
 	if n := res.Origin.Iteration; r.mem.Iterations > was.Iterations {
 		mark(&r.signals.TestOnlyLoops, n, res.TestOnly())
 		mark(&r.signals.DoneSignals, n, res.Call.Signalled && res.Call.Signal.Status == statusblock.Complete)
 		mark(&r.signals.CompletionIndicators, n, res.Claims())
 	}
-	if err := w.SaveSignals(r.signals); err != nil {
-		return err
+	return sideBySide(
+		breaker,
+		func() error { return w.SaveCalls(r.calls) },
+		func() error { return w.SaveSignals(r.signals) },
+		func() error { return w.SaveAnalysis(analysisOf(res)) },
+	)
+}
+
+// sideBySide runs all at once and waits for them.
+func sideBySide(all ...func() error) error {
+	errs := make([]error, len(all))
+	var wait sync.WaitGroup
+	for i, do := range all {
+		wait.Go(func() { errs[i] = do() })
 	}
-	return w.SaveAnalysis(analysisOf(res))
+	wait.Wait()
+	return errors.Join(errs...)
 }
 
 func mark(list *[]int, loop int, hit bool) {

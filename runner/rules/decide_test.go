@@ -10,6 +10,7 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -29,6 +30,8 @@ type scene struct {
 	Starting          bool
 	It                turn.Result
 	Damaged           []string
+	Attempts          int
+	Causes            []string
 	Fallback          string
 	Report            gate.Report
 	Blocked, PutAside []string
@@ -38,7 +41,7 @@ func (s scene) decide() Decision {
 	if s.Starting {
 		return Admit(Admission{Facts: s.Facts, Report: s.Report, Blocked: s.Blocked, PutAside: s.PutAside})
 	}
-	return Conclude(Conclusion{Facts: s.Facts, Result: s.It, Damaged: s.Damaged, Fallback: s.Fallback})
+	return Conclude(Conclusion{Facts: s.Facts, Result: s.It, Damaged: s.Damaged, Attempts: s.Attempts, Causes: s.Causes, Fallback: s.Fallback})
 }
 
 // usual is an iteration that changed a file, with 2 of 3 tasks open.
@@ -159,6 +162,18 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"check failed although the plan is done and signalled", func(f *scene) { failing(f); done(f); claim(f, 1) }, "gate_failed", ActionRetry, 0},
 		{"check failed too often", func(f *scene) { failing(f); f.It.Task.ID, f.It.Proof.Tries, f.Policy.MaxRetries = "T1", 4, 3 }, "gate_failed", ActionContinue, 0},
 		{"check failed, a try left", func(f *scene) { failing(f); f.It.Task.ID, f.It.Proof.Tries, f.Policy.MaxRetries = "T1", 3, 3 }, "gate_failed", ActionRetry, 0},
+		{"check failed as it did for a task that was put aside", func(f *scene) {
+			failing(f)
+			f.It.Task.ID, f.Causes = "T2", []string{f.It.ErrorText()}
+		}, "gate_failed", ActionStop, 3},
+		{"check failed in another way than for a task that was put aside", func(f *scene) { failing(f); f.It.Task.ID, f.Causes = "T2", []string{"lint: x"} }, "gate_failed", ActionRetry, 0},
+		{"attempts used up", func(f *scene) { f.It.Task.ID, f.Attempts, f.Policy.MaxPerTask = "T1", 10, 10 }, "task_attempts", ActionContinue, 0},
+		{"an attempt left", func(f *scene) { f.It.Task.ID, f.Attempts, f.Policy.MaxPerTask = "T1", 9, 10 }, "continue", ActionContinue, 0},
+		{"attempts without a bound", func(f *scene) { f.It.Task.ID, f.Attempts = "T1", 1000 }, "continue", ActionContinue, 0},
+		{"attempts used up, but it is done", func(f *scene) {
+			f.It.Task.ID, f.Attempts, f.Policy.MaxPerTask = "T1", 10, 10
+			f.Plan.List.Tasks = []task.Task{{ID: "T1", Done: true}}
+		}, "continue", ActionContinue, 0},
 		{"check failed that ends the run", func(f *scene) { failing(f); f.Report.Results[0].Check.OnFailure = gate.Stop }, "gate_failed", ActionStop, 8},
 		{"check failed that is not required", func(f *scene) { failing(f); f.It.Proof.Report.Results[0].Blocks = false }, "continue", ActionContinue, 0},
 		{"only given-up tasks", func(f *scene) { starting(f); f.PutAside = []string{"T1"} }, "tasks_put_aside", ActionStop, 8},

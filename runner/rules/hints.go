@@ -89,3 +89,24 @@ func Summary(res turn.Result) string {
 	}
 	return b.String()
 }
+
+// Attempt says in one line what a turn did for its task.
+func Attempt(r turn.Result) string {
+	parts := []string{string(r.Call.Outcome.Class)}
+	if n := r.Work.Change.Count; n > 0 {
+		changed := fmt.Sprintf("changed %d files", n)
+		if files := r.Work.Change.Files; n <= 4 && len(files) == n {
+			changed = "changed " + strings.Join(files, ", ")
+		}
+		parts = append(parts, changed)
+	} else {
+		parts = append(parts, "changed nothing")
+	}
+	if names := blockingNames(r.Proof.Report); names != "" {
+		parts = append(parts, "then these checks failed: "+names)
+	}
+	if said := r.Call.Signal.Recommendation; said != "" {
+		parts = append(parts, fmt.Sprintf("recommended: %.200s", said))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -18,6 +18,7 @@ type Policy struct {
 
 	CompletionClaims int // consecutive claims that count
 	MaxRetries       int // failed checks for one task before it is put aside; 0: no bound
+	MaxPerTask       int // turns for one task before it is put aside; 0: no bound
 
 	Delay     time.Duration // between two iterations
 	AntiCheat string        // turn.AnswerWarn, turn.AnswerRevert or turn.AnswerHalt
@@ -68,6 +69,10 @@ func (o *Policy) Options() []option.Row {
 		Group: "Prompt and plan", Key: "COMPLETION_CLAIMS", YAML: "plan.completion_claims",
 		Kind: option.Int, Default: "2", Min: "1", Max: "100", Field: &o.CompletionClaims,
 		Help: "Consecutive signals of completion after which a run without a plan completes, and a run with open tasks stops.",
+	}, {
+		Group: "Limits", Key: "MAX_ITERATIONS_PER_TASK", YAML: "limits.iterations_per_task",
+		Kind: option.Int, Default: "10", Min: "0", Max: "100000", Field: &o.MaxPerTask,
+		Help: "Iterations that one task may take before ralph puts it aside; 0 means no limit.",
 	}, {
 		Group: "Checks", Key: "MAX_RETRIES", YAML: "test.max_retries",
 		Kind: option.Int, Default: "3", Min: "0", Max: "100", Field: &o.MaxRetries,
