@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ralph/logs"
-	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/rules"
@@ -227,11 +227,11 @@ func (r *Run) saveChecks() error {
 func (r *Run) keepSession(res turn.Result) {
 	now, class, s := time.Now(), res.Call.Outcome.Class, res.Call.Session
 	switch {
-	case class == agent.ClassStaleSession || class == agent.ClassContextTooLong:
+	case class == ending.StaleSession || class == ending.ContextTooLong:
 		r.session = state.Session{Agent: res.Agent, ResetAt: now, ResetReason: string(class)}
 	case s.ID == "":
 		return
-	case res.Failed() && class != agent.ClassTimeoutWithWork:
+	case res.Failed() && class != ending.TimeoutWithWork:
 		if s.ID != r.session.SessionID {
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/agent/environ"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
@@ -76,15 +77,15 @@ func agentUnusable(f Conclusion) (Decision, bool) {
 
 // remedy is what a person does about an agent that cannot be used. held names
 // the variables that ralph withheld from it.
-func remedy(c agent.Class, name string, held []string) string {
-	do := map[agent.Class]string{
-		agent.ClassAuth:            "log in with " + name + " itself, or set its key",
-		agent.ClassNoCredit:        "look at the account of " + name,
-		agent.ClassDisabledByAdmin: "ask the administrator of the account",
-		agent.ClassBadModel:        "choose another model with --model",
-		agent.ClassBadFlag:         "update " + name + "; ralph --dry-run shows the command line",
+func remedy(c ending.Class, name string, held []string) string {
+	do := map[ending.Class]string{
+		ending.Auth:            "log in with " + name + " itself, or set its key",
+		ending.NoCredit:        "look at the account of " + name,
+		ending.DisabledByAdmin: "ask the administrator of the account",
+		ending.BadModel:        "choose another model with --model",
+		ending.BadFlag:         "update " + name + "; ralph --dry-run shows the command line",
 	}[c]
-	if c == agent.ClassAuth && len(held) > 0 {
+	if c == ending.Auth && len(held) > 0 {
 		do += fmt.Sprintf("; ralph withheld %s from it; let it pass with ENV_EXCLUDE='!NAME'", environ.Summarize(held))
 	}
 	return fmt.Sprintf("%s; check with: ralph agent test %s; then: ralph resume", do, name)

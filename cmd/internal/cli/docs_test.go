@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/audit"
 	"ralph/runner/rules"
 	"ralph/state"
@@ -72,7 +72,7 @@ func generated() map[string]string {
 		fmt.Fprintf(&files, "| `%s` | %s | %s |\n", f.Name, f.Form, f.Lifetime)
 	}
 	classes.WriteString("| outcome | meaning | what ralph does |\n|---|---|---|\n")
-	for _, c := range agent.Classes() {
+	for _, c := range ending.Classes() {
 		fmt.Fprintf(&classes, "| `%s` | %s | %s |\n", c.Class, c.Meaning, rules.Answer(c.Class))
 	}
 	verbs.WriteString("| verb | does |\n|---|---|\n")
