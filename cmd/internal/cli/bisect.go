@@ -12,6 +12,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
+	"ralph/logs/termtext"
 	"ralph/ptyexec"
 	"ralph/runner/gate"
 	"ralph/runner/git"
@@ -184,7 +185,7 @@ func (b *bisection) fails(k history.Kept) (bool, error) {
 	case exit.Cause == ptyexec.CauseCancelled:
 		return false, &cmdline.ExitError{Code: 130, Text: "interrupted"}
 	case exit.Cause == ptyexec.CauseExited && (exit.Code == 126 || exit.Code == 127):
-		return false, &cmdline.ExitError{Code: 1, Text: fmt.Sprintf("the check cannot run %s: %s", name, strings.TrimSpace(cmdline.Inert(string(out))))}
+		return false, &cmdline.ExitError{Code: 1, Text: fmt.Sprintf("the check cannot run %s: %s", name, strings.TrimSpace(termtext.Clean(string(out))))}
 	case exit.Cause == ptyexec.CauseExited && exit.Code == 0:
 		b.Say("%-20s passes  %s", name, took)
 		return false, nil

@@ -13,6 +13,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/demo"
 	"ralph/cmd/internal/split"
+	"ralph/logs/termtext"
 	"ralph/runner/rules"
 )
 
@@ -48,7 +49,7 @@ func execute(f *cmdline.Factory, args []string) (text string, code int) {
 	if code = cmdline.ExitCode(err); !*started { // the command line itself is wrong
 		code = rules.ExitUsage
 	}
-	return cmdline.Inert(err.Error()), code
+	return termtext.Clean(err.Error()), code
 }
 
 func version() string {

@@ -8,6 +8,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
+	"ralph/logs/termtext"
 	"ralph/runner/git/history"
 )
 
@@ -64,7 +65,7 @@ func completeIterations(f *cmdline.Factory) cobra.CompletionFunc {
 		var numbers []string
 		for _, k := range slices.Backward(all) {
 			if k.Run == run {
-				task := cmdline.Shorten(cmdline.OneLine(cmdline.Inert(k.Task)))
+				task := cmdline.Brief(k.Task)
 				numbers = append(numbers, cobra.CompletionWithDesc(strconv.Itoa(k.Iteration), task))
 			}
 		}
@@ -78,7 +79,7 @@ func completeChecks(f *cmdline.Factory) cobra.CompletionFunc {
 		if dir, err := f.Project(); err == nil {
 			if cfg, _, err := f.Loader(dir, nil).Load(); err == nil {
 				for _, c := range allChecks(&preflight.Project{Dir: dir, Config: cfg}) {
-					names = append(names, cobra.CompletionWithDesc(c.Name, cmdline.OneLine(c.Reproduce())))
+					names = append(names, cobra.CompletionWithDesc(c.Name, termtext.Line(c.Reproduce())))
 				}
 			}
 		}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
+	"ralph/logs/termtext"
 	"ralph/runner"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
@@ -52,7 +52,7 @@ func (c *console) print(format string, args ...any) {
 		fmt.Fprint(c.out, "\r\x1b[K")
 		c.counted = false
 	}
-	fmt.Fprintln(c.out, cmdline.Inert(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(c.out, termtext.Clean(fmt.Sprintf(format, args...)))
 }
 
 func (c *console) start(s *preflight.Project, run string, checks []gate.Check) {
@@ -114,7 +114,7 @@ func endOf(text string) string {
 	if left <= 0 {
 		return text
 	}
-	lines[left] = fmt.Sprintf("... (%s more in .ralph/live.log)", cmdline.Count(left, "line"))
+	lines[left] = fmt.Sprintf("... (%s more in .ralph/live.log)", view.Plural(left, "line"))
 	return strings.Join(append(lines[:1:1], lines[left:]...), "\n")
 }
 
@@ -161,11 +161,11 @@ func (c *console) end(r runner.Ending) {
 	if r.Usage.CostUSD > 0 {
 		cost = fmt.Sprintf(", about %.2f USD by the agent's estimate", r.Usage.CostUSD)
 	}
-	c.print("ralph: %s after %s%s: %s tokens%s", d.Status, cmdline.Count(r.Iterations, "iteration"), plan, humanize.Comma(r.Usage.Total()), cost)
+	c.print("ralph: %s after %s%s: %s tokens%s", d.Status, view.Plural(r.Iterations, "iteration"), plan, humanize.Comma(r.Usage.Total()), cost)
 	if r.Findings > 0 {
 		c.print("ralph: the audit found something %s; see: ralph iterations, .ralph/live.log", times(r.Findings))
 	}
-	c.print("ralph: why: %s (rule %s, exit code %d)", cmdline.Inert(d.Reason), d.Rule, d.Exit)
+	c.print("ralph: why: %s (rule %s, exit code %d)", termtext.Clean(d.Reason), d.Rule, d.Exit)
 	if d.Next != "" {
 		c.print("ralph: next: %s", d.Next)
 	}

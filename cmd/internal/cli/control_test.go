@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
 	"ralph/state"
 )
 
@@ -33,7 +33,7 @@ func TestStatusFields_withEscapesAndLines_areSaidInert(t *testing.T) {
 	for _, argv := range [][]string{{"resume", "--unfinished"}, {"resume"}, {"pause"}, {"status"}, {"status", "--json"}, {"--circuit-status"}, {"service", "status"}, {"iterations"}} {
 		out, err := verb(t, dir, argv...)
 		if err != nil {
-			out += cmdline.Inert(err.Error()) + "\n"
+			out += termtext.Clean(err.Error()) + "\n"
 		}
 		if out == "" || strings.ContainsAny(out, "\x1b\u009b\u202e") {
 			t.Errorf("%q says %q", argv, out)

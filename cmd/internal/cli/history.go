@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
 	"ralph/state/view"
@@ -190,11 +191,11 @@ func checkText(checks map[string]bool) string {
 	case len(failed) == 0:
 		return fmt.Sprintf("%d passed", len(checks))
 	}
-	return cmdline.Inert("failed: " + strings.Join(failed, ", "))
+	return termtext.Clean("failed: " + strings.Join(failed, ", "))
 }
 
 func oneLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(cmdline.Inert(s)), "\n")
+	s, _, _ = strings.Cut(strings.TrimSpace(termtext.Clean(s)), "\n")
 	if r := []rune(strings.ReplaceAll(s, "\t", " ")); len(r) > 60 {
 		return string(r[:57]) + "..."
 	}
@@ -256,7 +257,7 @@ func (a *app) diff(ctx context.Context, run, arg string, stat bool) error {
 		return err
 	}
 	if a.IsTerminal() {
-		patch = cmdline.Inert(patch) // elsewhere a program reads it
+		patch = termtext.Clean(patch) // elsewhere a program reads it
 	}
 	_, err = io.WriteString(a.Out, patch)
 	return err

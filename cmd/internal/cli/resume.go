@@ -9,6 +9,7 @@ import (
 	"ralph/cmd/internal/preflight"
 	"ralph/cmd/internal/resume"
 	"ralph/state"
+	"ralph/state/view"
 )
 
 type resumeOptions struct {
@@ -64,7 +65,7 @@ func resumeRun(o *resumeOptions) error {
 			o.Say("%s", why)
 			return nil
 		}
-		o.Say("run %s was complete; the plan has %s again", last.RunID, cmdline.Count(open, "open task"))
+		o.Say("run %s was complete; the plan has %s again", last.RunID, view.Plural(open, "open task"))
 	}
 	return runRun(&runOptions{
 		Factory: &f, options: run.Options, output: "text", resumed: run.ID, unattended: o.unfinished,

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
 	"ralph/monitor"
 	"ralph/state"
 	"ralph/state/view"
@@ -81,7 +82,7 @@ func (a *app) printStatus(r *state.Reader, asJSON bool) error {
 func escaped(data string) string {
 	var b strings.Builder
 	for _, r := range data {
-		if cmdline.Inert(string(r)) == "" {
+		if termtext.Clean(string(r)) == "" {
 			fmt.Fprintf(&b, `\u%04x`, r)
 		} else {
 			b.WriteRune(r)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
 	"ralph/runner/task"
@@ -41,7 +42,7 @@ func (a *app) undo(ctx context.Context, run, arg string, yes bool) error {
 	}
 	a.Say("undo of iteration %d of run %s changes %d files, %s:", k.Iteration, p.run, len(u.Files), how)
 	for _, f := range u.Files {
-		a.Say("  %s", cmdline.Inert(f))
+		a.Say("  %s", termtext.Clean(f))
 	}
 	if box != "" {
 		a.Say("%s", box)
@@ -57,7 +58,7 @@ func (a *app) undo(ctx context.Context, run, arg string, yes bool) error {
 		return err
 	}
 	for _, r := range done.Refused {
-		a.Say("not committed: %s (%s)", cmdline.Inert(r.File), r.Why)
+		a.Say("not committed: %s (%s)", termtext.Clean(r.File), r.Why)
 	}
 	if done.OID == "" {
 		a.Say("undone in the work tree; see: git status")
@@ -93,14 +94,14 @@ func (p *past) box(k history.Kept, r *history.Request) string {
 	i := slices.IndexFunc(list.Tasks, func(t task.Task) bool { return t.ID == k.Task })
 	switch {
 	case err != nil:
-		return cmdline.Inert(fmt.Sprintf("no box is opened again: %v", err))
+		return termtext.Clean(fmt.Sprintf("no box is opened again: %v", err))
 	case i < 0:
-		return fmt.Sprintf("no box is opened again: %q is not in %s any more", p.task(k), cmdline.Inert(shown))
+		return fmt.Sprintf("no box is opened again: %q is not in %s any more", p.task(k), termtext.Clean(shown))
 	case !list.Tasks[i].Done:
 		return ""
 	}
 	r.Reopen = func() error { return task.Untick(path, list.Tasks[i]) }
-	return fmt.Sprintf("  %s: the box of %q is opened again", cmdline.Inert(shown), oneLine(list.Tasks[i].Title))
+	return fmt.Sprintf("  %s: the box of %q is opened again", termtext.Clean(shown), oneLine(list.Tasks[i].Title))
 }
 
 // plan is the path of the plan that iteration k worked on; empty: none.

@@ -82,7 +82,7 @@ func (f *Factory) Trust(loader config.Loader) error {
 			"agree with: ralph trust", u.File, strings.Join(u.Lines, "; "))
 	}
 	fmt.Fprintf(f.Err, "%s decides which programs ralph runs or which secrets they get:\n  %s\n",
-		u.File, Inert(strings.Join(u.Lines, "\n  ")))
+		u.File, termtext.Clean(strings.Join(u.Lines, "\n  ")))
 	if !f.Agree("Allow it until the file changes?") {
 		return UsageError("not trusted; nothing was run")
 	}
@@ -92,16 +92,13 @@ func (f *Factory) Trust(loader config.Loader) error {
 // Say prints a line. Much of the text comes from files that an agent can write,
 // so control characters are removed.
 func (f *Factory) Say(format string, args ...any) {
-	fmt.Fprintln(f.Out, Inert(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(f.Out, termtext.Clean(fmt.Sprintf(format, args...)))
 }
 
 // Warn prints a problem that stops nothing.
 func (f *Factory) Warn(what any) {
-	fmt.Fprintln(f.Err, "ralph: warning:", Inert(fmt.Sprint(what)))
+	fmt.Fprintln(f.Err, "ralph: warning:", termtext.Clean(fmt.Sprint(what)))
 }
-
-// Inert makes text from elsewhere harmless for the terminal.
-func Inert(s string) string { return termtext.Clean(s) }
 
 // CanAsk reports whether a person can answer.
 func (f *Factory) CanAsk() bool { return isatty.IsTerminal(f.In.Fd()) }
@@ -131,7 +128,7 @@ func (f *Factory) Ask(in *bufio.Reader, question, preset string, accept func(str
 		if err = accept(answer); err == nil {
 			return nil
 		}
-		fmt.Fprintln(f.Err, Inert(err.Error()))
+		fmt.Fprintln(f.Err, termtext.Clean(err.Error()))
 	}
 }
 

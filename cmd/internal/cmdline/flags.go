@@ -65,7 +65,7 @@ func AddOptions(cmd *cobra.Command, f *Factory, values map[string]string) {
 		}
 		help := o.Help
 		if o.Default != "" && o.Kind != option.Bool {
-			help += fmt.Sprintf(" (default %s)", Shorten(o.Default))
+			help += fmt.Sprintf(" (default %s)", Brief(o.Default))
 		}
 		value := &optionFlag{row: o, values: values}
 		add(o.Flag, o.Short, help, value)

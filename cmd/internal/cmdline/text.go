@@ -1,39 +1,16 @@
 package cmdline
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
+
+	"ralph/logs/termtext"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Count is "1 iteration", "2 iterations".
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// Dash stands for an empty cell.
-func Dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
-
-// OneLine joins the words of a text with single blanks.
-func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-// Shorten cuts a text after 60 characters.
-func Shorten(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		return strings.TrimSpace(string(r[:57])) + "..."
-	}
-	return s
-}
+// Brief is text from elsewhere as one short line.
+func Brief(text string) string { return termtext.Fit(termtext.Line(text), 60) }
 
 // Quote writes an argv so that a POSIX shell reads it back. The name in
 // --flag=value and NAME=value stays bare: quoted, the latter is no assignment.

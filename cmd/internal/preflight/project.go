@@ -18,6 +18,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/scaffold"
 	"ralph/config"
+	"ralph/logs/termtext"
 	"ralph/runner"
 	"ralph/runner/agent"
 	"ralph/runner/agent/environ"
@@ -25,6 +26,7 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/rules"
 	"ralph/runner/task"
+	"ralph/state/view"
 )
 
 // Project is everything that is known before a run takes the lock.
@@ -254,8 +256,8 @@ func (p *Project) HeldBack() string {
 	if len(names) == 0 {
 		return ""
 	}
-	return cmdline.Inert(fmt.Sprintf("%s held back from %s: %s; see: ralph config --env",
-		cmdline.Count(len(names), "variable"), p.Agent.Spec.Name, environ.Summarize(names)))
+	return termtext.Clean(fmt.Sprintf("%s held back from %s: %s; see: ralph config --env",
+		view.Plural(len(names), "variable"), p.Agent.Spec.Name, environ.Summarize(names)))
 }
 
 // OnlyHere names the variables that the agents read and that a service manager

@@ -15,6 +15,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/drill"
 	"ralph/config"
+	"ralph/logs/termtext"
 	"ralph/ptyexec"
 	"ralph/runner"
 	"ralph/runner/agent"
@@ -89,16 +90,16 @@ func (p *Project) Probe(ctx context.Context, one runner.Agent, untrusted bool) H
 // versionLine is the first line with a digit: some programs warn first.
 func versionLine(text string) string {
 	first := ""
-	for line := range strings.Lines(cmdline.Inert(text)) {
-		line = cmdline.OneLine(line)
+	for line := range strings.Lines(termtext.Clean(text)) {
+		line = termtext.Line(line)
 		if strings.ContainsAny(line, "0123456789") {
-			return cmdline.Shorten(line)
+			return cmdline.Brief(line)
 		}
 		if first == "" {
 			first = line
 		}
 	}
-	return cmdline.Shorten(first)
+	return cmdline.Brief(first)
 }
 
 // fromProject reports whether a file of the project names the program.

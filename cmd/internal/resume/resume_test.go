@@ -8,6 +8,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/config"
+	"ralph/logs/termtext"
 	"ralph/state"
 )
 
@@ -81,7 +82,7 @@ func TestFind_changedFlagsWithEscapesAndLines_areSaidInert(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Find(f.Loader(f.Dir, nil), w.Reader, "c")
-	if text := cmdline.Inert(err.Error()); strings.ContainsAny(text, "\x1b\u009b\n") || said.Len() > 0 {
+	if text := termtext.Clean(err.Error()); strings.ContainsAny(text, "\x1b\u009b\n") || said.Len() > 0 {
 		t.Errorf("says %q, warned %q", text, said)
 	}
 }

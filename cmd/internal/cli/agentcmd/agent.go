@@ -2,6 +2,7 @@
 package agentcmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -71,7 +72,7 @@ func listRun(ctx context.Context, f *cmdline.Factory) error {
 		if at := p.Config.AgentSource(spec.Name); at.Kind != "" {
 			from = at.Where
 		}
-		version, path := cmdline.Dash(h.Version), cmdline.Dash(h.Path)
+		version, path := cmp.Or(h.Version, "-"), cmp.Or(h.Path, "-")
 		fmt.Fprintf(w, "%s %s\t%s\t%s\t%s\t%s\t%s\n", mark, spec.Name, runs, version, path, from, h.Why)
 	}
 	if err := w.Flush(); err != nil {

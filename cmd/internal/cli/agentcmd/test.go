@@ -1,6 +1,7 @@
 package agentcmd
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -84,11 +85,11 @@ func testRun(o *testOptions) error {
 
 func printTrial(f *cmdline.Factory, t preflight.Trial) {
 	o := t.Scene.Outcome
-	answer := cmdline.Shorten(cmdline.OneLine(cmdline.Inert(logs.Redact(t.Result.Call.Final))))
+	answer := cmdline.Brief(logs.Redact(t.Result.Call.Final))
 	f.Say("class     %s", o.Class)
-	f.Say("answer    %s", cmdline.Dash(answer))
-	f.Say("session   %s", cmdline.Dash(t.Scene.Session))
+	f.Say("answer    %s", cmp.Or(answer, "-"))
+	f.Say("session   %s", cmp.Or(t.Scene.Session, "-"))
 	f.Say("took      %s", t.Summary())
 	f.Say("why       %s", o.Reason)
-	f.Say("record    %s", cmdline.Dash(o.Evidence))
+	f.Say("record    %s", cmp.Or(o.Evidence, "-"))
 }

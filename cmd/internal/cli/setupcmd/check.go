@@ -12,6 +12,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/logs"
+	"ralph/logs/termtext"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
 	"ralph/state"
@@ -76,7 +77,7 @@ func (o *checkOptions) progress() func(gate.Step) {
 	}
 	return func(s gate.Step) {
 		if s.Result == nil {
-			fmt.Fprintf(o.Err, "running %s: %s\n", cmdline.Inert(s.Check.Name), cmdline.Inert(s.Check.Reproduce()))
+			fmt.Fprintf(o.Err, "running %s: %s\n", termtext.Clean(s.Check.Name), termtext.Clean(s.Check.Reproduce()))
 		}
 	}
 }
@@ -85,14 +86,14 @@ func printChecks(f *cmdline.Factory, rep gate.Report) error {
 	w := tabwriter.NewWriter(f.Out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "CHECK\tRESULT\tSECONDS\tFAILURE")
 	for _, r := range rep.Results {
-		result, line := string(r.Verdict), cmdline.Inert(logs.Redact(r.FirstLine()))
+		result, line := string(r.Verdict), termtext.Clean(logs.Redact(r.FirstLine()))
 		if r.Verdict == gate.VerdictFailed && !r.Blocks {
 			result += " (blocks nothing)"
 		}
 		if r.Verdict == gate.VerdictSkipped {
-			line = cmdline.Inert(r.Reason)
+			line = termtext.Clean(r.Reason)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%.1f\t%s\n", cmdline.Inert(r.Name), result, r.Duration.Seconds(), line)
+		fmt.Fprintf(w, "%s\t%s\t%.1f\t%s\n", termtext.Clean(r.Name), result, r.Duration.Seconds(), line)
 	}
 	return w.Flush()
 }

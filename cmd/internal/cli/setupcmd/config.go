@@ -13,7 +13,9 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/config"
+	"ralph/logs/termtext"
 	"ralph/runner/agent/environ"
+	"ralph/state/view"
 )
 
 type configOptions struct {
@@ -54,7 +56,7 @@ func configRun(o *configOptions) error {
 	case o.env:
 		return printEnv(o.Factory, cfg)
 	case o.check:
-		o.Say("the configuration of %s is valid (%s)", dir, cmdline.Count(len(warnings), "warning"))
+		o.Say("the configuration of %s is valid (%s)", dir, view.Plural(len(warnings), "warning"))
 		return nil
 	}
 	return printConfig(o.Factory, cfg)
@@ -121,7 +123,7 @@ func printEnv(f *cmdline.Factory, cfg *config.Config) error {
 	w := tabwriter.NewWriter(f.Out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "VARIABLE\tAGENT\tCHECKS\tWHY")
 	for _, r := range rows {
-		line := fmt.Sprintf("%s\t%s\t%s\t%s", cmdline.Inert(r.Name), r.Agent, r.Checks, r.Why)
+		line := fmt.Sprintf("%s\t%s\t%s\t%s", termtext.Clean(r.Name), r.Agent, r.Checks, r.Why)
 		fmt.Fprintln(w, strings.TrimRight(line, "\t"))
 	}
 	if err := w.Flush(); err != nil {

@@ -1,6 +1,7 @@
 package setupcmd
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -118,7 +119,7 @@ func printScene(f *cmdline.Factory, r drill.Recording, set drill.Setting, scene 
 		f.Say("staged    %s", staged)
 	}
 	f.Say("class     %s", o.Class)
-	f.Say("record    %s", cmdline.Dash(o.Evidence))
+	f.Say("record    %s", cmp.Or(o.Evidence, "-"))
 	reason := o.Reason
 	if d.Reason != "" {
 		reason = d.Reason
@@ -191,7 +192,7 @@ func drillAll(o *drillOptions, p *preflight.Project) error {
 			}
 			fmt.Fprintf(w, "\t%s", cellText(scene.Decision, now))
 		}
-		fmt.Fprintf(w, "\t%s\n", cmdline.Dash(counts))
+		fmt.Fprintf(w, "\t%s\n", cmp.Or(counts, "-"))
 	}
 	if err := w.Flush(); err != nil {
 		return err

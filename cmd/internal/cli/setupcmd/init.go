@@ -19,6 +19,7 @@ import (
 	"ralph/cmd/internal/scaffold"
 	"ralph/config"
 	"ralph/config/option"
+	"ralph/logs/termtext"
 	"ralph/runner/agent"
 	"ralph/state"
 )
@@ -257,7 +258,7 @@ func (o *initOptions) ask(a *answers, p scaffold.Project) error {
 			case line == preset:
 			case line == "-" && q.command:
 				line = ""
-			case strings.HasPrefix(line, "-") || cmdline.Inert(line) != line || q.allowed != nil && !q.allowed(line):
+			case strings.HasPrefix(line, "-") || termtext.Clean(line) != line || q.allowed != nil && !q.allowed(line):
 				return fmt.Errorf("%q is not allowed here", line)
 			}
 			*q.answer = line
