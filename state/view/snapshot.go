@@ -1,9 +1,11 @@
 package view
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"ralph/logs/termtext"
@@ -112,3 +114,26 @@ func (s Snapshot) Settled() Snapshot {
 
 // Active reports whether the run works, waits or is paused, and its runner is alive.
 func (s Snapshot) Active() bool { return s.Status.Active() && s.State == s.Status.Status }
+
+// StatusJSON is status.json for programs, with alive and age_seconds added. It has
+// no characters that are unsafe on a terminal.
+func (s Snapshot) StatusJSON() (string, error) {
+	shown := s.Status
+	if s.State != StateNone {
+		shown.Status = s.State
+	}
+	data, err := json.MarshalIndent(struct {
+		state.Status
+		Alive bool    `json:"alive"`
+		Age   float64 `json:"age_seconds"`
+	}{shown, s.Alive, s.Age.Seconds()}, "", "  ")
+	var b strings.Builder
+	for _, r := range string(data) {
+		if termtext.Clean(string(r)) == "" {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String(), err
+}

@@ -1,7 +1,5 @@
-// Package cli is ralph's command line: it joins the verbs, in groups, and turns
-// errors into exit codes. One file has one verb; larger verbs have a package.
-//
-// size of package: the verbs that read past runs still fold events themselves
+// Package cli is ralph's command line: it groups the verbs and turns errors into
+// exit codes. Each verb has a file; large ones have a package.
 package cli
 
 import (
@@ -17,7 +15,8 @@ import (
 	"ralph/runner/rules"
 )
 
-// Version is set by the release build; a plain build names its commit.
+// Version is set by the release build. Empty: the version that Go stamps, which
+// names the commit.
 var Version = ""
 
 // Main runs one command line and returns the exit code.
@@ -35,8 +34,8 @@ func Main(program string, args []string) int {
 	return code
 }
 
-// execute runs one command line. It returns an error as one line, empty if the
-// verb has printed everything itself, and the exit code.
+// execute runs one command line. text is the error as one line, empty if the verb
+// has printed everything itself.
 func execute(f *cmdline.Factory, args []string) (text string, code int) {
 	root, started := newRootCmd(f)
 	root.SetArgs(args)
@@ -46,25 +45,15 @@ func execute(f *cmdline.Factory, args []string) (text string, code int) {
 	if err == nil {
 		return "", rules.ExitComplete
 	}
-	if code = cmdline.ExitCode(err); !*started { // the command line itself is wrong
+	if code = cmdline.ExitCode(err); !*started {
 		code = rules.ExitUsage
 	}
 	return termtext.Clean(err.Error()), code
 }
 
 func version() string {
-	if Version != "" {
-		return Version
+	if info, ok := debug.ReadBuildInfo(); Version == "" && ok {
+		return strings.Trim(info.Main.Version, "()")
 	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	rev := ""
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			rev = " (" + s.Value[:12] + ")"
-		}
-	}
-	return strings.Trim(info.Main.Version, "()") + rev
+	return Version
 }

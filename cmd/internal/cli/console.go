@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,27 +20,26 @@ import (
 	"ralph/state/view"
 )
 
-// console prints a run for the person, or the program, that started it. What
-// cannot be printed is lost here and kept in the logs: a terminal that went
-// away must not end a run.
+// console prints a run for the person or the program that started it. It ignores
+// write errors: a terminal that went away must not end the run, and the logs have
+// everything.
 type console struct {
 	out     io.Writer
-	json    *json.Encoder // set: events as JSON lines and nothing else
+	json    *json.Encoder // not nil: events as JSON lines and nothing else
 	tty     bool          // lines may be rewritten
-	width   func() int    // of the terminal, as it is now; 0: none
-	live    bool
-	counted bool // a countdown stands on the current line
-	waited  time.Time
+	width   func() int    // current width of the terminal; 0: none
+	live    bool          // print what the agent and its tools say
+	counted bool          // the current line is a countdown
+	waited  time.Time     // of the latest line about a wait
 }
 
-func (a *app) console(f *runOptions, s *preflight.Project) *console {
-	c := &console{width: func() int { return 0 }, out: a.Out, live: f.live || s.Config.Verbose}
-	if f.output == "json" {
-		c.json = json.NewEncoder(a.Out)
+func (o *runOptions) console(p *preflight.Project) *console {
+	c := &console{width: func() int { return 0 }, out: o.Out, live: o.live || p.Config.Verbose}
+	if o.output == "json" {
+		c.json = json.NewEncoder(o.Out)
 	}
-	if a.IsTerminal() && !f.headless && os.Getenv("TERM") != "dumb" {
-		c.tty = true
-		c.width = a.Width
+	if o.IsTerminal() && !o.headless && os.Getenv("TERM") != "dumb" {
+		c.tty, c.width = true, o.Width
 	}
 	return c
 }
@@ -55,12 +55,9 @@ func (c *console) print(format string, args ...any) {
 	fmt.Fprintln(c.out, termtext.Clean(fmt.Sprintf(format, args...)))
 }
 
-func (c *console) start(s *preflight.Project, run string, checks []gate.Check) {
-	plan := "no plan"
-	if s.Plan != "" {
-		plan = s.Plan
-	}
-	c.print("ralph: run %s, agent %s, project %s, prompt %s, %s", run, s.Agent.Spec.Name, s.Dir, s.Prompt, plan)
+func (c *console) start(p *preflight.Project, run string, checks []gate.Check) {
+	c.print("ralph: run %s, agent %s, project %s, prompt %s, %s",
+		run, p.Agent.Spec.Name, p.Dir, p.Prompt, cmp.Or(p.Plan, "no plan"))
 	for _, check := range checks {
 		c.print("ralph: check %s: %s", check.Name, check.Reproduce())
 	}
@@ -71,6 +68,7 @@ func (c *console) show(e state.Event) {
 		_ = c.json.Encode(e)
 		return
 	}
+	text, wraps := strings.TrimRight(view.Render(e), "\n"), c.live
 	switch e.Data.(type) {
 	case state.RunStart, state.RunEnd:
 		return // start and end say more
@@ -78,20 +76,16 @@ func (c *console) show(e state.Event) {
 		if !c.live {
 			return
 		}
-	}
-	text := strings.TrimRight(view.Render(e), "\n")
-	wraps := c.live
-	switch e.Data.(type) {
 	case state.Check:
 		if !c.live {
 			text = endOf(text)
 		}
 	case state.Feedback:
 		if !c.live {
-			text, _, _ = strings.Cut(text, "\n") // the rest was printed as the check's output
+			text, _, _ = strings.Cut(text, "\n") // the rest repeats the check's output
 		}
 	case state.IterationEnd, state.Decision:
-		wraps = true // it says why
+		wraps = true // the reason must be readable
 	}
 	if text == "" {
 		return
@@ -104,7 +98,7 @@ func (c *console) show(e state.Event) {
 	}
 }
 
-// outputShown are the lines of a check's output that stand on the console.
+// outputShown is how many lines of a check's output the console shows.
 const outputShown = 20
 
 // endOf keeps the first line and the end of a check's output.
@@ -120,9 +114,8 @@ func endOf(text string) string {
 
 // fit cuts a line to the terminal.
 func (c *console) fit(line string) string {
-	width := c.width()
-	if r := []rune(line); width > 20 && len(r) > width-1 {
-		return string(r[:width-4]) + "..."
+	if width := c.width(); width > 20 {
+		return termtext.Fit(line, width-1)
 	}
 	return line
 }
@@ -132,11 +125,11 @@ func (c *console) tick(left time.Duration, d rules.Decision) {
 	if c.json != nil {
 		return
 	}
-	text := "paused; go on with: ralph resume"
+	text := "paused; continue with: ralph resume"
 	if !d.Until.IsZero() {
 		text = fmt.Sprintf("waiting %s, until %s (%s)", left.Round(time.Second), d.Until.Local().Format("Jan 2 15:04:05"), d.Rule)
-		if d.Rule != "hourly" { // the budget would only wait again
-			text += "; go on now with: ralph resume"
+		if d.Rule != "hourly" { // the hourly budget would make it wait again
+			text += "; continue now with: ralph resume"
 		}
 	}
 	if c.tty {
@@ -150,30 +143,21 @@ func (c *console) tick(left time.Duration, d rules.Decision) {
 	}
 }
 
-// end says in one place what happened, why, and what to type next.
+// end prints what happened, why, and what to type next.
 func (c *console) end(r runner.Ending) {
-	d := r.Decision
-	plan := ""
+	d, plan, cost := r.Decision, "", ""
 	if r.Total > 0 {
 		plan = fmt.Sprintf(", %d of %d tasks done", r.Done, r.Total)
 	}
-	cost := ""
 	if r.Usage.CostUSD > 0 {
 		cost = fmt.Sprintf(", about %.2f USD by the agent's estimate", r.Usage.CostUSD)
 	}
 	c.print("ralph: %s after %s%s: %s tokens%s", d.Status, view.Plural(r.Iterations, "iteration"), plan, humanize.Comma(r.Usage.Total()), cost)
 	if r.Findings > 0 {
-		c.print("ralph: the audit found something %s; see: ralph iterations, .ralph/live.log", times(r.Findings))
+		c.print("ralph: the audit has %s; see: ralph iterations, .ralph/live.log", view.Plural(r.Findings, "finding"))
 	}
-	c.print("ralph: why: %s (rule %s, exit code %d)", termtext.Clean(d.Reason), d.Rule, d.Exit)
+	c.print("ralph: why: %s (rule %s, exit code %d)", d.Reason, d.Rule, d.Exit)
 	if d.Next != "" {
 		c.print("ralph: next: %s", d.Next)
 	}
-}
-
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
 }

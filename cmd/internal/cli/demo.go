@@ -13,24 +13,25 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/demo"
 	"ralph/config"
+	"ralph/config/option"
 )
 
 // demoAgentVerb starts the built-in scripted agent. ralph demo names it as the
 // agent's program, so that the agent is a child process like any other.
 const demoAgentVerb = "demo-agent"
 
-func newDemoCmd(f *cmdline.Factory) *cobra.Command {
+func (a *app) demoCommand() *cobra.Command {
 	var monitor bool
 	cmd := &cobra.Command{
-		Use: "demo", Short: "Make a complete run in a temporary project with a scripted agent", Args: cmdline.NoArgs,
+		Use: "demo", Short: "Run a complete demo in a temporary project with a scripted agent", Args: cmdline.NoArgs,
 		Example: "  ralph demo --monitor",
-		RunE:    func(*cobra.Command, []string) error { return demoRun(f, monitor) },
+		RunE:    func(*cobra.Command, []string) error { return a.demo(monitor) },
 	}
 	cmd.Flags().BoolVarP(&monitor, "monitor", "m", false, "show runner and monitor side by side in tmux")
 	return cmd
 }
 
-func demoRun(f *cmdline.Factory, monitor bool) error {
+func (a *app) demo(monitor bool) error {
 	dir, err := os.MkdirTemp("", "ralph-demo-")
 	if err != nil {
 		return fmt.Errorf("make demo project: %w", err)
@@ -44,26 +45,23 @@ func demoRun(f *cmdline.Factory, monitor bool) error {
 	if err != nil {
 		return fmt.Errorf("find ralph: %w", err)
 	}
-	own := *f
+	own := *a.Factory
 	own.Dir = dir
-	// The demo's own commands need no consent: they are part of this program.
-	// The user's options are left out: the demo has a story to tell.
-	own.Env = append(withoutOptions(f.Env), "CLAUDE_CODE_CMD="+cmdline.Quote(self, demoAgentVerb), "AGENT=claude",
+	// In the environment the demo's commands need no consent: they are part of this
+	// program. Options of the user would change the story.
+	own.Env = append(withoutOptions(a.Env), "CLAUDE_CODE_CMD="+cmdline.Quote(self, demoAgentVerb), "AGENT=claude",
 		"TEST_COMMAND=sh tests/run.sh", "XDG_CONFIG_HOME="+dir)
-	f.Say("ralph demo: project %s; only the agent is a script, everything else is real", dir)
-	err = runRun(&runOptions{Factory: &own, options: map[string]string{}, output: "text", monitor: monitor})
-	f.Say("ralph demo: look around in %s (.ralph/live.log, git log); delete it whenever you like", dir)
+	a.Say("ralph demo: project %s; only the agent is scripted, everything else is real", dir)
+	err = runRun(&runOptions{app: &app{&own}, options: map[string]string{}, output: "text", monitor: monitor})
+	a.Say("ralph demo: look around in %s (.ralph/live.log, git log); delete it when you are done", dir)
 	return err
 }
 
-// withoutOptions is an environment that sets no option of ralph.
+// withoutOptions removes ralph's options from an environment.
 func withoutOptions(env []string) []string {
-	var names []string
-	for _, o := range config.Table() {
-		names = append(append(names, o.Key), o.Aliases...)
-	}
+	options := config.Table()
 	return slices.DeleteFunc(slices.Clone(env), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
-		return slices.Contains(names, name)
+		return slices.ContainsFunc(options, func(o option.Row) bool { return o.Key == name || slices.Contains(o.Aliases, name) })
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/preflight"
 	"ralph/ptyexec"
 	"ralph/runner/git"
 	"ralph/runner/rules"
@@ -356,12 +358,15 @@ func TestCheckNamed_oneOfAPackage_isFound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a := &app{&cmdline.Factory{Env: []string{"HOME=" + dir, "TEST_COMMAND=npm test --workspaces"}}}
-	c, err := a.checkNamed(dir, []string{"test packages/core"}, -1)
+	p, _, err := preflight.Open(&cmdline.Factory{Err: io.Discard, Dir: dir, Env: []string{"HOME=" + dir, "TEST_COMMAND=npm test --workspaces"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := checkNamed(p, []string{"test packages/core"}, -1)
 	if err != nil || c.Dir != "packages/core" || c.Command != "npm test" {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if _, err = a.checkNamed(dir, []string{"x"}, -1); err == nil || !strings.Contains(err.Error(), "known: test, test packages/core;") {
+	if _, err = checkNamed(p, []string{"x"}, -1); err == nil || !strings.Contains(err.Error(), "known: test, test packages/core;") {
 		t.Errorf("%v", err)
 	}
 }

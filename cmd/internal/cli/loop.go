@@ -22,31 +22,31 @@ import (
 	"ralph/state"
 )
 
-// Bounds of the kept iterations.
+// Limits on the kept states of iterations.
 const (
 	keptAge   = 30 * 24 * time.Hour
 	keptCount = 500
 )
 
 // loop takes the lock and runs.
-func (a *app) loop(s *preflight.Project, f *runOptions) error {
+func (o *runOptions) loop(p *preflight.Project) error {
 	now := time.Now()
-	run := f.resumed
+	run := o.resumed
 	if run == "" {
 		run = now.Format("20060102-150405") + fmt.Sprintf("-%04x", os.Getpid()&0xffff)
 	}
 	owner := state.Owner{PID: os.Getpid(), RunID: run, StartedAt: now}
-	w, aside, err := state.Acquire(filepath.Join(s.Dir, state.DirName), owner)
+	w, aside, err := state.Acquire(filepath.Join(p.Dir, state.DirName), owner)
 	if err != nil {
 		return err
 	}
 	defer w.Release()
 	for _, e := range aside {
-		a.Warn(e)
+		o.Warn(e)
 	}
-	a.forget(s.Dir)
-	flags := resume.Words(s.Config, f.once)
-	begun := resume.Record(a.Factory, w.Reader, config.KeptRun{Run: run, Flags: flags})
+	o.forget(p.Dir)
+	flags := resume.Words(p.Config, o.once)
+	begun := resume.Record(o.Factory, w.Reader, config.KeptRun{Run: run, Flags: flags})
 	if err := w.SaveRunFlags(run, flags); err != nil {
 		return err
 	}
@@ -55,28 +55,28 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 		return err
 	}
 	defer file.Close()
-	sig := cmdline.HandleSignals(a.In)
+	sig := cmdline.HandleSignals(o.In)
 	defer sig.Stop()
-	rows, detected := s.Checks()
-	con := a.console(f, s)
-	con.start(s, run, rows)
-	log := logs.NewLogger(flushing{file}, s.Config.Verbose)
-	if held := s.HeldBack(); held != "" {
+	rows, detected := p.Checks()
+	con := o.console(p)
+	con.start(p, run, rows)
+	log := logs.NewLogger(flushing{file}, p.Config.Verbose)
+	if held := p.HeldBack(); held != "" {
 		con.print("ralph: environment: %s", held)
 		log.Info("environment", logs.KeyRun, run, "held", held)
 	}
-	s.Config.TestMode = string(s.Mode(detected || len(rows) == 0))
-	result, err := runner.New(runOptionsOf(s.Config), runner.Deps{
-		Dir: s.Dir, RunID: run, Version: version(), Resumed: f.resumed != "", Unattended: f.unattended,
-		Agents: s.Find, Env: a.Env, Filter: s.Config.EnvFilter(),
-		Checks: rows, Mode: gate.Mode(s.Config.TestMode), Detect: s.Config.DetectChecks && len(rows) == 0, Find: preflight.FindChecks,
-		State: w, Log: log, Prompt: s.Prompt, Plan: s.Plan,
+	p.Config.TestMode = string(p.Mode(detected || len(rows) == 0))
+	result, err := runner.New(runOptionsOf(p.Config), runner.Deps{
+		Dir: p.Dir, RunID: run, Version: version(), Resumed: o.resumed != "", Unattended: o.unattended,
+		Agents: p.Find, Env: o.Env, Filter: p.Config.EnvFilter(),
+		Checks: rows, Mode: gate.Mode(p.Config.TestMode), Detect: p.Config.DetectChecks && len(rows) == 0, Find: preflight.FindChecks,
+		State: w, Log: log, Prompt: p.Prompt, Plan: p.Plan,
 		Show: func(e state.Event) { begun(e); con.show(e) }, Tick: con.tick,
 		Size: sig.Size, Resize: sig.Resize, Kill: sig.Kill,
 	}).Run(sig.Ctx)
 	con.end(result)
-	if s.Config.Notify {
-		a.notify(result)
+	if p.Config.Notify {
+		o.notify(result)
 	}
 	if err != nil {
 		return err
@@ -87,14 +87,14 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 	return &cmdline.ExitError{Code: result.Decision.Exit}
 }
 
-// runOptionsOf are the options that a run reads.
+// runOptionsOf returns the options that a run reads.
 func runOptionsOf(c *config.Config) runner.Options {
 	return runner.Options{Policy: c.Policy, CallOptions: c.CallOptions, CheckOptions: c.CheckOptions, PlanOptions: c.PlanOptions,
 		CommitOptions: c.CommitOptions}
 }
 
-// flushing writes each line of ralph's own log immediately: lines are rare, and
-// they are what remains after a crash.
+// flushing flushes each line of ralph's own log: lines are rare, and a crash must
+// not lose them.
 type flushing struct{ *logs.File }
 
 func (f flushing) Write(p []byte) (int, error) {
@@ -104,25 +104,23 @@ func (f flushing) Write(p []byte) (int, error) {
 
 // notify sends a desktop notification, or rings the bell. It never fails the run.
 func (a *app) notify(r runner.Ending) {
-	title := "ralph: " + r.Decision.Status
 	if path, err := exec.LookPath("notify-send"); err == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		if exec.CommandContext(ctx, path, "--app-name=ralph", "--", title, r.Decision.Reason).Run() == nil {
+		if exec.CommandContext(ctx, path, "--app-name=ralph", "--", "ralph: "+r.Decision.Status, r.Decision.Reason).Run() == nil {
 			return
 		}
 	}
 	fmt.Fprint(a.Err, "\a")
 }
 
-// forget removes the oldest kept iterations. Failing to is harmless.
+// forget deletes the oldest kept states. A failure is harmless.
 func (a *app) forget(dir string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if _, ok := git.Root(dir); !ok {
-		return
-	}
-	if _, err := history.Prune(ctx, dir, keptAge, keptCount); err != nil {
-		a.Warn(err)
+	if _, ok := git.Root(dir); ok {
+		if _, err := history.Prune(ctx, dir, keptAge, keptCount); err != nil {
+			a.Warn(err)
+		}
 	}
 }

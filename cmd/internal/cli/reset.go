@@ -10,32 +10,29 @@ import (
 	"ralph/state"
 )
 
-// resetOptions are what can be forgotten.
-type resetOptions struct {
-	*cmdline.Factory
-	circuit, session, all bool
-}
+// resetOptions say what to reset.
+type resetOptions struct{ circuit, session, all bool }
 
-func newResetCmd(f *cmdline.Factory) *cobra.Command {
-	o := &resetOptions{Factory: f}
+func (a *app) resetCommand() *cobra.Command {
+	var o resetOptions
 	cmd := &cobra.Command{
-		Use: "reset", Short: "Close the circuit breaker or forget the session, counters and status", Args: cmdline.NoArgs,
+		Use: "reset", Short: "Reset the circuit breaker, the session, or all counters and the status", Args: cmdline.NoArgs,
 		Example: "  ralph reset --circuit\n  ralph reset --all",
 		RunE: func(*cobra.Command, []string) error {
-			if !o.circuit && !o.session && !o.all {
+			if o == (resetOptions{}) {
 				return cmdline.UsageError("reset needs at least one of --circuit, --session, --all")
 			}
-			return resetRun(o)
+			return a.reset(o)
 		},
 	}
-	cmd.Flags().BoolVar(&o.circuit, "circuit", false, "close the circuit breaker and forget its history")
-	cmd.Flags().BoolVar(&o.session, "session", false, "forget the agent session that --continue would resume")
+	cmd.Flags().BoolVar(&o.circuit, "circuit", false, "close the circuit breaker and delete its history")
+	cmd.Flags().BoolVar(&o.session, "session", false, "delete the agent session that --continue would resume")
 	cmd.Flags().BoolVar(&o.all, "all", false, "both, and all counters and the last status; logs and your files stay")
 	return cmd
 }
 
-func resetRun(o *resetOptions) error {
-	r, _, err := o.Reader()
+func (a *app) reset(o resetOptions) error {
+	r, _, err := a.Reader()
 	if err != nil {
 		return err
 	}
@@ -46,32 +43,33 @@ func resetRun(o *resetOptions) error {
 	}
 	defer w.Release()
 	for _, e := range aside {
-		o.Warn(e)
+		a.Warn(e)
 	}
 	if o.all {
 		if err := w.ResetAll(); err != nil {
 			return err
 		}
-		o.Say("reset: the circuit breaker, the session, the counters and the last status are gone")
+		a.Say("reset: the circuit breaker, the session, the counters and the last status are gone")
 		return nil
 	}
 	if o.circuit {
 		if err := w.ResetBreaker("ralph reset --circuit", now); err != nil {
 			return err
 		}
-		o.Say("reset: the circuit breaker is CLOSED")
+		a.Say("reset: the circuit breaker is CLOSED")
 	}
 	if o.session {
 		if err := w.ResetSession("ralph reset --session", now); err != nil {
 			return err
 		}
-		o.Say("reset: the agent session is forgotten")
+		a.Say("reset: the agent session is deleted")
 	}
 	return nil
 }
 
-func circuitStatusRun(f *cmdline.Factory) error {
-	r, _, err := f.Reader()
+// circuitStatus shows the circuit breaker and its latest changes.
+func (a *app) circuitStatus() error {
+	r, _, err := a.Reader()
 	if err != nil {
 		return err
 	}
@@ -79,17 +77,16 @@ func circuitStatusRun(f *cmdline.Factory) error {
 	if err != nil {
 		return err
 	}
-	f.Say("circuit breaker: %s", b.State)
+	a.Say("circuit breaker: %s", b.State)
 	if b.Reason != "" {
-		f.Say("reason: %s", b.Reason)
+		a.Say("reason: %s", b.Reason)
 	}
-	f.Say("consecutive iterations without progress: %d, with the same error: %d, with permission denials: %d",
+	a.Say("consecutive iterations without progress: %d, with the same error: %d, with permission denials: %d",
 		b.NoProgress, b.SameError, b.PermissionDenials)
-	f.Say("opened %d times in all", b.TotalOpens)
+	a.Say("opened %d times in total", b.TotalOpens)
 	history, err := r.History()
 	for _, c := range history[max(0, len(history)-10):] {
-		at := c.Timestamp.Local().Format("2006-01-02 15:04:05")
-		f.Say("%s  iteration %d  %s -> %s  %s", at, c.Loop, c.FromState, c.ToState, c.Reason)
+		a.Say("%s  iteration %d  %s -> %s  %s", c.Timestamp.Local().Format(time.DateTime), c.Loop, c.FromState, c.ToState, c.Reason)
 	}
 	return err
 }

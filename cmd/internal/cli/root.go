@@ -13,18 +13,19 @@ import (
 	"ralph/cmd/internal/cmdline"
 )
 
-// app is the factory, as receiver of the verbs that share the past of a run.
+// app is the receiver of the verbs.
 type app struct{ *cmdline.Factory }
 
-// newRootCmd returns ralph with all verbs. started becomes true when a verb
-// runs: what fails before is the command line.
+// newRootCmd returns ralph with all verbs. started becomes true when a verb runs:
+// an error before that is an error of the command line.
 func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
+	a := &app{f}
 	started = new(bool)
-	root = newRunCmd(f, "ralph")
-	addCompatFlags(root, f)
+	root = a.runCommand("ralph")
+	a.addCompatFlags(root)
 	root.Short = "Run an AI coding agent again and again, with fresh context, until the plan is done"
-	root.Long = root.Short + ".\n\nralph without a verb is ralph run, and takes the same flags."
-	root.Example = "  ralph init                      # set a project up\n" +
+	root.Long = root.Short + ".\n\nWithout a command, ralph does the same as ralph run and takes the same flags."
+	root.Example = "  ralph init                      # set up a project\n" +
 		"  ralph --monitor                 # run, and watch it in tmux\n" +
 		"  ralph --max-iterations 5\n" +
 		"  ralph status"
@@ -37,73 +38,74 @@ func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 	root.Args = unknownVerb
 	root.PersistentPreRun = func(*cobra.Command, []string) { *started = true }
 	root.SetFlagErrorFunc(cmdline.FlagError)
-	addGroups(root, f)
+	a.addVerbs(root)
 	hideRunFlags(root)
 	return root, started
 }
 
-func addGroups(root *cobra.Command, f *cmdline.Factory) {
-	a := &app{f}
-	past := a.historyCommands()
-	addCompletions(f, past)
-	for _, verb := range append(past, a.statusCommand(), a.monitorCommand()) {
-		group := cmdline.GroupLook
-		if verb.Name() == "undo" || verb.Name() == "bisect" {
-			group = cmdline.GroupGoBack
+// addCompatFlags adds verbs that existing scripts use as flags. They take
+// precedence over the run that the root command would start.
+func (a *app) addCompatFlags(root *cobra.Command) {
+	var status, circuitStatus bool
+	var reset resetOptions
+	root.Flags().BoolVarP(&status, "status", "s", false, "same as: ralph status")
+	root.Flags().BoolVar(&reset.circuit, "reset-circuit", false, "same as: ralph reset --circuit")
+	root.Flags().BoolVar(&reset.session, "reset-session", false, "same as: ralph reset --session")
+	root.Flags().BoolVar(&circuitStatus, "circuit-status", false, "show the circuit breaker")
+	run := root.RunE
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case status:
+			return a.statusCommand().RunE(cmd, args)
+		case reset.circuit || reset.session:
+			return a.reset(reset)
+		case circuitStatus:
+			return a.circuitStatus()
 		}
-		verb.Example = examples()[verb.Name()]
-		cmdline.AddVerbs(root, group, verb)
+		return run(cmd, args)
 	}
-	cmdline.AddVerbs(root, cmdline.GroupRun,
-		newRunCmd(f, "run"), newRunCmd(f, "once"), newDemoCmd(f), newResumeCmd(f))
-	cmdline.AddVerbs(root, cmdline.GroupRun, newControlCmds(f)...)
-	root.AddCommand(newTurnCmd(f))
-	cmdline.AddVerbs(root, cmdline.GroupLook, setupcmd.NewCheckCmd(f))
-	cmdline.AddVerbs(root, cmdline.GroupGoBack, newResetCmd(f))
-	cmdline.AddVerbs(root, cmdline.GroupSetUp, setupcmd.NewInitCmd(f), setupcmd.NewConfigCmd(f), setupcmd.NewTrustCmd(f),
-		setupcmd.NewDoctorCmd(f), setupcmd.NewDrillCmd(f), agentcmd.NewAgentCmd(f), servicecmd.NewServiceCmd(f),
-		newVersionCmd(f))
-	for _, g := range []cobra.Group{
-		{ID: cmdline.GroupRun, Title: "Run:"},
-		{ID: cmdline.GroupLook, Title: "Look:"}, {ID: cmdline.GroupPlan, Title: "Plan:"},
-		{ID: cmdline.GroupGoBack, Title: "Go back:"}, {ID: cmdline.GroupSetUp, Title: "Set up:"},
+}
+
+func (a *app) addVerbs(root *cobra.Command) {
+	f, past := a.Factory, a.historyCommands()
+	for _, group := range []struct {
+		id, title string
+		verbs     []*cobra.Command
+	}{
+		{"run", "Run:", append([]*cobra.Command{a.runCommand("run"), a.runCommand("once"), a.demoCommand(), a.resumeCommand()},
+			a.controlCommands()...)},
+		{"look", "Look:", append(past[:2:2], a.statusCommand(), a.monitorCommand(), setupcmd.NewCheckCmd(f))},
+		{"go back", "Go back:", append(past[2:], a.resetCommand())},
+		{"set up", "Set up:", []*cobra.Command{setupcmd.NewInitCmd(f), setupcmd.NewConfigCmd(f), setupcmd.NewTrustCmd(f),
+			setupcmd.NewDoctorCmd(f), setupcmd.NewDrillCmd(f), agentcmd.NewAgentCmd(f), servicecmd.NewServiceCmd(f), a.versionCommand()}},
 	} {
-		if slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.GroupID == g.ID }) {
-			root.AddGroup(&g) // cobra would print the title of an empty one
+		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
+		for _, verb := range group.verbs {
+			verb.GroupID = group.id
 		}
+		root.AddCommand(group.verbs...)
 	}
-	root.SetHelpCommandGroupID(cmdline.GroupSetUp)
-	root.SetCompletionCommandGroupID(cmdline.GroupSetUp)
+	root.AddCommand(a.turnCommand())
+	root.SetHelpCommandGroupID("set up")
+	root.SetCompletionCommandGroupID("set up")
 }
 
-// examples are those of verbs whose constructors have none.
-func examples() map[string]string {
-	return map[string]string{
-		"status":     "  ralph status\n  ralph status --json | jq -r .status",
-		"monitor":    "  ralph monitor\n  ralph monitor --plain | grep check",
-		"iterations": "  ralph iterations\n  ralph iterations --json",
-		"diff":       "  ralph diff         # of the last iteration\n  ralph diff 3\n  ralph diff 2..5 --stat",
-		"undo":       "  ralph undo 3",
-		"bisect":     "  ralph bisect test\n  ralph bisect -- go test ./pkg/...",
-	}
-}
-
-// hideRunFlags keeps flags out of a verb's help that it accepts but that belong
-// to ralph run. The shell still completes them.
+// hideRunFlags keeps the flags of ralph run out of the help of verbs that merely
+// accept them. The shell still completes them.
 func hideRunFlags(root *cobra.Command) {
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		cmdline.HideOptions(cmd)
 		if cmd == root {
 			cmd.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
-				flag.Hidden = flag.Name != "help" && flag.Name != "version"
+				flag.Hidden = !slices.Contains([]string{"help", "version"}, flag.Name)
 			})
 		}
 		help(cmd, args)
 	})
 }
 
-// unknownVerb names the verbs that a mistyped one may mean.
+// unknownVerb suggests verbs for one that does not exist.
 func unknownVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -119,9 +121,9 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 	return cmdline.UsageError("unknown command %q for %q; see: %[2]s --help", args[0], cmd.Name())
 }
 
-func newVersionCmd(f *cmdline.Factory) *cobra.Command {
+func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: cmdline.NoArgs, Example: "  ralph version",
-		RunE: func(*cobra.Command, []string) error { f.Say("ralph %s", version()); return nil },
+		RunE: func(*cobra.Command, []string) error { a.Say("ralph %s", version()); return nil },
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -13,43 +14,39 @@ import (
 	"ralph/state"
 )
 
-// runOptions are the flags of ralph run that are no options of the
-// configuration: they belong to one call.
+// runOptions are the flags of ralph run.
 type runOptions struct {
-	*cmdline.Factory
-	options                         map[string]string // value of each flag by the option's key
+	*app
+	options                         map[string]string // values of the flags that set an option, by its key
 	monitor, live, headless, dryRun bool
-	output                          string
-	agentOutput                     string
+	output, agentOutput             string
 	once                            bool
 	resumed                         string // id of the run to continue; empty: a new one
 	unattended                      bool   // the service manager started it
 }
 
-// newRunCmd returns ralph run, ralph once, or ralph itself.
-func newRunCmd(f *cmdline.Factory, name string) *cobra.Command {
-	o := &runOptions{Factory: f, options: map[string]string{}, once: name == "once"}
+// runCommand returns ralph run, ralph once, or ralph itself.
+func (a *app) runCommand(name string) *cobra.Command {
+	o := &runOptions{app: a, options: map[string]string{}, once: name == "once"}
 	cmd := &cobra.Command{
-		Use: name, Args: cmdline.NoArgs, Short: "Run the loop (the default verb)",
+		Use: name, Args: cmdline.NoArgs, Short: "Run the loop (the default command)",
 		Example: "  ralph run --monitor\n  ralph run --agent codex --max-iterations 20\n  ralph run --dry-run",
 		RunE:    func(*cobra.Command, []string) error { return runRun(o) },
 	}
 	if o.once {
-		cmd.Short, cmd.Example = "Make exactly one iteration", "  ralph once\n  ralph once --live"
+		cmd.Short, cmd.Example = "Run exactly one iteration", "  ralph once\n  ralph once --live"
 	}
-	cmdline.AddOptions(cmd, f, o.options)
+	cmdline.AddOptions(cmd, a.Factory, o.options)
 	fs := cmd.Flags()
 	fs.BoolVarP(&o.monitor, "monitor", "m", false, "Show runner and monitor side by side in tmux.")
-	fs.BoolVarP(&o.live, "live", "l", false, "Print everything that the agent says and its tools answer.")
-	fs.BoolVar(&o.headless, "headless", false, "Print plain lines only, as without a terminal.")
-	fs.StringVar(&o.output, "output", "text", "Print `text|json`: lines for people, or one event a line.")
+	fs.BoolVarP(&o.live, "live", "l", false, "Print everything that the agent and its tools say.")
+	fs.BoolVar(&o.headless, "headless", false, "Print plain lines, as without a terminal.")
+	fs.StringVar(&o.output, "output", "text", "Print `text|json`: lines for people, or one event per line.")
 	fs.BoolVar(&o.dryRun, "dry-run", false, "Show prompt, command line and plan; call nothing, write nothing.")
 	fs.StringVar(&o.agentOutput, "output-format", "json", "Accepted for existing scripts; only `json`.")
 	fs.Lookup("output-format").Hidden = true
-	for flag, values := range map[string][]string{"output": {"text", "json"}, "output-format": {"json"}} {
-		complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
-		_ = cmd.RegisterFlagCompletionFunc(flag, complete) // fails only for an unknown flag
-	}
+	complete := cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp)
+	_ = cmd.RegisterFlagCompletionFunc("output", complete) // fails only for an unknown flag
 	return cmd
 }
 
@@ -80,7 +77,7 @@ func runRun(o *runOptions) error {
 			return err
 		}
 	}
-	return (&app{o.Factory}).loop(p, o)
+	return o.loop(p)
 }
 
 // preview shows what a run would do.
@@ -98,22 +95,17 @@ func (o *runOptions) preview(p *preflight.Project) error {
 	return nil
 }
 
-// argv is the command line of the inner runner: every flag that was given here.
+// argv is the command line of the inner runner, with every flag that was given.
 func (o *runOptions) argv(p *preflight.Project) []string {
 	verb := "run"
 	if o.once {
 		verb = "once"
 	}
 	argv := append([]string{"-C", p.Dir, verb}, p.Config.Flags()...)
-	for flag, set := range map[string]bool{"--live": o.live, "--headless": o.headless} {
-		if set {
-			argv = append(argv, flag)
-		}
-	}
-	return append(argv, "--output="+o.output)
+	return append(argv, fmt.Sprintf("--live=%t", o.live), fmt.Sprintf("--headless=%t", o.headless), "--output="+o.output)
 }
 
-// summary repeats the end of a run that another process made.
+// summary repeats how a run of another process ended.
 func (o *runOptions) summary(s state.Status) {
 	(&console{out: o.Out}).end(runner.Ending{
 		Decision: rules.Decision{

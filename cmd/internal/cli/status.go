@@ -1,35 +1,26 @@
 package cli
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/logs/termtext"
 	"ralph/monitor"
 	"ralph/state"
 	"ralph/state/view"
 	"ralph/state/view/summary"
 )
 
-// The exit codes of ralph status.
-const (
-	statusGood    = 0 // running, waiting, paused or completed
-	statusBad     = 1 // halted, stopped, failed or dead
-	statusNothing = 4 // nothing has run here
-)
-
 func (a *app) statusCommand() *cobra.Command {
 	var asJSON, watch bool
 	cmd := &cobra.Command{
 		Use: "status", Short: "Show the state of the run once", Args: cmdline.NoArgs,
-		Long: "Show the state of the run once.\n\nExit code 0: running, waiting, paused or completed; 1: halted, stopped, failed or dead; 4: nothing has run here.",
+		Long: "Show the state of the run once.\n\n" +
+			"Exit code 0: running, waiting, paused or completed; 1: halted, stopped, failed or dead; 4: nothing has run here.",
+		Example: "  ralph status\n  ralph status --json | jq -r .status",
 		RunE: func(*cobra.Command, []string) error {
 			r, _, err := a.Reader()
 			if err != nil {
@@ -42,63 +33,31 @@ func (a *app) statusCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print status.json with alive and age_seconds added")
-	cmd.Flags().BoolVar(&watch, "watch", false, "show it again every second until Ctrl-C")
+	cmd.Flags().BoolVar(&watch, "watch", false, "refresh every second until Ctrl-C")
 	return cmd
-}
-
-// statusJSON is status.json for programs.
-type statusJSON struct {
-	state.Status
-	Alive bool    `json:"alive"`
-	Age   float64 `json:"age_seconds"`
 }
 
 func (a *app) printStatus(r *state.Reader, asJSON bool) error {
 	now := time.Now()
 	s := view.Gather(r, now)
 	if asJSON {
-		shown := s.Status
-		if s.State != "" && s.State != view.StateNone {
-			shown.Status = s.State
-		}
-		data, err := json.MarshalIndent(statusJSON{shown, s.Alive, s.Age.Seconds()}, "", "  ")
+		data, err := s.StatusJSON()
 		if err != nil {
 			return fmt.Errorf("print status: %w", err)
 		}
-		fmt.Fprintln(a.Out, escaped(string(data)))
+		fmt.Fprintln(a.Out, data)
 	} else {
 		m := view.Model{Snapshot: s}
 		m.Recall(r)
 		fmt.Fprint(a.Out, summary.Text(&m, now, a.Width()))
 	}
-	if code := statusCode(s.State); code != statusGood {
-		return &cmdline.ExitError{Code: code}
-	}
-	return nil
-}
-
-// escaped writes what inert would drop as JSON does it with control characters
-// of ASCII: a person may look at it.
-func escaped(data string) string {
-	var b strings.Builder
-	for _, r := range data {
-		if termtext.Clean(string(r)) == "" {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-func statusCode(st string) int {
-	switch st {
+	switch s.State {
 	case state.StatusRunning, state.StatusWaiting, state.StatusPaused, state.StatusCompleted, view.StateStarting:
-		return statusGood
+		return nil
 	case view.StateNone:
-		return statusNothing
+		return &cmdline.ExitError{Code: 4}
 	}
-	return statusBad
+	return &cmdline.ExitError{Code: 1}
 }
 
 func (a *app) watchStatus(r *state.Reader, asJSON bool) error {
@@ -123,6 +82,7 @@ func (a *app) monitorCommand() *cobra.Command {
 	var plain bool
 	cmd := &cobra.Command{
 		Use: "monitor", Short: "Watch the run: live log, plan, API usage", Args: cmdline.NoArgs,
+		Example: "  ralph monitor\n  ralph monitor --plain | grep check",
 		RunE: func(*cobra.Command, []string) error {
 			dir, err := a.Project()
 			if err != nil {
@@ -134,18 +94,11 @@ func (a *app) monitorCommand() *cobra.Command {
 			}
 			sig := cmdline.HandleSignals(a.In)
 			defer sig.Stop()
-			o := monitor.Options{Dir: dir, Ralph: []string{self, "-C", dir}, Version: version(), Out: a.Out, Now: time.Now, NoColor: os.Getenv("NO_COLOR") != ""}
-			return a.watch(sig.Ctx, o, plain)
+			return monitor.Run(sig.Ctx, monitor.Options{
+				Dir: dir, Ralph: []string{self, "-C", dir}, Version: version(), Out: a.Out, Plain: plain,
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&plain, "plain", false, "print a stream of lines instead of the screen")
 	return cmd
-}
-
-func (a *app) watch(ctx context.Context, o monitor.Options, plain bool) error {
-	run := monitor.Run
-	if plain {
-		run = monitor.Plain
-	}
-	return run(ctx, o)
 }

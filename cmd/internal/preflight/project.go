@@ -16,13 +16,11 @@ import (
 	"mvdan.cc/sh/v3/shell"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/cmd/internal/scaffold"
 	"ralph/config"
 	"ralph/logs/termtext"
 	"ralph/runner"
 	"ralph/runner/agent"
 	"ralph/runner/agent/environ"
-	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/rules"
 	"ralph/runner/task"
@@ -191,56 +189,6 @@ func (p *Project) absolute(name string) string {
 		return filepath.Join(p.Dir, name)
 	}
 	return name
-}
-
-// AdviceChecks says how to configure checks.
-const AdviceChecks = `name them in .ralphrc, for example: TEST_COMMAND="make test"`
-
-// Checks are the checks of a run and which failures block: the listed checks,
-// else the commands of the options, else what the project's files show; only
-// the last are detected. Each is valid, and every name is unique.
-func (p *Project) Checks() (rows []gate.Check, detected bool) {
-	if rows = p.Config.Checks(); len(rows) > 0 {
-		return rows, false
-	}
-	for _, c := range []gate.Check{
-		{Name: "build", Kind: gate.KindBuild, Command: p.Config.BuildCommand},
-		{Name: "test", Kind: gate.KindTest, Command: p.Config.TestCommand},
-		{Name: "lint", Kind: gate.KindLint, Command: p.Config.LintCommand},
-	} {
-		if c.Command != "" {
-			rows = append(rows, c)
-		}
-	}
-	if len(rows) > 0 || !p.Config.DetectChecks {
-		return rows, false
-	}
-	rows = scaffold.Checks(p.Dir, OnPath)
-	return rows, len(rows) > 0
-}
-
-// OnPath reports whether a program is on PATH.
-func OnPath(program string) bool { _, err := exec.LookPath(program); return err == nil }
-
-// FindChecks detects checks in a project that had none, when code or a manifest
-// is among the changed files.
-func FindChecks(dir string, changed []string) []gate.Check {
-	if !slices.ContainsFunc(changed, scaffold.Telling) {
-		return nil
-	}
-	return scaffold.Checks(dir, OnPath)
-}
-
-// Mode is which failures block. Detected checks may have failed for long, and
-// nobody asked for them: they must only not get worse.
-func (p *Project) Mode(detected bool) gate.Mode {
-	switch {
-	case p.Config.TestMode != "":
-		return gate.Mode(p.Config.TestMode)
-	case detected:
-		return gate.ModeTDD
-	}
-	return gate.ModeGate
 }
 
 // EnvRequest is a call, as far as its environment depends on it.

@@ -1,9 +1,12 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"ralph/logs/termtext"
@@ -65,4 +68,46 @@ func Text(m *view.Model, now time.Time, width int) string {
 		row("problem", p)
 	}
 	return b.String()
+}
+
+// Table lists iterations, one line each.
+func Table(rows []view.Iteration) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "N\tENDED\tOUTCOME\tCHECKS\tFOUND\tFILES\tCOST\tSTATE\tTASK")
+	brief := func(text string) string { return termtext.Fit(termtext.Line(text), 60) }
+	for _, row := range rows {
+		ended, outcome := "running", row.Outcome
+		switch {
+		case !row.Ended.IsZero():
+			ended = row.Ended.Local().Format("Jan 2 15:04:05")
+		case row.CutOff:
+			ended = "cut off"
+		}
+		if row.Undone {
+			outcome = "undone"
+		}
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\t%.2f\t%s\t%s\n", row.Number, ended, brief(outcome), checkText(row.Checks),
+			len(row.Findings), row.Files, row.CostUSD, cmp.Or(row.State[:min(10, len(row.State))], "-"), brief(row.Task))
+	}
+	_ = w.Flush() // a Builder takes everything
+	return b.String()
+}
+
+// checkText names the failed checks.
+func checkText(checks map[string]bool) string {
+	var failed []string
+	for name, passed := range checks {
+		if !passed {
+			failed = append(failed, name)
+		}
+	}
+	slices.Sort(failed)
+	switch {
+	case len(checks) == 0:
+		return "-"
+	case len(failed) == 0:
+		return fmt.Sprintf("%d passed", len(checks))
+	}
+	return termtext.Line("failed: " + strings.Join(failed, ", "))
 }
