@@ -84,7 +84,6 @@ var tools = map[string][]string{
 	"internal/tmuxe2e":       {"config", "config/option", "internal/world", "state", "tmux"}, // sees ralph --monitor as users do
 	"internal/sample":        {"state", "state/view"},                                        // runs in every state, for tests of what people see
 	"internal/picture":       nil,                                                            // screen in, picture out
-	"internal/unitfile":      nil,                                                            // reads a unit as systemd does
 	"internal/bench":         {"*"},                                                          // measures any of them
 }
 
