@@ -89,7 +89,6 @@ var tools = map[string][]string{
 	"internal/sample":        {"state", "state/view"},                                                                       // runs in every state, for tests of what people see
 	"internal/scripted":      {"runner/agent", "runner/agent/argv", "runner/gate", "runner/prompt", "runner/turn", "state"}, // a scripted agent
 	"internal/picture":       nil,                                                                                           // screen in, picture out
-	"internal/unitfile":      nil,                                                                                           // reads a unit as systemd does
 	"internal/bench":         {"*"},                                                                                         // measures any of them
 }
 
