@@ -52,10 +52,10 @@ func (o *OutputOptions) Options() []option.Row {
 	return []option.Row{{
 		Group: "Output", Key: "RALPH_VERBOSE", Flag: "verbose", Short: "v", YAML: "output.verbose",
 		Kind: option.Bool, Default: "false", Field: &o.Verbose,
-		Help: "Say more about what the loop does.",
+		Help: "Print everything the agent says and its tools answer, and log more.",
 	}, {
 		Group: "Output", Key: "ENABLE_NOTIFICATIONS", Flag: "notify", Short: "n", YAML: "output.notify",
 		Kind: option.Bool, Default: "false", Field: &o.Notify,
-		Help: "Show a desktop notification when the run ends or needs attention.",
+		Help: "Show a desktop notification when the run ends.",
 	}}
 }

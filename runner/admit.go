@@ -33,18 +33,18 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 			return rules.Decision{Action: rules.ActionContinue}, task.Task{}, nil // skipped: what was not checked is not complete
 		}
 	}
-	next, open := r.tasks.choose(plan.List)
+	next, open := r.tasks.Choose(plan.List)
 	if plan.Remaining > 0 && !open {
 		for _, t := range plan.List.Blocked() {
 			f.Blocked = append(f.Blocked, t.ID)
 		}
 		for _, t := range plan.List.Tasks {
-			if why := r.tasks.of(t.ID).aside; why != "" && !t.Done {
+			if why := r.tasks.Of(t.ID).Aside; why != "" && !t.Done {
 				f.PutAside = append(f.PutAside, fmt.Sprintf("%q: %s", t.Title, why))
 			}
 		}
 	}
-	f.LimitedUntil = r.crew.freeAt(r.candidates(next, plan.List), now)
+	f.LimitedUntil = r.pool.FreeAt(r.candidates(next, plan.List), now)
 	d := rules.Admit(f)
 	r.notes.add(d)
 	if d.Action == rules.ActionStop {
@@ -56,7 +56,7 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 
 // lastChecks runs the required checks once more, because the plan has nothing left.
 func (r *Run) lastChecks(ctx context.Context) (turn.Result, error) {
-	work, done := r.inbox.callContext(ctx)
+	work, done := r.inbox.CallContext(ctx)
 	defer done()
 	if err := r.takeBaseline(work, task.Task{}); err != nil || work.Err() != nil {
 		return turn.Result{Proof: turn.Proof{Unchecked: work.Err() != nil}}, err
@@ -106,7 +106,7 @@ func (r *Run) proveLeft(ctx context.Context) error {
 	if a := r.assignment(t); r.checks.NeedBaseline(a.Origin) {
 		return nil
 	}
-	work, done := r.inbox.callContext(ctx)
+	work, done := r.inbox.CallContext(ctx)
 	defer done()
 	res, err := r.check(work, t, true)
 	if err != nil || res.Proof.Unchecked {
@@ -129,7 +129,7 @@ func (r *Run) facts(ctx context.Context, plan turn.Plan) rules.Facts {
 
 // candidates are the agents that may work on a task, the wanted one first.
 func (r *Run) candidates(t task.Task, list task.List) []string {
-	return r.crew.candidates(t.Choice.Or(list.Choice).Or(task.Choice{Agent: r.o.Agent}).Agent)
+	return r.pool.Candidates(t.Choice.Or(list.Choice).Or(task.Choice{Agent: r.o.Agent}).Agent)
 }
 
 // notes is what the next prompt says about the past.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"ralph/runner/pool"
 	"ralph/runner/prompt"
 	"ralph/runner/rules"
 	"ralph/runner/task"
@@ -17,13 +18,13 @@ const maxInput = 16 << 20
 
 // assignment is what every turn of this run has in common.
 func (r *Run) assignment(t task.Task) turn.Assignment {
-	notes := r.tasks.of(t.ID)
+	notes := r.tasks.Of(t.ID)
 	return turn.Assignment{
 		V: turn.Version, Origin: r.origin(t), Dir: r.d.Dir, LogDir: r.logDir(), Task: t, Plan: r.plan.file,
 		Agent:  turn.Agent{Filter: r.d.Filter},
 		Checks: r.checks,
 		Audit:  turn.Audit{Answer: r.o.AntiCheat, Warned: r.past.warned},
-		Known:  turn.History{Worked: notes.worked, Refusals: notes.refusals, Tries: notes.tries},
+		Known:  turn.History{Worked: notes.Worked, Refusals: notes.Refusals, Tries: notes.Tries},
 	}
 }
 
@@ -38,29 +39,29 @@ func (r *Run) logDir() string {
 func (r *Run) origin(t task.Task) state.Origin {
 	o := state.Origin{Run: r.d.RunID, Host: r.host, Iteration: r.mem.Iterations + 1, Task: t.ID, Role: "developer"}
 	if t.ID != "" {
-		o.Attempt = r.tasks.of(t.ID).attempts + 1
+		o.Attempt = r.tasks.Of(t.ID).Attempts + 1
 	}
 	return o
 }
 
 // assign makes the assignment for the developer of a task. The error is one for
 // people: the prompt is gone, or the plan names an agent that does not exist.
-func (r *Run) assign(t task.Task) (turn.Assignment, member, error) {
+func (r *Run) assign(t task.Task) (turn.Assignment, pool.Choice, error) {
 	plan := r.plan.read()
 	template, err := state.ReadFile(r.d.Prompt, maxInput)
 	if err != nil {
-		return turn.Assignment{}, member{}, fmt.Errorf("the prompt is gone: %w", err)
+		return turn.Assignment{}, pool.Choice{}, fmt.Errorf("the prompt is gone: %w", err)
 	}
 	wanted := t.Choice.Or(plan.List.Choice).Or(task.Choice{Agent: r.o.Agent, Model: r.o.Model})
-	who, err := r.crew.choose(wanted, time.Now())
+	who, err := r.pool.Choose(wanted, time.Now())
 	if err != nil {
-		return turn.Assignment{}, member{}, fmt.Errorf("task %q: %w", t.Title, err)
+		return turn.Assignment{}, pool.Choice{}, fmt.Errorf("task %q: %w", t.Title, err)
 	}
 	a := r.assignment(t)
 	a.Prompt = r.promptInput(string(template), plan, t)
-	a.Agent.Spec, a.Agent.Program, a.Agent.Model = who.agent.Spec, who.agent.Program, who.model
+	a.Agent.Spec, a.Agent.Program, a.Agent.Model = who.Agent.Spec, who.Agent.Program, who.Model
 	a.Agent.AllowedTools, a.Agent.PermissionMode = r.o.AllowedTools, r.o.PermissionMode
-	a.Agent.Session = r.resumable(who.agent.Spec.Name)
+	a.Agent.Session = r.resumable(who.Agent.Spec.Name)
 	a.Bounds = turn.Bounds{Timeout: r.timeout(), IdleTimeout: r.o.IdleTimeout}
 	a.Checks.Everything = r.past.unfinished // what the run before changed is not known
 	a.Protect = r.plan.protected(r.d)
@@ -68,10 +69,12 @@ func (r *Run) assign(t task.Task) (turn.Assignment, member, error) {
 }
 
 func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.Input {
+	past := r.tasks.Of(t.ID)
 	in := prompt.Input{
+		Attempt: past.Attempts + 1, MaxAttempts: r.o.MaxPerTask, Past: past.Past,
 		Template: template, Iteration: r.mem.Iterations + 1, MaxIterations: r.o.MaxIterations,
 		Done: plan.Done, Total: plan.Total, Remaining: plan.Remaining,
-		Aside: r.tasks.asideTitles(plan.List), Last: r.notes.last, Refused: r.notes.refused, Feedback: r.notes.feedback,
+		Aside: r.tasks.AsideTitles(plan.List), Last: r.notes.last, Refused: r.notes.refused, Feedback: r.notes.feedback,
 	}
 	if plan.Total > 0 {
 		in.PlanPath = r.plan.file.Name
@@ -80,6 +83,17 @@ func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.I
 		in.Task = &t
 	}
 	return in
+}
+
+// takesOver says it whenever another agent than before works.
+func (r *Run) takesOver(who pool.Choice) {
+	name, was := who.Agent.Spec.Name, r.past.agent
+	r.past.agent = name
+	r.out.status(func(s *state.Status) { s.Agent, s.Model = name, who.Model })
+	if was == name || was == "" && who.Instead == "" {
+		return
+	}
+	r.tell(state.AgentChange{Name: name, Model: who.Model, Instead: who.Instead, Until: r.pool.Limits[who.Instead]})
 }
 
 // timeout is the bound of one call; the run's own end is never passed.
@@ -123,7 +137,7 @@ func Preview(o Options, d Deps) (Dry, error) {
 	if plan.Error != "" {
 		return Dry{}, fmt.Errorf("%s", plan.Error)
 	}
-	next, _ := r.tasks.choose(plan.List)
+	next, _ := r.tasks.Choose(plan.List)
 	a, _, err := r.assign(next)
 	if err != nil {
 		return Dry{}, err

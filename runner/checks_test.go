@@ -7,6 +7,7 @@ import (
 
 	"ralph/runner/gate"
 	"ralph/runner/rules"
+	"ralph/runner/turn"
 	"ralph/state"
 )
 
@@ -18,19 +19,20 @@ func TestRun_checkStaysRed_taskIsOpenedAgainThenPutAsideAndNamed(t *testing.T) {
 	// Green before the first iteration, red after it.
 	b.check("test ! -f work.txt || { echo the check is red; exit 1; }")
 	r := b.run(t.Context())
-	wantEnd(t, r, "tasks_put_aside", rules.ExitClaimed)
-	if b.calls() != 4 {
-		t.Errorf("%d calls, want two for each task (%s)", b.calls(), b.rules())
+	wantEnd(t, r, "gate_failed", rules.ExitHalted)
+	if b.calls() != 3 {
+		t.Errorf("%d calls, want two for the first task and one for the second (%s)", b.calls(), b.rules())
 	}
-	for _, want := range []string{`"one"`, `"two"`, "test"} {
-		if !strings.Contains(r.Decision.Reason, want) {
-			t.Errorf("reason %q lacks %s", r.Decision.Reason, want)
-		}
+	if !strings.Contains(r.Decision.Reason, "check test fails for a second task in the same way: the check is red") {
+		t.Errorf("reason %q", r.Decision.Reason)
+	}
+	if said := b.said(); !strings.Contains(said, "put aside") {
+		t.Errorf("the first task was not put aside: %s", said)
 	}
 	if plan := b.read(planName); strings.Contains(plan, "[x]") {
 		t.Errorf("a box stays ticked:\n%s", plan)
 	}
-	if p := b.prompt(); !strings.Contains(p, "the check is red") || !strings.Contains(p, "reopened your task") {
+	if p := b.read(".ralph/logs/run-1/2.prompt.md"); !strings.Contains(p, "the check is red") || !strings.Contains(p, "reopened your task") {
 		t.Errorf("the agent was not told:\n%s", p)
 	}
 }
@@ -80,5 +82,52 @@ func TestRun_flakyCheck_costsNoCall(t *testing.T) {
 	wantEnd(t, b.run(t.Context()), "complete", 0)
 	if b.calls() != 1 {
 		t.Errorf("%d calls", b.calls())
+	}
+}
+
+// A task whose box is never ticked must not burn the night.
+func TestRun_taskNeverTicked_isPutAsideAndStaysThere(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "busy", "[ ] one", "[ ] two")
+	b.inGit()
+	b.o.MaxPerTask, b.o.AntiCheat = 3, turn.AnswerRevert
+	r := b.run(t.Context())
+	wantEnd(t, r, "tasks_put_aside", rules.ExitClaimed)
+	if b.calls() != 6 {
+		t.Errorf("%d calls, want three for each task (%s)", b.calls(), b.rules())
+	}
+	first, second := b.read(".ralph/logs/run-1/1.prompt.md"), b.read(".ralph/logs/run-1/2.prompt.md")
+	if strings.Contains(first, "This is attempt") {
+		t.Error("the first prompt speaks of attempts")
+	}
+	for _, want := range []string{"This is attempt 2 of 3", "- Attempt 1: completed-turn, changed work.txt", "STATUS: BLOCKED"} {
+		if !strings.Contains(second, want) {
+			t.Errorf("the second prompt lacks %q:\n%s", want, second)
+		}
+	}
+	if start := payloads[state.IterationStart](b); start[3].Title != "two" {
+		t.Errorf("the fourth call worked on %q", start[3].Title)
+	}
+}
+
+// After a skip, an agent that insists on the skipped task gets it.
+func TestRun_agentTicksTheSkippedTaskAgainAndAgain_getsItAssigned(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "first-box", "[ ] one", "[ ] two", "[ ] three")
+	b.inGit()
+	b.o.MaxIterations, b.o.AntiCheat = 10, turn.AnswerRevert
+	skipped := false
+	b.d.Show = func(e state.Event) {
+		b.seen = append(b.seen, e)
+		if e.Kind == state.KindSession && !skipped {
+			skipped = true
+			if err := state.Send(b.w.Dir(), state.RequestSkip); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	if b.calls() != 6 { // skipped, twice ticked in vain, then one call a task
+		t.Errorf("%d calls for three tasks (%s)", b.calls(), b.said())
 	}
 }

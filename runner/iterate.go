@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ralph/logs"
-	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/rules"
@@ -28,7 +28,7 @@ const (
 // iterate hands one assignment to a turn and concludes from its result.
 func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, error) {
 	goOn := rules.Decision{Action: rules.ActionContinue}
-	work, done := r.inbox.callContext(ctx)
+	work, done := r.inbox.CallContext(ctx)
 	defer done()
 	if err := r.takeBaseline(work, next); err != nil || work.Err() != nil {
 		return goOn, err // admit says who asked for what
@@ -42,14 +42,14 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 		return rules.Decision{}, err
 	}
 	res, err := r.carryOut(work, a)
-	if broken := r.inbox.broken(); broken != nil {
+	if broken := r.inbox.Broken(); broken != nil {
 		return rules.Decision{}, broken
 	}
 	if err != nil && work.Err() == nil {
 		return rules.Decision{}, err
 	}
-	if r.inbox.take(state.RequestSkip) != "" {
-		r.tasks.of(next.ID).skipped = true
+	if r.inbox.Take(state.RequestSkip) != "" {
+		r.tasks.Of(next.ID).Skipped = true
 	}
 	if !res.Call.Made && res.Call.NotStarted == "" { // ended before the call
 		r.calls.Calls--
@@ -66,9 +66,6 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 func (r *Run) begin(a turn.Assignment) error {
 	r.calls = rules.ThisHour(r.calls, time.Now())
 	r.calls.Calls++
-	if err := r.d.State.SaveCalls(r.calls); err != nil {
-		return err
-	}
 	p, number := a.Prompt, a.Origin.Iteration
 	r.past.lostState = false
 	r.out.status(func(s *state.Status) {
@@ -89,7 +86,7 @@ func (r *Run) begin(a turn.Assignment) error {
 	if feedback := r.notes.payload(); feedback != nil {
 		r.tellOf(a.Task, feedback)
 	}
-	return r.out.save()
+	return sideBySide(func() error { return r.d.State.SaveCalls(r.calls) }, r.out.save)
 }
 
 func (r *Run) showCalls(s *state.Status) {
@@ -111,27 +108,33 @@ func (r *Run) conclude(ctx, keep context.Context, res turn.Result) (rules.Decisi
 	r.calls.Tokens += res.Call.Usage.Total()
 	r.keepSession(res)
 	r.mem = r.mem.After(res, len(damaged) > 0, r.o.Policy, now)
-	f := rules.Conclusion{Facts: r.facts(ctx, res.Proof.After), Result: res, Damaged: damaged}
+	counted := r.mem.Iterations > was.Iterations
+	f := rules.Conclusion{Facts: r.facts(ctx, res.Proof.After), Result: res, Damaged: damaged, Causes: r.tasks.Causes(res.Task.ID)}
+	if counted {
+		f.Attempts = r.tasks.Of(res.Task.ID).Attempts + 1
+	}
 	r.meetLimit(&f, now)
 	d := rules.Conclude(f)
-	if counted := r.mem.Iterations > was.Iterations; counted { // a call that did nothing keeps what the next one has to know
-		r.notes = notes{last: summary(res)}
-		r.tasks.of(res.Task.ID).attempts++
+	if counted { // a call that did nothing keeps what the next one has to know
+		r.notes = notes{last: rules.Summary(res)}
+		r.tasks.Attempted(res.Task.ID, rules.Attempt(res))
 	}
 	r.notes.add(d)
 	if d.PutAside {
-		r.tasks.of(res.Task.ID).aside = d.Reason
+		n := r.tasks.Of(res.Task.ID)
+		n.Aside, n.Cause = d.Reason, res.ErrorText()
+		r.tellOf(res.Task, state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: "put aside", Why: d.Reason})
 		r.mem.Breaker.SameError, r.mem.Breaker.LastError = 0, "" // the next task begins afresh
 	}
 	r.notes.hint(rules.Hints(res, damaged)) // after a failure of the service the notes stay
 	if res.Proof.After.IsDone(res.Task.ID) {
-		r.tasks.settled(res.Task.ID)
+		r.tasks.Settled(res.Task.ID)
 	}
 	if err := r.save(res, was); err != nil {
 		return rules.Decision{}, err
 	}
 	r.announceEnd(res, d)
-	if err := r.keepState(keep, res, d.Rule); err != nil && keep.Err() == nil {
+	if err := r.worker.Keep(keep, r.d.Dir, keptOf(res, d.Rule)); err != nil && keep.Err() == nil {
 		return rules.Decision{}, err
 	}
 	return d, nil
@@ -140,10 +143,10 @@ func (r *Run) conclude(ctx, keep context.Context, res turn.Result) (rules.Decisi
 // settleTasks takes over what the turn says about the plan, and takes back the
 // ticks that do not count.
 func (r *Run) settleTasks(res turn.Result) {
-	if res.Proof.GiveUp != "" && r.tasks.of(res.Task.ID).aside == "" {
+	if res.Proof.GiveUp != "" && r.tasks.Of(res.Task.ID).Aside == "" {
 		r.mem.Breaker.NoProgress = 0 // the next task begins afresh
 	}
-	r.tasks.learn(res)
+	r.tasks.Learn(res)
 	r.past.warned = r.past.warned || res.Proof.Warned
 	r.past.findings += len(res.Proof.Findings)
 	for _, o := range res.Proof.Reopen {
@@ -174,13 +177,13 @@ func (r *Run) meetLimit(f *rules.Conclusion, now time.Time) {
 		return
 	}
 	again := r.mem.Limits
-	if _, met := r.crew.limits[res.Agent]; !met { // another agent's refusals say nothing about this one
+	if _, met := r.pool.Limits[res.Agent]; !met { // another agent's refusals say nothing about this one
 		again = 1
 	}
-	r.crew.limits[res.Agent] = rules.LimitEnd(res.Call.Outcome, again, now)
+	r.pool.Limits[res.Agent] = rules.LimitEnd(res.Call.Outcome, again, now)
 	names := r.candidates(res.Task, res.Work.Before.List)
-	f.Fallback, _ = r.crew.free(names, now)
-	f.LimitedUntil = r.crew.freeAt(append(names, res.Agent), now)
+	f.Fallback, _ = r.pool.Free(names, now)
+	f.LimitedUntil = r.pool.FreeAt(append(names, res.Agent), now)
 }
 
 // commit commits what the agent left over, when the checks pass.
@@ -205,18 +208,6 @@ func (r *Run) commit(ctx context.Context, res turn.Result) {
 	}
 }
 
-// keepState keeps the end of an iteration, after whatever ralph itself changed.
-func (r *Run) keepState(ctx context.Context, res turn.Result, rule string) error {
-	checks := map[string]bool{}
-	for _, c := range res.Proof.Report.Results {
-		checks[c.Name] = c.Passed
-	}
-	return r.worker.Keep(ctx, r.d.Dir, git.State{
-		Run: r.d.RunID, Iteration: res.Origin.Iteration, Outcome: string(res.Call.Outcome.Class), Rule: rule,
-		Task: res.Task.ID, Plan: r.plan.file.Name, Checks: checks, CostUSD: res.Call.Usage.CostUSD, Files: res.Work.Change.Count,
-	})
-}
-
 // saveChecks writes what the checks have to know in the next run.
 func (r *Run) saveChecks() error {
 	dir := r.d.State.Dir()
@@ -236,11 +227,11 @@ func (r *Run) saveChecks() error {
 func (r *Run) keepSession(res turn.Result) {
 	now, class, s := time.Now(), res.Call.Outcome.Class, res.Call.Session
 	switch {
-	case class == agent.ClassStaleSession || class == agent.ClassContextTooLong:
+	case class == ending.StaleSession || class == ending.ContextTooLong:
 		r.session = state.Session{Agent: res.Agent, ResetAt: now, ResetReason: string(class)}
 	case s.ID == "":
 		return
-	case res.Failed() && class != agent.ClassTimeoutWithWork:
+	case res.Failed() && class != ending.TimeoutWithWork:
 		if s.ID != r.session.SessionID {
 			return
 		}
@@ -255,23 +246,6 @@ func (r *Run) keepSession(res turn.Result) {
 		return // nobody resumes it before the end of the run: close saves it
 	}
 	if err := r.d.State.SaveSession(r.session); err != nil {
-		r.inbox.fail(err)
+		r.inbox.Fail(err)
 	}
-}
-
-// summary tells the next iteration what this one did.
-func summary(res turn.Result) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Iteration %d", res.Origin.Iteration)
-	if res.Task.Title != "" {
-		fmt.Fprintf(&b, " worked on %q", res.Task.Title)
-	}
-	fmt.Fprintf(&b, ": %s, files changed: %d, open tasks: %d, then %d.", res.Call.Outcome.Class, res.Work.Change.Count,
-		res.Work.Before.Remaining, res.Proof.After.Remaining)
-	if res.Call.Signal.Recommendation != "" {
-		fmt.Fprintf(&b, " It recommended: %s", res.Call.Signal.Recommendation)
-	} else if line, _, _ := strings.Cut(strings.TrimSpace(res.Call.Final), "\n"); line != "" {
-		fmt.Fprintf(&b, " It said: %.300s", line)
-	}
-	return b.String()
 }

@@ -32,9 +32,9 @@ func (r *Run) open() error {
 		}
 	}
 	r.past.unfinished = old.Ending().Unfinished()
-	r.tasks.recall(old.Tasks)
+	r.tasks.Recall(old.Tasks)
 	if old.Task.ID != "" && old.Ending().CutOff() {
-		r.tasks.of(old.Task.ID).worked = true // a killed call may have done the work that the next one only ticks
+		r.tasks.Of(old.Task.ID).Worked = true // a killed call may have done the work that the next one only ticks
 		r.past.unproved = old.Task.ID
 	}
 	r.recallLimits(old)
@@ -50,6 +50,16 @@ func (r *Run) open() error {
 	}
 	r.recallChecks()
 	return r.announceStart(old)
+}
+
+// recallLimits takes over the usage limits that an earlier run met. A person who
+// resumes a run that waits for all of its agents wants it to try.
+func (r *Run) recallLimits(old state.Status) {
+	r.pool.Recall(old.LimitedUntil)
+	_, free := r.pool.Free(r.pool.Candidates(r.o.Agent), r.past.started)
+	if r.d.Resumed && !r.d.Unattended && !free {
+		clear(r.pool.Limits)
+	}
 }
 
 // recall reads the counters that outlive a run.
@@ -93,7 +103,7 @@ func (r *Run) announceStart(old state.Status) error {
 		MaxIterations: r.o.MaxIterations, MaxCallsPerHour: r.o.CallsPerHour, MaxTokensPerHour: r.o.TokensPerHour,
 		Status: state.StatusRunning, LastAction: "run started", Phase: "starting",
 		Agent: r.o.Agent, Model: r.o.Model, Usage: r.mem.Usage,
-		Breaker: state.BreakerStatus{State: r.mem.Breaker.State, Reason: r.mem.Breaker.Reason}, LimitedUntil: maps.Clone(r.crew.limits), Tasks: r.tasks.kept(),
+		Breaker: state.BreakerStatus{State: r.mem.Breaker.State, Reason: r.mem.Breaker.Reason}, LimitedUntil: maps.Clone(r.pool.Limits), Tasks: r.tasks.Kept(),
 		Task: state.TaskStatus{ID: old.Task.ID, Title: old.Task.Title, Done: plan.Done, Total: plan.Total},
 	}
 	r.out.status(r.showCalls)
@@ -117,10 +127,10 @@ func (r *Run) close(d rules.Decision) error {
 		s.Status, s.ExitReason, s.ExitCode, s.Rule, s.Reason, s.Next = d.Status, d.ExitReason, d.Exit, d.Rule, d.Reason, d.Next
 		s.LastAction, s.Phase, s.WakeAt, s.Pending = "run ended", "ended", d.Until, ""
 		if d.Exit == rules.ExitTerminated {
-			s.Pending = r.inbox.asked() // it was not answered: who goes on by itself after a reboot must know
+			s.Pending = r.inbox.Asked() // it was not answered: who goes on by itself after a reboot must know
 		}
 		s.Task.Done, s.Task.Total = r.plan.counts.Done, r.plan.counts.Total
-		s.LimitedUntil = maps.Clone(r.crew.limits)
+		s.LimitedUntil = maps.Clone(r.pool.Limits)
 		if next, open := plan.List.Next(); open && d.ExitReason != "interrupted" && d.ExitReason != "aborted" {
 			s.Task.ID, s.Task.Title = next.ID, next.Title // an interrupted run continues with the same task
 		}

@@ -82,7 +82,7 @@ func (o *output) event(e state.Event) {
 		o.lost(err)
 	}
 	if text := view.Render(e); text != "" { // people read it in a terminal
-		_, err := o.live.Write([]byte(termtext.Clean(text)))
+		_, err := o.live.Write([]byte(text))
 		o.lost(err)
 	}
 	if o.show != nil {
@@ -191,7 +191,7 @@ func checkStatus(s *state.Status, name string) *state.CheckStatus {
 func (r *Run) repairState() {
 	lost, err := r.d.State.Ensure()
 	if err != nil {
-		r.inbox.fail(err)
+		r.inbox.Fail(err)
 		return
 	}
 	r.out.reopen()

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/runner/pool"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -34,6 +35,13 @@ var moreFakes = map[string]func(*fake) int{
 		}
 		if strings.Contains(f.prompt, "the check is red") {
 			put("green", "")
+		}
+		f.work()
+		return f.result("ok"+block(!open1(planName), ""), nil)
+	},
+	"first-box": func(f *fake) int { // works on the first open box, whatever it is told
+		if f.call == 1 {
+			time.Sleep(time.Minute) // sleep: it waits to be skipped
 		}
 		f.work()
 		return f.result("ok"+block(!open1(planName), ""), nil)
@@ -155,7 +163,7 @@ func TestRun_agentVanished_endsWith6(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	found := b.d.Agents
-	b.d.Agents = func(name string) (Agent, error) {
+	b.d.Agents = func(name string) (pool.Agent, error) {
 		a, err := found(name)
 		a.Program = []string{"/nowhere/agent"}
 		return a, err

@@ -1,13 +1,16 @@
 package runner
 
 import (
+	"errors"
 	"maps"
+	"sync"
 	"time"
 
 	"ralph/logs"
-	"ralph/runner/agent"
 	"ralph/runner/agent/argv"
+	"ralph/runner/agent/ending"
 	"ralph/runner/agent/statusblock"
+	"ralph/runner/git"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -28,7 +31,7 @@ func (r *Run) showDecision(d rules.Decision) {
 		r.showCalls(s)
 		s.Rule, s.Reason, s.LoopCount, s.Usage = d.Rule, d.Reason, r.mem.Iterations, r.mem.Usage
 		s.Breaker = state.BreakerStatus{State: r.mem.Breaker.State, Reason: r.mem.Breaker.Reason}
-		s.LimitedUntil, s.Tasks = maps.Clone(r.crew.limits), r.tasks.kept()
+		s.LimitedUntil, s.Tasks = maps.Clone(r.pool.Limits), r.tasks.Kept()
 	})
 }
 
@@ -60,6 +63,21 @@ func (r *Run) announceEnd(res turn.Result, d rules.Decision) {
 	}
 }
 
+// What follows are the projections of a Result: the event that ends its
+// iteration, the kept git state, and .response_analysis.
+
+// keptOf describes the state of the workspace after the turn.
+func keptOf(res turn.Result, rule string) git.State {
+	checks := map[string]bool{}
+	for _, c := range res.Proof.Report.Results {
+		checks[c.Name] = c.Passed
+	}
+	return git.State{
+		Run: res.Origin.Run, Iteration: res.Origin.Iteration, Outcome: string(res.Call.Outcome.Class), Rule: rule, Task: res.Task.ID,
+		Plan: res.PlanName, Checks: checks, CostUSD: res.Call.Usage.CostUSD, Files: res.Work.Change.Count,
+	}
+}
+
 // endOf is the event that ends an iteration, without the decision.
 func endOf(res turn.Result) state.IterationEnd {
 	return state.IterationEnd{
@@ -73,7 +91,7 @@ func endOf(res turn.Result) state.IterationEnd {
 type analysis struct {
 	Loop      int                `json:"loop_number"`
 	Timestamp time.Time          `json:"timestamp"`
-	Outcome   agent.Class        `json:"outcome"`
+	Outcome   ending.Class       `json:"outcome"`
 	Reason    string             `json:"reason"`
 	Evidence  string             `json:"evidence"`
 	Signalled bool               `json:"has_status_block"`
@@ -98,29 +116,37 @@ func analysisOf(res turn.Result) analysis {
 	}
 }
 
-// save puts what the next run, or the next iteration after a crash, needs on disk.
+// save puts what the next run, or the next iteration after a crash, needs on
+// disk. The files are written side by side: each waits for the disk.
 func (r *Run) save(res turn.Result, was rules.Memory) error {
-	w := r.d.State
-	if err := w.SaveCalls(r.calls); err != nil {
-		return err
-	}
-	if b := r.mem.Breaker; b.State != was.Breaker.State {
+	w, b := r.d.State, r.mem.Breaker
+	breaker := func() error { return w.SaveBreaker(b) }
+	if b.State != was.Breaker.State {
 		r.mem.Breaker = was.Breaker
-		if err := r.moveBreaker(b); err != nil {
-			return err
-		}
-	} else if err := w.SaveBreaker(b); err != nil {
-		return err
+		breaker = func() error { return r.moveBreaker(b) }
 	}
 	if n := res.Origin.Iteration; r.mem.Iterations > was.Iterations {
 		mark(&r.signals.TestOnlyLoops, n, res.TestOnly())
 		mark(&r.signals.DoneSignals, n, res.Call.Signalled && res.Call.Signal.Status == statusblock.Complete)
 		mark(&r.signals.CompletionIndicators, n, res.Claims())
 	}
-	if err := w.SaveSignals(r.signals); err != nil {
-		return err
+	return sideBySide(
+		breaker,
+		func() error { return w.SaveCalls(r.calls) },
+		func() error { return w.SaveSignals(r.signals) },
+		func() error { return w.SaveAnalysis(analysisOf(res)) },
+	)
+}
+
+// sideBySide runs all at once and waits for them.
+func sideBySide(all ...func() error) error {
+	errs := make([]error, len(all))
+	var wait sync.WaitGroup
+	for i, do := range all {
+		wait.Go(func() { errs[i] = do() })
 	}
-	return w.SaveAnalysis(analysisOf(res))
+	wait.Wait()
+	return errors.Join(errs...)
 }
 
 func mark(list *[]int, loop int, hit bool) {

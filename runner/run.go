@@ -24,6 +24,9 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/inbox"
+	"ralph/runner/ledger"
+	"ralph/runner/pool"
 	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -51,7 +54,7 @@ type Deps struct {
 	Unattended bool
 	// Agents finds an agent by its name: the option's, a plan's, a task's or a
 	// fallback. The error names those that exist.
-	Agents func(name string) (Agent, error)
+	Agents func(name string) (pool.Agent, error)
 	Env    []string
 	Filter agent.EnvFilter // which of Env agents and checks get
 	Checks []gate.Check
@@ -74,12 +77,6 @@ type Deps struct {
 	Kill   <-chan struct{}     // closed: end the agent without any grace; nil: never
 }
 
-// Agent is a row of the agent table with the user's own program for it.
-type Agent struct {
-	Spec    agent.Spec
-	Program []string // replaces the row's program; nil: the row's
-}
-
 // Ending is how a run ended.
 type Ending struct {
 	Decision   rules.Decision
@@ -97,15 +94,15 @@ type Run struct {
 	d      Deps
 	host   string
 	out    *output
-	inbox  *inbox
+	inbox  *inbox.Inbox
 	worker *turn.Worker
 
 	mem     rules.Memory
 	calls   state.Calls
 	signals state.Signals
 	session state.Session
-	crew    crew
-	tasks   ledger
+	pool    pool.Pool
+	tasks   ledger.Ledger
 	notes   notes
 	checks  turn.Checks
 	plan    planBook
@@ -117,6 +114,7 @@ type Run struct {
 type past struct {
 	started    time.Time
 	unfinished bool   // the run before did not complete
+	agent      string // who works, or worked last
 	unproved   string // task of a call that was killed: no check saw its tick; empty: none
 	warned     bool   // the end was put off once, because its proof became weaker
 	findings   int    // of the audit
@@ -127,8 +125,8 @@ type past struct {
 // New prepares a run; nothing is written yet.
 func New(o Options, d Deps) *Run {
 	host, _ := os.Hostname() // only a label
-	r := &Run{o: o, d: d, host: host, inbox: newInbox(), tasks: ledger{}, plan: planBook{dir: d.Dir}}
-	r.crew = crew{find: d.Agents, fallbacks: o.FallbackAgents, limits: map[string]time.Time{}}
+	r := &Run{o: o, d: d, host: host, inbox: inbox.New(), tasks: ledger.Ledger{}, plan: planBook{dir: d.Dir}}
+	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}
 	r.plan.file = turn.PlanFile{Path: d.Plan, OptionalSections: o.OptionalSections}
 	if d.Plan != "" {
 		r.plan.file.Name = r.plan.rel(d.Plan)
@@ -149,7 +147,7 @@ func (r *Run) Run(ctx context.Context) (Ending, error) {
 	stop()
 	r.worker.Close()
 	if err == nil {
-		err = r.inbox.broken()
+		err = r.inbox.Broken()
 	}
 	if err != nil {
 		d = failed(err)
@@ -188,14 +186,14 @@ func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
 			}
 			continue
 		}
-		if r.inbox.takePause() {
+		if r.inbox.TakePause() {
 			if err := r.pause(ctx); err != nil {
 				return rules.Decision{}, err
 			}
 			continue
 		}
-		if r.inbox.take(state.RequestSkip) != "" { // it arrived while no call ran
-			r.tasks.of(next.ID).skipped = true
+		if r.inbox.Take(state.RequestSkip) != "" { // it arrived while no call ran
+			r.tasks.Of(next.ID).Skipped = true
 			continue
 		}
 		made := r.mem.Iterations

@@ -63,6 +63,10 @@ type TaskMemory struct {
 	Skipped bool `json:"skipped,omitempty"` // a person put it off
 	// Attempts counts the turns that were made for it.
 	Attempts int `json:"attempts,omitempty"`
+	// Tries counts failed checks in a row.
+	Tries int `json:"tries,omitempty"`
+	// Past says what the latest attempts did, a line each.
+	Past []string `json:"past,omitempty"`
 }
 
 // CheckStatus is one of ralph's own checks: what its latest run said.

@@ -33,23 +33,23 @@ func (o *CallOptions) Options() []option.Row {
 	}, {
 		Group: "Limits", Key: "IDLE_TIMEOUT_MINUTES", Flag: "idle-timeout", Arg: "D", YAML: "timeout.idle",
 		Kind: option.Minutes, Default: "10", Min: "0", Max: "1440", Field: &o.IdleTimeout,
-		Help: "Minutes that the agent may stay silent; 0 is no bound.",
+		Help: "Minutes that the agent may stay silent; 0 means no limit.",
 	}, {
 		Group: "Agent", Key: "AGENT", Flag: "agent", Arg: "NAME", YAML: "agent.name",
 		Kind: option.String, Default: "claude", Field: &o.Agent,
-		Help: "Which coding agent to run.",
+		Help: "Coding agent to run.",
 	}, {
 		Group: "Agent", Key: "FALLBACK_AGENTS", Flag: "fallback-agents", Arg: "LIST", YAML: "agent.fallback",
 		Kind: option.List, Field: &o.FallbackAgents,
-		Help: "Agents that work, in this order, while the one before is under a usage limit; empty is none.",
+		Help: "Agents that take over, in this order, while the ones before are under a usage limit; empty means none.",
 	}, {
 		Group: "Agent", Key: "CLAUDE_CODE_CMD", Aliases: []string{"AGENT_CMD"}, YAML: "agent.command",
 		Kind: option.String, Trust: true, Safe: []string{"claude"}, Field: &o.AgentCmd,
-		Help: "Command line that replaces the agent's program; empty is the agent's own.",
+		Help: "Command line to run instead of the agent's own program; empty means the agent's own.",
 	}, {
 		Group: "Agent", Key: "MODEL", Aliases: []string{"CLAUDE_MODEL"}, Flag: "model", Arg: "M", YAML: "agent.model",
 		Kind: option.String, Field: &o.Model,
-		Help: "Model that the agent is asked to use; empty is the agent's own default.",
+		Help: "Model to ask the agent for; empty means the agent's own default.",
 	}, {
 		Group: "Agent", Key: "ALLOWED_TOOLS", Aliases: []string{"CLAUDE_ALLOWED_TOOLS"},
 		Flag: "allowed-tools", Arg: "LIST", YAML: "agent.allowed_tools",
@@ -59,20 +59,20 @@ func (o *CallOptions) Options() []option.Row {
 		Group: "Agent", Key: "PERMISSION_MODE", Flag: "permission-mode", Arg: "MODE", YAML: "agent.permission_mode",
 		Kind: option.Enum, Default: "allowed-tools", Values: []string{"allowed-tools", "bypass"},
 		Trust: true, Safe: []string{"allowed-tools"}, Field: &o.PermissionMode,
-		Help: "Whether the agent keeps to ALLOWED_TOOLS or skips its permission checks.",
+		Help: "allowed-tools limits the agent to ALLOWED_TOOLS, bypass skips its permission checks.",
 	}, {
 		Group: "Session", Key: "SESSION_CONTINUITY", Aliases: []string{"CLAUDE_USE_CONTINUE"},
 		Flag: "continue", NoFlag: "no-continue", YAML: "session.continue",
 		Kind: option.Bool, Default: "false", Field: &o.Continue,
-		Help: "Resume ralph's own agent session instead of a fresh context in each iteration.",
+		Help: "Resume the agent session of the last iteration instead of starting with fresh context.",
 	}, {
 		Group: "Session", Key: "SESSION_EXPIRY_HOURS", Flag: "session-expiry", Arg: "H", YAML: "session.expiry",
 		Kind: option.Hours, Default: "24", Min: "1", Max: "8760", Field: &o.SessionExpiry,
-		Help: "Hours after which a session is not resumed any more.",
+		Help: "Hours after which a session is no longer resumed.",
 	}, {
 		Group: "Environment", Key: "ENV_EXCLUDE", YAML: "env.exclude",
 		Kind: option.Env, Valid: environ.ValidEntry, Trust: true, Field: &o.EnvExclude,
-		Help: "Environment variables that agent and checks do not get, or with ! do get; after the built-in ones, the last match decides.",
+		Help: "Environment variables to withhold from agents and checks, or with ! to pass on; comes after the built-in rules, and the last match decides.",
 	}}
 }
 

@@ -20,30 +20,30 @@ func (o *CheckOptions) Options() []option.Row {
 	return []option.Row{{
 		Group: "Checks", Key: "TEST_COMMAND", YAML: "commands.test",
 		Kind: option.String, Trust: true, Field: &o.TestCommand,
-		Help: "Shell command that must succeed after the agent's turn; empty is none.",
+		Help: "Shell command that tests the project after the agent's turn; empty means none.",
 	}, {
 		Group: "Checks", Key: "BUILD_COMMAND", YAML: "commands.build",
 		Kind: option.String, Trust: true, Field: &o.BuildCommand,
-		Help: "Shell command that builds the project and must succeed after the agent's turn; empty is none.",
+		Help: "Shell command that builds the project after the agent's turn; empty means none.",
 	}, {
 		Group: "Checks", Key: "LINT_COMMAND", YAML: "commands.lint",
 		Kind: option.String, Trust: true, Field: &o.LintCommand,
-		Help: "Shell command that lints the project and must succeed after the agent's turn; empty is none.",
+		Help: "Shell command that lints the project after the agent's turn; empty means none.",
 	}, {
 		Group: "Checks", Key: "DETECT_CHECKS", YAML: "test.detect",
 		Kind: option.Bool, Default: "true", Field: &o.DetectChecks,
-		Help: "Find checks by the project's files when none is configured.",
+		Help: "Detect checks from the project's files when none are configured.",
 	}, {
 		Group: "Checks", Key: "TEST_MODE", YAML: "test.mode",
 		Kind: option.Enum, Values: []string{"gate", "tdd", "report"}, Field: &o.TestMode,
-		Help: "Which failures block: all of required checks, only those that were not red before, none; empty is gate, for detected checks tdd.",
+		Help: "Which failures of required checks block: gate all, tdd only new ones, report none; empty means gate, or tdd for detected checks.",
 	}, {
 		Group: "Checks", Key: "BASELINE_SCOPE", YAML: "test.baseline_scope",
 		Kind: option.Enum, Default: "session", Values: []string{"global", "session", "task"}, Field: &o.BaselineScope,
-		Help: "When it is noted what is red already: once for the project, for each run, or for each task.",
+		Help: "When ralph records which checks fail already: once per project (global), per run (session) or per task.",
 	}, {
 		Group: "Checks", Key: "FAIL_FAST", YAML: "test.fail_fast",
 		Kind: option.Bool, Default: "true", Field: &o.FailFast,
-		Help: "Stop at the first check whose failure blocks, instead of running all.",
+		Help: "Stop at the first check that blocks instead of running all of them.",
 	}}
 }

@@ -12,6 +12,6 @@ func (o *FileOptions) Options() []option.Row {
 	return []option.Row{{
 		Group: "Prompt and plan", Key: "PROMPT_FILE", Flag: "prompt", Short: "p", Arg: "FILE", YAML: "prompt.file",
 		Kind: option.Path, Field: &o.PromptFile,
-		Help: "The prompt; empty is the first of .ralph/PROMPT.md, PROMPT.md, prompt.md.",
+		Help: "Prompt file; empty means the first of .ralph/PROMPT.md, PROMPT.md, prompt.md.",
 	}}
 }

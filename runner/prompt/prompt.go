@@ -23,7 +23,11 @@ type Input struct {
 	// Done, Total and Remaining count the required tasks of the plan.
 	Done, Total, Remaining int
 	Iteration              int // 1-based
-	MaxIterations          int // 0: no limit
+	// Attempt is the 1-based number of this attempt at the task, MaxAttempts its
+	// bound (0: none), and Past says what the latest attempts did, a line each.
+	Attempt, MaxAttempts int
+	Past                 []string
+	MaxIterations        int // 0: no limit
 	// Last describes what the last iteration did, in one or a few lines.
 	Last string
 	// Refused says why the latest claim of completion was not accepted.
@@ -52,6 +56,7 @@ func Build(in Input) string {
 	}
 	b.WriteString(".\n")
 	in.task(&b)
+	in.attempts(&b)
 	in.standing(&b)
 	in.feedback(&b)
 	in.rules(&b)

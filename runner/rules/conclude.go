@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/agent/environ"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
@@ -42,8 +43,10 @@ func ConcludeRules() []Rule[Conclusion] {
 		{ruleStagnation, "no progress in `CB_NO_PROGRESS_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(ruleStagnation, "stagnation_detected")},
 		{ruleSameError, "the same error in `CB_SAME_ERROR_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(ruleSameError, "same_error")},
 		{ruleDecline, "no progress in 2 iterations and 3 ever shorter answers, together by `CB_OUTPUT_DECLINE_THRESHOLD` percent", "stop 3", breakerOpened(ruleDecline, "output_decline")},
+		{"task_attempts", "`MAX_ITERATIONS_PER_TASK` iterations worked on the task, and it is not done",
+			"put the task aside and continue", taskAttempts},
 		{"gate_failed", "a required check fails",
-			"retry with the failure in the next prompt; the task is open again; after `MAX_RETRIES` retries it is put aside", gateFailed},
+			"retry with the failure in the next prompt; the task is open again; after `MAX_RETRIES` retries it is put aside; stop 3 when another task was put aside for the same failure", gateFailed},
 		{"test_saturation", fmt.Sprintf("%d consecutive iterations that only tested", testOnlyBound), "stop 3", testSaturation},
 		{"plan_complete", "the plan has nothing left, but nothing proves it yet",
 			"look once more before the next call", nothingLeft},
@@ -74,15 +77,15 @@ func agentUnusable(f Conclusion) (Decision, bool) {
 
 // remedy is what a person does about an agent that cannot be used. held names
 // the variables that ralph withheld from it.
-func remedy(c agent.Class, name string, held []string) string {
-	do := map[agent.Class]string{
-		agent.ClassAuth:            "log in with " + name + " itself, or set its key",
-		agent.ClassNoCredit:        "look at the account of " + name,
-		agent.ClassDisabledByAdmin: "ask the administrator of the account",
-		agent.ClassBadModel:        "choose another model with --model",
-		agent.ClassBadFlag:         "update " + name + "; ralph --dry-run shows the command line",
+func remedy(c ending.Class, name string, held []string) string {
+	do := map[ending.Class]string{
+		ending.Auth:            "log in with " + name + " itself, or set its key",
+		ending.NoCredit:        "look at the account of " + name,
+		ending.DisabledByAdmin: "ask the administrator of the account",
+		ending.BadModel:        "choose another model with --model",
+		ending.BadFlag:         "update " + name + "; ralph --dry-run shows the command line",
 	}[c]
-	if c == agent.ClassAuth && len(held) > 0 {
+	if c == ending.Auth && len(held) > 0 {
 		do += fmt.Sprintf("; ralph withheld %s from it; let it pass with ENV_EXCLUDE='!NAME'", environ.Summarize(held))
 	}
 	return fmt.Sprintf("%s; check with: ralph agent test %s; then: ralph resume", do, name)
@@ -233,6 +236,11 @@ func gateFailed(f Conclusion) (Decision, bool) {
 	if !report.Blocked() {
 		return Decision{}, false
 	}
+	if slices.Contains(f.Causes, r.ErrorText()) {
+		d := halt(fmt.Sprintf("the required check %s fails for a second task in the same way: %s", blockingNames(report), report.Blocking()[0].FirstLine()), "same_error")
+		d.Next = "see what fails with: ralph check; then: ralph resume"
+		return d, true
+	}
 	d := failedCheck(report)
 	if r.Reopened() {
 		d.Feedback = append(d.Feedback, "ralph reopened your task: a task is done when the required checks pass.")
@@ -243,10 +251,28 @@ func gateFailed(f Conclusion) (Decision, bool) {
 	tries := r.Proof.Tries
 	if d.Action == ActionRetry && r.Task.ID != "" && (report.Answer() == gate.BlockTask || f.Policy.MaxRetries > 0 && tries > f.Policy.MaxRetries) {
 		d.Action, d.PutAside = ActionContinue, true
-		d.Feedback = []string{"A task that was put aside left this behind. Nothing counts as done until it is fixed.", report.Feedback()}
+		d.Feedback = leftBehind(report)
 		d.Reason += fmt.Sprintf("; task %q is put aside after %s", r.Task.Title, count(tries, "try", "tries"))
 	}
 	return d, true
+}
+
+// taskAttempts gives a task up that many turns have not finished.
+func taskAttempts(f Conclusion) (Decision, bool) {
+	r, most := f.Result, f.Policy.MaxPerTask
+	if most == 0 || f.Attempts < most || r.Task.ID == "" || f.Plan.IsDone(r.Task.ID) {
+		return Decision{}, false
+	}
+	return Decision{Action: ActionContinue, PutAside: true, Feedback: leftBehind(r.Proof.Report),
+		Reason: fmt.Sprintf("task %q is not done after %s and is put aside", r.Task.Title, count(f.Attempts, "iteration", "iterations"))}, true
+}
+
+// leftBehind tells the next task's agent what the last one left; nil: nothing.
+func leftBehind(report gate.Report) []string {
+	if !report.Blocked() {
+		return nil
+	}
+	return []string{"A task that was put aside left this behind. Nothing counts as done until it is fixed.", report.Feedback()}
 }
 
 // failedCheck retries with the failure in the next prompt, or stops where a

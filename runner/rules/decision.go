@@ -79,6 +79,10 @@ type Conclusion struct {
 	// Damaged names files of .ralph/ that the agent removed or emptied. They have
 	// been restored.
 	Damaged []string
+	// Attempts counts the turns that worked on the task, this one included.
+	Attempts int
+	// Causes are the errors that other tasks were put aside for.
+	Causes []string
 	// Fallback is an agent that is free, after a call that met a limit; empty: none.
 	Fallback string
 }

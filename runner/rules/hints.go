@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/audit"
 	"ralph/runner/turn"
 )
@@ -49,17 +49,17 @@ func hasForeignTick(findings []audit.Finding) bool {
 }
 
 // classHint is what the agent can do about an outcome; empty: nothing.
-func classHint(c agent.Class) string {
+func classHint(c ending.Class) string {
 	switch c {
-	case agent.ClassQuestionAsked:
+	case ending.QuestionAsked:
 		return "You asked a question. Nobody is there to answer: decide yourself, and write down the decision and its reason."
-	case agent.ClassTimeoutWithWork, agent.ClassTimeoutIdle, agent.ClassHangSilent:
+	case ending.TimeoutWithWork, ending.TimeoutIdle, ending.HangSilent:
 		return "ralph ended the last call because it took too long. Work in smaller steps, commit early, and start nothing that does not end by itself."
-	case agent.ClassContextTooLong:
+	case ending.ContextTooLong:
 		return "The last call ran out of context. Read less at once and do a smaller part of the task."
-	case agent.ClassMaxTurns, agent.ClassMaxBudget:
+	case ending.MaxTurns, ending.MaxBudget:
 		return "The last call used up its turns or its budget. Do a smaller part of the task."
-	case agent.ClassEmptyOutput, agent.ClassNoFinalRecord:
+	case ending.EmptyOutput, ending.NoFinalRecord:
 		return "The last call ended without a final message. End with the status block."
 	}
 	return ""
@@ -71,4 +71,42 @@ func FindingText(f audit.Finding) string {
 		return f.Text
 	}
 	return f.File + ": " + f.Text
+}
+
+// Summary tells the next iteration what this one did.
+func Summary(res turn.Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Iteration %d", res.Origin.Iteration)
+	if res.Task.Title != "" {
+		fmt.Fprintf(&b, " worked on %q", res.Task.Title)
+	}
+	fmt.Fprintf(&b, ": %s, files changed: %d, open tasks: %d, then %d.", res.Call.Outcome.Class, res.Work.Change.Count,
+		res.Work.Before.Remaining, res.Proof.After.Remaining)
+	if res.Call.Signal.Recommendation != "" {
+		fmt.Fprintf(&b, " It recommended: %s", res.Call.Signal.Recommendation)
+	} else if line, _, _ := strings.Cut(strings.TrimSpace(res.Call.Final), "\n"); line != "" {
+		fmt.Fprintf(&b, " It said: %.300s", line)
+	}
+	return b.String()
+}
+
+// Attempt says in one line what a turn did for its task.
+func Attempt(r turn.Result) string {
+	parts := []string{string(r.Call.Outcome.Class)}
+	if n := r.Work.Change.Count; n > 0 {
+		changed := fmt.Sprintf("changed %d files", n)
+		if files := r.Work.Change.Files; n <= 4 && len(files) == n {
+			changed = "changed " + strings.Join(files, ", ")
+		}
+		parts = append(parts, changed)
+	} else {
+		parts = append(parts, "changed nothing")
+	}
+	if names := blockingNames(r.Proof.Report); names != "" {
+		parts = append(parts, "then these checks failed: "+names)
+	}
+	if said := r.Call.Signal.Recommendation; said != "" {
+		parts = append(parts, fmt.Sprintf("recommended: %.200s", said))
+	}
+	return strings.Join(parts, ", ")
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -71,7 +71,7 @@ func streak(n int, again bool) int {
 }
 
 // Answer says in words what the loop does about an outcome.
-func Answer(c agent.Class) string {
+func Answer(c ending.Class) string {
 	switch kindOf(c) {
 	case kindLimit:
 		return "wait until the reset, or stop with exit code 7; costs nothing"
@@ -83,9 +83,9 @@ func Answer(c agent.Class) string {
 		return "once more without the session; costs nothing"
 	}
 	switch {
-	case c == agent.ClassPermissionDenied:
+	case c == ending.PermissionDenied:
 		return "go on, told about it; exit code 3 after `CB_PERMISSION_DENIAL_THRESHOLD` in a row"
-	case c == agent.ClassTimeoutWithWork:
+	case c == ending.TimeoutWithWork:
 		return "go on, the work counts; without any change it is an error"
 	case classHint(c) != "":
 		return "go on, told about it; the circuit breaker counts it when nothing changed"
@@ -96,7 +96,7 @@ func Answer(c agent.Class) string {
 }
 
 // IsLimit tells whether a call met a usage limit.
-func IsLimit(c agent.Class) bool { return kindOf(c) == kindLimit }
+func IsLimit(c ending.Class) bool { return kindOf(c) == kindLimit }
 
 // kind groups the outcome classes by the answer that they get.
 type kind int
@@ -109,16 +109,16 @@ const (
 	kindStale                 // the session is gone: once more without it
 )
 
-func kindOf(c agent.Class) kind {
+func kindOf(c ending.Class) kind {
 	if c.Transient() {
 		return kindTransient
 	}
 	switch c {
-	case agent.ClassUsageLimit, agent.ClassSpendLimit:
+	case ending.UsageLimit, ending.SpendLimit:
 		return kindLimit
-	case agent.ClassAuth, agent.ClassNoCredit, agent.ClassDisabledByAdmin, agent.ClassBadModel, agent.ClassBadFlag:
+	case ending.Auth, ending.NoCredit, ending.DisabledByAdmin, ending.BadModel, ending.BadFlag:
 		return kindUnusable
-	case agent.ClassStaleSession:
+	case ending.StaleSession:
 		return kindStale
 	}
 	return kindCounts

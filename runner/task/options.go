@@ -13,10 +13,10 @@ func (o *PlanOptions) Options() []option.Row {
 	return []option.Row{{
 		Group: "Prompt and plan", Key: "PLAN_FILE", Flag: "plan", Arg: "FILE", YAML: "plan.file",
 		Kind: option.Path, Field: &o.PlanFile,
-		Help: "The plan; empty is the first of .ralph/fix_plan.md, fix_plan.md, @fix_plan.md, prd.json, .ralph/prd.json.",
+		Help: "Plan file; empty means the first of .ralph/fix_plan.md, fix_plan.md, @fix_plan.md, prd.json, .ralph/prd.json.",
 	}, {
 		Group: "Prompt and plan", Key: "OPTIONAL_SECTIONS", YAML: "plan.optional_sections",
 		Kind: option.List, Default: "Optional,Future,Future Enhancements,Nice to Have", Field: &o.OptionalSections,
-		Help: "Headings of the plan whose open tasks do not keep the run going.",
+		Help: "Headings in the plan whose open tasks do not keep a run going.",
 	}}
 }

@@ -21,6 +21,7 @@ type Result struct {
 	V        int           `json:"v"`
 	Origin   state.Origin  `json:"origin"`
 	Task     task.Task     `json:"task,omitzero"`
+	PlanName string        `json:"plan,omitempty"` // as people know it; empty: no plan
 	Agent    string        `json:"agent,omitempty"`
 	Started  time.Time     `json:"started"`
 	Duration time.Duration `json:"duration_ns"` // of the agent call
@@ -116,7 +117,7 @@ func (r Result) Progress() bool {
 // Failed is true when the agent call itself went wrong in a way that counts as
 // an error.
 func (r Result) Failed() bool {
-	if r.Call.Outcome.Class == agent.ClassTimeoutWithWork {
+	if r.Call.Outcome.Class == ending.TimeoutWithWork {
 		return !r.Progress() // a productive timeout keeps its work and is no error
 	}
 	return !r.Call.Outcome.Class.Success()

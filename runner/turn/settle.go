@@ -36,7 +36,7 @@ type facts struct {
 // settle makes the Result. Pure.
 func settle(a Assignment, f facts) Result {
 	r := Result{
-		V: Version, Origin: a.Origin, Task: a.Task, Agent: a.Agent.Spec.Name, Started: f.started, Cut: f.cut,
+		V: Version, Origin: a.Origin, Task: a.Task, PlanName: a.Plan.Name, Agent: a.Agent.Spec.Name, Started: f.started, Cut: f.cut,
 		Work:   Work{Before: f.before, Left: f.left, Change: f.change, Damaged: f.damaged},
 		Checks: f.checks,
 		Proof: Proof{Findings: f.audit.findings, Report: f.report, Unchecked: f.unchecked, Reopen: f.audit.reopen,

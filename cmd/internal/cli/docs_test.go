@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/audit"
 	"ralph/runner/rules"
 	"ralph/state"
@@ -21,8 +22,6 @@ import (
 
 var update = flag.Bool("update", false, "write the generated parts of the documents")
 
-// generated are the tables that documents take from the code, by the name in
-// their markers: <!-- generated: NAME --> ... <!-- end -->.
 func writeRules[F any](out *strings.Builder, table []rules.Rule[F]) {
 	out.WriteString("| rule | when | then |\n|---|---|---|\n")
 	for _, r := range table {
@@ -30,6 +29,36 @@ func writeRules[F any](out *strings.Builder, table []rules.Rule[F]) {
 	}
 }
 
+// jsonFields are the names that a struct has in JSON, those of embedded structs
+// among them.
+func jsonFields(t reflect.Type) (names []string) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous {
+			names = append(names, jsonFields(f.Type)...)
+			continue
+		}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+func eventKinds() string {
+	var out strings.Builder
+	out.WriteString("| kind | meaning | fields of `data` |\n|---|---|---|\n")
+	for _, k := range state.Kinds() {
+		var fields string
+		if names := jsonFields(reflect.TypeOf(k.Payload)); len(names) > 0 {
+			fields = " `" + strings.Join(names, "` `") + "`"
+		}
+		fmt.Fprintf(&out, "| `%s` | %s |%s |\n", k.Kind, k.Meaning, fields)
+	}
+	return out.String()
+}
+
+// generated are the tables that documents take from the code, by the name in
+// their markers: <!-- generated: NAME --> ... <!-- end -->.
 func generated() map[string]string {
 	var exits, admit, conclude, files, classes, verbs, findings strings.Builder
 	exits.WriteString("| code | name | when |\n|---|---|---|\n")
@@ -43,7 +72,7 @@ func generated() map[string]string {
 		fmt.Fprintf(&files, "| `%s` | %s | %s |\n", f.Name, f.Form, f.Lifetime)
 	}
 	classes.WriteString("| outcome | meaning | what ralph does |\n|---|---|---|\n")
-	for _, c := range agent.Classes() {
+	for _, c := range ending.Classes() {
 		fmt.Fprintf(&classes, "| `%s` | %s | %s |\n", c.Class, c.Meaning, rules.Answer(c.Class))
 	}
 	verbs.WriteString("| verb | does |\n|---|---|\n")
@@ -53,7 +82,7 @@ func generated() map[string]string {
 			fmt.Fprintf(&verbs, "| `%s` | %s |\n", c.Name(), c.Short)
 		}
 	}
-	findings.WriteString("| finding | what was found | more than told |\n|---|---|---|\n")
+	findings.WriteString("| finding | what was found | besides reporting it |\n|---|---|---|\n")
 	for _, k := range audit.Kinds() {
 		more := "`halt` ends the run"
 		if k.Revert {
@@ -64,7 +93,10 @@ func generated() map[string]string {
 		}
 		fmt.Fprintf(&findings, "| `%s` | %s | %s |\n", k.Kind, k.Found, more)
 	}
-	return map[string]string{"findings": findings.String(), "exit codes": exits.String(), "admit rules": admit.String(), "conclude rules": conclude.String(), "state files": files.String(), "outcomes": classes.String(), "verbs": verbs.String()}
+	return map[string]string{
+		"findings": findings.String(), "exit codes": exits.String(), "admit rules": admit.String(), "conclude rules": conclude.String(),
+		"state files": files.String(), "outcomes": classes.String(), "verbs": verbs.String(), "event kinds": eventKinds(),
+	}
 }
 
 func TestGenerated_tablesInTheDocuments_areCurrent(t *testing.T) {
@@ -116,6 +148,9 @@ func TestHelp_everyFlagAndVerb_saysWhatItDoes(t *testing.T) {
 	root, _ := newRootCmd(cmdline.New())
 	var check func(*cobra.Command)
 	check = func(c *cobra.Command) {
+		if c.Hidden {
+			return
+		}
 		if c.Short == "" {
 			t.Errorf("%s has no help", c.CommandPath())
 		}

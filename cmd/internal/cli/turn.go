@@ -8,6 +8,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/runner/turn"
+	"ralph/runner/turn/serve"
 )
 
 // newTurnCmd is how a run sends a turn to another process or machine. People do
@@ -28,8 +29,8 @@ func turnRun(f *cmdline.Factory) error {
 	defer sig.Stop()
 	w := &turn.Worker{Env: f.Env, Kill: sig.Kill, Find: preflight.FindChecks}
 	defer w.Close()
-	err := w.Serve(sig.Ctx, f.In, f.Out)
-	if bad := (*turn.BadAssignmentError)(nil); errors.As(err, &bad) {
+	err := serve.Turn(sig.Ctx, w, f.In, f.Out)
+	if bad := (*serve.BadAssignmentError)(nil); errors.As(err, &bad) {
 		return cmdline.UsageError("%s", bad.Why)
 	}
 	return err

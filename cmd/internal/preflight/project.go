@@ -18,11 +18,12 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/scaffold"
 	"ralph/config"
-	"ralph/runner"
 	"ralph/runner/agent"
 	"ralph/runner/agent/environ"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/pool"
+	"ralph/runner/prompt"
 	"ralph/runner/rules"
 	"ralph/runner/task"
 )
@@ -32,8 +33,8 @@ type Project struct {
 	Dir          string // absolute
 	Env          []string
 	Config       *config.Config
-	Agent        runner.Agent // the one that the options name
-	Prompt, Plan string       // absolute; Plan is empty when there is none
+	Agent        pool.Agent // the one that the options name
+	Prompt, Plan string     // absolute; Plan is empty when there is none
 }
 
 // Open loads the configuration of the project. The loader answers questions
@@ -76,7 +77,7 @@ func Load(f *cmdline.Factory, flags map[string]string) (*Project, error) {
 
 // FindPrompt sets Prompt.
 func (p *Project) FindPrompt() (err error) {
-	if p.Prompt, err = runner.FindPrompt(p.Dir, p.Config.PromptFile); err != nil {
+	if p.Prompt, err = prompt.Find(p.Dir, p.Config.PromptFile); err != nil {
 		return cmdline.UsageError("%v", err)
 	}
 	return nil
@@ -104,12 +105,12 @@ func OddBoxes(list task.List) []string {
 
 // Find looks an agent up by its name. The user's own command line belongs to
 // the agent that the options name.
-func (p *Project) Find(name string) (runner.Agent, error) {
+func (p *Project) Find(name string) (pool.Agent, error) {
 	if name == p.Agent.Spec.Name {
 		return p.Agent, nil
 	}
 	spec, err := p.Config.Spec(name)
-	return runner.Agent{Spec: spec}, err
+	return pool.Agent{Spec: spec}, err
 }
 
 // FindAgents sets Agent and looks the fallback agents up.
@@ -118,7 +119,7 @@ func (p *Project) FindAgents() error {
 	if err != nil {
 		return cmdline.UsageError("%s: %v", p.Config.Source("AGENT"), err)
 	}
-	p.Agent = runner.Agent{Spec: spec}
+	p.Agent = pool.Agent{Spec: spec}
 	if p.Config.AgentCmd != "" {
 		words, err := shell.Fields(p.Config.AgentCmd, func(string) string { return "" })
 		if err != nil || len(words) == 0 {
@@ -158,7 +159,7 @@ func (p *Project) Startable() error {
 }
 
 // Installed checks that the agent's program exists.
-func (p *Project) Installed(one runner.Agent) error {
+func (p *Project) Installed(one pool.Agent) error {
 	if _, err := p.lookPath(one); err != nil {
 		return &cmdline.ExitError{Code: rules.ExitAgent,
 			Text: fmt.Sprintf("the agent %s cannot run: %s", one.Spec.Name, missing(one))}
@@ -167,19 +168,19 @@ func (p *Project) Installed(one runner.Agent) error {
 }
 
 // program is the first word of the agent's command line.
-func program(one runner.Agent) string {
+func program(one pool.Agent) string {
 	if len(one.Program) > 0 {
 		return one.Program[0]
 	}
 	return one.Spec.Bin
 }
 
-func missing(one runner.Agent) string {
+func missing(one pool.Agent) string {
 	return fmt.Sprintf("%q is not an executable on PATH; install it: %s", program(one), one.Spec.Install)
 }
 
 // lookPath finds the agent's program as a run in the project does.
-func (p *Project) lookPath(one runner.Agent) (string, error) {
+func (p *Project) lookPath(one pool.Agent) (string, error) {
 	return exec.LookPath(p.absolute(program(one)))
 }
 

@@ -16,8 +16,8 @@ import (
 	"ralph/cmd/internal/drill"
 	"ralph/config"
 	"ralph/ptyexec"
-	"ralph/runner"
 	"ralph/runner/agent"
+	"ralph/runner/pool"
 	"ralph/runner/prompt"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
@@ -41,7 +41,7 @@ type Health struct {
 
 // Probe finds the program and asks it for its version. It starts nothing that
 // a project file names before the user trusts it.
-func (p *Project) Probe(ctx context.Context, one runner.Agent, untrusted bool) Health {
+func (p *Project) Probe(ctx context.Context, one pool.Agent, untrusted bool) Health {
 	var h Health
 	if program(one) == "" {
 		h.Why = one.Spec.Install
@@ -102,7 +102,7 @@ func versionLine(text string) string {
 }
 
 // fromProject reports whether a file of the project names the program.
-func (p *Project) fromProject(one runner.Agent) bool {
+func (p *Project) fromProject(one pool.Agent) bool {
 	if len(one.Program) > 0 {
 		return ofProject(p.Config.Source("CLAUDE_CODE_CMD"))
 	}
@@ -114,7 +114,7 @@ func ofProject(s config.Source) bool {
 }
 
 // Cost says what Ask costs.
-func Cost(one runner.Agent) string {
+func Cost(one pool.Agent) string {
 	return fmt.Sprintf("asks %s once, in an empty temporary project: %q. It costs one call on your account: "+
 		"a few words, plus the agent's own instructions.", one.Spec.Name, testPrompt)
 }
@@ -126,7 +126,7 @@ type Trial struct {
 }
 
 // Ask makes one call with the options of a run, away from the project.
-func (p *Project) Ask(f *cmdline.Factory, one runner.Agent) (Trial, error) {
+func (p *Project) Ask(f *cmdline.Factory, one pool.Agent) (Trial, error) {
 	var t Trial
 	dir, err := os.MkdirTemp("", "ralph-agent-test-")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/config"
-	"ralph/runner"
+	"ralph/runner/prompt"
 	"ralph/runner/rules"
 	"ralph/runner/task"
 )
@@ -146,7 +146,7 @@ func TestInit_withoutTerminal_writesWhatARunNeeds(t *testing.T) {
 	if u, err := w.Loader(w.Dir, nil).Untrusted(); u != nil || err != nil {
 		t.Errorf("untrusted: %v, %v", u, err)
 	}
-	if _, err := runner.FindPrompt(w.Dir, ""); err != nil {
+	if _, err := prompt.Find(w.Dir, ""); err != nil {
 		t.Error(err)
 	}
 	plan, err := task.Locate(w.Dir, "", nil)

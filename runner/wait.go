@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"slices"
-	"sync"
 	"syscall"
 	"time"
 
 	"ralph/logs"
 	"ralph/runner/rules"
-	"ralph/runner/turn"
 	"ralph/state"
 )
 
@@ -20,138 +17,17 @@ const (
 	statusBeat = time.Second            // how often status.json is refreshed
 )
 
-// inbox holds the requests of people (pause, skip, stop, ...) until the run
-// answers them. Safe for concurrent use.
-type inbox struct {
-	wake chan struct{} // gets a value when a request arrives
-
-	mu      sync.Mutex
-	pending []state.Request
-	cancel  context.CancelCauseFunc // of the running turn; nil: none
-	err     error                   // why state cannot be written any more
-}
-
-func newInbox() *inbox { return &inbox{wake: make(chan struct{}, 1)} }
-
-// fail ends the running turn: without its state ralph must not spend money.
-func (in *inbox) fail(err error) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if in.err == nil {
-		in.err = err
-	}
-	if in.cancel != nil {
-		in.cancel(err)
-	}
-}
-
-func (in *inbox) broken() error {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return in.err
-}
-
-func (in *inbox) add(requests []state.Request) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	for _, q := range requests {
-		if q == state.RequestResume { // whoever wants it to go on does not want it to end
-			in.pending = slices.DeleteFunc(in.pending, func(p state.Request) bool { return p == state.RequestStop })
-		}
-		in.pending = append(in.pending, q)
-		if in.cancel != nil && (q == state.RequestSkip || q == state.RequestAbort) {
-			in.cancel(&turn.Stopped{By: q})
-		}
-	}
-	select {
-	case in.wake <- struct{}{}:
-	default:
-	}
-}
-
-// put puts a request back that was not answered.
-func (in *inbox) put(q state.Request) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.pending = append(in.pending, q)
-}
-
-func (in *inbox) has(q state.Request) bool {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return slices.Contains(in.pending, q)
-}
-
-// take removes all requests of a kind; empty: there was none.
-func (in *inbox) take(kind state.Request) state.Request {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	before := len(in.pending)
-	in.pending = slices.DeleteFunc(in.pending, func(q state.Request) bool { return q == kind })
-	if len(in.pending) == before {
-		return ""
-	}
-	return kind
-}
-
-// takePause removes pauses and resumes, and is true when the latest was a pause.
-func (in *inbox) takePause() bool {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	paused := false
-	in.pending = slices.DeleteFunc(in.pending, func(q state.Request) bool {
-		if q == state.RequestPause || q == state.RequestResume {
-			paused = q == state.RequestPause
-			return true
-		}
-		return false
-	})
-	return paused
-}
-
-// asked is the request that the end of the iteration answers; empty: none.
-func (in *inbox) asked() (q state.Request) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	for _, p := range in.pending {
-		switch {
-		case p == state.RequestStop || p == state.RequestPause && q != state.RequestStop:
-			q = p
-		case p == state.RequestResume && q == state.RequestPause:
-			q = ""
-		}
-	}
-	return q
-}
-
-// callContext can also be ended by a request. The func gives it up.
-func (in *inbox) callContext(ctx context.Context) (context.Context, func()) {
-	call, cancel := context.WithCancelCause(ctx)
-	in.mu.Lock()
-	in.cancel = cancel
-	if slices.Contains(in.pending, state.RequestAbort) {
-		cancel(&turn.Stopped{By: state.RequestAbort})
-	}
-	in.mu.Unlock()
-	return call, func() {
-		in.mu.Lock()
-		in.cancel = nil
-		in.mu.Unlock()
-		cancel(nil)
-	}
-}
-
 // interrupt is a person's wish to end the run: a signal, abort or stop; nil: none.
 func (r *Run) interrupt(ctx context.Context) *rules.Interrupt {
 	switch {
-	case r.inbox.has(state.RequestAbort): // before signals: a service manager resumes a run that SIGTERM ended
+	case r.inbox.Has(state.RequestAbort): // before signals: a service manager resumes a run that SIGTERM ended
 		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "aborted", Why: "ralph abort"}
 	case ctx.Err() != nil:
 		if i := (*rules.Interrupt)(nil); errors.As(context.Cause(ctx), &i) {
 			return i
 		}
 		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: context.Cause(ctx).Error()}
-	case r.inbox.has(state.RequestStop):
+	case r.inbox.Has(state.RequestStop):
 		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: "ralph stop"}
 	}
 	return nil
@@ -184,7 +60,7 @@ func (r *Run) watch() (stop func()) {
 // readRequests holds on to the lock and is true when there were requests.
 func (r *Run) readRequests() bool {
 	if err := r.d.State.HoldLock(); err != nil && !gone(err) {
-		r.inbox.fail(err)
+		r.inbox.Fail(err)
 	}
 	requests, err := r.d.State.TakeRequests()
 	if err != nil {
@@ -194,7 +70,7 @@ func (r *Run) readRequests() bool {
 		r.d.Log.Info("request", "request", q)
 	}
 	if len(requests) > 0 {
-		r.inbox.add(requests)
+		r.inbox.Add(requests)
 	}
 	return len(requests) > 0
 }
@@ -203,10 +79,10 @@ func (r *Run) readRequests() bool {
 // put a file in its place: that is repaired after the call. Anything else that
 // keeps state from disk ends the run.
 func (r *Run) refresh() {
-	asked := r.inbox.asked()
+	asked := r.inbox.Asked()
 	r.out.status(func(s *state.Status) { s.Pending = asked })
 	if err := r.out.save(); err != nil && !gone(err) {
-		r.inbox.fail(err)
+		r.inbox.Fail(err)
 	}
 	r.out.flush()
 }
@@ -222,7 +98,7 @@ func (r *Run) pause(ctx context.Context) error {
 	r.tell(state.Paused{})
 	err := r.sleep(ctx, time.Time{}, rules.Decision{Action: rules.ActionWait, Rule: "paused", Reason: "ralph pause"})
 	if ctx.Err() != nil { // a signal is no answer to the pause
-		r.inbox.put(state.RequestPause)
+		r.inbox.Put(state.RequestPause)
 	}
 	return err
 }
@@ -232,8 +108,8 @@ func (r *Run) wait(ctx context.Context, d rules.Decision) error {
 	if time.Until(d.Until) <= 0 {
 		return nil
 	}
-	if r.inbox.takePause() { // a resume from before this wait is not for it
-		r.inbox.put(state.RequestPause)
+	if r.inbox.TakePause() { // a resume from before this wait is not for it
+		r.inbox.Put(state.RequestPause)
 	}
 	r.out.status(func(s *state.Status) {
 		if d.Action == rules.ActionWait || d.Rule == "transient" {
@@ -259,10 +135,10 @@ func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) erro
 		if now := time.Now(); !until.IsZero() && (!now.Before(until) || !now.Round(0).Before(until.Round(0))) {
 			break
 		}
-		if r.inbox.take(state.RequestResume) != "" {
-			r.inbox.take(state.RequestPause)
+		if r.inbox.Take(state.RequestResume) != "" {
+			r.inbox.Take(state.RequestPause)
 			if d.Rule == "usage_limit" {
-				clear(r.crew.limits)
+				clear(r.pool.Limits)
 			}
 			break
 		}
@@ -270,7 +146,7 @@ func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) erro
 			r.d.Tick(left, d)
 		}
 		r.nap(ctx, until)
-		if err := r.inbox.broken(); err != nil {
+		if err := r.inbox.Broken(); err != nil {
 			return err
 		}
 	}
@@ -290,7 +166,7 @@ func (r *Run) nap(ctx context.Context, until time.Time) {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-r.inbox.wake:
+	case <-r.inbox.Wake:
 	case <-ctx.Done():
 	}
 }

@@ -1,4 +1,4 @@
-package runner
+package prompt
 
 import (
 	"os"
@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-func TestFindPrompt_theFirstThatIsThere_elseSaysWhy(t *testing.T) {
+func TestFind_theFirstThatIsThere_elseSaysWhy(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := FindPrompt(dir, ""); err == nil || !strings.Contains(err.Error(), "ralph init") {
+	if _, err := Find(dir, ""); err == nil || !strings.Contains(err.Error(), "ralph init") {
 		t.Errorf("no prompt: %v", err)
 	}
 	for _, name := range []string{"prompt.md", "PROMPT.md", ".ralph/PROMPT.md"} { // from weak to strong
@@ -20,14 +20,14 @@ func TestFindPrompt_theFirstThatIsThere_elseSaysWhy(t *testing.T) {
 		if err := os.WriteFile(path, []byte("work\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := FindPrompt(dir, ""); got != path && !strings.EqualFold(got, path) || err != nil {
+		if got, err := Find(dir, ""); got != path && !strings.EqualFold(got, path) || err != nil {
 			t.Errorf("got %q, %v; want %q", got, err, path)
 		}
 	}
 	for _, test := range []struct{ given, want string }{
 		{"missing.md", `"missing.md" does not exist`}, {".ralph", "not a file"}, {"prompt.md/x", "cannot be read"},
 	} {
-		if _, err := FindPrompt(dir, test.given); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := Find(dir, test.given); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", test.given, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package runner
+package prompt
 
 import (
 	"errors"
@@ -11,10 +11,10 @@ import (
 	"ralph/state"
 )
 
-// FindPrompt returns the path of the user's prompt: given, which may be
+// Find returns the path of the user's prompt: given, which may be
 // relative to dir, or else the first that the project has. The error says what
 // is wrong with it, or which files it looked for.
-func FindPrompt(dir, given string) (string, error) {
+func Find(dir, given string) (string, error) {
 	names := []string{filepath.Join(state.DirName, "PROMPT.md"), "PROMPT.md", "prompt.md"}
 	if given != "" {
 		names = []string{given}

@@ -1,4 +1,6 @@
-package turn
+// Package serve carries out a turn for another process: the protocol behind
+// `ralph turn`.
+package serve
 
 import (
 	"context"
@@ -8,6 +10,7 @@ import (
 	"io"
 
 	"ralph/ptyexec"
+	"ralph/runner/turn"
 	"ralph/state"
 )
 
@@ -20,8 +23,8 @@ type Control struct {
 
 // answer is the last line of a served turn.
 type answer struct {
-	Result *Result `json:"result,omitempty"`
-	Error  string  `json:"error,omitempty"` // ralph's own failure
+	Result *turn.Result `json:"result,omitempty"`
+	Error  string       `json:"error,omitempty"` // ralph's own failure
 }
 
 // BadAssignmentError says in one line why an assignment cannot be carried out.
@@ -30,14 +33,14 @@ type BadAssignmentError struct{ Why string }
 // Error implements error.
 func (e *BadAssignmentError) Error() string { return e.Why }
 
-// Serve carries out one assignment for another process. It reads the Assignment
+// Turn carries out one assignment for another process. It reads the Assignment
 // as JSON, and then a Control a line; it writes each event as a line of JSON,
 // and {"result": ...} last. When in ends, so does the agent: whoever asked for
 // the turn is gone. An assignment that cannot be carried out is a
 // *BadAssignmentError, and nothing is written.
-func (w *Worker) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+func Turn(ctx context.Context, w *turn.Worker, in io.Reader, out io.Writer) error {
 	lines := json.NewDecoder(in)
-	var a Assignment
+	var a turn.Assignment
 	if err := lines.Decode(&a); err != nil {
 		return &BadAssignmentError{fmt.Sprintf("read assignment: %v", err)}
 	}
@@ -70,14 +73,14 @@ func control(lines *json.Decoder, cancel context.CancelCauseFunc, sizes chan<- p
 	for {
 		var c Control
 		if lines.Decode(&c) != nil {
-			cancel(&Stopped{By: state.RequestAbort})
+			cancel(&turn.Stopped{By: state.RequestAbort})
 			return
 		}
 		switch c.Do {
 		case "skip":
-			cancel(&Stopped{By: state.RequestSkip})
+			cancel(&turn.Stopped{By: state.RequestSkip})
 		case "abort":
-			cancel(&Stopped{By: state.RequestAbort})
+			cancel(&turn.Stopped{By: state.RequestAbort})
 		case "resize":
 			select {
 			case sizes <- ptyexec.Size{Rows: c.Rows, Cols: c.Cols}:
