@@ -36,6 +36,18 @@ func ConcludeRules() []Rule[Conclusion] {
 			"stop 2", concludes(planBroken)},
 		{"permission_denied", "denials in `CB_PERMISSION_DENIAL_THRESHOLD` consecutive iterations",
 			"stop 3; name each denied command and the entry that would allow it", permissionDenied},
+		{"verify", "the plan has nothing left, but the turn failed or its status block says BLOCKED or FAILING",
+			"one verifying turn", func(f Conclusion) (Decision, bool) {
+				if !contradicted(f.Facts) || f.Result.Proof.Report.Blocked() {
+					return Decision{}, false
+				}
+				return verifying(f.Facts), true
+			}},
+		{"review", "as `complete`, but findings are open, fewer tests ran than before, a check still fails as before the run, or the agent contradicts the plan",
+			"stop 9 and name each", func(f Conclusion) (Decision, bool) {
+				d, ok := complete(f)
+				return reviewed(d, f.Review), ok && len(f.Review) > 0
+			}},
 		{"complete", "the plan has nothing left, no required check fails, and the final message signals or there are checks; without a plan: `COMPLETION_CLAIMS` consecutive signals",
 			"stop 0", complete},
 		{"claimed_incomplete", "the final message signals completion, but tasks are open, or a check fails and nothing changed",

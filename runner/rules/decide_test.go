@@ -183,6 +183,8 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"check passed", passing, "continue", ActionContinue, 0},
 		{"check failed before an iteration of a finished plan", func(f *scene) { starting(f); done(f); failing(f) }, "gate_failed", ActionRetry, 0},
 
+		{"plan done and signalled, with an open finding", func(f *scene) { done(f); claim(f, 1); f.Review = []state.ReviewItem{{Text: "x"}} }, "review", ActionStop, 9},
+		{"plan done, the last call crashed", func(f *scene) { done(f); outcome(f, ending.Crash); f.Memory.Contradiction = "it crashed" }, "verify", ActionRetry, 0},
 		{"plan done and signalled", func(f *scene) { done(f); claim(f, 1) }, "complete", ActionStop, 0},
 		{"plan done, checks pass", func(f *scene) { done(f); passing(f) }, "complete", ActionStop, 0},
 		{"plan done, neither signal nor checks", done, "plan_complete", ActionContinue, 0},
@@ -197,6 +199,18 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 			failing(f)
 			f.Calls.Calls = 100
 		}, "hourly", ActionWait, 0},
+		{"nothing left, but the last word contradicts it", func(f *scene) { starting(f); done(f); f.Memory.Contradiction = "x" }, "verify", ActionContinue, 0},
+		{"nothing left, contradicted, and the hour is used up", func(f *scene) { starting(f); done(f); f.Memory.Contradiction = "x"; f.Calls.Calls = 100 }, "hourly", ActionWait, 0},
+		{"nothing left, contradicted once more after it was verified", func(f *scene) {
+			starting(f)
+			done(f)
+			f.Memory.Contradiction, f.Memory.Verified, f.Review = "x", true, []state.ReviewItem{{Text: "x"}}
+		}, "review", ActionStop, 9},
+		{"nothing left, contradicted, and no iteration left", func(f *scene) {
+			starting(f)
+			done(f)
+			f.Memory.Contradiction, f.Policy.MaxIterations, f.Review = "x", 1, []state.ReviewItem{{Text: "x"}}
+		}, "review", ActionStop, 9},
 		{"nothing left before an iteration", func(f *scene) { starting(f); done(f) }, "plan_complete", ActionStop, 0},
 		{"something left before an iteration", starting, "continue", ActionContinue, 0},
 		{"nothing left, checks pass", func(f *scene) { starting(f); done(f); passing(f) }, "plan_complete", ActionStop, 0},

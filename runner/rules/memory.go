@@ -2,9 +2,11 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"ralph/runner/agent/ending"
+	"ralph/runner/agent/statusblock"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -21,6 +23,10 @@ type Memory struct {
 	Stale      bool // the session was refused and a fresh start was tried
 	Usage      state.Usage
 	Iterations int // iterations that count
+	// Contradiction is how the latest turn contradicts a plan that is done; empty:
+	// it does not. Verified: a turn was asked to clear it up.
+	Contradiction string
+	Verified      bool
 }
 
 // After folds a turn into the memory. A retry or a limit costs nothing but its
@@ -36,6 +42,7 @@ func (m Memory) After(r turn.Result, damaged bool, p Policy, now time.Time) Memo
 	if r.Cut == state.RequestAbort {
 		return m
 	}
+	m = m.contradiction(r)
 	switch kindOf(r.Call.Outcome.Class) {
 	case kindLimit:
 		m.Limits++
@@ -59,6 +66,28 @@ func (m Memory) After(r turn.Result, damaged bool, p Policy, now time.Time) Memo
 	m.TestOnly = streak(m.TestOnly, r.TestOnly())
 	if r.Cut == "" {
 		m.Breaker = breakerAfter(m.Breaker, r, p, now)
+	}
+	return m
+}
+
+// contradiction notes how the turn contradicts a plan that is done. A usage
+// limit says nothing about the work.
+func (m Memory) contradiction(r turn.Result) Memory {
+	m.Verified = m.Contradiction != ""
+	m.Contradiction = ""
+	if p := r.Proof.After; p.Total == 0 || p.Remaining > 0 {
+		m.Verified = false
+		return m
+	}
+	switch s := r.Call.Signal; {
+	case kindOf(r.Call.Outcome.Class) == kindLimit || r.Cut != "":
+	case r.Failed():
+		m.Contradiction = fmt.Sprintf("the agent's last call failed (%s)", r.Call.Outcome.Class)
+	case !r.Call.Signalled:
+	case s.Status == statusblock.Blocked:
+		m.Contradiction = strings.TrimSuffix("the agent says that it is blocked: "+s.Recommendation, ": ")
+	case s.Tests == "FAILING":
+		m.Contradiction = "the agent says that tests fail"
 	}
 	return m
 }

@@ -285,3 +285,37 @@ func TestAfter_damageInALimitedCall_counts(t *testing.T) {
 		t.Errorf("hints %q", h)
 	}
 }
+
+func TestMemory_lastWordAgainstADonePlan_isContradiction(t *testing.T) {
+	done := turn.Plan{Known: true, Done: 2, Total: 2}
+	blocked := busy(1)
+	blocked.Proof.After, blocked.Call.Signalled, blocked.Call.Signal = done, true, statusblock.Signal{Status: statusblock.Blocked, Recommendation: "no key"}
+	failing := busy(1)
+	failing.Proof.After, failing.Call.Signalled, failing.Call.Signal = done, true, statusblock.Signal{Status: statusblock.Complete, Exit: true, Tests: "FAILING"}
+	crashed := busy(1)
+	crashed.Proof.After, crashed.Call.Outcome.Class = done, ending.Crash
+	for name, r := range map[string]turn.Result{"blocked": blocked, "failing": failing, "crashed": crashed} {
+		m := fold(fresh(), defaults(), r)
+		if m.Contradiction == "" || m.Verified {
+			t.Errorf("%s: %+v", name, m)
+		}
+		if m = fold(m, defaults(), r); m.Contradiction == "" || !m.Verified {
+			t.Errorf("%s, again: %+v", name, m)
+		}
+	}
+	good := busy(2)
+	good.Proof.After = done
+	if m := fold(fresh(), defaults(), blocked, good); m.Contradiction != "" {
+		t.Errorf("cleared up: %+v", m)
+	}
+	open := blocked
+	open.Proof.After.Remaining = 1
+	if m := fold(fresh(), defaults(), open); m.Contradiction != "" {
+		t.Errorf("with an open task: %+v", m)
+	}
+	limited := good
+	limited.Call.Outcome.Class = ending.UsageLimit
+	if m := fold(fresh(), defaults(), limited); m.Contradiction != "" {
+		t.Errorf("a limit: %+v", m)
+	}
+}
