@@ -31,6 +31,11 @@ require (
 )
 
 require (
+	github.com/BurntSushi/toml v1.5.0
+	golang.org/x/mod v0.29.0
+)
+
+require (
 	github.com/clipperhouse/displaywidth v0.9.0 // indirect
 	github.com/clipperhouse/stringish v0.1.1 // indirect
 	github.com/clipperhouse/uax29/v2 v2.5.0 // indirect

@@ -15,6 +15,7 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/agent/argv"
 	"ralph/runner/agent/custom"
+	"ralph/runner/agent/ending"
 )
 
 // agentsKey is the key of config.yaml under which the user's own agents stand.
@@ -188,9 +189,9 @@ func (r *yamlReader) agentField(c *custom.Row, key, path string, node ast.Node) 
 	case custom.FieldPatterns:
 		return r.entries(path, node, func(class, match string) {
 			if class == custom.PatternNone {
-				class = string(agent.ClassUnknown)
+				class = string(ending.Unknown)
 			}
-			c.Patterns = append(c.Patterns, agent.Pattern{Class: agent.Class(class), Match: match})
+			c.Patterns = append(c.Patterns, ending.Pattern{Class: ending.Class(class), Match: match})
 		})
 	}
 	text, ok := scalar(node)

@@ -13,6 +13,7 @@ import (
 	"ralph/config/option"
 	"ralph/runner/agent"
 	"ralph/runner/agent/argv"
+	"ralph/runner/agent/ending"
 	"ralph/runner/agent/environ"
 )
 
@@ -63,7 +64,7 @@ func TestAgents_everyKey_reachesTheRow(t *testing.T) {
 		Format: agent.FormatCodex, Pipe: true,
 		Env:           environ.Agent{Set: []string{"A=1", "B=x=y"}, Keys: []string{"A_KEY", "B_*"}},
 		SessionTokens: codex.SessionTokens, CachedInInput: codex.CachedInInput,
-		Patterns: []agent.Pattern{{Class: "usage-limit", Match: "quota of the day"}, {Match: "warning: .*"}, {Match: `note: \d+`}},
+		Patterns: []ending.Pattern{{Class: "usage-limit", Match: "quota of the day"}, {Match: "warning: .*"}, {Match: `note: \d+`}},
 	}
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Error(diff)

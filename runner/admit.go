@@ -44,6 +44,9 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 			}
 		}
 	}
+	if plan.Total > 0 && plan.Remaining == 0 && f.Interrupt == nil && !f.Report.Blocked() {
+		f.Review = r.toReview(ctx, f.Report)
+	}
 	f.LimitedUntil = r.pool.FreeAt(r.candidates(next, plan.List), now)
 	d := rules.Admit(f)
 	r.notes.add(d)

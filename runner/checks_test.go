@@ -42,7 +42,7 @@ func TestRun_tdd_whatWasRedBeforeBlocksNothing(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one")
 	b.check("echo red from the start; exit 1")
 	b.d.Mode = gate.ModeTDD
-	wantEnd(t, b.run(t.Context()), "complete", 0)
+	wantEnd(t, b.run(t.Context()), "review", rules.ExitReview) // a person knows that it failed
 	if red := payloads[state.Baseline](b); len(red) != 1 || !slices.Equal(red[0].Red, []string{"test"}) {
 		t.Errorf("baseline %+v", red)
 	}

@@ -49,7 +49,7 @@ func TestRun_checkWeakenedInTheLastIteration_agentIsToldBeforeTheEnd(t *testing.
 	b.o.AntiCheat = turn.AnswerRevert
 	b.check("make test")
 	r := b.run(t.Context())
-	wantEnd(t, r, "complete", rules.ExitComplete)
+	wantEnd(t, r, "review", rules.ExitReview)
 	if b.calls() != 2 || r.Findings == 0 {
 		t.Fatalf("%d calls, %d findings: %s", b.calls(), r.Findings, b.said())
 	}

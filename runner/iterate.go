@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ralph/logs"
-	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/rules"
@@ -77,6 +77,8 @@ func (r *Run) begin(a turn.Assignment) error {
 	start := state.IterationStart{Title: a.Task.Title, Agent: a.Agent.Spec.Name, Model: a.Agent.Model, Done: p.Done, Total: p.Total}
 	switch {
 	case start.Title != "":
+	case r.mem.Contradiction != "":
+		start.Why = "the plan has nothing left, but the agent's last word contradicts it"
 	case p.Total > 0:
 		start.Why = "the plan has nothing left, but a check fails"
 	default:
@@ -114,6 +116,9 @@ func (r *Run) conclude(ctx, keep context.Context, res turn.Result) (rules.Decisi
 		f.Attempts = r.tasks.Of(res.Task.ID).Attempts + 1
 	}
 	r.meetLimit(&f, now)
+	if res.Proof.After.Remaining == 0 && res.Proof.After.Error == "" && f.Interrupt == nil {
+		f.Review = r.toReview(keep, res.Proof.Report)
+	}
 	d := rules.Conclude(f)
 	if counted { // a call that did nothing keeps what the next one has to know
 		r.notes = notes{last: rules.Summary(res)}
@@ -149,6 +154,7 @@ func (r *Run) settleTasks(res turn.Result) {
 	r.tasks.Learn(res)
 	r.past.warned = r.past.warned || res.Proof.Warned
 	r.past.findings += len(res.Proof.Findings)
+	r.remember(res)
 	for _, o := range res.Proof.Reopen {
 		r.reopen(o)
 	}
@@ -227,11 +233,11 @@ func (r *Run) saveChecks() error {
 func (r *Run) keepSession(res turn.Result) {
 	now, class, s := time.Now(), res.Call.Outcome.Class, res.Call.Session
 	switch {
-	case class == agent.ClassStaleSession || class == agent.ClassContextTooLong:
+	case class == ending.StaleSession || class == ending.ContextTooLong:
 		r.session = state.Session{Agent: res.Agent, ResetAt: now, ResetReason: string(class)}
 	case s.ID == "":
 		return
-	case res.Failed() && class != agent.ClassTimeoutWithWork:
+	case res.Failed() && class != ending.TimeoutWithWork:
 		if s.ID != r.session.SessionID {
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"ralph/logs"
@@ -33,6 +34,8 @@ func (r *Run) open() error {
 	}
 	r.past.unfinished = old.Ending().Unfinished()
 	r.tasks.Recall(old.Tasks)
+	r.accepted = old.Accepted
+	r.review = slices.DeleteFunc(old.Review, func(i state.ReviewItem) bool { return i.File == "" })
 	if old.Task.ID != "" && old.Ending().CutOff() {
 		r.tasks.Of(old.Task.ID).Worked = true // a killed call may have done the work that the next one only ticks
 		r.past.unproved = old.Task.ID
@@ -102,7 +105,7 @@ func (r *Run) announceStart(old state.Status) error {
 		RunID: r.d.RunID, PID: os.Getpid(), StartedAt: r.past.started, LoopCount: r.mem.Iterations,
 		MaxIterations: r.o.MaxIterations, MaxCallsPerHour: r.o.CallsPerHour, MaxTokensPerHour: r.o.TokensPerHour,
 		Status: state.StatusRunning, LastAction: "run started", Phase: "starting",
-		Agent: r.o.Agent, Model: r.o.Model, Usage: r.mem.Usage,
+		Agent: r.o.Agent, Model: r.o.Model, Usage: r.mem.Usage, Accepted: r.accepted,
 		Breaker: state.BreakerStatus{State: r.mem.Breaker.State, Reason: r.mem.Breaker.Reason}, LimitedUntil: maps.Clone(r.pool.Limits), Tasks: r.tasks.Kept(),
 		Task: state.TaskStatus{ID: old.Task.ID, Title: old.Task.Title, Done: plan.Done, Total: plan.Total},
 	}
@@ -131,6 +134,10 @@ func (r *Run) close(d rules.Decision) error {
 		}
 		s.Task.Done, s.Task.Total = r.plan.counts.Done, r.plan.counts.Total
 		s.LimitedUntil = maps.Clone(r.pool.Limits)
+		s.Review = d.Review
+		if s.Review == nil && d.Exit != rules.ExitComplete {
+			s.Review = r.review
+		}
 		if next, open := plan.List.Next(); open && d.ExitReason != "interrupted" && d.ExitReason != "aborted" {
 			s.Task.ID, s.Task.Title = next.ID, next.Title // an interrupted run continues with the same task
 		}

@@ -36,7 +36,7 @@ type output struct {
 }
 
 // openOutput opens the files. Those of an earlier run are rotated, unless this
-// one resumes it.
+// one resumes it: then the numbers of the events continue.
 func openOutput(d Deps) (*output, error) {
 	o := &output{w: d.State, log: d.Log, show: d.Show}
 	var err error
@@ -46,7 +46,13 @@ func openOutput(d Deps) (*output, error) {
 	if o.live, err = logs.OpenFile(d.State.LiveLogPath(), liveMiB, liveKept); err != nil {
 		return nil, err
 	}
-	if info, statErr := os.Stat(d.State.EventsPath()); statErr == nil && info.Size() > 0 && !d.Resumed {
+	if d.Resumed {
+		last, err := d.State.LastEvent(d.RunID)
+		o.lost(err)
+		o.seq = last.Seq
+		return o, nil
+	}
+	if info, statErr := os.Stat(d.State.EventsPath()); statErr == nil && info.Size() > 0 {
 		err = o.events.Rotate()
 	}
 	return o, err

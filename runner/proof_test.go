@@ -46,6 +46,30 @@ var moreFakes = map[string]func(*fake) int{
 		f.work()
 		return f.result("ok"+block(!open1(planName), ""), nil)
 	},
+	"contradicts": func(f *fake) int { // ticks the last box, then says that it is blocked
+		f.work()
+		return f.result("ok\n---RALPH_STATUS---\nSTATUS: BLOCKED\nTESTS_STATUS: FAILING\nEXIT_SIGNAL: false\nRECOMMENDATION: the key is missing\n---END_RALPH_STATUS---\n", nil)
+	},
+	"clears-up": func(f *fake) int { // the same, but the second call finds that all is well
+		f.work()
+		if f.call == 1 {
+			return f.result("ok\n---RALPH_STATUS---\nSTATUS: BLOCKED\n---END_RALPH_STATUS---\n", nil)
+		}
+		return f.result("ok"+block(true, ""), nil)
+	},
+	"crashes-last": func(f *fake) int { // ticks the last box and dies
+		f.work()
+		return 3
+	},
+	"repairs": func(f *fake) int { // deletes a test file, and brings it back in the next call
+		if f.call == 1 {
+			_ = os.Remove("a_test.go")
+		} else {
+			put("a_test.go", expecting(1))
+		}
+		f.work()
+		return f.result("ok"+block(!open1(planName), ""), nil)
+	},
 	"plan-committer": commitAll,
 	"box-adder": func(f *fake) int { // ticks its task and adds another
 		f.work()

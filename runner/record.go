@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"ralph/logs"
-	"ralph/runner/agent"
 	"ralph/runner/agent/argv"
+	"ralph/runner/agent/ending"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/git"
 	"ralph/runner/rules"
@@ -91,7 +91,7 @@ func endOf(res turn.Result) state.IterationEnd {
 type analysis struct {
 	Loop      int                `json:"loop_number"`
 	Timestamp time.Time          `json:"timestamp"`
-	Outcome   agent.Class        `json:"outcome"`
+	Outcome   ending.Class       `json:"outcome"`
 	Reason    string             `json:"reason"`
 	Evidence  string             `json:"evidence"`
 	Signalled bool               `json:"has_status_block"`

@@ -108,6 +108,9 @@ type Run struct {
 	plan    planBook
 	last    turn.Result // the latest
 	past    past
+	// review holds open findings; accepted those that a person has accepted.
+	review   []state.ReviewItem
+	accepted []string
 }
 
 // past is what a run knows about what lies behind it, this run and the one before.

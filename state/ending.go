@@ -25,7 +25,7 @@ func (s Status) Ending() Ending {
 		return EndingNone
 	case s.Active():
 		return EndingKilled
-	case s.Status == StatusCompleted:
+	case s.Status == StatusCompleted || s.Status == StatusReview:
 		return EndingComplete
 	case s.Status == StatusStopped && s.ExitCode == exitTerminated:
 		return EndingTerminated

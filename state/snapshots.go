@@ -8,6 +8,7 @@ const (
 	StatusWaiting   = "waiting"
 	StatusPaused    = "paused"
 	StatusCompleted = "completed"
+	StatusReview    = "review" // everything is done, but a person has to look
 	StatusHalted    = "halted"
 	StatusStopped   = "stopped"
 	StatusFailed    = "failed"
@@ -51,6 +52,11 @@ type Status struct {
 	// Tasks holds, by id, what is remembered of open tasks.
 	Tasks  map[string]TaskMemory `json:"tasks,omitempty"`
 	Checks []CheckStatus         `json:"checks,omitempty"` // in the order in which they first ran
+	// Review is what a person has to look at; set when the status is review, and
+	// while findings of an unfinished run are open.
+	Review []ReviewItem `json:"review,omitempty"`
+	// Accepted holds the texts of items that a person has accepted.
+	Accepted []string `json:"accepted,omitempty"`
 	// Pending is the request that the end of the iteration answers: pause or
 	// stop; empty: none. It stays where SIGTERM or SIGHUP ended the run before.
 	Pending Request `json:"pending,omitempty"`
@@ -67,6 +73,16 @@ type TaskMemory struct {
 	Tries int `json:"tries,omitempty"`
 	// Past says what the latest attempts did, a line each.
 	Past []string `json:"past,omitempty"`
+}
+
+// ReviewItem is something that a person has to look at and may accept.
+type ReviewItem struct {
+	N    int    `json:"n,omitempty"` // from 1, for ralph accept
+	Name string `json:"name"`        // what kind of item it is
+	Task string `json:"task,omitempty"`
+	File string `json:"file,omitempty"`
+	Text string `json:"text"` // one sentence
+	Show string `json:"show"` // the command that shows it
 }
 
 // CheckStatus is one of ralph's own checks: what its latest run said.

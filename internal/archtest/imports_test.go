@@ -16,19 +16,19 @@ var floors = map[string]int{
 	"config/option":            0, // what an option is; its owners declare their own
 	"ptyexec":                  0, // one child process, and nothing of it left
 	"tmux":                     0, // typed calls of the tmux CLI
-	"runner/gate/report":       0, // what test programs print: text in, values out
 	"runner/gate/workspace":    0, // where the packages of a monorepo are: files in, folders out
 	"runner/git/foreign":       0, // folders that the project did not write: paths in, folders out
 	"runner/agent/recording":   0, // recorded calls of agent CLIs: text in, values out
-	"runner/agent/wire":        0, // JSON as agents print it: bytes in, lines, values and short texts out
 	"runner/agent/argv":        0, // argument lists and permission entries: values in, words out
 	"runner/agent/environ":     0, // which variables pass: names in, names out
 	"runner/agent/ending":      0, // classes of endings, and the error texts that show them: text in, values out
 	"runner/agent/statusblock": 0, // what an agent says about its own work: text in, values out
 
-	"state":       1, // the files in .ralph/: what the two processes share
-	"logs":        1, // log files, and the table of secrets
-	"runner/task": 1, // the plan and its formats
+	"state":              1, // the files in .ralph/: what the two processes share
+	"logs":               1, // log files, and the table of secrets
+	"runner/task":        1, // the plan and its formats
+	"runner/gate/report": 1, // what test programs print: text in, values out
+	"runner/agent/wire":  1, // JSON as agents print it: bytes in, lines, values and short texts out
 
 	"state/view":     2, // the model of a run: state files and events in, plain data and sentences out
 	"runner/agent":   2, // the table of agents, and what they print
@@ -89,7 +89,6 @@ var tools = map[string][]string{
 	"internal/sample":        {"state", "state/view"},                                                                       // runs in every state, for tests of what people see
 	"internal/scripted":      {"runner/agent", "runner/agent/argv", "runner/gate", "runner/prompt", "runner/turn", "state"}, // a scripted agent
 	"internal/picture":       nil,                                                                                           // screen in, picture out
-	"internal/unitfile":      nil,                                                                                           // reads a unit as systemd does
 	"internal/bench":         {"*"},                                                                                         // measures any of them
 }
 

@@ -113,7 +113,7 @@ func TestMonitor_keysThatLook_showWhatTheRunnerWrites(t *testing.T) {
 	s.keys("m")
 	s.shows("mouse off")
 	s.keys("?")
-	s.shows("pause after this iteration", "quit this screen; the runner goes on")
+	s.shows("pause after this iteration", "quit this screen; the run continues")
 	s.keys("?")
 	s.shows("API usage")
 	p.mode(modeDone)

@@ -16,9 +16,9 @@ import (
 
 // Outcome is how a call ended: its class and the facts behind it.
 type Outcome struct {
-	Class    Class  `json:"class"`
-	Reason   string `json:"reason"`             // one line for people
-	Evidence string `json:"evidence,omitempty"` // the record or line that decided, shortened; may be empty
+	Class    ending.Class `json:"class"`
+	Reason   string       `json:"reason"`             // one line for people
+	Evidence string       `json:"evidence,omitempty"` // the record or line that decided, shortened; may be empty
 	// Limit is set for usage and spending limits.
 	Limit *state.Limit `json:"limit,omitempty"`
 	// ResetsAt is when a limit ends; zero: unknown.
@@ -64,27 +64,27 @@ func (s Spec) succeeded(t *Transcript, exit ptyexec.Exit) bool {
 	// There is no record to rely on. A CLI may print nothing but an error and
 	// still exit with 0.
 	return exit.Cause == ptyexec.CauseExited && exit.Code == 0 && exit.Signal == 0 &&
-		ending.NewReader(s.Patterns).InsteadOfAnswer(t.Final) == ClassUnknown
+		ending.NewReader(s.Patterns).InsteadOfAnswer(t.Final) == ending.Unknown
 }
 
 func (s Spec) goodTurn(t *Transcript, exit ptyexec.Exit) Outcome {
-	o := Outcome{Class: ClassCompletedTurn}
+	o := Outcome{Class: ending.CompletedTurn}
 	_, signal := statusblock.Parse(t.Final)
 	refused := slices.DeleteFunc(slices.Clone(t.Denials), Asks)
 	switch {
 	case slices.Contains(t.Codes, "refusal"):
-		o.Class, o.Evidence = ClassRefusal, t.Final
+		o.Class, o.Evidence = ending.Refusal, t.Final
 	case exit.Cause != ptyexec.CauseExited && exit.Cause != ptyexec.CauseCancelled:
-		o.Class = ClassHangAfterResult
+		o.Class = ending.HangAfterResult
 	case len(refused) > 0:
 		first := fmt.Sprintf("%s(%s)", refused[0].Name, refused[0].Arg)
-		o.Class, o.Evidence = ClassPermissionDenied, first
+		o.Class, o.Evidence = ending.PermissionDenied, first
 		o.Reason = fmt.Sprintf("the permission rules refused %d tool calls, first %s", len(refused),
 			wire.OneLine(first))
 	case t.Asked && !signal, !signal && strings.HasSuffix(strings.TrimRight(t.Final, " \t\r\n*_`)\"'"), "?"):
-		o.Class, o.Evidence = ClassQuestionAsked, t.Final
+		o.Class, o.Evidence = ending.QuestionAsked, t.Final
 	case strings.TrimSpace(t.Final) == "" && t.ToolCalls == 0:
-		o.Class = ClassEmptyOutput
+		o.Class = ending.EmptyOutput
 	case exit.Code != 0 && exit.Cause == ptyexec.CauseExited:
 		o.Reason = fmt.Sprintf("the turn ended well, although the agent exited with %d", exit.Code)
 	}
@@ -95,27 +95,27 @@ func (s Spec) goodTurn(t *Transcript, exit ptyexec.Exit) Outcome {
 func (s Spec) failedTurn(t *Transcript, exit ptyexec.Exit) Outcome {
 	class, evidence := s.cause(t)
 	switch {
-	case class == ClassKilledBySignal && exit.Cause != ptyexec.CauseExited:
+	case class == ending.KilledBySignal && exit.Cause != ptyexec.CauseExited:
 		return s.noResult(t, exit) // the record only answers our own signal
-	case class == ClassUnknown && evidence == "" && !t.Worked():
-		class = ClassEmptyOutput
-	case class == ClassUnknown:
-		class = ClassCrash
+	case class == ending.Unknown && evidence == "" && !t.Worked():
+		class = ending.EmptyOutput
+	case class == ending.Unknown:
+		class = ending.Crash
 	}
 	return Outcome{Class: class, Evidence: evidence}
 }
 
 // rejected classifies a call whose work a limit refused.
 func (s Spec) rejected(t *Transcript) Outcome {
-	o := Outcome{Class: ClassUsageLimit, Limit: t.Rejected, Evidence: "limit " + t.Rejected.Name + " rejected the work"}
+	o := Outcome{Class: ending.UsageLimit, Limit: t.Rejected, Evidence: "limit " + t.Rejected.Name + " rejected the work"}
 	cause, evidence := s.cause(t)
 	if evidence != "" {
 		o.Evidence = evidence
 	}
 	switch {
-	case cause == ClassSpendLimit || strings.Contains(t.Rejected.Name, "overage"):
-		o.Class = ClassSpendLimit
-	case t.Rejected.ResetsAt.IsZero() && cause == ClassRateLimited:
+	case cause == ending.SpendLimit || strings.Contains(t.Rejected.Name, "overage"):
+		o.Class = ending.SpendLimit
+	case t.Rejected.ResetsAt.IsZero() && cause == ending.RateLimited:
 		o.Class = cause // without a window it is a plain 429
 	}
 	return o
@@ -126,32 +126,32 @@ func (s Spec) noResult(t *Transcript, exit ptyexec.Exit) Outcome {
 	cause, evidence := s.cause(t)
 	switch {
 	case exit.Cause == ptyexec.CauseCancelled:
-		return Outcome{Class: ClassKilledBySignal, Reason: "the call was stopped"}
+		return Outcome{Class: ending.KilledBySignal, Reason: "the call was stopped"}
 	case exit.Cause == ptyexec.CauseTimeout || exit.Cause == ptyexec.CauseIdle || exit.Cause == ptyexec.CauseFinal:
 		switch {
 		case t.Worked() && exit.Cause == ptyexec.CauseIdle:
-			return Outcome{Class: ClassTimeoutIdle}
+			return Outcome{Class: ending.TimeoutIdle}
 		case t.Worked():
-			return Outcome{Class: ClassTimeoutWithWork}
-		case cause == ClassAuth || cause == ClassNoCredit || cause == ClassStaleSession || cause == ClassBadFlag:
+			return Outcome{Class: ending.TimeoutWithWork}
+		case cause == ending.Auth || cause == ending.NoCredit || cause == ending.StaleSession || cause == ending.BadFlag:
 			return Outcome{Class: cause, Evidence: evidence} // it waits for a person
 		}
-		return Outcome{Class: ClassHangSilent, Evidence: evidence}
-	case cause != ClassUnknown:
+		return Outcome{Class: ending.HangSilent, Evidence: evidence}
+	case cause != ending.Unknown:
 		return Outcome{Class: cause, Evidence: evidence}
 	case exit.Signal != 0:
 		return Outcome{Class: ending.OfSignal(exit.Signal), Evidence: exit.Signal.String()}
-	case exit.Code > 128 && ending.OfSignal(syscall.Signal(exit.Code-128)) != ClassUnknown:
+	case exit.Code > 128 && ending.OfSignal(syscall.Signal(exit.Code-128)) != ending.Unknown:
 		sig := syscall.Signal(exit.Code - 128)
 		return Outcome{Class: ending.OfSignal(sig), Evidence: sig.String()}
 	case len(t.Denials) > 0:
 		return s.goodTurn(t, exit) // refused, and the CLI ends the turn there
 	case exit.Code == 0:
-		return Outcome{Class: ClassNoFinalRecord}
+		return Outcome{Class: ending.NoFinalRecord}
 	}
 	class, ok := s.ExitCodes[exit.Code]
 	if !ok {
-		class = ClassCrash
+		class = ending.Crash
 	}
 	if evidence = fmt.Sprintf("exit code %d", exit.Code); len(t.CLI) > 0 {
 		evidence += ", " + t.CLI[len(t.CLI)-1]
@@ -161,7 +161,7 @@ func (s Spec) noResult(t *Transcript, exit ptyexec.Exit) Outcome {
 
 // cause finds the reason of a failure and the text that shows it, which may be
 // empty.
-func (s Spec) cause(t *Transcript) (Class, string) {
+func (s Spec) cause(t *Transcript) (ending.Class, string) {
 	lines := t.CLI
 	if slices.Contains(t.Codes, codeText) {
 		lines = strings.Split(t.Final, "\n")
@@ -182,7 +182,7 @@ func (o *Outcome) addTimes(t *Transcript, now time.Time) {
 		}
 	}
 	switch {
-	case o.Class == ClassUsageLimit || o.Class == ClassSpendLimit:
+	case o.Class == ending.UsageLimit || o.Class == ending.SpendLimit:
 		limit := state.Limit{Name: ending.LimitName(o.Evidence), Rejected: true, Utilization: -1}
 		if o.Limit != nil {
 			limit = *o.Limit

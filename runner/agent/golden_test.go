@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/ptyexec"
+	"ralph/runner/agent/ending"
 	"ralph/runner/agent/recording"
 	"ralph/state"
 )
@@ -26,7 +27,7 @@ import (
 // records by other means than this package.
 type golden struct {
 	name, agent         string
-	class               Class
+	class               ending.Class
 	session             bool
 	input, output, read int64
 	cost                float64
@@ -46,7 +47,7 @@ func goldens(t testing.TB) []golden {
 		if f[0] == "recording" {
 			continue
 		}
-		g := golden{name: f[0], agent: f[1], class: Class(f[2]), session: f[3] == "y"}
+		g := golden{name: f[0], agent: f[1], class: ending.Class(f[2]), session: f[3] == "y"}
 		g.input, _ = strconv.ParseInt(f[4], 10, 64)
 		g.output, _ = strconv.ParseInt(f[5], 10, 64)
 		g.read, _ = strconv.ParseInt(f[6], 10, 64)
@@ -159,7 +160,7 @@ func TestRecordings_everyOneGetsItsClassAndFigures(t *testing.T) {
 				t.Errorf("final %q, want prefix %q", tr.Final, g.final)
 			}
 			said := !strings.Contains(g.name, "gemini") && !strings.HasSuffix(o.Evidence, "|0") // these name no time
-			if g.class == ClassUsageLimit && said && o.ResetsAt.IsZero() {
+			if g.class == ending.UsageLimit && said && o.ResetsAt.IsZero() {
 				t.Error("a usage limit without the time of its end")
 			}
 		})
@@ -192,7 +193,7 @@ func TestTranscript_everyField_survivesJSON(t *testing.T) {
 		ErrorCodes: []string{"ec"}, CLI: []string{"l"}, Usage: state.Usage{InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, CacheWriteTokens: 4, CostUSD: 5},
 		ToolCalls: 6, LastTool: "t", Denials: []state.Tool{{ID: "i", Name: "n", Arg: "a", Parent: "p"}}, Limits: map[string]state.Limit{"five_hour": limit},
 		Retries: 7, TextBytes: 8, Rejected: &limit, Asked: true}
-	o := Outcome{Class: ClassUsageLimit, Reason: "r", Evidence: "e", Limit: &limit, ResetsAt: recordedAt, RetryAfter: 1500 * time.Millisecond}
+	o := Outcome{Class: ending.UsageLimit, Reason: "r", Evidence: "e", Limit: &limit, ResetsAt: recordedAt, RetryAfter: 1500 * time.Millisecond}
 	for _, v := range []reflect.Value{reflect.ValueOf(tr), reflect.ValueOf(o)} {
 		for i := range v.NumField() {
 			if v.Field(i).IsZero() {
@@ -230,7 +231,7 @@ func matrix(right, all map[cell]int) string {
 	for _, a := range agents {
 		table += fmt.Sprintf("%10s", a)
 	}
-	for _, c := range Classes() {
+	for _, c := range ending.Classes() {
 		line := ""
 		for _, a := range agents {
 			k := cell{string(c.Class), a}

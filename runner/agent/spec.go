@@ -52,35 +52,9 @@ type Spec struct {
 	Refused       string   // how the result of a refused tool call begins
 	Guarded       []string // tools that it reports as unknown when they are not allowed
 
-	Patterns  []Pattern     // tried before the general ones
-	ExitCodes map[int]Class // the last resort: exit codes with a documented meaning
+	Patterns  []ending.Pattern     // tried before the general ones
+	ExitCodes map[int]ending.Class // the last resort: exit codes with a documented meaning
 }
-
-// Pattern is one wording of a CLI's own error text and the class that it means.
-type Pattern = ending.Pattern
-
-// Class is how a call to an agent ended.
-type Class = ending.Class
-
-// The outcome classes; see Classes for what they mean.
-const (
-	ClassCompletedTurn, ClassUsageLimit                = ending.CompletedTurn, ending.UsageLimit
-	ClassSpendLimit, ClassRateLimited, ClassOverloaded = ending.SpendLimit, ending.RateLimited, ending.Overloaded
-	ClassServerError, ClassNetwork, ClassAuth          = ending.ServerError, ending.Network, ending.Auth
-	ClassNoCredit, ClassDisabledByAdmin, ClassBadModel = ending.NoCredit, ending.DisabledByAdmin, ending.BadModel
-	ClassBadFlag, ClassContextTooLong, ClassMaxTurns   = ending.BadFlag, ending.ContextTooLong, ending.MaxTurns
-	ClassMaxBudget, ClassRefusal                       = ending.MaxBudget, ending.Refusal
-	ClassPermissionDenied, ClassQuestionAsked          = ending.PermissionDenied, ending.QuestionAsked
-	ClassEmptyOutput, ClassNoFinalRecord               = ending.EmptyOutput, ending.NoFinalRecord
-	ClassHangSilent, ClassHangAfterResult              = ending.HangSilent, ending.HangAfterResult
-	ClassTimeoutWithWork, ClassTimeoutIdle             = ending.TimeoutWithWork, ending.TimeoutIdle
-	ClassKilledBySignal, ClassCrash, ClassStaleSession = ending.KilledBySignal, ending.Crash, ending.StaleSession
-
-	ClassUnknown = ending.Unknown // no outcome: in a Pattern it marks text that means nothing
-)
-
-// Classes lists every outcome class, in the order of the documentation.
-func Classes() []ending.Info { return ending.Classes() }
 
 // Lookup returns the built-in row of that name. The error names every known row.
 func Lookup(name string) (Spec, error) { return Find(name, nil) }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"ralph/runner/agent/argv"
+	"ralph/runner/agent/ending"
 	"ralph/runner/agent/environ"
 )
 
@@ -58,7 +59,7 @@ func Specs() []Spec {
 				"AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"}},
 			Format: FormatCodex, SessionTokens: true, CachedInInput: true,
 			// A line of its log, printed when it is interrupted: no session is missing.
-			Patterns: []Pattern{{Class: ClassUnknown, Match: `failed to record rollout items`}},
+			Patterns: []ending.Pattern{{Class: ending.Unknown, Match: `failed to record rollout items`}},
 		},
 		{
 			Name: "gemini", Bin: "gemini", Install: "npm install -g @google/gemini-cli",
@@ -81,8 +82,8 @@ func Specs() []Spec {
 			Format:  FormatGemini,
 			Guarded: []string{"run_shell_command", "write_file", "replace", "web_fetch"},
 			// The API says this of every quota, also of one that is free again in a minute.
-			Patterns:  []Pattern{{Class: ClassRateLimited, Match: `exceeded your current quota`}},
-			ExitCodes: map[int]Class{41: ClassAuth, 42: ClassBadFlag, 53: ClassMaxTurns},
+			Patterns:  []ending.Pattern{{Class: ending.RateLimited, Match: `exceeded your current quota`}},
+			ExitCodes: map[int]ending.Class{41: ending.Auth, 42: ending.BadFlag, 53: ending.MaxTurns},
 		},
 		{
 			Name: "opencode", Bin: "opencode", Install: "npm install -g opencode-ai",
@@ -131,7 +132,7 @@ func Specs() []Spec {
 					"ZAI_API_KEY"),
 			},
 			Format: FormatClaude, SessionTokens: true, CachedInInput: true,
-			ExitCodes: map[int]Class{53: ClassMaxTurns, 55: ClassMaxTurns},
+			ExitCodes: map[int]ending.Class{53: ending.MaxTurns, 55: ending.MaxTurns},
 		},
 		{
 			Name: "amp", Bin: "amp", Install: "npm install -g @sourcegraph/amp",
@@ -144,7 +145,7 @@ func Specs() []Spec {
 			Env:    environ.Agent{Keys: []string{"AMP_API_KEY"}},
 			Format: FormatClaude, Refused: "Tool execution rejected by user",
 			// It ends so, or waits in silence, at a command that its rules do not allow.
-			Patterns: []Pattern{{Class: ClassPermissionDenied, Match: `require user approval`}},
+			Patterns: []ending.Pattern{{Class: ending.PermissionDenied, Match: `require user approval`}},
 		},
 		{
 			// Written from its documentation; no recording of it was at hand.

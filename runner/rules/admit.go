@@ -16,6 +16,11 @@ func AdmitRules() []Rule[Admission] {
 			"stop 2", planUnusable},
 		{"tasks_put_aside", "every open task was put aside",
 			"stop 8 and name them", tasksPutAside},
+		{"review", "as `plan_complete`, but something needs a person",
+			"stop 9 without a call, and name it", func(f Admission) (Decision, bool) {
+				d, ok := planComplete(f)
+				return reviewed(d, f.Review), ok && len(f.Review) > 0
+			}},
 		{"plan_complete", "the plan has nothing left, and the required checks pass where there are any",
 			"stop 0 without a call", planComplete},
 		{ruleStagnation, "the circuit breaker is open because nothing changed", "stop 3", breakerStillOpen(ruleStagnation, "stagnation_detected")},
@@ -26,6 +31,12 @@ func AdmitRules() []Rule[Admission] {
 			"wait for the reset, or stop 7", stillLimited},
 		{"hourly", "the calls or tokens of this clock hour are used up",
 			"wait for the next hour; stop 4 when `MAX_DURATION` ends before it", admits(hourly)},
+		{"verify", "the plan has nothing left, but the agent's last word contradicts it",
+			"one verifying turn", func(f Admission) (Decision, bool) {
+				d := verifying(f.Facts)
+				d.Action = ActionContinue
+				return d, contradicted(f.Facts) && !f.Report.Blocked()
+			}},
 		{"gate_failed", "the plan has nothing left, but a required check fails",
 			"go on, with the failure in the prompt", lastCheckFailed},
 		{"continue", "otherwise", "start the next iteration", func(Admission) (Decision, bool) {
@@ -74,7 +85,7 @@ func tasksPutAside(f Admission) (Decision, bool) {
 }
 
 func planComplete(f Admission) (Decision, bool) {
-	if f.Plan.Total == 0 || f.Plan.Remaining > 0 || f.Report.Blocked() {
+	if f.Plan.Total == 0 || f.Plan.Remaining > 0 || f.Report.Blocked() || contradicted(f.Facts) {
 		return Decision{}, false
 	}
 	return completed(fmt.Sprintf("the plan has nothing left: %d of %d tasks are done", f.Plan.Done, f.Plan.Total), "plan_complete"), true

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/agent/environ"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
@@ -35,6 +36,18 @@ func ConcludeRules() []Rule[Conclusion] {
 			"stop 2", concludes(planBroken)},
 		{"permission_denied", "denials in `CB_PERMISSION_DENIAL_THRESHOLD` consecutive iterations",
 			"stop 3; name each denied command and the entry that would allow it", permissionDenied},
+		{"verify", "the plan has nothing left, but the turn failed or its status block says BLOCKED or FAILING",
+			"one verifying turn", func(f Conclusion) (Decision, bool) {
+				if !contradicted(f.Facts) || f.Result.Proof.Report.Blocked() {
+					return Decision{}, false
+				}
+				return verifying(f.Facts), true
+			}},
+		{"review", "as `complete`, but findings are open, fewer tests ran than before, a check still fails as before the run, or the agent contradicts the plan",
+			"stop 9 and name each", func(f Conclusion) (Decision, bool) {
+				d, ok := complete(f)
+				return reviewed(d, f.Review), ok && len(f.Review) > 0
+			}},
 		{"complete", "the plan has nothing left, no required check fails, and the final message signals or there are checks; without a plan: `COMPLETION_CLAIMS` consecutive signals",
 			"stop 0", complete},
 		{"claimed_incomplete", "the final message signals completion, but tasks are open, or a check fails and nothing changed",
@@ -76,15 +89,15 @@ func agentUnusable(f Conclusion) (Decision, bool) {
 
 // remedy is what a person does about an agent that cannot be used. held names
 // the variables that ralph withheld from it.
-func remedy(c agent.Class, name string, held []string) string {
-	do := map[agent.Class]string{
-		agent.ClassAuth:            "log in with " + name + " itself, or set its key",
-		agent.ClassNoCredit:        "look at the account of " + name,
-		agent.ClassDisabledByAdmin: "ask the administrator of the account",
-		agent.ClassBadModel:        "choose another model with --model",
-		agent.ClassBadFlag:         "update " + name + "; ralph --dry-run shows the command line",
+func remedy(c ending.Class, name string, held []string) string {
+	do := map[ending.Class]string{
+		ending.Auth:            "log in with " + name + " itself, or set its key",
+		ending.NoCredit:        "look at the account of " + name,
+		ending.DisabledByAdmin: "ask the administrator of the account",
+		ending.BadModel:        "choose another model with --model",
+		ending.BadFlag:         "update " + name + "; ralph --dry-run shows the command line",
 	}[c]
-	if c == agent.ClassAuth && len(held) > 0 {
+	if c == ending.Auth && len(held) > 0 {
 		do += fmt.Sprintf("; ralph withheld %s from it; let it pass with ENV_EXCLUDE='!NAME'", environ.Summarize(held))
 	}
 	return fmt.Sprintf("%s; check with: ralph agent test %s; then: ralph resume", do, name)

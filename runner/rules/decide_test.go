@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
@@ -48,7 +49,7 @@ func (s scene) decide() Decision {
 func usual() scene {
 	plan := turn.Plan{Known: true, Done: 1, Total: 3, Remaining: 2}
 	return scene{
-		It: turn.Result{Origin: state.Origin{Iteration: 1}, Call: turn.Call{Made: true, Outcome: agent.Outcome{Class: agent.ClassCompletedTurn}},
+		It: turn.Result{Origin: state.Origin{Iteration: 1}, Call: turn.Call{Made: true, Outcome: agent.Outcome{Class: ending.CompletedTurn}},
 			Work: turn.Work{Before: plan, Change: git.Change{Count: 1, Files: []string{"a.go"}}}, Proof: turn.Proof{After: plan}},
 		Facts: Facts{
 			Memory: Memory{Breaker: state.Breaker{State: state.BreakerClosed}, Iterations: 1}, Policy: defaults(), Plan: plan, HadPlan: true,
@@ -57,7 +58,9 @@ func usual() scene {
 	}
 }
 
-func outcome(f *scene, c agent.Class) { f.It.Call.Outcome = agent.Outcome{Class: c, Reason: "said so"} }
+func outcome(f *scene, c ending.Class) {
+	f.It.Call.Outcome = agent.Outcome{Class: c, Reason: "said so"}
+}
 
 func claim(f *scene, times int) {
 	f.It.Call.Signalled, f.It.Call.Signal = true, statusblock.Signal{Exit: true, HasExit: true, Status: "COMPLETE"}
@@ -110,22 +113,22 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 			claim(f, 1)
 		}, "interrupted", ActionStop, 143},
 
-		{"not logged in", func(f *scene) { outcome(f, agent.ClassAuth) }, "agent_unusable", ActionStop, 6},
-		{"no credit", func(f *scene) { outcome(f, agent.ClassNoCredit) }, "agent_unusable", ActionStop, 6},
-		{"disabled by admin", func(f *scene) { outcome(f, agent.ClassDisabledByAdmin) }, "agent_unusable", ActionStop, 6},
-		{"unknown model", func(f *scene) { outcome(f, agent.ClassBadModel) }, "agent_unusable", ActionStop, 6},
+		{"not logged in", func(f *scene) { outcome(f, ending.Auth) }, "agent_unusable", ActionStop, 6},
+		{"no credit", func(f *scene) { outcome(f, ending.NoCredit) }, "agent_unusable", ActionStop, 6},
+		{"disabled by admin", func(f *scene) { outcome(f, ending.DisabledByAdmin) }, "agent_unusable", ActionStop, 6},
+		{"unknown model", func(f *scene) { outcome(f, ending.BadModel) }, "agent_unusable", ActionStop, 6},
 		{"not installed", func(f *scene) { f.It = turn.Result{Agent: "codex", Call: turn.Call{NotStarted: "program not found"}} }, "agent_unusable", ActionStop, 6},
-		{"crash is no unusable agent", func(f *scene) { outcome(f, agent.ClassCrash) }, "continue", ActionContinue, 0},
+		{"crash is no unusable agent", func(f *scene) { outcome(f, ending.Crash) }, "continue", ActionContinue, 0},
 
-		{"usage limit", func(f *scene) { outcome(f, agent.ClassUsageLimit); f.LimitedUntil = noon.Add(time.Hour) }, "usage_limit", ActionWait, 0},
-		{"usage limit, reset in a day", func(f *scene) { outcome(f, agent.ClassUsageLimit); f.LimitedUntil = noon.Add(24 * time.Hour) }, "usage_limit", ActionWait, 0},
-		{"usage limit, reset in more than a day", func(f *scene) { outcome(f, agent.ClassUsageLimit); f.LimitedUntil = noon.Add(24*time.Hour + 1) }, "usage_limit", ActionStop, 7},
+		{"usage limit", func(f *scene) { outcome(f, ending.UsageLimit); f.LimitedUntil = noon.Add(time.Hour) }, "usage_limit", ActionWait, 0},
+		{"usage limit, reset in a day", func(f *scene) { outcome(f, ending.UsageLimit); f.LimitedUntil = noon.Add(24 * time.Hour) }, "usage_limit", ActionWait, 0},
+		{"usage limit, reset in more than a day", func(f *scene) { outcome(f, ending.UsageLimit); f.LimitedUntil = noon.Add(24*time.Hour + 1) }, "usage_limit", ActionStop, 7},
 		{"usage limit, reset after the end of the run's time", func(f *scene) {
-			outcome(f, agent.ClassUsageLimit)
+			outcome(f, ending.UsageLimit)
 			f.LimitedUntil, f.Policy.MaxDuration = noon.Add(2*time.Hour), 2*time.Hour
 		}, "usage_limit", ActionStop, 7},
-		{"usage limit, another agent is free", func(f *scene) { outcome(f, agent.ClassUsageLimit); f.Fallback = "codex" }, "usage_limit", ActionRetry, 0},
-		{"usage limit, told to stop", func(f *scene) { outcome(f, agent.ClassUsageLimit); f.Policy.OnLimit = "stop" }, "usage_limit", ActionStop, 7},
+		{"usage limit, another agent is free", func(f *scene) { outcome(f, ending.UsageLimit); f.Fallback = "codex" }, "usage_limit", ActionRetry, 0},
+		{"usage limit, told to stop", func(f *scene) { outcome(f, ending.UsageLimit); f.Policy.OnLimit = "stop" }, "usage_limit", ActionStop, 7},
 		{"limit of an earlier run, not over", func(f *scene) { starting(f); f.LimitedUntil = noon.Add(time.Second) }, "usage_limit", ActionWait, 0},
 		{"limit of an earlier run, but the ceiling is reached", func(f *scene) {
 			starting(f)
@@ -134,10 +137,10 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"limit of an earlier run, but nothing is left", func(f *scene) { starting(f); done(f); f.LimitedUntil = noon.Add(time.Hour) }, "plan_complete", ActionStop, 0},
 		{"limit of an earlier run, over", func(f *scene) { starting(f); f.LimitedUntil = noon }, "continue", ActionContinue, 0},
 
-		{"overloaded", func(f *scene) { outcome(f, agent.ClassOverloaded); f.Memory.Retries = 1 }, "transient", ActionRetry, 0},
-		{"overloaded too often", func(f *scene) { outcome(f, agent.ClassOverloaded); f.Memory.Retries = 0 }, "continue", ActionContinue, 0},
-		{"stale session", func(f *scene) { outcome(f, agent.ClassStaleSession); f.Memory.Stale = true }, "transient", ActionRetry, 0},
-		{"stale session, also without one", func(f *scene) { outcome(f, agent.ClassStaleSession) }, "continue", ActionContinue, 0},
+		{"overloaded", func(f *scene) { outcome(f, ending.Overloaded); f.Memory.Retries = 1 }, "transient", ActionRetry, 0},
+		{"overloaded too often", func(f *scene) { outcome(f, ending.Overloaded); f.Memory.Retries = 0 }, "continue", ActionContinue, 0},
+		{"stale session", func(f *scene) { outcome(f, ending.StaleSession); f.Memory.Stale = true }, "transient", ActionRetry, 0},
+		{"stale session, also without one", func(f *scene) { outcome(f, ending.StaleSession) }, "continue", ActionContinue, 0},
 
 		{"files damaged", func(f *scene) { f.Damaged = []string{"PROMPT.md"}; f.Memory.Damages = 1 }, "integrity", ActionRetry, 0},
 		{"a finding, halt", func(f *scene) { found(f, audit.Finding{}) }, "integrity", ActionStop, 3},
@@ -180,11 +183,13 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"check passed", passing, "continue", ActionContinue, 0},
 		{"check failed before an iteration of a finished plan", func(f *scene) { starting(f); done(f); failing(f) }, "gate_failed", ActionRetry, 0},
 
+		{"plan done and signalled, with an open finding", func(f *scene) { done(f); claim(f, 1); f.Review = []state.ReviewItem{{Text: "x"}} }, "review", ActionStop, 9},
+		{"plan done, the last call crashed", func(f *scene) { done(f); outcome(f, ending.Crash); f.Memory.Contradiction = "it crashed" }, "verify", ActionRetry, 0},
 		{"plan done and signalled", func(f *scene) { done(f); claim(f, 1) }, "complete", ActionStop, 0},
 		{"plan done, checks pass", func(f *scene) { done(f); passing(f) }, "complete", ActionStop, 0},
 		{"plan done, neither signal nor checks", done, "plan_complete", ActionContinue, 0},
 		{"plan done, neither signal nor checks, nor an iteration left", func(f *scene) { done(f); f.Policy.MaxIterations = 1 }, "plan_complete", ActionContinue, 0},
-		{"plan done, signalled by a failed call", func(f *scene) { done(f); claim(f, 0); outcome(f, agent.ClassCrash) }, "plan_complete", ActionContinue, 0},
+		{"plan done, signalled by a failed call", func(f *scene) { done(f); claim(f, 0); outcome(f, ending.Crash) }, "plan_complete", ActionContinue, 0},
 		{"no plan, second signal", func(f *scene) { noPlan(f); claim(f, 2) }, "complete", ActionStop, 0},
 		{"no plan, first signal", func(f *scene) { noPlan(f); claim(f, 1) }, "continue", ActionContinue, 0},
 
@@ -194,6 +199,18 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 			failing(f)
 			f.Calls.Calls = 100
 		}, "hourly", ActionWait, 0},
+		{"nothing left, but the last word contradicts it", func(f *scene) { starting(f); done(f); f.Memory.Contradiction = "x" }, "verify", ActionContinue, 0},
+		{"nothing left, contradicted, and the hour is used up", func(f *scene) { starting(f); done(f); f.Memory.Contradiction = "x"; f.Calls.Calls = 100 }, "hourly", ActionWait, 0},
+		{"nothing left, contradicted once more after it was verified", func(f *scene) {
+			starting(f)
+			done(f)
+			f.Memory.Contradiction, f.Memory.Verified, f.Review = "x", true, []state.ReviewItem{{Text: "x"}}
+		}, "review", ActionStop, 9},
+		{"nothing left, contradicted, and no iteration left", func(f *scene) {
+			starting(f)
+			done(f)
+			f.Memory.Contradiction, f.Policy.MaxIterations, f.Review = "x", 1, []state.ReviewItem{{Text: "x"}}
+		}, "review", ActionStop, 9},
 		{"nothing left before an iteration", func(f *scene) { starting(f); done(f) }, "plan_complete", ActionStop, 0},
 		{"something left before an iteration", starting, "continue", ActionContinue, 0},
 		{"nothing left, checks pass", func(f *scene) { starting(f); done(f); passing(f) }, "plan_complete", ActionStop, 0},
@@ -273,13 +290,13 @@ func documented[F any](t *testing.T, table []Rule[F], covered map[string]bool) {
 func TestRules_auth_namesWhatWasHeldBack(t *testing.T) {
 	const told = "; ralph withheld CORP_API_KEY, NPM_TOKEN from it; let it pass with ENV_EXCLUDE='!NAME'; "
 	for _, test := range []struct {
-		class agent.Class
+		class ending.Class
 		held  []string
 		told  bool
 	}{
-		{agent.ClassAuth, []string{"CORP_API_KEY", "NPM_TOKEN"}, true},
-		{agent.ClassAuth, nil, false},
-		{agent.ClassNoCredit, []string{"CORP_API_KEY", "NPM_TOKEN"}, false},
+		{ending.Auth, []string{"CORP_API_KEY", "NPM_TOKEN"}, true},
+		{ending.Auth, nil, false},
+		{ending.NoCredit, []string{"CORP_API_KEY", "NPM_TOKEN"}, false},
 	} {
 		f := usual()
 		outcome(&f, test.class)

@@ -8,6 +8,7 @@
 package rules
 
 import (
+	"strings"
 	"time"
 
 	"ralph/runner/gate"
@@ -42,8 +43,9 @@ type Decision struct {
 	// Of a stop:
 	Exit       int
 	ExitReason string
-	Status     string // state.StatusCompleted, ...
-	Next       string // what a person types or does next; empty: nothing
+	Status     string             // state.StatusCompleted, ...
+	Next       string             // what a person types or does next; empty: nothing
+	Review     []state.ReviewItem // what a person has to look at
 }
 
 // Facts are what both tables look at.
@@ -56,6 +58,9 @@ type Facts struct {
 	Started   time.Time   // of the run
 	Now       time.Time
 	Interrupt *Interrupt // a signal or a request to end; nil: none
+	// Review is what a person has to look at before the run counts as complete;
+	// set only when the plan has nothing left, or there is none.
+	Review []state.ReviewItem
 	// LimitedUntil is when the first of the agents that may work leaves its usage
 	// limit; zero: one is free now.
 	LimitedUntil time.Time
@@ -127,6 +132,34 @@ func admits(rule func(Facts) (Decision, bool)) func(Admission) (Decision, bool) 
 func halt(reason, exitReason string) Decision {
 	return Decision{Action: ActionStop, Reason: reason, Exit: ExitHalted, ExitReason: exitReason, Status: state.StatusHalted,
 		Next: "look at .ralph/live.log and the plan, then: ralph reset --circuit && ralph resume"}
+}
+
+// reviewed is d, the end of a complete run, when a person has to look first.
+func reviewed(d Decision, items []state.ReviewItem) Decision {
+	texts := make([]string, len(items))
+	for i, item := range items {
+		texts[i] = item.Text
+	}
+	d.Reason += ", but a person has to look: " + strings.Join(texts, "; ")
+	d.Exit, d.ExitReason, d.Status, d.Review = ExitReview, "review", state.StatusReview, items
+	d.Next = "look at each item, then: ralph accept"
+	return d
+}
+
+// contradicted is true when the plan is done, the agent's last word says
+// otherwise, and a turn may still clear it up.
+func contradicted(f Facts) bool {
+	if _, over := ceilings(f); over {
+		return false
+	}
+	return f.Plan.Total > 0 && f.Plan.Remaining == 0 && f.Memory.Contradiction != "" && !f.Memory.Verified
+}
+
+// verifying asks for one more turn.
+func verifying(f Facts) Decision {
+	return Decision{Action: ActionRetry, Reason: "the plan is done, but " + f.Memory.Contradiction, Feedback: []string{
+		"Every task of the plan is ticked, but " + f.Memory.Contradiction + ". Check the work against the plan. Fix what is missing, " +
+			"and open the boxes of tasks that are not done. Then say in your final message how it stands."}}
 }
 
 func completed(reason, exitReason string) Decision {

@@ -11,6 +11,7 @@ const (
 	ExitAgent       = 6   // agent not installed, not logged in, no credit, disabled
 	ExitLimited     = 7   // usage limit and --on-limit stop
 	ExitClaimed     = 8   // the agent insists that it is done; plan or checks say no
+	ExitReview      = 9   // everything is done as far as ralph can tell; a person has to look
 	ExitInterrupted = 130 // SIGINT, abort or stop request
 	ExitTerminated  = 143 // SIGTERM or SIGHUP
 )
@@ -33,6 +34,7 @@ func ExitCodes() []ExitCode {
 		{ExitAgent, "agent unusable", "not installed, not logged in, no credit, disabled by admin"},
 		{ExitLimited, "limited", "usage limit and `--on-limit stop`"},
 		{ExitClaimed, "claimed", "the agent insists that it is done; plan or checks say no"},
+		{ExitReview, "review", "everything is done as far as ralph can tell, but a person has to look: open findings, fewer tests than before, a check that still fails as before the run, an agent that contradicts the plan; accept with `ralph accept`"},
 		{ExitInterrupted, "interrupted", "SIGINT, `ralph stop`, `ralph abort`"},
 		{ExitTerminated, "terminated", "SIGTERM, SIGHUP"},
 	}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/git"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -188,7 +189,7 @@ func drawIteration(rt *rapid.T, n int) turn.Result {
 		it.Call.Denied = []state.Tool{{Name: "Bash"}}
 	}
 	if text := rapid.SampledFrom([]string{"", "boom", "bang"}).Draw(rt, "error"); text != "" {
-		it.Call.Outcome = agent.Outcome{Class: agent.ClassCrash, Evidence: text}
+		it.Call.Outcome = agent.Outcome{Class: ending.Crash, Evidence: text}
 	}
 	return it
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/audit"
 	"ralph/runner/turn"
 )
@@ -49,17 +49,17 @@ func hasForeignTick(findings []audit.Finding) bool {
 }
 
 // classHint is what the agent can do about an outcome; empty: nothing.
-func classHint(c agent.Class) string {
+func classHint(c ending.Class) string {
 	switch c {
-	case agent.ClassQuestionAsked:
+	case ending.QuestionAsked:
 		return "You asked a question. Nobody is there to answer: decide yourself, and write down the decision and its reason."
-	case agent.ClassTimeoutWithWork, agent.ClassTimeoutIdle, agent.ClassHangSilent:
+	case ending.TimeoutWithWork, ending.TimeoutIdle, ending.HangSilent:
 		return "ralph ended the last call because it took too long. Work in smaller steps, commit early, and start nothing that does not end by itself."
-	case agent.ClassContextTooLong:
+	case ending.ContextTooLong:
 		return "The last call ran out of context. Read less at once and do a smaller part of the task."
-	case agent.ClassMaxTurns, agent.ClassMaxBudget:
+	case ending.MaxTurns, ending.MaxBudget:
 		return "The last call used up its turns or its budget. Do a smaller part of the task."
-	case agent.ClassEmptyOutput, agent.ClassNoFinalRecord:
+	case ending.EmptyOutput, ending.NoFinalRecord:
 		return "The last call ended without a final message. End with the status block."
 	}
 	return ""

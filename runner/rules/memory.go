@@ -2,9 +2,11 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
-	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
+	"ralph/runner/agent/statusblock"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -21,6 +23,10 @@ type Memory struct {
 	Stale      bool // the session was refused and a fresh start was tried
 	Usage      state.Usage
 	Iterations int // iterations that count
+	// Contradiction is how the latest turn contradicts a plan that is done; empty:
+	// it does not. Verified: a turn was asked to clear it up.
+	Contradiction string
+	Verified      bool
 }
 
 // After folds a turn into the memory. A retry or a limit costs nothing but its
@@ -36,6 +42,7 @@ func (m Memory) After(r turn.Result, damaged bool, p Policy, now time.Time) Memo
 	if r.Cut == state.RequestAbort {
 		return m
 	}
+	m = m.contradiction(r)
 	switch kindOf(r.Call.Outcome.Class) {
 	case kindLimit:
 		m.Limits++
@@ -63,6 +70,28 @@ func (m Memory) After(r turn.Result, damaged bool, p Policy, now time.Time) Memo
 	return m
 }
 
+// contradiction notes how the turn contradicts a plan that is done. A usage
+// limit says nothing about the work.
+func (m Memory) contradiction(r turn.Result) Memory {
+	m.Verified = m.Contradiction != ""
+	m.Contradiction = ""
+	if p := r.Proof.After; p.Total == 0 || p.Remaining > 0 {
+		m.Verified = false
+		return m
+	}
+	switch s := r.Call.Signal; {
+	case kindOf(r.Call.Outcome.Class) == kindLimit || r.Cut != "":
+	case r.Failed():
+		m.Contradiction = fmt.Sprintf("the agent's last call failed (%s)", r.Call.Outcome.Class)
+	case !r.Call.Signalled:
+	case s.Status == statusblock.Blocked:
+		m.Contradiction = strings.TrimSuffix("the agent says that it is blocked: "+s.Recommendation, ": ")
+	case s.Tests == "FAILING":
+		m.Contradiction = "the agent says that tests fail"
+	}
+	return m
+}
+
 func streak(n int, again bool) int {
 	if again {
 		return n + 1
@@ -71,7 +100,7 @@ func streak(n int, again bool) int {
 }
 
 // Answer says in words what the loop does about an outcome.
-func Answer(c agent.Class) string {
+func Answer(c ending.Class) string {
 	switch kindOf(c) {
 	case kindLimit:
 		return "wait until the reset, or stop with exit code 7; costs nothing"
@@ -83,9 +112,9 @@ func Answer(c agent.Class) string {
 		return "once more without the session; costs nothing"
 	}
 	switch {
-	case c == agent.ClassPermissionDenied:
+	case c == ending.PermissionDenied:
 		return "go on, told about it; exit code 3 after `CB_PERMISSION_DENIAL_THRESHOLD` in a row"
-	case c == agent.ClassTimeoutWithWork:
+	case c == ending.TimeoutWithWork:
 		return "go on, the work counts; without any change it is an error"
 	case classHint(c) != "":
 		return "go on, told about it; the circuit breaker counts it when nothing changed"
@@ -96,7 +125,7 @@ func Answer(c agent.Class) string {
 }
 
 // IsLimit tells whether a call met a usage limit.
-func IsLimit(c agent.Class) bool { return kindOf(c) == kindLimit }
+func IsLimit(c ending.Class) bool { return kindOf(c) == kindLimit }
 
 // kind groups the outcome classes by the answer that they get.
 type kind int
@@ -109,16 +138,16 @@ const (
 	kindStale                 // the session is gone: once more without it
 )
 
-func kindOf(c agent.Class) kind {
+func kindOf(c ending.Class) kind {
 	if c.Transient() {
 		return kindTransient
 	}
 	switch c {
-	case agent.ClassUsageLimit, agent.ClassSpendLimit:
+	case ending.UsageLimit, ending.SpendLimit:
 		return kindLimit
-	case agent.ClassAuth, agent.ClassNoCredit, agent.ClassDisabledByAdmin, agent.ClassBadModel, agent.ClassBadFlag:
+	case ending.Auth, ending.NoCredit, ending.DisabledByAdmin, ending.BadModel, ending.BadFlag:
 		return kindUnusable
-	case agent.ClassStaleSession:
+	case ending.StaleSession:
 		return kindStale
 	}
 	return kindCounts

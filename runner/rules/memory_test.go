@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/git"
 	"ralph/runner/turn"
@@ -15,7 +16,7 @@ import (
 )
 
 func idle(n int) turn.Result {
-	return turn.Result{Origin: state.Origin{Iteration: n}, Call: turn.Call{Made: true, Outcome: agent.Outcome{Class: agent.ClassCompletedTurn}}}
+	return turn.Result{Origin: state.Origin{Iteration: n}, Call: turn.Call{Made: true, Outcome: agent.Outcome{Class: ending.CompletedTurn}}}
 }
 
 func busy(n int) turn.Result {
@@ -71,7 +72,7 @@ func TestBreaker_sameError_countsOnlyTheSame(t *testing.T) {
 	o := defaults()
 	crash := func(n int, text string) turn.Result {
 		it := busy(n)
-		it.Call.Outcome = agent.Outcome{Class: agent.ClassCrash, Evidence: text}
+		it.Call.Outcome = agent.Outcome{Class: ending.Crash, Evidence: text}
 		return it
 	}
 	m := fold(fresh(), o, crash(1, "boom at 12:01:02"), crash(2, "boom at 12:05:09"), crash(3, "boom at 13:00:00"), crash(4, "boom at 14:00:00"))
@@ -92,7 +93,7 @@ func TestBreaker_sameError_countsOnlyTheSame(t *testing.T) {
 
 func TestBreaker_timeoutsWithWork_areNoError(t *testing.T) {
 	it := busy(1)
-	it.Call.Outcome.Class = agent.ClassTimeoutWithWork
+	it.Call.Outcome.Class = ending.TimeoutWithWork
 	m := fold(fresh(), defaults(), it, it, it, it, it, it)
 	wantBreaker(t, m, state.BreakerClosed)
 	it.Work.Change = git.Change{}
@@ -144,7 +145,7 @@ func TestCoolDown_openBreaker_getsAChanceThatOneIdleIterationDoesNotEnd(t *testi
 }
 
 func TestMemory_infrastructureFailures_costNoIterationAndNoBreakerCount(t *testing.T) {
-	for _, c := range []agent.Class{agent.ClassUsageLimit, agent.ClassSpendLimit, agent.ClassOverloaded, agent.ClassServerError, agent.ClassNetwork, agent.ClassRateLimited, agent.ClassStaleSession, agent.ClassAuth} {
+	for _, c := range []ending.Class{ending.UsageLimit, ending.SpendLimit, ending.Overloaded, ending.ServerError, ending.Network, ending.RateLimited, ending.StaleSession, ending.Auth} {
 		it := idle(1)
 		it.Call.Outcome.Class = c
 		m := fold(fresh(), defaults(), it)
@@ -156,7 +157,7 @@ func TestMemory_infrastructureFailures_costNoIterationAndNoBreakerCount(t *testi
 
 func TestMemory_callEndedByAPerson_costsNothing(t *testing.T) {
 	it := idle(1)
-	it.Call.Outcome.Class, it.Cut, it.Call.Usage.CostUSD = agent.ClassKilledBySignal, state.RequestAbort, 0.5
+	it.Call.Outcome.Class, it.Cut, it.Call.Usage.CostUSD = ending.KilledBySignal, state.RequestAbort, 0.5
 	if m := fold(fresh(), defaults(), it, it, it); m.Iterations != 0 || m.Breaker.NoProgress != 0 || m.Usage.CostUSD != 1.5 {
 		t.Errorf("aborted calls cost %+v", m)
 	}
@@ -168,7 +169,7 @@ func TestMemory_callEndedByAPerson_costsNothing(t *testing.T) {
 
 func TestMemory_transientForEver_isBounded(t *testing.T) {
 	it := idle(1)
-	it.Call.Outcome = agent.Outcome{Class: agent.ClassNetwork, Evidence: "refused"}
+	it.Call.Outcome = agent.Outcome{Class: ending.Network, Evidence: "refused"}
 	m, calls := fresh(), 0
 	for m.Breaker.State != state.BreakerOpen && calls < 1000 {
 		m = fold(m, defaults(), it)
@@ -189,7 +190,7 @@ func TestMemory_claims_areConsecutive(t *testing.T) {
 		t.Errorf("claims = %d after a break, want 1", m.Claims)
 	}
 	limited := idle(2)
-	limited.Call.Outcome.Class = agent.ClassUsageLimit
+	limited.Call.Outcome.Class = ending.UsageLimit
 	if m := fold(fresh(), defaults(), claiming, limited, claiming); m.Claims != 2 {
 		t.Errorf("claims = %d with a limit in between, want 2", m.Claims)
 	}
@@ -276,11 +277,45 @@ func TestNextHour_clocksSetBack_skipsTheRepeatedHour(t *testing.T) {
 
 func TestAfter_damageInALimitedCall_counts(t *testing.T) {
 	it := idle(1)
-	it.Call.Outcome.Class = agent.ClassUsageLimit
+	it.Call.Outcome.Class = ending.UsageLimit
 	if m := (Memory{}).After(it, true, defaults(), noon); m.Damages != 1 || m.Iterations != 0 {
 		t.Errorf("%+v", m)
 	}
 	if h := Hints(it, []string{"PROMPT.md"}); len(h) != 1 || !strings.Contains(h[0], "PROMPT.md") {
 		t.Errorf("hints %q", h)
+	}
+}
+
+func TestMemory_lastWordAgainstADonePlan_isContradiction(t *testing.T) {
+	done := turn.Plan{Known: true, Done: 2, Total: 2}
+	blocked := busy(1)
+	blocked.Proof.After, blocked.Call.Signalled, blocked.Call.Signal = done, true, statusblock.Signal{Status: statusblock.Blocked, Recommendation: "no key"}
+	failing := busy(1)
+	failing.Proof.After, failing.Call.Signalled, failing.Call.Signal = done, true, statusblock.Signal{Status: statusblock.Complete, Exit: true, Tests: "FAILING"}
+	crashed := busy(1)
+	crashed.Proof.After, crashed.Call.Outcome.Class = done, ending.Crash
+	for name, r := range map[string]turn.Result{"blocked": blocked, "failing": failing, "crashed": crashed} {
+		m := fold(fresh(), defaults(), r)
+		if m.Contradiction == "" || m.Verified {
+			t.Errorf("%s: %+v", name, m)
+		}
+		if m = fold(m, defaults(), r); m.Contradiction == "" || !m.Verified {
+			t.Errorf("%s, again: %+v", name, m)
+		}
+	}
+	good := busy(2)
+	good.Proof.After = done
+	if m := fold(fresh(), defaults(), blocked, good); m.Contradiction != "" {
+		t.Errorf("cleared up: %+v", m)
+	}
+	open := blocked
+	open.Proof.After.Remaining = 1
+	if m := fold(fresh(), defaults(), open); m.Contradiction != "" {
+		t.Errorf("with an open task: %+v", m)
+	}
+	limited := good
+	limited.Call.Outcome.Class = ending.UsageLimit
+	if m := fold(fresh(), defaults(), limited); m.Contradiction != "" {
+		t.Errorf("a limit: %+v", m)
 	}
 }

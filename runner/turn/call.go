@@ -9,6 +9,7 @@ import (
 
 	"ralph/ptyexec"
 	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/prompt"
 	"ralph/state"
 )
@@ -82,7 +83,7 @@ func (t *turn) call(ctx context.Context) (call, error) {
 	}
 	c.made, c.cancelled, c.counted, c.printed = true, c.exit.Cause == ptyexec.CauseCancelled, decoder.Counted(), out.printed
 	c.outcome = spec.Classify(c.transcript, c.exit, time.Now())
-	if c.outcome.Class == agent.ClassAuth {
+	if c.outcome.Class == ending.Auth {
 		c.held = request.Filter.Held(spec, request)
 	}
 	return c, err

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"ralph/logs"
-	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/gate"
 	"ralph/state"
 )
@@ -17,7 +17,7 @@ func (t *turn) prove(ctx context.Context, f *facts) error {
 		t.findChecks(f.changed)
 	}
 	class := f.call.outcome.Class
-	proves := class.Success() || class == agent.ClassTimeoutWithWork || class == agent.ClassTimeoutIdle || f.cut != ""
+	proves := class.Success() || class == ending.TimeoutWithWork || class == ending.TimeoutIdle || f.cut != ""
 	if len(t.checks.Rows) == 0 || !proves || f.left.Error != "" {
 		return nil
 	}

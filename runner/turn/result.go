@@ -117,7 +117,7 @@ func (r Result) Progress() bool {
 // Failed is true when the agent call itself went wrong in a way that counts as
 // an error.
 func (r Result) Failed() bool {
-	if r.Call.Outcome.Class == agent.ClassTimeoutWithWork {
+	if r.Call.Outcome.Class == ending.TimeoutWithWork {
 		return !r.Progress() // a productive timeout keeps its work and is no error
 	}
 	return !r.Call.Outcome.Class.Success()

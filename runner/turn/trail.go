@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 
+	"ralph/runner/audit"
 	"ralph/runner/git"
 	"ralph/state"
 )
@@ -73,6 +74,28 @@ func (w *Worker) finishKeeping() {
 		t.base = base
 	}
 	t.keeping = nil
+}
+
+// Changed are the files that changed since the worker's first turn, with their
+// texts before and after; nil outside git.
+func (w *Worker) Changed(ctx context.Context, dir string) ([]audit.File, error) {
+	t := &w.trail
+	if t.start == nil {
+		return nil, nil
+	}
+	if err := w.look(ctx, dir); err != nil {
+		return nil, err
+	}
+	change, err := t.start.Compare(*w.before).Committed(ctx, dir, *t.start, *w.before)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := change.Texts(ctx, dir, *t.start, *w.before)
+	files := make([]audit.File, 0, len(texts))
+	for _, text := range texts {
+		files = append(files, audit.File(text))
+	}
+	return files, err
 }
 
 // Commit commits what the agent left over since the worker's first turn. Files

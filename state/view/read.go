@@ -2,15 +2,12 @@ package view
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -18,22 +15,12 @@ import (
 	"ralph/state"
 )
 
-// eventFiles lists the event files, oldest first: the rotated ones, whose names
-// hold the time, then the current one.
-func eventFiles(path string) ([]string, error) {
-	old, err := filepath.Glob(strings.TrimSuffix(path, ".jsonl") + "-*.jsonl")
-	if err != nil {
-		return nil, fmt.Errorf("find events: %w", err)
-	}
-	return append(old, path), nil
-}
-
 // ReadRun folds all events of one run, also those in rotated files. With alive,
 // an iteration without an end is running, else it was cut off. A run without
 // events gives an empty model.
 func ReadRun(r *state.Reader, run string, alive bool) (*Run, error) {
 	all := &Run{ID: run}
-	files, err := eventFiles(r.EventsPath())
+	files, err := r.EventFiles()
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +41,7 @@ func ReadRun(r *state.Reader, run string, alive bool) (*Run, error) {
 // ReadRotated folds the events in rotated files that belong to the run of the
 // current file. Nil means that there are none.
 func ReadRotated(r *state.Reader) (*Run, error) {
-	files, err := eventFiles(r.EventsPath())
+	files, err := r.EventFiles()
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +62,7 @@ func ReadRotated(r *state.Reader) (*Run, error) {
 	return run, nil
 }
 
-// startsRun reports whether a file starts with the start of a run, so that the
+// startsRun reports whether a file starts with the start of a new run, so that the
 // files before it belong to other runs.
 func startsRun(name string) bool {
 	file, err := os.Open(name)
@@ -84,7 +71,8 @@ func startsRun(name string) bool {
 	}
 	defer file.Close()
 	line, err := bufio.NewReader(file).ReadBytes('\n')
-	return err == nil && state.Kind(gjson.GetBytes(line, "kind").String()) == state.KindRunStart
+	return err == nil && state.Kind(gjson.GetBytes(line, "kind").String()) == state.KindRunStart &&
+		!gjson.GetBytes(line, "data.resumed").Bool()
 }
 
 // Folded reports whether a Run uses events of this kind. The others only fill the
@@ -116,18 +104,14 @@ func readEvents(name string, wanted state.EventFilter, do func(state.Event)) err
 	}
 }
 
-const (
-	olderBlock = 256 << 10
-	olderBytes = 1 << 20 // of events that one call brings
-	olderReach = 64 << 20
-)
+const olderBytes = 1 << 20 // of events that one call brings
 
 // Older returns the latest 1 MiB of events before t, oldest first. None means that
 // there are none in the latest 64 MiB.
 func Older(r *state.Reader, t time.Time) ([]state.Event, error) {
 	var all []state.Event // newest first
 	taken := 0
-	err := backwards(r.EventsPath(), func(line []byte) bool {
+	err := r.EventsBackwards(func(line []byte) bool {
 		if gjson.GetBytes(line, "time").Time().Before(t) {
 			if e, ok := state.EventFilter(nil).Decode(line); ok {
 				all = append(all, e)
@@ -148,14 +132,14 @@ func (m *Model) Recall(r *state.Reader) {
 	wanted := state.EventFilter(func(k state.Kind) bool {
 		return k == state.KindFinding || k == state.KindTask || k == state.KindDecision || k == state.KindRunStart
 	})
-	_ = backwards(r.EventsPath(), func(line []byte) bool {
+	_ = r.EventsBackwards(func(line []byte) bool {
 		e, ok := wanted.Decode(line)
 		if !ok || e.Run != m.Status.RunID {
 			return true
 		}
-		switch e.Data.(type) {
+		switch d := e.Data.(type) {
 		case state.RunStart:
-			return false
+			return d.Resumed
 		case state.Finding, state.TaskChange:
 			if n, ok := noteOf(e); ok {
 				notes = append(notes, n)
@@ -165,58 +149,4 @@ func (m *Model) Recall(r *state.Reader) {
 	})
 	slices.Reverse(notes)
 	m.Run.Notes = notes
-}
-
-// backwards calls f for the lines of all event files, the last one first, until f
-// returns false or olderReach is read.
-func backwards(path string, f func(line []byte) (more bool)) error {
-	files, err := eventFiles(path)
-	if err != nil {
-		return err
-	}
-	reach := int64(olderReach)
-	for _, name := range slices.Backward(files) {
-		more, err := fileBackwards(name, &reach, f)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("read older events: %w", err)
-		}
-		if err == nil && !more {
-			return nil
-		}
-	}
-	return nil
-}
-
-// fileBackwards does this for one file. It subtracts what it reads from reach.
-func fileBackwards(name string, reach *int64, f func(line []byte) bool) (more bool, err error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return false, err
-	}
-	defer file.Close()
-	at, err := file.Seek(0, io.SeekEnd)
-	if err != nil {
-		return false, err
-	}
-	var rest []byte // the end of a line that starts in an earlier block
-	for at > 0 && *reach > 0 {
-		n := min(at, olderBlock)
-		at -= n
-		*reach -= n
-		block := make([]byte, n, int(n)+len(rest))
-		if _, err := file.ReadAt(block, at); err != nil {
-			return false, err
-		}
-		block = append(block, rest...)
-		lines := bytes.Split(block, []byte("\n"))
-		if at > 0 {
-			rest, lines = lines[0], lines[1:]
-		}
-		for _, line := range slices.Backward(lines) {
-			if !f(line) {
-				return false, nil
-			}
-		}
-	}
-	return *reach > 0, nil
 }

@@ -58,16 +58,23 @@ type Note struct {
 	Role Role      `json:"role"`
 }
 
-// Add folds one event. An event of another run starts a new model. Only the usage
-// limits stay: they belong to the account.
+// Add folds one event. An event of another run starts a new model, and so does a
+// start, unless it resumes the run. Only the usage limits stay: they belong to the
+// account.
 func (r *Run) Add(e state.Event) {
-	if _, start := e.Data.(state.RunStart); start || e.Run != "" && e.Run != r.ID {
+	start, starts := e.Data.(state.RunStart)
+	if e.Run != r.ID && (starts || e.Run != "") || starts && !start.Resumed {
 		r.drop()
 		*r = Run{ID: e.Run, Limits: r.Limits}
 	}
 	switch d := e.Data.(type) {
 	case state.RunStart:
-		r.Agent, r.Model, r.StartedAt, r.Done, r.Total = d.Agent, d.Model, e.Time, d.Done, d.Total
+		r.settle(false) // it may have been killed
+		r.drop()
+		r.Agent, r.Model, r.Done, r.Total, r.End = d.Agent, d.Model, d.Done, d.Total, nil
+		if r.StartedAt.IsZero() {
+			r.StartedAt = e.Time
+		}
 	case state.AgentChange:
 		r.Agent, r.Model = d.Name, d.Model
 	case state.SessionStart:

@@ -110,6 +110,26 @@ func TestRun_newRun_forgetsTheOldOneAndKeepsTheLimits(t *testing.T) {
 	}
 }
 
+func TestRun_resumedAfterAKill_keepsItsIterations(t *testing.T) {
+	var r view.Run
+	fold(&r, 0, "", state.RunStart{Agent: "claude", Total: 2})
+	fold(&r, 1, "T1", state.IterationStart{Title: "one", Total: 2},
+		state.IterationEnd{Decision: end("continue"), Outcome: "completed-turn", Usage: state.Usage{CostUSD: 1}})
+	fold(&r, 2, "T2", state.IterationStart{Title: "two", Done: 1, Total: 2}, state.Usage{CostUSD: 0.5}, state.Tool{ID: "1", Name: "Bash"})
+	fold(&r, 0, "", state.RunStart{Agent: "codex", Resumed: true, Done: 1, Total: 2})
+	if len(r.Iterations) != 2 || r.Iterations[0].Task != "one" || !r.Iterations[1].CutOff || r.Tool != nil || r.Agent != "codex" {
+		t.Fatalf("%+v", r)
+	}
+	fold(&r, 2, "T2", state.IterationStart{Title: "two", Done: 1, Total: 2}, state.Usage{CostUSD: 0.25})
+	if got := r.Iterations[1]; len(r.Iterations) != 2 || got.CutOff || got.Tries != 2 || r.Usage.CostUSD != 1.75 || !r.StartedAt.Equal(noon) {
+		t.Errorf("%+v", r)
+	}
+	fold(&r, 0, "", state.RunEnd{}, state.RunStart{Agent: "codex", Resumed: true, Done: 2, Total: 3})
+	if r.End != nil || len(r.Iterations) != 2 {
+		t.Errorf("resumed after its end: %+v", r)
+	}
+}
+
 func TestRun_iterationWithoutAnEnd_isCutOffWhenItCannotRun(t *testing.T) {
 	start := state.IterationStart{Title: "x"}
 	for _, c := range []struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/audit"
 	"ralph/runner/rules"
 	"ralph/state"
@@ -72,7 +72,7 @@ func generated() map[string]string {
 		fmt.Fprintf(&files, "| `%s` | %s | %s |\n", f.Name, f.Form, f.Lifetime)
 	}
 	classes.WriteString("| outcome | meaning | what ralph does |\n|---|---|---|\n")
-	for _, c := range agent.Classes() {
+	for _, c := range ending.Classes() {
 		fmt.Fprintf(&classes, "| `%s` | %s | %s |\n", c.Class, c.Meaning, rules.Answer(c.Class))
 	}
 	verbs.WriteString("| group | verb | does |\n|---|---|---|\n")
@@ -152,13 +152,16 @@ func TestHelp_everyFlagAndVerb_saysWhatItDoes(t *testing.T) {
 	root, _ := newRootCmd(cmdline.New())
 	var check func(*cobra.Command)
 	check = func(c *cobra.Command) {
+		if c.Hidden {
+			return
+		}
 		if c.Short == "" {
 			t.Errorf("%s has no help", c.CommandPath())
 		}
 		if c.Example == "" && !slices.Contains([]string{"completion", "help"}, c.Name()) {
 			t.Errorf("%s has no example", c.CommandPath())
 		}
-		if c.HasParent() && c.Parent() == root && c.GroupID == "" {
+		if c.HasParent() && c.Parent() == root && c.GroupID == "" && !c.Hidden {
 			t.Errorf("%s is in no group", c.CommandPath())
 		}
 		c.Flags().VisitAll(func(f *pflag.Flag) {

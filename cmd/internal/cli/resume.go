@@ -43,12 +43,12 @@ func resumeRun(o *resumeOptions) error {
 	if err != nil {
 		return err
 	}
-	why := resume.Finished(last)
+	ending, why := last.Ending(), resume.Finished(last)
 	switch {
 	case o.unfinished && why != "":
 		o.Say("nothing to resume: %s", why)
 		return nil
-	case last.RunID == "":
+	case ending == state.EndingNone:
 		return cmdline.UsageError("nothing to resume: %s; start a run with: ralph", why)
 	}
 	dir := filepath.Dir(r.Dir())
@@ -58,7 +58,7 @@ func resumeRun(o *resumeOptions) error {
 	}
 	f := *o.Factory
 	f.Env = resume.SetEnv(f.Env, run.Settings)
-	if last.Status == state.StatusCompleted {
+	if ending == state.EndingComplete {
 		open := openTasks(&f, dir, run.Options)
 		if open == 0 {
 			o.Say("%s", why)

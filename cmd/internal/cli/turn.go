@@ -16,6 +16,7 @@ import (
 func newTurnCmd(f *cmdline.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use: "turn", Short: "Carry out one assignment for another ralph", Args: cmdline.NoArgs, Hidden: true,
+		Example: "  cat assignment.json - | ralph turn    # Ctrl-D ends the agent",
 		Long: "Carry out one assignment for another ralph. It is read from stdin as JSON. Events are written to stdout as lines\n" +
 			"of JSON, the result last. Lines that follow on stdin steer the turn: {\"do\":\"skip\"}, {\"do\":\"abort\"},\n" +
 			"{\"do\":\"resize\",\"rows\":24,\"cols\":80}. When stdin ends, the turn ends its agent.",

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/agent/recording"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/rules"
@@ -75,7 +76,7 @@ func choose(t *testing.T) []recording.Recording {
 		}
 		for _, name := range []string{f[1], string(agent.FormatText)} {
 			k := key{f[2], name}
-			if c, ok := candidateOf(t, sources[f[0]], agent.Class(f[2]), name); ok && (best[k].Output == "" || better(c, best[k])) {
+			if c, ok := candidateOf(t, sources[f[0]], ending.Class(f[2]), name); ok && (best[k].Output == "" || better(c, best[k])) {
 				best[k] = c
 			}
 		}
@@ -99,7 +100,7 @@ func better(a, b candidate) bool {
 	return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(len(a.Output), len(b.Output)), cmp.Compare(a.Name, b.Name)) < 0
 }
 
-func candidateOf(t *testing.T, from recording.Recording, class agent.Class, row string) (candidate, bool) {
+func candidateOf(t *testing.T, from recording.Recording, class ending.Class, row string) (candidate, bool) {
 	t.Helper()
 	name, out := from.Name, from.Output
 	// They were made in two sittings of one morning.
@@ -124,10 +125,10 @@ func candidateOf(t *testing.T, from recording.Recording, class agent.Class, row 
 	c := candidate{Recording: r}
 	signal, _ := statusblock.Parse(tr.Final)
 	cutOff := r
-	cutOff.end = &ending{keep: keepUnfinished}
+	cutOff.end = &stagedEnd{keep: keepUnfinished}
 	switch {
-	case class == agent.ClassUsageLimit && !o.ResetsAt.IsZero(),
-		class == agent.ClassCompletedTurn && decode(s, cutOff).ToolCalls > 0 && !signal.Exit:
+	case class == ending.UsageLimit && !o.ResetsAt.IsZero(),
+		class == ending.CompletedTurn && decode(s, cutOff).ToolCalls > 0 && !signal.Exit:
 		c.rank += 2
 	}
 	if tr.Rejected != nil {
@@ -151,7 +152,7 @@ func TestPlay_everyRecordingAndStagedEnd_getsItsClass(t *testing.T) {
 	now := time.Date(2031, 2, 3, 10, 0, 0, 0, time.Local)
 	played := map[string]int{}
 	for _, s := range agent.Specs() {
-		for _, c := range agent.Classes() {
+		for _, c := range ending.Classes() {
 			r, ok := Find(c.Class, s)
 			if !ok {
 				continue
@@ -168,7 +169,7 @@ func TestPlay_everyRecordingAndStagedEnd_getsItsClass(t *testing.T) {
 			if !d.Until.IsZero() && (d.Until.Before(now) || d.Until.After(now.AddDate(0, 0, 8))) {
 				t.Errorf("%s as %s: until %s", c.Class, s.Name, d.Until)
 			}
-			infrastructure := c.Class.Transient() || d.Rule == "usage_limit" || d.Rule == "agent_unusable" || c.Class == agent.ClassStaleSession
+			infrastructure := c.Class.Transient() || d.Rule == "usage_limit" || d.Rule == "agent_unusable" || c.Class == ending.StaleSession
 			if infrastructure != (len(scene.Counted) == 0) && !c.Class.Success() {
 				t.Errorf("%s as %s counts %q", c.Class, s.Name, scene.Counted)
 			}
@@ -182,7 +183,7 @@ func TestPlay_everyRecordingAndStagedEnd_getsItsClass(t *testing.T) {
 	t.Log(played)
 }
 
-func scene(t *testing.T, class agent.Class, name string, change func(*Setting)) Scene {
+func scene(t *testing.T, class ending.Class, name string, change func(*Setting)) Scene {
 	t.Helper()
 	s, err := agent.Lookup(name)
 	if err != nil {
@@ -201,54 +202,54 @@ func scene(t *testing.T, class agent.Class, name string, change func(*Setting)) 
 
 func TestPlay_limit_isOverAsLongAfterNowAsRecorded(t *testing.T) {
 	now := time.Date(2031, 2, 3, 10, 0, 0, 0, time.Local)
-	got := scene(t, agent.ClassUsageLimit, "claude", nil)
+	got := scene(t, ending.UsageLimit, "claude", nil)
 	if got.Decision.Action != rules.ActionWait || got.Outcome.ResetsAt.IsZero() || !got.Outcome.Limit.ResetsAt.Equal(got.Outcome.ResetsAt) {
 		t.Fatalf("%+v", got)
 	}
 	if left := got.Decision.Until.Sub(now); left < time.Minute || left > 24*time.Hour {
 		t.Errorf("waits %s", left)
 	}
-	stop := scene(t, agent.ClassUsageLimit, "claude", func(s *Setting) { s.Policy.OnLimit = "stop" })
+	stop := scene(t, ending.UsageLimit, "claude", func(s *Setting) { s.Policy.OnLimit = "stop" })
 	if stop.Decision.Exit != rules.ExitLimited {
 		t.Errorf("on-limit stop: %+v", stop.Decision)
 	}
-	other := scene(t, agent.ClassUsageLimit, "claude", func(s *Setting) { s.Fallback = "codex" })
+	other := scene(t, ending.UsageLimit, "claude", func(s *Setting) { s.Fallback = "codex" })
 	if other.Decision.Action != rules.ActionRetry || !strings.Contains(other.Decision.Reason, "codex") {
 		t.Errorf("with a fallback: %+v", other.Decision)
 	}
 }
 
 func TestPlay_denial_isAnsweredByTheUsersOwnThreshold(t *testing.T) {
-	got := scene(t, agent.ClassPermissionDenied, "claude", nil)
+	got := scene(t, ending.PermissionDenied, "claude", nil)
 	if got.Decision.Action != rules.ActionContinue || !slices.Contains(got.Counted, "breaker: denied 1 of 2") {
 		t.Errorf("%+v", got)
 	}
-	got = scene(t, agent.ClassPermissionDenied, "claude", func(s *Setting) { s.Policy.DenialThreshold = 1 })
+	got = scene(t, ending.PermissionDenied, "claude", func(s *Setting) { s.Policy.DenialThreshold = 1 })
 	if got.Decision.Exit != rules.ExitHalted || got.Decision.Rule != "permission_denied" {
 		t.Errorf("%+v", got.Decision)
 	}
 }
 
 func TestPlay_patternOfTheUser_changesTheReading(t *testing.T) {
-	got := scene(t, agent.ClassCrash, "amp", func(s *Setting) {
-		s.Spec.Patterns = append(s.Spec.Patterns, agent.Pattern{Class: agent.ClassAuth, Match: `.+`})
+	got := scene(t, ending.Crash, "amp", func(s *Setting) {
+		s.Spec.Patterns = append(s.Spec.Patterns, ending.Pattern{Class: ending.Auth, Match: `.+`})
 	})
-	if got.Outcome.Class != agent.ClassAuth || got.Decision.Exit != rules.ExitAgent {
+	if got.Outcome.Class != ending.Auth || got.Decision.Exit != rules.ExitAgent {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestFind_ownAgents_playThoseOfTheSameFormat(t *testing.T) {
 	for format, want := range map[agent.Format]string{agent.FormatClaude: "claude", agent.FormatCodex: "codex", agent.FormatText: "text"} {
-		r, ok := Find(agent.ClassAuth, agent.Spec{Name: "mine", Format: format})
+		r, ok := Find(ending.Auth, agent.Spec{Name: "mine", Format: format})
 		if !ok || r.Agent != want {
 			t.Errorf("%s: %q", format, r.Agent)
 		}
 	}
-	if r, ok := Find(agent.ClassMaxBudget, agent.Spec{Name: "codex", Format: agent.FormatCodex}); ok {
+	if r, ok := Find(ending.MaxBudget, agent.Spec{Name: "codex", Format: agent.FormatCodex}); ok {
 		t.Errorf("codex has no budget, yet: %+v", r)
 	}
-	if r, ok := Find(agent.ClassMaxBudget, agent.Spec{Name: "amp", Format: agent.FormatClaude}); ok {
+	if r, ok := Find(ending.MaxBudget, agent.Spec{Name: "amp", Format: agent.FormatClaude}); ok {
 		t.Errorf("amp has recordings of its own, yet: %+v", r.Name)
 	}
 }

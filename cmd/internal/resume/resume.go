@@ -12,7 +12,6 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/config"
-	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -71,20 +70,19 @@ func SetEnv(env, settings []string) []string {
 // itself. It is empty when only the machine ended the run: the runner was
 // killed, or got SIGTERM or SIGHUP, and nobody had asked it to pause or stop.
 func Finished(s state.Status) string {
-	killed := s.Status == state.StatusRunning || s.Status == state.StatusWaiting
-	asked := s.Pending
+	ending, asked := s.Ending(), s.Pending
 	if s.Status == state.StatusPaused {
 		asked = state.RequestPause
 	}
 	why := ""
 	switch {
-	case s.RunID == "":
+	case ending == state.EndingNone:
 		why = "no run was started here"
-	case s.Status == state.StatusCompleted:
+	case ending == state.EndingComplete:
 		why = fmt.Sprintf("run %s is complete: %s", s.RunID, s.Reason)
 	case asked != "":
 		why = fmt.Sprintf("run %s was asked to %s; continue it with: ralph resume", s.RunID, asked)
-	case killed || s.Status == state.StatusStopped && s.ExitCode == rules.ExitTerminated:
+	case ending == state.EndingKilled, ending == state.EndingTerminated:
 		return ""
 	default:
 		why = fmt.Sprintf("run %s is %s: %s (exit code %d); continue it with: ralph resume",

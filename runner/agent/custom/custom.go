@@ -32,7 +32,7 @@ type Row struct {
 	Env     []string // NAME=value
 	Keys    []string // names or globs of the variables that hold its keys
 	// Patterns come before the built-in ones.
-	Patterns []agent.Pattern
+	Patterns []ending.Pattern
 }
 
 // The fields of a Row, as FieldError and the settings file name them.
@@ -187,7 +187,7 @@ const PatternNone = "none"
 // PatternClasses lists the classes that the text of a CLI can mean.
 func PatternClasses() []string {
 	var names []string
-	for _, i := range agent.Classes() {
+	for _, i := range ending.Classes() {
 		switch i.Class {
 		case ending.CompletedTurn, ending.NoFinalRecord, ending.HangSilent, ending.HangAfterResult,
 			ending.TimeoutIdle, ending.TimeoutWithWork:
@@ -200,7 +200,7 @@ func PatternClasses() []string {
 
 func (r Row) checkPatterns() error {
 	for _, p := range r.Patterns {
-		if p.Class != agent.ClassUnknown && !slices.Contains(PatternClasses(), string(p.Class)) {
+		if p.Class != ending.Unknown && !slices.Contains(PatternClasses(), string(p.Class)) {
 			return wrong(FieldPatterns, "%q is not one of %s", p.Class, strings.Join(PatternClasses(), ", "))
 		}
 		re, err := regexp.Compile(`(?im)` + p.Match)

@@ -8,6 +8,7 @@ import (
 	"ralph/ptyexec"
 	"ralph/runner/agent"
 	"ralph/runner/agent/argv"
+	"ralph/runner/agent/ending"
 )
 
 func spec(t *testing.T, c Row) agent.Spec {
@@ -20,7 +21,7 @@ func spec(t *testing.T, c Row) agent.Spec {
 }
 
 // classOf classifies a call that printed the text.
-func classOf(s agent.Spec, text string, exit ptyexec.Exit) agent.Class {
+func classOf(s agent.Spec, text string, exit ptyexec.Exit) ending.Class {
 	var tr agent.Transcript
 	d := s.NewDecoder(tr.Add)
 	_, _ = d.Write([]byte(text)) // never fails
@@ -81,31 +82,31 @@ func TestSpec_pipe_reachesTheCommand(t *testing.T) {
 
 func TestSpec_patternsOfTheUser_comeBeforeTheBuiltInOnes(t *testing.T) {
 	c := Row{Name: "own", Command: []string{"own"}, Prompt: argv.PromptStdin, Format: agent.FormatText}
-	classify := func(text string) agent.Class {
+	classify := func(text string) ending.Class {
 		s := spec(t, c)
 		return classOf(s, text, ptyexec.Exit{Code: 1, Cause: ptyexec.CauseExited})
 	}
 	const text = "working\nthe tank is empty, rate limit\n"
-	if got := classify(text); got != agent.ClassRateLimited {
+	if got := classify(text); got != ending.RateLimited {
 		t.Fatalf("%q before", got)
 	}
-	c.Patterns = []agent.Pattern{{Class: agent.ClassUsageLimit, Match: `tank is EMPTY`}}
-	if got := classify(text); got != agent.ClassUsageLimit {
+	c.Patterns = []ending.Pattern{{Class: ending.UsageLimit, Match: `tank is EMPTY`}}
+	if got := classify(text); got != ending.UsageLimit {
 		t.Errorf("%q with a pattern", got)
 	}
-	c.Patterns = []agent.Pattern{{Class: agent.ClassUnknown, Match: `tank is empty`}}
-	if got := classify(text); got != agent.ClassCrash {
+	c.Patterns = []ending.Pattern{{Class: ending.Unknown, Match: `tank is empty`}}
+	if got := classify(text); got != ending.Crash {
 		t.Errorf("%q with a pattern for nothing", got)
 	}
 }
 
 func TestSpec_patternForAOneLineAnswer_countsAlsoWithExitCode0(t *testing.T) {
 	c := Row{Name: "own", Command: []string{"own"}, Prompt: argv.PromptStdin, Format: agent.FormatText,
-		Patterns: []agent.Pattern{{Class: agent.ClassAuth, Match: `who are you`}, {Class: agent.ClassUnknown, Match: `^error budget`}}}
-	for text, want := range map[string]agent.Class{
-		"who are you?\n":                         agent.ClassAuth,
-		"error budget: usage limit reached\n":    agent.ClassCompletedTurn,
-		"I asked: who are you\nand it said: a\n": agent.ClassCompletedTurn, // an answer of several lines is an answer
+		Patterns: []ending.Pattern{{Class: ending.Auth, Match: `who are you`}, {Class: ending.Unknown, Match: `^error budget`}}}
+	for text, want := range map[string]ending.Class{
+		"who are you?\n":                         ending.Auth,
+		"error budget: usage limit reached\n":    ending.CompletedTurn,
+		"I asked: who are you\nand it said: a\n": ending.CompletedTurn, // an answer of several lines is an answer
 	} {
 		s := spec(t, c)
 		if got := classOf(s, text, ptyexec.Exit{Cause: ptyexec.CauseExited}); got != want {

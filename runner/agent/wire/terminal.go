@@ -1,13 +1,17 @@
 package wire
 
-import "strings"
+import (
+	"strings"
+
+	"ralph/logs/termtext"
+)
 
 // StripTerminal removes what a terminal adds to a line: escape sequences, the
 // echo of a typed control key in front of it ("^C"), and everything that a
 // carriage return overwrites.
 func StripTerminal(s string) string {
 	if strings.IndexByte(s, 0x1b) >= 0 {
-		s = stripEscapes(s)
+		s = cleanEnd(s)
 	}
 	for len(s) > 2 && s[0] == '^' && s[1] >= '@' && s[1] <= '_' && s[1] != '^' {
 		s = s[2:]
@@ -19,32 +23,15 @@ func StripTerminal(s string) string {
 	return strings.TrimLeft(s, "\x00\a\b")
 }
 
-func stripEscapes(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != 0x1b {
-			b.WriteByte(s[i])
-			continue
+// cleanEnd returns what follows the last carriage return, without escape
+// sequences. It skips ends that print nothing: a CLI shows the cursor again
+// behind its last carriage return.
+func cleanEnd(s string) string {
+	for {
+		i := strings.LastIndexByte(s, '\r')
+		if text := termtext.Clean(s[i+1:]); text != "" || i < 0 {
+			return text
 		}
-		i++
-		if i >= len(s) {
-			break
-		}
-		switch s[i] {
-		case '[': // CSI: parameters, then one final byte
-			for i++; i < len(s) && (s[i] < 0x40 || s[i] > 0x7e); i++ {
-			}
-		case ']', 'P', '_', '^': // OSC and strings: up to BEL or ESC \
-			for i++; i < len(s) && s[i] != '\a' && s[i] != 0x1b; i++ {
-			}
-			if i+1 < len(s) && s[i] == 0x1b && s[i+1] == '\\' {
-				i++
-			} else if i < len(s) && s[i] == 0x1b {
-				i-- // a new sequence begins
-			}
-		case '(', ')', '#', ' ': // one more byte
-			i++
-		}
+		s = s[:i]
 	}
-	return b.String()
 }

@@ -172,10 +172,11 @@ func TestStripTerminal(t *testing.T) {
 		"^C^C{}":                    "{}",
 		"^^":                        "^^",
 		"spinner\rdone\r":           "done",
+		"spinner\r{}\r\x1b[?25h":    "{}",
 		"\x00\a\bx":                 "x",
 		"cut off \x1b":              "cut off ",
 		"cut off \x1b[3":            "cut off ",
-		"one \x1b]title\x1b[0m two": "one  two",
+		"one \x1b]title\x1b[0m two": "one title two",
 	} {
 		if got := StripTerminal(line); got != want {
 			t.Errorf("%q: %q, want %q", line, got, want)

@@ -3,6 +3,8 @@ package report
 import (
 	"slices"
 	"strings"
+
+	"ralph/logs/termtext"
 )
 
 // Format names what a command prints.
@@ -66,46 +68,10 @@ func saysNothing(line string) bool {
 		starts("===") && strings.Contains(line, " no tests ran in ")
 }
 
-// stripANSI removes colours and other escape sequences.
-func stripANSI(s string) string {
-	if !strings.Contains(s, "\x1b") {
-		return s
+// strip removes colors and other escape sequences.
+func strip(s string) string {
+	if strings.IndexByte(s, 0x1b) < 0 {
+		return s // Clean would also change characters that are part of names
 	}
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		if s[i] != 0x1b {
-			b.WriteByte(s[i])
-			i++
-			continue
-		}
-		i = escapeEnd(s, i+1)
-	}
-	return b.String()
-}
-
-// escapeEnd is the index after the sequence whose second byte is at i.
-func escapeEnd(s string, i int) int {
-	if i >= len(s) {
-		return i
-	}
-	switch s[i] {
-	case '[': // up to a final byte
-		for i++; i < len(s); i++ {
-			if s[i] >= 0x40 && s[i] <= 0x7e {
-				return i + 1
-			}
-		}
-		return i
-	case ']': // up to BEL or ESC \
-		for i++; i < len(s); i++ {
-			if s[i] == 0x07 {
-				return i + 1
-			}
-			if s[i] == 0x1b {
-				return min(i+2, len(s))
-			}
-		}
-		return i
-	}
-	return i + 1
+	return termtext.Clean(s)
 }

@@ -60,7 +60,7 @@ func (j junitCase) test() Test {
 		t.Status = Failed
 		m := newMessage()
 		for _, f := range append(j.Fails, j.Errs...) {
-			text := strings.TrimSpace(stripANSI(f.Text))
+			text := strings.TrimSpace(strip(f.Text))
 			if first, _, _ := strings.Cut(f.Message, "\n"); !strings.Contains(text, first) {
 				m.WriteLine(f.Message)
 			}

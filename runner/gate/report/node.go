@@ -189,7 +189,7 @@ func ReadJest(r io.Reader, dir string) (Summary, error) {
 // stackless leaves out the test runner's own part of stacks.
 func stackless(text string) string {
 	m := newMessage()
-	for line := range strings.SplitSeq(stripANSI(text), "\n") {
+	for line := range strings.SplitSeq(strip(text), "\n") {
 		frame := strings.HasPrefix(strings.TrimSpace(line), "at ")
 		if !frame || !strings.Contains(line, "node_modules/") && !strings.Contains(line, "node:internal/") && !strings.Contains(line, "<anonymous>)") {
 			m.WriteLine(line)

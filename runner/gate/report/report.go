@@ -210,7 +210,7 @@ func (s *Stream) flush(end string) {
 		s.partial = s.partial[:0]
 		return
 	}
-	line := strings.TrimRight(stripANSI(string(s.partial)), "\r")
+	line := strings.TrimRight(strip(string(s.partial)), "\r\n")
 	s.partial = s.partial[:0]
 	_, _ = io.WriteString(s.text, line+end) // an Excerpt, or the reader's own loss
 	if s.c.nothing == "" && saysNothing(line) {

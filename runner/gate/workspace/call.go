@@ -1,12 +1,12 @@
 package workspace
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -54,17 +54,10 @@ func (c Call) HasAny(prefixes ...string) bool {
 
 // Script returns a script of dir's package.json; empty if there is none.
 func Script(dir, name string) string {
-	data, err := os.ReadFile(filepath.Join(dir, "package.json"))
-	if err != nil {
-		return ""
-	}
+	data, _ := os.ReadFile(filepath.Join(dir, "package.json"))
 	return scriptIn(string(data), name)
 }
 
 func scriptIn(manifest, name string) string {
-	var m struct{ Scripts map[string]string }
-	if json.Unmarshal([]byte(manifest), &m) != nil {
-		return ""
-	}
-	return m.Scripts[name]
+	return gjson.Get(manifest, "scripts").Map()[name].String()
 }

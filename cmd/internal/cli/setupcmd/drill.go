@@ -13,6 +13,7 @@ import (
 	"ralph/cmd/internal/drill"
 	"ralph/cmd/internal/preflight"
 	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/rules"
 )
 
@@ -45,7 +46,7 @@ func NewDrillCmd(f *cmdline.Factory) *cobra.Command {
 
 func classNames() []string {
 	var names []string
-	for _, c := range agent.Classes() {
+	for _, c := range ending.Classes() {
 		names = append(names, string(c.Class))
 	}
 	return names
@@ -53,7 +54,7 @@ func classNames() []string {
 
 func completeClasses(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	var all []string
-	for _, c := range agent.Classes() {
+	for _, c := range ending.Classes() {
 		all = append(all, cobra.CompletionWithDesc(string(c.Class), c.Meaning))
 	}
 	return all, cobra.ShellCompDirectiveNoFileComp
@@ -78,7 +79,7 @@ func drillRun(o *drillOptions) error {
 	case !slices.Contains(classNames(), o.class):
 		return cmdline.UsageError("unknown class %q, known are: %s", o.class, known)
 	}
-	set, class := drillSetting(p, p.Agent.Spec, time.Now()), agent.Class(o.class)
+	set, class := drillSetting(p, p.Agent.Spec, time.Now()), ending.Class(o.class)
 	r, ok := drill.Find(class, set.Spec)
 	if !ok {
 		return &cmdline.ExitError{Code: rules.ExitError, Text: fmt.Sprintf(
@@ -170,7 +171,7 @@ func drillAll(o *drillOptions, p *preflight.Project) error {
 		fmt.Fprint(w, "\t", spec.Name)
 	}
 	fmt.Fprintln(w, "\tCOUNTS")
-	for _, c := range agent.Classes() {
+	for _, c := range ending.Classes() {
 		fmt.Fprint(w, c.Class)
 		counts := ""
 		for _, spec := range specs {
