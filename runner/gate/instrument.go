@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"ralph/runner/gate/report"
 	"ralph/runner/gate/workspace"
 )
@@ -94,8 +92,8 @@ func (r request) read(s report.Summary, dir string, began time.Time) report.Summ
 		files = append(files, filepath.Join(r.dir, junitFile))
 	}
 	if r.check.JUnit != "" {
-		found, _ := doublestar.FilepathGlob(filepath.Join(dir, filepath.FromSlash(r.check.JUnit))) // validated
-		for _, file := range found {
+		for _, file := range glob(dir, r.check.JUnit) {
+			file = filepath.Join(dir, file)
 			// A file of an earlier run says nothing about this one. Some file systems store whole seconds.
 			if info, err := os.Stat(file); err == nil && !info.ModTime().Before(began.Truncate(time.Second)) {
 				files = append(files, file)
@@ -164,16 +162,13 @@ func jestJSON(c workspace.Call, file, dir string) (string, bool) {
 	if len(c.Words) < 2 || len(c.Words) > 3 || !slices.Contains([]string{"npm", "pnpm", "yarn"}, c.Words[0]) {
 		return "", false
 	}
-	script := c.Words[1]
-	if len(c.Words) == 3 {
-		if script = c.Words[2]; c.Words[1] != "run" {
-			return "", false
-		}
-	} else if script != "test" && script != "t" {
-		return "", false
-	}
-	if script == "t" {
+	script := c.Words[len(c.Words)-1]
+	switch {
+	case len(c.Words) == 3 && c.Words[1] == "run", script == "test" && len(c.Words) == 2:
+	case script == "t" && len(c.Words) == 2:
 		script = "test"
+	default:
+		return "", false
 	}
 	_, arg := jestArgs(workspace.ParseCall(workspace.Script(dir, script)), file)
 	if arg == "" {
