@@ -63,11 +63,12 @@ func (r Report) Answer() OnFailure {
 	return answer
 }
 
-// Findings is one line for people for each check that did not simply pass.
+// Findings is one line for people for each check that did more than simply pass
+// or fail.
 func (r Report) Findings() []string {
 	var lines []string
 	for _, x := range r.Results {
-		if x.Reason != "" && !strings.HasPrefix(x.Reason, notRun) {
+		if x.Reason != "" && !x.justFailed() && !strings.HasPrefix(x.Reason, notRun) {
 			lines = append(lines, fmt.Sprintf("%s: %s", x.Name, x.Reason))
 		}
 	}
@@ -75,6 +76,12 @@ func (r Report) Findings() []string {
 		lines = append(lines, fmt.Sprintf("%s left out: nothing changed in the packages", count(r.Untouched, "check", "checks")))
 	}
 	return lines
+}
+
+// justFailed is true for a required check about whose failure nothing is known but
+// its output.
+func (r Result) justFailed() bool {
+	return r.Verdict == VerdictFailed && r.Check.Required() && !r.TimedOut && len(r.Blamed)+len(r.Known)+len(r.Flaky) == 0
 }
 
 // reason is the sentence behind a verdict.

@@ -189,7 +189,7 @@ func ended(e state.Event, d state.IterationEnd) []entry {
 		what, role = "failed", RoleError
 	case d.TaskDone:
 		what, role = "done", RoleGood
-	case d.Total > 0 && d.Title != "":
+	case d.Total > 0 && (d.Title != "" || e.Task != ""):
 		what = "not done yet"
 	}
 	if d.Seconds > 0 {

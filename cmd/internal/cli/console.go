@@ -12,6 +12,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
+	"ralph/logs/termtext"
 	"ralph/runner"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
@@ -29,7 +30,10 @@ type console struct {
 	width   func() int    // of the terminal, as it is now; 0: none
 	live    bool
 	counted bool // a countdown stands on the current line
-	waited  time.Time
+	dir     string
+	title   string    // of the task in the latest heading
+	until   time.Time // end of the latest wait
+	waited  time.Time // when a line last said that the run waits
 }
 
 func (a *app) console(f *runOptions, s *preflight.Project) *console {
@@ -56,11 +60,13 @@ func (c *console) print(format string, args ...any) {
 }
 
 func (c *console) start(s *preflight.Project, run string, checks []gate.Check) {
+	c.dir = s.Dir
 	plan := "no plan"
 	if s.Plan != "" {
-		plan = s.Plan
+		plan = "plan " + view.Within(s.Dir, s.Plan)
 	}
-	c.print("ralph: run %s, agent %s, project %s, prompt %s, %s", run, s.Agent.Spec.Name, s.Dir, s.Prompt, plan)
+	c.print("ralph: run %s, agent %s, project %s", run, s.Agent.Spec.Name, s.Dir)
+	c.print("ralph: prompt %s, %s", view.Within(s.Dir, s.Prompt), plan)
 	for _, check := range checks {
 		c.print("ralph: check %s: %s", check.Name, check.Reproduce())
 	}
@@ -71,37 +77,74 @@ func (c *console) show(e state.Event) {
 		_ = c.json.Encode(e)
 		return
 	}
-	switch e.Data.(type) {
-	case state.RunStart, state.RunEnd:
-		return // start and end say more
-	case state.Text, state.ToolResult, state.FinalMessage, state.SessionStart:
-		if !c.live {
-			return
-		}
+	e, fits, ok := c.shorten(e)
+	if !ok {
+		return
 	}
 	text := strings.TrimRight(view.Render(e), "\n")
-	wraps := c.live
-	switch e.Data.(type) {
-	case state.Check:
-		if !c.live {
-			text = endOf(text)
-		}
-	case state.Feedback:
-		if !c.live {
-			text, _, _ = strings.Cut(text, "\n") // the rest was printed as the check's output
-		}
-	case state.IterationEnd, state.Decision:
-		wraps = true // it says why
+	if !c.live {
+		text = c.excerpt(e, text)
 	}
 	if text == "" {
 		return
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		if !wraps {
+		if fits && !c.live {
 			line = c.fit(line)
 		}
 		c.print("%s", line)
 	}
+}
+
+// shorten leaves out of an event what the console prints in another place. Lines
+// whose beginning is enough fit into the terminal; the others may wrap.
+func (c *console) shorten(e state.Event) (short state.Event, fits, ok bool) {
+	switch d := e.Data.(type) {
+	case state.RunStart, state.RunEnd:
+		return e, false, false // start and end say more
+	case state.Text, state.ToolResult, state.FinalMessage, state.SessionStart:
+		return e, true, c.live
+	case state.IterationStart:
+		c.title = d.Title
+		return e, true, true
+	case state.Tool, state.Check, state.Feedback:
+		return e, true, true
+	case state.Paused:
+		c.waited = time.Now()
+	case state.Decision:
+		return e, false, d.Action != string(rules.ActionStop) // end says why
+	case state.IterationEnd:
+		if strings.Contains(d.Reason, d.Detail) {
+			d.Detail = ""
+		}
+		if d.Action == string(rules.ActionStop) {
+			d.Decision = state.Decision{}
+		}
+		if d.Title == c.title && !c.live {
+			d.Title = "" // its heading is not far above
+		}
+		e.Data = d
+	}
+	return e, false, true
+}
+
+// excerpt is what is worth seeing of the text of an event.
+func (c *console) excerpt(e state.Event, text string) string {
+	switch d := e.Data.(type) {
+	case state.Tool:
+		return view.Within(c.dir, text)
+	case state.Check:
+		if d.Run == state.CheckAgain {
+			text, _, _ = strings.Cut(text, "\n") // the first run has shown it
+		}
+		return endOf(text)
+	case state.Feedback: // the rest was printed as the check's output
+		text, _, _ = strings.Cut(text, "\n")
+		if i := strings.LastIndex(text, ". "); i > 0 && strings.HasSuffix(text, ":") {
+			text = text[:i+1] // it introduced that rest
+		}
+	}
+	return text
 }
 
 // outputShown are the lines of a check's output that stand on the console.
@@ -120,9 +163,8 @@ func endOf(text string) string {
 
 // fit cuts a line to the terminal.
 func (c *console) fit(line string) string {
-	width := c.width()
-	if r := []rune(line); width > 20 && len(r) > width-1 {
-		return string(r[:width-4]) + "..."
+	if width := c.width(); width > 20 {
+		return termtext.Fit(line, width-1)
 	}
 	return line
 }
@@ -132,19 +174,24 @@ func (c *console) tick(left time.Duration, d rules.Decision) {
 	if c.json != nil {
 		return
 	}
-	text := "paused; go on with: ralph resume"
+	text, hint := "paused; continue with: ralph resume", ""
 	if !d.Until.IsZero() {
 		text = fmt.Sprintf("waiting %s, until %s (%s)", left.Round(time.Second), d.Until.Local().Format("Jan 2 15:04:05"), d.Rule)
 		if d.Rule != "hourly" { // the budget would only wait again
-			text += "; go on now with: ralph resume"
+			hint = "continue now with: ralph resume"
+			text += "; " + hint
 		}
 	}
-	if c.tty {
+	switch {
+	case c.tty:
 		fmt.Fprint(c.out, "\r\x1b[K"+c.fit(text))
 		c.counted = true
-		return
-	}
-	if time.Since(c.waited) >= 10*time.Minute {
+	case !d.Until.Equal(c.until): // its event has just said the rest
+		c.until, c.waited = d.Until, time.Now()
+		if hint != "" && left >= time.Minute {
+			c.print("%s", hint)
+		}
+	case time.Since(c.waited) >= 10*time.Minute:
 		c.waited = time.Now()
 		c.print("%s", text)
 	}
@@ -166,6 +213,9 @@ func (c *console) end(r runner.Ending) {
 		c.print("ralph: the audit found something %s; see: ralph iterations, .ralph/live.log", times(r.Findings))
 	}
 	c.print("ralph: why: %s (rule %s, exit code %d)", cmdline.Inert(d.Reason), d.Rule, d.Exit)
+	for _, item := range d.Review {
+		c.print("ralph: look %d: %s; show: %s; accept: ralph accept %d", item.N, item.Text, item.Show, item.N)
+	}
 	if d.Next != "" {
 		c.print("ralph: next: %s", d.Next)
 	}
