@@ -5,7 +5,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"ralph/logs"
@@ -35,7 +34,11 @@ func (r *Run) open() error {
 	r.past.unfinished = old.Ending().Unfinished()
 	r.tasks.Recall(old.Tasks)
 	r.accepted = old.Accepted
-	r.review = slices.DeleteFunc(old.Review, func(i state.ReviewItem) bool { return i.File == "" })
+	for _, item := range old.Review {
+		if item.File != "" || item.Task != "" { // the others are found anew
+			r.review, r.past.carried = append(r.review, item), append(r.past.carried, item.Text)
+		}
+	}
 	if old.Task.ID != "" && old.Ending().CutOff() {
 		r.tasks.Of(old.Task.ID).Worked = true // a killed call may have done the work that the next one only ticks
 		r.past.unproved = old.Task.ID

@@ -25,7 +25,7 @@ func (r *Run) remember(res turn.Result) {
 			continue
 		}
 		item := state.ReviewItem{Name: string(f.Kind), Task: f.Task, File: f.File, Text: rules.FindingText(f),
-			Show: fmt.Sprintf("ralph diff %d", res.Origin.Iteration)}
+			Show: fmt.Sprintf("ralph diff %d --run %s", res.Origin.Iteration, res.Origin.Run)}
 		same := func(o state.ReviewItem) bool {
 			return o.Name == item.Name && o.File == item.File && o.Task == item.Task
 		}
@@ -85,6 +85,9 @@ func (r *Run) forgetRepaired(ctx context.Context) {
 	still := audit.Compare(audit.Input{Files: files})
 	r.review = slices.DeleteFunc(r.review, func(i state.ReviewItem) bool {
 		shows := func(f audit.Finding) bool { return string(f.Kind) == i.Name && f.File == i.File }
-		return i.File != "" && !slices.ContainsFunc(still, shows)
+		touched := func(f audit.File) bool { return f.Path == i.File }
+		// What an earlier process found was there when this one began.
+		known := !slices.Contains(r.past.carried, i.Text) || slices.ContainsFunc(files, touched)
+		return i.File != "" && known && !slices.ContainsFunc(still, shows)
 	})
 }

@@ -43,7 +43,7 @@ func TestRun_openFinding_needsAReviewAndStaysOpenInTheNextRun(t *testing.T) {
 	b.o.AntiCheat, b.o.MaxIterations = turn.AnswerWarn, 1
 	wantEnd(t, b.run(t.Context()), "review", rules.ExitReview)
 	s, err := b.w.Status()
-	if err != nil || s.Status != state.StatusReview || len(s.Review) != 1 || s.Review[0].File != "a_test.go" || s.Review[0].Show != "ralph diff 1" || s.Review[0].N != 1 {
+	if err != nil || s.Status != state.StatusReview || len(s.Review) != 1 || s.Review[0].File != "a_test.go" || s.Review[0].Show != "ralph diff 1 --run run-1" || s.Review[0].N != 1 {
 		t.Errorf("%v, status %s, review %+v", err, s.Status, s.Review)
 	}
 	b.d.RunID = "run-2"

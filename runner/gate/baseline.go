@@ -1,45 +1,47 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"ralph/runner/gate/report"
 )
 
-// Scope says how long a baseline holds.
+// Scope is how long a baseline is valid.
 type Scope string
 
 // The scopes.
 const (
-	ScopeGlobal  Scope = "global"  // until its file is removed
-	ScopeSession Scope = "session" // one run; also the zero value
+	ScopeGlobal  Scope = "global"  // until its file is deleted
+	ScopeSession Scope = "session" // one run; also the meaning of ""
 	ScopeTask    Scope = "task"    // one task
 )
 
-// Moment is where a run stands.
+// Moment identifies the run and the task that a baseline is for.
 type Moment struct {
 	Scope Scope
 	Run   string // id of the run
 	Task  string // id of the task; empty without a plan
 }
 
-// Entry is what a check said when the baseline was taken. What became green
-// since then is green: it can be lost again.
+// Entry is the result of a check in the baseline. A failure that was fixed later
+// is removed from it, so that it counts when it comes back.
 type Entry struct {
 	Passed  bool `json:"passed"`
 	Code    int  `json:"code"` // exit code; -1: ended by a signal
 	Timeout bool `json:"timeout,omitempty"`
-	// Empty is true when there was no code or no test yet.
-	Empty bool `json:"empty,omitempty"`
-	Tests int  `json:"tests"` // 0: unknown, or none
-	// Failed are the tests that were red; empty where single tests are not known.
+	Empty   bool `json:"empty,omitempty"` // there was no code or no test yet
+	Tests   int  `json:"tests"`           // 0: none, or not known
+	// Failed are the failed tests; empty if single tests are not known.
 	Failed []string `json:"failed,omitempty"`
 }
 
-// Baseline is .ralph/test_baseline.json. A nil Baseline knows nothing.
+// Baseline is .ralph/test_baseline.json: the failures that ralph does not blame
+// on the agent. A nil Baseline is empty and stays so.
 type Baseline struct {
 	Scope   Scope            `json:"scope"`
 	Run     string           `json:"run"`
@@ -48,21 +50,14 @@ type Baseline struct {
 	Checks  map[string]Entry `json:"checks"`
 }
 
-// ReadBaseline reads the file, which may be missing. The error says that an
-// unusable file was set aside; the Baseline is then empty and usable.
-func ReadBaseline(path string) (*Baseline, error) {
-	b := &Baseline{}
-	err := load(path, b)
-	if err != nil {
-		b = &Baseline{}
-	}
-	return b, err
-}
+// ReadBaseline reads the file, which may be missing. On an error it has renamed
+// an unusable file, and the Baseline is empty.
+func ReadBaseline(path string) (*Baseline, error) { return load[Baseline](path) }
 
-// Write replaces the file, unless it holds the same already.
+// Write replaces the file, unless it has the same content.
 func (b *Baseline) Write(path string) error { return save(path, b) }
 
-// Clone is a copy that shares nothing with b.
+// Clone returns a copy that does not change when b does.
 func (b *Baseline) Clone() *Baseline {
 	if b == nil {
 		return nil
@@ -72,31 +67,19 @@ func (b *Baseline) Clone() *Baseline {
 	return &c
 }
 
-// Current tells whether the baseline was taken for this moment; if not, it is
-// time for Suite.TakeBaseline.
+// Current reports whether the baseline is valid for m. If not, call
+// Suite.TakeBaseline.
 func (b *Baseline) Current(m Moment) bool {
-	m.Scope = m.scope()
-	if b == nil || b.TakenAt.IsZero() || b.Scope != m.Scope {
+	if b == nil || b.TakenAt.IsZero() || b.Scope != m.scope() {
 		return false
 	}
-	switch m.Scope {
-	case ScopeGlobal:
-		return true
-	case ScopeTask:
-		return b.Run == m.Run && b.Task == m.Task
-	}
-	return b.Run == m.Run
+	return b.Scope == ScopeGlobal || b.Run == m.Run && (b.Scope != ScopeTask || b.Task == m.Task)
 }
 
-func (m Moment) scope() Scope {
-	if m.Scope == "" {
-		return ScopeSession
-	}
-	return m.Scope
-}
+func (m Moment) scope() Scope { return cmp.Or(m.Scope, ScopeSession) }
 
-// Begin is the baseline of a project in which there was nothing to check: all
-// that these checks find from now on is new.
+// Begin sets the baseline of a project that has nothing to check yet: every
+// failure from now on is new.
 func (b *Baseline) Begin(checks []Check, m Moment) {
 	if b == nil {
 		return
@@ -104,20 +87,23 @@ func (b *Baseline) Begin(checks []Check, m Moment) {
 	for _, c := range checks {
 		b.set(c.Name, Entry{Empty: true})
 	}
+	b.stamp(m)
+}
+
+func (b *Baseline) stamp(m Moment) {
 	b.Scope, b.Run, b.Task = m.scope(), m.Run, m.Task
 	b.TakenAt = time.Now().Truncate(time.Second)
 }
 
-// Adopt takes over the baseline of a run that did not complete: what
-// it broke must not become what was red before.
+// Adopt keeps the baseline of an unfinished run for the run that resumes it, so
+// that what the first one broke still counts as broken by ralph.
 func (b *Baseline) Adopt(run string) {
 	if b != nil && !b.TakenAt.IsZero() {
 		b.Run = run
 	}
 }
 
-// Red lists what was red when the baseline was taken and is not yet green, one
-// line for each check that was.
+// Red lists the failures of the baseline that are not fixed yet, one line a check.
 func (b *Baseline) Red() []string {
 	if b == nil {
 		return nil
@@ -152,7 +138,7 @@ func (b *Baseline) set(check string, e Entry) {
 	b.Checks[check] = e
 }
 
-// take makes a report the baseline. Checks that did not run keep their entries.
+// take sets the baseline from a report. Checks that did not run keep their entries.
 func (b *Baseline) take(rep Report, m Moment) {
 	if b == nil {
 		return
@@ -168,8 +154,7 @@ func (b *Baseline) take(rep Report, m Moment) {
 			b.set(r.Name, entryOf(r))
 		}
 	}
-	b.Scope, b.Run, b.Task = m.scope(), m.Run, m.Task
-	b.TakenAt = time.Now().Truncate(time.Second)
+	b.stamp(m)
 }
 
 func entryOf(r Result) Entry {
@@ -179,7 +164,7 @@ func entryOf(r Result) Entry {
 	return Entry{Code: r.ExitCode, Timeout: r.TimedOut, Tests: r.Tests.Total(), Failed: names(r.Tests.FailedTests())}
 }
 
-// empty tells whether the check ran and there was nothing for it to check.
+// empty reports whether the check ran and found nothing to check.
 func (r Result) empty() bool {
 	if r.Tests.Total() > 0 || !r.Passed && r.Verdict != VerdictSkipped {
 		return false
@@ -187,9 +172,9 @@ func (r Result) empty() bool {
 	return r.Tests.Nothing != "" || r.Tests.Known
 }
 
-// learn takes over what a run shows. The first tests of a check are its
-// baseline: red ones are accepted where tests are written first, and the
-// agent's own otherwise. A known failure that passes is known no more.
+// learn updates the baseline after a run. The first result of a check that had
+// none becomes its entry, in ModeTDD with its failures, else as passed. A
+// failure that now passes is removed.
 func (b *Baseline) learn(r Result, mode Mode) {
 	if b == nil || r.empty() {
 		return
@@ -219,18 +204,12 @@ func passed(s report.Summary, name string) bool {
 	return slices.ContainsFunc(s.Tests, func(t report.Test) bool { return t.Name == name && t.Status == report.Passed })
 }
 
-// some names the first of many.
+// some joins the first names: "a, b, c, d, e and 2 more".
 func some(names []string) string {
 	const most = 5
-	text := ""
-	for i, name := range names {
-		if i == most {
-			return fmt.Sprintf("%s and %d more", text, len(names)-most)
-		}
-		if i > 0 {
-			text += ", "
-		}
-		text += name
+	text := strings.Join(names[:min(most, len(names))], ", ")
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
 }

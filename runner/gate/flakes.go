@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -9,14 +8,14 @@ import (
 )
 
 const (
-	flakesKept    = 500 // tests, those seen last
-	flakeRunsKept = 10  // of each test
+	flakesKept    = 500 // the latest tests
+	flakeRunsKept = 10  // the latest pairs of runs of each test
 )
 
-// Flake is the history of one test that failed in one of two runs of the same tree.
+// Flake is the history of a test that failed in one of two runs on the same tree.
 type Flake struct {
 	Check string     `json:"check"`
-	Test  string     `json:"test"` // the check's own name where single tests are not known
+	Test  string     `json:"test"` // the name of the check if its tests are not known
 	Times int        `json:"times"`
 	First time.Time  `json:"first_seen"`
 	Runs  []FlakeRun `json:"runs"` // the latest 10
@@ -30,34 +29,26 @@ type FlakeRun struct {
 }
 
 // Flakes is .ralph/test_flakes.json: at most 500 tests, the latest last. A nil
-// Flakes knows nothing.
+// Flakes is empty and records nothing.
 type Flakes struct {
 	Flakes []Flake `json:"flakes"`
 }
 
-// ReadFlakes reads the file, which may be missing. The error says that an
-// unusable file was set aside; the Flakes are then empty and usable.
-func ReadFlakes(path string) (*Flakes, error) {
-	f := &Flakes{}
-	err := load(path, f)
-	if err != nil {
-		f = &Flakes{}
-	}
-	return f, err
-}
+// ReadFlakes reads the file, which may be missing. On an error it has renamed
+// an unusable file, and the Flakes are empty.
+func ReadFlakes(path string) (*Flakes, error) { return load[Flakes](path) }
 
-// PeekFlakes returns the history on disk, the latest last. It never changes a
-// file: an unusable one reads as empty.
+// PeekFlakes returns the history on disk, the latest last. It changes no file;
+// an unusable one reads as empty.
 func PeekFlakes(path string) []Flake {
-	var f Flakes
-	data, err := readStored(path)
-	if err != nil || data == nil || json.Unmarshal(data, &f) != nil {
+	f, err := peek[Flakes](path)
+	if err != nil {
 		return nil
 	}
 	return f.Flakes
 }
 
-// Write replaces the file, unless it holds the same already.
+// Write replaces the file, unless there is nothing new to write.
 func (f *Flakes) Write(path string) error {
 	if len(f.Flakes) == 0 {
 		return nil
@@ -65,7 +56,7 @@ func (f *Flakes) Write(path string) error {
 	return save(path, f)
 }
 
-// Clone is a copy that shares nothing with f that changes.
+// Clone returns a copy that does not change when f does.
 func (f *Flakes) Clone() *Flakes {
 	if f == nil {
 		return nil
@@ -80,7 +71,7 @@ func (f *Flakes) index(check, test string) int {
 	return slices.IndexFunc(f.Flakes, func(k Flake) bool { return k.Check == check && k.Test == test })
 }
 
-// times is how often a test was seen to be flaky.
+// times returns how often a test was flaky.
 func (f *Flakes) times(check, test string) int {
 	if i := f.index(check, test); i >= 0 {
 		return f.Flakes[i].Times
@@ -88,8 +79,8 @@ func (f *Flakes) times(check, test string) int {
 	return 0
 }
 
-// knows tells whether all of the tests, or the check itself where there is none,
-// have been flaky before.
+// knows reports whether all these tests were flaky before; without tests,
+// whether the check itself was.
 func (f *Flakes) knows(check string, tests []report.Test) bool {
 	if len(tests) == 0 {
 		return f.index(check, check) >= 0
@@ -97,7 +88,7 @@ func (f *Flakes) knows(check string, tests []report.Test) bool {
 	return !slices.ContainsFunc(tests, func(t report.Test) bool { return f.index(check, t.Name) < 0 })
 }
 
-// record keeps both results of what failed once in the two runs of r.
+// record adds both results of each test that failed in only one of r's two runs.
 func (f *Flakes) record(r Result) {
 	if f == nil {
 		return

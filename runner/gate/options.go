@@ -2,20 +2,18 @@ package gate
 
 import "ralph/config/option"
 
-// CheckOptions is what a user can say about checks.
+// CheckOptions are the user's options for checks.
 type CheckOptions struct {
-	TestCommand  string // required, run after the agent's turn; empty: none
-	BuildCommand string
-	LintCommand  string
-	DetectChecks bool   // find checks by the project's files when none is configured
-	TestMode     string // a Mode; empty: ModeGate, or ModeTDD for detected checks
-	// BaselineScope is a Scope: ScopeGlobal once for the project, ScopeSession for
-	// each run, ScopeTask for each task.
-	BaselineScope string
-	FailFast      bool // stop at the first failing check
+	TestCommand   string // required, run after the agent's turn; empty: none
+	BuildCommand  string
+	LintCommand   string
+	DetectChecks  bool   // without configured checks, detect them from the project's files
+	TestMode      string // a Mode; empty: ModeGate, or ModeTDD for detected checks
+	BaselineScope string // a Scope
+	FailFast      bool   // stop at the first failure that blocks
 }
 
-// Options are the rows of the option table that fill o.
+// Options returns the rows of the option table that fill o.
 func (o *CheckOptions) Options() []option.Row {
 	return []option.Row{{
 		Group: "Checks", Key: "TEST_COMMAND", YAML: "commands.test",

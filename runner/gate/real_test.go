@@ -163,7 +163,7 @@ func TestSuite_goWorkspace_runsThePackagesThatTheChangesTouch(t *testing.T) {
 	write(t, s.Place.Dir, map[string]string{"lib/lib.go": "package lib\n\nfunc Three() int { return 4 }\n"})
 	rep := run("lib/lib.go")
 	expect(t, rep, "test lib failed blocks", "test svc/api failed blocks", "doc passed")
-	if rep.Untouched != 1 || rep.Results[1].Command != "(cd 'svc/api' && go test ./...)" || rep.Results[1].Blamed[0].Name != "example.com/api.TestIt" {
+	if rep.Untouched != 1 || rep.Results[1].Command != "(cd svc/api && go test ./...)" || rep.Results[1].Blamed[0].Name != "example.com/api.TestIt" {
 		t.Errorf("%d untouched, result %+v", rep.Untouched, rep.Results[1])
 	}
 	// What is red stays in sight, whatever changes next.

@@ -10,84 +10,85 @@ import (
 	"ralph/runner/gate/report"
 )
 
-// Mode says which failures block.
+// Mode is which failures block.
 type Mode string
 
 // The modes.
 const (
-	ModeGate   Mode = "gate"   // every failure of a required check; also the zero value
-	ModeTDD    Mode = "tdd"    // only what was not red before
+	ModeGate   Mode = "gate"   // every failure of a required check; also the meaning of ""
+	ModeTDD    Mode = "tdd"    // only those that are not in the baseline
 	ModeReport Mode = "report" // none
 )
 
-// Verdict is what a result means.
+// Verdict is the meaning of a result.
 type Verdict string
 
 // The verdicts.
 const (
 	VerdictPassed  Verdict = "passed"
-	VerdictFailed  Verdict = "failed"    // and was not red before
-	VerdictKnown   Verdict = "known-red" // all that fails failed before the run
+	VerdictFailed  Verdict = "failed"    // and not in the baseline
+	VerdictKnown   Verdict = "known-red" // all failures are in the baseline
 	VerdictFlaky   Verdict = "flaky"     // failed in one of two runs
-	VerdictSkipped Verdict = "skipped"   // did not run, or found nothing to run
+	VerdictSkipped Verdict = "skipped"   // did not run, or found nothing to check
 )
 
-// Suite runs checks again and again during one run of ralph. It remembers what
-// was red the last time; one goroutine uses it.
+// Suite runs the checks of one run of ralph, once a turn. It remembers their last
+// results. It is not safe for concurrent use.
 type Suite struct {
 	Checks   []Check
 	Mode     Mode
 	FailFast bool // stop at the first new failure that blocks
-	// Baseline and Flakes are read and changed; nil: nothing is known.
+	// Baseline and Flakes are updated; nil: not kept.
 	Baseline *Baseline
 	Flakes   *Flakes
 	Place    Place
-	// Progress is told of the start and the end of each run of a check; nil: nobody is.
+	// Progress is called at the start and the end of each run of a check, on the
+	// goroutine of Run; nil: not called.
 	Progress func(Step)
-	// Memory is what the Suite remembers of its earlier runs. It is changed in place.
+	// Memory has the results of earlier runs. It is updated in place.
 	Memory Memory
 }
 
-// Memory is what a Suite remembers between two runs. The zero value remembers
-// nothing.
+// Memory is what a Suite remembers between runs. The zero value is empty.
 type Memory struct {
 	Last map[string]LastRun `json:"last,omitempty"` // by the name of the check
-	// Matched names the rows with When that a change has matched since the run began.
+	// Matched has the names of checks whose When matched a change of this run.
 	Matched map[string]bool `json:"matched,omitempty"`
 }
 
 // LastRun is the latest run of one check.
 type LastRun struct {
-	Passed bool            `json:"passed,omitempty"` // flaky counts as passed
+	Passed bool            `json:"passed,omitempty"` // or flaky
 	Failed map[string]bool `json:"failed,omitempty"` // single tests
-	Blamed bool            `json:"blamed,omitempty"` // it failed, and did not fail before the run
+	Blamed bool            `json:"blamed,omitempty"` // it failed, and not only as in the baseline
 }
 
-// Clone is a copy that shares nothing with m that changes.
+// Clone returns a copy that does not change when m does.
 func (m Memory) Clone() Memory { return Memory{maps.Clone(m.Last), maps.Clone(m.Matched)} }
 
-// Step is one thing that happens to a check.
+// Step is the start or the end of one run of a check.
 type Step struct {
 	Check Check
-	Again bool // the second run of a red check
-	// Baseline is set when it runs to see what is red before the work.
+	Again bool // the second run, after a failure
+	// Baseline is set when the run is for the baseline.
 	Baseline bool
-	Result   *Result // nil: it starts now; else it has ended
+	Result   *Result // nil: it starts; else it has ended
 }
 
-// Changed says what an iteration changed, with slash paths relative to the project.
+// Changed has the files that an iteration changed, as slash paths relative to the
+// project.
 type Changed struct {
 	Files []string
-	All   bool // run everything, whatever changed
-	// Final is the end of a run: every package, but of the rows with When only
-	// those that a change since the Suite began has matched.
+	All   bool // run every check, whatever changed
+	// Final is the end of a run: every check, except those whose When matched no
+	// change of the whole run.
 	Final bool
 }
 
-// Run runs the checks that the changes ask for, and those that were red the last
-// time. The report holds a result for each check, in the order in which they ran.
-// The error is ralph's own: no shell, a full disk, or the context ended; the
-// report then holds what was finished.
+// Run runs the checks that the change affects, and those that failed the last
+// time. The report has a result for each, in the order in which they ran. An
+// error is a failure of ralph itself (no shell, disk full) or the end of the
+// context; the report then has the results so far.
 func (s *Suite) Run(ctx context.Context, ch Changed) (Report, error) {
 	rep := Report{Mode: s.Mode}
 	todo, left := s.selected(ch)
@@ -95,7 +96,9 @@ func (s *Suite) Run(ctx context.Context, ch Changed) (Report, error) {
 	stopped := ""
 	for _, c := range todo {
 		if why := s.skip(c, ch, stopped); why != "" {
-			rep.Results = append(rep.Results, Result{Name: c.Name, Command: c.Reproduce(), Check: c, Verdict: VerdictSkipped, Reason: why})
+			r := result(c)
+			r.Verdict, r.Reason = VerdictSkipped, why
+			rep.Results = append(rep.Results, r)
 			continue
 		}
 		r, err := s.judge(ctx, c)
@@ -111,7 +114,7 @@ func (s *Suite) Run(ctx context.Context, ch Changed) (Report, error) {
 	return rep, nil
 }
 
-// selected are the checks of this run, and how many packages stay out of it.
+// selected returns the checks of this run, and how many it leaves out.
 func (s *Suite) selected(ch Changed) ([]Check, int) {
 	all, touched := split(s.Place.Dir, s.Checks)
 	if ch.All || ch.Final {
@@ -122,10 +125,10 @@ func (s *Suite) selected(ch Changed) ([]Check, int) {
 	return ordered(kept), len(all) - len(kept)
 }
 
-// redBefore tells whether the last run of a check left something to mend.
+// redBefore reports whether the last run of a check failed and was blamed.
 func (s *Suite) redBefore(c Check) bool { return s.Memory.Last[c.Name].Blamed }
 
-// notRun begins the reason of a check that another one kept from running.
+// notRun starts the reason of a check that did not run because another one failed.
 const notRun = "not run: "
 
 func (s *Suite) skip(c Check, ch Changed, stopped string) string {
@@ -144,7 +147,7 @@ func (s *Suite) skip(c Check, ch Changed, stopped string) string {
 	return ""
 }
 
-// judge runs a check, once more where it turned red, and says what it means.
+// judge runs a check, a second time if it turned red, and sets the verdict.
 func (s *Suite) judge(ctx context.Context, c Check) (Result, error) {
 	r, err := s.exec(ctx, Step{Check: c})
 	if err != nil {
@@ -189,8 +192,8 @@ func (s *Suite) tell(step Step) {
 	}
 }
 
-// nothing is a sentence when a check failed because there is no code or no test
-// yet. Where there was some before, it is a failure like any other.
+// nothing returns a sentence if a check failed because there is no code or no
+// test yet. If there was some before, the failure is real and it returns "".
 func nothing(r Result, before bool) string {
 	if r.Passed || before || r.TimedOut || r.Tests.Total() > 0 || r.Tests.Nothing == "" {
 		return ""
@@ -198,7 +201,7 @@ func nothing(r Result, before bool) string {
 	return "nothing to check yet: " + r.Tests.Nothing
 }
 
-// blame compares a run with the baseline.
+// blame sets the verdict of a run by the baseline entry e.
 func blame(r *Result, e Entry, known bool) {
 	r.Verdict = VerdictPassed
 	if r.Passed {
@@ -217,16 +220,16 @@ func blame(r *Result, e Entry, known bool) {
 			r.Blamed = append(r.Blamed, t)
 		}
 	}
-	// The same tests with another end, or no tests on both sides, tell whether
-	// more than the known went wrong.
+	// Even with the same failed tests, another exit code means that something else
+	// failed, too.
 	same := len(failed) > 0 && e.Code == r.ExitCode || len(failed) == 0 && len(e.Failed) == 0
 	if len(r.Blamed) == 0 && same && (!r.TimedOut || e.Timeout) {
 		r.Verdict = VerdictKnown
 	}
 }
 
-// turnedRed tells whether something that was green failed. What nobody has seen
-// green costs no second run.
+// turnedRed reports whether something failed that had passed. Only that is worth
+// a second run.
 func (s *Suite) turnedRed(r Result, known bool) bool {
 	last, ran := s.Memory.Last[r.Name]
 	if !ran {
@@ -238,12 +241,12 @@ func (s *Suite) turnedRed(r Result, known bool) bool {
 	return slices.ContainsFunc(r.Blamed, func(t report.Test) bool { return !last.Failed[t.Name] })
 }
 
-// bothRed keeps the blame for what failed in both runs; what failed in one is flaky.
+// bothRed blames what failed in both runs; what failed in one is flaky.
 func bothRed(r *Result) {
 	first := r.First
 	if len(first.Blamed) == 0 || r.Verdict == VerdictFailed && len(r.Blamed) == 0 {
 		if r.Verdict == VerdictFailed {
-			return // in one of the runs no single test can be blamed: the check itself failed twice
+			return // one of the runs has no test to blame: the check itself failed twice
 		}
 		r.Flaky = []string{r.Name}
 	}
@@ -271,7 +274,7 @@ func names(tests []report.Test) []string {
 	return names
 }
 
-// remember keeps what the next run has to know.
+// remember stores what the next run needs.
 func (s *Suite) remember(rep Report) {
 	if s.Memory.Last == nil {
 		s.Memory.Last = map[string]LastRun{}
@@ -289,8 +292,8 @@ func (s *Suite) remember(rep Report) {
 	}
 }
 
-// TakeBaseline runs every check once and keeps what is red: it was so before
-// the agent did anything.
+// TakeBaseline runs every check once, before the agent does anything, and stores
+// the failures as the baseline.
 func (s *Suite) TakeBaseline(ctx context.Context, m Moment) (Report, error) {
 	rep := Report{Mode: s.Mode, Baseline: true}
 	todo, _ := s.selected(Changed{All: true})
@@ -316,6 +319,6 @@ func (s *Suite) TakeBaseline(ctx context.Context, m Moment) (Report, error) {
 	return rep, nil
 }
 
-// Rebase takes the baseline from a report of this run, for a tree that has not
-// changed since: what was red then is not the next task's.
+// Rebase sets the baseline from a report of this run, so that its failures do not
+// count against the next task. The tree must not have changed since.
 func (s *Suite) Rebase(rep Report, m Moment) { s.Baseline.take(rep, m) }

@@ -109,7 +109,7 @@ func TestDoctor_namesTheChecks(t *testing.T) {
 	}{
 		{map[string]string{"test.sh*": aProgram}, "ok    checks    test: ./test.sh (detected)\n"},
 		{map[string]string{"README.md": ""}, "warn  checks    none: nothing proves what the agent says; name them in .ralphrc, for example: TEST_COMMAND=\"make test\"\n"},
-		{map[string]string{".ralph/config.yaml": "checks:\n  - {name: a, command: make}\n  - {name: b, command: x, dir: web}\n"}, "ok    checks    a: make; b: (cd 'web' && x)\n"},
+		{map[string]string{".ralph/config.yaml": "checks:\n  - {name: a, command: make}\n  - {name: b, command: x, dir: web}\n"}, "ok    checks    a: make; b: (cd web && x)\n"},
 	} {
 		out, _ := verb(t, project(t, test.files), "doctor")
 		if !strings.Contains(out, test.want) {

@@ -213,6 +213,9 @@ func (c *console) end(r runner.Ending) {
 		c.print("ralph: the audit found something %s; see: ralph iterations, .ralph/live.log", times(r.Findings))
 	}
 	c.print("ralph: why: %s (rule %s, exit code %d)", cmdline.Inert(d.Reason), d.Rule, d.Exit)
+	for _, item := range d.Review {
+		c.print("ralph: look %d: %s; show: %s; accept: ralph accept %d", item.N, item.Text, item.Show, item.N)
+	}
 	if d.Next != "" {
 		c.print("ralph: next: %s", d.Next)
 	}

@@ -75,11 +75,15 @@ func generated() map[string]string {
 	for _, c := range ending.Classes() {
 		fmt.Fprintf(&classes, "| `%s` | %s | %s |\n", c.Class, c.Meaning, rules.Answer(c.Class))
 	}
-	verbs.WriteString("| verb | does |\n|---|---|\n")
+	verbs.WriteString("| group | verb | does |\n|---|---|---|\n")
 	root, _ := newRootCmd(cmdline.New())
-	for _, c := range root.Commands() {
-		if !c.Hidden && c.Name() != "help" {
-			fmt.Fprintf(&verbs, "| `%s` | %s |\n", c.Name(), c.Short)
+	for _, group := range root.Groups() {
+		title := strings.TrimSuffix(group.Title, ":")
+		for _, c := range root.Commands() {
+			if c.GroupID == group.ID && !c.Hidden {
+				fmt.Fprintf(&verbs, "| %s | `%s` | %s |\n", title, c.Name(), c.Short)
+				title = ""
+			}
 		}
 	}
 	findings.WriteString("| finding | what was found | besides reporting it |\n|---|---|---|\n")

@@ -58,7 +58,7 @@ func addGroups(root *cobra.Command, f *cmdline.Factory) {
 		newRunCmd(f, "run"), newRunCmd(f, "once"), newDemoCmd(f), newResumeCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupRun, newControlCmds(f)...)
 	root.AddCommand(newTurnCmd(f))
-	cmdline.AddVerbs(root, cmdline.GroupLook, setupcmd.NewCheckCmd(f))
+	cmdline.AddVerbs(root, cmdline.GroupLook, setupcmd.NewCheckCmd(f), newAcceptCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupGoBack, newResetCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupSetUp, setupcmd.NewInitCmd(f), setupcmd.NewConfigCmd(f), setupcmd.NewTrustCmd(f),
 		setupcmd.NewDoctorCmd(f), setupcmd.NewDrillCmd(f), agentcmd.NewAgentCmd(f), servicecmd.NewServiceCmd(f),

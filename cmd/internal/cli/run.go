@@ -117,7 +117,7 @@ func (o *runOptions) argv(p *preflight.Project) []string {
 func (o *runOptions) summary(s state.Status) {
 	(&console{out: o.Out}).end(runner.Ending{
 		Decision: rules.Decision{
-			Status: s.Status, Reason: s.Reason, Rule: s.Rule, Exit: s.ExitCode, ExitReason: s.ExitReason, Next: s.Next,
+			Status: s.Status, Reason: s.Reason, Rule: s.Rule, Exit: s.ExitCode, ExitReason: s.ExitReason, Next: s.Next, Review: s.Review,
 		},
 		Iterations: s.LoopCount, Usage: s.Usage, Done: s.Task.Done, Total: s.Task.Total,
 	})

@@ -67,8 +67,10 @@ func TestChecks_comeFromTheFirstThatNamesSome(t *testing.T) {
 			if diff := cmp.Diff(test.want, shown(rows)); diff != "" {
 				t.Error(diff)
 			}
-			if err := gate.ValidateAll(rows); err != nil {
-				t.Error(err)
+			for _, row := range rows {
+				if err := row.Validate(); err != nil {
+					t.Error(err)
+				}
 			}
 			if m := p.Mode(detected); detected != test.detected || m != test.mode {
 				t.Errorf("detected %v, mode %q", detected, m)

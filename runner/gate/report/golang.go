@@ -66,8 +66,6 @@ func of[K comparable](m map[K]*Excerpt, k K) *Excerpt {
 	return m[k]
 }
 
-func (e *Excerpt) add(text string) { _, _ = e.Write([]byte(text)) }
-
 func (g *goEvents) print(text string) { _, _ = g.text.Write([]byte(text)) }
 
 func (g *goEvents) output(e goEvent) {

@@ -149,6 +149,8 @@ func Word(name string) (text, mark string, t Tone) {
 		return "PAUSED", "‖", Warn
 	case state.StatusCompleted:
 		return "COMPLETED", "✓", Good
+	case state.StatusReview:
+		return "REVIEW", "?", Warn
 	case state.StatusHalted:
 		return "HALTED", "■", Bad
 	case state.StatusStopped:

@@ -35,6 +35,9 @@ func Text(m *view.Model, now time.Time, width int) string {
 	row("project", v.Project)
 	row("state", view.Join(" · ", v.Mark+" "+strings.ToLower(v.Word), v.Asked))
 	wrapped("", v.What)
+	for _, item := range m.Status.Review {
+		wrapped(fmt.Sprintf("look %d", item.N), termtext.Line(fmt.Sprintf("%s; show: %s; accept: ralph accept %d", item.Text, item.Show, item.N)))
+	}
 	wrapped("next", v.Advice)
 	row("progress", view.Join(" · ", v.Iteration, v.Elapsed))
 	row("agent", v.Identity)
