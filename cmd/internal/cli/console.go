@@ -209,10 +209,14 @@ func (c *console) end(r runner.Ending) {
 		cost = fmt.Sprintf(", about %.2f USD by the agent's estimate", r.Usage.CostUSD)
 	}
 	c.print("ralph: %s after %s%s: %s tokens%s", d.Status, cmdline.Count(r.Iterations, "iteration"), plan, humanize.Comma(r.Usage.Total()), cost)
-	if r.Findings > 0 {
+	reason := d.Reason
+	if d.Status == state.StatusReview {
+		reason = "everything is done, but a person has to look" // at the items below
+	}
+	if r.Findings > 0 && len(d.Review) == 0 {
 		c.print("ralph: the audit found something %s; see: ralph iterations, .ralph/live.log", times(r.Findings))
 	}
-	c.print("ralph: why: %s (rule %s, exit code %d)", cmdline.Inert(d.Reason), d.Rule, d.Exit)
+	c.print("ralph: why: %s (rule %s, exit code %d)", cmdline.Inert(reason), d.Rule, d.Exit)
 	for _, item := range d.Review {
 		c.print("ralph: look %d: %s; show: %s; accept: ralph accept %d", item.N, item.Text, item.Show, item.N)
 	}

@@ -76,6 +76,22 @@ func TestConsole_stop_isGivenItsReasonOnceAtTheEnd(t *testing.T) {
 	}
 }
 
+func TestConsole_review_namesEachItemOnce(t *testing.T) {
+	out := &strings.Builder{}
+	item := state.ReviewItem{N: 1, Text: "a_test.go: the test file was deleted", Show: "ralph diff 1"}
+	(&console{out: out}).end(runner.Ending{Findings: 1, Decision: rules.Decision{
+		Rule: "review", Reason: "1 of 1 tasks are done, but a person has to look: " + item.Text, Exit: rules.ExitReview,
+		ExitReason: "review", Status: state.StatusReview, Review: []state.ReviewItem{item}, Next: "look at each item, then: ralph accept"}})
+	want := `ralph: review after 0 iterations: 0 tokens
+ralph: why: everything is done, but a person has to look (rule review, exit code 9)
+ralph: look 1: a_test.go: the test file was deleted; show: ralph diff 1; accept: ralph accept 1
+ralph: next: look at each item, then: ralph accept
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // Without a terminal there is no countdown, and the event has said how long it takes.
 func TestConsole_waitWithoutATerminal_isSaidOnce(t *testing.T) {
 	c := &console{}
