@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// CallOptions is what a user can say about agent calls.
+// CallOptions are the user's options for agent calls.
 type CallOptions struct {
-	Agent          string   // row of the agent table
-	FallbackAgents []string // who works while Agent is under a usage limit, in this order
-	AgentCmd       string   // command line that replaces the row's program; empty: the row's
+	Agent          string   // name of a row in the agent table
+	FallbackAgents []string // used in this order while Agent is under a usage limit
+	AgentCmd       string   // command line that replaces the agent's program; empty: the agent's
 	Model          string   // empty: the agent's own default
 	AllowedTools   []string // entries in the agent's own syntax
-	PermissionMode string   // PermitAllowedTools or PermitBypass
+	PermissionMode string   // argv.PermitAllowedTools or argv.PermitBypass
 	EnvExclude     []string // variables that agents and checks do not get; see EnvFilter
 
 	Timeout     time.Duration // one call
-	IdleTimeout time.Duration // silence of the agent; 0: off
+	IdleTimeout time.Duration // longest silence; 0: no limit
 
-	Continue      bool // resume ralph's own agent session
+	Continue      bool // resume the agent session of the iteration before
 	SessionExpiry time.Duration
 }
 
-// Options are the rows of the option table that fill o.
+// Options returns the rows of the option table that fill o.
 func (o *CallOptions) Options() []option.Row {
 	return []option.Row{{
 		Group: "Limits", Key: "CLAUDE_TIMEOUT_MINUTES", Aliases: []string{"AGENT_TIMEOUT_MINUTES"},
@@ -33,7 +33,7 @@ func (o *CallOptions) Options() []option.Row {
 	}, {
 		Group: "Limits", Key: "IDLE_TIMEOUT_MINUTES", Flag: "idle-timeout", Arg: "D", YAML: "timeout.idle",
 		Kind: option.Minutes, Default: "10", Min: "0", Max: "1440", Field: &o.IdleTimeout,
-		Help: "Minutes that the agent may stay silent; 0 is no bound.",
+		Help: "Minutes that the agent may stay silent; 0 is no limit.",
 	}, {
 		Group: "Agent", Key: "AGENT", Flag: "agent", Arg: "NAME", YAML: "agent.name",
 		Kind: option.String, Default: "claude", Field: &o.Agent,
@@ -41,7 +41,7 @@ func (o *CallOptions) Options() []option.Row {
 	}, {
 		Group: "Agent", Key: "FALLBACK_AGENTS", Flag: "fallback-agents", Arg: "LIST", YAML: "agent.fallback",
 		Kind: option.List, Field: &o.FallbackAgents,
-		Help: "Agents that work, in this order, while the one before is under a usage limit; empty is none.",
+		Help: "Agents to use, in this order, while the one before is under a usage limit; empty is none.",
 	}, {
 		Group: "Agent", Key: "CLAUDE_CODE_CMD", Aliases: []string{"AGENT_CMD"}, YAML: "agent.command",
 		Kind: option.String, Trust: true, Safe: []string{"claude"}, Field: &o.AgentCmd,
@@ -59,25 +59,25 @@ func (o *CallOptions) Options() []option.Row {
 		Group: "Agent", Key: "PERMISSION_MODE", Flag: "permission-mode", Arg: "MODE", YAML: "agent.permission_mode",
 		Kind: option.Enum, Default: "allowed-tools", Values: []string{"allowed-tools", "bypass"},
 		Trust: true, Safe: []string{"allowed-tools"}, Field: &o.PermissionMode,
-		Help: "Whether the agent keeps to ALLOWED_TOOLS or skips its permission checks.",
+		Help: "Whether the agent obeys ALLOWED_TOOLS or skips its permission checks.",
 	}, {
 		Group: "Session", Key: "SESSION_CONTINUITY", Aliases: []string{"CLAUDE_USE_CONTINUE"},
 		Flag: "continue", NoFlag: "no-continue", YAML: "session.continue",
 		Kind: option.Bool, Default: "false", Field: &o.Continue,
-		Help: "Resume ralph's own agent session instead of a fresh context in each iteration.",
+		Help: "Resume the agent session instead of starting each iteration with a fresh context.",
 	}, {
 		Group: "Session", Key: "SESSION_EXPIRY_HOURS", Flag: "session-expiry", Arg: "H", YAML: "session.expiry",
 		Kind: option.Hours, Default: "24", Min: "1", Max: "8760", Field: &o.SessionExpiry,
-		Help: "Hours after which a session is not resumed any more.",
+		Help: "Hours after which a session is no longer resumed.",
 	}, {
 		Group: "Environment", Key: "ENV_EXCLUDE", YAML: "env.exclude",
 		Kind: option.Env, Valid: environ.ValidEntry, Trust: true, Field: &o.EnvExclude,
-		Help: "Environment variables that agent and checks do not get, or with ! do get; after the built-in ones, the last match decides.",
+		Help: "Environment variables to hold back from agent and checks, or with ! to pass on; they follow the built-in ones, and the last match decides.",
 	}}
 }
 
-// safeTools lets the agent edit and commit, but neither push, nor discard work
-// that is not committed (clean, reset, checkout, stash).
+// safeTools lets the agent edit and commit, but not push or discard uncommitted
+// work (clean, reset, checkout, stash).
 const safeTools = "Write,Read,Edit,Glob,Grep,TodoWrite," +
 	"Bash(git add *),Bash(git commit *),Bash(git diff),Bash(git diff *),Bash(git log),Bash(git log *)," +
 	"Bash(git status),Bash(git status *),Bash(git show *),Bash(git branch),Bash(git branch *)"

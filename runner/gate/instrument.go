@@ -70,13 +70,12 @@ func withPytest(env []string, file string) []string {
 	if env == nil {
 		env = os.Environ()
 	}
-	given := ""
+	options := fmt.Sprintf("--junitxml='%s' -o junit_family=xunit1", file)
 	for _, e := range env {
-		if v, ok := strings.CutPrefix(e, name+"="); ok {
-			given = v
+		if given, ok := strings.CutPrefix(e, name+"="); ok && given != "" {
+			options = given + " " + options
 		}
 	}
-	options := strings.TrimSpace(fmt.Sprintf("%s --junitxml='%s' -o junit_family=xunit1", given, file))
 	return append(slices.Clone(env), name+"="+options)
 }
 

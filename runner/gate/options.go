@@ -30,15 +30,15 @@ func (o *CheckOptions) Options() []option.Row {
 	}, {
 		Group: "Checks", Key: "DETECT_CHECKS", YAML: "test.detect",
 		Kind: option.Bool, Default: "true", Field: &o.DetectChecks,
-		Help: "Find checks by the project's files when none is configured.",
+		Help: "Detect checks from the project's files when none is configured.",
 	}, {
 		Group: "Checks", Key: "TEST_MODE", YAML: "test.mode",
 		Kind: option.Enum, Values: []string{"gate", "tdd", "report"}, Field: &o.TestMode,
-		Help: "Which failures block: all of required checks, only those that were not red before, none; empty is gate, for detected checks tdd.",
+		Help: "Which failures block: gate all of required checks, tdd only new ones, report none; empty is gate, and tdd for detected checks.",
 	}, {
 		Group: "Checks", Key: "BASELINE_SCOPE", YAML: "test.baseline_scope",
 		Kind: option.Enum, Default: "session", Values: []string{"global", "session", "task"}, Field: &o.BaselineScope,
-		Help: "When it is noted what is red already: once for the project, for each run, or for each task.",
+		Help: "When to record which checks fail already: once for the project, for each run, or for each task.",
 	}, {
 		Group: "Checks", Key: "FAIL_FAST", YAML: "test.fail_fast",
 		Kind: option.Bool, Default: "true", Field: &o.FailFast,
