@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,15 +17,12 @@ import (
 
 // Outcome is how a call ended: its class and the facts behind it.
 type Outcome struct {
-	Class    ending.Class `json:"class"`
-	Reason   string       `json:"reason"`             // one line for people
-	Evidence string       `json:"evidence,omitempty"` // the record or line that shows it, shortened; may be empty
-	// Limit is set for usage and spend limits.
-	Limit *state.Limit `json:"limit,omitempty"`
-	// ResetsAt is when a limit ends; zero: unknown.
-	ResetsAt time.Time `json:"resets_at,omitzero"`
-	// RetryAfter is the pause that the provider asked for; zero: none.
-	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`
+	Class      ending.Class  `json:"class"`
+	Reason     string        `json:"reason"`                   // one line for people
+	Evidence   string        `json:"evidence,omitempty"`       // the record or line that shows it, shortened; may be empty
+	Limit      *state.Limit  `json:"limit,omitempty"`          // nil: neither a usage nor a spend limit
+	ResetsAt   time.Time     `json:"resets_at,omitzero"`       // when the limit ends; zero: unknown
+	RetryAfter time.Duration `json:"retry_after_ns,omitempty"` // the provider asked for it; zero: no
 }
 
 // Classify returns how a call ended. It looks at the agent's records first, then
@@ -148,14 +146,10 @@ func (s Spec) noResult(t *Transcript, exit ptyexec.Exit) Outcome {
 	case exit.Code == 0:
 		return Outcome{Class: ending.NoFinalRecord}
 	}
-	class, ok := s.ExitCodes[exit.Code]
-	if !ok {
-		class = ending.Crash
-	}
 	if evidence = fmt.Sprintf("exit code %d", exit.Code); len(t.CLI) > 0 {
 		evidence += ", " + t.CLI[len(t.CLI)-1]
 	}
-	return Outcome{Class: class, Evidence: evidence}
+	return Outcome{Class: cmp.Or(s.ExitCodes[exit.Code], ending.Crash), Evidence: evidence}
 }
 
 // cause returns the cause of a failure and the text that shows it, which may be

@@ -26,12 +26,11 @@ const (
 	thinLines  = 1000
 )
 
-// codeCLI marks an error that the CLI printed as a line outside its records.
-const codeCLI = string(state.FromCLI)
-
-// codeText marks a result that is plain text: only the exit status shows whether
-// the turn ended well.
-const codeText = "text"
+// Codes that a decoder adds to those of the agent.
+const (
+	codeCLI  = string(state.FromCLI) // an error that the CLI printed outside its records
+	codeText = "text"                // a result that is plain text: only the exit status shows success
+)
 
 // Decoder turns the output of one call into events. It is an io.Writer; how the
 // bytes are split into writes does not matter. It is not safe for concurrent use.
@@ -42,7 +41,6 @@ type Decoder struct {
 
 	lines   wire.Lines
 	records wire.Records
-	bytes   int64
 	outside int  // lines outside the records
 	seen    bool // it has seen a record
 	final   bool
@@ -80,18 +78,12 @@ func (d *Decoder) Resume(counted state.Usage) { d.meter.base = counted }
 // to Resume when the session is resumed.
 func (d *Decoder) Counted() state.Usage { return d.meter.counted }
 
-// Bytes returns the number of bytes written so far.
-func (d *Decoder) Bytes() int64 { return d.bytes }
-
 // Final reports whether the agent has printed its final record and started
 // nothing new since.
 func (d *Decoder) Final() bool { return d.final }
 
 // Write takes the next bytes of output. It never fails.
-func (d *Decoder) Write(p []byte) (int, error) {
-	d.bytes += int64(len(p))
-	return d.lines.Write(p)
-}
+func (d *Decoder) Write(p []byte) (int, error) { return d.lines.Write(p) }
 
 // Close decodes the last line if it has no newline. Call it once.
 func (d *Decoder) Close() {

@@ -53,11 +53,8 @@ type Spec struct {
 	ExitCodes map[int]ending.Class // documented exit codes, used if nothing else names the cause
 }
 
-// Lookup returns a built-in row. The error lists the known names.
-func Lookup(name string) (Spec, error) { return Find(name, nil) }
-
 // Find returns a row, built in or the user's own. The error lists the known names.
-func Find(name string, custom []Spec) (Spec, error) {
+func Find(name string, custom ...Spec) (Spec, error) {
 	var names []string
 	for _, s := range append(Specs(), custom...) {
 		if s.Name == name {

@@ -18,7 +18,6 @@ const (
 // Transcript is what the events of one call add up to. The zero value is ready to use.
 type Transcript struct {
 	Session string `json:"session,omitempty"` // the agent's own id; empty: it printed none
-	Model   string `json:"model,omitempty"`
 	// Final is the agent's final message, empty after a failed turn. For a CLI
 	// without records it is the end of its output.
 	Final       string   `json:"final,omitempty"`
@@ -29,14 +28,11 @@ type Transcript struct {
 	Errors     []string `json:"errors,omitempty"`
 	ErrorCodes []string `json:"error_codes,omitempty"` // of the latest error record
 	// CLI has the lines outside the records, in order: the first and the last ones.
-	CLI       []string               `json:"cli,omitempty"`
-	Usage     state.Usage            `json:"usage"` // of this call
-	ToolCalls int                    `json:"tool_calls,omitempty"`
-	LastTool  string                 `json:"last_tool,omitempty"` // name and argument
-	Denials   []state.Tool           `json:"denials,omitempty"`
-	Limits    map[string]state.Limit `json:"limits,omitempty"` // the latest of each name
-	Retries   int                    `json:"retries,omitempty"`
-	TextBytes int64                  `json:"text_bytes,omitempty"` // of narration
+	CLI       []string     `json:"cli,omitempty"`
+	Usage     state.Usage  `json:"usage"` // of this call
+	ToolCalls int          `json:"tool_calls,omitempty"`
+	Denials   []state.Tool `json:"denials,omitempty"`
+	TextBytes int64        `json:"text_bytes,omitempty"` // of narration
 	// Rejected is the limit that refused work; nil: none, or work followed.
 	Rejected *state.Limit `json:"rejected,omitempty"`
 	// Asked is true when the agent called a tool that asks the user.
@@ -51,14 +47,10 @@ func (t *Transcript) Add(p state.Payload) {
 	switch p := p.(type) {
 	case state.SessionStart:
 		t.Session = p.ID
-		if p.Model != "" {
-			t.Model = p.Model
-		}
 	case state.Text:
 		t.addText(p)
 	case state.Tool:
 		t.ToolCalls++
-		t.LastTool = strings.TrimSpace(p.Name + " " + p.Arg)
 		t.Asked = t.Asked || Asks(p)
 		t.Rejected = nil
 	case state.Usage:
@@ -68,8 +60,6 @@ func (t *Transcript) Add(p state.Payload) {
 		t.Denials = keep(t.Denials, p.Tool, maxDenials)
 	case state.Limit:
 		t.addLimit(p)
-	case state.Retry:
-		t.Retries++
 	case state.AgentError:
 		t.addError(p)
 	case state.FinalMessage:
@@ -93,10 +83,6 @@ func (t *Transcript) addText(text state.Text) {
 }
 
 func (t *Transcript) addLimit(l state.Limit) {
-	if t.Limits == nil {
-		t.Limits = map[string]state.Limit{}
-	}
-	t.Limits[l.Name] = l
 	switch {
 	case l.Rejected:
 		t.Rejected = &l

@@ -38,11 +38,9 @@ func instrument(c Check, p Place) (request, error) {
 	}
 	wants := func(f report.Format) bool { return c.Format == report.Auto || c.Format == f }
 	call := workspace.ParseCall(c.Command)
-	if wants(report.Go) {
-		if command, ok := goJSON(call); ok {
-			r.command = command
-			return r, nil
-		}
+	if command, ok := goJSON(call); ok && wants(report.Go) {
+		r.command = command
+		return r, nil
 	}
 	if !wants(report.Pytest) && !wants(report.Jest) {
 		return r, nil

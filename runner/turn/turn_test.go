@@ -136,7 +136,7 @@ func project(t testing.TB, steps []step) Assignment {
 		t.Fatal(err)
 	}
 	put(script, string(data))
-	spec, err := agent.Lookup("claude")
+	spec, err := agent.Find("claude")
 	if err != nil {
 		t.Fatal(err)
 	}
