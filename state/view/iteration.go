@@ -115,43 +115,6 @@ func (r *Run) settle(alive bool) {
 	}
 }
 
-// Task sums up the iterations that worked on one task.
-type Task struct {
-	ID       string    `json:"id"` // in the plan; empty in events of version 1
-	Title    string    `json:"title"`
-	Done     bool      `json:"done"`
-	Attempts int       `json:"attempts"` // iterations
-	Last     int       `json:"last"`     // the latest iteration
-	Seconds  float64   `json:"seconds"`  // of agent calls
-	CostUSD  float64   `json:"cost_usd"`
-	WorkedAt time.Time `json:"worked_at,omitzero"` // begin of the latest iteration
-}
-
-// Tasks are the tasks that were worked on, in the order of their first iteration.
-func Tasks(iterations []Iteration) []Task {
-	var all []Task
-	index := map[[2]string]int{}
-	for i := range iterations {
-		it := &iterations[i]
-		key := [2]string{it.TaskID}
-		if it.TaskID == "" {
-			key[1] = it.Task
-		}
-		at, known := index[key]
-		if !known {
-			at = len(all)
-			index[key] = at
-			all = append(all, Task{ID: it.TaskID})
-		}
-		t := &all[at]
-		t.Title, t.Done, t.Last, t.WorkedAt = it.Task, it.TaskDone && !it.Undone, it.Number, it.StartedAt
-		t.Attempts++
-		t.Seconds += it.Seconds
-		t.CostUSD += it.CostUSD
-	}
-	return all
-}
-
 // Spent returns what each of the latest n iterations spent: the "cost" in US
 // dollars, or "tokens" if the agent reports no cost.
 func (r *Run) Spent(n int) (values []float64, of string) {

@@ -31,13 +31,9 @@ func (a *app) bisect(run string, args []string, dash int) error {
 	if err := a.Trust(loader); err != nil {
 		return err
 	}
-	start, err := past.end("0")
+	states, err := past.states()
 	if err != nil {
 		return err
-	}
-	states := append([]history.Kept{start}, slices.DeleteFunc(slices.Clone(past.kept), func(k history.Kept) bool { return k.Start })...)
-	if len(states) < 2 {
-		return cmdline.UsageError("run %s has no kept iteration; see: ralph iterations", past.run)
 	}
 	fails := func(k history.Kept) (bool, error) {
 		name, result := fmt.Sprintf("after iteration %d", k.Iteration), "fails "
@@ -54,18 +50,20 @@ func (a *app) bisect(run string, args []string, dash int) error {
 		a.Say("%-20s %s  %s", name, result, took.Round(time.Millisecond))
 		return !passes, nil
 	}
-	last := states[len(states)-1]
-	if bad, err := fails(last); err != nil {
-		return err
-	} else if !bad {
-		a.Say("the check passes in the last kept state, iteration %d: no iteration broke it", last.Iteration)
-		return nil
-	}
-	if bad, err := fails(start); err != nil {
-		return err
-	} else if bad {
-		a.Say("the check fails in the first kept state already: no iteration of run %s broke it", past.run)
-		return nil
+	for _, end := range []struct {
+		state history.Kept
+		bad   bool // as it must be, so that an iteration in between broke the check
+		text  string
+	}{
+		{states[len(states)-1], true, "the check passes in the last kept state"},
+		{states[0], false, "the check fails in the first kept state already"},
+	} {
+		if bad, err := fails(end.state); err != nil {
+			return err
+		} else if bad != end.bad {
+			a.Say("%s: no iteration of run %s broke it", end.text, past.run)
+			return nil
+		}
 	}
 	found, err := history.Bisect(states, fails)
 	if err != nil {
@@ -74,6 +72,16 @@ func (a *app) bisect(run string, args []string, dash int) error {
 	a.Say("iteration %d broke it: %s", found.Iteration, past.task(found))
 	a.Say("see: ralph diff %d; undo it with: ralph undo %[1]d", found.Iteration)
 	return nil
+}
+
+// states returns the state before the run and the one after each iteration.
+func (p *past) states() ([]history.Kept, error) {
+	start, err := p.end("0")
+	states := append([]history.Kept{start}, slices.DeleteFunc(slices.Clone(p.kept), func(k history.Kept) bool { return k.Start })...)
+	if err == nil && len(states) < 2 {
+		err = cmdline.UsageError("run %s has no kept iteration; see: ralph iterations", p.run)
+	}
+	return states, err
 }
 
 // checkNamed returns the project's check of this name, or the command after --.

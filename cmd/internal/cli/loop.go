@@ -104,14 +104,11 @@ func (f flushing) Write(p []byte) (int, error) {
 
 // notify sends a desktop notification, or rings the bell. It never fails the run.
 func (a *app) notify(r runner.Ending) {
-	if path, err := exec.LookPath("notify-send"); err == nil {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		if exec.CommandContext(ctx, path, "--app-name=ralph", "--", "ralph: "+r.Decision.Status, r.Decision.Reason).Run() == nil {
-			return
-		}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if exec.CommandContext(ctx, "notify-send", "--app-name=ralph", "--", "ralph: "+r.Decision.Status, r.Decision.Reason).Run() != nil {
+		fmt.Fprint(a.Err, "\a")
 	}
-	fmt.Fprint(a.Err, "\a")
 }
 
 // forget deletes the oldest kept states. A failure is harmless.

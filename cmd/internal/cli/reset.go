@@ -8,6 +8,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/state"
+	"ralph/state/view"
 )
 
 // resetOptions say what to reset.
@@ -83,7 +84,7 @@ func (a *app) circuitStatus() error {
 	}
 	a.Say("consecutive iterations without progress: %d, with the same error: %d, with permission denials: %d",
 		b.NoProgress, b.SameError, b.PermissionDenials)
-	a.Say("opened %d times in total", b.TotalOpens)
+	a.Say("opened %s in total", view.Plural(b.TotalOpens, "time"))
 	history, err := r.History()
 	for _, c := range history[max(0, len(history)-10):] {
 		a.Say("%s  iteration %d  %s -> %s  %s", c.Timestamp.Local().Format(time.DateTime), c.Loop, c.FromState, c.ToState, c.Reason)

@@ -16,8 +16,7 @@ import (
 type Setting struct {
 	Spec     agent.Spec
 	Policy   rules.Policy
-	Allowed  []string // tools that the agent may use
-	Fallback string   // an agent that would be free under a limit; empty: none
+	Fallback string // an agent that would be free under a limit; empty: none
 	Now      time.Time
 }
 
@@ -38,7 +37,7 @@ func Play(r Recording, s Setting) Scene {
 	o := s.Spec.Classify(t, r.Exit(), r.Recorded.UTC())
 	move(&o, s.Now.Sub(r.Recorded))
 	a := turn.Assignment{Origin: state.Origin{Iteration: 1, Task: "1"}, Task: task.Task{ID: "1", Title: "a task"},
-		Agent: turn.Agent{Spec: s.Spec, AllowedTools: s.Allowed}}
+		Agent: turn.Agent{Spec: s.Spec}}
 	res := turn.Replay(a, t, o, r.Exit())
 	if t.ToolCalls > len(t.Denials) {
 		res.Work.Change.Count = 1
