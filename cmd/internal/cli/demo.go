@@ -4,16 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/demo"
-	"ralph/config"
-	"ralph/config/option"
 )
 
 // demoAgentVerb starts the built-in scripted agent. ralph demo names it as the
@@ -49,19 +45,10 @@ func (a *app) demo(monitor bool) error {
 	own.Dir = dir
 	// In the environment the demo's commands need no consent: they are part of this
 	// program. Options of the user would change the story.
-	own.Env = append(withoutOptions(a.Env), "CLAUDE_CODE_CMD="+cmdline.Quote(self, demoAgentVerb), "AGENT=claude",
+	own.Env = append(cmdline.WithoutOptions(a.Env), "CLAUDE_CODE_CMD="+cmdline.Quote(self, demoAgentVerb), "AGENT=claude",
 		"TEST_COMMAND=sh tests/run.sh", "XDG_CONFIG_HOME="+dir)
 	a.Say("ralph demo: project %s; only the agent is scripted, everything else is real", dir)
 	err = runRun(&runOptions{app: &app{&own}, options: map[string]string{}, output: "text", monitor: monitor})
 	a.Say("ralph demo: look around in %s (.ralph/live.log, git log); delete it when you are done", dir)
 	return err
-}
-
-// withoutOptions removes ralph's options from an environment.
-func withoutOptions(env []string) []string {
-	options := config.Table()
-	return slices.DeleteFunc(slices.Clone(env), func(pair string) bool {
-		name, _, _ := strings.Cut(pair, "=")
-		return slices.ContainsFunc(options, func(o option.Row) bool { return o.Key == name || slices.Contains(o.Aliases, name) })
-	})
 }

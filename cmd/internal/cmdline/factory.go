@@ -1,6 +1,5 @@
-// Package cmdline is what the verbs share: the process's streams and
-// environment, the project, its configuration, option flags, and errors with
-// an exit code.
+// Package cmdline is what the verbs share: streams, environment, project,
+// configuration, option flags, and errors with an exit code.
 package cmdline
 
 import (
@@ -9,17 +8,19 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 
 	"ralph/config"
+	"ralph/config/option"
 	"ralph/logs/termtext"
 	"ralph/state"
 )
 
-// Factory is what a verb needs from its process. Verbs copy it to change it.
+// Factory is what a verb needs from its process. A verb that changes it works on a copy.
 type Factory struct {
 	In       *os.File
 	Out, Err io.Writer
@@ -27,12 +28,12 @@ type Factory struct {
 	Dir      string   // value of --dir; empty: look for the project
 }
 
-// New is the factory of this process.
+// New returns the factory of this process.
 func New() *Factory {
 	return &Factory{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Environ()}
 }
 
-// Project is the absolute path of the project folder.
+// Project returns the absolute path of the project folder.
 func (f *Factory) Project() (string, error) {
 	if f.Dir == "" {
 		here, err := os.Getwd()
@@ -62,16 +63,16 @@ func (f *Factory) Reader() (r *state.Reader, dir string, err error) {
 // OpenState opens the state of the project in dir.
 func OpenState(dir string) *state.Reader { return state.Open(filepath.Join(dir, state.DirName)) }
 
-// Loader reads the configuration of the project in dir; flags maps an option's
-// key to the value of its flag.
+// Loader returns the loader for the configuration of the project in dir. flags maps an
+// option's key to the value of its flag.
 func (f *Factory) Loader(dir string, flags map[string]string) config.Loader {
 	home, _ := os.UserHomeDir()
 	here, _ := os.Getwd()
 	return config.Loader{Dir: dir, Cwd: here, Env: f.Env, Home: home, Flags: flags}
 }
 
-// Trust makes sure that this user agrees with what the project's files say
-// about programs and secrets: it asks on a terminal and refuses without one.
+// Trust makes sure that the user agrees to the programs and secrets that the project's
+// files name. It asks on a terminal and refuses without one.
 func (f *Factory) Trust(loader config.Loader) error {
 	u, err := loader.Untrusted()
 	if err != nil || u == nil {
@@ -89,21 +90,21 @@ func (f *Factory) Trust(loader config.Loader) error {
 	return config.Trust(loader.StateHome(), *u)
 }
 
-// Say prints a line. Much of the text comes from files that an agent can write,
-// so control characters are removed.
+// Say prints a line. It removes control characters: an agent can write most of the
+// files that the text comes from.
 func (f *Factory) Say(format string, args ...any) {
 	fmt.Fprintln(f.Out, termtext.Clean(fmt.Sprintf(format, args...)))
 }
 
-// Warn prints a problem that stops nothing.
+// Warn prints a warning.
 func (f *Factory) Warn(what any) {
 	fmt.Fprintln(f.Err, "ralph: warning:", termtext.Clean(fmt.Sprint(what)))
 }
 
-// CanAsk reports whether a person can answer.
+// CanAsk reports whether In is a terminal.
 func (f *Factory) CanAsk() bool { return isatty.IsTerminal(f.In.Fd()) }
 
-// Agree asks a question; anything but yes means no.
+// Agree asks a yes-or-no question. Any answer except y or yes means no.
 func (f *Factory) Agree(question string) bool {
 	fmt.Fprint(f.Err, question, " [y/N] ")
 	answer, _ := bufio.NewReader(f.In).ReadString('\n')
@@ -111,8 +112,8 @@ func (f *Factory) Agree(question string) bool {
 	return answer == "y" || answer == "yes"
 }
 
-// Ask reads answers until accept returns nil; Enter means preset. The error is
-// for a person who ends the input early.
+// Ask repeats a question until accept returns nil. Enter means preset. It returns an
+// error at the end of the input.
 func (f *Factory) Ask(in *bufio.Reader, question, preset string, accept func(string) error) error {
 	for {
 		fmt.Fprintf(f.Err, "%s [%s]: ", question, preset)
@@ -138,7 +139,7 @@ func (f *Factory) IsTerminal() bool {
 	return ok && isatty.IsTerminal(file.Fd())
 }
 
-// Width of the terminal in cells; 0 without a terminal, where nothing is cut.
+// Width returns the width of the terminal in cells; 0 without a terminal.
 func (f *Factory) Width() int {
 	if file, ok := f.Out.(*os.File); ok {
 		if w, _, err := term.GetSize(int(file.Fd())); err == nil && w > 0 {
@@ -146,4 +147,13 @@ func (f *Factory) Width() int {
 		}
 	}
 	return 0
+}
+
+// WithoutOptions removes ralph's options from an environment.
+func WithoutOptions(env []string) []string {
+	options := config.Table()
+	return slices.DeleteFunc(slices.Clone(env), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return slices.ContainsFunc(options, func(o option.Row) bool { return o.Key == name || slices.Contains(o.Aliases, name) })
+	})
 }

@@ -10,10 +10,11 @@ package scaffold
 import (
 	"path"
 	"path/filepath"
-	"ralph/runner/agent/argv"
 	"slices"
 	"strings"
 	"unicode"
+
+	"ralph/runner/agent/argv"
 )
 
 // Command is a shell command line for the folder that it belongs to.
