@@ -28,9 +28,9 @@ func eventFiles(path string) ([]string, error) {
 	return append(old, path), nil
 }
 
-// ReadRun folds all events of one run, also those in rotated files. With alive,
-// an iteration without an end is running, else it was cut off. A run without
-// events gives an empty model.
+// ReadRun folds all events of one run, including rotated files. alive decides whether an
+// iteration without an end is running or was cut off. A run without events gives an
+// empty model.
 func ReadRun(r *state.Reader, run string, alive bool) (*Run, error) {
 	all := &Run{ID: run}
 	files, err := eventFiles(r.EventsPath())
@@ -51,8 +51,8 @@ func ReadRun(r *state.Reader, run string, alive bool) (*Run, error) {
 	return all, nil
 }
 
-// ReadRotated folds the events in rotated files that belong to the run of the
-// current file. Nil means that there are none.
+// ReadRotated folds the events of the current file's run that are in rotated files. It
+// returns nil if there are none.
 func ReadRotated(r *state.Reader) (*Run, error) {
 	files, err := eventFiles(r.EventsPath())
 	if err != nil {
@@ -75,8 +75,8 @@ func ReadRotated(r *state.Reader) (*Run, error) {
 	return run, nil
 }
 
-// startsRun reports whether a file starts with the start of a run, so that the
-// files before it belong to other runs.
+// startsRun reports whether a file begins with the start of a run. Files before it then
+// belong to other runs.
 func startsRun(name string) bool {
 	file, err := os.Open(name)
 	if err != nil {
@@ -87,11 +87,11 @@ func startsRun(name string) bool {
 	return err == nil && state.Kind(gjson.GetBytes(line, "kind").String()) == state.KindRunStart
 }
 
-// Folded reports whether a Run uses events of this kind. The others only fill the
-// log, and are most of a file.
+// Folded reports whether a Run uses events of this kind. The others, most of a file,
+// only appear in the log.
 func Folded(k state.Kind) bool { return k != state.KindText && k != state.KindToolResult }
 
-// readEvents calls do for the events of one file; a missing one has none.
+// readEvents calls do for each event of a file. A missing file has none.
 func readEvents(name string, wanted state.EventFilter, do func(state.Event)) error {
 	file, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -122,8 +122,8 @@ const (
 	olderReach = 64 << 20
 )
 
-// Older returns the latest 1 MiB of events before t, oldest first. None means that
-// there are none in the latest 64 MiB.
+// Older returns the latest 1 MiB of events before t, oldest first. It searches the latest
+// 64 MiB.
 func Older(r *state.Reader, t time.Time) ([]state.Event, error) {
 	var all []state.Event // newest first
 	taken := 0
@@ -140,8 +140,8 @@ func Older(r *state.Reader, t time.Time) ([]state.Event, error) {
 	return all, err
 }
 
-// Recall adds the latest three findings of this run to a model whose events were
-// not folded. It ignores events that cannot be read: they are a log, not the state.
+// Recall adds the latest three findings of this run to a model without events. It
+// ignores events that cannot be read: status.json does not depend on them.
 func (m *Model) Recall(r *state.Reader) {
 	const most = 3
 	var notes []Note
@@ -167,8 +167,8 @@ func (m *Model) Recall(r *state.Reader) {
 	m.Run.Notes = notes
 }
 
-// backwards calls f for the lines of all event files, the last one first, until f
-// returns false or olderReach is read.
+// backwards calls f for the lines of all event files, last line first, until f returns
+// false or olderReach bytes are read.
 func backwards(path string, f func(line []byte) (more bool)) error {
 	files, err := eventFiles(path)
 	if err != nil {
@@ -187,7 +187,7 @@ func backwards(path string, f func(line []byte) (more bool)) error {
 	return nil
 }
 
-// fileBackwards does this for one file. It subtracts what it reads from reach.
+// fileBackwards does this for one file and subtracts the bytes read from reach.
 func fileBackwards(name string, reach *int64, f func(line []byte) bool) (more bool, err error) {
 	file, err := os.Open(name)
 	if err != nil {
