@@ -11,8 +11,8 @@ import (
 	"ralph/state"
 )
 
-// ExitError ends the program with a code of its own. Without a text the verb
-// has printed everything already.
+// ExitError ends the program with this exit code. Text is empty if the verb has printed
+// everything itself.
 type ExitError struct {
 	Code int
 	Text string
@@ -20,12 +20,10 @@ type ExitError struct {
 
 func (e *ExitError) Error() string { return e.Text }
 
-// UsageError is a mistake that the user can correct: exit code 2.
+// UsageError returns an error that the user can correct: exit code 2.
 func UsageError(format string, args ...any) error {
 	return &ExitError{rules.ExitUsage, fmt.Sprintf(format, args...)}
 }
-
-func interrupted(text string) error { return &ExitError{rules.ExitInterrupted, text} }
 
 // ExitCode is the one place where errors become exit codes.
 func ExitCode(err error) int {
@@ -45,7 +43,7 @@ func ExitCode(err error) int {
 	return rules.ExitError
 }
 
-// NoArgs refuses every argument.
+// NoArgs accepts no arguments.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -53,7 +51,7 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	return UsageError("%s takes no arguments, but got %q; see: %s --help", cmd.Name(), args[0], cmd.CommandPath())
 }
 
-// Takes describes the arguments that check accepts: "one iteration".
+// Takes runs check. what describes the arguments that it accepts: "one iteration".
 func Takes(what string, check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if check(cmd, args) == nil {
@@ -63,7 +61,7 @@ func Takes(what string, check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// Parent is the RunE of a verb that only groups others.
+// Parent is the RunE of a verb that only has subcommands.
 func Parent(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return UsageError("unknown command %q for %q; %s", args[0], cmd.CommandPath(), subcommands(cmd))

@@ -17,6 +17,7 @@ import (
 	"ralph/config"
 	"ralph/config/option"
 	"ralph/logs/termtext"
+	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -120,7 +121,7 @@ func (f *Factory) Ask(in *bufio.Reader, question, preset string, accept func(str
 		line, err := in.ReadString('\n')
 		if err != nil {
 			fmt.Fprintln(f.Err)
-			return interrupted("interrupted; nothing was written")
+			return &ExitError{rules.ExitInterrupted, "interrupted; nothing was written"}
 		}
 		answer := strings.TrimSpace(line)
 		if answer == "" {

@@ -14,12 +14,12 @@ import (
 	"ralph/runner/agent"
 )
 
-// optionFlag collects the raw text of one option's flag. The loader reads and
-// checks it, as it does for every other source.
+// optionFlag stores the raw text of an option's flag. The loader parses and checks it,
+// as for every other source.
 type optionFlag struct {
 	row      option.Row
 	values   map[string]string
-	fixed    string      // value of a flag that takes none: "false" of --no-continue
+	fixed    string      // value of a flag without one: "false" for --no-continue
 	opposite *optionFlag // nil: none
 	given    bool
 }
@@ -37,7 +37,7 @@ func (f *optionFlag) Set(text string) error {
 	return nil
 }
 
-// Type is what help shows for the value.
+// Type returns the name of the value in the help.
 func (f *optionFlag) Type() string {
 	if f.row.Kind == option.Bool {
 		return "bool"
@@ -48,8 +48,8 @@ func (f *optionFlag) Type() string {
 // IsBoolFlag lets pflag accept the flag without a value.
 func (f *optionFlag) IsBoolFlag() bool { return f.row.Kind == option.Bool }
 
-// AddOptions adds a flag for every option that has one. Values get the raw text
-// by the option's key.
+// AddOptions adds a flag for every option that has one. values gets the raw text of each
+// flag that is set, by the option's key.
 func AddOptions(cmd *cobra.Command, f *Factory, values map[string]string) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
@@ -77,8 +77,8 @@ func AddOptions(cmd *cobra.Command, f *Factory, values map[string]string) {
 	}
 }
 
-// AddHiddenOptions adds the option flags to a verb that only reads the
-// configuration. They work and complete, but its help does not list them.
+// AddHiddenOptions is AddOptions for a verb that only reads the configuration. The flags
+// work and complete, but its help does not list them.
 func AddHiddenOptions(cmd *cobra.Command, f *Factory, values map[string]string) {
 	AddOptions(cmd, f, values)
 	cmd.Annotations = map[string]string{hiddenOptions: "yes"}
@@ -91,8 +91,8 @@ func AddHiddenOptions(cmd *cobra.Command, f *Factory, values map[string]string) 
 // hiddenOptions marks a verb whose help does not list the option flags.
 const hiddenOptions = "hidden-options"
 
-// HideOptions prepares the help of a verb that AddHiddenOptions was called for.
-// Flags that are hidden all the time would not complete.
+// HideOptions prepares the help of a verb with hidden options. Flags that are always
+// hidden would not complete.
 func HideOptions(cmd *cobra.Command) {
 	if cmd.Annotations[hiddenOptions] == "" {
 		return
@@ -104,7 +104,7 @@ func HideOptions(cmd *cobra.Command) {
 	})
 }
 
-// ParseOptions reads option flags only.
+// ParseOptions parses option flags and nothing else.
 func ParseOptions(flags []string) (map[string]string, error) {
 	options := map[string]string{}
 	cmd := &cobra.Command{}
@@ -132,7 +132,7 @@ func enumValues(o option.Row) []string {
 	return append([]string{o.Default}, o.Values...)
 }
 
-// CompleteAgents completes the names of agents, the project's own included.
+// CompleteAgents completes the names of agents, including the project's own.
 func CompleteAgents(f *Factory) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		specs := agent.Specs()
@@ -149,7 +149,7 @@ func CompleteAgents(f *Factory) cobra.CompletionFunc {
 	}
 }
 
-// FlagError names the flag and what is allowed, in one line.
+// FlagError names the flag and the allowed values, in one line.
 func FlagError(cmd *cobra.Command, err error) error {
 	var own *ExitError
 	var unknown *pflag.NotExistError
@@ -179,7 +179,7 @@ func allowed(flag *pflag.Flag) string {
 	return ""
 }
 
-// flagHint says which flag may be meant, or which ones there are.
+// flagHint suggests similar flags, or lists the ones that exist.
 func flagHint(cmd *cobra.Command, name string) string {
 	var names, own []string
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
@@ -199,11 +199,11 @@ func flagHint(cmd *cobra.Command, name string) string {
 	return fmt.Sprintf("see: %s --help", cmd.CommandPath())
 }
 
-// similar returns the names that a mistyped one may mean. Cobra finds them, but
-// only for commands.
+// similar returns the names that a mistyped one may mean. Cobra searches only commands,
+// so the names become commands.
 func similar(typed string, names []string) []string {
 	if len(typed) < 3 {
-		return nil // every short name is two edits away
+		return nil // any short name would be similar
 	}
 	parent := &cobra.Command{SuggestionsMinimumDistance: 2}
 	for _, name := range names {

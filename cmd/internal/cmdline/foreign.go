@@ -1,7 +1,7 @@
 package cmdline
 
-// ForeignFlags are flags of other programs called ralph, and what to type here
-// instead. Only flags that this ralph lacks.
+// ForeignFlags maps flags of other programs called ralph, which this one lacks, to what
+// to do instead.
 func ForeignFlags() map[string]string {
 	const (
 		states   = "every iteration is kept: ralph undo takes one back"
@@ -24,7 +24,7 @@ func ForeignFlags() map[string]string {
 		"--max-calls":          "limit the calls of an hour with --calls N",
 		"--max-retries":        "ralph retries transient errors by itself: limit the run with --max-iterations N",
 		"--retry-delay":        "ralph chooses the delay between retries by itself",
-		"--completion-promise": "<promise>COMPLETE</promise> is always understood, with nothing to set",
+		"--completion-promise": "<promise>COMPLETE</promise> is always understood, without a setting",
 		"--min-iterations":     "COMPLETION_CLAIMS in .ralphrc says how often the agent must claim to be done",
 		"--no-commit":          commits, "--auto-commit": commits,
 		"--no-tests": checks, "--skip-tests": checks, "--no-lint": checks, "--skip-lint": checks, "--fast": checks,
@@ -37,8 +37,7 @@ func ForeignFlags() map[string]string {
 	}
 }
 
-// ForeignVerbs are commands of other programs called ralph, and what to type
-// here instead.
+// ForeignVerbs maps commands of other programs called ralph to the command to use here.
 func ForeignVerbs() map[string]string {
 	return map[string]string{
 		"setup": "ralph init", "enable": "ralph init", "install": "ralph init", "migrate": "ralph init",

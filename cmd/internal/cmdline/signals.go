@@ -13,7 +13,7 @@ import (
 	"ralph/runner/rules"
 )
 
-// Signals are the process's signals as a run needs them.
+// Signals delivers the signals of the process to a run.
 type Signals struct {
 	Ctx    context.Context // ends with the first signal; its cause is a *rules.Interrupt
 	Kill   chan struct{}   // closed by the second signal
@@ -22,9 +22,8 @@ type Signals struct {
 	Stop   func() // ends the handling
 }
 
-// HandleSignals ends a run in an orderly way on the first SIGINT, SIGTERM or
-// SIGHUP, and immediately on the second. A closed terminal (SIGHUP, SIGPIPE)
-// never ends it silently.
+// HandleSignals cancels Ctx on the first SIGINT, SIGTERM or SIGHUP and closes Kill on the
+// second. It ignores SIGPIPE, so that a closed terminal does not end a run silently.
 func HandleSignals(in *os.File) *Signals {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &Signals{Ctx: ctx, Kill: make(chan struct{}), Resize: make(chan ptyexec.Size, 1), Size: TermSize(in)}
@@ -54,7 +53,7 @@ func (s *Signals) loop(ch <-chan os.Signal, quit <-chan struct{}, cancel context
 			if sig == syscall.SIGWINCH {
 				select {
 				case s.Resize <- TermSize(in):
-				default: // the agent has not taken the last one; the next signal brings a newer size
+				default: // the agent has not read the last size yet
 				}
 				continue
 			}
@@ -80,7 +79,7 @@ func interruptBy(sig os.Signal) *rules.Interrupt {
 	return i
 }
 
-// TermSize is the size of the terminal f; zero, the pty's default, without one.
+// TermSize returns the size of the terminal f; zero, the default of a pty, without one.
 func TermSize(f *os.File) ptyexec.Size {
 	w, h, err := term.GetSize(int(f.Fd()))
 	if err != nil || w <= 0 || h <= 0 {

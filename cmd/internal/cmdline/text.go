@@ -12,8 +12,8 @@ import (
 // Brief is text from elsewhere as one short line.
 func Brief(text string) string { return termtext.Fit(termtext.Line(text), 60) }
 
-// Quote writes an argv so that a POSIX shell reads it back. The name in
-// --flag=value and NAME=value stays bare: quoted, the latter is no assignment.
+// Quote formats an argv for a POSIX shell. It does not quote the name in --flag=value and
+// NAME=value: a quoted name is not an assignment.
 func Quote(args ...string) string {
 	quoted := make([]string, len(args))
 	named := regexp.MustCompile(`^(--[a-z][a-z-]*|[A-Za-z_][A-Za-z0-9_]*)=`)
@@ -33,6 +33,6 @@ func quoteWord(s string) string {
 	if q, err := syntax.Quote(s, syntax.LangPOSIX); err == nil {
 		return q
 	}
-	// The library quotes no control characters for POSIX shells.
+	// The library refuses control characters for POSIX shells.
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

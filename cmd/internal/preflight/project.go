@@ -1,6 +1,5 @@
-// Package preflight answers whether ralph can run in a project: it resolves the
-// configuration, the agents, the prompt, the plan and the checks, and tries an
-// agent out.
+// Package preflight checks that ralph can run in a project: it resolves the
+// configuration, agents, prompt, plan and checks, and can make a test call.
 package preflight
 
 import (
@@ -27,17 +26,16 @@ import (
 	"ralph/state/view"
 )
 
-// Project is everything that is known before a run takes the lock.
+// Project is what a run needs before it takes the lock.
 type Project struct {
 	Dir          string // absolute
 	Env          []string
 	Config       *config.Config
-	Agent        runner.Agent // the one that the options name
-	Prompt, Plan string       // absolute; Plan is empty when there is none
+	Agent        runner.Agent // as chosen by the options
+	Prompt, Plan string       // absolute paths; Plan is empty without a plan
 }
 
-// Open loads the configuration of the project. The loader answers questions
-// about trust.
+// Open loads the configuration of the project. The loader is for Trust.
 func Open(f *cmdline.Factory, flags map[string]string) (*Project, config.Loader, error) {
 	dir, err := f.Project()
 	if err != nil {
@@ -51,7 +49,7 @@ func Open(f *cmdline.Factory, flags map[string]string) (*Project, config.Loader,
 	return &Project{Dir: dir, Env: f.Env, Config: cfg}, loader, err
 }
 
-// Load resolves everything that a run needs, once the user trusts the project.
+// Load resolves everything that a run needs, after the user trusts the project.
 func Load(f *cmdline.Factory, flags map[string]string) (*Project, error) {
 	p, loader, err := Open(f, flags)
 	if err != nil {
@@ -93,7 +91,7 @@ func (p *Project) FindPlan() (err error) {
 // Tasks reads the plan.
 func (p *Project) Tasks() (task.List, error) { return task.Load(p.Plan, p.Config.OptionalSections) }
 
-// OddBoxes describes the lines that a person may take for tasks.
+// OddBoxes describes the lines that look like tasks but are not.
 func OddBoxes(list task.List) []string {
 	var lines []string
 	for _, n := range list.Odd {
@@ -102,8 +100,8 @@ func OddBoxes(list task.List) []string {
 	return lines
 }
 
-// Find looks an agent up by its name. The user's own command line belongs to
-// the agent that the options name.
+// Find returns the agent of this name. CLAUDE_CODE_CMD applies only to the agent that
+// the options choose.
 func (p *Project) Find(name string) (runner.Agent, error) {
 	if name == p.Agent.Spec.Name {
 		return p.Agent, nil
@@ -112,7 +110,7 @@ func (p *Project) Find(name string) (runner.Agent, error) {
 	return runner.Agent{Spec: spec}, err
 }
 
-// FindAgents sets Agent and looks the fallback agents up.
+// FindAgents sets Agent and checks that the fallback agents exist.
 func (p *Project) FindAgents() error {
 	spec, err := p.Config.Spec(p.Config.Agent)
 	if err != nil {
@@ -178,12 +176,12 @@ func missing(one runner.Agent) string {
 	return fmt.Sprintf("%q is not an executable on PATH; install it: %s", program(one), one.Spec.Install)
 }
 
-// lookPath finds the agent's program as a run in the project does.
+// lookPath finds the agent's program as a run does.
 func (p *Project) lookPath(one runner.Agent) (string, error) {
 	return exec.LookPath(p.absolute(program(one)))
 }
 
-// absolute lets a program that is named relative to the project work anywhere.
+// absolute resolves a program path relative to the project.
 func (p *Project) absolute(name string) string {
 	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
 		return filepath.Join(p.Dir, name)
@@ -191,14 +189,14 @@ func (p *Project) absolute(name string) string {
 	return name
 }
 
-// EnvRequest is a call, as far as its environment depends on it.
+// EnvRequest returns the parts of a call that decide its environment.
 func (p *Project) EnvRequest() agent.Request {
 	return agent.Request{
 		Env: p.Env, Model: p.Config.Model, PermissionMode: p.Config.PermissionMode, Root: os.Geteuid() == 0,
 	}
 }
 
-// HeldBack names what the agent does not get, in one line; empty for nothing.
+// HeldBack names the variables that the agent does not get; empty: none.
 func (p *Project) HeldBack() string {
 	names := p.Config.EnvFilter().Held(p.Agent.Spec, p.EnvRequest())
 	if len(names) == 0 {
@@ -208,15 +206,15 @@ func (p *Project) HeldBack() string {
 		view.Plural(len(names), "variable"), p.Agent.Spec.Name, environ.Summarize(names)))
 }
 
-// OnlyHere names the variables that the agents read and that a service manager
-// does not set. Options are kept with each run.
+// OnlyHere names the variables that agents read and a service manager does not set.
+// Options are not among them: each run records its own.
 func (p *Project) OnlyHere() []string {
 	var names []string
 	env := slices.DeleteFunc(slices.Clone(p.Env), func(pair string) bool { return strings.HasSuffix(pair, "=") })
 	for _, name := range append([]string{p.Config.Agent}, p.Config.FallbackAgents...) {
 		spec, err := p.Config.Spec(name)
 		if err != nil {
-			continue // a start refuses it
+			continue // Startable reports it
 		}
 		for _, row := range p.Config.EnvFilter().List(spec, agent.Request{Env: env, Model: p.Config.Model}) {
 			upper := strings.ToUpper(row.Name)

@@ -26,22 +26,22 @@ import (
 )
 
 const (
-	// VersionBound is how long asking for a version may take.
+	// VersionBound limits a call for the version.
 	VersionBound = 20 * time.Second
 	testPrompt   = "Answer with the single word ok."
-	// testBound is how long the answer may take: an agent that retries for longer cannot be used now.
+	// testBound limits the test call: an agent that retries for longer is unusable now.
 	testBound = 2 * time.Minute
 )
 
-// Health is what is known of an agent without a call.
+// Health is what is known of an agent without a model call.
 type Health struct {
 	Path    string // of the program; empty: not found
 	Version string // empty: unknown
 	Why     string // why it cannot run; empty: it can
 }
 
-// Probe finds the program and asks it for its version. It starts nothing that
-// a project file names before the user trusts it.
+// Probe finds the program and asks for its version. If untrusted, it does not start
+// programs that project files name.
 func (p *Project) Probe(ctx context.Context, one runner.Agent, untrusted bool) Health {
 	var h Health
 	if program(one) == "" {
@@ -87,7 +87,7 @@ func (p *Project) Probe(ctx context.Context, one runner.Agent, untrusted bool) H
 	return h
 }
 
-// versionLine is the first line with a digit: some programs warn first.
+// versionLine returns the first line with a digit: some programs print warnings first.
 func versionLine(text string) string {
 	first := ""
 	for line := range strings.Lines(termtext.Clean(text)) {
@@ -114,19 +114,19 @@ func ofProject(s config.Source) bool {
 	return s.Kind == config.SourceProject || s.Kind == config.SourceRC
 }
 
-// Cost says what Ask costs.
+// Cost describes what Ask does and costs.
 func Cost(one runner.Agent) string {
 	return fmt.Sprintf("asks %s once, in an empty temporary project: %q. It costs one call on your account: "+
 		"a few words, plus the agent's own instructions.", one.Spec.Name, testPrompt)
 }
 
-// Trial is one real call, and what a run would do after it.
+// Trial is one real call and what a run would do after it.
 type Trial struct {
 	Scene  drill.Scene
 	Result turn.Result
 }
 
-// Ask makes one call with the options of a run, away from the project.
+// Ask makes one call with the options of a run, outside of the project.
 func (p *Project) Ask(f *cmdline.Factory, one runner.Agent) (Trial, error) {
 	var t Trial
 	dir, err := os.MkdirTemp("", "ralph-agent-test-")
@@ -166,7 +166,8 @@ func (p *Project) Ask(f *cmdline.Factory, one runner.Agent) (Trial, error) {
 	return t, nil
 }
 
-// Code is the exit code of a run that stops here. Waiting for a limit is no answer either.
+// Code returns the exit code of a run that stops here. A run would wait for a limit; a
+// trial does not.
 func (t Trial) Code() int {
 	d := t.Scene.Decision
 	switch {
@@ -180,7 +181,7 @@ func (t Trial) Code() int {
 	return rules.ExitError
 }
 
-// Summary is the answer in one line.
+// Summary returns the result in one line.
 func (t Trial) Summary() string {
 	cost := "cost unknown"
 	if usd := t.Scene.Usage.CostUSD; usd > 0 {

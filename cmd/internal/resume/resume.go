@@ -1,5 +1,5 @@
-// Package resume continues runs: it records what a run was started with, and
-// decides whether and how the last run can be resumed.
+// Package resume records how a run was started and decides whether and how the last run
+// can be resumed.
 package resume
 
 import (
@@ -24,9 +24,8 @@ type Run struct {
 	Settings []string          // KEY=value: options that came from the environment
 }
 
-// Words are what a run is recorded with: the flags that were given, and as
-// KEY=value the options that came from the environment, which may differ when
-// the run is resumed.
+// Words returns what is recorded of a run: its flags, and as KEY=value the options from
+// the environment, which may differ at the time of the resume.
 func Words(cfg *config.Config, once bool) []string {
 	words := cfg.Flags()
 	if once {
@@ -40,7 +39,7 @@ func Words(cfg *config.Config, once bool) []string {
 	return words
 }
 
-// Settings are the KEY=value words.
+// Settings returns the KEY=value words.
 func Settings(words []string) []string {
 	_, settings := split(words)
 	return settings
@@ -57,7 +56,7 @@ func split(words []string) (flags, settings []string) {
 	return flags, settings
 }
 
-// SetEnv returns env with these settings in place of others of their names.
+// SetEnv returns env with these settings added or replaced.
 func SetEnv(env, settings []string) []string {
 	env = slices.Clone(env)
 	for _, s := range settings {
@@ -68,9 +67,9 @@ func SetEnv(env, settings []string) []string {
 	return env
 }
 
-// Finished says in one line why a run whose runner is gone must not resume by
-// itself. It is empty when only the machine ended the run: the runner was
-// killed, or got SIGTERM or SIGHUP, and nobody had asked it to pause or stop.
+// Finished says in one line why a run without a runner must not resume by itself. It is
+// empty for an interrupted run: the runner was killed, or got SIGTERM or SIGHUP, and
+// nobody had asked it to pause or stop.
 func Finished(s state.Status) string {
 	killed := s.Status == state.StatusRunning || s.Status == state.StatusWaiting
 	asked := s.Pending
@@ -94,8 +93,8 @@ func Finished(s state.Status) string {
 	return termtext.Line(why)
 }
 
-// Find returns how a run was started. The recorded flags lie where an agent
-// can write: they count only if this user started the run with exactly them.
+// Find returns how a run was started. An agent can write to the recorded flags, so they
+// count only if this user started the run with exactly these flags.
 func Find(loader config.Loader, r *state.Reader, run string) (Run, error) {
 	words, err := r.RunFlags(run)
 	var corrupt *state.CorruptError
@@ -127,7 +126,7 @@ func Find(loader config.Loader, r *state.Reader, run string) (Run, error) {
 	return Run{ID: run, Options: options, Settings: settings}, nil
 }
 
-// started finds the run that was started with exactly these words; nil: none.
+// started returns the run if it was started with exactly these words, else nil.
 func started(known []config.KeptRun, run string, words []string) *config.KeptRun {
 	for i, k := range known {
 		if k.Run == run && slices.Equal(k.Flags, words) {
@@ -137,15 +136,15 @@ func started(known []config.KeptRun, run string, words []string) *config.KeptRun
 	return nil
 }
 
-// commandLine is what to type to start such a run.
+// commandLine returns the command that starts such a run.
 func commandLine(k config.KeptRun) string {
 	flags, settings := split(k.Flags)
 	return cmdline.Quote(slices.Concat(settings, []string{"ralph"}, flags)...)
 }
 
-// Record keeps what a run is started with. The run that status.json names stays
-// resumable until it names this one, which happens before the first event after
-// the start: pass every event to the returned func.
+// Record records how a run is started. The previous run stays resumable until status.json
+// names this one, which happens before the first event after run_start: pass every
+// event to the returned function.
 func Record(f *cmdline.Factory, r *state.Reader, run config.KeptRun) func(state.Event) {
 	loader := f.Loader(filepath.Dir(r.Dir()), nil)
 	record := func(runs ...config.KeptRun) {
@@ -154,7 +153,7 @@ func Record(f *cmdline.Factory, r *state.Reader, run config.KeptRun) func(state.
 		}
 	}
 	runs := []config.KeptRun{run}
-	known, _ := loader.KeptRuns() // an unreadable record resumes nothing
+	known, _ := loader.KeptRuns() // without a record nothing can be resumed
 	last, _ := r.Status()
 	words, _ := r.RunFlags(last.RunID)
 	if before := started(known, last.RunID, words); before != nil {

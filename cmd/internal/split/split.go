@@ -1,5 +1,4 @@
-// Package split runs ralph in tmux: the runner on the left, the monitor on the
-// right.
+// Package split runs ralph in tmux, with the monitor beside the runner.
 package split
 
 import (
@@ -21,12 +20,12 @@ import (
 	"ralph/tmux"
 )
 
-// reportVar names a file into which an inner ralph writes why it could not
-// start, so that the error outlives its pane.
+// reportVar names the file to which the inner ralph writes why it could not start, so
+// that the error survives its pane.
 const reportVar = "RALPH_REPORT"
 
-// Reporter passes an error of this process to the outer ralph, if there is one.
-// It removes the variable from the environment: the agent must not see it.
+// Reporter returns a function that reports an error to the outer ralph, if there is one.
+// It removes the variable from the environment, so that the agent does not see it.
 func Reporter() func(text string) {
 	path := os.Getenv(reportVar)
 	_ = os.Unsetenv(reportVar)
@@ -46,9 +45,9 @@ type Window struct {
 	Summary func(state.Status)
 }
 
-// Open opens the monitor beside the runner. The run is handled if the runner
-// was started in a session of its own. Otherwise the caller runs the loop here,
-// with the monitor in the next pane or, where tmux cannot do it, without.
+// Open opens the monitor beside the runner. handled means that the run took place in a
+// session of its own. Otherwise the caller runs the loop here, with the monitor in the
+// next pane or, if tmux fails, without it.
 func (w Window) Open() (handled bool, err error) {
 	client := &tmux.Client{}
 	self, err := os.Executable()
@@ -92,7 +91,7 @@ func (w Window) Open() (handled bool, err error) {
 
 func insideTmux() bool { return os.Getenv("TMUX") != "" }
 
-// terminal says why tmux cannot be shown here.
+// terminal returns why tmux cannot run in this terminal.
 func (w Window) terminal() error {
 	switch name := os.Getenv("TERM"); {
 	case !w.CanAsk() || !w.IsTerminal():
@@ -103,7 +102,7 @@ func (w Window) terminal() error {
 	return nil
 }
 
-// watchWith is what to type to see the running ralph.
+// watchWith returns the command that shows the running ralph.
 func watchWith(client *tmux.Client, name string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -114,7 +113,8 @@ func watchWith(client *tmux.Client, name string) string {
 	return comeBack(s)
 }
 
-// comeBack quotes the name because zsh expands a word that begins with "=".
+// comeBack returns the command that attaches. It quotes the name because zsh expands
+// words that begin with "=".
 func comeBack(s *tmux.Session) string {
 	verb := "attach"
 	if insideTmux() {
@@ -124,11 +124,11 @@ func comeBack(s *tmux.Session) string {
 }
 
 func (w Window) without(err error) {
-	w.Warn(fmt.Sprintf("no tmux split: %v; the run continues without; "+
+	w.Warn(fmt.Sprintf("no tmux split: %v; the run continues without it; "+
 		"watch it with ralph monitor in another terminal", err))
 }
 
-// openSession replaces a session of this project whose run has ended.
+// openSession opens a session. It replaces an old one of this project.
 func openSession(client *tmux.Client, l tmux.Layout) (*tmux.Session, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -141,7 +141,7 @@ func openSession(client *tmux.Client, l tmux.Layout) (*tmux.Session, error) {
 			return nil, err
 		}
 	}
-	// A server ends with its last session and refuses new ones meanwhile.
+	// While a server ends after its last session, it refuses new ones.
 	for try := 0; ; try++ {
 		s, err := client.Open(ctx, l)
 		if !errors.Is(err, tmux.ErrNoServer) || try == 20 {
@@ -155,9 +155,8 @@ func openSession(client *tmux.Client, l tmux.Layout) (*tmux.Session, error) {
 	}
 }
 
-// attach shows the session until the user leaves it, then says how the run
-// ended; the runner's exit code becomes this one's. A closed terminal or a
-// SIGTERM leaves the session too, and the run continues.
+// attach shows the session until the user leaves it, then prints how the run ended and
+// returns the runner's exit code. After SIGTERM or SIGHUP the run continues.
 func (w Window) attach(client *tmux.Client, s *tmux.Session, e *ending) error {
 	leave, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -186,11 +185,11 @@ func (w Window) attach(client *tmux.Client, s *tmux.Session, e *ending) error {
 
 const (
 	stillRunning = -1 // the runner's pane is alive
-	gone         = -2 // the runner, its pane, session or server was killed
+	gone         = -2 // the runner, its pane, its session or the server was killed
 )
 
-// followRunner waits for the runner to end. Once the user has closed the monitor
-// too, it closes the session. When ctx ends it returns what it knows.
+// followRunner waits until the runner has ended and the user has closed the monitor, and
+// closes the session. It returns when ctx ends.
 func followRunner(ctx context.Context, client *tmux.Client, s *tmux.Session) int {
 	ticker := time.NewTicker(300 * time.Millisecond)
 	defer ticker.Stop()
@@ -200,7 +199,7 @@ func followRunner(ctx context.Context, client *tmux.Client, s *tmux.Session) int
 			code = runnerCode(ask, client, s)
 		}
 		p, closed := client.Pane(ask, s.Monitor)
-		watching := closed == nil && (!p.Dead || p.Status > 0) // a failed monitor still says why
+		watching := closed == nil && (!p.Dead || p.Status > 0) // a failed monitor shows why
 		if code != stillRunning && (!watching || ctx.Err() != nil) {
 			_ = client.Close(ask, s)
 		}
@@ -215,7 +214,7 @@ func followRunner(ctx context.Context, client *tmux.Client, s *tmux.Session) int
 	}
 }
 
-// runnerCode is the exit code of the runner's pane, stillRunning or gone.
+// runnerCode returns the exit code of the runner's pane, stillRunning or gone.
 func runnerCode(ctx context.Context, client *tmux.Client, s *tmux.Session) int {
 	p, err := client.Pane(ctx, s.Runner)
 	switch {
@@ -229,12 +228,11 @@ func runnerCode(ctx context.Context, client *tmux.Client, s *tmux.Session) int {
 	return p.Status
 }
 
-// leaveScreen undoes what tmux sets in a terminal: the mouse, bracketed paste,
-// the second screen, the hidden cursor, colours.
+// leaveScreen resets what tmux sets: mouse, bracketed paste, alternate screen, hidden
+// cursor, colours.
 const leaveScreen = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?1049l\x1b[?25h\x1b[0m\r\n"
 
-// show attaches. It restores the terminal itself because a killed tmux server
-// does not.
+// show attaches. It restores the terminal: a killed tmux server does not.
 func (w Window) show(ctx context.Context, client *tmux.Client, s *tmux.Session) error {
 	before, _ := term.GetState(int(w.In.Fd()))
 	err := client.Attach(ctx, s)
@@ -247,24 +245,24 @@ func (w Window) show(ctx context.Context, client *tmux.Client, s *tmux.Session) 
 	return err
 }
 
-// ending is where the last words of a run in a session are found.
+// ending is where to find out how a run in a session ended.
 type ending struct {
 	r      *state.Reader
 	before string // id of the previous run
 	report string // file with a start-up error
 }
 
-// status is the last status of the run; false: it never had one.
+// status returns the last status of the run; false: it wrote none.
 func (e *ending) status() (state.Status, bool) {
 	s, err := e.r.Status()
 	return s, err == nil && s.ExitReason != "" && s.RunID != e.before
 }
 
-// patience is how long a runner without a terminal may take to end its agent
-// and record why.
+// patience is how long a runner that lost its terminal may take to end its agent and
+// record why.
 const patience = 15 * time.Second
 
-// await waits for the end of a runner whose exit code tmux does not know.
+// await waits for the end of a runner whose exit code is unknown to tmux.
 func (e *ending) await() int {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if _, alive := e.r.Owner(); !alive {
@@ -277,7 +275,7 @@ func (e *ending) await() int {
 	return rules.ExitTerminated
 }
 
-// lastWords repeats in the user's own terminal how the run ended.
+// lastWords prints in the user's terminal how the run ended.
 func (w Window) lastWords(e *ending, code int) error {
 	if text, err := os.ReadFile(e.report); err == nil && len(text) > 0 {
 		return &cmdline.ExitError{Code: code, Text: strings.TrimSpace(string(text))}
@@ -285,7 +283,7 @@ func (w Window) lastWords(e *ending, code int) error {
 	if s, ok := e.status(); ok {
 		w.Summary(s)
 	} else {
-		w.Say("ralph: the runner ended without a word, with exit code %d; see .ralph/logs/ralph.log", code)
+		w.Say("ralph: the runner ended without a message, with exit code %d; see .ralph/logs/ralph.log", code)
 	}
 	if code == rules.ExitComplete {
 		return nil
