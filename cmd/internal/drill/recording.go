@@ -1,5 +1,5 @@
-// Package drill plays recordings of real agent CLIs through ralph's own
-// reading and rules, with no call to anyone.
+// Package drill replays recordings of real agent CLIs through ralph's decoders and rules,
+// without a call.
 //
 //	Find: class x agent -> Recording      embedded, one each
 //	Play: Recording + Setting -> Scene    decode, classify, decide: as in a run
@@ -43,7 +43,7 @@ func (r Recording) Exit() ptyexec.Exit {
 	return exit
 }
 
-// Staged says in words what was put in place of the recorded end; empty: nothing.
+// Staged describes what replaces the recorded end; empty: nothing.
 func (r Recording) Staged() string {
 	if r.end == nil {
 		return ""
@@ -63,9 +63,9 @@ var all = sync.OnceValue(func() []Recording {
 	return list
 })
 
-// Find returns a recording of the class for the agent: its own one; else one of
-// its good turns with another end; for an agent of which there are no
-// recordings at all, one of another agent with the same wire format.
+// Find returns a recording of the class for the agent: its own, or a completed turn with
+// another end. An agent without recordings uses those of an agent with the same wire
+// format.
 func Find(class agent.Class, s agent.Spec) (Recording, bool) {
 	name := s.Name
 	if _, own := pick(agent.ClassCompletedTurn, name); !own {
@@ -83,7 +83,7 @@ func Find(class agent.Class, s agent.Spec) (Recording, bool) {
 	return r, ok
 }
 
-// standIn is the first agent of the table with recordings in that format.
+// standIn returns the first agent of the table with recordings in that format.
 func standIn(format agent.Format) string {
 	for _, s := range agent.Specs() {
 		if _, ok := pick(agent.ClassCompletedTurn, s.Name); ok && s.Format == format {
@@ -102,7 +102,7 @@ func pick(class agent.Class, name string) (Recording, bool) {
 	return Recording{}, false
 }
 
-// ending is an end that no CLI has to be asked for: ralph or the kernel makes it.
+// ending is an end that does not depend on the CLI: ralph or the kernel causes it.
 type ending struct {
 	keep  int // of the recorded output
 	exit  ptyexec.Exit
@@ -116,7 +116,7 @@ const (
 	keepAll
 )
 
-// endings are the ends that can be staged, by class.
+// endings returns the ends that can be staged, by class.
 func endings(format agent.Format) map[agent.Class]ending {
 	ends := map[agent.Class]ending{
 		agent.ClassNoFinalRecord:   {keepUnfinished, ptyexec.Exit{Cause: ptyexec.CauseExited}, "cut off before its final record, exit code 0"},
@@ -127,7 +127,7 @@ func endings(format agent.Format) map[agent.Class]ending {
 		agent.ClassKilledBySignal:  {keepUnfinished, ptyexec.Exit{Code: -1, Signal: syscall.SIGKILL, Cause: ptyexec.CauseExited}, "killed at work by SIGKILL"},
 		agent.ClassCrash:           {keepUnfinished, ptyexec.Exit{Code: -1, Signal: syscall.SIGSEGV, Cause: ptyexec.CauseExited}, "ended at work by SIGSEGV"},
 	}
-	if format == agent.FormatText { // without records, what it printed is its final message
+	if format == agent.FormatText { // without records, the output is the final message
 		delete(ends, agent.ClassHangAfterResult)
 		end := ends[agent.ClassNoFinalRecord]
 		end.keep, end.words = keepNothing, "nothing printed, exit code 0"
