@@ -34,7 +34,7 @@ func (u *ui) search(direction int) {
 	v := u.shown()
 	switch {
 	case v.query == "":
-		u.say("start a search with /")
+		u.say("search first: /")
 	case !v.search(direction):
 		u.say("no match for %q in the loaded lines", v.query)
 	}
@@ -282,6 +282,6 @@ func (u *ui) readMore() {
 	}
 	if u.log.noOlder {
 		from := u.log.oldest().Local().Format(time.TimeOnly)
-		u.say("older lines than %s are only in the whole log; o opens it", from)
+		u.say("the beginning, %s; o opens the whole log", from)
 	}
 }

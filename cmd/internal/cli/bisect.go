@@ -69,8 +69,7 @@ func (a *app) bisect(run string, args []string, dash int) error {
 	if err != nil {
 		return err
 	}
-	a.Say("iteration %d broke it: %s", found.Iteration, past.task(found))
-	a.Say("see: ralph diff %d; undo it with: ralph undo %[1]d", found.Iteration)
+	a.Say("iteration %d broke it: %s\nsee: ralph diff %[1]d; undo it with: ralph undo %[1]d", found.Iteration, past.task(found))
 	return nil
 }
 
