@@ -9,8 +9,7 @@ import (
 	"ralph/state/view/summary"
 )
 
-// The actions of the key table. They run in the event loop.
-
+// lock locks u and returns its unlock.
 func (u *ui) lock() func() {
 	u.mu.Lock()
 	return u.mu.Unlock
@@ -37,7 +36,7 @@ func (u *ui) search(direction int) {
 	case v.query == "":
 		u.say("search first: /")
 	case !v.search(direction):
-		u.say("no match for %q in what is loaded", v.query)
+		u.say("no match for %q in the loaded lines", v.query)
 	}
 }
 
@@ -51,7 +50,7 @@ func (u *ui) pauseOrResume() {
 	u.control(verb)
 }
 
-// show shows one panel alone, or all panels again.
+// show shows only panel p, or all panels again.
 func (u *ui) show(p panel) {
 	defer u.lock()()
 	u.help, u.raw = false, nil
@@ -111,7 +110,7 @@ func (u *ui) toggleWrap() {
 	v.wrap, v.shift = !v.wrap, 0
 }
 
-// back closes one thing: help, a search, raw output, a panel shown alone.
+// back closes one thing: help, a search, raw output or a single panel.
 func (u *ui) back() {
 	defer u.lock()()
 	switch v := u.shown(); {
@@ -128,17 +127,17 @@ func (u *ui) back() {
 
 func (u *ui) quit() { u.app.Stop() }
 
-// toShell suspends this process if a shell can continue it.
+// toShell suspends this process if a shell can resume it.
 func (u *ui) toShell() {
 	if underShell() {
-		u.suspend(stopSelf)
+		u.app.Suspend(stopSelf)
 		return
 	}
 	defer u.lock()()
 	u.say("there is no shell to return to")
 }
 
-// listed reports whether keys move in the list of iterations.
+// listed reports whether keys move the selection in the list of iterations.
 func (u *ui) listed() bool { return u.focus == panelIterations && u.raw == nil && u.alone != panelLog }
 
 func (u *ui) page() int {
@@ -150,7 +149,7 @@ func (u *ui) scroll(by int) {
 	defer u.lock()()
 	switch {
 	case u.help:
-		u.helpTop += by // the draw keeps it within the page
+		u.helpTop += by // drawing limits it to the page
 	case u.listed():
 		u.selected = min(max(u.selected+by, 0), max(len(u.model.Run.Iterations)-1, 0))
 	default:
@@ -184,7 +183,8 @@ func (u *ui) toEnd() {
 	}
 }
 
-// sideways scrolls an unwrapped log, or shows the raw output of a neighbour.
+// sideways scrolls an unwrapped log, or shows the raw output of the iteration before
+// or after.
 func (u *ui) sideways(by int) {
 	u.mu.Lock()
 	v, raw, of := u.shown(), u.raw != nil, u.rawOf
@@ -198,7 +198,7 @@ func (u *ui) sideways(by int) {
 	}
 }
 
-const rawBacklog = 1 << 20 // bytes of raw output that are shown
+const rawBacklog = 1 << 20 // bytes of raw output that are loaded
 
 // openRaw shows the raw output of the selected or the latest iteration.
 func (u *ui) openRaw() {
@@ -243,7 +243,7 @@ func (u *ui) openRawOf(n int) {
 	u.readRaw()
 }
 
-// readRaw appends what is new in the raw output.
+// readRaw appends new raw output.
 func (u *ui) readRaw() {
 	lines, err := u.rawTail.Poll()
 	if err != nil {
@@ -254,8 +254,8 @@ func (u *ui) readRaw() {
 	}
 }
 
-// readMore reads for the logs: new raw output, and older lines for a log that is
-// scrolled back. It runs in the feed's goroutine.
+// readMore loads new raw output, and older lines for a log that is scrolled back. It
+// runs in the goroutine of the feed.
 func (u *ui) readMore() {
 	u.mu.Lock()
 	if u.raw != nil {
@@ -282,6 +282,6 @@ func (u *ui) readMore() {
 	}
 	if u.log.noOlder {
 		from := u.log.oldest().Local().Format(time.TimeOnly)
-		u.say("this is the beginning of what can be shown here, %s; o opens the whole log", from)
+		u.say("the beginning, %s; o opens the whole log", from)
 	}
 }

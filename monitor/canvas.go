@@ -11,8 +11,8 @@ import (
 	"ralph/state/view/summary"
 )
 
-// canvas is a rectangle of the screen. Nothing drawn on it leaves it, and text
-// is only ever text: there is no markup.
+// canvas is a rectangle of the screen. Drawing is clipped to it, and text has no
+// markup.
 type canvas struct {
 	screen     tcell.Screen
 	x, y, w, h int
@@ -33,8 +33,8 @@ func (c canvas) columns(x, w int) canvas {
 	return c
 }
 
-// text draws s from column x of row y and returns the column after it. What
-// does not fit is cut at a whole character.
+// text draws s from column x of row y and returns the column after it. It cuts what
+// does not fit between two characters.
 func (c canvas) text(x, y int, style tcell.Style, s string) int {
 	if y < 0 || y >= c.h || x < 0 {
 		return x
@@ -53,7 +53,7 @@ func (c canvas) text(x, y int, style tcell.Style, s string) int {
 	}
 	for _, r := range s {
 		if r < ' ' || r >= 0x7f && r <= 0x9f {
-			r = utf8.RuneError // text is clean already; this is the last line of defence
+			r = utf8.RuneError // text is clean already; this guards against mistakes
 		}
 		w := cellWidth(r)
 		if w == 0 {
@@ -72,7 +72,7 @@ func (c canvas) text(x, y int, style tcell.Style, s string) int {
 	return x
 }
 
-// ends draws left and right on one row; right gives way when both do not fit.
+// ends draws left and right on one row. If both do not fit, right is dropped.
 func (c canvas) ends(y int, left, right []piece) {
 	x := c.pieces(0, y, left)
 	w := 0
@@ -97,7 +97,8 @@ func (c canvas) pieces(x, y int, all []piece) int {
 	return x
 }
 
-// bar fills the first row with a gauge. The filled part is a character, not a colour.
+// bar draws a gauge in the first row. Its parts differ in the character, not only in
+// colour.
 func (c canvas) bar(part float64, style tcell.Style) {
 	w := c.w
 	full := min(int(part*float64(w)+0.5), w)
@@ -113,27 +114,32 @@ func (c canvas) bar(part float64, style tcell.Style) {
 	c.text(c.text(0, 0, style, strings.Repeat("█", full)), 0, c.dim(), strings.Repeat("░", w-full))
 }
 
-// title draws the rule above a panel.
-func (c canvas) title(name, key, right string, focused bool) {
+// title is the text in the rule above a panel.
+type title struct {
+	name, key, right string
+	focused          bool
+}
+
+func (c canvas) title(t title) {
 	style := c.dim()
 	c.text(0, 0, style, strings.Repeat("─", c.w))
 	mark := tcell.StyleDefault.Bold(true)
-	if focused {
+	if t.focused {
 		mark = mark.Reverse(true)
 	}
-	x := c.text(1, 0, style, " "+key+" ")
-	x = c.text(x, 0, mark, name)
+	x := c.text(1, 0, style, " "+t.key+" ")
+	x = c.text(x, 0, mark, t.name)
 	x = c.text(x, 0, style, " ")
-	if right != "" && x+termtext.Width(right)+4 <= c.w {
-		c.text(c.w-termtext.Width(right)-3, 0, style, " "+right+" ")
+	if w := termtext.Width(t.right); w > 0 && x+w+4 <= c.w {
+		c.text(c.w-w-3, 0, style, " "+t.right+" ")
 	}
 }
 
 func (c canvas) dim() tcell.Style { return tcell.StyleDefault.Dim(true) }
 
-// tone returns the style of a tone. The colours are from the terminal's own
-// palette, which is readable on its background. Without colours, words, marks and
-// weight say the same.
+// tone returns the style of a tone. The colours come from the terminal's palette,
+// which is readable on its background. Words, marks and weight say the same without
+// colours.
 func (c canvas) tone(t summary.Tone) tcell.Style {
 	style := tcell.StyleDefault
 	if t == summary.Bad || t == summary.Warn {
@@ -155,7 +161,7 @@ func (c canvas) tone(t summary.Tone) tcell.Style {
 	return style
 }
 
-// fitEnd cuts s to its last w cells: advice ends with what to type.
+// fitEnd keeps the last w cells of s: advice ends with the command to type.
 func fitEnd(s string, w int) string {
 	over := termtext.Width(s) - w
 	if over <= 0 {
@@ -164,7 +170,7 @@ func fitEnd(s string, w int) string {
 	return "…" + s[afterCells(s, over+1):]
 }
 
-// cellWidth is the number of cells that the screen gives to a rune.
+// cellWidth returns how many cells a rune takes on the screen.
 func cellWidth(r rune) int {
 	if r >= ' ' && r <= '~' {
 		return 1

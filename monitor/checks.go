@@ -9,15 +9,15 @@ import (
 	"ralph/state/view/summary"
 )
 
-// drawChecks shows one row, or a title with the checks and, newest first, the
-// notes: findings, and what the agent was told.
+// drawChecks draws one row, or a title, the checks and the notes, newest first: findings
+// and what the agent was told.
 func drawChecks(c canvas, v summary.Summary, now time.Time) {
 	if c.h == 1 {
 		c.text(1, 0, plain, "checks ")
 		drawChecksRow(c.columns(8, c.w-8), v.Checks)
 		return
 	}
-	c.title("Checks", "6", "", false)
+	c.title(title{name: "Checks", key: "6"})
 	c = c.rows(1, c.h-1)
 	y := 0
 	switch {
@@ -36,9 +36,9 @@ func drawChecks(c canvas, v summary.Summary, now time.Time) {
 	drawNotes(c.rows(y, c.h-y), v.Notes, now)
 }
 
-// drawNotes lists notes, newest first: in full if all of them fit, else a row each.
+// drawNotes lists notes, newest first: in full if all fit, else one row each.
 func drawNotes(c canvas, notes []view.Note, now time.Time) {
-	const gutter = 11 // of a note of another day
+	const gutter = 11 // fits the time of a note of another day
 	width, whole := max(c.w-gutter-1, 1), 0
 	for _, n := range notes {
 		whole += len(rows(n.Text, width))
@@ -60,7 +60,7 @@ func drawNotes(c canvas, notes []view.Note, now time.Time) {
 	}
 }
 
-// drawChecksRow puts all checks in one row.
+// drawChecksRow draws all checks in one row.
 func drawChecksRow(c canvas, checks []summary.CheckLine) {
 	x := 0
 	for i, k := range checks {

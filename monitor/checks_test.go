@@ -25,7 +25,7 @@ func TestScreen_aCheckRuns_itsSecondsTickAndTheAgentIsNotSaidToWork(t *testing.T
 			u.drawOn(screen)
 			got := text(screen)
 			lasts := view.Span(time.Duration(12+after) * time.Second)
-			for _, want := range []string{"check test runs, " + lasts, "test running " + lasts, "red since 14:25", "lint failed", "pause asked; after this iteration"} {
+			for _, want := range []string{"check test is running, " + lasts, "test running " + lasts, "red since 14:25", "lint failed", "pause asked; after this iteration"} {
 				if !strings.Contains(got, want) {
 					t.Errorf("%v after %d s lacks %q:\n%s", size, after, want, got)
 				}
@@ -45,7 +45,7 @@ func TestLog_feedbackAndFindings_areWholeMarkedInWordsAndFound(t *testing.T) {
 	u.show(panelLog)
 	u.drawOn(screen)
 	got := text(screen)
-	for _, want := range []string{"» told the agent: The required check \"test\" fails. Reproduce it with:\n", "│     go test ./...\n│ --- FAIL: TestList (0.00s)\n│ --- FAIL: TestPage", "✗ audit: src/api/list_test.go: 2 tests fewer", "! checks: lint: flaky", "! failed before the agent did anything: test: TestOld"} {
+	for _, want := range []string{"» told the agent: The required check \"test\" fails. Reproduce it with:\n", "│     go test ./...\n│ --- FAIL: TestList (0.00s)\n│ --- FAIL: TestPage", "✗ audit: src/api/list_test.go: 2 tests fewer", "! checks: lint: flaky", "! failed before the agent started: test: TestOld"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
@@ -77,9 +77,9 @@ func TestRun_firstIteration_showsItsChecksItsRawOutputAndThePauseToCome(t *testi
 	s.Status.Checks = []state.CheckStatus{{Name: "test", Result: "running", StartedAt: time.Now()}}
 	pr.JSON("status.json", s.Status)
 	p := openPane(t, pr.Dir, [2]int{100, 30})
-	p.shows("RUNNING", "check test runs, ", "6 Checks")
+	p.shows("RUNNING", "check test is running, ", "6 Checks")
 	before := p.screen()
-	p.wait("the next second", func(s string) bool { return strings.Contains(s, "check test runs, ") && s != before })
+	p.wait("the next second", func(s string) bool { return strings.Contains(s, "check test is running, ") && s != before })
 	p.keys("r")
 	p.shows("no iteration has begun yet")
 

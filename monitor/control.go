@@ -18,10 +18,10 @@ import (
 	"ralph/state/view"
 )
 
-// verbTimeout bounds a control verb, which only leaves a request in a file.
+// verbTimeout limits a control verb, which only writes a request to a file.
 const verbTimeout = 10 * time.Second
 
-// control runs "ralph VERB" in the background and shows how it went.
+// control runs "ralph VERB" in the background and shows its result.
 func (u *ui) control(verb string) {
 	defer u.lock()()
 	switch {
@@ -42,7 +42,7 @@ func (u *ui) control(verb string) {
 	}()
 }
 
-// runVerb returns the last line that the verb printed, or what went wrong.
+// runVerb returns the last line that the verb printed, or the error.
 func runVerb(ralph []string, verb string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), verbTimeout)
 	defer cancel()
@@ -66,9 +66,9 @@ func exists(path string) bool {
 	return err == nil
 }
 
-const pagerBytes = 64 << 20 // of a log that are opened
+const pagerBytes = 64 << 20 // the pager gets the end of a longer log
 
-// openPager opens what is shown in the user's pager, outside of the screen.
+// openPager opens the log on the screen in the user's pager.
 func (u *ui) openPager() {
 	u.mu.Lock()
 	path := u.feed.Reader().LiveLogPath()
@@ -77,19 +77,18 @@ func (u *ui) openPager() {
 	}
 	u.mu.Unlock()
 	var err error
-	u.suspend(func() { err = page(path) })
+	u.app.Suspend(func() { err = page(path) })
 	if err != nil {
 		defer u.lock()()
 		u.say("%s", termtext.Line(err.Error()))
 	}
 }
 
-// page shows a copy without escape sequences, so that the terminal is as safe
-// in the pager as on the screen.
+// page shows a copy without escape sequences: some pagers pass them to the terminal.
 func page(path string) error {
 	command := pagerCommand()
 	if command == nil {
-		return fmt.Errorf("open log: neither $PAGER, $EDITOR nor less is there")
+		return fmt.Errorf("open log: set $PAGER or install less")
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -112,7 +111,7 @@ func page(path string) error {
 	if err := os.WriteFile(copied, []byte(termtext.Clean(string(data))), 0o600); err != nil {
 		return fmt.Errorf("copy log: %w", err)
 	}
-	// Its user ends it: killed, it would leave the terminal in its modes.
+	// Only the user ends the pager. Killed, it would leave the terminal in raw mode.
 	return foreground(exec.Command(command[0], append(command[1:], copied)...)) //nolint:noctx // see above
 }
 
@@ -130,8 +129,8 @@ func pagerCommand() []string {
 	return nil
 }
 
-// foreground runs a program as the terminal's foreground group, so that the
-// user's Ctrl-C reaches it and not this process.
+// foreground runs a program as the foreground process group of the terminal, so that
+// Ctrl-C reaches it and not this process.
 func foreground(cmd *exec.Cmd) error {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
@@ -140,7 +139,7 @@ func foreground(cmd *exec.Cmd) error {
 	defer tty.Close()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
 	cmd.SysProcAttr = &syscall.SysProcAttr{Foreground: true, Ctty: int(tty.Fd())}
-	// Taking the terminal back is done from the background, which would stop this process.
+	// This process takes the terminal back from the background, where SIGTTOU would stop it.
 	signal.Ignore(syscall.SIGTTOU)
 	defer signal.Reset(syscall.SIGTTOU)
 	err = cmd.Run()
@@ -151,15 +150,15 @@ func foreground(cmd *exec.Cmd) error {
 	return nil
 }
 
-// stopSelf stops this process as Ctrl-Z does, until the shell continues it.
-// It sends SIGSTOP, as the Go runtime swallows a SIGTSTP once it was caught.
+// stopSelf stops this process as Ctrl-Z does, until the shell resumes it. It sends
+// SIGSTOP because the Go runtime swallows SIGTSTP once signal.Notify was called for it.
 func stopSelf() {
 	_ = syscall.Kill(syscall.Getpid(), syscall.SIGSTOP)
 	time.Sleep(20 * time.Millisecond) // the signal may reach another thread first
 }
 
-// underShell tells whether a shell with job control could continue this
-// process: its parent is of the same session and of another group.
+// underShell reports whether a shell with job control can resume this process: its
+// parent is in the same session but in another process group.
 func underShell() bool {
 	parent := syscall.Getppid()
 	group, err := syscall.Getpgid(parent)

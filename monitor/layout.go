@@ -14,7 +14,7 @@ const (
 	panelKeys
 )
 
-// order is the one on the screen, from the top.
+// order lists the panels from the top of the screen.
 func order() []panel {
 	return []panel{panelHeader, panelPlan, panelUsage, panelBreaker, panelIterations, panelChecks, panelLog, panelKeys}
 }
@@ -25,13 +25,12 @@ type rect struct {
 	x, y, w, h int
 }
 
-// step gives rows to a panel. The table below is the order in which parts
-// appear as the screen grows, and so, backwards, the order in which they are
-// dropped: the first step that does not fit ends the list.
+// step gives rows to a panel. The table below is the order in which parts appear as
+// the screen grows: the first step that does not fit ends the list.
 type step struct {
 	panel panel
 	rows  int
-	log   int // rows that the log must keep for this step to be taken
+	log   int // rows that the log must keep for this step
 }
 
 func steps(in contents, tall bool) []step {
@@ -62,15 +61,15 @@ func steps(in contents, tall bool) []step {
 }
 
 const (
-	twoColumns   = 120 // width from which the log stands beside the panels
-	columnHeight = 22
+	twoColumns   = 120 // minimum width for the log beside the panels
+	columnHeight = 22  // and minimum height
 )
 
 // contents is what the sizes of the panels depend on.
 type contents struct{ gauges, iterations, checks, notes int }
 
-// proof is the height of the panel of checks with at most most rows under its
-// title; 0 when there is nothing to show. Checks that do not fit share a row.
+// proof returns the height of the checks panel with at most `most` rows below its
+// title; 0 if there is nothing to show. Checks that do not fit share a row.
 func (in contents) proof(most int) int {
 	switch {
 	case in.checks+in.notes == 0:
@@ -81,7 +80,7 @@ func (in contents) proof(most int) int {
 	return 1 + min(in.checks, 1) + min(in.notes, most-1)
 }
 
-// layout places the panels on a screen of w by h. With alone set, only that
+// layout places the panels on a screen of w by h cells. If alone is set, only that
 // panel is shown between header and keys.
 func layout(w, h int, alone panel, in contents) []rect {
 	if w <= 0 || h <= 0 {
@@ -124,7 +123,7 @@ func stack(w, h int, sizes map[panel]int) []rect {
 	return all
 }
 
-// beside puts the log right of the other panels.
+// beside places the log to the right of the other panels.
 func beside(w, h int, in contents) []rect {
 	left := min(w*2/5, 64)
 	y, bottom := 3, h-1

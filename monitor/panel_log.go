@@ -11,28 +11,20 @@ import (
 	"ralph/state/view/summary"
 )
 
-// logTitle is what stands above a log.
-type logTitle struct {
-	name, key string
-	focused   bool
-}
-
 // drawLog draws a title and the visible rows of a log.
-func drawLog(c canvas, t logTitle, v *logView) {
-	state := "scrolled back, f follows"
-	if v.follow {
-		state = "following"
+func drawLog(c canvas, t title, v *logView) {
+	if t.right = "scrolled back, f follows"; v.follow {
+		t.right = "following"
 	}
 	if !v.wrap {
-		state += ", unwrapped"
+		t.right += ", unwrapped"
 	}
-	c.title(t.name, t.key, state, t.focused)
+	c.title(t)
 	c = c.rows(1, c.h-1)
 	if c.h <= 0 {
 		return
 	}
-	gutter := 2
-	stamps := c.w >= 90
+	gutter, stamps := 2, c.w >= 90
 	if stamps {
 		gutter = 11
 	}
@@ -66,46 +58,20 @@ func drawLog(c canvas, t logTitle, v *logView) {
 	}
 }
 
-// marker tells the role of a line without colour.
+// marker shows the role of a line without colour.
 func marker(l *view.Line) string {
-	first := l.First
-	switch l.Role {
-	case view.RoleTool:
-		if l.Sub {
-			return "▹"
-		}
-		return "▸"
-	case view.RoleAnswer:
-		return "│"
-	case view.RoleError:
-		if first {
-			return "✗"
-		}
-		return "│"
-	case view.RoleNote:
-		return "·"
-	case view.RoleResult:
-		if first {
-			return "■"
-		}
-	case view.RoleGood:
-		if first {
-			return "✓"
-		}
-	case view.RoleWarning:
-		if first {
-			return "!"
-		}
-		return "│"
-	case view.RoleTold:
-		if first {
-			return "»"
-		}
-		return "│"
-	case view.RoleHeading:
-		return "━"
+	if l.Role == view.RoleTool && l.Sub {
+		return "▹"
 	}
-	return " "
+	marks := [...]struct{ first, rest string }{
+		view.RoleText: {" ", " "}, view.RoleTool: {"▸", "▸"}, view.RoleAnswer: {"│", "│"}, view.RoleError: {"✗", "│"},
+		view.RoleHeading: {"━", "━"}, view.RoleNote: {"·", "·"}, view.RoleResult: {"■", " "}, view.RoleGood: {"✓", " "},
+		view.RoleWarning: {"!", "│"}, view.RoleTold: {"»", "│"},
+	}
+	if l.First {
+		return marks[l.Role].first
+	}
+	return marks[l.Role].rest
 }
 
 func drawGutter(c canvas, y int, l *view.Line, stamps bool) {
@@ -137,8 +103,8 @@ func roleStyle(c canvas, r view.Role) tcell.Style {
 	return plain
 }
 
-// logRow is one row of a line: the bytes from start to end, of which those
-// from hit to hitEnd match the search.
+// logRow is one row of a line: its bytes from start to end. Those from hit to hitEnd
+// match the search.
 type logRow struct {
 	line        *view.Line
 	start, end  int
@@ -164,7 +130,7 @@ func (r logRow) draw(c canvas, y int, v *logView) {
 	}
 	row := text[at:r.end]
 	if !v.wrap && x+len(row) > c.w {
-		row = termtext.Fit(row, c.w-x) // only what is visible is walked through
+		row = termtext.Fit(row, c.w-x) // the rest of a long line costs nothing
 	}
 	x = c.text(x, y, style, row)
 	if r.line.Role == view.RoleHeading && r.end == len(text) {
@@ -172,7 +138,7 @@ func (r logRow) draw(c canvas, y int, v *logView) {
 	}
 }
 
-// afterCells is the offset of the first character from cell n on.
+// afterCells returns the offset of the character at cell n.
 func afterCells(s string, n int) int {
 	cells := 0
 	for i, r := range s {

@@ -14,7 +14,7 @@ import (
 
 var plain = tcell.StyleDefault
 
-// drawHeader shows one to three rows: the state, what the run does, who runs it.
+// drawHeader draws up to three rows: the state; what the run does; agent and model.
 func drawHeader(c canvas, v summary.Summary) {
 	style := c.tone(v.Tone).Bold(true)
 	state := " " + v.Mark + " " + v.Word + " "
@@ -40,7 +40,7 @@ func drawHeader(c canvas, v summary.Summary) {
 	c.ends(2, []piece{{" ", plain}, {termtext.Fit(identity, c.w-2), c.dim()}}, []piece{{right, c.dim()}, {" ", plain}})
 }
 
-// drawPlan shows one row, or a title with one or two.
+// drawPlan draws one row, or a title and up to two rows.
 func drawPlan(c canvas, v summary.Summary) {
 	p := v.Plan
 	part := 0.0
@@ -58,7 +58,7 @@ func drawPlan(c canvas, v summary.Summary) {
 		c.text(x, 0, plain, termtext.Fit("  "+p.Task, c.w-x-1))
 		return
 	}
-	c.title("Plan", "1", "", false)
+	c.title(title{name: "Plan", key: "1"})
 	c = c.rows(1, c.h-1)
 	text := p.Counts
 	if p.Total > 0 {
@@ -74,13 +74,13 @@ func drawPlan(c canvas, v summary.Summary) {
 	}
 }
 
-// drawUsage shows one row, or a title, the gauges, the cost and the plot.
+// drawUsage draws one row, or a title, the gauges, the cost and the plot.
 func drawUsage(c canvas, v summary.Summary, r *view.Run) {
 	if c.h == 1 {
 		drawUsageRow(c, v)
 		return
 	}
-	c.title("API usage", "2", "", false)
+	c.title(title{name: "API usage", key: "2"})
 	c = c.rows(1, c.h-1)
 	label := 6
 	for _, g := range v.Gauges {
@@ -128,7 +128,7 @@ func drawUsageRow(c canvas, v summary.Summary) {
 	}
 }
 
-// notGood keeps text quiet: good news has no colour.
+// notGood removes the colour of good news, so that bad news stands out.
 func notGood(t summary.Tone) summary.Tone {
 	if t == summary.Good {
 		return summary.Calm
@@ -147,7 +147,7 @@ func drawGauge(c canvas, label, width int, g summary.Gauge) {
 	c.text(x+2, 0, c.dim(), termtext.Fit(g.Note, c.w-x-3))
 }
 
-// drawPlot draws what each iteration spent as columns of eighths.
+// drawPlot draws what each iteration spent as a column of eighths of a row.
 func drawPlot(c canvas, r *view.Run) {
 	room := max(c.w-2, 0)
 	values, of := r.Spent(room)
@@ -156,14 +156,14 @@ func drawPlot(c canvas, r *view.Run) {
 		top = max(top, n)
 	}
 	if top <= 0 {
-		c.text(1, 1, c.dim(), "what each iteration spends is drawn here")
+		c.text(1, 1, c.dim(), "a chart of each iteration's cost appears here")
 		return
 	}
 	most := fmt.Sprintf("$%.2f", top)
 	if of != "cost" {
 		most = summary.Count(int64(top))
 	}
-	c.text(1, 0, c.dim(), termtext.Fit(fmt.Sprintf("%s of each iteration, at most %s", of, most), c.w-2))
+	c.text(1, 0, c.dim(), termtext.Fit(fmt.Sprintf("%s per iteration, highest %s", of, most), c.w-2))
 	marks := []rune(" ▁▂▃▄▅▆▇█")
 	height := c.h - 1
 	each := 1
@@ -184,14 +184,14 @@ func drawPlot(c canvas, r *view.Run) {
 	}
 }
 
-// drawBreaker shows one row, or a title with one or two.
+// drawBreaker draws one row, or a title and up to two rows.
 func drawBreaker(c canvas, v summary.Summary) {
 	b := v.Breaker
 	y, x := 0, 1
 	if c.h == 1 {
 		x = c.text(1, 0, plain, "breaker ")
 	} else {
-		c.title("Circuit breaker", "3", "", false)
+		c.title(title{name: "Circuit breaker", key: "3"})
 		y = 1
 	}
 	x = c.text(x, y, c.tone(b.Tone).Bold(true), b.State)
@@ -205,11 +205,11 @@ func drawBreaker(c canvas, v summary.Summary) {
 	}
 }
 
-// drawIterations lists the iterations, newest first, so that the selected one is
-// in the middle. Only the visible rows are put into words.
+// drawIterations lists the iterations, newest first, around the selected one. It
+// formats only the visible rows.
 func (u *ui) drawIterations(c canvas) {
 	n, focused := len(u.model.Run.Iterations), u.focus == panelIterations
-	c.title("Iterations", "4", fmt.Sprint(n), focused)
+	c.title(title{"Iterations", "4", fmt.Sprint(n), focused})
 	c = c.rows(1, c.h-1)
 	if n == 0 {
 		c.text(1, 0, c.dim(), "none yet")

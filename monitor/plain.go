@@ -13,11 +13,11 @@ import (
 	"ralph/state/view/summary"
 )
 
-// plainText is the most cells of a line in the stream.
+// plainText is the maximum width of a line of the stream, in cells.
 const plainText = 300
 
-// Plain writes a line for each event and each change of state, until the run is over
-// or ctx ends. It is for screen readers, CI and terminals without screens.
+// Plain writes a line for each event and each change of state, until the run ends or
+// ctx is cancelled. It is for screen readers, CI and terminals without cursor control.
 func Plain(ctx context.Context, o Options) error {
 	o = o.filled()
 	f := follow.New(o.Dir, o.Now)
@@ -37,7 +37,7 @@ func Plain(ctx context.Context, o Options) error {
 	}
 }
 
-// plainer remembers what the stream has said.
+// plainer remembers what the stream has shown.
 type plainer struct {
 	o     Options
 	model view.Model
@@ -63,7 +63,7 @@ func (p *plainer) write(up view.Update) error {
 	if up.State != state.StatusRunning {
 		said = view.Join(": ", v.Word, view.Join(" · ", v.What, v.Advice))
 	}
-	// Only state and reason are compared: a countdown is not a change.
+	// A countdown is not a change: compare only the state and the reason.
 	st := up.Status
 	if key := view.Join("|", up.State, st.Rule, st.Reason, v.Iteration, v.Asked, st.WakeAt.String()); key != p.said {
 		p.said = key
@@ -74,7 +74,7 @@ func (p *plainer) write(up view.Update) error {
 	}
 	if problem := view.Join("; ", up.Problems...); problem != p.bad {
 		p.bad = problem
-		lines = append(lines, stamp(up.At)+"problem    "+cmp.Or(problem, "solved"))
+		lines = append(lines, stamp(up.At)+"problem    "+cmp.Or(problem, "none any more"))
 	}
 	// A dead runner writes no run_end.
 	p.over = p.over || up.State == view.StateDead
@@ -88,7 +88,7 @@ func (p *plainer) write(up view.Update) error {
 
 func stamp(t time.Time) string { return t.Local().Format(time.TimeOnly) + " " }
 
-// lines formats an event so that each line can stand alone.
+// lines formats an event. Each line is complete in itself.
 func (p *plainer) lines(e state.Event) []string {
 	var all []string
 	for _, l := range p.log.Lines(e) {

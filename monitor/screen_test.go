@@ -15,6 +15,7 @@ import (
 	"github.com/creack/pty"
 	"github.com/gdamore/tcell/v2"
 	"go.uber.org/goleak"
+
 	"ralph/internal/sample"
 	"ralph/logs/termtext"
 )

@@ -16,7 +16,7 @@ import (
 	"ralph/state/view/summary"
 )
 
-// question is what the last row asks.
+// question is what the last row of the screen asks.
 type question int
 
 const (
@@ -25,8 +25,8 @@ const (
 	askToAbort
 )
 
-// ui is the state of the screen. The feed's goroutine and the event loop share
-// it under mu; neither holds mu while it waits for anything.
+// ui is the state of the screen. The goroutine of the feed and the event loop share
+// it under mu. Neither waits while it holds mu.
 type ui struct {
 	*tview.Box
 	o     Options
@@ -39,10 +39,10 @@ type ui struct {
 	model    view.Model
 	lines    view.Log // of the feed's goroutine
 	log      *logView
-	raw      *logView // the raw output that is shown; nil: none
+	raw      *logView // raw output on the screen; nil: none
 	rawTail  *logs.Tail
 	rawOf    int
-	alone    panel // shown alone; panelHeader: all
+	alone    panel // the only panel shown; panelHeader: all
 	focus    panel // panelIterations or panelLog
 	selected int   // iteration in the list, 0 is the newest
 	help     bool
@@ -50,10 +50,10 @@ type ui struct {
 	asks     question
 	input    string
 	message  string
-	until    time.Time // end of message
+	until    time.Time // when message disappears
 	mouse    bool
-	places   []rect // of the latest draw
-	redraws  redraws
+	places   []rect        // of the panels at the latest draw
+	pending  atomic.Bool   // a redraw is queued
 	started  chan struct{} // closed by the first draw
 	first    sync.Once
 	crash    atomic.Value // error: a goroutine has panicked
@@ -83,7 +83,7 @@ func (u *ui) apply(up view.Update) {
 		u.selected = 0
 	}
 	if up.Gap {
-		u.log.clear() // the log must not have a hole
+		u.log.clear() // a log with a gap would mislead
 	}
 	u.log.append(lines)
 }
@@ -110,7 +110,7 @@ func (u *ui) Draw(screen tcell.Screen) {
 	}
 }
 
-// drawDivider separates the log from the panels left of it.
+// drawDivider draws the line between the log and the panels to its left.
 func drawDivider(c canvas, log rect, all []rect) {
 	x := log.x - 2
 	for y := log.y; y < log.y+log.h; y++ {
@@ -145,16 +145,16 @@ func (u *ui) drawPanel(c canvas, p panel, v summary.Summary) {
 			u.helpTop = drawHelp(c, u.table, u.helpTop)
 			c.text(8, 0, c.dim(), view.Prefix(" ralph ", termtext.Line(u.o.Version))+" ")
 		case u.raw != nil:
-			drawLog(c, logTitle{fmt.Sprintf("Raw output of iteration %d", u.rawOf), "r", true}, u.raw)
+			drawLog(c, title{name: fmt.Sprintf("Raw output of iteration %d", u.rawOf), key: "r", focused: true}, u.raw)
 		default:
-			drawLog(c, logTitle{"Live log", "5", focused}, u.log)
+			drawLog(c, title{name: "Live log", key: "5", focused: focused}, u.log)
 		}
 	case panelKeys:
 		u.drawLast(c, v)
 	}
 }
 
-// drawLast draws the last row: a question, a message, or the keys.
+// drawLast draws the last row: a question, a message or the keys.
 func (u *ui) drawLast(c canvas, v summary.Summary) {
 	switch {
 	case u.asks == askQuery:
@@ -162,7 +162,7 @@ func (u *ui) drawLast(c canvas, v summary.Summary) {
 		x = c.text(x, 0, plain, u.input)
 		c.text(x, 0, plain.Reverse(true), " ")
 	case u.asks == askToAbort:
-		c.text(1, 0, c.tone(summary.Bad), termtext.Fit("end the run now and stop the agent? y yes, any other key no", c.w-2))
+		c.text(1, 0, c.tone(summary.Bad), termtext.Fit("end the run now and stop the agent? y: yes, any other key: no", c.w-2))
 	case u.message != "" && time.Now().Before(u.until):
 		c.text(1, 0, plain.Bold(true), termtext.Fit(u.message, c.w-2))
 	default:
@@ -205,7 +205,7 @@ func (u *ui) keyQuery(e *tcell.EventKey) {
 		u.asks = askNothing
 		v := u.shown()
 		if v.query, v.found.line = termtext.Line(u.input), -1; v.query != "" && !v.search(-1) {
-			u.say("no match for %q in what is loaded", v.query)
+			u.say("no match for %q in the loaded lines", v.query)
 		}
 	case tcell.KeyEscape, tcell.KeyCtrlC:
 		u.asks = askNothing
@@ -222,7 +222,7 @@ func (u *ui) keyQuery(e *tcell.EventKey) {
 	}
 }
 
-// shown is the log that keys act on.
+// shown returns the log on which keys act.
 func (u *ui) shown() *logView {
 	if u.raw != nil {
 		return u.raw
@@ -230,7 +230,7 @@ func (u *ui) shown() *logView {
 	return u.log
 }
 
-// say shows a message for a while.
+// say shows a message for six seconds.
 func (u *ui) say(format string, args ...any) {
 	u.message, u.until = fmt.Sprintf(format, args...), time.Now().Add(6*time.Second)
 }

@@ -23,8 +23,8 @@ const (
 	sampleMemory = 10 * time.Millisecond
 )
 
-// flood lets ralph and a bare reader take turns, and the best of each counts:
-// a busy machine disturbs both.
+// flood alternates ralph and a bare reader and compares the best of each, since a busy
+// machine disturbs both.
 func (b *bencher) flood() error {
 	project, err := b.project("flood", 0, false)
 	if err != nil {
@@ -66,7 +66,7 @@ func (b *bencher) ralphFlood(project string) (took time.Duration, kib int, err e
 
 func rate(d time.Duration) string { return fmt.Sprintf("%.0f MB/s", floodBytes/d.Seconds()/1e6) }
 
-// bareFlood reads the same flood from a raw pty and does nothing with it.
+// bareFlood reads the same flood from a raw pty and discards it.
 func (b *bencher) bareFlood() (time.Duration, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -96,11 +96,11 @@ func (b *bencher) bareFlood() (time.Duration, error) {
 	return took, cmd.Wait()
 }
 
-// onlyWriter hides io.Discard's own ReadFrom, which would choose its buffer.
+// onlyWriter hides the ReadFrom of io.Discard, which has a buffer of its own.
 type onlyWriter struct{ io.Writer }
 
-// watchMemory samples the resident set of a process until it ends and gives
-// the largest, in KiB.
+// watchMemory samples the resident set of a process until it ends and sends the maximum,
+// in KiB.
 func watchMemory(pid int) <-chan int {
 	peak := make(chan int, 1)
 	go func() {

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// gitBound is what ralph may add to the one git status between two agents.
+	// gitBound is how much time ralph may add to a git status between two agents.
 	gitBound   = 8 * time.Millisecond
 	plainBound = 5 * time.Millisecond
-	// agentWorks is long enough for what ralph does while an agent works. One that
-	// returned at once would measure that too.
+	// agentWorks is long enough for what ralph does while an agent works. A shorter call
+	// would include that in the gap.
 	agentWorks = "300ms"
 )
 
-// gaps are the times between one agent's last act and the next one's first.
+// gaps returns the times between the end of one agent and the start of the next.
 func gaps(project string) ([]time.Duration, error) {
 	data, err := os.ReadFile(filepath.Join(project, ".ralph", "times"))
 	if err != nil {
@@ -39,8 +39,8 @@ func gaps(project string) ([]time.Duration, error) {
 	return all, nil
 }
 
-// bareStart is how long a program of this kind takes from fork to main: the
-// agent's own part of a gap.
+// bareStart measures the time from fork to main of the fake agent, which is not ralph's
+// part of a gap.
 func (b *bencher) bareStart() (time.Duration, error) {
 	self, err := os.Executable()
 	if err != nil {

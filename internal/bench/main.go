@@ -3,8 +3,8 @@
 //
 //	go run ./internal/bench [start] [git] [plain] [flood] [many]
 //
-// A missed bound is named at the end and is no failure: other work on the
-// machine moves every figure.
+// A missed bound is listed at the end but is not a failure: other work on the machine
+// affects every figure.
 package main
 
 import (
@@ -51,7 +51,7 @@ type part struct {
 	run  func(*bencher) error
 }
 
-// parts in the order in which they run.
+// parts are listed in the order in which they run.
 var parts = []part{
 	{"start", (*bencher).startup}, {"git", (*bencher).gapInGit}, {"plain", (*bencher).gapOutside},
 	{"flood", (*bencher).flood}, {"many", (*bencher).many},
@@ -190,8 +190,8 @@ func (b *bencher) project(name string, n int, git bool) (string, error) {
 			return "", fmt.Errorf("git %v: %w\n%s", args, err, out)
 		}
 	}
-	// Files as young as the index are read again by every git status, as in no
-	// repository that is older than a second.
+	// git status reads files again that are as young as the index. Real repositories are
+	// older than a second.
 	time.Sleep(1100 * time.Millisecond)
 	_, err := timed(1, dir, "git", "status")
 	return dir, err
@@ -215,7 +215,7 @@ func (b *bencher) command(project string, n int, env ...string) *exec.Cmd {
 	return cmd
 }
 
-// ceiling is the exit code of a run that has made all its iterations.
+// ceiling is the exit code of a run that used all its iterations.
 const ceiling = 4
 
 func (b *bencher) run(project string, n int, env ...string) error {

@@ -12,20 +12,20 @@ import (
 const (
 	manyIterations = 10_000
 	manyBound      = 1.10 // of memory
-	// workBound is wider: what else runs on the machine also slows down a processor.
+	// workBound is wider: other programs on the machine also slow down the processor.
 	workBound = 1.20
 	tick      = 10 * time.Millisecond // of the kernel's count of processor time
 )
 
-// sample is what the kernel says about ralph after so many iterations.
+// sample is ralph's memory and processor time after some iterations.
 type sample struct {
 	iterations int
 	kib        int // resident
 	work       time.Duration
 }
 
-// many compares ralph after 10,000 iterations with ralph after the first
-// thousand. The end of the run is left out: it lists every log file once.
+// many compares ralph after 10,000 iterations with ralph after 1,000. It leaves out the
+// end of the run, which lists every log file once.
 func (b *bencher) many() error {
 	project, err := b.project("many", 20, false)
 	if err != nil {
@@ -52,7 +52,7 @@ func (b *bencher) many() error {
 	return nil
 }
 
-// marks are the iterations at which many takes its samples.
+// marks are the iterations of the samples.
 var marks = [4]int{1000, 2000, 8900, 9900}
 
 func watchMany(pid int, times string) (at [4]sample) {
@@ -72,12 +72,12 @@ func watchMany(pid int, times string) (at [4]sample) {
 
 func mib(kib int) float64 { return float64(kib) / 1024 }
 
-// pace is the processor time of one iteration between two samples.
+// pace returns the processor time per iteration between two samples.
 func pace(from, to sample) time.Duration {
 	return (to.work - from.work) / time.Duration(max(1, to.iterations-from.iterations))
 }
 
-// worked is the processor time of a process, without its children.
+// worked returns the processor time of a process without its children.
 func worked(pid int) time.Duration {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -27,7 +27,7 @@ func Empty(t testing.TB) *Project {
 	return &Project{T: t, Dir: t.TempDir()}
 }
 
-// New writes a snapshot and events. The lock is held where the snapshot is alive.
+// New writes a snapshot and events. It holds the lock if the snapshot is alive.
 func New(t testing.TB, s view.Snapshot, events []state.Event) *Project {
 	t.Helper()
 	p := Empty(t)
@@ -53,7 +53,7 @@ func (p *Project) Lock(owner state.Owner) {
 	p.T.Cleanup(p.Release)
 }
 
-// Release gives the lock back, as a dying runner does.
+// Release releases the lock, as a dying runner does.
 func (p *Project) Release() {
 	if p.w != nil {
 		_ = p.w.Release()

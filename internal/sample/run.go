@@ -1,4 +1,4 @@
-// Package sample has runs in every state for the tests of what people see.
+// Package sample has runs in every state, for tests of screens and texts.
 package sample
 
 import (
@@ -9,7 +9,7 @@ import (
 	"ralph/state/view"
 )
 
-// Noon is the time of tests that need a fixed one.
+// Noon is the fixed time of tests.
 var Noon = time.Date(2026, 11, 20, 14, 30, 0, 0, time.UTC)
 
 // Run is a run in the middle of its seventh iteration.

@@ -7,7 +7,7 @@ import (
 	"ralph/state/view"
 )
 
-// States are runs in every state that people may see, by its name.
+// States returns a run for every visible state, by its name.
 func States(now time.Time) map[string]func() (view.Snapshot, []state.Event) {
 	change := func(f func(*view.Snapshot)) func() (view.Snapshot, []state.Event) {
 		return func() (view.Snapshot, []state.Event) {

@@ -17,13 +17,13 @@ type event struct {
 	Action, Package, Test, Output string
 }
 
-// leftOut begins what a test says that the short form skips on purpose.
+// leftOut is the prefix of the message of a test that -short skips on purpose.
 const leftOut = "long: "
 
-// quiet is how long nothing is printed before a line says what is going on.
+// quiet is how long nothing is printed before a line reports progress.
 const quiet = 10 * time.Second
 
-// gate turns the events into lines for people and keeps count.
+// gate prints events as lines and counts tests.
 type gate struct {
 	out     io.Writer
 	verbose bool // print every test's output, not only that of failed ones
@@ -32,17 +32,17 @@ type gate struct {
 
 	passed, failed, skipped, left int
 
-	// By package and test: what it has printed, until its end says whether
-	// that matters. Test "" is the package itself.
+	// Output by package and test, kept until the result is known. Test "" is the package
+	// itself.
 	output map[string]map[string][]string
-	// Packages of which a test has failed.
+	// Packages with a failed test.
 	failedIn map[string]bool
-	// Packages that are being tested; those that still compile are not known.
+	// Packages under test. Those that still compile are unknown.
 	running map[string]bool
 	printed time.Time // when a line was printed last
 }
 
-// read handles events until the end of r. A line that is no event is printed.
+// read handles events until the end of r. It prints lines that are not events.
 func (g *gate) read(r io.Reader) error {
 	g.output, g.failedIn, g.running = map[string]map[string][]string{}, map[string]bool{}, map[string]bool{}
 	lines, failed := make(chan string, 100), make(chan error, 1)
@@ -81,7 +81,7 @@ func (g *gate) read(r io.Reader) error {
 	}
 }
 
-// doing says what takes so long.
+// doing says what is running.
 func (g *gate) doing() string {
 	if len(g.running) == 0 {
 		return "compiling"
@@ -115,7 +115,7 @@ func (g *gate) handle(e event) {
 	}
 }
 
-// said prints a line of output or keeps it for later.
+// said prints a line of output or keeps it.
 func (g *gate) said(e event) {
 	later := e.Test != "" || strings.HasPrefix(e.Output, "-test.shuffle ")
 	switch {
@@ -157,8 +157,8 @@ func (g *gate) endTest(e event) {
 	}
 }
 
-// endPackage prints what a failed package's unended tests have said, and the
-// shuffle seed.
+// endPackage prints the output of unfinished tests of a failed package, and the shuffle
+// seed.
 func (g *gate) endPackage(e event) {
 	if e.Action == "fail" {
 		for _, test := range slices.Sorted(maps.Keys(g.output[e.Package])) {
@@ -168,14 +168,14 @@ func (g *gate) endPackage(e event) {
 			g.print(g.output[e.Package][test]...)
 		}
 		if !g.failedIn[e.Package] {
-			g.failed++ // it did not build, or died outside of a test
+			g.failed++ // it did not build, or crashed outside of a test
 		}
 	}
 	delete(g.output, e.Package)
 	delete(g.running, e.Package)
 }
 
-// why is what a skipped test said, in one line, after ": ".
+// why returns the message of a skipped test in one line, after ": ".
 func why(printed []string) string {
 	var said []string
 	for _, line := range printed {
@@ -196,8 +196,7 @@ func (g *gate) print(lines ...string) {
 	}
 }
 
-// close prints the closing line and reports whether all is well. The error is
-// go test's own.
+// close prints the last line and reports success. err is from go test itself.
 func (g *gate) close(err error) bool {
 	if err != nil && g.failed == 0 { // no package to blame: a bad flag or pattern
 		g.failed++

@@ -2,11 +2,10 @@
 //
 //	go run ./internal/testgate [-v] [-short] go test arguments
 //
-// It prints what go test prints, with a running count, names each skipped test,
-// and ends with a line "N passed, N failed, N skipped"; subtests count too.
-// With RALPH_REQUIRE=all in the environment a skipped test is a failure: where
-// every tool must be there, none may quietly be missing. What -short leaves out
-// on purpose says "long: " and counts as left out, not as skipped.
+// It prints the output of go test with a running count, names each skipped test and ends
+// with "N passed, N failed, N skipped", including subtests. With RALPH_REQUIRE=all in
+// the environment a skipped test is a failure, so that a missing tool is noticed. A test
+// that -short leaves out on purpose says "long: " and does not count as skipped.
 package main
 
 import (

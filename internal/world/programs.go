@@ -11,8 +11,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// programsVar is the folder of the programs. The one who sets it removes the
-// folder: testgate for a run of many packages, Main for one package.
+// programsVar names the folder of the programs. Whoever sets it removes the folder:
+// testgate for a run of many packages, Main for one package.
 const programsVar = "RALPH_WORLD_PROGRAMS"
 
 // Main runs the tests of a package that calls Programs and returns their exit
@@ -33,8 +33,8 @@ func Main(m *testing.M) int {
 	return m.Run()
 }
 
-// Programs is the folder of ralph, ralph-monitor and ralph-status. The first
-// test that asks builds them.
+// Programs returns the folder of ralph, ralph-monitor and ralph-status. The first call
+// builds them.
 func Programs(t testing.TB) string {
 	t.Helper()
 	dir, err := build()
@@ -44,7 +44,7 @@ func Programs(t testing.TB) string {
 	return dir
 }
 
-// build locks the folder: packages that are tested side by side share it.
+// build locks the folder, which packages under test share.
 var build = sync.OnceValues(func() (string, error) {
 	dir := os.Getenv(programsVar)
 	lock := flock.New(filepath.Join(dir, ".lock"))
@@ -52,7 +52,7 @@ var build = sync.OnceValues(func() (string, error) {
 		return "", fmt.Errorf("lock folder of the programs: %w", err)
 	}
 	defer lock.Close()
-	built := filepath.Join(dir, ".built") // written last: a build that was cut off counts for nothing
+	built := filepath.Join(dir, ".built") // written last: an interrupted build does not count
 	if _, err := os.Stat(built); err == nil {
 		return dir, nil
 	}
@@ -63,8 +63,8 @@ var build = sync.OnceValues(func() (string, error) {
 	return dir, os.WriteFile(built, nil, 0o600)
 })
 
-// GitMain runs the tests of a package with a git that knows neither the user's
-// settings nor the machine's, and returns their exit code.
+// GitMain runs the tests of a package with a git that ignores the settings of user and
+// machine. It returns their exit code.
 func GitMain(m *testing.M) int {
 	home, err := os.MkdirTemp("", "ralph-git-")
 	if err != nil {

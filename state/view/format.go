@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Span formats a duration for people: "47s", "4m 12s", "2h 05m", "3d 4h". A
-// negative one, which means that the clock was set back, reads as "0s".
+// Span formats a duration: "47s", "4m 12s", "2h 05m", "3d 4h". A negative one, after
+// the clock was set back, is "0s".
 func Span(d time.Duration) string {
 	d = max(d, 0)
 	s := int(d / time.Second)
@@ -25,7 +25,7 @@ func Span(d time.Duration) string {
 	return fmt.Sprintf("%dd %dh", s/86400, s/3600%24)
 }
 
-// Seconds converts seconds from a state file, which may hold any number.
+// Seconds converts seconds from a state file, which may contain any number.
 func Seconds(s float64) time.Duration {
 	if math.IsNaN(s) {
 		return 0
@@ -33,7 +33,7 @@ func Seconds(s float64) time.Duration {
 	return time.Duration(min(max(s, 0), 1e9) * float64(time.Second))
 }
 
-// Took formats the time that something took: "1.2s"; from ten seconds on, like Span.
+// Took formats a duration in seconds: "1.2s"; from ten seconds on like Span.
 func Took(s float64) string {
 	if s < 10 {
 		return fmt.Sprintf("%.1fs", max(s, 0))
@@ -41,8 +41,7 @@ func Took(s float64) string {
 	return Span(Seconds(s))
 }
 
-// Clock formats a time as briefly as possible: "15:04" today, "Mon 15:04" within
-// a week, else "2 Jan 15:04".
+// Clock formats a time: "15:04" today, "Mon 15:04" within a week, else "2 Jan 15:04".
 func Clock(t, now time.Time) string {
 	t, now = t.In(now.Location()), now.Round(0)
 	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
@@ -54,7 +53,7 @@ func Clock(t, now time.Time) string {
 	return t.Format("2 Jan 15:04")
 }
 
-// Dollars formats a cost: "$0.12", "under $0.01"; empty for none.
+// Dollars formats a cost: "$0.12", "under $0.01"; empty for zero.
 func Dollars(usd float64) string {
 	switch {
 	case !(usd > 0):
@@ -92,7 +91,7 @@ func Prefix(prefix, text string) string {
 	return prefix + text
 }
 
-// clip cuts text to most runes and says how many it left out.
+// clip cuts text to most runes and says how many are missing.
 func clip(s string, most int) string {
 	if len(s) <= most || utf8.RuneCountInString(s) <= most {
 		return s

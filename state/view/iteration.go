@@ -8,13 +8,13 @@ import (
 	"ralph/state"
 )
 
-// Iteration is one iteration of a run with all its tries: a call that fails for a
-// reason outside the task is repeated under the same number.
+// Iteration is one iteration of a run with all its tries: a call that fails for
+// reasons other than the task is repeated under the same number.
 type Iteration struct {
 	Run       string    `json:"run"`
 	Number    int       `json:"iteration"`
 	StartedAt time.Time `json:"started,omitzero"`
-	Ended     time.Time `json:"ended"` // zero: it runs, or was cut off
+	Ended     time.Time `json:"ended"` // zero: running or cut off
 	TaskID    string    `json:"task_id,omitempty"`
 	Task      string    `json:"task"` // its title
 	TaskDone  bool      `json:"task_done,omitempty"`
@@ -33,17 +33,17 @@ type Iteration struct {
 	Seconds  float64     `json:"seconds"`         // of the calls
 	Usage    state.Usage `json:"usage"`
 	CostUSD  float64     `json:"cost_usd"` // as in Usage
-	// State is the object id of the kept state; empty: not kept, or pruned. It and
-	// the two fields below come from git, not from events: callers fill them in.
+	// State is the object id of the kept state; empty: not kept, or pruned. Callers set
+	// it and the two fields below, which come from git.
 	State   string `json:"state"`
-	LeftOut int    `json:"left_out"` // files too large or too many to be kept
-	Undone  bool   `json:"undone"`   // taken back by ralph undo
+	LeftOut int    `json:"left_out"` // files that were too large or too many to keep
+	Undone  bool   `json:"undone"`   // by ralph undo
 }
 
 // Running reports whether the iteration has not ended and was not cut off.
 func (it *Iteration) Running() bool { return it.Ended.IsZero() && !it.CutOff }
 
-// known returns the iteration with this number if it is one of the latest two.
+// known returns the iteration with this number if it is one of the latest two, else nil.
 func (r *Run) known(number int) *Iteration {
 	for i := len(r.Iterations) - 1; i >= max(len(r.Iterations)-2, 0); i-- {
 		if r.Iterations[i].Number == number {
@@ -53,8 +53,8 @@ func (r *Run) known(number int) *Iteration {
 	return nil
 }
 
-// iteration returns the iteration of an event and adds it if it is new. For an
-// event outside any iteration it returns a throwaway.
+// iteration returns the iteration of an event and adds it if it is new. For an event
+// outside of iterations it returns a dummy.
 func (r *Run) iteration(e state.Event) *Iteration {
 	if e.Iteration <= 0 {
 		return &Iteration{}
@@ -77,7 +77,7 @@ func (r *Run) begin(e state.Event, d state.IterationStart) {
 	it := r.iteration(e)
 	it.TaskID, it.Task = e.Task, clip(cmp.Or(d.Title, d.Why), maxTold)
 	it.Tries++
-	it.Ended, it.CutOff, it.Checks = time.Time{}, false, nil // findings stay: so do the changes that they are about
+	it.Ended, it.CutOff, it.Checks = time.Time{}, false, nil // findings stay, as do the changes that caused them
 	r.spent, r.tries = r.Usage, it.Usage
 	if d.Agent != "" {
 		r.Agent, r.Model = d.Agent, d.Model
@@ -108,48 +108,11 @@ func (r *Run) end(e state.Event, d state.IterationEnd) {
 	r.drop()
 }
 
-// settle decides whether a latest iteration without an end is running or was cut off.
+// settle marks a latest iteration without an end as running or cut off.
 func (r *Run) settle(alive bool) {
 	if n := len(r.Iterations); n > 0 && r.Iterations[n-1].Ended.IsZero() {
 		r.Iterations[n-1].CutOff = !alive || r.End != nil
 	}
-}
-
-// Task sums up the iterations that worked on one task.
-type Task struct {
-	ID       string    `json:"id"` // in the plan; empty in events of version 1
-	Title    string    `json:"title"`
-	Done     bool      `json:"done"`
-	Attempts int       `json:"attempts"` // iterations
-	Last     int       `json:"last"`     // the latest iteration
-	Seconds  float64   `json:"seconds"`  // of agent calls
-	CostUSD  float64   `json:"cost_usd"`
-	WorkedAt time.Time `json:"worked_at,omitzero"` // begin of the latest iteration
-}
-
-// Tasks are the tasks that were worked on, in the order of their first iteration.
-func Tasks(iterations []Iteration) []Task {
-	var all []Task
-	index := map[[2]string]int{}
-	for i := range iterations {
-		it := &iterations[i]
-		key := [2]string{it.TaskID}
-		if it.TaskID == "" {
-			key[1] = it.Task
-		}
-		at, known := index[key]
-		if !known {
-			at = len(all)
-			index[key] = at
-			all = append(all, Task{ID: it.TaskID})
-		}
-		t := &all[at]
-		t.Title, t.Done, t.Last, t.WorkedAt = it.Task, it.TaskDone && !it.Undone, it.Number, it.StartedAt
-		t.Attempts++
-		t.Seconds += it.Seconds
-		t.CostUSD += it.CostUSD
-	}
-	return all
 }
 
 // Spent returns what each of the latest n iterations spent: the "cost" in US

@@ -9,24 +9,24 @@ import (
 	"ralph/state"
 )
 
-// Role is the kind of a line. It decides how a screen marks and colours the line.
+// Role is the kind of a line. Screens mark and colour lines by it.
 type Role uint8
 
 // The roles.
 const (
-	RoleText    Role = iota // of the agent
-	RoleTool                // a call
-	RoleAnswer              // of a tool
-	RoleError               // something failed
+	RoleText    Role = iota // the agent's words
+	RoleTool                // a tool call
+	RoleAnswer              // a tool's result
+	RoleError               // a failure
 	RoleHeading             // start and end of a run, start of an iteration
-	RoleNote                // of ralph itself
+	RoleNote                // from ralph
 	RoleResult              // the agent's final message
-	RoleGood                // something succeeded
-	RoleWarning             // about the work: a flaky check, what failed before
-	RoleTold                // what the agent reads in its next prompt
+	RoleGood                // a success
+	RoleWarning             // about the work: a flaky check, an old failure
+	RoleTold                // feedback in the agent's next prompt
 )
 
-// String is the name of the role, as in JSON: "text", "tool", ...
+// String returns the name of the role: "text", "tool", ...
 func (r Role) String() string {
 	names := [...]string{"text", "tool", "answer", "error", "heading", "note", "result", "good", "warning", "told"}
 	if int(r) < len(names) {
@@ -40,11 +40,11 @@ func (r Role) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // Line is one line of a log: clean text without tabs and line ends.
 type Line struct {
-	At    time.Time `json:"at,omitzero"` // of the event; on the first line of a text only
+	At    time.Time `json:"at,omitzero"` // time of the event; zero except on the first line of a text
 	Text  string    `json:"text"`
 	Role  Role      `json:"role"`
-	First bool      `json:"first,omitempty"` // of the lines of a text
-	Sub   bool      `json:"sub,omitempty"`   // of a sub-agent
+	First bool      `json:"first,omitempty"` // first line of a text
+	Sub   bool      `json:"sub,omitempty"`   // from a sub-agent
 }
 
 // LineOptions says how events become lines.
@@ -71,8 +71,7 @@ type entry struct {
 	most int // lines that are shown; 1: white space is folded into one line
 }
 
-// Lines formats an event for a log. Events that nobody wants to read there have
-// no lines.
+// Lines formats an event for a log. Some events have no lines.
 func Lines(e state.Event, o LineOptions) []Line {
 	var all []Line
 	for _, told := range entries(e, o) {
@@ -100,7 +99,7 @@ func ofSubAgent(e state.Event) bool {
 	return false
 }
 
-// lines splits the text. Above the limit it says how many lines are missing.
+// lines splits the text. Beyond the limit it says how many lines are missing.
 func (t entry) lines(o LineOptions) []Line {
 	text, most, width := t.text, t.most, MaxLine
 	if o.Whole {
@@ -130,7 +129,7 @@ func (t entry) lines(o LineOptions) []Line {
 	return all
 }
 
-// expand cleans text of several lines and expands tabs, which have no width in cells.
+// expand cleans text and expands tabs, which have no fixed width.
 func expand(text string) string {
 	return strings.ReplaceAll(termtext.Clean(text), "\t", "    ")
 }
@@ -144,9 +143,8 @@ func RawLines(text string) []Line {
 	return all
 }
 
-// Log formats the events of a run in order. It remembers what it said: it does not
-// repeat a message or a reason, and it adds the task to the end of an iteration,
-// which events of version 1 do not name.
+// Log formats the events of a run in order. It does not repeat a message or a reason,
+// and adds the task to ends of iterations, which version 1 does not name.
 type Log struct {
 	LineOptions
 	said      string
@@ -183,15 +181,15 @@ func (l *Log) Lines(e state.Event) []Line {
 	return Lines(e, l.LineOptions)
 }
 
-// Render formats an event for live.log and the console. The text is clean and
-// ends in a newline; it is empty for events that nobody wants to read there.
+// Render formats an event for live.log and the console. The text is clean and ends with
+// a newline; it is empty for events without lines.
 func Render(e state.Event) string {
 	switch d := e.Data.(type) {
 	case state.SessionStart:
 		return ""
 	case state.FinalMessage:
 		if !d.Error {
-			return "" // the agent said it before
+			return "" // it repeats the last text
 		}
 	}
 	var b strings.Builder
@@ -205,7 +203,7 @@ func Render(e state.Event) string {
 	return b.String()
 }
 
-// mark returns the prefix of a line. Number is the index of the line in its event.
+// mark returns the prefix of a line. number is its index in the event.
 func mark(k state.Kind, l Line, number int) string {
 	switch {
 	case l.Role == RoleText:

@@ -17,11 +17,11 @@ const (
 	maxTold       = 400   // runes of a reason, a finding, a title
 )
 
-// Run is what the events of one run say. The zero value is ready for use; Add
-// folds one event. It is not safe for concurrent use.
+// Run is the fold of the events of one run. The zero value is ready for use. It is not
+// safe for concurrent use.
 type Run struct {
 	ID        string    `json:"id"`
-	Agent     string    `json:"agent"` // that works now
+	Agent     string    `json:"agent"` // the current one
 	Model     string    `json:"model,omitempty"`
 	StartedAt time.Time `json:"started_at,omitzero"`
 	Done      int       `json:"done"` // tasks of the plan
@@ -30,13 +30,13 @@ type Run struct {
 	Iterations []Iteration   `json:"iterations"`
 	Usage      state.Usage   `json:"usage"` // of the whole run
 	Limits     []state.Limit `json:"limits,omitempty"`
-	// Feedback is what the latest prompt said about the past, word for word.
+	// Feedback is what the latest prompt told the agent, word for word.
 	Feedback []string            `json:"feedback,omitempty"`
 	Checks   []state.CheckStatus `json:"checks,omitempty"` // in the order in which they first ran
 	// Notes are the latest 100 findings, feedback texts and baselines.
 	Notes     []Note        `json:"notes,omitempty"`
 	Tool      *ToolCall     `json:"tool,omitempty"`       // the latest; nil between agent calls
-	SubAgents []state.Tool  `json:"sub_agents,omitempty"` // the calls that started the working ones
+	SubAgents []state.Tool  `json:"sub_agents,omitempty"` // the calls that started them
 	End       *state.RunEnd `json:"end,omitempty"`        // nil: running, or killed
 
 	open  map[string]state.Tool // tool calls without an answer
@@ -51,16 +51,15 @@ type ToolCall struct {
 	Busy bool      `json:"busy"` // it has not answered yet
 }
 
-// Note is a finding, a feedback text, a baseline or a reopened task in one line.
+// Note is a finding, feedback, a baseline or a reopened task in one line.
 type Note struct {
 	At   time.Time `json:"at"`
 	Text string    `json:"text"`
 	Role Role      `json:"role"`
 }
 
-// Add folds one event. An event of another run starts a new model, and so does a
-// start, unless it resumes the run. Only the usage limits stay: they belong to the
-// account.
+// Add folds one event. An event of another run starts a new model, which keeps only the
+// usage limits: they belong to the account.
 func (r *Run) Add(e state.Event) {
 	start, starts := e.Data.(state.RunStart)
 	if e.Run != r.ID && (starts || e.Run != "") || starts && !start.Resumed {
@@ -104,7 +103,7 @@ func (r *Run) Add(e state.Event) {
 	}
 }
 
-// proof folds checks, decisions and what becomes a Note.
+// proof folds checks, decisions and notes.
 func (r *Run) proof(e state.Event) {
 	switch d := e.Data.(type) {
 	case state.Check:
@@ -172,7 +171,7 @@ func (r *Run) check(e state.Event, d state.Check) {
 			c.RedSince = e.Time
 		}
 	}
-	// A baseline says nothing about the work of the iteration.
+	// A baseline runs before the work of the iteration.
 	if it := r.known(e.Iteration); it != nil && d.Run != state.CheckBaseline && len(it.Checks) < maxChecks {
 		if it.Checks == nil {
 			it.Checks = map[string]bool{}
@@ -212,5 +211,5 @@ func (r *Run) spend(it *Iteration, u state.Usage) {
 	r.Usage = r.spent.Add(u)
 }
 
-// drop forgets what belongs to one agent call.
+// drop clears the state of an agent call.
 func (r *Run) drop() { r.Tool, r.SubAgents, r.open = nil, nil, nil }

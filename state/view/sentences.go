@@ -10,7 +10,7 @@ import (
 	"ralph/state"
 )
 
-// entries puts an event into words. No other place does.
+// entries formats an event. It is the only place that does.
 func entries(e state.Event, o LineOptions) []entry {
 	switch d := e.Data.(type) {
 	case state.SessionStart:
@@ -29,7 +29,7 @@ func entries(e state.Event, o LineOptions) []entry {
 	case state.AgentError:
 		return []entry{{RoleError, orElse(d.Text, strings.Join(d.Codes, " ")), maxFailure}}
 	case state.Retry:
-		return one(RoleNote, Join(": ", "the agent tries again", d.Text, strings.Join(d.Codes, " ")))
+		return one(RoleNote, Join(": ", "the agent retries", d.Text, strings.Join(d.Codes, " ")))
 	case state.Limit:
 		return limitEntry(e, d)
 	case state.FinalMessage:
@@ -44,7 +44,7 @@ func entries(e state.Event, o LineOptions) []entry {
 	return proofEntries(e)
 }
 
-// runEntries describe the course of the run.
+// runEntries describes the course of the run.
 func runEntries(e state.Event) []entry {
 	switch d := e.Data.(type) {
 	case state.RunStart:
@@ -56,9 +56,9 @@ func runEntries(e state.Event) []entry {
 		}
 		return one(RoleHeading, Join(" · ", fmt.Sprintf("iteration %d", e.Iteration), cmp.Or(d.Title, d.Why), attempt))
 	case state.AgentChange:
-		text := "the agent is " + d.Name + " now"
+		text := "switched to agent " + d.Name
 		if d.Instead != "" {
-			text += " instead of " + d.Instead + ", which has reached its usage limit"
+			text += ": " + d.Instead + " has reached its usage limit"
 			if !d.Until.IsZero() {
 				text += " until " + Clock(d.Until, e.Time.Local())
 			}
@@ -76,13 +76,13 @@ func runEntries(e state.Event) []entry {
 	return nil
 }
 
-// proofEntries describe checks, findings and what follows from them.
+// proofEntries describes checks, findings and their consequences.
 func proofEntries(e state.Event) []entry {
 	switch d := e.Data.(type) {
 	case state.Check:
 		return checkEntry(d)
 	case state.Baseline:
-		return []entry{{RoleWarning, "failed before the agent did anything: " + strings.Join(d.Red, "; "), maxFailure}}
+		return []entry{{RoleWarning, "failed before the agent started: " + strings.Join(d.Red, "; "), maxFailure}}
 	case state.Feedback:
 		return []entry{{RoleTold, "told the agent: " + strings.Join(d.Items, "\n\n"), maxText}}
 	case state.Finding:
@@ -121,11 +121,11 @@ func taskIs(d state.TaskChange) string {
 	return name + " is now " + d.State
 }
 
-// quoted is the title of a task within a sentence.
+// quoted is the title of a task in a sentence.
 func quoted(title string) string { return `"` + termtext.Fit(termtext.Line(title), 80) + `"` }
 
-// Computed reports whether the id of a task was computed from its text rather than
-// written by a person, to whom it then means nothing.
+// Computed reports whether a task's id is a hash of its text, which means nothing to a
+// person.
 func Computed(id string) bool {
 	return len(id) >= 8 && strings.Trim(id, "0123456789abcdef") == ""
 }
@@ -136,7 +136,7 @@ func toolText(t state.Tool, dir string) string {
 	return Join(" ", t.Name, Within(dir, t.Arg))
 }
 
-// Within makes the paths in text relative to the project.
+// Within makes the paths in text relative to dir, the project.
 func Within(dir, text string) string {
 	if dir == "" || dir == string(filepath.Separator) {
 		return text
@@ -181,7 +181,7 @@ func started(e state.Event, d state.RunStart) []entry {
 	return all
 }
 
-// ended says what happened to the task, not how the agent call is classified.
+// ended says what happened to the task.
 func ended(e state.Event, d state.IterationEnd) []entry {
 	what, role := "ended", RoleNote
 	switch {
@@ -229,7 +229,7 @@ func changed(files int) string {
 	return Plural(files, "file") + " changed"
 }
 
-// unless returns text, or nothing for the normal case.
+// unless returns text unless it is the normal case.
 func unless(normal, text string) string {
 	if text == normal {
 		return ""
@@ -237,8 +237,8 @@ func unless(normal, text string) string {
 	return text
 }
 
-// decided says what follows. The normal case, the next iteration, is worth a line
-// only if it has a reason, such as an agent that says it is blocked.
+// decided says what follows. The normal case, the next iteration, gets a line only if
+// it has a reason, such as an agent that reports being blocked.
 func decided(e state.Event, d state.Decision) []entry {
 	if d.Rule == "" || d.Rule == "continue" {
 		return one(RoleNote, d.Reason)
@@ -255,7 +255,7 @@ func decided(e state.Event, d state.Decision) []entry {
 			what += " until " + Clock(d.WakeAt, e.Time.Local())
 		}
 	case "retry":
-		what = "trying again"
+		what = "retrying"
 	case "continue":
 		what = "continuing"
 	}
@@ -301,7 +301,7 @@ func commitEntries(d state.Commit) []entry {
 		all = one(RoleNote, fmt.Sprintf("committed %s that the agent left uncommitted as %.12s", files, d.OID))
 	}
 	for _, r := range d.Refused {
-		if r.File == "" { // of version 1: a whole sentence
+		if r.File == "" { // version 1 has a whole sentence
 			all = append(all, one(RoleNote, r.Why)...)
 			continue
 		}
@@ -310,7 +310,7 @@ func commitEntries(d state.Commit) []entry {
 	return all
 }
 
-// noteOf returns the first line of an event; false if it has none.
+// noteOf returns the first line of an event, false if it has none.
 func noteOf(e state.Event) (Note, bool) {
 	lines := Lines(e, LineOptions{})
 	if len(lines) == 0 {
@@ -318,7 +318,7 @@ func noteOf(e state.Event) (Note, bool) {
 	}
 	text := lines[0].Text
 	if i := strings.LastIndex(text, ". "); i > 0 && strings.HasSuffix(text, ":") {
-		text = text[:i+1] // the rest introduces lines that only the log shows
+		text = text[:i+1] // the rest introduces lines that are only in the log
 	}
 	return Note{e.Time, text, lines[0].Role}, true
 }

@@ -17,7 +17,7 @@ const (
 	StateDead     = "dead"     // the runner died: its status still says that it works, waits or is paused
 )
 
-// Snapshot is everything that the state files say at one moment.
+// Snapshot is the content of the state files at one moment.
 type Snapshot struct {
 	At      time.Time     `json:"at"`
 	Dir     string        `json:"dir"` // the project
@@ -29,7 +29,7 @@ type Snapshot struct {
 	// Age is the time since status.json was refreshed, in nanoseconds; never negative.
 	Age   time.Duration `json:"age_ns"`
 	State string        `json:"state"` // a value of Status.Status, StateNone, StateStarting or StateDead
-	// Ending says how the run ended. It means nothing while the runner is alive.
+	// Ending says how the run ended. It is meaningless while the runner is alive.
 	Ending state.Ending `json:"ending"`
 	Wait   Wait         `json:"wait,omitzero"`
 	// Problems names each state file that cannot be read, one sentence each.
@@ -38,20 +38,20 @@ type Snapshot struct {
 	badStatus, badBreaker, badCalls bool
 }
 
-// Wait is what a run waits for. The zero value means that it does not wait.
+// Wait is what a run waits for. Zero: it does not wait.
 type Wait struct {
-	Rule   string    `json:"rule"` // that made it wait; "paused": until ralph resume
+	Rule   string    `json:"rule"` // why it waits; "paused": until ralph resume
 	Reason string    `json:"reason,omitempty"`
 	Window string    `json:"window,omitempty"` // name of the usage-limit window
-	Until  time.Time `json:"until,omitzero"`   // zero: no time is known
+	Until  time.Time `json:"until,omitzero"`   // zero: unknown
 }
 
-// Gather reads the state files. It changes nothing and never fails: what
-// cannot be read is zero and named in Problems.
+// Gather reads the state files. It never fails: what it cannot read is zero and named in
+// Problems.
 func Gather(r *state.Reader, now time.Time) Snapshot {
 	s := Snapshot{At: now, Dir: filepath.Dir(r.Dir())}
 	var e1, e2, e3 error
-	// The lock comes first: a runner that ends in between has written its last status.
+	// Read the lock first: a runner that ends after that has written its last status.
 	s.Owner, s.Alive = r.Owner()
 	s.Status, e1 = r.Status()
 	s.Breaker, e2 = r.Breaker()
@@ -70,7 +70,7 @@ func Gather(r *state.Reader, now time.Time) Snapshot {
 	return s.Settled()
 }
 
-// Keep replaces what could not be read by the values of an earlier snapshot.
+// Keep takes what could not be read from an earlier snapshot.
 func (s Snapshot) Keep(before Snapshot) Snapshot {
 	if s.badStatus {
 		s.Status = before.Status
@@ -110,5 +110,5 @@ func (s Snapshot) Settled() Snapshot {
 	return s
 }
 
-// Active reports whether the run works, waits or is paused, and its runner is alive.
+// Active reports whether the runner is alive and the run works, waits or is paused.
 func (s Snapshot) Active() bool { return s.Status.Active() && s.State == s.Status.Status }

@@ -1,7 +1,7 @@
-// Package view folds the state files and the events of a run into one model of
-// the run, and puts events into words. The monitor, ralph status and ralph
-// iterations show it. It knows no screen and no terminal: everything is plain data
-// and clean text without control characters.
+// Package view folds the state files and the events of a run into one model, and
+// formats events as text. The monitor, ralph status and ralph iterations show it. It
+// does not depend on a terminal: its output is plain data and text without control
+// characters.
 package view
 
 import (
@@ -10,8 +10,7 @@ import (
 	"ralph/state"
 )
 
-// Model is a run at one moment: what its state files say now, and what its events
-// have said so far.
+// Model is a run at one moment: its state files and the events so far.
 type Model struct {
 	Snapshot `json:"now"`
 	Run      Run `json:"run"`
@@ -20,10 +19,10 @@ type Model struct {
 // Update is what changed since the last look at a run.
 type Update struct {
 	Snapshot
-	// Past holds the events that were rotated before the first look. It is nil in
-	// later updates, and when there are none.
+	// Past has the events in rotated files. It is nil if there are none, and in every
+	// update after the first.
 	Past   *Run
-	Events []state.Event // since the look before
+	Events []state.Event // since the last update
 	Gap    bool          // events that only fill the log were skipped
 }
 
@@ -39,7 +38,7 @@ func (m *Model) Apply(u Update) {
 	m.Run.settle(m.Alive && (m.Owner.RunID == "" || m.Owner.RunID == m.Run.ID))
 }
 
-// Iteration is the number of the running or the last iteration; 0: none started.
+// Iteration returns the number of the running or the last iteration; 0 before the first.
 func (m *Model) Iteration() int {
 	st := m.Status
 	n := st.LoopCount
@@ -52,8 +51,8 @@ func (m *Model) Iteration() int {
 	return n
 }
 
-// Checks are ralph's own checks. status.json also knows the running one; without
-// it they come from the events.
+// Checks returns the project's checks. They come from status.json, which also has the
+// running one, or without it from the events.
 func (m *Model) Checks() []state.CheckStatus {
 	if m.Status.RunID != "" {
 		return m.Status.Checks
@@ -61,7 +60,7 @@ func (m *Model) Checks() []state.CheckStatus {
 	return m.Run.Checks
 }
 
-// Limits are the known usage-limit windows.
+// Limits returns the known usage-limit windows.
 func (m *Model) Limits() []state.Limit {
 	if m.Status.Limit == nil {
 		return m.Run.Limits
@@ -69,8 +68,8 @@ func (m *Model) Limits() []state.Limit {
 	return withLimit(slices.Clone(m.Run.Limits), *m.Status.Limit)
 }
 
-// withLimit replaces the window of the same name, or adds one. Agents have a
-// handful; the bound is for those that make names up.
+// withLimit replaces the window of the same name or adds one. Agents have a handful;
+// the bound protects against made-up names.
 func withLimit(all []state.Limit, l state.Limit) []state.Limit {
 	const most = 16
 	i := slices.IndexFunc(all, func(o state.Limit) bool { return o.Name == l.Name })

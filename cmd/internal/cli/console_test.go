@@ -50,7 +50,7 @@ func TestConsole_iterationWhoseCheckFails_saysNothingTwice(t *testing.T) {
 ! second run of check test: failed in 1.0s
 = "another task of the same plan" is open again: it gets an iteration of its own
 --- iteration 2 not done yet after 1m 01s · 2 files changed
-= trying again: required check failed: test (rule gate_failed)
+= retrying: required check failed: test (rule gate_failed)
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

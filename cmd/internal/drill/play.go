@@ -12,33 +12,32 @@ import (
 	"ralph/state"
 )
 
-// Setting is the user's own configuration and the moment of the drill.
+// Setting is the user's configuration and the time of the drill.
 type Setting struct {
 	Spec     agent.Spec
 	Policy   rules.Policy
-	Allowed  []string // tools that the agent may use
-	Fallback string   // an agent that would be free under a limit; empty: none
+	Fallback string // an agent that is available during a usage limit; empty: none
 	Now      time.Time
 }
 
-// Scene is what came of a call, and what a run would do about it.
+// Scene is the outcome of a call and what a run would do.
 type Scene struct {
-	Outcome  agent.Outcome // times are moved, as if the call had ended at Setting.Now
+	Outcome  agent.Outcome // its times are shifted, as if the call ended at Setting.Now
 	Decision rules.Decision
-	// Counted names what the call costs besides money; nil: nothing.
+	// Counted names the counters that the call changes.
 	Counted []string
 	Usage   state.Usage
 	Session string
 }
 
-// Play reads a recording as a run would: the first call of a run whose plan has
-// open tasks, which changed a file where the agent used a tool.
+// Play treats a recording as the first call of a run whose plan has open tasks. It
+// changed a file if the agent used a tool.
 func Play(r Recording, s Setting) Scene {
 	t := decode(s.Spec, r)
 	o := s.Spec.Classify(t, r.Exit(), r.Recorded.UTC())
 	move(&o, s.Now.Sub(r.Recorded))
 	a := turn.Assignment{Origin: state.Origin{Iteration: 1, Task: "1"}, Task: task.Task{ID: "1", Title: "a task"},
-		Agent: turn.Agent{Spec: s.Spec, AllowedTools: s.Allowed}}
+		Agent: turn.Agent{Spec: s.Spec}}
 	res := turn.Replay(a, t, o, r.Exit())
 	if t.ToolCalls > len(t.Denials) {
 		res.Work.Change.Count = 1
@@ -62,7 +61,7 @@ func Answer(res turn.Result, s Setting) Scene {
 	return Scene{Outcome: o, Decision: rules.Conclude(f), Counted: counted(after, s.Policy), Usage: res.Call.Usage, Session: res.Call.Session.ID}
 }
 
-// counted names the counters that the call has moved.
+// counted names the counters that the call changed.
 func counted(m rules.Memory, o rules.Policy) []string {
 	var all []string
 	if m.Iterations > 0 {
@@ -82,7 +81,7 @@ func counted(m rules.Memory, o rules.Policy) []string {
 	return all
 }
 
-// decode folds as much of the output as the end of the recording keeps.
+// decode folds the part of the output that the end keeps.
 func decode(s agent.Spec, r Recording) *agent.Transcript {
 	keep := keepAll
 	if r.end != nil {
@@ -102,7 +101,7 @@ func decode(s agent.Spec, r Recording) *agent.Transcript {
 	return t
 }
 
-// unfinished is the output before the record that ends the turn.
+// unfinished returns the output before the record that ends the turn.
 func unfinished(s agent.Spec, output string) string {
 	d := s.NewDecoder(func(state.Payload) {})
 	var b strings.Builder
@@ -116,7 +115,7 @@ func unfinished(s agent.Spec, output string) string {
 	return b.String()
 }
 
-// move shifts what the recording says about time.
+// move shifts the times in the recording.
 func move(o *agent.Outcome, by time.Duration) {
 	if !o.ResetsAt.IsZero() {
 		o.ResetsAt = o.ResetsAt.Add(by)

@@ -7,13 +7,13 @@ import (
 	"ralph/runner/gate"
 )
 
-// Checks are the commands that the project's files are evidence for: of its
-// root, or, where that has none, of the folders with a manifest. has reports
-// whether a program is on PATH.
+// Checks returns the commands for which the project's files are evidence: those of its
+// root, or if there are none, of the folders with a manifest. has reports whether a
+// program is on PATH.
 func Checks(dir string, has func(program string) bool) []gate.Check {
 	p, err := Detect(dir, has)
 	if err != nil {
-		return nil // unreadable files are no evidence
+		return nil // unreadable files are not evidence
 	}
 	if rows := checksOf(p.Parts); len(rows) > 0 {
 		return append(rows, checksOf(p.otherLanguages())...)
@@ -21,8 +21,8 @@ func Checks(dir string, has func(program string) bool) []gate.Check {
 	return checksOf(p.Subprojects)
 }
 
-// otherLanguages are the folders whose language the root does not have: its
-// commands do not reach them. A makefile in the root reaches all.
+// otherLanguages returns the folders in languages that the root lacks: its commands do
+// not cover them. A makefile in the root covers all.
 func (p Project) otherLanguages() []Part {
 	if !slices.ContainsFunc(p.Parts, func(part Part) bool { return !part.general() }) {
 		return nil
@@ -32,11 +32,11 @@ func (p Project) otherLanguages() []Part {
 	})
 }
 
-// general reports whether the part's tools belong to no language.
+// general reports whether the part is not a language.
 func (p Part) general() bool { return p.Language == "Make" || p.Language == "Shell" }
 
-// checksOf makes a row of each command that is sure. In one folder, a general
-// tool only fills the gaps: its rules run the same programs.
+// checksOf returns a row for each sure command. In a folder, a general tool only fills
+// gaps: its rules run the same programs.
 func checksOf(parts []Part) []gate.Check {
 	var rows []gate.Check
 	for _, part := range parts {

@@ -1,5 +1,5 @@
-// Package scaffold detects how a repository is built and tested, and writes
-// ralph's first files for it.
+// Package scaffold detects how a repository is built and tested and writes ralph's first
+// files for it.
 //
 //	Detect  files -> Project         table.go has one row for each kind of project
 //	Checks  Project -> checks
@@ -10,17 +10,18 @@ package scaffold
 import (
 	"path"
 	"path/filepath"
-	"ralph/runner/agent/argv"
 	"slices"
 	"strings"
 	"unicode"
+
+	"ralph/runner/agent/argv"
 )
 
 // Command is a shell command line for the folder that it belongs to.
 type Command struct {
 	Line string // empty: none is known
-	// Sure is true if the folder's files show that the command applies and its
-	// program can run here; otherwise the command is a suggestion.
+	// Sure is true if the folder's files show that the command applies and its program
+	// exists. Otherwise the command is a suggestion.
 	Sure bool
 }
 
@@ -33,13 +34,13 @@ type Part struct {
 	Test     Command
 	Lint     Command
 	Run      Command
-	Allow    []string // beginnings of the commands that its developers use
+	Allow    []string // prefixes of the commands that its developers use
 }
 
 // Project is what was found in a repository.
 type Project struct {
 	Name  string // of its folder
-	Parts []Part // of the root, the most telling first; empty: nothing was recognized
+	Parts []Part // of the root, the most significant first; empty: nothing was recognized
 	// Subprojects are folders with their own manifest, sorted; at most
 	// maxSubprojects.
 	Subprojects []Part
@@ -76,13 +77,13 @@ func Detect(dir string, has func(program string) bool) (Project, error) {
 	return p, nil
 }
 
-// Telling is true for a file that can change what Detect finds.
+// Telling reports whether a change of the file can change the result of Detect.
 func Telling(file string) bool {
 	manifest := func(r row) bool { return slices.Contains(r.Manifests, path.Base(file)) }
 	return isCode(file) || slices.ContainsFunc(table(), manifest)
 }
 
-// isCode is true for files other than documents, manifests and settings.
+// isCode reports whether a file is not a document, manifest or setting.
 func isCode(file string) bool {
 	ext := path.Ext(file)
 	return ext != "" && !strings.HasPrefix(path.Base(file), ".") &&
@@ -104,7 +105,7 @@ func name(dir string) string {
 	return base
 }
 
-// Languages are the languages of the project, those of subprojects last.
+// Languages returns the languages of the project, those of subprojects last.
 func (p Project) Languages() []string {
 	var all []string
 	for _, part := range slices.Concat(p.Parts, p.Subprojects) {
@@ -115,8 +116,8 @@ func (p Project) Languages() []string {
 	return all
 }
 
-// Test is the command for the whole project: the first sure one of its parts,
-// else the first suggestion.
+// Test returns the command for the whole project: the first sure one of its parts, else
+// the first suggestion.
 func (p Project) Test() Command { return p.first(func(part Part) Command { return part.Test }) }
 
 // Build is chosen like Test.
@@ -139,7 +140,7 @@ func (p Project) first(of func(Part) Command) Command {
 	return suggestion
 }
 
-// parts matches the table. Of several rows for one language the first wins.
+// parts matches the table. The first row of a language wins.
 func (f *folder) parts(dir string) []Part {
 	var parts []Part
 	for _, r := range table() {
@@ -156,8 +157,8 @@ func (f *folder) parts(dir string) []Part {
 	return parts
 }
 
-// choose returns the first command that has evidence and a program, else the
-// first that nothing rules out.
+// choose returns the first command with evidence and a program, else the first that is
+// not ruled out.
 func (f *folder) choose(candidates []candidate) Command {
 	var suggestion Command
 	for _, c := range candidates {
@@ -174,7 +175,7 @@ func (f *folder) choose(candidates []candidate) Command {
 	return suggestion
 }
 
-// SureLine is the command's line if it is sure, else empty.
+// SureLine returns the line of a sure command, else an empty string.
 func (c Command) SureLine() string {
 	if !c.Sure {
 		return ""
@@ -182,8 +183,8 @@ func (c Command) SureLine() string {
 	return c.Line
 }
 
-// Tools are the allowed tools plus those for the project's own commands: an
-// agent that may not run the tests cannot check its work.
+// Tools returns the allowed tools plus those for the project's commands: an agent that
+// may not run the tests cannot check its work.
 func (p Project) Tools(allowed []string, commands ...string) []string {
 	var prefixes, more []string
 	for _, part := range slices.Concat(p.Parts, p.Subprojects) {

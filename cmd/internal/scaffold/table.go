@@ -12,15 +12,14 @@ type row struct {
 	Allow                         []string // see Part
 }
 
-// candidate is a command and its condition. Without a condition it is only a
-// suggestion.
+// candidate is a command and its condition. Without a condition it is a suggestion.
 type candidate struct {
 	Line string
 	When evidence
 }
 
-// table is what Detect knows. The first row with a command provides that of the
-// whole project; Make only fills the gaps.
+// table is what Detect knows. The first row with a command provides it for the whole
+// project; Make only fills gaps.
 func table() []row {
 	return slices.Concat([]row{goRow(), rustRow()}, javaRows(), pythonRows(),
 		[]row{rubyRow(), phpRow()}, nodeRows(), []row{makeRow(), shellRow()})
@@ -73,7 +72,7 @@ func javaRows() []row {
 	}}
 }
 
-// pythonRows has one row for each way to reach the project's interpreter.
+// pythonRows has one row for each way to run the project's interpreter.
 func pythonRows() []row {
 	pip := func(python string) []candidate {
 		return []candidate{
@@ -106,7 +105,7 @@ func pythonRow(prefix, python string, setup []candidate, when evidence) row {
 	return row{
 		Language: "Python", When: when, Manifests: []string{"pyproject.toml", "setup.py"},
 		Setup: setup,
-		// Without a test that they find, pytest and unittest fail: a condition of all.
+		// pytest and unittest fail if they find no test.
 		Test: []candidate{
 			{prefix + "pytest", both(tests, named)},
 			{python + " manage.py test", both(tests, file("manage.py"))},
@@ -156,8 +155,8 @@ func phpRow() row {
 	}
 }
 
-// nodeRows has one row for each package manager; npm comes last because it
-// leaves no other trace.
+// nodeRows has one row for each package manager. npm is last because package.json alone
+// means npm.
 func nodeRows() []row {
 	return []row{
 		nodeRow("pnpm", "pnpm test", either(file("pnpm-lock.yaml", "pnpm-workspace.yaml"), packageManager("pnpm"))),

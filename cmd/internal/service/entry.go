@@ -46,8 +46,8 @@ func For(dir string) (Entry, error) {
 	return e, err
 }
 
-// program is the path by which ralph was called, if that is a link that outlives
-// an update of ralph; else the file itself.
+// program returns the path by which ralph was called, which may be a link that survives
+// an update of ralph, or else the executable.
 func program() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -68,8 +68,8 @@ func program() (string, error) {
 	return called, nil
 }
 
-// owner is the project whose service the file is; empty for a file that ralph
-// did not write. A symbolic link is none of ralph's: it may mask the service.
+// owner returns the project whose service the file is; empty if ralph did not write the
+// file. A symbolic link is not ralph's: it may mask the service.
 func (m Manager) owner(file string) (string, error) {
 	info, err := os.Lstat(file)
 	if err != nil || !info.Mode().IsRegular() {
@@ -82,7 +82,7 @@ func (m Manager) owner(file string) (string, error) {
 	return m.Project(string(text)), nil
 }
 
-// ForeignError is a file at the path of a service that ralph must not touch.
+// ForeignError is a file at the path of the service that ralph must not touch.
 type ForeignError struct {
 	File, Project string // Project is empty if ralph did not write the file
 }
@@ -94,8 +94,8 @@ func (e *ForeignError) Error() string {
 	return fmt.Sprintf("%q is the service of another project, %q, and is left alone", e.File, e.Project)
 }
 
-// Installed reports whether the file exists. The error is a *ForeignError if it
-// belongs to somebody else.
+// Installed reports whether the file exists. The error is a *ForeignError if ralph did
+// not write it for this project.
 func (e Entry) Installed() (bool, error) {
 	project, err := e.Manager.owner(e.File)
 	switch {
@@ -109,7 +109,7 @@ func (e Entry) Installed() (bool, error) {
 	return true, nil
 }
 
-// Lost are the projects that have a service but whose folder is gone.
+// Lost returns the projects with a service whose folder is gone.
 func (e Entry) Lost() []string {
 	var dirs []string
 	entries, _ := os.ReadDir(filepath.Dir(e.File))
@@ -143,7 +143,7 @@ func (e Entry) Write(text string) error {
 func (e Entry) Remove() error {
 	base, folder := filepath.Base(e.File), filepath.Dir(e.File)
 	if e.systemd() && systemctl("disable", base) != nil {
-		// Without a running manager, nothing else removes what enable made.
+		// Without a running manager, remove the link that enable made.
 		_ = os.Remove(filepath.Join(folder, "default.target.wants", base))
 	}
 	if err := os.Remove(e.File); err != nil {
@@ -157,9 +157,8 @@ func (e Entry) Remove() error {
 
 func (e Entry) systemd() bool { return e.Manager.Name == "systemd" }
 
-// Enable makes the user's service manager read the file at its next start; it
-// starts nothing. Launchd reads the folder by itself; loading the file now
-// would start it.
+// Enable enables the service without starting it. launchd reads the folder at login;
+// loading the file now would start the service.
 func (e Entry) Enable() error {
 	if !e.systemd() {
 		return nil
@@ -178,12 +177,12 @@ func (e Entry) Enabled() error {
 	return systemctl("is-enabled", filepath.Base(e.File))
 }
 
-// EnableWith is the command line that does by hand what Enable does.
+// EnableWith returns the command that does what Enable does.
 func (e Entry) EnableWith() string {
 	return "systemctl --user daemon-reload && systemctl --user enable " + filepath.Base(e.File)
 }
 
-// SetWith says how a person gives the service a variable.
+// SetWith says how to set a variable for the service.
 func (e Entry) SetWith() string {
 	if !e.systemd() {
 		return "launchctl setenv NAME VALUE"
@@ -204,7 +203,7 @@ func (e Entry) AtBoot() bool {
 	return err == nil && strings.TrimSpace(string(out)) == "yes"
 }
 
-// systemctl asks the user's own systemd.
+// systemctl runs a command of the user's systemd.
 func systemctl(args ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()

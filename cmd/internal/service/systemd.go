@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// unit is a systemd user unit. Without OOMPolicy, systemd would end the run when
-// the kernel kills some program of the agent for lack of memory.
+// unit returns a systemd user unit. Without OOMPolicy, systemd would end the run when the
+// kernel kills a program of the agent for lack of memory.
 func unit(s Service) (string, error) {
 	if strings.ContainsAny(s.Program, `"'\`) {
 		return "", fmt.Errorf("the program is %q: systemd starts none with a quote or a backslash in its path", s.Program)
 	}
-	// systemd expands only % in the program's path, and reads no quotes in the
-	// folder's; the slash protects a blank or a backslash at its end.
+	// systemd expands only % in the program's path and reads no quotes in the folder. The
+	// slash protects a space or a backslash at its end.
 	words := []string{`"` + percent(s.Program) + `"`}
 	for _, arg := range s.Argv()[1:] {
 		words = append(words, quote(strings.ReplaceAll(arg, "$", "$$")))
@@ -39,7 +39,7 @@ WantedBy=default.target
 		quote("PATH="+s.Path), stopBound), nil
 }
 
-// unitProject reads what unit has written.
+// unitProject is the inverse of unit.
 func unitProject(text string) string {
 	for line := range strings.Lines(text) {
 		if dir, ok := strings.CutPrefix(line, "WorkingDirectory="); ok {
@@ -51,7 +51,7 @@ func unitProject(text string) string {
 
 func percent(s string) string { return strings.ReplaceAll(s, "%", "%%") }
 
-// quote makes any text without control characters one word.
+// quote makes text without control characters one word.
 func quote(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
 		return s

@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	pollPause = 40 * time.Millisecond // between two looks at a busy run
-	pollIdle  = time.Second           // without a change, where the system reports changes
-	pollBlind = time.Second / 4       // where the system reports none
-	farBehind = 8 << 20               // bytes of unread events from which Poll skips what only fills the log
+	pollPause = 40 * time.Millisecond // between two polls of a busy run
+	pollIdle  = time.Second           // without a change, if the system reports changes
+	pollBlind = time.Second / 4       // if it does not
+	farBehind = 8 << 20               // unread bytes beyond which Poll skips events that only the log shows
 )
 
-// Follower reads a run as it changes: immediately where the system reports file
-// changes, within a quarter of a second elsewhere. Poll and Wait belong to one
-// goroutine; Poke may be called from any.
+// Follower reads a run as it changes: immediately if the system reports file changes,
+// else within a quarter of a second. One goroutine calls Poll and Wait; any may call
+// Poke.
 type Follower struct {
 	reader  *state.Reader
 	now     func() time.Time
@@ -43,7 +43,7 @@ type Follower struct {
 	taken   time.Time // when snap was
 }
 
-// New follows the project in dir, which need not have a run yet. Close it.
+// New follows the project in dir, which may have no run yet. Close it after use.
 func New(dir string, now func() time.Time) *Follower {
 	r := state.Open(filepath.Join(dir, state.DirName))
 	f := &Follower{reader: r, now: now, kick: make(chan struct{}, 1), idle: pollBlind}
@@ -56,13 +56,13 @@ func New(dir string, now func() time.Time) *Follower {
 	return f
 }
 
-// Reader reads the followed state.
+// Reader returns the reader of the followed state.
 func (f *Follower) Reader() *state.Reader { return f.reader }
 
 // More reports whether the last Poll did not reach the end of the events.
 func (f *Follower) More() bool { return f.more }
 
-// listen drains the watcher, so that many changes cause one Poll.
+// listen drains the watcher: many changes cause one Poll.
 func (f *Follower) listen() {
 	events, errs := f.watcher.Events, f.watcher.Errors
 	for events != nil || errs != nil {
@@ -77,7 +77,7 @@ func (f *Follower) listen() {
 			default:
 				f.due.Store(true)
 			}
-		case _, ok := <-errs: // an overflow: anything may have changed
+		case _, ok := <-errs: // after an overflow, anything may have changed
 			if !ok {
 				errs = nil
 				continue
@@ -111,7 +111,7 @@ func (f *Follower) Close() {
 	_ = f.tail.Close()
 }
 
-// Wait returns true when it is time for another Poll, false when ctx has ended.
+// Wait returns true when the next Poll is due, false when ctx has ended.
 func (f *Follower) Wait(ctx context.Context) bool {
 	if f.more {
 		return ctx.Err() == nil
@@ -135,7 +135,7 @@ func (f *Follower) Wait(ctx context.Context) bool {
 	return true
 }
 
-// Poll reads what changed since the last Poll. Problems names what it cannot read.
+// Poll reads what changed since the last Poll. Errors are in Problems.
 func (f *Follower) Poll() view.Update {
 	f.polled = time.Now()
 	if f.due.Swap(false) || time.Since(f.taken) >= f.idle {
@@ -176,7 +176,7 @@ func (f *Follower) Poll() view.Update {
 	return u
 }
 
-// behind adds size to the bytes read and returns how many are left.
+// behind adds size to the bytes read and returns how many bytes are unread.
 func (f *Follower) behind(size int64) int64 {
 	f.read += size
 	info, err := os.Stat(f.reader.EventsPath())

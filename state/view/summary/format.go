@@ -9,7 +9,7 @@ import (
 	"ralph/state/view"
 )
 
-// rough formats a duration, from a minute on without seconds: "30m", "2h 12m".
+// rough formats a duration without seconds from one minute on: "30m", "2h 12m".
 func rough(d time.Duration) string {
 	if d >= time.Minute && d < time.Hour {
 		return fmt.Sprintf("%dm", int(d/time.Minute))
@@ -17,7 +17,7 @@ func rough(d time.Duration) string {
 	return view.Span(d)
 }
 
-// countdown formats a remaining time to the second: "1:12", "1:01:12".
+// countdown formats a remaining time: "1:12", "1:01:12".
 func countdown(d time.Duration) string {
 	s := int(max(d, 0).Round(time.Second) / time.Second)
 	if s < 3600 {
@@ -46,7 +46,7 @@ func short(f float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1, 64), ".0")
 }
 
-// unless returns text, or nothing for the normal case.
+// unless returns text unless it is the normal case.
 func unless(normal, text string) string {
 	if text == normal {
 		return ""

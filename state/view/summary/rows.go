@@ -11,7 +11,7 @@ import (
 	"ralph/state/view"
 )
 
-// IterationRow is one iteration in words, for a row of a list.
+// IterationRow is one iteration as a row of a list.
 type IterationRow struct {
 	Number   int
 	Duration string
@@ -21,8 +21,8 @@ type IterationRow struct {
 	Cost     string
 }
 
-// Row puts the iteration with this index into words. Call it for visible rows only:
-// a run may have thousands.
+// Row formats the iteration with this index. Call it only for visible rows: a run may
+// have thousands.
 func Row(m *view.Model, i int, now time.Time) IterationRow {
 	it := &m.Run.Iterations[i]
 	v := IterationRow{Number: it.Number, Duration: view.Span(view.Seconds(it.Seconds)), Cost: view.Dollars(it.CostUSD)}
@@ -63,14 +63,14 @@ func iterationMark(it *view.Iteration) (string, Tone) {
 	return "✓", Good
 }
 
-// CheckLine is one of ralph's own checks in words.
+// CheckLine is one of the project's checks.
 type CheckLine struct {
-	Mark string // says the result with one character
+	Mark string // the result as one character
 	Text string // "test running 12s", "test failed since 07:30", "test passed 1.2s"
 	Tone Tone
 }
 
-// checkLines are the checks of a run: running ones first, then failed ones.
+// checkLines formats the checks of a run: running ones first, then failed ones.
 func checkLines(m *view.Model, now time.Time) []CheckLine {
 	all := slices.Clone(m.Checks())
 	rank := map[string]int{"running": -2, "failed": -1}
@@ -96,11 +96,11 @@ func checkLines(m *view.Model, now time.Time) []CheckLine {
 	return lines
 }
 
-// runningCheck says which check is running and for how long; empty: none.
+// runningCheck names the running check and its time; empty: none.
 func runningCheck(st state.Status, now time.Time) string {
 	for _, c := range st.Checks {
 		if c.Result == "running" {
-			return fmt.Sprintf("check %s runs, %s", termtext.Line(c.Name), view.Span(now.Sub(c.StartedAt)))
+			return fmt.Sprintf("check %s is running, %s", termtext.Line(c.Name), view.Span(now.Sub(c.StartedAt)))
 		}
 	}
 	return ""
@@ -132,7 +132,7 @@ func gauges(m *view.Model, now time.Time) []Gauge {
 	}
 	for _, l := range m.Limits() {
 		if !l.ResetsAt.IsZero() && l.ResetsAt.Before(now) {
-			continue // over: what it said is history
+			continue // the window has reset
 		}
 		g := Gauge{Label: view.WindowName(l.Name), Part: -1, Value: "not reached"}
 		if l.Utilization >= 0 {

@@ -1,5 +1,5 @@
-// Package summary puts the model of a run into words: short facts of one line each,
-// for a screen that has room for only some of them, and for ralph status.
+// Package summary formats the model of a run as short texts of one line each, for
+// screens that have room for only some of them, and for ralph status.
 package summary
 
 import (
@@ -14,7 +14,7 @@ import (
 	"ralph/state/view"
 )
 
-// Tone is whether a fact is good news. It only colours what the words already say.
+// Tone says whether a text is good news. It only adds colour.
 type Tone int
 
 // The tones.
@@ -26,8 +26,8 @@ const (
 	Bad
 )
 
-// Summary is a model in words: short, clean texts of one line each. An empty text
-// is unknown or does not apply.
+// Summary is a model as short, clean texts of one line each. An empty text is unknown
+// or does not apply.
 type Summary struct {
 	Headline
 	News
@@ -40,15 +40,15 @@ type Summary struct {
 	Notes    []view.Note // newest last
 	Problems []string
 	Alive    bool
-	// Resumable is true for a run that is paused, waits, or is about to pause.
+	// Resumable is true if the run is paused, waits or is about to pause.
 	Resumable bool
 }
 
-// Headline says who runs.
+// Headline says what runs.
 type Headline struct {
 	Project   string
 	Word      string // the state in capitals
-	Mark      string // one character that says the same
+	Mark      string // the state as one character
 	Tone      Tone
 	Iteration string // "iteration 4 of 50"
 	Elapsed   string
@@ -56,14 +56,14 @@ type Headline struct {
 	Rule      string // "rule continue"
 }
 
-// News says what happens.
+// News says what happens now.
 type News struct {
-	What   string // what the run does now, or why it waits or has ended
-	Advice string // what a person can do about it
-	Asked  string // what happens at the end of this iteration
+	What   string // what the run does, or why it waits or ended
+	Advice string // what the user can do
+	Asked  string // the pending request
 }
 
-// Plan is how far the plan is.
+// Plan is the progress of the plan.
 type Plan struct {
 	Done, Total int
 	Counts      string // "6/10 done"
@@ -78,7 +78,7 @@ type Breaker struct {
 	Reason   string
 }
 
-// Of puts a model into words.
+// Of summarizes a model.
 func Of(m *view.Model, now time.Time) Summary {
 	st := m.Status
 	v := Summary{Alive: m.Alive, Problems: m.Problems}
@@ -132,7 +132,7 @@ func lineOf(sep string, parts ...string) string {
 	return view.Join(sep, parts...)
 }
 
-// Word names a state for people, with one character that says the same.
+// Word returns the name of a state, with a character and a tone for it.
 func Word(name string) (text, mark string, t Tone) {
 	switch name {
 	case view.StateNone:
@@ -161,34 +161,34 @@ func Word(name string) (text, mark string, t Tone) {
 	return strings.ToUpper(termtext.Line(name)), "?", Warn
 }
 
-// silent is the age from which a living runner looks stuck: it refreshes its status
-// at least every two seconds.
+// silent is the age of the status at which a living runner looks stuck: it refreshes
+// the status at least every two seconds.
 const silent = 10 * time.Second
 
-// news is the sentence under the headline and what to do about it.
+// news returns the sentence below the headline and the advice.
 func news(m *view.Model, now time.Time) (what, advice string) {
 	st := m.Status
 	switch m.State {
 	case view.StateNone:
-		return "nothing has run here yet; this screen follows as soon as a run starts", "start one with: ralph"
+		return "nothing has run here yet; this screen shows a run as soon as it starts", "start one with: ralph"
 	case view.StateStarting:
 		return fmt.Sprintf("a run is starting (pid %d)", m.Owner.PID), ""
 	case view.StateDead:
 		what = fmt.Sprintf("the runner (pid %d) died; last seen %s ago", st.PID, view.Span(m.Age))
-		return what, "ralph resume continues the run"
+		return what, "continue with: ralph resume"
 	case state.StatusRunning:
 		if m.Age > silent {
 			return "the runner is alive but has been silent for " + view.Span(m.Age), ""
 		}
 		return doing(m, now), ""
 	case state.StatusWaiting:
-		return waiting(m.Wait, now), "ralph resume ends the wait"
+		return waiting(m.Wait, now), "continue now with: ralph resume"
 	case state.StatusPaused:
 		why := termtext.Line(m.Wait.Reason)
 		if !strings.HasPrefix(why, "paused") {
 			why = view.Join(": ", "paused", why)
 		}
-		return why, "ralph resume continues the run"
+		return why, "continue with: ralph resume"
 	case state.StatusCompleted:
 		return lineOf(": ", st.ExitReason, st.Reason), ""
 	}
@@ -201,13 +201,13 @@ func news(m *view.Model, now time.Time) (what, advice string) {
 	}
 	advice = termtext.Line(st.Next)
 	if advice == "" && m.Breaker.State == state.BreakerOpen {
-		advice = "ralph reset --circuit closes the breaker"
+		advice = "close the breaker with: ralph reset --circuit"
 	}
 	return what, advice
 }
 
-// doing is what a running iteration does now: its check or tool, else its phase.
-// Checks also run before the first iteration and between iterations.
+// doing returns what a running iteration does: its check or tool, else its phase.
+// Checks also run before and between iterations.
 func doing(m *view.Model, now time.Time) string {
 	if check := runningCheck(m.Status, now); check != "" {
 		return check
@@ -219,14 +219,14 @@ func doing(m *view.Model, now time.Time) string {
 	case what == "checking":
 		return what
 	case what == "observing":
-		what = "looking at what has changed"
+		what = "looking at the changes"
 	case what != phaseAgent:
 	case tool != nil && tool.Busy:
 		what = lineOf(" ", tool.Name, tool.Arg)
 	case st.LastTool != "":
 		what = "after " + termtext.Line(st.LastTool)
 	default:
-		what = "the agent works"
+		what = "the agent is working"
 	}
 	agents, since := "", ""
 	if n := len(m.Run.SubAgents); n > 0 && st.Phase == phaseAgent {
@@ -238,7 +238,7 @@ func doing(m *view.Model, now time.Time) string {
 	return view.Join(" · ", since, agents, view.Within(m.Dir, what))
 }
 
-// waiting starts with what a narrow screen must not cut: the time left.
+// waiting starts with the time left, which a narrow screen must not cut.
 func waiting(w view.Wait, now time.Time) string {
 	left := "waiting"
 	if !w.Until.IsZero() {

@@ -76,7 +76,7 @@ func TestOf_countersOfAnHourThatIsOver_areZero(t *testing.T) {
 func TestOf_everyPhase_saysWhoIsAtWork(t *testing.T) {
 	s, events := sample.Run(noon) // the latest tool has no answer yet
 	for phase, want := range map[string]string{
-		"agent": "4m 12s in · 1 sub-agent · Edit src/api/pagination.go", "observing": "4m 12s in · looking at what has changed", "checking": "checking", "starting": "4m 12s in · starting",
+		"agent": "4m 12s in · 1 sub-agent · Edit src/api/pagination.go", "observing": "4m 12s in · looking at the changes", "checking": "checking", "starting": "4m 12s in · starting",
 	} {
 		s.Status.Phase = phase
 		if v := Of(folded(s, events), noon); v.What != want {

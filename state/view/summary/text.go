@@ -10,11 +10,11 @@ import (
 	"ralph/state/view"
 )
 
-// maxRed is how many checks that did not pass get their own line.
+// maxRed is how many checks that have not passed get their own line.
 const maxRed = 4
 
-// Text is what ralph status prints: lines of at most width cells, each with a
-// newline. Long news is wrapped, other lines are cut. A width of 0 cuts nothing.
+// Text returns what ralph status prints: lines of at most width cells, each with a
+// newline. It wraps long news and cuts other lines. A width of 0 means no limit.
 func Text(m *view.Model, now time.Time, width int) string {
 	if width <= 0 {
 		width = math.MaxInt

@@ -18,7 +18,7 @@ import (
 	"ralph/runner/rules"
 )
 
-// addOptions are the fields of an agent's row.
+// addOptions are the fields of the new agent.
 type addOptions struct {
 	*cmdline.Factory
 	name     string
@@ -29,8 +29,7 @@ type addOptions struct {
 
 const placeholders = "{prompt}, {prompt_file}, {model}, {permissions}, {resume}"
 
-// textFields are the fields of a row that are one text, in the order in which
-// they are written.
+// textFields are the fields with one value, in the order of the file.
 func textFields() []struct{ key, help string } {
 	return []struct{ key, help string }{
 		{custom.FieldCommand, "`line`: program and arguments; may contain " + placeholders},
@@ -111,8 +110,8 @@ func addRun(o *addOptions) error {
 	return nil
 }
 
-// trustRow records that this user agrees to the row just written, but to
-// nothing that the project's files wanted to run before.
+// trustRow records the user's consent to the row just written. It does not if other
+// entries of the project's files need consent.
 func (o *addOptions) trustRow(loader config.Loader, before *config.Untrusted) {
 	if before != nil {
 		o.Warn(fmt.Sprintf("the new agent is not trusted yet, nor is what was there before: %s; agree with: ralph trust",
@@ -128,7 +127,7 @@ func (o *addOptions) trustRow(loader config.Loader, before *config.Untrusted) {
 	}
 }
 
-// row is the agent's row, key by key.
+// row returns the agent's row, key by key.
 func (o *addOptions) row() ([]config.AgentField, error) {
 	var fields []config.AgentField
 	for _, field := range textFields() {
@@ -154,7 +153,7 @@ func (o *addOptions) row() ([]config.AgentField, error) {
 	return fields, nil
 }
 
-// ask asks for what the flags leave open.
+// ask asks for the fields that the flags do not set.
 func (o *addOptions) ask(loader config.Loader) error {
 	command, prompt, format := o.fields[custom.FieldCommand], o.fields[custom.FieldPrompt], o.fields[custom.FieldFormat]
 	// check tries a row of the answers so far, with one field changed.
@@ -212,7 +211,7 @@ func (o *addOptions) ask(loader config.Loader) error {
 	return nil
 }
 
-// promptFor is how the prompt goes in, by the placeholders of the command.
+// promptFor derives from the placeholders of the command how it takes the prompt.
 func promptFor(command string) string {
 	switch {
 	case strings.Contains(command, "{prompt_file}"):

@@ -77,6 +77,6 @@ func listRun(ctx context.Context, f *cmdline.Factory) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	f.Say("* is the agent that AGENT names; ralph agent test NAME asks one a question")
+	f.Say("* is the configured agent; test one with: ralph agent test NAME")
 	return nil
 }

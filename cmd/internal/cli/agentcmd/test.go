@@ -13,8 +13,8 @@ import (
 
 type testOptions struct {
 	*cmdline.Factory
-	name  string // empty: the agent that the options name
-	model string // empty: as in a run
+	name  string // empty: the configured agent
+	model string // empty: the configured model
 	yes   bool
 }
 

@@ -86,8 +86,8 @@ func sayEnabled(f *cmdline.Factory, e service.Entry) {
 	}
 }
 
-// checkUnattended makes sure that a start with only what the service has needs
-// no person. It returns the variables of this shell that the run may miss.
+// checkUnattended makes sure that the service can start the run without a person. It
+// returns the variables of this shell that the run may need.
 func checkUnattended(f *cmdline.Factory, e service.Entry) (onlyHere []string, err error) {
 	r := cmdline.OpenState(e.Dir)
 	last, err := r.Status()
@@ -105,7 +105,7 @@ func checkUnattended(f *cmdline.Factory, e service.Entry) (onlyHere []string, er
 		return nil, err
 	}
 	if run.ID == "" {
-		run.Settings = resume.Settings(resume.Words(cfg, false)) // as the next run would keep them
+		run.Settings = resume.Settings(resume.Words(cfg, false)) // as the next run would record them
 	}
 	onlyHere = (&preflight.Project{Env: f.Env, Config: cfg}).OnlyHere()
 	nothing, err := os.Open(os.DevNull)
@@ -124,7 +124,7 @@ func checkUnattended(f *cmdline.Factory, e service.Entry) (onlyHere []string, er
 	return onlyHere, err
 }
 
-// bareEnv is the environment that the service manager gives the run.
+// bareEnv returns the environment that the service manager gives to the run.
 func bareEnv(e service.Entry, settings []string) []string {
 	env := []string{"PATH=" + e.Path}
 	for _, name := range []string{"HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"} {

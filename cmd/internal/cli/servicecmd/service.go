@@ -28,7 +28,7 @@ func NewServiceCmd(f *cmdline.Factory) *cobra.Command {
 	return cmd
 }
 
-// entry is the service of the project.
+// entry returns the service of the project.
 func entry(f *cmdline.Factory) (service.Entry, error) {
 	dir, err := f.Project()
 	if err != nil {
@@ -48,7 +48,7 @@ func entryOf(dir string) (service.Entry, error) {
 	return e, nil
 }
 
-// installed makes a file of somebody else a usage error.
+// installed is Installed, with a foreign file as a usage error.
 func installed(e service.Entry) (bool, error) {
 	found, err := e.Installed()
 	if foreign := (*service.ForeignError)(nil); errors.As(err, &foreign) {
@@ -67,7 +67,7 @@ func newUninstallCmd(f *cmdline.Factory) *cobra.Command {
 
 func uninstallRun(f *cmdline.Factory) error {
 	e, err := entry(f)
-	if _, gone := os.Lstat(f.Dir); f.Dir != "" && errors.Is(gone, fs.ErrNotExist) { // its service still exists
+	if _, gone := os.Lstat(f.Dir); f.Dir != "" && errors.Is(gone, fs.ErrNotExist) { // the folder is gone, its service may exist
 		var dir string
 		if dir, err = filepath.Abs(f.Dir); err == nil {
 			e, err = entryOf(dir)

@@ -69,7 +69,7 @@ func checkRun(o *checkOptions) error {
 	return nil
 }
 
-// progress names the running check, on a terminal only.
+// progress prints the running check if there is a terminal.
 func (o *checkOptions) progress() func(gate.Step) {
 	if !o.CanAsk() {
 		return nil
@@ -97,10 +97,10 @@ func printChecks(f *cmdline.Factory, rep gate.Report) error {
 	return w.Flush()
 }
 
-// flakesShown is how many flaky tests are named, latest first.
+// flakesShown is how many flaky tests are listed, latest first.
 const flakesShown = 10
 
-// printFlakes names the tests that once passed and failed on the same code.
+// printFlakes lists tests that both passed and failed on the same code.
 func printFlakes(f *cmdline.Factory, dir string) {
 	all := gate.PeekFlakes(filepath.Join(dir, state.DirName, gate.FlakesFile))
 	for i, flake := range slices.Backward(all) {

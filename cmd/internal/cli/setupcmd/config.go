@@ -26,7 +26,7 @@ type configOptions struct {
 func NewConfigCmd(f *cmdline.Factory) *cobra.Command {
 	o := &configOptions{Factory: f, flags: map[string]string{}}
 	cmd := &cobra.Command{
-		Use: "config", Short: "Show every option, its value and where the value comes from", Args: cmdline.NoArgs,
+		Use: "config", Short: "Show every option with its value and source", Args: cmdline.NoArgs,
 		Example: "  ralph config\n  ralph config --check\n  ralph config --env",
 		RunE:    func(*cobra.Command, []string) error { return configRun(o) },
 	}
@@ -60,8 +60,8 @@ func configRun(o *configOptions) error {
 	return printConfig(o.Factory, cfg)
 }
 
-// printConfig prints a row for each option. On a terminal, long values continue
-// in the next rows of their column; on a narrow one the sources come first.
+// printConfig prints a row for each option. A terminal wraps long values within their
+// column; on a narrow one, the value follows below key and source.
 func printConfig(f *cmdline.Factory, cfg *config.Config) error {
 	rows, width := cfg.Rows(), f.Width()
 	key, source := 0, 0
@@ -90,8 +90,8 @@ func printConfig(f *cmdline.Factory, cfg *config.Config) error {
 	return w.Flush()
 }
 
-// wrap cuts text into parts of at most width characters, after a comma, else
-// after a blank, if there is one. Empty text is one empty part.
+// wrap cuts text into parts of at most width characters: after a comma if possible,
+// else after a space. Empty text is one empty part.
 func wrap(text string, width int) []string {
 	var parts []string
 	rest := []rune(text)
@@ -127,13 +127,11 @@ func printEnv(f *cmdline.Factory, cfg *config.Config) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	switch others := all - len(rows); others {
-	case 0:
-	case 1:
+	if others := all - len(rows); others == 1 {
 		f.Say("1 other passes to both; -v names it")
-	default:
+	} else if others > 1 {
 		f.Say("%d others pass to both; -v names them", others)
 	}
-	f.Say("the agent is %s; let a variable pass to both with ENV_EXCLUDE='!NAME'", s.Name)
+	f.Say("the agent is %s; pass a variable to both with ENV_EXCLUDE='!NAME'", s.Name)
 	return nil
 }

@@ -22,7 +22,7 @@ import (
 	"ralph/state"
 )
 
-// leastDisk is the free space in bytes below which doctor warns.
+// leastDisk is the free space, in bytes, below which doctor warns.
 const leastDisk = 1 << 30
 
 type doctorOptions struct {
@@ -36,7 +36,7 @@ func NewDoctorCmd(f *cmdline.Factory) *cobra.Command {
 	o := &doctorOptions{Factory: f, flags: map[string]string{}}
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check that ralph can run here", Args: cmdline.NoArgs,
-		Long:    "Check that ralph can run here. It writes nothing, and calls the agent only with --live.",
+		Long:    "Check that ralph can run here. It writes nothing and calls the agent only with --live.",
 		Example: "  ralph doctor\n  ralph doctor --agent codex --live",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return doctorRun(cmd.Context(), o) },
 	}
@@ -45,12 +45,12 @@ func NewDoctorCmd(f *cmdline.Factory) *cobra.Command {
 	return cmd
 }
 
-// diagnosis prints one line for each finding and remembers the first failure.
+// diagnosis prints one line per finding and remembers the first failure.
 type diagnosis struct {
 	f         *cmdline.Factory
 	p         *preflight.Project
 	code      int  // exit code of the first failure
-	untrusted bool // do not start programs that the project's files name
+	untrusted bool // do not start programs that project files name
 }
 
 func (d *diagnosis) ok(what, format string, args ...any) {
@@ -106,7 +106,7 @@ func doctorRun(ctx context.Context, o *doctorOptions) error {
 		d.ok("env", "%s", cmp.Or(d.p.HeldBack(), "nothing is held back"))
 	}
 	if works && o.live && !d.untrusted {
-		d.live() //nolint:contextcheck // it has its own context, which ends with the first signal
+		d.live() //nolint:contextcheck // it has a context of its own, which the first signal cancels
 	}
 	d.git(ctx)
 	d.machine()
@@ -146,7 +146,7 @@ func (d *diagnosis) plan() {
 		d.warn("plan", "%s has no tasks: the run ends when the agent signals completion", d.p.Plan)
 	case !open && list.Remaining() > 0:
 		d.fail(rules.ExitUsage, "plan",
-			"%s: no open task can start: each depends on itself or on a task that does not exist", d.p.Plan)
+			"%s: no open task can start: each depends on itself or on a missing task", d.p.Plan)
 	case !open:
 		d.ok("plan", "%s: all %d tasks are done", d.p.Plan, list.Total())
 	default:
@@ -228,7 +228,7 @@ func (d *diagnosis) git(ctx context.Context) {
 
 func (d *diagnosis) machine() {
 	if path, err := exec.LookPath("tmux"); err != nil {
-		d.warn("tmux", "not installed: ralph --monitor runs without the split; use ralph-monitor in a second terminal")
+		d.warn("tmux", "not installed: ralph --monitor runs without a split; use ralph-monitor in a second terminal")
 	} else {
 		d.ok("tmux", "%s", path)
 	}
@@ -241,7 +241,7 @@ func (d *diagnosis) machine() {
 		d.ok("disk", "%s free", humanize.IBytes(free))
 	}
 	if os.Geteuid() == 0 {
-		d.warn("user", "you are root: the agent can change everything on this machine")
+		d.warn("user", "you are root: the agent can change anything on this machine")
 	}
 }
 

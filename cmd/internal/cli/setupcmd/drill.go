@@ -1,6 +1,7 @@
 package setupcmd
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/rules"
+	"ralph/state/view"
 )
 
 type drillOptions struct {
@@ -28,8 +30,8 @@ type drillOptions struct {
 func NewDrillCmd(f *cmdline.Factory) *cobra.Command {
 	o := &drillOptions{Factory: f, flags: map[string]string{}}
 	cmd := &cobra.Command{
-		Use: "drill [CLASS]", Short: "Play a recorded agent failure and show what ralph would do about it",
-		Long: "Play a recorded end of an agent call and show what ralph would do about it. It calls no agent.\n\n" +
+		Use: "drill [CLASS]", Short: "Replay a recorded agent failure and show what ralph would do",
+		Long: "Replay a recorded end of an agent call and show what ralph would do. It calls no agent.\n\n" +
 			"Classes: " + strings.Join(classNames(), ", ") + ".",
 		Args:              cmdline.Takes("at most one class", cobra.MaximumNArgs(1)),
 		Example:           "  ralph drill usage-limit\n  ralph drill crash --agent codex\n  ralph drill --all",
@@ -39,7 +41,7 @@ func NewDrillCmd(f *cmdline.Factory) *cobra.Command {
 			return drillRun(o)
 		},
 	}
-	cmd.Flags().BoolVar(&o.all, "all", false, "show a table of every class and agent; with --agent only that one")
+	cmd.Flags().BoolVar(&o.all, "all", false, "show a table of all classes and agents, or of one with --agent")
 	cmdline.AddHiddenOptions(cmd, f, o.flags)
 	return cmd
 }
@@ -52,8 +54,7 @@ func classNames() []string {
 	return names
 }
 
-func completeClasses(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	var all []string
+func completeClasses(*cobra.Command, []string, string) (all []string, _ cobra.ShellCompDirective) {
 	for _, c := range ending.Classes() {
 		all = append(all, cobra.CompletionWithDesc(string(c.Class), c.Meaning))
 	}
@@ -83,7 +84,7 @@ func drillRun(o *drillOptions) error {
 	r, ok := drill.Find(class, set.Spec)
 	if !ok {
 		return &cmdline.ExitError{Code: rules.ExitError, Text: fmt.Sprintf(
-			"there is no recording of %s by %s, and ralph cannot stage one; see what there is with: ralph drill --all",
+			"there is no recording of %s by %s, and ralph cannot simulate one; list the recordings with: ralph drill --all",
 			class, set.Spec.Name)}
 	}
 	scene := drill.Play(r, set)
@@ -96,14 +97,11 @@ func drillRun(o *drillOptions) error {
 	return nil
 }
 
-// drillSetting is the user's own configuration; every fallback counts as available.
+// drillSetting is the user's configuration. Every fallback agent counts as available.
 func drillSetting(p *preflight.Project, spec agent.Spec, now time.Time) drill.Setting {
 	set := drill.Setting{Spec: spec, Policy: p.Config.Policy, Now: now}
-	for _, name := range p.Config.FallbackAgents {
-		if name != spec.Name {
-			set.Fallback = name
-			break
-		}
+	if i := slices.IndexFunc(p.Config.FallbackAgents, func(name string) bool { return name != spec.Name }); i >= 0 {
+		set.Fallback = p.Config.FallbackAgents[i]
 	}
 	return set
 }
@@ -119,29 +117,17 @@ func printScene(f *cmdline.Factory, r drill.Recording, set drill.Setting, scene 
 		f.Say("staged    %s", staged)
 	}
 	f.Say("class     %s", o.Class)
-	f.Say("record    %s", cmdline.Dash(o.Evidence))
-	reason := o.Reason
-	if d.Reason != "" {
-		reason = d.Reason
-	}
-	f.Say("reason    %s", reason)
+	f.Say("record    %s", cmp.Or(o.Evidence, "-"))
+	f.Say("reason    %s", cmp.Or(d.Reason, o.Reason))
 	f.Say("rule      %s", d.Rule)
 	f.Say("decision  %s", decisionText(d, set.Now))
-	counts := "nothing: neither an iteration nor an attempt of the task, and not for the breaker"
-	if len(scene.Counted) > 0 {
-		counts = strings.Join(scene.Counted, ", ")
-	}
-	f.Say("counts    %s", counts)
-	next := "nothing: ralph continues by itself"
-	if d.Next != "" {
-		next = d.Next
-	}
-	f.Say("next      %s", next)
-	f.Say("assumed: the call was the first of a run whose plan has open tasks, and ended just now; " +
-		"times in the recording's text are those of its day")
+	f.Say("counts    %s", cmp.Or(strings.Join(scene.Counted, ", "), "nothing: no iteration, no attempt of the task, nothing for the breaker"))
+	f.Say("next      %s", cmp.Or(d.Next, "nothing: ralph continues by itself"))
+	f.Say("assumes that the call was the first of a run whose plan has open tasks, and ended just now; " +
+		"the recording's text keeps its original times")
 }
 
-// decisionText says what the loop does and until when.
+// decisionText says what the run does next, and when.
 func decisionText(d rules.Decision, now time.Time) string {
 	text := map[rules.Action]string{
 		rules.ActionContinue: "continue with the next iteration",
@@ -157,8 +143,8 @@ func decisionText(d rules.Decision, now time.Time) string {
 	return text + fmt.Sprintf(" %s (in %s)", at, d.Until.Sub(now).Round(time.Second))
 }
 
-// drillAll prints a row for each class and a column for each agent. A cell shows
-// what ralph does, or the wrong class that the configuration reads.
+// drillAll prints a row per class and a column per agent. A cell shows what ralph does,
+// or the class if the configuration reads the recording as a wrong one.
 func drillAll(o *drillOptions, p *preflight.Project) error {
 	specs := append(agent.Specs(), p.Config.Agents()...)
 	if o.flags["AGENT"] != "" {
@@ -207,7 +193,7 @@ func drillAll(o *drillOptions, p *preflight.Project) error {
 	return nil
 }
 
-// cellText is the decision in a few characters.
+// cellText is the decision in one or two words.
 func cellText(d rules.Decision, now time.Time) string {
 	switch {
 	case d.Action == rules.ActionContinue:
@@ -215,25 +201,12 @@ func cellText(d rules.Decision, now time.Time) string {
 	case d.Action == rules.ActionStop:
 		return fmt.Sprintf("stop %d", d.Exit)
 	case d.Until.After(now):
-		return string(d.Action) + " " + short(d.Until.Sub(now))
+		return string(d.Action) + " " + view.Span(d.Until.Sub(now))
 	}
 	return string(d.Action)
 }
 
-// short is a duration in its two largest units.
-func short(d time.Duration) string {
-	switch {
-	case d >= 24*time.Hour:
-		return fmt.Sprintf("%dd%dh", int(d.Hours())/24, int(d.Hours())%24)
-	case d >= time.Hour:
-		return fmt.Sprintf("%dh%dm", int(d.Hours()), int(d.Minutes())%60)
-	case d >= time.Minute:
-		return fmt.Sprintf("%dm%ds", int(d.Minutes()), int(d.Seconds())%60)
-	}
-	return d.Round(time.Second).String()
-}
-
-// countsText is what a call counts for, without the numbers.
+// countsText names the counters that a call changes, without numbers.
 func countsText(s drill.Scene) string {
 	if len(s.Counted) == 0 {
 		return "nothing"

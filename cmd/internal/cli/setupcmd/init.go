@@ -1,5 +1,5 @@
-// Package setupcmd has the verbs that set a project up and look at what it has:
-// init, config, trust, doctor, check, drill.
+// Package setupcmd has the verbs that set up a project and inspect it: init, config,
+// trust, doctor, check, drill.
 package setupcmd
 
 import (
@@ -32,14 +32,14 @@ type initOptions struct {
 func NewInitCmd(f *cmdline.Factory) *cobra.Command {
 	o := &initOptions{Factory: f}
 	cmd := &cobra.Command{
-		Use: "init", Short: "Write the prompt, the plan and the settings for this project", Args: cmdline.NoArgs,
-		Long: "Look at the project, ask what cannot be detected, and write .ralph/PROMPT.md, .ralph/fix_plan.md,\n" +
+		Use: "init", Short: "Write the prompt, plan and settings of this project", Args: cmdline.NoArgs,
+		Long: "Inspect the project, ask what it cannot detect, and write .ralph/PROMPT.md, .ralph/fix_plan.md,\n" +
 			".ralph/AGENT.md, .ralph/.gitignore and .ralphrc: all of them, or none if interrupted.\n" +
 			"Existing files are kept.",
 		Example: "  ralph init\n  ralph init --yes    # ask nothing",
 		RunE:    func(*cobra.Command, []string) error { return initRun(o) },
 	}
-	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "ask nothing and take what was detected, as without a terminal")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "ask nothing and use what was detected, as without a terminal")
 	cmd.Flags().BoolVar(&o.force, "force", false, "overwrite existing files")
 	return cmd
 }
@@ -50,7 +50,7 @@ func initRun(o *initOptions) error {
 		return err
 	}
 	if owner, alive := cmdline.OpenState(dir).Owner(); alive && o.force {
-		return &state.LockedError{Owner: owner} // its prompt and plan would change during the run
+		return &state.LockedError{Owner: owner} // its prompt and plan must not change during a run
 	}
 	found, err := scaffold.Detect(dir, preflight.OnPath)
 	if err != nil {
@@ -59,7 +59,7 @@ func initRun(o *initOptions) error {
 	cfg := o.presentConfig(dir)
 	a := answers{name: found.Name, agent: firstAgent(cfg),
 		build: found.Build().SureLine(), test: found.Test().SureLine(), lint: found.Lint().SureLine()}
-	// Which files are missing does not depend on the answers.
+	// The answers do not change which files are missing.
 	files, err := scaffold.Files(dir, found, a.scaffold(cfg, found))
 	if err != nil {
 		return err
@@ -94,8 +94,7 @@ func initRun(o *initOptions) error {
 	return nil
 }
 
-// writeUninterrupted holds signals back while it writes: half of the files
-// would be worse than all of them.
+// writeUninterrupted ignores signals while it writes: all files or none.
 func writeUninterrupted(dir string, files []scaffold.File) error {
 	held := make(chan os.Signal, 1)
 	signal.Notify(held, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
@@ -103,13 +102,13 @@ func writeUninterrupted(dir string, files []scaffold.File) error {
 	return scaffold.Write(dir, files)
 }
 
-// keeps reports whether a file that exists stays. --force overwrites a file, but
-// adds none that would only hide another of the user's.
+// keeps reports whether an existing file stays. --force overwrites a file, but does not
+// add one that would shadow another of the user's.
 func (o *initOptions) keeps(file scaffold.File) bool {
 	return file.Kept != "" && (!o.force || file.Kept != file.Path)
 }
 
-// choose returns the files to write.
+// choose returns the files that are to be written.
 func (o *initOptions) choose(files []scaffold.File) []scaffold.File {
 	return slices.DeleteFunc(slices.Clone(files), o.keeps)
 }
@@ -129,7 +128,7 @@ func (o *initOptions) sayKept(files []scaffold.File) {
 func (o *initOptions) sayFound(p scaffold.Project) {
 	languages := strings.Join(p.Languages(), ", ")
 	if languages == "" {
-		languages = "no language or tool that ralph knows"
+		languages = "no known language or tool"
 	}
 	o.Say("found: %s", languages)
 	for _, sub := range p.Subprojects {
@@ -137,8 +136,8 @@ func (o *initOptions) sayFound(p scaffold.Project) {
 	}
 }
 
-// trustOwn records that this user agrees to the commands just written, but to
-// nothing that another file of the project wants to run.
+// trustOwn records the user's consent to the commands just written, but not to those of
+// other project files.
 func (o *initOptions) trustOwn(dir string) {
 	loader := o.Loader(dir, nil)
 	u, err := loader.Untrusted()
@@ -169,7 +168,7 @@ func (o *initOptions) sayNext(files []scaffold.File, a answers) {
 	o.Say("  %s --monitor    runs the loop", ralph)
 }
 
-// presentConfig is the configuration before init; the defaults if it is broken.
+// presentConfig returns the configuration before init, or the defaults if it is invalid.
 func (o *initOptions) presentConfig(dir string) *config.Config {
 	cfg, _, err := o.Loader(dir, nil).Load()
 	if err != nil {
@@ -178,8 +177,7 @@ func (o *initOptions) presentConfig(dir string) *config.Config {
 	return cfg
 }
 
-// firstAgent is the agent that the user has chosen somewhere, else the first
-// in the table that is installed.
+// firstAgent returns the configured agent, else the first installed one of the table.
 func firstAgent(cfg *config.Config) string {
 	if cfg.Source("AGENT").Kind == config.SourceDefault {
 		for _, spec := range agent.Specs() {
@@ -191,10 +189,10 @@ func firstAgent(cfg *config.Config) string {
 	return cfg.Agent
 }
 
-// answers are what init asks, or takes from what it detects.
+// answers are what init asks or detects.
 type answers struct{ name, agent, build, test, lint string }
 
-// firstKeys are the options that people set first.
+// firstKeys are the options in the new .ralphrc: those that people set first.
 func firstKeys() []string {
 	return []string{
 		"AGENT", "MODEL", "TEST_COMMAND", "BUILD_COMMAND", "LINT_COMMAND", "ALLOWED_TOOLS",
@@ -225,7 +223,7 @@ func (a answers) scaffold(cfg *config.Config, p scaffold.Project) scaffold.Answe
 	return all
 }
 
-// ask asks on the terminal; for a command, "-" means none.
+// ask asks on the terminal. For a command, "-" means none.
 func (o *initOptions) ask(a *answers, p scaffold.Project) error {
 	var agents []string
 	for _, spec := range agent.Specs() {
@@ -236,7 +234,7 @@ func (o *initOptions) ask(a *answers, p scaffold.Project) error {
 		text    string
 		answer  *string
 		command bool
-		example string // to show if no command is sure
+		example string // shown if no command is sure
 		allowed func(string) bool
 	}{
 		{text: "Project name", answer: &a.name},
@@ -247,7 +245,7 @@ func (o *initOptions) ask(a *answers, p scaffold.Project) error {
 	} {
 		switch {
 		case *q.answer == "" && q.example != "":
-			q.text += " (not sure; perhaps " + q.example + ")"
+			q.text += " (a guess: " + q.example + ")"
 		case *q.answer != "" && q.command:
 			q.text += " (- for none)"
 		}

@@ -15,7 +15,7 @@ import (
 func NewTrustCmd(f *cmdline.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use: "trust", Args: cmdline.NoArgs, Example: "  ralph trust",
-		Short: "Allow this project's files to decide which programs run and which secrets they get",
+		Short: "Allow this project's files to choose programs to run and secrets to pass",
 		RunE:  func(*cobra.Command, []string) error { return trustRun(f) },
 	}
 }
@@ -35,7 +35,7 @@ func trustRun(f *cmdline.Factory) error {
 			"or you have agreed already")
 		return nil
 	}
-	// An agent could agree to what it has written itself.
+	// During a run, the agent could approve its own changes.
 	if owner, alive := cmdline.OpenState(dir).Owner(); alive {
 		return fmt.Errorf("cannot trust files during a run: %w", &state.LockedError{Owner: owner})
 	}
