@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"ralph/logs"
+	"ralph/runner/gate"
 	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -120,6 +122,20 @@ func (r *Run) proveLeft(ctx context.Context) error {
 		r.notes.feedback = append(r.notes.feedback, rep.Feedback())
 	}
 	return nil
+}
+
+// toReview is what a person has to look at before the run counts as complete.
+// report is of the latest checks.
+func (r *Run) toReview(ctx context.Context, report gate.Report) []state.ReviewItem {
+	if len(r.review.Items) > 0 {
+		files, err := r.worker.Changed(ctx, r.d.Dir)
+		if err != nil {
+			r.d.Log.Warn("the findings cannot be looked at again", logs.KeyError, err)
+		} else if files != nil {
+			r.review.Repaired(files)
+		}
+	}
+	return r.review.Open(r.mem.Contradiction, r.checks, report)
 }
 
 // facts gathers what both kinds of decisions look at.

@@ -89,7 +89,7 @@ func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.I
 func (r *Run) takesOver(who pool.Choice) {
 	name, was := who.Agent.Spec.Name, r.past.agent
 	r.past.agent = name
-	r.out.status(func(s *state.Status) { s.Agent, s.Model = name, who.Model })
+	r.out.Status(func(s *state.Status) { s.Agent, s.Model = name, who.Model })
 	if was == name || was == "" && who.Instead == "" {
 		return
 	}

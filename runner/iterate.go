@@ -68,7 +68,7 @@ func (r *Run) begin(a turn.Assignment) error {
 	r.calls.Calls++
 	p, number := a.Prompt, a.Origin.Iteration
 	r.past.lostState = false
-	r.out.status(func(s *state.Status) {
+	r.out.Status(func(s *state.Status) {
 		s.Status, s.Phase, s.LastAction = state.StatusRunning, state.PhaseAgent, fmt.Sprintf("iteration %d", number)
 		s.IterationStartedAt, s.LastTool, s.WakeAt, s.Rule, s.Reason = time.Now(), "", time.Time{}, "", ""
 		s.Task = state.TaskStatus{ID: a.Task.ID, Title: a.Task.Title, Done: p.Done, Total: p.Total}
@@ -88,7 +88,7 @@ func (r *Run) begin(a turn.Assignment) error {
 	if feedback := r.notes.payload(); feedback != nil {
 		r.tellOf(a.Task, feedback)
 	}
-	return sideBySide(func() error { return r.d.State.SaveCalls(r.calls) }, r.out.save)
+	return sideBySide(func() error { return r.d.State.SaveCalls(r.calls) }, r.out.Save)
 }
 
 func (r *Run) showCalls(s *state.Status) {
@@ -154,7 +154,7 @@ func (r *Run) settleTasks(res turn.Result) {
 	r.tasks.Learn(res)
 	r.past.warned = r.past.warned || res.Proof.Warned
 	r.past.findings += len(res.Proof.Findings)
-	r.remember(res)
+	r.review.Add(res)
 	for _, o := range res.Proof.Reopen {
 		r.reopen(o)
 	}
@@ -210,7 +210,7 @@ func (r *Run) commit(ctx context.Context, res turn.Result) {
 	case err != nil: // a commit that cannot be made costs no run
 		r.d.Log.Warn("nothing was committed", logs.KeyError, err)
 	case done.OID != "" || len(done.Refused) > 0:
-		r.out.event(state.NewEvent(res.Origin, time.Now(), done))
+		r.out.Event(state.NewEvent(res.Origin, time.Now(), done))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/gate"
+	"ralph/runner/output"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -33,12 +34,7 @@ func (r *Run) open() error {
 	}
 	r.past.unfinished = old.Ending().Unfinished()
 	r.tasks.Recall(old.Tasks)
-	r.accepted = old.Accepted
-	for _, item := range old.Review {
-		if item.File != "" || item.Task != "" { // the others are found anew
-			r.review, r.past.carried = append(r.review, item), append(r.past.carried, item.Text)
-		}
-	}
+	r.review.Recall(old)
 	if old.Task.ID != "" && old.Ending().CutOff() {
 		r.tasks.Of(old.Task.ID).Worked = true // a killed call may have done the work that the next one only ticks
 		r.past.unproved = old.Task.ID
@@ -51,7 +47,11 @@ func (r *Run) open() error {
 		}
 	}
 	var err error
-	if r.out, err = openOutput(r.d); err != nil {
+	to := output.Options{State: w, Log: r.d.Log, Show: r.d.Show}
+	if r.d.Resumed {
+		to.Resumed = r.d.RunID
+	}
+	if r.out, err = output.Open(to); err != nil {
 		return err
 	}
 	r.recallChecks()
@@ -104,23 +104,25 @@ func (r *Run) recallChecks() {
 func (r *Run) announceStart(old state.Status) error {
 	plan := r.plan.read()
 	r.plan.counts = plan
-	r.out.s = state.Status{
-		RunID: r.d.RunID, PID: os.Getpid(), StartedAt: r.past.started, LoopCount: r.mem.Iterations,
-		MaxIterations: r.o.MaxIterations, MaxCallsPerHour: r.o.CallsPerHour, MaxTokensPerHour: r.o.TokensPerHour,
-		Status: state.StatusRunning, LastAction: "run started", Phase: "starting",
-		Agent: r.o.Agent, Model: r.o.Model, Usage: r.mem.Usage, Accepted: r.accepted,
-		Breaker: state.BreakerStatus{State: r.mem.Breaker.State, Reason: r.mem.Breaker.Reason}, LimitedUntil: maps.Clone(r.pool.Limits), Tasks: r.tasks.Kept(),
-		Task: state.TaskStatus{ID: old.Task.ID, Title: old.Task.Title, Done: plan.Done, Total: plan.Total},
-	}
-	r.out.status(r.showCalls)
+	r.out.Status(func(s *state.Status) {
+		*s = state.Status{
+			RunID: r.d.RunID, PID: os.Getpid(), StartedAt: r.past.started, LoopCount: r.mem.Iterations,
+			MaxIterations: r.o.MaxIterations, MaxCallsPerHour: r.o.CallsPerHour, MaxTokensPerHour: r.o.TokensPerHour,
+			Status: state.StatusRunning, LastAction: "run started", Phase: "starting",
+			Agent: r.o.Agent, Model: r.o.Model, Usage: r.mem.Usage, Accepted: r.review.Accepted(),
+			Breaker: state.BreakerStatus{State: r.mem.Breaker.State, Reason: r.mem.Breaker.Reason}, LimitedUntil: maps.Clone(r.pool.Limits), Tasks: r.tasks.Kept(),
+			Task: state.TaskStatus{ID: old.Task.ID, Title: old.Task.Title, Done: plan.Done, Total: plan.Total},
+		}
+	})
+	r.out.Status(r.showCalls)
 	start := state.RunStart{Agent: r.o.Agent, Model: r.o.Model, Plan: r.plan.file.Name, Prompt: r.plan.rel(r.d.Prompt),
 		Version: r.d.Version, Resumed: r.d.Resumed, Done: plan.Done, Total: plan.Total}
 	if old.Ending() == state.EndingKilled {
 		start.Killed, start.KilledIteration = old.RunID, old.LoopCount+1
 	}
 	r.d.Log.Info("run started", logs.KeyRun, r.d.RunID, logs.KeyAgent, r.o.Agent)
-	r.out.event(state.NewEvent(state.Origin{Run: r.d.RunID, Host: r.host}, time.Now(), start))
-	return r.out.save()
+	r.out.Event(state.NewEvent(state.Origin{Run: r.d.RunID, Host: r.host}, time.Now(), start))
+	return r.out.Save()
 }
 
 // close writes the last word of the run.
@@ -129,7 +131,7 @@ func (r *Run) close(d rules.Decision) error {
 		return nil
 	}
 	plan := r.plan.read()
-	r.out.status(func(s *state.Status) {
+	r.out.Status(func(s *state.Status) {
 		s.Status, s.ExitReason, s.ExitCode, s.Rule, s.Reason, s.Next = d.Status, d.ExitReason, d.Exit, d.Rule, d.Reason, d.Next
 		s.LastAction, s.Phase, s.WakeAt, s.Pending = "run ended", "ended", d.Until, ""
 		if d.Exit == rules.ExitTerminated {
@@ -139,7 +141,7 @@ func (r *Run) close(d rules.Decision) error {
 		s.LimitedUntil = maps.Clone(r.pool.Limits)
 		s.Review = d.Review
 		if s.Review == nil && d.Exit != rules.ExitComplete {
-			s.Review = r.review
+			s.Review = r.review.Items
 		}
 		if next, open := plan.List.Next(); open && d.ExitReason != "interrupted" && d.ExitReason != "aborted" {
 			s.Task.ID, s.Task.Title = next.ID, next.Title // an interrupted run continues with the same task
@@ -147,11 +149,11 @@ func (r *Run) close(d rules.Decision) error {
 	})
 	if d.Exit == rules.ExitComplete { // idle iterations on the way say nothing about the next plan
 		b := r.mem.Breaker
-		r.out.lost(r.d.State.SaveBreaker(state.Breaker{State: state.BreakerClosed, LastChange: b.LastChange, LastProgressLoop: b.LastProgressLoop, TotalOpens: b.TotalOpens}))
+		r.out.Lost(r.d.State.SaveBreaker(state.Breaker{State: state.BreakerClosed, LastChange: b.LastChange, LastProgressLoop: b.LastProgressLoop, TotalOpens: b.TotalOpens}))
 	}
 	end := state.RunEnd{Decision: decisionOf(d), Exit: d.Exit, Seconds: time.Since(r.past.started).Seconds(), Usage: r.mem.Usage, Next: d.Next}
-	r.out.event(state.NewEvent(state.Origin{Run: r.d.RunID, Host: r.host}, time.Now(), turn.Redacted(end)))
+	r.out.Event(state.NewEvent(state.Origin{Run: r.d.RunID, Host: r.host}, time.Now(), turn.Redacted(end)))
 	r.d.Log.Info("run ended", logs.KeyRun, r.d.RunID, logs.KeyRule, d.Rule, logs.KeyReason, d.Reason, "exit", d.Exit)
-	r.out.lost(logs.Prune(r.d.State.LogsDir(), logsKept))
-	return errors.Join(r.d.State.SaveSession(r.session), r.out.save(), r.out.events.Close(), r.out.live.Close())
+	r.out.Lost(logs.Prune(r.d.State.LogsDir(), logsKept))
+	return errors.Join(r.d.State.SaveSession(r.session), r.out.Save(), r.out.Close())
 }

@@ -27,7 +27,7 @@ func decisionOf(d rules.Decision) state.Decision {
 }
 
 func (r *Run) showDecision(d rules.Decision) {
-	r.out.status(func(s *state.Status) {
+	r.out.Status(func(s *state.Status) {
 		r.showCalls(s)
 		s.Rule, s.Reason, s.LoopCount, s.Usage = d.Rule, d.Reason, r.mem.Iterations, r.mem.Usage
 		s.Breaker = state.BreakerStatus{State: r.mem.Breaker.State, Reason: r.mem.Breaker.Reason}
@@ -47,7 +47,7 @@ func (r *Run) announceEnd(res turn.Result, d rules.Decision) {
 		r.d.Log.Warn("ended processes that the agent left behind", "count", res.Call.Leftover, logs.KeyIteration, res.Origin.Iteration)
 	}
 	r.showDecision(d)
-	r.out.status(func(s *state.Status) {
+	r.out.Status(func(s *state.Status) {
 		s.Outcome = string(o.Class)
 		s.Task.Done, s.Task.Total = res.Proof.After.Done, res.Proof.After.Total
 		if o.Limit != nil {
@@ -56,10 +56,10 @@ func (r *Run) announceEnd(res turn.Result, d rules.Decision) {
 	})
 	end := endOf(res)
 	end.Decision = decisionOf(d)
-	r.out.event(state.NewEvent(res.Origin, time.Now(), turn.Redacted(end)))
+	r.out.Event(state.NewEvent(res.Origin, time.Now(), turn.Redacted(end)))
 	if r.past.printed += res.Call.Printed; r.past.printed > pruneEvery {
 		r.past.printed = 0
-		r.out.lost(logs.Prune(r.d.State.LogsDir(), logsKept))
+		r.out.Lost(logs.Prune(r.d.State.LogsDir(), logsKept))
 	}
 }
 
@@ -164,7 +164,7 @@ func (r *Run) moveBreaker(b state.Breaker) error {
 	r.mem.Breaker = b
 	r.d.Log.Info("circuit breaker", "from", from, "to", b.State, logs.KeyReason, b.Reason)
 	if r.out != nil {
-		r.out.status(func(s *state.Status) { s.Breaker = state.BreakerStatus{State: b.State, Reason: b.Reason} })
+		r.out.Status(func(s *state.Status) { s.Breaker = state.BreakerStatus{State: b.State, Reason: b.Reason} })
 	}
 	if err := r.d.State.SaveBreaker(b); err != nil {
 		return err

@@ -26,7 +26,9 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/inbox"
 	"ralph/runner/ledger"
+	"ralph/runner/output"
 	"ralph/runner/pool"
+	"ralph/runner/review"
 	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -93,7 +95,7 @@ type Run struct {
 	o      Options
 	d      Deps
 	host   string
-	out    *output
+	out    *output.Output
 	inbox  *inbox.Inbox
 	worker *turn.Worker
 
@@ -108,22 +110,19 @@ type Run struct {
 	plan    planBook
 	last    turn.Result // the latest
 	past    past
-	// review holds open findings; accepted those that a person has accepted.
-	review   []state.ReviewItem
-	accepted []string
+	review  review.Book
 }
 
 // past is what a run knows about what lies behind it, this run and the one before.
 type past struct {
 	started    time.Time
-	unfinished bool     // the run before did not complete
-	agent      string   // who works, or worked last
-	unproved   string   // task of a call that was killed: no check saw its tick; empty: none
-	warned     bool     // the end was put off once, because its proof became weaker
-	findings   int      // of the audit
-	carried    []string // texts of findings that an earlier process left open
-	printed    int64    // raw output since the last pruning, in bytes
-	lostState  bool     // the state directory was damaged during the latest call
+	unfinished bool   // the run before did not complete
+	agent      string // who works, or worked last
+	unproved   string // task of a call that was killed: no check saw its tick; empty: none
+	warned     bool   // the end was put off once, because its proof became weaker
+	findings   int    // of the audit
+	printed    int64  // raw output since the last pruning, in bytes
+	lostState  bool   // the state directory was damaged during the latest call
 }
 
 // New prepares a run; nothing is written yet.

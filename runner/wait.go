@@ -80,11 +80,11 @@ func (r *Run) readRequests() bool {
 // keeps state from disk ends the run.
 func (r *Run) refresh() {
 	asked := r.inbox.Asked()
-	r.out.status(func(s *state.Status) { s.Pending = asked })
-	if err := r.out.save(); err != nil && !gone(err) {
+	r.out.Status(func(s *state.Status) { s.Pending = asked })
+	if err := r.out.Save(); err != nil && !gone(err) {
 		r.inbox.Fail(err)
 	}
-	r.out.flush()
+	r.out.Flush()
 }
 
 // gone is true when the state directory is not there.
@@ -92,7 +92,7 @@ func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(e
 
 // pause waits for ralph resume, or for a wish to end.
 func (r *Run) pause(ctx context.Context) error {
-	r.out.status(func(s *state.Status) {
+	r.out.Status(func(s *state.Status) {
 		s.Status, s.Phase, s.LastAction, s.Pending = state.StatusPaused, "paused", "paused by ralph pause", ""
 	})
 	r.tell(state.Paused{})
@@ -111,7 +111,7 @@ func (r *Run) wait(ctx context.Context, d rules.Decision) error {
 	if r.inbox.TakePause() { // a resume from before this wait is not for it
 		r.inbox.Put(state.RequestPause)
 	}
-	r.out.status(func(s *state.Status) {
+	r.out.Status(func(s *state.Status) {
 		if d.Action == rules.ActionWait || d.Rule == "transient" {
 			s.Status, s.WakeAt = state.StatusWaiting, d.Until
 		}
@@ -126,7 +126,7 @@ func (r *Run) wait(ctx context.Context, d rules.Decision) error {
 // is reckoned from its beginning, also ends when its time has passed: the clock
 // may have been set back.
 func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) error {
-	if err := r.out.save(); err != nil {
+	if err := r.out.Save(); err != nil {
 		return err
 	}
 	r.worker.Forget() // people edit while ralph waits
@@ -150,7 +150,7 @@ func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) erro
 			return err
 		}
 	}
-	r.out.status(func(s *state.Status) {
+	r.out.Status(func(s *state.Status) {
 		s.Status, s.WakeAt, s.LastAction = state.StatusRunning, time.Time{}, "continuing after a wait"
 	})
 	return nil

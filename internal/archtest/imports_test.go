@@ -50,7 +50,10 @@ var floors = map[string]int{
 	"runner/ledger":     4, // what a run knows about tasks besides what the plan says
 	"runner/inbox":      4, // what people ask of a run while it works
 
-	"runner":                5, // the run
+	"runner/output": 4, // what a run shows: status, events, log, screen
+	"runner/review": 5, // what a person has to look at
+
+	"runner":                6, // the run
 	"config":                5, // finds, reads and overlays options
 	"monitor":               5, // the screen
 	"cmd/internal/demo":     5, // the demo's project and its scripted agent
