@@ -2,7 +2,6 @@ package state
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -16,12 +15,12 @@ const EventVersion = 2
 //	{"v":2,"seq":7,"time":"...","kind":"tool","run":"...","iteration":3,"data":{"name":"Bash","arg":"make"}}
 //
 // Readers skip kinds and fields that they do not know, so that an older reader
-// can follow a newer run. Lines of version 1 are converted when they are read.
+// can follow a newer run.
 type Event struct {
 	V    int       `json:"v"`
 	Seq  int64     `json:"seq"` // 1 for the first event of a run, then without gaps
 	Time time.Time `json:"time"`
-	Kind Kind      `json:"kind"` // always Data.Kind()
+	Kind Kind      `json:"kind"` // of Data
 	Origin
 	// Data is the payload of the kind. It is nil only for a kind that this version
 	// does not know.
@@ -41,66 +40,26 @@ type Origin struct {
 
 // NewEvent stamps a payload. The caller numbers the event.
 func NewEvent(from Origin, at time.Time, p Payload) Event {
-	return Event{V: EventVersion, Time: at, Kind: p.Kind(), Origin: from, Data: p}
+	return Event{V: EventVersion, Time: at, Kind: p.kind(), Origin: from, Data: p}
 }
 
-// UnmarshalJSON reads an event of any version; one of version 1 becomes one of
-// version 2 without a number. The payload of an unknown kind stays nil.
+// UnmarshalJSON reads an event. The payload of an unknown kind stays nil.
 func (e *Event) UnmarshalJSON(line []byte) error {
-	var wire struct {
-		header
+	type header Event // has no UnmarshalJSON, and its Data is hidden below
+	*e = Event{}
+	wire := struct {
+		*header
 		Data json.RawMessage `json:"data"`
+	}{header: (*header)(e)}
+	err := json.Unmarshal(line, &wire)
+	if err == nil {
+		e.Data, err = decodePayload(e.Kind, wire.Data)
 	}
-	if err := json.Unmarshal(line, &wire); err != nil {
-		return err
-	}
-	e.header(wire.header)
-	if wire.V < EventVersion {
-		old := eventV1{}
-		if err := json.Unmarshal(line, &old); err != nil {
-			return err
-		}
-		if e.Data = old.payload(e.Kind); e.Data != nil {
-			e.V, e.Kind = EventVersion, e.Data.Kind()
-		}
-		return nil
-	}
-	var err error
-	e.Data, err = decodePayload(e.Kind, wire.Data)
 	return err
 }
 
-// header is an event without its payload.
-type header struct {
-	V    int       `json:"v"`
-	Seq  int64     `json:"seq"`
-	Time time.Time `json:"time"`
-	Kind Kind      `json:"kind"`
-	Origin
-}
-
-func (e *Event) header(h header) {
-	*e = Event{V: h.V, Seq: h.Seq, Time: h.Time, Kind: h.Kind, Origin: h.Origin}
-}
-
-func decodePayload(kind Kind, data json.RawMessage) (Payload, error) {
-	decode, known := payloads[kind]
-	if !known {
-		return nil, nil
-	}
-	if len(data) == 0 {
-		data = []byte("{}")
-	}
-	p, err := decode(data)
-	if err != nil {
-		return nil, fmt.Errorf("decode event %q: %w", kind, err)
-	}
-	return p, nil
-}
-
 // EventFilter reads only the events of some kinds and skips the payloads of all
-// others, which are most of a file. Nil reads every kind. It sees the kind as it
-// is written: in version 1, much was a "decision" that has its own kind now.
+// others, which are most of a file. Nil reads every kind.
 type EventFilter func(Kind) bool
 
 // Decode reads one line. It returns false for a line that is not an event, or

@@ -2,6 +2,9 @@ package state
 
 import (
 	"encoding/json"
+	"fmt"
+	"reflect"
+	"sync"
 	"time"
 )
 
@@ -37,41 +40,36 @@ const (
 	KindRunEnd         Kind = "run_end"
 )
 
-// Payload is what an event of one kind carries. It is a plain value.
-type Payload interface{ Kind() Kind }
+// Payload is what an event of one kind carries: one of the structs below, as a
+// plain value.
+type Payload interface{ kind() Kind }
 
-// payloads has one decoder for each kind.
-var payloads = map[Kind]func([]byte) (Payload, error){
-	KindRunStart:       decode[RunStart],
-	KindIterationStart: decode[IterationStart],
-	KindPhase:          decode[Phase],
-	KindAgent:          decode[AgentChange],
-	KindBaseline:       decode[Baseline],
-	KindFeedback:       decode[Feedback],
-	KindSession:        decode[SessionStart],
-	KindText:           decode[Text],
-	KindTool:           decode[Tool],
-	KindToolResult:     decode[ToolResult],
-	KindUsage:          decode[Usage],
-	KindDenied:         decode[Denied],
-	KindLimit:          decode[Limit],
-	KindRetry:          decode[Retry],
-	KindError:          decode[AgentError],
-	KindResult:         decode[FinalMessage],
-	KindFinding:        decode[Finding],
-	KindCheck:          decode[Check],
-	KindTask:           decode[TaskChange],
-	KindCommit:         decode[Commit],
-	KindPaused:         decode[Paused],
-	KindDecision:       decode[Decision],
-	KindIterationEnd:   decode[IterationEnd],
-	KindRunEnd:         decode[RunEnd],
-}
+// payloadTypes maps each kind to the type of its payload.
+var payloadTypes = sync.OnceValue(func() map[Kind]reflect.Type {
+	types := map[Kind]reflect.Type{}
+	for _, p := range []Payload{
+		RunStart{}, IterationStart{}, Phase{}, AgentChange{}, Baseline{}, Feedback{}, SessionStart{}, Text{},
+		Tool{}, ToolResult{}, Usage{}, Denied{}, Limit{}, Retry{}, AgentError{}, FinalMessage{}, Finding{},
+		Check{}, TaskChange{}, Commit{}, Paused{}, Decision{}, IterationEnd{}, RunEnd{},
+	} {
+		types[p.kind()] = reflect.TypeOf(p)
+	}
+	return types
+})
 
-func decode[P Payload](data []byte) (Payload, error) {
-	var p P
-	err := json.Unmarshal(data, &p)
-	return p, err
+// decodePayload returns nil for a kind that this version does not know.
+func decodePayload(kind Kind, data json.RawMessage) (Payload, error) {
+	t, known := payloadTypes()[kind]
+	if !known {
+		return nil, nil
+	}
+	p := reflect.New(t)
+	if len(data) > 0 {
+		if err := json.Unmarshal(data, p.Interface()); err != nil {
+			return nil, fmt.Errorf("decode event %q: %w", kind, err)
+		}
+	}
+	return p.Elem().Interface().(Payload), nil
 }
 
 // RunStart opens a run.
@@ -323,74 +321,27 @@ type RunEnd struct {
 	Next    string  `json:"next,omitempty"` // what a person types or does next
 }
 
-// Kind implements Payload.
-func (RunStart) Kind() Kind { return KindRunStart }
-
-// Kind implements Payload.
-func (IterationStart) Kind() Kind { return KindIterationStart }
-
-// Kind implements Payload.
-func (Phase) Kind() Kind { return KindPhase }
-
-// Kind implements Payload.
-func (AgentChange) Kind() Kind { return KindAgent }
-
-// Kind implements Payload.
-func (Baseline) Kind() Kind { return KindBaseline }
-
-// Kind implements Payload.
-func (Feedback) Kind() Kind { return KindFeedback }
-
-// Kind implements Payload.
-func (SessionStart) Kind() Kind { return KindSession }
-
-// Kind implements Payload.
-func (Text) Kind() Kind { return KindText }
-
-// Kind implements Payload.
-func (Tool) Kind() Kind { return KindTool }
-
-// Kind implements Payload.
-func (ToolResult) Kind() Kind { return KindToolResult }
-
-// Kind implements Payload.
-func (Usage) Kind() Kind { return KindUsage }
-
-// Kind implements Payload.
-func (Denied) Kind() Kind { return KindDenied }
-
-// Kind implements Payload.
-func (Limit) Kind() Kind { return KindLimit }
-
-// Kind implements Payload.
-func (Retry) Kind() Kind { return KindRetry }
-
-// Kind implements Payload.
-func (AgentError) Kind() Kind { return KindError }
-
-// Kind implements Payload.
-func (FinalMessage) Kind() Kind { return KindResult }
-
-// Kind implements Payload.
-func (Finding) Kind() Kind { return KindFinding }
-
-// Kind implements Payload.
-func (Check) Kind() Kind { return KindCheck }
-
-// Kind implements Payload.
-func (TaskChange) Kind() Kind { return KindTask }
-
-// Kind implements Payload.
-func (Commit) Kind() Kind { return KindCommit }
-
-// Kind implements Payload.
-func (Paused) Kind() Kind { return KindPaused }
-
-// Kind implements Payload.
-func (Decision) Kind() Kind { return KindDecision }
-
-// Kind implements Payload.
-func (IterationEnd) Kind() Kind { return KindIterationEnd }
-
-// Kind implements Payload.
-func (RunEnd) Kind() Kind { return KindRunEnd }
+func (RunStart) kind() Kind       { return KindRunStart }
+func (IterationStart) kind() Kind { return KindIterationStart }
+func (Phase) kind() Kind          { return KindPhase }
+func (AgentChange) kind() Kind    { return KindAgent }
+func (Baseline) kind() Kind       { return KindBaseline }
+func (Feedback) kind() Kind       { return KindFeedback }
+func (SessionStart) kind() Kind   { return KindSession }
+func (Text) kind() Kind           { return KindText }
+func (Tool) kind() Kind           { return KindTool }
+func (ToolResult) kind() Kind     { return KindToolResult }
+func (Usage) kind() Kind          { return KindUsage }
+func (Denied) kind() Kind         { return KindDenied }
+func (Limit) kind() Kind          { return KindLimit }
+func (Retry) kind() Kind          { return KindRetry }
+func (AgentError) kind() Kind     { return KindError }
+func (FinalMessage) kind() Kind   { return KindResult }
+func (Finding) kind() Kind        { return KindFinding }
+func (Check) kind() Kind          { return KindCheck }
+func (TaskChange) kind() Kind     { return KindTask }
+func (Commit) kind() Kind         { return KindCommit }
+func (Paused) kind() Kind         { return KindPaused }
+func (Decision) kind() Kind       { return KindDecision }
+func (IterationEnd) kind() Kind   { return KindIterationEnd }
+func (RunEnd) kind() Kind         { return KindRunEnd }

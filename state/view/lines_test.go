@@ -131,7 +131,7 @@ func TestLines_longTexts_areCutUnlessTheyAreWantedWhole(t *testing.T) {
 		{state.Check{Name: "test", Output: many}, 31, 1001},
 	} {
 		if cut, whole := count(c.p, false), count(c.p, true); cut != c.cut || whole != c.whole {
-			t.Errorf("%s: %d and %d lines", c.p.Kind(), cut, whole)
+			t.Errorf("%T: %d and %d lines", c.p, cut, whole)
 		}
 	}
 	e := state.NewEvent(state.Origin{}, noon, state.Text{Text: strings.Repeat("é", 5000)})

@@ -212,10 +212,10 @@ func TestRun_spent_isTheCostOfTheLatestElseTheirTokens(t *testing.T) {
 	}
 }
 
-// recorded is a project with what version 1 has left of a run.
+// recorded is a project with the events of a real run.
 func recorded(t *testing.T) *sample.Project {
 	t.Helper()
-	data, err := os.ReadFile("../testdata/events-v1.jsonl")
+	data, err := os.ReadFile("../testdata/events.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func recorded(t *testing.T) *sample.Project {
 	return p
 }
 
-func TestReadRun_recordedByVersion1_isTheSameModel(t *testing.T) {
+func TestReadRun_recordedRun_isFoldedIntoItsIterations(t *testing.T) {
 	const id = "20261122-022953-440c"
 	r, err := view.ReadRun(recorded(t).Reader(), id, false)
 	if err != nil {
@@ -329,7 +329,7 @@ func TestRecall_findingsOfThisRun_areTheLatestThree(t *testing.T) {
 	old := view.Model{Snapshot: view.Snapshot{Status: state.Status{RunID: "20261122-022953-440c"}}}
 	old.Recall(recorded(t).Reader())
 	if got := texts(old); len(got) != 2 || got[0] != "checks: test: fails (exit code 1)" {
-		t.Errorf("of version 1: %q", got)
+		t.Errorf("recorded run: %q", got)
 	}
 	if err := os.Remove(p.Reader().EventsPath()); err != nil {
 		t.Fatal(err)

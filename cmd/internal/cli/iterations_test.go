@@ -44,9 +44,9 @@ func TestIterations_runnerKilled_theLastOneIsCutOff(t *testing.T) {
 	w.want(0, "1  running", "iterations", "--run", pastRun)
 }
 
-func TestIterations_eventsOfVersion1_areRead(t *testing.T) {
+func TestIterations_recordedRun_isListed(t *testing.T) {
 	w := newEmptyWorld(t)
-	data, err := os.ReadFile("../../../state/testdata/events-v1.jsonl")
+	data, err := os.ReadFile("../../../state/testdata/events.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
