@@ -103,7 +103,7 @@ func TestRun_prompt_remembersTheLastIterationAndTheRefusedClaim(t *testing.T) {
 			t.Errorf("the second prompt lacks %q:\n%s", want, second)
 		}
 	}
-	kept, err := os.ReadFile(b.w.PromptPath("run-1", 2))
+	kept, err := os.ReadFile(filepath.Join(b.w.RunDir("run-1"), "2.prompt.md"))
 	if err != nil || string(kept) != second {
 		t.Errorf("the prompt kept on disk is not the one that was sent: %v", err)
 	}

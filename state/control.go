@@ -13,7 +13,7 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Request asks a living runner for something.
+// Request is what a person asks a running ralph to do.
 type Request string
 
 // The requests, in the order of the help.
@@ -25,50 +25,44 @@ const (
 	RequestAbort  Request = "abort"  // end the run now
 )
 
-// Requests lists what a runner understands.
+// Requests lists all requests.
 func Requests() []Request {
 	return []Request{RequestPause, RequestResume, RequestSkip, RequestStop, RequestAbort}
 }
 
-// Send leaves a request for the runner of the project: one file, renamed in.
+// Send leaves a request for the runner: one file in control/, renamed into place.
 func Send(dir string, q Request) error {
 	if !slices.Contains(Requests(), q) {
 		return fmt.Errorf("send request: %q is not one of %v", q, Requests())
 	}
 	folder := filepath.Join(dir, dirControl)
-	if err := realDir(folder, 0o755); err != nil {
-		return fmt.Errorf("send request: %w", err)
+	err := realDir(folder, 0o755)
+	if err == nil {
+		name := fmt.Sprintf("%020d-%d-%s", time.Now().UnixNano(), os.Getpid(), q)
+		err = renameio.WriteFile(filepath.Join(folder, name), nil, 0o600, renameio.WithTempDir(folder))
 	}
-	name := fmt.Sprintf("%020d-%d-%s", time.Now().UnixNano(), os.Getpid(), q)
-	if err := renameio.WriteFile(filepath.Join(folder, name), nil, 0o600, renameio.WithTempDir(folder)); err != nil {
+	if err != nil {
 		return fmt.Errorf("send request: %w", err)
 	}
 	return nil
 }
 
-// TakeRequests removes and returns the waiting requests, oldest first. Files
-// that are no request are left alone.
+// TakeRequests removes and returns the pending requests, oldest first. It leaves
+// other files alone.
 func (w *Writer) TakeRequests() ([]Request, error) { return w.takeRequests(time.Now().Add(time.Hour)) }
 
-// takeRequests takes those that were sent before a moment.
+// takeRequests takes the requests that were sent before a time.
 func (w *Writer) takeRequests(before time.Time) ([]Request, error) {
 	entries, err := os.ReadDir(w.path(dirControl))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read requests: %w", err)
 	}
 	var all []Request
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") {
-			continue // a temporary file about to be renamed
-		}
-		if sent, _, _ := strings.Cut(e.Name(), "-"); sent > fmt.Sprintf("%020d", before.UnixNano()) {
-			continue
-		}
+		sent, _, _ := strings.Cut(e.Name(), "-")
 		q := Request(e.Name()[strings.LastIndexByte(e.Name(), '-')+1:])
-		if !slices.Contains(Requests(), q) {
+		temporary := strings.HasPrefix(e.Name(), ".") // about to be renamed
+		if temporary || sent > fmt.Sprintf("%020d", before.UnixNano()) || !slices.Contains(Requests(), q) {
 			continue
 		}
 		if err := remove(w.path(dirControl, e.Name())); err != nil {

@@ -14,31 +14,30 @@ const EventVersion = 2
 //
 //	{"v":2,"seq":7,"time":"...","kind":"tool","run":"...","iteration":3,"data":{"name":"Bash","arg":"make"}}
 //
-// Readers skip kinds and fields that they do not know, so that an older reader
-// can follow a newer run.
+// Readers skip unknown kinds and fields, so that an older reader can follow a newer
+// run.
 type Event struct {
 	V    int       `json:"v"`
 	Seq  int64     `json:"seq"` // 1 for the first event of a run, then without gaps
 	Time time.Time `json:"time"`
 	Kind Kind      `json:"kind"` // of Data
 	Origin
-	// Data is the payload of the kind. It is nil only for a kind that this version
-	// does not know.
+	// Data is the payload. It is nil only for a kind that this version does not know.
 	Data Payload `json:"data,omitempty"`
 }
 
-// Origin says where an event comes from. The empty value of a field means that
-// the event does not belong to one: run_start has no iteration, for example.
+// Origin says where an event comes from. A zero field means that it does not apply:
+// run_start has no iteration, for example.
 type Origin struct {
 	Run       string `json:"run,omitempty"`
-	Host      string `json:"host,omitempty"`      // machine that the turn works on
+	Host      string `json:"host,omitempty"`      // machine that runs the turn
 	Iteration int    `json:"iteration,omitempty"` // from 1
 	Task      string `json:"task,omitempty"`      // id in the plan
-	Role      string `json:"role,omitempty"`      // who was asked: "developer"
+	Role      string `json:"role,omitempty"`      // of the agent: "developer"
 	Attempt   int    `json:"attempt,omitempty"`   // at this task, from 1
 }
 
-// NewEvent stamps a payload. The caller numbers the event.
+// NewEvent makes an event of a payload. The caller sets Seq.
 func NewEvent(from Origin, at time.Time, p Payload) Event {
 	return Event{V: EventVersion, Time: at, Kind: p.kind(), Origin: from, Data: p}
 }
@@ -58,14 +57,14 @@ func (e *Event) UnmarshalJSON(line []byte) error {
 	return err
 }
 
-// EventFilter reads only the events of some kinds and skips the payloads of all
-// others, which are most of a file. Nil reads every kind.
+// EventFilter selects the kinds of events to read. The others, which are most of a
+// file, are skipped without decoding. Nil reads every kind.
 type EventFilter func(Kind) bool
 
-// Decode reads one line. It returns false for a line that is not an event, or
-// whose kind the filter leaves out.
+// Decode reads one line. It returns false for a line that is not an event, and for a
+// kind that the filter leaves out.
 func (wanted EventFilter) Decode(line []byte) (Event, bool) {
-	// gjson stops at the kind, which stands before the payload.
+	// gjson stops at the kind, which comes before the payload.
 	if wanted != nil && !wanted(Kind(gjson.GetBytes(line, "kind").String())) {
 		return Event{}, false
 	}

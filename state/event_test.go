@@ -173,29 +173,3 @@ func FuzzEvent_anyLine_isReadTheSameAfterBeingWritten(f *testing.F) {
 		}
 	})
 }
-
-func TestEnding_everyStatus_isOne(t *testing.T) {
-	for _, c := range []struct {
-		name               string
-		s                  Status
-		want               Ending
-		unfinished, cutOff bool
-	}{
-		{"nothing ran", Status{}, EndingNone, false, false},
-		{"killed at work", Status{RunID: "r", Status: StatusRunning}, EndingKilled, true, true},
-		{"killed in a wait", Status{RunID: "r", Status: StatusWaiting}, EndingKilled, true, true},
-		{"killed in a pause", Status{RunID: "r", Status: StatusPaused}, EndingKilled, true, true},
-		{"reboot", Status{RunID: "r", Status: StatusStopped, ExitReason: "interrupted", ExitCode: 143}, EndingTerminated, true, true},
-		{"Ctrl-C", Status{RunID: "r", Status: StatusStopped, ExitReason: "interrupted", ExitCode: 130}, EndingInterrupted, true, true},
-		{"abort", Status{RunID: "r", Status: StatusStopped, ExitReason: "aborted", ExitCode: 130}, EndingInterrupted, true, true},
-		{"ceiling", Status{RunID: "r", Status: StatusStopped, ExitReason: "max_iterations", ExitCode: 4}, EndingByRule, true, false},
-		{"breaker", Status{RunID: "r", Status: StatusHalted, ExitReason: "same_error", ExitCode: 3}, EndingByRule, true, false},
-		{"error", Status{RunID: "r", Status: StatusFailed, ExitReason: "error", ExitCode: 1}, EndingByRule, true, false},
-		{"complete", Status{RunID: "r", Status: StatusCompleted, ExitReason: "plan_complete"}, EndingComplete, false, false},
-	} {
-		got := c.s.Ending()
-		if got != c.want || got.Unfinished() != c.unfinished || got.CutOff() != c.cutOff {
-			t.Errorf("%s: %q, unfinished %t, cut off %t", c.name, got, got.Unfinished(), got.CutOff())
-		}
-	}
-}

@@ -9,13 +9,13 @@ import (
 	"syscall"
 )
 
-// What an agent may write to it can also replace: by a link that leads out of
-// the project, by a pipe that nobody writes to, by a device that never ends.
+// An agent can replace any file that it can write to: with a link that leads out of
+// the project, a pipe that nobody writes to, or a device that never ends.
 
-// ReadFile reads a file that the user or the agent keeps. Links are followed,
-// but what they lead to must be a regular file of at most limit bytes.
+// ReadFile reads a file of the user or the agent. It follows links, but the target
+// must be a regular file of at most limit bytes.
 func ReadFile(path string, limit int64) ([]byte, error) {
-	// A pipe without a writer would hold up the open.
+	// Without O_NONBLOCK, opening a pipe without a writer would hang.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -35,11 +35,11 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// realDir makes a folder where there is none. A link in its place is refused.
+// realDir creates a folder if it is missing. It refuses a link in its place.
 func realDir(path string, mode fs.FileMode) error {
 	err := os.MkdirAll(path, mode)
 	if isLink(path) {
-		err = fmt.Errorf("%q is a symbolic link; ralph keeps its state inside of the project", path)
+		err = fmt.Errorf("%q is a symbolic link; ralph keeps its state inside the project", path)
 	}
 	if err != nil {
 		return fmt.Errorf("create state directory: %w", err)
@@ -52,23 +52,23 @@ func isLink(path string) bool {
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// removeLinks removes what was put in the place of the state directory and of
-// its folders since Acquire has made them.
+// removeLinks removes whatever has replaced the state directory or one of its
+// folders since Acquire.
 func (w *Writer) removeLinks() (found bool, err error) {
 	for _, path := range []string{w.dir, w.path(dirLogs), w.path(dirControl)} {
 		info, err := os.Lstat(path)
 		if err != nil || info.IsDir() || path == w.dir && w.linked {
-			continue // what is missing is made again
+			continue // Ensure recreates what is missing
 		}
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return true, fmt.Errorf("mend state directory: %w", err)
+			return true, fmt.Errorf("restore state directory: %w", err)
 		}
 		found = true
 	}
 	return found, nil
 }
 
-// clearForeign removes what is no plain file from the place of one.
+// clearForeign removes anything at path that is not a regular file.
 func clearForeign(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode().IsRegular() {
@@ -77,7 +77,7 @@ func clearForeign(path string) error {
 	return os.RemoveAll(path)
 }
 
-// plain tells whether a file is regular and has no second name elsewhere.
+// plain reports whether a file is regular and has no other hard link.
 func plain(info fs.FileInfo) bool {
 	sys, ok := info.Sys().(*syscall.Stat_t)
 	return info.Mode().IsRegular() && (!ok || sys.Nlink == 1)

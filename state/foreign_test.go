@@ -60,7 +60,7 @@ func TestRunFiles_replacedByTheAgent_areWrittenInTheProjectOnly(t *testing.T) {
 			if err := os.MkdirAll(w.RunDir("r"), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			for _, path := range []string{w.RawPath("r", 1), w.PromptPath("r", 1)} {
+			for _, path := range []string{w.RawPath("r", 1), filepath.Join(w.RunDir("r"), "1.prompt.md")} {
 				if err := replace(path, outside); err != nil {
 					t.Fatal(err)
 				}
@@ -76,7 +76,7 @@ func TestRunFiles_replacedByTheAgent_areWrittenInTheProjectOnly(t *testing.T) {
 			if err := (RunLogs{w.RunDir("r")}).SavePrompt(1, "asked"); err != nil {
 				t.Error(err)
 			}
-			for path, want := range map[string]string{outside: "mine", w.RawPath("r", 1): "printed", w.PromptPath("r", 1): "asked"} {
+			for path, want := range map[string]string{outside: "mine", w.RawPath("r", 1): "printed", filepath.Join(w.RunDir("r"), "1.prompt.md"): "asked"} {
 				if data, _ := os.ReadFile(path); string(data) != want {
 					t.Errorf("%s holds %q, want %q", filepath.Base(path), data, want)
 				}

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +12,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Owner is who holds the lock.
+// Owner is the runner that holds the lock.
 type Owner struct {
 	PID       int       `json:"pid"`
 	RunID     string    `json:"run_id"`
@@ -29,13 +30,13 @@ func (e *LockedError) Error() string {
 		e.Owner.PID, e.Owner.RunID, e.Owner.StartedAt.Local().Format("2006-01-02 15:04:05"))
 }
 
-// Owner tells who wrote the lock last and whether that runner is alive. Only
-// the lock itself decides: a pid may have been given to another process, and
-// status.json of a killed runner says "running" for ever.
+// Owner returns the last holder of the lock and whether it is alive. Only the
+// lock itself decides: a pid may be reused, and the status.json of a killed runner
+// says "running" forever.
 func (r *Reader) Owner() (Owner, bool) {
 	owner, err := readOwner(r.path(fileLock))
-	// A released lock is empty; not touching it then keeps a reader from being
-	// in the way of a starting runner.
+	// A released lock is empty. Readers leave it alone, so that they do not block a
+	// runner that starts.
 	if err != nil || owner.PID <= 0 {
 		return owner, false
 	}
@@ -45,13 +46,13 @@ func (r *Reader) Owner() (Owner, bool) {
 		return owner, false
 	}
 	if got {
-		_ = l.Close() // reading is all that was wanted
+		_ = l.Close()
 		return owner, false
 	}
 	return owner, true
 }
 
-// readOwner drops an id that ralph did not make: it says nothing about the lock.
+// readOwner reads the owner, without a run id that ralph did not make.
 func readOwner(path string) (Owner, error) {
 	owner, err := readJSON(path, func(Owner) string { return "" })
 	if !isRunID(owner.RunID) {
@@ -60,8 +61,8 @@ func readOwner(path string) (Owner, error) {
 	return owner, err
 }
 
-// lockPatience is how long Acquire tries: long enough to outlast a reader that
-// tests the lock, far too short for a person to notice.
+// lockPatience is how long Acquire retries. A reader that tests the lock holds it
+// for a shorter time.
 const lockPatience = 300 * time.Millisecond
 
 // acquireLock takes the exclusive lock and writes the owner into the file.
@@ -70,20 +71,13 @@ func acquireLock(path string, owner Owner) (*flock.Flock, error) {
 		return nil, fmt.Errorf("lock project: %w", err)
 	}
 	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK), flock.SetPermissions(0o600))
-	deadline := time.Now().Add(lockPatience)
-	for {
-		got, err := l.TryLock()
-		if err != nil {
-			return nil, fmt.Errorf("lock project: %w", err)
-		}
-		if got {
-			break
-		}
-		if time.Now().After(deadline) {
-			other, _ := readOwner(path)
-			return nil, &LockedError{other}
-		}
-		time.Sleep(10 * time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), lockPatience)
+	defer cancel()
+	if _, err := l.TryLockContext(ctx, 10*time.Millisecond); errors.Is(err, context.DeadlineExceeded) {
+		other, _ := readOwner(path)
+		return nil, &LockedError{other}
+	} else if err != nil {
+		return nil, fmt.Errorf("lock project: %w", err)
 	}
 	data, err := json.Marshal(owner)
 	if err == nil {
@@ -96,8 +90,8 @@ func acquireLock(path string, owner Owner) (*flock.Flock, error) {
 	return l, nil
 }
 
-// overwrite writes a file in place: a rename would leave the lock on an unlinked
-// file. A link that has taken its place is not followed.
+// overwrite writes a file in place: after a rename, the lock would be on an unlinked
+// file. It does not follow links.
 func overwrite(path string, data []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -11,37 +11,36 @@ import (
 // Kind names what an Event reports.
 type Kind string
 
-// The kinds, roughly in the order in which one iteration produces them. One
-// kind means one thing.
+// The kinds, roughly in the order in which they occur in an iteration. Each means
+// exactly one thing.
 const (
 	KindRunStart       Kind = "run_start"
 	KindIterationStart Kind = "iteration_start"
 	KindPhase          Kind = "phase"       // the turn reached another step
-	KindAgent          Kind = "agent"       // another agent works from now on
-	KindBaseline       Kind = "baseline"    // checks that failed before the agent did anything
+	KindAgent          Kind = "agent"       // the run switches to another agent
+	KindBaseline       Kind = "baseline"    // checks that failed before the agent started
 	KindFeedback       Kind = "feedback"    // what the next prompt says about the past
 	KindSession        Kind = "session"     // the agent named its session and model
 	KindText           Kind = "text"        // what the agent says
-	KindTool           Kind = "tool"        // the agent called a tool
-	KindToolResult     Kind = "tool_result" // what the tool answered
+	KindTool           Kind = "tool"        // the agent calls a tool
+	KindToolResult     Kind = "tool_result" // a result of a tool
 	KindUsage          Kind = "usage"       // tokens and cost so far in this call
-	KindDenied         Kind = "denied"      // a tool call was refused by the permission rules
-	KindLimit          Kind = "limit"       // a usage-limit record, rejected or not
-	KindRetry          Kind = "retry"       // the agent CLI retries by itself
-	KindError          Kind = "error"       // the agent CLI's own error text: never the model's words
+	KindDenied         Kind = "denied"      // the permission rules refused a tool call
+	KindLimit          Kind = "limit"       // a usage limit as the agent reports it
+	KindRetry          Kind = "retry"       // the agent CLI retries on its own
+	KindError          Kind = "error"       // the agent CLI's own error text, never the model's words
 	KindResult         Kind = "result"      // the agent's final record
-	KindFinding        Kind = "finding"     // the audit or a check found something to look at
+	KindFinding        Kind = "finding"     // from the audit or a check
 	KindCheck          Kind = "check"       // a check ran
 	KindTask           Kind = "task"        // ralph changed the state of a task in the plan
-	KindCommit         Kind = "commit"      // ralph committed what the agent left over
+	KindCommit         Kind = "commit"      // ralph committed changes that the agent left uncommitted
 	KindPaused         Kind = "paused"      // the run waits for `ralph resume`
 	KindDecision       Kind = "decision"    // a rule matched
 	KindIterationEnd   Kind = "iteration_end"
 	KindRunEnd         Kind = "run_end"
 )
 
-// Payload is what an event of one kind carries: one of the structs below, as a
-// plain value.
+// Payload is the data of an event: one of the structs below, by value.
 type Payload interface{ kind() Kind }
 
 // payloadTypes maps each kind to the type of its payload.
@@ -74,44 +73,43 @@ func decodePayload(kind Kind, data json.RawMessage) (Payload, error) {
 
 // RunStart opens a run.
 type RunStart struct {
-	Agent   string `json:"agent"`
-	Model   string `json:"model,omitempty"` // empty: the agent's own default
-	Plan    string `json:"plan,omitempty"`  // relative to the project; empty: no plan
-	Prompt  string `json:"prompt,omitempty"`
-	Version string `json:"version,omitempty"` // of ralph
-	Resumed bool   `json:"resumed,omitempty"` // keeps the counters of the previous run
-	Done    int    `json:"done"`              // tasks of the plan
-	Total   int    `json:"total"`
-	// Killed is the previous run when it was killed; empty: it ended by itself.
-	Killed          string `json:"killed,omitempty"`
+	Agent           string `json:"agent"`
+	Model           string `json:"model,omitempty"` // empty: the agent's own default
+	Plan            string `json:"plan,omitempty"`  // relative to the project; empty: no plan
+	Prompt          string `json:"prompt,omitempty"`
+	Version         string `json:"version,omitempty"` // of ralph
+	Resumed         bool   `json:"resumed,omitempty"` // keeps the counters of the previous run
+	Done            int    `json:"done"`              // tasks of the plan
+	Total           int    `json:"total"`
+	Killed          string `json:"killed,omitempty"`           // the previous run, if it was killed
 	KilledIteration int    `json:"killed_iteration,omitempty"` // in which it was killed
 }
 
 // IterationStart opens an iteration.
 type IterationStart struct {
-	Title string `json:"title,omitempty"` // of the task; empty: there is none, see Why
-	Why   string `json:"why,omitempty"`   // the iteration runs without a task
+	Title string `json:"title,omitempty"` // of the task; empty: no task, see Why
+	Why   string `json:"why,omitempty"`   // why there is no task
 	Agent string `json:"agent,omitempty"`
 	Model string `json:"model,omitempty"`
 	Done  int    `json:"done"`
 	Total int    `json:"total"`
 }
 
-// The steps of a turn, as Phase and Status.Phase name them.
+// The steps of a turn, as in Phase and Status.Phase.
 const (
 	PhaseAgent     = "agent"     // the agent works
-	PhaseObserving = "observing" // what it left is looked at
+	PhaseObserving = "observing" // ralph looks at the result
 	PhaseChecking  = "checking"  // a check runs
 )
 
 // Phase says that a turn reached another step.
 type Phase struct {
 	Name  string `json:"name"`            // one of the steps
-	Check string `json:"check,omitempty"` // that runs now
-	Run   string `json:"run,omitempty"`   // CheckBaseline, CheckAgain; empty: the usual run
+	Check string `json:"check,omitempty"` // name of the running check
+	Run   string `json:"run,omitempty"`   // as in Check
 }
 
-// AgentChange says that another agent works from now on.
+// AgentChange says that the run switches to another agent.
 type AgentChange struct {
 	Name    string    `json:"name"`
 	Model   string    `json:"model,omitempty"`
@@ -119,13 +117,12 @@ type AgentChange struct {
 	Until   time.Time `json:"until,omitzero"`    // end of that limit
 }
 
-// Baseline lists the checks that failed before the agent did anything, one
-// line each.
+// Baseline lists the checks that failed before the agent started, a line each.
 type Baseline struct {
 	Red []string `json:"red"`
 }
 
-// Feedback is what the next prompt says about the past, word for word.
+// Feedback is the part of the next prompt that is about earlier iterations.
 type Feedback struct {
 	Items []string `json:"items"`
 }
@@ -141,37 +138,35 @@ type TextSource string
 
 // The sources of text.
 const (
-	FromModel TextSource = ""       // the agent's own words
-	FromCLI   TextSource = "cli"    // a line that its CLI printed beside its records
-	FromHint  TextSource = "notice" // a warning or a hint in a record of its CLI
+	FromModel TextSource = ""       // the model
+	FromCLI   TextSource = "cli"    // a line that the CLI printed between its records
+	FromHint  TextSource = "notice" // a warning or a hint in a record of the CLI
 )
 
-// Text is narration, in pieces as they come.
+// Text is a piece of the agent's narration.
 type Text struct {
 	Text   string     `json:"text"`
 	Source TextSource `json:"source,omitempty"`
 }
 
-// Tool is one tool call. Arg is its main argument (the command, the path, the
-// pattern): one line, at most 400 runes.
+// Tool is one tool call. Arg is its main argument (command, path, pattern): one line
+// of at most 400 runes.
 type Tool struct {
-	ID   string `json:"id,omitempty"`
-	Name string `json:"name"`
-	Arg  string `json:"arg,omitempty"`
-	// Parent is the call that started the sub-agent which made this call; empty:
-	// the agent itself made it.
-	Parent string `json:"parent,omitempty"`
+	ID     string `json:"id,omitempty"`
+	Name   string `json:"name"`
+	Arg    string `json:"arg,omitempty"`
+	Parent string `json:"parent,omitempty"` // id of the call that started the sub-agent; empty: not a sub-agent
 }
 
-// ToolResult is what a tool answered. Tool is the call.
+// ToolResult is the result of a tool call.
 type ToolResult struct {
 	Tool  Tool   `json:"tool"`
 	Text  string `json:"text,omitempty"`
 	Error bool   `json:"error,omitempty"` // the record says that the tool failed
 }
 
-// Usage counts tokens and the agent's own estimate of the cost in US dollars.
-// As an event it is cumulative over the call, never a delta.
+// Usage is tokens, and the agent's own estimate of the cost in US dollars. An event
+// has the totals of the call so far, not a delta.
 type Usage struct {
 	InputTokens      int64   `json:"input_tokens"`
 	OutputTokens     int64   `json:"output_tokens"`
@@ -197,19 +192,15 @@ type Denied struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// Limit is one usage-limit window as the agent reported it.
+// Limit is one usage-limit window as the agent reports it.
 type Limit struct {
-	// Name is the vendor's name of the window: five_hour, seven_day, ...
-	Name string `json:"kind"`
-	// Rejected is true when the window refused work; false for information only.
-	Rejected bool `json:"rejected,omitempty"`
-	// ResetsAt is zero when the agent did not say.
-	ResetsAt time.Time `json:"resets_at,omitzero"`
-	// Utilization is 0..1; below zero is unknown.
-	Utilization float64 `json:"utilization"`
+	Name        string    `json:"kind"`               // the vendor's name of the window: five_hour, seven_day, ...
+	Rejected    bool      `json:"rejected,omitempty"` // the limit was reached; false: information only
+	ResetsAt    time.Time `json:"resets_at,omitzero"` // zero: unknown
+	Utilization float64   `json:"utilization"`        // 0 to 1; negative: unknown
 }
 
-// Retry says that the agent CLI retries by itself.
+// Retry says that the agent CLI retries on its own.
 type Retry struct {
 	Text  string   `json:"text,omitempty"`
 	Codes []string `json:"codes,omitempty"`
@@ -217,10 +208,8 @@ type Retry struct {
 
 // AgentError is the agent CLI's own error text: never the model's words.
 type AgentError struct {
-	Text string `json:"text,omitempty"`
-	// Codes are the machine-readable names that the record gave its failure:
-	// HTTP status ("429"), subtype ("error_max_turns"), terminal reason.
-	Codes []string `json:"codes,omitempty"`
+	Text  string   `json:"text,omitempty"`
+	Codes []string `json:"codes,omitempty"` // HTTP status ("429"), subtype ("error_max_turns"), terminal reason
 }
 
 // FinalMessage is the agent's final record.
@@ -231,7 +220,7 @@ type FinalMessage struct {
 	Session string   `json:"session,omitempty"`
 }
 
-// Why a check runs, besides the usual run after the agent's work.
+// The values of Check.Run besides "", the usual run after the agent's work.
 const (
 	CheckBaseline = "baseline" // before the work
 	CheckAgain    = "again"    // a second time, because it failed
@@ -241,10 +230,10 @@ const (
 type Check struct {
 	Name    string  `json:"name"`
 	Command string  `json:"command"`
-	Run     string  `json:"run,omitempty"` // CheckBaseline, CheckAgain; empty: the usual run
+	Run     string  `json:"run,omitempty"` // CheckBaseline, CheckAgain or empty
 	Passed  bool    `json:"passed"`
 	Seconds float64 `json:"seconds"`
-	Output  string  `json:"output,omitempty"` // shortened; empty when it passed
+	Output  string  `json:"output,omitempty"` // shortened; empty if it passed
 }
 
 // The sources of findings.
@@ -255,9 +244,9 @@ const (
 
 // Finding is something that a person should look at.
 type Finding struct {
-	Source string `json:"source"`           // one of the sources
+	Source string `json:"source"`           // FoundByAudit or FoundByChecks
 	Name   string `json:"name,omitempty"`   // the audit's name for this kind of finding
-	Task   string `json:"task,omitempty"`   // id of the task it is about
+	Task   string `json:"task,omitempty"`   // id
 	File   string `json:"file,omitempty"`   // relative to the repository
 	Text   string `json:"text"`             // one sentence
 	Doubt  bool   `json:"doubt,omitempty"`  // a question rather than a fault
@@ -272,7 +261,7 @@ type TaskChange struct {
 	Why   string `json:"why"`
 }
 
-// Commit says what ralph committed of the changes that the agent left uncommitted.
+// Commit reports ralph's commit of the changes that the agent left uncommitted.
 type Commit struct {
 	OID     string    `json:"oid,omitempty"` // empty: nothing was committed
 	Files   int       `json:"files"`
@@ -299,26 +288,25 @@ type Decision struct {
 // IterationEnd is how an iteration ended, and what follows.
 type IterationEnd struct {
 	Decision
-	Title   string  `json:"title,omitempty"`  // of the task; empty: there is none
-	Outcome string  `json:"outcome"`          // class of the agent call
-	Detail  string  `json:"detail,omitempty"` // the outcome in words
-	Failed  bool    `json:"failed,omitempty"` // the call went wrong
-	Files   int     `json:"files"`            // changed
-	Seconds float64 `json:"seconds"`          // of the agent call
-	Done    int     `json:"done"`             // tasks of the plan
-	Total   int     `json:"total"`
-	// TaskDone is true when the iteration's task is done now.
-	TaskDone bool  `json:"task_done,omitempty"`
-	Usage    Usage `json:"usage"`
+	Title    string  `json:"title,omitempty"`  // of the task; empty: none
+	Outcome  string  `json:"outcome"`          // class of the agent call
+	Detail   string  `json:"detail,omitempty"` // the outcome in words
+	Failed   bool    `json:"failed,omitempty"` // the call went wrong
+	Files    int     `json:"files"`            // changed
+	Seconds  float64 `json:"seconds"`          // of the agent call
+	Done     int     `json:"done"`             // tasks of the plan
+	Total    int     `json:"total"`
+	TaskDone bool    `json:"task_done,omitempty"` // the task is done now
+	Usage    Usage   `json:"usage"`
 }
 
 // RunEnd is how a run ended.
 type RunEnd struct {
 	Decision
-	Exit    int     `json:"exit"` // ralph's exit code, also when it is 0
+	Exit    int     `json:"exit"` // ralph's exit code
 	Seconds float64 `json:"seconds"`
 	Usage   Usage   `json:"usage"`
-	Next    string  `json:"next,omitempty"` // what a person types or does next
+	Next    string  `json:"next,omitempty"` // what the user types or does next
 }
 
 func (RunStart) kind() Kind       { return KindRunStart }

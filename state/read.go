@@ -5,22 +5,22 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 )
 
-// maxSnapshot bounds what is read of a snapshot: the largest that ralph writes
-// is a few kilobytes, so anything above this is foreign.
+// maxSnapshot is the size limit of a state file in bytes. ralph itself writes a few
+// kilobytes.
 const maxSnapshot = 1 << 20
 
-// CorruptError says that a state file exists but is not what ralph writes:
-// empty, torn, of another shape, or huge.
+// CorruptError reports a state file that ralph cannot have written: empty, torn,
+// invalid or huge.
 type CorruptError struct {
 	Path string
 	Why  string
@@ -30,11 +30,11 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("state file %q is unusable: %s", e.Path, e.Why)
 }
 
-// Status reads status.json. Zero when nothing has run here.
+// Status reads status.json. It is zero if nothing has run here.
 func (r *Reader) Status() (Status, error) {
 	return readJSON(r.path(fileStatus), func(s Status) string {
 		if s.RunID != "" && !isRunID(s.RunID) {
-			return fmt.Sprintf("run_id %.40q is none", s.RunID)
+			return fmt.Sprintf("invalid run_id %.40q", s.RunID)
 		}
 		if s.LoopCount < 0 || s.CallsThisHour < 0 {
 			return "negative count"
@@ -43,12 +43,10 @@ func (r *Reader) Status() (Status, error) {
 	})
 }
 
-// Breaker reads the circuit breaker; a missing file is a closed breaker.
+// Breaker reads the circuit breaker. A missing file means a closed breaker.
 func (r *Reader) Breaker() (Breaker, error) {
 	b, err := readJSON(r.path(fileBreaker), func(b Breaker) string {
-		switch b.State {
-		case BreakerClosed, BreakerHalfOpen, BreakerOpen:
-		default:
+		if !slices.Contains([]string{BreakerClosed, BreakerHalfOpen, BreakerOpen}, b.State) {
 			return fmt.Sprintf("unknown state %q", b.State)
 		}
 		if b.NoProgress < 0 || b.SameError < 0 || b.PermissionDenials < 0 || b.TotalOpens < 0 {
@@ -62,12 +60,12 @@ func (r *Reader) Breaker() (Breaker, error) {
 	return b, err
 }
 
-// Session reads the agent session that may be resumed; zero when there is none.
+// Session reads the agent session to resume. It is zero if there is none.
 func (r *Reader) Session() (Session, error) {
 	return readJSON(r.path(fileSession), func(s Session) string {
 		odd := func(c rune) bool { return unicode.IsControl(c) || strings.ContainsRune(" {}\"", c) }
 		if strings.ContainsFunc(s.SessionID, odd) || strings.HasPrefix(s.SessionID, "-") || len(s.SessionID) > 256 {
-			return "session_id is not an id"
+			return "invalid session_id"
 		}
 		return ""
 	})
@@ -79,22 +77,15 @@ func (r *Reader) Signals() (Signals, error) {
 }
 
 // Calls reads the counters of the clock hour in which they were written. The
-// caller compares Hour with its own hour.
+// caller compares Hour with the current hour.
 func (r *Reader) Calls() (Calls, error) {
-	var c Calls
-	var errs []error
-	calls, err := readCount(r.path(fileCalls), 1<<31)
-	errs = append(errs, err)
-	c.Calls = int(calls)
-	c.Tokens, err = readCount(r.path(fileTokens), 1<<53)
-	errs = append(errs, err)
-	c.Hour, err = readHour(r.path(fileReset))
-	errs = append(errs, err)
-	return c, errors.Join(errs...)
+	calls, err1 := readCount(r.path(fileCalls), 1<<31)
+	tokens, err2 := readCount(r.path(fileTokens), 1<<53)
+	hour, err3 := readHour(r.path(fileReset))
+	return Calls{hour, int(calls), tokens}, errors.Join(err1, err2, err3)
 }
 
-// History reads the breaker's transitions, oldest first; lines that do not
-// parse are left out.
+// History reads the breaker's transitions, oldest first. It skips invalid lines.
 func (r *Reader) History() ([]BreakerChange, error) {
 	data, err := readBounded(r.path(fileHistory))
 	if err != nil || data == nil {
@@ -110,31 +101,34 @@ func (r *Reader) History() ([]BreakerChange, error) {
 	return all, nil
 }
 
-// RunFlags reads the command line of a run; none for an unknown run.
+// RunFlags reads the command line of a run. It is empty for an unknown run.
 func (r *Reader) RunFlags(run string) ([]string, error) {
 	return readJSON(filepath.Join(r.RunDir(run), fileFlags), func([]string) string { return "" })
 }
 
-// readJSON returns the zero value for a missing file.
+// readJSON returns the zero value for a missing file. check says what is wrong with
+// a value that parses.
 func readJSON[T any](path string, check func(T) string) (T, error) {
 	var v, zero T
 	data, err := readBounded(path)
 	if err != nil || data == nil {
 		return zero, err
 	}
+	why := ""
 	if len(bytes.TrimSpace(data)) == 0 {
-		return zero, &CorruptError{path, "empty"}
+		why = "empty"
+	} else if err := json.Unmarshal(data, &v); err != nil {
+		why = err.Error()
+	} else {
+		why = check(v)
 	}
-	if err := json.Unmarshal(data, &v); err != nil {
-		return zero, &CorruptError{path, err.Error()}
-	}
-	if why := check(v); why != "" {
+	if why != "" {
 		return zero, &CorruptError{path, why}
 	}
 	return v, nil
 }
 
-// readCount reads a decimal number of 0..limit; digits only, never evaluated.
+// readCount reads a decimal number from 0 to limit.
 func readCount(path string, limit int64) (int64, error) {
 	data, err := readBounded(path)
 	if err != nil || data == nil {
@@ -160,8 +154,8 @@ func readHour(path string) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, &CorruptError{path, fmt.Sprintf("%.40q is not an hour like 2026112004", text)}
 	}
-	// Where the clocks are set forward in the midst of an hour, its beginning is
-	// none of its instants.
+	// Where clocks are set forward in the middle of an hour, the start of that hour
+	// does not exist.
 	before, after := t.ZoneBounds()
 	switch shown := t.Format(hourLayout); {
 	case shown < text:
@@ -172,33 +166,23 @@ func readHour(path string) (time.Time, error) {
 	return t, nil
 }
 
-// readBounded returns nil, nil for a missing file. A symbolic link is foreign:
-// ralph never writes one, and following it could lead out of the project.
+// readBounded returns nil, nil for a missing file. It does not follow a symbolic
+// link: ralph never writes one, and it could lead out of the project.
 func readBounded(path string) ([]byte, error) {
 	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("read state: %w", err)
-	}
-	if !info.Mode().IsRegular() {
+	case !info.Mode().IsRegular():
 		return nil, &CorruptError{path, "not a regular file"}
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("read state: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxSnapshot+1))
-	if err != nil {
-		return nil, fmt.Errorf("read state: %w", err)
-	}
-	if len(data) > maxSnapshot {
+	case info.Size() > maxSnapshot:
 		return nil, &CorruptError{path, "larger than 1 MiB"}
 	}
-	if data == nil {
-		data = []byte{}
+	data, err := ReadFile(path, maxSnapshot)
+	if err != nil {
+		return nil, fmt.Errorf("read state: %w", err)
 	}
 	return data, nil
 }

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// RunLogs is the folder that holds the prompts and the raw output of one run.
-// Whoever works for the run may write there; it needs no lock.
+// RunLogs is the folder of one run's prompts and raw output. Writing there needs no
+// lock.
 type RunLogs struct{ Dir string }
 
 // SavePrompt keeps the exact prompt of an iteration beside its raw output.
@@ -19,15 +19,15 @@ func (l RunLogs) SavePrompt(iteration int, text string) error {
 	if err != nil {
 		return fmt.Errorf("keep prompt: %w", err)
 	}
-	// Written once and read by people only: not worth a sync.
+	// Only people read it, so it is not worth a sync.
 	if _, err = f.WriteString(text); err != nil {
 		err = fmt.Errorf("keep prompt: %w", err)
 	}
 	return errors.Join(err, f.Close())
 }
 
-// OpenRaw opens the file that takes every byte that the agent prints in one
-// iteration. A retry of the iteration appends.
+// OpenRaw opens the file for every byte that the agent prints in an iteration. A
+// retry appends to it.
 func (l RunLogs) OpenRaw(iteration int) (*os.File, error) {
 	f, err := l.open(strconv.Itoa(iteration)+".raw", os.O_APPEND)
 	if err != nil {
@@ -36,8 +36,8 @@ func (l RunLogs) OpenRaw(iteration int) (*os.File, error) {
 	return f, nil
 }
 
-// open opens a file for writing. An agent can guess its name, so anything there
-// that is not a plain file with this name alone is removed first.
+// open opens a file for writing. An agent can guess its name, so open first removes
+// anything there but a regular file with one name.
 func (l RunLogs) open(name string, flags int) (*os.File, error) {
 	if isLink(l.Dir) {
 		if err := os.Remove(l.Dir); err != nil {

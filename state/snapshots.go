@@ -13,65 +13,66 @@ const (
 	StatusFailed    = "failed"
 )
 
-// Status is status.json: everything that a script or a screen asks first.
-// The zero value means that nothing has run here.
+// Status is status.json. The zero value means that nothing has run here.
 type Status struct {
-	Timestamp          time.Time     `json:"timestamp"`
-	RunID              string        `json:"run_id"`
-	PID                int           `json:"pid"`
-	StartedAt          time.Time     `json:"started_at"`
-	LoopCount          int           `json:"loop_count"`
-	MaxIterations      int           `json:"max_iterations"` // 0: no bound
-	CallsThisHour      int           `json:"calls_made_this_hour"`
-	MaxCallsPerHour    int           `json:"max_calls_per_hour"`
-	TokensThisHour     int64         `json:"tokens_used_this_hour"`
-	MaxTokensPerHour   int64         `json:"max_tokens_per_hour"` // 0: off
-	NextReset          time.Time     `json:"next_reset"`
-	Status             string        `json:"status"`
-	LastAction         string        `json:"last_action"`
-	ExitReason         string        `json:"exit_reason"`
-	ExitCode           int           `json:"exit_code"`
-	Rule               string        `json:"rule"`
-	Reason             string        `json:"reason"` // the sentence behind rule and exit_reason
-	Next               string        `json:"next"`   // what a person types or does next, after an end
-	Agent              string        `json:"agent"`
-	Model              string        `json:"model"`
-	SessionID          string        `json:"session_id"`
-	Task               TaskStatus    `json:"task"`
-	Phase              string        `json:"phase"`
-	IterationStartedAt time.Time     `json:"iteration_started_at"`
-	LastTool           string        `json:"last_tool"`
-	Outcome            string        `json:"outcome"`
-	Usage              Usage         `json:"usage"` // of the whole run
-	Breaker            BreakerStatus `json:"breaker"`
-	Limit              *Limit        `json:"limit"` // the latest record; null when none was seen
-	WakeAt             time.Time     `json:"wake_at,omitzero"`
-	// LimitedUntil holds, by agent, the ends of the usage limits that were met, also of those that are over.
-	LimitedUntil map[string]time.Time `json:"limited_until,omitempty"`
-	// Tasks holds, by id, what is remembered of open tasks.
-	Tasks  map[string]TaskMemory `json:"tasks,omitempty"`
-	Checks []CheckStatus         `json:"checks,omitempty"` // in the order in which they first ran
-	// Pending is the request that the end of the iteration answers: pause or
-	// stop; empty: none. It stays where SIGTERM or SIGHUP ended the run before.
+	Timestamp          time.Time             `json:"timestamp"`
+	RunID              string                `json:"run_id"`
+	PID                int                   `json:"pid"`
+	StartedAt          time.Time             `json:"started_at"`
+	LoopCount          int                   `json:"loop_count"`
+	MaxIterations      int                   `json:"max_iterations"` // 0: no bound
+	CallsThisHour      int                   `json:"calls_made_this_hour"`
+	MaxCallsPerHour    int                   `json:"max_calls_per_hour"`
+	TokensThisHour     int64                 `json:"tokens_used_this_hour"`
+	MaxTokensPerHour   int64                 `json:"max_tokens_per_hour"` // 0: off
+	NextReset          time.Time             `json:"next_reset"`
+	Status             string                `json:"status"`
+	LastAction         string                `json:"last_action"`
+	ExitReason         string                `json:"exit_reason"`
+	ExitCode           int                   `json:"exit_code"`
+	Rule               string                `json:"rule"`
+	Reason             string                `json:"reason"` // one sentence that explains rule and exit_reason
+	Next               string                `json:"next"`   // after the end: what the user types or does next
+	Agent              string                `json:"agent"`
+	Model              string                `json:"model"`
+	SessionID          string                `json:"session_id"`
+	Task               TaskStatus            `json:"task"`
+	Phase              string                `json:"phase"`
+	IterationStartedAt time.Time             `json:"iteration_started_at"`
+	LastTool           string                `json:"last_tool"`
+	Outcome            string                `json:"outcome"`
+	Usage              Usage                 `json:"usage"` // of the whole run
+	Breaker            BreakerStatus         `json:"breaker"`
+	Limit              *Limit                `json:"limit"` // the latest record; null when none was seen
+	WakeAt             time.Time             `json:"wake_at,omitzero"`
+	LimitedUntil       map[string]time.Time  `json:"limited_until,omitempty"` // by agent: end of its latest usage limit, also a past one
+	Tasks              map[string]TaskMemory `json:"tasks,omitempty"`         // open tasks, by id
+	Checks             []CheckStatus         `json:"checks,omitempty"`        // in the order in which they first ran
+	// Pending is a request to pause or stop after this iteration; empty: none. It
+	// stays set if SIGTERM or SIGHUP ends the run before that.
 	Pending Request `json:"pending,omitempty"`
 }
 
-// TaskMemory is what one run leaves the next one about an open task.
-type TaskMemory struct {
-	Worked  bool `json:"worked,omitempty"`  // something was done for it
-	Refused int  `json:"refused,omitempty"` // ticks without work
-	Skipped bool `json:"skipped,omitempty"` // a person put it off
-	// Attempts counts the turns that were made for it.
-	Attempts int `json:"attempts,omitempty"`
+// Active reports whether the status is running, waiting or paused.
+func (s Status) Active() bool {
+	return s.Status == StatusRunning || s.Status == StatusWaiting || s.Status == StatusPaused
 }
 
-// CheckStatus is one of ralph's own checks: what its latest run said.
+// TaskMemory is what one run hands on to the next about an open task.
+type TaskMemory struct {
+	Worked   bool `json:"worked,omitempty"`   // some work was done
+	Refused  int  `json:"refused,omitempty"`  // ticks without work
+	Skipped  bool `json:"skipped,omitempty"`  // by a person
+	Attempts int  `json:"attempts,omitempty"` // turns
+}
+
+// CheckStatus is the latest run of one check.
 type CheckStatus struct {
 	Name      string    `json:"name"`
 	Result    string    `json:"result"` // running, passed or failed
 	StartedAt time.Time `json:"started_at"`
 	Seconds   float64   `json:"seconds"`            // of the latest finished run
-	RedSince  time.Time `json:"red_since,omitzero"` // zero while it is green
+	RedSince  time.Time `json:"red_since,omitzero"` // zero: it passes
 }
 
 // TaskStatus is the current task and the counts of the plan.
@@ -82,7 +83,7 @@ type TaskStatus struct {
 	Total int    `json:"total"` // 0: no plan
 }
 
-// BreakerStatus is the part of the breaker that status.json repeats.
+// BreakerStatus is the part of the breaker's state in status.json.
 type BreakerStatus struct {
 	State  string `json:"state"`
 	Reason string `json:"reason"`
@@ -107,10 +108,8 @@ type Breaker struct {
 	Reason            string    `json:"reason"`
 	CurrentLoop       int       `json:"current_loop"`
 	OpenedAt          time.Time `json:"opened_at,omitzero"`
-	// LastError is the normalised error text that SameError counts.
-	LastError string `json:"last_error,omitempty"`
-	// OutputSizes are the final-message sizes, in bytes, of the latest iterations, at most 5.
-	OutputSizes []int `json:"output_sizes,omitempty"`
+	LastError         string    `json:"last_error,omitempty"`   // the normalised text that SameError counts
+	OutputSizes       []int     `json:"output_sizes,omitempty"` // bytes of the latest 5 final messages
 }
 
 // BreakerChange is one line of .circuit_breaker_history.
@@ -122,8 +121,8 @@ type BreakerChange struct {
 	Reason    string    `json:"reason"`
 }
 
-// Calls are the counters of this clock hour: .call_count, .token_count and
-// .last_reset. Hour is the local start of the hour that the counters belong to.
+// Calls are the counters of one clock hour: .call_count, .token_count and
+// .last_reset. Hour is the local start of that hour.
 type Calls struct {
 	Hour   time.Time
 	Calls  int
@@ -140,12 +139,11 @@ type Signals struct {
 // Session is .ralph_session: the agent session that --continue resumes.
 type Session struct {
 	Agent       string    `json:"agent"`
-	SessionID   string    `json:"session_id"` // empty: start afresh
+	SessionID   string    `json:"session_id"` // empty: start a new one
 	CreatedAt   time.Time `json:"created_at"`
 	LastUsed    time.Time `json:"last_used"`
 	ResetAt     time.Time `json:"reset_at,omitzero"`
 	ResetReason string    `json:"reset_reason,omitempty"`
-	// Counted is the usage of this session that earlier calls have counted:
-	// some agents report totals of the session, not of the call.
+	// Counted is usage that is already counted: some agents report session totals.
 	Counted Usage `json:"counted,omitzero"`
 }

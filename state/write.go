@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -19,8 +20,8 @@ import (
 
 const historyKept = 500
 
-// Gitignore is the content of .ralph/.gitignore: it hides what ralph keeps and
-// leaves the user's own files to git.
+// Gitignore is the content of .ralph/.gitignore. It hides ralph's state from git, but
+// not the user's own files.
 const Gitignore = `# ralph's state; the files below are yours
 *
 !.gitignore
@@ -38,25 +39,25 @@ const Gitignore = `# ralph's state; the files below are yours
 type Writer struct {
 	*Reader
 	owner  Owner
-	linked bool // the user has made the state directory a link
+	linked bool // the state directory is a link that the user made
 
-	holding sync.Mutex // for what follows
+	holding sync.Mutex // guards the fields below
 	lock    *flock.Flock
-	retaken bool // by HoldLock, since Ensure was called
+	retaken bool // by HoldLock, since the last Ensure
 }
 
-// Acquire creates the state directory where needed, takes the lock and sets
-// unusable snapshots aside as NAME.corrupt-TIME; those are returned, one error
-// each. It fails with *LockedError when another runner is alive.
+// Acquire creates the state directory if needed, takes the lock and renames
+// unusable state files to NAME.corrupt-TIME; it returns one error for each of them.
+// It fails with *LockedError if another runner is alive.
 func Acquire(dir string, owner Owner) (*Writer, []error, error) {
-	if err := makeDirs(dir); err != nil {
-		return nil, nil, err
+	w := &Writer{Reader: Open(dir), owner: owner, linked: isLink(dir)}
+	err := w.makeDirs()
+	if err == nil {
+		w.lock, err = acquireLock(w.path(fileLock), owner)
 	}
-	lock, err := acquireLock(filepath.Join(dir, fileLock), owner)
 	if err != nil {
 		return nil, nil, err
 	}
-	w := &Writer{Reader: Open(dir), lock: lock, owner: owner, linked: isLink(dir)}
 	aside, err := w.setAsideCorrupt(owner.StartedAt)
 	if err == nil {
 		err = errors.Join(w.removeTemporary(), w.ensureGitignore())
@@ -67,21 +68,16 @@ func Acquire(dir string, owner Owner) (*Writer, []error, error) {
 	return w, aside, nil
 }
 
-func makeDirs(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+func (w *Writer) makeDirs() error {
+	if err := os.MkdirAll(w.dir, 0o755); err != nil {
 		return fmt.Errorf("create state directory: %w", err)
 	}
-	for _, name := range []string{dirLogs, dirControl} {
-		if err := realDir(filepath.Join(dir, name), 0o755); err != nil {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(realDir(w.path(dirLogs), 0o755), realDir(w.path(dirControl), 0o755))
 }
 
-// Ensure makes the state directory whole again after somebody deleted it, or
-// put links in the place of its folders, the lock included: a lock on an
-// unlinked file keeps nobody out. It tells whether anything had to be mended.
+// Ensure restores the state directory after somebody deleted it or replaced its
+// folders with links. That includes the lock: a lock on an unlinked file keeps
+// nobody out. lost reports whether anything was missing.
 func (w *Writer) Ensure() (lost bool, err error) {
 	w.holding.Lock()
 	defer w.holding.Unlock()
@@ -93,7 +89,7 @@ func (w *Writer) Ensure() (lost bool, err error) {
 	held, err := w.hold()
 	lost = lost || linked || !held
 	if err == nil {
-		err = makeDirs(w.dir)
+		err = w.makeDirs()
 	}
 	if err == nil && lost {
 		err = w.ensureGitignore()
@@ -101,9 +97,9 @@ func (w *Writer) Ensure() (lost bool, err error) {
 	return lost, err
 }
 
-// HoldLock takes the lock again when its file was deleted: until then another
-// runner could start beside this one. It may be called while the state is
-// written; with a *LockedError another one has started.
+// HoldLock takes the lock again if its file was deleted; until then, another runner
+// could start. It is safe to call while the state is written. A *LockedError means
+// that another runner has started.
 func (w *Writer) HoldLock() error {
 	w.holding.Lock()
 	defer w.holding.Unlock()
@@ -112,8 +108,8 @@ func (w *Writer) HoldLock() error {
 	return err
 }
 
-// hold tells whether the lock on disk is the one that is held; if not, it is
-// taken anew.
+// hold reports whether the lock on disk is the one that this Writer holds; if not,
+// it takes the lock.
 func (w *Writer) hold() (held bool, err error) {
 	now, err1 := w.lock.Stat()
 	onDisk, err2 := os.Lstat(w.path(fileLock))
@@ -134,7 +130,7 @@ func (w *Writer) hold() (held bool, err error) {
 
 func (w *Writer) ensureGitignore() error {
 	path := w.path(fileGitignore)
-	if err := clearForeign(path); err != nil { // git would wait for a pipe for ever
+	if err := clearForeign(path); err != nil { // git would hang on a pipe
 		return err
 	}
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
@@ -143,14 +139,17 @@ func (w *Writer) ensureGitignore() error {
 	return w.write(fileGitignore, []byte(Gitignore), 0o644)
 }
 
-// removeTemporary removes what a runner leaves that is killed between a write
-// and its rename. Only the holder of the lock makes such files.
+// removeTemporary removes the files of a runner that was killed between a write and
+// its rename. Only the holder of the lock creates them.
 func (w *Writer) removeTemporary() error {
 	entries, err := os.ReadDir(w.dir)
 	if err != nil {
 		return fmt.Errorf("clear state: %w", err)
 	}
-	names := []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileAnalysis, fileSession, fileStatus, fileFlags, fileGitignore}
+	names := []string{fileFlags, fileGitignore}
+	for _, f := range Files() {
+		names = append(names, f.Name)
+	}
 	for _, e := range entries {
 		stem := strings.TrimRight(e.Name(), "0123456789")
 		if stem == e.Name() || !strings.HasPrefix(stem, ".") || !slices.Contains(names, stem[1:]) {
@@ -163,8 +162,8 @@ func (w *Writer) removeTemporary() error {
 	return nil
 }
 
-// setAsideCorrupt renames what cannot be read, so that nothing is lost and the
-// defaults take its place.
+// setAsideCorrupt renames unusable files, so that nothing is lost and the defaults
+// take their place.
 func (w *Writer) setAsideCorrupt(now time.Time) ([]error, error) {
 	_, e1 := w.Status()
 	_, e2 := w.Breaker()
@@ -176,36 +175,31 @@ func (w *Writer) setAsideCorrupt(now time.Time) ([]error, error) {
 	var aside []error
 	for _, err := range []error{e1, e2, e3, e4, e5, e6, e7} {
 		var corrupt *CorruptError
-		switch {
-		case err == nil:
-		case errors.As(err, &corrupt):
+		if errors.As(err, &corrupt) {
 			to := corrupt.Path + ".corrupt-" + now.Format("20060102T150405.000")
-			if err := os.Rename(corrupt.Path, to); err != nil {
-				return aside, fmt.Errorf("set state file aside: %w", err)
-			}
+			err = os.Rename(corrupt.Path, to)
 			aside = append(aside, fmt.Errorf("%w; kept as %q, starting from the default", corrupt, filepath.Base(to)))
-		default:
-			return aside, err
+		}
+		if err != nil {
+			return nil, fmt.Errorf("set state file aside: %w", err)
 		}
 	}
 	return aside, nil
 }
 
-// Release gives the lock back. The lock file stays, emptied: removing it would
-// let two runners hold locks on two files of the same name.
+// Release gives the lock back. It empties the lock file but keeps it: otherwise two
+// runners could hold locks on two files of the same name.
 func (w *Writer) Release() error {
 	return errors.Join(overwrite(w.path(fileLock), nil), w.lock.Close())
 }
 
-// ClearRun removes what belongs to one run, so that nothing from a dead run
-// can end the next one.
+// ClearRun removes the files of one run, so that nothing from a dead run can end
+// the next one.
 func (w *Writer) ClearRun() error {
-	for _, name := range []string{fileSignals, fileAnalysis} {
-		if err := remove(w.path(name)); err != nil {
-			return err
-		}
+	if err := errors.Join(remove(w.path(fileSignals)), remove(w.path(fileAnalysis))); err != nil {
+		return err
 	}
-	_, err := w.takeRequests(w.owner.StartedAt) // a later one is for this run
+	_, err := w.takeRequests(w.owner.StartedAt) // later ones are for this run
 	return err
 }
 
@@ -215,12 +209,10 @@ func (w *Writer) SaveStatus(s Status) error { return w.writeJSON(fileStatus, s) 
 // SaveBreaker writes the breaker's state.
 func (w *Writer) SaveBreaker(b Breaker) error { return w.writeJSON(fileBreaker, b) }
 
-// SaveSignals writes the exit signals, never null lists.
+// SaveSignals writes the exit signals. Empty lists are written as [], not null.
 func (w *Writer) SaveSignals(s Signals) error {
 	for _, list := range []*[]int{&s.TestOnlyLoops, &s.DoneSignals, &s.CompletionIndicators} {
-		if *list == nil {
-			*list = []int{}
-		}
+		*list = append([]int{}, *list...)
 	}
 	return w.writeJSON(fileSignals, s)
 }
@@ -228,35 +220,29 @@ func (w *Writer) SaveSignals(s Signals) error {
 // SaveAnalysis writes the analysis of the latest agent call.
 func (w *Writer) SaveAnalysis(a any) error { return w.writeJSON(fileAnalysis, a) }
 
-// SaveSession writes the session that may be resumed.
+// SaveSession writes the session to resume.
 func (w *Writer) SaveSession(s Session) error { return w.writeJSON(fileSession, s) }
 
-// SaveCalls writes the three counter files, the hour last: after a crash in
-// between the counts are read as those of an hour that is over, and the call
-// that they would have counted was not made yet.
+// SaveCalls writes the three counter files, the hour last. After a crash in between,
+// the counts belong to a past hour; the call that they count was not made yet.
 func (w *Writer) SaveCalls(c Calls) error {
-	if err := w.write(fileTokens, fmt.Appendf(nil, "%d\n", c.Tokens), 0o600); err != nil {
-		return err
+	for _, f := range []struct{ name, text string }{
+		{fileTokens, strconv.FormatInt(c.Tokens, 10)}, {fileCalls, strconv.Itoa(c.Calls)}, {fileReset, c.Hour.Format(hourLayout)},
+	} {
+		if err := w.write(f.name, []byte(f.text+"\n"), 0o600); err != nil {
+			return err
+		}
 	}
-	if err := w.write(fileCalls, fmt.Appendf(nil, "%d\n", c.Calls), 0o600); err != nil {
-		return err
-	}
-	return w.write(fileReset, []byte(c.Hour.Format(hourLayout)+"\n"), 0o600)
+	return nil
 }
 
 // AddBreakerChange appends a transition and keeps the latest 500.
 func (w *Writer) AddBreakerChange(c BreakerChange) error {
-	all, err := w.History()
-	if err != nil {
-		all = nil
-	}
+	all, _ := w.History() // an unreadable history starts again
 	all = append(all, c)
-	if len(all) > historyKept {
-		all = all[len(all)-historyKept:]
-	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
-	for _, c := range all {
+	for _, c := range all[max(0, len(all)-historyKept):] {
 		if err := enc.Encode(c); err != nil {
 			return fmt.Errorf("write breaker history: %w", err)
 		}
@@ -264,7 +250,7 @@ func (w *Writer) AddBreakerChange(c BreakerChange) error {
 	return w.write(fileHistory, buf.Bytes(), 0o600)
 }
 
-// ResetBreaker closes the breaker and forgets its history.
+// ResetBreaker closes the breaker and deletes its history.
 func (w *Writer) ResetBreaker(reason string, now time.Time) error {
 	if err := remove(w.path(fileHistory)); err != nil {
 		return err
@@ -272,29 +258,27 @@ func (w *Writer) ResetBreaker(reason string, now time.Time) error {
 	return w.SaveBreaker(Breaker{State: BreakerClosed, LastChange: now, Reason: reason})
 }
 
-// ResetSession forgets the session and keeps the reason.
+// ResetSession forgets the session and records why.
 func (w *Writer) ResetSession(reason string, now time.Time) error {
-	old, err := w.Session()
-	if err != nil {
-		old = Session{}
-	}
+	old, _ := w.Session() // zero if it is unreadable
 	return w.SaveSession(Session{Agent: old.Agent, ResetAt: now, ResetReason: reason})
 }
 
-// ResetAll forgets everything that decides about the next run; logs and the
-// user's files stay.
+// ResetAll removes everything that influences the next run. Logs and the user's
+// files stay.
 func (w *Writer) ResetAll() error {
-	names := []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileAnalysis, fileSession, fileStatus, fileBaseline, fileFlakes}
-	for _, name := range names {
-		if err := remove(w.path(name)); err != nil {
-			return err
+	for _, f := range Files() {
+		if f.reset {
+			if err := remove(w.path(f.Name)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// SaveRunFlags keeps the command line of a run, so that resuming it does not
-// lose a ceiling.
+// SaveRunFlags keeps the command line of a run, so that the run keeps its limits
+// when it is resumed.
 func (w *Writer) SaveRunFlags(run string, flags []string) error {
 	if err := realDir(w.RunDir(run), 0o700); err != nil {
 		return err
@@ -310,9 +294,9 @@ func (w *Writer) writeJSON(name string, v any) error {
 	return w.write(name, append(data, '\n'), 0o600)
 }
 
-// write replaces a file: temporary file in the same folder, sync, rename. What
-// is on disk already is not written again: most counters do not change in most
-// iterations, and a sync is what an iteration of ralph's own costs.
+// write replaces a file: temporary file in the same folder, sync, rename. It skips a
+// file that already has this content: syncs are most of ralph's own time in an
+// iteration, and most files do not change.
 func (w *Writer) write(name string, data []byte, mode fs.FileMode) error {
 	if old, err := readBounded(w.path(name)); err == nil && old != nil && bytes.Equal(old, data) {
 		return nil

@@ -29,9 +29,7 @@ type Snapshot struct {
 	// Age is the time since status.json was refreshed, in nanoseconds; never negative.
 	Age   time.Duration `json:"age_ns"`
 	State string        `json:"state"` // a value of Status.Status, StateNone, StateStarting or StateDead
-	// Ending says how the run ended. It means nothing while the runner is alive.
-	Ending state.Ending `json:"ending"`
-	Wait   Wait         `json:"wait,omitzero"`
+	Wait  Wait          `json:"wait,omitzero"`
 	// Problems names each state file that cannot be read, one sentence each.
 	Problems []string `json:"problems,omitempty"`
 
@@ -84,10 +82,10 @@ func (s Snapshot) Keep(before Snapshot) Snapshot {
 	return s.Settled()
 }
 
-// Settled derives Age, State, Ending and Wait from the rest.
+// Settled derives Age, State and Wait from the other fields.
 func (s Snapshot) Settled() Snapshot {
 	st := s.Status
-	s.Age, s.Ending, s.Wait = max(s.At.Sub(st.Timestamp), 0), st.Ending(), Wait{}
+	s.Age, s.Wait = max(s.At.Sub(st.Timestamp), 0), Wait{}
 	switch {
 	case s.Alive && (st.Status == "" || s.Owner.RunID != "" && s.Owner.RunID != st.RunID):
 		s.State = StateStarting
