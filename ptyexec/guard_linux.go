@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// selfPath is the image of this program, even after its file was replaced.
+// selfPath is this program, even after its file was replaced.
 func selfPath() (string, error) { return "/proc/self/exe", nil }
 
 // becomeReaper makes orphaned descendants children of this process.
@@ -51,7 +51,7 @@ func sessionMembers(session int) ([]int, error) {
 	return processes(func(p process) bool { return p.session == session && p.state != "Z" })
 }
 
-// process has what matters here of a line of /proc/PID/stat.
+// process is the relevant part of /proc/PID/stat.
 type process struct {
 	state           string
 	parent, session int
@@ -83,8 +83,8 @@ func processes(match func(process) bool) (pids []int, err error) {
 	return pids, nil
 }
 
-// parseStat reads "pid (name) state parent group session ...". The name may hold
-// anything, even blanks and parentheses.
+// parseStat reads "pid (name) state parent group session ...". The name may contain
+// blanks and parentheses.
 func parseStat(stat string) (p process, ok bool) {
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 4 {

@@ -231,6 +231,7 @@ func TestRun_cannotStart_saysWhatAndWhere(t *testing.T) {
 		{"directory is a file", Command{Args: []string{"/bin/true"}, Dir: dir + "/plain"}, syscall.ENOTDIR, []string{dir + "/plain"}},
 		{"too long", Command{Args: []string{"/bin/true", strings.Repeat("x", 1<<20)}}, syscall.E2BIG, []string{"/bin/true"}},
 		{"nothing", Command{}, nil, []string{"no arguments"}},
+		{"NUL byte", Command{Args: []string{"/bin/echo", "a\x00b"}}, nil, []string{"/bin/echo", "NUL"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
