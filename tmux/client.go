@@ -1,6 +1,6 @@
-// Package tmux makes typed calls to the tmux program: it opens a session with the
-// runner and the monitor side by side, attaches to it, and asks how its panes
-// ended. Nothing goes through a shell or is typed into a pane.
+// Package tmux makes typed calls to the tmux program, version 3.2 or later: it opens a
+// session with the runner and the monitor side by side, attaches to it, and reports
+// how its panes ended. Nothing goes through a shell or is typed into a pane.
 package tmux
 
 import (
@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -41,7 +42,7 @@ func (c *Client) program() (string, error) {
 	return path, nil
 }
 
-// command prepares a call of the tmux program with the working directory dir.
+// command prepares a call of tmux in the working directory dir.
 func (c *Client) command(ctx context.Context, dir string, args ...string) (*exec.Cmd, error) {
 	path, err := c.program()
 	if err != nil {
@@ -57,53 +58,50 @@ func (c *Client) command(ctx context.Context, dir string, args ...string) (*exec
 		cmd.Env = cmd.Environ()
 	}
 	if dir != "" {
-		// tmux takes PWD if it names the same folder.
+		// tmux prefers PWD if it names the same folder.
 		cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], "PWD="+dir)
 	}
 	cmd.WaitDelay = 2 * time.Second
 	return cmd, nil
 }
 
-// call is what a call of tmux needs besides its commands.
-type call struct {
-	dir   string // working directory of new panes; empty: this process's
-	start bool   // start a server if none runs
-	args  bool   // send the commands as arguments, not as a script on stdin
-}
-
-// run sends commands to the server in one queue, so that nothing happens between
-// them, and returns what they print, without the last newline.
-func (c *Client) run(ctx context.Context, how call, commands ...[]string) (string, error) {
-	var args []string
-	if how.start {
-		args = append(args, "start-server", ";")
-	}
-	if how.args {
-		args = append(args, arguments(commands)...)
-	} else {
-		args = append(args, "source-file", "-")
-	}
-	cmd, err := c.command(ctx, how.dir, args...)
+// run starts a server if none runs, and sends it the commands as one script, so that
+// nothing happens between them. dir is the working directory of new panes.
+func (c *Client) run(ctx context.Context, dir string, commands ...[]string) (string, error) {
+	cmd, err := c.command(ctx, dir, "start-server", ";", "source-file", "-")
 	if err != nil {
 		return "", err
 	}
+	cmd.Stdin = strings.NewReader(script(commands))
+	return output(cmd, commands[0][0])
+}
+
+// ask sends one short command as arguments. It does not start a server.
+func (c *Client) ask(ctx context.Context, command ...string) (string, error) {
+	args := slices.Clone(command)
+	for i, word := range args {
+		if rest, found := strings.CutSuffix(word, ";"); found { // it would end the command
+			args[i] = rest + `\;`
+		}
+	}
+	cmd, err := c.command(ctx, "", args...)
+	if err != nil {
+		return "", err
+	}
+	return output(cmd, command[0])
+}
+
+// output runs tmux and returns its output without the last newline.
+func output(cmd *exec.Cmd, name string) (string, error) {
 	var out, bad bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &bad
-	if !how.args {
-		cmd.Stdin = strings.NewReader(script(commands))
-	}
 	if err := cmd.Run(); err != nil {
-		return "", failure(commands[0][0], bad.String(), err)
+		return "", failure(name, bad.String(), err)
 	}
 	return strings.TrimSuffix(out.String(), "\n"), nil
 }
 
-// ask sends a short command as arguments, which every tmux understands.
-func (c *Client) ask(ctx context.Context, command ...string) (string, error) {
-	return c.run(ctx, call{args: true}, command)
-}
-
-// failure returns an error that names the command and what tmux printed.
+// failure returns an error that names the command and tmux's own message.
 func failure(command, stderr string, err error) error {
 	text := strings.TrimSpace(stderr)
 	kind := error(nil)

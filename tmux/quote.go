@@ -9,11 +9,10 @@ import (
 	"unicode"
 )
 
-// script writes commands in tmux's configuration language. Every byte with a
-// meaning there is an octal escape, so that quotes, newlines, semicolons and "$"
-// arrive unchanged. Arguments would not do: together they must stay below 16 KiB,
-// and everybody can read them in the list of processes, with the environment of
-// the caller.
+// script writes commands in tmux's configuration language. Special bytes are octal
+// escapes, so that quotes, newlines, semicolons and "$" arrive unchanged. Arguments
+// will not do for the environment: tmux limits them to 16 KiB, and every user can see
+// them in the process list.
 func script(commands [][]string) string {
 	var b strings.Builder
 	for _, command := range commands {
@@ -42,26 +41,8 @@ func quote(b *strings.Builder, word string) {
 	b.WriteByte('"')
 }
 
-// arguments writes commands as arguments of the tmux program. For tmux, a
-// semicolon at the end of any argument ends a command.
-func arguments(commands [][]string) []string {
-	var args []string
-	for i, command := range commands {
-		if i > 0 {
-			args = append(args, ";")
-		}
-		for _, word := range command {
-			if rest, found := strings.CutSuffix(word, ";"); found {
-				word = rest + `\;`
-			}
-			args = append(args, word)
-		}
-	}
-	return args
-}
-
-// direct returns argv in a form that tmux runs without a shell: it passes a single
-// argument to one.
+// direct returns argv in a form that tmux runs directly. tmux passes a single argument
+// to a shell.
 func direct(argv []string) []string {
 	if len(argv) == 1 {
 		return []string{"sh", "-c", `exec "$0"`, argv[0]}
@@ -69,14 +50,7 @@ func direct(argv []string) []string {
 	return argv
 }
 
-// withEnv puts env before argv as arguments of env(1), for a tmux without the -e
-// flag. The shell between them is for a program with "=" in its path.
-func withEnv(env, argv []string) []string {
-	words := append([]string{"env"}, env...)
-	return append(append(words, "sh", "-c", `exec "$0" "$@"`), argv...)
-}
-
-// own reports whether tmux sets this variable for each pane.
+// own reports whether tmux sets this variable in each pane.
 func own(name string) bool {
 	switch name {
 	case "TMUX", "TMUX_PANE", "TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "LINES", "COLUMNS", "PWD", "_":
@@ -85,9 +59,9 @@ func own(name string) bool {
 	return false
 }
 
-// Forward returns the part of an environment for a program in a pane: everything
-// but what tmux sets there. Of repeated names the last one counts.
-func Forward(env []string) []string {
+// forward returns the environment for a program in a pane: env without the variables
+// that tmux sets there. The last of several entries of one name counts.
+func forward(env []string) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, pair := range slices.Backward(env) {
@@ -102,9 +76,9 @@ func Forward(env []string) []string {
 	return out
 }
 
-// Name returns the session name of the project in dir: "ralph-<folder>-<hash>".
-// The hash is that of the whole path, so that two folders of one name differ. The
-// name has only characters that tmux neither rewrites nor expands.
+// Name returns the session name of the project in dir: "ralph-<folder>-<hash>". The
+// hash of the whole path tells two folders of the same name apart. tmux neither
+// rewrites nor expands any character of the name.
 func Name(dir string) string {
 	base := strings.Map(func(r rune) rune {
 		if r != unicode.ReplacementChar && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_') {

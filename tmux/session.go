@@ -33,13 +33,13 @@ type Session struct {
 // wide is the least width, in cells, for panes side by side.
 const wide = 100
 
-// Open makes a detached session with the runner on the left and the monitor on
-// the right; in a narrow terminal the runner is above. The runner starts last: if
-// Open fails, it never started, and no session is left. When its program ends, a
-// pane keeps its last screen; the monitor's only if it failed. The error wraps
+// Open creates a detached session with the runner on the left and the monitor on the
+// right; in a narrow terminal, the runner is above. The runner starts last: if Open
+// fails, it has not started, and no session is left. The runner's pane keeps its last
+// screen after its program ends, the monitor's only if it failed. The error wraps
 // ErrDuplicate if a session of this name exists.
 func (c *Client) Open(ctx context.Context, l Layout) (*Session, error) {
-	l.Env = Forward(l.Env)
+	l.Env = forward(l.Env)
 	stale := c.stale(ctx, l.Env)
 	s := &Session{Name: l.Name}
 	out, err := c.newSession(ctx, l)
@@ -51,8 +51,8 @@ func (c *Client) Open(ctx context.Context, l Layout) (*Session, error) {
 	if !ok {
 		return nil, fmt.Errorf("open session %q: tmux answered %q", l.Name, out)
 	}
-	// tmux's own line about a dead pane scrolls away the first line of the pane,
-	// which may be all that the runner printed. An older tmux has no such option.
+	// tmux's message about a dead pane scrolls away the first line of the pane, which
+	// may be all that the runner printed. tmux before 3.3 has no such option.
 	_, _ = c.ask(ctx, "set-option", "-w", "-t", s.Monitor, "remain-on-exit-format", "")
 	if err = c.addRunner(ctx, l, s, stale); err == nil {
 		err = c.dress(ctx, s)
@@ -64,8 +64,8 @@ func (c *Client) Open(ctx context.Context, l Layout) (*Session, error) {
 	return s, nil
 }
 
-// stale returns the variables that the running server would add to a pane
-// although the caller does not have them.
+// stale returns the variables that a running server would add to a pane, but that the
+// caller does not have.
 func (c *Client) stale(ctx context.Context, env []string) []string {
 	out, err := c.ask(ctx, "show-environment", "-g")
 	if err != nil {
@@ -91,14 +91,7 @@ func (c *Client) newSession(ctx context.Context, l Layout) (string, error) {
 		base = append(base, "-x", strconv.Itoa(l.Width), "-y", strconv.Itoa(l.Height))
 	}
 	stay := []string{"set-option", "-w", "-t", "=" + l.Name + ":", "remain-on-exit", "on"}
-	out, err := c.run(ctx, call{dir: l.Dir, start: true}, pane(base, l.Env, l.Monitor), stay)
-	if err == nil || errors.Is(err, ErrDuplicate) || errors.Is(err, ErrNotInstalled) {
-		return out, err
-	}
-	if out, old := c.run(ctx, call{dir: l.Dir, start: true, args: true}, oldPane(base, l.Env, l.Monitor), stay); old == nil {
-		return out, nil
-	}
-	return "", err
+	return c.run(ctx, l.Dir, pane(base, l.Env, l.Monitor), stay)
 }
 
 // addRunner splits the monitor's pane and starts the runner in the first half.
@@ -120,14 +113,14 @@ type splitting struct {
 	wide   bool // side by side
 }
 
-// Shares of the new pane, in percent.
+// Sizes of the new pane.
 const (
-	shareBeside = "50"
-	shareAbove  = "30" // the runner's few lines
-	shareBelow  = "70" // the monitor
+	shareBeside = "50%"
+	shareAbove  = "30%" // the runner prints few lines
+	shareBelow  = "70%" // the monitor
 )
 
-// split makes a pane and returns its id. The later forms are for an older tmux.
+// split creates a pane and returns its id.
 func (c *Client) split(ctx context.Context, l Layout, before [][]string, p splitting) (string, error) {
 	base := []string{"split-window", "-d", "-P", "-F", "#{pane_id}", "-t", p.target}
 	share := shareBelow
@@ -139,30 +132,15 @@ func (c *Client) split(ctx context.Context, l Layout, before [][]string, p split
 	} else {
 		base = append(base, "-v")
 	}
-	base = base[:len(base):len(base)]
-	percent := append(base, "-l", share+"%")
-	out, err := c.run(ctx, call{dir: l.Dir}, append(before, pane(percent, l.Env, p.argv))...)
-	if err == nil || errors.Is(err, ErrNoServer) || errors.Is(err, ErrGone) {
-		return out, err
-	}
-	for _, words := range [][]string{percent, append(base, "-p", share)} {
-		if out, old := c.run(ctx, call{dir: l.Dir, args: true}, oldPane(words, l.Env, p.argv)); old == nil {
-			return out, nil
-		}
-	}
-	return "", err
+	base = append(base, "-l", share)
+	return c.run(ctx, l.Dir, append(before, pane(base, l.Env, p.argv))...)
 }
 
 func pane(words, env, argv []string) []string {
-	words = words[:len(words):len(words)]
 	for _, pair := range env {
 		words = append(words, "-e", pair)
 	}
 	return append(append(words, "--"), direct(argv)...)
-}
-
-func oldPane(words, env, argv []string) []string {
-	return append(words[:len(words):len(words)], withEnv(env, argv)...)
 }
 
 // mark is the session option by which Find and Close recognize ralph's sessions.
@@ -178,19 +156,19 @@ func (c *Client) dress(ctx context.Context, s *Session) error {
 	return nil
 }
 
-// keepOnFailure closes the pane when its program succeeds. Some servers are too old
-// for pane options or this value; nothing depends on them.
+// keepOnFailure closes the pane when its program succeeds. tmux before 3.3 does not know
+// this value; nothing depends on it.
 func (c *Client) keepOnFailure(ctx context.Context, id string) {
 	_, _ = c.ask(ctx, "set-option", "-p", "-t", id, "remain-on-exit", "failed")
 }
 
-// monitorOf is the pane option by which Beside recognizes its monitors. It holds
-// the project's folder.
+// monitorOf is the pane option by which Beside recognizes its monitors. Its value is the
+// project's folder.
 const monitorOf = "@ralph-monitor"
 
-// Beside splits the pane target and starts the monitor in the new pane, on the
-// right or, in a narrow window, below. It returns that pane, or the one of a
-// monitor of the same folder that already runs in this window. The focus stays.
+// Beside splits the pane target and starts the monitor in the new pane, on the right
+// or, in a narrow window, below. It returns the new pane, or the pane of a monitor of
+// the same folder that already runs in this window. The focus does not move.
 func (c *Client) Beside(ctx context.Context, target string, l Layout) (string, error) {
 	p, err := c.Pane(ctx, target)
 	if err != nil {
@@ -199,7 +177,7 @@ func (c *Client) Beside(ctx context.Context, target string, l Layout) (string, e
 	if id := c.beside(ctx, target, l.Dir); id != "" {
 		return id, nil
 	}
-	l.Env = Forward(l.Env)
+	l.Env = forward(l.Env)
 	id, err := c.split(ctx, l, nil, splitting{target: target, argv: l.Monitor, wide: p.Width >= wide})
 	if err != nil {
 		return "", err
@@ -209,8 +187,8 @@ func (c *Client) Beside(ctx context.Context, target string, l Layout) (string, e
 	return id, nil
 }
 
-// beside returns the pane of a running monitor in the target's window, and closes
-// one that failed. It is empty too with a server without pane options.
+// beside returns the pane of a running monitor in the target's window, empty if there
+// is none, and closes panes of monitors that failed.
 func (c *Client) beside(ctx context.Context, target, dir string) string {
 	out, err := c.ask(ctx, "list-panes", "-t", target, "-F", "#{pane_id} #{pane_dead} #{"+monitorOf+"}")
 	if err != nil {
@@ -229,8 +207,8 @@ func (c *Client) beside(ctx context.Context, target, dir string) string {
 	return ""
 }
 
-// Find returns the session of this exact name, nil if there is none. It fails if
-// the session exists but is not from Open.
+// Find returns the session of exactly this name, or nil. It fails if the session was not
+// opened by Open.
 func (c *Client) Find(ctx context.Context, name string) (*Session, error) {
 	out, err := c.ask(ctx, "list-sessions", "-F", "#{session_id} #{session_name} #{"+mark+"}")
 	if errors.Is(err, ErrNoServer) {
@@ -252,8 +230,8 @@ func (c *Client) Find(ctx context.Context, name string) (*Session, error) {
 	return nil, nil
 }
 
-// Attach shows the session in the terminal of this process until the user detaches,
-// the session ends, or ctx does; none of them is an error.
+// Attach shows the session in this process's terminal until the user detaches, or the
+// session or ctx ends. None of these is an error.
 func (c *Client) Attach(ctx context.Context, s *Session) error {
 	cmd, err := c.command(ctx, "", "attach-session", "-t", s.ID)
 	if err != nil {
@@ -289,12 +267,12 @@ func (c *Client) Pane(ctx context.Context, id string) (Pane, error) {
 	if a, err = c.askPane(ctx, id); err != nil {
 		return Pane{}, err
 	}
-	// A program's terminal closes a moment before the program ends.
+	// A pane is dead when its terminal closes, a moment before its program ends.
 	a.Dead = a.Dead && (a.known || syscall.Kill(a.pid, 0) != nil)
 	return a.Pane, nil
 }
 
-// answer is what tmux knows about a pane.
+// answer is tmux's answer about a pane.
 type answer struct {
 	Pane
 	known       bool // tmux knows how the program ended
@@ -325,8 +303,8 @@ func (c *Client) askPane(ctx context.Context, id string) (answer, error) {
 	return answer{}, fmt.Errorf("find pane %q: %w", id, ErrGone)
 }
 
-// Close ends the session. It is no error if the session is gone; another one with
-// the same id stays.
+// Close ends the session. A session that is gone is not an error; another session with
+// the same id is left alone.
 func (c *Client) Close(ctx context.Context, s *Session) error {
 	now, err := c.Find(ctx, s.Name)
 	if err != nil || now == nil || now.ID != s.ID || now.mark != s.mark {
