@@ -19,13 +19,13 @@ import (
 	"ralph/runner/agent"
 )
 
-// AgentField is one line of an agent's row: a key, or env.NAME, or
-// patterns.CLASS, and its value as text. Of the same key the values are a list.
+// AgentField is one line of an agent's row: a key, env.NAME or patterns.CLASS, and its
+// value as text. Several values of the same key are a list.
 type AgentField struct{ Key, Value string }
 
-// AddAgent writes a row into the project's config.yaml, which keeps everything
-// that it holds, and returns it as the next Load will. The file is created where
-// there is none. Errors that the user can mend are *UsageError.
+// AddAgent adds a row to the project's config.yaml, which it creates if needed, and
+// changes nothing else there. It returns the agent as the next Load will. Errors that
+// the user can fix are *UsageError.
 func (l Loader) AddAgent(name string, fields []AgentField) (agent.Spec, error) {
 	row, err := l.rowOf(name, fields)
 	if err != nil {
@@ -52,13 +52,13 @@ func (l Loader) AddAgent(name string, fields []AgentField) (agent.Spec, error) {
 	return row.spec, replaceText(path, next)
 }
 
-// CheckAgent is AddAgent without the file.
+// CheckAgent is AddAgent without writing.
 func (l Loader) CheckAgent(name string, fields []AgentField) (agent.Spec, error) {
 	row, err := l.rowOf(name, fields)
 	return row.spec, err
 }
 
-// rowOf reads the fields as they will be read from the file.
+// rowOf reads the fields the way that Load reads them from the file.
 func (l Loader) rowOf(name string, fields []AgentField) (agentRow, error) {
 	for _, f := range fields {
 		if !option.Printable(f.Value) {
@@ -78,7 +78,7 @@ func (l Loader) rowOf(name string, fields []AgentField) (agentRow, error) {
 	return *rows[0].agent, nil
 }
 
-// sameBut reports whether now holds what old does, and the row.
+// sameBut reports whether now is old with the row added.
 func sameBut(old, now []setting, row agentRow) bool {
 	values := func(all []setting) (list []any) {
 		for _, s := range all {
@@ -97,14 +97,14 @@ func sameBut(old, now []setting, row agentRow) bool {
 	return len(now) == len(old)+1 && len(rest) == len(old) && reflect.DeepEqual(values(rest), values(old))
 }
 
-// insertRow adds a row at the end of the block agents:, or such a block at the
-// end of the text.
+// insertRow adds a row at the end of the agents: block, or such a block at the end of
+// the text.
 func insertRow(text, name string, fields []AgentField) string {
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
 	lines := strings.SplitAfter(text, "\n")
-	lines = lines[:len(lines)-1] // what follows the last line end is empty
+	lines = lines[:len(lines)-1] // empty, after the last line end
 	at, indent := rowPlace(text, lines)
 	if at < 0 {
 		if text != "" {
@@ -115,8 +115,8 @@ func insertRow(text, name string, fields []AgentField) string {
 	return strings.Join(lines[:at], "") + rowText(name, fields, indent) + strings.Join(lines[at:], "")
 }
 
-// rowPlace is the number of lines before the new row, and its indent; below
-// zero: there is no block yet.
+// rowPlace returns the number of lines before the new row, and its indent. at is
+// negative if there is no block yet.
 func rowPlace(text string, lines []string) (at int, indent string) {
 	tree, err := parser.ParseBytes([]byte(text), 0)
 	if err != nil || len(tree.Docs) == 0 {
@@ -134,7 +134,7 @@ func rowPlace(text string, lines []string) (at int, indent string) {
 	if i+1 < len(top.Values) {
 		end = top.Values[i+1].Key.GetToken().Position.Line - 1
 	}
-	// Blank lines and comments before the next key are about that key.
+	// Blank lines and comments before the next key belong to that key.
 	for end > start {
 		if l := strings.TrimSpace(lines[end-1]); l != "" && !strings.HasPrefix(l, "#") {
 			break
@@ -148,7 +148,7 @@ func rowPlace(text string, lines []string) (at int, indent string) {
 	return end, indent
 }
 
-// rowText is a row, indented.
+// rowText returns the row as indented YAML.
 func rowText(name string, fields []AgentField, indent string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s:\n", indent, yamlScalar(name))
@@ -176,7 +176,8 @@ func rowText(name string, fields []AgentField, indent string) string {
 	return b.String()
 }
 
-// yamlScalar quotes what a reader of YAML could take for something else than text.
+// yamlScalar quotes text that YAML could read as something else. goccy/go-yaml does not
+// quote a lone tab.
 func yamlScalar(text string) string {
 	plain := regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`).MatchString(text)
 	if plain && !slices.Contains([]string{"null", "true", "false", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(text)) {
@@ -185,7 +186,7 @@ func yamlScalar(text string) string {
 	return strconv.Quote(text)
 }
 
-// replaceText writes a settings file in one step, with the line ends that it had.
+// replaceText writes a settings file atomically and keeps its mode and line ends.
 func replaceText(path, text string) error {
 	perm := os.FileMode(0o644)
 	if real, err := filepath.EvalSymlinks(path); err == nil {

@@ -17,10 +17,10 @@ import (
 	"ralph/runner/agent/custom"
 )
 
-// agentsKey is the key of config.yaml under which the user's own agents stand.
+// agentsKey is the key of the user's own agents in config.yaml.
 const agentsKey = "agents"
 
-// Keys of an agent's row besides those that package agent names.
+// The values of an agent's key output.
 const (
 	outputPty  = "pty"
 	outputPipe = "pipe"
@@ -31,7 +31,7 @@ func agentKeys() []string {
 		custom.FieldAllowed, custom.FieldBypass, custom.FieldVersion, custom.FieldEnv, custom.FieldKeys, custom.FieldPatterns}
 }
 
-// agentRow is an agent of the user's own.
+// agentRow is one of the user's own agents.
 type agentRow struct {
 	custom custom.Row
 	spec   agent.Spec
@@ -47,17 +47,16 @@ func (c *Config) Agents() []agent.Spec {
 	return specs
 }
 
-// Spec returns the agent of that name, built in or the user's own. The error
-// names all of them.
+// Spec returns the agent of that name, built in or the user's own. The error lists all
+// names.
 func (c *Config) Spec(name string) (agent.Spec, error) { return agent.Find(name, c.Agents()) }
 
-// EnvFilter is what agents and checks get of the environment.
+// EnvFilter decides which variables agents and checks get.
 func (c *Config) EnvFilter() agent.EnvFilter {
 	return agent.EnvFilter{Custom: c.Agents(), Exclude: c.EnvExclude}
 }
 
-// AgentSource returns where the row of an agent stands; the zero Source, whose
-// Kind is empty, for one that is built in.
+// AgentSource returns where an agent is defined. It is zero for a built-in agent.
 func (c *Config) AgentSource(name string) Source {
 	for _, row := range c.agents {
 		if row.spec.Name == name {
@@ -67,7 +66,7 @@ func (c *Config) AgentSource(name string) Source {
 	return Source{}
 }
 
-// addAgent overlays a row: the project's replaces the user's of the same name.
+// addAgent adds a row. The project's replaces the user's row of the same name.
 func (c *Config) addAgent(row agentRow) []Warning {
 	i := slices.IndexFunc(c.agents, func(o agentRow) bool { return o.spec.Name == row.spec.Name })
 	if i < 0 {
@@ -79,8 +78,8 @@ func (c *Config) addAgent(row agentRow) []Warning {
 	return []Warning{warn(row.source.Where, "%s.%s replaces the one in %s", agentsKey, row.spec.Name, old.Where)}
 }
 
-// agentClaim shows what a row decides about programs, for a person and for the
-// hash of the consent. What only reads the agent's output is left out.
+// agentClaim shows what a row decides about programs, for the user and for the hash of
+// the consent. It leaves out what only affects reading the agent's output.
 func agentClaim(c custom.Row) string {
 	text := fmt.Sprintf("%s.%s=%s", agentsKey, c.Name, showWords(c.Command))
 	if c.Prompt == argv.PromptArg {
@@ -98,8 +97,8 @@ func agentClaim(c custom.Row) string {
 	return text
 }
 
-// showWords joins words so that no other words look the same: control and bidi
-// characters are shown as escapes. Braces of placeholders need no quotes.
+// showWords joins words unambiguously: control and bidi characters become escapes. The
+// braces of placeholders need no quotes.
 func showWords(words []string) string {
 	shown := make([]string, len(words))
 	for i, w := range words {
@@ -108,7 +107,7 @@ func showWords(words []string) string {
 			continue
 		}
 		if shown[i], err = syntax.Quote(w, syntax.LangBash); err != nil {
-			shown[i] = strconv.Quote(w) // a null byte
+			shown[i] = strconv.Quote(w) // a NUL byte
 		}
 	}
 	return strings.Join(shown, " ")
@@ -231,7 +230,7 @@ func (r *yamlReader) entries(path string, node ast.Node, add func(key, value str
 	return nil
 }
 
-// words reads a list of arguments, or a command line in the shell's quoting.
+// words reads a list of arguments, or a command line in shell quoting.
 func (r *yamlReader) words(path string, node ast.Node) ([]string, error) {
 	if list, ok := node.(*ast.SequenceNode); ok {
 		var words []string
@@ -255,14 +254,14 @@ func (r *yamlReader) words(path string, node ast.Node) ([]string, error) {
 	return words, nil
 }
 
-// splitWords cuts a command line into words by the shell's quoting, and expands
-// ${NAME}. Everything else that a shell could do is a problem.
+// splitWords splits a command line by the rules of shell quoting and expands ${NAME}.
+// Anything else that a shell would do is a problem.
 func splitWords(text string, env map[string]string) (words []string, problem string) {
 	plain := quote(text) + " is not a plain command line: a program and its arguments, quoted where they hold spaces or signs"
 	if !option.Printable(text) {
 		return nil, plain
 	}
-	// The first word keeps a reserved one, such as "time", from being read as such.
+	// The leading x keeps reserved words such as "time" from being read as such.
 	tree, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader("x "+text), "")
 	if err != nil || len(tree.Stmts) != 1 {
 		return nil, plain

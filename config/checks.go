@@ -12,7 +12,7 @@ import (
 	"ralph/runner/gate/report"
 )
 
-// checksKey is the key of config.yaml under which the project's checks stand.
+// checksKey is the key of the project's checks in config.yaml.
 const checksKey = "checks"
 
 // checkRow is one check of a config.yaml.
@@ -21,8 +21,8 @@ type checkRow struct {
 	source Source
 }
 
-// Checks returns the checks of the config.yaml files, in their order; nil when
-// they list none. Each is valid, and no two have one name.
+// Checks returns the checks of the config.yaml files in order, nil if there are none.
+// Each is valid and has a unique name.
 func (c *Config) Checks() []gate.Check {
 	var checks []gate.Check
 	for _, row := range c.checks {
@@ -31,7 +31,7 @@ func (c *Config) Checks() []gate.Check {
 	return checks
 }
 
-// addCheck overlays a row: the project's replaces the user's of the same name.
+// addCheck adds a row. The project's replaces the user's row of the same name.
 func (c *Config) addCheck(row checkRow) []Warning {
 	i := slices.IndexFunc(c.checks, func(o checkRow) bool { return o.check.Name == row.check.Name })
 	if i < 0 {
@@ -43,7 +43,7 @@ func (c *Config) addCheck(row checkRow) []Warning {
 	return []Warning{warn(row.source.Where, "the check %s replaces the one in %s", quote(row.check.Name), old.Where)}
 }
 
-// unusedCommands warns of commands that a list of checks takes the place of.
+// unusedCommands warns about commands that a list of checks replaces.
 func (c *Config) unusedCommands() []Warning {
 	var warnings []Warning
 	for _, o := range c.table {
@@ -64,7 +64,7 @@ func checkClaim(c gate.Check) string {
 	return text
 }
 
-// checkDraft is a row that is being read.
+// checkDraft is an incomplete row.
 type checkDraft struct {
 	gate.Check
 	required bool
@@ -73,7 +73,7 @@ type checkDraft struct {
 // checkField is one key of a row.
 type checkField struct {
 	option.Row
-	into func(*checkDraft) any // pointer to where the value lives
+	into func(*checkDraft) any // returns a pointer to the value
 }
 
 // checkFields are the keys of a row, in the order of the documents.
@@ -194,8 +194,8 @@ func (r *yamlReader) checkField(fields []checkField, d *checkDraft, pair *ast.Ma
 	return nil
 }
 
-// neverMatches finds globs of other tools, which would keep a check from ever
-// running.
+// neverMatches reports globs in the syntax of other tools, with which a check would
+// never run.
 func neverMatches(glob string) bool {
 	return strings.ContainsAny(glob, "{}") || slices.ContainsFunc([]string{"!", "/", "../", "~"}, func(p string) bool { return strings.HasPrefix(glob, p) })
 }

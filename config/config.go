@@ -1,11 +1,19 @@
+// Package config reads ralph's options from all sources. The rows of the option table
+// come from the packages that read the values. They drive the flags, the environment,
+// .ralphrc, config.yaml, `ralph config`, the generated documentation and the argv of an
+// inner ralph.
+//
+// size of package: all sources share one table and one form of a setting; apart, the
+// readers would have to export it.
 package config
 
 import (
-	"ralph/config/option"
 	"slices"
+
+	"ralph/config/option"
 )
 
-// The kinds of sources, from the weakest to the strongest.
+// The kinds of sources, in ascending precedence.
 const (
 	SourceDefault     = "default"
 	SourceUser        = "user"    // $XDG_CONFIG_HOME/ralph/config.yaml
@@ -29,7 +37,7 @@ func (s Source) String() string {
 	return s.Where + " (" + s.Kind + ")"
 }
 
-// Config holds the typed values of all options, and where each came from.
+// Config holds the typed values of all options, with their sources.
 type Config struct {
 	Options
 
@@ -39,12 +47,10 @@ type Config struct {
 	sources map[string]Source
 }
 
-// Source returns where the value of the option with this key came from; the
-// zero Source when there is no such key.
+// Source returns the source of an option's value. It is zero for an unknown key.
 func (c *Config) Source(key string) Source { return c.sources[key] }
 
-// Value is the value of the option with this key, as text; "" when there is no
-// such key.
+// Value is an option's value as text, "" for an unknown key.
 func (c *Config) Value(key string) string {
 	for _, o := range c.table {
 		if o.Key == key {
@@ -57,7 +63,7 @@ func (c *Config) Value(key string) string {
 // Row is one line of `ralph config`.
 type Row struct {
 	Key    string
-	Value  string // in the form that .ralphrc takes, without quotes
+	Value  string // as in .ralphrc, without quotes
 	Source Source
 	Help   string
 }
@@ -71,9 +77,9 @@ func (c *Config) Rows() []Row {
 	return rows
 }
 
-// Flags returns the argv that gives another ralph in the same project the
-// values that came from flags here. Each is one argument, --flag=value, so that
-// no value is taken for a flag; relative paths have become absolute.
+// Flags returns the flags of this process as arguments for another ralph in the same
+// project. Each is one argument, --flag=value, so that no value can be taken for a flag.
+// Paths are absolute.
 func (c *Config) Flags() []string {
 	var argv []string
 	for _, o := range c.table {
@@ -84,7 +90,7 @@ func (c *Config) Flags() []string {
 	return argv
 }
 
-// field points to the value of the option with this key.
+// field returns a pointer to an option's value.
 func (c *Config) field(key string) any {
 	return c.table[slices.IndexFunc(c.table, func(o option.Row) bool { return o.Key == key })].Field
 }

@@ -18,7 +18,7 @@ import (
 var update = flag.Bool("update", false, "write the generated files")
 
 func TestGeneratedFiles_areUpToDate(t *testing.T) {
-	for path, want := range map[string]string{"../.ralphrc.example": Example(), "../docs/options.md": optionsPage()} {
+	for path, want := range map[string]string{"../.ralphrc.example": example(), "../docs/options.md": optionsPage()} {
 		if *update {
 			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 				t.Fatal(err)
@@ -36,7 +36,7 @@ func TestGeneratedFiles_areUpToDate(t *testing.T) {
 
 func TestExample_uncommentedItSetsEveryOptionToItsDefault(t *testing.T) {
 	var uncommented strings.Builder
-	for line := range strings.Lines(Example()) {
+	for line := range strings.Lines(example()) {
 		if text, ok := strings.CutPrefix(line, "# "); ok {
 			if name, _, ok := strings.Cut(text, "="); ok && isName(name) {
 				line = text
@@ -65,10 +65,34 @@ func TestExample_uncommentedItSetsEveryOptionToItsDefault(t *testing.T) {
 	if u, err := l.Untrusted(); u != nil || err != nil {
 		t.Errorf("the example needs trust: %+v, %v", u, err)
 	}
-	write(t, l.Dir, rcName, Example())
+	write(t, l.Dir, rcName, example())
 	if c, _, err := l.Load(); err != nil || c.Source("MODEL").Kind != SourceDefault {
 		t.Errorf("as it is, the example sets something: %v", err)
 	}
+}
+
+// example is .ralphrc.example: every option, commented out, at its default.
+func example() string {
+	var b strings.Builder
+	b.WriteString("# Settings of ralph for this project. Remove a # to change a default.\n" +
+		"# This file is data: KEY=value with quotes, ${NAME} and ${NAME:-default}. Nothing in it is run.\n")
+	group := ""
+	for _, o := range Table() {
+		if o.Group != group {
+			group = o.Group
+			fmt.Fprintf(&b, "\n# --- %s ---\n", group)
+		}
+		fmt.Fprintf(&b, "\n# %s\n# %s=%s\n", o.Help, o.Key, rcQuote(o.Default))
+	}
+	return b.String()
+}
+
+// rcQuote writes a value so that .ralphrc reads it back unchanged.
+func rcQuote(value string) string {
+	if value != "" && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz0123456789.-") == "" {
+		return value
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(value) + `"`
 }
 
 // optionsPage is docs/options.md.

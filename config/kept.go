@@ -13,24 +13,25 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// keptRuns is how long what a run was started with is remembered.
+// keptRuns is how long the flags of a run are kept.
 const keptRuns = 90 * 24 * time.Hour
 
-// KeptRun is a run of the project and the flags that resume it.
+// KeptRun is a run and the flags that resume it.
 type KeptRun struct {
 	Run   string   `json:"run"`
 	Flags []string `json:"flags"`
 }
 
-// keptFile is the record of a project, where its agent has no business.
+// keptFile is the record of one project. It is outside the project, so that the agent
+// does not change it.
 type keptFile struct {
 	Project string    `json:"project"`
-	Runs    []KeptRun `json:"runs"` // the latest first
+	Runs    []KeptRun `json:"runs"` // latest first
 }
 
-// KeepRuns records the runs that may be resumed in the project, the latest
-// first, in place of those that could be before: one file a project under
-// StateHome()/ralph/runs. Files that were not written for long are removed.
+// KeepRuns records which runs of the project can be resumed, latest first, and replaces
+// the previous record. There is one file per project in StateHome()/ralph/runs; old
+// files are removed.
 func (l Loader) KeepRuns(runs ...KeptRun) error {
 	path, err := l.keptPath()
 	if err != nil {
@@ -44,16 +45,16 @@ func (l Loader) KeepRuns(runs ...KeptRun) error {
 		err = renameio.WriteFile(path, append(data, '\n'), 0o600, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(0o600))
 	}
 	if err == nil {
-		err = syncDir(filepath.Dir(path)) // or a power cut leaves a run that cannot be resumed
+		err = syncDir(filepath.Dir(path)) // so that the run can be resumed after a power cut
 	}
 	if err != nil {
 		return fmt.Errorf("record run: %w", err)
 	}
-	forgetKept(filepath.Dir(path), time.Now().Add(-keptRuns))
+	removeOlder(filepath.Dir(path), time.Now().Add(-keptRuns))
 	return nil
 }
 
-// KeptRuns returns what KeepRuns recorded last; nil: nothing.
+// KeptRuns returns the latest record of KeepRuns, nil if there is none.
 func (l Loader) KeptRuns() ([]KeptRun, error) {
 	path, err := l.keptPath()
 	if err != nil {
@@ -88,9 +89,8 @@ func syncDir(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// forgetKept removes the files of a folder that are older. What cannot be
-// removed is in the way of nothing.
-func forgetKept(dir string, than time.Time) {
+// removeOlder removes old files from a folder. Files that it cannot remove do no harm.
+func removeOlder(dir string, than time.Time) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && info.ModTime().Before(than) {

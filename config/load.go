@@ -3,9 +3,10 @@ package config
 import (
 	"fmt"
 	"path/filepath"
-	"ralph/config/option"
 	"slices"
 	"strings"
+
+	"ralph/config/option"
 )
 
 // Names of the settings files inside a project.
@@ -19,27 +20,26 @@ type Loader struct {
 	Dir  string   // the project, absolute
 	Cwd  string   // base of relative paths in Flags; empty: Dir
 	Env  []string // NAME=value, as of os.Environ; an empty value counts as not set
-	Home string   // stands in for XDG_CONFIG_HOME and XDG_STATE_HOME; empty: none
+	Home string   // the user's home folder; empty: unknown
 	// Flags maps an option's Key to the value given on the command line.
 	Flags map[string]string
 	// FlagNames maps a Key to the flag as typed ("-c"), for messages; optional.
 	FlagNames map[string]string
 }
 
-// setting is a value on its way from a source into Config.
+// setting is one agent, check or option from a source.
 type setting struct {
-	agent  *agentRow // an agent of the user's own, and nothing else; nil: an option or a check
-	check  *checkRow // a check, and nothing else; nil: an option or an agent
+	agent  *agentRow // nil: not an agent
+	check  *checkRow // nil: not a check
 	option option.Row
-	name   string // as its source calls the option
+	name   string // of the option in its source
 	text   string
 	source Source
 }
 
 // Load reads all sources and overlays them: flag > environment > .ralphrc >
-// .ralph/config.yaml > the user's config.yaml > default. Every value is checked,
-// also one that a stronger source replaces. It writes nothing. An error that
-// the user can mend is a *UsageError; Config is nil then.
+// .ralph/config.yaml > the user's config.yaml > default. It validates every value, also
+// overridden ones. It writes nothing. Errors that the user can fix are *UsageError.
 func (l Loader) Load() (*Config, []Warning, error) {
 	c := &Config{sources: map[string]Source{}}
 	c.table = c.Options.rows()
@@ -159,8 +159,8 @@ func (l Loader) rcFile() ([]setting, []Warning, error) {
 	return settings, append(warnings, more...), nil
 }
 
-// preferKeys drops the value of an alias where the same source also sets the
-// key, or an alias that the table names earlier.
+// preferKeys drops the value of an alias if the same source also sets the key, or an
+// alias that comes earlier in the table.
 func preferKeys(settings []setting) ([]setting, []Warning) {
 	rank := func(s setting) int { return slices.Index(s.option.Aliases, s.name) }
 	best := map[string]setting{}
@@ -193,7 +193,7 @@ func (l Loader) environment() ([]setting, []Warning, error) {
 	}
 	settings, warnings := preferKeys(settings)
 	for i := range settings {
-		settings[i].name = "" // the source says it already
+		settings[i].name = "" // the source names it already
 	}
 	return settings, warnings, nil
 }
@@ -229,8 +229,7 @@ func (l Loader) envMap() map[string]string {
 	return env
 }
 
-// xdg returns a base directory, or "". A relative one is not used: the
-// specification of base directories says so.
+// xdg returns a base directory, or "". The specification says to ignore a relative one.
 func (l Loader) xdg(name, fallback string) string {
 	if dir := l.envMap()[name]; filepath.IsAbs(dir) {
 		return dir

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// reserved are top-level keys of config.yaml with a meaning to come.
-var reserved = []string{"hooks"}
+// reserved is a top-level key of config.yaml for future use.
+const reserved = "hooks"
 
-// foreignKeys are keys that a .ralphrc written for frankbria/ralph-claude-code
-// may hold and that ralph does not use. A text says what its user must know;
-// without one, being listed together is enough.
+// foreignKeys are keys of a .ralphrc written for frankbria/ralph-claude-code that ralph
+// does not use. The value is advice for the user; keys without advice are listed in one
+// warning.
 func foreignKeys() map[string]string {
 	keys := map[string]string{
 		"CLAUDE_SESSION_EXPIRY_HOURS": "write SESSION_EXPIRY_HOURS",
@@ -37,7 +37,7 @@ func foreignKeys() map[string]string {
 	return keys
 }
 
-// suggestKey is "; did you mean X?" for a name of .ralphrc, or empty.
+// suggestKey returns "; did you mean X?" for an unknown name in .ralphrc, or "".
 func suggestKey(name string) string {
 	var names []string
 	for _, o := range Table() {
@@ -46,7 +46,7 @@ func suggestKey(name string) string {
 	return didYouMean(nearest(strings.ToUpper(name), names))
 }
 
-// suggestYAML also knows the names of .ralphrc, and the last part of a path.
+// suggestYAML also recognizes names of .ralphrc and the last part of a path.
 func suggestYAML(path string) string {
 	table := Table()
 	last := path[strings.LastIndexByte(path, '.')+1:]
@@ -61,7 +61,7 @@ func suggestYAML(path string) string {
 		group, _, _ := strings.Cut(o.YAML, ".")
 		paths = append(paths, group, o.YAML)
 	}
-	return didYouMean(nearest(path, append(append(paths, agentsKey, checksKey), reserved...)))
+	return didYouMean(nearest(path, append(paths, agentsKey, checksKey, reserved)))
 }
 
 func didYouMean(name string) string {
@@ -71,8 +71,7 @@ func didYouMean(name string) string {
 	return "; did you mean " + name + "?"
 }
 
-// nearest returns the name that takes the fewest edits, if they are few enough
-// to be a slip of the hand; else "".
+// nearest returns the name with the fewest edits, or "" if that is too many for a typo.
 func nearest(name string, names []string) string {
 	best, fewest := "", min(3, len(name)/3)+1
 	for _, candidate := range names {
@@ -103,12 +102,10 @@ func edits(a, b string) int {
 	return row[len(b)]
 }
 
-// quote makes a piece of input safe and short enough for a one-line message.
+// quote makes input safe and short enough for a one-line message.
 func quote(text string) string {
-	const most = 60
-	runes := []rune(text)
-	if len(runes) > most {
-		return strconv.Quote(string(runes[:most])) + "..."
+	if runes := []rune(text); len(runes) > 60 {
+		return strconv.Quote(string(runes[:60])) + "..."
 	}
 	return strconv.Quote(text)
 }

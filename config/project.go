@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 )
 
-// FindProject returns the absolute path of the project that start lies in: the
-// nearest folder upwards with a .ralph folder or a .ralphrc file, else the git
-// root, else start itself. Reached from below, the user's home folder is not a
-// project: other tools keep their own files in ~/.ralph.
+// FindProject returns the absolute path of the project that contains start: the nearest
+// folder upwards with a .ralph folder or a .ralphrc file, else the git root, else start
+// itself. The user's home folder counts only if it is start: other tools keep files in
+// ~/.ralph.
 func FindProject(start string) string {
 	start, err := filepath.Abs(start)
 	if err != nil {

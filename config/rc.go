@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxExpanded bounds a value after its ${NAME}s: a few lines that each double
-// the one before would otherwise fill the memory.
+// maxExpanded bounds a value after expansion. Otherwise a few lines that each double the
+// previous one would fill the memory.
 const maxExpanded = maxFileSize
 
 // assignment is one KEY=value of .ralphrc.
@@ -18,9 +18,8 @@ type assignment struct {
 	line        int
 }
 
-// rcReader reads .ralphrc as data. The shell's own grammar finds the words, so
-// that quotes mean what they mean to a shell, but nothing is ever run: what is
-// not a plain assignment is an error.
+// rcReader reads .ralphrc as data. It uses a shell parser, so quotes mean what they mean
+// in a shell, but it never runs anything: all but plain assignments are errors.
 type rcReader struct {
 	file     string // name in messages
 	env      map[string]string
@@ -29,8 +28,8 @@ type rcReader struct {
 	warnings []Warning
 }
 
-// parseRC returns the assignments of a .ralphrc in order; unset names in
-// ${NAME} count as empty and give a warning. Errors are *UsageError.
+// parseRC returns the assignments of a .ralphrc in order. An unset ${NAME} is empty and
+// gives a warning. Errors are *UsageError.
 func parseRC(text string, env map[string]string) ([]assignment, []Warning, error) {
 	r := &rcReader{file: rcName, env: env, vars: map[string]string{}}
 	for i := range len(text) {
@@ -53,7 +52,7 @@ func parseRC(text string, env map[string]string) ([]assignment, []Warning, error
 	return all, r.warnings, nil
 }
 
-// line is counted from the offset, because a syntax.Pos forgets large lines.
+// line counts from the offset, because a syntax.Pos does not hold large line numbers.
 func (r *rcReader) line(pos syntax.Pos) int {
 	return 1 + sort.SearchInts(r.newlines, int(pos.Offset()))
 }
@@ -150,7 +149,7 @@ func (r *rcReader) assign(a *syntax.Assign) (assignment, error) {
 	return assignment{a.Name.Value, value.String(), r.line(a.Pos())}, nil
 }
 
-// expand appends what the parts of a word stand for.
+// expand appends the value of a word.
 func (r *rcReader) expand(out *strings.Builder, parts []syntax.WordPart, quoted bool) error {
 	for _, part := range parts {
 		var err error
@@ -186,7 +185,7 @@ func (r *rcReader) expand(out *strings.Builder, parts []syntax.WordPart, quoted 
 	return nil
 }
 
-// parameter expands $NAME, ${NAME} and ${NAME:-default}, and nothing else.
+// parameter expands $NAME, ${NAME} and ${NAME:-default}; other forms are errors.
 func (r *rcReader) parameter(out *strings.Builder, p *syntax.ParamExp, quoted bool) error {
 	fallback := p.Exp
 	plain := *p
@@ -200,7 +199,8 @@ func (r *rcReader) parameter(out *strings.Builder, p *syntax.ParamExp, quoted bo
 		value, set = r.env[name]
 	}
 	if fallback != nil && fallback.Word != nil {
-		// Read also where it is not used: what it holds may not depend on the environment.
+		// Read it even if it is not used: whether the file is valid must not depend on the
+		// environment.
 		var text strings.Builder
 		warnings := r.warnings
 		if err := r.expand(&text, fallback.Word.Parts, quoted); err != nil {
@@ -236,8 +236,8 @@ func isName(text string) bool {
 	return text != ""
 }
 
-// unescape drops backslashes the way a shell does: before any character
-// outside quotes, before the special ones inside double quotes.
+// unescape drops backslashes like a shell: before any character outside quotes, before
+// special ones inside double quotes.
 func unescape(text string, quoted bool) string {
 	var out strings.Builder
 	for i := 0; i < len(text); i++ {

@@ -14,17 +14,17 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Untrusted is what a project's own files want to run, and what this user has
-// not yet agreed to.
+// Untrusted is what a project's own files want to run and this user has not yet agreed
+// to.
 type Untrusted struct {
-	File  string   // the project file; two of them are joined with ", "
+	File  string   // the project's files, joined with ", "
 	Lines []string // the settings: "file:line: KEY=value"
-	Hash  string   // of the project's path and the settings, hexadecimal
+	Hash  string   // hex digest of the project's path and the settings
 }
 
-// Untrusted returns nil when no project file sets an option that runs programs,
-// when a flag or the environment replaces what it sets, or when Trust recorded
-// just these settings for this project before. Errors are those of Load.
+// Untrusted returns nil if no project file sets an option that runs programs, if a flag
+// or the environment overrides it, or if Trust has recorded exactly these settings for
+// this project. Errors are those of Load.
 func (l Loader) Untrusted() (*Untrusted, error) {
 	c, _, err := l.Load()
 	if err != nil {
@@ -34,59 +34,51 @@ func (l Loader) Untrusted() (*Untrusted, error) {
 	if len(u.Lines) == 0 {
 		return nil, nil
 	}
-	if trusted, err := Trusted(l.StateHome(), u); trusted || err != nil {
+	if trusted, err := trusted(l.StateHome(), u); trusted || err != nil {
 		return nil, err
 	}
 	return &u, nil
 }
 
-// claims collects what the project's files decide about programs. The line
-// numbers stay out of the hash: a comment must not cost a new consent.
+// claims collects the project's settings about programs. The hash leaves out line
+// numbers: a new comment must not need a new consent.
 func (l Loader) claims(c *Config) Untrusted {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%q\n", l.project())
 	var u Untrusted
 	var files []string
-	for _, o := range c.table {
-		source, value := c.sources[o.Key], c.text(o)
-		if !o.Trust || value == "" || slices.Contains(o.Safe, value) ||
-			source.Kind != SourceRC && source.Kind != SourceProject {
-			continue
-		}
-		file := source.Where[:strings.LastIndexByte(source.Where, ':')]
+	add := func(s Source, claim string, hashed ...string) {
+		file := s.Where[:strings.LastIndexByte(s.Where, ':')]
 		if !slices.Contains(files, file) {
 			files = append(files, file)
 		}
-		u.Lines = append(u.Lines, fmt.Sprintf("%s: %s=%s", source.Where, o.Key, value))
-		fmt.Fprintf(hash, "%q %q %q\n", file, o.Key, value)
+		u.Lines = append(u.Lines, s.Where+": "+claim)
+		fmt.Fprintf(hash, "%q %q\n", file, hashed)
+	}
+	for _, o := range c.table {
+		source, value := c.sources[o.Key], c.text(o)
+		fromProject := source.Kind == SourceRC || source.Kind == SourceProject
+		if fromProject && o.Trust && value != "" && !slices.Contains(o.Safe, value) {
+			add(source, o.Key+"="+value, o.Key, value)
+		}
 	}
 	for _, row := range c.agents {
-		if row.source.Kind != SourceProject {
-			continue
+		if row.source.Kind == SourceProject {
+			claim := agentClaim(row.custom)
+			add(row.source, claim, claim)
 		}
-		if !slices.Contains(files, yamlName) {
-			files = append(files, yamlName)
-		}
-		claim := agentClaim(row.custom)
-		u.Lines = append(u.Lines, row.source.Where+": "+claim)
-		fmt.Fprintf(hash, "%q %q\n", yamlName, claim)
 	}
 	for _, row := range c.checks {
-		if row.source.Kind != SourceProject {
-			continue
+		if row.source.Kind == SourceProject {
+			add(row.source, oneLine(checkClaim(row.check)), row.check.Name, row.check.Command, row.check.Dir)
 		}
-		if !slices.Contains(files, yamlName) {
-			files = append(files, yamlName)
-		}
-		u.Lines = append(u.Lines, row.source.Where+": "+oneLine(checkClaim(row.check)))
-		fmt.Fprintf(hash, "%q %q %q %q\n", yamlName, row.check.Name, row.check.Command, row.check.Dir)
 	}
 	u.File = strings.Join(files, ", ")
 	u.Hash = hex.EncodeToString(hash.Sum(nil))
 	return u
 }
 
-// project is the folder by its one name, whatever link it was reached by.
+// project is the path of the project without symbolic links.
 func (l Loader) project() string {
 	if real, err := filepath.EvalSymlinks(l.Dir); err == nil {
 		return real
@@ -94,8 +86,9 @@ func (l Loader) project() string {
 	return l.Dir
 }
 
-// Trusted tells whether Trust recorded these settings before; never without a stateHome.
-func Trusted(stateHome string, u Untrusted) (bool, error) {
+// trusted reports whether Trust has recorded these settings. Without a stateHome it has
+// not.
+func trusted(stateHome string, u Untrusted) (bool, error) {
 	if stateHome == "" {
 		return false, nil
 	}
@@ -106,14 +99,13 @@ func Trusted(stateHome string, u Untrusted) (bool, error) {
 	return err == nil, nil
 }
 
-// StateHome is the folder for Trust: $XDG_STATE_HOME, else ~/.local/state; ""
-// when neither is known.
+// StateHome is $XDG_STATE_HOME, else ~/.local/state; "" if neither is known.
 func (l Loader) StateHome() string {
 	return l.xdg("XDG_STATE_HOME", filepath.Join(".local", "state"))
 }
 
-// Trust records that this user agrees to these settings, as one file under
-// stateHome/ralph/trusted, which is named by the hash and shows the settings.
+// Trust records that this user agrees to these settings: as a file in
+// stateHome/ralph/trusted, named by the hash, that lists the settings.
 func Trust(stateHome string, u Untrusted) error {
 	if stateHome == "" {
 		return errors.New("record trust: neither XDG_STATE_HOME nor a home folder is known")

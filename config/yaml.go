@@ -2,13 +2,14 @@ package config
 
 import (
 	"errors"
-	"ralph/config/option"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"ralph/config/option"
 )
 
 // yamlReader turns a config.yaml into settings.
@@ -22,8 +23,8 @@ type yamlReader struct {
 	warnings []Warning
 }
 
-// yaml reads the text of a config.yaml. A key without a value counts as not
-// set. Errors are *UsageError.
+// yaml reads the text of a config.yaml. A key without a value is not set. Errors are
+// *UsageError.
 func (l Loader) yaml(file, kind, text string) ([]setting, []Warning, error) {
 	r := &yamlReader{file: file, kind: kind, dir: l.Dir, env: l.envMap(), paths: map[string]option.Row{}}
 	for _, o := range Table() {
@@ -75,7 +76,7 @@ func (r *yamlReader) refuse(node ast.Node, problem string) error {
 	return &UsageError{r.where(node), problem}
 }
 
-// mapping reads the node under the given path, which must be a mapping.
+// mapping reads the node at path, which must be a mapping.
 func (r *yamlReader) mapping(path string, node ast.Node) error {
 	m, ok := node.(*ast.MappingNode)
 	if !ok {
@@ -105,7 +106,7 @@ func (r *yamlReader) pair(path string, pair *ast.MappingValueNode) error {
 		return r.agents(pair.Value)
 	case path == checksKey:
 		return r.checkList(pair.Value)
-	case slices.Contains(reserved, path):
+	case path == reserved:
 		r.warnings = append(r.warnings, warn(r.where(pair.Key), "%s is not supported yet and is not used", path))
 		return nil
 	case known:
@@ -120,7 +121,7 @@ func (r *yamlReader) pair(path string, pair *ast.MappingValueNode) error {
 	return nil
 }
 
-// keysUnder lists what may stand under a path that is not itself an option.
+// keysUnder lists the keys below a path that is not an option itself.
 func (r *yamlReader) keysUnder(path string) []string {
 	var keys []string
 	for known := range r.paths {
@@ -140,11 +141,11 @@ func (r *yamlReader) value(o option.Row, node ast.Node) error {
 	return err
 }
 
-// text is the text of a value; set is false when the key has none.
+// text returns the text of a value. set is false if the key has none.
 func (r *yamlReader) text(o option.Row, node ast.Node) (text string, set bool, err error) {
 	quotes := ""
 	if o.Kind == option.Env {
-		quotes = "; an entry with ! needs quotes" // else it is a tag
+		quotes = "; an entry with ! needs quotes" // otherwise YAML reads a tag
 	}
 	switch n := node.(type) {
 	case *ast.NullNode:
@@ -170,7 +171,7 @@ func (r *yamlReader) text(o option.Row, node ast.Node) (text string, set bool, e
 	return text, true, nil
 }
 
-// scalar returns the text of a plain value as it was written.
+// scalar returns the text of a plain value as written.
 func scalar(node ast.Node) (string, bool) {
 	switch n := node.(type) {
 	case *ast.StringNode:

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Allowed describes the values that the option takes, so that it completes
-// "VALUE is not ...": "a whole number from 1 to 100".
+// Allowed describes the allowed values, to complete "VALUE is not ...": "a whole number
+// from 1 to 100".
 func (o Row) Allowed() string {
 	switch o.Kind {
 	case Int:
@@ -46,8 +46,8 @@ func (o Row) bounds(comma string) string {
 	return fmt.Sprintf("%s from %s to %s", comma, o.Min, o.Max)
 }
 
-// Parse reads text into int64, float64, time.Duration, bool, string or
-// []string, by kind. ok is false when the text is not Allowed.
+// Parse reads text as int64, float64, time.Duration, bool, string or []string, depending
+// on the kind. ok is false if the text is not allowed.
 func (o Row) Parse(text string) (value any, ok bool) {
 	text = strings.TrimSpace(text)
 	value, ok = o.parseKind(text)
@@ -75,7 +75,7 @@ func (o Row) parseKind(text string) (any, bool) {
 		n, err := strconv.ParseInt(text, 10, 64)
 		return n, err == nil
 	case USD:
-		// The pattern keeps out what ParseFloat also takes: inf, nan, hex, exponents.
+		// ParseFloat also accepts inf, nan, hex and exponents.
 		usd, err := strconv.ParseFloat(text, 64)
 		return usd, err == nil && isDecimal(text)
 	case Minutes:
@@ -113,8 +113,8 @@ func magnitude(value any) float64 {
 	return 0
 }
 
-// parseDuration reads a plain number in the given unit, or a duration that
-// names its units. Without a unit only 0 may be plain.
+// parseDuration reads a plain number in the given unit, or a duration with units. If unit
+// is empty, only 0 may be plain.
 func parseDuration(text, unit string) (time.Duration, bool) {
 	if isDecimal(text) {
 		text += unit
@@ -171,17 +171,17 @@ func splitList(text string) (items []string, ok bool) {
 	return items, depth == 0
 }
 
-// badItem also refuses what an agent CLI would take for one of its own flags.
+// badItem rejects control characters and anything that an agent CLI would take for a flag.
 func badItem(item string) bool {
 	return !Printable(item) || strings.HasPrefix(item, "-")
 }
 
-// Printable is true for valid text without control characters other than tabs.
+// Printable reports whether text is valid UTF-8 without control characters but tabs.
 func Printable(text string) bool {
 	return utf8.ValidString(text) && strings.IndexFunc(text, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) < 0
 }
 
-// Store puts a value of Parse into a field.
+// Store writes a value from Parse to a field.
 func Store(field, value any) {
 	switch p := field.(type) {
 	case *int:
@@ -203,7 +203,7 @@ func Store(field, value any) {
 	}
 }
 
-// Format is the text that Parse reads back into the same value.
+// Format returns the text that Parse reads back as the same value.
 func (o Row) Format(field any) string {
 	switch p := field.(type) {
 	case *int:

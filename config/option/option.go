@@ -1,9 +1,9 @@
-// Package option says what an option is: its names, the values that it takes,
-// and where its value lives. Each package declares rows for the options that it
-// reads; package config finds, reads and overlays them.
+// Package option defines an option: its names, its allowed values, and where its value
+// is stored. Each package declares rows for the options that it reads; package config
+// collects the rows and reads the values.
 package option
 
-// Kind says how the text of a value is read.
+// Kind says how to read the text of a value.
 type Kind string
 
 // The kinds of values.
@@ -23,7 +23,7 @@ const (
 
 // Row is one option.
 type Row struct {
-	Group string // heading in the documents
+	Group string // heading in the documentation
 	Key   string // name in .ralphrc and in the environment
 	// Aliases are other names that .ralphrc and the environment may use.
 	Aliases []string
@@ -33,20 +33,21 @@ type Row struct {
 	Arg     string // name of the flag's value in help; empty for a bool
 	YAML    string // path in config.yaml, joined with dots
 	Kind    Kind
-	Default string // as text, in the form that .ralphrc takes
-	// Min and Max bound a number or a duration, as text of the same kind; empty: no bound.
+	Default string // as in .ralphrc
+	// Min and Max bound a number or a duration, in the same form; empty: no bound.
 	Min, Max string
 	Values   []string // what an enum allows, besides its default
 	Help     string   // one sentence, with the unit and the meaning of 0 or empty
-	// Trust is true when the value decides which programs run or which secrets
-	// they get: from a project file it needs the user's consent, unless it is empty or one of Safe.
+	// Trust is true if the value decides which programs run or which secrets they get.
+	// Then a value from a project file needs the user's consent, unless it is empty or
+	// one of Safe.
 	Trust bool
 	Safe  []string
 
-	// Valid accepts an entry of a list of kind Env; of other kinds it is nil.
+	// Valid accepts an entry of a list of kind Env; nil for other kinds.
 	Valid func(entry string) bool
 
-	// Field points to where the value lives: *int, *int64, *float64,
-	// *time.Duration, *bool, *string or *[]string.
+	// Field points to the value: *int, *int64, *float64, *time.Duration, *bool, *string
+	// or *[]string.
 	Field any
 }
