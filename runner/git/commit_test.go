@@ -120,8 +120,8 @@ func TestCommit_impossible_changesNothing(t *testing.T) {
 		want string
 	}{
 		"index locked": {func(p project) { p.Write(".git/index.lock", "") }, "index.lock"},
-		"merge":        {func(p project) { p.conflict("merge", "other") }, "a merge is under way"},
-		"rebase":       {func(p project) { p.conflict("rebase", "other") }, "a rebase is under way"},
+		"merge":        {func(p project) { p.conflict("merge", "other") }, "a merge is in progress"},
+		"rebase":       {func(p project) { p.conflict("rebase", "other") }, "a rebase is in progress"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProject(t)
