@@ -1,5 +1,4 @@
-// Package prompt builds the text that the agent gets for one iteration. It is
-// pure.
+// Package prompt builds the prompt of one iteration. It is pure.
 package prompt
 
 import (
@@ -10,32 +9,32 @@ import (
 	"ralph/runner/task"
 )
 
-// MaxBlock is the size in bytes above which a block from outside (a feedback
-// block, a description, Last, Refused) loses its middle.
-const MaxBlock = 16 << 10
+// maxBlock is the size in bytes above which a block (a feedback block, a description,
+// Last, Refused) loses its middle.
+const maxBlock = 16 << 10
 
-// Input is everything that a prompt is made of. Zero values leave their part out.
+// Input is the content of a prompt. Zero values leave their part out.
 type Input struct {
 	Template string     // the user's own prompt
-	Verbatim bool       // the template is the whole prompt
+	Verbatim bool       // use only the template
 	PlanPath string     // as the agent should open it; empty: there is no plan
 	Task     *task.Task // the selected task; nil: none
 	// Done, Total and Remaining count the required tasks of the plan.
 	Done, Total, Remaining int
 	Iteration              int // 1-based
 	MaxIterations          int // 0: no limit
-	// Last describes what the last iteration did, in one or a few lines.
+	// Last describes the last iteration in one or a few lines.
 	Last string
-	// Refused says why the latest claim of completion was not accepted.
+	// Refused says why ralph did not accept the latest claim of completion.
 	Refused string
-	// Feedback is failed checks, denied tools and the like, shown verbatim.
+	// Feedback is shown verbatim: failed checks, denied tools and so on.
 	Feedback []string
-	// Aside names open tasks that this run has given up on.
+	// Aside names the open tasks that this run has given up.
 	Aside []string
 }
 
-// Build returns the user's prompt, unchanged, followed by ralph's part. No line
-// of ralph's part can be read as a signal of completion: an agent may echo it.
+// Build returns the user's prompt, unchanged, followed by ralph's part. No line of ralph's
+// part counts as a signal of completion, because an agent may echo it.
 func Build(in Input) string {
 	if in.Verbatim {
 		return in.Template
@@ -167,16 +166,16 @@ RECOMMENDATION: one line on what comes next
 `, whole)
 }
 
-// stories reports whether the plan is a prd.json, whose tasks are known by id.
+// stories reports whether the plan is a prd.json, whose tasks have ids.
 func (in Input) stories() bool { return strings.HasSuffix(strings.ToLower(in.PlanPath), ".json") }
 
-// trim cuts out the middle of s so that at most MaxBlock bytes are left. It
-// keeps whole lines unless they are very long.
+// trim cuts out the middle of s to leave at most maxBlock bytes. It keeps whole lines
+// unless they are very long.
 func trim(s string) string {
-	if len(s) <= MaxBlock {
+	if len(s) <= maxBlock {
 		return s
 	}
-	const half = MaxBlock/2 - 32 // room for the sentence between the halves
+	const half = maxBlock/2 - 32 // room for the text between the halves
 	head, tail := s[:half], s[len(s)-half:]
 	if i := strings.LastIndexByte(head, '\n'); i > half/2 {
 		head = head[:i]
@@ -193,7 +192,7 @@ func trim(s string) string {
 	return fmt.Sprintf("%s\n[... %d bytes left out ...]\n%s", head, len(s)-len(head)-len(tail), tail)
 }
 
-// fenceFor is a code fence that nothing in block can close.
+// fenceFor returns a code fence that nothing in block closes.
 func fenceFor(block string) string {
 	longest, run := 2, 0
 	for _, c := range []byte(block) {

@@ -87,7 +87,7 @@ func TestBuild_ownPartIsNoSignalOfCompletion(t *testing.T) {
 func TestBuild_hugeFeedbackLosesItsMiddle(t *testing.T) {
 	block := "FIRST\n" + strings.Repeat("some line of a log\n", 5000) + "LAST"
 	got := Build(Input{Feedback: []string{block, block}, Refused: block, Last: block})
-	if len(got) > 4*MaxBlock+8000 {
+	if len(got) > 4*maxBlock+8000 {
 		t.Errorf("%d bytes", len(got))
 	}
 	for _, want := range []string{"FIRST\n", "\nLAST\n", " bytes left out ...]\nsome line"} {
@@ -101,19 +101,19 @@ func TestTrim_isBoundedAndSaysHowMuchIsMissing(t *testing.T) {
 	note := regexp.MustCompile(`\n\[\.\.\. (\d+) bytes left out \.\.\.\]\n`)
 	rapid.Check(t, func(r *rapid.T) {
 		unit := rapid.SampledFrom([]string{"a", "ü", "日本", "line\n", strings.Repeat("x", 9000) + "\n"}).Draw(r, "unit")
-		s := strings.Repeat(unit, rapid.IntRange(0, 3*MaxBlock/len(unit)).Draw(r, "n"))
+		s := strings.Repeat(unit, rapid.IntRange(0, 3*maxBlock/len(unit)).Draw(r, "n"))
 		got := trim(s)
-		if len(got) > MaxBlock || !utf8.ValidString(got) {
+		if len(got) > maxBlock || !utf8.ValidString(got) {
 			r.Fatalf("%d bytes, valid %v", len(got), utf8.ValidString(got))
 		}
-		if len(s) <= MaxBlock {
+		if len(s) <= maxBlock {
 			if got != s {
 				r.Fatal("a short text changed")
 			}
 			return
 		}
 		at := note.FindStringIndex(got)
-		if at == nil || !strings.HasPrefix(s, got[:at[0]]) || !strings.HasSuffix(s, got[at[1]:]) || len(got) < MaxBlock/3 {
+		if at == nil || !strings.HasPrefix(s, got[:at[0]]) || !strings.HasSuffix(s, got[at[1]:]) || len(got) < maxBlock/3 {
 			r.Fatalf("%d bytes, note at %v", len(got), at)
 		}
 	})
