@@ -70,39 +70,23 @@ type checkDraft struct {
 	required bool
 }
 
-// checkField is one key of a row.
-type checkField struct {
-	option.Row
-	into func(*checkDraft) any // returns a pointer to the value
-}
-
-// checkFields are the keys of a row, in the order of the documents.
-func checkFields() []checkField {
-	return []checkField{
-		{option.Row{YAML: "checks.name", Kind: option.String, Help: "Name in tables and messages, one of its own for each check; needed."},
-			func(d *checkDraft) any { return &d.Name }},
-		{option.Row{YAML: "checks.command", Kind: option.String, Help: "Command line for `sh -c`; needed."},
-			func(d *checkDraft) any { return &d.Command }},
-		{option.Row{YAML: "checks.kind", Kind: option.Enum, Default: string(gate.KindTest), Values: texts(gate.KindLintFast, gate.KindBuild, gate.KindTest, gate.KindLint),
-			Help: "When it runs: the kinds follow each other in this order, checks of one kind in that of the file."},
-			func(d *checkDraft) any { return (*string)(&d.Kind) }},
-		{option.Row{YAML: "checks.dir", Kind: option.Path, Help: "Folder inside the project in which it runs; empty is the project itself."},
-			func(d *checkDraft) any { return &d.Dir }},
-		{option.Row{YAML: "checks.when", Kind: option.List,
-			Help: "Globs, relative to the project: it runs only when a changed file matches one, besides the baseline; at the end of a run, when one has matched in it. `**` spans folders, a glob without a slash matches a name in any folder; empty is always."},
-			func(d *checkDraft) any { return &d.When }},
-		{option.Row{YAML: "checks.required", Kind: option.Bool, Default: "true", Help: "Whether a failure blocks; one that is not required is only shown."},
-			func(d *checkDraft) any { return &d.required }},
-		{option.Row{YAML: "checks.on_failure", Kind: option.Enum, Default: string(gate.Retry), Values: texts(gate.Retry, gate.Warn, gate.BlockTask, gate.Stop),
-			Help: "What a failure does: `retry` tells the agent and goes on with the task, `warn` tells only you, `block_task` puts the task aside, `stop` ends the run."},
-			func(d *checkDraft) any { return (*string)(&d.OnFailure) }},
-		{option.Row{YAML: "checks.timeout", Kind: option.Duration, Default: "10m", Min: "1s", Max: "24h", Help: "Time that one run of it may take."},
-			func(d *checkDraft) any { return &d.Timeout }},
-		{option.Row{YAML: "checks.format", Kind: option.Enum, Values: texts(report.Formats()...),
-			Help: "What its output is read as; empty: that of a test is recognised, of the other kinds only the exit code counts."},
-			func(d *checkDraft) any { return (*string)(&d.Format) }},
-		{option.Row{YAML: "checks.junit", Kind: option.Path, Help: "Glob, relative to `dir`, of the JUnit XML files that it writes; empty is none."},
-			func(d *checkDraft) any { return &d.JUnit }},
+// rows are the keys of a row, bound to d, in the order of the documentation.
+func (d *checkDraft) rows() []option.Row {
+	return []option.Row{
+		{YAML: "checks.name", Kind: option.String, Help: "Name in tables and messages, one of its own for each check; needed.", Field: &d.Name},
+		{YAML: "checks.command", Kind: option.String, Help: "Command line for `sh -c`; needed.", Field: &d.Command},
+		{YAML: "checks.kind", Kind: option.Enum, Default: string(gate.KindTest), Values: texts(gate.KindLintFast, gate.KindBuild, gate.KindTest, gate.KindLint),
+			Help: "When it runs: the kinds follow each other in this order, checks of one kind in that of the file.", Field: (*string)(&d.Kind)},
+		{YAML: "checks.dir", Kind: option.Path, Help: "Folder inside the project in which it runs; empty is the project itself.", Field: &d.Dir},
+		{YAML: "checks.when", Kind: option.List,
+			Help: "Globs, relative to the project: it runs only when a changed file matches one, besides the baseline; at the end of a run, when one has matched in it. `**` spans folders, a glob without a slash matches a name in any folder; empty is always.", Field: &d.When},
+		{YAML: "checks.required", Kind: option.Bool, Default: "true", Help: "Whether a failure blocks; one that is not required is only shown.", Field: &d.required},
+		{YAML: "checks.on_failure", Kind: option.Enum, Default: string(gate.Retry), Values: texts(gate.Retry, gate.Warn, gate.BlockTask, gate.Stop),
+			Help: "What a failure does: `retry` tells the agent and goes on with the task, `warn` tells only you, `block_task` puts the task aside, `stop` ends the run.", Field: (*string)(&d.OnFailure)},
+		{YAML: "checks.timeout", Kind: option.Duration, Default: "10m", Min: "1s", Max: "24h", Help: "Time that one run of it may take.", Field: &d.Timeout},
+		{YAML: "checks.format", Kind: option.Enum, Values: texts(report.Formats()...),
+			Help: "What its output is read as; empty: that of a test is recognised, of the other kinds only the exit code counts.", Field: (*string)(&d.Format)},
+		{YAML: "checks.junit", Kind: option.Path, Help: "Glob, relative to `dir`, of the JUnit XML files that it writes; empty is none.", Field: &d.JUnit},
 	}
 }
 
@@ -114,10 +98,10 @@ func texts[T ~string](values ...T) []string {
 	return list
 }
 
-func checkKeys(fields []checkField) string {
+func checkKeys(rows []option.Row) string {
 	var keys []string
-	for _, f := range fields {
-		keys = append(keys, strings.TrimPrefix(f.YAML, checksKey+"."))
+	for _, o := range rows {
+		keys = append(keys, strings.TrimPrefix(o.YAML, checksKey+"."))
 	}
 	return strings.Join(keys, ", ")
 }
@@ -140,14 +124,14 @@ func (r *yamlReader) checkList(node ast.Node) error {
 
 // check reads one row.
 func (r *yamlReader) check(node ast.Node) error {
-	fields := checkFields()
+	d := checkDraft{required: true}
+	rows := d.rows()
 	m, ok := node.(*ast.MappingNode)
 	if !ok || len(m.Values) == 0 {
-		return r.refuse(node, checksKey+" must hold for each check the keys "+checkKeys(fields)+", not "+describe(node))
+		return r.refuse(node, checksKey+" must hold for each check the keys "+checkKeys(rows)+", not "+describe(node))
 	}
-	d := checkDraft{required: true}
 	for _, pair := range m.Values {
-		if err := r.checkField(fields, &d, pair); err != nil {
+		if err := r.checkField(rows, &d, pair); err != nil {
 			return err
 		}
 	}
@@ -165,29 +149,29 @@ func (r *yamlReader) check(node ast.Node) error {
 	return nil
 }
 
-func (r *yamlReader) checkField(fields []checkField, d *checkDraft, pair *ast.MappingValueNode) error {
+func (r *yamlReader) checkField(rows []option.Row, d *checkDraft, pair *ast.MappingValueNode) error {
 	if pair.Key.IsMergeKey() {
 		return r.refuse(pair.Key, "merge keys are not allowed")
 	}
 	path := checksKey + "." + pair.Key.GetToken().Value
-	i := slices.IndexFunc(fields, func(f checkField) bool { return f.YAML == path })
+	i := slices.IndexFunc(rows, func(o option.Row) bool { return o.YAML == path })
 	if i < 0 {
 		var paths []string
-		for _, f := range fields {
-			paths = append(paths, f.YAML)
+		for _, o := range rows {
+			paths = append(paths, o.YAML)
 		}
 		r.warnings = append(r.warnings, warn(r.where(pair.Key), "unknown key %s%s", quote(path), didYouMean(nearest(path, paths))))
 		return nil
 	}
-	text, set, err := r.text(fields[i].Row, pair.Value)
+	text, set, err := r.text(rows[i], pair.Value)
 	if err != nil || !set {
 		return err
 	}
-	value, ok := fields[i].Parse(text)
+	value, ok := rows[i].Parse(text)
 	if !ok {
-		return r.refuse(pair.Value, path+": "+quote(text)+" is not "+fields[i].Allowed())
+		return r.refuse(pair.Value, path+": "+quote(text)+" is not "+rows[i].Allowed())
 	}
-	option.Store(fields[i].into(d), value)
+	option.Store(rows[i].Field, value)
 	if at := slices.IndexFunc(d.When, neverMatches); at >= 0 {
 		return r.refuse(pair.Value, path+": "+quote(d.When[at])+" can match nothing: a glob is relative to the project, and only *, ?, [...] and ** stand for something")
 	}

@@ -132,18 +132,19 @@ func TestChecks_unknownKey_warnsWithASuggestion(t *testing.T) {
 }
 
 func TestChecks_enumsAreThoseOfTheGate(t *testing.T) {
-	for _, f := range checkFields() {
+	for i := range new(checkDraft).rows() {
+		d := checkDraft{Check: gate.Check{Name: "a", Command: "b"}}
+		f := d.rows()[i]
 		if f.Kind != option.Enum {
 			continue
 		}
-		d := checkDraft{Check: gate.Check{Name: "a", Command: "b"}}
 		for _, value := range f.Values {
-			option.Store(f.into(&d), value)
+			option.Store(f.Field, value)
 			if err := d.Validate(); err != nil {
 				t.Error(err)
 			}
 		}
-		option.Store(f.into(&d), "none of them")
+		option.Store(f.Field, "none of them")
 		// The gate's message ends with all that it knows.
 		if err := d.Validate(); err == nil || !strings.HasSuffix(err.Error(), "known: "+strings.Join(f.Values, ", ")) {
 			t.Errorf("%s: %v, here %q", f.YAML, err, f.Values)
@@ -246,7 +247,7 @@ func TestChecks_exampleOfTheDocuments_isValid(t *testing.T) {
 	if err != nil || len(warnings) > 0 || !found {
 		t.Fatal(found, warnings, err)
 	}
-	for _, f := range checkFields() {
+	for _, f := range new(checkDraft).rows() {
 		key := strings.TrimPrefix(f.YAML, checksKey+".")
 		if !regexp.MustCompile(`(?m)^  [- ] ` + key + `: `).MatchString(example) {
 			t.Errorf("the example does not show %s", key)

@@ -232,7 +232,7 @@ checks:
 | key | default | allowed | meaning |
 |---|---|---|---|
 `)
-	for _, f := range checkFields() {
+	for _, f := range new(checkDraft).rows() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(f.YAML, checksKey+"."), code(f.Default), f.Allowed(), f.Help)
 	}
 	b.WriteString(`

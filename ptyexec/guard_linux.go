@@ -1,8 +1,6 @@
 package ptyexec
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -23,27 +21,10 @@ func DieWithParent(sys *syscall.SysProcAttr) { sys.Pdeathsig = syscall.SIGKILL }
 // groupRemains: a sub-reaper without children has no descendants.
 func groupRemains(int) bool { return false }
 
-// children lists this process's children. One that has just started may be missing.
+// children lists this process's children.
 func children() ([]int, error) {
-	var pids []int
-	if _, err := os.Stat("/proc/thread-self/children"); errors.Is(err, fs.ErrNotExist) {
-		self := os.Getpid()
-		return processes(func(p process) bool { return p.parent == self })
-	}
-	threads, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		return nil, err
-	}
-	for _, thread := range threads {
-		// A thread that has ended meanwhile has passed on its children.
-		list, _ := os.ReadFile("/proc/self/task/" + thread.Name() + "/children")
-		for _, field := range strings.Fields(string(list)) {
-			if pid, err := strconv.Atoi(field); err == nil {
-				pids = append(pids, pid)
-			}
-		}
-	}
-	return pids, nil
+	self := os.Getpid()
+	return processes(func(p process) bool { return p.parent == self })
 }
 
 // sessionMembers lists the living processes of a session.
