@@ -170,7 +170,7 @@ func TestAgents_unknownKey_warnsWithASuggestion(t *testing.T) {
 	}
 }
 
-func TestAgents_projectRowReplacesTheUsersAndSaysSo(t *testing.T) {
+func TestAgents_projectRowReplacesTheUsersAndWarns(t *testing.T) {
 	l := Loader{Dir: t.TempDir(), Home: t.TempDir()}
 	user := write(t, l.Home, ".config/ralph/config.yaml", "agents: {a: {command: users}, b: {command: users}}")
 	write(t, l.Dir, yamlName, "agents: {a: {command: projects}}")
@@ -278,7 +278,7 @@ func TestAddAgent_keepsEverythingElseOfTheFile(t *testing.T) {
 	}
 }
 
-func TestAddAgent_anyText_isReadBackAsItWas(t *testing.T) {
+func TestAddAgent_anyText_isReadBackUnchanged(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[ -~]{0,20}`)).Draw(rt, "text")
 		l := Loader{Dir: t.TempDir()}
@@ -346,7 +346,7 @@ func TestAddAgent_refusedAndNothingWritten(t *testing.T) {
 	}
 }
 
-func TestShowWords_charactersThatCannotBeSeen_areEscapes(t *testing.T) {
+func TestShowWords_invisibleCharacters_areEscaped(t *testing.T) {
 	want := `run {model} 'a b' '' $'a\u202eb\x1b[2J' "a\x00b"`
 	if got := showWords([]string{"run", "{model}", "a b", "", "a\u202eb\x1b[2J", "a\x00b"}); got != want {
 		t.Errorf("%s, want %s", got, want)

@@ -152,7 +152,7 @@ func TestChecks_enumsAreThoseOfTheGate(t *testing.T) {
 	}
 }
 
-func TestChecks_projectRowReplacesTheUsersAndSaysSo(t *testing.T) {
+func TestChecks_projectRowReplacesTheUsersAndWarns(t *testing.T) {
 	l := Loader{Dir: t.TempDir(), Home: t.TempDir()}
 	user := write(t, l.Home, ".config/ralph/config.yaml", "checks: [{name: a, command: users, required: false}, {name: b, command: users}]")
 	write(t, l.Dir, yamlName, "checks:\n  - {name: c, command: projects}\n  - {name: a, command: projects}")

@@ -55,7 +55,7 @@ func TestKeepRuns_areThoseOfThisProjectAndUser(t *testing.T) {
 	}
 }
 
-func TestKeepRuns_oldRecords_areForgotten(t *testing.T) {
+func TestKeepRuns_oldRecords_areRemoved(t *testing.T) {
 	home := t.TempDir()
 	old, recent, now := Loader{Dir: t.TempDir(), Home: home}, Loader{Dir: t.TempDir(), Home: home}, Loader{Dir: t.TempDir(), Home: home}
 	for l, age := range map[*Loader]time.Duration{&old: keptRuns + time.Hour, &recent: keptRuns - time.Hour} {
@@ -75,7 +75,7 @@ func TestKeepRuns_oldRecords_areForgotten(t *testing.T) {
 	}
 }
 
-func TestKeptRuns_whatCannotBeUsed_isAnError(t *testing.T) {
+func TestKeptRuns_unusableRecord_isAnError(t *testing.T) {
 	l := Loader{Dir: t.TempDir(), Home: t.TempDir()}
 	if err := l.KeepRuns(KeptRun{Run: "a"}); err != nil {
 		t.Fatal(err)

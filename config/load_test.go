@@ -297,7 +297,7 @@ func TestLoad_unusableFileIsAUsageErrorWithItsLine(t *testing.T) {
 	}
 }
 
-func TestLoad_byteOrderMarkCRLFAndMissingFinalNewlineAreTaken(t *testing.T) {
+func TestLoad_byteOrderMarkCRLFAndMissingFinalNewlineAreAccepted(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, rcName, "\ufeffMODEL=\"a b\"\r\nAGENT=codex\r\n# end\r\nON_LIMIT=stop")
 	write(t, dir, yamlName, "\ufefflimits:\r\n  calls_per_hour: 5\r\nsession:\r\n  continue: true")

@@ -188,7 +188,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 	}
 }
 
-func TestParse_eachRowTakesItsDefaultAndRefusesBadText(t *testing.T) {
+func TestParse_eachRowAcceptsItsDefaultAndRefusesBadText(t *testing.T) {
 	for _, o := range Table() {
 		if _, ok := o.Parse(o.Default); !ok {
 			t.Errorf("%s refuses its default %q", o.Key, o.Default)

@@ -44,7 +44,7 @@ func TestTable_commandsNeedTrust(t *testing.T) {
 	}
 }
 
-func TestUntrusted_nilWhereNoConsentIsNeeded(t *testing.T) {
+func TestUntrusted_noConsentNeeded_isNil(t *testing.T) {
 	for _, test := range []struct {
 		name, rc, user string
 		env            []string
@@ -74,7 +74,7 @@ func TestUntrusted_nilWhereNoConsentIsNeeded(t *testing.T) {
 }
 
 // size: one story, step by step
-func TestTrust_coversJustThisContentInThisProject(t *testing.T) {
+func TestTrust_coversExactlyTheseSettingsInThisProject(t *testing.T) {
 	l := Loader{Dir: t.TempDir(), Home: t.TempDir()}
 	write(t, l.Dir, rcName, "MODEL=a\nTEST_COMMAND='make test'\n")
 	write(t, l.Dir, yamlName, "commands: {lint: make lint}")

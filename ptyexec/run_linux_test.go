@@ -84,7 +84,7 @@ func TestRun_resize_childGetsTheSignalAndTheSize(t *testing.T) {
 	}
 }
 
-func TestRun_binaryOutputArrivesAsItIs(t *testing.T) {
+func TestRun_binaryOutputArrivesUnchanged(t *testing.T) {
 	for _, pipe := range []bool{false, true} {
 		if _, out := capture(t, Command{Args: self("bytes"), Pipe: pipe}); out != string(allBytes()) {
 			t.Errorf("pipe %v: %d bytes differ from the %d printed", pipe, len(out), len(allBytes()))
@@ -136,7 +136,7 @@ func TestRun_childChangesTheModes_nextChildStartsRaw(t *testing.T) {
 	}
 }
 
-func TestRun_environmentIsExactlyWhatWasAsked(t *testing.T) {
+func TestRun_environmentIsExactlyThatOfTheCommand(t *testing.T) {
 	_, out := capture(t, Command{Args: self("environ"), Env: []string{"B=2", "A=1", "B=3", "EMPTY="}})
 	if out != "A=1\nB=3\nEMPTY=" {
 		t.Errorf("got %q", out)

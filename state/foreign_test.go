@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestReadFile_whatIsNoFile_isRefusedAtOnce(t *testing.T) {
+func TestReadFile_notARegularFile_isRefusedAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	for _, err := range []error{
@@ -43,7 +43,7 @@ func TestReadFile_whatIsNoFile_isRefusedAtOnce(t *testing.T) {
 	}
 }
 
-func TestRunFiles_replacedByTheAgent_areWrittenInTheProjectOnly(t *testing.T) {
+func TestRunLogs_replacedByTheAgent_stayInTheProject(t *testing.T) {
 	for name, replace := range map[string]func(path, outside string) error{
 		"link": func(path, outside string) error { return os.Symlink(outside, path) },
 		"name": func(path, outside string) error { return os.Link(outside, path) },
@@ -118,7 +118,7 @@ func TestAcquire_foldersAreLinks_isRefused(t *testing.T) {
 	}
 }
 
-func TestEnsure_foldersReplacedByLinks_areMadeAgain(t *testing.T) {
+func TestEnsure_foldersReplacedByLinks_areRestored(t *testing.T) {
 	for _, name := range []string{"", dirLogs, dirControl, fileLock} {
 		dir := filepath.Join(t.TempDir(), DirName)
 		outside := t.TempDir()
@@ -185,7 +185,7 @@ func TestAcquire_lockIsALinkOrAPipe_isReplaced(t *testing.T) {
 	}
 }
 
-func TestHoldLock_fileDeleted_keepsOthersOutAndIsToldByEnsure(t *testing.T) {
+func TestHoldLock_fileDeleted_keepsOthersOutAndIsReportedByEnsure(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".ralph")
 	w, _, err := Acquire(dir, Owner{PID: os.Getpid(), RunID: "run", StartedAt: time.Now()})
 	if err != nil {

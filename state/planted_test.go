@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// What an agent writes into state files must lead nowhere and start nothing.
+// State files may hold anything that an agent wrote. It must not lead out of the project.
 
-func TestStatus_runIDThatIsNoSegment_isUnusable(t *testing.T) {
+func TestStatus_runIDThatIsNotAPathSegment_isUnusable(t *testing.T) {
 	for _, id := range []string{"../../../outside/evil", "a/b", "..", ".", "a b", "\x1b[2J", "20261120-131810\n", "é", strings.Repeat("a", 65)} {
 		dir := t.TempDir()
 		data, err := json.Marshal(Status{RunID: id, Status: StatusRunning})
@@ -36,7 +36,7 @@ func TestStatus_runIDThatIsNoSegment_isUnusable(t *testing.T) {
 	}
 }
 
-// Also what the monitor reads of events.jsonl names runs.
+// The monitor also takes run ids from events.jsonl.
 func TestRunPaths_anyRun_stayInsideOfTheLogs(t *testing.T) {
 	r := Open("/p/.ralph")
 	for _, run := range []string{"", ".", "..", "../../../etc", "/etc", "a/b", "a\x00b", "20261120-131810-00ff"} {
@@ -51,7 +51,7 @@ func TestRunPaths_anyRun_stayInsideOfTheLogs(t *testing.T) {
 	}
 }
 
-func TestOwner_runIDThatIsNone_isNotTold(t *testing.T) {
+func TestOwner_invalidRunID_isNotReported(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".ralph")
 	acquire(t, dir)
 	data, _ := json.Marshal(Owner{PID: os.Getpid(), RunID: "\x1b]0;evil\a"})

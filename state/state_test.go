@@ -248,7 +248,7 @@ func TestSaveStatus_readerInATightLoop_neverSeesATornFile(t *testing.T) {
 	wg.Wait()
 }
 
-func TestEnsure_stateDirectoryDeleted_isMadeAgainAndStillLocked(t *testing.T) {
+func TestEnsure_stateDirectoryDeleted_isRestoredAndStillLocked(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".ralph")
 	w := acquire(t, dir)
 	if lost, err := w.Ensure(); lost || err != nil {
@@ -290,7 +290,7 @@ func TestRequests_sentAndTaken_inOrderAndOnce(t *testing.T) {
 	}
 }
 
-func TestClearRun_deadRunsSignals_areGone(t *testing.T) {
+func TestClearRun_signalsOfADeadRun_areRemoved(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".ralph")
 	if err := Send(dir, RequestAbort); err != nil {
 		t.Fatal(err)

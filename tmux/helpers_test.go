@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	time.Sleep(time.Minute) // sleep: a program that stays
 }
 
-// seen is what a program in a pane was given.
+// seen is the input of a program in a pane.
 type seen struct {
 	Args []string
 	Env  []string
@@ -100,7 +100,7 @@ func self(t *testing.T) string {
 	return exe
 }
 
-// layout puts two programs that report into out.
+// layout returns a Layout whose two programs report to out.
 func layout(t *testing.T, c *Client, runnerDoes string) (l Layout, out string) {
 	t.Helper()
 	dir := t.TempDir()

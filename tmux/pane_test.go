@@ -60,7 +60,7 @@ func TestPane_runnerKilledBySignal_isDeadWithoutStatus(t *testing.T) {
 	}
 }
 
-func TestFailure_whatTmuxPrints_isToldApart(t *testing.T) {
+func TestFailure_messagesOfTmux_becomeTheirErrors(t *testing.T) {
 	for text, want := range map[string]error{
 		"no server running on /tmp/tmux-0/default":                            ErrNoServer,
 		"error connecting to /tmp/tmux-0/default (No such file or directory)": ErrNoServer,

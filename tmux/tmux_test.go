@@ -70,9 +70,9 @@ func TestOpen_oddWords_reachTheProgramUnchanged(t *testing.T) {
 	}
 }
 
-func TestOpen_callersEnvironment_reachesTheRunnerAndNothingElseDoes(t *testing.T) {
+func TestOpen_environment_isExactlyTheCallers(t *testing.T) {
 	c := newClient(t, "")
-	// A server of long ago, which knows variables that the caller does not have.
+	// An old server has variables that the caller does not have.
 	old := &Client{Socket: c.Socket, Env: append(os.Environ(), "STALE_KEY=old", "CHANGED=old")}
 	if _, err := old.ask(t.Context(), "new-session", "-d", "-s", "other", "sleep", "60"); err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestOpen_programPathWithSpaces_runsWithoutShell(t *testing.T) {
 	}
 }
 
-func TestOpen_sameName_isRefusedAndTheFirstGoesOn(t *testing.T) {
+func TestOpen_sameName_isRefusedAndTheFirstKeepsRunning(t *testing.T) {
 	c := newClient(t, "")
 	l, out := layout(t, c, "sleep")
 	s := open(t, c, l)
