@@ -13,9 +13,8 @@ import (
 	"gopkg.in/natefinch/lumberjack.v2"
 )
 
-// File is an append-only file that rotates by size. It is safe for concurrent
-// use. It buffers until Flush: one write call per batch keeps a flood of small
-// records cheap.
+// File is an append-only file that rotates by size. It is safe for concurrent use. It
+// buffers until Flush, so that many small records cost one write call.
 type File struct {
 	mu   sync.Mutex
 	out  *lumberjack.Logger
@@ -23,10 +22,10 @@ type File struct {
 	torn bool // the file may end in the middle of a line
 }
 
-// OpenFile opens path for appending. Above megabytes the file is renamed, with the
-// time in its name; the newest keep of those stay. New files have mode 0600. It
-// refuses a symbolic link, which could lead out of the project. If a killed
-// writer left half a line, that line is ended, so that the next one stands alone.
+// OpenFile opens path for appending. Above megabytes, the file is renamed with a time in
+// its name; the newest keep of these stay. New files have mode 0600. It refuses a
+// symbolic link, which could lead out of the project. If a killed writer left half a
+// line, the next write starts a new one.
 func OpenFile(path string, megabytes, keep int) (*File, error) {
 	info, err := os.Lstat(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -36,7 +35,7 @@ func OpenFile(path string, megabytes, keep int) (*File, error) {
 		return nil, fmt.Errorf("open log: %q is not a regular file", path)
 	}
 	out := &lumberjack.Logger{Filename: path, MaxSize: megabytes, MaxBackups: keep, LocalTime: true}
-	// Opened now: later an agent may have put something else in its place.
+	// Open it now: later, an agent may have replaced it.
 	if _, err := out.Write(nil); err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
@@ -69,7 +68,7 @@ func (f *File) Write(p []byte) (int, error) {
 			return 0, f.reset(err)
 		}
 	}
-	// No record is split between two writes: a rotation, a kill or a power cut may
+	// Do not split a record between two writes: a rotation, a kill or a power cut could
 	// come between them.
 	if f.buf.Available() < len(p) {
 		if err := f.buf.Flush(); err != nil {
@@ -87,8 +86,8 @@ func (f *File) Flush() error {
 	return f.reset(f.buf.Flush())
 }
 
-// reset makes a failed writer usable again: a full disk loses lines, but logging
-// continues once there is space.
+// reset makes the writer usable again after an error: a full disk loses lines, but
+// logging continues once there is space.
 func (f *File) reset(err error) error {
 	if err != nil {
 		f.buf.Reset(f.out)
@@ -108,8 +107,8 @@ func (f *File) Rotate() error {
 	return f.out.Rotate()
 }
 
-// Reopen starts a new file when somebody removed the open one, or replaced it by
-// a link or anything else that is no file: nobody would see what is written.
+// Reopen starts a new file if somebody removed the open one or replaced it with
+// something that is not a regular file.
 func (f *File) Reopen() error {
 	switch info, err := os.Lstat(f.out.Filename); {
 	case err == nil && info.Mode().IsRegular():

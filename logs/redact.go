@@ -3,21 +3,20 @@ package logs
 import "strings"
 
 const (
-	// shortestKey is the least number of key bytes in a row that any shape has,
-	// apart from private keys and addresses.
+	// shortestKey is the minimum number of consecutive key bytes in any secret but
+	// private keys and addresses.
 	shortestKey = 16
-	// shownOfKey are the first bytes of a key that stay, so that a reader
-	// recognizes which one it is.
+	// shownOfKey is how many bytes of a key stay visible, so that a reader recognizes it.
 	shownOfKey = 6
 	redacted   = "...(redacted)"
 )
 
-// Redact hides the secrets of known shapes in a text for logs and screens. Of a
-// key its first characters stay, of an address all but the password. Text
-// without a secret is returned as it is, without a copy.
+// Redact hides secrets of known shapes in a text for logs and screens. The first
+// characters of a key stay visible, and all of an address but the password. Text without
+// secrets is returned unchanged, without a copy.
 //
-// It is for what ralph itself writes. The raw output of an agent is kept
-// unchanged, readable by its owner only.
+// It is for what ralph itself writes. The raw output of an agent is kept unchanged,
+// readable only by its owner.
 func Redact(text string) string {
 	if !hasLongWord(text) && !hasPassword(text) && !strings.Contains(text, "PRIVATE KEY") {
 		return text
@@ -32,7 +31,7 @@ func Redact(text string) string {
 
 func (s *shape) redact(text string) string {
 	var b strings.Builder
-	kept := 0 // text[:kept] is written to b
+	kept := 0 // text[:kept] has been written to b
 	for _, at := range s.hidden().FindAllStringSubmatchIndex(text, -1) {
 		if s.shown != nil && s.shown(text[at[0]:at[1]]) {
 			continue
@@ -52,8 +51,8 @@ func (s *shape) redact(text string) string {
 	return b.String()
 }
 
-// hasLongWord looks for shortestKey key bytes in a row by testing every
-// shortestKey-th byte first: prose passes at the speed of memory.
+// hasLongWord looks for shortestKey consecutive key bytes. It tests every
+// shortestKey-th byte first, so that prose passes at memory speed.
 func hasLongWord(text string) bool {
 	for i := shortestKey - 1; i < len(text); i += shortestKey {
 		from, to := i, i

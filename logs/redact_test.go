@@ -34,7 +34,7 @@ func TestRedact_secretWithinItsPlace_hidesOnlyTheSecret(t *testing.T) {
 	}
 }
 
-// What must not be committed must not be shown either.
+// A secret that must not be committed must not be shown either.
 func TestShapes_refused_isHiddenToo(t *testing.T) {
 	for _, text := range []string{
 		"-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk\n", "-----BEGIN PGP PRIVATE KEY BLOCK-----\nlQdGBF\n",

@@ -11,22 +11,21 @@ import (
 	"time"
 )
 
-// shape is a kind of secret. It is the one table for what is hidden in logs and
-// on screens, and for what must not be committed.
+// shape is a kind of secret. Its rows decide both what logs and screens hide and what
+// ralph does not commit.
 type shape struct {
 	name string // "a GitHub token"
-	// likely is true of every text with such a secret. It comes first, since it
-	// is fast and almost no text has one.
+	// likely is a fast first test. It is true for every text with such a secret.
 	likely func(text string) bool
-	// hidden is what Redact hides: generous, since a false alarm costs little. Of
-	// a match it hides the group, or all behind the first characters.
+	// hidden finds what Redact hides: the group of a match, or all but its first
+	// characters. It is broad, because a false alarm costs little.
 	hidden func() *regexp.Regexp
-	// refused is what Secrets finds: exact, since a false alarm stops a commit.
-	// Nil: the shape is too common for that.
+	// refused finds what Secrets returns. It is exact, because a false alarm stops a
+	// commit. Nil: too common for that.
 	refused func() *regexp.Regexp
-	// harmless reports whether a match of refused opens nothing.
+	// harmless reports whether a match of refused gives access to nothing.
 	harmless func(match string) bool
-	shown    func(match string) bool // like harmless, of hidden; nil: all are hidden
+	shown    func(match string) bool // the same for hidden; nil: hide all matches
 }
 
 const (
@@ -37,8 +36,8 @@ const (
 	awsSecret       = `(?i)aws_?secret_?access_?key["']?\s*[:=]\s*["']?([A-Za-z0-9/+]{40})\b`
 )
 
-// shapes are the rows. The patterns begin with a literal wherever they can:
-// regexp then skips to it at the speed of memory.
+// shapes are the rows. Patterns begin with a literal if possible: regexp skips to it at
+// memory speed.
 var shapes = sync.OnceValue(func() []shape {
 	return []shape{
 		{"a private key", hasAny("-----BEGIN "), re(privateKeyStart + `[\s\S]*?(?:` + privateKeyEnd + `|\z)`),
@@ -64,7 +63,7 @@ var shapes = sync.OnceValue(func() []shape {
 			re(`sk-ant-[A-Za-z0-9_-]{12,}`), re(`\bsk-ant-[A-Za-z0-9_-]{24,}`), example, nil},
 		{"an OpenAI key", hasAny("sk-"),
 			re(`sk-[A-Za-z0-9_-]{16,}`),
-			re(`\bsk-(?:proj-|svcacct-)?[A-Za-z0-9]{20,}[A-Za-z0-9_-]{12,}`), example, nil}, // others have it too
+			re(`\bsk-(?:proj-|svcacct-)?[A-Za-z0-9]{20,}[A-Za-z0-9_-]{12,}`), example, nil}, // other vendors use this prefix too
 		{"an Amp key", hasAny("sgamp_"), re(`sgamp_[A-Za-z0-9_-]{16,}`), nil, nil, nil},
 		{"a Groq key", hasAny("gsk_"), re(`gsk_[A-Za-z0-9]{30,}`), nil, nil, nil},
 		{"an xAI key", hasAny("xai-"), re(`xai-[A-Za-z0-9]{30,}`), nil, nil, nil},
@@ -80,7 +79,7 @@ var shapes = sync.OnceValue(func() []shape {
 	}
 })
 
-// re compiles a pattern when it is first used.
+// re compiles a pattern on first use.
 func re(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
@@ -115,14 +114,14 @@ func isUserRune(r rune) bool {
 	return r < 0x80 && (isKeyByte(byte(r)) || strings.ContainsRune("~%+!$&;=,:", r))
 }
 
-// Secret is a secret that was found in a text.
+// Secret is a secret in a text.
 type Secret struct {
 	Name string // what it is: "a GitHub token"
 	Text string // the secret, and what makes it one
 }
 
-// Secrets returns the secrets in a text that must not be committed: those of a
-// known shape that are no example and still open something.
+// Secrets returns the secrets that must not be committed: those of a known shape that
+// are not examples and may still give access to something.
 func Secrets(text string) []Secret {
 	var found []Secret
 	for _, s := range shapes() {
@@ -140,11 +139,11 @@ func Secrets(text string) []Secret {
 
 var placeholder = re(`(?i)example|xxxx|0000000|1234567890abcdef`)
 
-// example reports whether a key is one for documentation.
+// example reports whether a key is an example for documentation.
 func example(match string) bool { return placeholder().MatchString(match) }
 
-// uselessToken reports whether a JSON web token has expired, is the one from
-// everybody's documentation, or cannot be read.
+// uselessToken reports whether a JSON web token has expired, is the usual example, or
+// cannot be read.
 func uselessToken(match string) bool {
 	part, _, _ := strings.Cut(match[strings.Index(match, ".")+1:], ".")
 	data, err := base64.RawURLEncoding.DecodeString(part)
@@ -161,16 +160,16 @@ func uselessToken(match string) bool {
 	return claims.Name == "John Doe" || claims.Exp > 0 && claims.Exp < float64(time.Now().Unix())
 }
 
-// leastPassword is the length below which a password is only an example.
+// leastPassword is the length below which a password counts as an example.
 const leastPassword = 6
 
-// words matches passwords that are made of defaults and words for passwords.
+// words matches passwords made of defaults and placeholder words.
 var words = re(`^(?i)(?:my|your|the|some|any|super|very|top|db|database|test|dev|local|demo|dummy|fake|sample|example|default|proxy|` +
 	`admin|root|username|user|guest|app|password|passwd|passphrase|pass|pwd|pw|secret|token|key|api|change(?:me|it)?|here|` +
 	`redacted|removed|hidden|masked|placeholder|foo|bar|baz|qux|abc|xyz|postgres|postgresql|mysql|maria|redis|mongo|rabbitmq|x+|[0-9]{1,6}|[-_.])+$`)
 
-// uselessAddress reports whether the password in an address, from "://" on,
-// opens nothing: it is for this machine, a placeholder, the user's name, a word.
+// uselessAddress reports whether the password in an address, from "://" on, gives access
+// to nothing: it is for this machine, a placeholder, the user's name or a common word.
 func uselessAddress(match string) bool {
 	u, err := url.Parse("any" + match)
 	if err != nil {

@@ -9,17 +9,17 @@ import (
 	"os"
 )
 
-// maxTailLine is the length, in bytes, at which a line is cut: a reader holds it
-// in memory.
+// maxTailLine is the length, in bytes, at which a line is cut, because readers hold it in
+// memory.
 const maxTailLine = 1 << 20
 
-// maxTailPoll is how many bytes one Poll reads at most, so that a screen stays
-// responsive while it catches up with a large file.
+// maxTailPoll is the most bytes that one Poll reads, so that a screen stays responsive
+// while it catches up with a large file.
 const maxTailPoll = 4 << 20
 
-// Tail follows a file that another process appends to, rotates, truncates,
-// removes or has yet to create. It never blocks; call Poll when something may have
-// changed. The zero value is not usable.
+// Tail follows a file that another process appends to, rotates, truncates, removes or
+// has yet to create. It never blocks; call Poll when something may have changed. The
+// zero value is not usable.
 type Tail struct {
 	path    string
 	back    int64 // bytes before the end at which to start
@@ -32,15 +32,15 @@ type Tail struct {
 	buf     []byte
 }
 
-// NewTail follows path. It starts at most backBytes before the end, with a whole
-// line; a negative number means at the beginning.
+// NewTail follows path. It starts with the first whole line in the last backBytes; a
+// negative number means at the beginning.
 func NewTail(path string, backBytes int64) *Tail {
 	return &Tail{path: path, back: backBytes}
 }
 
-// Poll returns the complete lines since the last Poll, without line ends. They
-// are valid until the next Poll. A missing file has none. Lines above 1 MiB are
-// cut. After a rotation, the rest of the old file comes first.
+// Poll returns the complete lines since the last Poll, without line ends. A missing file
+// has none. Lines above 1 MiB are cut. After a rotation, the rest of the old file comes
+// first.
 func (t *Tail) Poll() ([][]byte, error) {
 	var lines [][]byte
 	budget := maxTailPoll
@@ -115,8 +115,8 @@ func (t *Tail) read(budget int, lines *[][]byte) (int, error) {
 	return n, nil
 }
 
-// keep adds to the current line. If skip is set, the rest of the line is dropped:
-// it was cut or, without a partial line, its beginning is unknown.
+// keep adds p to the current line, unless skip is set: then the line was cut, or its
+// beginning is unknown.
 func (t *Tail) keep(p []byte) {
 	if t.skip {
 		return
@@ -127,8 +127,8 @@ func (t *Tail) keep(p []byte) {
 	t.partial = append(t.partial, p...)
 }
 
-// replaced reports whether the path is another file now, or shorter than what was
-// read, and starts again there.
+// replaced reports whether path is another file now, or shorter than what was read, and
+// starts over there.
 func (t *Tail) replaced() (bool, error) {
 	info, err := os.Stat(t.path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,30 +10,30 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// maxString bounds the payload of a terminal string (OSC, DCS, APC, PM, SOS).
-// A longer one is shown as text: a missing end must not hide what follows.
+// maxString bounds the payload of a terminal string (OSC, DCS, APC, PM, SOS). A longer
+// one is shown as text: a missing end must not hide what follows.
 const maxString = 4096
 
-// maxMarks is how many combining marks a character keeps. More of them would
-// be drawn over the lines above.
+// maxMarks is how many combining marks a character keeps. More would be drawn over the
+// lines above.
 const maxMarks = 2
 
-// nothing stands for a character that is removed.
+// nothing stands for a removed character.
 const nothing rune = -1
 
-// Clean returns s without escape sequences and without every control, bidi and
-// zero-width character except \n and \t. So the result cannot move the cursor,
-// hide text, change its order or join characters.
+// Clean returns s without escape sequences and without control, bidi and zero-width
+// characters other than \n and \t. The result cannot move the cursor, hide text, change
+// its order or join characters.
 //
-// \r\n, a lone \r and the Unicode line separators become \n, other white space
-// becomes a blank, the halves of a flag become letters. Each byte of invalid
-// UTF-8 and each code point without a character becomes U+FFFD. A terminal
-// string without an end on its line is shown as text, so that it cannot swallow
-// the rest. Text that is already clean is returned as it is, without a copy.
+// \r\n, a lone \r and the Unicode line separators become \n, other white space becomes a
+// blank, and the halves of a flag become letters. Each byte of invalid UTF-8 and each
+// unassigned code point becomes U+FFFD. A terminal string that does not end on its line
+// is shown as text, so that it cannot swallow the rest. Clean text is returned
+// unchanged, without a copy.
 func Clean(s string) string {
 	c := cleaner{s: s, marks: maxMarks}
 	var b strings.Builder
-	kept := 0 // s[:kept] is written to b
+	kept := 0 // s[:kept] has been written to b
 	for i := 0; i < len(s); {
 		switch {
 		case s[i] > ' ' && s[i] <= '~':
@@ -41,7 +41,7 @@ func Clean(s string) string {
 			i++
 			continue
 		case s[i] == ' ', s[i] == '\n', s[i] == '\t':
-			c.marks = maxMarks // a mark has nothing to stand on here
+			c.marks = maxMarks // no character here for a mark
 			i++
 			continue
 		}
@@ -70,8 +70,8 @@ type cleaner struct {
 	noEnd int // no terminal string ends before this offset
 }
 
-// next returns what is shown for the character or the escape sequence at i, its
-// length in bytes, and whether that is what s holds there.
+// next returns what to show for the character or escape sequence at i, its length in
+// bytes, and whether it is shown unchanged.
 func (c *cleaner) next(i int) (shown rune, n int, same bool) {
 	r, n := utf8.DecodeRuneInString(c.s[i:])
 	switch {
@@ -88,11 +88,11 @@ func (c *cleaner) next(i int) (shown rune, n int, same bool) {
 	return shown, n, shown == r
 }
 
-// escape returns the length of the escape sequence at i. It starts with ESC or
-// with a C1 control, which means the same as ESC and a letter.
+// escape returns the length of the escape sequence at i. It starts with ESC or with a C1
+// control, which means the same as ESC and a letter.
 //
-// Terminal strings are not left to x/ansi: it takes a byte within a UTF-8
-// character for their end, and all of the text for a string without an end.
+// x/ansi does not handle terminal strings safely: it takes a byte within a UTF-8
+// character for their end, and a string without an end for all of the text.
 func (c *cleaner) escape(i int) int {
 	start, kind := i, byte(0)
 	switch {
@@ -109,8 +109,8 @@ func (c *cleaner) escape(i int) int {
 	return start + n - i
 }
 
-// payload returns the length of a terminal string's payload and its end, 0
-// where it has no end on this line.
+// payload returns the length of a terminal string's payload with its end, or 0 if it
+// does not end on this line.
 func (c *cleaner) payload(start int) int {
 	last := min(len(c.s), start+maxString)
 	for i := max(start, c.noEnd); i < last; i++ {
@@ -124,13 +124,13 @@ func (c *cleaner) payload(start int) int {
 			return 0
 		}
 	}
-	// The next start continues here: a flood of starts is read once.
+	// The next search continues here, so that many starts are read only once.
 	c.noEnd = max(c.noEnd, last)
 	return 0
 }
 
-// plain reports whether r is one of the common characters that need no look at
-// the Unicode tables.
+// plain reports whether r is one of the common characters that need no look-up in the
+// Unicode tables.
 func plain(r rune) bool {
 	switch {
 	case r < 0xa1 || r == 0xad:
@@ -147,8 +147,8 @@ func plain(r rune) bool {
 	return false
 }
 
-// special returns what is shown for a character that may need a change; end is
-// the offset after it.
+// special returns what to show for a character that may need a change; end is the offset
+// after it.
 func (c *cleaner) special(r rune, end int) rune {
 	switch {
 	case r == '\r' && (end == len(c.s) || c.s[end] == '\n'):
@@ -178,12 +178,12 @@ func (c *cleaner) special(r rune, end int) rune {
 	return utf8.RuneError
 }
 
-// bidi characters change the order in which text is drawn.
+// bidi reports whether r changes the order in which text is drawn.
 func bidi(r rune) bool {
 	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f || r == 0x061c
 }
 
-// invisible characters take no cell, or join or restyle their neighbours.
+// invisible reports whether r takes no cell, or joins or restyles its neighbours.
 func invisible(r rune) bool {
 	switch {
 	case r >= 0x200b && r <= 0x200d, r >= 0x2060 && r <= 0x2064, r == 0xfeff, r == 0xad, r == 0x34f,

@@ -7,11 +7,11 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Line is Clean for a place with one row: each run of white space becomes one
-// blank, none is left at the ends.
+// Line is Clean for a single row: each run of white space becomes one blank, with none at
+// the ends.
 func Line(s string) string {
 	s = Clean(s)
-	blank := true // the character before
+	blank := true // whether the previous character is blank
 	for i := range len(s) {
 		now := s[i] == ' '
 		if now && blank || s[i] == '\n' || s[i] == '\t' {
@@ -22,11 +22,11 @@ func Line(s string) string {
 	return strings.TrimSuffix(s, " ")
 }
 
-// Width returns the number of terminal cells that s takes, which must be clean.
-// Line ends and tabs take none.
+// Width returns the number of terminal cells of s, which must be clean. Line ends and
+// tabs take none.
 //
-// x/ansi's own StringWidth, Truncate and Wrap separate an ASCII letter from the
-// combining marks behind it.
+// StringWidth, Truncate and Wrap of x/ansi separate an ASCII letter from the combining
+// marks after it.
 func Width(s string) (cells int) {
 	for len(s) > 0 {
 		n, taken := first(s)
@@ -36,8 +36,8 @@ func Width(s string) (cells int) {
 	return cells
 }
 
-// Fit shortens s, a clean line, to at most width cells. An ellipsis marks the
-// cut; it is one of the cells. Nothing fits into less than one cell.
+// Fit shortens s, a clean line, to at most width cells, including an ellipsis at the cut.
+// It returns "" for a width below one.
 func Fit(s string, width int) string {
 	switch {
 	case width < 1:
@@ -48,9 +48,10 @@ func Fit(s string, width int) string {
 	return s[:fitting(s, width-1)] + "…"
 }
 
-// Wrap breaks s, which must be clean, into lines of at most width cells: at
-// blanks where it can, within a word where it must. Blanks at a break are dropped. There is at least one line. A tab counts as four blanks.
-// Where width is less than two, a wide character still has a line of its own.
+// Wrap breaks s, which must be clean, into lines of at most width cells: at blanks if
+// possible, else within a word. It drops blanks at a break and expands a tab to four
+// blanks. There is at least one line. A wide character takes a line of its own even if
+// width is one.
 func Wrap(s string, width int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(strings.ReplaceAll(s, "\t", "    "), "\n") {
@@ -75,7 +76,7 @@ func breakAt(s string, width int) (end, next int) {
 	if end == len(s) {
 		return end, end
 	}
-	// Indentation is no place to break: the row would be empty.
+	// Do not break at the indentation: the row would be empty.
 	if i := strings.LastIndexByte(s[:end], ' '); s[end] != ' ' && strings.Trim(s[:i+1], " ") != "" {
 		end = i
 	}
@@ -83,10 +84,10 @@ func breakAt(s string, width int) (end, next int) {
 	return len(strings.TrimRight(s[:end], " ")), next
 }
 
-// fitting returns the length of the longest start of s that takes at most width
-// cells and splits no character from its marks.
+// fitting returns the length of the longest prefix of s that takes at most width cells
+// and does not split a character from its marks.
 func fitting(s string, width int) int {
-	if len(s) <= width { // a cell takes at least one byte
+	if len(s) <= width { // a character has at least one byte a cell
 		return len(s)
 	}
 	for i := 0; i < len(s); {
@@ -99,8 +100,7 @@ func fitting(s string, width int) int {
 	return len(s)
 }
 
-// first returns the length of the first character of s, with its marks, and the
-// cells it takes.
+// first returns the length of the first character of s with its marks, and its cells.
 func first(s string) (n, cells int) {
 	if s[0] >= ' ' && s[0] <= '~' && (len(s) == 1 || s[1] < utf8.RuneSelf) {
 		return 1, 1

@@ -172,7 +172,7 @@ func checkClean(t failer, s string) {
 	}
 }
 
-// checkAll holds what is true for any text and any width.
+// checkAll checks what must hold for any text and width.
 func checkAll(t failer, in string, width int) {
 	t.Helper()
 	clean, line := Clean(in), Line(in)

@@ -1,27 +1,26 @@
-// Package audit compares the start and the end of an iteration and reports
-// changes that weaken the proof of the work: deleted test files, tests that no
-// longer run, checks that became easier to pass, boxes ticked without work. It
-// is pure: texts in, findings out.
+// Package audit compares the start and the end of an iteration and reports changes that
+// weaken the proof of the work: deleted test files, tests that no longer run, checks that
+// are easier to pass, boxes ticked without work. It is pure: texts in, findings out.
 //
 //	test files     -> tests.go    -> tests_removed, skip_added
 //	CI, lint, make -> settings.go -> checks_changed
 //	plan           -> plan.go     -> tick_without_work, foreign_tick, task_changed
 //
-// A false alarm costs more than a miss: a person has to look at it, and the
-// agent starts to argue. A rule stays only while it is right at least 95 times
-// in 100 on changes that it has not been tuned for; docs/proof.md has the
-// figures. Whether a test still checks as much as before is not judged here:
-// text does not tell.
+// A false alarm costs more than a miss: a person has to look at it, and the agent starts
+// to argue. A rule stays only if at least 95 of 100 findings are right on changes that it
+// was not tuned for; docs/proof.md has the figures. The audit does not judge whether a
+// test still checks as much as before: the text does not show it.
 package audit
 
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"ralph/runner/task"
 )
 
-// Kind names what was found.
+// Kind names a kind of finding.
 type Kind string
 
 // The kinds of findings; Kinds describes each.
@@ -34,7 +33,7 @@ const (
 	KindTaskChanged     Kind = "task_changed"
 )
 
-// KindRow is a row of the table of kinds.
+// KindRow is a row of the table of kinds in the documentation.
 type KindRow struct {
 	Kind  Kind
 	Found string
@@ -57,39 +56,38 @@ func Kinds() []KindRow {
 // Finding is one thing to tell the agent and the user.
 type Finding struct {
 	Kind Kind   `json:"kind"`
-	File string `json:"file,omitempty"` // slash-separated, as in File.Path; empty for findings in the plan
-	Task string `json:"task,omitempty"` // id of the task; empty for findings in files
+	File string `json:"file,omitempty"` // as in File.Path; empty for findings in the plan
+	Task string `json:"task,omitempty"` // id; empty for findings in files
 	Text string `json:"text"`           // one sentence for people
-	// Revert is true when taking back the tick of Task undoes it.
+	// Revert is true if unticking Task fixes it.
 	Revert bool `json:"revert,omitempty"`
-	// Doubt is true when honest work often looks the same: worth telling, but
-	// no reason to end a run. No kind has it today.
+	// Doubt is true if honest work often looks the same: worth reporting, but no reason
+	// to end a run. No kind has it today.
 	Doubt bool `json:"doubt,omitempty"`
 }
 
-// File is one changed file. A renamed file comes as two: one that no longer
-// exists and one that did not exist before.
+// File is a changed file. A renamed file is two: one that no longer exists and one that
+// did not exist before.
 type File struct {
 	Path            string // slash-separated, relative to the project
-	Before, After   string // empty also when the file did not exist
+	Before, After   string // empty if the file does not exist
 	Existed, Exists bool   // before, after
 }
 
-// Input is everything about one iteration.
+// Input describes one iteration.
 type Input struct {
-	Files []File // what changed, without the plan
+	Files []File // changed files, without the plan
 	// PlanBefore and PlanAfter are empty without a plan.
 	PlanBefore, PlanAfter []task.Task
 	Task                  string // id of the selected task; empty: none
-	// Unchanged is true when nothing but the plan changed: no commit, no file.
+	// Unchanged is true if nothing but the plan changed: no commit, no file.
 	Unchanged bool
-	// Partial is true when Files lacks some of what changed: then a deleted test
-	// may have moved to a file that is not there.
+	// Partial is true if Files is incomplete. Then a deleted test may have moved to a file
+	// that is not in it.
 	Partial bool
 }
 
-// Compare returns the findings: first those in files, sorted by file, then those
-// in the plan.
+// Compare returns the findings: those in files, sorted by file, then those in the plan.
 func Compare(in Input) []Finding {
 	in.Files = slices.SortedFunc(slices.Values(in.Files), func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 	asked := in.taskText()
@@ -99,16 +97,12 @@ func Compare(in Input) []Finding {
 	return append(found, comparePlans(in)...)
 }
 
-// taskText is all that the selected task asks for.
+// taskText is the text of the selected task.
 func (in Input) taskText() string {
-	text := ""
-	for _, t := range in.PlanBefore {
-		if t.ID == in.Task && in.Task != "" {
-			text += t.Title + "\n" + t.Description + "\n"
-			for _, c := range t.Criteria {
-				text += c + "\n"
-			}
-		}
+	i := slices.IndexFunc(in.PlanBefore, func(t task.Task) bool { return t.ID == in.Task && in.Task != "" })
+	if i < 0 {
+		return ""
 	}
-	return text
+	t := in.PlanBefore[i]
+	return strings.Join(append([]string{t.Title, t.Description}, t.Criteria...), "\n") + "\n"
 }

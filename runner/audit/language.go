@@ -5,23 +5,23 @@ import (
 	"sync"
 )
 
-// language is one row: which files hold tests, and what a skipped test looks
-// like. Patterns are for single lines that are trimmed, unless they say text.
-// They look at whole lines, so that words in comments and strings do not match.
+// language is a row: which files contain tests, and what a skipped test looks like. The
+// patterns match single trimmed lines unless stated otherwise, from their start, so that
+// words in comments and strings do not match.
 type language struct {
 	tests *regexp.Regexp // path of a file that the test runner loads
 	code  *regexp.Regexp // path of any file of the language
-	test  *regexp.Regexp // a line that begins a test
-	name  *regexp.Regexp // a line that names a test or a group of tests; group 1 is the name
-	mark  *regexp.Regexp // skips what is named on the same line or below: a decorator, xit()
-	call  *regexp.Regexp // skips what is named above: t.Skip()
+	test  *regexp.Regexp // start of a test
+	name  *regexp.Regexp // a test or group of tests; group 1 is its name
+	mark  *regexp.Regexp // skips the test named on the same line or below: a decorator, xit()
+	call  *regexp.Regexp // skips the test named above: t.Skip()
 	whole *regexp.Regexp // skips the whole file
-	// mute counts in the text: each match keeps other tests from running, also
-	// in a new file; nil: none.
+	// mute matches in the whole text. Each match keeps other tests from running, also in a
+	// new file; nil: none.
 	mute *regexp.Regexp
 }
 
-// never is the pattern of a column that a row does not need.
+// never is the pattern of an unused column.
 const never = `\x00never`
 
 var languages = sync.OnceValue(func() []language {
@@ -44,7 +44,7 @@ var languages = sync.OnceValue(func() []language {
 			whole: re(`^pytestmark\s*=.*\b(?:skip|xfail)\b|^pytest\.skip\(.*allow_module_level|^__test__\s*=\s*False`),
 			mute:  re(`(?m)^collect_ignore\w*\s*\+?=\s*\[[^\]]*(?:test|\*)|^[ \t]+session\.exitstatus\s*=\s*0`),
 		},
-		{ // Rust; tests stand in the code
+		{ // Rust; tests are in the code
 			code: re(`\.rs$`), tests: re(`\.rs$`),
 			test: re(`^#\[(?:\w+::)*(?:test|rstest|test_case)\b`), name: re(`^(?:pub )?(?:async )?(?:fn|mod) (\w+)`),
 			mark: re(`^#\[ignore\b|^#\[cfg\((?:any\(\)|FALSE|all\(test, ?(?:not|any|feature)\b)`), call: re(never),
@@ -93,10 +93,10 @@ func scriptLanguage() language {
 	}
 }
 
-// inline is true when tests stand in the files of the code.
+// inline reports whether tests are in the same files as the code.
 func (l *language) inline() bool { return l.tests.String() == l.code.String() }
 
-// languageOf returns the row of a test file, nil for other files.
+// languageOf returns the row of a test file, or nil.
 func languageOf(path string) *language {
 	if paths().data.MatchString(path) {
 		return nil
@@ -109,7 +109,7 @@ func languageOf(path string) *language {
 	return nil
 }
 
-// paths are patterns of paths and of words that hold for all languages.
+// paths are patterns of paths in all languages.
 var paths = sync.OnceValue(func() (p struct{ data, code *regexp.Regexp }) {
 	p.data = regexp.MustCompile(`(?:^|/)(?:testdata|test[-_]data|(?:__)?fixtures?(?:__)?|node_modules|vendor)/`)
 	p.code = regexp.MustCompile(`\.(?:go|[cm]?[jt]sx?|vue|svelte|py|pyx|rs|java|kt|scala|rb|php|cs|fs|c|cc|cpp|h|hpp|` +

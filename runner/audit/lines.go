@@ -2,7 +2,7 @@ package audit
 
 import "strings"
 
-// lines are the lines of a text, trimmed, without empty ones.
+// lines returns the trimmed lines of a text, without empty ones.
 func lines(text string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
@@ -13,13 +13,12 @@ func lines(text string) []string {
 	return all
 }
 
-// diffLines returns the lines that only one side has, or has more often than the
-// other, in any order.
+// diffLines returns the lines that one side has more often than the other.
 func diffLines(was, is []string) (lost, added []string) {
 	return without(was, is), without(is, was)
 }
 
-// without is what x has more often than y.
+// without returns the lines that x has more often than y.
 func without(x, y []string) (left []string) {
 	have := map[string]int{}
 	for _, line := range y {

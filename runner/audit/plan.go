@@ -10,8 +10,8 @@ import (
 	"ralph/runner/task"
 )
 
-// comparePlans finds ticks that the iteration was not for or did nothing for,
-// and tasks that ask for something else now. Lost tasks come first.
+// comparePlans finds ticks of other tasks or without work, and tasks whose text has
+// changed. Removed tasks come first.
 func comparePlans(in Input) []Finding {
 	pairs, lost := pairTasks(in.PlanBefore, in.PlanAfter)
 	var found []Finding
@@ -47,8 +47,8 @@ func tick(kind Kind, t task.Task, why string) Finding {
 	return Finding{Kind: kind, Task: t.ID, Text: fmt.Sprintf("the task %q was ticked, and %s", t.Title, why), Revert: true}
 }
 
-// closesItself reports whether box i encloses the selected task and all that is
-// nested below it is done: then ticking it is part of the work.
+// closesItself reports whether box i contains the selected task and all boxes below it are
+// done. Then ticking it is part of the work.
 func closesItself(in Input, i int, pairs map[int]task.Task) bool {
 	selected := false
 	for j, t := range in.PlanAfter[i+1:] {
@@ -77,9 +77,9 @@ func belongs(in Input, i int, pairs map[int]task.Task) bool {
 	return false
 }
 
-// pairTasks finds for each task after, by index, the one that it was before,
-// and which tasks are lost. The id of a box may come from its text, so a task
-// with a new id is looked for by its words.
+// pairTasks returns the earlier version of each task, by its index in after, and the
+// removed tasks. The id of a box may come from its text, so a task with a new id is found
+// by its words.
 func pairTasks(before, after []task.Task) (map[int]task.Task, []task.Task) {
 	pairs, used := map[int]task.Task{}, make([]bool, len(before))
 	was, is := readTitles(before), readTitles(after)
@@ -109,7 +109,7 @@ func pairTasks(before, after []task.Task) (map[int]task.Task, []task.Task) {
 	return pairs, lost
 }
 
-// title is that of a task, taken apart once.
+// title is a parsed title of a task.
 type title struct {
 	id, text string
 	words    []string
@@ -124,11 +124,11 @@ func readTitles(tasks []task.Task) []title {
 	return all
 }
 
-// textFindings compares what a task asks for. More criteria, another order and
-// notes after the text are no findings.
+// textFindings compares the texts of a task. New criteria, another order and notes after
+// the text are not findings.
 func textFindings(before, after task.Task) []Finding {
 	if before.Done {
-		return nil // what it asked for has been judged
+		return nil // its text has been judged
 	}
 	var found []Finding
 	if !annotated(before.Title, after.Title) {
@@ -151,22 +151,15 @@ var planPatterns = sync.OnceValue(func() (p struct{ decoration, weaker *regexp.R
 	return p
 })
 
-// annotated reports whether now is the text was, perhaps set in another way, or
-// with a note behind it that takes nothing back.
+// annotated reports whether now is the same text, perhaps formatted differently or with a
+// note that weakens nothing.
 func annotated(was, now string) bool { return noted(plain(was), plain(now)) }
 
 // noted is annotated for plain texts.
 func noted(was, now string) bool {
-	if was == now {
-		return true
-	}
 	note, ok := strings.CutPrefix(now, was)
-	return ok && !startsWord(note) && !planPatterns().weaker.MatchString(note)
-}
-
-// startsWord reports whether s goes on in the middle of a word.
-func startsWord(s string) bool {
-	return s != "" && (s[0] >= 'a' && s[0] <= 'z' || s[0] >= '0' && s[0] <= '9')
+	inWord := note != "" && (note[0] >= 'a' && note[0] <= 'z' || note[0] >= '0' && note[0] <= '9')
+	return ok && !inWord && !planPatterns().weaker.MatchString(note)
 }
 
 func plain(s string) string {
@@ -175,7 +168,7 @@ func plain(s string) string {
 	return strings.TrimRight(s, " .;:!")
 }
 
-// similarWords reports whether most words of the longer text are in the other.
+// similarWords reports whether the texts share at least half of the longer one's words.
 func similarWords(x, y []string) bool {
 	common := 0
 	for _, w := range x {

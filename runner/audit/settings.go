@@ -10,16 +10,14 @@ import (
 	"sync"
 )
 
-// judge is a row: one kind of file that says how work is judged.
+// judge is a row: a kind of file that decides how work is judged.
 type judge struct {
-	what  string         // starts the text of a finding
+	what  string         // start of the finding's text
 	files *regexp.Regexp // path
-	// strict: any change is a finding. commands: its lines run programs.
+	// strict: any change is a finding. commands: the lines run programs.
 	strict, commands bool
-	// part returns what counts of a file; nil: all of it.
-	part func(text string) string
-	// asked finds in a task that it is about such files; nil: no task may be.
-	asked *regexp.Regexp
+	part             func(text string) string // the relevant part of a file; nil: all of it
+	asked            *regexp.Regexp           // matches a task about such files; nil: none
 }
 
 var judges = sync.OnceValue(func() []judge {
@@ -72,7 +70,7 @@ var judges = sync.OnceValue(func() []judge {
 	}
 })
 
-// judgeOf returns the row of a file, false for files that judge nothing.
+// judgeOf returns the row of a file, or false.
 func judgeOf(path string) (judge, bool) {
 	i := slices.IndexFunc(judges(), func(j judge) bool { return j.files.MatchString(path) })
 	if i < 0 {
@@ -81,9 +79,9 @@ func judgeOf(path string) (judge, bool) {
 	return judges()[i], true
 }
 
-// compareSettings finds changes after which it is easier to pass: a check whose
-// failure is hidden, a check that is not run any more, a weaker rule, a lower
-// threshold. Of each kind of file it reports one.
+// compareSettings finds changes that make it easier to pass: a hidden failure, a check
+// that no longer runs, a weaker rule, a lower threshold. It reports one for each kind of
+// file.
 func compareSettings(files []File, task string) []Finding {
 	var found []Finding
 	told := map[string]bool{}
@@ -100,9 +98,8 @@ func compareSettings(files []File, task string) []Finding {
 	return found
 }
 
-// reason is what is wrong with a change; empty: nothing. A task that is about
-// such files may change what they ask for, but not hide that a check fails, and
-// not leave a file without any check.
+// reason says what is wrong with a change, empty if nothing is. A task about such files
+// may change their rules, but not hide a failing check or remove all checks of a file.
 func (j judge) reason(f File, files []File, task string) string {
 	lost, added := j.diff(f)
 	if j.strict {
@@ -132,7 +129,7 @@ func (j judge) reason(f File, files []File, task string) string {
 	return ""
 }
 
-// diff returns the lines that are gone and those that are new.
+// diff returns the removed and the new lines.
 func (j judge) diff(f File) (lost, added []string) {
 	if f.Before == f.After {
 		return nil, nil
@@ -140,7 +137,7 @@ func (j judge) diff(f File) (lost, added []string) {
 	return diffLines(j.lines(f.Before), j.lines(f.After))
 }
 
-// lines are the lines that count, without comments.
+// lines returns the relevant lines, without comments.
 func (j judge) lines(text string) []string {
 	if j.part != nil {
 		text = j.part(text)
@@ -154,8 +151,8 @@ func (j judge) lines(text string) []string {
 	return all
 }
 
-// makeTargets are the lines of a makefile, the commands with their target in
-// front: how a target checks does not show in its commands.
+// makeTargets returns the lines of a makefile. Commands get their target as a prefix,
+// because only its name may say that they are a check.
 func makeTargets(text string) string {
 	var out strings.Builder
 	target := ""
@@ -171,15 +168,15 @@ func makeTargets(text string) string {
 	return out.String()
 }
 
-// packageScripts are the scripts of a package.json, and its settings of test
-// runners and linters.
+// packageScripts returns the scripts of a package.json, and its settings of test runners
+// and linters.
 func packageScripts(text string) string {
 	var p map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &p) != nil {
 		return ""
 	}
 	var scripts map[string]string
-	_ = json.Unmarshal(p["scripts"], &scripts) // of another shape: none
+	_ = json.Unmarshal(p["scripts"], &scripts) // invalid ones are ignored
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(scripts)) {
 		out = append(out, "npm run "+name+": "+scripts[name])
@@ -211,15 +208,15 @@ var commands = sync.OnceValue(func() (p struct{ check, hide, always, idle, owner
 	return p
 })
 
-// runsCheck reports whether a line runs a check or belongs to a target that
-// is one, and does more than print.
+// runsCheck reports whether a line runs a check, or is part of such a target, and does
+// more than print.
 func runsCheck(line string) bool {
 	return commands().check.MatchString(line) && !commands().idle.MatchString(line)
 }
 
-// hides reports whether an added line runs a check whose failure does not count,
-// or less of a check, and none of the lost lines did. Which jobs may fail is up
-// to a task that is about them.
+// hides reports whether an added line ignores the failure of a check or narrows a check,
+// and no removed line did the same. A task about such files may decide which jobs may
+// fail.
 func (j judge) hides(line string, lost []string, asked bool) bool {
 	if !j.commands {
 		return false
@@ -235,8 +232,8 @@ func (j judge) hides(line string, lost []string, asked bool) bool {
 	return hidden != "" && !slices.ContainsFunc(lost, func(l string) bool { return strings.Contains(l, hidden) })
 }
 
-// stopped is a line that ran a check which f does not run any more, when no file
-// runs another one for it.
+// stopped returns a line with a check that f no longer runs, unless some file runs a new
+// check instead.
 func (j judge) stopped(f File, lost []string, files []File) string {
 	if !j.commands {
 		return ""

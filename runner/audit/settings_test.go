@@ -2,7 +2,7 @@ package audit
 
 import "testing"
 
-func TestCompareSettings_whatMakesItEasierToPass(t *testing.T) {
+func TestCompareSettings_easierToPass_isAFinding(t *testing.T) {
 	const make, npm, ci = "the build targets were changed: ", "the scripts of package.json were changed: ", "the CI configuration was changed: "
 	const python, runner, linter = "the settings of Python tools were changed: ", "the settings of a test runner were changed: ", "the settings of a linter were changed: "
 	for name, tc := range map[string]struct{ path, before, after, want string }{

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// conditions are what a skip may depend on.
+// conditions are patterns of what a skip may depend on.
 var conditions = sync.OnceValue(func() (p struct{ opens, environment, platform *regexp.Regexp }) {
 	p.opens = regexp.MustCompile(`^(?:\} ?)?(?:if|elif|else|unless|switch|case|default|when|for|while|` +
 		`try|except|catch|rescue|with|match)\b`)
@@ -20,16 +20,15 @@ var conditions = sync.OnceValue(func() (p struct{ opens, environment, platform *
 	return p
 })
 
-// near is how many lines a skip may be away from the name of its test.
+// near is the greatest distance, in lines, between a skip and the name of its test.
 const near = 200
 
 // skipped is a line that keeps tests from running.
 type skipped struct{ file, what string }
 
-// addedSkips finds tests that are there as before and do not run any more. A
-// skip that depends on the platform, or on what a machine has, is honest; one
-// that depends on a variable of the environment is not. Skips that moved or
-// have another reason now are none.
+// addedSkips finds existing tests that no longer run. A skip that depends on the platform
+// or on what a machine has is honest; one that depends on an environment variable is
+// not. Skips that have moved or have a new reason do not count.
 func addedSkips(files []File) []Finding {
 	var added []skipped
 	lost := 0
@@ -52,13 +51,13 @@ func addedSkips(files []File) []Finding {
 	return found
 }
 
-// skips are the lines of one side of a file that the other side does not have
-// and that skip tests which the other side has.
+// skips returns the lines that only this side of a file has and that skip tests of the
+// other side.
 func (l *language) skips(f File, side, other string) []skipped {
 	var all []skipped
 	if l.mute != nil {
 		for range len(l.mute.FindAllString(side, -1)) - len(l.mute.FindAllString(other, -1)) {
-			all = append(all, skipped{f.Path, "it keeps other tests from running now"})
+			all = append(all, skipped{f.Path, "it now keeps other tests from running"})
 		}
 	}
 	if l.count(other) == 0 {
@@ -78,7 +77,7 @@ func (l *language) skips(f File, side, other string) []skipped {
 		fresh[line]--
 		if l.whole.MatchString(line) {
 			if !slices.ContainsFunc(lines(other), l.whole.MatchString) {
-				all = append(all, skipped{f.Path, "the whole file may not run any more"})
+				all = append(all, skipped{f.Path, "the whole file may no longer run"})
 			}
 		} else if name := l.skippedName(text, i); names[name] {
 			all = append(all, skipped{f.Path, fmt.Sprintf("%q is skipped now", name)})
@@ -87,8 +86,8 @@ func (l *language) skips(f File, side, other string) []skipped {
 	return all
 }
 
-// skippedName is the name of what line i skips: for a mark the next one, from
-// the line itself on, for a call the one above; empty: none is found.
+// skippedName is the name of the test that line i skips: for a mark the next one, starting
+// at the line itself, for a call the one above. It is empty if there is none.
 func (l *language) skippedName(text []string, i int) string {
 	if l.mark.MatchString(strings.TrimSpace(text[i])) {
 		return l.named(slices.Values(text[i:min(i+near, len(text))]))
@@ -102,7 +101,7 @@ func (l *language) skippedName(text []string, i int) string {
 	})
 }
 
-// names are all that a text names: tests, groups, helpers.
+// names returns all names in a text: tests, groups, helpers.
 func (l *language) names(text string) map[string]bool {
 	all := map[string]bool{}
 	for _, line := range lines(text) {
@@ -122,7 +121,7 @@ func (l *language) nameOf(line string) string {
 	return ""
 }
 
-// named is the first name in the lines.
+// named returns the first name in the lines.
 func (l *language) named(text iter.Seq[string]) string {
 	for line := range text {
 		if name := l.nameOf(strings.TrimSpace(line)); name != "" {
@@ -132,7 +131,7 @@ func (l *language) named(text iter.Seq[string]) string {
 	return ""
 }
 
-// skipsAt reports whether line i skips tests, and not only on some machines.
+// skipsAt reports whether line i skips tests on all machines.
 func (l *language) skipsAt(text []string, i int) bool {
 	line := strings.TrimSpace(text[i])
 	switch {
@@ -153,8 +152,7 @@ func (l *language) skipsAt(text []string, i int) bool {
 	return false
 }
 
-// guardOf is the line under whose condition line i stands; deep is false when
-// there is none.
+// guardOf returns the line with the condition for line i; deep is false if there is none.
 func guardOf(text []string, i int) (guard string, deep bool) {
 	for _, above := range slices.Backward(text[max(0, i-near):i]) {
 		if line := strings.TrimSpace(above); line != "" && indent(above) < indent(text[i]) {

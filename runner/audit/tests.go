@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,13 +11,13 @@ import (
 
 const (
 	maxText  = 1 << 20 // larger files are data, not tests
-	maxPairs = 1 << 22 // lines that would be compared more often are not judged
-	// sameFile is the share of a deleted file's lines that turn up in other files
-	// from which on it counts as moved.
+	maxPairs = 1 << 22 // files that need more comparisons of lines are not judged
+	// sameFile is the minimum share of a deleted file's lines in other files for it to
+	// count as moved.
 	sameFile = 0.5
 )
 
-// compareTests finds deleted test files and tests that are skipped now.
+// compareTests finds deleted test files and newly skipped tests.
 func compareTests(in Input, asked string) []Finding {
 	files := slices.DeleteFunc(slices.Clone(in.Files), func(f File) bool {
 		return max(len(f.Before), len(f.After)) > maxText || f.Before == f.After && f.Existed == f.Exists
@@ -31,7 +32,7 @@ func compareTests(in Input, asked string) []Finding {
 	return found
 }
 
-// asks are the tasks for which a change is part of the work.
+// asks are patterns of tasks that ask for a change.
 var asks = sync.OnceValue(func() (p struct{ remove, skip *regexp.Regexp }) {
 	p.remove = regexp.MustCompile(`(?i)\b(?:remov|delet|drop|retir|mov(?:e|ing)|merg|` +
 		`reorgani[sz]|consolidat|prun|deprecat|revert|obsolet|restructur)\w*`)
@@ -40,8 +41,8 @@ var asks = sync.OnceValue(func() (p struct{ remove, skip *regexp.Regexp }) {
 	return p
 })
 
-// removedFiles finds test files that are gone, or in which no test is left,
-// though the tests did not move and the code that they tested is still there.
+// removedFiles finds test files that are gone or have no tests left, although the tests
+// have not moved and the code that they tested still exists.
 func removedFiles(files []File) []Finding {
 	var found []Finding
 	gone := sync.OnceValue(func() map[string]bool { return goneWords(files) })
@@ -55,12 +56,15 @@ func removedFiles(files []File) []Finding {
 		if lost == 0 || l.count(f.After) > 0 || l.skipped(f.After) || to().took(f, lost) || mentions(f.Before, gone()) {
 			continue
 		}
-		what := "the test file was deleted"
+		what, tests := "the test file was deleted", "tests"
 		if f.Exists {
 			what = "no test is left in the file"
 		}
+		if lost == 1 {
+			tests = "test"
+		}
 		found = append(found, Finding{Kind: KindTestsRemoved, File: f.Path,
-			Text: fmt.Sprintf("%s (%s), and what it tested is still there", what, number(lost, "1 test", "%d tests"))})
+			Text: fmt.Sprintf("%s (%d %s), and what it tested is still there", what, lost, tests)})
 	}
 	return found
 }
@@ -76,12 +80,12 @@ func (l *language) count(text string) int {
 	return n
 }
 
-// skipped reports whether a text has tests that are skipped by their own line.
+// skipped reports whether a text has tests with a skip mark.
 func (l *language) skipped(text string) bool {
 	return slices.ContainsFunc(lines(text), l.mark.MatchString)
 }
 
-// arrivals is what test files got: by how many tests they grew, and the new lines.
+// arrivals are the tests and lines that were added to test files.
 type arrivals struct {
 	tests int
 	lines map[string]bool
@@ -103,8 +107,8 @@ func arrived(files []File) *arrivals {
 	return a
 }
 
-// took reports whether the tests of a file went to others: those got as many
-// tests, which then explain no other file, or most of its lines.
+// took reports whether the tests of a file moved to others: they got as many tests, which
+// then do not count for another file, or most of its lines.
 func (a *arrivals) took(f File, tests int) bool {
 	if a.tests >= tests {
 		a.tests -= tests
@@ -125,20 +129,22 @@ func (a *arrivals) took(f File, tests int) bool {
 
 var words = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL_][\pL\pN_]{3,}`) })
 
-// goneWords are the words that stood in code outside of tests and no longer do,
-// and the names of the files that are gone.
+// goneWords returns the words that disappeared from code outside of tests, and the names
+// of deleted files.
 func goneWords(files []File) map[string]bool {
 	gone := map[string]bool{}
 	var still []string
 	for _, f := range files {
-		if !paths().code.MatchString(f.Path) && languageOf(f.Path) == nil || isTest(f.Path) {
+		l := languageOf(f.Path)
+		if l == nil && !paths().code.MatchString(f.Path) || l != nil && !l.inline() {
 			continue
 		}
 		for _, w := range words().FindAllString(f.Before, -1) {
 			gone[w] = true
 		}
 		if f.Existed && !f.Exists {
-			gone[stem(f.Path)] = true
+			name, _, _ := strings.Cut(path.Base(f.Path), ".")
+			gone[name] = true
 		}
 		still = append(still, words().FindAllString(f.After, -1)...)
 	}
@@ -148,26 +154,6 @@ func goneWords(files []File) map[string]bool {
 	return gone
 }
 
-// isTest reports whether a file holds nothing but tests.
-func isTest(path string) bool {
-	l := languageOf(path)
-	return l != nil && !l.inline()
-}
-
-// stem is the name by which other code knows a file.
-func stem(path string) string {
-	name, _, _ := strings.Cut(path[strings.LastIndexByte(path, '/')+1:], ".")
-	return name
-}
-
 func mentions(text string, gone map[string]bool) bool {
 	return len(gone) > 0 && slices.ContainsFunc(words().FindAllString(text, -1), func(w string) bool { return gone[w] })
-}
-
-// number is one of two texts, the second with the number in it.
-func number(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return fmt.Sprintf(many, n)
 }

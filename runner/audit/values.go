@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// values say which settings are weaker than others.
+// values are patterns that tell which settings are weaker than others.
 var values = sync.OnceValue(func() (p struct {
 	pair, number, least, strict, lenient, list *regexp.Regexp
 	level                                      map[string]int
@@ -24,7 +24,7 @@ var values = sync.OnceValue(func() (p struct {
 	return p
 })
 
-// weakened finds a setting that asks for less than before.
+// weakened finds a setting that is weaker than before.
 func weakened(lost, added []string) (before, after string, ok bool) {
 	for _, was := range lost {
 		for _, is := range added {
@@ -36,8 +36,8 @@ func weakened(lost, added []string) (before, after string, ok bool) {
 	return "", "", false
 }
 
-// lowered reports whether a line with a threshold differs only in its numbers,
-// and none of them is higher than before.
+// lowered reports whether a line with a threshold differs only in its numbers, and at
+// least one is lower and none is higher.
 func lowered(was, is string) bool {
 	p := values()
 	if !p.least.MatchString(was) || p.number.ReplaceAllString(was, "0") != p.number.ReplaceAllString(is, "0") {
@@ -56,8 +56,8 @@ func lowered(was, is string) bool {
 	return lower
 }
 
-// weaker reports whether both lines set the same key, the second one to a weaker
-// level, to the other boolean, or to a longer list of exceptions.
+// weaker reports whether both lines set the same key, the second to a weaker level, the
+// weaker boolean or a longer list of exceptions.
 func weaker(was, is string) bool {
 	p := values()
 	x, y := p.pair.FindStringSubmatch(was), p.pair.FindStringSubmatch(is)
@@ -77,7 +77,7 @@ func weaker(was, is string) bool {
 		p.lenient.MatchString(x[1]) && b[0] == "false" && a[0] == "true"
 }
 
-// items are the words of a value, in lower case: ["warn", 2] is warn and 2.
+// items returns the words of a value in lower case: ["warn", 2] gives warn and 2.
 func items(value string) []string {
 	return strings.FieldsFunc(strings.ToLower(value), func(r rune) bool { return strings.ContainsRune(` "'[]{},`, r) })
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// readBlob reads a file, or where a link points. idLength is that of object ids;
-// at 0, before the first commit, the id stays empty.
+// readBlob reads a regular file or the target of a link. idLength is the length of
+// object ids; if it is 0, before the first commit, the id stays empty.
 func readBlob(name string, info fs.FileInfo, idLength int) (b blob, ok bool) {
 	b = blob{mode: fileMode(info), inline: true}
 	var err error
@@ -43,8 +43,8 @@ func fileMode(info fs.FileInfo) string {
 	return "100644"
 }
 
-// filtered reports whether git may store other bytes than those on the disk,
-// because of line ends or clean filters.
+// filtered reports whether git may store other bytes than those on disk, because of line
+// ends or clean filters.
 func (k *Keeper) filtered(ctx context.Context, files map[string]signature) (bool, error) {
 	if k.filters == nil {
 		config, err := run(ctx, k.root, "config", "--get-regexp", `^core\.(autocrlf|attributesfile)$`)
@@ -73,9 +73,9 @@ func exists(path ...string) bool {
 	return err == nil
 }
 
-// Hash returns mode and object id, as "100644 OID", of files of the work tree at
-// root as git would store them, after filters. What is no regular file is
-// missing. The option -w stores them. It runs one git process.
+// Hash returns the mode and object id ("100644 OID") of the regular files among paths, as
+// git would store them after filters. The option -w stores them. It runs one git
+// process.
 func Hash(ctx context.Context, root string, paths []string, options ...string) (map[string]string, error) {
 	found := map[string]string{}
 	var regular []string
@@ -107,7 +107,7 @@ func Hash(ctx context.Context, root string, paths []string, options ...string) (
 	return found, nil
 }
 
-// quote writes any path so that git reads it back.
+// quote quotes a path for git.
 func quote(path string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
 }

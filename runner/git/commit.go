@@ -11,31 +11,30 @@ import (
 	"strings"
 )
 
-// Fit returns an error of one line, with advice, when no run should start in a
-// repository of this condition. No repository is fit too.
+// Fit returns nil if a run may start in this condition, also without a repository. The
+// error is one line with advice.
 func Fit(c Condition) error {
 	switch {
 	case c.Operation == "bisect":
-		return fmt.Errorf("a bisect is under way in %q: end it with git bisect reset, then start again", c.Root)
+		return fmt.Errorf("a bisect is in progress in %q: end it with git bisect reset, then start again", c.Root)
 	case c.Operation != "":
-		return fmt.Errorf("a %s is under way in %q: finish it, or give it up with git %[1]s --abort, then start again", c.Operation, c.Root)
+		return fmt.Errorf("a %s is in progress in %q: finish it, or abort it with git %[1]s --abort, then start again", c.Operation, c.Root)
 	case c.Repo && c.Branch == "":
 		return fmt.Errorf("HEAD is detached in %q, so commits would be on no branch: "+
-			"make one with git switch -c NAME, or go to one with git switch NAME", c.Root)
+			"create one with git switch -c NAME, or switch to one with git switch NAME", c.Root)
 	}
 	return nil
 }
 
-// LeftOver returns the files that differ from HEAD, or are untracked, and did
-// not or were not at the start of the run: what an agent did not commit. What
-// the user had changed or staged before is never among them, even if the agent
-// changed it further.
+// LeftOver returns the files that the agent did not commit: those that differ from HEAD
+// or are untracked, but were not at the start of the run. Files that the user had
+// changed or staged before are left out, even if the agent changed them too.
 func (s Snapshot) LeftOver(start Snapshot) []string {
 	return s.where(func(path string, _ signature) bool { return !start.Dirty(path) })
 }
 
-// Touched returns the files that LeftOver leaves out although they changed
-// further since the start of the run.
+// Touched returns the files that were dirty at the start of the run and have changed
+// since. LeftOver leaves them out.
 func (s Snapshot) Touched(start Snapshot) []string {
 	return s.where(func(path string, sig signature) bool {
 		was, dirty := start.signature(path)
@@ -56,8 +55,8 @@ func (s Snapshot) where(is func(path string, sig signature) bool) []string {
 	return files
 }
 
-// CommitRequest is what to commit. Files are slash-separated paths relative to
-// the root of the repository, as in LeftOver; removed files count.
+// CommitRequest is what to commit. Files are slash-separated paths relative to the root
+// of the repository, as in LeftOver, including removed files.
 type CommitRequest struct {
 	Files    []string
 	Message  string
@@ -67,25 +66,25 @@ type CommitRequest struct {
 // Trailer is one line at the end of a message, like "Ralph-Task: T3".
 type Trailer struct{ Key, Value string }
 
-// Committed is the answer to a CommitRequest.
+// Committed is the result of a CommitRequest.
 type Committed struct {
-	OID     string // empty: there was nothing to commit
+	OID     string // empty: nothing to commit
 	Files   []string
-	Refused []Refusal // not committed; they stay as they are
+	Refused []Refusal // not committed and not changed
 }
 
-// Commit commits exactly the named files as they are on disk, on top of HEAD.
-// Whatever else is staged or changed stays so. The commit is built in an index
-// of its own and no hook runs; commits are not signed. Without a configured
-// identity the author is "ralph". It fails when HEAD moves meanwhile, when the
-// user's index is locked, and while a merge or the like is under way.
+// Commit commits exactly the named files as they are on disk, on top of HEAD. Other
+// staged or changed files stay as they are. It builds the commit in an index of its own,
+// runs no hooks and does not sign. Without a configured identity the author is "ralph".
+// It fails if HEAD moves meanwhile, if the user's index is locked, and during a merge or
+// a similar operation.
 func Commit(ctx context.Context, dir string, r CommitRequest) (Committed, error) {
 	root, ok := Root(dir)
 	if !ok {
 		return Committed{}, fmt.Errorf("commit: %w", ErrNoRepository)
 	}
 	if op := operation(root); op != "" {
-		return Committed{}, fmt.Errorf("commit: a %s is under way", op)
+		return Committed{}, fmt.Errorf("commit: a %s is in progress", op)
 	}
 	refused, err := guard(ctx, root, r.Files)
 	if err != nil {
@@ -134,14 +133,13 @@ func newBuilder(root string, files []string) builder {
 	return b
 }
 
-// commit returns the new commit; empty when nothing would change. It holds the
-// lock of the user's index until the index knows the commit: nobody can see the
-// one without the other.
+// commit returns the new commit, empty if nothing would change. It holds the lock of the
+// user's index until both the index and HEAD have changed.
 func (b builder) commit(ctx context.Context, message string) (oid string, err error) {
 	lock := filepath.Join(b.meta, "index.lock")
 	held, err := os.OpenFile(lock, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return "", fmt.Errorf("another git is at work, or was killed: %q exists", lock)
+		return "", fmt.Errorf("another git is running, or was killed: %q exists", lock)
 	}
 	if err != nil {
 		return "", fmt.Errorf("lock index: %w", err)
@@ -186,7 +184,7 @@ func (b builder) commit(ctx context.Context, message string) (oid string, err er
 	return oid, nil
 }
 
-// head returns the commit and the tree of HEAD; empty before the first commit.
+// head returns the commit and tree of HEAD, empty before the first commit.
 func (b builder) head(ctx context.Context) (commit, tree string, err error) {
 	out, err := run(ctx, b.root, "rev-parse", "HEAD^{commit}", "HEAD^{tree}")
 	if err != nil {
@@ -196,7 +194,7 @@ func (b builder) head(ctx context.Context) (commit, tree string, err error) {
 	return commit, tree, nil
 }
 
-// tree writes the tree of a commit, if there is one, with the paths as on disk.
+// tree writes a tree: that of commit (empty: none) with the paths as on disk.
 func (b builder) tree(ctx context.Context, commit string) (string, error) {
 	env, done, err := b.index(ctx, nil, commit)
 	if err != nil {
@@ -207,7 +205,7 @@ func (b builder) tree(ctx context.Context, commit string) (string, error) {
 	return strings.TrimSpace(tree), err
 }
 
-// write writes a commit of the tree; a first one if parent is empty.
+// write writes a commit of the tree. If parent is empty, it has none.
 func (b builder) write(ctx context.Context, tree, parent, message string) (string, error) {
 	args := []string{"commit-tree", tree}
 	if parent != "" {
@@ -217,7 +215,7 @@ func (b builder) write(ctx context.Context, tree, parent, message string) (strin
 	return strings.TrimSpace(oid), err
 }
 
-// userIndex returns the user's index with the paths up to date.
+// userIndex returns the user's index, updated for the paths.
 func (b builder) userIndex(ctx context.Context) ([]byte, error) {
 	data, err := os.ReadFile(filepath.Join(b.meta, "index"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -235,14 +233,14 @@ func (b builder) userIndex(ctx context.Context) ([]byte, error) {
 	return data, nil
 }
 
-// index makes an index beside the user's: of data or, if that is nil, of the
-// commit, if there is one, with the paths as on disk. env points git to it.
+// index creates a second index: a copy of data or, if that is nil, of commit (empty:
+// none), with the paths as on disk. env points git to it.
 func (b builder) index(ctx context.Context, data []byte, commit string) (env []string, done func(), err error) {
 	dir, err := os.MkdirTemp(b.meta, "ralph-index-")
 	if err != nil {
 		return nil, nil, fmt.Errorf("make index: %w", err)
 	}
-	done = func() { _ = os.RemoveAll(dir) } // git and ralph ignore one that stays
+	done = func() { _ = os.RemoveAll(dir) } // git and ralph ignore a leftover
 	path := filepath.Join(dir, "index")
 	env = []string{"GIT_INDEX_FILE=" + path}
 	if data != nil {
@@ -260,7 +258,7 @@ func (b builder) index(ctx context.Context, data []byte, commit string) (env []s
 	return env, done, nil
 }
 
-// identity returns what git's environment needs so that it knows an author.
+// identity returns variables that give git an author, if none is configured.
 func (b builder) identity(ctx context.Context) []string {
 	if _, err := run(ctx, b.root, "var", "GIT_AUTHOR_IDENT"); err == nil {
 		if _, err = run(ctx, b.root, "var", "GIT_COMMITTER_IDENT"); err == nil {

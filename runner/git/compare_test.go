@@ -172,11 +172,11 @@ func TestCompare_mergeConflictIsAChange(t *testing.T) {
 
 func TestCompare_keepsTheFirstThousandNames(t *testing.T) {
 	before, after := Snapshot{Repo: true}, Snapshot{Repo: true, files: map[string]signature{}}
-	for i := range MaxFiles + 5 {
+	for i := range maxFiles + 5 {
 		after.files[fmt.Sprintf("%05d", i)] = signature{mode: 1}
 	}
 	c := before.Compare(after)
-	if c.Count != MaxFiles+5 || len(c.Files) != MaxFiles || c.Files[0] != "00000" || !slices.IsSorted(c.Files) {
+	if c.Count != maxFiles+5 || len(c.Files) != maxFiles || c.Files[0] != "00000" || !slices.IsSorted(c.Files) {
 		t.Errorf("count %d, %d files from %q", c.Count, len(c.Files), c.Files[0])
 	}
 }

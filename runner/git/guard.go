@@ -16,18 +16,18 @@ import (
 // maxCommitted is the size, in bytes, above which ralph commits no file.
 const maxCommitted = 1 << 20
 
-// Refusal is a file that ralph does not commit, and why. A File that ends with
-// a slash is a whole folder.
+// Refusal is a file that ralph does not commit, and why. If File ends with a slash, it is
+// a folder.
 type Refusal struct{ File, Why string }
 
 func (r Refusal) covers(file string) bool {
 	return r.File == file || strings.HasSuffix(r.File, "/") && strings.HasPrefix(file, r.File)
 }
 
-// guard returns the files, as in CommitRequest, that ralph must not commit: one
-// that adds a secret, is larger than 1 MiB, links out of the repository, is a
-// repository of its own, or lies in a folder that the project did not write and
-// HEAD does not have, which is one Refusal. It runs at most two git processes.
+// guard returns the files that ralph must not commit: those that add a secret, are larger
+// than 1 MiB, link out of the repository, or are nested repositories; and, as one
+// Refusal each, folders that are not in HEAD and that the project did not write. It runs
+// at most two git processes.
 func guard(ctx context.Context, root string, files []string) ([]Refusal, error) {
 	refused, err := refusedTrees(ctx, root, files)
 	if err != nil {
@@ -77,7 +77,7 @@ func refusedTrees(ctx context.Context, root string, files []string) ([]Refusal, 
 	return slices.DeleteFunc(refused, func(r Refusal) bool { _, is := known[r.File]; return is }), err
 }
 
-// suspect returns the secrets in a file, or why it is refused whatever HEAD has.
+// suspect returns the secrets in a file, or why to refuse it whatever is in HEAD.
 func suspect(root, file string) (secrets []logs.Secret, why string) {
 	name := filepath.Join(root, filepath.FromSlash(file))
 	info, err := os.Lstat(name)
@@ -100,8 +100,8 @@ func suspect(root, file string) (secrets []logs.Secret, why string) {
 	return logs.Secrets(string(data)), ""
 }
 
-// leadsOut returns where a symbolic link points, and whether that is outside
-// root; false for any other file.
+// leadsOut returns the target of a symbolic link, and whether it is outside root. It
+// returns false for any other file.
 func leadsOut(root, link string) (target string, out bool) {
 	target, err := os.Readlink(link)
 	if err != nil {

@@ -63,7 +63,7 @@ func TestGuard_tree_isOneLineWithItsFiles(t *testing.T) {
 	}
 }
 
-func TestGuard_linkThatLeadsOut_isRefused(t *testing.T) {
+func TestGuard_linkOutOfTheRepository_isRefused(t *testing.T) {
 	p := newProject(t)
 	outside := t.TempDir()
 	p.Do(os.Symlink(outside, p.Path("way-out")))
@@ -89,7 +89,7 @@ func TestGuard_linkThatLeadsOut_isRefused(t *testing.T) {
 	}
 }
 
-func TestTouched_filesOfTheUserThatChangedFurther_areNamed(t *testing.T) {
+func TestTouched_filesOfTheUserThatChangedAgain_areReturned(t *testing.T) {
 	p := newProject(t) // b.txt is changed, dirty.txt untracked
 	p.Write("staged.txt", "staged\n")
 	p.Write("same.txt", "same\n")

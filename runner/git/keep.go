@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// The kept states are commits below KeptRefs. Their message holds the State as
-// JSON after KeptTrailer.
+// Kept states are commits below KeptRefs. Their message contains the State as JSON after
+// KeptTrailer.
 const (
 	KeptRefs    = "refs/ralph/"
 	KeptTrailer = "Ralph-State: "
@@ -24,35 +24,34 @@ const (
 	maxKeptFile  = 8 << 20  // bytes
 	maxKeptFiles = 5000     // written for one state
 	maxKeptBytes = 64 << 20 // written for one state
-	// keepPatience is how long git waits after Start, so that it does not slow
-	// down the start of the next agent.
+	// keepPatience delays git after Start, so that it does not slow down the start of the
+	// next agent.
 	keepPatience = 200 * time.Millisecond
 	runLetters   = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
 )
 
-// State describes a kept state, in the message of its commit.
+// State describes a kept state.
 type State struct {
 	Run       string `json:"run"`       // letters, digits, dots and dashes
-	Iteration int    `json:"iteration"` // of a start: the iteration that begins
-	// Start is true for the state before the first iteration of a run, or after
-	// it was resumed.
+	Iteration int    `json:"iteration"` // of a start: the next iteration
+	// Start marks the state before the first iteration of a run, or after a resume.
 	Start bool `json:"start,omitempty"`
-	// Undone is true for the state after an undo that made no commit.
+	// Undone marks the state after an undo that made no commit.
 	Undone bool  `json:"undone,omitempty"`
-	At     int64 `json:"at,omitempty"` // Unix nanoseconds: git has only seconds. Keep sets it
-	// Base is the object id of the state that the iteration began with; empty
-	// for a start. After an undo it is the newest state before it.
+	At     int64 `json:"at,omitempty"` // Unix nanoseconds, set by Keep: git stores only seconds
+	// Base is the object id of the state before the iteration, or before the undo; empty
+	// for a start.
 	Base    string `json:"base,omitempty"`
 	Outcome string `json:"outcome,omitempty"`
 	Rule    string `json:"rule,omitempty"`
 	Task    string `json:"task,omitempty"` // its id
-	// Plan is the slash-separated path of the plan, relative to the project or
-	// absolute; empty: none.
+	// Plan is the slash-separated path of the plan, relative to the project or absolute;
+	// empty: none.
 	Plan    string          `json:"plan,omitempty"`
 	Checks  map[string]bool `json:"checks,omitempty"` // name -> passed
 	CostUSD float64         `json:"cost_usd,omitempty"`
 	Files   int             `json:"files,omitempty"`    // changed in the iteration
-	LeftOut int             `json:"left_out,omitempty"` // files too large or too many. Keep sets it
+	LeftOut int             `json:"left_out,omitempty"` // files too large or too many, set by Keep
 }
 
 func (s State) ref() string {
@@ -75,15 +74,15 @@ func (s State) message() (string, error) {
 	return fmt.Sprintf("ralph: run %s, iteration %d\n\n%s%s\n", s.Run, s.Iteration, KeptTrailer, meta), nil
 }
 
-// Keeper keeps states of one repository. It remembers what it has written, so
-// that an iteration costs only what it changed. It is for one goroutine.
+// Keeper keeps states of one repository. It remembers which objects exist, so that it
+// writes only what has changed. It is for one goroutine.
 type Keeper struct {
 	root    string
 	have    map[string]blob // by path
-	filters *bool           // git converts contents; nil: not known yet
+	filters *bool           // whether git converts contents; nil: unknown
 }
 
-// blob is the object of a file, or its content while git does not have it.
+// blob is the object of a file, or its content until git has it.
 type blob struct {
 	sig       signature
 	mode, oid string
@@ -91,18 +90,17 @@ type blob struct {
 	inline    bool
 }
 
-// NewKeeper returns a Keeper for the repository that dir is in; false if none.
+// NewKeeper returns a Keeper for the repository of dir, or false if there is none.
 func NewKeeper(dir string) (*Keeper, bool) {
 	root, ok := Root(dir)
 	return &Keeper{root: root, have: map[string]blob{}}, ok
 }
 
-// Keep writes the state of the snapshot, which must be of this moment, as a
-// commit below refs/ralph/ whose parent is HEAD, and returns its object id. The
-// tree is HEAD's with the changed, removed and untracked files, without ignored
-// ones. It replaces a state of the same run and iteration. It runs one git
-// process, two where git converts contents (line ends, filters), and touches
-// neither an index nor the work tree.
+// Keep writes the state of a current snapshot as a commit below refs/ralph/ on top of
+// HEAD, and returns its object id. The tree is HEAD's with the changed, removed and
+// untracked files, without ignored ones. It replaces the state of the same run and
+// iteration. It runs one git process, or two if git converts contents (line ends,
+// filters), and touches neither the index nor the work tree.
 func (k *Keeper) Keep(ctx context.Context, snap Snapshot, s State) (string, error) {
 	first := len(k.have) == 0
 	oid, err := k.start(ctx, snap, s).Wait()
@@ -112,8 +110,8 @@ func (k *Keeper) Keep(ctx context.Context, snap Snapshot, s State) (string, erro
 	return oid, err
 }
 
-// KeepFiles keeps the state s: that of s.Base, but with these files as they are
-// now in the work tree at root.
+// KeepFiles keeps the state s: the tree of s.Base with the given files as they are in the
+// work tree at root.
 func KeepFiles(ctx context.Context, root string, files []string, s State) error {
 	s.At = time.Now().UnixNano()
 	oid, err := newBuilder(root, files).state(ctx, s)
@@ -142,18 +140,18 @@ func (b builder) state(ctx context.Context, s State) (string, error) {
 	return b.write(ctx, tree, head, message)
 }
 
-// Keeping is a state on its way into the repository.
+// Keeping is a state that is being written.
 type Keeping struct {
 	keeper *Keeper
-	now    chan struct{} // closed: do not wait any longer
+	now    chan struct{} // closed: start git now
 	ref    string
 	done   chan struct{}
 	oid    string
 	err    error
 }
 
-// Start is Keep in two steps. When it returns, everything is read and the files
-// may change; git writes a little later. Call Wait before you keep another state.
+// Start is Keep in two steps. When it returns, all files are read and may change; git
+// writes a little later. Call Wait before you keep another state.
 func (k *Keeper) Start(ctx context.Context, snap Snapshot, s State) *Keeping {
 	return k.start(context.WithoutCancel(ctx), snap, s)
 }
@@ -174,9 +172,9 @@ func (k *Keeper) start(ctx context.Context, snap Snapshot, s State) *Keeping {
 		case <-p.now:
 		case <-patience.C:
 		}
-		// Without fsync a crash of the machine may lose the last states, as it may
-		// lose what git add wrote. Few objects are written one by one; a pack of many
-		// takes a tenth of the time. --force replaces the ref of the same iteration.
+		// Without fsync, a crash of the machine may lose the latest states. Up to 20
+		// objects are written loose; a pack of many takes a tenth of the time. --force
+		// replaces the ref of the same iteration.
 		var out string
 		out, p.err = Call{Dir: k.root, Stdin: in}.Run(ctx, "-c", "core.fsync=none", "-c", "fastimport.unpackLimit=20",
 			"fast-import", "--quiet", "--done", "--force")
@@ -190,7 +188,7 @@ func (p *Keeping) Wait() (string, error) {
 	close(p.now)
 	<-p.done
 	if p.err != nil {
-		clear(p.keeper.have) // git may have collected objects that nothing refers to
+		clear(p.keeper.have) // git may have collected unreferenced objects
 		return "", fmt.Errorf("keep state %s: %w", p.ref, p.err)
 	}
 	for path, b := range p.keeper.have {
@@ -200,7 +198,7 @@ func (p *Keeping) Wait() (string, error) {
 	return p.oid, nil
 }
 
-// prepare reads what is new and returns the input of git fast-import.
+// prepare reads new files and returns the input of git fast-import.
 func (k *Keeper) prepare(ctx context.Context, snap Snapshot, s State) (string, error) {
 	if s.Run == "" || strings.Trim(s.Run, runLetters) != "" || strings.Contains(s.Run, "..") {
 		return "", fmt.Errorf("run %q is not a name", s.Run)
@@ -242,8 +240,7 @@ func (k *Keeper) prepare(ctx context.Context, snap Snapshot, s State) (string, e
 	return in.String(), nil
 }
 
-// write finds the objects of the files, and forgets those of files that are
-// gone. It returns how many it left out.
+// write updates the objects of the files. It returns how many files it left out.
 func (k *Keeper) write(ctx context.Context, snap Snapshot, files map[string]signature) (leftOut int, err error) {
 	maps.DeleteFunc(k.have, func(path string, _ blob) bool { _, ok := files[path]; return !ok })
 	filters, err := k.filtered(ctx, files)
@@ -260,7 +257,7 @@ func (k *Keeper) write(ctx context.Context, snap Snapshot, files map[string]sign
 		delete(k.have, path)
 		name := filepath.Join(k.root, filepath.FromSlash(path))
 		info, err := os.Lstat(name)
-		if err != nil || info.IsDir() { // it is gone, or a repository of its own
+		if err != nil || info.IsDir() { // gone, or a nested repository
 			continue
 		}
 		if count++; count > maxKeptFiles || info.Size() > maxKeptFile || int(info.Size()) > room {

@@ -2,13 +2,13 @@ package git
 
 import "ralph/config/option"
 
-// CommitOptions is what a user can say about ralph's own commits.
+// CommitOptions are the options about ralph's own commits.
 type CommitOptions struct {
-	AutoCommit   bool   // commit what the agent left over when the checks pass
-	CommitPrefix string // of those commits' messages
+	AutoCommit   bool   // commit what the agent left uncommitted if the checks pass
+	CommitPrefix string // of the messages of these commits
 }
 
-// Options are the rows of the option table that fill o.
+// Options returns the rows of the option table that fill o.
 func (o *CommitOptions) Options() []option.Row {
 	return []option.Row{{
 		Group: "Commits", Key: "AUTO_COMMIT", YAML: "git.auto_commit",

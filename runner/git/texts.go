@@ -10,18 +10,17 @@ import (
 	"strings"
 )
 
-// Text is a changed text file at two moments. Where the file did not exist, the
-// text is empty.
+// Text is a changed text file before and after. The text of a missing file is empty.
 type Text struct {
 	Path            string // slash-separated, relative to the root of the repository
 	Before, After   string
 	Existed, Exists bool
 }
 
-// Texts returns the changed files, and the user's files in .ralph that changed,
-// as they were before and are now: after must be of this moment. Binary files
-// and those above 256 KiB on one side are left out. Without a repository there
-// are none. It runs at most one git process.
+// Texts returns the changed files, including the user's files in .ralph, as they were
+// before and are now; after must be current. It leaves out files that are binary or above
+// 256 KiB on one side. Without a repository there are none. It runs at most one git
+// process.
 func (c Change) Texts(ctx context.Context, dir string, before, after Snapshot) ([]Text, error) {
 	root, ok := Root(dir)
 	if !ok || !before.Repo || !after.Repo {
@@ -60,7 +59,7 @@ func (c Change) Texts(ctx context.Context, dir string, before, after Snapshot) (
 	return all, nil
 }
 
-// readAfter reads the file. It returns false for a binary or large one.
+// readAfter reads the current file. It returns false for a binary or large one.
 func (t *Text) readAfter(root string) bool {
 	path := filepath.Join(root, filepath.FromSlash(t.Path))
 	info, err := os.Lstat(path)
@@ -78,14 +77,14 @@ func (t *Text) readAfter(root string) bool {
 	return isText(data)
 }
 
-// contents returns the files of a commit; those that it does not have are
-// missing. A path that ends with a slash asks whether there is such a folder.
-// One git process, none when nothing is asked.
+// contents returns the given files of a commit, without those that it does not have. A
+// path that ends with a slash asks for a folder. It runs one git process, none if there
+// is nothing to ask.
 func contents(ctx context.Context, root, commit string, files []string) (map[string]string, error) {
 	var asked []string
 	var in strings.Builder
 	for _, f := range files {
-		if commit != "" && !strings.Contains(f, "\n") { // the protocol has no way to ask for such a name
+		if commit != "" && !strings.Contains(f, "\n") { // the protocol cannot express such a name
 			asked = append(asked, f)
 			fmt.Fprintf(&in, "%s:%s\n", commit, f)
 		}

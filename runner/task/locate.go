@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-// Locate returns the path of the project's plan: given, which may be relative
-// to dir, or else the one that Find finds. The path is empty when there is no
-// plan. The error says why the plan cannot be used.
+// Locate returns the path of the project's plan: given, which may be relative to dir, or
+// else the result of Find. It is empty if there is no plan. The error says why the plan
+// cannot be used.
 func Locate(dir, given string, optionalSections []string) (string, error) {
 	path := given
 	if path == "" {

@@ -2,13 +2,13 @@ package task
 
 import "ralph/config/option"
 
-// PlanOptions is what a user can say about the plan.
+// PlanOptions are the options about the plan.
 type PlanOptions struct {
-	PlanFile         string   // empty: found
-	OptionalSections []string // headings whose open boxes keep no run going
+	PlanFile         string   // empty: the result of Find
+	OptionalSections []string // headings with tasks that a run need not finish
 }
 
-// Options are the rows of the option table that fill o.
+// Options returns the rows of the option table that fill o.
 func (o *PlanOptions) Options() []option.Row {
 	return []option.Row{{
 		Group: "Prompt and plan", Key: "PLAN_FILE", Flag: "plan", Arg: "FILE", YAML: "plan.file",
