@@ -50,7 +50,7 @@ func (c *Config) Agents() []agent.Spec {
 
 // Spec returns the agent of that name, built in or the user's own. The error
 // names all of them.
-func (c *Config) Spec(name string) (agent.Spec, error) { return agent.Find(name, c.Agents()) }
+func (c *Config) Spec(name string) (agent.Spec, error) { return agent.Find(name, c.Agents()...) }
 
 // EnvFilter is what agents and checks get of the environment.
 func (c *Config) EnvFilter() agent.EnvFilter {

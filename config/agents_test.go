@@ -52,7 +52,7 @@ func TestAgents_everyKey_reachesTheRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	codex, _ := agent.Lookup("codex")
+	codex, _ := agent.Find("codex")
 	want := agent.Spec{
 		Name: "mine", Bin: "/opt/my tools/mine", Install: "see its row under agents in config.yaml",
 		Template: argv.Template{

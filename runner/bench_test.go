@@ -51,7 +51,7 @@ func newBench(t *testing.T, fakeAgent string, boxes ...string) *bench {
 		b.write(planName, "# Plan\n\n- "+strings.Join(boxes, "\n- ")+"\n")
 		b.d.Plan = filepath.Join(b.dir, planName)
 	}
-	spec, err := agent.Lookup("claude")
+	spec, err := agent.Find("claude")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,7 +113,7 @@ func Project(t testing.TB, steps []Step) turn.Assignment {
 		t.Fatal(err)
 	}
 	put(script, string(data))
-	spec, err := agent.Lookup("claude")
+	spec, err := agent.Find("claude")
 	if err != nil {
 		t.Fatal(err)
 	}

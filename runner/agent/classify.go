@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,20 +17,17 @@ import (
 
 // Outcome is how a call ended: its class and the facts behind it.
 type Outcome struct {
-	Class    ending.Class `json:"class"`
-	Reason   string       `json:"reason"`             // one line for people
-	Evidence string       `json:"evidence,omitempty"` // the record or line that decided, shortened; may be empty
-	// Limit is set for usage and spending limits.
-	Limit *state.Limit `json:"limit,omitempty"`
-	// ResetsAt is when a limit ends; zero: unknown.
-	ResetsAt time.Time `json:"resets_at,omitzero"`
-	// RetryAfter is the pause that the provider asked for; zero: none.
-	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`
+	Class      ending.Class  `json:"class"`
+	Reason     string        `json:"reason"`                   // one line for people
+	Evidence   string        `json:"evidence,omitempty"`       // the record or line that shows it, shortened; may be empty
+	Limit      *state.Limit  `json:"limit,omitempty"`          // nil: neither a usage nor a spend limit
+	ResetsAt   time.Time     `json:"resets_at,omitzero"`       // when the limit ends; zero: unknown
+	RetryAfter time.Duration `json:"retry_after_ns,omitempty"` // the provider asked for it; zero: no
 }
 
-// Classify returns how a call ended. The agent's records count first, the CLI's
-// own error text second; the exit status alone decides nothing. Narration, tool
-// results and the prompt do not count at all.
+// Classify returns how a call ended. It looks at the agent's records first, then
+// at the CLI's own error text; the exit status alone decides nothing. It ignores
+// narration, tool results and the prompt.
 func (s Spec) Classify(t *Transcript, exit ptyexec.Exit, now time.Time) Outcome {
 	var o Outcome
 	switch {
@@ -61,8 +59,7 @@ func (s Spec) succeeded(t *Transcript, exit ptyexec.Exit) bool {
 	if !slices.Contains(t.Codes, codeText) {
 		return true
 	}
-	// There is no record to rely on. A CLI may print nothing but an error and
-	// still exit with 0.
+	// Without records, a CLI may print only an error and still exit with 0.
 	return exit.Cause == ptyexec.CauseExited && exit.Code == 0 && exit.Signal == 0 &&
 		ending.NewReader(s.Patterns).InsteadOfAnswer(t.Final) == ending.Unknown
 }
@@ -96,7 +93,7 @@ func (s Spec) failedTurn(t *Transcript, exit ptyexec.Exit) Outcome {
 	class, evidence := s.cause(t)
 	switch {
 	case class == ending.KilledBySignal && exit.Cause != ptyexec.CauseExited:
-		return s.noResult(t, exit) // the record only answers our own signal
+		return s.noResult(t, exit) // the record is the reaction to ralph's own signal
 	case class == ending.Unknown && evidence == "" && !t.Worked():
 		class = ending.EmptyOutput
 	case class == ending.Unknown:
@@ -105,7 +102,7 @@ func (s Spec) failedTurn(t *Transcript, exit ptyexec.Exit) Outcome {
 	return Outcome{Class: class, Evidence: evidence}
 }
 
-// rejected classifies a call whose work a limit refused.
+// rejected classifies a call that a limit refused.
 func (s Spec) rejected(t *Transcript) Outcome {
 	o := Outcome{Class: ending.UsageLimit, Limit: t.Rejected, Evidence: "limit " + t.Rejected.Name + " rejected the work"}
 	cause, evidence := s.cause(t)
@@ -116,7 +113,7 @@ func (s Spec) rejected(t *Transcript) Outcome {
 	case cause == ending.SpendLimit || strings.Contains(t.Rejected.Name, "overage"):
 		o.Class = ending.SpendLimit
 	case t.Rejected.ResetsAt.IsZero() && cause == ending.RateLimited:
-		o.Class = cause // without a window it is a plain 429
+		o.Class = cause // without a reset time it is a plain 429
 	}
 	return o
 }
@@ -134,7 +131,7 @@ func (s Spec) noResult(t *Transcript, exit ptyexec.Exit) Outcome {
 		case t.Worked():
 			return Outcome{Class: ending.TimeoutWithWork}
 		case cause == ending.Auth || cause == ending.NoCredit || cause == ending.StaleSession || cause == ending.BadFlag:
-			return Outcome{Class: cause, Evidence: evidence} // it waits for a person
+			return Outcome{Class: cause, Evidence: evidence} // the CLI waited for a person
 		}
 		return Outcome{Class: ending.HangSilent, Evidence: evidence}
 	case cause != ending.Unknown:
@@ -145,21 +142,17 @@ func (s Spec) noResult(t *Transcript, exit ptyexec.Exit) Outcome {
 		sig := syscall.Signal(exit.Code - 128)
 		return Outcome{Class: ending.OfSignal(sig), Evidence: sig.String()}
 	case len(t.Denials) > 0:
-		return s.goodTurn(t, exit) // refused, and the CLI ends the turn there
+		return s.goodTurn(t, exit) // the CLI ends the turn at a refusal
 	case exit.Code == 0:
 		return Outcome{Class: ending.NoFinalRecord}
-	}
-	class, ok := s.ExitCodes[exit.Code]
-	if !ok {
-		class = ending.Crash
 	}
 	if evidence = fmt.Sprintf("exit code %d", exit.Code); len(t.CLI) > 0 {
 		evidence += ", " + t.CLI[len(t.CLI)-1]
 	}
-	return Outcome{Class: class, Evidence: evidence}
+	return Outcome{Class: cmp.Or(s.ExitCodes[exit.Code], ending.Crash), Evidence: evidence}
 }
 
-// cause finds the reason of a failure and the text that shows it, which may be
+// cause returns the cause of a failure and the text that shows it, which may be
 // empty.
 func (s Spec) cause(t *Transcript) (ending.Class, string) {
 	lines := t.CLI
@@ -171,8 +164,7 @@ func (s Spec) cause(t *Transcript) (ending.Class, string) {
 	return ending.NewReader(s.Patterns).Cause(said)
 }
 
-// addTimes adds when a limit ends, or when to try again, as the texts of the
-// failure say.
+// addTimes sets when a limit ends, or when to retry, from the texts of the failure.
 func (o *Outcome) addTimes(t *Transcript, now time.Time) {
 	var named time.Time
 	for _, text := range slices.Backward(append(slices.Clone(t.Errors), o.Evidence)) {

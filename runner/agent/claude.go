@@ -13,8 +13,7 @@ import (
 )
 
 // claude decodes the stream-json of Claude Code 1.0 to 2.1, which qwen, amp and
-// cursor-agent speak too, and its json form, which is the final record alone.
-// Keys come in any order; unknown types are ignored.
+// cursor-agent use, too, and its json format, which is only the final record.
 func (d *Decoder) claude(rec gjson.Result) bool {
 	r := wire.Members(rec)
 	switch typ := r.Text("type"); typ {
@@ -35,7 +34,7 @@ func (d *Decoder) claude(rec gjson.Result) bool {
 		d.fail(wire.FirstText(r.Get("message"), e.Get("message"), r.Get("error")),
 			wire.Codes(r.Get("code"), r.Get("status"), e.Get("type"), e.Get("code")))
 	default:
-		return typ != "" // a type of a newer version; JSON without one is no record
+		return typ != "" // a newer version has more types; JSON without one is no record
 	}
 	return true
 }
@@ -43,7 +42,7 @@ func (d *Decoder) claude(rec gjson.Result) bool {
 func (d *Decoder) claudeSystem(r wire.Object) {
 	switch r.Text("subtype") {
 	case "init":
-		d.final = false // also a second turn, begun by the end of a background task
+		d.final = false // the end of a background task starts another turn
 		d.setSession(r.Text("session_id"), r.Text("model"))
 	case "permission_denied":
 		d.deny(r.Text("tool_use_id"), r.Text("tool_name"), "", r.Text("message"))
@@ -74,7 +73,7 @@ func (d *Decoder) claudeAssistant(r wire.Object) {
 	content := message.Get("content")
 	if r.Text("error") != "" || r.Bool("is_api_error_message") || r.Bool("isApiErrorMessage") ||
 		message.Text("model") == "<synthetic>" {
-		// The CLI speaks here, in the model's place.
+		// These are the words of the CLI, not of the model.
 		d.fail(wire.BlockText(content, maxToolText),
 			wire.Codes(r.Get("api_error_status"), r.Get("error"), r.Get("api_error"), r.Get("api_error_type")))
 		return
@@ -97,8 +96,8 @@ func (d *Decoder) claudeAssistant(r wire.Object) {
 	}
 }
 
-// claudeUser reads the tool results. Everything else in a user record is the
-// prompt, or what the CLI tells the model in the user's name.
+// claudeUser reads the tool results. The rest of a user record is the prompt, or
+// what the CLI tells the model in the user's name.
 func (d *Decoder) claudeUser(r wire.Object) {
 	for block := range wire.Elements(r.Members("message").Get("content")) {
 		b := wire.Members(block)
@@ -114,7 +113,7 @@ func (d *Decoder) claudeUser(r wire.Object) {
 	}
 }
 
-// cursorCall reads cursor-agent's form: {"tool_call":{"shellToolCall":{"args":…,"result":…}}}.
+// cursorCall reads a tool call of cursor-agent: {"tool_call":{"shellToolCall":{"args":…,"result":…}}}.
 func (d *Decoder) cursorCall(r wire.Object) {
 	d.final = false
 	for name, call := range r.Members("tool_call").All() {
@@ -124,13 +123,12 @@ func (d *Decoder) cursorCall(r wire.Object) {
 		} else {
 			d.answer(r.Text("call_id"), c.Get("result").Raw, c.Members("result").Has("error"))
 		}
-		break // there is one
+		break // there is only one
 	}
 }
 
-// claudeLimit reads a rate_limit_event, which healthy calls print too. Only the
-// window that stands for the whole can be a rejection, and only when no overage
-// lets the work continue.
+// claudeLimit reads a rate_limit_event, which healthy calls print, too. Only the
+// main window can reject work, and only if no overage lets it continue.
 func (d *Decoder) claudeLimit(info wire.Object) {
 	main := info.Text("rateLimitType")
 	utilization := info.Get("utilization")
@@ -158,7 +156,7 @@ func (d *Decoder) claudeResult(r wire.Object) {
 		d.deny(n.Text("tool_use_id"), n.Text("tool_name"), wire.Argument(n.Get("tool_input")), "")
 	}
 	d.claudeTotals(r)
-	// 2.0 says is_error:false when it ran out of turns; 2.1 says subtype "success" for API errors.
+	// 2.0 prints is_error:false when it runs out of turns; 2.1 prints subtype "success" for API errors.
 	failed := r.Bool("is_error") || strings.HasPrefix(r.Text("subtype"), "error")
 	codes := wire.Codes(r.Get("api_error_status"), r.Get("api_error"), r.Get("api_error_type"),
 		r.Get("terminal_reason"), r.Get("subtype"))
@@ -176,9 +174,9 @@ func (d *Decoder) claudeResult(r wire.Object) {
 	d.result(text, failed, codes)
 }
 
-// claudeTotals takes the figures of a final record: tokens of its turn (with
-// some CLIs of the session), cost of the process (since 2.1, which numbers its
-// results, of the session).
+// claudeTotals reads the usage of a final record. Tokens are those of the turn, for
+// some CLIs of the session. Cost is that of the process; since 2.1, which numbers
+// its results, of the session.
 func (d *Decoder) claudeTotals(r wire.Object) {
 	switch usage := r.Get("usage"); {
 	case !usage.IsObject():

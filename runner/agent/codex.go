@@ -9,8 +9,8 @@ import (
 	"ralph/state"
 )
 
-// codex decodes codex exec --json. Its error records are mostly notices of its
-// own retries; only turn.failed is final. It never reports refused commands.
+// codex decodes codex exec --json. Most of its error records announce a retry;
+// only turn.failed is final. It never reports refused commands.
 func (d *Decoder) codex(rec gjson.Result) bool {
 	r := wire.Members(rec)
 	switch typ := r.Text("type"); typ {
@@ -53,7 +53,7 @@ func (d *Decoder) codexItem(item wire.Object, done bool) {
 			d.lastText = d.text(item.Text("text"))
 		}
 		return
-	case "error": // a warning, for instance about an unknown model
+	case "error": // a warning, such as one about an unknown model
 		d.hint(item.Text("message"))
 		return
 	case "reasoning", "todo_list", "":

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -12,23 +13,23 @@ import (
 	"ralph/state"
 )
 
-// Request is one call to an agent.
+// Request describes one call to an agent.
 type Request struct {
 	Prompt         string
-	PromptFile     string   // holds Prompt, for a row that takes a file; empty: see Prepare
+	PromptFile     string   // path of a file with Prompt, for an agent that takes one; empty: see Prepare
 	Model          string   // empty: the agent's own default
 	AllowedTools   []string // entries in Claude Code's syntax or in the agent's own
 	PermissionMode string   // argv.PermitAllowedTools or argv.PermitBypass; empty: the agent's own default
 	Session        string   // id to resume; empty: a fresh context
-	Program        []string // command line that replaces Spec.Bin, arguments included; nil: Spec.Bin
+	Program        []string // program and arguments that replace Spec.Bin; nil: Spec.Bin
 	Dir            string   // working directory
 	Env            []string // environment to start from, NAME=value
 	Filter         EnvFilter
 	Root           bool // the call runs as the superuser
 }
 
-// Command builds the command of one call. It is pure: it looks up and starts
-// nothing. The caller sets time limits and the size of the terminal.
+// Command builds the command of a call. The caller sets time limits and the size
+// of the terminal.
 func (s Spec) Command(r Request) ptyexec.Command {
 	args := s.Build(argv.Call{Prompt: r.Prompt, PromptFile: r.PromptFile, Model: r.Model, Session: r.Session,
 		PermissionMode: r.PermissionMode, AllowedTools: r.AllowedTools})
@@ -46,21 +47,17 @@ func (s Spec) program(r Request) []string {
 	return []string{s.Bin}
 }
 
-// Prepare is Command for a call that is about to start. For a row that takes
-// its prompt as a file it writes a temporary file that only this user can read;
-// done removes it.
+// Prepare is Command for a call that starts now. For an agent that takes its
+// prompt as a file, it writes a temporary file with mode 0600; done removes it.
 func (s Spec) Prepare(r Request) (c ptyexec.Command, done func(), err error) {
 	done = func() {}
 	if s.PromptBy == argv.PromptFile && r.PromptFile == "" {
-		file, err := os.CreateTemp("", "ralph-prompt-*.md") // 0600
-		if err != nil {
-			return c, done, fmt.Errorf("write prompt file: %w", err)
-		}
-		r.PromptFile = file.Name()
-		done = func() { _ = os.Remove(file.Name()) }
-		_, err = file.WriteString(r.Prompt)
-		if closeErr := file.Close(); err == nil {
-			err = closeErr
+		file, err := os.CreateTemp("", "ralph-prompt-*.md")
+		if err == nil {
+			r.PromptFile = file.Name()
+			done = func() { _ = os.Remove(file.Name()) }
+			_, err = file.WriteString(r.Prompt)
+			err = errors.Join(err, file.Close())
 		}
 		if err != nil {
 			done()
@@ -71,12 +68,12 @@ func (s Spec) Prepare(r Request) (c ptyexec.Command, done func(), err error) {
 }
 
 // VersionCommand asks the program for its version. It uses only Program, Dir,
-// Env and Filter of r. Do not call it without VersionArgs.
+// Env and Filter of r. The Spec must have VersionArgs.
 func (s Spec) VersionCommand(r Request) ptyexec.Command {
 	return ptyexec.Command{Args: append(s.program(r), s.VersionArgs...), Dir: r.Dir, Env: s.env(r), Pipe: true}
 }
 
-// Advice says how to allow a refused call for this CLI.
+// Advice tells the user how to allow a refused tool call.
 func (s Spec) Advice(t state.Tool) string {
 	if len(s.AllowedArgs) == 0 && len(s.AllowedItem) == 0 {
 		return fmt.Sprintf("allow it in the settings of %s itself, or choose PERMISSION_MODE=%s",
@@ -86,10 +83,10 @@ func (s Spec) Advice(t state.Tool) string {
 }
 
 // EnvFilter decides which environment variables agents and checks get; see
-// environ.Filter. The zero filter is that of a user who has set nothing.
+// environ.Filter. The zero value has only the built-in rules.
 type EnvFilter struct {
-	Custom  []Spec   // rows of the user's own
-	Exclude []string // the user's entries
+	Custom  []Spec   // the user's own agents
+	Exclude []string // the user's entries, ENV_EXCLUDE
 }
 
 func (f EnvFilter) filter() environ.Filter {
@@ -100,16 +97,16 @@ func (f EnvFilter) filter() environ.Filter {
 	return filter
 }
 
-// Checks returns what a check gets of env, NAME=value.
+// Checks returns the variables of env (NAME=value) that a check gets.
 func (f EnvFilter) Checks(env []string) []string { return f.filter().Checks(env) }
 
-// List returns a row for every variable of r.Env and for those that ralph sets
-// for the call, sorted by name.
+// List returns a row for each variable of r.Env and each that ralph sets for the
+// call, sorted by name.
 func (f EnvFilter) List(s Spec, r Request) []environ.Row {
 	return f.filter().List(s.environ(), s.call(r))
 }
 
-// Held returns the names that r.Env has and the agent does not get, sorted.
+// Held returns the names of r.Env that the agent does not get, sorted.
 func (f EnvFilter) Held(s Spec, r Request) []string { return f.filter().Held(s.environ(), s.call(r)) }
 
 func (s Spec) environ() environ.Agent {
@@ -122,5 +119,5 @@ func (s Spec) call(r Request) environ.Call {
 	return environ.Call{Env: r.Env, Model: r.Model, BypassAsRoot: r.Root && r.PermissionMode == argv.PermitBypass}
 }
 
-// env is the environment of the call.
+// env returns the environment of the call.
 func (s Spec) env(r Request) []string { return r.Filter.filter().ForCall(s.environ(), s.call(r)) }

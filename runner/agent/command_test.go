@@ -90,7 +90,7 @@ func TestCommand_environment_surroundingSessionTakenOut(t *testing.T) {
 }
 
 func TestLookup_unknownName_errorListsTheKnown(t *testing.T) {
-	_, err := Lookup("cluade")
+	_, err := Find("cluade")
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -138,11 +138,11 @@ func TestPrepare_promptFile_isPrivateAndGoneAfterwards(t *testing.T) {
 func TestFind_knowsBuiltInAndOwnRows(t *testing.T) {
 	own := []Spec{{Name: "own"}}
 	for _, name := range []string{"claude", "own"} {
-		if s, err := Find(name, own); err != nil || s.Name != name {
+		if s, err := Find(name, own...); err != nil || s.Name != name {
 			t.Errorf("%q, %v", s.Name, err)
 		}
 	}
-	if _, err := Find("nobody", own); err == nil || !strings.HasSuffix(err.Error(), "cursor-agent, text, own") {
+	if _, err := Find("nobody", own...); err == nil || !strings.HasSuffix(err.Error(), "cursor-agent, text, own") {
 		t.Errorf("%v", err)
 	}
 }

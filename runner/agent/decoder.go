@@ -12,41 +12,37 @@ import (
 	"ralph/state"
 )
 
-// Bounds of what a decoder keeps and passes on, in bytes unless said otherwise.
+// Limits of a decoder, in bytes unless the comment names another unit.
 const (
 	maxLine     = 16 << 20  // a longer line is skipped, not buffered
 	maxText     = 256 << 10 // narration and final messages
-	maxToolText = 4 << 10   // what a tool answered
+	maxToolText = 4 << 10   // results of tools
 	maxCLILine  = 1 << 10   // a line outside the records
 	maxName     = 200       // ids and names of tools
-	maxCalls    = 1024      // tool calls whose arguments are remembered
-	// After floodLines lines outside the records only every thinLines-th one
-	// becomes an event: a flood of noise stays cheap and visible.
+	maxCalls    = 1024      // tool calls whose arguments are kept
+	// After floodLines lines outside the records, only one in thinLines becomes an
+	// event, so that a flood is cheap and still visible.
 	floodLines = 5000
 	thinLines  = 1000
 )
 
-// codeCLI marks an error that is no record, only a line that the CLI printed
-// outside its records.
-const codeCLI = string(state.FromCLI)
+// Codes that a decoder adds to those of the agent.
+const (
+	codeCLI  = string(state.FromCLI) // an error that the CLI printed outside its records
+	codeText = "text"                // a result that is plain text: only the exit status shows success
+)
 
-// codeText marks a result that is plain text: only the exit status can tell
-// whether it is the end of a good turn.
-const codeText = "text"
-
-// Decoder turns the output of one call into events. It is a plain io.Writer
-// whose result does not depend on how the bytes are split up into writes. It is
-// not safe for concurrent use.
+// Decoder turns the output of one call into events. It is an io.Writer; how the
+// bytes are split into writes does not matter. It is not safe for concurrent use.
 type Decoder struct {
 	spec   Spec
 	emit   func(state.Payload)
-	decode func(*Decoder, gjson.Result) bool // false: not a record of this format; nil: plain text
+	decode func(*Decoder, gjson.Result) bool // returns false for JSON that is no record; nil: plain text
 
 	lines   wire.Lines
 	records wire.Records
-	bytes   int64
 	outside int  // lines outside the records
-	seen    bool // there was a record
+	seen    bool // it has seen a record
 	final   bool
 
 	session  string
@@ -58,8 +54,7 @@ type Decoder struct {
 	meter    meter
 }
 
-// NewDecoder returns a decoder for the row's format. It calls emit from Write
-// and Close, on their goroutine.
+// NewDecoder returns a decoder for the row's format. Write and Close call emit.
 func (s Spec) NewDecoder(emit func(state.Payload)) *Decoder {
 	d := &Decoder{spec: s, emit: emit, calls: map[string]state.Tool{}, denied: map[string]bool{}}
 	d.lines = wire.Lines{Max: maxLine, Line: d.line, Long: func() {
@@ -68,42 +63,29 @@ func (s Spec) NewDecoder(emit func(state.Payload)) *Decoder {
 	d.records = wire.Records{Record: d.record, Other: d.cliLine, Torn: func() {
 		d.hint("(a broken record was skipped)")
 	}}
-	switch s.Format {
-	case FormatClaude:
-		d.decode = (*Decoder).claude
-	case FormatCodex:
-		d.decode = (*Decoder).codex
-	case FormatGemini:
-		d.decode = (*Decoder).gemini
-	case FormatOpencode:
-		d.decode = (*Decoder).opencode
-	}
+	d.decode = map[Format]func(*Decoder, gjson.Result) bool{
+		FormatClaude: (*Decoder).claude, FormatCodex: (*Decoder).codex,
+		FormatGemini: (*Decoder).gemini, FormatOpencode: (*Decoder).opencode,
+	}[s.Format]
 	return d
 }
 
-// Resume sets what the session had counted when its last call ended, which is
-// Counted of that call. Without it the usage of a resumed call may include that
-// of the calls before. Call it before the first Write.
+// Resume sets the usage of a resumed session so far: Counted of its last call. It
+// is subtracted from what the agent reports. Call it before the first Write.
 func (d *Decoder) Resume(counted state.Usage) { d.meter.base = counted }
 
-// Counted is what the agent itself counts for the session: the value for Resume
-// when this session is resumed.
+// Counted returns the usage that the agent reports for the session, to be passed
+// to Resume when the session is resumed.
 func (d *Decoder) Counted() state.Usage { return d.meter.counted }
 
-// Bytes is the number of bytes written so far.
-func (d *Decoder) Bytes() int64 { return d.bytes }
-
-// Final reports whether the agent has printed its final record and has begun
+// Final reports whether the agent has printed its final record and started
 // nothing new since.
 func (d *Decoder) Final() bool { return d.final }
 
 // Write takes the next bytes of output. It never fails.
-func (d *Decoder) Write(p []byte) (int, error) {
-	d.bytes += int64(len(p))
-	return d.lines.Write(p)
-}
+func (d *Decoder) Write(p []byte) (int, error) { return d.lines.Write(p) }
 
-// Close decodes what is left without an end of line. Call it once.
+// Close decodes the last line if it has no newline. Call it once.
 func (d *Decoder) Close() {
 	d.lines.Close()
 	d.records.Close()
@@ -112,13 +94,13 @@ func (d *Decoder) Close() {
 	if d.seen || text == "" {
 		return
 	}
-	// Plain text: all of it is the message, unless a CLI with records printed none.
+	// Without records, plain text is the final message. A CLI that should print
+	// records needs a status block for that.
 	if _, signal := statusblock.Parse(text); d.decode == nil || signal {
 		d.result(text, false, []string{codeText})
 	}
 }
 
-// line decodes one line, with or without a carriage return at its end.
 func (d *Decoder) line(b []byte) {
 	line := wire.StripTerminal(strings.TrimRight(string(b), "\r"))
 	switch {
@@ -138,7 +120,7 @@ func (d *Decoder) record(rec gjson.Result) bool {
 	return true
 }
 
-// shows counts a line outside the records and reports whether to emit it.
+// shows counts a line outside the records, and reports whether to emit it.
 func (d *Decoder) shows(s string) bool {
 	if !d.seen {
 		d.tail = append(append(d.tail, wire.Cut(s, maxText)...), '\n')
@@ -150,8 +132,8 @@ func (d *Decoder) shows(s string) bool {
 	return d.outside <= floodLines || d.outside%thinLines == 0
 }
 
-// cliLine is a line outside the records. It is an error event when it reads
-// like a diagnosis of the CLI; the words alone decide nothing, see Classify.
+// cliLine handles a line outside the records. A line that looks like an error
+// becomes an error event; Classify decides what it means.
 func (d *Decoder) cliLine(s string) {
 	if !d.shows(s) {
 		return
@@ -176,7 +158,7 @@ func (d *Decoder) setSession(id, model string) {
 	d.emit(state.SessionStart{ID: d.session, Model: strings.Clone(model)})
 }
 
-// text emits what the model says, and returns it.
+// text emits and returns text of the model.
 func (d *Decoder) text(s string) string {
 	s = wire.Cut(s, maxText)
 	if strings.TrimSpace(s) != "" {
@@ -193,7 +175,7 @@ func (d *Decoder) flushMessage() {
 	}
 }
 
-// call emits a tool call. arg is on one line already.
+// call emits a tool call. arg must be one line.
 func (d *Decoder) call(id, name, arg, parent string) {
 	t := tool(id, name, arg)
 	t.Parent = wire.Cut(parent, maxName)
@@ -218,8 +200,8 @@ func (d *Decoder) answer(id, text string, failed bool) {
 	d.emit(state.ToolResult{Tool: t, Text: wire.Cut(text, maxToolText), Error: failed})
 }
 
-// deny emits a refused call once. Of the call itself it takes name and
-// argument, if that was seen.
+// deny emits a refused call once. If it has seen the call, it takes name and
+// argument from there.
 func (d *Decoder) deny(id, name, arg, reason string) {
 	t := tool(id, name, arg)
 	if t.ID != "" {
@@ -243,7 +225,7 @@ func (d *Decoder) fail(text string, codes []string) {
 	}
 }
 
-// result ends the turn. text is the CLI's own text of a failed turn.
+// result ends the turn. The text of a failed turn comes from the CLI.
 func (d *Decoder) result(text string, failed bool, codes []string) {
 	d.final = true
 	d.emit(state.FinalMessage{Text: wire.Cut(text, maxText), Error: failed, Codes: codes, Session: d.session})

@@ -26,7 +26,7 @@ func floodSample() []byte {
 // bytes and reports the ratio of the two.
 func BenchmarkDecode(b *testing.B) {
 	sample := floodSample()
-	s, err := Lookup("claude")
+	s, err := Find("claude")
 	if err != nil {
 		b.Fatal(err)
 	}

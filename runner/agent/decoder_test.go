@@ -82,8 +82,8 @@ func TestDecode_terminalNoiseAroundRecords_recordsAreRead(t *testing.T) {
 			if name == "no newline at the end" {
 				out = claudeInit + "\n" + claudeText("hello") + "\n" + claudeResult("hello", false, "")
 			}
-			tr, _ := decodeAll(s, []byte(out))
-			if tr.Session != "s1" || tr.Model != "m1" || tr.Final != "hello" || !tr.HasResult || tr.TextBytes != 5 {
+			tr, events := decodeAll(s, []byte(out))
+			if only[state.SessionStart](events)[0].Model != "m1" || tr.Session != "s1" || tr.Final != "hello" || !tr.HasResult || tr.TextBytes != 5 {
 				t.Errorf("transcript %+v", tr)
 			}
 		})
@@ -112,9 +112,6 @@ func TestDecode_anyChunking_sameEvents(t *testing.T) {
 		d.Close()
 		if diff := cmp.Diff(want, got); diff != "" {
 			r.Fatalf("%s: %s", g.name, diff)
-		}
-		if d.Bytes() != int64(len(out)) {
-			r.Fatalf("Bytes = %d, want %d", d.Bytes(), len(out))
 		}
 	})
 }
@@ -247,9 +244,7 @@ func TestDecode_lineAboveTheBound_skippedInFlatMemoryAndReadingGoesOn(t *testing
 	if int64(after.HeapAlloc)-int64(before.HeapAlloc) > 8<<20 {
 		t.Errorf("%d MiB stay after the line", (int64(after.HeapAlloc)-int64(before.HeapAlloc))>>20)
 	}
-	if d.Bytes() < 100<<20 {
-		t.Errorf("Bytes = %d", d.Bytes())
-	}
+	runtime.KeepAlive(d)
 }
 
 func TestDecode_lineAboveTheBoundInOneWrite_skipped(t *testing.T) {
@@ -353,8 +348,12 @@ func TestDecode_denialInEventAndResult_reportedOnceWithItsCommand(t *testing.T) 
 
 func TestDecode_rateLimitEvent_oneEventAWindow(t *testing.T) {
 	out, _ := recorded(t, "claude-sub-limit5h")
-	tr, _ := decodeAll(row(t, "claude"), out)
-	five, seven := tr.Limits["five_hour"], tr.Limits["seven_day"]
+	_, events := decodeAll(row(t, "claude"), out)
+	limits := map[string]state.Limit{}
+	for _, l := range only[state.Limit](events) {
+		limits[l.Name] = l
+	}
+	five, seven := limits["five_hour"], limits["seven_day"]
 	if !five.Rejected || five.Utilization != 1 || five.ResetsAt.Unix() != 1795150179 {
 		t.Errorf("five_hour %+v", five)
 	}
@@ -379,7 +378,8 @@ func TestDecode_cursorToolCalls(t *testing.T) {
 	out := `{"type":"tool_call","subtype":"started","call_id":"c1","tool_call":{"shellToolCall":{"args":{"command":"ls -la"}}}}` + "\n" +
 		`{"type":"tool_call","subtype":"completed","call_id":"c1","tool_call":{"shellToolCall":{"args":{},"result":{"success":{"exitCode":0}}}}}` + "\n"
 	tr, events := decodeAll(row(t, "cursor-agent"), []byte(out))
-	if tr.ToolCalls != 1 || tr.LastTool != "shell ls -la" || len(only[state.ToolResult](events)) != 1 {
+	calls := only[state.Tool](events)
+	if tr.ToolCalls != 1 || calls[0].Name != "shell" || calls[0].Arg != "ls -la" || len(only[state.ToolResult](events)) != 1 {
 		t.Errorf("%+v", tr)
 	}
 }

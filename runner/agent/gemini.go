@@ -10,7 +10,7 @@ import (
 	"ralph/state"
 )
 
-// gemini decodes gemini --output-format stream-json, whose messages come in
+// gemini decodes gemini --output-format stream-json, which prints messages in
 // pieces, and the single document of its json format.
 func (d *Decoder) gemini(rec gjson.Result) bool {
 	r := wire.Members(rec)
@@ -54,8 +54,8 @@ func (d *Decoder) gemini(rec gjson.Result) bool {
 	return true
 }
 
-// geminiDenial finds refused calls: outside of its yolo mode a tool that is not
-// allowed does not even exist for the CLI.
+// geminiDenial finds refused calls. Outside of its yolo mode, the CLI reports a
+// tool that is not allowed as not registered.
 func (d *Decoder) geminiDenial(id string, failure wire.Object) {
 	kind, name := failure.Text("type"), d.calls[id].Name
 	missing := kind == "tool_not_registered" && slices.Contains(d.spec.Guarded, name)

@@ -104,7 +104,7 @@ func recorded(t testing.TB, name string) ([]byte, ptyexec.Exit) {
 
 func row(t testing.TB, name string) Spec {
 	t.Helper()
-	s, err := Lookup(name)
+	s, err := Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,10 +189,9 @@ func TestRecordings_transcriptAndOutcome_surviveJSON(t *testing.T) {
 
 func TestTranscript_everyField_survivesJSON(t *testing.T) {
 	limit := state.Limit{Name: "five_hour", Rejected: true, ResetsAt: recordedAt, Utilization: -1}
-	tr := Transcript{Session: "s", Model: "m", Final: "f", HasResult: true, ResultError: true, Codes: []string{"c"}, Errors: []string{"e"},
+	tr := Transcript{Session: "s", Final: "f", HasResult: true, ResultError: true, Codes: []string{"c"}, Errors: []string{"e"},
 		ErrorCodes: []string{"ec"}, CLI: []string{"l"}, Usage: state.Usage{InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, CacheWriteTokens: 4, CostUSD: 5},
-		ToolCalls: 6, LastTool: "t", Denials: []state.Tool{{ID: "i", Name: "n", Arg: "a", Parent: "p"}}, Limits: map[string]state.Limit{"five_hour": limit},
-		Retries: 7, TextBytes: 8, Rejected: &limit, Asked: true}
+		ToolCalls: 6, Denials: []state.Tool{{ID: "i", Name: "n", Arg: "a", Parent: "p"}}, TextBytes: 8, Rejected: &limit, Asked: true}
 	o := Outcome{Class: ending.UsageLimit, Reason: "r", Evidence: "e", Limit: &limit, ResetsAt: recordedAt, RetryAfter: 1500 * time.Millisecond}
 	for _, v := range []reflect.Value{reflect.ValueOf(tr), reflect.ValueOf(o)} {
 		for i := range v.NumField() {

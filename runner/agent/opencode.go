@@ -44,8 +44,7 @@ func (d *Decoder) opencodeStep(part wire.Object) {
 	d.meter.endTurn(&state.Usage{InputTokens: t.Int("input"), OutputTokens: t.Int("output") + t.Int("reasoning"),
 		CacheReadTokens: cache.Int("read"), CacheWriteTokens: cache.Int("write"), CostUSD: part.Get("cost").Float()})
 	d.usage()
-	// After "tool-calls", and after an answer that it did not understand
-	// ("unknown"), it continues with another step.
+	// After "tool-calls" and "unknown" another step follows.
 	switch part.Text("reason") {
 	case "stop", "length":
 		d.result(d.lastText, false, wire.Codes(part.Get("reason")))
@@ -61,8 +60,7 @@ func (d *Decoder) opencodeTool(part wire.Object) {
 	d.call(id, part.Text("tool"), wire.Argument(st.Get("input")), "")
 	failed := st.Text("status") == "error" || st.Members("metadata").Int("exit") != 0
 	d.answer(id, wire.FirstText(st.Get("output"), st.Get("error")), failed)
-	failure := st.Text("error")
-	if strings.Contains(failure, "rejected permission") || strings.Contains(failure, "rule which prevents") {
+	if failure := st.Text("error"); strings.Contains(failure, "rejected permission") || strings.Contains(failure, "rule which prevents") {
 		d.deny(id, part.Text("tool"), "", failure)
 	}
 }

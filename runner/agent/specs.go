@@ -6,27 +6,27 @@ import (
 	"ralph/runner/agent/environ"
 )
 
-// Specs is the table of agent CLIs, in the order in which they are shown. The
-// caller may change what it gets.
+// Specs returns the table of agent CLIs, in the order in which they are shown.
 //
 // size: a table, one row a CLI.
 func Specs() []Spec {
+	version := []string{"--version"}
+	resume, model := []string{"--resume", argv.Value}, []string{"--model", argv.Value}
 	return []Spec{
 		{
 			Name: "claude", Bin: "claude", Install: "npm install -g @anthropic-ai/claude-code",
 			Template: argv.Template{
-				// --allowedTools takes every following word: the prompt must not be one of them.
+				// --allowedTools takes all words that follow, so the prompt must not follow it.
 				Args: []string{"-p", "--output-format", "stream-json", "--verbose", argv.Permissions,
 					"--disallowedTools", "AskUserQuestion", argv.Model, argv.Resume},
-				PromptBy: argv.PromptStdin, VersionArgs: []string{"--version"},
-				ResumeArgs: []string{"--resume", argv.Value}, ModelArgs: []string{"--model", argv.Value},
+				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
 				AllowedArgs: []string{"--permission-mode", "default", "--allowedTools"},
 				AllowedItem: []string{argv.Value},
 				BypassArgs:  []string{"--dangerously-skip-permissions"},
 				ShellEntry:  "Bash(%s:*)",
 			},
 			Env: environ.Agent{
-				// With background tasks a call stays alive for minutes after its result.
+				// With background tasks, a call runs on for minutes after its result.
 				Set:       []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
 				SetAsRoot: []string{"IS_SANDBOX=1"},
 				Unset:     []string{"CLAUDECODE", "CLAUDE_CODE_*"},
@@ -47,18 +47,17 @@ func Specs() []Spec {
 		{
 			Name: "codex", Bin: "codex", Install: "npm install -g @openai/codex",
 			Template: argv.Template{
-				// Analytics would hold every call back for five seconds at its end.
+				// Analytics would delay the end of every call by five seconds.
 				Args: []string{"exec", "--json", "--skip-git-repo-check", "-c", "analytics.enabled=false",
 					argv.Permissions, argv.Model, argv.Resume, "-"},
-				PromptBy: argv.PromptStdin, VersionArgs: []string{"--version"},
-				ResumeArgs: []string{"resume", argv.Value}, ModelArgs: []string{"--model", argv.Value},
+				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: []string{"resume", argv.Value}, ModelArgs: model,
 				AllowedArgs: []string{"--sandbox", "workspace-write"},
 				BypassArgs:  []string{"--dangerously-bypass-approvals-and-sandbox"},
 			},
 			Env: environ.Agent{Keys: []string{"OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN",
 				"AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"}},
 			Format: FormatCodex, SessionTokens: true, CachedInInput: true,
-			// A line of its log, printed when it is interrupted: no session is missing.
+			// Printed when it is interrupted; it does not mean that a session is missing.
 			Patterns: []ending.Pattern{{Class: ending.Unknown, Match: `failed to record rollout items`}},
 		},
 		{
@@ -66,8 +65,7 @@ func Specs() []Spec {
 			Template: argv.Template{
 				Args: []string{"--output-format", "stream-json", "--skip-trust", argv.Permissions, argv.Model,
 					argv.Resume},
-				PromptBy: argv.PromptStdin, VersionArgs: []string{"--version"},
-				ResumeArgs: []string{"--resume", argv.Value}, ModelArgs: []string{"--model", argv.Value},
+				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
 				AllowedArgs: []string{"--approval-mode", "auto_edit"},
 				AllowedItem: []string{"--allowed-tools", argv.Value},
 				BypassArgs:  []string{"--yolo"},
@@ -81,7 +79,7 @@ func Specs() []Spec {
 				"GOOGLE_APPLICATION_CREDENTIALS"}},
 			Format:  FormatGemini,
 			Guarded: []string{"run_shell_command", "write_file", "replace", "web_fetch"},
-			// The API says this of every quota, also of one that is free again in a minute.
+			// The API says this of every quota, even one that resets within a minute.
 			Patterns:  []ending.Pattern{{Class: ending.RateLimited, Match: `exceeded your current quota`}},
 			ExitCodes: map[int]ending.Class{41: ending.Auth, 42: ending.BadFlag, 53: ending.MaxTurns},
 		},
@@ -89,13 +87,12 @@ func Specs() []Spec {
 			Name: "opencode", Bin: "opencode", Install: "npm install -g opencode-ai",
 			Template: argv.Template{
 				Args:     []string{"run", "--format", "json", argv.Permissions, argv.Model, argv.Resume},
-				PromptBy: argv.PromptStdin, VersionArgs: []string{"--version"},
-				ResumeArgs: []string{"--session", argv.Value}, ModelArgs: []string{"--model", argv.Value},
+				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: []string{"--session", argv.Value}, ModelArgs: model,
 				BypassArgs: []string{"--auto"},
 			},
 			Env: environ.Agent{
 				Set: []string{"OPENCODE_DISABLE_AUTOUPDATE=1"},
-				// It knows some hundred and fifty providers; these are the ones with many users.
+				// It supports about 150 providers; these are the popular ones.
 				Keys: append(environ.ModelKeys(), "OPENCODE_API_KEY", "OPENCODE_AUTH_CONTENT", "OPENCODE_CONFIG_CONTENT",
 					"AI_GATEWAY_API_KEY", "AZURE_API_KEY", "CEREBRAS_API_KEY", "CLOUDFLARE_API_KEY", "COHERE_API_KEY",
 					"DEEPINFRA_API_KEY", "FIREWORKS_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "GROQ_API_KEY",
@@ -115,8 +112,7 @@ func Specs() []Spec {
 			Name: "qwen", Bin: "qwen", Install: "npm install -g @qwen-code/qwen-code",
 			Template: argv.Template{
 				Args:     []string{"--output-format", "stream-json", argv.Permissions, argv.Model, argv.Resume},
-				PromptBy: argv.PromptStdin, VersionArgs: []string{"--version"},
-				ResumeArgs: []string{"--resume", argv.Value}, ModelArgs: []string{"--model", argv.Value},
+				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
 				AllowedArgs: []string{"--approval-mode", "auto-edit"},
 				AllowedItem: []string{"--allowed-tools", argv.Value},
 				BypassArgs:  []string{"--yolo"},
@@ -138,29 +134,27 @@ func Specs() []Spec {
 			Name: "amp", Bin: "amp", Install: "npm install -g @sourcegraph/amp",
 			Template: argv.Template{
 				Args:     []string{argv.Resume, argv.Permissions, "--execute", "--stream-json"},
-				PromptBy: argv.PromptStdin, VersionArgs: []string{"--version"},
-				ResumeArgs: []string{"threads", "continue", argv.Value},
+				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: []string{"threads", "continue", argv.Value},
 				BypassArgs: []string{"--dangerously-allow-all"},
 			},
 			Env:    environ.Agent{Keys: []string{"AMP_API_KEY"}},
 			Format: FormatClaude, Refused: "Tool execution rejected by user",
-			// It ends so, or waits in silence, at a command that its rules do not allow.
+			// It ends like this, or hangs, at a command that its rules do not allow.
 			Patterns: []ending.Pattern{{Class: ending.PermissionDenied, Match: `require user approval`}},
 		},
 		{
-			// Written from its documentation; no recording of it was at hand.
+			// Written from its documentation, without a recording.
 			Name: "cursor-agent", Bin: "cursor-agent", Install: "see cursor.com/cli",
 			Template: argv.Template{
 				Args:     []string{"-p", "--output-format", "stream-json", argv.Permissions, argv.Model, argv.Resume},
-				PromptBy: argv.PromptArg, VersionArgs: []string{"--version"},
-				ResumeArgs: []string{"--resume", argv.Value}, ModelArgs: []string{"--model", argv.Value},
+				PromptBy: argv.PromptArg, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
 				BypassArgs: []string{"--force"},
 			},
 			Env:    environ.Agent{Keys: []string{"CURSOR_API_KEY", "CURSOR_AUTH_TOKEN"}},
 			Format: FormatClaude,
 		},
 		{
-			// Any other program: the prompt on standard input, the answer as plain text.
+			// Any other program: prompt on standard input, answer as plain text.
 			Name: "text", Install: "set AGENT_CMD to the command line of your agent",
 			Template: argv.Template{PromptBy: argv.PromptStdin},
 			Format:   FormatText,

@@ -7,7 +7,7 @@ import (
 	"ralph/state"
 )
 
-// Bounds of a Transcript. It keeps the newest entries, and the first CLI lines.
+// Limits of a Transcript. It keeps the newest entries; of CLI lines also the first.
 const (
 	maxErrors   = 20
 	maxCLILines = 60
@@ -15,30 +15,25 @@ const (
 	maxDenials  = 200
 )
 
-// Transcript is what the events of one call add up to. The zero value is ready.
+// Transcript is what the events of one call add up to. The zero value is ready to use.
 type Transcript struct {
-	Session string `json:"session,omitempty"` // the agent's own session; empty: it named none
-	Model   string `json:"model,omitempty"`
-	// Final is the agent's own final message, empty after a failed turn. For a
-	// CLI without records it is the end of what the CLI printed.
+	Session string `json:"session,omitempty"` // the agent's own id; empty: it printed none
+	// Final is the agent's final message, empty after a failed turn. For a CLI
+	// without records it is the end of its output.
 	Final       string   `json:"final,omitempty"`
 	HasResult   bool     `json:"has_result,omitempty"`   // there was a final record
 	ResultError bool     `json:"result_error,omitempty"` // the latest final record reports a failure
 	Codes       []string `json:"codes,omitempty"`        // of the latest final record
-	// Errors are texts of the CLI's own error records, each once, the newest last.
+	// Errors are the texts of the CLI's error records, without repeats, newest last.
 	Errors     []string `json:"errors,omitempty"`
 	ErrorCodes []string `json:"error_codes,omitempty"` // of the latest error record
-	// CLI has the lines that the CLI printed outside its records, in order. Of
-	// many lines the middle is left out.
-	CLI       []string               `json:"cli,omitempty"`
-	Usage     state.Usage            `json:"usage"` // of this call
-	ToolCalls int                    `json:"tool_calls,omitempty"`
-	LastTool  string                 `json:"last_tool,omitempty"` // name and argument
-	Denials   []state.Tool           `json:"denials,omitempty"`
-	Limits    map[string]state.Limit `json:"limits,omitempty"` // the latest of each name
-	Retries   int                    `json:"retries,omitempty"`
-	TextBytes int64                  `json:"text_bytes,omitempty"` // of narration
-	// Rejected is the limit that refused work, if no work followed; nil: none.
+	// CLI has the lines outside the records, in order: the first and the last ones.
+	CLI       []string     `json:"cli,omitempty"`
+	Usage     state.Usage  `json:"usage"` // of this call
+	ToolCalls int          `json:"tool_calls,omitempty"`
+	Denials   []state.Tool `json:"denials,omitempty"`
+	TextBytes int64        `json:"text_bytes,omitempty"` // of narration
+	// Rejected is the limit that refused work; nil: none, or work followed.
 	Rejected *state.Limit `json:"rejected,omitempty"`
 	// Asked is true when the agent called a tool that asks the user.
 	Asked bool `json:"asked,omitempty"`
@@ -47,19 +42,15 @@ type Transcript struct {
 // askTools are the tools with which agents ask the user, in lower case.
 var askTools = []string{"askuserquestion", "ask_user_question", "ask_user", "question"}
 
-// Add folds in one payload. It ignores kinds that no decoder emits.
+// Add adds one payload. It ignores kinds that no decoder emits.
 func (t *Transcript) Add(p state.Payload) {
 	switch p := p.(type) {
 	case state.SessionStart:
 		t.Session = p.ID
-		if p.Model != "" {
-			t.Model = p.Model
-		}
 	case state.Text:
 		t.addText(p)
 	case state.Tool:
 		t.ToolCalls++
-		t.LastTool = strings.TrimSpace(p.Name + " " + p.Arg)
 		t.Asked = t.Asked || Asks(p)
 		t.Rejected = nil
 	case state.Usage:
@@ -69,8 +60,6 @@ func (t *Transcript) Add(p state.Payload) {
 		t.Denials = keep(t.Denials, p.Tool, maxDenials)
 	case state.Limit:
 		t.addLimit(p)
-	case state.Retry:
-		t.Retries++
 	case state.AgentError:
 		t.addError(p)
 	case state.FinalMessage:
@@ -94,10 +83,6 @@ func (t *Transcript) addText(text state.Text) {
 }
 
 func (t *Transcript) addLimit(l state.Limit) {
-	if t.Limits == nil {
-		t.Limits = map[string]state.Limit{}
-	}
-	t.Limits[l.Name] = l
 	switch {
 	case l.Rejected:
 		t.Rejected = &l
@@ -119,8 +104,8 @@ func (t *Transcript) addError(e state.AgentError) {
 	t.Errors = keep(t.Errors, e.Text, maxErrors)
 }
 
-// addCLI also keeps the first lines: a CLI names what it refuses before it
-// prints pages of help.
+// addCLI keeps the first lines, too: a CLI names the bad flag before it prints
+// pages of help.
 func (t *Transcript) addCLI(line string) {
 	if len(t.CLI) >= maxCLILines {
 		t.CLI = slices.Delete(t.CLI, maxCLIHead, maxCLIHead+1)
@@ -131,7 +116,7 @@ func (t *Transcript) addCLI(line string) {
 // Worked reports whether the agent did or said anything.
 func (t *Transcript) Worked() bool { return t.ToolCalls > 0 || t.TextBytes > 0 }
 
-// Asks reports whether a tool asks the user.
+// Asks reports whether the tool asks the user a question.
 func Asks(tool state.Tool) bool { return slices.Contains(askTools, strings.ToLower(tool.Name)) }
 
 // keep appends v and drops the oldest entries beyond limit.

@@ -6,21 +6,21 @@ import (
 	"ralph/state"
 )
 
-// meter adds up the usage of one call from records that repeat each other: every
-// block of a message has the usage of the whole message, and a final record has
-// that of the whole turn.
+// meter adds up the usage of one call. Records repeat each other: every block of a
+// message has the usage of the whole message, and the final record that of the
+// whole turn.
 type meter struct {
-	base    state.Usage // counted by the session before this call
-	counted state.Usage // counted by the session so far, as the agent says
+	base    state.Usage // of the session before this call
+	counted state.Usage // of the session so far, as reported by the agent
 	turns   state.Usage // finished turns of this call
-	open    state.Usage // finished messages of the running turn
-	last    state.Usage // the running message
-	id      string      // of the running message
+	open    state.Usage // finished messages of the current turn
+	last    state.Usage // the current message
+	id      string      // of the current message
 	cost    float64     // of this call
-	shown   state.Usage // what read returned last
+	shown   state.Usage // the last result of read
 }
 
-// note takes the usage of one message of the running turn.
+// note sets the usage of a message of the current turn.
 func (m *meter) note(id string, u state.Usage) {
 	if id == "" || id != m.id {
 		m.open, m.id = m.open.Add(m.last), strings.Clone(id)
@@ -28,7 +28,7 @@ func (m *meter) note(id string, u state.Usage) {
 	m.last = u
 }
 
-// endTurn ends the running turn. A total replaces the sum of its messages.
+// endTurn ends the current turn. A total replaces the sum of its messages.
 func (m *meter) endTurn(total *state.Usage) {
 	u := m.open.Add(m.last)
 	if total != nil {
@@ -38,7 +38,7 @@ func (m *meter) endTurn(total *state.Usage) {
 	m.open, m.last, m.id = state.Usage{}, state.Usage{}, ""
 }
 
-// setTokens takes token counts of the whole session so far.
+// setTokens sets the tokens of the whole session so far.
 func (m *meter) setTokens(u state.Usage) {
 	u.CostUSD = m.counted.CostUSD
 	m.counted = u
@@ -53,8 +53,8 @@ func (m *meter) setTokens(u state.Usage) {
 	m.turns.CostUSD = 0
 }
 
-// setCost takes the cost of the process so far, or of the whole session if it is
-// carried over.
+// setCost sets the cost so far: of the whole session if carried, else of the
+// process.
 func (m *meter) setCost(usd float64, carried bool) {
 	m.counted.CostUSD = usd
 	if carried && usd >= m.base.CostUSD {
@@ -63,7 +63,7 @@ func (m *meter) setCost(usd float64, carried bool) {
 	m.cost = usd
 }
 
-// read returns the usage of the call and whether it is news.
+// read returns the usage of the call, and whether it has changed.
 func (m *meter) read() (u state.Usage, changed bool) {
 	u = m.turns.Add(m.open).Add(m.last)
 	u.CostUSD += m.cost

@@ -18,6 +18,8 @@ func split(dir string, checks []Check) (all []Check, touched func(changed []stri
 		var parts []workspace.Part
 		if c.Dir == "" {
 			parts = w.Parts(c.Command)
+		} else {
+			w.Add(c.Dir)
 		}
 		if len(parts) == 0 {
 			all = append(all, c)
@@ -26,11 +28,6 @@ func split(dir string, checks []Check) (all []Check, touched func(changed []stri
 			row := c
 			row.Name, row.Dir, row.Command = c.Name+" "+p.Dir, p.Dir, p.Command
 			all = append(all, row)
-		}
-	}
-	for _, c := range all {
-		if c.Dir != "" {
-			w.Add(c.Dir)
 		}
 	}
 	return all, func(changed []string) func(Check) bool {

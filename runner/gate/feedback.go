@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"ralph/runner/gate/report"
 )
 
@@ -74,7 +76,7 @@ func (r Report) Findings() []string {
 		}
 	}
 	if r.Untouched > 0 {
-		lines = append(lines, fmt.Sprintf("%s left out: nothing changed in the packages", count(r.Untouched, "check", "checks")))
+		lines = append(lines, fmt.Sprintf("%s left out: nothing changed in the packages", english.Plural(r.Untouched, "check", "checks")))
 	}
 	return lines
 }
@@ -90,7 +92,7 @@ func reason(r Result, f *Flakes) string {
 	var parts []string
 	switch {
 	case len(r.Blamed) > 0:
-		parts = append(parts, fmt.Sprintf("%s: %s", count(len(r.Blamed), "test fails", "tests fail"), some(names(r.Blamed))))
+		parts = append(parts, fmt.Sprintf("%s: %s", english.Plural(len(r.Blamed), "test fails", "tests fail"), some(names(r.Blamed))))
 	case r.Verdict == VerdictFailed && r.TimedOut:
 		parts = append(parts, "ended because it took too long")
 	case r.Verdict == VerdictFailed:
@@ -117,13 +119,6 @@ func reason(r Result, f *Flakes) string {
 	return strings.Join(parts, "; ")
 }
 
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // Feedback returns the text for the next prompt, at most 16 KiB: for each blocking
 // check how to reproduce it, and the failed tests with their messages. It is
 // empty if nothing blocks.
@@ -137,7 +132,7 @@ func (r Report) Feedback() string {
 		for _, x := range more {
 			names = append(names, x.Name)
 		}
-		text := count(len(more), "more required check fails", "more required checks fail")
+		text := english.Plural(len(more), "more required check fails", "more required checks fail")
 		texts = append(texts, short("And "+text+": "+strings.Join(names, ", "), namesBudget))
 		left -= namesBudget
 	}
@@ -157,7 +152,7 @@ func (r Result) feedback(budget int) string {
 	case r.Verdict == VerdictKnown:
 		b.WriteString(". It failed before your work too, but nothing is done until it passes")
 	case len(r.Blamed) > 0:
-		b.WriteString(": " + count(len(r.Blamed), "test", "tests"))
+		b.WriteString(": " + english.Plural(len(r.Blamed), "test", "tests"))
 	case r.TimedOut:
 		b.WriteString(": it took too long and was ended")
 	}

@@ -62,10 +62,7 @@ const (
 
 // run runs a check once. The caller sets Verdict and everything that depends on it.
 func run(ctx context.Context, c Check, p Place) (Result, error) {
-	timeout := c.Timeout
-	if timeout == 0 {
-		timeout = defaultTimeout
-	}
+	timeout := cmp.Or(c.Timeout, defaultTimeout)
 	ask, err := instrument(c, p)
 	if err != nil {
 		return Result{}, fmt.Errorf("run check %q: %w", c.Name, err)

@@ -38,11 +38,9 @@ func instrument(c Check, p Place) (request, error) {
 	}
 	wants := func(f report.Format) bool { return c.Format == report.Auto || c.Format == f }
 	call := workspace.ParseCall(c.Command)
-	if wants(report.Go) {
-		if command, ok := goJSON(call); ok {
-			r.command = command
-			return r, nil
-		}
+	if command, ok := goJSON(call); ok && wants(report.Go) {
+		r.command = command
+		return r, nil
 	}
 	if !wants(report.Pytest) && !wants(report.Jest) {
 		return r, nil
@@ -70,13 +68,12 @@ func withPytest(env []string, file string) []string {
 	if env == nil {
 		env = os.Environ()
 	}
-	given := ""
+	options := fmt.Sprintf("--junitxml='%s' -o junit_family=xunit1", file)
 	for _, e := range env {
-		if v, ok := strings.CutPrefix(e, name+"="); ok {
-			given = v
+		if given, ok := strings.CutPrefix(e, name+"="); ok && given != "" {
+			options = given + " " + options
 		}
 	}
-	options := strings.TrimSpace(fmt.Sprintf("%s --junitxml='%s' -o junit_family=xunit1", given, file))
 	return append(slices.Clone(env), name+"="+options)
 }
 

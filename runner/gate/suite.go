@@ -177,19 +177,16 @@ func (s *Suite) judge(ctx context.Context, c Check) (Result, error) {
 }
 
 func (s *Suite) exec(ctx context.Context, step Step) (Result, error) {
-	s.tell(step)
+	if s.Progress == nil {
+		s.Progress = func(Step) {}
+	}
+	s.Progress(step)
 	r, err := run(ctx, step.Check, s.Place)
 	if err == nil {
 		step.Result = &r
-		s.tell(step)
-	}
-	return r, err
-}
-
-func (s *Suite) tell(step Step) {
-	if s.Progress != nil {
 		s.Progress(step)
 	}
+	return r, err
 }
 
 // nothing returns a sentence if a check failed because there is no code or no

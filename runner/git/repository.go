@@ -82,7 +82,7 @@ func Root(dir string) (string, bool) {
 		if filepath.Dir(dir) == dir {
 			break
 		}
-		dir, err = filepath.Dir(dir), nil
+		dir = filepath.Dir(dir)
 	}
 	return "", false
 }

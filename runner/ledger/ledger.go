@@ -145,6 +145,7 @@ func (l Ledger) Kept() map[string]state.TaskMemory {
 	return kept
 }
 
+// Recall takes over what an earlier run has kept.
 func (l Ledger) Recall(kept map[string]state.TaskMemory) {
 	for id, m := range kept {
 		n := l.Of(id)

@@ -38,7 +38,7 @@ func AdmitRules() []Rule[Admission] {
 				return d, contradicted(f.Facts) && !f.Report.Blocked()
 			}},
 		{"gate_failed", "the plan has nothing left, but a required check fails",
-			"go on, with the failure in the prompt", lastCheckFailed},
+			"continue, with the failure in the prompt", lastCheckFailed},
 		{"continue", "otherwise", "start the next iteration", func(Admission) (Decision, bool) {
 			return Decision{Action: ActionContinue}, true
 		}},

@@ -61,7 +61,7 @@ func ConcludeRules() []Rule[Conclusion] {
 			"retry with the failure in the next prompt; the task is open again; after `MAX_RETRIES` retries it is put aside; stop 3 when another task was put aside for the same failure", gateFailed},
 		{"test_saturation", fmt.Sprintf("%d consecutive iterations that only tested", testOnlyBound), "stop 3", testSaturation},
 		{"plan_complete", "the plan has nothing left, but nothing proves it yet",
-			"look once more before the next call", nothingLeft},
+			"check again before the next call", nothingLeft},
 		{"ceilings", "`MAX_ITERATIONS`, `MAX_DURATION` or `MAX_COST_USD` is reached", "stop 4", concludes(ceilings)},
 		{"continue", "otherwise", "next iteration", func(f Conclusion) (Decision, bool) {
 			return Decision{Action: ActionContinue, Reason: remark(f.Result.Call)}, true

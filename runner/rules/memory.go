@@ -109,19 +109,19 @@ func Answer(c ending.Class) string {
 	case kindUnusable:
 		return "stop with exit code 6"
 	case kindStale:
-		return "once more without the session; costs nothing"
+		return "retry once without the session; costs nothing"
 	}
 	switch {
 	case c == ending.PermissionDenied:
-		return "go on, told about it; exit code 3 after `CB_PERMISSION_DENIAL_THRESHOLD` in a row"
+		return "continue and tell the agent; exit code 3 after `CB_PERMISSION_DENIAL_THRESHOLD` in a row"
 	case c == ending.TimeoutWithWork:
-		return "go on, the work counts; without any change it is an error"
+		return "continue, the work counts; without any change it is an error"
 	case classHint(c) != "":
-		return "go on, told about it; the circuit breaker counts it when nothing changed"
+		return "continue and tell the agent; the circuit breaker counts it if nothing changed"
 	case c.Success():
-		return "go on, or end by the rules of completion"
+		return "continue, or end by the rules of completion"
 	}
-	return "go on; the circuit breaker counts it as an error"
+	return "continue; the circuit breaker counts it as an error"
 }
 
 // IsLimit tells whether a call met a usage limit.

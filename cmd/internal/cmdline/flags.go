@@ -113,7 +113,7 @@ func ParseOptions(flags []string) (map[string]string, error) {
 }
 
 func completeOption(cmd *cobra.Command, f *Factory, o option.Row) {
-	complete := cobra.CompletionFunc(cobra.NoFileCompletions)
+	complete := cobra.NoFileCompletions
 	switch {
 	case o.Kind == option.Path:
 		return // the shell completes files

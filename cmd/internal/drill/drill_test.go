@@ -110,7 +110,7 @@ func candidateOf(t *testing.T, from recording.Recording, class ending.Class, row
 	}
 	from.Class, from.Agent, from.Recorded = string(class), row, at
 	r := Recording{Recording: from}
-	s, err := agent.Lookup(row)
+	s, err := agent.Find(row)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestPlay_everyRecordingAndStagedEnd_getsItsClass(t *testing.T) {
 
 func scene(t *testing.T, class ending.Class, name string, change func(*Setting)) Scene {
 	t.Helper()
-	s, err := agent.Lookup(name)
+	s, err := agent.Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}

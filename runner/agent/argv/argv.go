@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// PromptBy names the way in which a CLI takes its prompt.
+// PromptBy is how a CLI takes its prompt.
 type PromptBy string
 
-// The ways to hand over a prompt. Standard input keeps it out of the process
-// list and has no size limit.
+// The ways to pass a prompt. Standard input keeps it out of the process list and
+// has no size limit.
 const (
 	PromptStdin PromptBy = "stdin"
 	PromptArg   PromptBy = "arg"
-	PromptFile  PromptBy = "file" // the path of one
+	PromptFile  PromptBy = "file" // the path of a file
 )
 
 // The permission modes of a Call.
@@ -25,9 +25,9 @@ const (
 	PermitBypass       = "bypass"
 )
 
-// Placeholders in Template.Args. The first three are elements of their own,
-// replaced by the arguments for what the call asks for, if it does. Prompt and
-// PromptPath may be a part of an element.
+// Placeholders in Template.Args. The first three stand alone and are replaced by
+// arguments, or by nothing if the call does not need them. Prompt and PromptPath
+// may be a part of an argument.
 const (
 	Resume      = "{resume}"
 	Permissions = "{permissions}"
@@ -39,7 +39,8 @@ const (
 // Value is the placeholder for the value in the other lists of a Template.
 const Value = "{}"
 
-// Template has the arguments of a CLI. A nil list means that the CLI cannot do it.
+// Template has the arguments of a CLI. A nil list means that the CLI has no such
+// option.
 type Template struct {
 	Args        []string // all arguments, with placeholders
 	PromptBy    PromptBy
@@ -53,10 +54,10 @@ type Template struct {
 	ShellEntry  string            // format of an entry for a shell command prefix, %s is the prefix
 }
 
-// Call is what one call asks for.
+// Call has the values for the arguments of one call.
 type Call struct {
 	Prompt         string
-	PromptFile     string   // holds Prompt; empty: its placeholder stays
+	PromptFile     string   // path of a file with Prompt; empty: its placeholder stays
 	Model          string   // empty: the agent's own default
 	Session        string   // to resume; empty: a fresh context
 	PermissionMode string   // PermitAllowedTools or PermitBypass; empty: the agent's own default
@@ -82,7 +83,7 @@ func (t Template) Build(c Call) []string {
 	case t.PromptBy == PromptArg:
 		prompt := c.Prompt
 		if strings.HasPrefix(prompt, "-") {
-			prompt = "\n" + prompt // else it reads as an option
+			prompt = "\n" + prompt // or the CLI takes it for an option
 		}
 		if !Contains(t.Args, Prompt) {
 			args = append(args, Prompt)
@@ -108,7 +109,7 @@ func replaceAll(args []string, placeholder, value string) []string {
 
 // appendValue appends template with the value filled in, if there is a value.
 func appendValue(args, template []string, value string) []string {
-	if value == "" || strings.HasPrefix(value, "-") { // an option is neither a session nor a model
+	if value == "" || strings.HasPrefix(value, "-") { // it would be an option, not a session or a model
 		return args
 	}
 	return append(args, replaceAll(slices.Clone(template), Value, value)...)
@@ -131,7 +132,7 @@ func (t Template) permissions(c Call) []string {
 	return nil
 }
 
-// entry translates an allow entry from Claude Code's syntax to that of the CLI.
+// entry translates an allow entry from Claude Code's syntax to the CLI's.
 func (t Template) entry(e string) string {
 	e = strings.TrimSpace(e)
 	name, arg, _ := strings.Cut(e, "(")

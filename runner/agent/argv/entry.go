@@ -10,23 +10,23 @@ import (
 
 const shellTool = "Bash"
 
-// shellEntries are the tools that run shell commands, each with the form of an
-// allow entry for a command.
+// shellEntries are the tools that run shell commands, each with the form of its
+// allow entry.
 var shellEntries = [...][2]string{{shellTool, "Bash(%:*)"}, {"run_shell_command", "run_shell_command(%)"}}
 
-// withSubcommand are programs whose subcommand belongs into a permission.
+// withSubcommand are programs whose subcommand belongs in an allow entry.
 var withSubcommand = []string{"apt", "brew", "bun", "cargo", "composer", "deno", "docker", "dotnet", "gh", "git", "go",
 	"gradle", "helm", "kubectl", "make", "mix", "mvn", "npm", "npx", "pip", "pnpm", "poetry", "python", "rails",
 	"rake", "uv", "yarn"}
 
-// harmless are programs that only read, filter or change directory. They are no
-// reason to refuse the allowed command beside them.
+// harmless are programs that only read, filter or change directory. The rules do
+// not refuse a compound command because of them.
 var harmless = []string{"cat", "cd", "cut", "echo", "false", "grep", "head", "pwd", "sort", "tail", "tr", "true",
 	"uniq", "wc"}
 
-// AllowEntry is the entry of ALLOWED_TOOLS that would have allowed a refused
-// call of a tool with its main argument, in the syntax of the agent that made
-// the call.
+// AllowEntry returns the entry of ALLOWED_TOOLS that would have allowed a refused
+// call, in the syntax of the agent that made it. arg is the main argument of the
+// call.
 func AllowEntry(tool, arg string) string {
 	for _, e := range shellEntries {
 		if tool != e[0] {
@@ -44,8 +44,8 @@ func AllowEntry(tool, arg string) string {
 	return tool
 }
 
-// commandPrefix is the program, with its subcommand, of the first command that
-// is not harmless.
+// commandPrefix returns the program and subcommand of the first command that is
+// not harmless.
 func commandPrefix(command string) string {
 	words := strings.Fields(command)
 	if parts := commands(command); len(parts) > 0 {
@@ -62,8 +62,8 @@ func commandPrefix(command string) string {
 }
 
 // Compound reports whether a refused call is a compound shell command (joined
-// commands, a pipe or a redirection) and the list allows every part of it: the
-// rules refuse the form, not the work.
+// commands, a pipe or a redirection) of which the list allows every part. Then
+// the rules refused only the form.
 func Compound(tool, arg string, allowed []string) bool {
 	if !runsShell(tool) {
 		return false
@@ -118,14 +118,9 @@ func commands(command string) [][]string {
 		}
 		words := make([]string, 0, len(call.Args))
 		for _, w := range call.Args {
-			text := w.Lit()
-			if text == "" {
-				var b strings.Builder
-				if printer.Print(&b, w) == nil {
-					text = b.String()
-				}
-			}
-			words = append(words, text)
+			var b strings.Builder
+			_ = printer.Print(&b, w) // a Builder cannot fail
+			words = append(words, b.String())
 		}
 		out = append(out, words)
 		return true

@@ -110,7 +110,7 @@ func (r Row) checkName() error {
 		return wrong(FieldName, "%q is not allowed: at most 40 letters, digits, dots, dashes and underscores, "+
 			"a letter or digit first", r.Name)
 	}
-	if _, err := agent.Lookup(r.Name); err == nil {
+	if _, err := agent.Find(r.Name); err == nil {
 		return wrong(FieldName, "%q is that of a built-in agent: choose another one; "+
 			"AGENT_CMD replaces the program of a built-in agent", r.Name)
 	}

@@ -22,12 +22,12 @@ const (
 	Blocked    = "BLOCKED"
 )
 
-// Signal is what a status block says. Fields that it leaves out, or fills with
-// anything but the words of the template, are empty.
+// Signal is the content of a status block. Fields that are missing or have a value
+// outside of the template are empty.
 type Signal struct {
 	Status string // Complete, InProgress or Blocked
-	// Exit is true when the agent says that the whole work is done. Without an
-	// EXIT_SIGNAL the status COMPLETE says so.
+	// Exit means that the agent considers all work done. Without an EXIT_SIGNAL, it
+	// follows from the status COMPLETE.
 	Exit           bool
 	HasExit        bool // the block has an EXIT_SIGNAL
 	TasksCompleted int
@@ -46,47 +46,44 @@ const (
 )
 
 // Parse reads the last status block of a final message, in any of its forms. It
-// returns false when there is none. Blocks that only quote the template do not
-// count, nor do quotations ("> …"). A block in a code fence counts when it ends
-// the message: agents like to fence their status, but one in the middle is an
-// example. A promise never overrules an EXIT_SIGNAL: false.
+// returns false if there is none. Blocks that only repeat the template do not
+// count, nor do quotations ("> ..."). A block in a code fence counts only at the
+// end of the message: anywhere else it is an example. A promise does not overrule
+// an EXIT_SIGNAL: false.
 func Parse(final string) (Signal, bool) {
-	var found, block Signal
-	var ok, isBlock bool
-	lines := strings.Split(strings.ReplaceAll(final, "\r\n", "\n"), "\n")
+	return scan(strings.Split(strings.ReplaceAll(final, "\r\n", "\n"), "\n"), false)
+}
+
+func scan(lines []string, fenced bool) (found Signal, ok bool) {
+	refused := false // the latest block has an EXIT_SIGNAL: false
 	for i := 0; i < len(lines); i++ {
-		line := strings.TrimSpace(lines[i])
 		var s Signal
-		var good, byPromise bool
+		var good bool
 		next := i
-		switch {
-		case isFence(line):
+		switch line := strings.TrimSpace(lines[i]); {
+		case plain(line) == promise:
+			if !refused {
+				found, ok = Signal{Status: Complete, Exit: true, HasExit: true}, true
+			}
+		case isFence(line) && !fenced:
 			next = fenceEnd(lines, i)
 			s, good = parseFence(lines[i+1:min(next, len(lines))], blank(lines, next+1))
-		case plain(line) == promise:
-			s, good, byPromise = promised(), true, true
 		default:
 			s, next, good = parseBlock(lines, i)
 		}
+		if good {
+			found, ok, refused = s, true, s.HasExit && !s.Exit
+		}
 		i = max(i, next)
-		if !good || byPromise && isBlock && block.HasExit && !block.Exit {
-			continue
-		}
-		found, ok = s, true
-		if !byPromise {
-			block, isBlock = s, true
-		}
 	}
 	return found, ok
 }
-
-func promised() Signal { return Signal{Status: Complete, Exit: true, HasExit: true} }
 
 func isFence(line string) bool {
 	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
 }
 
-// fenceEnd is the index of the line that closes the fence opened at i.
+// fenceEnd returns the index of the line that closes the fence opened at i.
 func fenceEnd(lines []string, i int) int {
 	mark := strings.TrimSpace(lines[i])[:3]
 	for j := i + 1; j < len(lines); j++ {
@@ -97,8 +94,8 @@ func fenceEnd(lines []string, i int) int {
 	return len(lines)
 }
 
-// parseFence reads the content of a code fence. last is true when only blank
-// lines follow the fence.
+// parseFence reads the content of a code fence. last is true if only blank lines
+// follow the fence.
 func parseFence(lines []string, last bool) (Signal, bool) {
 	if s, explicit, ok := parseJSON(strings.Join(lines, "\n")); ok && (explicit || last) {
 		return s, true
@@ -106,19 +103,7 @@ func parseFence(lines []string, last bool) (Signal, bool) {
 	if !last {
 		return Signal{}, false
 	}
-	var found Signal
-	var ok bool
-	for i := 0; i < len(lines); i++ {
-		s, next, good := parseBlock(lines, i)
-		if good {
-			found, ok = s, true
-		}
-		if strings.TrimSpace(lines[i]) == promise {
-			found, ok = promised(), true
-		}
-		i = max(i, next)
-	}
-	return found, ok
+	return scan(lines, true)
 }
 
 func blank(lines []string, from int) bool {
@@ -126,7 +111,7 @@ func blank(lines []string, from int) bool {
 	return from >= len(lines) || !slices.ContainsFunc(lines[from:], isText)
 }
 
-// parseBlock reads the block that begins at line i, if one does. next is the
+// parseBlock reads the block that starts at line i, if there is one. next is the
 // index of its last line.
 func parseBlock(lines []string, i int) (s Signal, next int, ok bool) {
 	head := plain(lines[i])
@@ -163,8 +148,8 @@ func parseBlock(lines []string, i int) (s Signal, next int, ok bool) {
 	return s, min(next, len(lines)-1), s.Status != "" || s.HasExit
 }
 
-// set stores one key. It reports whether the key was EXIT_SIGNAL, even one
-// without a valid value.
+// set stores one key. It reports whether the key is EXIT_SIGNAL, even with an
+// invalid value.
 func (s *Signal) set(key, value string) bool {
 	switch key {
 	case "STATUS":
@@ -191,8 +176,8 @@ func (s *Signal) set(key, value string) bool {
 	return false
 }
 
-// choice returns the word that the value begins with, if it is one of words. A
-// value that lists several ("true | false") is the template, and returns "".
+// choice returns the first word of the value if it is one of words. A value with
+// alternatives ("true | false") is the template; then it returns "".
 func choice(value string, words ...string) string {
 	first, rest, _ := strings.Cut(strings.ToUpper(value), " ")
 	first = strings.Trim(first, ".,;!\"'*_`")
@@ -216,7 +201,7 @@ func number(value string) int {
 	return n
 }
 
-// plain strips list marks and emphasis from a line.
+// plain removes list marks and emphasis from a line.
 func plain(line string) string {
 	line = strings.TrimSpace(line)
 	for _, mark := range [...]string{"- ", "* ", "+ "} {
@@ -226,7 +211,7 @@ func plain(line string) string {
 	return strings.TrimSpace(strings.TrimPrefix(line, "** "))
 }
 
-// parseJSON reads the JSON form. explicit is true when it has an exit_signal.
+// parseJSON reads the JSON form. explicit is true if it has an exit_signal.
 func parseJSON(text string) (s Signal, explicit, ok bool) {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}") {

@@ -2,11 +2,12 @@ package workspace
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// Part is a command for a whole workspace, cut down to one package.
+// Part is a command for a whole workspace, reduced to one package.
 type Part struct {
 	Dir     string // slash path relative to the project
 	Command string // in Dir
@@ -28,8 +29,8 @@ func (w *Workspaces) Parts(command string) []Part {
 	return parts
 }
 
-// perPackage returns the tool for whose whole workspace a command is, and the
-// command that does the same in the folder of one package.
+// perPackage returns the tool whose whole workspace a command is for, and the
+// command for the folder of one package. The tool is "" for any other command.
 func (w *Workspaces) perPackage(c Call) (tool string, one Call) {
 	if len(c.Words) < 2 {
 		return "", one
@@ -78,7 +79,7 @@ func (c Call) script() string {
 	return ""
 }
 
-// Add makes a folder a package although no manifest names it.
+// Add makes a folder a package even if no manifest names it.
 func (w *Workspaces) Add(dir string) {
 	dir = path.Clean(dir)
 	if !slices.ContainsFunc(w.members, func(m member) bool { return m.dir == dir }) {
@@ -86,8 +87,8 @@ func (w *Workspaces) Add(dir string) {
 	}
 }
 
-// Touched returns a func that reports whether changed files, as slash paths
-// relative to the project, are in the package of a folder or in one that it
+// Touched returns a func that reports whether any of the changed files (slash paths
+// relative to the project) is in the package of a folder, or in one that it
 // depends on.
 func (w *Workspaces) Touched(changed []string) func(dir string) bool {
 	touched := map[string]bool{}
@@ -99,7 +100,7 @@ func (w *Workspaces) Touched(changed []string) func(dir string) bool {
 		case document(file):
 		case ok && strings.Contains(file, "/"):
 			touched["."] = true
-		default: // it belongs to no package, or configures all
+		default: // it belongs to no package, or configures all of them
 			return func(string) bool { return true }
 		}
 	}
@@ -125,38 +126,22 @@ func document(file string) bool {
 		slices.Contains([]string{".md", ".txt", ".rst", ".adoc"}, strings.ToLower(path.Ext(file))) && path.Base(file) != "requirements.txt"
 }
 
-// spread adds the packages that depend on a touched one, directly or not.
-func (w *Workspaces) spread(touched map[string]bool) {
-	for again := true; again; {
-		again = false
-		for _, m := range w.members {
-			if touched[m.dir] {
-				continue
-			}
-			if slices.ContainsFunc(w.members, func(o member) bool {
-				return touched[o.dir] && o.tool == m.tool && o.name != "" && mentions(m.manifest, o.name)
-			}) {
-				touched[m.dir], again = true, true
-			}
-		}
-	}
-}
-
-// mentions reports whether a manifest has a name as a whole word. A false alarm
+// spread adds the packages that depend on a touched one, directly or not. A package
+// depends on all whose names are in its manifest, as whole words: a false alarm
 // costs an extra check, but no check is missed.
-func mentions(manifest, name string) bool {
-	word := func(c byte) bool {
-		return c == '_' || c == '-' || c == '/' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-	}
-	for rest := manifest; ; {
-		i := strings.Index(rest, name)
-		if i < 0 {
-			return false
+func (w *Workspaces) spread(touched map[string]bool) {
+	queue := slices.DeleteFunc(slices.Clone(w.members), func(m member) bool { return !touched[m.dir] })
+	for ; len(queue) > 0; queue = queue[1:] {
+		o := queue[0]
+		if o.name == "" {
+			continue
 		}
-		end := i + len(name)
-		if (i == 0 || !word(rest[i-1])) && (end == len(rest) || !word(rest[end]) || rest[end] == '.') {
-			return true
+		mention := regexp.MustCompile(`(^|[^\w./-])` + regexp.QuoteMeta(o.name) + `([^\w/-]|$)`)
+		for _, m := range w.members {
+			if !touched[m.dir] && m.tool == o.tool && mention.MatchString(m.manifest) {
+				touched[m.dir] = true
+				queue = append(queue, m)
+			}
 		}
-		rest = rest[end:]
 	}
 }
