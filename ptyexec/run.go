@@ -34,6 +34,16 @@ import (
 // Size is a terminal's size in character cells.
 type Size struct{ Rows, Cols uint16 }
 
+// Offer puts the size into a channel of capacity 1, in place of one that nobody
+// has taken yet. Only one goroutine may offer sizes to a channel.
+func (s Size) Offer(sizes chan Size) {
+	select {
+	case <-sizes:
+	default:
+	}
+	sizes <- s
+}
+
 // Command is a program to run, and its limits.
 type Command struct {
 	Args  []string  // argv; Args[0] without a slash is looked up in the PATH of Env

@@ -52,10 +52,7 @@ func (s *Signals) loop(ch <-chan os.Signal, quit <-chan struct{}, cancel context
 			return
 		case sig := <-ch:
 			if sig == syscall.SIGWINCH {
-				select {
-				case s.Resize <- TermSize(in):
-				default: // the agent has not taken the last one; the next signal brings a newer size
-				}
+				TermSize(in).Offer(s.Resize)
 				continue
 			}
 			ending++

@@ -69,7 +69,7 @@ func Turn(ctx context.Context, w *turn.Worker, in io.Reader, out io.Writer) erro
 }
 
 // control follows the lines behind the assignment until they end.
-func control(lines *json.Decoder, cancel context.CancelCauseFunc, sizes chan<- ptyexec.Size) {
+func control(lines *json.Decoder, cancel context.CancelCauseFunc, sizes chan ptyexec.Size) {
 	for {
 		var c Control
 		if lines.Decode(&c) != nil {
@@ -82,10 +82,7 @@ func control(lines *json.Decoder, cancel context.CancelCauseFunc, sizes chan<- p
 		case "abort":
 			cancel(&turn.Stopped{By: state.RequestAbort})
 		case "resize":
-			select {
-			case sizes <- ptyexec.Size{Rows: c.Rows, Cols: c.Cols}:
-			default: // the one before is not taken yet: a newer one follows at the next change
-			}
+			ptyexec.Size{Rows: c.Rows, Cols: c.Cols}.Offer(sizes)
 		}
 	}
 }

@@ -192,6 +192,16 @@ func TestServe_inputEnds_theAgentEnds(t *testing.T) {
 	}
 }
 
+// The turn is between two children, and the terminal is resized again.
+func TestControl_sizesThatNobodyTakes_theLastOneCounts(t *testing.T) {
+	lines := strings.NewReader(`{"do":"resize","rows":24,"cols":80}` + "\n" + `{"do":"resize","rows":50,"cols":200}` + "\n")
+	sizes := make(chan ptyexec.Size, 1)
+	control(json.NewDecoder(lines), func(error) {}, sizes)
+	if got := <-sizes; got != (ptyexec.Size{Rows: 50, Cols: 200}) {
+		t.Errorf("%+v", got)
+	}
+}
+
 func waitFor(t *testing.T, path string) {
 	t.Helper()
 	for range 3000 {
