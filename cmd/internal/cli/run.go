@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -102,7 +101,13 @@ func (o *runOptions) argv(p *preflight.Project) []string {
 		verb = "once"
 	}
 	argv := append([]string{"-C", p.Dir, verb}, p.Config.Flags()...)
-	return append(argv, fmt.Sprintf("--live=%t", o.live), fmt.Sprintf("--headless=%t", o.headless), "--output="+o.output)
+	if o.live {
+		argv = append(argv, "--live")
+	}
+	if o.headless {
+		argv = append(argv, "--headless")
+	}
+	return append(argv, "--output="+o.output)
 }
 
 // summary repeats how a run of another process ended.
