@@ -105,10 +105,11 @@ func (o *runOptions) argv(p *preflight.Project) []string {
 		verb = "once"
 	}
 	argv := append([]string{"-C", p.Dir, verb}, p.Config.Flags()...)
-	for flag, set := range map[string]bool{"--live": o.live, "--headless": o.headless} {
-		if set {
-			argv = append(argv, flag)
-		}
+	if o.live {
+		argv = append(argv, "--live")
+	}
+	if o.headless {
+		argv = append(argv, "--headless")
 	}
 	return append(argv, "--output="+o.output)
 }
