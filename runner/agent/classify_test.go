@@ -24,7 +24,7 @@ func classify(t *testing.T, agent string, exit ptyexec.Exit, lines ...string) Ou
 	return s.Classify(tr, exit, recordedAt)
 }
 
-// wordings are the limit texts seen in the field, and what they mean.
+// wordings are real limit texts and their classes.
 var wordings = []struct {
 	text  string
 	class ending.Class
@@ -79,7 +79,7 @@ func TestClassify_limitWordingInTheCLIsOwnErrorText_isALimit(t *testing.T) {
 	}
 }
 
-func TestClassify_limitWordingElsewhere_isNone(t *testing.T) {
+func TestClassify_limitWordingElsewhere_isIgnored(t *testing.T) {
 	for _, w := range wordings {
 		toolResult := `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","is_error":true,"content":` + mustJSON(w.text) + `}]}}`
 		prompt := `{"type":"user","message":{"content":[{"type":"text","text":` + mustJSON(w.text) + `}]}}`
@@ -120,7 +120,7 @@ func TestClassify_limitWordingElsewhere_isNone(t *testing.T) {
 }
 
 // size: a table of situations.
-func TestClassify_structureBeforeExitStatus(t *testing.T) {
+func TestClassify_records_outrankTheExitStatus(t *testing.T) {
 	rejected := func(more string) string {
 		return `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1778565600,"rateLimitType":"five_hour"` + more + `}}`
 	}
@@ -181,7 +181,7 @@ func TestClassify_structureBeforeExitStatus(t *testing.T) {
 	}
 }
 
-func TestClassify_plainTextProgram(t *testing.T) {
+func TestClassify_plainText_usesLastLinesAndExitStatus(t *testing.T) {
 	for name, c := range map[string]struct {
 		exit  ptyexec.Exit
 		lines []string
@@ -209,7 +209,7 @@ func TestClassify_plainTextProgram(t *testing.T) {
 	}
 }
 
-func TestClassify_retryAfter(t *testing.T) {
+func TestClassify_rateLimitWithDelay_setsRetryAfter(t *testing.T) {
 	o := classify(t, "codex", exitedWith(1), `{"type":"turn.failed","error":{"message":"rate limit exceeded: Rate limit reached for gpt. Please try again in 1.5s."}}`)
 	if o.Class != ending.RateLimited || o.RetryAfter != 1500*time.Millisecond {
 		t.Errorf("%+v", o)

@@ -68,7 +68,7 @@ func TestCommand_prompt_isOnStdinAndNotInArgv(t *testing.T) {
 	}
 }
 
-func TestCommand_environment_surroundingSessionTakenOut(t *testing.T) {
+func TestCommand_insideAnAgentSession_dropsItsVariables(t *testing.T) {
 	s := row(t, "claude")
 	base := []string{"PATH=/bin", "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_CODE_SSE_PORT=1", "CLAUDE_CODE_OAUTH_TOKEN=t",
 		"CLAUDE_CODE_USE_BEDROCK=1", "ANTHROPIC_API_KEY=k", "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=0", "IS_SANDBOX=0"}
@@ -89,7 +89,7 @@ func TestCommand_environment_surroundingSessionTakenOut(t *testing.T) {
 	}
 }
 
-func TestLookup_unknownName_errorListsTheKnown(t *testing.T) {
+func TestFind_unknownName_errorListsTheKnown(t *testing.T) {
 	_, err := Find("cluade")
 	if err == nil {
 		t.Fatal("no error")
@@ -104,7 +104,7 @@ func TestLookup_unknownName_errorListsTheKnown(t *testing.T) {
 	}
 }
 
-func TestPrepare_promptFile_isPrivateAndGoneAfterwards(t *testing.T) {
+func TestPrepare_promptFile_isPrivateAndRemoved(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	s := Spec{Name: "own", Bin: "own", Template: argv.Template{Args: []string{"{prompt_file}"}, PromptBy: argv.PromptFile}, Format: FormatText}
 	prompt := strings.Repeat("0123456789abcdef", 1<<16) // 1 MiB
@@ -135,7 +135,7 @@ func TestPrepare_promptFile_isPrivateAndGoneAfterwards(t *testing.T) {
 	}
 }
 
-func TestFind_knowsBuiltInAndOwnRows(t *testing.T) {
+func TestFind_builtInAndOwnRows_areFound(t *testing.T) {
 	own := []Spec{{Name: "own"}}
 	for _, name := range []string{"claude", "own"} {
 		if s, err := Find(name, own...); err != nil || s.Name != name {
@@ -147,7 +147,7 @@ func TestFind_knowsBuiltInAndOwnRows(t *testing.T) {
 	}
 }
 
-func TestVersionCommand_takesTheProgramInUse(t *testing.T) {
+func TestVersionCommand_usesTheConfiguredProgram(t *testing.T) {
 	s := row(t, "claude")
 	cmd := s.VersionCommand(Request{Program: []string{"npx", "claude"}, Env: []string{"CLAUDECODE=1", "A=b"}})
 	if got := strings.Join(cmd.Args, " "); got != "npx claude --version" || !cmd.Pipe || slices.Contains(cmd.Env, "CLAUDECODE=1") || !slices.Contains(cmd.Env, "A=b") {

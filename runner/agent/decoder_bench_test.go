@@ -10,7 +10,7 @@ import (
 	"ralph/state"
 )
 
-// floodSample is a megabyte of stream-json as a busy call prints it.
+// floodSample returns a megabyte of stream-json, like that of a busy call.
 func floodSample() []byte {
 	var b bytes.Buffer
 	code := strings.Repeat("func main() {\n\tfmt.Println(\"hello, world\")\n}\n", 60)

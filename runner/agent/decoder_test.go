@@ -16,7 +16,7 @@ import (
 	"ralph/state"
 )
 
-// only returns the payloads of one kind.
+// only returns the payloads of one type.
 func only[P state.Payload](events []state.Payload) (found []P) {
 	for _, e := range events {
 		if p, ok := e.(P); ok {
@@ -26,7 +26,7 @@ func only[P state.Payload](events []state.Payload) (found []P) {
 	return found
 }
 
-// words is the text of a payload that has one.
+// words returns the text of a payload, if it has one.
 func words(p state.Payload) string {
 	switch p := p.(type) {
 	case state.Text:
@@ -133,7 +133,7 @@ func TestDecode_byteByByte_sameEvents(t *testing.T) {
 	}
 }
 
-func TestFinal_backgroundTaskBeginsSecondTurn_turnedOffAndOn(t *testing.T) {
+func TestFinal_backgroundTaskStartsSecondTurn_isResetAndSetAgain(t *testing.T) {
 	out, _ := recorded(t, "claude-bg-task")
 	var states []bool
 	d := row(t, "claude").NewDecoder(func(state.Payload) {})
@@ -190,7 +190,7 @@ func TestUsage_resumedCalls_countsOnlyTheCall(t *testing.T) {
 	}
 }
 
-func TestUsage_blocksOfOneMessageRepeatIt_countedOnce(t *testing.T) {
+func TestUsage_blocksOfOneMessage_countedOnce(t *testing.T) {
 	msg := func(id string) string {
 		return `{"type":"assistant","message":{"id":"` + id + `","content":[{"type":"text","text":"x"}],"usage":{"input_tokens":10,"output_tokens":2}}}` + "\n"
 	}
@@ -201,14 +201,14 @@ func TestUsage_blocksOfOneMessageRepeatIt_countedOnce(t *testing.T) {
 	if n := len(only[state.Usage](events)); n != 2 {
 		t.Errorf("%d usage events, want one a message", n)
 	}
-	// The final record replaces the sum, it is not added.
+	// The final record replaces the sum.
 	tr, _ = decodeAll(row(t, "claude"), []byte(msg("a")+msg("b")+claudeResult("done", false, `"usage":{"input_tokens":21,"output_tokens":9},`)))
 	if tr.Usage.InputTokens != 21 || tr.Usage.OutputTokens != 9 {
 		t.Errorf("usage after the result %+v", tr.Usage)
 	}
 }
 
-func TestDecode_lineAboveTheBound_skippedInFlatMemoryAndReadingGoesOn(t *testing.T) {
+func TestDecode_lineAboveTheLimit_isSkippedInConstantMemory(t *testing.T) {
 	s := row(t, "claude")
 	chunk := bytes.Repeat([]byte("x"), 1<<16)
 	var tr Transcript
@@ -247,7 +247,7 @@ func TestDecode_lineAboveTheBound_skippedInFlatMemoryAndReadingGoesOn(t *testing
 	runtime.KeepAlive(d)
 }
 
-func TestDecode_lineAboveTheBoundInOneWrite_skipped(t *testing.T) {
+func TestDecode_lineAboveTheLimitInOneWrite_isSkipped(t *testing.T) {
 	out := append(bytes.Repeat([]byte("y"), maxLine+1), '\n')
 	out = append(out, claudeResult("ok", false, "")...)
 	tr, events := decodeAll(row(t, "claude"), out)
@@ -256,7 +256,7 @@ func TestDecode_lineAboveTheBoundInOneWrite_skipped(t *testing.T) {
 	}
 }
 
-func TestDecode_depthBomb_isSurvived(t *testing.T) {
+func TestDecode_deeplyNestedJSON_doesNotPanic(t *testing.T) {
 	deep := strings.Repeat(`{"a":[`, 1<<20)
 	for _, s := range Specs() {
 		for _, bomb := range []string{
@@ -299,7 +299,7 @@ func TestDecode_floodOfNoise_fewEventsAndBoundedTranscript(t *testing.T) {
 	}
 }
 
-func TestDecode_longTexts_cutToTheirBounds(t *testing.T) {
+func TestDecode_longTexts_areCutToTheirLimits(t *testing.T) {
 	long := strings.Repeat("é", 1<<20)
 	out := claudeText(long) + "\n" +
 		`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":` + mustJSON(long) + `}]}}` + "\n" +
@@ -328,7 +328,7 @@ func TestDecode_unknownTypesAndKeys_ignored(t *testing.T) {
 	}
 }
 
-func TestDecode_toolsOfSubAgent_carryTheirParent(t *testing.T) {
+func TestDecode_toolsOfSubagent_haveTheirParent(t *testing.T) {
 	out := `{"type":"assistant","parent_tool_use_id":"toolu_1","message":{"content":[{"type":"tool_use","id":"t2","name":"Read","input":{"file_path":"a.go"}}]}}`
 	_, events := decodeAll(row(t, "claude"), []byte(out))
 	want := []state.Payload{state.Tool{ID: "t2", Name: "Read", Arg: "a.go", Parent: "toolu_1"}}

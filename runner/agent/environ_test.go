@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// mine is a row of a user's own with a key that has no shape.
+// mine is a user's own agent whose key does not look like a secret.
 func mine() Spec {
 	return Spec{Name: "mine", Bin: "mine", Format: FormatText, Env: environ.Agent{Set: []string{"MY_TOKEN=set"}, Keys: []string{"MY_LOGIN_*"}}}
 }
@@ -69,7 +69,7 @@ func filterCases() []filterCase {
 	}
 }
 
-func TestEnvFilter_byNames_holdsBackAndLetsPass(t *testing.T) {
+func TestEnvFilter_entries_holdBackAndPassOn(t *testing.T) {
 	for _, test := range filterCases() {
 		f := EnvFilter{Custom: []Spec{mine()}, Exclude: strings.Fields(test.exclude)}
 		env := []string{test.name + "=a=b"}
@@ -106,7 +106,7 @@ func TestEnvFilter_cloudKeys_passOnlyWhileTheAgentUsesThatCloud(t *testing.T) {
 	}
 }
 
-func TestEnvFilter_modelOfACloud_letsItsKeysPassToOpencode(t *testing.T) {
+func TestEnvFilter_modelOfACloud_passesItsKeysToOpencode(t *testing.T) {
 	for _, test := range []struct{ model, key, env string }{
 		{"amazon-bedrock/anthropic.claude-x", "AWS_SECRET_ACCESS_KEY", ""},
 		{"google-vertex-anthropic/claude-x", "GOOGLE_APPLICATION_CREDENTIALS", ""},
@@ -126,7 +126,7 @@ func TestEnvFilter_modelOfACloud_letsItsKeysPassToOpencode(t *testing.T) {
 	}
 }
 
-func TestEnvFilter_list_saysWhatTheCallGets(t *testing.T) {
+func TestEnvFilter_list_matchesTheCall(t *testing.T) {
 	env := []string{"PATH=/bin", "CLAUDECODE=1", "ANTHROPIC_API_KEY=k", "GITHUB_TOKEN=t", "NPM_TOKEN=n", "IS_SANDBOX=0"}
 	f := EnvFilter{Exclude: []string{"!NPM_TOKEN"}}
 	got := f.List(row(t, "claude"), Request{Env: env, Root: true, PermissionMode: argv.PermitBypass})
@@ -145,7 +145,7 @@ func TestEnvFilter_list_saysWhatTheCallGets(t *testing.T) {
 	}
 }
 
-func TestCommand_envOfTheRow_isSetAlsoWhenItLooksLikeASecret(t *testing.T) {
+func TestCommand_envOfTheRow_isSetEvenIfItLooksLikeASecret(t *testing.T) {
 	got := mine().Command(Request{Env: []string{"MY_TOKEN=outer"}, Filter: EnvFilter{Exclude: []string{"MY_*"}}}).Env
 	if diff := cmp.Diff([]string{"MY_TOKEN=set"}, got); diff != "" {
 		t.Error(diff)
@@ -171,8 +171,8 @@ func TestSpecs_keysAndBuiltInEntries_areValid(t *testing.T) {
 	}
 }
 
-// Whatever the entries: what is listed is what a call gets, a check gets
-// nothing that is held back from it, and an entry at the end decides.
+// For any entries, the list matches what a call gets, a check gets nothing that is
+// held back from it, and the last entry decides.
 func TestEnvFilter_anyEntries_listAndCallAgree(t *testing.T) {
 	entry := rapid.StringMatching(`!?[ABKEYTOKN_*?]{1,6}`)
 	name := rapid.OneOf(rapid.StringMatching(`[ABKEYTOKN_/]{1,8}`), rapid.SampledFrom([]string{"ANTHROPIC_API_KEY", "GITHUB_TOKEN", "CLAUDECODE", "PATH"}))

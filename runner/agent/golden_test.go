@@ -22,9 +22,9 @@ import (
 	"ralph/state"
 )
 
-// golden is one row of testdata/golden.tsv. The classes were decided by hand
-// from how each recording was made, the figures were computed from the raw
-// records by other means than this package.
+// golden is one row of testdata/golden.tsv. The classes were set by hand from how
+// each recording was made. The usage was computed from the raw records without
+// this package.
 type golden struct {
 	name, agent         string
 	class               ending.Class
@@ -111,7 +111,7 @@ func row(t testing.TB, name string) Spec {
 	return s
 }
 
-// decodeAll runs the whole chain on one output.
+// decodeAll decodes an output and returns its transcript and events.
 func decodeAll(s Spec, out []byte) (*Transcript, []state.Payload) {
 	var tr Transcript
 	var events []state.Payload
@@ -129,7 +129,7 @@ var recordedAt = time.Date(2026, 11, 20, 4, 0, 0, 0, time.UTC)
 
 type cell struct{ class, agent string }
 
-func TestRecordings_everyOneGetsItsClassAndFigures(t *testing.T) {
+func TestRecordings_each_hasItsClassAndUsage(t *testing.T) {
 	right, all := map[cell]int{}, map[cell]int{}
 	for _, g := range goldens(t) {
 		t.Run(g.name, func(t *testing.T) {

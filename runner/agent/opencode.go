@@ -60,7 +60,8 @@ func (d *Decoder) opencodeTool(part wire.Object) {
 	d.call(id, part.Text("tool"), wire.Argument(st.Get("input")), "")
 	failed := st.Text("status") == "error" || st.Members("metadata").Int("exit") != 0
 	d.answer(id, wire.FirstText(st.Get("output"), st.Get("error")), failed)
-	if failure := st.Text("error"); strings.Contains(failure, "rejected permission") || strings.Contains(failure, "rule which prevents") {
+	failure := st.Text("error")
+	if strings.Contains(failure, "rejected permission") || strings.Contains(failure, "rule which prevents") {
 		d.deny(id, part.Text("tool"), "", failure)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestBaseline_scopes_decideWhenItIsTakenAnew(t *testing.T) {
+func TestBaseline_scopes_decideWhenItIsValid(t *testing.T) {
 	at := func(scope Scope, run, task string) Moment { return Moment{scope, run, task} }
 	for _, c := range []struct {
 		taken, now Moment
@@ -43,7 +43,7 @@ func TestBaseline_scopes_decideWhenItIsTakenAnew(t *testing.T) {
 	}
 }
 
-func TestBaseline_rebaseFromTheLastReport_excusesWhatIsRedNow(t *testing.T) {
+func TestBaseline_rebaseFromTheLastReport_acceptsCurrentFailures(t *testing.T) {
 	s := suiteIn(t, ModeTDD, Check{Name: "test", Command: tapTests}, Check{Name: "other", Kind: KindLint, Command: "exit 1"})
 	s.tap(t, "ok 1 - a\n")
 	s.take(t)
@@ -57,7 +57,7 @@ func TestBaseline_rebaseFromTheLastReport_excusesWhatIsRedNow(t *testing.T) {
 	expect(t, s.must(t), "test known-red", "other known-red")
 }
 
-func TestOpen_brokenFiles_areSetAside(t *testing.T) {
+func TestRead_brokenFiles_areRenamed(t *testing.T) {
 	for _, text := range []string{"", "{", "[]", `{"checks": 7}`, `{"flakes": 7}x`} {
 		dir := t.TempDir()
 		write(t, dir, map[string]string{BaselineFile: text, FlakesFile: text})

@@ -53,7 +53,7 @@ type Check struct {
 	Optional  bool          `json:"optional,omitempty"` // a failure is shown, but blocks nothing
 	OnFailure OnFailure     `json:"on_failure,omitempty"`
 	Timeout   time.Duration `json:"timeout_ns,omitempty"` // 0: 10 minutes
-	Format    report.Format `json:"format,omitempty"`     // of the output; empty: detected for tests, not read for other kinds
+	Format    report.Format `json:"format,omitempty"`     // empty: detected for tests, not read for other kinds
 	// JUnit is a glob, relative to Dir, of the JUnit XML files that the command
 	// writes; empty: none.
 	JUnit string `json:"junit,omitempty"`

@@ -76,7 +76,8 @@ func (r Report) Findings() []string {
 		}
 	}
 	if r.Untouched > 0 {
-		lines = append(lines, fmt.Sprintf("%s left out: nothing changed in the packages", english.Plural(r.Untouched, "check", "checks")))
+		left := english.Plural(r.Untouched, "check", "checks")
+		lines = append(lines, left+" left out: nothing changed in the packages")
 	}
 	return lines
 }

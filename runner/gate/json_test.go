@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What a turn hands back crosses a process boundary.
+// The report of a turn crosses a process boundary.
 func TestReport_throughJSON_staysTheSame(t *testing.T) {
 	s := suiteIn(t, ModeGate, Check{Name: "test", Command: tapTests}, Check{Name: "gone", Dir: "missing", Command: "true"})
 	s.tap(t, "ok 1 - a\nok 2 - b\n")

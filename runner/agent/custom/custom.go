@@ -1,4 +1,4 @@
-// Package custom reads the rows that users add to the table of agents.
+// Package custom checks the rows that users add to the table of agents.
 package custom
 
 import (
@@ -13,13 +13,13 @@ import (
 	"ralph/runner/agent/environ"
 )
 
-// Row is an agent of the user's own, as the settings file has it. {} in the
-// arguments of Resume, Model and Allowed stands for the value.
+// Row is a user's own agent, as in the settings file. {} in Resume, Model and
+// Allowed stands for the value.
 type Row struct {
 	Name string
-	// Command is the program and its arguments. {permissions}, {model} and
-	// {resume} stand for the arguments below, {prompt} or {prompt_file} for the
-	// prompt. What has no placeholder comes last, in this order.
+	// Command is the program and its arguments. {permissions}, {model} and {resume}
+	// stand for the arguments below, {prompt} or {prompt_file} for the prompt. What
+	// has no placeholder is appended, in this order.
 	Command []string
 	Prompt  argv.PromptBy
 	Format  agent.Format
@@ -30,7 +30,7 @@ type Row struct {
 	Bypass  []string // permission mode "bypass"
 	Version []string // nil: it cannot print its version
 	Env     []string // NAME=value
-	Keys    []string // names or globs of the variables that hold its keys
+	Keys    []string // names or globs of the variables with its keys
 	// Patterns come before the built-in ones.
 	Patterns []ending.Pattern
 }
@@ -52,7 +52,7 @@ const (
 	FieldPatterns = "patterns"
 )
 
-// FieldError says what is wrong with one field of a Row, and what is allowed.
+// FieldError is a bad field of a Row.
 type FieldError struct{ Field, Problem string }
 
 func (e *FieldError) Error() string { return e.Field + " " + e.Problem }
@@ -67,13 +67,14 @@ func Formats() []string {
 		string(agent.FormatOpencode), string(agent.FormatText)}
 }
 
-// Prompts lists the ways to hand over a prompt.
+// Prompts lists the ways to pass a prompt.
 func Prompts() []string {
 	return []string{string(argv.PromptStdin), string(argv.PromptArg), string(argv.PromptFile)}
 }
 
-// Spec checks the row and completes it. It counts and names tools like the first
-// built-in row with the same wire format. Errors are *FieldError.
+// Spec checks the row and turns it into a Spec. It takes the names of tools and the
+// way of counting from the first built-in row with the same wire format. Errors
+// are *FieldError.
 func (r Row) Spec() (agent.Spec, error) {
 	checks := []func() error{r.checkName, r.checkCommand, r.checkValues, r.checkEnv, r.checkKeys, r.checkPatterns}
 	for _, check := range checks {
@@ -180,11 +181,11 @@ func (r Row) checkKeys() error {
 	return nil
 }
 
-// PatternNone in a settings file marks text that means nothing, even if a
-// built-in pattern matches it.
+// PatternNone in a settings file marks text to ignore, even if a built-in pattern
+// matches it.
 const PatternNone = "none"
 
-// PatternClasses lists the classes that the text of a CLI can mean.
+// PatternClasses lists the classes that a pattern can have.
 func PatternClasses() []string {
 	var names []string
 	for _, i := range ending.Classes() {

@@ -100,7 +100,7 @@ func TestSpec_patternsOfTheUser_comeBeforeTheBuiltInOnes(t *testing.T) {
 	}
 }
 
-func TestSpec_patternForAOneLineAnswer_countsAlsoWithExitCode0(t *testing.T) {
+func TestSpec_patternForAOneLineAnswer_countsWithExitCode0(t *testing.T) {
 	c := Row{Name: "own", Command: []string{"own"}, Prompt: argv.PromptStdin, Format: agent.FormatText,
 		Patterns: []ending.Pattern{{Class: ending.Auth, Match: `who are you`}, {Class: ending.Unknown, Match: `^error budget`}}}
 	for text, want := range map[string]ending.Class{
@@ -115,7 +115,7 @@ func TestSpec_patternForAOneLineAnswer_countsAlsoWithExitCode0(t *testing.T) {
 	}
 }
 
-func TestSpec_badKey_isRefusedByName(t *testing.T) {
+func TestSpec_badField_isNamedInTheError(t *testing.T) {
 	for _, key := range []string{"", "A B", "!A", "A=b", "[A]"} {
 		_, err := Row{Name: "mine", Command: []string{"mine"}, Prompt: argv.PromptStdin, Format: agent.FormatText, Keys: []string{key}}.Spec()
 		if err == nil || !strings.HasPrefix(err.Error(), FieldKeys+" ") {

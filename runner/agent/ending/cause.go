@@ -13,13 +13,9 @@ type Reader struct{ own []compiled }
 // general ones. It panics on a pattern that does not compile.
 func NewReader(own []Pattern) Reader { return Reader{compile(own)} }
 
-// byOwn classifies a text by the CLI's own patterns alone. It returns false when
-// none matches; a match may mean Unknown.
-func (r Reader) byOwn(text string) (Class, bool) { return match(r.own, text) }
-
 // Text classifies one text that the CLI itself printed.
 func (r Reader) Text(text string) Class {
-	if c, ok := r.byOwn(text); ok {
+	if c, ok := match(r.own, text); ok {
 		return c
 	}
 	if c, ok := match(causes(), text); ok {
@@ -34,18 +30,18 @@ func (r Reader) Text(text string) Class {
 	return c
 }
 
-// maxShort is the most bytes of a text that InsteadOfAnswer takes for an error.
+// maxShort is the length of the longest error for InsteadOfAnswer, in bytes.
 const maxShort = 1 << 10
 
-// InsteadOfAnswer classifies plain output that may be an error in place of an
-// answer: a single line that one of the CLI's own patterns matches, that names
-// a limit, or that calls itself an error. Unknown means that it is an answer.
+// InsteadOfAnswer classifies plain output that may be an error instead of an
+// answer: a single line that matches one of the CLI's own patterns, names a limit,
+// or starts with "error". Unknown means that it is an answer.
 func (r Reader) InsteadOfAnswer(text string) Class {
 	text = strings.TrimSpace(text)
 	if strings.Contains(text, "\n") || len(text) > maxShort {
 		return Unknown
 	}
-	if class, ok := r.byOwn(text); ok {
+	if class, ok := match(r.own, text); ok {
 		return class
 	}
 	class := r.Text(text)
@@ -59,16 +55,15 @@ func (r Reader) InsteadOfAnswer(text string) Class {
 	return class
 }
 
-// Report is all that a CLI said about its failure.
+// Report has everything that a CLI prints about its failure.
 type Report struct {
 	Codes  []string // machine-readable names and HTTP statuses
 	Errors []string // texts of error records, the newest last
 	Lines  []string // lines printed outside the records, in order
 }
 
-// Cause looks for the reason of a failure: codes that name it exactly, then
-// texts, then the other codes, and at last the lines. It also returns the text
-// that shows it, if there is one.
+// Cause returns the cause of a failure and the text that shows it, which may be
+// empty. It looks at exact codes first, then at texts, other codes and lines.
 func (r Reader) Cause(p Report) (Class, string) {
 	evidence := ""
 	if len(p.Errors) > 0 {
@@ -93,7 +88,7 @@ func (r Reader) Cause(p Report) (Class, string) {
 	return Unknown, evidence
 }
 
-// lastError is the class of the newest error text that has one.
+// lastError returns the class of the newest error text that has one.
 func (r Reader) lastError(errors []string) Class {
 	for _, e := range slices.Backward(errors) {
 		if c := r.Text(e); c != Unknown {
@@ -103,9 +98,8 @@ func (r Reader) lastError(errors []string) Class {
 	return Unknown
 }
 
-// lines classifies lines printed outside the records: help text answers a bad
-// command line; else the latest line counts, unless another one names the cause
-// more exactly.
+// lines classifies lines outside the records. Help text means a bad command line.
+// Else the last line counts, unless another one is more exact.
 func (r Reader) lines(lines []string) (class Class, line string) {
 	if i := slices.IndexFunc(lines, helpRE().MatchString); i >= 0 {
 		return BadFlag, lines[i]
@@ -118,8 +112,7 @@ func (r Reader) lines(lines []string) (class Class, line string) {
 	return class, line
 }
 
-// exact reports whether a class names its cause so exactly that a mere HTTP
-// status cannot overrule it.
+// exact reports whether a class is exact enough to outrank an HTTP status.
 func exact(c Class) bool {
 	switch c {
 	case Unknown, Auth, BadModel, RateLimited, Overloaded, Network, ServerError, KilledBySignal:
@@ -128,8 +121,8 @@ func exact(c Class) bool {
 	return true
 }
 
-// moreExact prefers the class that says more: "overloaded" to the "server
-// error" that it came with.
+// moreExact returns the more exact class, such as "overloaded" instead of the
+// "server error" in the same report.
 func moreExact(a, b Class) Class {
 	if a == Unknown || b != Unknown && (exact(b) && !exact(a) || a == ServerError) {
 		return b
@@ -137,8 +130,8 @@ func moreExact(a, b Class) Class {
 	return a
 }
 
-// OfSignal classifies the signal that ended a CLI: somebody sent it, or the CLI
-// has a fault. Unknown is any other signal.
+// OfSignal classifies the signal that ended a CLI: KilledBySignal if somebody sent
+// it, Crash if the CLI is broken, else Unknown.
 func OfSignal(sig syscall.Signal) Class {
 	switch sig {
 	case syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGKILL, syscall.SIGTERM, syscall.SIGPIPE:
@@ -150,7 +143,7 @@ func OfSignal(sig syscall.Signal) Class {
 	return Unknown
 }
 
-// LimitName guesses from its wording which usage window a limit text means.
+// LimitName guesses the usage window that a limit text is about.
 func LimitName(text string) string {
 	text = strings.ToLower(text)
 	for _, k := range [...][2]string{{"week", "seven_day"}, {"5-hour", "five_hour"}, {"session", "five_hour"},

@@ -1,5 +1,5 @@
-// Package ending has the classes of endings that a call to an agent can have,
-// and reads from codes and error texts of agent CLIs which one it was.
+// Package ending has the outcome classes of calls to agents, and recognizes them
+// in the codes and error texts of agent CLIs.
 package ending
 
 // Class is how a call to an agent ended.
@@ -35,11 +35,11 @@ const (
 	Crash            Class = "crash"
 	StaleSession     Class = "stale-session"
 
-	// Unknown is no outcome: in a Pattern it marks text that means nothing.
+	// Unknown is no outcome. In a Pattern it marks text to ignore.
 	Unknown Class = ""
 )
 
-// Info is one line of documentation.
+// Info documents a class.
 type Info struct {
 	Class   Class
 	Meaning string
@@ -78,7 +78,7 @@ func Classes() []Info {
 	}
 }
 
-// Meaning is one line that explains the class.
+// Meaning explains the class in one line.
 func (c Class) Meaning() string {
 	for _, i := range Classes() {
 		if i.Class == c {
@@ -88,8 +88,8 @@ func (c Class) Meaning() string {
 	return string(c)
 }
 
-// Success reports whether the turn counts: the agent ended it by itself, and
-// its last words are valid.
+// Success reports whether the agent ended the turn by itself, so that its final
+// message counts.
 func (c Class) Success() bool {
 	switch c {
 	case CompletedTurn, HangAfterResult, PermissionDenied, QuestionAsked, EmptyOutput:
@@ -98,7 +98,7 @@ func (c Class) Success() bool {
 	return false
 }
 
-// Transient reports whether the same call may well succeed in a short while.
+// Transient reports whether the same call may succeed soon.
 func (c Class) Transient() bool {
 	switch c {
 	case RateLimited, Overloaded, ServerError, Network:

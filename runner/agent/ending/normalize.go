@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// maxNormalized is the most bytes that Normalize looks at.
+// maxNormalized is how many bytes Normalize reads.
 const maxNormalized = 4 << 10
 
 type replacement struct {
@@ -14,7 +14,7 @@ type replacement struct {
 	by string
 }
 
-// In order: the longer and more exact ones first.
+// The longer and more exact ones come first.
 var variable = sync.OnceValue(func() []replacement {
 	var out []replacement
 	for _, r := range [...][2]string{
@@ -36,8 +36,8 @@ var variable = sync.OnceValue(func() []replacement {
 })
 
 // Normalize replaces what differs between two occurrences of the same error:
-// numbers, ids, times, spans, paths, addresses. Texts with the same normal form
-// mean the same error. The result has at most 300 runes.
+// numbers, ids, times, spans, paths, addresses. Texts with the same result are the
+// same error. The result has at most 300 runes.
 func Normalize(errText string) string {
 	s := strings.ToLower(strings.ToValidUTF8(errText[:min(len(errText), maxNormalized)], ""))
 	for _, v := range variable() {

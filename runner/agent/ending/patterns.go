@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// Pattern is one wording of a CLI's own error text and the class that it means.
-// Match is a regular expression, case-insensitive; it never sees the words of
-// the model, of tools or of the prompt.
+// Pattern maps a wording of a CLI's own error text to a class. Match is a
+// case-insensitive regular expression. It is never applied to the words of the
+// model, of tools or of the prompt.
 type Pattern struct {
 	Class Class
 	Match string
 }
 
-// codeClass knows the machine-readable names of failures.
+// codeClass classifies a machine-readable code.
 func codeClass(code string) Class {
 	switch strings.ToLower(code) {
 	case "usage_limit_reached", "usage_limit_exceeded":
@@ -48,7 +48,7 @@ func codeClass(code string) Class {
 	return statusClass(code)
 }
 
-// statusClass maps an HTTP status in decimal. 400 says nothing by itself.
+// statusClass classifies an HTTP status in decimal. 400 can mean anything.
 func statusClass(code string) Class {
 	n, err := strconv.Atoi(code)
 	switch {
@@ -74,8 +74,7 @@ func statusClass(code string) Class {
 	return Unknown
 }
 
-// causePatterns name a cause more exactly than an HTTP status can. The first
-// match wins.
+// causePatterns are more exact than an HTTP status. The first match wins.
 var causePatterns = [...]Pattern{
 	{RateLimited, `not your usage limit|throttl`},
 	{StaleSession, `no conversation found|session\b.{0,80}\bnot found|no rollout found|invalid session identifier|no such session|no (saved )?session found|no saved session|thread\b.{0,60}\bnot found|valid (session|thread) id`},
@@ -89,7 +88,7 @@ var causePatterns = [...]Pattern{
 	{BadModel, `(^|\berror: )model: \S+$|issue with the selected model|unknown model|invalid model|model\b.{0,80}\b(not found|not exist|does not exist|not available|not supported|is not a valid)`},
 }
 
-// generalPatterns are for texts that no causePattern matches.
+// generalPatterns are for texts that match no cause pattern.
 var generalPatterns = [...]Pattern{
 	{Auth, `not logged in|please (run )?/?log ?in|\blogin (flow|required)|invalid (x-)?api[ -]?key|no api key|api[_ -]key\b.{0,60}(invalid|missing|required|not found|not set)|must specify the \w*API_KEY|no auth type|invalid auth|failed to authenticate|authentication (failed|error)|unauthori[sz]ed|unauthenticated|token (has )?expired|not authenticated`},
 	{Overloaded, `overloaded|at capacity|high demand|over capacity`},
@@ -102,10 +101,10 @@ var generalPatterns = [...]Pattern{
 	{ServerError, `server.?(side )?error|bad gateway|gateway time|service unavailable|mid-response|json parse|unexpected (eof|end of|token)|incomplete json|invalid json|not valid json|malformed|no messages returned|non-sse response|invalid (stream|response)`},
 }
 
-// helpText is how a CLI answers a command line that it does not understand.
+// helpText matches the answer of a CLI to a bad command line.
 const helpText = `^(usage|options|positionals):|unknown (option|argument)|unexpected argument`
 
-// httpStatus finds the status that an error text quotes.
+// httpStatus matches the status in an error text.
 const httpStatus = `(?:\bstatus(?: code)?:? |\bapi error:? (?:\()?|rejected \(|"code":\s*|\bstatus(?:code)?"?:\s*|\bhttp(?:/[\d.]+)? |^(?:error: )?)([45]\d\d)\b`
 
 type compiled struct {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // a limit ends in the zone of the account, also on machines without zone files
+	_ "time/tzdata" // the account's zone may be missing on this machine
 )
 
 var (
@@ -29,10 +29,9 @@ var (
 	})
 )
 
-// ResetTime finds the time that a limit text names: epoch seconds, a time
-// stamp, a span ("in 2h 15m") or a clock time with or without date and zone.
-// A clock time means its next occurrence in its zone, without a zone in that
-// of now.
+// ResetTime returns the time in a limit text: epoch seconds, a timestamp, a span
+// ("in 2h 15m") or a clock time, with or without date and zone. A clock time means
+// its next occurrence. The default zone is that of now.
 func ResetTime(text string, now time.Time) (time.Time, bool) {
 	if m := epochRE().FindStringSubmatch(text); m != nil {
 		n, _ := strconv.ParseInt(m[1], 10, 64)
@@ -57,8 +56,8 @@ func ResetTime(text string, now time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// stamp resolves the groups of stampRE: date, hour and minute, second, offset.
-// UTC or GMT may stand in the offset's place; without any the zone is that of now.
+// stamp reads the groups of stampRE: date, hour and minute, second, offset. UTC or
+// GMT may replace the offset; the default zone is that of now.
 func stamp(m []string, now time.Time) (time.Time, bool) {
 	zone := now.Location()
 	if strings.HasSuffix(m[0], "UTC") || strings.HasSuffix(m[0], "GMT") {
@@ -76,7 +75,7 @@ func stamp(m []string, now time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// span adds up "2h 15m"; 0 for more than a year.
+// span reads "2h 15m"; 0 for more than a year.
 func span(text string) time.Duration {
 	var sum float64
 	for _, p := range partRE().FindAllStringSubmatch(text, -1) {
@@ -103,7 +102,7 @@ func span(text string) time.Duration {
 	return time.Duration(sum * float64(time.Second))
 }
 
-// clock resolves the groups of clockRE: month, day, year, hour, minute, a or p,
+// clock reads the groups of clockRE: month, day, year, hour, minute, a or p,
 // hour and minute of the 24-hour form, zone, zone.
 func clock(m []string, now time.Time) (time.Time, bool) {
 	zone := now.Location()
@@ -131,7 +130,7 @@ func clock(m []string, now time.Time) (time.Time, bool) {
 	if m[1] == "" {
 		t := time.Date(here.Year(), here.Month(), here.Day(), hour, minute, 0, 0, zone)
 		switch {
-		case here.Truncate(time.Minute).Equal(t): // this very minute: at its end
+		case here.Truncate(time.Minute).Equal(t): // the current minute: its end
 			t = t.Add(time.Minute)
 		case t.Before(here):
 			t = time.Date(here.Year(), here.Month(), here.Day()+1, hour, minute, 0, 0, zone)
@@ -147,8 +146,7 @@ func clock(m []string, now time.Time) (time.Time, bool) {
 		year = atoi(m[3])
 	}
 	t := time.Date(year, month.Month(), atoi(m[2]), hour, minute, 0, 0, zone)
-	// A date without a year that is long past is next year's; one that is just
-	// past is over already.
+	// Without a year, a date more than a month ago means next year.
 	if m[3] == "" && t.Before(here.AddDate(0, -1, 0)) {
 		t = time.Date(year+1, month.Month(), atoi(m[2]), hour, minute, 0, 0, zone)
 	}

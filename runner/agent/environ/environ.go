@@ -1,5 +1,5 @@
-// Package environ decides which environment variables the agent and the checks
-// get, by their names: keys must not reach a program that does not need them.
+// Package environ decides by name which environment variables the agent and the
+// checks get: keys must not reach a program that does not need them.
 package environ
 
 import (
@@ -13,39 +13,38 @@ import (
 	"sync"
 )
 
-// Agent is what matters of one agent: the variables that it needs, and those
-// that ralph sets for it.
+// Agent has the variables that an agent needs, and those that ralph sets for it.
 type Agent struct {
 	Name string
-	// Keys are the variables that hold its keys, as names or globs. They pass to
-	// it, and to nobody else.
+	// Keys are the variables with its keys, as names or globs. They pass only to
+	// this agent.
 	Keys   []string
 	Clouds []Cloud
 
 	Set       []string // NAME=value, set for every call
-	SetAsRoot []string // NAME=value, set as well when Call.BypassAsRoot
+	SetAsRoot []string // NAME=value, also set if Call.BypassAsRoot
 	Unset     []string // names, or prefixes ending in *, that it does not inherit
 	Keep      []string // exceptions to Unset
 }
 
-// Cloud is a provider whose keys other tools use too. They pass only to a call
+// Cloud is a provider whose keys other tools use, too. They pass only to a call
 // that uses the provider.
 type Cloud struct {
 	Keys   []string // names or globs
 	If     []string // one of these switches is on: names, or prefixes ending in *
-	Models []string // or the model begins with one of these
+	Models []string // or the model has one of these prefixes
 }
 
-// Call is what matters of one call of an agent.
+// Call describes one call of an agent.
 type Call struct {
 	Env          []string // to start from, NAME=value
 	Model        string   // empty: the agent's own default
 	BypassAsRoot bool     // it runs as root and bypasses the permission rules
 }
 
-// Filter decides by entries. An entry holds names back, or lets them pass when
-// it begins with !. The last entry that matches decides, in this order; a name
-// that no entry matches passes:
+// Filter decides by entries. An entry holds names back, or passes them on if it
+// starts with !. The last matching entry in this order decides; a name without one
+// passes:
 //
 //	keys of all agents   held back
 //	SecretNames
@@ -53,7 +52,7 @@ type Call struct {
 //	Exclude
 //	PATH, HOME           pass
 type Filter struct {
-	Agents  []Agent  // all that there are
+	Agents  []Agent  // all agents, not only the current one
 	Exclude []string // the user's entries; see ValidEntry
 }
 
@@ -64,29 +63,29 @@ func ValidEntry(entry string) bool { return validEntry().MatchString(entry) }
 
 var validEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^!?[A-Za-z0-9_*?]+$`) })
 
-// SecretNames are the built-in entries of a Filter: names that look like those
-// of secrets. It leaves out names such as DATABASE_URL, which tests need more
-// often than they hold a secret.
+// SecretNames returns the built-in entries of a Filter: names that look like those
+// of secrets. Names such as DATABASE_URL are not among them, because tests need
+// them more often than they hold a secret.
 func SecretNames() []string {
 	return []string{"*TOKEN", "*TOKEN_*", "*API_TOKENS", "*ACCESS_TOKENS", "*SECRET", "*SECRETS", "*SECRET_*",
 		"*PASSWORD*", "PASSWD", "*_PASSWD", "PASS", "*_PASS", "SSHPASS", "*PASSPHRASE", "MYSQL_PWD",
 		"*API_KEY*", "*APIKEY*", "*_ACCESS_KEY*", "*PRIVATE_KEY*", "*_MASTER_KEY", "*_ADMIN_KEY",
 		"*_SIGNING_KEY", "*_STORAGE_KEY",
 		"*_CREDENTIALS", "*_PAT", "*_AUTH", "*_AUTH_CONFIG",
-		"DIRENV_DIFF", // every variable that direnv has set, with its value
+		"DIRENV_DIFF", // all variables that direnv has set, with their values
 		// git fails on a count without its values: all of them or none.
 		"GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_*", "GIT_CONFIG_VALUE_*", "GIT_CONFIG_PARAMETERS",
-		// Places and switches.
+		// Paths and switches.
 		"!*_FILE", "!*_PATH", "!*ABLE_AUTH", "!*SKIP_*", "!PASSWORD_STORE_*", "!XDG_*"}
 }
 
-// AWSKeys are the keys of a call to Amazon Bedrock.
+// AWSKeys returns the keys for Amazon Bedrock.
 func AWSKeys() []string {
 	return []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
 		"AWS_CONTAINER_AUTHORIZATION_TOKEN"}
 }
 
-// ModelKeys are the keys of model providers that more than one CLI uses.
+// ModelKeys returns the keys of model providers that more than one CLI supports.
 func ModelKeys() []string {
 	return []string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY",
 		"DASHSCOPE_API_KEY", "DEEPSEEK_API_KEY", "MINIMAX_API_KEY", "MISTRAL_API_KEY", "MOONSHOT_API_KEY",
@@ -119,9 +118,9 @@ func newRuleSet(rules []rule) ruleSet {
 	return all
 }
 
-// decide returns the last rule that matches, or one that lets the name pass.
+// decide returns the last matching rule, or one that passes the name.
 func (all ruleSet) decide(name string) rule {
-	// In path.Match no * matches a slash, which some names of npm have.
+	// In path.Match, * does not match a slash, which npm uses in names.
 	name = strings.ReplaceAll(strings.ToUpper(name), "/", "_")
 	last, found := all.exact[name]
 	if !found {
@@ -142,8 +141,7 @@ func (all ruleSet) decide(name string) rule {
 	return all.rules[last]
 }
 
-// rules returns the rules for a call of an agent; those for a check if both are
-// zero.
+// rules returns the rules for a call of an agent; for a check, both are zero.
 func (f Filter) rules(a Agent, c Call) ruleSet {
 	var rules []rule
 	for _, other := range f.Agents {
@@ -176,7 +174,7 @@ func (f Filter) rules(a Agent, c Call) ruleSet {
 		}
 		rules = append(rules, r)
 	}
-	// Without these two no program is found or starts.
+	// Without these two, programs do not start.
 	return newRuleSet(append(rules, rule{"PATH", true, ""}, rule{"HOME", true, ""}))
 }
 
@@ -186,14 +184,14 @@ func (c Cloud) serves(call Call) bool {
 		slices.ContainsFunc(c.Models, func(prefix string) bool { return strings.HasPrefix(call.Model, prefix) })
 }
 
-// turnsOn reports whether NAME=value turns one of these switches on.
+// turnsOn reports whether NAME=value switches on one of these names.
 func turnsOn(names []string, kv string) bool {
 	name, value, _ := strings.Cut(kv, "=")
 	return matches(names, name) && !slices.Contains([]string{"", "0", "false", "no", "off"}, strings.ToLower(value))
 }
 
-// passing returns what passes. It never returns nil, which os/exec reads as all
-// of ralph's own environment.
+// passing returns the variables that pass. It never returns nil, which os/exec
+// takes for all of ralph's own environment.
 func (all ruleSet) passing(env []string) []string {
 	kept := make([]string, 0, len(env))
 	for _, kv := range env {
@@ -204,11 +202,11 @@ func (all ruleSet) passing(env []string) []string {
 	return kept
 }
 
-// Checks returns what a check gets of env.
+// Checks returns the variables of env that a check gets.
 func (f Filter) Checks(env []string) []string { return f.rules(Agent{}, Call{}).passing(env) }
 
-// ForCall returns the environment of a call: what passes, without what another
-// agent session left behind, and what ralph sets.
+// ForCall returns the environment of a call: the variables that pass, except those
+// of another agent session, and those that ralph sets.
 func (f Filter) ForCall(a Agent, c Call) []string {
 	set := a.set(c)
 	env := slices.DeleteFunc(f.rules(a, c).passing(c.Env), func(kv string) bool {
@@ -230,11 +228,11 @@ func (a Agent) set(c Call) []string {
 // leftBehind reports whether the variable comes from another session of the agent.
 func (a Agent) leftBehind(name string) bool { return matches(a.Unset, name) && !matches(a.Keep, name) }
 
-// State is what happens to a variable.
+// State is what ralph does with a variable.
 type State string
 
-// The states. Unset has two meanings: the agent does not inherit a variable of
-// another session; a check has no variable that ralph sets for the agent only.
+// The states. Unset means for the agent that the variable comes from another
+// session, and for a check that ralph sets it only for the agent.
 const (
 	Passes State = "passes"
 	Held   State = "held"
@@ -242,16 +240,16 @@ const (
 	Unset  State = "unset"
 )
 
-// Row says what happens to one variable. It does not hold the value.
+// Row is the state of one variable, without its value.
 type Row struct {
 	Name   string
 	Agent  State
 	Checks State
-	Why    string // empty: no rule is about the variable
+	Why    string // empty: no rule matches
 }
 
-// List returns a row for every variable of c.Env and for those that ralph sets,
-// sorted by name.
+// List returns a row for each variable of c.Env and each that ralph sets, sorted
+// by name.
 func (f Filter) List(a Agent, c Call) []Row {
 	rows := map[string]Row{}
 	own, checks := f.rules(a, c), f.rules(Agent{}, Call{})
@@ -277,7 +275,7 @@ func (f Filter) List(a Agent, c Call) []Row {
 	return slices.SortedFunc(maps.Values(rows), func(a, b Row) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Held returns the names that c.Env has and the agent does not get, sorted.
+// Held returns the names of c.Env that the agent does not get, sorted.
 func (f Filter) Held(a Agent, c Call) []string {
 	var names []string
 	for _, row := range f.List(a, c) {

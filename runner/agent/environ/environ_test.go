@@ -23,7 +23,7 @@ func TestChecks_nothingPasses_isNotNil(t *testing.T) {
 	}
 }
 
-func TestSummarize_manyNames_namesTheFirst(t *testing.T) {
+func TestSummarize_manyNames_listsTheFirst(t *testing.T) {
 	for n, want := range map[int]string{1: "A", 2: "A, B", 5: "A, B, C, D, E", 7: "A, B, C, D, E and 2 more"} {
 		if got := Summarize(strings.Split("A B C D E F G", " ")[:n]); got != want {
 			t.Errorf("%q, want %q", got, want)

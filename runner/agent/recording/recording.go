@@ -1,5 +1,5 @@
-// Package recording reads and writes recorded calls of real agent CLIs. The
-// tests of package agent and `ralph drill` play them.
+// Package recording reads and writes recorded calls of real agent CLIs. The tests
+// of package agent and `ralph drill` replay them.
 //
 // A file holds any number of recordings as a txtar archive, two members each:
 //
@@ -8,9 +8,9 @@
 //	-- claude-bg-task/output --
 //	{"type":"system","subtype":"init"}
 //
-// The output is byte for byte what the CLI printed to its terminal or pipe.
-// Where txtar cannot hold the bytes, the name of the member says how they are
-// encoded: see noNewline and quoted.
+// The output has the exact bytes that the CLI printed to its terminal or pipe. If
+// txtar cannot hold them, a suffix of the member names the encoding: see noNewline
+// and quoted.
 package recording
 
 import (
@@ -27,7 +27,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// Recording is what one call of an agent CLI printed, and how it ended.
+// Recording is the output of one call of an agent CLI, and how the call ended.
 type Recording struct {
 	Name string `json:"-"` // without slashes and blanks
 
@@ -42,7 +42,7 @@ type Recording struct {
 	Output string `json:"-"`
 }
 
-// Suffixes of an output member that is not plain.
+// Suffixes of an encoded output member.
 const (
 	noNewline = ".nonewline" // without the final newline, which txtar adds
 	quoted    = ".quoted"    // one Go string literal a line; the output is their concatenation
@@ -117,7 +117,7 @@ func Format(all []Recording) ([]byte, error) {
 	return txtar.Format(&archive), nil
 }
 
-// encode returns the plainest member that holds the output exactly.
+// encode returns the most readable member that holds the output exactly.
 func encode(output string) (member, data string) {
 	text := output
 	if member = outputFile; text != "" && !strings.HasSuffix(text, "\n") {
@@ -138,7 +138,7 @@ func hasMarker(text string) bool {
 	return strings.HasPrefix(text, "-- ") || strings.Contains(text, "\n-- ")
 }
 
-// KilledBy is the signal that ended the call; 0: it ended by itself.
+// KilledBy returns the signal that ended the call; 0: it ended by itself.
 func (r Recording) KilledBy() syscall.Signal {
 	switch r.Signal {
 	case "SIGINT":

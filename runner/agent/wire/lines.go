@@ -2,14 +2,14 @@ package wire
 
 import "bytes"
 
-// keepCap is the largest buffer that survives the line it was needed for.
+// keepCap is the largest buffer to keep for the next line, in bytes.
 const keepCap = 1 << 20
 
-// Lines cuts what is written to it into lines, however the bytes are split up
-// into writes. It is not safe for concurrent use.
+// Lines splits its input into lines. How the bytes are split into writes does not
+// matter. It is not safe for concurrent use.
 type Lines struct {
 	Max  int          // bytes; a longer line is skipped, not buffered
-	Line func([]byte) // called with each line, without its newline; valid during the call
+	Line func([]byte) // gets each line, without its newline; valid during the call
 	Long func()       // called once for each line above Max
 
 	partial  []byte
@@ -36,7 +36,7 @@ func (l *Lines) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close ends the line that has no newline yet.
+// Close ends a line without a newline.
 func (l *Lines) Close() {
 	if len(l.partial) > 0 {
 		l.Line(l.partial)

@@ -6,7 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// maxDocument is the most bytes of a record that is spread over lines.
+// maxDocument is the size of the largest record on more than one line, in bytes.
 const maxDocument = 1 << 20
 
 // Records finds JSON objects in the lines of a CLI: one on a line, several in
@@ -15,7 +15,7 @@ const maxDocument = 1 << 20
 type Records struct {
 	Record func(gjson.Result) bool // takes an object; false: it is no record of this format
 	Other  func(line string)       // takes any other line, in order
-	Torn   func()                  // a part of a record, which nobody can read
+	Torn   func()                  // called for a part of a record
 
 	document []byte // an unfinished record, without its indentation
 	depth    int    // braces that are open in it
@@ -45,8 +45,8 @@ func (r *Records) Line(line string) {
 // Close passes the lines of an unfinished record to Other.
 func (r *Records) Close() { r.others(r.take()) }
 
-// torn reports whether a line is a piece of a record, cut off by the end of the
-// CLI or by a line of its other stream.
+// torn reports whether a line is a part of a record, cut off by the end of the CLI
+// or by a line of its other stream.
 func torn(line string) bool {
 	return strings.Contains(line, `":`) && strings.Count(line, "{") != strings.Count(line, "}")
 }
@@ -75,8 +75,8 @@ func (r *Records) extend(line string) {
 	}
 }
 
-// add appends a line and reports whether it closes the record. Indentation is
-// gone, so it counts the braces at the ends of lines.
+// add appends a line and reports whether it closes the record. It counts braces at
+// the ends of lines, because indentation is stripped.
 func (r *Records) add(line string) (complete bool) {
 	if len(r.document) > 0 {
 		r.document = append(r.document, '\n')

@@ -8,12 +8,11 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// MaxLine is the most runes that OneLine returns.
+// MaxLine is the length of the longest OneLine, in runes.
 const MaxLine = 400
 
-// Cut returns a copy of at most limit bytes of valid UTF-8, with " …" behind it
-// where text is missing. It copies so that a short text does not keep a long
-// line alive.
+// Cut returns a copy of at most limit bytes of valid UTF-8, followed by " …" if text
+// is missing. It copies so that a short text does not keep a long line in memory.
 func Cut(s string, limit int) string {
 	if len(s) > limit {
 		end := limit
@@ -37,7 +36,7 @@ func OneLine(s string) string {
 	return s
 }
 
-// Codes collects the values that are short names or numbers, and not empty.
+// Codes returns the strings and numbers among the values, without empty ones.
 func Codes(rs ...gjson.Result) []string {
 	var codes []string
 	for _, r := range rs {
@@ -48,7 +47,7 @@ func Codes(rs ...gjson.Result) []string {
 	return codes
 }
 
-// FirstText is the first value that is text; without one, the first object as
+// FirstText returns the first string that is not empty, else the first object as
 // raw JSON.
 func FirstText(rs ...gjson.Result) string {
 	for _, r := range rs {
@@ -64,8 +63,8 @@ func FirstText(rs ...gjson.Result) string {
 	return ""
 }
 
-// BlockText is text that is either a string or an array of blocks with a
-// "text" each. It stops after limit bytes.
+// BlockText returns a string, or the texts of an array of blocks. It stops after
+// limit bytes.
 func BlockText(r gjson.Result, limit int) string {
 	if !r.IsArray() {
 		return r.String()
@@ -80,12 +79,12 @@ func BlockText(r gjson.Result, limit int) string {
 	return b.String()
 }
 
-// mainArgs are the usual names of the argument that says most about a tool call.
+// mainArgs are the usual names of the most telling argument of a tool call.
 var mainArgs = [...]string{"command", "cmd", "file_path", "filePath", "path", "absolute_path", "notebook_path",
 	"pattern", "query", "url", "prompt", "description", "skill", "question", "questions"}
 
-// Argument is the main argument of a tool call on one line, all arguments as
-// JSON if none stands out.
+// Argument returns the main argument of a tool call on one line; all arguments as
+// JSON if there is no main one.
 func Argument(input gjson.Result) string {
 	if !input.IsObject() {
 		return OneLine(input.String())
@@ -102,7 +101,7 @@ func Argument(input gjson.Result) string {
 	return OneLine(input.Raw)
 }
 
-// Epoch reads seconds, or milliseconds, since 1970; the zero time for none.
+// Epoch reads seconds or milliseconds since 1970; zero if there are none.
 func Epoch(r gjson.Result) time.Time {
 	n := r.Int()
 	switch {
@@ -114,7 +113,7 @@ func Epoch(r gjson.Result) time.Time {
 	return time.Unix(n, 0)
 }
 
-// Share is a number, and below zero if there is none.
+// Share returns a number, or -1 if there is none.
 func Share(r gjson.Result) float64 {
 	if r.Type != gjson.Number {
 		return -1

@@ -63,7 +63,7 @@ func TestMembers_ofNoObject_isEmpty(t *testing.T) {
 	}
 }
 
-func FuzzMembers_brokenJSON_isSurvived(f *testing.F) {
+func FuzzMembers_brokenJSON_doesNotPanic(f *testing.F) {
 	for _, seed := range []string{`{"a":1}`, `{"a`, `{"a":`, `{"a":"\`, `{"a":[{]`, `{"a":1,}`, `{,"a":1}`, `{"":""}`, `[1,[2],"x"`, `{"a":\"b"}`, `{:}`} {
 		f.Add(seed)
 	}
@@ -150,7 +150,7 @@ func TestRecords_allForms_areFoundInOrder(t *testing.T) {
 	}
 }
 
-func TestRecords_endlessDocument_isGivenUp(t *testing.T) {
+func TestRecords_endlessDocument_becomesLines(t *testing.T) {
 	others := 0
 	r := Records{Record: func(gjson.Result) bool { return true }, Other: func(string) { others++ }, Torn: func() {}}
 	r.Line("{")
@@ -198,7 +198,7 @@ func TestCut_keepsValidUTF8WithinTheLimit(t *testing.T) {
 	}
 }
 
-func TestArgument_takesTheOneThatSaysMost(t *testing.T) {
+func TestArgument_severalArguments_returnsTheMainOne(t *testing.T) {
 	for input, want := range map[string]string{
 		`{"timeout":5,"command":"go\n test"}`: "go test",
 		`{"description":"d","path":"p"}`:      "p",

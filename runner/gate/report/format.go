@@ -10,7 +10,7 @@ import (
 // Format names what a command prints.
 type Format string
 
-// The formats. Auto tries all that can be told apart line by line.
+// The formats. Auto detects the format line by line.
 const (
 	Auto     Format = ""
 	Go       Format = "go" // text, or -json events
@@ -37,17 +37,16 @@ func rows() []row {
 	return []row{
 		{Go, func(c *collector) parser { return &goText{c: c} }},
 		{Pytest, func(c *collector) parser { return &pytest{c: c, sections: map[string]*Excerpt{}} }},
-		{Unittest, func(c *collector) parser { return &unittest{c: c} }},
-		{Jest, func(c *collector) parser { return &jest{c: c} }},
-		{Node, func(c *collector) parser { return &nodeSpec{c: c} }},
-		{Cargo, func(c *collector) parser { return &cargo{c: c} }},
+		{Unittest, func(c *collector) parser { return &unittest{block: block{c: c}} }},
+		{Jest, func(c *collector) parser { return &jest{block: block{c: c}} }},
+		{Node, func(c *collector) parser { return &nodeSpec{block: block{c: c}} }},
+		{Cargo, func(c *collector) parser { return &cargo{block: block{c: c}} }},
 		{TAP, func(c *collector) parser { return &tap{c: c} }},
 	}
 }
 
-// saysNothing knows the lines by which tools say that there is nothing to
-// build or to test yet. A name that the user chose (a make target, a script)
-// is no such line: it may be a typing error.
+// saysNothing reports whether a tool says that there is nothing to build or to
+// test yet. A missing make target or script does not count: it may be a typo.
 func saysNothing(line string) bool {
 	line = strings.TrimSpace(line)
 	starts := func(prefix string) bool { return strings.HasPrefix(line, prefix) }

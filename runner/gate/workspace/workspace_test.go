@@ -122,7 +122,7 @@ const yarnSpace = `
 { broken
 `
 
-func TestParts_wholeWorkspaceCommand_isTakenApart(t *testing.T) {
+func TestParts_wholeWorkspaceCommand_isSplit(t *testing.T) {
 	for _, c := range []struct{ name, space, command, want string }{
 		{"go", goSpace, "go test -race ./...", ". go test -race ./...|a go test -race ./...|b go test -race ./..."},
 		{"go, one package", goSpace, "go test ./a", ""},
@@ -188,7 +188,7 @@ func TestTouched_packagesAndTheirDependents(t *testing.T) {
 	}
 }
 
-func TestScript_brokenManifest_isNone(t *testing.T) {
+func TestScript_brokenManifest_isEmpty(t *testing.T) {
 	dir := t.TempDir()
 	for _, text := range []string{"", "{", "[]", `{"scripts": 7}`} {
 		if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(text), 0o644); err != nil {
