@@ -175,5 +175,6 @@ func cellWidth(r rune) int {
 	if r >= ' ' && r <= '~' {
 		return 1
 	}
-	return runewidth.RuneWidth(r)
+	// The two tables differ in a few rare symbols; the wider one never overflows.
+	return max(runewidth.RuneWidth(r), termtext.Width(string(r)))
 }

@@ -264,7 +264,7 @@ func printedPids(t *testing.T, out string) (pids []int) {
 	return pids
 }
 
-// wantGone fails if one of the processes is alive.
+// wantGone fails if one of the processes lives.
 func wantGone(t *testing.T, pids []int) {
 	t.Helper()
 	for _, pid := range pids {

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// clocks are the three time limits of a child. They are safe for concurrent use. Times
-// are durations since the start.
+// clocks are the three bounds of a child's life. They are safe for concurrent use.
+// Times are durations since the start.
 type clocks struct {
 	total, idle, grace time.Duration
 
 	started time.Time
 	printed atomic.Int64  // when the latest output came
 	final   atomic.Int64  // when the final record came; 0: not yet
-	changed chan struct{} // receives when final changes
+	changed chan struct{} // gets a value when final changes
 }
 
 func newClocks(c Command) *clocks {
@@ -24,10 +24,10 @@ func newClocks(c Command) *clocks {
 	}
 }
 
-// touch records output of the child.
+// touch records that the child has printed something.
 func (c *clocks) touch() { c.printed.Store(int64(time.Since(c.started))) }
 
-// setFinal starts the final grace, unless it already runs, or stops it.
+// setFinal starts the grace if it is not running, or stops it.
 func (c *clocks) setFinal(final bool) {
 	switch was := c.final.Load(); {
 	case final && was == 0:
@@ -43,8 +43,8 @@ func (c *clocks) setFinal(final bool) {
 	}
 }
 
-// next returns the clock that runs out first and its remaining time, which is zero or
-// less once it has run out. The cause is empty if no clock runs.
+// next returns the clock that runs out first and the time left on it, zero or less
+// once it has run out. The cause is empty if no clock runs.
 func (c *clocks) next() (cause Cause, left time.Duration) {
 	now := time.Since(c.started)
 	earlier := func(name Cause, bound time.Duration, since int64) {

@@ -135,7 +135,7 @@ func TestRun_cancelled(t *testing.T) {
 	}
 }
 
-func TestRun_killClosed_skipsTheGrace(t *testing.T) {
+func TestRun_killClosed_nobodyGetsAGrace(t *testing.T) {
 	for _, cancelFirst := range []bool{false, true} {
 		ctx, cancel := context.WithCancel(t.Context())
 		kill := make(chan struct{})
@@ -198,7 +198,7 @@ func TestRun_stoppedJob_getsItsTerm(t *testing.T) {
 	wantGone(t, printedPids(t, out))
 }
 
-func TestRun_processThatKeepsForking_isKilled(t *testing.T) {
+func TestRun_processThatFleesByForking_isCaught(t *testing.T) {
 	flee := filepath.Join(t.TempDir(), "flee")
 	script := "#!/bin/sh\ntrap '' TERM HUP\n[ $1 = 0 ] || setsid \"$0\" $(($1 - 1)) &\n"
 	if err := os.WriteFile(flee, []byte(script), 0o755); err != nil {
@@ -230,7 +230,7 @@ tries=0; while [ -n "$(zombies)" ] && [ $tries -lt 100 ]; do tries=$((tries+1));
 	}
 }
 
-func TestRun_childClosesItsOutputAndKeepsRunning_itsExitCounts(t *testing.T) {
+func TestRun_childClosesItsOutputAndLivesOn_itsExitCounts(t *testing.T) {
 	t.Parallel()
 	for _, pipe := range []bool{false, true} {
 		exit, _ := capture(t, Command{Args: self("mute"), Pipe: pipe})

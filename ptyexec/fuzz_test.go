@@ -35,11 +35,11 @@ func FuzzReadRecord_anyBytes_areRefusedOrRoundTrip(f *testing.F) {
 	f.Add([]byte{1, 2, 3})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := readRecord(bytes.NewReader(data))
-		if (err == nil) != (len(data) >= 12) {
+		if (err == nil) != (len(data) >= recordSize) {
 			t.Fatalf("%d bytes: %v", len(data), err)
 		}
-		if err == nil && !bytes.Equal(r.encode(), data[:12]) {
-			t.Errorf("%v became %v", data[:12], r.encode())
+		if err == nil && !bytes.Equal(r.encode(), data[:recordSize]) {
+			t.Errorf("%v became %v", data[:recordSize], r.encode())
 		}
 	})
 }

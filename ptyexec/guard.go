@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// guardName as the only argument makes this program a guard. It differs from the
-// program's name, so that "pkill -9 -f" of that name does not kill the guard.
+// guardName is the whole argv that makes this program a guard. It is not the
+// program's name: "pkill -9 -f" of that must not kill the guard.
 const guardName = "pty-guard"
 
 // The guard's descriptors.
@@ -26,19 +26,19 @@ const (
 )
 
 const (
-	orphanedGrace = 500 * time.Millisecond // for the child, after the runner died
+	orphanedGrace = 500 * time.Millisecond // for the child, when the runner is dead
 	sweepInterval = 20 * time.Millisecond
-	// giveUpAfter bounds the wait for processes that survive KILL: they hang in the
-	// kernel or belong to another user.
+	// giveUpAfter bounds the wait for processes that KILL does not end, because
+	// they hang in the kernel or belong to another user.
 	giveUpAfter = 3 * time.Second
 )
 
-// initialised is the only package variable. Without it, a program that does not call
-// Init would start itself as a guard endlessly.
+// initialised is the one variable of this package: a program that starts itself as
+// a guard without calling Init would do so endlessly.
 var initialised atomic.Bool
 
-// Init must be the first call of main, and of TestMain in tests that use Run. In a
-// guard process it does the guard's work and never returns.
+// Init must be the first call of main, and of TestMain where Run is used. In a
+// process that was started as a guard it does the guard's work and never returns.
 func Init() {
 	if len(os.Args) == 1 && os.Args[0] == guardName {
 		runGuard()
@@ -52,16 +52,16 @@ type guard struct {
 	leader   int  // the child's pid, and its group
 	gone     bool // the child has ended
 	grace    time.Duration
-	deadline time.Time    // when to send KILL; zero: nothing has to end yet
-	told     map[int]bool // processes that outlived the child and got a signal
+	deadline time.Time    // from here on KILL; zero: nobody has to end yet
+	told     map[int]bool // processes that outlived the child
 }
 
 func runGuard() {
-	// The kernel sends the death signal when the thread that started the child ends,
+	// The kernel sends the death signal when the thread ends that started the child,
 	// not the process.
 	runtime.LockOSThread()
 	becomeReaper()
-	// Caught rather than ignored: the child would inherit ignored signals.
+	// Caught, not ignored, since the child would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
 		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
 	ended := make(chan os.Signal, 1)
@@ -121,7 +121,7 @@ func commands(control *os.File) <-chan byte {
 	return c
 }
 
-// report sends r to the runner. A dead runner shows as the end of control.
+// report tells the runner. That it is dead shows at the end of control.
 func report(r record) { _, _ = unix.Write(fdReport, r.encode()) }
 
 func (g *guard) loop(ended <-chan os.Signal, commands <-chan byte) {
@@ -174,7 +174,7 @@ func (g *guard) end(grace time.Duration) {
 	}
 }
 
-// reap collects the exit status of every ended child. done means that none is left.
+// reap collects the exit status of every ended child; done means nothing is left.
 func (g *guard) reap() (done bool) {
 	for {
 		var status syscall.WaitStatus
@@ -193,9 +193,9 @@ func (g *guard) reap() (done bool) {
 	}
 }
 
-// sweep signals the processes that must end now, and returns their number. While the
-// child lives, that is its whole group, at the deadline. Afterwards it is every child
-// of the guard: every process that the child left behind is one, or becomes one when
+// sweep signals the processes that must end now, and returns their number. While
+// the child lives, that is its whole group, at the deadline. Afterwards it is every
+// child of the guard: whatever the child left behind is one, or becomes one when
 // its parent ends.
 func (g *guard) sweep() int {
 	late := !time.Now().Before(g.deadline)

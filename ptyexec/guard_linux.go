@@ -1,6 +1,8 @@
 package ptyexec
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -9,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// selfPath is this program, even after its file was replaced.
+// selfPath is the image of this program, even after its file was replaced.
 func selfPath() (string, error) { return "/proc/self/exe", nil }
 
 // becomeReaper makes orphaned descendants children of this process.
@@ -21,10 +23,27 @@ func DieWithParent(sys *syscall.SysProcAttr) { sys.Pdeathsig = syscall.SIGKILL }
 // groupRemains: a sub-reaper without children has no descendants.
 func groupRemains(int) bool { return false }
 
-// children lists this process's children.
+// children lists this process's children. One that has just started may be missing.
 func children() ([]int, error) {
-	self := os.Getpid()
-	return processes(func(p process) bool { return p.parent == self })
+	var pids []int
+	if _, err := os.Stat("/proc/thread-self/children"); errors.Is(err, fs.ErrNotExist) {
+		self := os.Getpid()
+		return processes(func(p process) bool { return p.parent == self })
+	}
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return nil, err
+	}
+	for _, thread := range threads {
+		// A thread that has ended meanwhile has passed on its children.
+		list, _ := os.ReadFile("/proc/self/task/" + thread.Name() + "/children")
+		for _, field := range strings.Fields(string(list)) {
+			if pid, err := strconv.Atoi(field); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids, nil
 }
 
 // sessionMembers lists the living processes of a session.
@@ -32,7 +51,7 @@ func sessionMembers(session int) ([]int, error) {
 	return processes(func(p process) bool { return p.session == session && p.state != "Z" })
 }
 
-// process is the relevant part of /proc/PID/stat.
+// process has what matters here of a line of /proc/PID/stat.
 type process struct {
 	state           string
 	parent, session int
@@ -64,8 +83,8 @@ func processes(match func(process) bool) (pids []int, err error) {
 	return pids, nil
 }
 
-// parseStat reads "pid (name) state parent group session ...". The name may contain
-// blanks and parentheses.
+// parseStat reads "pid (name) state parent group session ...". The name may hold
+// anything, even blanks and parentheses.
 func parseStat(stat string) (p process, ok bool) {
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 4 {

@@ -49,7 +49,7 @@ func TestRun_guardStoppedByTheChild_endsInABound(t *testing.T) {
 	wantGone(t, printedPids(t, out.String()))
 }
 
-func TestRun_guardGetsEverySignalThatCanBeCaught_keepsRunning(t *testing.T) {
+func TestRun_guardGetsEverySignalThatCanBeCaught_goesOn(t *testing.T) {
 	t.Parallel()
 	script := `for s in HUP INT QUIT TERM USR1 USR2 ALRM TSTP TTIN TTOU; do kill -$s $PPID; done; sleep 0.1; echo done; exit 5`
 	exit, out := capture(t, Command{Args: []string{"sh", "-c", script}})

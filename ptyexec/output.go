@@ -12,13 +12,13 @@ const (
 	chunkSize = 256 << 10
 	// backlogSize bounds what waits for a slow output; there are two buffers.
 	backlogSize = 1 << 20
-	// drainSize bounds what is read after the end. A child leaves at most 68 KiB in a
-	// pty or 1 MiB in a pipe, but another process may keep writing.
+	// A child leaves at most this much in a pty (68 KiB) or a pipe (1 MiB); another
+	// process with the other end open may write for ever.
 	drainSize = 2 << 20
 )
 
-// backlog buffers the child's output while the output func is busy. One goroutine
-// adds, one drains.
+// backlog holds what the child prints while output is busy with earlier bytes. One
+// goroutine adds, one drains.
 type backlog struct {
 	mu      sync.Mutex
 	turn    sync.Cond // one of the two waits, or none
@@ -32,7 +32,7 @@ func newBacklog() *backlog {
 	return b
 }
 
-// add waits for room and appends p.
+// add appends p, after waiting for room.
 func (b *backlog) add(p []byte) {
 	b.mu.Lock()
 	for len(b.waiting) > 0 && len(b.waiting)+len(p) > backlogSize {
@@ -51,7 +51,7 @@ func (b *backlog) close() {
 	b.turn.Signal()
 }
 
-// drain passes everything to output, in order, until close.
+// drain passes what was added to output, in order, until close.
 func (b *backlog) drain(output func(p []byte)) {
 	var taken []byte
 	for {
@@ -69,8 +69,8 @@ func (b *backlog) drain(output func(p []byte)) {
 	}
 }
 
-// readAll reads f to its end (EIO for the master of a pty) or to its read deadline,
-// and then whatever is left without blocking.
+// readAll reads f to its end (EIO for the master of a pty), or until its read
+// deadline and then whatever is there without blocking.
 func readAll(f *os.File, sink func(p []byte)) {
 	conn, err := f.SyscallConn()
 	if err != nil {
@@ -90,7 +90,7 @@ func readAll(f *os.File, sink func(p []byte)) {
 			break
 		}
 	}
-	// After the deadline, File no longer reads, but the descriptor does.
+	// After the deadline File reads nothing more; the descriptor does.
 	_ = conn.Control(func(fd uintptr) {
 		for total := 0; total < drainSize; {
 			n, _ := readReady(int(fd), buf)
@@ -103,9 +103,9 @@ func readAll(f *os.File, sink func(p []byte)) {
 	})
 }
 
-// readReady fills buf from fd without blocking. A pty returns at most 4 KiB a call;
-// passing on every such piece costs more than reading it. If ended is true, nothing
-// follows these n bytes.
+// readReady fills buf with what can be read from fd without blocking. A pty returns
+// 4 KiB a call; to pass on each of those would cost more than to read it. If ended
+// is true, nothing comes after these n bytes.
 func readReady(fd int, buf []byte) (n int, ended bool) {
 	for n < len(buf) {
 		m, err := unix.Read(fd, buf[n:])

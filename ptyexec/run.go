@@ -1,5 +1,5 @@
-// Package ptyexec runs one child in a pty (or on a pipe), streams its output, limits
-// its run time, and leaves no process behind.
+// Package ptyexec runs one child in a pty (or on a pipe), streams what it
+// prints, bounds its life, and leaves nothing of it behind.
 //
 //	         control: spec, term, kill                  pty slave = stdout, stderr, controlling terminal
 //	       .--------------------------> guard --------> child --------> its descendants
@@ -10,17 +10,17 @@
 //	| '--------- prompt ----------- pipe = the child's stdin, closed after it
 //	'- clocks: total, idle, grace after the final record; ctx; Kill; Resize
 //
-// The guard makes sure that everything ends. It is a process of its own, so it outlives
-// a runner that is killed with -9 (its control pipe ends). If the guard itself is
-// killed, the child dies with it (parent death signal). It is a sub-reaper: a
-// descendant may fork twice, create a session or clear its environment, but when its
-// parent ends it becomes a child of the guard. So when the kernel reports no more
-// children, nothing is left. Only Linux has sub-reapers and death signals; elsewhere
-// the guard ends the child's process group.
+// The guard makes the end certain. As a process of its own it outlives a runner
+// that is killed with -9 (its control pipe ends), and if it is killed itself, the
+// child dies with it (parent death signal). It is a sub-reaper: a descendant may
+// fork twice, make a session or clear its environment, but once its parent is gone
+// it becomes a child of the guard. So "no children left", which the kernel knows,
+// means "nothing left". Only Linux has sub-reapers and death signals; elsewhere the
+// guard ends the child's group.
 //
-// The end is always the same: TERM to the child's group and to every process that the
-// child leaves behind; after at most Command.KillGrace, KILL to all of them until none
-// is left.
+// Whoever asks for it, the end is always the same: TERM to the child's group and to
+// every process that the child leaves behind; at most Command.KillGrace later KILL
+// to all of them, until none is left.
 package ptyexec
 
 import (
@@ -44,26 +44,26 @@ func (s Size) Offer(sizes chan Size) {
 	sizes <- s
 }
 
-// Command is a program to run, and its limits.
+// Command is what to run, and its bounds.
 type Command struct {
 	Args  []string  // argv; Args[0] without a slash is looked up in the PATH of Env
 	Dir   string    // working directory; empty: this process's
 	Env   []string  // the child's whole environment (of equal keys the last counts); nil: this process's
 	Stdin io.Reader // copied through a pipe, then closed; nil: /dev/null. A child that does not read it never blocks Run
 	Size  Size      // zero: 24x80
-	// Resize delivers new sizes of the pty. The kernel sends SIGWINCH to its foreground
-	// group. nil or closed: never.
+	// Resize carries new sizes for the pty; each makes the kernel send SIGWINCH to
+	// the pty's foreground group. nil or closed: never.
 	Resize <-chan Size
 	Pipe   bool // stdout and stderr on one plain pipe instead of a pty
 
 	Timeout     time.Duration // for the child's whole life; 0: none
 	IdleTimeout time.Duration // without a byte of output; 0: none
-	FinalGrace  time.Duration // for the child to exit after its final record; 0: no limit
+	FinalGrace  time.Duration // how long the child may live on after its final record; 0: for ever
 
 	KillGrace time.Duration   // from TERM to KILL; 0: 2s
-	Kill      <-chan struct{} // closed: KILL now, without grace; nil: never
+	Kill      <-chan struct{} // closed: KILL now, no grace any more; nil: never
 
-	Spare *Spare // speeds up starts in a pty; nil: none
+	Spare *Spare // makes starts in a pty faster; nil: none
 }
 
 // Cause is why a child ended.
@@ -71,7 +71,7 @@ type Cause string
 
 // The causes. All but CauseExited mean that Run ended the child.
 const (
-	CauseExited    Cause = "exited"      // on its own, or by a signal that Run did not send
+	CauseExited    Cause = "exited"      // by itself, also by a signal that Run did not send
 	CauseTimeout   Cause = "timeout"     // Command.Timeout
 	CauseIdle      Cause = "idle"        // Command.IdleTimeout
 	CauseFinal     Cause = "final-grace" // Command.FinalGrace
@@ -80,14 +80,14 @@ const (
 
 // Exit is how a child ended.
 type Exit struct {
-	Code     int            // the exit code; -1: ended by a signal, or never started
-	Signal   syscall.Signal // that ended the child; 0: none
+	Code     int            // the exit code; -1 when ended by a signal, or never started
+	Signal   syscall.Signal // that ended it; 0: none
 	Cause    Cause          // first reason for its end
 	Duration time.Duration  // from the start of Run to the child's own end
-	Leftover int            // processes that outlived the child and were ended
+	Leftover int            // processes that outlived the child and had to be ended
 }
 
-// Errors of the start, for errors.Is.
+// Errors of the start; test with errors.Is.
 var (
 	ErrNotFound      = errors.New("program not found")
 	ErrNotExecutable = errors.New("program not executable")
@@ -95,16 +95,17 @@ var (
 
 const defaultKillGrace = 2 * time.Second
 
-// Run starts the command and returns when no process of it is left.
+// Run starts the command and returns when nothing of it is left.
 //
-// One goroutine passes all output of the child to output, in order; p is valid only
-// during the call. output returns whether the child has printed its final record: the
-// first true starts FinalGrace, false stops it. A slow output slows the child down once
-// 2 MiB are pending, but never the clocks.
+// output gets everything that the child prints, in order, from one goroutine; p is
+// valid only during the call. It returns whether the child has printed its final
+// record: the first true starts FinalGrace, a false stops it. A slow output slows
+// the child down once 2 MiB are waiting, but never the clocks.
 //
-// A child that fails, is killed or runs out of time is not an error. An error means
-// that the command did not start, or that processes may be left. Call Init first. Run
-// does not wait for a Stdin.Read that blocks.
+// It is no error if the child fails, is killed, or runs out of time. An error means
+// that the command did not start, or that its end is not certain. Init must have
+// been called at the start of main. Run returns even if Stdin.Read blocks; it does
+// not wait for that Read.
 func Run(ctx context.Context, c Command, output func(p []byte) (final bool)) (Exit, error) {
 	exit := Exit{Code: -1, Cause: CauseCancelled}
 	if ctx.Err() != nil {
@@ -143,7 +144,8 @@ func Run(ctx context.Context, c Command, output func(p []byte) (final bool)) (Ex
 	s := supervisor{Command: c, child: ch, clocks: clocks}
 	exit, err = s.watch(ctx)
 
-	// No process of the command is left, so all of its output is readable now.
+	// No writer of the output is left, or none that counts. All it has printed is
+	// readable now, so the reader need not wait.
 	_ = ch.out.SetReadDeadline(time.Now())
 	<-drained
 	ch.close()

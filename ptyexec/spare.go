@@ -2,10 +2,10 @@ package ptyexec
 
 import "sync"
 
-// Spare keeps a started guard with its pty ready. Starting one takes some milliseconds;
-// a Spare does it while the previous command runs. Share one among Commands that run
-// one after another. The zero value is ready to use, nil does nothing. It is safe for
-// concurrent use.
+// Spare keeps a guard with its pty ready. Its start takes some milliseconds, like
+// that of this program; with a Spare that time passes while the command before is
+// running. Share one among Commands that run one after another. The zero value is
+// ready; a nil one does nothing. It is safe for concurrent use.
 type Spare struct {
 	mu    sync.Mutex
 	ready *child
@@ -25,7 +25,7 @@ func (s *Spare) take() *child {
 }
 
 // refill starts the next spare in the background. If that fails, the next command
-// starts its own guard and reports the error.
+// starts without one and reports why.
 func (s *Spare) refill() {
 	if s == nil {
 		return
@@ -45,7 +45,7 @@ func (s *Spare) refill() {
 	}()
 }
 
-// Close ends the spare guard. Commands with s still work, but start their own guards.
+// Close ends the spare guard. Commands may still use s, but without its help.
 func (s *Spare) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// guardOf waits for the spare guard and returns its pid.
+// guardOf waits for the spare's guard and returns its pid.
 func guardOf(t *testing.T, s *Spare) (pid int) {
 	t.Helper()
 	eventually(t, captureBound, "the spare guard is there", func() bool {

@@ -45,7 +45,7 @@ func start(c Command) (*child, error) {
 			if err := ch.tell(c, s); err == nil {
 				return ch, nil
 			}
-			ch.close() // somebody ended the spare guard
+			ch.close() // somebody has ended the spare guard
 		}
 	}
 	ch, err := newChild(s.tty)
@@ -59,8 +59,8 @@ func start(c Command) (*child, error) {
 	return ch, nil
 }
 
-// newChild starts a guard that waits for its spec. Close the child even after an
-// error.
+// newChild starts a guard that does not know yet what to run. Close the child even
+// after an error.
 func newChild(tty bool) (*child, error) {
 	ch := &child{tty: tty}
 	files, err := ch.open()
@@ -79,8 +79,8 @@ func newChild(tty bool) (*child, error) {
 	return ch, err
 }
 
-// open opens both ends of all pipes and of the pty. It returns the guard's ends, by
-// descriptor; close them even after an error.
+// open sets the runner's ends and returns the guard's, in the order of its
+// descriptors; close them even after an error.
 func (ch *child) open() (far []*os.File, err error) {
 	far = make([]*os.File, 5)
 	if far[fdNull], err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
@@ -118,7 +118,8 @@ func (ch *child) tell(c Command, s spec) error {
 	return err
 }
 
-// openTerminal opens a pty in raw mode: every byte passes unchanged and without echo.
+// openTerminal opens a pty in raw mode: it passes every byte unchanged and without
+// an echo.
 func openTerminal() (master, slave *os.File, err error) {
 	blocking, slave, err := pty.Open()
 	if err != nil {
@@ -128,7 +129,7 @@ func openTerminal() (master, slave *os.File, err error) {
 	if _, err := term.MakeRaw(int(slave.Fd())); err != nil {
 		return nil, slave, err
 	}
-	// pty opens a blocking master: it ignores deadlines, and Close does not end a Read.
+	// As opened, the master ignores deadlines, and Close would not end a Read.
 	fd, err := unix.FcntlInt(blocking.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return nil, slave, err
@@ -156,8 +157,8 @@ func resize(master *os.File, size Size) error {
 	return errors.Join(err, failed)
 }
 
-// feed copies the prompt to the child and closes its stdin. A child that has ended or
-// does not read it is not an error.
+// feed copies the prompt to the child and closes its stdin. It is no error if the
+// child has ended or does not read it.
 func (ch *child) feed(prompt io.Reader) {
 	if prompt == nil {
 		return
@@ -166,7 +167,7 @@ func (ch *child) feed(prompt io.Reader) {
 	_ = ch.stdin.Close()
 }
 
-// close ends the guard if it still runs, and closes the files.
+// close ends a guard that still runs and frees what start opened.
 func (ch *child) close() {
 	if ch.guard != nil {
 		_ = ch.guard.Kill()
@@ -184,9 +185,6 @@ func closeAll(files []*os.File) {
 func newSpec(c Command) (spec, error) {
 	if len(c.Args) == 0 {
 		return spec{}, errors.New("start child: no arguments")
-	}
-	if strings.Contains(strings.Join(c.Args, ""), "\x00") {
-		return spec{}, fmt.Errorf("start %q: an argument holds a NUL byte", c.Args[0])
 	}
 	s := spec{args: c.Args, tty: !c.Pipe, prompt: c.Stdin != nil, grace: c.KillGrace}
 	var err error
@@ -217,8 +215,8 @@ func workingDir(dir string) (string, error) {
 	return abs, nil
 }
 
-// lookUp finds the program like execvp, but not in relative elements of PATH: they
-// would run a file of the project.
+// lookUp finds the program file like execvp, but never in a relative element of
+// PATH: that would run a file of the project.
 func lookUp(name, dir string, env []string) (string, error) {
 	if strings.ContainsRune(name, '/') {
 		if !filepath.IsAbs(name) {
@@ -265,8 +263,8 @@ func executable(file string) error {
 	return nil
 }
 
-// startError translates the errno of a failed exec. The file exists, so ENOENT means
-// the interpreter in its first line.
+// startError translates the errno of a failed exec. The file exists, so "missing"
+// means the interpreter in its first line.
 func startError(name string, errno syscall.Errno) error {
 	switch errno {
 	case syscall.ENOENT:

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// verifyBound is how long the processes of a dead guard may take to end.
+// verifyBound is how long a broken guard's processes may take to disappear.
 const verifyBound = 2 * time.Second
 
-// supervisor follows one child from its start to the guard's last report.
+// supervisor follows one child from its start to the guard's last word.
 type supervisor struct {
 	Command
 	child  *child
@@ -21,11 +21,11 @@ type supervisor struct {
 	err      error
 	pid      int       // of the child; 0: not started yet
 	ended    bool      // the child has ended
-	finished bool      // the guard has sent its last report
-	deadline time.Time // for the guard's last report; zero: none
+	lastWord bool      // the guard has nothing more to say
+	patience time.Time // when the guard must have said its last word; zero: no hurry
 }
 
-// watch returns when the guard has ended everything, or has died.
+// watch returns when the guard has ended everything, or has itself ended.
 func (s *supervisor) watch(ctx context.Context) (Exit, error) {
 	s.exit = Exit{Code: -1, Cause: CauseExited}
 	records := make(chan record)
@@ -45,7 +45,7 @@ func (s *supervisor) watch(ctx context.Context) (Exit, error) {
 	for {
 		select {
 		case r, ok := <-records:
-			if !ok && !s.finished {
+			if !ok && !s.lastWord {
 				s.err = errors.Join(s.err, s.guardDied())
 			}
 			if !ok {
@@ -73,35 +73,35 @@ func (s *supervisor) watch(ctx context.Context) (Exit, error) {
 
 // note records a report of the guard.
 func (s *supervisor) note(r record) {
-	switch r.Kind {
+	switch r.kind {
 	case recordStarted:
-		s.pid = int(r.A)
-		s.Spare.refill() // not earlier: it would slow down this start
+		s.pid = int(r.a)
+		s.Spare.refill() // not earlier: it would slow down the start of this child
 	case recordFailed:
-		s.finished = true
-		s.err = startError(s.child.name, syscall.Errno(r.A))
+		s.lastWord = true
+		s.err = startError(s.child.name, syscall.Errno(r.a))
 	case recordExited:
 		s.ended = true
 		s.exit.Duration = time.Since(s.clocks.started)
-		if status := syscall.WaitStatus(r.A); status.Signaled() {
+		if status := syscall.WaitStatus(r.a); status.Signaled() {
 			s.exit.Signal = status.Signal()
 		} else {
 			s.exit.Code = status.ExitStatus()
 		}
-		s.limit(s.KillGrace)
+		s.hurry(s.KillGrace)
 	case recordEnded:
-		s.finished = true
-		s.exit.Leftover = int(r.A)
-		if r.B > 0 {
-			s.err = fmt.Errorf("end %q: %d of its processes are still there %v after SIGKILL", s.child.name, r.B, giveUpAfter)
+		s.lastWord = true
+		s.exit.Leftover = int(r.a)
+		if r.b > 0 {
+			s.err = fmt.Errorf("end %q: %d of its processes are still there %v after SIGKILL", s.child.name, r.b, giveUpAfter)
 		}
 	}
-	if s.finished {
-		_ = s.child.guard.Kill() // it is about to exit, unless it is stopped
+	if s.lastWord {
+		_ = s.child.guard.Kill() // it is about to end; a stopped one would not
 	}
 }
 
-// stop makes the guard end everything, and records the cause if the child still lives.
+// stop makes the guard end what is left, and records why if the child still lives.
 func (s *supervisor) stop(cause Cause, command byte) {
 	if !s.ended && s.exit.Cause == CauseExited {
 		s.exit.Cause = cause
@@ -110,21 +110,21 @@ func (s *supervisor) stop(cause Cause, command byte) {
 	if command == commandKill {
 		grace = 0
 	}
-	s.limit(grace)
-	_, _ = s.child.control.Write([]byte{command}) // a dead guard shows as the end of the reports
+	s.hurry(grace)
+	_, _ = s.child.control.Write([]byte{command}) // a dead guard shows as the end of its reports
 }
 
-// limit sets the deadline for the guard, so that a hanging guard does not block Run.
-func (s *supervisor) limit(grace time.Duration) {
+// hurry bounds the guard's work, so that a hanging guard does not block Run.
+func (s *supervisor) hurry(grace time.Duration) {
 	bound := time.Now().Add(grace + giveUpAfter + time.Second)
-	if s.deadline.IsZero() || bound.Before(s.deadline) {
-		s.deadline = bound
+	if s.patience.IsZero() || bound.Before(s.patience) {
+		s.patience = bound
 	}
 }
 
-// check stops a child whose time is up, and returns the time to the next check.
+// check acts on the clocks that ran out, and returns the time to the next check.
 func (s *supervisor) check() time.Duration {
-	if s.deadline.IsZero() {
+	if s.patience.IsZero() {
 		switch cause, left := s.clocks.next(); {
 		case cause == "":
 			return time.Hour
@@ -134,7 +134,7 @@ func (s *supervisor) check() time.Duration {
 			s.stop(cause, commandTerm)
 		}
 	}
-	left := time.Until(s.deadline)
+	left := time.Until(s.patience)
 	if left <= 0 {
 		_ = s.child.guard.Kill()
 		return time.Hour
@@ -142,8 +142,8 @@ func (s *supervisor) check() time.Duration {
 	return left
 }
 
-// guardDied ends the child's group and session. The child itself was killed by the
-// kernel on Linux.
+// guardDied ends what it can still find: the child, which on Linux the kernel
+// killed with its guard, its group, and its session.
 func (s *supervisor) guardDied() error {
 	for giveUp := time.Now().Add(verifyBound); s.pid != 0; time.Sleep(5 * time.Millisecond) {
 		_ = syscall.Kill(-s.pid, syscall.SIGKILL)

@@ -4,9 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
-	"slices"
-	"strconv"
-	"strings"
+	"math"
 	"time"
 )
 
@@ -26,8 +24,8 @@ const (
 	commandKill byte = 'k'
 )
 
-// record is a report of the guard. The fields are exported for encoding/binary.
-type record struct{ Kind, A, B int32 }
+// record is a report of the guard.
+type record struct{ kind, a, b int32 }
 
 // Kinds of records, with their values.
 const (
@@ -37,16 +35,32 @@ const (
 	recordEnded                    // processes that outlived the child, processes that outlived SIGKILL
 )
 
+const recordSize = 12
+
 var errTorn = errors.New("torn message")
 
-// encode returns s as the length of its body (4 bytes) and the body: fields that end
-// with a NUL byte, which neither arguments nor variables can contain.
+// encode returns s as its length (4 bytes) and a body of numbers and strings.
 func (s spec) encode() []byte {
-	body := strings.Join(slices.Concat([]string{
-		strconv.FormatBool(s.tty), strconv.FormatBool(s.prompt), strconv.FormatInt(int64(s.grace), 10),
-		strconv.Itoa(len(s.args)), strconv.Itoa(len(s.env)), s.path, s.dir,
-	}, s.args, s.env, []string{""}), "\x00")
-	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(body))), body...)
+	b := make([]byte, 4, 4096)
+	for _, v := range []uint64{flag(s.tty), flag(s.prompt), uint64(s.grace)} {
+		b = binary.AppendUvarint(b, v)
+	}
+	for _, list := range [][]string{{s.path, s.dir}, s.args, s.env} {
+		b = binary.AppendUvarint(b, uint64(len(list)))
+		for _, text := range list {
+			b = binary.AppendUvarint(b, uint64(len(text)))
+			b = append(b, text...)
+		}
+	}
+	binary.LittleEndian.PutUint32(b, uint32(len(b)-4))
+	return b
+}
+
+func flag(set bool) uint64 {
+	if set {
+		return 1
+	}
+	return 0
 }
 
 // readSpec reads what encode wrote.
@@ -59,29 +73,52 @@ func readSpec(r io.Reader) (spec, error) {
 	if _, err := io.ReadFull(r, body); err != nil {
 		return spec{}, err
 	}
-	f := strings.Split(string(body), "\x00")
-	const fixed = 7
-	if len(f) <= fixed {
+	ok := true
+	number := func() uint64 {
+		v, n := binary.Uvarint(body)
+		if n <= 0 || v > math.MaxInt64 {
+			ok = false
+			return 0
+		}
+		body = body[n:]
+		return v
+	}
+	list := func() (texts []string) {
+		for n := number(); n > 0 && ok; n-- {
+			size := number()
+			if size > uint64(len(body)) {
+				ok = false
+				return nil
+			}
+			texts = append(texts, string(body[:size]))
+			body = body[size:]
+		}
+		return texts
+	}
+	s := spec{tty: number() == 1, prompt: number() == 1, grace: time.Duration(number())}
+	where := list()
+	s.args, s.env = list(), list()
+	if !ok || len(where) != 2 || len(body) != 0 {
 		return spec{}, errTorn
 	}
-	tty, err1 := strconv.ParseBool(f[0])
-	prompt, err2 := strconv.ParseBool(f[1])
-	grace, err3 := strconv.ParseInt(f[2], 10, 64)
-	args, err4 := strconv.Atoi(f[3])
-	env, err5 := strconv.Atoi(f[4])
-	if errors.Join(err1, err2, err3, err4, err5) != nil || args < 0 || env < 0 || len(f) != fixed+args+env+1 || f[len(f)-1] != "" {
-		return spec{}, errTorn
-	}
-	return spec{f[5], f[6], f[fixed : fixed+args], f[fixed+args : fixed+args+env], tty, prompt, time.Duration(grace)}, nil
+	s.path, s.dir = where[0], where[1]
+	return s, nil
 }
 
 func (r record) encode() []byte {
-	b, _ := binary.Append(nil, binary.LittleEndian, r) // fails only for types of no fixed size
+	b := make([]byte, 0, recordSize)
+	for _, v := range [...]int32{r.kind, r.a, r.b} {
+		b = binary.LittleEndian.AppendUint32(b, uint32(v))
+	}
 	return b
 }
 
 // readRecord returns io.EOF when the guard has ended.
-func readRecord(r io.Reader) (rec record, err error) {
-	err = binary.Read(r, binary.LittleEndian, &rec)
-	return rec, err
+func readRecord(r io.Reader) (record, error) {
+	var b [recordSize]byte
+	if _, err := io.ReadFull(r, b[:]); err != nil {
+		return record{}, err
+	}
+	at := func(i int) int32 { return int32(binary.LittleEndian.Uint32(b[i:])) }
+	return record{at(0), at(4), at(8)}, nil
 }

@@ -54,28 +54,28 @@ var floors = map[string]int{
 	"runner/review": 5, // what a person has to look at
 
 	"runner":                6, // the run
-	"config":                5, // finds, reads and overlays options
-	"monitor":               5, // the screen
-	"cmd/internal/demo":     5, // the demo's project and its scripted agent
-	"cmd/internal/scaffold": 5, // what `ralph init` writes
-	"cmd/internal/drill":    5, // recordings, played through agent and rules
-	"cmd/internal/service":  5, // files for systemd and launchd: values in, text out
+	"config":                6, // finds, reads and overlays options
+	"monitor":               6, // the screen
+	"cmd/internal/demo":     6, // the demo's project and its scripted agent
+	"cmd/internal/scaffold": 6, // what `ralph init` writes
+	"cmd/internal/drill":    6, // recordings, played through agent and rules
+	"cmd/internal/service":  6, // files for systemd and launchd: values in, text out
 
-	"cmd/internal/cmdline": 6, // what all verbs share: streams, project, flags, error -> exit code
+	"cmd/internal/cmdline": 7, // what all verbs share: streams, project, flags, error -> exit code
 
-	"cmd/internal/preflight": 7, // what a run needs, found and tried before it starts
-	"cmd/internal/resume":    7, // how a run was started, and whether it may continue
-	"cmd/internal/split":     7, // runner and monitor side by side in tmux
+	"cmd/internal/preflight": 8, // what a run needs, found and tried before it starts
+	"cmd/internal/resume":    8, // how a run was started, and whether it may continue
+	"cmd/internal/split":     8, // runner and monitor side by side in tmux
 
-	"cmd/internal/cli/agentcmd":   8, // the verbs of agents
-	"cmd/internal/cli/servicecmd": 8, // the verbs of the service manager
-	"cmd/internal/cli/setupcmd":   8, // the verbs that set a project up
+	"cmd/internal/cli/agentcmd":   9, // the verbs of agents
+	"cmd/internal/cli/servicecmd": 9, // the verbs of the service manager
+	"cmd/internal/cli/setupcmd":   9, // the verbs that set a project up
 
-	"cmd/internal/cli": 9, // the other verbs: joins them all
+	"cmd/internal/cli": 10, // the other verbs: joins them all
 
-	"cmd/ralph":         10, // three mains of a few lines
-	"cmd/ralph-status":  10,
-	"cmd/ralph-monitor": 10,
+	"cmd/ralph":         11, // three mains of a few lines
+	"cmd/ralph-status":  11,
+	"cmd/ralph-monitor": 11,
 }
 
 // tools stand beside the house: only tests, and the tools named here, import

@@ -70,28 +70,14 @@ func (b *Baseline) Clone() *Baseline {
 // Current reports whether the baseline is valid for m. If not, call
 // Suite.TakeBaseline.
 func (b *Baseline) Current(m Moment) bool {
-	if b == nil || b.TakenAt.IsZero() || b.Scope != m.scope() {
+	if b == nil || b.TakenAt.IsZero() || b.Scope != cmp.Or(m.Scope, ScopeSession) {
 		return false
 	}
 	return b.Scope == ScopeGlobal || b.Run == m.Run && (b.Scope != ScopeTask || b.Task == m.Task)
 }
 
-func (m Moment) scope() Scope { return cmp.Or(m.Scope, ScopeSession) }
-
-// Begin sets the baseline of a project that has nothing to check yet: every
-// failure from now on is new.
-func (b *Baseline) Begin(checks []Check, m Moment) {
-	if b == nil {
-		return
-	}
-	for _, c := range checks {
-		b.set(c.Name, Entry{Empty: true})
-	}
-	b.stamp(m)
-}
-
 func (b *Baseline) stamp(m Moment) {
-	b.Scope, b.Run, b.Task = m.scope(), m.Run, m.Task
+	b.Scope, b.Run, b.Task = cmp.Or(m.Scope, ScopeSession), m.Run, m.Task
 	b.TakenAt = time.Now().Truncate(time.Second)
 }
 

@@ -176,7 +176,7 @@ func TestUndo_userChangedAFileBetweenTwo_isRefused(t *testing.T) {
 	w := newPlanWorld(t, false, true)
 	w.write("f2.txt", "the user's\n")
 	w.want(0, "in the work tree", "undo", "4", "--yes")
-	w.want(1, "not the loop's, commit or put them away first: f2.txt", "undo", "2", "--yes")
+	w.want(1, "have changes that the loop did not make; commit or stash them first: f2.txt", "undo", "2", "--yes")
 	w.wantUndone(4)
 }
 
