@@ -76,6 +76,18 @@ func (b *Baseline) Current(m Moment) bool {
 	return b.Scope == ScopeGlobal || b.Run == m.Run && (b.Scope != ScopeTask || b.Task == m.Task)
 }
 
+// Begin sets the baseline of a project that has nothing to check yet: every
+// failure from now on is new.
+func (b *Baseline) Begin(checks []Check, m Moment) {
+	if b == nil {
+		return
+	}
+	for _, c := range checks {
+		b.set(c.Name, Entry{Empty: true})
+	}
+	b.stamp(m)
+}
+
 func (b *Baseline) stamp(m Moment) {
 	b.Scope, b.Run, b.Task = cmp.Or(m.Scope, ScopeSession), m.Run, m.Task
 	b.TakenAt = time.Now().Truncate(time.Second)

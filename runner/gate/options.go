@@ -1,6 +1,10 @@
 package gate
 
-import "ralph/config/option"
+import (
+	"strings"
+
+	"ralph/config/option"
+)
 
 // CheckOptions are the user's options for checks.
 type CheckOptions struct {
@@ -15,19 +19,13 @@ type CheckOptions struct {
 
 // Options returns the rows of the option table that fill o.
 func (o *CheckOptions) Options() []option.Row {
-	return []option.Row{{
-		Group: "Checks", Key: "TEST_COMMAND", YAML: "commands.test",
-		Kind: option.String, Trust: true, Field: &o.TestCommand,
-		Help: "Shell command that tests the project after the agent's turn; empty means none.",
-	}, {
-		Group: "Checks", Key: "BUILD_COMMAND", YAML: "commands.build",
-		Kind: option.String, Trust: true, Field: &o.BuildCommand,
-		Help: "Shell command that builds the project after the agent's turn; empty means none.",
-	}, {
-		Group: "Checks", Key: "LINT_COMMAND", YAML: "commands.lint",
-		Kind: option.String, Trust: true, Field: &o.LintCommand,
-		Help: "Shell command that lints the project after the agent's turn; empty means none.",
-	}, {
+	command := func(name string, field *string) option.Row {
+		return option.Row{
+			Group: "Checks", Key: strings.ToUpper(name) + "_COMMAND", YAML: "commands." + name, Kind: option.String, Trust: true, Field: field,
+			Help: "Shell command that " + name + "s the project after the agent's turn; empty means none.",
+		}
+	}
+	return []option.Row{command("test", &o.TestCommand), command("build", &o.BuildCommand), command("lint", &o.LintCommand), {
 		Group: "Checks", Key: "DETECT_CHECKS", YAML: "test.detect",
 		Kind: option.Bool, Default: "true", Field: &o.DetectChecks,
 		Help: "Detect checks from the project's files when none are configured.",
