@@ -41,11 +41,10 @@ func ReadFlakes(path string) (*Flakes, error) { return load[Flakes](path) }
 // PeekFlakes returns the history on disk, the latest last. It changes no file;
 // an unusable one reads as empty.
 func PeekFlakes(path string) []Flake {
-	f, err := peek[Flakes](path)
-	if err != nil {
-		return nil
+	if f, err := peek[Flakes](path); err == nil {
+		return f.Flakes
 	}
-	return f.Flakes
+	return nil
 }
 
 // Write replaces the file, unless there is nothing new to write.

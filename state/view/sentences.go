@@ -71,7 +71,7 @@ func runEntries(e state.Event) []entry {
 	case state.IterationEnd:
 		return append(ended(e, d), decided(e, d.Decision)...)
 	case state.RunEnd:
-		return over(e, d)
+		return over(d)
 	}
 	return nil
 }
@@ -267,7 +267,7 @@ func Succeeds(rule string) bool {
 	return rule == "complete" || rule == "plan_complete" || rule == "project_complete"
 }
 
-func over(e state.Event, d state.RunEnd) []entry {
+func over(d state.RunEnd) []entry {
 	lasted := ""
 	if d.Seconds > 0 {
 		lasted = " after " + Span(Seconds(d.Seconds))
