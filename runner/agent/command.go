@@ -85,8 +85,8 @@ func (s Spec) Advice(t state.Tool) string {
 // EnvFilter decides which environment variables agents and checks get; see
 // environ.Filter. The zero value has only the built-in rules.
 type EnvFilter struct {
-	Custom  []Spec   // the user's own agents
-	Exclude []string // the user's entries, ENV_EXCLUDE
+	Custom  []Spec   `json:"custom,omitempty"`  // the user's own agents
+	Exclude []string `json:"exclude,omitempty"` // the user's entries, ENV_EXCLUDE
 }
 
 func (f EnvFilter) filter() environ.Filter {

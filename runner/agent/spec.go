@@ -33,24 +33,24 @@ const (
 // Spec is one row of the table of agent CLIs. The CLI does not have what a nil
 // slice or map describes.
 type Spec struct {
-	Name    string // the value of AGENT
-	Bin     string // program on PATH; empty: the user must set AGENT_CMD
-	Install string // one line: how to get it
+	Name    string `json:"name,omitempty"`    // the value of AGENT
+	Bin     string `json:"bin,omitempty"`     // program on PATH; empty: the user must set AGENT_CMD
+	Install string `json:"install,omitempty"` // one line: how to get it
 
 	argv.Template
-	Pipe bool // run it with a pipe instead of a terminal
+	Pipe bool `json:"pipe,omitempty"` // run it with a pipe instead of a terminal
 
-	Env environ.Agent // without its Name, which is the Spec's
+	Env environ.Agent `json:"env"` // without its Name, which is the Spec's
 
-	Format        Format
-	SessionTokens bool     // token counts are those of the whole session
-	SessionCost   bool     // so is the cost
-	CachedInInput bool     // input tokens include those read from the cache
-	Refused       string   // prefix of the result of a refused tool call
-	Guarded       []string // tools that it calls unknown if they are not allowed
+	Format        Format   `json:"format,omitempty"`
+	SessionTokens bool     `json:"session_tokens,omitempty"`  // token counts are those of the whole session
+	SessionCost   bool     `json:"session_cost,omitempty"`    // so is the cost
+	CachedInInput bool     `json:"cached_in_input,omitempty"` // input tokens include those read from the cache
+	Refused       string   `json:"refused,omitempty"`         // prefix of the result of a refused tool call
+	Guarded       []string `json:"guarded,omitempty"`         // tools that it calls unknown if they are not allowed
 
-	Patterns  []ending.Pattern     // tried before the built-in ones
-	ExitCodes map[int]ending.Class // documented exit codes, used if nothing else names the cause
+	Patterns  []ending.Pattern     `json:"patterns,omitempty"`   // tried before the built-in ones
+	ExitCodes map[int]ending.Class `json:"exit_codes,omitempty"` // documented exit codes, used if nothing else names the cause
 }
 
 // Find returns a row, built in or the user's own. The error lists the known names.

@@ -16,26 +16,29 @@ const MaxBlock = 16 << 10
 
 // Input is everything that a prompt is made of. Zero values leave their part out.
 type Input struct {
-	Template string     // the user's own prompt
-	Verbatim bool       // the template is the whole prompt
-	PlanPath string     // as the agent should open it; empty: there is no plan
-	Task     *task.Task // the selected task; nil: none
+	Template string     `json:"template,omitempty"`  // the user's own prompt
+	Verbatim bool       `json:"verbatim,omitempty"`  // the template is the whole prompt
+	PlanPath string     `json:"plan_path,omitempty"` // as the agent should open it; empty: there is no plan
+	Task     *task.Task `json:"task,omitempty"`      // the selected task; nil: none
 	// Done, Total and Remaining count the required tasks of the plan.
-	Done, Total, Remaining int
-	Iteration              int // 1-based
+	Done      int `json:"done,omitempty"`
+	Total     int `json:"total,omitempty"`
+	Remaining int `json:"remaining,omitempty"`
+	Iteration int `json:"iteration,omitempty"` // 1-based
 	// Attempt is the 1-based number of this attempt at the task, MaxAttempts its
 	// bound (0: none), and Past says what the latest attempts did, a line each.
-	Attempt, MaxAttempts int
-	Past                 []string
-	MaxIterations        int // 0: no limit
+	Attempt       int      `json:"attempt,omitempty"`
+	MaxAttempts   int      `json:"max_attempts,omitempty"`
+	Past          []string `json:"past,omitempty"`
+	MaxIterations int      `json:"max_iterations,omitempty"` // 0: no limit
 	// Last describes what the last iteration did, in one or a few lines.
-	Last string
+	Last string `json:"last,omitempty"`
 	// Refused says why the latest claim of completion was not accepted.
-	Refused string
+	Refused string `json:"refused,omitempty"`
 	// Feedback is failed checks, denied tools and the like, shown verbatim.
-	Feedback []string
+	Feedback []string `json:"feedback,omitempty"`
 	// Aside names open tasks that this run has given up on.
-	Aside []string
+	Aside []string `json:"aside,omitempty"`
 }
 
 // Build returns the user's prompt, unchanged, followed by ralph's part. No line

@@ -42,16 +42,16 @@ const Value = "{}"
 // Template has the arguments of a CLI. A nil list means that the CLI has no such
 // option.
 type Template struct {
-	Args        []string // all arguments, with placeholders
-	PromptBy    PromptBy
-	ResumeArgs  []string
-	ModelArgs   []string
-	AllowedArgs []string          // permission mode "allowed-tools", before the entries
-	AllowedItem []string          // once per entry
-	BypassArgs  []string          // permission mode "bypass"
-	VersionArgs []string          // print the version and exit
-	Tools       map[string]string // Claude Code's names of tools -> this CLI's; "Bash" is the shell
-	ShellEntry  string            // format of an entry for a shell command prefix, %s is the prefix
+	Args        []string          `json:"args,omitempty"` // all arguments, with placeholders
+	PromptBy    PromptBy          `json:"prompt_by,omitempty"`
+	ResumeArgs  []string          `json:"resume_args,omitempty"`
+	ModelArgs   []string          `json:"model_args,omitempty"`
+	AllowedArgs []string          `json:"allowed_args,omitempty"` // permission mode "allowed-tools", before the entries
+	AllowedItem []string          `json:"allowed_item,omitempty"` // once per entry
+	BypassArgs  []string          `json:"bypass_args,omitempty"`  // permission mode "bypass"
+	VersionArgs []string          `json:"version_args,omitempty"` // print the version and exit
+	Tools       map[string]string `json:"tools,omitempty"`        // Claude Code's names of tools -> this CLI's; "Bash" is the shell
+	ShellEntry  string            `json:"shell_entry,omitempty"`  // format of an entry for a shell command prefix, %s is the prefix
 }
 
 // Call has the values for the arguments of one call.

@@ -11,8 +11,8 @@ import (
 // case-insensitive regular expression. It is never applied to the words of the
 // model, of tools or of the prompt.
 type Pattern struct {
-	Class Class
-	Match string
+	Class Class  `json:"class,omitempty"`
+	Match string `json:"match,omitempty"`
 }
 
 // codeClass classifies a machine-readable code.

@@ -15,24 +15,24 @@ import (
 
 // Agent has the variables that an agent needs, and those that ralph sets for it.
 type Agent struct {
-	Name string
+	Name string `json:"name,omitempty"`
 	// Keys are the variables with its keys, as names or globs. They pass only to
 	// this agent.
-	Keys   []string
-	Clouds []Cloud
+	Keys   []string `json:"keys,omitempty"`
+	Clouds []Cloud  `json:"clouds,omitempty"`
 
-	Set       []string // NAME=value, set for every call
-	SetAsRoot []string // NAME=value, also set if Call.BypassAsRoot
-	Unset     []string // names, or prefixes ending in *, that it does not inherit
-	Keep      []string // exceptions to Unset
+	Set       []string `json:"set,omitempty"`         // NAME=value, set for every call
+	SetAsRoot []string `json:"set_as_root,omitempty"` // NAME=value, also set if Call.BypassAsRoot
+	Unset     []string `json:"unset,omitempty"`       // names, or prefixes ending in *, that it does not inherit
+	Keep      []string `json:"keep,omitempty"`        // exceptions to Unset
 }
 
 // Cloud is a provider whose keys other tools use, too. They pass only to a call
 // that uses the provider.
 type Cloud struct {
-	Keys   []string // names or globs
-	If     []string // one of these switches is on: names, or prefixes ending in *
-	Models []string // or the model has one of these prefixes
+	Keys   []string `json:"keys,omitempty"`   // names or globs
+	If     []string `json:"if,omitempty"`     // one of these switches is on: names, or prefixes ending in *
+	Models []string `json:"models,omitempty"` // or the model has one of these prefixes
 }
 
 // Call describes one call of an agent.

@@ -25,17 +25,17 @@ const (
 // Signal is the content of a status block. Fields that are missing or have a value
 // outside of the template are empty.
 type Signal struct {
-	Status string // Complete, InProgress or Blocked
+	Status string `json:"status,omitempty"` // Complete, InProgress or Blocked
 	// Exit means that the agent considers all work done. Without an EXIT_SIGNAL, it
 	// follows from the status COMPLETE.
-	Exit           bool
-	HasExit        bool // the block has an EXIT_SIGNAL
-	TasksCompleted int
-	FilesModified  int
-	Tests          string // PASSING, FAILING or NOT_RUN
-	WorkType       string // upper case
-	Recommendation string
-	StoryID        string
+	Exit           bool   `json:"exit,omitempty"`
+	HasExit        bool   `json:"has_exit,omitempty"` // the block has an EXIT_SIGNAL
+	TasksCompleted int    `json:"tasks_completed,omitempty"`
+	FilesModified  int    `json:"files_modified,omitempty"`
+	Tests          string `json:"tests,omitempty"`     // PASSING, FAILING or NOT_RUN
+	WorkType       string `json:"work_type,omitempty"` // upper case
+	Recommendation string `json:"recommendation,omitempty"`
+	StoryID        string `json:"story_id,omitempty"`
 }
 
 const (
