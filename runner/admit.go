@@ -119,7 +119,7 @@ func (r *Run) proveLeft(ctx context.Context) error {
 	}
 	if rep := res.Proof.Report; rep.Blocked() && rep.Blamed() {
 		r.reopen(turn.Reopen{Task: id, By: turn.ReopenChecks, Why: "a required check fails after the call that was killed"})
-		r.notes.feedback = append(r.notes.feedback, rep.Feedback())
+		r.notes.Feedback = append(r.notes.Feedback, rep.Feedback())
 	}
 	return nil
 }
@@ -152,34 +152,30 @@ func (r *Run) candidates(t task.Task, list task.List) []string {
 }
 
 // notes is what the next prompt says about the past.
-type notes struct {
-	last     string // what the iteration before did
-	refused  string // why a claim of completion was not accepted
-	feedback []string
-}
+type notes struct{ state.NextPrompt }
 
 // add keeps what a decision has to say to the agent. A check before an iteration
 // may only repeat the one after the last.
 func (n *notes) add(d rules.Decision) {
 	if d.Refused != "" {
-		n.refused = d.Refused
+		n.Refused = d.Refused
 	}
 	n.hint(d.Feedback)
 }
 
 func (n *notes) hint(texts []string) {
 	for _, text := range texts {
-		if !slices.Contains(n.feedback, text) {
-			n.feedback = append(n.feedback, text)
+		if !slices.Contains(n.Feedback, text) {
+			n.Feedback = append(n.Feedback, text)
 		}
 	}
 }
 
 // payload is what the event says; nil: nothing.
 func (n *notes) payload() state.Payload {
-	items := slices.Clone(n.feedback)
-	if n.refused != "" {
-		items = slices.Insert(items, 0, "Your claim of completion was refused: "+n.refused)
+	items := slices.Clone(n.Feedback)
+	if n.Refused != "" {
+		items = slices.Insert(items, 0, "Your claim of completion was refused: "+n.Refused)
 	}
 	if len(items) == 0 {
 		return nil

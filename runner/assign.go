@@ -74,7 +74,7 @@ func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.I
 		Attempt: past.Attempts + 1, MaxAttempts: r.o.MaxPerTask, Past: past.Past,
 		Template: template, Iteration: r.mem.Iterations + 1, MaxIterations: r.o.MaxIterations,
 		Done: plan.Done, Total: plan.Total, Remaining: plan.Remaining,
-		Aside: r.tasks.AsideTitles(plan.List), Last: r.notes.last, Refused: r.notes.refused, Feedback: r.notes.feedback,
+		Aside: r.tasks.AsideTitles(plan.List), Last: r.notes.Last, Refused: r.notes.Refused, Feedback: r.notes.Feedback,
 	}
 	if plan.Total > 0 {
 		in.PlanPath = r.plan.file.Name

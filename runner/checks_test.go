@@ -131,3 +131,20 @@ func TestRun_agentTicksTheSkippedTaskAgainAndAgain_getsItAssigned(t *testing.T) 
 		t.Errorf("%d calls for three tasks (%s)", b.calls(), b.said())
 	}
 }
+
+// ralph once, twice: the second call has to know why the check failed.
+func TestRun_nextRunAfterARedCheck_stillKnowsTheFailure(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "stubborn", "[ ] one")
+	b.check("test ! -f work.txt || { echo the check is red; exit 1; }")
+	b.o.MaxIterations = 1
+	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	b.d.RunID = "run-2"
+	b.run(t.Context())
+	p := b.read(".ralph/logs/run-2/1.prompt.md")
+	for _, want := range []string{"the check is red", "This is attempt 2", `Iteration 1 worked on "one"`} {
+		if !strings.Contains(p, want) {
+			t.Errorf("the first prompt of the next run lacks %q:\n%s", want, p)
+		}
+	}
+}

@@ -121,7 +121,7 @@ func (r *Run) conclude(ctx, keep context.Context, res turn.Result) (rules.Decisi
 	}
 	d := rules.Conclude(f)
 	if counted { // a call that did nothing keeps what the next one has to know
-		r.notes = notes{last: rules.Summary(res)}
+		r.notes = notes{state.NextPrompt{Task: res.Task.ID, Last: rules.Summary(res)}}
 		r.tasks.Attempted(res.Task.ID, rules.Attempt(res))
 	}
 	r.notes.add(d)

@@ -34,6 +34,9 @@ func (r *Run) open() error {
 	}
 	r.past.unfinished = old.Ending().Unfinished()
 	r.tasks.Recall(old.Tasks)
+	if r.past.unfinished {
+		r.notes.NextPrompt = old.NextPrompt
+	}
 	r.review.Recall(old)
 	if old.Task.ID != "" && old.Ending().CutOff() {
 		r.tasks.Of(old.Task.ID).Worked = true // a killed call may have done the work that the next one only ticks

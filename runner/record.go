@@ -31,7 +31,7 @@ func (r *Run) showDecision(d rules.Decision) {
 		r.showCalls(s)
 		s.Rule, s.Reason, s.LoopCount, s.Usage = d.Rule, d.Reason, r.mem.Iterations, r.mem.Usage
 		s.Breaker = state.BreakerStatus{State: r.mem.Breaker.State, Reason: r.mem.Breaker.Reason}
-		s.LimitedUntil, s.Tasks = maps.Clone(r.pool.Limits), r.tasks.Kept()
+		s.LimitedUntil, s.Tasks, s.NextPrompt = maps.Clone(r.pool.Limits), r.tasks.Kept(), r.notes.NextPrompt
 	})
 }
 

@@ -54,7 +54,8 @@ type Status struct {
 	Checks []CheckStatus         `json:"checks,omitempty"` // in the order in which they first ran
 	// Review is what a person has to look at; set when the status is review, and
 	// while findings of an unfinished run are open.
-	Review []ReviewItem `json:"review,omitempty"`
+	Review     []ReviewItem `json:"review,omitempty"`
+	NextPrompt NextPrompt   `json:"next_prompt,omitzero"`
 	// Accepted holds the texts of items that a person has accepted.
 	Accepted []string `json:"accepted,omitempty"`
 	// Pending is the request that the end of the iteration answers: pause or
@@ -73,6 +74,15 @@ type TaskMemory struct {
 	Tries int `json:"tries,omitempty"`
 	// Past says what the latest attempts did, a line each.
 	Past []string `json:"past,omitempty"`
+}
+
+// NextPrompt is what the next prompt says about the past. It survives the end of
+// a run that did not complete.
+type NextPrompt struct {
+	Task     string   `json:"task,omitempty"` // that Feedback is about
+	Last     string   `json:"last,omitempty"` // what the iteration before did
+	Refused  string   `json:"refused,omitempty"`
+	Feedback []string `json:"feedback,omitempty"`
 }
 
 // ReviewItem is something that a person has to look at and may accept.
