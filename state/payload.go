@@ -77,8 +77,8 @@ func decode[P Payload](data []byte) (Payload, error) {
 // RunStart opens a run.
 type RunStart struct {
 	Agent   string `json:"agent"`
-	Model   string `json:"model,omitempty"` // empty: the agent's own default
-	Plan    string `json:"plan,omitempty"`  // relative to the project; empty: no plan
+	Model   string `json:"model"` // empty: the agent's own default
+	Plan    string `json:"plan"`  // relative to the project; empty: no plan
 	Prompt  string `json:"prompt,omitempty"`
 	Version string `json:"version,omitempty"` // of ralph
 	Resumed bool   `json:"resumed,omitempty"` // keeps the counters of the previous run
