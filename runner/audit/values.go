@@ -24,12 +24,31 @@ var values = sync.OnceValue(func() (p struct {
 	return p
 })
 
-// weakened finds a setting that is weaker than before.
+// weakened finds a setting that is weaker than before. Only lines that set the same
+// key, or differ only in their numbers, are compared: a change may have many lines.
 func weakened(lost, added []string) (before, after string, ok bool) {
+	p := values()
+	byKey, byShape := map[string][]string{}, map[string][]string{}
+	for _, is := range added {
+		if y := p.pair.FindStringSubmatch(is); y != nil {
+			byKey[y[1]] = append(byKey[y[1]], is)
+		}
+		shape := p.number.ReplaceAllString(is, "0")
+		byShape[shape] = append(byShape[shape], is)
+	}
 	for _, was := range lost {
-		for _, is := range added {
-			if lowered(was, is) || weaker(was, is) {
-				return was, is, true
+		if p.least.MatchString(was) {
+			for _, is := range byShape[p.number.ReplaceAllString(was, "0")] {
+				if lowered(was, is) {
+					return was, is, true
+				}
+			}
+		}
+		if x := p.pair.FindStringSubmatch(was); x != nil {
+			for _, is := range byKey[x[1]] {
+				if weaker(was, is) {
+					return was, is, true
+				}
 			}
 		}
 	}
