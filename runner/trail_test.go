@@ -50,7 +50,7 @@ func TestRun_antiCheatWarn_leavesTheTicks(t *testing.T) {
 	b := newBench(t, "ticker", "[ ] one", "[ ] two")
 	b.inGit()
 	b.o.AntiCheat = "warn"
-	wantEnd(t, b.run(t.Context()), "complete", 0)
+	wantEnd(t, b.run(t.Context()), "review", rules.ExitReview)
 }
 
 func TestRun_antiCheatHalt_endsTheRun(t *testing.T) {

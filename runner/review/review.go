@@ -35,10 +35,13 @@ func (b *Book) Recall(old state.Status) {
 func (b *Book) Accepted() []string { return b.accepted }
 
 // Add keeps what the audit found in a turn until it is repaired or a person
-// accepts it. Ticks that were taken back are settled already.
+// accepts it. Ticks that were taken back are settled already. What a person
+// accepted was said of the work before this turn.
 func (b *Book) Add(res turn.Result) {
+	b.accepted = nil
 	for _, f := range res.Proof.Findings {
-		if f.Revert || f.Doubt {
+		back := func(o turn.Reopen) bool { return o.Task == f.Task && o.By == turn.ReopenAudit }
+		if f.Doubt || f.Revert && slices.ContainsFunc(res.Proof.Reopen, back) {
 			continue
 		}
 		item := state.ReviewItem{Name: string(f.Kind), Task: f.Task, File: f.File, Text: rules.FindingText(f),

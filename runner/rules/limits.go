@@ -84,7 +84,7 @@ func ceilings(f Facts) (Decision, bool) {
 	}
 	next := "raise " + flag + " and run ralph again"
 	if flag == "--max-iterations" && p.MaxIterations == 1 {
-		next = "ralph once again, or the rest with: ralph"
+		next = "to continue: ralph"
 	}
 	return Decision{Action: ActionStop, Reason: reason, Exit: ExitCeiling, ExitReason: exitReason, Status: state.StatusStopped,
 		Next: next}, true
