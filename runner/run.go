@@ -178,6 +178,9 @@ func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
 		return rules.Decision{}, err
 	}
 	for {
+		if err := r.inbox.Broken(); err != nil { // it also ended what ran
+			return rules.Decision{}, err
+		}
 		d, next, err := r.admit(ctx)
 		if err != nil || d.Action == rules.ActionStop {
 			return d, err
