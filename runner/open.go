@@ -32,7 +32,7 @@ func (r *Run) open() error {
 			r.past.started = r.past.started.Add(-ran) // the time between the runs does not count
 		}
 	}
-	r.past.unfinished = old.Ending().Unfinished()
+	r.past.unfinished = old.Ending().Unfinished() || old.Status == state.StatusReview // nobody has accepted it
 	r.tasks.Recall(old.Tasks)
 	r.review.Recall(old)
 	if old.Task.ID != "" && old.Ending().CutOff() {
