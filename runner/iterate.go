@@ -46,6 +46,9 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 		return rules.Decision{}, broken
 	}
 	if err != nil && work.Err() == nil {
+		for _, o := range res.Proof.Reopen { // the next run has no reason to doubt these ticks
+			r.reopen(o)
+		}
 		return rules.Decision{}, err
 	}
 	if r.inbox.Take(state.RequestSkip) != "" {

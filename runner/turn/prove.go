@@ -29,8 +29,9 @@ func (t *turn) prove(ctx context.Context, f *facts) error {
 	changed.All = changed.All || changed.Final && t.checks.Everything
 	var err error
 	f.report, err = t.runChecks(ctx, changed)
+	f.unchecked = err != nil || ctx.Err() != nil
 	if ctx.Err() != nil {
-		f.unchecked, err = true, nil
+		err = nil
 	}
 	return err
 }
