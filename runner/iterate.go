@@ -52,7 +52,7 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 		return rules.Decision{}, err
 	}
 	if r.inbox.Take(state.RequestSkip) != "" {
-		r.tasks.Of(next.ID).Skipped = true
+		r.tasks.Skip(next.ID)
 	}
 	if !res.Call.Made && res.Call.NotStarted == "" { // ended before the call
 		r.calls.Calls--

@@ -199,7 +199,7 @@ func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
 			continue
 		}
 		if r.inbox.Take(state.RequestSkip) != "" { // it arrived while no call ran
-			r.tasks.Of(next.ID).Skipped = true
+			r.tasks.Skip(next.ID)
 			continue
 		}
 		made := r.mem.Iterations

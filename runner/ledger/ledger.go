@@ -45,13 +45,19 @@ const (
 	pastKept = 3
 )
 
+// Skip puts a task off, because a person asked for it.
+func (l Ledger) Skip(id string) {
+	n := l.Of(id)
+	n.Skipped, n.Foreign = true, 0
+}
+
 // Choose takes the next task that was not put aside and that no person has put
 // off. When only those that were put off are left, they come back.
 func (l Ledger) Choose(list task.List) (task.Task, bool) {
 	list = without(list, func(t task.Task) bool { return l.Of(t.ID).Aside != "" && !t.Done })
 	for _, t := range list.Tasks {
 		if n := l.Of(t.ID); n.Foreign >= insists && !t.Done {
-			n.Skipped, n.Foreign = false, 0 // the agent works on it whatever it is told
+			n.Skipped = false // the agent works on it whatever it is told
 			return t, true
 		}
 	}
