@@ -139,11 +139,15 @@ func (l Ledger) Settled(id string) {
 	*n = Notes{}
 }
 
-// Kept is what the next run has to know.
+// Kept is what the next run has to know. A task that was put aside begins afresh
+// there: a person has looked at it.
 func (l Ledger) Kept() map[string]state.TaskMemory {
 	kept := map[string]state.TaskMemory{}
 	for id, n := range l {
 		m := state.TaskMemory{Worked: n.Worked, Refused: n.Refusals, Skipped: n.Skipped, Attempts: n.Attempts, Tries: n.Tries, Past: n.Past}
+		if n.Aside != "" {
+			m.Attempts, m.Tries, m.Past = 0, 0, nil
+		}
 		if m.Worked || m.Skipped || m.Refused+m.Attempts+m.Tries > 0 {
 			kept[id] = m
 		}
