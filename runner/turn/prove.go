@@ -78,6 +78,9 @@ func (t *turn) runChecks(ctx context.Context, changed gate.Changed) (gate.Report
 		rep.Results[i].Output = logs.Redact(rep.Results[i].Output)
 	}
 	t.w.report, t.w.before = rep, nil // checks may leave files of their own
+	if err != nil {
+		t.w.report = gate.Report{} // it lacks checks
+	}
 	t.tellCheckFindings(rep.Findings())
 	return rep, err
 }
@@ -101,6 +104,7 @@ func (t *turn) takeBaseline(ctx context.Context) (gate.Report, error) {
 	}
 	keep()
 	if err != nil {
+		t.w.report = gate.Report{}
 		return rep, fmt.Errorf("take baseline: %w", err)
 	}
 	if red := t.checks.Baseline.Red(); len(red) > 0 {

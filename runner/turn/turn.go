@@ -200,6 +200,7 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 	ctx, cancel := outlast(ctx)
 	defer cancel()
 	before := *t.w.before
+	t.w.report = gate.Report{} // from before the call
 	after, err := git.Observe(ctx, t.a.Dir)
 	f.left = ReadPlan(t.a.Plan)
 	if err != nil {
