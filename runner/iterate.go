@@ -143,6 +143,9 @@ func (r *Run) conclude(ctx, keep context.Context, res turn.Result) (rules.Decisi
 		return rules.Decision{}, err
 	}
 	r.announceEnd(res, d)
+	if !res.Call.Made {
+		return d, nil // there is no end of an iteration to go back to
+	}
 	if err := r.worker.Keep(keep, r.d.Dir, keptOf(res, d.Rule)); err != nil && keep.Err() == nil {
 		return rules.Decision{}, err
 	}
