@@ -46,10 +46,13 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 		return rules.Decision{}, broken
 	}
 	if err != nil && work.Err() == nil {
+		for _, o := range res.Proof.Reopen { // the next run has no reason to doubt these ticks
+			r.reopen(o)
+		}
 		return rules.Decision{}, err
 	}
 	if r.inbox.Take(state.RequestSkip) != "" {
-		r.tasks.Of(next.ID).Skipped = true
+		r.tasks.Skip(next.ID)
 	}
 	if !res.Call.Made && res.Call.NotStarted == "" { // ended before the call
 		r.calls.Calls--
@@ -128,7 +131,8 @@ func (r *Run) conclude(ctx, keep context.Context, res turn.Result) (rules.Decisi
 	if d.PutAside {
 		n := r.tasks.Of(res.Task.ID)
 		n.Aside, n.Cause = d.Reason, res.ErrorText()
-		r.tellOf(res.Task, state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: "put aside", Why: d.Reason})
+		aside := state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: "put aside", Why: d.Reason}
+		r.out.Event(state.NewEvent(res.Origin, now, turn.Redacted(aside))) // not of the next iteration
 		r.mem.Breaker.SameError, r.mem.Breaker.LastError = 0, "" // the next task begins afresh
 	}
 	r.notes.hint(rules.Hints(res, damaged)) // after a failure of the service the notes stay
@@ -139,6 +143,9 @@ func (r *Run) conclude(ctx, keep context.Context, res turn.Result) (rules.Decisi
 		return rules.Decision{}, err
 	}
 	r.announceEnd(res, d)
+	if !res.Call.Made {
+		return d, nil // there is no end of an iteration to go back to
+	}
 	if err := r.worker.Keep(keep, r.d.Dir, keptOf(res, d.Rule)); err != nil && keep.Err() == nil {
 		return rules.Decision{}, err
 	}

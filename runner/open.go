@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"ralph/logs"
@@ -32,7 +33,7 @@ func (r *Run) open() error {
 			r.past.started = r.past.started.Add(-ran) // the time between the runs does not count
 		}
 	}
-	r.past.unfinished = old.Ending().Unfinished()
+	r.past.unfinished = old.Ending().Unfinished() || old.Status == state.StatusReview // nobody has accepted it
 	r.tasks.Recall(old.Tasks)
 	if r.past.unfinished {
 		r.notes.NextPrompt = old.NextPrompt
@@ -112,7 +113,7 @@ func (r *Run) announceStart(old state.Status) error {
 			RunID: r.d.RunID, PID: os.Getpid(), StartedAt: r.past.started, LoopCount: r.mem.Iterations,
 			MaxIterations: r.o.MaxIterations, MaxCallsPerHour: r.o.CallsPerHour, MaxTokensPerHour: r.o.TokensPerHour,
 			Status: state.StatusRunning, LastAction: "run started", Phase: "starting",
-			Agent: r.o.Agent, Model: r.o.Model, Usage: r.mem.Usage, Accepted: r.review.Accepted(),
+			Agent: r.o.Agent, Model: r.o.Model, Usage: r.mem.Usage, Accepted: r.review.Accepted(), Review: slices.Clone(r.review.Items),
 			Breaker: state.BreakerStatus{State: r.mem.Breaker.State, Reason: r.mem.Breaker.Reason}, LimitedUntil: maps.Clone(r.pool.Limits), Tasks: r.tasks.Kept(),
 			Task: state.TaskStatus{ID: old.Task.ID, Title: old.Task.Title, Done: plan.Done, Total: plan.Total},
 		}

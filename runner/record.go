@@ -3,6 +3,7 @@ package runner
 import (
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,6 +33,7 @@ func (r *Run) showDecision(d rules.Decision) {
 		s.Rule, s.Reason, s.LoopCount, s.Usage = d.Rule, d.Reason, r.mem.Iterations, r.mem.Usage
 		s.Breaker = state.BreakerStatus{State: r.mem.Breaker.State, Reason: r.mem.Breaker.Reason}
 		s.LimitedUntil, s.Tasks, s.NextPrompt = maps.Clone(r.pool.Limits), r.tasks.Kept(), r.notes.NextPrompt
+		s.Review = slices.Clone(r.review.Items) // a run that is killed must not take them with it
 	})
 }
 

@@ -178,6 +178,9 @@ func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
 		return rules.Decision{}, err
 	}
 	for {
+		if err := r.inbox.Broken(); err != nil { // it also ended what ran
+			return rules.Decision{}, err
+		}
 		d, next, err := r.admit(ctx)
 		if err != nil || d.Action == rules.ActionStop {
 			return d, err
@@ -196,7 +199,7 @@ func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
 			continue
 		}
 		if r.inbox.Take(state.RequestSkip) != "" { // it arrived while no call ran
-			r.tasks.Of(next.ID).Skipped = true
+			r.tasks.Skip(next.ID)
 			continue
 		}
 		made := r.mem.Iterations

@@ -45,13 +45,19 @@ const (
 	pastKept = 3
 )
 
+// Skip puts a task off, because a person asked for it.
+func (l Ledger) Skip(id string) {
+	n := l.Of(id)
+	n.Skipped, n.Foreign = true, 0
+}
+
 // Choose takes the next task that was not put aside and that no person has put
 // off. When only those that were put off are left, they come back.
 func (l Ledger) Choose(list task.List) (task.Task, bool) {
 	list = without(list, func(t task.Task) bool { return l.Of(t.ID).Aside != "" && !t.Done })
 	for _, t := range list.Tasks {
 		if n := l.Of(t.ID); n.Foreign >= insists && !t.Done {
-			n.Skipped, n.Foreign = false, 0 // the agent works on it whatever it is told
+			n.Skipped = false // the agent works on it whatever it is told
 			return t, true
 		}
 	}
@@ -133,11 +139,15 @@ func (l Ledger) Settled(id string) {
 	*n = Notes{}
 }
 
-// Kept is what the next run has to know.
+// Kept is what the next run has to know. A task that was put aside begins afresh
+// there: a person has looked at it.
 func (l Ledger) Kept() map[string]state.TaskMemory {
 	kept := map[string]state.TaskMemory{}
 	for id, n := range l {
 		m := state.TaskMemory{Worked: n.Worked, Refused: n.Refusals, Skipped: n.Skipped, Attempts: n.Attempts, Tries: n.Tries, Past: n.Past}
+		if n.Aside != "" {
+			m.Attempts, m.Tries, m.Past = 0, 0, nil
+		}
 		if m.Worked || m.Skipped || m.Refused+m.Attempts+m.Tries > 0 {
 			kept[id] = m
 		}

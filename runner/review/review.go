@@ -23,7 +23,9 @@ type Book struct {
 // Recall takes over what an earlier run left open. What is not about a file or a
 // task is found anew.
 func (b *Book) Recall(old state.Status) {
-	b.accepted = old.Accepted
+	if old.Status != state.StatusCompleted { // else it is over: what comes back is new
+		b.accepted = old.Accepted
+	}
 	for _, item := range old.Review {
 		if item.File != "" || item.Task != "" {
 			b.Items, b.carried = append(b.Items, item), append(b.carried, item.Text)

@@ -275,6 +275,9 @@ func taskAttempts(f Conclusion) (Decision, bool) {
 	if most == 0 || f.Attempts < most || r.Task.ID == "" || f.Plan.IsDone(r.Task.ID) {
 		return Decision{}, false
 	}
+	if r.Proof.Report.Answer() == gate.Stop {
+		return Decision{}, false // gate_failed ends the run
+	}
 	return Decision{Action: ActionContinue, PutAside: true, Feedback: leftBehind(r.Proof.Report),
 		Reason: fmt.Sprintf("task %q is not done after %s and is put aside", r.Task.Title, count(f.Attempts, "iteration", "iterations"))}, true
 }

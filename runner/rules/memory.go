@@ -71,16 +71,23 @@ func (m Memory) After(r turn.Result, damaged bool, p Policy, now time.Time) Memo
 }
 
 // contradiction notes how the turn contradicts a plan that is done. A usage
-// limit says nothing about the work.
+// limit says nothing about the work, so what the turn before said stands; after
+// a failure that is retried, the turn that clears it up is still to come.
 func (m Memory) contradiction(r turn.Result) Memory {
+	was := m
 	m.Verified = m.Contradiction != ""
 	m.Contradiction = ""
 	if p := r.Proof.After; p.Total == 0 || p.Remaining > 0 {
 		m.Verified = false
 		return m
 	}
+	kind := kindOf(r.Call.Outcome.Class)
+	retried := kind == kindTransient && m.Retries < maxRetries || kind == kindStale && !m.Stale
 	switch s := r.Call.Signal; {
-	case kindOf(r.Call.Outcome.Class) == kindLimit || r.Cut != "":
+	case kind == kindLimit, retried && was.Contradiction != "":
+		return was
+	case r.Cut != "": // a person wants no more of it
+		m.Contradiction = was.Contradiction
 	case r.Failed():
 		m.Contradiction = fmt.Sprintf("the agent's last call failed (%s)", r.Call.Outcome.Class)
 	case !r.Call.Signalled:

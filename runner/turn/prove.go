@@ -29,8 +29,9 @@ func (t *turn) prove(ctx context.Context, f *facts) error {
 	changed.All = changed.All || changed.Final && t.checks.Everything
 	var err error
 	f.report, err = t.runChecks(ctx, changed)
+	f.unchecked = err != nil || ctx.Err() != nil
 	if ctx.Err() != nil {
-		f.unchecked, err = true, nil
+		err = nil
 	}
 	return err
 }
@@ -77,6 +78,9 @@ func (t *turn) runChecks(ctx context.Context, changed gate.Changed) (gate.Report
 		rep.Results[i].Output = logs.Redact(rep.Results[i].Output)
 	}
 	t.w.report, t.w.before = rep, nil // checks may leave files of their own
+	if err != nil {
+		t.w.report = gate.Report{} // it lacks checks
+	}
 	t.tellCheckFindings(rep.Findings())
 	return rep, err
 }
@@ -100,6 +104,7 @@ func (t *turn) takeBaseline(ctx context.Context) (gate.Report, error) {
 	}
 	keep()
 	if err != nil {
+		t.w.report = gate.Report{}
 		return rep, fmt.Errorf("take baseline: %w", err)
 	}
 	if red := t.checks.Baseline.Red(); len(red) > 0 {

@@ -38,7 +38,7 @@ func Redacted(p state.Payload) state.Payload {
 		d.Title, d.Reason, d.Detail = redact(d.Title), redact(d.Reason), redact(d.Detail)
 		return d
 	case state.TaskChange:
-		d.Title = redact(d.Title)
+		d.Title, d.Why = redact(d.Title), redact(d.Why)
 		return d
 	case state.Decision:
 		d.Reason = redact(d.Reason)
@@ -54,7 +54,7 @@ func Redacted(p state.Payload) state.Payload {
 		d.Items = items
 		return d
 	case state.Check:
-		d.Output = redact(d.Output)
+		d.Command, d.Output = redact(d.Command), redact(d.Output)
 		return d
 	case state.Finding:
 		d.Text = redact(d.Text)

@@ -128,7 +128,7 @@ func (t *turn) send(p state.Payload) { t.emit(state.NewEvent(t.a.Origin, time.No
 // whole is a turn with an agent call.
 func (t *turn) whole(ctx context.Context) (Result, error) {
 	f := facts{started: time.Now(), before: ReadPlan(t.a.Plan), checks: t.checks}
-	f.left = f.before
+	f.left, f.audit.worked = f.before, t.a.Known.Worked
 	if err := t.w.prepare(ctx, t.a); err != nil || ctx.Err() != nil {
 		f.cut = stoppedBy(ctx)
 		if f.cut != "" {
@@ -200,6 +200,7 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 	ctx, cancel := outlast(ctx)
 	defer cancel()
 	before := *t.w.before
+	t.w.report = gate.Report{} // from before the call
 	after, err := git.Observe(ctx, t.a.Dir)
 	f.left = ReadPlan(t.a.Plan)
 	if err != nil {

@@ -116,6 +116,9 @@ func (o *runOptions) argv(p *preflight.Project) []string {
 
 // summary repeats the end of a run that another process made.
 func (o *runOptions) summary(s state.Status) {
+	if s.Status != state.StatusReview {
+		s.Review = nil // there is nothing to accept yet
+	}
 	(&console{out: o.Out}).end(runner.Ending{
 		Decision: rules.Decision{
 			Status: s.Status, Reason: s.Reason, Rule: s.Rule, Exit: s.ExitCode, ExitReason: s.ExitReason, Next: s.Next, Review: s.Review,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ralph/logs/termtext"
+	"ralph/state"
 	"ralph/state/view"
 )
 
@@ -36,6 +37,9 @@ func Text(m *view.Model, now time.Time, width int) string {
 	row("state", view.Join(" · ", v.Mark+" "+strings.ToLower(v.Word), v.Asked))
 	wrapped("", v.What)
 	for _, item := range m.Status.Review {
+		if m.Status.Status != state.StatusReview {
+			break // there is nothing to accept yet
+		}
 		wrapped(fmt.Sprintf("look %d", item.N), termtext.Line(fmt.Sprintf("%s; show: %s; accept: ralph accept %d", item.Text, item.Show, item.N)))
 	}
 	wrapped("next", v.Advice)
