@@ -53,15 +53,17 @@ func (s Spec) Classify(t *Transcript, exit ptyexec.Exit, now time.Time) Outcome 
 
 // succeeded reports whether the final record ends a good turn.
 func (s Spec) succeeded(t *Transcript, exit ptyexec.Exit) bool {
-	if !t.HasResult || t.ResultError || t.Rejected != nil {
+	answered := func() bool { return ending.NewReader(s.Patterns).InsteadOfAnswer(t.Final) == ending.Unknown }
+	switch {
+	case !t.HasResult || t.ResultError:
 		return false
+	case slices.Contains(t.Codes, codeText):
+		// Without records, a CLI may print only an error and still exit with 0.
+		return exit.Cause == ptyexec.CauseExited && exit.Code == 0 && exit.Signal == 0 && answered()
+	case t.Rejected != nil: // another window or model may have let the call continue
+		return strings.TrimSpace(t.Final) != "" && answered()
 	}
-	if !slices.Contains(t.Codes, codeText) {
-		return true
-	}
-	// Without records, a CLI may print only an error and still exit with 0.
-	return exit.Cause == ptyexec.CauseExited && exit.Code == 0 && exit.Signal == 0 &&
-		ending.NewReader(s.Patterns).InsteadOfAnswer(t.Final) == ending.Unknown
+	return true
 }
 
 func (s Spec) goodTurn(t *Transcript, exit ptyexec.Exit) Outcome {
