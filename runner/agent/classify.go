@@ -34,7 +34,7 @@ func (s Spec) Classify(t *Transcript, exit ptyexec.Exit, now time.Time) Outcome 
 	case s.succeeded(t, exit):
 		o = s.goodTurn(t, exit)
 	case t.Rejected != nil:
-		o = s.rejected(t)
+		o = s.rejected(t, exit)
 	case t.HasResult && t.ResultError:
 		o = s.failedTurn(t, exit)
 	default:
@@ -92,7 +92,7 @@ func (s Spec) goodTurn(t *Transcript, exit ptyexec.Exit) Outcome {
 
 // failedTurn classifies a final record that reports a failure.
 func (s Spec) failedTurn(t *Transcript, exit ptyexec.Exit) Outcome {
-	class, evidence := s.cause(t)
+	class, evidence := s.cause(t, exit)
 	switch {
 	case class == ending.KilledBySignal && exit.Cause != ptyexec.CauseExited:
 		return s.noResult(t, exit) // the record is the reaction to ralph's own signal
@@ -105,9 +105,9 @@ func (s Spec) failedTurn(t *Transcript, exit ptyexec.Exit) Outcome {
 }
 
 // rejected classifies a call that a limit refused.
-func (s Spec) rejected(t *Transcript) Outcome {
+func (s Spec) rejected(t *Transcript, exit ptyexec.Exit) Outcome {
 	o := Outcome{Class: ending.UsageLimit, Limit: t.Rejected, Evidence: "limit " + t.Rejected.Name + " rejected the work"}
-	cause, evidence := s.cause(t)
+	cause, evidence := s.cause(t, exit)
 	if evidence != "" {
 		o.Evidence = evidence
 	}
@@ -122,26 +122,16 @@ func (s Spec) rejected(t *Transcript) Outcome {
 
 // noResult classifies a call that ended without a final record.
 func (s Spec) noResult(t *Transcript, exit ptyexec.Exit) Outcome {
-	cause, evidence := s.cause(t)
+	cause, evidence := s.cause(t, exit)
+	sig := signal(exit)
 	switch {
 	case exit.Cause == ptyexec.CauseCancelled:
 		return Outcome{Class: ending.KilledBySignal, Reason: "the call was stopped"}
-	case exit.Cause == ptyexec.CauseTimeout || exit.Cause == ptyexec.CauseIdle || exit.Cause == ptyexec.CauseFinal:
-		switch {
-		case t.Worked() && exit.Cause == ptyexec.CauseIdle:
-			return Outcome{Class: ending.TimeoutIdle}
-		case t.Worked():
-			return Outcome{Class: ending.TimeoutWithWork}
-		case cause == ending.Auth || cause == ending.NoCredit || cause == ending.StaleSession || cause == ending.BadFlag:
-			return Outcome{Class: cause, Evidence: evidence} // the CLI waited for a person
-		}
-		return Outcome{Class: ending.HangSilent, Evidence: evidence}
+	case exit.Cause != ptyexec.CauseExited:
+		return s.stopped(t, exit)
 	case cause != ending.Unknown:
 		return Outcome{Class: cause, Evidence: evidence}
-	case exit.Signal != 0:
-		return Outcome{Class: ending.OfSignal(exit.Signal), Evidence: exit.Signal.String()}
-	case exit.Code > 128 && ending.OfSignal(syscall.Signal(exit.Code-128)) != ending.Unknown:
-		sig := syscall.Signal(exit.Code - 128)
+	case sig != 0:
 		return Outcome{Class: ending.OfSignal(sig), Evidence: sig.String()}
 	case len(t.Denials) > 0:
 		return s.goodTurn(t, exit) // the CLI ends the turn at a refusal
@@ -154,15 +144,47 @@ func (s Spec) noResult(t *Transcript, exit ptyexec.Exit) Outcome {
 	return Outcome{Class: cmp.Or(s.ExitCodes[exit.Code], ending.Crash), Evidence: evidence}
 }
 
-// cause returns the cause of a failure and the text that shows it, which may be
-// empty.
-func (s Spec) cause(t *Transcript) (ending.Class, string) {
-	lines := t.CLI
-	if slices.Contains(t.Codes, codeText) {
-		lines = strings.Split(t.Final, "\n")
-		lines = lines[max(0, len(lines)-maxCLILines):]
+// stopped classifies a call that ralph ended because its time was up.
+func (s Spec) stopped(t *Transcript, exit ptyexec.Exit) Outcome {
+	cause, evidence := s.cause(t, exit)
+	switch {
+	case t.Worked() && exit.Cause == ptyexec.CauseIdle:
+		return Outcome{Class: ending.TimeoutIdle}
+	case t.Worked():
+		return Outcome{Class: ending.TimeoutWithWork}
+	case cause == ending.Auth || cause == ending.NoCredit || cause == ending.StaleSession || cause == ending.BadFlag:
+		return Outcome{Class: cause, Evidence: evidence} // the CLI waited for a person
 	}
-	said := ending.Report{Codes: slices.Concat(t.Codes, t.ErrorCodes), Errors: t.Errors, Lines: lines}
+	// Before a session, a login is all that a CLI waits for.
+	if i := slices.IndexFunc(t.CLI, ending.WaitsForLogin); i >= 0 && t.Session == "" {
+		return Outcome{Class: ending.Auth, Evidence: t.CLI[i]}
+	}
+	return Outcome{Class: ending.HangSilent, Evidence: evidence}
+}
+
+// signal returns the signal that ended a CLI or, by its exit code, its child; 0: none.
+func signal(exit ptyexec.Exit) syscall.Signal {
+	if child := syscall.Signal(exit.Code - 128); exit.Signal == 0 && ending.OfSignal(child) != ending.Unknown {
+		return child
+	}
+	return exit.Signal
+}
+
+// cause returns the cause of a failure and the text that shows it, which may be
+// empty. Lines outside the records explain only a CLI that ended by itself: it
+// prints many of them before it starts to work. That only a person can help must be
+// the last word of a CLI that did nothing and exited with an error.
+func (s Spec) cause(t *Transcript, exit ptyexec.Exit) (ending.Class, string) {
+	byItself := exit.Cause == ptyexec.CauseExited && signal(exit) == 0
+	said := ending.Report{Codes: slices.Concat(t.Codes, t.ErrorCodes), Errors: t.Errors, Lines: t.CLI,
+		Fatal: byItself && exit.Code != 0 && !t.Worked()}
+	if slices.Contains(t.Codes, codeText) { // all it prints is the answer, or the error instead of one
+		lines := strings.Split(t.Final, "\n")
+		said.Lines, said.Fatal = lines[max(0, len(lines)-maxCLILines):], byItself
+	}
+	if !byItself && !t.ResultError {
+		said.Lines = nil
+	}
 	return ending.NewReader(s.Patterns).Cause(said)
 }
 

@@ -98,6 +98,15 @@ func (c Class) Success() bool {
 	return false
 }
 
+// Fatal reports whether only a person can remove the cause.
+func (c Class) Fatal() bool {
+	switch c {
+	case Auth, NoCredit, DisabledByAdmin, BadModel, BadFlag:
+		return true
+	}
+	return false
+}
+
 // Transient reports whether the same call may succeed soon.
 func (c Class) Transient() bool {
 	switch c {

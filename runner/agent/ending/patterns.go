@@ -104,6 +104,12 @@ var generalPatterns = [...]Pattern{
 // helpText matches the answer of a CLI to a bad command line.
 const helpText = `^(usage|options|positionals):|unknown (option|argument)|unexpected argument`
 
+// beside matches lines about something else than the call to the model.
+const beside = `mcp|^.{0,40}\bwarn(ing)?\b|⚠`
+
+// login matches the request to log in now.
+const login = `login flow|waiting for (you to )?(login|(log|sign)[ -]?in|authenti)|(log|sign) in (with|at|using|by) `
+
 // httpStatus matches the status in an error text.
 const httpStatus = `(?:\bstatus(?: code)?:? |\bapi error:? (?:\()?|rejected \(|"code":\s*|\bstatus(?:code)?"?:\s*|\bhttp(?:/[\d.]+)? |^(?:error: )?)([45]\d\d)\b`
 
@@ -124,6 +130,8 @@ var (
 	causes   = sync.OnceValue(func() []compiled { return compile(causePatterns[:]) })
 	generals = sync.OnceValue(func() []compiled { return compile(generalPatterns[:]) })
 	helpRE   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?im)` + helpText) })
+	besideRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?im)` + beside) })
+	loginRE  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?im)` + login) })
 	statusRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?im)` + httpStatus) })
 )
 
