@@ -147,7 +147,10 @@ func (s Spec) noResult(t *Transcript, exit ptyexec.Exit) Outcome {
 // stopped classifies a call that ralph ended because its time was up.
 func (s Spec) stopped(t *Transcript, exit ptyexec.Exit) Outcome {
 	cause, evidence := s.cause(t, exit)
+	retry, notice := s.waits(t)
 	switch {
+	case retry != ending.Unknown && exit.Cause != ptyexec.CauseFinal:
+		return Outcome{Class: retry, Evidence: notice}
 	case t.Worked() && exit.Cause == ptyexec.CauseIdle:
 		return Outcome{Class: ending.TimeoutIdle}
 	case t.Worked():
@@ -160,6 +163,24 @@ func (s Spec) stopped(t *Transcript, exit ptyexec.Exit) Outcome {
 		return Outcome{Class: ending.Auth, Evidence: t.CLI[i]}
 	}
 	return Outcome{Class: ending.HangSilent, Evidence: evidence}
+}
+
+// waits returns why the CLI was waiting to try again, and its notice; Unknown: it was
+// not. The newest notice may not say why.
+func (s Spec) waits(t *Transcript) (ending.Class, string) {
+	retries := t.Retries
+	if slices.Contains(t.Codes, codeText) {
+		last := t.Final[strings.LastIndexByte(t.Final, '\n')+1:]
+		if retries = nil; ending.AnnouncesRetry(last) {
+			retries = []state.Retry{{Text: last}}
+		}
+	}
+	for _, n := range slices.Backward(retries) {
+		if class := ending.NewReader(s.Patterns).Retry(n.Codes, n.Text); class != ending.Unknown {
+			return class, n.Text
+		}
+	}
+	return ending.Unknown, ""
 }
 
 // signal returns the signal that ended a CLI or, by its exit code, its child; 0: none.
@@ -191,14 +212,18 @@ func (s Spec) cause(t *Transcript, exit ptyexec.Exit) (ending.Class, string) {
 // addTimes sets when a limit ends, or when to retry, from the texts of the failure.
 func (o *Outcome) addTimes(t *Transcript, now time.Time) {
 	var named time.Time
+	limited := o.Class == ending.UsageLimit || o.Class == ending.SpendLimit
 	for _, text := range slices.Backward(append(slices.Clone(t.Errors), o.Evidence)) {
+		if limited {
+			text = ending.WithoutDelay(text)
+		}
 		if at, ok := ending.ResetTime(text, now); ok {
 			named = at
 			break
 		}
 	}
 	switch {
-	case o.Class == ending.UsageLimit || o.Class == ending.SpendLimit:
+	case limited:
 		limit := state.Limit{Name: ending.LimitName(o.Evidence), Rejected: true, Utilization: -1}
 		if o.Limit != nil {
 			limit = *o.Limit
