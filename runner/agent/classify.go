@@ -34,7 +34,7 @@ func (s Spec) Classify(t *Transcript, exit ptyexec.Exit, now time.Time) Outcome 
 	case s.succeeded(t, exit):
 		o = s.goodTurn(t, exit)
 	case t.Rejected != nil:
-		o = s.rejected(t)
+		o = s.rejected(t, exit)
 	case t.HasResult && t.ResultError:
 		o = s.failedTurn(t, exit)
 	default:
@@ -53,15 +53,17 @@ func (s Spec) Classify(t *Transcript, exit ptyexec.Exit, now time.Time) Outcome 
 
 // succeeded reports whether the final record ends a good turn.
 func (s Spec) succeeded(t *Transcript, exit ptyexec.Exit) bool {
-	if !t.HasResult || t.ResultError || t.Rejected != nil {
+	answered := func() bool { return ending.NewReader(s.Patterns).InsteadOfAnswer(t.Final) == ending.Unknown }
+	switch {
+	case !t.HasResult || t.ResultError:
 		return false
+	case slices.Contains(t.Codes, codeText):
+		// Without records, a CLI may print only an error and still exit with 0.
+		return exit.Cause == ptyexec.CauseExited && exit.Code == 0 && exit.Signal == 0 && answered()
+	case t.Rejected != nil: // another window or model may have let the call continue
+		return strings.TrimSpace(t.Final) != "" && answered()
 	}
-	if !slices.Contains(t.Codes, codeText) {
-		return true
-	}
-	// Without records, a CLI may print only an error and still exit with 0.
-	return exit.Cause == ptyexec.CauseExited && exit.Code == 0 && exit.Signal == 0 &&
-		ending.NewReader(s.Patterns).InsteadOfAnswer(t.Final) == ending.Unknown
+	return true
 }
 
 func (s Spec) goodTurn(t *Transcript, exit ptyexec.Exit) Outcome {
@@ -90,7 +92,7 @@ func (s Spec) goodTurn(t *Transcript, exit ptyexec.Exit) Outcome {
 
 // failedTurn classifies a final record that reports a failure.
 func (s Spec) failedTurn(t *Transcript, exit ptyexec.Exit) Outcome {
-	class, evidence := s.cause(t)
+	class, evidence := s.cause(t, exit)
 	switch {
 	case class == ending.KilledBySignal && exit.Cause != ptyexec.CauseExited:
 		return s.noResult(t, exit) // the record is the reaction to ralph's own signal
@@ -103,9 +105,9 @@ func (s Spec) failedTurn(t *Transcript, exit ptyexec.Exit) Outcome {
 }
 
 // rejected classifies a call that a limit refused.
-func (s Spec) rejected(t *Transcript) Outcome {
+func (s Spec) rejected(t *Transcript, exit ptyexec.Exit) Outcome {
 	o := Outcome{Class: ending.UsageLimit, Limit: t.Rejected, Evidence: "limit " + t.Rejected.Name + " rejected the work"}
-	cause, evidence := s.cause(t)
+	cause, evidence := s.cause(t, exit)
 	if evidence != "" {
 		o.Evidence = evidence
 	}
@@ -120,26 +122,16 @@ func (s Spec) rejected(t *Transcript) Outcome {
 
 // noResult classifies a call that ended without a final record.
 func (s Spec) noResult(t *Transcript, exit ptyexec.Exit) Outcome {
-	cause, evidence := s.cause(t)
+	cause, evidence := s.cause(t, exit)
+	sig := signal(exit)
 	switch {
 	case exit.Cause == ptyexec.CauseCancelled:
 		return Outcome{Class: ending.KilledBySignal, Reason: "the call was stopped"}
-	case exit.Cause == ptyexec.CauseTimeout || exit.Cause == ptyexec.CauseIdle || exit.Cause == ptyexec.CauseFinal:
-		switch {
-		case t.Worked() && exit.Cause == ptyexec.CauseIdle:
-			return Outcome{Class: ending.TimeoutIdle}
-		case t.Worked():
-			return Outcome{Class: ending.TimeoutWithWork}
-		case cause == ending.Auth || cause == ending.NoCredit || cause == ending.StaleSession || cause == ending.BadFlag:
-			return Outcome{Class: cause, Evidence: evidence} // the CLI waited for a person
-		}
-		return Outcome{Class: ending.HangSilent, Evidence: evidence}
+	case exit.Cause != ptyexec.CauseExited:
+		return s.stopped(t, exit)
 	case cause != ending.Unknown:
 		return Outcome{Class: cause, Evidence: evidence}
-	case exit.Signal != 0:
-		return Outcome{Class: ending.OfSignal(exit.Signal), Evidence: exit.Signal.String()}
-	case exit.Code > 128 && ending.OfSignal(syscall.Signal(exit.Code-128)) != ending.Unknown:
-		sig := syscall.Signal(exit.Code - 128)
+	case sig != 0:
 		return Outcome{Class: ending.OfSignal(sig), Evidence: sig.String()}
 	case len(t.Denials) > 0:
 		return s.goodTurn(t, exit) // the CLI ends the turn at a refusal
@@ -152,29 +144,86 @@ func (s Spec) noResult(t *Transcript, exit ptyexec.Exit) Outcome {
 	return Outcome{Class: cmp.Or(s.ExitCodes[exit.Code], ending.Crash), Evidence: evidence}
 }
 
-// cause returns the cause of a failure and the text that shows it, which may be
-// empty.
-func (s Spec) cause(t *Transcript) (ending.Class, string) {
-	lines := t.CLI
-	if slices.Contains(t.Codes, codeText) {
-		lines = strings.Split(t.Final, "\n")
-		lines = lines[max(0, len(lines)-maxCLILines):]
+// stopped classifies a call that ralph ended because its time was up.
+func (s Spec) stopped(t *Transcript, exit ptyexec.Exit) Outcome {
+	cause, evidence := s.cause(t, exit)
+	retry, notice := s.waits(t)
+	switch {
+	case retry != ending.Unknown && exit.Cause != ptyexec.CauseFinal:
+		return Outcome{Class: retry, Evidence: notice}
+	case t.Worked() && exit.Cause == ptyexec.CauseIdle:
+		return Outcome{Class: ending.TimeoutIdle}
+	case t.Worked():
+		return Outcome{Class: ending.TimeoutWithWork}
+	case cause == ending.Auth || cause == ending.NoCredit || cause == ending.StaleSession || cause == ending.BadFlag:
+		return Outcome{Class: cause, Evidence: evidence} // the CLI waited for a person
 	}
-	said := ending.Report{Codes: slices.Concat(t.Codes, t.ErrorCodes), Errors: t.Errors, Lines: lines}
+	// Before a session, a login is all that a CLI waits for.
+	if i := slices.IndexFunc(t.CLI, ending.WaitsForLogin); i >= 0 && t.Session == "" {
+		return Outcome{Class: ending.Auth, Evidence: t.CLI[i]}
+	}
+	return Outcome{Class: ending.HangSilent, Evidence: evidence}
+}
+
+// waits returns why the CLI was waiting to try again, and its notice; Unknown: it was
+// not. The newest notice may not say why.
+func (s Spec) waits(t *Transcript) (ending.Class, string) {
+	retries := t.Retries
+	if slices.Contains(t.Codes, codeText) {
+		last := t.Final[strings.LastIndexByte(t.Final, '\n')+1:]
+		if retries = nil; ending.AnnouncesRetry(last) {
+			retries = []state.Retry{{Text: last}}
+		}
+	}
+	for _, n := range slices.Backward(retries) {
+		if class := ending.NewReader(s.Patterns).Retry(n.Codes, n.Text); class != ending.Unknown {
+			return class, n.Text
+		}
+	}
+	return ending.Unknown, ""
+}
+
+// signal returns the signal that ended a CLI or, by its exit code, its child; 0: none.
+func signal(exit ptyexec.Exit) syscall.Signal {
+	if child := syscall.Signal(exit.Code - 128); exit.Signal == 0 && ending.OfSignal(child) != ending.Unknown {
+		return child
+	}
+	return exit.Signal
+}
+
+// cause returns the cause of a failure and the text that shows it, which may be
+// empty. Lines outside the records explain only a CLI that ended by itself: it
+// prints many of them before it starts to work. That only a person can help must be
+// the last word of a CLI that did nothing and exited with an error.
+func (s Spec) cause(t *Transcript, exit ptyexec.Exit) (ending.Class, string) {
+	byItself := exit.Cause == ptyexec.CauseExited && signal(exit) == 0
+	said := ending.Report{Codes: slices.Concat(t.Codes, t.ErrorCodes), Errors: t.Errors, Lines: t.CLI,
+		Fatal: byItself && exit.Code != 0 && !t.Worked()}
+	if slices.Contains(t.Codes, codeText) { // all it prints is the answer, or the error instead of one
+		lines := strings.Split(t.Final, "\n")
+		said.Lines, said.Fatal = lines[max(0, len(lines)-maxCLILines):], byItself
+	}
+	if !byItself && !t.ResultError {
+		said.Lines = nil
+	}
 	return ending.NewReader(s.Patterns).Cause(said)
 }
 
 // addTimes sets when a limit ends, or when to retry, from the texts of the failure.
 func (o *Outcome) addTimes(t *Transcript, now time.Time) {
 	var named time.Time
+	limited := o.Class == ending.UsageLimit || o.Class == ending.SpendLimit
 	for _, text := range slices.Backward(append(slices.Clone(t.Errors), o.Evidence)) {
+		if limited {
+			text = ending.WithoutDelay(text)
+		}
 		if at, ok := ending.ResetTime(text, now); ok {
 			named = at
 			break
 		}
 	}
 	switch {
-	case o.Class == ending.UsageLimit || o.Class == ending.SpendLimit:
+	case limited:
 		limit := state.Limit{Name: ending.LimitName(o.Evidence), Rejected: true, Utilization: -1}
 		if o.Limit != nil {
 			limit = *o.Limit

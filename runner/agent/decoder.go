@@ -50,6 +50,7 @@ type Decoder struct {
 	denied   map[string]bool       // by id
 	message  strings.Builder       // pieces of a message, not emitted yet
 	lastText string                // the latest message, for formats whose final record has none
+	loop     string                // the warning with which gemini stopped a loop; "": none since
 	tail     []byte                // the end of what was printed before the first record
 	meter    meter
 }

@@ -18,6 +18,9 @@ func (d *Decoder) gemini(rec gjson.Result) bool {
 	if typ != "message" {
 		d.flushMessage()
 	}
+	if typ != "error" && typ != "result" {
+		d.loop = ""
+	}
 	switch typ {
 	case "init":
 		d.final = false
@@ -39,6 +42,9 @@ func (d *Decoder) gemini(rec gjson.Result) bool {
 	case "error":
 		if r.Text("severity") == "warning" {
 			d.hint(r.Text("message"))
+			if text := r.Text("message"); strings.HasPrefix(text, "Loop detected") {
+				d.loop = text
+			}
 		} else {
 			d.fail(r.Text("message"), nil)
 		}
@@ -70,10 +76,14 @@ func (d *Decoder) geminiResult(r wire.Object, failed bool, text string, stats gj
 		OutputTokens: u.Int("output_tokens") + u.Int("candidates")})
 	d.usage()
 	var codes []string
-	if failed {
+	switch {
+	case failed:
 		e := r.Members("error")
 		text = wire.FirstText(e.Get("message"), r.Get("error"))
 		codes = wire.Codes(e.Get("code"), e.Get("type"))
+		d.fail(text, codes)
+	case d.loop != "": // the result still says success
+		text, failed, codes = d.loop, true, []string{"max_turns"}
 		d.fail(text, codes)
 	}
 	d.result(text, failed, codes)

@@ -4,12 +4,14 @@ import (
 	"slices"
 	"strings"
 
+	"ralph/runner/agent/ending"
 	"ralph/state"
 )
 
 // Limits of a Transcript. It keeps the newest entries; of CLI lines also the first.
 const (
 	maxErrors   = 20
+	maxRetries  = 20
 	maxCLILines = 60
 	maxCLIHead  = 10
 	maxDenials  = 200
@@ -35,6 +37,9 @@ type Transcript struct {
 	TextBytes int64        `json:"text_bytes,omitempty"` // of narration
 	// Rejected is the limit that refused work; nil: none, or work followed.
 	Rejected *state.Limit `json:"rejected,omitempty"`
+	// Retries are the notices with which the CLI announced that it waits and tries
+	// again, newest last. Work that follows deletes them.
+	Retries []state.Retry `json:"retries,omitempty"`
 	// Asked is true when the agent called a tool that asks the user.
 	Asked bool `json:"asked,omitempty"`
 }
@@ -52,7 +57,11 @@ func (t *Transcript) Add(p state.Payload) {
 	case state.Tool:
 		t.ToolCalls++
 		t.Asked = t.Asked || Asks(p)
-		t.Rejected = nil
+		t.Rejected, t.Retries = nil, nil
+	case state.ToolResult:
+		t.Retries = nil
+	case state.Retry:
+		t.Retries = keep(t.Retries, p, maxRetries)
 	case state.Usage:
 		t.Usage = p
 	case state.Denied:
@@ -77,7 +86,7 @@ func (t *Transcript) addText(text state.Text) {
 	case state.FromModel:
 		t.TextBytes += int64(len(text.Text))
 		if text.Text != "" {
-			t.Rejected = nil
+			t.Rejected, t.Retries = nil, nil
 		}
 	}
 }
@@ -107,6 +116,9 @@ func (t *Transcript) addError(e state.AgentError) {
 // addCLI keeps the first lines, too: a CLI names the bad flag before it prints
 // pages of help.
 func (t *Transcript) addCLI(line string) {
+	if ending.AnnouncesRetry(line) {
+		t.Retries = keep(t.Retries, state.Retry{Text: line}, maxRetries)
+	}
 	if len(t.CLI) >= maxCLILines {
 		t.CLI = slices.Delete(t.CLI, maxCLIHead, maxCLIHead+1)
 	}

@@ -60,6 +60,8 @@ type Report struct {
 	Codes  []string // machine-readable names and HTTP statuses
 	Errors []string // texts of error records, the newest last
 	Lines  []string // lines printed outside the records, in order
+	// Fatal allows a fatal class that only Lines show.
+	Fatal bool
 }
 
 // Cause returns the cause of a failure and the text that shows it, which may be
@@ -82,7 +84,7 @@ func (r Reader) Cause(p Report) (Class, string) {
 	case byCode != Unknown:
 		return byCode, evidence
 	}
-	if class, line := r.lines(p.Lines); class != Unknown {
+	if class, line := r.lines(p.Lines, p.Fatal); class != Unknown {
 		return class, line
 	}
 	return Unknown, evidence
@@ -99,13 +101,15 @@ func (r Reader) lastError(errors []string) Class {
 }
 
 // lines classifies lines outside the records. Help text means a bad command line.
-// Else the last line counts, unless another one is more exact.
-func (r Reader) lines(lines []string) (class Class, line string) {
-	if i := slices.IndexFunc(lines, helpRE().MatchString); i >= 0 {
+// Else the last line counts, unless another one is more exact. Lines about MCP
+// servers and warnings do not count: the CLI continues after them.
+func (r Reader) lines(lines []string, fatal bool) (class Class, line string) {
+	lines = slices.DeleteFunc(slices.Clone(lines), besideRE().MatchString)
+	if i := slices.IndexFunc(lines, helpRE().MatchString); i >= 0 && fatal {
 		return BadFlag, lines[i]
 	}
 	for _, l := range slices.Backward(lines) {
-		if c := r.Text(l); moreExact(class, c) != class {
+		if c := r.Text(l); (fatal || !c.Fatal()) && moreExact(class, c) != class {
 			class, line = c, l
 		}
 	}
@@ -141,6 +145,12 @@ func OfSignal(sig syscall.Signal) Class {
 		return Crash
 	}
 	return Unknown
+}
+
+// WaitsForLogin reports whether a line says that the CLI waits until a person has
+// logged in.
+func WaitsForLogin(line string) bool {
+	return loginRE().MatchString(line) && !besideRE().MatchString(line)
 }
 
 // LimitName guesses the usage window that a limit text is about.

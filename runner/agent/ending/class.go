@@ -61,7 +61,7 @@ func Classes() []Info {
 		{BadModel, "the model does not exist or is not available to this account"},
 		{BadFlag, "the CLI refused its command line or its set-up"},
 		{ContextTooLong, "the context does not fit into the model's window"},
-		{MaxTurns, "the agent stopped at its own bound on turns, calls or repetitions"},
+		{MaxTurns, "the agent stopped at its own bound on turns, calls, repetitions or output"},
 		{MaxBudget, "the agent stopped at its own bound on cost"},
 		{Refusal, "the model refused to answer"},
 		{PermissionDenied, "the turn ended, but the permission rules refused tool calls"},
@@ -93,6 +93,15 @@ func (c Class) Meaning() string {
 func (c Class) Success() bool {
 	switch c {
 	case CompletedTurn, HangAfterResult, PermissionDenied, QuestionAsked, EmptyOutput:
+		return true
+	}
+	return false
+}
+
+// Fatal reports whether only a person can remove the cause.
+func (c Class) Fatal() bool {
+	switch c {
+	case Auth, NoCredit, DisabledByAdmin, BadModel, BadFlag:
 		return true
 	}
 	return false

@@ -34,7 +34,7 @@ func codeClass(code string) Class {
 		return RateLimited
 	case "model_not_found", "not_found_error":
 		return BadModel
-	case "error_max_turns", "max_turns", "fatalturnlimitederror":
+	case "error_max_turns", "max_turns", "max_output_tokens", "fatalturnlimitederror":
 		return MaxTurns
 	case "error_max_budget_usd", "max_budget", "max_budget_usd", "budget_exceeded":
 		return MaxBudget
@@ -82,7 +82,7 @@ var causePatterns = [...]Pattern{
 	{SpendLimit, `spend(ing)?[ -](limit|cap)|budget limit reached`},
 	{UsageLimit, `\bhit (your|the) .*\blimit|\busage limit|\b(session|hour|hourly|day|daily|week|weekly|month|monthly|opus|sonnet|plan) limit\b.{0,20}(reached|exceeded)|(reached|exceeded) your .{0,30}(usage|plan|hour|session|daily|weekly|monthly) (limit|quota)|out of extra usage|exhausted your .*quota|\bdaily quota`},
 	{NoCredit, `credit balance|insufficient[ _](credit|fund|balance|quota)|plan and billing|billing details|payment required|out of credits|no credits`},
-	{ContextTooLong, `prompt is too long|input is too long|context[ _](window|length)|ran out of room|maximum context|too many (input )?tokens|request_too_large|exceed.{0,30}context|output token max`},
+	{ContextTooLong, `prompt is too long|input is too long|context[ _](window|length)|ran out of room|maximum context|too many (input )?tokens|request_too_large|exceed.{0,30}context`},
 	{EmptyOutput, `empty response|no visible output|without (any )?(text|content|output)`},
 	{Refusal, `violate.{0,30}usage policy|unable to respond to this request|safety (policy|filter)`},
 	{BadModel, `(^|\berror: )model: \S+$|issue with the selected model|unknown model|invalid model|model\b.{0,80}\b(not found|not exist|does not exist|not available|not supported|is not a valid)`},
@@ -90,10 +90,10 @@ var causePatterns = [...]Pattern{
 
 // generalPatterns are for texts that match no cause pattern.
 var generalPatterns = [...]Pattern{
-	{Auth, `not logged in|please (run )?/?log ?in|\blogin (flow|required)|invalid (x-)?api[ -]?key|no api key|api[_ -]key\b.{0,60}(invalid|missing|required|not found|not set)|must specify the \w*API_KEY|no auth type|invalid auth|failed to authenticate|authentication (failed|error)|unauthori[sz]ed|unauthenticated|token (has )?expired|not authenticated`},
+	{Auth, `not logged in|please (run )?/?(log|sign) ?in|(log|sign) ?in again|missing environment variable|\blogin (flow|required)|invalid (x-)?api[ -]?key|no api key|api[_ -]key\b.{0,60}(invalid|missing|required|not found|not set)|must specify the \w*API_KEY|no auth type|invalid auth|failed to authenticate|authentication (failed|error)|unauthori[sz]ed|unauthenticated|token (has )?expired|not authenticated`},
 	{Overloaded, `overloaded|at capacity|high demand|over capacity`},
 	{RateLimited, `rate.?limit|too many requests|limiting requests|resource.?exhausted|\bquota exceeded`},
-	{MaxTurns, `max(imum)?[ _](number of |session )?(session )?turns|turn limit|loop detect|max(imum)? (wall|tool)|(wall.?(clock|time)|tool.call)s? .{0,20}(budget|limit|exceeded)`},
+	{MaxTurns, `output token max|max(imum)?[ _](number of |session )?(session )?turns|turn limit|loop detect|max(imum)? (wall|tool)|(wall.?(clock|time)|tool.call)s? .{0,20}(budget|limit|exceeded)`},
 	{MaxBudget, `exceeded .{0,20}budget`},
 	{BadFlag, `unknown (option|argument|flag|command)|unexpected (argument|option)|unrecogni[sz]ed (option|argument)|invalid (option|choice)|no (input|prompt) (was )?provided|input must be provided|must provide a (message|prompt)|cannot be (used with root|launched inside)|trusted (directory|folder|workspace)|requires --`},
 	{KilledBySignal, `user cancell?ed|request interrupted|^execution error$|operation (was )?(aborted|cancell?ed)`},
@@ -103,6 +103,12 @@ var generalPatterns = [...]Pattern{
 
 // helpText matches the answer of a CLI to a bad command line.
 const helpText = `^(usage|options|positionals):|unknown (option|argument)|unexpected argument`
+
+// beside matches lines about something else than the call to the model.
+const beside = `mcp|^.{0,40}\bwarn(ing)?\b|⚠`
+
+// login matches the request to log in now.
+const login = `login flow|waiting for (you to )?(login|(log|sign)[ -]?in|authenti)|(log|sign) in (with|at|using|by) `
 
 // httpStatus matches the status in an error text.
 const httpStatus = `(?:\bstatus(?: code)?:? |\bapi error:? (?:\()?|rejected \(|"code":\s*|\bstatus(?:code)?"?:\s*|\bhttp(?:/[\d.]+)? |^(?:error: )?)([45]\d\d)\b`
@@ -124,6 +130,8 @@ var (
 	causes   = sync.OnceValue(func() []compiled { return compile(causePatterns[:]) })
 	generals = sync.OnceValue(func() []compiled { return compile(generalPatterns[:]) })
 	helpRE   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?im)` + helpText) })
+	besideRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?im)` + beside) })
+	loginRE  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?im)` + login) })
 	statusRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?im)` + httpStatus) })
 )
 

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"ralph/logs/termtext"
 )
 
 // The values of Signal.Status.
@@ -46,12 +48,13 @@ const (
 )
 
 // Parse reads the last status block of a final message, in any of its forms. It
-// returns false if there is none. Blocks that only repeat the template do not
-// count, nor do quotations ("> ..."). A block in a code fence counts only at the
-// end of the message: anywhere else it is an example. A promise does not overrule
-// an EXIT_SIGNAL: false.
+// returns false if there is none. Colours do not matter. Blocks that only repeat the
+// template do not count, nor do quotations ("> ..."). A block in a code fence counts
+// only at the end of the message: anywhere else it is an example. The exception is
+// JSON with an exit_signal of false, which can only keep the run going. A promise
+// does not overrule an EXIT_SIGNAL: false.
 func Parse(final string) (Signal, bool) {
-	return scan(strings.Split(strings.ReplaceAll(final, "\r\n", "\n"), "\n"), false)
+	return scan(strings.Split(termtext.Clean(final), "\n"), false)
 }
 
 func scan(lines []string, fenced bool) (found Signal, ok bool) {
@@ -65,7 +68,7 @@ func scan(lines []string, fenced bool) (found Signal, ok bool) {
 			if !refused {
 				found, ok = Signal{Status: Complete, Exit: true, HasExit: true}, true
 			}
-		case isFence(line) && !fenced:
+		case fence(line) != "" && !fenced:
 			next = fenceEnd(lines, i)
 			s, good = parseFence(lines[i+1:min(next, len(lines))], blank(lines, next+1))
 		default:
@@ -79,13 +82,26 @@ func scan(lines []string, fenced bool) (found Signal, ok bool) {
 	return found, ok
 }
 
-func isFence(line string) bool {
-	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
+// fence returns the mark of a code fence that the line opens, such as "```"; "" if it
+// opens none. Models also open one behind a list mark or at the end of a sentence.
+func fence(line string) string {
+	i := strings.Index(line, "```")
+	if strings.HasPrefix(line, "~~~") {
+		i = 0
+	}
+	if i < 0 {
+		return ""
+	}
+	rest := strings.TrimLeft(line[i:], line[i:i+1])
+	if i > 0 && strings.Contains(rest, "`") {
+		return "" // a code span
+	}
+	return line[i : len(line)-len(rest)]
 }
 
 // fenceEnd returns the index of the line that closes the fence opened at i.
 func fenceEnd(lines []string, i int) int {
-	mark := strings.TrimSpace(lines[i])[:3]
+	mark := fence(strings.TrimSpace(lines[i]))
 	for j := i + 1; j < len(lines); j++ {
 		if l := strings.TrimSpace(lines[j]); strings.HasPrefix(l, mark) && strings.Trim(l, mark[:1]) == "" {
 			return j
@@ -97,7 +113,7 @@ func fenceEnd(lines []string, i int) int {
 // parseFence reads the content of a code fence. last is true if only blank lines
 // follow the fence.
 func parseFence(lines []string, last bool) (Signal, bool) {
-	if s, explicit, ok := parseJSON(strings.Join(lines, "\n")); ok && (explicit || last) {
+	if s, explicit, ok := parseJSON(strings.Join(lines, "\n")); ok && (last || explicit && !s.Exit) {
 		return s, true
 	}
 	if !last {
@@ -125,7 +141,7 @@ func parseBlock(lines []string, i int) (s Signal, next int, ok bool) {
 		if strings.EqualFold(line, blockEnd) {
 			break
 		}
-		if strings.EqualFold(line, blockStart) || isFence(line) {
+		if strings.EqualFold(line, blockStart) || fence(line) != "" {
 			next--
 			break
 		}
