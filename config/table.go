@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"ralph/config/option"
-	"ralph/runner/agent"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/pool"
 	"ralph/runner/prompt"
 	"ralph/runner/rules"
 	"ralph/runner/task"
@@ -16,7 +16,7 @@ import (
 // reads it, which also declares its rows.
 type Options struct {
 	rules.Policy
-	agent.CallOptions
+	pool.CallOptions
 	prompt.FileOptions
 	task.PlanOptions
 	gate.CheckOptions

@@ -24,7 +24,7 @@ func defaults() Options {
 			BreakerPolicy: rules.BreakerPolicy{NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2,
 				OutputDeclineThreshold: 70, Cooldown: 30 * time.Minute},
 		},
-		CallOptions: agent.CallOptions{Timeout: 15 * time.Minute, SessionExpiry: 24 * time.Hour},
+		CallOptions: pool.CallOptions{Timeout: 15 * time.Minute, SessionExpiry: 24 * time.Hour},
 	}
 }
 

@@ -133,7 +133,7 @@ func (r *Run) conclude(ctx, keep context.Context, res turn.Result) (rules.Decisi
 		n.Aside, n.Cause = d.Reason, res.ErrorText()
 		aside := state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: "put aside", Why: d.Reason}
 		r.out.Event(state.NewEvent(res.Origin, now, turn.Redacted(aside))) // not of the next iteration
-		r.mem.Breaker.SameError, r.mem.Breaker.LastError = 0, "" // the next task begins afresh
+		r.mem.Breaker.SameError, r.mem.Breaker.LastError = 0, ""           // the next task begins afresh
 	}
 	r.notes.hint(rules.Hints(res, damaged)) // after a failure of the service the notes stay
 	if res.Proof.After.IsDone(res.Task.ID) {

@@ -39,7 +39,7 @@ import (
 // that reads it.
 type Options struct {
 	rules.Policy
-	agent.CallOptions
+	pool.CallOptions
 	gate.CheckOptions
 	task.PlanOptions
 	git.CommitOptions

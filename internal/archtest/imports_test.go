@@ -22,7 +22,7 @@ var floors = map[string]int{
 	"runner/agent/argv":        0, // argument lists and permission entries: values in, words out
 	"runner/agent/environ":     0, // which variables pass: names in, names out
 	"runner/agent/ending":      0, // classes of endings, and the error texts that show them: text in, values out
-	"runner/agent/statusblock": 0, // what an agent says about its own work: text in, values out
+	"runner/agent/statusblock": 1, // what an agent says about its own work: text in, values out
 
 	"state":              1, // the files in .ralph/: what the two processes share
 	"logs":               1, // log files, and the table of secrets
