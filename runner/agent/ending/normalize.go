@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// maxNormalized is how many bytes Normalize reads.
-const maxNormalized = 4 << 10
+// maxRead is how many bytes of a text Normalize and ResetTime read.
+const maxRead = 4 << 10
 
 type replacement struct {
 	re *regexp.Regexp
@@ -39,7 +39,7 @@ var variable = sync.OnceValue(func() []replacement {
 // numbers, ids, times, spans, paths, addresses. Texts with the same result are the
 // same error. The result has at most 300 runes.
 func Normalize(errText string) string {
-	s := strings.ToLower(strings.ToValidUTF8(errText[:min(len(errText), maxNormalized)], ""))
+	s := strings.ToLower(strings.ToValidUTF8(errText[:min(len(errText), maxRead)], ""))
 	for _, v := range variable() {
 		s = v.re.ReplaceAllString(s, v.by)
 	}

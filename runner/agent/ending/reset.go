@@ -1,6 +1,7 @@
 package ending
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,25 +15,30 @@ var (
 		return regexp.MustCompile(`(?i)(?:\||\breset\w*"?(?: at)?:? ?|\buntil )(1\d{9}|[23]\d{9}|1\d{12})\b`)
 	})
 	stampRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\b(20\d\d-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?(?:(Z|[+-]\d\d:?\d\d)| \(?(?:UTC|GMT)\b)?`)
+		return regexp.MustCompile(`(?i)(?P<before>\b(?:on|until|access|again|resets?) )?\b(20\d\d-\d\d-\d\d)` +
+			`(?:(?:T| | at )(\d\d:\d\d)(:\d\d(?:\.\d+)?)?)?(?:(Z|[+-]\d\d:?\d\d)\b| \(?(?:UTC|GMT)\b)?`)
 	})
 	spanRE = sync.OnceValue(func() *regexp.Regexp {
-		const part = `\d+(?:\.\d+)?\s*(?:days?|d|hours?|hrs?|hr|h|minutes?|mins?|min|m|seconds?|secs?|sec|s|milliseconds?|ms)\b`
-		return regexp.MustCompile(`(?i)\b(?:in|after|for)[: ]+(?:about )?(` + part + `(?:(?:,| and)?\s*` + part + `)*)`)
+		const part = `\d+(?:\.\d+)?\s*(?:days?|d|hours?|hrs?|hr|h|minutes?|mins?|min|m|seconds?|secs?|sec|s|milliseconds?|ms)`
+		return regexp.MustCompile(`(?i)\b(?:in|after|for|retryDelay)["': ]+(?:about )?(an? (?:day|hour|minute)|` +
+			part + `(?:(?:,| and)?\s*` + part + `)*)\b( per\b)?`)
 	})
 	partRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
+		return regexp.MustCompile(`(?i)(\d+(?:\.\d+)?\s*|\ban?\s+)([a-z]+)`)
 	})
-	clockRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?,?(?: (20\d\d))?,? (?:at )?)?` +
-			`(?:\b(\d{1,2})(?::(\d\d))?(?::\d\d)? ?([ap])\.?m\b\.?|\b(?:at|resets?|until) (\d{1,2}):(\d\d)\b)(?: ?\(([A-Za-z][A-Za-z0-9_+/-]*)\)| (UTC|GMT)\b)?`)
+	// secondsRE matches a header or a member of a JSON body that is a number of seconds.
+	secondsRE = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(?:retry[-_]after|resets?_in_seconds|retry_after_seconds)["']?\s*[:=]\s*["']?` +
+			`(\d{1,8}(?:\.\d+)?)(?:[^\d.\w]|\.?$)`)
 	})
 )
 
 // ResetTime returns the time in a limit text: epoch seconds, a timestamp, a span
-// ("in 2h 15m") or a clock time, with or without date and zone. A clock time means
-// its next occurrence. The default zone is that of now.
+// ("in 2h15m"), or a clock time, a date, or both. A clock time alone means its next
+// occurrence, a date alone its start. The default zone is that of now. It returns
+// false for a time that it cannot read, rather than guess. It reads the first 4 KiB.
 func ResetTime(text string, now time.Time) (time.Time, bool) {
+	text = text[:min(len(text), maxRead)]
 	if m := epochRE().FindStringSubmatch(text); m != nil {
 		n, _ := strconv.ParseInt(m[1], 10, 64)
 		if n > 1e11 {
@@ -40,35 +46,46 @@ func ResetTime(text string, now time.Time) (time.Time, bool) {
 		}
 		return time.Unix(n, 0), true
 	}
-	if m := stampRE().FindStringSubmatch(text); m != nil {
-		if t, ok := stamp(m, now); ok {
-			return t, true
+	for _, at := range stampRE().FindAllStringSubmatchIndex(text, -1) {
+		// A log line starts with one, and the names of models end with a date.
+		if hasTime, named := at[6] >= 0, at[2] >= 0; hasTime && at[0] > 0 || named {
+			return stamp(groups(text, at), now)
 		}
 	}
-	if m := spanRE().FindStringSubmatch(text); m != nil {
-		if d := span(m[1]); d > 0 {
+	for _, m := range spanRE().FindAllStringSubmatch(text, -1) {
+		if d := span(m[1]); d > 0 && m[2] == "" { // "for 1 day per user" is no time
 			return now.Add(d), true
 		}
 	}
-	if m := clockRE().FindStringSubmatch(text); m != nil {
-		return clock(m, now)
+	if m := secondsRE().FindStringSubmatch(text); m != nil {
+		if d := span(m[1] + "s"); d > 0 {
+			return now.Add(d), true
+		}
 	}
-	return time.Time{}, false
+	return calendarTime(text, now)
 }
 
-// stamp reads the groups of stampRE: date, hour and minute, second, offset. UTC or
-// GMT may replace the offset; the default zone is that of now.
+// groups returns the texts of a match.
+func groups(text string, at []int) []string {
+	out := make([]string, len(at)/2)
+	for i := range out {
+		if at[2*i] >= 0 {
+			out[i] = text[at[2*i]:at[2*i+1]]
+		}
+	}
+	return out
+}
+
+// stamp reads the groups of stampRE: words, date, hour and minute, second, offset. UTC
+// or GMT may replace the offset; the default zone is that of now.
 func stamp(m []string, now time.Time) (time.Time, bool) {
 	zone := now.Location()
-	if strings.HasSuffix(m[0], "UTC") || strings.HasSuffix(m[0], "GMT") {
+	if end := strings.ToUpper(m[0]); strings.HasSuffix(end, "UTC") || strings.HasSuffix(end, "GMT") {
 		zone = time.UTC
 	}
-	text := m[1] + "T" + m[2] + m[3]
-	if m[3] == "" {
-		text += ":00"
-	}
+	text := m[2] + "T" + cmp.Or(m[3], "00:00") + cmp.Or(m[4], ":00") + strings.ToUpper(m[5])
 	for _, layout := range [...]string{"2006-01-02T15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700"} {
-		if t, err := time.ParseInLocation(layout, text+m[4], zone); err == nil {
+		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
 			return t, true
 		}
 	}
@@ -79,9 +96,9 @@ func stamp(m []string, now time.Time) (time.Time, bool) {
 func span(text string) time.Duration {
 	var sum float64
 	for _, p := range partRE().FindAllStringSubmatch(text, -1) {
-		n, err := strconv.ParseFloat(p[1], 64)
-		if err != nil {
-			return 0
+		n := 1.0 // an hour
+		if digit := p[1][0]; digit >= '0' && digit <= '9' {
+			n, _ = strconv.ParseFloat(strings.TrimSpace(p[1]), 64)
 		}
 		unit := strings.ToLower(p[2])
 		switch {
@@ -102,57 +119,7 @@ func span(text string) time.Duration {
 	return time.Duration(sum * float64(time.Second))
 }
 
-// clock reads the groups of clockRE: month, day, year, hour, minute, a or p,
-// hour and minute of the 24-hour form, zone, zone.
-func clock(m []string, now time.Time) (time.Time, bool) {
-	zone := now.Location()
-	for _, name := range m[9:] {
-		if loc, err := time.LoadLocation(name); name != "" && err == nil {
-			zone = loc
-		}
-	}
-	hour, minute := atoi(m[4]), atoi(m[5])
-	if m[6] != "" {
-		if hour < 1 || hour > 12 {
-			return time.Time{}, false
-		}
-		hour %= 12
-		if strings.EqualFold(m[6], "p") {
-			hour += 12
-		}
-	} else {
-		hour, minute = atoi(m[7]), atoi(m[8])
-	}
-	if hour > 23 || minute > 59 {
-		return time.Time{}, false
-	}
-	here := now.In(zone)
-	if m[1] == "" {
-		t := time.Date(here.Year(), here.Month(), here.Day(), hour, minute, 0, 0, zone)
-		switch {
-		case here.Truncate(time.Minute).Equal(t): // the current minute: its end
-			t = t.Add(time.Minute)
-		case t.Before(here):
-			t = time.Date(here.Year(), here.Month(), here.Day()+1, hour, minute, 0, 0, zone)
-		}
-		return t, true
-	}
-	month, err := time.Parse("Jan", strings.ToUpper(m[1][:1])+strings.ToLower(m[1][1:]))
-	if err != nil {
-		return time.Time{}, false
-	}
-	year := here.Year()
-	if m[3] != "" {
-		year = atoi(m[3])
-	}
-	t := time.Date(year, month.Month(), atoi(m[2]), hour, minute, 0, 0, zone)
-	// Without a year, a date more than a month ago means next year.
-	if m[3] == "" && t.Before(here.AddDate(0, -1, 0)) {
-		t = time.Date(year+1, month.Month(), atoi(m[2]), hour, minute, 0, 0, zone)
-	}
-	return t, true
-}
-
+// atoi returns the number in digits; 0 for none.
 func atoi(s string) int {
 	n, _ := strconv.Atoi(s)
 	return n
