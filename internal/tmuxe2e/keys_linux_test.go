@@ -107,6 +107,7 @@ func TestMonitor_keysThatLook_showWhatTheRunnerWrites(t *testing.T) {
 	// A second iteration, so that there is something to choose from.
 	p.mode(modeNext)
 	p.Until("second iteration", func() bool { return p.status().Loops == 1 && len(p.agents()) > 0 })
+	s.shows("2 ●") // the monitor reads later than this test does
 	openRawAndPager(s)
 	s.keys("m")
 	s.shows("mouse on")
