@@ -11,16 +11,22 @@ GATE     := .cache/bin/testgate
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI         := .cache/bin/golangci-lint-$(GOLANGCI_VERSION)
 
+GOVULNCHECK_VERSION := v1.8.0
+GOVULNCHECK         := .cache/bin/govulncheck-$(GOVULNCHECK_VERSION)
+
 # The version comes from above, and git may refuse to describe a checkout that
 # belongs to another user.
 export GOFLAGS := $(GOFLAGS) -buildvcs=false
 export GOLANGCI_LINT_CACHE ?= $(CURDIR)/.cache/golangci-lint
 
+# These start first: they wait for processes and clocks while the others compile.
+SLOW := ./internal/faults ./internal/tmuxe2e ./runner ./monitor ./cmd/...
+
 # The race detector needs a C compiler; without one Go's default is CGO_ENABLED=0.
 RACE := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test e2e faults bench lint cross generate install clean tools-for-tests testgate
+.PHONY: help build demo test check e2e faults bench lint vuln cross generate install clean tools-for-tests testgate
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,10 +37,13 @@ build: ## bin/ralph, bin/ralph-status, bin/ralph-monitor
 demo: build ## a whole run in a fresh temporary project, with a scripted agent
 	bin/ralph demo
 
-test: testgate tools-for-tests ## vet and all tests; RALPH_REQUIRE=all: a skipped test is a failure
+test: testgate tools-for-tests ## the tests in under three minutes; what it leaves out is named, and in `make check`
+	$(GATE) -short -shuffle=on -p=$$((2 * $$(getconf _NPROCESSORS_ONLN))) $(SLOW) ./...
+
+check: testgate tools-for-tests ## vet and all tests with the race detector; RALPH_REQUIRE=all: a skipped test is a failure
 	go vet ./...
 	@$(if $(RACE),,echo "no C compiler: the tests run without the race detector")
-	$(GATE) $(RACE) -shuffle=on ./...
+	$(GATE) $(RACE) -shuffle=on $(SLOW) ./...
 
 e2e: testgate ## ralph with real agent CLIs against a mock API (needs npm, once)
 	go vet -tags e2e ./internal/e2e/...
@@ -43,7 +52,7 @@ e2e: testgate ## ralph with real agent CLIs against a mock API (needs npm, once)
 faults: ## the long form of the fault suite: hours; RALPH_FAULTS_PERCENT=10 makes it shorter
 	go test -tags faults -count=1 -v -timeout 4h ./internal/faults
 
-bench: ## figures of speed and size, with what they are compared with
+bench: ## figures of speed and size beside their bounds; a missed one is named, and no failure
 	go run ./internal/bench
 	go test -run '^$$' -bench . -benchtime 20x ./runner/agent ./ptyexec ./monitor ./runner/git ./runner/audit ./runner/gate/... ./logs
 
@@ -53,6 +62,13 @@ lint: $(GOLANGCI) ## golangci-lint, pinned; the first time it is built into .cac
 $(GOLANGCI):
 	GOBIN=$(CURDIR)/.cache/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	mv .cache/bin/golangci-lint $@
+
+vuln: $(GOVULNCHECK) ## known vulnerabilities in what the programs call; needs the network
+	scripts/vuln $(GOVULNCHECK)
+
+$(GOVULNCHECK):
+	GOBIN=$(CURDIR)/.cache/bin go install golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION)
+	mv .cache/bin/govulncheck $@
 
 cross: ## build for every system, and vet the tests of macOS
 	@set -e; for s in $(SYSTEMS); do \

@@ -15,6 +15,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/google/renameio/v2"
 
+	"ralph/config/option"
 	"ralph/runner/agent"
 )
 
@@ -60,7 +61,7 @@ func (l Loader) CheckAgent(name string, fields []AgentField) (agent.Spec, error)
 // rowOf reads the fields as they will be read from the file.
 func (l Loader) rowOf(name string, fields []AgentField) (agentRow, error) {
 	for _, f := range fields {
-		if !printable(f.Value) {
+		if !option.Printable(f.Value) {
 			return agentRow{}, &UsageError{"agent " + quote(name), f.Key + " must be text on one line"}
 		}
 	}

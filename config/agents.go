@@ -5,12 +5,17 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 	"mvdan.cc/sh/v3/syntax"
 
+	"ralph/config/option"
 	"ralph/runner/agent"
+	"ralph/runner/agent/argv"
+	"ralph/runner/agent/custom"
+	"ralph/runner/agent/ending"
 )
 
 // agentsKey is the key of config.yaml under which the user's own agents stand.
@@ -23,13 +28,13 @@ const (
 )
 
 func agentKeys() []string {
-	return []string{agent.FieldCommand, agent.FieldPrompt, agent.FieldFormat, agent.FieldOutput, agent.FieldResume, agent.FieldModel,
-		agent.FieldAllowed, agent.FieldBypass, agent.FieldVersion, agent.FieldEnv, agent.FieldKeys, agent.FieldPatterns}
+	return []string{custom.FieldCommand, custom.FieldPrompt, custom.FieldFormat, custom.FieldOutput, custom.FieldResume, custom.FieldModel,
+		custom.FieldAllowed, custom.FieldBypass, custom.FieldVersion, custom.FieldEnv, custom.FieldKeys, custom.FieldPatterns}
 }
 
 // agentRow is an agent of the user's own.
 type agentRow struct {
-	custom agent.Custom
+	custom custom.Row
 	spec   agent.Spec
 	source Source
 }
@@ -45,7 +50,7 @@ func (c *Config) Agents() []agent.Spec {
 
 // Spec returns the agent of that name, built in or the user's own. The error
 // names all of them.
-func (c *Config) Spec(name string) (agent.Spec, error) { return agent.Find(name, c.Agents()) }
+func (c *Config) Spec(name string) (agent.Spec, error) { return agent.Find(name, c.Agents()...) }
 
 // EnvFilter is what agents and checks get of the environment.
 func (c *Config) EnvFilter() agent.EnvFilter {
@@ -77,16 +82,16 @@ func (c *Config) addAgent(row agentRow) []Warning {
 
 // agentClaim shows what a row decides about programs, for a person and for the
 // hash of the consent. What only reads the agent's output is left out.
-func agentClaim(c agent.Custom) string {
+func agentClaim(c custom.Row) string {
 	text := fmt.Sprintf("%s.%s=%s", agentsKey, c.Name, showWords(c.Command))
-	if c.Prompt == agent.PromptArg {
+	if c.Prompt == argv.PromptArg {
 		text += " (prompt as an argument)"
 	}
 	for _, f := range []struct {
 		name string
 		args []string
-	}{{agent.FieldEnv, c.Env}, {agent.FieldResume, c.Resume}, {agent.FieldModel, c.Model}, {agent.FieldAllowed, c.Allowed},
-		{agent.FieldBypass, c.Bypass}, {agent.FieldVersion, c.Version}, {agent.FieldKeys, c.Keys}} {
+	}{{custom.FieldEnv, c.Env}, {custom.FieldResume, c.Resume}, {custom.FieldModel, c.Model}, {custom.FieldAllowed, c.Allowed},
+		{custom.FieldBypass, c.Bypass}, {custom.FieldVersion, c.Version}, {custom.FieldKeys, c.Keys}} {
 		if len(f.args) > 0 {
 			text += "; " + f.name + ": " + showWords(f.args)
 		}
@@ -94,17 +99,23 @@ func agentClaim(c agent.Custom) string {
 	return text
 }
 
-// showWords joins words so that no other words look the same.
+// showWords joins words so that no other words look the same: control and bidi
+// characters are shown as escapes. Braces of placeholders need no quotes.
 func showWords(words []string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,@%+{}"
 	shown := make([]string, len(words))
 	for i, w := range words {
-		if shown[i] = w; w == "" || strings.Trim(w, plain) != "" {
-			shown[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		var err error
+		if shown[i] = w; w != "" && strings.Trim(w, plainWord) == "" {
+			continue
+		}
+		if shown[i], err = syntax.Quote(w, syntax.LangBash); err != nil {
+			shown[i] = strconv.Quote(w) // a null byte
 		}
 	}
-	return oneLine(strings.Join(shown, " "))
+	return strings.Join(shown, " ")
 }
+
+const plainWord = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,@%+{}"
 
 // agents reads the rows under agents:.
 func (r *yamlReader) agents(node ast.Node) error {
@@ -133,8 +144,8 @@ func (r *yamlReader) agent(pair *ast.MappingValueNode) error {
 	if !ok {
 		return r.refuse(pair.Value, path+" must hold the keys "+strings.Join(agentKeys(), ", ")+", not "+describe(pair.Value))
 	}
-	c := agent.Custom{Name: name, Prompt: agent.PromptStdin, Format: agent.FormatText}
-	at := map[string]ast.Node{agent.FieldName: pair.Key}
+	c := custom.Row{Name: name, Prompt: argv.PromptStdin, Format: agent.FormatText}
+	at := map[string]ast.Node{custom.FieldName: pair.Key}
 	for _, field := range m.Values {
 		key := field.Key.GetToken().Value
 		if at[key] = field.Value; field.Value.Type() == ast.NullType {
@@ -153,7 +164,7 @@ func (r *yamlReader) agent(pair *ast.MappingValueNode) error {
 	}
 	spec, err := c.Spec()
 	if err != nil {
-		field := (*agent.FieldError)(nil)
+		field := (*custom.FieldError)(nil)
 		where := ast.Node(pair.Key)
 		if errors.As(err, &field) && at[field.Field] != nil {
 			where = at[field.Field]
@@ -164,32 +175,32 @@ func (r *yamlReader) agent(pair *ast.MappingValueNode) error {
 	return nil
 }
 
-func (r *yamlReader) agentField(c *agent.Custom, key, path string, node ast.Node) (err error) {
-	words := map[string]*[]string{agent.FieldCommand: &c.Command, agent.FieldResume: &c.Resume, agent.FieldModel: &c.Model,
-		agent.FieldAllowed: &c.Allowed, agent.FieldBypass: &c.Bypass, agent.FieldVersion: &c.Version, agent.FieldKeys: &c.Keys}
+func (r *yamlReader) agentField(c *custom.Row, key, path string, node ast.Node) (err error) {
+	words := map[string]*[]string{custom.FieldCommand: &c.Command, custom.FieldResume: &c.Resume, custom.FieldModel: &c.Model,
+		custom.FieldAllowed: &c.Allowed, custom.FieldBypass: &c.Bypass, custom.FieldVersion: &c.Version, custom.FieldKeys: &c.Keys}
 	path += "." + key
 	if list := words[key]; list != nil {
 		*list, err = r.words(path, node)
 		return err
 	}
 	switch key {
-	case agent.FieldEnv:
+	case custom.FieldEnv:
 		return r.entries(path, node, func(name, value string) { c.Env = append(c.Env, name+"="+value) })
-	case agent.FieldPatterns:
+	case custom.FieldPatterns:
 		return r.entries(path, node, func(class, match string) {
-			if class == agent.PatternNone {
-				class = string(agent.ClassUnknown)
+			if class == custom.PatternNone {
+				class = string(ending.Unknown)
 			}
-			c.Patterns = append(c.Patterns, agent.Pattern{Class: agent.Class(class), Match: match})
+			c.Patterns = append(c.Patterns, ending.Pattern{Class: ending.Class(class), Match: match})
 		})
 	}
 	text, ok := scalar(node)
 	switch {
-	case !ok || !printable(text):
+	case !ok || !option.Printable(text):
 		return r.refuse(node, path+" must be one word, not "+describe(node))
-	case key == agent.FieldPrompt:
-		c.Prompt = agent.PromptBy(text)
-	case key == agent.FieldFormat:
+	case key == custom.FieldPrompt:
+		c.Prompt = argv.PromptBy(text)
+	case key == custom.FieldFormat:
 		c.Format = agent.Format(text)
 	case text != outputPty && text != outputPipe:
 		return r.refuse(node, fmt.Sprintf("%s: %s is not one of %s, %s", path, quote(text), outputPty, outputPipe))
@@ -212,7 +223,7 @@ func (r *yamlReader) entries(path string, node ast.Node, add func(key, value str
 		}
 		for _, v := range values {
 			text, ok := scalar(v)
-			if !ok || !printable(text) {
+			if !ok || !option.Printable(text) {
 				return r.refuse(v, path+"."+pair.Key.GetToken().Value+" must be text on one line, not "+describe(v))
 			}
 			add(pair.Key.GetToken().Value, text)
@@ -227,7 +238,7 @@ func (r *yamlReader) words(path string, node ast.Node) ([]string, error) {
 		var words []string
 		for _, item := range list.Values {
 			text, ok := scalar(item)
-			if !ok || !printable(text) {
+			if !ok || !option.Printable(text) {
 				return nil, r.refuse(item, path+" must be a list of plain values, not of "+describe(item))
 			}
 			words = append(words, text)
@@ -249,7 +260,7 @@ func (r *yamlReader) words(path string, node ast.Node) ([]string, error) {
 // ${NAME}. Everything else that a shell could do is a problem.
 func splitWords(text string, env map[string]string) (words []string, problem string) {
 	plain := quote(text) + " is not a plain command line: a program and its arguments, quoted where they hold spaces or signs"
-	if !printable(text) {
+	if !option.Printable(text) {
 		return nil, plain
 	}
 	// The first word keeps a reserved one, such as "time", from being read as such.

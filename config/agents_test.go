@@ -10,7 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ralph/config/option"
 	"ralph/runner/agent"
+	"ralph/runner/agent/argv"
+	"ralph/runner/agent/ending"
+	"ralph/runner/agent/environ"
 )
 
 const twoAgents = `
@@ -48,17 +52,19 @@ func TestAgents_everyKey_reachesTheRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	codex, _ := agent.Lookup("codex")
+	codex, _ := agent.Find("codex")
 	want := agent.Spec{
 		Name: "mine", Bin: "/opt/my tools/mine", Install: "see its row under agents in config.yaml",
-		Args:     []string{"--json", `{"a":1}`, "{model}", "two words", "{prompt_file}", "{permissions}", "{resume}"},
-		PromptBy: agent.PromptFile, Format: agent.FormatCodex, Pipe: true, VersionArgs: []string{"--version"},
-		ResumeArgs: []string{"resume", "{}"}, ModelArgs: []string{"--model={}"},
-		AllowedItem: []string{"--allow", "{}"}, BypassArgs: []string{"--yes", "--really"},
-		Env:           []string{"A=1", "B=x=y"},
-		Keys:          []string{"A_KEY", "B_*"},
+		Template: argv.Template{
+			Args:     []string{"--json", `{"a":1}`, "{model}", "two words", "{prompt_file}", "{permissions}", "{resume}"},
+			PromptBy: argv.PromptFile, VersionArgs: []string{"--version"},
+			ResumeArgs: []string{"resume", "{}"}, ModelArgs: []string{"--model={}"},
+			AllowedItem: []string{"--allow", "{}"}, BypassArgs: []string{"--yes", "--really"},
+		},
+		Format: agent.FormatCodex, Pipe: true,
+		Env:           environ.Agent{Set: []string{"A=1", "B=x=y"}, Keys: []string{"A_KEY", "B_*"}},
 		SessionTokens: codex.SessionTokens, CachedInInput: codex.CachedInInput,
-		Patterns: []agent.Pattern{{Class: "usage-limit", Match: "quota of the day"}, {Match: "warning: .*"}, {Match: `note: \d+`}},
+		Patterns: []ending.Pattern{{Class: "usage-limit", Match: "quota of the day"}, {Match: "warning: .*"}, {Match: `note: \d+`}},
 	}
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Error(diff)
@@ -279,7 +285,7 @@ func TestAddAgent_anyText_isReadBackAsItWas(t *testing.T) {
 		l := Loader{Dir: t.TempDir()}
 		s, err := l.AddAgent("a", []AgentField{{"command", "x"}, {"env.A", text}, {"patterns.auth", "x" + regexp.QuoteMeta(text)}})
 		if err != nil {
-			if printable(text) {
+			if option.Printable(text) {
 				rt.Fatalf("%q: %v", text, err)
 			}
 			return
@@ -289,8 +295,8 @@ func TestAddAgent_anyText_isReadBackAsItWas(t *testing.T) {
 			rt.Fatal(err)
 		}
 		got, _ := c.Spec("a")
-		if diff := cmp.Diff(s, got); diff != "" || got.Env[0] != "A="+text || got.Patterns[0].Match != "x"+regexp.QuoteMeta(text) {
-			rt.Fatalf("%q became %q and %q %s", text, got.Env, got.Patterns, diff)
+		if diff := cmp.Diff(s, got); diff != "" || got.Env.Set[0] != "A="+text || got.Patterns[0].Match != "x"+regexp.QuoteMeta(text) {
+			rt.Fatalf("%q became %q and %q %s", text, got.Env.Set, got.Patterns, diff)
 		}
 	})
 }
@@ -338,5 +344,12 @@ func TestAddAgent_refusedAndNothingWritten(t *testing.T) {
 				t.Error("something was written")
 			}
 		})
+	}
+}
+
+func TestShowWords_charactersThatCannotBeSeen_areEscapes(t *testing.T) {
+	want := `run {model} 'a b' '' $'a\u202eb\x1b[2J' "a\x00b"`
+	if got := showWords([]string{"run", "{model}", "a b", "", "a\u202eb\x1b[2J", "a\x00b"}); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"ralph/config/option"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
 )
@@ -46,7 +47,7 @@ func (c *Config) addCheck(row checkRow) []Warning {
 func (c *Config) unusedCommands() []Warning {
 	var warnings []Warning
 	for _, o := range c.table {
-		isCommand := slices.Contains([]any{&c.TestCommand, &c.BuildCommand, &c.LintCommand}, o.field(&c.Options))
+		isCommand := slices.Contains([]any{&c.TestCommand, &c.BuildCommand, &c.LintCommand}, o.Field)
 		if isCommand && c.text(o) != "" && len(c.checks) > 0 {
 			warnings = append(warnings, warn(c.sources[o.Key].Where, "%s is not used, because %s lists %s", o.Key, c.checks[0].source.Where, checksKey))
 		}
@@ -71,36 +72,36 @@ type checkDraft struct {
 
 // checkField is one key of a row.
 type checkField struct {
-	Option
+	option.Row
 	into func(*checkDraft) any // pointer to where the value lives
 }
 
 // checkFields are the keys of a row, in the order of the documents.
 func checkFields() []checkField {
 	return []checkField{
-		{Option{YAML: "checks.name", Kind: KindString, Help: "Name in tables and messages, one of its own for each check; needed."},
+		{option.Row{YAML: "checks.name", Kind: option.String, Help: "Name in tables and messages; required and unique."},
 			func(d *checkDraft) any { return &d.Name }},
-		{Option{YAML: "checks.command", Kind: KindString, Help: "Command line for `sh -c`; needed."},
+		{option.Row{YAML: "checks.command", Kind: option.String, Help: "Command line for `sh -c`; required."},
 			func(d *checkDraft) any { return &d.Command }},
-		{Option{YAML: "checks.kind", Kind: KindEnum, Default: string(gate.KindTest), Values: texts(gate.KindLintFast, gate.KindBuild, gate.KindTest, gate.KindLint),
-			Help: "When it runs: the kinds follow each other in this order, checks of one kind in that of the file."},
+		{option.Row{YAML: "checks.kind", Kind: option.Enum, Default: string(gate.KindTest), Values: texts(gate.KindLintFast, gate.KindBuild, gate.KindTest, gate.KindLint),
+			Help: "When it runs: kinds run in this order, checks of one kind in the order of the file."},
 			func(d *checkDraft) any { return (*string)(&d.Kind) }},
-		{Option{YAML: "checks.dir", Kind: KindPath, Help: "Folder inside the project in which it runs; empty is the project itself."},
+		{option.Row{YAML: "checks.dir", Kind: option.Path, Help: "Folder inside the project to run it in; empty means the project itself."},
 			func(d *checkDraft) any { return &d.Dir }},
-		{Option{YAML: "checks.when", Kind: KindList,
-			Help: "Globs, relative to the project: it runs only when a changed file matches one, besides the baseline; at the end of a run, when one has matched in it. `**` spans folders, a glob without a slash matches a name in any folder; empty is always."},
+		{option.Row{YAML: "checks.when", Kind: option.List,
+			Help: "Globs, relative to the project. The check runs when a changed file matches one, for the baseline, and at the end of a run in which a file matched. `**` spans folders, and a glob without a slash matches a name in any folder; empty means always."},
 			func(d *checkDraft) any { return &d.When }},
-		{Option{YAML: "checks.required", Kind: KindBool, Default: "true", Help: "Whether a failure blocks; one that is not required is only shown."},
+		{option.Row{YAML: "checks.required", Kind: option.Bool, Default: "true", Help: "Whether a failure blocks; otherwise ralph only shows it."},
 			func(d *checkDraft) any { return &d.required }},
-		{Option{YAML: "checks.on_failure", Kind: KindEnum, Default: string(gate.Retry), Values: texts(gate.Retry, gate.Warn, gate.BlockTask, gate.Stop),
-			Help: "What a failure does: `retry` tells the agent and goes on with the task, `warn` tells only you, `block_task` puts the task aside, `stop` ends the run."},
+		{option.Row{YAML: "checks.on_failure", Kind: option.Enum, Default: string(gate.Retry), Values: texts(gate.Retry, gate.Warn, gate.BlockTask, gate.Stop),
+			Help: "What ralph does when it fails: `retry` tells the agent and tries the task again, `warn` tells only you, `block_task` puts the task aside, `stop` ends the run."},
 			func(d *checkDraft) any { return (*string)(&d.OnFailure) }},
-		{Option{YAML: "checks.timeout", Kind: KindDuration, Default: "10m", Min: "1s", Max: "24h", Help: "Time that one run of it may take."},
+		{option.Row{YAML: "checks.timeout", Kind: option.Duration, Default: "10m", Min: "1s", Max: "24h", Help: "Time that one run of the check may take."},
 			func(d *checkDraft) any { return &d.Timeout }},
-		{Option{YAML: "checks.format", Kind: KindEnum, Values: texts(report.Formats()...),
-			Help: "What its output is read as; empty: that of a test is recognised, of the other kinds only the exit code counts."},
+		{option.Row{YAML: "checks.format", Kind: option.Enum, Values: texts(report.Formats()...),
+			Help: "Format of its output; empty means that ralph recognises the output of tests, and goes by the exit code for other kinds."},
 			func(d *checkDraft) any { return (*string)(&d.Format) }},
-		{Option{YAML: "checks.junit", Kind: KindPath, Help: "Glob, relative to `dir`, of the JUnit XML files that it writes; empty is none."},
+		{option.Row{YAML: "checks.junit", Kind: option.Path, Help: "Glob, relative to `dir`, of the JUnit XML files it writes; empty means none."},
 			func(d *checkDraft) any { return &d.JUnit }},
 	}
 }
@@ -178,15 +179,15 @@ func (r *yamlReader) checkField(fields []checkField, d *checkDraft, pair *ast.Ma
 		r.warnings = append(r.warnings, warn(r.where(pair.Key), "unknown key %s%s", quote(path), didYouMean(nearest(path, paths))))
 		return nil
 	}
-	text, set, err := r.text(fields[i].Option, pair.Value)
+	text, set, err := r.text(fields[i].Row, pair.Value)
 	if err != nil || !set {
 		return err
 	}
-	value, ok := fields[i].parse(text)
+	value, ok := fields[i].Parse(text)
 	if !ok {
 		return r.refuse(pair.Value, path+": "+quote(text)+" is not "+fields[i].Allowed())
 	}
-	store(fields[i].into(d), value)
+	option.Store(fields[i].into(d), value)
 	if at := slices.IndexFunc(d.When, neverMatches); at >= 0 {
 		return r.refuse(pair.Value, path+": "+quote(d.When[at])+" can match nothing: a glob is relative to the project, and only *, ?, [...] and ** stand for something")
 	}

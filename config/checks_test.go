@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ralph/config/option"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
 )
@@ -48,8 +49,10 @@ checks:
 	if diff := cmp.Diff(want, c.Checks()); diff != "" {
 		t.Error(diff)
 	}
-	if err := gate.ValidateAll(c.Checks()); err != nil {
-		t.Error(err)
+	for _, row := range c.Checks() {
+		if err := row.Validate(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -132,17 +135,17 @@ func TestChecks_unknownKey_warnsWithASuggestion(t *testing.T) {
 
 func TestChecks_enumsAreThoseOfTheGate(t *testing.T) {
 	for _, f := range checkFields() {
-		if f.Kind != KindEnum {
+		if f.Kind != option.Enum {
 			continue
 		}
 		d := checkDraft{Check: gate.Check{Name: "a", Command: "b"}}
 		for _, value := range f.Values {
-			store(f.into(&d), value)
+			option.Store(f.into(&d), value)
 			if err := d.Validate(); err != nil {
 				t.Error(err)
 			}
 		}
-		store(f.into(&d), "none of them")
+		option.Store(f.into(&d), "none of them")
 		// The gate's message ends with all that it knows.
 		if err := d.Validate(); err == nil || !strings.HasSuffix(err.Error(), "known: "+strings.Join(f.Values, ", ")) {
 			t.Errorf("%s: %v, here %q", f.YAML, err, f.Values)

@@ -1,7 +1,8 @@
 package config
 
 import (
-	"ralph/runner/rules"
+	"ralph/config/option"
+	"slices"
 )
 
 // The kinds of sources, from the weakest to the strongest.
@@ -30,11 +31,11 @@ func (s Source) String() string {
 
 // Config holds the typed values of all options, and where each came from.
 type Config struct {
-	rules.Options
+	Options
 
 	agents  []agentRow
 	checks  []checkRow
-	table   []Option
+	table   []option.Row
 	sources map[string]Source
 }
 
@@ -83,4 +84,9 @@ func (c *Config) Flags() []string {
 	return argv
 }
 
-func (c *Config) text(o Option) string { return o.format(o.field(&c.Options)) }
+// field points to the value of the option with this key.
+func (c *Config) field(key string) any {
+	return c.table[slices.IndexFunc(c.table, func(o option.Row) bool { return o.Key == key })].Field
+}
+
+func (c *Config) text(o option.Row) string { return o.Format(c.field(o.Key)) }

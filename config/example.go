@@ -8,8 +8,8 @@ import (
 // Example returns a .ralphrc with every option commented out at its default.
 func Example() string {
 	var b strings.Builder
-	b.WriteString("# Settings of ralph for this project. Remove a # to change a default.\n" +
-		"# This file is data: KEY=value with quotes, ${NAME} and ${NAME:-default}. Nothing in it is run.\n")
+	b.WriteString("# ralph's settings for this project. Remove a # to change a default.\n" +
+		"# This file is data: KEY=value with quotes, ${NAME} and ${NAME:-default}. ralph never executes it.\n")
 	group := ""
 	for _, o := range Table() {
 		if o.Group != group {

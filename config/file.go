@@ -9,7 +9,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
-	"unicode"
+
+	"ralph/logs/termtext"
 )
 
 // maxFileSize is far above any real file, and keeps a hostile one cheap.
@@ -35,14 +36,10 @@ func warn(where, format string, args ...any) Warning {
 	return Warning(oneLine(where + ": " + fmt.Sprintf(format, args...)))
 }
 
-// oneLine keeps what a file holds from moving the cursor of a terminal.
+// oneLine makes what a file holds safe to print. Unlike termtext.Line it keeps
+// runs of blanks: what the user agrees to must be what runs.
 func oneLine(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, text)
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(termtext.Clean(text))
 }
 
 func lineOf(file string, line int) string { return fmt.Sprintf("%s:%d", file, line) }

@@ -9,7 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ralph/config/option"
 	"ralph/runner/agent"
+	"ralph/runner/agent/custom"
+	"ralph/runner/agent/environ"
 )
 
 var update = flag.Bool("update", false, "write the generated files")
@@ -73,28 +76,30 @@ func optionsPage() string {
 	var b strings.Builder
 	b.WriteString(`# Options
 
-Generated from the table in ` + "`config/table.go`" + ` by ` + "`go test ./config -update`" + `.
+Generated from the tables of the packages that read the options, by ` + "`make generate`" + `.
 
-A value comes from the first of these that sets it; ` + "`ralph config`" + ` shows every value with its source:
+ralph takes each value from the first source that sets it. ` + "`ralph config`" + ` shows every value with its source.
 
 1. a flag
-2. an environment variable of the option's name; an empty one counts as not set
+2. an environment variable with the option's name; an empty one counts as not set
 3. ` + "`.ralphrc`" + ` in the project
 4. ` + "`.ralph/config.yaml`" + ` in the project
 5. ` + "`$XDG_CONFIG_HOME/ralph/config.yaml`" + ` (` + "`~/.config/ralph/config.yaml`" + `)
 6. the default
 
-A value that does not parse refuses to start (exit 2), also where a stronger source replaces it. An unknown key in a file warns.
+ralph refuses to start (exit code 2) when any source has an invalid value, even if another source overrides it. An unknown key in a file
+is a warning.
 
-` + "`.ralphrc`" + ` is data and is never run: ` + "`KEY=value`" + ` or ` + "`export KEY=value`" + `, one or more a line, with quotes, comments,
-` + "`$NAME`, `${NAME}` and `${NAME:-default}`" + ` (from earlier lines, then from the environment). Everything else is refused
-with its line. A file larger than 64 KiB is refused.
+` + "`.ralphrc`" + ` is data; ralph never executes it. It takes ` + "`KEY=value`" + ` or ` + "`export KEY=value`" + `, one or more per line, quotes, comments,
+and ` + "`$NAME`, `${NAME}` and `${NAME:-default}`" + ` (from earlier lines, then from the environment). ralph refuses everything else and names
+the line. It also refuses a file larger than 64 KiB.
 
-In ` + "`config.yaml`" + ` the path ` + "`limits.calls_per_hour`" + ` means ` + "`limits: {calls_per_hour: 50}`" + `; a list may be a YAML list.
-The top-level key ` + "`hooks`" + ` is reserved. Checks stand under ` + "`checks`" + ` and agents of your own under ` + "`agents`" + `, see the end of this page.
+In ` + "`config.yaml`" + `, the path ` + "`limits.calls_per_hour`" + ` means ` + "`limits: {calls_per_hour: 50}`" + `. A list may be a YAML list. The end of this page
+describes ` + "`checks`" + ` and ` + "`agents`" + `. The top-level key ` + "`hooks`" + ` is reserved.
 
-Options marked with **trust** decide which programs run or which secrets they get. From a project's own file they need your consent, which
-` + "`ralph trust`" + ` records for exactly these settings in this project; without it, a run on a terminal asks, any other is refused.
+Options marked **trust** decide which programs run or which secrets they get. When a file of the project sets one, ralph needs your
+consent. ` + "`ralph trust`" + ` records it for exactly these settings in this project. Without it, a run on a terminal asks, and any other run
+refuses to start.
 `)
 	group := ""
 	for _, o := range Table() {
@@ -114,7 +119,7 @@ Options marked with **trust** decide which programs run or which secrets they ge
 	return b.String()
 }
 
-func flagCell(o Option) string {
+func flagCell(o option.Row) string {
 	var cells []string
 	for _, name := range []string{"-" + o.Short, "--" + o.Flag, "--" + o.NoFlag} {
 		if strings.Trim(name, "-") != "" {
@@ -135,25 +140,27 @@ func code(text string) string {
 func environmentPage() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `
-## What agent and checks get of the environment
+## What agents and checks get from the environment
 
-They start with ralph's own environment, without what holds a secret by its name; ralph's own calls of git keep all of it. These are
-looked at in this order, the last that matches decides, and a variable that none matches passes:
+Agents and checks get ralph's own environment without the variables whose names look like secrets. ralph's own git calls keep all of it.
+ralph applies these rules in order. The last one that matches decides, and a variable that no rule matches passes.
 
-1. the keys of all agents are held back
-2. what looks like a secret is held back: %s
-3. the keys of the agent that works pass to it, not to the checks
-4. an entry of `+"`ENV_EXCLUDE`"+` holds back, and passes with `+"`!`"+` before it, for the agent and the checks; what a row sets by `+"`env`"+` is always there, and `+"`PATH` and `HOME`"+` always pass
+1. Withhold the keys of all agents.
+2. Withhold what looks like a secret, and pass names with `+"`!`"+`: %s
+3. Pass the keys of the agent that works to this agent, but not to checks.
+4. Withhold each entry of `+"`ENV_EXCLUDE`"+` from agents and checks; pass it if it starts with `+"`!`"+`.
+
+`+"`PATH` and `HOME`"+` always pass, and an agent always gets the variables that its own entry sets in `+"`env`"+`.
 
 | agent | its keys |
 |---|---|
-`, code(strings.Join(agent.SecretNames(), "`, `")))
+`, code(strings.Join(environ.SecretNames(), "`, `")))
 	for _, s := range agent.Specs() {
-		cell := code(strings.Join(s.Keys, "`, `"))
+		cell := code(strings.Join(s.Env.Keys, "`, `"))
 		if cell == "" {
-			cell = "none: name them in `ENV_EXCLUDE`, or in the row of an agent of your own"
+			cell = "none; name them in `ENV_EXCLUDE`, or define an agent of your own"
 		}
-		for _, cloud := range s.Clouds {
+		for _, cloud := range s.Env.Clouds {
 			var when []string
 			if len(cloud.Models) > 0 {
 				when = append(when, "`MODEL` begins with "+code(strings.Join(cloud.Models, "`, `")))
@@ -166,10 +173,10 @@ looked at in this order, the last that matches decides, and a variable that none
 		fmt.Fprintf(&b, "| %s | %s |\n", s.Name, cell)
 	}
 	b.WriteString(`
-` + "`ENV_EXCLUDE=\"DATABASE_URL,!GITHUB_TOKEN,!NPM_*\"`" + ` holds one more back and lets the others pass; ` + "`!*`" + ` switches all of it off. Upper and lower case
-are the same. In YAML an entry with ` + "`!`" + ` needs quotes. ` + "`ralph config --env`" + ` shows what becomes of which variable, never a value.
+` + "`ENV_EXCLUDE=\"DATABASE_URL,!GITHUB_TOKEN,!NPM_*\"`" + ` withholds one more and passes the others; ` + "`!*`" + ` passes everything. Names are not case-sensitive.
+In YAML, quote an entry that starts with ` + "`!`" + `. ` + "`ralph config --env`" + ` shows what happens to each variable, and never a value.
 
-This is no sandbox: the agent and the checks run as you, and can read your files and the environment of ralph's own process.
+This is not a sandbox: agents and checks run as you, and can read your files and the environment of the ralph process.
 `)
 	return b.String()
 }
@@ -180,8 +187,8 @@ func checksPage() string {
 	b.WriteString(`
 ## A list of checks
 
-What has to succeed after the agent's turn stands in a ` + "`config.yaml`" + ` as a list; only ` + "`name` and `command`" + ` are needed.
-` + "`ralph check`" + ` runs all of them alone, ` + "`ralph doctor`" + ` names them.
+List in ` + "`config.yaml`" + ` what has to succeed after the agent's turn. Only ` + "`name` and `command`" + ` are required. ` + "`ralph check`" + ` runs all checks
+without an agent, and ` + "`ralph doctor`" + ` names them.
 
 ` + "```yaml" + `
 checks:
@@ -209,9 +216,9 @@ checks:
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(f.YAML, checksKey+"."), code(f.Default), f.Allowed(), f.Help)
 	}
 	b.WriteString(`
-A list takes the place of ` + "`TEST_COMMAND`, `BUILD_COMMAND` and `LINT_COMMAND`" + `, and both that of detected checks. The lists of both files
-count; of two checks with one name it is the project's. A check of the project's file decides which programs run, and needs your
-consent like the options marked with **trust**. One that does not fit refuses to start (exit 2).
+A list replaces ` + "`TEST_COMMAND`, `BUILD_COMMAND` and `LINT_COMMAND`" + `, and either of them replaces detected checks. ralph joins the lists
+of the project's and the user's ` + "`config.yaml`" + `; if both have a check of the same name, the project's wins. A check in a file of the project
+needs your consent, like options marked **trust**. ralph refuses to start (exit code 2) when a check is invalid.
 `)
 	return b.String()
 }
@@ -221,8 +228,8 @@ func agentsPage() string {
 	return `
 ## Agents of your own
 
-A CLI that has no built-in row gets one in a ` + "`config.yaml`" + `, under a name of its own; ` + "`ralph agent add`" + ` writes it by asking,
-` + "`ralph agent list`" + ` shows all, and ` + "`AGENT`" + ` chooses it. Only ` + "`command`" + ` is needed:
+Describe a CLI that ralph does not know in ` + "`config.yaml`" + `, under a name of your choice. ` + "`ralph agent add`" + ` asks and writes the entry,
+` + "`ralph agent list`" + ` shows all agents, and ` + "`AGENT`" + ` selects one. Only ` + "`command`" + ` is required:
 
 ` + "```yaml" + `
 agents:
@@ -246,19 +253,19 @@ agents:
 
 | key | default | meaning |
 |---|---|---|
-| ` + "`command`" + ` | | Program and arguments, in the shell's quoting or as a list; a program with a slash is relative to the project, ` + "`${NAME}`" + ` comes from the environment, nothing else is expanded. |
-| ` + "`prompt`" + ` | stdin | ` + "`stdin`" + `; ` + "`arg`" + `: the last argument, or where ` + "`{prompt}`" + ` stands; ` + "`file`" + `: a private temporary file, whose path replaces ` + "`{prompt_file}`" + `. |
-| ` + "`format`" + ` | text | What it prints: ` + code(strings.Join(agent.Formats(), "`, `")) + `. |
-| ` + "`output`" + ` | pty | ` + "`pty`" + `: its output goes to a terminal; ` + "`pipe`" + `: into a pipe. |
-| ` + "`resume`, `model`" + ` | | Arguments that resume a session or choose a model; ` + "`{}`" + ` is the value. Without them it can do neither. |
-| ` + "`allowed_tools`" + ` | | Arguments of the permission mode ` + "`allowed-tools`" + `; with ` + "`{}`" + ` once for each entry of ` + "`ALLOWED_TOOLS`" + `. |
-| ` + "`bypass`" + ` | | Arguments of the permission mode ` + "`bypass`" + `. |
-| ` + "`version`" + ` | | Arguments with which it prints its version and ends. |
+| ` + "`command`" + ` | | Program and arguments, with shell quoting or as a list. A program with a slash is relative to the project. ` + "`${NAME}`" + ` comes from the environment; nothing else is expanded. |
+| ` + "`prompt`" + ` | stdin | How it takes the prompt. ` + "`stdin`" + `; ` + "`arg`" + `: as the last argument, or in place of ` + "`{prompt}`" + `; ` + "`file`" + `: in a private temporary file whose path replaces ` + "`{prompt_file}`" + `. |
+| ` + "`format`" + ` | text | Format of its output: ` + code(strings.Join(custom.Formats(), "`, `")) + `. |
+| ` + "`output`" + ` | pty | Where it prints: ` + "`pty`" + ` is a terminal, ` + "`pipe`" + ` a pipe. |
+| ` + "`resume`, `model`" + ` | | Arguments that resume a session or select a model; ` + "`{}`" + ` is the value. Empty means that the agent cannot do it. |
+| ` + "`allowed_tools`" + ` | | Arguments for the permission mode ` + "`allowed-tools`" + `; with ` + "`{}`" + `, repeated for each entry of ` + "`ALLOWED_TOOLS`" + `. |
+| ` + "`bypass`" + ` | | Arguments for the permission mode ` + "`bypass`" + `. |
+| ` + "`version`" + ` | | Arguments that make it print its version and exit. |
 | ` + "`env`" + ` | | Variables for every call. |
-| ` + "`env_keys`" + ` | | Names or globs of the variables that hold its keys; they pass to it and to nobody else. |
-| ` + "`patterns`" + ` | | Regular expressions (RE2, case-insensitive), by outcome class, for its own error texts; looked at before the built-in ones. ` + "`none`" + ` is a text that means nothing. |
+| ` + "`env_keys`" + ` | | Names or globs of the variables that hold its keys. Only this agent gets them. |
+| ` + "`patterns`" + ` | | Regular expressions (RE2, case-insensitive) for its own error texts, by outcome class. ralph tries them before the built-in ones. ` + "`none`" + ` is for texts to ignore. |
 
-` + "`{permissions}`, `{model}`, `{resume}`" + ` in ` + "`command`" + ` are where those arguments go; what has no place comes last. A row in the project's
-file decides which programs run, and needs your consent like the options marked with **trust**. A row that does not fit refuses to start (exit 2).
+` + "`{permissions}`, `{model}` and `{resume}`" + ` mark in ` + "`command`" + ` where those arguments go; arguments without a mark come last. An agent in a
+file of the project needs your consent, like options marked **trust**. ralph refuses to start (exit code 2) when an entry is invalid.
 `
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"path/filepath"
+	"ralph/config/option"
 	"slices"
 	"strings"
 )
@@ -29,7 +30,7 @@ type Loader struct {
 type setting struct {
 	agent  *agentRow // an agent of the user's own, and nothing else; nil: an option or a check
 	check  *checkRow // a check, and nothing else; nil: an option or an agent
-	option Option
+	option option.Row
 	name   string // as its source calls the option
 	text   string
 	source Source
@@ -40,7 +41,8 @@ type setting struct {
 // also one that a stronger source replaces. It writes nothing. An error that
 // the user can mend is a *UsageError; Config is nil then.
 func (l Loader) Load() (*Config, []Warning, error) {
-	c := &Config{table: Table(), sources: map[string]Source{}}
+	c := &Config{sources: map[string]Source{}}
+	c.table = c.Options.rows()
 	for _, o := range c.table {
 		if err := l.apply(c, setting{option: o, text: o.Default, source: Source{Kind: SourceDefault}}); err != nil {
 			return nil, nil, err
@@ -78,7 +80,7 @@ func (l Loader) add(c *Config, s setting) ([]Warning, error) {
 
 func (l Loader) apply(c *Config, s setting) error {
 	o := s.option
-	value, ok := o.parse(s.text)
+	value, ok := o.Parse(s.text)
 	if !ok {
 		problem := quote(s.text) + " is not " + o.Allowed()
 		if s.name != "" {
@@ -86,14 +88,14 @@ func (l Loader) apply(c *Config, s setting) error {
 		}
 		return &UsageError{s.source.Where, problem}
 	}
-	if path, isPath := value.(string); isPath && o.Kind == KindPath && path != "" && !filepath.IsAbs(path) {
+	if path, isPath := value.(string); isPath && o.Kind == option.Path && path != "" && !filepath.IsAbs(path) {
 		base := l.Dir
 		if s.source.Kind == SourceFlag && l.Cwd != "" {
 			base = l.Cwd
 		}
 		value = filepath.Join(base, path)
 	}
-	store(o.field(&c.Options), value)
+	option.Store(c.field(o.Key), value)
 	c.sources[o.Key] = s.source
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"ralph/config/option"
 	"strings"
 	"syscall"
 	"testing"
@@ -27,7 +28,7 @@ func write(t *testing.T, dir, name, text string) string {
 }
 
 // yamlFor writes path: value as nested YAML.
-func yamlFor(o Option, value string) string {
+func yamlFor(o option.Row, value string) string {
 	group, key, _ := strings.Cut(o.YAML, ".")
 	return fmt.Sprintf("%s:\n  %s: %q\n", group, key, value)
 }
@@ -62,8 +63,8 @@ func TestLoad_eachSourceWinsOverTheLowerOnesForEveryOption(t *testing.T) {
 			if err != nil || len(warnings) > 0 {
 				t.Fatalf("%s from %s: %v, %q", o.Key, step.kind, err, warnings)
 			}
-			value, _ := o.parse(want)
-			store(o.field(&c.Options), value)
+			value, _ := o.Parse(want)
+			option.Store(c.field(o.Key), value)
 			if got, want := rowOf(t, c, o.Key), (Row{o.Key, c.text(o), Source{step.kind, step.where}, o.Help}); got != want {
 				t.Errorf("got %+v, want %+v", got, want)
 			}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"ralph/config/option"
 	"strings"
 	"testing"
 	"time"
@@ -284,7 +285,7 @@ func FuzzParseRC(f *testing.F) {
 			return
 		}
 		for _, row := range c.Rows() {
-			if !printable(row.Value) || row.Source.Kind == "" {
+			if !option.Printable(row.Value) || row.Source.Kind == "" {
 				t.Fatalf("row %+v", row)
 			}
 		}

@@ -12,34 +12,39 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ralph/config/option"
+	"ralph/runner/gate"
+	"ralph/runner/git"
+	"ralph/runner/pool"
 	"ralph/runner/rules"
+	"ralph/runner/task"
 )
 
 // other returns an allowed value of the option that is not its default, and
 // another one that differs from both.
-func other(o Option) (string, string) {
+func other(o option.Row) (string, string) {
 	switch o.Kind {
-	case KindInt:
+	case option.Int:
 		return "7", "8"
-	case KindUSD:
+	case option.USD:
 		return "7.5", "8.25"
-	case KindMinutes, KindHours:
+	case option.Minutes, option.Hours:
 		return "7", "90m"
-	case KindDuration:
+	case option.Duration:
 		return "7s", "1h30m"
-	case KindBool:
+	case option.Bool:
 		if o.Default == "true" {
 			return "false", "true"
 		}
 		return "true", "false"
-	case KindEnum:
+	case option.Enum:
 		i := (slices.Index(o.Values, o.Default) + 1) % len(o.Values)
 		return o.Values[i], o.Values[(i+1)%len(o.Values)]
-	case KindList:
+	case option.List:
 		return "Read,Bash(git add *)", "Bash(a, b),Write"
-	case KindEnv:
+	case option.Env:
 		return "NPM_*,!NPM_TOKEN", "!*"
-	case KindPath:
+	case option.Path:
 		return "/p/one.md", "/p/two words.md"
 	default:
 		return "one", "two words; $(x)"
@@ -47,30 +52,30 @@ func other(o Option) (string, string) {
 }
 
 // bad lists texts that the option must refuse.
-func bad(o Option) []string {
+func bad(o option.Row) []string {
 	numbers := []string{"", "abc", "-1", "0x10", "1e3", "nan", "1h30", "999999999999999999999", "1,000"}
 	switch o.Kind {
-	case KindInt:
+	case option.Int:
 		numbers = append(numbers, "1.5", o.Max+"0")
-	case KindUSD:
+	case option.USD:
 		numbers = append(numbers, "inf", "$5", "1.", ".5", o.Max+"0")
-	case KindMinutes, KindHours:
+	case option.Minutes, option.Hours:
 		numbers = append(numbers, "10s10", "1d", o.Max+"0")
-	case KindDuration:
+	case option.Duration:
 		numbers = append(numbers, "10", "1d", "90000h")
-	case KindBool:
+	case option.Bool:
 		return []string{"", "maybe", "2"}
-	case KindEnum:
+	case option.Enum:
 		values := []string{"other", strings.ToUpper(o.Values[0]), o.Values[0] + "," + o.Values[1]}
 		if o.Default != "" {
 			values = append(values, "")
 		}
 		return values
-	case KindList:
+	case option.List:
 		return []string{"Bash(git", "Bash)", "Read,--dangerous", "a\x1bb", "a\nb"}
-	case KindEnv:
+	case option.Env:
 		return []string{"!", "A B", "A=b", "A,!!B", "[A-Z]*", "A\\", "-A", "!(A)", "A\nB", "\xff"}
-	case KindPath:
+	case option.Path:
 		return []string{"a\x00b", "a\nb", "\xff"}
 	default:
 		return []string{"--dangerous", "a\nb", "a\x1b[31mb", "\xff"}
@@ -110,29 +115,42 @@ func TestTable_rowsAreComplete(t *testing.T) {
 		if strings.Count(o.YAML, ".") != 1 || o.Group == "" || !strings.HasSuffix(o.Help, ".") {
 			t.Errorf("%s: YAML %q, Group %q, Help %q", o.Key, o.YAML, o.Group, o.Help)
 		}
-		if wantArg := o.Flag != "" && o.Kind != KindBool; wantArg != (o.Arg != "") {
+		if wantArg := o.Flag != "" && o.Kind != option.Bool; wantArg != (o.Arg != "") {
 			t.Errorf("%s: Arg is %q", o.Key, o.Arg)
 		}
-		if numeric := slices.Contains([]Kind{KindInt, KindUSD, KindMinutes, KindHours, KindDuration}, o.Kind); numeric != (o.Min != "" && o.Max != "") {
+		if numeric := slices.Contains([]option.Kind{option.Int, option.USD, option.Minutes, option.Hours, option.Duration}, o.Kind); numeric != (o.Min != "" && o.Max != "") {
 			t.Errorf("%s: bounds %q, %q", o.Key, o.Min, o.Max)
 		}
 	}
 }
 
 func TestTable_coversEveryFieldOfOptionsOnce(t *testing.T) {
-	var opts rules.Options
+	var opts Options
 	covered := map[any]string{}
-	for _, o := range Table() {
-		covered[o.field(&opts)] = o.Key
-	}
-	v := reflect.ValueOf(&opts).Elem()
-	for i := range v.NumField() {
-		if covered[v.Field(i).Addr().Interface()] == "" {
-			t.Errorf("no option fills %s", v.Type().Field(i).Name)
+	for _, o := range opts.rows() {
+		covered[o.Field] = o.Key
+		if !slices.Contains(groups(), o.Group) {
+			t.Errorf("%s stands under the unknown heading %q", o.Key, o.Group)
 		}
 	}
+	eachField(reflect.ValueOf(&opts).Elem(), func(name string, field any) {
+		if covered[field] == "" {
+			t.Errorf("no option fills %s", name)
+		}
+	})
 	if len(covered) != len(Table()) {
 		t.Errorf("%d rows fill %d fields", len(Table()), len(covered))
+	}
+}
+
+// eachField visits the fields, those of embedded structs too.
+func eachField(v reflect.Value, visit func(name string, field any)) {
+	for i := range v.NumField() {
+		if f := v.Type().Field(i); f.Anonymous {
+			eachField(v.Field(i), visit)
+		} else {
+			visit(f.Name, v.Field(i).Addr().Interface())
+		}
 	}
 }
 
@@ -143,15 +161,17 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 	}
 	tools := c.AllowedTools
 	c.AllowedTools = nil
-	want := rules.Options{
-		CallsPerHour: 100, Timeout: 15 * time.Minute, IdleTimeout: 10 * time.Minute,
-		Agent:          "claude",
-		FallbackAgents: []string{}, PermissionMode: "allowed-tools", EnvExclude: []string{}, SessionExpiry: 24 * time.Hour,
-		NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2, OutputDeclineThreshold: 70,
-		Cooldown: 30 * time.Minute, OnLimit: "wait", CompletionClaims: 2,
-		OptionalSections: []string{"Optional", "Future", "Future Enhancements", "Nice to Have"},
-		DetectChecks:     true, BaselineScope: "session", FailFast: true, MaxRetries: 3,
-		AntiCheat: "revert", CommitPrefix: "[ralph]",
+	want := Options{
+		Policy: rules.Policy{
+			BreakerPolicy: rules.BreakerPolicy{NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2, OutputDeclineThreshold: 70,
+				Cooldown: 30 * time.Minute},
+			CallsPerHour: 100, OnLimit: "wait", CompletionClaims: 2, MaxRetries: 3, MaxPerTask: 10, AntiCheat: "revert",
+		},
+		CallOptions: pool.CallOptions{Timeout: 15 * time.Minute, IdleTimeout: 10 * time.Minute, Agent: "claude", FallbackAgents: []string{},
+			PermissionMode: "allowed-tools", EnvExclude: []string{}, SessionExpiry: 24 * time.Hour},
+		PlanOptions:   task.PlanOptions{OptionalSections: []string{"Optional", "Future", "Future Enhancements", "Nice to Have"}},
+		CheckOptions:  gate.CheckOptions{DetectChecks: true, BaselineScope: "session", FailFast: true},
+		CommitOptions: git.CommitOptions{CommitPrefix: "[ralph]"},
 	}
 	if diff := cmp.Diff(want, c.Options); diff != "" {
 		t.Error(diff)
@@ -170,17 +190,17 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 
 func TestParse_eachRowTakesItsDefaultAndRefusesBadText(t *testing.T) {
 	for _, o := range Table() {
-		if _, ok := o.parse(o.Default); !ok {
+		if _, ok := o.Parse(o.Default); !ok {
 			t.Errorf("%s refuses its default %q", o.Key, o.Default)
 		}
 		one, two := other(o)
 		for _, text := range []string{one, " " + two + " ", o.Min, o.Max} {
-			if _, ok := o.parse(text); !ok && text != "" {
+			if _, ok := o.Parse(text); !ok && text != "" {
 				t.Errorf("%s refuses %q", o.Key, text)
 			}
 		}
 		for _, text := range bad(o) {
-			if value, ok := o.parse(text); ok {
+			if value, ok := o.Parse(text); ok {
 				t.Errorf("%s takes %q as %v", o.Key, text, value)
 			}
 		}
@@ -189,27 +209,27 @@ func TestParse_eachRowTakesItsDefaultAndRefusesBadText(t *testing.T) {
 
 func TestParse_units(t *testing.T) {
 	for _, test := range []struct {
-		kind Kind
+		kind option.Kind
 		text string
 		want any
 	}{
-		{KindMinutes, "90", 90 * time.Minute},
-		{KindMinutes, "0.5", 30 * time.Second},
-		{KindMinutes, "90m", 90 * time.Minute},
-		{KindMinutes, "1h", time.Hour},
-		{KindHours, "24", 24 * time.Hour},
-		{KindHours, "90m", 90 * time.Minute},
-		{KindDuration, "0", time.Duration(0)},
-		{KindDuration, "1h30m", 90 * time.Minute},
-		{KindUSD, "12.50", 12.5},
-		{KindInt, "0100", int64(100)},
-		{KindBool, "Yes", true},
-		{KindBool, "0", false},
-		{KindList, "Bash(git add:*),Read", []string{"Bash(git add:*)", "Read"}},
-		{KindList, " Bash(a, b(c,d)) ,, Read,", []string{"Bash(a, b(c,d))", "Read"}},
-		{KindList, "", []string{}},
+		{option.Minutes, "90", 90 * time.Minute},
+		{option.Minutes, "0.5", 30 * time.Second},
+		{option.Minutes, "90m", 90 * time.Minute},
+		{option.Minutes, "1h", time.Hour},
+		{option.Hours, "24", 24 * time.Hour},
+		{option.Hours, "90m", 90 * time.Minute},
+		{option.Duration, "0", time.Duration(0)},
+		{option.Duration, "1h30m", 90 * time.Minute},
+		{option.USD, "12.50", 12.5},
+		{option.Int, "0100", int64(100)},
+		{option.Bool, "Yes", true},
+		{option.Bool, "0", false},
+		{option.List, "Bash(git add:*),Read", []string{"Bash(git add:*)", "Read"}},
+		{option.List, " Bash(a, b(c,d)) ,, Read,", []string{"Bash(a, b(c,d))", "Read"}},
+		{option.List, "", []string{}},
 	} {
-		got, ok := Option{Kind: test.kind}.parse(test.text)
+		got, ok := option.Row{Kind: test.kind}.Parse(test.text)
 		if !ok || !cmp.Equal(got, test.want) {
 			t.Errorf("%s %q: got %v, %v, want %v", test.kind, test.text, got, ok, test.want)
 		}
@@ -219,29 +239,28 @@ func TestParse_units(t *testing.T) {
 func TestFormat_isReadBackTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := rapid.SampledFrom(Table()).Draw(t, "option")
-		var opts rules.Options
-		field := o.field(&opts)
-		text := map[Kind]*rapid.Generator[string]{
-			KindInt:      rapid.StringMatching(`[0-9]{1,7}`),
-			KindUSD:      rapid.StringMatching(`[0-9]{1,6}(\.[0-9]{1,4})?`),
-			KindMinutes:  rapid.StringMatching(`[0-9]{1,4}(\.[0-9]|s|m|m[0-9]s|h)?`),
-			KindHours:    rapid.StringMatching(`[0-9]{1,4}(\.[0-9]|s|m|h|h[0-9]m)?`),
-			KindDuration: rapid.StringMatching(`[0-9]{1,4}(ms|s|m|h|h[0-9]m[0-9]s)`),
-			KindBool:     rapid.SampledFrom([]string{"true", "no", "ON"}),
-			KindEnum:     rapid.SampledFrom(append([]string{"x"}, o.Values...)),
-			KindList:     rapid.StringMatching(`[A-Za-z*,() ]{0,20}`),
-			KindEnv:      rapid.StringMatching(`[A-Z*?!, ]{0,20}`),
-			KindPath:     rapid.StringMatching(`[ -~äß]{0,20}`),
-			KindString:   rapid.StringMatching(`[ -~äß]{0,20}`),
+		field := o.Field
+		text := map[option.Kind]*rapid.Generator[string]{
+			option.Int:      rapid.StringMatching(`[0-9]{1,7}`),
+			option.USD:      rapid.StringMatching(`[0-9]{1,6}(\.[0-9]{1,4})?`),
+			option.Minutes:  rapid.StringMatching(`[0-9]{1,4}(\.[0-9]|s|m|m[0-9]s|h)?`),
+			option.Hours:    rapid.StringMatching(`[0-9]{1,4}(\.[0-9]|s|m|h|h[0-9]m)?`),
+			option.Duration: rapid.StringMatching(`[0-9]{1,4}(ms|s|m|h|h[0-9]m[0-9]s)`),
+			option.Bool:     rapid.SampledFrom([]string{"true", "no", "ON"}),
+			option.Enum:     rapid.SampledFrom(append([]string{"x"}, o.Values...)),
+			option.List:     rapid.StringMatching(`[A-Za-z*,() ]{0,20}`),
+			option.Env:      rapid.StringMatching(`[A-Z*?!, ]{0,20}`),
+			option.Path:     rapid.StringMatching(`[ -~äß]{0,20}`),
+			option.String:   rapid.StringMatching(`[ -~äß]{0,20}`),
 		}[o.Kind].Draw(t, "text")
-		value, ok := o.parse(text)
+		value, ok := o.Parse(text)
 		if !ok {
 			return
 		}
-		store(field, value)
-		again, ok := o.parse(o.format(field))
+		option.Store(field, value)
+		again, ok := o.Parse(o.Format(field))
 		if !ok || !cmp.Equal(value, again) {
-			t.Fatalf("%s: %q became %v, was written as %q, and became %v", o.Key, text, value, o.format(field), again)
+			t.Fatalf("%s: %q became %v, was written as %q, and became %v", o.Key, text, value, o.Format(field), again)
 		}
 	})
 }
@@ -256,7 +275,7 @@ func TestFlags_roundTripOverTheWholeTable(t *testing.T) {
 			}
 			one, two := other(o)
 			given[o.Key] = []string{one, two}[pick]
-			if o.Kind == KindPath {
+			if o.Kind == option.Path {
 				given[o.Key] = "sub/a file.md"
 			}
 		}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"ralph/config/option"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ type yamlReader struct {
 	kind     string // of the sources
 	dir      string // base of relative programs
 	env      map[string]string
-	paths    map[string]Option
+	paths    map[string]option.Row
 	settings []setting
 	warnings []Warning
 }
@@ -24,7 +25,7 @@ type yamlReader struct {
 // yaml reads the text of a config.yaml. A key without a value counts as not
 // set. Errors are *UsageError.
 func (l Loader) yaml(file, kind, text string) ([]setting, []Warning, error) {
-	r := &yamlReader{file: file, kind: kind, dir: l.Dir, env: l.envMap(), paths: map[string]Option{}}
+	r := &yamlReader{file: file, kind: kind, dir: l.Dir, env: l.envMap(), paths: map[string]option.Row{}}
 	for _, o := range Table() {
 		r.paths[o.YAML] = o
 	}
@@ -131,7 +132,7 @@ func (r *yamlReader) keysUnder(path string) []string {
 	return keys
 }
 
-func (r *yamlReader) value(o Option, node ast.Node) error {
+func (r *yamlReader) value(o option.Row, node ast.Node) error {
 	text, set, err := r.text(o, node)
 	if set {
 		r.settings = append(r.settings, setting{option: o, name: o.YAML, text: text, source: Source{r.kind, r.where(node)}})
@@ -140,16 +141,16 @@ func (r *yamlReader) value(o Option, node ast.Node) error {
 }
 
 // text is the text of a value; set is false when the key has none.
-func (r *yamlReader) text(o Option, node ast.Node) (text string, set bool, err error) {
+func (r *yamlReader) text(o option.Row, node ast.Node) (text string, set bool, err error) {
 	quotes := ""
-	if o.Kind == KindEnv {
+	if o.Kind == option.Env {
 		quotes = "; an entry with ! needs quotes" // else it is a tag
 	}
 	switch n := node.(type) {
 	case *ast.NullNode:
 		return "", false, nil
 	case *ast.SequenceNode:
-		if o.Kind != KindList && o.Kind != KindEnv {
+		if o.Kind != option.List && o.Kind != option.Env {
 			return "", false, r.refuse(node, o.YAML+" must be "+o.Allowed()+", not a list")
 		}
 		var items []string

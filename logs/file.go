@@ -13,9 +13,8 @@ import (
 	"gopkg.in/natefinch/lumberjack.v2"
 )
 
-// File is an append-only file that rotates by size. It is safe for use by
-// several goroutines and buffers until Flush: one write call per batch keeps
-// a flood of small records cheap.
+// File is an append-only file that rotates by size. It is safe for concurrent use. It
+// buffers until Flush, so that many small records cost one write call.
 type File struct {
 	mu   sync.Mutex
 	out  *lumberjack.Logger
@@ -23,10 +22,10 @@ type File struct {
 	torn bool // the file may end in the middle of a line
 }
 
-// OpenFile appends to path; above megabytes it is renamed aside with the time
-// in its name, and the newest keep of those stay. New files have mode 0600. A
-// symbolic link is refused: it could lead out of the project. A last line that a
-// killed writer left torn is ended, so that the next one does not vanish in it.
+// OpenFile opens path for appending. Above megabytes, the file is renamed with a time in
+// its name; the newest keep of these stay. New files have mode 0600. It refuses a
+// symbolic link, which could lead out of the project. If a killed writer left half a
+// line, the next write starts a new one.
 func OpenFile(path string, megabytes, keep int) (*File, error) {
 	info, err := os.Lstat(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -36,18 +35,18 @@ func OpenFile(path string, megabytes, keep int) (*File, error) {
 		return nil, fmt.Errorf("open log: %q is not a regular file", path)
 	}
 	out := &lumberjack.Logger{Filename: path, MaxSize: megabytes, MaxBackups: keep, LocalTime: true}
-	// Opened now: later an agent may have put something else in its place.
+	// Open it now: later, an agent may have replaced it.
 	if _, err := out.Write(nil); err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	return &File{out: out, buf: bufio.NewWriterSize(out, 32<<10), torn: torn(path)}, nil
 }
 
-// torn tells whether a file ends in the middle of a line.
+// torn reports whether a file ends in the middle of a line.
 func torn(path string) bool {
 	file, err := os.Open(path)
 	if err != nil {
-		return false // the first write says what is wrong
+		return false // the first write reports it
 	}
 	defer file.Close()
 	info, err := file.Stat()
@@ -69,8 +68,8 @@ func (f *File) Write(p []byte) (int, error) {
 			return 0, f.reset(err)
 		}
 	}
-	// A record is never cut in two: a rotation, a kill or a power cut may come
-	// between two writes to the file.
+	// Do not split a record between two writes: a rotation, a kill or a power cut could
+	// come between them.
 	if f.buf.Available() < len(p) {
 		if err := f.buf.Flush(); err != nil {
 			return 0, f.reset(err)
@@ -80,15 +79,15 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, f.reset(err)
 }
 
-// Flush hands everything to the operating system.
+// Flush writes the buffer to the file.
 func (f *File) Flush() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.reset(f.buf.Flush())
 }
 
-// reset makes a failed writer usable again: a full disk loses log lines, and
-// they come again when there is space.
+// reset makes the writer usable again after an error: a full disk loses lines, but
+// logging continues once there is space.
 func (f *File) reset(err error) error {
 	if err != nil {
 		f.buf.Reset(f.out)
@@ -98,7 +97,7 @@ func (f *File) reset(err error) error {
 	return nil
 }
 
-// Rotate begins a new file.
+// Rotate starts a new file.
 func (f *File) Rotate() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -108,9 +107,8 @@ func (f *File) Rotate() error {
 	return f.out.Rotate()
 }
 
-// Reopen goes on in a new file when somebody removed the one that is open, or
-// put a link or another thing that is no file in its place: what is written to
-// it then would never be seen.
+// Reopen starts a new file if somebody removed the open one or replaced it with
+// something that is not a regular file.
 func (f *File) Reopen() error {
 	switch info, err := os.Lstat(f.out.Filename); {
 	case err == nil && info.Mode().IsRegular():

@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// The keys of structured log lines, so that they can be searched for.
+// Keys of log lines, so that users can search for them.
 const (
 	KeyRun       = "run"
 	KeyIteration = "iteration"
@@ -16,10 +16,9 @@ const (
 	KeyError     = "error"
 	KeyTask      = "task"
 	KeyAgent     = "agent"
-	KeyWait      = "wait"
 )
 
-// NewLogger returns ralph's own log in hclog's text form on out.
+// NewLogger returns ralph's own log, which writes hclog's text form to out.
 func NewLogger(out io.Writer, verbose bool) hclog.Logger {
 	level := hclog.Info
 	if verbose {
@@ -28,7 +27,7 @@ func NewLogger(out io.Writer, verbose bool) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{
 		Name:       "ralph",
 		Level:      level,
-		Output:     out, // the default, stderr, would draw over a screen
+		Output:     out, // stderr, the default, would draw over the screen
 		TimeFormat: "2006-01-02T15:04:05.000Z07:00",
 		Color:      hclog.ColorOff,
 	})

@@ -76,7 +76,7 @@ func TestTail_rotated_restOfTheOldFileComesFirst(t *testing.T) {
 	wantLines(t, tail, "two", "three")
 }
 
-func TestTail_truncated_beginsAgain(t *testing.T) {
+func TestTail_truncated_startsOver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	appendTo(t, path, "one\ntwo\n")
 	tail := NewTail(path, -1)
@@ -87,7 +87,7 @@ func TestTail_truncated_beginsAgain(t *testing.T) {
 	wantLines(t, tail, "new")
 }
 
-func TestTail_removedAndMadeAgain_goesOn(t *testing.T) {
+func TestTail_removedAndCreatedAgain_continues(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	appendTo(t, path, "one\n")
 	tail := NewTail(path, -1)
@@ -140,7 +140,7 @@ func TestFile_aboveItsSize_rotatesAndKeepsTheNewest(t *testing.T) {
 	})
 }
 
-func TestFile_removedWhileOpen_reopenGoesOnInANewOne(t *testing.T) {
+func TestFile_removedWhileOpen_reopenStartsANewOne(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "live.log")
 	f, err := OpenFile(path, 1, 2)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Prune removes the oldest files below the folders of dir until what they hold
-// is at most maxBytes. Files directly in dir rotate by themselves and stay.
+// Prune removes the oldest files in the subfolders of dir until they take at most
+// maxBytes. It keeps files directly in dir, which rotate.
 func Prune(dir string, maxBytes int64) error {
 	type aged struct {
 		path string
@@ -47,7 +47,7 @@ func Prune(dir string, maxBytes int64) error {
 			return fmt.Errorf("prune logs: %w", err)
 		}
 		total -= f.size
-		_ = os.Remove(filepath.Dir(f.path)) // fails while it is not empty, as wanted
+		_ = os.Remove(filepath.Dir(f.path)) // succeeds only if it is empty
 	}
 	return nil
 }

@@ -1,70 +1,58 @@
 package logs
 
-import (
-	"regexp"
-	"strings"
-	"sync"
+import "strings"
+
+const (
+	// shortestKey is the minimum number of consecutive key bytes in any secret but
+	// private keys and addresses.
+	shortestKey = 16
+	// shownOfKey is how many bytes of a key stay visible, so that a reader recognizes it.
+	shownOfKey = 6
+	redacted   = "...(redacted)"
 )
 
-// keyShapes are the fixed beginnings of keys and tokens, and the shape of what
-// follows. The beginnings are looked for first: almost no text has one.
-var keyShapes = []struct{ start, rest string }{
-	{"sk-", `[A-Za-z0-9_-]{16,}`},                                            // Anthropic, OpenAI and others
-	{"sgamp_", `[A-Za-z0-9_-]{16,}`},                                         // Amp
-	{"ghp_", `[A-Za-z0-9]{20,}`},                                             // GitHub
-	{"gho_", `[A-Za-z0-9]{20,}`},                                             //
-	{"ghs_", `[A-Za-z0-9]{20,}`},                                             //
-	{"github_pat_", `[A-Za-z0-9_]{20,}`},                                     //
-	{"glpat-", `[A-Za-z0-9_-]{16,}`},                                         // GitLab
-	{"npm_", `[A-Za-z0-9]{30,}`},                                             // npm
-	{"pypi-", `[A-Za-z0-9_-]{32,}`},                                          // PyPI
-	{"hf_", `[A-Za-z0-9]{30,}`},                                              // Hugging Face
-	{"gsk_", `[A-Za-z0-9]{30,}`},                                             // Groq
-	{"xai-", `[A-Za-z0-9]{30,}`},                                             // xAI
-	{"SG.", `[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`},                        // SendGrid
-	{"sk_live_", `[A-Za-z0-9]{16,}`},                                         // Stripe
-	{"rk_live_", `[A-Za-z0-9]{16,}`},                                         //
-	{"sk_test_", `[A-Za-z0-9]{16,}`},                                         //
-	{"AKIA", `[A-Z0-9]{16}`},                                                 // AWS
-	{"ASIA", `[A-Z0-9]{16}`},                                                 //
-	{"AIza", `[A-Za-z0-9_-]{30,}`},                                           // Google
-	{"ya29.", `[A-Za-z0-9_-]{20,}`},                                          //
-	{"xox", `[abprs]-[A-Za-z0-9-]{12,}`},                                     // Slack
-	{"eyJ", `[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`}, // JSON web token
-	{"-----BEGIN ", `[A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)`},
-}
-
-var keyPattern = sync.OnceValue(func() *regexp.Regexp {
-	var all []string
-	for _, k := range keyShapes {
-		all = append(all, regexp.QuoteMeta(k.start)+k.rest)
-	}
-	return regexp.MustCompile(`(?:` + strings.Join(all, `|`) + `)`)
-})
-
-// shortestKey is the least number of key bytes in a row that any shape has,
-// but for the private key block.
-const shortestKey = 16
-
-// Redact replaces what has the shape of a known key or token by its first
-// characters. It is for what ralph itself writes; the raw output of an agent
-// is kept as it is, readable by its owner only.
+// Redact hides secrets of known shapes in a text for logs and screens. The first
+// characters of a key stay visible, and all of an address but the password. Text without
+// secrets is returned unchanged, without a copy.
+//
+// It is for what ralph itself writes. The raw output of an agent is kept unchanged,
+// readable only by its owner.
 func Redact(text string) string {
-	if !hasLongWord(text) && !strings.Contains(text, "PRIVATE KEY-----") {
+	if !hasLongWord(text) && !hasPassword(text) && !strings.Contains(text, "PRIVATE KEY") {
 		return text
 	}
-	for _, k := range keyShapes {
-		if strings.Contains(text, k.start) {
-			return keyPattern().ReplaceAllStringFunc(text, func(key string) string {
-				return key[:min(6, len(key))] + "...(redacted)"
-			})
+	for _, s := range shapes() {
+		if s.likely(text) {
+			text = s.redact(text)
 		}
 	}
 	return text
 }
 
-// hasLongWord looks for shortestKey key bytes in a row by testing every
-// shortestKey-th byte first: prose is let through at memory speed.
+func (s *shape) redact(text string) string {
+	var b strings.Builder
+	kept := 0 // text[:kept] has been written to b
+	for _, at := range s.hidden().FindAllStringSubmatchIndex(text, -1) {
+		if s.shown != nil && s.shown(text[at[0]:at[1]]) {
+			continue
+		}
+		from, to := min(at[0]+shownOfKey, at[1]), at[1]
+		if len(at) > 2 {
+			from, to = at[2], at[3]
+		}
+		b.WriteString(text[kept:from])
+		b.WriteString(redacted)
+		kept = to
+	}
+	if kept == 0 {
+		return text
+	}
+	b.WriteString(text[kept:])
+	return b.String()
+}
+
+// hasLongWord looks for shortestKey consecutive key bytes. It tests every
+// shortestKey-th byte first, so that prose passes at memory speed.
 func hasLongWord(text string) bool {
 	for i := shortestKey - 1; i < len(text); i += shortestKey {
 		from, to := i, i

@@ -9,37 +9,38 @@ import (
 	"os"
 )
 
-// maxTailLine cuts a line that a reader would have to hold in memory.
+// maxTailLine is the length, in bytes, at which a line is cut, because readers hold it in
+// memory.
 const maxTailLine = 1 << 20
 
-// maxTailPoll bounds what one Poll reads, so that a screen stays responsive
+// maxTailPoll is the most bytes that one Poll reads, so that a screen stays responsive
 // while it catches up with a large file.
 const maxTailPoll = 4 << 20
 
-// Tail follows a file that another process appends to, rotates, truncates,
-// removes or has not made yet. It never waits; Poll when something changed.
-// The zero value is not usable.
+// Tail follows a file that another process appends to, rotates, truncates, removes or
+// has yet to create. It never blocks; call Poll when something may have changed. The
+// zero value is not usable.
 type Tail struct {
 	path    string
-	back    int64 // bytes before the end to begin with
+	back    int64 // bytes before the end at which to start
 	file    *os.File
 	info    fs.FileInfo
 	offset  int64
 	started bool
 	partial []byte
-	skip    bool // within a line that was cut
+	skip    bool // inside a line that was cut
 	buf     []byte
 }
 
-// NewTail follows path, beginning at most backBytes before its end, at the
-// start of a line. A negative number means from the beginning.
+// NewTail follows path. It starts with the first whole line in the last backBytes; a
+// negative number means at the beginning.
 func NewTail(path string, backBytes int64) *Tail {
 	return &Tail{path: path, back: backBytes}
 }
 
-// Poll returns the complete lines since the last Poll, without their line
-// ends; they are valid until the next Poll. A missing file gives none. Lines
-// above 1 MiB are cut. After a rotation the rest of the old file comes first.
+// Poll returns the complete lines since the last Poll, without line ends. A missing file
+// has none. Lines above 1 MiB are cut. After a rotation, the rest of the old file comes
+// first.
 func (t *Tail) Poll() ([][]byte, error) {
 	var lines [][]byte
 	budget := maxTailPoll
@@ -81,7 +82,7 @@ func (t *Tail) open() (bool, error) {
 	}
 	t.file, t.info, t.offset, t.skip = f, info, 0, false
 	if !t.started && t.back >= 0 && info.Size() > t.back {
-		// The byte before tells whether the line is whole.
+		// The byte before shows whether the line is whole.
 		t.offset = max(info.Size()-t.back-1, 0)
 		t.skip = true
 	}
@@ -114,8 +115,8 @@ func (t *Tail) read(budget int, lines *[][]byte) (int, error) {
 	return n, nil
 }
 
-// keep adds to the current line. While skip is set without a partial line, the
-// beginning of the line was not seen and it is dropped; with one it was cut.
+// keep adds p to the current line, unless skip is set: then the line was cut, or its
+// beginning is unknown.
 func (t *Tail) keep(p []byte) {
 	if t.skip {
 		return
@@ -126,12 +127,12 @@ func (t *Tail) keep(p []byte) {
 	t.partial = append(t.partial, p...)
 }
 
-// replaced notices that the path is another file now, or shorter than what was
-// read, and begins again there.
+// replaced reports whether path is another file now, or shorter than what was read, and
+// starts over there.
 func (t *Tail) replaced() (bool, error) {
 	info, err := os.Stat(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil // between rename and create, or gone: keep what is open
+		return false, nil // gone, or about to be created: keep the open one
 	}
 	if err != nil {
 		return false, fmt.Errorf("follow log: %w", err)
@@ -148,7 +149,7 @@ func (t *Tail) replaced() (bool, error) {
 	return true, t.Close()
 }
 
-// Close releases the file; a later Poll opens it again from its beginning.
+// Close releases the file. A later Poll reads it from the beginning.
 func (t *Tail) Close() error {
 	if t.file == nil {
 		return nil

@@ -4,10 +4,12 @@ import (
 	"time"
 
 	"ralph/logs"
+	"ralph/logs/termtext"
+	"ralph/state/view"
+	"ralph/state/view/summary"
 )
 
-// The actions of the table of keys; they run in the event loop.
-
+// lock locks u and returns its unlock.
 func (u *ui) lock() func() {
 	u.mu.Lock()
 	return u.mu.Unlock
@@ -15,7 +17,7 @@ func (u *ui) lock() func() {
 
 func (u *ui) askAbort() {
 	defer u.lock()()
-	if !u.snap.Alive {
+	if !u.model.Alive {
 		u.say("no runner is alive here")
 		return
 	}
@@ -29,26 +31,26 @@ func (u *ui) askSearch() {
 
 func (u *ui) search(direction int) {
 	defer u.lock()()
-	v := u.view()
+	v := u.shown()
 	switch {
 	case v.query == "":
 		u.say("search first: /")
 	case !v.search(direction):
-		u.say("no match for %q in what is loaded", v.query)
+		u.say("no match for %q in the loaded lines", v.query)
 	}
 }
 
 func (u *ui) pauseOrResume() {
 	u.mu.Lock()
 	verb := "pause"
-	if newView(u.snap, &u.hist, u.o.Now()).Resumable {
+	if summary.Of(&u.model, u.o.Now()).Resumable {
 		verb = "resume"
 	}
 	u.mu.Unlock()
 	u.control(verb)
 }
 
-// show puts one panel alone, or all again.
+// show shows only panel p, or all panels again.
 func (u *ui) show(p panel) {
 	defer u.lock()()
 	u.help, u.raw = false, nil
@@ -57,7 +59,7 @@ func (u *ui) show(p panel) {
 		return
 	}
 	u.alone = p
-	if p == panelRounds || p == panelLog {
+	if p == panelIterations || p == panelLog {
 		u.focus = p
 	}
 }
@@ -71,7 +73,7 @@ func (u *ui) showNumber() {
 func (u *ui) nextFocus() {
 	defer u.lock()()
 	if u.alone == panelHeader && u.raw == nil && !u.help {
-		u.focus = panelRounds + panelLog - u.focus
+		u.focus = panelIterations + panelLog - u.focus
 	}
 }
 
@@ -84,14 +86,18 @@ func (u *ui) toggleMouse() {
 	u.mu.Lock()
 	u.mouse = !u.mouse
 	on := u.mouse
-	u.say("mouse %s", map[bool]string{true: "on: wheel scrolls, click focuses", false: "off: the terminal selects text"}[on])
+	if on {
+		u.say("mouse on: wheel scrolls, click focuses")
+	} else {
+		u.say("mouse off: the terminal selects text")
+	}
 	u.mu.Unlock()
 	u.app.EnableMouse(on)
 }
 
 func (u *ui) toggleFollow() {
 	defer u.lock()()
-	if v := u.view(); v.follow {
+	if v := u.shown(); v.follow {
 		v.follow = false
 	} else {
 		v.toEnd()
@@ -100,14 +106,14 @@ func (u *ui) toggleFollow() {
 
 func (u *ui) toggleWrap() {
 	defer u.lock()()
-	v := u.view()
+	v := u.shown()
 	v.wrap, v.shift = !v.wrap, 0
 }
 
-// back leaves one thing: help, raw output, a search, a panel alone.
+// back closes one thing: help, a search, raw output or a single panel.
 func (u *ui) back() {
 	defer u.lock()()
-	switch v := u.view(); {
+	switch v := u.shown(); {
 	case u.help:
 		u.help = false
 	case v.query != "":
@@ -121,34 +127,34 @@ func (u *ui) back() {
 
 func (u *ui) quit() { u.app.Stop() }
 
-// toShell suspends this process where somebody can continue it.
+// toShell suspends this process if a shell can resume it.
 func (u *ui) toShell() {
 	if underShell() {
-		u.suspend(stopSelf)
+		u.app.Suspend(stopSelf)
 		return
 	}
 	defer u.lock()()
-	u.say("there is no shell here to go back to")
+	u.say("there is no shell to return to")
 }
 
-// listed tells whether keys move in the list of iterations.
-func (u *ui) listed() bool { return u.focus == panelRounds && u.raw == nil && u.alone != panelLog }
+// listed reports whether keys move the selection in the list of iterations.
+func (u *ui) listed() bool { return u.focus == panelIterations && u.raw == nil && u.alone != panelLog }
 
 func (u *ui) page() int {
 	defer u.lock()()
-	return max(u.view().height-1, 1)
+	return max(u.shown().height-1, 1)
 }
 
 func (u *ui) scroll(by int) {
 	defer u.lock()()
 	switch {
 	case u.help:
-		u.helpTop += by // the draw keeps it within the page
+		u.helpTop += by // drawing limits it to the page
 	case u.listed():
-		u.selected = min(max(u.selected+by, 0), max(len(u.hist.Rounds)-1, 0))
+		u.selected = min(max(u.selected+by, 0), max(len(u.model.Run.Iterations)-1, 0))
 	default:
-		u.view().scroll(by)
-		u.feed.poke() // older lines may be wanted
+		u.shown().scroll(by)
+		u.feed.Poke() // older lines may be wanted
 	}
 }
 
@@ -160,8 +166,8 @@ func (u *ui) toStart() {
 	case u.listed():
 		u.selected = 0
 	default:
-		u.view().toStart()
-		u.feed.poke()
+		u.shown().toStart()
+		u.feed.Poke()
 	}
 }
 
@@ -171,18 +177,19 @@ func (u *ui) toEnd() {
 	case u.help:
 		u.helpTop = 1 << 20
 	case u.listed():
-		u.selected = max(len(u.hist.Rounds)-1, 0)
+		u.selected = max(len(u.model.Run.Iterations)-1, 0)
 	default:
-		u.view().toEnd()
+		u.shown().toEnd()
 	}
 }
 
-// sideways moves an unwrapped log, or goes to the neighbour of raw output.
+// sideways scrolls an unwrapped log, or shows the raw output of the iteration before
+// or after.
 func (u *ui) sideways(by int) {
 	u.mu.Lock()
-	v, raw, of := u.view(), u.raw != nil, u.rawOf
+	v, raw, of := u.shown(), u.raw != nil, u.rawOf
 	if !v.wrap {
-		v.shift = min(max(v.shift+by*v.width/2, 0), maxLine)
+		v.shift = min(max(v.shift+by*v.width/2, 0), view.MaxLine)
 	}
 	wrap := v.wrap
 	u.mu.Unlock()
@@ -191,14 +198,14 @@ func (u *ui) sideways(by int) {
 	}
 }
 
-const rawBacklog = 1 << 20 // bytes of raw output that are shown
+const rawBacklog = 1 << 20 // bytes of raw output that are loaded
 
 // openRaw shows the raw output of the selected or the latest iteration.
 func (u *ui) openRaw() {
 	u.mu.Lock()
-	open, n := u.raw != nil, iterationOf(u.snap, &u.hist)
-	if i := len(u.hist.Rounds) - 1 - u.selected; u.focus == panelRounds && i >= 0 {
-		n = u.hist.Rounds[i].Number
+	open, n := u.raw != nil, u.model.Iteration()
+	if i := len(u.model.Run.Iterations) - 1 - u.selected; u.focus == panelIterations && i >= 0 {
+		n = u.model.Run.Iterations[i].Number
 	}
 	if open {
 		u.raw = nil
@@ -212,16 +219,16 @@ func (u *ui) openRaw() {
 
 func (u *ui) openRawOf(n int) {
 	defer u.lock()()
-	run := u.hist.Run
+	run := u.model.Run.ID
 	if run == "" {
-		run = u.snap.Status.RunID
+		run = u.model.Status.RunID
 	}
-	path := u.feed.reader.RawPath(run, n)
-	switch latest := iterationOf(u.snap, &u.hist); {
+	path := u.feed.Reader().RawPath(run, n)
+	switch latest := u.model.Iteration(); {
 	case run == "" || n < 1:
 		u.say("no iteration has begun yet, so there is no raw output")
 		return
-	case !exists(path) && n == latest && active(u.snap.State):
+	case !exists(path) && n == latest && u.model.Active():
 		u.say("iteration %d has printed nothing yet", n)
 		return
 	case !exists(path):
@@ -236,19 +243,19 @@ func (u *ui) openRawOf(n int) {
 	u.readRaw()
 }
 
-// readRaw takes what the raw output has grown by.
+// readRaw appends new raw output.
 func (u *ui) readRaw() {
 	lines, err := u.rawTail.Poll()
 	if err != nil {
-		u.say("%s", oneLine(err.Error()))
+		u.say("%s", termtext.Line(err.Error()))
 	}
 	for _, text := range lines {
-		u.raw.append(rawLines(string(text)))
+		u.raw.append(view.RawLines(string(text)))
 	}
 }
 
-// readMore reads on behalf of the views: raw output that grows, older lines
-// for one that is scrolled back. It runs in the feed's goroutine.
+// readMore loads new raw output, and older lines for a log that is scrolled back. It
+// runs in the goroutine of the feed.
 func (u *ui) readMore() {
 	u.mu.Lock()
 	if u.raw != nil {
@@ -260,20 +267,21 @@ func (u *ui) readMore() {
 	if !wanted {
 		return
 	}
-	var lines []line
-	l := logger{dir: u.o.Dir}
-	events, err := older(u.feed.reader.EventsPath(), before)
-	for i := range events {
-		lines = append(lines, l.lines(events[i])...)
+	var lines []view.Line
+	log := view.Log{LineOptions: u.lines.LineOptions}
+	events, err := view.Older(u.feed.Reader(), before)
+	for _, e := range events {
+		lines = append(lines, log.Lines(e)...)
 	}
 	defer u.lock()()
 	if err != nil {
-		u.say("%s", oneLine(err.Error()))
+		u.say("%s", termtext.Line(err.Error()))
 	}
 	if before.Equal(u.log.oldest()) {
 		u.log.prepend(lines)
 	}
 	if u.log.noOlder {
-		u.say("this is the beginning of what can be shown here, %s; o opens the whole log", u.log.oldest().Local().Format(time.TimeOnly))
+		from := u.log.oldest().Local().Format(time.TimeOnly)
+		u.say("the beginning, %s; o opens the whole log", from)
 	}
 }

@@ -1,7 +1,6 @@
 package monitor
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -11,41 +10,21 @@ import (
 	"testing"
 	"time"
 
+	"ralph/internal/sample"
 	"ralph/state"
+	"ralph/state/view"
+	"ralph/state/view/follow"
 )
-
-// flood writes n text events of up to 4,000 characters.
-func flood(t testing.TB, path string, n int) {
-	t.Helper()
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	r := rand.New(rand.NewPCG(1, 2))
-	words := strings.Repeat("words of a long line, m[key] // [ERROR] and 漢字, ", 100)
-	for i := range n {
-		text := words[:r.IntN(3990)]
-		text = fmt.Sprintf("%d %s", i, strings.ToValidUTF8(text, ""))
-		data, err := json.Marshal(state.Event{Time: noon.Add(time.Duration(i) * time.Millisecond), Run: "r", Iteration: 1, Kind: state.KindText, Text: text})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := file.Write(append(data, '\n')); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 // longLog is a log of 100,000 lines as the screen holds it.
 func longLog(b *testing.B, wrap bool) *ui {
 	b.Helper()
-	s, events := runOf(noon)
-	u := still(s, events, noon)
+	s, events := sample.Run(noon)
+	u := still(b, s, events)
 	r := rand.New(rand.NewPCG(1, 2))
 	words := strings.Repeat("words of a long line, m[key] // [ERROR] and so on, ", 90)
 	for i := range 100_000 {
-		u.log.append([]line{{at: noon, text: fmt.Sprintf("%d %s", i, words[:r.IntN(3990)])}})
+		u.log.append([]view.Line{{At: noon, First: true, Text: fmt.Sprintf("%d %s", i, words[:r.IntN(3990)])}})
 	}
 	u.log.wrap = wrap
 	return u
@@ -58,7 +37,7 @@ func BenchmarkDraw(b *testing.B) {
 				u := longLog(b, wrap)
 				screen := simulate(b, size[0], size[1])
 				for i := 0; b.Loop(); i++ {
-					u.log.append([]line{{at: noon, text: fmt.Sprintf("%d one more line", i)}})
+					u.log.append([]view.Line{{At: noon, First: true, Text: fmt.Sprintf("%d one more line", i)}})
 					u.drawOn(screen)
 				}
 			})
@@ -93,21 +72,21 @@ func BenchmarkFeed(b *testing.B) {
 	if err := os.MkdirAll(filepath.Join(dir, state.DirName), 0o755); err != nil {
 		b.Fatal(err)
 	}
-	flood(b, filepath.Join(dir, state.DirName, "events.jsonl"), 100_000)
+	sample.Flood(b, filepath.Join(dir, state.DirName, "events.jsonl"), 100_000)
 	var top uint64
 	for b.Loop() {
-		f := newFeed(dir, time.Now)
+		f := follow.New(dir, time.Now)
 		u := newUI(Options{Now: time.Now}, f)
 		for {
-			u.apply(f.poll())
+			u.apply(f.Poll())
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
 			top = max(top, m.HeapInuse)
-			if !f.more {
+			if !f.More() {
 				break
 			}
 		}
-		f.close()
+		f.Close()
 	}
 	b.ReportMetric(float64(top)/(1<<20), "MiB-heap")
 }

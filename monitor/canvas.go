@@ -5,10 +5,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/gdamore/tcell/v2"
+	"github.com/mattn/go-runewidth"
+
+	"ralph/logs/termtext"
+	"ralph/state/view/summary"
 )
 
-// canvas is a rectangle of the screen. Nothing drawn on it leaves it, and text
-// is only ever text: there is no markup.
+// canvas is a rectangle of the screen. Drawing is clipped to it, and text has no
+// markup.
 type canvas struct {
 	screen     tcell.Screen
 	x, y, w, h int
@@ -29,8 +33,8 @@ func (c canvas) columns(x, w int) canvas {
 	return c
 }
 
-// text draws s from column x of row y and returns the column after it. What
-// does not fit is cut at a whole character.
+// text draws s from column x of row y and returns the column after it. It cuts what
+// does not fit between two characters.
 func (c canvas) text(x, y int, style tcell.Style, s string) int {
 	if y < 0 || y >= c.h || x < 0 {
 		return x
@@ -49,7 +53,7 @@ func (c canvas) text(x, y int, style tcell.Style, s string) int {
 	}
 	for _, r := range s {
 		if r < ' ' || r >= 0x7f && r <= 0x9f {
-			r = utf8.RuneError // text is cleaned where it comes in; this is the last door
+			r = utf8.RuneError // text is clean already; this guards against mistakes
 		}
 		w := cellWidth(r)
 		if w == 0 {
@@ -68,12 +72,12 @@ func (c canvas) text(x, y int, style tcell.Style, s string) int {
 	return x
 }
 
-// ends draws left and right on one row; right gives way when both do not fit.
+// ends draws left and right on one row. If both do not fit, right is dropped.
 func (c canvas) ends(y int, left, right []piece) {
 	x := c.pieces(0, y, left)
 	w := 0
 	for _, p := range right {
-		w += textWidth(p.text)
+		w += termtext.Width(p.text)
 	}
 	if x+1+w <= c.w {
 		c.pieces(c.w-w, y, right)
@@ -93,7 +97,8 @@ func (c canvas) pieces(x, y int, all []piece) int {
 	return x
 }
 
-// bar fills the first row with a gauge. The filled part is a character, not a colour.
+// bar draws a gauge in the first row. Its parts differ in the character, not only in
+// colour.
 func (c canvas) bar(part float64, style tcell.Style) {
 	w := c.w
 	full := min(int(part*float64(w)+0.5), w)
@@ -109,72 +114,67 @@ func (c canvas) bar(part float64, style tcell.Style) {
 	c.text(c.text(0, 0, style, strings.Repeat("█", full)), 0, c.dim(), strings.Repeat("░", w-full))
 }
 
-// title draws the rule above a panel.
-func (c canvas) title(name, key, right string, focused bool) {
+// title is the text in the rule above a panel.
+type title struct {
+	name, key, right string
+	focused          bool
+}
+
+func (c canvas) title(t title) {
 	style := c.dim()
 	c.text(0, 0, style, strings.Repeat("─", c.w))
 	mark := tcell.StyleDefault.Bold(true)
-	if focused {
+	if t.focused {
 		mark = mark.Reverse(true)
 	}
-	x := c.text(1, 0, style, " "+key+" ")
-	x = c.text(x, 0, mark, name)
+	x := c.text(1, 0, style, " "+t.key+" ")
+	x = c.text(x, 0, mark, t.name)
 	x = c.text(x, 0, style, " ")
-	if right != "" && x+textWidth(right)+4 <= c.w {
-		c.text(c.w-textWidth(right)-3, 0, style, " "+right+" ")
+	if w := termtext.Width(t.right); w > 0 && x+w+4 <= c.w {
+		c.text(c.w-w-3, 0, style, " "+t.right+" ")
 	}
 }
 
 func (c canvas) dim() tcell.Style { return tcell.StyleDefault.Dim(true) }
 
-// tone gives the style of a feeling. Colours are of the terminal's own
-// palette, which is readable on its own background; without colours words,
-// marks and weight say the same.
-func (c canvas) tone(t tone) tcell.Style {
+// tone returns the style of a tone. The colours come from the terminal's palette,
+// which is readable on its background. Words, marks and weight say the same without
+// colours.
+func (c canvas) tone(t summary.Tone) tcell.Style {
 	style := tcell.StyleDefault
-	if t == bad || t == warn {
+	if t == summary.Bad || t == summary.Warn {
 		style = style.Bold(true)
 	}
 	if !c.colors {
 		return style
 	}
 	switch t {
-	case good:
+	case summary.Good:
 		return style.Foreground(tcell.ColorGreen)
-	case busy:
+	case summary.Busy:
 		return style.Foreground(tcell.ColorTeal)
-	case warn:
+	case summary.Warn:
 		return style.Foreground(tcell.ColorOlive)
-	case bad:
+	case summary.Bad:
 		return style.Foreground(tcell.ColorMaroon)
 	}
 	return style
 }
 
-// fitEnd cuts s to its last w cells: advice ends with what to type.
+// fitEnd keeps the last w cells of s: advice ends with the command to type.
 func fitEnd(s string, w int) string {
-	over := textWidth(s) - w
+	over := termtext.Width(s) - w
 	if over <= 0 {
 		return s
 	}
 	return "…" + s[afterCells(s, over+1):]
 }
 
-// fit cuts s to w cells, the last of them "…" when something is missing.
-func fit(s string, w int) string {
-	cells, cut := 0, 0
-	for i, r := range s {
-		n := cellWidth(r)
-		if cells+n > w {
-			if w <= 0 {
-				return ""
-			}
-			return s[:cut] + "…"
-		}
-		if cells+n <= w-1 {
-			cut = i + utf8.RuneLen(r)
-		}
-		cells += n
+// cellWidth returns how many cells a rune takes on the screen.
+func cellWidth(r rune) int {
+	if r >= ' ' && r <= '~' {
+		return 1
 	}
-	return s
+	// The two tables differ in a few rare symbols; the wider one never overflows.
+	return max(runewidth.RuneWidth(r), termtext.Width(string(r)))
 }

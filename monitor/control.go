@@ -13,19 +13,22 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ralph/logs/termtext"
+	"ralph/state/view"
 )
 
-// verbTimeout bounds a control verb, which only leaves a request in a file.
+// verbTimeout limits a control verb, which only writes a request to a file.
 const verbTimeout = 10 * time.Second
 
-// control runs "ralph VERB" in the background and shows how it went.
+// control runs "ralph VERB" in the background and shows its result.
 func (u *ui) control(verb string) {
 	defer u.lock()()
 	switch {
 	case len(u.o.Ralph) == 0:
 		u.say("this screen cannot control the runner")
 		return
-	case !u.snap.Alive:
+	case !u.model.Alive:
 		u.say("no runner is alive here; start one with: ralph")
 		return
 	}
@@ -39,7 +42,7 @@ func (u *ui) control(verb string) {
 	}()
 }
 
-// runVerb returns the last line that the verb printed, or what went wrong.
+// runVerb returns the last line that the verb printed, or the error.
 func runVerb(ralph []string, verb string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), verbTimeout)
 	defer cancel()
@@ -47,11 +50,11 @@ func runVerb(ralph []string, verb string) string {
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	last := out[max(len(out)-4096, 0):]
-	lines := strings.Split(strings.TrimSpace(clean(string(last))), "\n")
+	lines := strings.Split(strings.TrimSpace(termtext.Clean(string(last))), "\n")
 	text := strings.TrimSpace(lines[len(lines)-1])
 	switch {
 	case err != nil:
-		return join(": ", verb+" failed", text, oneLine(err.Error()))
+		return view.Join(": ", verb+" failed", text, termtext.Line(err.Error()))
 	case text == "":
 		return verb + " requested"
 	}
@@ -63,30 +66,29 @@ func exists(path string) bool {
 	return err == nil
 }
 
-const pagerBytes = 64 << 20 // of a log that are opened
+const pagerBytes = 64 << 20 // the pager gets the end of a longer log
 
-// openPager opens what is shown in the user's pager, outside of the screen.
+// openPager opens the log on the screen in the user's pager.
 func (u *ui) openPager() {
 	u.mu.Lock()
-	path := u.feed.reader.LiveLogPath()
+	path := u.feed.Reader().LiveLogPath()
 	if u.raw != nil {
-		path = u.feed.reader.RawPath(u.hist.Run, u.rawOf)
+		path = u.feed.Reader().RawPath(u.model.Run.ID, u.rawOf)
 	}
 	u.mu.Unlock()
 	var err error
-	u.suspend(func() { err = page(path) })
+	u.app.Suspend(func() { err = page(path) })
 	if err != nil {
 		defer u.lock()()
-		u.say("%s", oneLine(err.Error()))
+		u.say("%s", termtext.Line(err.Error()))
 	}
 }
 
-// page shows a copy without escape sequences, so that the terminal is as safe
-// in the pager as on the screen.
+// page shows a copy without escape sequences: some pagers pass them to the terminal.
 func page(path string) error {
 	command := pagerCommand()
 	if command == nil {
-		return fmt.Errorf("open log: neither $PAGER, $EDITOR nor less is there")
+		return fmt.Errorf("open log: set $PAGER or install less")
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -106,10 +108,11 @@ func page(path string) error {
 	}
 	defer os.RemoveAll(folder)
 	copied := filepath.Join(folder, filepath.Base(path)+".txt")
-	if err := os.WriteFile(copied, []byte(clean(string(data))), 0o600); err != nil {
+	if err := os.WriteFile(copied, []byte(termtext.Clean(string(data))), 0o600); err != nil {
 		return fmt.Errorf("copy log: %w", err)
 	}
-	return foreground(exec.Command(command[0], append(command[1:], copied)...)) //nolint:noctx // its user ends it; killed, it would leave the terminal in its modes
+	// Only the user ends the pager. Killed, it would leave the terminal in raw mode.
+	return foreground(exec.Command(command[0], append(command[1:], copied)...)) //nolint:noctx // see above
 }
 
 // pagerCommand is $PAGER, else $EDITOR, else less.
@@ -126,8 +129,8 @@ func pagerCommand() []string {
 	return nil
 }
 
-// foreground runs a program as the terminal's foreground group, so that the
-// user's Ctrl-C reaches it and not this process.
+// foreground runs a program as the foreground process group of the terminal, so that
+// Ctrl-C reaches it and not this process.
 func foreground(cmd *exec.Cmd) error {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
@@ -136,7 +139,7 @@ func foreground(cmd *exec.Cmd) error {
 	defer tty.Close()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
 	cmd.SysProcAttr = &syscall.SysProcAttr{Foreground: true, Ctty: int(tty.Fd())}
-	// Taking the terminal back is done from the background, which would stop this process.
+	// This process takes the terminal back from the background, where SIGTTOU would stop it.
 	signal.Ignore(syscall.SIGTTOU)
 	defer signal.Reset(syscall.SIGTTOU)
 	err = cmd.Run()
@@ -147,15 +150,15 @@ func foreground(cmd *exec.Cmd) error {
 	return nil
 }
 
-// stopSelf stops this process as Ctrl-Z does, until the shell continues it.
-// It sends SIGSTOP, as the Go runtime swallows a SIGTSTP once it was caught.
+// stopSelf stops this process as Ctrl-Z does, until the shell resumes it. It sends
+// SIGSTOP because the Go runtime swallows SIGTSTP once signal.Notify was called for it.
 func stopSelf() {
 	_ = syscall.Kill(syscall.Getpid(), syscall.SIGSTOP)
 	time.Sleep(20 * time.Millisecond) // the signal may reach another thread first
 }
 
-// underShell tells whether a shell with job control could continue this
-// process: its parent is of the same session and of another group.
+// underShell reports whether a shell with job control can resume this process: its
+// parent is in the same session but in another process group.
 func underShell() bool {
 	parent := syscall.Getppid()
 	group, err := syscall.Getpgid(parent)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"ralph/internal/sample"
+	"ralph/logs/termtext"
 	"ralph/state"
 )
 
@@ -101,20 +103,21 @@ func (p *pane) called() string {
 }
 
 // living is a project with a runner that is alive, and a long log.
-func living(t testing.TB) *project {
+func living(t testing.TB) *sample.Project {
 	t.Helper()
 	now := time.Now()
-	s, events := runOf(now)
+	s, events := sample.Run(now)
 	s.Owner.PID = os.Getpid()
-	p := newProject(t, s, events)
+	p := sample.New(t, s, events)
 	for i := range 200 {
-		p.add(state.Event{Time: now.Add(time.Duration(i) * time.Millisecond), Run: s.Status.RunID, Iteration: 7, Kind: state.KindText, Text: fmt.Sprintf("line number %d of the log, %s", i, strings.Repeat("and more words ", i%12))})
+		text := fmt.Sprintf("line number %d of the log, %s", i, strings.Repeat("and more words ", i%12))
+		p.Add(state.NewEvent(state.Origin{Run: s.Status.RunID, Iteration: 7}, now.Add(time.Duration(i)*time.Millisecond), state.Text{Text: text}))
 	}
 	return p
 }
 
 func TestKeys_thatControlTheRunner_runItsVerbs(t *testing.T) {
-	p := openPane(t, living(t).dir, [2]int{80, 24})
+	p := openPane(t, living(t).Dir, [2]int{80, 24})
 	p.shows("RUNNING", "line number 199", "following")
 	p.keys("p")
 	p.shows("pause will act soon")
@@ -136,13 +139,13 @@ func TestKeys_thatControlTheRunner_runItsVerbs(t *testing.T) {
 }
 
 func TestKeys_thatMoveInTheLog_moveInIt(t *testing.T) {
-	p := openPane(t, living(t).dir, [2]int{80, 24})
+	p := openPane(t, living(t).Dir, [2]int{80, 24})
 	p.shows("RUNNING", "line number 199")
 	p.keys("l")
 	p.hides("API usage")
 	p.shows("Live log", "line number 190")
 	p.keys("g")
-	p.shows("run 20261120-131810 · claude in", "scrolled back")
+	p.shows("run 20261120-131810 · agent claude", "scrolled back")
 	p.keys("G")
 	p.shows("following", "line number 199")
 	p.keys("k", "Up")
@@ -172,7 +175,7 @@ func TestKeys_thatMoveInTheLog_moveInIt(t *testing.T) {
 }
 
 func TestKeys_thatSearch_findOlderAndNewer(t *testing.T) {
-	p := openPane(t, living(t).dir, [2]int{80, 24})
+	p := openPane(t, living(t).Dir, [2]int{80, 24})
 	p.shows("RUNNING", "line number 199")
 	search := func(keys ...string) {
 		p.keys("/")
@@ -211,9 +214,9 @@ func TestKeys_thatSearch_findOlderAndNewer(t *testing.T) {
 }
 
 // withRaw adds raw output of two iterations, a live log, and a pager for it.
-func withRaw(t *testing.T, pr *project) (pager string) {
+func withRaw(t *testing.T, pr *sample.Project) (pager string) {
 	t.Helper()
-	raw := filepath.Join(pr.stateDir(), "logs", "20261120-131810")
+	raw := filepath.Join(pr.StateDir(), "logs", "20261120-131810")
 	if err := os.MkdirAll(raw, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +225,7 @@ func withRaw(t *testing.T, pr *project) (pager string) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(pr.stateDir(), "live.log"), []byte("text for \x1b[2Jthe pager\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(pr.StateDir(), "live.log"), []byte("text for \x1b[2Jthe pager\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	pager = filepath.Join(t.TempDir(), "pager")
@@ -234,7 +237,7 @@ func withRaw(t *testing.T, pr *project) (pager string) {
 
 func TestKeys_thatShowOutput_openRawAndPager(t *testing.T) {
 	pr := living(t)
-	p := openPane(t, pr.dir, [2]int{80, 24}, "PAGER="+withRaw(t, pr))
+	p := openPane(t, pr.Dir, [2]int{80, 24}, "PAGER="+withRaw(t, pr))
 	p.shows("RUNNING")
 	p.keys("Tab", "j", "r")
 	p.shows("Raw output of iteration 6", "raw bytes of 6 red")
@@ -262,7 +265,7 @@ func TestKeys_thatShowOutput_openRawAndPager(t *testing.T) {
 }
 
 func TestKeys_thatChangeTheScreen_changeIt(t *testing.T) {
-	p := openPane(t, living(t).dir, [2]int{80, 24})
+	p := openPane(t, living(t).Dir, [2]int{80, 24})
 	p.shows("RUNNING")
 	for key, title := range map[string]string{"1": "1 Plan", "2": "2 API usage", "3": "3 Circuit breaker", "4": "4 Iterations", "5": "5 Live log"} {
 		p.keys(key)
@@ -302,48 +305,44 @@ func TestKeys_thatChangeTheScreen_changeIt(t *testing.T) {
 }
 
 func TestRun_fromNothingToTheEnd_isFollowedOnTheScreen(t *testing.T) {
-	pr := &project{t: t, dir: t.TempDir()}
-	p := openPane(t, pr.dir, [2]int{100, 30})
+	pr := sample.Empty(t)
+	p := openPane(t, pr.Dir, [2]int{100, 30})
 	p.shows("NO RUN", "nothing has run here yet")
 
 	now := time.Now()
-	s, events := runOf(now)
+	s, events := sample.Run(now)
 	s.Owner.PID = os.Getpid()
-	w, _, err := state.Acquire(pr.stateDir(), s.Owner)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pr.w = w
-	t.Cleanup(pr.release)
+	pr.Lock(s.Owner)
 	p.shows("STARTING", "a run is starting")
-	pr.json("status.json", s.Status)
-	pr.add(events...)
+	pr.JSON("status.json", s.Status)
+	pr.Add(events...)
 	p.shows("RUNNING", "6/10 done", "iteration 7 of 50", "Edit src/api/pagination.go")
 
 	s.Status.Status, s.Status.Rule, s.Status.WakeAt = state.StatusWaiting, "usage_limit", now.Add(3*time.Minute)
-	s.Status.Limit = &state.Limit{Kind: "five_hour", Rejected: true, ResetsAt: now.Add(2 * time.Minute)}
-	pr.json("status.json", s.Status)
+	s.Status.Limit = &state.Limit{Name: "five_hour", Rejected: true, ResetsAt: now.Add(2 * time.Minute)}
+	pr.JSON("status.json", s.Status)
 	p.shows("WAITING", "5-hour usage limit", "left, until")
 	before := p.screen()
 	p.wait("countdown", func(s string) bool { return strings.Contains(s, "left, until") && s != before })
 
 	s.Status.Status = state.StatusPaused
-	pr.json("status.json", s.Status)
+	pr.JSON("status.json", s.Status)
 	p.shows("PAUSED", "p resume")
 	p.keys("p")
 	p.shows("resume will act soon")
 
-	if err := os.WriteFile(filepath.Join(pr.stateDir(), "status.json"), []byte("{torn"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(pr.StateDir(), "status.json"), []byte("{torn"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p.shows("status.json is unusable", "PAUSED")
 
 	s.Status.Status, s.Status.ExitReason, s.Status.Rule, s.Status.Reason = state.StatusCompleted, "plan_complete", "complete", "all tasks are done"
 	s.Status.Task.Done = 10
-	pr.json("status.json", s.Status)
-	pr.add(state.Event{Time: now, Run: s.Status.RunID, Kind: state.KindRunEnd, End: &state.End{Rule: "complete", Reason: "all tasks are done"}})
-	pr.release()
-	p.shows("COMPLETED", "10/10 done", "run ended, exit 0")
+	pr.JSON("status.json", s.Status)
+	end := state.RunEnd{Decision: state.Decision{Rule: "complete", Reason: "all tasks are done"}}
+	pr.Add(state.NewEvent(state.Origin{Run: s.Status.RunID}, now, end))
+	pr.Release()
+	p.shows("COMPLETED", "10/10 done", "run ended · exit code 0")
 	p.keys("p")
 	p.shows("no runner is alive here")
 	p.keys("q")
@@ -352,7 +351,7 @@ func TestRun_fromNothingToTheEnd_isFollowedOnTheScreen(t *testing.T) {
 
 func TestScreen_hostileOutputInARealTerminal_changesNothingOutsideItsCells(t *testing.T) {
 	pr := living(t)
-	p := openPane(t, pr.dir, [2]int{120, 40})
+	p := openPane(t, pr.Dir, [2]int{120, 40})
 	p.tmux("set-option", "-g", "set-clipboard", "on")
 	p.tmux("set-option", "-g", "allow-passthrough", "on")
 	p.tmux("set-option", "-g", "monitor-bell", "on")
@@ -363,9 +362,9 @@ func TestScreen_hostileOutputInARealTerminal_changesNothingOutsideItsCells(t *te
 		"\x1b[2J\x1b[H", "\x1b[?1049l", "\x1b[10;10Howned", "\x1b[8;5;5t", "\x1bc", "\u009b2J", "\x1b(0", "\x0e", "\r\r\r", "\b\b\b\b\b\b",
 		"[red:blue:b]", `["region"]`, "漢字\u200d🙂\ufe0f\u202eabc", "e" + strings.Repeat("\u0301", 50), "🇩🇪👩\u200d👩\u200d👧👍🏽",
 	} {
-		pr.add(say("before " + evil + " behind"))
+		pr.Add(sample.Say("before " + evil + " behind"))
 	}
-	pr.add(say("the end of the corpus"))
+	pr.Add(sample.Say("the end of the corpus"))
 	p.shows("the end of the corpus", "[red:blue:b] behind", "RUNNING", "┬─")
 	if got := p.tmux("display-message", "-p", "#{pane_title} #{window_bell_flag}"); got != strings.TrimSuffix(title, "\n")+" 0\n" {
 		t.Errorf("title and bell are %q, the title was %q", got, title)
@@ -379,7 +378,7 @@ func TestScreen_hostileOutputInARealTerminal_changesNothingOutsideItsCells(t *te
 		if at < 0 {
 			t.Fatalf("row %d has no divider: %q", i+3, row)
 		}
-		if cells := textWidth(row[:at]); column >= 0 && cells != column {
+		if cells := termtext.Width(row[:at]); column >= 0 && cells != column {
 			t.Errorf("row %d has the divider at %d, not at %d: %q", i+3, cells, column, row)
 		} else {
 			column = cells

@@ -2,7 +2,6 @@ package monitor
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"ralph/state"
+	"ralph/state/view"
 )
 
 // Whatever the two files say, the lines are inert and there is no panic.
@@ -19,6 +19,8 @@ func FuzzPlain_anyStateFiles_printOnlyInertLines(f *testing.F) {
 		"", "{", `{"kind":"text","text":"hello"}`, `{"time":"2026-11-20T04:00:00Z","run":"r","iteration":-1,"kind":"tool","tool":{"name":"Bash","arg":"\u001b]0;x\u0007"}}`,
 		`{"kind":"iteration_start","iteration":1}` + "\n" + `{"kind":"iteration_end","iteration":1,"end":{"duration_ns":-5}}`, `{"kind":"limit","limit":{"kind":"\r","utilization":1e300}}`,
 		`{"kind":"run_end","end":{"exit":3,"reason":"a\nb"}}`, `{"kind":"decision","end":null}`, `{"kind":"usage","usage":{"input_tokens":-9223372036854775808}}`,
+		`{"v":2,"kind":"tool","iteration":1,"data":{"name":"Bash","arg":"\u001b]0;x\u0007"}}`, `{"v":2,"kind":"iteration_end","iteration":2,"data":{"seconds":1e300}}`,
+		`{"v":2,"kind":"check","data":{"name":"a\tb","output":"x\r\ty"}}`, `{"v":2,"kind":"finding","data":null}`, `{"v":3,"kind":"new","data":{"x":1}}`,
 	} {
 		f.Add([]byte(events), []byte(status))
 		f.Add([]byte(events), []byte(`{"status":"`+strings.Repeat("x", 300)+`"}`))
@@ -34,15 +36,15 @@ func FuzzPlain_anyStateFiles_printOnlyInertLines(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		up := update{snap: Gather(state.Open(dir), noon)}
+		up := view.Update{Snapshot: view.Gather(state.Open(dir), noon)}
 		for line := range bytes.Lines(events) {
-			var e state.Event
-			if json.Unmarshal(line, &e) == nil && e.Kind != "" {
-				up.events = append(up.events, e)
+			if e, ok := state.EventFilter(nil).Decode(line); ok {
+				up.Events = append(up.Events, e)
 			}
 		}
 		var out bytes.Buffer
-		p := plainer{o: Options{Dir: project, Now: func() time.Time { return noon }, Out: &out}, logger: logger{dir: project}}
+		p := plainer{o: Options{Dir: project, Now: func() time.Time { return noon }, Out: &out}}
+		p.log.Dir = project
 		for range 2 {
 			if err := p.write(up); err != nil {
 				t.Fatal(err)

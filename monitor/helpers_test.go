@@ -2,7 +2,6 @@ package monitor
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -15,7 +14,10 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"ralph/internal/sample"
 	"ralph/state"
+	"ralph/state/view"
+	"ralph/state/view/follow"
 )
 
 var rewrite = flag.Bool("update", false, "rewrite the golden files")
@@ -65,135 +67,7 @@ func TestMain(m *testing.M) {
 const bound = time.Minute
 
 // noon is the time of every model test.
-var noon = time.Date(2026, 11, 20, 14, 30, 0, 0, time.UTC)
-
-// runOf is a run in the middle of its seventh iteration.
-func runOf(now time.Time) (Snapshot, []state.Event) {
-	st := state.Status{
-		Timestamp: now.Add(-time.Second), RunID: "20261120-131810", PID: 4242, StartedAt: now.Add(-72 * time.Minute),
-		LoopCount: 6, MaxIterations: 50, CallsThisHour: 43, MaxCallsPerHour: 100, TokensThisHour: 1_240_000, MaxTokensPerHour: 10_000_000,
-		Status: state.StatusRunning, LastAction: "agent", Agent: "claude", Model: "claude-opus-4-5",
-		Task:  state.TaskStatus{ID: "#7", Title: "Add cursor pagination to the list endpoint", Done: 6, Total: 10},
-		Phase: "agent", IterationStartedAt: now.Add(-252 * time.Second), LastTool: "Edit src/api/pagination.go",
-		Usage:   state.Usage{InputTokens: 1_180_000, OutputTokens: 84_300, CacheReadTokens: 9_950_000, CostUSD: 3.41},
-		Breaker: state.BreakerStatus{State: state.BreakerClosed},
-	}
-	s := Snapshot{
-		At: now, Dir: "/home/dev/shop-api", Status: st, Alive: true,
-		Owner:   state.Owner{PID: 4242, RunID: st.RunID, StartedAt: st.StartedAt},
-		Breaker: state.Breaker{State: state.BreakerClosed, LastProgressLoop: 6, CurrentLoop: 7},
-		Calls:   state.Calls{Hour: now.Truncate(time.Hour), Calls: 43, Tokens: 1_240_000},
-	}
-	s.settle()
-	return s, eventsOf(st, now)
-}
-
-func eventsOf(st state.Status, now time.Time) []state.Event {
-	var all []state.Event
-	at := st.StartedAt
-	iteration := 0
-	add := func(e state.Event) {
-		at = at.Add(7 * time.Second)
-		e.Time, e.Run, e.Iteration = at, st.RunID, iteration
-		all = append(all, e)
-	}
-	add(state.Event{Kind: state.KindRunStart, Text: "claude in /home/dev/shop-api"})
-	ends := []state.End{
-		{Outcome: "completed-turn", Rule: "continue", Action: "continue", Files: 5, Duration: 510 * time.Second},
-		{Outcome: "completed-turn", Rule: "gate_failed", Action: "retry", Files: 2, Duration: 204 * time.Second},
-		{Outcome: "completed-turn", Rule: "continue", Action: "continue", Files: 1, Duration: 131 * time.Second},
-		{Outcome: "overloaded", Rule: "transient", Action: "retry", Duration: 12 * time.Second},
-		{Outcome: "completed-turn", Rule: "continue", Action: "continue", Duration: 95 * time.Second},
-		{Outcome: "timeout-with-work", Rule: "continue", Action: "continue", Files: 12, Duration: 900 * time.Second},
-	}
-	for i, end := range ends {
-		iteration = i + 1
-		add(state.Event{Kind: state.KindIterationStart, Text: fmt.Sprintf("task %d of the plan", i+1)})
-		add(state.Event{Kind: state.KindUsage, Usage: &state.Usage{InputTokens: 100000, OutputTokens: 9000, CostUSD: 0.2 + float64(i*i%5)*0.17}})
-		add(state.Event{Kind: state.KindDecision, End: &state.End{Action: end.Action, Rule: end.Rule, Reason: "progress was made"}})
-		add(state.Event{Kind: state.KindIterationEnd, End: &end})
-	}
-	iteration = 7
-	at = now.Add(-252 * time.Second)
-	add(state.Event{Kind: state.KindIterationStart, Text: "#7 Add cursor pagination to the list endpoint"})
-	add(state.Event{Kind: state.KindSession, Session: "0d9e2c1e", Model: "claude-opus-4-5"})
-	add(state.Event{Kind: state.KindLimit, Limit: &state.Limit{Kind: "five_hour", Utilization: 0.72, ResetsAt: now.Add(132 * time.Minute)}})
-	add(state.Event{Kind: state.KindText, Text: "I will look at how the list endpoint reads its parameters, then add a cursor.\nThe old offset stays for one release."})
-	add(state.Event{Kind: state.KindTool, Tool: &state.Tool{ID: "1", Name: "Read", Arg: "src/api/list.go"}})
-	add(state.Event{Kind: state.KindToolResult, Tool: &state.Tool{ID: "1", Name: "Read"}, Text: "package api\n\nimport (\n\t\"net/http\"\n)\n\nfunc list(w http.ResponseWriter, r *http.Request) {\n\tm[key] // [ERROR] [red]\n}\n// one\n// two"})
-	add(state.Event{Kind: state.KindTool, Tool: &state.Tool{ID: "2", Name: "Task", Arg: "find all callers of list()"}})
-	add(state.Event{Kind: state.KindTool, Tool: &state.Tool{ID: "3", Name: "Grep", Arg: "list\\(", Parent: "2"}})
-	add(state.Event{Kind: state.KindToolResult, Tool: &state.Tool{ID: "3", Name: "Grep", Parent: "2"}, Text: "src/api/list.go\nsrc/cmd/export.go"})
-	add(state.Event{Kind: state.KindTool, Tool: &state.Tool{ID: "4", Name: "Bash", Arg: "go test ./..."}})
-	add(state.Event{Kind: state.KindToolResult, Error: true, Tool: &state.Tool{ID: "4", Name: "Bash"}, Text: "--- FAIL: TestList (0.00s)\n    list_test.go:31: want 20 items, got 0"})
-	add(state.Event{Kind: state.KindDenied, Tool: &state.Tool{Name: "Bash", Arg: "git push"}, Text: "not in the allowed tools"})
-	add(state.Event{Kind: state.KindText, Text: "漢字 and 🙂 stay in their cells. The test shows that the cursor is read before it is decoded; I move the decoding in front of the query."})
-	add(state.Event{Kind: state.KindGate, Text: "test: passed"})
-	add(state.Event{Kind: state.KindUsage, Usage: &state.Usage{InputTokens: 80000, OutputTokens: 7000, CostUSD: 0.61}})
-	add(state.Event{Kind: state.KindTool, Tool: &state.Tool{ID: "5", Name: "Edit", Arg: "src/api/pagination.go"}})
-	return all
-}
-
-// statesOf are the statuses that the screen must show.
-func statesOf(now time.Time) map[string]func() (Snapshot, []state.Event) {
-	change := func(f func(*Snapshot)) func() (Snapshot, []state.Event) {
-		return func() (Snapshot, []state.Event) {
-			s, events := runOf(now)
-			f(&s)
-			s.settle()
-			return s, events
-		}
-	}
-	over := func(status, reason, rule, why, next string, exit int) func() (Snapshot, []state.Event) {
-		return func() (Snapshot, []state.Event) {
-			s, events := runOf(now)
-			s.Alive = false
-			if exit == 0 {
-				s.Status.Task.Done = 10
-			}
-			s.Status.Status, s.Status.ExitReason, s.Status.Rule, s.Status.Reason = status, reason, rule, why
-			s.Status.ExitCode, s.Status.Next, s.Status.LoopCount, s.Status.Phase = exit, next, 7, "ended"
-			end := &state.End{Outcome: "completed-turn", Rule: rule, Action: "stop", Reason: why, Files: 3, Exit: exit, Duration: 250 * time.Second}
-			events = append(events,
-				state.Event{Time: now.Add(-2 * time.Second), Run: s.Status.RunID, Iteration: 7, Kind: state.KindIterationEnd, End: end},
-				state.Event{Time: now.Add(-time.Second), Run: s.Status.RunID, Kind: state.KindRunEnd, End: end})
-			s.settle()
-			return s, events
-		}
-	}
-	halted := over(state.StatusHalted, "same_error", "same_error", "the same error in 5 iterations: undefined: cursorFrom",
-		"look at .ralph/live.log and the plan, then: ralph reset --circuit && ralph resume", 3)
-	return map[string]func() (Snapshot, []state.Event){
-		"running":  change(func(*Snapshot) {}),
-		"checking": func() (Snapshot, []state.Event) { return checking(now) },
-		"waiting": change(func(s *Snapshot) {
-			s.Status.Status, s.Status.Rule = state.StatusWaiting, "usage_limit"
-			s.Status.Limit = &state.Limit{Kind: "five_hour", Rejected: true, Utilization: 1, ResetsAt: now.Add(time.Hour)}
-			s.Status.WakeAt = now.Add(time.Hour + 72*time.Second)
-			s.Status.Reason = "You've hit your session limit"
-		}),
-		"paused": change(func(s *Snapshot) {
-			s.Status.Status, s.Status.Rule, s.Status.LastAction, s.Status.LoopCount = state.StatusPaused, "continue", "paused by ralph pause", 7
-		}),
-		"completed": over(state.StatusCompleted, "plan_complete", "complete", "all 10 tasks are done and the checks pass", "", 0),
-		"halted": func() (Snapshot, []state.Event) {
-			s, events := halted()
-			s.Breaker = state.Breaker{State: state.BreakerOpen, SameError: 5, TotalOpens: 1, LastChange: now.Add(-time.Minute), Reason: "the same error in 5 iterations: undefined: cursorFrom"}
-			return s, events
-		},
-		"stopped": over(state.StatusStopped, "max_iterations", "ceilings", "7 of 7 iterations are used", "raise --max-iterations and run ralph again", 4),
-		"failed":  over(state.StatusFailed, "agent_unusable", "agent_unusable", "claude is not logged in", "log in with: claude /login; then: ralph resume", 6),
-		"dead": change(func(s *Snapshot) {
-			s.Alive = false
-			s.Status.Timestamp = now.Add(-340 * time.Second)
-		}),
-		"none": func() (Snapshot, []state.Event) {
-			s := Snapshot{At: now, Dir: "/home/dev/shop-api", Breaker: state.Breaker{State: state.BreakerClosed}}
-			s.settle()
-			return s, nil
-		},
-	}
-}
+var noon = sample.Noon
 
 // simulate returns a screen that draws what it is given.
 func simulate(t testing.TB, w, h int) tcell.SimulationScreen {
@@ -207,10 +81,12 @@ func simulate(t testing.TB, w, h int) tcell.SimulationScreen {
 	return screen
 }
 
-// still is a ui without a feed or an event loop, which shows one moment.
-func still(s Snapshot, events []state.Event, now time.Time) *ui {
-	u := newUI(Options{Dir: s.Dir, Now: func() time.Time { return now }}, &feed{reader: state.Open("/nowhere"), kick: make(chan struct{}, 1)})
-	u.apply(update{snap: s, events: events})
+// still is a ui without events to come or an event loop: it shows one moment.
+func still(t testing.TB, s view.Snapshot, events []state.Event) *ui {
+	f := follow.New(t.TempDir(), time.Now)
+	t.Cleanup(f.Close)
+	u := newUI(Options{Dir: s.Dir, Now: func() time.Time { return noon }}, f)
+	u.apply(view.Update{Snapshot: s, Events: events})
 	return u
 }
 
@@ -257,74 +133,6 @@ func golden(t *testing.T, name, got string) {
 	}
 	if string(want) != got {
 		t.Errorf("%s differs; got\n%s\nwant\n%s", path, got, want)
-	}
-}
-
-// project writes state files that a feed reads.
-type project struct {
-	t   testing.TB
-	dir string
-	w   *state.Writer
-}
-
-func newProject(t testing.TB, s Snapshot, events []state.Event) *project {
-	t.Helper()
-	p := &project{t: t, dir: t.TempDir()}
-	if s.Alive {
-		w, _, err := state.Acquire(p.stateDir(), s.Owner)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.w = w
-		t.Cleanup(p.release)
-	} else if err := os.MkdirAll(p.stateDir(), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	p.json("status.json", s.Status)
-	p.json(".circuit_breaker_state", s.Breaker)
-	p.add(events...)
-	return p
-}
-
-func (p *project) release() {
-	if p.w != nil {
-		_ = p.w.Release()
-		p.w = nil
-	}
-}
-
-func (p *project) stateDir() string { return filepath.Join(p.dir, state.DirName) }
-
-func (p *project) json(name string, v any) {
-	p.t.Helper()
-	data, err := json.Marshal(v)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	path := filepath.Join(p.stateDir(), name)
-	if err := os.WriteFile(path+".tmp", data, 0o600); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := os.Rename(path+".tmp", path); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-func (p *project) add(events ...state.Event) {
-	p.t.Helper()
-	file, err := os.OpenFile(filepath.Join(p.stateDir(), "events.jsonl"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer file.Close()
-	for _, e := range events {
-		data, err := json.Marshal(e)
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		if _, err := file.Write(append(data, '\n')); err != nil {
-			p.t.Fatal(err)
-		}
 	}
 }
 

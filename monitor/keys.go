@@ -5,16 +5,19 @@ import (
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
+
+	"ralph/logs/termtext"
+	"ralph/state/view/summary"
 )
 
-// binding is one row of the table of keys, from which keys are dispatched and
-// the help page and the last row of the screen are drawn.
+// binding is one row of the key table. Dispatch, the help page and the last row of the
+// screen use it.
 type binding struct {
-	keys  string // names of the keys, separated by spaces
+	keys  string // names, separated by spaces
 	short string // for the last row; empty: in the help only
 	help  string
 	do    func(*ui)
-	alive bool // acts on a living runner only
+	alive bool // needs a living runner
 }
 
 func bindings() []binding {
@@ -22,13 +25,13 @@ func bindings() []binding {
 		{"p", "pause", "pause after this iteration, or resume", (*ui).pauseOrResume, true},
 		{"s", "skip", "end this iteration and take the next task", func(u *ui) { u.control("skip") }, true},
 		{"a", "abort", "end the run now (asks first)", (*ui).askAbort, true},
-		{"l", "log", "live log alone, and back", func(u *ui) { u.show(panelLog) }, false},
-		{"r enter", "raw", "raw output of the iteration; left and right for its neighbours", (*ui).openRaw, false},
+		{"l", "log", "live log only, and back", func(u *ui) { u.show(panelLog) }, false},
+		{"r enter", "raw", "raw output of the iteration; left and right: the previous and the next one", (*ui).openRaw, false},
 		{"o", "open", "open the log or the raw output in $PAGER or $EDITOR", (*ui).openPager, false},
-		{"/", "search", "search backwards; no capitals: any case", (*ui).askSearch, false},
-		{"n", "", "next match, towards the older", func(u *ui) { u.search(-1) }, false},
-		{"N", "", "next match, towards the newer", func(u *ui) { u.search(1) }, false},
-		{"f", "", "follow the end of the log, or stop following", (*ui).toggleFollow, false},
+		{"/", "search", "search backwards; a query in lower case matches any case", (*ui).askSearch, false},
+		{"n", "", "next match, towards older lines", func(u *ui) { u.search(-1) }, false},
+		{"N", "", "next match, towards newer lines", func(u *ui) { u.search(1) }, false},
+		{"f", "", "follow the end of the log, or stop", (*ui).toggleFollow, false},
 		{"w", "", "wrap long lines, or cut them", (*ui).toggleWrap, false},
 		{"tab backtab", "", "move between iterations and log", (*ui).nextFocus, false},
 		{"up k", "", "one row up", func(u *ui) { u.scroll(-1) }, false},
@@ -37,19 +40,19 @@ func bindings() []binding {
 		{"pgdn space ctrl-d", "", "one screen down", func(u *ui) { u.scroll(u.page()) }, false},
 		{"g home", "", "the beginning", (*ui).toStart, false},
 		{"G end", "", "the end", (*ui).toEnd, false},
-		{"left", "", "unwrapped log: to the left", func(u *ui) { u.sideways(-1) }, false},
-		{"right", "", "unwrapped log: to the right", func(u *ui) { u.sideways(1) }, false},
+		{"left", "", "scroll an unwrapped log to the left", func(u *ui) { u.sideways(-1) }, false},
+		{"right", "", "scroll an unwrapped log to the right", func(u *ui) { u.sideways(1) }, false},
 		{"1 2 3 4 5 6 7 8 9", "", "one panel alone: plan, usage, breaker, iterations, log, checks", (*ui).showNumber, false},
-		{"m", "", "mouse on or off; off, the terminal selects text", (*ui).toggleMouse, false},
-		{"ctrl-l", "", "draw the screen anew", func(u *ui) { u.app.QueueEvent(syncEvent()) }, false},
+		{"m", "", "mouse on or off; when off, the terminal selects text", (*ui).toggleMouse, false},
+		{"ctrl-l", "", "redraw the screen", func(u *ui) { u.wake(wakeSync) }, false},
 		{"ctrl-z", "", "suspend to the shell", (*ui).toShell, false},
 		{"esc", "", "back", (*ui).back, false},
 		{"?", "help", "this page, and back", (*ui).toggleHelp, false},
-		{"q ctrl-c", "quit", "quit this screen; the runner goes on", (*ui).quit, false},
+		{"q ctrl-c", "quit", "quit this screen; the run continues", (*ui).quit, false},
 	}
 }
 
-// keyName is the name of a key in the table.
+// keyName returns the name of a key in the table.
 func keyName(e *tcell.EventKey) string {
 	if e.Key() == tcell.KeyRune {
 		if e.Rune() == ' ' {
@@ -77,8 +80,8 @@ func dispatch(table []binding) map[string]func(*ui) {
 	return all
 }
 
-// drawKeys shows the keys that do something now. Help and quit are there first.
-func drawKeys(c canvas, table []binding, v view) {
+// drawKeys draws the keys that work now. Help and quit get space first.
+func drawKeys(c canvas, table []binding, v summary.Summary) {
 	hint := func(b binding) (string, string) {
 		key, _, _ := strings.Cut(b.keys, " ")
 		if b.short == "pause" && v.Resumable {
@@ -91,7 +94,8 @@ func drawKeys(c canvas, table []binding, v view) {
 	for _, last := range []bool{true, false} {
 		for _, b := range table {
 			key, short := hint(b)
-			if w := len(key) + len(short) + 3; short != "" && (v.Alive || !b.alive) && last == (key == "?" || key == "q") && w <= room+2 {
+			w, acts := len(key)+len(short)+3, short != "" && (v.Alive || !b.alive)
+			if acts && last == (key == "?" || key == "q") && w <= room+2 {
 				shown = append(shown, b)
 				room -= w
 			}
@@ -110,8 +114,8 @@ func drawKeys(c canvas, table []binding, v view) {
 	}
 }
 
-// drawHelp shows the table, wrapped, from row top on, or from the last row that
-// fills the screen; it returns that row.
+// drawHelp draws the table, wrapped, from row top, or from the last row that still
+// fills the screen. It returns the row that it used.
 func drawHelp(c canvas, table []binding, top int) int {
 	var all [][2]string
 	for _, b := range table {
@@ -126,10 +130,10 @@ func drawHelp(c canvas, table []binding, top int) int {
 	}
 	room := max(c.h-1, 0)
 	top = max(min(top, len(all)-room), 0)
-	c.title("Keys", "?", fmt.Sprintf("%d to %d of %d", min(top+1, len(all)), min(top+room, len(all)), len(all)), true)
+	c.title(title{"Keys", "?", fmt.Sprintf("%d to %d of %d", min(top+1, len(all)), min(top+room, len(all)), len(all)), true})
 	c = c.rows(1, room)
 	for y, row := range all[top:min(top+room, len(all))] {
-		c.text(1, y, plain.Bold(true), fit(row[0], 17))
+		c.text(1, y, plain.Bold(true), termtext.Fit(row[0], 17))
 		c.text(20, y, plain, row[1])
 	}
 	return top

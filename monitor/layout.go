@@ -8,15 +8,15 @@ const (
 	panelPlan
 	panelUsage
 	panelBreaker
-	panelRounds
+	panelIterations
 	panelLog
 	panelChecks
 	panelKeys
 )
 
-// order is the one on the screen, from the top.
+// order lists the panels from the top of the screen.
 func order() []panel {
-	return []panel{panelHeader, panelPlan, panelUsage, panelBreaker, panelRounds, panelChecks, panelLog, panelKeys}
+	return []panel{panelHeader, panelPlan, panelUsage, panelBreaker, panelIterations, panelChecks, panelLog, panelKeys}
 }
 
 // rect is a panel's place on the screen.
@@ -25,13 +25,12 @@ type rect struct {
 	x, y, w, h int
 }
 
-// step gives rows to a panel. The table below is the order in which parts
-// appear as the screen grows, and so, backwards, the order in which they are
-// dropped: the first step that does not fit ends the list.
+// step gives rows to a panel. The table below is the order in which parts appear as
+// the screen grows: the first step that does not fit ends the list.
 type step struct {
 	panel panel
 	rows  int
-	log   int // rows that the log must keep for this step to be taken
+	log   int // rows that the log must keep for this step
 }
 
 func steps(in contents, tall bool) []step {
@@ -39,7 +38,7 @@ func steps(in contents, tall bool) []step {
 		{panelHeader, 1, 0}, // the state
 		{panelKeys, 1, 0},   // and what can be done
 		{panelLog, 2, 0},    // its title and one line
-		{panelHeader, 1, 2}, // what goes on
+		{panelHeader, 1, 2}, // what the run does
 		{panelPlan, 1, 4},   // bar, counts and task in one row
 		{panelChecks, min(in.checks, 1), 4},
 		{panelUsage, 1, 4},   // calls, tokens, cost in one row
@@ -48,28 +47,29 @@ func steps(in contents, tall bool) []step {
 		{panelUsage, 1 + in.gauges, 6},
 		{panelPlan, 2, 6},
 		{panelChecks, in.proof(2) - min(in.checks, 1), 6}, // a title, and the latest note
-		{panelRounds, 3, 6},
+		{panelIterations, 3, 6},
 		{panelBreaker, 1, 7},
-		{panelRounds, 2, 8},
+		{panelIterations, 2, 8},
 		{panelUsage, 4, 14}, // the plot
 		{panelBreaker, 1, 14},
 	}
 	if tall {
-		all = append(all, step{panelChecks, in.proof(8) - in.proof(2), 16}, step{panelRounds, max(0, min(in.rounds-4, 8)), 16})
+		all = append(all, step{panelChecks, in.proof(8) - in.proof(2), 16},
+			step{panelIterations, max(0, min(in.iterations-4, 8)), 16})
 	}
 	return all
 }
 
 const (
-	twoColumns   = 120 // width from which the log stands beside the panels
-	columnHeight = 22
+	twoColumns   = 120 // minimum width for the log beside the panels
+	columnHeight = 22  // and minimum height
 )
 
 // contents is what the sizes of the panels depend on.
-type contents struct{ gauges, rounds, checks, notes int }
+type contents struct{ gauges, iterations, checks, notes int }
 
-// proof is the height of the panel of checks with at most most rows under its
-// title; 0 when there is nothing to show. Checks that do not fit share a row.
+// proof returns the height of the checks panel with at most `most` rows below its
+// title; 0 if there is nothing to show. Checks that do not fit share a row.
 func (in contents) proof(most int) int {
 	switch {
 	case in.checks+in.notes == 0:
@@ -80,7 +80,7 @@ func (in contents) proof(most int) int {
 	return 1 + min(in.checks, 1) + min(in.notes, most-1)
 }
 
-// layout places the panels on a screen of w by h. With alone set, only that
+// layout places the panels on a screen of w by h cells. If alone is set, only that
 // panel is shown between header and keys.
 func layout(w, h int, alone panel, in contents) []rect {
 	if w <= 0 || h <= 0 {
@@ -123,7 +123,7 @@ func stack(w, h int, sizes map[panel]int) []rect {
 	return all
 }
 
-// beside puts the log right of the other panels.
+// beside places the log to the right of the other panels.
 func beside(w, h int, in contents) []rect {
 	left := min(w*2/5, 64)
 	y, bottom := 3, h-1
@@ -139,7 +139,9 @@ func beside(w, h int, in contents) []rect {
 		y += p.h
 	}
 	checks := min(in.proof(proof), max(bottom-y-3, 0))
-	for _, p := range []rect{{panelRounds, 0, y, left, bottom - checks - y}, {panelChecks, 0, bottom - checks, left, checks}} {
+	for _, p := range []rect{
+		{panelIterations, 0, y, left, bottom - checks - y}, {panelChecks, 0, bottom - checks, left, checks},
+	} {
 		if p.h > 0 {
 			all = append(all, p)
 		}

@@ -1,16 +1,17 @@
 package monitor
 
 import (
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
 
-	"github.com/mattn/go-runewidth"
+	"ralph/logs/termtext"
+	"ralph/state/view"
 )
 
-// logView is a place in a log: what is visible, followed, wrapped, searched.
-// It does no input or output. Every call costs as much as the lines that are
-// visible, whatever the log holds.
+// logView is a log with its position, search and display modes. It does no I/O. The
+// cost of a call depends on the visible lines, not on the length of the log.
 type logView struct {
 	ring
 	follow bool
@@ -20,8 +21,8 @@ type logView struct {
 	width  int // of the text, at the latest draw
 	height int
 	query  string
-	found  place // the current match; -1 is none
-	// needOlder asks for lines before the first; noOlder says that there are none.
+	found  place // the current match; its line is -1 without one
+	// needOlder asks for lines before the first one; noOlder: there are none.
 	needOlder, noOlder bool
 }
 
@@ -36,7 +37,7 @@ func newLogView() *logView {
 	return &logView{follow: true, wrap: true, found: place{line: -1}, width: 80, height: 10}
 }
 
-func (v *logView) append(lines []line) {
+func (v *logView) append(lines []view.Line) {
 	limit := ringFollow
 	if !v.follow {
 		limit = ringBack
@@ -44,8 +45,8 @@ func (v *logView) append(lines []line) {
 	v.add(lines, limit)
 }
 
-// rows cuts text into the rows that it takes: byte offsets of their ends. A
-// row breaks after a space where there is one in its second half.
+// rows wraps text and returns the byte offset of the end of each row. A row breaks
+// after a space if there is one in its second half.
 func rows(text string, width int) []int {
 	if len(text) <= width {
 		return []int{len(text)}
@@ -56,11 +57,11 @@ func rows(text string, width int) []int {
 		w := cellWidth(r)
 		if cells+w > width && i > start {
 			cut := i
-			if space > start && textWidth(text[start:space]) > width/2 {
+			if space > start && termtext.Width(text[start:space]) > width/2 {
 				cut = space
 			}
 			ends = append(ends, cut)
-			cells = textWidth(text[cut:i])
+			cells = termtext.Width(text[cut:i])
 			start, space = cut, -1
 		}
 		cells += w
@@ -71,30 +72,14 @@ func rows(text string, width int) []int {
 	return append(ends, len(text))
 }
 
-// cellWidth is the number of cells of a rune, as the screen counts them.
-func cellWidth(r rune) int {
-	if r >= ' ' && r <= '~' {
-		return 1
-	}
-	return runewidth.RuneWidth(r)
-}
-
-func textWidth(s string) int {
-	w := 0
-	for _, r := range s {
-		w += cellWidth(r)
-	}
-	return w
-}
-
 func (v *logView) rowsOf(n int) int {
 	if !v.wrap {
 		return 1
 	}
-	return len(rows(v.at(n).text, v.width))
+	return len(rows(v.at(n).Text, v.width))
 }
 
-// move goes by rows, up for a negative number, and stops at the ends.
+// move moves p by rows, up for a negative number. It stops at the ends.
 func (v *logView) move(p place, by int) place {
 	p = v.clamp(p)
 	if len(v.lines) == 0 {
@@ -130,7 +115,7 @@ func (v *logView) move(p place, by int) place {
 	return p
 }
 
-// clamp moves a place whose line has gone to the nearest one that is there.
+// clamp moves a place whose line is gone to the nearest line that exists.
 func (v *logView) clamp(p place) place {
 	switch {
 	case len(v.lines) == 0 || p.line < v.first:
@@ -147,7 +132,7 @@ func (v *logView) lastTop() place {
 	return v.move(place{v.end(), 0}, 1-v.height)
 }
 
-// layOut fixes the size of the text and the first row for it.
+// layOut sets the size of the text and adjusts the first row.
 func (v *logView) layOut(width, height int) {
 	v.width, v.height = max(width, 1), max(height, 1)
 	last := v.lastTop()
@@ -156,8 +141,8 @@ func (v *logView) layOut(width, height int) {
 	}
 }
 
-// scroll moves by rows; reaching the end follows again, reaching the beginning
-// asks for older lines.
+// scroll moves by rows. At the end it follows again; near the beginning it asks for
+// older lines.
 func (v *logView) scroll(by int) {
 	if by < 0 {
 		v.follow = false
@@ -180,8 +165,8 @@ func (v *logView) toStart() {
 	v.needOlder = true
 }
 
-// prepend takes older lines, or the news that there are none.
-func (v *logView) prepend(older []line) {
+// prepend adds older lines. No lines means that there are none.
+func (v *logView) prepend(older []view.Line) {
 	v.needOlder = false
 	if len(older) == 0 || !v.addOlder(older) {
 		v.noOlder = true
@@ -191,57 +176,34 @@ func (v *logView) prepend(older []line) {
 // oldest is the time of the first line that has one.
 func (v *logView) oldest() (t time.Time) {
 	for i := range v.lines {
-		if t = v.lines[i].at; !t.IsZero() {
+		if t = v.lines[i].At; !t.IsZero() {
 			return t
 		}
 	}
 	return t
 }
 
-// matcher finds the query in a line; it minds the case only when the query
-// has a capital.
+// matcher finds the query in a line. It ignores case unless the query has a capital.
+// Without a match, start is -1.
 func matcher(query string) func(text string) (start, end int) {
-	fold := !strings.ContainsFunc(query, unicode.IsUpper)
+	if query == "" {
+		return func(string) (int, int) { return -1, -1 }
+	}
+	pattern := regexp.QuoteMeta(query)
+	if !strings.ContainsFunc(query, unicode.IsUpper) {
+		pattern = "(?i)" + pattern
+	}
+	re := regexp.MustCompile(pattern)
 	return func(text string) (int, int) {
-		find := strings.Index
-		if fold {
-			find = indexFold
+		if at := re.FindStringIndex(text); at != nil {
+			return at[0], at[1]
 		}
-		i := find(text, query)
-		if i < 0 || query == "" {
-			return -1, -1
-		}
-		return i, i + len(query)
+		return -1, -1
 	}
 }
 
-// indexFold is strings.Index without minding the case of ASCII letters, which
-// keeps every offset true.
-func indexFold(text, lower string) int {
-	if lower == "" {
-		return 0
-	}
-	for i := 0; i+len(lower) <= len(text); i++ {
-		j := 0
-		for j < len(lower) && lowerByte(text[i+j]) == lowerByte(lower[j]) {
-			j++
-		}
-		if j == len(lower) {
-			return i
-		}
-	}
-	return -1
-}
-
-func lowerByte(c byte) byte {
-	if c >= 'A' && c <= 'Z' {
-		return c + 'a' - 'A'
-	}
-	return c
-}
-
-// search goes to the next line with the query, older for a negative
-// direction, round the end. It reports whether there is one.
+// search moves to the next matching line, towards older ones for a negative
+// direction. It wraps around and reports whether there is a match.
 func (v *logView) search(direction int) bool {
 	if v.query == "" || len(v.lines) == 0 {
 		return false
@@ -257,20 +219,20 @@ func (v *logView) search(direction int) bool {
 	n := len(v.lines)
 	for i := 1; i <= n; i++ {
 		at := v.first + ((from-v.first+direction*i)%n+n)%n
-		start, _ := match(v.at(at).text)
+		start, _ := match(v.at(at).Text)
 		if start < 0 {
 			continue
 		}
 		v.found = place{at, 0}
 		if v.wrap {
-			for _, end := range rows(v.at(at).text, v.width) {
+			for _, end := range rows(v.at(at).Text, v.width) {
 				if start < end {
 					break
 				}
 				v.found.row++
 			}
 		} else {
-			v.shift = max(textWidth(v.at(at).text[:start])-v.width/2, 0)
+			v.shift = max(termtext.Width(v.at(at).Text[:start])-v.width/2, 0)
 		}
 		v.follow = false
 		v.top = v.move(v.found, -v.height/3)

@@ -8,13 +8,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ralph/state"
+	"ralph/logs/termtext"
+	"ralph/state/view"
 )
 
-func numbered(from, n int, text string) []line {
-	var all []line
+func numbered(from, n int, text string) []view.Line {
+	var all []view.Line
 	for i := range n {
-		all = append(all, line{at: noon.Add(time.Duration(from+i) * time.Second), text: fmt.Sprintf("%d %s", from+i, text)})
+		all = append(all, view.Line{At: noon.Add(time.Duration(from+i) * time.Second), Text: fmt.Sprintf("%d %s", from+i, text)})
 	}
 	return all
 }
@@ -48,11 +49,11 @@ func TestRows_cutTextIntoRowsThatFit(t *testing.T) {
 
 func TestRows_anyText_loseNothingAndFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := strings.ReplaceAll(clean(rapid.String().Draw(t, "text")), "\n", " ")
+		text := strings.ReplaceAll(termtext.Clean(rapid.String().Draw(t, "text")), "\n", " ")
 		width := rapid.IntRange(2, 40).Draw(t, "width")
 		start := 0
 		for _, end := range rows(text, width) {
-			if end < start || textWidth(text[start:end]) > width {
+			if end < start || termtext.Width(text[start:end]) > width {
 				t.Fatalf("%q at %d has a row %q", text, width, text[start:end])
 			}
 			start = end
@@ -88,11 +89,11 @@ func TestLogView_scrolledBack_staysWhereItIsWhileTheLogGrows(t *testing.T) {
 	v.layOut(80, 20)
 	v.scroll(-300)
 	v.layOut(80, 20)
-	at := v.at(v.top.line).text
+	at := v.at(v.top.line).Text
 	for i := range 50 {
 		v.append(numbered(1000+i*1000, 1000, strings.Repeat("x", 60)))
 		v.layOut(80, 20)
-		if got := v.at(v.top.line).text; got != at {
+		if got := v.at(v.top.line).Text; got != at {
 			t.Fatalf("after %d lines the view moved from %q to %q", i*1000, at, got)
 		}
 	}
@@ -100,8 +101,8 @@ func TestLogView_scrolledBack_staysWhereItIsWhileTheLogGrows(t *testing.T) {
 		t.Error("it follows again by itself")
 	}
 	v.toEnd()
-	if v.layOut(80, 20); v.at(v.lastTop().line).text != v.at(v.top.line).text || v.bytes > ringFollow {
-		t.Errorf("at the end the log holds %d bytes and shows %q", v.bytes, v.at(v.top.line).text)
+	if v.layOut(80, 20); v.at(v.lastTop().line).Text != v.at(v.top.line).Text || v.bytes > ringFollow {
+		t.Errorf("at the end the log holds %d bytes and shows %q", v.bytes, v.at(v.top.line).Text)
 	}
 }
 
@@ -164,14 +165,14 @@ func TestLogView_emptyOrTiny_neverPanics(t *testing.T) {
 
 func TestSearch_goesRoundInBothDirectionsAndMindsCapitals(t *testing.T) {
 	v := newLogView()
-	v.append([]line{{text: "Alpha"}, {text: "beta"}, {text: "ALPHA two"}, {text: "gamma"}})
+	v.append([]view.Line{{Text: "Alpha"}, {Text: "beta"}, {Text: "ALPHA two"}, {Text: "gamma"}})
 	v.layOut(20, 2)
 	found := func(query string, direction int) string {
 		v.query = query
 		if !v.search(direction) {
 			return "none"
 		}
-		return v.at(v.found.line).text
+		return v.at(v.found.line).Text
 	}
 	var got []string
 	for range 3 {
@@ -185,7 +186,7 @@ func TestSearch_goesRoundInBothDirectionsAndMindsCapitals(t *testing.T) {
 
 func TestSearch_matchInALaterRow_isOnTheScreen(t *testing.T) {
 	v := newLogView()
-	v.append([]line{{text: strings.Repeat("word ", 400) + "needle"}, {text: "end"}})
+	v.append([]view.Line{{Text: strings.Repeat("word ", 400) + "needle"}, {Text: "end"}})
 	v.layOut(40, 5)
 	v.query = "needle"
 	if !v.search(-1) {
@@ -193,68 +194,5 @@ func TestSearch_matchInALaterRow_isOnTheScreen(t *testing.T) {
 	}
 	if v.found.row < 40 || v.found.before(v.top) || v.move(v.top, 4).before(v.found) {
 		t.Errorf("the match is at %v, the screen begins at %v", v.found, v.top)
-	}
-}
-
-func TestLogLines_everyKind_isShownAsWhatItIs(t *testing.T) {
-	tool := &state.Tool{ID: "1", Name: "Bash", Arg: "ls"}
-	sub := &state.Tool{ID: "2", Name: "Grep", Arg: "x", Parent: "1"}
-	end := &state.End{Action: "stop", Rule: "complete", Reason: "all done", Outcome: "completed-turn", Files: 1, Exit: 3, Duration: time.Minute}
-	for _, c := range []struct {
-		e     state.Event
-		role  role
-		first string
-		lines int
-	}{
-		{state.Event{Kind: state.KindText, Text: "\n\none\ntwo\n"}, roleText, "one", 2},
-		{state.Event{Kind: state.KindText, Text: "  "}, 0, "", 0},
-		{state.Event{Kind: state.KindTool, Tool: tool}, roleTool, "Bash ls", 1},
-		{state.Event{Kind: state.KindTool, Tool: sub}, roleTool, "Grep x", 1},
-		{state.Event{Kind: state.KindToolResult, Tool: tool, Text: strings.Repeat("x\n", 50)}, roleAnswer, "x", maxAnswer + 1},
-		{state.Event{Kind: state.KindToolResult, Tool: tool, Error: true}, roleError, "the tool failed", 1},
-		{state.Event{Kind: state.KindDenied, Tool: tool, Text: "no"}, roleError, "denied: Bash ls: no", 1},
-		{state.Event{Kind: state.KindError, Codes: []string{"429"}}, roleError, "429", 1},
-		{state.Event{Kind: state.KindLimit, Limit: &state.Limit{Kind: "five_hour"}}, 0, "", 0},
-		{state.Event{Kind: state.KindLimit, Limit: &state.Limit{Kind: "seven_day_opus", Rejected: true}}, roleError, "7-day opus usage limit reached", 1},
-		{state.Event{Kind: state.KindRetry, Text: "in 2 s", Codes: []string{"529"}}, roleNote, "retry: in 2 s: 529", 1},
-		{state.Event{Kind: state.KindUsage, Usage: &state.Usage{InputTokens: 1}}, 0, "", 0},
-		{state.Event{Kind: state.KindResult, Text: "done"}, roleResult, "done", 1},
-		{state.Event{Kind: state.KindResult, Error: true, Text: "failed"}, roleError, "failed", 1},
-		{state.Event{Kind: state.KindGate, Text: "test: passed"}, roleGood, "check test: passed", 1},
-		{state.Event{Kind: state.KindGate, Text: "test: failed\nwhy", Error: true}, roleError, "check test: failed", 2},
-		{state.Event{Kind: state.KindDecision, End: end}, roleNote, "stop, complete: all done", 1},
-		{state.Event{Kind: state.KindIterationStart, Iteration: 3, Text: "a\nb"}, roleBorder, "iteration 3 · a b", 1},
-		{state.Event{Kind: state.KindIterationEnd, Iteration: 3, End: end}, roleNote, "iteration 3 ended · completed-turn · 1 file changed · 1m 00s", 1},
-		{state.Event{Kind: state.KindRunEnd, End: end}, roleBorder, "run ended, exit 3 · complete: all done", 1},
-		{state.Event{Kind: state.KindRunStart, Run: "r", Text: "run r: agent claude"}, roleBorder, "run r: agent claude", 1},
-		{state.Event{Kind: state.KindDecision, Text: "paused; go on with: ralph resume", End: &state.End{Action: "wait", Rule: "paused"}}, roleNote, "paused; go on with: ralph resume", 1},
-		{state.Event{Kind: state.KindDecision, Error: true, Text: "audit: a tick", End: &state.End{Rule: "audit"}}, roleError, "audit: a tick", 1},
-		{state.Event{Kind: state.KindDecision, Text: "test: flaky", End: &state.End{Rule: "checks"}}, roleFinding, "checks: test: flaky", 1},
-		{state.Event{Kind: state.KindDecision, Text: "two lines\nof it", End: &state.End{Rule: "feedback"}}, roleTold, "told the agent: two lines", 2},
-		{state.Event{Kind: "unknown", Text: "x"}, 0, "", 0},
-	} {
-		c.e.Time = noon
-		got := logLines(c.e)
-		if len(got) != c.lines || c.lines > 0 && (got[0].text != c.first || got[0].role != c.role || !got[0].at.Equal(noon)) {
-			t.Errorf("%s %q gives %+v, want %d lines, role %d, %q", c.e.Kind, c.e.Text, got, c.lines, c.role, c.first)
-		}
-	}
-	if got := clip(strings.Repeat("é", 5000)); textWidth(got) > maxLine+30 || !strings.HasSuffix(got, "… 904 characters more") && !strings.Contains(got, "904 characters") {
-		t.Errorf("a long line ends in %q", got[len(got)-40:])
-	}
-}
-
-func TestLogger_finalMessageThatRepeatsTheText_isShownOnce(t *testing.T) {
-	var l logger
-	say := func(kind state.Kind, text string) string {
-		lines := l.lines(state.Event{Kind: kind, Text: text})
-		return lines[0].text
-	}
-	say(state.KindText, "all done\n")
-	if got := say(state.KindResult, "all done"); got != "final message, as above" {
-		t.Errorf("the repeated message reads %q", got)
-	}
-	if got := say(state.KindResult, "something else"); got != "something else" {
-		t.Errorf("another message reads %q", got)
 	}
 }

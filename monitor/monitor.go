@@ -1,9 +1,7 @@
-// size of package: the parts of one screen. Every file is one step from state
-// files to cells or one panel, and they share nothing but unexported types.
+// size of package: the parts of one screen, which share its unexported types.
 
-// Package monitor is the screen that people watch a run on, and the same facts
-// as lines and as text. It reads the state files and acts on the runner only
-// by running ralph's own verbs, so it can come and go at any time.
+// Package monitor shows a run as a screen or as a stream of lines. It controls the
+// runner only through ralph's own verbs, so it can start and end at any time.
 package monitor
 
 import (
@@ -20,7 +18,7 @@ import (
 // Options says what to watch and where to show it.
 type Options struct {
 	Dir     string           // the project: the folder that holds .ralph
-	Ralph   []string         // argv of ralph for this project, to which a verb is added; empty: no control
+	Ralph   []string         // argv of ralph for this project, without a verb; empty: no control
 	Version string           // of ralph, for people
 	NoColor bool             // also set by NO_COLOR in the environment
 	Now     func() time.Time // nil: time.Now
@@ -42,8 +40,8 @@ func (o Options) filled() Options {
 	return o
 }
 
-// Run shows the screen until the user quits or ctx ends, both of which are
-// nil. Without a terminal that can show it, it says so and goes on as Plain.
+// Run shows the screen until the user quits or ctx ends, and then returns nil. If the
+// terminal cannot show a screen, Run prints why and continues like Plain.
 func Run(ctx context.Context, o Options) error {
 	o = o.filled()
 	if o.Plain {
@@ -63,11 +61,11 @@ func Run(ctx context.Context, o Options) error {
 // openTerminal returns an initialised screen, or why there is none.
 func openTerminal() (tcell.Screen, error) {
 	if !term.IsTerminal(int(os.Stdout.Fd())) {
-		return nil, fmt.Errorf("the output is no terminal")
+		return nil, fmt.Errorf("the output is not a terminal")
 	}
 	name := os.Getenv("TERM")
 	if name == "" || name == "dumb" {
-		return nil, fmt.Errorf("TERM=%q shows no screens", name)
+		return nil, fmt.Errorf("TERM=%q cannot show a screen", name)
 	}
 	saved, _ := term.GetState(int(os.Stdout.Fd()))
 	screen, err := tcell.NewScreen()
@@ -75,7 +73,7 @@ func openTerminal() (tcell.Screen, error) {
 		err = screen.Init()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("TERM=%q is unknown here (%w)", name, err)
+		return nil, fmt.Errorf("TERM=%q is unknown (%w)", name, err)
 	}
 	return &guard{Screen: screen, saved: saved}, nil
 }

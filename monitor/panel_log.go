@@ -5,30 +5,26 @@ import (
 	"time"
 
 	"github.com/gdamore/tcell/v2"
+
+	"ralph/logs/termtext"
+	"ralph/state/view"
+	"ralph/state/view/summary"
 )
 
-// logTitle is what stands above a log.
-type logTitle struct {
-	name, key string
-	focused   bool
-}
-
 // drawLog draws a title and the visible rows of a log.
-func drawLog(c canvas, t logTitle, v *logView) {
-	state := "scrolled back, f follows"
-	if v.follow {
-		state = "following"
+func drawLog(c canvas, t title, v *logView) {
+	if t.right = "scrolled back, f follows"; v.follow {
+		t.right = "following"
 	}
 	if !v.wrap {
-		state += ", unwrapped"
+		t.right += ", unwrapped"
 	}
-	c.title(t.name, t.key, state, t.focused)
+	c.title(t)
 	c = c.rows(1, c.h-1)
 	if c.h <= 0 {
 		return
 	}
-	gutter := 2
-	stamps := c.w >= 90
+	gutter, stamps := 2, c.w >= 90
 	if stamps {
 		gutter = 11
 	}
@@ -41,11 +37,11 @@ func drawLog(c canvas, t logTitle, v *logView) {
 	p := v.top
 	for y := 0; y < c.h && p.line < v.end(); {
 		l := v.at(p.line)
-		ends := []int{len(l.text)}
+		ends := []int{len(l.Text)}
 		if v.wrap {
-			ends = rows(l.text, v.width)
+			ends = rows(l.Text, v.width)
 		}
-		hit, hitEnd := match(l.text)
+		hit, hitEnd := match(l.Text)
 		for ; p.row < len(ends) && y < c.h; p.row++ {
 			start := 0
 			if p.row > 0 {
@@ -62,88 +58,62 @@ func drawLog(c canvas, t logTitle, v *logView) {
 	}
 }
 
-// marker tells the role of a line without colour.
-func marker(l *line) string {
-	first := !l.at.IsZero()
-	switch l.role {
-	case roleTool:
-		if l.sub {
-			return "▹"
-		}
-		return "▸"
-	case roleAnswer:
-		return "│"
-	case roleError:
-		if first {
-			return "✗"
-		}
-		return "│"
-	case roleNote:
-		return "·"
-	case roleResult:
-		if first {
-			return "■"
-		}
-	case roleGood:
-		if first {
-			return "✓"
-		}
-	case roleFinding:
-		if first {
-			return "!"
-		}
-		return "│"
-	case roleTold:
-		if first {
-			return "»"
-		}
-		return "│"
-	case roleBorder:
-		return "━"
+// marker shows the role of a line without colour.
+func marker(l *view.Line) string {
+	if l.Role == view.RoleTool && l.Sub {
+		return "▹"
 	}
-	return " "
+	marks := [...]struct{ first, rest string }{
+		view.RoleText: {" ", " "}, view.RoleTool: {"▸", "▸"}, view.RoleAnswer: {"│", "│"}, view.RoleError: {"✗", "│"},
+		view.RoleHeading: {"━", "━"}, view.RoleNote: {"·", "·"}, view.RoleResult: {"■", " "}, view.RoleGood: {"✓", " "},
+		view.RoleWarning: {"!", "│"}, view.RoleTold: {"»", "│"},
+	}
+	if l.First {
+		return marks[l.Role].first
+	}
+	return marks[l.Role].rest
 }
 
-func drawGutter(c canvas, y int, l *line, stamps bool) {
+func drawGutter(c canvas, y int, l *view.Line, stamps bool) {
 	x := 0
 	if stamps {
-		if !l.at.IsZero() {
-			c.text(0, y, c.dim(), l.at.Local().Format(time.TimeOnly))
+		if !l.At.IsZero() {
+			c.text(0, y, c.dim(), l.At.Local().Format(time.TimeOnly))
 		}
 		x = 9
 	}
-	c.text(x, y, roleStyle(c, l.role), marker(l))
+	c.text(x, y, roleStyle(c, l.Role), marker(l))
 }
 
-func roleStyle(c canvas, r role) tcell.Style {
+func roleStyle(c canvas, r view.Role) tcell.Style {
 	switch r {
-	case roleTool, roleTold:
-		return c.tone(busy)
-	case roleFinding:
-		return c.tone(warn)
-	case roleAnswer, roleNote:
+	case view.RoleTool, view.RoleTold:
+		return c.tone(summary.Busy)
+	case view.RoleWarning:
+		return c.tone(summary.Warn)
+	case view.RoleAnswer, view.RoleNote:
 		return c.dim()
-	case roleError:
-		return c.tone(bad)
-	case roleGood:
-		return c.tone(good)
-	case roleBorder, roleResult:
+	case view.RoleError:
+		return c.tone(summary.Bad)
+	case view.RoleGood:
+		return c.tone(summary.Good)
+	case view.RoleHeading, view.RoleResult:
 		return plain.Bold(true)
 	}
 	return plain
 }
 
-// logRow is one row of a line: the bytes from start to end, of which those
-// from hit to hitEnd match the search.
+// logRow is one row of a line: its bytes from start to end. Those from hit to hitEnd
+// match the search.
 type logRow struct {
-	line        *line
+	line        *view.Line
 	start, end  int
 	hit, hitEnd int
 	current     bool
 }
 
 func (r logRow) draw(c canvas, y int, v *logView) {
-	text, style := r.line.text, roleStyle(c, r.line.role)
+	text, style := r.line.Text, roleStyle(c, r.line.Role)
 	if !v.wrap && v.shift > 0 {
 		r.start = afterCells(text, v.shift)
 	}
@@ -160,15 +130,15 @@ func (r logRow) draw(c canvas, y int, v *logView) {
 	}
 	row := text[at:r.end]
 	if !v.wrap && x+len(row) > c.w {
-		row = fit(row, c.w-x) // only what is visible is walked through
+		row = termtext.Fit(row, c.w-x) // the rest of a long line costs nothing
 	}
 	x = c.text(x, y, style, row)
-	if r.line.role == roleBorder && r.end == len(text) {
+	if r.line.Role == view.RoleHeading && r.end == len(text) {
 		c.text(x, y, c.dim(), " "+strings.Repeat("━", max(c.w-x-2, 0)))
 	}
 }
 
-// afterCells is the offset of the first character from cell n on.
+// afterCells returns the offset of the character at cell n.
 func afterCells(s string, n int) int {
 	cells := 0
 	for i, r := range s {

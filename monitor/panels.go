@@ -1,41 +1,47 @@
 package monitor
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
+
+	"ralph/logs/termtext"
+	"ralph/state/view"
+	"ralph/state/view/summary"
 )
 
 var plain = tcell.StyleDefault
 
-// drawHeader shows one to three rows: the state, what goes on, who runs.
-func drawHeader(c canvas, v view) {
+// drawHeader draws up to three rows: the state; what the run does; agent and model.
+func drawHeader(c canvas, v summary.Summary) {
 	style := c.tone(v.Tone).Bold(true)
 	state := " " + v.Mark + " " + v.Word + " "
-	right := join(" · ", v.Iteration, v.Elapsed)
-	if textWidth(state)+textWidth(right)+12 > c.w {
+	right := view.Join(" · ", v.Iteration, v.Elapsed)
+	if termtext.Width(state)+termtext.Width(right)+12 > c.w {
 		right = strings.Replace(strings.TrimPrefix(v.Iteration, "iteration "), " of ", "/", 1)
 	}
-	name := fit(v.Project, max(c.w-textWidth(state)-textWidth(right)-4, 6))
-	c.ends(0, []piece{{state, style.Reverse(true)}, {" ", plain}, {name, plain.Bold(true)}}, []piece{{right, plain}, {" ", plain}})
-	news := v.News
+	name := termtext.Fit(v.Project, max(c.w-termtext.Width(state)-termtext.Width(right)-4, 6))
+	left := []piece{{state, style.Reverse(true)}, {" ", plain}, {name, plain.Bold(true)}}
+	c.ends(0, left, []piece{{right, plain}, {" ", plain}})
+	news := v.What
 	if len(v.Problems) > 0 {
 		news = v.Problems[0]
 	}
-	x := c.text(1, 1, c.tone(v.Tone), fit(news, c.w-2))
+	x := c.text(1, 1, c.tone(v.Tone), termtext.Fit(news, c.w-2))
 	identity, right := v.Identity, v.Rule
-	advice := orElse(v.Asked, v.Advice)
-	if advice != "" && x+3+textWidth(advice) < c.w {
+	advice := cmp.Or(v.Asked, v.Advice)
+	if advice != "" && x+3+termtext.Width(advice) < c.w {
 		c.text(x, 1, c.dim(), " · "+advice)
 	} else if advice != "" {
 		identity, right = fitEnd(advice, c.w-2), ""
 	}
-	c.ends(2, []piece{{" ", plain}, {fit(identity, c.w-2), c.dim()}}, []piece{{right, c.dim()}, {" ", plain}})
+	c.ends(2, []piece{{" ", plain}, {termtext.Fit(identity, c.w-2), c.dim()}}, []piece{{right, c.dim()}, {" ", plain}})
 }
 
-// drawPlan shows one row, or a title with one or two.
-func drawPlan(c canvas, v view, focused bool) {
+// drawPlan draws one row, or a title and up to two rows.
+func drawPlan(c canvas, v summary.Summary) {
 	p := v.Plan
 	part := 0.0
 	if p.Total > 0 {
@@ -45,44 +51,44 @@ func drawPlan(c canvas, v view, focused bool) {
 		x := c.text(1, 0, plain, "plan ")
 		if p.Total > 0 {
 			w := max(min(c.w/4, 20), 6)
-			c.columns(x, w).bar(part, c.tone(good))
+			c.columns(x, w).bar(part, c.tone(summary.Good))
 			x += w + 1
 		}
-		x = c.text(x, 0, plain.Bold(true), orElse(p.Counts, "none yet"))
-		c.text(x, 0, plain, fit("  "+p.Task, c.w-x-1))
+		x = c.text(x, 0, plain.Bold(true), cmp.Or(p.Counts, "none yet"))
+		c.text(x, 0, plain, termtext.Fit("  "+p.Task, c.w-x-1))
 		return
 	}
-	c.title("Plan", "1", "", focused)
+	c.title(title{name: "Plan", key: "1"})
 	c = c.rows(1, c.h-1)
 	text := p.Counts
 	if p.Total > 0 {
 		text += fmt.Sprintf("  %.0f %%", part*100)
-		w := max(c.w-textWidth(text)-4, 0)
-		c.columns(1, w).bar(part, c.tone(good))
+		w := max(c.w-termtext.Width(text)-4, 0)
+		c.columns(1, w).bar(part, c.tone(summary.Good))
 		c.text(w+3, 0, plain.Bold(true), text)
 	} else {
-		c.text(1, 0, c.dim(), orElse(text, "none yet"))
+		c.text(1, 0, c.dim(), cmp.Or(text, "none yet"))
 	}
 	if p.Task != "" {
-		c.text(c.text(1, 1, c.tone(busy), "▸ "), 1, plain, fit(p.Task, c.w-4))
+		c.text(c.text(1, 1, c.tone(summary.Busy), "▸ "), 1, plain, termtext.Fit(p.Task, c.w-4))
 	}
 }
 
-// drawUsage shows one row, or a title, the gauges, the cost and the plot.
-func drawUsage(c canvas, v view, focused bool) {
+// drawUsage draws one row, or a title, the gauges, the cost and the plot.
+func drawUsage(c canvas, v summary.Summary, r *view.Run) {
 	if c.h == 1 {
 		drawUsageRow(c, v)
 		return
 	}
-	c.title("API usage", "2", "", focused)
+	c.title(title{name: "API usage", key: "2"})
 	c = c.rows(1, c.h-1)
 	label := 6
 	for _, g := range v.Gauges {
-		label = max(label, min(textWidth(g.Label), 16))
+		label = max(label, min(termtext.Width(g.Label), 16))
 	}
 	width := 24
 	for _, g := range v.Gauges {
-		width = min(width, c.w-label-textWidth(g.Value)-textWidth(g.Note)-7)
+		width = min(width, c.w-label-termtext.Width(g.Value)-termtext.Width(g.Note)-7)
 	}
 	y := 0
 	for _, g := range v.Gauges {
@@ -93,16 +99,16 @@ func drawUsage(c canvas, v view, focused bool) {
 		y++
 	}
 	x := c.text(1, y, c.dim(), "cost")
-	x = c.text(max(x+1, label+2), y, plain.Bold(true), orElse(v.Cost, "unknown"))
+	x = c.text(max(x+1, label+2), y, plain.Bold(true), cmp.Or(v.Cost, "unknown"))
 	if v.Tokens != "" {
-		c.text(x, y, c.dim(), fit(" · "+v.Tokens, c.w-x-1))
+		c.text(x, y, c.dim(), termtext.Fit(" · "+v.Tokens, c.w-x-1))
 	}
 	if plot := c.rows(y+1, c.h-y-1); plot.h >= 3 {
-		drawPlot(plot, v)
+		drawPlot(plot, r)
 	}
 }
 
-func drawUsageRow(c canvas, v view) {
+func drawUsageRow(c canvas, v summary.Summary) {
 	x := 1
 	for i, g := range v.Gauges {
 		text := g.Label + " " + g.Value
@@ -112,55 +118,52 @@ func drawUsageRow(c canvas, v view) {
 		if i > 0 {
 			text = " · " + text
 		}
-		if x+textWidth(text) > c.w-1 {
+		if x+termtext.Width(text) > c.w-1 {
 			return
 		}
 		x = c.text(x, 0, c.tone(notGood(g.Tone)), text)
 	}
-	if text := prefixed(" · ", v.Cost); x+textWidth(text) < c.w {
+	if text := view.Prefix(" · ", v.Cost); x+termtext.Width(text) < c.w {
 		c.text(x, 0, plain, text)
 	}
 }
 
-// notGood keeps rows of text quiet: only what deserves a look is coloured.
-func notGood(t tone) tone {
-	if t == good {
-		return calm
+// notGood removes the colour of good news, so that bad news stands out.
+func notGood(t summary.Tone) summary.Tone {
+	if t == summary.Good {
+		return summary.Calm
 	}
 	return t
 }
 
-func drawGauge(c canvas, label, width int, g gauge) {
-	c.text(1, 0, c.dim(), fit(g.Label, label))
+func drawGauge(c canvas, label, width int, g summary.Gauge) {
+	c.text(1, 0, c.dim(), termtext.Fit(g.Label, label))
 	x := label + 2
 	if g.Part >= 0 {
 		c.columns(x, width).bar(g.Part, c.tone(g.Tone))
 		x += width + 1
 	}
 	x = c.text(x, 0, c.tone(notGood(g.Tone)).Bold(true), g.Value)
-	c.text(x+2, 0, c.dim(), fit(g.Note, c.w-x-3))
+	c.text(x+2, 0, c.dim(), termtext.Fit(g.Note, c.w-x-3))
 }
 
-// drawPlot draws what each iteration spent as columns of eighths.
-func drawPlot(c canvas, v view) {
-	values := v.Spent
+// drawPlot draws what each iteration spent as a column of eighths of a row.
+func drawPlot(c canvas, r *view.Run) {
 	room := max(c.w-2, 0)
-	if len(values) > room {
-		values = values[len(values)-room:]
-	}
+	values, of := r.Spent(room)
 	top := 0.0
 	for _, n := range values {
 		top = max(top, n)
 	}
 	if top <= 0 {
-		c.text(1, 1, c.dim(), "what each iteration spends is drawn here")
+		c.text(1, 1, c.dim(), "a chart of each iteration's cost appears here")
 		return
 	}
 	most := fmt.Sprintf("$%.2f", top)
-	if v.SpentOf != "cost" {
-		most = count(int64(top))
+	if of != "cost" {
+		most = summary.Count(int64(top))
 	}
-	c.text(1, 0, c.dim(), fit(fmt.Sprintf("%s of each iteration, at most %s", v.SpentOf, most), c.w-2))
+	c.text(1, 0, c.dim(), termtext.Fit(fmt.Sprintf("%s per iteration, highest %s", of, most), c.w-2))
 	marks := []rune(" ▁▂▃▄▅▆▇█")
 	height := c.h - 1
 	each := 1
@@ -175,62 +178,65 @@ func drawPlot(c canvas, v view) {
 		for row := range height {
 			part := min(max(eighths-(height-1-row)*8, 0), 8)
 			if part > 0 {
-				c.text(1+i*each, 1+row, c.tone(busy), string(marks[part]))
+				c.text(1+i*each, 1+row, c.tone(summary.Busy), string(marks[part]))
 			}
 		}
 	}
 }
 
-// drawBreaker shows one row, or a title with one or two.
-func drawBreaker(c canvas, v view, focused bool) {
+// drawBreaker draws one row, or a title and up to two rows.
+func drawBreaker(c canvas, v summary.Summary) {
 	b := v.Breaker
 	y, x := 0, 1
 	if c.h == 1 {
 		x = c.text(1, 0, plain, "breaker ")
 	} else {
-		c.title("Circuit breaker", "3", "", focused)
+		c.title(title{name: "Circuit breaker", key: "3"})
 		y = 1
 	}
 	x = c.text(x, y, c.tone(b.Tone).Bold(true), b.State)
 	text := b.Counters
-	if c.h <= 2 && b.Reason != "" && b.Tone != good {
+	if c.h <= 2 && b.Reason != "" && b.Tone != summary.Good {
 		text = b.Reason
 	}
-	c.text(x, y, plain, fit(" · "+text, c.w-x-1))
+	c.text(x, y, plain, termtext.Fit(" · "+text, c.w-x-1))
 	if c.h > 2 {
-		c.text(1, 2, c.dim(), fit(b.Reason, c.w-2))
+		c.text(1, 2, c.dim(), termtext.Fit(b.Reason, c.w-2))
 	}
 }
 
-// drawRounds lists iterations from the newest, beginning with number skip.
-func drawRounds(c canvas, v view, selected int, focused bool) {
-	c.title("Iterations", "4", fmt.Sprint(len(v.Rounds)), focused)
+// drawIterations lists the iterations, newest first, around the selected one. It
+// formats only the visible rows.
+func (u *ui) drawIterations(c canvas) {
+	n, focused := len(u.model.Run.Iterations), u.focus == panelIterations
+	c.title(title{"Iterations", "4", fmt.Sprint(n), focused})
 	c = c.rows(1, c.h-1)
-	if len(v.Rounds) == 0 {
+	if n == 0 {
 		c.text(1, 0, c.dim(), "none yet")
 		return
 	}
-	selected = min(max(selected, 0), len(v.Rounds)-1)
-	first := max(0, min(selected-c.h/2, len(v.Rounds)-c.h))
-	for y := 0; y < c.h && first+y < len(v.Rounds); y++ {
-		r := v.Rounds[first+y]
-		style := plain
-		if focused && first+y == selected {
-			style = style.Reverse(true)
-			c.text(0, y, style, strings.Repeat(" ", c.w))
-		}
-		x := c.text(1, y, style, fmt.Sprintf("%4d ", r.Number))
-		mark := c.tone(r.Tone)
-		if focused && first+y == selected {
-			mark = style
-		}
-		x = c.text(x, y, mark, r.Mark)
-		x = c.text(x, y, style, fmt.Sprintf(" %8s  ", r.Duration))
-		right := 0
-		if r.Cost != "" && c.w >= 44 {
-			right = textWidth(r.Cost) + 2
-			c.text(c.w-right+1, y, style, r.Cost)
-		}
-		c.text(x, y, style, fit(r.Text, c.w-x-right-1))
+	now, selected := u.o.Now(), min(max(u.selected, 0), n-1)
+	first := max(0, min(selected-c.h/2, n-c.h))
+	for y := 0; y < c.h && first+y < n; y++ {
+		r := summary.Row(&u.model, n-1-first-y, now)
+		drawIteration(c.rows(y, 1), r, focused && first+y == selected)
 	}
+}
+
+func drawIteration(c canvas, r summary.IterationRow, selected bool) {
+	style, mark := plain, c.tone(r.Tone)
+	if selected {
+		style = style.Reverse(true)
+		mark = style
+		c.text(0, 0, style, strings.Repeat(" ", c.w))
+	}
+	x := c.text(1, 0, style, fmt.Sprintf("%4d ", r.Number))
+	x = c.text(x, 0, mark, r.Mark)
+	x = c.text(x, 0, style, fmt.Sprintf(" %8s  ", r.Duration))
+	right := 0
+	if r.Cost != "" && c.w >= 44 {
+		right = termtext.Width(r.Cost) + 2
+		c.text(c.w-right+1, 0, style, r.Cost)
+	}
+	c.text(x, 0, style, termtext.Fit(r.Text, c.w-x-right-1))
 }

@@ -1,78 +1,83 @@
 package monitor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
+	"ralph/logs/termtext"
 	"ralph/state"
+	"ralph/state/view"
+	"ralph/state/view/follow"
+	"ralph/state/view/summary"
 )
 
-// plainText bounds what one event says in the line stream.
+// plainText is the maximum width of a line of the stream, in cells.
 const plainText = 300
 
-// Plain writes one line for each event and each change of state until ctx
-// ends, or, when the run that it follows is over, until its run_end event was
-// written. It is for screen readers, CI and terminals that show no screens.
+// Plain writes a line for each event and each change of state, until the run ends or
+// ctx is cancelled. It is for screen readers, CI and terminals without cursor control.
 func Plain(ctx context.Context, o Options) error {
 	o = o.filled()
-	f := newFeed(o.Dir, o.Now)
-	defer f.close()
-	p := plainer{o: o, logger: logger{dir: o.Dir}}
+	f := follow.New(o.Dir, o.Now)
+	defer f.Close()
+	p := plainer{o: o, log: view.Log{LineOptions: view.LineOptions{Dir: o.Dir}}}
 	for {
-		up := f.poll()
+		up := f.Poll()
 		if err := p.write(up); err != nil {
 			return fmt.Errorf("write lines: %w", err)
 		}
-		if p.over && !f.more {
+		if p.over && !f.More() {
 			return nil
 		}
-		if !f.wait(ctx) {
+		if !f.Wait(ctx) {
 			return nil
 		}
 	}
 }
 
-// plainer remembers what the line stream has said.
+// plainer remembers what the stream has shown.
 type plainer struct {
-	o      Options
-	hist   history
-	logger logger
-	said   string // the latest state
-	bad    string // the latest problem
-	over   bool   // the run has ended
-	begun  bool
+	o     Options
+	model view.Model
+	log   view.Log
+	said  string // the latest state
+	bad   string // the latest problem
+	over  bool   // the run has ended
+	begun bool
 }
 
-func (p *plainer) write(up update) error {
+func (p *plainer) write(up view.Update) error {
 	var lines []string
-	for _, e := range up.events {
-		p.hist.add(e)
+	for _, e := range up.Events {
 		p.over = e.Kind == state.KindRunEnd || p.over && e.Kind != state.KindRunStart
 		if p.begun || e.Kind != state.KindText && e.Kind != state.KindTool && e.Kind != state.KindToolResult {
 			lines = append(lines, p.lines(e)...)
 		}
 	}
 	p.begun = true
-	v := newView(up.snap, &p.hist, p.o.Now())
-	said := join(": ", v.Word, join(" · ", v.Iteration, v.Asked))
-	if up.snap.State != state.StatusRunning {
-		said = join(": ", v.Word, join(" · ", v.News, v.Advice))
+	p.model.Apply(up)
+	v := summary.Of(&p.model, p.o.Now())
+	said := view.Join(": ", v.Word, view.Join(" · ", v.Iteration, v.Asked))
+	if up.State != state.StatusRunning {
+		said = view.Join(": ", v.Word, view.Join(" · ", v.What, v.Advice))
 	}
-	// A countdown is no change: the state and its reason are what is compared.
-	if key := join("|", up.snap.State, up.snap.Status.Rule, up.snap.Status.Reason, v.Iteration, v.Asked, up.snap.Status.WakeAt.String()); key != p.said {
+	// A countdown is not a change: compare only the state and the reason.
+	st := up.Status
+	if key := view.Join("|", up.State, st.Rule, st.Reason, v.Iteration, v.Asked, st.WakeAt.String()); key != p.said {
 		p.said = key
-		lines = append(lines, stamp(up.snap.At)+"state      "+said)
-		if v.Plan.Task != "" && up.snap.State == state.StatusRunning {
-			lines = append(lines, stamp(up.snap.At)+"plan       "+join(" · ", v.Plan.Counts, v.Plan.Task))
+		lines = append(lines, stamp(up.At)+"state      "+said)
+		if v.Plan.Task != "" && up.State == state.StatusRunning {
+			lines = append(lines, stamp(up.At)+"plan       "+view.Join(" · ", v.Plan.Counts, v.Plan.Task))
 		}
 	}
-	if problem := join("; ", up.snap.Problems...); problem != p.bad {
+	if problem := view.Join("; ", up.Problems...); problem != p.bad {
 		p.bad = problem
-		lines = append(lines, stamp(up.snap.At)+"problem    "+orElse(problem, "none any more"))
+		lines = append(lines, stamp(up.At)+"problem    "+cmp.Or(problem, "none any more"))
 	}
-	// A runner that is not alive writes no more run_end.
-	p.over = p.over || up.snap.State == StateDead
+	// A dead runner writes no run_end.
+	p.over = p.over || up.State == view.StateDead
 	for _, l := range lines {
 		if _, err := fmt.Fprintln(p.o.Out, l); err != nil {
 			return err
@@ -83,15 +88,11 @@ func (p *plainer) write(up update) error {
 
 func stamp(t time.Time) string { return t.Local().Format(time.TimeOnly) + " " }
 
-// lines renders one event as lines that each stand for themselves.
+// lines formats an event. Each line is complete in itself.
 func (p *plainer) lines(e state.Event) []string {
 	var all []string
-	for _, l := range p.logger.lines(e) {
-		text := l.text
-		if textWidth(text) > plainText {
-			text = fit(text, plainText)
-		}
-		all = append(all, fmt.Sprintf("%s%-10s %s", stamp(e.Time), plainKind(e.Kind), text))
+	for _, l := range p.log.Lines(e) {
+		all = append(all, fmt.Sprintf("%s%-10s %s", stamp(e.Time), plainKind(e.Kind), termtext.Fit(l.Text, plainText)))
 	}
 	return all
 }

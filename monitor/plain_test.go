@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/internal/sample"
 	"ralph/state"
 )
 
@@ -32,31 +33,32 @@ func (b *buffer) String() string {
 
 func TestPlain_runThatGoesOn_writesEachChangeOnceAndEndsWithIt(t *testing.T) {
 	now := time.Now()
-	s, events := runOf(now)
+	s, events := sample.Run(now)
 	s.Owner.PID = os.Getpid()
-	p := newProject(t, s, events)
+	p := sample.New(t, s, events)
 	var out buffer
 	done := make(chan error, 1)
-	go func() { done <- Plain(t.Context(), Options{Dir: p.dir, Out: &out}) }()
+	go func() { done <- Plain(t.Context(), Options{Dir: p.Dir, Out: &out}) }()
 	until(t, "state", func() bool { return strings.Contains(out.String(), "RUNNING: iteration 7 of 50") })
 	if strings.Contains(out.String(), "I will look") {
 		t.Error("text from before the start is repeated")
 	}
-	p.add(state.Event{Time: now, Run: s.Status.RunID, Iteration: 7, Kind: state.KindTool, Tool: &state.Tool{Name: "Bash", Arg: "go test"}})
+	p.Add(state.NewEvent(state.Origin{Run: s.Status.RunID, Iteration: 7}, now, state.Tool{Name: "Bash", Arg: "go test"}))
 	until(t, "tool", func() bool { return strings.Contains(out.String(), "tool       Bash go test") })
 	for range 3 {
 		s.Status.Timestamp = time.Now()
-		p.json("status.json", s.Status)
+		p.JSON("status.json", s.Status)
 	}
 	s.Status.Status, s.Status.ExitReason, s.Status.Rule, s.Status.Reason = state.StatusFailed, "agent_unusable", "agent_unusable", "not logged in"
-	p.json("status.json", s.Status)
+	p.JSON("status.json", s.Status)
 	until(t, "end state", func() bool { return strings.Contains(out.String(), "FAILED: agent_unusable: not logged in") })
-	p.add(state.Event{Time: now, Run: s.Status.RunID, Kind: state.KindRunEnd, End: &state.End{Exit: 6, Rule: "agent_unusable"}})
+	end := state.RunEnd{Exit: 6, Decision: state.Decision{Rule: "agent_unusable"}}
+	p.Add(state.NewEvent(state.Origin{Run: s.Status.RunID}, now, end))
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
 	text := out.String()
-	if !strings.Contains(text, "run ended, exit 6") || strings.Count(text, "RUNNING") != 1 || strings.Count(text, "FAILED") != 1 {
+	if !strings.Contains(text, "run ended · exit code 6") || strings.Count(text, "RUNNING") != 1 || strings.Count(text, "FAILED") != 1 {
 		t.Errorf("the lines are\n%s", text)
 	}
 	for line := range strings.Lines(text) {
@@ -67,12 +69,12 @@ func TestPlain_runThatGoesOn_writesEachChangeOnceAndEndsWithIt(t *testing.T) {
 }
 
 func TestPlain_runnerDies_saysSoAndEnds(t *testing.T) {
-	s, events := statesOf(time.Now())["dead"]()
+	s, events := sample.States(time.Now())["dead"]()
 	var out buffer
-	if err := Plain(t.Context(), Options{Dir: newProject(t, s, events).dir, Out: &out}); err != nil {
+	if err := Plain(t.Context(), Options{Dir: sample.New(t, s, events).Dir, Out: &out}); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "DEAD: the runner (pid 4242) is gone") {
+	if !strings.Contains(out.String(), "DEAD: the runner (pid 4242) died") {
 		t.Errorf("the lines are\n%s", out.String())
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -16,10 +15,12 @@ import (
 	"github.com/mattn/go-runewidth"
 	"github.com/rivo/tview"
 	"golang.org/x/term"
+
+	"ralph/state/view/follow"
 )
 
-// The event loop is woken by keys that no keyboard has: tview draws after each
-// key, and its own QueueUpdateDraw would wait for ever once the loop has ended.
+// Keys that no keyboard has wake the event loop. tview draws after each key; its own
+// QueueUpdateDraw would block forever after the end of the loop.
 const (
 	wakeDraw = tcell.KeyF64
 	wakeSync = tcell.KeyF63
@@ -27,20 +28,17 @@ const (
 	wakeCont = tcell.KeyF61
 )
 
-func syncEvent() tcell.Event { return tcell.NewEventKey(wakeSync, 0, tcell.ModNone) }
+func (u *ui) wake(k tcell.Key) { u.app.QueueEvent(tcell.NewEventKey(k, 0, tcell.ModNone)) }
 
-// redraws lets at most one request wait in the event loop.
-type redraws struct{ pending atomic.Bool }
-
-// redraw asks for a draw, from any goroutine, without waiting. After the end
-// of the loop the one request that may still be sent stays in its channel.
+// redraw asks for a draw, from any goroutine. At most one request is queued, so it
+// never blocks, not even after the end of the loop.
 func (u *ui) redraw() {
-	if !u.redraws.pending.Swap(true) {
-		u.app.QueueEvent(tcell.NewEventKey(wakeDraw, 0, tcell.ModNone))
+	if !u.pending.Swap(true) {
+		u.wake(wakeDraw)
 	}
 }
 
-// memoryLimit keeps the collector from letting a flood of events grow the heap.
+// memoryLimit in bytes makes the garbage collector run often enough in a flood of events.
 const memoryLimit = 40 << 20
 
 func runScreen(ctx context.Context, o Options) (err error) {
@@ -54,8 +52,8 @@ func runScreen(ctx context.Context, o Options) (err error) {
 			err = crashed(p)
 		}
 	}()
-	f := newFeed(o.Dir, o.Now)
-	defer f.close()
+	f := follow.New(o.Dir, o.Now)
+	defer f.Close()
 	u := newUI(o, f)
 	u.app = tview.NewApplication().SetRoot(u, true).SetScreen(o.Screen)
 	for r, substitute := range substitutes() {
@@ -65,7 +63,7 @@ func runScreen(ctx context.Context, o Options) (err error) {
 
 	ctx, cancel := context.WithCancel(ctx)
 	var wait sync.WaitGroup
-	u.apply(f.poll()) // the first draw shows the run
+	u.apply(f.Poll()) // the first draw shows the run
 	ended := make(chan struct{})
 	wait.Go(func() {
 		defer u.app.Stop()
@@ -87,11 +85,11 @@ func runScreen(ctx context.Context, o Options) (err error) {
 	return err
 }
 
-// crashed is a panic as an error, for people who report it.
+// crashed turns a panic into an error with a stack trace.
 func crashed(p any) error { return fmt.Errorf("monitor: %v\n%s", p, debug.Stack()) }
 
-// caught ends the screen in an orderly way when a goroutine has panicked; it
-// is deferred there.
+// caught ends the screen after a panic in a goroutine, so that the terminal is
+// restored. Defer it.
 func (u *ui) caught() {
 	if p := recover(); p != nil {
 		u.crash.Store(crashed(p))
@@ -99,16 +97,17 @@ func (u *ui) caught() {
 	}
 }
 
-// substitutes stand for characters that the terminal's encoding does not have.
+// substitutes replace characters that the terminal's encoding lacks.
 func substitutes() map[rune]string {
 	return map[rune]string{
-		'▸': ">", '▹': ">", '✓': "+", '✗': "x", '●': "*", '○': "o", '■': "#", '‖': "=", '…': "~", '━': "-", '·': "-", '»': ">",
+		'▸': ">", '▹': ">", '✓': "+", '✗': "x", '●': "*", '○': "o",
+		'■': "#", '‖': "=", '…': "~", '━': "-", '·': "-", '»': ">",
 		'▁': "_", '▂': "_", '▃': "-", '▄': "-", '▅': "=", '▆': "=", '▇': "#",
 	}
 }
 
-// loop runs the event loop. A panic in it comes back as an error after tview
-// has restored the terminal; a terminal that went away is a normal end.
+// loop runs the event loop. It returns a panic as an error, after tview has restored
+// the terminal. A closed terminal is not an error.
 func (u *ui) loop() (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -122,10 +121,10 @@ func (u *ui) loop() (err error) {
 	return err
 }
 
-// pump moves news from the feed to the screen until ctx ends.
+// pump applies updates of the feed until ctx ends.
 func (u *ui) pump(ctx context.Context) {
-	for u.feed.wait(ctx) {
-		u.apply(u.feed.poll())
+	for u.feed.Wait(ctx) {
+		u.apply(u.feed.Poll())
 		u.readMore()
 		u.redraw()
 	}
@@ -145,7 +144,7 @@ func (u *ui) jobControl(ctx context.Context) {
 			if s == syscall.SIGCONT {
 				key = wakeCont
 			}
-			u.app.QueueEvent(tcell.NewEventKey(key, 0, tcell.ModNone))
+			u.wake(key)
 		}
 	}
 }
@@ -154,26 +153,21 @@ func (u *ui) jobControl(ctx context.Context) {
 func (u *ui) capture(e *tcell.EventKey) *tcell.EventKey {
 	switch e.Key() {
 	case wakeDraw:
-		u.redraws.pending.Store(false)
+		u.pending.Store(false)
 	case wakeSync:
 		u.o.Screen.Sync()
 	case wakeStop:
 		u.toShell()
 	case wakeCont:
-		u.suspend(func() {}) // whoever had the terminal may have changed its modes
+		u.app.Suspend(func() {}) // other programs may have changed the modes of the terminal
 	default:
 		u.key(e)
 	}
 	return nil
 }
 
-// suspend gives the terminal back while f runs.
-func (u *ui) suspend(f func()) {
-	u.app.Suspend(f)
-}
-
-// MouseHandler tells tview what the mouse does: the wheel scrolls what is
-// below it, a click focuses.
+// MouseHandler handles the mouse: the wheel scrolls the panel below it, a click
+// focuses it.
 func (u *ui) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return func(action tview.MouseAction, e *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
 		switch action {
@@ -196,14 +190,14 @@ func (u *ui) focusAt(x, y int) {
 	defer u.lock()()
 	for _, p := range u.places {
 		inside := x >= p.x && x < p.x+p.w && y >= p.y && y < p.y+p.h
-		if inside && (p.panel == panelRounds || p.panel == panelLog) && u.raw == nil && !u.help {
+		if inside && (p.panel == panelIterations || p.panel == panelLog) && u.raw == nil && !u.help {
 			u.focus = p.panel
 		}
 	}
 }
 
-// guard is a terminal that gives itself back within a bound: tcell waits for
-// its own goroutines, which may wait for a terminal that is gone.
+// guard is a terminal whose Fini returns within closeBound. tcell's own Fini waits for
+// goroutines that may hang if the terminal is gone.
 type guard struct {
 	tcell.Screen
 	saved *term.State
@@ -214,12 +208,11 @@ type guard struct {
 
 const closeBound = 2 * time.Second
 
-// Init does nothing: the screen is initialised already, and tview, which would
-// do it again, ignores the error.
+// Init does nothing: tview would initialise the screen a second time.
 func (g *guard) Init() error { return nil }
 
-// whileOpen keeps f apart from the end of the screen: tcell takes the cells away
-// without its lock, and tview calls from its event loop without its own.
+// whileOpen calls f unless the screen has ended. tcell frees its cells without a lock,
+// so f must not run at the same time.
 func (g *guard) whileOpen(f func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -228,7 +221,7 @@ func (g *guard) whileOpen(f func()) {
 	}
 }
 
-// Clear empties the screen; tview calls it when the size has changed.
+// Clear clears the screen; tview calls it after a resize.
 func (g *guard) Clear() { g.whileOpen(g.Screen.Clear) }
 
 // Sync draws every cell again.
@@ -237,9 +230,8 @@ func (g *guard) Sync() { g.whileOpen(g.Screen.Sync) }
 // Show draws what has changed.
 func (g *guard) Show() { g.whileOpen(g.Screen.Show) }
 
-// Resume takes the terminal again. Where that fails, as the terminal has gone
-// away, nothing may draw any more: tcell is left without cells, and its draw,
-// which advances by their widths, would never return.
+// Resume takes the terminal back. If that fails because the terminal is gone, nothing
+// may draw any more: tcell then has no cells, and its draw would never return.
 func (g *guard) Resume() error {
 	err := g.Screen.Resume()
 	if err == nil {

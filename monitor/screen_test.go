@@ -15,6 +15,9 @@ import (
 	"github.com/creack/pty"
 	"github.com/gdamore/tcell/v2"
 	"go.uber.org/goleak"
+
+	"ralph/internal/sample"
+	"ralph/logs/termtext"
 )
 
 // terminal is a monitor on a pseudo-terminal of the test's own.
@@ -81,7 +84,7 @@ func (p *terminal) ends() error {
 }
 
 func TestScreen_panic_restoresTheTerminalBeforeItPrints(t *testing.T) {
-	dir := living(t).dir
+	dir := living(t).Dir
 	for _, in := range []string{".Draw(", ".pump(", ".runScreen("} {
 		t.Run("in "+in, func(t *testing.T) {
 			p := openTerminalOf(t, dir, "MONITOR_TEST_PANIC="+in)
@@ -99,7 +102,7 @@ func TestScreen_panic_restoresTheTerminalBeforeItPrints(t *testing.T) {
 }
 
 func TestScreen_terminalVanishes_endsQuietly(t *testing.T) {
-	p := openTerminalOf(t, living(t).dir)
+	p := openTerminalOf(t, living(t).Dir)
 	p.prints("RUNNING")
 	if err := p.master.Close(); err != nil {
 		t.Fatal(err)
@@ -108,7 +111,7 @@ func TestScreen_terminalVanishes_endsQuietly(t *testing.T) {
 }
 
 func TestScreen_interrupt_endsAndRestores(t *testing.T) {
-	p := openTerminalOf(t, living(t).dir)
+	p := openTerminalOf(t, living(t).Dir)
 	p.prints("RUNNING")
 	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
@@ -148,8 +151,8 @@ func TestGuard_endWhileTheEventLoopClears_isNoCrash(t *testing.T) {
 }
 
 func TestScreen_uselessTerminal_showsLinesAndSaysSo(t *testing.T) {
-	s, events := statesOf(time.Now())["completed"]()
-	dir := newProject(t, s, events).dir
+	s, events := sample.States(time.Now())["completed"]()
+	dir := sample.New(t, s, events).Dir
 	for _, term := range []string{"dumb", "", "no-such-terminal"} {
 		t.Run("TERM="+term, func(t *testing.T) {
 			p := openTerminalOf(t, dir, "TERM="+term)
@@ -157,7 +160,7 @@ func TestScreen_uselessTerminal_showsLinesAndSaysSo(t *testing.T) {
 				t.Error(err)
 			}
 			p.prints("showing lines instead")
-			p.prints("run ended, exit 0")
+			p.prints("run ended after 1h 11m · exit code 0")
 			p.prints("state      COMPLETED: plan_complete")
 			if strings.Contains(p.text(), "\x1b") {
 				t.Errorf("escape sequences in %q", p.text())
@@ -167,10 +170,10 @@ func TestScreen_uselessTerminal_showsLinesAndSaysSo(t *testing.T) {
 }
 
 func TestScreen_outputIsNoTerminal_showsLines(t *testing.T) {
-	s, events := statesOf(time.Now())["halted"]()
+	s, events := sample.States(time.Now())["halted"]()
 	exe, _ := os.Executable()
 	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), "TERM=xterm", "MONITOR_TEST_DIR="+newProject(t, s, events).dir)
+	cmd.Env = append(os.Environ(), "TERM=xterm", "MONITOR_TEST_DIR="+sample.New(t, s, events).Dir)
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "HALTED: same_error") || strings.Contains(string(out), "\x1b") {
 		t.Errorf("%v: %s", err, out)
@@ -179,10 +182,10 @@ func TestScreen_outputIsNoTerminal_showsLines(t *testing.T) {
 
 func TestScreen_suspendedByTheShell_comesBack(t *testing.T) {
 	pr := living(t)
-	p := openPane(t, pr.dir, [2]int{80, 24})
+	p := openPane(t, pr.Dir, [2]int{80, 24})
 	p.shows("RUNNING")
 	exe, _ := os.Executable()
-	p.tmux("respawn-pane", "-k", "env", "TERM=screen-256color", "LANG=C.UTF-8", "PS1=$ ", "ENV=", "MONITOR_TEST_DIR="+pr.dir, "sh", "-i")
+	p.tmux("respawn-pane", "-k", "env", "TERM=screen-256color", "LANG=C.UTF-8", "PS1=$ ", "ENV=", "MONITOR_TEST_DIR="+pr.Dir, "sh", "-i")
 	p.shows("$")
 	p.keys("-l", exe)
 	p.keys("Enter")
@@ -210,7 +213,7 @@ func TestScreen_suspendedByTheShell_comesBack(t *testing.T) {
 }
 
 func TestScreen_resizeStorm_fitsTheLastSize(t *testing.T) {
-	p := openPane(t, living(t).dir, [2]int{80, 24})
+	p := openPane(t, living(t).Dir, [2]int{80, 24})
 	p.shows("RUNNING")
 	for i := range 60 {
 		p.tmux("resize-window", "-x", strconv.Itoa(1+i*37%200), "-y", strconv.Itoa(1+i*13%60))
@@ -219,7 +222,7 @@ func TestScreen_resizeStorm_fitsTheLastSize(t *testing.T) {
 	p.shows("RUNNING", "1 Plan", "┬─", "q quit")
 	p.wait("full width", func(s string) bool {
 		lines := strings.Split(s, "\n")
-		return len(lines) >= 43 && strings.Contains(lines[42], "q quit") && textWidth(lines[3]) == 132
+		return len(lines) >= 43 && strings.Contains(lines[42], "q quit") && termtext.Width(lines[3]) == 132
 	})
 }
 
@@ -229,12 +232,12 @@ func TestScreen_quitDuringAnEndlessFlood_ends(t *testing.T) {
 	var wait sync.WaitGroup
 	wait.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
-			pr.add(say(strings.Repeat("x", 2000)), say("y"), say(fmt.Sprintf("flood %d", i)))
+			pr.Add(sample.Say(strings.Repeat("x", 2000)), sample.Say("y"), sample.Say(fmt.Sprintf("flood %d", i)))
 		}
 	})
 	defer wait.Wait()
 	defer stop()
-	p := openPane(t, pr.dir, [2]int{80, 24})
+	p := openPane(t, pr.Dir, [2]int{80, 24})
 	p.shows("flood")
 	p.keys("?")
 	p.shows("pause after this iteration")
@@ -244,12 +247,12 @@ func TestScreen_quitDuringAnEndlessFlood_ends(t *testing.T) {
 
 func TestScreen_everySizeAndState_neverPanicsOrLeavesItsRows(t *testing.T) {
 	for _, name := range []string{"running", "waiting", "halted", "none"} {
-		s, events := statesOf(noon)[name]()
-		u := still(s, events, noon)
+		s, events := sample.States(noon)[name]()
+		u := still(t, s, events)
 		screen := simulate(t, 80, 24)
 		for _, h := range []int{0, 1, 2, 3, 5, 9, 15, 22, 30, 52} {
 			for _, w := range []int{0, 1, 2, 7, 20, 41, 60, 119, 120, 200} {
-				for _, alone := range []panel{panelHeader, panelPlan, panelUsage, panelBreaker, panelRounds, panelLog} {
+				for _, alone := range []panel{panelHeader, panelPlan, panelUsage, panelBreaker, panelIterations, panelLog} {
 					u.alone = alone
 					screen.SetSize(w, h)
 					u.drawOn(screen)
@@ -270,8 +273,8 @@ func TestScreen_everySizeAndState_neverPanicsOrLeavesItsRows(t *testing.T) {
 }
 
 func TestHelp_smallScreen_showsEveryWord(t *testing.T) {
-	s, events := runOf(noon)
-	u := still(s, events, noon)
+	s, events := sample.Run(noon)
+	u := still(t, s, events)
 	u.toggleHelp()
 	screen := simulate(t, 60, 15)
 	seen := ""
@@ -298,8 +301,8 @@ func TestHelp_smallScreen_showsEveryWord(t *testing.T) {
 }
 
 func TestScreen_withoutColours_usesNone(t *testing.T) {
-	s, events := statesOf(noon)["halted"]()
-	u := still(s, events, noon)
+	s, events := sample.States(noon)["halted"]()
+	u := still(t, s, events)
 	screen := simulate(t, 120, 40)
 	colours := func() (n int) {
 		u.drawOn(screen)
@@ -327,7 +330,7 @@ func TestRun_endsWithItsContextAndLeavesNoGoroutine(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), delay)
 		screen := tcell.NewSimulationScreen("UTF-8")
 		done := make(chan error, 1)
-		go func() { done <- Run(ctx, Options{Dir: pr.dir, Screen: screen}) }()
+		go func() { done <- Run(ctx, Options{Dir: pr.Dir, Screen: screen}) }()
 		select {
 		case err := <-done:
 			if err != nil {

@@ -16,16 +16,17 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"ralph/internal/sample"
 	"ralph/state"
 )
 
 // drawn starts a screen on the project and returns what it draws.
-func drawn(b *testing.B, pr *project) *spy {
+func drawn(b *testing.B, pr *sample.Project) *spy {
 	b.Helper()
 	s := &spy{SimulationScreen: tcell.NewSimulationScreen("UTF-8"), drawn: make(chan string, 1000)}
 	ctx, cancel := context.WithCancel(b.Context())
 	var wait sync.WaitGroup
-	wait.Go(func() { _ = Run(ctx, Options{Dir: pr.dir, Screen: s}) })
+	wait.Go(func() { _ = Run(ctx, Options{Dir: pr.Dir, Screen: s}) })
 	b.Cleanup(func() { cancel(); wait.Wait() })
 	<-s.drawn
 	return s
@@ -70,7 +71,7 @@ func report(b *testing.B, times []time.Duration, bound time.Duration) {
 // BenchmarkChange is the time from a new status.json to the screen that shows it.
 func BenchmarkChange(b *testing.B) {
 	pr := living(b)
-	s, _ := runOf(time.Now())
+	s, _ := sample.Run(time.Now())
 	screen := drawn(b, pr)
 	var times []time.Duration
 	for i := 0; b.Loop(); i++ {
@@ -79,7 +80,7 @@ func BenchmarkChange(b *testing.B) {
 		b.StartTimer()
 		s.Status.LoopCount = 1000 + i
 		began := time.Now()
-		pr.json("status.json", s.Status)
+		pr.JSON("status.json", s.Status)
 		screen.await(fmt.Sprintf("iteration %d", s.Status.LoopCount))
 		times = append(times, time.Since(began))
 	}
@@ -96,9 +97,9 @@ func BenchmarkKeyDuringAFlood(b *testing.B) {
 		for i := 0; ctx.Err() == nil; i++ {
 			var many []state.Event
 			for range 100 {
-				many = append(many, say(fmt.Sprintf("flood %d %s", i, strings.Repeat("x", i%4000))))
+				many = append(many, sample.Say(fmt.Sprintf("flood %d %s", i, strings.Repeat("x", i%4000))))
 			}
-			pr.add(many...)
+			pr.Add(many...)
 		}
 	})
 	defer wait.Wait()
@@ -118,7 +119,7 @@ func BenchmarkKeyDuringAFlood(b *testing.B) {
 
 // BenchmarkIdle is what a screen costs on which nothing happens.
 func BenchmarkIdle(b *testing.B) {
-	p := openTerminalOf(b, living(b).dir)
+	p := openTerminalOf(b, living(b).Dir)
 	p.prints("RUNNING")
 	began, before := time.Now(), cpuOf(b, p.cmd.Process.Pid)
 	for b.Loop() {
@@ -161,20 +162,23 @@ func residentOf(t testing.TB, pid int) int64 {
 }
 
 func TestScreen_flood_memoryStaysFlat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: a flood for memory to settle")
+	}
 	pr := living(t)
-	p := openTerminalOf(t, pr.dir)
+	p := openTerminalOf(t, pr.Dir)
 	p.prints("RUNNING")
 	big := filepath.Join(t.TempDir(), "flood")
 	lines := 25_000 // times four
 	if raceEnabled {
 		lines = 1_000 // the detector makes reading ten times slower
 	}
-	flood(t, big, lines)
+	sample.Flood(t, big, lines)
 	data, err := os.ReadFile(big)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := os.OpenFile(filepath.Join(pr.stateDir(), "events.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
+	file, err := os.OpenFile(filepath.Join(pr.StateDir(), "events.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +193,7 @@ func TestScreen_flood_memoryStaysFlat(t *testing.T) {
 			top = max(top, residentOf(t, p.cmd.Process.Pid))
 		}
 	}
-	pr.add(say("ŒŒŒŒŒŒŒ")) // only changed cells are printed: characters that the flood does not have
+	pr.Add(sample.Say("ŒŒŒŒŒŒŒ")) // only changed cells are printed: characters that the flood does not have
 	p.prints("ŒŒŒŒŒŒŒ")
 	t.Logf("%d lines of up to 4,000 characters: at most %d MiB resident", 4*lines, top>>20)
 	if top > 60<<20 && !raceEnabled {

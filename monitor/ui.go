@@ -10,9 +10,13 @@ import (
 	"github.com/rivo/tview"
 
 	"ralph/logs"
+	"ralph/logs/termtext"
+	"ralph/state/view"
+	"ralph/state/view/follow"
+	"ralph/state/view/summary"
 )
 
-// question is what the last row asks.
+// question is what the last row of the screen asks.
 type question int
 
 const (
@@ -21,66 +25,65 @@ const (
 	askToAbort
 )
 
-// ui is the state of the screen. The feed's goroutine and the event loop share
-// it under mu; neither holds mu while it waits for anything.
+// ui is the state of the screen. The goroutine of the feed and the event loop share
+// it under mu. Neither waits while it holds mu.
 type ui struct {
 	*tview.Box
 	o     Options
 	app   *tview.Application
-	feed  *feed
+	feed  *follow.Follower
 	table []binding
 	do    map[string]func(*ui)
 
 	mu       sync.Mutex
-	snap     Snapshot
-	hist     history
-	logger   logger // of the feed's goroutine
+	model    view.Model
+	lines    view.Log // of the feed's goroutine
 	log      *logView
-	raw      *logView // the raw output that is shown; nil: none
+	raw      *logView // raw output on the screen; nil: none
 	rawTail  *logs.Tail
 	rawOf    int
-	alone    panel // shown alone; panelHeader: all
-	focus    panel // panelRounds or panelLog
+	alone    panel // the only panel shown; panelHeader: all
+	focus    panel // panelIterations or panelLog
 	selected int   // iteration in the list, 0 is the newest
 	help     bool
 	helpTop  int
 	asks     question
 	input    string
 	message  string
-	until    time.Time // end of message
+	until    time.Time // when message disappears
 	mouse    bool
-	places   []rect // of the latest draw
-	redraws  redraws
+	places   []rect        // of the panels at the latest draw
+	pending  atomic.Bool   // a redraw is queued
 	started  chan struct{} // closed by the first draw
 	first    sync.Once
 	crash    atomic.Value // error: a goroutine has panicked
 }
 
-func newUI(o Options, f *feed) *ui {
-	u := &ui{Box: tview.NewBox(), o: o, feed: f, logger: logger{dir: o.Dir}, log: newLogView(), focus: panelLog, table: bindings(), started: make(chan struct{})}
+func newUI(o Options, f *follow.Follower) *ui {
+	u := &ui{
+		Box: tview.NewBox(), o: o, feed: f, lines: view.Log{LineOptions: view.LineOptions{Dir: o.Dir}},
+		log: newLogView(), focus: panelLog, table: bindings(), started: make(chan struct{}),
+	}
 	u.SetBackgroundColor(tcell.ColorDefault)
 	u.do = dispatch(u.table)
 	return u
 }
 
-// apply takes one look of the feed.
-func (u *ui) apply(up update) {
-	var lines []line
-	for i := range up.events {
-		lines = append(lines, u.logger.lines(up.events[i])...)
+// apply takes an update of the feed.
+func (u *ui) apply(up view.Update) {
+	var lines []view.Line
+	for _, e := range up.Events {
+		lines = append(lines, u.lines.Lines(e)...)
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	run := u.hist.Run
-	u.snap = up.snap
-	for _, e := range up.events {
-		u.hist.add(e)
-	}
-	if u.hist.Run != run {
+	run := u.model.Run.ID
+	u.model.Apply(up)
+	if u.model.Run.ID != run {
 		u.selected = 0
 	}
-	if up.gap {
-		u.log.clear() // what stays must have no hole
+	if up.Gap {
+		u.log.clear() // a log with a gap would mislead
 	}
 	u.log.append(lines)
 }
@@ -93,12 +96,12 @@ func (u *ui) Draw(screen tcell.Screen) {
 	u.DrawForSubclass(screen, u)
 	x, y, w, h := u.GetInnerRect()
 	c := canvas{screen: screen, x: x, y: y, w: w, h: h, colors: !u.o.NoColor}
-	v := newView(u.snap, &u.hist, u.o.Now())
+	v := summary.Of(&u.model, u.o.Now())
 	alone := u.alone
 	if u.raw != nil || u.help {
 		alone = panelLog
 	}
-	u.places = layout(w, h, alone, contents{len(v.Gauges), len(v.Rounds), len(v.Checks), len(v.Notes)})
+	u.places = layout(w, h, alone, contents{len(v.Gauges), len(u.model.Run.Iterations), len(v.Checks), len(v.Notes)})
 	for _, p := range u.places {
 		u.drawPanel(c.rows(p.y, p.h).columns(p.x, p.w), p.panel, v)
 		if p.panel == panelLog && p.x > 0 {
@@ -107,7 +110,7 @@ func (u *ui) Draw(screen tcell.Screen) {
 	}
 }
 
-// drawDivider separates the log from the panels left of it.
+// drawDivider draws the line between the log and the panels to its left.
 func drawDivider(c canvas, log rect, all []rect) {
 	x := log.x - 2
 	for y := log.y; y < log.y+log.h; y++ {
@@ -121,47 +124,47 @@ func drawDivider(c canvas, log rect, all []rect) {
 	c.text(x, log.y, c.dim(), "┬─")
 }
 
-func (u *ui) drawPanel(c canvas, p panel, v view) {
+func (u *ui) drawPanel(c canvas, p panel, v summary.Summary) {
 	focused := u.focus == p && u.alone == panelHeader
 	switch p {
 	case panelHeader:
 		drawHeader(c, v)
 	case panelPlan:
-		drawPlan(c, v, false)
+		drawPlan(c, v)
 	case panelUsage:
-		drawUsage(c, v, false)
+		drawUsage(c, v, &u.model.Run)
 	case panelBreaker:
-		drawBreaker(c, v, false)
-	case panelRounds:
-		drawRounds(c, v, u.selected, u.focus == p)
+		drawBreaker(c, v)
+	case panelIterations:
+		u.drawIterations(c)
 	case panelChecks:
 		drawChecks(c, v, u.o.Now())
 	case panelLog:
 		switch {
 		case u.help:
 			u.helpTop = drawHelp(c, u.table, u.helpTop)
-			c.text(8, 0, c.dim(), prefixed(" ralph ", oneLine(u.o.Version))+" ")
+			c.text(8, 0, c.dim(), view.Prefix(" ralph ", termtext.Line(u.o.Version))+" ")
 		case u.raw != nil:
-			drawLog(c, logTitle{fmt.Sprintf("Raw output of iteration %d", u.rawOf), "r", true}, u.raw)
+			drawLog(c, title{name: fmt.Sprintf("Raw output of iteration %d", u.rawOf), key: "r", focused: true}, u.raw)
 		default:
-			drawLog(c, logTitle{"Live log", "5", focused}, u.log)
+			drawLog(c, title{name: "Live log", key: "5", focused: focused}, u.log)
 		}
 	case panelKeys:
 		u.drawLast(c, v)
 	}
 }
 
-// drawLast draws the last row: a question, a message, or the keys.
-func (u *ui) drawLast(c canvas, v view) {
+// drawLast draws the last row: a question, a message or the keys.
+func (u *ui) drawLast(c canvas, v summary.Summary) {
 	switch {
 	case u.asks == askQuery:
 		x := c.text(1, 0, plain.Bold(true), "/")
 		x = c.text(x, 0, plain, u.input)
 		c.text(x, 0, plain.Reverse(true), " ")
 	case u.asks == askToAbort:
-		c.text(1, 0, c.tone(bad), fit("end the run now and stop the agent? y yes, any other key no", c.w-2))
+		c.text(1, 0, c.tone(summary.Bad), termtext.Fit("end the run now and stop the agent? y: yes, any other key: no", c.w-2))
 	case u.message != "" && time.Now().Before(u.until):
-		c.text(1, 0, plain.Bold(true), fit(u.message, c.w-2))
+		c.text(1, 0, plain.Bold(true), termtext.Fit(u.message, c.w-2))
 	default:
 		drawKeys(c, u.table, v)
 	}
@@ -200,9 +203,9 @@ func (u *ui) keyQuery(e *tcell.EventKey) {
 	switch e.Key() {
 	case tcell.KeyEnter:
 		u.asks = askNothing
-		v := u.view()
-		if v.query, v.found.line = oneLine(u.input), -1; v.query != "" && !v.search(-1) {
-			u.say("no match for %q in what is loaded", v.query)
+		v := u.shown()
+		if v.query, v.found.line = termtext.Line(u.input), -1; v.query != "" && !v.search(-1) {
+			u.say("no match for %q in the loaded lines", v.query)
 		}
 	case tcell.KeyEscape, tcell.KeyCtrlC:
 		u.asks = askNothing
@@ -219,15 +222,15 @@ func (u *ui) keyQuery(e *tcell.EventKey) {
 	}
 }
 
-// view is the log that keys act on.
-func (u *ui) view() *logView {
+// shown returns the log on which keys act.
+func (u *ui) shown() *logView {
 	if u.raw != nil {
 		return u.raw
 	}
 	return u.log
 }
 
-// say shows a message for a while.
+// say shows a message for six seconds.
 func (u *ui) say(format string, args ...any) {
 	u.message, u.until = fmt.Sprintf(format, args...), time.Now().Add(6*time.Second)
 }

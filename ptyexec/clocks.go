@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// clocks are the three bounds of a child's life. Safe for use by several
-// goroutines. Times are kept as durations since the start.
+// clocks are the three bounds of a child's life. They are safe for concurrent use.
+// Times are durations since the start.
 type clocks struct {
 	total, idle, grace time.Duration
 
@@ -24,10 +24,10 @@ func newClocks(c Command) *clocks {
 	}
 }
 
-// touch notes that the child has printed something.
+// touch records that the child has printed something.
 func (c *clocks) touch() { c.printed.Store(int64(time.Since(c.started))) }
 
-// setFinal starts the grace when it is not running, or stops it.
+// setFinal starts the grace if it is not running, or stops it.
 func (c *clocks) setFinal(final bool) {
 	switch was := c.final.Load(); {
 	case final && was == 0:
@@ -43,8 +43,8 @@ func (c *clocks) setFinal(final bool) {
 	}
 }
 
-// next returns the clock that runs out first and the time left on it, which is
-// not positive when it has run out. No clock running: an empty cause.
+// next returns the clock that runs out first and the time left on it, zero or less
+// once it has run out. The cause is empty if no clock runs.
 func (c *clocks) next() (cause Cause, left time.Duration) {
 	now := time.Since(c.started)
 	earlier := func(name Cause, bound time.Duration, since int64) {

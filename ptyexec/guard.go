@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// guardName is the argv, all of it, that makes this program a guard. It does not
-// have the program's name: "pkill -9 -f" of that must leave the guard to its work.
+// guardName is the whole argv that makes this program a guard. It is not the
+// program's name: "pkill -9 -f" of that must not kill the guard.
 const guardName = "pty-guard"
 
 // The guard's descriptors.
@@ -28,17 +28,17 @@ const (
 const (
 	orphanedGrace = 500 * time.Millisecond // for the child, when the runner is dead
 	sweepInterval = 20 * time.Millisecond
-	// giveUpAfter bounds the wait for processes that KILL does not end: one that
-	// hangs in the kernel, or that belongs to another user.
+	// giveUpAfter bounds the wait for processes that KILL does not end, because
+	// they hang in the kernel or belong to another user.
 	giveUpAfter = 3 * time.Second
 )
 
-// initialised is the one variable of this package: a program that starts itself
-// again without knowing that it is a guard would do so without end.
+// initialised is the one variable of this package: a program that starts itself as
+// a guard without calling Init would do so endlessly.
 var initialised atomic.Bool
 
-// Init must be the first call of main, and of TestMain where Run is used. When this
-// process was started as a guard it does the guard's work and does not return.
+// Init must be the first call of main, and of TestMain where Run is used. In a
+// process that was started as a guard it does the guard's work and never returns.
 func Init() {
 	if len(os.Args) == 1 && os.Args[0] == guardName {
 		runGuard()
@@ -57,10 +57,11 @@ type guard struct {
 }
 
 func runGuard() {
-	// The death signal follows the thread that starts the child, not the process.
+	// The kernel sends the death signal when the thread ends that started the child,
+	// not the process.
 	runtime.LockOSThread()
 	becomeReaper()
-	// Caught and not ignored: the child would inherit that.
+	// Caught, not ignored, since the child would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
 		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
 	ended := make(chan os.Signal, 1)
@@ -104,7 +105,7 @@ func (s spec) exec() (pid int, err error) {
 	})
 }
 
-// commands sends each byte of control, and closes at its end.
+// commands sends each byte of control, and closes the channel at its end.
 func commands(control *os.File) <-chan byte {
 	c := make(chan byte)
 	go func() {
@@ -120,7 +121,7 @@ func commands(control *os.File) <-chan byte {
 	return c
 }
 
-// report tells the runner; a dead runner shows as the end of control.
+// report tells the runner. That it is dead shows at the end of control.
 func report(r record) { _, _ = unix.Write(fdReport, r.encode()) }
 
 func (g *guard) loop(ended <-chan os.Signal, commands <-chan byte) {
@@ -161,7 +162,7 @@ func (g *guard) loop(ended <-chan os.Signal, commands <-chan byte) {
 	}
 }
 
-// end asks the child to end, once, and bounds how long it may take.
+// end asks the child once to end, and bounds how long that may take.
 func (g *guard) end(grace time.Duration) {
 	deadline := time.Now().Add(grace)
 	if !g.deadline.IsZero() && g.deadline.Before(deadline) {
@@ -173,7 +174,7 @@ func (g *guard) end(grace time.Duration) {
 	}
 }
 
-// reap takes the exit status of every ended child; done: nothing is left.
+// reap collects the exit status of every ended child; done means nothing is left.
 func (g *guard) reap() (done bool) {
 	for {
 		var status syscall.WaitStatus
@@ -192,10 +193,10 @@ func (g *guard) reap() (done bool) {
 	}
 }
 
-// sweep signals what has to end now, and returns how many of those there are.
-// While the child lives that is its whole group, at the deadline; after it,
-// every child of the guard: all that the child left behind is one, or becomes one
-// when its parent ends.
+// sweep signals the processes that must end now, and returns their number. While
+// the child lives, that is its whole group, at the deadline. Afterwards it is every
+// child of the guard: whatever the child left behind is one, or becomes one when
+// its parent ends.
 func (g *guard) sweep() int {
 	late := !time.Now().Before(g.deadline)
 	if !g.gone {
@@ -222,7 +223,7 @@ func (g *guard) sweep() int {
 	return len(pids)
 }
 
-// ask sends TERM, and CONT because a stopped process does not see it.
+// ask sends TERM, and CONT so that a stopped process sees it.
 func ask(pid int) {
 	_ = syscall.Kill(pid, syscall.SIGTERM)
 	_ = syscall.Kill(pid, syscall.SIGCONT)

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// selfPath is this program's image, even when the file has been replaced.
+// selfPath is the image of this program, even after its file was replaced.
 func selfPath() (string, error) { return "/proc/self/exe", nil }
 
 // becomeReaper makes orphaned descendants children of this process.
@@ -23,7 +23,7 @@ func DieWithParent(sys *syscall.SysProcAttr) { sys.Pdeathsig = syscall.SIGKILL }
 // groupRemains: a sub-reaper without children has no descendants.
 func groupRemains(int) bool { return false }
 
-// children lists this process's children; one that has just come may be missing.
+// children lists this process's children. One that has just started may be missing.
 func children() ([]int, error) {
 	var pids []int
 	if _, err := os.Stat("/proc/thread-self/children"); errors.Is(err, fs.ErrNotExist) {
@@ -35,7 +35,7 @@ func children() ([]int, error) {
 		return nil, err
 	}
 	for _, thread := range threads {
-		// A thread that has ended since has passed its children on.
+		// A thread that has ended meanwhile has passed on its children.
 		list, _ := os.ReadFile("/proc/self/task/" + thread.Name() + "/children")
 		for _, field := range strings.Fields(string(list)) {
 			if pid, err := strconv.Atoi(field); err == nil {
@@ -51,7 +51,7 @@ func sessionMembers(session int) ([]int, error) {
 	return processes(func(p process) bool { return p.session == session && p.state != "Z" })
 }
 
-// process is a line of /proc/PID/stat as far as it matters here.
+// process has what matters here of a line of /proc/PID/stat.
 type process struct {
 	state           string
 	parent, session int
@@ -83,8 +83,8 @@ func processes(match func(process) bool) (pids []int, err error) {
 	return pids, nil
 }
 
-// parseStat reads "pid (name) state parent group session ..."; the name may hold
-// anything, also spaces and parentheses.
+// parseStat reads "pid (name) state parent group session ...". The name may hold
+// anything, even blanks and parentheses.
 func parseStat(stat string) (p process, ok bool) {
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 4 {

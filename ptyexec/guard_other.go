@@ -12,14 +12,14 @@ func selfPath() (string, error) { return os.Executable() }
 
 func becomeReaper() {}
 
-// DieWithParent does nothing here: no kernel but that of Linux can do it.
+// DieWithParent does nothing here: only Linux has such a signal.
 func DieWithParent(*syscall.SysProcAttr) {}
 
-// groupRemains reports whether the child's group has a living member. One of
-// zombies only answers EPERM.
+// groupRemains reports whether the child's group has a living member. For a group
+// of zombies kill returns EPERM.
 func groupRemains(group int) bool { return syscall.Kill(-group, 0) == nil }
 
-// children is not known here; the guard falls back to the child's group.
+// children returns none here; the guard falls back to the child's group.
 func children() ([]int, error) { return nil, errors.ErrUnsupported }
 
 func sessionMembers(int) ([]int, error) { return nil, errors.ErrUnsupported }

@@ -12,13 +12,13 @@ const (
 	chunkSize = 256 << 10
 	// backlogSize bounds what waits for a slow output; there are two buffers.
 	backlogSize = 1 << 20
-	// A child can leave no more than this in a pty (68 KiB) or a pipe (at most
-	// 1 MiB); a stranger that holds the other end may go on for ever.
+	// A child leaves at most this much in a pty (68 KiB) or a pipe (1 MiB); another
+	// process with the other end open may write for ever.
 	drainSize = 2 << 20
 )
 
-// backlog takes what the child prints while output is busy with what it printed
-// before. One goroutine adds, one drains.
+// backlog holds what the child prints while output is busy with earlier bytes. One
+// goroutine adds, one drains.
 type backlog struct {
 	mu      sync.Mutex
 	turn    sync.Cond // one of the two waits, or none
@@ -43,7 +43,7 @@ func (b *backlog) add(p []byte) {
 	b.turn.Signal()
 }
 
-// close says that nothing more comes.
+// close marks the end of the output.
 func (b *backlog) close() {
 	b.mu.Lock()
 	b.closed = true
@@ -51,7 +51,7 @@ func (b *backlog) close() {
 	b.turn.Signal()
 }
 
-// drain hands all that is added to output, in order, until close.
+// drain passes what was added to output, in order, until close.
 func (b *backlog) drain(output func(p []byte)) {
 	var taken []byte
 	for {
@@ -69,8 +69,8 @@ func (b *backlog) drain(output func(p []byte)) {
 	}
 }
 
-// readAll reads f to its end (for a pty's master that is EIO), or until its read
-// deadline and then whatever is there without waiting.
+// readAll reads f to its end (EIO for the master of a pty), or until its read
+// deadline and then whatever is there without blocking.
 func readAll(f *os.File, sink func(p []byte)) {
 	conn, err := f.SyscallConn()
 	if err != nil {
@@ -103,9 +103,9 @@ func readAll(f *os.File, sink func(p []byte)) {
 	})
 }
 
-// readReady fills buf with what can be read from fd without waiting. A pty gives
-// 4 KiB a call: to hand over each of those would cost more than to read it.
-// ended: nothing will come after these n bytes.
+// readReady fills buf with what can be read from fd without blocking. A pty returns
+// 4 KiB a call; to pass on each of those would cost more than to read it. If ended
+// is true, nothing comes after these n bytes.
 func readReady(fd int, buf []byte) (n int, ended bool) {
 	for n < len(buf) {
 		m, err := unix.Read(fd, buf[n:])

@@ -10,16 +10,16 @@
 //	| '--------- prompt ----------- pipe = the child's stdin, closed after it
 //	'- clocks: total, idle, grace after the final record; ctx; Kill; Resize
 //
-// The guard is what makes the end certain. It is a process of its own, so it
-// outlives a runner that is killed with -9 (its control pipe ends) and dies with
-// the child when it is killed itself (parent death signal). It is a sub-reaper:
-// whatever a descendant does, fork twice, make a session, clear its environment,
-// it becomes a child of the guard once its parent is gone. So "no children left",
-// which the kernel answers, means "nothing left". Outside Linux there are neither
-// sub-reapers nor death signals: there the guard ends the child's group.
+// The guard makes the end certain. As a process of its own it outlives a runner
+// that is killed with -9 (its control pipe ends), and if it is killed itself, the
+// child dies with it (parent death signal). It is a sub-reaper: a descendant may
+// fork twice, make a session or clear its environment, but once its parent is gone
+// it becomes a child of the guard. So "no children left", which the kernel knows,
+// means "nothing left". Only Linux has sub-reapers and death signals; elsewhere the
+// guard ends the child's group.
 //
-// An end takes one path, whoever asked for it: TERM to the child's group, and to
-// every process that the child leaves behind; at most Command.KillGrace later KILL,
+// Whoever asks for it, the end is always the same: TERM to the child's group and to
+// every process that the child leaves behind; at most Command.KillGrace later KILL
 // to all of them, until none is left.
 package ptyexec
 
@@ -34,7 +34,17 @@ import (
 // Size is a terminal's size in character cells.
 type Size struct{ Rows, Cols uint16 }
 
-// Command is what to run and within which bounds.
+// Offer puts the size into a channel of capacity 1, in place of one that nobody
+// has taken yet. Only one goroutine may offer sizes to a channel.
+func (s Size) Offer(sizes chan Size) {
+	select {
+	case <-sizes:
+	default:
+	}
+	sizes <- s
+}
+
+// Command is what to run, and its bounds.
 type Command struct {
 	Args  []string  // argv; Args[0] without a slash is looked up in the PATH of Env
 	Dir   string    // working directory; empty: this process's
@@ -56,7 +66,7 @@ type Command struct {
 	Spare *Spare // makes starts in a pty faster; nil: none
 }
 
-// Cause says why a child ended.
+// Cause is why a child ended.
 type Cause string
 
 // The causes. All but CauseExited mean that Run ended the child.
@@ -77,7 +87,7 @@ type Exit struct {
 	Leftover int            // processes that outlived the child and had to be ended
 }
 
-// Start errors that a caller can act on; test with errors.Is.
+// Errors of the start; test with errors.Is.
 var (
 	ErrNotFound      = errors.New("program not found")
 	ErrNotExecutable = errors.New("program not executable")
@@ -88,14 +98,14 @@ const defaultKillGrace = 2 * time.Second
 // Run starts the command and returns when nothing of it is left.
 //
 // output gets everything that the child prints, in order, from one goroutine; p is
-// valid only during the call. It says whether the child has by now printed its
-// final record: the first true starts FinalGrace, a false stops it. A slow output
-// slows the child down once 2 MiB are waiting, and never the clocks.
+// valid only during the call. It returns whether the child has printed its final
+// record: the first true starts FinalGrace, a false stops it. A slow output slows
+// the child down once 2 MiB are waiting, but never the clocks.
 //
-// A child that fails, is killed, or runs out of time is no error. An error means
-// that the command could not be started, or that its end could not be made sure
-// of. Init must have been called at the start of main. Run returns even if
-// Stdin.Read blocks; that Read is then left behind.
+// It is no error if the child fails, is killed, or runs out of time. An error means
+// that the command did not start, or that its end is not certain. Init must have
+// been called at the start of main. Run returns even if Stdin.Read blocks; it does
+// not wait for that Read.
 func Run(ctx context.Context, c Command, output func(p []byte) (final bool)) (Exit, error) {
 	exit := Exit{Code: -1, Cause: CauseCancelled}
 	if ctx.Err() != nil {
@@ -134,8 +144,8 @@ func Run(ctx context.Context, c Command, output func(p []byte) (final bool)) (Ex
 	s := supervisor{Command: c, child: ch, clocks: clocks}
 	exit, err = s.watch(ctx)
 
-	// No writer of the output is left, or none that counts: what it has printed
-	// is readable now, so the reader need not wait for more.
+	// No writer of the output is left, or none that counts. All it has printed is
+	// readable now, so the reader need not wait.
 	_ = ch.out.SetReadDeadline(time.Now())
 	<-drained
 	ch.close()

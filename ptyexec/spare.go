@@ -2,11 +2,10 @@ package ptyexec
 
 import "sync"
 
-// Spare keeps a guard with its pty started ahead: the start of a guard takes as
-// long as that of this program, some milliseconds, and with a Spare that time passes
-// while the command before is running. Give the same one to the Commands that run
-// one after another. The zero value is ready; a nil one does nothing. Safe for
-// concurrent use.
+// Spare keeps a guard with its pty ready. Its start takes some milliseconds, like
+// that of this program; with a Spare that time passes while the command before is
+// running. Share one among Commands that run one after another. The zero value is
+// ready; a nil one does nothing. It is safe for concurrent use.
 type Spare struct {
 	mu    sync.Mutex
 	ready *child
@@ -25,8 +24,8 @@ func (s *Spare) take() *child {
 	return ch
 }
 
-// refill starts the next spare in the background. A failure shows when the next
-// command is started without one.
+// refill starts the next spare in the background. If that fails, the next command
+// starts without one and reports why.
 func (s *Spare) refill() {
 	if s == nil {
 		return
@@ -46,7 +45,7 @@ func (s *Spare) refill() {
 	}()
 }
 
-// Close ends the spare guard. Commands may use s on, without its help.
+// Close ends the spare guard. Commands may still use s, but without its help.
 func (s *Spare) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

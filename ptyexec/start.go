@@ -17,7 +17,7 @@ import (
 	"golang.org/x/term"
 )
 
-// feedBound is how long Run waits for a Read of Stdin that is under way.
+// feedBound is how long Run waits for a pending Read of Stdin.
 const feedBound = 100 * time.Millisecond
 
 // child is the runner's end of a started command.
@@ -59,8 +59,8 @@ func start(c Command) (*child, error) {
 	return ch, nil
 }
 
-// newChild starts a guard that does not know yet what to run. With an error, the
-// child is there to be closed.
+// newChild starts a guard that does not know yet what to run. Close the child even
+// after an error.
 func newChild(tty bool) (*child, error) {
 	ch := &child{tty: tty}
 	files, err := ch.open()
@@ -79,8 +79,8 @@ func newChild(tty bool) (*child, error) {
 	return ch, err
 }
 
-// open fills in the runner's ends and returns the guard's, in the order of its
-// descriptors; also with an error, for closing.
+// open sets the runner's ends and returns the guard's, in the order of its
+// descriptors; close them even after an error.
 func (ch *child) open() (far []*os.File, err error) {
 	far = make([]*os.File, 5)
 	if far[fdNull], err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
@@ -103,7 +103,7 @@ func (ch *child) open() (far []*os.File, err error) {
 	return far, err
 }
 
-// tell has the guard start the command.
+// tell makes the guard start the command.
 func (ch *child) tell(c Command, s spec) error {
 	ch.name = c.Args[0]
 	if ch.tty {
@@ -118,8 +118,8 @@ func (ch *child) tell(c Command, s spec) error {
 	return err
 }
 
-// openTerminal opens a pty in raw mode, so that it passes every byte as it is,
-// without an echo.
+// openTerminal opens a pty in raw mode: it passes every byte unchanged and without
+// an echo.
 func openTerminal() (master, slave *os.File, err error) {
 	blocking, slave, err := pty.Open()
 	if err != nil {
@@ -129,7 +129,7 @@ func openTerminal() (master, slave *os.File, err error) {
 	if _, err := term.MakeRaw(int(slave.Fd())); err != nil {
 		return nil, slave, err
 	}
-	// The master as it comes ignores deadlines, and Close would not end a Read.
+	// As opened, the master ignores deadlines, and Close would not end a Read.
 	fd, err := unix.FcntlInt(blocking.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return nil, slave, err
@@ -157,8 +157,8 @@ func resize(master *os.File, size Size) error {
 	return errors.Join(err, failed)
 }
 
-// feed copies the prompt to the child and closes its stdin. A child that has
-// ended, or that does not want it, is no error.
+// feed copies the prompt to the child and closes its stdin. It is no error if the
+// child has ended or does not read it.
 func (ch *child) feed(prompt io.Reader) {
 	if prompt == nil {
 		return
@@ -167,7 +167,7 @@ func (ch *child) feed(prompt io.Reader) {
 	_ = ch.stdin.Close()
 }
 
-// close ends a guard that is still there and frees what start has opened.
+// close ends a guard that still runs and frees what start opened.
 func (ch *child) close() {
 	if ch.guard != nil {
 		_ = ch.guard.Kill()
@@ -191,7 +191,7 @@ func newSpec(c Command) (spec, error) {
 	if s.dir, err = workingDir(c.Dir); err != nil {
 		return spec{}, fmt.Errorf("start %q: %w", c.Args[0], err)
 	}
-	// Of os/exec only the reading of the environment: no duplicates, PWD for a nil Env.
+	// os/exec is only for the environment: no duplicates, PWD for a nil Env.
 	s.env = (&exec.Cmd{Env: c.Env, Dir: c.Dir}).Environ()
 	if s.path, err = lookUp(c.Args[0], s.dir, s.env); err != nil {
 		return spec{}, fmt.Errorf("start %q: %w", c.Args[0], err)
@@ -215,8 +215,8 @@ func workingDir(dir string) (string, error) {
 	return abs, nil
 }
 
-// lookUp finds the program file: as execvp does, but never in a relative element
-// of PATH, which would run a file of the project.
+// lookUp finds the program file like execvp, but never in a relative element of
+// PATH: that would run a file of the project.
 func lookUp(name, dir string, env []string) (string, error) {
 	if strings.ContainsRune(name, '/') {
 		if !filepath.IsAbs(name) {
@@ -263,8 +263,8 @@ func executable(file string) error {
 	return nil
 }
 
-// startError translates the errno of a failed exec. The file itself was found, so
-// what is missing is the interpreter that its first line names.
+// startError translates the errno of a failed exec. The file exists, so "missing"
+// means the interpreter in its first line.
 func startError(name string, errno syscall.Errno) error {
 	switch errno {
 	case syscall.ENOENT:

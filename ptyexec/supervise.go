@@ -71,7 +71,7 @@ func (s *supervisor) watch(ctx context.Context) (Exit, error) {
 	}
 }
 
-// note takes in a report of the guard.
+// note records a report of the guard.
 func (s *supervisor) note(r record) {
 	switch r.kind {
 	case recordStarted:
@@ -101,7 +101,7 @@ func (s *supervisor) note(r record) {
 	}
 }
 
-// stop has the guard end what is left, and notes why when the child still lives.
+// stop makes the guard end what is left, and records why if the child still lives.
 func (s *supervisor) stop(cause Cause, command byte) {
 	if !s.ended && s.exit.Cause == CauseExited {
 		s.exit.Cause = cause
@@ -114,7 +114,7 @@ func (s *supervisor) stop(cause Cause, command byte) {
 	_, _ = s.child.control.Write([]byte{command}) // a dead guard shows as the end of its reports
 }
 
-// hurry bounds the guard's work, so that a guard that hangs cannot hold up Run.
+// hurry bounds the guard's work, so that a hanging guard does not block Run.
 func (s *supervisor) hurry(grace time.Duration) {
 	bound := time.Now().Add(grace + giveUpAfter + time.Second)
 	if s.patience.IsZero() || bound.Before(s.patience) {
@@ -122,7 +122,7 @@ func (s *supervisor) hurry(grace time.Duration) {
 	}
 }
 
-// check acts on what has run out, and returns the time to the next check.
+// check acts on the clocks that ran out, and returns the time to the next check.
 func (s *supervisor) check() time.Duration {
 	if s.patience.IsZero() {
 		switch cause, left := s.clocks.next(); {
@@ -142,7 +142,7 @@ func (s *supervisor) check() time.Duration {
 	return left
 }
 
-// guardDied ends what can still be found: the child, which on Linux the kernel has
+// guardDied ends what it can still find: the child, which on Linux the kernel
 // killed with its guard, its group, and its session.
 func (s *supervisor) guardDied() error {
 	for giveUp := time.Now().Add(verifyBound); s.pid != 0; time.Sleep(5 * time.Millisecond) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// spec is what the guard is told once, at its start.
+// spec is what the guard learns at its start.
 type spec struct {
 	path, dir string
 	args, env []string
@@ -17,14 +17,14 @@ type spec struct {
 	grace     time.Duration
 }
 
-// Commands that may follow the spec, a byte each. The end of the pipe is the
-// third: the runner is dead.
+// Commands that may follow the spec, one byte each. The end of the pipe means that
+// the runner is dead.
 const (
 	commandTerm byte = 't'
 	commandKill byte = 'k'
 )
 
-// record is one report of the guard.
+// record is a report of the guard.
 type record struct{ kind, a, b int32 }
 
 // Kinds of records, with their values.
@@ -63,7 +63,7 @@ func flag(set bool) uint64 {
 	return 0
 }
 
-// readSpec returns what encode has made of a spec.
+// readSpec reads what encode wrote.
 func readSpec(r io.Reader) (spec, error) {
 	var size [4]byte
 	if _, err := io.ReadFull(r, size[:]); err != nil {

@@ -1,15 +1,17 @@
 package runner
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"ralph/runner/gate"
 	"ralph/runner/rules"
+	"ralph/runner/turn"
 	"ralph/state"
 )
 
-func TestLoop_checkStaysRed_taskIsOpenedAgainThenPutAsideAndNamed(t *testing.T) {
+func TestRun_checkStaysRed_taskIsOpenedAgainThenPutAsideAndNamed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "stubborn", "[ ] one", "[ ] two")
 	b.o.MaxRetries = 1
@@ -17,35 +19,36 @@ func TestLoop_checkStaysRed_taskIsOpenedAgainThenPutAsideAndNamed(t *testing.T) 
 	// Green before the first iteration, red after it.
 	b.check("test ! -f work.txt || { echo the check is red; exit 1; }")
 	r := b.run(t.Context())
-	wantEnd(t, r, "tasks_put_aside", rules.ExitClaimed)
-	if b.calls() != 4 {
-		t.Errorf("%d calls, want two for each task (%s)", b.calls(), b.rules())
+	wantEnd(t, r, "gate_failed", rules.ExitHalted)
+	if b.calls() != 3 {
+		t.Errorf("%d calls, want two for the first task and one for the second (%s)", b.calls(), b.rules())
 	}
-	for _, want := range []string{`"one"`, `"two"`, "test"} {
-		if !strings.Contains(r.Decision.Reason, want) {
-			t.Errorf("reason %q lacks %s", r.Decision.Reason, want)
-		}
+	if !strings.Contains(r.Decision.Reason, "check test fails for a second task in the same way: the check is red") {
+		t.Errorf("reason %q", r.Decision.Reason)
+	}
+	if said := b.said(); !strings.Contains(said, "put aside") {
+		t.Errorf("the first task was not put aside: %s", said)
 	}
 	if plan := b.read(planName); strings.Contains(plan, "[x]") {
 		t.Errorf("a box stays ticked:\n%s", plan)
 	}
-	if p := b.prompt(); !strings.Contains(p, "the check is red") || !strings.Contains(p, "box of your task was opened again") {
+	if p := b.read(".ralph/logs/run-1/2.prompt.md"); !strings.Contains(p, "the check is red") || !strings.Contains(p, "reopened your task") {
 		t.Errorf("the agent was not told:\n%s", p)
 	}
 }
 
-func TestLoop_tdd_whatWasRedBeforeBlocksNothing(t *testing.T) {
+func TestRun_tdd_whatWasRedBeforeBlocksNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.check("echo red from the start; exit 1")
 	b.d.Mode = gate.ModeTDD
-	wantEnd(t, b.run(t.Context()), "complete", 0)
-	if said := b.said(); !strings.Contains(said, "red before the agent did anything: test") {
-		t.Errorf("said %q", said)
+	wantEnd(t, b.run(t.Context()), "review", rules.ExitReview) // a person knows that it failed
+	if red := payloads[state.Baseline](b); len(red) != 1 || !slices.Equal(red[0].Red, []string{"test"}) {
+		t.Errorf("baseline %+v", red)
 	}
 }
 
-func TestLoop_gate_whatWasRedBeforeBlocksButIsNoTry(t *testing.T) {
+func TestRun_gate_whatWasRedBeforeBlocksButIsNoTry(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.check("echo red from the start; exit 1")
@@ -56,22 +59,22 @@ func TestLoop_gate_whatWasRedBeforeBlocksButIsNoTry(t *testing.T) {
 	}
 }
 
-func TestLoop_report_neverBlocks(t *testing.T) {
+func TestRun_report_neverBlocks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.check("test ! -f work.txt")
 	b.d.Mode = gate.ModeReport
 	wantEnd(t, b.run(t.Context()), "complete", 0)
 	var shown bool
-	for _, e := range b.seen {
-		shown = shown || e.Kind == state.KindGate && e.Error
+	for _, c := range payloads[state.Check](b) {
+		shown = shown || !c.Passed
 	}
 	if !shown {
 		t.Error("the red check was not shown")
 	}
 }
 
-func TestLoop_flakyCheck_costsNoCall(t *testing.T) {
+func TestRun_flakyCheck_costsNoCall(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	// Green at first, red once after the agent's turn, then green again.
@@ -79,5 +82,69 @@ func TestLoop_flakyCheck_costsNoCall(t *testing.T) {
 	wantEnd(t, b.run(t.Context()), "complete", 0)
 	if b.calls() != 1 {
 		t.Errorf("%d calls", b.calls())
+	}
+}
+
+// A task whose box is never ticked must not burn the night.
+func TestRun_taskNeverTicked_isPutAsideAndStaysThere(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "busy", "[ ] one", "[ ] two")
+	b.inGit()
+	b.o.MaxPerTask, b.o.AntiCheat = 3, turn.AnswerRevert
+	r := b.run(t.Context())
+	wantEnd(t, r, "tasks_put_aside", rules.ExitClaimed)
+	if b.calls() != 6 {
+		t.Errorf("%d calls, want three for each task (%s)", b.calls(), b.rules())
+	}
+	first, second := b.read(".ralph/logs/run-1/1.prompt.md"), b.read(".ralph/logs/run-1/2.prompt.md")
+	if strings.Contains(first, "This is attempt") {
+		t.Error("the first prompt speaks of attempts")
+	}
+	for _, want := range []string{"This is attempt 2 of 3", "- Attempt 1: completed-turn, changed work.txt", "STATUS: BLOCKED"} {
+		if !strings.Contains(second, want) {
+			t.Errorf("the second prompt lacks %q:\n%s", want, second)
+		}
+	}
+	if start := payloads[state.IterationStart](b); start[3].Title != "two" {
+		t.Errorf("the fourth call worked on %q", start[3].Title)
+	}
+}
+
+// After a skip, an agent that insists on the skipped task gets it.
+func TestRun_agentTicksTheSkippedTaskAgainAndAgain_getsItAssigned(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "first-box", "[ ] one", "[ ] two", "[ ] three")
+	b.inGit()
+	b.o.MaxIterations, b.o.AntiCheat = 10, turn.AnswerRevert
+	skipped := false
+	b.d.Show = func(e state.Event) {
+		b.seen = append(b.seen, e)
+		if e.Kind == state.KindSession && !skipped {
+			skipped = true
+			if err := state.Send(b.w.Dir(), state.RequestSkip); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	if b.calls() != 6 { // skipped, twice ticked in vain, then one call a task
+		t.Errorf("%d calls for three tasks (%s)", b.calls(), b.said())
+	}
+}
+
+// ralph once, twice: the second call has to know why the check failed.
+func TestRun_nextRunAfterARedCheck_stillKnowsTheFailure(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "stubborn", "[ ] one")
+	b.check("test ! -f work.txt || { echo the check is red; exit 1; }")
+	b.o.MaxIterations = 1
+	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	b.d.RunID = "run-2"
+	b.run(t.Context())
+	p := b.read(".ralph/logs/run-2/1.prompt.md")
+	for _, want := range []string{"the check is red", "This is attempt 2", `Iteration 1 worked on "one"`} {
+		if !strings.Contains(p, want) {
+			t.Errorf("the first prompt of the next run lacks %q:\n%s", want, p)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,7 +15,7 @@ import (
 	"ralph/state"
 )
 
-func TestLoop_limit_costsNoIterationAndShowsUntilWhen(t *testing.T) {
+func TestRun_limit_costsNoIterationAndShowsUntilWhen(t *testing.T) {
 	b := newBench(t, "limited-long", "[ ] one")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	b.d.Tick = func(left time.Duration, d rules.Decision) {
@@ -55,7 +56,7 @@ func TestLoop_limit_costsNoIterationAndShowsUntilWhen(t *testing.T) {
 	}
 }
 
-func TestLoop_hourUsedUp_waitsWithoutACall(t *testing.T) {
+func TestRun_hourUsedUp_waitsWithoutACall(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one")
 	b.o.CallsPerHour = 3
 	if err := b.w.SaveCalls(state.Calls{Hour: rules.HourOf(time.Now()), Calls: 3}); err != nil {
@@ -74,7 +75,7 @@ func TestLoop_hourUsedUp_waitsWithoutACall(t *testing.T) {
 	}
 }
 
-func TestLoop_interruptedCall_leavesNothingAndKeepsTheWork(t *testing.T) {
+func TestRun_interruptedCall_leavesNothingAndKeepsTheWork(t *testing.T) {
 	for _, how := range []string{"context", "abort", "skip"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
@@ -115,10 +116,8 @@ func TestLoop_interruptedCall_leavesNothingAndKeepsTheWork(t *testing.T) {
 				}
 			}
 			var files int
-			for _, e := range b.seen {
-				if e.Kind == state.KindIterationEnd {
-					files = e.End.Files
-				}
+			for _, end := range payloads[state.IterationEnd](b) {
+				files = end.Files
 			}
 			if files == 0 {
 				t.Error("the work of the call was not seen")
@@ -149,7 +148,7 @@ func glob(pattern string) []string {
 	return found
 }
 
-func TestLoop_stopRequest_endsAfterTheIteration(t *testing.T) {
+func TestRun_stopRequest_endsAfterTheIteration(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one", "[ ] two", "[ ] three")
 	b.d.Show = func(e state.Event) {
 		if e.Kind == state.KindIterationStart && e.Iteration == 1 {
@@ -162,7 +161,7 @@ func TestLoop_stopRequest_endsAfterTheIteration(t *testing.T) {
 	}
 }
 
-func TestLoop_pauseAndResume(t *testing.T) {
+func TestRun_pauseAndResume(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one", "[ ] two")
 	paused := false
 	b.d.Show = func(e state.Event) {
@@ -189,14 +188,14 @@ func TestLoop_pauseAndResume(t *testing.T) {
 	}
 }
 
-func TestLoop_skipWhileNoCallRuns_takesTheTaskAfterTheNext(t *testing.T) {
+func TestRun_skipWhileNoCallRuns_takesTheTaskAfterTheNext(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one", "[ ] two", "[ ] three")
 	b.o.MaxIterations = 2
 	var titles []string
 	b.d.Show = func(e state.Event) {
-		if e.Kind == state.KindIterationStart {
-			titles = append(titles, e.Text)
+		if start, ok := e.Data.(state.IterationStart); ok {
+			titles = append(titles, start.Title)
 			if len(titles) == 1 {
 				b.ask(state.RequestPause)
 			}
@@ -247,17 +246,23 @@ func (b *bench) ask(q state.Request) {
 	poll(b.t, "the request to be taken", func() bool { return len(files(b.w.Dir()+"/control")) == 0 })
 }
 
+// said is what the run reported besides the agent's words.
 func (b *bench) said() string {
 	var all []string
 	for _, e := range b.seen {
-		if e.Kind == state.KindDecision {
-			all = append(all, e.Text)
+		switch d := e.Data.(type) {
+		case state.Decision:
+			all = append(all, d.Reason)
+		case state.Finding:
+			all = append(all, d.Text+"; "+d.Answer)
+		case state.TaskChange, state.AgentChange, state.Commit, state.Baseline:
+			all = append(all, fmt.Sprintf("%+v", d))
 		}
 	}
 	return strings.Join(all, "\n")
 }
 
-func TestLoop_limitedAgent_isReplacedAndComesBack(t *testing.T) {
+func TestRun_limitedAgent_isReplacedAndComesBack(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "shared", "[ ] one", "[ ] two")
 	b.o.FallbackAgents, b.o.Model = []string{"codex"}, "opus"
@@ -271,15 +276,16 @@ func TestLoop_limitedAgent_isReplacedAndComesBack(t *testing.T) {
 	if who := b.read("who-2"); strings.Contains(who, "opus") {
 		t.Errorf("the fallback was asked for a model of another vendor: %s", who)
 	}
-	if said := b.said(); !strings.Contains(said, "agent codex instead of claude, which is limited until") || !strings.Contains(said, "agent claude") {
-		t.Errorf("switches were not said: %s", said)
+	switches := payloads[state.AgentChange](b)
+	if len(switches) != 2 || switches[0].Name != "codex" || switches[0].Instead != "claude" || switches[0].Until.IsZero() || switches[1].Name != "claude" {
+		t.Errorf("reported %+v", switches)
 	}
 	if got := b.rules(); !strings.Contains(got, "usage_limit") {
 		t.Errorf("rules %s", got)
 	}
 }
 
-func TestLoop_agentOfTaskAndPlan_beatTheOption(t *testing.T) {
+func TestRun_agentOfTaskAndPlan_beatTheOption(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "shared", "[ ] one <!-- ralph: agent=gemini model=pro -->", "[ ] two")
 	b.write(planName, "<!-- ralph: agent=codex -->\n"+b.read(planName))
@@ -293,7 +299,7 @@ func TestLoop_agentOfTaskAndPlan_beatTheOption(t *testing.T) {
 	}
 }
 
-func TestLoop_taskNamesAnUnknownAgent_stopsWithTheName(t *testing.T) {
+func TestRun_taskNamesAnUnknownAgent_stopsWithTheName(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one <!-- ralph: agent=no-such -->")
 	r := b.run(t.Context())

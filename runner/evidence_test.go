@@ -9,10 +9,11 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/rules"
 	"ralph/runner/task"
+	"ralph/runner/turn"
 	"ralph/state"
 )
 
-func TestLoop_runAfterAnUnfinishedOne_keepsItsBaseline(t *testing.T) {
+func TestRun_runAfterAnUnfinishedOne_keepsItsBaseline(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "busy", "[ ] one")
 	b.d.Mode, b.o.MaxRetries = gate.ModeTDD, 1
@@ -22,16 +23,16 @@ func TestLoop_runAfterAnUnfinishedOne_keepsItsBaseline(t *testing.T) {
 	if r := b.run(t.Context()); r.Decision.Exit == rules.ExitComplete {
 		t.Errorf("what the first run broke is forgiven: %s", r.Decision.Reason)
 	}
-	if red := b.texts("baseline"); len(red) > 0 {
+	if red := payloads[state.Baseline](b); len(red) > 0 {
 		t.Errorf("said to be red before: %q", red)
 	}
 }
 
-func TestLoop_haltAtATickWithoutWork_takesItBack(t *testing.T) {
+func TestRun_haltAtATickWithoutWork_takesItBack(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "ticker", "[ ] one", "[ ] two")
 	b.inGit()
-	b.o.AntiCheat = rules.CheatHalt
+	b.o.AntiCheat = turn.AnswerHalt
 	r := b.run(t.Context())
 	wantEnd(t, r, "integrity", rules.ExitHalted)
 	if plan := b.read(planName); strings.Contains(plan, "[x]") || strings.Contains(r.Decision.Next, "reset") {
@@ -39,16 +40,16 @@ func TestLoop_haltAtATickWithoutWork_takesItBack(t *testing.T) {
 	}
 }
 
-func TestLoop_checkWeakenedInTheLastIteration_agentIsToldBeforeTheEnd(t *testing.T) {
+func TestRun_checkWeakenedInTheLastIteration_agentIsToldBeforeTheEnd(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "weakener", "[ ] one")
 	b.write("check.sh", "#!/bin/sh\ntest -f good\n")
 	b.write("Makefile", "test:\n\tsh check.sh\n")
 	b.inGit()
-	b.o.AntiCheat = rules.CheatRevert
+	b.o.AntiCheat = turn.AnswerRevert
 	b.check("make test")
 	r := b.run(t.Context())
-	wantEnd(t, r, "complete", rules.ExitComplete)
+	wantEnd(t, r, "review", rules.ExitReview)
 	if b.calls() != 2 || r.Findings == 0 {
 		t.Fatalf("%d calls, %d findings: %s", b.calls(), r.Findings, b.said())
 	}
@@ -57,37 +58,38 @@ func TestLoop_checkWeakenedInTheLastIteration_agentIsToldBeforeTheEnd(t *testing
 	}
 }
 
-func TestLoop_checksThatAppear_areRunFromThenOn(t *testing.T) {
+func TestRun_checksThatAppear_areRunFromThenOn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "busy", "[ ] one")
 	b.o.MaxIterations = 2
-	b.d.Detect = func(changed []string) ([]gate.Check, gate.Mode) {
+	b.d.Detect, b.d.Mode = true, gate.ModeTDD
+	b.d.Find = func(_ string, changed []string) []gate.Check {
 		if !slices.Contains(changed, "work.txt") {
-			return nil, ""
+			return nil
 		}
-		return []gate.Check{{Name: "test", Command: "echo broken; exit 1"}}, gate.ModeTDD
+		return []gate.Check{{Name: "test", Command: "echo broken; exit 1"}}
 	}
 	b.inGit()
 	b.run(t.Context())
 	if got := b.rules(); !strings.Contains(got, "gate_failed") {
 		t.Errorf("rules %s", got)
 	}
-	if found := b.texts("checks"); len(found) == 0 || found[0] != "found in the project now: check test: echo broken; exit 1" {
+	if found := b.found(state.FoundByChecks); len(found) == 0 || found[0] != "found in the project now: check test: echo broken; exit 1; " {
 		t.Errorf("findings %q", found)
 	}
 }
 
-func TestLoop_killedBeforeTheChecks_tickIsProvedFirst(t *testing.T) {
+func TestRun_killedBeforeTheChecks_tickIsProvedFirst(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[x] one", "[ ] two")
 	b.d.Mode, b.o.MaxIterations = gate.ModeTDD, 1
 	b.check("test ! -f broken || { echo the check is red; exit 1; }")
 	base := gate.Suite{Checks: b.d.Checks, Mode: b.d.Mode, Place: gate.Place{Dir: b.dir, Env: b.d.Env}}
-	var err error
-	if base.Baseline, err = gate.OpenBaseline(b.dir + "/.ralph/" + gate.BaselineFile); err != nil {
+	base.Baseline = &gate.Baseline{}
+	if _, err := base.TakeBaseline(t.Context(), gate.Moment{Run: "run-0"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = base.TakeBaseline(t.Context(), gate.Moment{Run: "run-0"}); err != nil {
+	if err := base.Baseline.Write(b.dir + "/.ralph/" + gate.BaselineFile); err != nil {
 		t.Fatal(err)
 	}
 	b.write("broken", "by the call that was killed")
@@ -105,14 +107,14 @@ func TestLoop_killedBeforeTheChecks_tickIsProvedFirst(t *testing.T) {
 	}
 }
 
-func TestLoop_lastIterationAllowedFinishesThePlan_isComplete(t *testing.T) {
+func TestRun_lastIterationAllowedFinishesThePlan_isComplete(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "silent-worker", "[ ] one")
 	b.o.MaxIterations = 1
 	wantEnd(t, b.run(t.Context()), "plan_complete", rules.ExitComplete)
 }
 
-func TestLoop_finalRun_leavesOutWhatNoChangeAskedFor(t *testing.T) {
+func TestRun_finalRun_leavesOutWhatNoChangeAskedFor(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one", "[ ] two")
 	b.d.Checks = []gate.Check{{Name: "test", Command: "true"}, {Name: "web", Command: "test ! -f work.txt", When: []string{"web/**"}}}

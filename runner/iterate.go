@@ -1,390 +1,264 @@
 package runner
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
+	"path/filepath"
 	"slices"
-	"strconv"
+	"strings"
 	"time"
 
 	"ralph/logs"
-	"ralph/ptyexec"
-	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
+	"ralph/runner/gate"
 	"ralph/runner/git"
-	"ralph/runner/prompt"
 	"ralph/runner/rules"
 	"ralph/runner/task"
+	"ralph/runner/turn"
 	"ralph/state"
 )
 
 const (
-	// finalGrace is how long an agent may live on after its final record.
-	finalGrace = 30 * time.Second
-	killGrace  = 2 * time.Second
-	// maxInput bounds the prompt and the plan.
-	maxInput = 16 << 20
-	// shownMost is the text of one call after which narration and tool results
-	// go only into its raw output: the logs rotate, and would keep none of it.
-	shownMost = 32 << 20
-	// rawMost bounds the raw output that is kept of one call, in bytes.
-	rawMost = 256 << 20
 	// logsKept bounds the raw output and prompts on disk, in bytes.
 	logsKept = 1 << 30
 	// pruneEvery is the raw output after which the bound is enforced again.
 	pruneEvery = 128 << 20
-	// observeBound is what looking at the tree may take after a person ended the run.
-	observeBound = 5 * time.Second
-	// observeMost is more than git needs for any tree, and ends one that hangs.
-	observeMost = 5 * time.Minute
 )
 
-// iterate makes one agent call and answers it.
-func (l *Loop) iterate(ctx context.Context, next task.Task) (rules.Decision, error) {
-	list, plan := l.loadPlan()
-	template, err := state.ReadFile(l.d.Prompt, maxInput)
-	if err != nil {
-		return unusable(fmt.Sprintf("the prompt is gone: %v", err), "write the prompt again, then: ralph"), nil
-	}
-	work, done := l.callContext(ctx)
+// iterate hands one assignment to a turn and concludes from its result.
+func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, error) {
+	goOn := rules.Decision{Action: rules.ActionContinue}
+	work, done := r.inbox.CallContext(ctx)
 	defer done()
-	if err := l.ready(work, next); err != nil || work.Err() != nil {
-		return rules.Decision{Action: rules.ActionContinue}, err // admit says who asked for what
+	if err := r.takeBaseline(work, next); err != nil || work.Err() != nil {
+		return goOn, err // admit says who asked for what
 	}
-	cast, err := l.cast(list, next, time.Now())
+	a, who, err := r.assign(next)
 	if err != nil {
-		return unusable(fmt.Sprintf("task %q: %v", next.Title, err), "name another agent in the plan, then: ralph"), nil
+		return unusable(err), nil
 	}
-	l.announceAgent(cast)
-	it := rules.Iteration{Number: l.mem.Iterations + 1, Task: next, Before: plan, List: list, Agent: cast.agent.Spec.Name}
-	text := prompt.Build(l.promptInput(string(template), it))
-	if err := l.begin(it, text); err != nil {
+	r.takesOver(who)
+	if err := r.begin(a); err != nil {
 		return rules.Decision{}, err
 	}
-	l.emitFeedback(it.Number)
-	files := l.guard()
-	transcript, exit, err := l.call(work, it, text)
-	if errors.Is(err, ptyexec.ErrNotFound) || errors.Is(err, ptyexec.ErrNotExecutable) {
-		d := unusable(err.Error(), "install it: "+cast.agent.Spec.Install+"; then: ralph resume")
-		d.Rule, d.Exit, d.ExitReason = "agent_unusable", rules.ExitAgent, "agent_unusable"
-		return d, nil
+	res, err := r.carryOut(work, a)
+	if broken := r.inbox.Broken(); broken != nil {
+		return rules.Decision{}, broken
 	}
-	if err != nil {
+	if err != nil && work.Err() == nil {
+		for _, o := range res.Proof.Reopen { // the next run has no reason to doubt these ticks
+			r.reopen(o)
+		}
 		return rules.Decision{}, err
 	}
-	it.Outcome = cast.agent.Spec.Classify(transcript, exit, time.Now())
-	l.cut(&it, exit)
-	if err := l.observe(work, &it, files); err != nil {
-		return rules.Decision{}, err
+	if r.inbox.Take(state.RequestSkip) != "" {
+		r.tasks.Skip(next.ID)
 	}
-	l.fold(&it, transcript, exit)
-	if err := l.prove(work, &it); err != nil && work.Err() == nil {
-		return rules.Decision{}, err
+	if !res.Call.Made && res.Call.NotStarted == "" { // ended before the call
+		r.calls.Calls--
+		return goOn, r.d.State.SaveCalls(r.calls)
 	}
-	l.doubt(&it)
-	if l.take(state.RequestSkip) != "" { // asked for while its checks ran
-		l.tasks.of(next.ID).skipped, it.Cut = true, state.RequestSkip
-	}
-	keep := work // an abort ends also what git does after the call
-	if it.Cut == state.RequestSkip {
+	keep := work // an abort also ends what git does after the call
+	if res.Cut == state.RequestSkip {
 		keep = ctx
 	}
-	return l.conclude(ctx, keep, it, transcript.Final)
-}
-
-// ready knows the tree and what is red in it. When a person ends ctx, there is
-// no error.
-func (l *Loop) ready(ctx context.Context, next task.Task) error {
-	err := l.takeBaseline(ctx, next)
-	if err == nil && ctx.Err() == nil {
-		err = l.look(ctx)
-	}
-	if ctx.Err() != nil {
-		return nil
-	}
-	if err == nil && l.start == nil {
-		l.openTrail(ctx)
-	}
-	return err
-}
-
-// unusable ends the run because of something that a person has to put right.
-func unusable(reason, next string) rules.Decision {
-	return rules.Decision{Action: rules.ActionStop, Rule: "plan_unusable", Reason: reason, Exit: rules.ExitUsage,
-		ExitReason: "plan_unusable", Status: state.StatusFailed, Next: next}
-}
-
-func (l *Loop) promptInput(template string, it rules.Iteration) prompt.Input {
-	in := prompt.Input{
-		Template: template, Iteration: it.Number, MaxIterations: l.o.MaxIterations,
-		Done: it.Before.Done, Total: it.Before.Total, Remaining: it.Before.Remaining,
-		Aside: l.asideTitles(it.List), Last: l.notes.last, Refused: l.notes.refused, Feedback: l.notes.feedback,
-	}
-	if it.Before.Total > 0 {
-		in.PlanPath = l.rel(l.d.Plan)
-	}
-	if t := it.Task; t.Title != "" {
-		in.Task = &prompt.Task{ID: t.ID, Title: t.Title, Description: t.Description, Criteria: t.Criteria, Notes: t.Notes}
-	}
-	return in
+	return r.conclude(ctx, keep, res)
 }
 
 // begin puts the call on disk before it is made.
-func (l *Loop) begin(it rules.Iteration, text string) error {
-	l.calls = rules.ThisHour(l.calls, time.Now())
-	l.calls.Calls++
-	if err := l.d.State.SaveCalls(l.calls); err != nil {
-		return err
-	}
-	if err := l.d.State.SavePrompt(l.d.RunID, it.Number, text); err != nil {
-		return err
-	}
-	l.board.update(func(s *state.Status) {
-		s.Status, s.Phase, s.LastAction = state.StatusRunning, "agent", "iteration "+strconv.Itoa(it.Number)
+func (r *Run) begin(a turn.Assignment) error {
+	r.calls = rules.ThisHour(r.calls, time.Now())
+	r.calls.Calls++
+	p, number := a.Prompt, a.Origin.Iteration
+	r.past.lostState = false
+	r.out.Status(func(s *state.Status) {
+		s.Status, s.Phase, s.LastAction = state.StatusRunning, state.PhaseAgent, fmt.Sprintf("iteration %d", number)
 		s.IterationStartedAt, s.LastTool, s.WakeAt, s.Rule, s.Reason = time.Now(), "", time.Time{}, "", ""
-		s.Task = state.TaskStatus{ID: it.Task.ID, Title: it.Task.Title, Done: it.Before.Done, Total: it.Before.Total}
-		l.showCalls(s)
+		s.Task = state.TaskStatus{ID: a.Task.ID, Title: a.Task.Title, Done: p.Done, Total: p.Total}
+		r.showCalls(s)
 	})
-	title := it.Task.Title
+	start := state.IterationStart{Title: a.Task.Title, Agent: a.Agent.Spec.Name, Model: a.Agent.Model, Done: p.Done, Total: p.Total}
 	switch {
-	case title != "":
-	case it.Before.Total > 0:
-		title = "the plan has nothing left, but a check fails"
+	case start.Title != "":
+	case r.mem.Contradiction != "":
+		start.Why = "the plan has nothing left, but the agent's last word contradicts it"
+	case p.Total > 0:
+		start.Why = "the plan has nothing left, but a check fails"
 	default:
-		title = "no plan: the prompt alone"
+		start.Why = "no plan: the prompt alone"
 	}
-	l.emit(state.Event{Kind: state.KindIterationStart, Iteration: it.Number, Text: title})
-	return l.board.save()
+	r.tellOf(a.Task, start)
+	if feedback := r.notes.payload(); feedback != nil {
+		r.tellOf(a.Task, feedback)
+	}
+	return sideBySide(func() error { return r.d.State.SaveCalls(r.calls) }, r.out.Save)
 }
 
-func (l *Loop) showCalls(s *state.Status) {
-	s.CallsThisHour, s.TokensThisHour, s.NextReset = l.calls.Calls, l.calls.Tokens, rules.NextHour(rules.HourOf(time.Now()))
-}
-
-// call runs the agent in its pty and folds what it prints.
-func (l *Loop) call(ctx context.Context, it rules.Iteration, text string) (*agent.Transcript, ptyexec.Exit, error) {
-	raw, err := l.d.State.OpenRaw(l.d.RunID, it.Number)
-	if err != nil {
-		return nil, ptyexec.Exit{}, err
-	}
-	defer raw.Close()
-	session := l.resumable()
-	spec := l.current.agent.Spec
-	cmd, clean, err := spec.Prepare(l.request(l.current, text, session))
-	if err != nil {
-		return nil, ptyexec.Exit{}, err
-	}
-	defer clean()
-	cmd.Size, cmd.Resize, cmd.Kill, cmd.Spare = l.d.Size, l.d.Resize, l.d.Kill, &l.spare
-	cmd.Timeout, cmd.IdleTimeout, cmd.FinalGrace, cmd.KillGrace = l.timeout(), l.o.IdleTimeout, finalGrace, killGrace
-	transcript := &agent.Transcript{}
-	var shown, printed int64
-	decoder := spec.NewDecoder(func(e state.Event) {
-		if shown += int64(len(e.Text)); shown > shownMost && (e.Kind == state.KindText || e.Kind == state.KindToolResult) {
-			transcript.Add(e)
-			return
-		}
-		e = redacted(e)
-		transcript.Add(e)
-		e.Iteration = it.Number
-		l.see(e)
-		l.emit(e)
-	})
-	if session != "" {
-		decoder.Resume(l.session.Counted)
-	}
-	exit, err := ptyexec.Run(ctx, cmd, func(p []byte) bool {
-		if err := keepRaw(raw, p, &printed); err != nil {
-			l.fail(fmt.Errorf("keep raw output: %w", err))
-		}
-		l.rawSize += int64(len(p))
-		_, _ = decoder.Write(p) // never fails
-		return decoder.Final()
-	})
-	decoder.Close()
-	l.counted = decoder.Counted()
-	l.flush()
-	if broken := l.brokenErr(); broken != nil {
-		return nil, exit, broken
-	}
-	return transcript, exit, err
-}
-
-// keepRaw writes p while one call has printed at most rawMost bytes.
-func keepRaw(raw *os.File, p []byte, printed *int64) error {
-	room := rawMost - *printed
-	*printed += int64(len(p))
-	if room <= 0 {
-		return nil
-	}
-	_, err := raw.Write(p[:min(int64(len(p)), room)])
-	if err == nil && int64(len(p)) >= room {
-		_, err = raw.WriteString("\n[ralph keeps no more of what this call prints]\n")
-	}
-	return err
-}
-
-// callContext can also be ended by a request: the call itself, and the checks
-// before and after it.
-func (l *Loop) callContext(ctx context.Context) (context.Context, func()) {
-	callCtx, cancel := context.WithCancelCause(ctx)
-	l.mu.Lock()
-	l.cancel = cancel
-	if slices.Contains(l.pending, state.RequestAbort) {
-		cancel(errors.New("ralph abort"))
-	}
-	l.mu.Unlock()
-	return callCtx, func() {
-		l.mu.Lock()
-		l.cancel = nil
-		l.mu.Unlock()
-		cancel(nil)
-	}
-}
-
-// timeout is the bound of one call; the run's own end is never passed.
-func (l *Loop) timeout() time.Duration {
-	if l.o.MaxDuration > 0 {
-		return min(l.o.Timeout, max(l.o.MaxDuration-time.Since(l.started), time.Second))
-	}
-	return l.o.Timeout
-}
-
-// see updates the status by an event of the agent.
-func (l *Loop) see(e state.Event) {
-	switch e.Kind {
-	case state.KindSession, state.KindTool, state.KindUsage, state.KindLimit:
-	default:
-		return
-	}
-	l.board.update(func(s *state.Status) {
-		switch e.Kind {
-		case state.KindSession:
-			s.SessionID = e.Session
-			if e.Model != "" {
-				s.Model = e.Model
-			}
-		case state.KindTool:
-			s.LastTool = toolText(e.Tool)
-		case state.KindUsage:
-			s.Usage = l.mem.Usage.Add(*e.Usage)
-			s.TokensThisHour = l.calls.Tokens + e.Usage.Total()
-		case state.KindLimit:
-			s.Limit = e.Limit
-		}
-	})
-}
-
-// observe looks at what the call left: the tree, the plan, ralph's own files.
-func (l *Loop) observe(ctx context.Context, it *rules.Iteration, files []guarded) error {
-	l.board.update(func(s *state.Status) { s.Phase = "observing" })
-	// The work of an interrupted call is still to be told.
-	asked := ctx
-	ctx, cancel := outlast(ctx)
-	defer cancel()
-	var err error
-	if it.Damaged, err = l.restore(files); err != nil {
-		return err
-	}
-	after, err := git.Observe(ctx, l.d.Dir)
-	if err != nil {
-		if asked.Err() == nil {
-			return err
-		}
-		l.before = nil
-		it.Left, it.After = l.loadPlan()
-		return nil // a slow repository does not keep a person from ending the run
-	}
-	if it.Change, err = l.before.Compare(after).Committed(ctx, l.d.Dir, *l.before, after); err != nil {
-		l.d.Log.Warn("the files of the new commits are unknown", logs.KeyError, err)
-	}
-	it.Left, it.After = l.loadPlan()
-	l.audit(ctx, it, *l.before, after)
-	l.before = &after
-	return nil
-}
-
-// outlast is a context that ends observeBound after ctx, and in observeMost.
-func outlast(ctx context.Context) (context.Context, func()) {
-	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), observeMost)
-	stop := context.AfterFunc(ctx, func() {
-		timer := time.AfterFunc(observeBound, cancel)
-		context.AfterFunc(late, func() { timer.Stop() })
-	})
-	return late, func() { stop(); cancel() }
-}
-
-// cut notes that a person ended the call.
-func (l *Loop) cut(it *rules.Iteration, exit ptyexec.Exit) {
-	skip := l.take(state.RequestSkip)
-	if skip != "" {
-		l.tasks.of(it.Task.ID).skipped = true
-	}
-	if exit.Cause == ptyexec.CauseCancelled {
-		it.Cut = cmp.Or(skip, state.RequestAbort)
-	}
-}
-
-// fold completes the facts and keeps what outlives the call.
-func (l *Loop) fold(it *rules.Iteration, t *agent.Transcript, exit ptyexec.Exit) {
-	it.Duration = exit.Duration
-	it.Heard(t, l.current.agent.Spec, l.o.AllowedTools)
-	l.calls = rules.ThisHour(l.calls, time.Now())
-	l.calls.Tokens += it.Usage.Total()
-	l.keepSession(*it, t.Session)
-	if exit.Leftover > 0 {
-		l.d.Log.Warn("ended processes that the agent left behind", "count", exit.Leftover, logs.KeyIteration, it.Number)
-	}
+func (r *Run) showCalls(s *state.Status) {
+	s.CallsThisHour, s.TokensThisHour, s.NextReset = r.calls.Calls, r.calls.Tokens, rules.NextHour(rules.HourOf(time.Now()))
 }
 
 // conclude decides and records. The work is committed and kept while keep lasts.
-func (l *Loop) conclude(ctx, keep context.Context, it rules.Iteration, final string) (rules.Decision, error) {
-	l.commit(keep, it)
+func (r *Run) conclude(ctx, keep context.Context, res turn.Result) (rules.Decision, error) {
+	r.last, r.plan.counts = res, res.Proof.After
+	damaged := res.Work.Damaged
+	if r.past.lostState {
+		damaged = append([]string{r.plan.rel(r.d.State.Dir())}, damaged...)
+	}
+	r.settleTasks(res)
+	r.commit(keep, res)
 	now := time.Now()
-	was := l.mem
-	l.mem = l.mem.After(it, l.o, now)
-	l.it = it
-	f := l.facts(ctx, it.After)
-	f.Report = it.Report
-	if rules.IsLimit(it.Outcome.Class) {
-		again := l.mem.Limits
-		if _, met := l.limits[it.Agent]; !met { // another agent's refusals say nothing about this one
-			again = 1
-		}
-		l.limits[it.Agent] = rules.LimitEnd(it.Outcome, again, now)
-		names := l.candidates(it.Task.Choice.Or(task.Choice{Agent: l.o.Agent}))
-		f.Fallback, _ = l.free(names, now)
-		f.LimitedUntil = l.freeAt(append(names, it.Agent), now)
+	was := r.mem
+	r.calls = rules.ThisHour(r.calls, now)
+	r.calls.Tokens += res.Call.Usage.Total()
+	r.keepSession(res)
+	r.mem = r.mem.After(res, len(damaged) > 0, r.o.Policy, now)
+	counted := r.mem.Iterations > was.Iterations
+	f := rules.Conclusion{Facts: r.facts(ctx, res.Proof.After), Result: res, Damaged: damaged, Causes: r.tasks.Causes(res.Task.ID)}
+	if counted {
+		f.Attempts = r.tasks.Of(res.Task.ID).Attempts + 1
 	}
-	d := rules.Decide(f)
-	if l.mem.Iterations > was.Iterations { // a call that did nothing keeps what the next one has to know
-		l.notes = notes{last: summary(it, final)}
+	r.meetLimit(&f, now)
+	if res.Proof.After.Remaining == 0 && res.Proof.After.Error == "" && f.Interrupt == nil {
+		f.Review = r.toReview(keep, res.Proof.Report)
 	}
-	l.note(d)
+	d := rules.Conclude(f)
+	if counted { // a call that did nothing keeps what the next one has to know
+		r.notes = notes{state.NextPrompt{Task: res.Task.ID, Last: rules.Summary(res)}}
+		r.tasks.Attempted(res.Task.ID, rules.Attempt(res))
+	}
+	r.notes.add(d)
 	if d.PutAside {
-		l.tasks.of(it.Task.ID).aside = d.Reason
-		l.mem.Breaker.SameError, l.mem.Breaker.LastError = 0, "" // the next task begins afresh
+		n := r.tasks.Of(res.Task.ID)
+		n.Aside, n.Cause = d.Reason, res.ErrorText()
+		aside := state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: "put aside", Why: d.Reason}
+		r.out.Event(state.NewEvent(res.Origin, now, turn.Redacted(aside))) // not of the next iteration
+		r.mem.Breaker.SameError, r.mem.Breaker.LastError = 0, ""           // the next task begins afresh
 	}
-	for _, hint := range rules.Hints(it) {
-		if !slices.Contains(l.notes.feedback, hint) { // after a failure of the service the notes stay
-			l.notes.feedback = append(l.notes.feedback, hint)
-		}
+	r.notes.hint(rules.Hints(res, damaged)) // after a failure of the service the notes stay
+	if res.Proof.After.IsDone(res.Task.ID) {
+		r.tasks.Settled(res.Task.ID)
 	}
-	if slices.ContainsFunc(it.Left.Tasks, func(t task.Task) bool { return t.ID == it.Task.ID && t.Done }) {
-		l.tasks.settled(it.Task.ID)
-	}
-	if err := l.save(it, was); err != nil {
+	if err := r.save(res, was); err != nil {
 		return rules.Decision{}, err
 	}
-	l.record(d, true)
-	if err := l.leave(keep, it, d.Rule); err != nil && keep.Err() == nil {
-		return rules.Decision{}, err
+	r.announceEnd(res, d)
+	if !res.Call.Made {
+		return d, nil // there is no end of an iteration to go back to
 	}
-	if l.rawSize > pruneEvery {
-		l.rawSize = 0
-		l.lost(logs.Prune(l.d.State.LogsDir(), logsKept))
+	if err := r.worker.Keep(keep, r.d.Dir, keptOf(res, d.Rule)); err != nil && keep.Err() == nil {
+		return rules.Decision{}, err
 	}
 	return d, nil
+}
+
+// settleTasks takes over what the turn says about the plan, and takes back the
+// ticks that do not count.
+func (r *Run) settleTasks(res turn.Result) {
+	if res.Proof.GiveUp != "" && r.tasks.Of(res.Task.ID).Aside == "" {
+		r.mem.Breaker.NoProgress = 0 // the next task begins afresh
+	}
+	r.tasks.Learn(res)
+	r.past.warned = r.past.warned || res.Proof.Warned
+	r.past.findings += len(res.Proof.Findings)
+	r.review.Add(res)
+	for _, o := range res.Proof.Reopen {
+		r.reopen(o)
+	}
+}
+
+// reopen takes one tick back, and changes nothing else in the plan.
+func (r *Run) reopen(o turn.Reopen) {
+	list := r.plan.read().List
+	i := slices.IndexFunc(list.Tasks, func(t task.Task) bool { return t.ID == o.Task })
+	if i < 0 {
+		return
+	}
+	if err := task.Untick(r.d.Plan, list.Tasks[i]); err != nil {
+		r.d.Log.Warn("a tick cannot be taken back", logs.KeyTask, o.Task, logs.KeyError, err)
+		return
+	}
+	r.worker.Forget()
+	r.tellOf(list.Tasks[i], state.TaskChange{ID: o.Task, Title: list.Tasks[i].Title, State: "open", Why: o.Why})
+}
+
+// meetLimit remembers a usage limit and finds out who can take over, and when
+// somebody can.
+func (r *Run) meetLimit(f *rules.Conclusion, now time.Time) {
+	res := f.Result
+	if !rules.IsLimit(res.Call.Outcome.Class) {
+		return
+	}
+	again := r.mem.Limits
+	if _, met := r.pool.Limits[res.Agent]; !met { // another agent's refusals say nothing about this one
+		again = 1
+	}
+	r.pool.Limits[res.Agent] = rules.LimitEnd(res.Call.Outcome, again, now)
+	names := r.candidates(res.Task, res.Work.Before.List)
+	f.Fallback, _ = r.pool.Free(names, now)
+	f.LimitedUntil = r.pool.FreeAt(append(names, res.Agent), now)
+}
+
+// commit commits what the agent left over, when the checks pass.
+func (r *Run) commit(ctx context.Context, res turn.Result) {
+	if !r.o.AutoCommit || res.Proof.Report.Blocked() || !res.Call.Outcome.Class.Success() {
+		return
+	}
+	title := logs.Redact(strings.ReplaceAll(res.Task.Title, "\x00", ""))
+	if title == "" {
+		title = fmt.Sprintf("iteration %d", res.Origin.Iteration)
+	}
+	done, err := r.worker.Commit(ctx, r.d.Dir, git.CommitRequest{
+		Message: strings.TrimSpace(r.o.CommitPrefix + " " + title),
+		Trailers: []git.Trailer{{Key: "Ralph-Run", Value: r.d.RunID},
+			{Key: "Ralph-Iteration", Value: fmt.Sprint(res.Origin.Iteration)}, {Key: "Ralph-Task", Value: res.Task.ID}},
+	})
+	switch {
+	case err != nil: // a commit that cannot be made costs no run
+		r.d.Log.Warn("nothing was committed", logs.KeyError, err)
+	case done.OID != "" || len(done.Refused) > 0:
+		r.out.Event(state.NewEvent(res.Origin, time.Now(), done))
+	}
+}
+
+// saveChecks writes what the checks have to know in the next run.
+func (r *Run) saveChecks() error {
+	dir := r.d.State.Dir()
+	if b := r.checks.Baseline; b != nil && !b.TakenAt.IsZero() {
+		if err := b.Write(filepath.Join(dir, gate.BaselineFile)); err != nil && !gone(err) {
+			return err
+		}
+	}
+	if f := r.checks.Flakes; f != nil {
+		if err := f.Write(filepath.Join(dir, gate.FlakesFile)); err != nil && !gone(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Run) keepSession(res turn.Result) {
+	now, class, s := time.Now(), res.Call.Outcome.Class, res.Call.Session
+	switch {
+	case class == ending.StaleSession || class == ending.ContextTooLong:
+		r.session = state.Session{Agent: res.Agent, ResetAt: now, ResetReason: string(class)}
+	case s.ID == "":
+		return
+	case res.Failed() && class != ending.TimeoutWithWork:
+		if s.ID != r.session.SessionID {
+			return
+		}
+		r.session.Counted = s.Counted // or the next call would count it again
+	default:
+		if r.session.SessionID != s.ID {
+			r.session = state.Session{Agent: res.Agent, SessionID: s.ID, CreatedAt: now}
+		}
+		r.session.LastUsed, r.session.Counted = now, s.Counted
+	}
+	if !r.o.Continue {
+		return // nobody resumes it before the end of the run: close saves it
+	}
+	if err := r.d.State.SaveSession(r.session); err != nil {
+		r.inbox.Fail(err)
+	}
 }

@@ -14,7 +14,7 @@ import (
 	"ralph/state"
 )
 
-func (b *bench) run(ctx context.Context) Result {
+func (b *bench) run(ctx context.Context) Ending {
 	b.t.Helper()
 	r, err := New(b.o, b.d).Run(ctx)
 	if err != nil {
@@ -23,14 +23,14 @@ func (b *bench) run(ctx context.Context) Result {
 	return r
 }
 
-func wantEnd(t *testing.T, r Result, rule string, exit int) {
+func wantEnd(t *testing.T, r Ending, rule string, exit int) {
 	t.Helper()
 	if r.Decision.Rule != rule || r.Decision.Exit != exit {
 		t.Errorf("ended by %s with %d (%s), want %s with %d", r.Decision.Rule, r.Decision.Exit, r.Decision.Reason, rule, exit)
 	}
 }
 
-func TestLoop_wholeRuns(t *testing.T) {
+func TestRun_wholeRuns(t *testing.T) {
 	three := []string{"[ ] one", "[ ] two", "[ ] three"}
 	tests := []struct {
 		name, agent string
@@ -89,7 +89,7 @@ func planOutside(b *bench) {
 	b.d.Plan = filepath.Join(b.dir, "plan.md")
 }
 
-func TestLoop_prompt_remembersTheLastIterationAndTheRefusedClaim(t *testing.T) {
+func TestRun_prompt_remembersTheLastIterationAndTheRefusedClaim(t *testing.T) {
 	b := newBench(t, "memory", "[ ] first thing", "[ ] second thing")
 	wantEnd(t, b.run(t.Context()), "complete", 0)
 	first, second := b.read("prompt-1"), b.read("prompt-2")
@@ -113,7 +113,7 @@ func TestLoop_prompt_remembersTheLastIterationAndTheRefusedClaim(t *testing.T) {
 	}
 }
 
-func TestLoop_promptAndKeys_areNeverInArgv(t *testing.T) {
+func TestRun_promptAndKeys_areNeverInArgv(t *testing.T) {
 	b := newBench(t, "argv", "[ ] one")
 	b.write(".ralph/PROMPT.md", strings.Repeat("a long prompt ", 100_000))
 	wantEnd(t, b.run(t.Context()), "complete", 0)
@@ -122,7 +122,7 @@ func TestLoop_promptAndKeys_areNeverInArgv(t *testing.T) {
 	}
 }
 
-func TestLoop_staleSession_isForgottenAndTriedOnceFresh(t *testing.T) {
+func TestRun_staleSession_isForgottenAndTriedOnceFresh(t *testing.T) {
 	b := newBench(t, "resumer", "[ ] one", "[ ] two")
 	b.o.Continue = true
 	wantEnd(t, b.run(t.Context()), "complete", 0)
@@ -137,7 +137,7 @@ func TestLoop_staleSession_isForgottenAndTriedOnceFresh(t *testing.T) {
 	}
 }
 
-func TestLoop_freshContext_resumesNothing(t *testing.T) {
+func TestRun_freshContext_resumesNothing(t *testing.T) {
 	b := newBench(t, "argv", "[ ] one", "[ ] two")
 	b.run(t.Context())
 	if got := b.read("argv"); strings.Contains(got, "--resume") || strings.Contains(got, "--continue") {
@@ -145,7 +145,7 @@ func TestLoop_freshContext_resumesNothing(t *testing.T) {
 	}
 }
 
-func TestLoop_events_areOneJSONLineEachAndEndWithTheReason(t *testing.T) {
+func TestRun_events_areOneJSONLineEachAndEndWithTheReason(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one")
 	b.run(t.Context())
 	f, err := os.Open(b.w.EventsPath())
@@ -160,7 +160,7 @@ func TestLoop_events_areOneJSONLineEachAndEndWithTheReason(t *testing.T) {
 		if err := json.Unmarshal(s.Bytes(), &last); err != nil {
 			t.Fatalf("%v in %s", err, s.Text())
 		}
-		if last.Run != "run-1" || last.Time.IsZero() {
+		if last.Run != "run-1" || last.Time.IsZero() || last.V != state.EventVersion || last.Seq != int64(len(kinds)+1) {
 			t.Errorf("unstamped: %s", s.Text())
 		}
 		kinds = append(kinds, string(last.Kind))
@@ -172,12 +172,12 @@ func TestLoop_events_areOneJSONLineEachAndEndWithTheReason(t *testing.T) {
 			t.Errorf("events %s lack %s", got, k)
 		}
 	}
-	if last.Kind != state.KindRunEnd || last.End == nil || last.End.Rule != "complete" {
+	if end, ok := last.Data.(state.RunEnd); !ok || end.Rule != "complete" {
 		t.Errorf("last event %+v", last)
 	}
 }
 
-func TestLoop_afterAKilledRun_goesOnWithCountsAndWithoutItsSignals(t *testing.T) {
+func TestRun_afterAKilledRun_goesOnWithCountsAndWithoutItsSignals(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one")
 	now := time.Now()
 	if err := b.w.SaveStatus(state.Status{RunID: "run-0", Status: state.StatusRunning, LoopCount: 4}); err != nil {
@@ -197,12 +197,12 @@ func TestLoop_afterAKilledRun_goesOnWithCountsAndWithoutItsSignals(t *testing.T)
 	if c, _ := b.w.Calls(); c.Calls != 5 {
 		t.Errorf("counted %d calls, want 5", c.Calls)
 	}
-	if !strings.Contains(b.seen[0].Text, "run-0 before it was killed in iteration 5") {
-		t.Errorf("first event: %s", b.seen[0].Text)
+	if start, ok := b.seen[0].Data.(state.RunStart); !ok || start.Killed != "run-0" || start.KilledIteration != 5 {
+		t.Errorf("first event: %+v", b.seen[0])
 	}
 }
 
-func TestLoop_resumed_goesOnCounting(t *testing.T) {
+func TestRun_resumed_goesOnCounting(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one", "[ ] two", "[ ] three")
 	b.o.MaxIterations = 1
 	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
@@ -214,7 +214,7 @@ func TestLoop_resumed_goesOnCounting(t *testing.T) {
 	}
 }
 
-func TestLoop_openBreaker_haltsBeforeACallAndCoolsDownByItself(t *testing.T) {
+func TestRun_openBreaker_haltsBeforeACallAndCoolsDownByItself(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one")
 	opened := state.Breaker{State: state.BreakerOpen, NoProgress: 3, OpenedAt: time.Now(), Reason: "no progress"}
 	if err := b.w.SaveBreaker(opened); err != nil {
@@ -234,7 +234,7 @@ func TestLoop_openBreaker_haltsBeforeACallAndCoolsDownByItself(t *testing.T) {
 	}
 }
 
-func TestLoop_autoReset_closesAnOpenBreaker(t *testing.T) {
+func TestRun_autoReset_closesAnOpenBreaker(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one")
 	b.o.AutoReset = true
 	if err := b.w.SaveBreaker(state.Breaker{State: state.BreakerOpen, NoProgress: 3, OpenedAt: time.Now()}); err != nil {

@@ -2,126 +2,162 @@ package runner
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"ralph/logs"
+	"ralph/runner/gate"
+	"ralph/runner/output"
 	"ralph/runner/rules"
-	"ralph/runner/task"
+	"ralph/runner/turn"
 	"ralph/state"
 )
 
 // open reads what earlier runs left and announces the run.
-func (l *Loop) open() error {
-	l.started = time.Now()
-	w := l.d.State
+func (r *Run) open() error {
+	r.past.started = time.Now()
+	w := r.d.State
 	old, _ := w.Status() // unusable ones were set aside when the lock was taken
-	var err error
-	if l.mem.Breaker, err = w.Breaker(); err != nil {
-		return err
-	}
-	if l.calls, err = w.Calls(); err != nil {
-		return err
-	}
-	if l.session, err = w.Session(); err != nil {
+	if err := r.recall(); err != nil {
 		return err
 	}
 	if err := w.ClearRun(); err != nil {
 		return err
 	}
-	if l.d.Resumed {
-		l.mem.Usage, l.mem.Iterations = old.Usage, old.LoopCount
+	if r.d.Resumed {
+		r.mem.Usage, r.mem.Iterations = old.Usage, old.LoopCount
 		if ran := old.Timestamp.Sub(old.StartedAt); ran > 0 && !old.StartedAt.IsZero() {
-			l.started = l.started.Add(-ran) // the time between the runs does not count
+			r.past.started = r.past.started.Add(-ran) // the time between the runs does not count
 		}
 	}
-	killed := old.Status == state.StatusWaiting || old.Status == state.StatusPaused || old.Status == state.StatusRunning || old.ExitReason == "interrupted" || old.ExitReason == "aborted"
-	l.unfinished = old.RunID != "" && old.Status != state.StatusCompleted
-	l.tasks.recall(old.Tasks)
-	if old.Task.ID != "" && killed {
-		l.tasks.of(old.Task.ID).worked = true // a killed call may have done the work that the next one only ticks
-		l.unproved = old.Task.ID
+	r.past.unfinished = old.Ending().Unfinished() || old.Status == state.StatusReview // nobody has accepted it
+	r.tasks.Recall(old.Tasks)
+	if r.past.unfinished {
+		r.notes.NextPrompt = old.NextPrompt
 	}
-	l.recallLimits(old)
-	if l.o.AutoReset && l.mem.Breaker.State != state.BreakerClosed {
-		if err := l.moveBreaker(state.Breaker{State: state.BreakerClosed, Reason: "reset at the start of a run", LastChange: l.started}); err != nil {
+	r.review.Recall(old)
+	if old.Task.ID != "" && old.Ending().CutOff() {
+		r.tasks.Of(old.Task.ID).Worked = true // a killed call may have done the work that the next one only ticks
+		r.past.unproved = old.Task.ID
+	}
+	r.recallLimits(old)
+	if r.o.AutoReset && r.mem.Breaker.State != state.BreakerClosed {
+		closed := state.Breaker{State: state.BreakerClosed, Reason: "reset at the start of a run", LastChange: r.past.started}
+		if err := r.moveBreaker(closed); err != nil {
 			return err
 		}
 	}
-	if l.events, err = logs.OpenFile(w.EventsPath(), 20, 5); err != nil {
+	var err error
+	to := output.Options{State: w, Log: r.d.Log, Show: r.d.Show}
+	if r.d.Resumed {
+		to.Resumed = r.d.RunID
+	}
+	if r.out, err = output.Open(to); err != nil {
 		return err
 	}
-	if l.live, err = logs.OpenFile(w.LiveLogPath(), 10, 3); err != nil {
+	r.recallChecks()
+	return r.announceStart(old)
+}
+
+// recallLimits takes over the usage limits that an earlier run met. A person who
+// resumes a run that waits for all of its agents wants it to try.
+func (r *Run) recallLimits(old state.Status) {
+	r.pool.Recall(old.LimitedUntil)
+	_, free := r.pool.Free(r.pool.Candidates(r.o.Agent), r.past.started)
+	if r.d.Resumed && !r.d.Unattended && !free {
+		clear(r.pool.Limits)
+	}
+}
+
+// recall reads the counters that outlive a run.
+func (r *Run) recall() error {
+	w := r.d.State
+	var err error
+	if r.mem.Breaker, err = w.Breaker(); err != nil {
 		return err
 	}
-	if info, err := os.Stat(w.EventsPath()); err == nil && info.Size() > 0 && !l.d.Resumed {
-		if err := l.events.Rotate(); err != nil {
-			return err
+	if r.calls, err = w.Calls(); err != nil {
+		return err
+	}
+	r.session, err = w.Session()
+	return err
+}
+
+// recallChecks reads what is known about the checks of this project.
+func (r *Run) recallChecks() {
+	dir := r.d.State.Dir()
+	baseline, err1 := gate.ReadBaseline(filepath.Join(dir, gate.BaselineFile))
+	flakes, err2 := gate.ReadFlakes(filepath.Join(dir, gate.FlakesFile))
+	for _, err := range []error{err1, err2} {
+		if err != nil {
+			r.d.Log.Warn("set aside", logs.KeyError, err)
 		}
 	}
-	l.openSuite()
-	return l.announce(old)
-}
-
-// recallLimits takes over the usage limits that an earlier run met. A person
-// who resumes a run that waits for all of its agents wants it to try.
-func (l *Loop) recallLimits(old state.Status) {
-	maps.Copy(l.limits, old.LimitedUntil)
-	_, free := l.free(l.candidates(task.Choice{Agent: l.o.Agent}), l.started)
-	if l.d.Resumed && !l.d.Unattended && !free {
-		clear(l.limits)
+	if r.past.unfinished {
+		baseline.Adopt(r.d.RunID)
+	}
+	r.checks = turn.Checks{
+		Rows: r.d.Checks, Mode: r.d.Mode, FailFast: r.o.FailFast, Scope: gate.Scope(r.o.BaselineScope),
+		Detect: r.d.Detect, Baseline: baseline, Flakes: flakes,
 	}
 }
 
-func (l *Loop) announce(old state.Status) error {
-	_, plan := l.loadPlan()
-	l.it.After = plan
-	l.board = newBoard(l.d.State, state.Status{
-		RunID: l.d.RunID, PID: os.Getpid(), StartedAt: l.started, LoopCount: l.mem.Iterations,
-		MaxIterations: l.o.MaxIterations, MaxCallsPerHour: l.o.CallsPerHour, MaxTokensPerHour: l.o.TokensPerHour,
-		Status: state.StatusRunning, LastAction: "run started", Phase: "starting",
-		Agent: l.o.Agent, Model: l.o.Model, Usage: l.mem.Usage,
-		Breaker: state.BreakerStatus{State: l.mem.Breaker.State, Reason: l.mem.Breaker.Reason}, LimitedUntil: maps.Clone(l.limits), Tasks: l.tasks.kept(),
-		Task: state.TaskStatus{ID: old.Task.ID, Title: old.Task.Title, Done: plan.Done, Total: plan.Total},
+func (r *Run) announceStart(old state.Status) error {
+	plan := r.plan.read()
+	r.plan.counts = plan
+	r.out.Status(func(s *state.Status) {
+		*s = state.Status{
+			RunID: r.d.RunID, PID: os.Getpid(), StartedAt: r.past.started, LoopCount: r.mem.Iterations,
+			MaxIterations: r.o.MaxIterations, MaxCallsPerHour: r.o.CallsPerHour, MaxTokensPerHour: r.o.TokensPerHour,
+			Status: state.StatusRunning, LastAction: "run started", Phase: "starting",
+			Agent: r.o.Agent, Model: r.o.Model, Usage: r.mem.Usage, Accepted: r.review.Accepted(), Review: slices.Clone(r.review.Items),
+			Breaker: state.BreakerStatus{State: r.mem.Breaker.State, Reason: r.mem.Breaker.Reason}, LimitedUntil: maps.Clone(r.pool.Limits), Tasks: r.tasks.Kept(),
+			Task: state.TaskStatus{ID: old.Task.ID, Title: old.Task.Title, Done: plan.Done, Total: plan.Total},
+		}
 	})
-	l.board.update(func(s *state.Status) { l.showCalls(s) })
-	text := fmt.Sprintf("run %s: agent %s", l.d.RunID, l.o.Agent)
-	if old.Status == state.StatusRunning || old.Status == state.StatusWaiting || old.Status == state.StatusPaused {
-		text += fmt.Sprintf("; run %s before it was killed in iteration %d", old.RunID, old.LoopCount+1)
+	r.out.Status(r.showCalls)
+	start := state.RunStart{Agent: r.o.Agent, Model: r.o.Model, Plan: r.plan.file.Name, Prompt: r.plan.rel(r.d.Prompt),
+		Version: r.d.Version, Resumed: r.d.Resumed, Done: plan.Done, Total: plan.Total}
+	if old.Ending() == state.EndingKilled {
+		start.Killed, start.KilledIteration = old.RunID, old.LoopCount+1
 	}
-	l.d.Log.Info("run started", logs.KeyRun, l.d.RunID, logs.KeyAgent, l.o.Agent)
-	l.emit(state.Event{Kind: state.KindRunStart, Text: text, Model: l.o.Model})
-	return l.board.save()
+	r.d.Log.Info("run started", logs.KeyRun, r.d.RunID, logs.KeyAgent, r.o.Agent)
+	r.out.Event(state.NewEvent(state.Origin{Run: r.d.RunID, Host: r.host}, time.Now(), start))
+	return r.out.Save()
 }
 
 // close writes the last word of the run.
-func (l *Loop) close(d rules.Decision) error {
-	if l.board == nil {
+func (r *Run) close(d rules.Decision) error {
+	if r.out == nil {
 		return nil
 	}
-	list, _ := l.loadPlan()
-	l.board.update(func(s *state.Status) {
+	plan := r.plan.read()
+	r.out.Status(func(s *state.Status) {
 		s.Status, s.ExitReason, s.ExitCode, s.Rule, s.Reason, s.Next = d.Status, d.ExitReason, d.Exit, d.Rule, d.Reason, d.Next
 		s.LastAction, s.Phase, s.WakeAt, s.Pending = "run ended", "ended", d.Until, ""
 		if d.Exit == rules.ExitTerminated {
-			s.Pending = l.asked() // it was not answered: who goes on by itself after a reboot must know
+			s.Pending = r.inbox.Asked() // it was not answered: who goes on by itself after a reboot must know
 		}
-		s.Task.Done, s.Task.Total = l.it.After.Done, l.it.After.Total
-		s.LimitedUntil = maps.Clone(l.limits)
-		if next, open := list.Next(); open && d.ExitReason != "interrupted" && d.ExitReason != "aborted" {
-			s.Task.ID, s.Task.Title = next.ID, next.Title // who was interrupted goes on with the same
+		s.Task.Done, s.Task.Total = r.plan.counts.Done, r.plan.counts.Total
+		s.LimitedUntil = maps.Clone(r.pool.Limits)
+		s.Review = d.Review
+		if s.Review == nil && d.Exit != rules.ExitComplete {
+			s.Review = r.review.Items
+		}
+		if next, open := plan.List.Next(); open && d.ExitReason != "interrupted" && d.ExitReason != "aborted" {
+			s.Task.ID, s.Task.Title = next.ID, next.Title // an interrupted run continues with the same task
 		}
 	})
-	l.keptTrail()
-	if d.Exit == rules.ExitComplete { // what was idle on the way says nothing about the next plan
-		b := l.mem.Breaker
-		l.lost(l.d.State.SaveBreaker(state.Breaker{State: state.BreakerClosed, LastChange: b.LastChange, LastProgressLoop: b.LastProgressLoop, TotalOpens: b.TotalOpens}))
+	if d.Exit == rules.ExitComplete { // idle iterations on the way say nothing about the next plan
+		b := r.mem.Breaker
+		r.out.Lost(r.d.State.SaveBreaker(state.Breaker{State: state.BreakerClosed, LastChange: b.LastChange, LastProgressLoop: b.LastProgressLoop, TotalOpens: b.TotalOpens}))
 	}
-	l.emit(state.Event{Kind: state.KindRunEnd, Text: d.Reason, Error: d.Exit != rules.ExitComplete, Usage: &l.mem.Usage,
-		End: &state.End{Action: string(d.Action), Rule: d.Rule, Reason: d.Reason, Exit: d.Exit, Duration: time.Since(l.started), WakeAt: d.Until}})
-	l.d.Log.Info("run ended", logs.KeyRun, l.d.RunID, logs.KeyRule, d.Rule, logs.KeyReason, d.Reason, "exit", d.Exit)
-	l.lost(logs.Prune(l.d.State.LogsDir(), logsKept))
-	return errors.Join(l.d.State.SaveSession(l.session), l.board.save(), l.events.Close(), l.live.Close())
+	end := state.RunEnd{Decision: decisionOf(d), Exit: d.Exit, Seconds: time.Since(r.past.started).Seconds(), Usage: r.mem.Usage, Next: d.Next}
+	r.out.Event(state.NewEvent(state.Origin{Run: r.d.RunID, Host: r.host}, time.Now(), turn.Redacted(end)))
+	r.d.Log.Info("run ended", logs.KeyRun, r.d.RunID, logs.KeyRule, d.Rule, logs.KeyReason, d.Reason, "exit", d.Exit)
+	r.out.Lost(logs.Prune(r.d.State.LogsDir(), logsKept))
+	return errors.Join(r.d.State.SaveSession(r.session), r.out.Save(), r.out.Close())
 }

@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"ralph/runner/pool"
 	"ralph/runner/rules"
+	"ralph/runner/turn"
 	"ralph/state"
 )
 
@@ -37,14 +39,38 @@ var moreFakes = map[string]func(*fake) int{
 		f.work()
 		return f.result("ok"+block(!open1(planName), ""), nil)
 	},
-	"plan-committer": commitAll,
-	"expecter": func(f *fake) int { // changes what a test expects; ticks and commits in its second call
-		put("a_test.go", expecting(f.call))
-		if f.call == 2 {
-			return commitAll(f)
+	"first-box": func(f *fake) int { // works on the first open box, whatever it is told
+		if f.call == 1 {
+			time.Sleep(time.Minute) // sleep: it waits to be skipped
 		}
-		return f.result("ok"+block(false, ""), nil)
+		f.work()
+		return f.result("ok"+block(!open1(planName), ""), nil)
 	},
+	"contradicts": func(f *fake) int { // ticks the last box, then says that it is blocked
+		f.work()
+		return f.result("ok\n---RALPH_STATUS---\nSTATUS: BLOCKED\nTESTS_STATUS: FAILING\nEXIT_SIGNAL: false\nRECOMMENDATION: the key is missing\n---END_RALPH_STATUS---\n", nil)
+	},
+	"clears-up": func(f *fake) int { // the same, but the second call finds that all is well
+		f.work()
+		if f.call == 1 {
+			return f.result("ok\n---RALPH_STATUS---\nSTATUS: BLOCKED\n---END_RALPH_STATUS---\n", nil)
+		}
+		return f.result("ok"+block(true, ""), nil)
+	},
+	"crashes-last": func(f *fake) int { // ticks the last box and dies
+		f.work()
+		return 3
+	},
+	"repairs": func(f *fake) int { // deletes a test file, and brings it back in the next call
+		if f.call == 1 {
+			_ = os.Remove("a_test.go")
+		} else {
+			put("a_test.go", expecting(1))
+		}
+		f.work()
+		return f.result("ok"+block(!open1(planName), ""), nil)
+	},
+	"plan-committer": commitAll,
 	"box-adder": func(f *fake) int { // ticks its task and adds another
 		f.work()
 		put(planName, read1(planName)+"- [ ] found on the way\n")
@@ -90,7 +116,7 @@ var moreFakes = map[string]func(*fake) int{
 	},
 }
 
-func TestLoop_planDoneButCheckRed_stillKnowsItsCeilings(t *testing.T) {
+func TestRun_planDoneButCheckRed_stillKnowsItsCeilings(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "busy", "[x] one")
 	b.check("echo red; exit 1")
@@ -101,7 +127,7 @@ func TestLoop_planDoneButCheckRed_stillKnowsItsCeilings(t *testing.T) {
 	}
 }
 
-func TestLoop_failureOfTheService_keepsWhatTheAgentHasToKnow(t *testing.T) {
+func TestRun_failureOfTheService_keepsWhatTheAgentHasToKnow(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "told-late", "[ ] one")
 	b.check("test ! -f work.txt || test -f green || { echo the check is red; exit 1; }")
@@ -111,7 +137,7 @@ func TestLoop_failureOfTheService_keepsWhatTheAgentHasToKnow(t *testing.T) {
 	}
 }
 
-func TestLoop_abortWhileACheckRuns_endsItAndMakesNoCall(t *testing.T) {
+func TestRun_abortWhileACheckRuns_endsItAndMakesNoCall(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.check("sleep 600")
@@ -122,7 +148,7 @@ func TestLoop_abortWhileACheckRuns_endsItAndMakesNoCall(t *testing.T) {
 	}
 }
 
-func TestLoop_skipDuringTheBaseline_doesNotSkipTheProof(t *testing.T) {
+func TestRun_skipDuringTheBaseline_doesNotSkipTheProof(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.o.MaxIterations = 2
@@ -132,15 +158,15 @@ func TestLoop_skipDuringTheBaseline_doesNotSkipTheProof(t *testing.T) {
 	}
 }
 
-func TestLoop_onlyThePlanCommitted_isNoWork(t *testing.T) {
+func TestRun_onlyThePlanCommitted_isNoWork(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "plan-committer", "[ ] one", "[ ] two")
 	b.inGit()
-	b.o.AntiCheat = rules.CheatRevert
+	b.o.AntiCheat = turn.AnswerRevert
 	wantEnd(t, b.run(t.Context()), "claimed_incomplete", rules.ExitClaimed)
 }
 
-func TestLoop_tickAndNewBoxWithARedCheck_tickIsTakenBack(t *testing.T) {
+func TestRun_tickAndNewBoxWithARedCheck_tickIsTakenBack(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "box-adder", "[ ] one", "[ ] two")
 	b.o.MaxIterations = 1
@@ -151,17 +177,17 @@ func TestLoop_tickAndNewBoxWithARedCheck_tickIsTakenBack(t *testing.T) {
 	}
 }
 
-func TestLoop_limitMetByTheLastCall_isNotWaitedFor(t *testing.T) {
+func TestRun_limitMetByTheLastCall_isNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "last-call", "[ ] one")
 	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
 }
 
-func TestLoop_agentVanished_endsWith6(t *testing.T) {
+func TestRun_agentVanished_endsWith6(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	found := b.d.Agents
-	b.d.Agents = func(name string) (Agent, error) {
+	b.d.Agents = func(name string) (pool.Agent, error) {
 		a, err := found(name)
 		a.Program = []string{"/nowhere/agent"}
 		return a, err
@@ -173,7 +199,7 @@ func TestLoop_agentVanished_endsWith6(t *testing.T) {
 	}
 }
 
-func TestLoop_interruptedChecks_areNotForgivenByTheNextRun(t *testing.T) {
+func TestRun_interruptedChecks_areNotForgivenByTheNextRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.check("test ! -f work.txt || { sleep 1; echo broken; exit 1; }")
@@ -186,28 +212,28 @@ func TestLoop_interruptedChecks_areNotForgivenByTheNextRun(t *testing.T) {
 	}
 }
 
-func TestLoop_otherTasksTickedWithWork_eachGetsItsOwnIteration(t *testing.T) {
+func TestRun_otherTasksTickedWithWork_eachGetsItsOwnIteration(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "ticks-ahead", "[ ] one", "[ ] two", "[ ] three")
 	b.inGit()
-	b.o.AntiCheat = rules.CheatRevert
+	b.o.AntiCheat = turn.AnswerRevert
 	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
 	if b.calls() != 3 {
 		t.Errorf("%d calls, want 3: one a task (%s)", b.calls(), b.rules())
 	}
-	events := b.texts("audit")
+	events := b.found(state.FoundByAudit)
 	if len(events) != 3 || !strings.Contains(events[0], `"two" was ticked`) || !strings.Contains(events[0], "taken back") {
 		t.Errorf("audit events: %q", events)
 	}
 	if prompt := b.read(".ralph/logs/run-1/2.prompt.md"); !strings.Contains(prompt, `"two" was ticked`) || !strings.Contains(prompt, "claim of completion was refused") {
 		t.Errorf("second prompt:\n%s", prompt)
 	}
-	if told := b.texts(RuleFeedback); len(told) != 2 || !strings.Contains(told[0], `"two" was ticked`) {
+	if told := payloads[state.Feedback](b); len(told) != 2 || !strings.Contains(strings.Join(told[0].Items, "\n"), `"two" was ticked`) {
 		t.Errorf("feedback events: %q", told)
 	}
 }
 
-func TestLoop_flakyCheck_isShownAndCostsNoCall(t *testing.T) {
+func TestRun_flakyCheck_isShownAndCostsNoCall(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.check("test ! -f work.txt || test -f twice || { touch twice; echo red; exit 1; }")
@@ -215,12 +241,12 @@ func TestLoop_flakyCheck_isShownAndCostsNoCall(t *testing.T) {
 	if b.calls() != 1 {
 		t.Errorf("%d calls, want 1 (%s)", b.calls(), b.rules())
 	}
-	if found := b.texts("checks"); len(found) != 1 || !strings.Contains(found[0], "flaky") {
+	if found := b.found(state.FoundByChecks); len(found) != 1 || !strings.Contains(found[0], "flaky") {
 		t.Errorf("findings: %q", found)
 	}
 }
 
-func TestLoop_fileInPlaceOfTheStateDirectory_isIntegrityNotAnError(t *testing.T) {
+func TestRun_fileInPlaceOfTheStateDirectory_isIntegrityNotAnError(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "usurper", "[ ] one")
 	b.write("plan.md", b.read(planName))
@@ -230,7 +256,7 @@ func TestLoop_fileInPlaceOfTheStateDirectory_isIntegrityNotAnError(t *testing.T)
 	}
 }
 
-func TestLoop_skipWhileChecksRun_isForTheTaskThatTheyAreAbout(t *testing.T) {
+func TestRun_skipWhileChecksRun_isForTheTaskThatTheyAreAbout(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "checked", "[ ] one", "[ ] two")
 	b.o.MaxIterations = 2
@@ -242,7 +268,7 @@ func TestLoop_skipWhileChecksRun_isForTheTaskThatTheyAreAbout(t *testing.T) {
 	}
 }
 
-func TestLoop_limitsOfEachAgent_outliveTheRun(t *testing.T) {
+func TestRun_limitsOfEachAgent_outliveTheRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "both-limited", "[ ] one")
 	b.o.FallbackAgents, b.o.OnLimit = []string{"codex"}, "stop"
@@ -262,7 +288,7 @@ func TestLoop_limitsOfEachAgent_outliveTheRun(t *testing.T) {
 	}
 }
 
-func TestLoop_resumed_timeBetweenTheRunsDoesNotCount(t *testing.T) {
+func TestRun_resumed_timeBetweenTheRunsDoesNotCount(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one", "[ ] two")
 	b.o.MaxIterations = 1
@@ -277,12 +303,12 @@ func TestLoop_resumed_timeBetweenTheRunsDoesNotCount(t *testing.T) {
 	}
 }
 
-// texts are the texts of the decisions that a rule's name stands on.
-func (b *bench) texts(rule string) []string {
+// found are the texts of the findings of one source.
+func (b *bench) found(source string) []string {
 	var all []string
-	for _, e := range b.seen {
-		if e.Kind == state.KindDecision && e.End != nil && e.End.Rule == rule {
-			all = append(all, e.Text)
+	for _, f := range payloads[state.Finding](b) {
+		if f.Source == source {
+			all = append(all, strings.TrimPrefix(f.File+": "+f.Text, ": ")+"; "+f.Answer)
 		}
 	}
 	return all

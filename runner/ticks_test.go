@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ralph/runner/rules"
+	"ralph/runner/turn"
 	"ralph/state"
 )
 
@@ -52,8 +53,7 @@ var tickFakes = map[string]func(*fake) int{
 		time.Sleep(time.Minute) // sleep: the agent is in the middle of an edit
 		return 0
 	},
-	"prd-expecter": func(f *fake) int {
-		put("a_test.go", expecting(f.call))
+	"prd-ticker": func(f *fake) int { // ticks its story and does nothing
 		put("prd.json", strings.Replace(read1("prd.json"), "false", "true", 1))
 		return f.result("ok"+block(true, ""), nil)
 	},
@@ -63,11 +63,11 @@ var tickFakes = map[string]func(*fake) int{
 func revert(t *testing.T, fakeAgent string, boxes ...string) *bench {
 	b := newBench(t, fakeAgent, boxes...)
 	b.inGit()
-	b.o.AntiCheat, b.o.MaxIterations = rules.CheatRevert, 40
+	b.o.AntiCheat, b.o.MaxIterations = turn.AnswerRevert, 40
 	return b
 }
 
-func TestLoop_otherTaskTickedAgainAndAgain_ends(t *testing.T) {
+func TestRun_otherTaskTickedAgainAndAgain_ends(t *testing.T) {
 	t.Parallel()
 	for _, check := range []string{"", "true"} {
 		b := newBench(t, "stubborn-ticker")
@@ -77,14 +77,14 @@ func TestLoop_otherTaskTickedAgainAndAgain_ends(t *testing.T) {
 			b.check(check)
 		}
 		b.inGit()
-		b.o.AntiCheat, b.o.MaxIterations = rules.CheatRevert, 40
+		b.o.AntiCheat, b.o.MaxIterations = turn.AnswerRevert, 40
 		if r := b.run(t.Context()); b.calls() > 4 || r.Decision.Exit == rules.ExitComplete {
 			t.Errorf("check %q: %d calls, %s", check, b.calls(), r.Decision.Reason)
 		}
 	}
 }
 
-func TestLoop_allTickedWithoutAnyWork_eachTaskIsLookedAtByItself(t *testing.T) {
+func TestRun_allTickedWithoutAnyWork_eachTaskIsLookedAtByItself(t *testing.T) {
 	t.Parallel()
 	b := revert(t, "ticker", "[ ] one", "[ ] two", "[ ] three")
 	b.check("true")
@@ -93,7 +93,7 @@ func TestLoop_allTickedWithoutAnyWork_eachTaskIsLookedAtByItself(t *testing.T) {
 	}
 }
 
-func TestLoop_noWorkInAnyCall_endsSoon(t *testing.T) {
+func TestRun_noWorkInAnyCall_endsSoon(t *testing.T) {
 	t.Parallel()
 	b := revert(t, "first-ticker", "[ ] one", "[ ] two")
 	if r := b.run(t.Context()); b.calls() > 6 || r.Decision.Exit == rules.ExitComplete {
@@ -101,7 +101,7 @@ func TestLoop_noWorkInAnyCall_endsSoon(t *testing.T) {
 	}
 }
 
-func TestLoop_taskPutAsideIsDoneWithTheNext_completes(t *testing.T) {
+func TestRun_taskPutAsideIsDoneWithTheNext_completes(t *testing.T) {
 	t.Parallel()
 	b := revert(t, "helps-aside", "[ ] one", "[ ] two")
 	b.check("test ! -f work.txt || test -f green")
@@ -109,7 +109,7 @@ func TestLoop_taskPutAsideIsDoneWithTheNext_completes(t *testing.T) {
 	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
 }
 
-func TestLoop_workDoneAhead_isRememberedByTheNextRun(t *testing.T) {
+func TestRun_workDoneAhead_isRememberedByTheNextRun(t *testing.T) {
 	t.Parallel()
 	b := revert(t, "ahead-then-confirm", "[ ] one", "[ ] two", "[ ] three")
 	b.o.MaxIterations = 1
@@ -123,7 +123,7 @@ func TestLoop_workDoneAhead_isRememberedByTheNextRun(t *testing.T) {
 	}
 }
 
-func TestLoop_skipWhileChecksRunAndAllIsTicked_isNotComplete(t *testing.T) {
+func TestRun_skipWhileChecksRunAndAllIsTicked_isNotComplete(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "claimer", "[x] one")
 	b.o.MaxIterations = 3
@@ -134,17 +134,17 @@ func TestLoop_skipWhileChecksRunAndAllIsTicked_isNotComplete(t *testing.T) {
 	}
 }
 
-func TestLoop_skipInTheMiddleOfAnEdit_isNotJudged(t *testing.T) {
+func TestRun_skipInTheMiddleOfAnEdit_isNotJudged(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "half-way", "[ ] one", "[ ] two")
 	b.write("a_test.go", expecting(0))
 	b.inGit()
-	b.o.AntiCheat, b.o.MaxIterations = rules.CheatHalt, 1
+	b.o.AntiCheat, b.o.MaxIterations = turn.AnswerHalt, 1
 	b.sendWhen(state.RequestSkip, "the edit", func() bool { return strings.TrimSpace(read1(b.dir+"/a_test.go")) == "package a" })
 	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
 }
 
-func TestLoop_resumedStatusWithoutAStart_countsNoTime(t *testing.T) {
+func TestRun_resumedStatusWithoutAStart_countsNoTime(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one", "[ ] two")
 	b.o.MaxIterations = 1
@@ -154,19 +154,18 @@ func TestLoop_resumedStatusWithoutAStart_countsNoTime(t *testing.T) {
 	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
 }
 
-func TestLoop_planOfAProjectInASubfolder_isNoCode(t *testing.T) {
+func TestRun_planOfAProjectInASubfolder_isNoCode(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, "prd-expecter")
+	b := newBench(t, "prd-ticker")
 	b.write("prd.json", `{"userStories":[{"id":"US-1","title":"one","passes":false}]}`)
 	b.d.Plan = b.dir + "/prd.json"
-	b.write("a_test.go", expecting(0))
 	dir := b.dir
 	b.dir = filepath.Dir(b.dir)
 	b.write(".gitignore", "/00[2-9]/\n") // the test's other folders
 	b.inGit()
 	b.dir = dir
-	b.o.AntiCheat, b.o.MaxIterations = rules.CheatRevert, 3
-	if b.run(t.Context()); len(b.texts("audit")) == 0 {
-		t.Error("the changed expectation was not asked about")
+	b.o.AntiCheat, b.o.MaxIterations = turn.AnswerRevert, 3
+	if b.run(t.Context()); !strings.Contains(strings.Join(b.found(state.FoundByAudit), "\n"), "no file was changed") {
+		t.Error("the tick of the plan counted as work")
 	}
 }

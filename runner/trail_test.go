@@ -3,10 +3,13 @@ package runner
 import (
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
 	"ralph/runner/rules"
+	"ralph/runner/turn"
+	"ralph/state"
 )
 
 // inGit makes the project a repository with one commit.
@@ -27,34 +30,34 @@ func (b *bench) git(args ...string) string {
 	return string(out)
 }
 
-func TestLoop_ticksWithoutWork_areTakenBackAndTold(t *testing.T) {
+func TestRun_ticksWithoutWork_areTakenBackAndTold(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "ticker", "[ ] one", "[ ] two")
 	b.inGit()
-	b.o.AntiCheat = rules.CheatRevert
+	b.o.AntiCheat = turn.AnswerRevert
 	r := b.run(t.Context())
 	wantEnd(t, r, "claimed_incomplete", rules.ExitClaimed)
 	if plan := b.read(planName); strings.Contains(plan, "[x]") {
 		t.Errorf("a tick stands:\n%s", plan)
 	}
-	if p := b.prompt(); !strings.Contains(p, "Found in what you did") {
+	if p := b.prompt(); !strings.Contains(p, "ralph found this in your work") {
 		t.Errorf("the agent was not told:\n%s", p)
 	}
 }
 
-func TestLoop_antiCheatWarn_leavesTheTicks(t *testing.T) {
+func TestRun_antiCheatWarn_leavesTheTicks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "ticker", "[ ] one", "[ ] two")
 	b.inGit()
 	b.o.AntiCheat = "warn"
-	wantEnd(t, b.run(t.Context()), "complete", 0)
+	wantEnd(t, b.run(t.Context()), "review", rules.ExitReview)
 }
 
-func TestLoop_antiCheatHalt_endsTheRun(t *testing.T) {
+func TestRun_antiCheatHalt_endsTheRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "ticker", "[ ] one", "[ ] two")
 	b.inGit()
-	b.o.AntiCheat = rules.CheatHalt
+	b.o.AntiCheat = turn.AnswerHalt
 	wantEnd(t, b.run(t.Context()), "integrity", rules.ExitHalted)
 }
 
@@ -63,19 +66,7 @@ func expecting(n int) string {
 	return fmt.Sprintf("package a\n\nfunc TestA(t *testing.T) {\n\tif got := A(); got != %d {\n\t\tt.Fatal(got)\n\t}\n}\n", n)
 }
 
-func TestLoop_findingInDoubt_isToldAndEndsNoRun(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, "expecter", "[ ] one")
-	b.write("a_test.go", expecting(0))
-	b.inGit()
-	b.o.AntiCheat = rules.CheatHalt
-	wantEnd(t, b.run(t.Context()), "complete", 0)
-	if events := b.texts("audit"); len(events) != 2 || !strings.Contains(events[1], `expects "2" now, before "1"`) {
-		t.Errorf("audit events: %q", events)
-	}
-}
-
-func TestLoop_autoCommit_takesWhatTheAgentLeftAndNothingOfTheUsers(t *testing.T) {
+func TestRun_autoCommit_takesWhatTheAgentLeftAndNothingOfTheUsers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "leaver", "[ ] one")
 	b.write("mine.txt", "the user's")
@@ -95,7 +86,7 @@ func TestLoop_autoCommit_takesWhatTheAgentLeftAndNothingOfTheUsers(t *testing.T)
 	}
 }
 
-func TestLoop_autoCommit_whatIsLeftOut_isToldOnce(t *testing.T) {
+func TestRun_autoCommit_whatIsLeftOut_isToldOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "leaver", "[ ] one", "[ ] two")
 	b.write("mine.txt", "the user's")
@@ -103,14 +94,15 @@ func TestLoop_autoCommit_whatIsLeftOut_isToldOnce(t *testing.T) {
 	b.write("mine.txt", "the user's, dirty")
 	b.o.AutoCommit = true
 	wantEnd(t, b.run(t.Context()), "complete", 0)
-	told := b.texts("commit")
-	if all := strings.Join(told, "\n"); len(told) != 2 || strings.Count(all, "not committed: mine.txt (it was changed before the run)") != 1 {
-		t.Errorf("told:\n%s", all)
+	commits := payloads[state.Commit](b)
+	refused := state.Refusal{File: "mine.txt", Why: "it was changed before the run"}
+	if len(commits) != 2 || !slices.Equal(slices.Concat(commits[0].Refused, commits[1].Refused), []state.Refusal{refused}) {
+		t.Errorf("commits: %+v", commits)
 	}
 }
 
 // A call that met a limit may have worked before; undo takes that back too.
-func TestLoop_iterationTriedAgain_beginsWhereItsFirstTryBegan(t *testing.T) {
+func TestRun_iterationTriedAgain_beginsWhereItsFirstTryBegan(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "limited", "[ ] one")
 	b.inGit()
@@ -121,7 +113,7 @@ func TestLoop_iterationTriedAgain_beginsWhereItsFirstTryBegan(t *testing.T) {
 	}
 }
 
-func TestLoop_everyIteration_canBeGoneBackTo(t *testing.T) {
+func TestRun_everyIteration_canBeGoneBackTo(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one", "[ ] two")
 	b.inGit()

@@ -1,3 +1,6 @@
+// size of package: the format on disk: a struct for each state file and each kind
+// of event. All who read or write it need all of it.
+
 // Package state is the on-disk contract between the runner and everybody who
 // looks at it: the types, the table of files, atomic writes, the lock and the
 // control requests. A Reader has only reads; a Writer comes only from Acquire,
@@ -49,19 +52,19 @@ func Files() []File {
 		{fileCalls, "`7\\n`", "this clock hour"},
 		{fileTokens, "`900\\n`", "this clock hour"},
 		{fileReset, "`2026112004\\n`, `%Y%m%d%H` local", "this clock hour"},
-		{fileBreaker, "JSON: state, counters, reason of the circuit breaker", "until reset"},
+		{fileBreaker, "JSON: state, counters and reason of the circuit breaker", "until reset"},
 		{fileHistory, "JSON lines `{timestamp, loop, from_state, to_state, reason}`, the latest 500", "until reset"},
 		{fileSignals, "JSON: `test_only_loops`, `done_signals`, `completion_indicators`: iteration numbers, the latest 5", "one run"},
 		{fileAnalysis, "JSON: analysis of the latest agent call", "one run"},
 		{fileSession, "JSON: `agent`, `session_id`, `created_at`, `last_used`, `reset_at`, `reset_reason`", "expires"},
 		{fileStatus, "JSON: the snapshot that `ralph status` and the monitor show", "one run, kept after it"},
-		{fileBaseline, "JSON: what was red before the agent did anything, by check and test", "by `BASELINE_SCOPE`"},
-		{fileFlakes, "JSON: tests that failed in one of two runs, bounded", "kept"},
-		{fileEvents, "JSON lines, one event a line", "one run, the last runs kept"},
-		{fileLive, "text: what a person wants to read of the agent's output, as it comes", "rotated"},
+		{fileBaseline, "JSON: what failed before the agent did anything, by check and test", "by `BASELINE_SCOPE`"},
+		{fileFlakes, "JSON: tests that failed in one of two runs; bounded", "kept"},
+		{fileEvents, "JSON lines, one event per line", "one run, the last runs kept"},
+		{fileLive, "text: what people read of the agent's output, as it arrives", "rotated"},
 		{dirLogs + "/ralph.log", "text: ralph's own log, 10 MiB, 4 kept", "rotated"},
-		{dirLogs + "/RUN/ITERATION.raw", "every byte that the agent printed; beside it `ITERATION.prompt.md`, and the run's `flags.json`", "pruned by size"},
-		{dirControl + "/", "requests of `ralph pause`, `skip`, ...: one file each", "consumed"},
+		{dirLogs + "/RUN/ITERATION.raw", "every byte the agent printed; next to it `ITERATION.prompt.md` and the run's `flags.json`", "pruned by size"},
+		{dirControl + "/", "requests such as `ralph pause` and `skip`, one file each", "consumed"},
 	}
 }
 

@@ -1,107 +1,118 @@
 package state
 
-import "time"
+import (
+	"encoding/json"
+	"fmt"
+	"time"
 
-// Kind names what an Event reports.
-type Kind string
-
-// The kinds of events, in the order in which one iteration produces them.
-const (
-	KindRunStart       Kind = "run_start"
-	KindIterationStart Kind = "iteration_start"
-	KindSession        Kind = "session"     // the agent named its session and model
-	KindText           Kind = "text"        // narration of the agent
-	KindTool           Kind = "tool"        // the agent called a tool
-	KindToolResult     Kind = "tool_result" // what the tool answered
-	KindUsage          Kind = "usage"       // tokens and cost so far in this iteration
-	KindDenied         Kind = "denied"      // a tool call was refused by the permission rules
-	KindLimit          Kind = "limit"       // a usage-limit record, rejected or not
-	KindRetry          Kind = "retry"       // the agent CLI retries by itself
-	KindError          Kind = "error"       // the agent CLI's own error text: never the model's words
-	KindResult         Kind = "result"      // the agent's final record
-	KindGate           Kind = "gate"        // a check ran
-	KindDecision       Kind = "decision"    // a rule matched
-	KindIterationEnd   Kind = "iteration_end"
-	KindRunEnd         Kind = "run_end"
+	"github.com/tidwall/gjson"
 )
 
-// Event is the one record that travels from the decoder to events.jsonl and to
-// the screen. Time, Run and Iteration are stamped by the Writer; a decoder
-// leaves them zero. Fields that a kind does not use are zero and not written.
+// EventVersion is the schema version that ralph writes.
+const EventVersion = 2
+
+// Event is one line of events.jsonl and of `ralph --output json`:
+//
+//	{"v":2,"seq":7,"time":"...","kind":"tool","run":"...","iteration":3,"data":{"name":"Bash","arg":"make"}}
+//
+// Readers skip kinds and fields that they do not know, so that an older reader
+// can follow a newer run. Lines of version 1 are converted when they are read.
 type Event struct {
-	Time      time.Time `json:"time"`
-	Run       string    `json:"run,omitempty"`
-	Iteration int       `json:"iteration,omitempty"`
-	Kind      Kind      `json:"kind"`
-	// Text is for people: narration, the tool's output, the final message,
-	// the error text, the reason of a decision.
-	Text string `json:"text,omitempty"`
-	// Error is true when the record itself reports a failure: a tool result
-	// with an error, a final record with is_error, a failed check.
-	Error bool `json:"error,omitempty"`
-	// Codes are the machine-readable names that the record gave its failure:
-	// HTTP status ("429"), subtype ("error_max_turns"), terminal reason.
-	Codes []string `json:"codes,omitempty"`
-	Tool  *Tool    `json:"tool,omitempty"`
-	// Usage is cumulative over the iteration, never a delta.
-	Usage   *Usage `json:"usage,omitempty"`
-	Session string `json:"session,omitempty"`
-	Model   string `json:"model,omitempty"`
-	Limit   *Limit `json:"limit,omitempty"`
-	// End is set on decision, iteration_end and run_end.
-	End *End `json:"end,omitempty"`
+	V    int       `json:"v"`
+	Seq  int64     `json:"seq"` // 1 for the first event of a run, then without gaps
+	Time time.Time `json:"time"`
+	Kind Kind      `json:"kind"` // always Data.Kind()
+	Origin
+	// Data is the payload of the kind. It is nil only for a kind that this version
+	// does not know.
+	Data Payload `json:"data,omitempty"`
 }
 
-// Tool is one tool call. Arg is its main argument (the command, the path, the
-// pattern), one line, at most 400 runes. Parent is the call that started the
-// sub-agent which made this one, empty for the agent itself.
-type Tool struct {
-	ID     string `json:"id,omitempty"`
-	Name   string `json:"name"`
-	Arg    string `json:"arg,omitempty"`
-	Parent string `json:"parent,omitempty"`
+// Origin says where an event comes from. The empty value of a field means that
+// the event does not belong to one: run_start has no iteration, for example.
+type Origin struct {
+	Run       string `json:"run,omitempty"`
+	Host      string `json:"host,omitempty"`      // machine that the turn works on
+	Iteration int    `json:"iteration,omitempty"` // from 1
+	Task      string `json:"task,omitempty"`      // id in the plan
+	Role      string `json:"role,omitempty"`      // who was asked: "developer"
+	Attempt   int    `json:"attempt,omitempty"`   // at this task, from 1
 }
 
-// Usage counts tokens and the agent's own estimate of the cost in US dollars.
-type Usage struct {
-	InputTokens      int64   `json:"input_tokens"`
-	OutputTokens     int64   `json:"output_tokens"`
-	CacheReadTokens  int64   `json:"cache_read_tokens"`
-	CacheWriteTokens int64   `json:"cache_write_tokens,omitempty"`
-	CostUSD          float64 `json:"cost_usd"`
+// NewEvent stamps a payload. The caller numbers the event.
+func NewEvent(from Origin, at time.Time, p Payload) Event {
+	return Event{V: EventVersion, Time: at, Kind: p.Kind(), Origin: from, Data: p}
 }
 
-// Total is what counts against the hourly token budget: everything but cache reads.
-func (u Usage) Total() int64 { return u.InputTokens + u.OutputTokens + u.CacheWriteTokens }
-
-// Add sums two usages.
-func (u Usage) Add(v Usage) Usage {
-	return Usage{
-		u.InputTokens + v.InputTokens, u.OutputTokens + v.OutputTokens,
-		u.CacheReadTokens + v.CacheReadTokens, u.CacheWriteTokens + v.CacheWriteTokens, u.CostUSD + v.CostUSD,
+// UnmarshalJSON reads an event of any version; one of version 1 becomes one of
+// version 2 without a number. The payload of an unknown kind stays nil.
+func (e *Event) UnmarshalJSON(line []byte) error {
+	var wire struct {
+		header
+		Data json.RawMessage `json:"data"`
 	}
+	if err := json.Unmarshal(line, &wire); err != nil {
+		return err
+	}
+	e.header(wire.header)
+	if wire.V < EventVersion {
+		old := eventV1{}
+		if err := json.Unmarshal(line, &old); err != nil {
+			return err
+		}
+		if e.Data = old.payload(e.Kind); e.Data != nil {
+			e.V, e.Kind = EventVersion, e.Data.Kind()
+		}
+		return nil
+	}
+	var err error
+	e.Data, err = decodePayload(e.Kind, wire.Data)
+	return err
 }
 
-// Limit is one usage-limit window as the agent reported it.
-type Limit struct {
-	// Kind is the vendor's name of the window: five_hour, seven_day, ...
-	Kind string `json:"kind"`
-	// Rejected is true when the window refused work; false for information only.
-	Rejected bool `json:"rejected,omitempty"`
-	// ResetsAt is zero when the agent did not say.
-	ResetsAt time.Time `json:"resets_at,omitzero"`
-	// Utilization is 0..1; below zero is unknown.
-	Utilization float64 `json:"utilization"`
+// header is an event without its payload.
+type header struct {
+	V    int       `json:"v"`
+	Seq  int64     `json:"seq"`
+	Time time.Time `json:"time"`
+	Kind Kind      `json:"kind"`
+	Origin
 }
 
-// End says how an iteration or a run ended and why.
-type End struct {
-	Outcome  string        `json:"outcome,omitempty"` // class of the agent call
-	Action   string        `json:"action,omitempty"`  // continue, retry, wait, stop
-	Rule     string        `json:"rule,omitempty"`
-	Reason   string        `json:"reason,omitempty"`
-	Exit     int           `json:"exit,omitempty"` // ralph's exit code, on run_end
-	Files    int           `json:"files,omitempty"`
-	Duration time.Duration `json:"duration_ns,omitempty"`
-	WakeAt   time.Time     `json:"wake_at,omitzero"`
+func (e *Event) header(h header) {
+	*e = Event{V: h.V, Seq: h.Seq, Time: h.Time, Kind: h.Kind, Origin: h.Origin}
+}
+
+func decodePayload(kind Kind, data json.RawMessage) (Payload, error) {
+	decode, known := payloads[kind]
+	if !known {
+		return nil, nil
+	}
+	if len(data) == 0 {
+		data = []byte("{}")
+	}
+	p, err := decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("decode event %q: %w", kind, err)
+	}
+	return p, nil
+}
+
+// EventFilter reads only the events of some kinds and skips the payloads of all
+// others, which are most of a file. Nil reads every kind. It sees the kind as it
+// is written: in version 1, much was a "decision" that has its own kind now.
+type EventFilter func(Kind) bool
+
+// Decode reads one line. It returns false for a line that is not an event, or
+// whose kind the filter leaves out.
+func (wanted EventFilter) Decode(line []byte) (Event, bool) {
+	// gjson stops at the kind, which stands before the payload.
+	if wanted != nil && !wanted(Kind(gjson.GetBytes(line, "kind").String())) {
+		return Event{}, false
+	}
+	var e Event
+	if json.Unmarshal(line, &e) != nil || e.Kind == "" {
+		return Event{}, false
+	}
+	return e, true
 }

@@ -77,25 +77,6 @@ func clearForeign(path string) error {
 	return os.RemoveAll(path)
 }
 
-// openOwn opens a file of a run for writing. Its name is known beforehand: what
-// is there and is not a plain file of this name alone is removed.
-func (w *Writer) openOwn(run, path string, flags int) (*os.File, error) {
-	if isLink(w.RunDir(run)) {
-		if err := os.Remove(w.RunDir(run)); err != nil {
-			return nil, err
-		}
-	}
-	if err := os.MkdirAll(w.RunDir(run), 0o700); err != nil {
-		return nil, err
-	}
-	if info, err := os.Lstat(path); err == nil && !plain(info) {
-		if err := os.RemoveAll(path); err != nil {
-			return nil, err
-		}
-	}
-	return os.OpenFile(path, os.O_CREATE|os.O_WRONLY|syscall.O_NOFOLLOW|flags, 0o600)
-}
-
 // plain tells whether a file is regular and has no second name elsewhere.
 func plain(info fs.FileInfo) bool {
 	sys, ok := info.Sys().(*syscall.Stat_t)

@@ -65,7 +65,7 @@ func TestRunFiles_replacedByTheAgent_areWrittenInTheProjectOnly(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			raw, err := w.OpenRaw("r", 1)
+			raw, err := RunLogs{w.RunDir("r")}.OpenRaw(1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +73,7 @@ func TestRunFiles_replacedByTheAgent_areWrittenInTheProjectOnly(t *testing.T) {
 			if _, err := raw.WriteString("printed"); err != nil {
 				t.Error(err)
 			}
-			if err := w.SavePrompt("r", 1, "asked"); err != nil {
+			if err := (RunLogs{w.RunDir("r")}).SavePrompt(1, "asked"); err != nil {
 				t.Error(err)
 			}
 			for path, want := range map[string]string{outside: "mine", w.RawPath("r", 1): "printed", w.PromptPath("r", 1): "asked"} {
@@ -88,7 +88,7 @@ func TestRunFiles_replacedByTheAgent_areWrittenInTheProjectOnly(t *testing.T) {
 func TestOpenRaw_twiceForOneIteration_appends(t *testing.T) {
 	w := acquire(t, filepath.Join(t.TempDir(), DirName))
 	for range 2 {
-		f, err := w.OpenRaw("r", 1)
+		f, err := RunLogs{w.RunDir("r")}.OpenRaw(1)
 		if err != nil {
 			t.Fatal(err)
 		}

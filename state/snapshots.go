@@ -8,6 +8,7 @@ const (
 	StatusWaiting   = "waiting"
 	StatusPaused    = "paused"
 	StatusCompleted = "completed"
+	StatusReview    = "review" // everything is done, but a person has to look
 	StatusHalted    = "halted"
 	StatusStopped   = "stopped"
 	StatusFailed    = "failed"
@@ -51,6 +52,12 @@ type Status struct {
 	// Tasks holds, by id, what is remembered of open tasks.
 	Tasks  map[string]TaskMemory `json:"tasks,omitempty"`
 	Checks []CheckStatus         `json:"checks,omitempty"` // in the order in which they first ran
+	// Review is what a person has to look at; set when the status is review, and
+	// while findings of an unfinished run are open.
+	Review     []ReviewItem `json:"review,omitempty"`
+	NextPrompt NextPrompt   `json:"next_prompt,omitzero"`
+	// Accepted holds the texts of items that a person has accepted.
+	Accepted []string `json:"accepted,omitempty"`
 	// Pending is the request that the end of the iteration answers: pause or
 	// stop; empty: none. It stays where SIGTERM or SIGHUP ended the run before.
 	Pending Request `json:"pending,omitempty"`
@@ -61,6 +68,31 @@ type TaskMemory struct {
 	Worked  bool `json:"worked,omitempty"`  // something was done for it
 	Refused int  `json:"refused,omitempty"` // ticks without work
 	Skipped bool `json:"skipped,omitempty"` // a person put it off
+	// Attempts counts the turns that were made for it.
+	Attempts int `json:"attempts,omitempty"`
+	// Tries counts failed checks in a row.
+	Tries int `json:"tries,omitempty"`
+	// Past says what the latest attempts did, a line each.
+	Past []string `json:"past,omitempty"`
+}
+
+// NextPrompt is what the next prompt says about the past. It survives the end of
+// a run that did not complete.
+type NextPrompt struct {
+	Task     string   `json:"task,omitempty"` // that Feedback is about
+	Last     string   `json:"last,omitempty"` // what the iteration before did
+	Refused  string   `json:"refused,omitempty"`
+	Feedback []string `json:"feedback,omitempty"`
+}
+
+// ReviewItem is something that a person has to look at and may accept.
+type ReviewItem struct {
+	N    int    `json:"n,omitempty"` // from 1, for ralph accept
+	Name string `json:"name"`        // what kind of item it is
+	Task string `json:"task,omitempty"`
+	File string `json:"file,omitempty"`
+	Text string `json:"text"` // one sentence
+	Show string `json:"show"` // the command that shows it
 }
 
 // CheckStatus is one of ralph's own checks: what its latest run said.

@@ -293,29 +293,6 @@ func (w *Writer) ResetAll() error {
 	return nil
 }
 
-// SavePrompt keeps the exact prompt of an iteration beside its raw output.
-func (w *Writer) SavePrompt(run string, iteration int, text string) error {
-	f, err := w.openOwn(run, w.PromptPath(run, iteration), os.O_TRUNC)
-	if err != nil {
-		return fmt.Errorf("keep prompt: %w", err)
-	}
-	// Written once and read by people only: not worth a sync.
-	if _, err = f.WriteString(text); err != nil {
-		err = fmt.Errorf("keep prompt: %w", err)
-	}
-	return errors.Join(err, f.Close())
-}
-
-// OpenRaw opens the file that takes every byte that the agent prints in one
-// iteration; a retry of the iteration appends.
-func (w *Writer) OpenRaw(run string, iteration int) (*os.File, error) {
-	f, err := w.openOwn(run, w.RawPath(run, iteration), os.O_APPEND)
-	if err != nil {
-		return nil, fmt.Errorf("keep raw output: %w", err)
-	}
-	return f, nil
-}
-
 // SaveRunFlags keeps the command line of a run, so that resuming it does not
 // lose a ceiling.
 func (w *Writer) SaveRunFlags(run string, flags []string) error {

@@ -1,6 +1,6 @@
-// Package tmux makes typed calls to the tmux program: it opens a session with
-// the runner and the monitor side by side, attaches to it, and asks how its
-// panes ended. Nothing goes through a shell or is typed into a pane.
+// Package tmux makes typed calls to the tmux program: it opens a session with the
+// runner and the monitor side by side, attaches to it, and asks how its panes
+// ended. Nothing goes through a shell or is typed into a pane.
 package tmux
 
 import (
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Errors that a caller tells apart.
+// Errors to test for with errors.Is.
 var (
 	ErrNotInstalled = errors.New("tmux is not installed")
 	ErrNoServer     = errors.New("no tmux server is running")
@@ -41,7 +41,7 @@ func (c *Client) program() (string, error) {
 	return path, nil
 }
 
-// command prepares one call of the tmux program; its working directory is dir.
+// command prepares a call of the tmux program with the working directory dir.
 func (c *Client) command(ctx context.Context, dir string, args ...string) (*exec.Cmd, error) {
 	path, err := c.program()
 	if err != nil {
@@ -57,22 +57,22 @@ func (c *Client) command(ctx context.Context, dir string, args ...string) (*exec
 		cmd.Env = cmd.Environ()
 	}
 	if dir != "" {
-		// tmux believes PWD where it names the same folder.
+		// tmux takes PWD if it names the same folder.
 		cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], "PWD="+dir)
 	}
 	cmd.WaitDelay = 2 * time.Second
 	return cmd, nil
 }
 
-// call is what one tmux invocation needs beside its commands.
+// call is what a call of tmux needs besides its commands.
 type call struct {
 	dir   string // working directory of new panes; empty: this process's
-	start bool   // start a server when none runs
-	args  bool   // send the commands as arguments, not as a script on standard input
+	start bool   // start a server if none runs
+	args  bool   // send the commands as arguments, not as a script on stdin
 }
 
-// run sends commands to the server in one queue, so that nothing happens
-// between them, and returns what they printed without the last newline.
+// run sends commands to the server in one queue, so that nothing happens between
+// them, and returns what they print, without the last newline.
 func (c *Client) run(ctx context.Context, how call, commands ...[]string) (string, error) {
 	var args []string
 	if how.start {
@@ -98,12 +98,12 @@ func (c *Client) run(ctx context.Context, how call, commands ...[]string) (strin
 	return strings.TrimSuffix(out.String(), "\n"), nil
 }
 
-// ask sends one short command as arguments, which every tmux understands.
+// ask sends a short command as arguments, which every tmux understands.
 func (c *Client) ask(ctx context.Context, command ...string) (string, error) {
 	return c.run(ctx, call{args: true}, command)
 }
 
-// failure turns what tmux printed into an error that names the command.
+// failure returns an error that names the command and what tmux printed.
 func failure(command, stderr string, err error) error {
 	text := strings.TrimSpace(stderr)
 	kind := error(nil)
@@ -114,7 +114,7 @@ func failure(command, stderr string, err error) error {
 	case strings.Contains(text, "duplicate session"):
 		kind = ErrDuplicate
 	case strings.Contains(text, "can't find"),
-		strings.Contains(text, "no current target"), strings.Contains(text, "no sessions"): // the last one ended, the server is about to
+		strings.Contains(text, "no current target"), strings.Contains(text, "no sessions"): // the server is about to end
 		kind = ErrGone
 	case text == "":
 		return fmt.Errorf("run tmux %s: %w", command, err)

@@ -9,12 +9,11 @@ import (
 	"unicode"
 )
 
-// script writes commands in tmux's configuration language. Every byte that
-// could mean something there is an octal escape, so that quotes, newlines,
-// semicolons and "$" arrive as they are. A script has no length bound, while
-// all arguments of one tmux call together must stay below 16 KiB, and unlike
-// arguments it cannot be read in the list of processes: it carries the
-// caller's environment.
+// script writes commands in tmux's configuration language. Every byte with a
+// meaning there is an octal escape, so that quotes, newlines, semicolons and "$"
+// arrive unchanged. Arguments would not do: together they must stay below 16 KiB,
+// and everybody can read them in the list of processes, with the environment of
+// the caller.
 func script(commands [][]string) string {
 	var b strings.Builder
 	for _, command := range commands {
@@ -43,8 +42,8 @@ func quote(b *strings.Builder, word string) {
 	b.WriteByte('"')
 }
 
-// arguments writes commands as arguments of the tmux program, which takes a
-// semicolon at the end of any argument as the end of a command.
+// arguments writes commands as arguments of the tmux program. For tmux, a
+// semicolon at the end of any argument ends a command.
 func arguments(commands [][]string) []string {
 	var args []string
 	for i, command := range commands {
@@ -61,8 +60,8 @@ func arguments(commands [][]string) []string {
 	return args
 }
 
-// direct returns argv in a form that tmux executes without a shell: tmux
-// hands a single argument to one.
+// direct returns argv in a form that tmux runs without a shell: it passes a single
+// argument to one.
 func direct(argv []string) []string {
 	if len(argv) == 1 {
 		return []string{"sh", "-c", `exec "$0"`, argv[0]}
@@ -70,14 +69,14 @@ func direct(argv []string) []string {
 	return argv
 }
 
-// withEnv puts env in front of argv as arguments of env(1), for a tmux without
-// the -e flag. The shell in between keeps a program whose path holds "=" a program.
+// withEnv puts env before argv as arguments of env(1), for a tmux without the -e
+// flag. The shell between them is for a program with "=" in its path.
 func withEnv(env, argv []string) []string {
 	words := append([]string{"env"}, env...)
 	return append(append(words, "sh", "-c", `exec "$0" "$@"`), argv...)
 }
 
-// own lists the variables that tmux sets for each pane itself.
+// own reports whether tmux sets this variable for each pane.
 func own(name string) bool {
 	switch name {
 	case "TMUX", "TMUX_PANE", "TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "LINES", "COLUMNS", "PWD", "_":
@@ -86,9 +85,8 @@ func own(name string) bool {
 	return false
 }
 
-// Forward returns the part of an environment that a program in a pane should
-// see: everything but what tmux itself sets there. Of repeated names the last
-// one counts.
+// Forward returns the part of an environment for a program in a pane: everything
+// but what tmux sets there. Of repeated names the last one counts.
 func Forward(env []string) []string {
 	var out []string
 	seen := map[string]bool{}
@@ -104,9 +102,9 @@ func Forward(env []string) []string {
 	return out
 }
 
-// Name returns the session name of the project in dir: "ralph-<folder>-<hash>",
-// where the hash is taken from the whole path, so that two folders of the same
-// name differ. It holds only characters that tmux neither rewrites nor expands.
+// Name returns the session name of the project in dir: "ralph-<folder>-<hash>".
+// The hash is that of the whole path, so that two folders of one name differ. The
+// name has only characters that tmux neither rewrites nor expands.
 func Name(dir string) string {
 	base := strings.Map(func(r rune) rune {
 		if r != unicode.ReplacementChar && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_') {

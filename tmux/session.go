@@ -11,17 +11,17 @@ import (
 	"syscall"
 )
 
-// Layout is what Open and Beside put on the screen.
+// Layout is what Open and Beside show.
 type Layout struct {
 	Name          string   // of the session; Open only
 	Dir           string   // working directory of the panes
-	Env           []string // environment of the programs, NAME=VALUE; tmux's own variables are left out
+	Env           []string // environment of the programs, NAME=VALUE, without tmux's own variables
 	Runner        []string // argv of the runner; Open only
 	Monitor       []string // argv of the monitor
-	Width, Height int      // of the client's terminal in cells; 0: tmux's default. Open only
+	Width, Height int      // of the client's terminal, in cells; 0: tmux's default. Open only
 }
 
-// Session is a session that Open made. IDs are tmux's own: $N and %N.
+// Session is a session from Open. IDs are tmux's own: $N and %N.
 type Session struct {
 	ID      string
 	Name    string
@@ -30,14 +30,14 @@ type Session struct {
 	mark    string
 }
 
-// wide is the width in cells from which the panes stand side by side.
+// wide is the least width, in cells, for panes side by side.
 const wide = 100
 
-// Open makes a detached session with the runner left and the monitor right,
-// or the runner above in a narrow terminal. The runner starts last: when Open
-// fails, it was never started and no session is left. Panes keep their last
-// screen after their program ended; the monitor's only when it failed. The
-// error wraps ErrDuplicate when a session of this name exists.
+// Open makes a detached session with the runner on the left and the monitor on
+// the right; in a narrow terminal the runner is above. The runner starts last: if
+// Open fails, it never started, and no session is left. When its program ends, a
+// pane keeps its last screen; the monitor's only if it failed. The error wraps
+// ErrDuplicate if a session of this name exists.
 func (c *Client) Open(ctx context.Context, l Layout) (*Session, error) {
 	l.Env = Forward(l.Env)
 	stale := c.stale(ctx, l.Env)
@@ -51,8 +51,8 @@ func (c *Client) Open(ctx context.Context, l Layout) (*Session, error) {
 	if !ok {
 		return nil, fmt.Errorf("open session %q: tmux answered %q", l.Name, out)
 	}
-	// tmux's own line about a dead pane scrolls the first line of the pane away,
-	// which may be all that the runner said. An older tmux has no such option.
+	// tmux's own line about a dead pane scrolls away the first line of the pane,
+	// which may be all that the runner printed. An older tmux has no such option.
 	_, _ = c.ask(ctx, "set-option", "-w", "-t", s.Monitor, "remain-on-exit-format", "")
 	if err = c.addRunner(ctx, l, s, stale); err == nil {
 		err = c.dress(ctx, s)
@@ -64,12 +64,12 @@ func (c *Client) Open(ctx context.Context, l Layout) (*Session, error) {
 	return s, nil
 }
 
-// stale names the variables that the running server would add to a pane
+// stale returns the variables that the running server would add to a pane
 // although the caller does not have them.
 func (c *Client) stale(ctx context.Context, env []string) []string {
 	out, err := c.ask(ctx, "show-environment", "-g")
 	if err != nil {
-		return nil // no server yet: the new one gets the caller's environment
+		return nil // no server: a new one gets the caller's environment
 	}
 	have := map[string]bool{}
 	for _, pair := range env {
@@ -101,7 +101,7 @@ func (c *Client) newSession(ctx context.Context, l Layout) (string, error) {
 	return "", err
 }
 
-// addRunner splits the monitor's pane and starts the runner before it.
+// addRunner splits the monitor's pane and starts the runner in the first half.
 func (c *Client) addRunner(ctx context.Context, l Layout, s *Session, stale []string) error {
 	var before [][]string
 	for _, name := range stale {
@@ -112,7 +112,7 @@ func (c *Client) addRunner(ctx context.Context, l Layout, s *Session, stale []st
 	return err
 }
 
-// splitting says how split places a pane.
+// splitting is how split places a pane.
 type splitting struct {
 	target string
 	argv   []string
@@ -120,14 +120,14 @@ type splitting struct {
 	wide   bool // side by side
 }
 
-// shares of the new pane in percent.
+// Shares of the new pane, in percent.
 const (
 	shareBeside = "50"
 	shareAbove  = "30" // the runner's few lines
 	shareBelow  = "70" // the monitor
 )
 
-// split makes a pane and returns its id. Later forms are for an older tmux.
+// split makes a pane and returns its id. The later forms are for an older tmux.
 func (c *Client) split(ctx context.Context, l Layout, before [][]string, p splitting) (string, error) {
 	base := []string{"split-window", "-d", "-P", "-F", "#{pane_id}", "-t", p.target}
 	share := shareBelow
@@ -165,7 +165,7 @@ func oldPane(words, env, argv []string) []string {
 	return append(words[:len(words):len(words)], withEnv(env, argv)...)
 }
 
-// mark is the session option by which Find and Close know their own sessions.
+// mark is the session option by which Find and Close recognize ralph's sessions.
 const mark = "@ralph-panes"
 
 func (c *Client) dress(ctx context.Context, s *Session) error {
@@ -174,23 +174,23 @@ func (c *Client) dress(ctx context.Context, s *Session) error {
 		return err
 	}
 	c.keepOnFailure(ctx, s.Monitor)
-	_, _ = c.ask(ctx, "select-pane", "-t", s.Monitor) // the keys are there
+	_, _ = c.ask(ctx, "select-pane", "-t", s.Monitor) // it takes the keys
 	return nil
 }
 
-// keepOnFailure lets a pane close when its program ends well. Pane options and
-// the value are newer than some servers, and nothing depends on them.
+// keepOnFailure closes the pane when its program succeeds. Some servers are too old
+// for pane options or this value; nothing depends on them.
 func (c *Client) keepOnFailure(ctx context.Context, id string) {
 	_, _ = c.ask(ctx, "set-option", "-p", "-t", id, "remain-on-exit", "failed")
 }
 
-// monitorOf is the pane option by which Beside knows its monitors: the project.
+// monitorOf is the pane option by which Beside recognizes its monitors. It holds
+// the project's folder.
 const monitorOf = "@ralph-monitor"
 
-// Beside splits the pane that this process runs in and starts the monitor in
-// the new one, which it returns: right of it, or below in a narrow window. A
-// monitor of the same folder that lives in this window is taken instead.
-// The focus stays where it is.
+// Beside splits the pane target and starts the monitor in the new pane, on the
+// right or, in a narrow window, below. It returns that pane, or the one of a
+// monitor of the same folder that already runs in this window. The focus stays.
 func (c *Client) Beside(ctx context.Context, target string, l Layout) (string, error) {
 	p, err := c.Pane(ctx, target)
 	if err != nil {
@@ -209,8 +209,8 @@ func (c *Client) Beside(ctx context.Context, target string, l Layout) (string, e
 	return id, nil
 }
 
-// beside is the pane of a living monitor in the target's window; one that has
-// failed is closed. Empty also with a server that knows no pane options.
+// beside returns the pane of a running monitor in the target's window, and closes
+// one that failed. It is empty too with a server without pane options.
 func (c *Client) beside(ctx context.Context, target, dir string) string {
 	out, err := c.ask(ctx, "list-panes", "-t", target, "-F", "#{pane_id} #{pane_dead} #{"+monitorOf+"}")
 	if err != nil {
@@ -229,8 +229,8 @@ func (c *Client) beside(ctx context.Context, target, dir string) string {
 	return ""
 }
 
-// Find returns the session of this exact name, nil when there is none. The
-// error is set when the session exists but is not one that Open made.
+// Find returns the session of this exact name, nil if there is none. It fails if
+// the session exists but is not from Open.
 func (c *Client) Find(ctx context.Context, name string) (*Session, error) {
 	out, err := c.ask(ctx, "list-sessions", "-F", "#{session_id} #{session_name} #{"+mark+"}")
 	if errors.Is(err, ErrNoServer) {
@@ -252,8 +252,8 @@ func (c *Client) Find(ctx context.Context, name string) (*Session, error) {
 	return nil, nil
 }
 
-// Attach shows the session in the terminal of this process until the user
-// detaches or the session ends, both of which are nil. When ctx ends, it detaches.
+// Attach shows the session in the terminal of this process until the user detaches,
+// the session ends, or ctx does; none of them is an error.
 func (c *Client) Attach(ctx context.Context, s *Session) error {
 	cmd, err := c.command(ctx, "", "attach-session", "-t", s.ID)
 	if err != nil {
@@ -272,33 +272,33 @@ func (c *Client) Attach(ctx context.Context, s *Session) error {
 type Pane struct {
 	ID            string
 	Width, Height int
-	Dead          bool // its program has ended and the last screen is kept
-	Status        int  // exit status of a dead pane; -1 when a signal ended it
+	Dead          bool // its program has ended; the last screen stays
+	Status        int  // exit status of a dead pane; -1 after a signal
 }
 
-// Pane asks for one pane. The error wraps ErrGone when it was closed.
+// Pane returns the state of a pane. The error wraps ErrGone if it was closed.
 func (c *Client) Pane(ctx context.Context, id string) (Pane, error) {
 	a, err := c.askPane(ctx, id)
 	if err != nil || !a.Dead || a.known || a.pid <= 0 || a.server <= 0 {
 		return a.Pane, err
 	}
-	// libutempter, which many builds of tmux use, takes the server's SIGCHLD
-	// away while it notes the end of a pane, so that tmux never learns the
-	// status. One more of the signal has it look at all its children.
+	// libutempter, which many builds of tmux use, can swallow the server's SIGCHLD
+	// at the end of a pane, so that tmux never learns the status. One more signal
+	// makes it check all its children.
 	_ = syscall.Kill(a.server, syscall.SIGCHLD)
 	if a, err = c.askPane(ctx, id); err != nil {
 		return Pane{}, err
 	}
-	// The terminal of a program closes a moment before it has ended.
+	// A program's terminal closes a moment before the program ends.
 	a.Dead = a.Dead && (a.known || syscall.Kill(a.pid, 0) != nil)
 	return a.Pane, nil
 }
 
-// answer is what tmux tells about a pane.
+// answer is what tmux knows about a pane.
 type answer struct {
 	Pane
-	known       bool // how the program ended
-	pid, server int  // processes: the pane's program, tmux itself
+	known       bool // tmux knows how the program ended
+	pid, server int  // processes: the pane's program, the tmux server
 }
 
 func (c *Client) askPane(ctx context.Context, id string) (answer, error) {
@@ -325,18 +325,14 @@ func (c *Client) askPane(ctx context.Context, id string) (answer, error) {
 	return answer{}, fmt.Errorf("find pane %q: %w", id, ErrGone)
 }
 
-// Close ends the session that Open made. A session that is gone is not an
-// error, and one that took over its id is left alone.
+// Close ends the session. It is no error if the session is gone; another one with
+// the same id stays.
 func (c *Client) Close(ctx context.Context, s *Session) error {
 	now, err := c.Find(ctx, s.Name)
 	if err != nil || now == nil || now.ID != s.ID || now.mark != s.mark {
 		return err
 	}
 	_, err = c.ask(ctx, "kill-session", "-t", s.ID)
-	return gone(err)
-}
-
-func gone(err error) error {
 	if errors.Is(err, ErrGone) || errors.Is(err, ErrNoServer) {
 		return nil
 	}

@@ -6,16 +6,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"ralph/internal/unitfile"
+	"mvdan.cc/sh/v3/shell"
 )
 
-// boot CODE: starts what the only unit of the user starts, as systemd does after
-// a reboot: without a terminal, and with no environment but the unit's own and
-// what every login gives. It must end with exactly this code; what it prints is
-// in boot.out.
+// boot CODE: starts the program of the user's only unit as systemd does after a
+// reboot: without a terminal, with the environment of the unit and of a login. It
+// must end with this code. boot.out gets what it prints.
 func boot(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -27,18 +27,28 @@ func boot(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	text, err := os.ReadFile(units[0])
 	ts.Check(err)
-	unit, err := unitfile.Parse(string(text))
-	ts.Check(err)
-	p, err := unit.Start()
-	ts.Check(err)
-	cmd := exec.Command(p.Argv[0], p.Argv[1:]...)
-	cmd.Dir = p.Dir
-	cmd.Env = append([]string{"HOME=" + home, "USER=u", "GORACE=" + ts.Getenv("GORACE")}, p.Env...)
+	cmd := exec.Command("")
+	cmd.Env = []string{"HOME=" + home, "USER=u", "GORACE=" + ts.Getenv("GORACE")}
+	for line := range strings.Lines(strings.ReplaceAll(string(text), "%%", "%")) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
+		// systemd quotes like a shell, but writes $$ for a dollar sign.
+		words, err := shell.Fields(strings.ReplaceAll(value, "$$", `\$`), nil)
+		switch key {
+		case "ExecStart":
+			ts.Check(err)
+			cmd.Path, cmd.Args = words[0], words
+		case "Environment":
+			ts.Check(err)
+			cmd.Env = append(cmd.Env, words...)
+		case "WorkingDirectory":
+			cmd.Dir = value
+		}
+	}
 	out := &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = out, out
-	_ = cmd.Run() // its code is looked at
+	_ = cmd.Run() // its code is compared below
 	ts.Check(os.WriteFile(ts.MkAbs("boot.out"), out.Bytes(), 0o644))
 	if got := cmd.ProcessState.ExitCode(); got != want {
-		ts.Fatalf("%q ended with %d, want %d:\n%s", p.Argv, got, want, out)
+		ts.Fatalf("%q ended with %d, want %d:\n%s", cmd.Args, got, want, out)
 	}
 }

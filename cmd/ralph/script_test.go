@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -8,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"ralph/cmd/internal/cli"
+	"ralph/cmd/internal/demo"
 	"ralph/ptyexec"
 )
 
@@ -37,13 +41,19 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			home := filepath.Join(e.WorkDir, ".home")
+			old, err := filepath.Abs("../../state/testdata/events-v1.jsonl")
+			if err != nil {
+				return err
+			}
+			e.Setenv("EVENTS_V1", old)
 			e.Setenv("HOME", home)
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
 			e.Setenv("TERM", "dumb")
 			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 			return os.MkdirAll(home, 0o755)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "until": until, "boot": boot},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "until": until, "boot": boot,
+			"events": events, "demoproject": demoProject},
 	})
 }
 
@@ -78,6 +88,40 @@ func until(ts *testscript.TestScript, _ bool, args []string) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	ts.Fatalf("%s never came", args[0])
+}
+
+// demoProject DIR: makes the project of ralph demo.
+func demoProject(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(demo.Create(context.Background(), ts.MkAbs(args[0])))
+}
+
+// events FILE: each line must be an event of one run with its payload under data,
+// and the numbers must have no gaps.
+func events(ts *testscript.TestScript, _ bool, args []string) {
+	want := []string{"v", "seq", "time", "kind", "run", "data"}
+	run, last := "", int64(0)
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		last++
+		var keys map[string]json.RawMessage
+		ts.Check(json.Unmarshal([]byte(line), &keys))
+		for _, key := range want {
+			if len(keys[key]) == 0 {
+				ts.Fatalf("no %s: %s", key, line)
+			}
+		}
+		for key := range keys {
+			if !slices.Contains(append(want, "host", "iteration", "task", "role", "attempt"), key) {
+				ts.Fatalf("%s is not under data: %s", key, line)
+			}
+		}
+		run = cmp.Or(run, string(keys["run"]))
+		if string(keys["v"]) != "2" || string(keys["seq"]) != fmt.Sprint(last) || string(keys["run"]) != run {
+			ts.Fatalf("want event %d of version 2 of run %s: %s", last, run, line)
+		}
+	}
+	if last == 0 {
+		ts.Fatalf("no events in %s", args[0])
+	}
 }
 
 // fakeClaude keeps its prompt as prompt-N and runs agent.sh N.

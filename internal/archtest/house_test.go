@@ -24,9 +24,7 @@ type rule struct {
 var rules = []rule{
 	{"floors", "a package imports only lower floors, so that each can be read and tested without what stands on it", checkFloors},
 	{"tools", "what serves only development stays out of the programs", checkTools},
-	{"doors", "one place decides, the others work without it", checkDoors},
-	{"monitor", "the two processes meet only in files", checkMonitor},
-	{"no server", "net/http in a program makes every start slower, and ralph calls no server itself", checkNoServer},
+	{"bans", "each row of the table says why", checkBans},
 	{"names", "a package is named for its one job", checkNames},
 	{"sizes", "what fits on a few screens gets read; `// size: reason` above the thing outranks the number", checkSizes},
 	{"start-up", "ralph --version answers in milliseconds, and nothing runs before main", checkStartup},

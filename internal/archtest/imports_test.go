@@ -12,41 +12,70 @@ import (
 // floors are the packages that the programs are made of. A package imports
 // lower floors only, its tests too.
 var floors = map[string]int{
-	"state":                 0, // the files in .ralph/: what the two processes share
-	"logs":                  0, // log set-up, rotated files, tail
-	"ptyexec":               0, // one child process, and nothing of it left
-	"tmux":                  0, // typed calls of the tmux CLI
-	"runner/gate/report":    0, // what test programs print: text in, values out
-	"runner/audit/lang":     0, // how tests look in each language: text in, values out
-	"runner/audit/plan":     0, // ticks that were not earned, tasks that ask for less: plans in, findings out
-	"runner/audit/settings": 0, // what judges the work became easier to pass: text in, values out
-	"runner/gate/workspace": 0, // where the packages of a monorepo are: files in, folders out
+	"logs/termtext":            0, // what may be printed on a terminal; lowest, so that all may use it
+	"config/option":            0, // what an option is; its owners declare their own
+	"ptyexec":                  0, // one child process, and nothing of it left
+	"tmux":                     0, // typed calls of the tmux CLI
+	"runner/gate/workspace":    0, // where the packages of a monorepo are: files in, folders out
+	"runner/git/foreign":       0, // folders that the project did not write: paths in, folders out
+	"runner/agent/recording":   0, // recorded calls of agent CLIs: text in, values out
+	"runner/agent/argv":        0, // argument lists and permission entries: values in, words out
+	"runner/agent/environ":     0, // which variables pass: names in, names out
+	"runner/agent/ending":      0, // classes of endings, and the error texts that show them: text in, values out
+	"runner/agent/statusblock": 1, // what an agent says about its own work: text in, values out
 
-	"runner/agent":   1, // the table of agents, and what they print
-	"runner/gate":    1, // checks, hooks, judges
-	"runner/task":    1, // plans
-	"runner/prompt":  1, // prompt text
-	"runner/sandbox": 1, // contained commands
-	"runner/git":     1, // what an iteration changed
-	"runner/audit":   1, // whether the change was an honest one
+	"state":              1, // the files in .ralph/: what the two processes share
+	"logs":               1, // log files, and the table of secrets
+	"runner/task":        1, // the plan and its formats
+	"runner/gate/report": 1, // what test programs print: text in, values out
+	"runner/agent/wire":  1, // JSON as agents print it: bytes in, lines, values and short texts out
 
-	"runner/rules":       2, // facts in, decision out: the ordered table
-	"runner/git/history": 2, // ways back through the states that git keeps
-	"monitor":            2, // the screen
+	"state/view":     2, // the model of a run: state files and events in, plain data and sentences out
+	"runner/agent":   2, // the table of agents, and what they print
+	"runner/audit":   2, // changes that weaken the proof: files and plans in, findings out
+	"runner/gate":    2, // checks
+	"runner/git":     2, // what a turn changed
+	"runner/prompt":  2, // prompt text
+	"runner/sandbox": 2, // contained commands
 
-	"runner": 3, // the loop
+	"runner/turn":         3, // one assignment, start to end
+	"runner/agent/custom": 3, // agents of the user: rows of the settings file, checked and completed
+	"runner/git/history":  3, // ways back through the states that git keeps
+	"state/view/follow":   3, // the model of a run as it changes
+	"state/view/summary":  3, // the model of a run in few words
 
-	"config":                3, // the table of options
-	"cmd/internal/demo":     3, // the demo's project and its scripted agent
-	"cmd/internal/scaffold": 3, // what `ralph init` writes
-	"cmd/internal/drill":    3, // recordings, played through agent and rules
-	"cmd/internal/service":  3, // files for systemd and launchd: values in, text out
+	"runner/rules":      4, // facts in, decision out: two ordered tables
+	"runner/turn/serve": 4, // a turn for another process: the protocol
+	"runner/pool":       4, // who may work, and who is limited
+	"runner/ledger":     4, // what a run knows about tasks besides what the plan says
+	"runner/inbox":      4, // what people ask of a run while it works
 
-	"cmd/internal/cli": 4, // the verbs: wires all of the above
+	"runner/output": 4, // what a run shows: status, events, log, screen
+	"runner/review": 5, // what a person has to look at
 
-	"cmd/ralph":         5, // three mains of a few lines
-	"cmd/ralph-status":  5,
-	"cmd/ralph-monitor": 5,
+	"runner":                6, // the run
+	"config":                6, // finds, reads and overlays options
+	"monitor":               6, // the screen
+	"cmd/internal/demo":     6, // the demo's project and its scripted agent
+	"cmd/internal/scaffold": 6, // what `ralph init` writes
+	"cmd/internal/drill":    6, // recordings, played through agent and rules
+	"cmd/internal/service":  6, // files for systemd and launchd: values in, text out
+
+	"cmd/internal/cmdline": 7, // what all verbs share: streams, project, flags, error -> exit code
+
+	"cmd/internal/preflight": 8, // what a run needs, found and tried before it starts
+	"cmd/internal/resume":    8, // how a run was started, and whether it may continue
+	"cmd/internal/split":     8, // runner and monitor side by side in tmux
+
+	"cmd/internal/cli/agentcmd":   9, // the verbs of agents
+	"cmd/internal/cli/servicecmd": 9, // the verbs of the service manager
+	"cmd/internal/cli/setupcmd":   9, // the verbs that set a project up
+
+	"cmd/internal/cli": 10, // the other verbs: joins them all
+
+	"cmd/ralph":         11, // three mains of a few lines
+	"cmd/ralph-status":  11,
+	"cmd/ralph-monitor": 11,
 }
 
 // tools stand beside the house: only tests, and the tools named here, import
@@ -56,20 +85,37 @@ var tools = map[string][]string{
 	"internal/testgate":      nil,
 	"internal/mockllm":       nil, // a stand-in that shared ralph's code would share its mistakes
 	"internal/mockllm/serve": {"internal/mockllm"},
-	"internal/world":         nil,                                           // a private place for the real programs, and for git
-	"internal/e2e":           {"internal/mockllm", "internal/world"},        // sees ralph as users do: a program and its files
-	"internal/faults":        {"internal/world", "state"},                   // breaks the built program and reads what is left
-	"internal/tmuxe2e":       {"config", "internal/world", "state", "tmux"}, // sees ralph --monitor as users do
-	"internal/picture":       nil,                                           // screen in, picture out
-	"internal/unitfile":      nil,                                           // reads a unit as systemd does
-	"internal/bench":         {"*"},                                         // measures any of them
+	"internal/world":         nil,                                                                                           // a private place for the real programs, and for git
+	"internal/e2e":           {"internal/mockllm", "internal/world"},                                                        // sees ralph as users do: a program and its files
+	"internal/faults":        {"internal/world", "state"},                                                                   // breaks the built program and reads what is left
+	"internal/tmuxe2e":       {"config", "config/option", "internal/world", "state", "tmux"},                                // sees ralph --monitor as users do
+	"internal/sample":        {"state", "state/view"},                                                                       // runs in every state, for tests of what people see
+	"internal/scripted":      {"runner/agent", "runner/agent/argv", "runner/gate", "runner/prompt", "runner/turn", "state"}, // a scripted agent
+	"internal/picture":       nil,                                                                                           // screen in, picture out
+	"internal/bench":         {"*"},                                                                                         // measures any of them
 }
 
-// doors are imports that one package alone has, its tests included.
-var doors = []struct{ what, by, why string }{
-	{"ralph/tmux", "cmd/internal/cli", "the loop and the screen do not know that there is a tmux"},
-	{"github.com/mattn/go-isatty", "cmd/internal/cli", "whether there is a terminal is decided once, then passed down"},
-	{"net/http", "internal/mockllm", "ralph calls no server, the agents do"},
+// ban is an import that is refused, and what goes with it: all below it.
+type ban struct {
+	in     string   // to whom it is refused: a package, "cmd/..." with all below it, or "..."
+	what   string   // the import path
+	but    []string // what of it is fine
+	by     string   // the one package of in that may; "": none
+	linked bool     // refused as well when another package brings it along; tests do not count
+	why    string
+}
+
+var bans = []ban{
+	{in: "...", what: module + "/tmux", by: "cmd/internal/split",
+		why: "the loop and the screen do not know that there is a tmux"},
+	{in: "...", what: "github.com/mattn/go-isatty", by: "cmd/internal/cmdline",
+		why: "whether there is a terminal is decided once, then passed down"},
+	{in: "...", what: "net/http", by: "internal/mockllm",
+		why: "ralph calls no server, the agents do"},
+	{in: "cmd/...", what: "net/http", linked: true,
+		why: "linked into a program it makes every start slower"},
+	{in: "monitor", what: module, but: []string{"state", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample"},
+		why: "runner and monitor meet only in files"},
 }
 
 // imports calls fn for each import of each file.
@@ -127,35 +173,36 @@ func orNothing(may []string) string {
 	return strings.Join(may, ", ")
 }
 
-func checkDoors(t *tree) (found []violation) {
+func checkBans(t *tree) (found []violation) {
 	t.imports(func(p *pkg, f *file, spec *ast.ImportSpec, path string) {
-		for _, d := range doors {
-			same := path == d.what || strings.HasPrefix(path, d.what+"/")
-			if same && p.path != d.by && module+"/"+p.path != d.what {
-				found = append(found, t.at(f, spec.Pos(), "%s imports %s, which only %s may: %s", p.path, path, d.by, d.why))
+		for _, b := range bans {
+			if !b.linked && b.refuses(p.path, path) {
+				found = append(found, t.at(f, spec.Pos(), "%s imports %s: %s", p.path, path, b.why))
 			}
 		}
 	})
-	return found
-}
-
-func checkMonitor(t *tree) (found []violation) {
-	t.imports(func(p *pkg, f *file, spec *ast.ImportSpec, path string) {
-		target := inModule(path)
-		if p.path == "monitor" && target != "" && !slices.Contains([]string{"state", "logs", "monitor"}, target) {
-			found = append(found, t.at(f, spec.Pos(), "monitor imports %s; of the module it may import state and logs", target))
-		}
-	})
-	return found
-}
-
-func checkNoServer(t *tree) (found []violation) {
 	for _, p := range t.packages {
-		if strings.HasPrefix(p.path, "cmd/") && p.name == "main" && slices.Contains(p.deps, "net/http") {
-			found = append(found, violation{p.path, 0, "net/http is linked in; see: go list -deps ./" + p.path})
+		for _, b := range bans {
+			if b.linked && p.name == "main" && slices.ContainsFunc(p.deps, func(dep string) bool { return b.refuses(p.path, dep) }) {
+				found = append(found, violation{p.path, 0, fmt.Sprintf("links %s: %s; see: go list -deps ./%s", b.what, b.why, p.path)})
+			}
 		}
 	}
 	return found
+}
+
+// refuses reports whether the ban keeps a package from an import.
+func (b ban) refuses(pkg, path string) bool {
+	target := inModule(path)
+	return below(pkg, b.in) && pkg != b.by && below(path, b.what+"/...") && target != pkg && !slices.Contains(b.but, target)
+}
+
+// below reports whether a path is the one of the pattern, or with "/..." at the
+// pattern's end one below it.
+func below(path, pattern string) bool {
+	dir, tree := strings.CutSuffix(pattern, "...")
+	dir = strings.TrimSuffix(dir, "/")
+	return path == dir || tree && (dir == "" || strings.HasPrefix(path, dir+"/"))
 }
 
 // noJob are names of packages that become piles.

@@ -159,10 +159,10 @@ func checkWorkplace(t *tree) (found []violation) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() {
-			if slices.Contains(skip, rel) {
-				return filepath.SkipDir
-			}
+		if d.IsDir() && slices.Contains(skip, rel) {
+			return filepath.SkipDir
+		}
+		if rel == ".git" { // of a worktree: a file that names the repository
 			return nil
 		}
 		if !d.Type().IsRegular() {

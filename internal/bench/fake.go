@@ -14,7 +14,7 @@ const (
 	workVar  = "RALPH_BENCH_WORK"  // work for so long, as no real agent answers at once
 )
 
-// fakeAgent answers at once, and notes when it began and ended.
+// fakeAgent answers immediately and records when it started and ended.
 func fakeAgent() {
 	from := time.Now().UnixNano()
 	out := bufio.NewWriterSize(os.Stdout, 64<<10)

@@ -176,7 +176,7 @@ exit 1`
 			t.Errorf("outcomes %q", got)
 		}
 		if !slices.ContainsFunc(w.events(), func(e event) bool {
-			return e.Kind == "tool_result" && strings.Contains(e.Text, "5-hour limit")
+			return e.Kind == "tool_result" && strings.Contains(e.Data.Text, "5-hour limit")
 		}) {
 			t.Error("the words were not in a tool result")
 		}

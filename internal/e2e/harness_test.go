@@ -105,19 +105,17 @@ func (w *project) status() (s status) {
 
 // event is what the tests look at in events.jsonl.
 type event struct {
-	Kind    string `json:"kind"`
-	Text    string `json:"text"`
-	Session string `json:"session"`
-	Limit   *struct {
+	Kind string `json:"kind"`
+	Data struct {
+		ID       string    `json:"id"`
+		Text     string    `json:"text"`
 		Rejected bool      `json:"rejected"`
 		ResetsAt time.Time `json:"resets_at"`
-	} `json:"limit"`
-	End struct {
-		Outcome string `json:"outcome"`
-		Action  string `json:"action"`
-		Rule    string `json:"rule"`
-		Exit    int    `json:"exit"`
-	} `json:"end"`
+		Outcome  string    `json:"outcome"`
+		Action   string    `json:"action"`
+		Rule     string    `json:"rule"`
+		Exit     int       `json:"exit"`
+	} `json:"data"`
 }
 
 func (w *project) events() []event {
@@ -138,8 +136,8 @@ func (w *project) sessions() []string {
 	w.Helper()
 	var ids []string
 	for _, e := range w.events() {
-		if e.Kind == "session" && e.Session != "" && !slices.Contains(ids, e.Session) {
-			ids = append(ids, e.Session)
+		if e.Kind == "session" && e.Data.ID != "" && !slices.Contains(ids, e.Data.ID) {
+			ids = append(ids, e.Data.ID)
 		}
 	}
 	return ids

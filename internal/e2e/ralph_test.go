@@ -26,7 +26,7 @@ func (w *project) finished(exit, tasks int) {
 		w.Errorf("plan:\n%s", plan)
 	}
 	for i, e := range slices.Backward(w.events()) {
-		if e.Kind != "run_end" || e.End.Exit != exit {
+		if e.Kind != "run_end" || e.Data.Exit != exit {
 			w.Errorf("event %d, the last, is %+v", i, e)
 		}
 		break
@@ -39,7 +39,7 @@ func (w *project) outcomes() []string {
 	var classes []string
 	for _, e := range w.events() {
 		if e.Kind == "iteration_end" {
-			classes = append(classes, e.End.Outcome)
+			classes = append(classes, e.Data.Outcome)
 		}
 	}
 	return classes
@@ -87,8 +87,8 @@ func TestRalph_usageLimit_waitsForTheResetAndGoesOn(t *testing.T) {
 	}
 	waited, seen := false, false
 	for _, e := range w.events() {
-		waited = waited || e.Kind == "iteration_end" && e.End.Rule == "usage_limit" && e.End.Action == "wait"
-		seen = seen || e.Kind == "limit" && e.Limit != nil && e.Limit.Rejected && !e.Limit.ResetsAt.IsZero()
+		waited = waited || e.Kind == "iteration_end" && e.Data.Rule == "usage_limit" && e.Data.Action == "wait"
+		seen = seen || e.Kind == "limit" && e.Data.Rejected && !e.Data.ResetsAt.IsZero()
 	}
 	if !waited || !seen {
 		t.Errorf("rule usage_limit: %t, rejected limit with its reset: %t", waited, seen)

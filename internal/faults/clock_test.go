@@ -151,6 +151,9 @@ func drawn(n int) (all []change) {
 }
 
 func TestClock_anyChange_theBudgetOfTheHourHoldsAndWaitsEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: each change of the clock in each situation, with a Go library of its own")
+	}
 	ralph := withClock(t)
 	for _, c := range append(changes, drawn(amount(0, 300))...) {
 		for _, situation := range []struct {

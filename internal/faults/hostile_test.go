@@ -52,7 +52,7 @@ var hostiles = []hostile{
 	{act: "kills-ralph", code: 137, calls: 1},
 	{act: "deletes-state", calls: 3},
 	{act: "deletes-state-always", code: 3, calls: 2},
-	{act: "edits-rc", calls: 2, check: settingsNotRun},
+	{act: "edits-rc", code: 9, calls: 2, check: settingsNotRun},
 	{act: "sets-git", code: 4, calls: 3, env: []string{"MAX_ITERATIONS=3"}},
 	{act: "ticks-all", code: 3, env: []string{"TEST_COMMAND=test -e work-T1", "COMPLETION_CLAIMS=100"}},
 	{act: "own-state", calls: 2, check: ownStateReplaced},
@@ -76,6 +76,9 @@ func TestHostileAgent_doesItsWorst_theRunEndsAsDocumentedAndNothingIsLeft(t *tes
 }
 
 func TestHostileAgent_printsWithoutEnd_memoryAndDiskStayBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: more output than ralph keeps")
+	}
 	for act, gigabytes := range map[string]int{"talks": 10, "one-line": 1, "one-record": 1} {
 		t.Run(act, func(t *testing.T) {
 			size := int64(amount(400, gigabytes<<10)) << 20

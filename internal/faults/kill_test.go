@@ -303,9 +303,12 @@ func (s *siege) report() {
 	s.Log(s.toll)
 }
 
-// amount is the bounded figure, or the long one. RALPH_FAULTS_PERCENT scales
-// the long one down to what there is time for.
+// amount is the bounded figure, a quarter of it under -short, or the long one.
+// RALPH_FAULTS_PERCENT scales the long one down to what there is time for.
 func amount(bounded, long int) int {
+	if testing.Short() {
+		return max(1, bounded/4)
+	}
 	if !longForm {
 		return bounded
 	}

@@ -115,6 +115,7 @@ func soak(t *testing.T, iterations int) (all []sample, goroutines int, w *projec
 	for _, name := range []string{"CB_NO_PROGRESS_THRESHOLD", "CB_SAME_ERROR_THRESHOLD", "CB_PERMISSION_DENIAL_THRESHOLD"} {
 		w.Set(name, "1000")
 	}
+	w.Set("MAX_ITERATIONS_PER_TASK", "0")
 	w.Set("CB_OUTPUT_DECLINE_THRESHOLD", "100")
 	p := w.ralph("--headless")
 	for next := 0; ; time.Sleep(100 * time.Millisecond) {
@@ -138,6 +139,9 @@ func soak(t *testing.T, iterations int) (all []sample, goroutines int, w *projec
 }
 
 func TestSoak_mixedAgent_staysAsSmallAndFastAsItBegan(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: hundreds of iterations")
+	}
 	iterations := amount(500, 50_000)
 	_, few, _ := soak(t, 20)
 	all, many, w := soak(t, iterations)

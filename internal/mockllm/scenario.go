@@ -1,23 +1,22 @@
-// Package mockllm is a stand-in for the HTTP APIs of language models, so that
-// real agent CLIs can be run without an account, a network or chance. It
-// listens on loopback only and answers what a Scenario says.
+// Package mockllm mocks the HTTP APIs of language models, so that real agent CLIs run
+// without an account or a network, and always the same way. It listens on loopback only
+// and answers as a Scenario says.
 //
-// It speaks Anthropic Messages, OpenAI Responses and Chat Completions, Gemini
-// and Amp's internal calls, one file each with its rows in the table of routes.
-// The same scenario drives them all.
+// It speaks Anthropic Messages, OpenAI Responses and Chat Completions, Gemini and Amp's
+// internal calls: a file each, with rows in the table of routes. One scenario fits all.
 package mockllm
 
 import "time"
 
-// Scenario is what the model answers, one run for each prompt that a user
-// gives to an agent. After the last run the last one repeats.
+// Scenario is what the model answers: one run for each prompt that an agent gets. The
+// last run repeats.
 type Scenario struct {
 	Runs [][]Step
 }
 
-// Step is the answer to one model request. A step with an Error, a Limit, a
-// StreamError or a Cut is a failure: the prompt that runs into it is not over,
-// so the next request goes on behind it, also when it comes from a new process.
+// Step is the answer to one model request. A step with an Error, a Limit, a StreamError or
+// a Cut is a failure. It does not end the prompt: the next request continues after it,
+// even from a new process.
 type Step struct {
 	Text  string
 	Tools []Tool
@@ -48,7 +47,7 @@ type Usage struct {
 	Input, Output, CacheRead, CacheWrite int
 }
 
-// APIError is an error answer; each vendor's file puts it in the vendor's shape.
+// APIError is an error answer. Each vendor's file formats it for the vendor.
 type APIError struct {
 	Status  int
 	Type    string // the vendor's word, rate_limit_error for example
@@ -57,9 +56,8 @@ type APIError struct {
 	Extra   map[string]any // further members of the error; Anthropic has none
 }
 
-// Limit is a used-up window of a subscription. Requests are rejected from the
-// first one on until For has passed; then the scenario goes on. The agent is
-// told the time at which that will be.
+// Limit is a used-up window of a subscription. Requests are rejected until For has passed
+// since the first one; then the scenario continues. The agent is told that time.
 type Limit struct {
 	Window string // five_hour or seven_day
 	For    time.Duration
@@ -69,7 +67,7 @@ type Limit struct {
 // Cut ends a stream after so many events; zero is before the headers.
 type Cut struct {
 	After int
-	Hang  bool // stay silent in place of resetting the connection
+	Hang  bool // fall silent instead of resetting the connection
 }
 
 // usage is what the step reports.

@@ -36,7 +36,7 @@ type Request struct {
 	Answer   string // text, tools, error, limit, stream error, drop or hang
 }
 
-// Server is a running stand-in. All methods are safe for concurrent use.
+// Server is a running mock. All methods are safe for concurrent use.
 type Server struct {
 	base string
 	http *http.Server
@@ -52,7 +52,7 @@ func New(scenarios map[string]Scenario) (*Server, error) {
 	return Listen("127.0.0.1:0", scenarios)
 }
 
-// Listen is New on an address, which must be a loopback one.
+// Listen is New with an address, which must be on loopback.
 func Listen(addr string, scenarios map[string]Scenario) (*Server, error) {
 	ln, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -117,7 +117,7 @@ type route struct {
 	serve  func(*exchange) error
 }
 
-// routes lists the paths that are served, the first suffix that fits counts.
+// routes lists the served paths. The first matching suffix wins.
 func routes() []route {
 	return []route{
 		{"/v1/messages/count_tokens", anthropicCount},
@@ -141,8 +141,8 @@ type exchange struct {
 	query  query // of a model request
 }
 
-// ServeHTTP answers /s/SCENARIO/PATH, and /PATH with a key that names the
-// scenario. What no route serves gets an empty object: agents ping and report all sorts of things and wait for a good answer.
+// ServeHTTP answers /s/SCENARIO/PATH, and /PATH with a key that names the scenario.
+// Other paths get an empty object: agents send pings and reports and expect success.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, path := keyScenario(r.Header), strings.TrimPrefix(r.URL.Path, "/")
 	if rest, ok := strings.CutPrefix(r.URL.Path, "/s/"); ok {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -13,7 +12,7 @@ const (
 	background = "#1e1e1e"
 )
 
-// basic are the sixteen named colours on a dark ground.
+// basic returns one of the sixteen named colours.
 func basic(n int) string {
 	return [...]string{
 		"#3b3b3b", "#f14c4c", "#23d18b", "#e5e510", "#3b8eea", "#d670d6", "#29b8db", "#d4d4d4",
@@ -80,11 +79,11 @@ func parse(screen string) [][]cell {
 	return rows
 }
 
-// with applies the codes of one SGR sequence.
+// with applies the codes of one SGR sequence. The monitor and tmux use the sixteen
+// named colours only.
 func (s style) with(codes string) style {
-	words := strings.Split(strings.ReplaceAll(codes, ":", ";"), ";")
-	for i := 0; i < len(words); i++ {
-		n, _ := strconv.Atoi(words[i]) // an empty code is 0
+	for word := range strings.SplitSeq(codes, ";") {
+		n, _ := strconv.Atoi(word) // an empty code is 0
 		switch {
 		case n == 0:
 			s = style{}
@@ -110,53 +109,7 @@ func (s style) with(codes string) style {
 			s.bg = basic(n - 92)
 		case n == 49:
 			s.bg = ""
-		case n == 38 || n == 48:
-			color, used := extended(words[i+1:])
-			i += used
-			if n == 38 {
-				s.fg = color
-			} else {
-				s.bg = color
-			}
 		}
 	}
 	return s
-}
-
-// extended reads "5;N" or "2;R;G;B" and tells how many words it took.
-func extended(words []string) (color string, used int) {
-	var n []int
-	for _, word := range words {
-		v, err := strconv.Atoi(word)
-		if err != nil {
-			break
-		}
-		n = append(n, v)
-	}
-	switch {
-	case len(n) >= 4 && n[0] == 2:
-		return fmt.Sprintf("#%02x%02x%02x", n[1]&0xff, n[2]&0xff, n[3]&0xff), 4
-	case len(n) >= 2 && n[0] == 5:
-		return indexed(n[1] & 0xff), 2
-	}
-	return "", len(n)
-}
-
-// indexed is a colour of the palette of 256.
-func indexed(n int) string {
-	switch {
-	case n < 16:
-		return basic(n)
-	case n >= 232:
-		grey := 8 + (n-232)*10
-		return fmt.Sprintf("#%02x%02x%02x", grey, grey, grey)
-	}
-	level := func(v int) int {
-		if v == 0 {
-			return 0
-		}
-		return 55 + v*40
-	}
-	n -= 16
-	return fmt.Sprintf("#%02x%02x%02x", level(n/36), level(n/6%6), level(n%6))
 }

@@ -34,9 +34,8 @@ const (
 	margin     = 10.0
 )
 
-// draw writes the image. Blocks and frames are shapes, so that they meet at
-// the borders of their cells in every font; the rest is text, each run of one
-// style pulled to the width of its cells.
+// draw writes the image. Blocks and frames are shapes, so that they meet in every
+// font. The rest is text, each run of one style stretched to the width of its cells.
 func draw(w io.Writer, rows [][]cell) {
 	columns := 0
 	for _, row := range rows {
@@ -58,7 +57,7 @@ func draw(w io.Writer, rows [][]cell) {
 
 type place struct{ x, y float64 }
 
-// run is the number of cells that are drawn at once.
+// run returns how many cells are drawn together.
 func run(row []cell) int {
 	n := 1
 	for n < len(row) && row[n].style == row[0].style && (shape(row[0].text) == nil) == (shape(row[n].text) == nil) {
@@ -78,28 +77,20 @@ func drawRun(w io.Writer, at place, cells []cell) {
 	if s.dim {
 		opacity = ` opacity="0.6"`
 	}
-	if shape(cells[0].text) != nil {
-		for i := 0; i < len(cells); {
-			n := 1
-			for i+n < len(cells) && cells[i+n].text == cells[i].text && shape(cells[i].text)[0].w == 1 {
-				n++
-			}
-			for _, r := range shape(cells[i].text) {
-				if r.w == 1 {
-					r.w = float64(n) // neighbours become one, without a seam
-				}
-				fmt.Fprintf(w, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s" fill-opacity="%g"%s/>`+"\n",
-					at.x+(float64(i)+r.x)*cellWidth, at.y+r.y*cellHeight, r.w*cellWidth, r.h*cellHeight, fg, r.ink, opacity)
-			}
-			i += n
-		}
+	if shape(cells[0].text) == nil {
+		drawText(w, at, cells, opacity)
 		return
 	}
-	drawText(w, at, cells, opacity)
+	for i, c := range cells {
+		for _, r := range shape(c.text) {
+			fmt.Fprintf(w, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s" fill-opacity="%g"%s/>`+"\n",
+				at.x+(float64(i)+r.x)*cellWidth, at.y+r.y*cellHeight, r.w*cellWidth, r.h*cellHeight, fg, r.ink, opacity)
+		}
+	}
 }
 
-// drawText leaves out the spaces around the text, which viewers treat
-// differently, and keeps those within from collapsing.
+// drawText leaves out the spaces around the text, which viewers treat differently,
+// and writes the inner ones as no-break spaces, which do not collapse.
 func drawText(w io.Writer, at place, cells []cell, opacity string) {
 	first, last := 0, len(cells)
 	for first < last && cells[first].text == " " {
@@ -125,10 +116,10 @@ func drawText(w io.Writer, at place, cells []cell, opacity string) {
 		strings.ReplaceAll(html.EscapeString(text.String()), " ", "\u00a0"))
 }
 
-// rect is a part of a cell, in parts of its width and height.
+// rect is a part of a cell, in fractions of its width and height.
 type rect struct{ x, y, w, h, ink float64 }
 
-// shape is what a block or a frame consists of, nil for text.
+// shape returns the parts of a block or frame character, nil for text.
 func shape(text string) []rect {
 	const thin, thick = 0.07, 0.14
 	across := rect{0, 0.5 - thin/2, 1, thin, 1}
@@ -142,14 +133,8 @@ func shape(text string) []rect {
 		return []rect{down}
 	case "┤":
 		return []rect{down, {0, 0.5 - thin/2, 0.5, thin, 1}}
-	case "├":
-		return []rect{down, {0.5, 0.5 - thin/2, 0.5, thin, 1}}
 	case "┬":
 		return []rect{across, {0.5 - thin, 0.5, thin * 2, 0.5, 1}}
-	case "┴":
-		return []rect{across, {0.5 - thin, 0, thin * 2, 0.5, 1}}
-	case "┼":
-		return []rect{across, down}
 	case "█":
 		return []rect{{0, 0, 1, 1, 1}}
 	case "░":

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // event is a line of `go test -json`; see go doc test2json.
@@ -16,44 +17,91 @@ type event struct {
 	Action, Package, Test, Output string
 }
 
-// gate turns the events into lines for people and keeps count.
+// leftOut is the prefix of the message of a test that -short skips on purpose.
+const leftOut = "long: "
+
+// quiet is how long nothing is printed before a line reports progress.
+const quiet = 10 * time.Second
+
+// gate prints events as lines and counts tests.
 type gate struct {
 	out     io.Writer
 	verbose bool // print every test's output, not only that of failed ones
+	short   bool // tests that say "long: " are left out, not skipped
 	strict  bool // a skipped test is a failure
 
-	passed, failed, skipped int
+	passed, failed, skipped, left int
 
-	// By package and test: what it has printed, until its end says whether
-	// that matters. Test "" is the package itself.
+	// Output by package and test, kept until the result is known. Test "" is the package
+	// itself.
 	output map[string]map[string][]string
-	// Packages of which a test has failed.
+	// Packages with a failed test.
 	failedIn map[string]bool
+	// Packages under test. Those that still compile are unknown.
+	running map[string]bool
+	printed time.Time // when a line was printed last
 }
 
-// read handles events until the end of r. A line that is no event is printed.
+// read handles events until the end of r. It prints lines that are not events.
 func (g *gate) read(r io.Reader) error {
-	g.output, g.failedIn = map[string]map[string][]string{}, map[string]bool{}
-	for br := bufio.NewReader(r); ; {
-		line, err := br.ReadString('\n')
-		if line != "" {
-			var e event
-			if json.Unmarshal([]byte(line), &e) == nil && e.Action != "" {
-				g.handle(e)
-			} else {
-				g.print(line)
+	g.output, g.failedIn, g.running = map[string]map[string][]string{}, map[string]bool{}, map[string]bool{}
+	lines, failed := make(chan string, 100), make(chan error, 1)
+	go func() {
+		defer close(lines)
+		for br := bufio.NewReader(r); ; {
+			line, err := br.ReadString('\n')
+			if line != "" {
+				lines <- line
+			}
+			if err != nil {
+				failed <- err
+				return
 			}
 		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return fmt.Errorf("read go test: %w", err)
+	}()
+	began := time.Now()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case line, more := <-lines:
+			if !more {
+				if err := <-failed; !errors.Is(err, io.EOF) {
+					return fmt.Errorf("read go test: %w", err)
+				}
+				return nil
+			}
+			g.line(line)
+		case now := <-tick.C:
+			if now.Sub(g.printed) < quiet || now.Sub(began) < quiet {
+				continue
+			}
+			g.print(fmt.Sprintf("...\t%s: %d passed; %s\n", time.Since(began).Round(time.Second), g.passed, g.doing()))
 		}
+	}
+}
+
+// doing says what is running.
+func (g *gate) doing() string {
+	if len(g.running) == 0 {
+		return "compiling"
+	}
+	return "running " + strings.Join(slices.Sorted(maps.Keys(g.running)), " ")
+}
+
+func (g *gate) line(line string) {
+	var e event
+	if json.Unmarshal([]byte(line), &e) == nil && e.Action != "" {
+		g.handle(e)
+	} else {
+		g.print(line)
 	}
 }
 
 func (g *gate) handle(e event) {
 	switch e.Action {
+	case "start":
+		g.running[e.Package] = true
 	case "build-output":
 		g.print(e.Output)
 	case "output":
@@ -67,7 +115,7 @@ func (g *gate) handle(e event) {
 	}
 }
 
-// said prints a line of output or keeps it for later.
+// said prints a line of output or keeps it.
 func (g *gate) said(e event) {
 	later := e.Test != "" || strings.HasPrefix(e.Output, "-test.shuffle ")
 	switch {
@@ -78,6 +126,8 @@ func (g *gate) said(e event) {
 			g.output[e.Package] = map[string][]string{}
 		}
 		g.output[e.Package][e.Test] = append(g.output[e.Package][e.Test], e.Output)
+	case strings.HasPrefix(e.Output, "ok  \t"):
+		g.print(fmt.Sprintf("%s\t%d passed so far\n", strings.TrimSuffix(e.Output, "\n"), g.passed))
 	case !later && e.Output != "PASS\n" && e.Output != "FAIL\n" && !strings.HasSuffix(e.Output, "[no test files]\n"):
 		g.print(e.Output)
 	}
@@ -94,15 +144,21 @@ func (g *gate) endTest(e event) {
 		g.failedIn[e.Package] = true
 		g.print(printed...)
 	case "skip":
-		g.skipped++
+		because, word := why(printed), "skip"
+		if g.short && strings.Contains(because, leftOut) {
+			g.left++
+			word = "left out"
+		} else {
+			g.skipped++
+		}
 		if !g.verbose {
-			g.print(fmt.Sprintf("skip\t%s\t%s%s\n", e.Package, e.Test, why(printed)))
+			g.print(fmt.Sprintf("%s\t%s\t%s%s\n", word, e.Package, e.Test, because))
 		}
 	}
 }
 
-// endPackage prints what a failed package's unended tests have said, and the
-// shuffle seed.
+// endPackage prints the output of unfinished tests of a failed package, and the shuffle
+// seed.
 func (g *gate) endPackage(e event) {
 	if e.Action == "fail" {
 		for _, test := range slices.Sorted(maps.Keys(g.output[e.Package])) {
@@ -112,13 +168,14 @@ func (g *gate) endPackage(e event) {
 			g.print(g.output[e.Package][test]...)
 		}
 		if !g.failedIn[e.Package] {
-			g.failed++ // it did not build, or died outside of a test
+			g.failed++ // it did not build, or crashed outside of a test
 		}
 	}
 	delete(g.output, e.Package)
+	delete(g.running, e.Package)
 }
 
-// why is what a skipped test said, in one line, after ": ".
+// why returns the message of a skipped test in one line, after ": ".
 func why(printed []string) string {
 	var said []string
 	for _, line := range printed {
@@ -133,17 +190,20 @@ func why(printed []string) string {
 }
 
 func (g *gate) print(lines ...string) {
+	g.printed = time.Now()
 	for _, line := range lines {
 		fmt.Fprint(g.out, line)
 	}
 }
 
-// close prints the closing line and reports whether all is well. The error is
-// go test's own.
+// close prints the last line and reports success. err is from go test itself.
 func (g *gate) close(err error) bool {
 	if err != nil && g.failed == 0 { // no package to blame: a bad flag or pattern
 		g.failed++
 		g.print(fmt.Sprintf("go test: %v\n", err))
+	}
+	if g.left > 0 {
+		g.print(fmt.Sprintf("left out by -short, named above: %d\n", g.left))
 	}
 	refused := g.strict && g.skipped > 0
 	if refused {

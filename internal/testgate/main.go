@@ -1,18 +1,23 @@
 // Command testgate runs `go test` and counts:
 //
-//	go run ./internal/testgate [-v] go test arguments
+//	go run ./internal/testgate [-v] [-short] go test arguments
 //
-// It prints what go test prints, names each skipped test, and ends with a line
-// "N passed, N failed, N skipped"; subtests count too. With RALPH_REQUIRE=all
-// in the environment a skipped test is a failure: where every tool must be
-// there, none may quietly be missing.
+// It prints the output of go test with a running count, names each skipped test and ends
+// with "N passed, N failed, N skipped", including subtests. With RALPH_REQUIRE=all in
+// the environment a skipped test is a failure, so that a missing tool is noticed. A test
+// that -short leaves out on purpose says "long: " and does not count as skipped.
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
 )
+
+// programsVar is the folder in which the packages of one run share ralph's
+// programs; see internal/world.
+const programsVar = "RALPH_WORLD_PROGRAMS"
 
 func main() {
 	g := &gate{out: os.Stdout, strict: os.Getenv("RALPH_REQUIRE") == "all"}
@@ -21,9 +26,15 @@ func main() {
 
 // run tests the packages of the module in dir and returns the exit code.
 func (g *gate) run(dir string, args []string) int {
-	g.verbose = slices.Contains(args, "-v")
+	programs, err := os.MkdirTemp("", "ralph-programs-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "testgate:", err)
+		return 1
+	}
+	defer os.RemoveAll(programs)
+	g.verbose, g.short = slices.Contains(args, "-v"), slices.Contains(args, "-short")
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
-	cmd.Dir, cmd.Stderr = dir, os.Stderr
+	cmd.Dir, cmd.Stderr, cmd.Env = dir, os.Stderr, append(os.Environ(), programsVar+"="+programs)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

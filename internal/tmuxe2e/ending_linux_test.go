@@ -244,7 +244,7 @@ func TestMonitor_outerRalphTerminated_leavesTheTerminalToTheShell(t *testing.T) 
 	p.Do(err)
 	p.Do(syscall.Kill(pid, syscall.SIGTERM))
 	s.exits(143)
-	s.said("detached: the run goes on")
+	s.said("detached: the run continues")
 	p.goesOn()
 	p.mode(modeDone)
 	p.is("completed")
@@ -270,7 +270,7 @@ func TestMonitor_noUsableTmux_runsWithoutAndSaysSo(t *testing.T) {
 			}
 			s := p.terminal(p.dir, usual, append(env, filepath.Join(world.Programs(t), "ralph"), "--monitor")...)
 			s.exits(0)
-			s.said("no tmux split: ", c.said, "the run goes on without", "ralph: completed after 1 iteration")
+			s.said("no tmux split: ", c.said, "the run continues without", "ralph: completed after 1 iteration")
 		})
 	}
 }

@@ -12,12 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/config"
+	"ralph/config/option"
 	"ralph/internal/world"
 )
 
 // other is a value of the option that is not its default, written as ralph
 // writes it.
-func (p *project) other(o config.Option) string {
+func (p *project) other(o option.Row) string {
 	p.Helper()
 	own := map[string]string{
 		"AGENT":           "codex",
@@ -28,10 +29,10 @@ func (p *project) other(o config.Option) string {
 	if value, ok := own[o.Key]; ok {
 		return value
 	}
-	candidates := map[config.Kind][]string{
-		config.KindInt: {"17", "18"}, config.KindUSD: {"1.25", "2.5"}, config.KindMinutes: {"17", "18"}, config.KindHours: {"17", "18"},
-		config.KindDuration: {"1h17m", "1h18m"}, config.KindBool: {"true", "false"}, config.KindEnum: o.Values,
-		config.KindString: {"it's; #{odd} $HOME ü"}, config.KindList: {"Read,Bash(echo \";\" *),Bash(a, b)"},
+	candidates := map[option.Kind][]string{
+		option.Int: {"17", "18"}, option.USD: {"1.25", "2.5"}, option.Minutes: {"17", "18"}, option.Hours: {"17", "18"},
+		option.Duration: {"1h17m", "1h18m"}, option.Bool: {"true", "false"}, option.Enum: o.Values,
+		option.String: {"it's; #{odd} $HOME ü"}, option.List: {"Read,Bash(echo \";\" *),Bash(a, b)"},
 	}[o.Kind]
 	for _, value := range candidates {
 		if value != o.Default {
@@ -62,7 +63,7 @@ func TestMonitor_everyFlag_reachesTheInnerRunner(t *testing.T) {
 		}
 		value := p.other(o)
 		want = append(want, "--"+o.Flag+"="+value)
-		if o.Kind == config.KindPath {
+		if o.Kind == option.Path {
 			value = filepath.Base(value) // relative to where the user is
 		}
 		given = append(given, "--"+o.Flag+"="+value)
@@ -75,14 +76,14 @@ func TestMonitor_everyFlag_reachesTheInnerRunner(t *testing.T) {
 	if diff := cmp.Diff(want, p.kept()); diff != "" {
 		t.Errorf("given to ralph --monitor and used by the runner:\n%s", diff)
 	}
-	if !slices.Contains(seen.Args, p.other(option(t, "MODEL"))) {
+	if !slices.Contains(seen.Args, p.other(rowOf(t, "MODEL"))) {
 		t.Errorf("the model is not among the agent's arguments %q", seen.Args)
 	}
 	p.ralph("abort")
 	s.quits("STOPPED", 130)
 }
 
-func option(t *testing.T, key string) config.Option {
+func rowOf(t *testing.T, key string) option.Row {
 	t.Helper()
 	for _, o := range config.Table() {
 		if o.Key == key {
@@ -90,7 +91,7 @@ func option(t *testing.T, key string) config.Option {
 		}
 	}
 	t.Fatalf("no option %s", key)
-	return config.Option{}
+	return option.Row{}
 }
 
 func TestMonitor_flagsThatAreNoOptions_reachTheInnerRunner(t *testing.T) {

@@ -107,13 +107,14 @@ func TestMonitor_keysThatLook_showWhatTheRunnerWrites(t *testing.T) {
 	// A second iteration, so that there is something to choose from.
 	p.mode(modeNext)
 	p.Until("second iteration", func() bool { return p.status().Loops == 1 && len(p.agents()) > 0 })
+	s.shows("2 ●") // the monitor reads later than this test does
 	openRawAndPager(s)
 	s.keys("m")
 	s.shows("mouse on")
 	s.keys("m")
 	s.shows("mouse off")
 	s.keys("?")
-	s.shows("pause after this iteration", "quit this screen; the runner goes on")
+	s.shows("pause after this iteration", "quit this screen; the run continues")
 	s.keys("?")
 	s.shows("API usage")
 	p.mode(modeDone)

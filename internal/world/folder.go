@@ -13,26 +13,26 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits for what must come; far above what it takes.
+// Patience is how long a test waits for what must happen. It is far longer than needed.
 const Patience = time.Minute
 
-// Folder is where a test works. What fails here fails the test.
+// Folder is where a test works. An error in a method fails the test.
 type Folder struct {
 	testing.TB
 	Dir string
 	Env []string // of what runs here; nil: the test's own
 }
 
-// In is another folder with the same environment.
+// In returns another folder with the same environment.
 func (f Folder) In(dir string) Folder {
 	f.Dir = dir
 	return f
 }
 
-// Path is the path of a file of the folder.
+// Path returns the path of a file of the folder.
 func (f Folder) Path(name string) string { return filepath.Join(f.Dir, name) }
 
-// Do fails the test at an error.
+// Do fails the test if err is not nil.
 func (f Folder) Do(err error) {
 	f.Helper()
 	if err != nil {
@@ -40,14 +40,14 @@ func (f Folder) Do(err error) {
 	}
 }
 
-// Write writes a file, and makes the folders that it needs.
+// Write writes a file and creates its folders.
 func (f Folder) Write(name, text string) {
 	f.Helper()
 	f.Do(os.MkdirAll(filepath.Dir(f.Path(name)), 0o755))
 	f.Do(os.WriteFile(f.Path(name), []byte(text), 0o644))
 }
 
-// Read returns what is in a file, "" where there is none.
+// Read returns the content of a file, "" if it does not exist.
 func (f Folder) Read(name string) string {
 	f.Helper()
 	data, err := os.ReadFile(f.Path(name))
@@ -68,8 +68,8 @@ func (f *Folder) Unset(name string) {
 	f.Env = slices.DeleteFunc(slices.Clone(f.Env), func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
 }
 
-// Run runs a program to its end. It returns what was printed and the exit code,
-// -1 after a signal.
+// Run runs a program to its end. It returns the output and the exit code, -1 after a
+// signal.
 func (f Folder) Run(argv ...string) (said string, code int) {
 	f.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
@@ -83,7 +83,7 @@ func (f Folder) Run(argv ...string) (said string, code int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// Git returns what a call of git prints, without its last newline.
+// Git returns the output of git without its last newline.
 func (f Folder) Git(args ...string) string {
 	f.Helper()
 	out, code := f.Run(append([]string{"git"}, args...)...)
@@ -100,7 +100,7 @@ func (f Folder) Commit(message string) {
 	f.Git("commit", "-q", "--allow-empty", "-m", message)
 }
 
-// program is the path of a program: one of ralph's where they are built.
+// program returns the path of a program, for ralph's own the one that was built.
 func program(name string) string {
 	own := filepath.Join(os.Getenv(programsVar), name)
 	if _, err := os.Stat(own); err == nil && strings.HasPrefix(name, "ralph") {

@@ -10,16 +10,16 @@ import (
 	"github.com/creack/pty"
 )
 
-// Process is a program of the world.
+// Process is a program that runs in a World.
 type Process struct {
 	*exec.Cmd
 	Exited chan struct{} // closed when it has ended
 	w      *World
-	out    *os.File // no pipe: a child that is left could hold it
+	out    *os.File // not a pipe, which a leftover child could keep open
 }
 
-// Prepare makes a program ready to be launched in the project. It has no input;
-// what it prints is kept.
+// Prepare prepares a program that Launch starts in the project. It has no input; its
+// output is recorded.
 func (w *World) Prepare(name string, args ...string) *Process {
 	w.Helper()
 	out, err := os.CreateTemp("", "ralph-world-out-")
@@ -30,7 +30,7 @@ func (w *World) Prepare(name string, args ...string) *Process {
 	return p
 }
 
-// Launch starts a program that was prepared. It is killed when the test ends.
+// Launch starts a prepared program. It is killed when the test ends.
 func (p *Process) Launch() {
 	p.w.Helper()
 	p.w.Do(p.Start())
@@ -53,8 +53,8 @@ func (w *World) Start(name string, args ...string) *Process {
 	return p
 }
 
-// OnTerminal starts a program as the leader of a terminal's session. The other
-// end is read all the time.
+// OnTerminal starts a program as the session leader of a terminal. Its output is read
+// continuously.
 func (w *World) OnTerminal(name string, args ...string) (p *Process, otherEnd *os.File) {
 	w.Helper()
 	p = w.Prepare(name, args...)
@@ -70,7 +70,7 @@ func (w *World) OnTerminal(name string, args ...string) (p *Process, otherEnd *o
 	return p, master
 }
 
-// Alive tells whether the program still runs.
+// Alive reports whether the program still runs.
 func (p *Process) Alive() bool {
 	select {
 	case <-p.Exited:
@@ -95,7 +95,7 @@ func (p *Process) Wait(within time.Duration) int {
 	return status.ExitStatus()
 }
 
-// Ends waits for the end, which must have this exit code.
+// Ends waits for the end and checks the exit code.
 func (p *Process) Ends(code int) {
 	p.w.Helper()
 	if got := p.Wait(Patience); got != code {
@@ -103,7 +103,7 @@ func (p *Process) Ends(code int) {
 	}
 }
 
-// Said is the end of what the program has printed so far, at most 256 KiB.
+// Said returns the end of the output so far, at most 256 KiB.
 func (p *Process) Said() string {
 	const most = 256 << 10
 	info, err := p.out.Stat()
@@ -115,5 +115,5 @@ func (p *Process) Said() string {
 	return string(data[:n])
 }
 
-// Forget gives up what the program has printed.
+// Forget closes the record of the output.
 func (p *Process) Forget() { _ = p.out.Close() }

@@ -7,14 +7,16 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/gofrs/flock"
 )
 
-// programsVar is the folder of the programs. A test that starts itself again
-// hands it on, so that they are built once.
+// programsVar names the folder of the programs. Whoever sets it removes the folder:
+// testgate for a run of many packages, Main for one package.
 const programsVar = "RALPH_WORLD_PROGRAMS"
 
 // Main runs the tests of a package that calls Programs and returns their exit
-// code. To be called by TestMain.
+// code. Call it in TestMain.
 func Main(m *testing.M) int {
 	if os.Getenv(programsVar) != "" {
 		return m.Run()
@@ -31,8 +33,8 @@ func Main(m *testing.M) int {
 	return m.Run()
 }
 
-// Programs is the folder of ralph, ralph-monitor and ralph-status, which are
-// built when a test asks for the first time.
+// Programs returns the folder of ralph, ralph-monitor and ralph-status. The first call
+// builds them.
 func Programs(t testing.TB) string {
 	t.Helper()
 	dir, err := build()
@@ -42,20 +44,27 @@ func Programs(t testing.TB) string {
 	return dir
 }
 
+// build locks the folder, which packages under test share.
 var build = sync.OnceValues(func() (string, error) {
 	dir := os.Getenv(programsVar)
-	if _, err := os.Stat(filepath.Join(dir, "ralph")); err == nil {
+	lock := flock.New(filepath.Join(dir, ".lock"))
+	if err := lock.Lock(); err != nil {
+		return "", fmt.Errorf("lock folder of the programs: %w", err)
+	}
+	defer lock.Close()
+	built := filepath.Join(dir, ".built") // written last: an interrupted build does not count
+	if _, err := os.Stat(built); err == nil {
 		return dir, nil
 	}
 	out, err := exec.Command("go", "build", "-o", dir+"/", "ralph/cmd/ralph", "ralph/cmd/ralph-monitor", "ralph/cmd/ralph-status").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build programs: %w\n%s", err, out)
 	}
-	return dir, nil
+	return dir, os.WriteFile(built, nil, 0o600)
 })
 
-// GitMain runs the tests of a package with a git that knows neither the user's
-// settings nor the machine's, and returns their exit code.
+// GitMain runs the tests of a package with a git that ignores the settings of user and
+// machine. It returns their exit code.
 func GitMain(m *testing.M) int {
 	home, err := os.MkdirTemp("", "ralph-git-")
 	if err != nil {

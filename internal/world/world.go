@@ -1,5 +1,5 @@
-// Package world is a private place in which the real programs run: a home, a
-// project and an environment of their own, out of which nothing may be left.
+// Package world runs the real programs in a private home, project and environment. No
+// process may be left when a test ends.
 package world
 
 import (

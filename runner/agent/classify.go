@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,28 +9,41 @@ import (
 	"time"
 
 	"ralph/ptyexec"
+	"ralph/runner/agent/ending"
+	"ralph/runner/agent/statusblock"
+	"ralph/runner/agent/wire"
 	"ralph/state"
 )
 
-// Classify says what a call came to. What the agent recorded counts first, the
-// CLI's own error text second; the exit status alone decides nothing. Narration,
-// tool results and the prompt are never looked at.
+// Outcome is how a call ended: its class and the facts behind it.
+type Outcome struct {
+	Class      ending.Class  `json:"class"`
+	Reason     string        `json:"reason"`                   // one line for people
+	Evidence   string        `json:"evidence,omitempty"`       // the record or line that shows it, shortened; may be empty
+	Limit      *state.Limit  `json:"limit,omitempty"`          // nil: neither a usage nor a spend limit
+	ResetsAt   time.Time     `json:"resets_at,omitzero"`       // when the limit ends; zero: unknown
+	RetryAfter time.Duration `json:"retry_after_ns,omitempty"` // the provider asked for it; zero: no
+}
+
+// Classify returns how a call ended. It looks at the agent's records first, then
+// at the CLI's own error text; the exit status alone decides nothing. It ignores
+// narration, tool results and the prompt.
 func (s Spec) Classify(t *Transcript, exit ptyexec.Exit, now time.Time) Outcome {
 	var o Outcome
 	switch {
 	case s.succeeded(t, exit):
 		o = s.goodTurn(t, exit)
 	case t.Rejected != nil:
-		o = s.rejected(t)
+		o = s.rejected(t, exit)
 	case t.HasResult && t.ResultError:
 		o = s.failedTurn(t, exit)
 	default:
 		o = s.noResult(t, exit)
 	}
-	s.addTimes(&o, t, now)
-	o.Evidence = oneLine(o.Evidence)
+	o.addTimes(t, now)
+	o.Evidence = wire.OneLine(o.Evidence)
 	if o.Reason == "" {
-		o.Reason = o.Class.meaning()
+		o.Reason = o.Class.Meaning()
 		if o.Evidence != "" && !o.Class.Success() {
 			o.Reason += ": " + o.Evidence
 		}
@@ -39,54 +53,37 @@ func (s Spec) Classify(t *Transcript, exit ptyexec.Exit, now time.Time) Outcome 
 
 // succeeded reports whether the final record ends a good turn.
 func (s Spec) succeeded(t *Transcript, exit ptyexec.Exit) bool {
-	if !t.HasResult || t.ResultError || t.Rejected != nil {
-		return false
-	}
-	if !slices.Contains(t.Codes, codeText) {
-		return true
-	}
-	// Plain text has no record that could vouch for it. A CLI may print nothing
-	// but an error and still exit with 0.
-	return exit.Cause == ptyexec.CauseExited && exit.Code == 0 && exit.Signal == 0 && s.shortError(t.Final) == ClassUnknown
-}
-
-// shortError classifies plain output that is a single line in place of an
-// answer: a limit, what calls itself an error, or what the row has a pattern for.
-func (s Spec) shortError(text string) Class {
-	text = strings.TrimSpace(text)
-	if strings.Contains(text, "\n") || len(text) > maxCLILine {
-		return ClassUnknown
-	}
-	if class, ok := match(compile(s.Patterns), text); ok {
-		return class
-	}
-	class := s.textClass(text)
-	start := strings.ToLower(text[:min(len(text), 12)])
+	answered := func() bool { return ending.NewReader(s.Patterns).InsteadOfAnswer(t.Final) == ending.Unknown }
 	switch {
-	case strings.Contains(start, "error"), strings.HasPrefix(start, "fatal"):
-	case class == ClassUsageLimit, class == ClassSpendLimit, class == ClassDisabledByAdmin, class == ClassNoCredit:
-	default:
-		return ClassUnknown
+	case !t.HasResult || t.ResultError:
+		return false
+	case slices.Contains(t.Codes, codeText):
+		// Without records, a CLI may print only an error and still exit with 0.
+		return exit.Cause == ptyexec.CauseExited && exit.Code == 0 && exit.Signal == 0 && answered()
+	case t.Rejected != nil: // another window or model may have let the call continue
+		return strings.TrimSpace(t.Final) != "" && answered()
 	}
-	return class
+	return true
 }
 
 func (s Spec) goodTurn(t *Transcript, exit ptyexec.Exit) Outcome {
-	o := Outcome{Class: ClassCompletedTurn}
-	_, signal := ParseSignal(t.Final)
+	o := Outcome{Class: ending.CompletedTurn}
+	_, signal := statusblock.Parse(t.Final)
 	refused := slices.DeleteFunc(slices.Clone(t.Denials), Asks)
 	switch {
 	case slices.Contains(t.Codes, "refusal"):
-		o.Class, o.Evidence = ClassRefusal, t.Final
+		o.Class, o.Evidence = ending.Refusal, t.Final
 	case exit.Cause != ptyexec.CauseExited && exit.Cause != ptyexec.CauseCancelled:
-		o.Class = ClassHangAfterResult
+		o.Class = ending.HangAfterResult
 	case len(refused) > 0:
-		o.Class, o.Evidence = ClassPermissionDenied, fmt.Sprintf("%s(%s)", refused[0].Name, refused[0].Arg)
-		o.Reason = fmt.Sprintf("the permission rules refused %d tool calls, first %s", len(refused), oneLine(o.Evidence))
+		first := fmt.Sprintf("%s(%s)", refused[0].Name, refused[0].Arg)
+		o.Class, o.Evidence = ending.PermissionDenied, first
+		o.Reason = fmt.Sprintf("the permission rules refused %d tool calls, first %s", len(refused),
+			wire.OneLine(first))
 	case t.Asked && !signal, !signal && strings.HasSuffix(strings.TrimRight(t.Final, " \t\r\n*_`)\"'"), "?"):
-		o.Class, o.Evidence = ClassQuestionAsked, t.Final
+		o.Class, o.Evidence = ending.QuestionAsked, t.Final
 	case strings.TrimSpace(t.Final) == "" && t.ToolCalls == 0:
-		o.Class = ClassEmptyOutput
+		o.Class = ending.EmptyOutput
 	case exit.Code != 0 && exit.Cause == ptyexec.CauseExited:
 		o.Reason = fmt.Sprintf("the turn ended well, although the agent exited with %d", exit.Code)
 	}
@@ -95,206 +92,147 @@ func (s Spec) goodTurn(t *Transcript, exit ptyexec.Exit) Outcome {
 
 // failedTurn classifies a final record that reports a failure.
 func (s Spec) failedTurn(t *Transcript, exit ptyexec.Exit) Outcome {
-	class, evidence := s.cause(t)
+	class, evidence := s.cause(t, exit)
 	switch {
-	case class == ClassKilledBySignal && exit.Cause != ptyexec.CauseExited:
-		return s.noResult(t, exit) // the record only answers the signal that ended the call
-	case class == ClassUnknown && evidence == "" && !t.Worked():
-		class = ClassEmptyOutput
-	case class == ClassUnknown:
-		class = ClassCrash
+	case class == ending.KilledBySignal && exit.Cause != ptyexec.CauseExited:
+		return s.noResult(t, exit) // the record is the reaction to ralph's own signal
+	case class == ending.Unknown && evidence == "" && !t.Worked():
+		class = ending.EmptyOutput
+	case class == ending.Unknown:
+		class = ending.Crash
 	}
 	return Outcome{Class: class, Evidence: evidence}
 }
 
-// rejected classifies a call whose work a limit refused.
-func (s Spec) rejected(t *Transcript) Outcome {
-	o := Outcome{Class: ClassUsageLimit, Limit: t.Rejected, Evidence: "limit " + t.Rejected.Kind + " rejected the work"}
-	cause, evidence := s.cause(t)
+// rejected classifies a call that a limit refused.
+func (s Spec) rejected(t *Transcript, exit ptyexec.Exit) Outcome {
+	o := Outcome{Class: ending.UsageLimit, Limit: t.Rejected, Evidence: "limit " + t.Rejected.Name + " rejected the work"}
+	cause, evidence := s.cause(t, exit)
 	if evidence != "" {
 		o.Evidence = evidence
 	}
 	switch {
-	case cause == ClassSpendLimit || strings.Contains(t.Rejected.Kind, "overage"):
-		o.Class = ClassSpendLimit
-	case t.Rejected.ResetsAt.IsZero() && cause == ClassRateLimited:
-		o.Class = cause // without a window it is a plain 429
+	case cause == ending.SpendLimit || strings.Contains(t.Rejected.Name, "overage"):
+		o.Class = ending.SpendLimit
+	case t.Rejected.ResetsAt.IsZero() && cause == ending.RateLimited:
+		o.Class = cause // without a reset time it is a plain 429
 	}
 	return o
 }
 
 // noResult classifies a call that ended without a final record.
 func (s Spec) noResult(t *Transcript, exit ptyexec.Exit) Outcome {
-	cause, evidence := s.cause(t)
+	cause, evidence := s.cause(t, exit)
+	sig := signal(exit)
 	switch {
 	case exit.Cause == ptyexec.CauseCancelled:
-		return Outcome{Class: ClassKilledBySignal, Reason: "the call was stopped"}
-	case exit.Cause == ptyexec.CauseTimeout || exit.Cause == ptyexec.CauseIdle || exit.Cause == ptyexec.CauseFinal:
-		switch {
-		case t.Worked() && exit.Cause == ptyexec.CauseIdle:
-			return Outcome{Class: ClassTimeoutIdle}
-		case t.Worked():
-			return Outcome{Class: ClassTimeoutWithWork}
-		case cause == ClassAuth || cause == ClassNoCredit || cause == ClassStaleSession || cause == ClassBadFlag:
-			return Outcome{Class: cause, Evidence: evidence} // it waits for a person
-		}
-		return Outcome{Class: ClassHangSilent, Evidence: evidence}
-	case cause != ClassUnknown:
+		return Outcome{Class: ending.KilledBySignal, Reason: "the call was stopped"}
+	case exit.Cause != ptyexec.CauseExited:
+		return s.stopped(t, exit)
+	case cause != ending.Unknown:
 		return Outcome{Class: cause, Evidence: evidence}
-	case exit.Signal != 0:
-		return Outcome{Class: signalClass(exit.Signal), Evidence: exit.Signal.String()}
-	case exit.Code > 128 && signalClass(syscall.Signal(exit.Code-128)) != ClassUnknown:
-		sig := syscall.Signal(exit.Code - 128)
-		return Outcome{Class: signalClass(sig), Evidence: sig.String()}
+	case sig != 0:
+		return Outcome{Class: ending.OfSignal(sig), Evidence: sig.String()}
 	case len(t.Denials) > 0:
-		return s.goodTurn(t, exit) // refused, and the CLI ends the turn there
+		return s.goodTurn(t, exit) // the CLI ends the turn at a refusal
 	case exit.Code == 0:
-		return Outcome{Class: ClassNoFinalRecord}
-	}
-	class, ok := s.ExitCodes[exit.Code]
-	if !ok {
-		class = ClassCrash
+		return Outcome{Class: ending.NoFinalRecord}
 	}
 	if evidence = fmt.Sprintf("exit code %d", exit.Code); len(t.CLI) > 0 {
 		evidence += ", " + t.CLI[len(t.CLI)-1]
 	}
-	return Outcome{Class: class, Evidence: evidence}
+	return Outcome{Class: cmp.Or(s.ExitCodes[exit.Code], ending.Crash), Evidence: evidence}
 }
 
-// signalClass: some signals are sent by others, some come from a fault inside.
-func signalClass(sig syscall.Signal) Class {
-	switch sig {
-	case syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGKILL, syscall.SIGTERM, syscall.SIGPIPE:
-		return ClassKilledBySignal
-	case syscall.SIGSEGV, syscall.SIGABRT, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE, syscall.SIGTRAP, syscall.SIGSYS:
-		return ClassCrash
-	}
-	return ClassUnknown
-}
-
-// cause looks for the reason of a failure: codes that say all, wordings, the
-// other codes, and at last the lines printed beside the records.
-func (s Spec) cause(t *Transcript) (Class, string) {
-	evidence := ""
-	if len(t.Errors) > 0 {
-		evidence = t.Errors[len(t.Errors)-1]
-	}
-	codes := slices.Concat(t.Codes, t.ErrorCodes)
-	var byCode Class
-	for _, c := range codes {
-		byCode = moreExact(byCode, codeClass(c))
-	}
-	byText := s.lastError(t)
+// stopped classifies a call that ralph ended because its time was up.
+func (s Spec) stopped(t *Transcript, exit ptyexec.Exit) Outcome {
+	cause, evidence := s.cause(t, exit)
+	retry, notice := s.waits(t)
 	switch {
-	case exact(byCode):
-		return byCode, evidence
-	case exact(byText) || byText != ClassUnknown && (byCode == ClassUnknown || byCode == ClassServerError && byText == ClassOverloaded):
-		return byText, evidence
-	case byCode != ClassUnknown:
-		return byCode, evidence
+	case retry != ending.Unknown && exit.Cause != ptyexec.CauseFinal:
+		return Outcome{Class: retry, Evidence: notice}
+	case t.Worked() && exit.Cause == ptyexec.CauseIdle:
+		return Outcome{Class: ending.TimeoutIdle}
+	case t.Worked():
+		return Outcome{Class: ending.TimeoutWithWork}
+	case cause == ending.Auth || cause == ending.NoCredit || cause == ending.StaleSession || cause == ending.BadFlag:
+		return Outcome{Class: cause, Evidence: evidence} // the CLI waited for a person
 	}
-	lines := t.CLI
+	// Before a session, a login is all that a CLI waits for.
+	if i := slices.IndexFunc(t.CLI, ending.WaitsForLogin); i >= 0 && t.Session == "" {
+		return Outcome{Class: ending.Auth, Evidence: t.CLI[i]}
+	}
+	return Outcome{Class: ending.HangSilent, Evidence: evidence}
+}
+
+// waits returns why the CLI was waiting to try again, and its notice; Unknown: it was
+// not. The newest notice may not say why.
+func (s Spec) waits(t *Transcript) (ending.Class, string) {
+	retries := t.Retries
 	if slices.Contains(t.Codes, codeText) {
-		lines = strings.Split(t.Final, "\n")
-		lines = lines[max(0, len(lines)-maxCLILines):]
-	}
-	if class, line := s.linesClass(lines); class != ClassUnknown {
-		return class, line
-	}
-	return ClassUnknown, evidence
-}
-
-// linesClass classifies lines printed beside the records: help text is the
-// answer to a bad command line; else the latest line counts, unless another one
-// names the cause more exactly.
-func (s Spec) linesClass(lines []string) (class Class, line string) {
-	if i := slices.IndexFunc(lines, helpRE().MatchString); i >= 0 {
-		return ClassBadFlag, lines[i]
-	}
-	for _, l := range slices.Backward(lines) {
-		if c := s.textClass(l); moreExact(class, c) != class {
-			class, line = c, l
+		last := t.Final[strings.LastIndexByte(t.Final, '\n')+1:]
+		if retries = nil; ending.AnnouncesRetry(last) {
+			retries = []state.Retry{{Text: last}}
 		}
 	}
-	return class, line
-}
-
-// lastError is the class of the newest error text that has one.
-func (s Spec) lastError(t *Transcript) Class {
-	for _, e := range slices.Backward(t.Errors) {
-		if c := s.textClass(e); c != ClassUnknown {
-			return c
+	for _, n := range slices.Backward(retries) {
+		if class := ending.NewReader(s.Patterns).Retry(n.Codes, n.Text); class != ending.Unknown {
+			return class, n.Text
 		}
 	}
-	return ClassUnknown
+	return ending.Unknown, ""
 }
 
-// exact reports whether a class names its cause so exactly that a mere HTTP
-// status cannot overrule it.
-func exact(c Class) bool {
-	switch c {
-	case ClassUnknown, ClassAuth, ClassBadModel, ClassRateLimited, ClassOverloaded, ClassNetwork, ClassServerError, ClassKilledBySignal:
-		return false
+// signal returns the signal that ended a CLI or, by its exit code, its child; 0: none.
+func signal(exit ptyexec.Exit) syscall.Signal {
+	if child := syscall.Signal(exit.Code - 128); exit.Signal == 0 && ending.OfSignal(child) != ending.Unknown {
+		return child
 	}
-	return true
+	return exit.Signal
 }
 
-// moreExact prefers the class that tells more: "overloaded" before the
-// "server error" that it came with.
-func moreExact(a, b Class) Class {
-	if a == ClassUnknown || b != ClassUnknown && (exact(b) && !exact(a) || a == ClassServerError) {
-		return b
+// cause returns the cause of a failure and the text that shows it, which may be
+// empty. Lines outside the records explain only a CLI that ended by itself: it
+// prints many of them before it starts to work. That only a person can help must be
+// the last word of a CLI that did nothing and exited with an error.
+func (s Spec) cause(t *Transcript, exit ptyexec.Exit) (ending.Class, string) {
+	byItself := exit.Cause == ptyexec.CauseExited && signal(exit) == 0
+	said := ending.Report{Codes: slices.Concat(t.Codes, t.ErrorCodes), Errors: t.Errors, Lines: t.CLI,
+		Fatal: byItself && exit.Code != 0 && !t.Worked()}
+	if slices.Contains(t.Codes, codeText) { // all it prints is the answer, or the error instead of one
+		lines := strings.Split(t.Final, "\n")
+		said.Lines, said.Fatal = lines[max(0, len(lines)-maxCLILines):], byItself
 	}
-	return a
+	if !byItself && !t.ResultError {
+		said.Lines = nil
+	}
+	return ending.NewReader(s.Patterns).Cause(said)
 }
 
-// addTimes completes an outcome with what its texts say about time.
-func (s Spec) addTimes(o *Outcome, t *Transcript, now time.Time) {
-	texts := append(slices.Clone(t.Errors), o.Evidence)
+// addTimes sets when a limit ends, or when to retry, from the texts of the failure.
+func (o *Outcome) addTimes(t *Transcript, now time.Time) {
+	var named time.Time
+	limited := o.Class == ending.UsageLimit || o.Class == ending.SpendLimit
+	for _, text := range slices.Backward(append(slices.Clone(t.Errors), o.Evidence)) {
+		if limited {
+			text = ending.WithoutDelay(text)
+		}
+		if at, ok := ending.ResetTime(text, now); ok {
+			named = at
+			break
+		}
+	}
 	switch {
-	case o.Class == ClassUsageLimit || o.Class == ClassSpendLimit:
-		if o.Limit == nil {
-			o.Limit = &state.Limit{Kind: limitKind(o.Evidence), Rejected: true, Utilization: -1}
+	case limited:
+		limit := state.Limit{Name: ending.LimitName(o.Evidence), Rejected: true, Utilization: -1}
+		if o.Limit != nil {
+			limit = *o.Limit
 		}
-		o.ResetsAt = o.Limit.ResetsAt
-		for _, text := range slices.Backward(texts) {
-			if !o.ResetsAt.IsZero() {
-				break
-			}
-			if at, ok := ParseReset(text, now); ok {
-				o.ResetsAt = at
-				l := *o.Limit
-				l.ResetsAt = at
-				o.Limit = &l
-			}
+		if limit.ResetsAt.IsZero() {
+			limit.ResetsAt = named
 		}
-	case o.Class.Transient():
-		for _, text := range slices.Backward(texts) {
-			if at, ok := ParseReset(text, now); ok {
-				o.RetryAfter = at.Sub(now)
-				return
-			}
-		}
+		o.Limit, o.ResetsAt = &limit, limit.ResetsAt
+	case o.Class.Transient() && !named.IsZero():
+		o.RetryAfter = named.Sub(now)
 	}
-}
-
-// limitKind guesses the window from the wording.
-func limitKind(text string) string {
-	l := strings.ToLower(text)
-	for _, k := range [...][2]string{{"week", "seven_day"}, {"5-hour", "five_hour"}, {"session", "five_hour"},
-		{"month", "month"}, {"daily", "day"}, {"spend", "spend"}} {
-		if strings.Contains(l, k[0]) {
-			return k[1]
-		}
-	}
-	return "usage"
-}
-
-func (c Class) meaning() string {
-	for _, i := range Classes() {
-		if i.Class == c {
-			return i.Meaning
-		}
-	}
-	return string(c)
 }

@@ -1,124 +1,123 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
 	"ralph/ptyexec"
+	"ralph/runner/agent/argv"
+	"ralph/runner/agent/environ"
+	"ralph/state"
 )
 
-// The permission modes of a Request.
-const (
-	PermitAllowedTools = "allowed-tools"
-	PermitBypass       = "bypass"
-)
-
-// Request is one call to an agent.
+// Request describes one call to an agent.
 type Request struct {
 	Prompt         string
-	PromptFile     string   // holds Prompt, for a row that takes a file; empty: see Prepare
+	PromptFile     string   // path of a file with Prompt, for an agent that takes one; empty: see Prepare
 	Model          string   // empty: the agent's own default
 	AllowedTools   []string // entries in Claude Code's syntax or in the agent's own
-	PermissionMode string   // PermitAllowedTools or PermitBypass; empty: the agent's own default
+	PermissionMode string   // argv.PermitAllowedTools or argv.PermitBypass; empty: the agent's own default
 	Session        string   // id to resume; empty: a fresh context
-	Program        []string // command line that replaces Spec.Bin, arguments included; nil: Spec.Bin
+	Program        []string // program and arguments that replace Spec.Bin; nil: Spec.Bin
 	Dir            string   // working directory
 	Env            []string // environment to start from, NAME=value
 	Filter         EnvFilter
 	Root           bool // the call runs as the superuser
 }
 
-// Command builds the command of one call. It is pure: nothing is looked up or
-// started. Clocks and terminal size are left to the caller.
+// Command builds the command of a call. The caller sets time limits and the size
+// of the terminal.
 func (s Spec) Command(r Request) ptyexec.Command {
-	args := slices.Clone(r.Program)
-	if len(args) == 0 {
-		args = []string{s.Bin}
-	}
-	for _, a := range s.Args {
-		switch a {
-		case argResume:
-			args = appendValue(args, s.ResumeArgs, r.Session)
-		case argModel:
-			args = appendValue(args, s.ModelArgs, r.Model)
-		case argPermissions:
-			args = append(args, s.permissions(r)...)
-		default:
-			args = append(args, a)
-		}
-	}
-	c := ptyexec.Command{Dir: r.Dir, Env: s.environ(r), Pipe: s.Pipe}
-	switch s.PromptBy {
-	case PromptArg:
-		prompt := r.Prompt
-		if strings.HasPrefix(prompt, "-") {
-			prompt = "\n" + prompt // else it reads as an option
-		}
-		if !contains(s.Args, argPrompt) {
-			args = append(args, argPrompt)
-		}
-		args = replaceAll(args, argPrompt, prompt)
-	case PromptFile:
-		if r.PromptFile != "" {
-			args = replaceAll(args, argPromptFile, r.PromptFile)
-		}
-	default:
+	args := s.Build(argv.Call{Prompt: r.Prompt, PromptFile: r.PromptFile, Model: r.Model, Session: r.Session,
+		PermissionMode: r.PermissionMode, AllowedTools: r.AllowedTools})
+	c := ptyexec.Command{Args: append(s.program(r), args...), Dir: r.Dir, Env: s.env(r), Pipe: s.Pipe}
+	if s.PromptBy != argv.PromptArg && s.PromptBy != argv.PromptFile {
 		c.Stdin = strings.NewReader(r.Prompt)
 	}
-	c.Args = args
 	return c
 }
 
-func contains(args []string, placeholder string) bool {
-	return slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, placeholder) })
+func (s Spec) program(r Request) []string {
+	if len(r.Program) > 0 {
+		return slices.Clone(r.Program)
+	}
+	return []string{s.Bin}
 }
 
-func replaceAll(args []string, placeholder, value string) []string {
-	for i, a := range args {
-		args[i] = strings.ReplaceAll(a, placeholder, value)
-	}
-	return args
-}
-
-// appendValue adds template with its placeholder filled in, nothing for an empty value.
-func appendValue(args, template []string, value string) []string {
-	if value == "" || strings.HasPrefix(value, "-") { // an option is neither a session nor a model
-		return args
-	}
-	for _, t := range template {
-		args = append(args, strings.ReplaceAll(t, argValue, value))
-	}
-	return args
-}
-
-func (s Spec) permissions(r Request) []string {
-	switch r.PermissionMode {
-	case PermitBypass:
-		return s.BypassArgs
-	case PermitAllowedTools:
-		args := slices.Clone(s.AllowedArgs)
-		if len(r.AllowedTools) == 0 && len(s.AllowedItem) > 0 && s.AllowedItem[0] == argValue {
-			return args[:max(0, len(args)-1)] // a bare list option would swallow what follows
+// Prepare is Command for a call that starts now. For an agent that takes its
+// prompt as a file, it writes a temporary file with mode 0600; done removes it.
+func (s Spec) Prepare(r Request) (c ptyexec.Command, done func(), err error) {
+	done = func() {}
+	if s.PromptBy == argv.PromptFile && r.PromptFile == "" {
+		file, err := os.CreateTemp("", "ralph-prompt-*.md")
+		if err == nil {
+			r.PromptFile = file.Name()
+			done = func() { _ = os.Remove(file.Name()) }
+			_, err = file.WriteString(r.Prompt)
+			err = errors.Join(err, file.Close())
 		}
-		for _, entry := range r.AllowedTools {
-			args = appendValue(args, s.AllowedItem, s.entry(entry))
+		if err != nil {
+			done()
+			return c, func() {}, fmt.Errorf("write prompt file: %w", err)
 		}
-		return args
 	}
-	return nil
+	return s.Command(r), done, nil
 }
 
-// entry translates an allow entry in Claude Code's syntax to that of the row.
-func (s Spec) entry(e string) string {
-	name, arg, _ := strings.Cut(strings.TrimSpace(e), "(")
-	own, known := s.Tools[name]
-	if !known {
-		return strings.TrimSpace(e)
-	}
-	prefix := strings.TrimSpace(strings.TrimRight(strings.TrimSuffix(arg, ")"), ":* "))
-	if name != shellTool || prefix == "" {
-		return own
-	}
-	return fmt.Sprintf(s.ShellEntry, prefix)
+// VersionCommand asks the program for its version. It uses only Program, Dir,
+// Env and Filter of r. The Spec must have VersionArgs.
+func (s Spec) VersionCommand(r Request) ptyexec.Command {
+	return ptyexec.Command{Args: append(s.program(r), s.VersionArgs...), Dir: r.Dir, Env: s.env(r), Pipe: true}
 }
+
+// Advice tells the user how to allow a refused tool call.
+func (s Spec) Advice(t state.Tool) string {
+	if len(s.AllowedArgs) == 0 && len(s.AllowedItem) == 0 {
+		return fmt.Sprintf("allow it in the settings of %s itself, or choose PERMISSION_MODE=%s",
+			s.Name, argv.PermitBypass)
+	}
+	return "add " + argv.AllowEntry(t.Name, t.Arg) + " to ALLOWED_TOOLS"
+}
+
+// EnvFilter decides which environment variables agents and checks get; see
+// environ.Filter. The zero value has only the built-in rules.
+type EnvFilter struct {
+	Custom  []Spec   `json:"custom,omitempty"`  // the user's own agents
+	Exclude []string `json:"exclude,omitempty"` // the user's entries, ENV_EXCLUDE
+}
+
+func (f EnvFilter) filter() environ.Filter {
+	filter := environ.Filter{Exclude: f.Exclude}
+	for _, s := range append(Specs(), f.Custom...) {
+		filter.Agents = append(filter.Agents, s.environ())
+	}
+	return filter
+}
+
+// Checks returns the variables of env (NAME=value) that a check gets.
+func (f EnvFilter) Checks(env []string) []string { return f.filter().Checks(env) }
+
+// List returns a row for each variable of r.Env and each that ralph sets for the
+// call, sorted by name.
+func (f EnvFilter) List(s Spec, r Request) []environ.Row {
+	return f.filter().List(s.environ(), s.call(r))
+}
+
+// Held returns the names of r.Env that the agent does not get, sorted.
+func (f EnvFilter) Held(s Spec, r Request) []string { return f.filter().Held(s.environ(), s.call(r)) }
+
+func (s Spec) environ() environ.Agent {
+	a := s.Env
+	a.Name = s.Name
+	return a
+}
+
+func (s Spec) call(r Request) environ.Call {
+	return environ.Call{Env: r.Env, Model: r.Model, BypassAsRoot: r.Root && r.PermissionMode == argv.PermitBypass}
+}
+
+// env returns the environment of the call.
+func (s Spec) env(r Request) []string { return r.Filter.filter().ForCall(s.environ(), s.call(r)) }

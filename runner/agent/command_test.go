@@ -1,14 +1,17 @@
 package agent
 
 import (
+	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"ralph/runner/agent/argv"
 
-	"ralph/state"
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestCommand_argv(t *testing.T) {
@@ -18,25 +21,25 @@ func TestCommand_argv(t *testing.T) {
 		req   Request
 		want  string
 	}{
-		"claude bypass": {"claude", Request{PermissionMode: PermitBypass},
+		"claude bypass": {"claude", Request{PermissionMode: argv.PermitBypass},
 			"claude -p --output-format stream-json --verbose --dangerously-skip-permissions --disallowedTools AskUserQuestion"},
-		"claude allowed tools": {"claude", Request{PermissionMode: PermitAllowedTools, AllowedTools: tools, Model: "opus", Session: "id-1"},
+		"claude allowed tools": {"claude", Request{PermissionMode: argv.PermitAllowedTools, AllowedTools: tools, Model: "opus", Session: "id-1"},
 			"claude -p --output-format stream-json --verbose --permission-mode default --allowedTools Write Bash(git add:*) Bash --disallowedTools AskUserQuestion --model opus --resume id-1"},
-		"claude empty list": {"claude", Request{PermissionMode: PermitAllowedTools},
+		"claude empty list": {"claude", Request{PermissionMode: argv.PermitAllowedTools},
 			"claude -p --output-format stream-json --verbose --permission-mode default --disallowedTools AskUserQuestion"},
-		"own command line": {"claude", Request{PermissionMode: PermitBypass, Program: []string{"npx", "claude", "--debug"}},
+		"own command line": {"claude", Request{PermissionMode: argv.PermitBypass, Program: []string{"npx", "claude", "--debug"}},
 			"npx claude --debug -p --output-format stream-json --verbose --dangerously-skip-permissions --disallowedTools AskUserQuestion"},
-		"codex resume": {"codex", Request{PermissionMode: PermitBypass, Session: "id-1", Model: "m"},
+		"codex resume": {"codex", Request{PermissionMode: argv.PermitBypass, Session: "id-1", Model: "m"},
 			"codex exec --json --skip-git-repo-check -c analytics.enabled=false --dangerously-bypass-approvals-and-sandbox --model m resume id-1 -"},
-		"codex sandboxed": {"codex", Request{PermissionMode: PermitAllowedTools, AllowedTools: tools},
+		"codex sandboxed": {"codex", Request{PermissionMode: argv.PermitAllowedTools, AllowedTools: tools},
 			"codex exec --json --skip-git-repo-check -c analytics.enabled=false --sandbox workspace-write -"},
-		"gemini": {"gemini", Request{PermissionMode: PermitAllowedTools, AllowedTools: tools},
+		"gemini": {"gemini", Request{PermissionMode: argv.PermitAllowedTools, AllowedTools: tools},
 			"gemini --output-format stream-json --skip-trust --approval-mode auto_edit --allowed-tools write_file --allowed-tools run_shell_command(git add) --allowed-tools run_shell_command"},
-		"opencode": {"opencode", Request{PermissionMode: PermitBypass, Session: "ses_1"}, "opencode run --format json --auto --session ses_1"},
-		"qwen":     {"qwen", Request{PermissionMode: PermitBypass, Session: "q"}, "qwen --output-format stream-json --yolo --resume q"},
-		"amp":      {"amp", Request{PermissionMode: PermitBypass, Session: "T-1"}, "amp threads continue T-1 --dangerously-allow-all --execute --stream-json"},
-		"cursor":   {"cursor-agent", Request{PermissionMode: PermitBypass, Prompt: "do"}, "cursor-agent -p --output-format stream-json --force do"},
-		"text":     {"text", Request{Program: []string{"./my agent.sh", "-x"}, PermissionMode: PermitBypass}, "./my agent.sh -x"},
+		"opencode": {"opencode", Request{PermissionMode: argv.PermitBypass, Session: "ses_1"}, "opencode run --format json --auto --session ses_1"},
+		"qwen":     {"qwen", Request{PermissionMode: argv.PermitBypass, Session: "q"}, "qwen --output-format stream-json --yolo --resume q"},
+		"amp":      {"amp", Request{PermissionMode: argv.PermitBypass, Session: "T-1"}, "amp threads continue T-1 --dangerously-allow-all --execute --stream-json"},
+		"cursor":   {"cursor-agent", Request{PermissionMode: argv.PermitBypass, Prompt: "do"}, "cursor-agent -p --output-format stream-json --force do"},
+		"text":     {"text", Request{Program: []string{"./my agent.sh", "-x"}, PermissionMode: argv.PermitBypass}, "./my agent.sh -x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := row(t, c.agent).Command(c.req)
@@ -50,9 +53,9 @@ func TestCommand_argv(t *testing.T) {
 func TestCommand_prompt_isOnStdinAndNotInArgv(t *testing.T) {
 	for _, s := range Specs() {
 		const prompt = "-starts with a dash\nand is long"
-		cmd := s.Command(Request{Prompt: prompt, PermissionMode: PermitAllowedTools, AllowedTools: []string{"Read"}})
+		cmd := s.Command(Request{Prompt: prompt, PermissionMode: argv.PermitAllowedTools, AllowedTools: []string{"Read"}})
 		inArgs := slices.ContainsFunc(cmd.Args, func(a string) bool { return strings.Contains(a, "starts with") })
-		if s.PromptBy == PromptArg {
+		if s.PromptBy == argv.PromptArg {
 			if last := cmd.Args[len(cmd.Args)-1]; strings.HasPrefix(last, "-") || !inArgs || cmd.Stdin != nil {
 				t.Errorf("%s: argv %q", s.Name, cmd.Args)
 			}
@@ -65,12 +68,12 @@ func TestCommand_prompt_isOnStdinAndNotInArgv(t *testing.T) {
 	}
 }
 
-func TestCommand_environment_surroundingSessionTakenOut(t *testing.T) {
+func TestCommand_insideAnAgentSession_dropsItsVariables(t *testing.T) {
 	s := row(t, "claude")
 	base := []string{"PATH=/bin", "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_CODE_SSE_PORT=1", "CLAUDE_CODE_OAUTH_TOKEN=t",
 		"CLAUDE_CODE_USE_BEDROCK=1", "ANTHROPIC_API_KEY=k", "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=0", "IS_SANDBOX=0"}
 	before := slices.Clone(base)
-	got := s.Command(Request{Env: base, PermissionMode: PermitBypass, Root: true}).Env
+	got := s.Command(Request{Env: base, PermissionMode: argv.PermitBypass, Root: true}).Env
 	want := []string{"PATH=/bin", "CLAUDE_CODE_OAUTH_TOKEN=t", "CLAUDE_CODE_USE_BEDROCK=1", "ANTHROPIC_API_KEY=k",
 		"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "IS_SANDBOX=1"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -79,15 +82,15 @@ func TestCommand_environment_surroundingSessionTakenOut(t *testing.T) {
 	if !slices.Equal(base, before) {
 		t.Error("the caller's environment was changed")
 	}
-	for _, r := range []Request{{Root: true, PermissionMode: PermitAllowedTools}, {PermissionMode: PermitBypass}} {
+	for _, r := range []Request{{Root: true, PermissionMode: argv.PermitAllowedTools}, {PermissionMode: argv.PermitBypass}} {
 		if slices.Contains(s.Command(r).Env, "IS_SANDBOX=1") {
 			t.Errorf("sandbox claimed for %+v", r)
 		}
 	}
 }
 
-func TestLookup_unknownName_errorListsTheKnown(t *testing.T) {
-	_, err := Lookup("cluade")
+func TestFind_unknownName_errorListsTheKnown(t *testing.T) {
+	_, err := Find("cluade")
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -101,77 +104,53 @@ func TestLookup_unknownName_errorListsTheKnown(t *testing.T) {
 	}
 }
 
-func TestAllowEntry(t *testing.T) {
-	for _, c := range []struct {
-		tool state.Tool
-		want string
-	}{
-		{state.Tool{Name: "Bash", Arg: "npm test"}, "Bash(npm test:*)"},
-		{state.Tool{Name: "Bash", Arg: "npm test -- --run 2>&1 | tail -5"}, "Bash(npm test:*)"},
-		{state.Tool{Name: "Bash", Arg: "cd sub && FOO=1 go vet ./..."}, "Bash(go vet:*)"},
-		{state.Tool{Name: "Bash", Arg: "./run.sh --all"}, "Bash(./run.sh:*)"},
-		{state.Tool{Name: "Bash", Arg: "git -C x status"}, "Bash(git:*)"},
-		{state.Tool{Name: "Bash", Arg: "echo hi > f"}, "Bash(echo:*)"},
-		{state.Tool{Name: "Bash", Arg: "if ["}, "Bash(if:*)"},
-		{state.Tool{Name: "Bash"}, "Bash"},
-		{state.Tool{Name: "run_shell_command", Arg: "cargo build"}, "run_shell_command(cargo build)"},
-		{state.Tool{Name: "Write", Arg: "a.txt"}, "Write"},
-		{state.Tool{Name: "WebFetch", Arg: "https://go.dev/doc"}, "WebFetch(domain:go.dev)"},
-		{state.Tool{Name: "mcp__db__query", Arg: "select"}, "mcp__db__query"},
-	} {
-		if got := AllowEntry(c.tool); got != c.want {
-			t.Errorf("%+v: %q, want %q", c.tool, got, c.want)
-		}
+func TestPrepare_promptFile_isPrivateAndRemoved(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	s := Spec{Name: "own", Bin: "own", Template: argv.Template{Args: []string{"{prompt_file}"}, PromptBy: argv.PromptFile}, Format: FormatText}
+	prompt := strings.Repeat("0123456789abcdef", 1<<16) // 1 MiB
+	cmd, done, err := s.Prepare(Request{Prompt: prompt})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := cmd.Args[1]
+	data, err := os.ReadFile(path)
+	if err != nil || string(data) != prompt {
+		t.Fatalf("%d bytes, %v", len(data), err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	if cmd.Stdin != nil {
+		t.Error("also on standard input")
+	}
+	done()
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("still there: %v", err)
+	}
+	t.Setenv("TMPDIR", "/no/such/folder")
+	if _, done, err := s.Prepare(Request{Prompt: "p"}); err == nil {
+		t.Error("no error without a folder for temporary files")
+	} else {
+		done()
 	}
 }
 
-func TestCompound(t *testing.T) {
-	allowed := []string{"Read", "Bash(git add:*)", "Bash(git commit:*)", "Bash(mvn *)", "Bash(make)", "run_shell_command(npm test)"}
-	for _, c := range []struct {
-		name, command string
-		want          bool
-	}{
-		{"Bash", "git add -A && git commit -m 'x; y | z'", true},
-		{"Bash", "mvn -q test 2>&1 | tail -20", true},
-		{"Bash", "cd sub; mvn test", true},
-		{"Bash", "git add . && rm -rf x", false},
-		{"Bash", "git add $(rm x)", false},
-		{"Bash", "git add .", false}, // not compound: refused for another reason
-		{"Bash", "make > out.txt", true},
-		{"Bash", "make all > out.txt", false},
-		{"Bash", "echo a | tail", false}, // nothing of it is on the list
-		{"Bash", "git addx . && git add y", false},
-		{"Bash", "git add 'unclosed", false},
-		{"run_shell_command", "npm test | tail", true},
-		{"Read", "git add . && git add y", false},
-	} {
-		if got := Compound(state.Tool{Name: c.name, Arg: c.command}, allowed); got != c.want {
-			t.Errorf("%s %q: %v, want %v", c.name, c.command, got, c.want)
+func TestFind_builtInAndOwnRows_areFound(t *testing.T) {
+	own := []Spec{{Name: "own"}}
+	for _, name := range []string{"claude", "own"} {
+		if s, err := Find(name, own...); err != nil || s.Name != name {
+			t.Errorf("%q, %v", s.Name, err)
 		}
 	}
-	if !Compound(state.Tool{Name: "Bash", Arg: "a | b"}, []string{"Bash"}) {
-		t.Error("an entry for the whole tool allows every part")
+	if _, err := Find("nobody", own...); err == nil || !strings.HasSuffix(err.Error(), "cursor-agent, text, own") {
+		t.Errorf("%v", err)
 	}
 }
 
-func TestNormalize_sameErrorSameText(t *testing.T) {
-	for _, same := range [][2]string{
-		{"API Error: 500 at 2026-11-20T04:01:02.865Z (req_011abc)", "API Error: 503 at 2026-11-21T05:00:00Z (req_999zzz)"},
-		{"connect ECONNREFUSED 127.0.0.1:8990", "connect  ECONNREFUSED 10.0.0.1:80"},
-		{"No conversation found with session ID: 11111111-2222-3333-4444-555555555555", "No conversation found with session ID: aaaaaaaa-2222-3333-4444-555555555555"},
-		{"open /tmp/a/b.txt: no such file", "open /home/x/y/z.go: no such file"},
-		{"resets 4:49am (UTC)", "resets 11pm (UTC)"},
-		{"timed out after 300s", "timed out after 12 minutes"},
-		{"panic at 0xdeadbeef in commit 3f2a9c1d4e", "panic at 0x1 in commit 77aa01bc2d"},
-	} {
-		if a, b := Normalize(same[0]), Normalize(same[1]); a != b || a == "" {
-			t.Errorf("%q and %q differ", a, b)
-		}
-	}
-	if Normalize("undefined: foo") == Normalize("undefined: bar") {
-		t.Error("different errors became the same")
-	}
-	if n := len([]rune(Normalize(strings.Repeat("wörter ", 5000)))); n > 300 {
-		t.Errorf("%d runes", n)
+func TestVersionCommand_usesTheConfiguredProgram(t *testing.T) {
+	s := row(t, "claude")
+	cmd := s.VersionCommand(Request{Program: []string{"npx", "claude"}, Env: []string{"CLAUDECODE=1", "A=b"}})
+	if got := strings.Join(cmd.Args, " "); got != "npx claude --version" || !cmd.Pipe || slices.Contains(cmd.Env, "CLAUDECODE=1") || !slices.Contains(cmd.Env, "A=b") {
+		t.Errorf("%s, %v", got, cmd)
 	}
 }

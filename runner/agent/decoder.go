@@ -1,297 +1,154 @@
 package agent
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"ralph/runner/agent/ending"
+	"ralph/runner/agent/statusblock"
+	"ralph/runner/agent/wire"
 	"ralph/state"
 )
 
-// Bounds of what a decoder keeps and passes on, in bytes unless said otherwise.
+// Limits of a decoder, in bytes unless the comment names another unit.
 const (
 	maxLine     = 16 << 20  // a longer line is skipped, not buffered
 	maxText     = 256 << 10 // narration and final messages
-	maxToolText = 4 << 10   // what a tool answered
-	maxCLILine  = 1 << 10   // a line outside of the records
-	maxDocument = 1 << 20   // a record that is spread over lines
-	maxArgRunes = 400
-	maxCalls    = 1024 // tool calls whose arguments are remembered
-	// After so many lines outside of the records only every thinLines-th one
-	// becomes an event: a flood of noise stays cheap and visible.
+	maxToolText = 4 << 10   // results of tools
+	maxCLILine  = 1 << 10   // a line outside the records
+	maxName     = 200       // ids and names of tools
+	maxCalls    = 1024      // tool calls whose arguments are kept
+	// After floodLines lines outside the records, only one in thinLines becomes an
+	// event, so that a flood is cheap and still visible.
 	floodLines = 5000
 	thinLines  = 1000
 )
 
-// Codes of text events that are not the words of the model.
+// Codes that a decoder adds to those of the agent.
 const (
-	CodeCLI    = "cli"    // a line that the CLI printed beside its records
-	CodeNotice = "notice" // a record of the CLI that is a warning or a hint
+	codeCLI  = string(state.FromCLI) // an error that the CLI printed outside its records
+	codeText = "text"                // a result that is plain text: only the exit status shows success
 )
 
-// codeText marks a result that is plain text: only the exit status can tell
-// whether it is the end of a good turn.
-const codeText = "text"
-
-// Decoder turns the output of one call into events. It is a plain io.Writer
-// whose result does not depend on how the bytes are cut into writes. It is not
-// safe for concurrent use.
+// Decoder turns the output of one call into events. It is an io.Writer; how the
+// bytes are split into writes does not matter. It is not safe for concurrent use.
 type Decoder struct {
 	spec   Spec
-	emit   func(state.Event)
-	decode func(*Decoder, gjson.Result) bool // false: not a record of this format
+	emit   func(state.Payload)
+	decode func(*Decoder, gjson.Result) bool // returns false for JSON that is no record; nil: plain text
 
-	partial  []byte // an unfinished line
-	skipping bool   // inside a line above maxLine
-	document []byte // an unfinished record spread over lines
-	bytes    int64
-	lines    int // outside of the records
-	final    bool
+	lines   wire.Lines
+	records wire.Records
+	outside int  // lines outside the records
+	seen    bool // it has seen a record
+	final   bool
 
-	session string
-	calls   map[string]state.Tool // by id
-	denied  map[string]bool       // by id
-	message strings.Builder       // deltas of a message, not yet emitted
-	// lastText is the latest message, for formats whose final record has none.
-	lastText string
-	tail     []byte // the end of what was printed outside of records, while no record was seen
-	records  int
+	session  string
+	calls    map[string]state.Tool // by id
+	denied   map[string]bool       // by id
+	message  strings.Builder       // pieces of a message, not emitted yet
+	lastText string                // the latest message, for formats whose final record has none
+	loop     string                // the warning with which gemini stopped a loop; "": none since
+	tail     []byte                // the end of what was printed before the first record
 	meter    meter
 }
 
-// NewDecoder returns a decoder for the row's format. emit is called from Write
-// and Close, on their goroutine, and owns the event that it gets.
-func (s Spec) NewDecoder(emit func(state.Event)) *Decoder {
-	decode := map[Format]func(*Decoder, gjson.Result) bool{
+// NewDecoder returns a decoder for the row's format. Write and Close call emit.
+func (s Spec) NewDecoder(emit func(state.Payload)) *Decoder {
+	d := &Decoder{spec: s, emit: emit, calls: map[string]state.Tool{}, denied: map[string]bool{}}
+	d.lines = wire.Lines{Max: maxLine, Line: d.line, Long: func() {
+		d.hint(fmt.Sprintf("(a line of more than %d MiB was skipped)", maxLine>>20))
+	}}
+	d.records = wire.Records{Record: d.record, Other: d.cliLine, Torn: func() {
+		d.hint("(a broken record was skipped)")
+	}}
+	d.decode = map[Format]func(*Decoder, gjson.Result) bool{
 		FormatClaude: (*Decoder).claude, FormatCodex: (*Decoder).codex,
 		FormatGemini: (*Decoder).gemini, FormatOpencode: (*Decoder).opencode,
 	}[s.Format]
-	return &Decoder{spec: s, emit: emit, decode: decode,
-		calls: map[string]state.Tool{}, denied: map[string]bool{}}
+	return d
 }
 
-// Resume tells what the session had already counted when its last call ended
-// (see Counted); without it the figures of a resumed call may include those of
-// the calls before. To be called before the first Write.
+// Resume sets the usage of a resumed session so far: Counted of its last call. It
+// is subtracted from what the agent reports. Call it before the first Write.
 func (d *Decoder) Resume(counted state.Usage) { d.meter.base = counted }
 
-// Counted is what the agent itself counts for the session: the figure to hand
-// to Resume when this session is resumed.
+// Counted returns the usage that the agent reports for the session, to be passed
+// to Resume when the session is resumed.
 func (d *Decoder) Counted() state.Usage { return d.meter.counted }
 
-// Bytes is the number of bytes written so far.
-func (d *Decoder) Bytes() int64 { return d.bytes }
-
-// Final reports whether the agent has printed its final record and has begun
+// Final reports whether the agent has printed its final record and started
 // nothing new since.
 func (d *Decoder) Final() bool { return d.final }
 
 // Write takes the next bytes of output. It never fails.
-func (d *Decoder) Write(p []byte) (int, error) {
-	n := len(p)
-	d.bytes += int64(n)
-	for len(p) > 0 {
-		end := bytes.IndexByte(p, '\n')
-		if end < 0 {
-			d.keep(p)
-			break
-		}
-		switch {
-		case d.skipping:
-			d.skipping = false
-		case len(d.partial) > 0:
-			d.keep(p[:end])
-			if !d.skipping {
-				d.line(d.partial)
-			}
-			d.skipping = false
-			if d.partial = d.partial[:0]; cap(d.partial) > maxDocument {
-				d.partial = nil
-			}
-		case end > maxLine:
-			d.skip()
-			d.skipping = false
-		default:
-			d.line(p[:end])
-		}
-		p = p[end+1:]
-	}
-	return n, nil
-}
+func (d *Decoder) Write(p []byte) (int, error) { return d.lines.Write(p) }
 
-// keep buffers a part of a line, or gives the line up when it grows too long.
-func (d *Decoder) keep(p []byte) {
-	if d.skipping {
-		return
-	}
-	if len(d.partial)+len(p) > maxLine {
-		d.skip()
-		return
-	}
-	d.partial = append(d.partial, p...)
-}
-
-func (d *Decoder) skip() {
-	d.skipping, d.partial = true, nil
-	d.notice(fmt.Sprintf("(a line of more than %d MiB was skipped)", maxLine>>20))
-}
-
-// Close decodes what is left without an end of line. It may be called once.
+// Close decodes the last line if it has no newline. Call it once.
 func (d *Decoder) Close() {
-	if len(d.partial) > 0 {
-		d.line(d.partial)
-		d.partial = nil
-	}
-	d.dropDocument()
+	d.lines.Close()
+	d.records.Close()
 	d.flushMessage()
 	text := strings.TrimSpace(string(d.tail))
-	if d.records > 0 || text == "" {
+	if d.seen || text == "" {
 		return
 	}
-	// Plain text: all of it is the message, unless a CLI with records printed none.
-	if _, signal := ParseSignal(text); d.decode == nil || signal {
+	// Without records, plain text is the final message. A CLI that should print
+	// records needs a status block for that.
+	if _, signal := statusblock.Parse(text); d.decode == nil || signal {
 		d.result(text, false, []string{codeText})
 	}
 }
 
-// line decodes one line, with or without a carriage return at its end.
 func (d *Decoder) line(b []byte) {
-	raw := string(b)
-	s := strings.TrimSpace(stripTerminal(raw))
-	if d.decode == nil {
-		d.textLine(stripTerminal(strings.TrimRight(raw, "\r")))
-		return
-	}
-	if s == "" {
-		return
-	}
-	if d.document != nil && !(len(s) > 2 && s[0] == '{' && s[len(s)-1] == '}') {
-		d.continueDocument(s)
-		return
-	}
-	if s == "{" {
-		d.document = append(make([]byte, 0, 512), s...)
-		return
-	}
+	line := wire.StripTerminal(strings.TrimRight(string(b), "\r"))
 	switch {
-	case d.json(s):
-	case fragment(s):
-		d.notice("(a broken record was skipped)")
-	default:
-		d.cliLine(s)
+	case d.decode != nil:
+		d.records.Line(line)
+	case d.shows(line): // plain text is the agent's words
+		d.emit(state.Text{Text: wire.Cut(line, maxText)})
 	}
-}
-
-// fragment reports whether a line is a piece of a record, cut off by the end of
-// the CLI or torn by a line of its other stream: no words of the CLI.
-func fragment(s string) bool {
-	return strings.Contains(s, `":`) && strings.Count(s, "{") != strings.Count(s, "}")
-}
-
-// json decodes a line of JSON: one record, or an array of them.
-func (d *Decoder) json(s string) (known bool) {
-	last := s[len(s)-1]
-	if s[0] == '{' && last == '}' {
-		return d.record(gjson.Result{Type: gjson.JSON, Raw: s})
-	}
-	if s[0] == '[' && last == ']' && len(s) > 2 && strings.HasPrefix(strings.TrimSpace(s[1:]), "{") {
-		gjson.Parse(s).ForEach(func(_, rec gjson.Result) bool {
-			known = d.record(rec) || known
-			return true
-		})
-	}
-	return known
 }
 
 func (d *Decoder) record(rec gjson.Result) bool {
-	if !rec.IsObject() || !d.decode(d, rec) {
+	if !d.decode(d, rec) {
 		return false
 	}
-	d.records++
+	d.seen = true
 	d.tail = nil
 	return true
 }
 
-// continueDocument collects a record that the CLI printed indented, over many
-// lines, up to the line that closes it.
-func (d *Decoder) continueDocument(s string) {
-	if len(d.document)+len(s) > maxDocument {
-		d.dropDocument()
-		d.cliLine(s)
-		return
-	}
-	d.document = append(append(d.document, '\n'), s...)
-	// Inner braces are indented, but indentation is gone here: count instead.
-	if s != "}" || !balanced(d.document) {
-		return
-	}
-	if d.record(gjson.Result{Type: gjson.JSON, Raw: string(d.document)}) {
-		d.document = nil
-		return
-	}
-	d.dropDocument()
-}
-
-// dropDocument gives the lines of an unfinished or unknown document out as plain lines.
-func (d *Decoder) dropDocument() {
-	doc := d.document
-	d.document = nil
-	for l := range strings.Lines(string(doc)) {
-		d.cliLine(strings.TrimSpace(l))
-	}
-}
-
-// balanced reports whether every line that opens a brace has one that closes it.
-func balanced(doc []byte) bool {
-	depth := 0
-	for l := range bytes.Lines(doc) {
-		l = bytes.TrimRight(bytes.TrimSpace(l), ",")
-		if bytes.HasSuffix(l, []byte("{")) {
-			depth++
-		} else if bytes.Equal(l, []byte("}")) {
-			depth--
-		}
-	}
-	return depth <= 0
-}
-
-// textLine is a line of a CLI without a wire format: the agent's words.
-func (d *Decoder) textLine(s string) {
-	if d.outside(s) {
-		d.emit(state.Event{Kind: state.KindText, Text: cut(s, maxText)})
-	}
-}
-
-// outside counts a line outside of the records and reports whether it is shown.
-func (d *Decoder) outside(s string) bool {
-	if d.records == 0 {
-		d.tail = append(append(d.tail, cut(s, maxText)...), '\n')
+// shows counts a line outside the records, and reports whether to emit it.
+func (d *Decoder) shows(s string) bool {
+	if !d.seen {
+		d.tail = append(append(d.tail, wire.Cut(s, maxText)...), '\n')
 		if len(d.tail) > 2*maxText {
 			d.tail = append(d.tail[:0], d.tail[len(d.tail)-maxText:]...)
 		}
 	}
-	d.lines++
-	return d.lines <= floodLines || d.lines%thinLines == 0
+	d.outside++
+	return d.outside <= floodLines || d.outside%thinLines == 0
 }
 
-// cliLine is a line beside the records. It is an error event when it reads
-// like a diagnosis of the CLI; the words decide nothing by themselves, see
-// Classify.
+// cliLine handles a line outside the records. A line that looks like an error
+// becomes an error event; Classify decides what it means.
 func (d *Decoder) cliLine(s string) {
-	if !d.outside(s) {
+	if !d.shows(s) {
 		return
 	}
-	ev := state.Event{Kind: state.KindText, Text: cut(s, maxCLILine), Codes: []string{CodeCLI}}
-	if diagnostic(ev.Text) {
-		ev.Kind = state.KindError
+	text := wire.Cut(s, maxCLILine)
+	if ending.LooksLikeError(text) {
+		d.emit(state.AgentError{Text: text, Codes: []string{codeCLI}})
+	} else {
+		d.emit(state.Text{Text: text, Source: state.FromCLI})
 	}
-	d.emit(ev)
 }
 
-func (d *Decoder) notice(text string) {
-	d.emit(state.Event{Kind: state.KindText, Text: cut(text, maxCLILine), Codes: []string{CodeNotice}})
+func (d *Decoder) hint(text string) {
+	d.emit(state.Text{Text: wire.Cut(text, maxCLILine), Source: state.FromHint})
 }
 
 func (d *Decoder) setSession(id, model string) {
@@ -299,47 +156,55 @@ func (d *Decoder) setSession(id, model string) {
 		return
 	}
 	d.session = strings.Clone(id)
-	d.emit(state.Event{Kind: state.KindSession, Session: d.session, Model: strings.Clone(model)})
+	d.emit(state.SessionStart{ID: d.session, Model: strings.Clone(model)})
 }
 
-func (d *Decoder) text(s, parent string) {
-	if strings.TrimSpace(s) == "" {
-		return
+// text emits and returns text of the model.
+func (d *Decoder) text(s string) string {
+	s = wire.Cut(s, maxText)
+	if strings.TrimSpace(s) != "" {
+		d.emit(state.Text{Text: s})
 	}
-	ev := state.Event{Kind: state.KindText, Text: cut(s, maxText)}
-	if parent != "" {
-		ev.Tool = &state.Tool{Parent: strings.Clone(parent)}
-	}
-	d.emit(ev)
+	return s
 }
 
 // flushMessage emits a message that came in pieces.
 func (d *Decoder) flushMessage() {
 	if d.message.Len() > 0 {
-		d.lastText = d.message.String()
-		d.text(d.lastText, "")
+		d.lastText = d.text(d.message.String())
 		d.message.Reset()
 	}
 }
 
-func (d *Decoder) tool(t state.Tool) {
+// call emits a tool call. arg must be one line.
+func (d *Decoder) call(id, name, arg, parent string) {
+	t := tool(id, name, arg)
+	t.Parent = wire.Cut(parent, maxName)
 	if len(d.calls) >= maxCalls {
 		clear(d.calls)
 	}
 	if t.ID != "" {
 		d.calls[t.ID] = t
 	}
-	d.emit(state.Event{Kind: state.KindTool, Tool: &t})
+	d.emit(t)
 }
 
-func (d *Decoder) toolResult(id, text string, failed bool) {
-	t := d.calls[id]
-	t.ID = strings.Clone(id)
-	d.emit(state.Event{Kind: state.KindToolResult, Tool: &t, Text: cut(text, maxToolText), Error: failed})
+func tool(id, name, arg string) state.Tool {
+	return state.Tool{ID: wire.Cut(id, maxName), Name: wire.Cut(name, maxName), Arg: arg}
 }
 
-// deny reports a refused tool call once, with the argument of the call itself.
-func (d *Decoder) deny(t state.Tool, reason string) {
+func (d *Decoder) answer(id, text string, failed bool) {
+	t, known := d.calls[id]
+	if !known {
+		t.ID = strings.Clone(id)
+	}
+	d.emit(state.ToolResult{Tool: t, Text: wire.Cut(text, maxToolText), Error: failed})
+}
+
+// deny emits a refused call once. If it has seen the call, it takes name and
+// argument from there.
+func (d *Decoder) deny(id, name, arg, reason string) {
+	t := tool(id, name, arg)
 	if t.ID != "" {
 		if d.denied[t.ID] {
 			return
@@ -348,28 +213,27 @@ func (d *Decoder) deny(t state.Tool, reason string) {
 			clear(d.denied)
 		}
 		d.denied[t.ID] = true
-		if call, ok := d.calls[t.ID]; ok {
+		if call, known := d.calls[t.ID]; known {
 			t = call
 		}
 	}
-	d.emit(state.Event{Kind: state.KindDenied, Tool: &t, Text: cut(reason, maxCLILine)})
+	d.emit(state.Denied{Tool: t, Reason: wire.Cut(reason, maxCLILine)})
 }
 
 func (d *Decoder) fail(text string, codes []string) {
-	if text == "" && len(codes) == 0 {
-		return
+	if text != "" || len(codes) > 0 {
+		d.emit(state.AgentError{Text: wire.Cut(text, maxToolText), Codes: codes})
 	}
-	d.emit(state.Event{Kind: state.KindError, Error: true, Text: cut(text, maxToolText), Codes: codes})
 }
 
-// result ends the turn. failure is the CLI's own text of a failed turn.
+// result ends the turn. The text of a failed turn comes from the CLI.
 func (d *Decoder) result(text string, failed bool, codes []string) {
 	d.final = true
-	d.emit(state.Event{Kind: state.KindResult, Text: cut(text, maxText), Error: failed, Codes: codes, Session: d.session})
+	d.emit(state.FinalMessage{Text: wire.Cut(text, maxText), Error: failed, Codes: codes, Session: d.session})
 }
 
 func (d *Decoder) usage() {
 	if u, changed := d.meter.read(); changed {
-		d.emit(state.Event{Kind: state.KindUsage, Usage: &u})
+		d.emit(u)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"ralph/state"
 )
 
-// floodSample is a megabyte of stream-json as a busy call prints it.
+// floodSample returns a megabyte of stream-json, like that of a busy call.
 func floodSample() []byte {
 	var b bytes.Buffer
 	code := strings.Repeat("func main() {\n\tfmt.Println(\"hello, world\")\n}\n", 60)
@@ -26,7 +26,7 @@ func floodSample() []byte {
 // bytes and reports the ratio of the two.
 func BenchmarkDecode(b *testing.B) {
 	sample := floodSample()
-	s, err := Lookup("claude")
+	s, err := Find("claude")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.Run("decoder", func(b *testing.B) {
 		b.SetBytes(int64(len(sample)))
 		b.ReportAllocs()
-		d := s.NewDecoder(func(state.Event) {})
+		d := s.NewDecoder(func(state.Payload) {})
 		for b.Loop() {
 			_, _ = d.Write(sample)
 		}
@@ -56,11 +56,21 @@ func BenchmarkDecode(b *testing.B) {
 			b.ReportMetric(std/own, "times-faster")
 		}
 	})
+	b.Run("narration", func(b *testing.B) { // the flood of internal/bench
+		line := claudeText(strings.Repeat("All work and no play. ", 180)) + "\n"
+		flood := bytes.Repeat([]byte(line), 250)
+		b.SetBytes(int64(len(flood)))
+		b.ReportAllocs()
+		d := s.NewDecoder(func(state.Payload) {})
+		for b.Loop() {
+			_, _ = d.Write(flood)
+		}
+	})
 	b.Run("noise", func(b *testing.B) {
 		noise := bytes.Repeat([]byte("this is no record at all, only noise of some length\r\n"), 20_000)
 		b.SetBytes(int64(len(noise)))
 		b.ReportAllocs()
-		d := s.NewDecoder(func(state.Event) {})
+		d := s.NewDecoder(func(state.Payload) {})
 		for b.Loop() {
 			_, _ = d.Write(noise)
 		}

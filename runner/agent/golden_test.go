@@ -6,23 +6,28 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"ralph/ptyexec"
+	"ralph/runner/agent/ending"
+	"ralph/runner/agent/recording"
 	"ralph/state"
 )
 
-// golden is one row of testdata/golden.tsv. The classes were decided by hand
-// from how each recording was made, the figures were computed from the raw
-// records by other means than this package.
+// golden is one row of testdata/golden.tsv. The classes were set by hand from how
+// each recording was made. The usage was computed from the raw records without
+// this package.
 type golden struct {
 	name, agent         string
-	class               Class
+	class               ending.Class
 	session             bool
 	input, output, read int64
 	cost                float64
@@ -42,7 +47,7 @@ func goldens(t testing.TB) []golden {
 		if f[0] == "recording" {
 			continue
 		}
-		g := golden{name: f[0], agent: f[1], class: Class(f[2]), session: f[3] == "y"}
+		g := golden{name: f[0], agent: f[1], class: ending.Class(f[2]), session: f[3] == "y"}
 		g.input, _ = strconv.ParseInt(f[4], 10, 64)
 		g.output, _ = strconv.ParseInt(f[5], 10, 64)
 		g.read, _ = strconv.ParseInt(f[6], 10, 64)
@@ -56,46 +61,61 @@ func goldens(t testing.TB) []golden {
 	return out
 }
 
-func recording(t testing.TB, name string) ([]byte, ptyexec.Exit) {
+// recordings reads testdata/recordings, one archive for each agent.
+var recordings = sync.OnceValues(func() (map[string]recording.Recording, error) {
+	files, err := filepath.Glob("testdata/recordings/*.txtar")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]recording.Recording{}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		list, err := recording.Parse(data)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range list {
+			all[r.Name] = r
+		}
+	}
+	return all, nil
+})
+
+// recorded returns what a call printed and how it ended.
+func recorded(t testing.TB, name string) ([]byte, ptyexec.Exit) {
 	t.Helper()
-	out, err := os.ReadFile(filepath.Join("testdata/recordings", name+".out"))
+	all, err := recordings()
 	if err != nil {
 		t.Fatal(err)
 	}
-	meta, err := os.ReadFile(filepath.Join("testdata/recordings", name+".meta.json"))
-	if err != nil {
-		t.Fatal(err)
+	r, ok := all[name]
+	if !ok {
+		t.Fatalf("no recording %q", name)
 	}
-	var m struct {
-		Exit     int
-		Signal   string
-		TimedOut bool `json:"timed_out"`
-	}
-	if err := json.Unmarshal(meta, &m); err != nil {
-		t.Fatal(err)
-	}
-	exit := ptyexec.Exit{Code: m.Exit, Cause: ptyexec.CauseExited}
-	if m.TimedOut {
+	exit := ptyexec.Exit{Code: r.Exit, Signal: r.KilledBy(), Cause: ptyexec.CauseExited}
+	if r.TimedOut {
 		exit.Cause = ptyexec.CauseTimeout
 	}
-	exit.Signal = map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGKILL": syscall.SIGKILL, "SIGINT": syscall.SIGINT}[m.Signal]
-	return out, exit
+	return []byte(r.Output), exit
 }
 
 func row(t testing.TB, name string) Spec {
 	t.Helper()
-	s, err := Lookup(name)
+	s, err := Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// decodeAll runs the whole chain on one output.
-func decodeAll(s Spec, out []byte) (*Transcript, []state.Event) {
+// decodeAll decodes an output and returns its transcript and events.
+func decodeAll(s Spec, out []byte) (*Transcript, []state.Payload) {
 	var tr Transcript
-	var events []state.Event
-	d := s.NewDecoder(func(ev state.Event) {
+	var events []state.Payload
+	d := s.NewDecoder(func(ev state.Payload) {
 		tr.Add(ev)
 		events = append(events, ev)
 	})
@@ -109,12 +129,12 @@ var recordedAt = time.Date(2026, 11, 20, 4, 0, 0, 0, time.UTC)
 
 type cell struct{ class, agent string }
 
-func TestRecordings_everyOneGetsItsClassAndFigures(t *testing.T) {
+func TestRecordings_each_hasItsClassAndUsage(t *testing.T) {
 	right, all := map[cell]int{}, map[cell]int{}
 	for _, g := range goldens(t) {
 		t.Run(g.name, func(t *testing.T) {
 			s := row(t, g.agent)
-			out, exit := recording(t, g.name)
+			out, exit := recorded(t, g.name)
 			tr, _ := decodeAll(s, out)
 			o := s.Classify(tr, exit, recordedAt)
 			key := cell{string(g.class), g.agent}
@@ -140,12 +160,65 @@ func TestRecordings_everyOneGetsItsClassAndFigures(t *testing.T) {
 				t.Errorf("final %q, want prefix %q", tr.Final, g.final)
 			}
 			said := !strings.Contains(g.name, "gemini") && !strings.HasSuffix(o.Evidence, "|0") // these name no time
-			if g.class == ClassUsageLimit && said && o.ResetsAt.IsZero() {
+			if g.class == ending.UsageLimit && said && o.ResetsAt.IsZero() {
 				t.Error("a usage limit without the time of its end")
 			}
 		})
 	}
 	t.Log("\n" + matrix(right, all))
+}
+
+// A turn may run in another process: its transcript and outcome arrive as JSON.
+func TestRecordings_transcriptAndOutcome_surviveJSON(t *testing.T) {
+	for _, g := range goldens(t) {
+		s := row(t, g.agent)
+		out, exit := recorded(t, g.name)
+		tr, _ := decodeAll(s, out)
+		outcome := s.Classify(tr, exit, recordedAt)
+		if diff := cmp.Diff(*tr, throughJSON(t, *tr)); diff != "" {
+			t.Errorf("%s: %s", g.name, diff)
+		}
+		if diff := cmp.Diff(outcome, throughJSON(t, outcome)); diff != "" {
+			t.Errorf("%s: %s", g.name, diff)
+		}
+		if again := throughJSON(t, *tr); !cmp.Equal(s.Classify(&again, exit, recordedAt), outcome) {
+			t.Errorf("%s: another outcome after JSON", g.name)
+		}
+	}
+}
+
+func TestTranscript_everyField_survivesJSON(t *testing.T) {
+	limit := state.Limit{Name: "five_hour", Rejected: true, ResetsAt: recordedAt, Utilization: -1}
+	tr := Transcript{Session: "s", Final: "f", HasResult: true, ResultError: true, Codes: []string{"c"}, Errors: []string{"e"},
+		ErrorCodes: []string{"ec"}, CLI: []string{"l"}, Usage: state.Usage{InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, CacheWriteTokens: 4, CostUSD: 5},
+		ToolCalls: 6, Denials: []state.Tool{{ID: "i", Name: "n", Arg: "a", Parent: "p"}}, TextBytes: 8, Rejected: &limit, Asked: true,
+		Retries: []state.Retry{{Text: "r", Codes: []string{"429"}}}}
+	o := Outcome{Class: ending.UsageLimit, Reason: "r", Evidence: "e", Limit: &limit, ResetsAt: recordedAt, RetryAfter: 1500 * time.Millisecond}
+	for _, v := range []reflect.Value{reflect.ValueOf(tr), reflect.ValueOf(o)} {
+		for i := range v.NumField() {
+			if v.Field(i).IsZero() {
+				t.Errorf("the test leaves out %s", v.Type().Field(i).Name)
+			}
+		}
+	}
+	if diff := cmp.Diff(tr, throughJSON(t, tr)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(o, throughJSON(t, o)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func throughJSON[T any](t *testing.T, v T) (back T) {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(data, &back)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return back
 }
 
 // matrix prints right/all for each class and agent.
@@ -158,7 +231,7 @@ func matrix(right, all map[cell]int) string {
 	for _, a := range agents {
 		table += fmt.Sprintf("%10s", a)
 	}
-	for _, c := range Classes() {
+	for _, c := range ending.Classes() {
 		line := ""
 		for _, a := range agents {
 			k := cell{string(c.Class), a}
@@ -176,13 +249,12 @@ func matrix(right, all map[cell]int) string {
 }
 
 func TestRecordings_areAllInTheTable(t *testing.T) {
-	files, err := filepath.Glob("testdata/recordings/*.out")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no recordings: %v", err)
+	all, err := recordings()
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d recordings: %v", len(all), err)
 	}
 	gs := goldens(t)
-	for _, f := range files {
-		name := strings.TrimSuffix(filepath.Base(f), ".out")
+	for name := range all {
 		if !slices.ContainsFunc(gs, func(g golden) bool { return g.name == name }) {
 			t.Errorf("%s is not in golden.tsv", name)
 		}

@@ -1,26 +1,27 @@
-// Package agent knows the coding-agent CLIs: how each is started, what its
-// output means and how a call to it ended. Every CLI is a row of data in
-// specs.go; code exists once per wire format, never per CLI.
+// Package agent supports coding-agent CLIs: how to start each one, what its output
+// means, and how a call ended. Every CLI is a row in specs.go; there is code for
+// each wire format, but never for a single CLI.
 //
-//	Spec + Request -> Command        argv, environment, stdin (pure)
-//	bytes -> Decoder -> state.Event  one decoder per wire format
-//	state.Event -> Transcript        the fold of a whole call
-//	Transcript + Exit -> Outcome     the class of the call (pure)
-//
-// size of package: five wire formats and the reading of free text around one
-// row type; each file stands alone, and splitting them would only export seams.
+//	Spec + Request -> Command          arguments, environment, stdin (pure)
+//	bytes -> Decoder -> state.Payload  one decoder per wire format
+//	state.Payload -> Transcript        what the payloads of a call add up to
+//	Transcript + Exit -> Outcome       the class of the call (pure)
 package agent
 
 import (
 	"fmt"
 	"strings"
+
+	"ralph/runner/agent/argv"
+	"ralph/runner/agent/ending"
+	"ralph/runner/agent/environ"
 )
 
-// Format names the wire format of a CLI's output.
+// Format is the name of the wire format of a CLI's output.
 type Format string
 
-// The wire formats. FormatText is for CLIs that print plain text: their exit
-// status and their last lines are all there is to go by.
+// The wire formats. A CLI with FormatText prints plain text: only its exit status
+// and its last lines show how a call ended.
 const (
 	FormatClaude   Format = "claude-stream-json"
 	FormatCodex    Format = "codex-json"
@@ -29,93 +30,31 @@ const (
 	FormatText     Format = "text"
 )
 
-// PromptBy names the way in which a CLI takes its prompt.
-type PromptBy string
-
-// The ways to hand over a prompt. Standard input keeps it out of the process
-// list and has no size limit.
-const (
-	PromptStdin PromptBy = "stdin"
-	PromptArg   PromptBy = "arg"
-	PromptFile  PromptBy = "file" // its path; see Prepare
-)
-
-// Placeholders in Spec.Args. Each stands as an element of its own and is
-// replaced by the arguments that the request asks for, none if it does not.
-const (
-	argResume      = "{resume}"
-	argPermissions = "{permissions}"
-	argModel       = "{model}"
-	// argPrompt and argPromptFile may also be a part of an element. Without the
-	// first one a prompt by argument comes last.
-	argPrompt     = "{prompt}"
-	argPromptFile = "{prompt_file}"
-	// argValue stands in ResumeArgs, ModelArgs and AllowedArgs for the value.
-	argValue = "{}"
-)
-
-// Spec is one row of the table of agent CLIs. Nil slices and maps mean that
-// the CLI has no such thing.
+// Spec is one row of the table of agent CLIs. The CLI does not have what a nil
+// slice or map describes.
 type Spec struct {
-	Name    string // the value of AGENT
-	Bin     string // program looked up on PATH; empty: the user has to name one
-	Install string // one line: how a person gets it
+	Name    string `json:"name,omitempty"`    // the value of AGENT
+	Bin     string `json:"bin,omitempty"`     // program on PATH; empty: the user must set AGENT_CMD
+	Install string `json:"install,omitempty"` // one line: how to get it
 
-	Args        []string // all arguments, with placeholders
-	PromptBy    PromptBy
-	Pipe        bool     // its output goes into a pipe; else it gets a terminal
-	VersionArgs []string // print the version and end; nil: it cannot
+	argv.Template
+	Pipe bool `json:"pipe,omitempty"` // run it with a pipe instead of a terminal
 
-	ResumeArgs  []string
-	ModelArgs   []string
-	AllowedArgs []string          // permission mode "allowed-tools", before the entries
-	AllowedItem []string          // once per entry
-	BypassArgs  []string          // permission mode "bypass"
-	Tools       map[string]string // entry names of other CLIs -> this one's; "Bash" is the shell
-	ShellEntry  string            // format of an entry for a shell command prefix, %s is the prefix
+	Env environ.Agent `json:"env"` // without its Name, which is the Spec's
 
-	Env      []string // NAME=value, set for every call
-	RootEnv  []string // set in addition when bypassing permissions as root
-	UnsetEnv []string // names, or prefixes ending in *, that are not inherited
-	KeepEnv  []string // exceptions to UnsetEnv
-	// Keys are the variables that hold its keys, as names or globs: they pass to it,
-	// and to nobody else.
-	Keys   []string
-	Clouds []Cloud
+	Format        Format   `json:"format,omitempty"`
+	SessionTokens bool     `json:"session_tokens,omitempty"`  // token counts are those of the whole session
+	SessionCost   bool     `json:"session_cost,omitempty"`    // so is the cost
+	CachedInInput bool     `json:"cached_in_input,omitempty"` // input tokens include those read from the cache
+	Refused       string   `json:"refused,omitempty"`         // prefix of the result of a refused tool call
+	Guarded       []string `json:"guarded,omitempty"`         // tools that it calls unknown if they are not allowed
 
-	Format        Format
-	SessionTokens bool     // token counts go on over resumed calls
-	SessionCost   bool     // the cost goes on over resumed calls
-	CachedInInput bool     // input tokens include those read from the cache
-	Refused       string   // how the result of a refused tool call begins
-	Guarded       []string // tools that exist, yet are reported as unknown when not allowed
-
-	Patterns  []Pattern     // looked at before the general ones
-	ExitCodes map[int]Class // the last resort: exit codes with a documented meaning
+	Patterns  []ending.Pattern     `json:"patterns,omitempty"`   // tried before the built-in ones
+	ExitCodes map[int]ending.Class `json:"exit_codes,omitempty"` // documented exit codes, used if nothing else names the cause
 }
 
-// Cloud is one whose keys other tools use too: they pass only to a call that
-// uses it.
-type Cloud struct {
-	Keys   []string // names or globs
-	If     []string // switches, one of which is on: names, or prefixes ending in *
-	Models []string // beginnings of the models that it serves
-}
-
-// Pattern is one wording of a CLI's own error text and the class that it means.
-// Match is a regular expression, case-insensitive; it never sees the words of
-// the model, of tools or of the prompt.
-type Pattern struct {
-	Class Class
-	Match string
-}
-
-// Lookup returns the built-in row of that name. The error names every known row.
-func Lookup(name string) (Spec, error) { return Find(name, nil) }
-
-// Find returns the row of that name among the built-in ones and the user's own.
-// The error names every known row.
-func Find(name string, custom []Spec) (Spec, error) {
+// Find returns a row, built in or the user's own. The error lists the known names.
+func Find(name string, custom ...Spec) (Spec, error) {
 	var names []string
 	for _, s := range append(Specs(), custom...) {
 		if s.Name == name {

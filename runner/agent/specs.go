@@ -1,140 +1,163 @@
 package agent
 
-// Specs is the table of agent CLIs, in the order in which they are shown. The
-// caller may change what it gets.
+import (
+	"ralph/runner/agent/argv"
+	"ralph/runner/agent/ending"
+	"ralph/runner/agent/environ"
+)
+
+// Specs returns the table of agent CLIs, in the order in which they are shown.
 //
 // size: a table, one row a CLI.
 func Specs() []Spec {
+	version := []string{"--version"}
+	resume, model := []string{"--resume", argv.Value}, []string{"--model", argv.Value}
 	return []Spec{
 		{
 			Name: "claude", Bin: "claude", Install: "npm install -g @anthropic-ai/claude-code",
-			// --allowedTools takes every following word: the prompt must not be one of them.
-			Args: []string{"-p", "--output-format", "stream-json", "--verbose", argPermissions,
-				"--disallowedTools", "AskUserQuestion", argModel, argResume},
-			PromptBy: PromptStdin, VersionArgs: []string{"--version"},
-			ResumeArgs: []string{"--resume", argValue}, ModelArgs: []string{"--model", argValue},
-			AllowedArgs: []string{"--permission-mode", "default", "--allowedTools"}, AllowedItem: []string{argValue},
-			BypassArgs: []string{"--dangerously-skip-permissions"},
-			ShellEntry: "Bash(%s:*)",
-			// With background tasks a call stays alive for minutes after its result.
-			Env:      []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
-			RootEnv:  []string{"IS_SANDBOX=1"},
-			UnsetEnv: []string{"CLAUDECODE", "CLAUDE_CODE_*"},
-			KeepEnv: []string{"CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_REFRESH_TOKEN", "CLAUDE_CODE_OAUTH_SCOPES", "CLAUDE_CODE_USE_*", "CLAUDE_CODE_SKIP_*", "CLAUDE_CODE_MAX_*",
-				"CLAUDE_CODE_API_*", "CLAUDE_CODE_CLIENT_*", "CLAUDE_CODE_DISABLE_*", "CLAUDE_CODE_ENABLE_*",
-				"CLAUDE_CODE_SUBAGENT_MODEL", "CLAUDE_CODE_EFFORT_LEVEL", "CLAUDE_CODE_EXTRA_BODY",
-				"CLAUDE_CODE_SHELL*", "CLAUDE_CODE_TMPDIR", "CLAUDE_CODE_CERT_STORE"},
-			Keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "ANTHROPIC_*_API_KEY", "ANTHROPIC_*_TOKEN",
-				"CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_REFRESH_TOKEN", "CLAUDE_CODE_OAUTH_SCOPES", "CLAUDE_CODE_API_KEY_*",
-				"CLAUDE_CODE_CLIENT_KEY_PASSPHRASE", "AWS_BEARER_TOKEN_BEDROCK"},
-			Clouds: []Cloud{{If: []string{"CLAUDE_CODE_USE_*"}, Keys: append(awsKeys(), "GOOGLE_APPLICATION_CREDENTIALS",
-				"AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PASSWORD")}},
+			Template: argv.Template{
+				// --allowedTools takes all words that follow, so the prompt must not follow it.
+				Args: []string{"-p", "--output-format", "stream-json", "--verbose", argv.Permissions,
+					"--disallowedTools", "AskUserQuestion", argv.Model, argv.Resume},
+				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
+				AllowedArgs: []string{"--permission-mode", "default", "--allowedTools"},
+				AllowedItem: []string{argv.Value},
+				BypassArgs:  []string{"--dangerously-skip-permissions"},
+				ShellEntry:  "Bash(%s:*)",
+			},
+			Env: environ.Agent{
+				// With background tasks, a call runs on for minutes after its result.
+				Set:       []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
+				SetAsRoot: []string{"IS_SANDBOX=1"},
+				Unset:     []string{"CLAUDECODE", "CLAUDE_CODE_*"},
+				Keep: []string{"CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_REFRESH_TOKEN",
+					"CLAUDE_CODE_OAUTH_SCOPES", "CLAUDE_CODE_USE_*", "CLAUDE_CODE_SKIP_*", "CLAUDE_CODE_MAX_*",
+					"CLAUDE_CODE_API_*", "CLAUDE_CODE_CLIENT_*", "CLAUDE_CODE_DISABLE_*", "CLAUDE_CODE_ENABLE_*",
+					"CLAUDE_CODE_SUBAGENT_MODEL", "CLAUDE_CODE_EFFORT_LEVEL", "CLAUDE_CODE_EXTRA_BODY",
+					"CLAUDE_CODE_SHELL*", "CLAUDE_CODE_TMPDIR", "CLAUDE_CODE_CERT_STORE"},
+				Keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS",
+					"ANTHROPIC_*_API_KEY", "ANTHROPIC_*_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
+					"CLAUDE_CODE_OAUTH_REFRESH_TOKEN", "CLAUDE_CODE_OAUTH_SCOPES", "CLAUDE_CODE_API_KEY_*",
+					"CLAUDE_CODE_CLIENT_KEY_PASSPHRASE", "AWS_BEARER_TOKEN_BEDROCK"},
+				Clouds: []environ.Cloud{{If: []string{"CLAUDE_CODE_USE_*"}, Keys: append(environ.AWSKeys(),
+					"GOOGLE_APPLICATION_CREDENTIALS", "AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PASSWORD")}},
+			},
 			Format: FormatClaude, SessionCost: true,
 		},
 		{
 			Name: "codex", Bin: "codex", Install: "npm install -g @openai/codex",
-			// Analytics would hold every call back for five seconds at its end.
-			Args: []string{"exec", "--json", "--skip-git-repo-check", "-c", "analytics.enabled=false",
-				argPermissions, argModel, argResume, "-"},
-			PromptBy: PromptStdin, VersionArgs: []string{"--version"},
-			ResumeArgs: []string{"resume", argValue}, ModelArgs: []string{"--model", argValue},
-			AllowedArgs: []string{"--sandbox", "workspace-write"},
-			BypassArgs:  []string{"--dangerously-bypass-approvals-and-sandbox"},
-			Keys:        []string{"OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"},
-			Format:      FormatCodex, SessionTokens: true, CachedInInput: true,
-			// A line of its log, printed when it is interrupted: no session is missing.
-			Patterns: []Pattern{{ClassUnknown, `failed to record rollout items`}},
+			Template: argv.Template{
+				// Analytics would delay the end of every call by five seconds.
+				Args: []string{"exec", "--json", "--skip-git-repo-check", "-c", "analytics.enabled=false",
+					argv.Permissions, argv.Model, argv.Resume, "-"},
+				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: []string{"resume", argv.Value}, ModelArgs: model,
+				AllowedArgs: []string{"--sandbox", "workspace-write"},
+				BypassArgs:  []string{"--dangerously-bypass-approvals-and-sandbox"},
+			},
+			Env: environ.Agent{Keys: []string{"OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN",
+				"AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"}},
+			Format: FormatCodex, SessionTokens: true, CachedInInput: true,
+			// Printed when it is interrupted; it does not mean that a session is missing.
+			Patterns: []ending.Pattern{{Class: ending.Unknown, Match: `failed to record rollout items`}},
 		},
 		{
 			Name: "gemini", Bin: "gemini", Install: "npm install -g @google/gemini-cli",
-			Args:     []string{"--output-format", "stream-json", "--skip-trust", argPermissions, argModel, argResume},
-			PromptBy: PromptStdin, VersionArgs: []string{"--version"},
-			ResumeArgs: []string{"--resume", argValue}, ModelArgs: []string{"--model", argValue},
-			AllowedArgs: []string{"--approval-mode", "auto_edit"}, AllowedItem: []string{"--allowed-tools", argValue},
-			BypassArgs: []string{"--yolo"},
-			Tools: map[string]string{"Bash": "run_shell_command", "Write": "write_file", "Read": "read_file", "Edit": "replace",
-				"Glob": "glob", "Grep": "grep_search", "TodoWrite": "write_todos", "WebFetch": "web_fetch", "WebSearch": "google_web_search"},
-			ShellEntry: "run_shell_command(%s)",
-			Keys: []string{"GEMINI_API_KEY", "GEMINI_API_KEY_AUTH_MECHANISM", "GEMINI_CLI_CUSTOM_HEADERS", "GOOGLE_API_KEY", "GOOGLE_CLOUD_ACCESS_TOKEN",
-				"GOOGLE_APPLICATION_CREDENTIALS"},
+			Template: argv.Template{
+				Args: []string{"--output-format", "stream-json", "--skip-trust", argv.Permissions, argv.Model,
+					argv.Resume},
+				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
+				AllowedArgs: []string{"--approval-mode", "auto_edit"},
+				AllowedItem: []string{"--allowed-tools", argv.Value},
+				BypassArgs:  []string{"--yolo"},
+				Tools: map[string]string{"Bash": "run_shell_command", "Write": "write_file", "Read": "read_file",
+					"Edit": "replace", "Glob": "glob", "Grep": "grep_search", "TodoWrite": "write_todos",
+					"WebFetch": "web_fetch", "WebSearch": "google_web_search"},
+				ShellEntry: "run_shell_command(%s)",
+			},
+			Env: environ.Agent{Keys: []string{"GEMINI_API_KEY", "GEMINI_API_KEY_AUTH_MECHANISM",
+				"GEMINI_CLI_CUSTOM_HEADERS", "GOOGLE_API_KEY", "GOOGLE_CLOUD_ACCESS_TOKEN",
+				"GOOGLE_APPLICATION_CREDENTIALS"}},
 			Format:  FormatGemini,
 			Guarded: []string{"run_shell_command", "write_file", "replace", "web_fetch"},
-			// The API says this of every quota, also of one that is free again in a minute.
-			Patterns:  []Pattern{{ClassRateLimited, `exceeded your current quota`}},
-			ExitCodes: map[int]Class{41: ClassAuth, 42: ClassBadFlag, 53: ClassMaxTurns},
+			// The API says this of every quota, even one that resets within a minute.
+			Patterns:  []ending.Pattern{{Class: ending.RateLimited, Match: `exceeded your current quota`}},
+			ExitCodes: map[int]ending.Class{41: ending.Auth, 42: ending.BadFlag, 53: ending.MaxTurns},
 		},
 		{
 			Name: "opencode", Bin: "opencode", Install: "npm install -g opencode-ai",
-			Args:     []string{"run", "--format", "json", argPermissions, argModel, argResume},
-			PromptBy: PromptStdin, VersionArgs: []string{"--version"},
-			ResumeArgs: []string{"--session", argValue}, ModelArgs: []string{"--model", argValue},
-			BypassArgs: []string{"--auto"},
-			Env:        []string{"OPENCODE_DISABLE_AUTOUPDATE=1"},
-			// It knows some hundred and fifty providers; these are the ones with many users.
-			Keys: append(modelKeys(), "OPENCODE_API_KEY", "OPENCODE_AUTH_CONTENT", "OPENCODE_CONFIG_CONTENT", "AI_GATEWAY_API_KEY", "AZURE_API_KEY",
-				"CEREBRAS_API_KEY", "CLOUDFLARE_API_KEY", "COHERE_API_KEY", "DEEPINFRA_API_KEY", "FIREWORKS_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY",
-				"GROQ_API_KEY", "HF_TOKEN", "KIMI_API_KEY", "NVIDIA_API_KEY", "OLLAMA_API_KEY", "PERPLEXITY_API_KEY", "TOGETHER_API_KEY",
-				"ZHIPU_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"),
-			Clouds: []Cloud{
-				{Models: []string{"amazon-bedrock/"}, Keys: awsKeys()},
-				{Models: []string{"google-vertex"}, If: []string{"GOOGLE_VERTEX_*"}, Keys: []string{"GOOGLE_APPLICATION_CREDENTIALS"}},
-				{Models: []string{"github-"}, Keys: []string{"GITHUB_TOKEN"}},
-				{Models: []string{"cloudflare-"}, Keys: []string{"CLOUDFLARE_API_TOKEN"}},
+			Template: argv.Template{
+				Args:     []string{"run", "--format", "json", argv.Permissions, argv.Model, argv.Resume},
+				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: []string{"--session", argv.Value}, ModelArgs: model,
+				BypassArgs: []string{"--auto"},
+			},
+			Env: environ.Agent{
+				Set: []string{"OPENCODE_DISABLE_AUTOUPDATE=1"},
+				// It supports about 150 providers; these are the popular ones.
+				Keys: append(environ.ModelKeys(), "OPENCODE_API_KEY", "OPENCODE_AUTH_CONTENT", "OPENCODE_CONFIG_CONTENT",
+					"AI_GATEWAY_API_KEY", "AZURE_API_KEY", "CEREBRAS_API_KEY", "CLOUDFLARE_API_KEY", "COHERE_API_KEY",
+					"DEEPINFRA_API_KEY", "FIREWORKS_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "GROQ_API_KEY",
+					"HF_TOKEN", "KIMI_API_KEY", "NVIDIA_API_KEY", "OLLAMA_API_KEY", "PERPLEXITY_API_KEY",
+					"TOGETHER_API_KEY", "ZHIPU_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"),
+				Clouds: []environ.Cloud{
+					{Models: []string{"amazon-bedrock/"}, Keys: environ.AWSKeys()},
+					{Models: []string{"google-vertex"}, If: []string{"GOOGLE_VERTEX_*"},
+						Keys: []string{"GOOGLE_APPLICATION_CREDENTIALS"}},
+					{Models: []string{"github-"}, Keys: []string{"GITHUB_TOKEN"}},
+					{Models: []string{"cloudflare-"}, Keys: []string{"CLOUDFLARE_API_TOKEN"}},
+				},
 			},
 			Format: FormatOpencode,
 		},
 		{
 			Name: "qwen", Bin: "qwen", Install: "npm install -g @qwen-code/qwen-code",
-			Args:     []string{"--output-format", "stream-json", argPermissions, argModel, argResume},
-			PromptBy: PromptStdin, VersionArgs: []string{"--version"},
-			ResumeArgs: []string{"--resume", argValue}, ModelArgs: []string{"--model", argValue},
-			AllowedArgs: []string{"--approval-mode", "auto-edit"}, AllowedItem: []string{"--allowed-tools", argValue},
-			BypassArgs: []string{"--yolo"},
-			Tools: map[string]string{"Bash": "run_shell_command", "Write": "write_file", "Read": "read_file", "Edit": "edit",
-				"Glob": "glob", "Grep": "grep_search", "TodoWrite": "todo_write", "WebFetch": "web_fetch", "WebSearch": "web_search"},
-			ShellEntry: "run_shell_command(%s)",
-			Env:        []string{"QWEN_CODE_SUPPRESS_YOLO_WARNING=1"},
-			Keys: append(modelKeys(), "QWEN_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AZURE_OPENAI_API_KEY", "BAILIAN_*_API_KEY", "MODELSCOPE_API_KEY",
-				"REQUESTY_API_KEY", "WEB_SEARCH_API_KEY", "ZAI_API_KEY"),
+			Template: argv.Template{
+				Args:     []string{"--output-format", "stream-json", argv.Permissions, argv.Model, argv.Resume},
+				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
+				AllowedArgs: []string{"--approval-mode", "auto-edit"},
+				AllowedItem: []string{"--allowed-tools", argv.Value},
+				BypassArgs:  []string{"--yolo"},
+				Tools: map[string]string{"Bash": "run_shell_command", "Write": "write_file", "Read": "read_file",
+					"Edit": "edit", "Glob": "glob", "Grep": "grep_search", "TodoWrite": "todo_write",
+					"WebFetch": "web_fetch", "WebSearch": "web_search"},
+				ShellEntry: "run_shell_command(%s)",
+			},
+			Env: environ.Agent{
+				Set: []string{"QWEN_CODE_SUPPRESS_YOLO_WARNING=1"},
+				Keys: append(environ.ModelKeys(), "QWEN_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AZURE_OPENAI_API_KEY",
+					"BAILIAN_*_API_KEY", "MODELSCOPE_API_KEY", "REQUESTY_API_KEY", "WEB_SEARCH_API_KEY",
+					"ZAI_API_KEY"),
+			},
 			Format: FormatClaude, SessionTokens: true, CachedInInput: true,
-			ExitCodes: map[int]Class{53: ClassMaxTurns, 55: ClassMaxTurns},
+			ExitCodes: map[int]ending.Class{53: ending.MaxTurns, 55: ending.MaxTurns},
 		},
 		{
 			Name: "amp", Bin: "amp", Install: "npm install -g @sourcegraph/amp",
-			Args:     []string{argResume, argPermissions, "--execute", "--stream-json"},
-			PromptBy: PromptStdin, VersionArgs: []string{"--version"},
-			ResumeArgs: []string{"threads", "continue", argValue},
-			BypassArgs: []string{"--dangerously-allow-all"},
-			Keys:       []string{"AMP_API_KEY"},
-			Format:     FormatClaude, Refused: "Tool execution rejected by user",
-			// It ends so, or waits in silence, at a command that its rules do not allow.
-			Patterns: []Pattern{{ClassPermissionDenied, `require user approval`}},
+			Template: argv.Template{
+				Args:     []string{argv.Resume, argv.Permissions, "--execute", "--stream-json"},
+				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: []string{"threads", "continue", argv.Value},
+				BypassArgs: []string{"--dangerously-allow-all"},
+			},
+			Env:    environ.Agent{Keys: []string{"AMP_API_KEY"}},
+			Format: FormatClaude, Refused: "Tool execution rejected by user",
+			// It ends like this, or hangs, at a command that its rules do not allow.
+			Patterns: []ending.Pattern{{Class: ending.PermissionDenied, Match: `require user approval`}},
 		},
 		{
-			// Written from its documentation; no recording of it was at hand.
+			// Written from its documentation, without a recording.
 			Name: "cursor-agent", Bin: "cursor-agent", Install: "see cursor.com/cli",
-			Args:     []string{"-p", "--output-format", "stream-json", argPermissions, argModel, argResume},
-			PromptBy: PromptArg, VersionArgs: []string{"--version"},
-			ResumeArgs: []string{"--resume", argValue}, ModelArgs: []string{"--model", argValue},
-			BypassArgs: []string{"--force"},
-			Keys:       []string{"CURSOR_API_KEY", "CURSOR_AUTH_TOKEN"},
-			Format:     FormatClaude,
+			Template: argv.Template{
+				Args:     []string{"-p", "--output-format", "stream-json", argv.Permissions, argv.Model, argv.Resume},
+				PromptBy: argv.PromptArg, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
+				BypassArgs: []string{"--force"},
+			},
+			Env:    environ.Agent{Keys: []string{"CURSOR_API_KEY", "CURSOR_AUTH_TOKEN"}},
+			Format: FormatClaude,
 		},
 		{
-			// Any other program: the prompt on standard input, the answer as plain text.
+			// Any other program: prompt on standard input, answer as plain text.
 			Name: "text", Install: "set AGENT_CMD to the command line of your agent",
-			PromptBy: PromptStdin,
+			Template: argv.Template{PromptBy: argv.PromptStdin},
 			Format:   FormatText,
 		},
 	}
-}
-
-func awsKeys() []string {
-	return []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_CONTAINER_AUTHORIZATION_TOKEN"}
-}
-
-// modelKeys are the keys of model providers that more than one CLI can use.
-func modelKeys() []string {
-	return []string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY", "DASHSCOPE_API_KEY",
-		"DEEPSEEK_API_KEY", "MINIMAX_API_KEY", "MISTRAL_API_KEY", "MOONSHOT_API_KEY", "XAI_API_KEY"}
 }

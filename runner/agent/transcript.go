@@ -4,125 +4,121 @@ import (
 	"slices"
 	"strings"
 
+	"ralph/runner/agent/ending"
 	"ralph/state"
 )
 
-// Bounds of a Transcript: the newest are kept, of CLI lines the first as well.
+// Limits of a Transcript. It keeps the newest entries; of CLI lines also the first.
 const (
 	maxErrors   = 20
+	maxRetries  = 20
 	maxCLILines = 60
 	maxCLIHead  = 10
 	maxDenials  = 200
 )
 
-// Transcript is the fold of the events of one call. The zero value is ready.
+// Transcript is what the events of one call add up to. The zero value is ready to use.
 type Transcript struct {
-	Session string // the agent's session; empty: it named none
-	Model   string
-	// Final is the agent's own final message, empty after a failed turn. Of a
-	// CLI without records it is the end of what it printed.
-	Final       string
-	HasResult   bool     // a final record was seen
-	ResultError bool     // the latest final record reports a failure
-	Codes       []string // of the latest final record
-	// Errors are texts of the CLI's own error records, the newest last, each once.
-	Errors     []string
-	ErrorCodes []string // of those records and of its own retries
-	// CLI are lines that the CLI printed beside its records, in order, the middle
-	// left out when they are many.
-	CLI       []string
-	Usage     state.Usage // of this call
-	ToolCalls int
-	LastTool  string // name and argument
-	Denials   []state.Tool
-	Limits    map[string]state.Limit // the latest of each kind
-	Retries   int
-	TextBytes int64 // of narration
-	// Rejected is a limit that refused work and was not followed by any; nil: none.
-	Rejected *state.Limit
+	Session string `json:"session,omitempty"` // the agent's own id; empty: it printed none
+	// Final is the agent's final message, empty after a failed turn. For a CLI
+	// without records it is the end of its output.
+	Final       string   `json:"final,omitempty"`
+	HasResult   bool     `json:"has_result,omitempty"`   // there was a final record
+	ResultError bool     `json:"result_error,omitempty"` // the latest final record reports a failure
+	Codes       []string `json:"codes,omitempty"`        // of the latest final record
+	// Errors are the texts of the CLI's error records, without repeats, newest last.
+	Errors     []string `json:"errors,omitempty"`
+	ErrorCodes []string `json:"error_codes,omitempty"` // of the latest error record
+	// CLI has the lines outside the records, in order: the first and the last ones.
+	CLI       []string     `json:"cli,omitempty"`
+	Usage     state.Usage  `json:"usage"` // of this call
+	ToolCalls int          `json:"tool_calls,omitempty"`
+	Denials   []state.Tool `json:"denials,omitempty"`
+	TextBytes int64        `json:"text_bytes,omitempty"` // of narration
+	// Rejected is the limit that refused work; nil: none, or work followed.
+	Rejected *state.Limit `json:"rejected,omitempty"`
+	// Retries are the notices with which the CLI announced that it waits and tries
+	// again, newest last. Work that follows deletes them.
+	Retries []state.Retry `json:"retries,omitempty"`
 	// Asked is true when the agent called a tool that asks the user.
-	Asked bool
+	Asked bool `json:"asked,omitempty"`
 }
 
 // askTools are the tools with which agents ask the user, in lower case.
 var askTools = []string{"askuserquestion", "ask_user_question", "ask_user", "question"}
 
-// Add folds in one event. Kinds that do not come from a decoder are ignored.
-func (t *Transcript) Add(ev state.Event) {
-	switch ev.Kind {
-	case state.KindSession:
-		t.Session = ev.Session
-		if ev.Model != "" {
-			t.Model = ev.Model
-		}
-	case state.KindText:
-		t.addText(ev)
-	case state.KindTool:
+// Add adds one payload. It ignores kinds that no decoder emits.
+func (t *Transcript) Add(p state.Payload) {
+	switch p := p.(type) {
+	case state.SessionStart:
+		t.Session = p.ID
+	case state.Text:
+		t.addText(p)
+	case state.Tool:
 		t.ToolCalls++
-		t.LastTool = strings.TrimSpace(ev.Tool.Name + " " + ev.Tool.Arg)
-		t.Asked = t.Asked || Asks(*ev.Tool)
-		t.Rejected = nil
-	case state.KindUsage:
-		t.Usage = *ev.Usage
-	case state.KindDenied:
-		t.Asked = t.Asked || Asks(*ev.Tool)
-		t.Denials = keep(t.Denials, *ev.Tool, maxDenials)
-	case state.KindLimit:
-		t.addLimit(*ev.Limit)
-	case state.KindRetry:
-		t.Retries++
-	case state.KindError:
-		t.addError(ev)
-	case state.KindResult:
-		t.HasResult, t.ResultError, t.Codes = true, ev.Error, ev.Codes
-		if t.Final = ev.Text; ev.Error {
+		t.Asked = t.Asked || Asks(p)
+		t.Rejected, t.Retries = nil, nil
+	case state.ToolResult:
+		t.Retries = nil
+	case state.Retry:
+		t.Retries = keep(t.Retries, p, maxRetries)
+	case state.Usage:
+		t.Usage = p
+	case state.Denied:
+		t.Asked = t.Asked || Asks(p.Tool)
+		t.Denials = keep(t.Denials, p.Tool, maxDenials)
+	case state.Limit:
+		t.addLimit(p)
+	case state.AgentError:
+		t.addError(p)
+	case state.FinalMessage:
+		t.HasResult, t.ResultError, t.Codes = true, p.Error, p.Codes
+		if t.Final = p.Text; p.Error {
 			t.Final = ""
 		}
 	}
 }
 
-func (t *Transcript) addText(ev state.Event) {
-	switch {
-	case slices.Contains(ev.Codes, CodeNotice):
-	case slices.Contains(ev.Codes, CodeCLI):
-		t.addCLI(ev.Text)
-	default:
-		t.TextBytes += int64(len(ev.Text))
-		if ev.Text != "" {
-			t.Rejected = nil
+func (t *Transcript) addText(text state.Text) {
+	switch text.Source {
+	case state.FromCLI:
+		t.addCLI(text.Text)
+	case state.FromModel:
+		t.TextBytes += int64(len(text.Text))
+		if text.Text != "" {
+			t.Rejected, t.Retries = nil, nil
 		}
 	}
 }
 
 func (t *Transcript) addLimit(l state.Limit) {
-	if t.Limits == nil {
-		t.Limits = map[string]state.Limit{}
-	}
-	t.Limits[l.Kind] = l
 	switch {
 	case l.Rejected:
 		t.Rejected = &l
-	case t.Rejected != nil && t.Rejected.Kind == l.Kind:
+	case t.Rejected != nil && t.Rejected.Name == l.Name:
 		t.Rejected = nil
 	}
 }
 
-func (t *Transcript) addError(ev state.Event) {
-	if !ev.Error {
-		t.addCLI(ev.Text)
+func (t *Transcript) addError(e state.AgentError) {
+	if slices.Contains(e.Codes, codeCLI) {
+		t.addCLI(e.Text)
 		return
 	}
-	t.ErrorCodes = ev.Codes
-	if ev.Text == "" {
+	t.ErrorCodes = e.Codes
+	if e.Text == "" {
 		return
 	}
-	t.Errors = slices.DeleteFunc(t.Errors, func(e string) bool { return e == ev.Text })
-	t.Errors = keep(t.Errors, ev.Text, maxErrors)
+	t.Errors = slices.DeleteFunc(t.Errors, func(text string) bool { return text == e.Text })
+	t.Errors = keep(t.Errors, e.Text, maxErrors)
 }
 
-// addCLI keeps the first lines as well: a refused command line is named before
+// addCLI keeps the first lines, too: a CLI names the bad flag before it prints
 // pages of help.
 func (t *Transcript) addCLI(line string) {
+	if ending.AnnouncesRetry(line) {
+		t.Retries = keep(t.Retries, state.Retry{Text: line}, maxRetries)
+	}
 	if len(t.CLI) >= maxCLILines {
 		t.CLI = slices.Delete(t.CLI, maxCLIHead, maxCLIHead+1)
 	}
@@ -132,10 +128,10 @@ func (t *Transcript) addCLI(line string) {
 // Worked reports whether the agent did or said anything.
 func (t *Transcript) Worked() bool { return t.ToolCalls > 0 || t.TextBytes > 0 }
 
-// Asks tells whether a tool is one that asks the user.
+// Asks reports whether the tool asks the user a question.
 func Asks(tool state.Tool) bool { return slices.Contains(askTools, strings.ToLower(tool.Name)) }
 
-// keep appends v and drops the oldest beyond limit.
+// keep appends v and drops the oldest entries beyond limit.
 func keep[T any](list []T, v T, limit int) []T {
 	if len(list) >= limit {
 		list = slices.Delete(list, 0, len(list)-limit+1)

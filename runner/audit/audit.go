@@ -1,42 +1,39 @@
-// Package audit compares the start and the end of an iteration and finds what
-// an honest change would not have done: tests that vanish or no longer run,
-// assertions that are gone, checks that were made easier, boxes ticked without
-// work. It is pure: texts in, findings out.
+// Package audit compares the start and the end of an iteration and reports changes that
+// weaken the proof of the work: deleted test files, tests that no longer run, checks that
+// are easier to pass, boxes ticked without work. It is pure: texts in, findings out.
 //
-//	files before/after -> mask -> tests, definitions -> pairs -> findings
-//	files that judge   -> settings -----------------------------> findings
-//	plan  before/after -----------------------------------------> findings
+//	test files     -> tests.go    -> tests_removed, skip_added
+//	CI, lint, make -> settings.go -> checks_changed
+//	plan           -> plan.go     -> tick_without_work, foreign_tick, task_changed
 //
-// False alarms cost as much as misses, so each rule first looks for the honest
-// explanation: the test moved, was renamed, became a row of a table, or the
-// code that it tested is gone too.
+// A false alarm costs more than a miss: a person has to look at it, and the agent starts
+// to argue. A rule stays only if at least 95 of 100 findings are right on changes that it
+// was not tuned for; docs/proof.md has the figures. The audit does not judge whether a
+// test still checks as much as before: the text does not show it.
 package audit
 
 import (
 	"cmp"
 	"slices"
+	"strings"
 
-	"ralph/runner/audit/plan"
-	"ralph/runner/audit/settings"
+	"ralph/runner/task"
 )
 
-// Kind names what was found.
+// Kind names a kind of finding.
 type Kind string
 
-// The kinds of findings; Kinds says what each is.
+// The kinds of findings; Kinds describes each.
 const (
-	KindTestsRemoved       Kind = "tests_removed"
-	KindSkipAdded          Kind = "skip_added"
-	KindAssertionsRemoved  Kind = "assertions_removed"
-	KindExpectationChanged Kind = "expectation_changed"
-	KindSuppressionAdded   Kind = "suppression_added"
-	KindChecksChanged      Kind = "checks_changed"
-	KindTickWithoutWork    Kind = "tick_without_work"
-	KindForeignTick        Kind = "foreign_tick"
-	KindTaskChanged        Kind = "task_changed"
+	KindTestsRemoved    Kind = "tests_removed"
+	KindSkipAdded       Kind = "skip_added"
+	KindChecksChanged   Kind = "checks_changed"
+	KindTickWithoutWork Kind = "tick_without_work"
+	KindForeignTick     Kind = "foreign_tick"
+	KindTaskChanged     Kind = "task_changed"
 )
 
-// KindRow is a row of the table of kinds.
+// KindRow is a row of the table of kinds in the documentation.
 type KindRow struct {
 	Kind  Kind
 	Found string
@@ -44,14 +41,11 @@ type KindRow struct {
 	Revert, Doubt bool
 }
 
-// Kinds are all kinds of findings.
+// Kinds returns the table of all kinds of findings.
 func Kinds() []KindRow {
 	return []KindRow{
-		{Kind: KindTestsRemoved, Found: "tests, or cases of a table, no longer exist, and what they tested does"},
-		{Kind: KindSkipAdded, Found: "tests exist and do not run, or cannot fail"},
-		{Kind: KindAssertionsRemoved, Found: "a test checks less than before"},
-		{Kind: KindExpectationChanged, Found: "a test or a golden file expects something else, and no code that it tests changed", Doubt: true},
-		{Kind: KindSuppressionAdded, Found: "a linter, the compiler or the coverage is switched off for a place in the code", Doubt: true},
+		{Kind: KindTestsRemoved, Found: "a test file was deleted or emptied, and the code that it tested is still there"},
+		{Kind: KindSkipAdded, Found: "tests that ran before are skipped now"},
 		{Kind: KindChecksChanged, Found: "commands, CI or lint settings that judge the work became easier to pass"},
 		{Kind: KindTickWithoutWork, Found: "a box was ticked, and nothing else changed", Revert: true},
 		{Kind: KindForeignTick, Found: "a box of another task was ticked", Revert: true},
@@ -61,68 +55,54 @@ func Kinds() []KindRow {
 
 // Finding is one thing to tell the agent and the user.
 type Finding struct {
-	Kind Kind
-	File string // slash-separated, as in File.Path; empty for findings in the plan
-	Task string // id of the task; empty for findings in files
-	Text string // one sentence for people
-	// Revert is true when taking the tick of Task back undoes it.
-	Revert bool
-	// Doubt is true when honest work often looks the same: worth telling, and
-	// no reason to end a run.
-	Doubt bool
+	Kind Kind   `json:"kind"`
+	File string `json:"file,omitempty"` // as in File.Path; empty for findings in the plan
+	Task string `json:"task,omitempty"` // id; empty for findings in files
+	Text string `json:"text"`           // one sentence for people
+	// Revert is true if unticking Task fixes it.
+	Revert bool `json:"revert,omitempty"`
+	// Doubt is true if honest work often looks the same: worth reporting, but no reason
+	// to end a run. No kind has it today.
+	Doubt bool `json:"doubt,omitempty"`
 }
 
-// File is one changed file. A file that was renamed may come as two.
+// File is a changed file. A renamed file is two: one that no longer exists and one that
+// did not exist before.
 type File struct {
 	Path            string // slash-separated, relative to the project
-	Before, After   string // empty also when it did not exist
+	Before, After   string // empty if the file does not exist
 	Existed, Exists bool   // before, after
 }
 
-// Task is one task of the plan.
-type Task = plan.Task
-
-// Input is everything about one iteration.
+// Input describes one iteration.
 type Input struct {
-	Files []File
+	Files []File // changed files, without the plan
 	// PlanBefore and PlanAfter are empty without a plan.
-	PlanBefore, PlanAfter []Task
+	PlanBefore, PlanAfter []task.Task
 	Task                  string // id of the selected task; empty: none
-	// Unchanged is true when nothing but the plan changed: no commit, no file.
+	// Unchanged is true if nothing but the plan changed: no commit, no file.
 	Unchanged bool
-	// Partial is true when Files lacks some of what changed.
+	// Partial is true if Files is incomplete. Then a deleted test may have moved to a file
+	// that is not in it.
 	Partial bool
 }
 
-// Compare returns the findings, those in the plan last, sorted by file.
+// Compare returns the findings: those in files, sorted by file, then those in the plan.
 func Compare(in Input) []Finding {
-	found := compareTests(in)
-	var settled []settings.File
-	for _, f := range in.Files {
-		settled = append(settled, settings.File(f))
-	}
-	for _, f := range settings.Compare(settled, in.taskText()) {
-		found = append(found, Finding{Kind: KindChecksChanged, File: f.File, Text: f.Text})
-	}
-	found = append(found, compareSuppressions(in.Files, in.taskText())...)
+	in.Files = slices.SortedFunc(slices.Values(in.Files), func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	asked := in.taskText()
+	found := compareTests(in, asked)
+	found = append(found, compareSettings(in.Files, asked)...)
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.File, b.File) })
-	for _, f := range plan.Compare(plan.Input{Before: in.PlanBefore, After: in.PlanAfter, Task: in.Task, Unchanged: in.Unchanged}) {
-		kind := map[plan.Kind]Kind{plan.Changed: KindTaskChanged, plan.Foreign: KindForeignTick, plan.Idle: KindTickWithoutWork}[f.Kind]
-		found = append(found, Finding{Kind: kind, Task: f.Task, Text: f.Text, Revert: f.Kind != plan.Changed})
-	}
-	return found
+	return append(found, comparePlans(in)...)
 }
 
-// taskText is all that the selected task asks for.
+// taskText is the text of the selected task.
 func (in Input) taskText() string {
-	text := ""
-	for _, t := range in.PlanBefore {
-		if t.ID == in.Task && in.Task != "" {
-			text += t.Title + "\n"
-			for _, c := range t.Criteria {
-				text += c + "\n"
-			}
-		}
+	i := slices.IndexFunc(in.PlanBefore, func(t task.Task) bool { return t.ID == in.Task && in.Task != "" })
+	if i < 0 {
+		return ""
 	}
-	return text
+	t := in.PlanBefore[i]
+	return strings.Join(append([]string{t.Title, t.Description}, t.Criteria...), "\n") + "\n"
 }

@@ -1,166 +1,159 @@
 package audit
 
 import (
+	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
-
-	"ralph/runner/audit/lang"
 )
 
-// test is one test of a file.
-type test struct {
-	name, file string
-	head, body lang.Source // decorators with the line of the test; all behind it
-	strength   int         // of its assertions
-	rows       int         // of its tables
-	skip       lang.Skip
-	dead       int // branches that never run or fail
-	exits      int // conditions under which it returns early
-	measured   bool
-}
+const (
+	maxText  = 1 << 20 // larger files are data, not tests
+	maxPairs = 1 << 22 // files that need more comparisons of lines are not judged
+	// sameFile is the minimum share of a deleted file's lines in other files for it to
+	// count as moved.
+	sameFile = 0.5
+)
 
-// suite is all that the files of one language hold, before or after.
-type suite struct {
-	l     *lang.Language
-	tests []*test
-	files map[string]*testFile
-	rest  []remainder
-}
-
-// testFile is one test file. Its facts are counted only when they may differ.
-type testFile struct {
-	raw   string
-	facts func() fileFacts
-}
-
-// fileFacts are counts over one test file. hooks keep the tests of other files
-// from running or failing.
-type fileFacts struct{ focus, skips, blockSkips, hooks int }
-
-// remainder is a file, or what is left of it without its tests.
-type remainder struct {
-	path, raw string
-	src       lang.Source // zero: not read yet
-	helper    bool        // serves tests only
-}
-
-// add reads the tests of one file. The rest waits until somebody asks for it.
-func (s *suite) add(path, raw string) {
-	l := s.l
-	if !l.TestFiles.MatchString(path) || shapes().dataFolder.MatchString(path) {
-		s.rest = append(s.rest, remainder{path: path, raw: raw, helper: shapes().testFolder.MatchString(path)})
-		return
-	}
-	whole := lang.Mask(l, raw)
-	text, code := []byte(whole.Text), []byte(whole.Code)
-	for _, t := range l.Tests(whole) {
-		s.tests = append(s.tests, &test{name: t.Name, file: path, head: t.Head, body: t.Body})
-		for i := t.Start; i < t.End; i++ {
-			if code[i] != '\n' {
-				text[i], code[i] = ' ', ' '
-			}
-		}
-	}
-	src := lang.Source{Text: string(text), Code: string(code)}
-	honest := func(found []string) int { return len(slices.DeleteFunc(found, l.Platform.MatchString)) }
-	s.files[path] = &testFile{raw, sync.OnceValue(func() fileFacts {
-		return fileFacts{
-			focus: len(l.Focus.FindAllString(whole.Code, -1)), blockSkips: l.Skips(src)[lang.Skipped],
-			skips: honest(l.FileSkip.FindAllString(raw, -1)), hooks: honest(l.Hooks.FindAllString(whole.Text, -1)),
-		}
-	})}
-	// Where each file may hold tests, only the folder tells helpers from code.
-	s.rest = append(s.rest, remainder{path, raw, src, servesTests(l, path)})
-}
-
-// module is the name by which other code knows the file.
-func module(path string) string {
-	name := path[strings.LastIndexByte(path, '/')+1:]
-	name, _, _ = strings.Cut(name, ".")
-	switch name {
-	case "index", "main", "mod", "lib", "__init__", "app", "utils", "util", "types":
-		return ""
-	}
-	return name
-}
-
-// definitions are what code outside of tests defines.
-type definitions struct {
-	code    map[string]string // each name with its text, up to the next definition
-	helpers map[string]string // the same in files that serve tests only
-	routes  map[string]bool   // strings that name something: "/old", "--old"
-	modules map[string]bool   // base names of the files
-}
-
-// definitions reads the rest of the files.
-func (s *suite) definitions() definitions {
-	d := definitions{map[string]string{}, map[string]string{}, map[string]bool{}, map[string]bool{}}
-	for _, r := range s.rest {
-		if r.src.Code == "" {
-			r.src = lang.Mask(s.l, r.raw)
-		}
-		if r.helper {
-			define(d.helpers, s.l, r.src)
-			continue
-		}
-		define(d.code, s.l, r.src)
-		d.modules[module(r.path)] = true
-		for _, t := range lang.Tokens(r.src) {
-			if t.Kind == lang.String && shapes().route.MatchString(t.Text) {
-				d.routes[t.Text] = true
-			}
-		}
-	}
-	return d
-}
-
-func define(defined map[string]string, l *lang.Language, src lang.Source) {
-	all := slices.DeleteFunc(l.Define.FindAllStringSubmatchIndex(src.Code, -1), func(m []int) bool {
-		return shapes().keyword.MatchString(src.Code[max(slices.Max(m[2:])-len("*default"), m[0]):slices.Max(m[2:])])
+// compareTests finds deleted test files and newly skipped tests.
+func compareTests(in Input, asked string) []Finding {
+	files := slices.DeleteFunc(slices.Clone(in.Files), func(f File) bool {
+		return max(len(f.Before), len(f.After)) > maxText || f.Before == f.After && f.Existed == f.Exists
 	})
-	for i, m := range all {
-		end := len(src.Code)
-		if i+1 < len(all) {
-			end = all[i+1][0]
-		}
-		for g := 2; g+1 < len(m); g += 2 {
-			if m[g] >= 0 {
-				defined[src.Code[m[g]:m[g+1]]] += src.Text[m[0]:end]
-			}
-		}
+	var found []Finding
+	if !in.Partial && !asks().remove.MatchString(asked) {
+		found = removedFiles(files)
 	}
+	if !asks().skip.MatchString(asked) {
+		found = append(found, addedSkips(files)...)
+	}
+	return found
 }
 
-// shapes are the patterns that hold for all languages.
-var shapes = sync.OnceValue(func() (p struct{ route, testFolder, dataFolder, keyword, branch *regexp.Regexp }) {
-	p.route = regexp.MustCompile(`^(?:/|--)[\w/:.-]{2,}$`)
-	p.testFolder = regexp.MustCompile(`(?:^|/)(?:tests?|__tests__|spec|e2e|testdata|fixtures)/`)
-	p.dataFolder = regexp.MustCompile(`(?:^|/)(?:testdata|test[-_]data|(?:__)?fixtures?(?:__)?)/`)
-	p.keyword = regexp.MustCompile(`\b(?:if|for|while|switch|catch|else|return|match|try|finally|with|do|case|default|loop|except|func)$`)
-	p.branch = regexp.MustCompile(`\b(?:if|elif|case|when|except|catch)\b|=>|&&|\|\||\b(?:and|or)\b| \? `)
+// asks are patterns of tasks that ask for a change.
+var asks = sync.OnceValue(func() (p struct{ remove, skip *regexp.Regexp }) {
+	p.remove = regexp.MustCompile(`(?i)\b(?:remov|delet|drop|retir|mov(?:e|ing)|merg|` +
+		`reorgani[sz]|consolidat|prun|deprecat|revert|obsolet|restructur)\w*`)
+	p.skip = regexp.MustCompile(`(?i)\b(?:skip|xfail|disabl|flaky|quarantin|ignor|pending|failing|` +
+		`platform|windows|macos|linux|node(?:\.js)? \d)\w*`)
 	return p
 })
 
-// measure counts what the test checks.
-func (t *test) measure(l *lang.Language) {
-	if t.measured {
-		return
+// removedFiles finds test files that are gone or have no tests left, although the tests
+// have not moved and the code that they tested still exists.
+func removedFiles(files []File) []Finding {
+	var found []Finding
+	gone := sync.OnceValue(func() map[string]bool { return goneWords(files) })
+	to := sync.OnceValue(func() *arrivals { return arrived(files) })
+	for _, f := range files {
+		l := languageOf(f.Path)
+		if l == nil || !f.Existed {
+			continue
+		}
+		lost := l.count(f.Before)
+		if lost == 0 || l.count(f.After) > 0 || l.skipped(f.After) || to().took(f, lost) || mentions(f.Before, gone()) {
+			continue
+		}
+		what, tests := "the test file was deleted", "tests"
+		if f.Exists {
+			what = "no test is left in the file"
+		}
+		if lost == 1 {
+			tests = "test"
+		}
+		found = append(found, Finding{Kind: KindTestsRemoved, File: f.Path,
+			Text: fmt.Sprintf("%s (%d %s), and what it tested is still there", what, lost, tests)})
 	}
-	t.measured = true
-	whole := t.whole()
-	alive, exits := l.Alive(t.body)
-	t.exits = exits
-	t.strength = l.Strength(t.head.Add(t.body.Cut(0, alive)))
-	t.rows = len(l.Rows(whole))
-	t.dead = l.Dead(whole)
-	t.skip = l.SkipOf(whole)
-	if t.name == "TestMain" && !strings.Contains(t.body.Code, ".Run(") && !strings.Contains(t.body.Code, "Main(") {
-		t.skip = lang.Skipped
-	}
+	return found
 }
 
-func (t *test) whole() lang.Source {
-	return t.head.Add(t.body)
+// count counts the tests in a text.
+func (l *language) count(text string) int {
+	n := 0
+	for line := range strings.Lines(text) {
+		if l.test.MatchString(strings.TrimSpace(line)) {
+			n++
+		}
+	}
+	return n
+}
+
+// skipped reports whether a text has tests with a skip mark.
+func (l *language) skipped(text string) bool {
+	return slices.ContainsFunc(lines(text), l.mark.MatchString)
+}
+
+// arrivals are the tests and lines that were added to test files.
+type arrivals struct {
+	tests int
+	lines map[string]bool
+}
+
+func arrived(files []File) *arrivals {
+	a := &arrivals{lines: map[string]bool{}}
+	for _, f := range files {
+		l := languageOf(f.Path)
+		if l == nil || !f.Exists {
+			continue
+		}
+		a.tests += max(0, l.count(f.After)-l.count(f.Before))
+		_, added := diffLines(lines(f.Before), lines(f.After))
+		for _, line := range added {
+			a.lines[line] = true
+		}
+	}
+	return a
+}
+
+// took reports whether the tests of a file moved to others: they got as many tests, which
+// then do not count for another file, or most of its lines.
+func (a *arrivals) took(f File, tests int) bool {
+	if a.tests >= tests {
+		a.tests -= tests
+		return true
+	}
+	all, same := 0, 0
+	for _, line := range lines(f.Before) {
+		if len(line) < 4 {
+			continue // brackets
+		}
+		all++
+		if a.lines[line] {
+			same++
+		}
+	}
+	return a.tests > 0 && float64(same) >= sameFile*float64(all)
+}
+
+var words = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL_][\pL\pN_]{3,}`) })
+
+// goneWords returns the words that disappeared from code outside of tests, and the names
+// of deleted files.
+func goneWords(files []File) map[string]bool {
+	gone := map[string]bool{}
+	var still []string
+	for _, f := range files {
+		l := languageOf(f.Path)
+		if l == nil && !paths().code.MatchString(f.Path) || l != nil && !l.inline() {
+			continue
+		}
+		for _, w := range words().FindAllString(f.Before, -1) {
+			gone[w] = true
+		}
+		if f.Existed && !f.Exists {
+			name, _, _ := strings.Cut(path.Base(f.Path), ".")
+			gone[name] = true
+		}
+		still = append(still, words().FindAllString(f.After, -1)...)
+	}
+	for _, w := range still {
+		delete(gone, w)
+	}
+	return gone
+}
+
+func mentions(text string, gone map[string]bool) bool {
+	return len(gone) > 0 && slices.ContainsFunc(words().FindAllString(text, -1), func(w string) bool { return gone[w] })
 }

@@ -2,22 +2,24 @@ package gate
 
 import "ralph/runner/gate/workspace"
 
-// Rows are the checks as a Suite runs them: a check of a whole workspace
+// Rows returns the checks as a Suite runs them: a check of a whole workspace
 // (go.work, npm, pnpm, yarn, cargo, uv) becomes one for each package.
 func Rows(dir string, checks []Check) []Check {
 	all, _ := split(dir, checks)
 	return all
 }
 
-// split makes Rows. touched tells of each whether changed files, with slash
-// paths relative to dir, ask for it: its package was touched or depends on one
-// that was. A row without a folder is always asked for.
+// split returns Rows, and a func that reports for changed files (slash paths
+// relative to dir) whether a row has to run: its package has changed, or depends
+// on one that has. A row without a folder always has to.
 func split(dir string, checks []Check) (all []Check, touched func(changed []string) func(Check) bool) {
 	w := workspace.Open(dir)
 	for _, c := range checks {
 		var parts []workspace.Part
 		if c.Dir == "" {
 			parts = w.Parts(c.Command)
+		} else {
+			w.Add(c.Dir)
 		}
 		if len(parts) == 0 {
 			all = append(all, c)
@@ -26,11 +28,6 @@ func split(dir string, checks []Check) (all []Check, touched func(changed []stri
 			row := c
 			row.Name, row.Dir, row.Command = c.Name+" "+p.Dir, p.Dir, p.Command
 			all = append(all, row)
-		}
-	}
-	for _, c := range all {
-		if c.Dir != "" {
-			w.Add(c.Dir)
 		}
 	}
 	return all, func(changed []string) func(Check) bool {

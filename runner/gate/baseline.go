@@ -1,92 +1,83 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"ralph/runner/gate/report"
 )
 
-// Scope says how long a baseline holds.
+// Scope is how long a baseline is valid.
 type Scope string
 
 // The scopes.
 const (
-	ScopeGlobal  Scope = "global"  // until its file is removed
-	ScopeSession Scope = "session" // one run; also the zero value
+	ScopeGlobal  Scope = "global"  // until its file is deleted
+	ScopeSession Scope = "session" // one run; also the meaning of ""
 	ScopeTask    Scope = "task"    // one task
 )
 
-// Moment is where a run stands.
+// Moment identifies the run and the task that a baseline is for.
 type Moment struct {
 	Scope Scope
 	Run   string // id of the run
 	Task  string // id of the task; empty without a plan
 }
 
-// Entry is what a check said when the baseline was taken. What became green
-// since then is green: it can be lost again.
+// Entry is the result of a check in the baseline. A failure that was fixed later
+// is removed from it, so that it counts when it comes back.
 type Entry struct {
 	Passed  bool `json:"passed"`
 	Code    int  `json:"code"` // exit code; -1: ended by a signal
 	Timeout bool `json:"timeout,omitempty"`
-	// Empty is true when there was no code or no test yet.
-	Empty bool `json:"empty,omitempty"`
-	Tests int  `json:"tests"` // 0: unknown, or none
-	// Failed are the tests that were red; empty where single tests are not known.
+	Empty   bool `json:"empty,omitempty"` // there was no code or no test yet
+	Tests   int  `json:"tests"`           // 0: none, or not known
+	// Failed are the failed tests; empty if single tests are not known.
 	Failed []string `json:"failed,omitempty"`
 }
 
-// Baseline is .ralph/test_baseline.json. A nil Baseline knows nothing.
+// Baseline is .ralph/test_baseline.json: the failures that ralph does not blame
+// on the agent. A nil Baseline is empty and stays so.
 type Baseline struct {
-	path  string
-	dirty bool
-	data  struct {
-		Scope   Scope            `json:"scope"`
-		Run     string           `json:"run"`
-		Task    string           `json:"task,omitempty"`
-		TakenAt time.Time        `json:"taken_at"`
-		Checks  map[string]Entry `json:"checks"`
-	}
+	Scope   Scope            `json:"scope"`
+	Run     string           `json:"run"`
+	Task    string           `json:"task,omitempty"`
+	TakenAt time.Time        `json:"taken_at"` // zero: never
+	Checks  map[string]Entry `json:"checks"`
 }
 
-// OpenBaseline reads the file, which need not exist. The Baseline is usable also
-// with an error, which says that the file was set aside.
-func OpenBaseline(path string) (*Baseline, error) {
-	b := &Baseline{path: path}
-	err := load(path, &b.data)
-	if err != nil {
-		b = &Baseline{path: path}
+// ReadBaseline reads the file, which may be missing. On an error it has renamed
+// an unusable file, and the Baseline is empty.
+func ReadBaseline(path string) (*Baseline, error) { return load[Baseline](path) }
+
+// Write replaces the file, unless it has the same content.
+func (b *Baseline) Write(path string) error { return save(path, b) }
+
+// Clone returns a copy that does not change when b does.
+func (b *Baseline) Clone() *Baseline {
+	if b == nil {
+		return nil
 	}
-	return b, err
+	c := *b
+	c.Checks = maps.Clone(b.Checks)
+	return &c
 }
 
-// Current tells whether the baseline was taken for this moment; if not, it is
-// time for Suite.TakeBaseline.
+// Current reports whether the baseline is valid for m. If not, call
+// Suite.TakeBaseline.
 func (b *Baseline) Current(m Moment) bool {
-	m.Scope = m.scope()
-	if b == nil || b.data.TakenAt.IsZero() || b.data.Scope != m.Scope {
+	if b == nil || b.TakenAt.IsZero() || b.Scope != cmp.Or(m.Scope, ScopeSession) {
 		return false
 	}
-	switch m.Scope {
-	case ScopeGlobal:
-		return true
-	case ScopeTask:
-		return b.data.Run == m.Run && b.data.Task == m.Task
-	}
-	return b.data.Run == m.Run
+	return b.Scope == ScopeGlobal || b.Run == m.Run && (b.Scope != ScopeTask || b.Task == m.Task)
 }
 
-func (m Moment) scope() Scope {
-	if m.Scope == "" {
-		return ScopeSession
-	}
-	return m.Scope
-}
-
-// Begin is the baseline of a project in which there was nothing to check: all
-// that these checks find from now on is new.
+// Begin sets the baseline of a project that has nothing to check yet: every
+// failure from now on is new.
 func (b *Baseline) Begin(checks []Check, m Moment) {
 	if b == nil {
 		return
@@ -94,26 +85,29 @@ func (b *Baseline) Begin(checks []Check, m Moment) {
 	for _, c := range checks {
 		b.set(c.Name, Entry{Empty: true})
 	}
-	b.data.Scope, b.data.Run, b.data.Task = m.scope(), m.Run, m.Task
-	b.data.TakenAt = time.Now().Truncate(time.Second)
+	b.stamp(m)
 }
 
-// Adopt takes over the baseline of a run that did not complete: what
-// it broke must not become what was red before.
+func (b *Baseline) stamp(m Moment) {
+	b.Scope, b.Run, b.Task = cmp.Or(m.Scope, ScopeSession), m.Run, m.Task
+	b.TakenAt = time.Now().Truncate(time.Second)
+}
+
+// Adopt keeps the baseline of an unfinished run for the run that resumes it, so
+// that what the first one broke still counts as broken by ralph.
 func (b *Baseline) Adopt(run string) {
-	if b != nil && !b.data.TakenAt.IsZero() {
-		b.data.Run, b.dirty = run, true
+	if b != nil && !b.TakenAt.IsZero() {
+		b.Run = run
 	}
 }
 
-// Red lists what was red when the baseline was taken and is not yet green, one
-// line for each check that was.
+// Red lists the failures of the baseline that are not fixed yet, one line a check.
 func (b *Baseline) Red() []string {
 	if b == nil {
 		return nil
 	}
 	var lines []string
-	for name, e := range b.data.Checks {
+	for name, e := range b.Checks {
 		if e.Passed || e.Empty {
 			continue
 		}
@@ -131,24 +125,24 @@ func (b *Baseline) entry(check string) (Entry, bool) {
 	if b == nil {
 		return Entry{}, false
 	}
-	e, ok := b.data.Checks[check]
+	e, ok := b.Checks[check]
 	return e, ok
 }
 
 func (b *Baseline) set(check string, e Entry) {
-	if b.data.Checks == nil {
-		b.data.Checks = map[string]Entry{}
+	if b.Checks == nil {
+		b.Checks = map[string]Entry{}
 	}
-	b.data.Checks[check], b.dirty = e, true
+	b.Checks[check] = e
 }
 
-// take makes a report the baseline. Checks that did not run keep their entries.
-func (b *Baseline) take(rep Report, m Moment) error {
+// take sets the baseline from a report. Checks that did not run keep their entries.
+func (b *Baseline) take(rep Report, m Moment) {
 	if b == nil {
-		return nil
+		return
 	}
 	if rep.Baseline {
-		b.data.Checks = nil
+		b.Checks = nil
 	}
 	for _, r := range rep.Results {
 		switch {
@@ -158,19 +152,17 @@ func (b *Baseline) take(rep Report, m Moment) error {
 			b.set(r.Name, entryOf(r))
 		}
 	}
-	b.data.Scope, b.data.Run, b.data.Task = m.scope(), m.Run, m.Task
-	b.data.TakenAt, b.dirty = time.Now().Truncate(time.Second), true
-	return b.save()
+	b.stamp(m)
 }
 
 func entryOf(r Result) Entry {
 	if r.Passed || r.Verdict == VerdictFlaky {
 		return Entry{Passed: true, Tests: r.Tests.Total()}
 	}
-	return Entry{Code: r.code, Timeout: r.timeout, Tests: r.Tests.Total(), Failed: names(r.Tests.FailedTests())}
+	return Entry{Code: r.ExitCode, Timeout: r.TimedOut, Tests: r.Tests.Total(), Failed: names(r.Tests.FailedTests())}
 }
 
-// empty tells whether the check ran and there was nothing for it to check.
+// empty reports whether the check ran and found nothing to check.
 func (r Result) empty() bool {
 	if r.Tests.Total() > 0 || !r.Passed && r.Verdict != VerdictSkipped {
 		return false
@@ -178,14 +170,14 @@ func (r Result) empty() bool {
 	return r.Tests.Nothing != "" || r.Tests.Known
 }
 
-// learn takes over what a run shows. The first tests of a check are its
-// baseline: red ones are accepted where tests are written first, and the
-// agent's own otherwise. A known failure that passes is known no more.
+// learn updates the baseline after a run. The first result of a check that had
+// none becomes its entry, in ModeTDD with its failures, else as passed. A
+// failure that now passes is removed.
 func (b *Baseline) learn(r Result, mode Mode) {
 	if b == nil || r.empty() {
 		return
 	}
-	e, ok := b.data.Checks[r.Name]
+	e, ok := b.Checks[r.Name]
 	switch {
 	case !ok || e.Empty:
 		e = entryOf(r)
@@ -210,26 +202,12 @@ func passed(s report.Summary, name string) bool {
 	return slices.ContainsFunc(s.Tests, func(t report.Test) bool { return t.Name == name && t.Status == report.Passed })
 }
 
-func (b *Baseline) save() error {
-	if b == nil || !b.dirty {
-		return nil
-	}
-	b.dirty = false
-	return save(b.path, b.data)
-}
-
-// some names the first of many.
+// some joins the first names: "a, b, c, d, e and 2 more".
 func some(names []string) string {
 	const most = 5
-	text := ""
-	for i, name := range names {
-		if i == most {
-			return fmt.Sprintf("%s and %d more", text, len(names)-most)
-		}
-		if i > 0 {
-			text += ", "
-		}
-		text += name
+	text := strings.Join(names[:min(most, len(names))], ", ")
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
 }

@@ -9,55 +9,57 @@ import (
 	"time"
 	"unicode"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"ralph/runner/gate/report"
 	"ralph/runner/gate/workspace"
 )
 
-// Kind orders checks: what is fast comes first.
+// Kind is what a check does. Fast kinds run first.
 type Kind string
 
 // The kinds, in the order in which they run.
 const (
 	KindLintFast Kind = "lint-fast"
 	KindBuild    Kind = "build"
-	KindTest     Kind = "test" // also the zero value
+	KindTest     Kind = "test" // also the meaning of ""
 	KindLint     Kind = "lint"
 )
 
-// OnFailure is what the loop is to do about a required check that failed.
+// OnFailure is what the run does about a failed check.
 type OnFailure string
 
 // The values of OnFailure.
 const (
-	Retry     OnFailure = "retry"      // tell the agent and go on with the task; also the zero value
+	Retry     OnFailure = "retry"      // tell the agent and continue the task; also the meaning of ""
 	Warn      OnFailure = "warn"       // tell the user; block nothing
-	BlockTask OnFailure = "block_task" // put the task off at once
+	BlockTask OnFailure = "block_task" // block the task immediately
 	Stop      OnFailure = "stop"       // end the run
 )
 
-// maxTimeout is more than any check needs and still ends one that hangs.
+// maxTimeout is longer than any check needs, and still ends one that hangs.
 const maxTimeout = 24 * time.Hour
 
 // Check is one command that has to succeed. Only Name and Command are needed.
 type Check struct {
-	Name    string // unique among the checks of a project
-	Command string // for sh -c, in Dir
-	Kind    Kind
-	Dir     string // relative to the project; empty: the project itself
-	// When holds path globs, relative to the project: the check runs only when a
-	// changed file matches one. ** spans folders; a glob without a slash matches a
-	// name in any folder. Empty: it always runs.
-	When      []string
-	Optional  bool // a failure is shown and blocks nothing
-	OnFailure OnFailure
-	Timeout   time.Duration // 0: 10 minutes
-	Format    report.Format // of the output; zero: recognised for tests, not read for other kinds
+	Name    string `json:"name"`    // unique among the checks of a project
+	Command string `json:"command"` // for sh -c, in Dir
+	Kind    Kind   `json:"kind,omitempty"`
+	Dir     string `json:"dir,omitempty"` // relative to the project; empty: the project itself
+	// When has path globs, relative to the project: the check runs only when a
+	// changed file matches one. ** matches any number of folders; a glob without a
+	// slash matches a name in any folder. Empty: it always runs.
+	When      []string      `json:"when,omitempty"`
+	Optional  bool          `json:"optional,omitempty"` // a failure is shown, but blocks nothing
+	OnFailure OnFailure     `json:"on_failure,omitempty"`
+	Timeout   time.Duration `json:"timeout_ns,omitempty"` // 0: 10 minutes
+	Format    report.Format `json:"format,omitempty"`     // empty: detected for tests, not read for other kinds
 	// JUnit is a glob, relative to Dir, of the JUnit XML files that the command
 	// writes; empty: none.
-	JUnit string
+	JUnit string `json:"junit,omitempty"`
 }
 
-// Validate tells in one line what is wrong with a row.
+// Validate returns a one-line error that names the check and what is wrong with it.
 func (c Check) Validate() error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("check %q: %s", c.Name, fmt.Sprintf(format, args...))
@@ -92,21 +94,6 @@ func (c Check) Validate() error {
 	return nil
 }
 
-// ValidateAll validates each row, and that no two have one name.
-func ValidateAll(checks []Check) error {
-	seen := map[string]bool{}
-	for _, c := range checks {
-		if err := c.Validate(); err != nil {
-			return err
-		}
-		if seen[c.Name] {
-			return fmt.Errorf("check %q: there are two of this name", c.Name)
-		}
-		seen[c.Name] = true
-	}
-	return nil
-}
-
 func kinds() []Kind        { return []Kind{KindLintFast, KindBuild, KindTest, KindLint} }
 func answers() []OnFailure { return []OnFailure{Retry, Warn, BlockTask, Stop} }
 
@@ -118,25 +105,25 @@ func list[T ~string](values []T) string {
 	return strings.Join(texts, ", ")
 }
 
-// required tells whether a failure can block.
-func (c Check) required() bool { return !c.Optional && c.OnFailure != Warn }
+// Required reports whether a failure can block.
+func (c Check) Required() bool { return !c.Optional && c.OnFailure != Warn }
 
-// Reproduce is the command line that does the same from the project's folder.
+// Reproduce returns the command line that runs the check from the project's folder.
 func (c Check) Reproduce() string {
 	if c.Dir == "" || c.Dir == "." {
 		return c.Command
 	}
-	return fmt.Sprintf("(cd '%s' && %s)", strings.ReplaceAll(c.Dir, "'", `'\''`), c.Command)
+	dir, _ := syntax.Quote(c.Dir, syntax.LangBash) // fails only for a null byte
+	return fmt.Sprintf("(cd %s && %s)", dir, c.Command)
 }
 
-// ordered returns the checks with the fast kinds first; of one kind the given
-// order stays.
+// ordered sorts the checks by kind and keeps their order within a kind.
 func ordered(checks []Check) []Check {
 	rank := func(c Check) int { return slices.Index(kinds(), cmp.Or(c.Kind, KindTest)) }
 	return slices.SortedStableFunc(slices.Values(checks), func(a, b Check) int { return rank(a) - rank(b) })
 }
 
-// touchedBy tells whether a changed file matches When.
+// touchedBy reports whether a changed file matches When.
 func (c Check) touchedBy(files []string) bool {
 	return len(c.When) == 0 || slices.ContainsFunc(files, func(file string) bool {
 		return slices.ContainsFunc(c.When, func(glob string) bool { return workspace.Match(glob, file) })

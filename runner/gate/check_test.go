@@ -12,7 +12,7 @@ import (
 	"ralph/runner/gate/workspace"
 )
 
-func TestValidate_badRow_isOneLineThatNamesTheFault(t *testing.T) {
+func TestValidate_badRow_errorIsOneLineAndNamesTheProblem(t *testing.T) {
 	for _, c := range []struct {
 		row  Check
 		want string
@@ -39,11 +39,8 @@ func TestValidate_badRow_isOneLineThatNamesTheFault(t *testing.T) {
 	}
 	good := Check{Name: "a", Command: "true", Kind: KindLintFast, OnFailure: BlockTask, Format: report.TAP, Timeout: time.Hour,
 		Dir: "a/b", When: []string{"**/*.go", "x/"}, JUnit: "out/*.xml"}
-	if err := ValidateAll([]Check{good, {Name: "b", Command: "true"}}); err != nil {
+	if err := good.Validate(); err != nil {
 		t.Error(err)
-	}
-	if err := ValidateAll([]Check{good, good}); err == nil || err.Error() != `check "a": there are two of this name` {
-		t.Errorf("two of a name: %v", err)
 	}
 }
 
@@ -96,7 +93,7 @@ func TestInstrument_changesOnlyPlainCallsOfKnownRunners(t *testing.T) {
 	}
 }
 
-func TestInstrument_pytest_isAskedThroughTheEnvironment(t *testing.T) {
+func TestInstrument_pytest_usesTheEnvironment(t *testing.T) {
 	env := func(c Check, given ...string) string {
 		t.Helper()
 		r, err := instrument(c, Place{Env: given})
@@ -123,8 +120,8 @@ func TestInstrument_pytest_isAskedThroughTheEnvironment(t *testing.T) {
 	}
 }
 
-// A stand-in for pytest that obeys PYTEST_ADDOPTS.
-func TestSuite_pytestReport_namesTheTestsAsPytestDoes(t *testing.T) {
+// A fake pytest that reads PYTEST_ADDOPTS.
+func TestSuite_pytestReport_usesNodeIDs(t *testing.T) {
 	s := suiteIn(t, ModeGate, Check{Name: "test", Command: "./pytest"})
 	data, err := os.ReadFile("report/testdata/pytest-junit.xml")
 	if err != nil {
@@ -154,8 +151,8 @@ func TestSuite_pytestReport_namesTheTestsAsPytestDoes(t *testing.T) {
 	}
 }
 
-// A stand-in for vitest that writes the report that it is asked for.
-func TestSuite_jestReport_replacesTheTextAndIsNotSeen(t *testing.T) {
+// A fake vitest that writes the requested report.
+func TestSuite_jestReport_replacesTheTextAndIsHidden(t *testing.T) {
 	s := suiteIn(t, ModeGate, Check{Name: "test", Command: "./vitest run --root vt"})
 	for from, to := range map[string]string{"vitest.json": "report.json", "vitest.txt": "report.txt"} {
 		data, err := os.ReadFile("report/testdata/" + from)
@@ -182,7 +179,7 @@ func feedbackOf(blamed ...report.Test) Report {
 	return Report{Results: []Result{{Name: "test", Command: "make test", Verdict: VerdictFailed, Blocks: true, Blamed: blamed, Output: "all of it"}}}
 }
 
-func TestFeedback_failedTests_comeWithMessageAndCommand(t *testing.T) {
+func TestFeedback_failedTests_haveMessageAndCommand(t *testing.T) {
 	r := feedbackOf(report.Test{Name: "a.TestX", Message: "    x.go:3: got 1"}, report.Test{Name: "b.TestY", Message: "boom"})
 	r.Results[0].Known = []string{"old"}
 	want := `The required check "test" fails: 2 tests. Reproduce it with:
@@ -201,7 +198,7 @@ boom`
 	}
 }
 
-func TestFeedback_noSingleTest_isTheOutput(t *testing.T) {
+func TestFeedback_testsNotKnown_isTheOutput(t *testing.T) {
 	if got := feedbackOf().Feedback(); !strings.HasSuffix(got, "Reproduce it with:\n\n    make test\n\nIts output:\n\nall of it") {
 		t.Errorf("feedback:\n%s", got)
 	}
@@ -213,7 +210,7 @@ func TestFeedback_nothingBlocks_isEmpty(t *testing.T) {
 	}
 }
 
-func TestFeedback_anySize_staysInTheBudgetAndNamesFirst(t *testing.T) {
+func TestFeedback_anySize_fitsTheBudgetAndNamesTheFirst(t *testing.T) {
 	long := strings.Repeat("line of a message with ünïcode\n", 200)
 	for _, c := range []struct{ checks, tests, message int }{{1, 1, 6000}, {1, 3, 6000}, {1, 500, 6000}, {1, 500, 10}, {4, 50, 3000}, {30, 2, 3000}} {
 		var rep Report
@@ -238,7 +235,7 @@ func TestFeedback_anySize_staysInTheBudgetAndNamesFirst(t *testing.T) {
 	}
 }
 
-func TestFirstLine_saysWhatFailed(t *testing.T) {
+func TestFirstLine_failedCheck_namesTheFailure(t *testing.T) {
 	for _, c := range []struct {
 		r    Result
 		want string
@@ -290,21 +287,21 @@ func TestAffected_npmWorkspaces_oneRowForEachTouchedPackage(t *testing.T) {
 	}
 }
 
-// asked are the rows that changed files ask for.
+// asked returns the names of the rows that changed files affect.
 func asked(dir string, changed []string, checks []Check) []Check {
 	s := Suite{Checks: checks, Place: Place{Dir: dir}}
 	rows, _ := s.selected(Changed{Files: changed})
 	return rows
 }
 
-func TestRows_noWorkspace_leavesTheChecksAlone(t *testing.T) {
+func TestRows_noWorkspace_returnsTheChecksUnchanged(t *testing.T) {
 	checks := []Check{{Name: "test", Command: "go test ./..."}}
 	if got := Rows(t.TempDir(), checks); len(got) != 1 || got[0].Command != "go test ./..." || got[0].Dir != "" {
 		t.Errorf("Rows() = %+v", got)
 	}
 }
 
-// BenchmarkAffected has to stay below 20 ms: 40 packages, 2,000 files.
+// BenchmarkAffected must stay below 20 ms for 40 packages and 2,000 files.
 func BenchmarkAffected(b *testing.B) {
 	for _, globs := range []string{`"packages/*"`, `"packages/**"`} {
 		b.Run(strings.Trim(globs, `"`), func(b *testing.B) {

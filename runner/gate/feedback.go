@@ -4,52 +4,55 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/dustin/go-humanize/english"
 
 	"ralph/runner/gate/report"
 )
 
 const (
-	feedbackBudget = 16 << 10 // of Report.Feedback
-	namesBudget    = 1 << 10  // of names whose messages have no room
-	leastMessage   = 300      // a shorter piece of a message says nothing
-	checksTold     = 6        // in full; the others by name
+	feedbackBudget = 16 << 10 // bytes of Report.Feedback
+	namesBudget    = 1 << 10  // of names without messages
+	leastMessage   = 300      // a shorter excerpt of a message is useless
+	checksTold     = 6        // in full; the others only by name
 )
 
-// Report is what one run of a Suite found.
+// Report has the results of one run of a Suite.
 type Report struct {
-	Mode      Mode
-	Results   []Result // in the order in which they ran
-	Untouched int      // checks of packages that nothing changed in: left out
-	Baseline  bool     // it became the baseline
+	Mode      Mode     `json:"mode"`
+	Results   []Result `json:"results"`             // in the order in which they ran
+	Untouched int      `json:"untouched,omitempty"` // checks left out because their packages did not change
+	Baseline  bool     `json:"baseline,omitempty"`  // it became the baseline
 }
 
-// Blocking are the results that do not let anything count as done.
+// Blocking returns the results that block.
 func (r Report) Blocking() []Result {
 	return slices.DeleteFunc(slices.Clone(r.Results), func(x Result) bool { return !x.Blocks })
 }
 
-// Blocked tells whether there is any.
-func (r Report) Blocked() bool { return len(r.Blocking()) > 0 }
+// Blocked reports whether any result blocks.
+func (r Report) Blocked() bool {
+	return slices.ContainsFunc(r.Results, func(x Result) bool { return x.Blocks })
+}
 
-// Blamed tells whether something blocks that was not red before: what counts
-// against the agent.
+// Blamed reports whether anything blocks that is not in the baseline, and so
+// counts against the agent.
 func (r Report) Blamed() bool {
 	return slices.ContainsFunc(r.Results, func(x Result) bool { return x.Blocks && x.Verdict == VerdictFailed })
 }
 
-// KnownRed names the required checks that are as red as before the run.
+// KnownRed returns the names of required checks that fail only as in the baseline.
 func (r Report) KnownRed() []string {
 	var names []string
 	for _, x := range r.Results {
-		if x.Verdict == VerdictKnown && x.Check.required() {
+		if x.Verdict == VerdictKnown && x.Check.Required() {
 			names = append(names, x.Name)
 		}
 	}
 	return names
 }
 
-// Answer is the strongest on_failure of what blocks; empty when nothing does.
+// Answer returns the strongest on_failure of the blocking results; empty if none blocks.
 func (r Report) Answer() OnFailure {
 	answer := OnFailure("")
 	for _, x := range r.Blocking() {
@@ -63,30 +66,38 @@ func (r Report) Answer() OnFailure {
 	return answer
 }
 
-// Findings is one line for people for each check that did not simply pass.
+// Findings is one line for people for each check that did more than simply pass
+// or fail.
 func (r Report) Findings() []string {
 	var lines []string
 	for _, x := range r.Results {
-		if x.Reason != "" && !strings.HasPrefix(x.Reason, notRun) {
+		if x.Reason != "" && !x.justFailed() && !strings.HasPrefix(x.Reason, notRun) {
 			lines = append(lines, fmt.Sprintf("%s: %s", x.Name, x.Reason))
 		}
 	}
 	if r.Untouched > 0 {
-		lines = append(lines, fmt.Sprintf("%s left out: nothing changed in the packages", count(r.Untouched, "check", "checks")))
+		left := english.Plural(r.Untouched, "check", "checks")
+		lines = append(lines, left+" left out: nothing changed in the packages")
 	}
 	return lines
 }
 
-// reason is the sentence behind a verdict.
+// justFailed is true for a required check about whose failure nothing is known but
+// its output.
+func (r Result) justFailed() bool {
+	return r.Verdict == VerdictFailed && r.Check.Required() && !r.TimedOut && len(r.Blamed)+len(r.Known)+len(r.Flaky) == 0
+}
+
+// reason explains a verdict in one sentence.
 func reason(r Result, f *Flakes) string {
 	var parts []string
 	switch {
 	case len(r.Blamed) > 0:
-		parts = append(parts, fmt.Sprintf("%s: %s", count(len(r.Blamed), "test fails", "tests fail"), some(names(r.Blamed))))
-	case r.Verdict == VerdictFailed && r.timeout:
+		parts = append(parts, fmt.Sprintf("%s: %s", english.Plural(len(r.Blamed), "test fails", "tests fail"), some(names(r.Blamed))))
+	case r.Verdict == VerdictFailed && r.TimedOut:
 		parts = append(parts, "ended because it took too long")
 	case r.Verdict == VerdictFailed:
-		parts = append(parts, fmt.Sprintf("fails (exit code %d)", r.code))
+		parts = append(parts, fmt.Sprintf("fails (exit code %d)", r.ExitCode))
 	}
 	switch {
 	case len(r.Known) > 0:
@@ -103,36 +114,27 @@ func reason(r Result, f *Flakes) string {
 		}
 		parts = append(parts, "flaky, failed in one of two runs: "+some(flaky))
 	}
-	if len(parts) > 0 && !r.Check.required() && r.Verdict == VerdictFailed {
+	if len(parts) > 0 && !r.Check.Required() && r.Verdict == VerdictFailed {
 		parts = append(parts, "not required")
 	}
 	return strings.Join(parts, "; ")
 }
 
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
-// Feedback is the text for the next prompt, at most 16 KiB: for each check that
-// blocks how to reproduce it, the failed tests with their messages first. Empty
-// when nothing blocks.
+// Feedback returns the text for the next prompt, at most 16 KiB: for each blocking
+// check how to reproduce it, and the failed tests with their messages. It is
+// empty if nothing blocks.
 func (r Report) Feedback() string {
 	blocking := r.Blocking()
 	told := blocking[:min(len(blocking), checksTold)]
 	var texts []string
 	left := feedbackBudget
 	if more := blocking[len(told):]; len(more) > 0 {
-		text := fmt.Sprintf("And %s: ", count(len(more), "more required check fails", "more required checks fail"))
-		for i, x := range more {
-			if i > 0 {
-				text += ", "
-			}
-			text += x.Name
+		var names []string
+		for _, x := range more {
+			names = append(names, x.Name)
 		}
-		texts = append(texts, short(text, namesBudget))
+		text := english.Plural(len(more), "more required check fails", "more required checks fail")
+		texts = append(texts, short("And "+text+": "+strings.Join(names, ", "), namesBudget))
 		left -= namesBudget
 	}
 	for i, x := range told {
@@ -143,7 +145,7 @@ func (r Report) Feedback() string {
 	return strings.Join(texts, "\n\n")
 }
 
-// feedback is the text about one result within a budget of bytes.
+// feedback describes one result in at most budget bytes.
 func (r Result) feedback(budget int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The required check %q fails", short(r.Name, 200))
@@ -151,8 +153,8 @@ func (r Result) feedback(budget int) string {
 	case r.Verdict == VerdictKnown:
 		b.WriteString(". It failed before your work too, but nothing is done until it passes")
 	case len(r.Blamed) > 0:
-		b.WriteString(": " + count(len(r.Blamed), "test", "tests"))
-	case r.timeout:
+		b.WriteString(": " + english.Plural(len(r.Blamed), "test", "tests"))
+	case r.TimedOut:
 		b.WriteString(": it took too long and was ended")
 	}
 	if r.First != nil && r.Verdict == VerdictFailed {
@@ -175,8 +177,8 @@ func (r Result) feedback(budget int) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// writeTests shares what is left of the budget among the messages; a short one
-// leaves more to the others.
+// writeTests divides the rest of the budget among the messages. What a short one
+// does not need goes to the others.
 func writeTests(b *strings.Builder, tests []report.Test, budget int) {
 	for i, t := range tests {
 		room := budget - b.Len() - namesBudget/2
@@ -192,7 +194,7 @@ func writeTests(b *strings.Builder, tests []report.Test, budget int) {
 	}
 }
 
-// short keeps the beginning of a line.
+// short returns the beginning of a line.
 func short(line string, most int) string {
 	if len(line) <= most {
 		return line
@@ -200,33 +202,23 @@ func short(line string, most int) string {
 	return strings.ToValidUTF8(line[:most-3], "") + "..."
 }
 
-// cut keeps the beginning and the end of a text, whole lines where it can, in
-// at most head+tail bytes.
+// cut returns the beginning and the end of a text, in at most head+tail bytes.
 func cut(text string, head, tail int) string {
-	const gap = "\n... (%d bytes left out) ...\n"
-	if len(text) <= head+tail || head+tail <= 0 {
-		return text[:min(len(text), max(head+tail, 0))]
+	const gap = 60 // what Excerpt writes between the two
+	if len(text) <= head+tail {
+		return text
 	}
-	head = max(head-len(gap)-6, 0)
-	for head > 0 && !utf8.RuneStart(text[head]) {
-		head--
+	if head+tail <= gap {
+		return ""
 	}
-	if i := strings.LastIndexByte(text[:head], '\n'); i > head/2 {
-		head = i
-	}
-	from := len(text) - tail
-	for from < len(text) && !utf8.RuneStart(text[from]) {
-		from++
-	}
-	if i := strings.IndexByte(text[from:], '\n'); i >= 0 && i < tail/2 {
-		from += i + 1
-	}
-	return text[:head] + fmt.Sprintf(gap, from-head) + text[from:]
+	e := report.Excerpt{Head: max(head-gap, 0), Tail: tail}
+	_, _ = e.Write([]byte(text))
+	return e.String()
 }
 
-// FirstLine is the line that says best what failed: the first failed test with
-// the line of its message that does, else a line of the output. Empty for a
-// check that passed.
+// FirstLine returns the most telling line: the first failed test with the first
+// line of its message, else an error line of the output. It is empty if the
+// check passed or was skipped.
 func (r Result) FirstLine() string {
 	if r.Passed || r.Verdict == VerdictSkipped {
 		return ""

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -9,14 +8,14 @@ import (
 )
 
 const (
-	flakesKept    = 500 // tests, those seen last
-	flakeRunsKept = 10  // of each test
+	flakesKept    = 500 // the latest tests
+	flakeRunsKept = 10  // the latest pairs of runs of each test
 )
 
-// Flake is the history of one test that failed in one of two runs of the same tree.
+// Flake is the history of a test that failed in one of two runs on the same tree.
 type Flake struct {
 	Check string     `json:"check"`
-	Test  string     `json:"test"` // the check's own name where single tests are not known
+	Test  string     `json:"test"` // the name of the check if its tests are not known
 	Times int        `json:"times"`
 	First time.Time  `json:"first_seen"`
 	Runs  []FlakeRun `json:"runs"` // the latest 10
@@ -30,54 +29,57 @@ type FlakeRun struct {
 }
 
 // Flakes is .ralph/test_flakes.json: at most 500 tests, the latest last. A nil
-// Flakes knows nothing.
+// Flakes is empty and records nothing.
 type Flakes struct {
-	path  string
-	dirty bool
-	data  struct {
-		Flakes []Flake `json:"flakes"`
-	}
+	Flakes []Flake `json:"flakes"`
 }
 
-// OpenFlakes reads the file, which need not exist. The Flakes are usable also
-// with an error, which says that the file was set aside.
-func OpenFlakes(path string) (*Flakes, error) {
-	f := &Flakes{path: path}
-	err := load(path, &f.data)
-	if err != nil {
-		f = &Flakes{path: path}
+// ReadFlakes reads the file, which may be missing. On an error it has renamed
+// an unusable file, and the Flakes are empty.
+func ReadFlakes(path string) (*Flakes, error) { return load[Flakes](path) }
+
+// PeekFlakes returns the history on disk, the latest last. It changes no file;
+// an unusable one reads as empty.
+func PeekFlakes(path string) []Flake {
+	if f, err := peek[Flakes](path); err == nil {
+		return f.Flakes
 	}
-	return f, err
+	return nil
 }
 
-// ReadFlakes returns the history on disk, the latest last; nil also for a file
-// that cannot be used. It changes nothing.
-func ReadFlakes(path string) []Flake {
-	var f Flakes
-	data, err := readStored(path)
-	if err != nil || data == nil || json.Unmarshal(data, &f.data) != nil {
+// Write replaces the file, unless there is nothing new to write.
+func (f *Flakes) Write(path string) error {
+	if len(f.Flakes) == 0 {
 		return nil
 	}
-	return f.data.Flakes
+	return save(path, f)
+}
+
+// Clone returns a copy that does not change when f does.
+func (f *Flakes) Clone() *Flakes {
+	if f == nil {
+		return nil
+	}
+	return &Flakes{Flakes: slices.Clone(f.Flakes)}
 }
 
 func (f *Flakes) index(check, test string) int {
 	if f == nil {
 		return -1
 	}
-	return slices.IndexFunc(f.data.Flakes, func(k Flake) bool { return k.Check == check && k.Test == test })
+	return slices.IndexFunc(f.Flakes, func(k Flake) bool { return k.Check == check && k.Test == test })
 }
 
-// times is how often a test was seen to be flaky.
+// times returns how often a test was flaky.
 func (f *Flakes) times(check, test string) int {
 	if i := f.index(check, test); i >= 0 {
-		return f.data.Flakes[i].Times
+		return f.Flakes[i].Times
 	}
 	return 0
 }
 
-// knows tells whether all of the tests, or the check itself where there is none,
-// have been flaky before.
+// knows reports whether all these tests were flaky before; without tests,
+// whether the check itself was.
 func (f *Flakes) knows(check string, tests []report.Test) bool {
 	if len(tests) == 0 {
 		return f.index(check, check) >= 0
@@ -85,7 +87,7 @@ func (f *Flakes) knows(check string, tests []report.Test) bool {
 	return !slices.ContainsFunc(tests, func(t report.Test) bool { return f.index(check, t.Name) < 0 })
 }
 
-// record keeps both results of what failed once in the two runs of r.
+// record adds both results of each test that failed in only one of r's two runs.
 func (f *Flakes) record(r Result) {
 	if f == nil {
 		return
@@ -98,21 +100,13 @@ func (f *Flakes) record(r Result) {
 		}
 		k := Flake{Check: r.Name, Test: name, First: now}
 		if i := f.index(r.Name, name); i >= 0 {
-			k = f.data.Flakes[i]
-			f.data.Flakes = slices.Delete(f.data.Flakes, i, i+1)
+			k = f.Flakes[i]
+			f.Flakes = slices.Delete(f.Flakes, i, i+1)
 		}
 		k.Times++
 		k.Runs = append(k.Runs, run)
 		k.Runs = k.Runs[max(0, len(k.Runs)-flakeRunsKept):]
-		f.data.Flakes, f.dirty = append(f.data.Flakes, k), true
+		f.Flakes = append(f.Flakes, k)
 	}
-	f.data.Flakes = f.data.Flakes[max(0, len(f.data.Flakes)-flakesKept):]
-}
-
-func (f *Flakes) save() error {
-	if f == nil || !f.dirty {
-		return nil
-	}
-	f.dirty = false
-	return save(f.path, f.data)
+	f.Flakes = f.Flakes[max(0, len(f.Flakes)-flakesKept):]
 }

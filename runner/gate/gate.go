@@ -1,10 +1,10 @@
-// Package gate runs the checks that ralph makes itself after the agent's turn,
-// each in a clean child process, compares them with what was red before, and
-// tells the agent what matters.
+// Package gate runs the project's checks after the agent's turn, each in a child
+// process of its own, compares the results with the baseline, and writes feedback
+// for the agent.
 //
-//	Suite.Run: rows --> packages and files that changed --> run --> red? once more --> verdict --> Report
-//	                                                         |           |               |
-//	                                                 runner/gate/report  Flakes       Baseline
+//	Suite.Run: checks --> those that the change affects --> run --> failed? run again --> verdict --> Report
+//	                                                         |              |               |
+//	                                                 runner/gate/report   Flakes         Baseline
 package gate
 
 import (
@@ -12,45 +12,46 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
 
 	"ralph/ptyexec"
 	"ralph/runner/gate/report"
 )
 
-// Result is what one check said.
+// Result is the result of one check.
 type Result struct {
-	Name     string
-	Command  string // as the user can type it in the project's folder
-	Passed   bool   // the command succeeded, in its last run
-	Output   string // of stdout and stderr, the beginning and the end where it was long
-	Duration time.Duration
+	Name     string        `json:"name"`
+	Command  string        `json:"command"`          // for the user to type in the project's folder
+	Passed   bool          `json:"passed"`           // the command succeeded; if it ran twice, the second time
+	Output   string        `json:"output,omitempty"` // stdout and stderr; of long output the beginning and the end
+	Duration time.Duration `json:"duration_ns"`
+	ExitCode int           `json:"exit_code"` // -1: ended by a signal, or not started
+	TimedOut bool          `json:"timed_out,omitempty"`
 
-	Check   Check
-	Verdict Verdict
-	Blocks  bool   // nothing is done while it is so
-	Reason  string // one sentence; empty for a check that simply passed
-	// Tests is what the output or a report file says of single tests.
-	Tests report.Summary
-	// Blamed are the tests that failed and did not fail before the run; where no
-	// single test can be blamed the check itself is.
-	Blamed []report.Test
-	Known  []string // failed tests that were red before
-	Flaky  []string // tests, or the check's own name, that failed in one of two runs
-	First  *Result  // the first of two runs; nil: it ran once
-
-	code    int  // exit code; -1: ended by a signal
-	timeout bool // ended because it took too long
+	Check   Check   `json:"check"`
+	Verdict Verdict `json:"verdict"`
+	Blocks  bool    `json:"blocks,omitempty"` // no task is done until it passes
+	Reason  string  `json:"reason,omitempty"` // one sentence; empty if the check passed
+	// Tests are the single tests, from the output and from report files.
+	Tests report.Summary `json:"tests"`
+	// Blamed are the failed tests that are not in the baseline. It is empty if the
+	// check itself is to blame, because its tests are not known.
+	Blamed []report.Test `json:"blamed,omitempty"`
+	Known  []string      `json:"known,omitempty"` // failed tests that the baseline has, too
+	Flaky  []string      `json:"flaky,omitempty"` // names of tests, or of the check, that failed in one of two runs
+	First  *Result       `json:"first,omitempty"` // the first of two runs; nil: there was one
 }
 
 // Place is where checks run.
 type Place struct {
 	Dir  string // the project
 	Env  []string
-	Kill <-chan struct{} // closed: end at once
+	Kill <-chan struct{} // closed: kill the check
 }
 
 const (
@@ -59,12 +60,9 @@ const (
 	tailKept       = 24 << 10
 )
 
-// run runs one check once. Verdict and what follows from it are left to the caller.
+// run runs a check once. The caller sets Verdict and everything that depends on it.
 func run(ctx context.Context, c Check, p Place) (Result, error) {
-	timeout := c.Timeout
-	if timeout == 0 {
-		timeout = defaultTimeout
-	}
+	timeout := cmp.Or(c.Timeout, defaultTimeout)
 	ask, err := instrument(c, p)
 	if err != nil {
 		return Result{}, fmt.Errorf("run check %q: %w", c.Name, err)
@@ -72,8 +70,10 @@ func run(ctx context.Context, c Check, p Place) (Result, error) {
 	defer os.RemoveAll(ask.dir)
 	dir := filepath.Join(p.Dir, filepath.FromSlash(c.Dir))
 	if _, err := os.Stat(dir); err != nil {
-		why := fmt.Sprintf("the folder %q does not exist", c.Dir)
-		return Result{Name: c.Name, Command: c.Reproduce(), Check: c, Output: why, Tests: report.Summary{Nothing: why}, code: -1}, nil
+		r := result(c)
+		r.ExitCode, r.Output = -1, fmt.Sprintf("the folder %q does not exist", c.Dir)
+		r.Tests.Nothing = r.Output
+		return r, nil
 	}
 	out := &report.Excerpt{Head: headKept, Tail: tailKept}
 	stream := report.NewStream(formatOf(c), out)
@@ -86,29 +86,32 @@ func run(ctx context.Context, c Check, p Place) (Result, error) {
 		return Result{}, fmt.Errorf("run check %q: %w", c.Name, err)
 	}
 	if exit.Cause == ptyexec.CauseCancelled {
-		return Result{}, cmp.Or(context.Cause(ctx), context.Canceled) // without a cause it was Kill
+		return Result{}, cmp.Or(context.Cause(ctx), context.Canceled) // no cause: Kill was closed
 	}
-	r := Result{Name: c.Name, Command: c.Reproduce(), Check: c, Passed: exit.Code == 0 && exit.Cause == ptyexec.CauseExited,
-		Duration: exit.Duration, code: exit.Code, timeout: exit.Cause == ptyexec.CauseTimeout}
+	r := result(c)
+	r.Passed = exit.Code == 0 && exit.Cause == ptyexec.CauseExited
+	r.Duration, r.ExitCode, r.TimedOut = exit.Duration, exit.Code, exit.Cause == ptyexec.CauseTimeout
 	r.Tests = ask.read(stream.Close(), dir, began)
 	r.Output = ask.hide(out.String())
-	if r.Tests.Nothing == "" && strings.Contains(r.Output, "No rule to make target") && !hasMakefile(dir) {
+	if r.Tests.Nothing == "" && strings.Contains(r.Output, "No rule to make target") && len(glob(dir, "{GNUm,M,m}akefile")) == 0 {
 		r.Tests.Nothing = "there is no makefile"
 	}
-	if r.timeout {
+	if r.TimedOut {
 		r.Output += fmt.Sprintf("\n(timeout: ended after %s)", timeout)
 	}
 	return r, nil
 }
 
-func hasMakefile(dir string) bool {
-	return slices.ContainsFunc([]string{"GNUmakefile", "makefile", "Makefile"}, func(name string) bool {
-		_, err := os.Stat(filepath.Join(dir, name))
-		return err == nil
-	})
+func result(c Check) Result { return Result{Name: c.Name, Command: c.Reproduce(), Check: c} }
+
+// glob returns the files in dir that match a slash pattern. Nothing matches a
+// malformed one.
+func glob(dir, pattern string) []string {
+	files, _ := doublestar.Glob(os.DirFS(dir), path.Clean(pattern))
+	return files
 }
 
-// formatOf is what to read an output as: only tests are told apart.
+// formatOf returns the format of the output. Only the output of tests is detected.
 func formatOf(c Check) report.Format {
 	if c.Format == report.Auto && cmp.Or(c.Kind, KindTest) != KindTest {
 		return report.ExitCode

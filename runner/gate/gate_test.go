@@ -21,7 +21,7 @@ func here(t *testing.T) Place {
 	return Place{Dir: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}}
 }
 
-// runAll runs the checks one after the other, until one fails.
+// runAll runs the checks one by one until one fails.
 func runAll(ctx context.Context, p Place, checks ...Check) ([]Result, error) {
 	s := Suite{Checks: checks, Place: p, FailFast: true}
 	rep, err := s.Run(ctx, Changed{All: true})
@@ -52,14 +52,14 @@ func TestRun_firstFailure_keepsItsOutputAndStops(t *testing.T) {
 	}
 }
 
-func TestRun_tooSlow_failsAndSaysSo(t *testing.T) {
+func TestRun_timeout_fails(t *testing.T) {
 	results, err := runAll(t.Context(), here(t), Check{Name: "slow", Command: "echo begun; sleep 60", Timeout: 100 * time.Millisecond})
 	if err != nil || len(results) != 1 || results[0].Passed || !strings.Contains(results[0].Output, "ended after 100ms") {
 		t.Errorf("Run() = %+v, %v", results, err)
 	}
 }
 
-func TestRun_contextEnds_isNoVerdict(t *testing.T) {
+func TestRun_contextEnds_isAnError(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	go func() { cancel(why) }()

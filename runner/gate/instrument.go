@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,8 +13,8 @@ import (
 	"ralph/runner/gate/workspace"
 )
 
-// request is a check's command, so changed that its runner tells each test.
-// What succeeds and what fails is the same with and without.
+// request is a check's command, changed so that the test runner reports each
+// test. The change never affects which tests run or pass.
 type request struct {
 	command string
 	env     []string
@@ -27,9 +28,9 @@ const (
 	jestFile  = "jest.json"
 )
 
-// instrument asks for structured results where that is certain to change
-// nothing else: the command is one plain call of a runner that is known, or the
-// runner takes the request from its environment.
+// instrument asks for structured results where that cannot change anything else:
+// the command is one plain call of a known test runner, or the runner takes
+// options from its environment.
 func instrument(c Check, p Place) (request, error) {
 	r := request{command: c.Command, env: p.Env, check: c}
 	if formatOf(c) == report.ExitCode {
@@ -37,11 +38,9 @@ func instrument(c Check, p Place) (request, error) {
 	}
 	wants := func(f report.Format) bool { return c.Format == report.Auto || c.Format == f }
 	call := workspace.ParseCall(c.Command)
-	if wants(report.Go) {
-		if command, ok := goJSON(call); ok {
-			r.command = command
-			return r, nil
-		}
+	if command, ok := goJSON(call); ok && wants(report.Go) {
+		r.command = command
+		return r, nil
 	}
 	if !wants(report.Pytest) && !wants(report.Jest) {
 		return r, nil
@@ -62,46 +61,63 @@ func instrument(c Check, p Place) (request, error) {
 	return r, nil
 }
 
-// withPytest makes every pytest below write a report. The older family of
-// formats is the one that names files.
+// withPytest makes every pytest in the command write a report. Only the xunit1
+// family names the files of tests.
 func withPytest(env []string, file string) []string {
 	const name = "PYTEST_ADDOPTS"
 	if env == nil {
 		env = os.Environ()
 	}
-	given := ""
+	options := fmt.Sprintf("--junitxml='%s' -o junit_family=xunit1", file)
 	for _, e := range env {
-		if v, ok := strings.CutPrefix(e, name+"="); ok {
-			given = v
+		if given, ok := strings.CutPrefix(e, name+"="); ok && given != "" {
+			options = given + " " + options
 		}
 	}
-	options := strings.TrimSpace(fmt.Sprintf("%s --junitxml='%s' -o junit_family=xunit1", given, file))
 	return append(slices.Clone(env), name+"="+options)
 }
 
-// read adds what report files say to what the output said.
+// read adds the results in report files to those of the output.
 func (r request) read(s report.Summary, dir string, began time.Time) report.Summary {
+	var files []string
 	if r.dir != "" {
-		if all, ok := readFile(filepath.Join(r.dir, jestFile), jestReader(dir)); ok {
+		jest := func(file io.Reader) (report.Summary, error) { return report.ReadJest(file, dir) }
+		if all, ok := readFile(filepath.Join(r.dir, jestFile), jest); ok {
 			all.Nothing = s.Nothing
-			s = all // the output shows some of the same, under other names where a root is set
+			s = all // the output shows some of the same tests, under other names where a root is set
 		}
-		s = mergeFile(s, filepath.Join(r.dir, junitFile), report.ReadJUnit)
+		files = append(files, filepath.Join(r.dir, junitFile))
 	}
-	if r.check.JUnit == "" {
-		return s
+	if r.check.JUnit != "" {
+		for _, file := range glob(dir, r.check.JUnit) {
+			file = filepath.Join(dir, file)
+			// A file of an earlier run says nothing about this one. Some file systems store whole seconds.
+			if info, err := os.Stat(file); err == nil && !info.ModTime().Before(began.Truncate(time.Second)) {
+				files = append(files, file)
+			}
+		}
 	}
-	files, _ := filepath.Glob(filepath.Join(dir, filepath.FromSlash(r.check.JUnit))) // validated
 	for _, file := range files {
-		// A file of an earlier run says nothing about this one. Some file systems keep whole seconds.
-		if info, err := os.Stat(file); err == nil && !info.ModTime().Before(began.Truncate(time.Second)) {
-			s = mergeFile(s, file, report.ReadJUnit)
+		if found, ok := readFile(file, report.ReadJUnit); ok {
+			s = s.Merge(found)
 		}
 	}
 	return s
 }
 
-// hide takes ralph's own part out of an output: it would only puzzle a reader.
+// readFile reads a report file. It returns false for one that is missing, or
+// broken before its first test.
+func readFile(path string, read func(io.Reader) (report.Summary, error)) (s report.Summary, ok bool) {
+	f, err := os.Open(path)
+	if err != nil {
+		return s, false
+	}
+	defer f.Close()
+	s, err = read(f)
+	return s, err == nil || len(s.Tests) > 0
+}
+
+// hide removes the options and files that ralph added from the output.
 func (r request) hide(output string) string {
 	if r.dir == "" {
 		return output
@@ -125,7 +141,7 @@ func vitestOptions(file string) string {
 	return "--reporter=default --reporter=json --outputFile.json=" + file
 }
 
-// goJSON is the same go test with -json.
+// goJSON adds -json to a go test.
 func goJSON(c workspace.Call) (string, bool) {
 	if len(c.Words) < 2 || c.Words[0] != "go" || c.Words[1] != "test" ||
 		c.HasAny("-json", "-c", "-o", "-list", "-n", "-h", "-help", "--help", "-fuzz", "-exec") {
@@ -134,8 +150,8 @@ func goJSON(c workspace.Call) (string, bool) {
 	return c.After(1, "-json"), true
 }
 
-// jestJSON is the same jest or vitest that also writes a JSON file. A script of
-// package.json is followed where it is such a call.
+// jestJSON makes a call of jest or vitest also write a JSON file. It follows
+// scripts of package.json.
 func jestJSON(c workspace.Call, file, dir string) (string, bool) {
 	if word, arg := jestArgs(c, file); arg != "" {
 		return c.After(word, arg), true
@@ -143,16 +159,13 @@ func jestJSON(c workspace.Call, file, dir string) (string, bool) {
 	if len(c.Words) < 2 || len(c.Words) > 3 || !slices.Contains([]string{"npm", "pnpm", "yarn"}, c.Words[0]) {
 		return "", false
 	}
-	script := c.Words[1]
-	if len(c.Words) == 3 {
-		if script = c.Words[2]; c.Words[1] != "run" {
-			return "", false
-		}
-	} else if script != "test" && script != "t" {
-		return "", false
-	}
-	if script == "t" {
+	script := c.Words[len(c.Words)-1]
+	switch {
+	case len(c.Words) == 3 && c.Words[1] == "run", script == "test" && len(c.Words) == 2:
+	case script == "t" && len(c.Words) == 2:
 		script = "test"
+	default:
+		return "", false
 	}
 	_, arg := jestArgs(workspace.ParseCall(workspace.Script(dir, script)), file)
 	if arg == "" {
@@ -164,7 +177,8 @@ func jestJSON(c workspace.Call, file, dir string) (string, bool) {
 	return c.After(len(c.Words)-1, arg), true
 }
 
-// jestArgs are the arguments to insert, and behind which word; empty: none.
+// jestArgs returns the arguments to insert, and the index of the word before
+// them; "" means none.
 func jestArgs(c workspace.Call, file string) (int, string) {
 	for i, word := range c.Words[:min(len(c.Words), 3)] {
 		if i > 0 && !slices.Contains([]string{"npx", "pnpm", "exec", "yarn", "bunx"}, c.Words[i-1]) {

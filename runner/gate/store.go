@@ -5,15 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/google/renameio/v2"
-
-	"ralph/runner/gate/report"
 )
 
 // The files in the state directory.
@@ -22,26 +19,32 @@ const (
 	FlakesFile   = "test_flakes.json"
 )
 
-// maxStored bounds what is read: ralph writes less.
+// maxStored is the size of the largest file that is read, in bytes. Those that
+// ralph writes are smaller.
 const maxStored = 16 << 20
 
-// load reads a JSON file into v. A missing file leaves v as it is. What cannot
-// be read is set aside, and the error says so: v is then its default and usable.
-func load(path string, v any) error {
-	data, why := readStored(path)
-	if data == nil && why == nil {
-		return nil
-	}
+// load reads a JSON file; a missing one is the zero value. It renames a file
+// that it cannot use and reports that in the error; the value is then zero.
+func load[T any](path string) (*T, error) {
+	v, why := peek[T](path)
 	if why == nil {
-		if why = json.Unmarshal(data, v); why == nil {
-			return nil
-		}
+		return v, nil
 	}
 	aside := path + ".corrupt-" + time.Now().Format("20060102T150405.000")
 	if err := os.Rename(path, aside); err != nil {
-		return fmt.Errorf("set %q aside: %w", path, err)
+		return new(T), fmt.Errorf("rename unusable %q: %w", path, err)
 	}
-	return fmt.Errorf("%q is unusable (%w); kept as %q, starting from the default", path, why, filepath.Base(aside))
+	return new(T), fmt.Errorf("%q is unusable (%w); renamed to %q, starting from the default", path, why, filepath.Base(aside))
+}
+
+// peek reads a JSON file and changes nothing on disk. A missing one is the zero value.
+func peek[T any](path string) (*T, error) {
+	v := new(T)
+	data, err := readStored(path)
+	if err == nil && data != nil {
+		err = json.Unmarshal(data, v)
+	}
+	return v, err
 }
 
 // readStored returns nil, nil for a missing file.
@@ -64,9 +67,12 @@ func readStored(path string) ([]byte, error) {
 	return data, err
 }
 
-// save replaces a JSON file in one step.
+// save replaces a JSON file atomically, unless it has the same content.
 func save(path string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
+	if old, _ := readStored(path); err == nil && bytes.Equal(bytes.TrimSpace(old), data) {
+		return nil
+	}
 	if err == nil {
 		err = renameio.WriteFile(path, append(data, '\n'), 0o600, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(0o600))
 	}
@@ -74,27 +80,4 @@ func save(path string, v any) error {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
 	return nil
-}
-
-// readFile reads a report file; ok is false for one that is missing or broken
-// before its first test.
-func readFile(path string, read func(io.Reader) (report.Summary, error)) (s report.Summary, ok bool) {
-	f, err := os.Open(path)
-	if err != nil {
-		return s, false
-	}
-	defer f.Close()
-	s, err = read(f)
-	return s, err == nil || len(s.Tests) > 0
-}
-
-func mergeFile(s report.Summary, path string, read func(io.Reader) (report.Summary, error)) report.Summary {
-	if found, ok := readFile(path, read); ok {
-		return s.Merge(found)
-	}
-	return s
-}
-
-func jestReader(dir string) func(io.Reader) (report.Summary, error) {
-	return func(r io.Reader) (report.Summary, error) { return report.ReadJest(r, dir) }
 }

@@ -2,83 +2,93 @@ package gate
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"ralph/runner/gate/report"
 )
 
-// Mode says which failures block.
+// Mode is which failures block.
 type Mode string
 
 // The modes.
 const (
-	ModeGate   Mode = "gate"   // every failure of a required check; also the zero value
-	ModeTDD    Mode = "tdd"    // only what was not red before
+	ModeGate   Mode = "gate"   // every failure of a required check; also the meaning of ""
+	ModeTDD    Mode = "tdd"    // only those that are not in the baseline
 	ModeReport Mode = "report" // none
 )
 
-// Verdict is what a result means.
+// Verdict is the meaning of a result.
 type Verdict string
 
 // The verdicts.
 const (
 	VerdictPassed  Verdict = "passed"
-	VerdictFailed  Verdict = "failed"    // and was not red before
-	VerdictKnown   Verdict = "known-red" // all that fails failed before the run
+	VerdictFailed  Verdict = "failed"    // and not in the baseline
+	VerdictKnown   Verdict = "known-red" // all failures are in the baseline
 	VerdictFlaky   Verdict = "flaky"     // failed in one of two runs
-	VerdictSkipped Verdict = "skipped"   // did not run, or found nothing to run
+	VerdictSkipped Verdict = "skipped"   // did not run, or found nothing to check
 )
 
-// Suite runs checks again and again during one run of ralph. It remembers what
-// was red the last time; one goroutine uses it.
+// Suite runs the checks of one run of ralph, once a turn. It remembers their last
+// results. It is not safe for concurrent use.
 type Suite struct {
 	Checks   []Check
 	Mode     Mode
 	FailFast bool // stop at the first new failure that blocks
-	// Baseline and Flakes are read, changed and saved; nil: nothing is known and
-	// nothing is kept.
+	// Baseline and Flakes are updated; nil: not kept.
 	Baseline *Baseline
 	Flakes   *Flakes
 	Place    Place
-	// Progress is told of the start and the end of each run of a check; nil: nobody is.
+	// Progress is called at the start and the end of each run of a check, on the
+	// goroutine of Run; nil: not called.
 	Progress func(Step)
-
-	last  map[string]outcome // by the name of the check: its latest run
-	asked map[string]bool    // rows with When that a change has matched
+	// Memory has the results of earlier runs. It is updated in place.
+	Memory Memory
 }
 
-// Step is one thing that happens to a check.
+// Memory is what a Suite remembers between runs. The zero value is empty.
+type Memory struct {
+	Last map[string]LastRun `json:"last,omitempty"` // by the name of the check
+	// Matched has the names of checks whose When matched a change of this run.
+	Matched map[string]bool `json:"matched,omitempty"`
+}
+
+// LastRun is the latest run of one check.
+type LastRun struct {
+	Passed bool            `json:"passed,omitempty"` // or flaky
+	Failed map[string]bool `json:"failed,omitempty"` // single tests
+	Blamed bool            `json:"blamed,omitempty"` // it failed, and not only as in the baseline
+}
+
+// Clone returns a copy that does not change when m does.
+func (m Memory) Clone() Memory { return Memory{maps.Clone(m.Last), maps.Clone(m.Matched)} }
+
+// Step is the start or the end of one run of a check.
 type Step struct {
 	Check Check
-	Again bool // the second run of a red check
-	// Baseline is set when it runs to see what is red before the work.
+	Again bool // the second run, after a failure
+	// Baseline is set when the run is for the baseline.
 	Baseline bool
-	Result   *Result // nil: it starts now; else it has ended
+	Result   *Result // nil: it starts; else it has ended
 }
 
-// Changed says what an iteration changed, with slash paths relative to the project.
+// Changed has the files that an iteration changed, as slash paths relative to the
+// project.
 type Changed struct {
 	Files []string
-	All   bool // run everything, whatever changed
-	// Final is the end of a run: every package, but of the rows with When only
-	// those that a change since the Suite began has matched.
+	All   bool // run every check, whatever changed
+	// Final is the end of a run: every check, except those whose When matched no
+	// change of the whole run.
 	Final bool
 }
 
-// outcome is what is remembered of a run of a check.
-type outcome struct {
-	passed bool
-	failed map[string]bool // single tests
-	blamed bool
-}
-
-// Run runs the checks that the changes ask for, and those that were red the last
-// time. The report holds a result for each check, in the order in which they ran.
-// The error is ralph's own: no shell, a full disk, or the context ended; the
-// report then holds what was finished.
+// Run runs the checks that the change affects, and those that failed the last
+// time. The report has a result for each, in the order in which they ran. An
+// error is a failure of ralph itself (no shell, disk full) or the end of the
+// context; the report then has the results so far.
 func (s *Suite) Run(ctx context.Context, ch Changed) (Report, error) {
 	rep := Report{Mode: s.Mode}
 	todo, left := s.selected(ch)
@@ -86,7 +96,9 @@ func (s *Suite) Run(ctx context.Context, ch Changed) (Report, error) {
 	stopped := ""
 	for _, c := range todo {
 		if why := s.skip(c, ch, stopped); why != "" {
-			rep.Results = append(rep.Results, Result{Name: c.Name, Command: c.Reproduce(), Check: c, Verdict: VerdictSkipped, Reason: why})
+			r := result(c)
+			r.Verdict, r.Reason = VerdictSkipped, why
+			rep.Results = append(rep.Results, r)
 			continue
 		}
 		r, err := s.judge(ctx, c)
@@ -98,10 +110,11 @@ func (s *Suite) Run(ctx context.Context, ch Changed) (Report, error) {
 			stopped = c.Name
 		}
 	}
-	return rep, s.settle(rep)
+	s.remember(rep)
+	return rep, nil
 }
 
-// selected are the checks of this run, and how many packages stay out of it.
+// selected returns the checks of this run, and how many it leaves out.
 func (s *Suite) selected(ch Changed) ([]Check, int) {
 	all, touched := split(s.Place.Dir, s.Checks)
 	if ch.All || ch.Final {
@@ -112,36 +125,36 @@ func (s *Suite) selected(ch Changed) ([]Check, int) {
 	return ordered(kept), len(all) - len(kept)
 }
 
-// redBefore tells whether the last run of a check left something to mend.
-func (s *Suite) redBefore(c Check) bool { return s.last[c.Name].blamed }
+// redBefore reports whether the last run of a check failed and was blamed.
+func (s *Suite) redBefore(c Check) bool { return s.Memory.Last[c.Name].Blamed }
 
-// notRun begins the reason of a check that another one kept from running.
+// notRun starts the reason of a check that did not run because another one failed.
 const notRun = "not run: "
 
 func (s *Suite) skip(c Check, ch Changed, stopped string) string {
 	switch {
 	case stopped != "":
 		return fmt.Sprintf(notRun+"%q failed before it", stopped)
-	case ch.All || len(c.When) == 0 || s.redBefore(c) || ch.Final && s.asked[c.Name]:
+	case ch.All || len(c.When) == 0 || s.redBefore(c) || ch.Final && s.Memory.Matched[c.Name]:
 		return ""
 	case !c.touchedBy(ch.Files):
 		return "no changed file matches " + strings.Join(c.When, ", ")
 	}
-	if s.asked == nil {
-		s.asked = map[string]bool{}
+	if s.Memory.Matched == nil {
+		s.Memory.Matched = map[string]bool{}
 	}
-	s.asked[c.Name] = true
+	s.Memory.Matched[c.Name] = true
 	return ""
 }
 
-// judge runs a check, once more where it turned red, and says what it means.
+// judge runs a check, a second time if it turned red, and sets the verdict.
 func (s *Suite) judge(ctx context.Context, c Check) (Result, error) {
 	r, err := s.exec(ctx, Step{Check: c})
 	if err != nil {
 		return Result{}, err
 	}
 	entry, known := s.Baseline.entry(c.Name)
-	_, ran := s.last[c.Name]
+	_, ran := s.Memory.Last[c.Name]
 	if why := nothing(r, ran || known && !entry.Empty); why != "" {
 		r.Verdict, r.Reason = VerdictSkipped, why
 		return r, nil
@@ -157,38 +170,35 @@ func (s *Suite) judge(ctx context.Context, c Check) (Result, error) {
 		bothRed(&r)
 		s.Flakes.record(r)
 	}
-	r.Blocks = c.required() && s.Mode != ModeReport &&
+	r.Blocks = c.Required() && s.Mode != ModeReport &&
 		(r.Verdict == VerdictFailed || r.Verdict == VerdictKnown && s.Mode != ModeTDD)
 	r.Reason = reason(r, s.Flakes)
 	return r, nil
 }
 
 func (s *Suite) exec(ctx context.Context, step Step) (Result, error) {
-	s.tell(step)
+	if s.Progress == nil {
+		s.Progress = func(Step) {}
+	}
+	s.Progress(step)
 	r, err := run(ctx, step.Check, s.Place)
 	if err == nil {
 		step.Result = &r
-		s.tell(step)
+		s.Progress(step)
 	}
 	return r, err
 }
 
-func (s *Suite) tell(step Step) {
-	if s.Progress != nil {
-		s.Progress(step)
-	}
-}
-
-// nothing is a sentence when a check failed because there is no code or no test
-// yet. Where there was some before, it is a failure like any other.
+// nothing returns a sentence if a check failed because there is no code or no
+// test yet. If there was some before, the failure is real and it returns "".
 func nothing(r Result, before bool) string {
-	if r.Passed || before || r.timeout || r.Tests.Total() > 0 || r.Tests.Nothing == "" {
+	if r.Passed || before || r.TimedOut || r.Tests.Total() > 0 || r.Tests.Nothing == "" {
 		return ""
 	}
 	return "nothing to check yet: " + r.Tests.Nothing
 }
 
-// blame compares a run with the baseline.
+// blame sets the verdict of a run by the baseline entry e.
 func blame(r *Result, e Entry, known bool) {
 	r.Verdict = VerdictPassed
 	if r.Passed {
@@ -207,33 +217,33 @@ func blame(r *Result, e Entry, known bool) {
 			r.Blamed = append(r.Blamed, t)
 		}
 	}
-	// The same tests with another end, or no tests on both sides, tell whether
-	// more than the known went wrong.
-	same := len(failed) > 0 && e.Code == r.code || len(failed) == 0 && len(e.Failed) == 0
-	if len(r.Blamed) == 0 && same && (!r.timeout || e.Timeout) {
+	// Even with the same failed tests, another exit code means that something else
+	// failed, too.
+	same := len(failed) > 0 && e.Code == r.ExitCode || len(failed) == 0 && len(e.Failed) == 0
+	if len(r.Blamed) == 0 && same && (!r.TimedOut || e.Timeout) {
 		r.Verdict = VerdictKnown
 	}
 }
 
-// turnedRed tells whether something that was green failed. What nobody has seen
-// green costs no second run.
+// turnedRed reports whether something failed that had passed. Only that is worth
+// a second run.
 func (s *Suite) turnedRed(r Result, known bool) bool {
-	last, ran := s.last[r.Name]
+	last, ran := s.Memory.Last[r.Name]
 	if !ran {
 		return known || s.Flakes.knows(r.Name, r.Blamed)
 	}
-	if last.passed || len(r.Blamed) == 0 {
-		return last.passed
+	if last.Passed || len(r.Blamed) == 0 {
+		return last.Passed
 	}
-	return slices.ContainsFunc(r.Blamed, func(t report.Test) bool { return !last.failed[t.Name] })
+	return slices.ContainsFunc(r.Blamed, func(t report.Test) bool { return !last.Failed[t.Name] })
 }
 
-// bothRed keeps the blame for what failed in both runs; what failed in one is flaky.
+// bothRed blames what failed in both runs; what failed in one is flaky.
 func bothRed(r *Result) {
 	first := r.First
 	if len(first.Blamed) == 0 || r.Verdict == VerdictFailed && len(r.Blamed) == 0 {
 		if r.Verdict == VerdictFailed {
-			return // in one of the runs no single test can be blamed: the check itself failed twice
+			return // one of the runs has no test to blame: the check itself failed twice
 		}
 		r.Flaky = []string{r.Name}
 	}
@@ -261,27 +271,26 @@ func names(tests []report.Test) []string {
 	return names
 }
 
-// settle remembers the run and saves what changed.
-func (s *Suite) settle(rep Report) error {
-	if s.last == nil {
-		s.last = map[string]outcome{}
+// remember stores what the next run needs.
+func (s *Suite) remember(rep Report) {
+	if s.Memory.Last == nil {
+		s.Memory.Last = map[string]LastRun{}
 	}
 	for _, r := range rep.Results {
 		if r.Verdict == VerdictSkipped {
 			continue
 		}
-		o := outcome{passed: r.Verdict == VerdictPassed || r.Verdict == VerdictFlaky, failed: map[string]bool{}, blamed: r.Verdict == VerdictFailed}
+		o := LastRun{Passed: r.Verdict == VerdictPassed || r.Verdict == VerdictFlaky, Failed: map[string]bool{}, Blamed: r.Verdict == VerdictFailed}
 		for _, t := range r.Tests.FailedTests() {
-			o.failed[t.Name] = true
+			o.Failed[t.Name] = true
 		}
-		s.last[r.Name] = o
+		s.Memory.Last[r.Name] = o
 		s.Baseline.learn(r, s.Mode)
 	}
-	return errors.Join(s.Baseline.save(), s.Flakes.save())
 }
 
-// TakeBaseline runs every check once and keeps what is red: it was so before
-// the agent did anything.
+// TakeBaseline runs every check once, before the agent does anything, and stores
+// the failures as the baseline.
 func (s *Suite) TakeBaseline(ctx context.Context, m Moment) (Report, error) {
 	rep := Report{Mode: s.Mode, Baseline: true}
 	todo, _ := s.selected(Changed{All: true})
@@ -302,10 +311,11 @@ func (s *Suite) TakeBaseline(ctx context.Context, m Moment) (Report, error) {
 		}
 		rep.Results = append(rep.Results, r)
 	}
-	s.last = nil
-	return rep, s.Baseline.take(rep, m)
+	s.Memory.Last = nil
+	s.Baseline.take(rep, m)
+	return rep, nil
 }
 
-// Rebase takes the baseline from a report of this run, for a tree that has not
-// changed since: what was red then is not the next task's.
-func (s *Suite) Rebase(rep Report, m Moment) error { return s.Baseline.take(rep, m) }
+// Rebase sets the baseline from a report of this run, so that its failures do not
+// count against the next task. The tree must not have changed since.
+func (s *Suite) Rebase(rep Report, m Moment) { s.Baseline.take(rep, m) }

@@ -28,9 +28,9 @@ func write(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// tapTests is a command that prints the file tap.txt and fails when it holds a
-// failure: tests whose results the test decides. The file next.txt, where it is
-// there, takes its place for the second run.
+// tapTests is a command that prints the file tap.txt and fails if it has a failure,
+// so that a test sets the results of its checks. If next.txt exists, it replaces
+// tap.txt for the second run.
 const tapTests = `cat tap.txt; grep -q "^not ok" tap.txt; red=$?; if [ -f next.txt ]; then mv next.txt tap.txt; fi; [ $red = 1 ]`
 
 func suiteIn(t *testing.T, mode Mode, checks ...Check) *Suite {
@@ -38,10 +38,10 @@ func suiteIn(t *testing.T, mode Mode, checks ...Check) *Suite {
 	p := here(t)
 	s := &Suite{Checks: checks, Mode: mode, Place: p}
 	var err error
-	if s.Baseline, err = OpenBaseline(filepath.Join(p.Dir, BaselineFile)); err != nil {
+	if s.Baseline, err = ReadBaseline(filepath.Join(p.Dir, BaselineFile)); err != nil {
 		t.Fatal(err)
 	}
-	if s.Flakes, err = OpenFlakes(filepath.Join(p.Dir, FlakesFile)); err != nil {
+	if s.Flakes, err = ReadFlakes(filepath.Join(p.Dir, FlakesFile)); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -70,7 +70,7 @@ func (s *Suite) take(t *testing.T) Report {
 	return rep
 }
 
-// verdicts is "name verdict blocks" of each result.
+// verdicts returns "name verdict blocks" for each result.
 func verdicts(rep Report) []string {
 	var texts []string
 	for _, r := range rep.Results {
@@ -133,7 +133,7 @@ func TestSuite_exitCodeOnly_comparesTheCheckItself(t *testing.T) {
 	}
 }
 
-func TestSuite_knownFailuresButAnotherEnd_areBlamed(t *testing.T) {
+func TestSuite_knownFailuresWithAnotherExitCode_areBlamed(t *testing.T) {
 	s := suiteIn(t, ModeTDD, Check{Name: "test", Command: "cat tap.txt; [ -f crash ] && exit 70; exit 1"})
 	s.tap(t, "not ok 1 - a\n")
 	s.take(t)
@@ -142,7 +142,7 @@ func TestSuite_knownFailuresButAnotherEnd_areBlamed(t *testing.T) {
 	expect(t, s.must(t), "test failed blocks")
 }
 
-func TestSuite_redOnceOfTwoRuns_isFlakyAndRemembered(t *testing.T) {
+func TestSuite_failedInOneOfTwoRuns_isFlakyAndRecorded(t *testing.T) {
 	s := suiteIn(t, ModeGate, Check{Name: "test", Command: tapTests})
 	s.tap(t, "ok 1 - a\nok 2 - b\n")
 	s.take(t)
@@ -153,17 +153,21 @@ func TestSuite_redOnceOfTwoRuns_isFlakyAndRemembered(t *testing.T) {
 		if r := rep.Results[0]; r.First == nil || r.First.Passed || !r.Passed || !slices.Equal(r.Flaky, []string{"b"}) || rep.Feedback() != "" {
 			t.Errorf("result %+v", r)
 		}
-		all := s.Flakes.data.Flakes
+		all := s.Flakes.Flakes
 		if len(all) != 1 || all[0].Test != "b" || all[0].Times != times || len(all[0].Runs) != times || all[0].Runs[0].First != "failed" || all[0].Runs[0].Second != "passed" {
 			t.Errorf("history %+v", all)
 		}
 	}
-	if again := ReadFlakes(filepath.Join(s.Place.Dir, FlakesFile)); len(again) != 1 || again[0].Test != "b" {
+	path := filepath.Join(s.Place.Dir, FlakesFile)
+	if err := s.Flakes.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	if again := PeekFlakes(path); len(again) != 1 || again[0].Test != "b" {
 		t.Errorf("on disk: %+v", again)
 	}
 }
 
-func TestSuite_redTwice_isBlamedForWhatFailedBothTimes(t *testing.T) {
+func TestSuite_failedInBothRuns_isBlamed(t *testing.T) {
 	s := suiteIn(t, ModeGate, Check{Name: "test", Command: tapTests})
 	s.tap(t, "ok 1 - a\nok 2 - b\nok 3 - c\n")
 	s.take(t)
@@ -175,7 +179,7 @@ func TestSuite_redTwice_isBlamedForWhatFailedBothTimes(t *testing.T) {
 	}
 }
 
-func TestSuite_stillRed_isNotRunTwiceAgain(t *testing.T) {
+func TestSuite_stillRed_runsOnce(t *testing.T) {
 	s := suiteIn(t, ModeGate, Check{Name: "test", Command: "echo run >>runs; " + tapTests})
 	runs := func() int {
 		data, err := os.ReadFile(filepath.Join(s.Place.Dir, "runs"))
@@ -202,7 +206,7 @@ func TestSuite_stillRed_isNotRunTwiceAgain(t *testing.T) {
 	}
 }
 
-func TestSuite_exitCodeFlake_isTheCheckItself(t *testing.T) {
+func TestSuite_flakyExitCode_namesTheCheck(t *testing.T) {
 	s := suiteIn(t, ModeGate, Check{Name: "test", Command: "[ ! -f once ] || { rm once; exit 1; }"})
 	s.take(t)
 	write(t, s.Place.Dir, map[string]string{"once": ""})
@@ -213,7 +217,7 @@ func TestSuite_exitCodeFlake_isTheCheckItself(t *testing.T) {
 	}
 }
 
-func TestSuite_greenfield_skipsUntilTheFirstTestsAppear(t *testing.T) {
+func TestSuite_emptyProject_skipsUntilThereAreTests(t *testing.T) {
 	for _, c := range []struct {
 		mode  Mode
 		first string
@@ -241,7 +245,7 @@ func TestSuite_greenfield_skipsUntilTheFirstTestsAppear(t *testing.T) {
 	}
 }
 
-func TestSuite_order_isFastBeforeSlowAndStopsAtTheFirstNewFailure(t *testing.T) {
+func TestSuite_failFast_runsFastKindsFirstAndStopsAtANewFailure(t *testing.T) {
 	rows := []Check{
 		{Name: "slow", Kind: KindLint, Command: "true"}, {Name: "test", Command: "exit 1"},
 		{Name: "build", Kind: KindBuild, Command: "true"}, {Name: "opt", Kind: KindLintFast, Command: "exit 1", Optional: true},
@@ -256,7 +260,7 @@ func TestSuite_order_isFastBeforeSlowAndStopsAtTheFirstNewFailure(t *testing.T) 
 	}
 }
 
-func TestSuite_onFailure_theStrongestAnswerCounts(t *testing.T) {
+func TestSuite_severalOnFailure_theStrongestWins(t *testing.T) {
 	row := func(name string, on OnFailure) Check { return Check{Name: name, Command: "exit 1", OnFailure: on} }
 	for _, c := range []struct {
 		rows []Check
@@ -296,7 +300,7 @@ func TestSuite_when_runsOnlyForMatchingFilesUnlessItWasRed(t *testing.T) {
 	expect(t, s.must(t), "web failed blocks")
 }
 
-func TestSuite_progress_tellsStartAndEndOfEachRun(t *testing.T) {
+func TestSuite_progress_isCalledAtStartAndEnd(t *testing.T) {
 	s := suiteIn(t, ModeGate, Check{Name: "test", Command: "[ ! -f red ]"})
 	var steps []string
 	s.Progress = func(p Step) {
@@ -311,7 +315,7 @@ func TestSuite_progress_tellsStartAndEndOfEachRun(t *testing.T) {
 	}
 }
 
-func TestSuite_contextEnds_isNoVerdictAndChangesNoBaseline(t *testing.T) {
+func TestSuite_contextEnds_returnsNoResultAndKeepsTheBaseline(t *testing.T) {
 	s := suiteIn(t, ModeGate, Check{Name: "a", Kind: KindBuild, Command: "true"}, Check{Name: "slow", Command: "sleep 60"})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
@@ -330,7 +334,7 @@ func TestSuite_contextEnds_isNoVerdictAndChangesNoBaseline(t *testing.T) {
 	}
 }
 
-func TestRun_killed_isNoVerdict(t *testing.T) {
+func TestRun_killed_isAnError(t *testing.T) {
 	p := here(t)
 	kill := make(chan struct{})
 	close(kill)
@@ -340,7 +344,7 @@ func TestRun_killed_isNoVerdict(t *testing.T) {
 	}
 }
 
-func TestSuite_tooSlow_saysSo(t *testing.T) {
+func TestSuite_timeout_isNamedInTheOutput(t *testing.T) {
 	s := suiteIn(t, ModeGate, Check{Name: "slow", Command: "echo begun; sleep 60", Timeout: 100 * time.Millisecond})
 	rep := s.must(t)
 	expect(t, rep, "slow failed blocks")

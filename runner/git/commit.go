@@ -11,44 +11,42 @@ import (
 	"strings"
 )
 
-// Fit returns why no run should start in a repository of this condition, with
-// advice, in one line. nil: fit, also without a repository.
+// Fit returns nil if a run may start in this condition, also without a repository. The
+// error is one line with advice.
 func Fit(c Condition) error {
 	switch {
 	case c.Operation == "bisect":
-		return fmt.Errorf("a bisect is under way in %q: end it with git bisect reset, then start again", c.Root)
+		return fmt.Errorf("a bisect is in progress in %q: end it with git bisect reset, then start again", c.Root)
 	case c.Operation != "":
-		return fmt.Errorf("a %s is under way in %q: finish it, or give it up with git %[1]s --abort, then start again", c.Operation, c.Root)
-	case c.Repo && c.Detached:
-		return fmt.Errorf("HEAD is detached in %q, so commits would be on no branch: make one with git switch -c NAME, or go to one with git switch NAME", c.Root)
+		return fmt.Errorf("a %s is in progress in %q: finish it, or abort it with git %[1]s --abort, then start again", c.Operation, c.Root)
+	case c.Repo && c.Branch == "":
+		return fmt.Errorf("HEAD is detached in %q, so commits would be on no branch: "+
+			"create one with git switch -c NAME, or switch to one with git switch NAME", c.Root)
 	}
 	return nil
 }
 
-// LeftOver returns the files that differ from HEAD, or are untracked, and were
-// not so at the start of the run: what an agent did not commit. What the user
-// had changed or staged before is never among them, even if the agent changed
-// it further.
+// LeftOver returns the files that the agent did not commit: those that differ from HEAD
+// or are untracked, but were not at the start of the run. Files that the user had
+// changed or staged before are left out, even if the agent changed them too.
 func (s Snapshot) LeftOver(start Snapshot) []string {
-	var files []string
-	for _, now := range []map[string]signature{s.files, s.own} {
-		for path := range now {
-			if !start.Dirty(path) {
-				files = append(files, path)
-			}
-		}
-	}
-	slices.Sort(files)
-	return files
+	return s.where(func(path string, _ signature) bool { return !start.Dirty(path) })
 }
 
-// Touched returns the files that differed from HEAD, or were untracked, at the
-// start of the run, and were changed further since: LeftOver passes them over.
+// Touched returns the files that were dirty at the start of the run and have changed
+// since. LeftOver leaves them out.
 func (s Snapshot) Touched(start Snapshot) []string {
+	return s.where(func(path string, sig signature) bool {
+		was, dirty := start.signature(path)
+		return dirty && was != sig
+	})
+}
+
+func (s Snapshot) where(is func(path string, sig signature) bool) []string {
 	var files []string
 	for _, now := range []map[string]signature{s.files, s.own} {
 		for path, sig := range now {
-			if was, dirty := start.signature(path); dirty && was != sig {
+			if is(path, sig) {
 				files = append(files, path)
 			}
 		}
@@ -57,8 +55,8 @@ func (s Snapshot) Touched(start Snapshot) []string {
 	return files
 }
 
-// CommitRequest is what to commit. Files are slash-separated paths relative to
-// the root of the repository, as in LeftOver; removed files count.
+// CommitRequest is what to commit. Files are slash-separated paths relative to the root
+// of the repository, as in LeftOver, including removed files.
 type CommitRequest struct {
 	Files    []string
 	Message  string
@@ -68,27 +66,27 @@ type CommitRequest struct {
 // Trailer is one line at the end of a message, like "Ralph-Task: T3".
 type Trailer struct{ Key, Value string }
 
-// Committed is the answer to a CommitRequest.
+// Committed is the result of a CommitRequest.
 type Committed struct {
-	OID     string // empty: there was nothing to commit
+	OID     string // empty: nothing to commit
 	Files   []string
-	Refused []Refusal // by Guard; they stay as they are
+	Refused []Refusal // not committed and not changed
 }
 
-// Commit commits exactly the named files as they are on disk, on top of HEAD.
-// Whatever else is staged or changed stays so. The commit is built in an index
-// of its own and no hook runs; commits are not signed. Without a configured
-// identity the author is "ralph". It fails when HEAD moves meanwhile, when the
-// user's index is locked, and while a merge or the like is under way.
+// Commit commits exactly the named files as they are on disk, on top of HEAD. Other
+// staged or changed files stay as they are. It builds the commit in an index of its own,
+// runs no hooks and does not sign. Without a configured identity the author is "ralph".
+// It fails if HEAD moves meanwhile, if the user's index is locked, and during a merge or
+// a similar operation.
 func Commit(ctx context.Context, dir string, r CommitRequest) (Committed, error) {
 	root, ok := Root(dir)
 	if !ok {
 		return Committed{}, fmt.Errorf("commit: %w", ErrNoRepository)
 	}
 	if op := operation(root); op != "" {
-		return Committed{}, fmt.Errorf("commit: a %s is under way", op)
+		return Committed{}, fmt.Errorf("commit: a %s is in progress", op)
 	}
-	refused, err := Guard(ctx, root, r.Files)
+	refused, err := guard(ctx, root, r.Files)
 	if err != nil {
 		return Committed{}, err
 	}
@@ -101,9 +99,7 @@ func Commit(ctx context.Context, dir string, r CommitRequest) (Committed, error)
 	if len(c.Files) == 0 {
 		return c, nil
 	}
-	b := newBuilder(root, c.Files)
-	c.OID, err = b.commit(ctx, r.text())
-	if err != nil {
+	if c.OID, err = newBuilder(root, c.Files).commit(ctx, r.text()); err != nil {
 		return Committed{Refused: refused}, fmt.Errorf("commit: %w", err)
 	}
 	if c.OID == "" {
@@ -137,13 +133,13 @@ func newBuilder(root string, files []string) builder {
 	return b
 }
 
-// commit holds the lock of the user's index from before the commit exists
-// until the index knows it: nobody can see the one without the other.
+// commit returns the new commit, empty if nothing would change. It holds the lock of the
+// user's index until both the index and HEAD have changed.
 func (b builder) commit(ctx context.Context, message string) (oid string, err error) {
 	lock := filepath.Join(b.meta, "index.lock")
 	held, err := os.OpenFile(lock, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return "", fmt.Errorf("another git is at work, or was killed: %q exists", lock)
+		return "", fmt.Errorf("another git is running, or was killed: %q exists", lock)
 	}
 	if err != nil {
 		return "", fmt.Errorf("lock index: %w", err)
@@ -159,8 +155,12 @@ func (b builder) commit(ctx context.Context, message string) (oid string, err er
 	if err != nil {
 		return "", err
 	}
-	oid, err = b.object(ctx, head, tree, message)
-	if err != nil || oid == "" {
+	fresh, err := b.tree(ctx, head)
+	if err != nil || fresh == tree {
+		return "", err
+	}
+	oid, err = b.write(ctx, fresh, head, message)
+	if err != nil {
 		return "", err
 	}
 	index, err := b.userIndex(ctx)
@@ -184,46 +184,28 @@ func (b builder) commit(ctx context.Context, message string) (oid string, err er
 	return oid, nil
 }
 
-// head returns the commit and the tree of HEAD; empty before the first commit.
+// head returns the commit and tree of HEAD, empty before the first commit.
 func (b builder) head(ctx context.Context) (commit, tree string, err error) {
-	out, err := run(ctx, b.root, "rev-parse", "-q", "--verify", "HEAD")
+	out, err := run(ctx, b.root, "rev-parse", "HEAD^{commit}", "HEAD^{tree}")
 	if err != nil {
 		return "", "", ctx.Err()
 	}
-	commit = strings.TrimSpace(out)
-	out, err = run(ctx, b.root, "rev-parse", commit+"^{tree}")
-	return commit, strings.TrimSpace(out), err
+	commit, tree, _ = strings.Cut(strings.TrimSpace(out), "\n")
+	return commit, tree, nil
 }
 
-// object writes the commit; empty when it would change nothing.
-func (b builder) object(ctx context.Context, head, tree, message string) (string, error) {
-	fresh, err := b.tree(ctx, head)
-	if err != nil || fresh == tree {
-		return "", err
-	}
-	return b.write(ctx, fresh, head, message)
-}
-
-// tree writes the tree of a commit, or none, with the paths as they are on disk.
+// tree writes a tree: that of commit (empty: none) with the paths as on disk.
 func (b builder) tree(ctx context.Context, commit string) (string, error) {
-	index, done, err := b.temporary(nil)
+	env, done, err := b.index(ctx, nil, commit)
 	if err != nil {
 		return "", err
 	}
 	defer done()
-	if commit != "" {
-		if _, err := (Call{Dir: b.root, Env: index}).Run(ctx, "read-tree", commit); err != nil {
-			return "", err
-		}
-	}
-	if err := b.update(ctx, index); err != nil {
-		return "", err
-	}
-	tree, err := Call{Dir: b.root, Env: index}.Run(ctx, "write-tree")
+	tree, err := Call{Dir: b.root, Env: env}.Run(ctx, "write-tree")
 	return strings.TrimSpace(tree), err
 }
 
-// write writes a commit of the tree; without a parent it is a first one.
+// write writes a commit of the tree. If parent is empty, it has none.
 func (b builder) write(ctx context.Context, tree, parent, message string) (string, error) {
 	args := []string{"commit-tree", tree}
 	if parent != "" {
@@ -233,53 +215,50 @@ func (b builder) write(ctx context.Context, tree, parent, message string) (strin
 	return strings.TrimSpace(oid), err
 }
 
-// userIndex is the user's index with the paths brought up to date.
+// userIndex returns the user's index, updated for the paths.
 func (b builder) userIndex(ctx context.Context) ([]byte, error) {
 	data, err := os.ReadFile(filepath.Join(b.meta, "index"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read index: %w", err)
 	}
-	index, done, err := b.temporary(data)
+	env, done, err := b.index(ctx, data, "")
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	if err := b.update(ctx, index); err != nil {
-		return nil, err
-	}
-	data, err = os.ReadFile(strings.TrimPrefix(index[0], indexVar))
-	if err != nil {
+	_, path, _ := strings.Cut(env[0], "=")
+	if data, err = os.ReadFile(path); err != nil {
 		return nil, fmt.Errorf("read index: %w", err)
 	}
 	return data, nil
 }
 
-func (b builder) update(ctx context.Context, index []string) error {
-	_, err := Call{Dir: b.root, Env: index, Stdin: b.paths}.Run(ctx, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
-	return err
-}
-
-const indexVar = "GIT_INDEX_FILE="
-
-// temporary makes an index beside the user's; without data it does not exist
-// until git writes it.
-func (b builder) temporary(data []byte) (env []string, done func(), err error) {
+// index creates a second index: a copy of data or, if that is nil, of commit (empty:
+// none), with the paths as on disk. env points git to it.
+func (b builder) index(ctx context.Context, data []byte, commit string) (env []string, done func(), err error) {
 	dir, err := os.MkdirTemp(b.meta, "ralph-index-")
 	if err != nil {
 		return nil, nil, fmt.Errorf("make index: %w", err)
 	}
-	done = func() { _ = os.RemoveAll(dir) } // a leftover is ignored by git and by ralph
+	done = func() { _ = os.RemoveAll(dir) } // git and ralph ignore a leftover
 	path := filepath.Join(dir, "index")
+	env = []string{"GIT_INDEX_FILE=" + path}
 	if data != nil {
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			done()
-			return nil, nil, fmt.Errorf("make index: %w", err)
-		}
+		err = os.WriteFile(path, data, 0o600)
+	} else if commit != "" {
+		_, err = Call{Dir: b.root, Env: env}.Run(ctx, "read-tree", commit)
 	}
-	return []string{indexVar + path}, done, nil
+	if err == nil {
+		_, err = Call{Dir: b.root, Env: env, Stdin: b.paths}.Run(ctx, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+	}
+	if err != nil {
+		done()
+		return nil, nil, fmt.Errorf("make index: %w", err)
+	}
+	return env, done, nil
 }
 
-// identity is what the environment must add so that git knows an author.
+// identity returns variables that give git an author, if none is configured.
 func (b builder) identity(ctx context.Context) []string {
 	if _, err := run(ctx, b.root, "var", "GIT_AUTHOR_IDENT"); err == nil {
 		if _, err = run(ctx, b.root, "var", "GIT_COMMITTER_IDENT"); err == nil {

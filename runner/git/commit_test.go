@@ -49,7 +49,7 @@ func TestCommit_leftOver_takesOnlyWhatTheUserHadNotTouched(t *testing.T) {
 	p.wantOut(" M b.txt\nA  staged.txt\n?? dirty.txt", "status", "--porcelain")
 }
 
-func TestCommit_otherStagedEntries_stayStagedAndTheRestIsClean(t *testing.T) {
+func TestCommit_otherStagedEntries_stayStaged(t *testing.T) {
 	p := newProject(t)
 	p.Write("staged.txt", "staged\n")
 	p.Git("add", "staged.txt", "b.txt")
@@ -120,8 +120,8 @@ func TestCommit_impossible_changesNothing(t *testing.T) {
 		want string
 	}{
 		"index locked": {func(p project) { p.Write(".git/index.lock", "") }, "index.lock"},
-		"merge":        {func(p project) { p.conflict("merge", "other") }, "a merge is under way"},
-		"rebase":       {func(p project) { p.conflict("rebase", "other") }, "a rebase is under way"},
+		"merge":        {func(p project) { p.conflict("merge", "other") }, "a merge is in progress"},
+		"rebase":       {func(p project) { p.conflict("rebase", "other") }, "a rebase is in progress"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProject(t)
@@ -166,11 +166,11 @@ func TestFit_condition(t *testing.T) {
 	}{
 		"branch":        {Condition{Repo: true, Branch: "main"}, ""},
 		"no repository": {Condition{}, ""},
-		"unborn":        {Condition{Repo: true, Branch: "main", Unborn: true}, ""},
+		"unborn":        {Condition{Repo: true, Branch: "main"}, ""},
 		"merge":         {Condition{Repo: true, Branch: "main", Operation: "merge", Root: "/p"}, `git merge --abort`},
-		"rebase":        {Condition{Repo: true, Detached: true, Operation: "rebase", Root: "/p"}, `git rebase --abort`},
-		"bisect":        {Condition{Repo: true, Detached: true, Operation: "bisect", Root: "/p"}, `git bisect reset`},
-		"detached":      {Condition{Repo: true, Detached: true, Root: "/p"}, `git switch`},
+		"rebase":        {Condition{Repo: true, Operation: "rebase", Root: "/p"}, `git rebase --abort`},
+		"bisect":        {Condition{Repo: true, Operation: "bisect", Root: "/p"}, `git bisect reset`},
+		"detached":      {Condition{Repo: true, Root: "/p"}, `git switch`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := Fit(tc.c)
@@ -181,7 +181,7 @@ func TestFit_condition(t *testing.T) {
 	}
 }
 
-func TestGuard_whatDoesNotBelongIntoACommit_isNamed(t *testing.T) {
+func TestGuard_filesThatDoNotBelongInACommit_areRefused(t *testing.T) {
 	p := newProject(t)
 	p.Write("vendor/known/x.go", "package known\n")
 	p.Write("go.mod", "module x\n")
@@ -212,7 +212,7 @@ func TestGuard_whatDoesNotBelongIntoACommit_isNamed(t *testing.T) {
 		write("style.css", ".sk-button-primary-very-large-with-icon{}"),
 		"gone.txt",
 	}
-	found, err := Guard(context.Background(), p.Dir, slices.Concat(fine, refused))
+	found, err := guard(context.Background(), p.Dir, slices.Concat(fine, refused))
 	p.Do(err)
 	var got []string
 	for _, r := range found {

@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -171,11 +172,11 @@ func TestCompare_mergeConflictIsAChange(t *testing.T) {
 
 func TestCompare_keepsTheFirstThousandNames(t *testing.T) {
 	before, after := Snapshot{Repo: true}, Snapshot{Repo: true, files: map[string]signature{}}
-	for i := range MaxFiles + 5 {
+	for i := range maxFiles + 5 {
 		after.files[fmt.Sprintf("%05d", i)] = signature{mode: 1}
 	}
 	c := before.Compare(after)
-	if c.Count != MaxFiles+5 || len(c.Files) != MaxFiles || c.Files[0] != "00000" || !slices.IsSorted(c.Files) {
+	if c.Count != maxFiles+5 || len(c.Files) != maxFiles || c.Files[0] != "00000" || !slices.IsSorted(c.Files) {
 		t.Errorf("count %d, %d files from %q", c.Count, len(c.Files), c.Files[0])
 	}
 }
@@ -207,5 +208,21 @@ func TestCommitted_headStayed_runsNoGit(t *testing.T) {
 	p.Do(err)
 	if got.Count != 1 || got.HeadMoved {
 		t.Errorf("Committed() = %+v", got)
+	}
+}
+
+func TestChange_throughJSON_staysTheSame(t *testing.T) {
+	for _, c := range []Change{{}, {HeadMoved: true}, {HeadMoved: true, Files: []string{"a b.txt", "sub/\u00fc\n"}, Count: 1200}} {
+		data, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Change
+		if err := json.Unmarshal(data, &back); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(c, back); d != "" {
+			t.Errorf("%s (-before +after):\n%s", data, d)
+		}
 	}
 }

@@ -10,22 +10,19 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
-	"sync"
-	"sync/atomic"
 	"syscall"
 )
 
 const (
-	maxHashed = 1 << 20 // bytes; larger files are known by size and time
-	maxWalked = 20_000  // files looked at where git does not list them
+	maxHashed = 1 << 20 // bytes; larger files are compared by size and time
+	maxWalked = 20_000  // files visited without git's list
 	maxOpened = 20_000  // files hashed in one snapshot
 	maxText   = 256 << 10
 	maxTexts  = 16 << 20 // bytes of text that one snapshot holds
 )
 
-// signature is equal for two states of a path when nothing changed in between.
-// The zero value stands for a path that does not exist.
+// signature is equal for two states of a path if it did not change in between. The zero
+// value means that the path does not exist.
 type signature struct {
 	mode fs.FileMode // type and the owner's execute bit
 	sum  [sha256.Size]byte
@@ -35,43 +32,36 @@ func sign(info fs.FileInfo, data []byte) signature {
 	return signature{info.Mode() & (fs.ModeType | 0o100), sha256.Sum256(data)}
 }
 
-// signer computes signatures of paths below root, one after the other.
+// signer computes signatures of paths below root.
 type signer struct {
 	root string
-	left int // files that may still be walked
+	left int // files inside nested repositories that it may still visit
+	room int // bytes of text that it may still hold
 	buf  []byte
-	room *atomic.Int64 // bytes of text that may still be held
 }
 
-// signed is what a signer found out about one path.
+// signed is the state of one path.
 type signed struct {
 	signature
 	text  string
 	known bool // text is the content
 }
 
-// signAll signs all entries, until ctx ends, and holds the texts of the first. Opening many small files takes
-// longer than hashing them, so several are under way at once.
+// signAll signs all entries, until ctx ends.
 func signAll(ctx context.Context, root string, entries []entry) []signed {
 	all := make([]signed, len(entries))
-	var room atomic.Int64
-	room.Store(maxTexts)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), 8, len(entries)) {
-		wg.Go(func() {
-			s := signer{root: root, left: maxWalked, room: &room}
-			for i := int(next.Add(1)) - 1; i < len(entries) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				all[i] = s.sign(entries[i], i < maxOpened)
-			}
-		})
+	s := signer{root: root, left: maxWalked, room: maxTexts}
+	for i := range entries {
+		if ctx.Err() != nil {
+			break
+		}
+		all[i] = s.sign(entries[i], i < maxOpened)
 	}
-	wg.Wait()
 	return all
 }
 
-// sign looks at the path itself, so that it does not matter how git describes
-// the change: staging a file, or git mv instead of mv, changes nothing.
+// sign looks only at the path itself, so git's description of the change makes no
+// difference: staging a file, or git mv instead of mv.
 func (s *signer) sign(e entry, open bool) signed {
 	path := filepath.Join(s.root, filepath.FromSlash(e.path))
 	info, err := os.Lstat(path)
@@ -81,7 +71,7 @@ func (s *signer) sign(e entry, open bool) signed {
 	case info.IsDir(): // a submodule, or an untracked repository
 		return signed{signature: s.tree(path, info, e.submodule)}
 	case info.Mode()&fs.ModeSymlink != 0:
-		target, _ := os.Readlink(path) // a link that vanishes now is an empty one
+		target, _ := os.Readlink(path) // empty if the link vanishes now
 		return signed{signature: sign(info, []byte(target))}
 	case !info.Mode().IsRegular():
 		return signed{signature: sign(info, nil)}
@@ -89,7 +79,8 @@ func (s *signer) sign(e entry, open bool) signed {
 	if open && info.Size() <= maxHashed {
 		if data, ok := s.read(path, int(info.Size())); ok {
 			f := signed{signature: sign(info, data)}
-			if isText(data) && s.room.Add(-int64(len(data))) >= 0 {
+			if isText(data) && len(data) <= s.room {
+				s.room -= len(data)
 				f.text, f.known = string(data), true
 			}
 			return f
@@ -98,13 +89,13 @@ func (s *signer) sign(e entry, open bool) signed {
 	return signed{signature: stat(info)}
 }
 
-// isText says whether data is worth holding as a text.
+// isText reports whether data is a text of moderate size.
 func isText(data []byte) bool {
 	return len(data) <= maxText && bytes.IndexByte(data[:min(len(data), 8000)], 0) < 0
 }
 
-// read returns the content of a file of this size, valid until the next call.
-// False when it cannot be read, or grew.
+// read returns the content of a file of this size, valid until the next call. It
+// returns false if the file cannot be read or has grown.
 func (s *signer) read(path string, size int) ([]byte, bool) {
 	if len(s.buf) <= size {
 		s.buf = make([]byte, 2*size+1)
@@ -114,7 +105,7 @@ func (s *signer) read(path string, size int) ([]byte, bool) {
 	if err != nil {
 		return nil, false
 	}
-	defer f.Close() // opened for reading only
+	defer f.Close()
 	n, err := io.ReadFull(f, s.buf)
 	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, false
@@ -122,18 +113,17 @@ func (s *signer) read(path string, size int) ([]byte, bool) {
 	return s.buf[:n], true
 }
 
-// tree signs a folder that is a repository of its own by sizes and times.
+// tree signs a nested repository by the sizes and times of its files.
 func (s *signer) tree(dir string, info fs.FileInfo, submodule string) signature {
 	list := fmt.Appendln(nil, submodule)
-	_ = eachFile(dir, &s.left, func(path string, info fs.FileInfo) error { // what cannot be read has no part in it
+	_ = eachFile(dir, &s.left, func(path string, info fs.FileInfo) error { // unreadable files do not count
 		list = fmt.Appendf(list, "%q %x\n", path, stat(info).sum)
 		return nil
 	})
 	return sign(info, list)
 }
 
-// walk is the Snapshot of a folder without git: its files, at most limit, by
-// size and time.
+// walk takes the Snapshot of a folder without git: at most limit files, by size and time.
 func walk(ctx context.Context, dir string, limit int) (Snapshot, error) {
 	snap := newSnapshot(false)
 	err := eachFile(dir, &limit, func(path string, info fs.FileInfo) error {
@@ -146,9 +136,9 @@ func walk(ctx context.Context, dir string, limit int) (Snapshot, error) {
 	return snap, nil
 }
 
-// eachFile calls see for the files below dir, in lexical order, with their
-// slash-separated paths relative to dir, and counts left down to zero. Folders
-// that hold no work of the project are left out, and so is what cannot be read.
+// eachFile calls see for the files below dir, in lexical order, with slash-separated
+// paths relative to dir, and counts left down to zero. It skips unreadable files and
+// folders that do not hold the project's own work.
 func eachFile(dir string, left *int, see func(path string, info fs.FileInfo) error) error {
 	return fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -168,7 +158,7 @@ func eachFile(dir string, left *int, see func(path string, info fs.FileInfo) err
 		}
 		info, err := d.Info()
 		if err != nil {
-			return nil // gone meanwhile
+			return nil // gone
 		}
 		if *left <= 0 {
 			return fs.SkipAll

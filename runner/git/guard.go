@@ -3,41 +3,38 @@ package git
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"ralph/logs"
+	"ralph/runner/git/foreign"
 )
 
 // maxCommitted is the size, in bytes, above which ralph commits no file.
 const maxCommitted = 1 << 20
 
-// Refusal is a file that ralph does not commit, and why. A File that ends with
-// a slash is a whole folder.
+// Refusal is a file that ralph does not commit, and why. If File ends with a slash, it is
+// a folder.
 type Refusal struct{ File, Why string }
 
 func (r Refusal) covers(file string) bool {
 	return r.File == file || strings.HasSuffix(r.File, "/") && strings.HasPrefix(file, r.File)
 }
 
-// Guard returns the files, by slash-separated paths relative to the root of the
-// repository, that ralph must not commit: a key is in what was added, larger
-// than 1 MiB, a link that leads out, or in a folder that the project did not
-// write and HEAD does not have, which is one Refusal. It runs at most three git
-// processes.
-func Guard(ctx context.Context, dir string, files []string) ([]Refusal, error) {
-	root, ok := Root(dir)
-	if !ok {
-		return nil, ErrNoRepository
-	}
+// guard returns the files that ralph must not commit: those that add a secret, are larger
+// than 1 MiB, link out of the repository, or are nested repositories; and, as one
+// Refusal each, folders that are not in HEAD and that the project did not write. It runs
+// at most two git processes.
+func guard(ctx context.Context, root string, files []string) ([]Refusal, error) {
 	refused, err := refusedTrees(ctx, root, files)
 	if err != nil {
 		return nil, fmt.Errorf("guard commit: %w", err)
 	}
 	var rest []string
-	suspects := map[string][]key{} // by file
+	suspects := map[string][]logs.Secret{} // by file
 	for _, f := range files {
 		if slices.ContainsFunc(refused, func(r Refusal) bool { return r.covers(f) }) {
 			continue
@@ -46,43 +43,49 @@ func Guard(ctx context.Context, dir string, files []string) ([]Refusal, error) {
 			refused = append(refused, Refusal{f, "is a repository of its own"})
 			continue
 		}
-		keys, why := suspect(root, f)
+		secrets, why := suspect(root, f)
 		switch {
 		case why != "":
 			refused = append(refused, Refusal{f, why})
-		case len(keys) > 0:
-			suspects[f] = keys
+		case len(secrets) > 0:
+			suspects[f] = secrets
 			rest = append(rest, f)
 		}
 	}
-	if len(rest) == 0 {
-		return refused, nil
-	}
-	committed, err := blobs(ctx, root, "HEAD", rest)
+	committed, err := contents(ctx, root, "HEAD", rest)
 	if err != nil {
 		return nil, fmt.Errorf("guard commit: %w", err)
 	}
 	for _, f := range rest {
-		if i := slices.IndexFunc(suspects[f], func(k key) bool { return !strings.Contains(committed[f], k.text) }); i >= 0 {
-			refused = append(refused, Refusal{f, "holds what looks like " + suspects[f][i].name})
+		i := slices.IndexFunc(suspects[f], func(s logs.Secret) bool { return !strings.Contains(committed[f], s.Text) })
+		if i >= 0 {
+			refused = append(refused, Refusal{f, "holds what looks like " + suspects[f][i].Name})
 		}
 	}
 	return refused, nil
 }
 
-// suspect looks into a file: the keys in it, and why it is refused whatever HEAD has.
-func suspect(root, file string) (keys []key, why string) {
+// refusedTrees returns one Refusal for each foreign tree that HEAD does not have.
+func refusedTrees(ctx context.Context, root string, files []string) ([]Refusal, error) {
+	var refused []Refusal
+	var dirs []string
+	for _, t := range foreign.Trees(root, files) {
+		refused = append(refused, Refusal{t.Dir, t.Why})
+		dirs = append(dirs, t.Dir)
+	}
+	known, err := contents(ctx, root, "HEAD", dirs)
+	return slices.DeleteFunc(refused, func(r Refusal) bool { _, is := known[r.File]; return is }), err
+}
+
+// suspect returns the secrets in a file, or why to refuse it whatever is in HEAD.
+func suspect(root, file string) (secrets []logs.Secret, why string) {
 	name := filepath.Join(root, filepath.FromSlash(file))
 	info, err := os.Lstat(name)
+	target, out := leadsOut(root, name)
 	switch {
-	case err != nil:
-		return nil, ""
-	case info.Mode()&fs.ModeSymlink != 0:
-		if target, out := leadsOut(root, name); out {
-			return nil, fmt.Sprintf("leads out of the repository, to %q", target)
-		}
-		return nil, ""
-	case !info.Mode().IsRegular():
+	case out:
+		return nil, fmt.Sprintf("leads out of the repository, to %q", target)
+	case err != nil || !info.Mode().IsRegular():
 		return nil, ""
 	case info.Size() > maxCommitted:
 		return nil, fmt.Sprintf("is larger than 1 MiB: %d bytes", info.Size())
@@ -92,16 +95,17 @@ func suspect(root, file string) (keys []key, why string) {
 		return nil, "cannot be read: " + err.Error()
 	}
 	if path.Base(file) == ".env" && strings.Contains(string(data), "=") {
-		return []key{{"settings with passwords", string(data)}}, ""
+		return []logs.Secret{{Name: "settings with passwords", Text: string(data)}}, ""
 	}
-	return keysIn(string(data)), ""
+	return logs.Secrets(string(data)), ""
 }
 
-// leadsOut says where a symbolic link points, and whether that is outside of root.
+// leadsOut returns the target of a symbolic link, and whether it is outside root. It
+// returns false for any other file.
 func leadsOut(root, link string) (target string, out bool) {
 	target, err := os.Readlink(link)
 	if err != nil {
-		return "", false // gone meanwhile
+		return "", false
 	}
 	end := target
 	if !filepath.IsAbs(end) {

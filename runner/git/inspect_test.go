@@ -17,10 +17,10 @@ func TestInspect_conditions(t *testing.T) {
 		want Condition
 	}{
 		{"branch", func(p project) {}, Condition{Branch: "main"}},
-		{"detached", func(p project) { p.Git("checkout", "-q", "--detach") }, Condition{Detached: true}},
+		{"detached", func(p project) { p.Git("checkout", "-q", "--detach") }, Condition{}},
 		{"merge", func(p project) { p.conflict("merge", "other") }, Condition{Branch: "main", Operation: "merge"}},
-		{"rebase", func(p project) { p.conflict("rebase", "other") }, Condition{Detached: true, Operation: "rebase"}},
-		{"rebase with apply", func(p project) { p.conflict("rebase", "--apply", "other") }, Condition{Detached: true, Operation: "rebase"}},
+		{"rebase", func(p project) { p.conflict("rebase", "other") }, Condition{Operation: "rebase"}},
+		{"rebase with apply", func(p project) { p.conflict("rebase", "--apply", "other") }, Condition{Operation: "rebase"}},
 		{"cherry-pick", func(p project) { p.conflict("cherry-pick", "other") }, Condition{Branch: "main", Operation: "cherry-pick"}},
 		{"cherry-pick of several, between two", func(p project) {
 			p.conflict("cherry-pick", "other", "main~1")
@@ -29,7 +29,7 @@ func TestInspect_conditions(t *testing.T) {
 		}, Condition{Branch: "main", Operation: "cherry-pick"}},
 		{"revert", func(p project) { p.conflict("revert", "--no-edit", "other") }, Condition{Branch: "main", Operation: "revert"}},
 		{"bisect", func(p project) { p.Git("bisect", "start") }, Condition{Branch: "main", Operation: "bisect"}},
-		{"unborn", func(p project) { p.Git("checkout", "-q", "--orphan", "fresh") }, Condition{Unborn: true, Branch: "fresh"}},
+		{"unborn", func(p project) { p.Git("checkout", "-q", "--orphan", "fresh") }, Condition{Branch: "fresh"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newProject(t)

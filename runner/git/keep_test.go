@@ -39,7 +39,7 @@ func (p project) kept(ref string) State {
 	return s
 }
 
-func TestKeep_state_isHeadWithAllThatDiffersAndNothingElseMoves(t *testing.T) {
+func TestKeep_state_isHeadWithAllChangesAndNothingElseMoves(t *testing.T) {
 	p := newProject(t)
 	p.Write(".gitignore", "*.log\n")
 	p.Write(".ralph/.gitignore", "*\n!.gitignore\n!fix_plan.md\n")
@@ -157,7 +157,7 @@ func TestKeep_fileTooLarge_isLeftOutAndCounted(t *testing.T) {
 	}
 }
 
-func TestKeep_runThatIsNoName_isRefused(t *testing.T) {
+func TestKeep_invalidRunName_isRefused(t *testing.T) {
 	p := newProject(t)
 	for _, run := range []string{"", "a/b", "a b", "..", "x\n"} {
 		if _, err := p.keeper().Keep(context.Background(), p.observe(), State{Run: run, Iteration: 1}); err == nil {

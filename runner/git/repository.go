@@ -17,22 +17,19 @@ import (
 	"ralph/ptyexec"
 )
 
-// Condition says whether a repository is fit to start a run in.
+// Condition is the state of a repository that decides whether a run may start.
 type Condition struct {
-	Repo     bool // false: no work tree of git, or git is not installed
-	Detached bool // HEAD is no branch
-	Unborn   bool // there is no commit yet
-	// Operation is what is under way: "merge", "rebase", "am", "cherry-pick",
-	// "revert" or "bisect"; else empty.
+	Repo bool // false: not in a work tree of git, or git is not installed
+	// Operation is the one in progress: "merge", "rebase", "am", "cherry-pick",
+	// "revert", "bisect" or empty.
 	Operation  string
-	Branch     string // empty when detached
-	Root       string // of the work tree; empty: there is none
+	Branch     string // empty: HEAD is detached
+	Root       string // of the work tree; empty: none
 	GitVersion string // "2.39.5"; empty: git is not installed
 }
 
-// Inspect returns the condition of the repository that dir is in. A git that
-// fails in it, because it is damaged or owned by somebody else, is an error;
-// the condition then says what is known all the same.
+// Inspect returns the condition of the repository of dir. It fails if git does, because
+// the repository is damaged or belongs to another user; the Condition is incomplete then.
 func Inspect(ctx context.Context, dir string) (Condition, error) {
 	var c Condition
 	c.Root, _ = Root(dir)
@@ -62,21 +59,17 @@ func Inspect(ctx context.Context, dir string) (Condition, error) {
 		return c, fmt.Errorf("inspect repository %q: %w", c.Root, err)
 	}
 	c.Repo, c.Branch = true, snap.Branch
-	c.Unborn, c.Detached = snap.Head == "", snap.Branch == ""
 	return c, nil
 }
 
-// Root returns the nearest folder from dir upwards that holds .git, with
-// symbolic links resolved. Like git, it passes over a .git folder without HEAD.
+// Root returns the nearest folder from dir upwards that contains .git, with symbolic
+// links resolved. Like git, it ignores a .git folder without HEAD.
 func Root(dir string) (string, bool) {
 	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", false
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
 	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return "", false
-	}
-	for {
+	for err == nil {
 		dotGit := filepath.Join(dir, ".git")
 		info, err := os.Stat(dotGit)
 		if err == nil && info.IsDir() {
@@ -85,16 +78,16 @@ func Root(dir string) (string, bool) {
 		if err == nil {
 			return dir, true
 		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", false
+		if filepath.Dir(dir) == dir {
+			break
 		}
-		dir = parent
+		dir = filepath.Dir(dir)
 	}
+	return "", false
 }
 
-// metaDir is the folder of git for the work tree at root: root/.git, or where
-// that points in a linked work tree or a submodule.
+// metaDir is git's folder for the work tree at root: root/.git, or its target in a linked
+// work tree or a submodule.
 func metaDir(root string) string {
 	dir := filepath.Join(root, ".git")
 	if link, err := os.ReadFile(dir); err == nil {
@@ -106,7 +99,7 @@ func metaDir(root string) string {
 	return dir
 }
 
-// operation reads from the files of git what is under way in the work tree at root.
+// operation returns the operation in progress in the work tree at root, by git's files.
 func operation(root string) string {
 	dir := metaDir(root)
 	for _, o := range []struct{ file, name string }{
@@ -122,18 +115,18 @@ func operation(root string) string {
 			return o.name
 		}
 	}
-	// Between two commits of a series only the list of what is left says it.
+	// Between two commits of a series, only the list of the remaining ones shows it.
 	todo, err := os.ReadFile(filepath.Join(dir, "sequencer", "todo"))
 	switch {
 	case err != nil:
 		return ""
-	case bytes.HasPrefix(todo, []byte("revert")):
+	case strings.HasPrefix(string(todo), "revert"):
 		return "revert"
 	}
 	return "cherry-pick"
 }
 
-// ErrNoRepository says that dir is in no work tree of git.
+// ErrNoRepository is the error of a folder that is not in a work tree of git.
 var ErrNoRepository = errors.New("not a git repository")
 
 // Call is one git process in Dir.
@@ -148,11 +141,11 @@ func run(ctx context.Context, dir string, args ...string) (string, error) {
 	return Call{Dir: dir}.Run(ctx, args...)
 }
 
-// Run returns what git prints. Without git the error is exec.ErrNotFound. The
-// process starts no daemon, runs no hook, takes no lock that it can do without, and sits in
-// a process group of its own, so that Ctrl+C on the terminal does not hit it.
+// Run returns git's output. The error is exec.ErrNotFound if git is not installed. Git
+// starts no daemon, runs no hooks and takes no optional locks. It has its own process
+// group, so that Ctrl+C in the terminal does not end it.
 func (c Call) Run(ctx context.Context, args ...string) (string, error) {
-	// Settings in the command's environment win over the repository's.
+	// Settings on the command line override those of the repository.
 	args = append([]string{"-c", "core.quotepath=off", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"}, args...)
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = c.Dir
@@ -163,7 +156,7 @@ func (c Call) Run(ctx context.Context, args ...string) (string, error) {
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	ptyexec.DieWithParent(cmd.SysProcAttr)
-	runtime.LockOSThread() // the parent is this thread
+	runtime.LockOSThread() // git dies with this thread
 	defer runtime.UnlockOSThread()
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 2 * time.Second
@@ -183,8 +176,8 @@ func (c Call) Run(ctx context.Context, args ...string) (string, error) {
 	return "", fmt.Errorf("run git: %w: %s", err, said)
 }
 
-// pointsElsewhere says whether an environment variable would turn git away
-// from the repository that dir is in; hooks of git set such ones.
+// pointsElsewhere reports whether a variable points git to another repository than that
+// of its folder, as git sets them for hooks.
 func pointsElsewhere(env string) bool {
 	name, _, _ := strings.Cut(env, "=")
 	switch name {

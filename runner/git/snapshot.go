@@ -1,8 +1,5 @@
-// Package git observes a project's files and its git repository, and writes
-// commits and kept states when it is asked to. It never resets, cleans, stashes
-// or forces anything.
-//
-// size of package: observing, comparing, committing and keeping share the snapshot
+// Package git observes a project's files and its git repository, and writes commits and
+// kept states on request. It never resets, cleans, stashes or forces anything.
 package git
 
 import (
@@ -14,35 +11,32 @@ import (
 	"strings"
 )
 
-// MaxFiles bounds Change.Files.
-const MaxFiles = 1000
+// maxFiles bounds Change.Files.
+const maxFiles = 1000
 
-// Snapshot is the state of a project at one moment, to be compared with
-// another one of the same project.
+// Snapshot is the state of a project at one moment.
 type Snapshot struct {
-	// Repo is false when dir is in no work tree of git, or git is not
-	// installed: then all files below dir are looked at, up to a bound.
+	// Repo is false if the folder is not in a work tree of git, or git is not installed.
+	// The Snapshot is of all files below the folder then, up to a limit.
 	Repo   bool
 	Head   string // object id; empty before the first commit
-	Branch string // empty when HEAD is detached
-	// files has the signature of each file that differs from HEAD or is
-	// untracked, or of each file when Repo is false, by slash-separated path
-	// relative to the root of the repository, or to dir.
+	Branch string // empty if HEAD is detached
+	// files has the signatures of files that differ from HEAD or are untracked, or of all
+	// files without a repository. Paths are slash-separated, relative to the root of the
+	// repository or to the folder.
 	files map[string]signature
-	texts map[string]string // of those files and own, as far as they are texts and not too many
-	// own are the user's files in .ralph folders that differ from HEAD or are
-	// untracked: part of what is kept and committed, no progress by themselves.
+	texts map[string]string // of files and own, without binary ones, up to a limit
+	// own is the same for the user's files in .ralph. They are kept and committed, but
+	// are not progress.
 	own map[string]signature
 }
 
-// newSnapshot is a snapshot without files.
 func newSnapshot(repo bool) Snapshot {
 	return Snapshot{Repo: repo, files: map[string]signature{}, texts: map[string]string{}, own: map[string]signature{}}
 }
 
-// Observe takes a Snapshot of the repository that dir is in, with one git
-// process; of the files below dir when there is none. A git that fails in a
-// repository is an error.
+// Observe takes a Snapshot of the repository of dir with one git process, or of the files
+// below dir if there is no repository. It fails if git does.
 func Observe(ctx context.Context, dir string) (Snapshot, error) {
 	root, ok := Root(dir)
 	if !ok {
@@ -77,40 +71,37 @@ func Observe(ctx context.Context, dir string) (Snapshot, error) {
 	return snap, nil
 }
 
-// Dirty says whether a file differs from HEAD, or is untracked.
+// Dirty reports whether the file differs from HEAD or is untracked.
 func (s Snapshot) Dirty(path string) bool {
 	_, is := s.signature(path)
 	return is
 }
 
-// signature is that of a file that differs from HEAD, or is untracked.
+// signature returns the signature of a dirty file, false for any other.
 func (s Snapshot) signature(path string) (signature, bool) {
-	if sig, ok := s.own[path]; ok {
-		return sig, true
+	sig, ok := s.own[path]
+	if !ok {
+		sig, ok = s.files[path]
 	}
-	sig, ok := s.files[path]
 	return sig, ok
 }
 
-// entry is one path that git status names. submodule is its state, else empty.
+// entry is a path in git status. submodule is its state, empty for a file.
 type entry struct{ path, submodule string }
 
-// parseStatus reads the output of git status --porcelain=v2 --branch -z. The
-// files of the snapshot are left empty.
+// parseStatus reads the output of git status --porcelain=v2 --branch -z. The snapshot has
+// no files yet.
 func parseStatus(out string) (Snapshot, []entry, error) {
 	snap := newSnapshot(true)
 	var entries []entry
 	records := strings.Split(out, "\x00")
 	for i := 0; i < len(records); i++ {
 		r := records[i]
-		if r == "" {
+		if r == "" || snap.header(r) {
 			continue
 		}
-		if r[0] == '#' {
-			snap.header(r)
-			continue
-		}
-		before := fieldsBeforePath(r[0])
+		// The number of fields before the path, by kind: changed, renamed, unmerged, untracked.
+		before := map[byte]int{'1': 8, '2': 9, 'u': 10, '?': 1}[r[0]]
 		f := strings.SplitN(r, " ", before+1)
 		if before == 0 || len(f) != before+1 {
 			return Snapshot{}, nil, fmt.Errorf("parse git status: unknown record %q", r)
@@ -128,38 +119,23 @@ func parseStatus(out string) (Snapshot, []entry, error) {
 	return snap, entries, nil
 }
 
-// fieldsBeforePath is the number of fields before the path in a record of
-// this kind; 0: there is no such kind.
-func fieldsBeforePath(kind byte) int {
-	switch kind {
-	case '1': // changed
-		return 8
-	case '2': // renamed or copied
-		return 9
-	case 'u': // unmerged
-		return 10
-	case '?': // untracked
-		return 1
-	}
-	return 0
-}
-
-func (s *Snapshot) header(record string) {
+func (s *Snapshot) header(record string) bool {
 	if oid, ok := strings.CutPrefix(record, "# branch.oid "); ok && oid != "(initial)" {
 		s.Head = oid
 	}
 	if head, ok := strings.CutPrefix(record, "# branch.head "); ok && head != "(detached)" {
 		s.Branch = head
 	}
+	return record[0] == '#'
 }
 
-// ownState says whether path is in a .ralph folder.
+// ownState reports whether path is in a .ralph folder.
 func ownState(path string) bool {
 	return slices.Contains(strings.Split(path, "/"), ".ralph")
 }
 
-// userFile says whether a path in a .ralph folder is the user's: the plan, the
-// prompt, the settings. All else there is ralph's state.
+// userFile reports whether a path in a .ralph folder is the user's: plan, prompt,
+// settings. Everything else there is ralph's state.
 func userFile(path string) bool {
 	_, name, _ := strings.Cut("/"+path, "/.ralph/")
 	switch name {
@@ -169,22 +145,22 @@ func userFile(path string) bool {
 	return strings.HasSuffix(name, ".md") && (strings.HasPrefix(name, "specs/") || !strings.Contains(name, "/"))
 }
 
-// Change is what differs between two snapshots.
+// Change is the difference between two snapshots. It survives JSON.
 type Change struct {
-	// HeadMoved: another commit is checked out, or the repository came or went.
-	HeadMoved bool
-	// Files are the first MaxFiles of the changed files, sorted. Compare does
-	// not know those in a new commit; Committed adds them.
-	Files []string
-	Count int // of all changed files
+	// HeadMoved is true if another commit is checked out, or if the repository appeared
+	// or disappeared.
+	HeadMoved bool `json:"head_moved,omitempty"`
+	// Files are the first 1,000 changed files, sorted: slash-separated paths relative to
+	// the root of the repository, or to the project. Committed adds those in new commits.
+	Files []string `json:"files,omitempty"`
+	Count int      `json:"count,omitempty"` // of all changed files
 }
 
-// Progress says whether anything changed.
+// Progress reports whether anything changed.
 func (c Change) Progress() bool { return c.HeadMoved || c.Count > 0 }
 
-// Compare returns what happened between before and after. Files that were
-// changed before, and still are in the same way, do not count, nor does
-// anything in a .ralph folder.
+// Compare returns what changed between before and after. Files that are dirty in the same
+// way in both do not count, nor does anything in a .ralph folder.
 func (before Snapshot) Compare(after Snapshot) Change {
 	if before.Repo != after.Repo {
 		return Change{HeadMoved: true}
@@ -196,7 +172,7 @@ func (before Snapshot) Compare(after Snapshot) Change {
 		}
 	}
 	for path := range before.files {
-		// With a new commit, a file that is no longer dirty was committed.
+		// After a new commit, a clean file has been committed.
 		if _, ok := after.files[path]; !ok && !c.HeadMoved {
 			c.Files = append(c.Files, path)
 		}
@@ -205,16 +181,16 @@ func (before Snapshot) Compare(after Snapshot) Change {
 	return c
 }
 
-// settle takes the names of all changed files, each once.
+// settle sets Files and Count. files may repeat.
 func (c *Change) settle(files []string) {
 	slices.Sort(files)
 	files = slices.Compact(files)
 	c.Count = len(files)
-	c.Files = files[:min(c.Count, MaxFiles)]
+	c.Files = files[:min(c.Count, maxFiles)]
 }
 
-// Committed adds the files in which the two commits differ. It runs one git
-// process when HEAD moved from one commit to another, else none.
+// Committed adds the files that differ between the two commits. It runs one git process
+// if HEAD moved from one commit to another, else none.
 func (c Change) Committed(ctx context.Context, dir string, before, after Snapshot) (Change, error) {
 	if before.Head == after.Head || before.Head == "" || after.Head == "" {
 		return c, nil

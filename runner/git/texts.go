@@ -10,18 +10,17 @@ import (
 	"strings"
 )
 
-// Text is one changed text file at two moments. A file that did not exist has
-// an empty text.
+// Text is a changed text file before and after. The text of a missing file is empty.
 type Text struct {
 	Path            string // slash-separated, relative to the root of the repository
 	Before, After   string
 	Existed, Exists bool
 }
 
-// Texts returns the texts before and after of the files of the change between
-// the two snapshots, of which after must be of this moment, and of the user's
-// files in .ralph that changed in the work tree, with at most one git process. Left out are files that are no texts, or larger than 256 KiB, on
-// one side, and all where there is no repository.
+// Texts returns the changed files, including the user's files in .ralph, as they were
+// before and are now; after must be current. It leaves out files that are binary or above
+// 256 KiB on one side. Without a repository there are none. It runs at most one git
+// process.
 func (c Change) Texts(ctx context.Context, dir string, before, after Snapshot) ([]Text, error) {
 	root, ok := Root(dir)
 	if !ok || !before.Repo || !after.Repo {
@@ -37,7 +36,7 @@ func (c Change) Texts(ctx context.Context, dir string, before, after Snapshot) (
 	}
 	slices.Sort(files)
 	files = slices.Compact(files)
-	committed, err := blobs(ctx, root, before.Head, slices.DeleteFunc(slices.Clone(files), before.Dirty))
+	committed, err := contents(ctx, root, before.Head, slices.DeleteFunc(slices.Clone(files), before.Dirty))
 	if err != nil {
 		return nil, fmt.Errorf("read texts before: %w", err)
 	}
@@ -60,7 +59,7 @@ func (c Change) Texts(ctx context.Context, dir string, before, after Snapshot) (
 	return all, nil
 }
 
-// readAfter takes the text from the disk. False when it is no text.
+// readAfter reads the current file. It returns false for a binary or large one.
 func (t *Text) readAfter(root string) bool {
 	path := filepath.Join(root, filepath.FromSlash(t.Path))
 	info, err := os.Lstat(path)
@@ -78,13 +77,14 @@ func (t *Text) readAfter(root string) bool {
 	return isText(data)
 }
 
-// blobs returns the contents of the files of a commit; those that it does not
-// have are missing. One git process, none when there is nothing to read.
-func blobs(ctx context.Context, root, commit string, files []string) (map[string]string, error) {
+// contents returns the given files of a commit, without those that it does not have. A
+// path that ends with a slash asks for a folder. It runs one git process, none if there
+// is nothing to ask.
+func contents(ctx context.Context, root, commit string, files []string) (map[string]string, error) {
 	var asked []string
 	var in strings.Builder
 	for _, f := range files {
-		if commit != "" && !strings.Contains(f, "\n") { // the one name that the protocol cannot say
+		if commit != "" && !strings.Contains(f, "\n") { // the protocol cannot express such a name
 			asked = append(asked, f)
 			fmt.Fprintf(&in, "%s:%s\n", commit, f)
 		}
@@ -106,9 +106,9 @@ func blobs(ctx context.Context, root, commit string, files []string) (map[string
 		}
 		size, err := strconv.Atoi(fields[2])
 		if err != nil || size+1 > len(out) {
-			return nil, fmt.Errorf("read blobs: unknown answer %q", header)
+			return nil, fmt.Errorf("read files of a commit: unknown answer %q", header)
 		}
-		if fields[1] == "blob" {
+		if fields[1] == "blob" || strings.HasSuffix(f, "/") {
 			found[f] = out[:size]
 		}
 		out = out[size+1:]

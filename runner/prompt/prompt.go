@@ -1,57 +1,65 @@
-// Package prompt builds the text that an agent gets for one iteration. It is pure.
+// Package prompt builds the text that the agent gets for one iteration. It is
+// pure.
 package prompt
 
 import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"ralph/runner/task"
 )
 
-// MaxBlock is the size in bytes above which one block that comes from outside
-// (a feedback block, a description, Last, Refused) loses its middle.
+// MaxBlock is the size in bytes above which a block from outside (a feedback
+// block, a description, Last, Refused) loses its middle.
 const MaxBlock = 16 << 10
-
-// Task is the task that was selected for the iteration.
-type Task struct {
-	ID, Title, Description string
-	Criteria               []string
-	Notes                  string
-}
 
 // Input is everything that a prompt is made of. Zero values leave their part out.
 type Input struct {
-	Template string // the user's own prompt
-	PlanPath string // as the agent should open it; empty: there is no plan
-	Task     *Task  // nil: none is selected
+	Template string     `json:"template,omitempty"`  // the user's own prompt
+	Verbatim bool       `json:"verbatim,omitempty"`  // the template is the whole prompt
+	PlanPath string     `json:"plan_path,omitempty"` // as the agent should open it; empty: there is no plan
+	Task     *task.Task `json:"task,omitempty"`      // the selected task; nil: none
 	// Done, Total and Remaining count the required tasks of the plan.
-	Done, Total, Remaining int
-	Iteration              int // 1-based
-	MaxIterations          int // 0: no bound
-	// Last says what the iteration before did, in one or a few lines.
-	Last string
+	Done      int `json:"done,omitempty"`
+	Total     int `json:"total,omitempty"`
+	Remaining int `json:"remaining,omitempty"`
+	Iteration int `json:"iteration,omitempty"` // 1-based
+	// Attempt is the 1-based number of this attempt at the task, MaxAttempts its
+	// bound (0: none), and Past says what the latest attempts did, a line each.
+	Attempt       int      `json:"attempt,omitempty"`
+	MaxAttempts   int      `json:"max_attempts,omitempty"`
+	Past          []string `json:"past,omitempty"`
+	MaxIterations int      `json:"max_iterations,omitempty"` // 0: no limit
+	// Last describes what the last iteration did, in one or a few lines.
+	Last string `json:"last,omitempty"`
 	// Refused says why the latest claim of completion was not accepted.
-	Refused string
-	// Feedback are failures of checks, denials and the like, shown verbatim.
-	Feedback []string
-	// Aside names open tasks that were given up in this run.
-	Aside []string
+	Refused string `json:"refused,omitempty"`
+	// Feedback is failed checks, denied tools and the like, shown verbatim.
+	Feedback []string `json:"feedback,omitempty"`
+	// Aside names open tasks that this run has given up on.
+	Aside []string `json:"aside,omitempty"`
 }
 
 // Build returns the user's prompt, unchanged, followed by ralph's part. No line
-// of ralph's own part reads as a signal of completion.
+// of ralph's part can be read as a signal of completion: an agent may echo it.
 func Build(in Input) string {
+	if in.Verbatim {
+		return in.Template
+	}
 	var b strings.Builder
 	b.WriteString(in.Template)
 	if in.Template != "" {
 		b.WriteString(strings.Repeat("\n", 2-min(2, trailingNewlines(in.Template))))
 	}
 	b.WriteString("---\n\n# This iteration (added by ralph)\n\n")
-	fmt.Fprintf(&b, "You are run by ralph, a loop that starts you again and again with a fresh context. This is iteration %d", in.Iteration)
+	fmt.Fprintf(&b, "You are running in ralph, a loop that starts you again and again, each time with a fresh context. This is iteration %d", in.Iteration)
 	if in.MaxIterations > 0 {
 		fmt.Fprintf(&b, " of at most %d", in.MaxIterations)
 	}
 	b.WriteString(".\n")
 	in.task(&b)
+	in.attempts(&b)
 	in.standing(&b)
 	in.feedback(&b)
 	in.rules(&b)
@@ -75,7 +83,7 @@ func (in Input) task(b *strings.Builder) {
 		fmt.Fprintf(b, "\n%s\n", trim(t.Description))
 	}
 	if len(t.Criteria) > 0 {
-		b.WriteString("\nIt is done only when all of this holds:\n\n")
+		b.WriteString("\nIt is done only when all of this is true:\n\n")
 		for _, c := range t.Criteria {
 			fmt.Fprintf(b, "- %s\n", strings.ReplaceAll(c, "\n", "\n  "))
 		}
@@ -94,16 +102,16 @@ func (in Input) standing(b *strings.Builder) {
 		fmt.Fprintf(b, "- Plan: `%s`, %d of %d tasks done, %d remaining.\n", in.PlanPath, in.Done, in.Total, in.Remaining)
 	}
 	for _, title := range in.Aside {
-		fmt.Fprintf(b, "- Put aside, a person looks at it: %s\n", title)
+		fmt.Fprintf(b, "- Set aside until a person has looked at it: %s\n", title)
 	}
 	if in.Last != "" {
-		fmt.Fprintf(b, "- The last iteration: %s\n", strings.ReplaceAll(trim(strings.TrimSpace(in.Last)), "\n", "\n  "))
+		fmt.Fprintf(b, "- Last iteration: %s\n", strings.ReplaceAll(trim(strings.TrimSpace(in.Last)), "\n", "\n  "))
 	}
 }
 
 func (in Input) feedback(b *strings.Builder) {
 	if in.Refused != "" {
-		fmt.Fprintf(b, "\n## Your claim of completion was refused\n\n%s\n\nDo what is missing, or change the plan if it is wrong, before you claim it again.\n", trim(strings.TrimSpace(in.Refused)))
+		fmt.Fprintf(b, "\n## Your claim of completion was refused\n\n%s\n\nDo what is missing, or correct the plan if it is wrong, before you claim completion again.\n", trim(strings.TrimSpace(in.Refused)))
 	}
 	if len(in.Feedback) == 0 {
 		return
@@ -119,21 +127,24 @@ func (in Input) feedback(b *strings.Builder) {
 func (in Input) rules(b *strings.Builder) {
 	b.WriteString("\n## Rules\n\n")
 	if in.Task != nil {
-		b.WriteString("- Work on this one task only, and finish it; the next iteration gets the next one.\n")
+		b.WriteString("- Work only on this task, and finish it. The next iteration gets the next task.\n")
 	} else {
 		b.WriteString("- Do one thing in this iteration, the most important one, and finish it.\n")
 	}
 	switch {
 	case in.PlanPath == "":
 	case in.stories():
-		fmt.Fprintf(b, "- When, and only when, the story is done and checked, set its `passes` to `true` in `%s`. Change nothing else there, except `notes`: another story that you set is set back.\n", in.PlanPath)
+		fmt.Fprintf(b, "- Set the story's `passes` to `true` in `%s` when the story is done and checked, not before. "+
+			"Change nothing else in that file except `notes`. If you set `passes` of another story, ralph sets it back.\n", in.PlanPath)
 	default:
-		fmt.Fprintf(b, "- When, and only when, the task is done and checked, tick its box in `%s`: `[ ]` becomes `[x]`. Tick no other box, it would be opened again. Add a box for work that you find missing.\n", in.PlanPath)
+		fmt.Fprintf(b, "- Tick the box of the task in `%s` (`[ ]` becomes `[x]`) when the task is done and checked, not before. "+
+			"Tick no other box: ralph would open it again. Add a box for work that you find missing.\n", in.PlanPath)
 	}
-	b.WriteString("- Do not delete or move anything in `.ralph/`, and edit there only the plan and what the prompt above asks you to edit: the rest is ralph's own state.\n")
-	b.WriteString("- Nobody can answer questions. Decide, and note the decision where the next iteration finds it.\n")
-	b.WriteString("- Start no background processes and no servers that outlive a command: all are killed when you end.\n")
-	b.WriteString("- Commit your work when the project is a git repository. Never reset, clean, stash or force.\n")
+	b.WriteString("- Do not delete or move anything in `.ralph/`. Of its files, edit only the plan and what the prompt above asks you to edit: " +
+		"the rest is ralph's own state.\n")
+	b.WriteString("- Nobody can answer questions. Decide yourself, and write the decision down where the next iteration will find it.\n")
+	b.WriteString("- Do not start background processes or servers that outlive a command: ralph kills them when you end.\n")
+	b.WriteString("- Commit your work if the project is a git repository. Never reset, clean, stash or force.\n")
 }
 
 func (in Input) status(b *strings.Builder) {
@@ -144,7 +155,7 @@ func (in Input) status(b *strings.Builder) {
 	fmt.Fprintf(b, `
 ## The last thing you print
 
-End your final message with this block, filled in truthfully, with nothing after it:
+End your final message with this block. Fill it in truthfully, and print nothing after it:
 
 ---RALPH_STATUS---
 STATUS: IN_PROGRESS
@@ -156,19 +167,19 @@ EXIT_SIGNAL: false
 RECOMMENDATION: one line on what comes next
 ---END_RALPH_STATUS---
 
-- STATUS is IN_PROGRESS, BLOCKED (you cannot go on; say why in RECOMMENDATION) or COMPLETE (the whole project is done).
+- STATUS is IN_PROGRESS, BLOCKED (you cannot continue; say why in RECOMMENDATION) or COMPLETE (the whole project is done).
 - TASKS_COMPLETED_THIS_LOOP and FILES_MODIFIED are numbers.
 - TESTS_STATUS is PASSING, FAILING or NOT_RUN.
 - WORK_TYPE is IMPLEMENTATION, TESTING, DOCUMENTATION or REFACTORING.
-- EXIT_SIGNAL stays false while anything is left to do. Only when %s, change it to the word true and STATUS to COMPLETE. ralph compares that with the plan and with its own checks.
+- EXIT_SIGNAL stays false while anything is left to do. Change it to the word true, and STATUS to COMPLETE, only when %s. ralph compares this with the plan and with its own checks.
 `, whole)
 }
 
-// stories says whether the plan is a prd.json, whose tasks are known by id.
+// stories reports whether the plan is a prd.json, whose tasks are known by id.
 func (in Input) stories() bool { return strings.HasSuffix(strings.ToLower(in.PlanPath), ".json") }
 
-// trim cuts the middle out of s so that at most MaxBlock bytes are left. It
-// keeps whole lines where they are not too long.
+// trim cuts out the middle of s so that at most MaxBlock bytes are left. It
+// keeps whole lines unless they are very long.
 func trim(s string) string {
 	if len(s) <= MaxBlock {
 		return s

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ralph/runner/task"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -18,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func story() Input {
 	return Input{
 		Template: "# Build the shop\n\nUse Go.\n", PlanPath: "prd.json", Done: 3, Total: 10, Remaining: 7, Iteration: 4, MaxIterations: 20,
-		Task: &Task{
+		Task: &task.Task{
 			ID: "US-004", Title: "Pay by card", Description: "As a buyer I pay by card.",
 			Criteria: []string{"declined cards are shown\nwith the reason", "typecheck passes"}, Notes: "keys are in the vault",
 		},
@@ -33,7 +35,7 @@ func TestBuild_golden(t *testing.T) {
 	for name, in := range map[string]Input{
 		"story": story(),
 		"checkbox": {
-			Template: "Work through the plan.", PlanPath: ".ralph/fix_plan.md", Task: &Task{ID: "ab12cd34", Title: "Log in"},
+			Template: "Work through the plan.", PlanPath: ".ralph/fix_plan.md", Task: &task.Task{ID: "ab12cd34", Title: "Log in"},
 			Done: 1, Total: 2, Remaining: 1, Iteration: 1,
 		},
 		"no-plan": {Template: "Fix the bug.\n\n", Iteration: 2, Last: "nothing changed"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"ralph/runner/turn"
 	"ralph/state"
 )
 
@@ -18,28 +19,28 @@ const halfOpenAfter = 2
 //
 //	CLOSED --2 idle--> HALF_OPEN --threshold--> OPEN --cool-down--> HALF_OPEN
 //	   ^------progress-----'
-func breakerAfter(b state.Breaker, it Iteration, o Options, now time.Time) state.Breaker {
-	b.CurrentLoop = it.Number
-	b.OutputSizes = append(append([]int(nil), b.OutputSizes...), it.FinalBytes)
+func breakerAfter(b state.Breaker, r turn.Result, p Policy, now time.Time) state.Breaker {
+	b.CurrentLoop = r.Origin.Iteration
+	b.OutputSizes = append(append([]int(nil), b.OutputSizes...), len(r.Call.Final))
 	if len(b.OutputSizes) > outputsKept {
 		b.OutputSizes = b.OutputSizes[len(b.OutputSizes)-outputsKept:]
 	}
-	b.PermissionDenials = streak(b.PermissionDenials, len(it.Denied) > 0)
-	if text := it.ErrorText(); text == "" {
+	b.PermissionDenials = streak(b.PermissionDenials, len(r.Call.Denied) > 0)
+	if text := r.ErrorText(); text == "" {
 		b.SameError, b.LastError = 0, ""
 	} else {
 		b.SameError = streak(b.SameError, text == b.LastError)
 		b.SameError, b.LastError = max(b.SameError, 1), text
 	}
-	if it.Progress() {
-		b.NoProgress, b.LastProgressLoop = 0, it.Number
+	if r.Progress() {
+		b.NoProgress, b.LastProgressLoop = 0, r.Origin.Iteration
 		if b.State == state.BreakerHalfOpen {
 			b = move(b, state.BreakerClosed, "progress", now)
 		}
 	} else {
 		b.NoProgress++
 	}
-	if reason := openReason(b, o); reason != "" {
+	if reason := openReason(b, p); reason != "" {
 		b.TotalOpens++
 		b.OpenedAt = now
 		return move(b, state.BreakerOpen, reason, now)
@@ -58,8 +59,8 @@ const (
 	ruleDenied     = "permission_denied"
 )
 
-func openReason(b state.Breaker, o Options) string {
-	if rule := openRule(b, o); rule != "" {
+func openReason(b state.Breaker, p Policy) string {
+	if rule := openRule(b, p); rule != "" {
 		return map[string]string{
 			ruleDenied:     fmt.Sprintf("permission denials in %d consecutive iterations", b.PermissionDenials),
 			ruleStagnation: fmt.Sprintf("no progress in %d consecutive iterations", b.NoProgress),
@@ -71,18 +72,28 @@ func openReason(b state.Breaker, o Options) string {
 }
 
 // openRule names the threshold that an iteration crossed, empty for none.
-func openRule(b state.Breaker, o Options) string {
+func openRule(b state.Breaker, p Policy) string {
 	switch {
-	case b.PermissionDenials >= o.DenialThreshold:
+	case b.PermissionDenials >= p.DenialThreshold:
 		return ruleDenied
-	case b.NoProgress >= o.NoProgressThreshold:
+	case b.NoProgress >= p.NoProgressThreshold:
 		return ruleStagnation
-	case b.SameError >= o.SameErrorThreshold:
+	case b.SameError >= p.SameErrorThreshold:
 		return ruleSameError
-	case declining(b, o.OutputDeclineThreshold):
+	case declining(b, p.OutputDeclineThreshold):
 		return ruleDecline
 	}
 	return ""
+}
+
+// openedBy is openRule for a breaker that is open: stagnation also stands for
+// denials that are over, and for thresholds that were changed since.
+func openedBy(b state.Breaker, p Policy) string {
+	rule := openRule(b, p)
+	if rule == "" || rule == ruleDenied {
+		return ruleStagnation
+	}
+	return rule
 }
 
 // declining: two idle iterations, three ever shorter answers, and the last one
@@ -98,11 +109,11 @@ func declining(b state.Breaker, percent int) bool {
 
 // CoolDown gives an open breaker a new chance after the cool-down: half open,
 // with counters one idle iteration away from nothing but a warning.
-func CoolDown(b state.Breaker, o Options, now time.Time) state.Breaker {
-	if b.State != state.BreakerOpen || now.Sub(b.OpenedAt) < o.Cooldown {
+func CoolDown(b state.Breaker, p Policy, now time.Time) state.Breaker {
+	if b.State != state.BreakerOpen || now.Sub(b.OpenedAt) < p.Cooldown {
 		return b
 	}
-	b.NoProgress = max(o.NoProgressThreshold-halfOpenAfter, 0)
+	b.NoProgress = max(p.NoProgressThreshold-halfOpenAfter, 0)
 	b.SameError, b.PermissionDenials, b.LastError, b.OutputSizes = 0, 0, "", nil
 	return move(b, state.BreakerHalfOpen, "cool-down over", now)
 }

@@ -6,185 +6,263 @@ import (
 	"time"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
+	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/task"
+	"ralph/runner/turn"
 	"ralph/state"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 30, 0, 0, time.Local)
 
-func defaults() Options {
-	return Options{
-		CallsPerHour: 100, Timeout: 15 * time.Minute, NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2,
-		OutputDeclineThreshold: 70, Cooldown: 30 * time.Minute, OnLimit: "wait", CompletionClaims: 2, SessionExpiry: 24 * time.Hour,
+func defaults() Policy {
+	return Policy{
+		CallsPerHour: 100, OnLimit: "wait", CompletionClaims: 2,
+		BreakerPolicy: BreakerPolicy{NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2, OutputDeclineThreshold: 70, Cooldown: 30 * time.Minute},
 	}
+}
+
+// scene is a moment of a run; Starting says which table is asked.
+type scene struct {
+	Facts
+	Starting          bool
+	It                turn.Result
+	Damaged           []string
+	Attempts          int
+	Causes            []string
+	Fallback          string
+	Report            gate.Report
+	Blocked, PutAside []string
+}
+
+func (s scene) decide() Decision {
+	if s.Starting {
+		return Admit(Admission{Facts: s.Facts, Report: s.Report, Blocked: s.Blocked, PutAside: s.PutAside})
+	}
+	return Conclude(Conclusion{Facts: s.Facts, Result: s.It, Damaged: s.Damaged, Attempts: s.Attempts, Causes: s.Causes, Fallback: s.Fallback})
 }
 
 // usual is an iteration that changed a file, with 2 of 3 tasks open.
-func usual() Facts {
-	plan := PlanFacts{Known: true, Done: 1, Total: 3, Remaining: 2}
-	return Facts{
-		It: Iteration{Number: 1, Outcome: agent.Outcome{Class: agent.ClassCompletedTurn}, Before: plan, After: plan,
-			Change: git.Change{Count: 1, Files: []string{"a.go"}}},
-		Memory: Memory{Breaker: state.Breaker{State: state.BreakerClosed}, Iterations: 1}, Options: defaults(), Plan: plan, HadPlan: true,
-		Calls: state.Calls{Hour: HourOf(noon), Calls: 1}, Started: noon.Add(-time.Hour), Now: noon,
+func usual() scene {
+	plan := turn.Plan{Known: true, Done: 1, Total: 3, Remaining: 2}
+	return scene{
+		It: turn.Result{Origin: state.Origin{Iteration: 1}, Call: turn.Call{Made: true, Outcome: agent.Outcome{Class: ending.CompletedTurn}},
+			Work: turn.Work{Before: plan, Change: git.Change{Count: 1, Files: []string{"a.go"}}}, Proof: turn.Proof{After: plan}},
+		Facts: Facts{
+			Memory: Memory{Breaker: state.Breaker{State: state.BreakerClosed}, Iterations: 1}, Policy: defaults(), Plan: plan, HadPlan: true,
+			Calls: state.Calls{Hour: HourOf(noon), Calls: 1}, Started: noon.Add(-time.Hour), Now: noon,
+		},
 	}
 }
 
-func outcome(f *Facts, c agent.Class) { f.It.Outcome = agent.Outcome{Class: c, Reason: "said so"} }
+func outcome(f *scene, c ending.Class) {
+	f.It.Call.Outcome = agent.Outcome{Class: c, Reason: "said so"}
+}
 
-func claim(f *Facts, times int) {
-	f.It.Signalled, f.It.Signal = true, agent.Signal{Exit: true, HasExit: true, Status: "COMPLETE"}
+func claim(f *scene, times int) {
+	f.It.Call.Signalled, f.It.Call.Signal = true, statusblock.Signal{Exit: true, HasExit: true, Status: "COMPLETE"}
 	f.Memory.Claims = times
 }
 
-func done(f *Facts) {
-	f.Plan = PlanFacts{Known: true, Done: 3, Total: 3}
-	f.It.After = f.Plan
+func done(f *scene) {
+	f.Plan = turn.Plan{Known: true, Done: 3, Total: 3}
+	f.It.Proof.After = f.Plan
 }
 
-func starting(f *Facts) { f.Starting, f.It = true, Iteration{} }
+func noPlan(f *scene) { f.Plan, f.HadPlan, f.It.Proof.After = turn.Plan{}, false, turn.Plan{} }
 
-func found(f *Facts, x audit.Finding) {
-	f.Options.AntiCheat, f.It.Findings = CheatHalt, []audit.Finding{x}
+func starting(f *scene) { f.Starting, f.It = true, turn.Result{} }
+
+func found(f *scene, x audit.Finding) {
+	f.Policy.AntiCheat, f.It.Proof.Findings = turn.AnswerHalt, []audit.Finding{x}
 }
 
-func failing(f *Facts) {
-	f.HasChecks, f.Report = true, gate.Report{Results: []gate.Result{{Name: "test", Command: "make test", Output: "FAIL", Verdict: gate.VerdictFailed, Blocks: true}}}
-	f.It.Report, f.It.Tries = f.Report, 1
+func failing(f *scene) {
+	f.Report = gate.Report{Results: []gate.Result{{Name: "test", Command: "make test", Output: "FAIL", Verdict: gate.VerdictFailed, Blocks: true}}}
+	f.It.Proof.Report, f.It.Proof.Tries, f.It.Checks.Rows = f.Report, 1, []gate.Check{{Name: "test"}}
 }
 
-func passing(f *Facts) {
-	f.HasChecks, f.Report = true, gate.Report{Results: []gate.Result{{Name: "test", Passed: true, Verdict: gate.VerdictPassed}}}
+func passing(f *scene) {
+	f.Report = gate.Report{Results: []gate.Result{{Name: "test", Passed: true, Verdict: gate.VerdictPassed}}}
+	f.It.Proof.Report, f.It.Checks.Rows = f.Report, []gate.Check{{Name: "test"}}
 }
 
-func open(f *Facts, set func(*state.Breaker)) {
+func open(f *scene, set func(*state.Breaker)) {
 	f.Memory.Breaker = state.Breaker{State: state.BreakerOpen, Reason: "because", OpenedAt: noon}
 	set(&f.Memory.Breaker)
 }
 
 // size: one row for each side of each border
-func TestDecide_eachRule_onBothSidesOfItsBorder(t *testing.T) {
+func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 	tests := []struct {
 		name string
-		set  func(*Facts)
+		set  func(*scene)
 		rule string
 		act  Action
 		exit int
 	}{
-		{"nothing special", func(*Facts) {}, "continue", ActionContinue, 0},
+		{"nothing special", func(*scene) {}, "continue", ActionContinue, 0},
 
-		{"SIGINT", func(f *Facts) { f.Interrupt = &Interrupt{Exit: 130} }, "interrupted", ActionStop, 130},
-		{"SIGTERM beats everything else", func(f *Facts) {
+		{"SIGINT", func(f *scene) { f.Interrupt = &Interrupt{Exit: 130} }, "interrupted", ActionStop, 130},
+		{"SIGTERM beats everything else", func(f *scene) {
 			f.Interrupt = &Interrupt{Exit: 143}
 			done(f)
 			claim(f, 1)
 		}, "interrupted", ActionStop, 143},
 
-		{"not logged in", func(f *Facts) { outcome(f, agent.ClassAuth) }, "agent_unusable", ActionStop, 6},
-		{"no credit", func(f *Facts) { outcome(f, agent.ClassNoCredit) }, "agent_unusable", ActionStop, 6},
-		{"disabled by admin", func(f *Facts) { outcome(f, agent.ClassDisabledByAdmin) }, "agent_unusable", ActionStop, 6},
-		{"unknown model", func(f *Facts) { outcome(f, agent.ClassBadModel) }, "agent_unusable", ActionStop, 6},
-		{"crash is no unusable agent", func(f *Facts) { outcome(f, agent.ClassCrash) }, "continue", ActionContinue, 0},
-		{"of the iteration before, not of the next", func(f *Facts) { outcome(f, agent.ClassAuth); f.Starting = true }, "continue", ActionContinue, 0},
+		{"not logged in", func(f *scene) { outcome(f, ending.Auth) }, "agent_unusable", ActionStop, 6},
+		{"no credit", func(f *scene) { outcome(f, ending.NoCredit) }, "agent_unusable", ActionStop, 6},
+		{"disabled by admin", func(f *scene) { outcome(f, ending.DisabledByAdmin) }, "agent_unusable", ActionStop, 6},
+		{"unknown model", func(f *scene) { outcome(f, ending.BadModel) }, "agent_unusable", ActionStop, 6},
+		{"not installed", func(f *scene) { f.It = turn.Result{Agent: "codex", Call: turn.Call{NotStarted: "program not found"}} }, "agent_unusable", ActionStop, 6},
+		{"crash is no unusable agent", func(f *scene) { outcome(f, ending.Crash) }, "continue", ActionContinue, 0},
 
-		{"usage limit", func(f *Facts) { outcome(f, agent.ClassUsageLimit); f.LimitedUntil = noon.Add(time.Hour) }, "usage_limit", ActionWait, 0},
-		{"usage limit, reset in a day", func(f *Facts) { outcome(f, agent.ClassUsageLimit); f.LimitedUntil = noon.Add(24 * time.Hour) }, "usage_limit", ActionWait, 0},
-		{"usage limit, reset in more than a day", func(f *Facts) { outcome(f, agent.ClassUsageLimit); f.LimitedUntil = noon.Add(24*time.Hour + 1) }, "usage_limit", ActionStop, 7},
-		{"usage limit, reset after the end of the run's time", func(f *Facts) {
-			outcome(f, agent.ClassUsageLimit)
-			f.LimitedUntil, f.Options.MaxDuration = noon.Add(2*time.Hour), 2*time.Hour
+		{"usage limit", func(f *scene) { outcome(f, ending.UsageLimit); f.LimitedUntil = noon.Add(time.Hour) }, "usage_limit", ActionWait, 0},
+		{"usage limit, reset in a day", func(f *scene) { outcome(f, ending.UsageLimit); f.LimitedUntil = noon.Add(24 * time.Hour) }, "usage_limit", ActionWait, 0},
+		{"usage limit, reset in more than a day", func(f *scene) { outcome(f, ending.UsageLimit); f.LimitedUntil = noon.Add(24*time.Hour + 1) }, "usage_limit", ActionStop, 7},
+		{"usage limit, reset after the end of the run's time", func(f *scene) {
+			outcome(f, ending.UsageLimit)
+			f.LimitedUntil, f.Policy.MaxDuration = noon.Add(2*time.Hour), 2*time.Hour
 		}, "usage_limit", ActionStop, 7},
-		{"usage limit, another agent is free", func(f *Facts) { outcome(f, agent.ClassUsageLimit); f.Fallback = "codex" }, "usage_limit", ActionRetry, 0},
-		{"usage limit, told to stop", func(f *Facts) { outcome(f, agent.ClassUsageLimit); f.Options.OnLimit = "stop" }, "usage_limit", ActionStop, 7},
-		{"limit of an earlier run, not over", func(f *Facts) { starting(f); f.LimitedUntil = noon.Add(time.Second) }, "usage_limit", ActionWait, 0},
-		{"limit of an earlier run, over", func(f *Facts) { starting(f); f.LimitedUntil = noon }, "continue", ActionContinue, 0},
+		{"usage limit, another agent is free", func(f *scene) { outcome(f, ending.UsageLimit); f.Fallback = "codex" }, "usage_limit", ActionRetry, 0},
+		{"usage limit, told to stop", func(f *scene) { outcome(f, ending.UsageLimit); f.Policy.OnLimit = "stop" }, "usage_limit", ActionStop, 7},
+		{"limit of an earlier run, not over", func(f *scene) { starting(f); f.LimitedUntil = noon.Add(time.Second) }, "usage_limit", ActionWait, 0},
+		{"limit of an earlier run, but the ceiling is reached", func(f *scene) {
+			starting(f)
+			f.LimitedUntil, f.Policy.MaxIterations = noon.Add(time.Hour), 1
+		}, "ceilings", ActionStop, 4},
+		{"limit of an earlier run, but nothing is left", func(f *scene) { starting(f); done(f); f.LimitedUntil = noon.Add(time.Hour) }, "plan_complete", ActionStop, 0},
+		{"limit of an earlier run, over", func(f *scene) { starting(f); f.LimitedUntil = noon }, "continue", ActionContinue, 0},
 
-		{"overloaded", func(f *Facts) { outcome(f, agent.ClassOverloaded); f.Memory.Retries = 1 }, "transient", ActionRetry, 0},
-		{"overloaded too often", func(f *Facts) { outcome(f, agent.ClassOverloaded); f.Memory.Retries = 0 }, "continue", ActionContinue, 0},
-		{"stale session", func(f *Facts) { outcome(f, agent.ClassStaleSession); f.Memory.Stale = true }, "transient", ActionRetry, 0},
-		{"stale session, also without one", func(f *Facts) { outcome(f, agent.ClassStaleSession) }, "continue", ActionContinue, 0},
+		{"overloaded", func(f *scene) { outcome(f, ending.Overloaded); f.Memory.Retries = 1 }, "transient", ActionRetry, 0},
+		{"overloaded too often", func(f *scene) { outcome(f, ending.Overloaded); f.Memory.Retries = 0 }, "continue", ActionContinue, 0},
+		{"stale session", func(f *scene) { outcome(f, ending.StaleSession); f.Memory.Stale = true }, "transient", ActionRetry, 0},
+		{"stale session, also without one", func(f *scene) { outcome(f, ending.StaleSession) }, "continue", ActionContinue, 0},
 
-		{"files damaged", func(f *Facts) { f.It.Damaged = []string{"PROMPT.md"}; f.Memory.Damages = 1 }, "integrity", ActionRetry, 0},
-		{"a finding, halt", func(f *Facts) { found(f, audit.Finding{}) }, "integrity", ActionStop, 3},
-		{"a finding in doubt, halt", func(f *Facts) { found(f, audit.Finding{Doubt: true}) }, "continue", ActionContinue, 0},
-		{"files damaged again", func(f *Facts) { f.It.Damaged = []string{"PROMPT.md"}; f.Memory.Damages = 2 }, "integrity", ActionStop, 3},
+		{"files damaged", func(f *scene) { f.Damaged = []string{"PROMPT.md"}; f.Memory.Damages = 1 }, "integrity", ActionRetry, 0},
+		{"a finding, halt", func(f *scene) { found(f, audit.Finding{}) }, "integrity", ActionStop, 3},
+		{"a finding in doubt, halt", func(f *scene) { found(f, audit.Finding{Doubt: true}) }, "continue", ActionContinue, 0},
+		{"files damaged again", func(f *scene) { f.Damaged = []string{"PROMPT.md"}; f.Memory.Damages = 2 }, "integrity", ActionStop, 3},
 
-		{"plan gone", func(f *Facts) { f.Plan = PlanFacts{Known: true, Err: errGone}; f.It.After = f.Plan }, "plan_unusable", ActionStop, 2},
-		{"plan emptied", func(f *Facts) { f.Plan = PlanFacts{Known: true} }, "plan_unusable", ActionStop, 2},
-		{"plan that never had tasks", func(f *Facts) { f.Plan = PlanFacts{Known: true}; f.HadPlan = false }, "continue", ActionContinue, 0},
-		{"only impossible tasks", func(f *Facts) { starting(f); f.Undoable = []string{"US-2"} }, "plan_unusable", ActionStop, 2},
+		{"plan gone", func(f *scene) { f.Plan = turn.Plan{Known: true, Error: "gone"}; f.It.Proof.After = f.Plan }, "plan_unusable", ActionStop, 2},
+		{"plan emptied", func(f *scene) { f.Plan = turn.Plan{Known: true} }, "plan_unusable", ActionStop, 2},
+		{"plan that never had tasks", func(f *scene) { f.Plan = turn.Plan{Known: true}; f.HadPlan = false }, "continue", ActionContinue, 0},
+		{"only impossible tasks", func(f *scene) { starting(f); f.Blocked = []string{"US-2"} }, "plan_unusable", ActionStop, 2},
 
-		{"denied twice", func(f *Facts) {
-			f.It.Denied, f.It.Advice = []state.Tool{{Name: "Bash", Arg: "rm x"}}, []string{"add it"}
+		{"denied twice", func(f *scene) {
+			f.It.Call.Denied, f.It.Call.Advice = []state.Tool{{Name: "Bash", Arg: "rm x"}}, []string{"add it"}
 			open(f, func(b *state.Breaker) { b.PermissionDenials = 2 })
 		}, "permission_denied", ActionStop, 3},
-		{"denied once", func(f *Facts) { f.It.Denied = []state.Tool{{Name: "Bash"}}; f.Memory.Breaker.PermissionDenials = 1 }, "continue", ActionContinue, 0},
+		{"denied once", func(f *scene) {
+			f.It.Call.Denied = []state.Tool{{Name: "Bash"}}
+			f.Memory.Breaker.PermissionDenials = 1
+		}, "continue", ActionContinue, 0},
 
 		{"check failed", failing, "gate_failed", ActionRetry, 0},
-		{"check failed although the plan is done and signalled", func(f *Facts) { failing(f); done(f); claim(f, 1) }, "gate_failed", ActionRetry, 0},
-		{"check failed too often", func(f *Facts) { failing(f); f.It.Task.ID, f.It.Tries, f.Options.MaxRetries = "T1", 4, 3 }, "gate_failed", ActionContinue, 0},
-		{"check failed, a try left", func(f *Facts) { failing(f); f.It.Task.ID, f.It.Tries, f.Options.MaxRetries = "T1", 3, 3 }, "gate_failed", ActionRetry, 0},
-		{"check failed that ends the run", func(f *Facts) { failing(f); f.Report.Results[0].Check.OnFailure = gate.Stop }, "gate_failed", ActionStop, 8},
-		{"check failed that is not required", func(f *Facts) { failing(f); f.Report.Results[0].Blocks = false }, "continue", ActionContinue, 0},
-		{"only given-up tasks", func(f *Facts) { starting(f); f.PutAside = []string{"T1"} }, "tasks_put_aside", ActionStop, 8},
+		{"check failed although the plan is done and signalled", func(f *scene) { failing(f); done(f); claim(f, 1) }, "gate_failed", ActionRetry, 0},
+		{"check failed too often", func(f *scene) { failing(f); f.It.Task.ID, f.It.Proof.Tries, f.Policy.MaxRetries = "T1", 4, 3 }, "gate_failed", ActionContinue, 0},
+		{"check failed, a try left", func(f *scene) { failing(f); f.It.Task.ID, f.It.Proof.Tries, f.Policy.MaxRetries = "T1", 3, 3 }, "gate_failed", ActionRetry, 0},
+		{"check failed as it did for a task that was put aside", func(f *scene) {
+			failing(f)
+			f.It.Task.ID, f.Causes = "T2", []string{f.It.ErrorText()}
+		}, "gate_failed", ActionStop, 3},
+		{"check failed in another way than for a task that was put aside", func(f *scene) { failing(f); f.It.Task.ID, f.Causes = "T2", []string{"lint: x"} }, "gate_failed", ActionRetry, 0},
+		{"attempts used up", func(f *scene) { f.It.Task.ID, f.Attempts, f.Policy.MaxPerTask = "T1", 10, 10 }, "task_attempts", ActionContinue, 0},
+		{"an attempt left", func(f *scene) { f.It.Task.ID, f.Attempts, f.Policy.MaxPerTask = "T1", 9, 10 }, "continue", ActionContinue, 0},
+		{"attempts without a bound", func(f *scene) { f.It.Task.ID, f.Attempts = "T1", 1000 }, "continue", ActionContinue, 0},
+		{"attempts used up, but it is done", func(f *scene) {
+			f.It.Task.ID, f.Attempts, f.Policy.MaxPerTask = "T1", 10, 10
+			f.Plan.List.Tasks = []task.Task{{ID: "T1", Done: true}}
+		}, "continue", ActionContinue, 0},
+		{"check failed that ends the run", func(f *scene) { failing(f); f.Report.Results[0].Check.OnFailure = gate.Stop }, "gate_failed", ActionStop, 8},
+		{"check failed that is not required", func(f *scene) { failing(f); f.It.Proof.Report.Results[0].Blocks = false }, "continue", ActionContinue, 0},
+		{"only given-up tasks", func(f *scene) { starting(f); f.PutAside = []string{"T1"} }, "tasks_put_aside", ActionStop, 8},
 		{"check passed", passing, "continue", ActionContinue, 0},
-		{"check failed before an iteration of a finished plan", func(f *Facts) { starting(f); done(f); f.It = Iteration{}; failing(f) }, "gate_failed", ActionRetry, 0},
+		{"check failed before an iteration of a finished plan", func(f *scene) { starting(f); done(f); failing(f) }, "gate_failed", ActionRetry, 0},
 
-		{"plan done and signalled", func(f *Facts) { done(f); claim(f, 1) }, "complete", ActionStop, 0},
-		{"plan done, checks pass", func(f *Facts) { done(f); passing(f) }, "complete", ActionStop, 0},
-		{"plan done, neither signal nor checks", done, "continue", ActionContinue, 0},
-		{"plan done, signalled by a failed call", func(f *Facts) { done(f); claim(f, 0); outcome(f, agent.ClassCrash) }, "continue", ActionContinue, 0},
-		{"no plan, second signal", func(f *Facts) { f.Plan, f.HadPlan = PlanFacts{}, false; f.It.After = f.Plan; claim(f, 2) }, "complete", ActionStop, 0},
-		{"no plan, first signal", func(f *Facts) { f.Plan, f.HadPlan = PlanFacts{}, false; f.It.After = f.Plan; claim(f, 1) }, "continue", ActionContinue, 0},
+		{"plan done and signalled, with an open finding", func(f *scene) { done(f); claim(f, 1); f.Review = []state.ReviewItem{{Text: "x"}} }, "review", ActionStop, 9},
+		{"plan done, the last call crashed", func(f *scene) { done(f); outcome(f, ending.Crash); f.Memory.Contradiction = "it crashed" }, "verify", ActionRetry, 0},
+		{"plan done and signalled", func(f *scene) { done(f); claim(f, 1) }, "complete", ActionStop, 0},
+		{"plan done, checks pass", func(f *scene) { done(f); passing(f) }, "complete", ActionStop, 0},
+		{"plan done, neither signal nor checks", done, "plan_complete", ActionContinue, 0},
+		{"plan done, neither signal nor checks, nor an iteration left", func(f *scene) { done(f); f.Policy.MaxIterations = 1 }, "plan_complete", ActionContinue, 0},
+		{"plan done, signalled by a failed call", func(f *scene) { done(f); claim(f, 0); outcome(f, ending.Crash) }, "plan_complete", ActionContinue, 0},
+		{"no plan, second signal", func(f *scene) { noPlan(f); claim(f, 2) }, "complete", ActionStop, 0},
+		{"no plan, first signal", func(f *scene) { noPlan(f); claim(f, 1) }, "continue", ActionContinue, 0},
 
-		{"nothing left before an iteration", func(f *Facts) { starting(f); done(f) }, "plan_complete", ActionStop, 0},
+		{"a check fails before an iteration of a finished plan, and the hour is used up", func(f *scene) {
+			starting(f)
+			done(f)
+			failing(f)
+			f.Calls.Calls = 100
+		}, "hourly", ActionWait, 0},
+		{"nothing left, but the last word contradicts it", func(f *scene) { starting(f); done(f); f.Memory.Contradiction = "x" }, "verify", ActionContinue, 0},
+		{"nothing left, contradicted, and the hour is used up", func(f *scene) { starting(f); done(f); f.Memory.Contradiction = "x"; f.Calls.Calls = 100 }, "hourly", ActionWait, 0},
+		{"nothing left, contradicted once more after it was verified", func(f *scene) {
+			starting(f)
+			done(f)
+			f.Memory.Contradiction, f.Memory.Verified, f.Review = "x", true, []state.ReviewItem{{Text: "x"}}
+		}, "review", ActionStop, 9},
+		{"nothing left, contradicted, and no iteration left", func(f *scene) {
+			starting(f)
+			done(f)
+			f.Memory.Contradiction, f.Policy.MaxIterations, f.Review = "x", 1, []state.ReviewItem{{Text: "x"}}
+		}, "review", ActionStop, 9},
+		{"nothing left before an iteration", func(f *scene) { starting(f); done(f) }, "plan_complete", ActionStop, 0},
 		{"something left before an iteration", starting, "continue", ActionContinue, 0},
-		{"nothing left, checks pass", func(f *Facts) { starting(f); done(f); passing(f) }, "plan_complete", ActionStop, 0},
+		{"nothing left, checks pass", func(f *scene) { starting(f); done(f); passing(f) }, "plan_complete", ActionStop, 0},
 
-		{"first claim with open tasks", func(f *Facts) { claim(f, 1) }, "claimed_incomplete", ActionContinue, 0},
-		{"second claim with open tasks", func(f *Facts) { claim(f, 2) }, "claimed_incomplete", ActionStop, 8},
-		{"second claim with a red check and no work", func(f *Facts) { done(f); failing(f); claim(f, 2); f.It.Change = git.Change{}; f.It.Before = f.It.After }, "claimed_incomplete", ActionStop, 8},
-		{"second claim with a red check, but it works on it", func(f *Facts) { done(f); failing(f); claim(f, 2) }, "gate_failed", ActionRetry, 0},
+		{"first claim with open tasks", func(f *scene) { claim(f, 1) }, "claimed_incomplete", ActionContinue, 0},
+		{"second claim with open tasks", func(f *scene) { claim(f, 2) }, "claimed_incomplete", ActionStop, 8},
+		{"second claim with a red check and no work", func(f *scene) {
+			done(f)
+			failing(f)
+			claim(f, 2)
+			f.It.Work.Change = git.Change{}
+			f.It.Work.Before = f.It.Proof.After
+		}, "claimed_incomplete", ActionStop, 8},
+		{"second claim with a red check, but it works on it", func(f *scene) { done(f); failing(f); claim(f, 2) }, "gate_failed", ActionRetry, 0},
 
-		{"third test-only iteration", func(f *Facts) { f.Memory.TestOnly = 3 }, "test_saturation", ActionStop, 3},
-		{"second test-only iteration", func(f *Facts) { f.Memory.TestOnly = 2 }, "continue", ActionContinue, 0},
+		{"third test-only iteration", func(f *scene) { f.Memory.TestOnly = 3 }, "test_saturation", ActionStop, 3},
+		{"second test-only iteration", func(f *scene) { f.Memory.TestOnly = 2 }, "continue", ActionContinue, 0},
 
-		{"breaker opened by stagnation", func(f *Facts) { open(f, func(b *state.Breaker) { b.NoProgress = 3 }) }, "stagnation", ActionStop, 3},
-		{"breaker opened by the same error", func(f *Facts) { open(f, func(b *state.Breaker) { b.SameError = 5 }) }, "same_error", ActionStop, 3},
-		{"breaker opened by ever shorter answers", func(f *Facts) {
+		{"breaker opened by stagnation", func(f *scene) { open(f, func(b *state.Breaker) { b.NoProgress = 3 }) }, "stagnation", ActionStop, 3},
+		{"breaker opened by the same error", func(f *scene) { open(f, func(b *state.Breaker) { b.SameError = 5 }) }, "same_error", ActionStop, 3},
+		{"breaker opened by ever shorter answers", func(f *scene) {
 			open(f, func(b *state.Breaker) { b.NoProgress, b.OutputSizes = 2, []int{1000, 500, 100} })
 		}, "output_decline", ActionStop, 3},
-		{"breaker half open", func(f *Facts) { f.Memory.Breaker = state.Breaker{State: state.BreakerHalfOpen, NoProgress: 2} }, "continue", ActionContinue, 0},
-		{"breaker open from an earlier run", func(f *Facts) { starting(f); open(f, func(*state.Breaker) {}) }, "stagnation", ActionStop, 3},
+		{"breaker half open", func(f *scene) { f.Memory.Breaker = state.Breaker{State: state.BreakerHalfOpen, NoProgress: 2} }, "continue", ActionContinue, 0},
+		{"breaker open from an earlier run", func(f *scene) { starting(f); open(f, func(*state.Breaker) {}) }, "stagnation", ActionStop, 3},
 
-		{"iterations used up", func(f *Facts) { f.Options.MaxIterations = 1 }, "ceilings", ActionStop, 4},
-		{"an iteration left", func(f *Facts) { f.Options.MaxIterations = 2 }, "continue", ActionContinue, 0},
-		{"time used up", func(f *Facts) { f.Options.MaxDuration = time.Hour }, "ceilings", ActionStop, 4},
-		{"time left", func(f *Facts) { f.Options.MaxDuration = time.Hour + 1 }, "continue", ActionContinue, 0},
-		{"money used up", func(f *Facts) { f.Options.MaxCost = 2; f.Memory.Usage.CostUSD = 2 }, "ceilings", ActionStop, 4},
-		{"money left", func(f *Facts) { f.Options.MaxCost = 2; f.Memory.Usage.CostUSD = 1.99 }, "continue", ActionContinue, 0},
+		{"iterations used up", func(f *scene) { f.Policy.MaxIterations = 1 }, "ceilings", ActionStop, 4},
+		{"an iteration left", func(f *scene) { f.Policy.MaxIterations = 2 }, "continue", ActionContinue, 0},
+		{"time used up", func(f *scene) { f.Policy.MaxDuration = time.Hour }, "ceilings", ActionStop, 4},
+		{"time left", func(f *scene) { f.Policy.MaxDuration = time.Hour + 1 }, "continue", ActionContinue, 0},
+		{"money used up", func(f *scene) { f.Policy.MaxCost = 2; f.Memory.Usage.CostUSD = 2 }, "ceilings", ActionStop, 4},
+		{"money left", func(f *scene) { f.Policy.MaxCost = 2; f.Memory.Usage.CostUSD = 1.99 }, "continue", ActionContinue, 0},
 
-		{"calls of the hour used up", func(f *Facts) { starting(f); f.Calls.Calls = 100 }, "hourly", ActionWait, 0},
-		{"a call left", func(f *Facts) { starting(f); f.Calls.Calls = 99 }, "continue", ActionContinue, 0},
-		{"calls used up, time over before the hour", func(f *Facts) {
+		{"calls of the hour used up", func(f *scene) { starting(f); f.Calls.Calls = 100 }, "hourly", ActionWait, 0},
+		{"a call left", func(f *scene) { starting(f); f.Calls.Calls = 99 }, "continue", ActionContinue, 0},
+		{"calls used up, time over before the hour", func(f *scene) {
 			starting(f)
-			f.Calls.Calls, f.Options.MaxDuration = 100, 80*time.Minute
+			f.Calls.Calls, f.Policy.MaxDuration = 100, 80*time.Minute
 		}, "hourly", ActionStop, 4},
-		{"calls used up, time over after the hour", func(f *Facts) {
+		{"calls used up, time over after the hour", func(f *scene) {
 			starting(f)
-			f.Calls.Calls, f.Options.MaxDuration = 100, 100*time.Minute
+			f.Calls.Calls, f.Policy.MaxDuration = 100, 100*time.Minute
 		}, "hourly", ActionWait, 0},
-		{"tokens of the hour used up", func(f *Facts) { starting(f); f.Options.TokensPerHour = 10; f.Calls.Tokens = 10 }, "hourly", ActionWait, 0},
-		{"tokens left", func(f *Facts) { starting(f); f.Options.TokensPerHour = 10; f.Calls.Tokens = 9 }, "continue", ActionContinue, 0},
+		{"tokens of the hour used up", func(f *scene) { starting(f); f.Policy.TokensPerHour = 10; f.Calls.Tokens = 10 }, "hourly", ActionWait, 0},
+		{"tokens left", func(f *scene) { starting(f); f.Policy.TokensPerHour = 10; f.Calls.Tokens = 9 }, "continue", ActionContinue, 0},
 	}
 	covered := map[string]bool{}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := usual()
 			tt.set(&f)
-			d := Decide(f)
+			d := f.decide()
 			if d.Rule != tt.rule || d.Action != tt.act || d.Exit != tt.exit {
 				t.Errorf("Decide() = %s %s exit %d (%s), want %s %s exit %d", d.Rule, d.Action, d.Exit, d.Reason, tt.rule, tt.act, tt.exit)
 			}
@@ -194,7 +272,12 @@ func TestDecide_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		})
 		covered[tt.rule] = true
 	}
-	for _, r := range All() {
+	documented(t, AdmitRules(), covered)
+	documented(t, ConcludeRules(), covered)
+}
+
+func documented[F any](t *testing.T, table []Rule[F], covered map[string]bool) {
+	for _, r := range table {
 		if !covered[r.Name] {
 			t.Errorf("rule %q has no test", r.Name)
 		}
@@ -204,49 +287,49 @@ func TestDecide_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 	}
 }
 
-func TestDecide_auth_namesWhatWasHeldBack(t *testing.T) {
-	const told = "; held back from it: CORP_API_KEY, NPM_TOKEN; let it pass with ENV_EXCLUDE='!NAME'; "
+func TestRules_auth_namesWhatWasHeldBack(t *testing.T) {
+	const told = "; ralph withheld CORP_API_KEY, NPM_TOKEN from it; let it pass with ENV_EXCLUDE='!NAME'; "
 	for _, test := range []struct {
-		class agent.Class
+		class ending.Class
 		held  []string
 		told  bool
 	}{
-		{agent.ClassAuth, []string{"CORP_API_KEY", "NPM_TOKEN"}, true},
-		{agent.ClassAuth, nil, false},
-		{agent.ClassNoCredit, []string{"CORP_API_KEY", "NPM_TOKEN"}, false},
+		{ending.Auth, []string{"CORP_API_KEY", "NPM_TOKEN"}, true},
+		{ending.Auth, nil, false},
+		{ending.NoCredit, []string{"CORP_API_KEY", "NPM_TOKEN"}, false},
 	} {
 		f := usual()
 		outcome(&f, test.class)
-		f.Held = test.held
-		if d := Decide(f); strings.Contains(d.Next, told) != test.told || strings.Contains(d.Next, "held back") != test.told {
+		f.It.Call.Held = test.held
+		if d := f.decide(); strings.Contains(d.Next, told) != test.told || strings.Contains(d.Next, "withheld") != test.told {
 			t.Errorf("%s, %q: next is %q", test.class, test.held, d.Next)
 		}
 	}
 }
 
-func TestDecide_hourly_waitsToTheNextHour(t *testing.T) {
+func TestRules_hourly_waitsToTheNextHour(t *testing.T) {
 	f := usual()
 	starting(&f)
 	f.Calls.Calls = 100
-	if d := Decide(f); !d.Until.Equal(HourOf(noon).Add(time.Hour)) {
+	if d := f.decide(); !d.Until.Equal(HourOf(noon).Add(time.Hour)) {
 		t.Errorf("waits until %s", d.Until)
 	}
 }
 
-func TestDecide_denied_namesCommandAndEntry(t *testing.T) {
+func TestRules_denied_namesCommandAndEntry(t *testing.T) {
 	f := usual()
-	f.It.Denied, f.It.Advice = []state.Tool{{Name: "Bash", Arg: "npm test"}}, []string{"add Bash(npm test:*)"}
+	f.It.Call.Denied, f.It.Call.Advice = []state.Tool{{Name: "Bash", Arg: "npm test"}}, []string{"add Bash(npm test:*)"}
 	open(&f, func(b *state.Breaker) { b.PermissionDenials = 2 })
-	d := Decide(f)
+	d := f.decide()
 	if !strings.Contains(d.Reason, "Bash(npm test): add Bash(npm test:*)") {
 		t.Errorf("reason %q names neither", d.Reason)
 	}
 }
 
-func TestDecide_refusedClaim_tellsTheAgentWhy(t *testing.T) {
+func TestRules_refusedClaim_tellsTheAgentWhy(t *testing.T) {
 	f := usual()
 	claim(&f, 1)
-	if d := Decide(f); !strings.Contains(d.Refused, "2 of 3 tasks are open") {
+	if d := f.decide(); !strings.Contains(d.Refused, "2 of 3 tasks are open") {
 		t.Errorf("refused because %q", d.Refused)
 	}
 }

@@ -2,7 +2,7 @@ package rules
 
 // ralph's exit codes. Scripts depend on them.
 const (
-	ExitComplete    = 0   // both keys of completion turned
+	ExitComplete    = 0   // everything is done, and proven
 	ExitError       = 1   // ralph itself failed: disk, bug, lost state
 	ExitUsage       = 2   // bad flag, bad config, unusable plan
 	ExitHalted      = 3   // circuit breaker, permission denials, integrity
@@ -11,6 +11,7 @@ const (
 	ExitAgent       = 6   // agent not installed, not logged in, no credit, disabled
 	ExitLimited     = 7   // usage limit and --on-limit stop
 	ExitClaimed     = 8   // the agent insists that it is done; plan or checks say no
+	ExitReview      = 9   // everything is done as far as ralph can tell; a person has to look
 	ExitInterrupted = 130 // SIGINT, abort or stop request
 	ExitTerminated  = 143 // SIGTERM or SIGHUP
 )
@@ -24,7 +25,7 @@ type ExitCode struct {
 // ExitCodes lists every code that ralph ends with.
 func ExitCodes() []ExitCode {
 	return []ExitCode{
-		{ExitComplete, "complete", "both keys of completion turned"},
+		{ExitComplete, "complete", "everything is done, and proven"},
 		{ExitError, "error", "ralph itself failed (disk, bug, lost state)"},
 		{ExitUsage, "usage", "bad flag, bad config, unusable plan"},
 		{ExitHalted, "halted", "circuit breaker open, permission denials, integrity"},
@@ -32,7 +33,8 @@ func ExitCodes() []ExitCode {
 		{ExitLocked, "locked", "another runner is alive in this project (its pid is named)"},
 		{ExitAgent, "agent unusable", "not installed, not logged in, no credit, disabled by admin"},
 		{ExitLimited, "limited", "usage limit and `--on-limit stop`"},
-		{ExitClaimed, "claimed", "the agent insists that it is done; plan or checks say no"},
+		{ExitClaimed, "claimed", "the agent says that it is done, but plan or checks say no; or every open task was put aside"},
+		{ExitReview, "review", "everything is done as far as ralph can tell, but a person has to look: open findings, fewer tests than before, a check that still fails as before the run, an agent that contradicts the plan; accept with `ralph accept`"},
 		{ExitInterrupted, "interrupted", "SIGINT, `ralph stop`, `ralph abort`"},
 		{ExitTerminated, "terminated", "SIGTERM, SIGHUP"},
 	}

@@ -3,13 +3,16 @@ package rules
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/git"
+	"ralph/runner/turn"
 	"ralph/state"
 )
 
@@ -114,6 +117,9 @@ func TestBudget_anyClock_followsTheModel(t *testing.T) {
 // Around every change of the clocks in twenty years: an hour begins within
 // itself, also as the next start reads it, and the next one is never over.
 func TestHourOf_anyChangeOfTheClocks_isOfItsHour(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: each change of the clocks in twenty years")
+	}
 	local := time.Local
 	t.Cleanup(func() { time.Local = local })
 	w, _, err := state.Acquire(filepath.Join(t.TempDir(), ".ralph"), state.Owner{PID: 1})
@@ -150,16 +156,16 @@ type breakerModel struct {
 	last, state        string
 }
 
-func (b *breakerModel) count(it Iteration, o Options) {
+func (b *breakerModel) count(it turn.Result, o Policy) {
 	b.idle++
-	if it.Change.HeadMoved {
+	if it.Work.Change.HeadMoved {
 		b.idle = 0
 	}
 	b.denied++
-	if len(it.Denied) == 0 {
+	if len(it.Call.Denied) == 0 {
 		b.denied = 0
 	}
-	text := it.Outcome.Evidence
+	text := it.Call.Outcome.Evidence
 	if b.same++; text == "" || text != b.last {
 		b.same = min(len(text), 1)
 	}
@@ -175,14 +181,15 @@ func (b *breakerModel) count(it Iteration, o Options) {
 }
 
 // drawIteration is one of every mixture of progress, denial and error.
-func drawIteration(rt *rapid.T, n int) Iteration {
-	it := Iteration{Number: n, FinalBytes: 100, Outcome: agent.Outcome{Class: agent.ClassCompletedTurn}}
-	it.Change = git.Change{HeadMoved: rapid.Bool().Draw(rt, "progress")}
+func drawIteration(rt *rapid.T, n int) turn.Result {
+	it := idle(n)
+	it.Call.Final = strings.Repeat("x", 100)
+	it.Work.Change = git.Change{HeadMoved: rapid.Bool().Draw(rt, "progress")}
 	if rapid.Bool().Draw(rt, "denied") {
-		it.Denied = []state.Tool{{Name: "Bash"}}
+		it.Call.Denied = []state.Tool{{Name: "Bash"}}
 	}
 	if text := rapid.SampledFrom([]string{"", "boom", "bang"}).Draw(rt, "error"); text != "" {
-		it.Outcome = agent.Outcome{Class: agent.ClassCrash, Evidence: text}
+		it.Call.Outcome = agent.Outcome{Class: ending.Crash, Evidence: text}
 	}
 	return it
 }
@@ -213,7 +220,7 @@ func TestBreaker_anyIterationsAndWaits_followTheModel(t *testing.T) {
 				}
 				n++
 				it := drawIteration(rt, n)
-				m = m.After(it, o, now)
+				m = m.After(it, false, o, now)
 				want.count(it, o)
 			},
 			"wait": func(rt *rapid.T) {

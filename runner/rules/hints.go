@@ -2,54 +2,67 @@ package rules
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
-	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/audit"
+	"ralph/runner/turn"
 )
 
-// The values of AntiCheat that do more than tell.
-const (
-	CheatRevert = "revert" // ticks without work are taken back
-	CheatHalt   = "halt"   // the run ends
-)
-
-// Hints answers outcomes that the agent can do better about by itself.
-func Hints(it Iteration) []string {
-	var h []string
-	switch it.Outcome.Class {
-	case agent.ClassQuestionAsked:
-		h = append(h, "You asked a question. Nobody is there to answer: decide yourself, and write the decision and its reason down.")
-	case agent.ClassTimeoutWithWork, agent.ClassTimeoutIdle, agent.ClassHangSilent:
-		h = append(h, "The last call was ended because it took too long. Work in smaller steps, commit early, and start nothing that does not end by itself.")
-	case agent.ClassContextTooLong:
-		h = append(h, "The last call ran out of context. Read less at once and do a smaller part of the task.")
-	case agent.ClassMaxTurns, agent.ClassMaxBudget:
-		h = append(h, "The last call used up its turns or its budget. Do a smaller part of the task.")
-	case agent.ClassEmptyOutput, agent.ClassNoFinalRecord:
-		h = append(h, "The last call ended without a final message. End with the status block.")
+// Hints tell the agent what it can do better by itself in the next turn.
+func Hints(r turn.Result, damaged []string) []string {
+	var hints []string
+	if hint := classHint(r.Call.Outcome.Class); hint != "" {
+		hints = append(hints, hint)
 	}
-	if len(it.Damaged) > 0 {
-		h = append(h, "You deleted or emptied these files, which the loop needs: "+strings.Join(it.Damaged, ", ")+". They were restored. Never remove or empty anything in .ralph/.")
+	if len(damaged) > 0 {
+		hints = append(hints, "You deleted or emptied these files, which ralph needs: "+strings.Join(damaged, ", ")+
+			". ralph restored them. Never remove or empty anything in .ralph/.")
 	}
-	for _, f := range it.Findings {
-		h = append(h, "Found in what you did, and shown to the user: "+FindingText(f))
+	for _, f := range r.Proof.Findings {
+		hints = append(hints, "ralph found this in your work and shows it to the user: "+FindingText(f))
 	}
-	foreign := func(f audit.Finding) bool { return f.Kind == audit.KindForeignTick }
 	switch {
-	case it.Reopened && slices.ContainsFunc(it.Findings, foreign):
-		h = append(h, "Boxes of other tasks were opened again: each gets an iteration of its own. Where the work is there already, check it then, and tick the box.")
-	case it.Reopened:
-		h = append(h, "The box of your task was opened again, so that you see this. Put right what is wrong; where the task asks for it, leave it and say why in your final message. Then tick the box.")
+	case hasForeignTick(r.Proof.Findings) && r.Proof.Unearned:
+		hints = append(hints, "ralph reopened the other tasks that you ticked: each gets an iteration of its own. "+
+			"If the work is there already, check it then, and tick the task.")
+	case r.Proof.Unearned || r.Proof.Warned:
+		hints = append(hints, "ralph reopened your task so that you see this. Fix what is wrong. If the task asks for it, "+
+			"leave it and say why in your final message. Then tick the task.")
 	}
-	for _, t := range it.Denied {
-		h = append(h, fmt.Sprintf("%s(%s) is not permitted here. Reach the goal with the tools that you have.", t.Name, t.Arg))
+	for _, t := range r.Call.Denied {
+		hints = append(hints, fmt.Sprintf("%s(%s) is not permitted here. Reach the goal with the tools that you have.", t.Name, t.Arg))
 	}
-	for _, t := range it.Advised {
-		h = append(h, fmt.Sprintf("The compound command %q was refused although its parts are permitted: run them one by one.", t.Arg))
+	for _, t := range r.Call.Advised {
+		hints = append(hints, fmt.Sprintf("The compound command %q was refused although its parts are permitted: run them one by one.", t.Arg))
 	}
-	return h
+	return hints
+}
+
+func hasForeignTick(findings []audit.Finding) bool {
+	for _, f := range findings {
+		if f.Kind == audit.KindForeignTick {
+			return true
+		}
+	}
+	return false
+}
+
+// classHint is what the agent can do about an outcome; empty: nothing.
+func classHint(c ending.Class) string {
+	switch c {
+	case ending.QuestionAsked:
+		return "You asked a question. Nobody is there to answer: decide yourself, and write down the decision and its reason."
+	case ending.TimeoutWithWork, ending.TimeoutIdle, ending.HangSilent:
+		return "ralph ended the last call because it took too long. Work in smaller steps, commit early, and start nothing that does not end by itself."
+	case ending.ContextTooLong:
+		return "The last call ran out of context. Read less at once and do a smaller part of the task."
+	case ending.MaxTurns, ending.MaxBudget:
+		return "The last call used up its turns or its budget. Do a smaller part of the task."
+	case ending.EmptyOutput, ending.NoFinalRecord:
+		return "The last call ended without a final message. End with the status block."
+	}
+	return ""
 }
 
 // FindingText is a finding of the audit in one line.
@@ -58,4 +71,42 @@ func FindingText(f audit.Finding) string {
 		return f.Text
 	}
 	return f.File + ": " + f.Text
+}
+
+// Summary tells the next iteration what this one did.
+func Summary(res turn.Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Iteration %d", res.Origin.Iteration)
+	if res.Task.Title != "" {
+		fmt.Fprintf(&b, " worked on %q", res.Task.Title)
+	}
+	fmt.Fprintf(&b, ": %s, files changed: %d, open tasks: %d, then %d.", res.Call.Outcome.Class, res.Work.Change.Count,
+		res.Work.Before.Remaining, res.Proof.After.Remaining)
+	if res.Call.Signal.Recommendation != "" {
+		fmt.Fprintf(&b, " It recommended: %s", res.Call.Signal.Recommendation)
+	} else if line, _, _ := strings.Cut(strings.TrimSpace(res.Call.Final), "\n"); line != "" {
+		fmt.Fprintf(&b, " It said: %.300s", line)
+	}
+	return b.String()
+}
+
+// Attempt says in one line what a turn did for its task.
+func Attempt(r turn.Result) string {
+	parts := []string{string(r.Call.Outcome.Class)}
+	if n := r.Work.Change.Count; n > 0 {
+		changed := fmt.Sprintf("changed %d files", n)
+		if files := r.Work.Change.Files; n <= 4 && len(files) == n {
+			changed = "changed " + strings.Join(files, ", ")
+		}
+		parts = append(parts, changed)
+	} else {
+		parts = append(parts, "changed nothing")
+	}
+	if names := blockingNames(r.Proof.Report); names != "" {
+		parts = append(parts, "then these checks failed: "+names)
+	}
+	if said := r.Call.Signal.Recommendation; said != "" {
+		parts = append(parts, fmt.Sprintf("recommended: %.200s", said))
+	}
+	return strings.Join(parts, ", ")
 }

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -9,27 +8,28 @@ import (
 	"pgregory.net/rapid"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
+	"ralph/runner/agent/statusblock"
 	"ralph/runner/git"
+	"ralph/runner/turn"
 	"ralph/state"
 )
 
-var errGone = errors.New("the plan is gone")
-
-func idle(n int) Iteration {
-	return Iteration{Number: n, Outcome: agent.Outcome{Class: agent.ClassCompletedTurn}}
+func idle(n int) turn.Result {
+	return turn.Result{Origin: state.Origin{Iteration: n}, Call: turn.Call{Made: true, Outcome: agent.Outcome{Class: ending.CompletedTurn}}}
 }
 
-func busy(n int) Iteration {
+func busy(n int) turn.Result {
 	it := idle(n)
-	it.Change = git.Change{HeadMoved: true}
+	it.Work.Change = git.Change{HeadMoved: true}
 	return it
 }
 
 func fresh() Memory { return Memory{Breaker: state.Breaker{State: state.BreakerClosed}} }
 
-func fold(m Memory, o Options, its ...Iteration) Memory {
+func fold(m Memory, o Policy, its ...turn.Result) Memory {
 	for _, it := range its {
-		m = m.After(it, o, noon)
+		m = m.After(it, len(it.Work.Damaged) > 0, o, noon)
 	}
 	return m
 }
@@ -62,7 +62,7 @@ func TestBreaker_progress_closesAHalfOpenOne(t *testing.T) {
 
 func TestBreaker_tickedTaskAlone_isProgress(t *testing.T) {
 	it := idle(1)
-	it.Before, it.After = PlanFacts{Known: true, Total: 3, Remaining: 2}, PlanFacts{Known: true, Total: 3, Remaining: 1}
+	it.Work.Before, it.Proof.After = turn.Plan{Known: true, Total: 3, Remaining: 2}, turn.Plan{Known: true, Total: 3, Remaining: 1}
 	if m := fold(fresh(), defaults(), it); m.Breaker.NoProgress != 0 {
 		t.Errorf("breaker %+v", m.Breaker)
 	}
@@ -70,9 +70,9 @@ func TestBreaker_tickedTaskAlone_isProgress(t *testing.T) {
 
 func TestBreaker_sameError_countsOnlyTheSame(t *testing.T) {
 	o := defaults()
-	crash := func(n int, text string) Iteration {
+	crash := func(n int, text string) turn.Result {
 		it := busy(n)
-		it.Outcome = agent.Outcome{Class: agent.ClassCrash, Evidence: text}
+		it.Call.Outcome = agent.Outcome{Class: ending.Crash, Evidence: text}
 		return it
 	}
 	m := fold(fresh(), o, crash(1, "boom at 12:01:02"), crash(2, "boom at 12:05:09"), crash(3, "boom at 13:00:00"), crash(4, "boom at 14:00:00"))
@@ -93,22 +93,22 @@ func TestBreaker_sameError_countsOnlyTheSame(t *testing.T) {
 
 func TestBreaker_timeoutsWithWork_areNoError(t *testing.T) {
 	it := busy(1)
-	it.Outcome.Class = agent.ClassTimeoutWithWork
+	it.Call.Outcome.Class = ending.TimeoutWithWork
 	m := fold(fresh(), defaults(), it, it, it, it, it, it)
 	wantBreaker(t, m, state.BreakerClosed)
-	it.Change = git.Change{}
+	it.Work.Change = git.Change{}
 	wantBreaker(t, fold(fresh(), defaults(), it, it, it), state.BreakerOpen)
 }
 
 func TestBreaker_denials_openAtTheThreshold(t *testing.T) {
 	denied := busy(1)
-	denied.Denied = []state.Tool{{Name: "Bash"}}
+	denied.Call.Denied = []state.Tool{{Name: "Bash"}}
 	m := fold(fresh(), defaults(), denied)
 	wantBreaker(t, m, state.BreakerClosed)
 	wantBreaker(t, fold(m, defaults(), busy(2), denied), state.BreakerClosed)
 	wantBreaker(t, fold(m, defaults(), denied), state.BreakerOpen)
 	advised := busy(1)
-	advised.Advised = denied.Denied
+	advised.Call.Advised = denied.Call.Denied
 	wantBreaker(t, fold(fresh(), defaults(), advised, advised, advised), state.BreakerClosed)
 }
 
@@ -119,7 +119,7 @@ func TestBreaker_outputDecline_needsTheWholePercentage(t *testing.T) {
 		m := fresh()
 		for i, n := range sizes {
 			it := idle(i + 1)
-			it.FinalBytes = n
+			it.Call.Final = strings.Repeat("x", n)
 			m = fold(m, o, it)
 		}
 		return m
@@ -145,9 +145,9 @@ func TestCoolDown_openBreaker_getsAChanceThatOneIdleIterationDoesNotEnd(t *testi
 }
 
 func TestMemory_infrastructureFailures_costNoIterationAndNoBreakerCount(t *testing.T) {
-	for _, c := range []agent.Class{agent.ClassUsageLimit, agent.ClassSpendLimit, agent.ClassOverloaded, agent.ClassServerError, agent.ClassNetwork, agent.ClassRateLimited, agent.ClassStaleSession, agent.ClassAuth} {
+	for _, c := range []ending.Class{ending.UsageLimit, ending.SpendLimit, ending.Overloaded, ending.ServerError, ending.Network, ending.RateLimited, ending.StaleSession, ending.Auth} {
 		it := idle(1)
-		it.Outcome.Class = c
+		it.Call.Outcome.Class = c
 		m := fold(fresh(), defaults(), it)
 		if m.Iterations != 0 || m.Breaker.NoProgress != 0 || m.Breaker.SameError != 0 {
 			t.Errorf("%s cost %+v", c, m)
@@ -157,7 +157,7 @@ func TestMemory_infrastructureFailures_costNoIterationAndNoBreakerCount(t *testi
 
 func TestMemory_callEndedByAPerson_costsNothing(t *testing.T) {
 	it := idle(1)
-	it.Outcome.Class, it.Cut, it.Usage.CostUSD = agent.ClassKilledBySignal, state.RequestAbort, 0.5
+	it.Call.Outcome.Class, it.Cut, it.Call.Usage.CostUSD = ending.KilledBySignal, state.RequestAbort, 0.5
 	if m := fold(fresh(), defaults(), it, it, it); m.Iterations != 0 || m.Breaker.NoProgress != 0 || m.Usage.CostUSD != 1.5 {
 		t.Errorf("aborted calls cost %+v", m)
 	}
@@ -169,7 +169,7 @@ func TestMemory_callEndedByAPerson_costsNothing(t *testing.T) {
 
 func TestMemory_transientForEver_isBounded(t *testing.T) {
 	it := idle(1)
-	it.Outcome = agent.Outcome{Class: agent.ClassNetwork, Evidence: "refused"}
+	it.Call.Outcome = agent.Outcome{Class: ending.Network, Evidence: "refused"}
 	m, calls := fresh(), 0
 	for m.Breaker.State != state.BreakerOpen && calls < 1000 {
 		m = fold(m, defaults(), it)
@@ -182,7 +182,7 @@ func TestMemory_transientForEver_isBounded(t *testing.T) {
 
 func TestMemory_claims_areConsecutive(t *testing.T) {
 	claiming := busy(1)
-	claiming.Signalled, claiming.Signal = true, agent.Signal{Exit: true, HasExit: true}
+	claiming.Call.Signalled, claiming.Call.Signal = true, statusblock.Signal{Exit: true, HasExit: true}
 	if m := fold(fresh(), defaults(), claiming, claiming); m.Claims != 2 {
 		t.Errorf("claims = %d, want 2", m.Claims)
 	}
@@ -190,7 +190,7 @@ func TestMemory_claims_areConsecutive(t *testing.T) {
 		t.Errorf("claims = %d after a break, want 1", m.Claims)
 	}
 	limited := idle(2)
-	limited.Outcome.Class = agent.ClassUsageLimit
+	limited.Call.Outcome.Class = ending.UsageLimit
 	if m := fold(fresh(), defaults(), claiming, limited, claiming); m.Claims != 2 {
 		t.Errorf("claims = %d with a limit in between, want 2", m.Claims)
 	}
@@ -198,12 +198,12 @@ func TestMemory_claims_areConsecutive(t *testing.T) {
 
 func TestTestOnly_needsTheBlockAndNoFinishedTask(t *testing.T) {
 	it := busy(1)
-	it.Signalled, it.Signal = true, agent.Signal{WorkType: "TESTING"}
-	it.Before, it.After = PlanFacts{Total: 3, Remaining: 2}, PlanFacts{Total: 3, Remaining: 2}
+	it.Call.Signalled, it.Call.Signal = true, statusblock.Signal{WorkType: "TESTING"}
+	it.Work.Before, it.Proof.After = turn.Plan{Total: 3, Remaining: 2}, turn.Plan{Total: 3, Remaining: 2}
 	if m := fold(fresh(), defaults(), it, it, it); m.TestOnly != 3 {
 		t.Errorf("test-only = %d, want 3", m.TestOnly)
 	}
-	it.After.Remaining = 1
+	it.Proof.After.Remaining = 1
 	if it.TestOnly() {
 		t.Error("an iteration that finished a task is test-only")
 	}
@@ -218,14 +218,14 @@ func TestBreaker_anySequence_followsTheModel(t *testing.T) {
 		m, idleInARow, now := fresh(), 0, noon
 		for i, progress := range rapid.SliceOfN(rapid.Bool(), 1, 30).Draw(t, "progress") {
 			it := idle(i + 1)
-			it.FinalBytes = 100
+			it.Call.Final = strings.Repeat("x", 100)
 			if progress {
 				it = busy(i + 1)
 				idleInARow = 0
 			} else {
 				idleInARow++
 			}
-			m = m.After(it, o, now)
+			m = m.After(it, false, o, now)
 			want := state.BreakerClosed
 			switch {
 			case idleInARow >= o.NoProgressThreshold:
@@ -276,11 +276,46 @@ func TestNextHour_clocksSetBack_skipsTheRepeatedHour(t *testing.T) {
 }
 
 func TestAfter_damageInALimitedCall_counts(t *testing.T) {
-	it := Iteration{Damaged: []string{"PROMPT.md"}, Outcome: agent.Outcome{Class: agent.ClassUsageLimit}}
-	if m := (Memory{}).After(it, defaults(), noon); m.Damages != 1 || m.Iterations != 0 {
+	it := idle(1)
+	it.Call.Outcome.Class = ending.UsageLimit
+	if m := (Memory{}).After(it, true, defaults(), noon); m.Damages != 1 || m.Iterations != 0 {
 		t.Errorf("%+v", m)
 	}
-	if h := Hints(it); len(h) != 1 || !strings.Contains(h[0], "PROMPT.md") {
+	if h := Hints(it, []string{"PROMPT.md"}); len(h) != 1 || !strings.Contains(h[0], "PROMPT.md") {
 		t.Errorf("hints %q", h)
+	}
+}
+
+func TestMemory_lastWordAgainstADonePlan_isContradiction(t *testing.T) {
+	done := turn.Plan{Known: true, Done: 2, Total: 2}
+	blocked := busy(1)
+	blocked.Proof.After, blocked.Call.Signalled, blocked.Call.Signal = done, true, statusblock.Signal{Status: statusblock.Blocked, Recommendation: "no key"}
+	failing := busy(1)
+	failing.Proof.After, failing.Call.Signalled, failing.Call.Signal = done, true, statusblock.Signal{Status: statusblock.Complete, Exit: true, Tests: "FAILING"}
+	crashed := busy(1)
+	crashed.Proof.After, crashed.Call.Outcome.Class = done, ending.Crash
+	for name, r := range map[string]turn.Result{"blocked": blocked, "failing": failing, "crashed": crashed} {
+		m := fold(fresh(), defaults(), r)
+		if m.Contradiction == "" || m.Verified {
+			t.Errorf("%s: %+v", name, m)
+		}
+		if m = fold(m, defaults(), r); m.Contradiction == "" || !m.Verified {
+			t.Errorf("%s, again: %+v", name, m)
+		}
+	}
+	good := busy(2)
+	good.Proof.After = done
+	if m := fold(fresh(), defaults(), blocked, good); m.Contradiction != "" {
+		t.Errorf("cleared up: %+v", m)
+	}
+	open := blocked
+	open.Proof.After.Remaining = 1
+	if m := fold(fresh(), defaults(), open); m.Contradiction != "" {
+		t.Errorf("with an open task: %+v", m)
+	}
+	limited := good
+	limited.Call.Outcome.Class = ending.UsageLimit
+	if m := fold(fresh(), defaults(), limited); m.Contradiction != "" {
+		t.Errorf("a limit: %+v", m)
 	}
 }

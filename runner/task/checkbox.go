@@ -12,11 +12,10 @@ import (
 
 // parseCheckbox reads a Markdown list of boxes.
 //
-// A box is a list item (-, *, +, 1. or 1)) at any indent whose text starts
-// with [ ] (open, exactly one space) or [x] or [X] (done), and then says
-// something. [], [-] and [~] are no boxes. Boxes in fenced code and in HTML
-// comments do not count. A fence or comment that is never closed hides
-// nothing: a slip of the pen must not make open tasks vanish.
+// A box is a list item (-, *, +, 1. or 1)) at any indent whose text starts with [ ] (open,
+// exactly one space), [x] or [X] (done), followed by a title. [], [-] and [~] are not
+// boxes. Boxes in fenced code and in HTML comments do not count. A fence or comment
+// without an end hides nothing: a typo must not make open tasks disappear.
 func parseCheckbox(data []byte, optionalSections []string) (List, []mark, error) {
 	s := scanner{text: string(data), fenceEnds: closingFences(string(data)), optional: map[string]bool{}}
 	for _, name := range optionalSections {
@@ -43,7 +42,7 @@ func parseCheckbox(data []byte, optionalSections []string) (List, []mark, error)
 	return List{Tasks: s.tasks, Choice: s.choice, Odd: s.odd}, s.marks, nil
 }
 
-// scanner folds the lines of a Markdown file into tasks.
+// scanner collects the tasks of a Markdown file line by line.
 type scanner struct {
 	text      string
 	fenceEnds fenceEnds
@@ -53,15 +52,14 @@ type scanner struct {
 	marks   []mark    // of each task
 	details []details // of each task
 
-	items     []item   // the list items that the current line may be part of
-	paragraph []string // lines that a setext underline would turn into a heading
+	items     []item   // the list items that may contain the current line
+	paragraph []string // lines that a setext underline turns into a heading
 	inComment bool
 	fence     fence
 	choice    Choice
 	odd       []int
 	section   string
-	// optionalLevel is the level of the heading that began the optional
-	// section which the line is in; 0 outside.
+	// optionalLevel is the level of the heading of the current optional section; 0: none.
 	optionalLevel int
 }
 
@@ -71,12 +69,12 @@ type details struct {
 	criteria    [][]string
 }
 
-// item is one list item, outermost first in scanner.items.
+// item is a list item. scanner.items has the outermost first.
 type item struct {
 	indent int // column of its marker
-	task   int // the box that it is, or is part of; -1
+	task   int // index of its box, or of the box that contains it; -1: none
 	box    bool
-	depth  int // boxes above and including it
+	depth  int // number of boxes around it, including itself
 }
 
 func (s *scanner) line(number, start, end int) {
@@ -138,13 +136,12 @@ func (s *scanner) line(number, start, end int) {
 	}
 }
 
-// almostBox matches what a person may have meant as a box: -[ ] x, - [] x,
-// - [ x] y, - [~] z.
+// almostBox matches what may be meant as a box: -[ ] x, - [] x, - [ x] y, - [~] z.
 var almostBox = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s*\[[ xX~-]{0,3}\](?:[^(:\[]|$)`)
 })
 
-// openFence begins fenced code when text opens some that is closed later.
+// openFence starts fenced code if text opens a fence that is closed later.
 func (s *scanner) openFence(text string, start int) bool {
 	rest := skipMarkers(text)
 	f, ok := fenceIn(text[rest:])
@@ -183,16 +180,13 @@ func (s *scanner) hideComments(text string, start int) string {
 	return string(shown)
 }
 
-// closesLater says whether the comment whose text begins at offset at is closed
-// on a later line. One in the midst of a line is only words about comments
-// when another comment begins before the next end.
+// closesLater reports whether the comment with text from offset at is closed on a later
+// line. If it starts in the middle of a line and another comment starts before the next
+// end, the line only mentions comments.
 func (s *scanner) closesLater(at int, ownLine bool) bool {
-	if ownLine {
-		return strings.LastIndex(s.text, "-->") >= at
-	}
 	rest := s.text[at:]
-	if i := strings.Index(rest, "<!--"); i >= 0 {
-		rest = rest[:i]
+	if !ownLine {
+		rest, _, _ = strings.Cut(rest, "<!--")
 	}
 	return strings.Contains(rest, "-->")
 }
@@ -209,18 +203,18 @@ func (s *scanner) heading(level int, title string) {
 	}
 }
 
-// close ends the list items that a line at this indent is not part of.
+// close ends the list items that do not contain a line of this indent.
 func (s *scanner) close(indent int) {
 	for len(s.items) > 0 && indent <= s.items[len(s.items)-1].indent {
 		s.items = s.items[:len(s.items)-1]
 	}
 }
 
-// maxMarkers bounds the list markers that are read in one line.
+// maxMarkers bounds the list markers in one line.
 const maxMarkers = 8
 
-// openItems opens an item for each list marker at the start of text, and
-// returns where the text of the innermost begins.
+// openItems opens an item for each list marker at the start of text, and returns where
+// the text of the innermost starts.
 func (s *scanner) openItems(text string) (body int, ok bool) {
 	for range maxMarkers {
 		marker := body + blankPrefix(text[body:])
@@ -240,8 +234,8 @@ func (s *scanner) openItems(text string) (body int, ok bool) {
 	return body, ok
 }
 
-// item takes the list item in text, whose own words begin at body: a box, or
-// a plain item, which is a criterion of the box that it is below.
+// item adds the list item in text, whose own words start at body: a box, or a plain item,
+// which is a criterion of the box above it.
 func (s *scanner) item(number, start int, text string, body int) {
 	done, title, ok := box(text[body:])
 	if !ok {
@@ -259,7 +253,7 @@ func (s *scanner) item(number, start int, text string, body int) {
 	it.task, it.box, it.depth = len(s.tasks)-1, true, it.depth+1
 }
 
-// describe adds a line that is no box to the box that it is part of.
+// describe adds a line to the box that contains it.
 func (s *scanner) describe(text string, criterion bool) {
 	if len(s.items) == 0 {
 		return
@@ -286,7 +280,7 @@ func box(text string) (done bool, title string, ok bool) {
 	if len(text) < 4 || text[0] != '[' || text[2] != ']' || strings.IndexByte(" xX", text[1]) < 0 {
 		return false, "", false
 	}
-	if strings.IndexByte("([:", text[3]) >= 0 { // a link, or the target of one
+	if strings.IndexByte("([:", text[3]) >= 0 { // a link or a link target
 		return false, "", false
 	}
 	title = strings.Join(strings.Fields(text[3:]), " ")
@@ -315,8 +309,8 @@ func leadingID(title string) string {
 	return ""
 }
 
-// nameTasks gives every task its ID. A leading number that several tasks
-// share names none of them.
+// nameTasks sets the ID of every task. It does not use a leading number that several
+// tasks share.
 func nameTasks(tasks []Task) {
 	uses := map[string]int{}
 	for i := range tasks {

@@ -234,25 +234,6 @@ func TestList_countsLeaveOutOptionalTasks(t *testing.T) {
 	}
 }
 
-func TestFingerprint_changesWithTasksOnly(t *testing.T) {
-	print := func(plan string) string {
-		l, err := Parse("x.md", []byte(plan), defaults)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return l.Fingerprint()
-	}
-	base := print("- [ ] a\n- [ ] b\n")
-	if print("Intro.\n\n\n* [ ]  a\n* [ ] b\n") != base {
-		t.Error("moved lines changed it")
-	}
-	for _, other := range []string{"- [x] a\n- [ ] b\n", "- [ ] b\n- [ ] a\n", "- [ ] a\n", "- [ ] a\n- [ ] b\n  more\n", "- [ ] a\n- [ ] c\n", "# Future\n- [ ] a\n- [ ] b\n"} {
-		if print(other) == base {
-			t.Errorf("%q has the same fingerprint", other)
-		}
-	}
-}
-
 func TestFind_firstOfTheKnownPlaces(t *testing.T) {
 	dir := t.TempDir()
 	if p, ok := Find(dir); ok {

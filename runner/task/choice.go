@@ -6,12 +6,15 @@ import (
 	"sync"
 )
 
-// Choice is who should work: an agent of ralph's table, and its model. Empty
-// fields leave it to the plan, and the plan's to the options.
-type Choice struct{ Agent, Model string }
+// Choice is the agent and the model for a task. Empty fields fall back to the plan's
+// choice, then to the options.
+type Choice struct {
+	Agent string `json:"agent,omitempty"` // name in ralph's table of agents
+	Model string `json:"model,omitempty"`
+}
 
-// Or fills the empty fields of c from the weaker choice d. A model belongs to
-// its agent: when c names an agent of its own, d's model is not for it.
+// Or fills the empty fields of c from d. A model belongs to its agent, so c does not get
+// d's model if it names another agent.
 func (c Choice) Or(d Choice) Choice {
 	if c.Model == "" && (c.Agent == "" || c.Agent == d.Agent) {
 		c.Model = d.Model
@@ -26,13 +29,9 @@ var choiceComment = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`<!--\s*ralph:\s*((?:(?:agent|model)=[^\s=]+\s*)+)-->`)
 })
 
-// choiceIn reads `<!-- ralph: agent=codex model=gpt-5 -->` in a line of a
-// checkbox plan: behind a box, or in the lines below it, it is for that task,
-// elsewhere for the whole plan.
+// choiceIn reads `<!-- ralph: agent=codex model=gpt-5 -->` in a line of a checkbox plan. In
+// the line of a box or below it, it applies to that task, elsewhere to the whole plan.
 func choiceIn(text string) (c Choice, ok bool) {
-	if !strings.Contains(text, "<!--") {
-		return c, false
-	}
 	m := choiceComment().FindStringSubmatch(text)
 	if m == nil {
 		return c, false
@@ -48,7 +47,7 @@ func choiceIn(text string) (c Choice, ok bool) {
 	return c, true
 }
 
-// choose gives the choice in a line to the box that the line is part of.
+// choose applies the choice in a line to the box that contains the line.
 func (s *scanner) choose(c Choice, line, indent int) {
 	if n := len(s.items); n > 0 && s.items[n-1].task >= 0 {
 		t := &s.tasks[s.items[n-1].task]

@@ -13,18 +13,18 @@ import (
 // MaxSize is the size in bytes above which a plan is refused.
 const MaxSize = 16 << 20
 
-// ErrUnusable wraps every reason why a file is no plan: it cannot be read, is
-// binary or too large, has no known format, or breaks the rules of its format.
+// ErrUnusable is the error of a file that cannot be a plan: it is unreadable, binary, too
+// large, invalid or of an unknown format.
 var ErrUnusable = errors.New("unusable plan")
 
-// mark is where the state of one task stands: the bytes [start,end) are
-// replaced by done or open. start == end: something has to be inserted.
+// mark is the place of a task's state in the file. To change the state, replace the bytes
+// [start,end) with done or open; start == end means insert.
 type mark struct {
 	start, end int
 	done, open string
 }
 
-// format is one kind of plan. parse returns one mark for each task.
+// format is one kind of plan. Parse returns one mark for each task.
 type format struct {
 	Name  string
 	Globs []string // of the file's base name, in lower case
@@ -39,8 +39,8 @@ func formats() []format {
 	}
 }
 
-// Find returns the project's plan: the first of .ralph/fix_plan.md,
-// fix_plan.md, @fix_plan.md, prd.json and .ralph/prd.json that exists in dir.
+// Find returns the project's plan: the first of .ralph/fix_plan.md, fix_plan.md,
+// @fix_plan.md, prd.json and .ralph/prd.json that exists in dir.
 func Find(dir string) (path string, ok bool) {
 	for _, name := range []string{".ralph/fix_plan.md", "fix_plan.md", "@fix_plan.md", "prd.json", ".ralph/prd.json"} {
 		path := filepath.Join(dir, name)
@@ -51,9 +51,9 @@ func Find(dir string) (path string, ok bool) {
 	return "", false
 }
 
-// Load reads and parses the plan at path. The boxes under a heading whose text
-// is one of optionalSections, in any case, are marked Optional. Every error
-// wraps ErrUnusable. A plan without any task is no error.
+// Load reads and parses the plan at path. Boxes under a heading in optionalSections, in
+// any case, are Optional. Every error wraps ErrUnusable. A plan without tasks is not an
+// error.
 func Load(path string, optionalSections []string) (List, error) {
 	data, err := read(path)
 	if err != nil {
@@ -64,8 +64,8 @@ func Load(path string, optionalSections []string) (List, error) {
 	return list, err
 }
 
-// Parse parses data, the content of the file called name: its base name tells
-// the format, else the content. It behaves like Load.
+// Parse is Load for data, the content of the file name. The base name selects the format,
+// or else the content.
 func Parse(name string, data []byte, optionalSections []string) (List, error) {
 	list, _, err := parse(name, data, optionalSections)
 	return list, err
@@ -138,7 +138,7 @@ func read(path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
 	}
-	defer f.Close() // opened for reading only
+	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
 	if err != nil {
 		return nil, fmt.Errorf("%w: read %q: %w", ErrUnusable, path, err)

@@ -6,7 +6,7 @@ import "strings"
 type fence struct {
 	char   byte // '`' or '~'
 	length int
-	floor  int // a line with less indent ends it, because the list item around it ends
+	floor  int // a line with less indent ends it together with its list item
 }
 
 // fenceIn reads an opening fence at the start of text, at any indent.
@@ -25,15 +25,15 @@ func fenceIn(text string) (fence, bool) {
 	return f, true
 }
 
-// closedBy says whether text is a line of at least as many fence characters
-// and nothing else. Its indent is not looked at: people close fences sloppily.
+// closedBy reports whether text is a line of at least as many fence characters and nothing
+// else. The indent does not matter, because people are sloppy about it.
 func (f fence) closedBy(text string) bool {
 	end, ok := fenceIn(text)
 	return ok && end.char == f.char && end.length >= f.length && len(strings.TrimSpace(text)) == end.length
 }
 
-// fenceEnds holds, for each fence character and length, the offset of the
-// last line that closes such a fence. Lengths above maxFence count as maxFence.
+// fenceEnds is the offset of the last line that closes a fence, by fence character and
+// length. Lengths above maxFence count as maxFence.
 type fenceEnds map[byte]*[maxFence + 1]int
 
 const maxFence = 64
@@ -53,13 +53,13 @@ func closingFences(text string) fenceEnds {
 	return ends
 }
 
-// after says whether a fence opened at offset start is closed later.
+// after reports whether a fence opened at offset start is closed later.
 func (e fenceEnds) after(start int, f fence) bool {
 	return e[f.char][min(f.length, maxFence)] > start
 }
 
-// commentStart returns the offset of the first "<!--" at or after from that
-// is not in a code span of this line; -1: none.
+// commentStart returns the offset of the first "<!--" at or after from that is not in a
+// code span of this line, or -1.
 func commentStart(text string, from int) int {
 	for i := from; i < len(text); i++ {
 		switch {
@@ -76,8 +76,8 @@ func commentStart(text string, from int) int {
 	return -1
 }
 
-// codeSpan returns the length of the code span, with its end, that an opening
-// run of backticks before text begins; 0 when no equal run ends it.
+// codeSpan returns the length of the code span in text, with its end, after an opening run
+// of backticks. It returns 0 if no equal run ends it.
 func codeSpan(text string, run int) int {
 	for i := 0; i < len(text); {
 		if text[i] != '`' {
@@ -130,7 +130,7 @@ func cleanHeading(title string) string {
 	return strings.Join(strings.Fields(strings.TrimRight(strings.TrimSpace(title), "#")), " ")
 }
 
-// headingKey is what headings are compared by: no case, no emphasis, no final colon.
+// headingKey normalises a heading for comparison: no case, emphasis or final colon.
 func headingKey(title string) string {
 	return strings.ToLower(strings.Trim(cleanHeading(title), " *_`:"))
 }
@@ -138,8 +138,8 @@ func headingKey(title string) string {
 // indentOf is the column of the first character that is not blank.
 func indentOf(text string) int { return column(text[:blankPrefix(text)]) }
 
-// column is the column after prefix, which is of blanks and list markers; tabs
-// go to the next multiple of four.
+// column is the column after prefix, which consists of blanks and list markers. Tabs go to
+// the next multiple of four.
 func column(prefix string) int {
 	col := 0
 	for _, c := range []byte(prefix) {
@@ -152,13 +152,13 @@ func column(prefix string) int {
 	return col
 }
 
-// blankPrefix is the length in bytes of the spaces and tabs that text starts with.
+// blankPrefix is the number of leading spaces and tabs.
 func blankPrefix(text string) int {
 	return len(text) - len(strings.TrimLeft(text, " \t"))
 }
 
-// markerLen is the length of the list marker that text starts with, which a
-// blank must follow; 0: none.
+// markerLen is the length of the list marker at the start of text, 0 if there is none. A
+// blank must follow it.
 func markerLen(text string) int {
 	n := 0
 	for n < len(text) && n < 9 && text[n] >= '0' && text[n] <= '9' {
@@ -174,7 +174,7 @@ func markerLen(text string) int {
 	return n + 1
 }
 
-// skipMarkers is the offset of what follows the list markers in text.
+// skipMarkers is the offset after the list markers in text.
 func skipMarkers(text string) int {
 	at := blankPrefix(text)
 	for range maxMarkers {

@@ -11,8 +11,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// parsePRD reads a prd.json: an object with userStories, an array of objects.
-// Unknown keys are ignored. Of a key given twice the last one counts.
+// parsePRD reads a prd.json: an object with userStories, an array of objects. It ignores
+// unknown keys. The last of repeated keys counts.
 func parsePRD(data []byte, _ []string) (List, []mark, error) {
 	var raw json.RawMessage
 	if err := json.Unmarshal(data, &raw); err != nil {
@@ -59,11 +59,11 @@ type prd struct {
 	data  []byte
 	marks []mark
 	seen  map[string]int // line of each id
-	at    int            // offset up to which lines were counted
-	lines int            // line breaks before it
+	at    int            // offset up to which lines are counted
+	lines int            // line breaks before at
 }
 
-// line is the 1-based line of offset, which never decreases from story to story.
+// line is the 1-based line of offset, which must not decrease between calls.
 func (p *prd) line(offset int) int {
 	if offset > p.at {
 		p.lines += bytes.Count(p.data[p.at:offset], []byte("\n"))
@@ -105,7 +105,7 @@ func (p *prd) story(i int, story gjson.Result) (Task, mark, error) {
 	}
 	line := p.line(story.Index)
 	if t.ID == "" {
-		return t, mark{}, fmt.Errorf("%s (line %d): %q is missing: it must be a text that no other story has", place, line, "id")
+		return t, mark{}, fmt.Errorf("%s (line %d): %q is missing: it must be a unique text", place, line, "id")
 	}
 	if other, twice := p.seen[t.ID]; twice {
 		return t, mark{}, fmt.Errorf("%s.id (line %d): %q is also the id of the story in line %d: each must be unique", place, line, t.ID, other)
@@ -139,11 +139,11 @@ func (p *prd) priority(place string, v gjson.Result) (int, error) {
 	return int(v.Num), nil
 }
 
-// insertion is the mark of a story without passes: a new last member, set off
-// and spaced like the one before it.
+// insertion is the mark of a story without passes: a new last member, formatted like the
+// one before it.
 func (p *prd) insertion(story gjson.Result) mark {
 	var last member
-	before := 0 // where the text between the last two members starts
+	before := 0 // offset of the text between the last two members
 	end := story.Index + 1
 	story.ForEach(func(key, value gjson.Result) bool {
 		before, last = end, member{key, value}
@@ -165,7 +165,7 @@ func (p *prd) wrong(place string, found gjson.Result, allowed string) error {
 	return fmt.Errorf("%s (line %d): must be %s, found %s", place, line, allowed, string(shown))
 }
 
-// text is a string, the literal of a number or boolean, "" for null or nothing.
+// text is a string, the literal of a number or boolean, or "" for null or no value.
 func text(v gjson.Result) string {
 	if v.Type == gjson.Number {
 		return v.Raw
@@ -173,7 +173,7 @@ func text(v gjson.Result) string {
 	return strings.TrimSpace(v.String())
 }
 
-// texts are the elements of an array; a single value counts as one element.
+// texts are the elements of an array, or a single value.
 func texts(v gjson.Result) []string {
 	var all []string
 	for _, e := range v.Array() {
@@ -184,7 +184,7 @@ func texts(v gjson.Result) []string {
 	return all
 }
 
-// position is the 1-based line and column, in bytes, of offset in data.
+// position is the 1-based line and column (in bytes) of offset in data.
 func position(data []byte, offset int) (line, col int) {
 	before := data[:min(offset, len(data))]
 	return bytes.Count(before, []byte("\n")) + 1, offset - bytes.LastIndexByte(before, '\n')

@@ -1,63 +1,55 @@
-// Package task reads the plan that says what is left to do, and ticks single
-// tasks in it. Plans are Markdown checkbox lists or prd.json files; formats.go
-// has one row for each.
+// Package task reads the plan and changes the state of single tasks in it. Plans are
+// Markdown checkbox lists or prd.json files; formats.go has a row for each.
 package task
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"math"
 	"slices"
 )
 
-// NoPriority is the Priority of a story that names none: it comes last.
+// NoPriority is the Priority of a story without one: it comes last.
 const NoPriority = math.MaxInt32
 
-// Task is one box of a checkbox plan, or one story of a prd.json.
+// Task is a box of a checkbox plan or a story of a prd.json. It survives JSON.
 type Task struct {
-	// ID is the story's id. In a checkbox plan it is the leading token of the
-	// text ("T3", "US-001") where there is one, else a short hash of the text:
-	// it stays when tasks are reordered. Unique in its List.
-	ID string
+	// ID is unique in its List: the story's id, the leading token of a box ("T3",
+	// "US-001") or else a short hash of its text, so that it does not depend on the order.
+	ID string `json:"id"`
 	// Title is the whole text after the box, or the story's title.
-	Title       string
-	Description string
-	// Criteria are the story's acceptanceCriteria, or the plain list items
-	// indented below a box; the other lines there are the Description.
-	Criteria []string
-	Notes    string
-	Done     bool
-	// Priority is the story's, 1 first, NoPriority when it has none. Boxes: 0.
-	Priority  int
-	DependsOn []string
-	// Section is the text of the heading above the box; empty without one.
-	Section string
-	// Optional is true for boxes under one of the optional sections.
-	Optional bool
-	// Line is the 1-based line of the box; 0 in a prd.json.
-	Line int
-	// Depth counts the boxes that this one is indented below; 0: top level.
-	Depth  int
-	Choice Choice
+	Title       string `json:"title"`
+	Description string `json:"description,omitempty"`
+	// Criteria are the story's acceptanceCriteria, or the plain list items below a box.
+	// Other lines there are the Description.
+	Criteria []string `json:"criteria,omitempty"`
+	Notes    string   `json:"notes,omitempty"`
+	Done     bool     `json:"done,omitempty"`
+	// Priority is that of the story, 1 first, or NoPriority. It is 0 for a box.
+	Priority  int      `json:"priority,omitempty"`
+	DependsOn []string `json:"depends_on,omitempty"`
+	Section   string   `json:"section,omitempty"`  // heading above the box; empty: none
+	Optional  bool     `json:"optional,omitempty"` // in an optional section
+	Line      int      `json:"line,omitempty"`     // 1-based line of the box; 0 in a prd.json
+	Depth     int      `json:"depth,omitempty"`    // number of boxes around it; 0: top level
+	Choice    Choice   `json:"choice,omitzero"`
 }
 
-// List is a parsed plan. The zero value is a plan without tasks.
+// List is a parsed plan. The zero value has no tasks. It survives JSON.
 type List struct {
-	Path   string // as given to Load
-	Format string // name of the row in formats.go: "checkbox" or "prd.json"
+	Path   string `json:"path,omitempty"`   // as given to Load
+	Format string `json:"format,omitempty"` // "checkbox" or "prd.json"
 	// Project and Description are those of a prd.json.
-	Project, Description string
-	Choice               Choice // for tasks that have none of their own
-	Tasks                []Task // in file order
-	// Odd are the lines of a checkbox plan that look like a box and are none.
-	Odd []int
+	Project     string `json:"project,omitempty"`
+	Description string `json:"description,omitempty"`
+	Choice      Choice `json:"choice,omitzero"` // for tasks without their own
+	Tasks       []Task `json:"tasks,omitempty"` // in file order
+	// Odd are the 1-based lines of a checkbox plan that look almost like a box.
+	Odd []int `json:"odd,omitempty"`
 }
 
-// Next returns the task to work on: in a checkbox plan the first open box that
-// has no open box below it, in a prd.json the open story with the lowest
-// priority, then the first in the file, of those whose dependencies are all
-// done. False when nothing is open, or all that is open is blocked.
+// Next returns the task to work on. In a checkbox plan it is the first open box without an
+// open box nested below it. In a prd.json it is the open story with the lowest priority
+// number, then the first, among those whose dependencies are done. It returns false if
+// no task is open or all open ones are blocked.
 func (l List) Next() (Task, bool) {
 	done := l.doneIDs()
 	best := -1
@@ -75,8 +67,7 @@ func (l List) Next() (Task, bool) {
 	return l.Tasks[best], true
 }
 
-// openBelow says whether an open required box is nested below box i. Only the
-// next box matters when it is open; a done one may still have open boxes.
+// openBelow reports whether an open required box is nested below box i.
 func (l List) openBelow(i int) bool {
 	for _, t := range l.Tasks[i+1:] {
 		if t.Depth <= l.Tasks[i].Depth {
@@ -89,8 +80,8 @@ func (l List) openBelow(i int) bool {
 	return false
 }
 
-// Blocked returns the open required tasks that can never start, because they
-// depend, directly or not, on a task that does not exist or on themselves.
+// Blocked returns the open required tasks that can never start, because they depend,
+// directly or not, on a missing task or on themselves.
 func (l List) Blocked() []Task {
 	can := l.doneIDs()
 	for grew := true; grew; {
@@ -115,40 +106,11 @@ func (l List) Remaining() int { return l.Total() - l.Done() }
 
 // Done counts the required tasks that are done.
 func (l List) Done() int {
-	n := 0
-	for _, t := range l.Tasks {
-		if t.Done && !t.Optional {
-			n++
-		}
-	}
-	return n
+	return len(indices(l.Tasks, func(t Task) bool { return t.Done && !t.Optional }))
 }
 
 // Total counts the required tasks.
-func (l List) Total() int {
-	n := 0
-	for _, t := range l.Tasks {
-		if !t.Optional {
-			n++
-		}
-	}
-	return n
-}
-
-// Fingerprint is a hex digest of the texts, states and order of all tasks. It
-// does not change when the tasks only move to other lines of the file.
-func (l List) Fingerprint() string {
-	tasks := slices.Clone(l.Tasks)
-	for i := range tasks {
-		tasks[i].Line = 0
-	}
-	data, err := json.Marshal(tasks)
-	if err != nil {
-		panic(err) // strings, numbers and booleans always marshal
-	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
+func (l List) Total() int { return len(indices(l.Tasks, func(t Task) bool { return !t.Optional })) }
 
 func (l List) doneIDs() map[string]bool {
 	ids := map[string]bool{}
@@ -161,10 +123,5 @@ func (l List) doneIDs() map[string]bool {
 }
 
 func allIn(ids []string, set map[string]bool) bool {
-	for _, id := range ids {
-		if !set[id] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(ids, func(id string) bool { return !set[id] })
 }

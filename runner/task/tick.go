@@ -1,6 +1,7 @@
 package task
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -9,13 +10,11 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Untick marks t open in the plan at path and changes nothing else: one byte of
-// a checkbox plan, the value of passes in a prd.json (which is inserted when the
-// story has none). The file is read anew, and t is found by its title, or its
-// id when the title changed, so other lines may have moved. A task that is open
-// already is left alone. The write is atomic and keeps the file's mode; a
-// symbolic link stays one. It is an error when t is no longer there or when
-// several tasks fit.
+// Untick marks t as open in the plan at path and changes nothing else: one byte of a
+// checkbox plan, or the value of passes in a prd.json. It reads the file again and finds
+// t by its title, or by its id if the title has changed, so other lines may have moved.
+// It does nothing if t is open. The write is atomic, keeps the file's mode and follows
+// symbolic links. It is an error if t is gone or several tasks match.
 func Untick(path string, t Task) error { return setDone(path, t, false) }
 
 func setDone(path string, t Task, done bool) error {
@@ -40,7 +39,7 @@ func setDone(path string, t Task, done bool) error {
 	return nil
 }
 
-// edit returns data with the state of t set, nil when it is set already.
+// edit returns data with the state of t set, or nil if it already is.
 func edit(name string, data []byte, t Task, done bool) ([]byte, error) {
 	list, marks, err := parse(name, data, nil)
 	if err != nil {
@@ -61,19 +60,14 @@ func edit(name string, data []byte, t Task, done bool) ([]byte, error) {
 	return slices.Concat(data[:m.start], []byte(text), data[m.end:]), nil
 }
 
-// locate returns the index of the one task that is t.
+// locate returns the index of t; exactly one task must match.
 func locate(tasks []Task, t Task) (int, error) {
-	var fits []int
-	for _, same := range []func(Task) bool{
-		func(o Task) bool { return o.Title == t.Title && (o.Line > 0 || o.ID == t.ID) },
-		func(o Task) bool { return o.ID == t.ID },
-	} {
-		if fits = indices(tasks, same); len(fits) > 0 {
-			break
-		}
+	fits := indices(tasks, func(o Task) bool { return o.Title == t.Title && (o.Line > 0 || o.ID == t.ID) })
+	if len(fits) == 0 {
+		fits = indices(tasks, func(o Task) bool { return o.ID == t.ID })
 	}
 	if len(fits) == 0 {
-		return 0, fmt.Errorf("it is no longer in the plan")
+		return 0, errors.New("it is no longer in the plan")
 	}
 	for _, same := range []func(Task) bool{
 		func(o Task) bool { return o.Section == t.Section },
@@ -100,7 +94,7 @@ func indices(tasks []Task, ok func(Task) bool) []int {
 	return out
 }
 
-// lines names where the tasks with this title stand: " (lines 3, 9)".
+// lines lists the lines of the tasks with this title: " (lines 3, 9)".
 func lines(tasks []Task, title string) string {
 	var at []string
 	for _, t := range tasks {

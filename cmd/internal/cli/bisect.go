@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/preflight"
 	"ralph/ptyexec"
 	"ralph/runner/gate"
 	"ralph/runner/git"
@@ -27,9 +29,9 @@ var dependencies = []string{"node_modules", ".venv", "venv", "vendor"}
 
 // bisect finds the iteration that broke a check.
 func (a *app) bisect(run string, args []string, dash int) error {
-	sig := handleSignals(a.in)
-	defer sig.stop()
-	p, err := a.past(sig.ctx, run)
+	sig := cmdline.HandleSignals(a.In)
+	defer sig.Stop()
+	p, err := a.past(sig.Ctx, run)
 	if err != nil {
 		return err
 	}
@@ -53,22 +55,22 @@ func (a *app) checkNamed(dir string, args []string, dash int) (gate.Check, error
 		if len(args) == 1 {
 			return gate.Check{Command: args[0]}, nil // a whole command line in one word
 		}
-		return gate.Check{Command: quoteArgs(args)}, nil
+		return gate.Check{Command: cmdline.Quote(args...)}, nil
 	}
 	if len(args) != 1 {
-		return gate.Check{}, usageError("bisect takes the name of one check, or a command after --")
+		return gate.Check{}, cmdline.UsageError("bisect takes the name of one check, or a command after --")
 	}
-	loader := a.loader(dir, nil)
+	loader := a.Loader(dir, nil)
 	cfg, _, err := loader.Load()
 	if err != nil {
 		return gate.Check{}, err
 	}
-	if err := a.askTrust(loader); err != nil {
+	if err := a.Trust(loader); err != nil {
 		return gate.Check{}, err
 	}
+	all := allChecks(&preflight.Project{Dir: dir, Config: cfg})
 	var names []string
-	rows, _ := a.checks(dir, cfg)
-	for _, c := range append(rows, gate.Rows(dir, rows)...) { // of the packages too
+	for _, c := range all {
 		if c.Name == args[0] {
 			return c, nil
 		}
@@ -76,7 +78,23 @@ func (a *app) checkNamed(dir string, args []string, dash int) (gate.Check, error
 			names = append(names, c.Name)
 		}
 	}
-	return gate.Check{}, usageError("no check is named %q here; known: %s; or write: ralph bisect -- COMMAND", args[0], strings.Join(names, ", "))
+	return gate.Check{}, cmdline.UsageError("no check is named %q here; known: %s; or write: ralph bisect -- COMMAND", args[0], strings.Join(names, ", "))
+}
+
+// allChecks are the checks of the project and of its packages.
+func allChecks(p *preflight.Project) []gate.Check {
+	rows, _ := p.Checks()
+	return append(rows, gate.Rows(p.Dir, rows)...)
+}
+
+// checkEnv is the environment of a check in the project.
+func (a *app) checkEnv(dir string) ([]string, error) {
+	loader := a.Loader(dir, nil)
+	cfg, _, err := loader.Load()
+	if err != nil {
+		return nil, err
+	}
+	return cfg.EnvFilter().Checks(a.Env), a.Trust(loader)
 }
 
 // chain is the state before the run's first known iteration and those after
@@ -93,7 +111,7 @@ func (p *past) chain() ([]history.Kept, error) {
 		}
 	}
 	if len(states) < 2 {
-		return nil, usageError("run %s has no kept iteration; see: ralph iterations", p.run)
+		return nil, cmdline.UsageError("run %s has no kept iteration; see: ralph iterations", p.run)
 	}
 	return states, nil
 }
@@ -101,7 +119,7 @@ func (p *past) chain() ([]history.Kept, error) {
 // bisection runs one command in copies of states.
 type bisection struct {
 	*app
-	sig   *signals
+	sig   *cmdline.Signals
 	past  *past
 	check gate.Check
 	vars  []string // the environment of the check
@@ -114,22 +132,22 @@ func (b *bisection) find(states []history.Kept) error {
 		return err
 	}
 	if !bad {
-		b.say("the check passes in the last kept state, iteration %d: there is nothing to find", last.Iteration)
+		b.Say("the check passes in the last kept state, iteration %d: there is nothing to find", last.Iteration)
 		return nil
 	}
 	if bad, err = b.fails(first); err != nil {
 		return err
 	}
 	if bad {
-		b.say("the check fails in the first kept state already: no iteration of run %s broke it", b.past.run)
+		b.Say("the check fails in the first kept state already: no iteration of run %s broke it", b.past.run)
 		return nil
 	}
 	found, err := history.Bisect(states, b.fails)
 	if err != nil {
 		return err
 	}
-	b.say("iteration %d broke it: %s", found.Iteration, b.past.task(found))
-	b.say("see: ralph diff %d; take it back with: ralph undo %[1]d", found.Iteration)
+	b.Say("iteration %d broke it: %s", found.Iteration, b.past.task(found))
+	b.Say("see: ralph diff %d; take it back with: ralph undo %[1]d", found.Iteration)
 	return nil
 }
 
@@ -140,16 +158,16 @@ func (b *bisection) fails(k history.Kept) (bool, error) {
 		return false, fmt.Errorf("make folder: %w", err)
 	}
 	defer os.RemoveAll(temp)
-	if err := history.Checkout(b.sig.ctx, b.past.dir, k.OID, temp); err != nil {
-		return false, errors.Join(err, b.sig.ctx.Err())
+	if err := history.Checkout(b.sig.Ctx, b.past.dir, k.OID, temp); err != nil {
+		return false, errors.Join(err, b.sig.Ctx.Err())
 	}
 	dir, err := b.place(temp)
 	if err != nil {
 		return false, err
 	}
 	var out []byte
-	exit, err := ptyexec.Run(b.sig.ctx, ptyexec.Command{
-		Args: []string{"/bin/sh", "-c", b.check.Command}, Dir: filepath.Join(dir, b.check.Dir), Env: b.vars, Pipe: true, Timeout: cmp.Or(b.check.Timeout, bisectTimeout), Kill: b.sig.kill,
+	exit, err := ptyexec.Run(b.sig.Ctx, ptyexec.Command{
+		Args: []string{"/bin/sh", "-c", b.check.Command}, Dir: filepath.Join(dir, b.check.Dir), Env: b.vars, Pipe: true, Timeout: cmp.Or(b.check.Timeout, bisectTimeout), Kill: b.sig.Kill,
 	}, func(p []byte) bool {
 		out = append(out, p...)
 		out = out[max(0, len(out)-outputKept):]
@@ -164,14 +182,14 @@ func (b *bisection) fails(k history.Kept) (bool, error) {
 	case err != nil:
 		return false, fmt.Errorf("run check: %w", err)
 	case exit.Cause == ptyexec.CauseCancelled:
-		return false, &exitError{130, "interrupted"}
+		return false, &cmdline.ExitError{Code: 130, Text: "interrupted"}
 	case exit.Cause == ptyexec.CauseExited && (exit.Code == 126 || exit.Code == 127):
-		return false, &exitError{1, fmt.Sprintf("the check cannot run %s: %s", name, strings.TrimSpace(inert(string(out))))}
+		return false, &cmdline.ExitError{Code: 1, Text: fmt.Sprintf("the check cannot run %s: %s", name, strings.TrimSpace(cmdline.Inert(string(out))))}
 	case exit.Cause == ptyexec.CauseExited && exit.Code == 0:
-		b.say("%-20s passes  %s", name, took)
+		b.Say("%-20s passes  %s", name, took)
 		return false, nil
 	}
-	b.say("%-20s fails   %s", name, took)
+	b.Say("%-20s fails   %s", name, took)
 	return true, nil
 }
 

@@ -7,10 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"ralph/config"
-	"ralph/runner/gate"
+	"ralph/cmd/internal/cmdline"
 	"ralph/runner/rules"
 )
 
@@ -35,99 +32,7 @@ func project(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-const (
-	aList    = "checks:\n  - {name: mine, command: \"true\"}\n"
-	aProgram = "#!/bin/sh\nexit 0\n"
-)
-
-func TestChecks_comeFromTheFirstThatNamesSome(t *testing.T) {
-	for _, test := range []struct {
-		name     string
-		files    map[string]string
-		want     []string
-		detected bool
-		mode     gate.Mode
-	}{
-		{"a list, before commands and files", map[string]string{".ralph/config.yaml": aList, ".ralphrc": "TEST_COMMAND=make", "test.sh*": aProgram},
-			[]string{"mine: true"}, false, gate.ModeGate},
-		{"commands, before files", map[string]string{".ralphrc": "TEST_COMMAND=make\nLINT_COMMAND='make lint'\nBUILD_COMMAND=cc", "test.sh*": aProgram},
-			[]string{"build: cc", "test: make", "lint: make lint"}, false, gate.ModeGate},
-		{"files", map[string]string{"test.sh*": aProgram}, []string{"test: ./test.sh"}, true, gate.ModeTDD},
-		{"files, and a mode", map[string]string{"test.sh*": aProgram, ".ralphrc": "TEST_MODE=report"}, []string{"test: ./test.sh"}, true, gate.ModeReport},
-		{"a list, and a mode", map[string]string{".ralph/config.yaml": aList, ".ralphrc": "TEST_MODE=tdd"}, []string{"mine: true"}, false, gate.ModeTDD},
-		{"not to be looked for", map[string]string{"test.sh*": aProgram, ".ralphrc": "DETECT_CHECKS=false"}, nil, false, gate.ModeGate},
-		{"nothing", map[string]string{"README.md": ""}, nil, false, gate.ModeGate},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			dir := project(t, test.files)
-			cfg, _, err := config.Loader{Dir: dir}.Load()
-			if err != nil {
-				t.Fatal(err)
-			}
-			rows, detected := (&app{}).checks(dir, cfg)
-			if diff := cmp.Diff(test.want, shown(rows)); diff != "" {
-				t.Error(diff)
-			}
-			if err := gate.ValidateAll(rows); err != nil {
-				t.Error(err)
-			}
-			if m := mode(cfg, detected); detected != test.detected || m != test.mode {
-				t.Errorf("detected %v, mode %q", detected, m)
-			}
-		})
-	}
-}
-
-func shown(rows []gate.Check) (texts []string) {
-	for _, c := range rows {
-		texts = append(texts, c.Name+": "+c.Reproduce())
-	}
-	return texts
-}
-
-func TestDetectChecks(t *testing.T) {
-	const manifest = `{"scripts": {"test": "node --test", "lint": "eslint ."}}`
-	long := strings.Repeat("x", 80)
-	for _, test := range []struct {
-		name    string
-		files   map[string]string
-		missing string // a program
-		want    []string
-	}{
-		{"go", map[string]string{"go.mod": "module a", "a.go": "package a"}, "",
-			[]string{"build: go build ./...", "test: go test ./...", "lint: go vet ./..."}},
-		{"no code yet", map[string]string{"go.mod": "module a"}, "", nil},
-		{"program is not there", map[string]string{"go.mod": "module a", "a.go": "package a"}, "go", nil},
-		{"two languages in one folder", map[string]string{"go.mod": "module a", "a.go": "package a", "package.json": manifest}, "",
-			[]string{"build: go build ./...", "test: go test ./...", "lint: go vet ./...", "test Node.js: npm test", "lint Node.js: npm run lint"}},
-		{"make fills the gaps", map[string]string{"package.json": manifest, "Makefile": "test:\n\ttrue\nbuild:\n\ttrue\n"}, "",
-			[]string{"test: npm test", "lint: npm run lint", "build: make build"}},
-		{"only packages below", map[string]string{"go.work": "go 1.26\nuse ./api", "api/go.mod": "module api", "api/a.go": "package api", "web/package.json": manifest}, "",
-			[]string{"build api: (cd 'api' && go build ./...)", "test api: (cd 'api' && go test ./...)", "lint api: (cd 'api' && go vet ./...)",
-				"test web: (cd 'web' && npm test)", "lint web: (cd 'web' && npm run lint)"}},
-		{"a root and another language below", map[string]string{"go.mod": "module a", "a.go": "package a", "tools/go.mod": "module t", "tools/t.go": "package t", "web/package.json": manifest}, "",
-			[]string{"build: go build ./...", "test: go test ./...", "lint: go vet ./...", "test web: (cd 'web' && npm test)", "lint web: (cd 'web' && npm run lint)"}},
-		{"a root and packages below", map[string]string{"package.json": manifest, "web/package.json": manifest}, "",
-			[]string{"test: npm test", "lint: npm run lint"}},
-		{"path that is too long for a name", map[string]string{long + "/package.json": manifest}, "", nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			rows := detectChecks(project(t, test.files), func(program string) bool { return program != test.missing })
-			if diff := cmp.Diff(test.want, shown(rows)); diff != "" {
-				t.Error(diff)
-			}
-			if err := gate.ValidateAll(rows); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
-func TestDetectChecks_folderIsMissing_areNone(t *testing.T) {
-	if rows := detectChecks(filepath.Join(t.TempDir(), "no"), func(string) bool { return true }); rows != nil {
-		t.Errorf("%+v", rows)
-	}
-}
+const aProgram = "#!/bin/sh\nexit 0\n"
 
 // verb runs one verb for a project, without a terminal, and returns what it says.
 func verb(t *testing.T, dir string, argv ...string) (string, error) {
@@ -138,8 +43,7 @@ func verb(t *testing.T, dir string, argv ...string) (string, error) {
 	}
 	defer null.Close()
 	var text strings.Builder
-	a := &app{in: null, out: &text, err: &text, env: os.Environ()}
-	root := a.root()
+	root, _ := newRootCmd(&cmdline.Factory{In: null, Out: &text, Err: &text, Env: os.Environ()})
 	// Without --dir the project would be that of these sources, whose checks run this test.
 	root.SetArgs(append([]string{"--dir=" + dir}, argv...))
 	root.SilenceErrors, root.SilenceUsage = true, true
@@ -164,7 +68,7 @@ func TestCheck_nothingConfigured_runsWhatTheFilesShow(t *testing.T) {
 	}
 	red := map[string]string{"test.sh*": "#!/bin/sh\necho 'not ok 1 - a'\nexit 1\n"}
 	out, err := verb(t, project(t, red), "check")
-	if exit := (*exitError)(nil); !errors.As(err, &exit) || exit.code != rules.ExitError || !strings.Contains(out, "test   failed") {
+	if exit := (*cmdline.ExitError)(nil); !errors.As(err, &exit) || exit.Code != rules.ExitError || !strings.Contains(out, "test   failed") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	red[".ralphrc"] = "TEST_MODE=report\n"
@@ -204,8 +108,8 @@ func TestDoctor_namesTheChecks(t *testing.T) {
 		want  string
 	}{
 		{map[string]string{"test.sh*": aProgram}, "ok    checks    test: ./test.sh (detected)\n"},
-		{map[string]string{"README.md": ""}, "warn  checks    none: nothing proves what the agent says; name them in .ralphrc, as in: TEST_COMMAND=\"make test\"\n"},
-		{map[string]string{".ralph/config.yaml": "checks:\n  - {name: a, command: make}\n  - {name: b, command: x, dir: web}\n"}, "ok    checks    a: make; b: (cd 'web' && x)\n"},
+		{map[string]string{"README.md": ""}, "warn  checks    none: nothing proves what the agent says; name them in .ralphrc, for example: TEST_COMMAND=\"make test\"\n"},
+		{map[string]string{".ralph/config.yaml": "checks:\n  - {name: a, command: make}\n  - {name: b, command: x, dir: web}\n"}, "ok    checks    a: make; b: (cd web && x)\n"},
 	} {
 		out, _ := verb(t, project(t, test.files), "doctor")
 		if !strings.Contains(out, test.want) {

@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"github.com/mattn/go-isatty"
 
-	"ralph/logs"
+	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/preflight"
+	"ralph/logs/termtext"
 	"ralph/runner"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
 	"ralph/state"
+	"ralph/state/view"
 )
 
 // console prints a run for the person, or the program, that started it. What
@@ -28,17 +30,20 @@ type console struct {
 	width   func() int    // of the terminal, as it is now; 0: none
 	live    bool
 	counted bool // a countdown stands on the current line
-	waited  time.Time
+	dir     string
+	title   string    // of the task in the latest heading
+	until   time.Time // end of the latest wait
+	waited  time.Time // when a line last said that the run waits
 }
 
-func (a *app) console(f *runFlags, s *setup) *console {
-	c := &console{width: func() int { return 0 }, out: a.out, live: f.live || s.cfg.Verbose}
+func (a *app) console(f *runOptions, s *preflight.Project) *console {
+	c := &console{width: func() int { return 0 }, out: a.Out, live: f.live || s.Config.Verbose}
 	if f.output == "json" {
-		c.json = json.NewEncoder(a.out)
+		c.json = json.NewEncoder(a.Out)
 	}
-	if file, ok := a.out.(*os.File); ok && !f.headless && isatty.IsTerminal(file.Fd()) && os.Getenv("TERM") != "dumb" {
+	if a.IsTerminal() && !f.headless && os.Getenv("TERM") != "dumb" {
 		c.tty = true
-		c.width = a.width
+		c.width = a.Width
 	}
 	return c
 }
@@ -51,15 +56,17 @@ func (c *console) print(format string, args ...any) {
 		fmt.Fprint(c.out, "\r\x1b[K")
 		c.counted = false
 	}
-	fmt.Fprintln(c.out, inert(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(c.out, cmdline.Inert(fmt.Sprintf(format, args...)))
 }
 
-func (c *console) start(s *setup, run string, checks []gate.Check) {
+func (c *console) start(s *preflight.Project, run string, checks []gate.Check) {
+	c.dir = s.Dir
 	plan := "no plan"
-	if s.plan != "" {
-		plan = s.plan
+	if s.Plan != "" {
+		plan = "plan " + view.Within(s.Dir, s.Plan)
 	}
-	c.print("ralph: run %s, agent %s, project %s, prompt %s, %s", run, s.agent.Spec.Name, s.dir, s.prompt, plan)
+	c.print("ralph: run %s, agent %s, project %s", run, s.Agent.Spec.Name, s.Dir)
+	c.print("ralph: prompt %s, %s", view.Within(s.Dir, s.Prompt), plan)
 	for _, check := range checks {
 		c.print("ralph: check %s: %s", check.Name, check.Reproduce())
 	}
@@ -70,32 +77,74 @@ func (c *console) show(e state.Event) {
 		_ = c.json.Encode(e)
 		return
 	}
-	switch e.Kind {
-	case state.KindRunStart, state.KindRunEnd:
-		return // start and end say more
-	case state.KindIterationStart, state.KindIterationEnd, state.KindDecision, state.KindDenied, state.KindError, state.KindRetry, state.KindLimit, state.KindGate:
-	case state.KindTool:
-	default:
-		if !c.live {
-			return
-		}
-	}
-	text := strings.TrimRight(inert(runner.Render(e)), "\n")
-	switch {
-	case text == "":
+	e, fits, ok := c.shorten(e)
+	if !ok {
 		return
-	case c.live:
-	case e.Kind == state.KindGate:
-		text = endOf(text)
-	case e.End != nil && e.End.Rule == runner.RuleFeedback:
-		text, _, _ = strings.Cut(text, "\n") // the rest was printed as the check's output
+	}
+	text := strings.TrimRight(view.Render(e), "\n")
+	if !c.live {
+		text = c.excerpt(e, text)
+	}
+	if text == "" {
+		return
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		if !c.live && e.End == nil { // an end says why: it wraps
+		if fits && !c.live {
 			line = c.fit(line)
 		}
 		c.print("%s", line)
 	}
+}
+
+// shorten leaves out of an event what the console prints in another place. Lines
+// whose beginning is enough fit into the terminal; the others may wrap.
+func (c *console) shorten(e state.Event) (short state.Event, fits, ok bool) {
+	switch d := e.Data.(type) {
+	case state.RunStart, state.RunEnd:
+		return e, false, false // start and end say more
+	case state.Text, state.ToolResult, state.FinalMessage, state.SessionStart:
+		return e, true, c.live
+	case state.IterationStart:
+		c.title = d.Title
+		return e, true, true
+	case state.Tool, state.Check, state.Feedback:
+		return e, true, true
+	case state.Paused:
+		c.waited = time.Now()
+	case state.Decision:
+		return e, false, d.Action != string(rules.ActionStop) // end says why
+	case state.IterationEnd:
+		if strings.Contains(d.Reason, d.Detail) {
+			d.Detail = ""
+		}
+		if d.Action == string(rules.ActionStop) {
+			d.Decision = state.Decision{}
+		}
+		if d.Title == c.title && !c.live {
+			d.Title = "" // its heading is not far above
+		}
+		e.Data = d
+	}
+	return e, false, true
+}
+
+// excerpt is what is worth seeing of the text of an event.
+func (c *console) excerpt(e state.Event, text string) string {
+	switch d := e.Data.(type) {
+	case state.Tool:
+		return view.Within(c.dir, text)
+	case state.Check:
+		if d.Run == state.CheckAgain {
+			text, _, _ = strings.Cut(text, "\n") // the first run has shown it
+		}
+		return endOf(text)
+	case state.Feedback: // the rest was printed as the check's output
+		text, _, _ = strings.Cut(text, "\n")
+		if i := strings.LastIndex(text, ". "); i > 0 && strings.HasSuffix(text, ":") {
+			text = text[:i+1] // it introduced that rest
+		}
+	}
+	return text
 }
 
 // outputShown are the lines of a check's output that stand on the console.
@@ -108,15 +157,14 @@ func endOf(text string) string {
 	if left <= 0 {
 		return text
 	}
-	lines[left] = fmt.Sprintf("... (%s more in .ralph/live.log)", count(left, "line"))
+	lines[left] = fmt.Sprintf("... (%s more in .ralph/live.log)", cmdline.Count(left, "line"))
 	return strings.Join(append(lines[:1:1], lines[left:]...), "\n")
 }
 
 // fit cuts a line to the terminal.
 func (c *console) fit(line string) string {
-	width := c.width()
-	if r := []rune(line); width > 20 && len(r) > width-1 {
-		return string(r[:width-4]) + "..."
+	if width := c.width(); width > 20 {
+		return termtext.Fit(line, width-1)
 	}
 	return line
 }
@@ -126,26 +174,31 @@ func (c *console) tick(left time.Duration, d rules.Decision) {
 	if c.json != nil {
 		return
 	}
-	text := "paused; go on with: ralph resume"
+	text, hint := "paused; continue with: ralph resume", ""
 	if !d.Until.IsZero() {
 		text = fmt.Sprintf("waiting %s, until %s (%s)", left.Round(time.Second), d.Until.Local().Format("Jan 2 15:04:05"), d.Rule)
 		if d.Rule != "hourly" { // the budget would only wait again
-			text += "; go on now with: ralph resume"
+			hint = "continue now with: ralph resume"
+			text += "; " + hint
 		}
 	}
-	if c.tty {
+	switch {
+	case c.tty:
 		fmt.Fprint(c.out, "\r\x1b[K"+c.fit(text))
 		c.counted = true
-		return
-	}
-	if time.Since(c.waited) >= 10*time.Minute {
+	case !d.Until.Equal(c.until): // its event has just said the rest
+		c.until, c.waited = d.Until, time.Now()
+		if hint != "" && left >= time.Minute {
+			c.print("%s", hint)
+		}
+	case time.Since(c.waited) >= 10*time.Minute:
 		c.waited = time.Now()
 		c.print("%s", text)
 	}
 }
 
 // end says in one place what happened, why, and what to type next.
-func (c *console) end(r runner.Result) {
+func (c *console) end(r runner.Ending) {
 	d := r.Decision
 	plan := ""
 	if r.Total > 0 {
@@ -155,11 +208,18 @@ func (c *console) end(r runner.Result) {
 	if r.Usage.CostUSD > 0 {
 		cost = fmt.Sprintf(", about %.2f USD by the agent's estimate", r.Usage.CostUSD)
 	}
-	c.print("ralph: %s after %s%s: %s tokens%s", d.Status, count(r.Iterations, "iteration"), plan, humanize.Comma(r.Usage.Total()), cost)
-	if r.Findings > 0 {
+	c.print("ralph: %s after %s%s: %s tokens%s", d.Status, cmdline.Count(r.Iterations, "iteration"), plan, humanize.Comma(r.Usage.Total()), cost)
+	reason := d.Reason
+	if d.Status == state.StatusReview {
+		reason = "everything is done, but a person has to look" // at the items below
+	}
+	if r.Findings > 0 && len(d.Review) == 0 {
 		c.print("ralph: the audit found something %s; see: ralph iterations, .ralph/live.log", times(r.Findings))
 	}
-	c.print("ralph: why: %s (rule %s, exit code %d)", inert(d.Reason), d.Rule, d.Exit)
+	c.print("ralph: why: %s (rule %s, exit code %d)", cmdline.Inert(reason), d.Rule, d.Exit)
+	for _, item := range d.Review {
+		c.print("ralph: look %d: %s; show: %s; accept: ralph accept %d", item.N, item.Text, item.Show, item.N)
+	}
 	if d.Next != "" {
 		c.print("ralph: next: %s", d.Next)
 	}
@@ -171,14 +231,3 @@ func times(n int) string {
 	}
 	return fmt.Sprintf("%d times", n)
 }
-
-// count is "1 iteration", "2 iterations".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// inert makes text that comes from elsewhere harmless for the terminal.
-func inert(s string) string { return logs.Inert(s) }

@@ -10,31 +10,27 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/demo"
 	"ralph/config"
 )
 
-// demoAgentVerb starts the built-in scripted agent; ralph demo names it as the
-// agent's program, so that it is a child process like any other.
+// demoAgentVerb starts the built-in scripted agent. ralph demo names it as the
+// agent's program, so that the agent is a child process like any other.
 const demoAgentVerb = "demo-agent"
 
-func (a *app) demoAgent(args []string) int {
-	return demo.Agent(args, a.in, a.out, a.err)
-}
-
-func (a *app) demoCommand() *cobra.Command {
-	var withMonitor bool
+func newDemoCmd(f *cmdline.Factory) *cobra.Command {
+	var monitor bool
 	cmd := &cobra.Command{
-		Use: "demo", Short: "Make a complete run in a fresh temporary project, with a built-in scripted agent", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return a.demo(withMonitor)
-		},
+		Use: "demo", Short: "Make a complete run in a temporary project with a scripted agent", Args: cmdline.NoArgs,
+		Example: "  ralph demo --monitor",
+		RunE:    func(*cobra.Command, []string) error { return demoRun(f, monitor) },
 	}
-	cmd.Flags().BoolVarP(&withMonitor, "monitor", "m", false, "in a tmux split with the monitor")
+	cmd.Flags().BoolVarP(&monitor, "monitor", "m", false, "show runner and monitor side by side in tmux")
 	return cmd
 }
 
-func (a *app) demo(withMonitor bool) error {
+func demoRun(f *cmdline.Factory, monitor bool) error {
 	dir, err := os.MkdirTemp("", "ralph-demo-")
 	if err != nil {
 		return fmt.Errorf("make demo project: %w", err)
@@ -48,14 +44,15 @@ func (a *app) demo(withMonitor bool) error {
 	if err != nil {
 		return fmt.Errorf("find ralph: %w", err)
 	}
-	a.dir = dir
+	own := *f
+	own.Dir = dir
 	// The demo's own commands need no consent: they are part of this program.
-	// The user's own options are left out: the demo has a story to tell.
-	a.env = append(withoutOptions(os.Environ()), "CLAUDE_CODE_CMD="+quoteArgs([]string{self, demoAgentVerb}), "AGENT=claude",
+	// The user's options are left out: the demo has a story to tell.
+	own.Env = append(withoutOptions(f.Env), "CLAUDE_CODE_CMD="+cmdline.Quote(self, demoAgentVerb), "AGENT=claude",
 		"TEST_COMMAND=sh tests/run.sh", "XDG_CONFIG_HOME="+dir)
-	a.say("ralph demo: project %s; the agent is a script inside ralph, everything else is real", dir)
-	err = a.run(&runFlags{options: map[string]string{}, output: "text", monitor: withMonitor})
-	a.say("ralph demo: look around in %s (.ralph/live.log, git log); it may be deleted at any time", dir)
+	f.Say("ralph demo: project %s; only the agent is a script, everything else is real", dir)
+	err = runRun(&runOptions{Factory: &own, options: map[string]string{}, output: "text", monitor: monitor})
+	f.Say("ralph demo: look around in %s (.ralph/live.log, git log); delete it whenever you like", dir)
 	return err
 }
 

@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ralph/runner/agent"
+	"ralph/cmd/internal/cmdline"
+	"ralph/runner/agent/ending"
 	"ralph/runner/audit"
 	"ralph/runner/rules"
 	"ralph/state"
@@ -19,33 +22,71 @@ import (
 
 var update = flag.Bool("update", false, "write the generated parts of the documents")
 
+func writeRules[F any](out *strings.Builder, table []rules.Rule[F]) {
+	out.WriteString("| rule | when | then |\n|---|---|---|\n")
+	for _, r := range table {
+		fmt.Fprintf(out, "| `%s` | %s | %s |\n", r.Name, r.When, r.Then)
+	}
+}
+
+// jsonFields are the names that a struct has in JSON, those of embedded structs
+// among them.
+func jsonFields(t reflect.Type) (names []string) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous {
+			names = append(names, jsonFields(f.Type)...)
+			continue
+		}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+func eventKinds() string {
+	var out strings.Builder
+	out.WriteString("| kind | meaning | fields of `data` |\n|---|---|---|\n")
+	for _, k := range state.Kinds() {
+		var fields string
+		if names := jsonFields(reflect.TypeOf(k.Payload)); len(names) > 0 {
+			fields = " `" + strings.Join(names, "` `") + "`"
+		}
+		fmt.Fprintf(&out, "| `%s` | %s |%s |\n", k.Kind, k.Meaning, fields)
+	}
+	return out.String()
+}
+
 // generated are the tables that documents take from the code, by the name in
 // their markers: <!-- generated: NAME --> ... <!-- end -->.
 func generated() map[string]string {
-	var exits, table, files, classes, verbs, findings strings.Builder
+	var exits, admit, conclude, files, classes, verbs, findings strings.Builder
 	exits.WriteString("| code | name | when |\n|---|---|---|\n")
 	for _, e := range rules.ExitCodes() {
 		fmt.Fprintf(&exits, "| %d | %s | %s |\n", e.Code, e.Name, e.When)
 	}
-	table.WriteString("| rule | when | then |\n|---|---|---|\n")
-	for _, r := range rules.All() {
-		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", r.Name, r.When, r.Then)
-	}
+	writeRules(&admit, rules.AdmitRules())
+	writeRules(&conclude, rules.ConcludeRules())
 	files.WriteString("| file | form | lifetime |\n|---|---|---|\n")
 	for _, f := range state.Files() {
 		fmt.Fprintf(&files, "| `%s` | %s | %s |\n", f.Name, f.Form, f.Lifetime)
 	}
 	classes.WriteString("| outcome | meaning | what ralph does |\n|---|---|---|\n")
-	for _, c := range agent.Classes() {
+	for _, c := range ending.Classes() {
 		fmt.Fprintf(&classes, "| `%s` | %s | %s |\n", c.Class, c.Meaning, rules.Answer(c.Class))
 	}
-	verbs.WriteString("| verb | does |\n|---|---|\n")
-	for _, c := range (&app{}).root().Commands() {
-		if !c.Hidden && c.Name() != "help" {
-			fmt.Fprintf(&verbs, "| `%s` | %s |\n", c.Name(), c.Short)
+	verbs.WriteString("| group | verb | does |\n|---|---|---|\n")
+	root, _ := newRootCmd(cmdline.New())
+	for _, group := range root.Groups() {
+		title := strings.TrimSuffix(group.Title, ":")
+		for _, c := range root.Commands() {
+			if c.GroupID == group.ID && !c.Hidden {
+				fmt.Fprintf(&verbs, "| %s | `%s` | %s |\n", title, c.Name(), c.Short)
+				title = ""
+			}
 		}
 	}
-	findings.WriteString("| finding | what was found | more than told |\n|---|---|---|\n")
+	findings.WriteString("| finding | what was found | besides reporting it |\n|---|---|---|\n")
 	for _, k := range audit.Kinds() {
 		more := "`halt` ends the run"
 		if k.Revert {
@@ -56,7 +97,10 @@ func generated() map[string]string {
 		}
 		fmt.Fprintf(&findings, "| `%s` | %s | %s |\n", k.Kind, k.Found, more)
 	}
-	return map[string]string{"findings": findings.String(), "exit codes": exits.String(), "rules": table.String(), "state files": files.String(), "outcomes": classes.String(), "verbs": verbs.String()}
+	return map[string]string{
+		"findings": findings.String(), "exit codes": exits.String(), "admit rules": admit.String(), "conclude rules": conclude.String(),
+		"state files": files.String(), "outcomes": classes.String(), "verbs": verbs.String(), "event kinds": eventKinds(),
+	}
 }
 
 func TestGenerated_tablesInTheDocuments_areCurrent(t *testing.T) {
@@ -105,10 +149,20 @@ func TestGenerated_tablesInTheDocuments_areCurrent(t *testing.T) {
 }
 
 func TestHelp_everyFlagAndVerb_saysWhatItDoes(t *testing.T) {
+	root, _ := newRootCmd(cmdline.New())
 	var check func(*cobra.Command)
 	check = func(c *cobra.Command) {
+		if c.Hidden {
+			return
+		}
 		if c.Short == "" {
 			t.Errorf("%s has no help", c.CommandPath())
+		}
+		if c.Example == "" && !slices.Contains([]string{"completion", "help"}, c.Name()) {
+			t.Errorf("%s has no example", c.CommandPath())
+		}
+		if c.HasParent() && c.Parent() == root && c.GroupID == "" && !c.Hidden {
+			t.Errorf("%s is in no group", c.CommandPath())
 		}
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			if f.Usage == "" {
@@ -119,5 +173,5 @@ func TestHelp_everyFlagAndVerb_saysWhatItDoes(t *testing.T) {
 			check(sub)
 		}
 	}
-	check((&app{}).root())
+	check(root)
 }

@@ -1,27 +1,21 @@
 package cli
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
-	"ralph/state"
+	"ralph/state/view"
 )
 
 // historyCommands look at what the iterations of a run left, and go back.
@@ -29,18 +23,20 @@ func (a *app) historyCommands() []*cobra.Command {
 	var run string
 	var asJSON, yes, stat bool
 	iterations := &cobra.Command{
-		Use: "iterations", Short: "List the iterations of a run: outcome, checks, findings, files, cost, kept state", Args: cobra.NoArgs,
+		Use: "iterations", Short: "List the iterations of a run: outcome, checks, findings, files, cost, kept state", Args: cmdline.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.iterations(cmd.Context(), run, asJSON) },
 	}
 	iterations.Flags().BoolVar(&asJSON, "json", false, "print an array of objects")
 	diff := &cobra.Command{
-		Use: "diff A..B|N", Short: "Show what iteration N changed, or what changed from the end of A to the end of B", Args: takes("an iteration or a range", cobra.ExactArgs(1)),
-		Long: "Show what iteration N changed, or what changed from the end of iteration A to the end of B, as a patch.\nA of 0 is the start of the run.",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.diff(cmd.Context(), run, args[0], stat) },
+		Use: "diff [A..B|N]", Short: "Show what iteration N changed, or what changed from the end of A to the end of B", Args: cmdline.Takes("at most one iteration or range", cobra.MaximumNArgs(1)),
+		Long: "Show what iteration N changed, or what changed from the end of iteration A to the end of B, as a patch.\nWithout an argument: the last iteration. A of 0 is the start of the run.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.diff(cmd.Context(), run, strings.Join(args, ""), stat)
+		},
 	}
 	diff.Flags().BoolVar(&stat, "stat", false, "only the names of the files and how many lines")
 	undo := &cobra.Command{
-		Use: "undo N", Short: "Take back what iteration N changed, as a new commit, after asking", Args: takes("one iteration", cobra.ExactArgs(1)),
+		Use: "undo N", Short: "Take back what iteration N changed, as a new commit, after asking", Args: cmdline.Takes("one iteration", cobra.ExactArgs(1)),
 		Long: "Take back what iteration N changed. Where its files are as in HEAD this becomes a new commit, where the loop's\n" +
 			"work is not committed yet a change of the work tree. In the plan the box of its task is opened again. Nothing else\n" +
 			"is touched; what does not come off cleanly is refused.",
@@ -48,7 +44,7 @@ func (a *app) historyCommands() []*cobra.Command {
 	}
 	undo.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	bisect := &cobra.Command{
-		Use: "bisect CHECK | -- COMMAND...", Short: "Find the iteration that broke a check", Args: takes("the name of a check, or a command after --", cobra.MinimumNArgs(1)),
+		Use: "bisect CHECK | -- COMMAND...", Short: "Find the iteration that broke a check", Args: cmdline.Takes("the name of a check, or a command after --", cobra.MinimumNArgs(1)),
 		Long: "Find the iteration that broke a check: the lint, build or test command of the project, or any command after --.\n" +
 			"It runs in copies of the kept states in a temporary folder; your files stay as they are.",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.bisect(run, args, cmd.ArgsLenAtDash()) },
@@ -60,38 +56,17 @@ func (a *app) historyCommands() []*cobra.Command {
 	return all
 }
 
-// iterationRow is one iteration, from events.jsonl and from its kept state.
-type iterationRow struct {
-	Run       string          `json:"run"`
-	Iteration int             `json:"iteration"`
-	Ended     time.Time       `json:"ended"`
-	Task      string          `json:"task"`
-	Outcome   string          `json:"outcome"`
-	Rule      string          `json:"rule"`
-	Reason    string          `json:"reason"`
-	Checks    map[string]bool `json:"checks"` // name -> passed
-	Files     int             `json:"files"`
-	CostUSD   float64         `json:"cost_usd"`
-	Seconds   float64         `json:"seconds"`
-	// State is the object id of the kept state; empty: not kept, or pruned.
-	State   string `json:"state"`
-	LeftOut int    `json:"left_out"` // files too large or too many to be kept
-	// Findings are what the audit found, over all tries.
-	Findings []string `json:"findings"`
-	Undone   bool     `json:"undone"` // taken back by ralph undo
-}
-
 // past is one run as it is remembered.
 type past struct {
 	run, dir string
 	kept     []history.Kept // of the run, oldest first
 	last     history.Kept   // of all runs
 	undone   map[int]bool
-	events   map[int]*iterationRow
+	events   []view.Iteration
 }
 
 func (a *app) past(ctx context.Context, run string) (*past, error) {
-	r, dir, err := a.reader()
+	r, dir, err := a.Reader()
 	if err != nil {
 		return nil, err
 	}
@@ -117,113 +92,52 @@ func (a *app) past(ctx context.Context, run string) (*past, error) {
 	if p.undone, err = history.Undone(ctx, dir, p.run, all); err != nil {
 		return nil, err
 	}
-	p.events, err = readIterations(r.EventsPath(), p.run)
+	owner, alive := r.Owner()
+	told, err := view.ReadRun(r, p.run, alive && (owner.RunID == "" || owner.RunID == p.run))
 	if err != nil {
 		return nil, err
 	}
+	p.events = told.Iterations
 	if p.run == "" || len(p.kept) == 0 && len(p.events) == 0 {
-		return nil, &exitError{1, "no iterations are known here; see: ralph status"}
+		return nil, &cmdline.ExitError{Code: 1, Text: "no iterations are known here; see: ralph status"}
 	}
 	return p, nil
 }
 
-// readIterations folds the events of a run, rotated files included.
-func readIterations(path, run string) (map[int]*iterationRow, error) {
-	rows := map[int]*iterationRow{}
-	old, err := filepath.Glob(strings.TrimSuffix(path, ".jsonl") + "-*.jsonl")
-	if err != nil {
-		return nil, fmt.Errorf("find events: %w", err)
+// rows joins events and kept states. Where both know a fact, the event counts: a
+// kept state also knows iterations whose events are gone, or have no end.
+func (p *past) rows() []view.Iteration {
+	all, index := slices.Clone(p.events), map[int]int{}
+	for i := range all {
+		index[all[i].Number] = i
 	}
-	for _, name := range append(old, path) { // the names hold the time
-		file, err := os.Open(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read events: %w", err)
-		}
-		err = foldEvents(file, run, rows)
-		_ = file.Close() // only read
-		if err != nil {
-			return nil, fmt.Errorf("read events: %w", err)
-		}
-	}
-	return rows, nil
-}
-
-func foldEvents(in io.Reader, run string, rows map[int]*iterationRow) error {
-	lines := bufio.NewReaderSize(in, 1<<16)
-	for {
-		line, err := lines.ReadBytes('\n')
-		var e state.Event
-		if wanted(line) && json.Unmarshal(line, &e) == nil && e.Run == run && e.Iteration > 0 {
-			foldEvent(e, rows)
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// wanted saves the decoding of most lines: the agent's words and tools.
-func wanted(line []byte) bool {
-	for _, k := range []state.Kind{state.KindIterationStart, state.KindIterationEnd, state.KindGate, state.KindDecision} {
-		if bytes.Contains(line[:min(len(line), 200)], []byte(`"kind":"`+k+`"`)) {
-			return true
-		}
-	}
-	return false
-}
-
-func foldEvent(e state.Event, rows map[int]*iterationRow) {
-	row := rows[e.Iteration]
-	if row == nil || e.Kind == state.KindIterationStart { // a retry begins it again
-		fresh := &iterationRow{Run: e.Run, Iteration: e.Iteration, Checks: map[string]bool{}, Findings: []string{}}
-		if row != nil {
-			fresh.Findings = row.Findings // what was found stays in the files
-		}
-		row = fresh
-		rows[e.Iteration] = row
-	}
-	switch {
-	case e.Kind == state.KindIterationStart:
-		row.Task = e.Text
-	case e.Kind == state.KindDecision && e.End != nil && e.End.Rule == "audit":
-		row.Findings = append(row.Findings, strings.TrimPrefix(e.Text, "audit: "))
-	case e.Kind == state.KindGate && e.Tool != nil:
-		row.Checks[e.Tool.Name] = !e.Error
-	case e.Kind == state.KindIterationEnd && e.End != nil:
-		row.Ended, row.Outcome, row.Rule, row.Reason = e.Time, e.End.Outcome, e.End.Rule, e.End.Reason
-		row.Files, row.Seconds = e.End.Files, e.End.Duration.Seconds()
-		if e.Usage != nil {
-			row.CostUSD = e.Usage.CostUSD
-		}
-	}
-}
-
-// rows joins events and kept states; where both know a fact, the event counts.
-func (p *past) rows() []iterationRow {
 	for _, k := range p.kept {
 		if k.Start {
 			continue
 		}
-		row := p.events[k.Iteration]
-		if row == nil {
-			row = &iterationRow{Run: k.Run, Iteration: k.Iteration, Ended: k.Time, Task: k.Task, Outcome: k.Outcome, Rule: k.Rule,
-				Checks: k.Checks, Files: k.Files, CostUSD: k.CostUSD, Findings: []string{}}
-			p.events[k.Iteration] = row
+		i, known := index[k.Iteration]
+		if !known {
+			i = len(all)
+			all = append(all, view.Iteration{Run: k.Run, Number: k.Iteration, Task: k.Task})
+		}
+		row := &all[i]
+		if row.Ended.IsZero() && !k.Time.IsZero() {
+			row.Ended, row.CutOff, row.Outcome, row.Rule, row.Checks = k.Time, false, k.Outcome, k.Rule, k.Checks
+			row.Files, row.Usage.CostUSD, row.CostUSD = k.Files, k.CostUSD, k.CostUSD
 		}
 		row.State, row.LeftOut = k.OID, k.LeftOut
 	}
-	var all []iterationRow
-	for _, row := range p.events {
-		row.Undone = p.undone[row.Iteration]
-		all = append(all, *row)
+	for i := range all {
+		row := &all[i]
+		row.Undone = p.undone[row.Number]
+		if row.Checks == nil {
+			row.Checks = map[string]bool{} // in JSON an object, never null
+		}
+		if row.Findings == nil {
+			row.Findings = []string{}
+		}
 	}
-	slices.SortFunc(all, func(x, y iterationRow) int { return x.Iteration - y.Iteration })
+	slices.SortFunc(all, func(x, y view.Iteration) int { return x.Number - y.Number })
 	return all
 }
 
@@ -234,17 +148,20 @@ func (a *app) iterations(ctx context.Context, run string, asJSON bool) error {
 	}
 	rows := p.rows()
 	if asJSON {
-		enc := json.NewEncoder(a.out)
+		enc := json.NewEncoder(a.Out)
 		enc.SetIndent("", "  ")
 		return enc.Encode(rows)
 	}
-	a.say("run %s", p.run)
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	a.Say("run %s", p.run)
+	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "N\tENDED\tOUTCOME\tCHECKS\tFOUND\tFILES\tCOST\tSTATE\tTASK")
 	for _, row := range rows {
 		ended, kept := "running", "-"
-		if !row.Ended.IsZero() {
+		switch {
+		case !row.Ended.IsZero():
 			ended = row.Ended.Local().Format("Jan 2 15:04:05")
+		case row.CutOff:
+			ended = "cut off"
 		}
 		if row.State != "" {
 			kept = row.State[:10]
@@ -253,7 +170,7 @@ func (a *app) iterations(ctx context.Context, run string, asJSON bool) error {
 		if row.Undone {
 			outcome = "undone"
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\t%.2f\t%s\t%s\n", row.Iteration, ended, oneLine(outcome), checkText(row.Checks), len(row.Findings), row.Files, row.CostUSD, kept, oneLine(row.Task))
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\t%.2f\t%s\t%s\n", row.Number, ended, oneLine(outcome), checkText(row.Checks), len(row.Findings), row.Files, row.CostUSD, kept, oneLine(row.Task))
 	}
 	return w.Flush()
 }
@@ -273,11 +190,11 @@ func checkText(checks map[string]bool) string {
 	case len(failed) == 0:
 		return fmt.Sprintf("%d passed", len(checks))
 	}
-	return inert("failed: " + strings.Join(failed, ", "))
+	return cmdline.Inert("failed: " + strings.Join(failed, ", "))
 }
 
 func oneLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(inert(s)), "\n")
+	s, _, _ = strings.Cut(strings.TrimSpace(cmdline.Inert(s)), "\n")
 	if r := []rune(strings.ReplaceAll(s, "\t", " ")); len(r) > 60 {
 		return string(r[:57]) + "..."
 	}
@@ -296,13 +213,13 @@ func (p *past) end(n int) (history.Kept, error) {
 			return history.Kept{OID: k.Base, State: git.State{Run: k.Run, Start: true}}, nil
 		}
 	}
-	return history.Kept{}, usageError("no state of iteration %d of run %s is kept; see: ralph iterations", n, p.run)
+	return history.Kept{}, cmdline.UsageError("no state of iteration %d of run %s is kept; see: ralph iterations", n, p.run)
 }
 
 func (p *past) number(text string) (history.Kept, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return history.Kept{}, usageError("%q is not the number of an iteration; see: ralph iterations", text)
+		return history.Kept{}, cmdline.UsageError("%q is not the number of an iteration; see: ralph iterations", text)
 	}
 	return p.end(n)
 }
@@ -311,6 +228,9 @@ func (a *app) diff(ctx context.Context, run, arg string, stat bool) error {
 	p, err := a.past(ctx, run)
 	if err != nil {
 		return err
+	}
+	if arg == "" && len(p.kept) > 0 {
+		arg = strconv.Itoa(p.kept[len(p.kept)-1].Iteration)
 	}
 	first, second, isRange := strings.Cut(arg, "..")
 	to, err := p.number(first)
@@ -325,7 +245,7 @@ func (a *app) diff(ctx context.Context, run, arg string, stat bool) error {
 		}
 	}
 	if from == "" {
-		return usageError("the state before iteration %s is not known", first)
+		return cmdline.UsageError("the state before iteration %s is not known", first)
 	}
 	var options []string
 	if stat {
@@ -335,17 +255,19 @@ func (a *app) diff(ctx context.Context, run, arg string, stat bool) error {
 	if err != nil {
 		return err
 	}
-	if a.isTerminal() {
-		patch = inert(patch) // elsewhere a program reads it
+	if a.IsTerminal() {
+		patch = cmdline.Inert(patch) // elsewhere a program reads it
 	}
-	_, err = io.WriteString(a.out, patch)
+	_, err = io.WriteString(a.Out, patch)
 	return err
 }
 
 // task says what iteration k worked on: the title where it is known, else the id.
 func (p *past) task(k history.Kept) string {
-	if row := p.events[k.Iteration]; row != nil && row.Task != "" {
-		return oneLine(row.Task)
+	for _, row := range p.events {
+		if row.Number == k.Iteration && row.Task != "" {
+			return oneLine(row.Task)
+		}
 	}
 	return oneLine(k.Task)
 }

@@ -15,10 +15,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/ptyexec"
 	"ralph/runner/git"
 	"ralph/runner/rules"
 	"ralph/state"
+	"ralph/state/view"
 )
 
 // init: the checks of these tests are children, and this binary is their guard.
@@ -48,7 +50,7 @@ func newEmptyWorld(t *testing.T) *pastWorld {
 	}
 	t.Cleanup(func() { _ = null.Close() })
 	w := &pastWorld{t: t}
-	w.app = &app{in: null, out: &w.out, err: &w.err, env: os.Environ(), dir: t.TempDir(), started: true}
+	w.app = &app{&cmdline.Factory{In: null, Out: &w.out, Err: &w.err, Env: os.Environ(), Dir: t.TempDir()}}
 	w.git("init", "-q", "-b", "main")
 	w.git("config", "user.name", "Ann")
 	w.git("config", "user.email", "ann@example.org")
@@ -63,7 +65,7 @@ func newPastWorld(t *testing.T) *pastWorld {
 	w.git("add", "-A")
 	w.git("commit", "-q", "-m", "first")
 
-	k, ok := git.NewKeeper(w.dir)
+	k, ok := git.NewKeeper(w.Dir)
 	if !ok {
 		t.Fatal("no repository")
 	}
@@ -83,7 +85,7 @@ func newPastWorld(t *testing.T) *pastWorld {
 
 func (w *pastWorld) keep(k *git.Keeper, s git.State) string {
 	w.t.Helper()
-	snap, err := git.Observe(context.Background(), w.dir)
+	snap, err := git.Observe(context.Background(), w.Dir)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -98,26 +100,30 @@ func (w *pastWorld) keep(k *git.Keeper, s git.State) string {
 func (w *pastWorld) events() {
 	var b strings.Builder
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for _, e := range []state.Event{
-		{Kind: state.KindIterationStart, Iteration: 1, Text: "T1 first"},
-		{Kind: state.KindGate, Iteration: 1, Tool: &state.Tool{Name: "lint"}, Error: true},
-		{Kind: state.KindDecision, Iteration: 1, Text: "audit: removed test: a_test.go: TestA", Error: true, End: &state.End{Rule: "audit"}},
-		{Kind: state.KindIterationStart, Iteration: 1, Text: "T1 first"},
-		{Kind: state.KindDecision, Iteration: 1, Text: "audit: tick without work: T1", Error: true, End: &state.End{Rule: "audit"}},
-		{Kind: state.KindDecision, Iteration: 1, Text: "audit: quoted", End: &state.End{Rule: "commit"}},
-		{Kind: state.KindText, Iteration: 1, Text: strings.Repeat("x", 100_000) + `"kind":"iteration_end"`},
-		{Kind: state.KindGate, Iteration: 1, Tool: &state.Tool{Name: "test"}},
-		{Kind: state.KindIterationEnd, Iteration: 1, Usage: &state.Usage{CostUSD: 0.25}, End: &state.End{Outcome: "completed-turn", Rule: "continue", Files: 1, Duration: 2 * time.Second}},
-		{Kind: state.KindIterationStart, Iteration: 2, Text: "T2 second"},
-		{Kind: state.KindGate, Iteration: 2, Tool: &state.Tool{Name: "test"}, Error: true},
-		{Kind: state.KindIterationEnd, Iteration: 2, End: &state.End{Outcome: "completed-turn", Rule: "gate_failed", Files: 1}},
-		{Kind: state.KindIterationEnd, Iteration: 9, Run: "another", End: &state.End{}},
+	finding := func(text string) state.Finding { return state.Finding{Source: state.FoundByAudit, Text: text} }
+	turned := func(rule string, u state.Usage, seconds float64) state.IterationEnd {
+		return state.IterationEnd{Decision: state.Decision{Rule: rule}, Outcome: "completed-turn", Files: 1, Seconds: seconds, Usage: u}
+	}
+	for _, told := range []struct {
+		run       string
+		iteration int
+		payload   state.Payload
+	}{
+		{pastRun, 1, state.IterationStart{Title: "T1 first"}},
+		{pastRun, 1, state.Check{Name: "lint"}},
+		{pastRun, 1, finding("removed test: a_test.go: TestA")},
+		{pastRun, 1, state.IterationStart{Title: "T1 first"}},
+		{pastRun, 1, finding("tick without work: T1")},
+		{pastRun, 1, state.Finding{Source: state.FoundByChecks, Text: "no finding of the audit"}},
+		{pastRun, 1, state.Text{Text: strings.Repeat("x", 100_000) + `"kind":"iteration_end"`}},
+		{pastRun, 1, state.Check{Name: "test", Passed: true}},
+		{pastRun, 1, turned("continue", state.Usage{CostUSD: 0.25}, 2)},
+		{pastRun, 2, state.IterationStart{Title: "T2 second"}},
+		{pastRun, 2, state.Check{Name: "test"}},
+		{pastRun, 2, turned("gate_failed", state.Usage{}, 1)},
+		{"another", 9, turned("continue", state.Usage{}, 1)},
 	} {
-		e.Time = at
-		if e.Run == "" {
-			e.Run = pastRun
-		}
-		data, err := json.Marshal(e)
+		data, err := json.Marshal(state.NewEvent(state.Origin{Run: told.run, Iteration: told.iteration}, at, told.payload))
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -128,7 +134,7 @@ func (w *pastWorld) events() {
 
 func (w *pastWorld) write(name, text string) {
 	w.t.Helper()
-	path := filepath.Join(w.dir, name)
+	path := filepath.Join(w.Dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		w.t.Fatal(err)
 	}
@@ -140,7 +146,7 @@ func (w *pastWorld) write(name, text string) {
 func (w *pastWorld) git(args ...string) string {
 	w.t.Helper()
 	cmd := exec.Command("git", args...)
-	cmd.Dir = w.dir
+	cmd.Dir = w.Dir
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		w.t.Fatalf("git %v: %v\n%s", args, err, out)
@@ -153,16 +159,11 @@ func (w *pastWorld) do(args ...string) (int, string) {
 	w.t.Helper()
 	w.out.Reset()
 	w.err.Reset()
-	for _, c := range w.historyCommands() {
-		if c.Name() == args[0] {
-			c.SetArgs(args[1:])
-			c.SilenceErrors, c.SilenceUsage = true, true
-			code := w.report("ralph", c.ExecuteContext(context.Background()))
-			return code, w.out.String() + w.err.String()
-		}
+	text, code := execute(w.Factory, args)
+	if text != "" {
+		text += "\n"
 	}
-	w.t.Fatalf("no verb %q", args[0])
-	return 0, ""
+	return code, w.out.String() + w.err.String() + text
 }
 
 func (w *pastWorld) want(code int, text string, args ...string) string {
@@ -177,7 +178,7 @@ func (w *pastWorld) want(code int, text string, args ...string) string {
 func TestIterations_eventsAndKeptStates_areJoined(t *testing.T) {
 	w := newPastWorld(t)
 	_, out := w.do("iterations", "--json")
-	var rows []iterationRow
+	var rows []view.Iteration
 	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != 3 {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -185,12 +186,15 @@ func TestIterations_eventsAndKeptStates_areJoined(t *testing.T) {
 		if rows[i].State != w.git("rev-parse", fmt.Sprintf("refs/ralph/%s/%d", pastRun, i+1)) {
 			t.Errorf("state of %d: %q", i+1, rows[i].State)
 		}
-		rows[i].State, rows[i].Ended = "", time.Time{}
+		rows[i].State, rows[i].Ended, rows[i].StartedAt, rows[i].Usage = "", time.Time{}, time.Time{}, state.Usage{}
 	}
-	want := []iterationRow{
-		{Run: pastRun, Iteration: 1, Task: "T1 first", Outcome: "completed-turn", Rule: "continue", Checks: map[string]bool{"test": true}, Files: 1, CostUSD: 0.25, Seconds: 2, Findings: []string{"removed test: a_test.go: TestA", "tick without work: T1"}},
-		{Run: pastRun, Iteration: 2, Task: "T2 second", Outcome: "completed-turn", Rule: "gate_failed", Checks: map[string]bool{"test": false}, Files: 1, Findings: []string{}},
-		{Run: pastRun, Iteration: 3, Task: "T3 third", Outcome: "completed-turn", Checks: map[string]bool{"test": false}, Files: 1, CostUSD: 0.5, Findings: []string{}},
+	want := []view.Iteration{
+		{Run: pastRun, Number: 1, Task: "T1 first", Outcome: "completed-turn", Rule: "continue", Checks: map[string]bool{"test": true}, Files: 1,
+			Tries: 2, CostUSD: 0.25, Seconds: 2, Findings: []string{"removed test: a_test.go: TestA", "tick without work: T1"}},
+		{Run: pastRun, Number: 2, Task: "T2 second", Outcome: "completed-turn", Rule: "gate_failed", Checks: map[string]bool{"test": false}, Files: 1,
+			Tries: 1, Seconds: 1, Findings: []string{}},
+		{Run: pastRun, Number: 3, Task: "T3 third", Outcome: "completed-turn", Checks: map[string]bool{"test": false}, Files: 1, CostUSD: 0.5,
+			Findings: []string{}},
 	}
 	if d := cmp.Diff(want, rows); d != "" {
 		t.Error(d)
@@ -281,7 +285,7 @@ func TestUndo_impossible_isRefusedInOneLineAndChangesNothing(t *testing.T) {
 	}{
 		"user changed the file":  {func(w *pastWorld) { w.write("good.txt", "the user's\n") }, "2", "good.txt"},
 		"user changed new file":  {func(w *pastWorld) { w.write("three.txt", "the user's\n") }, "3", "three.txt"},
-		"user removed new file":  {func(w *pastWorld) { _ = os.Remove(filepath.Join(w.dir, "three.txt")) }, "3", "later changes"},
+		"user removed new file":  {func(w *pastWorld) { _ = os.Remove(filepath.Join(w.Dir, "three.txt")) }, "3", "later changes"},
 		"later commit stands on": {func(w *pastWorld) { w.write("good.txt", "other\n"); w.git("commit", "-qam", "x") }, "2", "later changes"},
 		"base is pruned": {func(w *pastWorld) {
 			w.git("update-ref", "-d", "refs/ralph/"+pastRun+"/1-start")
@@ -306,7 +310,7 @@ func TestUndo_impossible_isRefusedInOneLineAndChangesNothing(t *testing.T) {
 
 func TestUndo_runnerAlive_isLocked(t *testing.T) {
 	w := newPastWorld(t)
-	writer, _, err := state.Acquire(filepath.Join(w.dir, state.DirName), state.Owner{PID: os.Getpid(), RunID: "x", StartedAt: time.Now()})
+	writer, _, err := state.Acquire(filepath.Join(w.Dir, state.DirName), state.Owner{PID: os.Getpid(), RunID: "x", StartedAt: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +356,7 @@ func TestCheckNamed_oneOfAPackage_isFound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a := &app{env: []string{"HOME=" + dir, "TEST_COMMAND=npm test --workspaces"}}
+	a := &app{&cmdline.Factory{Env: []string{"HOME=" + dir, "TEST_COMMAND=npm test --workspaces"}}}
 	c, err := a.checkNamed(dir, []string{"test packages/core"}, -1)
 	if err != nil || c.Dir != "packages/core" || c.Command != "npm test" {
 		t.Errorf("%+v, %v", c, err)

@@ -8,12 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/monitor"
 	"ralph/state"
+	"ralph/state/view"
+	"ralph/state/view/summary"
 )
 
 // The exit codes of ralph status.
@@ -26,10 +27,10 @@ const (
 func (a *app) statusCommand() *cobra.Command {
 	var asJSON, watch bool
 	cmd := &cobra.Command{
-		Use: "status", Short: "Show the state of the run once", Args: cobra.NoArgs,
+		Use: "status", Short: "Show the state of the run once", Args: cmdline.NoArgs,
 		Long: "Show the state of the run once.\n\nExit code 0: running, waiting, paused or completed; 1: halted, stopped, failed or dead; 4: nothing has run here.",
 		RunE: func(*cobra.Command, []string) error {
-			r, _, err := a.reader()
+			r, _, err := a.Reader()
 			if err != nil {
 				return err
 			}
@@ -52,22 +53,25 @@ type statusJSON struct {
 }
 
 func (a *app) printStatus(r *state.Reader, asJSON bool) error {
-	s := monitor.Gather(r, time.Now())
+	now := time.Now()
+	s := view.Gather(r, now)
 	if asJSON {
 		shown := s.Status
-		if s.State != "" && s.State != monitor.StateNone {
+		if s.State != "" && s.State != view.StateNone {
 			shown.Status = s.State
 		}
 		data, err := json.MarshalIndent(statusJSON{shown, s.Alive, s.Age.Seconds()}, "", "  ")
 		if err != nil {
 			return fmt.Errorf("print status: %w", err)
 		}
-		fmt.Fprintln(a.out, escaped(string(data)))
+		fmt.Fprintln(a.Out, escaped(string(data)))
 	} else {
-		fmt.Fprint(a.out, monitor.RenderStatus(s.Recall(r), a.width()))
+		m := view.Model{Snapshot: s}
+		m.Recall(r)
+		fmt.Fprint(a.Out, summary.Text(&m, now, a.Width()))
 	}
 	if code := statusCode(s.State); code != statusGood {
-		return &exitError{code: code}
+		return &cmdline.ExitError{Code: code}
 	}
 	return nil
 }
@@ -77,7 +81,7 @@ func (a *app) printStatus(r *state.Reader, asJSON bool) error {
 func escaped(data string) string {
 	var b strings.Builder
 	for _, r := range data {
-		if inert(string(r)) == "" {
+		if cmdline.Inert(string(r)) == "" {
 			fmt.Fprintf(&b, `\u%04x`, r)
 		} else {
 			b.WriteRune(r)
@@ -88,53 +92,38 @@ func escaped(data string) string {
 
 func statusCode(st string) int {
 	switch st {
-	case state.StatusRunning, state.StatusWaiting, state.StatusPaused, state.StatusCompleted, monitor.StateStarting:
+	case state.StatusRunning, state.StatusWaiting, state.StatusPaused, state.StatusCompleted, view.StateStarting:
 		return statusGood
-	case monitor.StateNone:
+	case view.StateNone:
 		return statusNothing
 	}
 	return statusBad
 }
 
 func (a *app) watchStatus(r *state.Reader, asJSON bool) error {
-	sig := handleSignals(a.in)
-	defer sig.stop()
+	sig := cmdline.HandleSignals(a.In)
+	defer sig.Stop()
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	for {
-		if !asJSON && a.isTerminal() {
-			fmt.Fprint(a.out, "\x1b[H\x1b[2J")
+		if !asJSON && a.IsTerminal() {
+			fmt.Fprint(a.Out, "\x1b[H\x1b[2J")
 		}
 		err := a.printStatus(r, asJSON)
 		select {
-		case <-sig.ctx.Done():
+		case <-sig.Ctx.Done():
 			return err
 		case <-ticker.C:
 		}
 	}
 }
 
-func (a *app) isTerminal() bool {
-	f, ok := a.out.(*os.File)
-	return ok && isatty.IsTerminal(f.Fd())
-}
-
-// width of the terminal; 0, nothing is cut, where there is none.
-func (a *app) width() int {
-	if f, ok := a.out.(*os.File); ok {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			return w
-		}
-	}
-	return 0
-}
-
 func (a *app) monitorCommand() *cobra.Command {
 	var plain bool
 	cmd := &cobra.Command{
-		Use: "monitor", Short: "Watch the run: live log, plan, API usage", Args: cobra.NoArgs,
+		Use: "monitor", Short: "Watch the run: live log, plan, API usage", Args: cmdline.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			dir, err := a.project()
+			dir, err := a.Project()
 			if err != nil {
 				return err
 			}
@@ -142,10 +131,10 @@ func (a *app) monitorCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("find ralph: %w", err)
 			}
-			sig := handleSignals(a.in)
-			defer sig.stop()
-			o := monitor.Options{Dir: dir, Ralph: []string{self, "-C", dir}, Version: version(), Out: a.out, Now: time.Now, NoColor: os.Getenv("NO_COLOR") != ""}
-			return a.watch(sig.ctx, o, plain)
+			sig := cmdline.HandleSignals(a.In)
+			defer sig.Stop()
+			o := monitor.Options{Dir: dir, Ralph: []string{self, "-C", dir}, Version: version(), Out: a.Out, Now: time.Now, NoColor: os.Getenv("NO_COLOR") != ""}
+			return a.watch(sig.Ctx, o, plain)
 		},
 	}
 	cmd.Flags().BoolVar(&plain, "plain", false, "print a stream of lines instead of the screen")

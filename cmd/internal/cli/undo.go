@@ -1,16 +1,13 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
-	"github.com/mattn/go-isatty"
-
+	"ralph/cmd/internal/cmdline"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
 	"ralph/runner/task"
@@ -33,7 +30,7 @@ func (a *app) undo(ctx context.Context, run, arg string, yes bool) error {
 	box := p.box(k, &r)
 	u, err := history.PlanUndo(ctx, p.dir, r)
 	if conflict := (*history.ConflictError)(nil); errors.As(err, &conflict) && p.undone[k.Iteration] {
-		return &exitError{1, fmt.Sprintf("iteration %d of run %s is undone already", k.Iteration, p.run)}
+		return &cmdline.ExitError{Code: 1, Text: fmt.Sprintf("iteration %d of run %s is undone already", k.Iteration, p.run)}
 	}
 	if err != nil {
 		return err
@@ -42,31 +39,31 @@ func (a *app) undo(ctx context.Context, run, arg string, yes bool) error {
 	if len(u.Uncommitted) > 0 {
 		how = "in the work tree, without a commit: this holds work of the loop that is not committed"
 	}
-	a.say("undo of iteration %d of run %s changes %d files, %s:", k.Iteration, p.run, len(u.Files), how)
+	a.Say("undo of iteration %d of run %s changes %d files, %s:", k.Iteration, p.run, len(u.Files), how)
 	for _, f := range u.Files {
-		a.say("  %s", inert(f))
+		a.Say("  %s", cmdline.Inert(f))
 	}
 	if box != "" {
-		a.say("%s", box)
+		a.Say("%s", box)
 	}
-	if !yes && !isatty.IsTerminal(a.in.Fd()) {
-		return usageError("nobody can be asked here; agree with: ralph undo %s --yes", arg)
+	if !yes && !a.CanAsk() {
+		return cmdline.UsageError("nobody can be asked here; agree with: ralph undo %s --yes", arg)
 	}
-	if !yes && !a.agreed("Do it? [y/N] ") {
-		return &exitError{1, "nothing was changed"}
+	if !yes && !a.Agree("Do it?") {
+		return &cmdline.ExitError{Code: 1, Text: "nothing was changed"}
 	}
 	done, err := u.Do(ctx)
 	if err != nil {
 		return err
 	}
 	for _, r := range done.Refused {
-		a.say("not committed: %s (%s)", inert(r.File), r.Why)
+		a.Say("not committed: %s (%s)", cmdline.Inert(r.File), r.Why)
 	}
 	if done.OID == "" {
-		a.say("undone in the work tree; see: git status")
+		a.Say("undone in the work tree; see: git status")
 		return nil
 	}
-	a.say("undone in commit %s; take it back with: git revert %[1]s", done.OID[:10])
+	a.Say("undone in commit %s; take it back with: git revert %[1]s", done.OID[:10])
 	return nil
 }
 
@@ -96,14 +93,14 @@ func (p *past) box(k history.Kept, r *history.Request) string {
 	i := slices.IndexFunc(list.Tasks, func(t task.Task) bool { return t.ID == k.Task })
 	switch {
 	case err != nil:
-		return inert(fmt.Sprintf("no box is opened again: %v", err))
+		return cmdline.Inert(fmt.Sprintf("no box is opened again: %v", err))
 	case i < 0:
-		return fmt.Sprintf("no box is opened again: %q is not in %s any more", p.task(k), inert(shown))
+		return fmt.Sprintf("no box is opened again: %q is not in %s any more", p.task(k), cmdline.Inert(shown))
 	case !list.Tasks[i].Done:
 		return ""
 	}
 	r.Reopen = func() error { return task.Untick(path, list.Tasks[i]) }
-	return fmt.Sprintf("  %s: the box of %q is opened again", inert(shown), oneLine(list.Tasks[i].Title))
+	return fmt.Sprintf("  %s: the box of %q is opened again", cmdline.Inert(shown), oneLine(list.Tasks[i].Title))
 }
 
 // plan is the path of the plan that iteration k worked on; empty: none.
@@ -116,12 +113,4 @@ func (p *past) plan(k history.Kept) string {
 		path = filepath.Join(p.dir, path)
 	}
 	return path
-}
-
-// agreed asks the person at the terminal.
-func (a *app) agreed(question string) bool {
-	fmt.Fprint(a.err, question)
-	answer, _ := bufio.NewReader(a.in).ReadString('\n')
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	return answer == "y" || answer == "yes"
 }

@@ -10,6 +10,7 @@ import (
 
 	"ralph/runner/git"
 	"ralph/runner/task"
+	"ralph/state/view"
 )
 
 // planWorld has a run of four iterations behind it, and a plan of a box a line:
@@ -32,7 +33,7 @@ func newPlanWorld(t *testing.T, committed, planTracked bool) *planWorld {
 	w.git("add", "-A")
 	w.git("commit", "-q", "-m", "first")
 	w.write(w.plan, fourBoxes)
-	k, _ := git.NewKeeper(w.dir)
+	k, _ := git.NewKeeper(w.Dir)
 	base := w.keep(k, git.State{Run: pastRun, Iteration: 1, Start: true})
 	var events strings.Builder
 	list, err := task.Parse(w.plan, []byte(fourBoxes), nil)
@@ -62,7 +63,7 @@ func newPlanWorld(t *testing.T, committed, planTracked bool) *planWorld {
 
 func (w *planWorld) read(name string) string {
 	w.t.Helper()
-	data, err := os.ReadFile(filepath.Join(w.dir, name))
+	data, err := os.ReadFile(filepath.Join(w.Dir, name))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func (w *planWorld) wantUndone(undone ...int) {
 		for _, u := range undone {
 			is = is || u == n
 		}
-		_, err := os.Stat(filepath.Join(w.dir, fmt.Sprintf("f%d.txt", n)))
+		_, err := os.Stat(filepath.Join(w.Dir, fmt.Sprintf("f%d.txt", n)))
 		if open := strings.Contains(w.read(w.plan), boxes[n-1]+"\n"); os.IsNotExist(err) != is || open != is || strings.Contains(w.read("shared.txt"), fmt.Sprintf("of %d", n)) == is {
 			w.t.Errorf("iteration %d: want undone %t, its file %v, plan\n%s", n, is, err, w.read(w.plan))
 		}
@@ -90,6 +91,9 @@ func TestUndo_oneAfterTheOther_everyOrderAndItsBox(t *testing.T) {
 		for _, committed := range []bool{true, false} {
 			for _, tracked := range []bool{true, false} {
 				t.Run(fmt.Sprintf("%v committed=%t planTracked=%t", order, committed, tracked), func(t *testing.T) {
+					if testing.Short() && len(order) > 1 && committed != tracked {
+						t.Skip("long: each order in each kind of project")
+					}
 					w := newPlanWorld(t, committed, tracked)
 					for i, n := range order {
 						w.want(0, "undone in", "undo", fmt.Sprint(n), "--yes")
@@ -99,13 +103,13 @@ func TestUndo_oneAfterTheOther_everyOrderAndItsBox(t *testing.T) {
 						t.Errorf("status %q", status)
 					}
 					_, out := w.do("iterations", "--json")
-					var rows []iterationRow
+					var rows []view.Iteration
 					if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != 4 {
 						t.Fatalf("%v\n%s", err, out)
 					}
 					for _, row := range rows {
-						if want := strings.Contains(fmt.Sprint(order), fmt.Sprint(row.Iteration)); row.Undone != want {
-							t.Errorf("iteration %d: undone %t", row.Iteration, row.Undone)
+						if want := strings.Contains(fmt.Sprint(order), fmt.Sprint(row.Number)); row.Undone != want {
+							t.Errorf("iteration %d: undone %t", row.Number, row.Undone)
 						}
 					}
 					w.want(1, "is undone already", "undo", fmt.Sprint(order[0]), "--yes")
@@ -144,7 +148,7 @@ func TestUndo_taskNoLongerInThePlan_isSaidAndTheRestUndone(t *testing.T) {
 	w.git("commit", "-qam", "the user's")
 	plan := w.read(w.plan)
 	w.want(0, `"three" is not in .ralph/fix_plan.md any more`, "undo", "3", "--yes")
-	if _, err := os.Stat(filepath.Join(w.dir, "f3.txt")); err == nil || w.read(w.plan) != plan {
+	if _, err := os.Stat(filepath.Join(w.Dir, "f3.txt")); err == nil || w.read(w.plan) != plan {
 		t.Errorf("%v, plan\n%s", err, w.read(w.plan))
 	}
 }
@@ -152,7 +156,7 @@ func TestUndo_taskNoLongerInThePlan_isSaidAndTheRestUndone(t *testing.T) {
 func TestUndo_iterationThatOnlyTicked_opensTheBox(t *testing.T) {
 	for _, committed := range []bool{true, false} {
 		w := newPlanWorld(t, committed, true)
-		k, _ := git.NewKeeper(w.dir)
+		k, _ := git.NewKeeper(w.Dir)
 		w.write(w.plan, w.read(w.plan)+"- [ ] T5: five\n")
 		base := w.keep(k, git.State{Run: pastRun, Iteration: 5, Start: true})
 		w.write(w.plan, strings.Replace(w.read(w.plan), "[ ] T5", "[x] T5", 1))
@@ -172,7 +176,7 @@ func TestUndo_userChangedAFileBetweenTwo_isRefused(t *testing.T) {
 	w := newPlanWorld(t, false, true)
 	w.write("f2.txt", "the user's\n")
 	w.want(0, "in the work tree", "undo", "4", "--yes")
-	w.want(1, "not the loop's, commit or put them away first: f2.txt", "undo", "2", "--yes")
+	w.want(1, "have changes that the loop did not make; commit or stash them first: f2.txt", "undo", "2", "--yes")
 	w.wantUndone(4)
 }
 

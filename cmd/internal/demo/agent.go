@@ -26,12 +26,10 @@ const (
 	pauseResult = 60 * time.Millisecond
 )
 
-// Agent is the scripted agent: it takes the place of
-// `claude -p --output-format stream-json --verbose` in the demo project, which
-// is the current directory. It reads the prompt from stdin to its end, plays
-// the next part of the script and returns the exit code. What comes next it
-// reads off the project's files; it keeps no state. Flags are accepted and
-// have no meaning, but for --version.
+// Agent is the scripted agent. It replaces `claude -p --output-format stream-json
+// --verbose` in the demo project, which is the current directory. It reads the prompt
+// from stdin, plays the next part of the script and returns the exit code. It keeps no
+// state: the project's files say what comes next. It ignores flags except --version.
 func Agent(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if slices.Contains(args, "--version") {
 		fmt.Fprintln(stdout, "1.0.0 (ralph demo agent)")
@@ -48,8 +46,8 @@ func Agent(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// agent is one turn of the scripted agent. The first error sticks in err and
-// makes every later step do nothing.
+// agent is one turn of the scripted agent. err is the first error; every later step does
+// nothing.
 type agent struct {
 	dir   string
 	out   io.Writer

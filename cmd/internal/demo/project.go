@@ -1,7 +1,7 @@
-// Package demo is a complete run of ralph without an AI: a small shell project
-// with a plan, and a scripted agent that works the plan off. The agent behaves
-// like the Claude CLI in print mode, edits real files, runs real tests, commits
-// with git, and makes two of the mistakes that ralph is there to catch.
+// Package demo has a complete run of ralph without an AI: a small shell project with a
+// plan, and a scripted agent that completes it. The agent behaves like the Claude CLI in
+// print mode: it edits files, runs tests, commits with git, and makes mistakes that ralph
+// catches.
 //
 // It needs git and a POSIX shell, nothing else.
 package demo
@@ -24,9 +24,8 @@ var project embed.FS
 
 const projectRoot = "project"
 
-// Create writes the demo project into dir, which is created where it does not
-// exist and must be empty where it does, and makes it a git repository with
-// one commit. The user's git configuration is neither needed nor read.
+// Create writes the demo project into dir, a new or empty folder, and makes it a git
+// repository with one commit. It does not read the user's git configuration.
 func Create(ctx context.Context, dir string) error {
 	old, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -70,8 +69,8 @@ func writeProject(dir string) error {
 	})
 }
 
-// command prepares a program of the demo. Git under it sees no configuration,
-// hooks or repository but the demo's own, and always knows who commits.
+// command prepares a program of the demo. Its git uses only the demo's configuration,
+// hooks and repository, and has an author.
 func command(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir

@@ -2,7 +2,7 @@ package demo
 
 import "time"
 
-// usage counts the tokens of one turn; the numbers are made up but add up.
+// usage counts the tokens of one turn. The numbers are invented but consistent.
 type usage struct{ input, output, cacheRead, cacheWrite int }
 
 // costUSD prices a turn like a mid-sized model.
@@ -29,8 +29,8 @@ func (a *agent) init() {
 	}})
 }
 
-// begin opens a model request unless one is open: its records share an id and
-// repeat the same usage, as those of the real CLI do.
+// begin opens a model request unless one is open. Its records share an id and repeat the
+// same usage, as those of the real CLI do.
 func (a *agent) begin() {
 	if a.message != "" || a.err != nil {
 		return

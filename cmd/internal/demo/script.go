@@ -13,14 +13,14 @@ const (
 	tests   = "sh tests/run.sh"
 )
 
-// openBug is the mistake of the second turn, openRight its repair.
+// openBug is the mistake of the second turn, openRight the fix.
 const (
 	openBug   = `open) grep -n '^\[x\]' "$file"`
 	openRight = `open) grep -n '^\[ \]' "$file"`
 )
 
-// play acts the part of the script that comes next. The project's files say
-// which: a task has begun once its test is enabled.
+// play runs the next part of the script. The project's files say which: a task has
+// started if its test is enabled.
 func (a *agent) play(prompt string) {
 	enabled := strings.Fields(a.read("tests/enabled"))
 	begun := func(test string) bool { return slices.Contains(enabled, test) }
@@ -40,7 +40,7 @@ func (a *agent) play(prompt string) {
 	}
 }
 
-// markEntries is a turn as it should be: red, change, green, tick, commit.
+// markEntries is a model turn: red, change, green, tick, commit.
 func (a *agent) markEntries() {
 	a.say("I read the plan first, then the example list.")
 	a.bash("cat " + plan)
@@ -68,7 +68,7 @@ case ${1:-} in
 		status{tasks: 1, files: 3, tests: "PASSING", next: "todo list --open"}.block())
 }
 
-// listOpenWrongly greps for the wrong box and claims green tests unseen.
+// listOpenWrongly greps for the wrong box and claims green tests without running them.
 func (a *agent) listOpenWrongly() {
 	a.say("Next is `todo list --open`. This one is easy.")
 	a.enable("open")
@@ -80,7 +80,7 @@ func (a *agent) listOpenWrongly() {
 		status{tasks: 1, files: 3, tests: "PASSING", next: "todo rm N"}.block())
 }
 
-// repairListOpen repairs the bug, but only when the prompt shows the failure.
+// repairListOpen fixes the bug, but only if the prompt shows the failure.
 func (a *agent) repairListOpen(prompt string) {
 	const failure = "not ok - open"
 	if !strings.Contains(prompt, failure) {
@@ -88,18 +88,18 @@ func (a *agent) repairListOpen(prompt string) {
 			status{tests: "NOT_RUN", next: "wait for news"}.block())
 		return
 	}
-	a.say("The check says %q: I had claimed green tests without running them. I look first.", failure)
+	a.say("The check says %q: I claimed green tests without running them. I look first.", failure)
 	a.bash(tests)
 	a.say("It prints the entries that are done: the pattern has the wrong box.")
 	a.edit(program, openBug, openRight)
 	a.bash(tests)
 	a.tick("todo list --open")
 	a.commit("List the open entries, not the done ones")
-	a.finish("`todo list --open` was wrong and is repaired; I ran the tests this time." +
+	a.finish("`todo list --open` was wrong and is fixed; I ran the tests this time." +
 		status{tasks: 1, files: 1, tests: "PASSING", next: "todo rm N"}.block())
 }
 
-// claimTooEarly says that all is finished while two tasks are open.
+// claimTooEarly claims completion while two tasks are open.
 func (a *agent) claimTooEarly() {
 	a.say("The README does not know the new commands yet.")
 	a.edit(readme, "numbers\n", "numbers\n    todo list --open      prints the open ones\n    todo done 1           marks an entry as done\n")
@@ -108,7 +108,7 @@ func (a *agent) claimTooEarly() {
 		status{state: "COMPLETE", files: 1, tests: "PASSING", kind: "DOCUMENTATION", exit: true, next: "none"}.block())
 }
 
-// removeAndCount does more than its task: the tick of the second one is taken back.
+// removeAndCount does more than its task, so ralph reopens the second one.
 func (a *agent) removeAndCount() {
 	open := strings.Count(section(a.read(plan), "## Tasks"), "- [ ]")
 	a.say("I was too quick: the plan still has %d open tasks.", open)
@@ -129,9 +129,9 @@ func (a *agent) removeAndCount() {
 		status{state: "COMPLETE", tasks: 2, files: 3, tests: "PASSING", exit: true, next: "none"}.block())
 }
 
-// confirmCount finds its task done by the turn before, whose commit has the tick.
+// confirmCount finds its task done by the previous turn.
 func (a *agent) confirmCount() {
-	a.say("I look whether `todo count` does what the task asks for.")
+	a.say("I check that `todo count` does what the task asks for.")
 	a.bash(tests)
 	a.tick("todo count")
 	a.finish("Every task of the plan is done and the tests pass." +
@@ -146,7 +146,7 @@ func (a *agent) addCommand(name, body string) {
 	a.edit(program, "*)\n\techo \"usage:", name+")\n\t"+body+"\n\t;;\n*)\n\techo \"usage:")
 }
 
-// tick ticks the task's box unless it is ticked already.
+// tick ticks the task's box if it is open.
 func (a *agent) tick(task string) {
 	if open := "- [ ] `" + task + "`"; strings.Contains(a.read(plan), open) {
 		a.edit(plan, open, "- [x] `"+task+"`")

@@ -1,9 +1,11 @@
 package drill
 
 import (
+	"bytes"
 	"cmp"
-	"encoding/json"
+	"errors"
 	"flag"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,9 @@ import (
 	"unicode/utf8"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
+	"ralph/runner/agent/recording"
+	"ralph/runner/agent/statusblock"
 	"ralph/runner/rules"
 )
 
@@ -24,33 +29,43 @@ const source = "../../../runner/agent/testdata"
 const maxOutput = 24 << 10
 
 func TestRecordings_areThoseOfPackageAgent(t *testing.T) {
-	var want strings.Builder
-	for _, r := range choose(t) {
-		data, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want.Write(append(data, '\n'))
+	want, err := recording.Format(choose(t))
+	if err != nil {
+		t.Fatal(err)
 	}
 	if *update {
-		if err := os.WriteFile("recordings.jsonl", []byte(want.String()), 0o644); err != nil {
+		if err := os.WriteFile("recordings.txtar", want, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if want.String() != lines {
-		t.Error("recordings.jsonl is stale; run: go test ./cmd/internal/drill -update")
+	if !bytes.Equal(want, archive) {
+		t.Error("recordings.txtar is stale; run: go test ./cmd/internal/drill -update")
 	}
 }
 
 // choose takes for each class and agent the recording that shows most: of a
 // limit its end, of a good turn some work, then the format that the row asks
 // for, then the shortest.
-func choose(t *testing.T) []Recording {
+func choose(t *testing.T) []recording.Recording {
 	t.Helper()
 	table, err := os.ReadFile(filepath.Join(source, "golden.tsv"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	sources := map[string]recording.Recording{}
+	for _, s := range agent.Specs() {
+		archive, err := os.ReadFile(filepath.Join(source, "recordings", s.Name+".txtar"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		list, parseErr := recording.Parse(archive)
+		if err := errors.Join(err, parseErr); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range list {
+			sources[r.Name] = r
+		}
 	}
 	type key struct{ class, agent string }
 	best := map[key]candidate{}
@@ -61,16 +76,16 @@ func choose(t *testing.T) []Recording {
 		}
 		for _, name := range []string{f[1], string(agent.FormatText)} {
 			k := key{f[2], name}
-			if c, ok := candidateOf(t, f[0], agent.Class(f[2]), name); ok && (best[k].Output == "" || better(c, best[k])) {
+			if c, ok := candidateOf(t, sources[f[0]], ending.Class(f[2]), name); ok && (best[k].Output == "" || better(c, best[k])) {
 				best[k] = c
 			}
 		}
 	}
-	var all []Recording
+	var all []recording.Recording
 	for _, c := range best {
-		all = append(all, c.Recording)
+		all = append(all, c.Recording.Recording)
 	}
-	slices.SortFunc(all, func(a, b Recording) int {
+	slices.SortFunc(all, func(a, b recording.Recording) int {
 		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Agent, b.Agent))
 	})
 	return all
@@ -85,30 +100,21 @@ func better(a, b candidate) bool {
 	return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(len(a.Output), len(b.Output)), cmp.Compare(a.Name, b.Name)) < 0
 }
 
-func candidateOf(t *testing.T, name string, class agent.Class, row string) (candidate, bool) {
+func candidateOf(t *testing.T, from recording.Recording, class ending.Class, row string) (candidate, bool) {
 	t.Helper()
-	out, err := os.ReadFile(filepath.Join(source, "recordings", name+".out"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	meta, err := os.ReadFile(filepath.Join(source, "recordings", name+".meta.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	name, out := from.Name, from.Output
 	// They were made in two sittings of one morning.
 	at := time.Date(2026, 11, 20, 4, 0, 0, 0, time.UTC)
 	if strings.HasPrefix(name, "pty-") {
 		at = at.Add(90 * time.Minute)
 	}
-	r := Recording{Class: class, Agent: row, Name: name, Recorded: at, Output: string(out)}
-	if err := json.Unmarshal(meta, &r); err != nil {
-		t.Fatal(err)
-	}
-	s, err := agent.Lookup(row)
+	from.Class, from.Agent, from.Recorded = string(class), row, at
+	r := Recording{Recording: from}
+	s, err := agent.Find(row)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(out) == 0 || len(out) > maxOutput || !utf8.Valid(out) || row == "text" && strings.Contains(string(out), `{"`) {
+	if len(out) == 0 || len(out) > maxOutput || !utf8.ValidString(out) || row == "text" && strings.Contains(out, `{"`) {
 		return candidate{}, false
 	}
 	tr := decode(s, r)
@@ -117,12 +123,12 @@ func candidateOf(t *testing.T, name string, class agent.Class, row string) (cand
 		return candidate{}, false
 	}
 	c := candidate{Recording: r}
-	signal, _ := agent.ParseSignal(tr.Final)
+	signal, _ := statusblock.Parse(tr.Final)
 	cutOff := r
-	cutOff.end = &ending{keep: keepUnfinished}
+	cutOff.end = &stagedEnd{keep: keepUnfinished}
 	switch {
-	case class == agent.ClassUsageLimit && !o.ResetsAt.IsZero(),
-		class == agent.ClassCompletedTurn && decode(s, cutOff).ToolCalls > 0 && !signal.Exit:
+	case class == ending.UsageLimit && !o.ResetsAt.IsZero(),
+		class == ending.CompletedTurn && decode(s, cutOff).ToolCalls > 0 && !signal.Exit:
 		c.rank += 2
 	}
 	if tr.Rejected != nil {
@@ -137,22 +143,22 @@ func candidateOf(t *testing.T, name string, class agent.Class, row string) (cand
 	return c, true
 }
 
-func options() rules.Options {
-	return rules.Options{NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2, OutputDeclineThreshold: 70,
-		CompletionClaims: 2, CallsPerHour: 100, OnLimit: "wait", Timeout: 15 * time.Minute}
+func options() rules.Policy {
+	return rules.Policy{BreakerPolicy: rules.BreakerPolicy{NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2, OutputDeclineThreshold: 70},
+		CompletionClaims: 2, CallsPerHour: 100, OnLimit: "wait"}
 }
 
 func TestPlay_everyRecordingAndStagedEnd_getsItsClass(t *testing.T) {
 	now := time.Date(2031, 2, 3, 10, 0, 0, 0, time.Local)
 	played := map[string]int{}
 	for _, s := range agent.Specs() {
-		for _, c := range agent.Classes() {
+		for _, c := range ending.Classes() {
 			r, ok := Find(c.Class, s)
 			if !ok {
 				continue
 			}
 			played[s.Name]++
-			scene := Play(r, Setting{Spec: s, Options: options(), Now: now})
+			scene := Play(r, Setting{Spec: s, Policy: options(), Now: now})
 			if scene.Outcome.Class != c.Class {
 				t.Errorf("%s as %s (%s, %q): %q, %s", c.Class, s.Name, r.Name, r.Staged(), scene.Outcome.Class, scene.Outcome.Reason)
 			}
@@ -163,7 +169,7 @@ func TestPlay_everyRecordingAndStagedEnd_getsItsClass(t *testing.T) {
 			if !d.Until.IsZero() && (d.Until.Before(now) || d.Until.After(now.AddDate(0, 0, 8))) {
 				t.Errorf("%s as %s: until %s", c.Class, s.Name, d.Until)
 			}
-			infrastructure := c.Class.Transient() || d.Rule == "usage_limit" || d.Rule == "agent_unusable" || c.Class == agent.ClassStaleSession
+			infrastructure := c.Class.Transient() || d.Rule == "usage_limit" || d.Rule == "agent_unusable" || c.Class == ending.StaleSession
 			if infrastructure != (len(scene.Counted) == 0) && !c.Class.Success() {
 				t.Errorf("%s as %s counts %q", c.Class, s.Name, scene.Counted)
 			}
@@ -177,9 +183,9 @@ func TestPlay_everyRecordingAndStagedEnd_getsItsClass(t *testing.T) {
 	t.Log(played)
 }
 
-func scene(t *testing.T, class agent.Class, name string, change func(*Setting)) Scene {
+func scene(t *testing.T, class ending.Class, name string, change func(*Setting)) Scene {
 	t.Helper()
-	s, err := agent.Lookup(name)
+	s, err := agent.Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +193,7 @@ func scene(t *testing.T, class agent.Class, name string, change func(*Setting)) 
 	if !ok {
 		t.Fatalf("no %s of %s", class, name)
 	}
-	set := Setting{Spec: s, Options: options(), Now: time.Date(2031, 2, 3, 10, 0, 0, 0, time.Local)}
+	set := Setting{Spec: s, Policy: options(), Now: time.Date(2031, 2, 3, 10, 0, 0, 0, time.Local)}
 	if change != nil {
 		change(&set)
 	}
@@ -196,54 +202,54 @@ func scene(t *testing.T, class agent.Class, name string, change func(*Setting)) 
 
 func TestPlay_limit_isOverAsLongAfterNowAsRecorded(t *testing.T) {
 	now := time.Date(2031, 2, 3, 10, 0, 0, 0, time.Local)
-	got := scene(t, agent.ClassUsageLimit, "claude", nil)
+	got := scene(t, ending.UsageLimit, "claude", nil)
 	if got.Decision.Action != rules.ActionWait || got.Outcome.ResetsAt.IsZero() || !got.Outcome.Limit.ResetsAt.Equal(got.Outcome.ResetsAt) {
 		t.Fatalf("%+v", got)
 	}
 	if left := got.Decision.Until.Sub(now); left < time.Minute || left > 24*time.Hour {
 		t.Errorf("waits %s", left)
 	}
-	stop := scene(t, agent.ClassUsageLimit, "claude", func(s *Setting) { s.Options.OnLimit = "stop" })
+	stop := scene(t, ending.UsageLimit, "claude", func(s *Setting) { s.Policy.OnLimit = "stop" })
 	if stop.Decision.Exit != rules.ExitLimited {
 		t.Errorf("on-limit stop: %+v", stop.Decision)
 	}
-	other := scene(t, agent.ClassUsageLimit, "claude", func(s *Setting) { s.Fallback = "codex" })
+	other := scene(t, ending.UsageLimit, "claude", func(s *Setting) { s.Fallback = "codex" })
 	if other.Decision.Action != rules.ActionRetry || !strings.Contains(other.Decision.Reason, "codex") {
 		t.Errorf("with a fallback: %+v", other.Decision)
 	}
 }
 
 func TestPlay_denial_isAnsweredByTheUsersOwnThreshold(t *testing.T) {
-	got := scene(t, agent.ClassPermissionDenied, "claude", nil)
+	got := scene(t, ending.PermissionDenied, "claude", nil)
 	if got.Decision.Action != rules.ActionContinue || !slices.Contains(got.Counted, "breaker: denied 1 of 2") {
 		t.Errorf("%+v", got)
 	}
-	got = scene(t, agent.ClassPermissionDenied, "claude", func(s *Setting) { s.Options.DenialThreshold = 1 })
+	got = scene(t, ending.PermissionDenied, "claude", func(s *Setting) { s.Policy.DenialThreshold = 1 })
 	if got.Decision.Exit != rules.ExitHalted || got.Decision.Rule != "permission_denied" {
 		t.Errorf("%+v", got.Decision)
 	}
 }
 
 func TestPlay_patternOfTheUser_changesTheReading(t *testing.T) {
-	got := scene(t, agent.ClassCrash, "amp", func(s *Setting) {
-		s.Spec.Patterns = append(s.Spec.Patterns, agent.Pattern{Class: agent.ClassAuth, Match: `.+`})
+	got := scene(t, ending.Crash, "amp", func(s *Setting) {
+		s.Spec.Patterns = append(s.Spec.Patterns, ending.Pattern{Class: ending.Auth, Match: `.+`})
 	})
-	if got.Outcome.Class != agent.ClassAuth || got.Decision.Exit != rules.ExitAgent {
+	if got.Outcome.Class != ending.Auth || got.Decision.Exit != rules.ExitAgent {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestFind_ownAgents_playThoseOfTheSameFormat(t *testing.T) {
 	for format, want := range map[agent.Format]string{agent.FormatClaude: "claude", agent.FormatCodex: "codex", agent.FormatText: "text"} {
-		r, ok := Find(agent.ClassAuth, agent.Spec{Name: "mine", Format: format})
+		r, ok := Find(ending.Auth, agent.Spec{Name: "mine", Format: format})
 		if !ok || r.Agent != want {
 			t.Errorf("%s: %q", format, r.Agent)
 		}
 	}
-	if r, ok := Find(agent.ClassMaxBudget, agent.Spec{Name: "codex", Format: agent.FormatCodex}); ok {
+	if r, ok := Find(ending.MaxBudget, agent.Spec{Name: "codex", Format: agent.FormatCodex}); ok {
 		t.Errorf("codex has no budget, yet: %+v", r)
 	}
-	if r, ok := Find(agent.ClassMaxBudget, agent.Spec{Name: "amp", Format: agent.FormatClaude}); ok {
+	if r, ok := Find(ending.MaxBudget, agent.Spec{Name: "amp", Format: agent.FormatClaude}); ok {
 		t.Errorf("amp has recordings of its own, yet: %+v", r.Name)
 	}
 }

@@ -5,62 +5,64 @@ import (
 	"strings"
 	"time"
 
-	"ralph/ptyexec"
 	"ralph/runner/agent"
 	"ralph/runner/rules"
 	"ralph/runner/task"
+	"ralph/runner/turn"
 	"ralph/state"
 )
 
-// Setting is the user's own configuration and the moment of the drill.
+// Setting is the user's configuration and the time of the drill.
 type Setting struct {
 	Spec     agent.Spec
-	Options  rules.Options
-	Fallback string // an agent that would be free under a limit; empty: none
+	Policy   rules.Policy
+	Fallback string // an agent that is available during a usage limit; empty: none
 	Now      time.Time
 }
 
-// Scene is what came of a call, and what a run would do about it.
+// Scene is the outcome of a call and what a run would do.
 type Scene struct {
-	Outcome  agent.Outcome // times are moved, as if the call had ended at Setting.Now
+	Outcome  agent.Outcome // its times are shifted, as if the call ended at Setting.Now
 	Decision rules.Decision
-	// Counted names what the call costs besides money; nil: nothing.
+	// Counted names the counters that the call changes.
 	Counted []string
 	Usage   state.Usage
 	Session string
 }
 
-// Play reads a recording as a run would: the first call of a run whose plan has
-// open tasks, which changed a file where the agent used a tool.
+// Play treats a recording as the first call of a run whose plan has open tasks. It
+// changed a file if the agent used a tool.
 func Play(r Recording, s Setting) Scene {
 	t := decode(s.Spec, r)
 	o := s.Spec.Classify(t, r.Exit(), r.Recorded.UTC())
 	move(&o, s.Now.Sub(r.Recorded))
-	return Answer(t, o, r.Exit(), s)
+	a := turn.Assignment{Origin: state.Origin{Iteration: 1, Task: "1"}, Task: task.Task{ID: "1", Title: "a task"},
+		Agent: turn.Agent{Spec: s.Spec}}
+	res := turn.Replay(a, t, o, r.Exit())
+	if t.ToolCalls > len(t.Denials) {
+		res.Work.Change.Count = 1
+	}
+	return Answer(res, s)
 }
 
-// Answer decides on a call that ended just now.
-func Answer(t *agent.Transcript, o agent.Outcome, exit ptyexec.Exit, s Setting) Scene {
-	plan := rules.PlanFacts{Known: true, Total: 2, Remaining: 2, Print: "open"}
-	it := rules.Iteration{
-		Number: 1, Task: task.Task{ID: "1", Title: "a task"}, Agent: s.Spec.Name, Outcome: o, Before: plan, After: plan,
-		Duration: exit.Duration,
+// Answer decides on a turn that ended just now, as a run with two open tasks would.
+func Answer(res turn.Result, s Setting) Scene {
+	plan := turn.Plan{Known: true, Total: 2, Remaining: 2}
+	res.Work.Before, res.Proof.After = plan, plan
+	after := rules.Memory{Breaker: state.Breaker{State: state.BreakerClosed}}.After(res, false, s.Policy, s.Now)
+	f := rules.Conclusion{
+		Facts:  rules.Facts{Memory: after, Policy: s.Policy, Plan: plan, HadPlan: true, Started: s.Now, Now: s.Now},
+		Result: res, Fallback: s.Fallback,
 	}
-	it.Heard(t, s.Spec, s.Options.AllowedTools)
-	if t.ToolCalls > len(t.Denials) {
-		it.Change.Count = 1
-	}
-	before := rules.Memory{Breaker: state.Breaker{State: state.BreakerClosed}}
-	after := before.After(it, s.Options, s.Now)
-	f := rules.Facts{It: it, Memory: after, Options: s.Options, Plan: plan, HadPlan: true, Started: s.Now, Now: s.Now, Fallback: s.Fallback}
-	if o.Class == agent.ClassUsageLimit || o.Class == agent.ClassSpendLimit {
+	o := res.Call.Outcome
+	if rules.IsLimit(o.Class) {
 		f.LimitedUntil = rules.LimitEnd(o, 1, s.Now)
 	}
-	return Scene{Outcome: o, Decision: rules.Decide(f), Counted: counted(after, s.Options), Usage: t.Usage, Session: t.Session}
+	return Scene{Outcome: o, Decision: rules.Conclude(f), Counted: counted(after, s.Policy), Usage: res.Call.Usage, Session: res.Call.Session.ID}
 }
 
-// counted names the counters that the call has moved.
-func counted(m rules.Memory, o rules.Options) []string {
+// counted names the counters that the call changed.
+func counted(m rules.Memory, o rules.Policy) []string {
 	var all []string
 	if m.Iterations > 0 {
 		all = append(all, "an iteration", "an attempt of its task")
@@ -79,7 +81,7 @@ func counted(m rules.Memory, o rules.Options) []string {
 	return all
 }
 
-// decode folds as much of the output as the end of the recording keeps.
+// decode folds the part of the output that the end keeps.
 func decode(s agent.Spec, r Recording) *agent.Transcript {
 	keep := keepAll
 	if r.end != nil {
@@ -99,9 +101,9 @@ func decode(s agent.Spec, r Recording) *agent.Transcript {
 	return t
 }
 
-// unfinished is the output before the record that ends the turn.
+// unfinished returns the output before the record that ends the turn.
 func unfinished(s agent.Spec, output string) string {
-	d := s.NewDecoder(func(state.Event) {})
+	d := s.NewDecoder(func(state.Payload) {})
 	var b strings.Builder
 	for line := range strings.Lines(output) {
 		_, _ = d.Write([]byte(line)) // never fails
@@ -113,7 +115,7 @@ func unfinished(s agent.Spec, output string) string {
 	return b.String()
 }
 
-// move shifts what the recording says about time.
+// move shifts the times in the recording.
 func move(o *agent.Outcome, by time.Duration) {
 	if !o.ResetsAt.IsZero() {
 		o.ResetsAt = o.ResetsAt.Add(by)

@@ -7,47 +7,40 @@ package drill
 
 import (
 	_ "embed"
-	"encoding/json"
-	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"ralph/ptyexec"
 	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
+	"ralph/runner/agent/recording"
 )
 
-// lines holds one recording a line. `go test ./cmd/internal/drill -update`
-// chooses them from those that the tests of package agent use.
+// archive holds one recording for each class and agent. `go test
+// ./cmd/internal/drill -update` chooses them from those that the tests of
+// package agent use.
 //
-//go:embed recordings.jsonl
-var lines string
+//go:embed recordings.txtar
+var archive []byte
 
 // Recording is what one call of an agent CLI printed, and how it ended.
 type Recording struct {
-	Class    agent.Class `json:"class"`
-	Agent    string      `json:"agent"`
-	Name     string      `json:"name"`
-	Recorded time.Time   `json:"recorded"` // the times in its texts are meant from there
-	Args     []string    `json:"args"`     // as it was started
-	Code     int         `json:"exit"`
-	Signal   string      `json:"signal,omitempty"`
-	TimedOut bool        `json:"timed_out,omitempty"`
-	Output   string      `json:"output"`
-
-	end *ending // replaces the recorded end; nil: as recorded
+	recording.Recording
+	end *stagedEnd // replaces the recorded end; nil: as recorded
 }
+
+// Class is the outcome class of the call.
+func (r Recording) Class() ending.Class { return ending.Class(r.Recording.Class) }
 
 // Exit is the end of the call.
 func (r Recording) Exit() ptyexec.Exit {
 	if r.end != nil {
 		return r.end.exit
 	}
-	exit := ptyexec.Exit{Code: r.Code, Cause: ptyexec.CauseExited}
+	exit := ptyexec.Exit{Code: r.Recording.Exit, Signal: r.KilledBy(), Cause: ptyexec.CauseExited}
 	if r.TimedOut {
 		exit.Cause = ptyexec.CauseTimeout
 	}
-	exit.Signal = map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGKILL": syscall.SIGKILL}[r.Signal]
 	return exit
 }
 
@@ -60,13 +53,13 @@ func (r Recording) Staged() string {
 }
 
 var all = sync.OnceValue(func() []Recording {
-	var list []Recording
-	for line := range strings.Lines(lines) {
-		var r Recording
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			panic("embedded recordings: " + err.Error())
-		}
-		list = append(list, r)
+	parsed, err := recording.Parse(archive)
+	if err != nil {
+		panic("embedded recordings: " + err.Error())
+	}
+	list := make([]Recording, len(parsed))
+	for i, r := range parsed {
+		list[i].Recording = r
 	}
 	return list
 })
@@ -74,9 +67,9 @@ var all = sync.OnceValue(func() []Recording {
 // Find returns a recording of the class for the agent: its own one; else one of
 // its good turns with another end; for an agent of which there are no
 // recordings at all, one of another agent with the same wire format.
-func Find(class agent.Class, s agent.Spec) (Recording, bool) {
+func Find(class ending.Class, s agent.Spec) (Recording, bool) {
 	name := s.Name
-	if _, own := pick(agent.ClassCompletedTurn, name); !own {
+	if _, own := pick(ending.CompletedTurn, name); !own {
 		name = standIn(s.Format)
 	}
 	if r, ok := pick(class, name); ok {
@@ -86,32 +79,32 @@ func Find(class agent.Class, s agent.Spec) (Recording, bool) {
 	if !ok {
 		return Recording{}, false
 	}
-	r, ok := pick(agent.ClassCompletedTurn, name)
-	r.Class, r.end = class, &end
+	r, ok := pick(ending.CompletedTurn, name)
+	r.Recording.Class, r.end = string(class), &end
 	return r, ok
 }
 
 // standIn is the first agent of the table with recordings in that format.
 func standIn(format agent.Format) string {
 	for _, s := range agent.Specs() {
-		if _, ok := pick(agent.ClassCompletedTurn, s.Name); ok && s.Format == format {
+		if _, ok := pick(ending.CompletedTurn, s.Name); ok && s.Format == format {
 			return s.Name
 		}
 	}
 	return ""
 }
 
-func pick(class agent.Class, name string) (Recording, bool) {
+func pick(class ending.Class, name string) (Recording, bool) {
 	for _, r := range all() {
-		if r.Class == class && r.Agent == name {
+		if r.Class() == class && r.Agent == name {
 			return r, true
 		}
 	}
 	return Recording{}, false
 }
 
-// ending is an end that no CLI has to be asked for: ralph or the kernel makes it.
-type ending struct {
+// stagedEnd is an end that no CLI has to be asked for: ralph or the kernel makes it.
+type stagedEnd struct {
 	keep  int // of the recorded output
 	exit  ptyexec.Exit
 	words string
@@ -125,21 +118,21 @@ const (
 )
 
 // endings are the ends that can be staged, by class.
-func endings(format agent.Format) map[agent.Class]ending {
-	ends := map[agent.Class]ending{
-		agent.ClassNoFinalRecord:   {keepUnfinished, ptyexec.Exit{Cause: ptyexec.CauseExited}, "cut off before its final record, exit code 0"},
-		agent.ClassHangSilent:      {keepNothing, ptyexec.Exit{Code: -1, Cause: ptyexec.CauseIdle}, "nothing printed until IDLE_TIMEOUT_MINUTES ended it"},
-		agent.ClassHangAfterResult: {keepAll, ptyexec.Exit{Code: -1, Cause: ptyexec.CauseFinal}, "still alive after its final record, and ended"},
-		agent.ClassTimeoutWithWork: {keepUnfinished, ptyexec.Exit{Code: -1, Cause: ptyexec.CauseTimeout}, "ended at work by CLAUDE_TIMEOUT_MINUTES"},
-		agent.ClassTimeoutIdle:     {keepUnfinished, ptyexec.Exit{Code: -1, Cause: ptyexec.CauseIdle}, "silent after some work, and ended by IDLE_TIMEOUT_MINUTES"},
-		agent.ClassKilledBySignal:  {keepUnfinished, ptyexec.Exit{Code: -1, Signal: syscall.SIGKILL, Cause: ptyexec.CauseExited}, "killed at work by SIGKILL"},
-		agent.ClassCrash:           {keepUnfinished, ptyexec.Exit{Code: -1, Signal: syscall.SIGSEGV, Cause: ptyexec.CauseExited}, "ended at work by SIGSEGV"},
+func endings(format agent.Format) map[ending.Class]stagedEnd {
+	ends := map[ending.Class]stagedEnd{
+		ending.NoFinalRecord:   {keepUnfinished, ptyexec.Exit{Cause: ptyexec.CauseExited}, "cut off before its final record, exit code 0"},
+		ending.HangSilent:      {keepNothing, ptyexec.Exit{Code: -1, Cause: ptyexec.CauseIdle}, "nothing printed until IDLE_TIMEOUT_MINUTES ended it"},
+		ending.HangAfterResult: {keepAll, ptyexec.Exit{Code: -1, Cause: ptyexec.CauseFinal}, "still alive after its final record, and ended"},
+		ending.TimeoutWithWork: {keepUnfinished, ptyexec.Exit{Code: -1, Cause: ptyexec.CauseTimeout}, "ended at work by CLAUDE_TIMEOUT_MINUTES"},
+		ending.TimeoutIdle:     {keepUnfinished, ptyexec.Exit{Code: -1, Cause: ptyexec.CauseIdle}, "silent after some work, and ended by IDLE_TIMEOUT_MINUTES"},
+		ending.KilledBySignal:  {keepUnfinished, ptyexec.Exit{Code: -1, Signal: syscall.SIGKILL, Cause: ptyexec.CauseExited}, "killed at work by SIGKILL"},
+		ending.Crash:           {keepUnfinished, ptyexec.Exit{Code: -1, Signal: syscall.SIGSEGV, Cause: ptyexec.CauseExited}, "ended at work by SIGSEGV"},
 	}
 	if format == agent.FormatText { // without records, what it printed is its final message
-		delete(ends, agent.ClassHangAfterResult)
-		end := ends[agent.ClassNoFinalRecord]
+		delete(ends, ending.HangAfterResult)
+		end := ends[ending.NoFinalRecord]
 		end.keep, end.words = keepNothing, "nothing printed, exit code 0"
-		ends[agent.ClassNoFinalRecord] = end
+		ends[ending.NoFinalRecord] = end
 	}
 	return ends
 }

@@ -14,10 +14,10 @@ import (
 	"strings"
 )
 
-// evidence is what a folder must show.
+// evidence is a condition on a folder's files.
 type evidence func(*folder) bool
 
-// folder is what was read of a folder. Its files are listed once.
+// folder is a folder of the project with its list of files.
 type folder struct {
 	fsys  fs.FS
 	files []string // slash paths, at most maxDepth levels down, sorted
@@ -30,11 +30,14 @@ const (
 	maxText  = 1 << 20 // of a file that is searched for a word
 )
 
-// foreign are folders whose files are not the project's own.
-var foreign = []string{"node_modules", "vendor", "third_party", "testdata", "fixtures", "examples", "example", "dist", "build", "target", "venv", "__pycache__"}
+// foreign lists folders whose files are not the project's own.
+var foreign = []string{
+	"node_modules", "vendor", "third_party", "testdata", "fixtures", "examples", "example",
+	"dist", "build", "target", "venv", "__pycache__",
+}
 
-// open lists the files of dir. What cannot be read, or lies too deep, is left
-// out; only dir itself must be readable.
+// open lists the files of dir. It skips unreadable and deep folders; only dir itself must
+// be readable.
 func open(dir string, has func(string) bool) (*folder, error) {
 	f := &folder{fsys: os.DirFS(dir), has: has}
 	err := fs.WalkDir(f.fsys, ".", func(name string, d fs.DirEntry, err error) error {
@@ -54,13 +57,13 @@ func open(dir string, has func(string) bool) (*folder, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look at project: %w", err)
+		return nil, fmt.Errorf("read project: %w", err)
 	}
 	return f, nil
 }
 
-// subfolders are those below the root with a manifest of the table. Folders
-// whose names need quoting in a shell are left out.
+// subfolders returns the folders with a manifest of the table, except those whose names
+// need quoting in a shell.
 func (f *folder) subfolders() []string {
 	plain := regexp.MustCompile(`^[\w.@+][\w.@+/-]*$`)
 	var dirs []string
@@ -75,8 +78,8 @@ func (f *folder) subfolders() []string {
 	return slices.Compact(dirs)
 }
 
-// canRun tells whether the program of a command line is there: a path in the
-// folder, any other word on PATH.
+// canRun reports whether the program of a command line exists, on PATH or, with a slash,
+// in the folder.
 func (f *folder) canRun(line string) bool {
 	for word := range strings.FieldsSeq(line) {
 		switch {
@@ -91,7 +94,7 @@ func (f *folder) canRun(line string) bool {
 	return false
 }
 
-// file: one of the globs, relative to the folder, matches something.
+// file: one of the globs, relative to the folder, matches.
 func file(globs ...string) evidence {
 	return func(f *folder) bool {
 		return slices.ContainsFunc(globs, func(glob string) bool { return len(f.glob(glob)) > 0 })
@@ -108,7 +111,7 @@ func text(glob, words string) evidence {
 	return func(f *folder) bool { return f.contain(f.glob(glob), words) }
 }
 
-// textAnywhere: one of the first files with such a name contains the words.
+// textAnywhere: one of the first 20 files with a matching name contains the words.
 func textAnywhere(words string, globs ...string) evidence {
 	return func(f *folder) bool {
 		names := f.named(globs)
@@ -116,8 +119,8 @@ func textAnywhere(words string, globs ...string) evidence {
 	}
 }
 
-// script: the manifest defines the script, and it is more than the stub that
-// npm writes and no watcher that never ends.
+// script: the manifest defines the script, and it is not npm's stub or a watcher that
+// never ends.
 func script(manifest, name string) evidence {
 	return func(f *folder) bool {
 		var m struct {
@@ -130,7 +133,8 @@ func script(manifest, name string) evidence {
 			return len(list) > 0
 		}
 		line, _ := m.Scripts[name].(string)
-		watches := strings.HasSuffix(line, "--watch") || strings.Contains(line, "--watch ") || strings.Contains(line, "--watchAll ")
+		watches := strings.HasSuffix(line, "--watch") || strings.Contains(line, "--watch ") ||
+			strings.Contains(line, "--watchAll ")
 		return line != "" && !watches && !strings.Contains(line, "no test specified")
 	}
 }
@@ -188,7 +192,7 @@ func (f *folder) contain(names []string, words string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return strings.Contains(string(f.read(name)), words) })
 }
 
-// read returns the beginning of a file, or nothing.
+// read returns the start of a file, or nothing on an error.
 func (f *folder) read(name string) []byte {
 	file, err := f.fsys.Open(name)
 	if err != nil {
@@ -205,7 +209,7 @@ func (f *folder) read(name string) []byte {
 	return data
 }
 
-// exists is true for everything that has the name, also a broken link.
+// exists is true also for a broken link.
 func exists(name string) bool {
 	_, err := os.Lstat(filepath.FromSlash(name))
 	return !errors.Is(err, fs.ErrNotExist)

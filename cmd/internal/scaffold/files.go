@@ -17,14 +17,14 @@ type Setting struct {
 	Active           bool // else it is commented out
 }
 
-// Answers are what the user said about the project, or agreed to.
+// Answers are what the user has said or agreed to about the project.
 type Answers struct {
 	Name              string
 	Build, Test, Lint string // empty: none
 	Settings          []Setting
 }
 
-// Checks are the commands that must succeed, in the order in which ralph runs them.
+// Checks returns the commands that must succeed, in the order in which ralph runs them.
 func (a Answers) Checks() []string {
 	return slices.DeleteFunc([]string{a.Lint, a.Build, a.Test}, func(line string) bool { return line == "" })
 }
@@ -33,15 +33,15 @@ func (a Answers) Checks() []string {
 type File struct {
 	Path string // slash path below the project
 	Text string
-	// Kept is the file that is there already and does the same: Path itself,
-	// or one that ralph would no longer read beside Path. Empty: none.
+	// Kept is an existing file with the same purpose: Path itself, or one that ralph would
+	// ignore if Path existed. Empty: none.
 	Kept string
 }
 
 //go:embed templates
 var templates embed.FS
 
-// texts are the files, in the order in which they are shown.
+// texts lists the files in the order of the output.
 func texts() []struct {
 	path, template string
 	instead        []string
@@ -58,9 +58,10 @@ func texts() []struct {
 	}
 }
 
-// Files returns the files of ralph for the project in dir. It writes nothing.
+// Files returns ralph's files for the project in dir. It writes nothing.
 func Files(dir string, p Project, a Answers) ([]File, error) {
-	t, err := template.New("").Funcs(template.FuncMap{"quote": quote, "code": code, "join": strings.Join}).ParseFS(templates, "templates/*")
+	funcs := template.FuncMap{"quote": quote, "code": code, "join": strings.Join}
+	t, err := template.New("").Funcs(funcs).ParseFS(templates, "templates/*")
 	if err != nil {
 		return nil, fmt.Errorf("read templates: %w", err)
 	}
@@ -97,7 +98,7 @@ func kept(dir, path string, instead []string) string {
 	return ""
 }
 
-// quote writes a value the way that .ralphrc reads it back.
+// quote quotes a value for .ralphrc.
 func quote(value string) string {
 	if value != "" && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz0123456789.-") == "" {
 		return value
@@ -105,7 +106,7 @@ func quote(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(value) + `"`
 }
 
-// code is an inline code span of Markdown.
+// code returns an inline code span of Markdown.
 func code(line string) string {
 	if strings.Contains(line, "`") {
 		return "`` " + line + " ``"

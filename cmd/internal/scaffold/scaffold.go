@@ -1,9 +1,10 @@
-// Package scaffold looks at a repository, tells how it is built and tested, and
-// writes the first files of ralph for it.
+// Package scaffold detects how a repository is built and tested and writes ralph's first
+// files for it.
 //
-//	Detect  files -> Project         table.go holds one row for each kind of project
+//	Detect  files -> Project         table.go has one row for each kind of project
+//	Checks  Project -> checks
 //	Files   Project + Answers -> texts
-//	Write   all of the texts, or none
+//	Write   writes all of the texts, or none
 package scaffold
 
 import (
@@ -12,13 +13,15 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"ralph/runner/agent/argv"
 )
 
 // Command is a shell command line for the folder that it belongs to.
 type Command struct {
 	Line string // empty: none is known
-	// Sure is true when files of the folder show that the command applies and
-	// its program can be run here; else it is a suggestion.
+	// Sure is true if the folder's files show that the command applies and its program
+	// exists. Otherwise the command is a suggestion.
 	Sure bool
 }
 
@@ -31,24 +34,24 @@ type Part struct {
 	Test     Command
 	Lint     Command
 	Run      Command
-	Allow    []string // beginnings of the commands that its developers use
+	Allow    []string // prefixes of the commands that its developers use
 }
 
 // Project is what was found in a repository.
 type Project struct {
 	Name  string // of its folder
-	Parts []Part // of the root, the most telling first; empty: nothing was recognised
-	// Subprojects are folders with a manifest of their own, sorted; at most
+	Parts []Part // of the root, the most significant first; empty: nothing was recognized
+	// Subprojects are folders with their own manifest, sorted; at most
 	// maxSubprojects.
 	Subprojects []Part
-	Guides      []string // instructions for agents that the repository has already
+	Guides      []string // instructions for agents that the repository has
 	Bare        bool     // no code yet: at most documents and manifests
 }
 
 const maxSubprojects = 12
 
-// Detect looks at the files below dir. It runs nothing. has tells whether a
-// program can be found on PATH.
+// Detect reads the files below dir. It runs nothing. has reports whether a
+// program is on PATH.
 func Detect(dir string, has func(program string) bool) (Project, error) {
 	f, err := open(dir, has)
 	if err != nil {
@@ -74,17 +77,19 @@ func Detect(dir string, has func(program string) bool) (Project, error) {
 	return p, nil
 }
 
-// Telling is true for a file that can change what Detect finds.
+// Telling reports whether a change of the file can change the result of Detect.
 func Telling(file string) bool {
 	manifest := func(r row) bool { return slices.Contains(r.Manifests, path.Base(file)) }
 	return isCode(file) || slices.ContainsFunc(table(), manifest)
 }
 
-// isCode is true for what is no document, manifest or setting.
+// isCode reports whether a file is not a document, manifest or setting.
 func isCode(file string) bool {
 	ext := path.Ext(file)
 	return ext != "" && !strings.HasPrefix(path.Base(file), ".") &&
-		!slices.Contains([]string{".md", ".txt", ".rst", ".adoc", ".json", ".toml", ".yaml", ".yml", ".lock", ".mod", ".sum", ".xml", ".ini", ".cfg"}, ext)
+		!slices.Contains([]string{
+			".md", ".txt", ".rst", ".adoc", ".json", ".toml", ".yaml", ".yml", ".lock", ".mod", ".sum", ".xml", ".ini", ".cfg",
+		}, ext)
 }
 
 func name(dir string) string {
@@ -100,7 +105,7 @@ func name(dir string) string {
 	return base
 }
 
-// Languages names what the project is made of, subprojects last.
+// Languages returns the languages of the project, those of subprojects last.
 func (p Project) Languages() []string {
 	var all []string
 	for _, part := range slices.Concat(p.Parts, p.Subprojects) {
@@ -111,8 +116,8 @@ func (p Project) Languages() []string {
 	return all
 }
 
-// Test is the command for the whole project: of the first part that is sure of
-// one, else the first suggestion.
+// Test returns the command for the whole project: the first sure one of its parts, else
+// the first suggestion.
 func (p Project) Test() Command { return p.first(func(part Part) Command { return part.Test }) }
 
 // Build is chosen like Test.
@@ -135,7 +140,7 @@ func (p Project) first(of func(Part) Command) Command {
 	return suggestion
 }
 
-// parts matches the table; of the rows for one language the first counts.
+// parts matches the table. The first row of a language wins.
 func (f *folder) parts(dir string) []Part {
 	var parts []Part
 	for _, r := range table() {
@@ -145,14 +150,15 @@ func (f *folder) parts(dir string) []Part {
 		}
 		parts = append(parts, Part{
 			Dir: dir, Language: r.Language, Allow: r.Allow,
-			Setup: f.choose(r.Setup), Build: f.choose(r.Build), Test: f.choose(r.Test), Lint: f.choose(r.Lint), Run: f.choose(r.Run),
+			Setup: f.choose(r.Setup), Build: f.choose(r.Build), Test: f.choose(r.Test), Lint: f.choose(r.Lint),
+			Run: f.choose(r.Run),
 		})
 	}
 	return parts
 }
 
-// choose returns the first command with evidence and a program, else the first
-// that is not ruled out.
+// choose returns the first command with evidence and a program, else the first that is
+// not ruled out.
 func (f *folder) choose(candidates []candidate) Command {
 	var suggestion Command
 	for _, c := range candidates {
@@ -167,4 +173,33 @@ func (f *folder) choose(candidates []candidate) Command {
 		}
 	}
 	return suggestion
+}
+
+// SureLine returns the line of a sure command, else an empty string.
+func (c Command) SureLine() string {
+	if !c.Sure {
+		return ""
+	}
+	return c.Line
+}
+
+// Tools returns the allowed tools plus those for the project's commands: an agent that
+// may not run the tests cannot check its work.
+func (p Project) Tools(allowed []string, commands ...string) []string {
+	var prefixes, more []string
+	for _, part := range slices.Concat(p.Parts, p.Subprojects) {
+		for _, prefix := range part.Allow {
+			prefixes = append(prefixes, prefix)
+			more = append(more, "Bash("+prefix+":*)")
+		}
+	}
+	for _, line := range commands {
+		covered := slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(line+" ", prefix+" ") })
+		if line != "" && !covered {
+			more = append(more, argv.AllowEntry("Bash", line))
+		}
+	}
+	slices.Sort(more)
+	more = slices.DeleteFunc(slices.Compact(more), func(entry string) bool { return slices.Contains(allowed, entry) })
+	return slices.Concat(allowed, more)
 }

@@ -205,7 +205,7 @@ func TestFiles_plan_hasTheIntendedTasks(t *testing.T) {
 		{"nothing to work on costs no call", nil, 0, ""},
 		{"a manifest alone is nothing to work on", map[string]string{"go.mod": "", "README.md": "", "LICENSE": ""}, 0, ""},
 		{"tests are known", map[string]string{"go.mod": "", "x.go": ""}, 2, "Run `go test ./...` and make it succeed"},
-		{"tests are not known", map[string]string{"x.c": ""}, 2, "Find out how this project is tested, and write the command to `.ralph/AGENT.md`"},
+		{"tests are not known", map[string]string{"x.c": ""}, 2, "Find out how to test this project, and write the command to `.ralph/AGENT.md`"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := repo(t, c.files)

@@ -12,17 +12,17 @@ type row struct {
 	Allow                         []string // see Part
 }
 
-// candidate is a command and what has to be true for it. Without a condition
-// it is only a suggestion.
+// candidate is a command and its condition. Without a condition it is a suggestion.
 type candidate struct {
 	Line string
 	When evidence
 }
 
-// table lists what Detect knows. The order decides whose command speaks for
-// the whole project; Make only fills the gaps.
+// table is what Detect knows. The first row with a command provides it for the whole
+// project; Make only fills gaps.
 func table() []row {
-	return slices.Concat([]row{goRow(), rustRow()}, javaRows(), pythonRows(), []row{rubyRow(), phpRow()}, nodeRows(), []row{makeRow(), shellRow()})
+	return slices.Concat([]row{goRow(), rustRow()}, javaRows(), pythonRows(),
+		[]row{rubyRow(), phpRow()}, nodeRows(), []row{makeRow(), shellRow()})
 }
 
 func goRow() row {
@@ -47,7 +47,8 @@ func rustRow() row {
 		Build: []candidate{{"cargo build --workspace", workspace}, {"cargo build", file("Cargo.toml")}},
 		Test:  []candidate{{"cargo test --workspace", workspace}, {"cargo test", file("Cargo.toml")}},
 		Lint: []candidate{
-			{"cargo clippy --all-targets", either(file("clippy.toml", ".clippy.toml"), text(".github/workflows/*", "cargo clippy"))},
+			{"cargo clippy --all-targets",
+				either(file("clippy.toml", ".clippy.toml"), text(".github/workflows/*", "cargo clippy"))},
 			{Line: "cargo clippy --all-targets"},
 		},
 		Run:   []candidate{{"cargo run", file("src/main.rs")}},
@@ -71,7 +72,7 @@ func javaRows() []row {
 	}}
 }
 
-// pythonRows has one row for each way to reach the project's interpreter.
+// pythonRows has one row for each way to run the project's interpreter.
 func pythonRows() []row {
 	pip := func(python string) []candidate {
 		return []candidate{
@@ -79,14 +80,16 @@ func pythonRows() []row {
 			{python + " -m pip install -e .", file("pyproject.toml", "setup.py")},
 		}
 	}
-	plain := file("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "pytest.ini", "tox.ini", "manage.py", "*.py")
+	plain := file("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "pytest.ini", "tox.ini",
+		"manage.py", "*.py")
 	const venv = ".venv/bin/python"
 	return []row{
 		pythonRow("uv run ", "uv run python", []candidate{{"uv sync", file("pyproject.toml")}},
 			either(file("uv.lock"), text("pyproject.toml", "[tool.uv"))),
 		pythonRow("poetry run ", "poetry run python", []candidate{{"poetry install", file("pyproject.toml")}},
 			either(file("poetry.lock"), text("pyproject.toml", "[tool.poetry"))),
-		pythonRow("pipenv run ", "pipenv run python", []candidate{{"pipenv install --dev", file("Pipfile")}}, file("Pipfile")),
+		pythonRow("pipenv run ", "pipenv run python",
+			[]candidate{{"pipenv install --dev", file("Pipfile")}}, file("Pipfile")),
 		pythonRow(venv+" -m ", venv, pip(venv), both(file(venv), plain)),
 		pythonRow("python3 -m ", "python3", pip("python3"), plain),
 	}
@@ -102,7 +105,7 @@ func pythonRow(prefix, python string, setup []candidate, when evidence) row {
 	return row{
 		Language: "Python", When: when, Manifests: []string{"pyproject.toml", "setup.py"},
 		Setup: setup,
-		// Without a test that they find, pytest and unittest fail: a condition of all.
+		// pytest and unittest fail if they find no test.
 		Test: []candidate{
 			{prefix + "pytest", both(tests, named)},
 			{python + " manage.py test", both(tests, file("manage.py"))},
@@ -112,7 +115,8 @@ func pythonRow(prefix, python string, setup []candidate, when evidence) row {
 			{Line: prefix + "pytest"},
 		},
 		Lint: []candidate{
-			{prefix + "ruff check .", either(file("ruff.toml", ".ruff.toml"), text("pyproject.toml", "ruff"), text("requirements*.txt", "ruff"))},
+			{prefix + "ruff check .", either(file("ruff.toml", ".ruff.toml"),
+				text("pyproject.toml", "ruff"), text("requirements*.txt", "ruff"))},
 			{prefix + "flake8", either(file(".flake8"), text("setup.cfg", "[flake8]"), text("tox.ini", "[flake8]"))},
 			{Line: prefix + "ruff check ."},
 		},
@@ -151,8 +155,8 @@ func phpRow() row {
 	}
 }
 
-// nodeRows has one row for each package manager; npm is the one that leaves
-// no other trace.
+// nodeRows has one row for each package manager. npm is last because package.json alone
+// means npm.
 func nodeRows() []row {
 	return []row{
 		nodeRow("pnpm", "pnpm test", either(file("pnpm-lock.yaml", "pnpm-workspace.yaml"), packageManager("pnpm"))),
@@ -174,7 +178,7 @@ func nodeRow(manager, test string, when evidence) row {
 			{Line: manager + " run build"},
 		},
 		Test: []candidate{
-			// It watches for ever unless it thinks that it runs in CI.
+			// Outside CI it watches forever.
 			{"CI=true " + test, both(script(manifest, "test"), text(manifest, "react-scripts test"))},
 			{test, script(manifest, "test")},
 			{Line: test},

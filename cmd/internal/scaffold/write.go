@@ -10,29 +10,28 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Write writes the files below dir, all or none, over what is there. All texts
-// are on disk under temporary names before the first one gets its own.
+// Write writes all files below dir, or none. It replaces existing ones. Every text is
+// on disk under a temporary name before the first file gets its own name.
 func Write(dir string, files []File) (err error) {
 	var undo []func() error
 	defer func() {
-		if err == nil {
-			return
-		}
-		for i := len(undo) - 1; i >= 0; i-- {
+		for i := len(undo) - 1; i >= 0 && err != nil; i-- {
 			err = errors.Join(err, undo[i]())
 		}
 	}()
 	var pending []*renameio.PendingFile
 	for _, f := range files {
 		path := filepath.Join(dir, filepath.FromSlash(f.Path))
-		made, err := makeDir(filepath.Dir(path))
-		if err != nil {
+		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+			return fmt.Errorf("write %q: it exists and is not a regular file; move it away", f.Path)
+		}
+		folder := filepath.Dir(path)
+		if err := os.Mkdir(folder, 0o755); err == nil {
+			undo = append(undo, func() error { return os.Remove(folder) })
+		} else if !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("write %q: %w", f.Path, err)
 		}
-		if made {
-			undo = append(undo, func() error { return os.Remove(filepath.Dir(path)) })
-		}
-		p, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(0o644))
+		p, err := renameio.NewPendingFile(path, renameio.WithTempDir(folder), renameio.WithStaticPermissions(0o644))
 		if err != nil {
 			return fmt.Errorf("write %q: %w", f.Path, err)
 		}
@@ -42,47 +41,11 @@ func Write(dir string, files []File) (err error) {
 		}
 		pending = append(pending, p)
 	}
+	// All is written and every folder is writable: a rename fails only if the disk does.
 	for i, p := range pending {
-		restore, err := keep(filepath.Join(dir, filepath.FromSlash(files[i].Path)))
-		if err != nil {
-			return fmt.Errorf("write %q: %w", files[i].Path, err)
-		}
 		if err := p.CloseAtomicallyReplace(); err != nil {
 			return fmt.Errorf("write %q: %w", files[i].Path, err)
 		}
-		undo = append(undo, restore)
 	}
 	return nil
-}
-
-func makeDir(dir string) (made bool, err error) {
-	err = os.Mkdir(dir, 0o755)
-	if errors.Is(err, fs.ErrExist) {
-		info, err := os.Stat(dir)
-		if err == nil && !info.IsDir() {
-			err = fmt.Errorf("%q is not a folder", dir)
-		}
-		return false, err
-	}
-	return err == nil, err
-}
-
-// keep remembers what is at path, and returns what brings it back.
-func keep(path string) (restore func() error, err error) {
-	info, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return func() error { return os.Remove(path) }, nil
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("what is there is not a regular file; move it away")
-	}
-	old, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return func() error {
-		return renameio.WriteFile(path, old, info.Mode().Perm(), renameio.WithStaticPermissions(info.Mode().Perm()))
-	}, nil
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// agent is a launchd agent. launchd starts it when the user logs in.
+// agent returns a launchd agent. launchd starts it when the user logs in.
 func agent(s Service) (string, error) {
 	var args strings.Builder
 	for _, arg := range s.Argv() {
@@ -45,7 +45,7 @@ func agent(s Service) (string, error) {
 `, mark, escape(s.Name), args.String(), escape(s.Dir), escape(s.Path), stopBound, escape(s.Log)), nil
 }
 
-// agentProject reads what agent has written.
+// agentProject is the inverse of agent.
 func agentProject(text string) string {
 	d := xml.NewDecoder(strings.NewReader(text))
 	for key := ""; ; {

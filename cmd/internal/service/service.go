@@ -1,6 +1,5 @@
-// Package service has the files with which the service manager of a machine
-// goes on with a run after a reboot: a systemd user unit, a launchd agent.
-// Nothing of it starts anything or writes a file.
+// Package service makes the machine's service manager resume runs after a reboot: it
+// writes and enables a systemd user unit or a launchd agent. It starts no run.
 package service
 
 import (
@@ -12,14 +11,14 @@ import (
 	"unicode/utf8"
 )
 
-// mark is the line by which ralph knows the files that it wrote.
+// mark is the line that identifies files written by ralph.
 const mark = "Written by: ralph service install"
 
-// stopBound is how many seconds ralph may take to end its agent and to record
-// the end, before the manager kills it. It takes a few at most.
+// stopBound is how many seconds ralph has to end its agent before the manager kills it.
+// It usually needs a few.
 const stopBound = 60
 
-// Service is one project's entry with a service manager.
+// Service is the service of one project.
 type Service struct {
 	Name    string // of the file, without its ending; see Name
 	Program string // ralph, absolute
@@ -28,11 +27,11 @@ type Service struct {
 	Log     string // absolute; where a manager without a journal keeps what ralph prints
 }
 
-// Argv is the command line that goes on with a run.
+// Argv returns the command line that resumes a run.
 func (s Service) Argv() []string { return []string{s.Program, "-C", s.Dir, "resume", "--unfinished"} }
 
-// Name is that of a project's file, without its ending: one that every manager
-// takes, and another one for each folder.
+// Name returns the name of a project's file, without its extension. It is valid for
+// every manager and unique for each folder.
 func Name(dir string) string {
 	base := strings.Map(func(r rune) rune {
 		if plain(r) && !strings.ContainsRune("/=:+@,", r) {
@@ -44,8 +43,8 @@ func Name(dir string) string {
 	return fmt.Sprintf("ralph-%.40s-%x", base, sum[:4])
 }
 
-// AbsolutePath is a PATH without its relative folders: the run would find
-// programs of the project in them.
+// AbsolutePath removes the relative folders from PATH, where the run would find programs
+// of the project.
 func AbsolutePath(path string) string {
 	var kept []string
 	for _, dir := range filepath.SplitList(path) {
@@ -65,37 +64,41 @@ type Manager struct {
 	project func(text string) string
 }
 
-// Of returns the manager of an operating system, by its name in GOOS.
+// Of returns the manager of an operating system, named as in GOOS.
 func Of(goos string) (Manager, error) {
 	switch goos {
 	case "linux":
-		return Manager{"systemd", ".service", func(_, config string) string { return filepath.Join(config, "systemd", "user") }, unit, unitProject}, nil
+		folder := func(_, config string) string { return filepath.Join(config, "systemd", "user") }
+		return Manager{"systemd", ".service", folder, unit, unitProject}, nil
 	case "darwin":
-		return Manager{"launchd", ".plist", func(home, _ string) string { return filepath.Join(home, "Library", "LaunchAgents") }, agent, agentProject}, nil
+		folder := func(home, _ string) string { return filepath.Join(home, "Library", "LaunchAgents") }
+		return Manager{"launchd", ".plist", folder, agent, agentProject}, nil
 	}
-	return Manager{}, fmt.Errorf("no service manager of %s is known to ralph: linux (systemd) and darwin (launchd) are", goos)
+	return Manager{}, fmt.Errorf(
+		"ralph knows no service manager for %s, only for linux (systemd) and darwin (launchd)", goos)
 }
 
-// File is where the manager looks for the file of a service; home and config
-// are the user's folders, config is $XDG_CONFIG_HOME or what stands in for it.
+// File returns the path of a service's file. config is $XDG_CONFIG_HOME or its default.
 func (m Manager) File(home, config, name string) string {
 	return filepath.Join(m.folder(home, config), name+m.ending)
 }
 
-// Project is the folder in a file that Text wrote; "" when it names none.
+// Project returns the folder in a file that Text wrote; empty if there is none.
 func (m Manager) Project(text string) string { return m.project(text) }
 
-// Text is the file. The error names what cannot be written into it.
+// Text returns the content of the file. The error names a value that it cannot contain.
 func (m Manager) Text(s Service) (string, error) {
-	for _, part := range []struct{ what, value string }{{"the program", s.Program}, {"the project", s.Dir}, {"PATH", s.Path}, {"the log", s.Log}} {
+	for _, part := range []struct{ what, value string }{
+		{"the program", s.Program}, {"the project", s.Dir}, {"PATH", s.Path}, {"the log", s.Log},
+	} {
 		if !utf8.ValidString(part.value) || strings.ContainsFunc(part.value, unicode.IsControl) {
-			return "", fmt.Errorf("%s is %q: a service file takes no control character and only UTF-8", part.what, part.value)
+			return "", fmt.Errorf("%s is %q: a service file takes only UTF-8 and no control characters", part.what, part.value)
 		}
 	}
 	return m.text(s)
 }
 
-// Ours tells whether ralph wrote this file.
+// Ours reports whether ralph wrote this file.
 func Ours(text string) bool {
 	for line := range strings.Lines(text) {
 		switch strings.TrimSpace(line) {

@@ -3,8 +3,10 @@ package service
 import (
 	"encoding/xml"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,11 +14,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"ralph/internal/unitfile"
 )
 
-// nasty are folders that a service file could get wrong.
+var update = flag.Bool("update", false, "write testdata")
+
+// nasty are folders that are hard to quote.
 var nasty = []string{
 	"/home/u/plain", "/home/u/two  words", "/home/u/ends with a blank ", "/home/u/100%/%h/%%", "/home/u/$HOME/${PATH}/$$",
 	`/home/u/"double"/'single'`, `/home/u/back\slash\n`, `/home/u/ends\`, "/home/u/grüße-日本", "/home/u/-C", "/home/u/#;[x]=y", "/home/u/<&>]]>", "/",
@@ -46,45 +48,52 @@ func text(t *testing.T, goos string, s Service) string {
 	return got
 }
 
-func TestUnit_anyFolder_isReadBackAsItWas(t *testing.T) {
-	for _, dir := range nasty {
-		programs := []string{"/usr/bin/ralph"}
-		if !strings.ContainsAny(dir, `"'\`) {
-			programs = append(programs, filepath.Join(dir, "ralph"))
-		}
-		for _, program := range programs {
-			s := Service{Name: "ralph-x", Program: program, Dir: dir, Path: "/bin:" + dir, Log: "/log"}
-			got := text(t, "linux", s)
-			u, err := unitfile.Parse(got)
-			if err != nil {
-				t.Fatalf("%v\n%s", err, got)
-			}
-			p, err := u.Start()
-			if err != nil {
-				t.Fatalf("%v\n%s", err, got)
-			}
-			want := unitfile.Process{Argv: s.Argv(), Env: []string{"PATH=/bin:" + dir}, Dir: filepath.Clean(dir)}
-			if diff := cmp.Diff(want, p); diff != "" {
-				t.Errorf("%q: %s\n%s", dir, diff, got)
-			}
+// unitLines are the lines of a unit that start with one of the keys.
+func unitLines(unit string, keys ...string) []string {
+	var found []string
+	for line := range strings.SplitSeq(unit, "\n") {
+		if key, _, _ := strings.Cut(line, "="); slices.Contains(keys, key) {
+			found = append(found, line)
 		}
 	}
+	return found
 }
 
-// What systemd does by default would restart a run, kill the agent under ralph,
-// or report an orderly end as a failure.
-func TestUnit_behavesAsRalphNeeds(t *testing.T) {
-	u, err := unitfile.Parse(text(t, "linux", Service{Name: "n", Program: "/bin/ralph", Dir: "/p", Path: "/bin", Log: "/l"}))
+// The golden file shows the quoting of systemd.syntax(7) and systemd.service(5):
+// %% and $$ stand for one character, a path in WorkingDirectory is never quoted.
+func TestUnit_anyFolder_isQuotedForSystemd(t *testing.T) {
+	var b strings.Builder
+	for _, dir := range nasty {
+		program := "/usr/bin/ralph"
+		if !strings.ContainsAny(dir, `"'\`) {
+			program = filepath.Join(dir, "ralph")
+		}
+		unit := text(t, "linux", Service{Name: "ralph-x", Program: program, Dir: dir, Path: "/bin:" + dir, Log: "/log"})
+		fmt.Fprintf(&b, "%s\n\n", strings.Join(unitLines(unit, "ExecStart", "WorkingDirectory", "Environment"), "\n"))
+	}
+	if *update {
+		if err := os.WriteFile("testdata/units.txt", []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile("testdata/units.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]string{
-		"Service.Restart": "no", "Service.KillMode": "mixed", "Service.TimeoutStopSec": "60", "Service.SuccessExitStatus": "143",
-		"Service.OOMPolicy": "continue", "Service.StandardOutput": "journal", "Install.WantedBy": "default.target",
-	} {
-		if diff := cmp.Diff([]string{want}, u[key]); diff != "" {
-			t.Errorf("%s: %s", key, diff)
-		}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// By default systemd would restart a run, kill the agent before ralph can end it,
+// or report a normal end as a failure.
+func TestUnit_behavesAsRalphNeeds(t *testing.T) {
+	unit := text(t, "linux", Service{Name: "n", Program: "/bin/ralph", Dir: "/p", Path: "/bin", Log: "/l"})
+	want := []string{"StandardOutput=journal", "Restart=no", "KillMode=mixed", "TimeoutStopSec=60", "SuccessExitStatus=143",
+		"OOMPolicy=continue", "WantedBy=default.target"}
+	got := unitLines(unit, "StandardOutput", "Restart", "KillMode", "TimeoutStopSec", "SuccessExitStatus", "OOMPolicy", "WantedBy")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

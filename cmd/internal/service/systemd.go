@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// unit is a systemd user unit. An OOM kill of something that the agent started
-// must not end the run, which systemd would do without OOMPolicy.
+// unit returns a systemd user unit. Without OOMPolicy, systemd would end the run when the
+// kernel kills a program of the agent for lack of memory.
 func unit(s Service) (string, error) {
 	if strings.ContainsAny(s.Program, `"'\`) {
 		return "", fmt.Errorf("the program is %q: systemd starts none with a quote or a backslash in its path", s.Program)
 	}
-	// Nothing but % is read in the program's path, and not even quotes in the
-	// folder's; the slash keeps a blank or a backslash at its end.
+	// systemd expands only % in the program's path and reads no quotes in the folder. The
+	// slash protects a space or a backslash at its end.
 	words := []string{`"` + percent(s.Program) + `"`}
 	for _, arg := range s.Argv()[1:] {
 		words = append(words, quote(strings.ReplaceAll(arg, "$", "$$")))
 	}
 	return fmt.Sprintf(`# %s
 [Unit]
-Description=ralph in %s: go on with an unfinished run
+Description=ralph in %s: resume an interrupted run
 
 [Service]
 ExecStart=%s
@@ -35,10 +35,11 @@ OOMPolicy=continue
 
 [Install]
 WantedBy=default.target
-`, mark, percent(filepath.Base(s.Dir)), strings.Join(words, " "), percent(strings.TrimRight(s.Dir, "/")), quote("PATH="+s.Path), stopBound), nil
+`, mark, percent(filepath.Base(s.Dir)), strings.Join(words, " "), percent(strings.TrimRight(s.Dir, "/")),
+		quote("PATH="+s.Path), stopBound), nil
 }
 
-// unitProject reads what unit has written.
+// unitProject is the inverse of unit.
 func unitProject(text string) string {
 	for line := range strings.Lines(text) {
 		if dir, ok := strings.CutPrefix(line, "WorkingDirectory="); ok {
@@ -50,7 +51,7 @@ func unitProject(text string) string {
 
 func percent(s string) string { return strings.ReplaceAll(s, "%", "%%") }
 
-// quote makes one word of any text without control characters.
+// quote makes text without control characters one word.
 func quote(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
 		return s

@@ -7,10 +7,8 @@ import (
 
 // cargo reads the text of cargo test.
 type cargo struct {
-	c       *collector
-	target  string // crate or test file, as a prefix of names
-	current string // the failed test whose output is coming
-	text    *Excerpt
+	target string // crate or test file, as a prefix of names
+	block
 }
 
 func (c *cargo) line(line string) {
@@ -27,15 +25,15 @@ func (c *cargo) line(line string) {
 	case strings.HasPrefix(line, "---- ") && strings.HasSuffix(line, " ----"):
 		c.settle()
 		name := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(line[5:], " ----"), " stdout"), " stderr")
-		c.current, c.text = c.name(name), newMessage()
-	case c.current != "":
+		c.open(c.full(name))
+	case c.name != "":
 		c.text.WriteLine(line)
 	case strings.HasPrefix(line, "test "):
 		c.result(line[len("test "):])
 	}
 }
 
-// targetOf takes "cc" from "Running unittests src/lib.rs (target/debug/deps/cc-a2c3e3b3)".
+// targetOf returns "cc" for "Running unittests src/lib.rs (target/debug/deps/cc-a2c3e3b3)".
 func targetOf(line string) string {
 	exe := path.Base(strings.ReplaceAll(strings.TrimSuffix(line[strings.LastIndex(line, "(")+1:], ")"), `\`, "/"))
 	if i := strings.LastIndex(exe, "-"); i > 0 {
@@ -44,7 +42,7 @@ func targetOf(line string) string {
 	return exe
 }
 
-func (c *cargo) name(test string) string {
+func (c *cargo) full(test string) string {
 	test = strings.TrimSuffix(test, " - should panic")
 	switch {
 	case c.target == "":
@@ -60,7 +58,7 @@ func (c *cargo) result(rest string) {
 	if i < 0 {
 		return
 	}
-	t := Test{Name: c.name(rest[:i])}
+	t := Test{Name: c.full(rest[:i])}
 	switch how := rest[i+5:]; {
 	case how == "ok":
 		t.Status = Passed
@@ -74,12 +72,12 @@ func (c *cargo) result(rest string) {
 	c.c.add(t)
 }
 
-// settle gives the output to the test that printed it.
+// settle ignores a name that is not that of a test.
 func (c *cargo) settle() {
-	if _, known := c.c.index[c.current]; known {
-		c.c.add(Test{Name: c.current, Status: Failed, Message: c.text.String()})
+	if _, known := c.c.index[c.name]; !known {
+		c.name = ""
 	}
-	c.current = ""
+	c.block.settle()
 }
 
 func (c *cargo) end() { c.settle() }

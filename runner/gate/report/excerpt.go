@@ -11,7 +11,7 @@ type Excerpt struct {
 	Head, Tail int
 
 	head, tail []byte
-	lost       int
+	lost       int // bytes between them
 }
 
 // Write adds to the output; it never fails.
@@ -36,21 +36,29 @@ func (e *Excerpt) cut() {
 	}
 }
 
-// WriteLine adds one line.
-func (e *Excerpt) WriteLine(line string) {
-	_, _ = e.Write([]byte(line))
-	_, _ = e.Write([]byte{'\n'})
-}
+func (e *Excerpt) add(text string) { _, _ = e.Write([]byte(text)) }
 
-// String is what was kept, without the last line ends, and how much was not.
+// WriteLine adds one line.
+func (e *Excerpt) WriteLine(line string) { e.add(line + "\n") }
+
+// String returns the two parts, with the number of bytes left out between them.
+// It keeps lines whole where that costs less than half of a part, and drops line
+// ends at the end of the text. It is empty for nil.
 func (e *Excerpt) String() string {
 	if e == nil {
 		return ""
 	}
 	e.cut()
-	text := string(e.head) + string(e.tail)
-	if e.lost > 0 {
-		text = fmt.Sprintf("%s\n... (%d bytes left out) ...\n%s", e.head, e.lost, e.tail)
+	head, tail, lost := string(e.head), string(e.tail), e.lost
+	text := head + tail
+	if lost > 0 {
+		if i := strings.LastIndexByte(head, '\n'); i > len(head)/2 {
+			head, lost = head[:i], lost+len(head)-i
+		}
+		if i := strings.IndexByte(tail, '\n'); i >= 0 && i < len(tail)/2 {
+			tail, lost = tail[i+1:], lost+i+1
+		}
+		text = fmt.Sprintf("%s\n... (%d bytes left out) ...\n%s", head, lost, tail)
 	}
 	return strings.TrimRight(strings.ToValidUTF8(text, "\uFFFD"), "\r\n")
 }

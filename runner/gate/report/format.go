@@ -3,12 +3,14 @@ package report
 import (
 	"slices"
 	"strings"
+
+	"ralph/logs/termtext"
 )
 
 // Format names what a command prints.
 type Format string
 
-// The formats. Auto tries all that can be told apart line by line.
+// The formats. Auto detects the format line by line.
 const (
 	Auto     Format = ""
 	Go       Format = "go" // text, or -json events
@@ -35,17 +37,16 @@ func rows() []row {
 	return []row{
 		{Go, func(c *collector) parser { return &goText{c: c} }},
 		{Pytest, func(c *collector) parser { return &pytest{c: c, sections: map[string]*Excerpt{}} }},
-		{Unittest, func(c *collector) parser { return &unittest{c: c} }},
-		{Jest, func(c *collector) parser { return &jest{c: c} }},
-		{Node, func(c *collector) parser { return &nodeSpec{c: c} }},
-		{Cargo, func(c *collector) parser { return &cargo{c: c} }},
+		{Unittest, func(c *collector) parser { return &unittest{block: block{c: c}} }},
+		{Jest, func(c *collector) parser { return &jest{block: block{c: c}} }},
+		{Node, func(c *collector) parser { return &nodeSpec{block: block{c: c}} }},
+		{Cargo, func(c *collector) parser { return &cargo{block: block{c: c}} }},
 		{TAP, func(c *collector) parser { return &tap{c: c} }},
 	}
 }
 
-// saysNothing knows the lines by which tools say that there is nothing to
-// build or to test yet. A name that the user chose (a make target, a script)
-// is no such line: it may be a typing error.
+// saysNothing reports whether a tool says that there is nothing to build or to
+// test yet. A missing make target or script does not count: it may be a typo.
 func saysNothing(line string) bool {
 	line = strings.TrimSpace(line)
 	starts := func(prefix string) bool { return strings.HasPrefix(line, prefix) }
@@ -66,46 +67,10 @@ func saysNothing(line string) bool {
 		starts("===") && strings.Contains(line, " no tests ran in ")
 }
 
-// stripANSI removes colours and other escape sequences.
-func stripANSI(s string) string {
-	if !strings.Contains(s, "\x1b") {
-		return s
+// strip removes colors and other escape sequences.
+func strip(s string) string {
+	if strings.IndexByte(s, 0x1b) < 0 {
+		return s // Clean would also change characters that are part of names
 	}
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		if s[i] != 0x1b {
-			b.WriteByte(s[i])
-			i++
-			continue
-		}
-		i = escapeEnd(s, i+1)
-	}
-	return b.String()
-}
-
-// escapeEnd is the index after the sequence whose second byte is at i.
-func escapeEnd(s string, i int) int {
-	if i >= len(s) {
-		return i
-	}
-	switch s[i] {
-	case '[': // up to a final byte
-		for i++; i < len(s); i++ {
-			if s[i] >= 0x40 && s[i] <= 0x7e {
-				return i + 1
-			}
-		}
-		return i
-	case ']': // up to BEL or ESC \
-		for i++; i < len(s); i++ {
-			if s[i] == 0x07 {
-				return i + 1
-			}
-			if s[i] == 0x1b {
-				return min(i+2, len(s))
-			}
-		}
-		return i
-	}
-	return i + 1
+	return termtext.Clean(s)
 }

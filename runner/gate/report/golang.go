@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// goEvent is a line of go test -json, as far as it is needed.
+// goEvent has the fields of a line of go test -json that are needed.
 type goEvent struct {
 	Action, Package, ImportPath, Test, Output, FailedBuild string
 }
 
 type goKey struct{ pkg, test string }
 
-// goEvents reads go test -json and prints what go test without it would print.
+// goEvents reads go test -json and prints the text of failures.
 type goEvents struct {
 	c        *collector
 	text     io.Writer
-	running  map[goKey]*Excerpt // tests without an end yet
+	running  map[goKey]*Excerpt // tests that have not ended yet
 	builds   map[string]*Excerpt
-	packages map[string]*Excerpt // what no test printed
+	packages map[string]*Excerpt // output outside of tests
 	failed   map[string]bool     // packages with a failed test
 }
 
@@ -66,8 +66,6 @@ func of[K comparable](m map[K]*Excerpt, k K) *Excerpt {
 	return m[k]
 }
 
-func (e *Excerpt) add(text string) { _, _ = e.Write([]byte(text)) }
-
 func (g *goEvents) print(text string) { _, _ = g.text.Write([]byte(text)) }
 
 func (g *goEvents) output(e goEvent) {
@@ -82,7 +80,7 @@ func (g *goEvents) output(e goEvent) {
 	}
 }
 
-// isFrame is what the testing package prints around a test.
+// isFrame reports whether the testing package prints the line around a test.
 func isFrame(line string) bool {
 	line = strings.TrimLeft(line, " ")
 	return slices.ContainsFunc([]string{"=== RUN", "=== PAUSE", "=== CONT", "=== NAME", "--- FAIL: ", "--- PASS: ", "--- SKIP: "},
@@ -101,7 +99,7 @@ func (g *goEvents) endTest(e goEvent) {
 		g.c.add(Test{Name: name, Status: Skipped})
 	case "fail":
 		if message == "" && g.failedBelow(name) {
-			return // it failed because of them
+			return // it failed only because of its subtests
 		}
 		g.failed[e.Package] = true
 		g.c.add(Test{Name: name, Status: Failed, Message: message})
@@ -118,7 +116,7 @@ func (g *goEvents) failedBelow(name string) bool {
 	return false
 }
 
-// endPackage blames the package itself where no test of it can be blamed.
+// endPackage fails the package itself if none of its tests failed.
 func (g *goEvents) endPackage(e goEvent) {
 	if e.Action == "fail" {
 		g.endRunning(e.Package)
@@ -133,8 +131,8 @@ func (g *goEvents) endPackage(e goEvent) {
 	delete(g.packages, e.Package)
 }
 
-// endRunning fails the tests that a package, or every package for "", left
-// without an end, the subtests first.
+// endRunning fails the tests of a package that have not ended, subtests first; ""
+// is every package.
 func (g *goEvents) endRunning(pkg string) {
 	var open []goKey
 	for key := range g.running {
@@ -152,12 +150,12 @@ func (g *goEvents) endRunning(pkg string) {
 
 func (g *goEvents) end() { g.endRunning("") }
 
-// goText reads go test without -json: the package's name comes after its tests.
+// goText reads go test without -json. The name of a package follows its tests.
 type goText struct {
 	c       *collector
-	pending []Test // of the package that is being printed
+	pending []Test // of the current package
 	texts   map[string]*Excerpt
-	current string // test, or "# package" of a build, whose lines are coming
+	current string // the test, or "# package" of a build, that the next lines belong to
 }
 
 func (g *goText) line(line string) {

@@ -60,7 +60,7 @@ func (j junitCase) test() Test {
 		t.Status = Failed
 		m := newMessage()
 		for _, f := range append(j.Fails, j.Errs...) {
-			text := strings.TrimSpace(stripANSI(f.Text))
+			text := strings.TrimSpace(strip(f.Text))
 			if first, _, _ := strings.Cut(f.Message, "\n"); !strings.Contains(text, first) {
 				m.WriteLine(f.Message)
 			}
@@ -73,8 +73,8 @@ func (j junitCase) test() Test {
 	return t
 }
 
-// fullName is pytest's own node id where the file is a Python file, so that the
-// name can be typed again; else CLASS.NAME.
+// fullName returns pytest's node id for a Python file, so that the user can pass it
+// to pytest; else CLASS.NAME.
 func (j junitCase) fullName() string {
 	if module, ok := strings.CutSuffix(j.File, ".py"); ok {
 		module = strings.ReplaceAll(module, "/", ".")
@@ -83,7 +83,7 @@ func (j junitCase) fullName() string {
 		if classes != "" {
 			parts = append(parts, strings.ReplaceAll(classes, ".", "::"))
 		}
-		if j.Name != "" && j.Name != module { // the whole file could not be read
+		if j.Name != "" && j.Name != module { // else the whole file could not be loaded
 			parts = append(parts, j.Name)
 		}
 		return strings.Join(parts, "::")

@@ -2,8 +2,8 @@ package report
 
 import "strings"
 
-// MessageLine is the line of a test's message that says what went wrong: the
-// first that pytest marks so, else the first.
+// MessageLine returns the line of a test's message that names the error: the first
+// that pytest marks with E, else the first.
 func MessageLine(message string) string {
 	first := ""
 	for line := range strings.SplitSeq(strings.TrimSpace(message), "\n") {
@@ -17,7 +17,7 @@ func MessageLine(message string) string {
 	return first
 }
 
-// ErrorLine is the first line of an output that names an error, else the last.
+// ErrorLine returns the first line of an output that names an error, else the last.
 func ErrorLine(output string) string {
 	last := ""
 	for line := range strings.SplitSeq(output, "\n") {

@@ -9,26 +9,9 @@ import (
 	"strings"
 )
 
-// block is a failed test whose message is coming.
-type block struct {
-	name string // empty: none
-	text *Excerpt
-}
-
-func (b *block) open(name string) { b.name, b.text = name, newMessage() }
-
-// settle records the test, if there is one.
-func (b *block) settle(c *collector) {
-	if b.name != "" {
-		c.add(Test{Name: b.name, Status: Failed, Message: b.text.String()})
-	}
-	b.name = ""
-}
-
 // jest reads the default text of jest and vitest. It names failed tests only.
 type jest struct {
-	c    *collector
-	file string // jest: whose failures are listed
+	file string // jest: the file whose failures are being listed
 	block
 }
 
@@ -36,16 +19,16 @@ func (j *jest) line(line string) {
 	rest := strings.TrimSpace(line)
 	switch {
 	case strings.HasPrefix(line, " FAIL  "), strings.HasPrefix(line, "FAIL  "): // vitest
-		j.settle(j.c)
+		j.settle()
 		j.open(vitestName(strings.TrimPrefix(rest, "FAIL  ")))
 	case strings.HasPrefix(line, "FAIL "), strings.HasPrefix(line, "PASS "):
-		j.settle(j.c)
+		j.settle()
 		j.file = ""
 		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "FAIL" && strings.Contains(fields[1], ".") {
 			j.file = fields[1]
 		}
 	case strings.HasPrefix(line, "  ● ") && j.file != "":
-		j.settle(j.c)
+		j.settle()
 		switch name := line[len("  ● "):]; name {
 		case "Test suite failed to run":
 			j.open(j.file)
@@ -54,9 +37,9 @@ func (j *jest) line(line string) {
 			j.open(j.file + " > " + strings.ReplaceAll(name, " › ", " > "))
 		}
 	case strings.HasPrefix(line, "⎯⎯"), strings.HasPrefix(line, "Summary of all failing tests"):
-		j.settle(j.c)
+		j.settle()
 	case strings.HasPrefix(line, "Test Suites: "), strings.HasPrefix(rest, "Test Files  "):
-		j.settle(j.c)
+		j.settle()
 		j.file, j.c.known = "", true
 	case strings.HasPrefix(line, "Tests:  "), strings.HasPrefix(rest, "Tests  "):
 		j.count(rest)
@@ -65,7 +48,7 @@ func (j *jest) line(line string) {
 	}
 }
 
-// vitestName cuts what stands around the file and the titles.
+// vitestName removes the name of the project and of the browser.
 func vitestName(name string) string {
 	if strings.HasPrefix(name, "|") { // the project of a workspace
 		_, name, _ = strings.Cut(name[1:], "| ")
@@ -96,12 +79,9 @@ func (j *jest) count(line string) {
 	}
 }
 
-func (j *jest) end() { j.settle(j.c) }
-
-// nodeSpec reads the list of failures and the counts that end the spec reporter
-// of node --test.
+// nodeSpec reads the failures and the counts at the end of the output of node
+// --test with its spec reporter.
 type nodeSpec struct {
-	c    *collector
 	file string // "test at FILE:LINE:COLUMN"; empty before the list
 	list bool
 	block
@@ -126,10 +106,10 @@ func (n *nodeSpec) line(line string) {
 		}
 	case !n.list:
 	case strings.HasPrefix(line, "test at "):
-		n.settle(n.c)
+		n.settle()
 		n.file, _, _ = strings.Cut(line[len("test at "):], ":")
 	case strings.HasPrefix(line, "✖ ") && n.file != "":
-		n.settle(n.c)
+		n.settle()
 		name, after := line[len("✖ "):], ""
 		if i := strings.LastIndex(name, " ("); i > 0 {
 			name, after = name[:i], name[i:]
@@ -142,12 +122,10 @@ func (n *nodeSpec) line(line string) {
 	}
 }
 
-func (n *nodeSpec) end() { n.settle(n.c) }
-
 const maxFile = 64 << 20
 
-// ReadJest reads the file of the JSON reporter of jest or vitest. Test files are
-// named relative to dir.
+// ReadJest reads the file of the JSON reporter of jest or vitest. Names of test
+// files are relative to dir.
 func ReadJest(r io.Reader, dir string) (Summary, error) {
 	var file struct {
 		TestResults []struct {
@@ -186,10 +164,10 @@ func ReadJest(r io.Reader, dir string) (Summary, error) {
 	return c.summary(), nil
 }
 
-// stackless leaves out the test runner's own part of stacks.
+// stackless removes the test runner's own frames from stack traces.
 func stackless(text string) string {
 	m := newMessage()
-	for line := range strings.SplitSeq(stripANSI(text), "\n") {
+	for line := range strings.SplitSeq(strip(text), "\n") {
 		frame := strings.HasPrefix(strings.TrimSpace(line), "at ")
 		if !frame || !strings.Contains(line, "node_modules/") && !strings.Contains(line, "node:internal/") && !strings.Contains(line, "<anonymous>)") {
 			m.WriteLine(line)

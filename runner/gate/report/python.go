@@ -41,8 +41,8 @@ func (p *pytest) line(line string) {
 	}
 }
 
-// dottedID is the name of "tests/test_a.py::TestB::test_c[1]" in the reports of
-// pytest's default family: "tests.test_a.TestB.test_c[1]".
+// dottedID returns the name of "tests/test_a.py::TestB::test_c[1]" in pytest's
+// default reports: "tests.test_a.TestB.test_c[1]".
 func dottedID(id string) (string, bool) {
 	file, test, _ := strings.Cut(id, "::")
 	module, ok := strings.CutSuffix(file, ".py")
@@ -109,10 +109,9 @@ func (p *pytest) end() {}
 
 // unittest reads Python's own test runner.
 type unittest struct {
-	c      *collector
 	failed int
 	ran    int
-	rule   bool // the line before was a rule of "="
+	rule   bool // the previous line is a rule of "="
 	block
 }
 
@@ -120,13 +119,13 @@ func (u *unittest) line(line string) {
 	rule := strings.HasPrefix(line, "======") && strings.Trim(line, "=") == ""
 	switch {
 	case rule:
-		u.settle(u.c)
+		u.settle()
 	case u.rule && (strings.HasPrefix(line, "FAIL: ") || strings.HasPrefix(line, "ERROR: ")):
 		_, what, _ := strings.Cut(line, ": ")
 		u.failed++
 		u.open(unittestName(what))
 	case strings.HasPrefix(line, "Ran ") && strings.Contains(line, " test"):
-		u.settle(u.c)
+		u.settle()
 		if n, err := strconv.Atoi(strings.Fields(line)[1]); err == nil {
 			u.ran, u.c.known = n, true
 			u.c.passed += max(n-u.failed, 0)
@@ -139,8 +138,8 @@ func (u *unittest) line(line string) {
 	u.rule = rule
 }
 
-// unittestName makes "test_a.T.test_b" of "test_b (test_a.T)", which is how
-// Python before 3.11 says it, and of "test_b (test_a.T.test_b)".
+// unittestName returns "test_a.T.test_b" for "test_b (test_a.T)", the form of
+// Python before 3.11, and for "test_b (test_a.T.test_b)".
 func unittestName(text string) string {
 	name, rest, ok := strings.Cut(text, " (")
 	class, after, closed := strings.Cut(rest, ")")
@@ -162,5 +161,3 @@ func (u *unittest) skips(line string) {
 		}
 	}
 }
-
-func (u *unittest) end() { u.settle(u.c) }

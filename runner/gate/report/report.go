@@ -1,5 +1,5 @@
-// Package report reads what test runners print, or write into report files, and
-// finds each test in it. It runs nothing.
+// Package report finds the single tests in the output and the report files of test
+// runners. It runs nothing.
 package report
 
 import (
@@ -18,32 +18,34 @@ const (
 	Skipped Status = "skipped"
 )
 
-// Test is one test, or one unit that cannot be told apart further: a package
-// that does not build, a file that cannot be loaded.
+// Test is one test, or a unit whose tests are not known: a package that does not
+// build, a file that cannot be loaded.
 type Test struct {
-	Name    string // unique in its check: "example.com/p.TestA/b", "t/test_a.py::test_b", "a.test.js > suite > name"
-	Status  Status
-	Message string // of a failed test: at most 4 KiB, the beginning and the end
+	Name    string `json:"name"` // unique in its check: "example.com/p.TestA/b", "t/test_a.py::test_b", "a.test.js > suite > name"
+	Status  Status `json:"status"`
+	Message string `json:"message,omitempty"` // of a failed test: at most 4 KiB, its beginning and its end
 }
 
-// Summary is what was found.
+// Summary has the tests of one run.
 type Summary struct {
-	// Tests holds at most 20,000 tests, and failed ones up to 40,000. Some formats
-	// name only those.
-	Tests []Test
-	// Passed, Failed and Skipped also count tests that were counted but not named.
-	Passed, Failed, Skipped int
+	// Tests has at most 20,000 tests, and failed ones up to 40,000. Some formats name
+	// only failed tests.
+	Tests []Test `json:"tests,omitempty"`
+	// Passed, Failed and Skipped also count tests that have no name in Tests.
+	Passed  int `json:"passed"`
+	Failed  int `json:"failed"`
+	Skipped int `json:"skipped"`
 	// Known is true when the output or a file was in a known format.
-	Known bool
-	// Nothing is the runner's own line that says that there is no code or are no
-	// tests; empty when it did not say so.
-	Nothing string
+	Known bool `json:"known,omitempty"`
+	// Nothing is the line in which the test runner says that there is no code or no
+	// test; empty if it does not.
+	Nothing string `json:"nothing,omitempty"`
 }
 
-// Total is the number of tests that were found or counted.
+// Total returns the number of tests, including those without a name.
 func (s Summary) Total() int { return s.Passed + s.Failed + s.Skipped }
 
-// FailedTests are the tests that failed, in order.
+// FailedTests returns the tests that failed, in order.
 func (s Summary) FailedTests() []Test {
 	var failed []Test
 	for _, t := range s.Tests {
@@ -54,8 +56,8 @@ func (s Summary) FailedTests() []Test {
 	return failed
 }
 
-// Merge adds what another source of the same run says; where both know a test,
-// the other one's word counts, but not its name.
+// Merge adds another report of the same run. Of a test in both it takes the result
+// from o and the name from s.
 func (s Summary) Merge(o Summary) Summary {
 	c := newCollector()
 	ids := map[string]string{} // by the name that pytest's own reports give them
@@ -88,7 +90,7 @@ const (
 
 func newMessage() *Excerpt { return &Excerpt{Head: maxMessage * 3 / 4, Tail: maxMessage / 4} }
 
-// collector gathers the tests of all parsers of one output.
+// collector has the tests of all parsers of one output.
 type collector struct {
 	tests           []Test
 	index           map[string]int
@@ -100,8 +102,8 @@ type collector struct {
 
 func newCollector() *collector { return &collector{index: map[string]int{}} }
 
-// add records a test; a second word on the same test replaces the first, but a
-// message is never lost to an empty one.
+// add records a test. It replaces an earlier result of the same test, but keeps
+// that one's message if the new one is empty.
 func (c *collector) add(t Test) {
 	c.known = true
 	t.Name = strings.ToValidUTF8(t.Name, "\uFFFD")
@@ -152,14 +154,33 @@ func (c *collector) summary() Summary {
 	return s
 }
 
-// parser reads one format, line by line. Lines come without colours and
-// without their ends.
+// parser reads one format, line by line. Lines have no escape sequences and no
+// newline.
 type parser interface {
 	line(text string)
 	end()
 }
 
-// Stream finds tests in the output of a command while it comes.
+// block is a failed test whose message follows, line by line.
+type block struct {
+	c    *collector
+	name string // empty: none
+	text *Excerpt
+}
+
+func (b *block) open(name string) { b.name, b.text = name, newMessage() }
+
+// settle records the test, if there is one.
+func (b *block) settle() {
+	if b.name != "" {
+		b.c.add(Test{Name: b.name, Status: Failed, Message: b.text.String()})
+	}
+	b.name = ""
+}
+
+func (b *block) end() { b.settle() }
+
+// Stream finds tests in the output of a running command.
 type Stream struct {
 	text    io.Writer
 	c       *collector
@@ -168,8 +189,8 @@ type Stream struct {
 	partial []byte
 }
 
-// NewStream returns a Stream for a format of Formats. What a person wants to
-// read is passed on to text: all of it without colours, JSON events in readable form.
+// NewStream returns a Stream for Auto or a format of Formats. It writes what a
+// person wants to read to text: without escape sequences, and JSON events as text.
 func NewStream(f Format, text io.Writer) *Stream {
 	c := newCollector()
 	s := &Stream{text: text, c: c}
@@ -208,9 +229,9 @@ func (s *Stream) flush(end string) {
 		s.partial = s.partial[:0]
 		return
 	}
-	line := strings.TrimRight(stripANSI(string(s.partial)), "\r")
+	line := strings.TrimRight(strip(string(s.partial)), "\r\n")
 	s.partial = s.partial[:0]
-	_, _ = io.WriteString(s.text, line+end) // an Excerpt, or the reader's own loss
+	_, _ = io.WriteString(s.text, line+end) // an Excerpt cannot fail
 	if s.c.nothing == "" && saysNothing(line) {
 		s.c.nothing = strings.TrimSpace(line)
 	}

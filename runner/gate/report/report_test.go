@@ -137,7 +137,7 @@ func TestParse_realOutput_namesEachFailureWithItsMessage(t *testing.T) {
 	}
 }
 
-func TestParse_formatNotNamed_isRecognised(t *testing.T) {
+func TestParse_auto_detectsTheFormat(t *testing.T) {
 	for _, o := range outputs() {
 		t.Run(o.file, func(t *testing.T) { check(t, parse(Auto, read(t, o.file)), o.want) })
 	}
@@ -197,7 +197,7 @@ func TestReadFiles_noReport_isAnError(t *testing.T) {
 	}
 }
 
-func TestStream_goEvents_printWhatAPersonReads(t *testing.T) {
+func TestStream_goEvents_printReadableText(t *testing.T) {
 	var text strings.Builder
 	s := NewStream(Auto, &text)
 	for chunk := read(t, "go.jsonl"); chunk != ""; { // in odd pieces
@@ -218,7 +218,7 @@ func TestStream_goEvents_printWhatAPersonReads(t *testing.T) {
 	}
 }
 
-func TestStream_goEndsInTheMiddle_blamesTheRunningTests(t *testing.T) {
+func TestStream_goOutputCutOff_failsTheRunningTests(t *testing.T) {
 	all := read(t, "go.jsonl")
 	s := parse(Auto, all[:strings.Index(all, `"Action":"fail","Package":"example.com/g/d","Test"`)])
 	check(t, s, want{failures{"example.com/g/b": "cannot use", "example.com/g/d.TestPanic": "panic: "}, 0, 0})
@@ -267,7 +267,7 @@ func TestMerge_textAndFileOfOneRun_countsEachTestOnce(t *testing.T) {
 	}
 }
 
-func TestParse_nothingToRun_saysSoInTheRunnersWords(t *testing.T) {
+func TestParse_nothingToRun_keepsTheRunnersLine(t *testing.T) {
 	for _, text := range []string{
 		"go: warning: \"./...\" matched no packages\nno packages to test\n",
 		"pattern ./...: directory prefix . does not contain main module or its selected dependencies\n",
@@ -314,7 +314,7 @@ func TestExcerpt_shortOutput_isWhole(t *testing.T) {
 	}
 }
 
-func FuzzParse_anyOutput_endsWithoutPanic(f *testing.F) {
+func FuzzParse_anyOutput_doesNotPanic(f *testing.F) {
 	for _, o := range outputs() {
 		data, err := os.ReadFile("testdata/" + o.file)
 		if err != nil {

@@ -9,10 +9,10 @@ import (
 // tap reads the Test Anything Protocol with subtests indented by four spaces.
 type tap struct {
 	c        *collector
-	parents  []string // of the subtests that are open, by depth
-	last     Test     // whose diagnostics may follow
+	parents  []string // the open subtests, by depth
+	last     Test     // its diagnostics may follow
 	note     *Excerpt // of last
-	comments *Excerpt // since the result before: what the next test printed
+	comments *Excerpt // since the last result: output of the next test
 	yaml     bool
 }
 
@@ -73,7 +73,7 @@ func (t *tap) result(rest string, depth int) {
 	t.comments = nil
 }
 
-// diagnostic takes a line of the block after a result.
+// diagnostic reads a line of the YAML block after a result.
 func (t *tap) diagnostic(rest, line string) {
 	switch {
 	case rest == "...":
@@ -86,7 +86,7 @@ func (t *tap) diagnostic(rest, line string) {
 	}
 }
 
-// settle records the last result, now that its diagnostics are complete.
+// settle records the last result, whose diagnostics are complete.
 func (t *tap) settle() {
 	if t.last.Name != "" {
 		if t.last.Status == Failed {

@@ -1,23 +1,23 @@
 package workspace
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Call is a command that is nothing but one call of a program.
+// Call is a shell command that calls one program and does nothing else.
 type Call struct {
 	Text  string
-	Words []string // "?" for one that is quoted or expanded; nil: the command is more than a call
+	Words []string // "?" for a quoted or expanded word; nil: the command does more
 	ends  []int    // offset after each word
 }
 
-// ParseCall takes a shell command apart.
+// ParseCall parses a shell command.
 func ParseCall(command string) Call {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(command), "")
 	if err != nil || len(file.Stmts) != 1 {
@@ -40,31 +40,24 @@ func ParseCall(command string) Call {
 	return c
 }
 
-// After inserts text behind a word.
+// After inserts text after a word.
 func (c Call) After(word int, text string) string {
 	return c.Text[:c.ends[word]] + " " + text + c.Text[c.ends[word]:]
 }
 
-// HasAny tells whether a word is one of these, or starts with one and "=".
+// HasAny reports whether a word is one of these, or starts with one and "=".
 func (c Call) HasAny(prefixes ...string) bool {
 	return slices.ContainsFunc(c.Words, func(word string) bool {
 		return slices.ContainsFunc(prefixes, func(p string) bool { return word == p || strings.HasPrefix(word, p+"=") })
 	})
 }
 
-// Script is a script of dir's package.json, or nothing.
+// Script returns a script of dir's package.json; empty if there is none.
 func Script(dir, name string) string {
-	data, err := os.ReadFile(filepath.Join(dir, "package.json"))
-	if err != nil {
-		return ""
-	}
+	data, _ := os.ReadFile(filepath.Join(dir, "package.json"))
 	return scriptIn(string(data), name)
 }
 
 func scriptIn(manifest, name string) string {
-	var m struct{ Scripts map[string]string }
-	if json.Unmarshal([]byte(manifest), &m) != nil {
-		return ""
-	}
-	return m.Scripts[name]
+	return gjson.Get(manifest, "scripts").Map()[name].String()
 }

@@ -3,16 +3,16 @@ package workspace
 import (
 	"path"
 	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
 )
 
-// BadGlob tells whether a glob can never be compared.
-func BadGlob(glob string) bool {
-	_, err := path.Match(glob, "")
-	return err != nil
-}
+// BadGlob reports whether a glob is malformed and so matches nothing.
+func BadGlob(glob string) bool { return !doublestar.ValidatePattern(glob) }
 
 // Match compares a slash path with a glob in which ** stands for any number of
-// folders, none included. A glob without a slash is compared with the last name.
+// folders, none included, and {a,b} for one of several. A glob without a slash
+// is compared with the last name, one that ends with a slash means all below.
 func Match(glob, file string) bool {
 	glob = strings.TrimPrefix(glob, "./")
 	if strings.HasSuffix(glob, "/") {
@@ -21,25 +21,13 @@ func Match(glob, file string) bool {
 	if !strings.Contains(glob, "/") && glob != "**" {
 		file = path.Base(file)
 	}
-	return matchParts(strings.Split(glob, "/"), strings.Split(file, "/"))
+	return matches(glob, file)
 }
 
-func matchParts(glob, file []string) bool {
-	for i, g := range glob {
-		if g == "**" {
-			for j := i; j <= len(file); j++ {
-				if matchParts(glob[i+1:], file[j:]) {
-					return true
-				}
-			}
-			return false
-		}
-		if i >= len(file) {
-			return false
-		}
-		if ok, _ := path.Match(g, file[i]); !ok {
-			return false
-		}
+func matches(glob, file string) bool {
+	ok, _ := doublestar.Match(glob, file) // a bad glob matches nothing
+	if parent, below := strings.CutSuffix(glob, "/**"); !ok && below {
+		return matches(parent, file) // doublestar does so for a/**, but not for a*/**
 	}
-	return len(glob) == len(file)
+	return ok
 }

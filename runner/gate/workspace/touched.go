@@ -2,17 +2,19 @@ package workspace
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// Part is what a command about a whole workspace comes to for one package.
+// Part is a command for a whole workspace, reduced to one package.
 type Part struct {
 	Dir     string // slash path relative to the project
 	Command string // in Dir
 }
 
-// Parts takes a command about a whole workspace apart; nil for any other.
+// Parts splits a command for a whole workspace into one for each package; nil for
+// any other command.
 func (w *Workspaces) Parts(command string) []Part {
 	if len(w.members) == 0 {
 		return nil
@@ -27,8 +29,8 @@ func (w *Workspaces) Parts(command string) []Part {
 	return parts
 }
 
-// perPackage is the tool whose whole workspace a command is about, and the
-// command that does the same in the folder of one package.
+// perPackage returns the tool whose whole workspace a command is for, and the
+// command for the folder of one package. The tool is "" for any other command.
 func (w *Workspaces) perPackage(c Call) (tool string, one Call) {
 	if len(c.Words) < 2 {
 		return "", one
@@ -55,7 +57,7 @@ func (w *Workspaces) perPackage(c Call) (tool string, one Call) {
 	return "", one
 }
 
-// without is the same command without some words.
+// without returns the command without some words.
 func (c Call) without(words ...string) Call {
 	text := c.Text
 	for i := len(c.Words) - 1; i > 0; i-- {
@@ -66,7 +68,7 @@ func (c Call) without(words ...string) Call {
 	return ParseCall(text)
 }
 
-// script is what "npm test" or "npm run NAME" runs; empty for another call.
+// script returns what "npm test" or "npm run NAME" runs; empty for other calls.
 func (c Call) script() string {
 	switch {
 	case len(c.Words) > 2 && c.Words[1] == "run":
@@ -77,7 +79,7 @@ func (c Call) script() string {
 	return ""
 }
 
-// Add makes a folder a package that no manifest names.
+// Add makes a folder a package even if no manifest names it.
 func (w *Workspaces) Add(dir string) {
 	dir = path.Clean(dir)
 	if !slices.ContainsFunc(w.members, func(m member) bool { return m.dir == dir }) {
@@ -85,8 +87,9 @@ func (w *Workspaces) Add(dir string) {
 	}
 }
 
-// Touched tells of the folder of a package whether changed files, with slash
-// paths relative to the project, touch it or a package that it depends on.
+// Touched returns a func that reports whether any of the changed files (slash paths
+// relative to the project) is in the package of a folder, or in one that it
+// depends on.
 func (w *Workspaces) Touched(changed []string) func(dir string) bool {
 	touched := map[string]bool{}
 	for _, file := range changed {
@@ -97,7 +100,7 @@ func (w *Workspaces) Touched(changed []string) func(dir string) bool {
 		case document(file):
 		case ok && strings.Contains(file, "/"):
 			touched["."] = true
-		default: // what belongs to no package, or configures all
+		default: // it belongs to no package, or configures all of them
 			return func(string) bool { return true }
 		}
 	}
@@ -105,7 +108,7 @@ func (w *Workspaces) Touched(changed []string) func(dir string) bool {
 	return func(dir string) bool { return touched[path.Clean(dir)] }
 }
 
-// owner is the innermost package of a file.
+// owner returns the innermost package of a file.
 func (w *Workspaces) owner(file string) (member, bool) {
 	var best member
 	found := false
@@ -117,44 +120,28 @@ func (w *Workspaces) owner(file string) (member, bool) {
 	return best, found
 }
 
-// document is a file that no check of a package looks at.
+// document reports whether no check of a package reads the file.
 func document(file string) bool {
 	return strings.HasPrefix(file, ".ralph/") ||
 		slices.Contains([]string{".md", ".txt", ".rst", ".adoc"}, strings.ToLower(path.Ext(file))) && path.Base(file) != "requirements.txt"
 }
 
-// spread adds the packages that depend on a touched one, as long as there are any.
+// spread adds the packages that depend on a touched one, directly or not. A package
+// depends on all whose names are in its manifest, as whole words: a false alarm
+// costs an extra check, but no check is missed.
 func (w *Workspaces) spread(touched map[string]bool) {
-	for again := true; again; {
-		again = false
+	queue := slices.DeleteFunc(slices.Clone(w.members), func(m member) bool { return !touched[m.dir] })
+	for ; len(queue) > 0; queue = queue[1:] {
+		o := queue[0]
+		if o.name == "" {
+			continue
+		}
+		mention := regexp.MustCompile(`(^|[^\w./-])` + regexp.QuoteMeta(o.name) + `([^\w/-]|$)`)
 		for _, m := range w.members {
-			if touched[m.dir] {
-				continue
-			}
-			if slices.ContainsFunc(w.members, func(o member) bool {
-				return touched[o.dir] && o.tool == m.tool && o.name != "" && mentions(m.manifest, o.name)
-			}) {
-				touched[m.dir], again = true, true
+			if !touched[m.dir] && m.tool == o.tool && mention.MatchString(m.manifest) {
+				touched[m.dir] = true
+				queue = append(queue, m)
 			}
 		}
-	}
-}
-
-// mentions tells whether a manifest has a name as a whole word. A false alarm
-// costs a check too many, never one too few.
-func mentions(manifest, name string) bool {
-	word := func(c byte) bool {
-		return c == '_' || c == '-' || c == '/' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-	}
-	for rest := manifest; ; {
-		i := strings.Index(rest, name)
-		if i < 0 {
-			return false
-		}
-		end := i + len(name)
-		if (i == 0 || !word(rest[i-1])) && (end == len(rest) || !word(rest[end]) || rest[end] == '.') {
-			return true
-		}
-		rest = rest[end:]
 	}
 }

@@ -1,10 +1,8 @@
-// Package workspace knows the packages of a project that has more than one: the
-// workspaces of go, npm, pnpm, yarn, cargo and uv. It reads manifests and runs
-// nothing.
+// Package workspace finds the packages of a monorepo: workspaces of go, npm,
+// pnpm, yarn, cargo and uv. It reads manifests and runs nothing.
 package workspace
 
 import (
-	"encoding/json"
 	"io/fs"
 	"os"
 	"path"
@@ -12,26 +10,29 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/BurntSushi/toml"
+	"github.com/bmatcuk/doublestar/v4"
 	"github.com/goccy/go-yaml"
+	"github.com/tidwall/gjson"
+	"golang.org/x/mod/modfile"
 )
 
-// member is one package of a workspace.
+// member is a package of a workspace.
 type member struct {
-	tool     string // go, npm, cargo, uv; empty: only the folder of a check
+	tool     string // go, npm, cargo or uv; empty: only the folder of a check
 	dir      string // slash path relative to the project; "." for the project itself
-	name     string // as other packages name it; empty: unknown
+	name     string // by which other packages refer to it; empty: unknown
 	manifest string // its text
 }
 
-// Workspaces are the packages of a project, for all tools that it uses.
+// Workspaces are the packages of a project, of all its tools.
 type Workspaces struct {
 	root    string
 	members []member
-	// virtual: the tool's root manifest is no package of its own.
-	virtual map[string]bool
+	virtual map[string]bool // tools whose root manifest declares no package
 }
 
-// Open reads the manifests; what it cannot read is no workspace.
+// Open reads the manifests. It ignores what it cannot read.
 func Open(root string) *Workspaces {
 	w := &Workspaces{root: root, virtual: map[string]bool{}}
 	w.openGo()
@@ -41,16 +42,13 @@ func Open(root string) *Workspaces {
 	return w
 }
 
-// text is a file of the project, or nothing.
+// text returns a file of the project; empty if it cannot be read.
 func (w *Workspaces) text(elem ...string) string {
-	data, err := os.ReadFile(filepath.Join(append([]string{w.root}, elem...)...))
-	if err != nil {
-		return ""
-	}
+	data, _ := os.ReadFile(filepath.Join(append([]string{w.root}, elem...)...))
 	return string(data)
 }
 
-// add takes the folders that have a manifest; name finds the package's name in it.
+// add adds the folders that have the manifest. name reads the package's name from it.
 func (w *Workspaces) add(tool string, dirs []string, manifest string, name func(text string) string) {
 	slices.Sort(dirs)
 	for _, dir := range slices.Compact(dirs) {
@@ -60,171 +58,105 @@ func (w *Workspaces) add(tool string, dirs []string, manifest string, name func(
 	}
 }
 
-// openGo reads the use directives of go.work.
 func (w *Workspaces) openGo() {
-	var dirs []string
-	inBlock := false
-	for line := range strings.SplitSeq(w.text("go.work"), "\n") {
-		line, _, _ = strings.Cut(line, "//")
-		fields := strings.Fields(line)
-		switch {
-		case len(fields) == 0:
-		case fields[0] == "use" && len(fields) > 1 && fields[1] == "(":
-			inBlock = true
-		case fields[0] == ")":
-			inBlock = false
-		case fields[0] == "use" && len(fields) > 1:
-			dirs = append(dirs, path.Clean(strings.Trim(fields[1], `"`)))
-		case inBlock:
-			dirs = append(dirs, path.Clean(strings.Trim(fields[0], `"`)))
-		}
+	work, err := modfile.ParseWork("go.work", []byte(w.text("go.work")), nil)
+	if err != nil {
+		return
 	}
-	w.add("go", dirs, "go.mod", func(text string) string {
-		for line := range strings.SplitSeq(text, "\n") {
-			if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "module" {
-				return strings.Trim(fields[1], `"`)
-			}
-		}
-		return ""
-	})
+	var dirs []string
+	for _, use := range work.Use {
+		dirs = append(dirs, path.Clean(use.Path))
+	}
+	w.add("go", dirs, "go.mod", func(text string) string { return modfile.ModulePath([]byte(text)) })
 }
 
 // openNode reads the workspaces of npm and yarn (package.json) and of pnpm.
 func (w *Workspaces) openNode() {
+	list := gjson.Get(w.text("package.json"), "workspaces")
+	if list.IsObject() {
+		list = list.Get("packages")
+	}
 	var globs []string
-	var m struct{ Workspaces json.RawMessage }
-	if json.Unmarshal([]byte(w.text("package.json")), &m) == nil && json.Unmarshal(m.Workspaces, &globs) != nil {
-		var long struct{ Packages []string }
-		_ = json.Unmarshal(m.Workspaces, &long) // of another shape: none
-		globs = long.Packages
+	for _, glob := range list.Array() {
+		globs = append(globs, glob.String())
 	}
 	if text := w.text("pnpm-workspace.yaml"); text != "" {
 		var p struct{ Packages []string }
 		_ = yaml.Unmarshal([]byte(text), &p)
 		globs = p.Packages
 	}
-	w.add("npm", w.find(globs, nil, "package.json"), "package.json", func(text string) string {
-		var p struct{ Name string }
-		_ = json.Unmarshal([]byte(text), &p)
-		return p.Name
-	})
+	w.add("npm", w.find(globs, nil), "package.json", func(text string) string { return gjson.Get(text, "name").String() })
+}
+
+// tomlManifest is what ralph reads of a Cargo.toml or a pyproject.toml.
+type tomlManifest struct {
+	Package, Project *struct{ Name string } // nil: it declares no package
+	Workspace        tomlWorkspace
+	Tool             struct {
+		UV struct{ Workspace tomlWorkspace }
+	}
+}
+
+type tomlWorkspace struct{ Members, Exclude []string }
+
+func parseTOML(text string) tomlManifest {
+	var m tomlManifest
+	_, _ = toml.Decode(text, &m) // a broken manifest declares no workspace
+	return m
 }
 
 func (w *Workspaces) openCargo() {
-	text := w.text("Cargo.toml")
-	globs := tomlStrings(text, "workspace", "members")
-	dirs := w.find(globs, tomlStrings(text, "workspace", "exclude"), "Cargo.toml")
-	w.virtual["cargo"] = !strings.Contains("\n"+text, "\n[package]")
-	if len(globs) > 0 && !w.virtual["cargo"] {
+	root := parseTOML(w.text("Cargo.toml"))
+	dirs := w.find(root.Workspace.Members, root.Workspace.Exclude)
+	w.virtual["cargo"] = root.Package == nil
+	if len(root.Workspace.Members) > 0 && root.Package != nil {
 		dirs = append(dirs, ".")
 	}
-	w.add("cargo", dirs, "Cargo.toml", func(text string) string { return first(tomlStrings(text, "package", "name")) })
+	w.add("cargo", dirs, "Cargo.toml", func(text string) string {
+		if m := parseTOML(text); m.Package != nil {
+			return m.Package.Name
+		}
+		return ""
+	})
 }
 
 func (w *Workspaces) openUV() {
-	text := w.text("pyproject.toml")
-	globs := tomlStrings(text, "tool.uv.workspace", "members")
-	w.virtual["uv"] = !strings.Contains("\n"+text, "\n[project]")
-	w.add("uv", w.find(globs, tomlStrings(text, "tool.uv.workspace", "exclude"), "pyproject.toml"), "pyproject.toml",
-		func(text string) string { return first(tomlStrings(text, "project", "name")) })
-}
-
-func first(list []string) string {
-	if len(list) == 0 {
+	root := parseTOML(w.text("pyproject.toml"))
+	w.virtual["uv"] = root.Project == nil
+	dirs := w.find(root.Tool.UV.Workspace.Members, root.Tool.UV.Workspace.Exclude)
+	w.add("uv", dirs, "pyproject.toml", func(text string) string {
+		if m := parseTOML(text); m.Project != nil {
+			return m.Project.Name
+		}
 		return ""
-	}
-	return list[0]
+	})
 }
 
-// find lists the folders with a manifest that match the globs and none of those
-// to exclude; a glob with ! before it excludes too.
-func (w *Workspaces) find(globs, exclude []string, manifest string) []string {
+// maxDepth is how deep find searches below a **.
+const maxDepth = 8
+
+// find returns the folders that match one of the globs and none to exclude. A
+// glob that starts with ! excludes, too.
+func (w *Workspaces) find(globs, exclude []string) []string {
 	clean := func(glob string) string { return path.Clean(strings.TrimPrefix(glob, "./")) }
 	var dirs []string
 	for _, glob := range globs {
-		switch {
-		case strings.HasPrefix(glob, "!"):
+		if strings.HasPrefix(glob, "!") {
 			exclude = append(exclude, glob[1:])
-		case strings.Contains(glob, "**"):
-			dirs = append(dirs, w.walk(clean(glob), manifest)...)
-		default:
-			found, _ := fs.Glob(os.DirFS(w.root), path.Join(clean(glob), manifest)) // a bad glob finds nothing
-			for _, file := range found {
-				dirs = append(dirs, path.Dir(file))
-			}
+			continue
 		}
+		deep := strings.Contains(glob, "**")
+		// A bad glob finds nothing.
+		_ = doublestar.GlobWalk(os.DirFS(w.root), clean(glob), func(dir string, d fs.DirEntry) error {
+			name := path.Base(dir)
+			if deep && dir != "." && (name == "node_modules" || name[0] == '.' || strings.Count(dir, "/") > maxDepth) {
+				return doublestar.SkipDir
+			}
+			dirs = append(dirs, dir)
+			return nil
+		}, doublestar.WithNoFollow())
 	}
 	return slices.DeleteFunc(dirs, func(dir string) bool {
-		return slices.ContainsFunc(exclude, func(glob string) bool {
-			return matchParts(strings.Split(clean(glob), "/"), strings.Split(dir, "/"))
-		})
+		return slices.ContainsFunc(exclude, func(glob string) bool { return matches(clean(glob), dir) })
 	})
-}
-
-const maxDepth = 8
-
-// walk is find for a glob that spans folders.
-func (w *Workspaces) walk(glob, manifest string) []string {
-	var dirs []string
-	parts := strings.Split(glob, "/")
-	_ = fs.WalkDir(os.DirFS(w.root), ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return nil // unreadable: no package
-		case d.IsDir() && name != "." && (d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") || strings.Count(name, "/") >= maxDepth):
-			return fs.SkipDir
-		case d.Name() == manifest && matchParts(parts, strings.Split(path.Dir(name), "/")):
-			dirs = append(dirs, path.Dir(name))
-		}
-		return nil
-	})
-	return dirs
-}
-
-// tomlStrings are the strings of KEY = "..." or KEY = ["...", ...] in [section].
-// It reads what package managers write in manifests, not all of TOML.
-func tomlStrings(text, section, key string) []string {
-	var values []string
-	current, open := "", false
-	for line := range strings.SplitSeq(text, "\n") {
-		line = strings.TrimSpace(line)
-		if !open {
-			if strings.HasPrefix(line, "[") {
-				current = strings.Trim(strings.TrimSpace(strings.SplitN(line, "#", 2)[0]), "[] ")
-				continue
-			}
-			name, value, ok := strings.Cut(line, "=")
-			if current != section || !ok || strings.TrimSpace(name) != key {
-				continue
-			}
-			line = strings.TrimSpace(value)
-			open = strings.HasPrefix(line, "[")
-		}
-		found, closed := quoted(line)
-		values = append(values, found...)
-		if !open || closed {
-			return values
-		}
-	}
-	return values
-}
-
-// quoted are the strings in a line, and whether a bracket closes after them.
-func quoted(line string) (values []string, closed bool) {
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; c {
-		case '"', '\'':
-			n := strings.IndexByte(line[i+1:], c)
-			if n < 0 {
-				return values, false
-			}
-			values = append(values, line[i+1:i+1+n])
-			i += n + 1
-		case '#':
-			return values, false
-		case ']':
-			return values, true
-		}
-	}
-	return values, false
 }

@@ -122,7 +122,7 @@ const yarnSpace = `
 { broken
 `
 
-func TestParts_wholeWorkspaceCommand_isTakenApart(t *testing.T) {
+func TestParts_wholeWorkspaceCommand_isSplit(t *testing.T) {
 	for _, c := range []struct{ name, space, command, want string }{
 		{"go", goSpace, "go test -race ./...", ". go test -race ./...|a go test -race ./...|b go test -race ./..."},
 		{"go, one package", goSpace, "go test ./a", ""},
@@ -188,7 +188,7 @@ func TestTouched_packagesAndTheirDependents(t *testing.T) {
 	}
 }
 
-func TestScript_brokenManifest_isNone(t *testing.T) {
+func TestScript_brokenManifest_isEmpty(t *testing.T) {
 	dir := t.TempDir()
 	for _, text := range []string{"", "{", "[]", `{"scripts": 7}`} {
 		if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(text), 0o644); err != nil {
@@ -200,5 +200,25 @@ func TestScript_brokenManifest_isNone(t *testing.T) {
 	}
 	if got := Script(t.TempDir(), "test"); got != "" {
 		t.Errorf("Script() without a manifest = %q", got)
+	}
+}
+
+func TestMatch_globsOfUsers(t *testing.T) {
+	for _, c := range []struct {
+		glob, file string
+		want       bool
+	}{
+		{"*.go", "a/b/x.go", true}, {"./*.go", "x.go", true}, {"a/*.go", "a/b/x.go", false}, {"a/**/*.go", "a/x.go", true},
+		{"**/x.go", "x.go", true}, {"docs/", "docs/a/b.md", true}, {"docs", "docs/a.md", false}, {"**", "a/b", true},
+		{"web/**", "web", true}, {"web-*/**", "web-shop", true}, {"web-*/**", "web-shop/a.ts", true},
+		{"*.{ts,tsx}", "a/x.tsx", true}, {"{api,web}/**", "web/x", true}, {"[!a]*.go", "b.go", true}, {"[!a]*.go", "a.go", false},
+		{"[", "[", false}, {"a/{b", "a/{b", false},
+	} {
+		if got := Match(c.glob, c.file); got != c.want {
+			t.Errorf("Match(%q, %q) = %t, want %t", c.glob, c.file, got, c.want)
+		}
+		if bad := c.glob == "[" || c.glob == "a/{b"; BadGlob(c.glob) != bad {
+			t.Errorf("BadGlob(%q) = %t, want %t", c.glob, !bad, bad)
+		}
 	}
 }

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sort"
 
 	"ralph/runner/git"
 )
 
-// Diff returns the patch from one kept state, or commit, to another. options
-// are those of git diff.
+// Diff returns the patch between two kept states or commits. options are those of git
+// diff.
 func Diff(ctx context.Context, dir string, states [2]string, options ...string) (string, error) {
 	root, _ := git.Root(dir)
 	args := append([]string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames"}, options...)
@@ -21,9 +22,8 @@ func Diff(ctx context.Context, dir string, states [2]string, options ...string) 
 	return out, nil
 }
 
-// Checkout writes the files of a kept state into the empty or missing folder
-// dest, outside of the repository's work tree. The repository's own index and
-// files stay as they are.
+// Checkout writes the files of a kept state to dest, an empty or missing folder outside
+// the work tree. It changes neither the index nor the work tree.
 func Checkout(ctx context.Context, dir, oid, dest string) error {
 	root, _ := git.Root(dir)
 	temp, err := os.MkdirTemp("", "ralph-index-")
@@ -41,22 +41,20 @@ func Checkout(ctx context.Context, dir, oid, dest string) error {
 	return nil
 }
 
-// Bisect finds the first of the states, oldest first, that is bad, given that
-// the first is good and the last is bad, which it does not ask again. It asks
-// log2 times; an error of bad ends it.
+// Bisect returns the first bad state. states are in order, oldest first; the first is good
+// and the last is bad, and Bisect does not test these two. It stops at an error of bad.
 func Bisect(states []Kept, bad func(Kept) (bool, error)) (Kept, error) {
-	good, last := 0, len(states)-1
-	for last-good > 1 {
-		middle := (good + last) / 2
-		is, err := bad(states[middle])
-		if err != nil {
-			return Kept{}, err
+	var failed error
+	first := 1 + sort.Search(len(states)-2, func(i int) bool {
+		if failed != nil {
+			return true
 		}
-		if is {
-			last = middle
-		} else {
-			good = middle
-		}
+		is, err := bad(states[i+1])
+		failed = err
+		return is
+	})
+	if failed != nil {
+		return Kept{}, failed
 	}
-	return states[last], nil
+	return states[first], nil
 }

@@ -127,7 +127,7 @@ func TestList_startAndIterations_inTheirOrder(t *testing.T) {
 	}
 }
 
-func TestPrune_oldOrTooMany_forgetsTheOldest(t *testing.T) {
+func TestPrune_oldOrTooMany_deletesTheOldest(t *testing.T) {
 	p := newProject(t, nil)
 	for range 4 {
 		p.iterate()
@@ -154,7 +154,7 @@ func TestPrune_oldOrTooMany_forgetsTheOldest(t *testing.T) {
 	}
 }
 
-func TestUndo_allKindsOfChanges_comeBack(t *testing.T) {
+func TestUndo_allKindsOfChanges_areReverted(t *testing.T) {
 	for _, committed := range []bool{true, false} {
 		t.Run(fmt.Sprintf("committed=%t", committed), func(t *testing.T) {
 			p := newProject(t, map[string]string{"changed.txt": "one\ntwo\nthree\n", "removed.bin": "\x00\x01\xff", "tool.sh": "#!/bin/sh\n", "sub/deep/x": "x\n", "stays": "s\n"})
@@ -226,7 +226,7 @@ func TestCheckout_state_isWrittenElsewhereOnly(t *testing.T) {
 	}
 }
 
-func TestBisect_everyPosition_isFoundInLog2Questions(t *testing.T) {
+func TestBisect_everyPosition_isFoundInLog2Steps(t *testing.T) {
 	for size := 2; size <= 40; size++ {
 		states := make([]Kept, size)
 		for i := range states {

@@ -12,7 +12,7 @@ import (
 	"ralph/runner/git"
 )
 
-// Kept is one kept state.
+// Kept is a kept state.
 type Kept struct {
 	git.State
 	Ref  string
@@ -21,8 +21,7 @@ type Kept struct {
 	Time time.Time
 }
 
-// List returns the kept states of a run, or of all runs when run is empty,
-// oldest first.
+// List returns the kept states of a run, oldest first. An empty run means all runs.
 func List(ctx context.Context, dir, run string) ([]Kept, error) {
 	root, ok := git.Root(dir)
 	if !ok {
@@ -66,8 +65,8 @@ func List(ctx context.Context, dir, run string) ([]Kept, error) {
 	return all, nil
 }
 
-// Prune forgets the kept states that are older than age, and the oldest above
-// count, and returns how many. git removes their objects in its own time.
+// Prune deletes kept states that are older than age, and the oldest above count. It
+// returns how many. git removes their objects later.
 func Prune(ctx context.Context, dir string, age time.Duration, count int) (int, error) {
 	all, err := List(ctx, dir, "")
 	if err != nil {

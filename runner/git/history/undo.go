@@ -1,6 +1,5 @@
-// Package history works on the states that git.Keeper has kept: it compares
-// them, takes the changes of an iteration back, and finds the one that broke a
-// check.
+// Package history works with the states that git.Keeper has kept: it compares them,
+// undoes an iteration, and finds the iteration that broke a check.
 package history
 
 import (
@@ -17,22 +16,22 @@ import (
 // Request is what to undo.
 type Request struct {
 	Iteration Kept
-	// Last is the newest kept state: a file that differs from HEAD may be changed
-	// only when it is as the loop has left it there.
+	// Last is the newest kept state. A file that differs from HEAD may be changed only if
+	// it is still as in this state.
 	Last Kept
-	// Plan is the path of the plan, slash-separated, relative to the root of the
-	// repository; empty: none there. Later iterations tick in it too, so that
-	// nothing but the box of the iteration's task is taken back in it.
+	// Plan is the slash-separated path of the plan, relative to the root of the
+	// repository; empty: not there. Later iterations tick boxes in it too, so an undo
+	// only reopens the box of the iteration's task.
 	Plan string
-	// Reopen opens that box. nil: there is none to open.
+	// Reopen opens that box; nil: there is none.
 	Reopen func() error
 }
 
-// Undo reverses what one iteration changed. It has been checked to apply.
+// Undo is a prepared undo that has been checked to apply.
 type Undo struct {
 	Files []string // that it changes, without the plan
-	// Uncommitted are those of Files that differ from HEAD: work of the loop
-	// that nobody has committed. With any of them the undo is no commit.
+	// Uncommitted are those of Files that differ from HEAD: the loop's work that nobody
+	// has committed. If there are any, the undo makes no commit.
 	Uncommitted []string
 	root, patch string
 	r           Request
@@ -44,8 +43,8 @@ type ConflictError struct{ Why string }
 
 func (e *ConflictError) Error() string { return "cannot undo: " + e.Why }
 
-// PlanUndo prepares the undo of one iteration. A *ConflictError says that files
-// were changed since, or that the change does not come off. It changes nothing.
+// PlanUndo prepares the undo of one iteration and changes nothing. A *ConflictError says
+// why the iteration cannot be undone, for example because the files have changed since.
 func PlanUndo(ctx context.Context, dir string, r Request) (*Undo, error) {
 	k := r.Iteration
 	c, err := git.Inspect(ctx, dir)
@@ -87,7 +86,7 @@ func PlanUndo(ctx context.Context, dir string, r Request) (*Undo, error) {
 	}
 	if err := u.apply(ctx, "--check"); err != nil {
 		_, why, _ := strings.Cut(err.Error(), "error: ")
-		return nil, errors.Join(ctx.Err(), &ConflictError{fmt.Sprintf("later changes stand on iteration %d (%s); undo the later iterations first", k.Iteration, why)})
+		return nil, errors.Join(ctx.Err(), &ConflictError{fmt.Sprintf("later changes depend on iteration %d (%s); undo the later iterations first", k.Iteration, why)})
 	}
 	return u, nil
 }
@@ -104,7 +103,7 @@ func splitNul(out string) []string {
 	return slices.DeleteFunc(strings.Split(out, "\x00"), func(s string) bool { return s == "" })
 }
 
-// check finds the uncommitted files, and refuses when somebody else changed them.
+// check finds the uncommitted files. It refuses if somebody else has changed them.
 func (u *Undo) check(ctx context.Context) error {
 	snap, err := git.Observe(ctx, u.root)
 	if err != nil {
@@ -127,13 +126,12 @@ func (u *Undo) check(ctx context.Context) error {
 	}
 	changed, err := u.differing(ctx, u.r.Last.OID, u.Uncommitted)
 	if err == nil && len(changed) > 0 {
-		err = &ConflictError{"these files have changes that are not the loop's, commit or put them away first: " + strings.Join(changed, ", ")}
+		err = &ConflictError{"these files have changes that the loop did not make; commit or stash them first: " + strings.Join(changed, ", ")}
 	}
 	return err
 }
 
-// differing returns those of the files that are not in the work tree as they
-// are in the commit. A file in neither is no difference, unless it is ignored.
+// differing returns the files that differ between the work tree and the commit.
 func (u *Undo) differing(ctx context.Context, commit string, files []string) ([]string, error) {
 	now, err := git.Hash(ctx, u.root, files)
 	if err != nil {
@@ -155,15 +153,14 @@ func (u *Undo) differing(ctx context.Context, commit string, files []string) ([]
 
 func (u *Undo) apply(ctx context.Context, options ...string) error {
 	if u.patch == "" {
-		return nil // only the box is to be opened
+		return nil // only the box changes
 	}
 	_, err := git.Call{Dir: u.root, Stdin: u.patch}.Run(ctx, append([]string{"apply", "--whitespace=nowarn"}, options...)...)
 	return err
 }
 
-// Do changes the work tree, all files or none, and opens the box. It commits
-// exactly that when all files were as in HEAD; of a plan that was not, or that
-// git does not know, nothing is committed.
+// Do changes all files in the work tree or none, and reopens the box. If all files were as
+// in HEAD, it commits exactly this change, but not a plan that was changed or untracked.
 func (u *Undo) Do(ctx context.Context) (git.Committed, error) {
 	if err := u.apply(ctx); err != nil {
 		return git.Committed{}, fmt.Errorf("undo: %w", err)
@@ -179,7 +176,7 @@ func (u *Undo) Do(ctx context.Context) (git.Committed, error) {
 	if len(u.Uncommitted) > 0 || len(files) == 0 {
 		return git.Committed{}, errors.Join(boxErr, git.KeepFiles(ctx, u.root, u.Files, git.State{Run: k.Run, Iteration: k.Iteration, Base: u.r.Last.OID, Undone: true}))
 	}
-	message := fmt.Sprintf("Undo iteration %d\n\nThis takes back what iteration %[1]d of run %s changed.", k.Iteration, k.Run)
+	message := fmt.Sprintf("Undo iteration %d\n\nThis reverts what iteration %[1]d of run %s changed.", k.Iteration, k.Run)
 	done, err := git.Commit(ctx, u.root, git.CommitRequest{Files: files, Message: message, Trailers: []git.Trailer{{Key: undoTrailer, Value: k.Run + "/" + strconv.Itoa(k.Iteration)}}})
 	return done, errors.Join(boxErr, err)
 }

@@ -9,9 +9,8 @@ import (
 	"ralph/runner/git"
 )
 
-// Undone returns the iterations of a run that are taken back: by a commit that
-// HEAD has and that was not reverted, or in the work tree only. kept are the
-// states of all runs.
+// Undone returns the undone iterations of a run: those undone in the work tree only, or by
+// a commit in HEAD that was not reverted. kept are the states of all runs.
 func Undone(ctx context.Context, dir, run string, kept []Kept) (map[int]bool, error) {
 	undone := map[int]bool{}
 	for _, k := range kept {
@@ -21,7 +20,7 @@ func Undone(ctx context.Context, dir, run string, kept []Kept) (map[int]bool, er
 	}
 	root, _ := git.Root(dir)
 	if _, err := (git.Call{Dir: root}).Run(ctx, "rev-parse", "-q", "--verify", "HEAD"); err != nil || len(kept) == 0 {
-		return undone, ctx.Err() // no commit at all
+		return undone, ctx.Err() // no commit yet
 	}
 	since := "HEAD"
 	if kept[0].Head != "" {

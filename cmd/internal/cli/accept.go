@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/runner/rules"
+	"ralph/state"
+)
+
+// acceptOptions say what a person accepts.
+type acceptOptions struct {
+	*cmdline.Factory
+	item string // number of one item; empty: all
+}
+
+func newAcceptCmd(f *cmdline.Factory) *cobra.Command {
+	o := &acceptOptions{Factory: f}
+	return &cobra.Command{
+		Use: "accept [N]", Short: "Accept what a run that ended with review left to look at", Args: cmdline.Takes("one item at most", cobra.MaximumNArgs(1)),
+		Long: "Accept item N of a run that ended with review, or all of them. ralph status lists the items with the command that\n" +
+			"shows each. When none is left, the run counts as completed.",
+		Example: "  ralph status\n  ralph accept 1\n  ralph accept",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				o.item = args[0]
+			}
+			return acceptRun(o)
+		},
+	}
+}
+
+func acceptRun(o *acceptOptions) error {
+	r, _, err := o.Reader()
+	if err != nil {
+		return err
+	}
+	w, aside, err := state.Acquire(r.Dir(), state.Owner{PID: os.Getpid(), RunID: "accept", StartedAt: time.Now()})
+	if err != nil {
+		return err
+	}
+	defer w.Release()
+	for _, e := range aside {
+		o.Warn(e)
+	}
+	s, err := w.Status()
+	if err != nil {
+		return err
+	}
+	if s.Status != state.StatusReview {
+		return cmdline.UsageError("nothing to accept: the last run did not end with review; see: ralph status")
+	}
+	left, err := o.accept(&s)
+	if err != nil {
+		return err
+	}
+	if s.Review = left; len(left) == 0 {
+		s.Status, s.ExitReason, s.ExitCode, s.Next = state.StatusCompleted, "plan_complete", rules.ExitComplete, ""
+		s.Reason += "; a person has accepted it"
+	}
+	if err := w.SaveStatus(s); err != nil {
+		return err
+	}
+	if len(left) == 0 {
+		o.Say("nothing is left to look at: the run is completed")
+	} else {
+		o.Say("%s left; see: ralph status", cmdline.Count(len(left), "item"))
+	}
+	return nil
+}
+
+// accept moves items of s to what is accepted, and returns those that are left.
+func (o *acceptOptions) accept(s *state.Status) ([]state.ReviewItem, error) {
+	var left []state.ReviewItem
+	n, err := strconv.Atoi(o.item)
+	known := slices.ContainsFunc(s.Review, func(i state.ReviewItem) bool { return i.N == n })
+	if o.item != "" && (err != nil || !known) {
+		return nil, cmdline.UsageError("there is no item %q; ralph status lists them", o.item)
+	}
+	for _, i := range s.Review {
+		if o.item != "" && i.N != n {
+			left = append(left, i)
+			continue
+		}
+		s.Accepted = append(s.Accepted, i.Text)
+		o.Say("accepted: %s", i.Text)
+	}
+	return left, nil
+}

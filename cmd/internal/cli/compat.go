@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
+)
+
+// addCompatFlags adds verbs that existing tools have as flags. They win over
+// the run that the root command would start.
+func addCompatFlags(root *cobra.Command, f *cmdline.Factory) {
+	var status, circuitStatus bool
+	reset := &resetOptions{Factory: f}
+	root.Flags().BoolVarP(&status, "status", "s", false, "same as: ralph status")
+	root.Flags().BoolVar(&reset.circuit, "reset-circuit", false, "same as: ralph reset --circuit")
+	root.Flags().BoolVar(&reset.session, "reset-session", false, "same as: ralph reset --session")
+	root.Flags().BoolVar(&circuitStatus, "circuit-status", false, "show the circuit breaker")
+	run := root.RunE
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case status:
+			return (&app{f}).statusCommand().RunE(cmd, args)
+		case reset.circuit || reset.session:
+			return resetRun(reset)
+		case circuitStatus:
+			return circuitStatusRun(f)
+		}
+		return run(cmd, args)
+	}
+}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/preflight"
+	"ralph/runner/git/history"
+)
+
+// addCompletions completes the values of the verbs that look at past
+// iterations: runs, iterations, checks.
+func addCompletions(f *cmdline.Factory, verbs []*cobra.Command) {
+	for _, verb := range verbs {
+		if verb.Flags().Lookup("run") != nil {
+			_ = verb.RegisterFlagCompletionFunc("run", completeRuns(f)) // fails only for an unknown flag
+		}
+		switch verb.Name() {
+		case "diff", "undo":
+			verb.ValidArgsFunction = cmdline.FirstArg(completeIterations(f))
+		case "bisect":
+			verb.ValidArgsFunction = cmdline.FirstArg(completeChecks(f))
+		default:
+			verb.ValidArgsFunction = cobra.NoFileCompletions
+		}
+	}
+}
+
+// kept are the kept states of the project, oldest first.
+func kept(f *cmdline.Factory, cmd *cobra.Command) []history.Kept {
+	dir, err := f.Project()
+	if err != nil {
+		return nil
+	}
+	all, err := history.List(cmd.Context(), dir, "")
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(all, func(k history.Kept) bool { return k.Start || k.Undone })
+}
+
+func completeRuns(f *cmdline.Factory) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		var ids []string
+		for _, k := range slices.Backward(kept(f, cmd)) {
+			if !slices.Contains(ids, k.Run) {
+				ids = append(ids, k.Run)
+			}
+		}
+		return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+func completeIterations(f *cmdline.Factory) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		all := kept(f, cmd)
+		run, _ := cmd.Flags().GetString("run")
+		if run == "" && len(all) > 0 {
+			run = all[len(all)-1].Run
+		}
+		var numbers []string
+		for _, k := range slices.Backward(all) {
+			if k.Run == run {
+				task := cmdline.Shorten(cmdline.OneLine(cmdline.Inert(k.Task)))
+				numbers = append(numbers, cobra.CompletionWithDesc(strconv.Itoa(k.Iteration), task))
+			}
+		}
+		return numbers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+func completeChecks(f *cmdline.Factory) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		var names []string
+		if dir, err := f.Project(); err == nil {
+			if cfg, _, err := f.Loader(dir, nil).Load(); err == nil {
+				for _, c := range allChecks(&preflight.Project{Dir: dir, Config: cfg}) {
+					names = append(names, cobra.CompletionWithDesc(c.Name, cmdline.OneLine(c.Reproduce())))
+				}
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ralph/runner"
+	"ralph/runner/rules"
+	"ralph/state"
+)
+
+// shown is what a console of 80 columns prints of events.
+func shown(c *console, iteration int, all ...state.Payload) string {
+	out := &strings.Builder{}
+	c.out, c.width, c.dir = out, func() int { return 80 }, "/home/ann/todo"
+	for _, p := range all {
+		c.show(state.NewEvent(state.Origin{Run: "r", Iteration: iteration, Task: "T1"}, time.Now(), p))
+	}
+	return out.String()
+}
+
+const failure = "ok - add\nnot ok - open\n    want: 2. [ ] bake bread"
+
+func TestConsole_iterationWhoseCheckFails_saysNothingTwice(t *testing.T) {
+	title := "`todo list --open` prints only what is still open, one line each"
+	got := shown(&console{}, 2,
+		state.RunStart{Agent: "claude"},
+		state.IterationStart{Title: title, Total: 3},
+		state.Feedback{Items: []string{"The required check \"lint\" fails. Reproduce it with:\n\n    make lint", "Another thing."}},
+		state.Tool{Name: "Edit", Arg: "/home/ann/todo/bin/todo"},
+		state.Tool{Name: "Bash", Arg: "git add bin tests README.md .ralph/fix_plan.md && git commit -q -m 'List'"},
+		state.Text{Text: "done"},
+		state.Check{Name: "test", Seconds: 1, Output: failure},
+		state.Check{Name: "test", Run: state.CheckAgain, Seconds: 1, Output: failure},
+		state.TaskChange{ID: "T2", Title: "another task of the same plan", State: "open", Why: "it gets an iteration of its own"},
+		state.IterationEnd{Decision: state.Decision{Action: "retry", Rule: "gate_failed", Reason: "required check failed: test"},
+			Title: title, Outcome: "completed-turn", Files: 2, Seconds: 61, Total: 3},
+	)
+	want := "\n--- iteration 2 · `todo list --open` prints only what is still open, one line …\n" +
+		`= told the agent: The required check "lint" fails.
+> Edit bin/todo
+> Bash git add bin tests README.md .ralph/fix_plan.md && git commit -q -m 'Lis…
+! check test: failed in 1.0s
+  ok - add
+  not ok - open
+      want: 2. [ ] bake bread
+! second run of check test: failed in 1.0s
+= "another task of the same plan" is open again: it gets an iteration of its own
+--- iteration 2 not done yet after 1m 01s · 2 files changed
+= retrying: required check failed: test (rule gate_failed)
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The last lines of a run say why it stopped; so nothing above them does.
+func TestConsole_stop_isGivenItsReasonOnceAtTheEnd(t *testing.T) {
+	const why = "not logged in: Please run /login"
+	c := &console{}
+	stop := state.Decision{Action: "stop", Rule: "agent_unusable", Reason: why}
+	got := shown(c, 1, state.IterationStart{Title: "one", Total: 1},
+		state.IterationEnd{Decision: stop, Title: "one", Outcome: "auth", Detail: why, Failed: true, Total: 1}, stop,
+		state.RunEnd{Decision: stop, Exit: 6})
+	if want := "\n--- iteration 1 · one\n--- iteration 1 failed: auth · no files changed\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	out := &strings.Builder{}
+	c.out = out
+	c.end(runner.Ending{Decision: rules.Decision{Rule: "agent_unusable", Reason: why, Exit: 6}})
+	if strings.Count(out.String(), why) != 1 {
+		t.Errorf("%q", out)
+	}
+}
+
+func TestConsole_review_namesEachItemOnce(t *testing.T) {
+	out := &strings.Builder{}
+	item := state.ReviewItem{N: 1, Text: "a_test.go: the test file was deleted", Show: "ralph diff 1"}
+	(&console{out: out}).end(runner.Ending{Findings: 1, Decision: rules.Decision{
+		Rule: "review", Reason: "1 of 1 tasks are done, but a person has to look: " + item.Text, Exit: rules.ExitReview,
+		ExitReason: "review", Status: state.StatusReview, Review: []state.ReviewItem{item}, Next: "look at each item, then: ralph accept"}})
+	want := `ralph: review after 0 iterations: 0 tokens
+ralph: why: everything is done, but a person has to look (rule review, exit code 9)
+ralph: look 1: a_test.go: the test file was deleted; show: ralph diff 1; accept: ralph accept 1
+ralph: next: look at each item, then: ralph accept
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Without a terminal there is no countdown, and the event has said how long it takes.
+func TestConsole_waitWithoutATerminal_isSaidOnce(t *testing.T) {
+	c := &console{}
+	until := time.Now().Add(time.Hour)
+	before := shown(c, 1, state.Decision{Action: "wait", Rule: "usage_limit", Reason: "limit", WakeAt: until}, state.Paused{})
+	if strings.Count(before, "\n") != 2 {
+		t.Errorf("%q", before)
+	}
+	out := &strings.Builder{}
+	c.out = out
+	for range 3 {
+		c.tick(0, rules.Decision{}) // paused
+	}
+	if out.Len() > 0 {
+		t.Errorf("a pause: %q", out)
+	}
+	for range 3 {
+		c.tick(time.Hour, rules.Decision{Until: until, Rule: "usage_limit"})
+	}
+	if got := out.String(); got != "continue now with: ralph resume\n" {
+		t.Errorf("a wait: %q", got)
+	}
+	out.Reset()
+	for range 3 {
+		c.tick(time.Second, rules.Decision{Until: until.Add(1), Rule: "transient"})
+	}
+	if out.Len() > 0 {
+		t.Errorf("a short wait: %q", out)
+	}
+}
+
+func TestConsole_live_showsEverything(t *testing.T) {
+	got := shown(&console{live: true}, 1,
+		state.Text{Text: "I begin."},
+		state.Feedback{Items: []string{"first\nsecond"}},
+		state.Check{Name: "test", Run: state.CheckAgain, Output: failure},
+		state.IterationEnd{Title: "one", TaskDone: true})
+	for _, want := range []string{"I begin.", "second", "not ok - open", `"one" done`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("lacks %q:\n%s", want, got)
+		}
+	}
+}

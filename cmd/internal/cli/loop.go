@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/preflight"
+	"ralph/cmd/internal/resume"
+	"ralph/config"
+	"ralph/logs"
+	"ralph/runner"
+	"ralph/runner/gate"
+	"ralph/runner/git"
+	"ralph/runner/git/history"
+	"ralph/runner/rules"
+	"ralph/state"
+)
+
+// Bounds of the kept iterations.
+const (
+	keptAge   = 30 * 24 * time.Hour
+	keptCount = 500
+)
+
+// loop takes the lock and runs.
+func (a *app) loop(s *preflight.Project, f *runOptions) error {
+	now := time.Now()
+	run := f.resumed
+	if run == "" {
+		run = now.Format("20060102-150405") + fmt.Sprintf("-%04x", os.Getpid()&0xffff)
+	}
+	owner := state.Owner{PID: os.Getpid(), RunID: run, StartedAt: now}
+	w, aside, err := state.Acquire(filepath.Join(s.Dir, state.DirName), owner)
+	if err != nil {
+		return err
+	}
+	defer w.Release()
+	for _, e := range aside {
+		a.Warn(e)
+	}
+	a.forget(s.Dir)
+	flags := resume.Words(s.Config, f.once)
+	begun := resume.Record(a.Factory, w.Reader, config.KeptRun{Run: run, Flags: flags})
+	if err := w.SaveRunFlags(run, flags); err != nil {
+		return err
+	}
+	file, err := logs.OpenFile(w.LogPath(), 10, 4)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	sig := cmdline.HandleSignals(a.In)
+	defer sig.Stop()
+	rows, detected := s.Checks()
+	con := a.console(f, s)
+	con.start(s, run, rows)
+	log := logs.NewLogger(flushing{file}, s.Config.Verbose)
+	if held := s.HeldBack(); held != "" {
+		con.print("ralph: environment: %s", held)
+		log.Info("environment", logs.KeyRun, run, "held", held)
+	}
+	s.Config.TestMode = string(s.Mode(detected || len(rows) == 0))
+	result, err := runner.New(runOptionsOf(s.Config), runner.Deps{
+		Dir: s.Dir, RunID: run, Version: version(), Resumed: f.resumed != "", Unattended: f.unattended,
+		Agents: s.Find, Env: a.Env, Filter: s.Config.EnvFilter(),
+		Checks: rows, Mode: gate.Mode(s.Config.TestMode), Detect: s.Config.DetectChecks && len(rows) == 0, Find: preflight.FindChecks,
+		State: w, Log: log, Prompt: s.Prompt, Plan: s.Plan,
+		Show: func(e state.Event) { begun(e); con.show(e) }, Tick: con.tick,
+		Size: sig.Size, Resize: sig.Resize, Kill: sig.Kill,
+	}).Run(sig.Ctx)
+	con.end(result)
+	if s.Config.Notify {
+		a.notify(result)
+	}
+	if err != nil {
+		return err
+	}
+	if result.Decision.Exit == rules.ExitComplete {
+		return nil
+	}
+	return &cmdline.ExitError{Code: result.Decision.Exit}
+}
+
+// runOptionsOf are the options that a run reads.
+func runOptionsOf(c *config.Config) runner.Options {
+	return runner.Options{Policy: c.Policy, CallOptions: c.CallOptions, CheckOptions: c.CheckOptions, PlanOptions: c.PlanOptions,
+		CommitOptions: c.CommitOptions}
+}
+
+// flushing writes each line of ralph's own log immediately: lines are rare, and
+// they are what remains after a crash.
+type flushing struct{ *logs.File }
+
+func (f flushing) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p)
+	return n, errors.Join(err, f.Flush())
+}
+
+// notify sends a desktop notification, or rings the bell. It never fails the run.
+func (a *app) notify(r runner.Ending) {
+	title := "ralph: " + r.Decision.Status
+	if path, err := exec.LookPath("notify-send"); err == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if exec.CommandContext(ctx, path, "--app-name=ralph", "--", title, r.Decision.Reason).Run() == nil {
+			return
+		}
+	}
+	fmt.Fprint(a.Err, "\a")
+}
+
+// forget removes the oldest kept iterations. Failing to is harmless.
+func (a *app) forget(dir string) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if _, ok := git.Root(dir); !ok {
+		return
+	}
+	if _, err := history.Prune(ctx, dir, keptAge, keptCount); err != nil {
+		a.Warn(err)
+	}
+}

@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/runner/rules"
+)
+
+// A mistake on the command line is one line that helps, with exit code 2.
+func TestCommandLine_mistakes_areOneLineThatHelps(t *testing.T) {
+	otherHome(t)
+	for _, test := range []struct{ typed, want string }{
+		{"--max-iteration 3", "unknown flag: --max-iteration; did you mean --max-iterations?"},
+		{"run --max_iterations 3", "unknown flag: --max_iterations; did you mean --max-iterations?"},
+		{"run --frobnicate", "unknown flag: --frobnicate; see: ralph run --help"},
+		{"status --foo", "unknown flag: --foo; ralph status accepts --dir, --json, --watch"},
+		{"config --foo", "unknown flag: --foo; ralph config accepts --check, --dir, --env"},
+		{"check --agnt x", "unknown flag: --agnt; did you mean --agent?"},
+		{"-x", "unknown flag: -x; see: ralph --help"},
+		{"--timeout", "--timeout needs a value: "},
+		{"--run", "unknown flag: --run"},
+		{"--backup", "--backup is a flag of another ralph; every iteration is kept: ralph undo takes one back"},
+		{"-b", "-b is a flag of another ralph; every iteration is kept: ralph undo takes one back"},
+		{"run --completion-promise DONE", "<promise>COMPLETE</promise> is always understood"},
+		{"rollback", `"rollback" is a command of another ralph; use: ralph undo N`},
+		{"statu", `unknown command "statu" for "ralph"; did you mean status?`},
+		{"frobnicate", `unknown command "frobnicate" for "ralph"; see: ralph --help`},
+		{"agent remove", `unknown command "remove" for "ralph agent"; needs one of: add, list, test`},
+		{"status now", `status takes no arguments, but got "now"; see: ralph status --help`},
+		{"--output-format text", "ralph always reads the agent's records"},
+		{"config --check --env", "config takes one of --check and --env"},
+	} {
+		f := &cmdline.Factory{In: os.Stdin, Out: &strings.Builder{}, Err: &strings.Builder{}, Dir: t.TempDir()}
+		text, code := execute(f, strings.Fields(test.typed))
+		if code != rules.ExitUsage || !strings.Contains(text, test.want) || strings.Contains(text, "\n") {
+			t.Errorf("ralph %s: exit code %d, says %q, want %q", test.typed, code, text, test.want)
+		}
+	}
+}
+
+// A hint must not name a flag or verb that ralph lacks, nor hide one that it has.
+func TestForeign_hints_nameWhatExists(t *testing.T) {
+	root, _ := newRootCmd(cmdline.New())
+	verbs := map[string]bool{}
+	flags := map[string]bool{}
+	for _, c := range root.Commands() {
+		verbs[c.Name()] = true
+	}
+	root.Flags().VisitAll(func(f *pflag.Flag) { flags["--"+f.Name], flags["-"+f.Shorthand] = true, true })
+	for name, ours := range cmdline.ForeignVerbs() {
+		words := strings.Fields(ours)
+		if verbs[name] || words[0] != "ralph" || !verbs[words[1]] && !flags[words[1]] {
+			t.Errorf("%s: %s", name, ours)
+		}
+	}
+	for name, ours := range cmdline.ForeignFlags() {
+		if flags[name] {
+			t.Errorf("ralph has %s", name)
+		}
+		words := strings.Fields(ours)
+		for i, w := range words {
+			if strings.HasPrefix(w, "--") && !flags[w] || w == "ralph:" || w == "with:" && words[i+1] == "ralph" && !verbs[words[i+2]] {
+				t.Errorf("%s: %q names %s", name, ours, w)
+			}
+		}
+	}
+}
+
+func TestCompat_flagForms_areTheVerbs(t *testing.T) {
+	otherHome(t)
+	dir := t.TempDir()
+	want, _ := verb(t, dir, "status")
+	for _, flag := range []string{"--status", "-s"} {
+		out, err := verb(t, dir, flag)
+		if out != want || cmdline.ExitCode(err) != 4 || out == "" {
+			t.Errorf("%s: %v, says %q, want %q", flag, err, out, want)
+		}
+	}
+	if out, err := verb(t, dir, "--circuit-status"); err != nil || !strings.Contains(out, "circuit breaker: CLOSED") {
+		t.Errorf("%v, %q", err, out)
+	}
+	if out, err := verb(t, dir, "--reset-circuit"); err != nil || !strings.Contains(out, "CLOSED") {
+		t.Errorf("%v, %q", err, out)
+	}
+	// Known to existing scripts; the error is the missing prompt, not the flag.
+	if _, err := verb(t, dir, "--output-format", "json"); err == nil || !strings.Contains(err.Error(), "no prompt") {
+		t.Error(err)
+	}
+}
+
+func TestHelp_runFlags_areListedWhereTheyRunSomething(t *testing.T) {
+	for _, test := range []struct {
+		typed string
+		lists bool
+	}{{"run", true}, {"once", true}, {"config", false}, {"doctor", false}, {"check", false}, {"drill", false}, {"", false}} {
+		out := &strings.Builder{}
+		if text, code := execute(&cmdline.Factory{Out: out, Err: out}, append(strings.Fields(test.typed), "--help")); code != 0 {
+			t.Fatal(text)
+		}
+		if strings.Contains(out.String(), "--max-iterations N") != test.lists {
+			t.Errorf("ralph %s --help:\n%s", test.typed, out)
+		}
+	}
+}
+
+// complete is what the shell offers for a command line.
+func complete(t *testing.T, dir string, typed ...string) []string {
+	t.Helper()
+	out := &strings.Builder{}
+	f := &cmdline.Factory{In: os.Stdin, Out: out, Err: &strings.Builder{}, Env: os.Environ(), Dir: dir}
+	if text, code := execute(f, append([]string{cobra.ShellCompRequestCmd}, typed...)); code != 0 {
+		t.Fatal(text)
+	}
+	var words []string
+	for line := range strings.Lines(out.String()) {
+		word, _, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		words = append(words, word)
+	}
+	return words
+}
+
+func TestCompletion_values_areOffered(t *testing.T) {
+	w := newPastWorld(t)
+	w.write(".ralph/config.yaml", "agents:\n  mine: {command: x}\nchecks:\n  - {name: unit, command: make}\n")
+	for _, test := range []struct {
+		typed []string
+		want  string
+	}{
+		{[]string{"--agent", ""}, "codex"},
+		{[]string{"run", "--agent", ""}, "mine"},
+		{[]string{"config", "--on-limit", ""}, "stop"},
+		{[]string{"run", "--permission-mode", ""}, "bypass"},
+		{[]string{"run", "--output", ""}, "json"},
+		{[]string{"config", "--max-it"}, "--max-iterations"},
+		{[]string{"--max-it"}, "--max-iterations"},
+		{[]string{"agent", "test", ""}, "mine"},
+		{[]string{"agent", "add", "--prompt", ""}, "stdin"},
+		{[]string{"drill", ""}, "usage-limit"},
+		{[]string{"bisect", ""}, "unit"},
+		{[]string{"undo", ""}, "3"},
+		{[]string{"diff", ""}, "1"},
+		{[]string{"diff", "--run", ""}, pastRun},
+		{[]string{"service", ""}, "install"},
+	} {
+		if got := complete(t, w.Dir, test.typed...); !slices.Contains(got, test.want) {
+			t.Errorf("%q: %q, want %s", test.typed, got, test.want)
+		}
+	}
+	if got := complete(t, w.Dir, "undo", "--run", "nope", ""); len(got) != 1 {
+		t.Errorf("iterations of an unknown run: %q", got)
+	}
+}
+
+func TestDiff_withoutAnArgument_isTheLastIteration(t *testing.T) {
+	w := newPastWorld(t)
+	w.want(0, "+three", "diff")
+	w.want(0, "three.txt | 1 +", "diff", "--stat")
+}

@@ -1,0 +1,92 @@
+// Package servicecmd is ralph service: resume interrupted runs after a reboot.
+package servicecmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/service"
+)
+
+// NewServiceCmd returns the verb with its subcommands.
+func NewServiceCmd(f *cmdline.Factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "service", Short: "Resume an interrupted run after a reboot",
+		Long: "Resume an interrupted run of this project after a reboot, without asking.\n\n" +
+			"A run is interrupted if it was killed, or ended by SIGTERM or SIGHUP. The service leaves alone a run that\n" +
+			"ended by itself, by Ctrl-C, ralph stop or ralph abort, that is paused, or that ralph reset --all forgot.",
+		Example: "  ralph service install\n  ralph service status",
+		RunE:    cmdline.Parent,
+	}
+	cmd.AddCommand(newInstallCmd(f), newUninstallCmd(f), newStatusCmd(f))
+	return cmd
+}
+
+// entry returns the service of the project.
+func entry(f *cmdline.Factory) (service.Entry, error) {
+	dir, err := f.Project()
+	if err != nil {
+		return service.Entry{}, err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return service.Entry{}, fmt.Errorf("find project: %w", err)
+	}
+	return entryOf(dir)
+}
+
+func entryOf(dir string) (service.Entry, error) {
+	e, err := service.For(dir)
+	if err != nil {
+		return e, cmdline.UsageError("%v", err)
+	}
+	return e, nil
+}
+
+// installed is Installed, with a foreign file as a usage error.
+func installed(e service.Entry) (bool, error) {
+	found, err := e.Installed()
+	if foreign := (*service.ForeignError)(nil); errors.As(err, &foreign) {
+		return found, cmdline.UsageError("%v", err)
+	}
+	return found, err
+}
+
+func newUninstallCmd(f *cmdline.Factory) *cobra.Command {
+	return &cobra.Command{
+		Use: "uninstall", Short: "Disable the service and remove its file; ends no run", Args: cmdline.NoArgs,
+		Example: "  ralph service uninstall",
+		RunE:    func(*cobra.Command, []string) error { return uninstallRun(f) },
+	}
+}
+
+func uninstallRun(f *cmdline.Factory) error {
+	e, err := entry(f)
+	if _, gone := os.Lstat(f.Dir); f.Dir != "" && errors.Is(gone, fs.ErrNotExist) { // the folder is gone, its service may exist
+		var dir string
+		if dir, err = filepath.Abs(f.Dir); err == nil {
+			e, err = entryOf(dir)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	found, err := installed(e)
+	if err != nil {
+		return err
+	}
+	if !found {
+		f.Say("not installed: there is no %s", e.File)
+		return nil
+	}
+	if err := e.Remove(); err != nil {
+		return err
+	}
+	f.Say("removed %s", e.File)
+	return nil
+}

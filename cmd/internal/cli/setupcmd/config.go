@@ -1,0 +1,137 @@
+package setupcmd
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/preflight"
+	"ralph/config"
+	"ralph/runner/agent/environ"
+)
+
+type configOptions struct {
+	*cmdline.Factory
+	check, env bool
+	flags      map[string]string
+}
+
+// NewConfigCmd returns ralph config.
+func NewConfigCmd(f *cmdline.Factory) *cobra.Command {
+	o := &configOptions{Factory: f, flags: map[string]string{}}
+	cmd := &cobra.Command{
+		Use: "config", Short: "Show every option with its value and source", Args: cmdline.NoArgs,
+		Example: "  ralph config\n  ralph config --check\n  ralph config --env",
+		RunE:    func(*cobra.Command, []string) error { return configRun(o) },
+	}
+	cmd.Flags().BoolVar(&o.check, "check", false, "only validate")
+	cmd.Flags().BoolVar(&o.env, "env", false, "show which variables the agent and the checks get, without values")
+	cmdline.AddHiddenOptions(cmd, f, o.flags)
+	return cmd
+}
+
+func configRun(o *configOptions) error {
+	if o.check && o.env {
+		return cmdline.UsageError("config takes one of --check and --env")
+	}
+	dir, err := o.Project()
+	if err != nil {
+		return err
+	}
+	cfg, warnings, err := o.Loader(dir, o.flags).Load()
+	for _, w := range warnings {
+		o.Warn(w)
+	}
+	switch {
+	case err != nil:
+		return err
+	case o.env:
+		return printEnv(o.Factory, cfg)
+	case o.check:
+		o.Say("the configuration of %s is valid (%s)", dir, cmdline.Count(len(warnings), "warning"))
+		return nil
+	}
+	return printConfig(o.Factory, cfg)
+}
+
+// printConfig prints a row for each option. A terminal wraps long values within their
+// column; on a narrow one, the value follows below key and source.
+func printConfig(f *cmdline.Factory, cfg *config.Config) error {
+	rows, width := cfg.Rows(), f.Width()
+	key, source := 0, 0
+	for _, row := range rows {
+		key, source = max(key, len(row.Key)), max(source, utf8.RuneCountInString(row.Source.String()))
+	}
+	room := width - key - source - 4 // 2 between columns
+	if width == 0 {
+		room = math.MaxInt
+	}
+	w := tabwriter.NewWriter(f.Out, 0, 4, 2, ' ', 0)
+	for _, row := range rows {
+		if room < 16 {
+			f.Say("%s: %s", row.Key, row.Source)
+			for _, part := range wrap(row.Value, max(width-4, 1)) {
+				f.Say("    %s", part)
+			}
+			continue
+		}
+		key, source := row.Key, row.Source.String()
+		for _, part := range wrap(row.Value, room) {
+			fmt.Fprintf(w, "%s\t%s\t%s\n", key, part, source)
+			key, source = "", ""
+		}
+	}
+	return w.Flush()
+}
+
+// wrap cuts text into parts of at most width characters: after a comma if possible,
+// else after a space. Empty text is one empty part.
+func wrap(text string, width int) []string {
+	var parts []string
+	rest := []rune(text)
+	for len(rest) > width {
+		cut, head := width, string(rest[:width])
+		for _, sep := range []string{",", " "} {
+			if i := strings.LastIndex(head, sep); i >= 0 {
+				cut = utf8.RuneCountInString(head[:i+1])
+				break
+			}
+		}
+		parts, rest = append(parts, string(rest[:cut])), rest[cut:]
+	}
+	return append(parts, string(rest))
+}
+
+func printEnv(f *cmdline.Factory, cfg *config.Config) error {
+	s, err := cfg.Spec(cfg.Agent)
+	if err != nil {
+		return cmdline.UsageError("%s: %v", cfg.Source("AGENT"), err)
+	}
+	rows := cfg.EnvFilter().List(s, (&preflight.Project{Env: f.Env, Config: cfg}).EnvRequest())
+	all := len(rows)
+	if !cfg.Verbose {
+		rows = slices.DeleteFunc(rows, func(r environ.Row) bool { return r.Why == "" })
+	}
+	w := tabwriter.NewWriter(f.Out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "VARIABLE\tAGENT\tCHECKS\tWHY")
+	for _, r := range rows {
+		line := fmt.Sprintf("%s\t%s\t%s\t%s", cmdline.Inert(r.Name), r.Agent, r.Checks, r.Why)
+		fmt.Fprintln(w, strings.TrimRight(line, "\t"))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if others := all - len(rows); others == 1 {
+		f.Say("1 other passes to both; -v names it")
+	} else if others > 1 {
+		f.Say("%d others pass to both; -v names them", others)
+	}
+	f.Say("the agent is %s; pass a variable to both with ENV_EXCLUDE='!NAME'", s.Name)
+	return nil
+}

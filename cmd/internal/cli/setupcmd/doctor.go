@@ -1,0 +1,261 @@
+package setupcmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/preflight"
+	"ralph/runner/git"
+	"ralph/runner/rules"
+	"ralph/state"
+)
+
+// leastDisk is the free space, in bytes, below which doctor warns.
+const leastDisk = 1 << 30
+
+type doctorOptions struct {
+	*cmdline.Factory
+	flags map[string]string
+	live  bool
+}
+
+// NewDoctorCmd returns ralph doctor.
+func NewDoctorCmd(f *cmdline.Factory) *cobra.Command {
+	o := &doctorOptions{Factory: f, flags: map[string]string{}}
+	cmd := &cobra.Command{
+		Use: "doctor", Short: "Check that ralph can run here", Args: cmdline.NoArgs,
+		Long:    "Check that ralph can run here. It writes nothing and calls the agent only with --live.",
+		Example: "  ralph doctor\n  ralph doctor --agent codex --live",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return doctorRun(cmd.Context(), o) },
+	}
+	cmd.Flags().BoolVar(&o.live, "live", false, "ask the agent one harmless question; costs one call")
+	cmdline.AddHiddenOptions(cmd, f, o.flags)
+	return cmd
+}
+
+// diagnosis prints one line per finding and remembers the first failure.
+type diagnosis struct {
+	f         *cmdline.Factory
+	p         *preflight.Project
+	code      int  // exit code of the first failure
+	untrusted bool // do not start programs that project files name
+}
+
+func (d *diagnosis) ok(what, format string, args ...any) {
+	d.f.Say("ok    %-9s %s", what, fmt.Sprintf(format, args...))
+}
+
+func (d *diagnosis) warn(what, format string, args ...any) {
+	d.f.Say("warn  %-9s %s", what, fmt.Sprintf(format, args...))
+}
+
+func (d *diagnosis) fail(code int, what, format string, args ...any) {
+	d.f.Say("FAIL  %-9s %s", what, fmt.Sprintf(format, args...))
+	d.code = cmp.Or(d.code, code)
+}
+
+// end is the exit code of the diagnosis.
+func (d *diagnosis) end() error {
+	if d.code != 0 {
+		return &cmdline.ExitError{Code: d.code}
+	}
+	return nil
+}
+
+func doctorRun(ctx context.Context, o *doctorOptions) error {
+	dir, err := o.Project()
+	if err != nil {
+		return err
+	}
+	d := &diagnosis{f: o.Factory, p: &preflight.Project{Dir: dir, Env: o.Env}}
+	d.ok("project", "%s", dir)
+	loader := o.Loader(dir, o.flags)
+	cfg, warnings, err := loader.Load()
+	if err != nil {
+		d.fail(rules.ExitUsage, "config", "%v", err)
+		return d.end()
+	}
+	d.p.Config = cfg
+	for _, w := range warnings {
+		d.warn("config", "%v", w)
+	}
+	d.ok("config", "valid")
+	if u, err := loader.Untrusted(); err == nil && u != nil {
+		d.untrusted = true
+		d.fail(rules.ExitUsage, "trust",
+			"%s decides which programs run or which secrets they get (%s); agree with: ralph trust",
+			u.File, strings.Join(u.Lines, "; "))
+	}
+	d.prompt()
+	d.plan()
+	d.checks()
+	works := d.agent(ctx)
+	if d.p.Agent.Spec.Name != "" {
+		d.ok("env", "%s", cmp.Or(d.p.HeldBack(), "nothing is held back"))
+	}
+	if works && o.live && !d.untrusted {
+		d.live() //nolint:contextcheck // it has a context of its own, which the first signal cancels
+	}
+	d.git(ctx)
+	d.machine()
+	d.state()
+	return d.end()
+}
+
+func (d *diagnosis) prompt() {
+	if err := d.p.FindPrompt(); err != nil {
+		d.fail(rules.ExitUsage, "prompt", "%v", err)
+		return
+	}
+	d.ok("prompt", "%s", d.p.Prompt)
+}
+
+func (d *diagnosis) plan() {
+	if err := d.p.FindPlan(); err != nil {
+		d.fail(rules.ExitUsage, "plan", "%v", err)
+		return
+	}
+	if d.p.Plan == "" {
+		d.warn("plan", "none: the run ends when the agent signals completion %d times in a row",
+			d.p.Config.CompletionClaims)
+		return
+	}
+	list, err := d.p.Tasks()
+	if err != nil {
+		d.fail(rules.ExitUsage, "plan", "%v", err)
+		return
+	}
+	for _, line := range preflight.OddBoxes(list) {
+		d.warn("plan", "%s", line)
+	}
+	next, open := list.Next()
+	switch {
+	case list.Total() == 0:
+		d.warn("plan", "%s has no tasks: the run ends when the agent signals completion", d.p.Plan)
+	case !open && list.Remaining() > 0:
+		d.fail(rules.ExitUsage, "plan",
+			"%s: no open task can start: each depends on itself or on a missing task", d.p.Plan)
+	case !open:
+		d.ok("plan", "%s: all %d tasks are done", d.p.Plan, list.Total())
+	default:
+		d.ok("plan", "%s: %d of %d done, next: %s", d.p.Plan, list.Done(), list.Total(), next.Title)
+	}
+}
+
+func (d *diagnosis) checks() {
+	rows, detected := d.p.Checks()
+	if len(rows) == 0 {
+		d.warn("checks", "none: nothing proves what the agent says; %s", preflight.AdviceChecks)
+		return
+	}
+	var shown []string
+	for _, c := range rows {
+		shown = append(shown, c.Name+": "+c.Reproduce())
+	}
+	text := strings.Join(shown, "; ")
+	if detected {
+		text += " (detected)"
+	}
+	d.ok("checks", "%s", text)
+}
+
+// agent reports whether the agent can be called.
+func (d *diagnosis) agent(ctx context.Context) bool {
+	if err := d.p.FindAgents(); err != nil {
+		d.fail(rules.ExitUsage, "agent", "%v", err)
+		return false
+	}
+	name := d.p.Agent.Spec.Name
+	switch h := d.p.Probe(ctx, d.p.Agent, d.untrusted); {
+	case h.Why != "":
+		d.fail(rules.ExitAgent, "agent", "%s cannot run: %s", name, h.Why)
+		return false
+	case h.Version == "":
+		d.ok("agent", "%s: %s, which cannot print its version", name, h.Path)
+	default:
+		d.ok("agent", "%s: %s", name, h.Version)
+	}
+	return true
+}
+
+// live makes one real call.
+func (d *diagnosis) live() {
+	d.f.Say("      %-9s %s", "live", preflight.Cost(d.p.Agent))
+	t, err := d.p.Ask(d.f, d.p.Agent)
+	switch {
+	case err != nil:
+		code := rules.ExitError
+		if e := (*cmdline.ExitError)(nil); errors.As(err, &e) {
+			code = e.Code
+		}
+		d.fail(code, "live", "%v", err)
+	case t.Code() != rules.ExitComplete:
+		d.fail(t.Code(), "live", "%s: %s", t.Summary(), t.Scene.Outcome.Reason)
+	default:
+		d.ok("live", "%s", t.Summary())
+	}
+}
+
+func (d *diagnosis) git(ctx context.Context) {
+	c, err := git.Inspect(ctx, d.p.Dir)
+	switch {
+	case err != nil:
+		d.fail(rules.ExitUsage, "git",
+			"%v; allow a repository of another owner with: git config --global --add safe.directory %s", err, d.p.Dir)
+	case git.Fit(c) != nil:
+		d.fail(rules.ExitUsage, "git", "%v", git.Fit(c))
+	case c.GitVersion == "":
+		d.warn("git", "not installed: ralph sees progress by file times only")
+	case !c.Repo:
+		d.warn("git",
+			"%s is not a repository: ralph sees progress by file times only, and cannot undo anything; git init helps", d.p.Dir)
+	default:
+		d.ok("git", "%s, branch %s, git %s", c.Root, c.Branch, c.GitVersion)
+	}
+}
+
+func (d *diagnosis) machine() {
+	if path, err := exec.LookPath("tmux"); err != nil {
+		d.warn("tmux", "not installed: ralph --monitor runs without a split; use ralph-monitor in a second terminal")
+	} else {
+		d.ok("tmux", "%s", path)
+	}
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(d.p.Dir, &fs); err != nil {
+		d.warn("disk", "%v", err)
+	} else if free := fs.Bavail * uint64(fs.Bsize); free < leastDisk {
+		d.warn("disk", "only %s free", humanize.IBytes(free))
+	} else {
+		d.ok("disk", "%s free", humanize.IBytes(free))
+	}
+	if os.Geteuid() == 0 {
+		d.warn("user", "you are root: the agent can change anything on this machine")
+	}
+}
+
+func (d *diagnosis) state() {
+	own := filepath.Join(d.p.Dir, state.DirName)
+	if _, err := os.Stat(own); err != nil {
+		own = d.p.Dir
+	}
+	if err := unix.Access(own, unix.W_OK); err != nil {
+		d.fail(rules.ExitError, "state", "%s is not writable: %v", own, err)
+	}
+	if owner, alive := cmdline.OpenState(d.p.Dir).Owner(); alive {
+		d.fail(rules.ExitLocked, "lock", "%v", &state.LockedError{Owner: owner})
+	} else {
+		d.ok("lock", "free")
+	}
+}

@@ -1,0 +1,72 @@
+package cmdline
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"ralph/config"
+	"ralph/runner/rules"
+	"ralph/state"
+)
+
+// ExitError ends the program with a code of its own. Without a text the verb
+// has printed everything already.
+type ExitError struct {
+	Code int
+	Text string
+}
+
+func (e *ExitError) Error() string { return e.Text }
+
+// UsageError is a mistake that the user can correct: exit code 2.
+func UsageError(format string, args ...any) error {
+	return &ExitError{rules.ExitUsage, fmt.Sprintf(format, args...)}
+}
+
+func interrupted(text string) error { return &ExitError{rules.ExitInterrupted, text} }
+
+// ExitCode is the one place where errors become exit codes.
+func ExitCode(err error) int {
+	var exit *ExitError
+	var usage *config.UsageError
+	var locked *state.LockedError
+	switch {
+	case err == nil:
+		return rules.ExitComplete
+	case errors.As(err, &exit):
+		return exit.Code
+	case errors.As(err, &usage):
+		return rules.ExitUsage
+	case errors.As(err, &locked):
+		return rules.ExitLocked
+	}
+	return rules.ExitError
+}
+
+// NoArgs refuses every argument.
+func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return UsageError("%s takes no arguments, but got %q; see: %s --help", cmd.Name(), args[0], cmd.CommandPath())
+}
+
+// Takes describes the arguments that check accepts: "one iteration".
+func Takes(what string, check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if check(cmd, args) == nil {
+			return nil
+		}
+		return UsageError("%s takes %s: %s %s", cmd.Name(), what, cmd.Parent().CommandPath(), cmd.Use)
+	}
+}
+
+// Parent is the RunE of a verb that only groups others.
+func Parent(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return UsageError("unknown command %q for %q; %s", args[0], cmd.CommandPath(), subcommands(cmd))
+	}
+	return UsageError("%s %s", cmd.CommandPath(), subcommands(cmd))
+}

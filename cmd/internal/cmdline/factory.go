@@ -1,0 +1,152 @@
+// Package cmdline is what the verbs share: the process's streams and
+// environment, the project, its configuration, option flags, and errors with
+// an exit code.
+package cmdline
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mattn/go-isatty"
+	"golang.org/x/term"
+
+	"ralph/config"
+	"ralph/logs/termtext"
+	"ralph/state"
+)
+
+// Factory is what a verb needs from its process. Verbs copy it to change it.
+type Factory struct {
+	In       *os.File
+	Out, Err io.Writer
+	Env      []string // NAME=value, as os.Environ returns it
+	Dir      string   // value of --dir; empty: look for the project
+}
+
+// New is the factory of this process.
+func New() *Factory {
+	return &Factory{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Environ()}
+}
+
+// Project is the absolute path of the project folder.
+func (f *Factory) Project() (string, error) {
+	if f.Dir == "" {
+		here, err := os.Getwd()
+		if err != nil {
+			return "", fmt.Errorf("find project: %w", err)
+		}
+		return config.FindProject(here), nil
+	}
+	dir, err := filepath.Abs(f.Dir)
+	if err != nil {
+		return "", fmt.Errorf("find project: %w", err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return "", UsageError("--dir %q is not a folder", f.Dir)
+	}
+	return dir, nil
+}
+
+// Reader opens the state of the project.
+func (f *Factory) Reader() (r *state.Reader, dir string, err error) {
+	if dir, err = f.Project(); err != nil {
+		return nil, "", err
+	}
+	return OpenState(dir), dir, nil
+}
+
+// OpenState opens the state of the project in dir.
+func OpenState(dir string) *state.Reader { return state.Open(filepath.Join(dir, state.DirName)) }
+
+// Loader reads the configuration of the project in dir; flags maps an option's
+// key to the value of its flag.
+func (f *Factory) Loader(dir string, flags map[string]string) config.Loader {
+	home, _ := os.UserHomeDir()
+	here, _ := os.Getwd()
+	return config.Loader{Dir: dir, Cwd: here, Env: f.Env, Home: home, Flags: flags}
+}
+
+// Trust makes sure that this user agrees with what the project's files say
+// about programs and secrets: it asks on a terminal and refuses without one.
+func (f *Factory) Trust(loader config.Loader) error {
+	u, err := loader.Untrusted()
+	if err != nil || u == nil {
+		return err
+	}
+	if !f.CanAsk() {
+		return UsageError("%s decides which programs run or which secrets they get, and you have not agreed to it: %s; "+
+			"agree with: ralph trust", u.File, strings.Join(u.Lines, "; "))
+	}
+	fmt.Fprintf(f.Err, "%s decides which programs ralph runs or which secrets they get:\n  %s\n",
+		u.File, Inert(strings.Join(u.Lines, "\n  ")))
+	if !f.Agree("Allow it until the file changes?") {
+		return UsageError("not trusted; nothing was run")
+	}
+	return config.Trust(loader.StateHome(), *u)
+}
+
+// Say prints a line. Much of the text comes from files that an agent can write,
+// so control characters are removed.
+func (f *Factory) Say(format string, args ...any) {
+	fmt.Fprintln(f.Out, Inert(fmt.Sprintf(format, args...)))
+}
+
+// Warn prints a problem that stops nothing.
+func (f *Factory) Warn(what any) {
+	fmt.Fprintln(f.Err, "ralph: warning:", Inert(fmt.Sprint(what)))
+}
+
+// Inert makes text from elsewhere harmless for the terminal.
+func Inert(s string) string { return termtext.Clean(s) }
+
+// CanAsk reports whether a person can answer.
+func (f *Factory) CanAsk() bool { return isatty.IsTerminal(f.In.Fd()) }
+
+// Agree asks a question; anything but yes means no.
+func (f *Factory) Agree(question string) bool {
+	fmt.Fprint(f.Err, question, " [y/N] ")
+	answer, _ := bufio.NewReader(f.In).ReadString('\n')
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes"
+}
+
+// Ask reads answers until accept returns nil; Enter means preset. The error is
+// for a person who ends the input early.
+func (f *Factory) Ask(in *bufio.Reader, question, preset string, accept func(string) error) error {
+	for {
+		fmt.Fprintf(f.Err, "%s [%s]: ", question, preset)
+		line, err := in.ReadString('\n')
+		if err != nil {
+			fmt.Fprintln(f.Err)
+			return interrupted("interrupted; nothing was written")
+		}
+		answer := strings.TrimSpace(line)
+		if answer == "" {
+			answer = preset
+		}
+		if err = accept(answer); err == nil {
+			return nil
+		}
+		fmt.Fprintln(f.Err, Inert(err.Error()))
+	}
+}
+
+// IsTerminal reports whether Out is a terminal.
+func (f *Factory) IsTerminal() bool {
+	file, ok := f.Out.(*os.File)
+	return ok && isatty.IsTerminal(file.Fd())
+}
+
+// Width of the terminal in cells; 0 without a terminal, where nothing is cut.
+func (f *Factory) Width() int {
+	if file, ok := f.Out.(*os.File); ok {
+		if w, _, err := term.GetSize(int(file.Fd())); err == nil && w > 0 {
+			return w
+		}
+	}
+	return 0
+}

@@ -1,0 +1,231 @@
+package cmdline
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"ralph/config"
+	"ralph/config/option"
+	"ralph/runner/agent"
+)
+
+// optionFlag collects the raw text of one option's flag. The loader reads and
+// checks it, as it does for every other source.
+type optionFlag struct {
+	row      option.Row
+	values   map[string]string
+	fixed    string      // value of a flag that takes none: "false" of --no-continue
+	opposite *optionFlag // nil: none
+	given    bool
+}
+
+func (f *optionFlag) String() string { return "" }
+
+func (f *optionFlag) Set(text string) error {
+	if f.fixed != "" && text == "true" {
+		text = f.fixed
+	}
+	if f.opposite != nil && f.opposite.given {
+		return UsageError("--%s and --%s exclude each other", f.row.Flag, f.row.NoFlag)
+	}
+	f.values[f.row.Key], f.given = text, true
+	return nil
+}
+
+// Type is what help shows for the value.
+func (f *optionFlag) Type() string {
+	if f.row.Kind == option.Bool {
+		return "bool"
+	}
+	return f.row.Arg
+}
+
+// IsBoolFlag lets pflag accept the flag without a value.
+func (f *optionFlag) IsBoolFlag() bool { return f.row.Kind == option.Bool }
+
+// AddOptions adds a flag for every option that has one. Values get the raw text
+// by the option's key.
+func AddOptions(cmd *cobra.Command, f *Factory, values map[string]string) {
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	add := func(name, short, help string, value *optionFlag) {
+		flag := fs.VarPF(value, name, short, help)
+		if value.IsBoolFlag() {
+			flag.NoOptDefVal = "true"
+		}
+	}
+	for _, o := range config.Table() {
+		if o.Flag == "" {
+			continue
+		}
+		help := o.Help
+		if o.Default != "" && o.Kind != option.Bool {
+			help += fmt.Sprintf(" (default %s)", Shorten(o.Default))
+		}
+		value := &optionFlag{row: o, values: values}
+		add(o.Flag, o.Short, help, value)
+		if o.NoFlag != "" {
+			value.opposite = &optionFlag{row: o, values: values, fixed: "false", opposite: value}
+			add(o.NoFlag, "", "The opposite of --"+o.Flag+".", value.opposite)
+		}
+		completeOption(cmd, f, o)
+	}
+}
+
+// AddHiddenOptions adds the option flags to a verb that only reads the
+// configuration. They work and complete, but its help does not list them.
+func AddHiddenOptions(cmd *cobra.Command, f *Factory, values map[string]string) {
+	AddOptions(cmd, f, values)
+	cmd.Annotations = map[string]string{hiddenOptions: "yes"}
+	if cmd.Long == "" {
+		cmd.Long = cmd.Short + "."
+	}
+	cmd.Long += "\n\nIt also accepts the option flags of ralph run."
+}
+
+// hiddenOptions marks a verb whose help does not list the option flags.
+const hiddenOptions = "hidden-options"
+
+// HideOptions prepares the help of a verb that AddHiddenOptions was called for.
+// Flags that are hidden all the time would not complete.
+func HideOptions(cmd *cobra.Command) {
+	if cmd.Annotations[hiddenOptions] == "" {
+		return
+	}
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		if _, ok := flag.Value.(*optionFlag); ok {
+			flag.Hidden = true
+		}
+	})
+}
+
+// ParseOptions reads option flags only.
+func ParseOptions(flags []string) (map[string]string, error) {
+	options := map[string]string{}
+	cmd := &cobra.Command{}
+	AddOptions(cmd, New(), options)
+	return options, cmd.ParseFlags(flags)
+}
+
+func completeOption(cmd *cobra.Command, f *Factory, o option.Row) {
+	complete := cobra.NoFileCompletions
+	switch {
+	case o.Kind == option.Path:
+		return // the shell completes files
+	case o.Key == "AGENT" || o.Key == "FALLBACK_AGENTS":
+		complete = CompleteAgents(f)
+	case o.Kind == option.Enum:
+		complete = cobra.FixedCompletions(enumValues(o), cobra.ShellCompDirectiveNoFileComp)
+	}
+	_ = cmd.RegisterFlagCompletionFunc(o.Flag, complete) // fails only for an unknown flag
+}
+
+func enumValues(o option.Row) []string {
+	if o.Default == "" || slices.Contains(o.Values, o.Default) {
+		return o.Values
+	}
+	return append([]string{o.Default}, o.Values...)
+}
+
+// CompleteAgents completes the names of agents, the project's own included.
+func CompleteAgents(f *Factory) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		specs := agent.Specs()
+		if dir, err := f.Project(); err == nil {
+			if cfg, _, err := f.Loader(dir, nil).Load(); err == nil {
+				specs = append(specs, cfg.Agents()...)
+			}
+		}
+		var names []string
+		for _, spec := range specs {
+			names = append(names, spec.Name)
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// FlagError names the flag and what is allowed, in one line.
+func FlagError(cmd *cobra.Command, err error) error {
+	var own *ExitError
+	var unknown *pflag.NotExistError
+	var valueless *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &own):
+		return own
+	case errors.As(err, &valueless):
+		return UsageError("--%s needs a value%s", valueless.GetFlag().Name, allowed(valueless.GetFlag()))
+	case !errors.As(err, &unknown):
+		return UsageError("%v; see: %s --help", err, cmd.CommandPath())
+	}
+	name := "--" + unknown.GetSpecifiedName()
+	if unknown.GetSpecifiedShortnames() != "" {
+		name = name[1:]
+	}
+	if ours, ok := ForeignFlags()[name]; ok {
+		return UsageError("%s is a flag of another ralph; %s", name, ours)
+	}
+	return UsageError("unknown flag: %s; %s", name, flagHint(cmd, name))
+}
+
+func allowed(flag *pflag.Flag) string {
+	if value, ok := flag.Value.(*optionFlag); ok {
+		return ": " + value.row.Allowed()
+	}
+	return ""
+}
+
+// flagHint says which flag may be meant, or which ones there are.
+func flagHint(cmd *cobra.Command, name string) string {
+	var names, own []string
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		names = append(names, flag.Name)
+		_, option := flag.Value.(*optionFlag)
+		if !(option && cmd.Annotations[hiddenOptions] != "") && flag.Name != "help" {
+			own = append(own, "--"+flag.Name)
+		}
+	})
+	if near := similar(strings.TrimLeft(name, "-"), names); len(near) > 0 {
+		return "did you mean --" + strings.Join(near, " or --") + "?"
+	}
+	if len(own) <= 8 {
+		slices.Sort(own)
+		return fmt.Sprintf("%s accepts %s", cmd.CommandPath(), strings.Join(own, ", "))
+	}
+	return fmt.Sprintf("see: %s --help", cmd.CommandPath())
+}
+
+// similar returns the names that a mistyped one may mean. Cobra finds them, but
+// only for commands.
+func similar(typed string, names []string) []string {
+	if len(typed) < 3 {
+		return nil // every short name is two edits away
+	}
+	parent := &cobra.Command{SuggestionsMinimumDistance: 2}
+	for _, name := range names {
+		parent.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
+	return parent.SuggestionsFor(typed)
+}
+
+func subcommands(cmd *cobra.Command) string {
+	var names []string
+	for _, sub := range cmd.Commands() {
+		names = append(names, sub.Name())
+	}
+	return "needs one of: " + strings.Join(names, ", ")
+}
+
+// FirstArg completes the first argument only.
+func FirstArg(complete cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete(cmd, args, typed)
+	}
+}

@@ -1,0 +1,61 @@
+package cmdline
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Count is "1 iteration", "2 iterations".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Dash stands for an empty cell.
+func Dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// OneLine joins the words of a text with single blanks.
+func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// Shorten cuts a text after 60 characters.
+func Shorten(s string) string {
+	if r := []rune(s); len(r) > 60 {
+		return strings.TrimSpace(string(r[:57])) + "..."
+	}
+	return s
+}
+
+// Quote writes an argv so that a POSIX shell reads it back. The name in
+// --flag=value and NAME=value stays bare: quoted, the latter is no assignment.
+func Quote(args ...string) string {
+	quoted := make([]string, len(args))
+	named := regexp.MustCompile(`^(--[a-z][a-z-]*|[A-Za-z_][A-Za-z0-9_]*)=`)
+	for i, s := range args {
+		name := named.FindString(s)
+		value := s[len(name):]
+		if value != "" || name == "" {
+			quoted[i] = name + quoteWord(value)
+		} else {
+			quoted[i] = name
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+func quoteWord(s string) string {
+	if q, err := syntax.Quote(s, syntax.LangPOSIX); err == nil {
+		return q
+	}
+	// The library quotes no control characters for POSIX shells.
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

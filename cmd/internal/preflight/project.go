@@ -1,0 +1,285 @@
+// Package preflight answers whether ralph can run in a project: it resolves the
+// configuration, the agents, the prompt, the plan and the checks, and tries an
+// agent out.
+package preflight
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"mvdan.cc/sh/v3/shell"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/scaffold"
+	"ralph/config"
+	"ralph/runner/agent"
+	"ralph/runner/agent/environ"
+	"ralph/runner/gate"
+	"ralph/runner/git"
+	"ralph/runner/pool"
+	"ralph/runner/prompt"
+	"ralph/runner/rules"
+	"ralph/runner/task"
+)
+
+// Project is everything that is known before a run takes the lock.
+type Project struct {
+	Dir          string // absolute
+	Env          []string
+	Config       *config.Config
+	Agent        pool.Agent // the one that the options name
+	Prompt, Plan string     // absolute; Plan is empty when there is none
+}
+
+// Open loads the configuration of the project. The loader answers questions
+// about trust.
+func Open(f *cmdline.Factory, flags map[string]string) (*Project, config.Loader, error) {
+	dir, err := f.Project()
+	if err != nil {
+		return nil, config.Loader{}, err
+	}
+	loader := f.Loader(dir, flags)
+	cfg, warnings, err := loader.Load()
+	for _, w := range warnings {
+		f.Warn(w)
+	}
+	return &Project{Dir: dir, Env: f.Env, Config: cfg}, loader, err
+}
+
+// Load resolves everything that a run needs, once the user trusts the project.
+func Load(f *cmdline.Factory, flags map[string]string) (*Project, error) {
+	p, loader, err := Open(f, flags)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Trust(loader); err != nil {
+		return nil, err
+	}
+	if err := p.FindPrompt(); err != nil {
+		return nil, err
+	}
+	if err := p.FindPlan(); err != nil {
+		return nil, err
+	}
+	if list, err := p.Tasks(); err == nil {
+		for _, line := range OddBoxes(list) {
+			f.Warn(line)
+		}
+	}
+	return p, p.FindAgents()
+}
+
+// FindPrompt sets Prompt.
+func (p *Project) FindPrompt() (err error) {
+	if p.Prompt, err = prompt.Find(p.Dir, p.Config.PromptFile); err != nil {
+		return cmdline.UsageError("%v", err)
+	}
+	return nil
+}
+
+// FindPlan sets Plan.
+func (p *Project) FindPlan() (err error) {
+	if p.Plan, err = task.Locate(p.Dir, p.Config.PlanFile, p.Config.OptionalSections); err != nil {
+		return cmdline.UsageError("%v", err)
+	}
+	return nil
+}
+
+// Tasks reads the plan.
+func (p *Project) Tasks() (task.List, error) { return task.Load(p.Plan, p.Config.OptionalSections) }
+
+// OddBoxes describes the lines that a person may take for tasks.
+func OddBoxes(list task.List) []string {
+	var lines []string
+	for _, n := range list.Odd {
+		lines = append(lines, fmt.Sprintf("%s:%d looks like a box but is not one; write: - [ ] what to do", list.Path, n))
+	}
+	return lines
+}
+
+// Find looks an agent up by its name. The user's own command line belongs to
+// the agent that the options name.
+func (p *Project) Find(name string) (pool.Agent, error) {
+	if name == p.Agent.Spec.Name {
+		return p.Agent, nil
+	}
+	spec, err := p.Config.Spec(name)
+	return pool.Agent{Spec: spec}, err
+}
+
+// FindAgents sets Agent and looks the fallback agents up.
+func (p *Project) FindAgents() error {
+	spec, err := p.Config.Spec(p.Config.Agent)
+	if err != nil {
+		return cmdline.UsageError("%s: %v", p.Config.Source("AGENT"), err)
+	}
+	p.Agent = pool.Agent{Spec: spec}
+	if p.Config.AgentCmd != "" {
+		words, err := shell.Fields(p.Config.AgentCmd, func(string) string { return "" })
+		if err != nil || len(words) == 0 {
+			return cmdline.UsageError("%s: %q is not a command line", p.Config.Source("CLAUDE_CODE_CMD"), p.Config.AgentCmd)
+		}
+		p.Agent.Program = words
+	}
+	for _, name := range p.Config.FallbackAgents {
+		if _, err := p.Find(name); err != nil {
+			return cmdline.UsageError("%s: %v", p.Config.Source("FALLBACK_AGENTS"), err)
+		}
+	}
+	return nil
+}
+
+// Startable checks the agents' programs and the repository.
+func (p *Project) Startable() error {
+	for _, name := range append([]string{p.Config.Agent}, p.Config.FallbackAgents...) {
+		one, err := p.Find(name)
+		if err == nil {
+			err = p.Installed(one)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	c, err := git.Inspect(ctx, p.Dir)
+	if err != nil {
+		return cmdline.UsageError("the repository cannot be used: %v", err)
+	}
+	if err := git.Fit(c); err != nil {
+		return cmdline.UsageError("%v", err)
+	}
+	return nil
+}
+
+// Installed checks that the agent's program exists.
+func (p *Project) Installed(one pool.Agent) error {
+	if _, err := p.lookPath(one); err != nil {
+		return &cmdline.ExitError{Code: rules.ExitAgent,
+			Text: fmt.Sprintf("the agent %s cannot run: %s", one.Spec.Name, missing(one))}
+	}
+	return nil
+}
+
+// program is the first word of the agent's command line.
+func program(one pool.Agent) string {
+	if len(one.Program) > 0 {
+		return one.Program[0]
+	}
+	return one.Spec.Bin
+}
+
+func missing(one pool.Agent) string {
+	return fmt.Sprintf("%q is not an executable on PATH; install it: %s", program(one), one.Spec.Install)
+}
+
+// lookPath finds the agent's program as a run in the project does.
+func (p *Project) lookPath(one pool.Agent) (string, error) {
+	return exec.LookPath(p.absolute(program(one)))
+}
+
+// absolute lets a program that is named relative to the project work anywhere.
+func (p *Project) absolute(name string) string {
+	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
+		return filepath.Join(p.Dir, name)
+	}
+	return name
+}
+
+// AdviceChecks says how to configure checks.
+const AdviceChecks = `name them in .ralphrc, for example: TEST_COMMAND="make test"`
+
+// Checks are the checks of a run and which failures block: the listed checks,
+// else the commands of the options, else what the project's files show; only
+// the last are detected. Each is valid, and every name is unique.
+func (p *Project) Checks() (rows []gate.Check, detected bool) {
+	if rows = p.Config.Checks(); len(rows) > 0 {
+		return rows, false
+	}
+	for _, c := range []gate.Check{
+		{Name: "build", Kind: gate.KindBuild, Command: p.Config.BuildCommand},
+		{Name: "test", Kind: gate.KindTest, Command: p.Config.TestCommand},
+		{Name: "lint", Kind: gate.KindLint, Command: p.Config.LintCommand},
+	} {
+		if c.Command != "" {
+			rows = append(rows, c)
+		}
+	}
+	if len(rows) > 0 || !p.Config.DetectChecks {
+		return rows, false
+	}
+	rows = scaffold.Checks(p.Dir, OnPath)
+	return rows, len(rows) > 0
+}
+
+// OnPath reports whether a program is on PATH.
+func OnPath(program string) bool { _, err := exec.LookPath(program); return err == nil }
+
+// FindChecks detects checks in a project that had none, when code or a manifest
+// is among the changed files.
+func FindChecks(dir string, changed []string) []gate.Check {
+	if !slices.ContainsFunc(changed, scaffold.Telling) {
+		return nil
+	}
+	return scaffold.Checks(dir, OnPath)
+}
+
+// Mode is which failures block. Detected checks may have failed for long, and
+// nobody asked for them: they must only not get worse.
+func (p *Project) Mode(detected bool) gate.Mode {
+	switch {
+	case p.Config.TestMode != "":
+		return gate.Mode(p.Config.TestMode)
+	case detected:
+		return gate.ModeTDD
+	}
+	return gate.ModeGate
+}
+
+// EnvRequest is a call, as far as its environment depends on it.
+func (p *Project) EnvRequest() agent.Request {
+	return agent.Request{
+		Env: p.Env, Model: p.Config.Model, PermissionMode: p.Config.PermissionMode, Root: os.Geteuid() == 0,
+	}
+}
+
+// HeldBack names what the agent does not get, in one line; empty for nothing.
+func (p *Project) HeldBack() string {
+	names := p.Config.EnvFilter().Held(p.Agent.Spec, p.EnvRequest())
+	if len(names) == 0 {
+		return ""
+	}
+	return cmdline.Inert(fmt.Sprintf("%s held back from %s: %s; see: ralph config --env",
+		cmdline.Count(len(names), "variable"), p.Agent.Spec.Name, environ.Summarize(names)))
+}
+
+// OnlyHere names the variables that the agents read and that a service manager
+// does not set. Options are kept with each run.
+func (p *Project) OnlyHere() []string {
+	var names []string
+	env := slices.DeleteFunc(slices.Clone(p.Env), func(pair string) bool { return strings.HasSuffix(pair, "=") })
+	for _, name := range append([]string{p.Config.Agent}, p.Config.FallbackAgents...) {
+		spec, err := p.Config.Spec(name)
+		if err != nil {
+			continue // a start refuses it
+		}
+		for _, row := range p.Config.EnvFilter().List(spec, agent.Request{Env: env, Model: p.Config.Model}) {
+			upper := strings.ToUpper(row.Name)
+			key := row.Agent == environ.Passes && row.Checks == environ.Held
+			setting := row.Agent == environ.Passes && strings.HasPrefix(upper, strings.ToUpper(spec.Name)+"_")
+			where := strings.HasSuffix(upper, "_BASE_URL") || strings.HasSuffix(upper, "_PROXY") ||
+				row.Name == "XDG_CONFIG_HOME" || row.Name == "XDG_STATE_HOME"
+			if key || setting || where {
+				names = append(names, row.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,190 @@
+package preflight
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/drill"
+	"ralph/config"
+	"ralph/ptyexec"
+	"ralph/runner/agent"
+	"ralph/runner/pool"
+	"ralph/runner/prompt"
+	"ralph/runner/rules"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+const (
+	// VersionBound is how long asking for a version may take.
+	VersionBound = 20 * time.Second
+	testPrompt   = "Answer with the single word ok."
+	// testBound is how long the answer may take: an agent that retries for longer cannot be used now.
+	testBound = 2 * time.Minute
+)
+
+// Health is what is known of an agent without a call.
+type Health struct {
+	Path    string // of the program; empty: not found
+	Version string // empty: unknown
+	Why     string // why it cannot run; empty: it can
+}
+
+// Probe finds the program and asks it for its version. It starts nothing that
+// a project file names before the user trusts it.
+func (p *Project) Probe(ctx context.Context, one pool.Agent, untrusted bool) Health {
+	var h Health
+	if program(one) == "" {
+		h.Why = one.Spec.Install
+		return h
+	}
+	var err error
+	if h.Path, err = p.lookPath(one); err != nil {
+		h.Why = missing(one)
+		return h
+	}
+	if untrusted && p.fromProject(one) {
+		h.Why = "a project file names it, and you have not agreed to it; agree with: ralph trust"
+		return h
+	}
+	if len(one.Spec.VersionArgs) == 0 {
+		return h
+	}
+	filter := p.Config.EnvFilter()
+	if untrusted && ofProject(p.Config.Source("ENV_EXCLUDE")) {
+		filter.Exclude = nil
+	}
+	cmd := one.Spec.VersionCommand(agent.Request{Program: one.Program, Dir: p.Dir, Env: p.Env, Filter: filter})
+	cmd.Timeout = VersionBound
+	var out strings.Builder
+	exit, err := ptyexec.Run(ctx, cmd, func(b []byte) bool {
+		if out.Len() < 64<<10 {
+			out.Write(b)
+		}
+		return false
+	})
+	version := versionLine(out.String())
+	switch {
+	case err != nil:
+		h.Why = err.Error()
+	case exit.Cause != ptyexec.CauseExited:
+		h.Why = fmt.Sprintf("%s printed no version within %s", cmdline.Quote(cmd.Args...), VersionBound)
+	case exit.Code != 0:
+		h.Why = fmt.Sprintf("%s ended with exit code %d: %s", cmdline.Quote(cmd.Args...), exit.Code, version)
+	default:
+		h.Version = version
+	}
+	return h
+}
+
+// versionLine is the first line with a digit: some programs warn first.
+func versionLine(text string) string {
+	first := ""
+	for line := range strings.Lines(cmdline.Inert(text)) {
+		line = cmdline.OneLine(line)
+		if strings.ContainsAny(line, "0123456789") {
+			return cmdline.Shorten(line)
+		}
+		if first == "" {
+			first = line
+		}
+	}
+	return cmdline.Shorten(first)
+}
+
+// fromProject reports whether a file of the project names the program.
+func (p *Project) fromProject(one pool.Agent) bool {
+	if len(one.Program) > 0 {
+		return ofProject(p.Config.Source("CLAUDE_CODE_CMD"))
+	}
+	return ofProject(p.Config.AgentSource(one.Spec.Name))
+}
+
+func ofProject(s config.Source) bool {
+	return s.Kind == config.SourceProject || s.Kind == config.SourceRC
+}
+
+// Cost says what Ask costs.
+func Cost(one pool.Agent) string {
+	return fmt.Sprintf("asks %s once, in an empty temporary project: %q. It costs one call on your account: "+
+		"a few words, plus the agent's own instructions.", one.Spec.Name, testPrompt)
+}
+
+// Trial is one real call, and what a run would do after it.
+type Trial struct {
+	Scene  drill.Scene
+	Result turn.Result
+}
+
+// Ask makes one call with the options of a run, away from the project.
+func (p *Project) Ask(f *cmdline.Factory, one pool.Agent) (Trial, error) {
+	var t Trial
+	dir, err := os.MkdirTemp("", "ralph-agent-test-")
+	if err != nil {
+		return t, fmt.Errorf("make temporary project: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	sig := cmdline.HandleSignals(f.In)
+	defer sig.Stop()
+	initCtx, cancel := context.WithTimeout(sig.Ctx, 10*time.Second)
+	defer cancel()
+	// Without git the call still works.
+	_ = exec.CommandContext(initCtx, "git", "-C", dir, "-c", "init.defaultBranch=main", "init", "-q").Run()
+	a := turn.Assignment{
+		V: turn.Version, Origin: state.Origin{Iteration: 1}, Dir: dir, Prompt: prompt.Input{Template: testPrompt, Verbatim: true},
+		Agent: turn.Agent{Spec: one.Spec, Program: slices.Clone(one.Program), Model: p.Config.Model,
+			AllowedTools: p.Config.AllowedTools, PermissionMode: p.Config.PermissionMode, Filter: p.Config.EnvFilter()},
+		Bounds: turn.Bounds{Timeout: min(testBound, p.Config.Timeout)},
+	}
+	if words := a.Agent.Program; len(words) > 0 {
+		words[0] = p.absolute(words[0])
+	}
+	worker := &turn.Worker{Env: p.Env, Kill: sig.Kill}
+	defer worker.Close()
+	t.Result, err = worker.Run(sig.Ctx, a, func(state.Event) {})
+	if err != nil {
+		return t, err
+	}
+	if why := t.Result.Call.NotStarted; why != "" {
+		return t, &cmdline.ExitError{Code: rules.ExitAgent, Text: why}
+	}
+	interrupt := (*rules.Interrupt)(nil)
+	if errors.As(context.Cause(sig.Ctx), &interrupt) {
+		return t, &cmdline.ExitError{Code: interrupt.Exit, Text: "interrupted: " + interrupt.Why}
+	}
+	t.Scene = drill.Answer(t.Result, drill.Setting{Spec: one.Spec, Policy: p.Config.Policy, Now: time.Now()})
+	return t, nil
+}
+
+// Code is the exit code of a run that stops here. Waiting for a limit is no answer either.
+func (t Trial) Code() int {
+	d := t.Scene.Decision
+	switch {
+	case t.Scene.Outcome.Class.Success():
+		return rules.ExitComplete
+	case d.Rule == "usage_limit":
+		return rules.ExitLimited
+	case d.Action == rules.ActionStop:
+		return d.Exit
+	}
+	return rules.ExitError
+}
+
+// Summary is the answer in one line.
+func (t Trial) Summary() string {
+	cost := "cost unknown"
+	if usd := t.Scene.Usage.CostUSD; usd > 0 {
+		cost = fmt.Sprintf("about %.4f USD by the agent's own estimate", usd)
+	}
+	return fmt.Sprintf("%s in %.1f s, %s tokens, %s", t.Scene.Outcome.Class, t.Result.Duration.Seconds(),
+		humanize.Comma(t.Scene.Usage.Total()), cost)
+}

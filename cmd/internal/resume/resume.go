@@ -1,0 +1,167 @@
+// Package resume continues runs: it records what a run was started with, and
+// decides whether and how the last run can be resumed.
+package resume
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/config"
+	"ralph/state"
+)
+
+// Run is how a run was started.
+type Run struct {
+	ID       string
+	Options  map[string]string // value of each flag by the option's key
+	Settings []string          // KEY=value: options that came from the environment
+}
+
+// Words are what a run is recorded with: the flags that were given, and as
+// KEY=value the options that came from the environment, which may differ when
+// the run is resumed.
+func Words(cfg *config.Config, once bool) []string {
+	words := cfg.Flags()
+	if once {
+		words = append(words, "--max-iterations=1")
+	}
+	for _, o := range config.Table() {
+		if cfg.Source(o.Key).Kind == config.SourceEnvironment {
+			words = append(words, o.Key+"="+cfg.Value(o.Key))
+		}
+	}
+	return words
+}
+
+// Settings are the KEY=value words.
+func Settings(words []string) []string {
+	_, settings := split(words)
+	return settings
+}
+
+func split(words []string) (flags, settings []string) {
+	for _, w := range words {
+		if strings.HasPrefix(w, "-") {
+			flags = append(flags, w)
+		} else {
+			settings = append(settings, w)
+		}
+	}
+	return flags, settings
+}
+
+// SetEnv returns env with these settings in place of others of their names.
+func SetEnv(env, settings []string) []string {
+	env = slices.Clone(env)
+	for _, s := range settings {
+		name, _, _ := strings.Cut(s, "=")
+		env = slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
+		env = append(env, s)
+	}
+	return env
+}
+
+// Finished says in one line why a run whose runner is gone must not resume by
+// itself. It is empty when only the machine ended the run: the runner was
+// killed, or got SIGTERM or SIGHUP, and nobody had asked it to pause or stop.
+func Finished(s state.Status) string {
+	ending, asked := s.Ending(), s.Pending
+	if s.Status == state.StatusPaused {
+		asked = state.RequestPause
+	}
+	why := ""
+	switch {
+	case ending == state.EndingNone:
+		why = "no run was started here"
+	case ending == state.EndingComplete:
+		why = fmt.Sprintf("run %s is complete: %s", s.RunID, s.Reason)
+	case asked != "":
+		why = fmt.Sprintf("run %s was asked to %s; continue it with: ralph resume", s.RunID, asked)
+	case ending == state.EndingKilled, ending == state.EndingTerminated:
+		return ""
+	default:
+		why = fmt.Sprintf("run %s is %s: %s (exit code %d); continue it with: ralph resume",
+			s.RunID, s.Status, s.Reason, s.ExitCode)
+	}
+	return cmdline.OneLine(why)
+}
+
+// Find returns how a run was started. The recorded flags lie where an agent
+// can write: they count only if this user started the run with exactly them.
+func Find(loader config.Loader, r *state.Reader, run string) (Run, error) {
+	words, err := r.RunFlags(run)
+	var corrupt *state.CorruptError
+	if err != nil && !errors.As(err, &corrupt) {
+		return Run{}, err
+	}
+	known, err := loader.KeptRuns()
+	if err != nil {
+		return Run{}, err
+	}
+	last := slices.IndexFunc(known, func(k config.KeptRun) bool { return k.Run == run })
+	switch {
+	case len(known) == 0:
+		return Run{}, cmdline.UsageError("run %s cannot be resumed: you did not start it in this folder, or too long ago; "+
+			"start a new one with: ralph", run)
+	case last < 0:
+		return Run{}, cmdline.UsageError("run %s, which .ralph/status.json names, is not the last one that you "+
+			"started here, which is %s; start a new one with: %s", run, known[0].Run, commandLine(known[0]))
+	case corrupt != nil || started(known, run, words) == nil:
+		return Run{}, cmdline.UsageError("the flags of run %s were changed since you started it: "+
+			".ralph/logs/%[1]s/flags.json has %.200s; start a new one with yours: %s",
+			run, cmdline.OneLine(cmdline.Quote(words...)), commandLine(known[last]))
+	}
+	flags, settings := split(words)
+	options, err := cmdline.ParseOptions(flags)
+	if err != nil {
+		return Run{}, cmdline.UsageError("the flags of run %s cannot be used again: %v", run, err)
+	}
+	return Run{ID: run, Options: options, Settings: settings}, nil
+}
+
+// started finds the run that was started with exactly these words; nil: none.
+func started(known []config.KeptRun, run string, words []string) *config.KeptRun {
+	for i, k := range known {
+		if k.Run == run && slices.Equal(k.Flags, words) {
+			return &known[i]
+		}
+	}
+	return nil
+}
+
+// commandLine is what to type to start such a run.
+func commandLine(k config.KeptRun) string {
+	flags, settings := split(k.Flags)
+	return cmdline.Quote(slices.Concat(settings, []string{"ralph"}, flags)...)
+}
+
+// Record keeps what a run is started with. The run that status.json names stays
+// resumable until it names this one, which happens before the first event after
+// the start: pass every event to the returned func.
+func Record(f *cmdline.Factory, r *state.Reader, run config.KeptRun) func(state.Event) {
+	loader := f.Loader(filepath.Dir(r.Dir()), nil)
+	record := func(runs ...config.KeptRun) {
+		if err := loader.KeepRuns(runs...); err != nil {
+			f.Warn(fmt.Errorf("this run cannot be resumed: %w", err))
+		}
+	}
+	runs := []config.KeptRun{run}
+	known, _ := loader.KeptRuns() // an unreadable record resumes nothing
+	last, _ := r.Status()
+	words, _ := r.RunFlags(last.RunID)
+	if before := started(known, last.RunID, words); before != nil {
+		runs = append(runs, *before)
+	}
+	record(runs...)
+	named := sync.OnceFunc(func() { record(run) })
+	return func(e state.Event) {
+		if e.Kind != state.KindRunStart {
+			named()
+		}
+	}
+}

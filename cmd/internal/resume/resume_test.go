@@ -1,0 +1,87 @@
+package resume
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/config"
+	"ralph/state"
+)
+
+// starting holds the lock of a new project, and collects the warnings.
+func starting(t *testing.T) (*cmdline.Factory, *state.Writer, *strings.Builder) {
+	t.Helper()
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_STATE_HOME", filepath.Join(home, "state"))
+	dir := t.TempDir()
+	w, _, err := state.Acquire(filepath.Join(dir, state.DirName), state.Owner{PID: os.Getpid()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.Release() })
+	said := &strings.Builder{}
+	return &cmdline.Factory{Err: said, Dir: dir, Env: os.Environ()}, w, said
+}
+
+// A start that is killed before status.json names it leaves the run before to
+// go on with, however often; once it is named, no earlier one is.
+func TestRecord_startsThatAreKilledEarly_leaveTheRunBeforeResumable(t *testing.T) {
+	f, w, said := starting(t)
+	begin := func(run string, flags ...string) func(state.Event) {
+		t.Helper()
+		named := Record(f, w.Reader, config.KeptRun{Run: run, Flags: flags})
+		if err := w.SaveRunFlags(run, flags); err != nil {
+			t.Fatal(err)
+		}
+		return named
+	}
+	name := func(run string, named func(state.Event)) {
+		t.Helper()
+		if err := w.SaveStatus(state.Status{RunID: run}); err != nil {
+			t.Fatal(err)
+		}
+		named(state.Event{Kind: state.KindIterationStart})
+	}
+	resumable := func(run string, want bool) {
+		t.Helper()
+		if _, err := Find(f.Loader(f.Dir, nil), w.Reader, run); (err == nil) != want {
+			t.Errorf("run %s: %v, want it resumable: %v", run, err, want)
+		}
+	}
+	name("a", begin("a", "--permission-mode=bypass"))
+	resumable("a", true)
+	begin("b")
+	resumable("a", true)
+	named := begin("c", "--calls=7")
+	named(state.Event{Kind: state.KindRunStart})
+	resumable("a", true)
+	name("c", named)
+	resumable("c", true)
+	resumable("a", false)
+	resumable("b", false)
+	// An agent names the earlier run, and the next start is killed early.
+	if err := w.SaveStatus(state.Status{RunID: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	begin("d")
+	resumable("a", false)
+	if said.Len() > 0 {
+		t.Error(said.String())
+	}
+}
+
+func TestFind_changedFlagsWithEscapesAndLines_areSaidInert(t *testing.T) {
+	f, w, said := starting(t)
+	Record(f, w.Reader, config.KeptRun{Run: "c"})
+	if err := w.SaveRunFlags("c", []string{"--model=\x1b[2J\u009b2J\nralph: all is well"}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Find(f.Loader(f.Dir, nil), w.Reader, "c")
+	if text := cmdline.Inert(err.Error()); strings.ContainsAny(text, "\x1b\u009b\n") || said.Len() > 0 {
+		t.Errorf("says %q, warned %q", text, said)
+	}
+}

@@ -1,0 +1,61 @@
+package scaffold
+
+import (
+	"slices"
+	"strings"
+
+	"ralph/runner/gate"
+)
+
+// Checks returns the commands for which the project's files are evidence: those of its
+// root, or if there are none, of the folders with a manifest. has reports whether a
+// program is on PATH.
+func Checks(dir string, has func(program string) bool) []gate.Check {
+	p, err := Detect(dir, has)
+	if err != nil {
+		return nil // unreadable files are not evidence
+	}
+	if rows := checksOf(p.Parts); len(rows) > 0 {
+		return append(rows, checksOf(p.otherLanguages())...)
+	}
+	return checksOf(p.Subprojects)
+}
+
+// otherLanguages returns the folders in languages that the root lacks: its commands do
+// not cover them. A makefile in the root covers all.
+func (p Project) otherLanguages() []Part {
+	if !slices.ContainsFunc(p.Parts, func(part Part) bool { return !part.general() }) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(p.Subprojects), func(sub Part) bool {
+		return sub.general() || slices.ContainsFunc(p.Parts, func(part Part) bool { return part.Language == sub.Language })
+	})
+}
+
+// general reports whether the part is not a language.
+func (p Part) general() bool { return p.Language == "Make" || p.Language == "Shell" }
+
+// checksOf returns a row for each sure command. In a folder, a general tool only fills
+// gaps: its rules run the same programs.
+func checksOf(parts []Part) []gate.Check {
+	var rows []gate.Check
+	for _, part := range parts {
+		for _, c := range []struct {
+			kind    gate.Kind
+			command Command
+		}{{gate.KindBuild, part.Build}, {gate.KindTest, part.Test}, {gate.KindLint, part.Lint}} {
+			name := strings.TrimSpace(string(c.kind) + " " + part.Dir)
+			row := gate.Check{Name: name, Kind: c.kind, Dir: part.Dir, Command: c.command.Line}
+			if slices.ContainsFunc(rows, func(r gate.Check) bool { return r.Name == name }) {
+				if part.general() {
+					continue
+				}
+				row.Name += " " + part.Language
+			}
+			if c.command.Sure && row.Validate() == nil { // a folder's path can be too long for a name
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows
+}

@@ -1,0 +1,86 @@
+package scaffold
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ralph/runner/gate"
+)
+
+// project writes files and returns their folder; a name that ends with * is
+// that of a program.
+func project(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		mode := os.FileMode(0o644)
+		if plain, ok := strings.CutSuffix(name, "*"); ok {
+			name, mode = plain, 0o755
+		}
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func shown(rows []gate.Check) (texts []string) {
+	for _, c := range rows {
+		texts = append(texts, c.Name+": "+c.Reproduce())
+	}
+	return texts
+}
+
+func TestChecks_evidence_becomesRows(t *testing.T) {
+	const manifest = `{"scripts": {"test": "node --test", "lint": "eslint ."}}`
+	long := strings.Repeat("x", 80)
+	for _, test := range []struct {
+		name    string
+		files   map[string]string
+		missing string // a program
+		want    []string
+	}{
+		{"go", map[string]string{"go.mod": "module a", "a.go": "package a"}, "",
+			[]string{"build: go build ./...", "test: go test ./...", "lint: go vet ./..."}},
+		{"no code yet", map[string]string{"go.mod": "module a"}, "", nil},
+		{"program is not there", map[string]string{"go.mod": "module a", "a.go": "package a"}, "go", nil},
+		{"two languages in one folder", map[string]string{"go.mod": "module a", "a.go": "package a", "package.json": manifest}, "",
+			[]string{"build: go build ./...", "test: go test ./...", "lint: go vet ./...", "test Node.js: npm test", "lint Node.js: npm run lint"}},
+		{"make fills the gaps", map[string]string{"package.json": manifest, "Makefile": "test:\n\ttrue\nbuild:\n\ttrue\n"}, "",
+			[]string{"test: npm test", "lint: npm run lint", "build: make build"}},
+		{"only packages below", map[string]string{"go.work": "go 1.26\nuse ./api", "api/go.mod": "module api", "api/a.go": "package api", "web/package.json": manifest}, "",
+			[]string{"build api: (cd api && go build ./...)", "test api: (cd api && go test ./...)", "lint api: (cd api && go vet ./...)",
+				"test web: (cd web && npm test)", "lint web: (cd web && npm run lint)"}},
+		{"a root and another language below", map[string]string{"go.mod": "module a", "a.go": "package a", "tools/go.mod": "module t", "tools/t.go": "package t", "web/package.json": manifest}, "",
+			[]string{"build: go build ./...", "test: go test ./...", "lint: go vet ./...", "test web: (cd web && npm test)", "lint web: (cd web && npm run lint)"}},
+		{"a root and packages below", map[string]string{"package.json": manifest, "web/package.json": manifest}, "",
+			[]string{"test: npm test", "lint: npm run lint"}},
+		{"path that is too long for a name", map[string]string{long + "/package.json": manifest}, "", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			rows := Checks(project(t, test.files), func(program string) bool { return program != test.missing })
+			if diff := cmp.Diff(test.want, shown(rows)); diff != "" {
+				t.Error(diff)
+			}
+			for _, row := range rows {
+				if err := row.Validate(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+func TestChecks_folderIsMissing_areNone(t *testing.T) {
+	if rows := Checks(filepath.Join(t.TempDir(), "no"), func(string) bool { return true }); rows != nil {
+		t.Errorf("%+v", rows)
+	}
+}

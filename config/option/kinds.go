@@ -1,0 +1,242 @@
+package option
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Allowed describes the values that the option takes, so that it completes
+// "VALUE is not ...": "a whole number from 1 to 100".
+func (o Row) Allowed() string {
+	switch o.Kind {
+	case Int:
+		return "a whole number" + o.bounds("")
+	case USD:
+		return "an amount in US dollars" + o.bounds("")
+	case Minutes:
+		return "a number of minutes" + o.bounds("") + " or a duration such as 90s or 2h"
+	case Hours:
+		return "a number of hours" + o.bounds("") + " or a duration such as 90m or 48h"
+	case Duration:
+		return "a duration such as 30s, 5m or 2h" + o.bounds(",")
+	case Bool:
+		return "true or false"
+	case Enum:
+		return "one of " + strings.Join(o.Values, ", ")
+	case List:
+		return "a comma list with balanced parentheses and no entry that starts with -"
+	case Env:
+		return "a comma list of variable names or globs (* and ?), each with or without a !"
+	case Path:
+		return "a path on one line"
+	default:
+		return "text on one line that does not start with -"
+	}
+}
+
+func (o Row) bounds(comma string) string {
+	if o.Min == "" || o.Max == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s from %s to %s", comma, o.Min, o.Max)
+}
+
+// Parse reads text into int64, float64, time.Duration, bool, string or
+// []string, by kind. ok is false when the text is not Allowed.
+func (o Row) Parse(text string) (value any, ok bool) {
+	text = strings.TrimSpace(text)
+	value, ok = o.parseKind(text)
+	if !ok {
+		return nil, false
+	}
+	for _, bound := range []struct {
+		text string
+		sign float64
+	}{{o.Min, 1}, {o.Max, -1}} {
+		if bound.text == "" {
+			continue
+		}
+		limit, _ := o.parseKind(bound.text)
+		if (magnitude(value)-magnitude(limit))*bound.sign < 0 {
+			return nil, false
+		}
+	}
+	return value, true
+}
+
+func (o Row) parseKind(text string) (any, bool) {
+	switch o.Kind {
+	case Int:
+		n, err := strconv.ParseInt(text, 10, 64)
+		return n, err == nil
+	case USD:
+		// The pattern keeps out what ParseFloat also takes: inf, nan, hex, exponents.
+		usd, err := strconv.ParseFloat(text, 64)
+		return usd, err == nil && isDecimal(text)
+	case Minutes:
+		return parseDuration(text, "m")
+	case Hours:
+		return parseDuration(text, "h")
+	case Duration:
+		return parseDuration(text, "")
+	case Bool:
+		return parseBool(text)
+	case Enum:
+		return text, text == o.Default || slices.Contains(o.Values, text)
+	case List:
+		items, ok := splitList(text)
+		return items, ok && slices.IndexFunc(items, badItem) < 0
+	case Env:
+		items, ok := splitList(text)
+		return items, ok && !slices.ContainsFunc(items, func(item string) bool { return o.Valid != nil && !o.Valid(item) })
+	case Path:
+		return text, Printable(text)
+	default:
+		return text, Printable(text) && !strings.HasPrefix(text, "-")
+	}
+}
+
+func magnitude(value any) float64 {
+	switch v := value.(type) {
+	case int64:
+		return float64(v)
+	case time.Duration:
+		return float64(v)
+	case float64:
+		return v
+	}
+	return 0
+}
+
+// parseDuration reads a plain number in the given unit, or a duration that
+// names its units. Without a unit only 0 may be plain.
+func parseDuration(text, unit string) (time.Duration, bool) {
+	if isDecimal(text) {
+		text += unit
+	}
+	d, err := time.ParseDuration(text)
+	return d, err == nil
+}
+
+func isDecimal(text string) bool {
+	whole, fraction, dotted := strings.Cut(text, ".")
+	return isDigits(whole) && (!dotted || isDigits(fraction))
+}
+
+func isDigits(text string) bool {
+	return text != "" && strings.Trim(text, "0123456789") == ""
+}
+
+func parseBool(text string) (bool, bool) {
+	switch strings.ToLower(text) {
+	case "true", "yes", "on", "1":
+		return true, true
+	case "false", "no", "off", "0":
+		return false, true
+	}
+	return false, false
+}
+
+// splitList cuts at the commas outside parentheses and drops empty entries:
+// "Bash(a, b), Read," is two entries.
+func splitList(text string) (items []string, ok bool) {
+	items = []string{}
+	depth, start := 0, 0
+	add := func(end int) {
+		if item := strings.TrimSpace(text[start:end]); item != "" {
+			items = append(items, item)
+		}
+		start = end + 1
+	}
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth < 0 {
+				return nil, false
+			}
+		case ',':
+			if depth == 0 {
+				add(i)
+			}
+		}
+	}
+	add(len(text))
+	return items, depth == 0
+}
+
+// badItem also refuses what an agent CLI would take for one of its own flags.
+func badItem(item string) bool {
+	return !Printable(item) || strings.HasPrefix(item, "-")
+}
+
+// Printable is true for valid text without control characters other than tabs.
+func Printable(text string) bool {
+	return utf8.ValidString(text) && strings.IndexFunc(text, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) < 0
+}
+
+// Store puts a value of Parse into a field.
+func Store(field, value any) {
+	switch p := field.(type) {
+	case *int:
+		*p = int(value.(int64))
+	case *int64:
+		*p = value.(int64)
+	case *float64:
+		*p = value.(float64)
+	case *time.Duration:
+		*p = value.(time.Duration)
+	case *bool:
+		*p = value.(bool)
+	case *string:
+		*p = value.(string)
+	case *[]string:
+		*p = value.([]string)
+	default:
+		panic(fmt.Sprintf("option: no kind fills a %T", field))
+	}
+}
+
+// Format is the text that Parse reads back into the same value.
+func (o Row) Format(field any) string {
+	switch p := field.(type) {
+	case *int:
+		return strconv.Itoa(*p)
+	case *int64:
+		return strconv.FormatInt(*p, 10)
+	case *float64:
+		return strconv.FormatFloat(*p, 'f', -1, 64)
+	case *time.Duration:
+		return o.formatDuration(*p)
+	case *bool:
+		return strconv.FormatBool(*p)
+	case *string:
+		return *p
+	case *[]string:
+		return strings.Join(*p, ",")
+	}
+	panic(fmt.Sprintf("option: no kind fills a %T", field))
+}
+
+func (o Row) formatDuration(d time.Duration) string {
+	switch {
+	case o.Kind == Minutes && d%time.Minute == 0:
+		return strconv.FormatInt(int64(d/time.Minute), 10)
+	case o.Kind == Hours && d%time.Hour == 0:
+		return strconv.FormatInt(int64(d/time.Hour), 10)
+	}
+	text := d.String()
+	if short, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = short + "m"
+	}
+	if short, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = short + "h"
+	}
+	return text
+}

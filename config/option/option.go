@@ -1,0 +1,52 @@
+// Package option says what an option is: its names, the values that it takes,
+// and where its value lives. Each package declares rows for the options that it
+// reads; package config finds, reads and overlays them.
+package option
+
+// Kind says how the text of a value is read.
+type Kind string
+
+// The kinds of values.
+const (
+	Int      Kind = "int"      // a whole number
+	USD      Kind = "usd"      // dollars, with or without a fraction
+	Minutes  Kind = "minutes"  // a plain number is minutes; 90s, 2h also
+	Hours    Kind = "hours"    // a plain number is hours; 90m, 2h30m also
+	Duration Kind = "duration" // always with a unit: 30s, 5m, 2h
+	Bool     Kind = "bool"
+	String   Kind = "string"
+	Enum     Kind = "enum" // one of Row.Values
+	List     Kind = "list" // split at the commas that are not inside parentheses
+	Env      Kind = "env"  // a list of names of variables; see environ.ValidEntry
+	Path     Kind = "path" // relative to the project; on the command line to the working directory
+)
+
+// Row is one option.
+type Row struct {
+	Group string // heading in the documents
+	Key   string // name in .ralphrc and in the environment
+	// Aliases are other names that .ralphrc and the environment may use.
+	Aliases []string
+	Flag    string // long flag without dashes; empty: the option has no flag
+	Short   string // one letter; empty: none
+	NoFlag  string // long flag that means false; empty: none
+	Arg     string // name of the flag's value in help; empty for a bool
+	YAML    string // path in config.yaml, joined with dots
+	Kind    Kind
+	Default string // as text, in the form that .ralphrc takes
+	// Min and Max bound a number or a duration, as text of the same kind; empty: no bound.
+	Min, Max string
+	Values   []string // what an enum allows, besides its default
+	Help     string   // one sentence, with the unit and the meaning of 0 or empty
+	// Trust is true when the value decides which programs run or which secrets
+	// they get: from a project file it needs the user's consent, unless it is empty or one of Safe.
+	Trust bool
+	Safe  []string
+
+	// Valid accepts an entry of a list of kind Env; of other kinds it is nil.
+	Valid func(entry string) bool
+
+	// Field points to where the value lives: *int, *int64, *float64,
+	// *time.Duration, *bool, *string or *[]string.
+	Field any
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/term"
+)
+
+const (
+	floodBytes   = 1 << 30
+	floodRounds  = 3
+	floodBound   = 0.9
+	memoryBound  = 40 // MiB
+	sampleMemory = 10 * time.Millisecond
+)
+
+// flood alternates ralph and a bare reader and compares the best of each, since a busy
+// machine disturbs both.
+func (b *bencher) flood() error {
+	project, err := b.project("flood", 0, false)
+	if err != nil {
+		return err
+	}
+	bare, ours, memory := time.Hour, time.Hour, 0
+	for range floodRounds {
+		took, err := b.bareFlood()
+		if err != nil {
+			return err
+		}
+		bare = min(bare, took)
+		took, kib, err := b.ralphFlood(project)
+		if err != nil {
+			return err
+		}
+		ours, memory = min(ours, took), max(memory, kib>>10)
+	}
+	ratio := float64(bare) / float64(ours)
+	b.add(figure{"1 GiB of stream-json through the loop", fmt.Sprintf("%.2f (%s)", ratio, rate(ours)), "bare pty reader " + rate(bare),
+		fmt.Sprintf("at least %.2f", floodBound), ratio < floodBound})
+	b.add(figure{"  peak memory of ralph", fmt.Sprintf("%d MiB", memory), "", fmt.Sprintf("at most %d MiB", memoryBound), memory > memoryBound})
+	return nil
+}
+
+// ralphFlood returns how long one call with a flood takes, and ralph's peak memory.
+func (b *bencher) ralphFlood(project string) (took time.Duration, kib int, err error) {
+	cmd := b.command(project, 1, floodVar+"=1")
+	cmd.Stdout, cmd.Stderr = io.Discard, io.Discard
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		return 0, 0, err
+	}
+	peak := watchMemory(cmd.Process.Pid)
+	_ = cmd.Wait() // ends with the ceiling
+	took = time.Since(start)
+	return took, <-peak, nil
+}
+
+func rate(d time.Duration) string { return fmt.Sprintf("%.0f MB/s", floodBytes/d.Seconds()/1e6) }
+
+// bareFlood reads the same flood from a raw pty and discards it.
+func (b *bencher) bareFlood() (time.Duration, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	cmd := exec.Command(self)
+	cmd.Dir = b.dir
+	cmd.Env = append(os.Environ(), fakeVar+"="+filepath.Join(b.dir, "flood-times"), floodVar+"=1")
+	master, tty, err := pty.Open()
+	if err != nil {
+		return 0, err
+	}
+	defer master.Close()
+	if _, err := term.MakeRaw(int(tty.Fd())); err != nil {
+		return 0, err
+	}
+	cmd.Stdout, cmd.Stderr = tty, tty
+	// As under ralph: the scheduler shares the processors between sessions.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 1}
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	_ = tty.Close()
+	_, _ = io.CopyBuffer(onlyWriter{io.Discard}, master, make([]byte, 256<<10)) // ends with EIO
+	took := time.Since(start)
+	return took, cmd.Wait()
+}
+
+// onlyWriter hides the ReadFrom of io.Discard, which has a buffer of its own.
+type onlyWriter struct{ io.Writer }
+
+// watchMemory samples the resident set of a process until it ends and sends the maximum,
+// in KiB.
+func watchMemory(pid int) <-chan int {
+	peak := make(chan int, 1)
+	go func() {
+		most := 0
+		for {
+			kib := resident(pid)
+			if kib == 0 {
+				peak <- most
+				return
+			}
+			most = max(most, kib)
+			time.Sleep(sampleMemory)
+		}
+	}()
+	return peak
+}
+
+// resident is VmRSS in KiB; 0 once the process has ended.
+func resident(pid int) int {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range bytes.Lines(data) {
+		if rest, ok := bytes.CutPrefix(line, []byte("VmRSS:")); ok {
+			n, _ := strconv.Atoi(string(bytes.Fields(rest)[0]))
+			return n
+		}
+	}
+	return 0
+}

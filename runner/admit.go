@@ -1,0 +1,184 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"ralph/logs"
+	"ralph/runner/gate"
+	"ralph/runner/rules"
+	"ralph/runner/task"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// admit decides whether another turn may start, and for which task.
+func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
+	now := time.Now()
+	r.calls = rules.ThisHour(r.calls, now)
+	if b := rules.CoolDown(r.mem.Breaker, r.o.Policy, now); b.State != r.mem.Breaker.State {
+		if err := r.moveBreaker(b); err != nil {
+			return rules.Decision{}, task.Task{}, err
+		}
+	}
+	plan := r.plan.read()
+	f := rules.Admission{Facts: r.facts(ctx, plan)}
+	if plan.Total > 0 && plan.Remaining == 0 && f.Interrupt == nil && len(r.checks.Rows) > 0 {
+		res, err := r.lastChecks(ctx)
+		if err != nil {
+			return rules.Decision{}, task.Task{}, err
+		}
+		f.Report = res.Proof.Report
+		if f.Interrupt = r.interrupt(ctx); f.Interrupt == nil && res.Proof.Unchecked {
+			return rules.Decision{Action: rules.ActionContinue}, task.Task{}, nil // skipped: what was not checked is not complete
+		}
+	}
+	next, open := r.tasks.Choose(plan.List)
+	if plan.Remaining > 0 && !open {
+		for _, t := range plan.List.Blocked() {
+			f.Blocked = append(f.Blocked, t.ID)
+		}
+		for _, t := range plan.List.Tasks {
+			if why := r.tasks.Of(t.ID).Aside; why != "" && !t.Done {
+				f.PutAside = append(f.PutAside, fmt.Sprintf("%q: %s", t.Title, why))
+			}
+		}
+	}
+	if plan.Total > 0 && plan.Remaining == 0 && f.Interrupt == nil && !f.Report.Blocked() {
+		f.Review = r.toReview(ctx, f.Report)
+	}
+	f.LimitedUntil = r.pool.FreeAt(r.candidates(next, plan.List), now)
+	d := rules.Admit(f)
+	r.notes.add(d)
+	if d.Action == rules.ActionStop {
+		r.plan.counts = plan
+		r.announce(d)
+	}
+	return d, next, nil
+}
+
+// lastChecks runs the required checks once more, because the plan has nothing left.
+func (r *Run) lastChecks(ctx context.Context) (turn.Result, error) {
+	work, done := r.inbox.CallContext(ctx)
+	defer done()
+	if err := r.takeBaseline(work, task.Task{}); err != nil || work.Err() != nil {
+		return turn.Result{Proof: turn.Proof{Unchecked: work.Err() != nil}}, err
+	}
+	return r.check(work, task.Task{}, r.past.unfinished || r.mem.Iterations == 0)
+}
+
+// check runs the checks without a call. everything asks for all of them, because
+// it is not known what has changed.
+func (r *Run) check(ctx context.Context, t task.Task, everything bool) (turn.Result, error) {
+	a := r.assignment(t)
+	a.Part, a.Checks.Everything = turn.Check, everything
+	return r.carryOut(ctx, a)
+}
+
+// takeBaseline notes what fails before the agent works on the task. There is no
+// error when a person ends it.
+func (r *Run) takeBaseline(ctx context.Context, t task.Task) error {
+	a := r.assignment(t)
+	if !r.checks.NeedBaseline(a.Origin) {
+		return nil
+	}
+	a.Part = turn.Baseline
+	_, err := r.carryOut(ctx, a)
+	return err
+}
+
+// carryOut hands an assignment to the worker and takes over what is known about
+// the checks afterwards.
+func (r *Run) carryOut(ctx context.Context, a turn.Assignment) (turn.Result, error) {
+	res, err := r.worker.Run(ctx, a, r.heard)
+	if err != nil {
+		return res, err
+	}
+	r.checks = res.Checks
+	return res, r.saveChecks()
+}
+
+// proveLeft runs the checks for a tick that a killed call left, before anything
+// is built on it.
+func (r *Run) proveLeft(ctx context.Context) error {
+	id, plan := r.past.unproved, r.plan.read()
+	if id == "" || !plan.IsDone(id) || plan.Remaining == 0 || !r.checks.Gated() {
+		return nil // with nothing left, the checks run anyway
+	}
+	t := task.Task{ID: id}
+	if a := r.assignment(t); r.checks.NeedBaseline(a.Origin) {
+		return nil
+	}
+	work, done := r.inbox.CallContext(ctx)
+	defer done()
+	res, err := r.check(work, t, true)
+	if err != nil || res.Proof.Unchecked {
+		return err // admit says who ended the run
+	}
+	if rep := res.Proof.Report; rep.Blocked() && rep.Blamed() {
+		r.reopen(turn.Reopen{Task: id, By: turn.ReopenChecks, Why: "a required check fails after the call that was killed"})
+		r.notes.Feedback = append(r.notes.Feedback, rep.Feedback())
+	}
+	return nil
+}
+
+// toReview is what a person has to look at before the run counts as complete.
+// report is of the latest checks.
+func (r *Run) toReview(ctx context.Context, report gate.Report) []state.ReviewItem {
+	if len(r.review.Items) > 0 {
+		files, err := r.worker.Changed(ctx, r.d.Dir)
+		if err != nil {
+			r.d.Log.Warn("the findings cannot be looked at again", logs.KeyError, err)
+		} else if files != nil {
+			r.review.Repaired(files)
+		}
+	}
+	return r.review.Open(r.mem.Contradiction, r.checks, report)
+}
+
+// facts gathers what both kinds of decisions look at.
+func (r *Run) facts(ctx context.Context, plan turn.Plan) rules.Facts {
+	return rules.Facts{
+		Policy: r.o.Policy, Memory: r.mem, Plan: plan, HadPlan: r.plan.had, Calls: r.calls,
+		Started: r.past.started, Now: time.Now(), Interrupt: r.interrupt(ctx),
+	}
+}
+
+// candidates are the agents that may work on a task, the wanted one first.
+func (r *Run) candidates(t task.Task, list task.List) []string {
+	return r.pool.Candidates(t.Choice.Or(list.Choice).Or(task.Choice{Agent: r.o.Agent}).Agent)
+}
+
+// notes is what the next prompt says about the past.
+type notes struct{ state.NextPrompt }
+
+// add keeps what a decision has to say to the agent. A check before an iteration
+// may only repeat the one after the last.
+func (n *notes) add(d rules.Decision) {
+	if d.Refused != "" {
+		n.Refused = d.Refused
+	}
+	n.hint(d.Feedback)
+}
+
+func (n *notes) hint(texts []string) {
+	for _, text := range texts {
+		if !slices.Contains(n.Feedback, text) {
+			n.Feedback = append(n.Feedback, text)
+		}
+	}
+}
+
+// payload is what the event says; nil: nothing.
+func (n *notes) payload() state.Payload {
+	items := slices.Clone(n.Feedback)
+	if n.Refused != "" {
+		items = slices.Insert(items, 0, "Your claim of completion was refused: "+n.Refused)
+	}
+	if len(items) == 0 {
+		return nil
+	}
+	return state.Feedback{Items: items}
+}

@@ -1,0 +1,148 @@
+// Package argv builds the arguments of an agent CLI, and the entries of its list
+// of allowed tools.
+package argv
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// PromptBy is how a CLI takes its prompt.
+type PromptBy string
+
+// The ways to pass a prompt. Standard input keeps it out of the process list and
+// has no size limit.
+const (
+	PromptStdin PromptBy = "stdin"
+	PromptArg   PromptBy = "arg"
+	PromptFile  PromptBy = "file" // the path of a file
+)
+
+// The permission modes of a Call.
+const (
+	PermitAllowedTools = "allowed-tools"
+	PermitBypass       = "bypass"
+)
+
+// Placeholders in Template.Args. The first three stand alone and are replaced by
+// arguments, or by nothing if the call does not need them. Prompt and PromptPath
+// may be a part of an argument.
+const (
+	Resume      = "{resume}"
+	Permissions = "{permissions}"
+	Model       = "{model}"
+	Prompt      = "{prompt}" // without it, a prompt by argument comes last
+	PromptPath  = "{prompt_file}"
+)
+
+// Value is the placeholder for the value in the other lists of a Template.
+const Value = "{}"
+
+// Template has the arguments of a CLI. A nil list means that the CLI has no such
+// option.
+type Template struct {
+	Args        []string          `json:"args,omitempty"` // all arguments, with placeholders
+	PromptBy    PromptBy          `json:"prompt_by,omitempty"`
+	ResumeArgs  []string          `json:"resume_args,omitempty"`
+	ModelArgs   []string          `json:"model_args,omitempty"`
+	AllowedArgs []string          `json:"allowed_args,omitempty"` // permission mode "allowed-tools", before the entries
+	AllowedItem []string          `json:"allowed_item,omitempty"` // once per entry
+	BypassArgs  []string          `json:"bypass_args,omitempty"`  // permission mode "bypass"
+	VersionArgs []string          `json:"version_args,omitempty"` // print the version and exit
+	Tools       map[string]string `json:"tools,omitempty"`        // Claude Code's names of tools -> this CLI's; "Bash" is the shell
+	ShellEntry  string            `json:"shell_entry,omitempty"`  // format of an entry for a shell command prefix, %s is the prefix
+}
+
+// Call has the values for the arguments of one call.
+type Call struct {
+	Prompt         string
+	PromptFile     string   // path of a file with Prompt; empty: its placeholder stays
+	Model          string   // empty: the agent's own default
+	Session        string   // to resume; empty: a fresh context
+	PermissionMode string   // PermitAllowedTools or PermitBypass; empty: the agent's own default
+	AllowedTools   []string // entries in Claude Code's syntax or in the agent's own
+}
+
+// Build returns the arguments of a call, without the program.
+func (t Template) Build(c Call) []string {
+	var args []string
+	for _, a := range t.Args {
+		switch a {
+		case Resume:
+			args = appendValue(args, t.ResumeArgs, c.Session)
+		case Model:
+			args = appendValue(args, t.ModelArgs, c.Model)
+		case Permissions:
+			args = append(args, t.permissions(c)...)
+		default:
+			args = append(args, a)
+		}
+	}
+	switch {
+	case t.PromptBy == PromptArg:
+		prompt := c.Prompt
+		if strings.HasPrefix(prompt, "-") {
+			prompt = "\n" + prompt // or the CLI takes it for an option
+		}
+		if !Contains(t.Args, Prompt) {
+			args = append(args, Prompt)
+		}
+		return replaceAll(args, Prompt, prompt)
+	case t.PromptBy == PromptFile && c.PromptFile != "":
+		return replaceAll(args, PromptPath, c.PromptFile)
+	}
+	return args
+}
+
+// Contains reports whether any argument holds the placeholder.
+func Contains(args []string, placeholder string) bool {
+	return slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, placeholder) })
+}
+
+func replaceAll(args []string, placeholder, value string) []string {
+	for i, a := range args {
+		args[i] = strings.ReplaceAll(a, placeholder, value)
+	}
+	return args
+}
+
+// appendValue appends template with the value filled in, if there is a value.
+func appendValue(args, template []string, value string) []string {
+	if value == "" || strings.HasPrefix(value, "-") { // it would be an option, not a session or a model
+		return args
+	}
+	return append(args, replaceAll(slices.Clone(template), Value, value)...)
+}
+
+func (t Template) permissions(c Call) []string {
+	switch c.PermissionMode {
+	case PermitBypass:
+		return t.BypassArgs
+	case PermitAllowedTools:
+		args := slices.Clone(t.AllowedArgs)
+		if len(c.AllowedTools) == 0 && len(t.AllowedItem) > 0 && t.AllowedItem[0] == Value {
+			return args[:max(0, len(args)-1)] // an option with an empty list would swallow the next argument
+		}
+		for _, entry := range c.AllowedTools {
+			args = appendValue(args, t.AllowedItem, t.entry(entry))
+		}
+		return args
+	}
+	return nil
+}
+
+// entry translates an allow entry from Claude Code's syntax to the CLI's.
+func (t Template) entry(e string) string {
+	e = strings.TrimSpace(e)
+	name, arg, _ := strings.Cut(e, "(")
+	own, known := t.Tools[name]
+	if !known {
+		return e
+	}
+	prefix := strings.TrimSpace(strings.TrimRight(strings.TrimSuffix(arg, ")"), ":* "))
+	if name != shellTool || prefix == "" {
+		return own
+	}
+	return fmt.Sprintf(t.ShellEntry, prefix)
+}

@@ -1,0 +1,55 @@
+package argv
+
+import "testing"
+
+func TestAllowEntry(t *testing.T) {
+	for _, c := range []struct {
+		tool, arg, want string
+	}{
+		{"Bash", "npm test", "Bash(npm test:*)"},
+		{"Bash", "npm test -- --run 2>&1 | tail -5", "Bash(npm test:*)"},
+		{"Bash", "cd sub && FOO=1 go vet ./...", "Bash(go vet:*)"},
+		{"Bash", "./run.sh --all", "Bash(./run.sh:*)"},
+		{"Bash", "git -C x status", "Bash(git:*)"},
+		{"Bash", "echo hi > f", "Bash(echo:*)"},
+		{"Bash", "if [", "Bash(if:*)"},
+		{"Bash", "", "Bash"},
+		{"run_shell_command", "cargo build", "run_shell_command(cargo build)"},
+		{"Write", "a.txt", "Write"},
+		{"WebFetch", "https://go.dev/doc", "WebFetch(domain:go.dev)"},
+		{"mcp__db__query", "select", "mcp__db__query"},
+	} {
+		if got := AllowEntry(c.tool, c.arg); got != c.want {
+			t.Errorf("%s %q: %q, want %q", c.tool, c.arg, got, c.want)
+		}
+	}
+}
+
+func TestCompound(t *testing.T) {
+	allowed := []string{"Read", "Bash(git add:*)", "Bash(git commit:*)", "Bash(mvn *)", "Bash(make)", "run_shell_command(npm test)"}
+	for _, c := range []struct {
+		name, command string
+		want          bool
+	}{
+		{"Bash", "git add -A && git commit -m 'x; y | z'", true},
+		{"Bash", "mvn -q test 2>&1 | tail -20", true},
+		{"Bash", "cd sub; mvn test", true},
+		{"Bash", "git add . && rm -rf x", false},
+		{"Bash", "git add $(rm x)", false},
+		{"Bash", "git add .", false}, // not compound: refused for another reason
+		{"Bash", "make > out.txt", true},
+		{"Bash", "make all > out.txt", false},
+		{"Bash", "echo a | tail", false}, // nothing of it is on the list
+		{"Bash", "git addx . && git add y", false},
+		{"Bash", "git add 'unclosed", false},
+		{"run_shell_command", "npm test | tail", true},
+		{"Read", "git add . && git add y", false},
+	} {
+		if got := Compound(c.name, c.command, allowed); got != c.want {
+			t.Errorf("%s %q: %v, want %v", c.name, c.command, got, c.want)
+		}
+	}
+	if !Compound("Bash", "a | b", []string{"Bash"}) {
+		t.Error("an entry for the whole tool allows every part")
+	}
+}

@@ -1,0 +1,216 @@
+// Package custom checks the rows that users add to the table of agents.
+package custom
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"ralph/runner/agent"
+	"ralph/runner/agent/argv"
+	"ralph/runner/agent/ending"
+	"ralph/runner/agent/environ"
+)
+
+// Row is a user's own agent, as in the settings file. {} in Resume, Model and
+// Allowed stands for the value.
+type Row struct {
+	Name string
+	// Command is the program and its arguments. {permissions}, {model} and {resume}
+	// stand for the arguments below, {prompt} or {prompt_file} for the prompt. What
+	// has no placeholder is appended, in this order.
+	Command []string
+	Prompt  argv.PromptBy
+	Format  agent.Format
+	Pipe    bool
+	Resume  []string // nil: it cannot resume a session
+	Model   []string // nil: it takes no model
+	Allowed []string // permission mode "allowed-tools": with {} once per entry, else once
+	Bypass  []string // permission mode "bypass"
+	Version []string // nil: it cannot print its version
+	Env     []string // NAME=value
+	Keys    []string // names or globs of the variables with its keys
+	// Patterns come before the built-in ones.
+	Patterns []ending.Pattern
+}
+
+// The fields of a Row, as FieldError and the settings file name them.
+const (
+	FieldName     = "name"
+	FieldCommand  = "command"
+	FieldPrompt   = "prompt"
+	FieldFormat   = "format"
+	FieldOutput   = "output"
+	FieldResume   = "resume"
+	FieldModel    = "model"
+	FieldAllowed  = "allowed_tools"
+	FieldBypass   = "bypass"
+	FieldVersion  = "version"
+	FieldEnv      = "env"
+	FieldKeys     = "env_keys"
+	FieldPatterns = "patterns"
+)
+
+// FieldError is a bad field of a Row.
+type FieldError struct{ Field, Problem string }
+
+func (e *FieldError) Error() string { return e.Field + " " + e.Problem }
+
+func wrong(field, format string, args ...any) error {
+	return &FieldError{field, fmt.Sprintf(format, args...)}
+}
+
+// Formats lists the wire formats.
+func Formats() []string {
+	return []string{string(agent.FormatClaude), string(agent.FormatCodex), string(agent.FormatGemini),
+		string(agent.FormatOpencode), string(agent.FormatText)}
+}
+
+// Prompts lists the ways to pass a prompt.
+func Prompts() []string {
+	return []string{string(argv.PromptStdin), string(argv.PromptArg), string(argv.PromptFile)}
+}
+
+// Spec checks the row and turns it into a Spec. It takes the names of tools and the
+// way of counting from the first built-in row with the same wire format. Errors
+// are *FieldError.
+func (r Row) Spec() (agent.Spec, error) {
+	checks := []func() error{r.checkName, r.checkCommand, r.checkValues, r.checkEnv, r.checkKeys, r.checkPatterns}
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return agent.Spec{}, err
+		}
+	}
+	s := agent.Spec{
+		Name: r.Name, Bin: r.Command[0], Install: "see its row under agents in config.yaml",
+		Template: argv.Template{Args: slices.Clone(r.Command[1:]), PromptBy: r.Prompt, VersionArgs: r.Version,
+			ResumeArgs: r.Resume, ModelArgs: r.Model, BypassArgs: r.Bypass},
+		Pipe: r.Pipe,
+		Env:  environ.Agent{Set: r.Env, Keys: r.Keys}, Format: r.Format, Patterns: r.Patterns,
+	}
+	if argv.Contains(r.Allowed, argv.Value) {
+		s.AllowedItem = r.Allowed
+	} else {
+		s.AllowedArgs = r.Allowed
+	}
+	for _, p := range []string{argv.Permissions, argv.Model, argv.Resume} {
+		if !slices.Contains(s.Args, p) {
+			s.Args = append(s.Args, p)
+		}
+	}
+	specs := agent.Specs()
+	like := specs[slices.IndexFunc(specs, func(o agent.Spec) bool { return o.Format == r.Format })]
+	s.SessionTokens, s.SessionCost, s.CachedInInput = like.SessionTokens, like.SessionCost, like.CachedInInput
+	s.Tools, s.ShellEntry, s.Guarded = like.Tools, like.ShellEntry, like.Guarded
+	return s, nil
+}
+
+func (r Row) checkName() error {
+	if len(r.Name) > 40 || !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`).MatchString(r.Name) {
+		return wrong(FieldName, "%q is not allowed: at most 40 letters, digits, dots, dashes and underscores, "+
+			"a letter or digit first", r.Name)
+	}
+	if _, err := agent.Find(r.Name); err == nil {
+		return wrong(FieldName, "%q is that of a built-in agent: choose another one; "+
+			"AGENT_CMD replaces the program of a built-in agent", r.Name)
+	}
+	return nil
+}
+
+func (r Row) checkCommand() error {
+	if len(r.Command) == 0 || r.Command[0] == "" {
+		return wrong(FieldCommand, "is missing: the program and its arguments")
+	}
+	if strings.ContainsAny(r.Command[0], "{}") || strings.HasPrefix(r.Command[0], "-") {
+		return wrong(FieldCommand, "%q must begin with a program", strings.Join(r.Command, " "))
+	}
+	if !slices.Contains(Prompts(), string(r.Prompt)) {
+		return wrong(FieldPrompt, "%q is not one of %s", r.Prompt, strings.Join(Prompts(), ", "))
+	}
+	if !slices.Contains(Formats(), string(r.Format)) {
+		return wrong(FieldFormat, "%q is not one of %s", r.Format, strings.Join(Formats(), ", "))
+	}
+	for _, p := range []string{argv.Permissions, argv.Model, argv.Resume} {
+		for _, a := range r.Command {
+			if a != p && strings.Contains(a, p) {
+				return wrong(FieldCommand, "%q: %s must be an argument of its own; "+
+					"what goes there is said by another key", a, p)
+			}
+		}
+	}
+	switch inFile := argv.Contains(r.Command, argv.PromptPath); {
+	case r.Prompt == argv.PromptFile && !inFile:
+		return wrong(FieldCommand, "must hold %s, because prompt is file", argv.PromptPath)
+	case r.Prompt != argv.PromptFile && inFile:
+		return wrong(FieldCommand, "holds %s, which needs prompt: file", argv.PromptPath)
+	case r.Prompt != argv.PromptArg && argv.Contains(r.Command, argv.Prompt):
+		return wrong(FieldCommand, "holds %s, which needs prompt: arg", argv.Prompt)
+	}
+	return nil
+}
+
+func (r Row) checkValues() error {
+	for _, f := range []struct {
+		field string
+		args  []string
+	}{{FieldResume, r.Resume}, {FieldModel, r.Model}} {
+		if len(f.args) > 0 && !argv.Contains(f.args, argv.Value) {
+			return wrong(f.field, "must hold {} where the value goes, such as --%s {}", f.field)
+		}
+	}
+	return nil
+}
+
+func (r Row) checkEnv() error {
+	name := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+	for _, kv := range r.Env {
+		if !name.MatchString(kv) {
+			return wrong(FieldEnv, "%q is not NAME=value", kv)
+		}
+	}
+	return nil
+}
+
+func (r Row) checkKeys() error {
+	for _, key := range r.Keys {
+		if !environ.ValidEntry(key) || strings.HasPrefix(key, "!") {
+			return wrong(FieldKeys, "%q is not the name of a variable; * and ? stand for any text or character", key)
+		}
+	}
+	return nil
+}
+
+// PatternNone in a settings file marks text to ignore, even if a built-in pattern
+// matches it.
+const PatternNone = "none"
+
+// PatternClasses lists the classes that a pattern can have.
+func PatternClasses() []string {
+	var names []string
+	for _, i := range ending.Classes() {
+		switch i.Class {
+		case ending.CompletedTurn, ending.NoFinalRecord, ending.HangSilent, ending.HangAfterResult,
+			ending.TimeoutIdle, ending.TimeoutWithWork:
+		default:
+			names = append(names, string(i.Class))
+		}
+	}
+	return append(names, PatternNone)
+}
+
+func (r Row) checkPatterns() error {
+	for _, p := range r.Patterns {
+		if p.Class != ending.Unknown && !slices.Contains(PatternClasses(), string(p.Class)) {
+			return wrong(FieldPatterns, "%q is not one of %s", p.Class, strings.Join(PatternClasses(), ", "))
+		}
+		re, err := regexp.Compile(`(?im)` + p.Match)
+		if err != nil {
+			return wrong(FieldPatterns, "%q is not a regular expression: %v", p.Match, err)
+		}
+		if re.MatchString("") {
+			return wrong(FieldPatterns, "%q matches every text", p.Match)
+		}
+	}
+	return nil
+}

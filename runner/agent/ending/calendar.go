@@ -1,0 +1,152 @@
+package ending
+
+import (
+	"cmp"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Parts of the expressions for dates and clock times.
+const (
+	monthRE = `(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)`
+	dateRE  = `(?:\b(?P<weekday>mon|tue|wed|thu|fri|sat|sun)(?:s|nes|rs|ur)?(?:day)?\b,? ?)?` +
+		`(?:\b(?P<month>` + monthRE + `)[a-z]*\.? (?P<day>\d{1,2})(?:st|nd|rd|th)?\b(?:,? (?P<year>20\d\d)\b)?` +
+		`|\b(?P<day2>\d{1,2})(?:st|nd|rd|th)? (?P<month2>` + monthRE + `)[a-z]*\b\.?(?:,? (?P<year2>20\d\d)\b)?` +
+		`|\b(?P<relative>today|tomorrow)\b)?`
+	hourRE = `(?P<before>,? ?(?:\bat |\bresets? |\buntil )?)` +
+		`(?:\b(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?(?::\d\d)? ?(?P<half>[ap])\.?m\b\.?` +
+		`|\b(?P<hour24>\d{1,2}):(?P<minute24>\d\d)(?::\d\d)?\b|\b(?P<word>midnight|noon)\b)`
+	zoneRE = `(?: ?\(?(?-i:(?P<abbr>UTC|GMT|[PMCE][SD]?T|CES?T|BST|JST|KST|Pacific|Mountain|Central|Eastern)` +
+		`(?P<offset>[+-]\d{1,2}(?::?\d\d)?)?\b)` +
+		`| ?\((?P<zone>[a-z][a-z0-9_+/-]*)\))?`
+)
+
+var (
+	clockRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)` + dateRE + hourRE + zoneRE) })
+	// dayRE matches a date without a clock time. Only the words in front show that a
+	// limit ends on it.
+	dayRE = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(?:resets?|until|access|again)(?: on| at)? ` + dateRE + zoneRE)
+	})
+)
+
+// zones has the zones of abbreviations and names in limit texts that follow the
+// summer time; offsets has the others.
+var zones = map[string]string{"UTC": "UTC", "GMT": "UTC", "PT": "America/Los_Angeles", "MT": "America/Denver",
+	"CT": "America/Chicago", "ET": "America/New_York", "Pacific": "America/Los_Angeles",
+	"Mountain": "America/Denver", "Central": "America/Chicago", "Eastern": "America/New_York"}
+
+// offsets are in hours east of UTC.
+var offsets = map[string]int{"PST": -8, "PDT": -7, "MST": -7, "MDT": -6, "CST": -6, "CDT": -5, "EST": -5, "EDT": -4,
+	"BST": 1, "CET": 1, "CEST": 2, "JST": 9, "KST": 9}
+
+// calendarTime reads the first clock time, with or without a date in front, or else
+// the first date on which a limit ends, which means its first moment.
+func calendarTime(text string, now time.Time) (time.Time, bool) {
+	for _, re := range []*regexp.Regexp{clockRE(), dayRE()} {
+		for _, m := range re.FindAllStringSubmatch(text, -1) {
+			part := map[string]string{}
+			for i, name := range re.SubexpNames() {
+				part[name] = m[i]
+			}
+			dated := part["weekday"]+part["month"]+part["month2"]+part["relative"] != ""
+			if re == dayRE() && !dated || part["hour24"] != "" && !dated && strings.Trim(part["before"], ", ") == "" {
+				continue // only looks like a time
+			}
+			hour, minute, ok := clock(part)
+			if !ok {
+				return time.Time{}, false
+			}
+			here := now.In(location(part, now.Location()))
+			return dateAt(part, here, time.Duration(hour)*time.Hour+time.Duration(minute)*time.Minute)
+		}
+	}
+	return time.Time{}, false
+}
+
+// clock reads the hour and minute.
+func clock(part map[string]string) (hour, minute int, ok bool) {
+	switch {
+	case part["half"] != "":
+		hour, minute = atoi(part["hour"]), atoi(part["minute"])
+		ok = hour >= 1 && hour <= 12
+		hour %= 12
+		if strings.EqualFold(part["half"], "p") {
+			hour += 12
+		}
+		return hour, minute, ok && minute < 60
+	case strings.EqualFold(part["word"], "noon"):
+		return 12, 0, true
+	}
+	hour, minute = atoi(part["hour24"]), atoi(part["minute24"]) // 0 for midnight and for a date alone
+	return hour, minute, hour < 24 && minute < 60
+}
+
+// location reads the zone. An unknown name in parentheses may be anything.
+func location(part map[string]string, local *time.Location) *time.Location {
+	if off := part["offset"]; off != "" {
+		digits := strings.ReplaceAll(off[1:], ":", "")
+		seconds := atoi(digits) * 3600
+		if len(digits) > 2 {
+			seconds = atoi(digits[:len(digits)-2])*3600 + atoi(digits[len(digits)-2:])*60
+		}
+		if off[0] == '-' {
+			seconds = -seconds
+		}
+		return time.FixedZone("", seconds)
+	}
+	if hours, known := offsets[part["abbr"]]; known {
+		return time.FixedZone(part["abbr"], hours*3600)
+	}
+	if name := cmp.Or(zones[part["abbr"]], part["zone"]); name != "" {
+		if loc, err := time.LoadLocation(name); err == nil {
+			return loc
+		}
+	}
+	return local
+}
+
+// dateAt returns the time of the day that part names, seen from here. Without a
+// date it is the next occurrence.
+func dateAt(part map[string]string, here time.Time, ofDay time.Duration) (time.Time, bool) {
+	on := func(year int, month time.Month, day int) time.Time {
+		return time.Date(year, month, day, int(ofDay.Hours()), int(ofDay.Minutes())%60, 0, 0, here.Location())
+	}
+	year, month, day := here.Date()
+	today := on(year, month, day)
+	switch name := strings.ToLower(part["month"] + part["month2"]); {
+	case name != "":
+		month = time.Month((strings.Index(monthRE, name) + 1) / 4) // monthRE starts with "(?:jan|"
+		day = atoi(part["day"] + part["day2"])
+		t := on(cmp.Or(atoi(part["year"]+part["year2"]), year), month, day)
+		// Without a year, a date more than a month ago means next year.
+		if part["year"]+part["year2"] == "" && t.Before(here.AddDate(0, -1, 0)) {
+			t = on(year+1, month, day)
+		}
+		if t.Month() != month || t.Day() != day { // such as February 30
+			return time.Time{}, false
+		}
+		return t, true
+	case strings.EqualFold(part["relative"], "today"):
+		return today, true
+	case part["relative"] != "":
+		return on(year, month, day+1), true
+	case part["weekday"] != "":
+		weekday := strings.Index("sunmontuewedthufrisat", strings.ToLower(part["weekday"]))
+		if weekday < 0 { // (?i) also matches a long s
+			return time.Time{}, false
+		}
+		ahead := (weekday/3 - int(here.Weekday()) + 7) % 7
+		if t := on(year, month, day+ahead); !t.Before(here) {
+			return t, true
+		}
+		return on(year, month, day+ahead+7), true
+	case here.Truncate(time.Minute).Equal(today): // the current minute: its end
+		return today.Add(time.Minute), true
+	case today.Before(here):
+		return on(year, month, day+1), true
+	}
+	return today, true
+}

@@ -1,0 +1,126 @@
+package ending
+
+import (
+	"cmp"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	_ "time/tzdata" // the account's zone may be missing on this machine
+)
+
+var (
+	epochRE = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:\||\breset\w*"?(?: at)?:? ?|\buntil )(1\d{9}|[23]\d{9}|1\d{12})\b`)
+	})
+	stampRE = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?P<before>\b(?:on|until|access|again|resets?) )?\b(20\d\d-\d\d-\d\d)` +
+			`(?:(?:T| | at )(\d\d:\d\d)(:\d\d(?:\.\d+)?)?)?(?:(Z|[+-]\d\d:?\d\d)\b| \(?(?:UTC|GMT)\b)?`)
+	})
+	spanRE = sync.OnceValue(func() *regexp.Regexp {
+		const part = `\d+(?:\.\d+)?\s*(?:days?|d|hours?|hrs?|hr|h|minutes?|mins?|min|m|seconds?|secs?|sec|s|milliseconds?|ms)`
+		return regexp.MustCompile(`(?i)\b(?:in|after|for|retryDelay)["': ]+(?:about )?(an? (?:day|hour|minute)|` +
+			part + `(?:(?:,| and)?\s*` + part + `)*)\b( per\b)?`)
+	})
+	partRE = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(\d+(?:\.\d+)?\s*|\ban?\s+)([a-z]+)`)
+	})
+	// secondsRE matches a header or a member of a JSON body that is a number of seconds.
+	secondsRE = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(?:retry[-_]after|resets?_in_seconds|retry_after_seconds)["']?\s*[:=]\s*["']?` +
+			`(\d{1,8}(?:\.\d+)?)(?:[^\d.\w]|\.?$)`)
+	})
+)
+
+// ResetTime returns the time in a limit text: epoch seconds, a timestamp, a span
+// ("in 2h15m"), or a clock time, a date, or both. A clock time alone means its next
+// occurrence, a date alone its start. The default zone is that of now. It returns
+// false for a time that it cannot read, rather than guess. It reads the first 4 KiB.
+func ResetTime(text string, now time.Time) (time.Time, bool) {
+	text = text[:min(len(text), maxRead)]
+	if m := epochRE().FindStringSubmatch(text); m != nil {
+		n, _ := strconv.ParseInt(m[1], 10, 64)
+		if n > 1e11 {
+			return time.UnixMilli(n), true
+		}
+		return time.Unix(n, 0), true
+	}
+	for _, at := range stampRE().FindAllStringSubmatchIndex(text, -1) {
+		// A log line starts with one, and the names of models end with a date.
+		if hasTime, named := at[6] >= 0, at[2] >= 0; hasTime && at[0] > 0 || named {
+			return stamp(groups(text, at), now)
+		}
+	}
+	for _, m := range spanRE().FindAllStringSubmatch(text, -1) {
+		if d := span(m[1]); d > 0 && m[2] == "" { // "for 1 day per user" is no time
+			return now.Add(d), true
+		}
+	}
+	if m := secondsRE().FindStringSubmatch(text); m != nil {
+		if d := span(m[1] + "s"); d > 0 {
+			return now.Add(d), true
+		}
+	}
+	return calendarTime(text, now)
+}
+
+// groups returns the texts of a match.
+func groups(text string, at []int) []string {
+	out := make([]string, len(at)/2)
+	for i := range out {
+		if at[2*i] >= 0 {
+			out[i] = text[at[2*i]:at[2*i+1]]
+		}
+	}
+	return out
+}
+
+// stamp reads the groups of stampRE: words, date, hour and minute, second, offset. UTC
+// or GMT may replace the offset; the default zone is that of now.
+func stamp(m []string, now time.Time) (time.Time, bool) {
+	zone := now.Location()
+	if end := strings.ToUpper(m[0]); strings.HasSuffix(end, "UTC") || strings.HasSuffix(end, "GMT") {
+		zone = time.UTC
+	}
+	text := m[2] + "T" + cmp.Or(m[3], "00:00") + cmp.Or(m[4], ":00") + strings.ToUpper(m[5])
+	for _, layout := range [...]string{"2006-01-02T15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700"} {
+		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// span reads "2h 15m"; 0 for more than a year.
+func span(text string) time.Duration {
+	var sum float64
+	for _, p := range partRE().FindAllStringSubmatch(text, -1) {
+		n := 1.0 // an hour
+		if digit := p[1][0]; digit >= '0' && digit <= '9' {
+			n, _ = strconv.ParseFloat(strings.TrimSpace(p[1]), 64)
+		}
+		unit := strings.ToLower(p[2])
+		switch {
+		case unit == "ms" || strings.HasPrefix(unit, "milli"):
+			n /= 1000
+		case unit[0] == 'd':
+			n *= 86400
+		case unit[0] == 'h':
+			n *= 3600
+		case unit[0] == 'm':
+			n *= 60
+		}
+		sum += n
+	}
+	if sum > 366*86400 {
+		return 0
+	}
+	return time.Duration(sum * float64(time.Second))
+}
+
+// atoi returns the number in digits; 0 for none.
+func atoi(s string) int {
+	n, _ := strconv.Atoi(s)
+	return n
+}

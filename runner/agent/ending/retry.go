@@ -1,0 +1,41 @@
+package ending
+
+import (
+	"regexp"
+	"sync"
+)
+
+var (
+	// retryRE matches a line with which a CLI announces that it tries again.
+	retryRE = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^\W*(re-?connecting|re-?trying|(attempt|request) \d.{0,60}\b(re-?trying|retry in))\b`)
+	})
+	// delayRE matches how long the CLI waits before it tries again.
+	delayRE = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\bretry(ing)?( \d+ of \d+)?( in| after)? \d[\d.]* ?[a-z]+\b`)
+	})
+)
+
+// AnnouncesRetry reports whether a line outside the records says that the CLI waits
+// and tries its call to the model again.
+func AnnouncesRetry(line string) bool {
+	return retryRE().MatchString(line) && !besideRE().MatchString(line)
+}
+
+// WithoutDelay removes from a retry notice how long the CLI waits. The rest may say
+// when a limit ends.
+func WithoutDelay(notice string) string { return delayRE().ReplaceAllString(notice, "retry") }
+
+// Retry returns why the CLI tries again: a transient class, a usage or a spend
+// limit, else Unknown. A fatal class needs more than a notice, because the CLI itself
+// still hopes.
+func (r Reader) Retry(codes []string, text string) Class {
+	class, _ := r.Cause(Report{Codes: codes, Errors: []string{text}})
+	if m := statusRE().FindStringSubmatch(text); m != nil && class.Fatal() {
+		class = statusClass(m[1])
+	}
+	if class.Transient() || class == UsageLimit || class == SpendLimit {
+		return class
+	}
+	return Unknown
+}

@@ -1,0 +1,304 @@
+// Package environ decides by name which environment variables the agent and the
+// checks get: keys must not reach a program that does not need them.
+package environ
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Agent has the variables that an agent needs, and those that ralph sets for it.
+type Agent struct {
+	Name string `json:"name,omitempty"`
+	// Keys are the variables with its keys, as names or globs. They pass only to
+	// this agent.
+	Keys   []string `json:"keys,omitempty"`
+	Clouds []Cloud  `json:"clouds,omitempty"`
+
+	Set       []string `json:"set,omitempty"`         // NAME=value, set for every call
+	SetAsRoot []string `json:"set_as_root,omitempty"` // NAME=value, also set if Call.BypassAsRoot
+	Unset     []string `json:"unset,omitempty"`       // names, or prefixes ending in *, that it does not inherit
+	Keep      []string `json:"keep,omitempty"`        // exceptions to Unset
+}
+
+// Cloud is a provider whose keys other tools use, too. They pass only to a call
+// that uses the provider.
+type Cloud struct {
+	Keys   []string `json:"keys,omitempty"`   // names or globs
+	If     []string `json:"if,omitempty"`     // one of these switches is on: names, or prefixes ending in *
+	Models []string `json:"models,omitempty"` // or the model has one of these prefixes
+}
+
+// Call describes one call of an agent.
+type Call struct {
+	Env          []string // to start from, NAME=value
+	Model        string   // empty: the agent's own default
+	BypassAsRoot bool     // it runs as root and bypasses the permission rules
+}
+
+// Filter decides by entries. An entry holds names back, or passes them on if it
+// starts with !. The last matching entry in this order decides; a name without one
+// passes:
+//
+//	keys of all agents   held back
+//	SecretNames
+//	the agent's own keys pass, but not to a check
+//	Exclude
+//	PATH, HOME           pass
+type Filter struct {
+	Agents  []Agent  // all agents, not only the current one
+	Exclude []string // the user's entries; see ValidEntry
+}
+
+// ValidEntry reports whether an entry is the name of a variable, or a glob with
+// * for any text and ? for any character, with or without ! before it. Case
+// does not matter.
+func ValidEntry(entry string) bool { return validEntry().MatchString(entry) }
+
+var validEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^!?[A-Za-z0-9_*?]+$`) })
+
+// SecretNames returns the built-in entries of a Filter: names that look like those
+// of secrets. Names such as DATABASE_URL are not among them, because tests need
+// them more often than they hold a secret.
+func SecretNames() []string {
+	return []string{"*TOKEN", "*TOKEN_*", "*API_TOKENS", "*ACCESS_TOKENS", "*SECRET", "*SECRETS", "*SECRET_*",
+		"*PASSWORD*", "PASSWD", "*_PASSWD", "PASS", "*_PASS", "SSHPASS", "*PASSPHRASE", "MYSQL_PWD",
+		"*API_KEY*", "*APIKEY*", "*_ACCESS_KEY*", "*PRIVATE_KEY*", "*_MASTER_KEY", "*_ADMIN_KEY",
+		"*_SIGNING_KEY", "*_STORAGE_KEY",
+		"*_CREDENTIALS", "*_PAT", "*_AUTH", "*_AUTH_CONFIG",
+		"DIRENV_DIFF", // all variables that direnv has set, with their values
+		// git fails on a count without its values: all of them or none.
+		"GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_*", "GIT_CONFIG_VALUE_*", "GIT_CONFIG_PARAMETERS",
+		// Paths and switches.
+		"!*_FILE", "!*_PATH", "!*ABLE_AUTH", "!*SKIP_*", "!PASSWORD_STORE_*", "!XDG_*"}
+}
+
+// AWSKeys returns the keys for Amazon Bedrock.
+func AWSKeys() []string {
+	return []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+		"AWS_CONTAINER_AUTHORIZATION_TOKEN"}
+}
+
+// ModelKeys returns the keys of model providers that more than one CLI supports.
+func ModelKeys() []string {
+	return []string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY",
+		"DASHSCOPE_API_KEY", "DEEPSEEK_API_KEY", "MINIMAX_API_KEY", "MISTRAL_API_KEY", "MOONSHOT_API_KEY",
+		"XAI_API_KEY"}
+}
+
+type rule struct {
+	glob string // in upper case
+	pass bool
+	why  string // for people; may be empty
+}
+
+// ruleSet holds rules in their order. Most of them name one variable.
+type ruleSet struct {
+	rules []rule
+	exact map[string]int // the last rule for each whole name
+	globs []int          // the other rules
+}
+
+func newRuleSet(rules []rule) ruleSet {
+	all := ruleSet{rules: rules, exact: map[string]int{}}
+	for i, r := range rules {
+		rules[i].glob = strings.ToUpper(r.glob)
+		if strings.ContainsAny(r.glob, "*?") {
+			all.globs = append(all.globs, i)
+		} else {
+			all.exact[rules[i].glob] = i
+		}
+	}
+	return all
+}
+
+// decide returns the last matching rule, or one that passes the name.
+func (all ruleSet) decide(name string) rule {
+	// In path.Match, * does not match a slash, which npm uses in names.
+	name = strings.ReplaceAll(strings.ToUpper(name), "/", "_")
+	last, found := all.exact[name]
+	if !found {
+		last = -1
+	}
+	for _, i := range slices.Backward(all.globs) {
+		if i < last {
+			break
+		}
+		if ok, _ := path.Match(all.rules[i].glob, name); ok { // an entry is never malformed
+			last = i
+			break
+		}
+	}
+	if last < 0 {
+		return rule{pass: true}
+	}
+	return all.rules[last]
+}
+
+// rules returns the rules for a call of an agent; for a check, both are zero.
+func (f Filter) rules(a Agent, c Call) ruleSet {
+	var rules []rule
+	for _, other := range f.Agents {
+		for _, key := range other.Keys {
+			rules = append(rules, rule{key, false, "key of " + other.Name})
+		}
+	}
+	for _, entry := range SecretNames() {
+		glob, pass := strings.CutPrefix(entry, "!")
+		r := rule{glob, pass, "default " + entry}
+		if pass {
+			r.why = ""
+		}
+		rules = append(rules, r)
+	}
+	own := slices.Clone(a.Keys)
+	for _, cloud := range a.Clouds {
+		if cloud.serves(c) {
+			own = append(own, cloud.Keys...)
+		}
+	}
+	for _, key := range own {
+		rules = append(rules, rule{key, true, "key of " + a.Name})
+	}
+	for _, entry := range f.Exclude {
+		glob, pass := strings.CutPrefix(entry, "!")
+		r := rule{glob, pass, "ENV_EXCLUDE " + entry}
+		if !strings.ContainsAny(glob, "*?") {
+			r.why = "ENV_EXCLUDE names it"
+		}
+		rules = append(rules, r)
+	}
+	// Without these two, programs do not start.
+	return newRuleSet(append(rules, rule{"PATH", true, ""}, rule{"HOME", true, ""}))
+}
+
+// serves reports whether the call uses the cloud.
+func (c Cloud) serves(call Call) bool {
+	return slices.ContainsFunc(call.Env, func(kv string) bool { return turnsOn(c.If, kv) }) ||
+		slices.ContainsFunc(c.Models, func(prefix string) bool { return strings.HasPrefix(call.Model, prefix) })
+}
+
+// turnsOn reports whether NAME=value switches on one of these names.
+func turnsOn(names []string, kv string) bool {
+	name, value, _ := strings.Cut(kv, "=")
+	return matches(names, name) && !slices.Contains([]string{"", "0", "false", "no", "off"}, strings.ToLower(value))
+}
+
+// passing returns the variables that pass. It never returns nil, which os/exec
+// takes for all of ralph's own environment.
+func (all ruleSet) passing(env []string) []string {
+	kept := make([]string, 0, len(env))
+	for _, kv := range env {
+		if name, _, _ := strings.Cut(kv, "="); all.decide(name).pass {
+			kept = append(kept, kv)
+		}
+	}
+	return kept
+}
+
+// Checks returns the variables of env that a check gets.
+func (f Filter) Checks(env []string) []string { return f.rules(Agent{}, Call{}).passing(env) }
+
+// ForCall returns the environment of a call: the variables that pass, except those
+// of another agent session, and those that ralph sets.
+func (f Filter) ForCall(a Agent, c Call) []string {
+	set := a.set(c)
+	env := slices.DeleteFunc(f.rules(a, c).passing(c.Env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		isSet := slices.ContainsFunc(set, func(own string) bool { return strings.HasPrefix(own, name+"=") })
+		return isSet || a.leftBehind(name)
+	})
+	return append(env, set...)
+}
+
+func (a Agent) set(c Call) []string {
+	set := slices.Clone(a.Set)
+	if c.BypassAsRoot {
+		set = append(set, a.SetAsRoot...)
+	}
+	return set
+}
+
+// leftBehind reports whether the variable comes from another session of the agent.
+func (a Agent) leftBehind(name string) bool { return matches(a.Unset, name) && !matches(a.Keep, name) }
+
+// State is what ralph does with a variable.
+type State string
+
+// The states. Unset means for the agent that the variable comes from another
+// session, and for a check that ralph sets it only for the agent.
+const (
+	Passes State = "passes"
+	Held   State = "held"
+	Set    State = "set"
+	Unset  State = "unset"
+)
+
+// Row is the state of one variable, without its value.
+type Row struct {
+	Name   string
+	Agent  State
+	Checks State
+	Why    string // empty: no rule matches
+}
+
+// List returns a row for each variable of c.Env and each that ralph sets, sorted
+// by name.
+func (f Filter) List(a Agent, c Call) []Row {
+	rows := map[string]Row{}
+	own, checks := f.rules(a, c), f.rules(Agent{}, Call{})
+	for _, kv := range c.Env {
+		name, _, _ := strings.Cut(kv, "=")
+		mine, theirs := own.decide(name), checks.decide(name)
+		row := Row{Name: name, Agent: Passes, Checks: Passes, Why: cmp.Or(mine.why, theirs.why)}
+		if !mine.pass {
+			row.Agent = Held
+		}
+		if !theirs.pass {
+			row.Checks = Held
+		}
+		if a.leftBehind(name) {
+			row.Agent, row.Why = Unset, "outer agent session"
+		}
+		rows[name] = row
+	}
+	for _, kv := range a.set(c) {
+		name, _, _ := strings.Cut(kv, "=")
+		rows[name] = Row{Name: name, Agent: Set, Checks: cmp.Or(rows[name].Checks, Unset), Why: "set by ralph"}
+	}
+	return slices.SortedFunc(maps.Values(rows), func(a, b Row) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// Held returns the names of c.Env that the agent does not get, sorted.
+func (f Filter) Held(a Agent, c Call) []string {
+	var names []string
+	for _, row := range f.List(a, c) {
+		if row.Agent == Held {
+			names = append(names, row.Name)
+		}
+	}
+	return names
+}
+
+// Summarize joins the first names for a line of text: "A, B, C, D, E and 2 more".
+func Summarize(names []string) string {
+	const most = 5
+	shown := strings.Join(names[:min(most, len(names))], ", ")
+	if more := len(names) - most; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	return shown
+}
+
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		prefix, wild := strings.CutSuffix(p, "*")
+		return p == name || wild && strings.HasPrefix(name, prefix)
+	})
+}

@@ -1,0 +1,53 @@
+package environ
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestForCall_variablesOfAnotherSession_areReplaced(t *testing.T) {
+	a := Agent{Name: "a", Keys: []string{"A_KEY"}, Set: []string{"A_MODE=1"}, SetAsRoot: []string{"A_ROOT=1"}, Unset: []string{"A_*"}, Keep: []string{"A_KEY"}}
+	env := []string{"A_KEY=k", "A_MODE=0", "A_OTHER=x", "B_TOKEN=t", "LANG=C"}
+	if got := (Filter{}).ForCall(a, Call{Env: env}); !slices.Equal(got, []string{"A_KEY=k", "LANG=C", "A_MODE=1"}) {
+		t.Errorf("%q", got)
+	}
+	if got := (Filter{}).ForCall(a, Call{BypassAsRoot: true}); !slices.Equal(got, []string{"A_MODE=1", "A_ROOT=1"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestChecks_nothingPasses_isNotNil(t *testing.T) {
+	if got := (Filter{}).Checks([]string{"B_TOKEN=t"}); got == nil || len(got) > 0 {
+		t.Errorf("%#v", got) // nil would be all of ralph's environment
+	}
+}
+
+func TestSummarize_manyNames_listsTheFirst(t *testing.T) {
+	for n, want := range map[int]string{1: "A", 2: "A, B", 5: "A, B, C, D, E", 7: "A, B, C, D, E and 2 more"} {
+		if got := Summarize(strings.Split("A B C D E F G", " ")[:n]); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func FuzzValidEntry(f *testing.F) {
+	for _, seed := range []string{"A", "!A_*", "!", "[a", "A?", "\\", "é", "*\n"} {
+		f.Add(seed, "A")
+	}
+	f.Fuzz(func(t *testing.T, entry, name string) {
+		if !ValidEntry(entry) {
+			return
+		}
+		glob, pass := strings.CutPrefix(entry, "!")
+		filter := Filter{Exclude: []string{entry}}
+		env := []string{strings.ReplaceAll(name, "=", "") + "=v"}
+		if glob == "*" && len(filter.Checks(env)) == 1 != pass {
+			t.Errorf("%q: %q", entry, filter.Checks(env))
+		}
+		literal := strings.NewReplacer("*", "", "?", "x").Replace(glob) + "=v"
+		if got := filter.Checks([]string{literal}); len(got) == 1 != pass {
+			t.Errorf("%q does not decide about %q: %q", entry, literal, got)
+		}
+	})
+}

@@ -1,0 +1,258 @@
+// Package statusblock reads the block in which an agent reports its status, at
+// the end of its final message:
+//
+//	---RALPH_STATUS---
+//	STATUS: IN_PROGRESS
+//	EXIT_SIGNAL: false
+//	---END_RALPH_STATUS---
+package statusblock
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"ralph/logs/termtext"
+)
+
+// The values of Signal.Status.
+const (
+	Complete   = "COMPLETE"
+	InProgress = "IN_PROGRESS"
+	Blocked    = "BLOCKED"
+)
+
+// Signal is the content of a status block. Fields that are missing or have a value
+// outside of the template are empty.
+type Signal struct {
+	Status string `json:"status,omitempty"` // Complete, InProgress or Blocked
+	// Exit means that the agent considers all work done. Without an EXIT_SIGNAL, it
+	// follows from the status COMPLETE.
+	Exit           bool   `json:"exit,omitempty"`
+	HasExit        bool   `json:"has_exit,omitempty"` // the block has an EXIT_SIGNAL
+	TasksCompleted int    `json:"tasks_completed,omitempty"`
+	FilesModified  int    `json:"files_modified,omitempty"`
+	Tests          string `json:"tests,omitempty"`     // PASSING, FAILING or NOT_RUN
+	WorkType       string `json:"work_type,omitempty"` // upper case
+	Recommendation string `json:"recommendation,omitempty"`
+	StoryID        string `json:"story_id,omitempty"`
+}
+
+const (
+	blockStart = "---RALPH_STATUS---"
+	blockEnd   = "---END_RALPH_STATUS---"
+	yamlStart  = "RALPH_STATUS:"
+	promise    = "<promise>COMPLETE</promise>"
+)
+
+// Parse reads the last status block of a final message, in any of its forms. It
+// returns false if there is none. Colours do not matter. Blocks that only repeat the
+// template do not count, nor do quotations ("> ..."). A block in a code fence counts
+// only at the end of the message: anywhere else it is an example. The exception is
+// JSON with an exit_signal of false, which can only keep the run going. A promise
+// does not overrule an EXIT_SIGNAL: false.
+func Parse(final string) (Signal, bool) {
+	return scan(strings.Split(termtext.Clean(final), "\n"), false)
+}
+
+func scan(lines []string, fenced bool) (found Signal, ok bool) {
+	refused := false // the latest block has an EXIT_SIGNAL: false
+	for i := 0; i < len(lines); i++ {
+		var s Signal
+		var good bool
+		next := i
+		switch line := strings.TrimSpace(lines[i]); {
+		case plain(line) == promise:
+			if !refused {
+				found, ok = Signal{Status: Complete, Exit: true, HasExit: true}, true
+			}
+		case fence(line) != "" && !fenced:
+			next = fenceEnd(lines, i)
+			s, good = parseFence(lines[i+1:min(next, len(lines))], blank(lines, next+1))
+		default:
+			s, next, good = parseBlock(lines, i)
+		}
+		if good {
+			found, ok, refused = s, true, s.HasExit && !s.Exit
+		}
+		i = max(i, next)
+	}
+	return found, ok
+}
+
+// fence returns the mark of a code fence that the line opens, such as "```"; "" if it
+// opens none. Models also open one behind a list mark or at the end of a sentence.
+func fence(line string) string {
+	i := strings.Index(line, "```")
+	if strings.HasPrefix(line, "~~~") {
+		i = 0
+	}
+	if i < 0 {
+		return ""
+	}
+	rest := strings.TrimLeft(line[i:], line[i:i+1])
+	if i > 0 && strings.Contains(rest, "`") {
+		return "" // a code span
+	}
+	return line[i : len(line)-len(rest)]
+}
+
+// fenceEnd returns the index of the line that closes the fence opened at i.
+func fenceEnd(lines []string, i int) int {
+	mark := fence(strings.TrimSpace(lines[i]))
+	for j := i + 1; j < len(lines); j++ {
+		if l := strings.TrimSpace(lines[j]); strings.HasPrefix(l, mark) && strings.Trim(l, mark[:1]) == "" {
+			return j
+		}
+	}
+	return len(lines)
+}
+
+// parseFence reads the content of a code fence. last is true if only blank lines
+// follow the fence.
+func parseFence(lines []string, last bool) (Signal, bool) {
+	if s, explicit, ok := parseJSON(strings.Join(lines, "\n")); ok && (last || explicit && !s.Exit) {
+		return s, true
+	}
+	if !last {
+		return Signal{}, false
+	}
+	return scan(lines, true)
+}
+
+func blank(lines []string, from int) bool {
+	isText := func(l string) bool { return strings.TrimSpace(l) != "" }
+	return from >= len(lines) || !slices.ContainsFunc(lines[from:], isText)
+}
+
+// parseBlock reads the block that starts at line i, if there is one. next is the
+// index of its last line.
+func parseBlock(lines []string, i int) (s Signal, next int, ok bool) {
+	head := plain(lines[i])
+	dashed := strings.EqualFold(head, blockStart)
+	if !dashed && !strings.EqualFold(strings.TrimLeft(head, "# "), yamlStart) {
+		return s, i, false
+	}
+	exitKey := false
+	for next = i + 1; next < len(lines); next++ {
+		line := plain(lines[next])
+		if strings.EqualFold(line, blockEnd) {
+			break
+		}
+		if strings.EqualFold(line, blockStart) || fence(line) != "" {
+			next--
+			break
+		}
+		if line == "" {
+			if dashed {
+				continue
+			}
+			break
+		}
+		key, value, pair := strings.Cut(line, ":")
+		if !pair && !dashed {
+			next--
+			break
+		}
+		exitKey = s.set(strings.ToUpper(strings.TrimSpace(strings.Trim(key, "*_` "))), plain(value)) || exitKey
+	}
+	if !exitKey {
+		s.Exit = s.Status == Complete
+	}
+	return s, min(next, len(lines)-1), s.Status != "" || s.HasExit
+}
+
+// set stores one key. It reports whether the key is EXIT_SIGNAL, even with an
+// invalid value.
+func (s *Signal) set(key, value string) bool {
+	switch key {
+	case "STATUS":
+		s.Status = choice(value, Complete, InProgress, Blocked)
+	case "EXIT_SIGNAL":
+		v := choice(value, "TRUE", "FALSE")
+		s.HasExit, s.Exit = v != "", v == "TRUE"
+		return true
+	case "TASKS_COMPLETED_THIS_LOOP", "TASKS_COMPLETED":
+		s.TasksCompleted = number(value)
+	case "FILES_MODIFIED":
+		s.FilesModified = number(value)
+	case "TESTS_STATUS":
+		s.Tests = choice(value, "PASSING", "FAILING", "NOT_RUN")
+	case "WORK_TYPE":
+		if w, rest, _ := strings.Cut(value, " "); !alternatives(rest) {
+			s.WorkType = strings.ToUpper(w)
+		}
+	case "RECOMMENDATION":
+		s.Recommendation = value
+	case "STORY_ID":
+		s.StoryID = value
+	}
+	return false
+}
+
+// choice returns the first word of the value if it is one of words. A value with
+// alternatives ("true | false") is the template; then it returns "".
+func choice(value string, words ...string) string {
+	first, rest, _ := strings.Cut(strings.ToUpper(value), " ")
+	first = strings.Trim(first, ".,;!\"'*_`")
+	if i := slices.Index(words, first); i >= 0 && !alternatives(rest) {
+		return words[i]
+	}
+	return ""
+}
+
+func alternatives(rest string) bool {
+	rest = strings.ToUpper(strings.TrimSpace(rest))
+	return strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "OR ")
+}
+
+func number(value string) int {
+	first, _, _ := strings.Cut(value, " ")
+	n, err := strconv.Atoi(first)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// plain removes list marks and emphasis from a line.
+func plain(line string) string {
+	line = strings.TrimSpace(line)
+	for _, mark := range [...]string{"- ", "* ", "+ "} {
+		line = strings.TrimPrefix(line, mark)
+	}
+	line = strings.TrimSpace(strings.Trim(strings.TrimSpace(line), "*`"))
+	return strings.TrimSpace(strings.TrimPrefix(line, "** "))
+}
+
+// parseJSON reads the JSON form. explicit is true if it has an exit_signal.
+func parseJSON(text string) (s Signal, explicit, ok bool) {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}") {
+		return s, false, false
+	}
+	obj := gjson.Parse(text)
+	for _, name := range [...]string{"RALPH_STATUS", "ralph_status"} {
+		if inner := obj.Get(name); inner.IsObject() {
+			obj = inner
+		}
+	}
+	s.set("STATUS", obj.Get("status").String())
+	if explicit = obj.Get("exit_signal").Exists(); explicit {
+		s.set("EXIT_SIGNAL", obj.Get("exit_signal").String())
+	} else {
+		s.Exit = s.Status == Complete
+	}
+	s.StoryID, s.Recommendation = obj.Get("story_id").String(), obj.Get("recommendation").String()
+	if files := obj.Get("files_modified"); files.IsArray() {
+		s.FilesModified = len(files.Array())
+	} else {
+		s.FilesModified = number(files.String())
+	}
+	s.set("WORK_TYPE", obj.Get("work_type").String())
+	s.set("TASKS_COMPLETED", obj.Get("tasks_completed_this_loop").String())
+	s.set("TESTS_STATUS", obj.Get("tests_status").String())
+	return s, explicit, s.Status != "" || s.HasExit
+}

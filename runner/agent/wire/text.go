@@ -1,0 +1,122 @@
+package wire
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+)
+
+// MaxLine is the length of the longest OneLine, in runes.
+const MaxLine = 400
+
+// Cut returns a copy of at most limit bytes of valid UTF-8, followed by " …" if text
+// is missing. It copies so that a short text does not keep a long line in memory.
+func Cut(s string, limit int) string {
+	if len(s) > limit {
+		end := limit
+		for end > limit-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+			end--
+		}
+		return strings.ToValidUTF8(s[:end], "\uFFFD") + " …"
+	}
+	if !utf8.ValidString(s) {
+		return strings.ToValidUTF8(s, "\uFFFD")
+	}
+	return strings.Clone(s)
+}
+
+// OneLine returns a copy on one line of at most MaxLine runes.
+func OneLine(s string) string {
+	s = strings.Join(strings.Fields(Cut(s, 4*MaxLine)), " ")
+	if utf8.RuneCountInString(s) > MaxLine {
+		s = string([]rune(s)[:MaxLine-1]) + "…"
+	}
+	return s
+}
+
+// Codes returns the strings and numbers among the values, without empty ones.
+func Codes(rs ...gjson.Result) []string {
+	var codes []string
+	for _, r := range rs {
+		if (r.Type == gjson.String || r.Type == gjson.Number) && r.String() != "" {
+			codes = append(codes, Cut(r.String(), 80))
+		}
+	}
+	return codes
+}
+
+// FirstText returns the first string that is not empty, else the first object as
+// raw JSON.
+func FirstText(rs ...gjson.Result) string {
+	for _, r := range rs {
+		if r.Type == gjson.String && r.Str != "" {
+			return r.Str
+		}
+	}
+	for _, r := range rs {
+		if r.IsObject() {
+			return r.Raw
+		}
+	}
+	return ""
+}
+
+// BlockText returns a string, or the texts of an array of blocks. It stops after
+// limit bytes.
+func BlockText(r gjson.Result, limit int) string {
+	if !r.IsArray() {
+		return r.String()
+	}
+	var b strings.Builder
+	for block := range Elements(r) {
+		b.WriteString(Members(block).Text("text"))
+		if b.Len() >= limit {
+			break
+		}
+	}
+	return b.String()
+}
+
+// mainArgs are the usual names of the most telling argument of a tool call.
+var mainArgs = [...]string{"command", "cmd", "file_path", "filePath", "path", "absolute_path", "notebook_path",
+	"pattern", "query", "url", "prompt", "description", "skill", "question", "questions"}
+
+// Argument returns the main argument of a tool call on one line; all arguments as
+// JSON if there is no main one.
+func Argument(input gjson.Result) string {
+	if !input.IsObject() {
+		return OneLine(input.String())
+	}
+	args := Members(input)
+	for _, name := range mainArgs {
+		if text := args.Text(name); text != "" {
+			return OneLine(text)
+		}
+	}
+	if len(args) == 0 {
+		return ""
+	}
+	return OneLine(input.Raw)
+}
+
+// Epoch reads seconds or milliseconds since 1970; zero if there are none.
+func Epoch(r gjson.Result) time.Time {
+	n := r.Int()
+	switch {
+	case n <= 0:
+		return time.Time{}
+	case n > 1e11:
+		return time.UnixMilli(n)
+	}
+	return time.Unix(n, 0)
+}
+
+// Share returns a number, or -1 if there is none.
+func Share(r gjson.Result) float64 {
+	if r.Type != gjson.Number {
+		return -1
+	}
+	return r.Float()
+}

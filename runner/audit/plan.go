@@ -1,0 +1,180 @@
+package audit
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"ralph/runner/task"
+)
+
+// comparePlans finds ticks of other tasks or without work, and tasks whose text has
+// changed. Removed tasks come first.
+func comparePlans(in Input) []Finding {
+	pairs, lost := pairTasks(in.PlanBefore, in.PlanAfter)
+	var found []Finding
+	for _, t := range lost {
+		if !t.Done {
+			found = append(found, taskChanged(t, "the open task %q was removed from the plan", t.Title))
+		}
+	}
+	for i, after := range in.PlanAfter {
+		before, known := pairs[i]
+		if !known {
+			continue
+		}
+		found = append(found, textFindings(before, after)...)
+		if before.Done || !after.Done {
+			continue
+		}
+		switch {
+		case in.Task != "" && before.ID != in.Task && !closesItself(in, i, pairs) && !belongs(in, i, pairs):
+			found = append(found, tick(KindForeignTick, after, "the iteration was for another one"))
+		case in.Unchanged:
+			found = append(found, tick(KindTickWithoutWork, after, "no file was changed"))
+		}
+	}
+	return found
+}
+
+func taskChanged(t task.Task, format string, args ...any) Finding {
+	return Finding{Kind: KindTaskChanged, Task: t.ID, Text: fmt.Sprintf(format, args...)}
+}
+
+func tick(kind Kind, t task.Task, why string) Finding {
+	return Finding{Kind: kind, Task: t.ID, Text: fmt.Sprintf("the task %q was ticked, and %s", t.Title, why), Revert: true}
+}
+
+// closesItself reports whether box i contains the selected task and all boxes below it are
+// done. Then ticking it is part of the work.
+func closesItself(in Input, i int, pairs map[int]task.Task) bool {
+	selected := false
+	for j, t := range in.PlanAfter[i+1:] {
+		if t.Depth <= in.PlanAfter[i].Depth {
+			break
+		}
+		if !t.Done {
+			return false
+		}
+		selected = selected || pairs[i+1+j].ID == in.Task
+	}
+	return selected
+}
+
+// belongs reports whether box i is nested below the selected task.
+func belongs(in Input, i int, pairs map[int]task.Task) bool {
+	depth := in.PlanAfter[i].Depth
+	for j, t := range slices.Backward(in.PlanAfter[:i]) {
+		if t.Depth < depth {
+			if pairs[j].ID == in.Task {
+				return true
+			}
+			depth = t.Depth
+		}
+	}
+	return false
+}
+
+// pairTasks returns the earlier version of each task, by its index in after, and the
+// removed tasks. The id of a box may come from its text, so a task with a new id is found
+// by its words.
+func pairTasks(before, after []task.Task) (map[int]task.Task, []task.Task) {
+	pairs, used := map[int]task.Task{}, make([]bool, len(before))
+	was, is := readTitles(before), readTitles(after)
+	take := func(same func(b, a title) bool) {
+		for i, a := range is {
+			if _, done := pairs[i]; done {
+				continue
+			}
+			for j, b := range was {
+				if !used[j] && same(b, a) {
+					pairs[i], used[j] = before[j], true
+					break
+				}
+			}
+		}
+	}
+	take(func(b, a title) bool { return b.id == a.id && similarWords(b.words, a.words) })
+	take(func(b, a title) bool { return noted(b.text, a.text) })
+	take(func(b, a title) bool { return b.id == a.id })
+	take(func(b, a title) bool { return similarWords(b.words, a.words) })
+	var lost []task.Task
+	for j, b := range before {
+		if !used[j] {
+			lost = append(lost, b)
+		}
+	}
+	return pairs, lost
+}
+
+// title is a parsed title of a task.
+type title struct {
+	id, text string
+	words    []string
+}
+
+func readTitles(tasks []task.Task) []title {
+	var all []title
+	for _, t := range tasks {
+		text := plain(t.Title)
+		all = append(all, title{t.ID, text, strings.Fields(text)})
+	}
+	return all
+}
+
+// textFindings compares the texts of a task. New criteria, another order and notes after
+// the text are not findings.
+func textFindings(before, after task.Task) []Finding {
+	if before.Done {
+		return nil // its text has been judged
+	}
+	var found []Finding
+	if !annotated(before.Title, after.Title) {
+		found = append(found, taskChanged(after, "the task %q was changed to %q", before.Title, after.Title))
+	}
+	for _, c := range before.Criteria {
+		if !slices.ContainsFunc(after.Criteria, func(now string) bool { return annotated(c, now) }) {
+			found = append(found,
+				taskChanged(after, "the acceptance criterion %q of the task %q was changed or removed", c, after.Title))
+		}
+	}
+	return found
+}
+
+var planPatterns = sync.OnceValue(func() (p struct{ decoration, weaker *regexp.Regexp }) {
+	p.decoration = regexp.MustCompile("[*_`~]+|<!--.*?-->|^\\[[ xX]\\]\\s*")
+	p.weaker = regexp.MustCompile(`(?i)\b(?:only|stub|skip|skipped|except|without|partial|partially|later|not|` +
+		`no longer|todo|defer|deferred|out of scope|optional|basic|simplified|minimal|mock|instead|n/a|won't|wontfix|` +
+		`postponed|blocked)\b`)
+	return p
+})
+
+// annotated reports whether now is the same text, perhaps formatted differently or with a
+// note that weakens nothing.
+func annotated(was, now string) bool { return noted(plain(was), plain(now)) }
+
+// noted is annotated for plain texts.
+func noted(was, now string) bool {
+	note, ok := strings.CutPrefix(now, was)
+	inWord := note != "" && (note[0] >= 'a' && note[0] <= 'z' || note[0] >= '0' && note[0] <= '9')
+	return ok && !inWord && !planPatterns().weaker.MatchString(note)
+}
+
+func plain(s string) string {
+	s = planPatterns().decoration.ReplaceAllString(s, "")
+	s = strings.Join(strings.Fields(strings.ToLower(s)), " ")
+	return strings.TrimRight(s, " .;:!")
+}
+
+// similarWords reports whether the texts share at least half of the longer one's words.
+func similarWords(x, y []string) bool {
+	common := 0
+	for _, w := range x {
+		if slices.Contains(y, w) {
+			common++
+		}
+	}
+	return common > 0 && 2*common >= max(len(x), len(y))
+}

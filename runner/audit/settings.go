@@ -1,0 +1,258 @@
+package audit
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// judge is a row: a kind of file that decides how work is judged.
+type judge struct {
+	what  string         // start of the finding's text
+	files *regexp.Regexp // path
+	// strict: any change is a finding. commands: the lines run programs.
+	strict, commands bool
+	part             func(text string) string // the relevant part of a file; nil: all of it
+	asked            *regexp.Regexp           // matches a task about such files; nil: none
+}
+
+var judges = sync.OnceValue(func() []judge {
+	re := regexp.MustCompile
+	const lint = `lint|golangci|\bruff|flake8|mypy|clippy|prettier|biome|\brules?\b|strict|type.?check|` +
+		`tsconfig|typescript|\bxo\b|pre-commit|config`
+	const tests = `\b(?:tests? (?:scripts?|commands?|targets?|runner|setup|config\w*|framework)|makefile|` +
+		`targets?|scripts?|jest|vitest|mocha|ava|pytest|tox|nox|coverage|cargo|packaging|pyproject|` +
+		`build (?:scripts?|system|target))\b`
+	return []judge{
+		{
+			what: "the configuration of ralph was changed", strict: true,
+			files: re(`(?:^|/)\.ralphrc$|(?:^|/)\.ralph/config\.ya?ml$`),
+		},
+		{
+			what: "the CI configuration was changed", commands: true,
+			files: re(`^\.github/workflows/[^/]+\.ya?ml$|^\.gitlab-ci\.ya?ml$|^\.circleci/config\.ya?ml$|` +
+				`^azure-pipelines\.ya?ml$|^\.travis\.ya?ml$|^\.buildkite/|^\.drone\.ya?ml$|^\.woodpecker|^Jenkinsfile$`),
+			asked: re(`(?i)\b(?:ci|workflows?|pipelines?|actions?|continuous integration|jobs?|matrix|release|travis|` +
+				`gitlab|coverage)\b`),
+		},
+		{
+			what: "the build targets were changed", commands: true, asked: re(`(?i)` + tests), part: makeTargets,
+			files: re(`(?:^|/)(?:GNU)?[Mm]akefile$|\.mk$|(?:^|/)[Jj]ustfile$|(?:^|/)Taskfile\.ya?ml$`),
+		},
+		{
+			what: "the scripts of package.json were changed", commands: true, asked: re(`(?i)` + lint + `|` + tests),
+			files: re(`(?:^|/)package\.json$`), part: packageScripts,
+		},
+		{
+			what: "the check scripts were changed", commands: true, asked: re(`(?i)` + tests),
+			files: re(`(?:^|/)(?:run[-_])?(?:tests?|checks?|lint|ci|verify|validate)(?:[-_]\w+)?\.(?:sh|bash)$|` +
+				`(?:^|/)noxfile\.py$|(?:^|/)\.husky/|(?:^|/)lefthook\.ya?ml$`),
+		},
+		{
+			what: "the settings of Python tools were changed", commands: true, asked: re(`(?i)` + lint + `|` + tests),
+			files: re(`(?:^|/)(?:\.flake8|\.?ruff\.toml|\.pylintrc|\.?mypy\.ini|pyrightconfig\.json|` +
+				`pyproject\.toml|setup\.cfg|\.?pytest\.ini|tox\.ini|\.coveragerc)$`),
+		},
+		{
+			what: "the settings of a test runner were changed", asked: re(`(?i)` + lint + `|` + tests),
+			files: re(`(?:^|/)(?:(?:jest|vitest|playwright|cypress|karma|ava|nyc)\.(?:config|conf|workspace)\.\w+|` +
+				`\.mocharc\.?\w*|\.nycrc(?:\.json)?|nextest\.toml|\.?codecov\.ya?ml)$`),
+		},
+		{
+			what: "the settings of a linter were changed", asked: re(`(?i)` + lint),
+			files: re(`(?:^|/)(?:\.golangci\.(?:ya?ml|toml|json)|\.eslintrc(?:\.\w+)?|eslint\.config\.\w+|` +
+				`biome\.jsonc?|\.stylelintrc.*|\.oxlintrc.*|tsconfig[\w.]*\.json|\.?clippy\.toml|Cargo\.toml)$`),
+		},
+	}
+})
+
+// judgeOf returns the row of a file, or false.
+func judgeOf(path string) (judge, bool) {
+	i := slices.IndexFunc(judges(), func(j judge) bool { return j.files.MatchString(path) })
+	if i < 0 {
+		return judge{}, false
+	}
+	return judges()[i], true
+}
+
+// compareSettings finds changes that make it easier to pass: a hidden failure, a check
+// that no longer runs, a weaker rule, a lower threshold. It reports one for each kind of
+// file.
+func compareSettings(files []File, task string) []Finding {
+	var found []Finding
+	told := map[string]bool{}
+	for _, f := range files {
+		j, ok := judgeOf(f.Path)
+		if !ok || told[j.what] {
+			continue
+		}
+		if reason := j.reason(f, files, task); reason != "" {
+			told[j.what] = true
+			found = append(found, Finding{Kind: KindChecksChanged, File: f.Path, Text: j.what + ": " + reason})
+		}
+	}
+	return found
+}
+
+// reason says what is wrong with a change, empty if nothing is. A task about such files
+// may change their rules, but not hide a failing check or remove all checks of a file.
+func (j judge) reason(f File, files []File, task string) string {
+	lost, added := j.diff(f)
+	if j.strict {
+		if changed := append(added, lost...); len(changed) > 0 {
+			return fmt.Sprintf("%q", changed[0])
+		}
+		return ""
+	}
+	if !f.Existed || len(lost)*len(added) > maxPairs {
+		return ""
+	}
+	asked := j.asked.MatchString(task)
+	i := slices.IndexFunc(added, func(line string) bool { return j.hides(line, lost, asked) })
+	if i >= 0 {
+		return fmt.Sprintf("added %q", added[i])
+	}
+	if asked && asks().remove.MatchString(task) {
+		return ""
+	}
+	line := j.stopped(f, lost, files)
+	if line != "" && (!asked || !slices.ContainsFunc(j.lines(f.After), runsCheck)) {
+		return fmt.Sprintf("removed %q", line)
+	}
+	if before, after, ok := weakened(lost, added); ok && !asked {
+		return fmt.Sprintf("%q became %q", before, after)
+	}
+	return ""
+}
+
+// diff returns the removed and the new lines.
+func (j judge) diff(f File) (lost, added []string) {
+	if f.Before == f.After {
+		return nil, nil
+	}
+	return diffLines(j.lines(f.Before), j.lines(f.After))
+}
+
+// lines returns the relevant lines, without comments.
+func (j judge) lines(text string) []string {
+	if j.part != nil {
+		text = j.part(text)
+	}
+	var all []string
+	for _, line := range lines(strings.ReplaceAll(text, "\\\n", " ")) {
+		if !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "//") {
+			all = append(all, strings.TrimSuffix(line, ","))
+		}
+	}
+	return all
+}
+
+// makeTargets returns the lines of a makefile. Commands get their target as a prefix,
+// because only its name may say that they are a check.
+func makeTargets(text string) string {
+	var out strings.Builder
+	target := ""
+	for line := range strings.Lines(text) {
+		if name, _, ok := strings.Cut(line, ":"); ok && name != "" && !strings.ContainsAny(name, " \t=#.$") {
+			target = name
+		}
+		if command, ok := strings.CutPrefix(line, "\t"); ok && target != "" {
+			line = "make " + target + ": " + command
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}
+
+// packageScripts returns the scripts of a package.json, and its settings of test runners
+// and linters.
+func packageScripts(text string) string {
+	var p map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &p) != nil {
+		return ""
+	}
+	var scripts map[string]string
+	_ = json.Unmarshal(p["scripts"], &scripts) // invalid ones are ignored
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(scripts)) {
+		out = append(out, "npm run "+name+": "+scripts[name])
+	}
+	for _, key := range []string{"jest", "vitest", "mocha", "ava", "nyc", "c8", "eslintConfig", "xo"} {
+		var v any
+		if json.Unmarshal(p[key], &v) == nil {
+			if data, err := json.MarshalIndent(v, "", " "); err == nil {
+				out = append(out, string(data))
+			}
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+var commands = sync.OnceValue(func() (p struct{ check, hide, always, idle, owner *regexp.Regexp }) {
+	const tools = `go (?:test|vet)|cargo (?:\w+ )*(?:test|clippy|nextest)|pytest|unittest|tox|nox|jest|vitest|mocha|ava|` +
+		`eslint|golangci-lint|ruff|flake8|mypy|tsc|rspec|bats|ctest|` +
+		`(?:npm|yarn|pnpm)(?: run)? (?:\w+:)*(?:test|lint|check|typecheck|coverage)|` +
+		`make (?:[\w-]+ )*(?:test|lint|check|vet)|mvn (?:\S+ )*(?:test|verify)|gradlew? (?:\S+ )*(?:test|check)`
+	const narrow = `[\s"'](?:-run|-k|--ignore|--deselect|--testNamePattern|--testPathIgnorePatterns)[ =]`
+	p.check = regexp.MustCompile(`\b(?:` + tools + `)(?:$|[\s"';&|:])`)
+	p.hide = regexp.MustCompile(`\|\|\s*(?:true|:|exit 0|echo\b)|;\s*(?:true|:|exit 0)\s*["']?$|` +
+		`--passWithNoTests|--exit-zero|--issues-exit-code[= ]0|--no-verify|^@?-@?\w|` + narrow)
+	p.always = regexp.MustCompile(`^(?:continue-on-error|allow_failure):\s*true|^ignore_errors\s*=\s*[Tt]rue|` +
+		`^addopts.*` + narrow)
+	p.owner = regexp.MustCompile(`^(?:make|npm run) \S+: `)
+	p.idle = regexp.MustCompile(`^(?:- )?(?:(?:make |npm run )?[\w:.-]+:)?\s*["']?[@-]*(?:echo|printf|true|exit 0)\b`)
+	return p
+})
+
+// runsCheck reports whether a line runs a check, or is part of such a target, and does
+// more than print.
+func runsCheck(line string) bool {
+	return commands().check.MatchString(line) && !commands().idle.MatchString(line)
+}
+
+// hides reports whether an added line ignores the failure of a check or narrows a check,
+// and no removed line did the same. A task about such files may decide which jobs may
+// fail.
+func (j judge) hides(line string, lost []string, asked bool) bool {
+	if !j.commands {
+		return false
+	}
+	line = commands().owner.ReplaceAllString(line, "")
+	hidden := ""
+	if !asked {
+		hidden = commands().always.FindString(line)
+	}
+	if hidden == "" && commands().check.MatchString(line) {
+		hidden = commands().hide.FindString(line)
+	}
+	return hidden != "" && !slices.ContainsFunc(lost, func(l string) bool { return strings.Contains(l, hidden) })
+}
+
+// stopped returns a line with a check that f no longer runs, unless some file runs a new
+// check instead.
+func (j judge) stopped(f File, lost []string, files []File) string {
+	if !j.commands {
+		return ""
+	}
+	for _, other := range files {
+		if o, ok := judgeOf(other.Path); ok && o.commands {
+			if _, added := o.diff(other); slices.ContainsFunc(added, runsCheck) {
+				return ""
+			}
+		}
+	}
+	now := strings.Join(slices.DeleteFunc(j.lines(f.After), func(line string) bool { return !runsCheck(line) }), "\n")
+	i := slices.IndexFunc(lost, func(line string) bool {
+		return runsCheck(line) && slices.ContainsFunc(commands().check.FindAllString(line, -1), func(check string) bool {
+			return !strings.Contains(now, strings.TrimSpace(check))
+		})
+	})
+	if i < 0 {
+		return ""
+	}
+	return lost[i]
+}

@@ -1,0 +1,104 @@
+package audit
+
+import "testing"
+
+func TestCompareSettings_easierToPass_isAFinding(t *testing.T) {
+	const make, npm, ci = "the build targets were changed: ", "the scripts of package.json were changed: ", "the CI configuration was changed: "
+	const python, runner, linter = "the settings of Python tools were changed: ", "the settings of a test runner were changed: ", "the settings of a linter were changed: "
+	for name, tc := range map[string]struct{ path, before, after, want string }{
+		"a failure is ignored":      {"Makefile", "test:\n\tgo test ./...\n", "test:\n\tgo test ./... || true\n", make + `added "make test: go test ./... || true"`},
+		"make ignores it":           {"Makefile", "test:\n\tgo test ./...\n", "test:\n\t-go test ./...\n", make + `added "make test: -go test ./..."`},
+		"of another command":        {"Makefile", "test:\n\tgo test ./...\n", "test:\n\t-rm old\n\tmkdir bin || true\n\tgo test ./...\n", ""},
+		"it was ignored before":     {"Makefile", "test:\n\tgo test || true\n", "test:\n\tgo test -race || true\n", ""},
+		"only one test runs":        {"Makefile", "test:\n\tgo test ./...\n", "test:\n\tgo test -run TestA ./...\n", make + `added "make test: go test -run TestA ./..."`},
+		"the check is gone":         {"Makefile", "test:\n\tgo vet ./...\n\tgo test ./...\n", "test:\n\tgo vet ./...\n", make + `removed "make test: go test ./..."`},
+		"another check came for it": {"Makefile", "test:\n\tgo test ./...\n", "test:\n\tgotestsum -- ./... && go vet ./...\n", ""},
+		"a line goes on":            {"Makefile", "test:\n\tgo vet ./... && \\\n\tgo test ./...\n", "test:\n\tgo vet ./... && go test ./...\n", ""},
+		"a script that it runs":     {"Makefile", "test:\n\tsh check.sh\n", "test:\n\ttrue\n", make + `removed "make test: sh check.sh"`},
+		"not a check":               {"Makefile", "build:\n\tsh build.sh\n", "build:\n\ttrue\n", ""},
+		"a comment":                 {"Makefile", "test:\n\tgo test ./...\n", "# go test || true\ntest:\n\tgo test ./...\n", ""},
+		"the script prints":         {"package.json", `{"scripts": {"test": "jest"}}`, `{"scripts": {"test": "echo jest && exit 0"}}`, npm + `removed "npm run test: jest"`},
+		"a placeholder is replaced": {"package.json", `{"scripts": {"test": "echo no tests && exit 1"}}`, `{"scripts": {"test": "jest"}}`, ""},
+		"other scripts":             {"package.json", `{"scripts": {"test": "jest"}}`, `{"scripts": {"test": "jest", "build": "esbuild || true"}}`, ""},
+		"a list becomes a block":    {".github/workflows/a.yml", "on: [push, pull_request]\n", "on:\n  - push\n  - pull_request\n", ""},
+		"steps instead of a script": {".github/workflows/a.yml", "- run: |\n    make lint\n    make test\n", "- run: make lint\n- run: make test\n", ""},
+		"a job may fail":            {".github/workflows/a.yml", "- run: make test\n", "- run: make test\n  continue-on-error: true\n", ci + `added "continue-on-error: true"`},
+		"a lower gate":              {".github/workflows/a.yml", "- run: pytest --cov-fail-under=80\n", "- run: pytest --cov-fail-under=70\n", ci + `"- run: pytest --cov-fail-under=80" became "- run: pytest --cov-fail-under=70"`},
+		"a higher gate":             {".github/workflows/a.yml", "- run: pytest --cov-fail-under=80\n", "- run: pytest --cov-fail-under=90\n", ""},
+		"thresholds on one line":    {"jest.config.js", "coverageThreshold: { lines: 90, branches: 85 },\n", "coverageThreshold: { lines: 90, branches: 10 },\n", runner + `"coverageThreshold: { lines: 90, branches: 85 }" became "coverageThreshold: { lines: 90, branches: 10 }"`},
+		"one lower, one higher":     {"jest.config.js", "lines: 90, branches: 80\n", "lines: 80, branches: 90\n", ""},
+		"a rule is off":             {".eslintrc.js", "'no-var': 'error',\n", "'no-var': ['off'],\n", linter + `"'no-var': 'error'" became "'no-var': ['off']"`},
+		"a rule is on":              {".eslintrc.js", "'no-var': 'warn',\n", "'no-var': ['error', 2],\n", ""},
+		"other quotes":              {".eslintrc.js", "\"no-var\": \"error\",\n", "'no-var': 'error',\n", ""},
+		"more exceptions":           {"ruff.toml", "ignore = [\"E1\"]\n", "ignore = [\"E1\", \"E2\"]\n", python + `"ignore = [\"E1\"]" became "ignore = [\"E1\", \"E2\"]"`},
+		"other exceptions":          {"ruff.toml", "ignore = [\"E1\"]\n", "ignore = [\"E2\", \"E3\"]\n", ""},
+		"not strict":                {"tsconfig.json", "\"strict\": true,\n", "\"strict\": false,\n", linter + `"\"strict\": true" became "\"strict\": false"`},
+		"longer lines":              {"ruff.toml", "line-length = 88\n", "line-length = 120\n", ""},
+		"tests are left out":        {"pytest.ini", "[pytest]\n", "[pytest]\naddopts = --deselect tests/a.py\n", python + `added "addopts = --deselect tests/a.py"`},
+		"another file":              {"main.go", "go test\n", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			for _, f := range compareSettings([]File{{tc.path, tc.before, tc.after, true, true}}, "") {
+				got += f.Text
+			}
+			if got != tc.want {
+				t.Errorf("%s\nwant %s", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestCompareSettings_configurationOfRalph_anyChangeIsAFinding(t *testing.T) {
+	for _, f := range []File{
+		{".ralphrc", "TEST_COMMAND=a\n", "TEST_COMMAND=b\n", true, true},
+		{".ralph/config.yaml", "", "checks: {}\n", false, true},
+		{".ralph/config.yaml", "checks: {}\n", "", true, false},
+	} {
+		if found := compareSettings([]File{f}, "Change .ralphrc"); len(found) != 1 {
+			t.Errorf("%+v: %v", f, found)
+		}
+	}
+	if found := compareSettings([]File{{".ralphrc", "A=1\n", "# why\nA=1\n", true, true}}, ""); len(found) > 0 {
+		t.Error(found)
+	}
+}
+
+func TestCompareSettings_checkMovesToAnotherFile_noFinding(t *testing.T) {
+	for name, files := range map[string][]File{
+		"an included file": {{"Makefile", "test:\n\tgo test\n", "include a.mk\n", true, true}, {"a.mk", "", "test:\n\tgo test\n", false, true}},
+		"another kind":     {{"package.json", `{"scripts": {"lint": "eslint ."}}`, `{}`, true, true}, {"Makefile", "", "lint:\n\teslint .\n", false, true}},
+		"another CI":       {{".travis.yml", "script: go test\n", "", true, false}, {".github/workflows/a.yml", "", "- run: go test\n", false, true}},
+	} {
+		if found := compareSettings(files, ""); len(found) > 0 {
+			t.Errorf("%s: %v", name, found)
+		}
+	}
+}
+
+// What the task asks for may change how work is judged, but not switch it off.
+func TestCompareSettings_taskAsksForIt(t *testing.T) {
+	threshold := File{"jest.config.js", "lines: 90,\n", "lines: 80,\n", true, true}
+	oneCheck := File{".github/workflows/a.yml", "- run: npm test\n- run: npm run lint\n", "- run: npm test\n", true, true}
+	noCheck := File{".github/workflows/a.yml", "- run: npm test\n", "- run: npm ci\n", true, true}
+	hidden := File{".github/workflows/a.yml", "- run: npm test\n", "- run: npm test || true\n", true, true}
+	mayFail := File{".github/workflows/a.yml", "- run: npm test\n", "- run: npm test\n  continue-on-error: true\n", true, true}
+	for name, tc := range map[string]struct {
+		file File
+		task string
+		want int
+	}{
+		"threshold":            {threshold, "Lower the coverage threshold", 0},
+		"threshold, not asked": {threshold, "Add a page", 1},
+		"one check":            {oneCheck, "Split the CI workflow", 0},
+		"no check":             {noCheck, "Add a cache to CI", 1},
+		"no check, asked":      {noCheck, "Remove the CI workflow", 0},
+		"hidden":               {hidden, "Add a cache to CI", 1},
+		"may fail":             {mayFail, "Add a page", 1},
+		"may fail, asked":      {mayFail, "Add a nightly CI job", 0},
+	} {
+		if found := compareSettings([]File{tc.file}, tc.task); len(found) != tc.want {
+			t.Errorf("%s: %v", name, found)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package gate
+
+import (
+	"strings"
+
+	"ralph/config/option"
+)
+
+// CheckOptions are the user's options for checks.
+type CheckOptions struct {
+	TestCommand   string // required, run after the agent's turn; empty: none
+	BuildCommand  string
+	LintCommand   string
+	DetectChecks  bool   // without configured checks, detect them from the project's files
+	TestMode      string // a Mode; empty: ModeGate, or ModeTDD for detected checks
+	BaselineScope string // a Scope
+	FailFast      bool   // stop at the first failure that blocks
+}
+
+// Options returns the rows of the option table that fill o.
+func (o *CheckOptions) Options() []option.Row {
+	command := func(name string, field *string) option.Row {
+		return option.Row{Group: "Checks", Key: strings.ToUpper(name) + "_COMMAND", YAML: "commands." + name, Kind: option.String,
+			Trust: true, Field: field, Help: "Shell command that " + name + "s the project after the agent's turn; empty means none.",
+		}
+	}
+	return []option.Row{command("test", &o.TestCommand), command("build", &o.BuildCommand), command("lint", &o.LintCommand), {
+		Group: "Checks", Key: "DETECT_CHECKS", YAML: "test.detect",
+		Kind: option.Bool, Default: "true", Field: &o.DetectChecks,
+		Help: "Detect checks from the project's files when none are configured.",
+	}, {
+		Group: "Checks", Key: "TEST_MODE", YAML: "test.mode",
+		Kind: option.Enum, Values: []string{"gate", "tdd", "report"}, Field: &o.TestMode,
+		Help: "Which failures of required checks block: gate all, tdd only new ones, report none; empty means gate, or tdd for detected checks.",
+	}, {
+		Group: "Checks", Key: "BASELINE_SCOPE", YAML: "test.baseline_scope",
+		Kind: option.Enum, Default: "session", Values: []string{"global", "session", "task"}, Field: &o.BaselineScope,
+		Help: "When ralph records which checks fail already: once per project (global), per run (session) or per task.",
+	}, {
+		Group: "Checks", Key: "FAIL_FAST", YAML: "test.fail_fast",
+		Kind: option.Bool, Default: "true", Field: &o.FailFast,
+		Help: "Stop at the first check that blocks instead of running all of them.",
+	}}
+}

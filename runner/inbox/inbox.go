@@ -1,0 +1,136 @@
+// Package inbox holds what people ask of a run while it works.
+package inbox
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// Inbox holds the requests of people (pause, skip, stop, ...) until the run
+// answers them. Safe for concurrent use.
+type Inbox struct {
+	Wake chan struct{} // gets a value when a request arrives
+
+	mu      sync.Mutex
+	pending []state.Request
+	cancel  context.CancelCauseFunc // of the running turn; nil: none
+	err     error                   // why state cannot be written any more
+}
+
+// New returns an empty Inbox.
+func New() *Inbox { return &Inbox{Wake: make(chan struct{}, 1)} }
+
+// Fail ends the running turn: without its state ralph must not spend money.
+func (in *Inbox) Fail(err error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.err == nil {
+		in.err = err
+	}
+	if in.cancel != nil {
+		in.cancel(err)
+	}
+}
+
+// Broken is why state cannot be written any more; nil: it can.
+func (in *Inbox) Broken() error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.err
+}
+
+// Add takes requests in. skip and abort end the running turn.
+func (in *Inbox) Add(requests []state.Request) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, q := range requests {
+		if q == state.RequestResume { // whoever wants it to go on does not want it to end
+			in.pending = slices.DeleteFunc(in.pending, func(p state.Request) bool { return p == state.RequestStop })
+		}
+		in.pending = append(in.pending, q)
+		if in.cancel != nil && (q == state.RequestSkip || q == state.RequestAbort) {
+			in.cancel(&turn.Stopped{By: q})
+		}
+	}
+	select {
+	case in.Wake <- struct{}{}:
+	default:
+	}
+}
+
+// Put puts a request back that was not answered.
+func (in *Inbox) Put(q state.Request) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.pending = append(in.pending, q)
+}
+
+// Has is true when such a request waits.
+func (in *Inbox) Has(q state.Request) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return slices.Contains(in.pending, q)
+}
+
+// Take removes all requests of a kind; empty: there was none.
+func (in *Inbox) Take(kind state.Request) state.Request {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	before := len(in.pending)
+	in.pending = slices.DeleteFunc(in.pending, func(q state.Request) bool { return q == kind })
+	if len(in.pending) == before {
+		return ""
+	}
+	return kind
+}
+
+// TakePause removes pauses and resumes, and is true when the latest was a pause.
+func (in *Inbox) TakePause() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	paused := false
+	in.pending = slices.DeleteFunc(in.pending, func(q state.Request) bool {
+		if q == state.RequestPause || q == state.RequestResume {
+			paused = q == state.RequestPause
+			return true
+		}
+		return false
+	})
+	return paused
+}
+
+// Asked is the request that the end of the iteration answers; empty: none.
+func (in *Inbox) Asked() (q state.Request) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, p := range in.pending {
+		switch {
+		case p == state.RequestStop || p == state.RequestPause && q != state.RequestStop:
+			q = p
+		case p == state.RequestResume && q == state.RequestPause:
+			q = ""
+		}
+	}
+	return q
+}
+
+// CallContext can also be ended by a request. The func gives it up.
+func (in *Inbox) CallContext(ctx context.Context) (context.Context, func()) {
+	call, cancel := context.WithCancelCause(ctx)
+	in.mu.Lock()
+	in.cancel = cancel
+	if slices.Contains(in.pending, state.RequestAbort) {
+		cancel(&turn.Stopped{By: state.RequestAbort})
+	}
+	in.mu.Unlock()
+	return call, func() {
+		in.mu.Lock()
+		in.cancel = nil
+		in.mu.Unlock()
+		cancel(nil)
+	}
+}

@@ -1,0 +1,164 @@
+// Package ledger is what a run knows about tasks besides what the plan says.
+package ledger
+
+import (
+	"slices"
+
+	"ralph/runner/audit"
+	"ralph/runner/task"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// Ledger holds the notes of each task, by id.
+type Ledger map[string]*Notes
+
+// Notes are those of one task.
+type Notes struct {
+	Skipped  bool     // a person put it off
+	Aside    string   // why it was put aside; empty: it was not
+	Tries    int      // failed checks in a row
+	Attempts int      // turns that counted
+	Past     []string // what the latest attempts did, a line each, oldest first
+	Cause    string   // the error that it was put aside for; empty: none
+	Returned bool     // it was put aside and came back, because its work was done elsewhere
+	Foreign  int      // turns in a row that ticked it while they worked on another task
+	Worked   bool     // something was done for it, so its tick needs no more
+	Refusals int      // ticks without work
+}
+
+// Of are the notes on a task. A task that nothing is known about gets empty ones.
+func (l Ledger) Of(id string) *Notes {
+	n := l[id]
+	if n == nil {
+		n = &Notes{}
+		l[id] = n
+	}
+	return n
+}
+
+const (
+	// insists is the number of turns in a row that may tick another task before
+	// that task is the next assignment.
+	insists = 2
+	// pastKept bounds Notes.Past.
+	pastKept = 3
+)
+
+// Skip puts a task off, because a person asked for it.
+func (l Ledger) Skip(id string) {
+	n := l.Of(id)
+	n.Skipped, n.Foreign = true, 0
+}
+
+// Choose takes the next task that was not put aside and that no person has put
+// off. When only those that were put off are left, they come back.
+func (l Ledger) Choose(list task.List) (task.Task, bool) {
+	list = without(list, func(t task.Task) bool { return l.Of(t.ID).Aside != "" && !t.Done })
+	for _, t := range list.Tasks {
+		if n := l.Of(t.ID); n.Foreign >= insists && !t.Done {
+			n.Skipped = false // the agent works on it whatever it is told
+			return t, true
+		}
+	}
+	if t, ok := without(list, func(t task.Task) bool { return l.Of(t.ID).Skipped }).Next(); ok {
+		return t, true
+	}
+	for _, n := range l {
+		n.Skipped = false
+	}
+	return list.Next()
+}
+
+func without(list task.List, out func(task.Task) bool) task.List {
+	list.Tasks = slices.DeleteFunc(slices.Clone(list.Tasks), out)
+	return list
+}
+
+// AsideTitles names the open tasks that were put aside.
+func (l Ledger) AsideTitles(list task.List) []string {
+	var titles []string
+	for _, t := range list.Tasks {
+		if l.Of(t.ID).Aside != "" && !t.Done {
+			titles = append(titles, t.Title)
+		}
+	}
+	return titles
+}
+
+// Learn takes over what a turn says about the tasks.
+func (l Ledger) Learn(r turn.Result) {
+	own, p := l.Of(r.Task.ID), r.Proof
+	own.Worked, own.Tries = p.Worked, p.Tries
+	if p.Refused {
+		own.Refusals++
+	}
+	if p.GiveUp != "" && own.Aside == "" {
+		own.Aside = p.GiveUp
+	}
+	foreign := map[string]bool{}
+	for _, f := range p.Findings {
+		if f.Kind == audit.KindForeignTick && p.Unearned {
+			foreign[f.Task] = true
+			n := l.Of(f.Task)
+			n.Worked = n.Worked || !p.OnlyTicks
+			if n.Aside != "" && !p.OnlyTicks && !n.Returned { // one more chance, and only one
+				n.Aside, n.Returned = "", true
+			}
+		}
+	}
+	for id, n := range l {
+		if n.Foreign++; !foreign[id] {
+			n.Foreign = 0
+		}
+	}
+}
+
+// Attempted counts a turn and remembers what it did, in one line.
+func (l Ledger) Attempted(id, line string) {
+	n := l.Of(id)
+	n.Attempts++
+	n.Past = append(n.Past, line)
+	n.Past = n.Past[max(0, len(n.Past)-pastKept):]
+}
+
+// Causes are the errors that other tasks were put aside for.
+func (l Ledger) Causes(id string) []string {
+	var causes []string
+	for other, n := range l {
+		if other != id && n.Aside != "" && n.Cause != "" {
+			causes = append(causes, n.Cause)
+		}
+	}
+	return causes
+}
+
+// Settled forgets what the tick of a task that is done was worth.
+func (l Ledger) Settled(id string) {
+	n := l.Of(id)
+	*n = Notes{}
+}
+
+// Kept is what the next run has to know. A task that was put aside begins afresh
+// there: a person has looked at it.
+func (l Ledger) Kept() map[string]state.TaskMemory {
+	kept := map[string]state.TaskMemory{}
+	for id, n := range l {
+		m := state.TaskMemory{Worked: n.Worked, Refused: n.Refusals, Skipped: n.Skipped, Attempts: n.Attempts, Tries: n.Tries, Past: n.Past}
+		if n.Aside != "" {
+			m.Attempts, m.Tries, m.Past = 0, 0, nil
+		}
+		if m.Worked || m.Skipped || m.Refused+m.Attempts+m.Tries > 0 {
+			kept[id] = m
+		}
+	}
+	return kept
+}
+
+// Recall takes over what an earlier run has kept.
+func (l Ledger) Recall(kept map[string]state.TaskMemory) {
+	for id, m := range kept {
+		n := l.Of(id)
+		n.Worked, n.Refusals, n.Skipped, n.Attempts, n.Tries, n.Past = m.Worked, m.Refused, m.Skipped, m.Attempts, m.Tries, m.Past
+	}
+}

@@ -1,0 +1,120 @@
+// Package output writes what a run shows: status.json, events.jsonl, live.log, and
+// the screen of whoever started it.
+package output
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"ralph/logs"
+	"ralph/state"
+	"ralph/state/view"
+)
+
+const (
+	eventsMiB, eventsKept = 20, 5
+	liveMiB, liveKept     = 10, 3
+)
+
+// Options say where the output goes.
+type Options struct {
+	State *state.Writer
+	Log   hclog.Logger
+	Show  func(state.Event) // gets every event; nil: nobody watches
+	// Resumed is the run whose events go on in the same file; empty: a new run.
+	Resumed string
+}
+
+// Output is safe for concurrent use, except for Event.
+type Output struct {
+	Options
+	events, live *logs.File
+	seq          int64
+
+	mu sync.Mutex // for what follows
+	s  state.Status
+}
+
+// Open opens the files. Those of an earlier run are rotated, unless this one
+// resumes it: then the numbers of the events continue.
+func Open(d Options) (*Output, error) {
+	o := &Output{Options: d}
+	var err error
+	if o.events, err = logs.OpenFile(d.State.EventsPath(), eventsMiB, eventsKept); err != nil {
+		return nil, err
+	}
+	if o.live, err = logs.OpenFile(d.State.LiveLogPath(), liveMiB, liveKept); err != nil {
+		return nil, err
+	}
+	if d.Resumed != "" {
+		last, err := d.State.LastEvent(d.Resumed)
+		o.Lost(err)
+		o.seq = last.Seq
+		return o, nil
+	}
+	if info, statErr := os.Stat(d.State.EventsPath()); statErr == nil && info.Size() > 0 {
+		err = o.events.Rotate()
+	}
+	return o, err
+}
+
+// Status changes status.json in memory; Save or the next beat writes it.
+func (o *Output) Status(change func(*state.Status)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	change(&o.s)
+}
+
+// Save writes status.json with a fresh timestamp.
+func (o *Output) Save() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.s.Timestamp = time.Now()
+	return o.State.SaveStatus(o.s)
+}
+
+// Event numbers an event, writes it and shows it.
+func (o *Output) Event(e state.Event) {
+	o.seq++
+	e.Seq = o.seq
+	if data, err := json.Marshal(e); err == nil {
+		_, err = o.events.Write(append(data, '\n'))
+		o.Lost(err)
+	}
+	if text := view.Render(e); text != "" { // people read it in a terminal
+		_, err := o.live.Write([]byte(text))
+		o.Lost(err)
+	}
+	if o.Show != nil {
+		o.Show(e)
+	}
+}
+
+// Reopen follows the logs after somebody removed them.
+func (o *Output) Reopen() {
+	for _, f := range []*logs.File{o.events, o.live} {
+		o.Lost(f.Reopen())
+	}
+}
+
+// Flush writes what is buffered.
+func (o *Output) Flush() {
+	for _, f := range []*logs.File{o.events, o.live} {
+		o.Lost(f.Flush())
+	}
+}
+
+// Lost logs a failed write: a log that is lost ends no run.
+func (o *Output) Lost(err error) {
+	if err != nil {
+		o.Log.Warn("log lost", logs.KeyError, err)
+	}
+}
+
+// Close closes the files.
+func (o *Output) Close() error { return errors.Join(o.events.Close(), o.live.Close()) }

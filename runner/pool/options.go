@@ -1,0 +1,83 @@
+package pool
+
+import (
+	"ralph/config/option"
+	"ralph/runner/agent/environ"
+	"time"
+)
+
+// CallOptions is what a user can say about agent calls.
+type CallOptions struct {
+	Agent          string   // row of the agent table
+	FallbackAgents []string // who works while Agent is under a usage limit, in this order
+	AgentCmd       string   // command line that replaces the row's program; empty: the row's
+	Model          string   // empty: the agent's own default
+	AllowedTools   []string // entries in the agent's own syntax
+	PermissionMode string   // PermitAllowedTools or PermitBypass
+	EnvExclude     []string // variables that agents and checks do not get; see EnvFilter
+
+	Timeout     time.Duration // one call
+	IdleTimeout time.Duration // silence of the agent; 0: off
+
+	Continue      bool // resume ralph's own agent session
+	SessionExpiry time.Duration
+}
+
+// Options are the rows of the option table that fill o.
+func (o *CallOptions) Options() []option.Row {
+	return []option.Row{{
+		Group: "Limits", Key: "CLAUDE_TIMEOUT_MINUTES", Aliases: []string{"AGENT_TIMEOUT_MINUTES"},
+		Flag: "timeout", Short: "t", Arg: "MIN", YAML: "timeout.total",
+		Kind: option.Minutes, Default: "15", Min: "1", Max: "1440", Field: &o.Timeout,
+		Help: "Minutes that one agent call may take.",
+	}, {
+		Group: "Limits", Key: "IDLE_TIMEOUT_MINUTES", Flag: "idle-timeout", Arg: "D", YAML: "timeout.idle",
+		Kind: option.Minutes, Default: "10", Min: "0", Max: "1440", Field: &o.IdleTimeout,
+		Help: "Minutes that the agent may stay silent; 0 means no limit.",
+	}, {
+		Group: "Agent", Key: "AGENT", Flag: "agent", Arg: "NAME", YAML: "agent.name",
+		Kind: option.String, Default: "claude", Field: &o.Agent,
+		Help: "Coding agent to run.",
+	}, {
+		Group: "Agent", Key: "FALLBACK_AGENTS", Flag: "fallback-agents", Arg: "LIST", YAML: "agent.fallback",
+		Kind: option.List, Field: &o.FallbackAgents,
+		Help: "Agents that take over, in this order, while the ones before are under a usage limit; empty means none.",
+	}, {
+		Group: "Agent", Key: "CLAUDE_CODE_CMD", Aliases: []string{"AGENT_CMD"}, YAML: "agent.command",
+		Kind: option.String, Trust: true, Safe: []string{"claude"}, Field: &o.AgentCmd,
+		Help: "Command line to run instead of the agent's own program; empty means the agent's own.",
+	}, {
+		Group: "Agent", Key: "MODEL", Aliases: []string{"CLAUDE_MODEL"}, Flag: "model", Arg: "M", YAML: "agent.model",
+		Kind: option.String, Field: &o.Model,
+		Help: "Model to ask the agent for; empty means the agent's own default.",
+	}, {
+		Group: "Agent", Key: "ALLOWED_TOOLS", Aliases: []string{"CLAUDE_ALLOWED_TOOLS"},
+		Flag: "allowed-tools", Arg: "LIST", YAML: "agent.allowed_tools",
+		Kind: option.List, Default: safeTools, Field: &o.AllowedTools,
+		Help: "Tools that the agent may use without asking, in the agent's own syntax.",
+	}, {
+		Group: "Agent", Key: "PERMISSION_MODE", Flag: "permission-mode", Arg: "MODE", YAML: "agent.permission_mode",
+		Kind: option.Enum, Default: "allowed-tools", Values: []string{"allowed-tools", "bypass"},
+		Trust: true, Safe: []string{"allowed-tools"}, Field: &o.PermissionMode,
+		Help: "allowed-tools limits the agent to ALLOWED_TOOLS, bypass skips its permission checks.",
+	}, {
+		Group: "Session", Key: "SESSION_CONTINUITY", Aliases: []string{"CLAUDE_USE_CONTINUE"},
+		Flag: "continue", NoFlag: "no-continue", YAML: "session.continue",
+		Kind: option.Bool, Default: "false", Field: &o.Continue,
+		Help: "Resume the agent session of the last iteration instead of starting with fresh context.",
+	}, {
+		Group: "Session", Key: "SESSION_EXPIRY_HOURS", Flag: "session-expiry", Arg: "H", YAML: "session.expiry",
+		Kind: option.Hours, Default: "24", Min: "1", Max: "8760", Field: &o.SessionExpiry,
+		Help: "Hours after which a session is no longer resumed.",
+	}, {
+		Group: "Environment", Key: "ENV_EXCLUDE", YAML: "env.exclude",
+		Kind: option.Env, Valid: environ.ValidEntry, Trust: true, Field: &o.EnvExclude,
+		Help: "Environment variables to withhold from agents and checks, or with ! to pass on; comes after the built-in rules, and the last match decides.",
+	}}
+}
+
+// safeTools lets the agent edit and commit, but neither push, nor discard work
+// that is not committed (clean, reset, checkout, stash).
+const safeTools = "Write,Read,Edit,Glob,Grep,TodoWrite," +
+	"Bash(git add *),Bash(git commit *),Bash(git diff),Bash(git diff *),Bash(git log),Bash(git log *)," +
+	"Bash(git status),Bash(git status *),Bash(git show *),Bash(git branch),Bash(git branch *)"

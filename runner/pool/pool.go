@@ -1,0 +1,87 @@
+// Package pool knows which agents may work, and which are under a usage limit.
+package pool
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"ralph/runner/agent"
+	"ralph/runner/task"
+)
+
+// Agent is a row of the agent table with the user's own program for it.
+type Agent struct {
+	Spec    agent.Spec
+	Program []string // replaces the row's program; nil: the row's
+}
+
+// Pool chooses agents. Limits may be changed by its owner.
+type Pool struct {
+	Find      func(name string) (Agent, error) // the error names those that exist
+	Fallbacks []string                         // who works while the wanted agent is limited, in order
+	Limits    map[string]time.Time             // ends of the usage limits that are known, by agent
+}
+
+// Choice is who works on a task.
+type Choice struct {
+	Agent Agent
+	Model string
+	// Instead is the agent that should work and is limited; empty: nobody.
+	Instead string
+}
+
+// Candidates are the agents that may work when this one is wanted, in order.
+func (p *Pool) Candidates(wanted string) []string {
+	names := []string{wanted}
+	for _, name := range p.Fallbacks {
+		if name != wanted {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Choose takes the wanted agent; a fallback only while those before it are limited.
+func (p *Pool) Choose(wanted task.Choice, now time.Time) (Choice, error) {
+	c := Choice{Model: wanted.Model}
+	name := wanted.Agent
+	if free, ok := p.Free(p.Candidates(name), now); ok && free != name {
+		name, c.Instead, c.Model = free, name, "" // another vendor does not have the model
+	}
+	var err error
+	c.Agent, err = p.Find(name)
+	return c, err
+}
+
+// Free is the first of the agents that is under no usage limit; false: all are.
+func (p *Pool) Free(names []string, now time.Time) (string, bool) {
+	i := slices.IndexFunc(names, func(name string) bool { return !now.Before(p.Limits[name]) })
+	if i < 0 {
+		return "", false
+	}
+	return names[i], true
+}
+
+// FreeAt is when the first of the agents is free; zero when one is now.
+func (p *Pool) FreeAt(names []string, now time.Time) time.Time {
+	if _, free := p.Free(names, now); free || len(names) == 0 {
+		return time.Time{}
+	}
+	until := func(name string) time.Time { return p.Limits[name] }
+	first := until(names[0])
+	for _, name := range names[1:] {
+		if until(name).Before(first) {
+			first = until(name)
+		}
+	}
+	return first
+}
+
+// Recall takes over the limits that an earlier run met.
+func (p *Pool) Recall(limits map[string]time.Time) {
+	if p.Limits == nil {
+		p.Limits = map[string]time.Time{}
+	}
+	maps.Copy(p.Limits, limits)
+}

@@ -1,0 +1,48 @@
+package review
+
+import (
+	"testing"
+
+	"ralph/runner/audit"
+	"ralph/runner/gate"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+func found(f audit.Finding, reopen ...turn.Reopen) turn.Result {
+	return turn.Result{Origin: state.Origin{Run: "r", Iteration: 3}, Proof: turn.Proof{Findings: []audit.Finding{f}, Reopen: reopen}}
+}
+
+func TestBook_findings_stayOpenUnlessTheirTickWasTakenBack(t *testing.T) {
+	tick := audit.Finding{Kind: audit.KindTickWithoutWork, Task: "T1", Text: "no file was changed", Revert: true}
+	deleted := audit.Finding{Kind: audit.KindTestsRemoved, File: "a_test.go", Text: "deleted"}
+	for name, c := range map[string]struct {
+		res  turn.Result
+		open int
+	}{
+		"a tick that was taken back": {found(tick, turn.Reopen{Task: "T1", By: turn.ReopenAudit}), 0},
+		"a tick that stands":         {found(tick), 1},
+		"a deleted file":             {found(deleted), 1},
+		"a question":                 {found(audit.Finding{Doubt: true}), 0},
+	} {
+		var b Book
+		b.Add(c.res)
+		b.Add(c.res) // the same once more is no second item
+		if items := b.Open("", turn.Checks{}, gate.Report{}); len(items) != c.open {
+			t.Errorf("%s: %+v", name, items)
+		}
+	}
+}
+
+func TestBook_acceptedOnce_saysNothingAboutLaterWork(t *testing.T) {
+	deleted := audit.Finding{Kind: audit.KindTestsRemoved, File: "a_test.go", Text: "deleted"}
+	var b Book
+	b.Recall(state.Status{Accepted: []string{"a_test.go: deleted"}})
+	if items := b.Open("", turn.Checks{}, gate.Report{}); len(items) != 0 {
+		t.Errorf("nothing happened, but %+v", items)
+	}
+	b.Add(found(deleted))
+	if items := b.Open("", turn.Checks{}, gate.Report{}); len(items) != 1 {
+		t.Errorf("the same was done again and nobody has to look: %+v", items)
+	}
+}

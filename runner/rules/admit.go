@@ -1,0 +1,118 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"ralph/state"
+)
+
+// AdmitRules is the table that Admit asks. Ordered: the first match wins.
+func AdmitRules() []Rule[Admission] {
+	return []Rule[Admission]{
+		{"interrupted", "signal, `ralph abort`, `ralph stop`",
+			"stop 130, or 143 after SIGTERM and SIGHUP", admits(interrupted)},
+		{"plan_unusable", "the plan vanished, broke or was emptied, or every open task waits for one that cannot be done",
+			"stop 2", planUnusable},
+		{"tasks_put_aside", "every open task was put aside",
+			"stop 8 and name them", tasksPutAside},
+		{"review", "as `plan_complete`, but something needs a person",
+			"stop 9 without a call, and name it", func(f Admission) (Decision, bool) {
+				d, ok := planComplete(f)
+				return reviewed(d, f.Review), ok && len(f.Review) > 0
+			}},
+		{"plan_complete", "the plan has nothing left, and the required checks pass where there are any",
+			"stop 0 without a call", planComplete},
+		{ruleStagnation, "the circuit breaker is open because nothing changed", "stop 3", breakerStillOpen(ruleStagnation, "stagnation_detected")},
+		{ruleSameError, "the circuit breaker is open because of the same error", "stop 3", breakerStillOpen(ruleSameError, "same_error")},
+		{ruleDecline, "the circuit breaker is open because of ever shorter answers", "stop 3", breakerStillOpen(ruleDecline, "output_decline")},
+		{"ceilings", "`MAX_ITERATIONS`, `MAX_DURATION` or `MAX_COST_USD` is reached", "stop 4", admits(ceilings)},
+		{"usage_limit", "every agent that may work is under a usage limit that an earlier call met",
+			"wait for the reset, or stop 7", stillLimited},
+		{"hourly", "the calls or tokens of this clock hour are used up",
+			"wait for the next hour; stop 4 when `MAX_DURATION` ends before it", admits(hourly)},
+		{"verify", "the plan has nothing left, but the agent's last word contradicts it",
+			"one verifying turn", func(f Admission) (Decision, bool) {
+				d := verifying(f.Facts)
+				d.Action = ActionContinue
+				return d, contradicted(f.Facts) && !f.Report.Blocked()
+			}},
+		{"gate_failed", "the plan has nothing left, but a required check fails",
+			"continue, with the failure in the prompt", lastCheckFailed},
+		{"continue", "otherwise", "start the next iteration", func(Admission) (Decision, bool) {
+			return Decision{Action: ActionContinue}, true
+		}},
+	}
+}
+
+func interrupted(f Facts) (Decision, bool) {
+	if f.Interrupt == nil {
+		return Decision{}, false
+	}
+	return Decision{Action: ActionStop, Reason: f.Interrupt.Why, Exit: f.Interrupt.Exit,
+		ExitReason: f.Interrupt.ExitReason, Status: state.StatusStopped, Next: "to continue: ralph resume"}, true
+}
+
+func planUnusable(f Admission) (Decision, bool) {
+	if len(f.Blocked) > 0 {
+		return unusablePlan("every open task waits for one that does not exist or that waits for it: " + strings.Join(f.Blocked, ", ")), true
+	}
+	return planBroken(f.Facts)
+}
+
+// planBroken is the part of plan_unusable that both tables have.
+func planBroken(f Facts) (Decision, bool) {
+	switch {
+	case f.Plan.Error != "":
+		return unusablePlan(f.Plan.Error), true
+	case f.HadPlan && f.Plan.Total == 0:
+		return unusablePlan("the plan has no tasks any more"), true
+	}
+	return Decision{}, false
+}
+
+func unusablePlan(reason string) Decision {
+	return Decision{Action: ActionStop, Reason: reason, Exit: ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed,
+		Next: "fix the plan, then: ralph"}
+}
+
+func tasksPutAside(f Admission) (Decision, bool) {
+	if len(f.PutAside) == 0 {
+		return Decision{}, false
+	}
+	return Decision{Action: ActionStop, Reason: "every open task was put aside: " + strings.Join(f.PutAside, "; "), Exit: ExitClaimed,
+		ExitReason: "claimed_incomplete", Status: state.StatusStopped, Next: "look at these tasks and at: ralph check; then: ralph"}, true
+}
+
+func planComplete(f Admission) (Decision, bool) {
+	if f.Plan.Total == 0 || f.Plan.Remaining > 0 || f.Report.Blocked() || contradicted(f.Facts) {
+		return Decision{}, false
+	}
+	return completed(fmt.Sprintf("the plan has nothing left: %d of %d tasks are done", f.Plan.Done, f.Plan.Total), "plan_complete"), true
+}
+
+// breakerStillOpen matches a breaker that an earlier iteration or run opened.
+func breakerStillOpen(rule, exitReason string) func(Admission) (Decision, bool) {
+	return func(f Admission) (Decision, bool) {
+		b := f.Memory.Breaker
+		if b.State != state.BreakerOpen || openedBy(b, f.Policy) != rule {
+			return Decision{}, false
+		}
+		return halt(fmt.Sprintf("the circuit breaker is open since %s (%s) and cools down until %s; close it with: ralph reset --circuit",
+			b.OpenedAt.Local().Format("15:04"), b.Reason, b.OpenedAt.Add(f.Policy.Cooldown).Local().Format("15:04")), exitReason), true
+	}
+}
+
+func stillLimited(f Admission) (Decision, bool) {
+	if !f.Now.Before(f.LimitedUntil) {
+		return Decision{}, false
+	}
+	return waitForLimit(f.Facts, "the usage limit that an earlier call met is not over"), true
+}
+
+func lastCheckFailed(f Admission) (Decision, bool) {
+	if !f.Report.Blocked() {
+		return Decision{}, false
+	}
+	return failedCheck(f.Report), true
+}

@@ -1,0 +1,345 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
+	"ralph/runner/agent/environ"
+	"ralph/runner/agent/statusblock"
+	"ralph/runner/audit"
+	"ralph/runner/gate"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// testOnlyBound is the number of consecutive test-only iterations.
+const testOnlyBound = 3
+
+// ConcludeRules is the table that Conclude asks. Ordered: the first match wins.
+func ConcludeRules() []Rule[Conclusion] {
+	return []Rule[Conclusion]{
+		{"interrupted", "signal, `ralph abort`, `ralph stop`",
+			"stop 130, or 143 after SIGTERM and SIGHUP", concludes(interrupted)},
+		{"agent_unusable", "not installed, auth, credit, admin, unknown model or flag",
+			"stop 6", agentUnusable},
+		{"usage_limit", "structured rejection, or the agent CLI's own error text",
+			"another agent of `FALLBACK_AGENTS`; else wait for the real reset (+ margin), or stop 7, also when the reset is more than a day away or after the end of `MAX_DURATION`; costs no iteration and no breaker count", usageLimit},
+		{"transient", "429, 5xx, overloaded, network, dropped stream, a session that is gone",
+			"retry with growing delay, bounded; costs no iteration", transient},
+		{"integrity", "the agent removed or emptied files of `.ralph/` that ralph needs; with `ANTI_CHEAT=halt` any finding of the audit that is not a question",
+			"restore the files and tell the agent; the second time, or at a finding: stop 3", integrity},
+		{"plan_unusable", "the plan vanished, broke or was emptied",
+			"stop 2", concludes(planBroken)},
+		{"permission_denied", "denials in `CB_PERMISSION_DENIAL_THRESHOLD` consecutive iterations",
+			"stop 3; name each denied command and the entry that would allow it", permissionDenied},
+		{"verify", "the plan has nothing left, but the turn failed or its status block says BLOCKED or FAILING",
+			"one verifying turn", func(f Conclusion) (Decision, bool) {
+				if !contradicted(f.Facts) || f.Result.Proof.Report.Blocked() {
+					return Decision{}, false
+				}
+				return verifying(f.Facts), true
+			}},
+		{"review", "as `complete`, but findings are open, fewer tests ran than before, a check still fails as before the run, or the agent contradicts the plan",
+			"stop 9 and name each", func(f Conclusion) (Decision, bool) {
+				d, ok := complete(f)
+				return reviewed(d, f.Review), ok && len(f.Review) > 0
+			}},
+		{"complete", "the plan has nothing left, no required check fails, and the final message signals or there are checks; without a plan: `COMPLETION_CLAIMS` consecutive signals",
+			"stop 0", complete},
+		{"claimed_incomplete", "the final message signals completion, but tasks are open, or a check fails and nothing changed",
+			"refuse it and answer in the next prompt; `COMPLETION_CLAIMS` in a row: stop 8", claimedIncomplete},
+		{ruleStagnation, "no progress in `CB_NO_PROGRESS_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(ruleStagnation, "stagnation_detected")},
+		{ruleSameError, "the same error in `CB_SAME_ERROR_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(ruleSameError, "same_error")},
+		{ruleDecline, "no progress in 2 iterations and 3 ever shorter answers, together by `CB_OUTPUT_DECLINE_THRESHOLD` percent", "stop 3", breakerOpened(ruleDecline, "output_decline")},
+		{"task_attempts", "`MAX_ITERATIONS_PER_TASK` iterations worked on the task, and it is not done",
+			"put the task aside and continue", taskAttempts},
+		{"gate_failed", "a required check fails",
+			"retry with the failure in the next prompt; the task is open again; after `MAX_RETRIES` retries it is put aside; stop 3 when another task was put aside for the same failure", gateFailed},
+		{"test_saturation", fmt.Sprintf("%d consecutive iterations that only tested", testOnlyBound), "stop 3", testSaturation},
+		{"plan_complete", "the plan has nothing left, but nothing proves it yet",
+			"check again before the next call", nothingLeft},
+		{"ceilings", "`MAX_ITERATIONS`, `MAX_DURATION` or `MAX_COST_USD` is reached", "stop 4", concludes(ceilings)},
+		{"continue", "otherwise", "next iteration", func(f Conclusion) (Decision, bool) {
+			return Decision{Action: ActionContinue, Reason: remark(f.Result.Call)}, true
+		}},
+	}
+}
+
+func concludes(rule func(Facts) (Decision, bool)) func(Conclusion) (Decision, bool) {
+	return func(f Conclusion) (Decision, bool) { return rule(f.Facts) }
+}
+
+func agentUnusable(f Conclusion) (Decision, bool) {
+	call, name := f.Result.Call, f.Result.Agent
+	d := Decision{Action: ActionStop, Exit: ExitAgent, ExitReason: "agent_unusable", Status: state.StatusFailed}
+	switch {
+	case call.NotStarted != "":
+		d.Reason, d.Next = call.NotStarted, "install "+name+" (ralph doctor says how), then: ralph resume"
+	case call.Made && kindOf(call.Outcome.Class) == kindUnusable:
+		d.Reason, d.Next = withEvidence(call.Outcome), remedy(call.Outcome.Class, name, call.Held)
+	default:
+		return Decision{}, false
+	}
+	return d, true
+}
+
+// remedy is what a person does about an agent that cannot be used. held names
+// the variables that ralph withheld from it.
+func remedy(c ending.Class, name string, held []string) string {
+	do := map[ending.Class]string{
+		ending.Auth:            "log in with " + name + " itself, or set its key",
+		ending.NoCredit:        "look at the account of " + name,
+		ending.DisabledByAdmin: "ask the administrator of the account",
+		ending.BadModel:        "choose another model with --model",
+		ending.BadFlag:         "update " + name + "; ralph --dry-run shows the command line",
+	}[c]
+	if c == ending.Auth && len(held) > 0 {
+		do += fmt.Sprintf("; ralph withheld %s from it; let it pass with ENV_EXCLUDE='!NAME'", environ.Summarize(held))
+	}
+	return fmt.Sprintf("%s; check with: ralph agent test %s; then: ralph resume", do, name)
+}
+
+// withEvidence adds the record that was seen to the reason.
+func withEvidence(o agent.Outcome) string {
+	seen := strings.Join(strings.Fields(o.Evidence), " ")
+	if seen == "" || strings.Contains(o.Reason, seen) {
+		return o.Reason
+	}
+	return fmt.Sprintf("%s (%.200s)", o.Reason, seen)
+}
+
+func usageLimit(f Conclusion) (Decision, bool) {
+	o := f.Result.Call.Outcome
+	switch {
+	case !f.Result.Call.Made || kindOf(o.Class) != kindLimit:
+		return Decision{}, false
+	case f.Plan.Total > 0 && f.Plan.Remaining == 0:
+		return Decision{Action: ActionContinue, Reason: o.Reason + "; the plan has nothing left"}, true
+	case f.Fallback != "":
+		return Decision{Action: ActionRetry, Reason: fmt.Sprintf("%s; %s takes over", o.Reason, f.Fallback)}, true
+	}
+	return waitForLimit(f.Facts, withEvidence(o)), true
+}
+
+func transient(f Conclusion) (Decision, bool) {
+	o := f.Result.Call.Outcome
+	switch kindOf(o.Class) {
+	case kindStale:
+		if f.Memory.Stale { // folded in: this is the first refusal
+			return Decision{Action: ActionRetry, Reason: o.Reason + "; trying once more without the session", Until: f.Now}, true
+		}
+	case kindTransient:
+		if f.Memory.Retries > 0 {
+			wait := max(retryDelay(f.Memory.Retries), o.RetryAfter)
+			return Decision{Action: ActionRetry, Until: f.Now.Add(wait),
+				Reason: fmt.Sprintf("%s; try %d of %d in %s", o.Reason, f.Memory.Retries, maxRetries, wait.Round(time.Second))}, true
+		}
+	}
+	return Decision{}, false
+}
+
+func integrity(f Conclusion) (Decision, bool) {
+	sure := slices.IndexFunc(f.Result.Proof.Findings, func(x audit.Finding) bool { return !x.Doubt })
+	if sure >= 0 && f.Policy.AntiCheat == turn.AnswerHalt {
+		d := halt("the audit found: "+FindingText(f.Result.Proof.Findings[sure]), "integrity_failure")
+		d.Next = "look at what it found in .ralph/live.log and git diff, then: ralph resume"
+		return d, true
+	}
+	if len(f.Damaged) == 0 {
+		return Decision{}, false
+	}
+	files := strings.Join(f.Damaged, ", ")
+	if f.Memory.Damages > 1 {
+		return halt("the agent deleted or emptied files that ralph needs, again: "+files, "integrity_failure"), true
+	}
+	return Decision{Action: ActionRetry, Reason: "restored files of .ralph/ that the agent deleted or emptied: " + files}, true
+}
+
+func permissionDenied(f Conclusion) (Decision, bool) {
+	b, denied := f.Memory.Breaker, f.Result.Call.Denied
+	if b.State != state.BreakerOpen || len(denied) == 0 || b.PermissionDenials < f.Policy.DenialThreshold {
+		return Decision{}, false
+	}
+	parts := make([]string, 0, len(denied))
+	for i, t := range denied {
+		parts = append(parts, fmt.Sprintf("%s(%s): %s", t.Name, t.Arg, f.Result.Call.Advice[i]))
+	}
+	d := halt("denied "+strings.Join(parts, "; "), "permission_denied")
+	d.Next = "allow what it needs (ALLOWED_TOOLS in .ralphrc), then: ralph reset --circuit && ralph resume"
+	return d, true
+}
+
+func complete(f Conclusion) (Decision, bool) {
+	r, report := f.Result, f.Result.Proof.Report
+	if report.Blocked() || !r.Call.Outcome.Class.Success() || r.Cut != "" {
+		return Decision{}, false
+	}
+	if f.Plan.Total == 0 {
+		if f.Memory.Claims >= f.Policy.CompletionClaims {
+			return completed(fmt.Sprintf("the agent signalled completion %d times in a row; there is no plan to compare with", f.Memory.Claims), "project_complete"), true
+		}
+		return Decision{}, false
+	}
+	switch {
+	case f.Plan.Remaining > 0:
+		return Decision{}, false
+	case r.Claims():
+		return completed(fmt.Sprintf("%d of %d tasks are done and the agent's final message says so", f.Plan.Done, f.Plan.Total), "plan_complete"), true
+	case r.Checks.Gated():
+		proof := "all required checks pass"
+		if red := report.KnownRed(); len(red) > 0 {
+			proof = "no required check got worse; these failed before the run, too: " + strings.Join(red, ", ")
+		}
+		return completed(fmt.Sprintf("%d of %d tasks are done and %s", f.Plan.Done, f.Plan.Total, proof), "plan_complete"), true
+	}
+	return Decision{}, false
+}
+
+func claimedIncomplete(f Conclusion) (Decision, bool) {
+	report := f.Result.Proof.Report
+	insists := f.Memory.Claims >= f.Policy.CompletionClaims
+	var why, next string
+	switch {
+	case !f.Result.Claims():
+		return Decision{}, false
+	case report.Blocked():
+		if !insists || f.Result.Progress() {
+			return Decision{}, false // gate_failed answers the claim, too
+		}
+		why, next = "a required check fails: "+blockingNames(report), "see what fails with: ralph check"
+	case f.Plan.Remaining > 0:
+		why = fmt.Sprintf("%d of %d tasks are open", f.Plan.Remaining, f.Plan.Total)
+		next = "look at the open tasks: do they need a decision of yours? then: ralph"
+	default:
+		return Decision{}, false
+	}
+	if !insists {
+		return Decision{Action: ActionContinue, Reason: "claim of completion refused: " + why, Refused: why}, true
+	}
+	return Decision{Action: ActionStop, Reason: fmt.Sprintf("the agent claimed completion %d times in a row, but %s", f.Memory.Claims, why),
+		Exit: ExitClaimed, ExitReason: "claimed_incomplete", Status: state.StatusStopped, Next: next}, true
+}
+
+// breakerOpened matches a breaker that is open when a turn is over, and names
+// the threshold that opened it.
+func breakerOpened(rule, exitReason string) func(Conclusion) (Decision, bool) {
+	return func(f Conclusion) (Decision, bool) {
+		b := f.Memory.Breaker
+		if b.State != state.BreakerOpen || openedBy(b, f.Policy) != rule {
+			return Decision{}, false
+		}
+		d := halt(b.Reason, exitReason)
+		if o := f.Result.Call.Outcome; !o.Class.Success() {
+			d.Reason += "; the last call: " + withEvidence(o)
+		} else if said := remark(f.Result.Call); said != "" {
+			d.Reason += "; " + said
+		}
+		return d, true
+	}
+}
+
+func gateFailed(f Conclusion) (Decision, bool) {
+	r := f.Result
+	report := r.Proof.Report
+	if !report.Blocked() {
+		return Decision{}, false
+	}
+	if slices.Contains(f.Causes, r.ErrorText()) {
+		d := halt(fmt.Sprintf("the required check %s fails for a second task in the same way: %s", blockingNames(report), report.Blocking()[0].FirstLine()), "same_error")
+		d.Next = "see what fails with: ralph check; then: ralph resume"
+		return d, true
+	}
+	d := failedCheck(report)
+	if r.Reopened() {
+		d.Feedback = append(d.Feedback, "ralph reopened your task: a task is done when the required checks pass.")
+	}
+	if r.Claims() {
+		d.Refused = "a required check fails: " + blockingNames(report)
+	}
+	tries := r.Proof.Tries
+	if d.Action == ActionRetry && r.Task.ID != "" && (report.Answer() == gate.BlockTask || f.Policy.MaxRetries > 0 && tries > f.Policy.MaxRetries) {
+		d.Action, d.PutAside = ActionContinue, true
+		d.Feedback = leftBehind(report)
+		d.Reason += fmt.Sprintf("; task %q is put aside after %s", r.Task.Title, count(tries, "try", "tries"))
+	}
+	return d, true
+}
+
+// taskAttempts gives a task up that many turns have not finished.
+func taskAttempts(f Conclusion) (Decision, bool) {
+	r, most := f.Result, f.Policy.MaxPerTask
+	if most == 0 || f.Attempts < most || r.Task.ID == "" || f.Plan.IsDone(r.Task.ID) {
+		return Decision{}, false
+	}
+	if r.Proof.Report.Answer() == gate.Stop {
+		return Decision{}, false // gate_failed ends the run
+	}
+	return Decision{Action: ActionContinue, PutAside: true, Feedback: leftBehind(r.Proof.Report),
+		Reason: fmt.Sprintf("task %q is not done after %s and is put aside", r.Task.Title, count(f.Attempts, "iteration", "iterations"))}, true
+}
+
+// leftBehind tells the next task's agent what the last one left; nil: nothing.
+func leftBehind(report gate.Report) []string {
+	if !report.Blocked() {
+		return nil
+	}
+	return []string{"A task that was put aside left this behind. Nothing counts as done until it is fixed.", report.Feedback()}
+}
+
+// failedCheck retries with the failure in the next prompt, or stops where a
+// check asks for it.
+func failedCheck(report gate.Report) Decision {
+	d := Decision{Action: ActionRetry, Reason: "required check failed: " + blockingNames(report), Feedback: []string{report.Feedback()}}
+	if report.Answer() == gate.Stop {
+		return Decision{Action: ActionStop, Reason: d.Reason, Exit: ExitClaimed, ExitReason: "claimed_incomplete", Status: state.StatusStopped,
+			Next: "see what fails with: ralph check"}
+	}
+	return d
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func blockingNames(r gate.Report) string {
+	var names []string
+	for _, x := range r.Blocking() {
+		names = append(names, x.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func testSaturation(f Conclusion) (Decision, bool) {
+	if f.Memory.TestOnly < testOnlyBound {
+		return Decision{}, false
+	}
+	return halt(fmt.Sprintf("%d consecutive iterations only tested and finished no task", f.Memory.TestOnly), "test_saturation"), true
+}
+
+// nothingLeft goes on without a call: Admit sees whether the run is complete.
+func nothingLeft(f Conclusion) (Decision, bool) {
+	if f.Plan.Total == 0 || f.Plan.Remaining > 0 {
+		return Decision{}, false
+	}
+	return Decision{Action: ActionContinue, Reason: remark(f.Result.Call)}, true
+}
+
+// remark is what a user should know about an iteration that simply goes on.
+func remark(c turn.Call) string {
+	switch {
+	case !c.Outcome.Class.Success():
+		return ""
+	case !c.Signalled:
+		return "the final message has no status block"
+	case c.Signal.Status == statusblock.Blocked:
+		return strings.TrimSpace("the agent says that it is blocked: " + c.Signal.Recommendation)
+	}
+	return ""
+}

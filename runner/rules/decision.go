@@ -1,0 +1,167 @@
+// Package rules decides what a run does next. Facts go in, and the first
+// matching row of an ordered table answers. It is pure: no clock, no files, no
+// processes.
+//
+// Two moments of a run ask for a decision, and each has its table: Admit says
+// whether another turn may start, Conclude says what follows from the Result of
+// the latest one.
+package rules
+
+import (
+	"strings"
+	"time"
+
+	"ralph/runner/gate"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// Action is what the run does next.
+type Action string
+
+// The actions.
+const (
+	ActionContinue Action = "continue" // next iteration
+	ActionRetry    Action = "retry"    // the same task again, with feedback
+	ActionWait     Action = "wait"     // until Decision.Until, then continue
+	ActionStop     Action = "stop"     // end the run
+)
+
+// Decision is the answer of a table.
+type Decision struct {
+	Action Action
+	Rule   string    // name of the row that matched
+	Reason string    // one sentence for people: what was seen
+	Until  time.Time // end of a wait
+	// Feedback goes into the next prompt, word for word.
+	Feedback []string
+	// Refused says why a claim of completion was not accepted.
+	Refused string
+	// PutAside is true when the iteration's task is given up.
+	PutAside bool
+
+	// Of a stop:
+	Exit       int
+	ExitReason string
+	Status     string             // state.StatusCompleted, ...
+	Next       string             // what a person types or does next; empty: nothing
+	Review     []state.ReviewItem // what a person has to look at
+}
+
+// Facts are what both tables look at.
+type Facts struct {
+	Policy    Policy
+	Memory    Memory
+	Plan      turn.Plan   // as it is now
+	HadPlan   bool        // the plan had tasks earlier in this run
+	Calls     state.Calls // of this hour
+	Started   time.Time   // of the run
+	Now       time.Time
+	Interrupt *Interrupt // a signal or a request to end; nil: none
+	// Review is what a person has to look at before the run counts as complete;
+	// set only when the plan has nothing left, or there is none.
+	Review []state.ReviewItem
+	// LimitedUntil is when the first of the agents that may work leaves its usage
+	// limit; zero: one is free now.
+	LimitedUntil time.Time
+}
+
+// Admission is what Admit looks at.
+type Admission struct {
+	Facts
+	// Report is of the checks that ran because the plan has nothing left.
+	Report gate.Report
+	// Blocked names open tasks whose dependencies cannot be met, PutAside open
+	// tasks that were given up, each with its reason. Both are set only when no
+	// other task is open.
+	Blocked, PutAside []string
+}
+
+// Conclusion is what Conclude looks at. The Result is folded into Memory.
+type Conclusion struct {
+	Facts
+	Result turn.Result
+	// Damaged names files of .ralph/ that the agent removed or emptied. They have
+	// been restored.
+	Damaged []string
+	// Attempts counts the turns that worked on the task, this one included.
+	Attempts int
+	// Causes are the errors that other tasks were put aside for.
+	Causes []string
+	// Fallback is an agent that is free, after a call that met a limit; empty: none.
+	Fallback string
+}
+
+// Interrupt is a person's wish to end the run.
+type Interrupt struct {
+	Exit       int
+	ExitReason string // "interrupted" or "aborted"
+	Why        string // "SIGINT", "ralph stop", ...
+}
+
+// Error makes an Interrupt the cause of a cancelled context.
+func (i *Interrupt) Error() string { return i.Why }
+
+// Rule is one row of a table.
+type Rule[F any] struct {
+	Name, When, Then string
+	match            func(F) (Decision, bool)
+}
+
+// Admit says whether another turn may start.
+func Admit(f Admission) Decision { return first(AdmitRules(), f) }
+
+// Conclude says what follows from a turn.
+func Conclude(f Conclusion) Decision { return first(ConcludeRules(), f) }
+
+func first[F any](table []Rule[F], f F) Decision {
+	for _, r := range table {
+		if d, ok := r.match(f); ok {
+			d.Rule = r.Name
+			return d
+		}
+	}
+	panic("the last rule always matches")
+}
+
+// admits adapts a rule that needs nothing but Facts.
+func admits(rule func(Facts) (Decision, bool)) func(Admission) (Decision, bool) {
+	return func(f Admission) (Decision, bool) { return rule(f.Facts) }
+}
+
+func halt(reason, exitReason string) Decision {
+	return Decision{Action: ActionStop, Reason: reason, Exit: ExitHalted, ExitReason: exitReason, Status: state.StatusHalted,
+		Next: "look at .ralph/live.log and the plan, then: ralph reset --circuit && ralph resume"}
+}
+
+// reviewed is d, the end of a complete run, when a person has to look first.
+func reviewed(d Decision, items []state.ReviewItem) Decision {
+	texts := make([]string, len(items))
+	for i, item := range items {
+		texts[i] = item.Text
+	}
+	d.Reason += ", but a person has to look: " + strings.Join(texts, "; ")
+	d.Exit, d.ExitReason, d.Status, d.Review = ExitReview, "review", state.StatusReview, items
+	d.Next = "look at each item, then: ralph accept"
+	return d
+}
+
+// contradicted is true when the plan is done, the agent's last word says
+// otherwise, and a turn may still clear it up.
+func contradicted(f Facts) bool {
+	if _, over := ceilings(f); over {
+		return false
+	}
+	return f.Plan.Total > 0 && f.Plan.Remaining == 0 && f.Memory.Contradiction != "" && !f.Memory.Verified
+}
+
+// verifying asks for one more turn.
+func verifying(f Facts) Decision {
+	return Decision{Action: ActionRetry, Reason: "the plan is done, but " + f.Memory.Contradiction, Feedback: []string{
+		"Every task of the plan is ticked, but " + f.Memory.Contradiction + ". Check the work against the plan. Fix what is missing, " +
+			"and open the boxes of tasks that are not done. Then say in your final message how it stands."}}
+}
+
+func completed(reason, exitReason string) Decision {
+	return Decision{Action: ActionStop, Reason: reason, Exit: ExitComplete, ExitReason: exitReason, Status: state.StatusCompleted}
+}

@@ -1,0 +1,111 @@
+package rules
+
+import (
+	"fmt"
+	"time"
+
+	"ralph/runner/agent"
+	"ralph/state"
+)
+
+const (
+	// maxRetries bounds the transient failures that cost nothing; one more
+	// counts as a failed iteration and feeds the breaker.
+	maxRetries = 10
+	// LimitMargin is added to a reset time: vendors' clocks are not ours.
+	LimitMargin = 5 * time.Second
+	// limitPause is the least time between two calls that meet a limit.
+	limitPause = time.Minute
+	// limitPatience is the longest wait that is worth a living process.
+	limitPatience = 24 * time.Hour
+	// limitUnknown is the first wait when no reset time was given.
+	limitUnknown = 15 * time.Minute
+)
+
+// waitForLimit waits until LimitedUntil, or stops when that is too far away or
+// the user does not want to wait.
+func waitForLimit(f Facts, reason string) Decision {
+	until := f.LimitedUntil
+	far := true
+	switch left := until.Sub(f.Now); {
+	case left > limitPatience:
+		reason += fmt.Sprintf("; it resets in more than a day, %s", until.Local().Format("Mon Jan 2 15:04"))
+	case f.Policy.MaxDuration > 0 && left > f.Policy.MaxDuration-f.Now.Sub(f.Started):
+		reason += fmt.Sprintf("; it resets at %s, after the end of the run's time", until.Local().Format("15:04"))
+	default:
+		far = false
+	}
+	if f.Policy.OnLimit == "stop" || far {
+		return Decision{Action: ActionStop, Reason: reason, Until: until, Exit: ExitLimited,
+			ExitReason: "usage_limit", Status: state.StatusStopped,
+			Next: fmt.Sprintf("after %s: ralph resume; or name other agents in FALLBACK_AGENTS", until.Local().Format("Jan 2 15:04"))}
+	}
+	return Decision{Action: ActionWait, Reason: reason, Until: until}
+}
+
+// LimitEnd is when to try again: the reset plus a margin, and never less than
+// a minute after a try that was refused again. Without a reset time the waits
+// grow from a quarter of an hour to an hour.
+func LimitEnd(o agent.Outcome, limits int, now time.Time) time.Time {
+	if o.ResetsAt.IsZero() {
+		return now.Add(min(limitUnknown*time.Duration(max(limits, 1)), time.Hour))
+	}
+	until := o.ResetsAt.Add(LimitMargin)
+	least := now.Add(LimitMargin)
+	if limits > 1 {
+		least = now.Add(min(limitPause<<min(limits-2, 5), 30*time.Minute))
+	}
+	if until.Before(least) {
+		return least
+	}
+	return until
+}
+
+// retryDelay is 5 s, doubled with every try, at most 10 minutes.
+func retryDelay(try int) time.Duration {
+	return min(5*time.Second<<min(try-1, 10), 10*time.Minute)
+}
+
+func ceilings(f Facts) (Decision, bool) {
+	p := f.Policy
+	var reason, exitReason, flag string
+	switch {
+	case p.MaxIterations > 0 && f.Memory.Iterations >= p.MaxIterations:
+		reason, exitReason = fmt.Sprintf("%d of at most %d iterations made", f.Memory.Iterations, p.MaxIterations), "max_iterations"
+		flag = "--max-iterations"
+	case p.MaxDuration > 0 && f.Now.Sub(f.Started) >= p.MaxDuration:
+		reason, exitReason = fmt.Sprintf("ran for %s of at most %s", f.Now.Sub(f.Started).Round(time.Second), p.MaxDuration), "max_duration"
+		flag = "--max-duration"
+	case p.MaxCost > 0 && f.Memory.Usage.CostUSD >= p.MaxCost:
+		reason, exitReason = fmt.Sprintf("the agent's estimate of the cost is %.2f of at most %.2f USD", f.Memory.Usage.CostUSD, p.MaxCost), "max_cost"
+		flag = "--max-cost"
+	default:
+		return Decision{}, false
+	}
+	next := "raise " + flag + " and run ralph again"
+	if flag == "--max-iterations" && p.MaxIterations == 1 {
+		next = "to continue: ralph"
+	}
+	return Decision{Action: ActionStop, Reason: reason, Exit: ExitCeiling, ExitReason: exitReason, Status: state.StatusStopped,
+		Next: next}, true
+}
+
+// hourly matches only before a call: nothing else needs the hour's budget.
+func hourly(f Facts) (Decision, bool) {
+	p := f.Policy
+	var reason string
+	switch {
+	case f.Calls.Calls >= p.CallsPerHour:
+		reason = fmt.Sprintf("%d of %d calls of this hour made", f.Calls.Calls, p.CallsPerHour)
+	case p.TokensPerHour > 0 && f.Calls.Tokens >= p.TokensPerHour:
+		reason = fmt.Sprintf("%d of %d tokens of this hour used", f.Calls.Tokens, p.TokensPerHour)
+	default:
+		return Decision{}, false
+	}
+	until := NextHour(f.Calls.Hour)
+	if p.MaxDuration > 0 && until.Sub(f.Now) > p.MaxDuration-f.Now.Sub(f.Started) {
+		return Decision{Action: ActionStop, Reason: reason + "; the run's time is over before the next hour", Exit: ExitCeiling, ExitReason: "max_duration",
+			Status: state.StatusStopped, Next: fmt.Sprintf("after %s: ralph resume; or raise --calls, --max-duration", until.Local().Format("15:04"))}, true
+	}
+	return Decision{Action: ActionWait, Reason: reason, Until: until}, true
+}

@@ -1,0 +1,161 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ralph/runner/agent/ending"
+	"ralph/runner/agent/statusblock"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// Memory is what a run remembers between iterations: streaks and totals. The
+// breaker inside outlives the run.
+type Memory struct {
+	Breaker    state.Breaker
+	Claims     int  // consecutive claims of completion
+	TestOnly   int  // consecutive test-only iterations
+	Damages    int  // iterations in which state files were damaged
+	Retries    int  // transient failures since the last answer
+	Limits     int  // usage limits since the last answer
+	Stale      bool // the session was refused and a fresh start was tried
+	Usage      state.Usage
+	Iterations int // iterations that count
+	// Contradiction is how the latest turn contradicts a plan that is done; empty:
+	// it does not. Verified: a turn was asked to clear it up.
+	Contradiction string
+	Verified      bool
+}
+
+// After folds a turn into the memory. A retry or a limit costs nothing but its
+// own counter. damaged is true when the turn damaged files that ralph needs.
+func (m Memory) After(r turn.Result, damaged bool, p Policy, now time.Time) Memory {
+	if !r.Call.Made {
+		return m
+	}
+	m.Usage = m.Usage.Add(r.Call.Usage)
+	if damaged {
+		m.Damages++
+	}
+	if r.Cut == state.RequestAbort {
+		return m
+	}
+	m = m.contradiction(r)
+	switch kindOf(r.Call.Outcome.Class) {
+	case kindLimit:
+		m.Limits++
+		return m
+	case kindTransient:
+		if m.Retries < maxRetries {
+			m.Retries++
+			return m
+		}
+	case kindStale:
+		if !m.Stale {
+			m.Stale = true
+			return m
+		}
+	case kindUnusable:
+		return m
+	}
+	m.Retries, m.Limits, m.Stale = 0, 0, false
+	m.Iterations++
+	m.Claims = streak(m.Claims, r.Claims() && !((r.Proof.Unearned || r.Proof.Warned) && r.Progress()))
+	m.TestOnly = streak(m.TestOnly, r.TestOnly())
+	if r.Cut == "" {
+		m.Breaker = breakerAfter(m.Breaker, r, p, now)
+	}
+	return m
+}
+
+// contradiction notes how the turn contradicts a plan that is done. A usage
+// limit says nothing about the work, so what the turn before said stands; after
+// a failure that is retried, the turn that clears it up is still to come.
+func (m Memory) contradiction(r turn.Result) Memory {
+	was := m
+	m.Verified = m.Contradiction != ""
+	m.Contradiction = ""
+	if p := r.Proof.After; p.Total == 0 || p.Remaining > 0 {
+		m.Verified = false
+		return m
+	}
+	kind := kindOf(r.Call.Outcome.Class)
+	retried := kind == kindTransient && m.Retries < maxRetries || kind == kindStale && !m.Stale
+	switch s := r.Call.Signal; {
+	case kind == kindLimit, retried && was.Contradiction != "":
+		return was
+	case r.Cut != "": // a person wants no more of it
+		m.Contradiction = was.Contradiction
+	case r.Failed():
+		m.Contradiction = fmt.Sprintf("the agent's last call failed (%s)", r.Call.Outcome.Class)
+	case !r.Call.Signalled:
+	case s.Status == statusblock.Blocked:
+		m.Contradiction = strings.TrimSuffix("the agent says that it is blocked: "+s.Recommendation, ": ")
+	case s.Tests == "FAILING":
+		m.Contradiction = "the agent says that tests fail"
+	}
+	return m
+}
+
+func streak(n int, again bool) int {
+	if again {
+		return n + 1
+	}
+	return 0
+}
+
+// Answer says in words what the loop does about an outcome.
+func Answer(c ending.Class) string {
+	switch kindOf(c) {
+	case kindLimit:
+		return "wait until the reset, or stop with exit code 7; costs nothing"
+	case kindTransient:
+		return fmt.Sprintf("retry after 5 s, doubled up to 10 min, %d times; costs nothing until then", maxRetries)
+	case kindUnusable:
+		return "stop with exit code 6"
+	case kindStale:
+		return "retry once without the session; costs nothing"
+	}
+	switch {
+	case c == ending.PermissionDenied:
+		return "continue and tell the agent; exit code 3 after `CB_PERMISSION_DENIAL_THRESHOLD` in a row"
+	case c == ending.TimeoutWithWork:
+		return "continue, the work counts; without any change it is an error"
+	case classHint(c) != "":
+		return "continue and tell the agent; the circuit breaker counts it if nothing changed"
+	case c.Success():
+		return "continue, or end by the rules of completion"
+	}
+	return "continue; the circuit breaker counts it as an error"
+}
+
+// IsLimit tells whether a call met a usage limit.
+func IsLimit(c ending.Class) bool { return kindOf(c) == kindLimit }
+
+// kind groups the outcome classes by the answer that they get.
+type kind int
+
+const (
+	kindCounts    kind = iota // an iteration like any other
+	kindLimit                 // wait for the window
+	kindTransient             // the service failed: try again
+	kindUnusable              // no try can succeed
+	kindStale                 // the session is gone: once more without it
+)
+
+func kindOf(c ending.Class) kind {
+	if c.Transient() {
+		return kindTransient
+	}
+	switch c {
+	case ending.UsageLimit, ending.SpendLimit:
+		return kindLimit
+	case ending.Auth, ending.NoCredit, ending.DisabledByAdmin, ending.BadModel, ending.BadFlag:
+		return kindUnusable
+	case ending.StaleSession:
+		return kindStale
+	}
+	return kindCounts
+}

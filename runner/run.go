@@ -1,0 +1,227 @@
+// Package runner is the run: it owns the plan and decides. A turn (package turn)
+// does the work and reports.
+//
+//	        +----------- continue, retry ------------+
+//	        v                                        |
+//	admit ----> assign ----> turn ----> conclude ----+----> stop
+//	  |  ^        |           |            |
+//	  |  +- wait -+-----------|------------+
+//	  +--> stop   Assignment  Result       plan, counters, events
+//
+// The two decisions are pure (package rules). The name of the rule that matched
+// is shown everywhere.
+package runner
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"ralph/ptyexec"
+	"ralph/runner/agent"
+	"ralph/runner/gate"
+	"ralph/runner/git"
+	"ralph/runner/inbox"
+	"ralph/runner/ledger"
+	"ralph/runner/output"
+	"ralph/runner/pool"
+	"ralph/runner/review"
+	"ralph/runner/rules"
+	"ralph/runner/task"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// Options is what a user can say about a run; each part belongs to the package
+// that reads it.
+type Options struct {
+	rules.Policy
+	pool.CallOptions
+	gate.CheckOptions
+	task.PlanOptions
+	git.CommitOptions
+}
+
+// Deps is what a run works with.
+type Deps struct {
+	Dir     string // the project
+	RunID   string
+	Version string // of ralph
+	Resumed bool   // continue the counters of the last run
+	// Unattended is true when no person resumed the run. Then a usage limit is
+	// waited out first.
+	Unattended bool
+	// Agents finds an agent by its name: the option's, a plan's, a task's or a
+	// fallback. The error names those that exist.
+	Agents func(name string) (pool.Agent, error)
+	Env    []string
+	Filter agent.EnvFilter // which of Env agents and checks get
+	Checks []gate.Check
+	Mode   gate.Mode
+	// Detect asks for checks to be found in a project that has none yet. Find does
+	// it, after these files have changed.
+	Detect bool
+	Find   func(dir string, changed []string) []gate.Check
+	State  *state.Writer
+	Log    hclog.Logger
+	Prompt string // path of the user's prompt
+	Plan   string // path of the plan, empty for none
+
+	// Show gets every event, from one goroutine at a time; nil: nobody does.
+	Show func(state.Event)
+	// Tick is called about once a second while the run waits; nil: never.
+	Tick   func(left time.Duration, d rules.Decision)
+	Size   ptyexec.Size
+	Resize <-chan ptyexec.Size // nil: never
+	Kill   <-chan struct{}     // closed: end the agent without any grace; nil: never
+}
+
+// Ending is how a run ended.
+type Ending struct {
+	Decision   rules.Decision
+	RunID      string
+	Iterations int
+	Usage      state.Usage
+	Done       int
+	Total      int
+	Findings   int // of the audit
+}
+
+// Run is one run of the loop.
+type Run struct {
+	o      Options
+	d      Deps
+	host   string
+	out    *output.Output
+	inbox  *inbox.Inbox
+	worker *turn.Worker
+
+	mem     rules.Memory
+	calls   state.Calls
+	signals state.Signals
+	session state.Session
+	pool    pool.Pool
+	tasks   ledger.Ledger
+	notes   notes
+	checks  turn.Checks
+	plan    planBook
+	last    turn.Result // the latest
+	past    past
+	review  review.Book
+}
+
+// past is what a run knows about what lies behind it, this run and the one before.
+type past struct {
+	started    time.Time
+	unfinished bool   // the run before did not complete
+	agent      string // who works, or worked last
+	unproved   string // task of a call that was killed: no check saw its tick; empty: none
+	warned     bool   // the end was put off once, because its proof became weaker
+	findings   int    // of the audit
+	printed    int64  // raw output since the last pruning, in bytes
+	lostState  bool   // the state directory was damaged during the latest call
+}
+
+// New prepares a run; nothing is written yet.
+func New(o Options, d Deps) *Run {
+	host, _ := os.Hostname() // only a label
+	r := &Run{o: o, d: d, host: host, inbox: inbox.New(), tasks: ledger.Ledger{}, plan: planBook{dir: d.Dir}}
+	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}
+	r.plan.file = turn.PlanFile{Path: d.Plan, OptionalSections: o.OptionalSections}
+	if d.Plan != "" {
+		r.plan.file.Name = r.plan.rel(d.Plan)
+	}
+	r.worker = &turn.Worker{Env: d.Env, Size: d.Size, Resize: d.Resize, Kill: d.Kill, Log: d.Log, Find: d.Find}
+	return r
+}
+
+// Run runs until a decision stops it. The context is cancelled with a
+// *rules.Interrupt as its cause. The error is ralph's own failure; then the
+// decision is a stop with ExitError.
+func (r *Run) Run(ctx context.Context) (Ending, error) {
+	if err := r.open(); err != nil {
+		return r.ending(failed(err)), err
+	}
+	stop := r.watch()
+	d, err := r.loop(ctx)
+	stop()
+	r.worker.Close()
+	if err == nil {
+		err = r.inbox.Broken()
+	}
+	if err != nil {
+		d = failed(err)
+	}
+	return r.ending(d), errors.Join(err, r.close(d))
+}
+
+func failed(err error) rules.Decision {
+	d := rules.Decision{Action: rules.ActionStop, Rule: "error", Reason: err.Error(), Exit: rules.ExitError,
+		ExitReason: "error", Status: state.StatusFailed, Next: "fix that (.ralph/logs/ralph.log may say more), then: ralph resume"}
+	if locked := (*state.LockedError)(nil); errors.As(err, &locked) {
+		d.Exit, d.Next = rules.ExitLocked, "watch the other one: ralph monitor"
+	}
+	return d
+}
+
+func (r *Run) ending(d rules.Decision) Ending {
+	p := r.plan.counts
+	return Ending{Decision: d, RunID: r.d.RunID, Iterations: r.mem.Iterations, Usage: r.mem.Usage, Done: p.Done, Total: p.Total,
+		Findings: r.past.findings}
+}
+
+func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
+	if err := r.proveLeft(ctx); err != nil {
+		return rules.Decision{}, err
+	}
+	for {
+		if err := r.inbox.Broken(); err != nil { // it also ended what ran
+			return rules.Decision{}, err
+		}
+		d, next, err := r.admit(ctx)
+		if err != nil || d.Action == rules.ActionStop {
+			return d, err
+		}
+		if d.Action == rules.ActionWait {
+			r.announce(d)
+			if err := r.wait(ctx, d); err != nil {
+				return rules.Decision{}, err
+			}
+			continue
+		}
+		if r.inbox.TakePause() {
+			if err := r.pause(ctx); err != nil {
+				return rules.Decision{}, err
+			}
+			continue
+		}
+		if r.inbox.Take(state.RequestSkip) != "" { // it arrived while no call ran
+			r.tasks.Skip(next.ID)
+			continue
+		}
+		made := r.mem.Iterations
+		d, err = r.iterate(ctx, next)
+		if err != nil || d.Action == rules.ActionStop {
+			return d, err
+		}
+		if err := r.pauseBetween(ctx, d, r.mem.Iterations > made); err != nil {
+			return rules.Decision{}, err
+		}
+	}
+}
+
+// pauseBetween waits as long as the decision says, else for the delay between
+// two iterations. There is none after the last iteration.
+func (r *Run) pauseBetween(ctx context.Context, d rules.Decision, counted bool) error {
+	last := r.o.MaxIterations > 0 && r.mem.Iterations >= r.o.MaxIterations
+	if d.Until.IsZero() && counted && !last {
+		d.Until = time.Now().Add(r.o.Delay)
+	}
+	if d.Until.IsZero() {
+		return nil
+	}
+	return r.wait(ctx, d)
+}

@@ -1,0 +1,173 @@
+package turn
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"ralph/runner/agent"
+	"ralph/runner/gate"
+	"ralph/runner/prompt"
+	"ralph/runner/task"
+	"ralph/state"
+)
+
+// Version is the version of Assignment and Result. A worker refuses any other.
+const Version = 1
+
+// Part is what an Assignment asks for.
+type Part string
+
+// The parts.
+const (
+	Whole    Part = ""         // call the agent, observe, audit, check
+	Baseline Part = "baseline" // run the checks and make what fails the baseline
+	Check    Part = "check"    // run the checks
+)
+
+// Assignment is one piece of work for one agent in one workspace. It is plain
+// data: it survives JSON, and holds all that a turn needs from the run. Secrets
+// are not part of it; a worker takes the environment from its own process.
+type Assignment struct {
+	V      int          `json:"v"` // Version
+	Origin state.Origin `json:"origin"`
+	Part   Part         `json:"part,omitempty"`
+	Dir    string       `json:"dir"`               // the project's folder in the workspace
+	LogDir string       `json:"log_dir,omitempty"` // for the prompt and the raw output; empty: not kept
+
+	Task   task.Task    `json:"task,omitzero"` // zero: the plan has none, or there is no plan
+	Plan   PlanFile     `json:"plan,omitzero"`
+	Prompt prompt.Input `json:"prompt"`
+
+	Agent  Agent   `json:"agent"`
+	Bounds Bounds  `json:"bounds"`
+	Checks Checks  `json:"checks"`
+	Audit  Audit   `json:"audit"`
+	Known  History `json:"known"`
+
+	// Protect names files that the agent must not remove or empty. A turn
+	// restores them and reports it.
+	Protect []string `json:"protect,omitempty"`
+}
+
+// PlanFile says where the plan is. The zero value: there is no plan.
+type PlanFile struct {
+	Path             string   `json:"path"` // absolute
+	Name             string   `json:"name"` // relative to the project, with slashes; for people
+	OptionalSections []string `json:"optional_sections,omitempty"`
+}
+
+// Agent is who makes the call, and with which rights.
+type Agent struct {
+	Spec           agent.Spec      `json:"spec"`
+	Program        []string        `json:"program,omitempty"` // replaces the spec's program; nil: the spec's
+	Model          string          `json:"model,omitempty"`   // empty: the agent's own default
+	AllowedTools   []string        `json:"allowed_tools,omitempty"`
+	PermissionMode string          `json:"permission_mode,omitempty"`
+	Session        Session         `json:"session,omitzero"` // to resume; zero: a fresh context
+	Filter         agent.EnvFilter `json:"filter"`           // which variables agent and checks get
+}
+
+// Session is an agent's own session. The zero value is none.
+type Session struct {
+	ID string `json:"id,omitempty"`
+	// Counted is what the agent had counted for the session when its last call
+	// ended: some agents report totals of the session, not of the call.
+	Counted state.Usage `json:"counted,omitzero"`
+}
+
+// Bounds end a call that takes too long. Zero is no bound.
+type Bounds struct {
+	Timeout     time.Duration `json:"timeout_ns"`
+	IdleTimeout time.Duration `json:"idle_timeout_ns"` // without any output
+}
+
+// Checks are the project's own checks with all that is known about them. The
+// zero value: there are none.
+type Checks struct {
+	Rows     []gate.Check `json:"rows,omitempty"`
+	Mode     gate.Mode    `json:"mode,omitempty"` // also of checks that are still to be found
+	FailFast bool         `json:"fail_fast,omitempty"`
+	Scope    gate.Scope   `json:"scope,omitempty"`
+	// Detect asks the turn to look for checks when there are none yet.
+	Detect bool `json:"detect,omitempty"`
+	// Everything asks for every check, because it is not known what has changed.
+	// A turn that calls the agent heeds it only when the plan has nothing left.
+	Everything bool `json:"everything,omitempty"`
+
+	Baseline *gate.Baseline `json:"baseline,omitempty"`
+	Flakes   *gate.Flakes   `json:"flakes,omitempty"`
+	Memory   gate.Memory    `json:"memory,omitzero"`
+	// Findings are those that were reported last: each is reported once, for as
+	// long as it stays.
+	Findings []string `json:"findings,omitempty"`
+}
+
+// Gated is true when a check can keep a task from counting as done.
+func (c Checks) Gated() bool {
+	return c.Mode != gate.ModeReport && slices.ContainsFunc(c.Rows, gate.Check.Required)
+}
+
+// Moment is what a baseline taken now belongs to.
+func (c Checks) Moment(from state.Origin) gate.Moment {
+	return gate.Moment{Scope: c.Scope, Run: from.Run, Task: from.Task}
+}
+
+// NeedBaseline is true when the baseline does not fit the task.
+func (c Checks) NeedBaseline(from state.Origin) bool {
+	return len(c.Rows) > 0 && !c.Baseline.Current(c.Moment(from))
+}
+
+// TestsBefore is how many tests a check had when the baseline was taken; 0:
+// unknown, or none.
+func (c Checks) TestsBefore(check string) int {
+	if c.Baseline == nil {
+		return 0
+	}
+	return c.Baseline.Checks[check].Tests
+}
+
+// clone shares nothing that a turn changes.
+func (c Checks) clone() Checks {
+	c.Baseline, c.Flakes, c.Memory = c.Baseline.Clone(), c.Flakes.Clone(), c.Memory.Clone()
+	return c
+}
+
+// The values of Audit.Answer.
+const (
+	AnswerWarn   = "warn"   // report
+	AnswerRevert = "revert" // and take back ticks that were not earned
+	AnswerHalt   = "halt"   // and end the run
+)
+
+// Audit says what follows from a finding.
+type Audit struct {
+	Answer string `json:"answer"` // one of the answers
+	// Warned is true when the end of this run was put off once already, because
+	// its proof had become weaker.
+	Warned bool `json:"warned,omitempty"`
+}
+
+func (a Audit) takesBack() bool { return a.Answer == AnswerRevert || a.Answer == AnswerHalt }
+
+// History is what the run remembers about the task.
+type History struct {
+	Worked   bool `json:"worked,omitempty"`   // an earlier attempt did something for it
+	Refusals int  `json:"refusals,omitempty"` // ticks without any work
+	Tries    int  `json:"tries,omitempty"`    // failed checks in a row
+}
+
+// Validate says in one line why a worker cannot carry the Assignment out.
+func (a Assignment) Validate() error {
+	switch {
+	case a.V != Version:
+		return fmt.Errorf("assignment has version %d; this ralph speaks version %d", a.V, Version)
+	case a.Dir == "":
+		return fmt.Errorf("assignment names no folder (dir)")
+	case !slices.Contains([]Part{Whole, Baseline, Check}, a.Part):
+		return fmt.Errorf("assignment asks for the unknown part %q; known: %q, %q, %q", a.Part, Whole, Baseline, Check)
+	case a.Part == Whole && a.Agent.Spec.Name == "":
+		return fmt.Errorf("assignment names no agent (agent.spec.name)")
+	}
+	return nil
+}

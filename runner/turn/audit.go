@@ -1,0 +1,125 @@
+package turn
+
+import (
+	"path/filepath"
+
+	"ralph/runner/audit"
+	"ralph/runner/gate"
+	"ralph/runner/git"
+	"ralph/state"
+)
+
+// audited is what the audit makes of a turn.
+type auditResult struct {
+	findings []audit.Finding
+	answers  []string // what ralph does about each finding; empty: nothing
+	reopen   []Reopen
+	worked   bool // see Proof.Worked
+	refused  bool
+	giveUp   string
+	unearned bool
+	work     bool // this turn changed something besides the plan
+}
+
+// audited compares the plan and the files before and after. Only git says for
+// sure what was done, so there is no audit without it. Pure.
+func audited(a Assignment, f facts) auditResult {
+	r := auditResult{worked: a.Known.Worked}
+	if f.left.Error != "" || !f.observed {
+		return r
+	}
+	r.work = didWork(a.Plan, f.changed)
+	r.worked = r.work || a.Known.Worked // work of an earlier attempt counts for the tick
+	if f.cut != "" {
+		return r
+	}
+	in := audit.Input{
+		PlanBefore: f.before.List.Tasks, PlanAfter: f.left.List.Tasks, Task: a.Task.ID, Unchanged: !r.worked,
+		// What is no text may be what the tests see.
+		Partial: f.change.Count > len(f.texts),
+	}
+	inProject := projectPath(a.Dir)
+	for _, text := range f.texts {
+		if inProject(text.Path) != a.Plan.Name {
+			in.Files = append(in.Files, audit.File(text))
+		}
+	}
+	r.findings = audit.Compare(in)
+	for _, found := range r.findings {
+		answer := ""
+		if found.Revert && a.Audit.takesBack() {
+			answer = r.refuse(a, found)
+		}
+		r.answers = append(r.answers, answer)
+	}
+	return r
+}
+
+// refuse answers a tick that was not earned. A tick of another task waits for
+// that task's own turn. The second tick of a task that nothing was done for may
+// stand, for the work may have been there before: green checks let it, and
+// without checks a person has to look.
+func (r *auditResult) refuse(a Assignment, found audit.Finding) string {
+	r.unearned = true
+	back := "the tick was taken back"
+	if found.Kind == audit.KindForeignTick {
+		r.reopen = append(r.reopen, Reopen{Task: found.Task, By: ReopenAudit, Why: "it was ticked in the iteration of another task"})
+		return back + ": a task is ticked in its own iteration"
+	}
+	r.refused = true
+	if a.Known.Refusals > 0 {
+		if a.Checks.Gated() {
+			return "it was ticked again, so it stands while the checks pass"
+		}
+		r.giveUp = "ticked twice without any change, and no check proves it"
+	}
+	r.reopen = append(r.reopen, Reopen{Task: found.Task, By: ReopenAudit, Why: "nothing was done for it"})
+	return back
+}
+
+func (t *turn) tellFindings(r auditResult) {
+	for i, found := range r.findings {
+		t.tell(state.Finding{Source: state.FoundByAudit, Name: string(found.Kind), Task: found.Task, File: found.File,
+			Text: found.Text, Doubt: found.Doubt, Answer: r.answers[i]})
+	}
+}
+
+// didWork is true when anything but the plan changed. A commit of nothing, or
+// of the plan alone, is no work.
+func didWork(plan PlanFile, c gate.Changed) bool {
+	for _, file := range c.Files {
+		if file != plan.Name {
+			return true
+		}
+	}
+	return c.All
+}
+
+// changedFiles are a turn's files as the checks know them: relative to the
+// project, which may be a folder of the repository.
+func changedFiles(dir string, c git.Change) gate.Changed {
+	if c.Count > len(c.Files) {
+		return gate.Changed{All: true}
+	}
+	inProject := projectPath(dir)
+	var files []string
+	for _, file := range c.Files {
+		files = append(files, inProject(file))
+	}
+	return gate.Changed{Files: files}
+}
+
+// projectPath makes paths of the repository relative to the project.
+func projectPath(dir string) func(path string) string {
+	root, ok := git.Root(dir)
+	return func(path string) string {
+		if !ok {
+			return path
+		}
+		rel, err := filepath.Rel(dir, filepath.Join(root, filepath.FromSlash(path)))
+		if err != nil {
+			return path
+		}
+		return filepath.ToSlash(rel)
+	}
+}

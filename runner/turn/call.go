@@ -1,0 +1,167 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"ralph/ptyexec"
+	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
+	"ralph/runner/prompt"
+	"ralph/state"
+)
+
+const (
+	// shownMost is the text of one call after which narration and tool results
+	// go only into its raw output: the logs rotate, and would keep none of it.
+	shownMost = 32 << 20
+	// rawMost bounds the raw output that is kept of one call, in bytes.
+	rawMost = 256 << 20
+)
+
+// call is what is known of the agent call once it is over.
+type call struct {
+	made       bool
+	notStarted string
+	cancelled  bool
+	outcome    agent.Outcome
+	transcript *agent.Transcript
+	counted    state.Usage
+	held       []string
+	exit       ptyexec.Exit
+	printed    int64
+}
+
+// Request is the assignment's call as the agent's row needs it.
+func (a Assignment) Request(env []string) agent.Request {
+	return agent.Request{
+		Prompt: prompt.Build(a.Prompt), Model: a.Agent.Model, AllowedTools: a.Agent.AllowedTools, PermissionMode: a.Agent.PermissionMode,
+		Session: a.Agent.Session.ID, Program: a.Agent.Program, Dir: a.Dir, Env: env, Filter: a.Agent.Filter, Root: os.Geteuid() == 0,
+	}
+}
+
+// call runs the agent in its pty and folds what it prints.
+func (t *turn) call(ctx context.Context) (call, error) {
+	spec, request := t.a.Agent.Spec, t.a.Request(t.w.env())
+	out, err := t.openRaw(request.Prompt)
+	if err != nil {
+		return call{}, err
+	}
+	defer out.close()
+	cmd, clean, err := spec.Prepare(request)
+	if err != nil {
+		return call{}, err
+	}
+	defer clean()
+	cmd.Size, cmd.Resize, cmd.Kill, cmd.Spare = t.w.Size, t.w.Resize, t.w.Kill, &t.w.spare
+	cmd.Timeout, cmd.IdleTimeout = t.a.Bounds.Timeout, t.a.Bounds.IdleTimeout
+	cmd.FinalGrace, cmd.KillGrace = finalGrace, killGrace
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	t.tell(state.Phase{Name: state.PhaseAgent})
+	c := call{transcript: &agent.Transcript{}}
+	decoder := spec.NewDecoder(t.listen(c.transcript))
+	if request.Session != "" {
+		decoder.Resume(t.a.Agent.Session.Counted)
+	}
+	c.exit, err = ptyexec.Run(ctx, cmd, func(p []byte) bool {
+		if err := out.write(p); err != nil {
+			cancel(err) // without its record ralph must not spend money
+		}
+		_, _ = decoder.Write(p) // never fails
+		return decoder.Final()
+	})
+	decoder.Close()
+	if errors.Is(err, ptyexec.ErrNotFound) || errors.Is(err, ptyexec.ErrNotExecutable) {
+		return call{notStarted: err.Error()}, nil
+	}
+	if err == nil {
+		err = out.err
+	}
+	c.made, c.cancelled, c.counted, c.printed = true, c.exit.Cause == ptyexec.CauseCancelled, decoder.Counted(), out.printed
+	c.outcome = spec.Classify(c.transcript, c.exit, time.Now())
+	if c.outcome.Class == ending.Auth {
+		c.held = request.Filter.Held(spec, request)
+	}
+	return c, err
+}
+
+func (w *Worker) env() []string {
+	if w.Env == nil {
+		return os.Environ()
+	}
+	return w.Env
+}
+
+// listen folds what the decoder reports and hands it on. A flood of text goes
+// only into the transcript and the raw output.
+func (t *turn) listen(transcript *agent.Transcript) func(state.Payload) {
+	var shown int
+	return func(p state.Payload) {
+		if n, bulk := bulkOf(p); bulk {
+			if shown += n; shown > shownMost {
+				transcript.Add(p)
+				return
+			}
+		}
+		p = Redacted(p)
+		transcript.Add(p)
+		t.send(p)
+	}
+}
+
+// bulkOf is the length of a payload's text when it is of a kind that can flood.
+func bulkOf(p state.Payload) (n int, bulk bool) {
+	switch d := p.(type) {
+	case state.Text:
+		return len(d.Text), true
+	case state.ToolResult:
+		return len(d.Text), true
+	}
+	return 0, false
+}
+
+// rawOutput takes what one call prints. Without a file nothing is kept.
+type rawOutput struct {
+	file    *os.File
+	printed int64
+	err     error // why nothing more can be kept
+}
+
+func (t *turn) openRaw(text string) (*rawOutput, error) {
+	if t.a.LogDir == "" {
+		return &rawOutput{}, nil
+	}
+	logs := state.RunLogs{Dir: t.a.LogDir}
+	if err := logs.SavePrompt(t.a.Origin.Iteration, text); err != nil {
+		return nil, err
+	}
+	file, err := logs.OpenRaw(t.a.Origin.Iteration)
+	return &rawOutput{file: file}, err
+}
+
+// write keeps p while the call has printed at most rawMost bytes.
+func (r *rawOutput) write(p []byte) error {
+	room := rawMost - r.printed
+	r.printed += int64(len(p))
+	if r.file == nil || r.err != nil || room <= 0 {
+		return r.err
+	}
+	_, err := r.file.Write(p[:min(int64(len(p)), room)])
+	if err == nil && int64(len(p)) >= room {
+		_, err = r.file.WriteString("\n[ralph keeps no more of what this call prints]\n")
+	}
+	if err != nil {
+		r.err = fmt.Errorf("keep raw output: %w", err)
+	}
+	return r.err
+}
+
+func (r *rawOutput) close() {
+	if r.file != nil {
+		_ = r.file.Close() // every write was checked
+	}
+}

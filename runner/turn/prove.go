@@ -1,0 +1,166 @@
+package turn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"ralph/logs"
+	"ralph/runner/agent/ending"
+	"ralph/runner/gate"
+	"ralph/state"
+)
+
+// prove runs the checks that the change asks for.
+func (t *turn) prove(ctx context.Context, f *facts) error {
+	if f.cut == "" {
+		t.findChecks(f.changed)
+	}
+	class := f.call.outcome.Class
+	proves := class.Success() || class == ending.TimeoutWithWork || class == ending.TimeoutIdle || f.cut != ""
+	if len(t.checks.Rows) == 0 || !proves || f.left.Error != "" {
+		return nil
+	}
+	if f.unchecked = f.cut != ""; f.unchecked {
+		return nil
+	}
+	changed := f.changed
+	changed.Final = f.left.reopened(f.audit.reopen).Remaining == 0
+	changed.All = changed.All || changed.Final && t.checks.Everything
+	var err error
+	f.report, err = t.runChecks(ctx, changed)
+	f.unchecked = err != nil || ctx.Err() != nil
+	if ctx.Err() != nil {
+		err = nil
+	}
+	return err
+}
+
+// findChecks looks for checks that the turn brought into a project without any.
+// What they find is the agent's own: there was nothing before.
+func (t *turn) findChecks(changed gate.Changed) {
+	if len(t.checks.Rows) > 0 || !t.checks.Detect || t.w.Find == nil {
+		return
+	}
+	t.checks.Rows = t.w.Find(t.a.Dir, changed.Files)
+	if len(t.checks.Rows) == 0 {
+		return
+	}
+	t.checks.Detect = false
+	if t.checks.Baseline == nil {
+		t.checks.Baseline = &gate.Baseline{}
+	}
+	t.checks.Baseline.Begin(t.checks.Rows, t.checks.Moment(t.a.Origin))
+	var lines []string
+	for _, c := range t.checks.Rows {
+		lines = append(lines, fmt.Sprintf("found in the project now: check %s: %s", c.Name, c.Reproduce()))
+	}
+	t.tellCheckFindings(lines)
+}
+
+// suite is the assignment's checks, ready to run. Its memory is written back by
+// keep.
+func (t *turn) suite() (suite *gate.Suite, keep func()) {
+	c := &t.checks
+	suite = &gate.Suite{
+		Checks: c.Rows, Mode: c.Mode, FailFast: c.FailFast, Baseline: c.Baseline, Flakes: c.Flakes, Memory: c.Memory,
+		Place:    gate.Place{Dir: t.a.Dir, Env: t.a.Agent.Filter.Checks(t.w.env()), Kill: t.w.Kill},
+		Progress: t.tellStep,
+	}
+	return suite, func() { c.Memory = suite.Memory }
+}
+
+func (t *turn) runChecks(ctx context.Context, changed gate.Changed) (gate.Report, error) {
+	suite, keep := t.suite()
+	rep, err := suite.Run(ctx, changed)
+	keep()
+	for i := range rep.Results {
+		rep.Results[i].Output = logs.Redact(rep.Results[i].Output)
+	}
+	t.w.report, t.w.before = rep, nil // checks may leave files of their own
+	if err != nil {
+		t.w.report = gate.Report{} // it lacks checks
+	}
+	t.tellCheckFindings(rep.Findings())
+	return rep, err
+}
+
+// takeBaseline notes what fails before the agent works on the task. A report of
+// the workspace as it is now serves as well as a new one.
+func (t *turn) takeBaseline(ctx context.Context) (gate.Report, error) {
+	suite, keep := t.suite()
+	if t.checks.Baseline == nil {
+		t.checks.Baseline = &gate.Baseline{}
+		suite.Baseline = t.checks.Baseline
+	}
+	moment := t.checks.Moment(t.a.Origin)
+	rep := t.w.report
+	var err error
+	if rep.Results != nil && t.w.before != nil {
+		suite.Rebase(rep, moment)
+	} else {
+		rep, err = suite.TakeBaseline(ctx, moment)
+		t.w.report, t.w.before = rep, nil
+	}
+	keep()
+	if err != nil {
+		t.w.report = gate.Report{}
+		return rep, fmt.Errorf("take baseline: %w", err)
+	}
+	if red := t.checks.Baseline.Red(); len(red) > 0 {
+		t.tell(state.Baseline{Red: red})
+	}
+	return rep, nil
+}
+
+// checkOnly is a turn without an agent call.
+func (t *turn) checkOnly(ctx context.Context) (facts, error) {
+	f := facts{before: ReadPlan(t.a.Plan), checks: t.checks}
+	f.left = f.before
+	if len(t.checks.Rows) == 0 {
+		return f, nil
+	}
+	var err error
+	if t.a.Part == Baseline {
+		f.report, err = t.takeBaseline(ctx)
+	} else {
+		f.report, err = t.runChecks(ctx, gate.Changed{All: t.checks.Everything, Final: f.left.Known && f.left.Remaining == 0})
+	}
+	f.checks = t.checks
+	if ctx.Err() != nil {
+		f.unchecked, f.cut, err = true, stoppedBy(ctx), nil
+	}
+	return f, err
+}
+
+// tellStep reports the start and the end of each run of a check.
+func (t *turn) tellStep(s gate.Step) {
+	run := ""
+	switch {
+	case s.Again:
+		run = state.CheckAgain
+	case s.Baseline:
+		run = state.CheckBaseline
+	}
+	if s.Result == nil {
+		t.tell(state.Phase{Name: state.PhaseChecking, Check: s.Check.Name, Run: run})
+		return
+	}
+	r := *s.Result
+	c := state.Check{Name: r.Name, Command: r.Command, Run: run, Passed: r.Passed, Seconds: r.Duration.Seconds()}
+	if !r.Passed {
+		c.Output = r.Output
+	}
+	t.tell(c)
+}
+
+// tellCheckFindings reports what the checks found besides passed and failed,
+// once while it stays the same.
+func (t *turn) tellCheckFindings(lines []string) {
+	for _, line := range lines {
+		if !slices.Contains(t.checks.Findings, line) {
+			t.tell(state.Finding{Source: state.FoundByChecks, Text: line})
+		}
+	}
+	t.checks.Findings = lines
+}

@@ -1,0 +1,165 @@
+package turn
+
+import (
+	"strings"
+	"time"
+
+	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
+	"ralph/runner/agent/statusblock"
+	"ralph/runner/audit"
+	"ralph/runner/gate"
+	"ralph/runner/git"
+	"ralph/runner/task"
+	"ralph/state"
+)
+
+// Result is all that is known about one turn once it is over. It is built once,
+// by settle, and never changed afterwards: events, state files, kept git states
+// and rows on a screen are made from it. It survives JSON.
+type Result struct {
+	V        int           `json:"v"`
+	Origin   state.Origin  `json:"origin"`
+	Task     task.Task     `json:"task,omitzero"`
+	PlanName string        `json:"plan,omitempty"` // as people know it; empty: no plan
+	Agent    string        `json:"agent,omitempty"`
+	Started  time.Time     `json:"started"`
+	Duration time.Duration `json:"duration_ns"` // of the agent call
+
+	Call   Call   `json:"call"`   // what the agent did and said
+	Work   Work   `json:"work"`   // what it left in the workspace
+	Proof  Proof  `json:"proof"`  // what audit and checks make of it
+	Checks Checks `json:"checks"` // as they stand now
+	// Cut is set when a person ended the turn: skip, or abort, which also stands
+	// for a signal. Such a turn says nothing about the agent.
+	Cut state.Request `json:"cut,omitempty"`
+}
+
+// Call is the agent call. The zero value: it was not made.
+type Call struct {
+	Made bool `json:"made"`
+	// NotStarted says why the agent's program could not be started.
+	NotStarted string             `json:"not_started,omitempty"`
+	Outcome    agent.Outcome      `json:"outcome"`
+	Signal     statusblock.Signal `json:"signal,omitzero"`
+	// Signalled is true when the final message ends with a status block.
+	Signalled bool `json:"signalled,omitempty"`
+	// Denied are the refused tool calls that need an answer; Advice says for each
+	// how to allow it. Compound commands whose parts are all allowed are Advised.
+	Denied    []state.Tool `json:"denied,omitempty"`
+	Advice    []string     `json:"advice,omitempty"`
+	Advised   []state.Tool `json:"advised,omitempty"`
+	Held      []string     `json:"held,omitempty"` // variables that ralph withheld; only after a failed login
+	ToolCalls int          `json:"tool_calls"`
+	Final     string       `json:"final,omitempty"` // message
+	Usage     state.Usage  `json:"usage"`
+	Session   Session      `json:"session,omitzero"`
+	Printed   int64        `json:"printed"` // bytes of output
+	Leftover  int          `json:"leftover,omitempty"`
+}
+
+// Work is what a turn left in its workspace.
+type Work struct {
+	Before Plan       `json:"before"` // the plan when the turn began
+	Left   Plan       `json:"left"`   // and as the agent left it
+	Change git.Change `json:"change"`
+	// Damaged names protected files that were removed or emptied. They have been restored.
+	Damaged []string `json:"damaged,omitempty"`
+}
+
+// Proof is what audit and checks make of the work.
+type Proof struct {
+	Findings []audit.Finding `json:"findings,omitempty"`
+	Report   gate.Report     `json:"report,omitzero"`
+	// Unchecked is true when a person ended the checks before they could say anything.
+	Unchecked bool `json:"unchecked,omitempty"`
+	// Reopen are the ticks that do not count. The run takes them back.
+	Reopen []Reopen `json:"reopen,omitempty"`
+	// After is the plan without those ticks: the one that counts.
+	After Plan `json:"after"`
+	// Worked is true when this turn or an earlier one did something for the task.
+	Worked bool `json:"worked,omitempty"`
+	// Refused is true when the task was ticked without any work.
+	Refused bool `json:"refused,omitempty"`
+	// GiveUp says why the task needs a person; empty: it does not.
+	GiveUp string `json:"give_up,omitempty"`
+	Tries  int    `json:"tries,omitempty"` // failed checks of this task in a row
+	// Unearned is true when the audit refused a tick. OnlyTicks: such ticks are all
+	// that changed.
+	Unearned  bool `json:"unearned,omitempty"`
+	OnlyTicks bool `json:"only_ticks,omitempty"`
+	// Warned is true when the end was put off because its proof became weaker.
+	Warned bool `json:"warned,omitempty"`
+}
+
+// Why a tick is taken back.
+const (
+	ReopenAudit     = "audit"     // nothing was done for it, or another turn did not ask for it
+	ReopenChecks    = "checks"    // a required check fails
+	ReopenUnchecked = "unchecked" // its checks could not say anything
+	ReopenWeakened  = "weakened"  // the proof became weaker in the last turn
+)
+
+// Reopen is a tick that does not count.
+type Reopen struct {
+	Task string `json:"task"`
+	By   string `json:"by"` // one of the reasons above
+	Why  string `json:"why"`
+}
+
+// Progress is what the breaker asks: HEAD moved, the tree changed, or fewer
+// tasks are open.
+func (r Result) Progress() bool {
+	return r.Work.Change.Progress() && !r.Proof.OnlyTicks ||
+		r.Proof.After.Error == "" && r.Proof.After.Remaining < r.Work.Before.Remaining
+}
+
+// Failed is true when the agent call itself went wrong in a way that counts as
+// an error.
+func (r Result) Failed() bool {
+	if r.Call.Outcome.Class == ending.TimeoutWithWork {
+		return !r.Progress() // a productive timeout keeps its work and is no error
+	}
+	return !r.Call.Outcome.Class.Success()
+}
+
+// Claims is true when the agent says that everything is done.
+func (r Result) Claims() bool {
+	return r.Call.Signalled && r.Call.Signal.Exit && r.Call.Outcome.Class.Success()
+}
+
+// TestOnly is true for a turn that only ran or wrote tests and finished no task.
+func (r Result) TestOnly() bool {
+	return r.Call.Signalled && r.Call.Signal.WorkType == "TESTING" && r.Proof.After.Remaining >= r.Work.Before.Remaining
+}
+
+// Reopened is true when the task's own tick was taken back because of its checks.
+func (r Result) Reopened() bool {
+	for _, o := range r.Proof.Reopen {
+		if o.Task == r.Task.ID && o.By != ReopenAudit {
+			return true
+		}
+	}
+	return false
+}
+
+// ErrorText is the normalized text that "same error" compares: the agent's
+// error, else the first failed check. Empty: there was no error.
+func (r Result) ErrorText() string {
+	if o := r.Call.Outcome; r.Failed() {
+		return ending.Normalize(string(o.Class) + ": " + o.Evidence)
+	}
+	blocking := r.Proof.Report.Blocking()
+	if len(blocking) == 0 {
+		return ""
+	}
+	first := blocking[0]
+	if len(first.Blamed) == 0 {
+		return ending.Normalize(first.Name + ": " + first.FirstLine())
+	}
+	var names []string
+	for _, t := range first.Blamed {
+		names = append(names, t.Name)
+	}
+	return first.Name + ": " + strings.Join(names, ", ")
+}

@@ -1,0 +1,233 @@
+package serve
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"ralph/internal/scripted"
+	"ralph/ptyexec"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+const serveVar = "RALPH_TEST_SERVE" // serve one assignment
+
+// This binary is also the agent, and `ralph turn`.
+func TestMain(m *testing.M) {
+	ptyexec.Init()
+	if os.Getenv(serveVar) != "" {
+		_ = os.Unsetenv(serveVar) // not for the agent
+		w := &turn.Worker{}
+		defer w.Close()
+		if err := Turn(context.Background(), w, os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	scripted.Main()
+	os.Exit(m.Run())
+}
+
+// seen is what a turn reported and what came of it, without what differs between
+// two runs: times, folders, object ids.
+type seen struct {
+	Events []state.Payload
+	Result turn.Result
+}
+
+func compare(t *testing.T, a, b seen, dirs [2]string) string {
+	t.Helper()
+	normal := func(s seen, dir string) any {
+		data, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var v any
+		text := strings.ReplaceAll(string(data), dir, "DIR")
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	varies := func(key string) bool {
+		switch key {
+		case "started", "duration_ns", "seconds", "taken_at", "Duration", "tests":
+			return true
+		}
+		return false
+	}
+	ignore := cmpopts.IgnoreMapEntries(func(key string, _ any) bool { return varies(key) })
+	return cmp.Diff(normal(a, dirs[0]), normal(b, dirs[1]), ignore)
+}
+
+func here(t *testing.T, a turn.Assignment) seen {
+	t.Helper()
+	var s seen
+	var err error
+	s.Result, err = turn.Run(t.Context(), a, func(e state.Event) { s.Events = append(s.Events, e.Data) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// server is another process that serves one assignment.
+type server struct {
+	in  io.WriteCloser
+	out *bufio.Reader
+	cmd *exec.Cmd
+}
+
+func serve(t *testing.T, a turn.Assignment) *server {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), serveVar+"=1")
+	cmd.Stderr = os.Stderr
+	in, err1 := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
+	if err := json.NewEncoder(in).Encode(a); err != nil {
+		t.Fatal(err)
+	}
+	return &server{in: in, out: bufio.NewReader(out), cmd: cmd}
+}
+
+// read reads to the last line.
+func (s *server) read(t *testing.T) seen {
+	t.Helper()
+	var all seen
+	for {
+		line, err := s.out.ReadBytes('\n')
+		if err != nil {
+			t.Fatalf("the server ended without a result: %v", err)
+		}
+		var last answer
+		if json.Unmarshal(line, &last) == nil && last.Result != nil {
+			all.Result = *last.Result
+			return all
+		}
+		var e state.Event
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatal(err)
+		}
+		all.Events = append(all.Events, e.Data)
+	}
+}
+
+// The same scripted agent leaves the same events and the same Result, whether
+// the turn runs in this process or in another one.
+func TestServe_anyScript_equalsARunInThisProcess(t *testing.T) {
+	steps := rapid.SliceOfN(rapid.SampledFrom([]scripted.Step{
+		{Do: "say", Text: "working on it"}, {Do: "say", Text: "token ghp_abcdefghijklmnopqrstuvwxyz0123456789"}, {Do: "tool", Text: "make"},
+		{Do: "write", Text: "code.go"}, {Do: "write", Text: "new.go"}, {Do: "write", Text: "broken"}, {Do: "tick", Text: "one"}, {Do: "tick", Text: "two"},
+		{Do: "deny", Text: "rm -rf /"}, {Do: "fail", Text: ""}, {Do: "crash", Text: ""},
+		{Do: "final", Text: "done\n---RALPH_STATUS---\nSTATUS: COMPLETE\nEXIT_SIGNAL: true\n---END_RALPH_STATUS---\n"},
+	}), 0, 6)
+	runs := 24
+	if testing.Short() {
+		runs = 6
+	}
+	for seed := range runs {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			script := steps.Example(seed)
+			first, second := scripted.Project(t, script), scripted.Project(t, script)
+			a, b := here(t, first), serve(t, second).read(t)
+			if len(a.Events) == 0 {
+				t.Error("no events")
+			}
+			if diff := compare(t, a, b, [2]string{first.Dir, second.Dir}); diff != "" {
+				t.Errorf("script %v: in this process (-) and in another one (+):\n%s", script, diff)
+			}
+		})
+	}
+}
+
+func TestServe_inputEnds_theAgentEnds(t *testing.T) {
+	for name, last := range map[string]string{"closed": "", "abort": `{"do":"abort"}`, "skip": `{"do":"skip"}`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := scripted.Project(t, []scripted.Step{{Do: "write", Text: "new.go"}, {Do: "hang", Text: ""}})
+			s := serve(t, a)
+			waitFor(t, filepath.Join(a.Dir, "started"))
+			if last == "" {
+				if err := s.in.Close(); err != nil {
+					t.Fatal(err)
+				}
+			} else if _, err := io.WriteString(s.in, last+"\n"); err != nil {
+				t.Fatal(err)
+			}
+			res := s.read(t).Result
+			want := state.RequestAbort
+			if name == "skip" {
+				want = state.RequestSkip
+			}
+			if res.Cut != want || res.Work.Change.Count == 0 {
+				t.Errorf("cut by %q, %d files changed", res.Cut, res.Work.Change.Count)
+			}
+		})
+	}
+}
+
+// The turn is between two children, and the terminal is resized again.
+func TestControl_sizesThatNobodyTakes_theLastOneCounts(t *testing.T) {
+	lines := strings.NewReader(`{"do":"resize","rows":24,"cols":80}` + "\n" + `{"do":"resize","rows":50,"cols":200}` + "\n")
+	sizes := make(chan ptyexec.Size, 1)
+	control(json.NewDecoder(lines), func(error) {}, sizes)
+	if got := <-sizes; got != (ptyexec.Size{Rows: 50, Cols: 200}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func waitFor(t *testing.T, path string) {
+	t.Helper()
+	for range 3000 {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%s never came", path)
+}
+
+func TestServe_badAssignment_isRefusedInOneLine(t *testing.T) {
+	for input, want := range map[string]string{
+		``:                                  "read assignment: EOF",
+		`{"v":`:                             "read assignment: unexpected EOF",
+		`{"v":7,"dir":"/tmp"}`:              "assignment has version 7; this ralph speaks version 1",
+		`{"v":1}`:                           "assignment names no folder (dir)",
+		`{"v":1,"dir":"/tmp","part":"all"}`: `assignment asks for the unknown part "all"; known: "", "baseline", "check"`,
+		`{"v":1,"dir":"/tmp"}`:              "assignment names no agent (agent.spec.name)",
+	} {
+		var out bytes.Buffer
+		w := &turn.Worker{}
+		err := Turn(t.Context(), w, strings.NewReader(input), &out)
+		w.Close()
+		if bad := (*BadAssignmentError)(nil); !errors.As(err, &bad) || err.Error() != want || out.Len() > 0 {
+			t.Errorf(" %s: %v, %q; want %q", input, err, out.String(), want)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package turn
+
+import (
+	"slices"
+	"time"
+
+	"ralph/ptyexec"
+	"ralph/runner/agent"
+	"ralph/runner/agent/argv"
+	"ralph/runner/agent/statusblock"
+	"ralph/runner/audit"
+	"ralph/runner/gate"
+	"ralph/runner/git"
+	"ralph/state"
+)
+
+// facts are what the steps of a turn found, in the order in which they do.
+type facts struct {
+	started  time.Time
+	before   Plan
+	call     call
+	cut      state.Request
+	damaged  []string
+	left     Plan
+	change   git.Change
+	changed  gate.Changed // the change as the checks know it
+	observed bool         // git was there to say what changed
+	texts    []git.Text   // of the changed files
+	audit    auditResult
+	checks   Checks
+	report   gate.Report
+	// unchecked is true when a person ended the turn before its checks did.
+	unchecked bool
+}
+
+// settle makes the Result. Pure.
+func settle(a Assignment, f facts) Result {
+	r := Result{
+		V: Version, Origin: a.Origin, Task: a.Task, PlanName: a.Plan.Name, Agent: a.Agent.Spec.Name, Started: f.started, Cut: f.cut,
+		Work:   Work{Before: f.before, Left: f.left, Change: f.change, Damaged: f.damaged},
+		Checks: f.checks,
+		Proof: Proof{Findings: f.audit.findings, Report: f.report, Unchecked: f.unchecked, Reopen: f.audit.reopen,
+			Worked: f.audit.worked, Refused: f.audit.refused, GiveUp: f.audit.giveUp, Tries: a.Known.Tries,
+			Unearned: f.audit.unearned, OnlyTicks: f.audit.unearned && !f.audit.work},
+	}
+	r.Call, r.Duration = settleCall(a, f.call), f.call.exit.Duration
+	p := &r.Proof
+	p.After = f.left.reopened(p.Reopen)
+	if by, why := checkVerdict(f, p); why != "" {
+		p.reopen(a, f, Reopen{By: by, Why: why})
+	}
+	if weakened(a, f, p) && p.reopen(a, f, Reopen{By: ReopenWeakened, Why: "the agent sees first what the audit found"}) {
+		p.Warned = true
+	}
+	return r
+}
+
+// checkVerdict counts failed checks and says why the task's tick cannot stand;
+// empty: it can.
+func checkVerdict(f facts, p *Proof) (by, why string) {
+	switch {
+	case f.unchecked && f.checks.Gated():
+		return ReopenUnchecked, "its checks were stopped before they ended"
+	case f.unchecked || f.report.Results == nil: // nothing is proved, either way
+	case !f.report.Blocked():
+		p.Tries = 0
+	case f.report.Blamed():
+		p.Tries++
+		return ReopenChecks, "a required check fails"
+	}
+	return "", ""
+}
+
+// weakened is true when the turn that would end the run also made its own proof
+// weaker: the run would be over, and the agent would never be asked.
+func weakened(a Assignment, f facts, p *Proof) bool {
+	weaker := func(found audit.Finding) bool { return !found.Revert && !found.Doubt }
+	return !a.Audit.Warned && a.Audit.Answer == AnswerRevert && p.After.Remaining == 0 && f.left.Error == "" &&
+		slices.ContainsFunc(f.audit.findings, weaker)
+}
+
+// reopen takes back the tick that the assignment's task got in this turn. It
+// returns false when there is none.
+func (p *Proof) reopen(a Assignment, f facts, r Reopen) bool {
+	if a.Task.ID == "" || a.Task.Done || !p.After.IsDone(a.Task.ID) {
+		return false
+	}
+	r.Task = a.Task.ID
+	p.Reopen = append(p.Reopen, r)
+	p.After = f.left.reopened(p.Reopen)
+	return true
+}
+
+// Replay makes the Result of a call that was made elsewhere, such as a recorded one.
+func Replay(a Assignment, t *agent.Transcript, o agent.Outcome, exit ptyexec.Exit) Result {
+	return settle(a, facts{call: call{made: true, outcome: o, transcript: t, exit: exit}})
+}
+
+// settleCall makes the part of the Result about the agent call.
+func settleCall(a Assignment, c call) Call {
+	r := Call{Made: c.made, NotStarted: c.notStarted, Outcome: c.outcome, Held: c.held, Printed: c.printed, Leftover: c.exit.Leftover}
+	t := c.transcript
+	if t == nil {
+		return r
+	}
+	r.ToolCalls, r.Final, r.Usage = t.ToolCalls, t.Final, t.Usage
+	r.Session = Session{ID: t.Session, Counted: c.counted}
+	r.Signal, r.Signalled = statusblock.Parse(t.Final)
+	for _, d := range t.Denials {
+		switch {
+		case agent.Asks(d): // a question, answered as such
+		case argv.Compound(d.Name, d.Arg, a.Agent.AllowedTools):
+			r.Advised = append(r.Advised, d)
+		default:
+			r.Denied = append(r.Denied, d)
+			r.Advice = append(r.Advice, a.Agent.Spec.Advice(d))
+		}
+	}
+	return r
+}

@@ -1,0 +1,77 @@
+package turn_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"ralph/internal/scripted"
+	"ralph/ptyexec"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+func TestMain(m *testing.M) {
+	ptyexec.Init()
+	scripted.Main()
+	os.Exit(m.Run())
+}
+
+// seen is what a turn reported and what came of it.
+type seen struct {
+	Events []state.Payload
+	Result turn.Result
+}
+
+func here(t *testing.T, a turn.Assignment) seen {
+	t.Helper()
+	var s seen
+	var err error
+	s.Result, err = turn.Run(t.Context(), a, func(e state.Event) { s.Events = append(s.Events, e.Data) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestAssignmentAndResult_throughJSON_stayTheSame(t *testing.T) {
+	a := scripted.Project(t, []scripted.Step{{Do: "write", Text: "broken"}, {Do: "tick", Text: "one"}, {Do: "tick", Text: "two"}, {Do: "deny", Text: "rm -rf /"}})
+	a.Task.Criteria, a.Task.DependsOn = []string{"it works"}, []string{"T0"}
+	res := here(t, a).Result
+	if len(res.Proof.Findings) == 0 || len(res.Proof.Reopen) != 2 || !res.Proof.Report.Blocked() || len(res.Call.Denied) != 1 {
+		t.Errorf("the turn did too little for this test: %+v", res.Proof)
+	}
+	for _, v := range []any{a, res} {
+		data, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var diff string
+		switch v := v.(type) {
+		case turn.Assignment:
+			var back turn.Assignment
+			err = json.Unmarshal(data, &back)
+			diff = cmp.Diff(v, back, cmpopts.EquateEmpty())
+		case turn.Result:
+			var back turn.Result
+			err = json.Unmarshal(data, &back)
+			diff = cmp.Diff(v, back, cmpopts.EquateEmpty(), cmpopts.EquateApproxTime(0))
+		}
+		if err != nil || diff != "" {
+			t.Errorf("%v after JSON (-want +got):\n%s", err, diff)
+		}
+	}
+}
+
+func TestRun_secretInTheAgentsWords_isHiddenEverywhere(t *testing.T) {
+	const key = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
+	s := here(t, scripted.Project(t, []scripted.Step{{Do: "say", Text: key}, {Do: "tool", Text: "curl -H " + key}, {Do: "final", Text: "used " + key}}))
+	data, err := json.Marshal(s)
+	if err != nil || strings.Contains(string(data), key) {
+		t.Errorf("%v, the key is in %s", err, data)
+	}
+}

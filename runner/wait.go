@@ -1,0 +1,172 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"syscall"
+	"time"
+
+	"ralph/logs"
+	"ralph/runner/rules"
+	"ralph/state"
+)
+
+const (
+	beat       = 250 * time.Millisecond // how soon a request is seen
+	statusBeat = time.Second            // how often status.json is refreshed
+)
+
+// interrupt is a person's wish to end the run: a signal, abort or stop; nil: none.
+func (r *Run) interrupt(ctx context.Context) *rules.Interrupt {
+	switch {
+	case r.inbox.Has(state.RequestAbort): // before signals: a service manager resumes a run that SIGTERM ended
+		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "aborted", Why: "ralph abort"}
+	case ctx.Err() != nil:
+		if i := (*rules.Interrupt)(nil); errors.As(context.Cause(ctx), &i) {
+			return i
+		}
+		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: context.Cause(ctx).Error()}
+	case r.inbox.Has(state.RequestStop):
+		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: "ralph stop"}
+	}
+	return nil
+}
+
+// watch reads requests and refreshes status.json until the returned func is
+// called, which waits for it to end.
+func (r *Run) watch() (stop func()) {
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(beat)
+		defer ticker.Stop()
+		last := time.Now()
+		for {
+			select {
+			case <-quit:
+				return
+			case now := <-ticker.C:
+				if r.readRequests() || now.Sub(last) >= statusBeat {
+					r.refresh()
+					last = now
+				}
+			}
+		}
+	}()
+	return func() { close(quit); <-done }
+}
+
+// readRequests holds on to the lock and is true when there were requests.
+func (r *Run) readRequests() bool {
+	if err := r.d.State.HoldLock(); err != nil && !gone(err) {
+		r.inbox.Fail(err)
+	}
+	requests, err := r.d.State.TakeRequests()
+	if err != nil {
+		r.d.Log.Warn("requests unreadable", logs.KeyError, err)
+	}
+	for _, q := range requests {
+		r.d.Log.Info("request", "request", q)
+	}
+	if len(requests) > 0 {
+		r.inbox.Add(requests)
+	}
+	return len(requests) > 0
+}
+
+// refresh writes status.json. An agent may have deleted the state directory, or
+// put a file in its place: that is repaired after the call. Anything else that
+// keeps state from disk ends the run.
+func (r *Run) refresh() {
+	asked := r.inbox.Asked()
+	r.out.Status(func(s *state.Status) { s.Pending = asked })
+	if err := r.out.Save(); err != nil && !gone(err) {
+		r.inbox.Fail(err)
+	}
+	r.out.Flush()
+}
+
+// gone is true when the state directory is not there.
+func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
+
+// pause waits for ralph resume, or for a wish to end.
+func (r *Run) pause(ctx context.Context) error {
+	r.out.Status(func(s *state.Status) {
+		s.Status, s.Phase, s.LastAction, s.Pending = state.StatusPaused, "paused", "paused by ralph pause", ""
+	})
+	r.tell(state.Paused{})
+	err := r.sleep(ctx, time.Time{}, rules.Decision{Action: rules.ActionWait, Rule: "paused", Reason: "ralph pause"})
+	if ctx.Err() != nil { // a signal is no answer to the pause
+		r.inbox.Put(state.RequestPause)
+	}
+	return err
+}
+
+// wait sleeps until the decision's time. A resume request ends it early.
+func (r *Run) wait(ctx context.Context, d rules.Decision) error {
+	if time.Until(d.Until) <= 0 {
+		return nil
+	}
+	if r.inbox.TakePause() { // a resume from before this wait is not for it
+		r.inbox.Put(state.RequestPause)
+	}
+	r.out.Status(func(s *state.Status) {
+		if d.Action == rules.ActionWait || d.Rule == "transient" {
+			s.Status, s.WakeAt = state.StatusWaiting, d.Until
+		}
+		s.Phase, s.Rule, s.Reason = "waiting", d.Rule, d.Reason
+		s.LastAction = "waiting: " + d.Rule
+	})
+	return r.sleep(ctx, d.Until, d)
+}
+
+// sleep waits for the wall clock: a machine that was suspended wakes up late,
+// and a timer of the process would then still wait for the rest. A pause, which
+// is reckoned from its beginning, also ends when its time has passed: the clock
+// may have been set back.
+func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) error {
+	if err := r.out.Save(); err != nil {
+		return err
+	}
+	r.worker.Forget() // people edit while ralph waits
+	for n := 0; r.interrupt(ctx) == nil; n++ {
+		left := time.Until(until.Round(0)).Round(time.Second)
+		if now := time.Now(); !until.IsZero() && (!now.Before(until) || !now.Round(0).Before(until.Round(0))) {
+			break
+		}
+		if r.inbox.Take(state.RequestResume) != "" {
+			r.inbox.Take(state.RequestPause)
+			if d.Rule == "usage_limit" {
+				clear(r.pool.Limits)
+			}
+			break
+		}
+		if n%4 == 0 && r.d.Tick != nil {
+			r.d.Tick(left, d)
+		}
+		r.nap(ctx, until)
+		if err := r.inbox.Broken(); err != nil {
+			return err
+		}
+	}
+	r.out.Status(func(s *state.Status) {
+		s.Status, s.WakeAt, s.LastAction = state.StatusRunning, time.Time{}, "continuing after a wait"
+	})
+	return nil
+}
+
+// nap sleeps for a beat, or until something arrives.
+func (r *Run) nap(ctx context.Context, until time.Time) {
+	short := beat
+	if !until.IsZero() {
+		short = min(beat, max(time.Until(until), time.Millisecond))
+	}
+	timer := time.NewTimer(short)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.inbox.Wake:
+	case <-ctx.Done():
+	}
+}

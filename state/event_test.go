@@ -1,0 +1,280 @@
+package state
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var eventTime = time.Date(2026, 11, 20, 4, 30, 0, 0, time.UTC)
+
+// samples holds one filled payload of each kind.
+func samples() []Payload {
+	tool := Tool{ID: "t1", Name: "Bash", Arg: "make", Parent: "t0"}
+	d := Decision{Action: "wait", Rule: "usage_limit", Reason: "limit", WakeAt: eventTime}
+	u := Usage{InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, CacheWriteTokens: 4, CostUSD: 0.5}
+	return []Payload{
+		RunStart{Agent: "claude", Model: "m", Plan: "fix_plan.md", Prompt: "PROMPT.md", Version: "1", Resumed: true, Done: 1, Total: 2, Killed: "r0", KilledIteration: 7},
+		IterationStart{Title: "Add login", Why: "w", Agent: "claude", Model: "m", Done: 1, Total: 2},
+		Phase{Name: PhaseChecking, Check: "test", Run: CheckAgain},
+		AgentChange{Name: "codex", Model: "m", Instead: "claude", Until: eventTime},
+		Baseline{Red: []string{"test: TestOld"}},
+		Feedback{Items: []string{"one", "two\nlines"}},
+		SessionStart{ID: "s1", Model: "m"},
+		Text{Text: "hello\n", Source: FromCLI},
+		tool,
+		ToolResult{Tool: tool, Text: "ok", Error: true},
+		u,
+		Denied{Tool: tool, Reason: "not allowed"},
+		Limit{Name: "five_hour", Rejected: true, ResetsAt: eventTime, Utilization: 0.5},
+		Retry{Text: "in 2 s", Codes: []string{"529"}},
+		AgentError{Text: "overloaded", Codes: []string{"529"}},
+		FinalMessage{Text: "done", Error: true, Codes: []string{"x"}, Session: "s1"},
+		Finding{Source: FoundByAudit, Name: "removed test", Task: "T1", File: "a_test.go", Text: "gone", Doubt: true, Answer: "the tick was taken back"},
+		Check{Name: "test", Command: "make test", Run: CheckAgain, Passed: true, Seconds: 1.5, Output: "FAIL"},
+		TaskChange{ID: "T1", Title: "Add login", State: "open", Why: "a check fails"},
+		Commit{OID: "abc", Files: 2, Refused: []Refusal{{File: "x", Why: "too large"}}},
+		Paused{},
+		d,
+		IterationEnd{Decision: d, Title: "Add login", Outcome: "completed-turn", Detail: "x", Failed: true, Files: 3, Seconds: 1.5, Done: 1, Total: 2, TaskDone: true, Usage: u},
+		RunEnd{Decision: d, Exit: 3, Seconds: 60, Usage: u, Next: "ralph resume"},
+	}
+}
+
+func TestEvent_everyKind_survivesJSON(t *testing.T) {
+	seen := map[Kind]bool{}
+	for i, p := range samples() {
+		from := Origin{Run: "r1", Host: "h", Iteration: 3, Task: "T1", Role: "developer", Attempt: 2}
+		want := NewEvent(from, eventTime, p)
+		want.Seq = int64(i + 1)
+		data, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got Event
+		if err := json.Unmarshal(data, &got); err != nil {
+			t.Errorf("%s: %v", p.Kind(), err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-written +read):\n%s", p.Kind(), diff)
+		}
+		if reflect.ValueOf(p).IsZero() && p.Kind() != KindPaused {
+			t.Errorf("the sample of %s is empty", p.Kind())
+		}
+		seen[p.Kind()] = true
+	}
+	for k := range payloads {
+		if !seen[k] {
+			t.Errorf("kind %s has no sample", k)
+		}
+	}
+}
+
+func TestEvent_ofVersion2_looksAsDocumented(t *testing.T) {
+	e := NewEvent(Origin{Run: "r1", Iteration: 3, Task: "T1"}, eventTime, Tool{Name: "Bash", Arg: "make"})
+	e.Seq = 7
+	data, err := json.Marshal(e)
+	want := `{"v":2,"seq":7,"time":"2026-11-20T04:30:00Z","kind":"tool","run":"r1","iteration":3,"task":"T1","data":{"name":"Bash","arg":"make"}}`
+	if err != nil || string(data) != want {
+		t.Errorf("%s, %v, want\n%s", data, err, want)
+	}
+}
+
+func TestEvent_unknownKindsAndFields_areSkipped(t *testing.T) {
+	for name, c := range map[string]struct {
+		line string
+		kind Kind
+		want Payload
+	}{
+		"newer kind":         {`{"v":3,"kind":"vote","run":"r","data":{"for":"x"}}`, "vote", nil},
+		"newer field":        {`{"v":3,"kind":"tool","new":[1],"data":{"name":"Bash","colour":"red"}}`, KindTool, Tool{Name: "Bash"}},
+		"no payload":         {`{"v":2,"kind":"paused"}`, KindPaused, Paused{}},
+		"null payload":       {`{"v":2,"kind":"finding","data":null}`, KindFinding, Finding{}},
+		"version 1, unknown": {`{"kind":"vote","text":"x"}`, "vote", nil},
+	} {
+		var e Event
+		if err := json.Unmarshal([]byte(c.line), &e); err != nil || e.Kind != c.kind || !reflect.DeepEqual(e.Data, c.want) {
+			t.Errorf("%s: %+v, %v", name, e, err)
+		}
+	}
+	var e Event
+	if err := json.Unmarshal([]byte(`{"v":2,"kind":"check","data":{"seconds":"x"}}`), &e); err == nil || !strings.Contains(err.Error(), `"check"`) {
+		t.Errorf("a payload of the wrong shape: %v", err)
+	}
+}
+
+// The lines are as version 1 wrote them.
+//
+// size: one table of cases.
+func TestEvent_ofVersion1_isConverted(t *testing.T) {
+	end := `"end":{"outcome":"completed-turn","action":"stop","rule":"complete","reason":"all done","exit":3,"files":2,"duration_ns":1500000000,"wake_at":"2026-11-20T04:30:00Z"}`
+	stop := Decision{Action: "stop", Rule: "complete", Reason: "all done", WakeAt: eventTime}
+	tool := Tool{ID: "t1", Name: "Bash", Arg: "make", Parent: "t0"}
+	said := func(rule, text string) string {
+		data, _ := json.Marshal(text)
+		return `"kind":"decision","text":` + string(data) + `,"end":{"action":"continue","rule":"` + rule + `"}`
+	}
+	const toolJSON = `"tool":{"id":"t1","name":"Bash","arg":"make","parent":"t0"}`
+	for _, c := range []struct {
+		line string
+		want Payload
+	}{
+		{`"kind":"run_start","text":"run r: agent claude","model":"m"`, RunStart{Agent: "claude", Model: "m"}},
+		{`"kind":"run_start","text":"run r: agent my agent; run r0 before it was killed in iteration 7"`, RunStart{Agent: "my agent", Killed: "r0", KilledIteration: 7}},
+		{`"kind":"iteration_start","text":"Add login"`, IterationStart{Title: "Add login"}},
+		{`"kind":"session","session":"s1","model":"m"`, SessionStart{ID: "s1", Model: "m"}},
+		{`"kind":"text","text":"hello"`, Text{Text: "hello"}},
+		{`"kind":"text","text":"hint","codes":["notice"]`, Text{Text: "hint", Source: FromHint}},
+		{`"kind":"tool",` + toolJSON, tool},
+		{`"kind":"tool_result","text":"no","error":true,` + toolJSON, ToolResult{Tool: tool, Text: "no", Error: true}},
+		{`"kind":"usage","usage":{"input_tokens":1,"output_tokens":2,"cache_read_tokens":3,"cost_usd":0.5}`, Usage{InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, CostUSD: 0.5}},
+		{`"kind":"denied","text":"no",` + toolJSON, Denied{Tool: tool, Reason: "no"}},
+		{`"kind":"limit","limit":{"kind":"five_hour","utilization":0.5}`, Limit{Name: "five_hour", Utilization: 0.5}},
+		{`"kind":"limit"`, Limit{}},
+		{`"kind":"retry","text":"in 2 s","codes":["529"]`, Retry{Text: "in 2 s", Codes: []string{"529"}}},
+		{`"kind":"error","text":"x","codes":["429"]`, AgentError{Text: "x", Codes: []string{"429"}}},
+		{`"kind":"result","text":"done","error":true,"codes":["c"],"session":"s1"`, FinalMessage{Text: "done", Error: true, Codes: []string{"c"}, Session: "s1"}},
+		{`"kind":"gate","text":"test: passed","tool":{"name":"test","arg":"make test"},"end":{"duration_ns":1500000000}`, Check{Name: "test", Command: "make test", Passed: true, Seconds: 1.5}},
+		{`"kind":"gate","text":"test: failed\nFAIL\n","error":true,"tool":{"name":"test","arg":"make"},"end":{}`, Check{Name: "test", Command: "make", Output: "FAIL\n"}},
+		{`"kind":"gate","text":"second run of test: failed\nFAIL","error":true,"tool":{"name":"test","arg":"make"}`, Check{Name: "test", Command: "make", Run: CheckAgain, Output: "FAIL"}},
+		{`"kind":"decision","text":"all done",` + end, stop},
+		{`"kind":"decision","text":"only here","end":{"action":"wait","rule":"hourly"}`, Decision{Action: "wait", Rule: "hourly", Reason: "only here"}},
+		{`"kind":"iteration_end","text":"all done","usage":{"cost_usd":0.5},` + end, IterationEnd{Decision: stop, Outcome: "completed-turn", Files: 2, Seconds: 1.5, Usage: Usage{CostUSD: 0.5}}},
+		{`"kind":"iteration_end","text":"the call hung","error":true,"end":{"outcome":"hang-silent","action":"retry","rule":"transient"}`,
+			IterationEnd{Decision: Decision{Action: "retry", Rule: "transient"}, Outcome: "hang-silent", Detail: "the call hung", Failed: true}},
+		{`"kind":"run_end","text":"all done","error":true,` + end, RunEnd{Decision: stop, Exit: 3, Seconds: 1.5}},
+		// What version 1 announced as a decision.
+		{said("audit", "audit: a_test.go: 2 tests fewer"), Finding{Source: FoundByAudit, Text: "a_test.go: 2 tests fewer"}},
+		{said("audit", "audit: tick without work: T1; the tick was taken back"), Finding{Source: FoundByAudit, Text: "tick without work: T1", Answer: "the tick was taken back"}},
+		{said("audit", "audit: x; y; the tick was taken back: a task is ticked in its own iteration"),
+			Finding{Source: FoundByAudit, Text: "x; y", Answer: "the tick was taken back: a task is ticked in its own iteration"}},
+		{said("audit", "audit: x; again: it stands while the checks pass"), Finding{Source: FoundByAudit, Text: "x", Answer: "again: it stands while the checks pass"}},
+		{said("checks", "lint: flaky"), Finding{Source: FoundByChecks, Text: "lint: flaky"}},
+		{said("checks", "the box of the task was opened again: test fails"), TaskChange{State: "open", Why: "test fails"}},
+		{said("feedback", "one\n\ntwo"), Feedback{Items: []string{"one\n\ntwo"}}},
+		{said("baseline", "red before the agent did anything: test: TestA; lint"), Baseline{Red: []string{"test: TestA", "lint"}}},
+		{said("agent", "agent codex"), AgentChange{Name: "codex"}},
+		{said("agent", "agent codex instead of claude, which is limited until Nov 20 04:30"), AgentChange{Name: "codex", Instead: "claude"}},
+		{said("commit", "committed 2 files that the agent left over as abc; not committed: x (why)"),
+			Commit{Refused: []Refusal{{Why: "committed 2 files that the agent left over as abc; not committed: x (why)"}}}},
+		{said("paused", "paused; go on with: ralph resume"), Paused{}},
+	} {
+		line := `{"time":"2026-11-20T04:30:00Z","run":"r","iteration":3,` + c.line + `}`
+		var got Event
+		if err := json.Unmarshal([]byte(line), &got); err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		if diff := cmp.Diff(NewEvent(Origin{Run: "r", Iteration: 3}, eventTime, c.want), got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", line, diff)
+		}
+	}
+}
+
+func TestEvent_recordedRunOfVersion1_isKnownThroughout(t *testing.T) {
+	data, err := os.ReadFile("testdata/events-v1.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[Kind]int{}
+	for line := range strings.Lines(string(data)) {
+		e, ok := EventFilter(nil).Decode([]byte(line))
+		if !ok || e.Data == nil || e.V != EventVersion {
+			t.Errorf("not read: %s", line)
+		}
+		kinds[e.Kind]++
+	}
+	for k, n := range map[Kind]int{KindRunStart: 1, KindIterationStart: 6, KindIterationEnd: 6, KindCheck: 8, KindFinding: 2, KindFeedback: 3, KindRunEnd: 1} {
+		if kinds[k] != n {
+			t.Errorf("%d events of kind %s, want %d", kinds[k], k, n)
+		}
+	}
+}
+
+func TestEventFilter_leavesOutKindsWithoutReadingThem(t *testing.T) {
+	tools := EventFilter(func(k Kind) bool { return k == KindTool })
+	for line, want := range map[string]bool{
+		`{"v":2,"kind":"tool","data":{"name":"Bash"}}`:              true,
+		`{"kind":"tool","tool":{"name":"Bash"}}`:                    true,
+		`{"v":2,"kind":"text","data":{"text":"\"kind\":\"tool\""}}`: false,
+		`{"v":2,"kind":"text","data":broken`:                        false,
+		`{"v":2,"kind":"tool","data":broken`:                        false,
+		`not json "kind":"tool"`:                                    false,
+		``:                                                          false,
+	} {
+		if _, got := tools.Decode([]byte(line)); got != want {
+			t.Errorf("%s: %t", line, got)
+		}
+	}
+	if _, ok := EventFilter(nil).Decode([]byte(`{"v":2}`)); ok {
+		t.Error("an event without a kind")
+	}
+}
+
+func FuzzEvent_anyLine_isReadTheSameAfterBeingWritten(f *testing.F) {
+	for _, p := range samples() {
+		data, err := json.Marshal(NewEvent(Origin{Run: "r", Iteration: 1}, eventTime, p))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	for _, line := range []string{
+		``, `{}`, `{"kind":"text","text":"x"}`, `{"kind":"decision","text":"audit: ","end":{"rule":"audit"}}`,
+		`{"kind":"decision","end":{"rule":"baseline"}}`, `{"kind":"gate"}`, `{"kind":"run_start","text":"; run "}`, `{"v":-1,"kind":"tool"}`,
+		`{"v":2,"kind":"usage","data":{"input_tokens":-9223372036854775808}}`, `{"kind":"iteration_end","end":{"duration_ns":-5}}`,
+	} {
+		f.Add([]byte(line))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		first, ok := EventFilter(nil).Decode(line)
+		if !ok {
+			return
+		}
+		if first.Data == nil {
+			return // it cannot be written: the payload was not read
+		}
+		if first.Data.Kind() != first.Kind {
+			t.Fatalf("kind %q with a payload of %q", first.Kind, first.Data.Kind())
+		}
+		data, err := json.Marshal(first)
+		if err != nil {
+			return // a time beyond the year 9999
+		}
+		second, ok := EventFilter(nil).Decode(data)
+		if again, _ := json.Marshal(second); !ok || string(again) != string(data) {
+			t.Errorf("written %s\nread    %s", data, again)
+		}
+	})
+}
+
+func TestEnding_everyStatus_isOne(t *testing.T) {
+	for _, c := range []struct {
+		name               string
+		s                  Status
+		want               Ending
+		unfinished, cutOff bool
+	}{
+		{"nothing ran", Status{}, EndingNone, false, false},
+		{"killed at work", Status{RunID: "r", Status: StatusRunning}, EndingKilled, true, true},
+		{"killed in a wait", Status{RunID: "r", Status: StatusWaiting}, EndingKilled, true, true},
+		{"killed in a pause", Status{RunID: "r", Status: StatusPaused}, EndingKilled, true, true},
+		{"reboot", Status{RunID: "r", Status: StatusStopped, ExitReason: "interrupted", ExitCode: 143}, EndingTerminated, true, true},
+		{"Ctrl-C", Status{RunID: "r", Status: StatusStopped, ExitReason: "interrupted", ExitCode: 130}, EndingInterrupted, true, true},
+		{"abort", Status{RunID: "r", Status: StatusStopped, ExitReason: "aborted", ExitCode: 130}, EndingInterrupted, true, true},
+		{"ceiling", Status{RunID: "r", Status: StatusStopped, ExitReason: "max_iterations", ExitCode: 4}, EndingByRule, true, false},
+		{"breaker", Status{RunID: "r", Status: StatusHalted, ExitReason: "same_error", ExitCode: 3}, EndingByRule, true, false},
+		{"error", Status{RunID: "r", Status: StatusFailed, ExitReason: "error", ExitCode: 1}, EndingByRule, true, false},
+		{"complete", Status{RunID: "r", Status: StatusCompleted, ExitReason: "plan_complete"}, EndingComplete, false, false},
+	} {
+		got := c.s.Ending()
+		if got != c.want || got.Unfinished() != c.unfinished || got.CutOff() != c.cutOff {
+			t.Errorf("%s: %q, unfinished %t, cut off %t", c.name, got, got.Unfinished(), got.CutOff())
+		}
+	}
+}

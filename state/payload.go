@@ -1,0 +1,396 @@
+package state
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Kind names what an Event reports.
+type Kind string
+
+// The kinds, roughly in the order in which one iteration produces them. One
+// kind means one thing.
+const (
+	KindRunStart       Kind = "run_start"
+	KindIterationStart Kind = "iteration_start"
+	KindPhase          Kind = "phase"       // the turn reached another step
+	KindAgent          Kind = "agent"       // another agent works from now on
+	KindBaseline       Kind = "baseline"    // checks that failed before the agent did anything
+	KindFeedback       Kind = "feedback"    // what the next prompt says about the past
+	KindSession        Kind = "session"     // the agent named its session and model
+	KindText           Kind = "text"        // what the agent says
+	KindTool           Kind = "tool"        // the agent called a tool
+	KindToolResult     Kind = "tool_result" // what the tool answered
+	KindUsage          Kind = "usage"       // tokens and cost so far in this call
+	KindDenied         Kind = "denied"      // a tool call was refused by the permission rules
+	KindLimit          Kind = "limit"       // a usage-limit record, rejected or not
+	KindRetry          Kind = "retry"       // the agent CLI retries by itself
+	KindError          Kind = "error"       // the agent CLI's own error text: never the model's words
+	KindResult         Kind = "result"      // the agent's final record
+	KindFinding        Kind = "finding"     // the audit or a check found something to look at
+	KindCheck          Kind = "check"       // a check ran
+	KindTask           Kind = "task"        // ralph changed the state of a task in the plan
+	KindCommit         Kind = "commit"      // ralph committed what the agent left over
+	KindPaused         Kind = "paused"      // the run waits for `ralph resume`
+	KindDecision       Kind = "decision"    // a rule matched
+	KindIterationEnd   Kind = "iteration_end"
+	KindRunEnd         Kind = "run_end"
+)
+
+// Payload is what an event of one kind carries. It is a plain value.
+type Payload interface{ Kind() Kind }
+
+// payloads has one decoder for each kind.
+var payloads = map[Kind]func([]byte) (Payload, error){
+	KindRunStart:       decode[RunStart],
+	KindIterationStart: decode[IterationStart],
+	KindPhase:          decode[Phase],
+	KindAgent:          decode[AgentChange],
+	KindBaseline:       decode[Baseline],
+	KindFeedback:       decode[Feedback],
+	KindSession:        decode[SessionStart],
+	KindText:           decode[Text],
+	KindTool:           decode[Tool],
+	KindToolResult:     decode[ToolResult],
+	KindUsage:          decode[Usage],
+	KindDenied:         decode[Denied],
+	KindLimit:          decode[Limit],
+	KindRetry:          decode[Retry],
+	KindError:          decode[AgentError],
+	KindResult:         decode[FinalMessage],
+	KindFinding:        decode[Finding],
+	KindCheck:          decode[Check],
+	KindTask:           decode[TaskChange],
+	KindCommit:         decode[Commit],
+	KindPaused:         decode[Paused],
+	KindDecision:       decode[Decision],
+	KindIterationEnd:   decode[IterationEnd],
+	KindRunEnd:         decode[RunEnd],
+}
+
+func decode[P Payload](data []byte) (Payload, error) {
+	var p P
+	err := json.Unmarshal(data, &p)
+	return p, err
+}
+
+// RunStart opens a run.
+type RunStart struct {
+	Agent   string `json:"agent"`
+	Model   string `json:"model"` // empty: the agent's own default
+	Plan    string `json:"plan"`  // relative to the project; empty: no plan
+	Prompt  string `json:"prompt,omitempty"`
+	Version string `json:"version,omitempty"` // of ralph
+	Resumed bool   `json:"resumed,omitempty"` // keeps the counters of the previous run
+	Done    int    `json:"done"`              // tasks of the plan
+	Total   int    `json:"total"`
+	// Killed is the previous run when it was killed; empty: it ended by itself.
+	Killed          string `json:"killed,omitempty"`
+	KilledIteration int    `json:"killed_iteration,omitempty"` // in which it was killed
+}
+
+// IterationStart opens an iteration.
+type IterationStart struct {
+	Title string `json:"title,omitempty"` // of the task; empty: there is none, see Why
+	Why   string `json:"why,omitempty"`   // the iteration runs without a task
+	Agent string `json:"agent,omitempty"`
+	Model string `json:"model,omitempty"`
+	Done  int    `json:"done"`
+	Total int    `json:"total"`
+}
+
+// The steps of a turn, as Phase and Status.Phase name them.
+const (
+	PhaseAgent     = "agent"     // the agent works
+	PhaseObserving = "observing" // what it left is looked at
+	PhaseChecking  = "checking"  // a check runs
+)
+
+// Phase says that a turn reached another step.
+type Phase struct {
+	Name  string `json:"name"`            // one of the steps
+	Check string `json:"check,omitempty"` // that runs now
+	Run   string `json:"run,omitempty"`   // CheckBaseline, CheckAgain; empty: the usual run
+}
+
+// AgentChange says that another agent works from now on.
+type AgentChange struct {
+	Name    string    `json:"name"`
+	Model   string    `json:"model,omitempty"`
+	Instead string    `json:"instead,omitempty"` // the preferred agent, which is limited; empty: none
+	Until   time.Time `json:"until,omitzero"`    // end of that limit
+}
+
+// Baseline lists the checks that failed before the agent did anything, one
+// line each.
+type Baseline struct {
+	Red []string `json:"red"`
+}
+
+// Feedback is what the next prompt says about the past, word for word.
+type Feedback struct {
+	Items []string `json:"items"`
+}
+
+// SessionStart names the agent's own session.
+type SessionStart struct {
+	ID    string `json:"id"`
+	Model string `json:"model,omitempty"`
+}
+
+// TextSource says whose words a Text is.
+type TextSource string
+
+// The sources of text.
+const (
+	FromModel TextSource = ""       // the agent's own words
+	FromCLI   TextSource = "cli"    // a line that its CLI printed beside its records
+	FromHint  TextSource = "notice" // a warning or a hint in a record of its CLI
+)
+
+// Text is narration, in pieces as they come.
+type Text struct {
+	Text   string     `json:"text"`
+	Source TextSource `json:"source,omitempty"`
+}
+
+// Tool is one tool call. Arg is its main argument (the command, the path, the
+// pattern): one line, at most 400 runes.
+type Tool struct {
+	ID   string `json:"id,omitempty"`
+	Name string `json:"name"`
+	Arg  string `json:"arg,omitempty"`
+	// Parent is the call that started the sub-agent which made this call; empty:
+	// the agent itself made it.
+	Parent string `json:"parent,omitempty"`
+}
+
+// ToolResult is what a tool answered. Tool is the call.
+type ToolResult struct {
+	Tool  Tool   `json:"tool"`
+	Text  string `json:"text,omitempty"`
+	Error bool   `json:"error,omitempty"` // the record says that the tool failed
+}
+
+// Usage counts tokens and the agent's own estimate of the cost in US dollars.
+// As an event it is cumulative over the call, never a delta.
+type Usage struct {
+	InputTokens      int64   `json:"input_tokens"`
+	OutputTokens     int64   `json:"output_tokens"`
+	CacheReadTokens  int64   `json:"cache_read_tokens"`
+	CacheWriteTokens int64   `json:"cache_write_tokens,omitempty"`
+	CostUSD          float64 `json:"cost_usd"`
+}
+
+// Total is what counts against the hourly token budget: everything but cache reads.
+func (u Usage) Total() int64 { return u.InputTokens + u.OutputTokens + u.CacheWriteTokens }
+
+// Add sums two usages.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		u.InputTokens + v.InputTokens, u.OutputTokens + v.OutputTokens,
+		u.CacheReadTokens + v.CacheReadTokens, u.CacheWriteTokens + v.CacheWriteTokens, u.CostUSD + v.CostUSD,
+	}
+}
+
+// Denied is a tool call that the permission rules refused.
+type Denied struct {
+	Tool   Tool   `json:"tool"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Limit is one usage-limit window as the agent reported it.
+type Limit struct {
+	// Name is the vendor's name of the window: five_hour, seven_day, ...
+	Name string `json:"kind"`
+	// Rejected is true when the window refused work; false for information only.
+	Rejected bool `json:"rejected,omitempty"`
+	// ResetsAt is zero when the agent did not say.
+	ResetsAt time.Time `json:"resets_at,omitzero"`
+	// Utilization is 0..1; below zero is unknown.
+	Utilization float64 `json:"utilization"`
+}
+
+// Retry says that the agent CLI retries by itself.
+type Retry struct {
+	Text  string   `json:"text,omitempty"`
+	Codes []string `json:"codes,omitempty"`
+}
+
+// AgentError is the agent CLI's own error text: never the model's words.
+type AgentError struct {
+	Text string `json:"text,omitempty"`
+	// Codes are the machine-readable names that the record gave its failure:
+	// HTTP status ("429"), subtype ("error_max_turns"), terminal reason.
+	Codes []string `json:"codes,omitempty"`
+}
+
+// FinalMessage is the agent's final record.
+type FinalMessage struct {
+	Text    string   `json:"text,omitempty"`
+	Error   bool     `json:"error,omitempty"` // the record reports a failure
+	Codes   []string `json:"codes,omitempty"` // as in AgentError
+	Session string   `json:"session,omitempty"`
+}
+
+// Why a check runs, besides the usual run after the agent's work.
+const (
+	CheckBaseline = "baseline" // before the work
+	CheckAgain    = "again"    // a second time, because it failed
+)
+
+// Check is one run of a check.
+type Check struct {
+	Name    string  `json:"name"`
+	Command string  `json:"command"`
+	Run     string  `json:"run,omitempty"` // CheckBaseline, CheckAgain; empty: the usual run
+	Passed  bool    `json:"passed"`
+	Seconds float64 `json:"seconds"`
+	Output  string  `json:"output,omitempty"` // shortened; empty when it passed
+}
+
+// The sources of findings.
+const (
+	FoundByAudit  = "audit"
+	FoundByChecks = "checks"
+)
+
+// Finding is something that a person should look at.
+type Finding struct {
+	Source string `json:"source"`           // one of the sources
+	Name   string `json:"name,omitempty"`   // the audit's name for this kind of finding
+	Task   string `json:"task,omitempty"`   // id of the task it is about
+	File   string `json:"file,omitempty"`   // relative to the repository
+	Text   string `json:"text"`             // one sentence
+	Doubt  bool   `json:"doubt,omitempty"`  // a question rather than a fault
+	Answer string `json:"answer,omitempty"` // what ralph did about it
+}
+
+// TaskChange says that ralph changed the state of a task in the plan.
+type TaskChange struct {
+	ID    string `json:"id"`
+	Title string `json:"title,omitempty"`
+	State string `json:"state"` // the new one: "open"
+	Why   string `json:"why"`
+}
+
+// Commit says what ralph committed of the changes that the agent left uncommitted.
+type Commit struct {
+	OID     string    `json:"oid,omitempty"` // empty: nothing was committed
+	Files   int       `json:"files"`
+	Refused []Refusal `json:"refused,omitempty"` // each reported once
+}
+
+// Refusal is a file that ralph did not commit.
+type Refusal struct {
+	File string `json:"file"`
+	Why  string `json:"why"`
+}
+
+// Paused says that the run waits for `ralph resume`.
+type Paused struct{}
+
+// Decision is a rule that matched.
+type Decision struct {
+	Action string    `json:"action"` // continue, retry, wait, stop
+	Rule   string    `json:"rule"`
+	Reason string    `json:"reason,omitempty"`
+	WakeAt time.Time `json:"wake_at,omitzero"`
+}
+
+// IterationEnd is how an iteration ended, and what follows.
+type IterationEnd struct {
+	Decision
+	Title   string  `json:"title,omitempty"`  // of the task; empty: there is none
+	Outcome string  `json:"outcome"`          // class of the agent call
+	Detail  string  `json:"detail,omitempty"` // the outcome in words
+	Failed  bool    `json:"failed,omitempty"` // the call went wrong
+	Files   int     `json:"files"`            // changed
+	Seconds float64 `json:"seconds"`          // of the agent call
+	Done    int     `json:"done"`             // tasks of the plan
+	Total   int     `json:"total"`
+	// TaskDone is true when the iteration's task is done now.
+	TaskDone bool  `json:"task_done,omitempty"`
+	Usage    Usage `json:"usage"`
+}
+
+// RunEnd is how a run ended.
+type RunEnd struct {
+	Decision
+	Exit    int     `json:"exit"` // ralph's exit code, also when it is 0
+	Seconds float64 `json:"seconds"`
+	Usage   Usage   `json:"usage"`
+	Next    string  `json:"next,omitempty"` // what a person types or does next
+}
+
+// Kind implements Payload.
+func (RunStart) Kind() Kind { return KindRunStart }
+
+// Kind implements Payload.
+func (IterationStart) Kind() Kind { return KindIterationStart }
+
+// Kind implements Payload.
+func (Phase) Kind() Kind { return KindPhase }
+
+// Kind implements Payload.
+func (AgentChange) Kind() Kind { return KindAgent }
+
+// Kind implements Payload.
+func (Baseline) Kind() Kind { return KindBaseline }
+
+// Kind implements Payload.
+func (Feedback) Kind() Kind { return KindFeedback }
+
+// Kind implements Payload.
+func (SessionStart) Kind() Kind { return KindSession }
+
+// Kind implements Payload.
+func (Text) Kind() Kind { return KindText }
+
+// Kind implements Payload.
+func (Tool) Kind() Kind { return KindTool }
+
+// Kind implements Payload.
+func (ToolResult) Kind() Kind { return KindToolResult }
+
+// Kind implements Payload.
+func (Usage) Kind() Kind { return KindUsage }
+
+// Kind implements Payload.
+func (Denied) Kind() Kind { return KindDenied }
+
+// Kind implements Payload.
+func (Limit) Kind() Kind { return KindLimit }
+
+// Kind implements Payload.
+func (Retry) Kind() Kind { return KindRetry }
+
+// Kind implements Payload.
+func (AgentError) Kind() Kind { return KindError }
+
+// Kind implements Payload.
+func (FinalMessage) Kind() Kind { return KindResult }
+
+// Kind implements Payload.
+func (Finding) Kind() Kind { return KindFinding }
+
+// Kind implements Payload.
+func (Check) Kind() Kind { return KindCheck }
+
+// Kind implements Payload.
+func (TaskChange) Kind() Kind { return KindTask }
+
+// Kind implements Payload.
+func (Commit) Kind() Kind { return KindCommit }
+
+// Kind implements Payload.
+func (Paused) Kind() Kind { return KindPaused }
+
+// Kind implements Payload.
+func (Decision) Kind() Kind { return KindDecision }
+
+// Kind implements Payload.
+func (IterationEnd) Kind() Kind { return KindIterationEnd }
+
+// Kind implements Payload.
+func (RunEnd) Kind() Kind { return KindRunEnd }

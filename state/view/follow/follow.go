@@ -1,0 +1,188 @@
+// Package follow reads the state files and events of a run as they change.
+package follow
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"ralph/logs"
+	"ralph/logs/termtext"
+	"ralph/state"
+	"ralph/state/view"
+)
+
+const (
+	pollPause = 40 * time.Millisecond // between two polls of a busy run
+	pollIdle  = time.Second           // without a change, if the system reports changes
+	pollBlind = time.Second / 4       // if it does not
+	farBehind = 8 << 20               // unread bytes beyond which Poll skips events that only the log shows
+)
+
+// Follower reads a run as it changes: immediately if the system reports file changes,
+// else within a quarter of a second. One goroutine calls Poll and Wait; any may call
+// Poke.
+type Follower struct {
+	reader  *state.Reader
+	now     func() time.Time
+	watcher *fsnotify.Watcher
+	kick    chan struct{}
+	idle    time.Duration
+	due     atomic.Bool // a snapshot may have changed
+	tail    *logs.Tail
+	read    int64 // bytes of the events file
+	more    bool  // the last Poll did not reach the end
+	begun   bool  // Poll was called
+	polled  time.Time
+	snap    view.Snapshot
+	taken   time.Time // when snap was
+}
+
+// New follows the project in dir, which may have no run yet. Close it after use.
+func New(dir string, now func() time.Time) *Follower {
+	r := state.Open(filepath.Join(dir, state.DirName))
+	f := &Follower{reader: r, now: now, kick: make(chan struct{}, 1), idle: pollBlind}
+	f.tail = logs.NewTail(r.EventsPath(), -1)
+	if w, err := fsnotify.NewWatcher(); err == nil {
+		f.watcher, f.idle = w, pollIdle
+		go f.listen()
+	}
+	f.watch()
+	return f
+}
+
+// Reader returns the reader of the followed state.
+func (f *Follower) Reader() *state.Reader { return f.reader }
+
+// More reports whether the last Poll did not reach the end of the events.
+func (f *Follower) More() bool { return f.more }
+
+// listen drains the watcher: many changes cause one Poll.
+func (f *Follower) listen() {
+	events, errs := f.watcher.Events, f.watcher.Errors
+	for events != nil || errs != nil {
+		select {
+		case e, ok := <-events:
+			if !ok {
+				events = nil
+				continue
+			}
+			switch filepath.Base(e.Name) {
+			case filepath.Base(f.reader.EventsPath()), filepath.Base(f.reader.LiveLogPath()):
+			default:
+				f.due.Store(true)
+			}
+		case _, ok := <-errs: // after an overflow, anything may have changed
+			if !ok {
+				errs = nil
+				continue
+			}
+			f.due.Store(true)
+		}
+		f.Poke()
+	}
+}
+
+// Poke ends a Wait.
+func (f *Follower) Poke() {
+	select {
+	case f.kick <- struct{}{}:
+	default:
+	}
+}
+
+// watch adds the state directory, which may have been created or replaced.
+func (f *Follower) watch() {
+	if f.watcher != nil {
+		_ = f.watcher.Add(f.reader.Dir())
+	}
+}
+
+// Close stops following.
+func (f *Follower) Close() {
+	if f.watcher != nil {
+		_ = f.watcher.Close()
+	}
+	_ = f.tail.Close()
+}
+
+// Wait returns true when the next Poll is due, false when ctx has ended.
+func (f *Follower) Wait(ctx context.Context) bool {
+	if f.more {
+		return ctx.Err() == nil
+	}
+	pause := time.NewTimer(pollPause - time.Since(f.polled))
+	defer pause.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-pause.C:
+	}
+	idle := time.NewTimer(f.idle - time.Since(f.polled))
+	defer idle.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-f.kick:
+	case <-idle.C:
+		f.watch()
+	}
+	return true
+}
+
+// Poll reads what changed since the last Poll. Errors are in Problems.
+func (f *Follower) Poll() view.Update {
+	f.polled = time.Now()
+	if f.due.Swap(false) || time.Since(f.taken) >= f.idle {
+		f.snap, f.taken = view.Gather(f.reader, f.now()).Keep(f.snap), f.polled
+	}
+	u := view.Update{Snapshot: f.snap}
+	problem := func(err error) {
+		if err != nil {
+			u.Problems = append(slices.Clone(u.Problems), termtext.Line(err.Error()))
+		}
+	}
+	if !f.begun {
+		f.begun = true
+		past, err := view.ReadRotated(f.reader)
+		u.Past = past
+		problem(err)
+	}
+	lines, err := f.tail.Poll()
+	problem(err)
+	size := 0
+	for _, line := range lines {
+		size += len(line) + 1
+	}
+	f.more = size > 1<<20
+	wanted := state.EventFilter(nil)
+	if f.behind(int64(size)) > farBehind {
+		wanted = func(k state.Kind) bool {
+			folded := view.Folded(k)
+			u.Gap = u.Gap || !folded
+			return folded
+		}
+	}
+	for _, line := range lines {
+		if e, ok := wanted.Decode(line); ok {
+			u.Events = append(u.Events, e)
+		}
+	}
+	return u
+}
+
+// behind adds size to the bytes read and returns how many bytes are unread.
+func (f *Follower) behind(size int64) int64 {
+	f.read += size
+	info, err := os.Stat(f.reader.EventsPath())
+	if err != nil || info.Size() < f.read {
+		f.read = 0 // rotated; too low a count only skips less
+		return 0
+	}
+	return info.Size() - f.read
+}

@@ -1,0 +1,134 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"ralph/state"
+)
+
+// Iteration is one iteration of a run with all its tries: a call that fails for
+// reasons other than the task is repeated under the same number.
+type Iteration struct {
+	Run       string    `json:"run"`
+	Number    int       `json:"iteration"`
+	StartedAt time.Time `json:"started,omitzero"`
+	Ended     time.Time `json:"ended"` // zero: running or cut off
+	TaskID    string    `json:"task_id,omitempty"`
+	Task      string    `json:"task"` // its title
+	TaskDone  bool      `json:"task_done,omitempty"`
+	// CutOff is true when the runner died before the iteration ended.
+	CutOff  bool            `json:"cut_off,omitempty"`
+	Outcome string          `json:"outcome"` // class of the latest call
+	Action  string          `json:"action,omitempty"`
+	Rule    string          `json:"rule"`
+	Reason  string          `json:"reason"`
+	Checks  map[string]bool `json:"checks"` // name -> passed, in the latest try
+	// Findings are what the audit found.
+	Findings []string    `json:"findings"`
+	Files    int         `json:"files"` // changed
+	Tools    int         `json:"tool_calls,omitempty"`
+	Tries    int         `json:"tries,omitempty"` // calls of the agent
+	Seconds  float64     `json:"seconds"`         // of the calls
+	Usage    state.Usage `json:"usage"`
+	CostUSD  float64     `json:"cost_usd"` // as in Usage
+	// State is the object id of the kept state; empty: not kept, or pruned. Callers set
+	// it and the two fields below, which come from git.
+	State   string `json:"state"`
+	LeftOut int    `json:"left_out"` // files that were too large or too many to keep
+	Undone  bool   `json:"undone"`   // by ralph undo
+}
+
+// Running reports whether the iteration has not ended and was not cut off.
+func (it *Iteration) Running() bool { return it.Ended.IsZero() && !it.CutOff }
+
+// known returns the iteration with this number if it is one of the latest two, else nil.
+func (r *Run) known(number int) *Iteration {
+	for i := len(r.Iterations) - 1; i >= max(len(r.Iterations)-2, 0); i-- {
+		if r.Iterations[i].Number == number {
+			return &r.Iterations[i]
+		}
+	}
+	return nil
+}
+
+// iteration returns the iteration of an event and adds it if it is new. For an event
+// outside of iterations it returns a dummy.
+func (r *Run) iteration(e state.Event) *Iteration {
+	if e.Iteration <= 0 {
+		return &Iteration{}
+	}
+	if it := r.known(e.Iteration); it != nil {
+		return it
+	}
+	if n := len(r.Iterations); n > 0 && r.Iterations[n-1].Running() {
+		r.Iterations[n-1].CutOff = true
+	}
+	if len(r.Iterations) >= maxIterations {
+		r.Iterations = slices.Delete(r.Iterations, 0, maxIterations/10)
+	}
+	r.spent, r.tries = r.Usage, state.Usage{}
+	r.Iterations = append(r.Iterations, Iteration{Run: r.ID, Number: e.Iteration, StartedAt: e.Time, TaskID: e.Task})
+	return &r.Iterations[len(r.Iterations)-1]
+}
+
+func (r *Run) begin(e state.Event, d state.IterationStart) {
+	it := r.iteration(e)
+	it.TaskID, it.Task = e.Task, clip(cmp.Or(d.Title, d.Why), maxTold)
+	it.Tries++
+	it.Ended, it.CutOff, it.Checks = time.Time{}, false, nil // findings stay, as do the changes that caused them
+	r.spent, r.tries = r.Usage, it.Usage
+	if d.Agent != "" {
+		r.Agent, r.Model = d.Agent, d.Model
+	}
+	if d.Total > 0 {
+		r.Done, r.Total = d.Done, d.Total
+	}
+	r.drop()
+}
+
+func (r *Run) end(e state.Event, d state.IterationEnd) {
+	it := r.iteration(e)
+	it.Ended, it.CutOff, it.Outcome, it.Files, it.TaskDone = e.Time, false, d.Outcome, d.Files, d.TaskDone
+	it.Action, it.Rule, it.Reason = d.Action, d.Rule, clip(d.Reason, maxTold)
+	if it.Task == "" {
+		it.Task = clip(d.Title, maxTold)
+	}
+	if d.Usage != (state.Usage{}) {
+		r.spend(it, d.Usage)
+	}
+	r.spent, r.tries = r.Usage, it.Usage
+	if d.Total > 0 {
+		r.Done, r.Total = d.Done, d.Total
+	}
+	if it.Seconds += d.Seconds; d.Seconds == 0 {
+		it.Seconds += max(e.Time.Sub(it.StartedAt), 0).Seconds()
+	}
+	r.drop()
+}
+
+// settle marks a latest iteration without an end as running or cut off.
+func (r *Run) settle(alive bool) {
+	if n := len(r.Iterations); n > 0 && r.Iterations[n-1].Ended.IsZero() {
+		r.Iterations[n-1].CutOff = !alive || r.End != nil
+	}
+}
+
+// Spent returns what each of the latest n iterations spent: the "cost" in US
+// dollars, or "tokens" if the agent reports no cost.
+func (r *Run) Spent(n int) (values []float64, of string) {
+	all := r.Iterations[max(len(r.Iterations)-n, 0):]
+	of = "tokens"
+	if slices.ContainsFunc(all, func(it Iteration) bool { return it.CostUSD > 0 }) {
+		of = "cost"
+	}
+	for i := range all {
+		v := float64(all[i].Usage.Total())
+		if of == "cost" {
+			v = all[i].CostUSD
+		}
+		values = append(values, v)
+	}
+	return values, of
+}

@@ -1,0 +1,223 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ralph/logs/termtext"
+	"ralph/state"
+)
+
+// Role is the kind of a line. Screens mark and colour lines by it.
+type Role uint8
+
+// The roles.
+const (
+	RoleText    Role = iota // the agent's words
+	RoleTool                // a tool call
+	RoleAnswer              // a tool's result
+	RoleError               // a failure
+	RoleHeading             // start and end of a run, start of an iteration
+	RoleNote                // from ralph
+	RoleResult              // the agent's final message
+	RoleGood                // a success
+	RoleWarning             // about the work: a flaky check, an old failure
+	RoleTold                // feedback in the agent's next prompt
+)
+
+// String returns the name of the role: "text", "tool", ...
+func (r Role) String() string {
+	names := [...]string{"text", "tool", "answer", "error", "heading", "note", "result", "good", "warning", "told"}
+	if int(r) < len(names) {
+		return names[r]
+	}
+	return "text"
+}
+
+// MarshalText writes the name of the role.
+func (r Role) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// Line is one line of a log: clean text without tabs and line ends.
+type Line struct {
+	At    time.Time `json:"at,omitzero"` // time of the event; zero except on the first line of a text
+	Text  string    `json:"text"`
+	Role  Role      `json:"role"`
+	First bool      `json:"first,omitempty"` // first line of a text
+	Sub   bool      `json:"sub,omitempty"`   // from a sub-agent
+}
+
+// LineOptions says how events become lines.
+type LineOptions struct {
+	// Dir is the project: paths in it are shown relative to it. Empty: paths stay
+	// as they are.
+	Dir string
+	// Whole shows texts in full, except answers of tools.
+	Whole bool
+}
+
+// Bounds of what is shown.
+const (
+	MaxLine    = 4096 // runes of one line
+	maxText    = 400  // lines of one text
+	maxAnswer  = 8    // lines of a tool's answer
+	maxFailure = 30   // lines of a failure
+)
+
+// entry is one text of an event.
+type entry struct {
+	role Role
+	text string
+	most int // lines that are shown; 1: white space is folded into one line
+}
+
+// Lines formats an event for a log. Some events have no lines.
+func Lines(e state.Event, o LineOptions) []Line {
+	var all []Line
+	for _, told := range entries(e, o) {
+		lines := told.lines(o)
+		if len(lines) > 0 {
+			lines[0].At, lines[0].First = e.Time, true
+		}
+		all = append(all, lines...)
+	}
+	if ofSubAgent(e) {
+		for i := range all {
+			all[i].Sub = true
+		}
+	}
+	return all
+}
+
+func ofSubAgent(e state.Event) bool {
+	switch d := e.Data.(type) {
+	case state.Tool:
+		return d.Parent != ""
+	case state.ToolResult:
+		return d.Tool.Parent != ""
+	}
+	return false
+}
+
+// lines splits the text. Beyond the limit it says how many lines are missing.
+func (t entry) lines(o LineOptions) []Line {
+	text, most, width := t.text, t.most, MaxLine
+	if o.Whole {
+		width = len(text)
+	}
+	if most == 1 {
+		text = termtext.Line(clip(text, width))
+	} else {
+		text = strings.Trim(expand(text), "\n")
+		text = strings.TrimRight(text, "\n ")
+	}
+	if text == "" {
+		return nil
+	}
+	total := 1 + strings.Count(text, "\n")
+	if o.Whole && t.role != RoleAnswer {
+		most = total
+	}
+	var all []Line
+	for part := range strings.SplitSeq(text, "\n") {
+		if len(all) == most {
+			more := Line{Text: fmt.Sprintf("… %s more", Plural(total-most, "line")), Role: t.role}
+			return append(all, more)
+		}
+		all = append(all, Line{Text: clip(part, width), Role: t.role})
+	}
+	return all
+}
+
+// expand cleans text and expands tabs, which have no fixed width.
+func expand(text string) string {
+	return strings.ReplaceAll(termtext.Clean(text), "\t", "    ")
+}
+
+// RawLines splits raw output of an agent into lines.
+func RawLines(text string) []Line {
+	var all []Line
+	for part := range strings.SplitSeq(expand(text), "\n") {
+		all = append(all, Line{Text: clip(part, MaxLine)})
+	}
+	return all
+}
+
+// Log formats the events of a run in order. It does not repeat a message or a reason,
+// and adds the task to ends of iterations, which version 1 does not name.
+type Log struct {
+	LineOptions
+	said      string
+	iteration int
+	title     string
+	decision  state.Decision // the latest
+}
+
+// Lines formats the next event.
+func (l *Log) Lines(e state.Event) []Line {
+	switch d := e.Data.(type) {
+	case state.Text:
+		l.said = strings.TrimSpace(d.Text)
+	case state.FinalMessage:
+		if text := strings.TrimSpace(d.Text); !d.Error && text != "" && text == l.said {
+			return []Line{{At: e.Time, Text: "final message, as above", Role: RoleResult, First: true}}
+		}
+	case state.IterationStart:
+		l.iteration, l.title = e.Iteration, d.Title
+	case state.Decision:
+		l.decision = d
+	case state.RunEnd:
+		if d.Rule == l.decision.Rule && d.Reason == l.decision.Reason {
+			d.Decision = state.Decision{}
+			e.Data = d
+		}
+	case state.IterationEnd:
+		l.decision = d.Decision
+		if d.Title == "" && e.Iteration == l.iteration {
+			d.Title = l.title
+			e.Data = d
+		}
+	}
+	return Lines(e, l.LineOptions)
+}
+
+// Render formats an event for live.log and the console. The text is clean and ends with
+// a newline; it is empty for events without lines.
+func Render(e state.Event) string {
+	switch d := e.Data.(type) {
+	case state.SessionStart:
+		return ""
+	case state.FinalMessage:
+		if !d.Error {
+			return "" // it repeats the last text
+		}
+	}
+	var b strings.Builder
+	if e.Kind == state.KindIterationStart {
+		b.WriteByte('\n')
+	}
+	for i, l := range Lines(e, LineOptions{Whole: true}) {
+		b.WriteString(strings.TrimRight(mark(e.Kind, l, i)+l.Text, " "))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// mark returns the prefix of a line. number is its index in the event.
+func mark(k state.Kind, l Line, number int) string {
+	switch {
+	case l.Role == RoleText:
+		return ""
+	case number == 0 && (k == state.KindIterationStart || k == state.KindIterationEnd):
+		return "--- "
+	case l.Role == RoleHeading:
+		return "=== "
+	case l.Role == RoleTool:
+		return "> "
+	case l.Role == RoleError && (k != state.KindCheck || number == 0):
+		return "! "
+	case l.Role == RoleAnswer || !l.First:
+		return "  "
+	}
+	return "= "
+}

@@ -1,0 +1,219 @@
+package view_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ralph/logs/termtext"
+	"ralph/state"
+	"ralph/state/view"
+)
+
+// size: one table of cases.
+func TestLines_everyKind_isSaidInPlainWords(t *testing.T) {
+	tool := state.Tool{ID: "1", Name: "Bash", Arg: "ls"}
+	until := noon.Add(time.Hour)
+	on := state.Decision{Action: "continue", Rule: "continue"}
+	done := state.Decision{Action: "stop", Rule: "complete", Reason: "all 5 tasks are done, checks pass"}
+	cost := state.Usage{CostUSD: 0.12}
+	for _, c := range []struct {
+		p    state.Payload
+		want string // role: text, one line each
+	}{
+		{state.RunStart{Agent: "claude", Model: "opus", Done: 1, Total: 5}, "heading: run r · agent claude · opus · 1 of 5 tasks done"},
+		{state.RunStart{Agent: "claude", Resumed: true, Killed: "r0", KilledIteration: 7},
+			"heading: run r · resumed · agent claude\nwarning: the previous run, r0, was killed in iteration 7"},
+		{state.IterationStart{Title: "a\nb"}, "heading: iteration 3 · a b"},
+		{state.IterationStart{Why: "no plan: the prompt alone"}, "heading: iteration 3 · no plan: the prompt alone"},
+		{state.AgentChange{Name: "codex"}, "note: switched to agent codex"},
+		{state.AgentChange{Name: "codex", Instead: "claude", Until: until}, "note: switched to agent codex: claude has reached its usage limit until 15:30"},
+		{state.Baseline{Red: []string{"test: TestA", "lint"}}, "warning: failed before the agent started: test: TestA; lint"},
+		{state.Feedback{Items: []string{"two lines\nof it", "more"}}, "told: told the agent: two lines\ntold: of it\ntold: \ntold: more"},
+		{state.SessionStart{ID: "s1", Model: "m"}, "note: session s1 · m"},
+		{state.Text{Text: "\n\none\n\ttwo\n"}, "text: one\ntext:     two"},
+		{state.Text{Text: "  "}, ""},
+		{tool, "tool: Bash ls"},
+		{state.Tool{Name: "Edit", Arg: "/p/src/a.go\n"}, "tool: Edit src/a.go"},
+		{state.ToolResult{Tool: tool, Text: "1\n2\n3\n4\n5\n6\n7\n8\n9\n10"}, "answer: 1\nanswer: 2\nanswer: 3\nanswer: 4\nanswer: 5\nanswer: 6\nanswer: 7\nanswer: 8\nanswer: … 2 lines more"},
+		{state.ToolResult{Tool: tool, Error: true}, "error: the tool failed"},
+		{state.Usage{InputTokens: 1}, ""},
+		{state.Denied{Tool: tool, Reason: "no"}, "error: denied: Bash ls: no"},
+		{state.Limit{Name: "five_hour"}, ""},
+		{state.Limit{Name: "seven_day_opus", Rejected: true, ResetsAt: until}, "error: 7-day opus usage limit reached; it resets at 15:30"},
+		{state.Retry{Text: "in 2 s", Codes: []string{"529"}}, "note: the agent retries: in 2 s: 529"},
+		{state.AgentError{Codes: []string{"429"}}, "error: 429"},
+		{state.FinalMessage{Text: "done"}, "result: done"},
+		{state.FinalMessage{Text: "failed", Error: true}, "error: result: failed"},
+		{state.Finding{Source: state.FoundByAudit, File: "a_test.go", Text: "2 tests fewer", Answer: "the tick was taken back"}, "error: audit: a_test.go: 2 tests fewer; the tick was taken back"},
+		{state.Finding{Source: state.FoundByAudit, File: "a_test.go", Text: "a_test.go is gone", Doubt: true}, "warning: audit: a_test.go is gone"},
+		{state.Finding{Source: state.FoundByChecks, Text: "test: flaky"}, "warning: checks: test: flaky"},
+		{state.Check{Name: "test", Passed: true, Seconds: 1.23}, "good: check test: passed in 1.2s"},
+		{state.Check{Name: "test", Seconds: 75, Output: "why\n"}, "error: check test: failed in 1m 15s\nerror: why"},
+		{state.Check{Name: "test", Run: state.CheckAgain, Passed: true}, "good: second run of check test: passed in 0.0s"},
+		{state.Check{Name: "test", Run: state.CheckBaseline}, "error: check test before the work: failed in 0.0s"},
+		{state.TaskChange{ID: "T1", State: "open", Why: "a check fails"}, "warning: task T1 is open again: a check fails"},
+		{state.TaskChange{ID: "f95a7a4f", Title: "Add login", State: "open", Why: "x"}, `warning: "Add login" is open again: x`},
+		{state.TaskChange{ID: "f95a7a4f", State: "open"}, "warning: the task is open again"},
+		{state.TaskChange{State: "open"}, "warning: the task is open again"},
+		{state.TaskChange{ID: "T1", State: "blocked", Why: "x"}, "warning: task T1 is now blocked: x"},
+		{state.Commit{OID: "0123456789abcdef", Files: 2, Refused: []state.Refusal{{File: "x", Why: "too large"}}},
+			"note: committed 2 files that the agent left uncommitted as 0123456789ab\nwarning: not committed: x (too large)"},
+		{state.Commit{Refused: []state.Refusal{{Why: "a sentence of version 1"}}}, "note: a sentence of version 1"},
+		{state.Paused{}, "note: paused; continue with: ralph resume"},
+		{on, ""},
+		{state.Decision{Action: "continue", Rule: "continue", Reason: "the agent says that it is blocked"}, "note: the agent says that it is blocked"},
+		{done, "good: stopped: all 5 tasks are done, checks pass (rule complete)"},
+		{state.Decision{Action: "stop", Rule: "same_error", Reason: "five times"}, "warning: stopped: five times (rule same_error)"},
+		{state.Decision{Action: "wait", Rule: "usage_limit", Reason: "limit", WakeAt: until}, "note: waiting until 15:30: limit (rule usage_limit)"},
+		{state.Decision{Action: "wait", Rule: "hourly"}, "note: waiting (rule hourly)"},
+		{state.IterationEnd{Decision: on, Title: "Add login", Outcome: "completed-turn", Files: 4, Seconds: 130, TaskDone: true, Total: 5, Usage: cost},
+			`good: iteration 3 · "Add login" done in 2m 10s · 4 files changed · $0.12`},
+		{state.IterationEnd{Decision: done, Title: "Add login", Outcome: "completed-turn", Files: 1, Seconds: 2.34, TaskDone: true, Total: 5},
+			"good: iteration 3 · \"Add login\" done in 2.3s · 1 file changed\ngood: stopped: all 5 tasks are done, checks pass (rule complete)"},
+		{state.IterationEnd{Decision: state.Decision{Action: "retry", Rule: "gate_failed", Reason: "required check failed: test"}, Title: "Add login", Outcome: "completed-turn", Seconds: 130, Total: 5, Usage: state.Usage{CostUSD: 0.001}},
+			"note: iteration 3 · \"Add login\" not done yet after 2m 10s · no files changed · under $0.01\nnote: retrying: required check failed: test (rule gate_failed)"},
+		{state.IterationEnd{Decision: on, Title: "Add login", Outcome: "timeout-with-work", Files: 2, Seconds: 900, Total: 5},
+			`note: iteration 3 · "Add login" not done yet after 15m 00s · timeout-with-work · 2 files changed`},
+		{state.IterationEnd{Decision: on, Title: "Add login", Outcome: "overloaded", Failed: true, Seconds: 12, Total: 5, Detail: "the API is overloaded"},
+			`error: iteration 3 · "Add login" failed after 12s: the API is overloaded · no files changed`},
+		{state.IterationEnd{Decision: on, Outcome: "completed-turn"}, "note: iteration 3 ended · no files changed"},
+		{state.RunEnd{Decision: done, Seconds: 3700, Usage: state.Usage{CostUSD: 3.4}}, "heading: run ended after 1h 01m · exit code 0 · about $3.40"},
+		{state.RunEnd{Decision: state.Decision{Rule: "same_error", Reason: "five times"}, Exit: 3, Next: "ralph resume"},
+			"heading: run ended · exit code 3\nerror: same_error: five times\nnote: next: ralph resume"},
+	} {
+		e := state.NewEvent(state.Origin{Run: "r", Iteration: 3}, noon, c.p)
+		var got []string
+		lines := view.Lines(e, view.LineOptions{Dir: "/p"})
+		for _, l := range lines {
+			got = append(got, l.Role.String()+": "+l.Text)
+		}
+		if strings.Join(got, "\n") != c.want {
+			t.Errorf("%s %+v:\n%s\nwant\n%s", e.Kind, c.p, strings.Join(got, "\n"), c.want)
+		}
+		if len(lines) > 0 && (!lines[0].At.Equal(noon) || !lines[0].First) {
+			t.Errorf("%s: the first line is %+v", e.Kind, lines[0])
+		}
+	}
+	if lines := view.Lines(state.Event{Time: noon, Kind: "unknown"}, view.LineOptions{}); lines != nil {
+		t.Errorf("an unknown kind gives %+v", lines)
+	}
+}
+
+func TestLines_ofASubAgentOrALaterAttempt_sayIt(t *testing.T) {
+	sub := state.Tool{Name: "Grep", Arg: "x", Parent: "1"}
+	for _, p := range []state.Payload{sub, state.ToolResult{Tool: sub, Text: "found"}} {
+		if lines := view.Lines(state.NewEvent(state.Origin{}, noon, p), view.LineOptions{}); len(lines) != 1 || !lines[0].Sub {
+			t.Errorf("%+v", lines)
+		}
+	}
+	e := state.NewEvent(state.Origin{Iteration: 3, Attempt: 2}, noon, state.IterationStart{Title: "x"})
+	if got := view.Lines(e, view.LineOptions{})[0].Text; got != "iteration 3 · x · attempt 2" {
+		t.Error(got)
+	}
+}
+
+func TestLines_longTexts_areCutUnlessTheyAreWantedWhole(t *testing.T) {
+	count := func(p state.Payload, whole bool) int {
+		return len(view.Lines(state.NewEvent(state.Origin{}, noon, p), view.LineOptions{Whole: whole}))
+	}
+	many := strings.Repeat("x\n", 1000)
+	for _, c := range []struct {
+		p          state.Payload
+		cut, whole int
+	}{
+		{state.Text{Text: many}, 401, 1000},
+		{state.ToolResult{Text: many}, 9, 9},
+		{state.ToolResult{Text: many, Error: true}, 31, 1000},
+		{state.Check{Name: "test", Output: many}, 31, 1001},
+	} {
+		if cut, whole := count(c.p, false), count(c.p, true); cut != c.cut || whole != c.whole {
+			t.Errorf("%s: %d and %d lines", c.p.Kind(), cut, whole)
+		}
+	}
+	e := state.NewEvent(state.Origin{}, noon, state.Text{Text: strings.Repeat("é", 5000)})
+	if got := view.Lines(e, view.LineOptions{})[0].Text; !strings.HasSuffix(got, "é… 904 characters more") {
+		t.Errorf("a long line ends in %q", got[len(got)-40:])
+	}
+	if got := view.Lines(e, view.LineOptions{Whole: true})[0].Text; got != strings.Repeat("é", 5000) {
+		t.Errorf("%d bytes are kept", len(got))
+	}
+}
+
+func TestLog_whatRepeatsWhatWasSaid_isSaidOnce(t *testing.T) {
+	var l view.Log
+	say := func(p state.Payload) (all []string) {
+		for _, line := range l.Lines(state.NewEvent(state.Origin{Iteration: 3}, noon, p)) {
+			all = append(all, line.Text)
+		}
+		return all
+	}
+	say(state.Text{Text: "all done\n"})
+	stop := state.Decision{Action: "stop", Rule: "same_error", Reason: "five times"}
+	say(state.IterationStart{Title: "Add login"})
+	for _, c := range []struct {
+		p    state.Payload
+		want []string
+	}{
+		{state.FinalMessage{Text: "all done"}, []string{"final message, as above"}},
+		{state.FinalMessage{Text: "something else"}, []string{"something else"}},
+		{state.IterationEnd{Decision: stop}, []string{`iteration 3 · "Add login" ended · no files changed`, "stopped: five times (rule same_error)"}},
+		{state.RunEnd{Decision: stop, Exit: 3}, []string{"run ended · exit code 3"}},
+		{state.RunEnd{Decision: state.Decision{Rule: "error", Reason: "disk full"}, Exit: 1}, []string{"run ended · exit code 1", "error: disk full"}},
+	} {
+		if diff := cmp.Diff(c.want, say(c.p)); diff != "" {
+			t.Errorf("%+v: %s", c.p, diff)
+		}
+	}
+}
+
+func TestRender_isWhatLiveLogHolds(t *testing.T) {
+	tool := state.Tool{Name: "Bash", Arg: "ls"}
+	for _, c := range []struct {
+		p    state.Payload
+		want string
+	}{
+		{state.RunStart{Agent: "claude"}, "=== run r · agent claude\n"},
+		{state.IterationStart{Title: "Add login"}, "\n--- iteration 3 · Add login\n"},
+		{state.Text{Text: "one\n\n\x1b[31mtwo\n"}, "one\n\ntwo\n"},
+		{tool, "> Bash ls\n"},
+		{state.ToolResult{Tool: tool, Text: "a\nb"}, "  a\n  b\n"},
+		{state.ToolResult{Tool: tool, Text: "a\n\nb", Error: true}, "! a\n!\n! b\n"},
+		{state.Denied{Tool: tool}, "! denied: Bash ls\n"},
+		{state.Check{Name: "test", Seconds: 1, Output: "a\nb"}, "! check test: failed in 1.0s\n  a\n  b\n"},
+		{state.Check{Name: "test", Passed: true, Seconds: 1}, "= check test: passed in 1.0s\n"},
+		{state.Feedback{Items: []string{"a", "b"}}, "= told the agent: a\n\n  b\n"},
+		{state.Finding{Source: state.FoundByAudit, Text: "x"}, "! audit: x\n"},
+		{state.SessionStart{ID: "s"}, ""},
+		{state.Usage{InputTokens: 1}, ""},
+		{state.FinalMessage{Text: "said before"}, ""},
+		{state.FinalMessage{Text: "x", Error: true}, "! result: x\n"},
+		{state.IterationEnd{Decision: state.Decision{Action: "stop", Rule: "complete", Reason: "all done"}, Title: "x", TaskDone: true},
+			"--- iteration 3 · \"x\" done · no files changed\n= stopped: all done (rule complete)\n"},
+		{state.RunEnd{Decision: state.Decision{Rule: "x", Reason: "why"}, Exit: 3}, "=== run ended · exit code 3\n! x: why\n"},
+	} {
+		if got := view.Render(state.NewEvent(state.Origin{Run: "r", Iteration: 3}, noon, c.p)); got != c.want {
+			t.Errorf("%+v:\n%q\nwant\n%q", c.p, got, c.want)
+		}
+	}
+}
+
+func TestLines_anyText_isCleanAndOnOneLineEach(t *testing.T) {
+	pieces := []string{"\x1b[31m", "\x1b]0;t\x07", "\u009b", "\u202e", "\u200b", "\n", "\r", "\t", "é", "🙂", "text ", "\xff", "\u0301"}
+	rapid.Check(t, func(t *rapid.T) {
+		parts := rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(pieces), rapid.String()), 0, 9).Draw(t, "pieces")
+		s := strings.Join(parts, "")
+		p := rapid.SampledFrom([]state.Payload{
+			state.Text{Text: s}, state.Tool{Name: s, Arg: s}, state.ToolResult{Text: s}, state.Check{Name: s, Output: s}, state.IterationStart{Title: s},
+			state.IterationEnd{Title: s, Detail: s, Failed: true, Decision: state.Decision{Action: s, Rule: s, Reason: s}}, state.Limit{Name: s, Rejected: true},
+		}).Draw(t, "payload")
+		for _, l := range view.Lines(state.NewEvent(state.Origin{Run: s}, noon, p), view.LineOptions{}) {
+			if strings.ContainsAny(l.Text, "\n\t") || termtext.Clean(l.Text) != l.Text {
+				t.Fatalf("%q", l.Text)
+			}
+		}
+	})
+}

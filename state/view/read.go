@@ -1,0 +1,152 @@
+package view
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"ralph/state"
+)
+
+// ReadRun folds all events of one run, also those in rotated files. With alive,
+// an iteration without an end is running, else it was cut off. A run without
+// events gives an empty model.
+func ReadRun(r *state.Reader, run string, alive bool) (*Run, error) {
+	all := &Run{ID: run}
+	files, err := r.EventFiles()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range files {
+		err := readEvents(name, Folded, func(e state.Event) {
+			if e.Run == run {
+				all.Add(e)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	all.settle(alive)
+	return all, nil
+}
+
+// ReadRotated folds the events in rotated files that belong to the run of the
+// current file. Nil means that there are none.
+func ReadRotated(r *state.Reader) (*Run, error) {
+	files, err := r.EventFiles()
+	if err != nil {
+		return nil, err
+	}
+	last := len(files) - 1
+	first := last
+	for first > 0 && !startsRun(files[first]) {
+		first--
+	}
+	if first == last {
+		return nil, nil
+	}
+	run := &Run{}
+	for _, name := range files[first:last] {
+		if err := readEvents(name, Folded, run.Add); err != nil {
+			return run, err
+		}
+	}
+	return run, nil
+}
+
+// startsRun reports whether a file starts with the start of a new run, so that the
+// files before it belong to other runs.
+func startsRun(name string) bool {
+	file, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	line, err := bufio.NewReader(file).ReadBytes('\n')
+	return err == nil && state.Kind(gjson.GetBytes(line, "kind").String()) == state.KindRunStart &&
+		!gjson.GetBytes(line, "data.resumed").Bool()
+}
+
+// Folded reports whether a Run uses events of this kind. The others only fill the
+// log, and are most of a file.
+func Folded(k state.Kind) bool { return k != state.KindText && k != state.KindToolResult }
+
+// readEvents calls do for the events of one file; a missing one has none.
+func readEvents(name string, wanted state.EventFilter, do func(state.Event)) error {
+	file, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read events: %w", err)
+	}
+	defer file.Close()
+	lines := bufio.NewReaderSize(file, 1<<16)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if e, ok := wanted.Decode(line); ok {
+			do(e)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read events: %w", err)
+		}
+	}
+}
+
+const olderBytes = 1 << 20 // of events that one call brings
+
+// Older returns the latest 1 MiB of events before t, oldest first. None means that
+// there are none in the latest 64 MiB.
+func Older(r *state.Reader, t time.Time) ([]state.Event, error) {
+	var all []state.Event // newest first
+	taken := 0
+	err := r.EventsBackwards(func(line []byte) bool {
+		if gjson.GetBytes(line, "time").Time().Before(t) {
+			if e, ok := state.EventFilter(nil).Decode(line); ok {
+				all = append(all, e)
+				taken += len(line)
+			}
+		}
+		return taken < olderBytes
+	})
+	slices.Reverse(all)
+	return all, err
+}
+
+// Recall adds the latest three findings of this run to a model whose events were
+// not folded. It ignores events that cannot be read: they are a log, not the state.
+func (m *Model) Recall(r *state.Reader) {
+	const most = 3
+	var notes []Note
+	wanted := state.EventFilter(func(k state.Kind) bool {
+		return k == state.KindFinding || k == state.KindTask || k == state.KindDecision || k == state.KindRunStart
+	})
+	_ = r.EventsBackwards(func(line []byte) bool {
+		e, ok := wanted.Decode(line)
+		if !ok || e.Run != m.Status.RunID {
+			return true
+		}
+		switch d := e.Data.(type) {
+		case state.RunStart:
+			return d.Resumed
+		case state.Finding, state.TaskChange:
+			if n, ok := noteOf(e); ok {
+				notes = append(notes, n)
+			}
+		}
+		return len(notes) < most
+	})
+	slices.Reverse(notes)
+	m.Run.Notes = notes
+}

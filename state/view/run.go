@@ -1,0 +1,215 @@
+package view
+
+import (
+	"slices"
+	"time"
+
+	"ralph/state"
+)
+
+// Limits on what a Run remembers, however long it lasts.
+const (
+	maxIterations = 10_000
+	maxNotes      = 100
+	maxFindings   = 100   // of one iteration
+	maxChecks     = 200   // of a run, and of one iteration
+	maxOpen       = 1_000 // tool calls without an answer
+	maxTold       = 400   // runes of a reason, a finding, a title
+)
+
+// Run is the fold of the events of one run. The zero value is ready for use. It is not
+// safe for concurrent use.
+type Run struct {
+	ID        string    `json:"id"`
+	Agent     string    `json:"agent"` // the current one
+	Model     string    `json:"model,omitempty"`
+	StartedAt time.Time `json:"started_at,omitzero"`
+	Done      int       `json:"done"` // tasks of the plan
+	Total     int       `json:"total"`
+	// Iterations are the latest 10,000, oldest first.
+	Iterations []Iteration   `json:"iterations"`
+	Usage      state.Usage   `json:"usage"` // of the whole run
+	Limits     []state.Limit `json:"limits,omitempty"`
+	// Feedback is what the latest prompt told the agent, word for word.
+	Feedback []string            `json:"feedback,omitempty"`
+	Checks   []state.CheckStatus `json:"checks,omitempty"` // in the order in which they first ran
+	// Notes are the latest 100 findings, feedback texts and baselines.
+	Notes     []Note        `json:"notes,omitempty"`
+	Tool      *ToolCall     `json:"tool,omitempty"`       // the latest; nil between agent calls
+	SubAgents []state.Tool  `json:"sub_agents,omitempty"` // the calls that started them
+	End       *state.RunEnd `json:"end,omitempty"`        // nil: running, or killed
+
+	open  map[string]state.Tool // tool calls without an answer
+	spent state.Usage           // of all calls before this one
+	tries state.Usage           // of this iteration's calls before this one
+}
+
+// ToolCall is a tool that the agent called.
+type ToolCall struct {
+	state.Tool
+	At   time.Time `json:"at"`
+	Busy bool      `json:"busy"` // it has not answered yet
+}
+
+// Note is a finding, feedback, a baseline or a reopened task in one line.
+type Note struct {
+	At   time.Time `json:"at"`
+	Text string    `json:"text"`
+	Role Role      `json:"role"`
+}
+
+// Add folds one event. An event of another run starts a new model, which keeps only the
+// usage limits: they belong to the account.
+func (r *Run) Add(e state.Event) {
+	start, starts := e.Data.(state.RunStart)
+	if e.Run != r.ID && (starts || e.Run != "") || starts && !start.Resumed {
+		r.drop()
+		*r = Run{ID: e.Run, Limits: r.Limits}
+	}
+	switch d := e.Data.(type) {
+	case state.RunStart:
+		r.settle(false) // it may have been killed
+		r.drop()
+		r.Agent, r.Model, r.Done, r.Total, r.End = d.Agent, d.Model, d.Done, d.Total, nil
+		if r.StartedAt.IsZero() {
+			r.StartedAt = e.Time
+		}
+	case state.AgentChange:
+		r.Agent, r.Model = d.Name, d.Model
+	case state.SessionStart:
+		if r.Model == "" {
+			r.Model = d.Model
+		}
+	case state.IterationStart:
+		r.begin(e, d)
+	case state.IterationEnd:
+		r.end(e, d)
+	case state.Tool:
+		r.call(e, d)
+	case state.ToolResult:
+		r.answer(d)
+	case state.Usage:
+		r.spend(r.iteration(e), d)
+	case state.Limit:
+		r.Limits = withLimit(r.Limits, d)
+	case state.RunEnd:
+		r.End = &d
+		if d.Usage != (state.Usage{}) {
+			r.Usage = d.Usage
+		}
+		r.drop()
+	default:
+		r.proof(e)
+	}
+}
+
+// proof folds checks, decisions and notes.
+func (r *Run) proof(e state.Event) {
+	switch d := e.Data.(type) {
+	case state.Check:
+		r.check(e, d)
+		return
+	case state.Decision:
+		if it := r.known(e.Iteration); it != nil && d.Rule != "" {
+			it.Action, it.Rule, it.Reason = d.Action, d.Rule, clip(d.Reason, maxTold)
+		}
+		return
+	case state.Finding:
+		if it := r.known(e.Iteration); it != nil && d.Source == state.FoundByAudit && len(it.Findings) < maxFindings {
+			it.Findings = append(it.Findings, clip(findingText(d), maxTold))
+		}
+	case state.TaskChange:
+		r.reopened(e, d)
+	case state.Feedback:
+		r.Feedback = slices.Clone(d.Items)
+	case state.Baseline:
+	default:
+		return
+	}
+	if n, ok := noteOf(e); ok {
+		if len(r.Notes) == maxNotes {
+			r.Notes = slices.Delete(r.Notes, 0, 1)
+		}
+		r.Notes = append(r.Notes, n)
+	}
+}
+
+// reopened marks a task as not done.
+func (r *Run) reopened(e state.Event, d state.TaskChange) {
+	it := r.known(e.Iteration)
+	if it == nil {
+		for i := len(r.Iterations) - 1; i >= 0 && it == nil && d.ID != ""; i-- {
+			if r.Iterations[i].TaskID == d.ID {
+				it = &r.Iterations[i]
+			}
+		}
+	}
+	if it != nil && d.State != "done" {
+		it.TaskDone = false
+	}
+}
+
+// check keeps the latest result of each check, as status.json does.
+func (r *Run) check(e state.Event, d state.Check) {
+	i := slices.IndexFunc(r.Checks, func(c state.CheckStatus) bool { return c.Name == d.Name })
+	if i < 0 {
+		if len(r.Checks) >= maxChecks {
+			return
+		}
+		r.Checks = append(r.Checks, state.CheckStatus{Name: d.Name})
+		i = len(r.Checks) - 1
+	}
+	c := &r.Checks[i]
+	c.Result, c.Seconds = "passed", d.Seconds
+	c.StartedAt = e.Time.Add(-time.Duration(d.Seconds * float64(time.Second)))
+	switch {
+	case d.Passed:
+		c.RedSince = time.Time{}
+	default:
+		c.Result = "failed"
+		if c.RedSince.IsZero() {
+			c.RedSince = e.Time
+		}
+	}
+	// A baseline runs before the work of the iteration.
+	if it := r.known(e.Iteration); it != nil && d.Run != state.CheckBaseline && len(it.Checks) < maxChecks {
+		if it.Checks == nil {
+			it.Checks = map[string]bool{}
+		}
+		it.Checks[d.Name] = d.Passed
+	}
+}
+
+func (r *Run) call(e state.Event, t state.Tool) {
+	r.iteration(e).Tools++
+	r.Tool = &ToolCall{Tool: t, At: e.Time, Busy: true}
+	if r.open == nil {
+		r.open = map[string]state.Tool{}
+	}
+	if len(r.open) < maxOpen {
+		r.open[t.ID] = t
+	}
+	parent, working := r.open[t.Parent]
+	known := slices.ContainsFunc(r.SubAgents, func(a state.Tool) bool { return a.ID == t.Parent })
+	if t.Parent != "" && working && !known {
+		r.SubAgents = append(r.SubAgents, parent)
+	}
+}
+
+func (r *Run) answer(d state.ToolResult) {
+	delete(r.open, d.Tool.ID)
+	r.SubAgents = slices.DeleteFunc(r.SubAgents, func(a state.Tool) bool { return a.ID == d.Tool.ID })
+	if r.Tool != nil && r.Tool.ID == d.Tool.ID {
+		r.Tool.Busy = false
+	}
+}
+
+// spend records what the current call has used so far.
+func (r *Run) spend(it *Iteration, u state.Usage) {
+	it.Usage = r.tries.Add(u)
+	it.CostUSD = it.Usage.CostUSD
+	r.Usage = r.spent.Add(u)
+}
+
+// drop clears the state of an agent call.
+func (r *Run) drop() { r.Tool, r.SubAgents, r.open = nil, nil, nil }

@@ -1,0 +1,324 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"ralph/logs/termtext"
+	"ralph/state"
+)
+
+// entries formats an event. It is the only place that does.
+func entries(e state.Event, o LineOptions) []entry {
+	switch d := e.Data.(type) {
+	case state.SessionStart:
+		return one(RoleNote, Join(" · ", Prefix("session ", d.ID), d.Model))
+	case state.Text:
+		return []entry{{RoleText, d.Text, maxText}}
+	case state.Tool:
+		return one(RoleTool, toolText(d, o.Dir))
+	case state.ToolResult:
+		if d.Error {
+			return []entry{{RoleError, orElse(d.Text, "the tool failed"), maxFailure}}
+		}
+		return []entry{{RoleAnswer, d.Text, maxAnswer}}
+	case state.Denied:
+		return []entry{{RoleError, Join(": ", "denied", toolText(d.Tool, o.Dir), d.Reason), maxFailure}}
+	case state.AgentError:
+		return []entry{{RoleError, orElse(d.Text, strings.Join(d.Codes, " ")), maxFailure}}
+	case state.Retry:
+		return one(RoleNote, Join(": ", "the agent retries", d.Text, strings.Join(d.Codes, " ")))
+	case state.Limit:
+		return limitEntry(e, d)
+	case state.FinalMessage:
+		if d.Error {
+			return []entry{{RoleError, Join(": ", "result", orElse(d.Text, strings.Join(d.Codes, " "))), maxFailure}}
+		}
+		return []entry{{RoleResult, d.Text, maxText}}
+	}
+	if told := runEntries(e); told != nil {
+		return told
+	}
+	return proofEntries(e)
+}
+
+// runEntries describes the course of the run.
+func runEntries(e state.Event) []entry {
+	switch d := e.Data.(type) {
+	case state.RunStart:
+		return started(e, d)
+	case state.IterationStart:
+		attempt := ""
+		if e.Attempt > 1 {
+			attempt = fmt.Sprintf("attempt %d", e.Attempt)
+		}
+		return one(RoleHeading, Join(" · ", fmt.Sprintf("iteration %d", e.Iteration), cmp.Or(d.Title, d.Why), attempt))
+	case state.AgentChange:
+		text := "switched to agent " + d.Name
+		if d.Instead != "" {
+			text += ": " + d.Instead + " has reached its usage limit"
+			if !d.Until.IsZero() {
+				text += " until " + Clock(d.Until, e.Time.Local())
+			}
+		}
+		return one(RoleNote, text)
+	case state.Paused:
+		return one(RoleNote, "paused; continue with: ralph resume")
+	case state.Decision:
+		return decided(e, d)
+	case state.IterationEnd:
+		return append(ended(e, d), decided(e, d.Decision)...)
+	case state.RunEnd:
+		return over(d)
+	}
+	return nil
+}
+
+// proofEntries describes checks, findings and their consequences.
+func proofEntries(e state.Event) []entry {
+	switch d := e.Data.(type) {
+	case state.Check:
+		return checkEntry(d)
+	case state.Baseline:
+		return []entry{{RoleWarning, "failed before the agent started: " + strings.Join(d.Red, "; "), maxFailure}}
+	case state.Feedback:
+		return []entry{{RoleTold, "told the agent: " + strings.Join(d.Items, "\n\n"), maxText}}
+	case state.Finding:
+		role := RoleError
+		if d.Source != state.FoundByAudit || d.Doubt {
+			role = RoleWarning
+		}
+		return []entry{{role, Join(": ", d.Source, findingText(d)), maxText}}
+	case state.TaskChange:
+		return []entry{{RoleWarning, Join(": ", taskIs(d), d.Why), maxFailure}}
+	case state.Commit:
+		return commitEntries(d)
+	}
+	return nil
+}
+
+func findingText(d state.Finding) string {
+	text := d.Text
+	if !strings.Contains(text, d.File) {
+		text = d.File + ": " + text
+	}
+	return Join("; ", text, d.Answer)
+}
+
+func taskIs(d state.TaskChange) string {
+	name := "the task"
+	switch {
+	case d.Title != "":
+		name = quoted(d.Title)
+	case d.ID != "" && !Computed(d.ID):
+		name = "task " + d.ID
+	}
+	if d.State == "open" {
+		return name + " is open again"
+	}
+	return name + " is now " + d.State
+}
+
+// quoted is the title of a task in a sentence.
+func quoted(title string) string { return `"` + termtext.Fit(termtext.Line(title), 80) + `"` }
+
+// Computed reports whether a task's id is a hash of its text, which means nothing to a
+// person.
+func Computed(id string) bool {
+	return len(id) >= 8 && strings.Trim(id, "0123456789abcdef") == ""
+}
+
+func one(r Role, text string) []entry { return []entry{{r, text, 1}} }
+
+func toolText(t state.Tool, dir string) string {
+	return Join(" ", t.Name, Within(dir, t.Arg))
+}
+
+// Within makes the paths in text relative to dir, the project.
+func Within(dir, text string) string {
+	if dir == "" || dir == string(filepath.Separator) {
+		return text
+	}
+	return strings.ReplaceAll(text, dir+string(filepath.Separator), "")
+}
+
+func orElse(text, other string) string {
+	if strings.TrimSpace(text) == "" {
+		return other
+	}
+	return text
+}
+
+func limitEntry(e state.Event, d state.Limit) []entry {
+	if !d.Rejected {
+		return nil
+	}
+	resets := ""
+	if !d.ResetsAt.IsZero() {
+		resets = "it resets at " + Clock(d.ResetsAt, e.Time.Local())
+	}
+	return one(RoleError, Join("; ", WindowName(d.Name)+" usage limit reached", resets))
+}
+
+func started(e state.Event, d state.RunStart) []entry {
+	tasks, resumed := "", ""
+	if d.Total > 0 {
+		tasks = fmt.Sprintf("%d of %s done", d.Done, Plural(d.Total, "task"))
+	}
+	if d.Resumed {
+		resumed = "resumed"
+	}
+	all := one(RoleHeading, Join(" · ", Prefix("run ", e.Run), resumed, Prefix("agent ", d.Agent), d.Model, tasks))
+	if d.Killed != "" {
+		text := fmt.Sprintf("the previous run, %s, was killed", d.Killed)
+		if d.KilledIteration > 0 {
+			text += fmt.Sprintf(" in iteration %d", d.KilledIteration)
+		}
+		all = append(all, one(RoleWarning, text)...)
+	}
+	return all
+}
+
+// ended says what happened to the task.
+func ended(e state.Event, d state.IterationEnd) []entry {
+	what, role := "ended", RoleNote
+	switch {
+	case d.Failed:
+		what, role = "failed", RoleError
+	case d.TaskDone:
+		what, role = "done", RoleGood
+	case d.Total > 0 && (d.Title != "" || e.Task != ""):
+		what = "not done yet"
+	}
+	if d.Seconds > 0 {
+		what += map[bool]string{true: " in ", false: " after "}[d.TaskDone && !d.Failed] + Took(d.Seconds)
+	}
+	class := unless(CompletedTurn, d.Outcome)
+	if d.Failed {
+		what, class = Join(": ", what, orElse(d.Detail, d.Outcome)), ""
+	}
+	head := fmt.Sprintf("iteration %d ", e.Iteration)
+	if d.Title != "" {
+		head += "· " + quoted(d.Title) + " "
+	}
+	return one(role, Join(" · ", head+what, class, changed(d.Files), Dollars(d.Usage.CostUSD)))
+}
+
+// CompletedTurn is the class of a normal agent call.
+const CompletedTurn = "completed-turn"
+
+// WindowName turns a vendor's name of a usage-limit window into words.
+func WindowName(name string) string {
+	switch name {
+	case "":
+		return "usage"
+	case "five_hour":
+		return "5-hour"
+	case "seven_day":
+		return "7-day"
+	}
+	return strings.ReplaceAll(strings.Replace(termtext.Line(name), "seven_day_", "7-day ", 1), "_", " ")
+}
+
+func changed(files int) string {
+	if files <= 0 {
+		return "no files changed"
+	}
+	return Plural(files, "file") + " changed"
+}
+
+// unless returns text unless it is the normal case.
+func unless(normal, text string) string {
+	if text == normal {
+		return ""
+	}
+	return text
+}
+
+// decided says what follows. The normal case, the next iteration, gets a line only if
+// it has a reason, such as an agent that reports being blocked.
+func decided(e state.Event, d state.Decision) []entry {
+	if d.Rule == "" || d.Rule == "continue" {
+		return one(RoleNote, d.Reason)
+	}
+	what, role := d.Action, RoleNote
+	switch d.Action {
+	case "stop":
+		if what, role = "stopped", RoleWarning; Succeeds(d.Rule) {
+			role = RoleGood
+		}
+	case "wait":
+		what = "waiting"
+		if !d.WakeAt.IsZero() {
+			what += " until " + Clock(d.WakeAt, e.Time.Local())
+		}
+	case "retry":
+		what = "retrying"
+	case "continue":
+		what = "continuing"
+	}
+	return one(role, Join(": ", what, d.Reason)+" (rule "+d.Rule+")")
+}
+
+// Succeeds reports whether this rule ends a run that reached its goal.
+func Succeeds(rule string) bool {
+	return rule == "complete" || rule == "plan_complete" || rule == "project_complete"
+}
+
+func over(d state.RunEnd) []entry {
+	lasted := ""
+	if d.Seconds > 0 {
+		lasted = " after " + Span(Seconds(d.Seconds))
+	}
+	cost := Prefix("about ", Dollars(d.Usage.CostUSD))
+	all := one(RoleHeading, Join(" · ", "run ended"+lasted, fmt.Sprintf("exit code %d", d.Exit), cost))
+	if why := Join(": ", d.Rule, d.Reason); why != "" && d.Exit != 0 {
+		all = append(all, one(RoleError, why)...)
+	}
+	return append(all, one(RoleNote, Prefix("next: ", d.Next))...)
+}
+
+func checkEntry(d state.Check) []entry {
+	name := "check " + d.Name
+	switch d.Run {
+	case state.CheckAgain:
+		name = "second run of " + name
+	case state.CheckBaseline:
+		name += " before the work"
+	}
+	if d.Passed {
+		return one(RoleGood, name+": passed in "+Took(d.Seconds))
+	}
+	return []entry{{RoleError, name + ": failed in " + Took(d.Seconds) + "\n" + d.Output, maxFailure}}
+}
+
+func commitEntries(d state.Commit) []entry {
+	var all []entry
+	if d.OID != "" {
+		files := Plural(d.Files, "file")
+		all = one(RoleNote, fmt.Sprintf("committed %s that the agent left uncommitted as %.12s", files, d.OID))
+	}
+	for _, r := range d.Refused {
+		if r.File == "" { // version 1 has a whole sentence
+			all = append(all, one(RoleNote, r.Why)...)
+			continue
+		}
+		all = append(all, one(RoleWarning, fmt.Sprintf("not committed: %s (%s)", r.File, r.Why))...)
+	}
+	return all
+}
+
+// noteOf returns the first line of an event, false if it has none.
+func noteOf(e state.Event) (Note, bool) {
+	lines := Lines(e, LineOptions{})
+	if len(lines) == 0 {
+		return Note{}, false
+	}
+	text := lines[0].Text
+	if i := strings.LastIndex(text, ". "); i > 0 && strings.HasSuffix(text, ":") {
+		text = text[:i+1] // the rest introduces lines that are only in the log
+	}
+	return Note{e.Time, text, lines[0].Role}, true
+}

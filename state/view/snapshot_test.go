@@ -1,0 +1,121 @@
+package view_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph/internal/sample"
+	"ralph/state"
+	"ralph/state/view"
+)
+
+func TestSettled_lockDecidesWhatTheStatusMeans(t *testing.T) {
+	for _, c := range []struct {
+		name, status, run, owner string
+		alive                    bool
+		want                     string
+	}{
+		{"nothing ran", "", "", "", false, view.StateNone},
+		{"first start", "", "", "b", true, view.StateStarting},
+		{"start after a run", state.StatusCompleted, "a", "b", true, view.StateStarting},
+		{"running", state.StatusRunning, "a", "a", true, state.StatusRunning},
+		{"waiting", state.StatusWaiting, "a", "a", true, state.StatusWaiting},
+		{"killed while running", state.StatusRunning, "a", "a", false, view.StateDead},
+		{"killed while waiting", state.StatusWaiting, "a", "a", false, view.StateDead},
+		{"killed while paused", state.StatusPaused, "a", "a", false, view.StateDead},
+		{"completed", state.StatusCompleted, "a", "", false, state.StatusCompleted},
+		{"halted, last moments", state.StatusHalted, "a", "a", true, state.StatusHalted},
+		{"failed", state.StatusFailed, "a", "", false, state.StatusFailed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := view.Snapshot{At: noon, Alive: c.alive, Owner: state.Owner{RunID: c.owner}, Status: state.Status{Status: c.status, RunID: c.run}}.Settled()
+			if s.State != c.want || s.Active() != (c.alive && s.Status.Active()) {
+				t.Errorf("state %q, active %t, want %q", s.State, s.Active(), c.want)
+			}
+		})
+	}
+}
+
+func TestSettled_wait_saysWhatItIsFor(t *testing.T) {
+	for name, want := range map[string]view.Wait{
+		"running": {},
+		"waiting": {Rule: "usage_limit", Reason: "You've hit your session limit", Window: "five_hour", Until: noon.Add(time.Hour + 72*time.Second)},
+		"paused":  {Rule: "paused", Reason: "paused by ralph pause"},
+		"dead":    {},
+	} {
+		s, _ := sample.States(noon)[name]()
+		if s.Wait != want {
+			t.Errorf("%s: %+v, want %+v", name, s.Wait, want)
+		}
+	}
+}
+
+func TestGather_brokenFiles_keepsTheLastGoodOnesAndNamesThem(t *testing.T) {
+	s, _ := sample.Run(time.Now())
+	s.Owner.PID = os.Getpid()
+	p := sample.New(t, s, nil)
+	good := view.Gather(p.Reader(), time.Now())
+	if good.State != state.StatusRunning || len(good.Problems) > 0 || !good.Alive {
+		t.Fatalf("the good snapshot is %+v", good)
+	}
+	for _, name := range []string{"status.json", ".circuit_breaker_state", ".call_count"} {
+		for _, content := range []string{"", "{\"loop_", "[]", "null junk", "\x00\x01"} {
+			if err := os.WriteFile(filepath.Join(p.StateDir(), name), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	bad := view.Gather(p.Reader(), time.Now()).Keep(good)
+	if bad.State != state.StatusRunning || bad.Status.LoopCount != 6 {
+		t.Errorf("the status was not kept: %q, %d", bad.State, bad.Status.LoopCount)
+	}
+	for i, name := range []string{"status.json", "circuit_breaker", "call_count"} {
+		if len(bad.Problems) != 3 || !strings.Contains(bad.Problems[i], name) {
+			t.Errorf("the problems are %q", bad.Problems)
+		}
+	}
+}
+
+func TestModel_asJSON_hasWhatADashboardNeeds(t *testing.T) {
+	s, events := sample.Checking(noon)
+	var m view.Model
+	m.Apply(view.Update{Snapshot: s, Events: events})
+	data, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Now struct {
+			State  string
+			Alive  bool
+			Status struct{ Checks []any }
+		}
+		Run struct {
+			Iterations []struct {
+				Iteration int
+				TaskID    string `json:"task_id"`
+				Outcome   string
+				CostUSD   float64 `json:"cost_usd"`
+			}
+			Notes []struct{ Role, Text string }
+			Tool  struct {
+				Name string
+				Busy bool
+			}
+			SubAgents []any `json:"sub_agents"`
+			Feedback  []string
+		}
+	}
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	r := got.Run
+	if got.Now.State != "running" || !got.Now.Alive || len(got.Now.Status.Checks) != 3 || len(r.Iterations) != 7 || r.Iterations[5].TaskID != "#6" ||
+		len(r.Notes) != 4 || r.Notes[1].Role != "told" || r.Tool.Name != "Edit" || !r.Tool.Busy || len(r.SubAgents) != 1 || len(r.Feedback) != 1 {
+		t.Errorf("%s", data)
+	}
+}

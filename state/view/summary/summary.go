@@ -1,0 +1,296 @@
+// Package summary formats the model of a run as short texts of one line each, for
+// screens that have room for only some of them, and for ralph status.
+package summary
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"ralph/logs/termtext"
+	"ralph/state"
+	"ralph/state/view"
+)
+
+// Tone says whether a text is good news. It only adds colour.
+type Tone int
+
+// The tones.
+const (
+	Calm Tone = iota
+	Good
+	Busy
+	Warn
+	Bad
+)
+
+// Summary is a model as short, clean texts of one line each. An empty text is unknown
+// or does not apply.
+type Summary struct {
+	Headline
+	News
+	Plan     Plan
+	Gauges   []Gauge // of API usage: calls and tokens, then the limit windows
+	Cost     string
+	Tokens   string
+	Breaker  Breaker
+	Checks   []CheckLine // running, failed, passed
+	Notes    []view.Note // newest last
+	Problems []string
+	Alive    bool
+	// Resumable is true if the run is paused, waits or is about to pause.
+	Resumable bool
+}
+
+// Headline says what runs.
+type Headline struct {
+	Project   string
+	Word      string // the state in capitals
+	Mark      string // the state as one character
+	Tone      Tone
+	Iteration string // "iteration 4 of 50"
+	Elapsed   string
+	Identity  string // agent, model, run
+	Rule      string // "rule continue"
+}
+
+// News says what happens now.
+type News struct {
+	What   string // what the run does, or why it waits or ended
+	Advice string // what the user can do
+	Asked  string // the pending request
+}
+
+// Plan is the progress of the plan.
+type Plan struct {
+	Done, Total int
+	Counts      string // "6/10 done"
+	Task        string
+}
+
+// Breaker is the circuit breaker.
+type Breaker struct {
+	State    string
+	Tone     Tone
+	Counters string
+	Reason   string
+}
+
+// Of summarizes a model.
+func Of(m *view.Model, now time.Time) Summary {
+	st := m.Status
+	v := Summary{Alive: m.Alive, Problems: m.Problems}
+	v.Project = termtext.Line(filepath.Base(m.Dir))
+	v.Word, v.Mark, v.Tone = Word(m.State)
+	v.Breaker = newBreaker(m.Breaker, now)
+	v.What, v.Advice = news(m, now)
+	v.Gauges = gauges(m, now)
+	v.Resumable = m.State == state.StatusPaused || m.State == state.StatusWaiting
+	if m.State == view.StateNone || m.State == view.StateStarting {
+		return v
+	}
+	active := m.Active()
+	if st.Pending != "" && active {
+		v.Asked = termtext.Line(string(st.Pending)) + " asked; after this iteration"
+		v.Resumable = v.Resumable || st.Pending == state.RequestPause
+	}
+	if n := m.Iteration(); n > 0 {
+		v.Iteration = "iteration " + strconv.Itoa(n)
+		if st.MaxIterations > 0 {
+			v.Iteration += " of " + strconv.Itoa(st.MaxIterations)
+		}
+	}
+	until := now
+	if !active {
+		until = st.Timestamp
+	}
+	if !st.StartedAt.IsZero() {
+		v.Elapsed = view.Span(until.Sub(st.StartedAt))
+	}
+	v.Identity = lineOf(" · ", st.Agent, st.Model, view.Prefix("run ", st.RunID))
+	v.Rule = termtext.Line(view.Prefix("rule ", st.Rule))
+	v.Plan = newPlan(st)
+	if u := st.Usage; u != (state.Usage{}) {
+		if u.CostUSD > 0 {
+			v.Cost = fmt.Sprintf("$%.2f est.", u.CostUSD)
+		}
+		v.Tokens = fmt.Sprintf("%s in, %s out, %s cached",
+			Count(u.InputTokens), Count(u.OutputTokens), Count(u.CacheReadTokens))
+	}
+	v.Checks = checkLines(m, now)
+	v.Notes = m.Run.Notes
+	return v
+}
+
+// lineOf joins parts to one clean line.
+func lineOf(sep string, parts ...string) string {
+	for i := range parts {
+		parts[i] = termtext.Line(parts[i])
+	}
+	return view.Join(sep, parts...)
+}
+
+// Word returns the name of a state, with a character and a tone for it.
+func Word(name string) (text, mark string, t Tone) {
+	switch name {
+	case view.StateNone:
+		return "NO RUN", "○", Calm
+	case view.StateStarting:
+		return "STARTING", "●", Busy
+	case view.StateDead:
+		return "DEAD", "✗", Bad
+	case state.StatusRunning:
+		return "RUNNING", "●", Good
+	case state.StatusWaiting:
+		return "WAITING", "○", Warn
+	case state.StatusPaused:
+		return "PAUSED", "‖", Warn
+	case state.StatusCompleted:
+		return "COMPLETED", "✓", Good
+	case state.StatusReview:
+		return "REVIEW", "?", Warn
+	case state.StatusHalted:
+		return "HALTED", "■", Bad
+	case state.StatusStopped:
+		return "STOPPED", "■", Warn
+	case state.StatusFailed:
+		return "FAILED", "✗", Bad
+	}
+	return strings.ToUpper(termtext.Line(name)), "?", Warn
+}
+
+// silent is the age of the status at which a living runner looks stuck: it refreshes
+// the status at least every two seconds.
+const silent = 10 * time.Second
+
+// news returns the sentence below the headline and the advice.
+func news(m *view.Model, now time.Time) (what, advice string) {
+	st := m.Status
+	switch m.State {
+	case view.StateNone:
+		return "nothing has run here yet; this screen shows a run as soon as it starts", "start one with: ralph"
+	case view.StateStarting:
+		return fmt.Sprintf("a run is starting (pid %d)", m.Owner.PID), ""
+	case view.StateDead:
+		what = fmt.Sprintf("the runner (pid %d) died; last seen %s ago", st.PID, view.Span(m.Age))
+		return what, "continue with: ralph resume"
+	case state.StatusRunning:
+		if m.Age > silent {
+			return "the runner is alive but has been silent for " + view.Span(m.Age), ""
+		}
+		return doing(m, now), ""
+	case state.StatusWaiting:
+		return waiting(m.Wait, now), "continue now with: ralph resume"
+	case state.StatusPaused:
+		why := termtext.Line(m.Wait.Reason)
+		if !strings.HasPrefix(why, "paused") {
+			why = view.Join(": ", "paused", why)
+		}
+		return why, "continue with: ralph resume"
+	case state.StatusCompleted:
+		return lineOf(": ", st.ExitReason, st.Reason), ""
+	}
+	what = lineOf(": ", st.ExitReason, st.Reason)
+	if st.Rule != "" && st.Rule != st.ExitReason {
+		what += " (rule " + termtext.Line(st.Rule) + ")"
+	}
+	if st.ExitCode != 0 {
+		what += fmt.Sprintf(" · exit %d", st.ExitCode)
+	}
+	advice = termtext.Line(st.Next)
+	if advice == "" && m.Breaker.State == state.BreakerOpen {
+		advice = "close the breaker with: ralph reset --circuit"
+	}
+	return what, advice
+}
+
+// doing returns what a running iteration does: its check or tool, else its phase.
+// Checks also run before and between iterations.
+func doing(m *view.Model, now time.Time) string {
+	if check := runningCheck(m.Status, now); check != "" {
+		return check
+	}
+	const phaseAgent = "agent" // the phase of status.json while the agent works
+	st, tool := m.Status, m.Run.Tool
+	what := termtext.Line(st.Phase)
+	switch {
+	case what == "checking":
+		return what
+	case what == "observing":
+		what = "looking at the changes"
+	case what != phaseAgent:
+	case tool != nil && tool.Busy:
+		what = lineOf(" ", tool.Name, tool.Arg)
+	case st.LastTool != "":
+		what = "after " + termtext.Line(st.LastTool)
+	default:
+		what = "the agent is working"
+	}
+	agents, since := "", ""
+	if n := len(m.Run.SubAgents); n > 0 && st.Phase == phaseAgent {
+		agents = view.Plural(n, "sub-agent")
+	}
+	if !st.IterationStartedAt.IsZero() {
+		since = view.Span(now.Sub(st.IterationStartedAt)) + " in"
+	}
+	return view.Join(" · ", since, agents, view.Within(m.Dir, what))
+}
+
+// waiting starts with the time left, which a narrow screen must not cut.
+func waiting(w view.Wait, now time.Time) string {
+	left := "waiting"
+	if !w.Until.IsZero() {
+		left = fmt.Sprintf("%s left, until %s", countdown(w.Until.Sub(now)), view.Clock(w.Until, now))
+	}
+	why := termtext.Line(w.Rule)
+	if w.Rule == "usage_limit" {
+		if why = "usage limit"; w.Window != "" {
+			why = view.WindowName(w.Window) + " " + why
+		}
+	}
+	return view.Join(": ", left, why, termtext.Line(w.Reason))
+}
+
+func newPlan(st state.Status) Plan {
+	p := Plan{Done: max(st.Task.Done, 0), Total: max(st.Task.Total, 0)}
+	if st.Status != state.StatusCompleted {
+		id, title := termtext.Line(st.Task.ID), termtext.Line(st.Task.Title)
+		if view.Computed(id) || strings.HasPrefix(title, id) {
+			id = ""
+		}
+		p.Task = view.Join(" ", id, title)
+	}
+	if p.Total == 0 {
+		p.Counts = "no plan"
+		return p
+	}
+	p.Done = min(p.Done, p.Total)
+	p.Counts = fmt.Sprintf("%d/%d done", p.Done, p.Total)
+	return p
+}
+
+func newBreaker(b state.Breaker, now time.Time) Breaker {
+	v := Breaker{State: termtext.Line(b.State), Reason: termtext.Line(b.Reason)}
+	switch b.State {
+	case state.BreakerClosed, "":
+		v.State, v.Tone, v.Reason = state.BreakerClosed, Good, ""
+		if b.LastProgressLoop > 0 {
+			v.Reason = fmt.Sprintf("last progress in iteration %d", b.LastProgressLoop)
+		}
+	case state.BreakerHalfOpen:
+		v.Tone = Warn
+	default:
+		v.Tone = Bad
+	}
+	v.Counters = fmt.Sprintf("no progress %d · same error %d · denials %d",
+		b.NoProgress, b.SameError, b.PermissionDenials)
+	if b.TotalOpens > 0 {
+		v.Counters += " · opened " + view.Plural(b.TotalOpens, "time")
+	}
+	if v.Tone != Good && !b.LastChange.IsZero() {
+		v.Counters += " · since " + view.Clock(b.LastChange, now)
+	}
+	return v
+}

@@ -1,0 +1,204 @@
+package summary
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph/internal/sample"
+	"ralph/logs/termtext"
+	"ralph/state"
+	"ralph/state/view"
+)
+
+var rewrite = flag.Bool("update", false, "rewrite the golden files")
+
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	os.Exit(m.Run())
+}
+
+var noon = sample.Noon
+
+func folded(s view.Snapshot, events []state.Event) *view.Model {
+	m := &view.Model{}
+	m.Apply(view.Update{Snapshot: s, Events: events})
+	return m
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *rewrite {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != got {
+		t.Errorf("%s differs; got\n%s\nwant\n%s", path, got, want)
+	}
+}
+
+func TestOf_clockSetBackOrFarAhead_showsNoNonsense(t *testing.T) {
+	s, events := sample.Run(noon)
+	for _, shift := range []time.Duration{-48 * time.Hour, -time.Minute, 400 * 24 * time.Hour} {
+		s.At = noon.Add(shift)
+		s = s.Settled()
+		v := Of(folded(s, events), noon.Add(shift))
+		all := view.Join(" ", v.What, v.Elapsed, v.Gauges[0].Value, v.Gauges[0].Note)
+		if strings.Contains(all, "-") && !strings.Contains(all, "sub-agent") || s.Age < 0 {
+			t.Errorf("shifted by %v: %q, age %v", shift, all, s.Age)
+		}
+		for _, g := range v.Gauges {
+			if g.Part > 1 {
+				t.Errorf("shifted by %v: %+v", shift, g)
+			}
+		}
+	}
+}
+
+func TestOf_countersOfAnHourThatIsOver_areZero(t *testing.T) {
+	s, _ := sample.Run(noon)
+	for at, want := range map[time.Time]string{noon: "43/100", noon.Add(29*time.Minute + 59*time.Second): "43/100", noon.Add(30 * time.Minute): "0/100"} {
+		if v := Of(folded(s, nil), at); v.Gauges[0].Value != want {
+			t.Errorf("at %v calls are %q, want %q", at, v.Gauges[0].Value, want)
+		}
+	}
+}
+
+func TestOf_everyPhase_saysWhoIsAtWork(t *testing.T) {
+	s, events := sample.Run(noon) // the latest tool has no answer yet
+	for phase, want := range map[string]string{
+		"agent": "4m 12s in · 1 sub-agent · Edit src/api/pagination.go", "observing": "4m 12s in · looking at the changes", "checking": "checking", "starting": "4m 12s in · starting",
+	} {
+		s.Status.Phase = phase
+		if v := Of(folded(s, events), noon); v.What != want {
+			t.Errorf("%s: %q, want %q", phase, v.What, want)
+		}
+	}
+}
+
+func TestOf_runnerSilentForLong_saysSo(t *testing.T) {
+	s, _ := sample.Run(noon)
+	s.Status.Timestamp = noon.Add(-40 * time.Second)
+	s = s.Settled()
+	if v := Of(folded(s, nil), noon); !strings.Contains(v.What, "been silent for 40s") {
+		t.Errorf("news are %q", v.What)
+	}
+}
+
+func TestOf_waiting_countsDownAndNamesTheWindow(t *testing.T) {
+	s, _ := sample.States(noon)["waiting"]()
+	for after, want := range map[time.Duration]string{0: "1:01:12 left", time.Hour: "1:12 left", 2 * time.Hour: "0:00 left"} {
+		v := Of(folded(s, nil), noon.Add(after))
+		if !strings.HasPrefix(v.What, want) || !strings.Contains(v.What, "5-hour usage limit") {
+			t.Errorf("after %v: %q, want %q", after, v.What, want)
+		}
+	}
+	v := Of(folded(s, nil), noon)
+	if g := v.Gauges[2]; g.Value != "reached" || g.Part != 1 || g.Tone != Bad {
+		t.Errorf("the window is %+v", g)
+	}
+	if v := Of(folded(s, nil), noon.Add(2*time.Hour)); len(v.Gauges) != 2 {
+		t.Errorf("a window that has ended is still shown: %+v", v.Gauges)
+	}
+}
+
+func TestText_everyState_saysItInWordsWithinTheWidth(t *testing.T) {
+	for name, make := range sample.States(noon) {
+		for _, width := range []int{40, 80, 160} {
+			s, _ := make()
+			got := Text(folded(s, nil), noon, width)
+			if width == 80 {
+				golden(t, "status-"+name+".txt", got)
+			}
+			lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
+			if len(lines) > 20 {
+				t.Errorf("%s has %d lines", name, len(lines))
+			}
+			for _, l := range lines {
+				if termtext.Width(l) > width {
+					t.Errorf("%s at %d has %q", name, width, l)
+				}
+			}
+		}
+	}
+}
+
+func TestOf_newestIterationAndTask_areNamedForPeople(t *testing.T) {
+	s, events := sample.Run(noon)
+	next := state.Origin{Run: s.Status.RunID, Iteration: 8}
+	events = append(events, state.NewEvent(next, noon, state.IterationStart{}))
+	s.Status.Task.ID = "f95a7a4f" // computed from the text of a plan without ids
+	m := folded(s, events)
+	v := Of(m, noon)
+	if v.Iteration != "iteration 8 of 50" {
+		t.Errorf("the iteration is %q although the events are ahead of the status", v.Iteration)
+	}
+	if v.Plan.Task != "Add cursor pagination to the list endpoint" {
+		t.Errorf("the task is %q", v.Plan.Task)
+	}
+	if eighth, seventh := Row(m, 7, noon), Row(m, 6, noon); eighth.Tone != Busy || seventh.Text != "cut off, 5 tool calls" {
+		t.Errorf("the iterations are %+v, %+v", eighth, seventh)
+	}
+	for id, want := range map[string]string{"US-001": "US-001 Add", "": "Add", "deadbeef12": "Add", "#7": "#7 Add"} {
+		if p := newPlan(state.Status{Task: state.TaskStatus{ID: id, Title: "Add"}}); p.Task != want {
+			t.Errorf("the task with id %q is %q, want %q", id, p.Task, want)
+		}
+	}
+}
+
+func TestChecks_sayResultTimeAndSinceWhenRed_thoseThatNeedALookFirst(t *testing.T) {
+	now := time.Date(2026, 11, 20, 7, 40, 0, 0, time.Local)
+	checks := []state.CheckStatus{
+		{Name: "build", Result: "passed", Seconds: 1.25},
+		{Name: "slow", Result: "passed", Seconds: 75},
+		{Name: "test\x1b[31m", Result: "failed", RedSince: now.Add(-10 * time.Minute)},
+		{Name: "lint", Result: "running", StartedAt: now.Add(-3 * time.Second)},
+		{Name: "e2e", Result: "running", StartedAt: now.Add(-2 * time.Minute), RedSince: now.Add(-time.Hour)},
+	}
+	for _, c := range []struct{ status, want string }{
+		{state.StatusRunning, "● lint running 3s|● e2e running 2m 00s, red since 06:40|✗ test failed since 07:30|✓ build passed 1.2s|✓ slow passed 1m 15s"},
+		{view.StateDead, "? lint cut off|? e2e cut off|✗ test failed since 07:30|✓ build passed 1.2s|✓ slow passed 1m 15s"},
+	} {
+		var got []string
+		m := view.Model{Snapshot: view.Snapshot{State: c.status, Status: state.Status{RunID: "r", Status: state.StatusRunning, Checks: checks}}}
+		for _, v := range checkLines(&m, now) {
+			got = append(got, v.Mark+" "+v.Text)
+		}
+		if strings.Join(got, "|") != c.want {
+			t.Errorf("%s: %q, want %q", c.status, strings.Join(got, "|"), c.want)
+		}
+	}
+}
+
+func TestText_findings_areNamed(t *testing.T) {
+	s, events := sample.Checking(noon)
+	p := sample.New(t, s, events)
+	m := &view.Model{Snapshot: s}
+	m.Recall(p.Reader())
+	got := Text(m, noon, 0)
+	if n := strings.Count(got, "\nfinding"); n != 2 || !strings.Contains(got, "finding   14:29 checks: lint: flaky") || strings.Contains(got, "told") {
+		t.Errorf("%d findings in\n%s", n, got)
+	}
+	if got := Text(&view.Model{Snapshot: s}, noon, 0); strings.Contains(got, "finding") || !strings.Contains(got, "lint failed since") {
+		t.Errorf("without events:\n%s", got)
+	}
+}
+
+func TestCount_tokens_areShort(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0", 999: "999", 1000: "1k", 12_345: "12.3k", 999_499: "999k", 999_500: "1M", 1_240_000: "1.2M", 12_000_000_000: "12G",
+	} {
+		if got := Count(n); got != want {
+			t.Errorf("Count(%d) is %q, want %q", n, got, want)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package summary
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"ralph/logs/termtext"
+	"ralph/state"
+	"ralph/state/view"
+)
+
+// maxRed is how many checks that have not passed get their own line.
+const maxRed = 4
+
+// Text returns what ralph status prints: lines of at most width cells, each with a
+// newline. It wraps long news and cuts other lines. A width of 0 means no limit.
+func Text(m *view.Model, now time.Time, width int) string {
+	if width <= 0 {
+		width = math.MaxInt
+	}
+	v := Of(m, now)
+	var b strings.Builder
+	row := func(label, text string) {
+		if text != "" {
+			b.WriteString(strings.TrimRight(termtext.Fit(fmt.Sprintf("%-9s %s", label, text), width), " ") + "\n")
+		}
+	}
+	wrapped := func(label, text string) {
+		for _, part := range termtext.Wrap(text, max(width-10, 20)) {
+			row(label, part)
+			label = ""
+		}
+	}
+	row("project", v.Project)
+	row("state", view.Join(" · ", v.Mark+" "+strings.ToLower(v.Word), v.Asked))
+	wrapped("", v.What)
+	for _, item := range m.Status.Review {
+		if m.Status.Status != state.StatusReview {
+			break // there is nothing to accept yet
+		}
+		wrapped(fmt.Sprintf("look %d", item.N), termtext.Line(fmt.Sprintf("%s; show: %s; accept: ralph accept %d", item.Text, item.Show, item.N)))
+	}
+	wrapped("next", v.Advice)
+	row("progress", view.Join(" · ", v.Iteration, v.Elapsed))
+	row("agent", v.Identity)
+	if m.State != view.StateNone {
+		row("plan", view.Join(" · ", v.Plan.Counts, v.Plan.Task))
+		for _, g := range v.Gauges {
+			row(g.Label, view.Join(" · ", g.Value, g.Note))
+		}
+		row("cost", view.Join(" · ", v.Cost, v.Tokens))
+	}
+	var passed []string
+	label := "checks"
+	for i, k := range v.Checks {
+		if k.Tone == Good || i >= maxRed {
+			passed = append(passed, k.Text)
+			continue
+		}
+		row(label, k.Text)
+		label = ""
+	}
+	row(label, view.Join(" · ", passed...))
+	for _, n := range v.Notes {
+		row("finding", view.Join(" ", view.Clock(n.At, now), n.Text))
+	}
+	row("breaker", view.Join(" · ", v.Breaker.State, v.Breaker.Counters))
+	row("", v.Breaker.Reason)
+	for _, p := range v.Problems {
+		row("problem", p)
+	}
+	return b.String()
+}

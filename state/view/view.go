@@ -1,0 +1,83 @@
+// Package view folds the state files and the events of a run into one model, and
+// formats events as text. The monitor, ralph status and ralph iterations show it. It
+// does not depend on a terminal: its output is plain data and text without control
+// characters.
+package view
+
+import (
+	"slices"
+
+	"ralph/state"
+)
+
+// Model is a run at one moment: its state files and the events so far.
+type Model struct {
+	Snapshot `json:"now"`
+	Run      Run `json:"run"`
+}
+
+// Update is what changed since the last look at a run.
+type Update struct {
+	Snapshot
+	// Past has the events in rotated files. It is nil if there are none, and in every
+	// update after the first.
+	Past   *Run
+	Events []state.Event // since the last update
+	Gap    bool          // events that only fill the log were skipped
+}
+
+// Apply brings the model up to date.
+func (m *Model) Apply(u Update) {
+	m.Snapshot = u.Snapshot
+	if u.Past != nil {
+		m.Run = *u.Past
+	}
+	for _, e := range u.Events {
+		m.Run.Add(e)
+	}
+	m.Run.settle(m.Alive && (m.Owner.RunID == "" || m.Owner.RunID == m.Run.ID))
+}
+
+// Iteration returns the number of the running or the last iteration; 0 before the first.
+func (m *Model) Iteration() int {
+	st := m.Status
+	n := st.LoopCount
+	if st.Status == state.StatusRunning && st.Rule == "" && !st.IterationStartedAt.IsZero() {
+		n++ // LoopCount counts it once a rule has decided
+	}
+	if all := m.Run.Iterations; m.Run.ID == st.RunID && len(all) > 0 {
+		n = max(n, all[len(all)-1].Number)
+	}
+	return n
+}
+
+// Checks returns the project's checks. They come from status.json, which also has the
+// running one, or without it from the events.
+func (m *Model) Checks() []state.CheckStatus {
+	if m.Status.RunID != "" {
+		return m.Status.Checks
+	}
+	return m.Run.Checks
+}
+
+// Limits returns the known usage-limit windows.
+func (m *Model) Limits() []state.Limit {
+	if m.Status.Limit == nil {
+		return m.Run.Limits
+	}
+	return withLimit(slices.Clone(m.Run.Limits), *m.Status.Limit)
+}
+
+// withLimit replaces the window of the same name or adds one. Agents have a handful;
+// the bound protects against made-up names.
+func withLimit(all []state.Limit, l state.Limit) []state.Limit {
+	const most = 16
+	i := slices.IndexFunc(all, func(o state.Limit) bool { return o.Name == l.Name })
+	switch {
+	case i >= 0:
+		all[i] = l
+	case len(all) < most:
+		all = append(all, l)
+	}
+	return all
+}
