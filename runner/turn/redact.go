@@ -1,13 +1,14 @@
 package turn
 
 import (
+	"slices"
 	"strings"
 
 	"ralph/logs"
 	"ralph/state"
 )
 
-// Redacted hides keys and tokens in what an agent printed.
+// Redacted hides keys and tokens in the words of an event. Paths stay as they are.
 func Redacted(p state.Payload) state.Payload {
 	switch d := p.(type) {
 	case state.Text:
@@ -32,7 +33,7 @@ func Redacted(p state.Payload) state.Payload {
 		d.Text = redact(d.Text)
 		return d
 	case state.IterationStart:
-		d.Title = redact(d.Title)
+		d.Title, d.Why = redact(d.Title), redact(d.Why)
 		return d
 	case state.IterationEnd:
 		d.Title, d.Reason, d.Detail = redact(d.Title), redact(d.Reason), redact(d.Detail)
@@ -44,14 +45,19 @@ func Redacted(p state.Payload) state.Payload {
 		d.Reason = redact(d.Reason)
 		return d
 	case state.RunEnd:
-		d.Reason = redact(d.Reason)
+		d.Reason, d.Next = redact(d.Reason), redact(d.Next)
 		return d
 	case state.Feedback:
-		items := make([]string, len(d.Items))
-		for i, text := range d.Items {
-			items[i] = redact(text)
+		d.Items = redactAll(d.Items)
+		return d
+	case state.Baseline:
+		d.Red = redactAll(d.Red)
+		return d
+	case state.Commit:
+		d.Refused = slices.Clone(d.Refused)
+		for i := range d.Refused {
+			d.Refused[i].Why = redact(d.Refused[i].Why)
 		}
-		d.Items = items
 		return d
 	case state.Check:
 		d.Command, d.Output = redact(d.Command), redact(d.Output)
@@ -61,6 +67,15 @@ func Redacted(p state.Payload) state.Payload {
 		return d
 	}
 	return p
+}
+
+// redactAll keeps nil: the field is then left out or null, as before.
+func redactAll(texts []string) []string {
+	texts = slices.Clone(texts)
+	for i := range texts {
+		texts[i] = redact(texts[i])
+	}
+	return texts
 }
 
 // redact also finds a key that zero bytes take apart: a terminal shows it whole.
