@@ -8,29 +8,9 @@ import (
 	"testing"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/internal/world"
 	"ralph/runner/rules"
 )
-
-// project writes files and returns their folder; a name that ends with * is
-// that of a program.
-func project(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		mode := os.FileMode(0o644)
-		if plain, ok := strings.CutSuffix(name, "*"); ok {
-			name, mode = plain, 0o755
-		}
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
 
 const aProgram = "#!/bin/sh\nexit 0\n"
 
@@ -63,27 +43,27 @@ func otherHome(t *testing.T) {
 func TestCheck_nothingConfigured_runsWhatTheFilesShow(t *testing.T) {
 	otherHome(t)
 	green := map[string]string{"test.sh*": "#!/bin/sh\necho 'ok 1 - a'\n"}
-	if out, err := verb(t, project(t, green), "check"); err != nil || !strings.Contains(out, "test   passed") {
+	if out, err := verb(t, world.Project(t, green), "check"); err != nil || !strings.Contains(out, "test   passed") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	red := map[string]string{"test.sh*": "#!/bin/sh\necho 'not ok 1 - a'\nexit 1\n"}
-	out, err := verb(t, project(t, red), "check")
+	out, err := verb(t, world.Project(t, red), "check")
 	if exit := (*cmdline.ExitError)(nil); !errors.As(err, &exit) || exit.Code != rules.ExitError || !strings.Contains(out, "test   failed") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	red[".ralphrc"] = "TEST_MODE=report\n"
-	if out, err := verb(t, project(t, red), "check"); err != nil || !strings.Contains(out, "test   failed") {
+	if out, err := verb(t, world.Project(t, red), "check"); err != nil || !strings.Contains(out, "test   failed") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	red[".ralphrc"] = "DETECT_CHECKS=false\n"
-	if out, err := verb(t, project(t, red), "check"); err == nil || strings.Contains(out, "CHECK") {
+	if out, err := verb(t, world.Project(t, red), "check"); err == nil || strings.Contains(out, "CHECK") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
 func TestCheck_listOfTheProject_needsConsentAndThenRuns(t *testing.T) {
 	otherHome(t)
-	dir := project(t, map[string]string{
+	dir := world.Project(t, map[string]string{
 		".ralph/config.yaml": "checks:\n  - {name: touch, command: touch ran, dir: sub}\n", "sub/x": ""})
 	if _, err := verb(t, dir, "check"); err == nil || !strings.Contains(err.Error(), ".ralph/config.yaml:2: checks.touch=touch ran (in sub)") {
 		t.Errorf("%v", err)
@@ -111,7 +91,7 @@ func TestDoctor_namesTheChecks(t *testing.T) {
 		{map[string]string{"README.md": ""}, "warn  checks    none: nothing proves what the agent says; name them in .ralphrc, for example: TEST_COMMAND=\"make test\"\n"},
 		{map[string]string{".ralph/config.yaml": "checks:\n  - {name: a, command: make}\n  - {name: b, command: x, dir: web}\n"}, "ok    checks    a: make; b: (cd web && x)\n"},
 	} {
-		out, _ := verb(t, project(t, test.files), "doctor")
+		out, _ := verb(t, world.Project(t, test.files), "doctor")
 		if !strings.Contains(out, test.want) {
 			t.Errorf("%s\nwant %s", out, test.want)
 		}

@@ -1,37 +1,14 @@
 package preflight
 
 import (
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/config"
+	"ralph/internal/world"
 	"ralph/runner/gate"
 )
-
-// project writes files and returns their folder; a name that ends with * is
-// that of a program.
-func project(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		mode := os.FileMode(0o644)
-		if plain, ok := strings.CutSuffix(name, "*"); ok {
-			name, mode = plain, 0o755
-		}
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
 
 const (
 	aList    = "checks:\n  - {name: mine, command: \"true\"}\n"
@@ -57,7 +34,7 @@ func TestChecks_comeFromTheFirstThatNamesSome(t *testing.T) {
 		{"nothing", map[string]string{"README.md": ""}, nil, false, gate.ModeGate},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			dir := project(t, test.files)
+			dir := world.Project(t, test.files)
 			cfg, _, err := config.Loader{Dir: dir}.Load()
 			if err != nil {
 				t.Fatal(err)

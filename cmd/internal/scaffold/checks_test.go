@@ -1,36 +1,15 @@
 package scaffold
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"ralph/internal/world"
 	"ralph/runner/gate"
 )
-
-// project writes files and returns their folder; a name that ends with * is
-// that of a program.
-func project(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		mode := os.FileMode(0o644)
-		if plain, ok := strings.CutSuffix(name, "*"); ok {
-			name, mode = plain, 0o755
-		}
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
 
 func shown(rows []gate.Check) (texts []string) {
 	for _, c := range rows {
@@ -66,7 +45,7 @@ func TestChecks_evidence_becomesRows(t *testing.T) {
 		{"path that is too long for a name", map[string]string{long + "/package.json": manifest}, "", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			rows := Checks(project(t, test.files), func(program string) bool { return program != test.missing })
+			rows := Checks(world.Project(t, test.files), func(program string) bool { return program != test.missing })
 			if diff := cmp.Diff(test.want, shown(rows)); diff != "" {
 				t.Error(diff)
 			}
