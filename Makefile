@@ -4,7 +4,8 @@ PREFIX  ?= $(HOME)/.local
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 PROGRAMS := ralph ralph-status ralph-monitor
-BUILD    := go build -trimpath -ldflags "-X ralph/cmd/internal/cli.Version=$(VERSION)"
+# Without cgo there is no dynamic linker at the start, and the programs run on any libc.
+BUILD    := CGO_ENABLED=0 go build -trimpath -ldflags "-X ralph/cmd/internal/cli.Version=$(VERSION)"
 SYSTEMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 GATE     := .cache/bin/testgate
 
@@ -73,7 +74,7 @@ $(GOVULNCHECK):
 cross: ## build for every system, and vet the tests of macOS
 	@set -e; for s in $(SYSTEMS); do \
 		echo "build dist/$${s%/*}-$${s#*/}"; \
-		CGO_ENABLED=0 GOOS=$${s%/*} GOARCH=$${s#*/} $(BUILD) -o dist/$${s%/*}-$${s#*/}/ $(PROGRAMS:%=./cmd/%); \
+		GOOS=$${s%/*} GOARCH=$${s#*/} $(BUILD) -o dist/$${s%/*}-$${s#*/}/ $(PROGRAMS:%=./cmd/%); \
 	done
 	CGO_ENABLED=0 GOOS=darwin go vet ./...
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"slices"
+	"sync"
 
 	"ralph/config/option"
 	"ralph/runner/gate"
@@ -44,8 +45,9 @@ func (o *Options) rows() []option.Row {
 	return table
 }
 
-// Table returns every option, grouped, in the order of the documents.
-func Table() []option.Row { return new(Options).rows() }
+// Table returns every option, grouped, in the order of the documents. It is
+// made once, because every verb adds its flags at the start: do not change it.
+var Table = sync.OnceValue(func() []option.Row { return new(Options).rows() })
 
 // Options are the rows of the option table that fill o.
 func (o *OutputOptions) Options() []option.Row {

@@ -64,7 +64,9 @@ func bench(only []string, out io.Writer) error {
 	}
 	defer os.RemoveAll(dir)
 	b := &bencher{dir: dir, bin: filepath.Join(dir, "bin")}
-	if out, err := exec.Command("go", "build", "-trimpath", "-o", b.bin+"/", "./cmd/...").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-trimpath", "-o", b.bin+"/", "./cmd/...")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does
+	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build: %w\n%s", err, out)
 	}
 	fmt.Fprintf(out, "%d processors, load %s before\n", runtime.NumCPU(), load())
