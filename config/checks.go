@@ -55,13 +55,28 @@ func (c *Config) unusedCommands() []Warning {
 	return warnings
 }
 
-// checkClaim shows what a row decides about programs.
+// weaker shows what keeps a check from blocking; empty: nothing does.
+func weaker(c gate.Check) string {
+	text := ""
+	if c.Optional {
+		text += "; required: false"
+	}
+	if c.OnFailure == gate.Warn {
+		text += "; on_failure: warn"
+	}
+	if len(c.When) > 0 {
+		text += "; when: " + strings.Join(c.When, ",")
+	}
+	return text
+}
+
+// checkClaim shows what a row decides about programs and about what they prove.
 func checkClaim(c gate.Check) string {
 	text := checksKey + "." + c.Name + "=" + c.Command
 	if c.Dir != "" {
 		text += " (in " + c.Dir + ")"
 	}
-	return text
+	return text + weaker(c)
 }
 
 // checkDraft is a row that is being read.

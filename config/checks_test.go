@@ -212,17 +212,20 @@ func TestUntrusted_checkRows(t *testing.T) {
 	if err := Trust(l.StateHome(), *u); err != nil {
 		t.Fatal(err)
 	}
-	if u := claim("# moved\n    name: test\n    command: ./run.sh\n    dir: web\n    timeout: 5m\n    required: false"); u != nil {
+	if u := claim("# moved\n    name: test\n    command: ./run.sh\n    dir: web\n    timeout: 5m\n    on_failure: stop"); u != nil {
 		t.Errorf("what runs is the same, yet: %+v", u)
 	}
 	for _, row := range []string{
 		"{name: test, command: ./run.sh -x, dir: web}",
 		"{name: test, command: ./run.sh, dir: api}",
 		"{name: test, command: ./run.sh}",
+		"{name: test, command: ./run.sh, dir: web, required: false}",
+		"{name: test, command: ./run.sh, dir: web, on_failure: warn}",
+		"{name: test, command: ./run.sh, dir: web, when: [docs/**]}",
 		"{name: test, command: ./run.sh, dir: web}\n  - {name: b, command: projects}",
 	} {
 		if claim(row) == nil {
-			t.Errorf("trusted although something else runs: %s", row)
+			t.Errorf("trusted although something else runs, or proves less: %s", row)
 		}
 	}
 }

@@ -97,9 +97,10 @@ the line. It also refuses a file larger than 64 KiB.
 In ` + "`config.yaml`" + `, the path ` + "`limits.calls_per_hour`" + ` means ` + "`limits: {calls_per_hour: 50}`" + `. A list may be a YAML list. The end of this page
 describes ` + "`checks`" + ` and ` + "`agents`" + `. The top-level key ` + "`hooks`" + ` is reserved.
 
-Options marked **trust** decide which programs run or which secrets they get. When a file of the project sets one, ralph needs your
-consent. ` + "`ralph trust`" + ` records it for exactly these settings in this project. Without it, a run on a terminal asks, and any other run
-refuses to start.
+Options marked **trust** decide which programs run, what the agent may do, which secrets it gets, or how its work is judged. When a file
+of the project sets one, ralph needs your consent. ` + "`ralph trust`" + ` shows these settings and records your consent to exactly them in this
+project; what ` + "`ralph init`" + ` wrote needs none. Without consent, a run on a terminal asks, and any other run refuses to start. Harmless values
+need no consent: entries of ` + "`ALLOWED_TOOLS`" + ` that are in its default, ` + "`ANTI_CHEAT`" + ` other than warn, ` + "`TEST_MODE`" + ` other than report.
 `)
 	group := ""
 	for _, o := range Table() {

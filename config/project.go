@@ -34,7 +34,7 @@ func FindProject(start string) string {
 }
 
 func isProject(dir string) bool {
-	if info, err := os.Stat(filepath.Join(dir, ".ralph")); err == nil && info.IsDir() {
+	if info, err := os.Lstat(filepath.Join(dir, ".ralph")); err == nil && info.IsDir() {
 		return true
 	}
 	info, err := os.Stat(filepath.Join(dir, rcName))

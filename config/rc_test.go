@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"ralph/config/option"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -256,8 +257,9 @@ func TestLoad_fileOfTheUpstreamTemplateWorksWithOneNote(t *testing.T) {
 		if c.CallsPerHour != test.want || c.Timeout != 20*time.Minute || !c.Continue || c.Cooldown != 0 || len(c.AllowedTools) != 6 {
 			t.Errorf("%+v", c.Options)
 		}
-		if u, err := l.Untrusted(); u != nil || err != nil {
-			t.Errorf("needs trust: %+v, %v", u, err)
+		const tools = ".ralphrc:8: ALLOWED_TOOLS=Write,Read,Edit,Bash(git add *),Bash(npm *),Bash(pytest)"
+		if u, err := l.Untrusted(); err != nil || u == nil || !slices.Equal(u.Lines, []string{tools}) {
+			t.Errorf("asks for consent to something else: %+v, %v", u, err)
 		}
 	}
 }

@@ -12,17 +12,18 @@ import (
 	"strings"
 
 	"github.com/google/renameio/v2"
+
+	"ralph/logs/termtext"
 )
 
-// Untrusted is what a project's own files want to run, and what this user has
-// not yet agreed to.
+// Untrusted is what a project wants and this user has not yet agreed to.
 type Untrusted struct {
-	File  string   // the project file; two of them are joined with ", "
-	Lines []string // the settings: "file:line: KEY=value"
-	Hash  string   // of the project's path and the settings, hexadecimal
+	File  string   // the project file; two are joined with ", "; empty: it is no setting
+	Lines []string // "file:line: KEY=value", or a sentence; nothing in them is invisible
+	Hash  string   // of the project's path and what is agreed to, hexadecimal
 }
 
-// Untrusted returns nil when no project file sets an option that runs programs,
+// Untrusted returns nil when no project file sets an option that needs consent,
 // when a flag or the environment replaces what it sets, or when Trust recorded
 // just these settings for this project before. Errors are those of Load.
 func (l Loader) Untrusted() (*Untrusted, error) {
@@ -40,8 +41,19 @@ func (l Loader) Untrusted() (*Untrusted, error) {
 	return &u, nil
 }
 
-// claims collects what the project's files decide about programs. The line
-// numbers stay out of the hash: a comment must not cost a new consent.
+// Claim is something else about the project that needs consent. The id is what
+// the user agrees to: with another one, they are asked again.
+func (l Loader) Claim(id string, lines ...string) Untrusted {
+	hash := sha256.Sum256(fmt.Appendf(nil, "%q\n%q\n", l.project(), id))
+	u := Untrusted{Hash: hex.EncodeToString(hash[:])}
+	for _, line := range lines {
+		u.Lines = append(u.Lines, termtext.Visible(line))
+	}
+	return u
+}
+
+// claims collects the settings of the project's files that need consent. The
+// line numbers stay out of the hash: a comment must not cost a new consent.
 func (l Loader) claims(c *Config) Untrusted {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%q\n", l.project())
@@ -49,15 +61,14 @@ func (l Loader) claims(c *Config) Untrusted {
 	var files []string
 	for _, o := range c.table {
 		source, value := c.sources[o.Key], c.text(o)
-		if !o.Trust || value == "" || slices.Contains(o.Safe, value) ||
-			source.Kind != SourceRC && source.Kind != SourceProject {
+		if !o.NeedsConsent(value) || source.Kind != SourceRC && source.Kind != SourceProject {
 			continue
 		}
 		file := source.Where[:strings.LastIndexByte(source.Where, ':')]
 		if !slices.Contains(files, file) {
 			files = append(files, file)
 		}
-		u.Lines = append(u.Lines, fmt.Sprintf("%s: %s=%s", source.Where, o.Key, value))
+		u.Lines = append(u.Lines, fmt.Sprintf("%s: %s=%s", source.Where, o.Key, termtext.Visible(value)))
 		fmt.Fprintf(hash, "%q %q %q\n", file, o.Key, value)
 	}
 	for _, row := range c.agents {
@@ -78,8 +89,11 @@ func (l Loader) claims(c *Config) Untrusted {
 		if !slices.Contains(files, yamlName) {
 			files = append(files, yamlName)
 		}
-		u.Lines = append(u.Lines, row.source.Where+": "+oneLine(checkClaim(row.check)))
+		u.Lines = append(u.Lines, row.source.Where+": "+termtext.Visible(checkClaim(row.check)))
 		fmt.Fprintf(hash, "%q %q %q %q\n", yamlName, row.check.Name, row.check.Command, row.check.Dir)
+		if easy := weaker(row.check); easy != "" {
+			fmt.Fprintf(hash, "%q\n", easy)
+		}
 	}
 	u.File = strings.Join(files, ", ")
 	u.Hash = hex.EncodeToString(hash.Sum(nil))

@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,14 @@ import (
 func TestUntrusted_everyTrustRowOfAProjectFileIsShown(t *testing.T) {
 	for _, o := range Table() {
 		value, _ := other(o)
+		switch o.Key { // where another value is harmless
+		case "ALLOWED_TOOLS":
+			value = "Read,Bash(*)"
+		case "ANTI_CHEAT":
+			value = "warn"
+		case "TEST_MODE":
+			value = "report"
+		}
 		for _, file := range []string{rcName, yamlName} {
 			l := Loader{Dir: t.TempDir(), Home: t.TempDir()}
 			text := o.Key + "=" + rcQuote(value)
@@ -52,6 +61,8 @@ func TestUntrusted_nilWhereNoConsentIsNeeded(t *testing.T) {
 	}{
 		{name: "no file"},
 		{name: "nothing that runs", rc: "MODEL=x"},
+		{name: "tools of the default", rc: "ALLOWED_TOOLS='Read,Bash(git add *)'"},
+		{name: "a stricter proof", rc: "ANTI_CHEAT=halt\nTEST_MODE=gate"},
 		{name: "harmless values", rc: "CLAUDE_CODE_CMD=claude\nPERMISSION_MODE=allowed-tools\nTEST_COMMAND="},
 		{name: "the user's own file", user: "commands: {test: make}"},
 		{name: "the user's own environment", env: []string{"TEST_COMMAND=make"}},
@@ -151,6 +162,36 @@ func TestUntrusted_showsTheCommandAfterExpansion(t *testing.T) {
 	l.Env = []string{"X=two"}
 	if u, err := l.Untrusted(); err != nil || u == nil {
 		t.Errorf("trusted with another value: %v", err)
+	}
+}
+
+func TestUntrusted_whatHides_isShown(t *testing.T) {
+	l := Loader{Dir: t.TempDir(), Home: t.TempDir()}
+	write(t, l.Dir, rcName, "TEST_COMMAND='make  test \u00a0#'\n")
+	write(t, l.Dir, yamlName, "checks:\n  - {name: a, command: 'true e\u0301'}\n")
+	u, err := l.Untrusted()
+	want := []string{".ralphrc:1: TEST_COMMAND=make␣␣test <U+00A0>#", ".ralph/config.yaml:2: checks.a=true e<U+0301>"}
+	if err != nil || !slices.Equal(u.Lines, want) {
+		t.Errorf("%q, %v", u, err)
+	}
+}
+
+func TestClaim_anotherIDOrProject_isNotAgreedTo(t *testing.T) {
+	l := Loader{Dir: t.TempDir(), Home: t.TempDir()}
+	if err := Trust(l.StateHome(), l.Claim("x", "shown")); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		claim Untrusted
+		want  bool
+	}{
+		{l.Claim("x", "shown otherwise"), true},
+		{l.Claim("y", "shown"), false},
+		{Loader{Dir: t.TempDir(), Home: l.Home}.Claim("x", "shown"), false},
+	} {
+		if known, err := Trusted(l.StateHome(), test.claim); known != test.want || err != nil {
+			t.Errorf("%+v: %v, %v", test.claim, known, err)
+		}
 	}
 }
 

@@ -25,6 +25,10 @@ const (
 	RequestAbort  Request = "abort"  // end the run now
 )
 
+// InsideVar names the run whose agent started a process. It tells an agent's own
+// `ralph stop` from a person's.
+const InsideVar = "RALPH_INSIDE"
+
 // Requests lists what a runner understands.
 func Requests() []Request {
 	return []Request{RequestPause, RequestResume, RequestSkip, RequestStop, RequestAbort}

@@ -39,6 +39,19 @@ func (o Row) Allowed() string {
 	}
 }
 
+// NeedsConsent tells whether a project file may set this value only with the
+// user's consent.
+func (o Row) NeedsConsent(value string) bool {
+	if !o.Trust || value == "" {
+		return false
+	}
+	parts := []string{value}
+	if o.Kind == List {
+		parts, _ = splitList(value)
+	}
+	return slices.ContainsFunc(parts, func(part string) bool { return !slices.Contains(o.Safe, part) })
+}
+
 func (o Row) bounds(comma string) string {
 	if o.Min == "" || o.Max == "" {
 		return ""

@@ -38,8 +38,10 @@ type Row struct {
 	Min, Max string
 	Values   []string // what an enum allows, besides its default
 	Help     string   // one sentence, with the unit and the meaning of 0 or empty
-	// Trust is true when the value decides which programs run or which secrets
-	// they get: from a project file it needs the user's consent, unless it is empty or one of Safe.
+	// Trust is true when the value decides which programs run, what the agent may
+	// do, which secrets it gets or how its work is judged: from a project file it
+	// needs the user's consent, unless it is empty or one of Safe. Of a list, each
+	// entry must be one of Safe.
 	Trust bool
 	Safe  []string
 

@@ -30,7 +30,7 @@ func (o *CheckOptions) Options() []option.Row {
 		Help: "Detect checks from the project's files when none are configured.",
 	}, {
 		Group: "Checks", Key: "TEST_MODE", YAML: "test.mode",
-		Kind: option.Enum, Values: []string{"gate", "tdd", "report"}, Field: &o.TestMode,
+		Kind: option.Enum, Values: []string{"gate", "tdd", "report"}, Trust: true, Safe: []string{"gate", "tdd"}, Field: &o.TestMode,
 		Help: "Which failures of required checks block: gate all, tdd only new ones, report none; empty means gate, or tdd for detected checks.",
 	}, {
 		Group: "Checks", Key: "BASELINE_SCOPE", YAML: "test.baseline_scope",

@@ -3,6 +3,7 @@ package pool
 import (
 	"ralph/config/option"
 	"ralph/runner/agent/environ"
+	"strings"
 	"time"
 )
 
@@ -53,7 +54,7 @@ func (o *CallOptions) Options() []option.Row {
 	}, {
 		Group: "Agent", Key: "ALLOWED_TOOLS", Aliases: []string{"CLAUDE_ALLOWED_TOOLS"},
 		Flag: "allowed-tools", Arg: "LIST", YAML: "agent.allowed_tools",
-		Kind: option.List, Default: safeTools, Field: &o.AllowedTools,
+		Kind: option.List, Default: strings.Join(safeTools(), ","), Trust: true, Safe: safeTools(), Field: &o.AllowedTools,
 		Help: "Tools that the agent may use without asking, in the agent's own syntax.",
 	}, {
 		Group: "Agent", Key: "PERMISSION_MODE", Flag: "permission-mode", Arg: "MODE", YAML: "agent.permission_mode",
@@ -76,8 +77,10 @@ func (o *CallOptions) Options() []option.Row {
 	}}
 }
 
-// safeTools lets the agent edit and commit, but neither push, nor discard work
+// safeTools let the agent edit and commit, but neither push, nor discard work
 // that is not committed (clean, reset, checkout, stash).
-const safeTools = "Write,Read,Edit,Glob,Grep,TodoWrite," +
-	"Bash(git add *),Bash(git commit *),Bash(git diff),Bash(git diff *),Bash(git log),Bash(git log *)," +
-	"Bash(git status),Bash(git status *),Bash(git show *),Bash(git branch),Bash(git branch *)"
+func safeTools() []string {
+	return []string{"Write", "Read", "Edit", "Glob", "Grep", "TodoWrite",
+		"Bash(git add *)", "Bash(git commit *)", "Bash(git diff)", "Bash(git diff *)", "Bash(git log)", "Bash(git log *)",
+		"Bash(git status)", "Bash(git status *)", "Bash(git show *)", "Bash(git branch)", "Bash(git branch *)"}
+}

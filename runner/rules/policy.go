@@ -79,7 +79,8 @@ func (o *Policy) Options() []option.Row {
 		Help: "Retries of a task after a required check failed, before ralph puts the task aside; 0 means no limit.",
 	}, {
 		Group: "Checks", Key: "ANTI_CHEAT", YAML: "integrity.anti_cheat",
-		Kind: option.Enum, Default: "revert", Values: []string{"warn", "revert", "halt"}, Field: &o.AntiCheat,
+		Kind: option.Enum, Default: "revert", Values: []string{"warn", "revert", "halt"},
+		Trust: true, Safe: []string{"revert", "halt"}, Field: &o.AntiCheat,
 		Help: "What ralph does about findings of the audit: warn tells the agent and you, revert also takes back ticks that were not earned, halt ends the run.",
 	}}, o.BreakerPolicy.Options()...)
 }

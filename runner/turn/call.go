@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"ralph/ptyexec"
@@ -45,7 +46,7 @@ func (a Assignment) Request(env []string) agent.Request {
 
 // call runs the agent in its pty and folds what it prints.
 func (t *turn) call(ctx context.Context) (call, error) {
-	spec, request := t.a.Agent.Spec, t.a.Request(t.w.env())
+	spec, request := t.a.Agent.Spec, t.a.Request(slices.Concat(t.w.env(), []string{state.InsideVar + "=" + t.a.Origin.Run}))
 	out, err := t.openRaw(request.Prompt)
 	if err != nil {
 		return call{}, err

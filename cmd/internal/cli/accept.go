@@ -36,8 +36,11 @@ func newAcceptCmd(f *cmdline.Factory) *cobra.Command {
 }
 
 func acceptRun(o *acceptOptions) error {
-	r, _, err := o.Reader()
+	r, dir, err := o.Reader()
 	if err != nil {
+		return err
+	}
+	if err := o.RefuseAgent(dir, "accept its own work"); err != nil {
 		return err
 	}
 	w, aside, err := state.Acquire(r.Dir(), state.Owner{PID: os.Getpid(), RunID: "accept", StartedAt: time.Now()})

@@ -36,7 +36,7 @@ func (a *app) bisect(run string, args []string, dash int) error {
 		return err
 	}
 	b := bisection{app: a, sig: sig, past: p}
-	if b.check, err = a.checkNamed(p.dir, args, dash); err != nil {
+	if b.check, err = a.checkNamed(args, dash); err != nil {
 		return err
 	}
 	if b.vars, err = a.checkEnv(p.dir); err != nil {
@@ -50,7 +50,7 @@ func (a *app) bisect(run string, args []string, dash int) error {
 }
 
 // checkNamed is the check of the project with this name, or the command behind --.
-func (a *app) checkNamed(dir string, args []string, dash int) (gate.Check, error) {
+func (a *app) checkNamed(args []string, dash int) (gate.Check, error) {
 	if dash == 0 {
 		if len(args) == 1 {
 			return gate.Check{Command: args[0]}, nil // a whole command line in one word
@@ -60,15 +60,17 @@ func (a *app) checkNamed(dir string, args []string, dash int) (gate.Check, error
 	if len(args) != 1 {
 		return gate.Check{}, cmdline.UsageError("bisect takes the name of one check, or a command after --")
 	}
-	loader := a.Loader(dir, nil)
-	cfg, _, err := loader.Load()
+	project, loader, err := preflight.Open(a.Factory, nil)
 	if err != nil {
 		return gate.Check{}, err
 	}
 	if err := a.Trust(loader); err != nil {
 		return gate.Check{}, err
 	}
-	all := allChecks(&preflight.Project{Dir: dir, Config: cfg})
+	if err := project.AgreeChecks(a.Factory); err != nil {
+		return gate.Check{}, err
+	}
+	all := allChecks(project)
 	var names []string
 	for _, c := range all {
 		if c.Name == args[0] {

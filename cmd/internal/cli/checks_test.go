@@ -10,6 +10,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/internal/world"
 	"ralph/runner/rules"
+	"ralph/state"
 )
 
 const aProgram = "#!/bin/sh\nexit 0\n"
@@ -36,23 +37,31 @@ func otherHome(t *testing.T) {
 	t.Helper()
 	home := t.TempDir()
 	t.Setenv("HOME", home)
+	t.Setenv(state.InsideVar, "") // an agent may run these tests
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "config"))
 	t.Setenv("XDG_STATE_HOME", filepath.Join(home, "state"))
 }
 
 func TestCheck_nothingConfigured_runsWhatTheFilesShow(t *testing.T) {
 	otherHome(t)
+	agreed := func(files map[string]string) string {
+		dir := world.Project(t, files)
+		if out, err := verb(t, dir, "trust", "--yes"); err != nil {
+			t.Fatal(err, out)
+		}
+		return dir
+	}
 	green := map[string]string{"test.sh*": "#!/bin/sh\necho 'ok 1 - a'\n"}
-	if out, err := verb(t, world.Project(t, green), "check"); err != nil || !strings.Contains(out, "test   passed") {
+	if out, err := verb(t, agreed(green), "check"); err != nil || !strings.Contains(out, "test   passed") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	red := map[string]string{"test.sh*": "#!/bin/sh\necho 'not ok 1 - a'\nexit 1\n"}
-	out, err := verb(t, world.Project(t, red), "check")
+	out, err := verb(t, agreed(red), "check")
 	if exit := (*cmdline.ExitError)(nil); !errors.As(err, &exit) || exit.Code != rules.ExitError || !strings.Contains(out, "test   failed") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	red[".ralphrc"] = "TEST_MODE=report\n"
-	if out, err := verb(t, world.Project(t, red), "check"); err != nil || !strings.Contains(out, "test   failed") {
+	if out, err := verb(t, agreed(red), "check"); err != nil || !strings.Contains(out, "test   failed") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	red[".ralphrc"] = "DETECT_CHECKS=false\n"
@@ -71,13 +80,67 @@ func TestCheck_listOfTheProject_needsConsentAndThenRuns(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "sub/ran")); err == nil {
 		t.Error("it ran without consent")
 	}
-	for _, name := range []string{"trust", "check"} {
-		if out, err := verb(t, dir, name); err != nil {
-			t.Errorf("%s: %v\n%s", name, err, out)
+	if out, err := verb(t, dir, "trust"); err == nil || !strings.Contains(err.Error(), "ralph trust --yes: .ralph/config.yaml:2") {
+		t.Errorf("nobody was asked: %v\n%s", err, out)
+	}
+	for _, argv := range [][]string{{"trust", "--yes"}, {"check"}} {
+		if out, err := verb(t, dir, argv...); err != nil {
+			t.Errorf("%s: %v\n%s", argv, err, out)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(dir, "sub/ran")); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestCheck_detectedInAFreshClone_needsConsentThatLasts(t *testing.T) {
+	otherHome(t)
+	dir := world.Project(t, map[string]string{"test.sh*": "#!/bin/sh\ntouch ran\necho 'ok 1 - a'\n"})
+	out, err := verb(t, dir, "check")
+	if _, ran := os.Stat(filepath.Join(dir, "ran")); ran == nil || err == nil ||
+		!strings.Contains(out, "left out, because you have not agreed to run what was detected: detected check test: ./test.sh; agree with: ralph trust") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if out, err := verb(t, dir, "trust", "--yes"); err != nil || !strings.Contains(out, "detected check test: ./test.sh") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if out, err := verb(t, dir, "check"); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if out, err := verb(t, dir, "doctor"); strings.Contains(out, "left out") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestProject_dotRalphIsALink_isRefused(t *testing.T) {
+	otherHome(t)
+	dir, elsewhere := world.Project(t, map[string]string{"prompt.md": "p"}), t.TempDir()
+	if err := os.Symlink(elsewhere, filepath.Join(dir, ".ralph")); err != nil {
+		t.Fatal(err)
+	}
+	for _, argv := range [][]string{{"run"}, {"init", "--yes"}, {"status"}, {"check"}} {
+		_, err := verb(t, dir, argv...)
+		if cmdline.ExitCode(err) != rules.ExitUsage || !strings.Contains(err.Error(), "symbolic link") {
+			t.Errorf("%s: %v", argv, err)
+		}
+	}
+	if left, _ := os.ReadDir(elsewhere); len(left) > 0 {
+		t.Error("something was written through the link")
+	}
+}
+
+func TestTrust_insideOfARun_isRefused(t *testing.T) {
+	otherHome(t)
+	dir := world.Project(t, map[string]string{".ralphrc": "TEST_COMMAND=evil\n"})
+	t.Setenv(state.InsideVar, "run-1")
+	for _, argv := range [][]string{{"trust", "--yes"}, {"accept"}} {
+		if out, err := verb(t, dir, argv...); cmdline.ExitCode(err) != rules.ExitUsage || !strings.Contains(err.Error(), "inside of run run-1") {
+			t.Errorf("%s: %v\n%s", argv, err, out)
+		}
+	}
+	fresh := world.Project(t, map[string]string{"go.mod": "module x\n"})
+	if out, err := verb(t, fresh, "init", "--yes"); err != nil || !strings.Contains(out, "not trusted yet") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
@@ -87,7 +150,7 @@ func TestDoctor_namesTheChecks(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		{map[string]string{"test.sh*": aProgram}, "ok    checks    test: ./test.sh (detected)\n"},
+		{map[string]string{"test.sh*": aProgram}, "warn  checks    left out until you agree to run them: test: ./test.sh (detected); agree with: ralph trust\n"},
 		{map[string]string{"README.md": ""}, "warn  checks    none: nothing proves what the agent says; name them in .ralphrc, for example: TEST_COMMAND=\"make test\"\n"},
 		{map[string]string{".ralph/config.yaml": "checks:\n  - {name: a, command: make}\n  - {name: b, command: x, dir: web}\n"}, "ok    checks    a: make; b: (cd web && x)\n"},
 	} {

@@ -356,12 +356,12 @@ func TestCheckNamed_oneOfAPackage_isFound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a := &app{&cmdline.Factory{Env: []string{"HOME=" + dir, "TEST_COMMAND=npm test --workspaces"}}}
-	c, err := a.checkNamed(dir, []string{"test packages/core"}, -1)
+	a := &app{&cmdline.Factory{Dir: dir, Env: []string{"HOME=" + dir, "TEST_COMMAND=npm test --workspaces"}}}
+	c, err := a.checkNamed([]string{"test packages/core"}, -1)
 	if err != nil || c.Dir != "packages/core" || c.Command != "npm test" {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if _, err = a.checkNamed(dir, []string{"x"}, -1); err == nil || !strings.Contains(err.Error(), "known: test, test packages/core;") {
+	if _, err = a.checkNamed([]string{"x"}, -1); err == nil || !strings.Contains(err.Error(), "known: test, test packages/core;") {
 		t.Errorf("%v", err)
 	}
 }

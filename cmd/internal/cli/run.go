@@ -74,6 +74,9 @@ func runRun(o *runOptions) error {
 	if err := p.Startable(); err != nil {
 		return err
 	}
+	if err := p.AgreeChecks(o.Factory); err != nil {
+		return err
+	}
 	if o.monitor {
 		window := split.Window{Factory: o.Factory, Project: p.Dir, Runner: o.argv(p), Summary: o.summary}
 		if handled, err := window.Open(); handled || err != nil {

@@ -39,7 +39,7 @@ func (f *Factory) Project() (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("find project: %w", err)
 		}
-		return config.FindProject(here), nil
+		return withoutLink(config.FindProject(here))
 	}
 	dir, err := filepath.Abs(f.Dir)
 	if err != nil {
@@ -48,7 +48,7 @@ func (f *Factory) Project() (string, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return "", UsageError("--dir %q is not a folder", f.Dir)
 	}
-	return dir, nil
+	return withoutLink(dir)
 }
 
 // Reader opens the state of the project.
@@ -70,29 +70,15 @@ func (f *Factory) Loader(dir string, flags map[string]string) config.Loader {
 	return config.Loader{Dir: dir, Cwd: here, Env: f.Env, Home: home, Flags: flags}
 }
 
-// Trust makes sure that this user agrees with what the project's files say
-// about programs and secrets: it asks on a terminal and refuses without one.
-func (f *Factory) Trust(loader config.Loader) error {
-	u, err := loader.Untrusted()
-	if err != nil || u == nil {
-		return err
-	}
-	if !f.CanAsk() {
-		return UsageError("%s decides which programs run or which secrets they get, and you have not agreed to it: %s; "+
-			"agree with: ralph trust", u.File, strings.Join(u.Lines, "; "))
-	}
-	fmt.Fprintf(f.Err, "%s decides which programs ralph runs or which secrets they get:\n  %s\n",
-		u.File, Inert(strings.Join(u.Lines, "\n  ")))
-	if !f.Agree("Allow it until the file changes?") {
-		return UsageError("not trusted; nothing was run")
-	}
-	return config.Trust(loader.StateHome(), *u)
-}
-
 // Say prints a line. Much of the text comes from files that an agent can write,
 // so control characters are removed.
 func (f *Factory) Say(format string, args ...any) {
 	fmt.Fprintln(f.Out, Inert(fmt.Sprintf(format, args...)))
+}
+
+// Note prints to standard error what belongs to a question.
+func (f *Factory) Note(format string, args ...any) {
+	fmt.Fprintln(f.Err, Inert(fmt.Sprintf(format, args...)))
 }
 
 // Warn prints a problem that stops nothing.

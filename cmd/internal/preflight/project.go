@@ -35,6 +35,10 @@ type Project struct {
 	Config       *config.Config
 	Agent        pool.Agent // the one that the options name
 	Prompt, Plan string     // absolute; Plan is empty when there is none
+
+	loader config.Loader
+	uid    int    // of this user
+	above  string // the folder that the project was found from; empty: the user named it
 }
 
 // Open loads the configuration of the project. The loader answers questions
@@ -49,7 +53,16 @@ func Open(f *cmdline.Factory, flags map[string]string) (*Project, config.Loader,
 	for _, w := range warnings {
 		f.Warn(w)
 	}
-	return &Project{Dir: dir, Env: f.Env, Config: cfg}, loader, err
+	return New(f, loader, cfg), loader, err
+}
+
+// New is the project of a loader and its configuration.
+func New(f *cmdline.Factory, loader config.Loader, cfg *config.Config) *Project {
+	p := &Project{Dir: loader.Dir, Env: f.Env, Config: cfg, loader: loader, uid: os.Geteuid()}
+	if f.Dir == "" {
+		p.above, _ = os.Getwd() // without it there is nothing to compare with
+	}
+	return p
 }
 
 // Load resolves everything that a run needs, once the user trusts the project.
@@ -58,13 +71,13 @@ func Load(f *cmdline.Factory, flags map[string]string) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.Trust(loader); err != nil {
-		return nil, err
-	}
 	if err := p.FindPrompt(); err != nil {
 		return nil, err
 	}
 	if err := p.FindPlan(); err != nil {
+		return nil, err
+	}
+	if err := f.Trust(loader, p.claims()...); err != nil {
 		return nil, err
 	}
 	if list, err := p.Tasks(); err == nil {

@@ -120,7 +120,7 @@ func (o *addOptions) trustRow(loader config.Loader, before *config.Untrusted) {
 	}
 	now, err := loader.Untrusted()
 	if err == nil && now != nil {
-		err = config.Trust(loader.StateHome(), *now)
+		err = o.Record(loader, []config.Untrusted{*now})
 	}
 	if err != nil {
 		o.Warn(fmt.Sprintf("the new agent is not trusted yet (%v); agree with: ralph trust", err))

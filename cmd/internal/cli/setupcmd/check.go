@@ -44,9 +44,12 @@ func checkRun(o *checkOptions) error {
 	if err := o.Trust(loader); err != nil {
 		return err
 	}
+	if err := p.AgreeChecks(o.Factory); err != nil {
+		return err
+	}
 	rows, detected := p.Checks()
 	if len(rows) == 0 {
-		return cmdline.UsageError("no checks are configured in %q, and none were detected; %s", p.Dir, preflight.AdviceChecks)
+		return cmdline.UsageError("no checks are configured in %q, and none were detected that you have agreed to run; %s", p.Dir, preflight.AdviceChecks)
 	}
 	sig := cmdline.HandleSignals(o.In)
 	defer sig.Stop()

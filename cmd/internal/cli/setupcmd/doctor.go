@@ -79,7 +79,7 @@ func doctorRun(ctx context.Context, o *doctorOptions) error {
 	if err != nil {
 		return err
 	}
-	d := &diagnosis{f: o.Factory, p: &preflight.Project{Dir: dir, Env: o.Env}}
+	d := &diagnosis{f: o.Factory}
 	d.ok("project", "%s", dir)
 	loader := o.Loader(dir, o.flags)
 	cfg, warnings, err := loader.Load()
@@ -87,19 +87,14 @@ func doctorRun(ctx context.Context, o *doctorOptions) error {
 		d.fail(rules.ExitUsage, "config", "%v", err)
 		return d.end()
 	}
-	d.p.Config = cfg
+	d.p = preflight.New(o.Factory, loader, cfg)
 	for _, w := range warnings {
 		d.warn("config", "%v", w)
 	}
 	d.ok("config", "valid")
-	if u, err := loader.Untrusted(); err == nil && u != nil {
-		d.untrusted = true
-		d.fail(rules.ExitUsage, "trust",
-			"%s decides which programs run or which secrets they get (%s); agree with: ralph trust",
-			u.File, strings.Join(u.Lines, "; "))
-	}
 	d.prompt()
 	d.plan()
+	d.trust()
 	d.checks()
 	works := d.agent(ctx)
 	if d.p.Agent.Spec.Name != "" {
@@ -154,6 +149,17 @@ func (d *diagnosis) plan() {
 	}
 }
 
+func (d *diagnosis) trust() {
+	all, err := d.p.Unagreed()
+	switch {
+	case err != nil:
+		d.fail(rules.ExitError, "trust", "%v", err)
+	case len(all) > 0:
+		d.fail(rules.ExitUsage, "trust", "a run needs your consent first: %s; agree with: ralph trust", strings.Join(cmdline.Lines(all), "; "))
+	}
+	d.untrusted = err != nil || len(all) > 0
+}
+
 func (d *diagnosis) checks() {
 	rows, detected := d.p.Checks()
 	if len(rows) == 0 {
@@ -167,6 +173,10 @@ func (d *diagnosis) checks() {
 	text := strings.Join(shown, "; ")
 	if detected {
 		text += " (detected)"
+	}
+	if left, err := d.p.UnagreedChecks(); err != nil || len(left) > 0 {
+		d.warn("checks", "left out until you agree to run them: %s; agree with: ralph trust", text)
+		return
 	}
 	d.ok("checks", "%s", text)
 }

@@ -141,8 +141,12 @@ func (o *initOptions) sayFound(p scaffold.Project) {
 func (o *initOptions) trustOwn(dir string) {
 	loader := o.Loader(dir, nil)
 	u, err := loader.Untrusted()
+	own := []config.Untrusted{preflight.DetectedChecks(loader)} // who sets a project up has looked at it
 	if err == nil && u != nil && u.File == ".ralphrc" {
-		err = config.Trust(loader.StateHome(), *u)
+		own = append(own, *u)
+	}
+	if err == nil {
+		err = o.Record(loader, own)
 	}
 	if err != nil {
 		o.Warn(fmt.Sprintf("the commands in .ralphrc are not trusted yet (%v); agree with: ralph trust", err))

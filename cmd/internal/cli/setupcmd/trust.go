@@ -7,41 +7,65 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/config"
+	"ralph/cmd/internal/preflight"
 	"ralph/state"
 )
 
 // NewTrustCmd returns ralph trust.
 func NewTrustCmd(f *cmdline.Factory) *cobra.Command {
-	return &cobra.Command{
-		Use: "trust", Args: cmdline.NoArgs, Example: "  ralph trust",
-		Short: "Allow this project's files to choose programs to run and secrets to pass",
-		RunE:  func(*cobra.Command, []string) error { return trustRun(f) },
+	var yes bool
+	cmd := &cobra.Command{
+		Use: "trust", Args: cmdline.NoArgs, Example: "  ralph trust\n  ralph trust --yes    # ask nothing",
+		Short: "Allow what this project says about programs, rights, secrets and proof",
+		Long: "Show what needs your consent in this project, then ask: settings in its files that decide which programs run,\n" +
+			"what the agent may do, which secrets it gets or how its work is judged; checks that were detected; a prompt or a\n" +
+			"plan outside the project. Blanks and invisible characters are made visible. A setting that changes needs it again.",
+		RunE: func(*cobra.Command, []string) error { return trustRun(f, yes) },
 	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "agree without being asked")
+	return cmd
 }
 
-func trustRun(f *cmdline.Factory) error {
-	dir, err := f.Project()
+func trustRun(f *cmdline.Factory, yes bool) error {
+	p, loader, err := preflight.Open(f, nil)
 	if err != nil {
 		return err
 	}
-	loader := f.Loader(dir, nil)
-	u, err := loader.Untrusted()
+	// A project without a prompt or a usable plan has none that is outside.
+	_, _ = p.FindPrompt(), p.FindPlan()
+	all, err := p.Unagreed()
 	if err != nil {
 		return err
 	}
-	if u == nil {
-		f.Say("nothing to trust: no project file decides which programs run or which secrets they get, " +
-			"or you have agreed already")
+	checks, err := p.UnagreedChecks()
+	if err != nil {
+		return err
+	}
+	all = append(all, checks...)
+	if len(all) == 0 {
+		f.Say("nothing to trust: nothing here needs your consent, or you have agreed already")
 		return nil
 	}
-	// During a run, the agent could approve its own changes.
-	if owner, alive := cmdline.OpenState(dir).Owner(); alive {
-		return fmt.Errorf("cannot trust files during a run: %w", &state.LockedError{Owner: owner})
-	}
-	if err := config.Trust(loader.StateHome(), *u); err != nil {
+	if err := f.RefuseAgent(p.Dir, "agree"); err != nil {
 		return err
 	}
-	f.Say("trusted for this project, until one of them changes:\n  %s", strings.Join(u.Lines, "\n  "))
+	// During a run, the agent could approve its own changes.
+	if owner, alive := cmdline.OpenState(p.Dir).Owner(); alive {
+		return fmt.Errorf("cannot trust files during a run: %w", &state.LockedError{Owner: owner})
+	}
+	switch {
+	case yes:
+	case !f.CanAsk():
+		return cmdline.UsageError("nobody can be asked here; agree to this with: ralph trust --yes: %s", strings.Join(cmdline.Lines(all), "; "))
+	default:
+		f.ShowClaims(all)
+		if !f.Agree("Allow it until it changes?") {
+			return &cmdline.ExitError{Code: 1, Text: "nothing was trusted"}
+		}
+	}
+	if err := f.Record(loader, all); err != nil {
+		return err
+	}
+	f.Say("trusted for this project, until it changes:\n  %s", strings.Join(cmdline.Lines(all), "\n  "))
 	return nil
 }

@@ -1,0 +1,88 @@
+package cmdline
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ralph/config"
+	"ralph/state"
+)
+
+// withoutLink refuses a link in place of a project's .ralph: in a clone, a
+// stranger chose where it leads.
+func withoutLink(dir string) (string, error) {
+	path := filepath.Join(dir, state.DirName)
+	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		return "", UsageError("%q is a symbolic link, and ralph does not follow it; replace it with a folder", path)
+	}
+	return dir, nil
+}
+
+// Unagreed lists what this user has not agreed to: the project's settings, and
+// those of more.
+func Unagreed(loader config.Loader, more ...config.Untrusted) ([]config.Untrusted, error) {
+	var all []config.Untrusted
+	u, err := loader.Untrusted()
+	if err != nil {
+		return nil, err
+	}
+	if u != nil {
+		all = append(all, *u)
+	}
+	for _, claim := range more {
+		known, err := config.Trusted(loader.StateHome(), claim)
+		if err != nil {
+			return nil, err
+		}
+		if !known {
+			all = append(all, claim)
+		}
+	}
+	return all, nil
+}
+
+// Lines are the lines of all claims.
+func Lines(all []config.Untrusted) (lines []string) {
+	for _, u := range all {
+		lines = append(lines, u.Lines...)
+	}
+	return lines
+}
+
+// ShowClaims prints what a person is about to be asked for.
+func (f *Factory) ShowClaims(all []config.Untrusted) {
+	f.Note("this project needs your consent: what follows decides which programs ralph runs, what the agent may do,\n"+
+		"which secrets it gets, or how its work is judged:\n  %s", strings.Join(Lines(all), "\n  "))
+}
+
+// Trust makes sure that this user agrees with what the project says about
+// programs, rights, secrets and proof, and with more: it asks on a terminal and
+// refuses without one.
+func (f *Factory) Trust(loader config.Loader, more ...config.Untrusted) error {
+	all, err := Unagreed(loader, more...)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	if !f.CanAsk() {
+		return UsageError("this project needs your consent first: %s; show it and agree with: ralph trust", strings.Join(Lines(all), "; "))
+	}
+	f.ShowClaims(all)
+	if !f.Agree("Allow it until it changes?") {
+		return UsageError("not trusted; nothing was run")
+	}
+	return f.Record(loader, all)
+}
+
+// Record remembers the user's consent. An agent cannot give it.
+func (f *Factory) Record(loader config.Loader, all []config.Untrusted) error {
+	if err := f.RefuseAgent(loader.Dir, "agree"); err != nil {
+		return err
+	}
+	for _, u := range all {
+		if err := config.Trust(loader.StateHome(), u); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package preflight
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/config"
+	"ralph/runner/gate"
+	"ralph/runner/git"
+	"ralph/state"
+)
+
+// Unagreed lists what in the project this user has not agreed to, and without
+// which no run starts.
+func (p *Project) Unagreed() ([]config.Untrusted, error) {
+	return cmdline.Unagreed(p.loader, p.claims()...)
+}
+
+// UnagreedChecks are the detected checks, if this user has not agreed to run
+// what ralph detects here. That is one consent for the project, whatever is
+// detected later: from then on its code is the loop's own.
+func (p *Project) UnagreedChecks() ([]config.Untrusted, error) {
+	rows, detected := p.Checks()
+	if !detected {
+		return nil, nil
+	}
+	claim := DetectedChecks(p.loader, commands(rows)...)
+	if known, err := config.Trusted(p.loader.StateHome(), claim); known || err != nil {
+		return nil, err
+	}
+	return []config.Untrusted{claim}, nil
+}
+
+// DetectedChecks is the consent to run what is detected in a project; lines
+// show the commands.
+func DetectedChecks(loader config.Loader, lines ...string) config.Untrusted {
+	return loader.Claim("detected checks", lines...)
+}
+
+// commands shows what checks run.
+func commands(rows []gate.Check) (lines []string) {
+	for _, c := range rows {
+		lines = append(lines, fmt.Sprintf("detected check %s: %s", c.Name, c.Reproduce()))
+	}
+	return lines
+}
+
+// claims are what a run needs consent to, apart from settings and checks: where
+// the project lies, and where its prompt and plan do.
+func (p *Project) claims() (claims []config.Untrusted) {
+	for _, name := range []string{state.DirName, ".ralphrc"} {
+		if uid, ok := owner(filepath.Join(p.Dir, name)); ok && uid != p.uid {
+			claims = append(claims, p.loader.Claim(fmt.Sprintf("owner %s %d", name, uid),
+				fmt.Sprintf("%s belongs to another user (number %d)", filepath.Join(p.Dir, name), uid)))
+		}
+	}
+	if root, ok := git.Root(p.above); ok && p.above != "" && root != p.Dir && inside(p.Dir, root) {
+		claims = append(claims, p.loader.Claim("above "+root,
+			fmt.Sprintf("the project is %s, above the repository %s that you are in", p.Dir, root)))
+	}
+	for _, f := range []struct{ what, key, path string }{{"prompt", "PROMPT_FILE", p.Prompt}, {"plan", "PLAN_FILE", p.Plan}} {
+		if real := p.outside(f.key, f.path); real != "" {
+			claims = append(claims, p.loader.Claim(f.what+" "+real, fmt.Sprintf("the %s %s is outside the project: %s", f.what, f.path, real)))
+		}
+	}
+	return claims
+}
+
+// outside is where a file really lies that is not in the project; empty: it is,
+// or the user named it themselves.
+func (p *Project) outside(key, path string) string {
+	source := p.Config.Source(key)
+	if path == "" || source.Kind != config.SourceDefault && !ofProject(source) {
+		return ""
+	}
+	dir, err := filepath.EvalSymlinks(p.Dir)
+	if err != nil {
+		return ""
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil || inside(dir, real) {
+		return "" // a file that is gone is an error of its own
+	}
+	return real
+}
+
+// inside reports whether path is dir or lies in it.
+func inside(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// owner is the user that a file belongs to; false: it is not there.
+func owner(path string) (uid int, ok bool) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return 0, false
+	}
+	sys, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return int(sys.Uid), true
+}
+
+// AgreeChecks makes sure that this user agrees to run detected checks: in a
+// fresh clone, `make test` is a stranger's program. Without a terminal it leaves
+// them out and says so.
+func (p *Project) AgreeChecks(f *cmdline.Factory) error {
+	if rows, _ := p.Checks(); len(rows) == 0 && p.Config.DetectChecks {
+		// What a later run detects was made by this one, or after it. Without
+		// a record, that run asks.
+		_ = f.Record(p.loader, []config.Untrusted{DetectedChecks(p.loader)})
+	}
+	left, err := p.UnagreedChecks()
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	lines := cmdline.Lines(left)
+	if f.CanAsk() {
+		f.Note("ralph found checks in this project, and runs them after each turn if you agree:\n  %s", strings.Join(lines, "\n  "))
+		if f.Agree("Run them?") {
+			return f.Record(p.loader, left)
+		}
+	}
+	p.Config.DetectChecks = false
+	f.Warn("left out, because you have not agreed to run what was detected: " + strings.Join(lines, "; ") + "; agree with: ralph trust")
+	return nil
+}
