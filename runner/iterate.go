@@ -51,6 +51,9 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 		}
 		return rules.Decision{}, err
 	}
+	for _, q := range r.inbox.OfAgent() {
+		r.tell(state.Finding{Source: state.FoundByAudit, Name: "request", Text: r.inbox.Who(q)})
+	}
 	if r.inbox.Take(state.RequestSkip) != "" {
 		r.tasks.Skip(next.ID)
 	}

@@ -21,14 +21,14 @@ const (
 func (r *Run) interrupt(ctx context.Context) *rules.Interrupt {
 	switch {
 	case r.inbox.Has(state.RequestAbort): // before signals: a service manager resumes a run that SIGTERM ended
-		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "aborted", Why: "ralph abort"}
+		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "aborted", Why: r.inbox.Who(state.RequestAbort)}
 	case ctx.Err() != nil:
 		if i := (*rules.Interrupt)(nil); errors.As(context.Cause(ctx), &i) {
 			return i
 		}
 		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: context.Cause(ctx).Error()}
 	case r.inbox.Has(state.RequestStop):
-		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: "ralph stop"}
+		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: r.inbox.Who(state.RequestStop)}
 	}
 	return nil
 }
@@ -93,10 +93,10 @@ func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(e
 // pause waits for ralph resume, or for a wish to end.
 func (r *Run) pause(ctx context.Context) error {
 	r.out.Status(func(s *state.Status) {
-		s.Status, s.Phase, s.LastAction, s.Pending = state.StatusPaused, "paused", "paused by ralph pause", ""
+		s.Status, s.Phase, s.LastAction, s.Pending = state.StatusPaused, "paused", "paused by "+r.inbox.Who(state.RequestPause), ""
 	})
 	r.tell(state.Paused{})
-	err := r.sleep(ctx, time.Time{}, rules.Decision{Action: rules.ActionWait, Rule: "paused", Reason: "ralph pause"})
+	err := r.sleep(ctx, time.Time{}, rules.Decision{Action: rules.ActionWait, Rule: "paused", Reason: r.inbox.Who(state.RequestPause)})
 	if ctx.Err() != nil { // a signal is no answer to the pause
 		r.inbox.Put(state.RequestPause)
 	}

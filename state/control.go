@@ -34,9 +34,27 @@ func Requests() []Request {
 	return []Request{RequestPause, RequestResume, RequestSkip, RequestStop, RequestAbort}
 }
 
+// agentMark stands before a request in the name of its file.
+const agentMark = "agent+"
+
+// OfAgent is the same request, sent from inside of the run that it is for.
+func (q Request) OfAgent() Request { return agentMark + q }
+
+// Plain is the request without its sender; ofAgent is true when that was the
+// run's own agent, as far as it can be told.
+func (q Request) Plain() (plain Request, ofAgent bool) {
+	text, ofAgent := strings.CutPrefix(string(q), agentMark)
+	return Request(text), ofAgent
+}
+
+func (q Request) known() bool {
+	plain, _ := q.Plain()
+	return slices.Contains(Requests(), plain)
+}
+
 // Send leaves a request for the runner of the project: one file, renamed in.
 func Send(dir string, q Request) error {
-	if !slices.Contains(Requests(), q) {
+	if !q.known() {
 		return fmt.Errorf("send request: %q is not one of %v", q, Requests())
 	}
 	folder := filepath.Join(dir, dirControl)
@@ -50,8 +68,8 @@ func Send(dir string, q Request) error {
 	return nil
 }
 
-// TakeRequests removes and returns the waiting requests, oldest first. Files
-// that are no request are left alone.
+// TakeRequests removes and returns the waiting requests, oldest first, each with
+// its sender (see Plain). Files that are no request are left alone.
 func (w *Writer) TakeRequests() ([]Request, error) { return w.takeRequests(time.Now().Add(time.Hour)) }
 
 // takeRequests takes those that were sent before a moment.
@@ -72,7 +90,7 @@ func (w *Writer) takeRequests(before time.Time) ([]Request, error) {
 			continue
 		}
 		q := Request(e.Name()[strings.LastIndexByte(e.Name(), '-')+1:])
-		if !slices.Contains(Requests(), q) {
+		if !q.known() {
 			continue
 		}
 		if err := remove(w.path(dirControl, e.Name())); err != nil {

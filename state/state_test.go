@@ -270,7 +270,8 @@ func TestEnsure_stateDirectoryDeleted_isMadeAgainAndStillLocked(t *testing.T) {
 
 func TestRequests_sentAndTaken_inOrderAndOnce(t *testing.T) {
 	w := acquire(t, filepath.Join(t.TempDir(), ".ralph"))
-	for _, q := range []Request{RequestPause, RequestResume, RequestAbort} {
+	sent := []Request{RequestPause, RequestResume.OfAgent(), RequestAbort}
+	for _, q := range sent {
 		if err := Send(w.Dir(), q); err != nil {
 			t.Fatal(err)
 		}
@@ -279,7 +280,7 @@ func TestRequests_sentAndTaken_inOrderAndOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := w.TakeRequests()
-	if err != nil || !cmp.Equal(got, []Request{RequestPause, RequestResume, RequestAbort}) {
+	if err != nil || !cmp.Equal(got, sent) {
 		t.Errorf("TakeRequests() = %v, %v", got, err)
 	}
 	if got, _ := w.TakeRequests(); len(got) != 0 {

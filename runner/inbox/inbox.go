@@ -17,6 +17,8 @@ type Inbox struct {
 
 	mu      sync.Mutex
 	pending []state.Request
+	agents  []state.Request         // all that the agent sent
+	told    int                     // so many of them were reported
 	cancel  context.CancelCauseFunc // of the running turn; nil: none
 	err     error                   // why state cannot be written any more
 }
@@ -48,6 +50,10 @@ func (in *Inbox) Add(requests []state.Request) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for _, q := range requests {
+		q, ofAgent := q.Plain()
+		if ofAgent {
+			in.agents = append(in.agents, q)
+		}
 		if q == state.RequestResume { // whoever wants it to go on does not want it to end
 			in.pending = slices.DeleteFunc(in.pending, func(p state.Request) bool { return p == state.RequestStop })
 		}
@@ -60,6 +66,26 @@ func (in *Inbox) Add(requests []state.Request) {
 	case in.Wake <- struct{}{}:
 	default:
 	}
+}
+
+// OfAgent returns the requests of the agent that it has not returned before.
+func (in *Inbox) OfAgent() []state.Request {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	fresh := in.agents[in.told:]
+	in.told = len(in.agents)
+	return fresh
+}
+
+// Who names a request and, if it was the agent, who made it.
+func (in *Inbox) Who(q state.Request) string {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	who := "ralph " + string(q)
+	if slices.Contains(in.agents, q) {
+		who += ", run by the agent itself"
+	}
+	return who
 }
 
 // Put puts a request back that was not answered.

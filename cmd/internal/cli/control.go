@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -45,7 +46,11 @@ func controlRun(f *cmdline.Factory, q state.Request) error {
 }
 
 func send(f *cmdline.Factory, r *state.Reader, owner state.Owner, q state.Request) error {
-	if err := state.Send(r.Dir(), q); err != nil {
+	sent := q
+	if f.Inside(filepath.Dir(r.Dir())) != "" {
+		sent = q.OfAgent()
+	}
+	if err := state.Send(r.Dir(), sent); err != nil {
 		return err
 	}
 	f.Say("asked run %s (pid %d) to %s", owner.RunID, owner.PID, q)

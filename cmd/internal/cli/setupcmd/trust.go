@@ -31,6 +31,9 @@ func trustRun(f *cmdline.Factory, yes bool) error {
 	if err != nil {
 		return err
 	}
+	if err := f.RefuseAgent(p.Dir, "agree"); err != nil {
+		return err
+	}
 	// A project without a prompt or a usable plan has none that is outside.
 	_, _ = p.FindPrompt(), p.FindPlan()
 	all, err := p.Unagreed()
@@ -45,9 +48,6 @@ func trustRun(f *cmdline.Factory, yes bool) error {
 	if len(all) == 0 {
 		f.Say("nothing to trust: nothing here needs your consent, or you have agreed already")
 		return nil
-	}
-	if err := f.RefuseAgent(p.Dir, "agree"); err != nil {
-		return err
 	}
 	// During a run, the agent could approve its own changes.
 	if owner, alive := cmdline.OpenState(p.Dir).Owner(); alive {
