@@ -38,6 +38,8 @@ var floors = map[string]int{
 	"runner/prompt":  2, // prompt text
 	"runner/sandbox": 2, // contained commands
 
+	"runner/turn/steer": 2, // the user's files that steer a run: restored when lost, compared when changed
+
 	"runner/turn":         3, // one assignment, start to end
 	"runner/agent/custom": 3, // agents of the user: rows of the settings file, checked and completed
 	"runner/git/history":  3, // ways back through the states that git keeps

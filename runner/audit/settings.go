@@ -14,7 +14,7 @@ import (
 type judge struct {
 	what  string         // start of the finding's text
 	files *regexp.Regexp // path
-	// strict: any change is a finding. commands: the lines run programs.
+	// strict: any change is a finding, unless the task asked for it. commands: the lines run programs.
 	strict, commands bool
 	part             func(text string) string // the relevant part of a file; nil: all of it
 	asked            *regexp.Regexp           // matches a task about such files; nil: none
@@ -31,6 +31,10 @@ var judges = sync.OnceValue(func() []judge {
 		{
 			what: "the configuration of ralph was changed", strict: true,
 			files: re(`(?:^|/)\.ralphrc$|(?:^|/)\.ralph/config\.ya?ml$`),
+		},
+		{
+			what: "what the run is steered by was changed", strict: true,
+			files: re(`(?:^|/)\.ralph/(?:PROMPT\.md$|specs/)`), asked: re(`(?i)\b(?:prompts?|specs?|specifications?)\b`),
 		},
 		{
 			what: "the CI configuration was changed", commands: true,
@@ -103,10 +107,7 @@ func compareSettings(files []File, task string) []Finding {
 func (j judge) reason(f File, files []File, task string) string {
 	lost, added := j.diff(f)
 	if j.strict {
-		if changed := append(added, lost...); len(changed) > 0 {
-			return fmt.Sprintf("%q", changed[0])
-		}
-		return ""
+		return j.anyChange(f, append(added, lost...), task)
 	}
 	if !f.Existed || len(lost)*len(added) > maxPairs {
 		return ""
@@ -125,6 +126,18 @@ func (j judge) reason(f File, files []File, task string) string {
 	}
 	if before, after, ok := weakened(lost, added); ok && !asked {
 		return fmt.Sprintf("%q became %q", before, after)
+	}
+	return ""
+}
+
+// anyChange names a change of a strict file.
+func (j judge) anyChange(f File, changed []string, task string) string {
+	switch {
+	case j.asked != nil && j.asked.MatchString(task):
+	case len(changed) > 0:
+		return fmt.Sprintf("%q", changed[0])
+	case j.asked != nil && f.Before != f.After: // prose has no comments
+		return "its text"
 	}
 	return ""
 }

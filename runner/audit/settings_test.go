@@ -64,6 +64,21 @@ func TestCompareSettings_configurationOfRalph_anyChangeIsAFinding(t *testing.T) 
 	}
 }
 
+func TestCompareSettings_promptAndSpecs_areFindingsUnlessAskedFor(t *testing.T) {
+	for _, f := range []File{
+		{".ralph/PROMPT.md", "# Do\n", "# Do it\n", true, true},
+		{".ralph/PROMPT.md", "do\n", "a link to x", true, true},
+		{".ralph/specs/api/users.md", "must\n", "", true, false},
+	} {
+		if found := compareSettings([]File{f}, "Add a login"); len(found) != 1 || found[0].Kind != KindChecksChanged {
+			t.Errorf("%+v: %v", f, found)
+		}
+		if found := compareSettings([]File{f}, "Bring the specs and the prompt up to date"); len(found) > 0 {
+			t.Errorf("asked for: %v", found)
+		}
+	}
+}
+
 func TestCompareSettings_checkMovesToAnotherFile_noFinding(t *testing.T) {
 	for name, files := range map[string][]File{
 		"an included file": {{"Makefile", "test:\n\tgo test\n", "include a.mk\n", true, true}, {"a.mk", "", "test:\n\tgo test\n", false, true}},

@@ -2,10 +2,12 @@ package turn
 
 import (
 	"path/filepath"
+	"slices"
 
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/turn/steer"
 	"ralph/state"
 )
 
@@ -25,12 +27,14 @@ type auditResult struct {
 // sure what was done, so there is no audit without it. Pure.
 func audited(a Assignment, f facts) auditResult {
 	r := auditResult{worked: a.Known.Worked}
-	if f.left.Error != "" || !f.observed {
-		return r
+	usable := f.left.Error == "" && f.observed
+	if usable {
+		r.work = didWork(a.Plan, f.changed)
+		r.worked = r.work || a.Known.Worked // work of an earlier attempt counts for the tick
 	}
-	r.work = didWork(a.Plan, f.changed)
-	r.worked = r.work || a.Known.Worked // work of an earlier attempt counts for the tick
-	if f.cut != "" {
+	if !usable || f.cut != "" { // what steers the run is compared even so
+		r.findings = audit.Compare(audit.Input{Files: withSteering(a.Dir, nil, f.steered)})
+		r.answers = make([]string, len(r.findings))
 		return r
 	}
 	in := audit.Input{
@@ -44,6 +48,7 @@ func audited(a Assignment, f facts) auditResult {
 			in.Files = append(in.Files, audit.File(text))
 		}
 	}
+	in.Files = withSteering(a.Dir, in.Files, f.steered)
 	r.findings = audit.Compare(in)
 	for _, found := range r.findings {
 		answer := ""
@@ -53,6 +58,26 @@ func audited(a Assignment, f facts) auditResult {
 		r.answers = append(r.answers, answer)
 	}
 	return r
+}
+
+// steering is what steers the run, as it is before the call.
+func (t *turn) steering() steer.Files {
+	now := steer.Read(t.a.Dir)
+	if t.w.steer == nil {
+		t.w.steer = now
+	}
+	return now
+}
+
+// withSteering adds the files that git does not see.
+func withSteering(dir string, files []audit.File, changed []steer.File) []audit.File {
+	inProject := projectPath(dir)
+	for _, c := range changed {
+		if !slices.ContainsFunc(files, func(f audit.File) bool { return inProject(f.Path) == c.Path }) {
+			files = append(files, audit.File(c))
+		}
+	}
+	return files
 }
 
 // refuse answers a tick that was not earned. A tick of another task waits for

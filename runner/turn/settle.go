@@ -11,6 +11,7 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/turn/steer"
 	"ralph/state"
 )
 
@@ -26,6 +27,7 @@ type facts struct {
 	changed  gate.Changed // the change as the checks know it
 	observed bool         // git was there to say what changed
 	texts    []git.Text   // of the changed files
+	steered  []steer.File // those that steer the run and have changed
 	audit    auditResult
 	checks   Checks
 	report   gate.Report

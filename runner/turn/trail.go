@@ -5,6 +5,7 @@ import (
 
 	"ralph/runner/audit"
 	"ralph/runner/git"
+	"ralph/runner/turn/steer"
 	"ralph/state"
 )
 
@@ -95,7 +96,7 @@ func (w *Worker) Changed(ctx context.Context, dir string) ([]audit.File, error) 
 	for _, text := range texts {
 		files = append(files, audit.File(text))
 	}
-	return files, err
+	return withSteering(dir, files, w.steer.Changed(steer.Read(dir))), err
 }
 
 // Commit commits what the agent left over since the worker's first turn. Files

@@ -22,6 +22,7 @@ import (
 	"ralph/ptyexec"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/turn/steer"
 	"ralph/state"
 )
 
@@ -70,6 +71,7 @@ type Worker struct {
 	before *git.Snapshot // the workspace as it is now; nil: look again
 	report gate.Report   // of the latest checks; describes the workspace while before is set
 	trail  trail
+	steer  steer.Files // as the worker's first turn found them
 }
 
 // Run carries out one assignment. A worker that serves only this one is made
@@ -136,7 +138,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 		}
 		return settle(t.a, f), err
 	}
-	kept := protect(t.a.Protect)
+	kept, steering := steer.Protect(t.a.Protect), t.steering()
 	var err error
 	if f.call, err = t.call(ctx); err != nil || !f.call.made {
 		return settle(t.a, f), err
@@ -145,9 +147,10 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 		f.cut = stoppedBy(ctx)
 	}
 	t.tell(state.Phase{Name: state.PhaseObserving}) // the run repairs its own files first
-	if f.damaged, err = kept.restore(t.a.Dir); err != nil {
+	if f.damaged, err = kept.Restore(t.a.Dir); err != nil {
 		return settle(t.a, f), err
 	}
+	f.steered = steering.Changed(steer.Read(t.a.Dir))
 	if err := t.observe(ctx, &f); err != nil {
 		return settle(t.a, f), err
 	}

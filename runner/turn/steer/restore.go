@@ -1,4 +1,4 @@
-package turn
+package steer
 
 import (
 	"bytes"
@@ -17,8 +17,8 @@ import (
 // maxProtected bounds a file that is restored.
 const maxProtected = 16 << 20
 
-// protected are files as they were before the call.
-type protected []protectedFile
+// Protected are files as they were before the call.
+type Protected []protectedFile
 
 type protectedFile struct {
 	path string
@@ -26,10 +26,10 @@ type protectedFile struct {
 	mode fs.FileMode
 }
 
-// protect remembers files. Those that are missing or empty now are left out:
+// Protect remembers files. Those that are missing or empty now are left out:
 // whoever needs them says so.
-func protect(paths []string) protected {
-	var all protected
+func Protect(paths []string) Protected {
+	var all Protected
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
@@ -42,8 +42,8 @@ func protect(paths []string) protected {
 	return all
 }
 
-// restore puts back what was removed or emptied, and names it.
-func (all protected) restore(dir string) ([]string, error) {
+// Restore puts back what was removed or emptied, and names it.
+func (all Protected) Restore(dir string) ([]string, error) {
 	var damaged []string
 	for _, f := range all {
 		data, err := state.ReadFile(f.path, maxProtected)

@@ -1,0 +1,98 @@
+// Package steer knows the user's files that steer a run, as they were before an agent
+// call: it puts back what the call destroyed, and compares the rest by content. Git does
+// not see them all: many projects ignore .ralph/.
+package steer
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"ralph/state"
+)
+
+const (
+	maxText  = 256 << 10 // bytes of a file that is compared as text
+	maxRead  = 16 << 20  // bytes of a file that is compared at all
+	maxSpecs = 1000      // files and folders
+)
+
+// Files maps a path in the project, with slashes, to the content of a file that is there.
+type Files map[string]string
+
+// Read reads the settings, the prompt and the specs of a project.
+func Read(dir string) Files {
+	all := Files{}
+	for _, name := range []string{".ralphrc", state.DirName + "/config.yaml", state.DirName + "/PROMPT.md"} {
+		all.read(dir, name)
+	}
+	left := maxSpecs
+	_ = filepath.WalkDir(filepath.Join(dir, state.DirName, "specs"), func(path string, d fs.DirEntry, err error) error {
+		if left--; left < 0 {
+			return fs.SkipAll
+		}
+		if rel, relErr := filepath.Rel(dir, path); relErr == nil && err == nil && !d.IsDir() {
+			all.read(dir, filepath.ToSlash(rel))
+		}
+		return nil // what cannot be read is not there
+	})
+	return all
+}
+
+// read adds a file. Of a link it takes where it leads: its target is another file.
+func (all Files) read(dir, name string) {
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	info, err := os.Lstat(path)
+	if err != nil {
+		return
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		to, _ := os.Readlink(path)
+		all[name] = "a link to " + to
+		return
+	}
+	data, err := state.ReadFile(path, maxRead)
+	switch {
+	case err != nil:
+		all[name] = fmt.Sprintf("not readable: %s, %d bytes", info.Mode(), info.Size())
+	case len(data) > maxText || !utf8.Valid(data):
+		all[name] = fmt.Sprintf("%d bytes, SHA-256 %x", len(data), sha256.Sum256(data))
+	default:
+		all[name] = string(data)
+	}
+}
+
+// File is a file that changed. It has the fields of audit.File.
+type File struct {
+	Path            string // relative to the project, with slashes
+	Before, After   string
+	Existed, Exists bool
+}
+
+// Changed compares the files with what they are now, sorted by path.
+func (all Files) Changed(now Files) []File {
+	var changed []File
+	add := func(path string) {
+		f := File{Path: path}
+		f.Before, f.Existed = all[path]
+		f.After, f.Exists = now[path]
+		if f.Before != f.After || f.Existed != f.Exists {
+			changed = append(changed, f)
+		}
+	}
+	for path := range all {
+		add(path)
+	}
+	for path := range now {
+		if _, seen := all[path]; !seen {
+			add(path)
+		}
+	}
+	slices.SortFunc(changed, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return changed
+}

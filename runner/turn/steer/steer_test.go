@@ -1,0 +1,57 @@
+package steer
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ralph/internal/world"
+)
+
+func TestChanged_whatTheUserWroteIntoDotRalph_isComparedByContent(t *testing.T) {
+	dir := world.Project(t, map[string]string{
+		".ralphrc": "A=1\n", ".ralph/config.yaml": "x", ".ralph/PROMPT.md": "p", ".ralph/specs/a.md": "a", ".ralph/specs/sub/b.bin": "\xff1",
+		".ralph/fix_plan.md": "- [ ] one\n", ".ralph/status.json": "{}", "code.go": "",
+	})
+	before := Read(dir)
+	if changed := before.Changed(Read(dir)); changed != nil {
+		t.Errorf("nothing changed: %+v", changed)
+	}
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{".ralphrc", ".ralph/fix_plan.md", ".ralph/status.json", "code.go", ".ralph/specs/new.md"} {
+		write(name, "B=2\n")
+	}
+	write(".ralph/specs/sub/b.bin", "\xff2")
+	if err := os.Remove(filepath.Join(dir, ".ralph/config.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, ".ralph/PROMPT.md")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../code.go", filepath.Join(dir, ".ralph/PROMPT.md")); err != nil {
+		t.Fatal(err)
+	}
+	changed := before.Changed(Read(dir))
+	for i := range changed {
+		if strings.HasSuffix(changed[i].Path, ".bin") {
+			changed[i].Before, changed[i].After = "", ""
+		}
+	}
+	want := []File{
+		{".ralph/PROMPT.md", "p", "a link to ../code.go", true, true},
+		{".ralph/config.yaml", "x", "", true, false},
+		{".ralph/specs/new.md", "", "B=2\n", false, true},
+		{".ralph/specs/sub/b.bin", "", "", true, true},
+		{".ralphrc", "A=1\n", "B=2\n", true, true},
+	}
+	if diff := cmp.Diff(want, changed); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,59 @@
+package turn_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ralph/internal/scripted"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// What steers the run is compared by content, whether git sees it or not.
+func TestRun_turnChangesWhatSteersTheRun_isAFinding(t *testing.T) {
+	for _, file := range []string{".ralphrc", ".ralph/config.yaml", ".ralph/PROMPT.md", ".ralph/specs/api/users.md"} {
+		for name, prepare := range map[string]func(dir string, a *turn.Assignment){
+			"tracked by git": func(string, *turn.Assignment) {},
+			"ignored by git": func(dir string, _ *turn.Assignment) { put(t, dir, ".gitignore", ".ralph*\n") },
+			"without git": func(dir string, _ *turn.Assignment) {
+				if err := os.RemoveAll(filepath.Join(dir, ".git")); err != nil {
+					t.Fatal(err)
+				}
+			},
+			"and the agent fails": func(_ string, a *turn.Assignment) { a.Plan.Path = filepath.Join(a.Dir, "gone.md") },
+		} {
+			t.Run(file+" "+name, func(t *testing.T) {
+				a := scripted.Project(t, []scripted.Step{{Do: "write", Text: file}})
+				for _, one := range []string{".ralphrc", ".ralph/config.yaml", ".ralph/PROMPT.md", ".ralph/specs/api/users.md"} {
+					put(t, a.Dir, one, "# as it was\n")
+				}
+				prepare(a.Dir, &a)
+				s := here(t, a)
+				if f := s.Result.Proof.Findings; len(f) != 1 || f[0].File != file {
+					t.Errorf("findings %+v", f)
+				}
+				told := 0
+				for _, e := range s.Events {
+					if d, ok := e.(state.Finding); ok && d.File == file {
+						told++
+					}
+				}
+				if told != 1 {
+					t.Errorf("told %d times", told)
+				}
+			})
+		}
+	}
+}
+
+func put(t *testing.T, dir, name, text string) {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
