@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 const (
@@ -21,11 +22,18 @@ const (
 // hold the time, then the current one, which may be missing.
 func (r *Reader) EventFiles() ([]string, error) {
 	path := r.EventsPath()
-	old, err := filepath.Glob(strings.TrimSuffix(path, ".jsonl") + "-*.jsonl")
-	if err != nil {
+	name, ext, _ := strings.Cut(filepath.Base(path), ".")
+	entries, err := os.ReadDir(r.dir) // sorted; no glob, as the path may hold its signs
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return nil, fmt.Errorf("find events: %w", err)
 	}
-	return append(old, path), nil
+	var files []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), name+"-") && strings.HasSuffix(e.Name(), "."+ext) {
+			files = append(files, r.path(e.Name()))
+		}
+	}
+	return append(files, path), nil
 }
 
 // LastEvent returns the latest numbered event of a run. It is zero when the run

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -30,6 +31,27 @@ func Visible(s string) string {
 			fmt.Fprintf(&b, "<U+%04X>", r)
 		default:
 			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// JSON returns JSON text in which each character that Clean would change is written as an
+// escape: programs read the same values, and a terminal shows what is there.
+func JSON(s string) string {
+	if Clean(s) == s {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r < utf8.RuneSelf && r != 0x7f, Clean(string(r)) == string(r) && !unicode.Is(unicode.M, r):
+			b.WriteRune(r) // JSON escapes the control characters of ASCII itself
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
 	return b.String()

@@ -1,6 +1,8 @@
 package termtext
 
 import (
+	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 
@@ -32,6 +34,27 @@ func TestVisible_anyText_isOneCleanRow(t *testing.T) {
 		got := Visible(s)
 		if Clean(got) != got || strings.ContainsAny(got, "\n\t") {
 			t.Errorf("%q: %q", s, got)
+		}
+	})
+}
+
+func TestJSON_anyText_isInertAndMeansTheSame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := rapid.String().Draw(t, "s") + rapid.SampledFrom([]string{"", "\u009b2J", "\u202e", "\U000e0041", "e\u0301\u0301\u0301", "\u2028", "\x7f"}).Draw(t, "more")
+		data, err := json.MarshalIndent(map[string]string{in: in}, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := JSON(string(data))
+		if Clean(got) != got {
+			t.Errorf("%q is not inert", got)
+		}
+		var want, back map[string]string
+		if err := json.Unmarshal(data, &want); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal([]byte(got), &back); err != nil || !maps.Equal(want, back) {
+			t.Errorf("%q became %q, %v", want, back, err)
 		}
 	})
 }

@@ -39,7 +39,7 @@ type console struct {
 func (a *app) console(f *runOptions, s *preflight.Project) *console {
 	c := &console{width: func() int { return 0 }, out: a.Out, live: f.live || s.Config.Verbose}
 	if f.output == "json" {
-		c.json = json.NewEncoder(a.Out)
+		c.json = cmdline.NewEncoder(a.Out)
 	}
 	if a.IsTerminal() && !f.headless && os.Getenv("TERM") != "dumb" {
 		c.tty = true

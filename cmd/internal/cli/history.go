@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -148,7 +147,7 @@ func (a *app) iterations(ctx context.Context, run string, asJSON bool) error {
 	}
 	rows := p.rows()
 	if asJSON {
-		enc := json.NewEncoder(a.Out)
+		enc := cmdline.NewEncoder(a.Out)
 		enc.SetIndent("", "  ")
 		return enc.Encode(rows)
 	}

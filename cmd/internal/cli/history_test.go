@@ -50,7 +50,11 @@ func newEmptyWorld(t *testing.T) *pastWorld {
 	}
 	t.Cleanup(func() { _ = null.Close() })
 	w := &pastWorld{t: t}
-	w.app = &app{&cmdline.Factory{In: null, Out: &w.out, Err: &w.err, Env: os.Environ(), Dir: t.TempDir()}}
+	dir := filepath.Join(t.TempDir(), "a [b", "c*]") // where every verb must work, too
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.app = &app{&cmdline.Factory{In: null, Out: &w.out, Err: &w.err, Env: os.Environ(), Dir: dir}}
 	w.git("init", "-q", "-b", "main")
 	w.git("config", "user.name", "Ann")
 	w.git("config", "user.email", "ann@example.org")

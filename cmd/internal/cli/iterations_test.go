@@ -6,9 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
+	"ralph/logs/termtext"
 	"ralph/state"
 )
 
@@ -56,5 +58,38 @@ func TestIterations_eventsOfVersion1_areRead(t *testing.T) {
 		if !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
+	}
+}
+
+func TestIterations_evilTexts_areInertAlsoInJSON(t *testing.T) {
+	w := newEmptyWorld(t)
+	const evil = "\u009b2J\u202egone\U000e0041"
+	line := fmt.Sprintf(`{"v":2,"seq":1,"time":"2026-11-20T04:30:00Z","kind":"iteration_start","run":%q,"iteration":1,"data":{"title":%q}}`, pastRun, evil)
+	w.write(".ralph/events.jsonl", strings.ReplaceAll(line, `\U000e0041`, "\U000e0041")+"\n")
+	out := w.want(0, "gone", "iterations", "--json", "--run", pastRun)
+	if termtext.Clean(out) != out {
+		t.Errorf("%q", out)
+	}
+	var rows []struct{ Task string }
+	if err := json.Unmarshal([]byte(out), &rows); err != nil || rows[0].Task != evil {
+		t.Errorf("%q, %v", rows, err)
+	}
+}
+
+func TestIterations_bracketInThePath_findsTheOlderEvents(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a[b", "c]*?")
+	w := state.Open(filepath.Join(dir, state.DirName))
+	for name, text := range map[string]string{"events-2026-11-20T04-30-00.000.jsonl": "", "events.jsonl": ""} {
+		path := filepath.Join(w.Dir(), name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := w.EventFiles()
+	if err != nil || len(files) != 2 {
+		t.Errorf("%q, %v", files, err)
 	}
 }

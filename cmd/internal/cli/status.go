@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
 	"ralph/monitor"
 	"ralph/state"
 	"ralph/state/view"
@@ -64,7 +64,7 @@ func (a *app) printStatus(r *state.Reader, asJSON bool) error {
 		if err != nil {
 			return fmt.Errorf("print status: %w", err)
 		}
-		fmt.Fprintln(a.Out, escaped(string(data)))
+		fmt.Fprintln(a.Out, termtext.JSON(string(data)))
 	} else {
 		m := view.Model{Snapshot: s}
 		m.Recall(r)
@@ -74,20 +74,6 @@ func (a *app) printStatus(r *state.Reader, asJSON bool) error {
 		return &cmdline.ExitError{Code: code}
 	}
 	return nil
-}
-
-// escaped writes what inert would drop as JSON does it with control characters
-// of ASCII: a person may look at it.
-func escaped(data string) string {
-	var b strings.Builder
-	for _, r := range data {
-		if cmdline.Inert(string(r)) == "" {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }
 
 func statusCode(st string) int {

@@ -1,11 +1,15 @@
 package cmdline
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"ralph/logs/termtext"
 )
 
 // Count is "1 iteration", "2 iterations".
@@ -58,4 +62,18 @@ func quoteWord(s string) string {
 	}
 	// The library quotes no control characters for POSIX shells.
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// NewEncoder writes JSON that a person may also look at: nothing in it acts on a
+// terminal.
+func NewEncoder(w io.Writer) *json.Encoder { return json.NewEncoder(inertJSON{w}) }
+
+type inertJSON struct{ w io.Writer }
+
+// Write gets whole values: an Encoder writes each at once.
+func (j inertJSON) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(j.w, termtext.JSON(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
