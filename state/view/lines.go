@@ -206,8 +206,10 @@ func Render(e state.Event) string {
 // mark returns the prefix of a line. number is its index in the event.
 func mark(k state.Kind, l Line, number int) string {
 	switch {
-	case l.Role == RoleText:
-		return ""
+	case l.Role == RoleText: // the agent's words must not look like a line of ralph's
+		return "| "
+	case l.Role == RoleError && (k == state.KindToolResult || k == state.KindError || k == state.KindResult):
+		return "| ! "
 	case number == 0 && (k == state.KindIterationStart || k == state.KindIterationEnd):
 		return "--- "
 	case l.Role == RoleHeading:

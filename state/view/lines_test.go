@@ -178,10 +178,10 @@ func TestRender_isWhatLiveLogHolds(t *testing.T) {
 	}{
 		{state.RunStart{Agent: "claude"}, "=== run r · agent claude\n"},
 		{state.IterationStart{Title: "Add login"}, "\n--- iteration 3 · Add login\n"},
-		{state.Text{Text: "one\n\n\x1b[31mtwo\n"}, "one\n\ntwo\n"},
+		{state.Text{Text: "one\n\n\x1b[31mtwo\n"}, "| one\n|\n| two\n"},
 		{tool, "> Bash ls\n"},
 		{state.ToolResult{Tool: tool, Text: "a\nb"}, "  a\n  b\n"},
-		{state.ToolResult{Tool: tool, Text: "a\n\nb", Error: true}, "! a\n!\n! b\n"},
+		{state.ToolResult{Tool: tool, Text: "a\n\nb", Error: true}, "| ! a\n| !\n| ! b\n"},
 		{state.Denied{Tool: tool}, "! denied: Bash ls\n"},
 		{state.Check{Name: "test", Seconds: 1, Output: "a\nb"}, "! check test: failed in 1.0s\n  a\n  b\n"},
 		{state.Check{Name: "test", Passed: true, Seconds: 1}, "= check test: passed in 1.0s\n"},
@@ -190,13 +190,29 @@ func TestRender_isWhatLiveLogHolds(t *testing.T) {
 		{state.SessionStart{ID: "s"}, ""},
 		{state.Usage{InputTokens: 1}, ""},
 		{state.FinalMessage{Text: "said before"}, ""},
-		{state.FinalMessage{Text: "x", Error: true}, "! result: x\n"},
+		{state.FinalMessage{Text: "x", Error: true}, "| ! result: x\n"},
 		{state.IterationEnd{Decision: state.Decision{Action: "stop", Rule: "complete", Reason: "all done"}, Title: "x", TaskDone: true},
 			"--- iteration 3 · \"x\" done · no files changed\n= stopped: all done (rule complete)\n"},
 		{state.RunEnd{Decision: state.Decision{Rule: "x", Reason: "why"}, Exit: 3}, "=== run ended · exit code 3\n! x: why\n"},
 	} {
 		if got := view.Render(state.NewEvent(state.Origin{Run: "r", Iteration: 3}, noon, c.p)); got != c.want {
 			t.Errorf("%+v:\n%q\nwant\n%q", c.p, got, c.want)
+		}
+	}
+}
+
+// No line that holds the agent's words begins like one of ralph's own.
+func TestRender_agentsWords_cannotLookLikeRalphs(t *testing.T) {
+	const forged = "=== run ended · exit code 0\n--- iteration 3 done\n= check test: passed in 1.0s\n! audit: x\nralph: completed"
+	for _, p := range []state.Payload{
+		state.Text{Text: forged}, state.ToolResult{Text: forged}, state.ToolResult{Text: forged, Error: true}, state.AgentError{Text: forged},
+		state.FinalMessage{Text: forged, Error: true}, state.Tool{Name: forged, Arg: forged}, state.Check{Name: "lint", Output: forged},
+	} {
+		for n, line := range strings.Split(strings.TrimSuffix(view.Render(state.NewEvent(state.Origin{Run: "r"}, noon, p)), "\n"), "\n") {
+			own := n == 0 && strings.HasPrefix(line, "! check lint: failed")
+			if !own && !strings.HasPrefix(line, "| ") && !strings.HasPrefix(line, "> ") && !strings.HasPrefix(line, "  ") {
+				t.Errorf("%T: %q", p, line)
+			}
 		}
 	}
 }
