@@ -191,8 +191,8 @@ func (r *yamlReader) checkField(fields []checkField, d *checkDraft, pair *ast.Ma
 		for _, f := range fields {
 			paths = append(paths, f.YAML)
 		}
-		r.warnings = append(r.warnings, warn(r.where(pair.Key), "unknown key %s%s", quote(path), didYouMean(nearest(path, paths))))
-		return nil
+		_, err := unknown(r.where(pair.Key), path, didYouMean(nearest(path, paths))) // it is always about a check
+		return err
 	}
 	text, set, err := r.text(fields[i].Row, pair.Value)
 	if err != nil || !set {

@@ -113,23 +113,18 @@ func TestChecks_badRow_isRefusedInOneLineWithItsPlaceAndWhatIsAllowed(t *testing
 	}
 }
 
-func TestChecks_unknownKey_warnsWithASuggestion(t *testing.T) {
-	l := Loader{Dir: t.TempDir()}
-	write(t, l.Dir, yamlName, "check: []\nchecks:\n  - name: a\n    comand: x\n    command: make\n    colour: {red: 1}\n")
-	c, warnings, err := l.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []Warning{
-		`.ralph/config.yaml:1: unknown key "check"; did you mean checks?`,
-		`.ralph/config.yaml:4: unknown key "checks.comand"; did you mean checks.command?`,
-		`.ralph/config.yaml:6: unknown key "checks.colour"`,
-	}
-	if diff := cmp.Diff(want, warnings); diff != "" {
-		t.Error(diff)
-	}
-	if len(c.Checks()) != 1 {
-		t.Errorf("%+v", c.Checks())
+func TestChecks_unknownKey_isRefusedWithASuggestion(t *testing.T) {
+	const why = " reads like a check or a protection, which ralph does not have"
+	for text, want := range map[string]string{
+		"check: [{name: a, command: b}]":                             `:1: unknown key "check"` + why + "; did you mean checks?; correct or remove it to start",
+		"checks:\n  - name: a\n    comand: x\n    command: make\n":   `:3: unknown key "checks.comand"` + why + "; did you mean checks.command?; correct or remove it to start",
+		"checks:\n  - name: a\n    command: x\n    colour: {red: 1}": `:4: unknown key "checks.colour"` + why + "; correct or remove it to start",
+	} {
+		l := Loader{Dir: t.TempDir()}
+		write(t, l.Dir, yamlName, text)
+		if _, _, err := l.Load(); err == nil || err.Error() != yamlName+want {
+			t.Errorf("%v, want\n%s", err, yamlName+want)
+		}
 	}
 }
 

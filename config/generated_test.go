@@ -88,7 +88,8 @@ ralph takes each value from the first source that sets it. ` + "`ralph config`" 
 6. the default
 
 ralph refuses to start (exit code 2) when any source has an invalid value, even if another source overrides it. An unknown key in a file
-is a warning.
+is a warning, unless it reads like a check or a protection, such as ` + "`PROTECTED_PATHS`" + ` or ` + "`SANDBOX_PROVIDER`" + `: ralph refuses to start
+with a promise that it does not keep.
 
 ` + "`.ralphrc`" + ` is data; ralph never executes it. It takes ` + "`KEY=value`" + ` or ` + "`export KEY=value`" + `, one or more per line, quotes, comments,
 and ` + "`$NAME`, `${NAME}` and `${NAME:-default}`" + ` (from earlier lines, then from the environment). ralph refuses everything else and names

@@ -139,6 +139,12 @@ func (l Loader) rcFile() ([]setting, []Warning, error) {
 		o, known := rows[a.name]
 		advice, isForeign := foreign[a.name]
 		switch {
+		case slices.Contains(sandboxKeys(), a.name):
+			if sandboxAsked(a.value) {
+				return nil, nil, noSandbox(where, a.name, a.value)
+			}
+		case known && a.tilde:
+			return nil, nil, &UsageError{where, tildeProblem}
 		case known:
 			settings = append(settings, setting{option: o, name: a.name, text: a.value, source: Source{SourceRC, where}})
 		case isForeign && advice != "":
@@ -147,8 +153,14 @@ func (l Loader) rcFile() ([]setting, []Warning, error) {
 			}
 		case isForeign:
 			unused = append(unused, a.name)
-		default:
+		case a.used || a.value == "": // by another key, or it asks for nothing
 			warnings = append(warnings, warn(where, "unknown key %s%s", quote(a.name), suggestKey(a.name)))
+		default:
+			warning, err := unknown(where, a.name, suggestKey(a.name))
+			if err != nil {
+				return nil, nil, err
+			}
+			warnings = append(warnings, warning)
 		}
 	}
 	if len(unused) > 0 {
@@ -182,6 +194,9 @@ func preferKeys(settings []setting) ([]setting, []Warning) {
 }
 
 func (l Loader) environment() ([]setting, []Warning, error) {
+	if err := l.sandboxed(); err != nil {
+		return nil, nil, err
+	}
 	env := l.envMap()
 	var settings []setting
 	for _, o := range Table() {

@@ -162,6 +162,23 @@ func TestLoad_messages(t *testing.T) {
 			wantErr: `$AGENT_TIMEOUT_MINUTES: "soon" is not a number of minutes from 1 to 1440 or a duration such as 90s or 2h`},
 		{name: "long value is cut", rc: "ON_LIMIT=" + strings.Repeat("x", 100),
 			wantErr: `.ralphrc:1: ON_LIMIT: "` + strings.Repeat("x", 60) + `"... is not one of wait, stop`},
+		{name: "a sandbox", rc: "MODEL=a\nSANDBOX_PROVIDER=docker",
+			wantErr: `.ralphrc:2: SANDBOX_PROVIDER="docker": ralph has no sandbox yet, the agent runs on this machine as you; remove it to start`},
+		{name: "a sandbox in the environment", env: []string{"RALPH_USE_DOCKER=true"},
+			wantErr: `$RALPH_USE_DOCKER: RALPH_USE_DOCKER="true": ralph has no sandbox yet, the agent runs on this machine as you; remove it to start`},
+		{name: "no sandbox", rc: "SANDBOX_PROVIDER=none\nRALPH_USE_DOCKER=false", env: []string{"SANDBOX=macos"}},
+		{name: "slip in the name of a check", rc: "LNIT_COMMAND=make",
+			wantErr: `.ralphrc:1: unknown key "LNIT_COMMAND" reads like a check or a protection, which ralph does not have; did you mean LINT_COMMAND?; correct or remove it to start`},
+		{name: "slip in the name of a protection", rc: "ALOWED_TOOLS=Read",
+			wantErr: `.ralphrc:1: unknown key "ALOWED_TOOLS" reads like a check or a protection, which ralph does not have; did you mean ALLOWED_TOOLS?; correct or remove it to start`},
+		{name: "a protection that does not exist", rc: "PROTECTED_PATHS=src",
+			wantErr: `.ralphrc:1: unknown key "PROTECTED_PATHS" reads like a check or a protection, which ralph does not have; correct or remove it to start`},
+		{name: "such a name that asks for nothing, or serves another key", rc: "READONLY=\nTEST_DIR=web\nTEST_COMMAND='make -C web'\nMODEL=${TEST_DIR}",
+			want: []Warning{`.ralphrc:1: unknown key "READONLY"`, `.ralphrc:2: unknown key "TEST_DIR"`}},
+		{name: "a protection in YAML", yaml: "agent:\n  disallowed_tools: [Bash]",
+			wantErr: `.ralph/config.yaml:2: unknown key "agent.disallowed_tools" reads like a check or a protection, which ralph does not have; did you mean agent.allowed_tools?; correct or remove it to start`},
+		{name: "~ in a key of another tool", rc: "LOG_DIR=~/logs\nPATH=x:~/bin", want: []Warning{`.ralphrc:2: unknown key "PATH"`, `.ralphrc: not used by ralph: LOG_DIR`}},
+		{name: "~ in a key that is used", rc: "PLAN_FILE=~/plan.md", wantErr: ".ralphrc:1: ~ is not expanded: write ${HOME}"},
 		{name: "slip of the hand", rc: "MAX_CALL_PER_HOUR=5\nmax_iterations=3\nSOMETHING_ELSE=1",
 			want: []Warning{
 				`.ralphrc:1: unknown key "MAX_CALL_PER_HOUR"; did you mean MAX_CALLS_PER_HOUR?`,
@@ -182,10 +199,9 @@ func TestLoad_messages(t *testing.T) {
 		{name: "unknown variables are no warning", env: []string{"MAX_CALL_PER_HOUR=5", "RALPH_X=1"}},
 		{name: "keys of another tool are one note", rc: "PROJECT_TYPE=go\nPROJECT_NAME=x\nCLAUDE_OUTPUT_FORMAT=json\nPROJECT_NAME=y",
 			want: []Warning{`.ralphrc: not used by ralph: CLAUDE_OUTPUT_FORMAT, PROJECT_NAME, PROJECT_TYPE`}},
-		{name: "keys of another tool that matter", rc: "FIX_PLAN_FILE=x\nSANDBOX_PROVIDER=docker\nDRY_RUN=",
+		{name: "keys of another tool that matter", rc: "FIX_PLAN_FILE=x\nDRY_RUN=",
 			want: []Warning{
-				`.ralphrc:1: FIX_PLAN_FILE is not used by ralph; write PLAN_FILE, relative to the project`,
-				`.ralphrc:2: SANDBOX_PROVIDER is not used by ralph; the agent runs on this machine, not in a sandbox`}},
+				`.ralphrc:1: FIX_PLAN_FILE is not used by ralph; write PLAN_FILE, relative to the project`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()

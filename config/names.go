@@ -17,7 +17,6 @@ func foreignKeys() map[string]string {
 		"FIX_PLAN_FILE":               "write PLAN_FILE, relative to the project",
 		"VERBOSE_PROGRESS":            "write RALPH_VERBOSE",
 		"DRY_RUN":                     "use the flag --dry-run",
-		"SANDBOX_PROVIDER":            "the agent runs on this machine, not in a sandbox",
 	}
 	for _, key := range []string{
 		"PROJECT_NAME", "PROJECT_TYPE", "TASK_SOURCES", "GITHUB_TASK_LABEL", "BEADS_FILTER", "AGENT_FILE",

@@ -16,6 +16,8 @@ const maxExpanded = maxFileSize
 type assignment struct {
 	name, value string
 	line        int
+	used        bool // another key holds its value
+	tilde       bool // it holds a ~ that a shell would expand
 }
 
 // rcReader reads .ralphrc as data. The shell's own grammar finds the words, so
@@ -25,6 +27,8 @@ type rcReader struct {
 	file     string // name in messages
 	env      map[string]string
 	vars     map[string]string // earlier keys of this file
+	used     map[string]bool   // keys that others hold
+	tilde    map[string]bool   // keys with a ~ that a shell would expand
 	newlines []int             // offsets
 	warnings []Warning
 }
@@ -32,7 +36,7 @@ type rcReader struct {
 // parseRC returns the assignments of a .ralphrc in order; unset names in
 // ${NAME} count as empty and give a warning. Errors are *UsageError.
 func parseRC(text string, env map[string]string) ([]assignment, []Warning, error) {
-	r := &rcReader{file: rcName, env: env, vars: map[string]string{}}
+	r := &rcReader{file: rcName, env: env, vars: map[string]string{}, used: map[string]bool{}, tilde: map[string]bool{}}
 	for i := range len(text) {
 		if text[i] == '\n' {
 			r.newlines = append(r.newlines, i)
@@ -49,6 +53,9 @@ func parseRC(text string, env map[string]string) ([]assignment, []Warning, error
 			return nil, nil, err
 		}
 		all = append(all, some...)
+	}
+	for i := range all {
+		all[i].used = r.used[all[i].name]
 	}
 	return all, r.warnings, nil
 }
@@ -113,6 +120,8 @@ func (r *rcReader) statement(stmt *syntax.Stmt) ([]assignment, error) {
 	return all, nil
 }
 
+const tildeProblem = "~ is not expanded: write ${HOME}"
+
 const onlyData = ": the file is data and is never run, it may only hold KEY=value lines"
 
 func commandProblem(cmd *syntax.CallExpr) string {
@@ -135,19 +144,20 @@ func (r *rcReader) assign(a *syntax.Assign) (assignment, error) {
 		return assignment{}, r.refuse(a.Pos(), "only KEY=value is allowed, neither += nor an index")
 	}
 	var value strings.Builder
+	name, tilde := a.Name.Value, false
 	if a.Value != nil {
 		for i, part := range a.Value.Parts {
 			lit, ok := part.(*syntax.Lit)
 			if ok && (i == 0 && strings.HasPrefix(lit.Value, "~") || strings.Contains(lit.Value, ":~")) {
-				return assignment{}, r.refuse(a.Pos(), "~ is not expanded: write ${HOME}")
+				tilde = true // only a key that ralph uses is refused for it
 			}
 		}
 		if err := r.expand(&value, a.Value.Parts, false); err != nil {
 			return assignment{}, err
 		}
 	}
-	r.vars[a.Name.Value] = value.String()
-	return assignment{a.Name.Value, value.String(), r.line(a.Pos())}, nil
+	r.vars[name], r.tilde[name] = value.String(), tilde
+	return assignment{name: name, value: value.String(), line: r.line(a.Pos()), tilde: tilde}, nil
 }
 
 // expand appends what the parts of a word stand for.
@@ -196,6 +206,12 @@ func (r *rcReader) parameter(out *strings.Builder, p *syntax.ParamExp, quoted bo
 	}
 	name := p.Param.Value
 	value, set := r.vars[name]
+	if set {
+		r.used[name] = true
+	}
+	if r.tilde[name] {
+		return r.refuse(p.Pos(), name+" holds a ~: "+tildeProblem)
+	}
 	if !set {
 		value, set = r.env[name]
 	}

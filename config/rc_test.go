@@ -86,8 +86,8 @@ func TestParseRC_hostileFileIsRefusedWithItsLineAndRunsNothing(t *testing.T) {
 		{"special", "A=$$", "1: only ${NAME}"},
 		{"C quotes", `A=$'\n'`, "1: $'...' is not allowed"},
 		{"translated quotes", `A=$"a"`, `1: $"..." is not allowed`},
-		{"tilde", "A=~/x", "1: ~ is not expanded: write ${HOME}"},
-		{"tilde after a colon", "A=x:~/y", "1: ~ is not expanded: write ${HOME}"},
+		{"tilde that another key holds", "A=~/x\nB=${A}", "2: A holds a ~: ~ is not expanded: write ${HOME}"},
+		{"tilde that another key holds after a colon", "A=x:~/y\nB=$A", "2: A holds a ~: ~ is not expanded: write ${HOME}"},
 		{"pattern", "A=@(a|b)", "1: this pattern is not allowed"},
 		{"parentheses without quotes", "ALLOWED_TOOLS=Bash(git add *)", "1: is not KEY=value"},
 		{"open quote", "A=1\nB=\"a\nC=3\n", "2: is not KEY=value"},
@@ -207,7 +207,8 @@ func TestParseRC_namesComeFromEarlierKeysThenTheEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []assignment{{"A", "file", 1}, {"B", "file", 2}, {"C", "/home/me/x", 3}, {"D", "<>file", 5}}
+	want := []assignment{{name: "A", value: "file", line: 1, used: true}, {name: "B", value: "file", line: 2},
+		{name: "C", value: "/home/me/x", line: 3}, {name: "D", value: "<>file", line: 5}}
 	if diff := cmp.Diff(want, assigns, cmp.AllowUnexported(assignment{})); diff != "" {
 		t.Error(diff)
 	}

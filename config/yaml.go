@@ -116,8 +116,15 @@ func (r *yamlReader) pair(path string, pair *ast.MappingValueNode) error {
 		}
 		return r.mapping(path, pair.Value)
 	}
-	r.warnings = append(r.warnings, warn(r.where(pair.Key), "unknown key %s%s", quote(path), suggestYAML(path)))
-	return nil
+	if pair.Value.Type() == ast.NullType { // it asks for nothing
+		r.warnings = append(r.warnings, warn(r.where(pair.Key), "unknown key %s%s", quote(path), suggestYAML(path)))
+		return nil
+	}
+	warning, err := unknown(r.where(pair.Key), path, suggestYAML(path))
+	if err == nil {
+		r.warnings = append(r.warnings, warning)
+	}
+	return err
 }
 
 // keysUnder lists what may stand under a path that is not itself an option.
