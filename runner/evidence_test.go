@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -119,4 +121,29 @@ func TestRun_finalRun_leavesOutWhatNoChangeAskedFor(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one", "[ ] two")
 	b.d.Checks = []gate.Check{{Name: "test", Command: "true"}, {Name: "web", Command: "test ! -f work.txt", When: []string{"web/**"}}}
 	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+}
+
+// Tests that are younger than the run may come and go, but the agent is told.
+func TestRun_fewerTestsThanInTheTurnBefore_areTold(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "patches", "[ ] one", "[ ] two", "[ ] three")
+	b.write("tests.txt", "ok 1 - a\n")
+	b.inGit()
+	b.d.Checks = []gate.Check{{Name: "test", Command: "cat tests.txt"}}
+	patches := t.TempDir()
+	for call, tests := range map[string]string{"1": "ok 1 - a\nok 2 - b\nok 3 - c\n", "2": "ok 1 - a\nok 2 - b\n", "3": "ok 1 - a\nok 2 - b\n# end\n"} {
+		if err := os.Mkdir(filepath.Join(patches, call), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		put(filepath.Join(patches, call, "tests.txt"), tests)
+	}
+	b.d.Env = append(b.d.Env, patchVar+"="+patches)
+	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	const told = "check test: 3 tests ran before, 2 run now; gone: c"
+	if found := b.found(state.FoundByAudit); len(found) != 1 || !strings.Contains(found[0], told) {
+		t.Errorf("findings %q", found)
+	}
+	if p := b.read(".ralph/logs/run-1/3.prompt.md"); !strings.Contains(p, told) {
+		t.Errorf("the agent was not told:\n%s", p)
+	}
 }

@@ -241,7 +241,7 @@ func TestRun_flakyCheck_isShownAndCostsNoCall(t *testing.T) {
 	if b.calls() != 1 {
 		t.Errorf("%d calls, want 1 (%s)", b.calls(), b.rules())
 	}
-	if found := b.found(state.FoundByChecks); len(found) != 1 || !strings.Contains(found[0], "flaky") {
+	if found := b.found(state.FoundByChecks); len(found) != 2 || !strings.Contains(found[1], "flaky") {
 		t.Errorf("findings: %q", found)
 	}
 }

@@ -69,7 +69,7 @@ func TestRun_fewerTestsThanBefore_needsAReview(t *testing.T) {
 	b.d.Checks = []gate.Check{{Name: "test", Command: `echo "ok 1 - a"; test -f work.txt || echo "ok 2 - b"; test -f work.txt && echo 1..1 || echo 1..2`}}
 	r := b.run(t.Context())
 	wantEnd(t, r, "review", rules.ExitReview)
-	if !strings.Contains(r.Decision.Reason, "2 tests ran before, 1 run now") {
+	if !strings.Contains(r.Decision.Reason, "2 tests ran before, 1 runs now") {
 		t.Errorf("reason %q", r.Decision.Reason)
 	}
 }

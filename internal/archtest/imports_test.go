@@ -24,11 +24,12 @@ var floors = map[string]int{
 	"runner/agent/ending":      0, // classes of endings, and the error texts that show them: text in, values out
 	"runner/agent/statusblock": 1, // what an agent says about its own work: text in, values out
 
-	"state":              1, // the files in .ralph/: what the two processes share
-	"logs":               1, // log files, and the table of secrets
-	"runner/task":        1, // the plan and its formats
-	"runner/gate/report": 1, // what test programs print: text in, values out
-	"runner/agent/wire":  1, // JSON as agents print it: bytes in, lines, values and short texts out
+	"state":                  1, // the files in .ralph/: what the two processes share
+	"logs":                   1, // log files, and the table of secrets
+	"runner/task":            1, // the plan and its formats
+	"runner/gate/instrument": 1, // commands of checks, changed so that each test is reported
+	"runner/gate/report":     1, // what test programs print: text in, values out
+	"runner/agent/wire":      1, // JSON as agents print it: bytes in, lines, values and short texts out
 
 	"state/view":     2, // the model of a run: state files and events in, plain data and sentences out
 	"runner/agent":   2, // the table of agents, and what they print

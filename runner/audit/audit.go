@@ -3,6 +3,7 @@
 // are easier to pass, boxes ticked without work. It is pure: texts in, findings out.
 //
 //	test files     -> tests.go    -> tests_removed, skip_added
+//	tests that ran -> counts.go   -> fewer_tests
 //	CI, lint, make -> settings.go -> checks_changed
 //	plan           -> plan.go     -> tick_without_work, foreign_tick, task_changed
 //
@@ -31,6 +32,7 @@ const (
 	KindTickWithoutWork Kind = "tick_without_work"
 	KindForeignTick     Kind = "foreign_tick"
 	KindTaskChanged     Kind = "task_changed"
+	KindFewerTests      Kind = "fewer_tests"
 )
 
 // KindRow is a row of the table of kinds in the documentation.
@@ -47,6 +49,7 @@ func Kinds() []KindRow {
 		{Kind: KindTestsRemoved, Found: "a test file was deleted or emptied, and the code that it tested is still there"},
 		{Kind: KindSkipAdded, Found: "tests that ran before are skipped now"},
 		{Kind: KindChecksChanged, Found: "commands, CI or lint settings that judge the work became easier to pass"},
+		{Kind: KindFewerTests, Found: "a check runs fewer tests than at the baseline"},
 		{Kind: KindTickWithoutWork, Found: "a box was ticked, and nothing else changed", Revert: true},
 		{Kind: KindForeignTick, Found: "a box of another task was ticked", Revert: true},
 		{Kind: KindTaskChanged, Found: "the text or the criteria of a task changed, or an open task was removed"},
@@ -62,7 +65,7 @@ type Finding struct {
 	// Revert is true if unticking Task fixes it.
 	Revert bool `json:"revert,omitempty"`
 	// Doubt is true if honest work often looks the same: worth reporting, but no reason
-	// to end a run. No kind has it today.
+	// to end a run: a test that is younger than the run is gone again.
 	Doubt bool `json:"doubt,omitempty"`
 }
 

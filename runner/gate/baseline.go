@@ -35,7 +35,7 @@ type Entry struct {
 	Code    int  `json:"code"` // exit code; -1: ended by a signal
 	Timeout bool `json:"timeout,omitempty"`
 	Empty   bool `json:"empty,omitempty"` // there was no code or no test yet
-	Tests   int  `json:"tests"`           // 0: none, or not known
+	report.Tally
 	// Failed are the failed tests; empty if single tests are not known.
 	Failed []string `json:"failed,omitempty"`
 }
@@ -137,19 +137,26 @@ func (b *Baseline) set(check string, e Entry) {
 }
 
 // take sets the baseline from a report. Checks that did not run keep their entries.
+// Within a run, what another task did to the number of tests is not forgotten.
 func (b *Baseline) take(rep Report, m Moment) {
 	if b == nil {
 		return
+	}
+	old := b.Checks
+	if b.Run != m.Run {
+		old = nil
 	}
 	if rep.Baseline {
 		b.Checks = nil
 	}
 	for _, r := range rep.Results {
 		switch {
+		case r.empty() && old[r.Name].Ran > 0:
+			b.set(r.Name, old[r.Name])
 		case r.empty():
 			b.set(r.Name, Entry{Empty: true})
 		case r.Verdict != VerdictSkipped:
-			b.set(r.Name, entryOf(r))
+			b.set(r.Name, entryOf(r).atLeast(old[r.Name]))
 		}
 	}
 	b.stamp(m)
@@ -157,9 +164,28 @@ func (b *Baseline) take(rep Report, m Moment) {
 
 func entryOf(r Result) Entry {
 	if r.Passed || r.Verdict == VerdictFlaky {
-		return Entry{Passed: true, Tests: r.Tests.Total()}
+		return Entry{Passed: true, Tally: r.Tests.Tally()}
 	}
-	return Entry{Code: r.ExitCode, Timeout: r.TimedOut, Tests: r.Tests.Total(), Failed: names(r.Tests.FailedTests())}
+	return Entry{Code: r.ExitCode, Timeout: r.TimedOut, Tally: r.Tests.Tally(), Failed: names(r.Tests.FailedTests())}
+}
+
+// atLeast keeps the tally of an earlier entry that has more tests.
+func (e Entry) atLeast(old Entry) Entry {
+	if old.Ran > e.Ran {
+		e.Tally = old.Tally
+	}
+	return e
+}
+
+// Recount makes what ran the last time the number of tests to compare with: fewer
+// are as they should be.
+func (b *Baseline) Recount(rep Report) {
+	for _, r := range rep.Results {
+		if e, ok := b.entry(r.Name); ok {
+			e.Tally = r.Tests.Tally()
+			b.set(r.Name, e)
+		}
+	}
 }
 
 // empty reports whether the check ran and found nothing to check.
@@ -182,12 +208,12 @@ func (b *Baseline) learn(r Result, mode Mode) {
 	case !ok || e.Empty:
 		e = entryOf(r)
 		if mode != ModeTDD {
-			e = Entry{Passed: true, Tests: e.Tests}
+			e = Entry{Passed: true, Tally: e.Tally}
 		}
 		b.set(r.Name, e)
 	case e.Passed:
-	case r.Passed:
-		b.set(r.Name, entryOf(r))
+	case r.Passed: // perhaps because the failing test is gone
+		b.set(r.Name, entryOf(r).atLeast(e))
 	default:
 		red := slices.DeleteFunc(slices.Clone(e.Failed), func(name string) bool { return passed(r.Tests, name) })
 		if len(red) == len(e.Failed) {

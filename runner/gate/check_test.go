@@ -79,7 +79,7 @@ func TestInstrument_changesOnlyPlainCallsOfKnownRunners(t *testing.T) {
 		"npm run missing":                     "",
 		"npm test -- --ci":                    "",
 	} {
-		r, err := instrument(Check{Name: "t", Command: command}, Place{Dir: dir, Env: []string{"A=1"}})
+		r, err := prepare(Check{Name: "t", Command: command}, Place{Dir: dir, Env: []string{"A=1"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestInstrument_changesOnlyPlainCallsOfKnownRunners(t *testing.T) {
 			want = command
 		}
 		if got := strings.ReplaceAll(r.command, r.dir, "DIR"); got != want && r.dir != "" || r.dir == "" && r.command != want {
-			t.Errorf("instrument(%q) = %q, want %q", command, got, want)
+			t.Errorf("prepare(%q) = %q, want %q", command, got, want)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func TestInstrument_changesOnlyPlainCallsOfKnownRunners(t *testing.T) {
 func TestInstrument_pytest_usesTheEnvironment(t *testing.T) {
 	env := func(c Check, given ...string) string {
 		t.Helper()
-		r, err := instrument(c, Place{Env: given})
+		r, err := prepare(c, Place{Env: given})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -63,7 +63,7 @@ const (
 // run runs a check once. The caller sets Verdict and everything that depends on it.
 func run(ctx context.Context, c Check, p Place) (Result, error) {
 	timeout := cmp.Or(c.Timeout, defaultTimeout)
-	ask, err := instrument(c, p)
+	ask, err := prepare(c, p)
 	if err != nil {
 		return Result{}, fmt.Errorf("run check %q: %w", c.Name, err)
 	}

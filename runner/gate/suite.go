@@ -61,6 +61,7 @@ type LastRun struct {
 	Passed bool            `json:"passed,omitempty"` // or flaky
 	Failed map[string]bool `json:"failed,omitempty"` // single tests
 	Blamed bool            `json:"blamed,omitempty"` // it failed, and not only as in the baseline
+	report.Tally
 }
 
 // Clone returns a copy that does not change when m does.
@@ -280,7 +281,7 @@ func (s *Suite) remember(rep Report) {
 		if r.Verdict == VerdictSkipped {
 			continue
 		}
-		o := LastRun{Passed: r.Verdict == VerdictPassed || r.Verdict == VerdictFlaky, Failed: map[string]bool{}, Blamed: r.Verdict == VerdictFailed}
+		o := LastRun{Passed: r.Verdict == VerdictPassed || r.Verdict == VerdictFlaky, Failed: map[string]bool{}, Blamed: r.Verdict == VerdictFailed, Tally: r.Tests.Tally()}
 		for _, t := range r.Tests.FailedTests() {
 			o.Failed[t.Name] = true
 		}

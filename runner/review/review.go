@@ -38,12 +38,12 @@ func (b *Book) Accepted() []string { return b.accepted }
 
 // Add keeps what the audit found in a turn until it is repaired or a person
 // accepts it. Ticks that were taken back are settled already. What a person
-// accepted was said of the work before this turn.
+// accepted was said of the work before this turn. Tests are counted again at the end.
 func (b *Book) Add(res turn.Result) {
 	b.accepted = nil
 	for _, f := range res.Proof.Findings {
 		back := func(o turn.Reopen) bool { return o.Task == f.Task && o.By == turn.ReopenAudit }
-		if f.Doubt || f.Revert && slices.ContainsFunc(res.Proof.Reopen, back) {
+		if f.Doubt || f.Kind == audit.KindFewerTests || f.Revert && slices.ContainsFunc(res.Proof.Reopen, back) {
 			continue
 		}
 		item := state.ReviewItem{Name: string(f.Kind), Task: f.Task, File: f.File, Text: rules.FindingText(f),
@@ -80,10 +80,8 @@ func (b *Book) Open(contradiction string, checks turn.Checks, report gate.Report
 	if contradiction != "" {
 		add("contradiction", "ralph iterations", "the plan is done, but %s", contradiction)
 	}
-	for _, c := range report.Results {
-		if before, ran := checks.TestsBefore(c.Name), c.Tests.Total(); c.Tests.Known && ran < before {
-			add("fewer_tests", "ralph check", "check %s: %d tests ran before, %d run now", c.Name, before, ran)
-		}
+	for _, l := range report.Losses(checks.Baseline.Tests) {
+		add(string(audit.KindFewerTests), "ralph check", "%s", l)
 	}
 	for _, name := range report.KnownRed() {
 		add("known_red", "ralph check", "check %s failed before the run and still fails", name)

@@ -118,15 +118,6 @@ func (c Checks) NeedBaseline(from state.Origin) bool {
 	return len(c.Rows) > 0 && !c.Baseline.Current(c.Moment(from))
 }
 
-// TestsBefore is how many tests a check had when the baseline was taken; 0:
-// unknown, or none.
-func (c Checks) TestsBefore(check string) int {
-	if c.Baseline == nil {
-		return 0
-	}
-	return c.Baseline.Checks[check].Tests
-}
-
 // clone shares nothing that a turn changes.
 func (c Checks) clone() Checks {
 	c.Baseline, c.Flakes, c.Memory = c.Baseline.Clone(), c.Flakes.Clone(), c.Memory.Clone()

@@ -6,6 +6,7 @@ import (
 
 	"ralph/runner/audit"
 	"ralph/runner/gate"
+	"ralph/runner/gate/report"
 	"ralph/runner/git"
 	"ralph/runner/turn/steer"
 	"ralph/state"
@@ -37,18 +38,8 @@ func audited(a Assignment, f facts) auditResult {
 		r.answers = make([]string, len(r.findings))
 		return r
 	}
-	in := audit.Input{
-		PlanBefore: f.before.List.Tasks, PlanAfter: f.left.List.Tasks, Task: a.Task.ID, Unchanged: !r.worked,
-		// What is no text may be what the tests see.
-		Partial: f.change.Count > len(f.texts),
-	}
-	inProject := projectPath(a.Dir)
-	for _, text := range f.texts {
-		if inProject(text.Path) != a.Plan.Name {
-			in.Files = append(in.Files, audit.File(text))
-		}
-	}
-	in.Files = withSteering(a.Dir, in.Files, f.steered)
+	in := auditInput(a, f)
+	in.Unchanged = !r.worked
 	r.findings = audit.Compare(in)
 	for _, found := range r.findings {
 		answer := ""
@@ -78,6 +69,41 @@ func withSteering(dir string, files []audit.File, changed []steer.File) []audit.
 		}
 	}
 	return files
+}
+
+func auditInput(a Assignment, f facts) audit.Input {
+	in := audit.Input{
+		PlanBefore: f.before.List.Tasks, PlanAfter: f.left.List.Tasks, Task: a.Task.ID,
+		// What is no text may be what the tests see.
+		Partial: f.change.Count > len(f.texts),
+	}
+	inProject := projectPath(a.Dir)
+	for _, text := range f.texts {
+		if inProject(text.Path) != a.Plan.Name {
+			in.Files = append(in.Files, audit.File(text))
+		}
+	}
+	in.Files = withSteering(a.Dir, in.Files, f.steered)
+	return in
+}
+
+// countTests finds tests that ran before this turn and do not run now. If the
+// task or the change explains it, from now on fewer are as they should be.
+func (t *turn) countTests(f *facts, before gate.Memory) {
+	if !f.observed || f.unchecked {
+		return
+	}
+	base := t.checks.Baseline
+	fewer := f.report.Losses(base.Tests)
+	ofBase := func(check string) bool {
+		return slices.ContainsFunc(fewer, func(l report.Loss) bool { return l.Check == check })
+	}
+	found, explained := audit.FewerTests(auditInput(t.a, *f), f.report.Losses(before.Before(base)), ofBase)
+	if explained {
+		base.Recount(f.report)
+	}
+	f.audit.findings = append(f.audit.findings, found...)
+	t.tellFindings(auditResult{findings: found, answers: make([]string, len(found))})
 }
 
 // refuse answers a tick that was not earned. A tick of another task waits for

@@ -28,11 +28,13 @@ func (t *turn) prove(ctx context.Context, f *facts) error {
 	changed.Final = f.left.reopened(f.audit.reopen).Remaining == 0
 	changed.All = changed.All || changed.Final && t.checks.Everything
 	var err error
+	before := t.checks.Memory.Clone()
 	f.report, err = t.runChecks(ctx, changed)
 	f.unchecked = err != nil || ctx.Err() != nil
 	if ctx.Err() != nil {
 		err = nil
 	}
+	t.countTests(f, before)
 	return err
 }
 
@@ -109,6 +111,11 @@ func (t *turn) takeBaseline(ctx context.Context) (gate.Report, error) {
 	}
 	if red := t.checks.Baseline.Red(); len(red) > 0 {
 		t.tell(state.Baseline{Red: red})
+	}
+	for _, r := range rep.Results {
+		if line := r.Unread(); line != "" {
+			t.tellCheckFindings(append(t.checks.Findings, line))
+		}
 	}
 	return rep, nil
 }

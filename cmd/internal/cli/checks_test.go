@@ -52,7 +52,7 @@ func TestCheck_nothingConfigured_runsWhatTheFilesShow(t *testing.T) {
 		return dir
 	}
 	green := map[string]string{"test.sh*": "#!/bin/sh\necho 'ok 1 - a'\n"}
-	if out, err := verb(t, agreed(green), "check"); err != nil || !strings.Contains(out, "test   passed") {
+	if out, err := verb(t, agreed(green), "check"); err != nil || !strings.Contains(out, "test   passed  1 ") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	red := map[string]string{"test.sh*": "#!/bin/sh\necho 'not ok 1 - a'\nexit 1\n"}

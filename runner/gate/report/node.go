@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -79,16 +80,53 @@ func (j *jest) count(line string) {
 	}
 }
 
-// nodeSpec reads the failures and the counts at the end of the output of node
-// --test with its spec reporter.
+// nodeSpec reads the passed tests, and the failures and counts at the end of the
+// output of node --test with its spec reporter.
 type nodeSpec struct {
-	file string // "test at FILE:LINE:COLUMN"; empty before the list
-	list bool
+	parents []string // the open groups, by depth
+	passed  []string // until the counts show that they are tests
+	file    string   // "test at FILE:LINE:COLUMN"; empty before the list
+	list    bool
 	block
+}
+
+// pass notes a line of the tree: "▶ suite", "  ✔ test (0.1ms)", "✔ suite (0.2ms)".
+// It reports whether the line is one.
+func (n *nodeSpec) pass(line string) bool {
+	rest := strings.TrimLeft(line, " ")
+	depth := (len(line) - len(rest)) / 2
+	mark, name, ok := strings.Cut(rest, " ")
+	switch {
+	case !ok || n.list || depth > len(n.parents):
+	case mark == "▶":
+		n.parents = append(n.parents[:depth], name)
+		return true
+	case mark == "✔":
+		end := strings.LastIndex(name, " (")
+		if end < 0 || !strings.HasSuffix(name, "ms)") || len(n.passed) >= maxTests {
+			return false
+		}
+		name = name[:end]
+		if depth >= len(n.parents) || n.parents[depth] != name { // else it closes the group
+			n.passed = append(n.passed, strings.Join(append(slices.Clone(n.parents[:depth]), name), " > "))
+		}
+		n.parents = n.parents[:depth]
+		return true
+	}
+	return false
+}
+
+// named records the passed tests.
+func (n *nodeSpec) named() {
+	for _, name := range n.passed {
+		n.c.add(Test{Name: name, Status: Passed})
+	}
+	n.passed = nil
 }
 
 func (n *nodeSpec) line(line string) {
 	switch {
+	case n.pass(line):
 	case line == "✖ failing tests:":
 		n.list, n.c.known = true, true
 	case strings.HasPrefix(line, "ℹ pass "), strings.HasPrefix(line, "ℹ skipped "), strings.HasPrefix(line, "ℹ todo "):
@@ -99,6 +137,7 @@ func (n *nodeSpec) line(line string) {
 			return // the end of an output that was cut
 		}
 		n.c.known = true
+		n.named()
 		if what == "pass" {
 			n.c.passed += count
 		} else {

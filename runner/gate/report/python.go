@@ -109,6 +109,7 @@ func (p *pytest) end() {}
 
 // unittest reads Python's own test runner.
 type unittest struct {
+	passed []string // with -v
 	failed int
 	ran    int
 	rule   bool // the previous line is a rule of "="
@@ -129,11 +130,17 @@ func (u *unittest) line(line string) {
 		if n, err := strconv.Atoi(strings.Fields(line)[1]); err == nil {
 			u.ran, u.c.known = n, true
 			u.c.passed += max(n-u.failed, 0)
+			for _, name := range u.passed {
+				u.c.add(Test{Name: name, Status: Passed})
+			}
+			u.passed = nil
 		}
 	case u.ran > 0 && (strings.HasPrefix(line, "OK (") || strings.HasPrefix(line, "FAILED (")):
 		u.skips(line)
 	case u.name != "" && strings.Trim(line, "-") != "":
 		u.text.WriteLine(line)
+	case strings.HasSuffix(line, ") ... ok") && len(u.passed) < maxTests:
+		u.passed = append(u.passed, unittestName(strings.TrimSuffix(line, " ... ok")))
 	}
 	u.rule = rule
 }

@@ -65,6 +65,7 @@ func checkRun(o *checkOptions) error {
 	if err := printChecks(o.Factory, rep); err != nil {
 		return err
 	}
+	printTests(o.Factory, rep, gate.PeekBaseline(filepath.Join(p.Dir, state.DirName, gate.BaselineFile)))
 	printFlakes(o.Factory, p.Dir)
 	if rep.Blocked() {
 		return &cmdline.ExitError{Code: rules.ExitError}
@@ -86,7 +87,7 @@ func (o *checkOptions) progress() func(gate.Step) {
 
 func printChecks(f *cmdline.Factory, rep gate.Report) error {
 	w := tabwriter.NewWriter(f.Out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "CHECK\tRESULT\tSECONDS\tFAILURE")
+	fmt.Fprintln(w, "CHECK\tRESULT\tTESTS\tSECONDS\tFAILURE")
 	for _, r := range rep.Results {
 		result, line := string(r.Verdict), cmdline.Inert(logs.Redact(r.FirstLine()))
 		if r.Verdict == gate.VerdictFailed && !r.Blocks {
@@ -95,9 +96,35 @@ func printChecks(f *cmdline.Factory, rep gate.Report) error {
 		if r.Verdict == gate.VerdictSkipped {
 			line = cmdline.Inert(r.Reason)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%.1f\t%s\n", cmdline.Inert(r.Name), result, r.Duration.Seconds(), line)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.1f\t%s\n", cmdline.Inert(r.Name), result, testsOf(r), r.Duration.Seconds(), line)
 	}
 	return w.Flush()
+}
+
+// testsOf is how many tests a check ran; empty: it runs none.
+func testsOf(r gate.Result) string {
+	switch {
+	case r.Tests.Skipped > 0:
+		return fmt.Sprintf("%d, %d skipped", r.Tests.Passed+r.Tests.Failed, r.Tests.Skipped)
+	case r.Tests.Known:
+		return fmt.Sprint(r.Tests.Total())
+	case r.Unread() != "":
+		return "not known"
+	}
+	return ""
+}
+
+// printTests says of which checks ralph cannot count the tests, and which run fewer
+// than at the baseline of the last run.
+func printTests(f *cmdline.Factory, rep gate.Report, b *gate.Baseline) {
+	for _, r := range rep.Results {
+		if line := r.Unread(); line != "" {
+			f.Say("%s", line)
+		}
+	}
+	for _, l := range rep.Losses(b.Tests) {
+		f.Say("%s", l)
+	}
 }
 
 // flakesShown is how many flaky tests are listed, latest first.

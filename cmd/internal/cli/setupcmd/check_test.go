@@ -57,19 +57,41 @@ func TestCheck_projectNotTrusted_runsNothing(t *testing.T) {
 func TestPrintChecks_eachVerdict_isOneLine(t *testing.T) {
 	var text strings.Builder
 	err := printChecks(&cmdline.Factory{Out: &text}, gate.Report{Results: []gate.Result{
-		{Name: "build", Verdict: gate.VerdictPassed, Passed: true, Duration: 1500 * time.Millisecond},
-		{Name: "test", Verdict: gate.VerdictFailed, Blocks: true, Blamed: []report.Test{{Name: "p.TestA", Message: "got 1\nwant 2"}}},
+		{Name: "build", Check: gate.Check{Kind: gate.KindBuild}, Verdict: gate.VerdictPassed, Passed: true, Duration: 1500 * time.Millisecond},
+		{Name: "unit", Verdict: gate.VerdictPassed, Passed: true, Tests: report.Summary{Known: true, Passed: 11, Failed: 1, Skipped: 2}},
+		{Name: "sh", Verdict: gate.VerdictPassed, Passed: true},
+		{Name: "test", Tests: report.Summary{Known: true, Failed: 3}, Verdict: gate.VerdictFailed, Blocks: true, Blamed: []report.Test{{Name: "p.TestA", Message: "got 1\nwant 2"}}},
 		{Name: "opt", Verdict: gate.VerdictFailed, Output: "a\n\x1b[31mError: b\n"},
 		{Name: "web", Verdict: gate.VerdictSkipped, Reason: "nothing to check yet: no tests"},
 	}})
-	want := `CHECK  RESULT                   SECONDS  FAILURE
-build  passed                   1.5      
-test   failed                   0.0      p.TestA: got 1
-opt    failed (blocks nothing)  0.0      Error: b
-web    skipped                  0.0      nothing to check yet: no tests
+	want := `CHECK  RESULT                   TESTS          SECONDS  FAILURE
+build  passed                                  1.5      
+unit   passed                   12, 2 skipped  0.0      
+sh     passed                   not known      0.0      
+test   failed                   3              0.0      p.TestA: got 1
+opt    failed (blocks nothing)  not known      0.0      Error: b
+web    skipped                                 0.0      nothing to check yet: no tests
 `
 	if err != nil || text.String() != want {
 		t.Errorf("%v\n%s\nwant:\n%s", err, text.String(), want)
+	}
+}
+
+func TestPrintTests_comparesWithTheBaselineAndSaysWhatIsNotKnown(t *testing.T) {
+	var text strings.Builder
+	base := &gate.Baseline{Checks: map[string]gate.Entry{"unit": {Tally: report.Tally{Ran: 3, Names: []string{"a", "b", "c"}}}}}
+	printTests(&cmdline.Factory{Err: &text, Out: &text}, gate.Report{Results: []gate.Result{
+		{Name: "unit", Verdict: gate.VerdictPassed, Tests: report.Summary{Known: true, Passed: 1, Tests: []report.Test{{Name: "b", Status: report.Passed}}}},
+		{Name: "sh", Verdict: gate.VerdictPassed},
+	}}, base)
+	want := "sh: its output does not say which tests ran, so only its exit code counts\ncheck unit: 3 tests ran before, 1 runs now; gone: a, c\n"
+	if text.String() != want {
+		t.Errorf("got  %q\nwant %q", text.String(), want)
+	}
+	text.Reset()
+	printTests(&cmdline.Factory{Err: &text, Out: &text}, gate.Report{Results: []gate.Result{{Name: "unit", Tests: report.Summary{Known: true}}}}, nil)
+	if text.String() != "" {
+		t.Errorf("without a baseline: %q", text.String())
 	}
 }
 

@@ -1,0 +1,145 @@
+package audit
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"ralph/runner/gate/report"
+)
+
+// FewerTests finds checks that run fewer tests than before, if neither the task nor
+// the change explains it. Findings at which base is false are only questions: the
+// tests are younger than the run.
+func FewerTests(in Input, losses []report.Loss, base func(check string) bool) (found []Finding, explained bool) {
+	if len(losses) == 0 {
+		return nil, false
+	}
+	if asksForFewer(in.taskText()) {
+		return nil, true
+	}
+	gone := in.goneTests()
+	for _, l := range losses {
+		if !covers(gone, l) {
+			found = append(found, Finding{Kind: KindFewerTests, Text: l.String(), Doubt: !base(l.Check)})
+		}
+	}
+	return found, len(found) == 0
+}
+
+// fewer are patterns of tasks that ask for fewer tests, clause by clause: "delete the
+// test of Sub", "merge the duplicates in test_a.py", "turn the tests into a table".
+var fewer = sync.OnceValue(func() (p struct{ clause, verb, tests *regexp.Regexp }) {
+	p.clause = regexp.MustCompile(`[.!?;,:]\s|\n|\b(?i:and|but|then|so that|while|until|if|when|without|keep\w*)\b`)
+	p.verb = regexp.MustCompile(`(?i)\b(?:remov|delet|drop|merg|mov(?:e|ing)\b|consolidat|dedup|combin|collaps|turn\b|turning|convert|` +
+		`rewrit|replac|fold|join|unif|prun|trim|reduc|clean|retir|skip|disabl|quarantin|simplif|restructur|reorgani[sz]|parametri[sz]|` +
+		`get rid|table-driven)`)
+	p.tests = regexp.MustCompile(`(?i:\b(?:sub)?tests?\b|\btest_|_test\b|\.test\b|_spec\b|\.spec\b|\bspecs?\b)|\bTest[A-Z]|[a-z]Tests?\b`)
+	return p
+})
+
+func asksForFewer(asked string) bool {
+	p := fewer()
+	return slices.ContainsFunc(p.clause.Split(asked, -1), func(clause string) bool {
+		return p.verb.MatchString(clause) && p.tests.MatchString(clause)
+	})
+}
+
+// definition is a name that code defines, in many languages: not a local variable.
+var definition = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:\bfunc (?:\([^)]*\) )?|\b(?:def|class|function|fn|struct|enum|trait|interface|type|object|fun|module) |` +
+		`\bexports\.|(?m:^)(?:export )?(?:const|let|var) )(\w+)|(?m:^)[ \t]+(?:\w+ )*(\w+)\([^()]*\) *\{$`)
+})
+
+// goneDefinitions are names that code outside of tests defined and does not mention any
+// more, and the names of deleted files.
+func (in Input) goneDefinitions() map[string]bool {
+	gone := map[string]bool{}
+	all := goneWords(in.Files)
+	for _, f := range in.Files {
+		l := languageOf(f.Path)
+		if !f.Existed || l != nil && !l.inline() || l == nil && !paths().code.MatchString(f.Path) {
+			continue
+		}
+		code, _, _ := strings.Cut(f.Before, "#[cfg(test)]") // Rust has tests in the code
+		for _, m := range definition().FindAllStringSubmatch(code, -1) {
+			for _, name := range m[1:] {
+				gone[name] = all[name]
+			}
+		}
+		if name, _, _ := strings.Cut(path.Base(f.Path), "."); !f.Exists {
+			gone[name] = all[name]
+		}
+	}
+	for _, keyword := range []string{"while", "switch", "catch", "with", "else", ""} {
+		delete(gone, keyword)
+	}
+	return gone
+}
+
+// goneTests are the names of tests that were removed together with what they tested.
+func (in Input) goneTests() []string {
+	if in.Partial {
+		return nil // what moved is not known
+	}
+	var names []string
+	gone := sync.OnceValue(in.goneDefinitions)
+	for _, f := range in.Files {
+		l := languageOf(f.Path)
+		if l == nil || !f.Existed || f.Before == f.After {
+			continue
+		}
+		still := l.names(f.After)
+		for name, block := range l.blocks(f.Before) {
+			if !still[name] && mentions(block, gone()) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// blocks returns the text of each test in a file, by its name.
+func (l *language) blocks(text string) map[string]string {
+	all := map[string]string{}
+	name, in := "", false
+	for line := range strings.Lines(text) {
+		trimmed := strings.TrimSpace(line)
+		if l.test.MatchString(trimmed) {
+			name, in = l.nameOf(trimmed), true
+		}
+		if in && name == "" { // the name is on a line below: #[test]
+			name = l.nameOf(trimmed)
+		}
+		if in && name != "" {
+			all[name] += line
+		}
+	}
+	return all
+}
+
+// covers reports whether the removed tests account for the whole loss. A name in a
+// report contains that of its test: "example.com/p.TestA/b".
+func covers(removed []string, l report.Loss) bool {
+	n := len(removed)
+	if len(l.Gone) > 0 {
+		n = 0
+		for _, name := range l.Gone {
+			if slices.ContainsFunc(removed, func(r string) bool { return containsName(name, r) }) {
+				n++
+			}
+		}
+	}
+	return !l.Unread && n >= l.Before-l.Now
+}
+
+// containsName is strings.Contains for whole words.
+func containsName(text, name string) bool {
+	before, after, ok := strings.Cut(text, name)
+	letter := func(c byte) bool {
+		return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	}
+	return ok && (before == "" || !letter(before[len(before)-1])) && (after == "" || !letter(after[0]))
+}

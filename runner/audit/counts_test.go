@@ -1,0 +1,64 @@
+package audit
+
+import (
+	"testing"
+
+	"ralph/runner/gate/report"
+	"ralph/runner/task"
+)
+
+func TestAsksForFewer_onlyTasksAboutTests(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Delete the test of Sub":                                      true,
+		"Merge the exact duplicates in test_dur.py":                   true,
+		"Turn the three tests of Max into one table":                  true,
+		"Move the parser tests into a table":                          true,
+		"Skip TestUpload until the server is back":                    true,
+		"Drop the specs for the old API, then add a changelog entry":  true,
+		"Make TestParse table-driven":                                 true,
+		"Clean up store_test.go":                                      true,
+		"Add Mul":                                                     false,
+		"Remove the debug output and run the tests":                   false,
+		"Remove duplicates from the result list":                      false,
+		"Fix the failing tests":                                       false,
+		"Replace the parser. All tests must pass":                     false,
+		"Move the client to its own package, keeping the tests green": false,
+		"Add tests for the parser":                                    false,
+		"Delete the latest entries":                                   false,
+	} {
+		if asksForFewer(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
+
+func TestFewerTests_explainedByTheTaskOrTheChange_noFinding(t *testing.T) {
+	const both = "package a\n\nfunc TestAdd(t *testing.T) {\n\tAdd(1)\n}\n\nfunc TestSub(t *testing.T) {\n\tSubtract(1)\n}\n"
+	const add = "package a\n\nfunc TestAdd(t *testing.T) {\n\tAdd(1)\n}\n"
+	tests := File{"a_test.go", both, add, true, true}
+	code := File{"a.go", "package a\n\nfunc Add() {}\n\nfunc Subtract() {}\n", "package a\n\nfunc Add() {}\n", true, true}
+	sub := report.Loss{Check: "test", Before: 2, Now: 1, Gone: []string{"a.TestSub"}}
+	plan := []task.Task{{ID: "1", Title: "Delete the test of Sub"}}
+	for name, c := range map[string]struct {
+		in   Input
+		loss report.Loss
+		want string
+	}{
+		"only the test is gone":      {Input{Files: []File{tests}}, sub, "check test: 2 tests ran before, 1 runs now; gone: a.TestSub"},
+		"its code is gone, too":      {Input{Files: []File{tests, code}}, sub, ""},
+		"numbers only":               {Input{Files: []File{tests, code}}, report.Loss{Check: "test", Before: 2, Now: 1}, ""},
+		"and a subtest of it":        {Input{Files: []File{tests, code}}, report.Loss{Check: "test", Before: 3, Now: 1, Gone: []string{"a.TestSub", "a.TestSub/b"}}, ""},
+		"more are gone":              {Input{Files: []File{tests, code}}, report.Loss{Check: "test", Before: 3, Now: 1, Gone: []string{"a.TestSub", "a.TestSubs"}}, "check test: 3 tests ran before, 1 runs now; gone: a.TestSub, a.TestSubs"},
+		"nothing says what runs now": {Input{Files: []File{tests, code}}, report.Loss{Check: "test", Before: 2, Unread: true}, "check test: 2 tests ran before, and its output names none now"},
+		"the task asks for it":       {Input{Files: []File{tests}, Task: "1", PlanBefore: plan, PlanAfter: plan}, sub, ""},
+	} {
+		found, explained := FewerTests(c.in, []report.Loss{c.loss}, func(string) bool { return true })
+		got := ""
+		for _, f := range found {
+			got += f.Text
+		}
+		if got != c.want || explained != (c.want == "") {
+			t.Errorf("%s: explained %v\ngot  %q\nwant %q", name, explained, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize/english"
+)
+
+// maxNames bounds the names in a Tally. With more tests, numbers have to do.
+const maxNames = 5000
+
+// Tally is how many tests ran, and which. Skipped tests did not run. The zero
+// value: none, or not known.
+type Tally struct {
+	Ran int `json:"tests"`
+	// Names are sorted; nil if some are not known.
+	Names []string `json:"names,omitempty"`
+}
+
+// Tally returns what ran.
+func (s Summary) Tally() Tally {
+	t := Tally{Ran: s.Passed + s.Failed}
+	if t.Ran > maxNames {
+		return t
+	}
+	for _, test := range s.Tests {
+		if test.Status != Skipped {
+			t.Names = append(t.Names, test.Name)
+		}
+	}
+	slices.Sort(t.Names)
+	if len(t.Names) != t.Ran {
+		t.Names = nil
+	}
+	return t
+}
+
+// Loss is a check that ran fewer tests than before.
+type Loss struct {
+	Check       string
+	Before, Now int
+	Unread      bool     // nothing says which tests run now
+	Gone        []string // tests that ran before; nil if not known
+}
+
+// Loss compares what ran before with a later report of the check. It returns
+// false if as many tests ran.
+func (t Tally) Loss(check string, later Summary) (Loss, bool) {
+	now := later.Tally()
+	l := Loss{Check: check, Before: t.Ran, Now: now.Ran, Unread: !later.Known}
+	if now.Ran >= t.Ran {
+		return l, false
+	}
+	if now.Names != nil || now.Ran == 0 {
+		for _, name := range t.Names {
+			if _, still := slices.BinarySearch(now.Names, name); !still {
+				l.Gone = append(l.Gone, name)
+			}
+		}
+	}
+	return l, true
+}
+
+// String is one sentence.
+func (l Loss) String() string {
+	const most = 4
+	now := fmt.Sprintf("%d run now", l.Now)
+	switch {
+	case l.Unread:
+		now = "and its output names none now"
+	case l.Now == 1:
+		now = "1 runs now"
+	}
+	text := fmt.Sprintf("check %s: %s ran before, %s", l.Check, english.Plural(l.Before, "test", "tests"), now)
+	if len(l.Gone) == 0 {
+		return text
+	}
+	text += "; gone: " + strings.Join(l.Gone[:min(most, len(l.Gone))], ", ")
+	if more := len(l.Gone) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

@@ -1,0 +1,83 @@
+package report
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Where a runner names every test, the tally does, too.
+func TestTally_everyFormat_countsWhatRan(t *testing.T) {
+	text := func(f Format) func(string) (Summary, error) {
+		return func(s string) (Summary, error) { return parse(f, s), nil }
+	}
+	file := func(read func(io.Reader) (Summary, error)) func(string) (Summary, error) {
+		return func(s string) (Summary, error) { return read(strings.NewReader(s)) }
+	}
+	jest := func(r io.Reader) (Summary, error) { return ReadJest(r, "/p/j") }
+	for _, c := range []struct {
+		file string
+		read func(string) (Summary, error)
+		ran  int
+		name string // of a test that passed; empty: the format does not name it
+	}{
+		{"go.jsonl", text(Go), 5, "example.com/g/a.TestOK"},
+		{"go-v.txt", text(Go), 3, "example.com/g/a.TestOK"},
+		{"pytest-q.txt", text(Pytest), 7, ""},
+		{"pytest-junit.xml", file(ReadJUnit), 8, "tests/test_a.py::test_zero"},
+		{"unittest.txt", text(Unittest), 5, ""},
+		{"jest.json", file(jest), 5, "jt/c.test.js > c"},
+		{"vitest.json", file(jest), 5, "vt/c.test.js > c"},
+		{"node-spec.txt", text(Node), 6, "suite > inner ok"},
+		{"node.tap", text(TAP), 6, "suite > inner ok"},
+		{"cargo.txt", text(Cargo), 6, "cc::tests::zero"},
+	} {
+		s, err := c.read(read(t, c.file))
+		got := s.Tally()
+		if err != nil || got.Ran != c.ran || (c.name == "") != (got.Names == nil) || c.name != "" && !slices.Contains(got.Names, c.name) {
+			t.Errorf("%s: %v, ran %d, want %d with %q in %q", c.file, err, got.Ran, c.ran, c.name, got.Names)
+		}
+	}
+}
+
+func TestTally_passedTestsOfTextReports_haveNames(t *testing.T) {
+	node := "▶ suite\n  ✔ inner (0.1ms)\n  ▶ deep\n    ✔ down (0.1ms)\n  ✔ deep (0.3ms)\n✔ suite (0.4ms)\n✔ alone (1.2ms)\nℹ tests 3\nℹ pass 3\nℹ fail 0\n"
+	python := "test_a (m.T.test_a) ... ok\ntest_b (m.T) ... ok\ntest_c (m.T.test_c) ... skipped 'no'\n\n------\nRan 3 tests in 0.001s\n\nOK (skipped=1)\n"
+	for want, s := range map[string]Summary{
+		"alone|suite > deep > down|suite > inner": parse(Auto, node),
+		"m.T.test_a|m.T.test_b":                   parse(Auto, python),
+		"":                                        parse(Auto, "✔ built (3ms)\n✔ no problems (1ms)\n"),
+	} {
+		if got := strings.Join(s.Tally().Names, "|"); got != want || (want == "") == s.Known {
+			t.Errorf("names %q, want %q (known %v)", got, want, s.Known)
+		}
+	}
+}
+
+func TestTallyLoss_namesAFew(t *testing.T) {
+	tally := func(names ...string) Tally { return Tally{len(names), names} }
+	summary := func(names ...string) Summary {
+		s := Summary{Known: true, Passed: len(names)}
+		for _, name := range names {
+			s.Tests = append(s.Tests, Test{Name: name, Status: Passed})
+		}
+		return s
+	}
+	for want, c := range map[string]struct {
+		was   Tally
+		later Summary
+	}{
+		"": {tally("a", "b"), summary("c", "d")},
+		"check t: 1 test ran before, and its output names none now; gone: a":  {tally("a"), Summary{}},
+		"check t: 3 tests ran before, 1 runs now; gone: a, c":                 {tally("a", "b", "c"), summary("b")},
+		"check t: 6 tests ran before, 0 run now; gone: a, b, c, d and 2 more": {tally("a", "b", "c", "d", "e", "f"), summary()},
+		"check t: 9 tests ran before, 2 run now":                              {Tally{Ran: 9}, summary("a", "b")},
+		"check t: 2 tests ran before, 1 runs now":                             {tally("a", "b"), Summary{Known: true, Passed: 1, Skipped: 1}},
+	} {
+		l, fewer := c.was.Loss("t", c.later)
+		if !fewer && want != "" || fewer && l.String() != want {
+			t.Errorf("%v %q, want %q", fewer, l, want)
+		}
+	}
+}

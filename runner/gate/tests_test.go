@@ -1,0 +1,96 @@
+package gate
+
+import (
+	"testing"
+
+	"ralph/runner/gate/report"
+)
+
+func TestBaseline_numberOfTests_doesNotShrinkWithinARun(t *testing.T) {
+	check := Check{Name: "test", Command: tapTests}
+	for name, c := range map[string]struct {
+		before, after string
+		scope         Scope
+	}{
+		"the failing test is deleted": {"ok 1 - a\nnot ok 2 - b\n", "ok 1 - a\n", ScopeSession},
+		"another task begins":         {"ok 1 - a\nok 2 - b\n", "ok 1 - a\n", ScopeTask},
+		"no test is left":             {"ok 1 - a\nok 2 - b\n", "1..0\n", ScopeTask},
+	} {
+		s := suiteIn(t, ModeTDD, check)
+		s.tap(t, c.before)
+		if _, err := s.TakeBaseline(t.Context(), Moment{c.scope, "r1", "1"}); err != nil {
+			t.Fatal(err)
+		}
+		s.tap(t, c.after)
+		rep := s.must(t)
+		s.Rebase(rep, Moment{c.scope, "r1", "2"})
+		if got := s.Baseline.Tests("test"); got.Ran != 2 {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if l := rep.Losses(s.Baseline.Tests); len(l) != 1 || l[0].Before != 2 {
+			t.Errorf("%s: losses %+v", name, l)
+		}
+		s.Baseline.Recount(rep)
+		if l := rep.Losses(s.Baseline.Tests); len(l) != 0 {
+			t.Errorf("%s: counted anew, but %+v", name, l)
+		}
+		s.tap(t, "ok 1 - a\n")
+		if _, err := s.TakeBaseline(t.Context(), Moment{c.scope, "r2", "1"}); err != nil || s.Baseline.Tests("test").Ran != 1 {
+			t.Errorf("%s: the next run compares with %+v, %v", name, s.Baseline.Tests("test"), err)
+		}
+	}
+}
+
+func TestMemoryBefore_theLatestRunElseTheBaseline(t *testing.T) {
+	s := suiteIn(t, ModeTDD, Check{Name: "test", Command: tapTests})
+	s.tap(t, "ok 1 - a\n")
+	s.take(t)
+	if got := s.Memory.Before(s.Baseline)("test"); got.Ran != 1 {
+		t.Errorf("at the start: %+v", got)
+	}
+	s.tap(t, "ok 1 - a\nok 2 - b\nok 3 - c # SKIP\n")
+	s.must(t)
+	if got := s.Memory.Before(s.Baseline)("test"); got.Ran != 2 {
+		t.Errorf("after a run: %+v", got)
+	}
+}
+
+func TestLosses_whatSaysNothingAboutTests_isLeftOut(t *testing.T) {
+	before := func(string) report.Tally { return report.Tally{Ran: 5} }
+	for name, c := range map[string]struct {
+		r    Result
+		want int
+	}{
+		"its output names no tests any more":    {Result{Verdict: VerdictPassed}, 1},
+		"it was skipped":                        {Result{Verdict: VerdictSkipped}, 0},
+		"it fails":                              {Result{Verdict: VerdictFailed}, 0},
+		"a build tool left the old report":      {Result{Verdict: VerdictPassed, Check: Check{JUnit: "*.xml"}}, 0},
+		"a new report has fewer":                {Result{Verdict: VerdictPassed, Check: Check{JUnit: "*.xml"}, Tests: report.Summary{Known: true, Passed: 4}}, 1},
+		"it fails as before, with fewer tests":  {Result{Verdict: VerdictKnown, Tests: report.Summary{Known: true, Failed: 1}}, 1},
+		"as many, but one is skipped":           {Result{Verdict: VerdictPassed, Tests: report.Summary{Known: true, Passed: 4, Skipped: 1}}, 1},
+		"as many, and one of them fails before": {Result{Verdict: VerdictKnown, Tests: report.Summary{Known: true, Passed: 4, Failed: 1}}, 0},
+	} {
+		if got := (Report{Results: []Result{c.r}}).Losses(before); len(got) != c.want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestUnread_saysWhereOnlyTheExitCodeCounts(t *testing.T) {
+	for name, c := range map[string]struct {
+		check Check
+		said  bool
+	}{
+		"no report":          {Check{Name: "test", Command: "echo fine"}, true},
+		"a report":           {Check{Name: "test", Command: "echo ok 1 - a"}, false},
+		"not a test":         {Check{Name: "test", Command: "true", Kind: KindBuild}, false},
+		"the user chose it":  {Check{Name: "test", Command: "true", Format: report.ExitCode}, false},
+		"there is no test":   {Check{Name: "test", Command: "echo no packages to test"}, false},
+		"a folder not there": {Check{Name: "test", Command: "true", Dir: "no"}, false},
+	} {
+		s := suiteIn(t, ModeGate, c.check)
+		if got := s.must(t).Results[0].Unread(); (got != "") != c.said {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
