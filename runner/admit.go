@@ -127,13 +127,11 @@ func (r *Run) proveLeft(ctx context.Context) error {
 // toReview is what a person has to look at before the run counts as complete.
 // report is of the latest checks.
 func (r *Run) toReview(ctx context.Context, report gate.Report) []state.ReviewItem {
-	if len(r.review.Items) > 0 {
-		files, err := r.worker.Changed(ctx, r.d.Dir)
-		if err != nil {
-			r.d.Log.Warn("the findings cannot be looked at again", logs.KeyError, err)
-		} else if files != nil {
-			r.review.Repaired(files)
-		}
+	files, err := r.worker.Changed(ctx, r.d.Dir)
+	if err != nil {
+		r.d.Log.Warn("the findings cannot be looked at again", logs.KeyError, err)
+	} else if files != nil {
+		r.review.Look(files, r.plan.read())
 	}
 	return r.review.Open(r.mem.Contradiction, r.checks, report)
 }

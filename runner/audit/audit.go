@@ -4,6 +4,7 @@
 //
 //	test files     -> tests.go    -> tests_removed, skip_added
 //	tests that ran -> counts.go   -> fewer_tests
+//	code           -> stubs.go    -> stub_added
 //	CI, lint, make -> settings.go -> checks_changed
 //	plan           -> plan.go     -> tick_without_work, foreign_tick, task_changed
 //
@@ -33,6 +34,7 @@ const (
 	KindForeignTick     Kind = "foreign_tick"
 	KindTaskChanged     Kind = "task_changed"
 	KindFewerTests      Kind = "fewer_tests"
+	KindStubAdded       Kind = "stub_added"
 )
 
 // KindRow is a row of the table of kinds in the documentation.
@@ -50,6 +52,7 @@ func Kinds() []KindRow {
 		{Kind: KindSkipAdded, Found: "tests that ran before are skipped now"},
 		{Kind: KindChecksChanged, Found: "commands, CI or lint settings that judge the work became easier to pass"},
 		{Kind: KindFewerTests, Found: "a check runs fewer tests than at the baseline"},
+		{Kind: KindStubAdded, Found: "a task was ticked, and the change adds functions that are not written yet"},
 		{Kind: KindTickWithoutWork, Found: "a box was ticked, and nothing else changed", Revert: true},
 		{Kind: KindForeignTick, Found: "a box of another task was ticked", Revert: true},
 		{Kind: KindTaskChanged, Found: "the text or the criteria of a task changed, or an open task was removed"},
@@ -88,6 +91,8 @@ type Input struct {
 	// Partial is true if Files is incomplete. Then a deleted test may have moved to a file
 	// that is not in it.
 	Partial bool
+	// Whole is true for the changes of a whole run, which may be about many tasks.
+	Whole bool
 }
 
 // Compare returns the findings: those in files, sorted by file, then those in the plan.
@@ -96,6 +101,7 @@ func Compare(in Input) []Finding {
 	asked := in.taskText()
 	found := compareTests(in, asked)
 	found = append(found, compareSettings(in.Files, asked)...)
+	found = append(found, addedStubs(in, asked)...)
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.File, b.File) })
 	return append(found, comparePlans(in)...)
 }
@@ -106,6 +112,10 @@ func (in Input) taskText() string {
 	if i < 0 {
 		return ""
 	}
-	t := in.PlanBefore[i]
+	return TextOf(in.PlanBefore[i])
+}
+
+// TextOf is all that a task says.
+func TextOf(t task.Task) string {
 	return strings.Join(append([]string{t.Title, t.Description}, t.Criteria...), "\n") + "\n"
 }

@@ -10,13 +10,14 @@ import (
 	"ralph/runner/task"
 )
 
-// comparePlans finds ticks of other tasks or without work, and tasks whose text has
-// changed. Removed tasks come first.
+// comparePlans finds ticks of other tasks or without work, and tasks that are easier now,
+// unless the selected one asks for another plan. Removed tasks come first.
 func comparePlans(in Input) []Finding {
 	pairs, lost := pairTasks(in.PlanBefore, in.PlanAfter)
 	var found []Finding
+	asked := AsksForPlan(in.taskText())
 	for _, t := range lost {
-		if !t.Done {
+		if !t.Done && !t.Optional && !asked {
 			found = append(found, taskChanged(t, "the open task %q was removed from the plan", t.Title))
 		}
 	}
@@ -25,7 +26,9 @@ func comparePlans(in Input) []Finding {
 		if !known {
 			continue
 		}
-		found = append(found, textFindings(before, after)...)
+		if !asked {
+			found = append(found, textFindings(before, after)...)
+		}
 		if before.Done || !after.Done {
 			continue
 		}
@@ -127,10 +130,13 @@ func readTitles(tasks []task.Task) []title {
 // textFindings compares the texts of a task. New criteria, another order and notes after
 // the text are not findings.
 func textFindings(before, after task.Task) []Finding {
-	if before.Done {
-		return nil // its text has been judged
+	if before.Done || before.Optional {
+		return nil // its text has been judged, or nobody waits for it
 	}
 	var found []Finding
+	if after.Optional && !after.Done {
+		found = append(found, taskChanged(after, "the open task %q was moved below the optional heading %q", after.Title, after.Section))
+	}
 	if !annotated(before.Title, after.Title) {
 		found = append(found, taskChanged(after, "the task %q was changed to %q", before.Title, after.Title))
 	}
@@ -140,14 +146,60 @@ func textFindings(before, after task.Task) []Finding {
 				taskChanged(after, "the acceptance criterion %q of the task %q was changed or removed", c, after.Title))
 		}
 	}
+	if line := lostLine(before, after); line != "" {
+		found = append(found, taskChanged(after, "%q was changed or removed in the description of the task %q", line, after.Title))
+	}
 	return found
 }
 
-var planPatterns = sync.OnceValue(func() (p struct{ decoration, weaker *regexp.Regexp }) {
+// lostLine is a line of the description that the task does not say any more, however its
+// text is wrapped now; empty: there is none.
+func lostLine(before, after task.Task) string {
+	now := plain(TextOf(after))
+	for line := range strings.Lines(before.Description) {
+		if line = strings.TrimSpace(line); !strings.Contains(now, plain(line)) && !planPatterns().status.MatchString(line) {
+			return line
+		}
+	}
+	return ""
+}
+
+// Judged marks the tasks that are done in a later version of the plan, if it still asks for
+// as much.
+func Judged(tasks, later []task.Task) []task.Task {
+	done := map[string]bool{}
+	pairs, _ := pairTasks(tasks, later)
+	for i, t := range later {
+		if before, known := pairs[i]; known && t.Done && len(textFindings(before, t)) == 0 {
+			done[before.ID] = true
+		}
+	}
+	tasks = slices.Clone(tasks)
+	for i, t := range tasks {
+		tasks[i].Done = t.Done || done[t.ID]
+	}
+	return tasks
+}
+
+// AsksForPlan reports whether a task asks for changes of the plan.
+func AsksForPlan(text string) bool {
+	p := planPatterns()
+	return slices.ContainsFunc(fewer().clause.Split(text, -1), func(clause string) bool {
+		return p.edit.MatchString(clause) && p.plan.MatchString(clause)
+	})
+}
+
+var planPatterns = sync.OnceValue(func() (p struct{ decoration, weaker, edit, plan, status *regexp.Regexp }) {
 	p.decoration = regexp.MustCompile("[*_`~]+|<!--.*?-->|^\\[[ xX]\\]\\s*")
 	p.weaker = regexp.MustCompile(`(?i)\b(?:only|stub|skip|skipped|except|without|partial|partially|later|not|` +
 		`no longer|todo|defer|deferred|out of scope|optional|basic|simplified|minimal|mock|instead|n/a|won't|wontfix|` +
 		`postponed|blocked)\b`)
+	p.status = regexp.MustCompile(`(?i)^[-*_ ]*(?:status|progress|state|notes?|updated?|last|eta|owner|assignee|commit|branch|pr|attempts?|next)\b[^:]*:`)
+	p.edit = regexp.MustCompile(`(?i)\b(?:review|updat|chang|edit|revis|rework|rewrit|split|reorder|reorgani[sz]|restructur|reprioriti[sz]|prioriti[sz]|` +
+		`clean|prun|trim|groom|refin|plan\b|replan|break|merg|mov(?:e|ing)|drop|remov|delet|defer|postpon|add)\w*`)
+	p.plan = regexp.MustCompile(`(?i)\b(?:the|this|our|fix_?|re)[ -]?plan\b|\bplan(?: file|\.md)|\b(?:task|to-?do) list\b|\bbacklog\b|\broadmap\b|\bprd(?:\.json)?\b|` +
+		`\b(?:other|remaining|open|later|next|these|following) (?:tasks|stories|boxes|items)\b|\btasks?\b.*\b(?:smaller|sub-?tasks?|optional)\b|` +
+		`\bin(?:to)? (?:smaller |several |sub-?)tasks\b`)
 	return p
 })
 

@@ -56,3 +56,55 @@ func TestComparePlans_longPlanRewritten_costGrowsWithItsLength(t *testing.T) {
 		t.Errorf("%.0f allocations for 30 boxes, %.0f for 120", few, many)
 	}
 }
+
+func TestComparePlans_easierTasks(t *testing.T) {
+	one := task.Task{ID: "1", Title: "Import customers", Description: "It handles files of 2 GB\nand reports each bad line.\nStatus: open"}
+	with := func(change func(*task.Task)) task.Task {
+		is := one
+		change(&is)
+		return is
+	}
+	for name, c := range map[string]struct {
+		was, is task.Task
+		asked   string // text of the selected task
+		want    string
+	}{
+		"moved below an optional heading": {one, with(func(t *task.Task) { t.Optional, t.Section = true, "Later" }), "", `the open task "Import customers" was moved below the optional heading "Later"`},
+		"done, and moved there":           {one, with(func(t *task.Task) { t.Optional, t.Done = true, true }), "", `the task "Import customers" was ticked, and the iteration was for another one`},
+		"it was optional before":          {with(func(t *task.Task) { t.Optional = true }), with(func(t *task.Task) { t.Optional, t.Title = true, "Import some customers" }), "", ""},
+		"a smaller number":                {one, with(func(t *task.Task) { t.Description = "It handles files of 2 MB\nand reports each bad line." }), "", `"It handles files of 2 GB" was changed or removed in the description of the task "Import customers"`},
+		"a line less":                     {one, with(func(t *task.Task) { t.Description = "It handles files of 2 GB" }), "", `"and reports each bad line." was changed or removed in the description of the task "Import customers"`},
+		"wrapped anew, with notes": {one, with(func(t *task.Task) {
+			t.Description = "It handles files of\n2 GB and reports each bad line. Done so far: reading.\nStatus: half"
+		}), "", ""},
+		"now a criterion": {one, with(func(t *task.Task) {
+			t.Description = "It handles files of 2 GB"
+			t.Criteria = []string{"and reports each bad line"}
+		}), "", ""},
+		"the selected task asks for it": {one, with(func(t *task.Task) { t.Title = "Import a customer" }), "Split the other tasks where they are too large", ""},
+		"it asks for something else":    {one, with(func(t *task.Task) { t.Title = "Import a customer" }), "Split lines at commas", `the task "Import customers" was changed to "Import a customer"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			selected := task.Task{ID: "2", Title: c.asked}
+			wantText(t, Input{PlanBefore: []task.Task{c.was, selected}, PlanAfter: []task.Task{c.is, selected}, Task: "2"}, c.want)
+		})
+	}
+}
+
+func TestAsksForPlan(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Review the plan and split what is too large":    true,
+		"Update fix_plan.md with what is missing":        true,
+		"Move the remaining tasks to Optional":           true,
+		"Split T3 into smaller tasks":                    true,
+		"Groom the backlog":                              true,
+		"Import customers":                               false,
+		"Split the file into lines":                      false,
+		"Move the cursor to the next item":               false,
+		"Remove the old importer as described in PLAN 9": false,
+	} {
+		if AsksForPlan(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}

@@ -18,6 +18,8 @@ type Book struct {
 	Items    []state.ReviewItem
 	carried  []string // texts of those that an earlier process left open
 	accepted []string // texts that a person has accepted
+	goals    goals
+	latest   string // command that shows all changes of this process
 }
 
 // Recall takes over what an earlier run left open. What is not about a file or a
@@ -41,33 +43,50 @@ func (b *Book) Accepted() []string { return b.accepted }
 // accepted was said of the work before this turn. Tests are counted again at the end.
 func (b *Book) Add(res turn.Result) {
 	b.accepted = nil
+	b.goals.follow(res)
+	b.latest = fmt.Sprintf("ralph diff 0..%d --run %s", res.Origin.Iteration, res.Origin.Run)
 	for _, f := range res.Proof.Findings {
 		back := func(o turn.Reopen) bool { return o.Task == f.Task && o.By == turn.ReopenAudit }
 		if f.Doubt || f.Kind == audit.KindFewerTests || f.Revert && slices.ContainsFunc(res.Proof.Reopen, back) {
 			continue
 		}
-		item := state.ReviewItem{Name: string(f.Kind), Task: f.Task, File: f.File, Text: rules.FindingText(f),
-			Show: fmt.Sprintf("ralph diff %d --run %s", res.Origin.Iteration, res.Origin.Run)}
-		same := func(o state.ReviewItem) bool {
-			return o.Name == item.Name && o.File == item.File && o.Task == item.Task
-		}
-		if !slices.ContainsFunc(b.Items, same) {
-			b.Items = append(b.Items, item)
+		b.keep(f, fmt.Sprintf("ralph diff %d --run %s", res.Origin.Iteration, res.Origin.Run))
+	}
+}
+
+// Look compares all changes of this process, taken together, with what is open: it
+// drops findings that they do not show any more, and adds what no single turn
+// showed. What an earlier process left open was there when this one began: it is
+// dropped only when its file changed.
+func (b *Book) Look(files []audit.File, plan turn.Plan) {
+	in := audit.Input{Files: files, Whole: true}
+	if plan.Usable() && b.goals.known {
+		in.PlanBefore, in.PlanAfter = b.goals.tasks, plan.List.Tasks
+	}
+	still := audit.Compare(in)
+	b.Items = slices.DeleteFunc(b.Items, func(i state.ReviewItem) bool {
+		shows := func(f audit.Finding) bool { return string(f.Kind) == i.Name && f.File == i.File && f.Task == i.Task }
+		touched := func(f audit.File) bool { return f.Path == i.File }
+		known := !slices.Contains(b.carried, i.Text) || slices.ContainsFunc(files, touched)
+		ofPlan := i.Name == string(audit.KindTaskChanged) && in.PlanBefore != nil
+		return (i.File != "" || ofPlan) && known && !slices.ContainsFunc(still, shows)
+	})
+	for _, f := range still {
+		if f.Kind == audit.KindStubAdded || f.Kind == audit.KindTaskChanged {
+			b.keep(f, b.latest)
 		}
 	}
 }
 
-// Repaired drops findings in files that this process's changes, taken together,
-// do not show any more. What an earlier process left open was there when this one
-// began: it is dropped only when its file changed.
-func (b *Book) Repaired(files []audit.File) {
-	still := audit.Compare(audit.Input{Files: files})
-	b.Items = slices.DeleteFunc(b.Items, func(i state.ReviewItem) bool {
-		shows := func(f audit.Finding) bool { return string(f.Kind) == i.Name && f.File == i.File }
-		touched := func(f audit.File) bool { return f.Path == i.File }
-		known := !slices.Contains(b.carried, i.Text) || slices.ContainsFunc(files, touched)
-		return i.File != "" && known && !slices.ContainsFunc(still, shows)
-	})
+// keep adds an item, unless there is one of this kind for the same file or task.
+func (b *Book) keep(f audit.Finding, show string) {
+	item := state.ReviewItem{Name: string(f.Kind), Task: f.Task, File: f.File, Text: rules.FindingText(f), Show: show}
+	same := func(o state.ReviewItem) bool {
+		return o.Name == item.Name && o.File == item.File && o.Task == item.Task
+	}
+	if !slices.ContainsFunc(b.Items, same) {
+		b.Items = append(b.Items, item)
+	}
 }
 
 // Open numbers the findings and what else needs a person: an agent that
