@@ -20,6 +20,14 @@ func TestIs_realNames_onlySecrets(t *testing.T) {
 	}
 }
 
+func TestGlobs_anyGlob_hasStarsOnlyAtItsEnds(t *testing.T) {
+	for _, glob := range Globs() {
+		if strings.Contains(strings.Trim(glob, "!*"), "*") {
+			t.Errorf("%q", glob)
+		}
+	}
+}
+
 func TestInAddress_anyAddressWithAPassword_isFound(t *testing.T) {
 	for text, want := range map[string]bool{
 		"postgres://app:pw@db/app": true, "redis://:pw@cache:6379/0": true, "a http://x and https://u:p@h": true,
