@@ -33,13 +33,14 @@ var floors = map[string]int{
 	"runner/agent/wire":      1, // JSON as agents print it: bytes in, lines, values and short texts out
 	"runner/agent/environ":   1, // which variables pass: names in, names out
 
-	"state/view":     2, // the model of a run: state files and events in, plain data and sentences out
-	"runner/agent":   2, // the table of agents, and what they print
-	"runner/audit":   2, // changes that weaken the proof: files and plans in, findings out
-	"runner/gate":    2, // checks
-	"runner/git":     2, // what a turn changed
-	"runner/prompt":  2, // prompt text
-	"runner/sandbox": 2, // contained commands
+	"state/view":         2, // the model of a run: state files and events in, plain data and sentences out
+	"runner/agent":       2, // the table of agents, and what they print
+	"runner/audit":       2, // changes that weaken the proof: files and plans in, findings out
+	"runner/gate":        2, // checks
+	"runner/git":         2, // what a turn changed
+	"runner/prompt":      2, // prompt text
+	"runner/turn/rawlog": 2, // what an agent prints, kept without secrets
+	"runner/sandbox":     2, // contained commands
 
 	"runner/turn/steer": 2, // the user's files that steer a run: restored when lost, compared when changed
 
