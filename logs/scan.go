@@ -9,12 +9,17 @@ import (
 const shortestKey = 16
 
 // signs are texts with which a secret starts that need not be a long word.
-var signs = [...]string{"=", ":", "-----BEGIN ", "earer "}
+var signs = [...]string{"=", ":", "-----BEGIN "}
+
+// beforeWord is what stands before the long word of a token.
+const beforeWord = "earer "
 
 // starts are the texts with which shapes start.
 type starts struct {
 	signs [len(signs)][]start
 	words map[uint32][]start // by their first three bytes
+	// tokens start with beforeWord.
+	tokens []start
 	// hashes has a bit for the hash of each key of words.
 	hashes [1 << 16 / 64]uint64
 }
@@ -30,6 +35,10 @@ var allStarts = sync.OnceValue(func() *starts {
 	for i := range all {
 	texts:
 		for _, text := range all[i].starts {
+			if text == beforeWord {
+				s.tokens = append(s.tokens, start{text, &all[i]})
+				continue
+			}
 			for k, sign := range signs {
 				if strings.HasPrefix(text, sign) {
 					s.signs[k] = append(s.signs[k], start{text, &all[i]})
@@ -77,6 +86,9 @@ func (p *places) next(at int) (place int, candidates []start) {
 		}
 		if p.to <= at {
 			p.from, p.to = longWord(p.text, at)
+		}
+		if before := p.from - len(beforeWord); before >= at && before < first && p.text[before:p.from] == beforeWord {
+			return before, p.starts.tokens
 		}
 		if in, found := p.inWord(max(at, p.from), min(p.to, first)); in >= 0 {
 			return in, found

@@ -9,7 +9,12 @@ import (
 
 // Values are secrets that are known by their text, such as the values of variables
 // that ralph withholds.
-type Values struct{ texts []string }
+type Values struct{ texts []value }
+
+type value struct {
+	text string
+	rare int // index of the byte that ordinary text has least of
+}
 
 const (
 	leastValue = 8 // a shorter text is found where it means nothing
@@ -36,20 +41,56 @@ func (v *Values) add(text string, least int) {
 	if len(text) < least || strings.ContainsAny(text[:1], "/~.") || isWord(text) || strings.Trim(text, "0123456789") == "" {
 		return
 	}
-	v.texts = append(v.texts, text)
+	forms := []string{text}
 	quoted, err := json.Marshal(text)
 	if inJSON := string(quoted[1 : len(quoted)-1]); err == nil && inJSON != text {
-		v.texts = append(v.texts, inJSON)
 		// Most encoders escape less than Go's does.
-		v.texts = append(v.texts, strings.NewReplacer(`\u0026`, "&", `\u003c`, "<", `\u003e`, ">").Replace(inJSON))
+		forms = append(forms, inJSON, strings.NewReplacer(`\u0026`, "&", `\u003c`, "<", `\u003e`, ">").Replace(inJSON))
 	}
+	for _, form := range forms {
+		one := value{text: form}
+		for i := range len(form) {
+			if rarity(form[i]) > rarity(form[one.rare]) {
+				one.rare = i
+			}
+		}
+		v.texts = append(v.texts, one)
+	}
+}
+
+func rarity(b byte) int {
+	switch {
+	case strings.IndexByte(" etaoinsrhld\"", b) >= 0:
+		return 0
+	case b >= 'a' && b <= 'z':
+		return 1
+	case strings.IndexByte(",.:/-_\\{}0123456789", b) >= 0:
+		return 2
+	}
+	return 3
+}
+
+// in reports whether the value is in the text. strings.Contains looks for the first
+// byte, which is much slower if that is a common one.
+func (one value) in(text string) bool {
+	for i := one.rare; i < len(text); i++ {
+		next := strings.IndexByte(text[i:], one.text[one.rare])
+		if next < 0 {
+			return false
+		}
+		i += next
+		if strings.HasPrefix(text[i-one.rare:], one.text) {
+			return true
+		}
+	}
+	return false
 }
 
 // Redact is Redact, and hides the values.
 func (v Values) Redact(text string) string {
-	for _, value := range v.texts {
-		if strings.Contains(text, value) {
-			text = strings.ReplaceAll(text, value, redacted)
+	for _, one := range v.texts {
+		if one.in(text) {
+			text = strings.ReplaceAll(text, one.text, redacted)
 		}
 	}
 	return Redact(text)
@@ -58,8 +99,8 @@ func (v Values) Redact(text string) string {
 // longest is the length of the longest value.
 func (v Values) longest() int {
 	longest := 0
-	for _, value := range v.texts {
-		longest = max(longest, len(value))
+	for _, one := range v.texts {
+		longest = max(longest, len(one.text))
 	}
 	return longest
 }
@@ -108,9 +149,9 @@ func (r *Redactor) whole() int {
 	if n == 0 {
 		n = len(half)
 	}
-	for _, value := range r.values.texts {
-		from := max(0, n-len(value)+1)
-		if i := bytes.Index(r.held[from:min(len(r.held), n+len(value)-1)], []byte(value)); i >= 0 && from+i < n {
+	for _, one := range r.values.texts {
+		from := max(0, n-len(one.text)+1)
+		if i := bytes.Index(r.held[from:min(len(r.held), n+len(one.text)-1)], []byte(one.text)); i >= 0 && from+i < n {
 			n = from + i
 		}
 	}
