@@ -71,6 +71,9 @@ func (t *turn) call(ctx context.Context) (call, error) {
 			cancel(err) // without its record ralph must not spend money
 		}
 		_, _ = decoder.Write(p) // never fails
+		if decoder.Stuck() {
+			cancel(nil)
+		}
 		return decoder.Final()
 	})
 	decoder.Close()
@@ -80,7 +83,7 @@ func (t *turn) call(ctx context.Context) (call, error) {
 	if err == nil {
 		err = out.Close()
 	}
-	c.made, c.cancelled, c.counted, c.printed = true, c.exit.Cause == ptyexec.CauseCancelled, decoder.Counted(), out.Printed
+	c.made, c.cancelled, c.counted, c.printed = true, c.exit.Cause == ptyexec.CauseCancelled && !decoder.Stuck(), decoder.Counted(), out.Printed
 	c.outcome = spec.Classify(c.transcript, c.exit, time.Now())
 	if c.outcome.Class == ending.Auth {
 		c.held = request.Filter.Held(spec, request)
