@@ -114,7 +114,7 @@ func inRunID(c rune) bool {
 // isRunID tells whether ralph could have made this id.
 func isRunID(run string) bool { return run != "" && len(run) <= 64 && runName(run) == run }
 
-// RawPath is every byte that the agent printed in one iteration.
+// RawPath is what the agent printed in one iteration, without secrets.
 func (r *Reader) RawPath(run string, iteration int) string {
 	return filepath.Join(r.RunDir(run), strconv.Itoa(iteration)+".raw")
 }
