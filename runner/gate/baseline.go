@@ -177,13 +177,13 @@ func (e Entry) atLeast(old Entry) Entry {
 	return e
 }
 
-// Recount makes what ran the last time the number of tests to compare with: fewer
-// are as they should be.
-func (b *Baseline) Recount(rep Report) {
-	for _, r := range rep.Results {
-		if e, ok := b.entry(r.Name); ok {
-			e.Tally = r.Tests.Tally()
-			b.set(r.Name, e)
+// Forgive takes tests that are rightly gone out of the baseline. Those that were
+// younger than it are not in it.
+func (b *Baseline) Forgive(losses []report.Loss) {
+	for _, l := range losses {
+		if e, known := b.entry(l.Check); known {
+			e.Tally = e.Without(l)
+			b.set(l.Check, e)
 		}
 	}
 }

@@ -98,9 +98,10 @@ func (t *turn) countTests(f *facts, before gate.Memory) {
 	ofBase := func(check string) bool {
 		return slices.ContainsFunc(fewer, func(l report.Loss) bool { return l.Check == check })
 	}
-	found, explained := audit.FewerTests(auditInput(t.a, *f), f.report.Losses(before.Before(base)), ofBase)
+	losses := f.report.Losses(before.Before(base))
+	found, explained := audit.FewerTests(auditInput(t.a, *f), losses, ofBase)
 	if explained {
-		base.Recount(f.report)
+		base.Forgive(losses)
 	}
 	f.audit.findings = append(f.audit.findings, found...)
 	t.tellFindings(auditResult{findings: found, answers: make([]string, len(found))})

@@ -63,6 +63,17 @@ func (t Tally) Loss(check string, later Summary) (Loss, bool) {
 	return l, true
 }
 
+// Without returns t without the tests of a loss.
+func (t Tally) Without(l Loss) Tally {
+	n := l.Before - l.Now
+	if t.Names != nil && l.Gone != nil {
+		t.Names = slices.DeleteFunc(slices.Clone(t.Names), func(name string) bool { return slices.Contains(l.Gone, name) })
+		n = t.Ran - len(t.Names)
+	}
+	t.Ran = max(t.Ran-n, 0)
+	return t
+}
+
 // String is one sentence.
 func (l Loss) String() string {
 	const most = 4
