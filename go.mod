@@ -22,7 +22,7 @@ require (
 	github.com/spf13/pflag v1.0.9
 	github.com/tidwall/gjson v1.20.0
 	go.uber.org/goleak v1.3.0
-	golang.org/x/sys v0.47.0
+	golang.org/x/sys v0.48.0
 	golang.org/x/term v0.45.0
 	golang.org/x/tools v0.38.0
 	gopkg.in/natefinch/lumberjack.v2 v2.2.1
@@ -32,6 +32,7 @@ require (
 
 require (
 	github.com/BurntSushi/toml v1.5.0
+	github.com/landlock-lsm/go-landlock v0.11.0
 	golang.org/x/mod v0.29.0
 )
 
@@ -48,4 +49,5 @@ require (
 	github.com/tidwall/match v1.1.1 // indirect
 	github.com/tidwall/pretty v1.2.0 // indirect
 	golang.org/x/text v0.21.0 // indirect
+	kernel.org/pub/linux/libs/security/libcap/psx v1.2.77 // indirect
 )

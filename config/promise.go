@@ -12,10 +12,10 @@ import (
 // warning is read too late. So ralph refuses to start with one that it does not
 // have.
 
-// sandboxKeys ask for a sandbox, which ralph does not have. The names are too
-// special to be set by accident.
+// sandboxKeys ask other tools for a sandbox that ralph does not have. The names are
+// too special to be set by accident.
 func sandboxKeys() []string {
-	return []string{"SANDBOX", "SANDBOX_PROVIDER", "SANDBOX_NET", "RALPH_USE_DOCKER", "RALPH_DOCKER_IMAGE"}
+	return []string{"SANDBOX_PROVIDER", "RALPH_USE_DOCKER", "RALPH_DOCKER_IMAGE"}
 }
 
 // sandboxAsked reports whether the value of such a key asks for one.
@@ -25,14 +25,13 @@ func sandboxAsked(value string) bool {
 }
 
 func noSandbox(where, name, value string) error {
-	return &UsageError{where, name + "=" + quote(value) + ": ralph has no sandbox yet, the agent runs on this machine as you; remove it to start"}
+	return &UsageError{where, name + "=" + quote(value) + ": ralph does not have this sandbox; write SANDBOX=auto instead"}
 }
 
-// sandboxed is the error for an environment that asks for a sandbox. SANDBOX
-// alone is set by other tools.
+// sandboxed is the error for an environment that asks for such a sandbox.
 func (l Loader) sandboxed() error {
 	env := l.envMap()
-	for _, name := range sandboxKeys()[1:] {
+	for _, name := range sandboxKeys() {
 		if sandboxAsked(env[name]) {
 			return noSandbox("$"+name, name, env[name])
 		}

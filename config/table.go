@@ -10,6 +10,7 @@ import (
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
 	"ralph/runner/rules"
+	"ralph/runner/sandbox"
 	"ralph/runner/task"
 )
 
@@ -22,6 +23,7 @@ type Options struct {
 	task.PlanOptions
 	gate.CheckOptions
 	git.CommitOptions
+	sandbox.Settings
 	OutputOptions
 }
 
@@ -33,13 +35,13 @@ type OutputOptions struct {
 
 // groups are the headings of the documents, in their order.
 func groups() []string {
-	return []string{"Limits", "Agent", "Session", "Circuit breaker", "Prompt and plan", "Checks", "Environment", "Commits", "Output"}
+	return []string{"Limits", "Agent", "Session", "Circuit breaker", "Prompt and plan", "Checks", "Environment", "Sandbox", "Commits", "Output"}
 }
 
 // rows are all rows, bound to o, in the order of the documents.
 func (o *Options) rows() []option.Row {
 	table := slices.Concat(o.Policy.Options(), o.CallOptions.Options(), o.FileOptions.Options(), o.PlanOptions.Options(),
-		o.CheckOptions.Options(), o.CommitOptions.Options(), o.OutputOptions.Options())
+		o.CheckOptions.Options(), o.CommitOptions.Options(), o.Settings.Options(), o.OutputOptions.Options())
 	rank := func(r option.Row) int { return slices.Index(groups(), r.Group) }
 	slices.SortStableFunc(table, func(a, b option.Row) int { return rank(a) - rank(b) })
 	return table

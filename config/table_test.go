@@ -17,6 +17,7 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/pool"
 	"ralph/runner/rules"
+	"ralph/runner/sandbox"
 	"ralph/runner/task"
 )
 
@@ -172,6 +173,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		PlanOptions:   task.PlanOptions{OptionalSections: []string{"Optional", "Future", "Future Enhancements", "Nice to Have"}},
 		CheckOptions:  gate.CheckOptions{DetectChecks: true, BaselineScope: "session", FailFast: true},
 		CommitOptions: git.CommitOptions{CommitPrefix: "[ralph]"},
+		Settings:      sandbox.Settings{Sandbox: "off", SandboxNet: []string{"all"}},
 	}
 	if diff := cmp.Diff(want, c.Options); diff != "" {
 		t.Error(diff)

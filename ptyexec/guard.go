@@ -74,6 +74,10 @@ func runGuard() {
 	if err != nil {
 		return
 	}
+	if err := s.enclose(); err != nil {
+		report(record{recordUnconfined, int32(errnoOf(err)), 0})
+		return
+	}
 	pid, err := s.exec()
 	if err != nil {
 		var errno syscall.Errno

@@ -63,7 +63,8 @@ type Command struct {
 	KillGrace time.Duration   // from TERM to KILL; 0: 2s
 	Kill      <-chan struct{} // closed: KILL now, no grace any more; nil: never
 
-	Spare *Spare // makes starts in a pty faster; nil: none
+	Spare   *Spare       // makes starts in a pty faster; nil: none
+	Confine *Confinement // what the child may touch; nil: what this process may
 }
 
 // Cause is why a child ended.

@@ -186,7 +186,7 @@ func newSpec(c Command) (spec, error) {
 	if len(c.Args) == 0 {
 		return spec{}, errors.New("start child: no arguments")
 	}
-	s := spec{args: c.Args, tty: !c.Pipe, prompt: c.Stdin != nil, grace: c.KillGrace}
+	s := spec{args: c.Args, tty: !c.Pipe, prompt: c.Stdin != nil, grace: c.KillGrace, confine: c.Confine.encode()}
 	var err error
 	if s.dir, err = workingDir(c.Dir); err != nil {
 		return spec{}, fmt.Errorf("start %q: %w", c.Args[0], err)
@@ -213,6 +213,12 @@ func workingDir(dir string) (string, error) {
 		return "", fmt.Errorf("enter working directory %q: %w", abs, syscall.ENOTDIR)
 	}
 	return abs, nil
+}
+
+// LookUp returns the program file that Run would start.
+func LookUp(c Command) (string, error) {
+	s, err := newSpec(c)
+	return s.path, err
 }
 
 // lookUp finds the program file like execvp, but never in a relative element of

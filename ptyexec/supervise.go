@@ -80,6 +80,9 @@ func (s *supervisor) note(r record) {
 	case recordFailed:
 		s.lastWord = true
 		s.err = startError(s.child.name, syscall.Errno(r.a))
+	case recordUnconfined:
+		s.lastWord = true
+		s.err = fmt.Errorf("start %q: %w: %w", s.child.name, ErrNotConfined, syscall.Errno(r.a))
 	case recordExited:
 		s.ended = true
 		s.exit.Duration = time.Since(s.clocks.started)

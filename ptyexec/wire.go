@@ -15,6 +15,7 @@ type spec struct {
 	tty       bool // the output is the slave of a pty
 	prompt    bool // stdin is the pipe; else /dev/null
 	grace     time.Duration
+	confine   string // a Confinement; empty: none
 }
 
 // Commands that may follow the spec, one byte each. The end of the pipe means that
@@ -29,10 +30,11 @@ type record struct{ kind, a, b int32 }
 
 // Kinds of records, with their values.
 const (
-	recordStarted int32 = iota + 1 // pid
-	recordFailed                   // errno
-	recordExited                   // wait status of the child
-	recordEnded                    // processes that outlived the child, processes that outlived SIGKILL
+	recordStarted    int32 = iota + 1 // pid
+	recordFailed                      // errno
+	recordExited                      // wait status of the child
+	recordEnded                       // processes that outlived the child, processes that outlived SIGKILL
+	recordUnconfined                  // errno
 )
 
 const recordSize = 12
@@ -45,7 +47,7 @@ func (s spec) encode() []byte {
 	for _, v := range []uint64{flag(s.tty), flag(s.prompt), uint64(s.grace)} {
 		b = binary.AppendUvarint(b, v)
 	}
-	for _, list := range [][]string{{s.path, s.dir}, s.args, s.env} {
+	for _, list := range [][]string{{s.path, s.dir, s.confine}, s.args, s.env} {
 		b = binary.AppendUvarint(b, uint64(len(list)))
 		for _, text := range list {
 			b = binary.AppendUvarint(b, uint64(len(text)))
@@ -98,10 +100,10 @@ func readSpec(r io.Reader) (spec, error) {
 	s := spec{tty: number() == 1, prompt: number() == 1, grace: time.Duration(number())}
 	where := list()
 	s.args, s.env = list(), list()
-	if !ok || len(where) != 2 || len(body) != 0 {
+	if !ok || len(where) != 3 || len(body) != 0 {
 		return spec{}, errTorn
 	}
-	s.path, s.dir = where[0], where[1]
+	s.path, s.dir, s.confine = where[0], where[1], where[2]
 	return s, nil
 }
 

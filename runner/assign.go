@@ -22,9 +22,9 @@ func (r *Run) assignment(t task.Task) turn.Assignment {
 	return turn.Assignment{
 		V: turn.Version, Origin: r.origin(t), Dir: r.d.Dir, LogDir: r.logDir(), Task: t, Plan: r.plan.file,
 		Agent:  turn.Agent{Filter: r.d.Filter},
-		Checks: r.checks,
-		Audit:  turn.Audit{Answer: r.o.AntiCheat, Warned: r.past.warned},
-		Known:  turn.History{Worked: notes.Worked, Refusals: notes.Refusals, Tries: notes.Tries},
+		Checks: r.checks, Sandbox: r.o.Settings,
+		Audit: turn.Audit{Answer: r.o.AntiCheat, Warned: r.past.warned},
+		Known: turn.History{Worked: notes.Worked, Refusals: notes.Refusals, Tries: notes.Tries},
 	}
 }
 

@@ -30,6 +30,7 @@ import (
 	"ralph/runner/pool"
 	"ralph/runner/review"
 	"ralph/runner/rules"
+	"ralph/runner/sandbox"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -43,6 +44,7 @@ type Options struct {
 	gate.CheckOptions
 	task.PlanOptions
 	git.CommitOptions
+	sandbox.Settings // as Resolve returned them
 }
 
 // Deps is what a run works with.

@@ -26,13 +26,14 @@ type Request struct {
 	Env            []string // environment to start from, NAME=value
 	Filter         EnvFilter
 	Root           bool // the call runs as the superuser
+	Contained      bool // it runs in a sandbox of ralph
 }
 
 // Command builds the command of a call. The caller sets time limits and the size
 // of the terminal.
 func (s Spec) Command(r Request) ptyexec.Command {
 	args := s.Build(argv.Call{Prompt: r.Prompt, PromptFile: r.PromptFile, Model: r.Model, Session: r.Session,
-		PermissionMode: r.PermissionMode, AllowedTools: r.AllowedTools})
+		PermissionMode: r.PermissionMode, AllowedTools: r.AllowedTools, Contained: r.Contained})
 	c := ptyexec.Command{Args: append(s.program(r), args...), Dir: r.Dir, Env: s.env(r), Pipe: s.Pipe}
 	if s.PromptBy != argv.PromptArg && s.PromptBy != argv.PromptFile {
 		c.Stdin = strings.NewReader(r.Prompt)
@@ -100,6 +101,9 @@ func (f EnvFilter) filter() environ.Filter {
 // Checks returns the variables of env (NAME=value) that a check gets.
 func (f EnvFilter) Checks(env []string) []string { return f.filter().Checks(env) }
 
+// State returns what agents keep in the home folder.
+func (f EnvFilter) State() []string { return f.filter().State() }
+
 // List returns a row for each variable of r.Env and each that ralph sets for the
 // call, sorted by name.
 func (f EnvFilter) List(s Spec, r Request) []environ.Row {
@@ -108,11 +112,6 @@ func (f EnvFilter) List(s Spec, r Request) []environ.Row {
 
 // Held returns the names of r.Env that the agent does not get, sorted.
 func (f EnvFilter) Held(s Spec, r Request) []string { return f.filter().Held(s.environ(), s.call(r)) }
-
-// Secrets returns the values of r.Env that must not be shown.
-func (f EnvFilter) Secrets(s Spec, r Request) []string {
-	return f.filter().Secrets(s.environ(), s.call(r))
-}
 
 func (s Spec) environ() environ.Agent {
 	a := s.Env

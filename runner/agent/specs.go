@@ -25,7 +25,7 @@ func Specs() []Spec {
 				BypassArgs:  []string{"--dangerously-skip-permissions"},
 				ShellEntry:  "Bash(%s:*)",
 			},
-			Env: environ.Agent{
+			Env: environ.Agent{State: []string{".claude/", ".claude.json", ".local/share/claude/", ".local/state/claude/"},
 				// With background tasks, a call runs on for minutes after its result.
 				Set:       []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
 				SetAsRoot: []string{"IS_SANDBOX=1"},
@@ -51,10 +51,10 @@ func Specs() []Spec {
 				Args: []string{"exec", "--json", "--skip-git-repo-check", "-c", "analytics.enabled=false",
 					argv.Permissions, argv.Model, argv.Resume, "-"},
 				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: []string{"resume", argv.Value}, ModelArgs: model,
-				AllowedArgs: []string{"--sandbox", "workspace-write"},
-				BypassArgs:  []string{"--dangerously-bypass-approvals-and-sandbox"},
+				AllowedArgs: []string{"--sandbox", "workspace-write"}, ContainedArgs: []string{"--sandbox", "danger-full-access"},
+				BypassArgs: []string{"--dangerously-bypass-approvals-and-sandbox"},
 			},
-			Env: environ.Agent{Keys: []string{"OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN",
+			Env: environ.Agent{State: []string{".codex/"}, Keys: []string{"OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN",
 				"AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"}},
 			Format: FormatCodex, SessionTokens: true, CachedInInput: true,
 			// Printed when it is interrupted; it does not mean that a session is missing.
@@ -74,7 +74,7 @@ func Specs() []Spec {
 					"WebFetch": "web_fetch", "WebSearch": "google_web_search"},
 				ShellEntry: "run_shell_command(%s)",
 			},
-			Env: environ.Agent{Keys: []string{"GEMINI_API_KEY", "GEMINI_API_KEY_AUTH_MECHANISM",
+			Env: environ.Agent{State: []string{".gemini/"}, Keys: []string{"GEMINI_API_KEY", "GEMINI_API_KEY_AUTH_MECHANISM",
 				"GEMINI_CLI_CUSTOM_HEADERS", "GOOGLE_API_KEY", "GOOGLE_CLOUD_ACCESS_TOKEN",
 				"GOOGLE_APPLICATION_CREDENTIALS"}},
 			Format:  FormatGemini,
@@ -90,7 +90,7 @@ func Specs() []Spec {
 				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: []string{"--session", argv.Value}, ModelArgs: model,
 				BypassArgs: []string{"--auto"},
 			},
-			Env: environ.Agent{
+			Env: environ.Agent{State: []string{".config/opencode/", ".local/share/opencode/", ".local/state/opencode/", ".cache/opencode/"},
 				Set: []string{"OPENCODE_DISABLE_AUTOUPDATE=1"},
 				// It supports about 150 providers; these are the popular ones.
 				Keys: append(environ.ModelKeys(), "OPENCODE_API_KEY", "OPENCODE_AUTH_CONTENT", "OPENCODE_CONFIG_CONTENT",
@@ -121,7 +121,7 @@ func Specs() []Spec {
 					"WebFetch": "web_fetch", "WebSearch": "web_search"},
 				ShellEntry: "run_shell_command(%s)",
 			},
-			Env: environ.Agent{
+			Env: environ.Agent{State: []string{".qwen/"},
 				Set: []string{"QWEN_CODE_SUPPRESS_YOLO_WARNING=1"},
 				Keys: append(environ.ModelKeys(), "QWEN_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AZURE_OPENAI_API_KEY",
 					"BAILIAN_*_API_KEY", "MODELSCOPE_API_KEY", "REQUESTY_API_KEY", "WEB_SEARCH_API_KEY",
@@ -137,7 +137,7 @@ func Specs() []Spec {
 				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: []string{"threads", "continue", argv.Value},
 				BypassArgs: []string{"--dangerously-allow-all"},
 			},
-			Env:    environ.Agent{Keys: []string{"AMP_API_KEY"}},
+			Env:    environ.Agent{State: []string{".config/amp/", ".local/share/amp/", ".cache/amp/"}, Keys: []string{"AMP_API_KEY"}},
 			Format: FormatClaude, Refused: "Tool execution rejected by user",
 			// It ends like this, or hangs, at a command that its rules do not allow.
 			Patterns: []ending.Pattern{{Class: ending.PermissionDenied, Match: `require user approval`}},
@@ -150,7 +150,7 @@ func Specs() []Spec {
 				PromptBy: argv.PromptArg, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
 				BypassArgs: []string{"--force"},
 			},
-			Env:    environ.Agent{Keys: []string{"CURSOR_API_KEY", "CURSOR_AUTH_TOKEN"}},
+			Env:    environ.Agent{State: []string{".cursor/", ".config/cursor/"}, Keys: []string{"CURSOR_API_KEY", "CURSOR_AUTH_TOKEN"}},
 			Format: FormatClaude,
 		},
 		{

@@ -21,6 +21,7 @@ import (
 
 	"ralph/ptyexec"
 	"ralph/runner/gate/report"
+	"ralph/runner/sandbox"
 )
 
 // Result is the result of one check.
@@ -52,12 +53,12 @@ type Place struct {
 	Dir  string // the project
 	Env  []string
 	Kill <-chan struct{} // closed: kill the check
+	Box  sandbox.Box     // contains the check; zero: nothing does
 }
 
 const (
-	defaultTimeout = 10 * time.Minute
-	headKept       = 8 << 10
-	tailKept       = 24 << 10
+	defaultTimeout     = 10 * time.Minute
+	headKept, tailKept = 8 << 10, 24 << 10
 )
 
 // run runs a check once. The caller sets Verdict and everything that depends on it.
@@ -78,10 +79,14 @@ func run(ctx context.Context, c Check, p Place) (Result, error) {
 	out := &report.Excerpt{Head: headKept, Tail: tailKept}
 	stream := report.NewStream(formatOf(c), out)
 	began := time.Now()
-	exit, err := ptyexec.Run(ctx, ptyexec.Command{
+	cmd, err := p.Box.Wrap(ptyexec.Command{
 		Args: []string{"/bin/sh", "-c", ask.command}, Dir: dir, Env: ask.env,
 		Pipe: true, Timeout: timeout, Kill: p.Kill,
-	}, func(b []byte) bool { _, _ = stream.Write(b); return false })
+	}, ask.dir)
+	var exit ptyexec.Exit
+	if err == nil {
+		exit, err = ptyexec.Run(ctx, cmd, func(b []byte) bool { _, _ = stream.Write(b); return false })
+	}
 	if err != nil {
 		return Result{}, fmt.Errorf("run check %q: %w", c.Name, err)
 	}

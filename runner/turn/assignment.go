@@ -8,6 +8,7 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/gate"
 	"ralph/runner/prompt"
+	"ralph/runner/sandbox"
 	"ralph/runner/task"
 	"ralph/state"
 )
@@ -39,11 +40,12 @@ type Assignment struct {
 	Plan   PlanFile     `json:"plan,omitzero"`
 	Prompt prompt.Input `json:"prompt"`
 
-	Agent  Agent   `json:"agent"`
-	Bounds Bounds  `json:"bounds"`
-	Checks Checks  `json:"checks"`
-	Audit  Audit   `json:"audit"`
-	Known  History `json:"known"`
+	Agent   Agent            `json:"agent"`
+	Sandbox sandbox.Settings `json:"sandbox,omitzero"` // of agent and checks
+	Bounds  Bounds           `json:"bounds"`
+	Checks  Checks           `json:"checks"`
+	Audit   Audit            `json:"audit"`
+	Known   History          `json:"known"`
 
 	// Protect names files that the agent must not remove or empty. A turn
 	// restores them and reports it.

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 
+	"ralph/logs"
 	"ralph/runner/agent/ending"
 	"ralph/runner/gate"
+	"ralph/runner/sandbox"
 	"ralph/state"
 )
 
@@ -65,10 +67,15 @@ func (t *turn) suite() (suite *gate.Suite, keep func()) {
 	c := &t.checks
 	suite = &gate.Suite{
 		Checks: c.Rows, Mode: c.Mode, FailFast: c.FailFast, Baseline: c.Baseline, Flakes: c.Flakes, Memory: c.Memory,
-		Place:    gate.Place{Dir: t.a.Dir, Env: t.a.Agent.Filter.Checks(t.w.env()), Kill: t.w.Kill},
+		Place:    gate.Place{Dir: t.a.Dir, Env: t.a.Agent.Filter.Checks(t.w.env()), Kill: t.w.Kill, Box: t.box()},
 		Progress: t.tellStep,
 	}
 	return suite, func() { c.Memory = suite.Memory }
+}
+
+// box contains the checks. What the agent needs besides is in its row.
+func (t *turn) box() sandbox.Box {
+	return t.a.Sandbox.Box(t.a.Dir, t.a.Plan.Path, t.a.Agent.Filter.State())
 }
 
 func (t *turn) runChecks(ctx context.Context, changed gate.Changed) (gate.Report, error) {
@@ -76,7 +83,7 @@ func (t *turn) runChecks(ctx context.Context, changed gate.Changed) (gate.Report
 	rep, err := suite.Run(ctx, changed)
 	keep()
 	for i := range rep.Results {
-		rep.Results[i].Output = t.secrets.Redact(rep.Results[i].Output)
+		rep.Results[i].Output = logs.Redact(rep.Results[i].Output)
 	}
 	t.w.report, t.w.before = rep, nil // checks may leave files of their own
 	if err != nil {

@@ -67,6 +67,11 @@ func (c *console) start(s *preflight.Project, run string, checks []gate.Check) {
 	}
 	c.print("ralph: run %s, agent %s, project %s", run, s.Agent.Spec.Name, s.Dir)
 	c.print("ralph: prompt %s, %s", view.Within(s.Dir, s.Prompt), plan)
+	if s.Config.On() {
+		c.print("ralph: sandbox %s, network %s", s.Config.Sandbox, strings.Join(s.Config.SandboxNet, ","))
+	} else {
+		c.print("ralph: no sandbox: agents can do what you can (SANDBOX=auto contains them)")
+	}
 	for _, check := range checks {
 		c.print("ralph: check %s: %s", check.Name, check.Reproduce())
 	}

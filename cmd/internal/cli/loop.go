@@ -90,7 +90,7 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 // runOptionsOf are the options that a run reads.
 func runOptionsOf(c *config.Config) runner.Options {
 	return runner.Options{Policy: c.Policy, CallOptions: c.CallOptions, CheckOptions: c.CheckOptions, PlanOptions: c.PlanOptions,
-		CommitOptions: c.CommitOptions}
+		CommitOptions: c.CommitOptions, Settings: c.Settings}
 }
 
 // flushing writes each line of ralph's own log immediately: lines are rare, and

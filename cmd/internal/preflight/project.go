@@ -148,8 +148,12 @@ func (p *Project) FindAgents() error {
 	return nil
 }
 
-// Startable checks the agents' programs and the repository.
+// Startable checks the agents' programs, the sandbox and the repository.
 func (p *Project) Startable() error {
+	var err error
+	if p.Config.Settings, err = p.Config.Settings.Resolve(); err != nil {
+		return cmdline.UsageError("%v", err)
+	}
 	for _, name := range append([]string{p.Config.Agent}, p.Config.FallbackAgents...) {
 		one, err := p.Find(name)
 		if err == nil {

@@ -42,16 +42,19 @@ const Value = "{}"
 // Template has the arguments of a CLI. A nil list means that the CLI has no such
 // option.
 type Template struct {
-	Args        []string          `json:"args,omitempty"` // all arguments, with placeholders
-	PromptBy    PromptBy          `json:"prompt_by,omitempty"`
-	ResumeArgs  []string          `json:"resume_args,omitempty"`
-	ModelArgs   []string          `json:"model_args,omitempty"`
-	AllowedArgs []string          `json:"allowed_args,omitempty"` // permission mode "allowed-tools", before the entries
-	AllowedItem []string          `json:"allowed_item,omitempty"` // once per entry
-	BypassArgs  []string          `json:"bypass_args,omitempty"`  // permission mode "bypass"
-	VersionArgs []string          `json:"version_args,omitempty"` // print the version and exit
-	Tools       map[string]string `json:"tools,omitempty"`        // Claude Code's names of tools -> this CLI's; "Bash" is the shell
-	ShellEntry  string            `json:"shell_entry,omitempty"`  // format of an entry for a shell command prefix, %s is the prefix
+	Args        []string `json:"args,omitempty"` // all arguments, with placeholders
+	PromptBy    PromptBy `json:"prompt_by,omitempty"`
+	ResumeArgs  []string `json:"resume_args,omitempty"`
+	ModelArgs   []string `json:"model_args,omitempty"`
+	AllowedArgs []string `json:"allowed_args,omitempty"` // permission mode "allowed-tools", before the entries
+	// ContainedArgs replace AllowedArgs in a sandbox of ralph: the CLI's own sandbox
+	// cannot be set up within another. nil: AllowedArgs.
+	ContainedArgs []string          `json:"contained_args,omitempty"`
+	AllowedItem   []string          `json:"allowed_item,omitempty"` // once per entry
+	BypassArgs    []string          `json:"bypass_args,omitempty"`  // permission mode "bypass"
+	VersionArgs   []string          `json:"version_args,omitempty"` // print the version and exit
+	Tools         map[string]string `json:"tools,omitempty"`        // Claude Code's names of tools -> this CLI's; "Bash" is the shell
+	ShellEntry    string            `json:"shell_entry,omitempty"`  // format of an entry for a shell command prefix, %s is the prefix
 }
 
 // Call has the values for the arguments of one call.
@@ -62,6 +65,7 @@ type Call struct {
 	Session        string   // to resume; empty: a fresh context
 	PermissionMode string   // PermitAllowedTools or PermitBypass; empty: the agent's own default
 	AllowedTools   []string // entries in Claude Code's syntax or in the agent's own
+	Contained      bool     // the call runs in a sandbox of ralph
 }
 
 // Build returns the arguments of a call, without the program.
@@ -121,6 +125,9 @@ func (t Template) permissions(c Call) []string {
 		return t.BypassArgs
 	case PermitAllowedTools:
 		args := slices.Clone(t.AllowedArgs)
+		if c.Contained && t.ContainedArgs != nil {
+			args = slices.Clone(t.ContainedArgs)
+		}
 		if len(c.AllowedTools) == 0 && len(t.AllowedItem) > 0 && t.AllowedItem[0] == Value {
 			return args[:max(0, len(args)-1)] // an option with an empty list would swallow the next argument
 		}

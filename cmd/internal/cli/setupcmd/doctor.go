@@ -19,6 +19,7 @@ import (
 	"ralph/cmd/internal/preflight"
 	"ralph/runner/git"
 	"ralph/runner/rules"
+	"ralph/runner/sandbox"
 	"ralph/state"
 )
 
@@ -103,6 +104,7 @@ func doctorRun(ctx context.Context, o *doctorOptions) error {
 	if works && o.live && !d.untrusted {
 		d.live() //nolint:contextcheck // it has a context of its own, which the first signal cancels
 	}
+	d.sandbox()
 	d.git(ctx)
 	d.machine()
 	d.state()
@@ -215,6 +217,29 @@ func (d *diagnosis) live() {
 		d.fail(t.Code(), "live", "%s: %s", t.Summary(), t.Scene.Outcome.Reason)
 	default:
 		d.ok("live", "%s", t.Summary())
+	}
+}
+
+// sandbox tries every sandbox; only the one that was asked for has to work.
+func (d *diagnosis) sandbox() {
+	var works []string
+	for _, trial := range sandbox.Try() {
+		if trial.Err != nil {
+			d.f.Say("      %-9s %s does not work here: %v", "sandbox", trial.Name, trial.Err)
+			continue
+		}
+		works = append(works, trial.Name)
+	}
+	asked, err := d.p.Config.Settings.Resolve()
+	switch {
+	case err != nil:
+		d.fail(rules.ExitUsage, "sandbox", "%v", err)
+	case asked.On():
+		d.ok("sandbox", "%s", asked.Sandbox)
+	case len(works) > 0:
+		d.warn("sandbox", "off: agents can do what you can; these work here: %s (SANDBOX=auto)", strings.Join(works, ", "))
+	default:
+		d.warn("sandbox", "off: agents can do what you can, and no sandbox works here")
 	}
 }
 

@@ -1,0 +1,98 @@
+package sandbox
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"ralph/ptyexec"
+)
+
+const bwrapProgram = "bwrap"
+
+// bwrap runs the command in namespaces of its own: a root that can only be read,
+// its own processes, and its own /tmp, /run and /dev.
+func bwrap(c ptyexec.Command, v view, n network) (ptyexec.Command, error) {
+	args := []string{bwrapProgram, "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+		"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"}
+	if !n.all {
+		args = append(args, "--unshare-net")
+	}
+	for _, dir := range existing([]string{"/run", "/tmp", "/var/tmp"}) {
+		args = append(args, "--tmpfs", dir)
+		if within(v.home, dir) {
+			args = append(args, "--ro-bind", v.home, v.home)
+		}
+	}
+	// Name resolution reads files in /run on many systems.
+	args = append(args, "--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve")
+	for _, path := range v.hidden {
+		args = append(args, hide(path)...)
+	}
+	for _, path := range v.Read {
+		args = append(args, "--ro-bind", path, path)
+	}
+	for _, path := range slices.Concat([]string{v.Dir}, v.Write, v.temp) {
+		if path == "/tmp" || path == "/var/tmp" {
+			continue // it has its own
+		}
+		args = append(args, "--bind", path, path)
+	}
+	for _, path := range v.Locked {
+		args = append(args, "--ro-bind", path, path)
+	}
+	args = append(args, "--chdir", cmp.Or(c.Dir, v.Dir), "--")
+	// Found here, since bwrap would also look in a relative element of PATH.
+	program, err := ptyexec.LookUp(c)
+	if err != nil {
+		return c, err
+	}
+	c.Args = slices.Concat(args, []string{program}, c.Args[1:])
+	return c, nil
+}
+
+// hide covers a secret with something empty.
+func hide(path string) []string {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return []string{"--tmpfs", path}
+	}
+	return []string{"--ro-bind", os.DevNull, path}
+}
+
+// tryBound is how long trying a sandbox may take.
+const tryBound = 10 * time.Second
+
+func bwrapWorks() error {
+	path, err := exec.LookPath(bwrapProgram)
+	if err != nil {
+		return errors.New("bubblewrap is not installed (apt install bubblewrap, dnf install bubblewrap)")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), tryBound)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, path, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-pid", "--unshare-net", "--", "/bin/sh", "-c", ":").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("bubblewrap cannot make namespaces here: %s", firstLine(string(out), err))
+	}
+	return nil
+}
+
+func firstLine(text string, err error) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if line == "" {
+		return err.Error()
+	}
+	return line
+}
+
+func bwrapFilters(n network) string {
+	if len(n.ports) > 0 {
+		return "it gives a program the whole network or none; use SANDBOX=landlock for ports"
+	}
+	return ""
+}

@@ -1,0 +1,181 @@
+// Package sandbox contains commands: a profile turns a command into one that can
+// only touch what a Place allows.
+//
+// Agents, checks and hooks all go through Wrap. What the user asked for holds, or
+// nothing starts: nothing is ever run with less than that.
+package sandbox
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ralph/config/option"
+	"ralph/ptyexec"
+)
+
+// Settings is what the user asked for. It is part of an Assignment.
+type Settings struct {
+	Sandbox    string   `json:"mode,omitempty"` // name of a profile; empty: Off
+	SandboxNet []string `json:"net,omitempty"`  // as in SANDBOX_NET; empty: NetAll
+}
+
+// Values of SANDBOX that are no profile, and of SANDBOX_NET that are no hosts.
+const (
+	Off     = "off"
+	Auto    = "auto" // the strongest that works here
+	NetAll  = "all"
+	NetNone = "none"
+)
+
+// Options returns the rows of the option table that fill s.
+func (s *Settings) Options() []option.Row {
+	return []option.Row{{
+		Group: "Sandbox", Key: "SANDBOX", Flag: "sandbox", Arg: "NAME", YAML: "sandbox.mode",
+		Kind: option.Enum, Default: Off, Values: append(Names(), Auto), Field: &s.Sandbox,
+		Help: "Contain agents and checks. auto takes the strongest sandbox that works here; without one, ralph does not start.",
+	}, {
+		Group: "Sandbox", Key: "SANDBOX_NET", YAML: "sandbox.net", Kind: option.List, Default: NetAll, Field: &s.SandboxNet,
+		Help: "What contained programs may connect to: all, none, or a comma list of :PORT.",
+	}}
+}
+
+// Place is what a command works on.
+type Place struct {
+	Dir   string   // the project: it may be written
+	Write []string // more that may be written: a git dir elsewhere, the agent's own state
+	Read  []string // more that may be read, where the profile hides it: files in /tmp
+	// Locked are paths in Dir that may only be read, and Open files in them that may
+	// be written all the same. Landlock cannot do this: see docs/sandbox.md.
+	Locked, Open []string
+	// HomeWrite and HomeHidden are names in the home folder of the command: what the
+	// agent keeps between calls, and what others keep. One that ends in a slash is a
+	// folder, and made if it is missing.
+	HomeWrite, HomeHidden []string
+}
+
+// profile is a row of the table.
+type profile struct {
+	name string
+	// works tries the profile. The error says what is missing, and how to get it.
+	works func() error
+	// locks is true when the profile keeps Place.Locked from being written.
+	locks bool
+	wrap  func(ptyexec.Command, view, network) (ptyexec.Command, error)
+	// filters says why the profile cannot do what a network asks for; empty: it can.
+	filters func(network) string
+}
+
+// profiles are the sandboxes, the strongest first.
+func profiles() []profile {
+	return []profile{
+		{name: "bwrap", works: bwrapWorks, locks: true, wrap: bwrap, filters: bwrapFilters},
+		{name: "landlock", works: landlockWorks, wrap: landlock, filters: landlockFilters},
+	}
+}
+
+// Names returns the sandboxes, the strongest first.
+func Names() []string {
+	var names []string
+	for _, p := range profiles() {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// On is true when commands are contained.
+func (s Settings) On() bool { return s.Sandbox != "" && s.Sandbox != Off }
+
+// Resolve replaces Auto by the strongest sandbox that works on this machine, and
+// tries the one that was asked for. The error says what is missing, and how to get
+// it.
+func (s Settings) Resolve() (Settings, error) {
+	net, err := parseNet(s.SandboxNet)
+	switch {
+	case err != nil:
+		return s, err
+	case !s.On() && !net.all:
+		return s, fmt.Errorf("SANDBOX_NET=%s needs SANDBOX=%s, or %s", strings.Join(s.SandboxNet, ","), strings.Join(Names(), ", "), Auto)
+	case !s.On():
+		return s, nil
+	}
+	var missing []string
+	for _, p := range profiles() {
+		if s.Sandbox != Auto && s.Sandbox != p.name {
+			continue
+		}
+		err := p.works()
+		why := p.filters(net)
+		if err == nil && why == "" {
+			s.Sandbox = p.name
+			return s, nil
+		}
+		if err != nil {
+			why = err.Error()
+		}
+		missing = append(missing, p.name+": "+why)
+	}
+	return s, fmt.Errorf("SANDBOX=%s does not work here: %s", s.Sandbox, strings.Join(missing, "; "))
+}
+
+// Trial is what came of trying one sandbox.
+type Trial struct {
+	Name string
+	Err  error // nil: it works
+}
+
+// Try tries every sandbox, the strongest first.
+func Try() []Trial {
+	var out []Trial
+	for _, p := range profiles() {
+		out = append(out, Trial{p.name, p.works()})
+	}
+	return out
+}
+
+// Box is a sandbox for one place. The zero value contains nothing.
+type Box struct {
+	Settings // as Resolve returned it
+	Place
+}
+
+// Box contains the checks of a project: they get no agent's login. hidden are
+// what agents keep, as in Place.HomeHidden.
+func (s Settings) Box(dir, plan string, hidden []string) Box {
+	b := Box{s, Place{Dir: dir, HomeHidden: hidden}}
+	for _, path := range steering() {
+		b.Locked = append(b.Locked, filepath.Join(dir, path))
+	}
+	if plan != "" {
+		b.Open = []string{plan}
+	}
+	return b
+}
+
+// steering are paths in a project that steer ralph, git, or the user's programs.
+func steering() []string {
+	return []string{".ralph", ".ralphrc", ".git/hooks", ".git/config", ".claude/settings.json", ".claude/settings.local.json", ".mcp.json", ".envrc"}
+}
+
+// Wrap returns the command, contained; it may also write the paths given here.
+// Without a sandbox it is the command itself.
+func (b Box) Wrap(c ptyexec.Command, write ...string) (ptyexec.Command, error) {
+	if !b.On() {
+		return c, nil
+	}
+	i := slices.IndexFunc(profiles(), func(p profile) bool { return p.name == b.Sandbox })
+	if i < 0 {
+		return c, fmt.Errorf("unknown sandbox %q; known: %s", b.Sandbox, strings.Join(Names(), ", "))
+	}
+	net, err := parseNet(b.SandboxNet)
+	if err != nil {
+		return c, err
+	}
+	b.Write = slices.Concat(b.Write, write)
+	v, err := look(b.Place, c.Env)
+	if err != nil {
+		return c, err
+	}
+	return profiles()[i].wrap(c, v, net)
+}
