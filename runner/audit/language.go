@@ -96,6 +96,12 @@ func scriptLanguage() language {
 // inline reports whether tests are in the same files as the code.
 func (l *language) inline() bool { return l.tests.String() == l.code.String() }
 
+// IsTestFile reports whether a file holds tests and no other code, by its path.
+func IsTestFile(path string) bool {
+	l := languageOf(path)
+	return l != nil && !l.inline()
+}
+
 // languageOf returns the row of a test file, or nil.
 func languageOf(path string) *language {
 	if paths().data.MatchString(path) {

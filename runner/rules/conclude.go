@@ -62,7 +62,7 @@ func ConcludeRules() []Rule[Conclusion] {
 		{"test_saturation", fmt.Sprintf("%d consecutive iterations that only tested", testOnlyBound), "stop 3", testSaturation},
 		{"plan_complete", "the plan has nothing left, but nothing proves it yet",
 			"check again before the next call", nothingLeft},
-		{"ceilings", "`MAX_ITERATIONS`, `MAX_DURATION` or `MAX_COST_USD` is reached", "stop 4", concludes(ceilings)},
+		{"ceilings", "`MAX_ITERATIONS`, `MAX_DURATION` or `MAX_COST_USD` is reached", "stop 4", ceilingAfter},
 		{"continue", "otherwise", "next iteration", func(f Conclusion) (Decision, bool) {
 			return Decision{Action: ActionContinue, Reason: remark(f.Result.Call)}, true
 		}},
@@ -331,6 +331,21 @@ func nothingLeft(f Conclusion) (Decision, bool) {
 	return Decision{Action: ActionContinue, Reason: remark(f.Result.Call)}, true
 }
 
+// ceilingAfter is ceilings. Of a run that makes one iteration, people want to know how it
+// went.
+func ceilingAfter(f Conclusion) (Decision, bool) {
+	d, ok := ceilings(f.Facts)
+	if o := f.Result.Call.Outcome; ok && f.Policy.MaxIterations == 1 && o.Class != "" {
+		d.Reason += "; it ended with " + string(o.Class)
+		if why := remark(f.Result.Call); why != "" {
+			d.Reason += ": " + why
+		} else if !o.Class.Success() {
+			d.Reason += ": " + withEvidence(o)
+		}
+	}
+	return d, ok
+}
+
 // remark is what a user should know about an iteration that simply goes on.
 func remark(c turn.Call) string {
 	switch {
@@ -340,6 +355,8 @@ func remark(c turn.Call) string {
 		return "the final message has no status block"
 	case c.Signal.Status == statusblock.Blocked:
 		return strings.TrimSpace("the agent says that it is blocked: " + c.Signal.Recommendation)
+	case c.Signal.Status == statusblock.Error:
+		return strings.TrimSuffix("the agent reports an error: "+c.Signal.Recommendation, ": ")
 	}
 	return ""
 }

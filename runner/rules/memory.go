@@ -93,6 +93,8 @@ func (m Memory) contradiction(r turn.Result) Memory {
 	case !r.Call.Signalled:
 	case s.Status == statusblock.Blocked:
 		m.Contradiction = strings.TrimSuffix("the agent says that it is blocked: "+s.Recommendation, ": ")
+	case s.Status == statusblock.Error:
+		m.Contradiction = strings.TrimSuffix("the agent reports an error: "+s.Recommendation, ": ")
 	case s.Tests == "FAILING":
 		m.Contradiction = "the agent says that tests fail"
 	}

@@ -203,9 +203,40 @@ func TestTestOnly_needsTheBlockAndNoFinishedTask(t *testing.T) {
 	if m := fold(fresh(), defaults(), it, it, it); m.TestOnly != 3 {
 		t.Errorf("test-only = %d, want 3", m.TestOnly)
 	}
+	silent := it
+	silent.Call.Signalled = false
+	for files, want := range map[string]bool{"a_test.go tests/test_b.py": true, "a_test.go a.go": false, "": false, "src/lib.rs": false} {
+		silent.Work.Change = git.Change{Files: strings.Fields(files), Count: len(strings.Fields(files))}
+		if got := silent.TestOnly(); got != want {
+			t.Errorf("changed %q: test-only %t, want %t", files, got, want)
+		}
+	}
+	silent.Work.Change = git.Change{Files: []string{"a_test.go"}, Count: 1}
+	silent.Call.Outcome.Class = ending.Crash
+	if silent.TestOnly() {
+		t.Error("a call that crashed is test-only")
+	}
 	it.Proof.After.Remaining = 1
 	if it.TestOnly() {
 		t.Error("an iteration that finished a task is test-only")
+	}
+}
+
+func TestConclude_once_tellsHowTheIterationEnded(t *testing.T) {
+	o := defaults()
+	o.MaxIterations = 1
+	crashed := busy(1)
+	crashed.Call.Outcome = agent.Outcome{Class: ending.Crash, Reason: "exit code 3"}
+	reports := busy(1)
+	reports.Call.Signalled, reports.Call.Signal = true, statusblock.Signal{Status: statusblock.Error, Recommendation: "no disk"}
+	for want, it := range map[string]turn.Result{
+		"1 of at most 1 iterations made; it ended with crash: exit code 3":                                  crashed,
+		"1 of at most 1 iterations made; it ended with completed-turn: the agent reports an error: no disk": reports,
+	} {
+		d, ok := ceilingAfter(Conclusion{Facts: Facts{Policy: o, Memory: Memory{Iterations: 1}}, Result: it})
+		if !ok || d.Reason != want {
+			t.Errorf("%q, want %q", d.Reason, want)
+		}
 	}
 }
 

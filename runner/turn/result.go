@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -128,9 +129,16 @@ func (r Result) Claims() bool {
 	return r.Call.Signalled && r.Call.Signal.Exit && r.Call.Outcome.Class.Success()
 }
 
-// TestOnly is true for a turn that only ran or wrote tests and finished no task.
+// TestOnly is true for a turn that only ran or wrote tests and finished no task: the
+// agent says so, or test files are all that changed.
 func (r Result) TestOnly() bool {
-	return r.Call.Signalled && r.Call.Signal.WorkType == "TESTING" && r.Proof.After.Remaining >= r.Work.Before.Remaining
+	if r.Proof.After.Remaining < r.Work.Before.Remaining {
+		return false
+	}
+	c := r.Work.Change
+	others := func(file string) bool { return !audit.IsTestFile(file) }
+	return r.Call.Signalled && r.Call.Signal.WorkType == statusblock.Testing ||
+		r.Call.Outcome.Class.Success() && c.Count > 0 && c.Count == len(c.Files) && !slices.ContainsFunc(c.Files, others)
 }
 
 // Reopened is true when the task's own tick was taken back because of its checks.

@@ -22,12 +22,16 @@ const (
 	Complete   = "COMPLETE"
 	InProgress = "IN_PROGRESS"
 	Blocked    = "BLOCKED"
+	Error      = "ERROR"
 )
+
+// Testing is the WorkType of work on tests alone.
+const Testing = "TESTING"
 
 // Signal is the content of a status block. Fields that are missing or have a value
 // outside of the template are empty.
 type Signal struct {
-	Status string `json:"status,omitempty"` // Complete, InProgress or Blocked
+	Status string `json:"status,omitempty"` // Complete, InProgress, Blocked or Error
 	// Exit means that the agent considers all work done. Without an EXIT_SIGNAL, it
 	// follows from the status COMPLETE.
 	Exit           bool   `json:"exit,omitempty"`
@@ -50,7 +54,8 @@ const (
 // Parse reads the last status block of a final message, in any of its forms. It
 // returns false if there is none. Colours do not matter. Blocks that only repeat the
 // template do not count, nor do quotations ("> ..."). A block in a code fence counts
-// only at the end of the message: anywhere else it is an example. The exception is
+// only at the end of the message, and not after a line such as "As the prompt says:": else
+// it is an example. The exception is
 // JSON with an exit_signal of false, which can only keep the run going. A promise
 // does not overrule an EXIT_SIGNAL: false.
 func Parse(final string) (Signal, bool) {
@@ -70,7 +75,7 @@ func scan(lines []string, fenced bool) (found Signal, ok bool) {
 			}
 		case fence(line) != "" && !fenced:
 			next = fenceEnd(lines, i)
-			s, good = parseFence(lines[i+1:min(next, len(lines))], blank(lines, next+1))
+			s, good = parseFence(lines[i+1:min(next, len(lines))], blank(lines, next+1) && !quotes(lines[:i+1]))
 		default:
 			s, next, good = parseBlock(lines, i)
 		}
@@ -98,6 +103,27 @@ func fence(line string) string {
 	}
 	return line[i : len(line)-len(rest)]
 }
+
+// quotes reports whether the lines up to the opening of a fence announce a quotation or
+// an example: the rest of the last line, or the text line before it.
+func quotes(lines []string) bool {
+	last, _, _ := strings.Cut(lines[len(lines)-1], "```")
+	for i := len(lines) - 2; strings.TrimSpace(last) == "" && i >= 0; i-- {
+		last = lines[i]
+	}
+	if last = plain(last); !strings.HasSuffix(last, ":") {
+		return false
+	}
+	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(last), notLetter), func(word string) bool {
+		switch word {
+		case "prompt", "instructions", "example", "format", "template", "says", "will", "would", "once", "later":
+			return true
+		}
+		return false
+	})
+}
+
+func notLetter(r rune) bool { return r < 'a' || r > 'z' }
 
 // fenceEnd returns the index of the line that closes the fence opened at i.
 func fenceEnd(lines []string, i int) int {
@@ -169,7 +195,7 @@ func parseBlock(lines []string, i int) (s Signal, next int, ok bool) {
 func (s *Signal) set(key, value string) bool {
 	switch key {
 	case "STATUS":
-		s.Status = choice(value, Complete, InProgress, Blocked)
+		s.Status = choice(value, Complete, InProgress, Blocked, Error)
 	case "EXIT_SIGNAL":
 		v := choice(value, "TRUE", "FALSE")
 		s.HasExit, s.Exit = v != "", v == "TRUE"
@@ -183,6 +209,9 @@ func (s *Signal) set(key, value string) bool {
 	case "WORK_TYPE":
 		if w, rest, _ := strings.Cut(value, " "); !alternatives(rest) {
 			s.WorkType = strings.ToUpper(w)
+			if s.WorkType == "TEST" || s.WorkType == "TESTS" {
+				s.WorkType = Testing
+			}
 		}
 	case "RECOMMENDATION":
 		s.Recommendation = value
