@@ -137,7 +137,7 @@ func textFindings(before, after task.Task) []Finding {
 	if after.Optional && !after.Done {
 		found = append(found, taskChanged(after, "the open task %q was moved below the optional heading %q", after.Title, after.Section))
 	}
-	if !annotated(before.Title, after.Title) {
+	if !annotated(before.Title, after.Title) && !respelled(before.Title, after.Title) {
 		found = append(found, taskChanged(after, "the task %q was changed to %q", before.Title, after.Title))
 	}
 	for _, c := range before.Criteria {
@@ -218,6 +218,30 @@ func plain(s string) string {
 	s = planPatterns().decoration.ReplaceAllString(s, "")
 	s = strings.Join(strings.Fields(strings.ToLower(s)), " ")
 	return strings.TrimRight(s, " .;:!")
+}
+
+// respelled reports whether only typing errors were corrected: one letter inside of long
+// words. A letter at the end may be a plural, which is more work.
+func respelled(was, now string) bool {
+	x, y := strings.Fields(plain(was)), strings.Fields(plain(now))
+	if len(x) != len(y) {
+		return false
+	}
+	for i, a := range x {
+		b := y[i]
+		if len(a) > len(b) {
+			a, b = b, a
+		}
+		same := 0
+		for same < len(a) && a[same] == b[same] {
+			same++
+		}
+		letters := strings.Trim(a+b, "abcdefghijklmnopqrstuvwxyz") == ""
+		if a != b && (!letters || len(a) < 5 || same == 0 || same == len(a) || len(b) != len(a)+1 || a[same:] != b[same+1:]) {
+			return false
+		}
+	}
+	return true
 }
 
 // similarWords reports whether the texts share at least half of the longer one's words.

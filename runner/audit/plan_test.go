@@ -82,6 +82,8 @@ func TestComparePlans_easierTasks(t *testing.T) {
 			t.Criteria = []string{"and reports each bad line"}
 		}), "", ""},
 		"the selected task asks for it": {one, with(func(t *task.Task) { t.Title = "Import a customer" }), "Split the other tasks where they are too large", ""},
+		"a typing error is corrected":   {with(func(t *task.Task) { t.Title = "Import custmers" }), one, "", ""},
+		"one instead of many":           {one, with(func(t *task.Task) { t.Title = "Import customer" }), "", `the task "Import customers" was changed to "Import customer"`},
 		"it asks for something else":    {one, with(func(t *task.Task) { t.Title = "Import a customer" }), "Split lines at commas", `the task "Import customers" was changed to "Import a customer"`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -81,7 +81,7 @@ func Find(text string, python bool, bases map[string]bool) []Stub {
 }
 
 var baseName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)base|abstract|interface|protocol|mixin|null|noop|dummy`)
+	return regexp.MustCompile(`(?i)base|abstract|interface|protocol|mixin|null|no-?op|dummy|silent|quiet|discard`)
 })
 
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
