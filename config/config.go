@@ -90,3 +90,10 @@ func (c *Config) field(key string) any {
 }
 
 func (c *Config) text(o option.Row) string { return o.Format(c.field(o.Key)) }
+
+// Choose sets the value of an option that no source sets. It counts as a flag,
+// so that an inner or a resumed run gets the same. where says who chose.
+func (c *Config) Choose(key, value, where string) {
+	option.Store(c.field(key), value)
+	c.sources[key] = Source{SourceFlag, where}
+}

@@ -52,7 +52,7 @@ func (r *Run) assign(t task.Task) (turn.Assignment, pool.Choice, error) {
 	if err != nil {
 		return turn.Assignment{}, pool.Choice{}, fmt.Errorf("the prompt is gone: %w", err)
 	}
-	wanted := t.Choice.Or(plan.List.Choice).Or(task.Choice{Agent: r.o.Agent, Model: r.o.Model})
+	wanted := r.pool.Wanted(t.Choice, plan.List.Choice, task.Choice{Agent: r.o.Agent, Model: r.o.Model})
 	who, err := r.pool.Choose(wanted, time.Now())
 	if err != nil {
 		return turn.Assignment{}, pool.Choice{}, fmt.Errorf("task %q: %w", t.Title, err)

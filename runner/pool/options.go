@@ -38,7 +38,7 @@ func (o *CallOptions) Options() []option.Row {
 	}, {
 		Group: "Agent", Key: "AGENT", Flag: "agent", Arg: "NAME", YAML: "agent.name",
 		Kind: option.String, Default: "claude", Field: &o.Agent,
-		Help: "Coding agent to run.",
+		Help: "Coding agent to run; when nothing names one, ralph asks on a terminal, else takes the first that is installed.",
 	}, {
 		Group: "Agent", Key: "FALLBACK_AGENTS", Flag: "fallback-agents", Arg: "LIST", YAML: "agent.fallback",
 		Kind: option.List, Field: &o.FallbackAgents,

@@ -31,6 +31,18 @@ type Choice struct {
 	Instead string
 }
 
+// Wanted is who shall work: the first choice, and for what it leaves open the
+// next. Names become those of the agents' rows.
+func (p *Pool) Wanted(choices ...task.Choice) (c task.Choice) {
+	for _, next := range choices {
+		if one, err := p.Find(next.Agent); err == nil {
+			next.Agent = one.Spec.Name
+		}
+		c = c.Or(next)
+	}
+	return c
+}
+
 // Candidates are the agents that may work when this one is wanted, in order.
 func (p *Pool) Candidates(wanted string) []string {
 	names := []string{wanted}

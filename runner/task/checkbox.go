@@ -17,7 +17,8 @@ import (
 // boxes. Boxes in fenced code and in HTML comments do not count. A fence or comment
 // without an end hides nothing: a typo must not make open tasks disappear.
 func parseCheckbox(data []byte, optionalSections []string) (List, []mark, error) {
-	s := scanner{text: string(data), fenceEnds: closingFences(string(data)), optional: map[string]bool{}}
+	s := scanner{text: string(data), fenceEnds: closingFences(string(data)), optional: map[string]bool{},
+		choice: frontMatter(string(data))}
 	for _, name := range optionalSections {
 		s.optional[headingKey(name)] = true
 	}

@@ -21,6 +21,19 @@ func TestParse_choices_goToTheirTaskOrThePlan(t *testing.T) {
 		{"other comment", "fix_plan.md", "<!-- ralph: explode=yes -->\n- [ ] a\n", Choice{}, []Choice{{}}},
 		{"prd.json", "prd.json", `{"agent":"codex","userStories":[{"id":"1","title":"a","passes":false,"agent":"claude","model":"opus"},{"id":"2","title":"b","passes":false}]}`,
 			Choice{Agent: "codex"}, []Choice{{"claude", "opus"}, {}}},
+		{"provider in a comment", "fix_plan.md", "- [ ] a <!-- ralph: provider=codex model=gpt-5 -->\n", Choice{}, []Choice{{"codex", "gpt-5"}}},
+		{"front matter", "fix_plan.md", "---\ntitle: x\nprovider:\n  name: codex\n  model: gpt-5\n---\n- [ ] a\n", Choice{"codex", "gpt-5"}, []Choice{{}}},
+		{"front matter with CRLF", "fix_plan.md", "---\r\nagent: codex\r\nmodel: gpt-5\r\n---\r\n- [ ] a\r\n", Choice{"codex", "gpt-5"}, []Choice{{}}},
+		{"a comment beats front matter", "fix_plan.md", "---\nprovider: codex\nmodel: gpt-5\n---\n<!-- ralph: agent=claude -->\n- [ ] a\n", Choice{Agent: "claude"}, []Choice{{}}},
+		{"a rule is no front matter", "fix_plan.md", "---\n- [ ] a\n---\n- [ ] b\n", Choice{}, []Choice{{}, {}}},
+		{"front matter without an end", "fix_plan.md", "---\nagent: codex\n- [ ] a\n", Choice{}, []Choice{{}}},
+		{"front matter with other types", "fix_plan.md", "---\nagent: [1]\n---\n- [ ] a\n", Choice{}, []Choice{{}}},
+		{"provider as a name", "prd.json", story(`"provider":"codex","model":"gpt-5"`), Choice{}, []Choice{{"codex", "gpt-5"}}},
+		{"provider as an object", "prd.json", story(`"provider":{"name":"codex","model":"gpt-5"}`), Choice{}, []Choice{{"codex", "gpt-5"}}},
+		{"a provider's model goes to no other agent", "prd.json", story(`"agent":"claude","provider":{"name":"codex","model":"gpt-5"}`), Choice{}, []Choice{{Agent: "claude"}}},
+		{"own model beats the provider's", "prd.json", story(`"model":"mini","provider":{"name":"codex","model":"gpt-5"}`), Choice{}, []Choice{{"codex", "mini"}}},
+		{"metadata of the file", "prd.json", `{"metadata":{"provider":{"name":"codex","model":"gpt-5"}},"userStories":[{"id":"1","title":"a","passes":false,"provider":"claude"}]}`,
+			Choice{"codex", "gpt-5"}, []Choice{{Agent: "claude"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -57,4 +70,8 @@ func TestChoice_Or_modelStaysWithItsAgent(t *testing.T) {
 			t.Errorf("%+v.Or(%+v) = %+v, want %+v", tt.task, plan, got, tt.want)
 		}
 	}
+}
+
+func story(fields string) string {
+	return `{"userStories":[{"id":"1","title":"a","passes":false,` + fields + `}]}`
 }

@@ -29,7 +29,7 @@ func parsePRD(data []byte, _ []string) (List, []mark, error) {
 		return List{}, nil, fmt.Errorf("line 1: must be an object with an array %q", "userStories")
 	}
 	top := members(root)
-	list := List{Project: top["project"].value.String(), Description: top["description"].value.String(), Choice: choiceOf(top)}
+	list := List{Project: top["project"].value.String(), Description: top["description"].value.String(), Choice: choiceOf(top).Or(choiceOf(members(top["metadata"].value)))}
 	if list.Project == "" {
 		list.Project = top["name"].value.String()
 	}
@@ -84,8 +84,16 @@ func members(object gjson.Result) map[string]member {
 	return all
 }
 
+// choiceOf reads agent and model, or a provider: its name, or an object with a
+// name and a model. A provider's model goes to no other agent.
 func choiceOf(object map[string]member) Choice {
-	return Choice{Agent: text(object["agent"].value), Model: text(object["model"].value)}
+	provider := object["provider"].value
+	named := Choice{Agent: text(provider)}
+	if provider.IsObject() {
+		all := members(provider)
+		named = Choice{Agent: text(all["name"].value), Model: text(all["model"].value)}
+	}
+	return Choice{Agent: text(object["agent"].value), Model: text(object["model"].value)}.Or(named)
 }
 
 func (p *prd) story(i int, story gjson.Result) (Task, mark, error) {

@@ -8,12 +8,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-
-	"mvdan.cc/sh/v3/shell"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/scaffold"
@@ -24,7 +21,6 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
-	"ralph/runner/rules"
 	"ralph/runner/task"
 )
 
@@ -34,6 +30,8 @@ type Project struct {
 	Env          []string
 	Config       *config.Config
 	Agent        pool.Agent // the one that the options name
+	Taken        string     // how Agent was chosen where none is named; empty: it is named, or the usual one
+	unusual      bool       // Agent was taken, and the default is another
 	Prompt, Plan string     // absolute; Plan is empty when there is none
 
 	loader config.Loader
@@ -85,7 +83,16 @@ func Load(f *cmdline.Factory, flags map[string]string) (*Project, error) {
 			f.Warn(line)
 		}
 	}
-	return p, p.FindAgents()
+	if err := p.askAgent(f); err != nil {
+		return nil, err
+	}
+	if err := p.FindAgents(); err != nil {
+		return nil, err
+	}
+	if p.Taken != "" && p.needsOption() {
+		f.Warn(p.Taken)
+	}
+	return p, nil
 }
 
 // FindPrompt sets Prompt.
@@ -116,52 +123,14 @@ func OddBoxes(list task.List) []string {
 	return lines
 }
 
-// Find looks an agent up by its name. The user's own command line belongs to
-// the agent that the options name.
-func (p *Project) Find(name string) (pool.Agent, error) {
-	if name == p.Agent.Spec.Name {
-		return p.Agent, nil
-	}
-	spec, err := p.Config.Spec(name)
-	return pool.Agent{Spec: spec}, err
-}
-
-// FindAgents sets Agent and looks the fallback agents up.
-func (p *Project) FindAgents() error {
-	spec, err := p.Config.Spec(p.Config.Agent)
-	if err != nil {
-		return cmdline.UsageError("%s: %v", p.Config.Source("AGENT"), err)
-	}
-	p.Agent = pool.Agent{Spec: spec}
-	if p.Config.AgentCmd != "" {
-		words, err := shell.Fields(p.Config.AgentCmd, func(string) string { return "" })
-		if err != nil || len(words) == 0 {
-			return cmdline.UsageError("%s: %q is not a command line", p.Config.Source("CLAUDE_CODE_CMD"), p.Config.AgentCmd)
-		}
-		p.Agent.Program = words
-	}
-	for _, name := range p.Config.FallbackAgents {
-		if _, err := p.Find(name); err != nil {
-			return cmdline.UsageError("%s: %v", p.Config.Source("FALLBACK_AGENTS"), err)
-		}
-	}
-	return nil
-}
-
 // Startable checks the agents' programs, the sandbox and the repository.
 func (p *Project) Startable() error {
 	var err error
 	if p.Config.Settings, err = p.Config.Settings.Resolve(); err != nil {
 		return cmdline.UsageError("%v", err)
 	}
-	for _, name := range append([]string{p.Config.Agent}, p.Config.FallbackAgents...) {
-		one, err := p.Find(name)
-		if err == nil {
-			err = p.Installed(one)
-		}
-		if err != nil {
-			return err
-		}
+	if err := p.Usable(); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -173,40 +142,6 @@ func (p *Project) Startable() error {
 		return cmdline.UsageError("%v", err)
 	}
 	return nil
-}
-
-// Installed checks that the agent's program exists.
-func (p *Project) Installed(one pool.Agent) error {
-	if _, err := p.lookPath(one); err != nil {
-		return &cmdline.ExitError{Code: rules.ExitAgent,
-			Text: fmt.Sprintf("the agent %s cannot run: %s", one.Spec.Name, missing(one))}
-	}
-	return nil
-}
-
-// program is the first word of the agent's command line.
-func program(one pool.Agent) string {
-	if len(one.Program) > 0 {
-		return one.Program[0]
-	}
-	return one.Spec.Bin
-}
-
-func missing(one pool.Agent) string {
-	return fmt.Sprintf("%q is not an executable on PATH; install it: %s", program(one), one.Spec.Install)
-}
-
-// lookPath finds the agent's program as a run in the project does.
-func (p *Project) lookPath(one pool.Agent) (string, error) {
-	return exec.LookPath(p.absolute(program(one)))
-}
-
-// absolute lets a program that is named relative to the project work anywhere.
-func (p *Project) absolute(name string) string {
-	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
-		return filepath.Join(p.Dir, name)
-	}
-	return name
 }
 
 // AdviceChecks says how to configure checks.

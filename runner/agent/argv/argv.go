@@ -99,6 +99,11 @@ func (t Template) Build(c Call) []string {
 	return args
 }
 
+// TakesModel reports whether a call can name this model.
+func (t Template) TakesModel(model string) bool {
+	return len(t.ModelArgs) > 0 && !strings.HasPrefix(model, "-")
+}
+
 // Contains reports whether any argument holds the placeholder.
 func Contains(args []string, placeholder string) bool {
 	return slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, placeholder) })

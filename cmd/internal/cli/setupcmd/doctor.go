@@ -183,23 +183,33 @@ func (d *diagnosis) checks() {
 	d.ok("checks", "%s", text)
 }
 
-// agent reports whether the agent can be called.
-func (d *diagnosis) agent(ctx context.Context) bool {
+// agent reports whether the agent that the options name can be called. It looks
+// at every agent that the plan names, too.
+func (d *diagnosis) agent(ctx context.Context) (works bool) {
 	if err := d.p.FindAgents(); err != nil {
 		d.fail(rules.ExitUsage, "agent", "%v", err)
 		return false
 	}
-	name := d.p.Agent.Spec.Name
-	switch h := d.p.Probe(ctx, d.p.Agent, d.untrusted); {
-	case h.Why != "":
-		d.fail(rules.ExitAgent, "agent", "%s cannot run: %s", name, h.Why)
-		return false
-	case h.Version == "":
-		d.ok("agent", "%s: %s, which cannot print its version", name, h.Path)
-	default:
-		d.ok("agent", "%s: %s", name, h.Version)
+	if d.p.Taken != "" {
+		d.warn("agent", "%s", d.p.Taken)
 	}
-	return true
+	if cannot := (*cmdline.ExitError)(nil); errors.As(d.p.Usable(), &cannot) && cannot.Code == rules.ExitUsage {
+		d.fail(cannot.Code, "agent", "%s", cannot.Text)
+	}
+	for _, one := range d.p.Workers() {
+		name := one.Spec.Name
+		switch h := d.p.Probe(ctx, one, d.untrusted); {
+		case h.Why != "":
+			d.fail(rules.ExitAgent, "agent", "%s cannot run: %s", name, h.Why)
+			continue
+		case h.Version == "":
+			d.ok("agent", "%s: %s, which cannot print its version", name, h.Path)
+		default:
+			d.ok("agent", "%s: %s", name, h.Version)
+		}
+		works = works || name == d.p.Agent.Spec.Name
+	}
+	return works
 }
 
 // live makes one real call.

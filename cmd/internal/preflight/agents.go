@@ -1,0 +1,243 @@
+package preflight
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/shell"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/config"
+	"ralph/runner/agent"
+	"ralph/runner/pool"
+	"ralph/runner/rules"
+	"ralph/runner/task"
+)
+
+// Find looks an agent up by its name. The user's own command line belongs to
+// the agent that the options name.
+func (p *Project) Find(name string) (pool.Agent, error) {
+	spec, err := p.Config.Spec(name)
+	if err == nil && spec.Name == p.Agent.Spec.Name {
+		return p.Agent, nil
+	}
+	return pool.Agent{Spec: spec}, err
+}
+
+// FindAgents sets Agent and looks the fallback agents up. If no option names an
+// agent, it takes the first that is installed, and Taken says so.
+func (p *Project) FindAgents() error {
+	if found := p.candidates(); len(found) > 0 && p.unnamed() {
+		usual := p.Config.Agent
+		p.Config.Choose("AGENT", found[0], "first installed agent")
+		p.unusual = found[0] != usual
+		switch {
+		case len(found) > 1:
+			p.Taken = fmt.Sprintf("several agents are installed (%s) and none is named: %s works; name one with --agent or AGENT in .ralphrc",
+				strings.Join(found, ", "), found[0])
+		case p.unusual:
+			p.Taken = fmt.Sprintf("no agent is named: %s works, the only one that is installed", found[0])
+		}
+	}
+	spec, err := p.Config.Spec(p.Config.Agent)
+	if err != nil {
+		return cmdline.UsageError("%s: %v", p.Config.Source("AGENT"), err)
+	}
+	p.Agent, p.Config.Agent = pool.Agent{Spec: spec}, spec.Name
+	if p.Config.AgentCmd != "" {
+		words, err := shell.Fields(p.Config.AgentCmd, func(string) string { return "" })
+		if err != nil || len(words) == 0 {
+			return cmdline.UsageError("%s: %q is not a command line", p.Config.Source("CLAUDE_CODE_CMD"), p.Config.AgentCmd)
+		}
+		p.Agent.Program = words
+	}
+	for i, name := range p.Config.FallbackAgents {
+		one, err := p.Find(name)
+		if err != nil {
+			return cmdline.UsageError("%s: %v", p.Config.Source("FALLBACK_AGENTS"), err)
+		}
+		p.Config.FallbackAgents[i] = one.Spec.Name
+	}
+	return nil
+}
+
+// unnamed reports whether nothing says which agent to use. AGENT_CMD replaces
+// the program of the default agent.
+func (p *Project) unnamed() bool {
+	return p.Config.Source("AGENT").Kind == config.SourceDefault && p.Config.AgentCmd == ""
+}
+
+// candidates are the installed agents, in the order of the table; the user's own
+// come last.
+func (p *Project) candidates() (names []string) {
+	for _, spec := range append(agent.Specs(), p.Config.Agents()...) {
+		if _, err := p.lookPath(pool.Agent{Spec: spec}); err == nil && spec.Bin != "" {
+			names = append(names, spec.Name)
+		}
+	}
+	return names
+}
+
+// askAgent asks on a terminal which agent works, if no option names one and
+// several are installed.
+func (p *Project) askAgent(f *cmdline.Factory) error {
+	found := p.candidates()
+	if !p.unnamed() || len(found) < 2 || !f.CanAsk() || !p.needsOption() {
+		return nil
+	}
+	question := fmt.Sprintf("Which agent shall work: %s? (AGENT in .ralphrc saves this question)", strings.Join(found, ", "))
+	return f.Ask(bufio.NewReader(f.In), question, found[0], func(answer string) error {
+		if !slices.Contains(found, answer) {
+			return fmt.Errorf("%q is not one of %s", answer, strings.Join(found, ", "))
+		}
+		p.Config.Choose("AGENT", answer, "answer")
+		return nil
+	})
+}
+
+// strayModel is a model that is named without an agent; empty: none.
+func (p *Project) strayModel() string {
+	models := []string{p.Config.Model}
+	for _, w := range p.wanted() {
+		models = append(models, w.alone)
+	}
+	return cmp.Or(models...)
+}
+
+// wants is who shall work on a task of the plan.
+type wants struct {
+	who   task.Choice
+	from  string // the task, for people; empty: the options
+	open  bool   // the plan leaves the agent to the options
+	alone string // the model, if the plan names it without an agent
+}
+
+// wanted lists each agent and model that the open tasks want, once. Without an
+// open task it is what the options say. An unusable plan is reported elsewhere.
+func (p *Project) wanted() []wants {
+	option := task.Choice{Agent: p.Config.Agent, Model: p.Config.Model}
+	list, err := p.Tasks()
+	var all []wants
+	for _, t := range list.Tasks {
+		if err != nil || t.Done || t.Optional {
+			continue
+		}
+		named := p.pool().Wanted(t.Choice, list.Choice)
+		w := wants{who: p.pool().Wanted(named, option)}
+		if named != (task.Choice{}) {
+			w.from = fmt.Sprintf("task %q in %s", cmdline.Shorten(t.Title), filepath.Base(p.Plan))
+		}
+		if named.Agent == "" {
+			w.open, w.alone = true, named.Model
+		}
+		if !slices.ContainsFunc(all, func(o wants) bool { return o.who == w.who && o.open == w.open }) {
+			all = append(all, w)
+		}
+	}
+	if len(all) == 0 {
+		all = []wants{{who: option, open: true}}
+	}
+	return all
+}
+
+func (p *Project) pool() *pool.Pool { return &pool.Pool{Find: p.Find} }
+
+// needsOption reports whether any open task leaves the agent to the options.
+func (p *Project) needsOption() bool {
+	return slices.ContainsFunc(p.wanted(), func(w wants) bool { return w.open })
+}
+
+// Workers are the agents that the options and the open tasks name, once each.
+// Unknown ones are left out.
+func (p *Project) Workers() (all []pool.Agent) {
+	for _, w := range p.named() {
+		one, err := p.Find(w.who.Agent)
+		if err == nil && !slices.ContainsFunc(all, func(o pool.Agent) bool { return o.Spec.Name == one.Spec.Name }) {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// named is wanted with the fallback agents.
+func (p *Project) named() []wants {
+	all := p.wanted()
+	for _, name := range p.Config.FallbackAgents {
+		all = append(all, wants{who: task.Choice{Agent: name}})
+	}
+	return all
+}
+
+// Usable checks every agent that the options and the open tasks of the plan
+// name, and that each can take the model which it is to get.
+func (p *Project) Usable() error {
+	if model := p.strayModel(); model != "" && p.unusual && p.needsOption() {
+		return cmdline.UsageError("the model %q is named without its agent, which may not be %s; name it with --agent or AGENT in .ralphrc",
+			model, p.Config.Agent)
+	}
+	for _, w := range p.named() {
+		from := ""
+		if w.from != "" {
+			from = w.from + ": "
+		}
+		one, err := p.Find(w.who.Agent)
+		switch {
+		case err != nil:
+			return cmdline.UsageError("%s%v", from, err)
+		case w.who.Model != "" && !one.Spec.TakesModel(w.who.Model):
+			return cmdline.UsageError("%sthe agent %s cannot be given the model %q: %s", from, one.Spec.Name, w.who.Model, noModel(one.Spec))
+		}
+		if err := p.installed(one, from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func noModel(s agent.Spec) string {
+	if len(s.ModelArgs) == 0 {
+		return "it has no option for a model"
+	}
+	return "a model's name does not begin with a dash"
+}
+
+// Installed checks that the agent's program exists.
+func (p *Project) Installed(one pool.Agent) error { return p.installed(one, "") }
+
+func (p *Project) installed(one pool.Agent, from string) error {
+	if _, err := p.lookPath(one); err != nil {
+		return &cmdline.ExitError{Code: rules.ExitAgent,
+			Text: fmt.Sprintf("%sthe agent %s cannot run: %s", from, one.Spec.Name, missing(one))}
+	}
+	return nil
+}
+
+// program is the first word of the agent's command line.
+func program(one pool.Agent) string {
+	if len(one.Program) > 0 {
+		return one.Program[0]
+	}
+	return one.Spec.Bin
+}
+
+func missing(one pool.Agent) string {
+	return fmt.Sprintf("%q is not an executable on PATH; install it: %s", program(one), one.Spec.Install)
+}
+
+// lookPath finds the agent's program as a run in the project does.
+func (p *Project) lookPath(one pool.Agent) (string, error) {
+	return exec.LookPath(p.absolute(program(one)))
+}
+
+// absolute lets a program that is named relative to the project work anywhere.
+func (p *Project) absolute(name string) string {
+	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
+		return filepath.Join(p.Dir, name)
+	}
+	return name
+}
