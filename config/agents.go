@@ -29,7 +29,8 @@ const (
 
 func agentKeys() []string {
 	return []string{custom.FieldCommand, custom.FieldPrompt, custom.FieldFormat, custom.FieldOutput, custom.FieldResume, custom.FieldModel,
-		custom.FieldAllowed, custom.FieldBypass, custom.FieldVersion, custom.FieldEnv, custom.FieldKeys, custom.FieldPatterns}
+		custom.FieldAllowed, custom.FieldBypass, custom.FieldVersion, custom.FieldModels,
+		custom.FieldLogin, custom.FieldAbout, custom.FieldEnv, custom.FieldKeys, custom.FieldPatterns}
 }
 
 // agentRow is an agent of the user's own.
@@ -91,7 +92,7 @@ func agentClaim(c custom.Row) string {
 		name string
 		args []string
 	}{{custom.FieldEnv, c.Env}, {custom.FieldResume, c.Resume}, {custom.FieldModel, c.Model}, {custom.FieldAllowed, c.Allowed},
-		{custom.FieldBypass, c.Bypass}, {custom.FieldVersion, c.Version}, {custom.FieldKeys, c.Keys}} {
+		{custom.FieldBypass, c.Bypass}, {custom.FieldVersion, c.Version}, {custom.FieldModels, c.Models}, {custom.FieldLogin, c.Login}, {custom.FieldKeys, c.Keys}} {
 		if len(f.args) > 0 {
 			text += "; " + f.name + ": " + showWords(f.args)
 		}
@@ -177,7 +178,8 @@ func (r *yamlReader) agent(pair *ast.MappingValueNode) error {
 
 func (r *yamlReader) agentField(c *custom.Row, key, path string, node ast.Node) (err error) {
 	words := map[string]*[]string{custom.FieldCommand: &c.Command, custom.FieldResume: &c.Resume, custom.FieldModel: &c.Model,
-		custom.FieldAllowed: &c.Allowed, custom.FieldBypass: &c.Bypass, custom.FieldVersion: &c.Version, custom.FieldKeys: &c.Keys}
+		custom.FieldAllowed: &c.Allowed, custom.FieldBypass: &c.Bypass, custom.FieldVersion: &c.Version,
+		custom.FieldModels: &c.Models, custom.FieldLogin: &c.Login, custom.FieldKeys: &c.Keys}
 	path += "." + key
 	if list := words[key]; list != nil {
 		*list, err = r.words(path, node)
@@ -197,7 +199,9 @@ func (r *yamlReader) agentField(c *custom.Row, key, path string, node ast.Node) 
 	text, ok := scalar(node)
 	switch {
 	case !ok || !option.Printable(text):
-		return r.refuse(node, path+" must be one word, not "+describe(node))
+		return r.refuse(node, path+" must be text on one line, not "+describe(node))
+	case key == custom.FieldAbout:
+		c.About = text
 	case key == custom.FieldPrompt:
 		c.Prompt = argv.PromptBy(text)
 	case key == custom.FieldFormat:

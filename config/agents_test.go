@@ -123,7 +123,7 @@ func TestAgents_badRow_isRefusedInOneLineWithItsPlaceAndWhatIsAllowed(t *testing
 	const formats = "claude-stream-json, codex-json, gemini-stream-json, opencode-json, text"
 	for _, test := range []struct{ name, text, want string }{
 		{"text for rows", "agents: 1", `:1: agents must hold a mapping for each agent, by its name, not "1"`},
-		{"text for a row", "agents:\n  a: b", `:2: agents.a must hold the keys command, prompt, format, output, resume, model, allowed_tools, bypass, version, env, env_keys, patterns, not "b"`},
+		{"text for a row", "agents:\n  a: b", `:2: agents.a must hold the keys command, prompt, format, output, resume, model, allowed_tools, bypass, version, models, login, description, env, env_keys, patterns, not "b"`},
 		{"no command", "agents:\n  a:\n    prompt: arg", ":2: agents.a: command is missing: the program and its arguments"},
 		{"built-in name", "agents:\n\n  claude: {command: x}", `:3: agents.claude: name "claude" is that of a built-in agent: choose another one; AGENT_CMD replaces the program of a built-in agent`},
 		{"name", "agents:\n  a/b: {command: x}", `:2: agents.a/b: name "a/b" is not allowed: at most 40 letters, digits, dots, dashes and underscores, a letter or digit first`},
@@ -139,7 +139,7 @@ func TestAgents_badRow_isRefusedInOneLineWithItsPlaceAndWhatIsAllowed(t *testing
 		{"file without a place", "agents:\n  a:\n    command: x\n    prompt: file", ":3: agents.a: command must hold {prompt_file}, because prompt is file"},
 		{"place without a file", "agents:\n  a:\n    command: x {prompt_file}", ":3: agents.a: command holds {prompt_file}, which needs prompt: file"},
 		{"place without an argument", "agents:\n  a:\n    command: x --p={prompt}", ":3: agents.a: command holds {prompt}, which needs prompt: arg"},
-		{"placeholder inside a word", "agents:\n  a:\n    command: x --model={model}", `:3: agents.a: command "--model={model}": {model} must be an argument of its own; what goes there is said by another key`},
+		{"placeholder inside a word", "agents:\n  a:\n    command: x --resume={resume}", `:3: agents.a: command "--resume={resume}": {resume} must be an argument of its own; what goes there is said by another key`},
 		{"model without a place", "agents:\n  a:\n    command: x\n    model: -m", ":4: agents.a: model must hold {} where the value goes, such as --model {}"},
 		{"variable", "agents:\n  a:\n    command: x\n    env: {A B: c}", `:4: agents.a: env "A B=c" is not NAME=value`},
 		{"key", "agents:\n  a:\n    command: x\n    env_keys: A-KEY", `:4: agents.a: env_keys "A-KEY" is not the name of a variable; * and ? stand for any text or character`},

@@ -245,6 +245,9 @@ agents:
     allowed_tools: --allow {}
     bypass: --yes
     version: --version
+    models: models list
+    login: login status
+    description: The agent of our company
     env:
       MY_AGENT_NO_UPDATE: "1"
     env_keys: MY_AGENT_API_KEY
@@ -262,12 +265,16 @@ agents:
 | ` + "`resume`, `model`" + ` | | Arguments that resume a session or select a model; ` + "`{}`" + ` is the value. Empty means that the agent cannot do it. |
 | ` + "`allowed_tools`" + ` | | Arguments for the permission mode ` + "`allowed-tools`" + `; with ` + "`{}`" + `, repeated for each entry of ` + "`ALLOWED_TOOLS`" + `. |
 | ` + "`bypass`" + ` | | Arguments for the permission mode ` + "`bypass`" + `. |
-| ` + "`version`" + ` | | Arguments that make it print its version and exit. |
+| ` + "`version`" + ` | | Arguments that make it print its version and exit. They show that it is installed. |
+| ` + "`models`" + ` | | Arguments that make it print the names of its models, one a line, and exit. |
+| ` + "`login`" + ` | | Arguments that make it end with exit code 0 if it is logged in. |
+| ` + "`description`" + ` | | One line about it, for ` + "`ralph agent list`" + `. |
 | ` + "`env`" + ` | | Variables for every call. |
 | ` + "`env_keys`" + ` | | Names or globs of the variables that hold its keys. Only this agent gets them. |
 | ` + "`patterns`" + ` | | Regular expressions (RE2, case-insensitive) for its own error texts, by outcome class. ralph tries them before the built-in ones. ` + "`none`" + ` is for texts to ignore. |
 
-` + "`{permissions}`, `{model}` and `{resume}`" + ` mark in ` + "`command`" + ` where those arguments go; arguments without a mark come last. An agent in a
-file of the project needs your consent, like options marked **trust**. ralph refuses to start (exit code 2) when an entry is invalid.
+` + "`{permissions}`, `{model}` and `{resume}`" + ` mark in ` + "`command`" + ` where those arguments go; arguments without a mark come last. Without the key
+` + "`model`" + `, ` + "`{model}`" + ` is the name itself, as in ` + "`-m {model}`" + ` or ` + "`--model={model}`" + `. It is left out, with the option before it, when no
+model is named. An agent in a file of the project needs your consent, like options marked **trust**. ralph refuses to start (exit code 2) when an entry is invalid.
 `
 }

@@ -146,7 +146,7 @@ func (r *Run) facts(ctx context.Context, plan turn.Plan) rules.Facts {
 
 // candidates are the agents that may work on a task, the wanted one first.
 func (r *Run) candidates(t task.Task, list task.List) []string {
-	return r.pool.Candidates(r.pool.Wanted(t.Choice, list.Choice, task.Choice{Agent: r.o.Agent}).Agent)
+	return r.pool.Candidates(r.wanted(t, list).Agent)
 }
 
 // notes is what the next prompt says about the past.

@@ -52,7 +52,7 @@ func (r *Run) assign(t task.Task) (turn.Assignment, pool.Choice, error) {
 	if err != nil {
 		return turn.Assignment{}, pool.Choice{}, fmt.Errorf("the prompt is gone: %w", err)
 	}
-	wanted := r.pool.Wanted(t.Choice, plan.List.Choice, task.Choice{Agent: r.o.Agent, Model: r.o.Model})
+	wanted := r.wanted(t, plan.List)
 	who, err := r.pool.Choose(wanted, time.Now())
 	if err != nil {
 		return turn.Assignment{}, pool.Choice{}, fmt.Errorf("task %q: %w", t.Title, err)
@@ -66,6 +66,20 @@ func (r *Run) assign(t task.Task) (turn.Assignment, pool.Choice, error) {
 	a.Checks.Everything = r.past.unfinished // what the run before changed is not known
 	a.Protect = r.plan.protected(r.d)
 	return a, who, nil
+}
+
+// wanted is who shall work on a task: the task decides, then the plan, then what a
+// person chose during this run, then the options.
+func (r *Run) wanted(t task.Task, list task.List) task.Choice {
+	option := task.Choice{Agent: r.o.Agent, Model: r.o.Model}
+	if r.d.State != nil {
+		if use, ok := r.d.State.AgentUse(r.d.RunID); ok {
+			if _, err := r.d.Agents(use.Agent); err == nil {
+				option = task.Choice{Agent: use.Agent, Model: use.Model}
+			}
+		}
+	}
+	return pool.Wanted(t.Choice, list.Choice, option)
 }
 
 func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.Input {

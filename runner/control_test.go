@@ -308,3 +308,28 @@ func TestRun_taskNamesAnUnknownAgent_stopsWithTheName(t *testing.T) {
 		t.Errorf("%s, %d calls", r.Decision.Reason, b.calls())
 	}
 }
+
+func TestRun_agentChosenMeanwhile_worksFromTheNextTurn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "shared", "[ ] one", "[ ] two")
+	b.o.Model = "opus"
+	show := b.d.Show
+	b.d.Show = func(e state.Event) {
+		show(e)
+		if d, ok := e.Data.(state.IterationStart); ok && d.Title == "one" {
+			if err := state.Use(b.w.Dir(), state.AgentUse{Run: b.d.RunID, Agent: "codex", Model: "mini"}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	if who := b.read("who-1"); !strings.HasPrefix(who, "claude ") || !strings.Contains(who, "opus") {
+		t.Errorf("first turn: %s", who)
+	}
+	if who := b.read("who-2"); !strings.HasPrefix(who, "codex ") || !strings.Contains(who, "mini") {
+		t.Errorf("second turn: %s", who)
+	}
+	if s, err := b.w.Status(); err != nil || s.Agent != "codex" {
+		t.Errorf("status %s, %v", s.Agent, err)
+	}
+}

@@ -31,6 +31,7 @@ const (
 	fileStatus    = "status.json"
 	fileBaseline  = "test_baseline.json" // written by runner/gate
 	fileFlakes    = "test_flakes.json"   // written by runner/gate
+	fileUse       = "agent.json"
 	fileEvents    = "events.jsonl"
 	fileLive      = "live.log"
 	fileFlags     = "flags.json"
@@ -60,6 +61,7 @@ func Files() []File {
 		{fileStatus, "JSON: the snapshot that `ralph status` and the monitor show", "one run, kept after it"},
 		{fileBaseline, "JSON: what failed before the agent did anything, by check and test", "by `BASELINE_SCOPE`"},
 		{fileFlakes, "JSON: tests that failed in one of two runs; bounded", "kept"},
+		{fileUse, "JSON: `run`, `agent`, `model`, `at`: what `ralph agent use` chose for the next turns", "one run"},
 		{fileEvents, "JSON lines, one event per line", "one run, the last runs kept"},
 		{fileLive, "text: what people read of the agent's output, as it arrives", "rotated"},
 		{dirLogs + "/ralph.log", "text: ralph's own log, 10 MiB, 4 kept", "rotated"},

@@ -49,6 +49,7 @@ func newHome(t *testing.T, conf string) *home {
 	w.Set("PAGER", "cat")
 	w.Set("PATH", w.Path("bin")+":"+world.Programs(t)+":"+os.Getenv("PATH"))
 	w.Write(".tmux.conf", conf)
+	w.Write(".config/ralph/config.yaml", "agent: {name: claude}\n") // with two agents installed, ralph would ask
 	w.Write("outer.conf", "set -g status off\nset -g remain-on-exit on\nset -g remain-on-exit-format ''\n")
 	self, err := os.Executable()
 	w.Do(err)

@@ -10,7 +10,6 @@ import (
 	"ralph/ptyexec"
 	"ralph/runner/agent/argv"
 	"ralph/runner/agent/environ"
-	"ralph/state"
 )
 
 // Request describes one call to an agent.
@@ -68,19 +67,10 @@ func (s Spec) Prepare(r Request) (c ptyexec.Command, done func(), err error) {
 	return s.Command(r), done, nil
 }
 
-// VersionCommand asks the program for its version. It uses only Program, Dir,
-// Env and Filter of r. The Spec must have VersionArgs.
-func (s Spec) VersionCommand(r Request) ptyexec.Command {
-	return ptyexec.Command{Args: append(s.program(r), s.VersionArgs...), Dir: r.Dir, Env: s.env(r), Pipe: true}
-}
-
-// Advice tells the user how to allow a refused tool call.
-func (s Spec) Advice(t state.Tool) string {
-	if len(s.AllowedArgs) == 0 && len(s.AllowedItem) == 0 {
-		return fmt.Sprintf("allow it in the settings of %s itself, or choose PERMISSION_MODE=%s",
-			s.Name, argv.PermitBypass)
-	}
-	return "add " + argv.AllowEntry(t.Name, t.Arg) + " to ALLOWED_TOOLS"
+// Inquiry asks the program something that costs no call, such as its version. It
+// uses only Program, Dir, Env and Filter of r.
+func (s Spec) Inquiry(args []string, r Request) ptyexec.Command {
+	return ptyexec.Command{Args: append(s.program(r), args...), Dir: r.Dir, Env: s.env(r), Pipe: true}
 }
 
 // EnvFilter decides which environment variables agents and checks get; see

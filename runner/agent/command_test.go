@@ -38,8 +38,12 @@ func TestCommand_argv(t *testing.T) {
 		"opencode": {"opencode", Request{PermissionMode: argv.PermitBypass, Session: "ses_1"}, "opencode run --format json --auto --session ses_1"},
 		"qwen":     {"qwen", Request{PermissionMode: argv.PermitBypass, Session: "q"}, "qwen --output-format stream-json --yolo --resume q"},
 		"amp":      {"amp", Request{PermissionMode: argv.PermitBypass, Session: "T-1"}, "amp threads continue T-1 --dangerously-allow-all --execute --stream-json"},
-		"cursor":   {"cursor-agent", Request{PermissionMode: argv.PermitBypass, Prompt: "do"}, "cursor-agent -p --output-format stream-json --force do"},
-		"text":     {"text", Request{Program: []string{"./my agent.sh", "-x"}, PermissionMode: argv.PermitBypass}, "./my agent.sh -x"},
+		"cursor":   {"cursor-agent", Request{PermissionMode: argv.PermitBypass, Prompt: "do"}, "cursor-agent -p --output-format stream-json --trust --force do"},
+		"cursor, as a rule": {"cursor", Request{PermissionMode: argv.PermitAllowedTools, AllowedTools: []string{"Read"}, Model: "auto", Session: "s", Prompt: "do"},
+			"cursor-agent -p --output-format stream-json --trust --force --sandbox enabled --model auto --resume s do"},
+		"auggie": {"auggie", Request{PermissionMode: argv.PermitAllowedTools, AllowedTools: []string{"Read"}, Model: "sonnet4.5", Session: "s", PromptFile: "/tmp/p.md"},
+			"auggie --print --output-format json --model sonnet4.5 --resume s --instruction-file /tmp/p.md"},
+		"text": {"text", Request{Program: []string{"./my agent.sh", "-x"}, PermissionMode: argv.PermitBypass}, "./my agent.sh -x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := row(t, c.agent).Command(c.req)
@@ -57,6 +61,12 @@ func TestCommand_prompt_isOnStdinAndNotInArgv(t *testing.T) {
 		inArgs := slices.ContainsFunc(cmd.Args, func(a string) bool { return strings.Contains(a, "starts with") })
 		if s.PromptBy == argv.PromptArg {
 			if last := cmd.Args[len(cmd.Args)-1]; strings.HasPrefix(last, "-") || !inArgs || cmd.Stdin != nil {
+				t.Errorf("%s: argv %q", s.Name, cmd.Args)
+			}
+			continue
+		}
+		if s.PromptBy == argv.PromptFile {
+			if cmd.Stdin != nil || inArgs {
 				t.Errorf("%s: argv %q", s.Name, cmd.Args)
 			}
 			continue
@@ -142,14 +152,14 @@ func TestFind_builtInAndOwnRows_areFound(t *testing.T) {
 			t.Errorf("%q, %v", s.Name, err)
 		}
 	}
-	if _, err := Find("nobody", own...); err == nil || !strings.HasSuffix(err.Error(), "cursor-agent, text, own") {
+	if _, err := Find("nobody", own...); err == nil || !strings.HasSuffix(err.Error(), "cursor-agent, auggie, text, own") {
 		t.Errorf("%v", err)
 	}
 }
 
-func TestVersionCommand_usesTheConfiguredProgram(t *testing.T) {
+func TestInquiry_usesTheConfiguredProgram(t *testing.T) {
 	s := row(t, "claude")
-	cmd := s.VersionCommand(Request{Program: []string{"npx", "claude"}, Env: []string{"CLAUDECODE=1", "A=b"}})
+	cmd := s.Inquiry(s.VersionArgs, Request{Program: []string{"npx", "claude"}, Env: []string{"CLAUDECODE=1", "A=b"}})
 	if got := strings.Join(cmd.Args, " "); got != "npx claude --version" || !cmd.Pipe || slices.Contains(cmd.Env, "CLAUDECODE=1") || !slices.Contains(cmd.Env, "A=b") {
 		t.Errorf("%s, %v", got, cmd)
 	}

@@ -34,6 +34,8 @@ const (
 // slice or map describes.
 type Spec struct {
 	Name    string `json:"name,omitempty"`    // the value of AGENT
+	Alias   string `json:"alias,omitempty"`   // another value of AGENT; empty: none
+	About   string `json:"about,omitempty"`   // one line; empty: nothing to say
 	Bin     string `json:"bin,omitempty"`     // program on PATH; empty: the user must set AGENT_CMD
 	Install string `json:"install,omitempty"` // one line: how to get it
 
@@ -57,7 +59,7 @@ type Spec struct {
 func Find(name string, custom ...Spec) (Spec, error) {
 	var names []string
 	for _, s := range append(Specs(), custom...) {
-		if s.Name == name {
+		if s.Name == name || s.Alias == name && name != "" {
 			return s, nil
 		}
 		names = append(names, s.Name)

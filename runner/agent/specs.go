@@ -23,7 +23,7 @@ func Specs() []Spec {
 				AllowedArgs: []string{"--permission-mode", "default", "--allowedTools"},
 				AllowedItem: []string{argv.Value},
 				BypassArgs:  []string{"--dangerously-skip-permissions"},
-				ShellEntry:  "Bash(%s:*)",
+				ShellEntry:  "Bash(%s:*)", Models: []string{"opus", "sonnet", "haiku"}, LoginFile: ".claude/.credentials.json",
 			},
 			Env: environ.Agent{State: []string{".claude/", ".claude.json", ".local/share/claude/", ".local/state/claude/"},
 				// With background tasks, a call runs on for minutes after its result.
@@ -52,7 +52,7 @@ func Specs() []Spec {
 					argv.Permissions, argv.Model, argv.Resume, "-"},
 				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: []string{"resume", argv.Value}, ModelArgs: model,
 				AllowedArgs: []string{"--sandbox", "workspace-write"}, ContainedArgs: []string{"--sandbox", "danger-full-access"},
-				BypassArgs: []string{"--dangerously-bypass-approvals-and-sandbox"},
+				BypassArgs: []string{"--dangerously-bypass-approvals-and-sandbox"}, LoginArgs: []string{"login", "status"},
 			},
 			Env: environ.Agent{State: []string{".codex/"}, Keys: []string{"OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN",
 				"AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"}},
@@ -68,7 +68,8 @@ func Specs() []Spec {
 				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
 				AllowedArgs: []string{"--approval-mode", "auto_edit"},
 				AllowedItem: []string{"--allowed-tools", argv.Value},
-				BypassArgs:  []string{"--yolo"},
+				BypassArgs:  []string{"--yolo"}, LoginFile: ".gemini/oauth_creds.json",
+				Models: []string{"auto", "pro", "flash", "flash-lite"},
 				Tools: map[string]string{"Bash": "run_shell_command", "Write": "write_file", "Read": "read_file",
 					"Edit": "replace", "Glob": "glob", "Grep": "grep_search", "TodoWrite": "write_todos",
 					"WebFetch": "web_fetch", "WebSearch": "google_web_search"},
@@ -88,7 +89,7 @@ func Specs() []Spec {
 			Template: argv.Template{
 				Args:     []string{"run", "--format", "json", argv.Permissions, argv.Model, argv.Resume},
 				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: []string{"--session", argv.Value}, ModelArgs: model,
-				BypassArgs: []string{"--auto"},
+				BypassArgs: []string{"--auto"}, ModelsArgs: []string{"models"}, LoginFile: ".local/share/opencode/auth.json",
 			},
 			Env: environ.Agent{State: []string{".config/opencode/", ".local/share/opencode/", ".local/state/opencode/", ".cache/opencode/"},
 				Set: []string{"OPENCODE_DISABLE_AUTOUPDATE=1"},
@@ -115,7 +116,7 @@ func Specs() []Spec {
 				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
 				AllowedArgs: []string{"--approval-mode", "auto-edit"},
 				AllowedItem: []string{"--allowed-tools", argv.Value},
-				BypassArgs:  []string{"--yolo"},
+				BypassArgs:  []string{"--yolo"}, LoginFile: ".qwen/oauth_creds.json",
 				Tools: map[string]string{"Bash": "run_shell_command", "Write": "write_file", "Read": "read_file",
 					"Edit": "edit", "Glob": "glob", "Grep": "grep_search", "TodoWrite": "todo_write",
 					"WebFetch": "web_fetch", "WebSearch": "web_search"},
@@ -143,15 +144,31 @@ func Specs() []Spec {
 			Patterns: []ending.Pattern{{Class: ending.PermissionDenied, Match: `require user approval`}},
 		},
 		{
-			// Written from its documentation, without a recording.
-			Name: "cursor-agent", Bin: "cursor-agent", Install: "see cursor.com/cli",
+			// Written from its documentation, without a recording. In print mode it only
+			// proposes changes, unless --force lets it make them.
+			Name: "cursor-agent", Alias: "cursor", Bin: "cursor-agent", Install: "see cursor.com/cli",
 			Template: argv.Template{
-				Args:     []string{"-p", "--output-format", "stream-json", argv.Permissions, argv.Model, argv.Resume},
+				Args:     []string{"-p", "--output-format", "stream-json", "--trust", argv.Permissions, argv.Model, argv.Resume},
 				PromptBy: argv.PromptArg, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
-				BypassArgs: []string{"--force"},
+				AllowedArgs: []string{"--force", "--sandbox", "enabled"}, ContainedArgs: []string{"--force", "--sandbox", "disabled"},
+				BypassArgs: []string{"--force"}, ModelsArgs: []string{"models"},
 			},
 			Env:    environ.Agent{State: []string{".cursor/", ".config/cursor/"}, Keys: []string{"CURSOR_API_KEY", "CURSOR_AUTH_TOKEN"}},
 			Format: FormatClaude,
+		},
+		{
+			// Written from its documentation and its help, without a recording. It asks for
+			// nothing in print mode; its own settings say what it may not do.
+			Name: "auggie", Bin: "auggie", Install: "npm install -g @augmentcode/auggie",
+			Template: argv.Template{
+				Args: []string{"--print", "--output-format", "json", argv.Model, argv.Resume,
+					"--instruction-file", argv.PromptPath},
+				PromptBy: argv.PromptFile, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
+				ModelsArgs: []string{"model", "list"}, LoginArgs: []string{"account", "status"},
+			},
+			Env: environ.Agent{State: []string{".augment/"}, Set: []string{"AUGMENT_DISABLE_AUTO_UPDATE=1"},
+				Keys: []string{"AUGMENT_SESSION_AUTH", "AUGMENT_API_TOKEN"}},
+			Format: FormatClaude, Patterns: []ending.Pattern{{Class: ending.Auth, Match: `No auth provided`}},
 		},
 		{
 			// Any other program: prompt on standard input, answer as plain text.

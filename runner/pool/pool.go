@@ -33,10 +33,10 @@ type Choice struct {
 
 // Wanted is who shall work: the first choice, and for what it leaves open the
 // next. Names become those of the agents' rows.
-func (p *Pool) Wanted(choices ...task.Choice) (c task.Choice) {
+func Wanted(choices ...task.Choice) (c task.Choice) {
 	for _, next := range choices {
-		if one, err := p.Find(next.Agent); err == nil {
-			next.Agent = one.Spec.Name
+		if spec, err := agent.Find(next.Agent); err == nil {
+			next.Agent = spec.Name
 		}
 		c = c.Or(next)
 	}

@@ -115,7 +115,7 @@ func settleCall(a Assignment, c call) Call {
 			r.Advised = append(r.Advised, d)
 		default:
 			r.Denied = append(r.Denied, d)
-			r.Advice = append(r.Advice, a.Agent.Spec.Advice(d))
+			r.Advice = append(r.Advice, a.Agent.Spec.Advice(a.Agent.Spec.Name, d.Name, d.Arg))
 		}
 	}
 	return r

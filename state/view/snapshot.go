@@ -32,6 +32,8 @@ type Snapshot struct {
 	// Ending says how the run ended. It is meaningless while the runner is alive.
 	Ending state.Ending `json:"ending"`
 	Wait   Wait         `json:"wait,omitzero"`
+	// Next is the agent that a person chose since the latest turn began; zero: none.
+	Next state.AgentUse `json:"next_agent,omitzero"`
 	// Problems names each state file that cannot be read, one sentence each.
 	Problems []string `json:"problems,omitempty"`
 
@@ -66,6 +68,9 @@ func Gather(r *state.Reader, now time.Time) Snapshot {
 			text = fmt.Sprintf("%s is unusable: %s", filepath.Base(corrupt.Path), corrupt.Why)
 		}
 		s.Problems = append(s.Problems, termtext.Line(text))
+	}
+	if use, ok := r.AgentUse(s.Owner.RunID); ok && s.Alive && s.Status.IterationStartedAt.Before(use.At) {
+		s.Next = use
 	}
 	return s.Settled()
 }

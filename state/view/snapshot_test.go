@@ -119,3 +119,21 @@ func TestModel_asJSON_hasWhatADashboardNeeds(t *testing.T) {
 		t.Errorf("%s", data)
 	}
 }
+
+func TestGather_chosenAgent_isNextUntilATurnBegins(t *testing.T) {
+	s, _ := sample.Run(time.Now())
+	s.Owner.PID = os.Getpid()
+	p := sample.New(t, s, nil)
+	use := state.AgentUse{Run: s.Owner.RunID, Agent: "codex", Model: "mini"}
+	if err := state.Use(p.StateDir(), use); err != nil {
+		t.Fatal(err)
+	}
+	if got := view.Gather(p.Reader(), time.Now()).Next; got.Agent != "codex" || got.Model != "mini" {
+		t.Errorf("next %+v", got)
+	}
+	s.Status.IterationStartedAt = time.Now().Add(time.Second)
+	p.JSON("status.json", s.Status)
+	if got := view.Gather(p.Reader(), time.Now()).Next; got.Agent != "" {
+		t.Errorf("next after a turn has begun: %+v", got)
+	}
+}

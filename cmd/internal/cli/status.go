@@ -40,7 +40,7 @@ func (a *app) statusCommand() *cobra.Command {
 			return a.printStatus(r, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print status.json with alive and age_seconds added")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print status.json with alive, age_seconds and next_agent added")
 	cmd.Flags().BoolVar(&watch, "watch", false, "show it again every second until Ctrl-C")
 	return cmd
 }
@@ -50,6 +50,8 @@ type statusJSON struct {
 	state.Status
 	Alive bool    `json:"alive"`
 	Age   float64 `json:"age_seconds"`
+	// Next is what ralph agent use chose since the latest turn began.
+	Next state.AgentUse `json:"next_agent,omitzero"`
 }
 
 func (a *app) printStatus(r *state.Reader, asJSON bool) error {
@@ -60,7 +62,7 @@ func (a *app) printStatus(r *state.Reader, asJSON bool) error {
 		if s.State != "" && s.State != view.StateNone {
 			shown.Status = s.State
 		}
-		data, err := json.MarshalIndent(statusJSON{shown, s.Alive, s.Age.Seconds()}, "", "  ")
+		data, err := json.MarshalIndent(statusJSON{shown, s.Alive, s.Age.Seconds(), s.Next}, "", "  ")
 		if err != nil {
 			return fmt.Errorf("print status: %w", err)
 		}

@@ -33,9 +33,10 @@ func (p *Project) Find(name string) (pool.Agent, error) {
 // agent, it takes the first that is installed, and Taken says so.
 func (p *Project) FindAgents() error {
 	if found := p.candidates(); len(found) > 0 && p.unnamed() {
-		usual := p.Config.Agent
-		p.Config.Choose("AGENT", found[0], "first installed agent")
-		p.unusual = found[0] != usual
+		p.unusual = found[0] != p.Config.Agent
+		if p.unusual || len(found) > 1 {
+			p.Config.Choose("AGENT", found[0], "first installed agent")
+		}
 		switch {
 		case len(found) > 1:
 			p.Taken = fmt.Sprintf("several agents are installed (%s) and none is named: %s works; name one with --agent or AGENT in .ralphrc",
@@ -127,8 +128,8 @@ func (p *Project) wanted() []wants {
 		if err != nil || t.Done || t.Optional {
 			continue
 		}
-		named := p.pool().Wanted(t.Choice, list.Choice)
-		w := wants{who: p.pool().Wanted(named, option)}
+		named := pool.Wanted(t.Choice, list.Choice)
+		w := wants{who: pool.Wanted(named, option)}
 		if named != (task.Choice{}) {
 			w.from = fmt.Sprintf("task %q in %s", cmdline.Shorten(t.Title), filepath.Base(p.Plan))
 		}
@@ -144,8 +145,6 @@ func (p *Project) wanted() []wants {
 	}
 	return all
 }
-
-func (p *Project) pool() *pool.Pool { return &pool.Pool{Find: p.Find} }
 
 // needsOption reports whether any open task leaves the agent to the options.
 func (p *Project) needsOption() bool {
@@ -190,7 +189,7 @@ func (p *Project) Usable() error {
 		case err != nil:
 			return cmdline.UsageError("%s%v", from, err)
 		case w.who.Model != "" && !one.Spec.TakesModel(w.who.Model):
-			return cmdline.UsageError("%sthe agent %s cannot be given the model %q: %s", from, one.Spec.Name, w.who.Model, noModel(one.Spec))
+			return cmdline.UsageError("%s%v", from, NoModel(one.Spec, w.who.Model))
 		}
 		if err := p.installed(one, from); err != nil {
 			return err
@@ -199,12 +198,17 @@ func (p *Project) Usable() error {
 	return nil
 }
 
-func noModel(s agent.Spec) string {
+// NoModel says why the agent cannot be given the model.
+func NoModel(s agent.Spec, model string) error {
+	why := "a model's name does not begin with a dash"
 	if len(s.ModelArgs) == 0 {
-		return "it has no option for a model"
+		why = "it has no option for a model"
 	}
-	return "a model's name does not begin with a dash"
+	return cmdline.UsageError("the agent %s cannot be given the model %q: %s", s.Name, model, why)
 }
+
+// Named reports whether the plan names the agent of every open task.
+func (p *Project) Named() bool { return !p.needsOption() }
 
 // Installed checks that the agent's program exists.
 func (p *Project) Installed(one pool.Agent) error { return p.installed(one, "") }

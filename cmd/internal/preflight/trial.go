@@ -37,6 +37,7 @@ type Health struct {
 	Path    string // of the program; empty: not found
 	Version string // empty: unknown
 	Why     string // why it cannot run; empty: it can
+	Askable bool   // its program may be started to ask it something
 }
 
 // Probe finds the program and asks it for its version. It starts nothing that
@@ -56,34 +57,49 @@ func (p *Project) Probe(ctx context.Context, one pool.Agent, untrusted bool) Hea
 		h.Why = "a project file names it, and you have not agreed to it; agree with: ralph trust"
 		return h
 	}
+	h.Askable = true
 	if len(one.Spec.VersionArgs) == 0 {
 		return h
 	}
-	filter := p.Config.EnvFilter()
-	if untrusted && ofProject(p.Config.Source("ENV_EXCLUDE")) {
-		filter.Exclude = nil
-	}
-	cmd := one.Spec.VersionCommand(agent.Request{Program: one.Program, Dir: p.Dir, Env: p.Env, Filter: filter})
-	cmd.Timeout = VersionBound
-	var out strings.Builder
-	exit, err := ptyexec.Run(ctx, cmd, func(b []byte) bool {
-		if out.Len() < 64<<10 {
-			out.Write(b)
-		}
-		return false
-	})
-	version := versionLine(out.String())
+	args := one.Spec.VersionArgs
+	out, exit, err := p.inquire(ctx, one, inquiry{args, VersionBound, untrusted})
+	version, shown := versionLine(out), cmdline.Quote(append([]string{program(one)}, args...)...)
 	switch {
 	case err != nil:
 		h.Why = err.Error()
 	case exit.Cause != ptyexec.CauseExited:
-		h.Why = fmt.Sprintf("%s printed no version within %s", cmdline.Quote(cmd.Args...), VersionBound)
+		h.Why = fmt.Sprintf("%s printed no version within %s", shown, VersionBound)
 	case exit.Code != 0:
-		h.Why = fmt.Sprintf("%s ended with exit code %d: %s", cmdline.Quote(cmd.Args...), exit.Code, version)
+		h.Why = fmt.Sprintf("%s ended with exit code %d: %s", shown, exit.Code, version)
 	default:
 		h.Version = version
 	}
 	return h
+}
+
+// inquiry is a question to an agent's program that costs no call.
+type inquiry struct {
+	args      []string
+	bound     time.Duration
+	untrusted bool // the project's entries for the environment do not count
+}
+
+// inquire asks the program; out is the beginning of what it prints.
+func (p *Project) inquire(ctx context.Context, one pool.Agent, q inquiry) (out string, exit ptyexec.Exit, err error) {
+	filter := p.Config.EnvFilter()
+	if q.untrusted && ofProject(p.Config.Source("ENV_EXCLUDE")) {
+		filter.Exclude = nil
+	}
+	cmd := one.Spec.Inquiry(q.args, agent.Request{Program: one.Program, Dir: p.Dir, Env: p.Env, Filter: filter})
+	cmd.Timeout = q.bound
+	var text strings.Builder
+	exit, err = ptyexec.Run(ctx, cmd, func(b []byte) bool {
+		if text.Len() < 64<<10 {
+			text.Write(b)
+		}
+		return false
+	})
+	return text.String(), exit, err
 }
 
 // versionLine is the first line with a digit: some programs warn first.

@@ -53,6 +53,10 @@ type Template struct {
 	AllowedItem   []string          `json:"allowed_item,omitempty"` // once per entry
 	BypassArgs    []string          `json:"bypass_args,omitempty"`  // permission mode "bypass"
 	VersionArgs   []string          `json:"version_args,omitempty"` // print the version and exit
+	ModelsArgs    []string          `json:"models_args,omitempty"`  // print the names of its models and exit, without a call
+	Models        []string          `json:"models,omitempty"`       // names in its documentation
+	LoginArgs     []string          `json:"login_args,omitempty"`   // end with 0 if it is logged in, without a call
+	LoginFile     string            `json:"login_file,omitempty"`   // in the home folder, there once it is logged in
 	Tools         map[string]string `json:"tools,omitempty"`        // Claude Code's names of tools -> this CLI's; "Bash" is the shell
 	ShellEntry    string            `json:"shell_entry,omitempty"`  // format of an entry for a shell command prefix, %s is the prefix
 }
@@ -97,6 +101,14 @@ func (t Template) Build(c Call) []string {
 		return replaceAll(args, PromptPath, c.PromptFile)
 	}
 	return args
+}
+
+// Advice tells the user how to let the agent make a tool call that it refused.
+func (t Template) Advice(agent, tool, arg string) string {
+	if len(t.AllowedItem) == 0 {
+		return fmt.Sprintf("allow it in the settings of %s itself, or choose PERMISSION_MODE=%s", agent, PermitBypass)
+	}
+	return "add " + AllowEntry(tool, arg) + " to ALLOWED_TOOLS"
 }
 
 // TakesModel reports whether a call can name this model.

@@ -19,7 +19,8 @@ type Row struct {
 	Name string
 	// Command is the program and its arguments. {permissions}, {model} and {resume}
 	// stand for the arguments below, {prompt} or {prompt_file} for the prompt. What
-	// has no placeholder is appended, in this order.
+	// has no placeholder is appended, in this order. Where Model is nil, {model} is
+	// the name itself.
 	Command []string
 	Prompt  argv.PromptBy
 	Format  agent.Format
@@ -29,6 +30,9 @@ type Row struct {
 	Allowed []string // permission mode "allowed-tools": with {} once per entry, else once
 	Bypass  []string // permission mode "bypass"
 	Version []string // nil: it cannot print its version
+	Models  []string // print the names of its models; nil: it cannot
+	Login   []string // end with 0 if it is logged in; nil: it cannot tell
+	About   string   // one line for people; empty: none
 	Env     []string // NAME=value
 	Keys    []string // names or globs of the variables with its keys
 	// Patterns come before the built-in ones.
@@ -47,6 +51,9 @@ const (
 	FieldAllowed  = "allowed_tools"
 	FieldBypass   = "bypass"
 	FieldVersion  = "version"
+	FieldModels   = "models"
+	FieldLogin    = "login"
+	FieldAbout    = "description"
 	FieldEnv      = "env"
 	FieldKeys     = "env_keys"
 	FieldPatterns = "patterns"
@@ -76,6 +83,10 @@ func Prompts() []string {
 // way of counting from the first built-in row with the same wire format. Errors
 // are *FieldError.
 func (r Row) Spec() (agent.Spec, error) {
+	r, err := r.expandModel()
+	if err != nil {
+		return agent.Spec{}, err
+	}
 	checks := []func() error{r.checkName, r.checkCommand, r.checkValues, r.checkEnv, r.checkKeys, r.checkPatterns}
 	for _, check := range checks {
 		if err := check(); err != nil {
@@ -83,9 +94,10 @@ func (r Row) Spec() (agent.Spec, error) {
 		}
 	}
 	s := agent.Spec{
-		Name: r.Name, Bin: r.Command[0], Install: "see its row under agents in config.yaml",
+		Name: r.Name, About: r.About, Bin: r.Command[0], Install: "see its row under agents in config.yaml",
 		Template: argv.Template{Args: slices.Clone(r.Command[1:]), PromptBy: r.Prompt, VersionArgs: r.Version,
-			ResumeArgs: r.Resume, ModelArgs: r.Model, BypassArgs: r.Bypass},
+			ResumeArgs: r.Resume, ModelArgs: r.Model, BypassArgs: r.Bypass,
+			ModelsArgs: r.Models, LoginArgs: r.Login},
 		Pipe: r.Pipe,
 		Env:  environ.Agent{Set: r.Env, Keys: r.Keys}, Format: r.Format, Patterns: r.Patterns,
 	}
@@ -104,6 +116,29 @@ func (r Row) Spec() (agent.Spec, error) {
 	s.SessionTokens, s.SessionCost, s.CachedInInput = like.SessionTokens, like.SessionCost, like.CachedInInput
 	s.Tools, s.ShellEntry, s.Guarded = like.Tools, like.ShellEntry, like.Guarded
 	return s, nil
+}
+
+// expandModel moves {model} out of an argument of the command, together with the
+// option before it, to where the arguments for a model are: without a model, both
+// are left out.
+func (r Row) expandModel() (Row, error) {
+	i := slices.IndexFunc(r.Command, func(a string) bool { return strings.Contains(a, argv.Model) })
+	if i < 1 || len(r.Model) > 0 {
+		return r, nil
+	}
+	from := i
+	if r.Command[i] == argv.Model && i > 1 && strings.HasPrefix(r.Command[i-1], "-") {
+		from--
+	}
+	rest := r.Command[i+1:]
+	if argv.Contains(rest, argv.Model) || strings.Contains(strings.Replace(r.Command[i], argv.Model, "", 1), "{") {
+		return r, wrong(FieldCommand, "%q: %s may stand in one argument, without another placeholder", r.Command[i], argv.Model)
+	}
+	for _, a := range r.Command[from : i+1] {
+		r.Model = append(r.Model, strings.Replace(a, argv.Model, argv.Value, 1))
+	}
+	r.Command = slices.Concat(r.Command[:from], []string{argv.Model}, rest)
+	return r, nil
 }
 
 func (r Row) checkName() error {

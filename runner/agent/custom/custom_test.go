@@ -41,6 +41,10 @@ func TestSpec_argv(t *testing.T) {
 	arg := Row{Name: "own", Command: []string{"own"}, Prompt: argv.PromptArg, Format: agent.FormatText}
 	inside := Row{Name: "own", Command: []string{"own", "--message={prompt}", "--end"}, Prompt: argv.PromptArg, Format: agent.FormatText}
 	file := Row{Name: "own", Command: []string{"own", "--file={prompt_file}"}, Prompt: argv.PromptFile, Format: agent.FormatText}
+	expand := func(command ...string) Row {
+		return Row{Name: "own", Command: command, Prompt: argv.PromptStdin, Format: agent.FormatText}
+	}
+	none := agent.Request{Prompt: "p"}
 	all := agent.Request{Prompt: "-p", Model: "m", Session: "s", PermissionMode: argv.PermitBypass, AllowedTools: []string{"Read", "Edit"}}
 	allowed := all
 	allowed.PermissionMode = argv.PermitAllowedTools
@@ -51,15 +55,20 @@ func TestSpec_argv(t *testing.T) {
 		req    agent.Request
 		want   string
 	}{
-		"what has no place comes last": {full, all, "own|--json|--yes|--model=m|--resume|s"},
-		"nothing asked for":            {full, agent.Request{}, "own|--json"},
-		"placed":                       {placed, all, "own|--model=m|do|--yes|--resume|s"},
-		"an entry each":                {entries, allowed, "own|--json|--allow|Read|--allow|Edit|--model=m|--resume|s"},
-		"one switch":                   {once, allowed, "own|--json|--sandbox|--model=m|--resume|s"},
-		"prompt last":                  {arg, all, "own|\n-p"},
-		"prompt inside":                {inside, all, "own|--message=\n-p|--end"},
-		"prompt file":                  {file, withFile, "own|--file=/tmp/p.md"},
-		"prompt file not written yet":  {file, all, "own|--file={prompt_file}"},
+		"what has no place comes last":  {full, all, "own|--json|--yes|--model=m|--resume|s"},
+		"nothing asked for":             {full, agent.Request{}, "own|--json"},
+		"placed":                        {placed, all, "own|--model=m|do|--yes|--resume|s"},
+		"an entry each":                 {entries, allowed, "own|--json|--allow|Read|--allow|Edit|--model=m|--resume|s"},
+		"one switch":                    {once, allowed, "own|--json|--sandbox|--model=m|--resume|s"},
+		"prompt last":                   {arg, all, "own|\n-p"},
+		"{model} after an option":       {expand("own", "-m", "{model}", "go"), all, "own|-m|m|go"},
+		"{model} after an option, none": {expand("own", "-m", "{model}", "go"), none, "own|go"},
+		"{model} inside":                {expand("own", "--model={model}", "go"), all, "own|--model=m|go"},
+		"{model} inside, none":          {expand("own", "--model={model}", "go"), none, "own|go"},
+		"{model} alone":                 {expand("own", "{model}"), all, "own|m"},
+		"prompt inside":                 {inside, all, "own|--message=\n-p|--end"},
+		"prompt file":                   {file, withFile, "own|--file=/tmp/p.md"},
+		"prompt file not written yet":   {file, all, "own|--file={prompt_file}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := strings.Join(spec(t, c.custom).Command(c.req).Args, "|"); got != c.want {
@@ -120,6 +129,15 @@ func TestSpec_badField_isNamedInTheError(t *testing.T) {
 		_, err := Row{Name: "mine", Command: []string{"mine"}, Prompt: argv.PromptStdin, Format: agent.FormatText, Keys: []string{key}}.Spec()
 		if err == nil || !strings.HasPrefix(err.Error(), FieldKeys+" ") {
 			t.Errorf("%q: %v", key, err)
+		}
+	}
+}
+
+func TestSpec_modelTwiceOrBesideAnotherPlaceholder_isRefused(t *testing.T) {
+	for _, command := range [][]string{{"own", "{model}", "{model}"}, {"own", "{model}-{prompt}"}, {"{model}"}} {
+		_, err := Row{Name: "own", Command: command, Prompt: argv.PromptArg, Format: agent.FormatText}.Spec()
+		if err == nil || !strings.HasPrefix(err.Error(), FieldCommand+" ") {
+			t.Errorf("%q: %v", command, err)
 		}
 	}
 }

@@ -109,7 +109,7 @@ func Of(m *view.Model, now time.Time) Summary {
 	if !st.StartedAt.IsZero() {
 		v.Elapsed = view.Span(until.Sub(st.StartedAt))
 	}
-	v.Identity = lineOf(" · ", st.Agent, st.Model, view.Prefix("run ", st.RunID))
+	v.Identity = lineOf(" · ", st.Agent, st.Model, view.Prefix("next: ", strings.TrimSpace(m.Next.Agent+" "+m.Next.Model)), view.Prefix("run ", st.RunID))
 	v.Rule = termtext.Line(view.Prefix("rule ", st.Rule))
 	v.Plan = newPlan(st)
 	if u := st.Usage; u != (state.Usage{}) {

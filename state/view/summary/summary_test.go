@@ -202,3 +202,11 @@ func TestCount_tokens_areShort(t *testing.T) {
 		}
 	}
 }
+
+func TestText_chosenAgent_isShownAsNext(t *testing.T) {
+	s, events := sample.Run(noon)
+	s.Next = state.AgentUse{Agent: "codex", Model: "mini"}
+	if got := Text(folded(s, events), noon, 120); !strings.Contains(got, " · next: codex mini · run ") {
+		t.Errorf("%s", got)
+	}
+}

@@ -40,7 +40,10 @@ func textFields() []struct{ key, help string } {
 		{custom.FieldModel, "`arguments` that choose a model; {} is its name"},
 		{custom.FieldAllowed, "`arguments` of the permission mode allowed-tools; {} is an entry"},
 		{custom.FieldBypass, "`arguments` of the permission mode bypass"},
-		{custom.FieldVersion, "`arguments` that print its version"},
+		{custom.FieldVersion, "`arguments` that print its version, which show that it is installed"},
+		{custom.FieldModels, "`arguments` that print the names of its models, one a line"},
+		{custom.FieldLogin, "`arguments` that end with exit code 0 if it is logged in"},
+		{custom.FieldAbout, "`line` about it, for ralph agent list"},
 		{custom.FieldKeys, "`names` of the variables that hold its keys; * matches any text"},
 	}
 }
@@ -89,11 +92,11 @@ func addRun(o *addOptions) error {
 			return err
 		}
 	}
-	fields, err := o.row()
+	spec, err := o.check(loader)
 	if err != nil {
 		return err
 	}
-	spec, err := loader.CheckAgent(o.name, fields)
+	fields, err := o.row()
 	if err != nil {
 		return err
 	}
@@ -153,6 +156,18 @@ func (o *addOptions) row() ([]config.AgentField, error) {
 	return fields, nil
 }
 
+// none is the answer that leaves a field out.
+const none = "-"
+
+// check tries the row as it is now.
+func (o *addOptions) check(loader config.Loader) (agent.Spec, error) {
+	fields, err := o.row()
+	if err != nil {
+		return agent.Spec{}, err
+	}
+	return loader.CheckAgent(o.name, fields)
+}
+
 // ask asks for the fields that the flags do not set.
 func (o *addOptions) ask(loader config.Loader) error {
 	command, prompt, format := o.fields[custom.FieldCommand], o.fields[custom.FieldPrompt], o.fields[custom.FieldFormat]
@@ -165,12 +180,7 @@ func (o *addOptions) ask(loader config.Loader) error {
 		return loader.CheckAgent(name, append(fields, more...))
 	}
 	in := bufio.NewReader(o.In)
-	for _, q := range []struct {
-		text   string
-		answer *string
-		preset func() string
-		check  func(string) error
-	}{
+	for _, q := range []question{
 		{"Name", &o.name, nil, func(s string) error {
 			_, err := check(s, "x")
 			return err
@@ -192,23 +202,49 @@ func (o *addOptions) ask(loader config.Loader) error {
 				_, err := check(o.name, *command, config.AgentField{Key: custom.FieldFormat, Value: s})
 				return err
 			}},
+		{"Arguments that print its version, which show that it is installed (- for none)", o.fields[custom.FieldVersion], nil, nil},
+		{"Arguments that print the names of its models (- for none)", o.fields[custom.FieldModels], nil, nil},
+		{"Description, one line (- for none)", o.fields[custom.FieldAbout], nil, nil},
 	} {
-		preset := *q.answer
-		if preset == "" && q.preset != nil {
-			preset = q.preset()
-		}
-		err := o.Ask(in, q.text, preset, func(answer string) error {
-			if answer == "" {
-				return errors.New("this needs an answer")
-			}
-			*q.answer = answer
-			return q.check(answer)
-		})
-		if err != nil {
+		if err := o.put(in, loader, q); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// question is one question of ask.
+type question struct {
+	text   string
+	answer *string
+	preset func() string      // nil: what the flag says
+	check  func(string) error // nil: no answer is needed
+}
+
+// put asks one question until its answer is good.
+func (o *addOptions) put(in *bufio.Reader, loader config.Loader, q question) error {
+	preset, optional := *q.answer, q.check == nil
+	switch {
+	case preset == "" && optional:
+		preset = none
+	case preset == "" && q.preset != nil:
+		preset = q.preset()
+	}
+	return o.Ask(in, q.text, preset, func(answer string) error {
+		switch {
+		case optional && answer == none:
+			*q.answer = ""
+			return nil
+		case answer == "":
+			return errors.New("this needs an answer")
+		}
+		*q.answer = answer
+		if optional {
+			_, err := o.check(loader)
+			return err
+		}
+		return q.check(answer)
+	})
 }
 
 // promptFor derives from the placeholders of the command how it takes the prompt.

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/config"
 	"ralph/runner/agent"
 	"ralph/runner/agent/argv"
 	"ralph/runner/rules"
@@ -89,11 +90,13 @@ func TestAgentAdd_dialogue_writesTheRowAndTrustsIt(t *testing.T) {
 	const typed = "codex\nmy agent\nmine\n" + // two names that cannot be
 		"no-such-program\n./mine.sh 'a\n./mine.sh --file {prompt_file}\n" +
 		"stdin\n\n" + // {prompt_file} needs file, which is proposed
-		"xml\nclaude-stream-json\n"
+		"xml\nclaude-stream-json\n" +
+		"--version\nlist 'a\nlist models\nIt is mine\n"
 	if err := w.verb(newAddCmd, typed); err != nil {
 		t.Fatalf("%v\n%s", err, &w.err)
 	}
-	want := "# keep\nlimits: {iterations: 3}\n\nagents:\n  mine:\n    command: \"./mine.sh --file {prompt_file}\"\n    prompt: file\n    format: claude-stream-json\n"
+	want := "# keep\nlimits: {iterations: 3}\n\nagents:\n  mine:\n    command: \"./mine.sh --file {prompt_file}\"\n    prompt: file\n    format: claude-stream-json\n" +
+		"    version: \"--version\"\n    models: list models\n    description: It is mine\n"
 	if got := w.read(".ralph/config.yaml"); got != want {
 		t.Errorf("wrote\n%s", got)
 	}
@@ -102,6 +105,9 @@ func TestAgentAdd_dialogue_writesTheRowAndTrustsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := cfg.Spec("mine")
+	if s.About != "It is mine" || strings.Join(s.ModelsArgs, " ") != "list models" {
+		t.Errorf("%q, %q", s.About, s.ModelsArgs)
+	}
 	if err != nil || s.PromptBy != argv.PromptFile || s.Format != agent.FormatClaude {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -122,7 +128,7 @@ func TestAgentAdd_dialogue_writesTheRowAndTrustsIt(t *testing.T) {
 func TestAgentAdd_flags_areWhatEnterMeans(t *testing.T) {
 	w := newWorld(t, nil)
 	w.program("mine.sh")
-	if err := w.verb(newAddCmd, "\n./mine.sh\n\n\n", "--name", "mine", "--format", "codex-json"); err != nil {
+	if err := w.verb(newAddCmd, "\n./mine.sh\n\n\n\n\n\n", "--name", "mine", "--format", "codex-json"); err != nil {
 		t.Fatalf("%v\n%s", err, &w.err)
 	}
 	if got, want := w.read(".ralph/config.yaml"), "agents:\n  mine:\n    command: \"./mine.sh\"\n    prompt: stdin\n    format: codex-json\n"; got != want {
@@ -157,5 +163,15 @@ func TestAgentTest_onATerminal_makesNoCallWithoutAYes(t *testing.T) {
 		if !strings.Contains(w.out.String(), "asks text once") || !strings.Contains(w.out.String(), "costs one call") {
 			t.Errorf("it did not say what it costs: %s", &w.out)
 		}
+	}
+}
+
+func trust(t *testing.T, w *world, u *config.Untrusted) {
+	t.Helper()
+	if u == nil {
+		t.Fatal("nothing to trust")
+	}
+	if err := config.Trust(w.Loader(w.Dir, nil).StateHome(), *u); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,9 +1,11 @@
-// Package agentcmd is ralph agent: list, add and test agents.
+// Package agentcmd is ralph agent: list, choose, add and test agents.
 package agentcmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"text/tabwriter"
 
@@ -17,20 +19,28 @@ import (
 // NewAgentCmd returns the verb with its subcommands.
 func NewAgentCmd(f *cmdline.Factory) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "agent", Short: "List, add and test agents",
+		Use: "agent", Short: "List, choose, add and test agents",
 		Example: "  ralph agent list\n  ralph agent test codex",
 		RunE:    cmdline.Parent,
 	}
-	cmd.AddCommand(newListCmd(f), newAddCmd(f), newTestCmd(f))
+	cmd.AddCommand(newListCmd(f), newModelsCmd(f), newUseCmd(f), newAddCmd(f), newTestCmd(f))
 	return cmd
 }
 
 func newListCmd(f *cmdline.Factory) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "Show every agent: its program, its version, and whether it can run", Args: cmdline.NoArgs,
+		Use: "list", Short: "Show every agent: whether it is installed and logged in, its version, its models", Args: cmdline.NoArgs,
+		Long: "Show every agent: whether it is installed and logged in, its version, its models. No call is made.\n\n" +
+			"LOGIN: yes; key: a variable holds one, which nobody has tried; no; ?: it cannot be known without a call.",
 		Example: "  ralph agent list",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return listRun(cmd.Context(), f) },
 	}
+}
+
+// listed is what is known of an agent without a call.
+type listed struct {
+	preflight.Health
+	login, models string
 }
 
 func listRun(ctx context.Context, f *cmdline.Factory) error {
@@ -46,7 +56,7 @@ func listRun(ctx context.Context, f *cmdline.Factory) error {
 		return err
 	}
 	specs := append(agent.Specs(), p.Config.Agents()...)
-	found := make([]preflight.Health, len(specs))
+	found := make([]listed, len(specs))
 	ctx, cancel := context.WithTimeout(ctx, preflight.VersionBound)
 	defer cancel()
 	var wg sync.WaitGroup
@@ -55,28 +65,76 @@ func listRun(ctx context.Context, f *cmdline.Factory) error {
 		if err != nil {
 			return err
 		}
-		wg.Go(func() { found[i] = p.Probe(ctx, one, untrusted != nil) })
+		wg.Go(func() {
+			h := p.Probe(ctx, one, untrusted != nil)
+			found[i] = listed{Health: h}
+			if h.Askable && h.Why == "" {
+				found[i].login = p.Login(ctx, one)
+				found[i].models = preflight.Shown(p.Models(ctx, one, loader.StateHome()))
+			}
+		})
 	}
 	wg.Wait()
 	w := tabwriter.NewWriter(f.Out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "  AGENT\tRUNS\tVERSION\tPROGRAM\tFROM\tWHY NOT")
+	fmt.Fprintln(w, "  AGENT\tRUNS\tVERSION\tLOGIN\tMODELS\tPROGRAM\tFROM\tABOUT")
 	for i, spec := range specs {
-		h, mark, runs, from := found[i], " ", "yes", "built in"
+		h, mark, runs, from, about := found[i], " ", "yes", "built in", spec.About
 		if spec.Name == p.Config.Agent {
 			mark = "*"
 		}
 		if h.Why != "" {
-			runs = "no"
+			runs, about = "no", h.Why
 		}
 		if at := p.Config.AgentSource(spec.Name); at.Kind != "" {
 			from = at.Where
 		}
-		version, path := cmdline.Dash(h.Version), cmdline.Dash(h.Path)
-		fmt.Fprintf(w, "%s %s\t%s\t%s\t%s\t%s\t%s\n", mark, spec.Name, runs, version, path, from, h.Why)
+		cells := []string{mark + " " + spec.Name, runs, h.Version, h.login, h.models, h.Path, from, about}
+		for i, cell := range cells {
+			cells[i] = cmdline.Dash(cmdline.OneLine(cmdline.Inert(cell)))
+		}
+		cells[0] = mark + " " + spec.Name
+		fmt.Fprintln(w, strings.TrimSuffix(strings.Join(cells, "\t"), "\t-"))
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	f.Say("* is the configured agent; test one with: ralph agent test NAME")
+	f.Say("* works when nothing else is named; all models of an agent: ralph agent models NAME")
+	return nil
+}
+
+func newModelsCmd(f *cmdline.Factory) *cobra.Command {
+	return &cobra.Command{
+		Use: "models [NAME]", Short: "Print the models of an agent, one a line", Args: cmdline.Takes("at most one name", cobra.MaximumNArgs(1)),
+		Long: "Print the models of an agent, one a line: those that its program lists, at most a day old, or else\n" +
+			"those that its documentation names. An agent may take others, too.",
+		Example:           "  ralph agent models opencode",
+		ValidArgsFunction: cmdline.FirstArg(cmdline.CompleteAgents(f)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return modelsRun(cmd.Context(), f, strings.Join(args, ""))
+		},
+	}
+}
+
+func modelsRun(ctx context.Context, f *cmdline.Factory, name string) error {
+	p, loader, err := preflight.Open(f, nil)
+	if err == nil {
+		err = p.FindAgents()
+	}
+	if err != nil {
+		return err
+	}
+	one, err := p.Find(cmp.Or(name, p.Config.Agent))
+	if err != nil {
+		return cmdline.UsageError("%v", err)
+	}
+	if err := f.Trust(loader); err != nil {
+		return err
+	}
+	if err := p.Installed(one); err != nil {
+		return err
+	}
+	for _, model := range p.Models(ctx, one, loader.StateHome()) {
+		f.Say("%s", model)
+	}
 	return nil
 }

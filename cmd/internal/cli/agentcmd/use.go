@@ -1,0 +1,67 @@
+package agentcmd
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/preflight"
+	"ralph/runner/rules"
+	"ralph/state"
+)
+
+func newUseCmd(f *cmdline.Factory) *cobra.Command {
+	var model string
+	cmd := &cobra.Command{
+		Use: "use NAME", Short: "Let another agent or model work from the next turn of the run on",
+		Long: "Let another agent or model work from the next turn of the run on, until its end. Without --model it\n" +
+			"works with its own default. An agent or model that the plan names still counts.",
+		Args: cmdline.Takes("one name", cobra.ExactArgs(1)), Example: "  ralph agent use codex\n  ralph agent use claude --model opus",
+		ValidArgsFunction: cmdline.FirstArg(cmdline.CompleteAgents(f)),
+		RunE:              func(_ *cobra.Command, args []string) error { return useRun(f, args[0], model) },
+	}
+	cmd.Flags().StringVar(&model, "model", "", "`model` to ask for (default: the agent's own)")
+	return cmd
+}
+
+func useRun(f *cmdline.Factory, name, model string) error {
+	p, loader, err := preflight.Open(f, nil)
+	if err == nil {
+		err = p.FindAgents()
+	}
+	if err != nil {
+		return err
+	}
+	one, err := p.Find(name)
+	switch {
+	case err != nil:
+		return cmdline.UsageError("%v", err)
+	case model != "" && !one.Spec.TakesModel(model):
+		return preflight.NoModel(one.Spec, model)
+	}
+	if err := f.Trust(loader); err != nil {
+		return err
+	}
+	if err := p.Installed(one); err != nil {
+		return err
+	}
+	r := cmdline.OpenState(p.Dir)
+	owner, alive := r.Owner()
+	if !alive {
+		text := fmt.Sprintf("no ralph is running in %q; start one with: ralph --agent %s", p.Dir, one.Spec.Name)
+		return &cmdline.ExitError{Code: rules.ExitError, Text: text}
+	}
+	if err := state.Use(r.Dir(), state.AgentUse{Run: owner.RunID, Agent: one.Spec.Name, Model: model}); err != nil {
+		return err
+	}
+	with := "its own default model"
+	if model != "" {
+		with = "model " + model
+	}
+	f.Say("from the next turn of run %s on: %s with %s", owner.RunID, one.Spec.Name, with)
+	if err := p.FindPlan(); err == nil && p.Named() {
+		f.Warn("the plan names the agent of every open task; that still counts")
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// AgentUse is the agent that a person chose for the next turns of a run. Plans
+// that name one outrank it.
+type AgentUse struct {
+	Run   string `json:"run"` // the choice is for this one
+	Agent string `json:"agent"`
+	Model string `json:"model,omitempty"` // empty: the agent's own default
+	// At is the moment of the choice; set by Use.
+	At time.Time `json:"at,omitzero"`
+}
+
+// Use leaves the choice for the runner of the project, which looks before each turn.
+func Use(dir string, u AgentUse) error {
+	folder := filepath.Join(dir, dirControl)
+	if err := realDir(folder, 0o755); err != nil {
+		return fmt.Errorf("choose agent: %w", err)
+	}
+	u.At = time.Now()
+	data, err := json.Marshal(u)
+	if err == nil {
+		err = renameio.WriteFile(filepath.Join(dir, fileUse), append(data, '\n'), 0o600, renameio.WithTempDir(folder))
+	}
+	if err != nil {
+		return fmt.Errorf("choose agent: %w", err)
+	}
+	return nil
+}
+
+// AgentUse reads what was chosen for a run; false: nothing, or nothing usable.
+func (r *Reader) AgentUse(run string) (AgentUse, bool) {
+	u, err := readJSON(r.path(fileUse), func(u AgentUse) string {
+		if u.Run != "" && !isRunID(u.Run) || u.Run != "" && u.Agent == "" {
+			return "no choice of an agent"
+		}
+		return ""
+	})
+	return u, err == nil && u.Run != "" && u.Run == run
+}
