@@ -130,11 +130,12 @@ func modelsRun(ctx context.Context, f *cmdline.Factory, name string) error {
 	if err := f.Trust(loader); err != nil {
 		return err
 	}
-	if err := p.Installed(one); err != nil {
-		return err
-	}
-	for _, model := range p.Models(ctx, one, loader.StateHome()) {
+	names := p.Models(ctx, one, loader.StateHome())
+	for _, model := range names {
 		f.Say("%s", model)
+	}
+	if len(names) == 0 {
+		f.Warn(fmt.Sprintf("the models of %s are not known; any name is passed on to it", one.Spec.Name))
 	}
 	return nil
 }
