@@ -53,6 +53,7 @@ func Specs() []Spec {
 				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: []string{"resume", argv.Value}, ModelArgs: model,
 				AllowedArgs: []string{"--sandbox", "workspace-write"}, ContainedArgs: []string{"--sandbox", "danger-full-access"},
 				BypassArgs: []string{"--dangerously-bypass-approvals-and-sandbox"}, LoginArgs: []string{"login", "status"},
+				ModelsArgs: []string{"debug", "models"},
 			},
 			Env: environ.Agent{State: []string{".codex/"}, Keys: []string{"OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN",
 				"AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"}},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2"
+	"github.com/tidwall/gjson"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/ptyexec"
@@ -89,9 +90,17 @@ func (k keptModels) write() {
 	}
 }
 
-// modelNames reads what a program prints: a name alone on its line, a name before
-// " - ", two blanks or a bracket, or a name in square brackets.
+// modelNames reads what a program prints: a JSON object with models, or a name
+// alone on its line, before " - ", two blanks or a bracket, or in square brackets.
 func modelNames(out string) (names []string) {
+	if at := strings.Index(out, `{"models"`); at >= 0 {
+		for _, m := range gjson.Get(out[at:], "models").Array() {
+			if name := m.Get("slug").String(); name != "" && m.Get("visibility").String() != "hide" && len(names) < maxModels {
+				names = append(names, cmdline.OneLine(cmdline.Inert(name)))
+			}
+		}
+		return names
+	}
 	line := regexp.MustCompile(`^[\s*•>-]*(?:([A-Za-z0-9][\w./:@+-]*)(?:\s*$|\s+[-–(*]|\s{2,}|\t)|.*\[([A-Za-z0-9][\w./:@+-]*)\])`)
 	for text := range strings.Lines(cmdline.Inert(out)) {
 		m := line.FindStringSubmatch(strings.TrimRight(text, "\r\n"))

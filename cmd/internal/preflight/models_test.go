@@ -74,6 +74,7 @@ func TestModelNames_readsWhatProgramsPrint(t *testing.T) {
 		"names in brackets":   {"Available models:\n - Claude Sonnet 4.5 [sonnet4.5]\n   fast\n", "sonnet4.5 fast"},
 		"bullets and colours": {"\x1b[1m* a-1\x1b[0m\n• b:2\n", "a-1 b:2"},
 		"a column":            {"NAME    SIZE\nqwen3    4 GB\n", "NAME qwen3"},
+		"JSON":                {"WARNING: x\n{\"models\":[{\"slug\":\"gpt-6\",\"visibility\":\"list\"},{\"slug\":\"own\",\"visibility\":\"hide\"},{\"slug\":\"b\"}]}\n", "gpt-6 b"},
 		"prose":               {"You are not logged in to this.\n", ""},
 		"twice":               {"a\na\n", "a"},
 	} {

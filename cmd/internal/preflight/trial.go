@@ -25,6 +25,7 @@ import (
 )
 
 const (
+	maxSaid = 4 << 20 // codex lists its models with their whole instructions
 	// VersionBound is how long asking for a version may take.
 	VersionBound = 20 * time.Second
 	testPrompt   = "Answer with the single word ok."
@@ -94,7 +95,7 @@ func (p *Project) inquire(ctx context.Context, one pool.Agent, q inquiry) (out s
 	cmd.Timeout = q.bound
 	var text strings.Builder
 	exit, err = ptyexec.Run(ctx, cmd, func(b []byte) bool {
-		if text.Len() < 64<<10 {
+		if text.Len() < maxSaid {
 			text.Write(b)
 		}
 		return false
