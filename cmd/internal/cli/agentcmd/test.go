@@ -56,6 +56,12 @@ func testRun(o *testOptions) error {
 	if err != nil {
 		return cmdline.UsageError("%v", err)
 	}
+	if one.Spec.Name != p.Agent.Spec.Name && o.model == "" {
+		p.Config.Model = "" // it is the configured agent's
+	}
+	if model := p.Config.Model; model != "" && !one.Spec.TakesModel(model) {
+		return preflight.NoModel(one.Spec, model)
+	}
 	if err := o.Trust(loader); err != nil {
 		return err
 	}
