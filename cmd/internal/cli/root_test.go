@@ -32,7 +32,7 @@ func TestCommandLine_mistakes_areOneLineThatHelps(t *testing.T) {
 		{"rollback", `"rollback" is a command of another ralph; use: ralph undo N`},
 		{"statu", `unknown command "statu" for "ralph"; did you mean status?`},
 		{"frobnicate", `unknown command "frobnicate" for "ralph"; see: ralph --help`},
-		{"agent remove", `unknown command "remove" for "ralph agent"; needs one of: add, list, test`},
+		{"agent remove", `unknown command "remove" for "ralph agent"; needs one of: add, list, models, test, use`},
 		{"status now", `status takes no arguments, but got "now"; see: ralph status --help`},
 		{"--output-format text", "ralph always reads the agent's records"},
 		{"config --check --env", "config takes one of --check and --env"},
