@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ralph/ptyexec"
+	"ralph/runner/agent/argv"
 	"ralph/runner/agent/ending"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/agent/wire"
@@ -69,7 +70,7 @@ func (s Spec) succeeded(t *Transcript, exit ptyexec.Exit) bool {
 func (s Spec) goodTurn(t *Transcript, exit ptyexec.Exit) Outcome {
 	o := Outcome{Class: ending.CompletedTurn}
 	_, signal := statusblock.Parse(t.Final)
-	refused := slices.DeleteFunc(slices.Clone(t.Denials), Asks)
+	refused := slices.DeleteFunc(slices.Clone(t.Denials), func(d state.Tool) bool { return argv.Asks(d.Name) })
 	switch {
 	case slices.Contains(t.Codes, "refusal"):
 		o.Class, o.Evidence = ending.Refusal, t.Final

@@ -2,8 +2,8 @@ package agent
 
 import (
 	"slices"
-	"strings"
 
+	"ralph/runner/agent/argv"
 	"ralph/runner/agent/ending"
 	"ralph/state"
 )
@@ -44,9 +44,6 @@ type Transcript struct {
 	Asked bool `json:"asked,omitempty"`
 }
 
-// askTools are the tools with which agents ask the user, in lower case.
-var askTools = []string{"askuserquestion", "ask_user_question", "ask_user", "question"}
-
 // Add adds one payload. It ignores kinds that no decoder emits.
 func (t *Transcript) Add(p state.Payload) {
 	switch p := p.(type) {
@@ -56,7 +53,7 @@ func (t *Transcript) Add(p state.Payload) {
 		t.addText(p)
 	case state.Tool:
 		t.ToolCalls++
-		t.Asked = t.Asked || Asks(p)
+		t.Asked = t.Asked || argv.Asks(p.Name)
 		t.Rejected, t.Retries = nil, nil
 	case state.ToolResult:
 		t.Retries = nil
@@ -65,7 +62,7 @@ func (t *Transcript) Add(p state.Payload) {
 	case state.Usage:
 		t.Usage = p
 	case state.Denied:
-		t.Asked = t.Asked || Asks(p.Tool)
+		t.Asked = t.Asked || argv.Asks(p.Tool.Name)
 		t.Denials = keep(t.Denials, p.Tool, maxDenials)
 	case state.Limit:
 		t.addLimit(p)
@@ -127,9 +124,6 @@ func (t *Transcript) addCLI(line string) {
 
 // Worked reports whether the agent did or said anything.
 func (t *Transcript) Worked() bool { return t.ToolCalls > 0 || t.TextBytes > 0 }
-
-// Asks reports whether the tool asks the user a question.
-func Asks(tool state.Tool) bool { return slices.Contains(askTools, strings.ToLower(tool.Name)) }
 
 // keep appends v and drops the oldest entries beyond limit.
 func keep[T any](list []T, v T, limit int) []T {

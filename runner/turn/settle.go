@@ -110,7 +110,7 @@ func settleCall(a Assignment, c call) Call {
 	r.Signal, r.Signalled = statusblock.Parse(t.Final)
 	for _, d := range t.Denials {
 		switch {
-		case agent.Asks(d): // a question, answered as such
+		case argv.Asks(d.Name): // a question, answered as such
 		case argv.Compound(d.Name, d.Arg, a.Agent.AllowedTools):
 			r.Advised = append(r.Advised, d)
 		default:

@@ -111,6 +111,18 @@ func (t Template) Advice(agent, tool, arg string) string {
 	return "add " + AllowEntry(tool, arg) + " to ALLOWED_TOOLS"
 }
 
+// Asks reports whether a tool of this name asks the user a question.
+func Asks(tool string) bool {
+	return slices.Contains([]string{"askuserquestion", "ask_user_question", "ask_user", "question"}, strings.ToLower(tool))
+}
+
+// GeminiTools translates the names of tools to those of Gemini CLI and of its
+// forks, which call some of them differently.
+func GeminiTools(edit, todo, search string) map[string]string {
+	return map[string]string{"Bash": "run_shell_command", "Write": "write_file", "Read": "read_file", "Edit": edit,
+		"Glob": "glob", "Grep": "grep_search", "TodoWrite": todo, "WebFetch": "web_fetch", "WebSearch": search}
+}
+
 // TakesModel reports whether a call can name this model.
 func (t Template) TakesModel(model string) bool {
 	return len(t.ModelArgs) > 0 && !strings.HasPrefix(model, "-")

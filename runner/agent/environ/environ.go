@@ -105,6 +105,15 @@ func ModelKeys() []string {
 		"XAI_API_KEY"}
 }
 
+// ProviderKeys returns ModelKeys and the keys of other popular providers, for CLIs
+// that support about 150 of them.
+func ProviderKeys() []string {
+	return append(ModelKeys(), "AI_GATEWAY_API_KEY", "AZURE_API_KEY", "CEREBRAS_API_KEY", "CLOUDFLARE_API_KEY",
+		"COHERE_API_KEY", "DEEPINFRA_API_KEY", "FIREWORKS_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY",
+		"GROQ_API_KEY", "HF_TOKEN", "KIMI_API_KEY", "NVIDIA_API_KEY", "OLLAMA_API_KEY", "PERPLEXITY_API_KEY",
+		"TOGETHER_API_KEY", "ZHIPU_API_KEY")
+}
+
 type rule struct {
 	glob string // in upper case
 	pass bool
