@@ -41,7 +41,7 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 			f.Blocked = append(f.Blocked, t.ID)
 		}
 		for _, t := range plan.List.Tasks {
-			if why := r.tasks.Of(t.ID).Aside; why != "" && !t.Done {
+			if why := r.tasks.Of(t.ID).Aside.Why; why != "" && !t.Done {
 				f.PutAside = append(f.PutAside, fmt.Sprintf("%q: %s", t.Title, why))
 			}
 		}

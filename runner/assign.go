@@ -3,6 +3,7 @@ package runner
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"ralph/runner/pool"
@@ -85,10 +86,13 @@ func (r *Run) wanted(t task.Task, list task.List) task.Choice {
 func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.Input {
 	past := r.tasks.Of(t.ID)
 	in := prompt.Input{
-		Attempt: past.Attempts + 1, MaxAttempts: r.o.MaxPerTask, Past: past.Past,
+		Attempt: past.Attempts + 1, MaxAttempts: past.Bound(r.o.MaxPerTask, r.o.MaxRetries), Past: past.Past,
 		Template: template, Iteration: r.mem.Iterations + 1, MaxIterations: r.o.MaxIterations,
 		Done: plan.Done, Total: plan.Total, Remaining: plan.Remaining,
 		Aside: r.tasks.AsideTitles(plan.List), Last: r.notes.Last, Refused: r.notes.Refused, Feedback: r.notes.Feedback,
+	}
+	if r.notes.Task != t.ID { // another task came between
+		in.Feedback = slices.Concat(in.Feedback, past.Feedback)
 	}
 	if plan.Total > 0 {
 		in.PlanPath = r.plan.file.Name

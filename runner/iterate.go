@@ -132,13 +132,15 @@ func (r *Run) conclude(ctx, keep context.Context, res turn.Result) (rules.Decisi
 	}
 	r.notes.add(d)
 	if d.PutAside {
-		n := r.tasks.Of(res.Task.ID)
-		n.Aside, n.Cause = d.Reason, res.ErrorText()
+		r.tasks.PutAside(res.Task.ID, d.Reason, res.ErrorText(), res.Proof.After.List)
 		aside := state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: "put aside", Why: d.Reason}
 		r.out.Event(state.NewEvent(res.Origin, now, turn.Redacted(aside))) // not of the next iteration
 		r.mem.Breaker.SameError, r.mem.Breaker.LastError = 0, ""           // the next task begins afresh
 	}
 	r.notes.hint(rules.Hints(res, damaged)) // after a failure of the service the notes stay
+	if counted && res.Cut == "" && !d.PutAside {
+		r.tasks.Remember(res.Task.ID, r.notes.Feedback)
+	}
 	if res.Proof.After.IsDone(res.Task.ID) {
 		r.tasks.Settled(res.Task.ID)
 	}
@@ -158,7 +160,7 @@ func (r *Run) conclude(ctx, keep context.Context, res turn.Result) (rules.Decisi
 // settleTasks takes over what the turn says about the plan, and takes back the
 // ticks that do not count.
 func (r *Run) settleTasks(res turn.Result) {
-	if res.Proof.GiveUp != "" && r.tasks.Of(res.Task.ID).Aside == "" {
+	if res.Proof.GiveUp != "" && r.tasks.Of(res.Task.ID).Aside.Why == "" {
 		r.mem.Breaker.NoProgress = 0 // the next task begins afresh
 	}
 	r.tasks.Learn(res)

@@ -114,7 +114,7 @@ func (r *Run) announceStart(old state.Status) error {
 			MaxIterations: r.o.MaxIterations, MaxCallsPerHour: r.o.CallsPerHour, MaxTokensPerHour: r.o.TokensPerHour,
 			Status: state.StatusRunning, LastAction: "run started", Phase: "starting",
 			Agent: r.o.Agent, Model: r.o.Model, Usage: r.mem.Usage, Accepted: r.review.Accepted(), Review: slices.Clone(r.review.Items),
-			Breaker: state.BreakerStatus{State: r.mem.Breaker.State, Reason: r.mem.Breaker.Reason}, LimitedUntil: maps.Clone(r.pool.Limits), Tasks: r.tasks.Kept(),
+			Breaker: state.BreakerStatus{State: r.mem.Breaker.State, Reason: r.mem.Breaker.Reason}, LimitedUntil: maps.Clone(r.pool.Limits), Tasks: r.tasks.Kept(), NextPrompt: r.notes.NextPrompt,
 			Task: state.TaskStatus{ID: old.Task.ID, Title: old.Task.Title, Done: plan.Done, Total: plan.Total},
 		}
 	})

@@ -74,6 +74,19 @@ type TaskMemory struct {
 	Tries int `json:"tries,omitempty"`
 	// Past says what the latest attempts did, a line each.
 	Past []string `json:"past,omitempty"`
+	// Feedback is what the next attempt has to know.
+	Feedback []string `json:"feedback,omitempty"`
+	Aside    Aside    `json:"aside,omitzero"`
+}
+
+// Aside says that a task is not worked on until it, or the plan, changes. The
+// zero value: it is.
+type Aside struct {
+	Why   string `json:"why,omitempty"`
+	Cause string `json:"cause,omitempty"` // the error it was put aside for; empty: none
+	// Plan and Task are digests of their wording at that time.
+	Plan string `json:"plan,omitempty"`
+	Task string `json:"task,omitempty"`
 }
 
 // NextPrompt is what the next prompt says about the past. It survives the end of

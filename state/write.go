@@ -281,6 +281,17 @@ func (w *Writer) ResetSession(reason string, now time.Time) error {
 	return w.SaveSession(Session{Agent: old.Agent, ResetAt: now, ResetReason: reason})
 }
 
+// ResetTasks forgets what is remembered of open tasks, and what the next prompt
+// says about the past.
+func (w *Writer) ResetTasks() error {
+	s, err := w.Status()
+	if err != nil || s.RunID == "" {
+		return err
+	}
+	s.Tasks, s.NextPrompt = nil, NextPrompt{}
+	return w.SaveStatus(s)
+}
+
 // ResetAll forgets everything that decides about the next run; logs and the
 // user's files stay.
 func (w *Writer) ResetAll() error {

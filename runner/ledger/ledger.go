@@ -3,6 +3,7 @@ package ledger
 
 import (
 	"slices"
+	"strings"
 
 	"ralph/runner/audit"
 	"ralph/runner/task"
@@ -15,12 +16,12 @@ type Ledger map[string]*Notes
 
 // Notes are those of one task.
 type Notes struct {
-	Skipped  bool     // a person put it off
-	Aside    string   // why it was put aside; empty: it was not
+	Skipped  bool // a person put it off
+	Aside    state.Aside
 	Tries    int      // failed checks in a row
 	Attempts int      // turns that counted
 	Past     []string // what the latest attempts did, a line each, oldest first
-	Cause    string   // the error that it was put aside for; empty: none
+	Feedback []string // what the next attempt has to know
 	Returned bool     // it was put aside and came back, because its work was done elsewhere
 	Foreign  int      // turns in a row that ticked it while they worked on another task
 	Worked   bool     // something was done for it, so its tick needs no more
@@ -43,6 +44,9 @@ const (
 	insists = 2
 	// pastKept bounds Notes.Past.
 	pastKept = 3
+	// feedbackKept bounds a text of Notes.Feedback, in bytes: status.json holds
+	// those of all open tasks.
+	feedbackKept = 2 << 10
 )
 
 // Skip puts a task off, because a person asked for it.
@@ -54,7 +58,8 @@ func (l Ledger) Skip(id string) {
 // Choose takes the next task that was not put aside and that no person has put
 // off. When only those that were put off are left, they come back.
 func (l Ledger) Choose(list task.List) (task.Task, bool) {
-	list = without(list, func(t task.Task) bool { return l.Of(t.ID).Aside != "" && !t.Done })
+	l.takeBack(list)
+	list = without(list, func(t task.Task) bool { return l.Of(t.ID).Aside.Why != "" && !t.Done })
 	for _, t := range list.Tasks {
 		if n := l.Of(t.ID); n.Foreign >= insists && !t.Done {
 			n.Skipped = false // the agent works on it whatever it is told
@@ -70,6 +75,37 @@ func (l Ledger) Choose(list task.List) (task.Task, bool) {
 	return list.Next()
 }
 
+// PutAside gives a task up until it, or the plan, changes. cause is the error
+// that it is given up for; empty: none.
+func (l Ledger) PutAside(id, why, cause string, list task.List) {
+	n := l.Of(id)
+	n.Feedback = nil
+	n.Aside = state.Aside{Why: why, Cause: cause, Plan: list.Wording()}
+	for _, t := range list.Tasks {
+		if t.ID == id {
+			n.Aside.Task = t.Wording()
+		}
+	}
+}
+
+// takeBack lets tasks begin afresh that were put aside in another plan, or in
+// other words: a person has looked at them.
+func (l Ledger) takeBack(list task.List) {
+	wording := ""
+	for _, t := range list.Tasks {
+		n := l.Of(t.ID)
+		if n.Aside.Why == "" || t.Done {
+			continue
+		}
+		if wording == "" {
+			wording = list.Wording()
+		}
+		if n.Aside.Plan != wording || n.Aside.Task != t.Wording() {
+			n.Aside, n.Attempts, n.Tries, n.Past, n.Returned = state.Aside{}, 0, 0, nil, false
+		}
+	}
+}
+
 func without(list task.List, out func(task.Task) bool) task.List {
 	list.Tasks = slices.DeleteFunc(slices.Clone(list.Tasks), out)
 	return list
@@ -79,7 +115,7 @@ func without(list task.List, out func(task.Task) bool) task.List {
 func (l Ledger) AsideTitles(list task.List) []string {
 	var titles []string
 	for _, t := range list.Tasks {
-		if l.Of(t.ID).Aside != "" && !t.Done {
+		if l.Of(t.ID).Aside.Why != "" && !t.Done {
 			titles = append(titles, t.Title)
 		}
 	}
@@ -93,8 +129,9 @@ func (l Ledger) Learn(r turn.Result) {
 	if p.Refused {
 		own.Refusals++
 	}
-	if p.GiveUp != "" && own.Aside == "" {
-		own.Aside = p.GiveUp
+	l.follow(r)
+	if p.GiveUp != "" && own.Aside.Why == "" {
+		l.PutAside(r.Task.ID, p.GiveUp, "", p.After.List)
 	}
 	foreign := map[string]bool{}
 	for _, f := range p.Findings {
@@ -102,8 +139,8 @@ func (l Ledger) Learn(r turn.Result) {
 			foreign[f.Task] = true
 			n := l.Of(f.Task)
 			n.Worked = n.Worked || !p.OnlyTicks
-			if n.Aside != "" && !p.OnlyTicks && !n.Returned { // one more chance, and only one
-				n.Aside, n.Returned = "", true
+			if n.Aside.Why != "" && !p.OnlyTicks && !n.Returned { // one more chance, and only one
+				n.Aside, n.Returned = state.Aside{}, true
 			}
 		}
 	}
@@ -111,6 +148,42 @@ func (l Ledger) Learn(r turn.Result) {
 		if n.Foreign++; !foreign[id] {
 			n.Foreign = 0
 		}
+	}
+}
+
+// follow takes over what the agent changed in the plan while it worked: only a
+// person's changes bring tasks back that were put aside.
+func (l Ledger) follow(r turn.Result) {
+	if !r.Work.Before.Usable() || !r.Proof.After.Usable() {
+		return
+	}
+	before, after := r.Work.Before.List.Wording(), r.Proof.After.List.Wording()
+	for _, n := range l {
+		if n.Aside.Plan == before {
+			n.Aside.Plan = after
+		}
+	}
+}
+
+// Bound is the attempt after which the task is put aside: perTask, or earlier
+// when only failed checks follow. 0: no bound. retries 0: as many as there are.
+func (n *Notes) Bound(perTask, retries int) int {
+	byChecks := n.Attempts - n.Tries + retries + 1
+	if n.Tries == 0 || retries == 0 || perTask > 0 && perTask < byChecks {
+		return perTask
+	}
+	return byChecks
+}
+
+// Remember keeps, for its next attempt, what the task's agent has to know.
+func (l Ledger) Remember(id string, feedback []string) {
+	n := l.Of(id)
+	n.Feedback = nil
+	for _, text := range feedback {
+		if len(text) > feedbackKept {
+			text = strings.ToValidUTF8(text[:feedbackKept], "") + "\n[...]"
+		}
+		n.Feedback = append(n.Feedback, text)
 	}
 }
 
@@ -126,8 +199,8 @@ func (l Ledger) Attempted(id, line string) {
 func (l Ledger) Causes(id string) []string {
 	var causes []string
 	for other, n := range l {
-		if other != id && n.Aside != "" && n.Cause != "" {
-			causes = append(causes, n.Cause)
+		if other != id && n.Aside.Cause != "" {
+			causes = append(causes, n.Aside.Cause)
 		}
 	}
 	return causes
@@ -139,16 +212,13 @@ func (l Ledger) Settled(id string) {
 	*n = Notes{}
 }
 
-// Kept is what the next run has to know. A task that was put aside begins afresh
-// there: a person has looked at it.
+// Kept is what the next run has to know.
 func (l Ledger) Kept() map[string]state.TaskMemory {
 	kept := map[string]state.TaskMemory{}
 	for id, n := range l {
-		m := state.TaskMemory{Worked: n.Worked, Refused: n.Refusals, Skipped: n.Skipped, Attempts: n.Attempts, Tries: n.Tries, Past: n.Past}
-		if n.Aside != "" {
-			m.Attempts, m.Tries, m.Past = 0, 0, nil
-		}
-		if m.Worked || m.Skipped || m.Refused+m.Attempts+m.Tries > 0 {
+		m := state.TaskMemory{Worked: n.Worked, Refused: n.Refusals, Skipped: n.Skipped, Attempts: n.Attempts, Tries: n.Tries,
+			Past: n.Past, Feedback: n.Feedback, Aside: n.Aside}
+		if m.Worked || m.Skipped || m.Refused+m.Attempts+m.Tries+len(m.Feedback) > 0 || m.Aside.Why != "" {
 			kept[id] = m
 		}
 	}
@@ -159,6 +229,7 @@ func (l Ledger) Kept() map[string]state.TaskMemory {
 func (l Ledger) Recall(kept map[string]state.TaskMemory) {
 	for id, m := range kept {
 		n := l.Of(id)
-		n.Worked, n.Refusals, n.Skipped, n.Attempts, n.Tries, n.Past = m.Worked, m.Refused, m.Skipped, m.Attempts, m.Tries, m.Past
+		n.Worked, n.Refusals, n.Skipped, n.Attempts, n.Tries = m.Worked, m.Refused, m.Skipped, m.Attempts, m.Tries
+		n.Past, n.Feedback, n.Aside = m.Past, m.Feedback, m.Aside
 	}
 }

@@ -81,7 +81,7 @@ func tasksPutAside(f Admission) (Decision, bool) {
 		return Decision{}, false
 	}
 	return Decision{Action: ActionStop, Reason: "every open task was put aside: " + strings.Join(f.PutAside, "; "), Exit: ExitClaimed,
-		ExitReason: "claimed_incomplete", Status: state.StatusStopped, Next: "look at these tasks and at: ralph check; then: ralph"}, true
+		ExitReason: "claimed_incomplete", Status: state.StatusStopped, Next: "change these tasks in the plan, or give them another chance with: ralph reset --tasks; then: ralph"}, true
 }
 
 func planComplete(f Admission) (Decision, bool) {

@@ -3,8 +3,10 @@
 package task
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
+	"strings"
 )
 
 // NoPriority is the Priority of a story without one: it comes last.
@@ -111,6 +113,23 @@ func (l List) Done() int {
 
 // Total counts the required tasks.
 func (l List) Total() int { return len(indices(l.Tasks, func(t Task) bool { return !t.Optional })) }
+
+// Wording is a digest of the tasks without their state: it stays the same when
+// boxes are ticked.
+func (l List) Wording() string {
+	texts := make([]string, len(l.Tasks))
+	for i, t := range l.Tasks {
+		texts[i] = t.Wording()
+	}
+	return hashID(strings.Join(texts, " "))
+}
+
+// Wording is a digest of everything that the task says, without its state.
+func (t Task) Wording() string {
+	t.Done, t.Line = false, 0
+	data, _ := json.Marshal(t) // it has nothing that JSON cannot hold
+	return hashID(string(data))
+}
 
 func (l List) doneIDs() map[string]bool {
 	ids := map[string]bool{}

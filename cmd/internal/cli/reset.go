@@ -13,24 +13,25 @@ import (
 // resetOptions are what can be forgotten.
 type resetOptions struct {
 	*cmdline.Factory
-	circuit, session, all bool
+	circuit, session, tasks, all bool
 }
 
 func newResetCmd(f *cmdline.Factory) *cobra.Command {
 	o := &resetOptions{Factory: f}
 	cmd := &cobra.Command{
-		Use: "reset", Short: "Close the circuit breaker or forget the session, counters and status", Args: cmdline.NoArgs,
-		Example: "  ralph reset --circuit\n  ralph reset --all",
+		Use: "reset", Short: "Close the circuit breaker, or forget the session, tasks, counters and status", Args: cmdline.NoArgs,
+		Example: "  ralph reset --circuit\n  ralph reset --tasks\n  ralph reset --all",
 		RunE: func(*cobra.Command, []string) error {
-			if !o.circuit && !o.session && !o.all {
-				return cmdline.UsageError("reset needs at least one of --circuit, --session, --all")
+			if !o.circuit && !o.session && !o.tasks && !o.all {
+				return cmdline.UsageError("reset needs at least one of --circuit, --session, --tasks, --all")
 			}
 			return resetRun(o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.circuit, "circuit", false, "close the circuit breaker and forget its history")
 	cmd.Flags().BoolVar(&o.session, "session", false, "forget the agent session that --continue would resume")
-	cmd.Flags().BoolVar(&o.all, "all", false, "both, and all counters and the last status; logs and your files stay")
+	cmd.Flags().BoolVar(&o.tasks, "tasks", false, "forget the attempts at open tasks: those that were put aside or skipped come back")
+	cmd.Flags().BoolVar(&o.all, "all", false, "all of it, and the counters and the last status; logs and your files stay")
 	return cmd
 }
 
@@ -66,6 +67,12 @@ func resetRun(o *resetOptions) error {
 			return err
 		}
 		o.Say("reset: the agent session is forgotten")
+	}
+	if o.tasks {
+		if err := w.ResetTasks(); err != nil {
+			return err
+		}
+		o.Say("reset: the attempts at open tasks are forgotten")
 	}
 	return nil
 }
