@@ -108,7 +108,7 @@ func declining(b state.Breaker, percent int) bool {
 }
 
 // CoolDown gives an open breaker a new chance after the cool-down: half open,
-// with counters one idle iteration away from nothing but a warning.
+// with counters that allow two idle iterations. The second opens it again.
 func CoolDown(b state.Breaker, p Policy, now time.Time) state.Breaker {
 	if b.State != state.BreakerOpen || now.Sub(b.OpenedAt) < p.Cooldown {
 		return b
