@@ -30,7 +30,7 @@ func TestParseYAML_messages(t *testing.T) {
 		{name: "reserved", text: "hooks: {}\n",
 			want: []Warning{
 				`.ralph/config.yaml:1: hooks is not supported yet and is not used`}},
-		{name: "scalar for a group", text: "a: 1\nlimits: 5", wantErr: ":2: limits must hold the keys calls_per_hour, cost_usd, delay, duration, iterations, iterations_per_task, on_limit, tokens_per_hour, not \"5\""},
+		{name: "scalar for a group", text: "a: 1\nlimits: 5", wantErr: ":2: limits must hold the keys calls_per_hour, cooldown_on_error, cost_usd, delay, duration, iterations, iterations_per_task, on_limit, tokens_per_hour, not \"5\""},
 		{name: "list for a group", text: "session: [1]", wantErr: ":1: session must hold the keys continue, expiry, not a list"},
 		{name: "mapping for a value", text: "limits:\n  calls_per_hour:\n    x: 1", wantErr: ":3: limits.calls_per_hour must be a whole number from 1 to 1000000, not a mapping"},
 		{name: "list for a value", text: "agent:\n  model: [a]", wantErr: ":2: agent.model must be text on one line that does not start with -, not a list"},

@@ -112,10 +112,7 @@ func (r *Run) wait(ctx context.Context, d rules.Decision) error {
 		r.inbox.Put(state.RequestPause)
 	}
 	r.out.Status(func(s *state.Status) {
-		if d.Action == rules.ActionWait || d.Rule == "transient" {
-			s.Status, s.WakeAt = state.StatusWaiting, d.Until
-		}
-		s.Phase, s.Rule, s.Reason = "waiting", d.Rule, d.Reason
+		s.Status, s.WakeAt, s.Phase, s.Rule, s.Reason = state.StatusWaiting, d.Until, "waiting", d.Rule, d.Reason
 		s.LastAction = "waiting: " + d.Rule
 	})
 	return r.sleep(ctx, d.Until, d)

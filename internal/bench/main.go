@@ -211,7 +211,7 @@ func (b *bencher) command(project string, n int, env ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(b.bin, "ralph"), "--headless", "--calls=1000000", "--max-iterations="+strconv.Itoa(n))
 	self, _ := os.Executable()
 	cmd.Dir = project
-	cmd.Env = append(os.Environ(), "CLAUDE_CODE_CMD="+self, "MAX_ITERATIONS_PER_TASK=0", fakeVar+"="+filepath.Join(project, ".ralph", "times"),
+	cmd.Env = append(os.Environ(), "CLAUDE_CODE_CMD="+self, "MAX_ITERATIONS_PER_TASK=0", "COOLDOWN_ON_ERROR=0s", fakeVar+"="+filepath.Join(project, ".ralph", "times"),
 		"HOME="+b.dir, "XDG_STATE_HOME="+b.dir)
 	cmd.Env = append(cmd.Env, env...)
 	return cmd

@@ -38,7 +38,7 @@ func New(t testing.TB, home string) *World {
 	w.Do(err)
 	w.Dir, w.Mark = filepath.Join(w.Home, "project"), "RALPH_WORLD="+w.Home
 	w.Env = []string{"HOME=" + w.Home, "PATH=" + Programs(t) + ":" + os.Getenv("PATH"), "SHELL=/bin/sh", "LANG=C.UTF-8",
-		"TERM=xterm-256color", "GIT_CONFIG_NOSYSTEM=1", w.Mark}
+		"TERM=xterm-256color", "GIT_CONFIG_NOSYSTEM=1", "COOLDOWN_ON_ERROR=0s", w.Mark}
 	w.Write("../.gitconfig", "[user]\n\tname = Test\n\temail = test@ralph.invalid\n")
 	t.Cleanup(func() { w.NoneLeft(10 * time.Second) })
 	return w

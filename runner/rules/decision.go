@@ -112,7 +112,7 @@ type Rule[F any] struct {
 func Admit(f Admission) Decision { return first(AdmitRules(), f) }
 
 // Conclude says what follows from a turn.
-func Conclude(f Conclusion) Decision { return first(ConcludeRules(), f) }
+func Conclude(f Conclusion) Decision { return afterError(f, first(ConcludeRules(), f)) }
 
 func first[F any](table []Rule[F], f F) Decision {
 	for _, r := range table {

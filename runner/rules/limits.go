@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"ralph/runner/agent"
@@ -62,8 +63,27 @@ func LimitEnd(o agent.Outcome, limits int, now time.Time) time.Time {
 }
 
 // retryDelay is 5 s, doubled with every try, at most 10 minutes.
-func retryDelay(try int) time.Duration {
-	return min(5*time.Second<<min(try-1, 10), 10*time.Minute)
+func retryDelay(try int) time.Duration { return doubled(5*time.Second, try) }
+
+func doubled(first time.Duration, try int) time.Duration {
+	return min(first<<min(try-1, 10), 10*time.Minute)
+}
+
+// afterError waits after a failed call: an outage of a few seconds must not use up
+// what the breaker allows.
+func afterError(f Conclusion, d Decision) Decision {
+	goesOn := d.Action == ActionContinue || d.Action == ActionRetry
+	if !goesOn || !d.Until.IsZero() || !f.Result.Call.Made || !f.Result.Failed() || f.Memory.Failures == 0 || f.Policy.ErrorPause == 0 ||
+		f.Plan.Total > 0 && f.Plan.Remaining == 0 {
+		return d
+	}
+	wait := max(doubled(f.Policy.ErrorPause, f.Memory.Failures), f.Policy.Delay)
+	if f.Policy.MaxDuration > 0 {
+		wait = min(wait, max(f.Policy.MaxDuration-f.Now.Sub(f.Started), 0))
+	}
+	d.Until = f.Now.Add(wait)
+	d.Reason = strings.TrimPrefix(fmt.Sprintf("%s; the call failed (%s), the next one in %s", d.Reason, f.Result.Call.Outcome.Class, wait.Round(time.Second)), "; ")
+	return d
 }
 
 func ceilings(f Facts) (Decision, bool) {

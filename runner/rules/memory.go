@@ -20,6 +20,7 @@ type Memory struct {
 	Damages    int  // iterations in which state files were damaged
 	Retries    int  // transient failures since the last answer
 	Limits     int  // usage limits since the last answer
+	Failures   int  // failed calls in a row, those that are retried for nothing aside
 	Stale      bool // the session was refused and a fresh start was tried
 	Usage      state.Usage
 	Iterations int // iterations that count
@@ -62,12 +63,25 @@ func (m Memory) After(r turn.Result, damaged bool, p Policy, now time.Time) Memo
 	}
 	m.Retries, m.Limits, m.Stale = 0, 0, false
 	m.Iterations++
+	m.Failures = m.failures(r)
 	m.Claims = streak(m.Claims, r.Claims() && !((r.Proof.Unearned || r.Proof.Warned) && r.Progress()))
 	m.TestOnly = streak(m.TestOnly, r.TestOnly())
 	if r.Cut == "" {
 		m.Breaker = breakerAfter(m.Breaker, r, p, now)
 	}
 	return m
+}
+
+// failures counts on only while nothing gets done: an agent that stops at its own
+// bound in each call works all the same.
+func (m Memory) failures(r turn.Result) int {
+	switch {
+	case !r.Failed() || r.Cut != "":
+		return 0
+	case r.Progress():
+		return 1
+	}
+	return m.Failures + 1
 }
 
 // contradiction notes how the turn contradicts a plan that is done. A usage
@@ -130,7 +144,7 @@ func Answer(c ending.Class) string {
 	case c.Success():
 		return "continue, or end by the rules of completion"
 	}
-	return "continue; the circuit breaker counts it as an error"
+	return "continue after a wait (`COOLDOWN_ON_ERROR`); the circuit breaker counts it as an error"
 }
 
 // IsLimit tells whether a call met a usage limit.

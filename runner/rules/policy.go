@@ -20,8 +20,10 @@ type Policy struct {
 	MaxRetries       int // failed checks for one task before it is put aside; 0: no bound
 	MaxPerTask       int // turns for one task before it is put aside; 0: no bound
 
-	Delay     time.Duration // between two iterations
-	AntiCheat string        // turn.AnswerWarn, turn.AnswerRevert or turn.AnswerHalt
+	Delay time.Duration // between two iterations
+	// ErrorPause is the wait after a failed call, doubled with every further one; 0: none.
+	ErrorPause time.Duration
+	AntiCheat  string // turn.AnswerWarn, turn.AnswerRevert or turn.AnswerHalt
 }
 
 // BreakerPolicy says when the circuit breaker opens and closes. Thresholds are
@@ -65,6 +67,10 @@ func (o *Policy) Options() []option.Row {
 		Group: "Limits", Key: "ITERATION_DELAY", Flag: "delay", Arg: "D", YAML: "limits.delay",
 		Kind: option.Duration, Default: "0s", Min: "0s", Max: "24h", Field: &o.Delay,
 		Help: "Pause between two iterations.",
+	}, {
+		Group: "Limits", Key: "COOLDOWN_ON_ERROR", YAML: "limits.cooldown_on_error",
+		Kind: option.Duration, Default: "5s", Min: "0s", Max: "24h", Field: &o.ErrorPause,
+		Help: "Wait after a failed call, doubled after each further one up to 10 minutes; 0s means none.",
 	}, {
 		Group: "Prompt and plan", Key: "COMPLETION_CLAIMS", YAML: "plan.completion_claims",
 		Kind: option.Int, Default: "2", Min: "1", Max: "100", Field: &o.CompletionClaims,
