@@ -76,8 +76,8 @@ func (p *plainer) write(up view.Update) error {
 		p.bad = problem
 		lines = append(lines, stamp(up.At)+"problem    "+cmp.Or(problem, "none any more"))
 	}
-	// A dead runner writes no run_end.
-	p.over = p.over || up.State == view.StateDead
+	// A crashed runner writes no run_end.
+	p.over = p.over || up.State == view.StateCrashed
 	for _, l := range lines {
 		if _, err := fmt.Fprintln(p.o.Out, l); err != nil {
 			return err

@@ -69,12 +69,12 @@ func TestPlain_runThatGoesOn_writesEachChangeOnceAndEndsWithIt(t *testing.T) {
 }
 
 func TestPlain_runnerDies_saysSoAndEnds(t *testing.T) {
-	s, events := sample.States(time.Now())["dead"]()
+	s, events := sample.States(time.Now())["crashed"]()
 	var out buffer
 	if err := Plain(t.Context(), Options{Dir: sample.New(t, s, events).Dir, Out: &out}); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "DEAD: the runner (pid 4242) died") {
+	if !strings.Contains(out.String(), "CRASHED: the runner (pid 4242) died") {
 		t.Errorf("the lines are\n%s", out.String())
 	}
 }

@@ -39,6 +39,8 @@ func (r *Run) heard(e state.Event) {
 		})
 	case state.Limit:
 		r.out.Status(func(s *state.Status) { s.Limit = &d })
+	case state.AgentError:
+		r.out.Status(func(s *state.Status) { s.LastError = termtext.Line(d.Text) })
 	case state.Check:
 		r.out.Status(func(s *state.Status) { showCheck(s, d) })
 	}

@@ -122,7 +122,7 @@ func (r *Run) announceStart(old state.Status) error {
 	start := state.RunStart{Agent: r.o.Agent, Model: r.o.Model, Plan: r.plan.file.Name, Prompt: r.plan.rel(r.d.Prompt),
 		Version: r.d.Version, Resumed: r.d.Resumed, Done: plan.Done, Total: plan.Total}
 	if old.Ending() == state.EndingKilled {
-		start.Killed, start.KilledIteration = old.RunID, old.LoopCount+1
+		start.Killed, start.KilledIteration, start.LastError = old.RunID, old.LoopCount+1, old.LastError
 	}
 	r.d.Log.Info("run started", logs.KeyRun, r.d.RunID, logs.KeyAgent, r.o.Agent)
 	r.out.Event(state.NewEvent(state.Origin{Run: r.d.RunID, Host: r.host}, time.Now(), start))

@@ -50,7 +50,7 @@ func (r *Run) announceEnd(res turn.Result, d rules.Decision) {
 	}
 	r.showDecision(d)
 	r.out.Status(func(s *state.Status) {
-		s.Outcome = string(o.Class)
+		s.Outcome, s.LastError = string(o.Class), logs.Redact(rules.LastError(res))
 		s.Task.Done, s.Task.Total = res.Proof.After.Done, res.Proof.After.Total
 		if o.Limit != nil {
 			s.Limit = o.Limit

@@ -87,6 +87,7 @@ type RunStart struct {
 	// Killed is the previous run when it was killed; empty: it ended by itself.
 	Killed          string `json:"killed,omitempty"`
 	KilledIteration int    `json:"killed_iteration,omitempty"` // in which it was killed
+	LastError       string `json:"last_error,omitempty"`       // that it had met; empty: none is known
 }
 
 // IterationStart opens an iteration.

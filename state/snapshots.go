@@ -56,6 +56,9 @@ type Status struct {
 	// while findings of an unfinished run are open.
 	Review     []ReviewItem `json:"review,omitempty"`
 	NextPrompt NextPrompt   `json:"next_prompt,omitzero"`
+	// LastError is the latest error of the agent or of a check; empty: there was
+	// none since the latest iteration that went well.
+	LastError string `json:"last_error,omitempty"`
 	// Accepted holds the texts of items that a person has accepted.
 	Accepted []string `json:"accepted,omitempty"`
 	// Pending is the request that the end of the iteration answers: pause or

@@ -229,7 +229,7 @@ func TestRalph_killed_leavesNoAgentAndTheNextRunCompletes(t *testing.T) {
 	p.Process.Kill()
 	<-p.Exited
 	w.NoneLeft(5 * time.Second)
-	if status := w.ralph("status"); status.Wait(10*time.Second) != 1 || !strings.Contains(status.Said(), "dead") {
+	if status := w.ralph("status"); status.Wait(10*time.Second) != 1 || !strings.Contains(status.Said(), "crashed") {
 		t.Errorf("ralph status of a killed runner: exit %d\n%s", status.ProcessState.ExitCode(), status.Said())
 	}
 	w.finished(w.ralph("run").Wait(time.Minute), 1)

@@ -29,8 +29,8 @@ func States(now time.Time) map[string]func() (view.Snapshot, []state.Event) {
 			s.Status.Status, s.Status.Rule = state.StatusPaused, "continue"
 			s.Status.LastAction, s.Status.LoopCount = "paused by ralph pause", 7
 		}),
-		"dead": change(func(s *view.Snapshot) {
-			s.Alive = false
+		"crashed": change(func(s *view.Snapshot) {
+			s.Alive, s.Status.LastError = false, "the agent crashed (exit 70): panic: out of memory"
 			s.Status.Timestamp = now.Add(-340 * time.Second)
 		}),
 		"none": func() (view.Snapshot, []state.Event) {

@@ -73,6 +73,19 @@ func FindingText(f audit.Finding) string {
 	return f.File + ": " + f.Text
 }
 
+// LastError is what a person asks first about a run that crashed later: what went
+// wrong in its latest turn. Empty: nothing did.
+func LastError(r turn.Result) string {
+	if r.Failed() {
+		return withEvidence(r.Call.Outcome)
+	}
+	blocking := r.Proof.Report.Blocking()
+	if len(blocking) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the check %s failed: %s", blocking[0].Name, blocking[0].FirstLine())
+}
+
 // Summary tells the next iteration what this one did.
 func Summary(res turn.Result) string {
 	var b strings.Builder

@@ -26,7 +26,7 @@ func TestLines_everyKind_isSaidInPlainWords(t *testing.T) {
 	}{
 		{state.RunStart{Agent: "claude", Model: "opus", Done: 1, Total: 5}, "heading: run r · agent claude · opus · 1 of 5 tasks done"},
 		{state.RunStart{Agent: "claude", Resumed: true, Killed: "r0", KilledIteration: 7},
-			"heading: run r · resumed · agent claude\nwarning: the previous run, r0, was killed in iteration 7"},
+			"heading: run r · resumed · agent claude\nwarning: the previous run, r0, crashed in iteration 7"},
 		{state.IterationStart{Title: "a\nb"}, "heading: iteration 3 · a b"},
 		{state.IterationStart{Why: "no plan: the prompt alone"}, "heading: iteration 3 · no plan: the prompt alone"},
 		{state.AgentChange{Name: "codex"}, "note: switched to agent codex"},

@@ -171,14 +171,22 @@ func started(e state.Event, d state.RunStart) []entry {
 		resumed = "resumed"
 	}
 	all := one(RoleHeading, Join(" · ", Prefix("run ", e.Run), resumed, Prefix("agent ", d.Agent), d.Model, tasks))
-	if d.Killed != "" {
-		text := fmt.Sprintf("the previous run, %s, was killed", d.Killed)
-		if d.KilledIteration > 0 {
-			text += fmt.Sprintf(" in iteration %d", d.KilledIteration)
-		}
+	if text := Crashed(d); text != "" {
 		all = append(all, one(RoleWarning, text)...)
 	}
 	return all
+}
+
+// Crashed says how the run before this one crashed; empty: it did not.
+func Crashed(d state.RunStart) string {
+	if d.Killed == "" {
+		return ""
+	}
+	text := fmt.Sprintf("the previous run, %s, crashed", d.Killed)
+	if d.KilledIteration > 0 {
+		text += fmt.Sprintf(" in iteration %d", d.KilledIteration)
+	}
+	return Join("; ", text, Prefix("last error: ", d.LastError))
 }
 
 // ended says what happened to the task.

@@ -14,7 +14,7 @@ import (
 const (
 	StateNone     = "none"     // nothing has run here
 	StateStarting = "starting" // a runner holds the lock but has not written its status yet
-	StateDead     = "dead"     // the runner died: its status still says that it works, waits or is paused
+	StateCrashed  = "crashed"  // the runner died: its status still says that it works, waits or is paused
 )
 
 // Snapshot is the content of the state files at one moment.
@@ -28,7 +28,7 @@ type Snapshot struct {
 	Alive   bool          `json:"alive"` // the lock is held
 	// Age is the time since status.json was refreshed, in nanoseconds; never negative.
 	Age   time.Duration `json:"age_ns"`
-	State string        `json:"state"` // a value of Status.Status, StateNone, StateStarting or StateDead
+	State string        `json:"state"` // a value of Status.Status, StateNone, StateStarting or StateCrashed
 	// Ending says how the run ended. It is meaningless while the runner is alive.
 	Ending state.Ending `json:"ending"`
 	Wait   Wait         `json:"wait,omitzero"`
@@ -99,7 +99,7 @@ func (s Snapshot) Settled() Snapshot {
 	case st.Status == "":
 		s.State, s.Age = StateNone, 0
 	case st.Active() && !s.Alive:
-		s.State = StateDead
+		s.State = StateCrashed
 	default:
 		s.State = st.Status
 	}

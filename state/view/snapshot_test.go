@@ -24,9 +24,9 @@ func TestSettled_lockDecidesWhatTheStatusMeans(t *testing.T) {
 		{"start after a run", state.StatusCompleted, "a", "b", true, view.StateStarting},
 		{"running", state.StatusRunning, "a", "a", true, state.StatusRunning},
 		{"waiting", state.StatusWaiting, "a", "a", true, state.StatusWaiting},
-		{"killed while running", state.StatusRunning, "a", "a", false, view.StateDead},
-		{"killed while waiting", state.StatusWaiting, "a", "a", false, view.StateDead},
-		{"killed while paused", state.StatusPaused, "a", "a", false, view.StateDead},
+		{"killed while running", state.StatusRunning, "a", "a", false, view.StateCrashed},
+		{"killed while waiting", state.StatusWaiting, "a", "a", false, view.StateCrashed},
+		{"killed while paused", state.StatusPaused, "a", "a", false, view.StateCrashed},
 		{"completed", state.StatusCompleted, "a", "", false, state.StatusCompleted},
 		{"halted, last moments", state.StatusHalted, "a", "a", true, state.StatusHalted},
 		{"failed", state.StatusFailed, "a", "", false, state.StatusFailed},
@@ -45,7 +45,7 @@ func TestSettled_wait_saysWhatItIsFor(t *testing.T) {
 		"running": {},
 		"waiting": {Rule: "usage_limit", Reason: "You've hit your session limit", Window: "five_hour", Until: noon.Add(time.Hour + 72*time.Second)},
 		"paused":  {Rule: "paused", Reason: "paused by ralph pause"},
-		"dead":    {},
+		"crashed": {},
 	} {
 		s, _ := sample.States(noon)[name]()
 		if s.Wait != want {

@@ -105,8 +105,13 @@ func (c *console) show(e state.Event) {
 // whose beginning is enough fit into the terminal; the others may wrap.
 func (c *console) shorten(e state.Event) (short state.Event, fits, ok bool) {
 	switch d := e.Data.(type) {
-	case state.RunStart, state.RunEnd:
-		return e, false, false // start and end say more
+	case state.RunStart:
+		if text := view.Crashed(d); text != "" {
+			c.print("ralph: %s", text)
+		}
+		return e, false, false // start says more
+	case state.RunEnd:
+		return e, false, false // end says more
 	case state.Text, state.ToolResult, state.FinalMessage, state.SessionStart:
 		return e, true, c.live
 	case state.IterationStart:

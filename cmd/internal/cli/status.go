@@ -20,7 +20,7 @@ import (
 // The exit codes of ralph status.
 const (
 	statusGood    = 0 // running, waiting, paused or completed
-	statusBad     = 1 // halted, stopped, failed or dead
+	statusBad     = 1 // halted, stopped, failed or crashed
 	statusNothing = 4 // nothing has run here
 )
 
@@ -28,7 +28,7 @@ func (a *app) statusCommand() *cobra.Command {
 	var asJSON, watch bool
 	cmd := &cobra.Command{
 		Use: "status", Short: "Show the state of the run once", Args: cmdline.NoArgs,
-		Long: "Show the state of the run once.\n\nExit code 0: running, waiting, paused or completed; 1: halted, stopped, failed or dead; 4: nothing has run here.",
+		Long: "Show the state of the run once.\n\nExit code 0: running, waiting, paused or completed; 1: halted, stopped, failed or crashed; 4: nothing has run here.",
 		RunE: func(*cobra.Command, []string) error {
 			r, _, err := a.Reader()
 			if err != nil {

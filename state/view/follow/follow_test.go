@@ -71,7 +71,7 @@ func TestFollower_stateDirectoryAppearsLater_isFollowed(t *testing.T) {
 	p.JSON("status.json", s.Status)
 	p.Add(sample.Say("hello"))
 	w.lookUntil(t, "event", w.saw("hello"))
-	w.lookUntil(t, "state", func() bool { return w.model.State == state.StatusRunning || w.model.State == view.StateDead })
+	w.lookUntil(t, "state", func() bool { return w.model.State == state.StatusRunning || w.model.State == view.StateCrashed })
 }
 
 func TestFollower_eventsRotatedTruncatedTornOrJunk_goesOn(t *testing.T) {
@@ -141,7 +141,7 @@ func TestFollower_runnerKilled_isDeadWithinFiveLooks(t *testing.T) {
 	w.lookUntil(t, "living run", func() bool { return w.model.State == state.StatusRunning })
 	w.looks = 0
 	p.Release()
-	w.lookUntil(t, "dead run", func() bool { return w.model.State == view.StateDead })
+	w.lookUntil(t, "dead run", func() bool { return w.model.State == view.StateCrashed })
 	if w.looks > 5 { // which are at most a second apart
 		t.Errorf("it took %d looks", w.looks)
 	}
@@ -205,7 +205,7 @@ func TestFollower_readOnlyCopy_createsNothing(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.Chmod(p.StateDir(), 0o700) })
 	w := watch(t, p.Dir)
-	if m := w.model; m.State != view.StateDead || len(m.Run.Iterations) != 7 || !m.Run.Iterations[6].CutOff {
+	if m := w.model; m.State != view.StateCrashed || len(m.Run.Iterations) != 7 || !m.Run.Iterations[6].CutOff {
 		t.Errorf("the copy shows %q and %d iterations", m.State, len(m.Run.Iterations))
 	}
 	if after, _ := os.ReadDir(p.StateDir()); len(after) != len(before) {

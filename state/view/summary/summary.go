@@ -139,8 +139,8 @@ func Word(name string) (text, mark string, t Tone) {
 		return "NO RUN", "○", Calm
 	case view.StateStarting:
 		return "STARTING", "●", Busy
-	case view.StateDead:
-		return "DEAD", "✗", Bad
+	case view.StateCrashed:
+		return "CRASHED", "✗", Bad
 	case state.StatusRunning:
 		return "RUNNING", "●", Good
 	case state.StatusWaiting:
@@ -173,9 +173,9 @@ func news(m *view.Model, now time.Time) (what, advice string) {
 		return "nothing has run here yet; this screen shows a run as soon as it starts", "start one with: ralph"
 	case view.StateStarting:
 		return fmt.Sprintf("a run is starting (pid %d)", m.Owner.PID), ""
-	case view.StateDead:
+	case view.StateCrashed:
 		what = fmt.Sprintf("the runner (pid %d) died; last seen %s ago", st.PID, view.Span(m.Age))
-		return what, "continue with: ralph resume"
+		return lineOf("; ", what, view.Prefix("last error: ", st.LastError)), "continue with: ralph resume"
 	case state.StatusRunning:
 		if m.Age > silent {
 			return "the runner is alive but has been silent for " + view.Span(m.Age), ""

@@ -166,7 +166,7 @@ func TestChecks_sayResultTimeAndSinceWhenRed_thoseThatNeedALookFirst(t *testing.
 	}
 	for _, c := range []struct{ status, want string }{
 		{state.StatusRunning, "● lint running 3s|● e2e running 2m 00s, red since 06:40|✗ test failed since 07:30|✓ build passed 1.2s|✓ slow passed 1m 15s"},
-		{view.StateDead, "? lint cut off|? e2e cut off|✗ test failed since 07:30|✓ build passed 1.2s|✓ slow passed 1m 15s"},
+		{view.StateCrashed, "? lint cut off|? e2e cut off|✗ test failed since 07:30|✓ build passed 1.2s|✓ slow passed 1m 15s"},
 	} {
 		var got []string
 		m := view.Model{Snapshot: view.Snapshot{State: c.status, Status: state.Status{RunID: "r", Status: state.StatusRunning, Checks: checks}}}
