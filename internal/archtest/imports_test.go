@@ -41,6 +41,11 @@ var floors = map[string]int{
 	"runner/prompt": 2, // prompt text
 
 	"runner/turn/steer": 2, // the user's files that steer a run: restored when lost, compared when changed
+	"runner/turn/rawlog": 2, // what an agent prints, kept without secrets
+	"runner/gate/applies": 1, // what a check needs to apply: files in, a reason out
+
+
+	"runner/turn/activity": 2, // whether a silent agent works: what it reported and its files in, time out
 
 	"runner/turn":         3, // one assignment, start to end
 	"runner/agent/custom": 3, // agents of the user: rows of the settings file, checked and completed

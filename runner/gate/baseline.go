@@ -190,7 +190,7 @@ func (b *Baseline) Forgive(losses []report.Loss) {
 
 // empty reports whether the check ran and found nothing to check.
 func (r Result) empty() bool {
-	if r.Tests.Total() > 0 || !r.Passed && r.Verdict != VerdictSkipped {
+	if r.Tests.Ran() > 0 || !r.Passed && r.Verdict != VerdictSkipped {
 		return false
 	}
 	return r.Tests.Nothing != "" || r.Tests.Known

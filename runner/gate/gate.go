@@ -14,12 +14,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
 
 	"ralph/ptyexec"
+	"ralph/runner/gate/applies"
 	"ralph/runner/gate/report"
 	"ralph/runner/sandbox"
 )
@@ -98,8 +98,8 @@ func run(ctx context.Context, c Check, p Place) (Result, error) {
 	r.Duration, r.ExitCode, r.TimedOut = exit.Duration, exit.Code, exit.Cause == ptyexec.CauseTimeout
 	r.Tests = ask.read(stream.Close(), dir, began)
 	r.Output = ask.hide(out.String())
-	if r.Tests.Nothing == "" && strings.Contains(r.Output, "No rule to make target") && len(glob(dir, "{GNUm,M,m}akefile")) == 0 {
-		r.Tests.Nothing = "there is no makefile"
+	if r.Tests.Nothing == "" && !r.Passed {
+		r.Tests.Nothing = applies.Why(p.Dir, dir, c.Command, r.Output)
 	}
 	if r.TimedOut {
 		r.Output += fmt.Sprintf("\n(timeout: ended after %s)", timeout)

@@ -75,6 +75,9 @@ func (c *console) start(s *preflight.Project, run string, checks []gate.Check) {
 	for _, check := range checks {
 		c.print("ralph: check %s: %s", check.Name, check.Reproduce())
 	}
+	if len(checks) == 0 {
+		c.print("ralph: no check is configured or found: only the agent's own word will say that a task is done (set TEST_COMMAND)")
+	}
 }
 
 func (c *console) show(e state.Event) {

@@ -125,7 +125,7 @@ func (g *goEvents) endPackage(e goEvent) {
 			if b := g.builds[e.FailedBuild]; b != nil {
 				message = b.String()
 			}
-			g.c.add(Test{Name: e.Package, Status: Failed, Message: message})
+			g.c.add(Test{Name: e.Package, Status: Failed, Message: message, NoSetup: noSetup(g.packages[e.Package].String())})
 		}
 	}
 	delete(g.packages, e.Package)
@@ -216,7 +216,7 @@ func (g *goText) endPackage(line string) {
 	}
 	switch {
 	case fields[0] == "FAIL" && !failed:
-		g.c.add(Test{Name: pkg, Status: Failed, Message: g.texts["# "+pkg].String()})
+		g.c.add(Test{Name: pkg, Status: Failed, Message: g.texts["# "+pkg].String(), NoSetup: noSetup(line)})
 	case fields[0] == "ok  " && len(g.pending) == 0 && !strings.Contains(line, "[no tests to run]"):
 		g.c.add(Test{Name: pkg, Status: Passed})
 	}
@@ -229,3 +229,5 @@ func (g *goText) endPackage(line string) {
 }
 
 func (g *goText) end() {}
+
+func noSetup(line string) bool { return strings.Contains(line, " [setup failed]") }

@@ -24,6 +24,9 @@ type Test struct {
 	Name    string `json:"name"` // unique in its check: "example.com/p.TestA/b", "t/test_a.py::test_b", "a.test.js > suite > name"
 	Status  Status `json:"status"`
 	Message string `json:"message,omitempty"` // of a failed test: at most 4 KiB, its beginning and its end
+	// NoSetup marks a Go package whose tests were not even built, because its
+	// module or a package that it imports is missing.
+	NoSetup bool `json:"no_setup,omitempty"`
 }
 
 // Summary has the tests of one run.
@@ -44,6 +47,17 @@ type Summary struct {
 
 // Total returns the number of tests, including those without a name.
 func (s Summary) Total() int { return s.Passed + s.Failed + s.Skipped }
+
+// Ran returns the number of tests, without the packages that could not be set up.
+func (s Summary) Ran() int {
+	n := s.Total()
+	for _, t := range s.Tests {
+		if t.NoSetup {
+			n--
+		}
+	}
+	return n
+}
 
 // FailedTests returns the tests that failed, in order.
 func (s Summary) FailedTests() []Test {
