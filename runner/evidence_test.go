@@ -64,7 +64,7 @@ func TestRun_checksThatAppear_areRunFromThenOn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "busy", "[ ] one")
 	b.o.MaxIterations = 2
-	b.d.Detect, b.d.Mode = true, gate.ModeTDD
+	b.d.Detect, b.d.Mode = true, gate.ModeBaseline
 	b.d.Find = func(_ string, changed []string) []gate.Check {
 		if !slices.Contains(changed, "work.txt") {
 			return nil

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"ralph/runner/gate"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -88,5 +89,22 @@ func TestRun_skippedTaskComesBack_itsFeedbackIsStillThere(t *testing.T) {
 	b.run(t.Context())
 	if p := b.prompt(); !strings.Contains(p, "## Your task\n\none") || !strings.Contains(p, "the check is red") {
 		t.Errorf("the prompt does not know the failure:\n%s", p)
+	}
+}
+
+// A plan that writes the test first: the tick stands, and the run does not end with
+// 0 while the test is red.
+func TestRun_tdd_newRedTest_blocksNoTickButTheEnd(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] write the test")
+	b.d.Checks = []gate.Check{{Name: "test", Command: `echo "ok 1 - old"; test ! -f work.txt || { echo "not ok 2 - new"; exit 1; }`}}
+	b.d.Mode = gate.ModeTDD
+	r := b.run(t.Context())
+	wantEnd(t, r, "review", rules.ExitReview)
+	if b.calls() != 1 || !strings.Contains(r.Decision.Reason, "check test is red in what is new: new") {
+		t.Errorf("%d calls, %q", b.calls(), r.Decision.Reason)
+	}
+	if plan := b.read(planName); !strings.Contains(plan, "[x] write the test") {
+		t.Errorf("the tick was taken back:\n%s", plan)
 	}
 }

@@ -49,7 +49,6 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", home)
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
 			e.Setenv("TERM", "dumb")
-			e.Setenv("COOLDOWN_ON_ERROR", "0s")
 			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 			return os.MkdirAll(home, 0o755)
 		},

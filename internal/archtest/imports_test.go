@@ -44,6 +44,9 @@ var floors = map[string]int{
 	"runner/turn/rawlog": 2, // what an agent prints, kept without secrets
 	"runner/gate/applies": 1, // what a check needs to apply: files in, a reason out
 
+	"runner/gate/store":      0, // values in JSON files
+
+	"runner/gate/fresh": 0, // which failed tests are new: results in, tests out
 
 	"runner/turn/activity": 2, // whether a silent agent works: what it reported and its files in, time out
 

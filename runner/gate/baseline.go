@@ -8,7 +8,15 @@ import (
 	"strings"
 	"time"
 
+	"ralph/runner/gate/fresh"
 	"ralph/runner/gate/report"
+	"ralph/runner/gate/store"
+)
+
+// The files in the state directory.
+const (
+	BaselineFile = "test_baseline.json"
+	FlakesFile   = "test_flakes.json"
 )
 
 // Scope is how long a baseline is valid.
@@ -38,6 +46,9 @@ type Entry struct {
 	report.Tally
 	// Failed are the failed tests; empty if single tests are not known.
 	Failed []string `json:"failed,omitempty"`
+	// Green are the tests that have passed so far, as package fresh names them;
+	// kept in ModeTDD.
+	Green []string `json:"green,omitempty"`
 }
 
 // Baseline is .ralph/test_baseline.json: the failures that ralph does not blame
@@ -52,10 +63,10 @@ type Baseline struct {
 
 // ReadBaseline reads the file, which may be missing. On an error it has renamed
 // an unusable file, and the Baseline is empty.
-func ReadBaseline(path string) (*Baseline, error) { return load[Baseline](path) }
+func ReadBaseline(path string) (*Baseline, error) { return store.Load[Baseline](path) }
 
 // Write replaces the file, unless it has the same content.
-func (b *Baseline) Write(path string) error { return save(path, b) }
+func (b *Baseline) Write(path string) error { return store.Save(path, b) }
 
 // Clone returns a copy that does not change when b does.
 func (b *Baseline) Clone() *Baseline {
@@ -155,8 +166,14 @@ func (b *Baseline) take(rep Report, m Moment) {
 			b.set(r.Name, old[r.Name])
 		case r.empty():
 			b.set(r.Name, Entry{Empty: true})
+		case r.Verdict == VerdictNew:
+			e, ok := b.entry(r.Name)
+			e.Empty, e.Green = e.Empty || !ok, b.green(r, rep.Mode)
+			b.set(r.Name, e)
 		case r.Verdict != VerdictSkipped:
-			b.set(r.Name, entryOf(r).atLeast(old[r.Name]))
+			e := entryOf(r).atLeast(old[r.Name])
+			e.Green = b.green(r, rep.Mode)
+			b.set(r.Name, e)
 		}
 	}
 	b.stamp(m)
@@ -196,24 +213,30 @@ func (r Result) empty() bool {
 	return r.Tests.Nothing != "" || r.Tests.Known
 }
 
-// learn updates the baseline after a run. The first result of a check that had
-// none becomes its entry, in ModeTDD with its failures, else as passed. A
-// failure that now passes is removed.
+// learn updates the baseline after a run. A check that had no entry gets one: its
+// failures are from now on. A failure that now passes is removed.
 func (b *Baseline) learn(r Result, mode Mode) {
 	if b == nil || r.empty() {
 		return
 	}
 	e, ok := b.Checks[r.Name]
-	switch {
-	case !ok || e.Empty:
-		e = entryOf(r)
-		if mode != ModeTDD {
-			e = Entry{Passed: true, Tally: e.Tally}
+	if green := b.green(r, mode); len(green) > len(e.Green) {
+		e.Green = green
+		if ok && !e.Empty {
+			b.set(r.Name, e)
 		}
-		b.set(r.Name, e)
+	}
+	switch {
+	case (!ok || e.Empty) && r.Verdict == VerdictNew:
+		b.set(r.Name, Entry{Empty: true, Green: e.Green})
+	case !ok || e.Empty:
+		b.set(r.Name, Entry{Passed: true, Tally: r.Tests.Tally(), Green: e.Green})
 	case e.Passed:
 	case r.Passed: // perhaps because the failing test is gone
-		b.set(r.Name, entryOf(r).atLeast(e))
+		green := e.Green
+		e = entryOf(r).atLeast(e)
+		e.Green = green
+		b.set(r.Name, e)
 	default:
 		red := slices.DeleteFunc(slices.Clone(e.Failed), func(name string) bool { return passed(r.Tests, name) })
 		if len(red) == len(e.Failed) {
@@ -222,6 +245,20 @@ func (b *Baseline) learn(r Result, mode Mode) {
 		e.Failed, e.Passed = red, len(red) == 0
 		b.set(r.Name, e)
 	}
+}
+
+// green are the tests of a check that have passed so far.
+func (b *Baseline) green(r Result, mode Mode) []string {
+	if mode != ModeTDD {
+		return nil
+	}
+	var passed []string
+	for _, t := range r.Tests.Tests {
+		if t.Status == report.Passed {
+			passed = append(passed, t.Name)
+		}
+	}
+	return fresh.Add(b.Checks[r.Name].Green, passed)
 }
 
 func passed(s report.Summary, name string) bool {

@@ -52,6 +52,17 @@ func (r Report) KnownRed() []string {
 	return names
 }
 
+// NewRed returns the required checks with failed tests that never passed, a line each.
+func (r Report) NewRed() []string {
+	var lines []string
+	for _, x := range r.Results {
+		if len(x.New) > 0 && x.Check.Required() && r.Mode != ModeReport {
+			lines = append(lines, fmt.Sprintf("check %s is red in what is new: %s", x.Name, some(x.New)))
+		}
+	}
+	return lines
+}
+
 // Answer returns the strongest on_failure of the blocking results; empty if none blocks.
 func (r Report) Answer() OnFailure {
 	answer := OnFailure("")
@@ -104,6 +115,9 @@ func reason(r Result, f *Flakes) string {
 		parts = append(parts, "red before the run: "+some(r.Known))
 	case r.Verdict == VerdictKnown:
 		parts = append(parts, "red before the run")
+	}
+	if len(r.New) > 0 {
+		parts = append(parts, "new and red: "+some(r.New))
 	}
 	if len(r.Flaky) > 0 {
 		flaky := slices.Clone(r.Flaky)

@@ -44,6 +44,7 @@ type Result struct {
 	// check itself is to blame, because its tests are not known.
 	Blamed []report.Test `json:"blamed,omitempty"`
 	Known  []string      `json:"known,omitempty"` // failed tests that the baseline has, too
+	New    []string      `json:"new,omitempty"`   // failed tests that never passed; in ModeTDD
 	Flaky  []string      `json:"flaky,omitempty"` // names of tests, or of the check, that failed in one of two runs
 	First  *Result       `json:"first,omitempty"` // the first of two runs; nil: there was one
 }

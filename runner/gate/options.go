@@ -12,7 +12,7 @@ type CheckOptions struct {
 	BuildCommand  string
 	LintCommand   string
 	DetectChecks  bool   // without configured checks, detect them from the project's files
-	TestMode      string // a Mode; empty: ModeGate, or ModeTDD for detected checks
+	TestMode      string // a Mode; empty: ModeGate, or ModeBaseline for detected checks
 	BaselineScope string // a Scope
 	FailFast      bool   // stop at the first failure that blocks
 }
@@ -30,8 +30,8 @@ func (o *CheckOptions) Options() []option.Row {
 		Help: "Detect checks from the project's files when none are configured.",
 	}, {
 		Group: "Checks", Key: "TEST_MODE", YAML: "test.mode",
-		Kind: option.Enum, Values: []string{"gate", "tdd", "report"}, Trust: true, Safe: []string{"gate", "tdd"}, Field: &o.TestMode,
-		Help: "Which failures of required checks block: gate all, tdd only new ones, report none; empty means gate, or tdd for detected checks.",
+		Kind: option.Enum, Values: []string{"gate", "baseline", "tdd", "report"}, Trust: true, Safe: []string{"gate", "baseline", "tdd"}, Field: &o.TestMode,
+		Help: "Which failures of required checks block: gate all, baseline those that are not from before the run, tdd those of what passed before, report none; empty means gate, or baseline for detected checks.",
 	}, {
 		Group: "Checks", Key: "BASELINE_SCOPE", YAML: "test.baseline_scope",
 		Kind: option.Enum, Default: "session", Values: []string{"global", "session", "task"}, Field: &o.BaselineScope,

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ralph/runner/gate/fresh"
 	"ralph/runner/gate/report"
 )
 
@@ -15,9 +16,10 @@ type Mode string
 
 // The modes.
 const (
-	ModeGate   Mode = "gate"   // every failure of a required check; also the meaning of ""
-	ModeTDD    Mode = "tdd"    // only those that are not in the baseline
-	ModeReport Mode = "report" // none
+	ModeGate     Mode = "gate"     // every failure of a required check; also the meaning of ""
+	ModeBaseline Mode = "baseline" // only those that are not in the baseline
+	ModeTDD      Mode = "tdd"      // only those of what passed before
+	ModeReport   Mode = "report"   // none
 )
 
 // Verdict is the meaning of a result.
@@ -28,6 +30,7 @@ const (
 	VerdictPassed  Verdict = "passed"
 	VerdictFailed  Verdict = "failed"    // and not in the baseline
 	VerdictKnown   Verdict = "known-red" // all failures are in the baseline
+	VerdictNew     Verdict = "new-red"   // all failures are of tests that never passed; in ModeTDD
 	VerdictFlaky   Verdict = "flaky"     // failed in one of two runs
 	VerdictSkipped Verdict = "skipped"   // did not run, or found nothing to check
 )
@@ -171,8 +174,11 @@ func (s *Suite) judge(ctx context.Context, c Check) (Result, error) {
 		bothRed(&r)
 		s.Flakes.record(r)
 	}
+	if s.Mode == ModeTDD {
+		r.splitNew(entry, known && !entry.Empty || len(s.Memory.Last[c.Name].Failed) > 0)
+	}
 	r.Blocks = c.Required() && s.Mode != ModeReport &&
-		(r.Verdict == VerdictFailed || r.Verdict == VerdictKnown && s.Mode != ModeTDD)
+		(r.Verdict == VerdictFailed || r.Verdict == VerdictKnown && s.Mode != ModeTDD && s.Mode != ModeBaseline)
 	r.Reason = reason(r, s.Flakes)
 	return r, nil
 }
@@ -223,6 +229,23 @@ func blame(r *Result, e Entry, known bool) {
 	same := len(failed) > 0 && e.Code == r.ExitCode || len(failed) == 0 && len(e.Failed) == 0
 	if len(r.Blamed) == 0 && same && (!r.TimedOut || e.Timeout) {
 		r.Verdict = VerdictKnown
+	}
+}
+
+// splitNew takes the blame from tests that never passed: they were written first,
+// to be made green. began is true when there were tests before.
+func (r *Result) splitNew(e Entry, began bool) {
+	if r.Verdict != VerdictFailed || r.TimedOut || began && (len(r.Blamed) == 0 || len(e.Green) == 0 && e.Ran > 0) {
+		return
+	}
+	if len(r.Blamed) == 0 {
+		r.Verdict, r.New = VerdictNew, []string{r.Name}
+		return
+	}
+	isNew := func(t report.Test) bool { return !fresh.Known(e.Green, t.Name) }
+	r.New = names(slices.DeleteFunc(slices.Clone(r.Blamed), func(t report.Test) bool { return !isNew(t) }))
+	if r.Blamed = slices.DeleteFunc(slices.Clone(r.Blamed), isNew); len(r.Blamed) == 0 {
+		r.Verdict = VerdictNew
 	}
 }
 
@@ -281,7 +304,8 @@ func (s *Suite) remember(rep Report) {
 		if r.Verdict == VerdictSkipped {
 			continue
 		}
-		o := LastRun{Passed: r.Verdict == VerdictPassed || r.Verdict == VerdictFlaky, Failed: map[string]bool{}, Blamed: r.Verdict == VerdictFailed, Tally: r.Tests.Tally()}
+		o := LastRun{Passed: r.Verdict == VerdictPassed || r.Verdict == VerdictFlaky, Failed: map[string]bool{},
+			Blamed: r.Verdict == VerdictFailed || r.Verdict == VerdictNew, Tally: r.Tests.Tally()}
 		for _, t := range r.Tests.FailedTests() {
 			o.Failed[t.Name] = true
 		}

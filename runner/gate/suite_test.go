@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -98,7 +97,8 @@ func TestSuite_modes_decideWhatBlocks(t *testing.T) {
 		known, new, regress string
 	}{
 		{ModeGate, "test known-red blocks", "test failed blocks", "test failed blocks"},
-		{ModeTDD, "test known-red", "test failed blocks", "test failed blocks"},
+		{ModeBaseline, "test known-red", "test failed blocks", "test failed blocks"},
+		{ModeTDD, "test known-red", "test new-red", "test failed blocks"},
 		{ModeReport, "test known-red", "test failed", "test failed"},
 	} {
 		t.Run(string(c.mode), func(t *testing.T) {
@@ -111,8 +111,9 @@ func TestSuite_modes_decideWhatBlocks(t *testing.T) {
 			s.tap(t, red+"not ok 3 - c\n")
 			rep := s.must(t)
 			expect(t, rep, c.new)
-			if r := rep.Results[0]; len(r.Blamed) != 1 || r.Blamed[0].Name != "c" || !slices.Equal(r.Known, []string{"b"}) {
-				t.Errorf("blamed %v, known %v", r.Blamed, r.Known)
+			r := rep.Results[0]
+			if blamed := slices.Concat(names(r.Blamed), r.New); !slices.Equal(blamed, []string{"c"}) || !slices.Equal(r.Known, []string{"b"}) {
+				t.Errorf("blamed %v, known %v", blamed, r.Known)
 			}
 			s.tap(t, "ok 1 - a\nok 2 - b\n")
 			expect(t, s.must(t), "test passed")
@@ -225,7 +226,8 @@ func TestSuite_emptyProject_skipsUntilThereAreTests(t *testing.T) {
 		later string
 	}{
 		{ModeGate, "test failed blocks", "test failed blocks"},
-		{ModeTDD, "test failed blocks", "test known-red"}, // written first, to be made green
+		{ModeBaseline, "test failed blocks", "test failed blocks"},
+		{ModeTDD, "test new-red", "test new-red"}, // written first, to be made green
 	} {
 		t.Run(string(c.mode), func(t *testing.T) {
 			s := suiteIn(t, c.mode, Check{Name: "test", Command: `[ -f tap.txt ] || { echo "No tests found, exiting with code 1"; exit 1; }; ` + tapTests})
@@ -369,25 +371,5 @@ func TestSuite_makeWithoutMakefile_isNothingToCheckYet(t *testing.T) {
 	s := suiteIn(t, ModeGate, Check{Name: "test", Command: `echo "make: *** No rule to make target 'test'.  Stop." >&2; exit 2`})
 	expect(t, s.must(t), "test skipped")
 	write(t, s.Place.Dir, map[string]string{"Makefile": "tset:\n"})
-	expect(t, s.must(t), "test failed blocks")
-}
-
-func TestSuite_goBeforeThereIsAModuleOrCode_isSkippedAndBeginsByItself(t *testing.T) {
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("no go")
-	}
-	s := suiteIn(t, ModeGate, Check{Name: "test", Command: "go test ./..."})
-	s.Place.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off")
-	expect(t, s.take(t), "test skipped")
-	expect(t, s.must(t), "test skipped")
-	write(t, s.Place.Dir, map[string]string{"go.mod": "module x\n", "a_test.go": "package x\n\nimport (\n\t\"testing\"\n\n\t\"x/calc\"\n)\n\nfunc TestA(t *testing.T) { calc.Add() }\n"})
-	rep := s.must(t)
-	expect(t, rep, "test skipped")
-	if got := rep.Results[0].Reason; got != "nothing to check yet: there is no Go code besides tests" {
-		t.Errorf("reason %q", got)
-	}
-	write(t, s.Place.Dir, map[string]string{"calc/calc.go": "package calc\n\nfunc Add() {}\n"})
-	expect(t, s.must(t), "test passed")
-	write(t, s.Place.Dir, map[string]string{"calc/calc.go": "package calc\n\nfunc Sub() {}\n"})
 	expect(t, s.must(t), "test failed blocks")
 }

@@ -1,6 +1,9 @@
 package gate
 
-import "ralph/runner/gate/report"
+import (
+	"ralph/runner/gate/report"
+	"ralph/runner/gate/store"
+)
 
 // Losses are the checks that ran fewer tests than before. A check that failed
 // anew is left out: it may have stopped early, and it is told as a failure.
@@ -44,7 +47,7 @@ func (r Result) Unread() string {
 
 // PeekBaseline reads the baseline and changes nothing on disk; nil: there is none.
 func PeekBaseline(path string) *Baseline {
-	b, err := peek[Baseline](path)
+	b, err := store.Peek[Baseline](path)
 	if err != nil || b.TakenAt.IsZero() {
 		return nil
 	}

@@ -105,6 +105,9 @@ func (b *Book) Open(contradiction string, checks turn.Checks, report gate.Report
 	for _, name := range report.KnownRed() {
 		add("known_red", "ralph check", "check %s failed before the run and still fails", name)
 	}
+	for _, line := range report.NewRed() {
+		add("new_red", "ralph check", "%s", line)
+	}
 	items = slices.DeleteFunc(items, func(i state.ReviewItem) bool { return slices.Contains(b.accepted, i.Text) })
 	for n := range items {
 		items[n].N = n + 1

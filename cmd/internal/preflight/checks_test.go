@@ -27,7 +27,7 @@ func TestChecks_comeFromTheFirstThatNamesSome(t *testing.T) {
 			[]string{"mine: true"}, false, gate.ModeGate},
 		{"commands, before files", map[string]string{".ralphrc": "TEST_COMMAND=make\nLINT_COMMAND='make lint'\nBUILD_COMMAND=cc", "test.sh*": aProgram},
 			[]string{"build: cc", "test: make", "lint: make lint"}, false, gate.ModeGate},
-		{"files", map[string]string{"test.sh*": aProgram}, []string{"test: ./test.sh"}, true, gate.ModeTDD},
+		{"files", map[string]string{"test.sh*": aProgram}, []string{"test: ./test.sh"}, true, gate.ModeBaseline},
 		{"files, and a mode", map[string]string{"test.sh*": aProgram, ".ralphrc": "TEST_MODE=report"}, []string{"test: ./test.sh"}, true, gate.ModeReport},
 		{"a list, and a mode", map[string]string{".ralph/config.yaml": aList, ".ralphrc": "TEST_MODE=tdd"}, []string{"mine: true"}, false, gate.ModeTDD},
 		{"not to be looked for", map[string]string{"test.sh*": aProgram, ".ralphrc": "DETECT_CHECKS=false"}, nil, false, gate.ModeGate},

@@ -189,7 +189,7 @@ func (p *Project) Mode(detected bool) gate.Mode {
 	case p.Config.TestMode != "":
 		return gate.Mode(p.Config.TestMode)
 	case detected:
-		return gate.ModeTDD
+		return gate.ModeBaseline
 	}
 	return gate.ModeGate
 }

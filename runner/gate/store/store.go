@@ -1,4 +1,6 @@
-package gate
+// Package store keeps values in JSON files: it reads what it can use, and sets aside what
+// it cannot.
+package store
 
 import (
 	"bytes"
@@ -13,20 +15,14 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// The files in the state directory.
-const (
-	BaselineFile = "test_baseline.json"
-	FlakesFile   = "test_flakes.json"
-)
-
 // maxStored is the size of the largest file that is read, in bytes. Those that
 // ralph writes are smaller.
 const maxStored = 16 << 20
 
-// load reads a JSON file; a missing one is the zero value. It renames a file
+// Load reads a JSON file; a missing one is the zero value. It renames a file
 // that it cannot use and reports that in the error; the value is then zero.
-func load[T any](path string) (*T, error) {
-	v, why := peek[T](path)
+func Load[T any](path string) (*T, error) {
+	v, why := Peek[T](path)
 	if why == nil {
 		return v, nil
 	}
@@ -37,8 +33,8 @@ func load[T any](path string) (*T, error) {
 	return new(T), fmt.Errorf("%q is unusable (%w); renamed to %q, starting from the default", path, why, filepath.Base(aside))
 }
 
-// peek reads a JSON file and changes nothing on disk. A missing one is the zero value.
-func peek[T any](path string) (*T, error) {
+// Peek reads a JSON file and changes nothing on disk. A missing one is the zero value.
+func Peek[T any](path string) (*T, error) {
 	v := new(T)
 	data, err := readStored(path)
 	if err == nil && data != nil {
@@ -67,8 +63,8 @@ func readStored(path string) ([]byte, error) {
 	return data, err
 }
 
-// save replaces a JSON file atomically, unless it has the same content.
-func save(path string, v any) error {
+// Save replaces a JSON file atomically, unless it has the same content.
+func Save(path string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if old, _ := readStored(path); err == nil && bytes.Equal(bytes.TrimSpace(old), data) {
 		return nil

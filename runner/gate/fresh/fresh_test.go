@@ -1,0 +1,32 @@
+package fresh_test
+
+import (
+	"testing"
+
+	"ralph/runner/gate/fresh"
+)
+
+func TestKnown_testThatPassedBefore_orThatNobodyNamed(t *testing.T) {
+	for _, test := range []struct {
+		passed, failed string
+		want           bool
+	}{
+		{"x/calc.TestAdd", "x/calc.TestAdd", true},
+		{"x/calc.TestAdd", "x/calc.TestSub", false},
+		{"x/calc.TestAdd", "x/calc", true}, // the package does not build any more
+		{"x/calc.TestAdd", "x/web", false},
+		{"x/calc.TestAdd/zero", "x/calc.TestAdd", true},
+		{"x/calc.TestAdd", "x/calc.TestAddAll", false},
+		{"x/calc", "x/calc.TestSub", true}, // only the package was named
+		{"t/test_a.py::test_one", "t/test_a.py::test_two", false},
+		{"t/test_a.py::test_one", "t/test_a.py", true},
+		{"a.test.js > sums > adds", "a.test.js > sums > subtracts", false},
+		{"a.test.js > sums > adds", "a.test.js", true},
+		{"ok", "", false},
+	} {
+		green := fresh.Add(fresh.Add(nil, []string{"other"}), []string{test.passed})
+		if got := fresh.Known(green, test.failed); got != test.want {
+			t.Errorf("%q passed, %q fails: %v", test.passed, test.failed, got)
+		}
+	}
+}
