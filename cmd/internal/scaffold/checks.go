@@ -41,11 +41,19 @@ func checksOf(parts []Part) []gate.Check {
 	var rows []gate.Check
 	for _, part := range parts {
 		for _, c := range []struct {
+			name    string
 			kind    gate.Kind
 			command Command
-		}{{gate.KindBuild, part.Build}, {gate.KindTest, part.Test}, {gate.KindLint, part.Lint}} {
-			name := strings.TrimSpace(string(c.kind) + " " + part.Dir)
+		}{
+			{"lint-fast", gate.KindLintFast, part.Fast}, {"build", gate.KindBuild, part.Build}, {"typecheck", gate.KindBuild, part.Types},
+			{"test", gate.KindTest, part.Test}, {"lint", gate.KindLint, part.Lint},
+		} {
+			name := strings.TrimSpace(c.name + " " + part.Dir)
 			row := gate.Check{Name: name, Kind: c.kind, Dir: part.Dir, Command: c.command.Line}
+			same := func(r gate.Check) bool { return r.Dir == row.Dir && r.Command == row.Command }
+			if slices.ContainsFunc(rows, same) {
+				continue
+			}
 			if slices.ContainsFunc(rows, func(r gate.Check) bool { return r.Name == name }) {
 				if part.general() {
 					continue

@@ -31,7 +31,9 @@ type Part struct {
 	Language string
 	Setup    Command
 	Build    Command
+	Types    Command // check of types beside the build
 	Test     Command
+	Fast     Command // linter that takes seconds; checks begin with it
 	Lint     Command
 	Run      Command
 	Allow    []string // prefixes of the commands that its developers use
@@ -151,7 +153,7 @@ func (f *folder) parts(dir string) []Part {
 		parts = append(parts, Part{
 			Dir: dir, Language: r.Language, Allow: r.Allow,
 			Setup: f.choose(r.Setup), Build: f.choose(r.Build), Test: f.choose(r.Test), Lint: f.choose(r.Lint),
-			Run: f.choose(r.Run),
+			Types: f.choose(r.Types), Fast: f.choose(r.Fast), Run: f.choose(r.Run),
 		})
 	}
 	return parts

@@ -9,7 +9,8 @@ type row struct {
 	// Manifests are file names that make a folder below the root a project of its own.
 	Manifests                     []string
 	Setup, Build, Test, Lint, Run []candidate
-	Allow                         []string // see Part
+	Types, Fast                   []candidate // found only by evidence
+	Allow                         []string    // see Part
 }
 
 // candidate is a command and its condition. Without a condition it is a suggestion.
@@ -26,15 +27,17 @@ func table() []row {
 }
 
 func goRow() row {
+	golangci := []string{".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"}
 	return row{
 		Language: "Go", When: file("go.mod"), Manifests: []string{"go.mod"},
 		Setup: []candidate{{"go mod download", file("go.mod")}},
 		Build: []candidate{{"go build ./...", anywhere("*.go")}, {Line: "go build ./..."}},
 		Test:  []candidate{{"go test ./...", anywhere("*.go")}, {Line: "go test ./..."}},
 		Lint: []candidate{
-			{"golangci-lint run", file(".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json")},
+			{"golangci-lint run", file(golangci...)},
 			{"go vet ./...", anywhere("*.go")}, {Line: "go vet ./..."},
 		},
+		Fast:  []candidate{{"golangci-lint run", file(golangci...)}},
 		Run:   []candidate{{"go run .", file("main.go")}},
 		Allow: []string{"go", "gofmt"},
 	}
@@ -102,6 +105,7 @@ func pythonRow(prefix, python string, setup []candidate, when evidence) row {
 	named := either(file("pytest.ini", "conftest.py", "tests/conftest.py", "test/conftest.py"),
 		text("pyproject.toml", "pytest"), text("setup.cfg", "pytest"), text("tox.ini", "pytest"),
 		text("requirements*.txt", "pytest"), text("Pipfile", "pytest"))
+	ruff := either(file("ruff.toml", ".ruff.toml"), text("pyproject.toml", "ruff"), text("requirements*.txt", "ruff"))
 	return row{
 		Language: "Python", When: when, Manifests: []string{"pyproject.toml", "setup.py"},
 		Setup: setup,
@@ -114,9 +118,9 @@ func pythonRow(prefix, python string, setup []candidate, when evidence) row {
 			{prefix + "pytest", tests},
 			{Line: prefix + "pytest"},
 		},
+		Fast: []candidate{{prefix + "ruff check .", ruff}},
 		Lint: []candidate{
-			{prefix + "ruff check .", either(file("ruff.toml", ".ruff.toml"),
-				text("pyproject.toml", "ruff"), text("requirements*.txt", "ruff"))},
+			{prefix + "ruff check .", ruff},
 			{prefix + "flake8", either(file(".flake8"), text("setup.cfg", "[flake8]"), text("tox.ini", "[flake8]"))},
 			{Line: prefix + "ruff check ."},
 		},
@@ -159,14 +163,15 @@ func phpRow() row {
 // means npm.
 func nodeRows() []row {
 	return []row{
-		nodeRow("pnpm", "pnpm test", either(file("pnpm-lock.yaml", "pnpm-workspace.yaml"), packageManager("pnpm"))),
-		nodeRow("yarn", "yarn test", either(file("yarn.lock"), packageManager("yarn"))),
-		nodeRow("bun", "bun run test", either(file("bun.lock", "bun.lockb"), packageManager("bun"))),
-		nodeRow("npm", "npm test", file("package.json")),
+		nodeRow("pnpm", "pnpm test", "pnpm exec ", either(file("pnpm-lock.yaml", "pnpm-workspace.yaml"), packageManager("pnpm"))),
+		nodeRow("yarn", "yarn test", "yarn run ", either(file("yarn.lock"), packageManager("yarn"))),
+		nodeRow("bun", "bun run test", "bunx --no-install ", either(file("bun.lock", "bun.lockb"), packageManager("bun"))),
+		nodeRow("npm", "npm test", "npx --no-install ", file("package.json")),
 	}
 }
 
-func nodeRow(manager, test string, when evidence) row {
+// nodeRow is for a package manager that runs installed programs as exec + "biome".
+func nodeRow(manager, test, exec string, when evidence) row {
 	const manifest = "package.json"
 	install := manager + " install"
 	return row{
@@ -176,6 +181,14 @@ func nodeRow(manager, test string, when evidence) row {
 			{manager + " run build", script(manifest, "build")},
 			{manager + " run typecheck", script(manifest, "typecheck")},
 			{Line: manager + " run build"},
+		},
+		Types: []candidate{
+			{manager + " run typecheck", script(manifest, "typecheck")},
+			{manager + " run type-check", script(manifest, "type-check")},
+		},
+		Fast: []candidate{
+			{exec + "oxlint", either(file(".oxlintrc.json"), text(manifest, `"oxlint"`))},
+			{exec + "biome lint", file("biome.json", "biome.jsonc")},
 		},
 		Test: []candidate{
 			// Outside CI it watches forever.
