@@ -40,11 +40,11 @@ var floors = map[string]int{
 	"runner/git":    2, // what a turn changed
 	"runner/prompt": 2, // prompt text
 
-	"runner/turn/steer": 2, // the user's files that steer a run: restored when lost, compared when changed
-	"runner/turn/rawlog": 2, // what an agent prints, kept without secrets
+	"runner/turn/steer":   2, // the user's files that steer a run: restored when lost, compared when changed
+	"runner/turn/rawlog":  2, // what an agent prints, kept without secrets
 	"runner/gate/applies": 1, // what a check needs to apply: files in, a reason out
 
-	"runner/gate/store":      0, // values in JSON files
+	"runner/gate/store": 0, // values in JSON files
 
 	"runner/gate/fresh": 0, // which failed tests are new: results in, tests out
 
