@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/config/option"
+	"ralph/logs/secretname"
 	"ralph/runner/agent"
 	"ralph/runner/agent/custom"
-	"ralph/runner/agent/environ"
 )
 
 var update = flag.Bool("update", false, "write the generated files")
@@ -144,19 +144,21 @@ func environmentPage() string {
 	fmt.Fprintf(&b, `
 ## What agents and checks get from the environment
 
-Agents and checks get ralph's own environment without the variables whose names look like secrets. ralph's own git calls keep all of it.
+Agents and checks get ralph's own environment without the variables that look like secrets. ralph's own git calls keep all of it.
 ralph applies these rules in order. The last one that matches decides, and a variable that no rule matches passes.
 
 1. Withhold the keys of all agents.
 2. Withhold what looks like a secret, and pass names with `+"`!`"+`: %s
-3. Pass the keys of the agent that works to this agent, but not to checks.
-4. Withhold each entry of `+"`ENV_EXCLUDE`"+` from agents and checks; pass it if it starts with `+"`!`"+`.
+3. Withhold a variable whose value is an address with a password, such as `+"`redis://:password@host`"+`. The names `+"`*_PROXY`"+` pass,
+   and `+"`*_BASE_URL`"+` pass to agents.
+4. Pass the keys of the agent that works to this agent, but not to checks.
+5. Withhold each entry of `+"`ENV_EXCLUDE`"+` from agents and checks; pass it if it starts with `+"`!`"+`.
 
 `+"`PATH` and `HOME`"+` always pass, and an agent always gets the variables that its own entry sets in `+"`env`"+`.
 
 | agent | its keys |
 |---|---|
-`, code(strings.Join(environ.SecretNames(), "`, `")))
+`, code(strings.Join(secretname.Globs(), "`, `")))
 	for _, s := range agent.Specs() {
 		cell := code(strings.Join(s.Env.Keys, "`, `"))
 		if cell == "" {
@@ -175,7 +177,7 @@ ralph applies these rules in order. The last one that matches decides, and a var
 		fmt.Fprintf(&b, "| %s | %s |\n", s.Name, cell)
 	}
 	b.WriteString(`
-` + "`ENV_EXCLUDE=\"DATABASE_URL,!GITHUB_TOKEN,!NPM_*\"`" + ` withholds one more and passes the others; ` + "`!*`" + ` passes everything. Names are not case-sensitive.
+` + "`ENV_EXCLUDE=\"KUBECONFIG,!GITHUB_TOKEN,!NPM_*\"`" + ` withholds one more and passes the others; ` + "`!*`" + ` passes everything. Names are not case-sensitive.
 In YAML, quote an entry that starts with ` + "`!`" + `. ` + "`ralph config --env`" + ` shows what happens to each variable, and never a value.
 
 This is not a sandbox: agents and checks run as you, and can read your files and the environment of the ralph process.

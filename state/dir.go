@@ -65,7 +65,7 @@ func Files() []File {
 		{fileEvents, "JSON lines, one event per line", "one run, the last runs kept"},
 		{fileLive, "text: what people read of the agent's output, as it arrives", "rotated"},
 		{dirLogs + "/ralph.log", "text: ralph's own log, 10 MiB, 4 kept", "rotated"},
-		{dirLogs + "/RUN/ITERATION.raw", "every byte the agent printed; next to it `ITERATION.prompt.md` and the run's `flags.json`", "pruned by size"},
+		{dirLogs + "/RUN/ITERATION.raw", "what the agent printed, with secrets hidden; next to it `ITERATION.prompt.md` and the run's `flags.json`", "pruned by size"},
 		{dirControl + "/", "requests such as `ralph pause` and `skip`, one file each; `agent+` marks those from inside of the run", "consumed"},
 	}
 }
@@ -116,7 +116,7 @@ func inRunID(c rune) bool {
 // isRunID tells whether ralph could have made this id.
 func isRunID(run string) bool { return run != "" && len(run) <= 64 && runName(run) == run }
 
-// RawPath is every byte that the agent printed in one iteration.
+// RawPath is what the agent printed in one iteration, without secrets.
 func (r *Reader) RawPath(run string, iteration int) string {
 	return filepath.Join(r.RunDir(run), strconv.Itoa(iteration)+".raw")
 }

@@ -26,8 +26,7 @@ func (l RunLogs) SavePrompt(iteration int, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// OpenRaw opens the file that takes every byte that the agent prints in one
-// iteration. A retry of the iteration appends.
+// OpenRaw opens the file that takes what the agent prints in one iteration. A retry of the iteration appends.
 func (l RunLogs) OpenRaw(iteration int) (*os.File, error) {
 	f, err := l.open(strconv.Itoa(iteration)+".raw", os.O_APPEND)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 // lower floors only, its tests too.
 var floors = map[string]int{
 	"logs/termtext":            0, // what may be printed on a terminal; lowest, so that all may use it
+	"logs/secretname":          0, // which variables hold secrets: names and values in, yes or no out
 	"config/option":            0, // what an option is; its owners declare their own
 	"ptyexec":                  0, // one child process, and nothing of it left
 	"tmux":                     0, // typed calls of the tmux CLI
@@ -21,7 +22,6 @@ var floors = map[string]int{
 	"runner/git/foreign":       0, // folders that the project did not write: paths in, folders out
 	"runner/agent/recording":   0, // recorded calls of agent CLIs: text in, values out
 	"runner/agent/argv":        0, // argument lists and permission entries: values in, words out
-	"runner/agent/environ":     0, // which variables pass: names in, names out
 	"runner/agent/ending":      0, // classes of endings, and the error texts that show them: text in, values out
 	"runner/agent/statusblock": 1, // what an agent says about its own work: text in, values out
 
@@ -30,18 +30,19 @@ var floors = map[string]int{
 	"runner/task":            1, // the plan and its formats
 	"runner/gate/instrument": 1, // commands of checks, changed so that each test is reported
 	"runner/gate/report":     1, // what test programs print: text in, values out
-	"runner/agent/wire":      1, // JSON as agents print it: bytes in, lines, values and short texts out
 	"runner/sandbox":         1, // contained commands: a command in, a command out
+	"runner/agent/wire":      1, // JSON as agents print it: bytes in, lines, values and short texts out
+	"runner/agent/environ":   1, // which variables pass: names in, names out
 
-	"state/view":    2, // the model of a run: state files and events in, plain data and sentences out
-	"runner/agent":  2, // the table of agents, and what they print
-	"runner/audit":  2, // changes that weaken the proof: files and plans in, findings out
-	"runner/gate":   2, // checks
-	"runner/git":    2, // what a turn changed
-	"runner/prompt": 2, // prompt text
+	"state/view":         2, // the model of a run: state files and events in, plain data and sentences out
+	"runner/agent":       2, // the table of agents, and what they print
+	"runner/audit":       2, // changes that weaken the proof: files and plans in, findings out
+	"runner/gate":        2, // checks
+	"runner/git":         2, // what a turn changed
+	"runner/prompt":      2, // prompt text
+	"runner/turn/rawlog": 2, // what an agent prints, kept without secrets
 
 	"runner/turn/steer":   2, // the user's files that steer a run: restored when lost, compared when changed
-	"runner/turn/rawlog":  2, // what an agent prints, kept without secrets
 	"runner/gate/applies": 1, // what a check needs to apply: files in, a reason out
 
 	"runner/gate/store": 0, // values in JSON files

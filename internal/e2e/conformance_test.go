@@ -182,3 +182,15 @@ exit 1`
 		}
 	})
 }
+
+// The endpoint of a proxy that is down may answer with 200 and a page. opencode takes
+// that for an empty answer, and asks again at once, for ever.
+func TestOpencode_endpointIsUnreadable_isAServerErrorAfterAFewRequests(t *testing.T) {
+	t.Parallel()
+	unreadable := mockllm.Step{Error: &mockllm.APIError{Status: 200, Type: "none", Message: "It works!"}, Times: 5}
+	w := newProject(t, opencode(), 1, mockllm.After(mockllm.Plan(1), unreadable))
+	w.finished(w.run(opencode()).Wait(2*time.Minute), 1)
+	if got := w.outcomes(); !slices.Equal(got, []string{"server-error", "completed-turn"}) || w.status().LoopCount != 1 {
+		t.Errorf("outcomes %q, %d iterations", got, w.status().LoopCount)
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"ralph/ptyexec"
@@ -124,7 +123,7 @@ func (s Spec) rejected(t *Transcript, exit ptyexec.Exit) Outcome {
 // noResult classifies a call that ended without a final record.
 func (s Spec) noResult(t *Transcript, exit ptyexec.Exit) Outcome {
 	cause, evidence := s.cause(t, exit)
-	sig := signal(exit)
+	sig := ending.Signal(exit.Code, exit.Signal)
 	switch {
 	case exit.Cause == ptyexec.CauseCancelled:
 		return Outcome{Class: ending.KilledBySignal, Reason: "the call was stopped"}
@@ -184,20 +183,12 @@ func (s Spec) waits(t *Transcript) (ending.Class, string) {
 	return ending.Unknown, ""
 }
 
-// signal returns the signal that ended a CLI or, by its exit code, its child; 0: none.
-func signal(exit ptyexec.Exit) syscall.Signal {
-	if child := syscall.Signal(exit.Code - 128); exit.Signal == 0 && ending.OfSignal(child) != ending.Unknown {
-		return child
-	}
-	return exit.Signal
-}
-
 // cause returns the cause of a failure and the text that shows it, which may be
 // empty. Lines outside the records explain only a CLI that ended by itself: it
 // prints many of them before it starts to work. That only a person can help must be
 // the last word of a CLI that did nothing and exited with an error.
 func (s Spec) cause(t *Transcript, exit ptyexec.Exit) (ending.Class, string) {
-	byItself := exit.Cause == ptyexec.CauseExited && signal(exit) == 0
+	byItself := exit.Cause == ptyexec.CauseExited && ending.Signal(exit.Code, exit.Signal) == 0
 	said := ending.Report{Codes: slices.Concat(t.Codes, t.ErrorCodes), Errors: t.Errors, Lines: t.CLI,
 		Fatal: byItself && exit.Code != 0 && !t.Worked()}
 	if slices.Contains(t.Codes, codeText) { // all it prints is the answer, or the error instead of one

@@ -24,6 +24,7 @@ const (
 	// event, so that a flood is cheap and still visible.
 	floodLines = 5000
 	thinLines  = 1000
+	maxSilent  = 5 // after so many steps without an answer opencode does not stop by itself
 )
 
 // Codes that a decoder adds to those of the agent.
@@ -50,6 +51,7 @@ type Decoder struct {
 	denied   map[string]bool       // by id
 	message  strings.Builder       // pieces of a message, not emitted yet
 	lastText string                // the latest message, for formats whose final record has none
+	silent   int                   // steps of opencode in a row without an answer of the model
 	loop     string                // the warning with which gemini stopped a loop; "": none since
 	tail     []byte                // the end of what was printed before the first record
 	meter    meter
@@ -82,6 +84,10 @@ func (d *Decoder) Counted() state.Usage { return d.meter.counted }
 // Final reports whether the agent has printed its final record and started
 // nothing new since.
 func (d *Decoder) Final() bool { return d.final }
+
+// Stuck reports whether the agent asks its model again and again without an answer, and
+// will not stop.
+func (d *Decoder) Stuck() bool { return d.silent >= maxSilent }
 
 // Write takes the next bytes of output. It never fails.
 func (d *Decoder) Write(p []byte) (int, error) { return d.lines.Write(p) }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ralph/logs/secretname"
 	"ralph/runner/agent/argv"
 	"ralph/runner/agent/environ"
 
@@ -19,7 +20,7 @@ func mine() Spec {
 
 type filterCase struct {
 	exclude string // with spaces between the entries
-	name    string
+	name    string // or NAME=value
 	passes  string // to whom, of these: claude codex mine checks
 	why     string // for claude
 }
@@ -30,8 +31,8 @@ func filterCases() []filterCase {
 		{"", "GITHUB_TOKEN", "", "default *TOKEN"},
 		{"", "TOKEN", "", "default *TOKEN"},
 		{"", "npm_config_//registry.example/:_authToken", "", "default *TOKEN"},
-		{"", "AWS_SECRET_ACCESS_KEY", "", "default *_ACCESS_KEY*"},
-		{"", "AWS_ACCESS_KEY_ID", "", "default *_ACCESS_KEY*"},
+		{"", "AWS_SECRET_ACCESS_KEY", "", "default *ACCESS_KEY*"},
+		{"", "AWS_ACCESS_KEY_ID", "", "default *ACCESS_KEY*"},
 		{"", "TF_VAR_db_password", "", "default *PASSWORD*"},
 		{"", "PGPASSWORD", "", "default *PASSWORD*"},
 		{"", "SECRET_KEY_BASE", "", "default *SECRET_*"},
@@ -43,7 +44,14 @@ func filterCases() []filterCase {
 		{"", "HTTPS_PROXY", "claude codex mine checks", ""},
 		{"", "SSL_CERT_FILE", "claude codex mine checks", ""},
 		{"", "XDG_ACTIVATION_TOKEN", "claude codex mine checks", ""},
-		{"", "DATABASE_URL", "claude codex mine checks", ""},
+		{"", "DATABASE_URL", "", "default DATABASE_URL"},
+		{"", "REDIS_URL=redis://:f3b1c2@cache/0", "", "address with a password"},
+		{"!REDIS_URL", "REDIS_URL=redis://:f3b1c2@cache/0", "claude codex mine checks", "ENV_EXCLUDE names it"},
+		{"", "REDIS_URL=redis://cache/0", "claude codex mine checks", ""},
+		{"", "https_proxy=http://u:pw@proxy:3128", "claude codex mine checks", ""},
+		{"", "ANTHROPIC_BASE_URL=https://u:pw@gateway", "claude codex mine", "address with a password"},
+		{"", "PWD", "claude codex mine checks", ""},
+		{"", "OLDPWD", "claude codex mine checks", ""},
 		{"", "MAX_THINKING_TOKENS", "claude codex mine checks", ""},
 		{"", "STARSHIP_SESSION_KEY", "claude codex mine checks", ""},
 		{"", "AWS_REGION", "claude codex mine checks", ""},
@@ -60,7 +68,7 @@ func filterCases() []filterCase {
 		{"!github_token", "GITHUB_TOKEN", "claude codex mine checks", "ENV_EXCLUDE names it"},
 		{"!GITHUB_*  GITHUB_TOKEN", "GITHUB_TOKEN", "", "ENV_EXCLUDE names it"},
 		{"GITHUB_TOKEN !GITHUB_*", "GITHUB_TOKEN", "claude codex mine checks", "ENV_EXCLUDE !GITHUB_*"},
-		{"DATABASE_URL", "DATABASE_URL", "", "ENV_EXCLUDE names it"},
+		{"KUBECONFIG", "KUBECONFIG", "", "ENV_EXCLUDE names it"},
 		{"ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY", "", "ENV_EXCLUDE names it"},
 		{"!*", "AWS_SECRET_ACCESS_KEY", "claude codex mine checks", "ENV_EXCLUDE !*"},
 		{"!*", "MY_LOGIN_NAME", "claude codex mine checks", "ENV_EXCLUDE !*"},
@@ -72,7 +80,11 @@ func filterCases() []filterCase {
 func TestEnvFilter_entries_holdBackAndPassOn(t *testing.T) {
 	for _, test := range filterCases() {
 		f := EnvFilter{Custom: []Spec{mine()}, Exclude: strings.Fields(test.exclude)}
-		env := []string{test.name + "=a=b"}
+		env := []string{test.name}
+		name, _, hasValue := strings.Cut(test.name, "=")
+		if !hasValue {
+			env[0] += "=a=b"
+		}
 		var passes []string
 		for _, s := range []Spec{row(t, "claude"), row(t, "codex"), mine()} {
 			if slices.Contains(s.Command(Request{Env: env, Filter: f}).Env, env[0]) {
@@ -86,7 +98,7 @@ func TestEnvFilter_entries_holdBackAndPassOn(t *testing.T) {
 			t.Errorf("%q: %s passes to %q, want %q", test.exclude, test.name, got, test.passes)
 		}
 		rows := f.List(row(t, "claude"), Request{Env: env})
-		i := slices.IndexFunc(rows, func(r environ.Row) bool { return r.Name == test.name })
+		i := slices.IndexFunc(rows, func(r environ.Row) bool { return r.Name == name })
 		if i < 0 || rows[i].Why != test.why {
 			t.Errorf("%q: %s is listed as %+v, want the reason %q", test.exclude, test.name, rows, test.why)
 		}
@@ -164,7 +176,7 @@ func TestSpecs_keysAndBuiltInEntries_areValid(t *testing.T) {
 			}
 		}
 	}
-	for _, entry := range environ.SecretNames() {
+	for _, entry := range secretname.Globs() {
 		if !environ.ValidEntry(entry) {
 			t.Errorf("%q", entry)
 		}

@@ -12,6 +12,9 @@ import (
 // opencode decodes opencode run --format json. It has no final record: a step
 // that finishes with reason "stop" ends the turn.
 func (d *Decoder) opencode(rec gjson.Result) bool {
+	if d.Stuck() {
+		return true
+	}
 	r := wire.Members(rec)
 	d.setSession(r.Text("sessionID"), "")
 	part := r.Members("part")
@@ -19,9 +22,10 @@ func (d *Decoder) opencode(rec gjson.Result) bool {
 	case "step_start":
 		d.final = false
 	case "text":
+		d.silent = 0
 		d.lastText = d.text(part.Text("text"))
 	case "tool_use":
-		d.final = false
+		d.final, d.silent = false, 0
 		d.opencodeTool(part)
 	case "step_finish":
 		d.opencodeStep(part)
@@ -44,6 +48,13 @@ func (d *Decoder) opencodeStep(part wire.Object) {
 	d.meter.endTurn(&state.Usage{InputTokens: t.Int("input"), OutputTokens: t.Int("output") + t.Int("reasoning"),
 		CacheReadTokens: cache.Int("read"), CacheWriteTokens: cache.Int("write"), CostUSD: part.Get("cost").Float()})
 	d.usage()
+	if d.silent++; part.Text("reason") != "unknown" || t.Int("input")+t.Int("output") > 0 {
+		d.silent = 0
+	}
+	if d.Stuck() {
+		d.fail("the endpoint of the model answers with something unreadable", []string{"server_error"})
+		d.result("", true, []string{"server_error"})
+	}
 	// After "tool-calls" and "unknown" another step follows.
 	switch part.Text("reason") {
 	case "stop", "length":

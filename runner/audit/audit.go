@@ -50,7 +50,7 @@ func Kinds() []KindRow {
 	return []KindRow{
 		{Kind: KindTestsRemoved, Found: "a test file was deleted or emptied, and the code that it tested is still there"},
 		{Kind: KindSkipAdded, Found: "tests that ran before are skipped now"},
-		{Kind: KindChecksChanged, Found: "commands, CI or lint settings that judge the work became easier to pass"},
+		{Kind: KindChecksChanged, Found: "commands, CI or lint settings that judge the work became easier to pass, or ralph's settings, prompt or specs changed"},
 		{Kind: KindFewerTests, Found: "a check runs fewer tests than at the baseline"},
 		{Kind: KindStubAdded, Found: "a task was ticked, and the change adds functions that are not written yet"},
 		{Kind: KindTickWithoutWork, Found: "a box was ticked, and nothing else changed", Revert: true},

@@ -3,7 +3,6 @@ package turn
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/prompt"
+	"ralph/runner/turn/rawlog"
 	"ralph/state"
 )
 
@@ -19,8 +19,6 @@ const (
 	// shownMost is the text of one call after which narration and tool results
 	// go only into its raw output: the logs rotate, and would keep none of it.
 	shownMost = 32 << 20
-	// rawMost bounds the raw output that is kept of one call, in bytes.
-	rawMost = 256 << 20
 )
 
 // call is what is known of the agent call once it is over.
@@ -48,11 +46,11 @@ func (a Assignment) Request(env []string) agent.Request {
 // call runs the agent in its pty and folds what it prints.
 func (t *turn) call(ctx context.Context) (call, error) {
 	spec, request := t.a.Agent.Spec, t.a.Request(slices.Concat(t.w.env(), []string{state.InsideVar + "=" + t.a.Origin.Run}))
-	out, err := t.openRaw(request.Prompt)
+	out, err := rawlog.Open(t.a.LogDir, t.a.Origin.Iteration, request.Prompt, t.secrets)
 	if err != nil {
 		return call{}, err
 	}
-	defer out.close()
+	defer out.Close() // its error is in Err, too
 	cmd, clean, err := spec.Prepare(request)
 	if err != nil {
 		return call{}, err
@@ -75,10 +73,13 @@ func (t *turn) call(ctx context.Context) (call, error) {
 		decoder.Resume(t.a.Agent.Session.Counted)
 	}
 	c.exit, err = ptyexec.Run(ctx, cmd, func(p []byte) bool {
-		if err := out.write(p); err != nil {
+		if err := out.Write(p); err != nil {
 			cancel(err) // without its record ralph must not spend money
 		}
 		_, _ = decoder.Write(p) // never fails
+		if decoder.Stuck() {
+			cancel(nil)
+		}
 		return decoder.Final()
 	})
 	decoder.Close()
@@ -86,9 +87,9 @@ func (t *turn) call(ctx context.Context) (call, error) {
 		return call{notStarted: err.Error()}, nil
 	}
 	if err == nil {
-		err = out.err
+		err = out.Close()
 	}
-	c.made, c.cancelled, c.counted, c.printed = true, c.exit.Cause == ptyexec.CauseCancelled, decoder.Counted(), out.printed
+	c.made, c.cancelled, c.counted, c.printed = true, c.exit.Cause == ptyexec.CauseCancelled && !decoder.Stuck(), decoder.Counted(), out.Printed
 	c.outcome = spec.Classify(c.transcript, c.exit, time.Now())
 	if c.outcome.Class == ending.Auth {
 		c.held = request.Filter.Held(spec, request)
@@ -114,7 +115,7 @@ func (t *turn) listen(transcript *agent.Transcript) func(state.Payload) {
 				return
 			}
 		}
-		p = Redacted(p)
+		p = t.redacted(p)
 		transcript.Add(p)
 		t.send(p)
 	}
@@ -129,46 +130,4 @@ func bulkOf(p state.Payload) (n int, bulk bool) {
 		return len(d.Text), true
 	}
 	return 0, false
-}
-
-// rawOutput takes what one call prints. Without a file nothing is kept.
-type rawOutput struct {
-	file    *os.File
-	printed int64
-	err     error // why nothing more can be kept
-}
-
-func (t *turn) openRaw(text string) (*rawOutput, error) {
-	if t.a.LogDir == "" {
-		return &rawOutput{}, nil
-	}
-	logs := state.RunLogs{Dir: t.a.LogDir}
-	if err := logs.SavePrompt(t.a.Origin.Iteration, text); err != nil {
-		return nil, err
-	}
-	file, err := logs.OpenRaw(t.a.Origin.Iteration)
-	return &rawOutput{file: file}, err
-}
-
-// write keeps p while the call has printed at most rawMost bytes.
-func (r *rawOutput) write(p []byte) error {
-	room := rawMost - r.printed
-	r.printed += int64(len(p))
-	if r.file == nil || r.err != nil || room <= 0 {
-		return r.err
-	}
-	_, err := r.file.Write(p[:min(int64(len(p)), room)])
-	if err == nil && int64(len(p)) >= room {
-		_, err = r.file.WriteString("\n[ralph keeps no more of what this call prints]\n")
-	}
-	if err != nil {
-		r.err = fmt.Errorf("keep raw output: %w", err)
-	}
-	return r.err
-}
-
-func (r *rawOutput) close() {
-	if r.file != nil {
-		_ = r.file.Close() // every write was checked
-	}
 }

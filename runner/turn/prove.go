@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"ralph/logs"
 	"ralph/runner/agent/ending"
 	"ralph/runner/gate"
 	"ralph/runner/sandbox"
@@ -83,7 +82,7 @@ func (t *turn) runChecks(ctx context.Context, changed gate.Changed) (gate.Report
 	rep, err := suite.Run(ctx, changed)
 	keep()
 	for i := range rep.Results {
-		rep.Results[i].Output = logs.Redact(rep.Results[i].Output)
+		rep.Results[i].Output = t.secrets.Redact(rep.Results[i].Output)
 	}
 	t.w.report, t.w.before = rep, nil // checks may leave files of their own
 	if err != nil {

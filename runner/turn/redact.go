@@ -9,7 +9,17 @@ import (
 )
 
 // Redacted hides keys and tokens in the words of an event. Paths stay as they are.
-func Redacted(p state.Payload) state.Payload {
+func Redacted(p state.Payload) state.Payload { return redacted(p, whole(logs.Redact)) }
+
+// redacted is Redacted with the values that this turn must not show.
+func (t *turn) redacted(p state.Payload) state.Payload { return redacted(p, whole(t.secrets.Redact)) }
+
+// whole also finds a key that zero bytes take apart: a terminal shows it whole.
+func whole(hide func(string) string) func(string) string {
+	return func(text string) string { return hide(strings.ReplaceAll(text, "\x00", "")) }
+}
+
+func redacted(p state.Payload, redact func(string) string) state.Payload {
 	switch d := p.(type) {
 	case state.Text:
 		d.Text = redact(d.Text)
@@ -48,10 +58,10 @@ func Redacted(p state.Payload) state.Payload {
 		d.Reason, d.Next = redact(d.Reason), redact(d.Next)
 		return d
 	case state.Feedback:
-		d.Items = redactAll(d.Items)
+		d.Items = redactAll(d.Items, redact)
 		return d
 	case state.Baseline:
-		d.Red = redactAll(d.Red)
+		d.Red = redactAll(d.Red, redact)
 		return d
 	case state.Commit:
 		d.Refused = slices.Clone(d.Refused)
@@ -70,13 +80,10 @@ func Redacted(p state.Payload) state.Payload {
 }
 
 // redactAll keeps nil: the field is then left out or null, as before.
-func redactAll(texts []string) []string {
+func redactAll(texts []string, redact func(string) string) []string {
 	texts = slices.Clone(texts)
 	for i := range texts {
 		texts[i] = redact(texts[i])
 	}
 	return texts
 }
-
-// redact also finds a key that zero bytes take apart: a terminal shows it whole.
-func redact(text string) string { return logs.Redact(strings.ReplaceAll(text, "\x00", "")) }

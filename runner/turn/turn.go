@@ -19,7 +19,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"ralph/logs"
 	"ralph/ptyexec"
+	"ralph/runner/agent"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/turn/steer"
@@ -106,6 +108,7 @@ func (w *Worker) Run(ctx context.Context, a Assignment, emit func(state.Event)) 
 		w.Log = hclog.NewNullLogger()
 	}
 	t := &turn{w: w, a: a, emit: emit, checks: a.Checks.clone()}
+	t.secrets = logs.NewValues(a.Agent.Filter.Secrets(a.Agent.Spec, agent.Request{Env: w.env(), Model: a.Agent.Model}))
 	if a.Part != Whole {
 		f, err := t.checkOnly(ctx)
 		return settle(a, f), err
@@ -119,11 +122,13 @@ type turn struct {
 	a      Assignment
 	emit   func(state.Event)
 	checks Checks // changes as checks run
+	// secrets are the values of variables that nothing may show.
+	secrets logs.Values
 }
 
 // tell hands a payload on. Keys and tokens are hidden before anything looks at
 // it: an agent's words come back in state files, in logs and in prompts.
-func (t *turn) tell(p state.Payload) { t.send(Redacted(p)) }
+func (t *turn) tell(p state.Payload) { t.send(t.redacted(p)) }
 
 func (t *turn) send(p state.Payload) { t.emit(state.NewEvent(t.a.Origin, time.Now(), p)) }
 

@@ -2,11 +2,13 @@ package cmdline
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
+	"time"
 
 	"ralph/state"
 )
@@ -48,7 +50,9 @@ func parent(pid int, all map[int]int) (ppid int) {
 		return ppid
 	}
 	if len(all) == 0 {
-		out, _ := exec.Command("ps", "-A", "-o", "pid=,ppid=").Output()
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		out, _ := exec.CommandContext(ctx, "ps", "-A", "-o", "pid=,ppid=").Output()
 		for line := range strings.Lines(string(out)) {
 			var one, its int
 			if n, _ := fmt.Sscan(line, &one, &its); n == 2 {

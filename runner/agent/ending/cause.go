@@ -147,6 +147,14 @@ func OfSignal(sig syscall.Signal) Class {
 	return Unknown
 }
 
+// Signal returns the signal that ended a CLI or, by its exit code, its child; 0: none.
+func Signal(code int, sig syscall.Signal) syscall.Signal {
+	if child := syscall.Signal(code - 128); sig == 0 && OfSignal(child) != Unknown {
+		return child
+	}
+	return sig
+}
+
 // WaitsForLogin reports whether a line says that the CLI waits until a person has
 // logged in.
 func WaitsForLogin(line string) bool {

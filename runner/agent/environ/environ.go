@@ -1,5 +1,5 @@
-// Package environ decides by name which environment variables the agent and the
-// checks get: keys must not reach a program that does not need them.
+// Package environ decides which environment variables the agent and the checks get:
+// keys must not reach a program that does not need them.
 package environ
 
 import (
@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"ralph/logs/secretname"
 )
 
 // Agent has the variables that an agent needs, and those that ralph sets for it.
@@ -52,7 +54,9 @@ type Call struct {
 // passes:
 //
 //	keys of all agents   held back
-//	SecretNames
+//	secretname.Globs     held back
+//	a value that is an address with a password   held back, unless the name ends in
+//	                     _PROXY; an agent also gets those that end in _BASE_URL
 //	the agent's own keys pass, but not to a check
 //	Exclude
 //	PATH, HOME           pass
@@ -75,22 +79,6 @@ func (f Filter) State() (names []string) {
 func ValidEntry(entry string) bool { return validEntry().MatchString(entry) }
 
 var validEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^!?[A-Za-z0-9_*?]+$`) })
-
-// SecretNames returns the built-in entries of a Filter: names that look like those
-// of secrets. Names such as DATABASE_URL are not among them, because tests need
-// them more often than they hold a secret.
-func SecretNames() []string {
-	return []string{"*TOKEN", "*TOKEN_*", "*API_TOKENS", "*ACCESS_TOKENS", "*SECRET", "*SECRETS", "*SECRET_*",
-		"*PASSWORD*", "PASSWD", "*_PASSWD", "PASS", "*_PASS", "SSHPASS", "*PASSPHRASE", "MYSQL_PWD",
-		"*API_KEY*", "*APIKEY*", "*_ACCESS_KEY*", "*PRIVATE_KEY*", "*_MASTER_KEY", "*_ADMIN_KEY",
-		"*_SIGNING_KEY", "*_STORAGE_KEY",
-		"*_CREDENTIALS", "*_PAT", "*_AUTH", "*_AUTH_CONFIG",
-		"DIRENV_DIFF", // all variables that direnv has set, with their values
-		// git fails on a count without its values: all of them or none.
-		"GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_*", "GIT_CONFIG_VALUE_*", "GIT_CONFIG_PARAMETERS",
-		// Paths and switches.
-		"!*_FILE", "!*_PATH", "!*ABLE_AUTH", "!*SKIP_*", "!PASSWORD_STORE_*", "!XDG_*"}
-}
 
 // AWSKeys returns the keys for Amazon Bedrock.
 func AWSKeys() []string {
@@ -118,6 +106,8 @@ type rule struct {
 	glob string // in upper case
 	pass bool
 	why  string // for people; may be empty
+	// address limits the rule to values that are an address with a password.
+	address bool
 }
 
 // ruleSet holds rules in their order. Most of them name one variable.
@@ -140,8 +130,9 @@ func newRuleSet(rules []rule) ruleSet {
 	return all
 }
 
-// decide returns the last matching rule, or one that passes the name.
-func (all ruleSet) decide(name string) rule {
+// decide returns the last matching rule for NAME=value, or one that passes it.
+func (all ruleSet) decide(kv string) rule {
+	name, value, _ := strings.Cut(kv, "=")
 	// In path.Match, * does not match a slash, which npm uses in names.
 	name = strings.ReplaceAll(strings.ToUpper(name), "/", "_")
 	last, found := all.exact[name]
@@ -151,6 +142,9 @@ func (all ruleSet) decide(name string) rule {
 	for _, i := range slices.Backward(all.globs) {
 		if i < last {
 			break
+		}
+		if all.rules[i].address && !secretname.InAddress(value) {
+			continue
 		}
 		if ok, _ := path.Match(all.rules[i].glob, name); ok { // an entry is never malformed
 			last = i
@@ -168,16 +162,22 @@ func (f Filter) rules(a Agent, c Call) ruleSet {
 	var rules []rule
 	for _, other := range f.Agents {
 		for _, key := range other.Keys {
-			rules = append(rules, rule{key, false, "key of " + other.Name})
+			rules = append(rules, rule{glob: key, why: "key of " + other.Name})
 		}
 	}
-	for _, entry := range SecretNames() {
+	for _, entry := range secretname.Globs() {
 		glob, pass := strings.CutPrefix(entry, "!")
-		r := rule{glob, pass, "default " + entry}
+		r := rule{glob: glob, pass: pass, why: "default " + entry}
 		if pass {
 			r.why = ""
 		}
 		rules = append(rules, r)
+	}
+	// Without its proxy no program reaches the network, and without its endpoint an
+	// agent calls another one.
+	rules = append(rules, rule{glob: "*", why: "address with a password", address: true}, rule{glob: "*_PROXY", pass: true, address: true})
+	if a.Name != "" {
+		rules = append(rules, rule{glob: "*_BASE_URL", pass: true, address: true})
 	}
 	own := slices.Clone(a.Keys)
 	for _, cloud := range a.Clouds {
@@ -186,18 +186,18 @@ func (f Filter) rules(a Agent, c Call) ruleSet {
 		}
 	}
 	for _, key := range own {
-		rules = append(rules, rule{key, true, "key of " + a.Name})
+		rules = append(rules, rule{glob: key, pass: true, why: "key of " + a.Name})
 	}
 	for _, entry := range f.Exclude {
 		glob, pass := strings.CutPrefix(entry, "!")
-		r := rule{glob, pass, "ENV_EXCLUDE " + entry}
+		r := rule{glob: glob, pass: pass, why: "ENV_EXCLUDE " + entry}
 		if !strings.ContainsAny(glob, "*?") {
 			r.why = "ENV_EXCLUDE names it"
 		}
 		rules = append(rules, r)
 	}
 	// Without these two, programs do not start.
-	return newRuleSet(append(rules, rule{"PATH", true, ""}, rule{"HOME", true, ""}))
+	return newRuleSet(append(rules, rule{glob: "PATH", pass: true}, rule{glob: "HOME", pass: true}))
 }
 
 // serves reports whether the call uses the cloud.
@@ -217,7 +217,7 @@ func turnsOn(names []string, kv string) bool {
 func (all ruleSet) passing(env []string) []string {
 	kept := make([]string, 0, len(env))
 	for _, kv := range env {
-		if name, _, _ := strings.Cut(kv, "="); all.decide(name).pass {
+		if all.decide(kv).pass {
 			kept = append(kept, kv)
 		}
 	}
@@ -277,7 +277,7 @@ func (f Filter) List(a Agent, c Call) []Row {
 	own, checks := f.rules(a, c), f.rules(Agent{}, Call{})
 	for _, kv := range c.Env {
 		name, _, _ := strings.Cut(kv, "=")
-		mine, theirs := own.decide(name), checks.decide(name)
+		mine, theirs := own.decide(kv), checks.decide(kv)
 		row := Row{Name: name, Agent: Passes, Checks: Passes, Why: cmp.Or(mine.why, theirs.why)}
 		if !mine.pass {
 			row.Agent = Held
@@ -306,6 +306,23 @@ func (f Filter) Held(a Agent, c Call) []string {
 		}
 	}
 	return names
+}
+
+// Secrets returns the values of c.Env that must not be shown: of variables that the
+// agent or a check does not get, and of those that look like secrets even if they pass.
+func (f Filter) Secrets(a Agent, c Call) []string {
+	own, checks := f.rules(a, c), f.rules(Agent{}, Call{})
+	var values []string
+	for _, kv := range c.Env {
+		name, value, _ := strings.Cut(kv, "=")
+		if strings.HasPrefix(name, "GIT_CONFIG_KEY_") {
+			continue // it is held back only because its value is
+		}
+		if !own.decide(kv).pass || !checks.decide(kv).pass || secretname.Is(name) || secretname.InAddress(value) {
+			values = append(values, value)
+		}
+	}
+	return values
 }
 
 // Summarize joins the first names for a line of text: "A, B, C, D, E and 2 more".

@@ -118,6 +118,9 @@ func checkUnattended(f *cmdline.Factory, e service.Entry) (onlyHere []string, er
 	if err == nil {
 		err = p.Startable()
 	}
+	if err == nil {
+		err = p.AgreeChecks(bare) // says what the run would leave out
+	}
 	if err != nil && len(onlyHere) > 0 {
 		err = fmt.Errorf("%w (checked without what only this shell sets: %s)", err, strings.Join(onlyHere, ", "))
 	}

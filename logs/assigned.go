@@ -1,0 +1,182 @@
+package logs
+
+import (
+	"math"
+	"strings"
+
+	"ralph/logs/secretname"
+)
+
+// maxName is the length of the longest name of a secret, in bytes.
+const maxName = 80
+
+// assignment is a name with its value, as in NAME=value, "name": "value".
+type assignment struct {
+	name     string
+	from, to int // the value
+	quoted   bool
+	colon    bool // else =
+	spaced   bool // there is a blank between the = and the value
+	calls    bool // what looks like the value is called or indexed: it is code
+}
+
+// assigned finds the value of a variable whose name ends before the = or : at
+// text[at]. If exact, it finds only what can hardly be anything but a secret.
+func assigned(exact bool) finder {
+	return func(text string, at int) (from, to int, ok bool) {
+		start, end := nameBefore(text, at)
+		if !mayBeNamed(text[start:end]) {
+			return 0, 0, false
+		}
+		a, ok := readAssignment(text, at)
+		a.name = strings.Trim(text[start:end], "-")
+		if a.isLogin() {
+			if from, to, ok = scheme(text, at); ok && exact {
+				ok = !notRandom(text[from:to])
+			}
+			return from, to, ok
+		}
+		if !ok || a.to-a.from < leastPassword || !secretname.Is(a.name) {
+			return 0, 0, false
+		}
+		value := text[a.from:a.to]
+		if !a.isSecret(value) {
+			return 0, 0, false
+		}
+		if exact && (notRandom(value) || a.name != strings.ToUpper(a.name)) {
+			return 0, 0, false
+		}
+		return a.from, a.to, true
+	}
+}
+
+// isLogin reports whether the assignment is an Authorization header.
+func (a assignment) isLogin() bool {
+	return len(a.name) >= len("authorization") && strings.EqualFold(a.name[len(a.name)-len("authorization"):], "authorization")
+}
+
+// scheme finds what follows the scheme in the value of an Authorization header.
+var scheme = key(`[:=]\s*\\?["']?(?i:basic|bearer|token|apikey)\s+([A-Za-z0-9._~+/=-]{6,})`, isWord)
+
+// isSecret reports whether the value is one, and no code, placeholder or reference.
+func (a assignment) isSecret(value string) bool {
+	shouting := a.name == strings.ToUpper(a.name)
+	digit, letter := strings.ContainsAny(value, "0123456789"), strings.ContainsFunc(value, isLetter)
+	switch {
+	case a.calls, strings.Contains(value, "://"), // an address has a row of its own
+		strings.ContainsAny(value[:1], "$%<{*./~@#"):
+		return false
+	case !digit && reference().MatchString(value), isWord(value):
+		return false
+	case a.quoted && shouting:
+		return digit || len(value) >= 12
+	case a.quoted:
+		return digit && letter
+	case a.colon, a.spaced:
+		return digit && letter && (len(value) >= 20 || shouting && len(value) >= 12)
+	case shouting:
+		return true
+	}
+	return digit && letter && len(value) >= 8
+}
+
+// reference matches code that only looks like a value: os.environ, config.token.
+var reference = re(`^[A-Za-z_]+(?:\.[A-Za-z_]+)+$`)
+
+// mayBeNamed is a fast first test of a name: true if it may be one of a secret.
+func mayBeNamed(name string) bool {
+	var three uint32
+	for i := range len(name) {
+		three = (three<<8 | uint32(name[i]|0x20)) & 0xffffff
+		switch three {
+		case 'p'<<16 | 'a'<<8 | 's', 'p'<<16 | 'w'<<8 | 'd', 's'<<16 | 'e'<<8 | 'c', 't'<<16 | 'o'<<8 | 'k',
+			'k'<<16 | 'e'<<8 | 'y', 'c'<<16 | 'r'<<8 | 'e', 'p'<<16 | 'a'<<8 | 't', 'a'<<16 | 'u'<<8 | 't':
+			return true
+		}
+	}
+	return false
+}
+
+// nameBefore returns where the name before the = or : at text[at] starts and ends.
+func nameBefore(text string, at int) (start, end int) {
+	end = at
+	for end > 0 && (text[end-1] == '"' || text[end-1] == ' ' || text[end-1] == '\\' || text[end-1] == '\'') && at-end < 4 {
+		end--
+	}
+	for start = end; start > 0 && end-start < maxName && isNameByte(text[start-1]); start-- {
+	}
+	if start > 0 && start < end && text[start-1] == '\\' && strings.IndexByte("nrt", text[start]) >= 0 {
+		start++ // as in \nNAME
+	}
+	if start > 0 && text[start-1] == '[' { // as in ESC[31mNAME
+		if i := strings.IndexByte(text[start:end], 'm'); i >= 0 && strings.Trim(text[start:start+i], "0123456789;") == "" {
+			start += i + 1
+		}
+	}
+	return start, end
+}
+
+// readAssignment reads the assignment with its = or : at text[at].
+func readAssignment(text string, at int) (a assignment, ok bool) {
+	a.colon = text[at] == ':'
+	i := skip(text, at+1, " \t", 8)
+	a.spaced = text[at-1] == ' ' || i > at+1
+	if i == len(text) || strings.IndexByte("=>~", text[i]) >= 0 {
+		return a, false // a comparison, an arrow
+	}
+	quote := skip(text, i, "\\", 2)
+	if a.from = skip(text, quote, `"'`, 1); a.from > quote {
+		a.quoted = true
+		a.to = endOf(text, a.from, func(c byte) bool { return c == text[quote] || c == '\n' || c == '\\' })
+	} else {
+		a.from = i
+		a.to = endOf(text, i, func(c byte) bool { return c <= ' ' || strings.IndexByte("\"'`\\,;|&<>(){}[]", c) >= 0 })
+		a.calls = a.to < len(text) && strings.IndexByte("([{<", text[a.to]) >= 0
+	}
+	return a, a.to > a.from
+}
+
+// skip returns the index after at most most bytes of set.
+func skip(text string, i int, set string, most int) int {
+	for end := i + most; i < len(text) && i < end && strings.IndexByte(set, text[i]) >= 0; i++ {
+	}
+	return i
+}
+
+func endOf(text string, i int, ends func(byte) bool) int {
+	for most := i + maxSecret; i < len(text) && i < most && !ends(text[i]); i++ {
+	}
+	return i
+}
+
+func isNameByte(b byte) bool { return isWordByte(b) || b == '_' || b == '-' }
+
+func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
+
+// hasNoDigit reports whether a match is words rather than a key.
+func hasNoDigit(match string) bool { return !strings.ContainsAny(match, "0123456789") }
+
+// isWord reports whether the last word of a match is a placeholder or a common word.
+func isWord(match string) bool {
+	value := match[strings.LastIndexByte(match, ' ')+1:]
+	return words().MatchString(value) || example(value)
+}
+
+// notRandom reports whether the last word of a match may be anything but a generated
+// key: those have letters of both cases, digits, and hardly a repetition.
+func notRandom(match string) bool {
+	const leastLength, leastBits = 20, 3.7
+	value := match[strings.LastIndexByte(match, ' ')+1:]
+	var count [256]float64
+	for i := range len(value) {
+		count[value[i]]++
+	}
+	bits := 0.0
+	for _, n := range count {
+		if p := n / float64(len(value)); n > 0 {
+			bits -= p * math.Log2(p)
+		}
+	}
+	mixed := strings.ContainsAny(value, "0123456789") && strings.ToLower(value) != value && strings.ToUpper(value) != value
+	return len(value) < leastLength || bits < leastBits || !mixed || isWord(value) || strings.ContainsAny(value, " .(){}$<>")
+}

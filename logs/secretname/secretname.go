@@ -1,0 +1,90 @@
+// Package secretname knows the names of variables that hold secrets, and the values
+// that show it whatever the name is.
+package secretname
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Globs returns the names, in upper case, with * for any text. A glob with ! before
+// it takes names out again. The last match decides.
+func Globs() []string { return slices.Clone(globs()) }
+
+var globs = sync.OnceValue(func() []string {
+	return []string{"*TOKEN", "*TOKEN_*", "*API_TOKENS", "*ACCESS_TOKENS", "*SECRET", "*SECRETS", "*SECRET_*", "*SECRETKEY*",
+		"*PASSWORD*", "*PASSWD", "PASS", "*_PASS", "DBPASS", "*_DBPASS", "SSHPASS", "*PASSPHRASE", "*_PWD",
+		"*API_KEY*", "*APIKEY*", "*ACCESS_KEY*", "*ACCESSKEY", "*PRIVATE_KEY*", "*PRIVATEKEY", "*_MASTER_KEY", "*_ADMIN_KEY",
+		"*SIGNING_KEY", "*ENCRYPTION_KEY", "*_STORAGE_KEY", "*_ACCOUNT_KEY", "ACCOUNTKEY", "*_SERVICE_KEY", "*_SERVICE_ROLE_KEY",
+		"SSH_KEY", "*_SSH_KEY", "DEPLOY_KEY", "*_DEPLOY_KEY", "JWT_KEY", "*_JWT_KEY",
+		"CREDENTIALS", "*_CREDENTIALS", "*_PAT", "*_AUTH", "*_AUTH_CONFIG",
+		"DATABASE_URL", "*CONNECTION_STRING",
+		"DIRENV_DIFF", // all variables that direnv has set, with their values
+		// git fails on a count without its values: all of them or none.
+		"GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_*", "GIT_CONFIG_VALUE_*", "GIT_CONFIG_PARAMETERS",
+		// Paths and switches.
+		"!*_FILE", "!*_PATH", "!*ABLE_AUTH", "!*SKIP_*", "!PASSWORD_STORE_*", "!XDG_*"}
+})
+
+// Is reports whether a name is one of a secret. Case does not matter, and - is
+// the same as _.
+func Is(name string) bool {
+	name = strings.ReplaceAll(strings.ToUpper(name), "-", "_")
+	found := false
+	for _, glob := range globs() {
+		glob, not := strings.CutPrefix(glob, "!")
+		if found != not {
+			continue // it would change nothing
+		}
+		if matches(glob, name) {
+			found = !not
+		}
+	}
+	return found
+}
+
+// matches is path.Match for a glob with * only at its ends, and ten times as fast.
+func matches(glob, name string) bool {
+	end, begins := strings.CutPrefix(glob, "*")
+	part, ends := strings.CutSuffix(end, "*")
+	switch {
+	case begins && ends:
+		return strings.Contains(name, part)
+	case begins:
+		return strings.HasSuffix(name, part)
+	case ends:
+		return strings.HasPrefix(name, part)
+	}
+	return name == glob
+}
+
+// InAddress reports whether a text has an address with a password: before the host,
+// or as a parameter.
+func InAddress(text string) bool {
+	for {
+		_, rest, found := strings.Cut(text, "://")
+		if !found {
+			return false
+		}
+		end := strings.IndexAny(rest, " \t\r\n\"'")
+		if end < 0 {
+			end = len(rest)
+		}
+		address := rest[:end]
+		authority, parameters, _ := strings.Cut(address, "?")
+		authority, _, _ = strings.Cut(authority, "/")
+		if user, _, has := strings.Cut(authority, "@"); has {
+			if _, password, _ := strings.Cut(user, ":"); password != "" {
+				return true
+			}
+		}
+		for parameter := range strings.FieldsFuncSeq(parameters, func(r rune) bool { return r == '&' || r == ';' }) {
+			name, value, _ := strings.Cut(parameter, "=")
+			if value != "" && strings.EqualFold(name, "password") {
+				return true
+			}
+		}
+		text = rest
+	}
+}

@@ -1,0 +1,191 @@
+package logs
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+)
+
+// Values are secrets that are known by their text, such as the values of variables
+// that ralph withholds.
+type Values struct{ texts []value }
+
+type value struct {
+	text string
+	rare int // index of the byte that ordinary text has least of
+}
+
+const (
+	leastValue = 8 // a shorter text is found where it means nothing
+	leastLine  = 16
+)
+
+// NewValues returns the values worth hiding: no short ones, paths, or common words. It
+// adds what they look like in JSON, and the lines of longer ones.
+func NewValues(values []string) Values {
+	var v Values
+	for _, value := range values {
+		value = strings.TrimSpace(value)
+		v.add(value, leastValue)
+		if strings.Contains(value, "\n") {
+			for line := range strings.Lines(value) {
+				v.add(strings.TrimSpace(line), leastLine)
+			}
+		}
+	}
+	return v
+}
+
+func (v *Values) add(text string, least int) {
+	if len(text) < least || strings.ContainsAny(text[:1], "/~.") || isWord(text) || strings.Trim(text, "0123456789") == "" {
+		return
+	}
+	forms := []string{text}
+	quoted, err := json.Marshal(text)
+	if inJSON := string(quoted[1 : len(quoted)-1]); err == nil && inJSON != text {
+		// Most encoders escape less than Go's does.
+		forms = append(forms, inJSON, strings.NewReplacer(`\u0026`, "&", `\u003c`, "<", `\u003e`, ">").Replace(inJSON))
+	}
+	for _, form := range forms {
+		one := value{text: form}
+		for i := range len(form) {
+			if rarity(form[i]) > rarity(form[one.rare]) {
+				one.rare = i
+			}
+		}
+		v.texts = append(v.texts, one)
+	}
+}
+
+func rarity(b byte) int {
+	switch {
+	case strings.IndexByte(" etaoinsrhld\"", b) >= 0:
+		return 0
+	case b >= 'a' && b <= 'z':
+		return 1
+	case strings.IndexByte(",.:/-_\\{}0123456789", b) >= 0:
+		return 2
+	}
+	return 3
+}
+
+// in reports whether the value is in the text. strings.Contains looks for the first
+// byte, which is much slower if that is a common one.
+func (one value) in(text string) bool {
+	for i := one.rare; i < len(text); i++ {
+		next := strings.IndexByte(text[i:], one.text[one.rare])
+		if next < 0 {
+			return false
+		}
+		i += next
+		if strings.HasPrefix(text[i-one.rare:], one.text) {
+			return true
+		}
+	}
+	return false
+}
+
+// Redact is Redact, and hides the values.
+func (v Values) Redact(text string) string {
+	for _, one := range v.texts {
+		if one.in(text) {
+			text = strings.ReplaceAll(text, one.text, redacted)
+		}
+	}
+	return Redact(text)
+}
+
+// longest is the length of the longest value.
+func (v Values) longest() int {
+	longest := 0
+	for _, one := range v.texts {
+		longest = max(longest, len(one.text))
+	}
+	return longest
+}
+
+// Redactor writes to a file what is printed to it, without secrets. How the bytes are
+// split into writes does not matter: it holds back what has not ended yet.
+type Redactor struct {
+	to     io.Writer
+	values Values
+	held   []byte
+	inKey  int // bytes of a private key so far that continues; 0: in none
+}
+
+const (
+	// heldMost is how much of a line without end is held back, in bytes.
+	heldMost = 64 << 10
+	// keyMost is the length of the longest private key, in bytes.
+	keyMost = 16 << 10
+	keyEnd  = "-----END "
+)
+
+// NewRedactor returns a Redactor. Close it to write the rest.
+func NewRedactor(to io.Writer, values Values) *Redactor { return &Redactor{to: to, values: values} }
+
+// Write takes the next bytes. It returns the error of the writer below.
+func (r *Redactor) Write(p []byte) (int, error) {
+	r.held = append(r.held, p...)
+	return len(p), r.flush(r.whole())
+}
+
+// Close writes what is held back. It does not close the writer below.
+func (r *Redactor) Close() error { return r.flush(len(r.held)) }
+
+// whole returns how much of held can be written: whole lines, or of a line that does not
+// end all but what may be the beginning of a secret.
+func (r *Redactor) whole() int {
+	if i := bytes.LastIndexByte(r.held, '\n'); i >= 0 {
+		return i + 1
+	}
+	if len(r.held) < heldMost {
+		return 0
+	}
+	// A blank or a quote ends what may be a secret.
+	half := r.held[:len(r.held)-min(len(r.held)/2, maxSecret+r.values.longest())]
+	n := bytes.LastIndexAny(half, " \t\r\"'") + 1
+	if n == 0 {
+		n = len(half)
+	}
+	for _, one := range r.values.texts {
+		from := max(0, n-len(one.text)+1)
+		if i := bytes.Index(r.held[from:min(len(r.held), n+len(one.text)-1)], []byte(one.text)); i >= 0 && from+i < n {
+			n = from + i
+		}
+	}
+	return n
+}
+
+func (r *Redactor) flush(n int) error {
+	if n == 0 {
+		return nil
+	}
+	text := r.afterKey(string(r.held[:n]))
+	r.held = append(r.held[:0], r.held[n:]...)
+	if strings.Contains(text, "-----BEGIN ") {
+		i := strings.LastIndex(text, "-----BEGIN ")
+		if !strings.Contains(text[i:], keyEnd) && Redact(text[i:]) != text[i:] {
+			r.inKey = len(text) - i
+		}
+	}
+	_, err := io.WriteString(r.to, r.values.Redact(text))
+	return err
+}
+
+// afterKey removes the rest of a private key that began in an earlier write.
+func (r *Redactor) afterKey(text string) string {
+	if r.inKey == 0 {
+		return text
+	}
+	if i := strings.Index(text, keyEnd); i >= 0 {
+		r.inKey = 0
+		return text[i:]
+	}
+	if r.inKey += len(text); r.inKey < keyMost {
+		return ""
+	}
+	r.inKey = 0
+	return text
+}
