@@ -104,7 +104,9 @@ func (f EnvFilter) List(s Spec, r Request) []environ.Row {
 func (f EnvFilter) Held(s Spec, r Request) []string { return f.filter().Held(s.environ(), s.call(r)) }
 
 // Secrets returns the values of r.Env that must not be shown.
-func (f EnvFilter) Secrets(s Spec, r Request) []string { return f.filter().Secrets(s.environ(), s.call(r)) }
+func (f EnvFilter) Secrets(s Spec, r Request) []string {
+	return f.filter().Secrets(s.environ(), s.call(r))
+}
 
 func (s Spec) environ() environ.Agent {
 	a := s.Env
