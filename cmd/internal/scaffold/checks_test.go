@@ -1,7 +1,10 @@
 package scaffold
 
 import (
+	"maps"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,9 +31,9 @@ func TestChecks_evidence_becomesRows(t *testing.T) {
 		want    []string
 	}{
 		{"go", map[string]string{"go.mod": "module a", "a.go": "package a"}, "",
-			[]string{"build: go build ./...", "test: go test ./...", "lint: go vet ./..."}},
+			[]string{"build: go build -o /dev/null ./...", "test: go test ./...", "lint: go vet ./..."}},
 		{"go with a fast linter", map[string]string{"go.mod": "module a", "a.go": "package a", ".golangci.yml": ""}, "",
-			[]string{"lint-fast: golangci-lint run", "build: go build ./...", "test: go test ./..."}},
+			[]string{"lint-fast: golangci-lint run", "build: go build -o /dev/null ./...", "test: go test ./..."}},
 		{"python with ruff", map[string]string{"test_a.py": "", "pyproject.toml": "[tool.ruff]\n[tool.pytest]"}, "",
 			[]string{"lint-fast: python3 -m ruff check .", "test: python3 -m pytest"}},
 		{"types beside the build", map[string]string{"package.json": `{"scripts": {"build": "tsc", "typecheck": "tsc --noEmit", "lint": "eslint ."}}`}, "",
@@ -43,14 +46,14 @@ func TestChecks_evidence_becomesRows(t *testing.T) {
 		{"no code yet", map[string]string{"go.mod": "module a"}, "", nil},
 		{"program is not there", map[string]string{"go.mod": "module a", "a.go": "package a"}, "go", nil},
 		{"two languages in one folder", map[string]string{"go.mod": "module a", "a.go": "package a", "package.json": manifest}, "",
-			[]string{"build: go build ./...", "test: go test ./...", "lint: go vet ./...", "test Node.js: npm test", "lint Node.js: npm run lint"}},
+			[]string{"build: go build -o /dev/null ./...", "test: go test ./...", "lint: go vet ./...", "test Node.js: npm test", "lint Node.js: npm run lint"}},
 		{"make fills the gaps", map[string]string{"package.json": manifest, "Makefile": "test:\n\ttrue\nbuild:\n\ttrue\n"}, "",
 			[]string{"test: npm test", "lint: npm run lint", "build: make build"}},
 		{"only packages below", map[string]string{"go.work": "go 1.26\nuse ./api", "api/go.mod": "module api", "api/a.go": "package api", "web/package.json": manifest}, "",
-			[]string{"build api: (cd api && go build ./...)", "test api: (cd api && go test ./...)", "lint api: (cd api && go vet ./...)",
+			[]string{"build api: (cd api && go build -o /dev/null ./...)", "test api: (cd api && go test ./...)", "lint api: (cd api && go vet ./...)",
 				"test web: (cd web && npm test)", "lint web: (cd web && npm run lint)"}},
 		{"a root and another language below", map[string]string{"go.mod": "module a", "a.go": "package a", "tools/go.mod": "module t", "tools/t.go": "package t", "web/package.json": manifest}, "",
-			[]string{"build: go build ./...", "test: go test ./...", "lint: go vet ./...", "test web: (cd web && npm test)", "lint web: (cd web && npm run lint)"}},
+			[]string{"build: go build -o /dev/null ./...", "test: go test ./...", "lint: go vet ./...", "test web: (cd web && npm test)", "lint web: (cd web && npm run lint)"}},
 		{"a root and packages below", map[string]string{"package.json": manifest, "web/package.json": manifest}, "",
 			[]string{"test: npm test", "lint: npm run lint"}},
 		{"path that is too long for a name", map[string]string{long + "/package.json": manifest}, "", nil},
@@ -72,5 +75,25 @@ func TestChecks_evidence_becomesRows(t *testing.T) {
 func TestChecks_folderIsMissing_areNone(t *testing.T) {
 	if rows := Checks(filepath.Join(t.TempDir(), "no"), func(string) bool { return true }); rows != nil {
 		t.Errorf("%+v", rows)
+	}
+}
+
+// A file that a check leaves behind would count as the agent's work.
+func TestChecks_goWithOneMainPackage_leaveNoFile(t *testing.T) {
+	files := map[string]string{"go.mod": "module example.com/app\n", "cmd/app/main.go": "package main\n\nfunc main() {}\n"}
+	dir := world.Project(t, files)
+	for _, row := range Checks(dir, func(string) bool { return true }) {
+		cmd := exec.Command("sh", "-c", row.Command)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", row.Command, err, out)
+		}
+	}
+	f, err := open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := slices.Sorted(maps.Keys(files)); !slices.Equal(f.files, want) {
+		t.Errorf("the checks leave %q, want %q", f.files, want)
 	}
 }

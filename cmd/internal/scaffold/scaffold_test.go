@@ -63,11 +63,11 @@ func TestDetect(t *testing.T) {
 		{"empty folder", nil, "", " |  | "},
 		{"only documents", map[string]string{"README.md": "", "LICENSE": ""}, "", " |  | "},
 
-		{"go", map[string]string{"go.mod": "module x", "a/b/x.go": ""}, "Go", "go test ./... | go build ./... | go vet ./..."},
-		{"go without code would fail its own commands", map[string]string{"go.mod": "module x"}, "Go", "?go test ./... | ?go build ./... | ?go vet ./..."},
-		{"go with golangci-lint", map[string]string{"go.mod": "", "x.go": "", ".golangci.yml": ""}, "Go", "go test ./... | go build ./... | golangci-lint run"},
-		{"go with make: make fills no gap", map[string]string{"go.mod": "", "x.go": "", "Makefile": "test:\n\ttrue\n"}, "Go, Make", "go test ./... | go build ./... | go vet ./..."},
-		{"code of others is not the project's", map[string]string{"go.mod": "", "vendor/x/x.go": "", "testdata/x.go": "", ".hidden/x.go": ""}, "Go", "?go test ./... | ?go build ./... | ?go vet ./..."},
+		{"go", map[string]string{"go.mod": "module x", "a/b/x.go": ""}, "Go", "go test ./... | go build -o /dev/null ./... | go vet ./..."},
+		{"go without code would fail its own commands", map[string]string{"go.mod": "module x"}, "Go", "?go test ./... | ?go build -o /dev/null ./... | ?go vet ./..."},
+		{"go with golangci-lint", map[string]string{"go.mod": "", "x.go": "", ".golangci.yml": ""}, "Go", "go test ./... | go build -o /dev/null ./... | golangci-lint run"},
+		{"go with make: make fills no gap", map[string]string{"go.mod": "", "x.go": "", "Makefile": "test:\n\ttrue\n"}, "Go, Make", "go test ./... | go build -o /dev/null ./... | go vet ./..."},
+		{"code of others is not the project's", map[string]string{"go.mod": "", "vendor/x/x.go": "", "testdata/x.go": "", ".hidden/x.go": ""}, "Go", "?go test ./... | ?go build -o /dev/null ./... | ?go vet ./..."},
 
 		{"rust", map[string]string{"Cargo.toml": "[package]", "src/main.rs": ""}, "Rust", "cargo test | cargo build | ?cargo clippy --all-targets"},
 		{"rust workspace with clippy", map[string]string{"Cargo.toml": "[workspace]", "clippy.toml": ""}, "Rust", "cargo test --workspace | cargo build --workspace | cargo clippy --all-targets"},
@@ -129,13 +129,13 @@ func TestDetect_programIsNotInstalled_commandIsOnlySuggested(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := show(p), "go test ./... | go build ./... | go vet ./..."; got != want {
+	if got, want := show(p), "go test ./... | go build -o /dev/null ./... | go vet ./..."; got != want {
 		t.Errorf("without golangci-lint: %s, want %s", got, want)
 	}
 	if p, err = Detect(dir, func(string) bool { return false }); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := show(p), "?go test ./... | ?go build ./... | ?golangci-lint run"; got != want {
+	if got, want := show(p), "?go test ./... | ?go build -o /dev/null ./... | ?golangci-lint run"; got != want {
 		t.Errorf("without any program: %s, want %s", got, want)
 	}
 }
@@ -256,7 +256,7 @@ func TestFiles_textsNameTheCommandsAndThePlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, words := range map[string][]string{
-		".ralph/PROMPT.md": {"# shop\n", "`prd.json`: the plan", "`AGENTS.md`: read it too", "`go vet ./...`, `go build ./...`, `go test ./...`"},
+		".ralph/PROMPT.md": {"# shop\n", "`prd.json`: the plan", "`AGENTS.md`: read it too", "`go vet ./...`, `go build -o /dev/null ./...`, `go test ./...`"},
 		".ralph/AGENT.md":  {"## Go\n", "- test: `go test ./...`\n", "### `web` (Node.js)\n", "- test: `npm test`\n", "- `go vet ./...`\n"},
 		".ralphrc":         {"# Which.\nAGENT=claude\n"},
 	} {

@@ -28,10 +28,12 @@ func table() []row {
 
 func goRow() row {
 	golangci := []string{".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"}
+	// Without -o, the program of a single main package would land in the project.
+	const build = "go build -o /dev/null ./..."
 	return row{
 		Language: "Go", When: file("go.mod"), Manifests: []string{"go.mod"},
 		Setup: []candidate{{"go mod download", file("go.mod")}},
-		Build: []candidate{{"go build ./...", anywhere("*.go")}, {Line: "go build ./..."}},
+		Build: []candidate{{build, anywhere("*.go")}, {Line: build}},
 		Test:  []candidate{{"go test ./...", anywhere("*.go")}, {Line: "go test ./..."}},
 		Lint: []candidate{
 			{"golangci-lint run", file(golangci...)},

@@ -137,7 +137,7 @@ func TestInit_withoutTerminal_writesWhatARunNeeds(t *testing.T) {
 		t.Fatalf("wrote %q", w.written())
 	}
 	cfg := w.load()
-	if cfg.TestCommand != "go test ./..." || cfg.BuildCommand != "go build ./..." || cfg.LintCommand != "go vet ./..." {
+	if cfg.TestCommand != "go test ./..." || cfg.BuildCommand != "go build -o /dev/null ./..." || cfg.LintCommand != "go vet ./..." {
 		t.Errorf("commands %q, %q, %q", cfg.TestCommand, cfg.BuildCommand, cfg.LintCommand)
 	}
 	if !slices.Contains(cfg.AllowedTools, "Bash(go:*)") || !slices.Contains(cfg.AllowedTools, "Bash(git commit *)") {
@@ -282,10 +282,10 @@ func TestInit_onTerminal_asks(t *testing.T) {
 		project, agent           string
 		testCommand, build, tool string
 	}{
-		{"Enter takes what was found", "\n\n\n\n", "shop", "claude", "go test ./...", "go build ./...", "Bash(go:*)"},
+		{"Enter takes what was found", "\n\n\n\n", "shop", "claude", "go test ./...", "go build -o /dev/null ./...", "Bash(go:*)"},
 		{"answers", "Corner Shop\nmake \"a b\" '$x' `y` \\z\nnpm run all\ncodex\n", "Corner Shop", "codex", "make \"a b\" '$x' `y` \\z", "npm run all", "Bash(npm run:*)"},
 		{"none", "\n-\n-\n\n", "shop", "claude", "", "", "Bash(go:*)"},
-		{"impossible answers are asked for again", "--x\n\n-x\n\n\nno such agent\ngemini\n", "shop", "gemini", "go test ./...", "go build ./...", "Bash(go:*)"},
+		{"impossible answers are asked for again", "--x\n\n-x\n\n\nno such agent\ngemini\n", "shop", "gemini", "go test ./...", "go build -o /dev/null ./...", "Bash(go:*)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newInitWorld(t, goProject())
