@@ -90,6 +90,10 @@ func (o *Output) Event(e state.Event) {
 		_, err := o.live.Write([]byte(text))
 		o.Lost(err)
 	}
+	switch e.Kind {
+	case state.KindRunStart, state.KindIterationStart, state.KindIterationEnd:
+		o.Flush() // a kill must not hide which iteration it cut off
+	}
 	if o.Show != nil {
 		o.Show(e)
 	}
