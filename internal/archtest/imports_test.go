@@ -81,6 +81,7 @@ var floors = map[string]int{
 	"cmd/internal/split":     8, // runner and monitor side by side in tmux
 
 	"cmd/internal/cli/agentcmd":   9, // the verbs of agents
+	"cmd/internal/cli/historycmd": 9, // the verbs that look at past iterations
 	"cmd/internal/cli/servicecmd": 9, // the verbs of the service manager
 	"cmd/internal/cli/setupcmd":   9, // the verbs that set a project up
 

@@ -1,7 +1,5 @@
 // Package cli is ralph's command line: it joins the verbs, in groups, and turns
 // errors into exit codes. One file has one verb; larger verbs have a package.
-//
-// size of package: the verbs that read past runs still fold events themselves
 package cli
 
 import (
@@ -48,7 +46,8 @@ func execute(f *cmdline.Factory, args []string) (text string, code int) {
 	if code = cmdline.ExitCode(err); !*started { // the command line itself is wrong
 		code = rules.ExitUsage
 	}
-	return cmdline.Inert(err.Error()), code
+	lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }) // of joined errors
+	return cmdline.Inert(strings.Join(lines, "; ")), code
 }
 
 func version() string {

@@ -349,23 +349,3 @@ func TestBisect_dependenciesThatGitIgnores_areBorrowed(t *testing.T) {
 	w.write("node_modules/dep/index.js", "x")
 	w.want(0, "iteration 3 broke it: T3 third", "bisect", "--", "test -f node_modules/dep/index.js && ! test -f three.txt")
 }
-
-func TestCheckNamed_oneOfAPackage_isFound(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{"package.json": `{"workspaces": ["packages/*"]}`, "packages/core/package.json": `{"name": "core", "scripts": {"test": "true"}}`} {
-		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	a := &app{&cmdline.Factory{Dir: dir, Env: []string{"HOME=" + dir, "TEST_COMMAND=npm test --workspaces"}}}
-	c, err := a.checkNamed([]string{"test packages/core"}, -1)
-	if err != nil || c.Dir != "packages/core" || c.Command != "npm test" {
-		t.Errorf("%+v, %v", c, err)
-	}
-	if _, err = a.checkNamed([]string{"x"}, -1); err == nil || !strings.Contains(err.Error(), "known: test, test packages/core;") {
-		t.Errorf("%v", err)
-	}
-}

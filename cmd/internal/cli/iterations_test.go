@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ralph/logs/termtext"
+	"ralph/runner/git"
 	"ralph/state"
 )
 
@@ -91,5 +92,14 @@ func TestIterations_bracketInThePath_findsTheOlderEvents(t *testing.T) {
 	files, err := w.EventFiles()
 	if err != nil || len(files) != 2 {
 		t.Errorf("%q, %v", files, err)
+	}
+}
+
+func TestIterations_runThatMadeNone_isAnEmptyArray(t *testing.T) {
+	w := newPastWorld(t)
+	k, _ := git.NewKeeper(w.Dir)
+	w.keep(k, git.State{Run: "empty", Iteration: 1, Start: true})
+	if _, out := w.do("iterations", "--json", "--run", "empty"); strings.TrimSpace(out) != "[]" {
+		t.Errorf("%q", out)
 	}
 }

@@ -8,12 +8,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"ralph/cmd/internal/cli/agentcmd"
+	"ralph/cmd/internal/cli/historycmd"
 	"ralph/cmd/internal/cli/servicecmd"
 	"ralph/cmd/internal/cli/setupcmd"
 	"ralph/cmd/internal/cmdline"
 )
 
-// app is the factory, as receiver of the verbs that share the past of a run.
+// app is the factory, as receiver of the verbs that show a run.
 type app struct{ *cmdline.Factory }
 
 // newRootCmd returns ralph with all verbs. started becomes true when a verb
@@ -44,14 +45,11 @@ func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 
 func addGroups(root *cobra.Command, f *cmdline.Factory) {
 	a := &app{f}
-	past := a.historyCommands()
-	addCompletions(f, past)
-	for _, verb := range append(past, a.statusCommand(), a.monitorCommand()) {
+	for _, verb := range append(historycmd.NewCmds(f), a.statusCommand(), a.monitorCommand()) {
 		group := cmdline.GroupLook
 		if verb.Name() == "undo" || verb.Name() == "bisect" {
 			group = cmdline.GroupGoBack
 		}
-		verb.Example = examples()[verb.Name()]
 		cmdline.AddVerbs(root, group, verb)
 	}
 	cmdline.AddVerbs(root, cmdline.GroupRun,
@@ -74,18 +72,6 @@ func addGroups(root *cobra.Command, f *cmdline.Factory) {
 	}
 	root.SetHelpCommandGroupID(cmdline.GroupSetUp)
 	root.SetCompletionCommandGroupID(cmdline.GroupSetUp)
-}
-
-// examples are those of verbs whose constructors have none.
-func examples() map[string]string {
-	return map[string]string{
-		"status":     "  ralph status\n  ralph status --json | jq -r .status",
-		"monitor":    "  ralph monitor\n  ralph monitor --plain | grep check",
-		"iterations": "  ralph iterations\n  ralph iterations --json",
-		"diff":       "  ralph diff         # of the last iteration\n  ralph diff 3\n  ralph diff 2..5 --stat",
-		"undo":       "  ralph undo 3",
-		"bisect":     "  ralph bisect test\n  ralph bisect -- go test ./pkg/...",
-	}
 }
 
 // hideRunFlags keeps flags out of a verb's help that it accepts but that belong

@@ -20,7 +20,7 @@ import (
 // The exit codes of ralph status.
 const (
 	statusGood    = 0 // running, waiting, paused or completed
-	statusBad     = 1 // halted, stopped, failed or crashed
+	statusBad     = 1 // review, halted, stopped, failed or crashed
 	statusNothing = 4 // nothing has run here
 )
 
@@ -28,7 +28,9 @@ func (a *app) statusCommand() *cobra.Command {
 	var asJSON, watch bool
 	cmd := &cobra.Command{
 		Use: "status", Short: "Show the state of the run once", Args: cmdline.NoArgs,
-		Long: "Show the state of the run once.\n\nExit code 0: running, waiting, paused or completed; 1: halted, stopped, failed or crashed; 4: nothing has run here.",
+		Long: "Show the state of the run once.\n\nExit code 0: running, waiting, paused or completed; 1: review, halted, stopped, failed or crashed;\n" +
+			"4: nothing has run here.",
+		Example: "  ralph status\n  ralph status --json | jq -r .status",
 		RunE: func(*cobra.Command, []string) error {
 			r, _, err := a.Reader()
 			if err != nil {
@@ -110,6 +112,7 @@ func (a *app) monitorCommand() *cobra.Command {
 	var plain bool
 	cmd := &cobra.Command{
 		Use: "monitor", Short: "Watch the run: live log, plan, API usage", Args: cmdline.NoArgs,
+		Example: "  ralph monitor\n  ralph monitor --plain | grep check",
 		RunE: func(*cobra.Command, []string) error {
 			dir, err := a.Project()
 			if err != nil {

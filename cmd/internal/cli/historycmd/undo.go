@@ -1,4 +1,4 @@
-package cli
+package historycmd
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"ralph/state"
 )
 
-func (a *app) undo(ctx context.Context, run, arg string, yes bool) error {
+func (a *verbs) undo(ctx context.Context, run, arg string, yes bool) error {
 	p, err := a.past(ctx, run)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (a *app) undo(ctx context.Context, run, arg string, yes bool) error {
 	if len(u.Uncommitted) > 0 {
 		how = "in the work tree, without a commit: this holds work of the loop that is not committed"
 	}
-	a.Say("undo of iteration %d of run %s changes %d files, %s:", k.Iteration, p.run, len(u.Files), how)
+	a.Say("undo of iteration %d of run %s changes %s, %s:", k.Iteration, p.run, cmdline.Count(len(u.Files), "file"), how)
 	for _, f := range u.Files {
 		a.Say("  %s", cmdline.Inert(f))
 	}
@@ -52,8 +52,21 @@ func (a *app) undo(ctx context.Context, run, arg string, yes bool) error {
 	if !yes && !a.Agree("Do it?") {
 		return &cmdline.ExitError{Code: 1, Text: "nothing was changed"}
 	}
+	return a.carryOut(ctx, u, p, k)
+}
+
+// carryOut undoes what was agreed to, and lets status and resume know.
+func (a *verbs) carryOut(ctx context.Context, u *history.Undo, p *past, k history.Kept) error {
+	w, err := a.lock(filepath.Join(p.dir, state.DirName))
+	if err != nil {
+		return err
+	}
+	defer w.Release()
 	done, err := u.Do(ctx)
 	if err != nil {
+		return err
+	}
+	if err := a.tell(w, p, k); err != nil {
 		return err
 	}
 	for _, r := range done.Refused {

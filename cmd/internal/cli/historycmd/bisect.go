@@ -1,4 +1,4 @@
-package cli
+package historycmd
 
 import (
 	"cmp"
@@ -28,14 +28,14 @@ const (
 var dependencies = []string{"node_modules", ".venv", "venv", "vendor"}
 
 // bisect finds the iteration that broke a check.
-func (a *app) bisect(run string, args []string, dash int) error {
+func (a *verbs) bisect(run string, args []string, dash int) error {
 	sig := cmdline.HandleSignals(a.In)
 	defer sig.Stop()
 	p, err := a.past(sig.Ctx, run)
 	if err != nil {
 		return err
 	}
-	b := bisection{app: a, sig: sig, past: p}
+	b := bisection{verbs: a, sig: sig, past: p}
 	if b.check, err = a.checkNamed(args, dash); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (a *app) bisect(run string, args []string, dash int) error {
 }
 
 // checkNamed is the check of the project with this name, or the command behind --.
-func (a *app) checkNamed(args []string, dash int) (gate.Check, error) {
+func (a *verbs) checkNamed(args []string, dash int) (gate.Check, error) {
 	if dash == 0 {
 		if len(args) == 1 {
 			return gate.Check{Command: args[0]}, nil // a whole command line in one word
@@ -90,7 +90,7 @@ func allChecks(p *preflight.Project) []gate.Check {
 }
 
 // checkEnv is the environment of a check in the project.
-func (a *app) checkEnv(dir string) ([]string, error) {
+func (a *verbs) checkEnv(dir string) ([]string, error) {
 	loader := a.Loader(dir, nil)
 	cfg, _, err := loader.Load()
 	if err != nil {
@@ -120,7 +120,7 @@ func (p *past) chain() ([]history.Kept, error) {
 
 // bisection runs one command in copies of states.
 type bisection struct {
-	*app
+	*verbs
 	sig   *cmdline.Signals
 	past  *past
 	check gate.Check

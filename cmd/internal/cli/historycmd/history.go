@@ -1,4 +1,6 @@
-package cli
+// Package historycmd has the verbs that look at what the iterations of a run left,
+// and go back: iterations, diff, undo, bisect.
+package historycmd
 
 import (
 	"context"
@@ -17,18 +19,24 @@ import (
 	"ralph/state/view"
 )
 
-// historyCommands look at what the iterations of a run left, and go back.
-func (a *app) historyCommands() []*cobra.Command {
+// verbs is the factory, as receiver of all of them.
+type verbs struct{ *cmdline.Factory }
+
+// NewCmds returns ralph iterations, diff, undo and bisect.
+func NewCmds(f *cmdline.Factory) []*cobra.Command {
+	a := &verbs{f}
 	var run string
 	var asJSON, yes, stat bool
 	iterations := &cobra.Command{
 		Use: "iterations", Short: "List the iterations of a run: outcome, checks, findings, files, cost, kept state", Args: cmdline.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.iterations(cmd.Context(), run, asJSON) },
+		Example: "  ralph iterations\n  ralph iterations --json",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.iterations(cmd.Context(), run, asJSON) },
 	}
 	iterations.Flags().BoolVar(&asJSON, "json", false, "print an array of objects")
 	diff := &cobra.Command{
 		Use: "diff [A..B|N]", Short: "Show what iteration N changed, or what changed from the end of A to the end of B", Args: cmdline.Takes("at most one iteration or range", cobra.MaximumNArgs(1)),
-		Long: "Show what iteration N changed, or what changed from the end of iteration A to the end of B, as a patch.\nWithout an argument: the last iteration. A of 0 is the start of the run.",
+		Long:    "Show what iteration N changed, or what changed from the end of iteration A to the end of B, as a patch.\nWithout an argument: the last iteration. A of 0 is the start of the run.",
+		Example: "  ralph diff         # of the last iteration\n  ralph diff 3\n  ralph diff 2..5 --stat",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.diff(cmd.Context(), run, strings.Join(args, ""), stat)
 		},
@@ -39,19 +47,22 @@ func (a *app) historyCommands() []*cobra.Command {
 		Long: "Take back what iteration N changed. Where its files are as in HEAD this becomes a new commit, where the loop's\n" +
 			"work is not committed yet a change of the work tree. In the plan the box of its task is opened again. Nothing else\n" +
 			"is touched; what does not come off cleanly is refused.",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.undo(cmd.Context(), run, args[0], yes) },
+		Example: "  ralph undo 3",
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.undo(cmd.Context(), run, args[0], yes) },
 	}
 	undo.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	bisect := &cobra.Command{
 		Use: "bisect CHECK | -- COMMAND...", Short: "Find the iteration that broke a check", Args: cmdline.Takes("the name of a check, or a command after --", cobra.MinimumNArgs(1)),
 		Long: "Find the iteration that broke a check: the lint, build or test command of the project, or any command after --.\n" +
 			"It runs in copies of the kept states in a temporary folder; your files stay as they are.",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.bisect(run, args, cmd.ArgsLenAtDash()) },
+		Example: "  ralph bisect test\n  ralph bisect -- go test ./pkg/...",
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.bisect(run, args, cmd.ArgsLenAtDash()) },
 	}
 	all := []*cobra.Command{iterations, diff, undo, bisect}
 	for _, c := range all {
 		c.Flags().StringVar(&run, "run", "", "the `ID` of the run (default: the last one)")
 	}
+	addCompletions(f, all)
 	return all
 }
 
@@ -64,7 +75,7 @@ type past struct {
 	events   []view.Iteration
 }
 
-func (a *app) past(ctx context.Context, run string) (*past, error) {
+func (a *verbs) past(ctx context.Context, run string) (*past, error) {
 	r, dir, err := a.Reader()
 	if err != nil {
 		return nil, err
@@ -106,7 +117,7 @@ func (a *app) past(ctx context.Context, run string) (*past, error) {
 // rows joins events and kept states. Where both know a fact, the event counts: a
 // kept state also knows iterations whose events are gone, or have no end.
 func (p *past) rows() []view.Iteration {
-	all, index := slices.Clone(p.events), map[int]int{}
+	all, index := append([]view.Iteration{}, p.events...), map[int]int{} // in JSON never null
 	for i := range all {
 		index[all[i].Number] = i
 	}
@@ -140,7 +151,7 @@ func (p *past) rows() []view.Iteration {
 	return all
 }
 
-func (a *app) iterations(ctx context.Context, run string, asJSON bool) error {
+func (a *verbs) iterations(ctx context.Context, run string, asJSON bool) error {
 	p, err := a.past(ctx, run)
 	if err != nil {
 		return err
@@ -223,7 +234,7 @@ func (p *past) number(text string) (history.Kept, error) {
 	return p.end(n)
 }
 
-func (a *app) diff(ctx context.Context, run, arg string, stat bool) error {
+func (a *verbs) diff(ctx context.Context, run, arg string, stat bool) error {
 	p, err := a.past(ctx, run)
 	if err != nil {
 		return err

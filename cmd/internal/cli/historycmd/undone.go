@@ -1,0 +1,61 @@
+package historycmd
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"ralph/runner/git/history"
+	"ralph/runner/rules"
+	"ralph/runner/task"
+	"ralph/state"
+)
+
+// undoneReason is the exit reason of a run that was completed until a person took a part
+// of it back.
+const undoneReason = "undone"
+
+// lock keeps runs from starting while files change.
+func (a *verbs) lock(dir string) (*state.Writer, error) {
+	w, aside, err := state.Acquire(dir, state.Owner{PID: os.Getpid(), RunID: "undo", StartedAt: time.Now()})
+	for _, e := range aside {
+		a.Warn(e)
+	}
+	return w, err
+}
+
+// tell notes in status.json that iteration k was undone. A completed run is complete no
+// longer; every other end stays.
+func (a *verbs) tell(w *state.Writer, p *past, k history.Kept) error {
+	s, err := w.Status()
+	if err != nil || s.RunID == "" {
+		return err
+	}
+	what := fmt.Sprintf("iteration %d was undone", k.Iteration)
+	if k.Run != s.RunID {
+		what = fmt.Sprintf("iteration %d of run %s was undone", k.Iteration, k.Run)
+	}
+	if s.Reason != "" {
+		what = s.Reason + "; " + what
+	}
+	s.Reason = what
+	if s.Ending() == state.EndingComplete {
+		s.Status, s.ExitReason, s.Rule, s.ExitCode = state.StatusStopped, undoneReason, undoneReason, rules.ExitInterrupted
+		s.Next = "ralph resume"
+	}
+	if list, err := task.Load(p.plan(k), a.optionalSections(p.dir)); err == nil {
+		s.Task.Done, s.Task.Total = list.Done(), list.Total()
+		if next, open := list.Next(); open {
+			s.Task.ID, s.Task.Title = next.ID, next.Title
+		}
+	}
+	return w.SaveStatus(s)
+}
+
+func (a *verbs) optionalSections(dir string) []string {
+	cfg, _, err := a.Loader(dir, nil).Load()
+	if err != nil {
+		return nil // the sections that are optional anyway
+	}
+	return cfg.OptionalSections
+}
