@@ -57,12 +57,14 @@ func configRun(o *configOptions) error {
 		o.Say("the configuration of %s is valid (%s)", dir, cmdline.Count(len(warnings), "warning"))
 		return nil
 	}
-	return printConfig(o.Factory, cfg)
+	printConfig(o.Factory, cfg)
+	return nil
 }
 
-// printConfig prints a row for each option. A terminal wraps long values within their
-// column; on a narrow one, the value follows below key and source.
-func printConfig(f *cmdline.Factory, cfg *config.Config) error {
+// printConfig prints a row for each option, the value last: the others must not be
+// padded to the longest. A terminal wraps long values within their column; on a narrow
+// one, the value follows below key and source.
+func printConfig(f *cmdline.Factory, cfg *config.Config) {
 	rows, width := cfg.Rows(), f.Width()
 	key, source := 0, 0
 	for _, row := range rows {
@@ -72,7 +74,6 @@ func printConfig(f *cmdline.Factory, cfg *config.Config) error {
 	if width == 0 {
 		room = math.MaxInt
 	}
-	w := tabwriter.NewWriter(f.Out, 0, 4, 2, ' ', 0)
 	for _, row := range rows {
 		if room < 16 {
 			f.Say("%s: %s", row.Key, row.Source)
@@ -81,13 +82,12 @@ func printConfig(f *cmdline.Factory, cfg *config.Config) error {
 			}
 			continue
 		}
-		key, source := row.Key, row.Source.String()
+		name, from := row.Key, row.Source.String()
 		for _, part := range wrap(row.Value, room) {
-			fmt.Fprintf(w, "%s\t%s\t%s\n", key, part, source)
-			key, source = "", ""
+			f.Say("%s", strings.TrimRight(fmt.Sprintf("%-*s  %-*s  %s", key, name, source, from, part), " "))
+			name, from = "", ""
 		}
 	}
-	return w.Flush()
 }
 
 // wrap cuts text into parts of at most width characters: after a comma if possible,

@@ -49,6 +49,11 @@ func TestConfig_terminalOrPipe_fitsOrIsWhole(t *testing.T) {
 	if !strings.Contains(pipe.String(), tools) {
 		t.Errorf("the value is cut in a pipe:\n%s", pipe.String())
 	}
+	for line := range strings.Lines(pipe.String()) {
+		if line = strings.TrimSuffix(line, "\n"); len(line) > 130 && !strings.Contains(line, tools) || strings.HasSuffix(line, " ") {
+			t.Errorf("%d columns in a pipe: %q", len(line), line)
+		}
+	}
 	for _, width := range []int{60, 80, 200} {
 		master, tty, err := pty.Open()
 		if err != nil {
