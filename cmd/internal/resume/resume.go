@@ -55,13 +55,23 @@ func split(words []string) (flags, settings []string) {
 	return flags, settings
 }
 
-// SetEnv returns env with these settings in place of others of their names.
+// SetEnv returns env with those settings whose options it does not set, under whatever
+// name: what a person exports now counts more than what the run was started with.
 func SetEnv(env, settings []string) []string {
 	env = slices.Clone(env)
+	names := map[string][]string{}
+	for _, o := range config.Table() {
+		names[o.Key] = append([]string{o.Key}, o.Aliases...)
+	}
 	for _, s := range settings {
-		name, _, _ := strings.Cut(s, "=")
-		env = slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
-		env = append(env, s)
+		key, _, _ := strings.Cut(s, "=")
+		set := func(kv string) bool {
+			name, value, _ := strings.Cut(kv, "=")
+			return value != "" && slices.Contains(names[key], name)
+		}
+		if !slices.ContainsFunc(env, set) {
+			env = append(env, s)
+		}
 	}
 	return env
 }

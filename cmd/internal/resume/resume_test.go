@@ -85,3 +85,16 @@ func TestFind_changedFlagsWithEscapesAndLines_areSaidInert(t *testing.T) {
 		t.Errorf("says %q, warned %q", text, said)
 	}
 }
+
+// A variable that was exported since the start counts, also under its other name.
+func TestSetEnv_exportedSinceTheStart_countsMoreThanTheRecord(t *testing.T) {
+	recorded := []string{"CLAUDE_CODE_CMD=old", "AGENT=text", "MODEL=m"}
+	got := SetEnv([]string{"HOME=/h", "AGENT_CMD=new", "AGENT=", "MODEL=other"}, recorded)
+	cfg, warnings, err := config.Loader{Dir: t.TempDir(), Env: got}.Load()
+	if err != nil || len(warnings) > 0 {
+		t.Fatal(err, warnings)
+	}
+	if cfg.AgentCmd != "new" || cfg.Agent != "text" || cfg.Model != "other" {
+		t.Errorf("command %q, agent %q, model %q of %q", cfg.AgentCmd, cfg.Agent, cfg.Model, got)
+	}
+}
