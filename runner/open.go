@@ -152,8 +152,7 @@ func (r *Run) close(d rules.Decision) error {
 		}
 	})
 	if d.Exit == rules.ExitComplete { // idle iterations on the way say nothing about the next plan
-		b := r.mem.Breaker
-		r.out.Lost(r.d.State.SaveBreaker(state.Breaker{State: state.BreakerClosed, LastChange: b.LastChange, LastProgressLoop: b.LastProgressLoop, TotalOpens: b.TotalOpens}))
+		r.out.Lost(r.d.State.SaveBreaker(r.mem.Breaker.Closed()))
 	}
 	end := state.RunEnd{Decision: decisionOf(d), Exit: d.Exit, Seconds: time.Since(r.past.started).Seconds(), Usage: r.mem.Usage, Next: d.Next}
 	r.out.Event(state.NewEvent(state.Origin{Run: r.d.RunID, Host: r.host}, time.Now(), turn.Redacted(end)))

@@ -159,6 +159,11 @@ type Breaker struct {
 	OutputSizes []int `json:"output_sizes,omitempty"`
 }
 
+// Closed is the breaker after a run completed.
+func (b Breaker) Closed() Breaker {
+	return Breaker{State: BreakerClosed, LastChange: b.LastChange, LastProgressLoop: b.LastProgressLoop, TotalOpens: b.TotalOpens}
+}
+
 // BreakerChange is one line of .circuit_breaker_history.
 type BreakerChange struct {
 	Timestamp time.Time `json:"timestamp"`

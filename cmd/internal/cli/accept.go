@@ -65,6 +65,9 @@ func acceptRun(o *acceptOptions) error {
 	if s.Review = left; len(left) == 0 {
 		s.Status, s.ExitReason, s.ExitCode, s.Next = state.StatusCompleted, "plan_complete", rules.ExitComplete, ""
 		s.Reason += "; a person has accepted it"
+		if err := closeBreaker(w, &s); err != nil {
+			return err
+		}
 	}
 	if err := w.SaveStatus(s); err != nil {
 		return err
@@ -75,6 +78,17 @@ func acceptRun(o *acceptOptions) error {
 		o.Say("%s left; see: ralph status", cmdline.Count(len(left), "item"))
 	}
 	return nil
+}
+
+// closeBreaker does what the end of a completed run does: idle iterations on the way say
+// nothing about the next plan.
+func closeBreaker(w *state.Writer, s *state.Status) error {
+	b, err := w.Breaker()
+	if err != nil {
+		return err
+	}
+	s.Breaker = state.BreakerStatus{State: state.BreakerClosed}
+	return w.SaveBreaker(b.Closed())
 }
 
 // accept moves items of s to what is accepted, and returns those that are left.

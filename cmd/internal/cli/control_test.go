@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,6 +41,41 @@ func TestStatusFields_withEscapesAndLines_areSaidInert(t *testing.T) {
 		}
 		if argv[0] == "resume" && strings.Count(out, "\n") != 1 {
 			t.Errorf("%q says more than one line: %q", argv, out)
+		}
+	}
+}
+
+// Accepting the last item is the end of a completed run, which closes the breaker.
+func TestAccept_lastItem_completesTheRunAndClosesTheBreaker(t *testing.T) {
+	otherHome(t)
+	dir := t.TempDir()
+	w, _, err := state.Acquire(filepath.Join(dir, state.DirName), state.Owner{PID: os.Getpid()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := state.Breaker{State: state.BreakerOpen, Reason: "no progress", NoProgress: 3, TotalOpens: 2, LastProgressLoop: 7}
+	items := []state.ReviewItem{{N: 1, Text: "one"}, {N: 2, Text: "two"}}
+	s := state.Status{RunID: "a", Status: state.StatusReview, ExitCode: 9, Review: items, Breaker: state.BreakerStatus{State: open.State, Reason: open.Reason}}
+	if err := errors.Join(w.SaveBreaker(open), w.SaveStatus(s), w.Release()); err != nil {
+		t.Fatal(err)
+	}
+	r := state.Open(filepath.Join(dir, state.DirName))
+	for _, step := range []struct {
+		item, status, breaker string
+	}{{"1", state.StatusReview, state.BreakerOpen}, {"2", state.StatusCompleted, state.BreakerClosed}} {
+		if out, err := verb(t, dir, "accept", step.item); err != nil {
+			t.Fatal(out, err)
+		}
+		s, err1 := r.Status()
+		b, err2 := r.Breaker()
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+		if s.Status != step.status || b.State != step.breaker || s.Breaker.State != step.breaker {
+			t.Errorf("after item %s: %s, breaker %+v, shown as %+v", step.item, s.Status, b, s.Breaker)
+		}
+		if b.State == state.BreakerClosed && (b.Reason != "" || b.NoProgress != 0 || b.TotalOpens != 2 || b.LastProgressLoop != 7) {
+			t.Errorf("closed: %+v", b)
 		}
 	}
 }

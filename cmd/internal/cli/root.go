@@ -55,8 +55,9 @@ func addGroups(root *cobra.Command, f *cmdline.Factory) {
 	cmdline.AddVerbs(root, cmdline.GroupRun,
 		newRunCmd(f, "run"), newRunCmd(f, "once"), newDemoCmd(f), newResumeCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupRun, newControlCmds(f)...)
+	cmdline.AddVerbs(root, cmdline.GroupRun, newAcceptCmd(f))
 	root.AddCommand(newTurnCmd(f))
-	cmdline.AddVerbs(root, cmdline.GroupLook, setupcmd.NewCheckCmd(f), newAcceptCmd(f))
+	cmdline.AddVerbs(root, cmdline.GroupLook, setupcmd.NewCheckCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupGoBack, newResetCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupSetUp, setupcmd.NewInitCmd(f), setupcmd.NewConfigCmd(f), setupcmd.NewTrustCmd(f),
 		setupcmd.NewDoctorCmd(f), setupcmd.NewDrillCmd(f), agentcmd.NewAgentCmd(f), servicecmd.NewServiceCmd(f),
