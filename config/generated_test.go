@@ -232,6 +232,10 @@ func agentsPage() string {
 	return `
 ## Agents of your own
 
+The agent ` + "`text`" + ` is any program that reads the prompt from standard input and prints text. ` + "`AGENT_CMD`" + ` names it:
+
+    AGENT=text AGENT_CMD='my-agent --yes' ralph
+
 Describe a CLI that ralph does not know in ` + "`config.yaml`" + `, under a name of your choice. ` + "`ralph agent add`" + ` asks and writes the entry,
 ` + "`ralph agent list`" + ` shows all agents, and ` + "`AGENT`" + ` selects one. Only ` + "`command`" + ` is required:
 

@@ -38,7 +38,7 @@ func (o *CallOptions) Options() []option.Row {
 	}, {
 		Group: "Agent", Key: "AGENT", Flag: "agent", Arg: "NAME", YAML: "agent.name",
 		Kind: option.String, Default: "claude", Field: &o.Agent,
-		Help: "Coding agent to run; when nothing names one, ralph asks on a terminal, else takes the first that is installed.",
+		Help: "Coding agent to run; text is any other program, which AGENT_CMD names. When nothing names one, ralph asks on a terminal, else takes the first that is installed.",
 	}, {
 		Group: "Agent", Key: "FALLBACK_AGENTS", Flag: "fallback-agents", Arg: "LIST", YAML: "agent.fallback",
 		Kind: option.List, Field: &o.FallbackAgents,
@@ -46,7 +46,7 @@ func (o *CallOptions) Options() []option.Row {
 	}, {
 		Group: "Agent", Key: "CLAUDE_CODE_CMD", Aliases: []string{"AGENT_CMD"}, YAML: "agent.command",
 		Kind: option.String, Trust: true, Safe: []string{"claude"}, Field: &o.AgentCmd,
-		Help: "Command line to run instead of the agent's own program; empty means the agent's own.",
+		Help: "Command line to run instead of the agent's own program; empty means the agent's own. AGENT=text needs it.",
 	}, {
 		Group: "Agent", Key: "MODEL", Aliases: []string{"CLAUDE_MODEL"}, Flag: "model", Arg: "M", YAML: "agent.model",
 		Kind: option.String, Field: &o.Model,
