@@ -72,6 +72,10 @@ func (c *console) start(s *preflight.Project, run string, checks []gate.Check) {
 	} else {
 		c.print("ralph: no sandbox: agents can do what you can (SANDBOX=auto contains them)")
 	}
+	c.print("ralph: bounds: %s", s.Bounds())
+	if len(checks) == 0 {
+		c.print("ralph: %s", s.Unproven())
+	}
 	for _, check := range checks {
 		c.print("ralph: check %s: %s", check.Name, check.Reproduce())
 	}

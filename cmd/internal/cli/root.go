@@ -24,7 +24,7 @@ func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 	root = newRunCmd(f, "ralph")
 	addCompatFlags(root, f)
 	root.Short = "Run an AI coding agent again and again, with fresh context, until the plan is done"
-	root.Long = root.Short + ".\n\nralph without a verb is ralph run, and takes the same flags."
+	root.Long = root.Short + ".\n\nralph without a verb is ralph run, and takes the same flags. ralph 50 makes at most 50 iterations.\n\n" + ownAgent
 	root.Example = "  ralph init                      # set a project up\n" +
 		"  ralph --monitor                 # run, and watch it in tmux\n" +
 		"  ralph --max-iterations 5\n" +
@@ -35,7 +35,6 @@ func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 	root.PersistentFlags().StringVarP(&f.Dir, "dir", "C", f.Dir,
 		"work in `DIR` (default: the nearest folder upwards with .ralph/ or .ralphrc, else the git root, else here)")
 	_ = root.MarkPersistentFlagDirname("dir") // fails only for an unknown flag
-	root.Args = unknownVerb
 	root.PersistentPreRun = func(*cobra.Command, []string) { *started = true }
 	root.SetFlagErrorFunc(cmdline.FlagError)
 	addGroups(root, f)
@@ -90,10 +89,10 @@ func hideRunFlags(root *cobra.Command) {
 	})
 }
 
-// unknownVerb names the verbs that a mistyped one may mean.
+// unknownVerb names the verbs that a mistyped one may mean. ralph run has none.
 func unknownVerb(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
+	if cmd.HasParent() {
+		return cmdline.UsageError("%s takes only a number of iterations, but got %q; see: %[1]s --help", cmd.CommandPath(), args[0])
 	}
 	if ours, ok := cmdline.ForeignVerbs()[args[0]]; ok {
 		return cmdline.UsageError("%q is a command of another ralph; use: %s", args[0], ours)

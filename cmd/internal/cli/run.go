@@ -2,6 +2,7 @@ package cli
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,7 @@ type runOptions struct {
 	*cmdline.Factory
 	options                         map[string]string // value of each flag by the option's key
 	monitor, live, headless, dryRun bool
+	withoutTasks                    bool // the user knows that the plan has none
 	output                          string
 	agentOutput                     string
 	once                            bool
@@ -30,11 +32,13 @@ type runOptions struct {
 func newRunCmd(f *cmdline.Factory, name string) *cobra.Command {
 	o := &runOptions{Factory: f, options: map[string]string{}, once: name == "once"}
 	cmd := &cobra.Command{
-		Use: name, Args: cmdline.NoArgs, Short: "Run the loop (the default verb)",
-		Example: "  ralph run --monitor\n  ralph run --agent codex --max-iterations 20\n  ralph run --dry-run",
+		Use: name + " [N]", Args: atMostIterations(o), Short: "Run the loop (the default verb)",
+		Long:    "Run the loop. N is the same as --max-iterations N.\n\n" + ownAgent,
+		Example: "  ralph run --monitor\n  ralph run 50\n  ralph run --agent codex --max-iterations 20\n  ralph run --dry-run",
 		RunE:    func(*cobra.Command, []string) error { return runRun(o) },
 	}
 	if o.once {
+		cmd.Use, cmd.Args, cmd.Long = name, cmdline.NoArgs, ""
 		cmd.Short, cmd.Example = "Make exactly one iteration", "  ralph once\n  ralph once --live"
 	}
 	cmdline.AddOptions(cmd, f, o.options)
@@ -44,6 +48,7 @@ func newRunCmd(f *cmdline.Factory, name string) *cobra.Command {
 	fs.BoolVar(&o.headless, "headless", false, "Print plain lines only, as without a terminal.")
 	fs.StringVar(&o.output, "output", "text", "Print `text|json`: lines for people, or one event a line.")
 	fs.BoolVar(&o.dryRun, "dry-run", false, "Show prompt, command line and plan; call nothing, write nothing.")
+	fs.BoolVar(&o.withoutTasks, "without-tasks", false, "Run although the plan has text but no tasks; do not ask.")
 	fs.StringVar(&o.agentOutput, "output-format", "json", "Accepted for existing scripts; only `json`.")
 	fs.Lookup("output-format").Hidden = true
 	for flag, values := range map[string][]string{"output": {"text", "json"}, "output-format": {"json"}} {
@@ -51,6 +56,32 @@ func newRunCmd(f *cmdline.Factory, name string) *cobra.Command {
 		_ = cmd.RegisterFlagCompletionFunc(flag, complete) // fails only for an unknown flag
 	}
 	return cmd
+}
+
+const ownAgent = "Another agent: AGENT=text AGENT_CMD='my-agent --yes' ralph. It reads the prompt from standard input and\n" +
+	"prints text. ralph agent add describes one that can do more."
+
+// atMostIterations accepts the number of iterations as an argument, as existing tools do.
+func atMostIterations(o *runOptions) cobra.PositionalArgs {
+	const key = "MAX_ITERATIONS"
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		n, err := strconv.Atoi(args[0])
+		switch flag, given := o.options[key]; {
+		case err != nil:
+			return unknownVerb(cmd, args)
+		case len(args) > 1:
+			return cmdline.UsageError("%s takes one number of iterations, but got %q too", cmd.CommandPath(), args[1])
+		case n < 1:
+			return cmdline.UsageError("%q is no number of iterations: at least 1; without one there is no bound", args[0])
+		case given && flag != args[0]:
+			return cmdline.UsageError("%s and --max-iterations %s exclude each other", args[0], flag)
+		}
+		o.options[key] = args[0]
+		return nil
+	}
 }
 
 func runRun(o *runOptions) error {
@@ -71,6 +102,9 @@ func runRun(o *runOptions) error {
 	if o.dryRun {
 		return o.preview(p)
 	}
+	if err := o.agreeNoTasks(p); err != nil {
+		return err
+	}
 	if err := p.Startable(); err != nil {
 		return err
 	}
@@ -84,6 +118,24 @@ func runRun(o *runOptions) error {
 		}
 	}
 	return (&app{o.Factory}).loop(p, o)
+}
+
+// agreeNoTasks asks before money is spent: somebody who writes a plan expects it to be
+// worked off.
+func (o *runOptions) agreeNoTasks(p *preflight.Project) error {
+	why := p.NoTasks()
+	if why == "" || o.withoutTasks || o.resumed != "" {
+		return nil
+	}
+	if !o.CanAsk() {
+		return cmdline.UsageError("%s; add some, or run it as it is with: --without-tasks", why)
+	}
+	o.Warn(why)
+	if !o.Agree("Without tasks, only the agent's word ends the run. Run it as it is?") {
+		return cmdline.UsageError("nothing was run")
+	}
+	o.withoutTasks = true
+	return nil
 }
 
 // preview shows what a run would do.
@@ -113,6 +165,9 @@ func (o *runOptions) argv(p *preflight.Project) []string {
 	}
 	if o.headless {
 		argv = append(argv, "--headless")
+	}
+	if o.withoutTasks {
+		argv = append(argv, "--without-tasks") // it was agreed to in the outer terminal
 	}
 	return append(argv, "--output="+o.output)
 }

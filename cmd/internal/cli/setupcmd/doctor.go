@@ -139,6 +139,8 @@ func (d *diagnosis) plan() {
 	}
 	next, open := list.Next()
 	switch {
+	case d.p.NoTasks() != "":
+		d.warn("plan", "%s; ralph asks before it runs", d.p.NoTasks())
 	case list.Total() == 0:
 		d.warn("plan", "%s has no tasks: the run ends when the agent signals completion", d.p.Plan)
 	case !open && list.Remaining() > 0:
