@@ -104,14 +104,14 @@ func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.I
 }
 
 // takesOver says it whenever another agent than before works.
-func (r *Run) takesOver(who pool.Choice) {
+func (r *Run) takesOver(t task.Task, who pool.Choice) {
 	name, was := who.Agent.Spec.Name, r.past.agent
 	r.past.agent = name
 	r.out.Status(func(s *state.Status) { s.Agent, s.Model = name, who.Model })
 	if was == name || was == "" && who.Instead == "" {
 		return
 	}
-	r.tell(state.AgentChange{Name: name, Model: who.Model, Instead: who.Instead, Until: r.pool.Limits[who.Instead]})
+	r.tellOf(t, state.AgentChange{Name: name, Model: who.Model, Instead: who.Instead, Until: r.pool.Limits[who.Instead]})
 }
 
 // timeout is the bound of one call; the run's own end is never passed.

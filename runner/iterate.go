@@ -37,7 +37,7 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 	if err != nil {
 		return unusable(err), nil
 	}
-	r.takesOver(who)
+	r.takesOver(next, who)
 	if err := r.begin(a); err != nil {
 		return rules.Decision{}, err
 	}
@@ -58,13 +58,13 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 		r.tasks.Skip(next.ID)
 	}
 	if !res.Call.Made && res.Call.NotStarted == "" { // ended before the call
+		goOn.Rule, goOn.Reason = "continue", "a person ended it before the agent was called"
+		r.announceEnd(res, goOn)
 		r.calls.Calls--
 		return goOn, r.d.State.SaveCalls(r.calls)
 	}
-	keep := work // an abort also ends what git does after the call
-	if res.Cut == state.RequestSkip {
-		keep = ctx
-	}
+	keep, kept := r.inbox.AfterContext(ctx) // an abort also ends what git does after the call
+	defer kept()
 	return r.conclude(ctx, keep, res)
 }
 

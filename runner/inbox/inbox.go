@@ -19,7 +19,8 @@ type Inbox struct {
 	pending []state.Request
 	agents  []state.Request         // all that the agent sent
 	told    int                     // so many of them were reported
-	cancel  context.CancelCauseFunc // of the running turn; nil: none
+	cancel  context.CancelCauseFunc // of what runs now; nil: nothing
+	ends    []state.Request         // that end it
 	err     error                   // why state cannot be written any more
 }
 
@@ -45,7 +46,7 @@ func (in *Inbox) Broken() error {
 	return in.err
 }
 
-// Add takes requests in. skip and abort end the running turn.
+// Add takes requests in. Some end what runs now.
 func (in *Inbox) Add(requests []state.Request) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -58,7 +59,7 @@ func (in *Inbox) Add(requests []state.Request) {
 			in.pending = slices.DeleteFunc(in.pending, func(p state.Request) bool { return p == state.RequestStop })
 		}
 		in.pending = append(in.pending, q)
-		if in.cancel != nil && (q == state.RequestSkip || q == state.RequestAbort) {
+		if in.cancel != nil && slices.Contains(in.ends, q) {
 			in.cancel(&turn.Stopped{By: q})
 		}
 	}
@@ -144,11 +145,20 @@ func (in *Inbox) Asked() (q state.Request) {
 	return q
 }
 
-// CallContext can also be ended by a request. The func gives it up.
+// CallContext can also be ended by skip and abort. The func gives it up.
 func (in *Inbox) CallContext(ctx context.Context) (context.Context, func()) {
+	return in.until(ctx, state.RequestSkip, state.RequestAbort)
+}
+
+// AfterContext is for what follows a call: a skip comes too late to end it.
+func (in *Inbox) AfterContext(ctx context.Context) (context.Context, func()) {
+	return in.until(ctx, state.RequestAbort)
+}
+
+func (in *Inbox) until(ctx context.Context, ends ...state.Request) (context.Context, func()) {
 	call, cancel := context.WithCancelCause(ctx)
 	in.mu.Lock()
-	in.cancel = cancel
+	in.cancel, in.ends = cancel, ends
 	if slices.Contains(in.pending, state.RequestAbort) {
 		cancel(&turn.Stopped{By: state.RequestAbort})
 	}

@@ -35,7 +35,7 @@ func (e *BadAssignmentError) Error() string { return e.Why }
 
 // Turn carries out one assignment for another process. It reads the Assignment
 // as JSON, and then a Control a line; it writes each event as a line of JSON,
-// and {"result": ...} last. When in ends, so does the agent: whoever asked for
+// and {"result": ...} last, with "error" if ralph failed. When in ends, so does the agent: whoever asked for
 // the turn is gone. An assignment that cannot be carried out is a
 // *BadAssignmentError, and nothing is written.
 func Turn(ctx context.Context, w *turn.Worker, in io.Reader, out io.Writer) error {
@@ -61,9 +61,9 @@ func Turn(ctx context.Context, w *turn.Worker, in io.Reader, out io.Writer) erro
 			}
 		}
 	})
-	last := answer{Result: &res}
+	last := answer{Result: &res} // also after a failure: it says what is known so far
 	if err != nil {
-		last = answer{Error: err.Error()}
+		last.Error = err.Error()
 	}
 	return errors.Join(err, broken, enc.Encode(last))
 }

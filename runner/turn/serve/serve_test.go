@@ -166,6 +166,30 @@ func TestServe_anyScript_equalsARunInThisProcess(t *testing.T) {
 	}
 }
 
+// ralph fails after the call: what the agent did and cost is still reported.
+func TestServe_gitFailsAfterTheCall_resultComesWithTheError(t *testing.T) {
+	a := scripted.Project(t, []scripted.Step{{Do: "write", Text: ".git/index"}, {Do: "final", Text: "done"}})
+	data, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, keep := io.Pipe()
+	defer keep.Close()
+	go func() { _, _ = keep.Write(data) }()
+	var out bytes.Buffer
+	w := &turn.Worker{}
+	defer w.Close()
+	failed := Turn(t.Context(), w, in, &out)
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	var last answer
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
+		t.Fatal(err)
+	}
+	if failed == nil || last.Error == "" || last.Result == nil || !last.Result.Call.Made {
+		t.Errorf("failed with %v, the last line is %s", failed, lines[len(lines)-1])
+	}
+}
+
 func TestServe_inputEnds_theAgentEnds(t *testing.T) {
 	for name, last := range map[string]string{"closed": "", "abort": `{"do":"abort"}`, "skip": `{"do":"skip"}`} {
 		t.Run(name, func(t *testing.T) {
