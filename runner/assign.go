@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"ralph/logs"
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
 	"ralph/runner/rules"
@@ -94,6 +95,12 @@ func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.I
 	if r.notes.Task != t.ID { // another task came between
 		in.Feedback = slices.Concat(in.Feedback, past.Feedback)
 	}
+	in.Mode = string(r.checks.Mode)
+	for _, c := range r.checks.Rows {
+		if c.Required() {
+			in.Checks = append(in.Checks, prompt.Check{Name: c.Name, Command: logs.Redact(c.Reproduce())})
+		}
+	}
 	if plan.Total > 0 {
 		in.PlanPath = r.plan.file.Name
 	}
@@ -151,6 +158,7 @@ type Dry struct {
 func Preview(o Options, d Deps) (Dry, error) {
 	r := New(o, d)
 	r.past.started = time.Now()
+	r.checks = turn.Checks{Rows: d.Checks, Mode: d.Mode}
 	plan := r.plan.read()
 	if plan.Error != "" {
 		return Dry{}, fmt.Errorf("%s", plan.Error)

@@ -171,7 +171,7 @@ var fakes = map[string]func(*fake) int{
 	"remover": func(f *fake) int { _ = os.Remove("plan.md"); return f.result("ok", nil) },
 	"checked": func(f *fake) int {
 		f.work()
-		if strings.Contains(f.prompt, "the check is red") {
+		if strings.Contains(f.prompt, "\nthe check is red") {
 			put("green", "")
 		}
 		return f.result("ok"+block(!open1(planName), ""), nil)

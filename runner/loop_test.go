@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/runner/gate"
 	"ralph/runner/rules"
 	"ralph/state"
 )
@@ -241,4 +242,22 @@ func TestRun_autoReset_closesAnOpenBreaker(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantEnd(t, b.run(t.Context()), "complete", 0)
+}
+
+func TestRun_prompt_listsTheRequiredChecksAndTheMode(t *testing.T) {
+	t.Parallel()
+	const key = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"
+	b := newBench(t, "memory", "[ ] first thing", "[ ] second thing")
+	b.d.Checks = []gate.Check{{Name: "unit", Command: "true " + key}, {Name: "style", Command: "true style", Optional: true}}
+	b.d.Mode, b.o.MaxIterations, b.o.MaxPerTask = gate.ModeTDD, 1, 7
+	b.run(t.Context())
+	got := b.read("prompt-1")
+	for _, want := range []string{"- unit: `true ", "(mode tdd)", "Status: open, attempt 1 of 7.", "Commit only when the checks above pass."} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the prompt lacks %q:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "style") || strings.Contains(got, key) {
+		t.Errorf("the prompt has an optional check, or a key:\n%s", got)
+	}
 }

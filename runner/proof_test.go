@@ -33,7 +33,7 @@ var moreFakes = map[string]func(*fake) int{
 		if f.call == 2 {
 			return f.failure("API Error: 529 Overloaded.", 529)
 		}
-		if strings.Contains(f.prompt, "the check is red") {
+		if strings.Contains(f.prompt, "\nthe check is red") {
 			put("green", "")
 		}
 		f.work()

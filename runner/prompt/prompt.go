@@ -31,6 +31,10 @@ type Input struct {
 	MaxAttempts   int      `json:"max_attempts,omitempty"`
 	Past          []string `json:"past,omitempty"`
 	MaxIterations int      `json:"max_iterations,omitempty"` // 0: no limit
+	// Checks are the project's own checks that ralph requires, and Mode says which
+	// of their failures block: gate, tdd or report.
+	Checks []Check `json:"checks,omitempty"`
+	Mode   string  `json:"mode,omitempty"`
 	// Last describes what the last iteration did, in one or a few lines.
 	Last string `json:"last,omitempty"`
 	// Refused says why the latest claim of completion was not accepted.
@@ -39,6 +43,12 @@ type Input struct {
 	Feedback []string `json:"feedback,omitempty"`
 	// Aside names open tasks that this run has given up on.
 	Aside []string `json:"aside,omitempty"`
+}
+
+// Check is a check of the project by its name, and the command line that runs it.
+type Check struct {
+	Name    string `json:"name"`
+	Command string `json:"command"`
 }
 
 // Build returns the user's prompt, unchanged, followed by ralph's part. No line
@@ -62,6 +72,7 @@ func Build(in Input) string {
 	in.attempts(&b)
 	in.standing(&b)
 	in.feedback(&b)
+	in.checks(&b)
 	in.rules(&b)
 	in.status(&b)
 	return b.String()
@@ -79,6 +90,7 @@ func (in Input) task(b *strings.Builder) {
 		fmt.Fprintf(b, "Story `%s`: ", t.ID)
 	}
 	fmt.Fprintf(b, "%s\n", t.Title)
+	in.state(b)
 	if t.Description != "" {
 		fmt.Fprintf(b, "\n%s\n", trim(t.Description))
 	}
@@ -90,6 +102,51 @@ func (in Input) task(b *strings.Builder) {
 	}
 	if t.Notes != "" {
 		fmt.Fprintf(b, "\nNotes: %s\n", trim(t.Notes))
+	}
+}
+
+// state says how far the task is.
+func (in Input) state(b *strings.Builder) {
+	state := "open"
+	if in.Task.Done {
+		state = "marked as done"
+	}
+	fmt.Fprintf(b, "\nStatus: %s", state)
+	if in.Attempt > 0 {
+		fmt.Fprintf(b, ", attempt %d", in.Attempt)
+		if in.MaxAttempts > 0 {
+			fmt.Fprintf(b, " of %d", in.MaxAttempts)
+		}
+	}
+	b.WriteString(".\n")
+}
+
+// checks says what ralph will run itself. The names of the modes are those of TEST_MODE.
+func (in Input) checks(b *strings.Builder) {
+	if len(in.Checks) == 0 {
+		return
+	}
+	b.WriteString("\n## Checks\n\n")
+	mode := "The task is done only when all of them pass"
+	switch in.Mode {
+	case "tdd":
+		mode = "What passed before your change must still pass, or the task stays open"
+	case "report":
+		mode = "Failures are reported to the user"
+	}
+	fmt.Fprintf(b, "ralph runs these checks itself when you have finished. %s", mode)
+	if in.Mode != "" {
+		fmt.Fprintf(b, " (mode %s)", in.Mode)
+	}
+	b.WriteString(".\n\n")
+	for _, c := range in.Checks {
+		command := trim(strings.TrimSpace(c.Command))
+		if !strings.ContainsAny(command, "\n`") {
+			fmt.Fprintf(b, "- %s: `%s`\n", c.Name, command)
+			continue
+		}
+		fence := fenceFor(command)
+		fmt.Fprintf(b, "- %s:\n\n  %s\n  %s\n  %[2]s\n", c.Name, fence, strings.ReplaceAll(command, "\n", "\n  "))
 	}
 }
 
@@ -144,7 +201,11 @@ func (in Input) rules(b *strings.Builder) {
 		"the rest is ralph's own state.\n")
 	b.WriteString("- Nobody can answer questions. Decide yourself, and write the decision down where the next iteration will find it.\n")
 	b.WriteString("- Do not start background processes or servers that outlive a command: ralph kills them when you end.\n")
-	b.WriteString("- Commit your work if the project is a git repository. Never reset, clean, stash or force.\n")
+	when := ""
+	if len(in.Checks) > 0 {
+		when = " Commit only when the checks above pass."
+	}
+	fmt.Fprintf(b, "- Commit your work if the project is a git repository.%s Never reset, clean, stash or force.\n", when)
 }
 
 func (in Input) status(b *strings.Builder) {

@@ -28,6 +28,8 @@ func story() Input {
 		Refused:  "You printed EXIT_SIGNAL with 7 tasks open.",
 		Feedback: []string{"go test ./...\n--- FAIL: TestPay\n", "```\nnested\n```"},
 		Aside:    []string{"US-009 Refunds"},
+		Attempt:  1, MaxAttempts: 10, Mode: "gate",
+		Checks: []Check{{"lint", "golangci-lint run"}, {"test", "(cd api && echo `date` &&\n go test ./...)"}},
 	}
 }
 
@@ -81,6 +83,23 @@ func TestBuild_ownPartIsNoSignalOfCompletion(t *testing.T) {
 	}
 	if !signal.MatchString("x\nEXIT_SIGNAL: true\n") || !signal.MatchString("**STATUS**: COMPLETE") {
 		t.Error("the pattern of this test finds nothing")
+	}
+}
+
+func TestBuild_checks_sayWhatTheirModeBlocks(t *testing.T) {
+	for mode, want := range map[string]string{
+		"":       "finished. The task is done only when all of them pass.\n\n- test: `make test`\n",
+		"gate":   "only when all of them pass (mode gate).",
+		"tdd":    "What passed before your change must still pass, or the task stays open (mode tdd).",
+		"report": "Failures are reported to the user (mode report).",
+	} {
+		got := Build(Input{Checks: []Check{{"test", "make test"}}, Mode: mode})
+		if !strings.Contains(got, want) || !strings.Contains(got, "Commit only when the checks above pass.") {
+			t.Errorf("mode %q:\n%s", mode, got)
+		}
+	}
+	if got := Build(Input{Mode: "gate"}); strings.Contains(got, "## Checks") || strings.Contains(got, "checks above") {
+		t.Errorf("without checks:\n%s", got)
 	}
 }
 

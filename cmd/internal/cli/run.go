@@ -140,7 +140,8 @@ func (o *runOptions) agreeNoTasks(p *preflight.Project) error {
 
 // preview shows what a run would do.
 func (o *runOptions) preview(p *preflight.Project) error {
-	deps := runner.Deps{Dir: p.Dir, Agents: p.Find, Env: p.Env, Prompt: p.Prompt, Plan: p.Plan}
+	rows, detected := p.Checks()
+	deps := runner.Deps{Dir: p.Dir, Agents: p.Find, Env: p.Env, Prompt: p.Prompt, Plan: p.Plan, Checks: rows, Mode: p.Mode(detected)}
 	dry, err := runner.Preview(runOptionsOf(p.Config), deps)
 	if err != nil {
 		return err

@@ -200,13 +200,14 @@ type answers struct{ name, agent, build, test, lint string }
 func firstKeys() []string {
 	return []string{
 		"AGENT", "MODEL", "TEST_COMMAND", "BUILD_COMMAND", "LINT_COMMAND", "ALLOWED_TOOLS",
-		"MAX_CALLS_PER_HOUR", "MAX_ITERATIONS", "MAX_COST_USD", "CLAUDE_TIMEOUT_MINUTES",
+		"AUTO_COMMIT", "MAX_CALLS_PER_HOUR", "MAX_ITERATIONS", "MAX_COST_USD", "CLAUDE_TIMEOUT_MINUTES",
 	}
 }
 
 func (a answers) scaffold(cfg *config.Config, p scaffold.Project) scaffold.Answers {
 	values := map[string]string{
 		"AGENT": a.agent, "TEST_COMMAND": a.test, "BUILD_COMMAND": a.build, "LINT_COMMAND": a.lint,
+		"AUTO_COMMIT":   "true", // nobody else commits what an agent forgets, and ralph undo is easier then
 		"ALLOWED_TOOLS": strings.Join(p.Tools(cfg.AllowedTools, a.lint, a.build, a.test), ","),
 	}
 	examples := map[string]string{

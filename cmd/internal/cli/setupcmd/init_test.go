@@ -140,6 +140,9 @@ func TestInit_withoutTerminal_writesWhatARunNeeds(t *testing.T) {
 	if cfg.TestCommand != "go test ./..." || cfg.BuildCommand != "go build -o /dev/null ./..." || cfg.LintCommand != "go vet ./..." {
 		t.Errorf("commands %q, %q, %q", cfg.TestCommand, cfg.BuildCommand, cfg.LintCommand)
 	}
+	if !cfg.AutoCommit {
+		t.Error("what the agent forgets stays uncommitted")
+	}
 	if !slices.Contains(cfg.AllowedTools, "Bash(go:*)") || !slices.Contains(cfg.AllowedTools, "Bash(git commit *)") {
 		t.Errorf("the agent may use %q", cfg.AllowedTools)
 	}
