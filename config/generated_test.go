@@ -3,7 +3,9 @@ package config
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,7 +98,8 @@ and ` + "`$NAME`, `${NAME}` and `${NAME:-default}`" + ` (from earlier lines, the
 the line. It also refuses a file larger than 64 KiB.
 
 In ` + "`config.yaml`" + `, the path ` + "`limits.calls_per_hour`" + ` means ` + "`limits: {calls_per_hour: 50}`" + `. A list may be a YAML list. The end of this page
-describes ` + "`checks`" + ` and ` + "`agents`" + `. The top-level key ` + "`hooks`" + ` is reserved.
+describes ` + "`checks`" + ` and ` + "`agents`" + `. ralph runs no ` + "`hooks`" + ` yet: it refuses to
+start when one is named. ` + "`test.baseline_file`" + ` may only be ` + "`.ralph/test_baseline.json`" + `.
 
 Options marked **trust** decide which programs run, what the agent may do, which secrets it gets, or how its work is judged. When a file
 of the project sets one, ralph needs your consent. ` + "`ralph trust`" + ` shows these settings and records your consent to exactly them in this
@@ -113,12 +116,25 @@ need no consent: entries of ` + "`ALLOWED_TOOLS`" + ` that are in its default, `
 		if o.Trust {
 			names += " **trust**"
 		}
-		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s | %s |\n", names, flagCell(o), o.YAML, code(o.Default), o.Allowed(), o.Help)
+		paths := "`" + strings.Join(append([]string{o.YAML}, o.YAMLAliases...), "`, `") + "`"
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", names, flagCell(o), paths, code(o.Default), o.Allowed()+spellings(o), o.Help)
 	}
 	b.WriteString(environmentPage())
 	b.WriteString(checksPage())
 	b.WriteString(agentsPage())
 	return b.String()
+}
+
+// spellings are the values of other tools that an option takes.
+func spellings(o option.Row) string {
+	var all []string
+	for _, theirs := range slices.Sorted(maps.Keys(o.Spellings)) {
+		all = append(all, fmt.Sprintf("`%s` (%s)", theirs, o.Spellings[theirs]))
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "; also " + strings.Join(all, ", ")
 }
 
 func flagCell(o option.Row) string {

@@ -174,9 +174,14 @@ func (l Loader) rcFile() ([]setting, []Warning, error) {
 // preferKeys drops the value of an alias where the same source also sets the
 // key, or an alias that the table names earlier.
 func preferKeys(settings []setting) ([]setting, []Warning) {
-	rank := func(s setting) int { return slices.Index(s.option.Aliases, s.name) }
+	rank := func(s setting) int {
+		return slices.Index(slices.Concat(s.option.Aliases, s.option.YAMLAliases), s.name)
+	}
 	best := map[string]setting{}
 	for _, s := range settings {
+		if s.agent != nil || s.check != nil {
+			continue
+		}
 		if b, seen := best[s.option.Key]; !seen || rank(s) < rank(b) {
 			best[s.option.Key] = s
 		}
@@ -184,7 +189,7 @@ func preferKeys(settings []setting) ([]setting, []Warning) {
 	var kept []setting
 	var warnings []Warning
 	for _, s := range settings {
-		if b := best[s.option.Key]; b.name != s.name {
+		if b := best[s.option.Key]; b.name != s.name && s.agent == nil && s.check == nil {
 			warnings = append(warnings, warn(s.source.Where, "%s is not used, because %s is set too", s.name, b.name))
 			continue
 		}

@@ -328,3 +328,30 @@ func TestLoad_byteOrderMarkCRLFAndMissingFinalNewlineAreTaken(t *testing.T) {
 		t.Errorf("source %q", got)
 	}
 }
+
+// Variables of other tools of this kind work, with their values.
+func TestLoad_variablesOfOtherTools_work(t *testing.T) {
+	for _, test := range []struct{ set, key, want string }{
+		{"RALPH_CLAUDE_PERMISSION=--dangerously-skip-permissions", "PERMISSION_MODE", "bypass"},
+		{"RALPH_CLAUDE_PERMISSION=acceptEdits", "PERMISSION_MODE", "allowed-tools"},
+		{"RALPH_NOTIFY_TOOL=none", "ENABLE_NOTIFICATIONS", "false"},
+		{"RALPH_NOTIFY_TOOL=notify-send", "ENABLE_NOTIFICATIONS", "true"},
+	} {
+		c, warnings, err := Loader{Dir: t.TempDir(), Env: []string{test.set}}.Load()
+		if err != nil || len(warnings) > 0 {
+			t.Fatal(test.set, err, warnings)
+		}
+		if got := c.Value(test.key); got != test.want || c.Source(test.key).Kind != SourceEnvironment {
+			t.Errorf("%s: %s=%s from %s, want %s", test.set, test.key, got, c.Source(test.key), test.want)
+		}
+	}
+	_, _, err := Loader{Dir: t.TempDir(), Env: []string{"RALPH_CLAUDE_PERMISSION=--yes"}}.Load()
+	if err == nil || err.Error() != `$RALPH_CLAUDE_PERMISSION: "--yes" is not one of allowed-tools, bypass` {
+		t.Error(err)
+	}
+	l := Loader{Dir: t.TempDir()}
+	write(t, l.Dir, rcName, "RALPH_CLAUDE_PERMISSION=--dangerously-skip-permissions\n")
+	if u, err := l.Untrusted(); err != nil || u == nil || !strings.Contains(u.Lines[0], "PERMISSION_MODE=bypass") {
+		t.Errorf("a project file skips the permission checks without consent: %+v, %v", u, err)
+	}
+}

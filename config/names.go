@@ -5,8 +5,11 @@ import (
 	"strings"
 )
 
-// reserved are top-level keys of config.yaml with a meaning to come.
-var reserved = []string{"hooks"}
+// Keys of config.yaml that are no options.
+const (
+	hooksKey    = "hooks"              // a top-level key with a meaning to come
+	baselineKey = "test.baseline_file" // accepted with the value that it always has
+)
 
 // foreignKeys are keys that a .ralphrc written for frankbria/ralph-claude-code
 // may hold and that ralph does not use. A text says what its user must know;
@@ -60,7 +63,7 @@ func suggestYAML(path string) string {
 		group, _, _ := strings.Cut(o.YAML, ".")
 		paths = append(paths, group, o.YAML)
 	}
-	return didYouMean(nearest(path, append(append(paths, agentsKey, checksKey), reserved...)))
+	return didYouMean(nearest(path, append(paths, agentsKey, checksKey, hooksKey)))
 }
 
 func didYouMean(name string) string {

@@ -58,8 +58,9 @@ func (o *OutputOptions) Options() []option.Row {
 		Kind: option.Bool, Default: "false", Field: &o.Verbose,
 		Help: "Print everything the agent says and its tools answer, and log more.",
 	}, {
-		Group: "Output", Key: "ENABLE_NOTIFICATIONS", Flag: "notify", Short: "n", YAML: "output.notify",
+		Group: "Output", Key: "ENABLE_NOTIFICATIONS", Aliases: []string{"RALPH_NOTIFY_TOOL"}, Flag: "notify", Short: "n", YAML: "output.notify",
 		Kind: option.Bool, Default: "false", Field: &o.Notify,
-		Help: "Show a desktop notification when the run ends.",
+		Spellings: map[string]string{"none": "false", "auto": "true", "tt": "true", "terminal-notifier": "true", "notify-send": "true"},
+		Help:      "Show a desktop notification when the run ends.",
 	}}
 }

@@ -2,13 +2,16 @@ package config
 
 import (
 	"errors"
-	"ralph/config/option"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"ralph/config/option"
+	"ralph/runner/gate"
 )
 
 // yamlReader turns a config.yaml into settings.
@@ -27,7 +30,9 @@ type yamlReader struct {
 func (l Loader) yaml(file, kind, text string) ([]setting, []Warning, error) {
 	r := &yamlReader{file: file, kind: kind, dir: l.Dir, env: l.envMap(), paths: map[string]option.Row{}}
 	for _, o := range Table() {
-		r.paths[o.YAML] = o
+		for _, path := range append([]string{o.YAML}, o.YAMLAliases...) {
+			r.paths[path] = o
+		}
 	}
 	tree, err := parser.ParseBytes([]byte(text), 0)
 	if err != nil {
@@ -44,7 +49,8 @@ func (l Loader) yaml(file, kind, text string) ([]setting, []Warning, error) {
 			return nil, nil, err
 		}
 	}
-	return r.settings, r.warnings, nil
+	settings, more := preferKeys(r.settings)
+	return settings, append(r.warnings, more...), nil
 }
 
 func (r *yamlReader) syntaxError(err error) error {
@@ -105,11 +111,12 @@ func (r *yamlReader) pair(path string, pair *ast.MappingValueNode) error {
 		return r.agents(pair.Value)
 	case path == checksKey:
 		return r.checkList(pair.Value)
-	case slices.Contains(reserved, path):
-		r.warnings = append(r.warnings, warn(r.where(pair.Key), "%s is not supported yet and is not used", path))
-		return nil
+	case path == hooksKey:
+		return r.noHooks(path, pair.Value)
+	case path == baselineKey:
+		return r.baseline(pair.Value)
 	case known:
-		return r.value(o, pair.Value)
+		return r.value(o, path, pair.Value)
 	case len(r.keysUnder(path)) > 0:
 		if pair.Value.Type() == ast.NullType {
 			return nil
@@ -139,10 +146,44 @@ func (r *yamlReader) keysUnder(path string) []string {
 	return keys
 }
 
-func (r *yamlReader) value(o option.Row, node ast.Node) error {
+// noHooks refuses hooks: who names one expects it to run.
+func (r *yamlReader) noHooks(path string, node ast.Node) error {
+	switch n := node.(type) {
+	case *ast.NullNode:
+		return nil
+	case *ast.SequenceNode:
+		if len(n.Values) == 0 {
+			return nil
+		}
+	case *ast.MappingNode:
+		for _, pair := range n.Values {
+			if err := r.noHooks(path+"."+pair.Key.GetToken().Value, pair.Value); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return r.refuse(node, path+": ralph runs no hooks yet; leave it empty")
+}
+
+// baseline accepts the one file that ralph uses: it is part of the state.
+func (r *yamlReader) baseline(node ast.Node) error {
+	const file = ".ralph/" + gate.BaselineFile
+	if text, ok := scalar(node); node.Type() != ast.NullType && (!ok || text != "" && path.Clean(text) != file) {
+		return r.refuse(node, baselineKey+" must be "+file+", not "+describe(node))
+	}
+	return nil
+}
+
+func (r *yamlReader) value(o option.Row, path string, node ast.Node) error {
+	alias := path != o.YAML
+	o.YAML = path // messages name what was written
 	text, set, err := r.text(o, node)
+	if alias && text == "" {
+		return err
+	}
 	if set {
-		r.settings = append(r.settings, setting{option: o, name: o.YAML, text: text, source: Source{r.kind, r.where(node)}})
+		r.settings = append(r.settings, setting{option: o, name: path, text: text, source: Source{r.kind, r.where(node)}})
 	}
 	return err
 }

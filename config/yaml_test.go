@@ -9,46 +9,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestParseYAML_messages(t *testing.T) {
-	for _, test := range []struct {
-		name, text, wantErr string
-		want                []Warning
-	}{
-		{name: "empty", text: ""},
-		{name: "only a comment", text: "# nothing"},
-		{name: "keys without values", text: "limits:\nagent:\n  model:\n  name: ~\n"},
-		{name: "slips of the hand", text: "limits:\n  calls_per_hou: 5\nlimit:\n  iterations: 3\nagents_x: 1\n",
-			want: []Warning{
-				`.ralph/config.yaml:2: unknown key "limits.calls_per_hou"; did you mean limits.calls_per_hour?`,
-				`.ralph/config.yaml:3: unknown key "limit"; did you mean limits?`,
-				`.ralph/config.yaml:5: unknown key "agents_x"; did you mean agents?`}},
-		{name: "names of .ralphrc and of other groups", text: "MAX_CALLS_PER_HOUR: 5\nclaude_model: x\nlimits: {no_progress: 3}\n",
-			want: []Warning{
-				`.ralph/config.yaml:1: unknown key "MAX_CALLS_PER_HOUR"; did you mean limits.calls_per_hour?`,
-				`.ralph/config.yaml:2: unknown key "claude_model"; did you mean agent.model?`,
-				`.ralph/config.yaml:3: unknown key "limits.no_progress"; did you mean breaker.no_progress?`}},
-		{name: "reserved", text: "hooks: {}\n",
-			want: []Warning{
-				`.ralph/config.yaml:1: hooks is not supported yet and is not used`}},
-		{name: "scalar for a group", text: "a: 1\nlimits: 5", wantErr: ":2: limits must hold the keys calls_per_hour, cooldown_on_error, cost_usd, delay, duration, iterations, iterations_per_task, on_limit, tokens_per_hour, not \"5\""},
-		{name: "list for a group", text: "session: [1]", wantErr: ":1: session must hold the keys continue, expiry, not a list"},
-		{name: "mapping for a value", text: "limits:\n  calls_per_hour:\n    x: 1", wantErr: ":3: limits.calls_per_hour must be a whole number from 1 to 1000000, not a mapping"},
-		{name: "list for a value", text: "agent:\n  model: [a]", wantErr: ":2: agent.model must be text on one line that does not start with -, not a list"},
-		{name: "mapping in a list", text: "agent:\n  allowed_tools:\n    - Read\n    - {a: b}", wantErr: ":4: agent.allowed_tools must be a list of plain values, not of a mapping"},
-		{name: "alias", text: "agent:\n  name: &a x\n  model: *a", wantErr: ":2: agent.name must be text on one line that does not start with -, not an anchor, alias or tag"},
-		{name: "merge key", text: "agent:\n  <<: {model: x}", wantErr: ":2: merge keys are not allowed"},
-		{name: "not a mapping", text: "- a", wantErr: ":1: must hold keys and values, such as limits: {calls_per_hour: 50}"},
-		{name: "text", text: "hello", wantErr: ":1: must hold keys and values, such as limits: {calls_per_hour: 50}"},
-		{name: "two documents", text: "agent: {name: a}\n---\nagent: {name: b}", wantErr: ":3: only one document is allowed"},
-		{name: "the same key twice", text: "agent:\n  name: a\n  name: b", wantErr: `:3: is not valid YAML: mapping key "name" already defined at [2:3]`},
-		{name: "broken", text: "a: 1\nb: [", wantErr: ":2: is not valid YAML: sequence end token ']' not found"},
-		{name: "wrong type", text: "limits:\n\n  calls_per_hour: many", wantErr: ":3: limits.calls_per_hour: \"many\" is not a whole number from 1 to 1000000"},
-		{name: "fraction", text: "limits: {iterations: 3.5}", wantErr: ":1: limits.iterations: \"3.5\" is not a whole number from 0 to 1000000"},
-		{name: "hexadecimal", text: "limits: {iterations: 0x10}", wantErr: ":1: limits.iterations: \"0x10\" is not a whole number from 0 to 1000000"},
-		{name: "pass without quotes", text: "env:\n  exclude:\n    - A\n    - !B", wantErr: ":4: env.exclude must be a list of plain values, not of nothing; an entry with ! needs quotes"},
-		{name: "one that passes without quotes", text: "env:\n  exclude: !B,!C\nagent: {name: claude}", wantErr: ":2: env.exclude must be a comma list of variable names or globs (* and ?), each with or without a !, not an anchor, alias or tag; an entry with ! needs quotes"},
-		{name: "flag in a list", text: "agent: {allowed_tools: [Read, --danger]}", wantErr: ":1: agent.allowed_tools: \"Read,--danger\" is not a comma list with balanced parentheses and no entry that starts with -"},
-	} {
+// yamlMessage is what a config.yaml is answered with: an error, or warnings.
+type yamlMessage struct {
+	name, text, wantErr string
+	want                []Warning
+}
+
+func wantMessages(t *testing.T, tests []yamlMessage) {
+	t.Helper()
+	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir, yamlName, test.text)
@@ -67,6 +36,55 @@ func TestParseYAML_messages(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestParseYAML_keysOfOtherTools_messages(t *testing.T) {
+	wantMessages(t, []yamlMessage{
+		{name: "no hooks", text: "hooks:\n  pre_task: []\n  post_task:\n"},
+		{name: "a hook", text: "hooks:\n  pre_task: []\n  post_task: [make]\n", wantErr: ":3: hooks.post_task: ralph runs no hooks yet; leave it empty"},
+		{name: "text for the hooks", text: "hooks: make\n", wantErr: ":1: hooks: ralph runs no hooks yet; leave it empty"},
+		{name: "another baseline", text: "test:\n  baseline_file: ../x.json", wantErr: ":2: test.baseline_file must be .ralph/test_baseline.json, not \"../x.json\""},
+		{name: "list as the baseline", text: "test: {baseline_file: [a]}", wantErr: ":1: test.baseline_file must be .ralph/test_baseline.json, not a list"},
+		{name: "other path of an option", text: "test: {command: [a]}", wantErr: ":1: test.command must be text on one line that does not start with -, not a list"},
+		{name: "both paths of an option", text: "agent:\n  default: codex\n  name: claude\n",
+			want: []Warning{`.ralph/config.yaml:2: agent.default is not used, because agent.name is set too`}},
+	})
+}
+
+func TestParseYAML_messages(t *testing.T) {
+	wantMessages(t, []yamlMessage{
+		{name: "empty", text: ""},
+		{name: "only a comment", text: "# nothing"},
+		{name: "keys without values", text: "limits:\nagent:\n  model:\n  name: ~\n"},
+		{name: "slips of the hand", text: "limits:\n  calls_per_hou: 5\nlimit:\n  iterations: 3\nagents_x: 1\n",
+			want: []Warning{
+				`.ralph/config.yaml:2: unknown key "limits.calls_per_hou"; did you mean limits.calls_per_hour?`,
+				`.ralph/config.yaml:3: unknown key "limit"; did you mean limits?`,
+				`.ralph/config.yaml:5: unknown key "agents_x"; did you mean agents?`}},
+		{name: "names of .ralphrc and of other groups", text: "MAX_CALLS_PER_HOUR: 5\nclaude_model: x\nlimits: {no_progress: 3}\n",
+			want: []Warning{
+				`.ralph/config.yaml:1: unknown key "MAX_CALLS_PER_HOUR"; did you mean limits.calls_per_hour?`,
+				`.ralph/config.yaml:2: unknown key "claude_model"; did you mean agent.model?`,
+				`.ralph/config.yaml:3: unknown key "limits.no_progress"; did you mean breaker.no_progress?`}},
+		{name: "scalar for a group", text: "a: 1\nlimits: 5", wantErr: ":2: limits must hold the keys calls_per_hour, cooldown_on_error, cost_usd, delay, duration, iterations, iterations_per_task, on_limit, tokens_per_hour, not \"5\""},
+		{name: "list for a group", text: "session: [1]", wantErr: ":1: session must hold the keys continue, expiry, not a list"},
+		{name: "mapping for a value", text: "limits:\n  calls_per_hour:\n    x: 1", wantErr: ":3: limits.calls_per_hour must be a whole number from 1 to 1000000, not a mapping"},
+		{name: "list for a value", text: "agent:\n  model: [a]", wantErr: ":2: agent.model must be text on one line that does not start with -, not a list"},
+		{name: "mapping in a list", text: "agent:\n  allowed_tools:\n    - Read\n    - {a: b}", wantErr: ":4: agent.allowed_tools must be a list of plain values, not of a mapping"},
+		{name: "alias", text: "agent:\n  name: &a x\n  model: *a", wantErr: ":2: agent.name must be text on one line that does not start with -, not an anchor, alias or tag"},
+		{name: "merge key", text: "agent:\n  <<: {model: x}", wantErr: ":2: merge keys are not allowed"},
+		{name: "not a mapping", text: "- a", wantErr: ":1: must hold keys and values, such as limits: {calls_per_hour: 50}"},
+		{name: "text", text: "hello", wantErr: ":1: must hold keys and values, such as limits: {calls_per_hour: 50}"},
+		{name: "two documents", text: "agent: {name: a}\n---\nagent: {name: b}", wantErr: ":3: only one document is allowed"},
+		{name: "the same key twice", text: "agent:\n  name: a\n  name: b", wantErr: `:3: is not valid YAML: mapping key "name" already defined at [2:3]`},
+		{name: "broken", text: "a: 1\nb: [", wantErr: ":2: is not valid YAML: sequence end token ']' not found"},
+		{name: "wrong type", text: "limits:\n\n  calls_per_hour: many", wantErr: ":3: limits.calls_per_hour: \"many\" is not a whole number from 1 to 1000000"},
+		{name: "fraction", text: "limits: {iterations: 3.5}", wantErr: ":1: limits.iterations: \"3.5\" is not a whole number from 0 to 1000000"},
+		{name: "hexadecimal", text: "limits: {iterations: 0x10}", wantErr: ":1: limits.iterations: \"0x10\" is not a whole number from 0 to 1000000"},
+		{name: "pass without quotes", text: "env:\n  exclude:\n    - A\n    - !B", wantErr: ":4: env.exclude must be a list of plain values, not of nothing; an entry with ! needs quotes"},
+		{name: "one that passes without quotes", text: "env:\n  exclude: !B,!C\nagent: {name: claude}", wantErr: ":2: env.exclude must be a comma list of variable names or globs (* and ?), each with or without a !, not an anchor, alias or tag; an entry with ! needs quotes"},
+		{name: "flag in a list", text: "agent: {allowed_tools: [Read, --danger]}", wantErr: ":1: agent.allowed_tools: \"Read,--danger\" is not a comma list with balanced parentheses and no entry that starts with -"},
+	})
 }
 
 func TestParseYAML_formsOfValues(t *testing.T) {
@@ -104,6 +122,38 @@ breaker: {auto_reset: true}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A config.yaml as another tool of this kind documents it. Empty means: find out.
+func TestParseYAML_keysOfOtherTools_work(t *testing.T) {
+	dir := t.TempDir()
+	const empty = `
+agent: {default: ""}
+build: {command: ""}
+test: {command: "", mode: gate, baseline_file: .ralph/test_baseline.json, baseline_scope: global}
+git: {auto_commit: true, commit_prefix: "[bot]"}
+hooks: {pre_task: [], post_task: []}
+`
+	for text, want := range map[string]map[string]string{
+		empty: {"TEST_MODE": "gate", "BASELINE_SCOPE": "global", "AUTO_COMMIT": "true", "COMMIT_PREFIX": "[bot]"},
+		"agent: {default: codex}\nbuild: {command: make}\ntest: {command: make test, baseline_file: ./.ralph/test_baseline.json}\n": {
+			"AGENT": "codex", "BUILD_COMMAND": "make", "TEST_COMMAND": "make test"},
+	} {
+		write(t, dir, yamlName, text)
+		c, warnings, err := Loader{Dir: dir}.Load()
+		if err != nil || len(warnings) > 0 {
+			t.Fatal(err, warnings)
+		}
+		got := map[string]string{}
+		for _, row := range c.Rows() {
+			if row.Source.Kind == SourceProject {
+				got[row.Key] = row.Value
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
 	}
 }
 

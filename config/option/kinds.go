@@ -63,6 +63,9 @@ func (o Row) bounds(comma string) string {
 // []string, by kind. ok is false when the text is not Allowed.
 func (o Row) Parse(text string) (value any, ok bool) {
 	text = strings.TrimSpace(text)
+	if ours, known := o.Spellings[text]; known {
+		text = ours
+	}
 	value, ok = o.parseKind(text)
 	if !ok {
 		return nil, false

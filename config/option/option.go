@@ -32,12 +32,16 @@ type Row struct {
 	NoFlag  string // long flag that means false; empty: none
 	Arg     string // name of the flag's value in help; empty for a bool
 	YAML    string // path in config.yaml, joined with dots
-	Kind    Kind
-	Default string // as text, in the form that .ralphrc takes
+	// YAMLAliases are other paths. An empty value there means that the option is not set.
+	YAMLAliases []string
+	Kind        Kind
+	Default     string // as text, in the form that .ralphrc takes
 	// Min and Max bound a number or a duration, as text of the same kind; empty: no bound.
 	Min, Max string
 	Values   []string // what an enum allows, besides its default
-	Help     string   // one sentence, with the unit and the meaning of 0 or empty
+	// Spellings are values of other tools, and what they mean here.
+	Spellings map[string]string
+	Help      string // one sentence, with the unit and the meaning of 0 or empty
 	// Trust is true when the value decides which programs run, what the agent may
 	// do, which secrets it gets or how its work is judged: from a project file it
 	// needs the user's consent, unless it is empty or one of Safe. Of a list, each

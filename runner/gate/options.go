@@ -21,7 +21,7 @@ type CheckOptions struct {
 func (o *CheckOptions) Options() []option.Row {
 	command := func(name string, field *string) option.Row {
 		return option.Row{Group: "Checks", Key: strings.ToUpper(name) + "_COMMAND", YAML: "commands." + name, Kind: option.String,
-			Trust: true, Field: field, Help: "Shell command that " + name + "s the project after the agent's turn; empty means none.",
+			YAMLAliases: []string{name + ".command"}, Trust: true, Field: field, Help: "Shell command that " + name + "s the project after the agent's turn; empty means none.",
 		}
 	}
 	return []option.Row{command("test", &o.TestCommand), command("build", &o.BuildCommand), command("lint", &o.LintCommand), {

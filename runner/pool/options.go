@@ -36,7 +36,7 @@ func (o *CallOptions) Options() []option.Row {
 		Kind: option.Minutes, Default: "10", Min: "0", Max: "1440", Field: &o.IdleTimeout,
 		Help: "Minutes that the agent may stay silent; 0 means no limit.",
 	}, {
-		Group: "Agent", Key: "AGENT", Flag: "agent", Arg: "NAME", YAML: "agent.name",
+		Group: "Agent", Key: "AGENT", Flag: "agent", Arg: "NAME", YAML: "agent.name", YAMLAliases: []string{"agent.default"},
 		Kind: option.String, Default: "claude", Field: &o.Agent,
 		Help: "Coding agent to run; text is any other program, which AGENT_CMD names. When nothing names one, ralph asks on a terminal, else takes the first that is installed.",
 	}, {
@@ -57,7 +57,10 @@ func (o *CallOptions) Options() []option.Row {
 		Kind: option.List, Default: strings.Join(safeTools(), ","), Trust: true, Safe: safeTools(), Field: &o.AllowedTools,
 		Help: "Tools that the agent may use without asking, in the agent's own syntax.",
 	}, {
-		Group: "Agent", Key: "PERMISSION_MODE", Flag: "permission-mode", Arg: "MODE", YAML: "agent.permission_mode",
+		Group: "Agent", Key: "PERMISSION_MODE", Aliases: []string{"RALPH_CLAUDE_PERMISSION"},
+		Flag: "permission-mode", Arg: "MODE", YAML: "agent.permission_mode",
+		Spellings: map[string]string{"--dangerously-skip-permissions": "bypass", "bypassPermissions": "bypass",
+			"default": "allowed-tools", "acceptEdits": "allowed-tools"},
 		Kind: option.Enum, Default: "allowed-tools", Values: []string{"allowed-tools", "bypass"},
 		Trust: true, Safe: []string{"allowed-tools"}, Field: &o.PermissionMode,
 		Help: "allowed-tools limits the agent to ALLOWED_TOOLS, bypass skips its permission checks.",
