@@ -47,7 +47,11 @@ func execute(f *cmdline.Factory, args []string) (text string, code int) {
 		code = rules.ExitUsage
 	}
 	lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }) // of joined errors
-	return cmdline.Inert(strings.Join(lines, "; ")), code
+	text = cmdline.Inert(strings.Join(lines, "; "))
+	if text != "" && wantsJSON(args) {
+		writeStartError(f.Out, text, code)
+	}
+	return text, code
 }
 
 func version() string {

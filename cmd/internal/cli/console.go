@@ -26,6 +26,7 @@ import (
 type console struct {
 	out     io.Writer
 	json    *json.Encoder // set: events as JSON lines and nothing else
+	ended   bool          // the last of these lines is printed
 	tty     bool          // lines may be rewritten
 	width   func() int    // of the terminal, as it is now; 0: none
 	live    bool
@@ -87,6 +88,7 @@ func (c *console) start(s *preflight.Project, run string, checks []gate.Check) {
 func (c *console) show(e state.Event) {
 	if c.json != nil {
 		_ = c.json.Encode(e)
+		c.ended = e.Kind == state.KindRunEnd
 		return
 	}
 	e, fits, ok := c.shorten(e)

@@ -78,7 +78,7 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 	if s.Config.Notify {
 		a.notify(result)
 	}
-	if err != nil {
+	if err != nil && !con.ended {
 		return err
 	}
 	if result.Decision.Exit == rules.ExitComplete {
