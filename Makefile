@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 PROGRAMS := ralph ralph-status ralph-monitor
 # Without cgo there is no dynamic linker at the start, and the programs run on any libc.
 BUILD    := CGO_ENABLED=0 go build -trimpath -ldflags "-X ralph/cmd/internal/cli.Version=$(VERSION)"
-SYSTEMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+SYSTEMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 GATE     := .cache/bin/testgate
 
 GOLANGCI_VERSION := v2.15.0

@@ -1,3 +1,5 @@
+//go:build !windows
+
 // Command ralph-monitor watches a run: ralph monitor.
 package main
 

@@ -1,3 +1,5 @@
+//go:build !windows
+
 // Command ralph-status shows the state of a run once: ralph status.
 package main
 

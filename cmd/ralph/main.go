@@ -1,3 +1,5 @@
+//go:build !windows
+
 // Command ralph runs an AI coding agent again and again until a plan is done.
 package main
 

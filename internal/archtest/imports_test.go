@@ -73,6 +73,7 @@ var floors = map[string]int{
 	"cmd/internal/scaffold": 6, // what `ralph init` writes
 	"cmd/internal/drill":    6, // recordings, played through agent and rules
 	"cmd/internal/service":  6, // files for systemd and launchd: values in, text out
+	"cmd/internal/wsl":      6, // what is different on Windows
 
 	"cmd/internal/cmdline": 7, // what all verbs share: streams, project, flags, error -> exit code
 

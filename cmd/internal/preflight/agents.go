@@ -221,6 +221,9 @@ func (p *Project) installed(one pool.Agent, from string) error {
 	return nil
 }
 
+// Program is the path or the name of the agent's program; empty: it has none.
+func (p *Project) Program() string { return p.absolute(program(p.Agent)) }
+
 // program is the first word of the agent's command line.
 func program(one pool.Agent) string {
 	if len(one.Program) > 0 {

@@ -17,6 +17,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
+	"ralph/cmd/internal/wsl"
 	"ralph/runner/git"
 	"ralph/runner/rules"
 	"ralph/runner/sandbox"
@@ -278,6 +279,11 @@ func (d *diagnosis) machine() {
 		d.warn("tmux", "not installed: ralph --monitor runs without a split; use ralph-monitor in a second terminal")
 	} else {
 		d.ok("tmux", "%s", path)
+	}
+	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease") // of Linux only
+	program, _ := exec.LookPath(d.p.Program())
+	for _, line := range wsl.Advice(strings.TrimSpace(string(kernel)), d.p.Dir, program) {
+		d.warn("wsl", "%s", line)
 	}
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(d.p.Dir, &fs); err != nil {
