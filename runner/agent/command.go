@@ -91,8 +91,7 @@ func (f EnvFilter) filter() environ.Filter {
 // Checks returns the variables of env (NAME=value) that a check gets.
 func (f EnvFilter) Checks(env []string) []string { return f.filter().Checks(env) }
 
-// State returns what agents keep in the home folder.
-func (f EnvFilter) State() []string { return f.filter().State() }
+func (f EnvFilter) State() []string { return f.filter().State() } // what agents keep in the home folder
 
 // List returns a row for each variable of r.Env and each that ralph sets for the
 // call, sorted by name.
