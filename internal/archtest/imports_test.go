@@ -50,6 +50,9 @@ var floors = map[string]int{
 	"runner/gate/fresh": 0, // which failed tests are new: results in, tests out
 
 	"runner/turn/activity": 2, // whether a silent agent works: what it reported and its files in, time out
+	"runner/git/command": 1, // one git process, in one repository, without foreign programs
+
+
 
 	"runner/turn":         3, // one assignment, start to end
 	"runner/agent/custom": 3, // agents of the user: rows of the settings file, checked and completed

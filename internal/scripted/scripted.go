@@ -32,7 +32,7 @@ func Main() {
 
 // Step is one thing that the scripted agent does.
 type Step struct {
-	Do   string `json:"do"` // say, tool, write, tick, deny, fail, crash, hang
+	Do   string `json:"do"` // say, tool, run, write, tick, deny, fail, crash, hang
 	Text string `json:"text,omitempty"`
 }
 
@@ -62,6 +62,13 @@ func playScript(path string) int {
 			content = map[string]any{"type": "tool_use", "id": fmt.Sprint("t", n), "name": "Bash", "input": map[string]any{"command": s.Text}}
 		case "write":
 			put(s.Text, fmt.Sprintf("step %d", n))
+			continue
+		case "run": // a tool that does what it says
+			show(map[string]any{"type": "assistant", "message": map[string]any{"role": "assistant", "content": []any{
+				map[string]any{"type": "tool_use", "id": fmt.Sprint("t", n), "name": "Bash", "input": map[string]any{"command": s.Text}}}}})
+			out, _ := exec.Command("sh", "-c", s.Text).CombinedOutput()
+			show(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": []any{
+				map[string]any{"type": "tool_result", "tool_use_id": fmt.Sprint("t", n), "content": string(out)}}}})
 			continue
 		case "tick":
 			plan, _ := os.ReadFile("plan.md")

@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ralph/runner/git/command"
 )
 
 // BenchmarkObserve takes turns with a plain git status on a repository of
@@ -26,7 +28,7 @@ func BenchmarkObserve(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				start := time.Now()
-				if _, err := run(context.Background(), p.Dir, "status", "--porcelain", "--untracked-files=all"); err != nil {
+				if _, err := command.Run(context.Background(), p.Dir, "status", "--porcelain", "--untracked-files=all"); err != nil {
 					b.Fatal(err)
 				}
 				plain += time.Since(start)

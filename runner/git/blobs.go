@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"ralph/runner/git/command"
 )
 
 // readBlob reads a regular file or the target of a link. idLength is the length of
@@ -47,16 +49,16 @@ func fileMode(info fs.FileInfo) string {
 // ends or clean filters.
 func (k *Keeper) filtered(ctx context.Context, files map[string]signature) (bool, error) {
 	if k.filters == nil {
-		config, err := run(ctx, k.root, "config", "--get-regexp", `^core\.(autocrlf|attributesfile)$`)
+		config, err := command.Run(ctx, k.root, "config", "--get-regexp", `^core\.(autocrlf|attributesfile)$`)
 		if err != nil && ctx.Err() != nil {
 			return false, err
 		}
-		attributes, err := run(ctx, k.root, "ls-files", "--", ".gitattributes", "**/.gitattributes")
+		attributes, err := command.Run(ctx, k.root, "ls-files", "--", ".gitattributes", "**/.gitattributes")
 		if err != nil {
 			return false, err
 		}
 		is := strings.ReplaceAll(config, "core.autocrlf false\n", "")+attributes != "" ||
-			exists(metaDir(k.root), "info", "attributes") || exists(os.Getenv("HOME"), ".config", "git", "attributes")
+			exists(command.MetaDir(k.root), "info", "attributes") || exists(os.Getenv("HOME"), ".config", "git", "attributes")
 		k.filters = &is
 	}
 	if !*k.filters { // it may have changed since
@@ -93,7 +95,7 @@ func Hash(ctx context.Context, root string, paths []string, options ...string) (
 		return found, nil
 	}
 	args := append([]string{"hash-object", "--stdin-paths"}, options...)
-	out, err := Call{Dir: root, Stdin: in.String()}.Run(ctx, args...)
+	out, err := command.Call{Dir: root, Stdin: in.String()}.Run(ctx, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"ralph/runner/git/command"
 )
 
 // Fit returns nil if a run may start in this condition, also without a repository. The
@@ -81,7 +83,7 @@ type Committed struct {
 func Commit(ctx context.Context, dir string, r CommitRequest) (Committed, error) {
 	root, ok := Root(dir)
 	if !ok {
-		return Committed{}, fmt.Errorf("commit: %w", ErrNoRepository)
+		return Committed{}, fmt.Errorf("commit: %w", command.ErrNoRepository)
 	}
 	if op := operation(root); op != "" {
 		return Committed{}, fmt.Errorf("commit: a %s is in progress", op)
@@ -126,7 +128,7 @@ type builder struct {
 }
 
 func newBuilder(root string, files []string) builder {
-	b := builder{root: root, meta: metaDir(root)}
+	b := builder{root: root, meta: command.MetaDir(root)}
 	for _, f := range files {
 		b.paths += f + "\x00"
 	}
@@ -174,7 +176,7 @@ func (b builder) commit(ctx context.Context, message string) (oid string, err er
 	if head == "" {
 		head = strings.Repeat("0", len(oid))
 	}
-	if _, err := (Call{Dir: b.root, Env: b.identity(ctx)}).Run(ctx, "update-ref", "-m", "commit: "+subject, "HEAD", oid, head); err != nil {
+	if _, err := (command.Call{Dir: b.root, Env: b.identity(ctx)}).Run(ctx, "update-ref", "-m", "commit: "+subject, "HEAD", oid, head); err != nil {
 		return "", err
 	}
 	if err := os.Rename(lock, filepath.Join(b.meta, "index")); err != nil {
@@ -186,7 +188,7 @@ func (b builder) commit(ctx context.Context, message string) (oid string, err er
 
 // head returns the commit and tree of HEAD, empty before the first commit.
 func (b builder) head(ctx context.Context) (commit, tree string, err error) {
-	out, err := run(ctx, b.root, "rev-parse", "HEAD^{commit}", "HEAD^{tree}")
+	out, err := command.Run(ctx, b.root, "rev-parse", "HEAD^{commit}", "HEAD^{tree}")
 	if err != nil {
 		return "", "", ctx.Err()
 	}
@@ -201,7 +203,7 @@ func (b builder) tree(ctx context.Context, commit string) (string, error) {
 		return "", err
 	}
 	defer done()
-	tree, err := Call{Dir: b.root, Env: env}.Run(ctx, "write-tree")
+	tree, err := command.Call{Dir: b.root, Env: env}.Run(ctx, "write-tree")
 	return strings.TrimSpace(tree), err
 }
 
@@ -211,7 +213,7 @@ func (b builder) write(ctx context.Context, tree, parent, message string) (strin
 	if parent != "" {
 		args = append(args, "-p", parent)
 	}
-	oid, err := Call{Dir: b.root, Env: b.identity(ctx), Stdin: message}.Run(ctx, args...)
+	oid, err := command.Call{Dir: b.root, Env: b.identity(ctx), Stdin: message}.Run(ctx, args...)
 	return strings.TrimSpace(oid), err
 }
 
@@ -246,10 +248,10 @@ func (b builder) index(ctx context.Context, data []byte, commit string) (env []s
 	if data != nil {
 		err = os.WriteFile(path, data, 0o600)
 	} else if commit != "" {
-		_, err = Call{Dir: b.root, Env: env}.Run(ctx, "read-tree", commit)
+		_, err = command.Call{Dir: b.root, Env: env}.Run(ctx, "read-tree", commit)
 	}
 	if err == nil {
-		_, err = Call{Dir: b.root, Env: env, Stdin: b.paths}.Run(ctx, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+		_, err = command.Call{Dir: b.root, Env: env, Stdin: b.paths}.Run(ctx, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
 	}
 	if err != nil {
 		done()
@@ -260,8 +262,8 @@ func (b builder) index(ctx context.Context, data []byte, commit string) (env []s
 
 // identity returns variables that give git an author, if none is configured.
 func (b builder) identity(ctx context.Context) []string {
-	if _, err := run(ctx, b.root, "var", "GIT_AUTHOR_IDENT"); err == nil {
-		if _, err = run(ctx, b.root, "var", "GIT_COMMITTER_IDENT"); err == nil {
+	if _, err := command.Run(ctx, b.root, "var", "GIT_AUTHOR_IDENT"); err == nil {
+		if _, err = command.Run(ctx, b.root, "var", "GIT_COMMITTER_IDENT"); err == nil {
 			return nil
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ralph/runner/git/command"
 )
 
 // Kept states are commits below KeptRefs. Their message contains the State as JSON after
@@ -116,7 +118,7 @@ func KeepFiles(ctx context.Context, root string, files []string, s State) error 
 	s.At = time.Now().UnixNano()
 	oid, err := newBuilder(root, files).state(ctx, s)
 	if err == nil {
-		_, err = run(ctx, root, "update-ref", s.ref(), oid)
+		_, err = command.Run(ctx, root, "update-ref", s.ref(), oid)
 	}
 	if err != nil {
 		return fmt.Errorf("keep state %s: %w", s.ref(), err)
@@ -176,7 +178,7 @@ func (k *Keeper) start(ctx context.Context, snap Snapshot, s State) *Keeping {
 		// objects are written loose; a pack of many takes a tenth of the time. --force
 		// replaces the ref of the same iteration.
 		var out string
-		out, p.err = Call{Dir: k.root, Stdin: in}.Run(ctx, "-c", "core.fsync=none", "-c", "fastimport.unpackLimit=20",
+		out, p.err = command.Call{Dir: k.root, Stdin: in}.Run(ctx, "-c", "core.fsync=none", "-c", "fastimport.unpackLimit=20",
 			"fast-import", "--quiet", "--done", "--force")
 		p.oid = strings.TrimSpace(out)
 	}()

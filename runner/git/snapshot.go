@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+
+	"ralph/runner/git/command"
 )
 
 // maxFiles bounds Change.Files.
@@ -42,9 +44,10 @@ func Observe(ctx context.Context, dir string) (Snapshot, error) {
 	if !ok {
 		return walk(ctx, dir, maxWalked)
 	}
-	out, err := run(ctx, dir, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-ahead-behind")
+	args := []string{"status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-ahead-behind"}
+	out, err := command.Run(ctx, dir, append(args, command.Submodules(ctx, dir)...)...)
 	switch {
-	case errors.Is(err, exec.ErrNotFound), errors.Is(err, ErrNoRepository):
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, command.ErrNoRepository):
 		return walk(ctx, dir, maxWalked)
 	case err != nil:
 		return Snapshot{}, fmt.Errorf("observe repository %q: %w", root, err)
@@ -195,7 +198,7 @@ func (c Change) Committed(ctx context.Context, dir string, before, after Snapsho
 	if before.Head == after.Head || before.Head == "" || after.Head == "" {
 		return c, nil
 	}
-	out, err := run(ctx, dir, "diff", "--name-only", "--no-renames", "--ignore-submodules=dirty", "-z", before.Head, after.Head)
+	out, err := command.Run(ctx, dir, "diff", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "-z", before.Head, after.Head)
 	if err != nil {
 		return c, fmt.Errorf("compare commits: %w", err)
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ralph/runner/git/command"
 )
 
 // Text is a changed text file before and after. The text of a missing file is empty.
@@ -93,7 +95,7 @@ func contents(ctx context.Context, root, commit string, files []string) (map[str
 	if len(asked) == 0 {
 		return found, nil
 	}
-	out, err := Call{Dir: root, Stdin: in.String()}.Run(ctx, "cat-file", "--batch")
+	out, err := command.Call{Dir: root, Stdin: in.String()}.Run(ctx, "cat-file", "--batch")
 	if err != nil {
 		return nil, err
 	}

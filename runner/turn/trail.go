@@ -51,6 +51,7 @@ func (w *Worker) Keep(ctx context.Context, dir string, s git.State) error {
 	if t.keeper == nil || ctx.Err() != nil {
 		return nil
 	}
+	ctx = w.git(ctx, dir)
 	if err := w.look(ctx, dir); err != nil {
 		return err
 	}
@@ -84,6 +85,7 @@ func (w *Worker) Changed(ctx context.Context, dir string) ([]audit.File, error) 
 	if t.start == nil {
 		return nil, nil
 	}
+	ctx = w.git(ctx, dir)
 	if err := w.look(ctx, dir); err != nil {
 		return nil, err
 	}
@@ -107,6 +109,7 @@ func (w *Worker) Commit(ctx context.Context, dir string, r git.CommitRequest) (s
 	if t.start == nil || ctx.Err() != nil {
 		return state.Commit{}, nil
 	}
+	ctx = w.git(ctx, dir)
 	if err := w.look(ctx, dir); err != nil {
 		return state.Commit{}, err
 	}

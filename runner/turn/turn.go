@@ -24,6 +24,7 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/git/command"
 	"ralph/runner/turn/steer"
 	"ralph/state"
 )
@@ -69,9 +70,10 @@ type Worker struct {
 	// changed; nil: nobody looks.
 	Find func(dir string, changed []string) []gate.Check
 
-	spare  ptyexec.Spare // the next call's guard, started while this call runs
-	before *git.Snapshot // the workspace as it is now; nil: look again
-	report gate.Report   // of the latest checks; describes the workspace while before is set
+	trust  *command.Trust // what git may start; nil: not looked at yet
+	spare  ptyexec.Spare  // the next call's guard, started while this call runs
+	before *git.Snapshot  // the workspace as it is now; nil: look again
+	report gate.Report    // of the latest checks; describes the workspace while before is set
 	trail  trail
 	steer  steer.Files // as the worker's first turn found them
 }
@@ -107,6 +109,7 @@ func (w *Worker) Run(ctx context.Context, a Assignment, emit func(state.Event)) 
 	if w.Log == nil {
 		w.Log = hclog.NewNullLogger()
 	}
+	ctx = w.git(ctx, a.Dir)
 	t := &turn{w: w, a: a, emit: emit, checks: a.Checks.clone()}
 	t.secrets = logs.NewValues(a.Agent.Filter.Secrets(a.Agent.Spec, agent.Request{Env: w.env(), Model: a.Agent.Model}))
 	if a.Part != Whole {
@@ -177,6 +180,19 @@ func (w *Worker) prepare(ctx context.Context, a Assignment) error {
 	}
 	w.openTrail(ctx, a)
 	return nil
+}
+
+// git is a context in which git may start the programs that were set before the worker's
+// first turn.
+func (w *Worker) git(ctx context.Context, dir string) context.Context {
+	if w.trust == nil {
+		trust, err := command.NewTrust(ctx, dir)
+		if err != nil && ctx.Err() != nil {
+			return ctx // the turn ends before it began
+		}
+		w.trust = trust // after a failure of git: nothing is trusted
+	}
+	return command.With(ctx, w.trust)
 }
 
 // look makes sure that w.before is the workspace as it is now.

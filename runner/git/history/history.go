@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"ralph/runner/git"
+	"ralph/runner/git/command"
 )
 
 // Diff returns the patch between two kept states or commits. options are those of git
@@ -15,7 +16,7 @@ import (
 func Diff(ctx context.Context, dir string, states [2]string, options ...string) (string, error) {
 	root, _ := git.Root(dir)
 	args := append([]string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames"}, options...)
-	out, err := git.Call{Dir: root}.Run(ctx, append(args, states[0], states[1], "--")...)
+	out, err := command.Call{Dir: root}.Run(ctx, append(args, states[0], states[1], "--")...)
 	if err != nil {
 		return "", fmt.Errorf("compare states: %w", err)
 	}
@@ -31,7 +32,7 @@ func Checkout(ctx context.Context, dir, oid, dest string) error {
 		return fmt.Errorf("check out: %w", err)
 	}
 	defer os.RemoveAll(temp)
-	c := git.Call{Dir: root, Env: []string{"GIT_INDEX_FILE=" + filepath.Join(temp, "index")}}
+	c := command.Call{Dir: root, Env: []string{"GIT_INDEX_FILE=" + filepath.Join(temp, "index")}}
 	if _, err := c.Run(ctx, "read-tree", oid); err != nil {
 		return fmt.Errorf("check out: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ralph/runner/git"
+	"ralph/runner/git/command"
 )
 
 // Kept is a kept state.
@@ -27,7 +28,7 @@ func List(ctx context.Context, dir, run string) ([]Kept, error) {
 	if !ok {
 		return nil, nil
 	}
-	out, err := git.Call{Dir: root}.Run(ctx, "for-each-ref", "--format=%(refname) %(objectname) %(committerdate:unix) %(parent)%00%(contents)%00", git.KeptRefs+run)
+	out, err := command.Call{Dir: root}.Run(ctx, "for-each-ref", "--format=%(refname) %(objectname) %(committerdate:unix) %(parent)%00%(contents)%00", git.KeptRefs+run)
 	if err != nil {
 		return nil, fmt.Errorf("list kept states: %w", err)
 	}
@@ -83,7 +84,7 @@ func Prune(ctx context.Context, dir string, age time.Duration, count int) (int, 
 	if pruned == 0 {
 		return 0, nil
 	}
-	if _, err := (git.Call{Dir: dir, Stdin: in.String()}).Run(ctx, "update-ref", "--stdin"); err != nil {
+	if _, err := (command.Call{Dir: dir, Stdin: in.String()}).Run(ctx, "update-ref", "--stdin"); err != nil {
 		return 0, fmt.Errorf("prune kept states: %w", err)
 	}
 	return pruned, nil

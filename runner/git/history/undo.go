@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"ralph/runner/git"
+	"ralph/runner/git/command"
 )
 
 // Request is what to undo.
@@ -52,7 +53,7 @@ func PlanUndo(ctx context.Context, dir string, r Request) (*Undo, error) {
 		return nil, err
 	}
 	if !c.Repo {
-		return nil, fmt.Errorf("undo: %w", git.ErrNoRepository)
+		return nil, fmt.Errorf("undo: %w", command.ErrNoRepository)
 	}
 	if err := git.Fit(c); err != nil {
 		return nil, &ConflictError{err.Error()}
@@ -61,7 +62,7 @@ func PlanUndo(ctx context.Context, dir string, r Request) (*Undo, error) {
 	if k.Base == "" {
 		return nil, &ConflictError{fmt.Sprintf("the state before iteration %d is not known", k.Iteration)}
 	}
-	if _, err := (git.Call{Dir: root}).Run(ctx, "cat-file", "-e", k.Base+"^{commit}"); err != nil {
+	if _, err := (command.Call{Dir: root}).Run(ctx, "cat-file", "-e", k.Base+"^{commit}"); err != nil {
 		return nil, errors.Join(ctx.Err(), &ConflictError{fmt.Sprintf("the state before iteration %d is no longer kept", k.Iteration)})
 	}
 	u := &Undo{root: root, r: r}
@@ -92,7 +93,7 @@ func PlanUndo(ctx context.Context, dir string, r Request) (*Undo, error) {
 }
 
 func (u *Undo) compare(ctx context.Context, args ...string) (string, error) {
-	out, err := git.Call{Dir: u.root}.Run(ctx, append([]string{"diff-tree", "-r", "--no-renames"}, args...)...)
+	out, err := command.Call{Dir: u.root}.Run(ctx, append([]string{"diff-tree", "-r", "--no-renames"}, args...)...)
 	if err != nil {
 		return "", fmt.Errorf("undo: %w", err)
 	}
@@ -137,7 +138,7 @@ func (u *Undo) differing(ctx context.Context, commit string, files []string) ([]
 	if err != nil {
 		return nil, fmt.Errorf("undo: %w", err)
 	}
-	out, err := git.Call{Dir: u.root}.Run(ctx, append([]string{"ls-tree", "-r", "-z", commit, "--"}, files...)...)
+	out, err := command.Call{Dir: u.root}.Run(ctx, append([]string{"ls-tree", "-r", "-z", commit, "--"}, files...)...)
 	if err != nil {
 		return nil, fmt.Errorf("undo: %w", err)
 	}
@@ -155,7 +156,7 @@ func (u *Undo) apply(ctx context.Context, options ...string) error {
 	if u.patch == "" {
 		return nil // only the box changes
 	}
-	_, err := git.Call{Dir: u.root, Stdin: u.patch}.Run(ctx, append([]string{"apply", "--whitespace=nowarn"}, options...)...)
+	_, err := command.Call{Dir: u.root, Stdin: u.patch}.Run(ctx, append([]string{"apply", "--whitespace=nowarn"}, options...)...)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ralph/runner/git"
+	"ralph/runner/git/command"
 )
 
 // Undone returns the undone iterations of a run: those undone in the work tree only, or by
@@ -19,14 +20,14 @@ func Undone(ctx context.Context, dir, run string, kept []Kept) (map[int]bool, er
 		}
 	}
 	root, _ := git.Root(dir)
-	if _, err := (git.Call{Dir: root}).Run(ctx, "rev-parse", "-q", "--verify", "HEAD"); err != nil || len(kept) == 0 {
+	if _, err := (command.Call{Dir: root}).Run(ctx, "rev-parse", "-q", "--verify", "HEAD"); err != nil || len(kept) == 0 {
 		return undone, ctx.Err() // no commit yet
 	}
 	since := "HEAD"
 	if kept[0].Head != "" {
 		since = kept[0].Head + "..HEAD"
 	}
-	out, err := git.Call{Dir: root}.Run(ctx, "log", "-z", "--reverse", "--format=%H%n%B", since)
+	out, err := command.Call{Dir: root}.Run(ctx, "log", "-z", "--reverse", "--format=%H%n%B", since)
 	if err != nil {
 		return nil, fmt.Errorf("find undone iterations: %w", err)
 	}

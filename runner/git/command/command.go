@@ -1,0 +1,164 @@
+// Package command runs git for ralph: in the repository that ralph means, and without the
+// programs that an agent can make git start.
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"ralph/ptyexec"
+	"ralph/runner/agent/environ"
+)
+
+// ErrNoRepository is the error of a folder that is not in a work tree of git.
+var ErrNoRepository = errors.New("not a git repository")
+
+// Call is one git process in Dir.
+type Call struct {
+	Dir   string
+	Env   []string // added to the environment
+	Stdin string
+	// Discover lets git find the repository by itself. Only then does it refuse a
+	// repository that belongs to another user.
+	Discover bool
+}
+
+// Run runs git in dir and returns what it prints.
+func Run(ctx context.Context, dir string, args ...string) (string, error) {
+	return Call{Dir: dir}.Run(ctx, args...)
+}
+
+// Run returns git's output. The error is exec.ErrNotFound if git is not installed. Git
+// works in the repository of Dir, whatever core.worktree says. It starts no daemon, talks
+// to no server, takes no optional locks, and runs no hooks and no filter drivers but those
+// that the context trusts. It gets no secrets, and has its own process group, so that
+// Ctrl+C in the terminal does not end it.
+func (c Call) Run(ctx context.Context, args ...string) (string, error) {
+	env := c.env()
+	pins, err := pinsOf(ctx, c.Dir, env)
+	if err != nil {
+		return "", err
+	}
+	return c.start(ctx, append(env, pins...), args)
+}
+
+// fixed are settings that override those of the repository.
+func fixed() []string {
+	return []string{"-c", "core.quotepath=off", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
+		"-c", "log.showSignature=false", "-c", "diff.external="}
+}
+
+func (c Call) start(ctx context.Context, env, args []string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", append(fixed(), args...)...)
+	cmd.Dir, cmd.Env = c.Dir, env
+	if c.Stdin != "" {
+		cmd.Stdin = strings.NewReader(c.Stdin)
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	ptyexec.DieWithParent(cmd.SysProcAttr)
+	runtime.LockOSThread() // git dies with this thread
+	defer runtime.UnlockOSThread()
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 2 * time.Second
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	switch {
+	case err == nil:
+		return string(out), nil
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("run git: %w", ctx.Err())
+	}
+	said, more, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
+	if strings.HasPrefix(said, "fatal: not a git repository") && !strings.Contains(more, "submodule") {
+		return "", ErrNoRepository
+	}
+	return "", fmt.Errorf("run git: %w: %s", err, said)
+}
+
+// env is the environment of the process. The user's settings for git pass, although an
+// agent does not get them: git may need them to read the repository at all.
+func (c Call) env() []string {
+	user := environ.Filter{Exclude: []string{"!GIT_CONFIG_*"}}.Checks(os.Environ())
+	env := append(slices.DeleteFunc(user, pointsElsewhere), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0",
+		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
+	if root, ok := Root(c.Dir); ok {
+		env = append(env, "GIT_WORK_TREE="+root)
+		if !c.Discover {
+			env = append(env, "GIT_DIR="+MetaDir(root))
+		}
+	}
+	return append(env, c.Env...)
+}
+
+// pointsElsewhere reports whether a variable points git to another repository than that
+// of its folder, as git sets them for hooks.
+func pointsElsewhere(env string) bool {
+	name, _, _ := strings.Cut(env, "=")
+	switch name {
+	case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY",
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX", "GIT_NAMESPACE":
+		return true
+	}
+	return false
+}
+
+// Root returns the nearest folder from dir upwards that contains .git, with symbolic
+// links resolved. Like git, it ignores a .git folder without HEAD.
+func Root(dir string) (string, bool) {
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	for err == nil {
+		dotGit := filepath.Join(dir, ".git")
+		info, err := os.Stat(dotGit)
+		if err == nil && info.IsDir() {
+			_, err = os.Lstat(filepath.Join(dotGit, "HEAD"))
+		}
+		if err == nil {
+			return dir, true
+		}
+		if filepath.Dir(dir) == dir {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	return "", false
+}
+
+// MetaDir is git's folder for the work tree at root: root/.git, or its target in a linked
+// work tree or a submodule.
+func MetaDir(root string) string {
+	dir := filepath.Join(root, ".git")
+	if link, err := os.ReadFile(dir); err == nil {
+		dir = strings.TrimSpace(strings.TrimPrefix(string(link), "gitdir:"))
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(root, dir)
+		}
+	}
+	return dir
+}
+
+// commonDir is the folder that the linked work trees of a repository share.
+func commonDir(meta string) string {
+	link, err := os.ReadFile(filepath.Join(meta, "commondir"))
+	if err != nil {
+		return meta
+	}
+	dir := strings.TrimSpace(string(link))
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(meta, dir)
+	}
+	return dir
+}

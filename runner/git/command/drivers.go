@@ -1,0 +1,223 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// driver is a filter driver: its settings by their last word, such as "clean".
+type driver map[string]string
+
+// drivers are filter drivers by name. Git runs those that .gitattributes asks for, on
+// almost any command.
+type drivers map[string]driver
+
+// Trust are the filter drivers of a repository that git may run: those that were set when
+// the Trust was made. Safe for concurrent use.
+type Trust struct {
+	trusted    drivers
+	submodules bool // there were some
+
+	mu   sync.Mutex
+	seen string   // the settings that pins fits; empty: none
+	pins []string // see pins
+}
+
+type trustKey struct{}
+
+// With returns a context in which ralph's own git runs the drivers of t. Without one, git
+// runs only those that are set outside the repository.
+func With(ctx context.Context, t *Trust) context.Context {
+	return context.WithValue(ctx, trustKey{}, t)
+}
+
+// NewTrust trusts the drivers that are set now, for the repository of dir.
+func NewTrust(ctx context.Context, dir string) (*Trust, error) {
+	c := Call{Dir: dir}
+	now, _, err := c.drivers(ctx, c.env())
+	return &Trust{trusted: now, submodules: len(c.submodules()) > 0}, err
+}
+
+// Submodules are the options of git status about submodules. Git runs in each of them with
+// its own settings, so it leaves out those that were not there before the agent.
+func Submodules(ctx context.Context, dir string) []string {
+	t, ok := ctx.Value(trustKey{}).(*Trust)
+	if ok && t.submodules || !ok && len(Call{Dir: dir}.submodules()) > 0 {
+		return nil
+	}
+	return []string{"--ignore-submodules=dirty"}
+}
+
+// pinsOf returns the variables that give each driver the settings that are trusted.
+func pinsOf(ctx context.Context, dir string, env []string) ([]string, error) {
+	c := Call{Dir: dir}
+	t, ok := ctx.Value(trustKey{}).(*Trust)
+	if !ok {
+		own := strings.ToLower(read(c.configFiles()))
+		if !strings.Contains(own, "filter") && !strings.Contains(own, "include") {
+			return nil, nil
+		}
+		now, outside, err := c.drivers(ctx, env)
+		return pins(outside, now, env), err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	settings := read(append(c.configFiles(), userFiles()...))
+	if settings == t.seen {
+		return t.pins, nil
+	}
+	now, _, err := c.drivers(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	t.seen, t.pins = settings, pins(t.trusted, now, env)
+	if strings.Contains(strings.ToLower(settings), "include") {
+		t.seen = "" // what is in other files may change as well
+	}
+	return t.pins, nil
+}
+
+// configFiles are the files with the settings of the repository itself, whether they exist
+// or not.
+func (c Call) configFiles() []string {
+	root, ok := Root(c.Dir)
+	if !ok {
+		return nil
+	}
+	meta := MetaDir(root)
+	return append(c.submodules(), filepath.Join(commonDir(meta), "config"), filepath.Join(meta, "config.worktree"))
+}
+
+// userFiles are the files with the settings of the user and the machine.
+func userFiles() []string {
+	home := os.Getenv("HOME")
+	return []string{"/etc/gitconfig", os.Getenv("GIT_CONFIG_SYSTEM"), os.Getenv("GIT_CONFIG_GLOBAL"), filepath.Join(home, ".gitconfig"),
+		filepath.Join(home, ".config", "git", "config"), filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "git", "config")}
+}
+
+// read joins what is in the files. Git itself says what is wrong with an unreadable one.
+func read(files []string) string {
+	var b strings.Builder
+	for _, file := range files {
+		data, _ := os.ReadFile(file)
+		fmt.Fprintf(&b, "%q\n%s\n", file, data)
+	}
+	return b.String()
+}
+
+// submodules are the settings of the submodules.
+func (c Call) submodules() []string {
+	root, ok := Root(c.Dir)
+	if !ok {
+		return nil
+	}
+	var files []string
+	_ = filepath.WalkDir(filepath.Join(commonDir(MetaDir(root)), "modules"), func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil // there are none
+		case d.IsDir() && slices.Contains([]string{"objects", "refs", "logs", "hooks", "info"}, d.Name()):
+			return fs.SkipDir
+		case d.Name() == "config":
+			files = append(files, path)
+		}
+		return nil
+	})
+	return files
+}
+
+// drivers returns all drivers that are set, and those that are set outside the repository.
+func (c Call) drivers(ctx context.Context, env []string) (all, outside drivers, err error) {
+	all, outside = drivers{}, drivers{}
+	out, err := c.start(ctx, env, []string{"config", "--list", "-z", "--show-scope"})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read settings of git: %w", err)
+	}
+	records := strings.Split(out, "\x00")
+	for i := 0; i+1 < len(records); i += 2 {
+		all.set(records[i+1])
+		if scope := records[i]; scope != "local" && scope != "worktree" {
+			outside.set(records[i+1])
+		}
+	}
+	for _, file := range c.submodules() {
+		out, err := c.start(ctx, env, []string{"config", "--file", file, "--includes", "--list", "-z"})
+		if err != nil {
+			return nil, nil, fmt.Errorf("read settings of a submodule: %w", err)
+		}
+		for record := range strings.SplitSeq(out, "\x00") {
+			all.set(record)
+		}
+	}
+	return all, outside, nil
+}
+
+// set adds a setting, "filter.NAME.clean\nVALUE", and ignores those of other things.
+func (d drivers) set(record string) {
+	key, value, _ := strings.Cut(record, "\n")
+	rest, ok := strings.CutPrefix(key, "filter.")
+	dot := strings.LastIndexByte(rest, '.')
+	if !ok || dot < 0 {
+		return
+	}
+	if d[rest[:dot]] == nil {
+		d[rest[:dot]] = driver{}
+	}
+	d[rest[:dot]][rest[dot+1:]] = value
+}
+
+// pins are the variables that replace the settings of now by trusted ones. An empty
+// command is none.
+func pins(trusted, now drivers, env []string) []string {
+	var set []string
+	first := countOf(env)
+	add := func(name, what, value string) {
+		n := first + len(set)/2
+		set = append(set, fmt.Sprintf("GIT_CONFIG_KEY_%d=filter.%s.%s", n, name, what), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
+	}
+	names := drivers{}
+	maps.Copy(names, trusted)
+	maps.Copy(names, now)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		was, is := trusted[name], now[name]
+		if maps.Equal(was, is) {
+			continue
+		}
+		for _, what := range []string{"clean", "smudge", "process"} {
+			if was[what] != is[what] {
+				add(name, what, was[what])
+			}
+		}
+		required := was["required"]
+		if required == "" {
+			required = "false"
+		}
+		if len(was) > 0 && was["process"] == "" && is["process"] != "" {
+			required = "true" // even an empty process replaces the others: git must fail then, not store what it reads
+		}
+		add(name, "required", required)
+	}
+	if len(set) == 0 {
+		return nil
+	}
+	return append(set, fmt.Sprintf("GIT_CONFIG_COUNT=%d", first+len(set)/2))
+}
+
+// countOf is the number of settings in the environment.
+func countOf(env []string) int {
+	n := 0
+	for _, kv := range env {
+		if value, ok := strings.CutPrefix(kv, "GIT_CONFIG_COUNT="); ok {
+			n, _ = strconv.Atoi(value) // git refuses anything else
+		}
+	}
+	return n
+}
