@@ -124,14 +124,13 @@ func (r *Run) proveLeft(ctx context.Context) error {
 	return nil
 }
 
-// toReview is what a person has to look at before the run counts as complete.
-// report is of the latest checks.
+// toReview is what a person has to look at before the run is complete, by the latest report.
 func (r *Run) toReview(ctx context.Context, report gate.Report) []state.ReviewItem {
-	files, err := r.worker.Changed(ctx, r.d.Dir)
+	in, err := r.worker.Changed(ctx, r.d.Dir)
 	if err != nil {
 		r.d.Log.Warn("the findings cannot be looked at again", logs.KeyError, err)
-	} else if files != nil {
-		r.review.Look(files, r.plan.read())
+	} else if in != nil {
+		r.review.Look(*in, r.plan.read())
 	}
 	return r.review.Open(r.mem.Contradiction, r.checks, report)
 }

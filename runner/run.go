@@ -149,6 +149,9 @@ func (r *Run) Run(ctx context.Context) (Ending, error) {
 	}
 	stop := r.watch()
 	d, err := r.loop(ctx)
+	if errors.Is(err, turn.ErrLost) {
+		d, err = rules.LostRepository(err.Error()), nil
+	}
 	stop()
 	r.worker.Close()
 	if err == nil {

@@ -19,6 +19,7 @@ var floors = map[string]int{
 	"tmux":                     0, // typed calls of the tmux CLI
 	"runner/audit/stub":        0, // functions that are not written yet: text in, names out
 	"runner/gate/workspace":    0, // where the packages of a monorepo are: files in, folders out
+	"runner/git/walk":          0, // files of a folder, without those of others
 	"runner/git/foreign":       0, // folders that the project did not write: paths in, folders out
 	"runner/agent/recording":   0, // recorded calls of agent CLIs: text in, values out
 	"runner/agent/argv":        0, // argument lists and permission entries: values in, words out
@@ -50,15 +51,18 @@ var floors = map[string]int{
 	"runner/gate/fresh": 0, // which failed tests are new: results in, tests out
 
 	"runner/turn/activity": 2, // whether a silent agent works: what it reported and its files in, time out
-	"runner/git/command": 1, // one git process, in one repository, without foreign programs
+	"runner/git/command":   1, // one git process, in one repository, without foreign programs
 
-
-
-	"runner/turn":         3, // one assignment, start to end
-	"runner/agent/custom": 3, // agents of the user: rows of the settings file, checked and completed
-	"runner/git/history":  3, // ways back through the states that git keeps
-	"state/view/follow":   3, // the model of a run as it changes
-	"state/view/summary":  3, // the model of a run in few words
+	"runner/turn":          3, // one assignment, start to end
+	"runner/agent/custom":  3, // agents of the user: rows of the settings file, checked and completed
+	"runner/git/history":   3, // ways back through the states that git keeps
+	"state/view/follow":    3, // the model of a run as it changes
+	"state/view/summary":   3, // the model of a run in few words
+	"runner/turn/redact":   2, // events without keys and tokens
+	"runner/turn/planfile": 2, // the plan at one moment
+	"runner/audit/values":  0, // settings that were lowered: lines in, lines out
+	"runner/git/restore":   2, // how a person brings files back from a kept state
+	"runner/git/hidden":    2, // tracked files that git does not show
 
 	"runner/rules":      4, // facts in, decision out: two ordered tables
 	"runner/turn/serve": 4, // a turn for another process: the protocol

@@ -53,8 +53,7 @@ func (m *meter) setTokens(u state.Usage) {
 	m.turns.CostUSD = 0
 }
 
-// setCost sets the cost so far: of the whole session if carried, else of the
-// process.
+// setCost sets the cost so far: of the session if carried, else of the process.
 func (m *meter) setCost(usd float64, carried bool) {
 	m.counted.CostUSD = usd
 	if carried && usd >= m.base.CostUSD {

@@ -7,6 +7,7 @@
 //	code           -> stubs.go    -> stub_added
 //	CI, lint, make -> settings.go -> checks_changed
 //	plan           -> plan.go     -> tick_without_work, foreign_tick, task_changed
+//	what git shows -> sight.go    -> hidden_from_git, work_discarded, not_audited
 //
 // A false alarm costs more than a miss: a person has to look at it, and the agent starts
 // to argue. A rule stays only if at least 95 of 100 findings are right on changes that it
@@ -35,6 +36,9 @@ const (
 	KindTaskChanged     Kind = "task_changed"
 	KindFewerTests      Kind = "fewer_tests"
 	KindStubAdded       Kind = "stub_added"
+	KindHidden          Kind = "hidden_from_git"
+	KindDiscarded       Kind = "work_discarded"
+	KindNotAudited      Kind = "not_audited"
 )
 
 // KindRow is a row of the table of kinds in the documentation.
@@ -56,6 +60,9 @@ func Kinds() []KindRow {
 		{Kind: KindTickWithoutWork, Found: "a box was ticked, and nothing else changed", Revert: true},
 		{Kind: KindForeignTick, Found: "a box of another task was ticked", Revert: true},
 		{Kind: KindTaskChanged, Found: "the text or the criteria of a task changed, or an open task was removed"},
+		{Kind: KindHidden, Found: "git no longer looks at tracked files (`assume-unchanged`, `skip-worktree`), or a new ignore rule hides tests"},
+		{Kind: KindDiscarded, Found: "uncommitted changes that you made before the run are gone; the finding has the command that restores them"},
+		{Kind: KindNotAudited, Found: "more than 1,000 files changed, or one above 1 MiB, and the audit did not read all of them", Doubt: true},
 	}
 }
 
@@ -92,10 +99,25 @@ type Input struct {
 	// that is not in it.
 	Partial bool
 	// Whole is true for the changes of a whole run, which may be about many tasks.
-	Whole bool
+	Whole         bool
+	Count, Listed int      // all changed files, and those that Files is made of
+	Large         []string // changed files that are too large to read
+	// Hidden are tracked files that git no longer shows, and why, in the words of git.
+	Hidden    []Hidden
+	Discarded []string // files whose uncommitted changes are gone
+	Restore   string   // the command that brings them back
 }
 
-// Compare returns the findings: those in files, sorted by file, then those in the plan.
+// Hidden is a file that git does not show.
+type Hidden struct {
+	File  string // slash-separated, relative to the project
+	Flag  string // "assume-unchanged", "skip-worktree"; empty: an ignore rule
+	Rule  string // the rule, such as "*_test.go"
+	Place string // the file with the rule
+}
+
+// Compare returns the findings: those in files, sorted by file, then those in the plan, then
+// those about what git shows.
 func Compare(in Input) []Finding {
 	in.Files = slices.SortedFunc(slices.Values(in.Files), func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 	asked := in.taskText()
@@ -103,7 +125,8 @@ func Compare(in Input) []Finding {
 	found = append(found, compareSettings(in.Files, asked)...)
 	found = append(found, addedStubs(in, asked)...)
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.File, b.File) })
-	return append(found, comparePlans(in)...)
+	found = append(found, comparePlans(in)...)
+	return append(found, in.sight()...)
 }
 
 // taskText is the text of the selected task.

@@ -1,6 +1,10 @@
 package audit
 
-import "strings"
+import (
+	"strings"
+
+	"ralph/runner/audit/values"
+)
 
 // lines returns the trimmed lines of a text, without empty ones.
 func lines(text string) []string {
@@ -15,19 +19,5 @@ func lines(text string) []string {
 
 // diffLines returns the lines that one side has more often than the other.
 func diffLines(was, is []string) (lost, added []string) {
-	return without(was, is), without(is, was)
-}
-
-// without returns the lines that x has more often than y.
-func without(x, y []string) (left []string) {
-	have := map[string]int{}
-	for _, line := range y {
-		have[line]++
-	}
-	for _, line := range x {
-		if have[line]--; have[line] < 0 {
-			left = append(left, line)
-		}
-	}
-	return left
+	return values.Without(was, is), values.Without(is, was)
 }

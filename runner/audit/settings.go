@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"ralph/runner/audit/values"
 )
 
 // judge is a row: a kind of file that decides how work is judged.
@@ -124,7 +126,7 @@ func (j judge) reason(f File, files []File, task string) string {
 	if line != "" && (!asked || !slices.ContainsFunc(j.lines(f.After), runsCheck)) {
 		return fmt.Sprintf("removed %q", line)
 	}
-	if before, after, ok := weakened(lost, added); ok && !asked {
+	if before, after, ok := values.Weakened(lost, added); ok && !asked {
 		return fmt.Sprintf("%q became %q", before, after)
 	}
 	return ""

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"ralph/runner/audit/values"
 )
 
 // conditions are patterns of what a skip may depend on.
@@ -64,7 +66,7 @@ func (l *language) skips(f File, side, other string) []skipped {
 		return all
 	}
 	fresh := map[string]int{}
-	for _, line := range without(lines(side), lines(other)) {
+	for _, line := range values.Without(lines(side), lines(other)) {
 		fresh[line]++
 	}
 	names := l.names(other)

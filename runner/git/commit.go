@@ -44,6 +44,11 @@ func (s Snapshot) Touched(start Snapshot) []string {
 	})
 }
 
+// DirtyFiles are all files that differ from HEAD or are untracked.
+func (s Snapshot) DirtyFiles() []string {
+	return s.where(func(string, signature) bool { return true })
+}
+
 func (s Snapshot) where(is func(path string, sig signature) bool) []string {
 	var files []string
 	for _, now := range []map[string]signature{s.files, s.own} {

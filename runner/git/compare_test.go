@@ -181,6 +181,32 @@ func TestCompare_keepsTheFirstThousandNames(t *testing.T) {
 	}
 }
 
+func TestCompare_ofTooMany_oldFilesAndTheirNewPlacesStay(t *testing.T) {
+	before, after := newSnapshot(true), newSnapshot(true)
+	add := func(path string, isNew bool) {
+		after.files[path] = signature{mode: 1}
+		after.made[path] = isNew
+	}
+	for i := range maxFiles + 5 {
+		add(fmt.Sprintf("a/%05d", i), true)
+		add(fmt.Sprintf("node_modules/%05d", i), true)
+	}
+	want := []string{"tests/x_test.go", "z/x_test.go", "zz.go"}
+	add("tests/x_test.go", false)
+	add("z/x_test.go", true)
+	add("zz.go", false)
+	c := before.Compare(after)
+	var got []string
+	for _, f := range c.Files {
+		if !strings.HasPrefix(f, "a/") {
+			got = append(got, f)
+		}
+	}
+	if d := cmp.Diff(want, got); d != "" || len(c.Files) != maxFiles || c.Count != 2*maxFiles+13 {
+		t.Errorf("%d of %d files: %s", len(c.Files), c.Count, d)
+	}
+}
+
 func TestCommitted_newCommits_areCountedWithTheRest(t *testing.T) {
 	p := newProject(t)
 	before := p.observe()

@@ -11,13 +11,15 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"ralph/runner/git/walk"
 )
 
 const (
 	maxHashed = 1 << 20 // bytes; larger files are compared by size and time
 	maxWalked = 20_000  // files visited without git's list
 	maxOpened = 20_000  // files hashed in one snapshot
-	maxText   = 256 << 10
+	maxText   = 1 << 20
 	maxTexts  = 16 << 20 // bytes of text that one snapshot holds
 )
 
@@ -116,17 +118,17 @@ func (s *signer) read(path string, size int) ([]byte, bool) {
 // tree signs a nested repository by the sizes and times of its files.
 func (s *signer) tree(dir string, info fs.FileInfo, submodule string) signature {
 	list := fmt.Appendln(nil, submodule)
-	_ = eachFile(dir, &s.left, func(path string, info fs.FileInfo) error { // unreadable files do not count
+	_ = walk.Files(dir, &s.left, func(path string, info fs.FileInfo) error { // unreadable files do not count
 		list = fmt.Appendf(list, "%q %x\n", path, stat(info).sum)
 		return nil
 	})
 	return sign(info, list)
 }
 
-// walk takes the Snapshot of a folder without git: at most limit files, by size and time.
-func walk(ctx context.Context, dir string, limit int) (Snapshot, error) {
+// walkFolder takes the Snapshot of a folder without git: at most limit files, by size and time.
+func walkFolder(ctx context.Context, dir string, limit int) (Snapshot, error) {
 	snap := newSnapshot(false)
-	err := eachFile(dir, &limit, func(path string, info fs.FileInfo) error {
+	err := walk.Files(dir, &limit, func(path string, info fs.FileInfo) error {
 		snap.files[path] = stat(info)
 		return ctx.Err()
 	})
@@ -134,38 +136,6 @@ func walk(ctx context.Context, dir string, limit int) (Snapshot, error) {
 		return Snapshot{}, fmt.Errorf("observe folder %q: %w", dir, err)
 	}
 	return snap, nil
-}
-
-// eachFile calls see for the files below dir, in lexical order, with slash-separated
-// paths relative to dir, and counts left down to zero. It skips unreadable files and
-// folders that do not hold the project's own work.
-func eachFile(dir string, left *int, see func(path string, info fs.FileInfo) error) error {
-	return fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil && path == ".":
-			return err
-		case err != nil:
-			return nil
-		}
-		if d.IsDir() && path != "." {
-			switch d.Name() {
-			case ".git", ".ralph", "node_modules", "vendor":
-				return fs.SkipDir
-			}
-		}
-		if d.IsDir() {
-			return nil
-		}
-		info, err := d.Info()
-		if err != nil {
-			return nil // gone
-		}
-		if *left <= 0 {
-			return fs.SkipAll
-		}
-		*left--
-		return see(path, info)
-	})
 }
 
 func stat(info fs.FileInfo) signature {

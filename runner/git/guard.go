@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ralph/logs"
+	"ralph/runner/git/command"
 	"ralph/runner/git/foreign"
 )
 
@@ -52,7 +53,7 @@ func guard(ctx context.Context, root string, files []string) ([]Refusal, error) 
 			rest = append(rest, f)
 		}
 	}
-	committed, err := contents(ctx, root, "HEAD", rest)
+	committed, err := command.Contents(ctx, root, "HEAD", rest)
 	if err != nil {
 		return nil, fmt.Errorf("guard commit: %w", err)
 	}
@@ -73,7 +74,7 @@ func refusedTrees(ctx context.Context, root string, files []string) ([]Refusal, 
 		refused = append(refused, Refusal{t.Dir, t.Why})
 		dirs = append(dirs, t.Dir)
 	}
-	known, err := contents(ctx, root, "HEAD", dirs)
+	known, err := command.Contents(ctx, root, "HEAD", dirs)
 	return slices.DeleteFunc(refused, func(r Refusal) bool { _, is := known[r.File]; return is }), err
 }
 

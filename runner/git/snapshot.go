@@ -3,14 +3,18 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
+	"path"
 	"slices"
 	"strings"
 
 	"ralph/runner/git/command"
+	"ralph/runner/git/foreign"
 )
 
 // maxFiles bounds Change.Files.
@@ -30,11 +34,14 @@ type Snapshot struct {
 	texts map[string]string // of files and own, without binary ones, up to a limit
 	// own is the same for the user's files in .ralph. They are kept and committed, but
 	// are not progress.
-	own map[string]signature
+	own  map[string]signature
+	made map[string]bool // the untracked ones among files
+	root string          // of the repository; empty: none
+	meta string          // git's own folder, without links
 }
 
 func newSnapshot(repo bool) Snapshot {
-	return Snapshot{Repo: repo, files: map[string]signature{}, texts: map[string]string{}, own: map[string]signature{}}
+	return Snapshot{Repo: repo, files: map[string]signature{}, texts: map[string]string{}, own: map[string]signature{}, made: map[string]bool{}}
 }
 
 // Observe takes a Snapshot of the repository of dir with one git process, or of the files
@@ -42,13 +49,13 @@ func newSnapshot(repo bool) Snapshot {
 func Observe(ctx context.Context, dir string) (Snapshot, error) {
 	root, ok := Root(dir)
 	if !ok {
-		return walk(ctx, dir, maxWalked)
+		return walkFolder(ctx, dir, maxWalked)
 	}
 	args := []string{"status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-ahead-behind"}
 	out, err := command.Run(ctx, dir, append(args, command.Submodules(ctx, dir)...)...)
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, command.ErrNoRepository):
-		return walk(ctx, dir, maxWalked)
+		return walkFolder(ctx, dir, maxWalked)
 	case err != nil:
 		return Snapshot{}, fmt.Errorf("observe repository %q: %w", root, err)
 	}
@@ -56,6 +63,7 @@ func Observe(ctx context.Context, dir string) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("observe repository %q: %w", root, err)
 	}
+	snap.locate(root)
 	entries = slices.DeleteFunc(entries, func(e entry) bool { return ownState(e.path) && !userFile(e.path) })
 	all := signAll(ctx, root, entries)
 	if err := ctx.Err(); err != nil {
@@ -67,6 +75,9 @@ func Observe(ctx context.Context, dir string) (Snapshot, error) {
 			files = snap.own
 		}
 		files[e.path] = all[i].signature
+		if e.untracked {
+			snap.made[e.path] = true
+		}
 		if all[i].known {
 			snap.texts[e.path] = all[i].text
 		}
@@ -90,7 +101,10 @@ func (s Snapshot) signature(path string) (signature, bool) {
 }
 
 // entry is a path in git status. submodule is its state, empty for a file.
-type entry struct{ path, submodule string }
+type entry struct {
+	path, submodule string
+	untracked       bool
+}
 
 // parseStatus reads the output of git status --porcelain=v2 --branch -z. The snapshot has
 // no files yet.
@@ -109,7 +123,7 @@ func parseStatus(out string) (Snapshot, []entry, error) {
 		if before == 0 || len(f) != before+1 {
 			return Snapshot{}, nil, fmt.Errorf("parse git status: unknown record %q", r)
 		}
-		e := entry{path: f[before]}
+		e := entry{path: f[before], untracked: r[0] == '?'}
 		if before > 1 && strings.HasPrefix(f[2], "S") {
 			e.submodule = f[2]
 		}
@@ -153,8 +167,10 @@ type Change struct {
 	// HeadMoved is true if another commit is checked out, or if the repository appeared
 	// or disappeared.
 	HeadMoved bool `json:"head_moved,omitempty"`
-	// Files are the first 1,000 changed files, sorted: slash-separated paths relative to
-	// the root of the repository, or to the project. Committed adds those in new commits.
+	// Files are at most 1,000 of the changed files, sorted: slash-separated paths relative
+	// to the root of the repository, or to the project. Of more, new files in foreign
+	// trees are left out, then other new files; those with the name of an old one stay
+	// next to it. Committed adds those in new commits.
 	Files []string `json:"files,omitempty"`
 	Count int      `json:"count,omitempty"` // of all changed files
 }
@@ -168,46 +184,84 @@ func (before Snapshot) Compare(after Snapshot) Change {
 	if before.Repo != after.Repo {
 		return Change{HeadMoved: true}
 	}
-	c := Change{HeadMoved: before.Head != after.Head}
+	return settle(before.Head != after.Head, after.root, before.changed(after))
+}
+
+// changed are the changed files, and whether each is new.
+func (before Snapshot) changed(after Snapshot) map[string]bool {
+	all := map[string]bool{}
 	for path, sig := range after.files {
 		if was, ok := before.files[path]; !ok || was != sig {
-			c.Files = append(c.Files, path)
+			all[path] = !ok && after.made[path]
 		}
 	}
 	for path := range before.files {
 		// After a new commit, a clean file has been committed.
-		if _, ok := after.files[path]; !ok && !c.HeadMoved {
-			c.Files = append(c.Files, path)
+		if _, ok := after.files[path]; !ok && before.Head == after.Head {
+			all[path] = false
 		}
 	}
-	c.settle(c.Files)
+	return all
+}
+
+func settle(headMoved bool, root string, all map[string]bool) Change {
+	c := Change{HeadMoved: headMoved, Files: slices.Sorted(maps.Keys(all)), Count: len(all)}
+	if c.Count <= maxFiles {
+		return c
+	}
+	trees := foreign.Trees(root, c.Files)
+	installed := func(f string) bool {
+		return all[f] && slices.ContainsFunc(trees, func(t foreign.Tree) bool { return strings.HasPrefix(f, t.Dir) })
+	}
+	c.Files = slices.DeleteFunc(c.Files, installed)
+	was := map[string]bool{} // names of files that were there
+	for _, f := range c.Files {
+		was[path.Base(f)] = was[path.Base(f)] || !all[f]
+	}
+	other := func(f string) int { // 1 for new files; one with an old name may be a moved one
+		if was[path.Base(f)] {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(c.Files, func(a, b string) int {
+		return cmp.Or(other(a)-other(b), cmp.Compare(path.Base(a), path.Base(b)))
+	})
+	c.Files = c.Files[:min(len(c.Files), maxFiles)]
+	slices.Sort(c.Files)
 	return c
 }
 
-// settle sets Files and Count. files may repeat.
-func (c *Change) settle(files []string) {
-	slices.Sort(files)
-	files = slices.Compact(files)
-	c.Count = len(files)
-	c.Files = files[:min(c.Count, maxFiles)]
-}
-
-// Committed adds the files that differ between the two commits. It runs one git process
-// if HEAD moved from one commit to another, else none.
+// Committed adds the files that differ between the two commits; before the first commit,
+// all files of the new one. It runs one git process if HEAD moved, else none.
 func (c Change) Committed(ctx context.Context, dir string, before, after Snapshot) (Change, error) {
-	if before.Head == after.Head || before.Head == "" || after.Head == "" {
+	if before.Head == after.Head || after.Head == "" {
 		return c, nil
 	}
-	out, err := command.Run(ctx, dir, "diff", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "-z", before.Head, after.Head)
+	all := before.changed(after)
+	add := func(name string, isNew bool) {
+		if name != "" && !ownState(name) {
+			all[name] = isNew && !before.Dirty(name)
+		}
+	}
+	if before.Head == "" {
+		out, err := command.Run(ctx, dir, "ls-tree", "-r", "--full-tree", "--name-only", "-z", after.Head)
+		if err != nil {
+			return c, fmt.Errorf("list first commit: %w", err)
+		}
+		for name := range strings.SplitSeq(out, "\x00") {
+			add(name, true)
+		}
+		return settle(c.HeadMoved, after.root, all), nil
+	}
+	out, err := command.Run(ctx, dir, "diff", "--name-status", "--no-renames", "--no-ext-diff", "--no-textconv",
+		"--ignore-submodules=dirty", "-z", before.Head, after.Head)
 	if err != nil {
 		return c, fmt.Errorf("compare commits: %w", err)
 	}
-	files := slices.Clone(c.Files)
-	for name := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
-		if name != "" && !ownState(name) {
-			files = append(files, name)
-		}
+	fields := strings.Split(out, "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		add(fields[i+1], fields[i] == "A")
 	}
-	c.settle(files)
-	return c, nil
+	return settle(c.HeadMoved, after.root, all), nil
 }

@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"ralph/runner/git/command"
 )
@@ -21,7 +19,7 @@ type Text struct {
 
 // Texts returns the changed files, including the user's files in .ralph, as they were
 // before and are now; after must be current. It leaves out files that are binary or above
-// 256 KiB on one side. Without a repository there are none. It runs at most one git
+// 1 MiB on one side. Without a repository there are none. It runs at most one git
 // process.
 func (c Change) Texts(ctx context.Context, dir string, before, after Snapshot) ([]Text, error) {
 	root, ok := Root(dir)
@@ -38,7 +36,7 @@ func (c Change) Texts(ctx context.Context, dir string, before, after Snapshot) (
 	}
 	slices.Sort(files)
 	files = slices.Compact(files)
-	committed, err := contents(ctx, root, before.Head, slices.DeleteFunc(slices.Clone(files), before.Dirty))
+	committed, err := command.Contents(ctx, root, before.Head, slices.DeleteFunc(slices.Clone(files), before.Dirty))
 	if err != nil {
 		return nil, fmt.Errorf("read texts before: %w", err)
 	}
@@ -79,41 +77,14 @@ func (t *Text) readAfter(root string) bool {
 	return isText(data)
 }
 
-// contents returns the given files of a commit, without those that it does not have. A
-// path that ends with a slash asks for a folder. It runs one git process, none if there
-// is nothing to ask.
-func contents(ctx context.Context, root, commit string, files []string) (map[string]string, error) {
-	var asked []string
-	var in strings.Builder
-	for _, f := range files {
-		if commit != "" && !strings.Contains(f, "\n") { // the protocol cannot express such a name
-			asked = append(asked, f)
-			fmt.Fprintf(&in, "%s:%s\n", commit, f)
-		}
+// Large returns the changed files that are above 1 MiB now.
+func (c Change) Large(dir string) []string {
+	root, ok := Root(dir)
+	if !ok {
+		return nil
 	}
-	found := map[string]string{}
-	if len(asked) == 0 {
-		return found, nil
-	}
-	out, err := command.Call{Dir: root, Stdin: in.String()}.Run(ctx, "cat-file", "--batch")
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range asked {
-		header, rest, _ := strings.Cut(out, "\n")
-		out = rest
-		fields := strings.Fields(strings.TrimPrefix(header, commit+":"+f))
-		if len(fields) != 3 { // "missing"
-			continue
-		}
-		size, err := strconv.Atoi(fields[2])
-		if err != nil || size+1 > len(out) {
-			return nil, fmt.Errorf("read files of a commit: unknown answer %q", header)
-		}
-		if fields[1] == "blob" || strings.HasSuffix(f, "/") {
-			found[f] = out[:size]
-		}
-		out = out[size+1:]
-	}
-	return found, nil
+	return slices.DeleteFunc(slices.Clone(c.Files), func(file string) bool {
+		info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(file)))
+		return err != nil || !info.Mode().IsRegular() || info.Size() <= maxText
+	})
 }

@@ -50,7 +50,7 @@ func TestBook_planOfTheWholeRun_isComparedWithItsBeginning(t *testing.T) {
 				res.Proof.After = res.Work.Left
 				b.Add(res)
 			}
-			b.Look([]audit.File{}, planIn(t, c.end))
+			b.Look(audit.Input{Files: []audit.File{}}, planIn(t, c.end))
 			got := ""
 			for _, i := range b.Items {
 				got += i.Text
@@ -75,11 +75,11 @@ func TestBook_findingInThePlan_closesWhenThePlanIsRepaired(t *testing.T) {
 	if len(b.Items) != 1 {
 		t.Fatalf("items %+v", b.Items)
 	}
-	b.Look([]audit.File{}, weaker)
+	b.Look(audit.Input{Files: []audit.File{}}, weaker)
 	if len(b.Items) != 1 {
 		t.Errorf("nothing is repaired, but %+v", b.Items)
 	}
-	b.Look([]audit.File{}, planIn(t, "- [x] A: read; - [x] B: write it all"))
+	b.Look(audit.Input{Files: []audit.File{}}, planIn(t, "- [x] A: read; - [x] B: write it all"))
 	if len(b.Items) != 0 {
 		t.Errorf("repaired, but %+v", b.Items)
 	}
@@ -88,12 +88,12 @@ func TestBook_findingInThePlan_closesWhenThePlanIsRepaired(t *testing.T) {
 func TestBook_stub_closesWhenItIsWritten(t *testing.T) {
 	stub := audit.File{Path: "a.py", After: "def send():\n    raise NotImplementedError\n", Exists: true}
 	var b Book
-	b.Look([]audit.File{stub}, turn.Plan{})
+	b.Look(audit.Input{Files: []audit.File{stub}}, turn.Plan{})
 	if len(b.Items) != 1 || b.Items[0].File != "a.py" {
 		t.Fatalf("items %+v", b.Items)
 	}
 	stub.After = "def send():\n    return 1\n"
-	b.Look([]audit.File{stub}, turn.Plan{})
+	b.Look(audit.Input{Files: []audit.File{stub}}, turn.Plan{})
 	if len(b.Items) != 0 {
 		t.Errorf("it is written, but %+v", b.Items)
 	}

@@ -29,7 +29,7 @@ func (b *Book) Recall(old state.Status) {
 		b.accepted = old.Accepted
 	}
 	for _, item := range old.Review {
-		if item.File != "" || item.Task != "" {
+		if item.File != "" || item.Task != "" || aboutGit(item.Name) {
 			b.Items, b.carried = append(b.Items, item), append(b.carried, item.Text)
 		}
 	}
@@ -58,8 +58,8 @@ func (b *Book) Add(res turn.Result) {
 // drops findings that they do not show any more, and adds what no single turn
 // showed. What an earlier process left open was there when this one began: it is
 // dropped only when its file changed.
-func (b *Book) Look(files []audit.File, plan turn.Plan) {
-	in := audit.Input{Files: files, Whole: true}
+func (b *Book) Look(in audit.Input, plan turn.Plan) {
+	in.Whole = true
 	if plan.Usable() && b.goals.known {
 		in.PlanBefore, in.PlanAfter = b.goals.tasks, plan.List.Tasks
 	}
@@ -67,9 +67,9 @@ func (b *Book) Look(files []audit.File, plan turn.Plan) {
 	b.Items = slices.DeleteFunc(b.Items, func(i state.ReviewItem) bool {
 		shows := func(f audit.Finding) bool { return string(f.Kind) == i.Name && f.File == i.File && f.Task == i.Task }
 		touched := func(f audit.File) bool { return f.Path == i.File }
-		known := !slices.Contains(b.carried, i.Text) || slices.ContainsFunc(files, touched)
+		known := !slices.Contains(b.carried, i.Text) || slices.ContainsFunc(in.Files, touched)
 		ofPlan := i.Name == string(audit.KindTaskChanged) && in.PlanBefore != nil
-		return (i.File != "" || ofPlan) && known && !slices.ContainsFunc(still, shows)
+		return (i.File != "" || ofPlan || aboutGit(i.Name)) && known && !slices.ContainsFunc(still, shows)
 	})
 	for _, f := range still {
 		if f.Kind == audit.KindStubAdded || f.Kind == audit.KindTaskChanged {
@@ -82,11 +82,17 @@ func (b *Book) Look(files []audit.File, plan turn.Plan) {
 func (b *Book) keep(f audit.Finding, show string) {
 	item := state.ReviewItem{Name: string(f.Kind), Task: f.Task, File: f.File, Text: rules.FindingText(f), Show: show}
 	same := func(o state.ReviewItem) bool {
-		return o.Name == item.Name && o.File == item.File && o.Task == item.Task
+		return o.Name == item.Name && o.File == item.File && o.Task == item.Task && (!aboutGit(o.Name) || o.Text == item.Text)
 	}
 	if !slices.ContainsFunc(b.Items, same) {
 		b.Items = append(b.Items, item)
 	}
+}
+
+// aboutGit is true for findings that are neither in a file nor in a task. Two of a kind may
+// stand side by side.
+func aboutGit(name string) bool {
+	return slices.Contains([]audit.Kind{audit.KindHidden, audit.KindDiscarded}, audit.Kind(name))
 }
 
 // Open numbers the findings and what else needs a person: an agent that

@@ -24,13 +24,17 @@ func ConcludeRules() []Rule[Conclusion] {
 	return []Rule[Conclusion]{
 		{"interrupted", "signal, `ralph abort`, `ralph stop`",
 			"stop 130, or 143 after SIGTERM and SIGHUP", concludes(interrupted)},
+		{ruleIntegrity, "git cannot read the repository any more, or it is another one than before the turn",
+			"stop 3; the ticks of the turn do not count", func(f Conclusion) (Decision, bool) {
+				return LostRepository(f.Result.Work.Lost), f.Result.Work.Lost != ""
+			}},
 		{"agent_unusable", "not installed, auth, credit, admin, unknown model or flag",
 			"stop 6", agentUnusable},
 		{"usage_limit", "structured rejection, or the agent CLI's own error text",
 			"another agent of `FALLBACK_AGENTS`; else wait for the real reset (+ margin), or stop 7, also when the reset is more than a day away or after the end of `MAX_DURATION`; costs no iteration and no breaker count", usageLimit},
 		{"transient", "429, 5xx, overloaded, network, dropped stream, a session that is gone",
 			"retry with growing delay, bounded; costs no iteration", transient},
-		{"integrity", "the agent removed or emptied files of `.ralph/` that ralph needs; with `ANTI_CHEAT=halt` any finding of the audit that is not a question",
+		{ruleIntegrity, "the agent removed or emptied files of `.ralph/` that ralph needs; with `ANTI_CHEAT=halt` any finding of the audit that is not a question",
 			"restore the files and tell the agent; the second time, or at a finding: stop 3", integrity},
 		{"plan_unusable", "the plan vanished, broke or was emptied",
 			"stop 2", concludes(planBroken)},
@@ -67,6 +71,15 @@ func ConcludeRules() []Rule[Conclusion] {
 			return Decision{Action: ActionContinue, Reason: remark(f.Result.Call)}, true
 		}},
 	}
+}
+
+const ruleIntegrity = "integrity"
+
+// LostRepository ends a run whose repository is gone: nothing it did can be proved.
+func LostRepository(why string) Decision {
+	d := halt(why, "integrity_failure")
+	d.Rule, d.Next = ruleIntegrity, "bring the repository back (a copy of .git, or a fresh clone beside it), then: ralph resume"
+	return d
 }
 
 func concludes(rule func(Facts) (Decision, bool)) func(Conclusion) (Decision, bool) {

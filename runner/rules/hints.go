@@ -20,6 +20,9 @@ func Hints(r turn.Result, damaged []string) []string {
 			". ralph restored them. Never remove or empty anything in .ralph/.")
 	}
 	for _, f := range r.Proof.Findings {
+		if f.Kind == audit.KindNotAudited {
+			continue // nothing that the agent could do better
+		}
 		hints = append(hints, "ralph found this in your work and shows it to the user: "+FindingText(f))
 	}
 	switch {

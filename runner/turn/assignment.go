@@ -52,13 +52,6 @@ type Assignment struct {
 	Protect []string `json:"protect,omitempty"`
 }
 
-// PlanFile says where the plan is. The zero value: there is no plan.
-type PlanFile struct {
-	Path             string   `json:"path"` // absolute
-	Name             string   `json:"name"` // relative to the project, with slashes; for people
-	OptionalSections []string `json:"optional_sections,omitempty"`
-}
-
 // Agent is who makes the call, and with which rights.
 type Agent struct {
 	Spec           agent.Spec      `json:"spec"`

@@ -1,13 +1,13 @@
 package turn
 
 import (
-	"path/filepath"
 	"slices"
 
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
 	"ralph/runner/git"
+	"ralph/runner/git/command"
 	"ralph/runner/turn/steer"
 	"ralph/state"
 )
@@ -30,11 +30,14 @@ func audited(a Assignment, f facts) auditResult {
 	r := auditResult{worked: a.Known.Worked}
 	usable := f.left.Error == "" && f.observed
 	if usable {
-		r.work = didWork(a.Plan, f.changed)
+		// A commit of nothing, or of the plan alone, is no work.
+		r.work = f.changed.All || a.Plan.Others(f.changed.Files)
 		r.worked = r.work || a.Known.Worked // work of an earlier attempt counts for the tick
 	}
 	if !usable || f.cut != "" { // what steers the run is compared even so
-		r.findings = audit.Compare(audit.Input{Files: withSteering(a.Dir, nil, f.steered)})
+		in := f.around
+		in.Files = withSteering(a.Dir, nil, f.steered)
+		r.findings = audit.Compare(in)
 		r.answers = make([]string, len(r.findings))
 		return r
 	}
@@ -62,7 +65,7 @@ func (t *turn) steering() steer.Files {
 
 // withSteering adds the files that git does not see.
 func withSteering(dir string, files []audit.File, changed []steer.File) []audit.File {
-	inProject := projectPath(dir)
+	inProject := command.Relative(dir)
 	for _, c := range changed {
 		if !slices.ContainsFunc(files, func(f audit.File) bool { return inProject(f.Path) == c.Path }) {
 			files = append(files, audit.File(c))
@@ -72,12 +75,11 @@ func withSteering(dir string, files []audit.File, changed []steer.File) []audit.
 }
 
 func auditInput(a Assignment, f facts) audit.Input {
-	in := audit.Input{
-		PlanBefore: f.before.List.Tasks, PlanAfter: f.left.List.Tasks, Task: a.Task.ID,
-		// What is no text may be what the tests see.
-		Partial: f.change.Count > len(f.texts),
-	}
-	inProject := projectPath(a.Dir)
+	in := f.around
+	in.PlanBefore, in.PlanAfter, in.Task = f.before.List.Tasks, f.left.List.Tasks, a.Task.ID
+	in.Count, in.Listed = f.change.Count, len(f.change.Files)
+	in.Partial = in.Listed > len(f.texts) // what is no text may be what the tests see
+	inProject := command.Relative(a.Dir)
 	for _, text := range f.texts {
 		if inProject(text.Path) != a.Plan.Name {
 			in.Files = append(in.Files, audit.File(text))
@@ -136,42 +138,16 @@ func (t *turn) tellFindings(r auditResult) {
 	}
 }
 
-// didWork is true when anything but the plan changed. A commit of nothing, or
-// of the plan alone, is no work.
-func didWork(plan PlanFile, c gate.Changed) bool {
-	for _, file := range c.Files {
-		if file != plan.Name {
-			return true
-		}
-	}
-	return c.All
-}
-
 // changedFiles are a turn's files as the checks know them: relative to the
 // project, which may be a folder of the repository.
 func changedFiles(dir string, c git.Change) gate.Changed {
 	if c.Count > len(c.Files) {
 		return gate.Changed{All: true}
 	}
-	inProject := projectPath(dir)
+	inProject := command.Relative(dir)
 	var files []string
 	for _, file := range c.Files {
 		files = append(files, inProject(file))
 	}
 	return gate.Changed{Files: files}
-}
-
-// projectPath makes paths of the repository relative to the project.
-func projectPath(dir string) func(path string) string {
-	root, ok := git.Root(dir)
-	return func(path string) string {
-		if !ok {
-			return path
-		}
-		rel, err := filepath.Rel(dir, filepath.Join(root, filepath.FromSlash(path)))
-		if err != nil {
-			return path
-		}
-		return filepath.ToSlash(rel)
-	}
 }

@@ -25,7 +25,7 @@ func (t *turn) prove(ctx context.Context, f *facts) error {
 		return nil
 	}
 	changed := f.changed
-	changed.Final = f.left.reopened(f.audit.reopen).Remaining == 0
+	changed.Final = reopened(f.left, f.audit.reopen).Remaining == 0
 	changed.All = changed.All || changed.Final && t.checks.Everything
 	var err error
 	before := t.checks.Memory.Clone()

@@ -12,6 +12,7 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/task"
+	"ralph/runner/turn/planfile"
 	"ralph/state"
 )
 
@@ -66,6 +67,9 @@ type Work struct {
 	Change git.Change `json:"change"`
 	// Damaged names protected files that were removed or emptied. They have been restored.
 	Damaged []string `json:"damaged,omitempty"`
+	// Lost says why the repository is not the one any more that the turn began in;
+	// empty: it is. The ticks of such a turn do not count.
+	Lost string `json:"lost,omitempty"`
 }
 
 // Proof is what audit and checks make of the work.
@@ -106,6 +110,24 @@ type Reopen struct {
 	Task string `json:"task"`
 	By   string `json:"by"` // one of the reasons above
 	Why  string `json:"why"`
+}
+
+// Plan is what the plan file said at one moment, PlanFile where it is.
+type (
+	Plan     = planfile.Plan
+	PlanFile = planfile.File
+)
+
+// ReadPlan reads the plan as it is now. Without a plan file it returns the zero Plan.
+func ReadPlan(f PlanFile) Plan { return planfile.Read(f) }
+
+// reopened is the plan after these ticks are taken back.
+func reopened(p Plan, reopen []Reopen) Plan {
+	var ticks []string
+	for _, r := range reopen {
+		ticks = append(ticks, r.Task)
+	}
+	return p.Without(ticks)
 }
 
 // Progress is what the breaker asks: HEAD moved, the tree changed, or fewer

@@ -26,8 +26,11 @@ type facts struct {
 	change   git.Change
 	changed  gate.Changed // the change as the checks know it
 	observed bool         // git was there to say what changed
+	lost     string       // see Work.Lost
+	blind    bool         // git failed: nobody knows what changed
 	texts    []git.Text   // of the changed files
 	steered  []steer.File // those that steer the run and have changed
+	around   audit.Input  // what git does not show, and what is gone
 	audit    auditResult
 	checks   Checks
 	report   gate.Report
@@ -39,7 +42,7 @@ type facts struct {
 func settle(a Assignment, f facts) Result {
 	r := Result{
 		V: Version, Origin: a.Origin, Task: a.Task, PlanName: a.Plan.Name, Agent: a.Agent.Spec.Name, Started: f.started, Cut: f.cut,
-		Work:   Work{Before: f.before, Left: f.left, Change: f.change, Damaged: f.damaged},
+		Work:   Work{Before: f.before, Left: f.left, Change: f.change, Damaged: f.damaged, Lost: f.lost},
 		Checks: f.checks,
 		Proof: Proof{Findings: f.audit.findings, Report: f.report, Unchecked: f.unchecked, Reopen: f.audit.reopen,
 			Worked: f.audit.worked, Refused: f.audit.refused, GiveUp: f.audit.giveUp, Tries: a.Known.Tries,
@@ -47,7 +50,12 @@ func settle(a Assignment, f facts) Result {
 	}
 	r.Call, r.Duration = settleCall(a, f.call), f.call.exit.Duration
 	p := &r.Proof
-	p.After = f.left.reopened(p.Reopen)
+	for _, tick := range f.left.List.Tasks {
+		if (f.blind || f.lost != "") && tick.Done && !f.before.IsDone(tick.ID) {
+			p.Reopen = append(p.Reopen, Reopen{Task: tick.ID, By: ReopenUnchecked, Why: "git cannot say what changed"})
+		}
+	}
+	p.After = reopened(f.left, p.Reopen)
 	if by, why := checkVerdict(f, p); why != "" {
 		p.reopen(a, f, Reopen{By: by, Why: why})
 	}
@@ -89,7 +97,7 @@ func (p *Proof) reopen(a Assignment, f facts, r Reopen) bool {
 	}
 	r.Task = a.Task.ID
 	p.Reopen = append(p.Reopen, r)
-	p.After = f.left.reopened(p.Reopen)
+	p.After = reopened(f.left, p.Reopen)
 	return true
 }
 

@@ -6,6 +6,7 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/task"
+	"ralph/runner/turn/planfile"
 )
 
 func TestSettle_ticks_countOnlyWhenTheyWereEarned(t *testing.T) {
@@ -27,7 +28,7 @@ func TestSettle_ticks_countOnlyWhenTheyWereEarned(t *testing.T) {
 		{"no work", facts{audit: auditResult{findings: []audit.Finding{own}, reopen: []Reopen{{Task: "1", By: ReopenAudit}}}}, ReopenAudit, 2},
 	} {
 		f := test.f
-		f.left = planOf(list)
+		f.left = planfile.Of(list)
 		r := settle(Assignment{Task: task.Task{ID: "1"}, Known: History{Tries: 2}}, f)
 		by := ""
 		if len(r.Proof.Reopen) > 0 {

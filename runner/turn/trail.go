@@ -2,9 +2,14 @@ package turn
 
 import (
 	"context"
+	"path"
+	"slices"
 
 	"ralph/runner/audit"
 	"ralph/runner/git"
+	"ralph/runner/git/command"
+	"ralph/runner/git/hidden"
+	"ralph/runner/git/restore"
 	"ralph/runner/turn/steer"
 	"ralph/state"
 )
@@ -15,27 +20,51 @@ type trail struct {
 	keeper  *git.Keeper       // nil: outside git
 	keeping *git.Keeping      // the state that is being written; nil: none
 	base    string            // the state that the next turn begins with
+	kept    git.Snapshot      // of that state
+	mine    []string          // files with changes of a person: of the start, and between turns
+	view    hidden.View       // what git did not show at the start
 	begun   int               // the iteration that was kept last
 	from    string            // the state that it began with
 	refused map[string]string // why files were not committed, as reported last
 }
 
-// openTrail keeps the state before the worker's first turn.
+// openTrail keeps the state before the worker's first turn, and again when people have
+// edited since the last one.
 func (w *Worker) openTrail(ctx context.Context, a Assignment) {
 	t := &w.trail
-	if t.start != nil || w.before == nil || !w.before.Repo {
+	if !w.before.Repo {
+		return
+	}
+	if t.start != nil {
+		edited := t.kept.Compare(*w.before)
+		if t.keeper == nil || !edited.Progress() {
+			return
+		}
+		w.finishKeeping()
+		t.mine = append(t.mine, edited.Files...)
+		w.keepStart(ctx, a)
 		return
 	}
 	start := *w.before
-	t.start, t.refused = &start, map[string]string{}
+	t.start, t.refused, t.mine = &start, map[string]string{}, start.DirtyFiles()
+	var err error
+	if t.view, err = hidden.Look(ctx, a.Dir); err != nil {
+		w.Log.Warn("it is not known what git hides", "error", err)
+	}
+	w.view = t.view
 	keeper, ok := git.NewKeeper(a.Dir)
 	if !ok {
 		return
 	}
 	t.keeper = keeper
-	base, err := keeper.Keep(ctx, start, git.State{Run: a.Origin.Run, Iteration: a.Origin.Iteration, Start: true})
+	w.keepStart(ctx, a)
+}
+
+// keepStart keeps the workspace as the state before the next turn.
+func (w *Worker) keepStart(ctx context.Context, a Assignment) {
+	base, err := w.trail.keeper.Keep(ctx, *w.before, git.State{Run: a.Origin.Run, Iteration: a.Origin.Iteration, Start: true})
 	w.notKept(err)
-	t.base = base
+	w.trail.base, w.trail.kept = base, *w.before
 }
 
 func (w *Worker) notKept(err error) {
@@ -51,7 +80,7 @@ func (w *Worker) Keep(ctx context.Context, dir string, s git.State) error {
 	if t.keeper == nil || ctx.Err() != nil {
 		return nil
 	}
-	ctx = w.git(ctx, dir)
+	ctx = command.With(ctx, w.trust)
 	if err := w.look(ctx, dir); err != nil {
 		return err
 	}
@@ -60,7 +89,7 @@ func (w *Worker) Keep(ctx context.Context, dir string, s git.State) error {
 		t.begun, t.from = s.Iteration, t.base
 	}
 	s.Base = t.from
-	t.keeping = t.keeper.Start(ctx, *w.before, s)
+	t.keeping, t.kept = t.keeper.Start(ctx, *w.before, s), *w.before
 	return nil
 }
 
@@ -78,14 +107,14 @@ func (w *Worker) finishKeeping() {
 	t.keeping = nil
 }
 
-// Changed are the files that changed since the worker's first turn, with their
-// texts before and after; nil outside git.
-func (w *Worker) Changed(ctx context.Context, dir string) ([]audit.File, error) {
+// Changed is what the audit compares of all turns of the worker together; nil outside
+// git.
+func (w *Worker) Changed(ctx context.Context, dir string) (*audit.Input, error) {
 	t := &w.trail
 	if t.start == nil {
 		return nil, nil
 	}
-	ctx = w.git(ctx, dir)
+	ctx = command.With(ctx, w.trust)
 	if err := w.look(ctx, dir); err != nil {
 		return nil, err
 	}
@@ -94,11 +123,44 @@ func (w *Worker) Changed(ctx context.Context, dir string) ([]audit.File, error) 
 		return nil, err
 	}
 	texts, err := change.Texts(ctx, dir, *t.start, *w.before)
-	files := make([]audit.File, 0, len(texts))
-	for _, text := range texts {
-		files = append(files, audit.File(text))
+	if err != nil {
+		return nil, err
 	}
-	return withSteering(dir, files, w.steer.Changed(steer.Read(dir))), err
+	in := &audit.Input{Discarded: change.Discarded(*t.start, *w.before, t.mine)}
+	for _, text := range texts {
+		in.Files = append(in.Files, audit.File(text))
+	}
+	in.Files = withSteering(dir, in.Files, w.steer.Changed(steer.Read(dir)))
+	_, in.Hidden, err = since(ctx, t.view, t.start.Head, true)
+	return in, err
+}
+
+// since is what git hides now and did not when the view was taken.
+func since(ctx context.Context, v hidden.View, head string, rules bool) (hidden.View, []audit.Hidden, error) {
+	now, entries, err := v.Since(ctx, head, rules)
+	var all []audit.Hidden
+	for _, e := range entries {
+		all = append(all, audit.Hidden(e))
+	}
+	return now, all, err
+}
+
+// lookAround finds what the turn hid from git, and what it threw away.
+func (t *turn) lookAround(ctx context.Context, c git.Change, before, after git.Snapshot) audit.Input {
+	w := t.w
+	in := audit.Input{Large: c.Large(t.a.Dir), Discarded: c.Discarded(before, after, w.trail.mine)}
+	rules := slices.ContainsFunc(c.Files, func(file string) bool { return path.Base(file) == ".gitignore" })
+	var err error
+	w.view, in.Hidden, err = since(ctx, w.view, before.Head, rules)
+	if err == nil && len(in.Discarded) > 0 {
+		w.finishKeeping()
+		root, _ := git.Root(t.a.Dir)
+		in.Restore, err = restore.Command(ctx, root, w.trail.base, in.Discarded)
+	}
+	if err != nil {
+		w.Log.Warn("not all that the turn hid or threw away is known", "error", err)
+	}
+	return in
 }
 
 // Commit commits what the agent left over since the worker's first turn. Files
@@ -109,7 +171,7 @@ func (w *Worker) Commit(ctx context.Context, dir string, r git.CommitRequest) (s
 	if t.start == nil || ctx.Err() != nil {
 		return state.Commit{}, nil
 	}
-	ctx = w.git(ctx, dir)
+	ctx = command.With(ctx, w.trust)
 	if err := w.look(ctx, dir); err != nil {
 		return state.Commit{}, err
 	}

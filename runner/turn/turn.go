@@ -15,6 +15,7 @@ package turn
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -25,6 +26,8 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/git/command"
+	"ralph/runner/git/hidden"
+	"ralph/runner/turn/redact"
 	"ralph/runner/turn/steer"
 	"ralph/state"
 )
@@ -76,6 +79,7 @@ type Worker struct {
 	report gate.Report    // of the latest checks; describes the workspace while before is set
 	trail  trail
 	steer  steer.Files // as the worker's first turn found them
+	view   hidden.View // what git did not show after the latest turn
 }
 
 // Run carries out one assignment. A worker that serves only this one is made
@@ -109,7 +113,7 @@ func (w *Worker) Run(ctx context.Context, a Assignment, emit func(state.Event)) 
 	if w.Log == nil {
 		w.Log = hclog.NewNullLogger()
 	}
-	ctx = w.git(ctx, a.Dir)
+	ctx = w.git(ctx, a)
 	t := &turn{w: w, a: a, emit: emit, checks: a.Checks.clone()}
 	t.secrets = logs.NewValues(a.Agent.Filter.Secrets(a.Agent.Spec, agent.Request{Env: w.env(), Model: a.Agent.Model}))
 	if a.Part != Whole {
@@ -128,6 +132,12 @@ type turn struct {
 	// secrets are the values of variables that nothing may show.
 	secrets logs.Values
 }
+
+// Redacted hides keys and tokens in the words of an event.
+func Redacted(p state.Payload) state.Payload { return redact.Payload(p, logs.Redact) }
+
+// redacted is Redacted with the values that this turn must not show.
+func (t *turn) redacted(p state.Payload) state.Payload { return redact.Payload(p, t.secrets.Redact) }
 
 // tell hands a payload on. Keys and tokens are hidden before anything looks at
 // it: an agent's words come back in state files, in logs and in prompts.
@@ -164,6 +174,9 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	}
 	f.audit = audited(t.a, f)
 	t.tellFindings(f.audit)
+	if f.lost != "" {
+		return settle(t.a, f), nil
+	}
 	err = t.prove(ctx, &f)
 	if stoppedBy(ctx) == state.RequestSkip {
 		f.cut = state.RequestSkip
@@ -183,10 +196,10 @@ func (w *Worker) prepare(ctx context.Context, a Assignment) error {
 }
 
 // git is a context in which git may start the programs that were set before the worker's
-// first turn.
-func (w *Worker) git(ctx context.Context, dir string) context.Context {
+// first turn, with an environment for checks.
+func (w *Worker) git(ctx context.Context, a Assignment) context.Context {
 	if w.trust == nil {
-		trust, err := command.NewTrust(ctx, dir)
+		trust, err := command.NewTrust(ctx, a.Dir, a.Agent.Filter.Checks(w.env()))
 		if err != nil && ctx.Err() != nil {
 			return ctx // the turn ends before it began
 		}
@@ -201,11 +214,20 @@ func (w *Worker) look(ctx context.Context, dir string) error {
 		return nil
 	}
 	s, err := git.Observe(ctx, dir)
-	if err == nil {
-		w.before = &s
+	if err != nil {
+		return err
 	}
-	return err
+	if start := w.trail.start; start != nil { // also what a check or a person did must not pass for work
+		if why := start.Lost(ctx, s); why != "" {
+			return fmt.Errorf("%s: %w", why, ErrLost)
+		}
+	}
+	w.before = &s
+	return nil
 }
+
+// ErrLost says that the repository of the worker's first turn is gone.
+var ErrLost = errors.New("nothing can be proved any more")
 
 // outlast is a context that ends observeBound after ctx, and in observeMost:
 // what an interrupted call did must still be reported.
@@ -227,23 +249,36 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 	t.w.report = gate.Report{} // from before the call
 	after, err := git.Observe(ctx, t.a.Dir)
 	f.left = ReadPlan(t.a.Plan)
-	if err != nil {
+	if f.blind = err != nil; f.blind {
 		t.w.before = nil
-		if asked.Err() == nil {
+		switch {
+		case asked.Err() != nil: // a slow repository does not keep a person from ending the run
+			return nil
+		case ctx.Err() != nil || !before.Repo:
 			return err
 		}
-		return nil // a slow repository does not keep a person from ending the run
+		f.lost = err.Error()
+	} else {
+		f.lost = before.Lost(ctx, after)
+	}
+	if f.lost != "" {
+		t.w.finishKeeping()
+		t.w.trail = trail{} // nothing may be committed or kept elsewhere
+		return nil
 	}
 	if f.change, err = before.Compare(after).Committed(ctx, t.a.Dir, before, after); err != nil {
 		t.w.Log.Warn("the files of the new commits are unknown", "error", err)
 	}
 	f.changed = changedFiles(t.a.Dir, f.change)
-	f.observed = before.Repo && after.Repo
-	if f.observed && f.cut == "" && f.left.Error == "" {
+	t.w.before = &after
+	if f.observed = before.Repo && after.Repo; !f.observed {
+		return nil
+	}
+	f.around = t.lookAround(ctx, f.change, before, after)
+	if f.cut == "" && f.left.Error == "" {
 		if f.texts, err = f.change.Texts(ctx, t.a.Dir, before, after); err != nil {
 			t.w.Log.Warn("the changed files cannot be compared", "error", err)
 		}
 	}
-	t.w.before = &after
 	return nil
 }

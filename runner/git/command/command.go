@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"ralph/ptyexec"
-	"ralph/runner/agent/environ"
 )
 
 // ErrNoRepository is the error of a folder that is not in a work tree of git.
@@ -44,7 +43,7 @@ func Run(ctx context.Context, dir string, args ...string) (string, error) {
 // that the context trusts. It gets no secrets, and has its own process group, so that
 // Ctrl+C in the terminal does not end it.
 func (c Call) Run(ctx context.Context, args ...string) (string, error) {
-	env := c.env()
+	env := c.env(userEnv(ctx))
 	pins, err := pinsOf(ctx, c.Dir, env)
 	if err != nil {
 		return "", err
@@ -86,11 +85,10 @@ func (c Call) start(ctx context.Context, env, args []string) (string, error) {
 	return "", fmt.Errorf("run git: %w: %s", err, said)
 }
 
-// env is the environment of the process. The user's settings for git pass, although an
-// agent does not get them: git may need them to read the repository at all.
-func (c Call) env() []string {
-	user := environ.Filter{Exclude: []string{"!GIT_CONFIG_*"}}.Checks(os.Environ())
-	env := append(slices.DeleteFunc(user, pointsElsewhere), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0",
+// env is the environment of the process: the user's, or that of the Trust.
+func (c Call) env(user []string) []string {
+	env := slices.DeleteFunc(slices.Clone(user), pointsElsewhere)
+	env = append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0",
 		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
 	if root, ok := Root(c.Dir); ok {
 		env = append(env, "GIT_WORK_TREE="+root)
@@ -135,6 +133,21 @@ func Root(dir string) (string, bool) {
 		dir = filepath.Dir(dir)
 	}
 	return "", false
+}
+
+// Relative makes paths of the repository relative to a project in it.
+func Relative(project string) func(path string) string {
+	root, ok := Root(project)
+	return func(path string) string {
+		if !ok {
+			return path
+		}
+		rel, err := filepath.Rel(project, filepath.Join(root, filepath.FromSlash(path)))
+		if err != nil {
+			return path
+		}
+		return filepath.ToSlash(rel)
+	}
 }
 
 // MetaDir is git's folder for the work tree at root: root/.git, or its target in a linked

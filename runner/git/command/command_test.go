@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,7 +37,7 @@ func status(ctx context.Context, p world.Folder) {
 
 func trust(p world.Folder) context.Context {
 	p.Helper()
-	t, err := NewTrust(context.Background(), p.Dir)
+	t, err := NewTrust(context.Background(), p.Dir, slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "VENDOR_") }))
 	p.Do(err)
 	return With(context.Background(), t)
 }

@@ -25,6 +25,7 @@ type drivers map[string]driver
 type Trust struct {
 	trusted    drivers
 	submodules bool // there were some
+	env        []string
 
 	mu   sync.Mutex
 	seen string   // the settings that pins fits; empty: none
@@ -39,11 +40,25 @@ func With(ctx context.Context, t *Trust) context.Context {
 	return context.WithValue(ctx, trustKey{}, t)
 }
 
-// NewTrust trusts the drivers that are set now, for the repository of dir.
-func NewTrust(ctx context.Context, dir string) (*Trust, error) {
-	c := Call{Dir: dir}
-	now, _, err := c.drivers(ctx, c.env())
-	return &Trust{trusted: now, submodules: len(c.submodules()) > 0}, err
+// NewTrust trusts the drivers that are set now, for the repository of dir. They get env,
+// and the user's settings for git: git may need them to read the repository at all.
+func NewTrust(ctx context.Context, dir string, env []string) (*Trust, error) {
+	c, env := Call{Dir: dir}, slices.Clone(env)
+	for _, kv := range os.Environ() {
+		if strings.HasPrefix(kv, "GIT_CONFIG_") && !slices.Contains(env, kv) {
+			env = append(env, kv)
+		}
+	}
+	now, _, err := c.drivers(ctx, c.env(env))
+	return &Trust{trusted: now, submodules: len(c.submodules()) > 0, env: env}, err
+}
+
+// userEnv is the environment that git starts from.
+func userEnv(ctx context.Context) []string {
+	if t, ok := ctx.Value(trustKey{}).(*Trust); ok && t.env != nil {
+		return t.env
+	}
+	return os.Environ()
 }
 
 // Submodules are the options of git status about submodules. Git runs in each of them with

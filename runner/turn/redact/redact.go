@@ -1,18 +1,17 @@
-package turn
+// Package redact hides keys and tokens in the words of events.
+package redact
 
 import (
 	"slices"
 	"strings"
 
-	"ralph/logs"
 	"ralph/state"
 )
 
-// Redacted hides keys and tokens in the words of an event. Paths stay as they are.
-func Redacted(p state.Payload) state.Payload { return redacted(p, whole(logs.Redact)) }
-
-// redacted is Redacted with the values that this turn must not show.
-func (t *turn) redacted(p state.Payload) state.Payload { return redacted(p, whole(t.secrets.Redact)) }
+// Payload hides what hide finds in the words of an event. Paths stay as they are.
+func Payload(p state.Payload, hide func(string) string) state.Payload {
+	return redacted(p, whole(hide))
+}
 
 // whole also finds a key that zero bytes take apart: a terminal shows it whole.
 func whole(hide func(string) string) func(string) string {

@@ -1,4 +1,5 @@
-package audit
+// Package values tells a lowered setting from another one: lines in, lines out.
+package values
 
 import (
 	"regexp"
@@ -7,8 +8,8 @@ import (
 	"sync"
 )
 
-// values are patterns that tell which settings are weaker than others.
-var values = sync.OnceValue(func() (p struct {
+// patterns are patterns that tell which settings are weaker than others.
+var patterns = sync.OnceValue(func() (p struct {
 	pair, number, least, strict, lenient, list *regexp.Regexp
 	level                                      map[string]int
 }) {
@@ -24,10 +25,10 @@ var values = sync.OnceValue(func() (p struct {
 	return p
 })
 
-// weakened finds a setting that is weaker than before. Only lines that set the same
+// Weakened finds a setting that is weaker than before. Only lines that set the same
 // key, or differ only in their numbers, are compared: a change may have many lines.
-func weakened(lost, added []string) (before, after string, ok bool) {
-	p := values()
+func Weakened(lost, added []string) (before, after string, ok bool) {
+	p := patterns()
 	byKey, byShape := map[string][]string{}, map[string][]string{}
 	for _, is := range added {
 		if y := p.pair.FindStringSubmatch(is); y != nil {
@@ -58,7 +59,7 @@ func weakened(lost, added []string) (before, after string, ok bool) {
 // lowered reports whether a line with a threshold differs only in its numbers, and at
 // least one is lower and none is higher.
 func lowered(was, is string) bool {
-	p := values()
+	p := patterns()
 	if !p.least.MatchString(was) || p.number.ReplaceAllString(was, "0") != p.number.ReplaceAllString(is, "0") {
 		return false
 	}
@@ -78,7 +79,7 @@ func lowered(was, is string) bool {
 // weaker reports whether both lines set the same key, the second to a weaker level, the
 // weaker boolean or a longer list of exceptions.
 func weaker(was, is string) bool {
-	p := values()
+	p := patterns()
 	x, y := p.pair.FindStringSubmatch(was), p.pair.FindStringSubmatch(is)
 	if x == nil || y == nil || x[1] != y[1] {
 		return false
@@ -88,7 +89,7 @@ func weaker(was, is string) bool {
 	case len(b) == 0 || len(a) == 0:
 		return false
 	case p.list.MatchString(x[1]):
-		return len(a) > len(b) && len(without(b, a)) == 0
+		return len(a) > len(b) && len(Without(b, a)) == 0
 	case p.level[a[0]] > 0:
 		return p.level[b[0]] > p.level[a[0]]
 	}
@@ -99,4 +100,18 @@ func weaker(was, is string) bool {
 // items returns the words of a value in lower case: ["warn", 2] gives warn and 2.
 func items(value string) []string {
 	return strings.FieldsFunc(strings.ToLower(value), func(r rune) bool { return strings.ContainsRune(` "'[]{},`, r) })
+}
+
+// Without returns the lines that x has more often than y.
+func Without(x, y []string) (left []string) {
+	have := map[string]int{}
+	for _, line := range y {
+		have[line]++
+	}
+	for _, line := range x {
+		if have[line]--; have[line] < 0 {
+			left = append(left, line)
+		}
+	}
+	return left
 }

@@ -1,4 +1,5 @@
-package turn
+// Package planfile reads the plan as it is at one moment.
+package planfile
 
 import (
 	"errors"
@@ -8,6 +9,13 @@ import (
 
 	"ralph/runner/task"
 )
+
+// File says where the plan is. The zero value: there is no plan.
+type File struct {
+	Path             string   `json:"path"` // absolute
+	Name             string   `json:"name"` // relative to the project, with slashes; for people
+	OptionalSections []string `json:"optional_sections,omitempty"`
+}
 
 // Plan is what the plan file said at one moment. The zero value: there is no plan.
 type Plan struct {
@@ -19,8 +27,8 @@ type Plan struct {
 	List      task.List `json:"list,omitzero"`
 }
 
-// ReadPlan reads the plan as it is now. Without a plan file it returns the zero Plan.
-func ReadPlan(f PlanFile) Plan {
+// Read reads the plan as it is now. Without a plan file it returns the zero Plan.
+func Read(f File) Plan {
 	if f.Path == "" {
 		return Plan{}
 	}
@@ -31,10 +39,11 @@ func ReadPlan(f PlanFile) Plan {
 	if err != nil {
 		return Plan{Known: true, Error: err.Error()}
 	}
-	return planOf(list)
+	return Of(list)
 }
 
-func planOf(list task.List) Plan {
+// Of is the plan with these tasks.
+func Of(list task.List) Plan {
 	return Plan{Known: true, Done: list.Done(), Total: list.Total(), Remaining: list.Remaining(), List: list}
 }
 
@@ -46,17 +55,22 @@ func (p Plan) IsDone(id string) bool {
 	return slices.ContainsFunc(p.List.Tasks, func(t task.Task) bool { return t.ID == id && t.Done })
 }
 
-// reopened is the plan after these ticks are taken back.
-func (p Plan) reopened(reopen []Reopen) Plan {
-	if len(reopen) == 0 || !p.Usable() {
+// Without is the plan with these tasks open.
+func (p Plan) Without(ticks []string) Plan {
+	if len(ticks) == 0 || !p.Usable() {
 		return p
 	}
 	list := p.List
 	list.Tasks = slices.Clone(list.Tasks)
 	for i, t := range list.Tasks {
-		if slices.ContainsFunc(reopen, func(r Reopen) bool { return r.Task == t.ID }) {
+		if slices.Contains(ticks, t.ID) {
 			list.Tasks[i].Done = false
 		}
 	}
-	return planOf(list)
+	return Of(list)
+}
+
+// Others reports whether there is another file among them than the plan.
+func (f File) Others(files []string) bool {
+	return slices.ContainsFunc(files, func(file string) bool { return file != f.Name })
 }

@@ -1,0 +1,51 @@
+package audit
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+)
+
+// sight finds what the audit cannot see, or what git does not show any more.
+func (in Input) sight() []Finding {
+	var found []Finding
+	add := func(kind Kind, format string, args ...any) {
+		found = append(found, Finding{Kind: kind, Doubt: kind == KindNotAudited, Text: fmt.Sprintf(format, args...)})
+	}
+	by := map[string][]string{} // files, by what hides them
+	for _, h := range in.Hidden {
+		cause := "marked " + h.Flag
+		if h.Flag == "" && languageOf(h.File) == nil {
+			continue
+		}
+		if h.Flag == "" {
+			cause = fmt.Sprintf("hidden by the new rule %q in %s", h.Rule, h.Place)
+		}
+		by[cause] = append(by[cause], h.File)
+	}
+	for _, cause := range slices.Sorted(maps.Keys(by)) {
+		add(KindHidden, "git does not show changes of these files any more, %s: %s", cause, list(by[cause]))
+	}
+	if len(in.Discarded) > 0 {
+		add(KindDiscarded, "your uncommitted changes in %s are gone; to restore them: %s", list(in.Discarded), in.Restore)
+	}
+	if in.Listed < in.Count {
+		add(KindNotAudited, "audited %s of %s files", humanize.Comma(int64(in.Listed)), humanize.Comma(int64(in.Count)))
+	}
+	if len(in.Large) > 0 {
+		add(KindNotAudited, "not audited, above 1 MiB: %s", list(in.Large))
+	}
+	return found
+}
+
+// list joins the first files for a line of text.
+func list(files []string) string {
+	const named = 5
+	if more := len(files) - named; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(files[:named], ", "), more)
+	}
+	return strings.Join(files, ", ")
+}

@@ -1,0 +1,156 @@
+// Package hidden finds tracked files whose changes git does not show any more.
+package hidden
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"ralph/runner/git/command"
+)
+
+// View is what git does not show of the tracked files. The zero value: nothing is hidden.
+type View struct {
+	root     string
+	flags    map[string]string // marked files
+	ignored  map[string]bool   // tracked files that an ignore rule matches
+	index    string            // changes whenever the index does
+	settings string            // the ignore rules that are not in the work tree
+}
+
+// Entry is one hidden file.
+type Entry struct {
+	File        string // slash-separated, relative to the root of the repository
+	Flag        string // "assume-unchanged" or "skip-worktree"; empty: an ignore rule
+	Rule, Place string // the rule and the file that it is in
+}
+
+// Look takes a View of the repository of dir. It runs two git processes, none without a
+// repository.
+func Look(ctx context.Context, dir string) (View, error) {
+	root, ok := command.Root(dir)
+	if !ok {
+		return View{}, nil
+	}
+	v := View{root: root, ignored: map[string]bool{}}
+	if err := v.readFlags(ctx); err != nil {
+		return View{}, err
+	}
+	out, err := command.Run(ctx, root, "ls-files", "--ignored", "--cached", "--exclude-standard", "-z")
+	if err != nil {
+		return View{}, fmt.Errorf("list ignored files: %w", err)
+	}
+	for file := range strings.SplitSeq(out, "\x00") {
+		v.ignored[file] = true
+	}
+	v.settings = v.readSettings()
+	return v, nil
+}
+
+// Since returns what is hidden now and was not in v, and the View of now. head is the
+// commit that was checked out for v; the files of its tree count as tracked. rules is true
+// if an ignore file of the work tree changed. It runs a git process if the index changed,
+// and two if ignore rules did.
+func (v View) Since(ctx context.Context, head string, rules bool) (View, []Entry, error) {
+	if v.root == "" {
+		return v, nil, nil
+	}
+	now := v
+	if now.indexStamp() != v.index {
+		if err := now.readFlags(ctx); err != nil {
+			return v, nil, err
+		}
+	}
+	var found []Entry
+	for file, flag := range now.flags {
+		if v.flags[file] == "" {
+			found = append(found, Entry{File: file, Flag: flag})
+		}
+	}
+	now.settings = v.readSettings()
+	if head == "" || !rules && now.settings == v.settings {
+		return now, found, nil
+	}
+	ignored, err := v.matched(ctx, head)
+	if err != nil {
+		return v, found, err
+	}
+	now.ignored = map[string]bool{}
+	for _, e := range ignored {
+		now.ignored[e.File] = true
+		if !v.ignored[e.File] {
+			found = append(found, e)
+		}
+	}
+	return now, found, nil
+}
+
+// matched returns the files of a commit that an ignore rule matches.
+func (v View) matched(ctx context.Context, commit string) ([]Entry, error) {
+	files, err := command.Run(ctx, v.root, "ls-tree", "-r", "--full-tree", "--name-only", "-z", commit)
+	if err != nil {
+		return nil, fmt.Errorf("list tracked files: %w", err)
+	}
+	out, err := command.Call{Dir: v.root, Stdin: files}.Run(ctx, "check-ignore", "--no-index", "--verbose", "-z", "--stdin")
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {
+		return nil, nil // none
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list ignored files: %w", err)
+	}
+	var found []Entry
+	fields := strings.Split(out, "\x00") // place, line, rule, file
+	for i := 0; i+3 < len(fields); i += 4 {
+		place, rule := fields[i], fields[i+2]
+		if strings.HasPrefix(rule, "!") {
+			continue
+		}
+		if rel, err := filepath.Rel(v.root, place); err == nil && filepath.IsAbs(place) && filepath.IsLocal(rel) {
+			place = rel
+		}
+		found = append(found, Entry{File: fields[i+3], Rule: rule, Place: place})
+	}
+	return found, nil
+}
+
+// readFlags reads which files are marked.
+func (v *View) readFlags(ctx context.Context) error {
+	v.index, v.flags = v.indexStamp(), map[string]string{}
+	out, err := command.Run(ctx, v.root, "ls-files", "-v", "-z")
+	if err != nil {
+		return fmt.Errorf("list marked files: %w", err)
+	}
+	for record := range strings.SplitSeq(out, "\x00") {
+		tag, file, _ := strings.Cut(record, " ")
+		switch {
+		case tag == "S" || tag == "s":
+			v.flags[file] = "skip-worktree"
+		case tag != "" && strings.ToLower(tag) == tag:
+			v.flags[file] = "assume-unchanged"
+		}
+	}
+	return nil
+}
+
+func (v View) indexStamp() string {
+	info, err := os.Stat(filepath.Join(command.MetaDir(v.root), "index"))
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
+}
+
+// readSettings reads the rules of the repository, and the settings that may name others.
+func (v View) readSettings() string {
+	meta := command.MetaDir(v.root)
+	all := ""
+	for _, name := range []string{"info/exclude", "config", "config.worktree"} {
+		data, _ := os.ReadFile(filepath.Join(meta, name)) // missing is empty
+		all += string(data) + "\x00"
+	}
+	return all
+}

@@ -1,0 +1,48 @@
+// Package restore says how a person brings files back from a kept state.
+package restore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"ralph/runner/git/command"
+)
+
+// Command is the command that restores files from a kept state. It says so when the state
+// does not have them, because they are too large.
+func Command(ctx context.Context, root, oid string, files []string) (string, error) {
+	if oid == "" {
+		return "ralph has kept no copy", nil
+	}
+	out, err := command.Run(ctx, root, append([]string{"ls-tree", "-r", "--full-tree", "--name-only", "-z", oid, "--"}, files...)...)
+	if err != nil {
+		return "", fmt.Errorf("look for kept files: %w", err)
+	}
+	kept := strings.Split(out, "\x00")
+	words := []string{"git", "-C", root, "--literal-pathspecs", "restore", "--source", fmt.Sprintf("%.12s", oid), "--"}
+	lost := 0
+	for _, f := range files {
+		if slices.Contains(kept, f) {
+			words = append(words, f)
+		} else {
+			lost++
+		}
+	}
+	for i, w := range words {
+		if words[i], err = syntax.Quote(w, syntax.LangBash); err != nil {
+			return "", fmt.Errorf("quote %q: %w", w, err)
+		}
+	}
+	text := strings.Join(words, " ")
+	switch {
+	case lost == len(files):
+		text = "ralph has kept no copy, for they are too large"
+	case lost > 0:
+		text += fmt.Sprintf(" (%d of them were too large to keep)", lost)
+	}
+	return text, nil
+}
