@@ -9,9 +9,9 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/agent/argv"
-	"ralph/runner/agent/ending"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/git"
+	"ralph/runner/output"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -50,6 +50,7 @@ func (r *Run) announceEnd(res turn.Result, d rules.Decision) {
 	}
 	r.showDecision(d)
 	r.out.Status(func(s *state.Status) {
+		s.Hints = res.Call.Hints
 		s.Outcome, s.LastError = string(o.Class), logs.Redact(rules.LastError(res))
 		s.Task.Done, s.Task.Total = res.Proof.After.Done, res.Proof.After.Total
 		if o.Limit != nil {
@@ -65,8 +66,8 @@ func (r *Run) announceEnd(res turn.Result, d rules.Decision) {
 	}
 }
 
-// What follows are the projections of a Result: the event that ends its
-// iteration, the kept git state, and .response_analysis.
+// What follows are projections of a Result: the event that ends its iteration, and
+// the kept git state.
 
 // keptOf describes the state of the workspace after the turn.
 func keptOf(res turn.Result, rule string) git.State {
@@ -84,37 +85,8 @@ func keptOf(res turn.Result, rule string) git.State {
 func endOf(res turn.Result) state.IterationEnd {
 	return state.IterationEnd{
 		Title: res.Task.Title, Outcome: string(res.Call.Outcome.Class), Detail: res.Call.Outcome.Reason, Failed: res.Failed(),
-		Files: res.Work.Change.Count, Seconds: res.Duration.Seconds(), Usage: res.Call.Usage,
+		Files: res.Work.Change.Count, Seconds: res.Duration.Seconds(), Usage: res.Call.Usage, Hints: res.Call.Hints,
 		Done: res.Proof.After.Done, Total: res.Proof.After.Total, TaskDone: res.Proof.After.IsDone(res.Task.ID),
-	}
-}
-
-// analysis is .response_analysis.
-type analysis struct {
-	Loop      int                `json:"loop_number"`
-	Timestamp time.Time          `json:"timestamp"`
-	Outcome   ending.Class       `json:"outcome"`
-	Reason    string             `json:"reason"`
-	Evidence  string             `json:"evidence"`
-	Signalled bool               `json:"has_status_block"`
-	Signal    statusblock.Signal `json:"status_block"`
-	Exit      bool               `json:"exit_signal"`
-	Progress  bool               `json:"has_progress"`
-	Files     int                `json:"files_modified"`
-	Tools     int                `json:"tool_calls"`
-	Denied    []state.Tool       `json:"permission_denials"`
-	Usage     state.Usage        `json:"usage"`
-	Seconds   float64            `json:"seconds"`
-	Tasks     map[string]int     `json:"open_tasks"`
-}
-
-func analysisOf(res turn.Result) analysis {
-	o := res.Call.Outcome
-	return analysis{
-		Loop: res.Origin.Iteration, Timestamp: time.Now(), Outcome: o.Class, Reason: o.Reason, Evidence: o.Evidence,
-		Signalled: res.Call.Signalled, Signal: res.Call.Signal, Exit: res.Claims(), Progress: res.Progress(), Files: res.Work.Change.Count,
-		Tools: res.Call.ToolCalls, Denied: res.Call.Denied, Usage: res.Call.Usage, Seconds: res.Duration.Seconds(),
-		Tasks: map[string]int{"before": res.Work.Before.Remaining, "after": res.Proof.After.Remaining},
 	}
 }
 
@@ -136,7 +108,7 @@ func (r *Run) save(res turn.Result, was rules.Memory) error {
 		breaker,
 		func() error { return w.SaveCalls(r.calls) },
 		func() error { return w.SaveSignals(r.signals) },
-		func() error { return w.SaveAnalysis(analysisOf(res)) },
+		func() error { return w.SaveAnalysis(output.AnalysisOf(res)) },
 	)
 }
 

@@ -313,6 +313,7 @@ type IterationEnd struct {
 	// TaskDone is true when the iteration's task is done now.
 	TaskDone bool  `json:"task_done,omitempty"`
 	Usage    Usage `json:"usage"`
+	Hints    Hints `json:"hints,omitzero"`
 }
 
 // RunEnd is how a run ended.

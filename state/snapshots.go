@@ -43,7 +43,8 @@ type Status struct {
 	IterationStartedAt time.Time     `json:"iteration_started_at"`
 	LastTool           string        `json:"last_tool"`
 	Outcome            string        `json:"outcome"`
-	Usage              Usage         `json:"usage"` // of the whole run
+	Hints              Hints         `json:"hints,omitzero"` // of the latest agent call
+	Usage              Usage         `json:"usage"`          // of the whole run
 	Breaker            BreakerStatus `json:"breaker"`
 	Limit              *Limit        `json:"limit"` // the latest record; null when none was seen
 	WakeAt             time.Time     `json:"wake_at,omitzero"`
@@ -153,8 +154,11 @@ type Breaker struct {
 	Reason            string    `json:"reason"`
 	CurrentLoop       int       `json:"current_loop"`
 	OpenedAt          time.Time `json:"opened_at,omitzero"`
-	// LastError is the normalised error text that SameError counts.
+	// LastError is the normalised error text that SameError counts; empty: the count
+	// begins afresh.
 	LastError string `json:"last_error,omitempty"`
+	// Errors holds the count of each error of the latest iteration.
+	Errors map[string]int `json:"errors,omitempty"`
 	// OutputSizes are the final-message sizes, in bytes, of the latest iterations, at most 5.
 	OutputSizes []int `json:"output_sizes,omitempty"`
 }

@@ -30,11 +30,12 @@ type Transcript struct {
 	Errors     []string `json:"errors,omitempty"`
 	ErrorCodes []string `json:"error_codes,omitempty"` // of the latest error record
 	// CLI has the lines outside the records, in order: the first and the last ones.
-	CLI       []string     `json:"cli,omitempty"`
-	Usage     state.Usage  `json:"usage"` // of this call
-	ToolCalls int          `json:"tool_calls,omitempty"`
-	Denials   []state.Tool `json:"denials,omitempty"`
-	TextBytes int64        `json:"text_bytes,omitempty"` // of narration
+	CLI       []string        `json:"cli,omitempty"`
+	Usage     state.Usage     `json:"usage"` // of this call
+	ToolCalls int             `json:"tool_calls,omitempty"`
+	Denials   []state.Tool    `json:"denials,omitempty"`
+	TextBytes int64           `json:"text_bytes,omitempty"` // of narration
+	Failures  ending.Failures `json:"failures,omitempty"`   // tool calls, as far as the same one did not succeed later
 	// Rejected is the limit that refused work; nil: none, or work followed.
 	Rejected *state.Limit `json:"rejected,omitempty"`
 	// Retries are the notices with which the CLI announced that it waits and tries
@@ -57,6 +58,7 @@ func (t *Transcript) Add(p state.Payload) {
 		t.Rejected, t.Retries = nil, nil
 	case state.ToolResult:
 		t.Retries = nil
+		t.Failures.Add(ending.Failure{Tool: p.Tool.Name, Arg: p.Tool.Arg, Text: p.Text}, p.Error)
 	case state.Retry:
 		t.Retries = keep(t.Retries, p, maxRetries)
 	case state.Usage:
@@ -77,14 +79,12 @@ func (t *Transcript) Add(p state.Payload) {
 }
 
 func (t *Transcript) addText(text state.Text) {
-	switch text.Source {
-	case state.FromCLI:
+	if text.Source == state.FromCLI {
 		t.addCLI(text.Text)
-	case state.FromModel:
+	}
+	if text.Source == state.FromModel && text.Text != "" {
 		t.TextBytes += int64(len(text.Text))
-		if text.Text != "" {
-			t.Rejected, t.Retries = nil, nil
-		}
+		t.Rejected, t.Retries = nil, nil
 	}
 }
 
@@ -102,12 +102,10 @@ func (t *Transcript) addError(e state.AgentError) {
 		t.addCLI(e.Text)
 		return
 	}
-	t.ErrorCodes = e.Codes
-	if e.Text == "" {
-		return
+	if t.ErrorCodes = e.Codes; e.Text != "" {
+		t.Errors = slices.DeleteFunc(t.Errors, func(text string) bool { return text == e.Text })
+		t.Errors = keep(t.Errors, e.Text, maxErrors)
 	}
-	t.Errors = slices.DeleteFunc(t.Errors, func(text string) bool { return text == e.Text })
-	t.Errors = keep(t.Errors, e.Text, maxErrors)
 }
 
 // addCLI keeps the first lines, too: a CLI names the bad flag before it prints

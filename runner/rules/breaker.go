@@ -26,12 +26,7 @@ func breakerAfter(b state.Breaker, r turn.Result, p Policy, now time.Time) state
 		b.OutputSizes = b.OutputSizes[len(b.OutputSizes)-outputsKept:]
 	}
 	b.PermissionDenials = streak(b.PermissionDenials, len(r.Call.Denied) > 0)
-	if text := r.ErrorText(); text == "" {
-		b.SameError, b.LastError = 0, ""
-	} else {
-		b.SameError = streak(b.SameError, text == b.LastError)
-		b.SameError, b.LastError = max(b.SameError, 1), text
-	}
+	b = sameErrors(b, errorsOf(r))
 	if r.Progress() {
 		b.NoProgress, b.LastProgressLoop = 0, r.Origin.Iteration
 		if b.State == state.BreakerHalfOpen {
@@ -49,6 +44,51 @@ func breakerAfter(b state.Breaker, r turn.Result, p Policy, now time.Time) state
 		b = move(b, state.BreakerHalfOpen, fmt.Sprintf("no progress in %d iterations", b.NoProgress), now)
 	}
 	return b
+}
+
+// errorsOf are the errors of a turn. A tool that fails is one only while no task is
+// closed: who gets ahead has found another way.
+func errorsOf(r turn.Result) []string {
+	var texts []string
+	if text := r.ErrorText(); text != "" {
+		texts = append(texts, text)
+	}
+	if r.Proof.After.Remaining < r.Work.Before.Remaining {
+		return texts
+	}
+	return append(texts, r.Call.Failing...)
+}
+
+// sameErrors counts, for each error, the consecutive iterations that it was met in.
+// SameError and LastError are those of the most frequent one.
+func sameErrors(b state.Breaker, texts []string) state.Breaker {
+	before := b.Errors
+	if b.LastError == "" {
+		before = nil // the count begins afresh
+	}
+	b.SameError, b.LastError, b.Errors = 0, "", nil
+	for _, text := range texts {
+		n := before[text] + 1
+		if b.Errors == nil {
+			b.Errors = map[string]int{}
+		}
+		if b.Errors[text] = n; n > b.SameError {
+			b.SameError, b.LastError = n, text
+		}
+	}
+	return b
+}
+
+// Repeats tells the agent which tools fail iteration after iteration in the same way.
+func (m Memory) Repeats(r turn.Result) []string {
+	var hints []string
+	for _, text := range r.Call.Failing {
+		if n := m.Breaker.Errors[text]; n > 1 {
+			hints = append(hints, fmt.Sprintf("A tool call has failed in the same way in %d iterations in a row: %s. "+
+				"Do not just repeat it: find the cause, or take another way.", n, text))
+		}
+	}
+	return hints
 }
 
 // The reasons for which the breaker opens, by rule name.
@@ -114,7 +154,7 @@ func CoolDown(b state.Breaker, p Policy, now time.Time) state.Breaker {
 		return b
 	}
 	b.NoProgress = max(p.NoProgressThreshold-halfOpenAfter, 0)
-	b.SameError, b.PermissionDenials, b.LastError, b.OutputSizes = 0, 0, "", nil
+	b.SameError, b.PermissionDenials, b.LastError, b.Errors, b.OutputSizes = 0, 0, "", nil, nil
 	return move(b, state.BreakerHalfOpen, "cool-down over", now)
 }
 

@@ -91,6 +91,40 @@ func TestBreaker_sameError_countsOnlyTheSame(t *testing.T) {
 	}
 }
 
+func TestBreaker_toolThatFailsTheSameWay_countsWhileNoTaskIsClosed(t *testing.T) {
+	failing := func(n int, texts ...string) turn.Result {
+		it := busy(n)
+		it.Call.Failing = texts
+		return it
+	}
+	const vet, lint = "bash: undefined: x", "bash: lint: cannot find y"
+	m := fold(fresh(), defaults(), failing(1, vet), failing(2, lint, vet), failing(3, vet), failing(4, vet, lint))
+	wantBreaker(t, m, state.BreakerClosed)
+	if m.Breaker.SameError != 4 || m.Breaker.LastError != vet || m.Breaker.Errors[lint] != 1 {
+		t.Errorf("breaker %+v", m.Breaker)
+	}
+	if hints := m.Repeats(failing(4, vet, lint)); len(hints) != 1 || !strings.Contains(hints[0], "4 iterations in a row: "+vet) {
+		t.Errorf("the agent is told %q", hints)
+	}
+	open := fold(m, defaults(), failing(5, vet))
+	wantBreaker(t, open, state.BreakerOpen)
+	if want := "the same error in 5 consecutive iterations: " + vet; open.Breaker.Reason != want {
+		t.Errorf("reason %q, want %q", open.Breaker.Reason, want)
+	}
+	closing := failing(5, vet)
+	closing.Work.Before, closing.Proof.After = turn.Plan{Total: 3, Remaining: 2}, turn.Plan{Total: 3, Remaining: 1}
+	if m := fold(m, defaults(), closing); m.Breaker.SameError != 0 || len(m.Repeats(closing)) != 0 {
+		t.Errorf("a closed task leaves %+v", m.Breaker)
+	}
+	if m := fold(m, defaults(), failing(5, lint)); m.Breaker.SameError != 2 || m.Breaker.LastError != lint {
+		t.Errorf("after another failure %+v", m.Breaker)
+	}
+	m.Breaker.SameError, m.Breaker.LastError = 0, "" // a task was put aside
+	if m := fold(m, defaults(), failing(5, vet)); m.Breaker.SameError != 1 {
+		t.Errorf("the next task begins with %d", m.Breaker.SameError)
+	}
+}
+
 func TestBreaker_timeoutsWithWork_areNoError(t *testing.T) {
 	it := busy(1)
 	it.Call.Outcome.Class = ending.TimeoutWithWork

@@ -53,6 +53,8 @@ type Call struct {
 	Advised   []state.Tool `json:"advised,omitempty"`
 	Held      []string     `json:"held,omitempty"` // variables that ralph withheld; only after a failed login
 	ToolCalls int          `json:"tool_calls"`
+	Failing   []string     `json:"failing,omitempty"` // what tools failed with to the end, normalized
+	Hints     state.Hints  `json:"hints,omitzero"`
 	Final     string       `json:"final,omitempty"` // message
 	Usage     state.Usage  `json:"usage"`
 	Session   Session      `json:"session,omitzero"`

@@ -11,6 +11,7 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/turn/said"
 	"ralph/runner/turn/steer"
 	"ralph/state"
 )
@@ -116,6 +117,7 @@ func settleCall(a Assignment, c call) Call {
 	r.ToolCalls, r.Final, r.Usage = t.ToolCalls, t.Final, t.Usage
 	r.Session = Session{ID: t.Session, Counted: c.counted}
 	r.Signal, r.Signalled = statusblock.Parse(t.Final)
+	r.Hints, r.Failing = said.Words(t.Final), t.Failures.Texts()
 	for _, d := range t.Denials {
 		switch {
 		case argv.Asks(d.Name): // a question, answered as such

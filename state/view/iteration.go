@@ -33,6 +33,7 @@ type Iteration struct {
 	Seconds  float64     `json:"seconds"`         // of the calls
 	Usage    state.Usage `json:"usage"`
 	CostUSD  float64     `json:"cost_usd"` // as in Usage
+	Hints    state.Hints `json:"hints,omitzero"`
 	// State is the object id of the kept state; empty: not kept, or pruned. Callers set
 	// it and the two fields below, which come from git.
 	State   string `json:"state"`
@@ -92,6 +93,7 @@ func (r *Run) end(e state.Event, d state.IterationEnd) {
 	it := r.iteration(e)
 	it.Ended, it.CutOff, it.Outcome, it.Files, it.TaskDone = e.Time, false, d.Outcome, d.Files, d.TaskDone
 	it.Action, it.Rule, it.Reason = d.Action, d.Rule, clip(d.Reason, maxTold)
+	it.Hints = d.Hints
 	if it.Task == "" {
 		it.Task = clip(d.Title, maxTold)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ralph/logs/termtext"
@@ -69,7 +70,7 @@ func runEntries(e state.Event) []entry {
 	case state.Decision:
 		return decided(e, d)
 	case state.IterationEnd:
-		return append(ended(e, d), decided(e, d.Decision)...)
+		return slices.Concat(ended(e, d), hintEntries(d.Hints), decided(e, d.Decision))
 	case state.RunEnd:
 		return over(d)
 	}

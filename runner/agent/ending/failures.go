@@ -1,0 +1,121 @@
+package ending
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Limits of Failures.
+const (
+	maxFailures  = 20  // of one call; it keeps the newest
+	maxSaid      = 400 // runes of Failure.Text
+	maxSaidLines = 8   // that make it up
+)
+
+// Failure is a tool call that failed.
+type Failure struct {
+	Tool string `json:"tool"`
+	Arg  string `json:"arg,omitempty"`
+	// Text is what stays the same when the tool fails again for the same reason.
+	Text string `json:"text"`
+}
+
+// Failures are the tool calls that failed and were not repeated with success. The zero
+// value is ready to use.
+type Failures []Failure
+
+// Add takes the result of a tool call. A look that finds nothing is no failure, and
+// neither is a result that does not say what failed.
+func (f *Failures) Add(call Failure, failed bool) {
+	*f = slices.DeleteFunc(*f, func(o Failure) bool { return o.Tool == call.Tool && o.Arg == call.Arg })
+	if !failed || looks(call) {
+		return
+	}
+	if call.Text = essence(call.Text); call.Text == "" {
+		return
+	}
+	if len(*f) >= maxFailures {
+		*f = slices.Delete(*f, 0, len(*f)-maxFailures+1)
+	}
+	*f = append(*f, call)
+}
+
+// Texts returns what each failure says, without repeats.
+func (f Failures) Texts() []string {
+	var texts []string
+	for _, one := range f {
+		if text := strings.ToLower(one.Tool) + ": " + one.Text; !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+// looks reports whether the call only looks at something.
+func looks(call Failure) bool {
+	switch strings.ToLower(call.Tool) {
+	case "read", "glob", "grep", "ls", "read_file", "read_many_files", "list_directory", "search_file_content", "webfetch", "websearch":
+		return true
+	}
+	rest := strings.NewReplacer("&&", "\n", "||", "\n", ";", "\n", "|", "\n").Replace(call.Arg)
+	for part := range strings.Lines(rest) {
+		words := strings.Fields(part)
+		if len(words) == 0 {
+			continue
+		}
+		switch words[0] {
+		case "cd", "ls", "cat", "grep", "rg", "find", "fd", "head", "tail", "sed", "wc", "stat", "file", "test", "[", "which", "command", "type", "pwd", "echo", "true", "diff":
+		case "git":
+			if len(words) < 2 || !slices.Contains([]string{"log", "status", "diff", "show", "grep", "branch", "rev-parse", "ls-files"}, words[1]) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return call.Arg != ""
+}
+
+var (
+	// failureRE matches the lines of a tool's output that say what failed.
+	failureRE = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)fail|error|exception|panic|fatal|expected|undefined|undeclared|cannot|can't|could not|unable to|` +
+			`not (found|permitted|defined|exist)|no such|does not|denied|refused|missing|invalid|unexpected|unresolved|unknown|timed? ?out|✗|✘|✕|×|❌`)
+	})
+	// folderRE matches the folders before a file: they differ between workspaces, while
+	// its name says which file it is.
+	folderRE = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(~|\.{1,2}|[\w.@+-]+)?(/[\w.@+-]+)*/([\w.@+-]+)`)
+	})
+	exitRE = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^\W*(command )?(failed|exited|exit|error)?[ :,]*(with )?(exit )?(code|status)? ?[:=]? ?\d+\W*$`)
+	})
+)
+
+// essence is what a failed result says, without what differs from time to time: its first
+// lines that name a failure, else its last line. Tests may run in any order, so the lines
+// are sorted. Empty: it says nothing but an exit code.
+func essence(text string) string {
+	var named []string
+	last := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || exitRE().MatchString(line) {
+			continue
+		}
+		if last = line; !failureRE().MatchString(line) || len(named) >= maxSaidLines {
+			continue
+		}
+		if line = Normalize(folderRE().ReplaceAllString(line, "$3")); !slices.Contains(named, line) {
+			named = append(named, line)
+		}
+	}
+	if len(named) == 0 && last != "" {
+		named = []string{Normalize(folderRE().ReplaceAllString(last, "$3"))}
+	}
+	slices.Sort(named)
+	said := []rune(strings.Join(named, "; "))
+	return string(said[:min(len(said), maxSaid)])
+}

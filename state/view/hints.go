@@ -1,0 +1,21 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"ralph/state"
+)
+
+// hintedFrom is the confidence in percent that is worth a line.
+const hintedFrom = 50
+
+// hintEntries shows what the words of the final message suggest. A single "done" is
+// no news.
+func hintEntries(h state.Hints) []entry {
+	if len(h.NoWork)+len(h.Stuck) == 0 && (h.Confidence < hintedFrom || len(h.Completion) == 0) {
+		return nil
+	}
+	said := func(what string, words []string) string { return Prefix(what+": ", strings.Join(words, ", ")) }
+	return one(RoleNote, Join(" · ", fmt.Sprintf("hints: sounds %d %% done", h.Confidence), said("no work", h.NoWork), said("stuck", h.Stuck)))
+}

@@ -1,0 +1,27 @@
+package view
+
+import (
+	"testing"
+	"time"
+
+	"ralph/state"
+)
+
+func TestLines_hints_areShownWhenTheySaySomething(t *testing.T) {
+	for want, h := range map[string]state.Hints{
+		"":                         {Confidence: 25, Completion: []string{"done"}},
+		"hints: sounds 100 % done": {Confidence: 100, Completion: []string{"done"}},
+		"hints: sounds 0 % done · stuck: cannot, unable to":                              {Stuck: []string{"cannot", "unable to"}},
+		"hints: sounds 50 % done · no work: nothing to do, already done · stuck: failed": {Confidence: 50, NoWork: []string{"nothing to do", "already done"}, Stuck: []string{"failed"}},
+	} {
+		end := state.IterationEnd{Outcome: CompletedTurn, Hints: h}
+		lines := Lines(state.NewEvent(state.Origin{Run: "r", Iteration: 1}, time.Now(), end), LineOptions{})
+		got := ""
+		if len(lines) > 1 {
+			got = lines[1].Text
+		}
+		if got != want {
+			t.Errorf("%+v: %q, want %q", h, got, want)
+		}
+	}
+}
