@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/runner/rules"
+	"ralph/runner/turn"
 	"ralph/state"
 )
 
@@ -25,6 +26,12 @@ var saidFakes = map[string]func(*fake) int{
 			"type": "tool_result", "tool_use_id": "t1", "is_error": true, "content": fmt.Sprintf("Exit code 1\ncode.go:%d: undefined: parse", f.call)}}}})
 		return f.result("I wrote more."+block(false, ""), nil)
 	},
+	"boaster": func(f *fake) int {
+		f.work()
+		return f.result("```json\n"+fmt.Sprintf(`{"status":"IN_PROGRESS","exit_signal":%v,"story_id":"T2","files_modified":1,"tasks_completed_this_loop":9}`,
+			!open1(planName))+"\n```", nil)
+	},
+	"dreamer": func(f *fake) int { return f.result("I wrote it."+block(false, "FILES_MODIFIED: 3\n"), nil) },
 	"talker": func(f *fake) int {
 		f.work()
 		return f.result("All tasks are complete, there was nothing to do. I was unable to reach the host."+block(false, ""), denial("rm x"))
@@ -91,4 +98,41 @@ func keysOf(v any) (keys []string) {
 		}
 	}
 	return keys
+}
+
+func TestRun_reportThatContradictsThePlan_isShownAndEndsNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "boaster", "[ ] T1: one", "[ ] T2: two")
+	b.inGit()
+	b.o.AntiCheat = turn.AnswerHalt
+	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	want := []string{
+		`the agent reports work on "T2", and the iteration was for "T1"`,
+		"the agent reports 9 completed tasks, and the plan shows 1",
+		"the agent reports 9 completed tasks, and the plan shows 1",
+	}
+	var got []string
+	for _, f := range payloads[state.Finding](b) {
+		if f.Name == "report" && f.Doubt && f.Source == state.FoundByAudit {
+			got = append(got, f.Text)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("findings: %s", diff)
+	}
+	if p := b.read(".ralph/logs/run-1/2.prompt.md"); !strings.Contains(p, want[0]) {
+		t.Errorf("the agent was not told:\n%s", p)
+	}
+}
+
+func TestRun_reportOfFilesThatDidNotChange_isShown(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "dreamer", "[ ] one")
+	b.inGit()
+	b.o.MaxIterations = 1
+	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	found := payloads[state.Finding](b)
+	if len(found) != 1 || found[0].Text != "the agent reports 3 modified files, and nothing was changed" {
+		t.Errorf("findings %+v", found)
+	}
 }

@@ -36,6 +36,7 @@ const (
 	KindTaskChanged     Kind = "task_changed"
 	KindFewerTests      Kind = "fewer_tests"
 	KindStubAdded       Kind = "stub_added"
+	KindReport          Kind = "report"
 	KindHidden          Kind = "hidden_from_git"
 	KindDiscarded       Kind = "work_discarded"
 	KindNotAudited      Kind = "not_audited"
@@ -60,6 +61,7 @@ func Kinds() []KindRow {
 		{Kind: KindTickWithoutWork, Found: "a box was ticked, and nothing else changed", Revert: true},
 		{Kind: KindForeignTick, Found: "a box of another task was ticked", Revert: true},
 		{Kind: KindTaskChanged, Found: "the text or the criteria of a task changed, or an open task was removed"},
+		{Kind: KindReport, Found: "the status block names another task, or files and completed tasks where there are none", Doubt: true},
 		{Kind: KindHidden, Found: "git no longer looks at tracked files (`assume-unchanged`, `skip-worktree`), or a new ignore rule hides tests"},
 		{Kind: KindDiscarded, Found: "uncommitted changes that you made before the run are gone; the finding has the command that restores them"},
 		{Kind: KindNotAudited, Found: "more than 1,000 files changed, or one above 1 MiB, and the audit did not read all of them", Doubt: true},
@@ -127,6 +129,16 @@ func Compare(in Input) []Finding {
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.File, b.File) })
 	found = append(found, comparePlans(in)...)
 	return append(found, in.sight()...)
+}
+
+// Contradicted returns the findings for what an agent's report says about a task and what
+// is not so.
+func Contradicted(task string, texts []string) []Finding {
+	var found []Finding
+	for _, text := range texts {
+		found = append(found, Finding{Kind: KindReport, Task: task, Text: text, Doubt: true})
+	}
+	return found
 }
 
 // taskText is the text of the selected task.

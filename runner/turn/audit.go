@@ -3,11 +3,13 @@ package turn
 import (
 	"slices"
 
+	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
 	"ralph/runner/git"
 	"ralph/runner/git/command"
+	"ralph/runner/turn/said"
 	"ralph/runner/turn/steer"
 	"ralph/state"
 )
@@ -37,13 +39,13 @@ func audited(a Assignment, f facts) auditResult {
 	if !usable || f.cut != "" { // what steers the run is compared even so
 		in := f.around
 		in.Files = withSteering(a.Dir, nil, f.steered)
-		r.findings = audit.Compare(in)
+		r.findings = append(audit.Compare(in), reported(a, f)...)
 		r.answers = make([]string, len(r.findings))
 		return r
 	}
 	in := auditInput(a, f)
 	in.Unchanged = !r.worked
-	r.findings = audit.Compare(in)
+	r.findings = append(audit.Compare(in), reported(a, f)...)
 	for _, found := range r.findings {
 		answer := ""
 		if found.Revert && a.Audit.takesBack() {
@@ -52,6 +54,17 @@ func audited(a Assignment, f facts) auditResult {
 		r.answers = append(r.answers, answer)
 	}
 	return r
+}
+
+// reported is where the agent's own report contradicts what is there. Its words prove
+// nothing, so they disprove nothing either: no run ends differently for them.
+func reported(a Assignment, f facts) []audit.Finding {
+	if f.cut != "" {
+		return nil // the agent could not finish
+	}
+	signal, _ := statusblock.Parse(f.call.transcript.Final)
+	report := said.Report{Signal: signal, Task: a.Task, Before: f.before.List.Tasks, After: f.left.List.Tasks, Unchanged: f.observed && !f.change.Progress()}
+	return audit.Contradicted(a.Task.ID, report.Contradictions())
 }
 
 // steering is what steers the run, as it is before the call.

@@ -1,0 +1,146 @@
+package said
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"ralph/runner/agent/statusblock"
+	"ralph/runner/task"
+)
+
+// Report is what an agent's status block says, and what the turn shows.
+type Report struct {
+	statusblock.Signal
+	Task          task.Task   // the one that the turn was for; zero: none
+	Before, After []task.Task // of the plan; empty: there is none, or it cannot be read
+	// Unchanged is true when nothing but the plan changed for sure.
+	Unchanged bool
+}
+
+// Contradictions says, a sentence each, where the report is plainly wrong. Numbers that
+// are merely inexact are not: agents count files and small steps in their own way.
+func (r Report) Contradictions() []string {
+	var found []string
+	if text := r.otherTask(); text != "" {
+		found = append(found, text)
+	}
+	planFile := 0
+	if !slices.EqualFunc(r.Before, r.After, func(a, b task.Task) bool { return a.ID == b.ID && a.Done == b.Done && a.Title == b.Title }) {
+		planFile = 1
+	}
+	if r.Unchanged && r.FilesModified > planFile {
+		found = append(found, fmt.Sprintf("the agent reports %s, and nothing was changed", count(r.FilesModified, "modified file")))
+	}
+	ticked := r.ticked()
+	if len(r.Before) > 0 && len(r.After) > 0 && r.TasksCompleted > ticked+len(r.Task.Criteria) {
+		shows := "none"
+		if ticked > 0 {
+			shows = strconv.Itoa(ticked)
+		}
+		found = append(found, fmt.Sprintf("the agent reports %s, and the plan shows %s", count(r.TasksCompleted, "completed task"), shows))
+	}
+	return found
+}
+
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// ticked counts the tasks that are done now and were not before, those with new words too.
+func (r Report) ticked() (n int) {
+	for _, now := range r.After {
+		before := func(t task.Task) bool { return t.ID == now.ID && t.Done }
+		if now.Done && !slices.ContainsFunc(r.Before, before) {
+			n++
+		}
+	}
+	return n
+}
+
+// otherTask is the sentence about a report that names another task; empty: it names the
+// right one, or what it names is no task at all.
+func (r Report) otherTask() string {
+	name := plain(r.StoryID)
+	id, title := plain(r.Task.ID), plain(r.Task.Title)
+	if name == "" || id == "" || hasWords(name, id) || hasWords(title, name) || hasWords(name, title) {
+		return ""
+	}
+	said := fmt.Sprintf("the agent reports work on %.80q, ", strings.TrimSpace(r.StoryID))
+	for _, t := range slices.Concat(r.Before, r.After) {
+		if t.ID != r.Task.ID && names(name, t) {
+			if r.nested(t.ID) {
+				return ""
+			}
+			return said + fmt.Sprintf("and the iteration was for %.80q", label(r.Task))
+		}
+	}
+	if !hashed(r.Task.ID) && shape(name) == shape(id) {
+		return said + "which the plan does not have"
+	}
+	return ""
+}
+
+// nested reports whether one of the two tasks is a box below the other.
+func (r Report) nested(other string) bool {
+	index := func(id string) int {
+		return slices.IndexFunc(r.Before, func(t task.Task) bool { return t.ID == id })
+	}
+	i, j := index(r.Task.ID), index(other)
+	if i > j {
+		i, j = j, i
+	}
+	if i < 0 {
+		return false
+	}
+	for _, t := range r.Before[i+1 : j+1] {
+		if t.Depth <= r.Before[i].Depth {
+			return false
+		}
+	}
+	return true
+}
+
+func label(t task.Task) string {
+	if hashed(t.ID) {
+		return t.Title
+	}
+	return t.ID
+}
+
+// names reports whether the name is this task's id or title, perhaps with more words.
+func names(name string, t task.Task) bool {
+	id, title := plain(t.ID), plain(t.Title)
+	return strings.HasPrefix(name+" ", id+" ") || title != "" && strings.HasPrefix(name+" ", title+" ")
+}
+
+// hasWords reports whether the words are part of the text.
+func hasWords(text, words string) bool {
+	return words != "" && strings.Contains(" "+text+" ", " "+words+" ")
+}
+
+var (
+	zerosRE  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b0+(\d)`) })
+	otherRE  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^\p{L}\p{N}.]+`) })
+	digitsRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
+	hashRE   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{8}(-\d+)?$`) })
+)
+
+// plain is a name without what people and agents spell in their own way: "US-001" and
+// "[us 1]" are the same.
+func plain(name string) string {
+	name = strings.TrimSpace(otherRE().ReplaceAllString(strings.ToLower(name), " "))
+	return zerosRE().ReplaceAllString(strings.TrimRight(name, "."), "$1")
+}
+
+// shape is a plain name with all numbers alike.
+func shape(name string) string { return digitsRE().ReplaceAllString(name, "0") }
+
+// hashed reports whether an id is computed from the text of a box: no agent knows it.
+func hashed(id string) bool { return hashRE().MatchString(id) }
