@@ -15,13 +15,14 @@ func (u *ui) lock() func() {
 	return u.mu.Unlock
 }
 
-func (u *ui) askAbort() {
+// askBefore asks before a verb that throws work away.
+func (u *ui) askBefore(verb string) {
 	defer u.lock()()
 	if !u.model.Alive {
-		u.say("no runner is alive here")
+		u.say("no runner is alive here; start one with: ralph")
 		return
 	}
-	u.asks = askToAbort
+	u.asks, u.verb = askToAct, verb
 }
 
 func (u *ui) askSearch() {
@@ -110,10 +111,12 @@ func (u *ui) toggleWrap() {
 	v.wrap, v.shift = !v.wrap, 0
 }
 
-// back closes one thing: help, a search, raw output or a single panel.
+// back closes one thing: a failure, help, a search, raw output or a single panel.
 func (u *ui) back() {
 	defer u.lock()()
 	switch v := u.shown(); {
+	case u.failure != "":
+		u.failure = ""
 	case u.help:
 		u.help = false
 	case v.query != "":

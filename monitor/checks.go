@@ -17,7 +17,7 @@ func drawChecks(c canvas, v summary.Summary, now time.Time) {
 		drawChecksRow(c.columns(8, c.w-8), v.Checks)
 		return
 	}
-	c.title(title{name: "Checks", key: "6"})
+	c.title(title{name: "Checks", key: "5"})
 	c = c.rows(1, c.h-1)
 	y := 0
 	switch {

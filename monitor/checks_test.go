@@ -77,7 +77,7 @@ func TestRun_firstIteration_showsItsChecksItsRawOutputAndThePauseToCome(t *testi
 	s.Status.Checks = []state.CheckStatus{{Name: "test", Result: "running", StartedAt: time.Now()}}
 	pr.JSON("status.json", s.Status)
 	p := openPane(t, pr.Dir, [2]int{100, 30})
-	p.shows("RUNNING", "check test is running, ", "6 Checks")
+	p.shows("RUNNING", "check test is running, ", "5 Checks")
 	before := p.screen()
 	p.wait("the next second", func(s string) bool { return strings.Contains(s, "check test is running, ") && s != before })
 	p.keys("r")

@@ -1,7 +1,9 @@
 package monitor
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -26,7 +28,7 @@ func (u *ui) control(verb string) {
 	defer u.lock()()
 	switch {
 	case len(u.o.Ralph) == 0:
-		u.say("this screen cannot control the runner")
+		u.fail(view.Join(": ", verb+" failed", cmp.Or(u.o.NoControl, "this screen cannot control the runner")))
 		return
 	case !u.model.Alive:
 		u.say("no runner is alive here; start one with: ralph")
@@ -35,15 +37,19 @@ func (u *ui) control(verb string) {
 	u.say("%s …", verb)
 	go func() {
 		defer u.caught()
-		text := runVerb(u.o.Ralph, verb)
+		text, ok := runVerb(u.o.Ralph, verb)
 		defer u.redraw()
 		defer u.lock()()
+		if !ok {
+			u.fail(text)
+			return
+		}
 		u.say("%s", text)
 	}()
 }
 
-// runVerb returns the last line that the verb printed, or the error.
-func runVerb(ralph []string, verb string) string {
+// runVerb returns the last line that the verb printed, or why it failed.
+func runVerb(ralph []string, verb string) (text string, ok bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), verbTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, ralph[0], append(ralph[1:len(ralph):len(ralph)], verb)...)
@@ -51,14 +57,14 @@ func runVerb(ralph []string, verb string) string {
 	out, err := cmd.CombinedOutput()
 	last := out[max(len(out)-4096, 0):]
 	lines := strings.Split(strings.TrimSpace(termtext.Clean(string(last))), "\n")
-	text := strings.TrimSpace(lines[len(lines)-1])
+	text = strings.TrimSpace(lines[len(lines)-1])
 	switch {
 	case err != nil:
-		return view.Join(": ", verb+" failed", text, termtext.Line(err.Error()))
+		return view.Join(": ", verb+" failed", text, termtext.Line(err.Error())), false
 	case text == "":
-		return verb + " requested"
+		return verb + " requested", true
 	}
-	return text
+	return text, true
 }
 
 func exists(path string) bool {
@@ -80,7 +86,7 @@ func (u *ui) openPager() {
 	u.app.Suspend(func() { err = page(path) })
 	if err != nil {
 		defer u.lock()()
-		u.say("%s", termtext.Line(err.Error()))
+		u.fail(err.Error())
 	}
 }
 
@@ -142,12 +148,35 @@ func foreground(cmd *exec.Cmd) error {
 	// This process takes the terminal back from the background, where SIGTTOU would stop it.
 	signal.Ignore(syscall.SIGTTOU)
 	defer signal.Reset(syscall.SIGTTOU)
-	err = cmd.Run()
+	if err = cmd.Start(); err == nil {
+		err = stay(cmd.Process)
+		_ = cmd.Process.Release()
+	}
 	_ = unix.IoctlSetPointerInt(int(tty.Fd()), unix.TIOCSPGRP, syscall.Getpgrp())
 	if err != nil {
 		return fmt.Errorf("run %s: %w", filepath.Base(cmd.Path), err)
 	}
 	return nil
+}
+
+// stay waits for the end of a program. One that stops itself, as less does for Ctrl-Z,
+// has no shell that could resume it and would block the screen for ever.
+func stay(p *os.Process) error {
+	for {
+		var status syscall.WaitStatus
+		_, err := syscall.Wait4(p.Pid, &status, syscall.WUNTRACED, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return err
+		case status.Stopped():
+			_ = syscall.Kill(-p.Pid, syscall.SIGCONT)
+		case status.Exited() && status.ExitStatus() != 0:
+			return fmt.Errorf("exit status %d", status.ExitStatus())
+		default: // also after Ctrl-C, which is a way to leave it
+			return nil
+		}
+	}
 }
 
 // stopSelf stops this process as Ctrl-Z does, until the shell resumes it. It sends

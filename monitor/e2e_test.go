@@ -116,28 +116,6 @@ func living(t testing.TB) *sample.Project {
 	return p
 }
 
-func TestKeys_thatControlTheRunner_runItsVerbs(t *testing.T) {
-	p := openPane(t, living(t).Dir, [2]int{80, 24})
-	p.shows("RUNNING", "line number 199", "following")
-	p.keys("p")
-	p.shows("pause will act soon")
-	p.keys("s")
-	p.shows("skip will act soon")
-	p.keys("a")
-	p.shows("end the run now")
-	p.keys("n")
-	p.hides("end the run now")
-	p.keys("a")
-	p.shows("end the run now")
-	p.keys("y")
-	p.shows("abort will act soon")
-	if got := p.called(); got != "pause skip abort" {
-		t.Errorf("the verbs were %q", got)
-	}
-	p.keys("q")
-	p.shows("monitor ended")
-}
-
 func TestKeys_thatMoveInTheLog_moveInIt(t *testing.T) {
 	p := openPane(t, living(t).Dir, [2]int{80, 24})
 	p.shows("RUNNING", "line number 199")
@@ -267,11 +245,11 @@ func TestKeys_thatShowOutput_openRawAndPager(t *testing.T) {
 func TestKeys_thatChangeTheScreen_changeIt(t *testing.T) {
 	p := openPane(t, living(t).Dir, [2]int{80, 24})
 	p.shows("RUNNING")
-	for key, title := range map[string]string{"1": "1 Plan", "2": "2 API usage", "3": "3 Circuit breaker", "4": "4 Iterations", "5": "5 Live log"} {
+	for key, title := range map[string]string{"1": "1 Plan", "2": "2 API usage", "3": "3 Circuit breaker", "4": "4 Iterations", "5": "5 Checks", "6": "6 Live log"} {
 		p.keys(key)
 		p.wait(title+" alone", func(s string) bool { return strings.Contains(s, title) && strings.Count(s, "─ ") <= 3 })
 		p.keys(key)
-		p.shows("1 Plan", "5 Live log")
+		p.shows("1 Plan", "6 Live log")
 	}
 	p.keys("?")
 	p.shows("pause after this iteration", "1 to 20 of", "ralph 1.2.3")

@@ -27,6 +27,10 @@ var rewrite = flag.Bool("update", false, "rewrite the golden files")
 func TestMain(m *testing.M) {
 	time.Local = time.UTC
 	if verbs := os.Getenv("MONITOR_TEST_VERBS"); verbs != "" && len(os.Args) == 3 && os.Args[1] == "verb" {
+		if os.Getenv("MONITOR_TEST_FAIL") != "" {
+			fmt.Println("no disk space")
+			os.Exit(1)
+		}
 		file, _ := os.OpenFile(verbs, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		fmt.Fprintln(file, os.Args[2])
 		_ = file.Close()

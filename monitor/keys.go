@@ -23,8 +23,8 @@ type binding struct {
 func bindings() []binding {
 	return []binding{
 		{"p", "pause", "pause after this iteration, or resume", (*ui).pauseOrResume, true},
-		{"s", "skip", "end this iteration and take the next task", func(u *ui) { u.control("skip") }, true},
-		{"a", "abort", "end the run now (asks first)", (*ui).askAbort, true},
+		{"s", "skip", "end this iteration and take the next task (asks first)", func(u *ui) { u.askBefore("skip") }, true},
+		{"a", "abort", "end the run now (asks first)", func(u *ui) { u.askBefore("abort") }, true},
 		{"l", "log", "live log only, and back", func(u *ui) { u.show(panelLog) }, false},
 		{"r enter", "raw", "raw output of the iteration; left and right: the previous and the next one", (*ui).openRaw, false},
 		{"o", "open", "open the log or the raw output in $PAGER or $EDITOR", (*ui).openPager, false},
@@ -42,12 +42,12 @@ func bindings() []binding {
 		{"G end", "", "the end", (*ui).toEnd, false},
 		{"left", "", "scroll an unwrapped log to the left", func(u *ui) { u.sideways(-1) }, false},
 		{"right", "", "scroll an unwrapped log to the right", func(u *ui) { u.sideways(1) }, false},
-		{"1 2 3 4 5 6 7 8 9", "", "one panel alone: plan, usage, breaker, iterations, log, checks", (*ui).showNumber, false},
+		{"1 2 3 4 5 6 7 8 9", "", "one panel alone, by the number in its title", (*ui).showNumber, false},
 		{"m", "", "mouse on or off; when off, the terminal selects text", (*ui).toggleMouse, false},
 		{"ctrl-l", "", "redraw the screen", func(u *ui) { u.wake(wakeSync) }, false},
 		{"ctrl-z", "", "suspend to the shell", (*ui).toShell, false},
 		{"esc", "", "back", (*ui).back, false},
-		{"?", "help", "this page, and back", (*ui).toggleHelp, false},
+		{"? h", "help", "this page, and back", (*ui).toggleHelp, false},
 		{"q ctrl-c", "quit", "quit this screen; the run continues", (*ui).quit, false},
 	}
 }

@@ -9,8 +9,8 @@ const (
 	panelUsage
 	panelBreaker
 	panelIterations
-	panelLog
 	panelChecks
+	panelLog
 	panelKeys
 )
 

@@ -17,14 +17,16 @@ import (
 
 // Options says what to watch and where to show it.
 type Options struct {
-	Dir     string           // the project: the folder that holds .ralph
-	Ralph   []string         // argv of ralph for this project, without a verb; empty: no control
-	Version string           // of ralph, for people
-	NoColor bool             // also set by NO_COLOR in the environment
-	Now     func() time.Time // nil: time.Now
-	Plain   bool             // lines instead of a screen
-	Out     io.Writer        // of lines; nil: standard output
-	Screen  tcell.Screen     // nil: the terminal
+	Dir   string   // the project: the folder that holds .ralph
+	Ralph []string // argv of ralph for this project, without a verb; empty: no control
+	// NoControl says why Ralph is empty.
+	NoControl string
+	Version   string           // of ralph, for people
+	NoColor   bool             // also set by NO_COLOR in the environment
+	Now       func() time.Time // nil: time.Now
+	Plain     bool             // lines instead of a screen
+	Out       io.Writer        // of lines; nil: standard output
+	Screen    tcell.Screen     // nil: the terminal
 }
 
 func (o Options) filled() Options {

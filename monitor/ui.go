@@ -22,8 +22,17 @@ type question int
 const (
 	askNothing question = iota
 	askQuery
-	askToAbort
+	askToAct
 )
+
+// questionBefore is what askToAct asks.
+func questionBefore(verb string) string {
+	what := "end the run now and stop the agent?"
+	if verb == "skip" {
+		what = "end this iteration and take the next task?"
+	}
+	return what + " y: yes, any other key: no"
+}
 
 // ui is the state of the screen. The goroutine of the feed and the event loop share
 // it under mu. Neither waits while it holds mu.
@@ -48,9 +57,11 @@ type ui struct {
 	help     bool
 	helpTop  int
 	asks     question
+	verb     string // of askToAct
 	input    string
 	message  string
 	until    time.Time // when message disappears
+	failure  string    // stays until the user has read it
 	mouse    bool
 	places   []rect        // of the panels at the latest draw
 	pending  atomic.Bool   // a redraw is queued
@@ -147,7 +158,7 @@ func (u *ui) drawPanel(c canvas, p panel, v summary.Summary) {
 		case u.raw != nil:
 			drawLog(c, title{name: fmt.Sprintf("Raw output of iteration %d", u.rawOf), key: "r", focused: true}, u.raw)
 		default:
-			drawLog(c, title{name: "Live log", key: "5", focused: focused}, u.log)
+			drawLog(c, title{name: "Live log", key: "6", focused: focused}, u.log)
 		}
 	case panelKeys:
 		u.drawLast(c, v)
@@ -161,8 +172,12 @@ func (u *ui) drawLast(c canvas, v summary.Summary) {
 		x := c.text(1, 0, plain.Bold(true), "/")
 		x = c.text(x, 0, plain, u.input)
 		c.text(x, 0, plain.Reverse(true), " ")
-	case u.asks == askToAbort:
-		c.text(1, 0, c.tone(summary.Bad), termtext.Fit("end the run now and stop the agent? y: yes, any other key: no", c.w-2))
+	case u.asks == askToAct:
+		c.text(1, 0, c.tone(summary.Bad), termtext.Fit(questionBefore(u.verb), c.w-2))
+	case u.failure != "":
+		const read = " (esc)"
+		x := c.text(1, 0, c.tone(summary.Bad), termtext.Fit(u.failure, c.w-2-len(read)))
+		c.text(x, 0, c.dim(), read)
 	case u.message != "" && time.Now().Before(u.until):
 		c.text(1, 0, plain.Bold(true), termtext.Fit(u.message, c.w-2))
 	default:
@@ -179,12 +194,13 @@ func (u *ui) key(e *tcell.EventKey) {
 	case askQuery:
 		u.keyQuery(e)
 		return
-	case askToAbort:
+	case askToAct:
 		u.mu.Lock()
 		u.asks = askNothing
+		verb := u.verb
 		u.mu.Unlock()
 		if name := keyName(e); name == "y" || name == "Y" {
-			u.control("abort")
+			u.control(verb)
 		}
 		return
 	}
@@ -234,3 +250,6 @@ func (u *ui) shown() *logView {
 func (u *ui) say(format string, args ...any) {
 	u.message, u.until = fmt.Sprintf(format, args...), time.Now().Add(6*time.Second)
 }
+
+// fail shows what went wrong until the user closes it: six seconds are easily missed.
+func (u *ui) fail(text string) { u.failure, u.message = termtext.Line(text), "" }

@@ -306,6 +306,8 @@ type IterationEnd struct {
 	Outcome string  `json:"outcome"`          // class of the agent call
 	Detail  string  `json:"detail,omitempty"` // the outcome in words
 	Failed  bool    `json:"failed,omitempty"` // the call went wrong
+	Cut     string  `json:"cut,omitempty"`    // skip or abort: a person ended the call
+	Says    string  `json:"says,omitempty"`   // STATUS of the agent's status block; empty: it has none
 	Files   int     `json:"files"`            // changed
 	Seconds float64 `json:"seconds"`          // of the agent call
 	Done    int     `json:"done"`             // tasks of the plan

@@ -3,8 +3,11 @@ package tmuxe2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"ralph/internal/world"
 )
 
 // One evening with the monitor: the keys that act on the runner, each with what
@@ -21,6 +24,8 @@ func TestMonitor_keysThatActOnTheRunner_doSo(t *testing.T) {
 	// s: this call ends, the next task is taken, the skipped one comes last.
 	before := p.agents()
 	s.keys("s")
+	s.shows("end this iteration and take the next task?")
+	s.keys("y")
 	p.Until("second task", func() bool {
 		return p.status().Task.Title == "second task" && len(p.agents()) > 0 && p.agents()[0] != before[0]
 	})
@@ -85,6 +90,37 @@ func quitAndAbort(p *project, s *terminal) {
 	other.shows("no runner is alive here")
 	other.keys("q")
 	other.exits(0)
+}
+
+// The keys run ralph itself, whichever program shows the screen, and also where ralph
+// is not in PATH.
+func TestMonitor_eachEntry_controlsTheRunner(t *testing.T) {
+	t.Parallel()
+	p, s := running(t, "project")
+	programs := world.Programs(t)
+	for _, entry := range [][]string{{"ralph", "monitor"}, {programs + "/ralph-monitor"}, {"env", "PATH=/usr/bin:/bin", programs + "/ralph-monitor"}} {
+		m := p.terminal(p.dir, usual, entry...)
+		m.shows("RUNNING", "p pause")
+		m.keys("p")
+		m.shows("to pause")
+		m.shows("pause asked")
+		m.keys("p")
+		m.shows("to resume")
+		m.hides("pause asked")
+		m.keys("q")
+		m.exits(0)
+	}
+	s.keys("p")
+	s.shows("to pause")
+	before := p.agents()
+	m := p.terminal(p.dir, usual, programs+"/ralph-monitor")
+	m.keys("s", "y")
+	p.Until("end of the call", func() bool { return !slices.Contains(p.agents(), before[0]) })
+	p.is("paused")
+	m.shows("PAUSED", "skipped")
+	m.keys("a", "y")
+	p.is("stopped")
+	s.quits("STOPPED", 130)
 }
 
 // size: one story, key by key
@@ -163,16 +199,16 @@ func moveInLog(s *terminal) {
 
 func showPanelsAlone(s *terminal) {
 	s.Helper()
-	for key, title := range map[string]string{"1": "1 Plan", "2": "2 API usage", "3": "3 Circuit breaker", "4": "4 Iterations", "5": "5 Live log"} {
+	for key, title := range map[string]string{"1": "1 Plan", "2": "2 API usage", "3": "3 Circuit breaker", "4": "4 Iterations", "6": "6 Live log"} {
 		s.keys(key)
-		for _, others := range []string{"1 Plan", "2 API usage", "3 Circuit breaker", "4 Iterations", "5 Live log"} {
+		for _, others := range []string{"1 Plan", "2 API usage", "3 Circuit breaker", "4 Iterations", "6 Live log"} {
 			if others != title {
 				s.hides(others)
 			}
 		}
 		s.shows(title)
 		s.keys(key)
-		s.shows("1 Plan", "4 Iterations", "5 Live log")
+		s.shows("1 Plan", "4 Iterations", "6 Live log")
 	}
 }
 

@@ -20,7 +20,9 @@ type Iteration struct {
 	TaskDone  bool      `json:"task_done,omitempty"`
 	// CutOff is true when the runner died before the iteration ended.
 	CutOff  bool            `json:"cut_off,omitempty"`
-	Outcome string          `json:"outcome"` // class of the latest call
+	Outcome string          `json:"outcome"`        // class of the latest call
+	Cut     string          `json:"cut,omitempty"`  // skip or abort: a person ended it
+	Says    string          `json:"says,omitempty"` // STATUS of the agent's status block
 	Action  string          `json:"action,omitempty"`
 	Rule    string          `json:"rule"`
 	Reason  string          `json:"reason"`
@@ -94,6 +96,7 @@ func (r *Run) end(e state.Event, d state.IterationEnd) {
 	it.Ended, it.CutOff, it.Outcome, it.Files, it.TaskDone = e.Time, false, d.Outcome, d.Files, d.TaskDone
 	it.Action, it.Rule, it.Reason = d.Action, d.Rule, clip(d.Reason, maxTold)
 	it.Hints = d.Hints
+	it.Cut, it.Says = clip(d.Cut, maxTold), clip(d.Says, maxTold)
 	if it.Task == "" {
 		it.Task = clip(d.Title, maxTold)
 	}

@@ -81,6 +81,8 @@ func TestLines_everyKind_isSaidInPlainWords(t *testing.T) {
 		{state.IterationEnd{Decision: on, Title: "Add login", Outcome: "overloaded", Failed: true, Seconds: 12, Total: 5, Detail: "the API is overloaded"},
 			`error: iteration 3 · "Add login" failed after 12s: the API is overloaded · no files changed`},
 		{state.IterationEnd{Decision: on, Outcome: "completed-turn"}, "note: iteration 3 ended · no files changed"},
+		{state.IterationEnd{Decision: on, Title: "Add login", Outcome: "killed-by-signal", Failed: true, Cut: "skip", Seconds: 12, Total: 5},
+			`note: iteration 3 · "Add login" skipped after 12s · no files changed`},
 		{state.RunEnd{Decision: done, Seconds: 3700, Usage: state.Usage{CostUSD: 3.4}}, "heading: run ended after 1h 01m · exit code 0 · about $3.40"},
 		{state.RunEnd{Decision: state.Decision{Rule: "same_error", Reason: "five times"}, Exit: 3, Next: "ralph resume"},
 			"heading: run ended · exit code 3\nerror: same_error: five times\nnote: next: ralph resume"},

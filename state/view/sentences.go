@@ -194,6 +194,8 @@ func Crashed(d state.RunStart) string {
 func ended(e state.Event, d state.IterationEnd) []entry {
 	what, role := "ended", RoleNote
 	switch {
+	case d.Cut != "":
+		what, d.Failed, d.Outcome = map[bool]string{true: "skipped", false: "aborted"}[d.Cut == string(state.RequestSkip)], false, ""
 	case d.Failed:
 		what, role = "failed", RoleError
 	case d.TaskDone:

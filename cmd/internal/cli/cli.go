@@ -21,6 +21,7 @@ var Version = ""
 func Main(program string, args []string) int {
 	tellOuter := split.Reporter()
 	f := cmdline.New()
+	f.Program = program
 	if len(args) > 0 && args[0] == demoAgentVerb {
 		return demo.Agent(args[1:], f.In, f.Out, f.Err)
 	}

@@ -118,13 +118,13 @@ func (a *app) monitorCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			self, err := os.Executable()
-			if err != nil {
-				return fmt.Errorf("find ralph: %w", err)
-			}
 			sig := cmdline.HandleSignals(a.In)
 			defer sig.Stop()
-			o := monitor.Options{Dir: dir, Ralph: []string{self, "-C", dir}, Version: version(), Out: a.Out, Now: time.Now, NoColor: os.Getenv("NO_COLOR") != ""}
+			o := monitor.Options{Dir: dir, Version: version(), Out: a.Out, Now: time.Now, NoColor: os.Getenv("NO_COLOR") != ""}
+			self, err := a.Ralph()
+			if o.Ralph = []string{self, "-C", dir}; err != nil {
+				o.Ralph, o.NoControl = nil, err.Error()
+			}
 			return a.watch(sig.Ctx, o, plain)
 		},
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -21,6 +22,7 @@ import (
 
 // Factory is what a verb needs from its process. Verbs copy it to change it.
 type Factory struct {
+	Program  string // ralph, ralph-monitor or ralph-status; empty: ralph
 	In       *os.File
 	Out, Err io.Writer
 	Env      []string // NAME=value, as os.Environ returns it
@@ -30,6 +32,27 @@ type Factory struct {
 // New is the factory of this process.
 func New() *Factory {
 	return &Factory{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Environ()}
+}
+
+// Ralph returns the path of ralph, for programs that run its verbs: this program, or
+// for one of another name the ralph in the same folder, else the first in PATH.
+func (f *Factory) Ralph() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find ralph: %w", err)
+	}
+	const name = "ralph"
+	if f.Program == "" || f.Program == name {
+		return self, nil
+	}
+	if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), name)); err == nil {
+		return path, nil
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("find ralph: it is neither beside %s nor in PATH", f.Program)
+	}
+	return path, nil
 }
 
 // Project is the absolute path of the project folder.

@@ -41,11 +41,27 @@ func Row(m *view.Model, i int, now time.Time) IterationRow {
 		if it.Files > 0 {
 			files = view.Plural(it.Files, "file")
 		}
-		v.Text = lineOf(", ", unless(view.CompletedTurn, it.Outcome), unless("continue", it.Rule), files)
+		v.Text = lineOf(", ", outcomeOf(it), unless("continue", it.Rule), files)
 		v.Mark, v.Tone = iterationMark(it)
 	}
 	return v
 }
+
+// outcomeOf is what was unusual about the agent's call.
+func outcomeOf(it *view.Iteration) string {
+	switch {
+	case it.Cut == string(state.RequestSkip):
+		return "skipped"
+	case it.Cut != "":
+		return "aborted"
+	case it.Says == saysBlocked && it.Outcome == view.CompletedTurn:
+		return "the agent is blocked"
+	}
+	return unless(view.CompletedTurn, it.Outcome)
+}
+
+// saysBlocked is the STATUS of an agent that cannot go on.
+const saysBlocked = "BLOCKED"
 
 func iterationMark(it *view.Iteration) (string, Tone) {
 	switch {
@@ -53,9 +69,11 @@ func iterationMark(it *view.Iteration) (string, Tone) {
 		return "✓", Good
 	case it.Action == "stop":
 		return "■", Bad
+	case it.Cut != "":
+		return "»", Calm
 	case it.Action == "wait":
 		return "○", Warn
-	case it.Outcome != view.CompletedTurn || it.Rule != "continue":
+	case it.Outcome != view.CompletedTurn || it.Rule != "continue" || it.Says == saysBlocked:
 		return "!", Warn
 	case it.Files == 0:
 		return "·", Calm

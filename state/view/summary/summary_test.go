@@ -155,6 +155,27 @@ func TestOf_newestIterationAndTask_areNamedForPeople(t *testing.T) {
 	}
 }
 
+func TestRow_iterationThatAPersonOrTheAgentCutShort_isNoSuccess(t *testing.T) {
+	for _, c := range []struct {
+		end        state.IterationEnd
+		mark, text string
+	}{
+		{state.IterationEnd{Outcome: "killed-by-signal", Failed: true, Cut: "skip"}, "»", "skipped, no change"},
+		{state.IterationEnd{Outcome: "killed-by-signal", Failed: true, Cut: "abort"}, "»", "aborted, no change"},
+		{state.IterationEnd{Outcome: view.CompletedTurn, Says: "BLOCKED", Files: 1}, "!", "the agent is blocked, 1 file"},
+		{state.IterationEnd{Outcome: view.CompletedTurn, Says: "IN_PROGRESS", Files: 1}, "✓", "1 file"},
+	} {
+		c.end.Decision = state.Decision{Action: "continue", Rule: "continue"}
+		m := &view.Model{}
+		for _, p := range []state.Payload{state.IterationStart{}, c.end} {
+			m.Run.Add(state.NewEvent(state.Origin{Iteration: 1}, noon, p))
+		}
+		if r := Row(m, 0, noon); r.Mark != c.mark || r.Text != c.text {
+			t.Errorf("%+v: %q %q", c.end, r.Mark, r.Text)
+		}
+	}
+}
+
 func TestChecks_sayResultTimeAndSinceWhenRed_thoseThatNeedALookFirst(t *testing.T) {
 	now := time.Date(2026, 11, 20, 7, 40, 0, 0, time.Local)
 	checks := []state.CheckStatus{

@@ -1,0 +1,69 @@
+package monitor
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestKeys_thatControlTheRunner_runItsVerbs(t *testing.T) {
+	p := openPane(t, living(t).Dir, [2]int{80, 24})
+	p.shows("RUNNING", "line number 199", "following")
+	p.keys("p")
+	p.shows("pause will act soon")
+	p.keys("s")
+	p.shows("end this iteration and take the next task?")
+	p.keys("n")
+	p.hides("take the next task?")
+	p.keys("s")
+	p.shows("end this iteration and take the next task?")
+	p.keys("y")
+	p.shows("skip will act soon")
+	p.keys("a")
+	p.shows("end the run now")
+	p.keys("n")
+	p.hides("end the run now")
+	p.keys("a")
+	p.shows("end the run now")
+	p.keys("y")
+	p.shows("abort will act soon")
+	if got := p.called(); got != "pause skip abort" {
+		t.Errorf("the verbs were %q", got)
+	}
+	p.keys("q")
+	p.shows("monitor ended")
+}
+
+// Six seconds are easily missed by somebody who just looks away.
+func TestKeys_verbThatFails_isShownInRedUntilItIsRead(t *testing.T) {
+	p := openPane(t, living(t).Dir, [2]int{80, 24}, "MONITOR_TEST_FAIL=1")
+	p.shows("RUNNING", "line number 199")
+	p.keys("p")
+	p.shows("pause failed: no disk space: exit status 1")
+	if red := p.tmux("capture-pane", "-p", "-e"); !strings.Contains(red, "\x1b[1m\x1b[31mpause failed") && !strings.Contains(red, "\x1b[1;31mpause failed") {
+		t.Errorf("it is not red: %q", red[strings.LastIndex(strings.TrimSpace(red), "\n"):])
+	}
+	p.keys("j", "k", "w")
+	p.shows("pause failed", "unwrapped")
+	p.keys("Escape")
+	p.hides("pause failed")
+	p.shows("q quit", "unwrapped")
+}
+
+func TestKeys_pagerThatStopsItself_isResumed(t *testing.T) {
+	pr := living(t)
+	withRaw(t, pr)
+	pager := filepath.Join(t.TempDir(), "pager")
+	if err := os.WriteFile(pager, []byte("#!/bin/sh\necho STOPS; kill -STOP $$; echo 'PAGER ENDS'; read x\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p := openPane(t, pr.Dir, [2]int{80, 24}, "PAGER="+pager)
+	p.shows("RUNNING")
+	p.keys("o")
+	p.shows("PAGER ENDS")
+	p.keys("Enter")
+	p.shows("RUNNING", "q quit")
+	p.keys("q")
+	p.shows("monitor ended")
+}
