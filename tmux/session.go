@@ -122,22 +122,26 @@ type splitting struct {
 
 // Shares of the new pane, in percent.
 const (
-	shareBeside = "50"
-	shareAbove  = "30" // the runner's few lines
-	shareBelow  = "70" // the monitor
+	shareLeft  = "35" // the runner's few lines
+	shareRight = "65" // the monitor
+	shareAbove = "25" // the runner
+	shareBelow = "75" // the monitor
 )
 
 // split makes a pane and returns its id. The later forms are for an older tmux.
 func (c *Client) split(ctx context.Context, l Layout, before [][]string, p splitting) (string, error) {
 	base := []string{"split-window", "-d", "-P", "-F", "#{pane_id}", "-t", p.target}
-	share := shareBelow
-	if p.before {
-		base, share = append(base, "-b"), shareAbove
+	side, share := "-v", shareBelow
+	switch {
+	case p.wide && p.before:
+		side, share = "-h", shareLeft
+	case p.wide:
+		side, share = "-h", shareRight
+	case p.before:
+		share = shareAbove
 	}
-	if p.wide {
-		base, share = append(base, "-h"), shareBeside
-	} else {
-		base = append(base, "-v")
+	if base = append(base, side); p.before {
+		base = append(base, "-b")
 	}
 	base = base[:len(base):len(base)]
 	percent := append(base, "-l", share+"%")

@@ -195,7 +195,7 @@ func TestBeside_splitsTheCallersPaneAndKeepsTheFocus(t *testing.T) {
 			}
 			want := mine + " 1 0 0\n" + id + " 0 0 "
 			if width >= wide {
-				want = mine + " 1 0 0\n" + id + " 0 80 0"
+				want = mine + " 1 0 0\n" + id + " 0 56 0"
 			}
 			where, err := c.ask(t.Context(), "list-panes", "-t", mine, "-F", "#{pane_id} #{pane_active} #{pane_left} #{pane_top}")
 			if err != nil || !strings.HasPrefix(where, want[:len(want)-2]) {
@@ -255,7 +255,7 @@ done
 n=$#; i=0; last=
 while [ $i -lt $n ]; do
   a=$1; shift; i=$((i+1))
-  case "$last $a" in "-p 50") a="50%" ;; esac
+  case "$last $a" in "-p 35") a="35%" ;; esac
   last=$a
   case "$a" in -p) a=-l ;; esac
   set -- "$@" "$a"
@@ -273,7 +273,7 @@ exec ` + real + ` "$@"
 	if !slices.Equal(got.Args, []string{"end;", "#S"}) {
 		t.Errorf("arguments are %q", got.Args)
 	}
-	if p, err := c.Pane(t.Context(), s.Runner); err != nil || p.Width != 60 && p.Width != 59 {
+	if p, err := c.Pane(t.Context(), s.Runner); err != nil || p.Width != 42 && p.Width != 41 {
 		t.Errorf("the runner's pane is %+v, %v", p, err)
 	}
 }

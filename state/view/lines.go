@@ -181,26 +181,36 @@ func (l *Log) Lines(e state.Event) []Line {
 	return Lines(e, l.LineOptions)
 }
 
-// Render formats an event for live.log and the console. The text is clean and ends with
-// a newline; it is empty for events without lines.
+// Render formats an event for live.log. The text is clean and ends with a newline; it is
+// empty for events without lines.
 func Render(e state.Event) string {
-	switch d := e.Data.(type) {
-	case state.SessionStart:
-		return ""
-	case state.FinalMessage:
-		if !d.Error {
-			return "" // it repeats the last text
-		}
-	}
 	var b strings.Builder
-	if e.Kind == state.KindIterationStart {
-		b.WriteByte('\n')
-	}
-	for i, l := range Lines(e, LineOptions{Whole: true}) {
-		b.WriteString(strings.TrimRight(mark(e.Kind, l, i)+l.Text, " "))
+	for _, l := range Marked(e, LineOptions{Whole: true}) {
+		b.WriteString(l.Text)
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// Marked formats an event for live.log and the console: a mark at the beginning of each
+// line shows its role without colors.
+func Marked(e state.Event, o LineOptions) []Line {
+	switch d := e.Data.(type) {
+	case state.SessionStart:
+		return nil
+	case state.FinalMessage:
+		if !d.Error {
+			return nil // it repeats the last text
+		}
+	}
+	all := Lines(e, o)
+	for i := range all {
+		all[i].Text = strings.TrimRight(mark(e.Kind, all[i], i)+all[i].Text, " ")
+	}
+	if e.Kind == state.KindIterationStart {
+		all = append([]Line{{}}, all...)
+	}
+	return all
 }
 
 // mark returns the prefix of a line. number is its index in the event.

@@ -28,7 +28,9 @@ type console struct {
 	json    *json.Encoder // set: events as JSON lines and nothing else
 	ended   bool          // the last of these lines is printed
 	tty     bool          // lines may be rewritten
-	width   func() int    // of the terminal, as it is now; 0: none
+	color   bool
+	watched bool       // the monitor beside it shows the agent's work
+	width   func() int // of the terminal, as it is now; 0: none
 	live    bool
 	counted bool // a countdown stands on the current line
 	dir     string
@@ -38,12 +40,12 @@ type console struct {
 }
 
 func (a *app) console(f *runOptions, s *preflight.Project) *console {
-	c := &console{width: func() int { return 0 }, out: a.Out, live: f.live || s.Config.Verbose}
+	c := &console{out: a.Out, live: f.live || s.Config.Verbose}
 	if f.output == "json" {
 		c.json = cmdline.NewEncoder(a.Out)
 	}
 	if a.IsTerminal() && !f.headless && os.Getenv("TERM") != "dumb" {
-		c.tty = true
+		c.tty, c.color, c.watched = true, os.Getenv("NO_COLOR") == "", a.Watched
 		c.width = a.Width
 	}
 	return c
@@ -53,11 +55,40 @@ func (c *console) print(format string, args ...any) {
 	if c.json != nil {
 		return
 	}
+	for _, row := range c.wrap(view.Within(c.dir, cmdline.Inert(fmt.Sprintf(format, args...)))) {
+		c.row(view.RoleText, row)
+	}
+}
+
+// row prints one row of the terminal, or one line where there is none.
+func (c *console) row(role view.Role, clean string) {
 	if c.counted {
 		fmt.Fprint(c.out, "\r\x1b[K")
 		c.counted = false
 	}
-	fmt.Fprintln(c.out, cmdline.Inert(fmt.Sprintf(format, args...)))
+	if sgr := colorOf(role); c.color && sgr != "" && clean != "" {
+		clean = "\x1b[" + sgr + "m" + clean + "\x1b[0m"
+	}
+	fmt.Fprintln(c.out, clean)
+}
+
+// colorOf is the color of a line, from the terminal's own palette.
+func colorOf(role view.Role) string {
+	switch role {
+	case view.RoleHeading, view.RoleResult:
+		return "1"
+	case view.RoleTool, view.RoleTold:
+		return "36"
+	case view.RoleAnswer, view.RoleNote:
+		return "2"
+	case view.RoleError:
+		return "31"
+	case view.RoleGood:
+		return "32"
+	case view.RoleWarning:
+		return "33"
+	}
+	return ""
 }
 
 func (c *console) start(s *preflight.Project, run string, checks []gate.Check) {
@@ -95,18 +126,15 @@ func (c *console) show(e state.Event) {
 	if !ok {
 		return
 	}
-	text := strings.TrimRight(view.Render(e), "\n")
-	if !c.live {
-		text = c.excerpt(e, text)
-	}
-	if text == "" {
-		return
-	}
-	for line := range strings.SplitSeq(text, "\n") {
-		if fits && !c.live {
-			line = c.fit(line)
+	for _, l := range c.excerpt(e, view.Marked(e, view.LineOptions{Dir: c.dir, Whole: true})) {
+		l.Text = view.Within(c.dir, l.Text)
+		rows := []string{c.fit(l.Text)}
+		if !fits || c.live {
+			rows = c.wrap(l.Text)
 		}
-		c.print("%s", line)
+		for _, row := range rows {
+			c.row(l.Role, row)
+		}
 	}
 }
 
@@ -123,10 +151,12 @@ func (c *console) shorten(e state.Event) (short state.Event, fits, ok bool) {
 		return e, false, false // end says more
 	case state.Text, state.ToolResult, state.FinalMessage, state.SessionStart:
 		return e, true, c.live
+	case state.Tool, state.Feedback:
+		return e, true, c.live || !c.watched
 	case state.IterationStart:
 		c.title = d.Title
 		return e, true, true
-	case state.Tool, state.Check, state.Feedback:
+	case state.Check:
 		return e, true, true
 	case state.Paused:
 		c.waited = time.Now()
@@ -147,45 +177,80 @@ func (c *console) shorten(e state.Event) (short state.Event, fits, ok bool) {
 	return e, false, true
 }
 
-// excerpt is what is worth seeing of the text of an event.
-func (c *console) excerpt(e state.Event, text string) string {
-	switch d := e.Data.(type) {
-	case state.Tool:
-		return view.Within(c.dir, text)
-	case state.Check:
-		if d.Run == state.CheckAgain {
-			text, _, _ = strings.Cut(text, "\n") // the first run has shown it
-		}
-		return endOf(text)
-	case state.Feedback: // the rest was printed as the check's output
-		text, _, _ = strings.Cut(text, "\n")
-		if i := strings.LastIndex(text, ". "); i > 0 && strings.HasSuffix(text, ":") {
-			text = text[:i+1] // it introduced that rest
-		}
+// excerpt is what is worth seeing of the lines of an event.
+func (c *console) excerpt(e state.Event, all []view.Line) []view.Line {
+	if c.live || len(all) == 0 {
+		return all
 	}
-	return text
+	switch d := e.Data.(type) {
+	case state.Check:
+		if d.Run == state.CheckAgain || c.watched { // the first run, or the monitor, has shown the rest
+			return all[:1]
+		}
+		return endOf(all)
+	case state.Feedback: // the rest was printed as the check's output
+		text := all[0].Text
+		if i := strings.LastIndex(text, ". "); i > 0 && strings.HasSuffix(text, ":") {
+			all[0].Text = text[:i+1] // it introduced that rest
+		}
+		return all[:1]
+	}
+	return all
 }
 
 // outputShown are the lines of a check's output that stand on the console.
 const outputShown = 20
 
 // endOf keeps the first line and the end of a check's output.
-func endOf(text string) string {
-	lines := strings.Split(text, "\n")
+func endOf(lines []view.Line) []view.Line {
 	left := len(lines) - 1 - outputShown
 	if left <= 0 {
-		return text
+		return lines
 	}
-	lines[left] = fmt.Sprintf("... (%s more in .ralph/live.log)", cmdline.Count(left, "line"))
-	return strings.Join(append(lines[:1:1], lines[left:]...), "\n")
+	lines[left].Text = fmt.Sprintf("... (%s more in .ralph/live.log)", cmdline.Count(left, "line"))
+	return append(lines[:1:1], lines[left:]...)
 }
 
-// fit cuts a line to the terminal.
-func (c *console) fit(line string) string {
-	if width := c.width(); width > 20 {
-		return termtext.Fit(line, width-1)
+// columns is the width of the terminal; 0 without one.
+func (c *console) columns() int {
+	if c.width == nil {
+		return 0
 	}
-	return line
+	return c.width()
+}
+
+// narrowest is the width from which lines are fitted to the terminal.
+const narrowest = 20
+
+// fit cuts a line to the terminal, after a whole word where there is one.
+func (c *console) fit(line string) string {
+	width := c.columns()
+	if width <= narrowest || termtext.Width(line) < width {
+		return line
+	}
+	cut := strings.TrimSuffix(termtext.Fit(line, width-1), "…")
+	if i := strings.LastIndexByte(cut, ' '); i > len(cut)/2 && line[len(cut)] != ' ' {
+		cut = cut[:i]
+	}
+	return strings.TrimRight(cut, " ") + "…"
+}
+
+// wrap breaks a line between words. The rows after the first are indented.
+func (c *console) wrap(line string) []string {
+	width := c.columns()
+	if width <= narrowest || termtext.Width(line) <= width {
+		return []string{line}
+	}
+	const indent = "    "
+	first, rest := termtext.Wrap(line, width-1)[0], ""
+	if rest = strings.TrimLeft(strings.TrimPrefix(line, first), " "); rest == "" {
+		return []string{first}
+	}
+	rows := []string{first}
+	for _, row := range termtext.Wrap(rest, width-1-len(indent)) {
+		rows = append(rows, indent+row)
+	}
+	return rows
 }
 
 // tick shows a wait: a countdown on a terminal, a line every ten minutes elsewhere.

@@ -39,10 +39,10 @@ func TestConsole_iterationWhoseCheckFails_saysNothingTwice(t *testing.T) {
 		state.IterationEnd{Decision: state.Decision{Action: "retry", Rule: "gate_failed", Reason: "required check failed: test"},
 			Title: title, Outcome: "completed-turn", Files: 2, Seconds: 61, Total: 3},
 	)
-	want := "\n--- iteration 2 · `todo list --open` prints only what is still open, one line …\n" +
+	want := "\n--- iteration 2 · `todo list --open` prints only what is still open, one line…\n" +
 		`= told the agent: The required check "lint" fails.
 > Edit bin/todo
-> Bash git add bin tests README.md .ralph/fix_plan.md && git commit -q -m 'Lis…
+> Bash git add bin tests README.md .ralph/fix_plan.md && git commit -q -m…
 ! check test: failed in 1.0s
   ok - add
   not ok - open
@@ -52,6 +52,32 @@ func TestConsole_iterationWhoseCheckFails_saysNothingTwice(t *testing.T) {
 --- iteration 2 not done yet after 1m 01s · 2 files changed
 = retrying: required check failed: test (rule gate_failed)
 `
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestConsole_onATerminal_breaksNoWordAndColorsByRole(t *testing.T) {
+	long := state.Decision{Action: "retry", Rule: "gate_failed", Reason: strings.Repeat("wonderful /home/ann/todo/bin ", 5)}
+	for _, l := range strings.Split(strings.TrimSpace(shown(&console{}, 2, long)), "\n") {
+		if rest := strings.NewReplacer("wonderful", "", "bin", "", "= retrying:", "", "(rule gate_failed)", "").Replace(l); strings.TrimSpace(rest) != "" {
+			t.Errorf("a word is broken: %q", l)
+		}
+	}
+	got := shown(&console{color: true}, 2, state.Check{Name: "test", Passed: true}, state.Tool{Name: "Bash", Arg: "\x1b[1mls"},
+		state.Finding{Source: state.FoundByAudit, Text: "x"})
+	want := "\x1b[32m= check test: passed in 0.0s\x1b[0m\n\x1b[36m> Bash ls\x1b[0m\n\x1b[31m! audit: x\x1b[0m\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The monitor beside it shows the rest.
+func TestConsole_besideTheMonitor_showsOnlyTheCourseOfTheRun(t *testing.T) {
+	got := shown(&console{watched: true}, 2, state.IterationStart{Title: "one", Total: 3}, state.Tool{Name: "Bash", Arg: "ls"},
+		state.Feedback{Items: []string{"first"}}, state.Check{Name: "test", Seconds: 1, Output: failure},
+		state.IterationEnd{Decision: state.Decision{Action: "continue", Rule: "continue"}, Title: "one", Outcome: "completed-turn", Files: 2, Seconds: 61, Total: 3})
+	want := "\n--- iteration 2 · one\n! check test: failed in 1.0s\n--- iteration 2 not done yet after 1m 01s · 2 files changed\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

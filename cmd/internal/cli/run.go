@@ -43,7 +43,7 @@ func newRunCmd(f *cmdline.Factory, name string) *cobra.Command {
 	}
 	cmdline.AddOptions(cmd, f, o.options)
 	fs := cmd.Flags()
-	fs.BoolVarP(&o.monitor, "monitor", "m", false, "Show runner and monitor side by side in tmux.")
+	fs.BoolVarP(&o.monitor, "monitor", "m", false, "Show the monitor in tmux: beside the runner, or below it in less than 100 columns.")
 	fs.BoolVarP(&o.live, "live", "l", false, "Print everything that the agent says and its tools answer.")
 	fs.BoolVar(&o.headless, "headless", false, "Print plain lines only, as without a terminal.")
 	fs.StringVar(&o.output, "output", "text", "Print `text|json`: lines for people, or one event a line.")
@@ -178,7 +178,11 @@ func (o *runOptions) summary(s state.Status) {
 	if s.Status != state.StatusReview {
 		s.Review = nil // there is nothing to accept yet
 	}
-	(&console{out: o.Out}).end(runner.Ending{
+	c := &console{out: o.Out}
+	if o.IsTerminal() {
+		c.width = o.Width
+	}
+	c.end(runner.Ending{
 		Decision: rules.Decision{
 			Status: s.Status, Reason: s.Reason, Rule: s.Rule, Exit: s.ExitCode, ExitReason: s.ExitReason, Next: s.Next, Review: s.Review,
 		},

@@ -27,6 +27,7 @@ type Factory struct {
 	Out, Err io.Writer
 	Env      []string // NAME=value, as os.Environ returns it
 	Dir      string   // value of --dir; empty: look for the project
+	Watched  bool     // the monitor stands beside this program
 }
 
 // New is the factory of this process.

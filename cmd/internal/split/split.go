@@ -1,5 +1,5 @@
 // Package split runs ralph in tmux: the runner on the left, the monitor on the
-// right.
+// right, which gets most of the space; in a narrow terminal one above the other.
 package split
 
 import (
@@ -27,8 +27,9 @@ const reportVar = "RALPH_REPORT"
 
 // Reporter passes an error of this process to the outer ralph, if there is one.
 // It removes the variable from the environment: the agent must not see it.
-func Reporter() func(text string) {
+func Reporter(f *cmdline.Factory) func(text string) {
 	path := os.Getenv(reportVar)
+	f.Watched = path != ""
 	_ = os.Unsetenv(reportVar)
 	return func(text string) {
 		if path != "" {
@@ -64,7 +65,9 @@ func (w Window) Open() (handled bool, err error) {
 	if pane := os.Getenv("TMUX_PANE"); insideTmux() && pane != "" {
 		if _, err := client.Beside(context.Background(), pane, l); err != nil {
 			w.without(err)
+			return false, nil
 		}
+		w.Watched = true
 		return false, nil
 	}
 	if err := w.terminal(); err != nil {
