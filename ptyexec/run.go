@@ -86,6 +86,7 @@ type Exit struct {
 	Cause    Cause          // first reason for its end
 	Duration time.Duration  // from the start of Run to the child's own end
 	Leftover int            // processes that outlived the child and had to be ended
+	Size     Size           // of the terminal at the end, for the next command
 }
 
 // Errors of the start; test with errors.Is.
@@ -108,7 +109,7 @@ const defaultKillGrace = 2 * time.Second
 // been called at the start of main. Run returns even if Stdin.Read blocks; it does
 // not wait for that Read.
 func Run(ctx context.Context, c Command, output func(p []byte) (final bool)) (Exit, error) {
-	exit := Exit{Code: -1, Cause: CauseCancelled}
+	exit := Exit{Code: -1, Cause: CauseCancelled, Size: c.Size}
 	if ctx.Err() != nil {
 		return exit, nil
 	}

@@ -79,7 +79,7 @@ func TestRun_resize_childGetsTheSignalAndTheSize(t *testing.T) {
 		}
 		return false
 	})
-	if err != nil || out.String() != "ready\nnow 33x99" {
+	if err != nil || out.String() != "ready\nnow 33x99" || exit.Size != (Size{Rows: 33, Cols: 99}) {
 		t.Errorf("got %q, %+v, %v", out.String(), exit, err)
 	}
 }

@@ -27,7 +27,7 @@ type supervisor struct {
 
 // watch returns when the guard has ended everything, or has itself ended.
 func (s *supervisor) watch(ctx context.Context) (Exit, error) {
-	s.exit = Exit{Code: -1, Cause: CauseExited}
+	s.exit = Exit{Code: -1, Cause: CauseExited, Size: s.Size}
 	records := make(chan record)
 	go func() {
 		defer close(records)
@@ -61,7 +61,9 @@ func (s *supervisor) watch(ctx context.Context) (Exit, error) {
 		case size, ok := <-s.Resize:
 			if !ok {
 				s.Resize = nil
-			} else if s.child.tty {
+				continue
+			}
+			if s.exit.Size = size; s.child.tty {
 				_ = resize(s.child.out, size)
 			}
 		case <-s.clocks.changed:

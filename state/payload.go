@@ -161,6 +161,8 @@ type Tool struct {
 	ID   string `json:"id,omitempty"`
 	Name string `json:"name"`
 	Arg  string `json:"arg,omitempty"`
+	// Hunk has the lines that an edit removes and adds, marked - and +; empty: no edit.
+	Hunk string `json:"hunk,omitempty"`
 	// Parent is the call that started the sub-agent which made this call; empty:
 	// the agent itself made it.
 	Parent string `json:"parent,omitempty"`
@@ -326,75 +328,3 @@ type RunEnd struct {
 	Usage   Usage   `json:"usage"`
 	Next    string  `json:"next,omitempty"` // what a person types or does next
 }
-
-// Kind implements Payload.
-func (RunStart) Kind() Kind { return KindRunStart }
-
-// Kind implements Payload.
-func (IterationStart) Kind() Kind { return KindIterationStart }
-
-// Kind implements Payload.
-func (Phase) Kind() Kind { return KindPhase }
-
-// Kind implements Payload.
-func (AgentChange) Kind() Kind { return KindAgent }
-
-// Kind implements Payload.
-func (Baseline) Kind() Kind { return KindBaseline }
-
-// Kind implements Payload.
-func (Feedback) Kind() Kind { return KindFeedback }
-
-// Kind implements Payload.
-func (SessionStart) Kind() Kind { return KindSession }
-
-// Kind implements Payload.
-func (Text) Kind() Kind { return KindText }
-
-// Kind implements Payload.
-func (Tool) Kind() Kind { return KindTool }
-
-// Kind implements Payload.
-func (ToolResult) Kind() Kind { return KindToolResult }
-
-// Kind implements Payload.
-func (Usage) Kind() Kind { return KindUsage }
-
-// Kind implements Payload.
-func (Denied) Kind() Kind { return KindDenied }
-
-// Kind implements Payload.
-func (Limit) Kind() Kind { return KindLimit }
-
-// Kind implements Payload.
-func (Retry) Kind() Kind { return KindRetry }
-
-// Kind implements Payload.
-func (AgentError) Kind() Kind { return KindError }
-
-// Kind implements Payload.
-func (FinalMessage) Kind() Kind { return KindResult }
-
-// Kind implements Payload.
-func (Finding) Kind() Kind { return KindFinding }
-
-// Kind implements Payload.
-func (Check) Kind() Kind { return KindCheck }
-
-// Kind implements Payload.
-func (TaskChange) Kind() Kind { return KindTask }
-
-// Kind implements Payload.
-func (Commit) Kind() Kind { return KindCommit }
-
-// Kind implements Payload.
-func (Paused) Kind() Kind { return KindPaused }
-
-// Kind implements Payload.
-func (Decision) Kind() Kind { return KindDecision }
-
-// Kind implements Payload.
-func (IterationEnd) Kind() Kind { return KindIterationEnd }
-
-// Kind implements Payload.
-func (RunEnd) Kind() Kind { return KindRunEnd }

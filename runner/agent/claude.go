@@ -87,7 +87,7 @@ func (d *Decoder) claudeAssistant(r wire.Object) {
 		case "text":
 			d.text(b.Text("text"))
 		case "tool_use":
-			d.call(b.Text("id"), b.Text("name"), wire.Argument(b.Get("input")), r.Text("parent_tool_use_id"))
+			d.call(b.Text("id"), b.Text("name"), wire.Arguments(b.Get("input")), r.Text("parent_tool_use_id"))
 		}
 	}
 	if usage := message.Get("usage"); usage.IsObject() {
@@ -119,7 +119,7 @@ func (d *Decoder) cursorCall(r wire.Object) {
 	for name, call := range r.Members("tool_call").All() {
 		c := wire.Members(call)
 		if r.Text("subtype") == "started" {
-			d.call(r.Text("call_id"), strings.TrimSuffix(name, "ToolCall"), wire.Argument(c.Get("args")), "")
+			d.call(r.Text("call_id"), strings.TrimSuffix(name, "ToolCall"), wire.Arguments(c.Get("args")), "")
 		} else {
 			d.answer(r.Text("call_id"), c.Get("result").Raw, c.Members("result").Has("error"))
 		}

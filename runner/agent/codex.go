@@ -70,7 +70,7 @@ func (d *Decoder) codexItem(item wire.Object, done bool) {
 		case "file_change":
 			arg = wire.OneLine(item.Get("changes").Get("0.path").String())
 		}
-		d.call(id, name, arg, "")
+		d.call(id, name, wire.Args{Main: arg}, "")
 	}
 	if done {
 		status := item.Text("status")

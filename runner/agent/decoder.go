@@ -182,9 +182,9 @@ func (d *Decoder) flushMessage() {
 	}
 }
 
-// call emits a tool call. arg must be one line.
-func (d *Decoder) call(id, name, arg, parent string) {
-	t := tool(id, name, arg)
+// call emits a tool call.
+func (d *Decoder) call(id, name string, args wire.Args, parent string) {
+	t := tool(id, name, args.Main)
 	t.Parent = wire.Cut(parent, maxName)
 	if len(d.calls) >= maxCalls {
 		clear(d.calls)
@@ -192,6 +192,7 @@ func (d *Decoder) call(id, name, arg, parent string) {
 	if t.ID != "" {
 		d.calls[t.ID] = t
 	}
+	t.Hunk = args.Hunk // only here: an answer repeats the call
 	d.emit(t)
 }
 

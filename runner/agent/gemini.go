@@ -34,7 +34,7 @@ func (d *Decoder) gemini(rec gjson.Result) bool {
 		}
 	case "tool_use":
 		d.final, d.lastText = false, ""
-		d.call(r.Text("tool_id"), r.Text("tool_name"), wire.Argument(r.Get("parameters")), "")
+		d.call(r.Text("tool_id"), r.Text("tool_name"), wire.Arguments(r.Get("parameters")), "")
 	case "tool_result":
 		e := r.Members("error")
 		d.answer(r.Text("tool_id"), wire.FirstText(r.Get("output"), e.Get("message")), r.Text("status") == "error")

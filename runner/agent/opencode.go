@@ -68,7 +68,7 @@ func (d *Decoder) opencodeStep(part wire.Object) {
 
 func (d *Decoder) opencodeTool(part wire.Object) {
 	id, st := part.Text("callID"), part.Members("state")
-	d.call(id, part.Text("tool"), wire.Argument(st.Get("input")), "")
+	d.call(id, part.Text("tool"), wire.Arguments(st.Get("input")), "")
 	failed := st.Text("status") == "error" || st.Members("metadata").Int("exit") != 0
 	d.answer(id, wire.FirstText(st.Get("output"), st.Get("error")), failed)
 	failure := st.Text("error")

@@ -35,6 +35,7 @@ type Output struct {
 	Options
 	events, live *logs.File
 	seq          int64
+	log          view.Log
 
 	mu sync.Mutex // for what follows
 	s  state.Status
@@ -43,7 +44,7 @@ type Output struct {
 // Open opens the files. Those of an earlier run are rotated, unless this one
 // resumes it: then the numbers of the events continue.
 func Open(d Options) (*Output, error) {
-	o := &Output{Options: d}
+	o := &Output{Options: d, log: view.Log{LineOptions: view.LineOptions{Whole: true}}}
 	var err error
 	if o.events, err = logs.OpenFile(d.State.EventsPath(), eventsMiB, eventsKept); err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func (o *Output) Event(e state.Event) {
 		_, err = o.events.Write(append(data, '\n'))
 		o.Lost(err)
 	}
-	if text := view.Render(e); text != "" { // people read it in a terminal
+	if text := o.log.Render(e); text != "" { // people read it in a terminal
 		_, err := o.live.Write([]byte(text))
 		o.Lost(err)
 	}

@@ -82,6 +82,7 @@ func (t *turn) call(ctx context.Context) (call, error) {
 		}
 		return decoder.Final()
 	})
+	t.w.Size = c.exit.Size // a terminal resized meanwhile
 	decoder.Close()
 	if errors.Is(err, ptyexec.ErrNotFound) || errors.Is(err, ptyexec.ErrNotExecutable) || errors.Is(err, ptyexec.ErrNotConfined) {
 		return call{notStarted: err.Error()}, nil

@@ -1,6 +1,7 @@
 package turn_test
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"strings"
@@ -64,6 +65,25 @@ func TestAssignmentAndResult_throughJSON_stayTheSame(t *testing.T) {
 		if err != nil || diff != "" {
 			t.Errorf("%v after JSON (-want +got):\n%s", err, diff)
 		}
+	}
+}
+
+// A terminal that was resized during a call keeps its size for the next one.
+func TestRun_terminalResizedDuringACall_theWorkerKeepsItsSize(t *testing.T) {
+	a := scripted.Project(t, []scripted.Step{{Do: "hang"}})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	sizes := make(chan ptyexec.Size)
+	w := &turn.Worker{Resize: sizes, Size: ptyexec.Size{Rows: 24, Cols: 80}}
+	defer w.Close()
+	go func() {
+		sizes <- ptyexec.Size{Rows: 50, Cols: 200}
+		cancel(&turn.Stopped{By: state.RequestSkip})
+	}()
+	if _, err := w.Run(ctx, a, func(state.Event) {}); err != nil {
+		t.Fatal(err)
+	}
+	if want := (ptyexec.Size{Rows: 50, Cols: 200}); w.Size != want {
+		t.Errorf("the next call would get %+v", w.Size)
 	}
 }
 

@@ -61,7 +61,9 @@ const (
 	MaxLine    = 4096 // runes of one line
 	maxText    = 400  // lines of one text
 	maxAnswer  = 8    // lines of a tool's answer
+	maxHunk    = 12   // lines of an edit
 	maxFailure = 30   // lines of a failure
+	lineAnswer = 100  // runes for each of these lines, on average
 )
 
 // entry is one text of an event.
@@ -115,16 +117,20 @@ func (t entry) lines(o LineOptions) []Line {
 		return nil
 	}
 	total := 1 + strings.Count(text, "\n")
+	room := most * lineAnswer // one line can be as long as a book
 	if o.Whole && t.role != RoleAnswer {
-		most = total
+		most, room = total, len(text)
+	} else if most == maxText || most == 1 {
+		room = most * width
 	}
 	var all []Line
 	for part := range strings.SplitSeq(text, "\n") {
-		if len(all) == most {
-			more := Line{Text: fmt.Sprintf("… %s more", Plural(total-most, "line")), Role: t.role}
+		if len(all) == most || room <= 0 {
+			more := Line{Text: fmt.Sprintf("… %s more", Plural(total-len(all), "line")), Role: t.role}
 			return append(all, more)
 		}
-		all = append(all, Line{Text: clip(part, width), Role: t.role})
+		all = append(all, Line{Text: clip(part, min(width, max(room, lineAnswer))), Role: t.role})
+		room -= len(part)
 	}
 	return all
 }
@@ -148,13 +154,36 @@ func RawLines(text string) []Line {
 type Log struct {
 	LineOptions
 	said      string
+	called    string // id of the tool call that was shown last
 	iteration int
 	title     string
 	decision  state.Decision // the latest
 }
 
 // Lines formats the next event.
-func (l *Log) Lines(e state.Event) []Line {
+func (l *Log) Lines(e state.Event) []Line { return l.below(e, l.lines(e)) }
+
+// below puts an answer that does not follow its call below a line that names it: tools
+// that run side by side answer in any order.
+func (l *Log) below(e state.Event, lines []Line) []Line {
+	if len(lines) == 0 {
+		return nil
+	}
+	called := l.called
+	l.called = ""
+	switch d := e.Data.(type) {
+	case state.Tool:
+		l.called = d.ID
+	case state.ToolResult:
+		if d.Tool.Name != "" && d.Tool.ID != called {
+			call := Line{At: e.Time, Text: termtext.Line("answer to " + toolText(d.Tool, l.Dir)), Role: RoleTool, First: true, Sub: lines[0].Sub}
+			lines[0].At, lines = time.Time{}, append([]Line{call}, lines...)
+		}
+	}
+	return lines
+}
+
+func (l *Log) lines(e state.Event) []Line {
 	switch d := e.Data.(type) {
 	case state.Text:
 		l.said = strings.TrimSpace(d.Text)
@@ -181,20 +210,20 @@ func (l *Log) Lines(e state.Event) []Line {
 	return Lines(e, l.LineOptions)
 }
 
-// Render formats an event for live.log. The text is clean and ends with a newline; it is
-// empty for events without lines.
-func Render(e state.Event) string {
+// Render formats the next event for live.log. The text is clean and ends with a newline; it
+// is empty for events without lines.
+func (l *Log) Render(e state.Event) string {
 	var b strings.Builder
-	for _, l := range Marked(e, LineOptions{Whole: true}) {
+	for _, l := range l.Marked(e) {
 		b.WriteString(l.Text)
 		b.WriteByte('\n')
 	}
 	return b.String()
 }
 
-// Marked formats an event for live.log and the console: a mark at the beginning of each
-// line shows its role without colors.
-func Marked(e state.Event, o LineOptions) []Line {
+// Marked formats the next event for live.log and the console: a mark at the beginning of
+// each line shows its role without colors.
+func (l *Log) Marked(e state.Event) []Line {
 	switch d := e.Data.(type) {
 	case state.SessionStart:
 		return nil
@@ -203,7 +232,7 @@ func Marked(e state.Event, o LineOptions) []Line {
 			return nil // it repeats the last text
 		}
 	}
-	all := Lines(e, o)
+	all := l.below(e, Lines(e, l.LineOptions))
 	for i := range all {
 		all[i].Text = strings.TrimRight(mark(e.Kind, all[i], i)+all[i].Text, " ")
 	}

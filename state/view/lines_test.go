@@ -39,6 +39,8 @@ func TestLines_everyKind_isSaidInPlainWords(t *testing.T) {
 		{tool, "tool: Bash ls"},
 		{state.Tool{Name: "Edit", Arg: "/p/src/a.go\n"}, "tool: Edit src/a.go"},
 		{state.ToolResult{Tool: tool, Text: "1\n2\n3\n4\n5\n6\n7\n8\n9\n10"}, "answer: 1\nanswer: 2\nanswer: 3\nanswer: 4\nanswer: 5\nanswer: 6\nanswer: 7\nanswer: 8\nanswer: … 2 lines more"},
+		{state.ToolResult{Tool: tool, Text: "updated /p/src/a.go"}, "answer: updated src/a.go"},
+		{state.Tool{Name: "Edit", Arg: "a.go", Hunk: "- x\n+ y"}, "tool: Edit a.go\nanswer: - x\nanswer: + y"},
 		{state.ToolResult{Tool: tool, Error: true}, "error: the tool failed"},
 		{state.Usage{InputTokens: 1}, ""},
 		{state.Denied{Tool: tool, Reason: "no"}, "error: denied: Bash ls: no"},
@@ -145,6 +147,46 @@ func TestLines_longTexts_areCutUnlessTheyAreWantedWhole(t *testing.T) {
 	}
 }
 
+// Tools that run side by side answer in any order.
+func TestLog_answers_standBelowTheirCalls(t *testing.T) {
+	var l view.Log
+	a, b := state.Tool{ID: "1", Name: "Read", Arg: "a.go"}, state.Tool{ID: "2", Name: "Read", Arg: "b.go"}
+	var got []string
+	for _, p := range []state.Payload{a, b, state.ToolResult{Tool: b, Text: "of b"}, state.ToolResult{Tool: a, Text: "of a"}, b,
+		state.ToolResult{Tool: b, Text: "again"}, state.Text{Text: "hm"}, state.ToolResult{Tool: b, Text: "late"}} {
+		for _, line := range l.Lines(state.NewEvent(state.Origin{}, noon, p)) {
+			got = append(got, line.Role.String()+": "+line.Text)
+		}
+	}
+	want := []string{"tool: Read a.go", "tool: Read b.go", "answer: of b", "tool: answer to Read a.go", "answer: of a", "tool: Read b.go", "answer: again",
+		"text: hm", "tool: answer to Read b.go", "answer: late"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLines_answerOfOneLongLine_isFolded(t *testing.T) {
+	for _, c := range []struct {
+		text       string
+		lines, len int
+		last       string
+	}{
+		{strings.Repeat("x", 5000), 1, 1000, "… 4200 characters more"},
+		{strings.Repeat(strings.Repeat("y", 390)+"\n", 6), 4, 1400, "… 3 lines more"},
+	} {
+		for _, whole := range []bool{false, true} {
+			lines := view.Lines(state.NewEvent(state.Origin{}, noon, state.ToolResult{Text: c.text}), view.LineOptions{Whole: whole})
+			size := 0
+			for _, l := range lines {
+				size += len(l.Text)
+			}
+			if len(lines) != c.lines || size > c.len || !strings.HasSuffix(lines[len(lines)-1].Text, c.last) {
+				t.Errorf("%d lines, %d bytes, the last ends in %q", len(lines), size, lines[len(lines)-1].Text[max(len(lines[len(lines)-1].Text)-30, 0):])
+			}
+		}
+	}
+}
+
 func TestLog_whatRepeatsWhatWasSaid_isSaidOnce(t *testing.T) {
 	var l view.Log
 	say := func(p state.Payload) (all []string) {
@@ -197,7 +239,7 @@ func TestRender_isWhatLiveLogHolds(t *testing.T) {
 			"--- iteration 3 · \"x\" done · no files changed\n= stopped: all done (rule complete)\n"},
 		{state.RunEnd{Decision: state.Decision{Rule: "x", Reason: "why"}, Exit: 3}, "=== run ended · exit code 3\n! x: why\n"},
 	} {
-		if got := view.Render(state.NewEvent(state.Origin{Run: "r", Iteration: 3}, noon, c.p)); got != c.want {
+		if got := (&view.Log{LineOptions: view.LineOptions{Whole: true}}).Render(state.NewEvent(state.Origin{Run: "r", Iteration: 3}, noon, c.p)); got != c.want {
 			t.Errorf("%+v:\n%q\nwant\n%q", c.p, got, c.want)
 		}
 	}

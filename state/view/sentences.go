@@ -19,12 +19,13 @@ func entries(e state.Event, o LineOptions) []entry {
 	case state.Text:
 		return []entry{{RoleText, d.Text, maxText}}
 	case state.Tool:
-		return one(RoleTool, toolText(d, o.Dir))
+		return append(one(RoleTool, toolText(d, o.Dir)), entry{RoleAnswer, d.Hunk, maxHunk})
 	case state.ToolResult:
+		text := Within(o.Dir, d.Text)
 		if d.Error {
-			return []entry{{RoleError, orElse(d.Text, "the tool failed"), maxFailure}}
+			return []entry{{RoleError, orElse(text, "the tool failed"), maxFailure}}
 		}
-		return []entry{{RoleAnswer, d.Text, maxAnswer}}
+		return []entry{{RoleAnswer, text, maxAnswer}}
 	case state.Denied:
 		return []entry{{RoleError, Join(": ", "denied", toolText(d.Tool, o.Dir), d.Reason), maxFailure}}
 	case state.AgentError:

@@ -34,13 +34,14 @@ type console struct {
 	live    bool
 	counted bool // a countdown stands on the current line
 	dir     string
+	log     view.Log  // of what is printed
 	title   string    // of the task in the latest heading
 	until   time.Time // end of the latest wait
 	waited  time.Time // when a line last said that the run waits
 }
 
 func (a *app) console(f *runOptions, s *preflight.Project) *console {
-	c := &console{out: a.Out, live: f.live || s.Config.Verbose}
+	c := &console{log: view.Log{LineOptions: view.LineOptions{Dir: s.Dir, Whole: true}}, out: a.Out, live: f.live || s.Config.Verbose}
 	if f.output == "json" {
 		c.json = cmdline.NewEncoder(a.Out)
 	}
@@ -126,7 +127,7 @@ func (c *console) show(e state.Event) {
 	if !ok {
 		return
 	}
-	for _, l := range c.excerpt(e, view.Marked(e, view.LineOptions{Dir: c.dir, Whole: true})) {
+	for _, l := range c.excerpt(e, c.log.Marked(e)) {
 		l.Text = view.Within(c.dir, l.Text)
 		rows := []string{c.fit(l.Text)}
 		if !fits || c.live {
@@ -183,6 +184,8 @@ func (c *console) excerpt(e state.Event, all []view.Line) []view.Line {
 		return all
 	}
 	switch d := e.Data.(type) {
+	case state.Tool:
+		return all[:1]
 	case state.Check:
 		if d.Run == state.CheckAgain || c.watched { // the first run, or the monitor, has shown the rest
 			return all[:1]

@@ -83,6 +83,57 @@ func BlockText(r gjson.Result, limit int) string {
 var mainArgs = [...]string{"command", "cmd", "file_path", "filePath", "path", "absolute_path", "notebook_path",
 	"pattern", "query", "url", "prompt", "description", "skill", "question", "questions"}
 
+// Args are the arguments of a tool call, as people read them.
+type Args struct {
+	Main string // the most telling one, on one line
+	Hunk string // what an edit changes: removed lines with "-", added ones with "+"
+}
+
+// Arguments reads the arguments of a tool call.
+func Arguments(input gjson.Result) Args {
+	a := Args{Main: Argument(input)}
+	if !input.IsObject() {
+		return a
+	}
+	args := Members(input)
+	a.Hunk = hunk(args)
+	for edit := range Elements(args.Get("edits")) {
+		if more := hunk(Members(edit)); more != "" && len(a.Hunk) < maxHunk {
+			a.Hunk = strings.TrimPrefix(a.Hunk+"\n"+more, "\n")
+		}
+	}
+	return a
+}
+
+// maxHunk bounds each side of an edit, in bytes.
+const maxHunk = 1000
+
+// hunk is what one edit changes, without the lines at both ends that stay.
+func hunk(edit Object) string {
+	before := FirstText(edit.Get("old_string"), edit.Get("oldString"), edit.Get("old_str"))
+	after := FirstText(edit.Get("new_string"), edit.Get("newString"), edit.Get("new_str"))
+	if before == "" && after == "" {
+		return ""
+	}
+	gone, come := strings.Split(before, "\n"), strings.Split(after, "\n")
+	for len(gone) > 0 && len(come) > 0 && gone[0] == come[0] {
+		gone, come = gone[1:], come[1:]
+	}
+	for len(gone) > 0 && len(come) > 0 && gone[len(gone)-1] == come[len(come)-1] {
+		gone, come = gone[:len(gone)-1], come[:len(come)-1]
+	}
+	return strings.TrimPrefix(marked("-", before, gone)+marked("+", after, come), "\n")
+}
+
+// marked begins each line with mark. An empty text has no lines.
+func marked(mark, text string, lines []string) string {
+	if text == "" || len(lines) == 0 {
+		return ""
+	}
+	mark = "\n" + mark + " "
+	return Cut(mark+strings.Join(lines, mark), maxHunk)
+}
+
 // Argument returns the main argument of a tool call on one line; all arguments as
 // JSON if there is no main one.
 func Argument(input gjson.Result) string {
@@ -90,6 +141,12 @@ func Argument(input gjson.Result) string {
 		return OneLine(input.String())
 	}
 	args := Members(input)
+	if pattern := args.Text("pattern"); pattern != "" {
+		if path := args.Text("path"); path != "" {
+			return OneLine(pattern + " in " + path)
+		}
+		return OneLine(pattern)
+	}
 	for _, name := range mainArgs {
 		if text := args.Text(name); text != "" {
 			return OneLine(text)

@@ -200,16 +200,37 @@ func TestCut_keepsValidUTF8WithinTheLimit(t *testing.T) {
 
 func TestArgument_severalArguments_returnsTheMainOne(t *testing.T) {
 	for input, want := range map[string]string{
-		`{"timeout":5,"command":"go\n test"}`: "go test",
-		`{"description":"d","path":"p"}`:      "p",
-		`{"command":"","url":"u"}`:            "u",
-		`{"x": 1}`:                            `{"x": 1}`,
-		`{ }`:                                 "",
-		`"text"`:                              "text",
-		`null`:                                "",
+		`{"timeout":5,"command":"go\n test"}`:  "go test",
+		`{"description":"d","path":"p"}`:       "p",
+		`{"command":"","url":"u"}`:             "u",
+		`{"x": 1}`:                             `{"x": 1}`,
+		`{"path":"src","pattern":"func \\w+"}`: `func \w+ in src`,
+		`{"pattern":"*.go"}`:                   "*.go",
+		`{ }`:                                  "",
+		`"text"`:                               "text",
+		`null`:                                 "",
 	} {
 		if got := Argument(gjson.Parse(input)); got != want {
 			t.Errorf("%s: %q, want %q", input, got, want)
 		}
+	}
+}
+
+func TestArguments_ofAnEdit_haveTheLinesThatChange(t *testing.T) {
+	for input, want := range map[string]string{
+		`{"file_path":"a","old_string":"one\ntwo\nthree","new_string":"one\n2\n2b\nthree"}`:   "- two\n+ 2\n+ 2b",
+		`{"filePath":"a","oldString":"gone","newString":""}`:                                  "- gone",
+		`{"file_path":"a","old_string":"","new_string":"new\nfile"}`:                          "+ new\n+ file",
+		`{"edits":[{"old_string":"a","new_string":"b"},{"old_string":"c","new_string":"d"}]}`: "- a\n+ b\n- c\n+ d",
+		`{"command":"ls"}`: "",
+		`"text"`:           "",
+	} {
+		if got := Arguments(gjson.Parse(input)).Hunk; got != want {
+			t.Errorf("%s: %q, want %q", input, got, want)
+		}
+	}
+	long := strings.Repeat("x\\n", 50_000)
+	if got := Arguments(gjson.Parse(`{"old_string":"` + long + `","new_string":"y"}`)).Hunk; len(got) > 3*maxHunk {
+		t.Errorf("%d bytes", len(got))
 	}
 }

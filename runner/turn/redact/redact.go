@@ -24,7 +24,7 @@ func redacted(p state.Payload, redact func(string) string) state.Payload {
 		d.Text = redact(d.Text)
 		return d
 	case state.Tool:
-		d.Arg = redact(d.Arg)
+		d.Arg, d.Hunk = redact(d.Arg), redact(d.Hunk)
 		return d
 	case state.ToolResult:
 		d.Tool.Arg, d.Text = redact(d.Tool.Arg), redact(d.Text)

@@ -116,12 +116,24 @@ func Of(m *view.Model, now time.Time) Summary {
 		if u.CostUSD > 0 {
 			v.Cost = fmt.Sprintf("$%.2f est.", u.CostUSD)
 		}
-		v.Tokens = fmt.Sprintf("%s in, %s out, %s cached",
-			Count(u.InputTokens), Count(u.OutputTokens), Count(u.CacheReadTokens))
+		v.Tokens = tokens(u)
 	}
 	v.Checks = checkLines(m, now)
 	v.Notes = m.Run.Notes
 	return v
+}
+
+// tokens adds up to what counts against the hourly budget.
+func tokens(u state.Usage) string {
+	parts := Count(u.InputTokens) + " in + " + Count(u.OutputTokens) + " out"
+	if u.CacheWriteTokens > 0 {
+		parts += " + " + Count(u.CacheWriteTokens) + " cache writes"
+	}
+	parts += " = " + Count(u.Total())
+	if u.CacheReadTokens > 0 {
+		parts += " · " + Count(u.CacheReadTokens) + " cache reads"
+	}
+	return parts
 }
 
 // lineOf joins parts to one clean line.
