@@ -66,7 +66,7 @@ func TestScreen_hostileTextInEveryField_reachesNoCell(t *testing.T) {
 		for _, size := range [][2]int{{60, 15}, {200, 50}} {
 			u := still(t, s, events)
 			screen := simulate(t, size[0], size[1])
-			for _, show := range []panel{panelHeader, panelPlan, panelUsage, panelBreaker, panelIterations, panelLog} {
+			for _, show := range []panel{panelHeader, panelPlan, panelUsage, panelEnds, panelIterations, panelLog} {
 				u.alone = show
 				u.drawOn(screen)
 				cells, _, _ := screen.GetContents()

@@ -7,7 +7,7 @@ const (
 	panelHeader panel = iota
 	panelPlan
 	panelUsage
-	panelBreaker
+	panelEnds
 	panelIterations
 	panelChecks
 	panelLog
@@ -16,7 +16,7 @@ const (
 
 // order lists the panels from the top of the screen.
 func order() []panel {
-	return []panel{panelHeader, panelPlan, panelUsage, panelBreaker, panelIterations, panelChecks, panelLog, panelKeys}
+	return []panel{panelHeader, panelPlan, panelUsage, panelEnds, panelIterations, panelChecks, panelLog, panelKeys}
 }
 
 // rect is a panel's place on the screen.
@@ -41,17 +41,17 @@ func steps(in contents, tall bool) []step {
 		{panelHeader, 1, 2}, // what the run does
 		{panelPlan, 1, 4},   // bar, counts and task in one row
 		{panelChecks, min(in.checks, 1), 4},
-		{panelUsage, 1, 4},   // calls, tokens, cost in one row
-		{panelBreaker, 1, 5}, // in one row
-		{panelHeader, 1, 6},  // agent, model, run
+		{panelUsage, 1, 4},  // calls, tokens, cost in one row
+		{panelEnds, 1, 5},   // in one row
+		{panelHeader, 1, 6}, // agent, model, run
 		{panelUsage, 1 + in.gauges, 6},
 		{panelPlan, 2, 6},
 		{panelChecks, in.proof(2) - min(in.checks, 1), 6}, // a title, and the latest note
 		{panelIterations, 3, 6},
-		{panelBreaker, 1, 7},
+		{panelEnds, 1, 7},
 		{panelIterations, 2, 8},
 		{panelUsage, 4, 14}, // the plot
-		{panelBreaker, 1, 14},
+		{panelEnds, 2, 14},
 	}
 	if tall {
 		all = append(all, step{panelChecks, in.proof(8) - in.proof(2), 16},
@@ -128,11 +128,11 @@ func beside(w, h int, in contents) []rect {
 	left := min(w*2/5, 64)
 	y, bottom := 3, h-1
 	all := []rect{{panelHeader, 0, 0, w, y}}
-	usage, proof := 2+in.gauges, 2
+	usage, proof, ends := 2+in.gauges, 2, 3
 	if h >= 32 {
-		usage, proof = usage+4, 8
+		usage, proof, ends = usage+4, 8, 5
 	}
-	for _, p := range []rect{{panelPlan, 0, 0, left, 3}, {panelUsage, 0, 0, left, usage}, {panelBreaker, 0, 0, left, 3}} {
+	for _, p := range []rect{{panelPlan, 0, 0, left, 3}, {panelUsage, 0, 0, left, usage}, {panelEnds, 0, 0, left, ends}} {
 		p.y = y
 		p.h = min(p.h, bottom-y)
 		all = append(all, p)

@@ -184,24 +184,48 @@ func drawPlot(c canvas, r *view.Run) {
 	}
 }
 
-// drawBreaker draws one row, or a title and up to two rows.
-func drawBreaker(c canvas, v summary.Summary) {
+// drawEnds draws one row, or a title and the bounds that end the run, nearest first. The
+// breaker's reason has a row of its own if there is room.
+func drawEnds(c canvas, v summary.Summary) {
 	b := v.Breaker
-	y, x := 0, 1
+	all := v.Ends
+	if len(all) == 0 { // no run yet, or one of an older ralph
+		all = []summary.End{{Text: b.Counters}}
+	}
+	state := "breaker " + b.State
 	if c.h == 1 {
-		x = c.text(1, 0, plain, "breaker ")
-	} else {
-		c.title(title{name: "Circuit breaker", key: "3"})
-		y = 1
+		x := 1
+		if b.Tone != summary.Good {
+			x = c.text(x, 0, c.tone(b.Tone).Bold(true), state) + 1
+		}
+		x = c.text(x, 0, plain, "ends when ")
+		drawFlow(c.columns(x, c.w-x), all)
+		return
 	}
-	x = c.text(x, y, c.tone(b.Tone).Bold(true), b.State)
-	text := b.Counters
-	if c.h <= 2 && b.Reason != "" && b.Tone != summary.Good {
-		text = b.Reason
+	c.title(title{name: "Ends when", key: "3", right: state})
+	c = c.rows(1, c.h-1)
+	if b.Reason != "" && b.Tone != summary.Good {
+		c.text(1, 0, c.tone(b.Tone), termtext.Fit(b.State+": "+b.Reason, c.w-2))
+		c = c.rows(1, c.h-1)
 	}
-	c.text(x, y, plain, termtext.Fit(" · "+text, c.w-x-1))
-	if c.h > 2 {
-		c.text(1, 2, c.dim(), termtext.Fit(b.Reason, c.w-2))
+	drawFlow(c.columns(1, c.w-1), all)
+}
+
+// drawFlow draws bounds one after the other, and leaves out what does not fit.
+func drawFlow(c canvas, all []summary.End) {
+	x, y := 0, 0
+	for _, e := range all {
+		w := termtext.Width(e.Text)
+		if x > 0 && x+3+w > c.w-1 {
+			x, y = 0, y+1
+		}
+		if y >= c.h {
+			return
+		}
+		if x > 0 {
+			x = c.text(x, y, c.dim(), " · ")
+		}
+		x = c.text(x, y, c.tone(e.Tone), termtext.Fit(e.Text, c.w-x-1))
 	}
 }
 

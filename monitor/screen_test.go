@@ -252,7 +252,7 @@ func TestScreen_everySizeAndState_neverPanicsOrLeavesItsRows(t *testing.T) {
 		screen := simulate(t, 80, 24)
 		for _, h := range []int{0, 1, 2, 3, 5, 9, 15, 22, 30, 52} {
 			for _, w := range []int{0, 1, 2, 7, 20, 41, 60, 119, 120, 200} {
-				for _, alone := range []panel{panelHeader, panelPlan, panelUsage, panelBreaker, panelIterations, panelLog} {
+				for _, alone := range []panel{panelHeader, panelPlan, panelUsage, panelEnds, panelIterations, panelLog} {
 					u.alone = alone
 					screen.SetSize(w, h)
 					u.drawOn(screen)

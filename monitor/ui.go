@@ -144,8 +144,8 @@ func (u *ui) drawPanel(c canvas, p panel, v summary.Summary) {
 		drawPlan(c, v)
 	case panelUsage:
 		drawUsage(c, v, &u.model.Run)
-	case panelBreaker:
-		drawBreaker(c, v)
+	case panelEnds:
+		drawEnds(c, v)
 	case panelIterations:
 		u.drawIterations(c)
 	case panelChecks:

@@ -78,6 +78,7 @@ func (r *Run) begin(a turn.Assignment) error {
 		s.Status, s.Phase, s.LastAction = state.StatusRunning, state.PhaseAgent, fmt.Sprintf("iteration %d", number)
 		s.IterationStartedAt, s.LastTool, s.WakeAt, s.Rule, s.Reason = time.Now(), "", time.Time{}, "", ""
 		s.Task = state.TaskStatus{ID: a.Task.ID, Title: a.Task.Title, Done: p.Done, Total: p.Total}
+		s.EndsWhen = r.endsWhen(a.Task.ID)
 		r.showCalls(s)
 	})
 	start := state.IterationStart{Title: a.Task.Title, Agent: a.Agent.Spec.Name, Model: a.Agent.Model, Done: p.Done, Total: p.Total}

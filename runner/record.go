@@ -32,9 +32,18 @@ func (r *Run) showDecision(d rules.Decision) {
 		r.showCalls(s)
 		s.Rule, s.Reason, s.LoopCount, s.Usage = d.Rule, d.Reason, r.mem.Iterations, r.mem.Usage
 		s.Breaker = state.BreakerStatus{State: r.mem.Breaker.State, Reason: r.mem.Breaker.Reason}
+		s.EndsWhen = r.endsWhen(s.Task.ID)
 		s.LimitedUntil, s.Tasks, s.NextPrompt = maps.Clone(r.pool.Limits), r.tasks.Kept(), r.notes.NextPrompt
 		s.Review = slices.Clone(r.review.Items) // a run that is killed must not take them with it
 	})
+}
+
+func (r *Run) endsWhen(task string) []state.Bound {
+	attempts, tries := 0, 0
+	if n := r.tasks[task]; n != nil {
+		attempts, tries = n.Attempts, n.Tries
+	}
+	return r.o.Policy.EndsWhen(r.mem, attempts, tries)
 }
 
 // announceEnd reports a turn and what follows from it.

@@ -60,12 +60,28 @@ type Status struct {
 	// LastError is the latest error of the agent or of a check; empty: there was
 	// none since the latest iteration that went well.
 	LastError string `json:"last_error,omitempty"`
+	// EndsWhen are the bounds that end the run, and how far each is used.
+	EndsWhen []Bound `json:"ends_when,omitempty"`
 	// Accepted holds the texts of items that a person has accepted.
 	Accepted []string `json:"accepted,omitempty"`
 	// Pending is the request that the end of the iteration answers: pause or
 	// stop; empty: none. It stays where SIGTERM or SIGHUP ended the run before.
 	Pending Request `json:"pending,omitempty"`
 }
+
+// Bound is something that ends a run when it reaches Most.
+type Bound struct {
+	Name string  `json:"name"`
+	Have float64 `json:"have"`
+	Most float64 `json:"most"`
+}
+
+// Bounds that are not counts: seconds, which a reader takes from started_at, and US
+// dollars, which it takes from usage.
+const (
+	BoundDuration = "duration"
+	BoundCost     = "cost"
+)
 
 // TaskMemory is what one run leaves the next one about an open task.
 type TaskMemory struct {

@@ -23,6 +23,11 @@ func Run(now time.Time) (view.Snapshot, []state.Event) {
 		Phase: "agent", IterationStartedAt: now.Add(-252 * time.Second), LastTool: "Edit src/api/pagination.go",
 		Usage:   state.Usage{InputTokens: 1_180_000, OutputTokens: 84_300, CacheReadTokens: 9_950_000, CostUSD: 3.41},
 		Breaker: state.BreakerStatus{State: state.BreakerClosed},
+		EndsWhen: []state.Bound{
+			{Name: "no progress", Most: 3}, {Name: "same error", Have: 1, Most: 5}, {Name: "denials", Most: 2}, {Name: "claims", Have: 1, Most: 2},
+			{Name: "test-only", Most: 3}, {Name: "attempts of this task", Have: 1, Most: 10}, {Name: "failed checks of this task", Most: 4},
+			{Name: "iterations", Have: 6, Most: 50}, {Name: state.BoundDuration, Most: 8 * 3600}, {Name: state.BoundCost, Most: 20},
+		},
 	}
 	s := view.Snapshot{
 		At: now, Dir: "/home/dev/shop-api", Status: st, Alive: true,

@@ -199,9 +199,9 @@ func moveInLog(s *terminal) {
 
 func showPanelsAlone(s *terminal) {
 	s.Helper()
-	for key, title := range map[string]string{"1": "1 Plan", "2": "2 API usage", "3": "3 Circuit breaker", "4": "4 Iterations", "6": "6 Live log"} {
+	for key, title := range map[string]string{"1": "1 Plan", "2": "2 API usage", "3": "3 Ends when", "4": "4 Iterations", "6": "6 Live log"} {
 		s.keys(key)
-		for _, others := range []string{"1 Plan", "2 API usage", "3 Circuit breaker", "4 Iterations", "6 Live log"} {
+		for _, others := range []string{"1 Plan", "2 API usage", "3 Ends when", "4 Iterations", "6 Live log"} {
 			if others != title {
 				s.hides(others)
 			}

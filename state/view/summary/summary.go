@@ -3,8 +3,10 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,6 +38,7 @@ type Summary struct {
 	Cost     string
 	Tokens   string
 	Breaker  Breaker
+	Ends     []End       // what ends the run, the nearest first
 	Checks   []CheckLine // running, failed, passed
 	Notes    []view.Note // newest last
 	Problems []string
@@ -78,6 +81,48 @@ type Breaker struct {
 	Reason   string
 }
 
+// End is a bound that ends the run: "no progress 2/3".
+type End struct {
+	Text string
+	Tone Tone
+}
+
+// ends formats the bounds of a run, those that are nearest first.
+func ends(m *view.Model, now time.Time) (all []End) {
+	st := m.Status
+	bounds := slices.Clone(st.EndsWhen)
+	for i := range bounds {
+		switch b := &bounds[i]; b.Name {
+		case state.BoundDuration:
+			if b.Have = now.Sub(st.StartedAt).Seconds(); !m.Active() {
+				b.Have = st.Timestamp.Sub(st.StartedAt).Seconds()
+			}
+		case state.BoundCost:
+			b.Have = st.Usage.CostUSD
+		}
+	}
+	bounds = slices.DeleteFunc(bounds, func(b state.Bound) bool { return !(b.Most > 0) })
+	slices.SortStableFunc(bounds, func(a, b state.Bound) int { return cmp.Compare(b.Have/b.Most, a.Have/a.Most) })
+	for _, b := range bounds {
+		text := fmt.Sprintf("%s %.0f/%.0f", termtext.Line(b.Name), b.Have, b.Most)
+		switch b.Name {
+		case state.BoundDuration:
+			text = fmt.Sprintf("time %s/%s", rough(view.Seconds(b.Have)), rough(view.Seconds(b.Most)))
+		case state.BoundCost:
+			text = fmt.Sprintf("cost $%.2f/$%.2f", b.Have, b.Most)
+		}
+		tone := Calm
+		switch {
+		case b.Have >= b.Most:
+			tone = Bad
+		case b.Have > 0 && (b.Have+1 >= b.Most || b.Have >= 0.8*b.Most):
+			tone = Warn
+		}
+		all = append(all, End{text, tone})
+	}
+	return all
+}
+
 // Of summarizes a model.
 func Of(m *view.Model, now time.Time) Summary {
 	st := m.Status
@@ -112,6 +157,7 @@ func Of(m *view.Model, now time.Time) Summary {
 	v.Identity = lineOf(" · ", st.Agent, st.Model, view.Prefix("next: ", strings.TrimSpace(m.Next.Agent+" "+m.Next.Model)), view.Prefix("run ", st.RunID))
 	v.Rule = termtext.Line(view.Prefix("rule ", st.Rule))
 	v.Plan = newPlan(st)
+	v.Ends = ends(m, now)
 	if u := st.Usage; u != (state.Usage{}) {
 		if u.CostUSD > 0 {
 			v.Cost = fmt.Sprintf("$%.2f est.", u.CostUSD)

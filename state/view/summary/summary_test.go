@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"ralph/internal/sample"
 	"ralph/logs/termtext"
 	"ralph/state"
@@ -229,5 +231,16 @@ func TestText_chosenAgent_isShownAsNext(t *testing.T) {
 	s.Next = state.AgentUse{Agent: "codex", Model: "mini"}
 	if got := Text(folded(s, events), noon, 120); !strings.Contains(got, " · next: codex mini · run ") {
 		t.Errorf("%s", got)
+	}
+}
+
+func TestOf_bounds_standWithTheNearestFirst(t *testing.T) {
+	m := &view.Model{Snapshot: view.Snapshot{At: noon, Alive: true, Status: state.Status{Status: state.StatusRunning, Timestamp: noon, StartedAt: noon.Add(-90 * time.Minute),
+		Usage: state.Usage{CostUSD: 4.5},
+		EndsWhen: []state.Bound{{Name: "no progress", Most: 3}, {Name: "claims", Have: 1, Most: 2}, {Name: "iterations", Have: 7, Most: 7},
+			{Name: state.BoundDuration, Most: 6 * 3600}, {Name: state.BoundCost, Most: 5}, {Name: "torn"}}}}.Settled()}
+	want := []End{{"iterations 7/7", Bad}, {"cost $4.50/$5.00", Warn}, {"claims 1/2", Warn}, {"time 1h 30m/6h 00m", Calm}, {"no progress 0/3", Calm}}
+	if diff := cmp.Diff(want, Of(m, noon).Ends); diff != "" {
+		t.Error(diff)
 	}
 }

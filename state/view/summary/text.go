@@ -66,8 +66,17 @@ func Text(m *view.Model, now time.Time, width int) string {
 	for _, n := range v.Notes {
 		row("finding", view.Join(" ", view.Clock(n.At, now), n.Text))
 	}
-	row("breaker", view.Join(" · ", v.Breaker.State, v.Breaker.Counters))
-	row("", v.Breaker.Reason)
+	if len(v.Ends) == 0 {
+		row("breaker", view.Join(" · ", v.Breaker.State, v.Breaker.Counters))
+		row("", v.Breaker.Reason)
+	} else {
+		row("breaker", view.Join(" · ", v.Breaker.State, v.Breaker.Reason))
+		var all []string
+		for _, e := range v.Ends {
+			all = append(all, e.Text)
+		}
+		row("ends when", view.Join(" · ", all...))
+	}
 	for _, p := range v.Problems {
 		row("problem", p)
 	}
