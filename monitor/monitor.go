@@ -13,12 +13,17 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 	"golang.org/x/term"
+
+	"ralph/state"
 )
 
 // Options says what to watch and where to show it.
 type Options struct {
 	Dir   string   // the project: the folder that holds .ralph
 	Ralph []string // argv of ralph for this project, without a verb; empty: no control
+	// Plan reads the plan before the first run: where it is and, in a row each, its
+	// tasks. Nil: nobody can.
+	Plan func() (state.TaskStatus, []string)
 	// NoControl says why Ralph is empty.
 	NoControl string
 	Version   string           // of ralph, for people

@@ -18,6 +18,9 @@ import (
 
 	"ralph/internal/sample"
 	"ralph/logs/termtext"
+	"ralph/state"
+	"ralph/state/view"
+	"ralph/state/view/follow"
 )
 
 // terminal is a monitor on a pseudo-terminal of the test's own.
@@ -340,5 +343,21 @@ func TestRun_endsWithItsContextAndLeavesNoGoroutine(t *testing.T) {
 			t.Fatal("it does not end")
 		}
 		cancel()
+	}
+}
+
+func TestScreen_beforeTheFirstRun_showsThePlan(t *testing.T) {
+	f := follow.New(t.TempDir(), time.Now)
+	t.Cleanup(f.Close)
+	u := newUI(Options{Now: func() time.Time { return noon }, Plan: func() (state.TaskStatus, []string) {
+		return state.TaskStatus{Title: "second", Done: 1, Total: 2}, []string{"[x] first", "[ ] second\x1b[2J"}
+	}}, f)
+	u.apply(view.Update{Snapshot: view.Snapshot{State: view.StateNone}})
+	screen := simulate(t, 80, 24)
+	u.drawOn(screen)
+	for _, want := range []string{"1/2 done", "▸ second", "6 Tasks", "2 tasks", " [x] first\n [ ] second\n"} {
+		if !strings.Contains(text(screen), want) {
+			t.Errorf("no %q:\n%s", want, text(screen))
+		}
 	}
 }

@@ -48,6 +48,7 @@ type ui struct {
 	model    view.Model
 	lines    view.Log // of the feed's goroutine
 	log      *logView
+	plan     []string // the tasks, before the first run
 	raw      *logView // raw output on the screen; nil: none
 	rawTail  *logs.Tail
 	rawOf    int
@@ -86,8 +87,13 @@ func (u *ui) apply(up view.Update) {
 	for _, e := range up.Events {
 		lines = append(lines, u.lines.Lines(e)...)
 	}
+	var plan []string
+	if up.State == view.StateNone && u.o.Plan != nil {
+		up.Status.Task, plan = u.o.Plan()
+	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.plan = plan
 	run := u.model.Run.ID
 	u.model.Apply(up)
 	if u.model.Run.ID != run {
@@ -157,6 +163,8 @@ func (u *ui) drawPanel(c canvas, p panel, v summary.Summary) {
 			c.text(8, 0, c.dim(), view.Prefix(" ralph ", termtext.Line(u.o.Version))+" ")
 		case u.raw != nil:
 			drawLog(c, title{name: fmt.Sprintf("Raw output of iteration %d", u.rawOf), key: "r", focused: true}, u.raw)
+		case len(u.plan) > 0 && len(u.log.lines) == 0:
+			drawTasks(c, u.plan)
 		default:
 			drawLog(c, title{name: "Live log", key: "6", focused: focused}, u.log)
 		}

@@ -19,9 +19,9 @@ var Version = ""
 
 // Main runs one command line and returns the exit code.
 func Main(program string, args []string) int {
+	tellOuter, watched := split.Reporter()
 	f := cmdline.New()
-	f.Program = program
-	tellOuter := split.Reporter(f)
+	f.Program, f.Watched = program, watched
 	if len(args) > 0 && args[0] == demoAgentVerb {
 		return demo.Agent(args[1:], f.In, f.Out, f.Err)
 	}

@@ -61,6 +61,13 @@ func (c *console) print(format string, args ...any) {
 	}
 }
 
+// command prints a line with a command, which people copy: it is not wrapped here.
+func (c *console) command(format string, args ...any) {
+	if c.json == nil {
+		c.row(view.RoleText, cmdline.Inert(fmt.Sprintf(format, args...)))
+	}
+}
+
 // row prints one row of the terminal, or one line where there is none.
 func (c *console) row(role view.Role, clean string) {
 	if c.counted {
@@ -305,10 +312,10 @@ func (c *console) end(r runner.Ending) {
 	}
 	c.print("ralph: why: %s (rule %s, exit code %d)", cmdline.Inert(reason), d.Rule, d.Exit)
 	for _, item := range d.Review {
-		c.print("ralph: look %d: %s; show: %s; accept: ralph accept %d", item.N, item.Text, item.Show, item.N)
+		c.command("ralph: look %d: %s; show: %s; accept: ralph accept %d", item.N, item.Text, item.Show, item.N)
 	}
 	if d.Next != "" {
-		c.print("ralph: next: %s", d.Next)
+		c.command("ralph: next: %s", d.Next)
 	}
 }
 

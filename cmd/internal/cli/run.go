@@ -178,11 +178,7 @@ func (o *runOptions) summary(s state.Status) {
 	if s.Status != state.StatusReview {
 		s.Review = nil // there is nothing to accept yet
 	}
-	c := &console{out: o.Out}
-	if o.IsTerminal() {
-		c.width = o.Width
-	}
-	c.end(runner.Ending{
+	(&console{out: o.Out}).end(runner.Ending{
 		Decision: rules.Decision{
 			Status: s.Status, Reason: s.Reason, Rule: s.Rule, Exit: s.ExitCode, ExitReason: s.ExitReason, Next: s.Next, Review: s.Review,
 		},

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/preflight"
 	"ralph/logs/termtext"
 	"ralph/monitor"
 	"ralph/state"
@@ -121,6 +123,7 @@ func (a *app) monitorCommand() *cobra.Command {
 			sig := cmdline.HandleSignals(a.In)
 			defer sig.Stop()
 			o := monitor.Options{Dir: dir, Version: version(), Out: a.Out, Now: time.Now, NoColor: os.Getenv("NO_COLOR") != ""}
+			o.Plan = a.planReader()
 			self, err := a.Ralph()
 			if o.Ralph = []string{self, "-C", dir}; err != nil {
 				o.Ralph, o.NoControl = nil, err.Error()
@@ -130,6 +133,32 @@ func (a *app) monitorCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&plain, "plain", false, "print a stream of lines instead of the screen")
 	return cmd
+}
+
+// planReader reads the plan for a screen that has no run to show. Configuration that
+// cannot be used is a matter for the run.
+func (a *app) planReader() func() (state.TaskStatus, []string) {
+	quiet := *a.Factory
+	quiet.Err = io.Discard
+	p, _, err := preflight.Open(&quiet, nil)
+	return func() (s state.TaskStatus, tasks []string) {
+		if err != nil || p.FindPlan() != nil || p.Plan == "" {
+			return s, nil
+		}
+		list, err := p.Tasks()
+		if err != nil {
+			return s, nil
+		}
+		for _, t := range list.Tasks {
+			box := "[ ] "
+			if t.Done {
+				box = "[x] "
+			}
+			tasks = append(tasks, box+t.Title)
+		}
+		next, _ := list.Next()
+		return state.TaskStatus{ID: next.ID, Title: next.Title, Done: list.Done(), Total: list.Total()}, tasks
+	}
 }
 
 func (a *app) watch(ctx context.Context, o monitor.Options, plain bool) error {

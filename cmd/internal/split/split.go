@@ -25,17 +25,17 @@ import (
 // start, so that the error outlives its pane.
 const reportVar = "RALPH_REPORT"
 
-// Reporter passes an error of this process to the outer ralph, if there is one.
-// It removes the variable from the environment: the agent must not see it.
-func Reporter(f *cmdline.Factory) func(text string) {
+// Reporter passes an error of this process to the outer ralph, if there is one: then
+// the monitor watches, too. It removes the variable from the environment: the agent
+// must not see it.
+func Reporter() (tell func(text string), watched bool) {
 	path := os.Getenv(reportVar)
-	f.Watched = path != ""
 	_ = os.Unsetenv(reportVar)
 	return func(text string) {
 		if path != "" {
 			_ = os.WriteFile(path, []byte(text+"\n"), 0o600) // the pane shows it too
 		}
-	}
+	}, path != ""
 }
 
 // Window is a run that wants the monitor beside it.

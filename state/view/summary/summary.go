@@ -134,6 +134,9 @@ func Of(m *view.Model, now time.Time) Summary {
 	v.Gauges = gauges(m, now)
 	v.Resumable = m.State == state.StatusPaused || m.State == state.StatusWaiting
 	if m.State == view.StateNone || m.State == view.StateStarting {
+		if st.Task.Total > 0 {
+			v.Plan = newPlan(st)
+		}
 		return v
 	}
 	active := m.Active()

@@ -66,19 +66,23 @@ func Text(m *view.Model, now time.Time, width int) string {
 	for _, n := range v.Notes {
 		row("finding", view.Join(" ", view.Clock(n.At, now), n.Text))
 	}
-	if len(v.Ends) == 0 {
-		row("breaker", view.Join(" · ", v.Breaker.State, v.Breaker.Counters))
-		row("", v.Breaker.Reason)
-	} else {
-		row("breaker", view.Join(" · ", v.Breaker.State, v.Breaker.Reason))
-		var all []string
-		for _, e := range v.Ends {
-			all = append(all, e.Text)
-		}
-		row("ends when", view.Join(" · ", all...))
+	for _, r := range ending(v) {
+		row(r[0], r[1])
 	}
 	for _, p := range v.Problems {
 		row("problem", p)
 	}
 	return b.String()
+}
+
+// ending are the rows about what ends the run: label and text.
+func ending(v Summary) [][2]string {
+	if len(v.Ends) == 0 {
+		return [][2]string{{"breaker", view.Join(" · ", v.Breaker.State, v.Breaker.Counters)}, {"", v.Breaker.Reason}}
+	}
+	var all []string
+	for _, e := range v.Ends {
+		all = append(all, e.Text)
+	}
+	return [][2]string{{"breaker", view.Join(" · ", v.Breaker.State, v.Breaker.Reason)}, {"ends when", view.Join(" · ", all...)}}
 }
