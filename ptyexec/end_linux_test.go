@@ -243,7 +243,7 @@ func TestRun_childClosesItsOutputAndLivesOn_itsExitCounts(t *testing.T) {
 func TestRun_insideAnotherRun_works(t *testing.T) {
 	t.Parallel()
 	exit, out := capture(t, Command{Args: self("runner", "parent", "setsid", "exit")})
-	if exit.Code != 0 || exit.Leftover != 0 || !strings.Contains(out, "inner {Code:0 ") || !strings.Contains(out, "Leftover:1} <nil>") {
+	if exit.Code != 0 || exit.Leftover != 0 || !strings.Contains(out, "inner {Code:0 ") || !strings.Contains(out, "Leftover:1 ") {
 		t.Errorf("got %+v, %q", exit, out)
 	}
 	wantGone(t, printedPids(t, out))
