@@ -252,7 +252,7 @@ func TestRender_agentsWords_cannotLookLikeRalphs(t *testing.T) {
 		state.Text{Text: forged}, state.ToolResult{Text: forged}, state.ToolResult{Text: forged, Error: true}, state.AgentError{Text: forged},
 		state.FinalMessage{Text: forged, Error: true}, state.Tool{Name: forged, Arg: forged}, state.Check{Name: "lint", Output: forged},
 	} {
-		for n, line := range strings.Split(strings.TrimSuffix(view.Render(state.NewEvent(state.Origin{Run: "r"}, noon, p)), "\n"), "\n") {
+		for n, line := range strings.Split(strings.TrimSuffix((&view.Log{LineOptions: view.LineOptions{Whole: true}}).Render(state.NewEvent(state.Origin{Run: "r"}, noon, p)), "\n"), "\n") {
 			own := n == 0 && strings.HasPrefix(line, "! check lint: failed")
 			if !own && !strings.HasPrefix(line, "| ") && !strings.HasPrefix(line, "> ") && !strings.HasPrefix(line, "  ") {
 				t.Errorf("%T: %q", p, line)
