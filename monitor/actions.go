@@ -37,7 +37,7 @@ func (u *ui) search(direction int) {
 	case v.query == "":
 		u.say("search first: /")
 	case !v.search(direction):
-		u.say("no match for %q in the loaded lines", v.query)
+		u.say("no match for %q", v.query)
 	}
 }
 
@@ -120,7 +120,7 @@ func (u *ui) back() {
 	case u.help:
 		u.help = false
 	case v.query != "":
-		v.query, v.found.line = "", -1
+		v.setQuery("")
 	case u.raw != nil:
 		u.raw = nil
 	default:
@@ -264,7 +264,7 @@ func (u *ui) readMore() {
 	if u.raw != nil {
 		u.readRaw()
 	}
-	wanted := u.log.needOlder && !u.log.noOlder && u.raw == nil
+	wanted := (u.log.needOlder || u.log.query != "") && !u.log.noOlder && u.raw == nil
 	before := u.log.oldest()
 	u.mu.Unlock()
 	if !wanted {
@@ -280,10 +280,21 @@ func (u *ui) readMore() {
 	if err != nil {
 		u.say("%s", termtext.Line(err.Error()))
 	}
+	asked := u.log.needOlder
 	if before.Equal(u.log.oldest()) {
 		u.log.prepend(lines)
 	}
-	if u.log.noOlder {
+	switch v := u.log; {
+	case v.seek && v.search(-1):
+		v.seek = false
+	case v.seek && v.noOlder:
+		v.seek = false
+		u.say("no match for %q", v.query)
+	}
+	if !u.log.noOlder && u.log.query != "" {
+		u.feed.Poke() // a search covers the whole log
+	}
+	if u.log.noOlder && asked {
 		from := u.log.oldest().Local().Format(time.TimeOnly)
 		u.say("the beginning, %s; o opens the whole log", from)
 	}

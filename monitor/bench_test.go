@@ -59,7 +59,7 @@ func BenchmarkScrollBack(b *testing.B) {
 
 func BenchmarkSearchWithoutMatch(b *testing.B) {
 	u := longLog(b, true)
-	u.log.query = "no such words"
+	u.log.setQuery("no such words")
 	for b.Loop() {
 		u.log.search(-1)
 	}

@@ -51,7 +51,7 @@ func TestLog_feedbackAndFindings_areWholeMarkedInWordsAndFound(t *testing.T) {
 		}
 	}
 	for _, query := range []string{"told the agent", "testpage", "taken back", "flaky"} {
-		u.log.query, u.log.found.line = query, -1
+		u.log.setQuery(query)
 		if !u.log.search(-1) {
 			t.Errorf("%q is not found", query)
 		}

@@ -363,3 +363,29 @@ func TestScreen_hostileOutputInARealTerminal_changesNothingOutsideItsCells(t *te
 		}
 	}
 }
+
+// The screen has loaded only the end of the log.
+func TestSearch_wholeLog_countsMatchesBeforeTheLoadedLines(t *testing.T) {
+	pr := living(t)
+	for i := range 6000 {
+		text := strings.Repeat("hay ", 200)
+		if i%2000 == 0 {
+			text = fmt.Sprintf("needle %d", i/2000)
+		}
+		pr.Add(state.NewEvent(state.Origin{Run: "20261120-131810", Iteration: 7}, time.Now(), state.Text{Text: text}))
+	}
+	p := openPane(t, pr.Dir, [2]int{100, 30})
+	p.shows("RUNNING", "hay hay")
+	p.keys("/")
+	p.keys("-l", "needle")
+	p.keys("Enter")
+	p.shows("3/3", "needle 2")
+	p.keys("n")
+	p.shows("2/3", "needle 1")
+	p.keys("n")
+	p.shows("1/3", "needle 0")
+	p.keys("n")
+	p.shows("3/3", "needle 2")
+	p.keys("Escape")
+	p.hides("3/3")
+}

@@ -1,7 +1,9 @@
 package monitor
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -21,6 +23,9 @@ type logView struct {
 	width  int // of the text, at the latest draw
 	height int
 	query  string
+	match  func(text string) (start, end int)
+	hits   []int // numbers of the lines that match, ascending
+	seek   bool  // no match yet, and older lines are being loaded
 	found  place // the current match; its line is -1 without one
 	// needOlder asks for lines before the first one; noOlder: there are none.
 	needOlder, noOlder bool
@@ -39,10 +44,65 @@ func newLogView() *logView {
 
 func (v *logView) append(lines []view.Line) {
 	limit := ringFollow
-	if !v.follow {
+	if !v.follow || v.query != "" {
 		limit = ringBack
 	}
-	v.add(lines, limit)
+	v.hits = append(v.hits, v.matching(lines, v.end())...)
+	v.keep(lines, limit)
+}
+
+// keep adds lines. What it drops can be loaded again.
+func (v *logView) keep(lines []view.Line, limit int) {
+	first := v.first
+	if v.add(lines, limit); v.first == first {
+		return
+	}
+	v.noOlder = false
+	n, _ := slices.BinarySearch(v.hits, v.first)
+	v.hits = v.hits[n:]
+}
+
+// clear drops the lines.
+func (v *logView) clear() {
+	v.ring.clear()
+	v.hits, v.noOlder = nil, false
+}
+
+// matching returns the numbers of the lines that match, the first of which is number from.
+func (v *logView) matching(lines []view.Line, from int) (hits []int) {
+	for i := range lines {
+		if v.query == "" {
+			break
+		}
+		if start, _ := v.match(lines[i].Text); start >= 0 {
+			hits = append(hits, from+i)
+		}
+	}
+	return hits
+}
+
+// setQuery begins a search. An empty query ends it.
+func (v *logView) setQuery(query string) {
+	v.query, v.match, v.found.line, v.seek = query, matcher(query), -1, false
+	v.hits = v.matching(v.lines, v.first)
+}
+
+// progress is the number of the current match and of all, "3/17"; empty without a search.
+func (v *logView) progress() string {
+	if v.query == "" {
+		return ""
+	}
+	at, ok := slices.BinarySearch(v.hits, v.found.line)
+	if ok {
+		at++
+	} else {
+		at = 0
+	}
+	more := ""
+	if !v.noOlder {
+		more = "…" // still loading
+	}
+	return fmt.Sprintf("%d/%d%s", at, len(v.hits), more)
 }
 
 // rows wraps text and returns the byte offset of the end of each row. A row breaks
@@ -157,7 +217,7 @@ func (v *logView) scroll(by int) {
 
 func (v *logView) toEnd() {
 	v.follow, v.top = true, v.lastTop()
-	v.add(nil, ringFollow)
+	v.append(nil)
 }
 
 func (v *logView) toStart() {
@@ -170,7 +230,9 @@ func (v *logView) prepend(older []view.Line) {
 	v.needOlder = false
 	if len(older) == 0 || !v.addOlder(older) {
 		v.noOlder = true
+		return
 	}
+	v.hits = append(v.matching(older, v.first), v.hits...)
 }
 
 // oldest is the time of the first line that has one.
@@ -205,10 +267,10 @@ func matcher(query string) func(text string) (start, end int) {
 // search moves to the next matching line, towards older ones for a negative
 // direction. It wraps around and reports whether there is a match.
 func (v *logView) search(direction int) bool {
-	if v.query == "" || len(v.lines) == 0 {
+	n := len(v.hits)
+	if n == 0 {
 		return false
 	}
-	match := matcher(v.query)
 	from := v.found.line
 	if from < v.first || from >= v.end() {
 		from = v.clamp(v.move(v.top, v.height-1)).line
@@ -216,30 +278,30 @@ func (v *logView) search(direction int) bool {
 			from++
 		}
 	}
-	n := len(v.lines)
-	for i := 1; i <= n; i++ {
-		at := v.first + ((from-v.first+direction*i)%n+n)%n
-		start, _ := match(v.at(at).Text)
-		if start < 0 {
-			continue
-		}
-		v.found = place{at, 0}
-		if v.wrap {
-			for _, end := range rows(v.at(at).Text, v.width) {
-				if start < end {
-					break
-				}
-				v.found.row++
-			}
-		} else {
-			v.shift = max(termtext.Width(v.at(at).Text[:start])-v.width/2, 0)
-		}
-		v.follow = false
-		v.top = v.move(v.found, -v.height/3)
-		if last := v.lastTop(); last.before(v.top) {
-			v.top = last
-		}
-		return true
+	i, exact := slices.BinarySearch(v.hits, from)
+	switch {
+	case direction < 0:
+		i--
+	case exact:
+		i++
 	}
-	return false
+	at := v.hits[(i+n)%n]
+	start, _ := v.match(v.at(at).Text)
+	v.found = place{at, 0}
+	if v.wrap {
+		for _, end := range rows(v.at(at).Text, v.width) {
+			if start < end {
+				break
+			}
+			v.found.row++
+		}
+	} else {
+		v.shift = max(termtext.Width(v.at(at).Text[:start])-v.width/2, 0)
+	}
+	v.follow = false
+	v.top = v.move(v.found, -v.height/3)
+	if last := v.lastTop(); last.before(v.top) {
+		v.top = last
+	}
+	return true
 }

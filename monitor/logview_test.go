@@ -126,7 +126,7 @@ func TestLogView_endlessLog_staysWithinItsBound(t *testing.T) {
 func TestLogView_emptyOrTiny_neverPanics(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := newLogView()
-		v.query = "x"
+		v.setQuery("x")
 		n := 0
 		steps := rapid.SliceOfN(rapid.IntRange(0, 11), 1, 40).Draw(t, "steps")
 		for _, s := range steps {
@@ -168,7 +168,9 @@ func TestSearch_goesRoundInBothDirectionsAndMindsCapitals(t *testing.T) {
 	v.append([]view.Line{{Text: "Alpha"}, {Text: "beta"}, {Text: "ALPHA two"}, {Text: "gamma"}})
 	v.layOut(20, 2)
 	found := func(query string, direction int) string {
-		v.query = query
+		if v.query != query {
+			v.setQuery(query)
+		}
 		if !v.search(direction) {
 			return "none"
 		}
@@ -188,7 +190,7 @@ func TestSearch_matchInALaterRow_isOnTheScreen(t *testing.T) {
 	v := newLogView()
 	v.append([]view.Line{{Text: strings.Repeat("word ", 400) + "needle"}, {Text: "end"}})
 	v.layOut(40, 5)
-	v.query = "needle"
+	v.setQuery("needle")
 	if !v.search(-1) {
 		t.Fatal("nothing found")
 	}

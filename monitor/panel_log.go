@@ -16,6 +16,7 @@ func drawLog(c canvas, t title, v *logView) {
 	if t.right = "scrolled back, f follows"; v.follow {
 		t.right = "following"
 	}
+	t.right = view.Join(", ", v.progress(), t.right)
 	if !v.wrap {
 		t.right += ", unwrapped"
 	}

@@ -228,9 +228,16 @@ func (u *ui) keyQuery(e *tcell.EventKey) {
 	case tcell.KeyEnter:
 		u.asks = askNothing
 		v := u.shown()
-		if v.query, v.found.line = termtext.Line(u.input), -1; v.query != "" && !v.search(-1) {
-			u.say("no match for %q in the loaded lines", v.query)
+		v.setQuery(termtext.Line(u.input))
+		switch {
+		case v.query == "" || v.search(-1):
+		case v.noOlder:
+			u.say("no match for %q", v.query)
+		default:
+			v.seek = true
+			u.say("searching older lines …")
 		}
+		u.feed.Poke()
 	case tcell.KeyEscape, tcell.KeyCtrlC:
 		u.asks = askNothing
 	case tcell.KeyBackspace, tcell.KeyBackspace2:
