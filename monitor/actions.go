@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"cmp"
 	"time"
 
 	"ralph/logs"
@@ -54,7 +55,8 @@ func (u *ui) pauseOrResume() {
 // show shows only panel p, or all panels again.
 func (u *ui) show(p panel) {
 	defer u.lock()()
-	u.help, u.raw = false, nil
+	u.help = false
+	u.closeRaw()
 	if u.alone == p {
 		u.alone = panelHeader
 		return
@@ -122,7 +124,7 @@ func (u *ui) back() {
 	case v.query != "":
 		v.setQuery("")
 	case u.raw != nil:
-		u.raw = nil
+		u.closeRaw()
 	default:
 		u.alone = panelHeader
 	}
@@ -196,36 +198,59 @@ func (u *ui) sideways(by int) {
 	}
 	wrap := v.wrap
 	u.mu.Unlock()
-	if raw && wrap && of+by >= 1 {
+	if !raw || !wrap || of+by < 1 {
+		return
+	}
+	if u.rawTail != nil {
 		u.openRawOf(of + by)
+	} else {
+		u.openReviewOf(of + by)
 	}
 }
 
 const rawBacklog = 1 << 20 // bytes of raw output that are loaded
 
-// openRaw shows the raw output of the selected or the latest iteration.
-func (u *ui) openRaw() {
-	u.mu.Lock()
-	open, n := u.raw != nil, u.model.Iteration()
+// chosen is the selected iteration or, outside of the list, the latest one.
+func (u *ui) chosen() int {
 	if i := len(u.model.Run.Iterations) - 1 - u.selected; u.focus == panelIterations && i >= 0 {
-		n = u.model.Run.Iterations[i].Number
+		return u.model.Run.Iterations[i].Number
 	}
-	if open {
-		u.raw = nil
-	}
+	return u.model.Iteration()
+}
+
+// run is the id of the run on the screen.
+func (u *ui) run() string { return cmp.Or(u.model.Run.ID, u.model.Status.RunID) }
+
+// openReview shows what became of the chosen iteration, or goes back.
+func (u *ui) openReview() { u.toggleOf(u.openReviewOf) }
+
+// openRaw shows the raw output of the chosen iteration, or goes back.
+func (u *ui) openRaw() { u.toggleOf(u.openRawOf) }
+
+func (u *ui) toggleOf(open func(n int)) {
+	u.mu.Lock()
+	was, n := u.raw != nil, u.chosen()
 	u.help = false
-	u.mu.Unlock()
-	if !open {
-		u.openRawOf(n)
+	if was {
+		u.closeRaw()
 	}
+	u.mu.Unlock()
+	if !was {
+		open(n)
+	}
+}
+
+// closeRaw goes back from raw output or a review.
+func (u *ui) closeRaw() {
+	if u.rawTail != nil {
+		_ = u.rawTail.Close()
+	}
+	u.raw, u.rawTail = nil, nil
 }
 
 func (u *ui) openRawOf(n int) {
 	defer u.lock()()
-	run := u.model.Run.ID
-	if run == "" {
-		run = u.model.Status.RunID
-	}
+	run := u.run()
 	path := u.feed.Reader().RawPath(run, n)
 	switch latest := u.model.Iteration(); {
 	case run == "" || n < 1:
@@ -238,9 +263,7 @@ func (u *ui) openRawOf(n int) {
 		u.say("there is no raw output of iteration %d", n)
 		return
 	}
-	if u.rawTail != nil {
-		_ = u.rawTail.Close()
-	}
+	u.closeRaw()
 	u.raw, u.rawOf, u.rawTail = newLogView(), n, logs.NewTail(path, rawBacklog)
 	u.raw.noOlder = true
 	u.readRaw()
@@ -261,7 +284,7 @@ func (u *ui) readRaw() {
 // runs in the goroutine of the feed.
 func (u *ui) readMore() {
 	u.mu.Lock()
-	if u.raw != nil {
+	if u.rawTail != nil {
 		u.readRaw()
 	}
 	wanted := (u.log.needOlder || u.log.query != "") && !u.log.noOlder && u.raw == nil

@@ -118,6 +118,7 @@ func (c canvas) bar(part float64, style tcell.Style) {
 type title struct {
 	name, key, right string
 	focused          bool
+	file             string // that the panel shows; relative to the project if there is room
 }
 
 func (c canvas) title(t title) {

@@ -50,11 +50,7 @@ func (u *ui) control(verb string) {
 
 // runVerb returns the last line that the verb printed, or why it failed.
 func runVerb(ralph []string, verb string) (text string, ok bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), verbTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, ralph[0], append(ralph[1:len(ralph):len(ralph)], verb)...)
-	cmd.WaitDelay = time.Second
-	out, err := cmd.CombinedOutput()
+	out, err := output(ralph, verb)
 	last := out[max(len(out)-4096, 0):]
 	lines := strings.Split(strings.TrimSpace(termtext.Clean(string(last))), "\n")
 	text = strings.TrimSpace(lines[len(lines)-1])
@@ -67,6 +63,15 @@ func runVerb(ralph []string, verb string) (text string, ok bool) {
 	return text, true
 }
 
+// output runs a verb with its arguments.
+func output(ralph []string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), verbTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, ralph[0], append(ralph[1:len(ralph):len(ralph)], args...)...)
+	cmd.WaitDelay = time.Second
+	return cmd.CombinedOutput()
+}
+
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
@@ -74,16 +79,24 @@ func exists(path string) bool {
 
 const pagerBytes = 64 << 20 // the pager gets the end of a longer log
 
-// openPager opens the log on the screen in the user's pager.
-func (u *ui) openPager() {
-	u.mu.Lock()
-	path := u.feed.Reader().LiveLogPath()
+// path is the file of the log on the screen. A review has none but the raw output.
+func (u *ui) path() string {
 	if u.raw != nil {
-		path = u.feed.Reader().RawPath(u.model.Run.ID, u.rawOf)
+		return u.feed.Reader().RawPath(u.run(), u.rawOf)
 	}
+	return u.feed.Reader().LiveLogPath()
+}
+
+// file is path relative to the project.
+func (u *ui) file() string { return view.Within(filepath.Dir(u.feed.Reader().Dir()), u.path()) }
+
+// openWith opens the log on the screen in another program.
+func (u *ui) openWith(program func(path string) error) {
+	u.mu.Lock()
+	path := u.path()
 	u.mu.Unlock()
 	var err error
-	u.app.Suspend(func() { err = page(path) })
+	u.app.Suspend(func() { err = program(path) })
 	if err != nil {
 		defer u.lock()()
 		u.fail(err.Error())
@@ -119,6 +132,19 @@ func page(path string) error {
 	}
 	// Only the user ends the pager. Killed, it would leave the terminal in raw mode.
 	return foreground(exec.Command(command[0], append(command[1:], copied)...)) //nolint:noctx // see above
+}
+
+// edit opens the file itself.
+func edit(path string) error {
+	if !exists(path) {
+		return fmt.Errorf("open %s: it does not exist", filepath.Base(path))
+	}
+	for _, text := range []string{os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"} {
+		if words := strings.Fields(text); len(words) > 0 {
+			return foreground(exec.Command(words[0], append(words[1:], path)...)) //nolint:noctx // only the user ends it
+		}
+	}
+	return nil
 }
 
 // pagerCommand is $PAGER, else $EDITOR, else less.

@@ -217,7 +217,7 @@ func TestKeys_thatShowOutput_openRawAndPager(t *testing.T) {
 	pr := living(t)
 	p := openPane(t, pr.Dir, [2]int{80, 24}, "PAGER="+withRaw(t, pr))
 	p.shows("RUNNING")
-	p.keys("Tab", "j", "r")
+	p.keys("Tab", "j", "R")
 	p.shows("Raw output of iteration 6", "raw bytes of 6 red")
 	p.keys("Right")
 	p.shows("Raw output of iteration 7", "raw bytes of 7 red")
@@ -229,10 +229,10 @@ func TestKeys_thatShowOutput_openRawAndPager(t *testing.T) {
 	p.shows("raw bytes of 6 red", "PAGER ENDS")
 	p.keys("C-c") // for the pager, not for the monitor
 	p.shows("Raw output of iteration 6")
-	p.keys("r")
+	p.keys("R")
 	p.shows("API usage")
 	p.keys("k", "Enter")
-	p.shows("Raw output of iteration 7")
+	p.shows("Review of iteration 7")
 	p.keys("Escape")
 	p.shows("API usage")
 	p.keys("BTab")
@@ -267,7 +267,9 @@ func TestKeys_thatChangeTheScreen_changeIt(t *testing.T) {
 	p.shows("following")
 	p.keys("-l", "\x1b[<0;10;16M\x1b[<0;10;16m") // a click into the list
 	p.keys("Enter")
-	p.shows("iteration 7 has printed nothing yet")
+	p.shows("Review of iteration 7")
+	p.keys("Escape")
+	p.hides("Review of iteration 7")
 	p.keys("m")
 	p.shows("mouse off")
 	p.keys("C-l")
@@ -362,30 +364,4 @@ func TestScreen_hostileOutputInARealTerminal_changesNothingOutsideItsCells(t *te
 			column = cells
 		}
 	}
-}
-
-// The screen has loaded only the end of the log.
-func TestSearch_wholeLog_countsMatchesBeforeTheLoadedLines(t *testing.T) {
-	pr := living(t)
-	for i := range 6000 {
-		text := strings.Repeat("hay ", 200)
-		if i%2000 == 0 {
-			text = fmt.Sprintf("needle %d", i/2000)
-		}
-		pr.Add(state.NewEvent(state.Origin{Run: "20261120-131810", Iteration: 7}, time.Now(), state.Text{Text: text}))
-	}
-	p := openPane(t, pr.Dir, [2]int{100, 30})
-	p.shows("RUNNING", "hay hay")
-	p.keys("/")
-	p.keys("-l", "needle")
-	p.keys("Enter")
-	p.shows("3/3", "needle 2")
-	p.keys("n")
-	p.shows("2/3", "needle 1")
-	p.keys("n")
-	p.shows("1/3", "needle 0")
-	p.keys("n")
-	p.shows("3/3", "needle 2")
-	p.keys("Escape")
-	p.hides("3/3")
 }

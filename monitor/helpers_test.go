@@ -26,7 +26,7 @@ var rewrite = flag.Bool("update", false, "rewrite the golden files")
 // "ralph" that it calls.
 func TestMain(m *testing.M) {
 	time.Local = time.UTC
-	if verbs := os.Getenv("MONITOR_TEST_VERBS"); verbs != "" && len(os.Args) == 3 && os.Args[1] == "verb" {
+	if verbs := os.Getenv("MONITOR_TEST_VERBS"); verbs != "" && len(os.Args) >= 3 && os.Args[1] == "verb" {
 		if os.Getenv("MONITOR_TEST_FAIL") != "" {
 			fmt.Println("no disk space")
 			os.Exit(1)

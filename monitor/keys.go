@@ -26,8 +26,10 @@ func bindings() []binding {
 		{"s", "skip", "end this iteration and take the next task (asks first)", func(u *ui) { u.askBefore("skip") }, true},
 		{"a", "abort", "end the run now (asks first)", func(u *ui) { u.askBefore("abort") }, true},
 		{"l", "log", "live log only, and back", func(u *ui) { u.show(panelLog) }, false},
-		{"r enter", "raw", "raw output of the iteration; left and right: the previous and the next one", (*ui).openRaw, false},
-		{"o", "open", "open the log or the raw output in $PAGER or $EDITOR", (*ui).openPager, false},
+		{"r enter", "review", "review the iteration: checks, findings, diff; left and right: the previous and the next one", (*ui).openReview, false},
+		{"R", "", "raw output of the iteration", (*ui).openRaw, false},
+		{"o", "open", "open a clean copy of what is shown in $PAGER", func(u *ui) { u.openWith(page) }, false},
+		{"e", "", "open the file that the title names in $EDITOR", func(u *ui) { u.openWith(edit) }, false},
 		{"/", "search", "search backwards; a query in lower case matches any case", (*ui).askSearch, false},
 		{"n", "", "next match, towards older lines", func(u *ui) { u.search(-1) }, false},
 		{"N", "", "next match, towards newer lines", func(u *ui) { u.search(1) }, false},
@@ -130,7 +132,7 @@ func drawHelp(c canvas, table []binding, top int) int {
 	}
 	room := max(c.h-1, 0)
 	top = max(min(top, len(all)-room), 0)
-	c.title(title{"Keys", "?", fmt.Sprintf("%d to %d of %d", min(top+1, len(all)), min(top+room, len(all)), len(all)), true})
+	c.title(title{"Keys", "?", fmt.Sprintf("%d to %d of %d", min(top+1, len(all)), min(top+room, len(all)), len(all)), true, ""})
 	c = c.rows(1, room)
 	for y, row := range all[top:min(top+room, len(all))] {
 		c.text(1, y, plain.Bold(true), termtext.Fit(row[0], 17))

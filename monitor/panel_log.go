@@ -21,6 +21,9 @@ func drawLog(c canvas, t title, v *logView) {
 		t.right += ", unwrapped"
 	}
 	c.title(t)
+	if x := termtext.Width(t.name+t.key) + 4; t.file != "" && x+termtext.Width(t.file+t.right)+8 <= c.w {
+		c.text(x, 0, c.dim(), t.file+" ")
+	}
 	c = c.rows(1, c.h-1)
 	if c.h <= 0 {
 		return

@@ -233,7 +233,7 @@ func drawFlow(c canvas, all []summary.End) {
 // formats only the visible rows.
 func (u *ui) drawIterations(c canvas) {
 	n, focused := len(u.model.Run.Iterations), u.focus == panelIterations
-	c.title(title{"Iterations", "4", fmt.Sprint(n), focused})
+	c.title(title{"Iterations", "4", fmt.Sprint(n), focused, ""})
 	c = c.rows(1, c.h-1)
 	if n == 0 {
 		c.text(1, 0, c.dim(), "none yet")

@@ -162,11 +162,15 @@ func (u *ui) drawPanel(c canvas, p panel, v summary.Summary) {
 			u.helpTop = drawHelp(c, u.table, u.helpTop)
 			c.text(8, 0, c.dim(), view.Prefix(" ralph ", termtext.Line(u.o.Version))+" ")
 		case u.raw != nil:
-			drawLog(c, title{name: fmt.Sprintf("Raw output of iteration %d", u.rawOf), key: "r", focused: true}, u.raw)
+			t := title{name: fmt.Sprintf("Review of iteration %d", u.rawOf), key: "r", focused: true}
+			if u.rawTail != nil {
+				t = title{name: fmt.Sprintf("Raw output of iteration %d", u.rawOf), key: "R", focused: true, file: u.file()}
+			}
+			drawLog(c, t, u.raw)
 		case len(u.plan) > 0 && len(u.log.lines) == 0:
 			drawTasks(c, u.plan)
 		default:
-			drawLog(c, title{name: "Live log", key: "6", focused: focused}, u.log)
+			drawLog(c, title{name: "Live log", key: "6", focused: focused, file: u.file()}, u.log)
 		}
 	case panelKeys:
 		u.drawLast(c, v)

@@ -214,13 +214,13 @@ func showPanelsAlone(s *terminal) {
 
 func openRawAndPager(s *terminal) {
 	s.Helper()
-	s.keys("Tab", "g", "r")
+	s.keys("Tab", "g", "R")
 	s.shows("Raw output of iteration")
 	s.keys("Escape")
 	s.hides("Raw output") // before the next key: together they would be Alt-G
-	s.keys("G", "r")
+	s.keys("G", "R")
 	s.shows("Raw output of iteration 1", `"subtype":"success"`)
-	s.keys("r")
+	s.keys("R")
 	s.shows("API usage")
 	s.keys("Tab", "o")
 	s.shows("PAGER ENDS")

@@ -1,0 +1,82 @@
+package monitor
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph/state"
+)
+
+// What a person wants to know of an iteration is not its raw records.
+func TestKeys_r_reviewsTheIteration(t *testing.T) {
+	pr := living(t)
+	const run = "20261120-131810"
+	for _, p := range []state.Payload{state.Check{Name: "lint", Passed: true}, state.Check{Name: "test", Output: "x"},
+		state.Finding{Source: state.FoundByAudit, File: "a_test.go", Text: "a_test.go: 2 tests fewer"}} {
+		pr.Add(state.NewEvent(state.Origin{Run: run, Iteration: 7}, time.Now(), p))
+	}
+	p := openPane(t, pr.Dir, [2]int{100, 30})
+	p.shows("RUNNING", "6 Live log .ralph/live.log")
+	p.keys("r")
+	p.shows("r Review of iteration 7", "check lint passed", "check test failed", "finding: a_test.go: 2 tests fewer", "diff will act soon")
+	p.keys("Left")
+	p.shows("r Review of iteration 6", "no check ran")
+	p.keys("r")
+	p.shows("6 Live log")
+}
+
+func TestDiffLines_ofADiff_areMarkedByRole(t *testing.T) {
+	var got []string
+	for _, l := range diffLines("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\x1b[2J\n+new\n same\n") {
+		got = append(got, l.Role.String()+":"+l.Text)
+	}
+	want := "heading:diff --git a/x b/x|answer:--- a/x|answer:+++ b/x|answer:@@ -1 +1 @@|error:-old|good:+new|text: same"
+	if strings.Join(got, "|") != want {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestKeys_e_opensTheFileOfTheLogInTheEditor(t *testing.T) {
+	pr := living(t)
+	withRaw(t, pr)
+	editor := filepath.Join(t.TempDir(), "editor")
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\necho \"EDITS $1\"; read x\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p := openPane(t, pr.Dir, [2]int{200, 30}, "VISUAL=", "EDITOR="+editor)
+	p.shows("RUNNING")
+	p.keys("e")
+	p.shows("EDITS " + filepath.Join(pr.StateDir(), "live.log"))
+	p.keys("Enter")
+	p.shows("RUNNING", "q quit")
+}
+
+// The screen has loaded only the end of the log.
+func TestSearch_wholeLog_countsMatchesBeforeTheLoadedLines(t *testing.T) {
+	pr := living(t)
+	for i := range 6000 {
+		text := strings.Repeat("hay ", 200)
+		if i%2000 == 0 {
+			text = fmt.Sprintf("needle %d", i/2000)
+		}
+		pr.Add(state.NewEvent(state.Origin{Run: "20261120-131810", Iteration: 7}, time.Now(), state.Text{Text: text}))
+	}
+	p := openPane(t, pr.Dir, [2]int{100, 30})
+	p.shows("RUNNING", "hay hay")
+	p.keys("/")
+	p.keys("-l", "needle")
+	p.keys("Enter")
+	p.shows("3/3", "needle 2")
+	p.keys("n")
+	p.shows("2/3", "needle 1")
+	p.keys("n")
+	p.shows("1/3", "needle 0")
+	p.keys("n")
+	p.shows("3/3", "needle 2")
+	p.keys("Escape")
+	p.hides("3/3")
+}
