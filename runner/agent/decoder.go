@@ -182,7 +182,6 @@ func (d *Decoder) flushMessage() {
 	}
 }
 
-// call emits a tool call.
 func (d *Decoder) call(id, name string, args wire.Args, parent string) {
 	t := tool(id, name, args.Main)
 	t.Parent = wire.Cut(parent, maxName)

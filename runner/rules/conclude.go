@@ -201,13 +201,13 @@ func complete(f Conclusion) (Decision, bool) {
 	case f.Plan.Remaining > 0:
 		return Decision{}, false
 	case r.Claims():
-		return completed(fmt.Sprintf("%d of %d tasks are done and the agent's final message says so", f.Plan.Done, f.Plan.Total), "plan_complete"), true
+		return completed(tasksAre(f.Plan.Done, f.Plan.Total, "done")+" and the agent's final message says so", "plan_complete"), true
 	case r.Checks.Gated():
 		proof := "all required checks pass"
 		if red := report.KnownRed(); len(red) > 0 {
 			proof = "no required check got worse; these failed before the run, too: " + strings.Join(red, ", ")
 		}
-		return completed(fmt.Sprintf("%d of %d tasks are done and %s", f.Plan.Done, f.Plan.Total, proof), "plan_complete"), true
+		return completed(tasksAre(f.Plan.Done, f.Plan.Total, "done")+" and "+proof, "plan_complete"), true
 	}
 	return Decision{}, false
 }
@@ -225,7 +225,7 @@ func claimedIncomplete(f Conclusion) (Decision, bool) {
 		}
 		why, next = "a required check fails: "+blockingNames(report), "see what fails with: ralph check"
 	case f.Plan.Remaining > 0:
-		why = fmt.Sprintf("%d of %d tasks are open", f.Plan.Remaining, f.Plan.Total)
+		why = tasksAre(f.Plan.Remaining, f.Plan.Total, "open")
 		next = "look at the open tasks: do they need a decision of yours? then: ralph"
 	default:
 		return Decision{}, false
@@ -277,7 +277,7 @@ func gateFailed(f Conclusion) (Decision, bool) {
 	if d.Action == ActionRetry && r.Task.ID != "" && (report.Answer() == gate.BlockTask || f.Policy.MaxRetries > 0 && tries > f.Policy.MaxRetries) {
 		d.Action, d.PutAside = ActionContinue, true
 		d.Feedback = leftBehind(report)
-		d.Reason += fmt.Sprintf("; task %q is put aside after %s", r.Task.Title, count(tries, "try", "tries"))
+		d.Reason += "; put aside after " + count(tries, "try", "tries")
 	}
 	return d, true
 }
@@ -292,7 +292,7 @@ func taskAttempts(f Conclusion) (Decision, bool) {
 		return Decision{}, false // gate_failed ends the run
 	}
 	return Decision{Action: ActionContinue, PutAside: true, Feedback: leftBehind(r.Proof.Report),
-		Reason: fmt.Sprintf("task %q is not done after %s and is put aside", r.Task.Title, count(f.Attempts, "iteration", "iterations"))}, true
+		Reason: "not done after " + count(f.Attempts, "iteration", "iterations") + ", put aside"}, true
 }
 
 // leftBehind tells the next task's agent what the last one left; nil: nothing.
@@ -312,6 +312,15 @@ func failedCheck(report gate.Report) Decision {
 			Next: "see what fails with: ralph check"}
 	}
 	return d
+}
+
+// tasksAre is "1 of 3 tasks is open".
+func tasksAre(n, total int, what string) string {
+	are := "are"
+	if n == 1 {
+		are = "is"
+	}
+	return fmt.Sprintf("%d of %s %s %s", n, count(total, "task", "tasks"), are, what)
 }
 
 func count(n int, one, many string) string {

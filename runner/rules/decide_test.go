@@ -371,3 +371,13 @@ func TestRetryDelay_growsAndIsBounded(t *testing.T) {
 		}
 	}
 }
+
+func TestTasksAre_oneOrMany_isGrammar(t *testing.T) {
+	for want, got := range map[string]string{
+		"1 of 1 task is open": tasksAre(1, 1, "open"), "1 of 3 tasks is open": tasksAre(1, 3, "open"), "2 of 3 tasks are done": tasksAre(2, 3, "done"),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -110,7 +110,7 @@ func Summary(res turn.Result) string {
 func Attempt(r turn.Result) string {
 	parts := []string{string(r.Call.Outcome.Class)}
 	if n := r.Work.Change.Count; n > 0 {
-		changed := fmt.Sprintf("changed %d files", n)
+		changed := "changed " + count(n, "file", "files")
 		if files := r.Work.Change.Files; n <= 4 && len(files) == n {
 			changed = "changed " + strings.Join(files, ", ")
 		}

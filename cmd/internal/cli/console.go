@@ -296,7 +296,7 @@ func (c *console) end(r runner.Ending) {
 	d := r.Decision
 	plan := ""
 	if r.Total > 0 {
-		plan = fmt.Sprintf(", %d of %d tasks done", r.Done, r.Total)
+		plan = fmt.Sprintf(", %d of %s done", r.Done, cmdline.Count(r.Total, "task"))
 	}
 	cost := ""
 	if r.Usage.CostUSD > 0 {
