@@ -80,13 +80,13 @@ func TestRun_firstIteration_showsItsChecksItsRawOutputAndThePauseToCome(t *testi
 	p.shows("RUNNING", "check test is running, ", "5 Checks")
 	before := p.screen()
 	p.wait("the next second", func(s string) bool { return strings.Contains(s, "check test is running, ") && s != before })
-	p.keys("r")
+	p.keys("R")
 	p.shows("no iteration has begun yet")
 
 	s.Status.IterationStartedAt, s.Status.Checks, s.Status.Pending = time.Now(), nil, state.RequestPause
 	pr.JSON("status.json", s.Status)
 	p.shows("iteration 1 of 50", "pause asked; after this iteration", "p resume")
-	p.keys("r")
+	p.keys("R")
 	p.shows("iteration 1 has printed nothing yet")
 	raw := state.Open(pr.StateDir()).RawPath(s.Status.RunID, 1)
 	if err := os.MkdirAll(filepath.Dir(raw), 0o755); err != nil {
@@ -95,7 +95,7 @@ func TestRun_firstIteration_showsItsChecksItsRawOutputAndThePauseToCome(t *testi
 	if err := os.WriteFile(raw, []byte("the first words\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p.keys("r")
+	p.keys("R")
 	p.shows("Raw output of iteration 1", "the first words")
 	p.keys("p")
 	p.shows("resume will act soon")

@@ -61,9 +61,7 @@ func (s *supervisor) watch(ctx context.Context) (Exit, error) {
 		case size, ok := <-s.Resize:
 			if !ok {
 				s.Resize = nil
-				continue
-			}
-			if s.exit.Size = size; s.child.tty {
+			} else if s.exit.Size = size; s.child.tty {
 				_ = resize(s.child.out, size)
 			}
 		case <-s.clocks.changed:
