@@ -62,8 +62,7 @@ func (t *turn) call(ctx context.Context) (call, error) {
 		return call{notStarted: err.Error()}, nil
 	}
 	cmd.Size, cmd.Resize, cmd.Kill, cmd.Spare = t.w.Size, t.w.Resize, t.w.Kill, &t.w.spare
-	cmd.Timeout, cmd.IdleTimeout = t.a.Bounds.Timeout, t.a.Bounds.IdleTimeout
-	cmd.FinalGrace, cmd.KillGrace = finalGrace, killGrace
+	cmd.Timeout, cmd.IdleTimeout, cmd.FinalGrace, cmd.KillGrace = t.a.Bounds.Timeout, t.a.Bounds.IdleTimeout, finalGrace, killGrace
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	t.tell(state.Phase{Name: state.PhaseAgent})
