@@ -39,10 +39,7 @@ func (r *Run) showDecision(d rules.Decision) {
 }
 
 func (r *Run) endsWhen(task string) []state.Bound {
-	attempts, tries := 0, 0
-	if n := r.tasks[task]; n != nil {
-		attempts, tries = n.Attempts, n.Tries
-	}
+	attempts, tries := r.tasks.Used(task)
 	return r.o.Policy.EndsWhen(r.mem, attempts, tries)
 }
 

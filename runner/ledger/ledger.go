@@ -38,6 +38,14 @@ func (l Ledger) Of(id string) *Notes {
 	return n
 }
 
+// Used is how often a task was attempted, and how often in a row its checks failed.
+func (l Ledger) Used(id string) (attempts, tries int) {
+	if n := l[id]; n != nil {
+		return n.Attempts, n.Tries
+	}
+	return 0, 0
+}
+
 const (
 	// insists is the number of turns in a row that may tick another task before
 	// that task is the next assignment.
