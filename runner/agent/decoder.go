@@ -183,8 +183,7 @@ func (d *Decoder) flushMessage() {
 }
 
 func (d *Decoder) call(id, name string, args wire.Args, parent string) {
-	t := tool(id, name, args.Main)
-	t.Parent = wire.Cut(parent, maxName)
+	t := tool(id, name, args.Main, parent)
 	if len(d.calls) >= maxCalls {
 		clear(d.calls)
 	}
@@ -195,8 +194,8 @@ func (d *Decoder) call(id, name string, args wire.Args, parent string) {
 	d.emit(t)
 }
 
-func tool(id, name, arg string) state.Tool {
-	return state.Tool{ID: wire.Cut(id, maxName), Name: wire.Cut(name, maxName), Arg: arg}
+func tool(id, name, arg, parent string) state.Tool {
+	return state.Tool{ID: wire.Cut(id, maxName), Name: wire.Cut(name, maxName), Arg: arg, Parent: wire.Cut(parent, maxName)}
 }
 
 func (d *Decoder) answer(id, text string, failed bool) {
@@ -210,7 +209,7 @@ func (d *Decoder) answer(id, text string, failed bool) {
 // deny emits a refused call once. If it has seen the call, it takes name and
 // argument from there.
 func (d *Decoder) deny(id, name, arg, reason string) {
-	t := tool(id, name, arg)
+	t := tool(id, name, arg, "")
 	if t.ID != "" {
 		if d.denied[t.ID] {
 			return
