@@ -85,6 +85,7 @@ var floors = map[string]int{
 
 	"cmd/internal/cmdline": 7, // what all verbs share: streams, project, flags, error -> exit code
 
+	"cmd/internal/console":   9, // what a run prints
 	"cmd/internal/preflight": 8, // what a run needs, found and tried before it starts
 	"cmd/internal/resume":    8, // how a run was started, and whether it may continue
 	"cmd/internal/split":     8, // runner and monitor side by side in tmux

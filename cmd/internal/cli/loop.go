@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/console"
 	"ralph/cmd/internal/preflight"
 	"ralph/cmd/internal/resume"
 	"ralph/config"
@@ -58,11 +59,11 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 	sig := cmdline.HandleSignals(a.In)
 	defer sig.Stop()
 	rows, detected := s.Checks()
-	con := a.console(f, s)
-	con.start(s, run, rows)
+	con := console.New(a.Factory, s.Dir, console.Options{JSON: f.output == "json", Live: f.live || s.Config.Verbose, Headless: f.headless})
+	con.Start(s, run, rows)
 	log := logs.NewLogger(flushing{file}, s.Config.Verbose)
 	if held := s.HeldBack(); held != "" {
-		con.print("ralph: environment: %s", held)
+		con.Print("ralph: environment: %s", held)
 		log.Info("environment", logs.KeyRun, run, "held", held)
 	}
 	s.Config.TestMode = string(s.Mode(detected || len(rows) == 0))
@@ -71,14 +72,14 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 		Agents: s.Find, Env: a.Env, Filter: s.Config.EnvFilter(),
 		Checks: rows, Mode: gate.Mode(s.Config.TestMode), Detect: s.Config.DetectChecks && len(rows) == 0, Find: preflight.FindChecks,
 		State: w, Log: log, Prompt: s.Prompt, Plan: s.Plan,
-		Show: func(e state.Event) { begun(e); con.show(e) }, Tick: con.tick,
+		Show: func(e state.Event) { begun(e); con.Show(e) }, Tick: con.Tick,
 		Size: sig.Size, Resize: sig.Resize, Kill: sig.Kill,
 	}).Run(sig.Ctx)
-	con.end(result)
+	con.End(result)
 	if s.Config.Notify {
 		a.notify(result)
 	}
-	if err != nil && !con.ended {
+	if err != nil && !con.Ended() {
 		return err
 	}
 	if result.Decision.Exit == rules.ExitComplete {

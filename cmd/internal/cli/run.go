@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/console"
 	"ralph/cmd/internal/preflight"
 	"ralph/cmd/internal/split"
 	"ralph/runner"
@@ -178,7 +179,7 @@ func (o *runOptions) summary(s state.Status) {
 	if s.Status != state.StatusReview {
 		s.Review = nil // there is nothing to accept yet
 	}
-	(&console{out: o.Out}).end(runner.Ending{
+	console.New(o.Factory, "", console.Options{Headless: true}).End(runner.Ending{
 		Decision: rules.Decision{
 			Status: s.Status, Reason: s.Reason, Rule: s.Rule, Exit: s.ExitCode, ExitReason: s.ExitReason, Next: s.Next, Review: s.Review,
 		},

@@ -1,4 +1,4 @@
-package cli
+package console
 
 import (
 	"strings"
@@ -13,11 +13,11 @@ import (
 )
 
 // shown is what a console of 80 columns prints of events.
-func shown(c *console, iteration int, all ...state.Payload) string {
+func shown(c *Console, iteration int, all ...state.Payload) string {
 	out := &strings.Builder{}
 	c.out, c.width, c.dir = out, func() int { return 80 }, "/home/ann/todo"
 	for _, p := range all {
-		c.show(state.NewEvent(state.Origin{Run: "r", Iteration: iteration, Task: "T1"}, time.Now(), p))
+		c.Show(state.NewEvent(state.Origin{Run: "r", Iteration: iteration, Task: "T1"}, time.Now(), p))
 	}
 	return out.String()
 }
@@ -26,7 +26,7 @@ const failure = "ok - add\nnot ok - open\n    want: 2. [ ] bake bread"
 
 func TestConsole_iterationWhoseCheckFails_saysNothingTwice(t *testing.T) {
 	title := "`todo list --open` prints only what is still open, one line each"
-	got := shown(&console{}, 2,
+	got := shown(&Console{}, 2,
 		state.RunStart{Agent: "claude"},
 		state.IterationStart{Title: title, Total: 3},
 		state.Feedback{Items: []string{"The required check \"lint\" fails. Reproduce it with:\n\n    make lint", "Another thing."}},
@@ -59,12 +59,12 @@ func TestConsole_iterationWhoseCheckFails_saysNothingTwice(t *testing.T) {
 
 func TestConsole_onATerminal_breaksNoWordAndColorsByRole(t *testing.T) {
 	long := state.Decision{Action: "retry", Rule: "gate_failed", Reason: strings.Repeat("wonderful /home/ann/todo/bin ", 5)}
-	for _, l := range strings.Split(strings.TrimSpace(shown(&console{}, 2, long)), "\n") {
+	for _, l := range strings.Split(strings.TrimSpace(shown(&Console{}, 2, long)), "\n") {
 		if rest := strings.NewReplacer("wonderful", "", "bin", "", "= retrying:", "", "(rule gate_failed)", "").Replace(l); strings.TrimSpace(rest) != "" {
 			t.Errorf("a word is broken: %q", l)
 		}
 	}
-	got := shown(&console{color: true}, 2, state.Check{Name: "test", Passed: true}, state.Tool{Name: "Bash", Arg: "\x1b[1mls"},
+	got := shown(&Console{color: true}, 2, state.Check{Name: "test", Passed: true}, state.Tool{Name: "Bash", Arg: "\x1b[1mls"},
 		state.Finding{Source: state.FoundByAudit, Text: "x"})
 	want := "\x1b[32m= check test: passed in 0.0s\x1b[0m\n\x1b[36m> Bash ls\x1b[0m\n\x1b[31m! audit: x\x1b[0m\n"
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -74,7 +74,7 @@ func TestConsole_onATerminal_breaksNoWordAndColorsByRole(t *testing.T) {
 
 // The monitor beside it shows the rest.
 func TestConsole_besideTheMonitor_showsOnlyTheCourseOfTheRun(t *testing.T) {
-	got := shown(&console{watched: true}, 2, state.IterationStart{Title: "one", Total: 3}, state.Tool{Name: "Bash", Arg: "ls"},
+	got := shown(&Console{watched: true}, 2, state.IterationStart{Title: "one", Total: 3}, state.Tool{Name: "Bash", Arg: "ls"},
 		state.Feedback{Items: []string{"first"}}, state.Check{Name: "test", Seconds: 1, Output: failure},
 		state.IterationEnd{Decision: state.Decision{Action: "continue", Rule: "continue"}, Title: "one", Outcome: "completed-turn", Files: 2, Seconds: 61, Total: 3})
 	want := "\n--- iteration 2 · one\n! check test: failed in 1.0s\n--- iteration 2 not done yet after 1m 01s · 2 files changed\n"
@@ -86,7 +86,7 @@ func TestConsole_besideTheMonitor_showsOnlyTheCourseOfTheRun(t *testing.T) {
 // The last lines of a run say why it stopped; so nothing above them does.
 func TestConsole_stop_isGivenItsReasonOnceAtTheEnd(t *testing.T) {
 	const why = "not logged in: Please run /login"
-	c := &console{}
+	c := &Console{}
 	stop := state.Decision{Action: "stop", Rule: "agent_unusable", Reason: why}
 	got := shown(c, 1, state.IterationStart{Title: "one", Total: 1},
 		state.IterationEnd{Decision: stop, Title: "one", Outcome: "auth", Detail: why, Failed: true, Total: 1}, stop,
@@ -96,7 +96,7 @@ func TestConsole_stop_isGivenItsReasonOnceAtTheEnd(t *testing.T) {
 	}
 	out := &strings.Builder{}
 	c.out = out
-	c.end(runner.Ending{Decision: rules.Decision{Rule: "agent_unusable", Reason: why, Exit: 6}})
+	c.End(runner.Ending{Decision: rules.Decision{Rule: "agent_unusable", Reason: why, Exit: 6}})
 	if strings.Count(out.String(), why) != 1 {
 		t.Errorf("%q", out)
 	}
@@ -105,7 +105,7 @@ func TestConsole_stop_isGivenItsReasonOnceAtTheEnd(t *testing.T) {
 func TestConsole_review_namesEachItemOnce(t *testing.T) {
 	out := &strings.Builder{}
 	item := state.ReviewItem{N: 1, Text: "a_test.go: the test file was deleted", Show: "ralph diff 1"}
-	(&console{out: out}).end(runner.Ending{Findings: 1, Decision: rules.Decision{
+	(&Console{out: out}).End(runner.Ending{Findings: 1, Decision: rules.Decision{
 		Rule: "review", Reason: "1 of 1 tasks are done, but a person has to look: " + item.Text, Exit: rules.ExitReview,
 		ExitReason: "review", Status: state.StatusReview, Review: []state.ReviewItem{item}, Next: "look at each item, then: ralph accept"}})
 	want := `ralph: review after 0 iterations: 0 tokens
@@ -120,7 +120,7 @@ ralph: next: look at each item, then: ralph accept
 
 // Without a terminal there is no countdown, and the event has said how long it takes.
 func TestConsole_waitWithoutATerminal_isSaidOnce(t *testing.T) {
-	c := &console{}
+	c := &Console{}
 	until := time.Now().Add(time.Hour)
 	before := shown(c, 1, state.Decision{Action: "wait", Rule: "usage_limit", Reason: "limit", WakeAt: until}, state.Paused{})
 	if strings.Count(before, "\n") != 2 {
@@ -129,20 +129,20 @@ func TestConsole_waitWithoutATerminal_isSaidOnce(t *testing.T) {
 	out := &strings.Builder{}
 	c.out = out
 	for range 3 {
-		c.tick(0, rules.Decision{}) // paused
+		c.Tick(0, rules.Decision{}) // paused
 	}
 	if out.Len() > 0 {
 		t.Errorf("a pause: %q", out)
 	}
 	for range 3 {
-		c.tick(time.Hour, rules.Decision{Until: until, Rule: "usage_limit"})
+		c.Tick(time.Hour, rules.Decision{Until: until, Rule: "usage_limit"})
 	}
 	if got := out.String(); got != "continue now with: ralph resume\n" {
 		t.Errorf("a wait: %q", got)
 	}
 	out.Reset()
 	for range 3 {
-		c.tick(time.Second, rules.Decision{Until: until.Add(1), Rule: "transient"})
+		c.Tick(time.Second, rules.Decision{Until: until.Add(1), Rule: "transient"})
 	}
 	if out.Len() > 0 {
 		t.Errorf("a short wait: %q", out)
@@ -150,7 +150,7 @@ func TestConsole_waitWithoutATerminal_isSaidOnce(t *testing.T) {
 }
 
 func TestConsole_live_showsEverything(t *testing.T) {
-	got := shown(&console{live: true}, 1,
+	got := shown(&Console{live: true}, 1,
 		state.Text{Text: "I begin."},
 		state.Feedback{Items: []string{"first\nsecond"}},
 		state.Check{Name: "test", Run: state.CheckAgain, Output: failure},

@@ -1,4 +1,5 @@
-package cli
+// Package console prints a run for the person, or the program, that started it.
+package console
 
 import (
 	"encoding/json"
@@ -20,10 +21,9 @@ import (
 	"ralph/state/view"
 )
 
-// console prints a run for the person, or the program, that started it. What
-// cannot be printed is lost here and kept in the logs: a terminal that went
-// away must not end a run.
-type console struct {
+// Console prints a run. What cannot be printed is lost here and kept in the logs:
+// a terminal that went away must not end a run.
+type Console struct {
 	out     io.Writer
 	json    *json.Encoder // set: events as JSON lines and nothing else
 	ended   bool          // the last of these lines is printed
@@ -40,19 +40,31 @@ type console struct {
 	waited  time.Time // when a line last said that the run waits
 }
 
-func (a *app) console(f *runOptions, s *preflight.Project) *console {
-	c := &console{log: view.Log{LineOptions: view.LineOptions{Dir: s.Dir, Whole: true}}, out: a.Out, live: f.live || s.Config.Verbose}
-	if f.output == "json" {
-		c.json = cmdline.NewEncoder(a.Out)
+// Options say how to print.
+type Options struct {
+	JSON     bool // events as JSON lines, and nothing else
+	Live     bool // everything that the agent says, too
+	Headless bool // as without a terminal
+}
+
+// New returns the console of the streams of f, for a project.
+func New(f *cmdline.Factory, dir string, o Options) *Console {
+	c := &Console{log: view.Log{LineOptions: view.LineOptions{Dir: dir, Whole: true}}, out: f.Out, live: o.Live}
+	if o.JSON {
+		c.json = cmdline.NewEncoder(f.Out)
 	}
-	if a.IsTerminal() && !f.headless && os.Getenv("TERM") != "dumb" {
-		c.tty, c.color, c.watched = true, os.Getenv("NO_COLOR") == "", a.Watched
-		c.width = a.Width
+	if f.IsTerminal() && !o.Headless && os.Getenv("TERM") != "dumb" {
+		c.tty, c.color, c.watched = true, os.Getenv("NO_COLOR") == "", f.Watched
+		c.width = f.Width
 	}
 	return c
 }
 
-func (c *console) print(format string, args ...any) {
+// Ended is true when the last JSON line is printed.
+func (c *Console) Ended() bool { return c.ended }
+
+// Print prints a line of ralph's own.
+func (c *Console) Print(format string, args ...any) {
 	if c.json != nil {
 		return
 	}
@@ -62,14 +74,14 @@ func (c *console) print(format string, args ...any) {
 }
 
 // command prints a line with a command, which people copy: it is not wrapped here.
-func (c *console) command(format string, args ...any) {
+func (c *Console) command(format string, args ...any) {
 	if c.json == nil {
 		c.row(view.RoleText, cmdline.Inert(fmt.Sprintf(format, args...)))
 	}
 }
 
 // row prints one row of the terminal, or one line where there is none.
-func (c *console) row(role view.Role, clean string) {
+func (c *Console) row(role view.Role, clean string) {
 	if c.counted {
 		fmt.Fprint(c.out, "\r\x1b[K")
 		c.counted = false
@@ -99,32 +111,31 @@ func colorOf(role view.Role) string {
 	return ""
 }
 
-func (c *console) start(s *preflight.Project, run string, checks []gate.Check) {
+// Start says what begins.
+func (c *Console) Start(s *preflight.Project, run string, checks []gate.Check) {
 	c.dir = s.Dir
 	plan := "no plan"
 	if s.Plan != "" {
 		plan = "plan " + view.Within(s.Dir, s.Plan)
 	}
-	c.print("ralph: run %s, agent %s, project %s", run, s.Agent.Spec.Name, s.Dir)
-	c.print("ralph: prompt %s, %s", view.Within(s.Dir, s.Prompt), plan)
+	c.Print("ralph: run %s, agent %s, project %s", run, s.Agent.Spec.Name, s.Dir)
+	c.Print("ralph: prompt %s, %s", view.Within(s.Dir, s.Prompt), plan)
 	if s.Config.On() {
-		c.print("ralph: sandbox %s, network %s", s.Config.Sandbox, strings.Join(s.Config.SandboxNet, ","))
+		c.Print("ralph: sandbox %s, network %s", s.Config.Sandbox, strings.Join(s.Config.SandboxNet, ","))
 	} else {
-		c.print("ralph: no sandbox: agents can do what you can (SANDBOX=auto contains them)")
+		c.Print("ralph: no sandbox: agents can do what you can (SANDBOX=auto contains them)")
 	}
-	c.print("ralph: bounds: %s", s.Bounds())
+	c.Print("ralph: bounds: %s", s.Bounds())
 	if len(checks) == 0 {
-		c.print("ralph: %s", s.Unproven())
+		c.Print("ralph: %s", s.Unproven())
 	}
 	for _, check := range checks {
-		c.print("ralph: check %s: %s", check.Name, check.Reproduce())
-	}
-	if len(checks) == 0 {
-		c.print("ralph: no check is configured or found: only the agent's own word will say that a task is done (set TEST_COMMAND)")
+		c.Print("ralph: check %s: %s", check.Name, check.Reproduce())
 	}
 }
 
-func (c *console) show(e state.Event) {
+// Show prints an event.
+func (c *Console) Show(e state.Event) {
 	if c.json != nil {
 		_ = c.json.Encode(e)
 		c.ended = e.Kind == state.KindRunEnd
@@ -148,11 +159,11 @@ func (c *console) show(e state.Event) {
 
 // shorten leaves out of an event what the console prints in another place. Lines
 // whose beginning is enough fit into the terminal; the others may wrap.
-func (c *console) shorten(e state.Event) (short state.Event, fits, ok bool) {
+func (c *Console) shorten(e state.Event) (short state.Event, fits, ok bool) {
 	switch d := e.Data.(type) {
 	case state.RunStart:
 		if text := view.Crashed(d); text != "" {
-			c.print("ralph: %s", text)
+			c.Print("ralph: %s", text)
 		}
 		return e, false, false // start says more
 	case state.RunEnd:
@@ -186,7 +197,7 @@ func (c *console) shorten(e state.Event) (short state.Event, fits, ok bool) {
 }
 
 // excerpt is what is worth seeing of the lines of an event.
-func (c *console) excerpt(e state.Event, all []view.Line) []view.Line {
+func (c *Console) excerpt(e state.Event, all []view.Line) []view.Line {
 	if c.live || len(all) == 0 {
 		return all
 	}
@@ -222,7 +233,7 @@ func endOf(lines []view.Line) []view.Line {
 }
 
 // columns is the width of the terminal; 0 without one.
-func (c *console) columns() int {
+func (c *Console) columns() int {
 	if c.width == nil {
 		return 0
 	}
@@ -233,7 +244,7 @@ func (c *console) columns() int {
 const narrowest = 20
 
 // fit cuts a line to the terminal, after a whole word where there is one.
-func (c *console) fit(line string) string {
+func (c *Console) fit(line string) string {
 	width := c.columns()
 	if width <= narrowest || termtext.Width(line) < width {
 		return line
@@ -246,7 +257,7 @@ func (c *console) fit(line string) string {
 }
 
 // wrap breaks a line between words. The rows after the first are indented.
-func (c *console) wrap(line string) []string {
+func (c *Console) wrap(line string) []string {
 	width := c.columns()
 	if width <= narrowest || termtext.Width(line) <= width {
 		return []string{line}
@@ -263,8 +274,8 @@ func (c *console) wrap(line string) []string {
 	return rows
 }
 
-// tick shows a wait: a countdown on a terminal, a line every ten minutes elsewhere.
-func (c *console) tick(left time.Duration, d rules.Decision) {
+// Tick shows a wait: a countdown on a terminal, a line every ten minutes elsewhere.
+func (c *Console) Tick(left time.Duration, d rules.Decision) {
 	if c.json != nil {
 		return
 	}
@@ -283,16 +294,16 @@ func (c *console) tick(left time.Duration, d rules.Decision) {
 	case !d.Until.Equal(c.until): // its event has just said the rest
 		c.until, c.waited = d.Until, time.Now()
 		if hint != "" && left >= time.Minute {
-			c.print("%s", hint)
+			c.Print("%s", hint)
 		}
 	case time.Since(c.waited) >= 10*time.Minute:
 		c.waited = time.Now()
-		c.print("%s", text)
+		c.Print("%s", text)
 	}
 }
 
-// end says in one place what happened, why, and what to type next.
-func (c *console) end(r runner.Ending) {
+// End says in one place what happened, why, and what to type next.
+func (c *Console) End(r runner.Ending) {
 	d := r.Decision
 	plan := ""
 	if r.Total > 0 {
@@ -302,15 +313,15 @@ func (c *console) end(r runner.Ending) {
 	if r.Usage.CostUSD > 0 {
 		cost = fmt.Sprintf(", about %.2f USD by the agent's estimate", r.Usage.CostUSD)
 	}
-	c.print("ralph: %s after %s%s: %s tokens%s", d.Status, cmdline.Count(r.Iterations, "iteration"), plan, humanize.Comma(r.Usage.Total()), cost)
+	c.Print("ralph: %s after %s%s: %s tokens%s", d.Status, cmdline.Count(r.Iterations, "iteration"), plan, humanize.Comma(r.Usage.Total()), cost)
 	reason := d.Reason
 	if d.Status == state.StatusReview {
 		reason = "everything is done, but a person has to look" // at the items below
 	}
 	if r.Findings > 0 && len(d.Review) == 0 {
-		c.print("ralph: the audit found something %s; see: ralph iterations, .ralph/live.log", times(r.Findings))
+		c.Print("ralph: the audit found something %s; see: ralph iterations, .ralph/live.log", times(r.Findings))
 	}
-	c.print("ralph: why: %s (rule %s, exit code %d)", cmdline.Inert(reason), d.Rule, d.Exit)
+	c.Print("ralph: why: %s (rule %s, exit code %d)", cmdline.Inert(reason), d.Rule, d.Exit)
 	for _, item := range d.Review {
 		c.command("ralph: look %d: %s; show: %s; accept: ralph accept %d", item.N, item.Text, item.Show, item.N)
 	}
