@@ -1,11 +1,13 @@
 package runner
 
 import (
+	"time"
+
 	"ralph/logs/termtext"
+	"ralph/runner/output"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
-	"time"
 )
 
 // tell reports something of the run itself.
@@ -22,7 +24,7 @@ func (r *Run) heard(e state.Event) {
 		if d.Name == state.PhaseObserving {
 			r.repairState()
 		}
-		r.out.Status(func(s *state.Status) { showPhase(s, d) })
+		r.out.Status(func(s *state.Status) { output.ShowPhase(s, d) })
 	case state.SessionStart:
 		r.out.Status(func(s *state.Status) {
 			s.SessionID = d.ID
@@ -42,50 +44,9 @@ func (r *Run) heard(e state.Event) {
 	case state.AgentError:
 		r.out.Status(func(s *state.Status) { s.LastError = termtext.Line(d.Text) })
 	case state.Check:
-		r.out.Status(func(s *state.Status) { showCheck(s, d) })
+		r.out.Status(func(s *state.Status) { output.ShowCheck(s, d) })
 	}
 	r.out.Event(e)
-}
-
-func showPhase(s *state.Status, p state.Phase) {
-	s.Phase = p.Name
-	if p.Name != state.PhaseChecking {
-		return
-	}
-	s.LastTool = "check " + p.Check
-	switch p.Run {
-	case state.CheckAgain:
-		s.LastTool += ", second run"
-	case state.CheckBaseline:
-		s.LastTool += ", before the work"
-	}
-	c := checkStatus(s, p.Check)
-	c.Result, c.StartedAt = "running", time.Now()
-}
-
-func showCheck(s *state.Status, check state.Check) {
-	c := checkStatus(s, check.Name)
-	c.Result, c.Seconds = "passed", check.Seconds
-	switch {
-	case check.Passed:
-		c.RedSince = time.Time{}
-	default:
-		c.Result = "failed"
-		if c.RedSince.IsZero() {
-			c.RedSince = time.Now()
-		}
-	}
-}
-
-// checkStatus finds the row of a check, and makes it the first time.
-func checkStatus(s *state.Status, name string) *state.CheckStatus {
-	for i := range s.Checks {
-		if s.Checks[i].Name == name {
-			return &s.Checks[i]
-		}
-	}
-	s.Checks = append(s.Checks, state.CheckStatus{Name: name})
-	return &s.Checks[len(s.Checks)-1]
 }
 
 // repairState makes the state directory whole again after an agent damaged it.
