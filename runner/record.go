@@ -13,6 +13,7 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/output"
 	"ralph/runner/rules"
+	"ralph/runner/rules/ends"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -40,7 +41,7 @@ func (r *Run) showDecision(d rules.Decision) {
 
 func (r *Run) endsWhen(task string) []state.Bound {
 	attempts, tries := r.tasks.Used(task)
-	return r.o.Policy.EndsWhen(r.mem, attempts, tries)
+	return ends.When(r.o.Policy, r.mem, attempts, tries)
 }
 
 // announceEnd reports a turn and what follows from it.

@@ -71,8 +71,9 @@ var floors = map[string]int{
 	"runner/ledger":     4, // what a run knows about tasks besides what the plan says
 	"runner/inbox":      4, // what people ask of a run while it works
 
-	"runner/output": 4, // what a run shows: status, events, log, screen
-	"runner/review": 5, // what a person has to look at
+	"runner/output":     4, // what a run shows: status, events, log, screen
+	"runner/rules/ends": 5, // the bounds that end a run, and how far each is used
+	"runner/review":     5, // what a person has to look at
 
 	"runner":                6, // the run
 	"config":                6, // finds, reads and overlays options

@@ -16,8 +16,8 @@ import (
 	"ralph/state"
 )
 
-// testOnlyBound is the number of consecutive test-only iterations.
-const testOnlyBound = 3
+// TestOnlyBound is the number of consecutive test-only iterations.
+const TestOnlyBound = 3
 
 // ConcludeRules is the table that Conclude asks. Ordered: the first match wins.
 func ConcludeRules() []Rule[Conclusion] {
@@ -63,7 +63,7 @@ func ConcludeRules() []Rule[Conclusion] {
 			"put the task aside and continue", taskAttempts},
 		{"gate_failed", "a required check fails",
 			"retry with the failure in the next prompt; the task is open again; after `MAX_RETRIES` retries it is put aside; stop 3 when another task was put aside for the same failure", gateFailed},
-		{"test_saturation", fmt.Sprintf("%d consecutive iterations that only tested", testOnlyBound), "stop 3", testSaturation},
+		{"test_saturation", fmt.Sprintf("%d consecutive iterations that only tested", TestOnlyBound), "stop 3", testSaturation},
 		{"plan_complete", "the plan has nothing left, but nothing proves it yet",
 			"check again before the next call", nothingLeft},
 		{"ceilings", "`MAX_ITERATIONS`, `MAX_DURATION` or `MAX_COST_USD` is reached", "stop 4", ceilingAfter},
@@ -339,7 +339,7 @@ func blockingNames(r gate.Report) string {
 }
 
 func testSaturation(f Conclusion) (Decision, bool) {
-	if f.Memory.TestOnly < testOnlyBound {
+	if f.Memory.TestOnly < TestOnlyBound {
 		return Decision{}, false
 	}
 	return halt(fmt.Sprintf("%d consecutive iterations only tested and finished no task", f.Memory.TestOnly), "test_saturation"), true

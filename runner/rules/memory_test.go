@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"ralph/runner/agent"
@@ -383,15 +382,5 @@ func TestMemory_lastWordAgainstADonePlan_isContradiction(t *testing.T) {
 	limited.Call.Outcome.Class = ending.UsageLimit
 	if m := fold(fresh(), defaults(), limited); m.Contradiction != "" {
 		t.Errorf("a limit: %+v", m)
-	}
-}
-
-func TestEndsWhen_boundsThatAreOff_areLeftOut(t *testing.T) {
-	p := Policy{BreakerPolicy: BreakerPolicy{NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2}, CompletionClaims: 2, MaxRetries: 3, MaxCost: 5}
-	got := p.EndsWhen(Memory{Breaker: state.Breaker{NoProgress: 1}, Claims: 1, TestOnly: 2}, 4, 2)
-	want := []state.Bound{{Name: "no progress", Have: 1, Most: 3}, {Name: "same error", Most: 5}, {Name: "denials", Most: 2}, {Name: "claims", Have: 1, Most: 2},
-		{Name: "test-only", Have: 2, Most: 3}, {Name: "failed checks of this task", Have: 2, Most: 4}, {Name: "cost", Most: 5}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
 	}
 }

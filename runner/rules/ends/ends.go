@@ -1,10 +1,15 @@
-package rules
+// Package ends lists what ends a run: the bounds of its rules, and how far each is
+// used.
+package ends
 
-import "ralph/state"
+import (
+	"ralph/runner/rules"
+	"ralph/state"
+)
 
-// EndsWhen lists the bounds that end a run, or put its task aside, and how far each is
+// When lists the bounds that end a run, or put its task aside, and how far each is
 // used. attempts and tries are those of the current task. Pure.
-func (p Policy) EndsWhen(m Memory, attempts, tries int) []state.Bound {
+func When(p rules.Policy, m rules.Memory, attempts, tries int) []state.Bound {
 	retries := 0
 	if p.MaxRetries > 0 {
 		retries = p.MaxRetries + 1
@@ -14,7 +19,7 @@ func (p Policy) EndsWhen(m Memory, attempts, tries int) []state.Bound {
 		{Name: "same error", Have: float64(m.Breaker.SameError), Most: float64(p.SameErrorThreshold)},
 		{Name: "denials", Have: float64(m.Breaker.PermissionDenials), Most: float64(p.DenialThreshold)},
 		{Name: "claims", Have: float64(m.Claims), Most: float64(p.CompletionClaims)},
-		{Name: "test-only", Have: float64(m.TestOnly), Most: testOnlyBound},
+		{Name: "test-only", Have: float64(m.TestOnly), Most: rules.TestOnlyBound},
 		{Name: "attempts of this task", Have: float64(attempts), Most: float64(p.MaxPerTask)},
 		{Name: "failed checks of this task", Have: float64(tries), Most: float64(retries)},
 		{Name: "iterations", Have: float64(m.Iterations), Most: float64(p.MaxIterations)},
