@@ -138,7 +138,7 @@ func (r *Run) conclude(ctx, keep context.Context, res turn.Result) (rules.Decisi
 		r.out.Event(state.NewEvent(res.Origin, now, turn.Redacted(aside))) // not of the next iteration
 		r.mem.Breaker.SameError, r.mem.Breaker.LastError = 0, ""           // the next task begins afresh
 	}
-	r.notes.hint(append(rules.Hints(res, damaged), r.mem.Repeats(res)...)) // after a failure of the service the notes stay
+	r.notes.hint(append(rules.Hints(res, damaged), r.tellRepeats(res)...)) // after a failure of the service the notes stay
 	if counted && res.Cut == "" && !d.PutAside {
 		r.tasks.Remember(res.Task.ID, r.notes.Feedback)
 	}

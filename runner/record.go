@@ -73,6 +73,17 @@ func (r *Run) announceEnd(res turn.Result, d rules.Decision) {
 	}
 }
 
+// tellRepeats reports tools that fail again and again, and returns what the agent is told.
+func (r *Run) tellRepeats(res turn.Result) []string {
+	var hints []string
+	for _, text := range r.mem.Repeats(res) {
+		found := state.Finding{Source: state.FoundByAudit, Name: "repeated_failure", Task: res.Task.ID, Text: text, Doubt: true}
+		r.out.Event(state.NewEvent(res.Origin, time.Now(), turn.Redacted(found)))
+		hints = append(hints, "ralph sees that "+text+". Do not just repeat the call: find the cause, or take another way.")
+	}
+	return hints
+}
+
 // What follows are projections of a Result: the event that ends its iteration, and
 // the kept git state.
 

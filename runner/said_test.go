@@ -47,6 +47,9 @@ func TestRun_sameToolFailureWithOtherFilesChanging_isToldThenEndsTheRun(t *testi
 	if b.calls() != 3 || !strings.Contains(r.Decision.Reason, "undefined: parse") {
 		t.Errorf("%d calls, reason %q", b.calls(), r.Decision.Reason)
 	}
+	if found := b.found(state.FoundByAudit); len(found) != 2 || !strings.Contains(found[0], "failed in the same way in 2 iterations in a row: bash: code.go") {
+		t.Errorf("findings %q", found)
+	}
 	if p := b.read(".ralph/logs/run-1/2.prompt.md"); strings.Contains(p, "in a row") {
 		t.Errorf("one failure is told as a repeat:\n%s", p)
 	}

@@ -79,16 +79,15 @@ func sameErrors(b state.Breaker, texts []string) state.Breaker {
 	return b
 }
 
-// Repeats tells the agent which tools fail iteration after iteration in the same way.
+// Repeats says which tools fail iteration after iteration in the same way.
 func (m Memory) Repeats(r turn.Result) []string {
-	var hints []string
+	var repeats []string
 	for _, text := range r.Call.Failing {
 		if n := m.Breaker.Errors[text]; n > 1 {
-			hints = append(hints, fmt.Sprintf("A tool call has failed in the same way in %d iterations in a row: %s. "+
-				"Do not just repeat it: find the cause, or take another way.", n, text))
+			repeats = append(repeats, fmt.Sprintf("a tool call failed in the same way in %d iterations in a row: %s", n, text))
 		}
 	}
-	return hints
+	return repeats
 }
 
 // The reasons for which the breaker opens, by rule name.
