@@ -383,3 +383,17 @@ func TestDecode_cursorToolCalls(t *testing.T) {
 		t.Errorf("%+v", tr)
 	}
 }
+
+func TestTranscript_refusedCall_isNoFailure(t *testing.T) {
+	refused, failed := state.Tool{ID: "1", Name: "Bash", Arg: "make all"}, state.Tool{ID: "2", Name: "Bash", Arg: "make"}
+	var tr Transcript
+	for _, p := range []state.Payload{
+		state.ToolResult{Tool: refused, Text: "this command needs approval: cannot run it", Error: true}, state.Denied{Tool: refused},
+		state.ToolResult{Tool: failed, Text: "cannot find x", Error: true},
+	} {
+		tr.Add(p)
+	}
+	if len(tr.Failures) != 1 || tr.Failures[0].Arg != "make" {
+		t.Errorf("failures %+v", tr.Failures)
+	}
+}

@@ -66,6 +66,7 @@ func (t *Transcript) Add(p state.Payload) {
 	case state.Denied:
 		t.Asked = t.Asked || argv.Asks(p.Tool.Name)
 		t.Denials = keep(t.Denials, p.Tool, maxDenials)
+		t.Failures.Forget(p.Tool.Name, p.Tool.Arg)
 	case state.Limit:
 		t.addLimit(p)
 	case state.AgentError:

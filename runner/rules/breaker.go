@@ -47,13 +47,14 @@ func breakerAfter(b state.Breaker, r turn.Result, p Policy, now time.Time) state
 }
 
 // errorsOf are the errors of a turn. A tool that fails is one only while no task is
-// closed: who gets ahead has found another way.
+// closed: who gets ahead has found another way. When the call did not end by itself,
+// its end may be why the tool failed.
 func errorsOf(r turn.Result) []string {
 	var texts []string
 	if text := r.ErrorText(); text != "" {
 		texts = append(texts, text)
 	}
-	if r.Proof.After.Remaining < r.Work.Before.Remaining {
+	if r.Proof.After.Remaining < r.Work.Before.Remaining || !r.Call.Outcome.Class.Success() {
 		return texts
 	}
 	return append(texts, r.Call.Failing...)

@@ -119,6 +119,11 @@ func TestBreaker_toolThatFailsTheSameWay_countsWhileNoTaskIsClosed(t *testing.T)
 	if m := fold(m, defaults(), failing(5, lint)); m.Breaker.SameError != 2 || m.Breaker.LastError != lint {
 		t.Errorf("after another failure %+v", m.Breaker)
 	}
+	ended := failing(5, vet)
+	ended.Call.Outcome.Class = ending.TimeoutWithWork // its last tool call failed because ralph ended it
+	if m := fold(m, defaults(), ended); m.Breaker.SameError != 0 {
+		t.Errorf("a productive timeout leaves %+v", m.Breaker)
+	}
 	m.Breaker.SameError, m.Breaker.LastError = 0, "" // a task was put aside
 	if m := fold(m, defaults(), failing(5, vet)); m.Breaker.SameError != 1 {
 		t.Errorf("the next task begins with %d", m.Breaker.SameError)

@@ -29,7 +29,7 @@ type Failures []Failure
 // Add takes the result of a tool call. A look that finds nothing is no failure, and
 // neither is a result that does not say what failed.
 func (f *Failures) Add(call Failure, failed bool) {
-	*f = slices.DeleteFunc(*f, func(o Failure) bool { return o.Tool == call.Tool && o.Arg == call.Arg })
+	f.Forget(call.Tool, call.Arg)
 	if !failed || looks(call) {
 		return
 	}
@@ -40,6 +40,14 @@ func (f *Failures) Add(call Failure, failed bool) {
 		*f = slices.Delete(*f, 0, len(*f)-maxFailures+1)
 	}
 	*f = append(*f, call)
+}
+
+// Forget drops a call: it succeeded at last, or it was refused, which is no failure.
+func (f *Failures) Forget(tool, arg string) {
+	*f = slices.DeleteFunc(*f, func(o Failure) bool { return o.Tool == tool && o.Arg == arg })
+	if len(*f) == 0 {
+		*f = nil // as it survives JSON
+	}
 }
 
 // Texts returns what each failure says, without repeats.
