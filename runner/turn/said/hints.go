@@ -112,7 +112,7 @@ func says(text, phrase string) bool {
 			return false
 		}
 		start, end := from+i, from+i+len(phrase)
-		if !inWord(text, start-1) && !inWord(text, end) && !denied(text[:start]) {
+		if !inWord(text, start-1) && !inWord(text, end) && !denied(text[:start]) && !subject(text[end:]) {
 			return true
 		}
 		from = end
@@ -123,14 +123,25 @@ func inWord(text string, i int) bool {
 	return i >= 0 && i < len(text) && (text[i] >= 'a' && text[i] <= 'z' || text[i] >= '0' && text[i] <= '9' || text[i] == '_' || text[i] == '-')
 }
 
+// subject reports whether the phrase is only what the work was about: "error handling".
+func subject(after string) bool {
+	word, _, _ := strings.Cut(strings.TrimLeft(after, " "), " ")
+	switch strings.Trim(word, ".,:;!?()") {
+	case "handling", "handler", "handlers", "message", "messages", "case", "cases", "path", "paths", "type", "types", "code", "codes", "page", "pages":
+		return strings.HasPrefix(after, " ")
+	}
+	return false
+}
+
 // denied reports whether one of the last three words before a phrase turns its sense
-// around: "no errors", "not yet done", "0 tests failed".
+// around, or says what the work was about: "no errors", "not yet done", "0 tests failed",
+// "returns an error".
 func denied(before string) bool {
 	before = before[strings.LastIndexAny(before, ".;:,!?(")+1:]
 	words := strings.Fields(before)
 	return slices.ContainsFunc(words[max(0, len(words)-3):], func(w string) bool {
 		switch w {
-		case "no", "not", "never", "none", "without", "zero", "0", "fixed", "handles", "handle", "when", "if", "once", "until", "cannot", "can't", "unable":
+		case "no", "not", "never", "none", "without", "zero", "0", "fixed", "repaired", "solved", "handles", "handle", "returns", "return", "throws", "raises", "reports", "when", "if", "once", "until", "cannot", "can't", "unable":
 			return true
 		}
 		return strings.HasSuffix(w, "n't")

@@ -32,6 +32,8 @@ func TestWords_finalMessages(t *testing.T) {
 		"already done is no work":           {"It was already done.", state.Hints{Confidence: 25, NoWork: []string{"already done"}}},
 		"stuck":                             {"I was unable to reach the host: it failed.", state.Hints{Stuck: []string{"unable to", "failed"}}},
 		"no errors":                         {"The build has no errors, and 0 tests failed.", state.Hints{}},
+		"code about errors":                 {"I added error handling: it returns an error, throws errors, and prints the error message.", state.Hints{}},
+		"what was fixed":                    {"I fixed the failing test and repaired the error.", state.Hints{}},
 		"done, but stuck":                   {"Done, but the deployment failed.", state.Hints{Completion: []string{"done"}, Stuck: []string{"failed"}}},
 		"code and quotations":               {"See `failed`.\n```\nerror: all tasks complete\n```\n> nothing to do", state.Hints{}},
 		"a block that says complete":        {"I wrote the parser." + ends, state.Hints{Confidence: 100}},
