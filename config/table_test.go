@@ -168,7 +168,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 				Cooldown: 30 * time.Minute},
 			CallsPerHour: 100, OnLimit: "wait", CompletionClaims: 2, MaxRetries: 3, MaxPerTask: 10, AntiCheat: "revert", ErrorPause: 5 * time.Second,
 		},
-		CallOptions: pool.CallOptions{Timeout: 15 * time.Minute, IdleTimeout: 10 * time.Minute, Agent: "claude", FallbackAgents: []string{},
+		CallOptions: pool.CallOptions{ActiveTimeout: 2 * time.Hour, IdleTimeout: 10 * time.Minute, Agent: "claude", FallbackAgents: []string{},
 			PermissionMode: "allowed-tools", EnvExclude: []string{}, SessionExpiry: 24 * time.Hour},
 		PlanOptions:   task.PlanOptions{OptionalSections: []string{"Optional", "Future", "Future Enhancements", "Nice to Have"}},
 		CheckOptions:  gate.CheckOptions{DetectChecks: true, BaselineScope: "session", FailFast: true},

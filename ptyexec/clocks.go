@@ -12,6 +12,7 @@ type clocks struct {
 
 	started time.Time
 	printed atomic.Int64  // when the latest output came
+	excused atomic.Int64  // until when silence is no reason to end the child
 	final   atomic.Int64  // when the final record came; 0: not yet
 	changed chan struct{} // gets a value when final changes
 }
@@ -26,6 +27,18 @@ func newClocks(c Command) *clocks {
 
 // touch records that the child has printed something.
 func (c *clocks) touch() { c.printed.Store(int64(time.Since(c.started))) }
+
+// excuse lets the child be silent for as long as more allows, and tells whether it
+// does.
+func (c *clocks) excuse(more func(silent time.Duration) time.Duration) bool {
+	if more == nil {
+		return false
+	}
+	silent := time.Since(c.started) - time.Duration(c.printed.Load())
+	left := more(silent)
+	c.excused.Store(int64(time.Since(c.started) + left))
+	return left > 0
+}
 
 // setFinal starts the grace if it is not running, or stops it.
 func (c *clocks) setFinal(final bool) {
@@ -54,7 +67,7 @@ func (c *clocks) next() (cause Cause, left time.Duration) {
 		}
 	}
 	earlier(CauseTimeout, c.total, 0)
-	earlier(CauseIdle, c.idle, c.printed.Load())
+	earlier(CauseIdle, c.idle, max(c.printed.Load(), c.excused.Load()-int64(c.idle)))
 	if f := c.final.Load(); f != 0 {
 		earlier(CauseFinal, c.grace, f)
 	}

@@ -27,6 +27,9 @@ func TestRun_clocks(t *testing.T) {
 		{"timeout not reached", Command{Args: self("drip", "3"), Timeout: long}, false, CauseExited},
 		{"silence passes", Command{Args: self("final"), IdleTimeout: short, Timeout: long}, false, CauseIdle},
 		{"silence from the start", Command{Args: []string{"sleep", "60"}, IdleTimeout: short}, false, CauseIdle},
+		{"silence, but at work for some time", Command{Args: []string{"sleep", "60"}, IdleTimeout: 10 * time.Millisecond, More: func(silent time.Duration) time.Duration {
+			return short - silent
+		}}, false, CauseIdle},
 		{"output resets the silence", Command{Args: self("drip", "30"), IdleTimeout: 2 * time.Second}, false, CauseExited},
 		{"final record, then nothing", Command{Args: self("final"), FinalGrace: short, IdleTimeout: long, Timeout: long}, true, CauseFinal},
 		{"no final record", Command{Args: self("drip", "6"), FinalGrace: short}, false, CauseExited},

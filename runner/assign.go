@@ -124,9 +124,9 @@ func (r *Run) takesOver(t task.Task, who pool.Choice) {
 // timeout is the bound of one call; the run's own end is never passed.
 func (r *Run) timeout() time.Duration {
 	if r.o.MaxDuration > 0 {
-		return min(r.o.Timeout, max(r.o.MaxDuration-time.Since(r.past.started), time.Second))
+		return min(r.o.Wall(), max(r.o.MaxDuration-time.Since(r.past.started), time.Second))
 	}
-	return r.o.Timeout
+	return r.o.Wall()
 }
 
 // resumable is the session to resume, zero for a fresh start. Only sessions that

@@ -3,6 +3,7 @@ package runner
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"ralph/runner/gate"
 	"ralph/runner/rules"
@@ -106,5 +107,16 @@ func TestRun_tdd_newRedTest_blocksNoTickButTheEnd(t *testing.T) {
 	}
 	if plan := b.read(planName); !strings.Contains(plan, "[x] write the test") {
 		t.Errorf("the tick was taken back:\n%s", plan)
+	}
+}
+
+// A build that prints nothing is no reason to end the call.
+func TestRun_silentWhileAToolCallIsOpen_isNotStuck(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "long-tool", "[ ] one")
+	b.o.IdleTimeout = 1500 * time.Millisecond
+	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	if end := payloads[state.IterationEnd](b); len(end) != 1 || end[0].Failed {
+		t.Errorf("%+v", end)
 	}
 }

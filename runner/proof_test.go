@@ -29,6 +29,12 @@ var moreFakes = map[string]func(*fake) int{
 		put("work.txt", time.Now().String())
 		return f.result("ok"+block(false, ""), nil)
 	},
+	"long-tool": func(f *fake) int { // a tool that is silent for longer than an agent may be
+		f.work()
+		f.tool("Bash", "make")
+		time.Sleep(2500 * time.Millisecond) // sleep: the tool runs
+		return f.result("ok"+block(true, ""), nil)
+	},
 	"told-late": func(f *fake) int { // red, then overloaded, then told why
 		if f.call == 2 {
 			return f.failure("API Error: 529 Overloaded.", 529)

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"ralph/config/option"
 	"ralph/runner/agent/environ"
 	"strings"
@@ -17,24 +18,32 @@ type CallOptions struct {
 	PermissionMode string   // PermitAllowedTools or PermitBypass
 	EnvExclude     []string // variables that agents and checks do not get; see EnvFilter
 
-	Timeout     time.Duration // one call
-	IdleTimeout time.Duration // silence of the agent; 0: off
+	Timeout       time.Duration // of one call; 0: ActiveTimeout
+	ActiveTimeout time.Duration
+	IdleTimeout   time.Duration // silence of the agent; 0: off
 
 	Continue      bool // resume ralph's own agent session
 	SessionExpiry time.Duration
 }
+
+// Wall is how long one call may take.
+func (o *CallOptions) Wall() time.Duration { return cmp.Or(o.Timeout, o.ActiveTimeout) }
 
 // Options are the rows of the option table that fill o.
 func (o *CallOptions) Options() []option.Row {
 	return []option.Row{{
 		Group: "Limits", Key: "CLAUDE_TIMEOUT_MINUTES", Aliases: []string{"AGENT_TIMEOUT_MINUTES"},
 		Flag: "timeout", Short: "t", Arg: "MIN", YAML: "timeout.total",
-		Kind: option.Minutes, Default: "15", Min: "1", Max: "1440", Field: &o.Timeout,
-		Help: "Minutes that one agent call may take.",
+		Kind: option.Minutes, Default: "0", Min: "0", Max: "1440", Field: &o.Timeout,
+		Help: "Minutes that one agent call may take; 0 means those of ACTIVE_TIMEOUT_MINUTES.",
 	}, {
-		Group: "Limits", Key: "IDLE_TIMEOUT_MINUTES", Flag: "idle-timeout", Arg: "D", YAML: "timeout.idle",
+		Group: "Limits", Key: "ACTIVE_TIMEOUT_MINUTES", YAML: "timeout.active",
+		Kind: option.Minutes, Default: "120", Min: "1", Max: "1440", Field: &o.ActiveTimeout,
+		Help: "Minutes that one agent call may take while it shows activity, unless CLAUDE_TIMEOUT_MINUTES is set.",
+	}, {
+		Group: "Limits", Key: "IDLE_TIMEOUT_MINUTES", Flag: "idle-timeout", Arg: "D", YAML: "timeout.stuck",
 		Kind: option.Minutes, Default: "10", Min: "0", Max: "1440", Field: &o.IdleTimeout,
-		Help: "Minutes that the agent may stay silent; 0 means no limit.",
+		Help: "Minutes without output or changed files after which a call is stuck, and three times as long while a tool call is open; 0 means no limit.",
 	}, {
 		Group: "Agent", Key: "AGENT", Flag: "agent", Arg: "NAME", YAML: "agent.name", YAMLAliases: []string{"agent.default"},
 		Kind: option.String, Default: "claude", Field: &o.Agent,

@@ -11,6 +11,7 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/prompt"
+	"ralph/runner/turn/activity"
 	"ralph/runner/turn/rawlog"
 	"ralph/state"
 )
@@ -63,11 +64,14 @@ func (t *turn) call(ctx context.Context) (call, error) {
 	}
 	cmd.Size, cmd.Resize, cmd.Kill, cmd.Spare = t.w.Size, t.w.Resize, t.w.Kill, &t.w.spare
 	cmd.Timeout, cmd.IdleTimeout, cmd.FinalGrace, cmd.KillGrace = t.a.Bounds.Timeout, t.a.Bounds.IdleTimeout, finalGrace, killGrace
+	watch := activity.Watch{Dir: t.a.Dir, Idle: cmd.IdleTimeout}
+	cmd.More = watch.More
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	t.tell(state.Phase{Name: state.PhaseAgent})
 	c := call{transcript: &agent.Transcript{}}
-	decoder := spec.NewDecoder(t.listen(c.transcript))
+	listen := t.listen(c.transcript)
+	decoder := spec.NewDecoder(func(p state.Payload) { watch.See(p); listen(p) })
 	if request.Session != "" {
 		decoder.Resume(t.a.Agent.Session.Counted)
 	}
