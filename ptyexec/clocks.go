@@ -28,15 +28,11 @@ func newClocks(c Command) *clocks {
 // touch records that the child has printed something.
 func (c *clocks) touch() { c.printed.Store(int64(time.Since(c.started))) }
 
-// excuse lets the child be silent for as long as more allows, and tells whether it
-// does.
+// excuse tells whether more lets the child be silent, and for how long.
 func (c *clocks) excuse(more func(silent time.Duration) time.Duration) bool {
-	if more == nil {
-		return false
-	}
-	silent := time.Since(c.started) - time.Duration(c.printed.Load())
-	left := more(silent)
-	c.excused.Store(int64(time.Since(c.started) + left))
+	now := time.Since(c.started)
+	left := more(now - time.Duration(c.printed.Load()))
+	c.excused.Store(int64(now + left))
 	return left > 0
 }
 

@@ -20,22 +20,10 @@ type Confinement struct {
 // ErrNotConfined is part of every error of a confinement that could not be put on.
 var ErrNotConfined = errors.New("the sandbox cannot be set up")
 
-// encode returns the confinement for the spec; empty: none.
-func (c *Confinement) encode() string {
-	if c == nil {
-		return ""
-	}
-	b, _ := json.Marshal(c) // strings and numbers only
-	return string(b)
-}
-
 // enclose confines the guard itself, and so everything that it starts.
 func (s spec) enclose() error {
-	if s.confine == "" {
-		return nil
-	}
-	c := &Confinement{}
-	if err := json.Unmarshal([]byte(s.confine), c); err != nil {
+	var c *Confinement
+	if err := json.Unmarshal([]byte(s.confine), &c); err != nil || c == nil {
 		return err
 	}
 	return c.apply()

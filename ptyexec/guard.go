@@ -80,9 +80,7 @@ func runGuard() {
 	}
 	pid, err := s.exec()
 	if err != nil {
-		var errno syscall.Errno
-		errors.As(err, &errno)
-		report(record{recordFailed, int32(errno), 0})
+		report(record{recordFailed, int32(errnoOf(err)), 0})
 		return
 	}
 	// From here on only the child and its descendants hold the pty and the pipes.

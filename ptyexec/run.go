@@ -58,9 +58,7 @@ type Command struct {
 
 	Timeout     time.Duration // for the child's whole life; 0: none
 	IdleTimeout time.Duration // without a byte of output; 0: none
-	// More is asked when IdleTimeout is over, with the time since the latest
-	// output: how much longer to wait before it is asked again. Zero or less: the
-	// child is stuck. It delays everything else that Run does. nil: always stuck.
+	// More says, after IdleTimeout, how much longer the child may be silent; 0 or less: it is stuck. nil: it always is.
 	More       func(silent time.Duration) time.Duration
 	FinalGrace time.Duration // how long the child may live on after its final record; 0: for ever
 

@@ -1,6 +1,7 @@
 package ptyexec
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -186,8 +187,12 @@ func newSpec(c Command) (spec, error) {
 	if len(c.Args) == 0 {
 		return spec{}, errors.New("start child: no arguments")
 	}
-	s := spec{args: c.Args, tty: !c.Pipe, prompt: c.Stdin != nil, grace: c.KillGrace, confine: c.Confine.encode()}
-	var err error
+	s := spec{args: c.Args, tty: !c.Pipe, prompt: c.Stdin != nil, grace: c.KillGrace}
+	confine, err := json.Marshal(c.Confine)
+	if err != nil {
+		return spec{}, err
+	}
+	s.confine = string(confine)
 	if s.dir, err = workingDir(c.Dir); err != nil {
 		return spec{}, fmt.Errorf("start %q: %w", c.Args[0], err)
 	}

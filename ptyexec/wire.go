@@ -15,7 +15,7 @@ type spec struct {
 	tty       bool // the output is the slave of a pty
 	prompt    bool // stdin is the pipe; else /dev/null
 	grace     time.Duration
-	confine   string // a Confinement; empty: none
+	confine   string // a Confinement as JSON; null: none
 }
 
 // Commands that may follow the spec, one byte each. The end of the pipe means that

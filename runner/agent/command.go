@@ -91,7 +91,8 @@ func (f EnvFilter) filter() environ.Filter {
 // Checks returns the variables of env (NAME=value) that a check gets.
 func (f EnvFilter) Checks(env []string) []string { return f.filter().Checks(env) }
 
-func (f EnvFilter) State() []string { return f.filter().State() } // what agents keep in the home folder
+// State returns what agents keep in the home folder.
+func (f EnvFilter) State() []string { return f.filter().State() }
 
 // List returns a row for each variable of r.Env and each that ralph sets for the
 // call, sorted by name.

@@ -64,14 +64,11 @@ func (t *turn) call(ctx context.Context) (call, error) {
 	}
 	cmd.Size, cmd.Resize, cmd.Kill, cmd.Spare = t.w.Size, t.w.Resize, t.w.Kill, &t.w.spare
 	cmd.Timeout, cmd.IdleTimeout, cmd.FinalGrace, cmd.KillGrace = t.a.Bounds.Timeout, t.a.Bounds.IdleTimeout, finalGrace, killGrace
-	watch := activity.Watch{Dir: t.a.Dir, Idle: cmd.IdleTimeout}
-	cmd.More = watch.More
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	t.tell(state.Phase{Name: state.PhaseAgent})
 	c := call{transcript: &agent.Transcript{}}
-	listen := t.listen(c.transcript)
-	decoder := spec.NewDecoder(func(p state.Payload) { watch.See(p); listen(p) })
+	decoder := spec.NewDecoder(activity.Follow(&cmd, t.a.Dir, t.listen(c.transcript)))
 	if request.Session != "" {
 		decoder.Resume(t.a.Agent.Session.Counted)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"ralph/ptyexec"
 	"ralph/state"
 )
 
@@ -27,6 +28,14 @@ type Watch struct {
 
 	mu   sync.Mutex
 	open map[string]bool // ids of tool calls without an answer
+}
+
+// Follow makes cmd ask for the agent's activity in dir, and returns a function that
+// listens for it and hands everything on.
+func Follow(cmd *ptyexec.Command, dir string, listen func(state.Payload)) func(state.Payload) {
+	w := &Watch{Dir: dir, Idle: cmd.IdleTimeout}
+	cmd.More = w.More
+	return func(p state.Payload) { w.See(p); listen(p) }
 }
 
 // See takes what the agent reports.
