@@ -104,6 +104,7 @@ func (f *File) Rotate() error {
 	if err := f.reset(f.buf.Flush()); err != nil {
 		return err
 	}
+	f.torn = false // half a line stays in the old file
 	return f.out.Rotate()
 }
 

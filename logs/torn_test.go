@@ -109,3 +109,26 @@ func TestWrite_manyRecordsAndRotations_noRecordIsCutInTwo(t *testing.T) {
 		t.Errorf("%d records are lost", written)
 	}
 }
+
+func TestRotate_tornLine_staysInTheOldFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "events.jsonl")
+	if err := os.WriteFile(path, []byte("{\"kind\":\""), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := OpenFile(path, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Rotate(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write([]byte("new\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(path); string(got) != "new\n" {
+		t.Errorf("the new file holds %q", got)
+	}
+}

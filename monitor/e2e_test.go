@@ -323,8 +323,10 @@ func TestRun_fromNothingToTheEnd_isFollowedOnTheScreen(t *testing.T) {
 	pr.Add(state.NewEvent(state.Origin{Run: s.Status.RunID}, now, end))
 	pr.Release()
 	p.shows("COMPLETED", "10/10 done", "run ended · exit code 0")
-	p.keys("p")
-	p.shows("no runner is alive here")
+	p.wait("no runner is alive here", func(s string) bool { // the end shows before the lock is seen to be free
+		p.keys("p")
+		return strings.Contains(s, "no runner is alive here")
+	})
 	p.keys("q")
 	p.shows("monitor ended")
 }

@@ -25,6 +25,7 @@ func (p *project) other(o option.Row) string {
 		"FALLBACK_AGENTS": "claude",
 		"PROMPT_FILE":     filepath.Join(p.dir, "my prompt; #1.md"),
 		"PLAN_FILE":       filepath.Join(p.dir, "my plan.md"),
+		"SANDBOX":         "off", // the agent writes where no sandbox lets it
 	}
 	if value, ok := own[o.Key]; ok {
 		return value

@@ -167,8 +167,13 @@ func TestServe_anyScript_equalsARunInThisProcess(t *testing.T) {
 }
 
 // ralph fails after the call: what the agent did and cost is still reported.
-func TestServe_gitFailsAfterTheCall_resultComesWithTheError(t *testing.T) {
-	a := scripted.Project(t, []scripted.Step{{Do: "write", Text: ".git/index"}, {Do: "final", Text: "done"}})
+func TestServe_restoringFailsAfterTheCall_resultComesWithTheError(t *testing.T) {
+	a := scripted.Project(t, []scripted.Step{{Do: "run", Text: "rm -r steers && ln -s nowhere/at/all steers"}, {Do: "final", Text: "done"}})
+	prompt := filepath.Join(a.Dir, "steers", "prompt.md")
+	if err := errors.Join(os.Mkdir(filepath.Dir(prompt), 0o700), os.WriteFile(prompt, []byte("Do it."), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	a.Protect = []string{prompt}
 	data, err := json.Marshal(a)
 	if err != nil {
 		t.Fatal(err)
