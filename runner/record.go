@@ -105,7 +105,7 @@ func endOf(res turn.Result) state.IterationEnd {
 		Title: res.Task.Title, Outcome: string(res.Call.Outcome.Class), Detail: res.Call.Outcome.Reason, Failed: res.Failed(),
 		Files: res.Work.Change.Count, Seconds: res.Duration.Seconds(), Usage: res.Call.Usage, Hints: res.Call.Hints,
 		Done: res.Proof.After.Done, Total: res.Proof.After.Total, TaskDone: res.Proof.After.IsDone(res.Task.ID),
-		Cut: string(res.Cut), Says: string(res.Call.Signal.Status),
+		Cut: string(res.Cut), Says: res.Call.Signal.Status,
 	}
 }
 

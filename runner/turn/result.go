@@ -114,11 +114,11 @@ type Reopen struct {
 	Why  string `json:"why"`
 }
 
-// Plan is what the plan file said at one moment, PlanFile where it is.
-type (
-	Plan     = planfile.Plan
-	PlanFile = planfile.File
-)
+// Plan is what the plan file said at one moment.
+type Plan = planfile.Plan
+
+// PlanFile says where the plan is.
+type PlanFile = planfile.File
 
 // ReadPlan reads the plan as it is now. Without a plan file it returns the zero Plan.
 func ReadPlan(f PlanFile) Plan { return planfile.Read(f) }
