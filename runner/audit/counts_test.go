@@ -11,6 +11,10 @@ func TestAsksForFewer_onlyTasksAboutTests(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Delete the test of Sub":                                      true,
 		"Merge the exact duplicates in test_dur.py":                   true,
+		"tests/test_text.py contains exact duplicates; merge them":    true,
+		"Mark the slow test all_small as ignored":                     true,
+		"The tests must ignore case":                                  false,
+		"Add tests for Mul; merge the branch":                         false,
 		"Turn the three tests of Max into one table":                  true,
 		"Move the parser tests into a table":                          true,
 		"Skip TestUpload until the server is back":                    true,

@@ -111,6 +111,9 @@ func (b *Book) Open(contradiction string, checks turn.Checks, report gate.Report
 	for _, name := range report.KnownRed() {
 		add("known_red", "ralph check", "check %s failed before the run and still fails", name)
 	}
+	for _, line := range disguised(report, checks.Baseline) {
+		add("disguised", "ralph check", "%s", line)
+	}
 	for _, line := range report.NewRed() {
 		add("new_red", "ralph check", "%s", line)
 	}

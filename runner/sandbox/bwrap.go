@@ -47,12 +47,15 @@ func bwrap(c ptyexec.Command, v view, n network) (ptyexec.Command, error) {
 	for _, path := range v.Locked {
 		args = append(args, "--ro-bind", path, path)
 	}
-	args = append(args, "--chdir", cmp.Or(c.Dir, v.Dir), "--")
 	// Found here, since bwrap would also look in a relative element of PATH.
 	program, err := ptyexec.LookUp(c)
 	if err != nil {
 		return c, err
 	}
+	if within(program, "/tmp") || within(program, "/var/tmp") || within(program, "/run") { // else it would not be there
+		args = append(args, "--ro-bind", program, program)
+	}
+	args = append(args, "--chdir", cmp.Or(c.Dir, v.Dir), "--")
 	c.Args = slices.Concat(args, []string{program}, c.Args[1:])
 	return c, nil
 }

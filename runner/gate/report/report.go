@@ -48,6 +48,20 @@ type Summary struct {
 // Total returns the number of tests, including those without a name.
 func (s Summary) Total() int { return s.Passed + s.Failed + s.Skipped }
 
+// StillFailed names the failed tests, without those that passed when they ran again.
+func (s Summary) StillFailed() (names []string) {
+	passed := map[string]bool{}
+	for _, t := range s.Tests {
+		passed[t.Name] = passed[t.Name] || t.Status == Passed
+	}
+	for _, t := range s.Tests {
+		if t.Status == Failed && !passed[t.Name] {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
 // Ran returns the number of tests, without the packages that could not be set up.
 func (s Summary) Ran() int {
 	n := s.Total()
