@@ -233,6 +233,9 @@ func program(one pool.Agent) string {
 }
 
 func missing(one pool.Agent) string {
+	if program(one) == "" {
+		return "it needs AGENT_CMD, the command line of your agent"
+	}
 	return fmt.Sprintf("%q is not an executable on PATH; install it: %s", program(one), one.Spec.Install)
 }
 

@@ -52,7 +52,7 @@ func Classes() []Info {
 		{UsageLimit, "a usage window of the plan is used up; it opens again by itself"},
 		{SpendLimit, "a spending limit or cap is reached"},
 		{RateLimited, "too many requests or tokens a minute (HTTP 429)"},
-		{Overloaded, "the provider is overloaded (HTTP 529, no capacity)"},
+		{Overloaded, "the provider is overloaded"},
 		{ServerError, "the provider failed (HTTP 5xx) or answered with something unreadable"},
 		{Network, "no connection, or it was dropped in the middle"},
 		{Auth, "not logged in, or the key is missing, wrong or not allowed"},
