@@ -46,7 +46,7 @@ check: testgate tools-for-tests ## vet and all tests with the race detector; RAL
 	@$(if $(RACE),,echo "no C compiler: the tests run without the race detector")
 	$(GATE) $(RACE) -shuffle=on $(SLOW) ./...
 
-e2e: testgate ## ralph with real agent CLIs against a mock API (needs npm, once)
+e2e: testgate tools-for-tests ## ralph with real agent CLIs against a mock API (needs npm, once)
 	go vet -tags e2e ./internal/e2e/...
 	$(GATE) -tags e2e -count=1 -v -timeout 20m ./internal/e2e/...
 
@@ -90,7 +90,7 @@ clean: ## remove what was built
 
 # Missing tools are installed where that is permitted; else their tests skip.
 tools-for-tests:
-	@scripts/need git:git tmux:tmux strace:strace || \
+	@scripts/need git:git tmux:tmux strace:strace bwrap:bubblewrap || \
 		{ echo "the tests that need it are skipped, each by name"; test "$(RALPH_REQUIRE)" != all; }
 
 testgate:

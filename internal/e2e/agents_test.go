@@ -66,7 +66,9 @@ func codex() agentCLI {
 	return agentCLI{
 		name: "codex", pkg: "@openai/codex", version: "0.169.0", tries: 1,
 		set: func(mock string) ([]string, map[string]any) {
-			return []string{"MOCK_KEY=sk-dummy"}, map[string]any{".codex/config.toml": `
+			// It puts no helper of its own sandbox below the temporary folder, where the
+			// test's home is, and bubblewrap then misses it.
+			return []string{"MOCK_KEY=sk-dummy", "TMPDIR=/var/tmp"}, map[string]any{".codex/config.toml": `
 model = "mock-model"
 model_provider = "mock"
 [features]
