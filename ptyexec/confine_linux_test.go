@@ -75,10 +75,12 @@ func TestRun_confined_touchesOnlyWhatItMay(t *testing.T) {
 
 func TestRun_confined_leavesNothingBehind(t *testing.T) {
 	needLandlock(t, ConfineMin)
-	exit, out := capture(t, Command{Args: []string{"/bin/sh", "-c", "setsid sleep 600 & setsid sleep 600 & echo up"},
-		Confine: &Confinement{Read: []string{"/"}, Write: []string{"/dev"}}})
-	if exit.Leftover == 0 || !strings.Contains(out, "up") {
-		t.Errorf("got %+v, %q; want its processes ended", exit, out)
+	dir := t.TempDir()
+	// Until it has a session of its own, the end of the shell would end it.
+	exit, out := capture(t, Command{Args: []string{"/bin/sh", "-c", "setsid sh -c ': > ready; exec sleep 600' & until test -e ready; do sleep 0.01; done; echo up"},
+		Dir: dir, Confine: &Confinement{Read: []string{"/"}, Write: []string{"/dev", dir}}})
+	if exit.Leftover != 1 || !strings.Contains(out, "up") {
+		t.Errorf("got %+v, %q; want one process ended", exit, out)
 	}
 }
 
