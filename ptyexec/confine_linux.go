@@ -28,10 +28,10 @@ func (c *Confinement) apply() error {
 	}
 	var rules []landlock.Rule
 	for _, path := range c.Read {
-		rules = append(rules, fileRule(path, readFile, readDir)...)
+		rules = append(rules, fileRule(path, readFile&config.HandledAccessFS, readDir&config.HandledAccessFS)...)
 	}
 	for _, path := range c.Write {
-		rules = append(rules, fileRule(path, writeFile, writeDir)...)
+		rules = append(rules, fileRule(path, writeFile&config.HandledAccessFS, writeDir&config.HandledAccessFS)...)
 	}
 	for _, port := range c.Ports {
 		rules = append(rules, landlock.ConnectTCP(port))
@@ -97,9 +97,6 @@ func fileRule(path string, file, dir landlock.AccessFSSet) []landlock.Rule {
 	access := file
 	if info.IsDir() {
 		access = dir
-	}
-	if ConfineVersion() < 5 {
-		access &^= ll.AccessFSIoctlDev
 	}
 	return []landlock.Rule{landlock.PathAccess(access, path).IgnoreIfMissing()}
 }

@@ -230,3 +230,11 @@ func BenchmarkClean(b *testing.B) {
 		})
 	}
 }
+
+func TestSome_manyNames_listsTheFirst(t *testing.T) {
+	for n, want := range map[int]string{1: "A", 2: "A, B", 5: "A, B, C, D, E", 7: "A, B, C, D, E and 2 more"} {
+		if got := Some(strings.Split("A B C D E F G", " ")[:n], 5); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

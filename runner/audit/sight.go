@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/dustin/go-humanize"
+
+	"ralph/logs/termtext"
 )
 
 // sight finds what the audit cannot see, or what git does not show any more.
@@ -27,25 +28,16 @@ func (in Input) sight() []Finding {
 		by[cause] = append(by[cause], h.File)
 	}
 	for _, cause := range slices.Sorted(maps.Keys(by)) {
-		add(KindHidden, "git does not show changes of these files any more, %s: %s", cause, list(by[cause]))
+		add(KindHidden, "git does not show changes of these files any more, %s: %s", cause, termtext.Some(by[cause], 5))
 	}
 	if len(in.Discarded) > 0 {
-		add(KindDiscarded, "your uncommitted changes in %s are gone; to restore them: %s", list(in.Discarded), in.Restore)
+		add(KindDiscarded, "your uncommitted changes in %s are gone; to restore them: %s", termtext.Some(in.Discarded, 5), in.Restore)
 	}
 	if in.Listed < in.Count {
 		add(KindNotAudited, "audited %s of %s files", humanize.Comma(int64(in.Listed)), humanize.Comma(int64(in.Count)))
 	}
 	if len(in.Large) > 0 {
-		add(KindNotAudited, "not audited, above 1 MiB: %s", list(in.Large))
+		add(KindNotAudited, "not audited, above 1 MiB: %s", termtext.Some(in.Large, 5))
 	}
 	return found
-}
-
-// list joins the first files for a line of text.
-func list(files []string) string {
-	const named = 5
-	if more := len(files) - named; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(files[:named], ", "), more)
-	}
-	return strings.Join(files, ", ")
 }

@@ -2,12 +2,11 @@ package gate
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
+	"ralph/logs/termtext"
 	"ralph/runner/gate/fresh"
 	"ralph/runner/gate/report"
 	"ralph/runner/gate/store"
@@ -124,7 +123,7 @@ func (b *Baseline) Red() []string {
 		}
 		line := name
 		if len(e.Failed) > 0 {
-			line += ": " + some(e.Failed)
+			line += ": " + termtext.Some(e.Failed, namedMost)
 		}
 		lines = append(lines, line)
 	}
@@ -263,14 +262,4 @@ func (b *Baseline) green(r Result, mode Mode) []string {
 
 func passed(s report.Summary, name string) bool {
 	return slices.ContainsFunc(s.Tests, func(t report.Test) bool { return t.Name == name && t.Status == report.Passed })
-}
-
-// some joins the first names: "a, b, c, d, e and 2 more".
-func some(names []string) string {
-	const most = 5
-	text := strings.Join(names[:min(most, len(names))], ", ")
-	if more := len(names) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }

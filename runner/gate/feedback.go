@@ -7,12 +7,14 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
+	"ralph/logs/termtext"
 	"ralph/runner/gate/report"
 )
 
 const (
 	feedbackBudget = 16 << 10 // bytes of Report.Feedback
 	namesBudget    = 1 << 10  // of names without messages
+	namedMost      = 5        // names in one line
 	leastMessage   = 300      // a shorter excerpt of a message is useless
 	checksTold     = 6        // in full; the others only by name
 )
@@ -57,7 +59,7 @@ func (r Report) NewRed() []string {
 	var lines []string
 	for _, x := range r.Results {
 		if len(x.New) > 0 && x.Check.Required() && r.Mode != ModeReport {
-			lines = append(lines, fmt.Sprintf("check %s is red in what is new: %s", x.Name, some(x.New)))
+			lines = append(lines, fmt.Sprintf("check %s is red in what is new: %s", x.Name, termtext.Some(x.New, namedMost)))
 		}
 	}
 	return lines
@@ -104,7 +106,7 @@ func reason(r Result, f *Flakes) string {
 	var parts []string
 	switch {
 	case len(r.Blamed) > 0:
-		parts = append(parts, fmt.Sprintf("%s: %s", english.Plural(len(r.Blamed), "test fails", "tests fail"), some(names(r.Blamed))))
+		parts = append(parts, fmt.Sprintf("%s: %s", english.Plural(len(r.Blamed), "test fails", "tests fail"), termtext.Some(names(r.Blamed), namedMost)))
 	case r.Verdict == VerdictFailed && r.TimedOut:
 		parts = append(parts, "ended because it took too long")
 	case r.Verdict == VerdictFailed:
@@ -112,12 +114,12 @@ func reason(r Result, f *Flakes) string {
 	}
 	switch {
 	case len(r.Known) > 0:
-		parts = append(parts, "red before the run: "+some(r.Known))
+		parts = append(parts, "red before the run: "+termtext.Some(r.Known, namedMost))
 	case r.Verdict == VerdictKnown:
 		parts = append(parts, "red before the run")
 	}
 	if len(r.New) > 0 {
-		parts = append(parts, "new and red: "+some(r.New))
+		parts = append(parts, "new and red: "+termtext.Some(r.New, namedMost))
 	}
 	if len(r.Flaky) > 0 {
 		flaky := slices.Clone(r.Flaky)
@@ -126,7 +128,7 @@ func reason(r Result, f *Flakes) string {
 				flaky[i] = fmt.Sprintf("%s (%d times so far)", name, n)
 			}
 		}
-		parts = append(parts, "flaky, failed in one of two runs: "+some(flaky))
+		parts = append(parts, "flaky, failed in one of two runs: "+termtext.Some(flaky, namedMost))
 	}
 	if len(parts) > 0 && !r.Check.Required() && r.Verdict == VerdictFailed {
 		parts = append(parts, "not required")
@@ -176,7 +178,7 @@ func (r Result) feedback(budget int) string {
 	}
 	fmt.Fprintf(&b, ". Reproduce it with:\n\n    %s\n", short(r.Command, budget/3))
 	if len(r.Known) > 0 && len(r.Blamed) > 0 {
-		fmt.Fprintf(&b, "\nRed before your work, not caused by it: %s\n", short(some(r.Known), namesBudget))
+		fmt.Fprintf(&b, "\nRed before your work, not caused by it: %s\n", short(termtext.Some(r.Known, namedMost), namesBudget))
 	}
 	tests := r.Blamed
 	if r.Verdict == VerdictKnown {

@@ -232,8 +232,8 @@ func blame(r *Result, e Entry, known bool) {
 	}
 }
 
-// splitNew takes the blame from tests that never passed: they were written first,
-// to be made green. began is true when there were tests before.
+// splitNew does not blame the agent for tests that never passed: they were written
+// first, to be made green. began is true when there were tests before.
 func (r *Result) splitNew(e Entry, began bool) {
 	if r.Verdict != VerdictFailed || r.TimedOut || began && (len(r.Blamed) == 0 || len(e.Green) == 0 && e.Ran > 0) {
 		return

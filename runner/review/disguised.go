@@ -2,8 +2,8 @@ package review
 
 import (
 	"fmt"
-	"strings"
 
+	"ralph/logs/termtext"
 	"ralph/runner/gate"
 )
 
@@ -20,18 +20,8 @@ func disguised(r gate.Report, b *gate.Baseline) (lines []string) {
 			continue
 		}
 		if names := x.Tests.StillFailed(); len(names) > 0 {
-			lines = append(lines, fmt.Sprintf("check %s: its exit code is 0, but its report names failed tests: %s", x.Name, some(names)))
+			lines = append(lines, fmt.Sprintf("check %s: its exit code is 0, but its report names failed tests: %s", x.Name, termtext.Some(names, 5)))
 		}
 	}
 	return lines
-}
-
-// some joins the first names.
-func some(names []string) string {
-	const most = 5
-	text := strings.Join(names[:min(most, len(names))], ", ")
-	if more := len(names) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }

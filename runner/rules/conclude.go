@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"ralph/logs/termtext"
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
-	"ralph/runner/agent/environ"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
@@ -111,7 +111,7 @@ func remedy(c ending.Class, name string, held []string) string {
 		ending.BadFlag:         "update " + name + "; ralph --dry-run shows the command line",
 	}[c]
 	if c == ending.Auth && len(held) > 0 {
-		do += fmt.Sprintf("; ralph withheld %s from it; let it pass with ENV_EXCLUDE='!NAME'", environ.Summarize(held))
+		do += fmt.Sprintf("; ralph withheld %s from it; let it pass with ENV_EXCLUDE='!NAME'", termtext.Some(held, 5))
 	}
 	return fmt.Sprintf("%s; check with: ralph agent test %s; then: ralph resume", do, name)
 }

@@ -35,9 +35,6 @@ func bwrap(c ptyexec.Command, v view, n network) (ptyexec.Command, error) {
 	for _, path := range v.hidden {
 		args = append(args, hide(path)...)
 	}
-	for _, path := range v.Read {
-		args = append(args, "--ro-bind", path, path)
-	}
 	for _, path := range slices.Concat([]string{v.Dir}, v.Write, v.temp) {
 		if path == "/tmp" || path == "/var/tmp" {
 			continue // it has its own

@@ -45,7 +45,6 @@ func (s *Settings) Options() []option.Row {
 type Place struct {
 	Dir   string   // the project: it may be written
 	Write []string // more that may be written: a git dir elsewhere, the agent's own state
-	Read  []string // more that may be read, where the profile hides it: files in /tmp
 	// Locked are paths in Dir that may only be read, and Open files in them that may
 	// be written all the same. Landlock cannot do this: see docs/sandbox.md.
 	Locked, Open []string

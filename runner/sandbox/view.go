@@ -59,7 +59,7 @@ func look(p Place, env []string) (view, error) {
 			}
 		}
 	}
-	v.Write, v.Read = existing(slices.Concat(p.Write, gitDirs(v.Dir))), existing(p.Read)
+	v.Write = existing(slices.Concat(p.Write, gitDirs(v.Dir)))
 	v.Write = append(v.Write, inHome(v.home, slices.Concat(p.HomeWrite, caches()))...)
 	v.hidden = inHome(v.home, slices.Concat(secrets(), p.HomeHidden))
 	v.temp = existing([]string{lookup(env, "TMPDIR")})

@@ -7,7 +7,7 @@ import (
 	"ralph/state"
 )
 
-// hintedFrom is the confidence in percent that is worth a line.
+// hintedFrom is the confidence, in percent, from which hints get a line.
 const hintedFrom = 50
 
 // hintEntries shows what the words of the final message suggest. A single "done" is

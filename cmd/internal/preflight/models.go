@@ -3,7 +3,6 @@ package preflight
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -147,13 +146,4 @@ func (p *Project) Login(ctx context.Context, one pool.Agent) string {
 		}
 	}
 	return LoginUnknown
-}
-
-// Shown is the first names of a list, for one cell.
-func Shown(names []string) string {
-	const most = 3
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }

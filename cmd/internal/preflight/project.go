@@ -15,6 +15,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/scaffold"
 	"ralph/config"
+	"ralph/logs/termtext"
 	"ralph/runner/agent"
 	"ralph/runner/agent/environ"
 	"ralph/runner/gate"
@@ -208,7 +209,7 @@ func (p *Project) HeldBack() string {
 		return ""
 	}
 	return cmdline.Inert(fmt.Sprintf("%s held back from %s: %s; see: ralph config --env",
-		cmdline.Count(len(names), "variable"), p.Agent.Spec.Name, environ.Summarize(names)))
+		cmdline.Count(len(names), "variable"), p.Agent.Spec.Name, termtext.Some(names, 5)))
 }
 
 // OnlyHere names the variables that the agents read and that a service manager

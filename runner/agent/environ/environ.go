@@ -4,7 +4,6 @@ package environ
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"path"
 	"regexp"
@@ -94,7 +93,7 @@ func ModelKeys() []string {
 }
 
 // ProviderKeys returns ModelKeys and the keys of other popular providers, for CLIs
-// that support about 150 of them.
+// that support some 150 providers.
 func ProviderKeys() []string {
 	return append(ModelKeys(), "AI_GATEWAY_API_KEY", "AZURE_API_KEY", "CEREBRAS_API_KEY", "CLOUDFLARE_API_KEY",
 		"COHERE_API_KEY", "DEEPINFRA_API_KEY", "FIREWORKS_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY",
@@ -323,16 +322,6 @@ func (f Filter) Secrets(a Agent, c Call) []string {
 		}
 	}
 	return values
-}
-
-// Summarize joins the first names for a line of text: "A, B, C, D, E and 2 more".
-func Summarize(names []string) string {
-	const most = 5
-	shown := strings.Join(names[:min(most, len(names))], ", ")
-	if more := len(names) - most; more > 0 {
-		shown += fmt.Sprintf(" and %d more", more)
-	}
-	return shown
 }
 
 func matches(patterns []string, name string) bool {

@@ -3,9 +3,10 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/dustin/go-humanize/english"
+
+	"ralph/logs/termtext"
 )
 
 // maxNames bounds the names in a Tally. With more tests, numbers have to do.
@@ -88,9 +89,5 @@ func (l Loss) String() string {
 	if len(l.Gone) == 0 {
 		return text
 	}
-	text += "; gone: " + strings.Join(l.Gone[:min(most, len(l.Gone))], ", ")
-	if more := len(l.Gone) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return text + "; gone: " + termtext.Some(l.Gone, most)
 }

@@ -13,6 +13,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
+	"ralph/logs/termtext"
 	"ralph/runner/agent"
 )
 
@@ -72,7 +73,7 @@ func listRun(ctx context.Context, f *cmdline.Factory) error {
 			found[i] = listed{Health: h}
 			if h.Askable && h.Why == "" {
 				found[i].login = p.Login(ctx, one)
-				found[i].models = preflight.Shown(p.Models(ctx, one, loader.StateHome()))
+				found[i].models = termtext.Some(p.Models(ctx, one, loader.StateHome()), 3)
 			}
 		})
 	}
