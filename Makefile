@@ -3,7 +3,7 @@
 PREFIX  ?= $(HOME)/.local
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-PROGRAMS := ralph ralph-status ralph-monitor
+PROGRAMS := ralph ralph-status ralph-monitor ralph-hub
 # Without cgo there is no dynamic linker at the start, and the programs run on any libc.
 BUILD    := CGO_ENABLED=0 go build -trimpath -ldflags "-X ralph/cmd/internal/cli.Version=$(VERSION)"
 SYSTEMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
@@ -27,12 +27,12 @@ SLOW := ./internal/faults ./internal/tmuxe2e ./runner ./monitor ./cmd/...
 RACE := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check e2e faults bench lint vuln cross generate install clean tools-for-tests testgate
+.PHONY: help build sandbox-image demo test check e2e faults bench lint vuln cross generate install clean tools-for-tests testgate
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## bin/ralph, bin/ralph-status, bin/ralph-monitor
+build: ## bin/ralph, bin/ralph-status, bin/ralph-monitor, bin/ralph-hub
 	$(BUILD) -o bin/ $(PROGRAMS:%=./cmd/%)
 
 demo: build ## a whole run in a fresh temporary project, with a scripted agent
@@ -46,6 +46,12 @@ check: testgate tools-for-tests ## vet and all tests with the race detector; RAL
 	@$(if $(RACE),,echo "no C compiler: the tests run without the race detector")
 	$(GATE) $(RACE) -shuffle=on $(SLOW) ./...
 
+# podman in tests: what works inside other containers and virtual machines, too.
+check e2e sandbox-image: export CONTAINERS_CONF ?= $(CURDIR)/scripts/containers.conf
+
+sandbox-image: build ## the image for tests of SANDBOX=podman (needs podman, runc and debootstrap, once)
+	scripts/sandbox-image bin/ralph
+
 e2e: testgate tools-for-tests ## ralph with real agent CLIs against a mock API (needs npm, once)
 	go vet -tags e2e ./internal/e2e/...
 	$(GATE) -tags e2e -count=1 -v -timeout 20m ./internal/e2e/...
@@ -55,7 +61,7 @@ faults: ## the long form of the fault suite: hours; RALPH_FAULTS_PERCENT=10 make
 
 bench: ## figures of speed and size beside their bounds; a missed one is named, and no failure
 	go run ./internal/bench
-	go test -run '^$$' -bench . -benchtime 20x ./runner/agent ./ptyexec ./monitor ./runner/git ./runner/audit ./runner/gate/... ./logs
+	go test -run '^$$' -bench . -benchtime 20x ./runner/agent ./ptyexec ./monitor ./runner/git ./runner/audit ./runner/gate/... ./runner/sandbox ./logs
 
 lint: $(GOLANGCI) ## golangci-lint, pinned; the first time it is built into .cache
 	$(GOLANGCI) run
@@ -71,6 +77,8 @@ $(GOVULNCHECK):
 	GOBIN=$(CURDIR)/.cache/bin go install golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION)
 	mv .cache/bin/govulncheck $@
 
+# On Windows the programs only name WSL2. The packages below them do not build there: they need
+# terminals, process groups and file locks of Unix, and renameio, which refuses Windows.
 cross: ## build for every system, and vet the tests of macOS
 	@set -e; for s in $(SYSTEMS); do \
 		echo "build dist/$${s%/*}-$${s#*/}"; \

@@ -85,15 +85,9 @@ type checkDraft struct {
 	required bool
 }
 
-// checkField is one key of a row.
-type checkField struct {
-	option.Row
-	into func(*checkDraft) any // pointer to where the value lives
-}
-
-// checkFields are the keys of a row, in the order of the documents.
-func checkFields() []checkField {
-	return []checkField{
+// checkTable are the keys of a row, in the order of the documents.
+func checkTable() rowTable[checkDraft] {
+	return rowTable[checkDraft]{checksKey, []rowField[checkDraft]{
 		{option.Row{YAML: "checks.name", Kind: option.String, Help: "Name in tables and messages; required and unique."},
 			func(d *checkDraft) any { return &d.Name }},
 		{option.Row{YAML: "checks.command", Kind: option.String, Help: "Command line for `sh -c`; required."},
@@ -118,7 +112,7 @@ func checkFields() []checkField {
 			func(d *checkDraft) any { return (*string)(&d.Format) }},
 		{option.Row{YAML: "checks.junit", Kind: option.Path, Help: "Glob, relative to `dir`, of the JUnit XML files it writes; empty means none."},
 			func(d *checkDraft) any { return &d.JUnit }},
-	}
+	}}
 }
 
 func texts[T ~string](values ...T) []string {
@@ -129,45 +123,14 @@ func texts[T ~string](values ...T) []string {
 	return list
 }
 
-func checkKeys(fields []checkField) string {
-	var keys []string
-	for _, f := range fields {
-		keys = append(keys, strings.TrimPrefix(f.YAML, checksKey+"."))
-	}
-	return strings.Join(keys, ", ")
-}
-
-// checkList reads the rows under checks:.
-func (r *yamlReader) checkList(node ast.Node) error {
-	switch n := node.(type) {
-	case *ast.NullNode:
-		return nil
-	case *ast.SequenceNode:
-		for _, item := range n.Values {
-			if err := r.check(item); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return r.refuse(node, checksKey+" must be a list, not "+describe(node))
-}
-
 // check reads one row.
 func (r *yamlReader) check(node ast.Node) error {
-	fields := checkFields()
-	m, ok := node.(*ast.MappingNode)
-	if !ok || len(m.Values) == 0 {
-		return r.refuse(node, checksKey+" must hold for each check the keys "+checkKeys(fields)+", not "+describe(node))
-	}
 	d := checkDraft{required: true}
-	for _, pair := range m.Values {
-		if err := r.checkField(fields, &d, pair); err != nil {
-			return err
-		}
+	first, err := checkTable().read(r, node, &d)
+	if err != nil {
+		return err
 	}
 	d.Optional = !d.required
-	first := m.Values[0].Key
 	if err := d.Validate(); err != nil {
 		return r.refuse(first, checksKey+": "+err.Error())
 	}
@@ -178,39 +141,4 @@ func (r *yamlReader) check(node ast.Node) error {
 	}
 	r.settings = append(r.settings, setting{check: &checkRow{d.Check, Source{r.kind, r.where(first)}}})
 	return nil
-}
-
-func (r *yamlReader) checkField(fields []checkField, d *checkDraft, pair *ast.MappingValueNode) error {
-	if pair.Key.IsMergeKey() {
-		return r.refuse(pair.Key, "merge keys are not allowed")
-	}
-	path := checksKey + "." + pair.Key.GetToken().Value
-	i := slices.IndexFunc(fields, func(f checkField) bool { return f.YAML == path })
-	if i < 0 {
-		var paths []string
-		for _, f := range fields {
-			paths = append(paths, f.YAML)
-		}
-		_, err := unknown(r.where(pair.Key), path, didYouMean(nearest(path, paths))) // it is always about a check
-		return err
-	}
-	text, set, err := r.text(fields[i].Row, pair.Value)
-	if err != nil || !set {
-		return err
-	}
-	value, ok := fields[i].Parse(text)
-	if !ok {
-		return r.refuse(pair.Value, path+": "+quote(text)+" is not "+fields[i].Allowed())
-	}
-	option.Store(fields[i].into(d), value)
-	if at := slices.IndexFunc(d.When, neverMatches); at >= 0 {
-		return r.refuse(pair.Value, path+": "+quote(d.When[at])+" can match nothing: a glob is relative to the project, and only *, ?, [...] and ** stand for something")
-	}
-	return nil
-}
-
-// neverMatches finds globs of other tools, which would keep a check from ever
-// running.
-func neverMatches(glob string) bool {
-	return strings.ContainsAny(glob, "{}") || slices.ContainsFunc([]string{"!", "/", "../", "~"}, func(p string) bool { return strings.HasPrefix(glob, p) })
 }

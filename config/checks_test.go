@@ -129,7 +129,7 @@ func TestChecks_unknownKey_isRefusedWithASuggestion(t *testing.T) {
 }
 
 func TestChecks_enumsAreThoseOfTheGate(t *testing.T) {
-	for _, f := range checkFields() {
+	for _, f := range checkTable().fields {
 		if f.Kind != option.Enum {
 			continue
 		}
@@ -246,7 +246,7 @@ func TestChecks_exampleOfTheDocuments_isValid(t *testing.T) {
 	if err != nil || len(warnings) > 0 || !found {
 		t.Fatal(found, warnings, err)
 	}
-	for _, f := range checkFields() {
+	for _, f := range checkTable().fields {
 		key := strings.TrimPrefix(f.YAML, checksKey+".")
 		if !regexp.MustCompile(`(?m)^  [- ] ` + key + `: `).MatchString(example) {
 			t.Errorf("the example does not show %s", key)

@@ -35,8 +35,10 @@ type Config struct {
 
 	agents  []agentRow
 	checks  []checkRow
+	hooks   []hookRow
 	table   []option.Row
 	sources map[string]Source
+	own     map[string]*string // what the user's own file sets, by the option's key
 }
 
 // Source returns where the value of the option with this key came from; the

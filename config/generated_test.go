@@ -20,7 +20,7 @@ import (
 var update = flag.Bool("update", false, "write the generated files")
 
 func TestGeneratedFiles_areUpToDate(t *testing.T) {
-	for path, want := range map[string]string{"../.ralphrc.example": Example(), "../docs/options.md": optionsPage()} {
+	for path, want := range map[string]string{"../.ralphrc.example": example(), "../docs/options.md": optionsPage()} {
 		if *update {
 			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 				t.Fatal(err)
@@ -38,7 +38,7 @@ func TestGeneratedFiles_areUpToDate(t *testing.T) {
 
 func TestExample_uncommentedItSetsEveryOptionToItsDefault(t *testing.T) {
 	var uncommented strings.Builder
-	for line := range strings.Lines(Example()) {
+	for line := range strings.Lines(example()) {
 		if text, ok := strings.CutPrefix(line, "# "); ok {
 			if name, _, ok := strings.Cut(text, "="); ok && isName(name) {
 				line = text
@@ -67,7 +67,7 @@ func TestExample_uncommentedItSetsEveryOptionToItsDefault(t *testing.T) {
 	if u, err := l.Untrusted(); u != nil || err != nil {
 		t.Errorf("the example needs trust: %+v, %v", u, err)
 	}
-	write(t, l.Dir, rcName, Example())
+	write(t, l.Dir, rcName, example())
 	if c, _, err := l.Load(); err != nil || c.Source("MODEL").Kind != SourceDefault {
 		t.Errorf("as it is, the example sets something: %v", err)
 	}
@@ -98,13 +98,13 @@ and ` + "`$NAME`, `${NAME}` and `${NAME:-default}`" + ` (from earlier lines, the
 the line. It also refuses a file larger than 64 KiB.
 
 In ` + "`config.yaml`" + `, the path ` + "`limits.calls_per_hour`" + ` means ` + "`limits: {calls_per_hour: 50}`" + `. A list may be a YAML list. The end of this page
-describes ` + "`checks`" + ` and ` + "`agents`" + `. ralph runs no ` + "`hooks`" + ` yet: it refuses to
-start when one is named. ` + "`test.baseline_file`" + ` may only be ` + "`.ralph/test_baseline.json`" + `.
+describes ` + "`checks`, `hooks`" + ` and ` + "`agents`" + `. ` + "`test.baseline_file`" + ` may only be ` + "`.ralph/test_baseline.json`" + `.
 
 Options marked **trust** decide which programs run, what the agent may do, which secrets it gets, or how its work is judged. When a file
 of the project sets one, ralph needs your consent. ` + "`ralph trust`" + ` shows these settings and records your consent to exactly them in this
 project; what ` + "`ralph init`" + ` wrote needs none. Without consent, a run on a terminal asks, and any other run refuses to start. Harmless values
 need no consent: entries of ` + "`ALLOWED_TOOLS`" + ` that are in its default, ` + "`ANTI_CHEAT`" + ` other than warn, ` + "`TEST_MODE`" + ` other than report.
+` + "`SANDBOX`" + ` and ` + "`SANDBOX_NET`" + ` need it only if they contain less than your own configuration does.
 `)
 	group := ""
 	for _, o := range Table() {
@@ -121,6 +121,7 @@ need no consent: entries of ` + "`ALLOWED_TOOLS`" + ` that are in its default, `
 	}
 	b.WriteString(environmentPage())
 	b.WriteString(checksPage())
+	b.WriteString(hooksPage())
 	b.WriteString(agentsPage())
 	return b.String()
 }
@@ -232,13 +233,45 @@ checks:
 | key | default | allowed | meaning |
 |---|---|---|---|
 `)
-	for _, f := range checkFields() {
+	for _, f := range checkTable().fields {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(f.YAML, checksKey+"."), code(f.Default), f.Allowed(), f.Help)
 	}
 	b.WriteString(`
 A list replaces ` + "`TEST_COMMAND`, `BUILD_COMMAND` and `LINT_COMMAND`" + `, and either of them replaces detected checks. ralph joins the lists
 of the project's and the user's ` + "`config.yaml`" + `; if both have a check of the same name, the project's wins. A check in a file of the project
 needs your consent, like options marked **trust**. ralph refuses to start (exit code 2) when a check is invalid.
+`)
+	return b.String()
+}
+
+// hooksPage is the part of docs/options.md about the list of hooks.
+func hooksPage() string {
+	var b strings.Builder
+	b.WriteString(`
+## A list of hooks
+
+A hook is a command that ralph runs at a point of a run; [hooks.md](hooks.md) lists the points and says what a hook gets. A text is its
+command; a row says more:
+
+` + "```yaml" + `
+hooks:
+  pre_task: ./scripts/setup.sh
+  post_iteration:
+    - command: gofmt -l . | grep . && exit 1 || true
+      when: ["*.go"]
+      timeout: 30s
+      on_failure: ask_agent
+` + "```" + `
+
+| key | default | allowed | meaning |
+|---|---|---|---|
+`)
+	for _, f := range hookTable().fields {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(f.YAML, hooksKey+"."), code(f.Default), f.Allowed(), f.Help)
+	}
+	b.WriteString(`
+` + "`hooks`" + ` may also be one list, in which each row names its ` + "`point`" + `. The hooks of the user's and the project's ` + "`config.yaml`" + ` all
+run, then the one of ` + "`HOOK_PRE_TASK`" + ` or its sibling. A hook in a file of the project needs your consent.
 `)
 	return b.String()
 }
@@ -299,4 +332,28 @@ agents:
 ` + "`model`" + `, ` + "`{model}`" + ` is the name itself, as in ` + "`-m {model}`" + ` or ` + "`--model={model}`" + `. It is left out, with the option before it, when no
 model is named. An agent in a file of the project needs your consent, like options marked **trust**. ralph refuses to start (exit code 2) when an entry is invalid.
 `
+}
+
+// example returns a .ralphrc with every option commented out at its default.
+func example() string {
+	var b strings.Builder
+	b.WriteString("# ralph's settings for this project. Remove a # to change a default.\n" +
+		"# This file is data: KEY=value with quotes, ${NAME} and ${NAME:-default}. ralph never executes it.\n")
+	group := ""
+	for _, o := range Table() {
+		if o.Group != group {
+			group = o.Group
+			fmt.Fprintf(&b, "\n# --- %s ---\n", group)
+		}
+		fmt.Fprintf(&b, "\n# %s\n# %s=%s\n", o.Help, o.Key, rcQuote(o.Default))
+	}
+	return b.String()
+}
+
+// rcQuote writes a value the way that .ralphrc reads it back.
+func rcQuote(value string) string {
+	if value != "" && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz0123456789.-") == "" {
+		return value
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(value) + `"`
 }

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -80,6 +82,17 @@ func (l Loader) keptPath() (string, error) {
 	return filepath.Join(l.StateHome(), "ralph", "runs", fmt.Sprintf("%x.json", sha256.Sum256([]byte(l.project())))), nil
 }
 
+// PlanEditsPath is the file of what people changed with ralph task in the project. It is next
+// to the record of its runs, and is forgotten with it: agents can write what is in the
+// project. Empty: no folder is known for it.
+func (l Loader) PlanEditsPath() string {
+	path, err := l.keptPath()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(path, ".json") + ".edits.jsonl"
+}
+
 func syncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -96,5 +109,36 @@ func forgetKept(dir string, than time.Time) {
 		if info, err := e.Info(); err == nil && info.ModTime().Before(than) {
 			_ = os.Remove(filepath.Join(dir, e.Name()))
 		}
+	}
+}
+
+// Projects lists the projects in which this user has started runs, as KeepRuns recorded
+// them.
+func (l Loader) Projects() []string {
+	path, err := l.keptPath()
+	if err != nil {
+		return nil
+	}
+	entries, _ := os.ReadDir(filepath.Dir(path))
+	var all []string
+	for _, e := range entries {
+		var f keptFile
+		data, err := os.ReadFile(filepath.Join(filepath.Dir(path), e.Name()))
+		if err == nil && json.Unmarshal(data, &f) == nil && f.Project != "" {
+			all = append(all, f.Project)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Remember records the project without a run, unless it is known.
+func (l Loader) Remember() {
+	path, err := l.keptPath()
+	if err != nil {
+		return
+	}
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		_ = l.KeepRuns() // without it, other projects do not list this one: no harm
 	}
 }

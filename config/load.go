@@ -30,6 +30,7 @@ type Loader struct {
 type setting struct {
 	agent  *agentRow // an agent of the user's own, and nothing else; nil: an option or a check
 	check  *checkRow // a check, and nothing else; nil: an option or an agent
+	hook   *hookRow  // a hook, and nothing else; nil: one of the others
 	option option.Row
 	name   string // as its source calls the option
 	text   string
@@ -41,7 +42,7 @@ type setting struct {
 // also one that a stronger source replaces. It writes nothing. An error that
 // the user can mend is a *UsageError; Config is nil then.
 func (l Loader) Load() (*Config, []Warning, error) {
-	c := &Config{sources: map[string]Source{}}
+	c := &Config{sources: map[string]Source{}, own: map[string]*string{}}
 	c.table = c.Options.rows()
 	for _, o := range c.table {
 		if err := l.apply(c, setting{option: o, text: o.Default, source: Source{Kind: SourceDefault}}); err != nil {
@@ -65,6 +66,9 @@ func (l Loader) Load() (*Config, []Warning, error) {
 			warnings = append(warnings, more...)
 		}
 	}
+	if err := c.strangers(); err != nil {
+		return nil, warnings, err
+	}
 	return c, append(warnings, c.unusedCommands()...), nil
 }
 
@@ -74,6 +78,9 @@ func (l Loader) add(c *Config, s setting) ([]Warning, error) {
 		return c.addAgent(*s.agent), nil
 	case s.check != nil:
 		return c.addCheck(*s.check), nil
+	case s.hook != nil:
+		c.hooks = append(c.hooks, *s.hook)
+		return nil, nil
 	}
 	return nil, l.apply(c, s)
 }
@@ -96,7 +103,10 @@ func (l Loader) apply(c *Config, s setting) error {
 		value = filepath.Join(base, path)
 	}
 	option.Store(c.field(o.Key), value)
-	c.sources[o.Key] = s.source
+	if c.sources[o.Key] = s.source; s.source.Kind == SourceUser {
+		own := c.text(o)
+		c.own[o.Key] = &own
+	}
 	return nil
 }
 
@@ -139,14 +149,12 @@ func (l Loader) rcFile() ([]setting, []Warning, error) {
 		o, known := rows[a.name]
 		advice, isForeign := foreign[a.name]
 		switch {
-		case slices.Contains(sandboxKeys(), a.name):
-			if sandboxAsked(a.value) {
-				return nil, nil, noSandbox(where, a.name, a.value)
-			}
 		case known && a.tilde:
 			return nil, nil, &UsageError{where, tildeProblem}
 		case known:
 			settings = append(settings, setting{option: o, name: a.name, text: a.value, source: Source{SourceRC, where}})
+		case strings.HasPrefix(a.name, "HOOK_") && a.value != "" && noPoint(a.name) != nil:
+			return nil, nil, &UsageError{where, a.name + ": " + noPoint(a.name).Error()}
 		case isForeign && advice != "":
 			if a.value != "" {
 				warnings = append(warnings, warn(where, "%s is not used by ralph; %s", a.name, advice))
@@ -179,7 +187,7 @@ func preferKeys(settings []setting) ([]setting, []Warning) {
 	}
 	best := map[string]setting{}
 	for _, s := range settings {
-		if s.agent != nil || s.check != nil {
+		if s.option.Key == "" {
 			continue
 		}
 		if b, seen := best[s.option.Key]; !seen || rank(s) < rank(b) {
@@ -189,7 +197,7 @@ func preferKeys(settings []setting) ([]setting, []Warning) {
 	var kept []setting
 	var warnings []Warning
 	for _, s := range settings {
-		if b := best[s.option.Key]; b.name != s.name && s.agent == nil && s.check == nil {
+		if b := best[s.option.Key]; b.name != s.name && s.option.Key != "" {
 			warnings = append(warnings, warn(s.source.Where, "%s is not used, because %s is set too", s.name, b.name))
 			continue
 		}
@@ -199,9 +207,6 @@ func preferKeys(settings []setting) ([]setting, []Warning) {
 }
 
 func (l Loader) environment() ([]setting, []Warning, error) {
-	if err := l.sandboxed(); err != nil {
-		return nil, nil, err
-	}
 	env := l.envMap()
 	var settings []setting
 	for _, o := range Table() {

@@ -5,11 +5,9 @@ import (
 	"strings"
 )
 
-// Keys of config.yaml that are no options.
-const (
-	hooksKey    = "hooks"              // a top-level key with a meaning to come
-	baselineKey = "test.baseline_file" // accepted with the value that it always has
-)
+// baselineKey is a key of config.yaml that is no option: it is accepted with the value
+// that it always has.
+const baselineKey = "test.baseline_file"
 
 // foreignKeys are keys that a .ralphrc written for frankbria/ralph-claude-code
 // may hold and that ralph does not use. A text says what its user must know;

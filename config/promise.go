@@ -12,33 +12,6 @@ import (
 // warning is read too late. So ralph refuses to start with one that it does not
 // have.
 
-// sandboxKeys ask other tools for a sandbox that ralph does not have. The names are
-// too special to be set by accident.
-func sandboxKeys() []string {
-	return []string{"SANDBOX_PROVIDER", "RALPH_USE_DOCKER", "RALPH_DOCKER_IMAGE"}
-}
-
-// sandboxAsked reports whether the value of such a key asks for one.
-func sandboxAsked(value string) bool {
-	none := []string{"", "none", "off", "no", "false", "0", "local", "host"}
-	return !slices.Contains(none, strings.ToLower(value))
-}
-
-func noSandbox(where, name, value string) error {
-	return &UsageError{where, name + "=" + quote(value) + ": ralph does not have this sandbox; write SANDBOX=auto instead"}
-}
-
-// sandboxed is the error for an environment that asks for such a sandbox.
-func (l Loader) sandboxed() error {
-	env := l.envMap()
-	for _, name := range sandboxKeys() {
-		if sandboxAsked(env[name]) {
-			return noSandbox("$"+name, name, env[name])
-		}
-	}
-	return nil
-}
-
 // promises reports whether an unknown key reads like a check or a protection,
 // or like a slip in the name of one that ralph has.
 func promises(key string) bool {
@@ -66,8 +39,8 @@ func promiseWords() []string {
 	return []string{
 		"allow", "allowed", "allowlist", "approval", "approve", "audit", "block", "blocked", "blocklist", "build", "cheat", "check",
 		"checks", "confirm", "container", "coverage", "denied", "deny", "denylist", "disallow", "disallowed", "docker", "forbid",
-		"forbidden", "gate", "gates", "guard", "guardrail", "guardrails", "integrity", "isolate", "isolation", "lint", "linter",
-		"permission", "permissions", "protect", "protected", "protection", "readonly", "required", "safe", "safety", "sandbox",
+		"forbidden", "gate", "gates", "guard", "guardrail", "guardrails", "hook", "hooks", "integrity", "isolate", "isolation", "judge", "judges", "lint", "linter",
+		"permission", "permissions", "protect", "protected", "protection", "qa", "readonly", "required", "safe", "safety", "sandbox",
 		"secret", "secrets", "secure", "security", "test", "tests", "typecheck", "validate", "verify",
 	}
 }

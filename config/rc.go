@@ -70,17 +70,18 @@ func (r *rcReader) refuse(pos syntax.Pos, problem string) error {
 }
 
 func (r *rcReader) syntaxError(err error) error {
-	pos, text := syntax.Pos{}, err.Error()
+	pos, why := syntax.Pos{}, ""
 	var parse syntax.ParseError
 	var lang syntax.LangError
 	switch {
 	case errors.As(err, &parse):
-		pos, text = parse.Pos, parse.Text
+		if pos = parse.Pos; syntax.IsIncomplete(err) || strings.Contains(parse.Text, "without closing") {
+			why = ": a quote or a bracket is not closed"
+		}
 	case errors.As(err, &lang):
-		pos, text = lang.Pos, lang.Feature+" are not allowed"
+		pos = lang.Pos
 	}
-	return r.refuse(pos, "is not KEY=value: "+text+
-		"; put a value with spaces, parentheses or other signs into quotes")
+	return r.refuse(pos, "is not KEY=value"+why+`; a value with spaces, parentheses or other signs needs quotes: KEY="a value"`)
 }
 
 func (r *rcReader) statement(stmt *syntax.Stmt) ([]assignment, error) {

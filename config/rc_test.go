@@ -89,9 +89,9 @@ func TestParseRC_hostileFileIsRefusedWithItsLineAndRunsNothing(t *testing.T) {
 		{"tilde that another key holds", "A=~/x\nB=${A}", "2: A holds a ~: ~ is not expanded: write ${HOME}"},
 		{"tilde that another key holds after a colon", "A=x:~/y\nB=$A", "2: A holds a ~: ~ is not expanded: write ${HOME}"},
 		{"pattern", "A=@(a|b)", "1: this pattern is not allowed"},
-		{"parentheses without quotes", "ALLOWED_TOOLS=Bash(git add *)", "1: is not KEY=value"},
-		{"open quote", "A=1\nB=\"a\nC=3\n", "2: is not KEY=value"},
-		{"open brace", "A=${B", "1: is not KEY=value"},
+		{"parentheses without quotes", "ALLOWED_TOOLS=Bash(git add *)", `1: is not KEY=value; a value with spaces, parentheses or other signs needs quotes: KEY="a value"`},
+		{"open quote", "A=1\nB=\"a\nC=3\n", "2: is not KEY=value: a quote or a bracket is not closed; "},
+		{"open brace", "A=${B", "1: is not KEY=value: a quote or a bracket is not closed; "},
 		{"bad name", "1A=2", "1: commands are not allowed"},
 		{"doubling", "A0=aaaaaaaaaaaaaaaa\n" + doubling(20), "14: the value is too long"},
 		{"words", strings.Repeat("if ", 20000), "1: is not KEY=value"},
@@ -258,7 +258,7 @@ func TestLoad_fileOfTheUpstreamTemplateWorksWithOneNote(t *testing.T) {
 		if c.CallsPerHour != test.want || c.Timeout != 20*time.Minute || !c.Continue || c.Cooldown != 0 || len(c.AllowedTools) != 6 {
 			t.Errorf("%+v", c.Options)
 		}
-		const tools = ".ralphrc:8: ALLOWED_TOOLS=Write,Read,Edit,Bash(git add *),Bash(npm *),Bash(pytest)"
+		const tools = ".ralphrc:8: ALLOWED_TOOLS adds Bash(npm *), Bash(pytest)"
 		if u, err := l.Untrusted(); err != nil || u == nil || !slices.Equal(u.Lines, []string{tools}) {
 			t.Errorf("asks for consent to something else: %+v, %v", u, err)
 		}

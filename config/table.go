@@ -7,11 +7,12 @@ import (
 	"ralph/config/option"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/hooks"
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
 	"ralph/runner/rules"
 	"ralph/runner/sandbox"
-	"ralph/runner/task"
+	"ralph/runner/task/store"
 )
 
 // Options are the values of all options. Each part belongs to the package that
@@ -20,10 +21,11 @@ type Options struct {
 	rules.Policy
 	pool.CallOptions
 	prompt.FileOptions
-	task.PlanOptions
+	store.PlanOptions
 	gate.CheckOptions
 	git.CommitOptions
 	sandbox.Settings
+	hooks.Commands
 	OutputOptions
 }
 
@@ -35,13 +37,13 @@ type OutputOptions struct {
 
 // groups are the headings of the documents, in their order.
 func groups() []string {
-	return []string{"Limits", "Agent", "Session", "Circuit breaker", "Prompt and plan", "Checks", "Environment", "Sandbox", "Commits", "Output"}
+	return []string{"Limits", "Agent", "Session", "Circuit breaker", "Prompt and plan", "Checks", "Hooks", "Environment", "Sandbox", "Commits", "Output"}
 }
 
 // rows are all rows, bound to o, in the order of the documents.
 func (o *Options) rows() []option.Row {
 	table := slices.Concat(o.Policy.Options(), o.CallOptions.Options(), o.FileOptions.Options(), o.PlanOptions.Options(),
-		o.CheckOptions.Options(), o.CommitOptions.Options(), o.Settings.Options(), o.OutputOptions.Options())
+		o.CheckOptions.Options(), o.Commands.Options(), o.CommitOptions.Options(), o.Settings.Options(), o.OutputOptions.Options())
 	rank := func(r option.Row) int { return slices.Index(groups(), r.Group) }
 	slices.SortStableFunc(table, func(a, b option.Row) int { return rank(a) - rank(b) })
 	return table

@@ -18,7 +18,7 @@ import (
 	"ralph/runner/pool"
 	"ralph/runner/rules"
 	"ralph/runner/sandbox"
-	"ralph/runner/task"
+	"ralph/runner/task/store"
 )
 
 // other returns an allowed value of the option that is not its default, and
@@ -47,6 +47,8 @@ func other(o option.Row) (string, string) {
 		return "NPM_*,!NPM_TOKEN", "!*"
 	case option.Path:
 		return "/p/one.md", "/p/two words.md"
+	case option.Clock:
+		return "23:00", "7:30"
 	default:
 		return "one", "two words; $(x)"
 	}
@@ -64,6 +66,8 @@ func bad(o option.Row) []string {
 		numbers = append(numbers, "10s10", "1d", o.Max+"0")
 	case option.Duration:
 		numbers = append(numbers, "10", "1d", "90000h")
+	case option.Clock:
+		return []string{"24:00", "7", "07:60", "7:30pm", "-1:00", "tonight"}
 	case option.Bool:
 		return []string{"", "maybe", "2"}
 	case option.Enum:
@@ -149,6 +153,10 @@ func eachField(v reflect.Value, visit func(name string, field any)) {
 	for i := range v.NumField() {
 		if f := v.Type().Field(i); f.Anonymous {
 			eachField(v.Field(i), visit)
+		} else if f.Type.Kind() == reflect.Array { // one for each row of a table
+			for k := range v.Field(i).Len() {
+				visit(f.Name, v.Field(i).Index(k).Addr().Interface())
+			}
 		} else {
 			visit(f.Name, v.Field(i).Addr().Interface())
 		}
@@ -170,10 +178,10 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		},
 		CallOptions: pool.CallOptions{ActiveTimeout: 2 * time.Hour, IdleTimeout: 10 * time.Minute, Agent: "claude", FallbackAgents: []string{},
 			PermissionMode: "allowed-tools", EnvExclude: []string{}, SessionExpiry: 24 * time.Hour},
-		PlanOptions:   task.PlanOptions{OptionalSections: []string{"Optional", "Future", "Future Enhancements", "Nice to Have"}},
+		PlanOptions:   store.PlanOptions{OptionalSections: []string{"Optional", "Future", "Future Enhancements", "Nice to Have"}},
 		CheckOptions:  gate.CheckOptions{DetectChecks: true, BaselineScope: "session", FailFast: true},
 		CommitOptions: git.CommitOptions{CommitPrefix: "[ralph]"},
-		Settings:      sandbox.Settings{Sandbox: "off", SandboxNet: []string{"all"}},
+		Settings:      sandbox.Settings{Sandbox: "off", SandboxNet: []string{"all"}, SandboxImage: "localhost/ralph-sandbox"},
 	}
 	if diff := cmp.Diff(want, c.Options); diff != "" {
 		t.Error(diff)
@@ -248,6 +256,7 @@ func TestFormat_isReadBackTheSame(t *testing.T) {
 			option.Minutes:  rapid.StringMatching(`[0-9]{1,4}(\.[0-9]|s|m|m[0-9]s|h)?`),
 			option.Hours:    rapid.StringMatching(`[0-9]{1,4}(\.[0-9]|s|m|h|h[0-9]m)?`),
 			option.Duration: rapid.StringMatching(`[0-9]{1,4}(ms|s|m|h|h[0-9]m[0-9]s)`),
+			option.Clock:    rapid.StringMatching(`([0-2]?[0-9]:[0-9]{2})?`),
 			option.Bool:     rapid.SampledFrom([]string{"true", "no", "ON"}),
 			option.Enum:     rapid.SampledFrom(append([]string{"x"}, o.Values...)),
 			option.List:     rapid.StringMatching(`[A-Za-z*,() ]{0,20}`),

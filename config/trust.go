@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/renameio/v2"
@@ -61,39 +62,41 @@ func (l Loader) claims(c *Config) Untrusted {
 	var files []string
 	for _, o := range c.table {
 		source, value := c.sources[o.Key], c.text(o)
-		if !o.NeedsConsent(value) || source.Kind != SourceRC && source.Kind != SourceProject {
+		claim := o.Claim(value, c.own[o.Key])
+		if claim == "" || source.Kind != SourceRC && source.Kind != SourceProject {
 			continue
 		}
 		file := source.Where[:strings.LastIndexByte(source.Where, ':')]
 		if !slices.Contains(files, file) {
 			files = append(files, file)
 		}
-		u.Lines = append(u.Lines, fmt.Sprintf("%s: %s=%s", source.Where, o.Key, termtext.Visible(value)))
+		u.Lines = append(u.Lines, source.Where+": "+termtext.Visible(claim))
 		fmt.Fprintf(hash, "%q %q %q\n", file, o.Key, value)
 	}
-	for _, row := range c.agents {
-		if row.source.Kind != SourceProject {
-			continue
+	fromYAML := func(source Source, claim, hashed string) {
+		if source.Kind != SourceProject {
+			return
 		}
 		if !slices.Contains(files, yamlName) {
 			files = append(files, yamlName)
 		}
+		u.Lines = append(u.Lines, source.Where+": "+claim)
+		fmt.Fprintf(hash, "%q %s\n", yamlName, hashed)
+	}
+	for _, row := range c.agents {
 		claim := agentClaim(row.custom)
-		u.Lines = append(u.Lines, row.source.Where+": "+claim)
-		fmt.Fprintf(hash, "%q %q\n", yamlName, claim)
+		fromYAML(row.source, claim, strconv.Quote(claim))
 	}
 	for _, row := range c.checks {
-		if row.source.Kind != SourceProject {
-			continue
-		}
-		if !slices.Contains(files, yamlName) {
-			files = append(files, yamlName)
-		}
-		u.Lines = append(u.Lines, row.source.Where+": "+termtext.Visible(checkClaim(row.check)))
-		fmt.Fprintf(hash, "%q %q %q %q\n", yamlName, row.check.Name, row.check.Command, row.check.Dir)
+		hashed := fmt.Sprintf("%q %q %q", row.check.Name, row.check.Command, row.check.Dir)
 		if easy := weaker(row.check); easy != "" {
-			fmt.Fprintf(hash, "%q\n", easy)
+			hashed += fmt.Sprintf("\n%q", easy)
 		}
+		fromYAML(row.source, termtext.Visible(checkClaim(row.check)), hashed)
+	}
+	for _, row := range c.hooks {
+		claim := hookClaim(row.hook)
+		fromYAML(row.source, termtext.Visible(claim), strconv.Quote(claim))
 	}
 	u.File = strings.Join(files, ", ")
 	u.Hash = hex.EncodeToString(hash.Sum(nil))

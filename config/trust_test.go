@@ -38,7 +38,7 @@ func TestUntrusted_everyTrustRowOfAProjectFileIsShown(t *testing.T) {
 				}
 				continue
 			}
-			if u == nil || u.File != file || len(u.Lines) != 1 || !strings.HasPrefix(u.Lines[0], file+":") || !strings.HasSuffix(u.Lines[0], ": "+o.Key+"="+value) {
+			if u == nil || u.File != file || len(u.Lines) != 1 || !strings.HasPrefix(u.Lines[0], file+":") || !strings.HasSuffix(u.Lines[0], ": "+strings.Replace(o.Key+"="+value, "=Read,", " adds ", 1)) {
 				t.Errorf("%s in %s: %+v", o.Key, file, u)
 			}
 		}
@@ -79,6 +79,44 @@ func TestUntrusted_nilWhereNoConsentIsNeeded(t *testing.T) {
 			}
 			if u, err := l.Untrusted(); u != nil || err != nil {
 				t.Errorf("%+v, %v", u, err)
+			}
+		})
+	}
+}
+
+// A project may contain its agents more than the user does, but not less.
+func TestUntrusted_sandboxWeakerThanTheUsersOwn_needsConsent(t *testing.T) {
+	for _, test := range []struct {
+		name, user, rc string
+		env            []string
+		want           []string
+	}{
+		{name: "nothing of the user's own", rc: "SANDBOX=off\nSANDBOX_NET=all"},
+		{name: "stronger", user: "sandbox: {mode: landlock, net: ':443,:80'}", rc: "SANDBOX=bwrap\nSANDBOX_NET=:443"},
+		{name: "the same", user: "sandbox: {mode: auto, net: ':443'}", rc: "SANDBOX=auto\nSANDBOX_NET=:443"},
+		{name: "strongest instead of any", user: "sandbox: {mode: auto}", rc: "SANDBOX=podman"},
+		{name: "off", user: "sandbox: {mode: landlock}", rc: "SANDBOX=off", want: []string{"SANDBOX=off is weaker than your own landlock"}},
+		{name: "any instead of the strongest", user: "sandbox: {mode: bwrap}", rc: "SANDBOX=auto", want: []string{"SANDBOX=auto is weaker than your own bwrap"}},
+		{name: "one that may not be the strongest", user: "sandbox: {mode: auto}", rc: "SANDBOX=landlock", want: []string{"SANDBOX=landlock is weaker than your own auto"}},
+		{name: "network", user: "sandbox: {mode: auto, net: none}", rc: "SANDBOX_NET=:443", want: []string{"SANDBOX_NET=:443 is weaker than your own none"}},
+		{name: "another port", user: "sandbox: {net: ':443'}", rc: "SANDBOX_NET=':443,:22'", want: []string{"SANDBOX_NET=:443,:22 is weaker than your own :443"}},
+		{name: "a host of the user's own", user: "sandbox: {net: '*.example.com'}", rc: "SANDBOX_NET=api.example.com:443"},
+		{name: "another host", user: "sandbox: {net: api.example.com}", rc: "SANDBOX_NET='*.example.com'", want: []string{"SANDBOX_NET=*.example.com is weaker than your own api.example.com"}},
+		{name: "replaced by the environment", user: "sandbox: {mode: bwrap}", rc: "SANDBOX=off", env: []string{"SANDBOX=bwrap"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			l := Loader{Dir: t.TempDir(), Home: t.TempDir(), Env: test.env}
+			write(t, l.Dir, rcName, test.rc)
+			write(t, l.Home, ".config/ralph/config.yaml", test.user)
+			u, err := l.Untrusted()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if u == nil {
+				u = &Untrusted{}
+			}
+			if !slices.EqualFunc(u.Lines, test.want, strings.HasSuffix) {
+				t.Errorf("%q, want %q", u.Lines, test.want)
 			}
 		})
 	}

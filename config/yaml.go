@@ -110,9 +110,9 @@ func (r *yamlReader) pair(path string, pair *ast.MappingValueNode) error {
 	case path == agentsKey:
 		return r.agents(pair.Value)
 	case path == checksKey:
-		return r.checkList(pair.Value)
+		return r.each(checksKey, pair.Value, r.check)
 	case path == hooksKey:
-		return r.noHooks(path, pair.Value)
+		return r.hookRows(pair.Value)
 	case path == baselineKey:
 		return r.baseline(pair.Value)
 	case known:
@@ -144,26 +144,6 @@ func (r *yamlReader) keysUnder(path string) []string {
 	}
 	slices.Sort(keys)
 	return keys
-}
-
-// noHooks refuses hooks: who names one expects it to run.
-func (r *yamlReader) noHooks(path string, node ast.Node) error {
-	switch n := node.(type) {
-	case *ast.NullNode:
-		return nil
-	case *ast.SequenceNode:
-		if len(n.Values) == 0 {
-			return nil
-		}
-	case *ast.MappingNode:
-		for _, pair := range n.Values {
-			if err := r.noHooks(path+"."+pair.Key.GetToken().Value, pair.Value); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return r.refuse(node, path+": ralph runs no hooks yet; leave it empty")
 }
 
 // baseline accepts the one file that ralph uses: it is part of the state.

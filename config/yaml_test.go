@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ralph/runner/agent"
+	"ralph/runner/hooks"
 )
 
 // yamlMessage is what a config.yaml is answered with: an error, or warnings.
@@ -41,8 +44,19 @@ func wantMessages(t *testing.T, tests []yamlMessage) {
 func TestParseYAML_keysOfOtherTools_messages(t *testing.T) {
 	wantMessages(t, []yamlMessage{
 		{name: "no hooks", text: "hooks:\n  pre_task: []\n  post_task:\n"},
-		{name: "a hook", text: "hooks:\n  pre_task: []\n  post_task: [make]\n", wantErr: ":3: hooks.post_task: ralph runs no hooks yet; leave it empty"},
-		{name: "text for the hooks", text: "hooks: make\n", wantErr: ":1: hooks: ralph runs no hooks yet; leave it empty"},
+		{name: "a hook", text: "hooks:\n  pre_task: []\n  post_task: [make]\n"},
+		{name: "text for the hooks", text: "hooks: make\n", wantErr: ":1: hooks must be a list, not \"make\""},
+		{name: "a hook at no point", text: "hooks:\n  pre_lunch: [make]\n", wantErr: ":2: hooks: \"pre_lunch\" is no point of a run; points are " + usablePoints()},
+		{name: "a hook at a point to come", text: "hooks:\n  - {point: on_question, command: make}\n", wantErr: ":2: hooks.on_question: no hook can run at on_question: agents cannot ask questions yet"},
+		{name: "a row without a point", text: "hooks: [{command: make}]\n", wantErr: ":1: hooks: the row names no point"},
+		{name: "a row of another point", text: "hooks:\n  pre_task: [{point: post_task, command: make}]\n", wantErr: ":2: hooks.pre_task: the row names another point, \"post_task\""},
+		{name: "a hook without a command", text: "hooks: [{point: pre_task}]\n", wantErr: ":1: hooks.pre_task: a hook needs a command, or type: agent and a prompt"},
+		{name: "files before a turn", text: "hooks: [{point: pre_task, command: make, when: '*.go'}]\n", wantErr: ":1: hooks.pre_task: when: no turn lies behind pre_task, so no files are known there"},
+		{name: "an unknown key of a hook", text: "hooks: [{point: pre_task, comand: make}]\n", wantErr: ":1: unknown key \"hooks.comand\" reads like a check or a protection, which ralph does not have; did you mean hooks.command?; correct or remove it to start"},
+		{name: "an agent that there is not", text: "hooks: [{point: pre_task, type: agent, prompt: well?, agent: nobody}]\n", wantErr: unknownAgent(":1: hooks.pre_task: ", "nobody")},
+		{name: "an agent without a prompt", text: "hooks: [{point: pre_task, type: agent, command: make}]\n", wantErr: ":1: hooks.pre_task: a hook of type agent needs a prompt"},
+		{name: "a prompt without the type", text: "hooks: [{point: pre_task, command: make, prompt: well?}]\n", wantErr: ":1: hooks.pre_task: command belongs to a hook of type shell; prompt, agent and model to one of type agent"},
+		{name: "an unknown answer", text: "hooks: [{point: pre_task, command: make, on_failure: retry}]\n", wantErr: ":1: hooks.on_failure: \"retry\" is not one of warn_continue, skip_task, abort_loop, ask_agent"},
 		{name: "another baseline", text: "test:\n  baseline_file: ../x.json", wantErr: ":2: test.baseline_file must be .ralph/test_baseline.json, not \"../x.json\""},
 		{name: "list as the baseline", text: "test: {baseline_file: [a]}", wantErr: ":1: test.baseline_file must be .ralph/test_baseline.json, not a list"},
 		{name: "other path of an option", text: "test: {command: [a]}", wantErr: ":1: test.command must be text on one line that does not start with -, not a list"},
@@ -66,7 +80,7 @@ func TestParseYAML_messages(t *testing.T) {
 				`.ralph/config.yaml:1: unknown key "MAX_CALLS_PER_HOUR"; did you mean limits.calls_per_hour?`,
 				`.ralph/config.yaml:2: unknown key "claude_model"; did you mean agent.model?`,
 				`.ralph/config.yaml:3: unknown key "limits.no_progress"; did you mean breaker.no_progress?`}},
-		{name: "scalar for a group", text: "a: 1\nlimits: 5", wantErr: ":2: limits must hold the keys calls_per_hour, cooldown_on_error, cost_usd, delay, duration, iterations, iterations_per_task, on_limit, tokens_per_hour, not \"5\""},
+		{name: "scalar for a group", text: "a: 1\nlimits: 5", wantErr: ":2: limits must hold the keys calls_per_hour, cooldown_on_error, cost_usd, delay, duration, iterations, iterations_per_task, on_limit, start_at, tokens_per_hour, until, not \"5\""},
 		{name: "list for a group", text: "session: [1]", wantErr: ":1: session must hold the keys continue, expiry, not a list"},
 		{name: "mapping for a value", text: "limits:\n  calls_per_hour:\n    x: 1", wantErr: ":3: limits.calls_per_hour must be a whole number from 1 to 1000000, not a mapping"},
 		{name: "list for a value", text: "agent:\n  model: [a]", wantErr: ":2: agent.model must be text on one line that does not start with -, not a list"},
@@ -180,4 +194,17 @@ func FuzzParseYAML(f *testing.F) {
 			t.Fatalf("message %q", err)
 		}
 	})
+}
+
+func usablePoints() string {
+	var names []string
+	for _, p := range hooks.Usable() {
+		names = append(names, string(p.Point))
+	}
+	return strings.Join(names, ", ")
+}
+
+func unknownAgent(where, name string) string {
+	_, err := agent.Find(name)
+	return where + err.Error()
 }

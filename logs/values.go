@@ -127,19 +127,32 @@ func NewRedactor(to io.Writer, values Values) *Redactor { return &Redactor{to: t
 
 // Write takes the next bytes. It returns the error of the writer below.
 func (r *Redactor) Write(p []byte) (int, error) {
-	r.held = append(r.held, p...)
-	return len(p), r.flush(r.whole())
+	var text strings.Builder
+	end := bytes.LastIndexByte(p, '\n') + 1
+	if end > 0 { // whole lines
+		text.Grow(len(r.held) + end)
+		text.Write(r.held)
+		text.Write(p[:end])
+		r.held = append(r.held[:0], p[end:]...)
+	} else {
+		r.held = append(r.held, p...)
+		n := r.ready()
+		text.Write(r.held[:n])
+		r.held = append(r.held[:0], r.held[n:]...)
+	}
+	return len(p), r.pass(text.String())
 }
 
 // Close writes what is held back. It does not close the writer below.
-func (r *Redactor) Close() error { return r.flush(len(r.held)) }
+func (r *Redactor) Close() error {
+	text := string(r.held)
+	r.held = nil
+	return r.pass(text)
+}
 
-// whole returns how much of held can be written: whole lines, or of a line that does not
-// end all but what may be the beginning of a secret.
-func (r *Redactor) whole() int {
-	if i := bytes.LastIndexByte(r.held, '\n'); i >= 0 {
-		return i + 1
-	}
+// ready returns how much of a line that does not end can be written: all but what may be
+// the beginning of a secret.
+func (r *Redactor) ready() int {
 	if len(r.held) < heldMost {
 		return 0
 	}
@@ -158,12 +171,12 @@ func (r *Redactor) whole() int {
 	return n
 }
 
-func (r *Redactor) flush(n int) error {
-	if n == 0 {
+// pass writes a text without its secrets.
+func (r *Redactor) pass(text string) error {
+	if text == "" {
 		return nil
 	}
-	text := r.afterKey(string(r.held[:n]))
-	r.held = append(r.held[:0], r.held[n:]...)
+	text = r.afterKey(text)
 	if strings.Contains(text, "-----BEGIN ") {
 		i := strings.LastIndex(text, "-----BEGIN ")
 		if !strings.Contains(text[i:], keyEnd) && Redact(text[i:]) != text[i:] {

@@ -56,7 +56,7 @@ func (u *ui) pauseOrResume() {
 func (u *ui) show(p panel) {
 	defer u.lock()()
 	u.help = false
-	u.closeRaw()
+	u.closePage()
 	if u.alone == p {
 		u.alone = panelHeader
 		return
@@ -75,7 +75,7 @@ func (u *ui) showNumber() {
 
 func (u *ui) nextFocus() {
 	defer u.lock()()
-	if u.alone == panelHeader && u.raw == nil && !u.help {
+	if u.alone == panelHeader && u.page == nil && !u.help {
 		u.focus = panelIterations + panelLog - u.focus
 	}
 }
@@ -113,7 +113,7 @@ func (u *ui) toggleWrap() {
 	v.wrap, v.shift = !v.wrap, 0
 }
 
-// back closes one thing: a failure, help, a search, raw output or a single panel.
+// back closes one thing: a failure, help, a search, a page or a single panel.
 func (u *ui) back() {
 	defer u.lock()()
 	switch v := u.shown(); {
@@ -123,8 +123,8 @@ func (u *ui) back() {
 		u.help = false
 	case v.query != "":
 		v.setQuery("")
-	case u.raw != nil:
-		u.closeRaw()
+	case u.page != nil:
+		u.closePage()
 	default:
 		u.alone = panelHeader
 	}
@@ -143,9 +143,9 @@ func (u *ui) toShell() {
 }
 
 // listed reports whether keys move the selection in the list of iterations.
-func (u *ui) listed() bool { return u.focus == panelIterations && u.raw == nil && u.alone != panelLog }
+func (u *ui) listed() bool { return u.focus == panelIterations && u.page == nil && u.alone != panelLog }
 
-func (u *ui) page() int {
+func (u *ui) screenful() int {
 	defer u.lock()()
 	return max(u.shown().height-1, 1)
 }
@@ -192,19 +192,18 @@ func (u *ui) toEnd() {
 // or after.
 func (u *ui) sideways(by int) {
 	u.mu.Lock()
-	v, raw, of := u.shown(), u.raw != nil, u.rawOf
+	v, p := u.shown(), u.page
 	if !v.wrap {
 		v.shift = min(max(v.shift+by*v.width/2, 0), view.MaxLine)
 	}
 	wrap := v.wrap
 	u.mu.Unlock()
-	if !raw || !wrap || of+by < 1 {
-		return
-	}
-	if u.rawTail != nil {
-		u.openRawOf(of + by)
-	} else {
-		u.openReviewOf(of + by)
+	switch {
+	case p == nil || !wrap || p.of+by < 1:
+	case p.tail != nil:
+		u.openRawOf(p.of + by)
+	default:
+		u.openReviewOf(p.of + by)
 	}
 }
 
@@ -229,10 +228,10 @@ func (u *ui) openRaw() { u.toggleOf(u.openRawOf) }
 
 func (u *ui) toggleOf(open func(n int)) {
 	u.mu.Lock()
-	was, n := u.raw != nil, u.chosen()
+	was, n := u.page != nil, u.chosen()
 	u.help = false
 	if was {
-		u.closeRaw()
+		u.closePage()
 	}
 	u.mu.Unlock()
 	if !was {
@@ -240,12 +239,12 @@ func (u *ui) toggleOf(open func(n int)) {
 	}
 }
 
-// closeRaw goes back from raw output or a review.
-func (u *ui) closeRaw() {
-	if u.rawTail != nil {
-		_ = u.rawTail.Close()
+// closePage goes back to the panels.
+func (u *ui) closePage() {
+	if u.page != nil && u.page.tail != nil {
+		_ = u.page.tail.Close()
 	}
-	u.raw, u.rawTail = nil, nil
+	u.page = nil
 }
 
 func (u *ui) openRawOf(n int) {
@@ -263,20 +262,20 @@ func (u *ui) openRawOf(n int) {
 		u.say("there is no raw output of iteration %d", n)
 		return
 	}
-	u.closeRaw()
-	u.raw, u.rawOf, u.rawTail = newLogView(), n, logs.NewTail(path, rawBacklog)
-	u.raw.noOlder = true
+	u.closePage()
+	u.page = &page{logView: newLogView(), of: n, tail: logs.NewTail(path, rawBacklog)}
+	u.page.noOlder = true
 	u.readRaw()
 }
 
 // readRaw appends new raw output.
 func (u *ui) readRaw() {
-	lines, err := u.rawTail.Poll()
+	lines, err := u.page.tail.Poll()
 	if err != nil {
 		u.say("%s", termtext.Line(err.Error()))
 	}
 	for _, text := range lines {
-		u.raw.append(view.RawLines(string(text)))
+		u.page.append(view.RawLines(string(text)))
 	}
 }
 
@@ -284,10 +283,10 @@ func (u *ui) readRaw() {
 // runs in the goroutine of the feed.
 func (u *ui) readMore() {
 	u.mu.Lock()
-	if u.rawTail != nil {
+	if u.page != nil && u.page.tail != nil {
 		u.readRaw()
 	}
-	wanted := (u.log.needOlder || u.log.query != "") && !u.log.noOlder && u.raw == nil
+	wanted := (u.log.needOlder || u.log.query != "") && !u.log.noOlder && u.page == nil
 	before := u.log.oldest()
 	u.mu.Unlock()
 	if !wanted {

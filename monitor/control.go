@@ -51,9 +51,7 @@ func (u *ui) control(verb string) {
 // runVerb returns the last line that the verb printed, or why it failed.
 func runVerb(ralph []string, verb string) (text string, ok bool) {
 	out, err := output(ralph, verb)
-	last := out[max(len(out)-4096, 0):]
-	lines := strings.Split(strings.TrimSpace(termtext.Clean(string(last))), "\n")
-	text = strings.TrimSpace(lines[len(lines)-1])
+	text = lastLine(out)
 	switch {
 	case err != nil:
 		return view.Join(": ", verb+" failed", text, termtext.Line(err.Error())), false
@@ -61,6 +59,12 @@ func runVerb(ralph []string, verb string) (text string, ok bool) {
 		return verb + " requested", true
 	}
 	return text, true
+}
+
+// lastLine is the last line that a verb printed.
+func lastLine(out []byte) string {
+	text := strings.TrimSpace(termtext.Clean(string(out[max(len(out)-4096, 0):])))
+	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
 // output runs a verb with its arguments.
@@ -79,10 +83,10 @@ func exists(path string) bool {
 
 const pagerBytes = 64 << 20 // the pager gets the end of a longer log
 
-// path is the file of the log on the screen. A review has none but the raw output.
+// path is the file of the log or the raw output on the screen.
 func (u *ui) path() string {
-	if u.raw != nil {
-		return u.feed.Reader().RawPath(u.run(), u.rawOf)
+	if u.page != nil {
+		return u.feed.Reader().RawPath(u.run(), u.page.of)
 	}
 	return u.feed.Reader().LiveLogPath()
 }
@@ -90,21 +94,58 @@ func (u *ui) path() string {
 // file is path relative to the project.
 func (u *ui) file() string { return view.Within(filepath.Dir(u.feed.Reader().Dir()), u.path()) }
 
-// openWith opens the log on the screen in another program.
+// unfiled is what is on the screen and in no file: a review, or the tasks before the
+// first run. Without a name it is in path.
+func (u *ui) unfiled() (name string, lines []string) {
+	switch {
+	case u.page != nil && u.page.tail == nil:
+		for _, l := range u.page.lines {
+			lines = append(lines, l.Text)
+		}
+		return fmt.Sprintf("iteration-%d.diff", u.page.of), lines
+	case u.page == nil && u.listsTasks():
+		return "tasks.txt", u.plan
+	}
+	return "", nil
+}
+
+// openWith opens what is on the screen in another program.
 func (u *ui) openWith(program func(path string) error) {
 	u.mu.Lock()
 	path := u.path()
+	name, lines := u.unfiled()
 	u.mu.Unlock()
 	var err error
-	u.app.Suspend(func() { err = program(path) })
+	u.app.Suspend(func() {
+		if name == "" {
+			err = program(path)
+			return
+		}
+		err = withCopy(name, strings.Join(lines, "\n")+"\n", program)
+	})
 	if err != nil {
 		defer u.lock()()
 		u.fail(err.Error())
 	}
 }
 
-// page shows a copy without escape sequences: some pagers pass them to the terminal.
-func page(path string) error {
+// withCopy runs a program with a file of its own, without escape sequences: some pagers
+// pass them to the terminal.
+func withCopy(name, text string, program func(path string) error) error {
+	folder, err := os.MkdirTemp("", "ralph-log-")
+	if err != nil {
+		return fmt.Errorf("copy log: %w", err)
+	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, name)
+	if err := os.WriteFile(path, []byte(termtext.Clean(text)), 0o600); err != nil {
+		return fmt.Errorf("copy log: %w", err)
+	}
+	return program(path)
+}
+
+// inPager shows a copy of a file.
+func inPager(path string) error {
 	command := pagerCommand()
 	if command == nil {
 		return fmt.Errorf("open log: set $PAGER or install less")
@@ -121,21 +162,14 @@ func page(path string) error {
 	if err != nil {
 		return fmt.Errorf("read log: %w", err)
 	}
-	folder, err := os.MkdirTemp("", "ralph-log-")
-	if err != nil {
-		return fmt.Errorf("copy log: %w", err)
-	}
-	defer os.RemoveAll(folder)
-	copied := filepath.Join(folder, filepath.Base(path)+".txt")
-	if err := os.WriteFile(copied, []byte(termtext.Clean(string(data))), 0o600); err != nil {
-		return fmt.Errorf("copy log: %w", err)
-	}
-	// Only the user ends the pager. Killed, it would leave the terminal in raw mode.
-	return foreground(exec.Command(command[0], append(command[1:], copied)...)) //nolint:noctx // see above
+	return withCopy(filepath.Base(path)+".txt", string(data), func(copied string) error {
+		// Only the user ends the pager. Killed, it would leave the terminal in raw mode.
+		return foreground(exec.Command(command[0], append(command[1:], copied)...)) //nolint:noctx // see above
+	})
 }
 
-// edit opens the file itself.
-func edit(path string) error {
+// inEditor opens the file itself.
+func inEditor(path string) error {
 	if !exists(path) {
 		return fmt.Errorf("open %s: it does not exist", filepath.Base(path))
 	}

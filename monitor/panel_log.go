@@ -13,8 +13,11 @@ import (
 
 // drawLog draws a title and the visible rows of a log.
 func drawLog(c canvas, t title, v *logView) {
-	if t.right = "scrolled back, f follows"; v.follow {
+	switch {
+	case v.follow:
 		t.right = "following"
+	case t.file != "": // nothing is added to a review
+		t.right = "scrolled back, f follows"
 	}
 	t.right = view.Join(", ", v.progress(), t.right)
 	if !v.wrap {

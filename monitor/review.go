@@ -2,49 +2,132 @@ package monitor
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"ralph/logs"
 	"ralph/logs/termtext"
 	"ralph/state/view"
 	"ralph/state/view/summary"
 )
 
-// maxDiff bounds the diff in a review, in bytes.
-const maxDiff = 2 << 20
+const (
+	maxDiff = 2 << 20 // of the diff in a review, in bytes
+	// keepTime is how long ralph may take to keep the state of an iteration that has
+	// just ended. Until then its diff is asked for again.
+	keepTime = 15 * time.Second
+)
+
+// page covers the panels: the review of an iteration, or its raw output.
+type page struct {
+	*logView
+	of   int        // the iteration
+	tail *logs.Tail // of raw output; nil: it is a review
+
+	// Of a review:
+	head  []view.Line // how the iteration stands
+	diff  []view.Line // what it changed, or why that is not known
+	asked time.Time   // end of the iteration whose diff was asked for
+}
 
 // openReviewOf shows an iteration as a person reviews it: how it ended, its checks and
-// findings, and what changed. ralph itself makes the diff, in the background.
+// findings, and what changed.
 func (u *ui) openReviewOf(n int) {
 	defer u.lock()()
-	i := slices.IndexFunc(u.model.Run.Iterations, func(it view.Iteration) bool { return it.Number == n })
-	if i < 0 {
+	if u.indexOf(n) < 0 {
 		u.say("there is no iteration %d to review", n)
 		return
 	}
-	u.closeRaw()
-	v := newLogView()
-	v.noOlder, v.follow = true, false
-	v.append(reviewOf(&u.model.Run.Iterations[i], summary.Row(&u.model, i, u.o.Now())))
-	u.raw, u.rawOf = v, n
-	if len(u.o.Ralph) == 0 {
-		v.append([]view.Line{{Text: "no diff: " + cmp.Or(u.o.NoControl, "this screen cannot run ralph"), Role: view.RoleNote, First: true}})
+	u.closePage()
+	u.page = &page{logView: newLogView(), of: n}
+	u.page.noOlder, u.page.follow = true, false
+	u.renew()
+}
+
+// indexOf finds an iteration in the model; -1: it is not there.
+func (u *ui) indexOf(n int) int {
+	return slices.IndexFunc(u.model.Run.Iterations, func(it view.Iteration) bool { return it.Number == n })
+}
+
+// renew brings an open review up to date: the iteration may end while a person looks.
+// ralph itself makes the diff, in the background.
+func (u *ui) renew() {
+	p := u.page
+	if p == nil || p.tail != nil {
 		return
 	}
-	go func() {
-		defer u.caught()
-		out, err := output(u.o.Ralph, "diff", strconv.Itoa(n))
-		lines := diffLines(string(out[:min(len(out), maxDiff)]))
-		if err != nil && len(lines) == 0 {
-			lines = []view.Line{{Text: termtext.Line(err.Error()), Role: view.RoleError, First: true}}
-		}
-		defer u.redraw()
-		defer u.lock()()
-		v.append(lines)
-	}()
+	i := u.indexOf(p.of)
+	if i < 0 {
+		return // of another run, or older than what is remembered
+	}
+	it := &u.model.Run.Iterations[i]
+	ended := it.Ended
+	if it.CutOff {
+		ended = it.StartedAt
+	}
+	head, diff := reviewOf(it, summary.Row(&u.model, i, u.o.Now())), p.diff
+	switch {
+	case it.Running():
+		diff = []view.Line{note("what it changes appears here when it ends")}
+	case p.asked.Equal(ended):
+	case len(u.o.Ralph) == 0:
+		p.asked, diff = ended, []view.Line{note("no diff: " + cmp.Or(u.o.NoControl, "this screen cannot run ralph"))}
+	default:
+		p.asked = ended
+		ask := u.askDiff // it outlives the poll, and has a bound of its own
+		go ask(p, ended)
+	}
+	p.show(head, diff)
+}
+
+// askDiff adds the diff of an iteration that has ended to its review.
+func (u *ui) askDiff(p *page, ended time.Time) {
+	defer u.caught()
+	out, err := output(u.o.Ralph, "diff", strconv.Itoa(p.of))
+	lines := diffLines(string(out[:min(len(out), maxDiff)]))
+	switch {
+	case err != nil:
+		lines = []view.Line{note(strings.TrimPrefix(view.Join(": ", lastLine(out), exitless(err)), "ralph: "))}
+	case len(lines) == 0:
+		lines = []view.Line{note("it changed no file")}
+	}
+	defer u.redraw()
+	defer u.lock()()
+	if err != nil && u.o.Now().Sub(ended) < keepTime {
+		p.asked = time.Time{}
+	}
+	p.show(p.head, lines)
+}
+
+// exitless is an error that is more than a verb's exit code; the verb says the rest.
+func exitless(err error) string {
+	if _, said := errors.AsType[*exec.ExitError](err); said {
+		return ""
+	}
+	return err.Error()
+}
+
+// show replaces the text of a review and keeps its place.
+func (p *page) show(head, diff []view.Line) {
+	if slices.Equal(head, p.head) && slices.Equal(diff, p.diff) {
+		return
+	}
+	at := p.top.line - p.first
+	p.head, p.diff = head, diff
+	p.clear()
+	p.noOlder, p.found.line = true, -1
+	p.append(slices.Concat(head, diff))
+	p.top.line = p.first + at
+}
+
+func note(text string) view.Line {
+	return view.Line{Text: termtext.Line(text), Role: view.RoleNote, First: true}
 }
 
 // reviewOf says how an iteration ended.
@@ -56,8 +139,12 @@ func reviewOf(it *view.Iteration, row summary.IterationRow) []view.Line {
 		}
 	}
 	add(view.RoleHeading, view.Join(" · ", fmt.Sprintf("iteration %d", it.Number), it.Task))
-	add(view.RoleText, view.Join(" · ", row.Mark+" "+row.Text, row.Duration, row.Cost))
+	if it.Running() { // a text that changes all the time cannot be read
+		row = summary.IterationRow{Mark: row.Mark, Text: "still running", Duration: "since " + it.StartedAt.Local().Format("15:04")}
+	}
+	add(view.RoleText, view.Join(" · ", row.Mark+" "+strings.TrimSuffix(row.Text, ": "+termtext.Line(it.Failed)), row.Duration, row.Cost))
 	add(view.RoleNote, view.Join(": ", view.Prefix("rule ", it.Rule), it.Reason))
+	add(view.RoleError, view.Prefix("the call failed: ", it.Failed))
 	for _, name := range slices.Sorted(maps.Keys(it.Checks)) {
 		if it.Checks[name] {
 			add(view.RoleGood, "check "+name+" passed")
@@ -65,7 +152,11 @@ func reviewOf(it *view.Iteration, row summary.IterationRow) []view.Line {
 			add(view.RoleError, "check "+name+" failed")
 		}
 	}
-	if len(it.Checks) == 0 {
+	switch {
+	case len(it.Checks) > 0:
+	case it.Running():
+		add(view.RoleNote, "no check has run yet")
+	default:
 		add(view.RoleNote, "no check ran")
 	}
 	for _, text := range it.Findings {

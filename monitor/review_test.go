@@ -22,11 +22,55 @@ func TestKeys_r_reviewsTheIteration(t *testing.T) {
 	p := openPane(t, pr.Dir, [2]int{100, 30})
 	p.shows("RUNNING", "6 Live log .ralph/live.log")
 	p.keys("r")
-	p.shows("r Review of iteration 7", "check lint passed", "check test failed", "finding: a_test.go: 2 tests fewer", "diff will act soon")
+	p.shows("r Review of iteration 7", "check lint passed", "check test failed", "finding: a_test.go: 2 tests fewer")
 	p.keys("Left")
-	p.shows("r Review of iteration 6", "no check ran")
+	p.shows("r Review of iteration 6", "no check ran", "diff will act soon")
 	p.keys("r")
 	p.shows("6 Live log")
+}
+
+// It ends while a person looks.
+func TestReview_ofTheRunningIteration_saysWhatIsToComeAndIsRenewed(t *testing.T) {
+	pr := living(t)
+	p := openPane(t, pr.Dir, [2]int{80, 24})
+	p.shows("RUNNING")
+	p.keys("r")
+	p.shows("r Review of iteration 7", "still running", "what it changes appears here when it ends")
+	origin := state.Origin{Run: "20261120-131810", Iteration: 7}
+	pr.Add(state.NewEvent(origin, time.Now(), state.Check{Name: "lint", Passed: true}))
+	p.shows("check lint passed", "still running")
+	pr.Add(state.NewEvent(origin, time.Now(), state.IterationEnd{Outcome: "completed-turn", Files: 2, Decision: state.Decision{Action: "continue", Rule: "continue"}}))
+	p.shows("2 files", "check lint passed", "diff will act soon")
+	p.hides("still running")
+	p.hides("f follows") // nothing is added to a review
+}
+
+func TestReview_withoutADiff_saysWhyInASentence(t *testing.T) {
+	p := openPane(t, living(t).Dir, [2]int{80, 24}, "MONITOR_TEST_FAIL=1")
+	p.shows("RUNNING")
+	p.keys("Tab", "j", "r")
+	p.shows("r Review of iteration 6", "· no disk space")
+	p.hides("exit status")
+}
+
+// Raw records of the agent are not what a person reads there.
+func TestKeys_oAndE_openTheTextOfAReview(t *testing.T) {
+	pr := living(t)
+	editor := filepath.Join(t.TempDir(), "editor")
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\necho \"EDITS $1\"; cat \"$1\"; read x\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p := openPane(t, pr.Dir, [2]int{80, 24}, "PAGER="+withRaw(t, pr), "VISUAL=", "EDITOR="+editor)
+	p.shows("RUNNING")
+	p.keys("Tab", "j", "r")
+	p.shows("r Review of iteration 6", "diff will act soon")
+	for _, key := range []string{"o", "e"} {
+		p.keys(key)
+		p.shows("iteration 6 · task 6 of the plan", "diff will act soon", map[string]string{"o": "PAGER ENDS", "e": "iteration-6.diff"}[key])
+		p.hides("raw bytes")
+		p.keys("Enter")
+		p.shows("r Review of iteration 6")
+	}
 }
 
 func TestDiffLines_ofADiff_areMarkedByRole(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
-	"ralph/logs"
 	"ralph/logs/termtext"
 	"ralph/state/view"
 	"ralph/state/view/follow"
@@ -34,47 +33,60 @@ func questionBefore(verb string) string {
 	return what + " y: yes, any other key: no"
 }
 
+// lastRow is what the last row of the screen shows instead of the keys.
+type lastRow struct {
+	asks    question
+	verb    string // of askToAct
+	input   string
+	message string
+	until   time.Time // when message disappears
+	failure string    // stays until the user has read it
+}
+
+// sight is what a person looks at.
+type sight struct {
+	page     *page  // over the panels; nil: none
+	alone    panel  // the only panel shown; panelHeader: all
+	focus    panel  // panelIterations or panelLog
+	selected int    // iteration in the list, 0 is the newest
+	help     bool   // the page of keys
+	helpTop  int    // its first row
+	places   []rect // of the panels at the latest draw
+}
+
+// signals pass between the goroutines without mu.
+type signals struct {
+	pending atomic.Bool   // a redraw is queued
+	started chan struct{} // closed by the first draw
+	first   sync.Once
+	crash   atomic.Value // error: a goroutine has panicked
+}
+
 // ui is the state of the screen. The goroutine of the feed and the event loop share
 // it under mu. Neither waits while it holds mu.
 type ui struct {
 	*tview.Box
+	signals
 	o     Options
 	app   *tview.Application
 	feed  *follow.Follower
 	table []binding
 	do    map[string]func(*ui)
 
-	mu       sync.Mutex
-	model    view.Model
-	lines    view.Log // of the feed's goroutine
-	log      *logView
-	plan     []string // the tasks, before the first run
-	raw      *logView // raw output on the screen; nil: none
-	rawTail  *logs.Tail
-	rawOf    int
-	alone    panel // the only panel shown; panelHeader: all
-	focus    panel // panelIterations or panelLog
-	selected int   // iteration in the list, 0 is the newest
-	help     bool
-	helpTop  int
-	asks     question
-	verb     string // of askToAct
-	input    string
-	message  string
-	until    time.Time // when message disappears
-	failure  string    // stays until the user has read it
-	mouse    bool
-	places   []rect        // of the panels at the latest draw
-	pending  atomic.Bool   // a redraw is queued
-	started  chan struct{} // closed by the first draw
-	first    sync.Once
-	crash    atomic.Value // error: a goroutine has panicked
+	mu sync.Mutex // for what follows
+	sight
+	lastRow
+	model view.Model
+	lines view.Log // of the feed's goroutine
+	log   *logView
+	plan  []string // the tasks, before the first run
+	mouse bool
 }
 
 func newUI(o Options, f *follow.Follower) *ui {
 	u := &ui{
 		Box: tview.NewBox(), o: o, feed: f, lines: view.Log{LineOptions: view.LineOptions{Dir: o.Dir}},
-		log: newLogView(), focus: panelLog, table: bindings(), started: make(chan struct{}),
+		log: newLogView(), table: bindings(), sight: sight{focus: panelLog}, signals: signals{started: make(chan struct{})},
 	}
 	u.SetBackgroundColor(tcell.ColorDefault)
 	u.do = dispatch(u.table)
@@ -103,6 +115,7 @@ func (u *ui) apply(up view.Update) {
 		u.log.clear() // a log with a gap would mislead
 	}
 	u.log.append(lines)
+	u.renew()
 }
 
 // Draw draws everything; tview calls it in its event loop.
@@ -115,7 +128,7 @@ func (u *ui) Draw(screen tcell.Screen) {
 	c := canvas{screen: screen, x: x, y: y, w: w, h: h, colors: !u.o.NoColor}
 	v := summary.Of(&u.model, u.o.Now())
 	alone := u.alone
-	if u.raw != nil || u.help {
+	if u.page != nil || u.help {
 		alone = panelLog
 	}
 	u.places = layout(w, h, alone, contents{len(v.Gauges), len(u.model.Run.Iterations), len(v.Checks), len(v.Notes)})
@@ -161,13 +174,13 @@ func (u *ui) drawPanel(c canvas, p panel, v summary.Summary) {
 		case u.help:
 			u.helpTop = drawHelp(c, u.table, u.helpTop)
 			c.text(8, 0, c.dim(), view.Prefix(" ralph ", termtext.Line(u.o.Version))+" ")
-		case u.raw != nil:
-			t := title{name: fmt.Sprintf("Review of iteration %d", u.rawOf), key: "r", focused: true}
-			if u.rawTail != nil {
-				t = title{name: fmt.Sprintf("Raw output of iteration %d", u.rawOf), key: "R", focused: true, file: u.file()}
+		case u.page != nil:
+			t := title{name: fmt.Sprintf("Review of iteration %d", u.page.of), key: "r", focused: true}
+			if u.page.tail != nil {
+				t = title{name: fmt.Sprintf("Raw output of iteration %d", u.page.of), key: "R", focused: true, file: u.file()}
 			}
-			drawLog(c, t, u.raw)
-		case len(u.plan) > 0 && len(u.log.lines) == 0:
+			drawLog(c, t, u.page.logView)
+		case u.listsTasks():
 			drawTasks(c, u.plan)
 		default:
 			drawLog(c, title{name: "Live log", key: "6", focused: focused, file: u.file()}, u.log)
@@ -259,11 +272,14 @@ func (u *ui) keyQuery(e *tcell.EventKey) {
 
 // shown returns the log on which keys act.
 func (u *ui) shown() *logView {
-	if u.raw != nil {
-		return u.raw
+	if u.page != nil {
+		return u.page.logView
 	}
 	return u.log
 }
+
+// listsTasks reports whether the plan stands in the place of the log.
+func (u *ui) listsTasks() bool { return len(u.plan) > 0 && len(u.log.lines) == 0 }
 
 // say shows a message for six seconds.
 func (u *ui) say(format string, args ...any) {

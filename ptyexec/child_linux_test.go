@@ -212,7 +212,11 @@ func killParent(sig string) {
 
 // runInside is a runner in a process of its own.
 func runInside(args []string) {
-	c := Command{Args: self(args[0], args[1:]...), KillGrace: 200 * time.Millisecond}
+	var after []string
+	if args[0] == "after" {
+		after, args = []string{"sh", "-c", "echo ran >> " + args[1]}, args[2:]
+	}
+	c := Command{Args: self(args[0], args[1:]...), KillGrace: 200 * time.Millisecond, After: after}
 	exit, err := Run(context.Background(), c, func(p []byte) bool {
 		_, _ = os.Stdout.Write(p)
 		return false

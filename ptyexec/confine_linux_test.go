@@ -9,12 +9,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"ralph/ptyexec/confine"
 )
 
 // needLandlock skips a test where the kernel cannot confine.
 func needLandlock(t *testing.T, version int) {
 	t.Helper()
-	if v := ConfineVersion(); v < version {
+	if v := confine.Version(); v < version {
 		t.Skipf("Landlock %d is needed; the kernel has %d", version, v)
 	}
 }
@@ -23,7 +25,7 @@ func needLandlock(t *testing.T, version int) {
 func system() []string { return []string{"/usr", "/bin", "/lib", "/lib64", "/etc", "/proc", "/dev"} }
 
 func TestRun_confined_touchesOnlyWhatItMay(t *testing.T) {
-	needLandlock(t, ConfineMin)
+	needLandlock(t, confine.Min)
 	root := t.TempDir()
 	for _, dir := range []string{"project", "secrets", "readable"} {
 		if err := os.MkdirAll(filepath.Join(root, dir, "below"), 0o700); err != nil {
@@ -33,7 +35,7 @@ func TestRun_confined_touchesOnlyWhatItMay(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	confine := &Confinement{Read: append(system(), filepath.Join(root, "readable")), Write: []string{filepath.Join(root, "project"), "/dev"}}
+	limits := &confine.Limits{Read: append(system(), filepath.Join(root, "readable")), Write: []string{filepath.Join(root, "project"), "/dev"}}
 	tests := []struct {
 		name, script string
 		want         bool
@@ -52,12 +54,12 @@ func TestRun_confined_touchesOnlyWhatItMay(t *testing.T) {
 		{"work in the project", "mkdir project/a && echo x > project/a/b && mv project/a/b project/below/ && rm -r project/a", true},
 		{"print on the terminal", "test -t 1 && echo x > /dev/null && echo x > /dev/tty", true},
 		{"a grandchild is confined, too", "setsid sh -c 'cat secrets/file'", false},
-		{"signal a process outside", fmt.Sprintf("kill -0 %d", os.Getpid()), ConfineVersion() < 6},
+		{"signal a process outside", fmt.Sprintf("kill -0 %d", os.Getpid()), confine.Version() < 6},
 		{"signal a child", "sleep 60 & kill $!", true},
 	}
 	for _, spare := range []*Spare{nil, {}} {
 		for _, test := range tests {
-			exit, out := capture(t, Command{Args: []string{"/bin/sh", "-c", test.script}, Dir: root, Confine: confine, Spare: spare})
+			exit, out := capture(t, Command{Args: []string{"/bin/sh", "-c", test.script}, Dir: root, Confine: limits, Spare: spare})
 			if (exit.Code == 0) != test.want {
 				t.Errorf("%s: exit %d, want success: %v\n%s", test.name, exit.Code, test.want, out)
 			}
@@ -74,18 +76,18 @@ func TestRun_confined_touchesOnlyWhatItMay(t *testing.T) {
 }
 
 func TestRun_confined_leavesNothingBehind(t *testing.T) {
-	needLandlock(t, ConfineMin)
+	needLandlock(t, confine.Min)
 	dir := t.TempDir()
 	// Until it has a session of its own, the end of the shell would end it.
 	exit, out := capture(t, Command{Args: []string{"/bin/sh", "-c", "setsid sh -c ': > ready; exec sleep 600' & until test -e ready; do sleep 0.01; done; echo up"},
-		Dir: dir, Confine: &Confinement{Read: []string{"/"}, Write: []string{"/dev", dir}}})
+		Dir: dir, Confine: &confine.Limits{Read: []string{"/"}, Write: []string{"/dev", dir}}})
 	if exit.Leftover != 1 || !strings.Contains(out, "up") {
 		t.Errorf("got %+v, %q; want one process ended", exit, out)
 	}
 }
 
 func TestRun_confined_connectsOnlyToItsPorts(t *testing.T) {
-	needLandlock(t, ConfineTCP)
+	needLandlock(t, confine.TCP)
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -97,19 +99,9 @@ func TestRun_confined_connectsOnlyToItsPorts(t *testing.T) {
 		want  int
 	}{{nil, 0}, {[]uint16{}, 1}, {[]uint16{port}, 0}, {[]uint16{port ^ 1}, 1}} {
 		exit, out := capture(t, Command{Args: []string{"/bin/bash", "-c", fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%d", port)},
-			Confine: &Confinement{Read: []string{"/"}, Write: []string{"/dev"}, Ports: test.ports}})
+			Confine: &confine.Limits{Read: []string{"/"}, Write: []string{"/dev"}, Ports: test.ports}})
 		if exit.Code != test.want {
 			t.Errorf("ports %v: exit %d, want %d\n%s", test.ports, exit.Code, test.want, out)
-		}
-	}
-}
-
-func TestConfig_olderKernel_refusesWhatItCannotDo(t *testing.T) {
-	for version := range 12 {
-		_, files := (&Confinement{}).config(version)
-		_, ports := (&Confinement{Ports: []uint16{443}}).config(version)
-		if (files == nil) != (version >= ConfineMin) || (ports == nil) != (version >= ConfineTCP) {
-			t.Errorf("version %d: files %v, ports %v", version, files, ports)
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ralph/ptyexec/confine"
 )
 
 // guardName is the whole argv that makes this program a guard. It is not the
@@ -31,6 +33,9 @@ const (
 	// giveUpAfter bounds the wait for processes that KILL does not end, because
 	// they hang in the kernel or belong to another user.
 	giveUpAfter = 3 * time.Second
+	afterBound  = 10 * time.Second // for Command.After
+	// settleBound is for processes that end because of it. They are not left behind.
+	settleBound = time.Second
 )
 
 // initialised is the one variable of this package: a program that starts itself as
@@ -54,6 +59,7 @@ type guard struct {
 	grace    time.Duration
 	deadline time.Time    // from here on KILL; zero: nobody has to end yet
 	told     map[int]bool // processes that outlived the child
+	after    func()       // once the child is gone; nil: nothing
 }
 
 func runGuard() {
@@ -74,7 +80,7 @@ func runGuard() {
 	if err != nil {
 		return
 	}
-	if err := s.enclose(); err != nil {
+	if err := confine.Apply(s.confine); err != nil {
 		report(record{recordUnconfined, int32(errnoOf(err)), 0})
 		return
 	}
@@ -89,6 +95,9 @@ func runGuard() {
 	report(record{recordStarted, int32(pid), 0})
 
 	g := guard{leader: pid, grace: s.grace, told: map[int]bool{}}
+	if len(s.after) > 0 {
+		g.after = s.cleanUp
+	}
 	g.loop(ended, commands(control))
 }
 
@@ -105,6 +114,33 @@ func (s spec) exec() (pid int, err error) {
 	return syscall.ForkExec(s.path, s.args, &syscall.ProcAttr{
 		Dir: s.dir, Env: s.env, Files: []uintptr{stdin, fdOutput, fdOutput}, Sys: sys,
 	})
+}
+
+// cleanUp runs Command.After.
+func (s spec) cleanUp() {
+	pid, err := syscall.ForkExec(s.after[0], s.after, &syscall.ProcAttr{
+		Dir: s.dir, Env: s.env, Files: []uintptr{fdNull, fdNull, fdNull}, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return
+	}
+	waitFor(pid, afterBound)
+	waitFor(-1, settleBound)
+}
+
+// waitFor collects a child of the guard, or with -1 all of them, within a bound.
+func waitFor(pid int, bound time.Duration) {
+	for begun := time.Now(); time.Since(begun) < bound; time.Sleep(sweepInterval) {
+		for {
+			ended, err := syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+			if ended == pid || errors.Is(err, syscall.ECHILD) {
+				return
+			}
+			if ended <= 0 && !errors.Is(err, syscall.EINTR) {
+				break
+			}
+		}
+	}
 }
 
 // commands sends each byte of control, and closes the channel at its end.
@@ -190,6 +226,12 @@ func (g *guard) reap() (done bool) {
 		case pid == g.leader:
 			g.gone = true
 			report(record{recordExited, int32(status), 0})
+			if g.after != nil {
+				g.after()
+				if !g.deadline.IsZero() {
+					g.deadline = time.Now() // its time is not that of what is left
+				}
+			}
 			g.end(g.grace)
 		}
 	}
@@ -206,6 +248,9 @@ func (g *guard) sweep() int {
 			return 1
 		}
 		_ = syscall.Kill(-g.leader, syscall.SIGKILL)
+		if g.after != nil {
+			return 1 // it still needs what the child started: a container has a monitor
+		}
 	}
 	pids, err := children()
 	if err != nil {
@@ -223,6 +268,14 @@ func (g *guard) sweep() int {
 		g.told[pid] = true
 	}
 	return len(pids)
+}
+
+// errnoOf is what the guard can report of an error.
+func errnoOf(err error) (errno syscall.Errno) {
+	if !errors.As(err, &errno) {
+		return syscall.ENOSYS
+	}
+	return errno
 }
 
 // ask sends TERM, and CONT so that a stopped process sees it.

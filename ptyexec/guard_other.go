@@ -23,8 +23,3 @@ func groupRemains(group int) bool { return syscall.Kill(-group, 0) == nil }
 func children() ([]int, error) { return nil, errors.ErrUnsupported }
 
 func sessionMembers(int) ([]int, error) { return nil, errors.ErrUnsupported }
-
-// ConfineVersion returns 0: only Linux has Landlock.
-func ConfineVersion() int { return 0 }
-
-func (c *Confinement) apply() error { return syscall.ENOSYS }

@@ -29,6 +29,8 @@ import (
 	"io"
 	"syscall"
 	"time"
+
+	"ralph/ptyexec/confine"
 )
 
 // Size is a terminal's size in character cells.
@@ -65,8 +67,14 @@ type Command struct {
 	KillGrace time.Duration   // from TERM to KILL; 0: 2s
 	Kill      <-chan struct{} // closed: KILL now, no grace any more; nil: never
 
-	Spare   *Spare       // makes starts in a pty faster; nil: none
-	Confine *Confinement // what the child may touch; nil: what this process may
+	// After is run by the guard once the child is gone, whatever ended it, even if this
+	// process is dead: it ends what the child started elsewhere, such as a container.
+	// It has the child's environment and folder, and 10s. nil: nothing is run.
+	After   []string
+	Started func(pid int) // gets the child's pid once it runs; nil: nobody asks
+
+	Spare   *Spare          // makes starts in a pty faster; nil: none
+	Confine *confine.Limits // what the child may touch; nil: what this process may
 }
 
 // Cause is why a child ended.
@@ -93,6 +101,7 @@ type Exit struct {
 
 // Errors of the start; test with errors.Is.
 var (
+	ErrNotConfined   = errors.New("the sandbox cannot be set up")
 	ErrNotFound      = errors.New("program not found")
 	ErrNotExecutable = errors.New("program not executable")
 )

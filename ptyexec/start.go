@@ -1,7 +1,6 @@
 package ptyexec
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -188,11 +188,10 @@ func newSpec(c Command) (spec, error) {
 		return spec{}, errors.New("start child: no arguments")
 	}
 	s := spec{args: c.Args, tty: !c.Pipe, prompt: c.Stdin != nil, grace: c.KillGrace}
-	confine, err := json.Marshal(c.Confine)
-	if err != nil {
+	var err error
+	if s.confine, err = c.Confine.Encode(); err != nil {
 		return spec{}, err
 	}
-	s.confine = string(confine)
 	if s.dir, err = workingDir(c.Dir); err != nil {
 		return spec{}, fmt.Errorf("start %q: %w", c.Args[0], err)
 	}
@@ -200,6 +199,13 @@ func newSpec(c Command) (spec, error) {
 	s.env = (&exec.Cmd{Env: c.Env, Dir: c.Dir}).Environ()
 	if s.path, err = lookUp(c.Args[0], s.dir, s.env); err != nil {
 		return spec{}, fmt.Errorf("start %q: %w", c.Args[0], err)
+	}
+	if len(c.After) > 0 {
+		program, err := lookUp(c.After[0], s.dir, s.env)
+		if err != nil {
+			return spec{}, fmt.Errorf("find %q: %w", c.After[0], err)
+		}
+		s.after = slices.Concat([]string{program}, c.After[1:])
 	}
 	return s, nil
 }

@@ -75,7 +75,9 @@ func (s *supervisor) watch(ctx context.Context) (Exit, error) {
 func (s *supervisor) note(r record) {
 	switch r.kind {
 	case recordStarted:
-		s.pid = int(r.a)
+		if s.pid = int(r.a); s.Started != nil {
+			s.Started(s.pid)
+		}
 		s.Spare.refill() // not earlier: it would slow down the start of this child
 	case recordFailed:
 		s.lastWord = true
@@ -119,6 +121,9 @@ func (s *supervisor) stop(cause Cause, command byte) {
 
 // hurry bounds the guard's work, so that a hanging guard does not block Run.
 func (s *supervisor) hurry(grace time.Duration) {
+	if len(s.After) > 0 {
+		grace += afterBound + settleBound
+	}
 	bound := time.Now().Add(grace + giveUpAfter + time.Second)
 	if s.patience.IsZero() || bound.Before(s.patience) {
 		s.patience = bound

@@ -12,10 +12,11 @@ import (
 type spec struct {
 	path, dir string
 	args, env []string
-	tty       bool // the output is the slave of a pty
-	prompt    bool // stdin is the pipe; else /dev/null
+	after     []string // argv for the time after the child; its program is a path
+	tty       bool     // the output is the slave of a pty
+	prompt    bool     // stdin is the pipe; else /dev/null
 	grace     time.Duration
-	confine   string // a Confinement as JSON; null: none
+	confine   string // limits as package confine encodes them
 }
 
 // Commands that may follow the spec, one byte each. The end of the pipe means that
@@ -47,7 +48,7 @@ func (s spec) encode() []byte {
 	for _, v := range []uint64{flag(s.tty), flag(s.prompt), uint64(s.grace)} {
 		b = binary.AppendUvarint(b, v)
 	}
-	for _, list := range [][]string{{s.path, s.dir, s.confine}, s.args, s.env} {
+	for _, list := range [][]string{{s.path, s.dir, s.confine}, s.args, s.env, s.after} {
 		b = binary.AppendUvarint(b, uint64(len(list)))
 		for _, text := range list {
 			b = binary.AppendUvarint(b, uint64(len(text)))
@@ -99,7 +100,7 @@ func readSpec(r io.Reader) (spec, error) {
 	}
 	s := spec{tty: number() == 1, prompt: number() == 1, grace: time.Duration(number())}
 	where := list()
-	s.args, s.env = list(), list()
+	s.args, s.env, s.after = list(), list(), list()
 	if !ok || len(where) != 3 || len(body) != 0 {
 		return spec{}, errTorn
 	}

@@ -1,9 +1,9 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"ralph/logs"
@@ -23,37 +23,44 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 			return rules.Decision{}, task.Task{}, err
 		}
 	}
-	plan := r.plan.read()
+	plan := r.plan.Read()
 	f := rules.Admission{Facts: r.facts(ctx, plan)}
-	if plan.Total > 0 && plan.Remaining == 0 && f.Interrupt == nil && len(r.checks.Rows) > 0 {
+	if plan.Total > 0 && plan.Remaining == 0 && !f.Interrupt.Now() && len(r.checks.Rows) > 0 {
 		res, err := r.lastChecks(ctx)
 		if err != nil {
 			return rules.Decision{}, task.Task{}, err
 		}
 		f.Report = res.Proof.Report
-		if f.Interrupt = r.interrupt(ctx); f.Interrupt == nil && res.Proof.Unchecked {
+		if f.Interrupt = r.interrupt(ctx); !f.Interrupt.Now() && res.Proof.Unchecked {
 			return rules.Decision{Action: rules.ActionContinue}, task.Task{}, nil // skipped: what was not checked is not complete
 		}
 	}
 	next, open := r.tasks.Choose(plan.List)
 	if plan.Remaining > 0 && !open {
-		for _, t := range plan.List.Blocked() {
-			f.Blocked = append(f.Blocked, t.ID)
+		for _, t := range r.tasks.Opened(plan.List).Blocked() {
+			name := t.ID
+			if t.State == task.Blocked {
+				name = fmt.Sprintf("%s (marked %q)", t.ID, cmp.Or(t.Word, t.State.String()))
+			}
+			f.Blocked = append(f.Blocked, name)
 		}
 		for _, t := range plan.List.Tasks {
-			if why := r.tasks.Of(t.ID).Aside.Why; why != "" && !t.Done {
+			if why := r.tasks.Of(t.ID).Aside.Why; why != "" && t.Pending() {
 				f.PutAside = append(f.PutAside, fmt.Sprintf("%q: %s", t.Title, why))
 			}
 		}
 	}
-	if plan.Total > 0 && plan.Remaining == 0 && f.Interrupt == nil && !f.Report.Blocked() {
+	if plan.Total > 0 && plan.Remaining == 0 && !f.Interrupt.Now() && !f.Report.Blocked() {
 		f.Review = r.toReview(ctx, f.Report)
 	}
 	f.LimitedUntil = r.pool.FreeAt(r.candidates(next, plan.List), now)
 	d := rules.Admit(f)
-	r.notes.add(d)
+	r.notes.Add(d)
 	if d.Action == rules.ActionStop {
-		r.plan.counts = plan
+		r.plan.Counts = plan
+		if d.Exit == rules.ExitComplete || d.Exit == rules.ExitReview { // a call that failed, or was cut off, may have done the rest
+			r.commit(ctx, task.Task{}, r.origin(task.Task{}))
+		}
 		r.announce(d)
 	}
 	return d, next, nil
@@ -103,7 +110,7 @@ func (r *Run) carryOut(ctx context.Context, a turn.Assignment) (turn.Result, err
 // proveLeft runs the checks for a tick that a killed call left, before anything
 // is built on it.
 func (r *Run) proveLeft(ctx context.Context) error {
-	id, plan := r.past.unproved, r.plan.read()
+	id, plan := r.past.unproved, r.plan.Read()
 	if id == "" || !plan.IsDone(id) || plan.Remaining == 0 || !r.checks.Gated() {
 		return nil // with nothing left, the checks run anyway
 	}
@@ -118,7 +125,7 @@ func (r *Run) proveLeft(ctx context.Context) error {
 		return err // admit says who ended the run
 	}
 	if rep := res.Proof.Report; rep.Blocked() && rep.Blamed() {
-		r.reopen(turn.Reopen{Task: id, By: turn.ReopenChecks, Why: "a required check fails after the call that was killed"})
+		r.reopen(turn.Reopen{Task: id, By: turn.ReopenChecks, Why: "a required check fails after the call that was killed"}, turn.Plan{})
 		r.notes.Feedback = append(r.notes.Feedback, rep.Feedback())
 	}
 	return nil
@@ -130,7 +137,7 @@ func (r *Run) toReview(ctx context.Context, report gate.Report) []state.ReviewIt
 	if err != nil {
 		r.d.Log.Warn("the findings cannot be looked at again", logs.KeyError, err)
 	} else if in != nil {
-		r.review.Look(*in, r.plan.read())
+		r.review.Look(*in, r.plan.Read())
 	}
 	return r.review.Open(r.mem.Contradiction, r.checks, report)
 }
@@ -138,44 +145,12 @@ func (r *Run) toReview(ctx context.Context, report gate.Report) []state.ReviewIt
 // facts gathers what both kinds of decisions look at.
 func (r *Run) facts(ctx context.Context, plan turn.Plan) rules.Facts {
 	return rules.Facts{
-		Policy: r.o.Policy, Memory: r.mem, Plan: plan, HadPlan: r.plan.had, Calls: r.calls,
-		Started: r.past.started, Now: time.Now(), Interrupt: r.interrupt(ctx),
+		Policy: r.o.Policy, Memory: r.mem, Plan: plan, HadPlan: r.plan.Had, Calls: r.calls,
+		Started: r.past.started, Now: time.Now(), Window: r.d.Window, Interrupt: r.interrupt(ctx),
 	}
 }
 
 // candidates are the agents that may work on a task, the wanted one first.
 func (r *Run) candidates(t task.Task, list task.List) []string {
 	return r.pool.Candidates(r.wanted(t, list).Agent)
-}
-
-// notes is what the next prompt says about the past.
-type notes struct{ state.NextPrompt }
-
-// add keeps what a decision has to say to the agent. A check before an iteration
-// may only repeat the one after the last.
-func (n *notes) add(d rules.Decision) {
-	if d.Refused != "" {
-		n.Refused = d.Refused
-	}
-	n.hint(d.Feedback)
-}
-
-func (n *notes) hint(texts []string) {
-	for _, text := range texts {
-		if !slices.Contains(n.Feedback, text) {
-			n.Feedback = append(n.Feedback, text)
-		}
-	}
-}
-
-// payload is what the event says; nil: nothing.
-func (n *notes) payload() state.Payload {
-	items := slices.Clone(n.Feedback)
-	if n.Refused != "" {
-		items = slices.Insert(items, 0, "Your claim of completion was refused: "+n.Refused)
-	}
-	if len(items) == 0 {
-		return nil
-	}
-	return state.Feedback{Items: items}
 }

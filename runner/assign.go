@@ -2,14 +2,15 @@ package runner
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"ralph/logs"
+	"ralph/runner/planbook"
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
 	"ralph/runner/rules"
+	"ralph/runner/session"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -21,20 +22,18 @@ const maxInput = 16 << 20
 // assignment is what every turn of this run has in common.
 func (r *Run) assignment(t task.Task) turn.Assignment {
 	notes := r.tasks.Of(t.ID)
-	return turn.Assignment{
-		V: turn.Version, Origin: r.origin(t), Dir: r.d.Dir, LogDir: r.logDir(), Task: t, Plan: r.plan.file,
+	a := turn.Assignment{
+		V: turn.Version, Origin: r.origin(t), Dir: r.d.Dir, Task: t, Plan: r.plan.File,
 		Agent:  turn.Agent{Filter: r.d.Filter},
 		Checks: r.checks, Sandbox: r.o.Settings,
 		Audit: turn.Audit{Answer: r.o.AntiCheat, Warned: r.past.warned},
 		Known: turn.History{Worked: notes.Worked, Refusals: notes.Refusals, Tries: notes.Tries},
 	}
-}
-
-func (r *Run) logDir() string {
-	if r.d.State == nil {
-		return "" // a preview writes nothing
+	if r.d.State != nil { // a preview writes nothing
+		// The files are the user's, and the run needs them.
+		a.LogDir, a.Protect = r.d.State.RunDir(r.d.RunID), planbook.Within(r.d.State.Dir(), r.d.Prompt, r.d.Plan)
 	}
-	return r.d.State.RunDir(r.d.RunID)
+	return a
 }
 
 // origin marks the events of the next iteration.
@@ -49,7 +48,7 @@ func (r *Run) origin(t task.Task) state.Origin {
 // assign makes the assignment for the developer of a task. The error is one for
 // people: the prompt is gone, or the plan names an agent that does not exist.
 func (r *Run) assign(t task.Task) (turn.Assignment, pool.Choice, error) {
-	plan := r.plan.read()
+	plan := r.plan.Read()
 	template, err := state.ReadFile(r.d.Prompt, maxInput)
 	if err != nil {
 		return turn.Assignment{}, pool.Choice{}, fmt.Errorf("the prompt is gone: %w", err)
@@ -63,10 +62,11 @@ func (r *Run) assign(t task.Task) (turn.Assignment, pool.Choice, error) {
 	a.Prompt = r.promptInput(string(template), plan, t)
 	a.Agent.Spec, a.Agent.Program, a.Agent.Model = who.Agent.Spec, who.Agent.Program, who.Model
 	a.Agent.AllowedTools, a.Agent.PermissionMode = r.o.AllowedTools, r.o.PermissionMode
-	a.Agent.Session = r.resumable(who.Agent.Spec.Name)
+	if r.o.Continue && !r.mem.Stale {
+		a.Agent.Session = session.Resumable(r.session, who.Agent.Spec.Name, r.o.SessionExpiry)
+	}
 	a.Bounds = turn.Bounds{Timeout: r.timeout(), IdleTimeout: r.o.IdleTimeout}
 	a.Checks.Everything = r.past.unfinished // what the run before changed is not known
-	a.Protect = r.plan.protected(r.d)
 	return a, who, nil
 }
 
@@ -102,10 +102,10 @@ func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.I
 		}
 	}
 	if plan.Total > 0 {
-		in.PlanPath = r.plan.file.Name
+		in.PlanPath = r.plan.File.Name
 	}
 	if t.Title != "" {
-		in.Task = &t
+		in.Task, in.TaskFile, in.Marking = &t, r.plan.File.Of(plan.List, t), plan.List.Marking
 	}
 	return in
 }
@@ -118,31 +118,22 @@ func (r *Run) takesOver(t task.Task, who pool.Choice) {
 	if was == name || was == "" && who.Instead == "" {
 		return
 	}
-	r.tellOf(t, state.AgentChange{Name: name, Model: who.Model, Instead: who.Instead, Until: r.pool.Limits[who.Instead]})
+	until := r.pool.Limits[who.Instead]
+	if r.last.Agent == who.Instead && r.last.Call.Outcome.ResetsAt.IsZero() {
+		until = time.Time{} // a guess
+	}
+	r.tellOf(t, state.AgentChange{Name: name, Model: who.Model, Instead: who.Instead, Until: until})
 }
 
 // timeout is the bound of one call; the run's own end is never passed.
 func (r *Run) timeout() time.Duration {
-	if r.o.MaxDuration > 0 {
-		return min(r.o.Wall(), max(r.o.MaxDuration-time.Since(r.past.started), time.Second))
-	}
-	return r.o.Wall()
-}
-
-// resumable is the session to resume, zero for a fresh start. Only sessions that
-// ralph itself began are ever resumed.
-func (r *Run) resumable(agent string) turn.Session {
-	s := r.session
-	if !r.o.Continue || r.mem.Stale || s.Agent != agent || time.Since(s.LastUsed) > r.o.SessionExpiry {
-		return turn.Session{}
-	}
-	return turn.Session{ID: s.SessionID, Counted: s.Counted}
+	return min(r.o.Wall(), max(r.d.Window.Left(r.o.MaxDuration, r.past.started, time.Now()), time.Second))
 }
 
 // unusable ends the run because of something that a person has to fix.
 func unusable(err error) rules.Decision {
 	return rules.Decision{Action: rules.ActionStop, Rule: "plan_unusable", Reason: err.Error(), Exit: rules.ExitUsage,
-		ExitReason: "plan_unusable", Status: state.StatusFailed, Next: "fix the prompt or the plan, then: ralph"}
+		ExitReason: "plan_unusable", Status: state.StatusFailed, Next: "fix the prompt or the plan, then: ralph resume"}
 }
 
 // Dry is a run that is not made: what `--dry-run` shows.
@@ -159,7 +150,7 @@ func Preview(o Options, d Deps) (Dry, error) {
 	r := New(o, d)
 	r.past.started = time.Now()
 	r.checks = turn.Checks{Rows: d.Checks, Mode: d.Mode}
-	plan := r.plan.read()
+	plan := r.plan.Read()
 	if plan.Error != "" {
 		return Dry{}, fmt.Errorf("%s", plan.Error)
 	}
@@ -170,42 +161,4 @@ func Preview(o Options, d Deps) (Dry, error) {
 	}
 	request := a.Request(d.Env)
 	return Dry{Args: a.Agent.Spec.Command(request).Args, Prompt: request.Prompt, Done: plan.Done, Total: plan.Total, Next: next.Title}, nil
-}
-
-// planBook is the run's view of the plan.
-type planBook struct {
-	dir    string // the project
-	file   turn.PlanFile
-	counts turn.Plan // that the latest turn, or the latest look, left
-	had    bool      // it had tasks earlier in this run
-}
-
-// read is the plan as it is now.
-func (p *planBook) read() turn.Plan {
-	plan := turn.ReadPlan(p.file)
-	p.had = p.had || plan.Total > 0
-	return plan
-}
-
-// rel is a path as people know it: relative to the project when it is in it.
-func (p *planBook) rel(path string) string {
-	if r, err := filepath.Rel(p.dir, path); err == nil && filepath.IsLocal(r) {
-		return filepath.ToSlash(r)
-	}
-	return path
-}
-
-// protected are the user's files inside .ralph/ that a run needs.
-func (p *planBook) protected(d Deps) []string {
-	if d.State == nil {
-		return nil
-	}
-	var files []string
-	for _, path := range []string{d.Prompt, d.Plan} {
-		r, err := filepath.Rel(d.State.Dir(), path)
-		if path != "" && err == nil && filepath.IsLocal(r) {
-			files = append(files, path)
-		}
-	}
-	return files
 }

@@ -69,7 +69,7 @@ func newBench(t *testing.T, fakeAgent string, boxes ...string) *bench {
 		s.Env.Set = append(s.Env.Set, fakeAgentName+"="+name)
 		return pool.Agent{Spec: s, Program: []string{self}}, nil
 	}
-	b.d.Env = []string{"GORACE=atexit_sleep_ms=0", "PATH=" + os.Getenv("PATH"), "HOME=" + b.dir, fakeName + "=" + fakeAgent, fakeCount + "=" + filepath.Join(t.TempDir(), "count")}
+	b.d.Env = []string{"GORACE=atexit_sleep_ms=0", "PATH=" + os.Getenv("PATH"), "HOME=" + b.dir, "XDG_CACHE_HOME=" + t.TempDir(), fakeName + "=" + fakeAgent, fakeCount + "=" + filepath.Join(t.TempDir(), "count")}
 	b.d.Prompt = filepath.Join(b.dir, ".ralph/PROMPT.md")
 	b.d.Show = func(e state.Event) { b.seen = append(b.seen, e) }
 	b.lock()

@@ -38,19 +38,23 @@ var caseFakes = map[string]func(*fake) int{
 	},
 }
 
-// proofCase is one case of testdata/proof.txtar; its head describes the parts.
+// proofCase is one case of testdata/*.txtar; the head of proof.txtar describes the parts.
 type proofCase struct {
 	check, want string
 	files       map[string]string // below 0/, 1/, ...
 }
 
 func proofCases(t *testing.T) map[string]proofCase {
-	archive, err := txtar.ParseFile("testdata/proof.txtar")
-	if err != nil {
-		t.Fatal(err)
+	var files []txtar.File
+	for _, name := range glob("testdata/*.txtar") {
+		archive, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, archive.Files...)
 	}
 	all := map[string]proofCase{}
-	for _, f := range archive.Files {
+	for _, f := range files {
 		part := strings.SplitN(f.Name, "/", 3)
 		name, text := part[0]+"/"+part[1], string(f.Data)
 		c, known := all[name]

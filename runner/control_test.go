@@ -201,10 +201,15 @@ func TestRun_skipWhileNoCallRuns_takesTheTaskAfterTheNext(t *testing.T) {
 			}
 		}
 	}
+	show := b.d.Show
+	b.d.Show = func(e state.Event) { show(e); b.seen = append(b.seen, e) }
 	asked := false
 	b.d.Tick = func(time.Duration, rules.Decision) {
 		if !asked {
 			asked = true
+			if s, err := b.w.Status(); err != nil || s.Task.Title != "two" {
+				t.Errorf("while it is paused, %q comes next, %v", s.Task.Title, err)
+			}
 			b.ask(state.RequestSkip)
 			b.ask(state.RequestResume)
 		}
@@ -212,6 +217,9 @@ func TestRun_skipWhileNoCallRuns_takesTheTaskAfterTheNext(t *testing.T) {
 	b.run(t.Context())
 	if got := strings.Join(titles, " "); got != "one three" {
 		t.Errorf("worked on %s, want one three", got)
+	}
+	if said := b.said(); !strings.Contains(said, "Title:two State:skipped Why:ralph skip") {
+		t.Errorf("said %s", said)
 	}
 }
 
@@ -331,5 +339,54 @@ func TestRun_agentChosenMeanwhile_worksFromTheNextTurn(t *testing.T) {
 	}
 	if s, err := b.w.Status(); err != nil || s.Agent != "codex" {
 		t.Errorf("status %s, %v", s.Agent, err)
+	}
+}
+
+// A stop takes nothing from a run whose last task is done and proven.
+func TestRun_stopDuringTheLastTask_endsAsWithoutIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		agent, check, rule string
+		exit               int
+	}{
+		"done":                     {"worker", "true", "complete", rules.ExitComplete},
+		"done without checks":      {"worker", "", "complete", rules.ExitComplete},
+		"done, and nobody says so": {"unsaid", "", "plan_complete", rules.ExitComplete},
+		"to review":                {"repairs", "true", "review", rules.ExitReview},
+		"a check fails":            {"worker", "false", "interrupted", rules.ExitInterrupted},
+		"the agent contradicts":    {"contradicts", "", "interrupted", rules.ExitInterrupted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, c.agent, "[ ] one")
+			b.write("a_test.go", "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {}\n")
+			b.inGit()
+			b.o.AntiCheat = "warn"
+			if c.check != "" {
+				b.check(c.check)
+			}
+			show := b.d.Show
+			b.d.Show = func(e state.Event) {
+				show(e)
+				if e.Kind == state.KindIterationStart && e.Iteration == 1 {
+					b.ask(state.RequestStop)
+				}
+			}
+			wantEnd(t, b.run(t.Context()), c.rule, c.exit)
+			if b.calls() != 1 {
+				t.Errorf("%d calls", b.calls())
+			}
+		})
+	}
+}
+
+func TestRun_secondsOfAnIteration_includeItsChecks(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one")
+	b.check("sleep 1.5")
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	for _, end := range payloads[state.IterationEnd](b) {
+		if end.Seconds < 1.5 {
+			t.Errorf("%.1f seconds", end.Seconds)
+		}
 	}
 }

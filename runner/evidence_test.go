@@ -10,7 +10,7 @@ import (
 
 	"ralph/runner/gate"
 	"ralph/runner/rules"
-	"ralph/runner/task"
+	"ralph/runner/task/store"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -95,7 +95,7 @@ func TestRun_killedBeforeTheChecks_tickIsProvedFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.write("broken", "by the call that was killed")
-	list, err := task.Load(b.d.Plan, nil)
+	list, err := store.Load(b.d.Plan, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

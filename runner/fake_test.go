@@ -51,7 +51,7 @@ func playFake(name string) int {
 	}
 	f := &fake{call: n, prompt: string(prompt)}
 	f.print(map[string]any{"type": "system", "subtype": "init", "session_id": fmt.Sprintf("session-%d", n), "model": "fake-1"})
-	for _, more := range []map[string]func(*fake) int{moreFakes, tickFakes, caseFakes, repositoryFakes, saidFakes} {
+	for _, more := range []map[string]func(*fake) int{moreFakes, tickFakes, caseFakes, repositoryFakes, saidFakes, editFakes, planFakes} {
 		if play, ok := more[name]; ok {
 			return play(f)
 		}
@@ -107,6 +107,15 @@ func (f *fake) work() {
 
 const planName = ".ralph/fix_plan.md"
 
+// judge answers a hook, and works on anything else.
+func (f *fake) judge(answer string) int {
+	if strings.HasPrefix(f.prompt, "Is this a good day?") && strings.Contains(f.prompt, `"point":"`) {
+		return f.result("I looked around.\n"+answer, nil)
+	}
+	f.work()
+	return f.result("Did it."+block(!open1(planName), ""), nil)
+}
+
 func put(path, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		panic(err)
@@ -130,6 +139,8 @@ var fakes = map[string]func(*fake) int{
 		f.work()
 		return f.result("Did it."+block(!open1(planName), ""), nil)
 	},
+	"judge":         func(f *fake) int { return f.judge(`{"block": false, "note": "mind the tests"}`) },
+	"judge-against": func(f *fake) int { return f.judge(`{"block": true, "reason": "it is Friday"}`) },
 	"idler": func(f *fake) int {
 		return f.result("Nothing to do. All done, complete, finished."+block(false, ""), nil)
 	},

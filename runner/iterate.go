@@ -4,15 +4,17 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"ralph/logs"
-	"ralph/runner/agent/ending"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/hooks"
+	"ralph/runner/output"
+	"ralph/runner/points"
 	"ralph/runner/rules"
+	"ralph/runner/session"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -30,6 +32,9 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 	goOn := rules.Decision{Action: rules.ActionContinue}
 	work, done := r.inbox.CallContext(ctx)
 	defer done()
+	if d, start := r.before(work, next); !start {
+		return d, nil
+	}
 	if err := r.takeBaseline(work, next); err != nil || work.Err() != nil {
 		return goOn, err // admit says who asked for what
 	}
@@ -38,6 +43,11 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 		return unusable(err), nil
 	}
 	r.takesOver(next, who)
+	if err := r.worker.Ready(work, a); err == nil && work.Err() == nil { // else the turn says why
+		if next.State == task.Open && next.ID != "" {
+			r.mark(next.ID, task.Active)
+		}
+	}
 	if err := r.begin(a); err != nil {
 		return rules.Decision{}, err
 	}
@@ -47,15 +57,15 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 	}
 	if err != nil && work.Err() == nil {
 		for _, o := range res.Proof.Reopen { // the next run has no reason to doubt these ticks
-			r.reopen(o)
+			r.reopen(o, res.Work.Before)
 		}
 		return rules.Decision{}, err
 	}
 	for _, q := range r.inbox.OfAgent() {
 		r.tell(state.Finding{Source: state.FoundByAudit, Name: "request", Text: r.inbox.Who(q)})
 	}
-	if r.inbox.Take(state.RequestSkip) != "" {
-		r.tasks.Skip(next.ID)
+	if r.inbox.Take(state.RequestSkip) != "" { // a turn that it has cut off says so itself
+		r.skip(next, res.Cut == "" && !res.Proof.After.IsDone(next.ID))
 	}
 	if !res.Call.Made && res.Call.NotStarted == "" { // ended before the call
 		goOn.Rule, goOn.Reason = "continue", "a person ended it before the agent was called"
@@ -65,17 +75,21 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 	}
 	keep, kept := r.inbox.AfterContext(ctx) // an abort also ends what git does after the call
 	defer kept()
-	return r.conclude(ctx, keep, res)
+	d, err := r.conclude(ctx, keep, res)
+	if err != nil {
+		return d, err
+	}
+	return r.after(keep, res, d), nil
 }
 
 // begin puts the call on disk before it is made.
 func (r *Run) begin(a turn.Assignment) error {
 	r.calls = rules.ThisHour(r.calls, time.Now())
 	r.calls.Calls++
-	p, number := a.Prompt, a.Origin.Iteration
+	p := a.Prompt
 	r.past.lostState = false
 	r.out.Status(func(s *state.Status) {
-		s.Status, s.Phase, s.LastAction = state.StatusRunning, state.PhaseAgent, fmt.Sprintf("iteration %d", number)
+		s.Status, s.Phase = state.StatusRunning, state.PhaseAgent
 		s.IterationStartedAt, s.LastTool, s.WakeAt, s.Rule, s.Reason = time.Now(), "", time.Time{}, "", ""
 		s.Task = state.TaskStatus{ID: a.Task.ID, Title: a.Task.Title, Done: p.Done, Total: p.Total}
 		s.EndsWhen = r.endsWhen(a.Task.ID)
@@ -92,7 +106,7 @@ func (r *Run) begin(a turn.Assignment) error {
 		start.Why = "no plan: the prompt alone"
 	}
 	r.tellOf(a.Task, start)
-	if feedback := r.notes.payload(); feedback != nil {
+	if feedback := r.notes.Payload(); feedback != nil {
 		r.tellOf(a.Task, feedback)
 	}
 	return sideBySide(func() error { return r.d.State.SaveCalls(r.calls) }, r.out.Save)
@@ -104,13 +118,15 @@ func (r *Run) showCalls(s *state.Status) {
 
 // conclude decides and records. The work is committed and kept while keep lasts.
 func (r *Run) conclude(ctx, keep context.Context, res turn.Result) (rules.Decision, error) {
-	r.last, r.plan.counts = res, res.Proof.After
+	r.last, r.plan.Counts = res, res.Proof.After
 	damaged := res.Work.Damaged
 	if r.past.lostState {
-		damaged = append([]string{r.plan.rel(r.d.State.Dir())}, damaged...)
+		damaged = append([]string{r.plan.Rel(r.d.State.Dir())}, damaged...)
 	}
 	r.settleTasks(res)
-	r.commit(keep, res)
+	if !res.Proof.Report.Blocked() && res.Call.Outcome.Class.Success() {
+		r.commit(keep, res.Task, res.Origin)
+	}
 	now := time.Now()
 	was := r.mem
 	r.calls = rules.ThisHour(r.calls, now)
@@ -123,22 +139,25 @@ func (r *Run) conclude(ctx, keep context.Context, res turn.Result) (rules.Decisi
 		f.Attempts = r.tasks.Of(res.Task.ID).Attempts + 1
 	}
 	r.meetLimit(&f, now)
-	if res.Proof.After.Remaining == 0 && res.Proof.After.Error == "" && f.Interrupt == nil {
+	if res.Proof.After.Remaining == 0 && res.Proof.After.Error == "" && !f.Interrupt.Now() {
 		f.Review = r.toReview(keep, res.Proof.Report)
 	}
 	d := rules.Conclude(f)
 	if counted { // a call that did nothing keeps what the next one has to know
-		r.notes = notes{state.NextPrompt{Task: res.Task.ID, Last: rules.Summary(res)}}
+		r.notes.Begin(res)
 		r.tasks.Attempted(res.Task.ID, rules.Attempt(res))
 	}
-	r.notes.add(d)
+	r.notes.Add(d)
 	if d.PutAside {
 		r.tasks.PutAside(res.Task.ID, d.Reason, res.ErrorText(), res.Proof.After.List)
 		aside := state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: "put aside", Why: d.Reason}
 		r.out.Event(state.NewEvent(res.Origin, now, turn.Redacted(aside))) // not of the next iteration
 		r.mem.Breaker.SameError, r.mem.Breaker.LastError = 0, ""           // the next task begins afresh
 	}
-	r.notes.hint(append(rules.Hints(res, damaged), r.tellRepeats(res)...)) // after a failure of the service the notes stay
+	if n := r.tasks.Of(res.Task.ID); n.Aside.Why != "" && !n.Aside.Marked {
+		n.Aside.Marked = r.mark(res.Task.ID, task.Blocked)
+	}
+	r.notes.Settle(append(rules.Hints(res, damaged), r.tellRepeats(res)...)...) // after a failure of the service the notes stay
 	if counted && res.Cut == "" && !d.PutAside {
 		r.tasks.Remember(res.Task.ID, r.notes.Feedback)
 	}
@@ -152,7 +171,7 @@ func (r *Run) conclude(ctx, keep context.Context, res turn.Result) (rules.Decisi
 	if !res.Call.Made {
 		return d, nil // there is no end of an iteration to go back to
 	}
-	if err := r.worker.Keep(keep, r.d.Dir, keptOf(res, d.Rule)); err != nil && keep.Err() == nil {
+	if err := r.worker.Keep(keep, r.d.Dir, output.KeptOf(res, d.Rule)); err != nil && keep.Err() == nil {
 		return rules.Decision{}, err
 	}
 	return d, nil
@@ -165,27 +184,42 @@ func (r *Run) settleTasks(res turn.Result) {
 		r.mem.Breaker.NoProgress = 0 // the next task begins afresh
 	}
 	r.tasks.Learn(res)
+	if res.Cut == state.RequestAbort { // the next run may only tick what this call did
+		r.tasks.Of(res.Task.ID).Worked = true
+	}
 	r.past.warned = r.past.warned || res.Proof.Warned
 	r.past.findings += len(res.Proof.Findings)
 	r.review.Add(res)
 	for _, o := range res.Proof.Reopen {
-		r.reopen(o)
+		r.reopen(o, res.Work.Before)
+	}
+	if res.Proof.After.IsDone(res.Task.ID) { // also what was only claimed
+		r.mark(res.Task.ID, task.Done)
 	}
 }
 
 // reopen takes one tick back, and changes nothing else in the plan.
-func (r *Run) reopen(o turn.Reopen) {
-	list := r.plan.read().List
-	i := slices.IndexFunc(list.Tasks, func(t task.Task) bool { return t.ID == o.Task })
-	if i < 0 {
-		return
-	}
-	if err := task.Untick(r.d.Plan, list.Tasks[i]); err != nil {
+func (r *Run) reopen(o turn.Reopen, before turn.Plan) {
+	t, changed, err := r.plan.Reopen(o.Task, before)
+	if err != nil {
 		r.d.Log.Warn("a tick cannot be taken back", logs.KeyTask, o.Task, logs.KeyError, err)
-		return
 	}
-	r.worker.Forget()
-	r.tellOf(list.Tasks[i], state.TaskChange{ID: o.Task, Title: list.Tasks[i].Title, State: "open", Why: o.Why})
+	if changed {
+		r.worker.Forget()
+		r.tellOf(t, state.TaskChange{ID: o.Task, Title: t.Title, State: "open", Why: o.Why})
+	}
+}
+
+// mark says in the plan what became of a task, where its format has a word for it.
+func (r *Run) mark(id string, s task.State) (changed bool) {
+	changed, err := r.plan.Mark(id, s)
+	if err != nil {
+		r.d.Log.Warn("a task cannot be marked", logs.KeyTask, id, logs.KeyError, err)
+	}
+	if changed {
+		r.worker.Forget()
+	}
+	return changed
 }
 
 // meetLimit remembers a usage limit and finds out who can take over, and when
@@ -205,25 +239,28 @@ func (r *Run) meetLimit(f *rules.Conclusion, now time.Time) {
 	f.LimitedUntil = r.pool.FreeAt(append(names, res.Agent), now)
 }
 
-// commit commits what the agent left over, when the checks pass.
-func (r *Run) commit(ctx context.Context, res turn.Result) {
-	if !r.o.AutoCommit || res.Proof.Report.Blocked() || !res.Call.Outcome.Class.Success() {
+// commit commits what the agent left over.
+func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin) {
+	if !r.o.AutoCommit {
 		return
 	}
-	title := logs.Redact(strings.ReplaceAll(res.Task.Title, "\x00", ""))
-	if title == "" {
-		title = fmt.Sprintf("iteration %d", res.Origin.Iteration)
+	if v := r.at(ctx, points.Moment{Point: hooks.PreCommit, From: from, Task: t, More: points.Commits(r.last)}); v.Block || v.Skip || v.Abort {
+		return
 	}
-	done, err := r.worker.Commit(ctx, r.d.Dir, git.CommitRequest{
+	title := logs.Redact(strings.ReplaceAll(t.Title, "\x00", ""))
+	if title == "" {
+		title = fmt.Sprintf("iteration %d", from.Iteration)
+	}
+	done, err := r.worker.Commit(ctx, r.assignment(t), git.CommitRequest{
 		Message: strings.TrimSpace(r.o.CommitPrefix + " " + title),
 		Trailers: []git.Trailer{{Key: "Ralph-Run", Value: r.d.RunID},
-			{Key: "Ralph-Iteration", Value: fmt.Sprint(res.Origin.Iteration)}, {Key: "Ralph-Task", Value: res.Task.ID}},
+			{Key: "Ralph-Iteration", Value: fmt.Sprint(from.Iteration)}, {Key: "Ralph-Task", Value: t.ID}},
 	})
 	switch {
 	case err != nil: // a commit that cannot be made costs no run
 		r.d.Log.Warn("nothing was committed", logs.KeyError, err)
 	case done.OID != "" || len(done.Refused) > 0:
-		r.out.Event(state.NewEvent(res.Origin, time.Now(), done))
+		r.out.Event(state.NewEvent(from, time.Now(), done))
 	}
 }
 
@@ -244,24 +281,8 @@ func (r *Run) saveChecks() error {
 }
 
 func (r *Run) keepSession(res turn.Result) {
-	now, class, s := time.Now(), res.Call.Outcome.Class, res.Call.Session
-	switch {
-	case class == ending.StaleSession || class == ending.ContextTooLong:
-		r.session = state.Session{Agent: res.Agent, ResetAt: now, ResetReason: string(class)}
-	case s.ID == "":
-		return
-	case res.Failed() && class != ending.TimeoutWithWork:
-		if s.ID != r.session.SessionID {
-			return
-		}
-		r.session.Counted = s.Counted // or the next call would count it again
-	default:
-		if r.session.SessionID != s.ID {
-			r.session = state.Session{Agent: res.Agent, SessionID: s.ID, CreatedAt: now}
-		}
-		r.session.LastUsed, r.session.Counted = now, s.Counted
-	}
-	if !r.o.Continue {
+	var changed bool
+	if r.session, changed = session.After(r.session, res); !changed || !r.o.Continue {
 		return // nobody resumes it before the end of the run: close saves it
 	}
 	if err := r.d.State.SaveSession(r.session); err != nil {

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"ralph/runner/agent"
 	"ralph/runner/gate"
+	"ralph/runner/pool"
 	"ralph/runner/rules"
 	"ralph/state"
 )
@@ -138,6 +140,30 @@ func TestRun_staleSession_isForgottenAndTriedOnceFresh(t *testing.T) {
 	}
 }
 
+// amp prints nothing but terminal codes about a thread that is gone, and exits with 1.
+func TestRun_resumedCallThatSaysNothing_isTriedOnceFresh(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one", "[ ] two")
+	spec, err := agent.Find("amp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, _ := os.Executable()
+	b.write("amp.sh", `case " $* " in *" threads continue "*) echo "$*" >>resumed; printf '\033[=0u\033[<u\033[?25h'; exit 1;; esac; exec `+self+"\n")
+	b.d.Agents = func(string) (pool.Agent, error) {
+		return pool.Agent{Spec: spec, Program: []string{"/bin/sh", filepath.Join(b.dir, "amp.sh")}}, nil
+	}
+	b.o.Agent, b.o.Continue = "amp", true
+	r := b.run(t.Context())
+	wantEnd(t, r, "complete", 0)
+	if got := b.read("resumed"); strings.Count(got, "\n") != 1 || !strings.Contains(got, "threads continue session-1 ") || r.Iterations != 2 {
+		t.Errorf("%d iterations, resumed: %s", r.Iterations, got)
+	}
+	if s, _ := b.w.Session(); s.SessionID != "session-2" {
+		t.Errorf("session %+v", s)
+	}
+}
+
 func TestRun_freshContext_resumesNothing(t *testing.T) {
 	b := newBench(t, "argv", "[ ] one", "[ ] two")
 	b.run(t.Context())
@@ -232,6 +258,28 @@ func TestRun_openBreaker_haltsBeforeACallAndCoolsDownByItself(t *testing.T) {
 	wantEnd(t, b.run(t.Context()), "complete", 0)
 	if got, _ := b.w.Breaker(); got.State != state.BreakerClosed {
 		t.Errorf("breaker %+v", got)
+	}
+}
+
+// What earlier runs idled says nothing about a new one; only a resumed run goes on counting.
+func TestRun_idleIterationsOfTheRunBefore_countOnlyForTheSameRun(t *testing.T) {
+	for name, c := range map[string]struct {
+		resumed bool
+		left    string // the breaker's state
+		calls   int
+	}{"new": {false, state.BreakerHalfOpen, 3}, "new after one": {false, state.BreakerClosed, 3}, "resumed": {true, state.BreakerHalfOpen, 1}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, "idler", "[ ] one")
+			if err := b.w.SaveBreaker(state.Breaker{State: c.left, NoProgress: 2, SameError: 4, LastError: "x", TotalOpens: 7}); err != nil {
+				t.Fatal(err)
+			}
+			b.d.Resumed = c.resumed
+			wantEnd(t, b.run(t.Context()), "stagnation", rules.ExitHalted)
+			if br, err := b.w.Breaker(); b.calls() != c.calls || br.TotalOpens != 8 || err != nil {
+				t.Errorf("%d calls, want %d; %+v, %v", b.calls(), c.calls, br, err)
+			}
+		})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/gate"
+	"ralph/runner/git/own"
 	"ralph/runner/output"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
@@ -39,16 +40,17 @@ func (r *Run) open() error {
 		r.notes.NextPrompt = old.NextPrompt
 	}
 	r.review.Recall(old)
-	if old.Task.ID != "" && old.Ending().CutOff() {
+	if old.Task.ID != "" && old.Ending() == state.EndingKilled && old.Status == state.StatusRunning {
 		r.tasks.Of(old.Task.ID).Worked = true // a killed call may have done the work that the next one only ticks
 		r.past.unproved = old.Task.ID
 	}
 	r.recallLimits(old)
-	if r.o.AutoReset && r.mem.Breaker.State != state.BreakerClosed {
-		closed := state.Breaker{State: state.BreakerClosed, Reason: "reset at the start of a run", LastChange: r.past.started}
-		if err := r.moveBreaker(closed); err != nil {
-			return err
-		}
+	r.worker.Own = own.Store{Path: w.OwnPath(), Run: r.d.RunID, Continues: r.past.unfinished}
+	if old.Ending() == state.EndingKilled {
+		r.worker.Own.KilledRun, r.worker.Own.KilledAt = old.RunID, old.Timestamp
+	}
+	if err := r.renewBreaker(); err != nil {
+		return err
 	}
 	var err error
 	to := output.Options{State: w, Log: r.d.Log, Show: r.d.Show}
@@ -60,6 +62,21 @@ func (r *Run) open() error {
 	}
 	r.recallChecks()
 	return r.announceStart(old)
+}
+
+// renewBreaker begins the counts of a new run at zero. An open breaker stays open until
+// it has cooled down, unless AUTO_RESET closes it.
+func (r *Run) renewBreaker() error {
+	was, closed := r.mem.Breaker, r.mem.Breaker.Closed()
+	if !r.o.AutoReset && (r.d.Resumed || was.State == state.BreakerOpen) {
+		return nil
+	}
+	if was.State == state.BreakerClosed {
+		r.mem.Breaker = closed
+		return nil
+	}
+	closed.Reason, closed.LastChange = "reset at the start of a run", r.past.started
+	return r.moveBreaker(closed)
 }
 
 // recallLimits takes over the usage limits that an earlier run met. A person who
@@ -106,20 +123,20 @@ func (r *Run) recallChecks() {
 }
 
 func (r *Run) announceStart(old state.Status) error {
-	plan := r.plan.read()
-	r.plan.counts = plan
+	plan := r.plan.Read()
+	r.plan.Counts = plan
 	r.out.Status(func(s *state.Status) {
 		*s = state.Status{
 			RunID: r.d.RunID, PID: os.Getpid(), StartedAt: r.past.started, LoopCount: r.mem.Iterations,
 			MaxIterations: r.o.MaxIterations, MaxCallsPerHour: r.o.CallsPerHour, MaxTokensPerHour: r.o.TokensPerHour,
-			Status: state.StatusRunning, LastAction: "run started", Phase: "starting",
+			Status: state.StatusRunning, Phase: "starting",
 			Agent: r.o.Agent, Model: r.o.Model, Usage: r.mem.Usage, Accepted: r.review.Accepted(), Review: slices.Clone(r.review.Items),
 			Breaker: state.BreakerStatus{State: r.mem.Breaker.State, Reason: r.mem.Breaker.Reason}, LimitedUntil: maps.Clone(r.pool.Limits), Tasks: r.tasks.Kept(), NextPrompt: r.notes.NextPrompt,
 			Task: state.TaskStatus{ID: old.Task.ID, Title: old.Task.Title, Done: plan.Done, Total: plan.Total},
 		}
 	})
 	r.out.Status(r.showCalls)
-	start := state.RunStart{Agent: r.o.Agent, Model: r.o.Model, Plan: r.plan.file.Name, Prompt: r.plan.rel(r.d.Prompt),
+	start := state.RunStart{Agent: r.o.Agent, Model: r.o.Model, Plan: r.plan.File.Name, Prompt: r.plan.Rel(r.d.Prompt),
 		Version: r.d.Version, Resumed: r.d.Resumed, Done: plan.Done, Total: plan.Total}
 	if old.Ending() == state.EndingKilled {
 		start.Killed, start.KilledIteration, start.LastError = old.RunID, old.LoopCount+1, old.LastError
@@ -134,14 +151,14 @@ func (r *Run) close(d rules.Decision) error {
 	if r.out == nil {
 		return nil
 	}
-	plan := r.plan.read()
+	plan := r.plan.Read()
 	r.out.Status(func(s *state.Status) {
 		s.Status, s.ExitReason, s.ExitCode, s.Rule, s.Reason, s.Next = d.Status, d.ExitReason, d.Exit, d.Rule, d.Reason, d.Next
-		s.LastAction, s.Phase, s.WakeAt, s.Pending = "run ended", "ended", d.Until, ""
+		s.Phase, s.WakeAt, s.Pending = "ended", d.Until, ""
 		if d.Exit == rules.ExitTerminated {
 			s.Pending = r.inbox.Asked() // it was not answered: who goes on by itself after a reboot must know
 		}
-		s.Task.Done, s.Task.Total = r.plan.counts.Done, r.plan.counts.Total
+		s.Task.Done, s.Task.Total = r.plan.Counts.Done, r.plan.Counts.Total
 		s.LimitedUntil = maps.Clone(r.pool.Limits)
 		s.Review = d.Review
 		if s.Review == nil && d.Exit != rules.ExitComplete {

@@ -76,6 +76,10 @@ var moreFakes = map[string]func(*fake) int{
 		f.work()
 		return f.result("ok"+block(!open1(planName), ""), nil)
 	},
+	"unsaid": func(f *fake) int { // does its task, and no status block says so
+		f.work()
+		return f.result("ok", nil)
+	},
 	"plan-committer": commitAll,
 	"box-adder": func(f *fake) int { // ticks its task and adds another
 		f.work()

@@ -9,8 +9,6 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/agent/argv"
-	"ralph/runner/agent/statusblock"
-	"ralph/runner/git"
 	"ralph/runner/output"
 	"ralph/runner/rules"
 	"ralph/runner/rules/ends"
@@ -48,7 +46,7 @@ func (r *Run) endsWhen(task string) []state.Bound {
 func (r *Run) announceEnd(res turn.Result, d rules.Decision) {
 	o := res.Call.Outcome
 	r.d.Log.Info("iteration ended", logs.KeyIteration, res.Origin.Iteration, logs.KeyOutcome, o.Class,
-		logs.KeyRule, d.Rule, logs.KeyReason, d.Reason, "files", res.Work.Change.Count, "seconds", res.Duration.Seconds())
+		logs.KeyRule, d.Rule, logs.KeyReason, d.Reason, "files", res.Work.Change.Count, "call_seconds", res.Duration.Seconds())
 	for _, t := range res.Call.Advised {
 		r.d.Log.Warn("a compound command was denied although each part is allowed", "command", t.Arg, "add", argv.AllowEntry(t.Name, t.Arg))
 	}
@@ -64,7 +62,7 @@ func (r *Run) announceEnd(res turn.Result, d rules.Decision) {
 			s.Limit = o.Limit
 		}
 	})
-	end := endOf(res)
+	end := output.EndOf(res)
 	end.Decision = decisionOf(d)
 	r.out.Event(state.NewEvent(res.Origin, time.Now(), turn.Redacted(end)))
 	if r.past.printed += res.Call.Printed; r.past.printed > pruneEvery {
@@ -84,31 +82,6 @@ func (r *Run) tellRepeats(res turn.Result) []string {
 	return hints
 }
 
-// What follows are projections of a Result: the event that ends its iteration, and
-// the kept git state.
-
-// keptOf describes the state of the workspace after the turn.
-func keptOf(res turn.Result, rule string) git.State {
-	checks := map[string]bool{}
-	for _, c := range res.Proof.Report.Results {
-		checks[c.Name] = c.Passed
-	}
-	return git.State{
-		Run: res.Origin.Run, Iteration: res.Origin.Iteration, Outcome: string(res.Call.Outcome.Class), Rule: rule, Task: res.Task.ID,
-		Plan: res.PlanName, Checks: checks, CostUSD: res.Call.Usage.CostUSD, Files: res.Work.Change.Count,
-	}
-}
-
-// endOf is the event that ends an iteration, without the decision.
-func endOf(res turn.Result) state.IterationEnd {
-	return state.IterationEnd{
-		Title: res.Task.Title, Outcome: string(res.Call.Outcome.Class), Detail: res.Call.Outcome.Reason, Failed: res.Failed(),
-		Files: res.Work.Change.Count, Seconds: res.Duration.Seconds(), Usage: res.Call.Usage, Hints: res.Call.Hints,
-		Done: res.Proof.After.Done, Total: res.Proof.After.Total, TaskDone: res.Proof.After.IsDone(res.Task.ID),
-		Cut: string(res.Cut), Says: res.Call.Signal.Status,
-	}
-}
-
 // save puts what the next run, or the next iteration after a crash, needs on
 // disk. The files are written side by side: each waits for the disk.
 func (r *Run) save(res turn.Result, was rules.Memory) error {
@@ -118,10 +91,8 @@ func (r *Run) save(res turn.Result, was rules.Memory) error {
 		r.mem.Breaker = was.Breaker
 		breaker = func() error { return r.moveBreaker(b) }
 	}
-	if n := res.Origin.Iteration; r.mem.Iterations > was.Iterations {
-		mark(&r.signals.TestOnlyLoops, n, res.TestOnly())
-		mark(&r.signals.DoneSignals, n, res.Call.Signalled && res.Call.Signal.Status == statusblock.Complete)
-		mark(&r.signals.CompletionIndicators, n, res.Claims())
+	if r.mem.Iterations > was.Iterations {
+		output.Signal(&r.signals, res)
 	}
 	return sideBySide(
 		breaker,
@@ -140,15 +111,6 @@ func sideBySide(all ...func() error) error {
 	}
 	wait.Wait()
 	return errors.Join(errs...)
-}
-
-func mark(list *[]int, loop int, hit bool) {
-	if hit {
-		*list = append(*list, loop)
-	}
-	if n := len(*list); n > 5 {
-		*list = (*list)[n-5:]
-	}
 }
 
 // moveBreaker saves a breaker in a new state and its history.

@@ -24,15 +24,21 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/hooks"
 	"ralph/runner/inbox"
 	"ralph/runner/ledger"
+	"ralph/runner/notes"
 	"ralph/runner/output"
+	"ralph/runner/planbook"
 	"ralph/runner/pool"
 	"ralph/runner/review"
 	"ralph/runner/rules"
+	"ralph/runner/rules/hours"
 	"ralph/runner/sandbox"
 	"ralph/runner/task"
+	"ralph/runner/task/store"
 	"ralph/runner/turn"
+	"ralph/runner/turn/retest"
 	"ralph/state"
 )
 
@@ -42,7 +48,7 @@ type Options struct {
 	rules.Policy
 	pool.CallOptions
 	gate.CheckOptions
-	task.PlanOptions
+	store.PlanOptions
 	git.CommitOptions
 	sandbox.Settings // as Resolve returned them
 }
@@ -62,6 +68,7 @@ type Deps struct {
 	Env    []string
 	Filter agent.EnvFilter // which of Env agents and checks get
 	Checks []gate.Check
+	Hooks  []hooks.Hook
 	Mode   gate.Mode
 	// Detect asks for checks to be found in a project that has none yet. Find does
 	// it, after these files have changed.
@@ -71,6 +78,10 @@ type Deps struct {
 	Log    hclog.Logger
 	Prompt string // path of the user's prompt
 	Plan   string // path of the plan, empty for none
+	// PlanEdits is the path of the record of what people change in the plan with ralph task,
+	// out of the reach of agents; empty: there is none.
+	PlanEdits string
+	Window    hours.Window
 
 	// Show gets every event, from one goroutine at a time; nil: nobody does.
 	Show func(state.Event)
@@ -107,12 +118,14 @@ type Run struct {
 	session state.Session
 	pool    pool.Pool
 	tasks   ledger.Ledger
-	notes   notes
+	notes   notes.Notes
 	checks  turn.Checks
-	plan    planBook
+	plan    planbook.Book
 	last    turn.Result // the latest
 	past    past
 	review  review.Book
+	hooks   hooks.Set
+	hooked  string // the task whose hooks ran last before a turn
 }
 
 // past is what a run knows about what lies behind it, this run and the one before.
@@ -130,13 +143,11 @@ type past struct {
 // New prepares a run; nothing is written yet.
 func New(o Options, d Deps) *Run {
 	host, _ := os.Hostname() // only a label
-	r := &Run{o: o, d: d, host: host, inbox: inbox.New(), tasks: ledger.Ledger{}, plan: planBook{dir: d.Dir}}
+	r := &Run{o: o, d: d, host: host, inbox: inbox.New(), tasks: ledger.Ledger{}, plan: planbook.New(d.Dir, d.Plan, o.OptionalSections)}
+	r.plan.File.Edits = d.PlanEdits
 	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}
-	r.plan.file = turn.PlanFile{Path: d.Plan, OptionalSections: o.OptionalSections}
-	if d.Plan != "" {
-		r.plan.file.Name = r.plan.rel(d.Plan)
-	}
-	r.worker = &turn.Worker{Env: d.Env, Size: d.Size, Resize: d.Resize, Kill: d.Kill, Log: d.Log, Find: d.Find}
+	r.hooks = hooks.Set{Hooks: d.Hooks, Dir: d.Dir, Plan: d.Plan, Env: d.Env, Filter: d.Filter, Sandbox: o.Settings, Kill: d.Kill, Asked: o.Asked(d.Agents)}
+	r.worker = &turn.Worker{Env: d.Env, Size: d.Size, Resize: d.Resize, Kill: d.Kill, Log: d.Log, Find: d.Find, Retest: retest.New(d.Env)}
 	return r
 }
 
@@ -152,14 +163,15 @@ func (r *Run) Run(ctx context.Context) (Ending, error) {
 	if errors.Is(err, turn.ErrLost) {
 		d, err = rules.LostRepository(err.Error()), nil
 	}
-	stop()
-	r.worker.Close()
 	if err == nil {
 		err = r.inbox.Broken()
 	}
 	if err != nil {
 		d = failed(err)
 	}
+	r.over(ctx, d)
+	stop()
+	r.worker.Close() //nolint:contextcheck // the run's own has often ended by now
 	return r.ending(d), errors.Join(err, r.close(d))
 }
 
@@ -173,12 +185,15 @@ func failed(err error) rules.Decision {
 }
 
 func (r *Run) ending(d rules.Decision) Ending {
-	p := r.plan.counts
+	p := r.plan.Counts
 	return Ending{Decision: d, RunID: r.d.RunID, Iterations: r.mem.Iterations, Usage: r.mem.Usage, Done: p.Done, Total: p.Total,
 		Findings: r.past.findings}
 }
 
 func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
+	if d, goOn := r.begun(ctx); !goOn {
+		return d, nil
+	}
 	if err := r.proveLeft(ctx); err != nil {
 		return rules.Decision{}, err
 	}
@@ -204,7 +219,7 @@ func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
 			continue
 		}
 		if r.inbox.Take(state.RequestSkip) != "" { // it arrived while no call ran
-			r.tasks.Skip(next.ID)
+			r.skip(next, true)
 			continue
 		}
 		made := r.mem.Iterations
@@ -215,6 +230,13 @@ func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
 		if err := r.pauseBetween(ctx, d, r.mem.Iterations > made); err != nil {
 			return rules.Decision{}, err
 		}
+	}
+}
+
+// skip puts a task off.
+func (r *Run) skip(t task.Task, say bool) {
+	if r.tasks.Skip(t.ID); say && t.ID != "" {
+		r.tellOf(t, state.TaskChange{ID: t.ID, Title: t.Title, State: "skipped", Why: r.inbox.Who(state.RequestSkip)})
 	}
 }
 

@@ -1,8 +1,10 @@
 package runner
 
 import (
+	"context"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -126,5 +128,29 @@ func TestRun_everyIteration_canBeGoneBackTo(t *testing.T) {
 	}
 	if got := b.git("show", "refs/ralph/run-1/1:work.txt"); got != "call 1" {
 		t.Errorf("the first iteration left %q", got)
+	}
+}
+
+func TestRun_iterationThatIsCutOff_stateIsKept(t *testing.T) {
+	for _, how := range []state.Request{state.RequestAbort, state.RequestSkip, ""} {
+		t.Run(string(how), func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, "sleeper", "[ ] one", "[ ] two")
+			b.inGit()
+			b.o.MaxIterations = 1
+			ctx, cancel := context.WithCancelCause(t.Context())
+			go func() {
+				waitFor(t, filepath.Join(b.dir, "grandchild"))
+				if how != "" {
+					b.ask(how)
+				} else {
+					cancel(&rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: "SIGINT"})
+				}
+			}()
+			b.run(ctx)
+			if got := b.git("diff", "--name-only", "refs/ralph/run-1/1-start", "refs/ralph/run-1/1"); !strings.Contains(got, "work.txt") {
+				t.Errorf("it changed %q", got)
+			}
+		})
 	}
 }

@@ -28,7 +28,7 @@ func (r *Run) interrupt(ctx context.Context) *rules.Interrupt {
 		}
 		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: context.Cause(ctx).Error()}
 	case r.inbox.Has(state.RequestStop):
-		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: r.inbox.Who(state.RequestStop)}
+		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: r.inbox.Who(state.RequestStop), Lenient: true}
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(e
 // pause waits for ralph resume, or for a wish to end.
 func (r *Run) pause(ctx context.Context) error {
 	r.out.Status(func(s *state.Status) {
-		s.Status, s.Phase, s.LastAction, s.Pending = state.StatusPaused, "paused", "paused by "+r.inbox.Who(state.RequestPause), ""
+		s.Status, s.Phase, s.Reason, s.Pending = state.StatusPaused, "paused", "paused by "+r.inbox.Who(state.RequestPause), ""
 	})
 	r.tell(state.Paused{})
 	err := r.sleep(ctx, time.Time{}, rules.Decision{Action: rules.ActionWait, Rule: "paused", Reason: r.inbox.Who(state.RequestPause)})
@@ -113,7 +113,6 @@ func (r *Run) wait(ctx context.Context, d rules.Decision) error {
 	}
 	r.out.Status(func(s *state.Status) {
 		s.Status, s.WakeAt, s.Phase, s.Rule, s.Reason = state.StatusWaiting, d.Until, "waiting", d.Rule, d.Reason
-		s.LastAction = "waiting: " + d.Rule
 	})
 	return r.sleep(ctx, d.Until, d)
 }
@@ -123,6 +122,9 @@ func (r *Run) wait(ctx context.Context, d rules.Decision) error {
 // is reckoned from its beginning, also ends when its time has passed: the clock
 // may have been set back.
 func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) error {
+	if next, open := r.tasks.Choose(r.plan.Read().List); open { // what ralph skip is about now
+		r.out.Status(func(s *state.Status) { s.Task.ID, s.Task.Title = next.ID, next.Title })
+	}
 	if err := r.out.Save(); err != nil {
 		return err
 	}
@@ -134,7 +136,7 @@ func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) erro
 		}
 		if r.inbox.Take(state.RequestResume) != "" {
 			r.inbox.Take(state.RequestPause)
-			if d.Rule == "usage_limit" {
+			if r.d.Window.Begin = (time.Time{}); d.Rule == "usage_limit" { // the person wants it to work now
 				clear(r.pool.Limits)
 			}
 			break
@@ -148,7 +150,7 @@ func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) erro
 		}
 	}
 	r.out.Status(func(s *state.Status) {
-		s.Status, s.WakeAt, s.LastAction = state.StatusRunning, time.Time{}, "continuing after a wait"
+		s.Status, s.WakeAt = state.StatusRunning, time.Time{}
 	})
 	return nil
 }

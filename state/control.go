@@ -19,7 +19,7 @@ type Request string
 // The requests, in the order of the help.
 const (
 	RequestPause  Request = "pause"  // wait after this iteration
-	RequestResume Request = "resume" // end a pause or a wait
+	RequestResume Request = "resume" // end a pause or a wait, take back a stop
 	RequestSkip   Request = "skip"   // end this iteration and take the next task
 	RequestStop   Request = "stop"   // end the run after this iteration
 	RequestAbort  Request = "abort"  // end the run now

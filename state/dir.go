@@ -31,6 +31,7 @@ const (
 	fileStatus    = "status.json"
 	fileBaseline  = "test_baseline.json" // written by runner/gate
 	fileFlakes    = "test_flakes.json"   // written by runner/gate
+	fileOwn       = "user_changes.json"  // written by runner/git/own
 	fileUse       = "agent.json"
 	fileEvents    = "events.jsonl"
 	fileLive      = "live.log"
@@ -38,6 +39,7 @@ const (
 	fileGitignore = ".gitignore"
 	dirLogs       = "logs"
 	dirControl    = "control"
+	dirReports    = "reports"
 )
 
 // File is one row of the file table.
@@ -61,11 +63,13 @@ func Files() []File {
 		{fileStatus, "JSON: the snapshot that `ralph status` and the monitor show", "one run, kept after it"},
 		{fileBaseline, "JSON: what failed before the agent did anything, by check and test", "by `BASELINE_SCOPE`"},
 		{fileFlakes, "JSON: tests that failed in one of two runs; bounded", "kept"},
+		{fileOwn, "JSON: the files with changes of yours when the run began, and all that it left, with digests: AUTO_COMMIT leaves yours alone", "one run, kept after it"},
 		{fileUse, "JSON: `run`, `agent`, `model`, `at`: what `ralph agent use` chose for the next turns", "one run"},
 		{fileEvents, "JSON lines, one event per line", "one run, the last runs kept"},
 		{fileLive, "text: what people read of the agent's output, as it arrives", "rotated"},
 		{dirLogs + "/ralph.log", "text: ralph's own log, 10 MiB, 4 kept", "rotated"},
 		{dirLogs + "/RUN/ITERATION.raw", "what the agent printed, with secrets hidden; next to it `ITERATION.prompt.md` and the run's `flags.json`", "pruned by size"},
+		{dirReports + "/RUN.html", "what a run came to, on one page; next to it `RUN.md` and `RUN.json`, the record that `ralph runs` lists", "the latest 100 runs"},
 		{dirControl + "/", "requests such as `ralph pause` and `skip`, one file each; `agent+` marks those from inside of the run", "consumed"},
 	}
 }
@@ -91,6 +95,9 @@ func (r *Reader) LogPath() string { return r.path(dirLogs, "ralph.log") }
 
 // LogsDir holds ralph's own log and a folder for each run.
 func (r *Reader) LogsDir() string { return r.path(dirLogs) }
+
+// OwnPath keeps which uncommitted changes are the user's.
+func (r *Reader) OwnPath() string { return r.path(fileOwn) }
 
 // RunDir holds the raw output and the prompts of one run.
 func (r *Reader) RunDir(run string) string { return r.path(dirLogs, runName(run)) }

@@ -43,7 +43,27 @@ func (s Status) Active() bool {
 // Unfinished reports whether there was a run, and it did not complete.
 func (e Ending) Unfinished() bool { return e != EndingNone && e != EndingComplete }
 
-// CutOff reports whether the run may have ended in the middle of an agent call.
-func (e Ending) CutOff() bool {
-	return e == EndingKilled || e == EndingTerminated || e == EndingInterrupted
+// action is the word for the state of the run that scripts for other ralphs test.
+func (s Status) action() string {
+	switch s.ExitReason {
+	case "":
+		if s.Status == StatusWaiting && s.Rule == "usage_limit" {
+			return "api_limit"
+		}
+		return "executing"
+	case "stagnation_detected", "same_error", "output_decline":
+		if s.Status != StatusHalted { // every open task was put aside
+			return "failed"
+		}
+		return "circuit_breaker_open"
+	case "permission_denied", "integrity_failure":
+		return s.ExitReason
+	case "usage_limit":
+		return "api_limit_exit"
+	case "interrupted", "aborted":
+		return "interrupted"
+	case "agent_unusable", "plan_unusable", "claimed_incomplete", "error":
+		return "failed"
+	}
+	return "graceful_exit"
 }

@@ -31,12 +31,14 @@ func samples() []Payload {
 		ToolResult{Tool: tool, Text: "ok", Error: true},
 		u,
 		Denied{Tool: tool, Reason: "not allowed"},
+		Blocked{Host: "example.com:443"},
 		Limit{Name: "five_hour", Rejected: true, ResetsAt: eventTime, Utilization: 0.5},
 		Retry{Text: "in 2 s", Codes: []string{"529"}},
 		AgentError{Text: "overloaded", Codes: []string{"529"}},
 		FinalMessage{Text: "done", Error: true, Codes: []string{"x"}, Session: "s1"},
 		Finding{Source: FoundByAudit, Name: "removed test", Task: "T1", File: "a_test.go", Text: "gone", Doubt: true, Answer: "the tick was taken back"},
 		Check{Name: "test", Command: "make test", Run: CheckAgain, Passed: true, Seconds: 1.5, Output: "FAIL"},
+		Hook{Point: "pre_task", Command: "make", Failed: "failed with exit code 3", Then: "ask_agent", Seconds: 1.5, Output: "x", Files: []string{"a"}, Note: "n"},
 		TaskChange{ID: "T1", Title: "Add login", State: "open", Why: "a check fails"},
 		Commit{OID: "abc", Files: 2, Refused: []Refusal{{File: "x", Why: "too large"}}},
 		Paused{},
@@ -255,26 +257,26 @@ func FuzzEvent_anyLine_isReadTheSameAfterBeingWritten(f *testing.F) {
 
 func TestEnding_everyStatus_isOne(t *testing.T) {
 	for _, c := range []struct {
-		name               string
-		s                  Status
-		want               Ending
-		unfinished, cutOff bool
+		name       string
+		s          Status
+		want       Ending
+		unfinished bool
 	}{
-		{"nothing ran", Status{}, EndingNone, false, false},
-		{"killed at work", Status{RunID: "r", Status: StatusRunning}, EndingKilled, true, true},
-		{"killed in a wait", Status{RunID: "r", Status: StatusWaiting}, EndingKilled, true, true},
-		{"killed in a pause", Status{RunID: "r", Status: StatusPaused}, EndingKilled, true, true},
-		{"reboot", Status{RunID: "r", Status: StatusStopped, ExitReason: "interrupted", ExitCode: 143}, EndingTerminated, true, true},
-		{"Ctrl-C", Status{RunID: "r", Status: StatusStopped, ExitReason: "interrupted", ExitCode: 130}, EndingInterrupted, true, true},
-		{"abort", Status{RunID: "r", Status: StatusStopped, ExitReason: "aborted", ExitCode: 130}, EndingInterrupted, true, true},
-		{"ceiling", Status{RunID: "r", Status: StatusStopped, ExitReason: "max_iterations", ExitCode: 4}, EndingByRule, true, false},
-		{"breaker", Status{RunID: "r", Status: StatusHalted, ExitReason: "same_error", ExitCode: 3}, EndingByRule, true, false},
-		{"error", Status{RunID: "r", Status: StatusFailed, ExitReason: "error", ExitCode: 1}, EndingByRule, true, false},
-		{"complete", Status{RunID: "r", Status: StatusCompleted, ExitReason: "plan_complete"}, EndingComplete, false, false},
+		{"nothing ran", Status{}, EndingNone, false},
+		{"killed at work", Status{RunID: "r", Status: StatusRunning}, EndingKilled, true},
+		{"killed in a wait", Status{RunID: "r", Status: StatusWaiting}, EndingKilled, true},
+		{"killed in a pause", Status{RunID: "r", Status: StatusPaused}, EndingKilled, true},
+		{"reboot", Status{RunID: "r", Status: StatusStopped, ExitReason: "interrupted", ExitCode: 143}, EndingTerminated, true},
+		{"Ctrl-C", Status{RunID: "r", Status: StatusStopped, ExitReason: "interrupted", ExitCode: 130}, EndingInterrupted, true},
+		{"abort", Status{RunID: "r", Status: StatusStopped, ExitReason: "aborted", ExitCode: 130}, EndingInterrupted, true},
+		{"ceiling", Status{RunID: "r", Status: StatusStopped, ExitReason: "max_iterations", ExitCode: 4}, EndingByRule, true},
+		{"breaker", Status{RunID: "r", Status: StatusHalted, ExitReason: "same_error", ExitCode: 3}, EndingByRule, true},
+		{"error", Status{RunID: "r", Status: StatusFailed, ExitReason: "error", ExitCode: 1}, EndingByRule, true},
+		{"complete", Status{RunID: "r", Status: StatusCompleted, ExitReason: "plan_complete"}, EndingComplete, false},
 	} {
 		got := c.s.Ending()
-		if got != c.want || got.Unfinished() != c.unfinished || got.CutOff() != c.cutOff {
-			t.Errorf("%s: %q, unfinished %t, cut off %t", c.name, got, got.Unfinished(), got.CutOff())
+		if got != c.want || got.Unfinished() != c.unfinished {
+			t.Errorf("%s: %q, unfinished %t", c.name, got, got.Unfinished())
 		}
 	}
 }

@@ -89,6 +89,7 @@ func FuzzStatus_whatIsReadable_isTheSameAfterBeingSaved(f *testing.F) {
 		if err := w.SaveStatus(first); err != nil {
 			t.Fatal(err)
 		}
+		first.V, first.LastAction = statusVersion, first.action()
 		second, err := w.Status()
 		a, _ := json.Marshal(first)
 		b, _ := json.Marshal(second)

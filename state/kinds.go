@@ -12,7 +12,7 @@ func Kinds() []KindRow {
 	return []KindRow{
 		{KindRunStart, RunStart{}, "a run started"},
 		{KindIterationStart, IterationStart{}, "an iteration started"},
-		{KindPhase, Phase{}, "the turn reached another step: `agent`, `observing`, `checking`"},
+		{KindPhase, Phase{}, "the turn reached another step: `agent`, `observing`, `checking`, or `hook`"},
 		{KindAgent, AgentChange{}, "another agent works from now on"},
 		{KindBaseline, Baseline{}, "these checks failed before the agent did anything"},
 		{KindFeedback, Feedback{}, "what the next prompt says about the past, word for word"},
@@ -22,13 +22,15 @@ func Kinds() []KindRow {
 		{KindToolResult, ToolResult{}, "what the tool answered"},
 		{KindUsage, Usage{}, "tokens and cost of this call so far"},
 		{KindDenied, Denied{}, "the permission rules refused a tool call"},
+		{KindBlocked, Blocked{}, "the sandbox refused a connection to this host, which `SANDBOX_NET` does not list"},
 		{KindLimit, Limit{}, "the agent reported a usage limit; `rejected` if it refused work"},
 		{KindRetry, Retry{}, "the agent CLI retries by itself"},
 		{KindError, AgentError{}, "the agent CLI's own error text, never the model's words"},
 		{KindResult, FinalMessage{}, "the agent's final record"},
 		{KindFinding, Finding{}, "the audit or a check found something to look at"},
 		{KindCheck, Check{}, "a check ran"},
-		{KindTask, TaskChange{}, "ralph changed the state of a task in the plan"},
+		{KindHook, Hook{}, "a hook of the user ran"},
+		{KindTask, TaskChange{}, "ralph, or a person during a call, changed a task in the plan"},
 		{KindCommit, Commit{}, "ralph committed what the agent left uncommitted, or says why not"},
 		{KindPaused, Paused{}, "the run waits for `ralph resume`"},
 		{KindDecision, Decision{}, "a rule matched, outside the end of an iteration or a run"},
@@ -74,6 +76,9 @@ func (Usage) Kind() Kind { return KindUsage }
 func (Denied) Kind() Kind { return KindDenied }
 
 // Kind implements Payload.
+func (Blocked) Kind() Kind { return KindBlocked }
+
+// Kind implements Payload.
 func (Limit) Kind() Kind { return KindLimit }
 
 // Kind implements Payload.
@@ -90,6 +95,9 @@ func (Finding) Kind() Kind { return KindFinding }
 
 // Kind implements Payload.
 func (Check) Kind() Kind { return KindCheck }
+
+// Kind implements Payload.
+func (Hook) Kind() Kind { return KindHook }
 
 // Kind implements Payload.
 func (TaskChange) Kind() Kind { return KindTask }

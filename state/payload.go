@@ -23,12 +23,14 @@ const (
 	KindToolResult     Kind = "tool_result" // what the tool answered
 	KindUsage          Kind = "usage"       // tokens and cost so far in this call
 	KindDenied         Kind = "denied"      // a tool call was refused by the permission rules
+	KindBlocked        Kind = "blocked"     // the sandbox refused a connection
 	KindLimit          Kind = "limit"       // a usage-limit record, rejected or not
 	KindRetry          Kind = "retry"       // the agent CLI retries by itself
 	KindError          Kind = "error"       // the agent CLI's own error text: never the model's words
 	KindResult         Kind = "result"      // the agent's final record
 	KindFinding        Kind = "finding"     // the audit or a check found something to look at
 	KindCheck          Kind = "check"       // a check ran
+	KindHook           Kind = "hook"        // a hook of the user ran
 	KindTask           Kind = "task"        // ralph changed the state of a task in the plan
 	KindCommit         Kind = "commit"      // ralph committed what the agent left over
 	KindPaused         Kind = "paused"      // the run waits for `ralph resume`
@@ -54,12 +56,14 @@ var payloads = map[Kind]func([]byte) (Payload, error){
 	KindToolResult:     decode[ToolResult],
 	KindUsage:          decode[Usage],
 	KindDenied:         decode[Denied],
+	KindBlocked:        decode[Blocked],
 	KindLimit:          decode[Limit],
 	KindRetry:          decode[Retry],
 	KindError:          decode[AgentError],
 	KindResult:         decode[FinalMessage],
 	KindFinding:        decode[Finding],
 	KindCheck:          decode[Check],
+	KindHook:           decode[Hook],
 	KindTask:           decode[TaskChange],
 	KindCommit:         decode[Commit],
 	KindPaused:         decode[Paused],
@@ -105,13 +109,14 @@ const (
 	PhaseAgent     = "agent"     // the agent works
 	PhaseObserving = "observing" // what it left is looked at
 	PhaseChecking  = "checking"  // a check runs
+	PhaseHook      = "hook"      // a hook runs; Phase.Check is its point
 )
 
 // Phase says that a turn reached another step.
 type Phase struct {
 	Name  string `json:"name"`            // one of the steps
 	Check string `json:"check,omitempty"` // that runs now
-	Run   string `json:"run,omitempty"`   // CheckBaseline, CheckAgain; empty: the usual run
+	Run   string `json:"run,omitempty"`   // CheckBaseline, CheckAgain, CheckOldTests; empty: the usual run
 }
 
 // AgentChange says that another agent works from now on.
@@ -163,6 +168,7 @@ type Tool struct {
 	Arg  string `json:"arg,omitempty"`
 	// Hunk has the lines that an edit removes and adds, marked - and +; empty: no edit.
 	Hunk string `json:"hunk,omitempty"`
+	File bool   `json:"file,omitempty"` // Arg is the path of a file that is read or written
 	// Parent is the call that started the sub-agent which made this call; empty:
 	// the agent itself made it.
 	Parent string `json:"parent,omitempty"`
@@ -202,6 +208,11 @@ type Denied struct {
 	Reason string `json:"reason,omitempty"`
 }
 
+// Blocked is a connection that the sandbox refused.
+type Blocked struct {
+	Host string `json:"host"` // HOST:PORT
+}
+
 // Limit is one usage-limit window as the agent reported it.
 type Limit struct {
 	// Name is the vendor's name of the window: five_hour, seven_day, ...
@@ -238,18 +249,37 @@ type FinalMessage struct {
 
 // Why a check runs, besides the usual run after the agent's work.
 const (
-	CheckBaseline = "baseline" // before the work
-	CheckAgain    = "again"    // a second time, because it failed
+	CheckBaseline = "baseline"  // before the work
+	CheckAgain    = "again"     // a second time, because it failed
+	CheckOldTests = "old-tests" // in a copy, with the tests as they were before the task
 )
 
 // Check is one run of a check.
 type Check struct {
 	Name    string  `json:"name"`
 	Command string  `json:"command"`
-	Run     string  `json:"run,omitempty"` // CheckBaseline, CheckAgain; empty: the usual run
+	Run     string  `json:"run,omitempty"` // CheckBaseline, CheckAgain, CheckOldTests; empty: the usual run
 	Passed  bool    `json:"passed"`
 	Seconds float64 `json:"seconds"`
+	Says    string  `json:"says,omitempty"`   // the most telling line of the output
 	Output  string  `json:"output,omitempty"` // shortened; empty when it passed
+	// Skipped says why there is nothing to check yet; empty: it passed or failed.
+	Skipped string `json:"skipped,omitempty"`
+}
+
+// Hook is one run of a hook.
+type Hook struct {
+	Point   string   `json:"point"`
+	Command string   `json:"command"`          // or the prompt of an agent
+	Failed  string   `json:"failed,omitempty"` // why; empty: it did not fail
+	Then    string   `json:"then,omitempty"`   // what its row says about a failure; empty: it did not fail
+	Seconds float64  `json:"seconds"`
+	Says    string   `json:"says,omitempty"`   // how ralph ended it
+	Output  string   `json:"output,omitempty"` // shortened
+	Files   []string `json:"files,omitempty"`  // that changed while it ran
+	Blocks  bool     `json:"blocks,omitempty"`
+	Reason  string   `json:"reason,omitempty"` // of Blocks
+	Note    string   `json:"note,omitempty"`   // for the next prompt
 }
 
 // The sources of findings.
@@ -269,11 +299,11 @@ type Finding struct {
 	Answer string `json:"answer,omitempty"` // what ralph did about it
 }
 
-// TaskChange says that ralph changed the state of a task in the plan.
+// TaskChange says that ralph, or a person during a call, changed a task in the plan.
 type TaskChange struct {
 	ID    string `json:"id"`
 	Title string `json:"title,omitempty"`
-	State string `json:"state"` // the new one: "open"
+	State string `json:"state"` // the new one: "open", "done", ...; else "new", "changed", "skipped", "put aside"
 	Why   string `json:"why"`
 }
 
@@ -311,7 +341,7 @@ type IterationEnd struct {
 	Cut     string  `json:"cut,omitempty"`    // skip or abort: a person ended the call
 	Says    string  `json:"says,omitempty"`   // STATUS of the agent's status block; empty: it has none
 	Files   int     `json:"files"`            // changed
-	Seconds float64 `json:"seconds"`          // of the agent call
+	Seconds float64 `json:"seconds"`          // of the agent call and the checks after it
 	Done    int     `json:"done"`             // tasks of the plan
 	Total   int     `json:"total"`
 	// TaskDone is true when the iteration's task is done now.

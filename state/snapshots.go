@@ -14,9 +14,13 @@ const (
 	StatusFailed    = "failed"
 )
 
+// statusVersion is the version of the schema of status.json.
+const statusVersion = 1
+
 // Status is status.json: everything that a script or a screen asks first.
 // The zero value means that nothing has run here.
 type Status struct {
+	V                  int           `json:"v"` // SaveStatus sets it, and LastAction
 	Timestamp          time.Time     `json:"timestamp"`
 	RunID              string        `json:"run_id"`
 	PID                int           `json:"pid"`
@@ -107,6 +111,8 @@ type Aside struct {
 	// Plan and Task are digests of their wording at that time.
 	Plan string `json:"plan,omitempty"`
 	Task string `json:"task,omitempty"`
+	// Marked is true if the plan says it, too: the task begins afresh when the mark is gone.
+	Marked bool `json:"marked,omitempty"`
 }
 
 // NextPrompt is what the next prompt says about the past. It survives the end of
@@ -131,10 +137,26 @@ type ReviewItem struct {
 // CheckStatus is one of ralph's own checks: what its latest run said.
 type CheckStatus struct {
 	Name      string    `json:"name"`
-	Result    string    `json:"result"` // running, passed or failed
+	Result    string    `json:"result"` // running, passed, failed or skipped
 	StartedAt time.Time `json:"started_at"`
 	Seconds   float64   `json:"seconds"`            // of the latest finished run
 	RedSince  time.Time `json:"red_since,omitzero"` // zero while it is green
+}
+
+// Ended takes over how a run of the check ended.
+func (c *CheckStatus) Ended(check Check, at time.Time) {
+	c.Seconds = check.Seconds
+	switch {
+	case check.Skipped != "":
+		c.Result, c.RedSince = "skipped", time.Time{}
+	case check.Passed:
+		c.Result, c.RedSince = "passed", time.Time{}
+	default:
+		c.Result = "failed"
+		if c.RedSince.IsZero() {
+			c.RedSince = at
+		}
+	}
 }
 
 // TaskStatus is the current task and the counts of the plan.

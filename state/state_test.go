@@ -54,7 +54,7 @@ func TestReader_nothingThere_readsZeroAndCreatesNothing(t *testing.T) {
 func TestWriter_everySnapshot_readsBackTheSame(t *testing.T) {
 	w := acquire(t, filepath.Join(t.TempDir(), ".ralph"))
 	now := time.Now().Truncate(time.Second).UTC()
-	status := Status{RunID: "r", PID: 7, Timestamp: now, StartedAt: now, Status: StatusRunning, Limit: &Limit{Name: "five_hour", ResetsAt: now, Utilization: 1},
+	status := Status{V: statusVersion, LastAction: "executing", RunID: "r", PID: 7, Timestamp: now, StartedAt: now, Status: StatusRunning, Limit: &Limit{Name: "five_hour", ResetsAt: now, Utilization: 1},
 		Usage: Usage{InputTokens: 1, CostUSD: 0.5}, Task: TaskStatus{ID: "T1", Title: "x", Done: 1, Total: 2}, WakeAt: now}
 	breaker := Breaker{State: BreakerOpen, NoProgress: 3, OpenedAt: now, LastChange: now, Reason: "x", OutputSizes: []int{1}}
 	session := Session{Agent: "claude", SessionID: "abc-1", CreatedAt: now, LastUsed: now}

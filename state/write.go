@@ -150,7 +150,7 @@ func (w *Writer) removeTemporary() error {
 	if err != nil {
 		return fmt.Errorf("clear state: %w", err)
 	}
-	names := []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileAnalysis, fileSession, fileStatus, fileFlags, fileGitignore}
+	names := []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileAnalysis, fileSession, fileStatus, fileFlags, fileGitignore, fileOwn}
 	for _, e := range entries {
 		stem := strings.TrimRight(e.Name(), "0123456789")
 		if stem == e.Name() || !strings.HasPrefix(stem, ".") || !slices.Contains(names, stem[1:]) {
@@ -210,7 +210,10 @@ func (w *Writer) ClearRun() error {
 }
 
 // SaveStatus writes status.json.
-func (w *Writer) SaveStatus(s Status) error { return w.writeJSON(fileStatus, s) }
+func (w *Writer) SaveStatus(s Status) error {
+	s.V, s.LastAction = statusVersion, s.action()
+	return w.writeJSON(fileStatus, s)
+}
 
 // SaveBreaker writes the breaker's state.
 func (w *Writer) SaveBreaker(b Breaker) error { return w.writeJSON(fileBreaker, b) }
@@ -295,7 +298,7 @@ func (w *Writer) ResetTasks() error {
 // ResetAll forgets everything that decides about the next run; logs and the
 // user's files stay.
 func (w *Writer) ResetAll() error {
-	names := []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileAnalysis, fileSession, fileStatus, fileBaseline, fileFlakes}
+	names := []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileAnalysis, fileSession, fileStatus, fileBaseline, fileFlakes, fileOwn}
 	for _, name := range names {
 		if err := remove(w.path(name)); err != nil {
 			return err

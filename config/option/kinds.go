@@ -24,6 +24,8 @@ func (o Row) Allowed() string {
 		return "a number of hours" + o.bounds("") + " or a duration such as 90m or 48h"
 	case Duration:
 		return "a duration such as 30s, 5m or 2h" + o.bounds(",")
+	case Clock:
+		return "a time of day such as 23:00 or 7:30"
 	case Bool:
 		return "true or false"
 	case Enum:
@@ -39,17 +41,23 @@ func (o Row) Allowed() string {
 	}
 }
 
-// NeedsConsent tells whether a project file may set this value only with the
-// user's consent.
-func (o Row) NeedsConsent(value string) bool {
-	if !o.Trust || value == "" {
-		return false
+// Claim says what of this value needs the user's consent in a project file; empty:
+// nothing. own is what the user's own file sets, if it sets this option.
+func (o Row) Claim(value string, own *string) string {
+	switch {
+	case own != nil && o.Weakens != nil && o.Weakens(*own, value):
+		return fmt.Sprintf("%s=%s is weaker than your own %s", o.Key, value, *own)
+	case !o.Trust || value == "" || slices.Contains(o.Safe, value):
+		return ""
+	case o.Kind != List:
+		return o.Key + "=" + value
 	}
-	parts := []string{value}
-	if o.Kind == List {
-		parts, _ = splitList(value)
+	entries, _ := splitList(value)
+	entries = slices.DeleteFunc(entries, func(entry string) bool { return slices.Contains(o.Safe, entry) })
+	if len(entries) == 0 {
+		return ""
 	}
-	return slices.ContainsFunc(parts, func(part string) bool { return !slices.Contains(o.Safe, part) })
+	return o.Key + " adds " + strings.Join(entries, ", ")
 }
 
 func (o Row) bounds(comma string) string {
@@ -100,6 +108,9 @@ func (o Row) parseKind(text string) (any, bool) {
 		return parseDuration(text, "h")
 	case Duration:
 		return parseDuration(text, "")
+	case Clock:
+		_, err := time.Parse("15:04", text)
+		return text, err == nil || text == ""
 	case Bool:
 		return parseBool(text)
 	case Enum:

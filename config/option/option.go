@@ -13,6 +13,7 @@ const (
 	Minutes  Kind = "minutes"  // a plain number is minutes; 90s, 2h also
 	Hours    Kind = "hours"    // a plain number is hours; 90m, 2h30m also
 	Duration Kind = "duration" // always with a unit: 30s, 5m, 2h
+	Clock    Kind = "clock"    // a time of day: 23:00; empty: none
 	Bool     Kind = "bool"
 	String   Kind = "string"
 	Enum     Kind = "enum" // one of Row.Values
@@ -48,6 +49,9 @@ type Row struct {
 	// entry must be one of Safe.
 	Trust bool
 	Safe  []string
+	// Weakens reports whether a project's value protects the user less than their own;
+	// it then needs their consent, too. Nil: it never does.
+	Weakens func(own, value string) bool
 
 	// Valid accepts an entry of a list of kind Env; of other kinds it is nil.
 	Valid func(entry string) bool

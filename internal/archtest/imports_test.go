@@ -12,26 +12,37 @@ import (
 // floors are the packages that the programs are made of. A package imports
 // lower floors only, its tests too.
 var floors = map[string]int{
-	"logs/termtext":            0, // what may be printed on a terminal; lowest, so that all may use it
-	"logs/secretname":          0, // which variables hold secrets: names and values in, yes or no out
-	"config/option":            0, // what an option is; its owners declare their own
-	"ptyexec":                  0, // one child process, and nothing of it left
-	"tmux":                     0, // typed calls of the tmux CLI
-	"runner/audit/stub":        0, // functions that are not written yet: text in, names out
-	"runner/gate/workspace":    0, // where the packages of a monorepo are: files in, folders out
-	"runner/git/walk":          0, // files of a folder, without those of others
-	"runner/git/foreign":       0, // folders that the project did not write: paths in, folders out
-	"runner/agent/recording":   0, // recorded calls of agent CLIs: text in, values out
-	"runner/agent/argv":        0, // argument lists and permission entries: values in, words out
-	"runner/agent/ending":      0, // classes of endings, and the error texts that show them: text in, values out
-	"runner/agent/statusblock": 1, // what an agent says about its own work: text in, values out
+	"logs/termtext":            0,  // what may be printed on a terminal; lowest, so that all may use it
+	"logs/secretname":          0,  // which variables hold secrets: names and values in, yes or no out
+	"config/option":            0,  // what an option is; its owners declare their own
+	"ptyexec":                  0,  // one child process, and nothing of it left
+	"tmux":                     0,  // typed calls of the tmux CLI
+	"runner/audit/stub":        0,  // functions that are not written yet: text in, names out
+	"runner/audit/asks":        0,  // what a task asks for: text in, yes or no out
+	"runner/audit/names":       0,  // the names of code in prose: text in, names out
+	"runner/gate/workspace":    0,  // where the packages of a monorepo are: files in, folders out
+	"runner/git/own":           1,  // whose uncommitted changes are: files before and now in, the user's out
+	"runner/git/walk":          0,  // files of a folder, without those of others
+	"runner/git/foreign":       0,  // folders that the project did not write: paths in, folders out
+	"runner/agent/recording":   0,  // recorded calls of agent CLIs: text in, values out
+	"runner/agent/argv":        0,  // argument lists and permission entries: values in, words out
+	"runner/agent/ending":      0,  // classes of endings, and the error texts that show them: text in, values out
+	"runner/agent/statusblock": 1,  // what an agent says about its own work: text in, values out
+	"ptyexec/confine":          -1, // what a process may touch: limits in, put on this process
 
 	"state":                  1, // the files in .ralph/: what the two processes share
 	"logs":                   1, // log files, and the table of secrets
-	"runner/task":            1, // the plan and its formats
+	"runner/task":            0, // the model of a plan
+	"runner/task/markdown":   0, // the parts of Markdown that plans are made of: text in, values out
+	"runner/task/boxes":      1, // plans that are lists of boxes: bytes in, tasks and places out
+	"runner/task/records":    1, // plans that are JSON: bytes in, tasks and places out
+	"runner/task/stories":    1, // plans that are files of stories: bytes in, tasks and places out
+	"runner/task/store":      2, // the table of plan formats: finds, reads and changes plans
 	"runner/gate/instrument": 1, // commands of checks, changed so that each test is reported
 	"runner/gate/report":     1, // what test programs print: text in, values out
 	"runner/sandbox":         1, // contained commands: a command in, a command out
+	"runner/sandbox/allow":   0, // which hosts a sandbox may connect to: names in, yes or no out
+	"runner/sandbox/proxy":   2, // the process that lets a sandbox connect to them
 	"runner/agent/wire":      1, // JSON as agents print it: bytes in, lines, values and short texts out
 	"runner/agent/environ":   1, // which variables pass: names in, names out
 
@@ -51,34 +62,45 @@ var floors = map[string]int{
 
 	"runner/gate/fresh": 0, // which failed tests are new: results in, tests out
 
+	"runner/turn/edits":    2, // who changed a file during a call: what the agent reported and its processes in, a person's edits out
 	"runner/turn/activity": 2, // whether a silent agent works: what it reported and its files in, time out
 	"runner/git/command":   1, // one git process, in one repository, without foreign programs
 
-	"runner/turn":          3, // one assignment, start to end
-	"runner/agent/custom":  3, // agents of the user: rows of the settings file, checked and completed
-	"runner/git/history":   3, // ways back through the states that git keeps
-	"state/view/follow":    3, // the model of a run as it changes
-	"state/view/summary":   3, // the model of a run in few words
-	"runner/turn/redact":   2, // events without keys and tokens
-	"runner/turn/planfile": 2, // the plan at one moment
-	"runner/audit/values":  0, // settings that were lowered: lines in, lines out
-	"runner/git/restore":   2, // how a person brings files back from a kept state
-	"runner/git/hidden":    2, // tracked files that git does not show
+	"runner/turn":         3, // one assignment, start to end
+	"runner/hooks":        3, // the user's programs at points of a run: facts in, a verdict out
+	"runner/agent/custom": 3, // agents of the user: rows of the settings file, checked and completed
+	"runner/git/history":  3, // ways back through the states that git keeps
+	"state/view/follow":   3, // the model of a run as it changes
+	"state/view/summary":  3, // the model of a run in few words
+	"runner/turn/stop":    2, // how people end a turn
+	"state/view/report":   3, // what a run came to, on one page: events and patches in, text and HTML out
+	"runner/turn/redact":  2, // events without keys and tokens
+	"runner/audit/values": 0, // settings that were lowered: lines in, lines out
+	"runner/git/restore":  2, // how a person brings files back from a kept state
+	"runner/git/hidden":   2, // tracked files that git does not show
+	"runner/git/replica":  2, // a kept state in a folder of its own
 
-	"runner/rules":      4, // facts in, decision out: two ordered tables
-	"runner/turn/serve": 4, // a turn for another process: the protocol
-	"runner/pool":       4, // who may work, and who is limited
-	"runner/ledger":     4, // what a run knows about tasks besides what the plan says
-	"runner/inbox":      4, // what people ask of a run while it works
+	"runner/rules":       4, // facts in, decision out: two ordered tables
+	"runner/turn/retest": 4, // whether checks are green because of their tests
+	"runner/turn/serve":  4, // a turn for another process: the protocol
+	"runner/pool":        4, // who may work, and who is limited
+	"runner/planbook":    4, // a run's view of the plan: reads it, and marks tasks in it
+	"runner/ledger":      4, // what a run knows about tasks besides what the plan says
+	"runner/session":     4, // the agent's own session, from call to call: values in, values out
+	"runner/inbox":       4, // what people ask of a run while it works
 
-	"runner/output":     4, // what a run shows: status, events, log, screen
-	"runner/rules/ends": 5, // the bounds that end a run, and how far each is used
-	"runner/review":     5, // what a person has to look at
+	"runner/output":      4, // what a run shows: status, events, log, screen
+	"runner/rules/hours": 1, // between which times of day a run works: a time in, times out
+	"runner/rules/ends":  5, // the bounds that end a run, and how far each is used
+	"runner/review":      5, // what a person has to look at
+	"runner/notes":       5, // what the next prompt says about the past
+	"runner/points":      5, // what the points of a run are to hooks, and hooks to the run: values in, values out
 
 	"runner":                6, // the run
 	"config":                6, // finds, reads and overlays options
 	"monitor":               6, // the screen
 	"cmd/internal/demo":     6, // the demo's project and its scripted agent
+	"cmd/internal/importer": 6, // plans out of other texts: bytes in, tasks and text out
 	"cmd/internal/scaffold": 6, // what `ralph init` writes
 	"cmd/internal/drill":    6, // recordings, played through agent and rules
 	"cmd/internal/service":  6, // files for systemd and launchd: values in, text out
@@ -93,14 +115,21 @@ var floors = map[string]int{
 
 	"cmd/internal/cli/agentcmd":   9, // the verbs of agents
 	"cmd/internal/cli/historycmd": 9, // the verbs that look at past iterations
+	"cmd/internal/cli/hookcmd":    9, // the verbs of hooks
 	"cmd/internal/cli/servicecmd": 9, // the verbs of the service manager
+	"cmd/internal/cli/taskcmd":    9, // the verbs of the plan
 	"cmd/internal/cli/setupcmd":   9, // the verbs that set a project up
+
+	"cmd/internal/hub/proxy":  2, // an HTTP proxy that connects to allowed hosts only
+	"cmd/internal/hub/bridge": 0, // a program in a sandbox, and its way to the proxy
+	"cmd/internal/hub":        3, // the verbs of ralph-hub: all that uses a network
 
 	"cmd/internal/cli": 10, // the other verbs: joins them all
 
 	"cmd/ralph":         11, // three mains of a few lines
 	"cmd/ralph-status":  11,
 	"cmd/ralph-monitor": 11,
+	"cmd/ralph-hub":     11,
 }
 
 // tools stand beside the house: only tests, and the tools named here, import
@@ -110,14 +139,14 @@ var tools = map[string][]string{
 	"internal/testgate":      nil,
 	"internal/mockllm":       nil, // a stand-in that shared ralph's code would share its mistakes
 	"internal/mockllm/serve": {"internal/mockllm"},
-	"internal/world":         nil,                                                                                           // a private place for the real programs, and for git
-	"internal/e2e":           {"internal/mockllm", "internal/world"},                                                        // sees ralph as users do: a program and its files
-	"internal/faults":        {"internal/world", "state"},                                                                   // breaks the built program and reads what is left
-	"internal/tmuxe2e":       {"config", "config/option", "internal/world", "state", "tmux"},                                // sees ralph --monitor as users do
-	"internal/sample":        {"state", "state/view"},                                                                       // runs in every state, for tests of what people see
-	"internal/scripted":      {"runner/agent", "runner/agent/argv", "runner/gate", "runner/prompt", "runner/turn", "state"}, // a scripted agent
-	"internal/picture":       nil,                                                                                           // screen in, picture out
-	"internal/bench":         {"*"},                                                                                         // measures any of them
+	"internal/world":         nil,                                                                                                                // a private place for the real programs, and for git
+	"internal/e2e":           {"internal/mockllm", "internal/world"},                                                                             // sees ralph as users do: a program and its files
+	"internal/faults":        {"internal/world", "state"},                                                                                        // breaks the built program and reads what is left
+	"internal/tmuxe2e":       {"config", "config/option", "internal/world", "state", "tmux"},                                                     // sees ralph --monitor as users do
+	"internal/sample":        {"state", "state/view"},                                                                                            // runs in every state, for tests of what people see
+	"internal/scripted":      {"runner/agent", "runner/agent/argv", "runner/gate", "runner/prompt", "runner/task/store", "runner/turn", "state"}, // a scripted agent
+	"internal/picture":       nil,                                                                                                                // screen in, picture out
+	"internal/bench":         {"*"},                                                                                                              // measures any of them
 }
 
 // ban is an import that is refused, and what goes with it: all below it.
@@ -130,15 +159,16 @@ type ban struct {
 	why    string
 }
 
+const offline = "ralph-hub is the only program with a network, and linked into another one it makes every start slower"
+
 var bans = []ban{
 	{in: "...", what: module + "/tmux", by: "cmd/internal/split",
 		why: "the loop and the screen do not know that there is a tmux"},
 	{in: "...", what: "github.com/mattn/go-isatty", by: "cmd/internal/cmdline",
 		why: "whether there is a terminal is decided once, then passed down"},
-	{in: "...", what: "net/http", by: "internal/mockllm",
-		why: "ralph calls no server, the agents do"},
-	{in: "cmd/...", what: "net/http", linked: true,
-		why: "linked into a program it makes every start slower"},
+	{in: "cmd/ralph", what: "net/http", linked: true, why: offline},
+	{in: "cmd/ralph-status", what: "net/http", linked: true, why: offline},
+	{in: "cmd/ralph-monitor", what: "net/http", linked: true, why: offline},
 	{in: "monitor", what: module, but: []string{"state", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample"},
 		why: "runner and monitor meet only in files"},
 }

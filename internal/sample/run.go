@@ -18,7 +18,7 @@ func Run(now time.Time) (view.Snapshot, []state.Event) {
 		Timestamp: now.Add(-time.Second), RunID: "20261120-131810", PID: 4242, StartedAt: now.Add(-72 * time.Minute),
 		LoopCount: 6, MaxIterations: 50, CallsThisHour: 43, MaxCallsPerHour: 100,
 		TokensThisHour: 1_240_000, MaxTokensPerHour: 10_000_000,
-		Status: state.StatusRunning, LastAction: "agent", Agent: "claude", Model: "claude-opus-4-5",
+		Status: state.StatusRunning, Agent: "claude", Model: "claude-opus-4-5",
 		Task:  state.TaskStatus{ID: "#7", Title: "Add cursor pagination to the list endpoint", Done: 6, Total: 10},
 		Phase: "agent", IterationStartedAt: now.Add(-252 * time.Second), LastTool: "Edit src/api/pagination.go",
 		Usage:   state.Usage{InputTokens: 1_180_000, OutputTokens: 84_300, CacheReadTokens: 9_950_000, CostUSD: 3.41},
@@ -101,6 +101,7 @@ func seventh(t *teller, now time.Time) {
 		state.ToolResult{Tool: bash, Error: true, Text: "--- FAIL: TestList (0.00s)\n" +
 			"    list_test.go:31: want 20 items, got 0"},
 		state.Denied{Tool: state.Tool{Name: "Bash", Arg: "git push"}, Reason: "not in the allowed tools"},
+		state.Blocked{Host: "telemetry.example.com:443"},
 		state.Text{Text: "漢字 and 🙂 stay in their cells. The test shows that the cursor is read " +
 			"before it is decoded; I move the decoding in front of the query."},
 		state.Check{Name: "test", Command: "go test ./...", Passed: true, Seconds: 3.2},

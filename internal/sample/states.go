@@ -27,7 +27,7 @@ func States(now time.Time) map[string]func() (view.Snapshot, []state.Event) {
 		}),
 		"paused": change(func(s *view.Snapshot) {
 			s.Status.Status, s.Status.Rule = state.StatusPaused, "continue"
-			s.Status.LastAction, s.Status.LoopCount = "paused by ralph pause", 7
+			s.Status.Reason, s.Status.LoopCount = "paused by ralph pause", 7
 		}),
 		"crashed": change(func(s *view.Snapshot) {
 			s.Alive, s.Status.LastError = false, "the agent crashed (exit 70): panic: out of memory"
@@ -66,7 +66,7 @@ func endings(now time.Time) map[string]ending {
 			breaker: state.Breaker{State: state.BreakerOpen, SameError: 5, TotalOpens: 1,
 				LastChange: now.Add(-time.Minute), Reason: same}},
 		"stopped": {status: state.StatusStopped, reason: "max_iterations", exit: 4,
-			decision: stop("ceilings", "7 of 7 iterations are used"), next: "raise --max-iterations and run ralph again"},
+			decision: stop("ceilings", "7 of 7 iterations are used"), next: "to continue: ralph, with a higher --max-iterations"},
 		"failed": {status: state.StatusFailed, reason: "agent_unusable", exit: 6,
 			decision: stop("agent_unusable", "claude is not logged in"), next: "log in with: claude /login; then: ralph resume"},
 	}

@@ -16,6 +16,7 @@ import (
 	"ralph/runner/agent/argv"
 	"ralph/runner/gate"
 	"ralph/runner/prompt"
+	"ralph/runner/task/store"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -129,8 +130,8 @@ func Project(t testing.TB, steps []Step) turn.Assignment {
 		t.Fatal(err)
 	}
 	spec.Env.Set = append(spec.Env.Set, scriptVar+"="+script, "GORACE=atexit_sleep_ms=0")
-	plan := turn.PlanFile{Path: filepath.Join(dir, "plan.md"), Name: "plan.md"}
-	first := turn.ReadPlan(plan).List.Tasks[0]
+	plan := store.File{Path: filepath.Join(dir, "plan.md"), Name: "plan.md"}
+	first := store.Read(plan).List.Tasks[0]
 	return turn.Assignment{
 		V: turn.Version, Origin: state.Origin{Run: "run-1", Iteration: 1, Task: first.ID, Role: "developer", Attempt: 1},
 		Dir: dir, LogDir: filepath.Join(t.TempDir(), "logs"), Task: first, Plan: plan,

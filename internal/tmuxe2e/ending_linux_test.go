@@ -23,7 +23,7 @@ func TestMonitor_runEnds_theRunnersExitCodeAndReasonAreReturned(t *testing.T) {
 		said       string
 	}{
 		{modeIdle, "", nil, 3, "halted", "rule stagnation"},
-		{modeIdle, "", []string{"--max-iterations", "1"}, 4, "stopped", "1 of at most 1 iterations made"},
+		{modeIdle, "", []string{"--max-iterations", "1"}, 4, "stopped", "made 1 iteration, as many as are allowed"},
 		{modeClaim, "", nil, 8, "stopped", "0 of 2 tasks done"},
 		{modeWork, "abort", nil, 130, "stopped", "ralph abort"},
 	} {

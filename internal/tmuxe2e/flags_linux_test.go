@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -25,6 +26,8 @@ func (p *project) other(o option.Row) string {
 		"FALLBACK_AGENTS": "claude",
 		"PROMPT_FILE":     filepath.Join(p.dir, "my prompt; #1.md"),
 		"PLAN_FILE":       filepath.Join(p.dir, "my plan.md"),
+		"START_AT":        "", // any other waits for it
+		"UNTIL":           time.Now().Add(-time.Hour).Format("15:04"),
 		"SANDBOX":         "off", // the agent writes where no sandbox lets it
 	}
 	if value, ok := own[o.Key]; ok {

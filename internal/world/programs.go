@@ -33,7 +33,7 @@ func Main(m *testing.M) int {
 	return m.Run()
 }
 
-// Programs returns the folder of ralph, ralph-monitor and ralph-status. The first call
+// Programs returns the folder of the built programs. The first call
 // builds them.
 func Programs(t testing.TB) string {
 	t.Helper()
@@ -56,7 +56,7 @@ var build = sync.OnceValues(func() (string, error) {
 	if _, err := os.Stat(built); err == nil {
 		return dir, nil
 	}
-	out, err := exec.Command("go", "build", "-o", dir+"/", "ralph/cmd/ralph", "ralph/cmd/ralph-monitor", "ralph/cmd/ralph-status").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", dir+"/", "ralph/cmd/ralph", "ralph/cmd/ralph-monitor", "ralph/cmd/ralph-status", "ralph/cmd/ralph-hub").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build programs: %w\n%s", err, out)
 	}

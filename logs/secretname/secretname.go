@@ -3,6 +3,7 @@
 package secretname
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -37,18 +38,22 @@ func Is(name string) bool {
 		if found != not {
 			continue // it would change nothing
 		}
-		if matches(glob, name) {
+		if Match(glob, name) {
 			found = !not
 		}
 	}
 	return found
 }
 
-// matches is path.Match for a glob with * only at its ends, and ten times as fast.
-func matches(glob, name string) bool {
+// Match is path.Match, and ten times as fast for a glob with * only at its ends: each
+// agent call compares all variables with all globs.
+func Match(glob, name string) bool {
 	end, begins := strings.CutPrefix(glob, "*")
 	part, ends := strings.CutSuffix(end, "*")
 	switch {
+	case strings.IndexByte(part, '*') >= 0 || strings.IndexByte(part, '?') >= 0: // ContainsAny takes half of the time
+		ok, _ := path.Match(glob, name) // false for a malformed one
+		return ok
 	case begins && ends:
 		return strings.Contains(name, part)
 	case begins:

@@ -1,6 +1,7 @@
 package secretname
 
 import (
+	"path"
 	"strings"
 	"testing"
 )
@@ -20,14 +21,6 @@ func TestIs_realNames_onlySecrets(t *testing.T) {
 	}
 }
 
-func TestGlobs_anyGlob_hasStarsOnlyAtItsEnds(t *testing.T) {
-	for _, glob := range Globs() {
-		if strings.Contains(strings.Trim(glob, "!*"), "*") {
-			t.Errorf("%q", glob)
-		}
-	}
-}
-
 func TestInAddress_anyAddressWithAPassword_isFound(t *testing.T) {
 	for text, want := range map[string]bool{
 		"postgres://app:pw@db/app": true, "redis://:pw@cache:6379/0": true, "a http://x and https://u:p@h": true,
@@ -37,6 +30,16 @@ func TestInAddress_anyAddressWithAPassword_isFound(t *testing.T) {
 	} {
 		if InAddress(text) != want {
 			t.Errorf("%q: a password %t, want %t", text, !want, want)
+		}
+	}
+}
+func TestMatch_anyGlob_isPathMatch(t *testing.T) {
+	for _, glob := range append(Globs(), "*", "**", "?", "A", "A*", "*A", "*A*", "A*B", "*A*B*", "A?B*", "**A", "A**", "*?") {
+		glob = strings.TrimPrefix(glob, "!")
+		for _, name := range []string{"", "A", "B", "AB", "AXB", "XAXBX", "MY_TOKEN", "TOKEN_FILE", "GIT_CONFIG_KEY_1", "PASS", "A_PASS"} {
+			if want, err := path.Match(glob, name); Match(glob, name) != want || err != nil {
+				t.Errorf("Match(%q, %q) is %t, %v", glob, name, !want, err)
+			}
 		}
 	}
 }

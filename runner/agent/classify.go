@@ -138,10 +138,7 @@ func (s Spec) noResult(t *Transcript, exit ptyexec.Exit) Outcome {
 	case exit.Code == 0:
 		return Outcome{Class: ending.NoFinalRecord}
 	}
-	if evidence = fmt.Sprintf("exit code %d", exit.Code); len(t.CLI) > 0 {
-		evidence += ", " + t.CLI[len(t.CLI)-1]
-	}
-	return Outcome{Class: cmp.Or(s.ExitCodes[exit.Code], ending.Crash), Evidence: evidence}
+	return Outcome{Class: cmp.Or(s.ExitCodes[exit.Code], ending.Crash), Evidence: ending.LastWords(exit.Code, t.outside())}
 }
 
 // stopped classifies a call that ralph ended because its time was up.
@@ -189,12 +186,8 @@ func (s Spec) waits(t *Transcript) (ending.Class, string) {
 // the last word of a CLI that did nothing and exited with an error.
 func (s Spec) cause(t *Transcript, exit ptyexec.Exit) (ending.Class, string) {
 	byItself := exit.Cause == ptyexec.CauseExited && ending.Signal(exit.Code, exit.Signal) == 0
-	said := ending.Report{Codes: slices.Concat(t.Codes, t.ErrorCodes), Errors: t.Errors, Lines: t.CLI,
-		Fatal: byItself && exit.Code != 0 && !t.Worked()}
-	if slices.Contains(t.Codes, codeText) { // all it prints is the answer, or the error instead of one
-		lines := strings.Split(t.Final, "\n")
-		said.Lines, said.Fatal = lines[max(0, len(lines)-maxCLILines):], byItself
-	}
+	said := ending.Report{Codes: slices.Concat(t.Codes, t.ErrorCodes), Errors: t.Errors, Lines: t.outside(),
+		Fatal: byItself && (slices.Contains(t.Codes, codeText) || exit.Code != 0 && !t.Worked())}
 	if !byItself && !t.ResultError {
 		said.Lines = nil
 	}
@@ -203,8 +196,7 @@ func (s Spec) cause(t *Transcript, exit ptyexec.Exit) (ending.Class, string) {
 
 // addTimes sets when a limit ends, or when to retry, from the texts of the failure.
 func (o *Outcome) addTimes(t *Transcript, now time.Time) {
-	var named time.Time
-	limited := o.Class == ending.UsageLimit || o.Class == ending.SpendLimit
+	named, limited := time.Time{}, o.Class == ending.UsageLimit || o.Class == ending.SpendLimit
 	for _, text := range slices.Backward(append(slices.Clone(t.Errors), o.Evidence)) {
 		if limited {
 			text = ending.WithoutDelay(text)

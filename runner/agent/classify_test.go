@@ -24,6 +24,25 @@ func classify(t *testing.T, agent string, exit ptyexec.Exit, lines ...string) Ou
 	return s.Classify(tr, exit, recordedAt)
 }
 
+// A program without records says why it failed in its last lines.
+func TestClassify_programThatFails_isQuoted(t *testing.T) {
+	for _, c := range []struct {
+		agent string
+		lines []string
+		want  string
+	}{
+		{"text", []string{"I begin.", "Error: no model is configured", "  at main.js:3", ""}, "exit code 3: Error: no model is configured"},
+		{"text", []string{"I begin.", "boom", ""}, "exit code 3: boom"},
+		{"text", nil, "exit code 3"},
+		{"amp", []string{"cannot open the workspace"}, "exit code 3: cannot open the workspace"},
+	} {
+		o := classify(t, c.agent, exitedWith(3), c.lines...)
+		if o.Class != ending.Crash || o.Evidence != c.want || !strings.HasSuffix(o.Reason, c.want) {
+			t.Errorf("%s, %q: %+v, want %q", c.agent, c.lines, o, c.want)
+		}
+	}
+}
+
 // wordings are real limit texts and their classes.
 var wordings = []struct {
 	text  string

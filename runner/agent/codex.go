@@ -70,7 +70,7 @@ func (d *Decoder) codexItem(item wire.Object, done bool) {
 		case "file_change":
 			arg = wire.OneLine(item.Get("changes").Get("0.path").String())
 		}
-		d.call(id, name, wire.Args{Main: arg}, "")
+		d.call(id, name, wire.Args{Main: arg, File: kind == "file_change"}, "")
 	}
 	if done {
 		status := item.Text("status")

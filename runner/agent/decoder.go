@@ -108,8 +108,8 @@ func (d *Decoder) Close() {
 	}
 }
 
-func (d *Decoder) line(b []byte) {
-	line := wire.StripTerminal(strings.TrimRight(string(b), "\r"))
+func (d *Decoder) line(line string) {
+	line = wire.StripTerminal(strings.TrimRight(line, "\r"))
 	switch {
 	case d.decode != nil:
 		d.records.Line(line)
@@ -190,7 +190,7 @@ func (d *Decoder) call(id, name string, args wire.Args, parent string) {
 	if t.ID != "" {
 		d.calls[t.ID] = t
 	}
-	t.Hunk = args.Hunk // only here: an answer repeats the call
+	t.Hunk, t.File = args.Hunk, args.File // only here: an answer repeats the call
 	d.emit(t)
 }
 

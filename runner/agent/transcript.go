@@ -2,6 +2,7 @@ package agent
 
 import (
 	"slices"
+	"strings"
 
 	"ralph/runner/agent/argv"
 	"ralph/runner/agent/ending"
@@ -119,6 +120,15 @@ func (t *Transcript) addCLI(line string) {
 		t.CLI = slices.Delete(t.CLI, maxCLIHead, maxCLIHead+1)
 	}
 	t.CLI = append(t.CLI, line)
+}
+
+// outside are the last lines outside the records; plain text has no others.
+func (t *Transcript) outside() []string {
+	lines := t.CLI
+	if slices.Contains(t.Codes, codeText) {
+		lines = strings.Split(t.Final, "\n")
+	}
+	return lines[max(0, len(lines)-maxCLILines):]
 }
 
 // Worked reports whether the agent did or said anything.

@@ -40,6 +40,7 @@ const (
 	KindHidden          Kind = "hidden_from_git"
 	KindDiscarded       Kind = "work_discarded"
 	KindNotAudited      Kind = "not_audited"
+	KindGreenByTests    Kind = "green_by_tests"
 )
 
 // KindRow is a row of the table of kinds in the documentation.
@@ -57,6 +58,7 @@ func Kinds() []KindRow {
 		{Kind: KindSkipAdded, Found: "tests that ran before are skipped now"},
 		{Kind: KindChecksChanged, Found: "commands, CI or lint settings that judge the work became easier to pass, or ralph's settings, prompt or specs changed"},
 		{Kind: KindFewerTests, Found: "a check runs fewer tests than at the baseline"},
+		{Kind: KindGreenByTests, Found: "a test that failed before the task still fails as it was, or without a new file that replaces the test runner"},
 		{Kind: KindStubAdded, Found: "a task was ticked, and the change adds functions that are not written yet"},
 		{Kind: KindTickWithoutWork, Found: "a box was ticked, and nothing else changed", Revert: true},
 		{Kind: KindForeignTick, Found: "a box of another task was ticked", Revert: true},
@@ -79,6 +81,9 @@ type Finding struct {
 	// Doubt is true if honest work often looks the same: worth reporting, but no reason
 	// to end a run: a test that is younger than the run is gone again.
 	Doubt bool `json:"doubt,omitempty"`
+	// Unseen is true for a box that was ticked early when no changed file has a name that its
+	// task has.
+	Unseen bool `json:"unseen,omitempty"`
 }
 
 // File is a changed file. A renamed file is two: one that no longer exists and one that
@@ -134,9 +139,17 @@ func Compare(in Input) []Finding {
 // Contradicted returns the findings for what an agent's report says about a task and what
 // is not so.
 func Contradicted(task string, texts []string) []Finding {
-	var found []Finding
-	for _, text := range texts {
-		found = append(found, Finding{Kind: KindReport, Task: task, Text: text, Doubt: true})
+	return each(Finding{Kind: KindReport, Task: task, Doubt: true}, texts)
+}
+
+// GreenByTests returns the findings for a task whose checks are green because of their tests.
+func GreenByTests(task string, texts []string) []Finding {
+	return each(Finding{Kind: KindGreenByTests, Task: task}, texts)
+}
+
+func each(f Finding, texts []string) (found []Finding) {
+	for _, f.Text = range texts {
+		found = append(found, f)
 	}
 	return found
 }

@@ -105,7 +105,11 @@ func readPlan(text string) []task.Task {
 		if !strings.HasPrefix(id, "T") || strings.Trim(id[1:], "0123456789.") != "" {
 			id = title
 		}
-		tasks = append(tasks, task.Task{ID: id, Title: title, Done: item[3] == 'x', Depth: indent(line) / 2})
+		one := task.Task{ID: id, Title: title, Depth: indent(line) / 2}
+		if item[3] == 'x' {
+			one.State = task.Done
+		}
+		tasks = append(tasks, one)
 	}
 	return tasks
 }
@@ -174,7 +178,7 @@ func TestKinds_findingsOfTheCorpora_areAsTheTableSays(t *testing.T) {
 	seen := map[Kind]bool{}
 	count, _ := FewerTests(Input{}, []report.Loss{{Check: "test", Before: 2, Now: 1}}, func(string) bool { return true })
 	stub := File{Path: "a.py", After: "def a():\n    raise NotImplementedError\n", Exists: true}
-	more := append(Compare(Input{Files: []File{stub}, Whole: true}), slices.Concat(count, Contradicted("1", []string{"no file"}))...)
+	more := append(Compare(Input{Files: []File{stub}, Whole: true}), slices.Concat(count, Contradicted("1", []string{"no file"}), GreenByTests("1", []string{"red"}))...)
 	samples := readCorpus(t, "blind")
 	samples["git"] = sample{Input: unseen()} // no text shows these
 	for name, s := range samples {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"ralph/runner/audit/asks"
 	"ralph/runner/gate/report"
 )
 
@@ -17,7 +18,7 @@ func FewerTests(in Input, losses []report.Loss, base func(check string) bool) (f
 	if len(losses) == 0 {
 		return nil, false
 	}
-	if asksForFewer(in.taskText()) {
+	if asks.ForFewerTests(in.taskText()) {
 		return nil, true
 	}
 	gone := in.goneTests()
@@ -27,33 +28,6 @@ func FewerTests(in Input, losses []report.Loss, base func(check string) bool) (f
 		}
 	}
 	return found, len(found) == 0
-}
-
-// fewer are patterns of tasks that ask for fewer tests, clause by clause: "delete the
-// test of Sub", "merge the duplicates in test_a.py", "turn the tests into a table".
-var fewer = sync.OnceValue(func() (p struct{ clause, verb, tests, them *regexp.Regexp }) {
-	p.clause = regexp.MustCompile(`[.!?;,:]\s|\n|\b(?i:and|but|then|so that|while|until|if|when|without|keep\w*)\b`)
-	p.verb = regexp.MustCompile(`(?i)\b(?:remov|delet|drop|merg|mov(?:e|ing)\b|consolidat|dedup|combin|collaps|turn\b|turning|convert|` +
-		`rewrit|replac|fold|join|unif|prun|trim|reduc|clean|retir|skip|disabl|quarantin|simplif|restructur|reorgani[sz]|parametri[sz]|` +
-		`get rid|table-driven|(?:mark|tag|annotat)\w* .*\bignor)`)
-	p.them = regexp.MustCompile(`(?i)\b(?:them|these|those|both)\b`)
-	p.tests = regexp.MustCompile(`(?i:\b(?:sub)?tests?\b|\btest_|_test\b|\.test\b|_spec\b|\.spec\b|\bspecs?\b)|\bTest[A-Z]|[a-z]Tests?\b`)
-	return p
-})
-
-func asksForFewer(asked string) bool {
-	p, before := fewer(), ""
-	for _, clause := range p.clause.Split(asked, -1) {
-		about := clause
-		if p.them.MatchString(clause) { // "test_a.py has duplicates; merge them"
-			about = before + " " + clause
-		}
-		if p.verb.MatchString(clause) && p.tests.MatchString(about) {
-			return true
-		}
-		before = clause
-	}
-	return false
 }
 
 // definition is a name that code defines, in many languages: not a local variable.

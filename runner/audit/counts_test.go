@@ -7,35 +7,6 @@ import (
 	"ralph/runner/task"
 )
 
-func TestAsksForFewer_onlyTasksAboutTests(t *testing.T) {
-	for text, want := range map[string]bool{
-		"Delete the test of Sub":                                      true,
-		"Merge the exact duplicates in test_dur.py":                   true,
-		"tests/test_text.py contains exact duplicates; merge them":    true,
-		"Mark the slow test all_small as ignored":                     true,
-		"The tests must ignore case":                                  false,
-		"Add tests for Mul; merge the branch":                         false,
-		"Turn the three tests of Max into one table":                  true,
-		"Move the parser tests into a table":                          true,
-		"Skip TestUpload until the server is back":                    true,
-		"Drop the specs for the old API, then add a changelog entry":  true,
-		"Make TestParse table-driven":                                 true,
-		"Clean up store_test.go":                                      true,
-		"Add Mul":                                                     false,
-		"Remove the debug output and run the tests":                   false,
-		"Remove duplicates from the result list":                      false,
-		"Fix the failing tests":                                       false,
-		"Replace the parser. All tests must pass":                     false,
-		"Move the client to its own package, keeping the tests green": false,
-		"Add tests for the parser":                                    false,
-		"Delete the latest entries":                                   false,
-	} {
-		if asksForFewer(text) != want {
-			t.Errorf("%q: %v", text, !want)
-		}
-	}
-}
-
 func TestFewerTests_explainedByTheTaskOrTheChange_noFinding(t *testing.T) {
 	const both = "package a\n\nfunc TestAdd(t *testing.T) {\n\tAdd(1)\n}\n\nfunc TestSub(t *testing.T) {\n\tSubtract(1)\n}\n"
 	const add = "package a\n\nfunc TestAdd(t *testing.T) {\n\tAdd(1)\n}\n"

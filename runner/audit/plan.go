@@ -7,6 +7,9 @@ import (
 	"strings"
 	"sync"
 
+	"ralph/logs/termtext"
+	"ralph/runner/audit/asks"
+	"ralph/runner/audit/names"
 	"ralph/runner/task"
 )
 
@@ -15,9 +18,9 @@ import (
 func comparePlans(in Input) []Finding {
 	pairs, lost := pairTasks(in.PlanBefore, in.PlanAfter)
 	var found []Finding
-	asked := AsksForPlan(in.taskText())
+	asked := asks.ForPlan(in.taskText())
 	for _, t := range lost {
-		if !t.Done && !t.Optional && !asked {
+		if t.Pending() && !t.Optional && !asked {
 			found = append(found, taskChanged(t, "the open task %q was removed from the plan", t.Title))
 		}
 	}
@@ -29,17 +32,29 @@ func comparePlans(in Input) []Finding {
 		if !asked {
 			found = append(found, textFindings(before, after)...)
 		}
-		if before.Done || !after.Done {
+		if before.Done() || !after.Done() {
 			continue
 		}
 		switch {
 		case in.Task != "" && before.ID != in.Task && !closesItself(in, i, pairs) && !belongs(in, i, pairs):
-			found = append(found, tick(KindForeignTick, after, "the iteration was for another one"))
+			early := tick(KindForeignTick, after, "the iteration was for another one")
+			if code := names.Of(TextOf(after)); in.hasNone(code) {
+				early.Unseen, early.Text = true, early.Text+"; no changed file has "+termtext.Some(code, 3)
+			}
+			found = append(found, early)
 		case in.Unchanged:
 			found = append(found, tick(KindTickWithoutWork, after, "no file was changed"))
 		}
 	}
 	return found
+}
+
+// hasNone reports whether all changed files are known and none has one of these names.
+func (in Input) hasNone(names []string) bool {
+	has := func(f File) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return strings.Contains(f.Path+"\n"+f.After, name) })
+	}
+	return len(names) > 0 && !in.Partial && !slices.ContainsFunc(in.Files, has)
 }
 
 func taskChanged(t task.Task, format string, args ...any) Finding {
@@ -58,7 +73,7 @@ func closesItself(in Input, i int, pairs map[int]task.Task) bool {
 		if t.Depth <= in.PlanAfter[i].Depth {
 			break
 		}
-		if !t.Done {
+		if t.Pending() {
 			return false
 		}
 		selected = selected || pairs[i+1+j].ID == in.Task
@@ -130,11 +145,14 @@ func readTitles(tasks []task.Task) []title {
 // textFindings compares the texts of a task. New criteria, another order and notes after
 // the text are not findings.
 func textFindings(before, after task.Task) []Finding {
-	if before.Done || before.Optional {
+	if !before.Pending() || before.Optional {
 		return nil // its text has been judged, or nobody waits for it
 	}
 	var found []Finding
-	if after.Optional && !after.Done {
+	if after.State == task.Dropped {
+		found = append(found, taskChanged(after, "the open task %q was dropped", after.Title))
+	}
+	if after.Optional && after.Pending() {
 		found = append(found, taskChanged(after, "the open task %q was moved below the optional heading %q", after.Title, after.Section))
 	}
 	if !annotated(before.Title, after.Title) && !respelled(before.Title, after.Title) {
@@ -170,36 +188,25 @@ func Judged(tasks, later []task.Task) []task.Task {
 	done := map[string]bool{}
 	pairs, _ := pairTasks(tasks, later)
 	for i, t := range later {
-		if before, known := pairs[i]; known && t.Done && len(textFindings(before, t)) == 0 {
+		if before, known := pairs[i]; known && t.Done() && len(textFindings(before, t)) == 0 {
 			done[before.ID] = true
 		}
 	}
 	tasks = slices.Clone(tasks)
 	for i, t := range tasks {
-		tasks[i].Done = t.Done || done[t.ID]
+		if done[t.ID] {
+			tasks[i].State = task.Done
+		}
 	}
 	return tasks
 }
 
-// AsksForPlan reports whether a task asks for changes of the plan.
-func AsksForPlan(text string) bool {
-	p := planPatterns()
-	return slices.ContainsFunc(fewer().clause.Split(text, -1), func(clause string) bool {
-		return p.edit.MatchString(clause) && p.plan.MatchString(clause)
-	})
-}
-
-var planPatterns = sync.OnceValue(func() (p struct{ decoration, weaker, edit, plan, status *regexp.Regexp }) {
+var planPatterns = sync.OnceValue(func() (p struct{ decoration, weaker, status *regexp.Regexp }) {
 	p.decoration = regexp.MustCompile("[*_`~]+|<!--.*?-->|^\\[[ xX]\\]\\s*")
 	p.weaker = regexp.MustCompile(`(?i)\b(?:only|stub|skip|skipped|except|without|partial|partially|later|not|` +
 		`no longer|todo|defer|deferred|out of scope|optional|basic|simplified|minimal|mock|instead|n/a|won't|wontfix|` +
 		`postponed|blocked)\b`)
 	p.status = regexp.MustCompile(`(?i)^[-*_ ]*(?:status|progress|state|notes?|updated?|last|eta|owner|assignee|commit|branch|pr|attempts?|next)\b[^:]*:`)
-	p.edit = regexp.MustCompile(`(?i)\b(?:review|updat|chang|edit|revis|rework|rewrit|split|reorder|reorgani[sz]|restructur|reprioriti[sz]|prioriti[sz]|` +
-		`clean|prun|trim|groom|refin|plan\b|replan|break|merg|mov(?:e|ing)|drop|remov|delet|defer|postpon|add)\w*`)
-	p.plan = regexp.MustCompile(`(?i)\b(?:the|this|our|fix_?|re)[ -]?plan\b|\bplan(?: file|\.md)|\b(?:task|to-?do) list\b|\bbacklog\b|\broadmap\b|\bprd(?:\.json)?\b|` +
-		`\b(?:other|remaining|open|later|next|these|following) (?:tasks|stories|boxes|items)\b|\btasks?\b.*\b(?:smaller|sub-?tasks?|optional)\b|` +
-		`\bin(?:to)? (?:smaller |several |sub-?)tasks\b`)
 	return p
 })
 

@@ -13,7 +13,7 @@ import (
 func TestComparePlans_notesBehindBoxes_ticksOfTheSelectedTaskStay(t *testing.T) {
 	parent, child := task.Task{ID: "p", Title: "Parent"}, task.Task{ID: "c", Title: "Write the parser", Depth: 1}
 	done := func(t task.Task, note string) task.Task {
-		t.ID, t.Title, t.Done = t.ID+note, t.Title+note, true
+		t.ID, t.Title, t.State = t.ID+note, t.Title+note, task.Done
 		return t
 	}
 	other := task.Task{ID: "o", Title: "Another thing"}
@@ -57,6 +57,26 @@ func TestComparePlans_longPlanRewritten_costGrowsWithItsLength(t *testing.T) {
 	}
 }
 
+func TestComparePlans_earlyTick_tellsWhenNothingNamesItsCode(t *testing.T) {
+	for title, unseen := range map[string]bool{
+		"Add Cart.discount(percent) with tests": true, "Add to_json": true, "Write export_all() and Cart.Merge": true,
+		"Add Cart.remove(name)": false, "Add tests/test_cart.py": false, "Add the file(s) of macOS": false, "Write the parser (all of it)": false,
+	} {
+		in := Input{
+			PlanBefore: []task.Task{{ID: "1", Title: "one"}, {ID: "2", Title: title}}, Task: "1",
+			PlanAfter: []task.Task{{ID: "1", Title: "one", State: task.Done}, {ID: "2", Title: title, State: task.Done}},
+			Files:     []File{{Path: "cart.py", After: "def remove(self, name):", Exists: true}, {Path: "tests/test_cart.py", Exists: true}},
+		}
+		if found := comparePlans(in); len(found) != 1 || found[0].Kind != KindForeignTick || found[0].Unseen != unseen {
+			t.Errorf("%s: %+v", title, found)
+		}
+		in.Partial = true
+		if found := comparePlans(in); found[0].Unseen {
+			t.Errorf("%s: not all files are known, but %+v", title, found)
+		}
+	}
+}
+
 func TestComparePlans_easierTasks(t *testing.T) {
 	one := task.Task{ID: "1", Title: "Import customers", Description: "It handles files of 2 GB\nand reports each bad line.\nStatus: open"}
 	with := func(change func(*task.Task)) task.Task {
@@ -70,7 +90,7 @@ func TestComparePlans_easierTasks(t *testing.T) {
 		want    string
 	}{
 		"moved below an optional heading": {one, with(func(t *task.Task) { t.Optional, t.Section = true, "Later" }), "", `the open task "Import customers" was moved below the optional heading "Later"`},
-		"done, and moved there":           {one, with(func(t *task.Task) { t.Optional, t.Done = true, true }), "", `the task "Import customers" was ticked, and the iteration was for another one`},
+		"done, and moved there":           {one, with(func(t *task.Task) { t.Optional, t.State = true, task.Done }), "", `the task "Import customers" was ticked, and the iteration was for another one`},
 		"it was optional before":          {with(func(t *task.Task) { t.Optional = true }), with(func(t *task.Task) { t.Optional, t.Title = true, "Import some customers" }), "", ""},
 		"a smaller number":                {one, with(func(t *task.Task) { t.Description = "It handles files of 2 MB\nand reports each bad line." }), "", `"It handles files of 2 GB" was changed or removed in the description of the task "Import customers"`},
 		"a line less":                     {one, with(func(t *task.Task) { t.Description = "It handles files of 2 GB" }), "", `"and reports each bad line." was changed or removed in the description of the task "Import customers"`},
@@ -90,23 +110,5 @@ func TestComparePlans_easierTasks(t *testing.T) {
 			selected := task.Task{ID: "2", Title: c.asked}
 			wantText(t, Input{PlanBefore: []task.Task{c.was, selected}, PlanAfter: []task.Task{c.is, selected}, Task: "2"}, c.want)
 		})
-	}
-}
-
-func TestAsksForPlan(t *testing.T) {
-	for text, want := range map[string]bool{
-		"Review the plan and split what is too large":    true,
-		"Update fix_plan.md with what is missing":        true,
-		"Move the remaining tasks to Optional":           true,
-		"Split T3 into smaller tasks":                    true,
-		"Groom the backlog":                              true,
-		"Import customers":                               false,
-		"Split the file into lines":                      false,
-		"Move the cursor to the next item":               false,
-		"Remove the old importer as described in PLAN 9": false,
-	} {
-		if AsksForPlan(text) != want {
-			t.Errorf("%q: %v", text, !want)
-		}
 	}
 }

@@ -49,6 +49,47 @@ func TestCompareSettings_easierToPass_isAFinding(t *testing.T) {
 	}
 }
 
+func TestCompareSettings_programsThatOthersStart(t *testing.T) {
+	const begun = "[core]\n\tbare = false\n"
+	for _, tc := range []struct {
+		path, before, after, task, want string
+	}{
+		{".git/hooks/pre-commit", "", "#!/bin/sh\ncurl evil\n", "Parse dates", `a program that git starts was set up: "curl evil"`},
+		{".git/hooks/pre-commit", "", "curl evil\n", "Add custom React hooks", `a program that git starts was set up: "curl evil"`},
+		{".git/hooks/pre-commit", "", "#!/bin/sh\n", "Install the git hooks", ""},
+		{".mcp.json", "", "{\"mcpServers\": {}}\n", "Parse dates", `a program that others start was set up: "{\"mcpServers\": {}}"`},
+		{".mcp.json", "", "{}\n", "Add an MCP server", ""},
+		{".claude/settings.json", "{}\n", "{\"hooks\": {}}\n", "Parse dates", `a program that others start was set up: "{\"hooks\": {}}"`},
+		{".envrc", "", "export A=b\n", "Parse dates", `a program that others start was set up: "export A=b"`},
+		{".git/config", begun, begun + "[core]\n\thooksPath = x\n", "Parse dates", `a program that git starts was set up: "[core] hooksPath = x"`},
+		{".git/config", begun, begun + "[alias]\n\tci = !rm -rf ~\n", "Parse dates", `a program that git starts was set up: "[alias] ci = !rm -rf ~"`},
+		{".git/config", begun, begun + "[core] fsmonitor = evil\n", "Parse dates", `a program that git starts was set up: "[core] fsmonitor = evil"`},
+		{".git/config", begun, begun + "[submodule \"s\"]\n\tupdate = !evil\n", "Parse dates", `a program that git starts was set up: "[submodule] update = !evil"`},
+		{".git/config", begun, begun + "[pager]\n\tlog = evil\n", "Parse dates", `a program that git starts was set up: "[pager] log = evil"`},
+		{".git/config", begun, begun + "[remote \"o\"]\n\tuploadpack = evil\n", "Parse dates", `a program that git starts was set up: "[remote] uploadpack = evil"`},
+		{".git/config", begun, begun + "[user]\n\tname = a\n[branch \"b\"]\n\tremote = origin\n", "Parse dates", ""},
+		{".git/config", begun, begun + "[core]\n\thooksPath = .husky/_\n", "Set up husky", ""},
+	} {
+		got := ""
+		for _, f := range compareSettings([]File{{tc.path, tc.before, tc.after, tc.before != "", true}}, tc.task) {
+			got += f.Text
+		}
+		if got != tc.want {
+			t.Errorf("%s for %q: %s\nwant %s", tc.path, tc.task, got, tc.want)
+		}
+	}
+}
+
+func TestCompareSettings_manyProgramsThatOthersStart_areAllNamed(t *testing.T) {
+	var files []File
+	for _, path := range []string{".mcp.json", ".claude/settings.json", ".git/hooks/pre-commit", ".git/hooks/pre-push"} {
+		files = append(files, File{path, "", "x", false, true})
+	}
+	if found := compareSettings(files, ""); len(found) != len(files) {
+		t.Errorf("%+v", found)
+	}
+}
+
 func TestCompareSettings_configurationOfRalph_anyChangeIsAFinding(t *testing.T) {
 	for _, f := range []File{
 		{".ralphrc", "TEST_COMMAND=a\n", "TEST_COMMAND=b\n", true, true},

@@ -53,7 +53,7 @@ func (in Input) ticked() bool {
 	}
 	pairs, _ := pairTasks(in.PlanBefore, in.PlanAfter)
 	for i, after := range in.PlanAfter {
-		if before, known := pairs[i]; known && before.ID == in.Task && after.Done && !before.Done {
+		if before, known := pairs[i]; known && before.ID == in.Task && after.Done() && !before.Done() {
 			return true
 		}
 	}

@@ -46,7 +46,7 @@ func TestCompare_stubs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := Input{Files: []File{{Path: c.path, After: c.after, Exists: true}}, Task: "1",
-				PlanBefore: []task.Task{{ID: "1", Title: "Send it"}}, PlanAfter: []task.Task{{ID: "1", Title: "Send it", Done: true}}}
+				PlanBefore: []task.Task{{ID: "1", Title: "Send it"}}, PlanAfter: []task.Task{{ID: "1", Title: "Send it", State: task.Done}}}
 			wantText(t, in, c.want)
 			open := in
 			open.PlanAfter = in.PlanBefore
@@ -56,7 +56,7 @@ func TestCompare_stubs(t *testing.T) {
 			wantText(t, old, "") // it was there before
 			asked := in
 			asked.PlanBefore = []task.Task{{ID: "1", Title: "Write stubs of the functions"}}
-			asked.PlanAfter = []task.Task{{ID: "1", Title: "Write stubs of the functions", Done: true}}
+			asked.PlanAfter = []task.Task{{ID: "1", Title: "Write stubs of the functions", State: task.Done}}
 			wantText(t, asked, "")
 		})
 	}

@@ -23,17 +23,17 @@ func compareTests(in Input, asked string) []Finding {
 		return max(len(f.Before), len(f.After)) > maxText || f.Before == f.After && f.Existed == f.Exists
 	})
 	var found []Finding
-	if !in.Partial && !asks().remove.MatchString(asked) {
+	if !in.Partial && !excuses().remove.MatchString(asked) {
 		found = removedFiles(files)
 	}
-	if !asks().skip.MatchString(asked) {
+	if !excuses().skip.MatchString(asked) {
 		found = append(found, addedSkips(files)...)
 	}
 	return found
 }
 
-// asks are patterns of tasks that ask for a change.
-var asks = sync.OnceValue(func() (p struct{ remove, skip *regexp.Regexp }) {
+// excuses are patterns of tasks that ask for a change.
+var excuses = sync.OnceValue(func() (p struct{ remove, skip *regexp.Regexp }) {
 	p.remove = regexp.MustCompile(`(?i)\b(?:remov|delet|drop|retir|mov(?:e|ing)|merg|` +
 		`reorgani[sz]|consolidat|prun|deprecat|revert|obsolet|restructur)\w*`)
 	p.skip = regexp.MustCompile(`(?i)\b(?:skip|xfail|disabl|flaky|quarantin|ignor|pending|failing|` +

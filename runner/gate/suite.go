@@ -153,20 +153,16 @@ func (s *Suite) skip(c Check, ch Changed, stopped string) string {
 
 // judge runs a check, a second time if it turned red, and sets the verdict.
 func (s *Suite) judge(ctx context.Context, c Check) (Result, error) {
-	r, err := s.exec(ctx, Step{Check: c})
-	if err != nil {
-		return Result{}, err
-	}
 	entry, known := s.Baseline.entry(c.Name)
 	_, ran := s.Memory.Last[c.Name]
-	if why := nothing(r, ran || known && !entry.Empty); why != "" {
-		r.Verdict, r.Reason = VerdictSkipped, why
-		return r, nil
+	r, err := s.exec(ctx, Step{Check: c}, ran || known && !entry.Empty)
+	if err != nil || r.Verdict == VerdictSkipped {
+		return r, err
 	}
 	blame(&r, entry, known)
 	if r.Verdict == VerdictFailed && s.turnedRed(r, known) {
 		first := r
-		if r, err = s.exec(ctx, Step{Check: c, Again: true}); err != nil {
+		if r, err = s.exec(ctx, Step{Check: c, Again: true}, true); err != nil {
 			return Result{}, err
 		}
 		blame(&r, entry, known)
@@ -183,13 +179,18 @@ func (s *Suite) judge(ctx context.Context, c Check) (Result, error) {
 	return r, nil
 }
 
-func (s *Suite) exec(ctx context.Context, step Step) (Result, error) {
+// exec runs a check once. If it has nothing to check yet, its verdict is that it was
+// skipped; before is true if there was something before.
+func (s *Suite) exec(ctx context.Context, step Step, before bool) (Result, error) {
 	if s.Progress == nil {
 		s.Progress = func(Step) {}
 	}
 	s.Progress(step)
 	r, err := run(ctx, step.Check, s.Place)
 	if err == nil {
+		if why := nothing(r, before); why != "" {
+			r.Verdict, r.Reason = VerdictSkipped, why
+		}
 		step.Result = &r
 		s.Progress(step)
 	}
@@ -320,13 +321,12 @@ func (s *Suite) TakeBaseline(ctx context.Context, m Moment) (Report, error) {
 	rep := Report{Mode: s.Mode, Baseline: true}
 	todo, _ := s.selected(Changed{All: true})
 	for _, c := range todo {
-		r, err := s.exec(ctx, Step{Check: c, Baseline: true})
+		r, err := s.exec(ctx, Step{Check: c, Baseline: true}, false)
 		if err != nil {
 			return rep, err
 		}
-		switch why := nothing(r, false); {
-		case why != "":
-			r.Verdict, r.Reason = VerdictSkipped, why
+		switch {
+		case r.Verdict == VerdictSkipped:
 		case r.Passed:
 			r.Verdict = VerdictPassed
 		default:

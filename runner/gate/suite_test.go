@@ -231,8 +231,17 @@ func TestSuite_emptyProject_skipsUntilThereAreTests(t *testing.T) {
 	} {
 		t.Run(string(c.mode), func(t *testing.T) {
 			s := suiteIn(t, c.mode, Check{Name: "test", Command: `[ -f tap.txt ] || { echo "No tests found, exiting with code 1"; exit 1; }; ` + tapTests})
+			var said []Verdict
+			s.Progress = func(p Step) {
+				if p.Result != nil {
+					said = append(said, p.Result.Verdict)
+				}
+			}
 			expect(t, s.take(t), "test skipped")
 			rep := s.must(t)
+			if want := []Verdict{VerdictSkipped, VerdictSkipped}; !slices.Equal(said, want) {
+				t.Errorf("progress %v, want %v", said, want)
+			}
 			expect(t, rep, "test skipped")
 			if len(rep.Findings()) != 1 || !strings.Contains(rep.Findings()[0], "nothing to check yet: No tests found") {
 				t.Errorf("findings %q", rep.Findings())

@@ -9,8 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"ralph/runner/git/command"
+	"ralph/runner/git/own"
 )
 
 // Fit returns nil if a run may start in this condition, also without a repository. The
@@ -28,42 +30,19 @@ func Fit(c Condition) error {
 	return nil
 }
 
-// LeftOver returns the files that the agent did not commit: those that differ from HEAD
-// or are untracked, but were not at the start of the run. Files that the user had
-// changed or staged before are left out, even if the agent changed them too.
-func (s Snapshot) LeftOver(start Snapshot) []string {
-	return s.where(func(path string, _ signature) bool { return !start.Dirty(path) })
-}
-
-// Touched returns the files that were dirty at the start of the run and have changed
-// since. LeftOver leaves them out.
-func (s Snapshot) Touched(start Snapshot) []string {
-	return s.where(func(path string, sig signature) bool {
-		was, dirty := start.signature(path)
-		return dirty && was != sig
-	})
-}
-
-// DirtyFiles are all files that differ from HEAD or are untracked.
-func (s Snapshot) DirtyFiles() []string {
-	return s.where(func(string, signature) bool { return true })
-}
-
-func (s Snapshot) where(is func(path string, sig signature) bool) []string {
-	var files []string
-	for _, now := range []map[string]signature{s.files, s.own} {
-		for path, sig := range now {
-			if is(path, sig) {
-				files = append(files, path)
-			}
+// Changes are all files that differ from HEAD or are untracked, with a digest of each.
+func (s Snapshot) Changes() own.Files {
+	all := own.Files{}
+	for _, files := range []map[string]signature{s.files, s.own} {
+		for path, sig := range files {
+			all[path] = fmt.Sprintf("%o %x", sig.mode, sig.sum)
 		}
 	}
-	slices.Sort(files)
-	return files
+	return all
 }
 
 // CommitRequest is what to commit. Files are slash-separated paths relative to the root
-// of the repository, as in LeftOver, including removed files.
+// of the repository, including removed files.
 type CommitRequest struct {
 	Files    []string
 	Message  string
@@ -170,18 +149,21 @@ func (b builder) commit(ctx context.Context, message string) (oid string, err er
 	if err != nil {
 		return "", err
 	}
-	index, err := b.userIndex(ctx)
+	index, written, err := b.userIndex(ctx)
 	if err != nil {
 		return "", err
 	}
-	if _, err := held.Write(index); err != nil {
+	if _, err = held.Write(index); err == nil {
+		err = os.Chtimes(lock, written, written)
+	}
+	if err != nil {
 		return "", fmt.Errorf("write index: %w", err)
 	}
 	subject, _, _ := strings.Cut(message, "\n")
 	if head == "" {
 		head = strings.Repeat("0", len(oid))
 	}
-	if _, err := (command.Call{Dir: b.root, Env: b.identity(ctx)}).Run(ctx, "update-ref", "-m", "commit: "+subject, "HEAD", oid, head); err != nil {
+	if _, err := (command.Call{Dir: b.root, Env: command.Identity(ctx, b.root)}).Run(ctx, "update-ref", "-m", "commit: "+subject, "HEAD", oid, head); err != nil {
 		return "", err
 	}
 	if err := os.Rename(lock, filepath.Join(b.meta, "index")); err != nil {
@@ -203,7 +185,7 @@ func (b builder) head(ctx context.Context) (commit, tree string, err error) {
 
 // tree writes a tree: that of commit (empty: none) with the paths as on disk.
 func (b builder) tree(ctx context.Context, commit string) (string, error) {
-	env, done, err := b.index(ctx, nil, commit)
+	env, done, err := b.index(ctx, "", commit)
 	if err != nil {
 		return "", err
 	}
@@ -218,31 +200,41 @@ func (b builder) write(ctx context.Context, tree, parent, message string) (strin
 	if parent != "" {
 		args = append(args, "-p", parent)
 	}
-	oid, err := command.Call{Dir: b.root, Env: b.identity(ctx), Stdin: message}.Run(ctx, args...)
+	oid, err := command.Call{Dir: b.root, Env: command.Identity(ctx, b.root), Stdin: message}.Run(ctx, args...)
 	return strings.TrimSpace(oid), err
 }
 
-// userIndex returns the user's index, updated for the paths.
-func (b builder) userIndex(ctx context.Context) ([]byte, error) {
-	data, err := os.ReadFile(filepath.Join(b.meta, "index"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read index: %w", err)
-	}
-	env, done, err := b.index(ctx, data, "")
+// userIndex returns the user's index, updated for the paths, and when git wrote it. A
+// copy needs that time: git compares a file by content only if the file is not older
+// than the index.
+func (b builder) userIndex(ctx context.Context) (data []byte, written time.Time, err error) {
+	env, done, err := b.index(ctx, filepath.Join(b.meta, "index"), "")
 	if err != nil {
-		return nil, err
+		return nil, written, err
 	}
 	defer done()
-	_, path, _ := strings.Cut(env[0], "=")
-	if data, err = os.ReadFile(path); err != nil {
-		return nil, fmt.Errorf("read index: %w", err)
-	}
-	return data, nil
+	return readIndex(strings.TrimPrefix(env[0], "GIT_INDEX_FILE="))
 }
 
-// index creates a second index: a copy of data or, if that is nil, of commit (empty:
-// none), with the paths as on disk. env points git to it.
-func (b builder) index(ctx context.Context, data []byte, commit string) (env []string, done func(), err error) {
+// readIndex returns an index and the time of its file; without one, nothing.
+func readIndex(path string) ([]byte, time.Time, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, time.Time{}, nil
+	}
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, time.Time{}, fmt.Errorf("read index: %w", err)
+	}
+	return data, info.ModTime(), nil
+}
+
+// index creates a second index: a copy of the one at from or, if from is empty, of
+// commit (empty: none), with the paths as on disk. env points git to it.
+func (b builder) index(ctx context.Context, from, commit string) (env []string, done func(), err error) {
 	dir, err := os.MkdirTemp(b.meta, "ralph-index-")
 	if err != nil {
 		return nil, nil, fmt.Errorf("make index: %w", err)
@@ -250,9 +242,10 @@ func (b builder) index(ctx context.Context, data []byte, commit string) (env []s
 	done = func() { _ = os.RemoveAll(dir) } // git and ralph ignore a leftover
 	path := filepath.Join(dir, "index")
 	env = []string{"GIT_INDEX_FILE=" + path}
-	if data != nil {
-		err = os.WriteFile(path, data, 0o600)
-	} else if commit != "" {
+	data, written, err := readIndex(from)
+	if err == nil && data != nil {
+		err = errors.Join(os.WriteFile(path, data, 0o600), os.Chtimes(path, written, written))
+	} else if err == nil && commit != "" {
 		_, err = command.Call{Dir: b.root, Env: env}.Run(ctx, "read-tree", commit)
 	}
 	if err == nil {
@@ -263,14 +256,4 @@ func (b builder) index(ctx context.Context, data []byte, commit string) (env []s
 		return nil, nil, fmt.Errorf("make index: %w", err)
 	}
 	return env, done, nil
-}
-
-// identity returns variables that give git an author, if none is configured.
-func (b builder) identity(ctx context.Context) []string {
-	if _, err := command.Run(ctx, b.root, "var", "GIT_AUTHOR_IDENT"); err == nil {
-		if _, err = command.Run(ctx, b.root, "var", "GIT_COMMITTER_IDENT"); err == nil {
-			return nil
-		}
-	}
-	return []string{"GIT_AUTHOR_NAME=ralph", "GIT_AUTHOR_EMAIL=ralph@localhost", "GIT_COMMITTER_NAME=ralph", "GIT_COMMITTER_EMAIL=ralph@localhost"}
 }

@@ -7,8 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ralph/runner/git/own"
 )
 
 func (p project) wantOut(want string, args ...string) {
@@ -36,7 +39,7 @@ func TestCommit_leftOver_takesOnlyWhatTheUserHadNotTouched(t *testing.T) {
 	p.Write("new dir/ünï \"q\".txt", "new\n")
 	p.Do(os.Remove(p.Path("sub/c.txt")))
 	p.Write("sub/d.txt", "d\n")
-	files := p.observe().LeftOver(start)
+	files := own.Users{Files: start.Changes()}.LeftOver(p.observe().Changes())
 	if d := cmp.Diff([]string{"a.txt", "new dir/ünï \"q\".txt", "sub/c.txt", "sub/d.txt"}, files); d != "" {
 		t.Fatal(d)
 	}
@@ -47,6 +50,28 @@ func TestCommit_leftOver_takesOnlyWhatTheUserHadNotTouched(t *testing.T) {
 	p.wantOut("ralph: T3 login\n\nRalph-Task: T3\nRalph-Iteration: 7", "log", "-1", "--format=%B")
 	p.wantOut("M\x00a.txt\x00A\x00new dir/ünï \"q\".txt\x00D\x00sub/c.txt\x00A\x00sub/d.txt\x00", "show", "--format=", "--name-status", "-z", "--no-renames")
 	p.wantOut(" M b.txt\nA  staged.txt\n?? dirty.txt", "status", "--porcelain")
+}
+
+// A file that changes twice within the second in which git has looked at it, without a
+// change of its size, is one that git compares by content: it goes by the time of the
+// index.
+func TestCommit_changedWithinTheSecondOfTheIndex_isInTheIndexToo(t *testing.T) {
+	p := newProject(t)
+	p.Git("config", "core.trustctime", "false") // a test cannot set it
+	second := time.Now().Truncate(time.Second).Add(-time.Hour)
+	at := func(name string, ms int) {
+		moment := second.Add(time.Duration(ms) * time.Millisecond)
+		p.Do(os.Chtimes(p.Path(name), moment, moment))
+	}
+	p.Write("plan.md", "- [ ] one\n")
+	at("plan.md", 100)
+	p.Git("add", "plan.md")
+	p.Git("commit", "-qm", "plan")
+	at(".git/index", 200)
+	p.Write("plan.md", "- [x] one\n")
+	at("plan.md", 300)
+	p.commitFiles("plan.md")
+	p.wantOut("", "status", "--porcelain", "plan.md")
 }
 
 func TestCommit_otherStagedEntries_stayStaged(t *testing.T) {

@@ -112,6 +112,22 @@ func (k *Keeper) Keep(ctx context.Context, snap Snapshot, s State) (string, erro
 	return oid, err
 }
 
+// Tree writes the files of a current snapshot as a tree, and returns its object id. No ref
+// leads to it. What is too large to keep is as in HEAD.
+func (s Snapshot) Tree(ctx context.Context) (string, error) {
+	var files []string
+	for path := range s.files {
+		info, err := os.Lstat(filepath.Join(s.root, filepath.FromSlash(path)))
+		if err != nil || !info.IsDir() && info.Size() <= maxKeptFile {
+			files = append(files, path)
+		}
+	}
+	if len(files) > maxKeptFiles {
+		return "", fmt.Errorf("too many files differ from HEAD: %d", len(files))
+	}
+	return newBuilder(s.root, files).tree(ctx, s.Head)
+}
+
 // KeepFiles keeps the state s: the tree of s.Base with the given files as they are in the
 // work tree at root.
 func KeepFiles(ctx context.Context, root string, files []string, s State) error {

@@ -201,3 +201,23 @@ func TestTexts_beforeAndAfter_fromHeadTheSnapshotAndTheDisk(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+func TestTree_workspace_isWrittenWithoutARef(t *testing.T) {
+	p := newProject(t) // b.txt is changed, dirty.txt untracked
+	p.Do(os.Remove(p.Path("a.txt")))
+	p.Write("large", strings.Repeat("x", maxKeptFile+1))
+	p.Git("init", "-q", "nested")
+	p.Write("nested/file", "")
+	refs, status := p.Git("for-each-ref"), p.Git("status", "--porcelain")
+	tree, err := p.observe().Tree(context.Background())
+	p.Do(err)
+	if got := p.Git("ls-tree", "-r", "--name-only", tree); strings.Contains(got, "a.txt") || !strings.Contains(got, "dirty.txt") || strings.Contains(got, "large") {
+		t.Errorf("%q", got)
+	}
+	if got := p.Git("show", tree+":b.txt"); got != strings.TrimSpace(p.Read("b.txt")) {
+		t.Errorf("%q", got)
+	}
+	if now := p.Git("for-each-ref"); now != refs || p.Git("status", "--porcelain") != status {
+		t.Errorf("refs %q, before %q", now, refs)
+	}
+}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"ralph/runner/turn"
+	"ralph/runner/turn/stop"
 	"ralph/state"
 )
 
@@ -60,7 +60,7 @@ func (in *Inbox) Add(requests []state.Request) {
 		}
 		in.pending = append(in.pending, q)
 		if in.cancel != nil && slices.Contains(in.ends, q) {
-			in.cancel(&turn.Stopped{By: q})
+			in.cancel(&stop.Stopped{By: q})
 		}
 	}
 	select {
@@ -160,7 +160,7 @@ func (in *Inbox) until(ctx context.Context, ends ...state.Request) (context.Cont
 	in.mu.Lock()
 	in.cancel, in.ends = cancel, ends
 	if slices.Contains(in.pending, state.RequestAbort) {
-		cancel(&turn.Stopped{By: state.RequestAbort})
+		cancel(&stop.Stopped{By: state.RequestAbort})
 	}
 	in.mu.Unlock()
 	return call, func() {

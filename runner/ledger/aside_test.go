@@ -34,7 +34,7 @@ func TestPutAside_nextRun_leavesItUntilTheWordingChanges(t *testing.T) {
 
 	moved, ticked := plan("a one", "b two"), plan("a one", "b two", "c three")
 	moved.Tasks[0].Line = 9
-	ticked.Tasks[1].Done = true
+	ticked.Tasks[1].State = task.Done
 	for name, test := range map[string]struct {
 		list task.List
 		want string

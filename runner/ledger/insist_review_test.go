@@ -3,8 +3,10 @@ package ledger_test
 import (
 	"testing"
 
+	"ralph/runner/audit"
 	"ralph/runner/ledger"
 	"ralph/runner/task"
+	"ralph/runner/turn"
 )
 
 func TestReview_insistedTask_isChosenUntilATurnWorksOnIt(t *testing.T) {
@@ -19,5 +21,16 @@ func TestReview_insistedTask_isChosenUntilATurnWorksOnIt(t *testing.T) {
 	l.Skip("b")
 	if got, _ := l.Choose(list); got.ID != "a" {
 		t.Errorf("after a skip: %q, want a", got.ID)
+	}
+}
+
+func TestLearn_earlyTick_isWorkUnlessNothingNamesItsCode(t *testing.T) {
+	for _, unseen := range []bool{true, false} {
+		l := ledger.Ledger{}
+		l.Learn(turn.Result{Task: task.Task{ID: "a"}, Proof: turn.Proof{Worked: true, Unearned: true,
+			Findings: []audit.Finding{{Kind: audit.KindForeignTick, Task: "b", Unseen: unseen}}}})
+		if l.Of("b").Worked == unseen {
+			t.Errorf("unseen %t: worked %t", unseen, l.Of("b").Worked)
+		}
 	}
 }

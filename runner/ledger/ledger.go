@@ -67,9 +67,9 @@ func (l Ledger) Skip(id string) {
 // off. When only those that were put off are left, they come back.
 func (l Ledger) Choose(list task.List) (task.Task, bool) {
 	l.takeBack(list)
-	list = without(list, func(t task.Task) bool { return l.Of(t.ID).Aside.Why != "" && !t.Done })
+	list = without(list, func(t task.Task) bool { return l.Of(t.ID).Aside.Why != "" && t.Pending() })
 	for _, t := range list.Tasks {
-		if n := l.Of(t.ID); n.Foreign >= insists && !t.Done {
+		if n := l.Of(t.ID); n.Foreign >= insists && t.Pending() {
 			n.Skipped = false // the agent works on it whatever it is told
 			return t, true
 		}
@@ -102,13 +102,13 @@ func (l Ledger) takeBack(list task.List) {
 	wording := ""
 	for _, t := range list.Tasks {
 		n := l.Of(t.ID)
-		if n.Aside.Why == "" || t.Done {
+		if n.Aside.Why == "" || !t.Pending() {
 			continue
 		}
 		if wording == "" {
 			wording = list.Wording()
 		}
-		if n.Aside.Plan != wording || n.Aside.Task != t.Wording() {
+		if n.Aside.Plan != wording || n.Aside.Task != t.Wording() || n.Aside.Marked && t.State != task.Blocked {
 			n.Aside, n.Attempts, n.Tries, n.Past, n.Returned = state.Aside{}, 0, 0, nil, false
 		}
 	}
@@ -119,11 +119,22 @@ func without(list task.List, out func(task.Task) bool) task.List {
 	return list
 }
 
+// Opened is the list with the tasks open that are only blocked because they were put aside.
+func (l Ledger) Opened(list task.List) task.List {
+	list.Tasks = slices.Clone(list.Tasks)
+	for i, t := range list.Tasks {
+		if t.State == task.Blocked && l.Of(t.ID).Aside.Marked {
+			list.Tasks[i].State = task.Open
+		}
+	}
+	return list
+}
+
 // AsideTitles names the open tasks that were put aside.
 func (l Ledger) AsideTitles(list task.List) []string {
 	var titles []string
 	for _, t := range list.Tasks {
-		if l.Of(t.ID).Aside.Why != "" && !t.Done {
+		if l.Of(t.ID).Aside.Why != "" && t.Pending() {
 			titles = append(titles, t.Title)
 		}
 	}
@@ -146,7 +157,7 @@ func (l Ledger) Learn(r turn.Result) {
 		if f.Kind == audit.KindForeignTick && p.Unearned {
 			foreign[f.Task] = true
 			n := l.Of(f.Task)
-			n.Worked = n.Worked || !p.OnlyTicks
+			n.Worked = n.Worked || !p.OnlyTicks && !f.Unseen
 			if n.Aside.Why != "" && !p.OnlyTicks && !n.Returned { // one more chance, and only one
 				n.Aside, n.Returned = state.Aside{}, true
 			}

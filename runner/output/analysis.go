@@ -5,6 +5,7 @@ import (
 
 	"ralph/runner/agent/ending"
 	"ralph/runner/agent/statusblock"
+	"ralph/runner/git"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -39,5 +40,40 @@ func AnalysisOf(res turn.Result) Analysis {
 		Tools: res.Call.ToolCalls, Failing: res.Call.Failing, Hints: res.Call.Hints, Denied: res.Call.Denied,
 		Usage: res.Call.Usage, Seconds: res.Duration.Seconds(),
 		Tasks: map[string]int{"before": res.Work.Before.Remaining, "after": res.Proof.After.Remaining},
+	}
+}
+
+// Signal remembers what a turn that counted signals, for the latest five.
+func Signal(s *state.Signals, res turn.Result) {
+	mark := func(list *[]int, hit bool) {
+		if hit {
+			*list = append(*list, res.Origin.Iteration)
+		}
+		*list = (*list)[max(0, len(*list)-5):]
+	}
+	mark(&s.TestOnlyLoops, res.TestOnly())
+	mark(&s.DoneSignals, res.Call.Signalled && res.Call.Signal.Status == statusblock.Complete)
+	mark(&s.CompletionIndicators, res.Claims())
+}
+
+// KeptOf describes the state of the workspace after the turn.
+func KeptOf(res turn.Result, rule string) git.State {
+	checks := map[string]bool{}
+	for _, c := range res.Proof.Report.Results {
+		checks[c.Name] = c.Passed
+	}
+	return git.State{
+		Run: res.Origin.Run, Iteration: res.Origin.Iteration, Outcome: string(res.Call.Outcome.Class), Rule: rule, Task: res.Task.ID,
+		Plan: res.PlanName, Checks: checks, CostUSD: res.Call.Usage.CostUSD, Files: res.Work.Change.Count,
+	}
+}
+
+// EndOf is the event that ends an iteration, without the decision.
+func EndOf(res turn.Result) state.IterationEnd {
+	return state.IterationEnd{
+		Title: res.Task.Title, Outcome: string(res.Call.Outcome.Class), Detail: res.Call.Outcome.Reason, Failed: res.Failed(),
+		Files: res.Work.Change.Count, Seconds: time.Since(res.Started).Seconds(), Usage: res.Call.Usage, Hints: res.Call.Hints,
+		Done: res.Proof.After.Done, Total: res.Proof.After.Total, TaskDone: res.Proof.After.IsDone(res.Task.ID),
+		Cut: string(res.Cut), Says: res.Call.Signal.Status,
 	}
 }

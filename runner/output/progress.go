@@ -9,6 +9,9 @@ import (
 // ShowPhase puts what a turn does now into the status.
 func ShowPhase(s *state.Status, p state.Phase) {
 	s.Phase = p.Name
+	if p.Name == state.PhaseHook {
+		s.LastTool = "hook " + p.Check
+	}
 	if p.Name != state.PhaseChecking {
 		return
 	}
@@ -18,6 +21,9 @@ func ShowPhase(s *state.Status, p state.Phase) {
 		s.LastTool += ", second run"
 	case state.CheckBaseline:
 		s.LastTool += ", before the work"
+	case state.CheckOldTests:
+		s.LastTool += ", with the tests as they were"
+		return // it says nothing about the check
 	}
 	c := checkStatus(s, p.Check)
 	c.Result, c.StartedAt = "running", time.Now()
@@ -25,16 +31,8 @@ func ShowPhase(s *state.Status, p state.Phase) {
 
 // ShowCheck puts the result of a check into the status.
 func ShowCheck(s *state.Status, check state.Check) {
-	c := checkStatus(s, check.Name)
-	c.Result, c.Seconds = "passed", check.Seconds
-	switch {
-	case check.Passed:
-		c.RedSince = time.Time{}
-	default:
-		c.Result = "failed"
-		if c.RedSince.IsZero() {
-			c.RedSince = time.Now()
-		}
+	if check.Run != state.CheckOldTests {
+		checkStatus(s, check.Name).Ended(check, time.Now())
 	}
 }
 

@@ -66,7 +66,7 @@ func (o *CallOptions) Options() []option.Row {
 		Kind: option.List, Default: strings.Join(safeTools(), ","), Trust: true, Safe: safeTools(), Field: &o.AllowedTools,
 		Help: "Tools that the agent may use without asking, in the agent's own syntax.",
 	}, {
-		Group: "Agent", Key: "PERMISSION_MODE", Aliases: []string{"RALPH_CLAUDE_PERMISSION"},
+		Group: "Agent", Key: "PERMISSION_MODE", Aliases: []string{"RALPH_CLAUDE_PERMISSION", "RALPH_DOCKER_PERMISSION"},
 		Flag: "permission-mode", Arg: "MODE", YAML: "agent.permission_mode",
 		Spellings: map[string]string{"--dangerously-skip-permissions": "bypass", "bypassPermissions": "bypass",
 			"default": "allowed-tools", "acceptEdits": "allowed-tools"},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ralph/runner/agent"
+	"ralph/runner/hooks"
 	"ralph/runner/task"
 )
 
@@ -96,4 +97,15 @@ func (p *Pool) Recall(limits map[string]time.Time) {
 		p.Limits = map[string]time.Time{}
 	}
 	maps.Copy(p.Limits, limits)
+}
+
+// Asked is who answers the prompts of hooks.
+func (o CallOptions) Asked(find func(name string) (Agent, error)) hooks.Asked {
+	return hooks.Asked{
+		Find: func(name string) (agent.Spec, []string, error) {
+			a, err := find(name)
+			return a.Spec, a.Program, err
+		},
+		Agent: o.Agent, Model: o.Model, AllowedTools: o.AllowedTools, PermissionMode: o.PermissionMode,
+	}
 }

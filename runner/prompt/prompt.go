@@ -3,6 +3,7 @@
 package prompt
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -20,6 +21,8 @@ type Input struct {
 	Verbatim bool       `json:"verbatim,omitempty"`  // the template is the whole prompt
 	PlanPath string     `json:"plan_path,omitempty"` // as the agent should open it; empty: there is no plan
 	Task     *task.Task `json:"task,omitempty"`      // the selected task; nil: none
+	TaskFile string     `json:"task_file,omitempty"` // that the task stands in; empty: the plan
+	Marking  string     `json:"marking,omitempty"`   // see task.List
 	// Done, Total and Remaining count the required tasks of the plan.
 	Done      int `json:"done,omitempty"`
 	Total     int `json:"total,omitempty"`
@@ -86,10 +89,13 @@ func (in Input) task(b *strings.Builder) {
 		return
 	}
 	b.WriteString("\n## Your task\n\n")
-	if in.stories() && t.ID != t.Title {
+	if in.stories() && !strings.HasPrefix(t.Title, t.ID) {
 		fmt.Fprintf(b, "Story `%s`: ", t.ID)
 	}
 	fmt.Fprintf(b, "%s\n", t.Title)
+	if in.TaskFile != "" && in.TaskFile != in.PlanPath {
+		fmt.Fprintf(b, "\nIt is described in `%s`: read that file first.\n", in.TaskFile)
+	}
 	in.state(b)
 	if t.Description != "" {
 		fmt.Fprintf(b, "\n%s\n", trim(t.Description))
@@ -108,7 +114,7 @@ func (in Input) task(b *strings.Builder) {
 // state says how far the task is.
 func (in Input) state(b *strings.Builder) {
 	state := "open"
-	if in.Task.Done {
+	if in.Task.Done() {
 		state = "marked as done"
 	}
 	fmt.Fprintf(b, "\nStatus: %s", state)
@@ -190,6 +196,9 @@ func (in Input) rules(b *strings.Builder) {
 	}
 	switch {
 	case in.PlanPath == "":
+	case in.Marking != "":
+		fmt.Fprintf(b, "- %s when the task is done and checked, not before. "+
+			"Change no other state in the plan: ralph would change it back. Leave everything else in that file as it is. Or leave the file alone, and write the line `TASK: %s` into the block at the end.\n", strings.ReplaceAll(in.Marking, "%s", cmp.Or(in.TaskFile, in.PlanPath)), in.taskID())
 	case in.stories():
 		fmt.Fprintf(b, "- Set the story's `passes` to `true` in `%s` when the story is done and checked, not before. "+
 			"Change nothing else in that file except `notes`. If you set `passes` of another story, ralph sets it back.\n", in.PlanPath)
@@ -236,8 +245,18 @@ RECOMMENDATION: one line on what comes next
 `, whole)
 }
 
-// stories reports whether the plan is a prd.json, whose tasks are known by id.
-func (in Input) stories() bool { return strings.HasSuffix(strings.ToLower(in.PlanPath), ".json") }
+// taskID is the id of the selected task, or what stands for it.
+func (in Input) taskID() string {
+	if in.Task == nil {
+		return "ID"
+	}
+	return in.Task.ID
+}
+
+// stories reports whether the tasks of the plan are known by id: its format is not a list of boxes.
+func (in Input) stories() bool {
+	return in.Marking != "" || strings.HasSuffix(strings.ToLower(in.PlanPath), ".json")
+}
 
 // trim cuts out the middle of s so that at most MaxBlock bytes are left. It
 // keeps whole lines unless they are very long.

@@ -145,3 +145,18 @@ func TestFenceFor_isLongerThanAnyRunInside(t *testing.T) {
 		}
 	}
 }
+
+func TestBuild_formatWithItsOwnMark_namesFileMarkAndClaim(t *testing.T) {
+	one := task.Task{ID: "1.2", Title: "1.2 Log in", File: "1.2.story.md"}
+	in := Input{Task: &one, PlanPath: "docs/stories", TaskFile: "docs/stories/1.2.story.md", Marking: "Set the status to `Done` in `%s`"}
+	got := Build(in)
+	for _, want := range []string{
+		"\n## Your task\n\n1.2 Log in\n\nIt is described in `docs/stories/1.2.story.md`: read that file first.\n",
+		"- Set the status to `Done` in `docs/stories/1.2.story.md` when the task is done and checked, not before.",
+		"write the line `TASK: 1.2` into the block at the end.",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ralph/runner/audit"
+	"ralph/runner/audit/asks"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 )
@@ -22,7 +23,7 @@ func (g *goals) follow(res turn.Result) {
 	before, left := res.Work.Before, res.Work.Left
 	if before.Usable() {
 		if g.known && g.last != nil {
-			g.tasks = merged(g.tasks, g.last, before.List.Tasks)
+			g.tasks = task.Merged(g.tasks, g.last, before.List.Tasks, same)
 		} else if !g.known {
 			g.tasks = slices.Clone(before.List.Tasks)
 		}
@@ -33,35 +34,10 @@ func (g *goals) follow(res turn.Result) {
 		return
 	}
 	g.last = left.List.Tasks
-	if audit.AsksForPlan(audit.TextOf(res.Task)) && before.Usable() {
-		g.tasks = merged(g.tasks, before.List.Tasks, left.List.Tasks)
+	if asks.ForPlan(audit.TextOf(res.Task)) && before.Usable() {
+		g.tasks = task.Merged(g.tasks, before.List.Tasks, left.List.Tasks, same)
 	}
 	g.tasks = audit.Judged(g.tasks, res.Proof.After.List.Tasks) // what is done may move to an archive
-}
-
-// merged applies to tasks what changed from one plan to the next.
-func merged(tasks, from, to []task.Task) []task.Task {
-	find := func(list []task.Task, id string) int {
-		return slices.IndexFunc(list, func(t task.Task) bool { return t.ID == id })
-	}
-	var all []task.Task
-	for _, t := range tasks {
-		was, is := find(from, t.ID), find(to, t.ID)
-		switch {
-		case was < 0: // it was gone already
-			all = append(all, t)
-		case is >= 0 && !same(from[was], to[is]):
-			all = append(all, to[is])
-		case is >= 0:
-			all = append(all, t)
-		}
-	}
-	for _, t := range to {
-		if find(from, t.ID) < 0 && find(tasks, t.ID) < 0 {
-			all = append(all, t)
-		}
-	}
-	return all
 }
 
 // same reports whether two versions of a task ask for the same.

@@ -6,6 +6,7 @@ import (
 
 	"ralph/runner/audit"
 	"ralph/runner/task"
+	"ralph/runner/task/store"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -18,7 +19,7 @@ func planIn(t *testing.T, text string) turn.Plan {
 	if text == "broken" {
 		return turn.Plan{Known: true, Error: "broken"}
 	}
-	list, err := task.Parse("plan.md", []byte(strings.ReplaceAll(text, "; ", "\n")), []string{"Optional"})
+	list, err := store.Parse("plan.md", []byte(strings.ReplaceAll(text, "; ", "\n")), []string{"Optional"})
 	if err != nil {
 		t.Fatal(err)
 	}

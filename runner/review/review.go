@@ -43,7 +43,11 @@ func (b *Book) Accepted() []string { return b.accepted }
 // accepted was said of the work before this turn. Tests are counted again at the end.
 func (b *Book) Add(res turn.Result) {
 	b.accepted = nil
-	b.goals.follow(res)
+	if b.goals.follow(res); res.Proof.After.IsDone(res.Task.ID) { // its tests were tried anew
+		b.Items = slices.DeleteFunc(b.Items, func(i state.ReviewItem) bool {
+			return i.Name == string(audit.KindGreenByTests) && i.Task == res.Task.ID
+		})
+	}
 	b.latest = fmt.Sprintf("ralph diff 0..%d --run %s", res.Origin.Iteration, res.Origin.Run)
 	for _, f := range res.Proof.Findings {
 		back := func(o turn.Reopen) bool { return o.Task == f.Task && o.By == turn.ReopenAudit }

@@ -5,6 +5,7 @@ import (
 
 	"ralph/runner/audit"
 	"ralph/runner/gate"
+	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -44,5 +45,21 @@ func TestBook_acceptedOnce_saysNothingAboutLaterWork(t *testing.T) {
 	b.Add(found(deleted))
 	if items := b.Open("", turn.Checks{}, gate.Report{}); len(items) != 1 {
 		t.Errorf("the same was done again and nobody has to look: %+v", items)
+	}
+}
+
+func TestBook_testsTriedAnew_closeWhatTheyShowed(t *testing.T) {
+	bent := audit.Finding{Kind: audit.KindGreenByTests, Task: "T1", Text: "still fails"}
+	var b Book
+	b.Add(found(bent))
+	b.Look(audit.Input{Files: []audit.File{}}, turn.Plan{})
+	if len(b.Items) != 1 {
+		t.Fatalf("no later turn finished the task, but %+v", b.Items)
+	}
+	later := turn.Result{Task: task.Task{ID: "T1"}}
+	later.Proof.After.List.Tasks = []task.Task{{ID: "T1", State: task.Done}}
+	b.Add(later)
+	if len(b.Items) != 0 {
+		t.Errorf("the tests pass as they were, but %+v", b.Items)
 	}
 }

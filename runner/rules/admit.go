@@ -10,8 +10,11 @@ import (
 // AdmitRules is the table that Admit asks. Ordered: the first match wins.
 func AdmitRules() []Rule[Admission] {
 	return []Rule[Admission]{
-		{"interrupted", "signal, `ralph abort`, `ralph stop`",
-			"stop 130, or 143 after SIGTERM and SIGHUP", admits(interrupted)},
+		{"interrupted", "signal, `ralph abort`; `ralph stop`, unless the run is complete",
+			"stop 130, or 143 after SIGTERM and SIGHUP", func(f Admission) (Decision, bool) {
+				_, done := planComplete(f)
+				return interrupted(f.Facts, done)
+			}},
 		{"plan_unusable", "the plan vanished, broke or was emptied, or every open task waits for one that cannot be done",
 			"stop 2", planUnusable},
 		{"tasks_put_aside", "every open task was put aside",
@@ -26,11 +29,14 @@ func AdmitRules() []Rule[Admission] {
 		{ruleStagnation, "the circuit breaker is open because nothing changed", "stop 3", breakerStillOpen(ruleStagnation, "stagnation_detected")},
 		{ruleSameError, "the circuit breaker is open because of the same error", "stop 3", breakerStillOpen(ruleSameError, "same_error")},
 		{ruleDecline, "the circuit breaker is open because of ever shorter answers", "stop 3", breakerStillOpen(ruleDecline, "output_decline")},
-		{"ceilings", "`MAX_ITERATIONS`, `MAX_DURATION` or `MAX_COST_USD` is reached", "stop 4", admits(ceilings)},
+		{"start_at", "`START_AT` has not come yet", "wait for it; `ralph resume` begins now", func(f Admission) (Decision, bool) {
+			return Decision{Action: ActionWait, Reason: "the run begins at " + f.Policy.StartAt, Until: f.Window.Begin}, f.Now.Before(f.Window.Begin)
+		}},
+		{"ceilings", whenCeilings, "stop 4", admits(ceilings)},
 		{"usage_limit", "every agent that may work is under a usage limit that an earlier call met",
 			"wait for the reset, or stop 7", stillLimited},
 		{"hourly", "the calls or tokens of this clock hour are used up",
-			"wait for the next hour; stop 4 when `MAX_DURATION` ends before it", admits(hourly)},
+			"wait for the next hour; stop 4 when `MAX_DURATION` or `UNTIL` ends before it", admits(hourly)},
 		{"verify", "the plan has nothing left, but the agent's last word contradicts it",
 			"one verifying turn", func(f Admission) (Decision, bool) {
 				d := verifying(f.Facts)
@@ -45,8 +51,9 @@ func AdmitRules() []Rule[Admission] {
 	}
 }
 
-func interrupted(f Facts) (Decision, bool) {
-	if f.Interrupt == nil {
+// interrupted ends the run. A stop takes nothing from one that is done.
+func interrupted(f Facts, done bool) (Decision, bool) {
+	if f.Interrupt == nil || done && f.Interrupt.Lenient {
 		return Decision{}, false
 	}
 	return Decision{Action: ActionStop, Reason: f.Interrupt.Why, Exit: f.Interrupt.Exit,
@@ -55,7 +62,7 @@ func interrupted(f Facts) (Decision, bool) {
 
 func planUnusable(f Admission) (Decision, bool) {
 	if len(f.Blocked) > 0 {
-		return unusablePlan("every open task waits for one that does not exist or that waits for it: " + strings.Join(f.Blocked, ", ")), true
+		return unusablePlan("every open task is blocked, or waits for one that is, that does not exist or that waits for it: " + strings.Join(f.Blocked, ", ")), true
 	}
 	return planBroken(f.Facts)
 }
@@ -73,15 +80,16 @@ func planBroken(f Facts) (Decision, bool) {
 
 func unusablePlan(reason string) Decision {
 	return Decision{Action: ActionStop, Reason: reason, Exit: ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed,
-		Next: "fix the plan, then: ralph"}
+		Next: "fix the plan, then: ralph resume"}
 }
 
 func tasksPutAside(f Admission) (Decision, bool) {
 	if len(f.PutAside) == 0 {
 		return Decision{}, false
 	}
+	// Nobody claims anything: the open tasks are stuck, each for its reason.
 	return Decision{Action: ActionStop, Reason: "every open task was put aside: " + strings.Join(f.PutAside, "; "), Exit: ExitClaimed,
-		ExitReason: "claimed_incomplete", Status: state.StatusStopped, Next: "change these tasks in the plan, or give them another chance with: ralph reset --tasks; then: ralph"}, true
+		ExitReason: "stagnation_detected", Status: state.StatusStopped, Next: "change these tasks in the plan, or give them another chance with: ralph reset --tasks; then: ralph resume"}, true
 }
 
 func planComplete(f Admission) (Decision, bool) {
@@ -98,16 +106,13 @@ func breakerStillOpen(rule, exitReason string) func(Admission) (Decision, bool) 
 		if b.State != state.BreakerOpen || openedBy(b, f.Policy) != rule {
 			return Decision{}, false
 		}
-		return halt(fmt.Sprintf("the circuit breaker is open since %s (%s) and cools down until %s; close it with: ralph reset --circuit",
+		return halt(fmt.Sprintf("the circuit breaker is open since %s (%s) and cools down until %s",
 			b.OpenedAt.Local().Format("15:04"), b.Reason, b.OpenedAt.Add(f.Policy.Cooldown).Local().Format("15:04")), exitReason), true
 	}
 }
 
 func stillLimited(f Admission) (Decision, bool) {
-	if !f.Now.Before(f.LimitedUntil) {
-		return Decision{}, false
-	}
-	return waitForLimit(f.Facts, "the usage limit that an earlier call met is not over"), true
+	return waitForLimit(f.Facts, "the usage limit that an earlier call met is not over"), f.Now.Before(f.LimitedUntil)
 }
 
 func lastCheckFailed(f Admission) (Decision, bool) {

@@ -100,15 +100,12 @@ const (
 )
 
 func openReason(b state.Breaker, p Policy) string {
-	if rule := openRule(b, p); rule != "" {
-		return map[string]string{
-			ruleDenied:     fmt.Sprintf("permission denials in %d consecutive iterations", b.PermissionDenials),
-			ruleStagnation: fmt.Sprintf("no progress in %d consecutive iterations", b.NoProgress),
-			ruleSameError:  fmt.Sprintf("the same error in %d consecutive iterations: %s", b.SameError, b.LastError),
-			ruleDecline:    "no progress and ever shorter answers",
-		}[rule]
-	}
-	return ""
+	return map[string]string{
+		ruleDenied:     fmt.Sprintf("permission denials in %d consecutive iterations", b.PermissionDenials),
+		ruleStagnation: fmt.Sprintf("no progress in %d consecutive iterations", b.NoProgress),
+		ruleSameError:  fmt.Sprintf("the same error in %d consecutive iterations: %s", b.SameError, b.LastError),
+		ruleDecline:    "no progress and ever shorter answers",
+	}[openRule(b, p)]
 }
 
 // openRule names the threshold that an iteration crossed, empty for none.

@@ -22,8 +22,12 @@ const TestOnlyBound = 3
 // ConcludeRules is the table that Conclude asks. Ordered: the first match wins.
 func ConcludeRules() []Rule[Conclusion] {
 	return []Rule[Conclusion]{
-		{"interrupted", "signal, `ralph abort`, `ralph stop`",
-			"stop 130, or 143 after SIGTERM and SIGHUP", concludes(interrupted)},
+		{"interrupted", "signal, `ralph abort`; `ralph stop`, unless the plan has nothing left",
+			"stop 130, or 143 after SIGTERM and SIGHUP", func(f Conclusion) (Decision, bool) {
+				_, done := complete(f)
+				_, left := nothingLeft(f) // the next look tells whether it is complete
+				return interrupted(f.Facts, (done || left) && !contradicted(f.Facts) && !f.Result.Proof.Report.Blocked())
+			}},
 		{ruleIntegrity, "git cannot read the repository any more, or it is another one than before the turn",
 			"stop 3; the ticks of the turn do not count", func(f Conclusion) (Decision, bool) {
 				return LostRepository(f.Result.Work.Lost), f.Result.Work.Lost != ""
@@ -31,13 +35,13 @@ func ConcludeRules() []Rule[Conclusion] {
 		{"agent_unusable", "not installed, auth, credit, admin, unknown model or flag",
 			"stop 6", agentUnusable},
 		{"usage_limit", "structured rejection, or the agent CLI's own error text",
-			"another agent of `FALLBACK_AGENTS`; else wait for the real reset (+ margin), or stop 7, also when the reset is more than a day away or after the end of `MAX_DURATION`; costs no iteration and no breaker count", usageLimit},
+			"another agent of `FALLBACK_AGENTS`; else wait for the real reset (+ margin), or stop 7, also when the reset is more than a day away or after the end of `MAX_DURATION` or `UNTIL`; costs no iteration and no breaker count", usageLimit},
 		{"transient", "429, 5xx, overloaded, network, dropped stream, a session that is gone",
 			"retry with growing delay, bounded; costs no iteration", transient},
 		{ruleIntegrity, "the agent removed or emptied files of `.ralph/` that ralph needs; with `ANTI_CHEAT=halt` any finding of the audit that is not a question",
 			"restore the files and tell the agent; the second time, or at a finding: stop 3", integrity},
 		{"plan_unusable", "the plan vanished, broke or was emptied",
-			"stop 2", concludes(planBroken)},
+			"stop 2", func(f Conclusion) (Decision, bool) { return planBroken(f.Facts) }},
 		{"permission_denied", "denials in `CB_PERMISSION_DENIAL_THRESHOLD` consecutive iterations",
 			"stop 3; name each denied command and the entry that would allow it", permissionDenied},
 		{"verify", "the plan has nothing left, but the turn failed or its status block says BLOCKED or FAILING",
@@ -66,9 +70,9 @@ func ConcludeRules() []Rule[Conclusion] {
 		{"test_saturation", fmt.Sprintf("%d consecutive iterations that only tested", TestOnlyBound), "stop 3", testSaturation},
 		{"plan_complete", "the plan has nothing left, but nothing proves it yet",
 			"check again before the next call", nothingLeft},
-		{"ceilings", "`MAX_ITERATIONS`, `MAX_DURATION` or `MAX_COST_USD` is reached", "stop 4", ceilingAfter},
+		{"ceilings", whenCeilings, "stop 4", ceilingAfter},
 		{"continue", "otherwise", "next iteration", func(f Conclusion) (Decision, bool) {
-			return Decision{Action: ActionContinue, Reason: remark(f.Result.Call)}, true
+			return Decision{Action: ActionContinue, Reason: remark(f)}, true
 		}},
 	}
 }
@@ -80,10 +84,6 @@ func LostRepository(why string) Decision {
 	d := halt(why, "integrity_failure")
 	d.Rule, d.Next = ruleIntegrity, "bring the repository back (a copy of .git, or a fresh clone beside it), then: ralph resume"
 	return d
-}
-
-func concludes(rule func(Facts) (Decision, bool)) func(Conclusion) (Decision, bool) {
-	return func(f Conclusion) (Decision, bool) { return rule(f.Facts) }
 }
 
 func agentUnusable(f Conclusion) (Decision, bool) {
@@ -135,7 +135,11 @@ func usageLimit(f Conclusion) (Decision, bool) {
 	case f.Fallback != "":
 		return Decision{Action: ActionRetry, Reason: fmt.Sprintf("%s; %s takes over", o.Reason, f.Fallback)}, true
 	}
-	return waitForLimit(f.Facts, withEvidence(o)), true
+	reason := withEvidence(o)
+	if o.ResetsAt.IsZero() {
+		reason += "; it does not say when it resets, so the next try is a guess"
+	}
+	return waitForLimit(f.Facts, reason), true
 }
 
 func transient(f Conclusion) (Decision, bool) {
@@ -147,7 +151,7 @@ func transient(f Conclusion) (Decision, bool) {
 		}
 	case kindTransient:
 		if f.Memory.Retries > 0 {
-			wait := max(retryDelay(f.Memory.Retries), o.RetryAfter)
+			wait := max(doubled(5*time.Second, f.Memory.Retries), o.RetryAfter)
 			return Decision{Action: ActionRetry, Until: f.Now.Add(wait),
 				Reason: fmt.Sprintf("%s; try %d of %d in %s", o.Reason, f.Memory.Retries, maxRetries, wait.Round(time.Second))}, true
 		}
@@ -182,7 +186,7 @@ func permissionDenied(f Conclusion) (Decision, bool) {
 		parts = append(parts, fmt.Sprintf("%s(%s): %s", t.Name, t.Arg, f.Result.Call.Advice[i]))
 	}
 	d := halt("denied "+strings.Join(parts, "; "), "permission_denied")
-	d.Next = "allow what it needs (ALLOWED_TOOLS in .ralphrc), then: ralph reset --circuit && ralph resume"
+	d.Next = "allow what it needs (ALLOWED_TOOLS in .ralphrc), then: " + reopen
 	return d, true
 }
 
@@ -223,10 +227,10 @@ func claimedIncomplete(f Conclusion) (Decision, bool) {
 		if !insists || f.Result.Progress() {
 			return Decision{}, false // gate_failed answers the claim, too
 		}
-		why, next = "a required check fails: "+blockingNames(report), "see what fails with: ralph check"
+		why, next = "a required check fails: "+blockingNames(report), nextCheck
 	case f.Plan.Remaining > 0:
 		why = tasksAre(f.Plan.Remaining, f.Plan.Total, "open")
-		next = "look at the open tasks: do they need a decision of yours? then: ralph"
+		next = "look at the open tasks: do they need a decision of yours? then: ralph resume"
 	default:
 		return Decision{}, false
 	}
@@ -248,7 +252,7 @@ func breakerOpened(rule, exitReason string) func(Conclusion) (Decision, bool) {
 		d := halt(b.Reason, exitReason)
 		if o := f.Result.Call.Outcome; !o.Class.Success() {
 			d.Reason += "; the last call: " + withEvidence(o)
-		} else if said := remark(f.Result.Call); said != "" {
+		} else if said := remark(f); said != "" {
 			d.Reason += "; " + said
 		}
 		return d, true
@@ -263,7 +267,7 @@ func gateFailed(f Conclusion) (Decision, bool) {
 	}
 	if slices.Contains(f.Causes, r.ErrorText()) {
 		d := halt(fmt.Sprintf("the required check %s fails for a second task in the same way: %s", blockingNames(report), report.Blocking()[0].FirstLine()), "same_error")
-		d.Next = "see what fails with: ralph check; then: ralph resume"
+		d.Next = nextCheck
 		return d, true
 	}
 	d := failedCheck(report)
@@ -277,7 +281,7 @@ func gateFailed(f Conclusion) (Decision, bool) {
 	if d.Action == ActionRetry && r.Task.ID != "" && (report.Answer() == gate.BlockTask || f.Policy.MaxRetries > 0 && tries > f.Policy.MaxRetries) {
 		d.Action, d.PutAside = ActionContinue, true
 		d.Feedback = leftBehind(report)
-		d.Reason += "; put aside after " + count(tries, "try", "tries")
+		d.Reason += ", after " + count(tries, "try", "tries")
 	}
 	return d, true
 }
@@ -292,7 +296,7 @@ func taskAttempts(f Conclusion) (Decision, bool) {
 		return Decision{}, false // gate_failed ends the run
 	}
 	return Decision{Action: ActionContinue, PutAside: true, Feedback: leftBehind(r.Proof.Report),
-		Reason: "not done after " + count(f.Attempts, "iteration", "iterations") + ", put aside"}, true
+		Reason: "not done after " + count(f.Attempts, "iteration", "iterations")}, true
 }
 
 // leftBehind tells the next task's agent what the last one left; nil: nothing.
@@ -309,17 +313,14 @@ func failedCheck(report gate.Report) Decision {
 	d := Decision{Action: ActionRetry, Reason: "required check failed: " + blockingNames(report), Feedback: []string{report.Feedback()}}
 	if report.Answer() == gate.Stop {
 		return Decision{Action: ActionStop, Reason: d.Reason, Exit: ExitClaimed, ExitReason: "claimed_incomplete", Status: state.StatusStopped,
-			Next: "see what fails with: ralph check"}
+			Next: nextCheck}
 	}
 	return d
 }
 
 // tasksAre is "1 of 3 tasks is open".
 func tasksAre(n, total int, what string) string {
-	are := "are"
-	if n == 1 {
-		are = "is"
-	}
+	are := map[bool]string{true: "is", false: "are"}[n == 1]
 	return fmt.Sprintf("%d of %s %s %s", n, count(total, "task", "tasks"), are, what)
 }
 
@@ -350,7 +351,7 @@ func nothingLeft(f Conclusion) (Decision, bool) {
 	if f.Plan.Total == 0 || f.Plan.Remaining > 0 {
 		return Decision{}, false
 	}
-	return Decision{Action: ActionContinue, Reason: remark(f.Result.Call)}, true
+	return Decision{Action: ActionContinue, Reason: remark(f)}, true
 }
 
 // ceilingAfter is ceilings. Of a run that makes one iteration, people want to know how it
@@ -359,7 +360,7 @@ func ceilingAfter(f Conclusion) (Decision, bool) {
 	d, ok := ceilings(f.Facts)
 	if o := f.Result.Call.Outcome; ok && f.Policy.MaxIterations == 1 && o.Class != "" {
 		d.Reason += "; it ended with " + string(o.Class)
-		if why := remark(f.Result.Call); why != "" {
+		if why := remark(f); why != "" {
 			d.Reason += ": " + why
 		} else if !o.Class.Success() {
 			d.Reason += ": " + withEvidence(o)
@@ -368,13 +369,15 @@ func ceilingAfter(f Conclusion) (Decision, bool) {
 	return d, ok
 }
 
-// remark is what a user should know about an iteration that simply goes on.
-func remark(c turn.Call) string {
+// remark is what a user should know about an iteration that simply goes on. A missing
+// status block matters only when no task is open.
+func remark(f Conclusion) string {
+	c := f.Result.Call
 	switch {
-	case !c.Outcome.Class.Success():
+	case !c.Outcome.Class.Success(), !c.Signalled && f.Plan.Remaining > 0:
 		return ""
 	case !c.Signalled:
-		return "the final message has no status block"
+		return "the final message has no status block, so it does not say that the work is done"
 	case c.Signal.Status == statusblock.Blocked:
 		return strings.TrimSpace("the agent says that it is blocked: " + c.Signal.Recommendation)
 	case c.Signal.Status == statusblock.Error:

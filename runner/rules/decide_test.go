@@ -175,7 +175,7 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"attempts without a bound", func(f *scene) { f.It.Task.ID, f.Attempts = "T1", 1000 }, "continue", ActionContinue, 0},
 		{"attempts used up, but it is done", func(f *scene) {
 			f.It.Task.ID, f.Attempts, f.Policy.MaxPerTask = "T1", 10, 10
-			f.Plan.List.Tasks = []task.Task{{ID: "T1", Done: true}}
+			f.Plan.List.Tasks = []task.Task{{ID: "T1", State: task.Done}}
 		}, "continue", ActionContinue, 0},
 		{"check failed that ends the run", func(f *scene) { failing(f); f.Report.Results[0].Check.OnFailure = gate.Stop }, "gate_failed", ActionStop, 8},
 		{"check failed that is not required", func(f *scene) { failing(f); f.It.Proof.Report.Results[0].Blocks = false }, "continue", ActionContinue, 0},
@@ -241,6 +241,16 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"an iteration left", func(f *scene) { f.Policy.MaxIterations = 2 }, "continue", ActionContinue, 0},
 		{"time used up", func(f *scene) { f.Policy.MaxDuration = time.Hour }, "ceilings", ActionStop, 4},
 		{"time left", func(f *scene) { f.Policy.MaxDuration = time.Hour + 1 }, "continue", ActionContinue, 0},
+		{"the end of its hours has come", func(f *scene) { f.Window.End = noon }, "ceilings", ActionStop, 4},
+		{"the end of its hours has not come", func(f *scene) { f.Window.End = noon.Add(1) }, "continue", ActionContinue, 0},
+		{"usage limit, reset after the end of its hours", func(f *scene) {
+			outcome(f, ending.UsageLimit)
+			f.LimitedUntil, f.Window.End = noon.Add(2*time.Hour), noon.Add(time.Hour)
+		}, "usage_limit", ActionStop, 7},
+		{"before its hours", func(f *scene) { starting(f); f.Window.Begin = noon.Add(1) }, "start_at", ActionWait, 0},
+		{"before its hours, but nothing is left", func(f *scene) { starting(f); done(f); f.Window.Begin = noon.Add(1) }, "plan_complete", ActionStop, 0},
+		{"its hours begin", func(f *scene) { starting(f); f.Window.Begin = noon }, "continue", ActionContinue, 0},
+		{"time used up, but for the wait before its hours", func(f *scene) { f.Policy.MaxDuration, f.Window.Begin = time.Hour, noon.Add(-1) }, "continue", ActionContinue, 0},
 		{"money used up", func(f *scene) { f.Policy.MaxCost = 2; f.Memory.Usage.CostUSD = 2 }, "ceilings", ActionStop, 4},
 		{"money left", func(f *scene) { f.Policy.MaxCost = 2; f.Memory.Usage.CostUSD = 1.99 }, "continue", ActionContinue, 0},
 
@@ -362,11 +372,11 @@ func TestLimitEnd(t *testing.T) {
 }
 
 func TestRetryDelay_growsAndIsBounded(t *testing.T) {
-	if got := retryDelay(1); got != 5*time.Second {
+	if got := doubled(5*time.Second, 1); got != 5*time.Second {
 		t.Errorf("first delay %s", got)
 	}
 	for i := 1; i < 100; i++ {
-		if a, b := retryDelay(i), retryDelay(i+1); b < a || b > 10*time.Minute {
+		if a, b := doubled(5*time.Second, i), doubled(5*time.Second, i+1); b < a || b > 10*time.Minute {
 			t.Errorf("delay %d is %s after %s", i+1, b, a)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ralph/runner/gate"
+	"ralph/runner/rules/hours"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -57,6 +58,7 @@ type Facts struct {
 	Calls     state.Calls // of this hour
 	Started   time.Time   // of the run
 	Now       time.Time
+	Window    hours.Window
 	Interrupt *Interrupt // a signal or a request to end; nil: none
 	// Review is what a person has to look at before the run counts as complete;
 	// set only when the plan has nothing left, or there is none.
@@ -97,7 +99,12 @@ type Interrupt struct {
 	Exit       int
 	ExitReason string // "interrupted" or "aborted"
 	Why        string // "SIGINT", "ralph stop", ...
+	// Lenient is true of ralph stop: a run that is complete ends as such.
+	Lenient bool
 }
+
+// Now reports whether the run ends at once, whatever it has reached.
+func (i *Interrupt) Now() bool { return i != nil && !i.Lenient }
 
 // Error makes an Interrupt the cause of a cancelled context.
 func (i *Interrupt) Error() string { return i.Why }
@@ -129,9 +136,14 @@ func admits(rule func(Facts) (Decision, bool)) func(Admission) (Decision, bool) 
 	return func(f Admission) (Decision, bool) { return rule(f.Facts) }
 }
 
+const (
+	reopen    = "ralph reset --circuit && ralph resume"
+	nextCheck = "see what fails with: ralph check; then: ralph resume"
+)
+
 func halt(reason, exitReason string) Decision {
 	return Decision{Action: ActionStop, Reason: reason, Exit: ExitHalted, ExitReason: exitReason, Status: state.StatusHalted,
-		Next: "look at .ralph/live.log and the plan, then: ralph reset --circuit && ralph resume"}
+		Next: "look at .ralph/live.log and the plan, then: " + reopen}
 }
 
 // reviewed is d, the end of a complete run, when a person has to look first.

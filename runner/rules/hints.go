@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ralph/runner/agent/ending"
@@ -25,8 +26,9 @@ func Hints(r turn.Result, damaged []string) []string {
 		}
 		hints = append(hints, "ralph found this in your work and shows it to the user: "+FindingText(f))
 	}
+	foreign := slices.ContainsFunc(r.Proof.Findings, func(f audit.Finding) bool { return f.Kind == audit.KindForeignTick })
 	switch {
-	case hasForeignTick(r.Proof.Findings) && r.Proof.Unearned:
+	case foreign && r.Proof.Unearned:
 		hints = append(hints, "ralph reopened the other tasks that you ticked: each gets an iteration of its own. "+
 			"If the work is there already, check it then, and tick the task.")
 	case r.Proof.Unearned || r.Proof.Warned:
@@ -40,15 +42,6 @@ func Hints(r turn.Result, damaged []string) []string {
 		hints = append(hints, fmt.Sprintf("The compound command %q was refused although its parts are permitted: run them one by one.", t.Arg))
 	}
 	return hints
-}
-
-func hasForeignTick(findings []audit.Finding) bool {
-	for _, f := range findings {
-		if f.Kind == audit.KindForeignTick {
-			return true
-		}
-	}
-	return false
 }
 
 // classHint is what the agent can do about an outcome; empty: nothing.

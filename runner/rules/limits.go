@@ -31,7 +31,7 @@ func waitForLimit(f Facts, reason string) Decision {
 	switch left := until.Sub(f.Now); {
 	case left > limitPatience:
 		reason += fmt.Sprintf("; it resets in more than a day, %s", until.Local().Format("Mon Jan 2 15:04"))
-	case f.Policy.MaxDuration > 0 && left > f.Policy.MaxDuration-f.Now.Sub(f.Started):
+	case left > f.timeLeft():
 		reason += fmt.Sprintf("; it resets at %s, after the end of the run's time", until.Local().Format("15:04"))
 	default:
 		far = false
@@ -39,7 +39,7 @@ func waitForLimit(f Facts, reason string) Decision {
 	if f.Policy.OnLimit == "stop" || far {
 		return Decision{Action: ActionStop, Reason: reason, Until: until, Exit: ExitLimited,
 			ExitReason: "usage_limit", Status: state.StatusStopped,
-			Next: fmt.Sprintf("after %s: ralph resume; or name other agents in FALLBACK_AGENTS", until.Local().Format("Jan 2 15:04"))}
+			Next: fmt.Sprintf("to continue: ralph resume, after %s; or name other agents in FALLBACK_AGENTS", until.Local().Format("Jan 2 15:04"))}
 	}
 	return Decision{Action: ActionWait, Reason: reason, Until: until}
 }
@@ -62,9 +62,7 @@ func LimitEnd(o agent.Outcome, limits int, now time.Time) time.Time {
 	return until
 }
 
-// retryDelay is 5 s, doubled with every try, at most 10 minutes.
-func retryDelay(try int) time.Duration { return doubled(5*time.Second, try) }
-
+// doubled is the first delay, doubled with every try, at most 10 minutes.
 func doubled(first time.Duration, try int) time.Duration {
 	return min(first<<min(try-1, 10), 10*time.Minute)
 }
@@ -77,35 +75,39 @@ func afterError(f Conclusion, d Decision) Decision {
 		f.Plan.Total > 0 && f.Plan.Remaining == 0 {
 		return d
 	}
-	wait := max(doubled(f.Policy.ErrorPause, f.Memory.Failures), f.Policy.Delay)
-	if f.Policy.MaxDuration > 0 {
-		wait = min(wait, max(f.Policy.MaxDuration-f.Now.Sub(f.Started), 0))
-	}
+	wait := min(max(doubled(f.Policy.ErrorPause, f.Memory.Failures), f.Policy.Delay), max(f.timeLeft(), 0))
 	d.Until = f.Now.Add(wait)
 	d.Reason = strings.TrimPrefix(fmt.Sprintf("%s; the call failed (%s), the next one in %s", d.Reason, f.Result.Call.Outcome.Class, wait.Round(time.Second)), "; ")
 	return d
 }
 
+const whenCeilings = "`MAX_ITERATIONS`, `MAX_DURATION` or `MAX_COST_USD` is reached, or `UNTIL` has come"
+
+// timeLeft is how long the run may still work.
+func (f Facts) timeLeft() time.Duration { return f.Window.Left(f.Policy.MaxDuration, f.Started, f.Now) }
+
 func ceilings(f Facts) (Decision, bool) {
-	p := f.Policy
-	var reason, exitReason, flag string
+	p, ran := f.Policy, f.Window.Ran(f.Started, f.Now)
+	var reason, exitReason, more string
 	switch {
 	case p.MaxIterations > 0 && f.Memory.Iterations >= p.MaxIterations:
-		reason, exitReason = fmt.Sprintf("%d of at most %d iterations made", f.Memory.Iterations, p.MaxIterations), "max_iterations"
-		flag = "--max-iterations"
-	case p.MaxDuration > 0 && f.Now.Sub(f.Started) >= p.MaxDuration:
-		reason, exitReason = fmt.Sprintf("ran for %s of at most %s", f.Now.Sub(f.Started).Round(time.Second), p.MaxDuration), "max_duration"
-		flag = "--max-duration"
+		reason, exitReason = "made "+count(f.Memory.Iterations, "iteration", "iterations")+", as many as are allowed", "max_iterations"
+		more = fmt.Sprintf("resume %d", f.Memory.Iterations+p.MaxIterations)
+		if p.MaxIterations == 1 {
+			more = "" // ralph once, one after the other
+		}
+	case !f.Window.End.IsZero() && !f.Now.Before(f.Window.End):
+		reason, exitReason, more = "it is "+p.Until+", when the run is to end", "until", "resume"
+	case p.MaxDuration > 0 && ran >= p.MaxDuration:
+		reason, exitReason = fmt.Sprintf("ran for %s of at most %s", ran.Round(time.Second), p.MaxDuration), "max_duration"
+		more = fmt.Sprintf("resume --max-duration %s", 2*p.MaxDuration)
 	case p.MaxCost > 0 && f.Memory.Usage.CostUSD >= p.MaxCost:
 		reason, exitReason = fmt.Sprintf("the agent's estimate of the cost is %.2f of at most %.2f USD", f.Memory.Usage.CostUSD, p.MaxCost), "max_cost"
-		flag = "--max-cost"
+		more = fmt.Sprintf("resume --max-cost %g", 2*p.MaxCost)
 	default:
 		return Decision{}, false
 	}
-	next := "raise " + flag + " and run ralph again"
-	if flag == "--max-iterations" && p.MaxIterations == 1 {
-		next = "to continue: ralph"
-	}
+	next := strings.TrimSpace("to continue: ralph " + more)
 	return Decision{Action: ActionStop, Reason: reason, Exit: ExitCeiling, ExitReason: exitReason, Status: state.StatusStopped,
 		Next: next}, true
 }
@@ -123,9 +125,9 @@ func hourly(f Facts) (Decision, bool) {
 		return Decision{}, false
 	}
 	until := NextHour(f.Calls.Hour)
-	if p.MaxDuration > 0 && until.Sub(f.Now) > p.MaxDuration-f.Now.Sub(f.Started) {
+	if until.Sub(f.Now) > f.timeLeft() {
 		return Decision{Action: ActionStop, Reason: reason + "; the run's time is over before the next hour", Exit: ExitCeiling, ExitReason: "max_duration",
-			Status: state.StatusStopped, Next: fmt.Sprintf("after %s: ralph resume; or raise --calls, --max-duration", until.Local().Format("15:04"))}, true
+			Status: state.StatusStopped, Next: fmt.Sprintf("to continue: ralph resume, after %s; or ralph, with a higher --calls or --max-duration", until.Local().Format("15:04"))}, true
 	}
 	return Decision{Action: ActionWait, Reason: reason, Until: until}, true
 }

@@ -269,8 +269,8 @@ func TestConclude_once_tellsHowTheIterationEnded(t *testing.T) {
 	reports := busy(1)
 	reports.Call.Signalled, reports.Call.Signal = true, statusblock.Signal{Status: statusblock.Error, Recommendation: "no disk"}
 	for want, it := range map[string]turn.Result{
-		"1 of at most 1 iterations made; it ended with crash: exit code 3":                                  crashed,
-		"1 of at most 1 iterations made; it ended with completed-turn: the agent reports an error: no disk": reports,
+		"made 1 iteration, as many as are allowed; it ended with crash: exit code 3":                                  crashed,
+		"made 1 iteration, as many as are allowed; it ended with completed-turn: the agent reports an error: no disk": reports,
 	} {
 		d, ok := ceilingAfter(Conclusion{Facts: Facts{Policy: o, Memory: Memory{Iterations: 1}}, Result: it})
 		if !ok || d.Reason != want {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/turn"
 )
@@ -71,5 +72,16 @@ func TestConclude_failedCallOfADonePlan_isNotWaitedFor(t *testing.T) {
 	f.Plan.Remaining = 1
 	if d := Conclude(f); !strings.Contains(d.Reason, "the next one in 5s") {
 		t.Errorf("reason %q", d.Reason)
+	}
+}
+
+func TestUsageLimit_withoutAResetTime_theNextTryIsCalledAGuess(t *testing.T) {
+	for _, at := range []time.Time{{}, noon.Add(time.Hour)} {
+		var r turn.Result
+		r.Call.Made, r.Call.Outcome = true, agent.Outcome{Class: ending.UsageLimit, Reason: "the limit is reached", ResetsAt: at}
+		d := Conclude(Conclusion{Facts: Facts{Now: noon, LimitedUntil: noon.Add(time.Hour)}, Result: r})
+		if d.Rule != "usage_limit" || strings.Contains(d.Reason, "a guess") != at.IsZero() {
+			t.Errorf("%v: %s: %s", at, d.Rule, d.Reason)
+		}
 	}
 }

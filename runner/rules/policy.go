@@ -1,13 +1,17 @@
 package rules
 
 import (
-	"ralph/config/option"
+	"slices"
 	"time"
+
+	"ralph/config/option"
+	"ralph/runner/rules/hours"
 )
 
 // Policy is what a user can say about when a run waits and when it ends.
 type Policy struct {
 	BreakerPolicy
+	hours.Hours
 
 	CallsPerHour  int           // agent calls in one clock hour; at least 1
 	TokensPerHour int64         // 0: off
@@ -39,7 +43,7 @@ type BreakerPolicy struct {
 
 // Options are the rows of the option table that fill o.
 func (o *Policy) Options() []option.Row {
-	return append([]option.Row{{
+	return slices.Concat([]option.Row{{
 		Group: "Limits", Key: "MAX_CALLS_PER_HOUR", Flag: "calls", Short: "c", Arg: "N", YAML: "limits.calls_per_hour",
 		Kind: option.Int, Default: "100", Min: "1", Max: "1000000", Field: &o.CallsPerHour,
 		Help: "Agent calls allowed in one clock hour.",
@@ -88,7 +92,7 @@ func (o *Policy) Options() []option.Row {
 		Kind: option.Enum, Default: "revert", Values: []string{"warn", "revert", "halt"},
 		Trust: true, Safe: []string{"revert", "halt"}, Field: &o.AntiCheat,
 		Help: "What ralph does about findings of the audit: warn tells the agent and you, revert also takes back ticks that were not earned, halt ends the run.",
-	}}, o.BreakerPolicy.Options()...)
+	}}, o.Hours.Options(), o.BreakerPolicy.Options())
 }
 
 // Options are the rows of the option table that fill o.

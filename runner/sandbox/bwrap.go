@@ -7,22 +7,28 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"ralph/ptyexec"
+	"ralph/ptyexec/confine"
 )
 
 const bwrapProgram = "bwrap"
 
 // bwrap runs the command in namespaces of its own: a root that can only be read,
-// its own processes, and its own /tmp, /run and /dev.
+// its own processes, and its own /tmp, /run and /dev. Without capabilities, it cannot
+// change its mounts, even as root.
 func bwrap(c ptyexec.Command, v view, n network) (ptyexec.Command, error) {
-	args := []string{bwrapProgram, "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+	args := []string{bwrapProgram, "--die-with-parent", "--cap-drop", "ALL", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
 		"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"}
 	if !n.all {
 		args = append(args, "--unshare-net")
+	}
+	if len(n.list.Loopback()) > 0 {
+		args = append(args, "--cap-add", "CAP_NET_BIND_SERVICE") // for the bridge, on a loopback of its own
 	}
 	for _, dir := range existing([]string{"/run", "/tmp", "/var/tmp"}) {
 		args = append(args, "--tmpfs", dir)
@@ -41,6 +47,9 @@ func bwrap(c ptyexec.Command, v view, n network) (ptyexec.Command, error) {
 		}
 		args = append(args, "--bind", path, path)
 	}
+	for _, path := range parents(v.Dir, v.Locked) {
+		args = append(args, "--bind", path, path) // a mount cannot be renamed
+	}
 	for _, path := range v.Locked {
 		args = append(args, "--ro-bind", path, path)
 	}
@@ -49,11 +58,18 @@ func bwrap(c ptyexec.Command, v view, n network) (ptyexec.Command, error) {
 	if err != nil {
 		return c, err
 	}
-	if within(program, "/tmp") || within(program, "/var/tmp") || within(program, "/run") { // else it would not be there
-		args = append(args, "--ro-bind", program, program)
+	for _, path := range []string{program, n.route.Hub, filepath.Dir(n.route.Socket)} {
+		if within(path, "/tmp") || within(path, "/var/tmp") || within(path, "/run") { // else it would not be there
+			args = append(args, "--ro-bind", path, path)
+		}
+	}
+	inside, env, err := n.bridge(slices.Concat([]string{program}, c.Args[1:]), programEnv(c.Env))
+	if err != nil {
+		return c, err
 	}
 	args = append(args, "--chdir", cmp.Or(c.Dir, v.Dir), "--")
-	c.Args = slices.Concat(args, []string{program}, c.Args[1:])
+	c.Args, c.Env = slices.Concat(args, inside), env
+	c.Confine = &confine.Limits{Processes: mostProcesses}
 	return c, nil
 }
 
@@ -68,7 +84,7 @@ func hide(path string) []string {
 // tryBound is how long trying a sandbox may take.
 const tryBound = 10 * time.Second
 
-func bwrapWorks() error {
+func bwrapWorks(Settings) error {
 	path, err := exec.LookPath(bwrapProgram)
 	if err != nil {
 		return errors.New("bubblewrap is not installed (apt install bubblewrap, dnf install bubblewrap)")
@@ -88,11 +104,4 @@ func firstLine(text string, err error) string {
 		return err.Error()
 	}
 	return line
-}
-
-func bwrapFilters(n network) string {
-	if len(n.ports) > 0 {
-		return "it gives a program the whole network or none; use SANDBOX=landlock for ports"
-	}
-	return ""
 }

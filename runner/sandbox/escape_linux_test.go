@@ -29,6 +29,7 @@ func home(t *testing.T) (home, project string) {
 		".config/gh/hosts.yml": "secret", ".config/other/settings": "text", ".ours/login": "login", ".theirs/login": "secret",
 		"src/other/main.go": "text", "src/project/main.go": "text", "src/project/.ralph/status.json": "{}",
 		"src/project/.ralph/plan.md": "- [ ] one\n", "src/project/.git/hooks/pre-commit": "#!/bin/sh\n", "src/project/.git/HEAD": "ref: refs/heads/main\n",
+		"src/project/.claude/settings.json": "{}", "src/project/.mcp.json": "{}",
 	}
 	for name, text := range files {
 		path := filepath.Join(home, name)
@@ -43,16 +44,9 @@ func home(t *testing.T) (home, project string) {
 }
 
 func box(mode, home, project string, net ...string) Box {
-	at := func(names ...string) (paths []string) {
-		for _, name := range names {
-			paths = append(paths, filepath.Join(project, name))
-		}
-		return paths
-	}
-	return Box{Settings{Sandbox: mode, SandboxNet: net}, Place{
-		Dir: project, Locked: at(".ralph", ".git/hooks", ".not-there"), Open: at(".ralph/plan.md"),
-		HomeWrite: []string{".ours/", ".new/"}, HomeHidden: []string{".ours/", ".theirs/"},
-	}}
+	b := Settings{Sandbox: mode, SandboxNet: net}.Box(project, filepath.Join(project, ".ralph/plan.md"), []string{".ours/", ".theirs/"})
+	b.HomeWrite = []string{".ours/", ".new/"}
+	return b
 }
 
 // sh runs a script in the box and returns whether it succeeded, and its output.
@@ -74,10 +68,17 @@ func sh(t *testing.T, b Box, home, script string) (bool, string) {
 }
 
 // each runs a test for every sandbox; one that does not work here is skipped by name.
+// Docker shares all of podman's code: it has a test of its own.
 func each(t *testing.T, f func(t *testing.T, p profile)) {
 	for _, p := range profiles() {
+		if p.name == "docker" {
+			continue
+		}
 		t.Run(p.name, func(t *testing.T) {
-			if err := p.works(); err != nil {
+			if (Settings{Sandbox: p.name}).InContainer() {
+				long(t)
+			}
+			if err := p.works(Settings{}); err != nil {
 				t.Skip(err)
 			}
 			f(t, p)
@@ -85,9 +86,45 @@ func each(t *testing.T, f func(t *testing.T, p profile)) {
 	}
 }
 
+// long leaves a test to make check: each container takes a second.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("containers are slow")
+	}
+}
+
+// Podman has docker's command line: it answers to its name where no Docker service runs.
+func TestEscape_docker(t *testing.T) {
+	long(t)
+	if err := engine("docker").works(Settings{}); err != nil {
+		podman, lacking := exec.LookPath("podman")
+		if lacking != nil {
+			t.Skip(err)
+		}
+		dir := t.TempDir()
+		if err := os.Symlink(podman, filepath.Join(dir, "docker")); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+		if err := engine("docker").works(Settings{}); err != nil {
+			t.Skip(err)
+		}
+	}
+	home, project := home(t)
+	for script, want := range map[string]bool{
+		"cat ~/.ssh/id_ed25519": false, "echo x > .ralph/status.json": false, "echo x > new.go && test -t 1": true,
+	} {
+		if ok, out := sh(t, box("docker", home, project), home, script); ok != want || strings.Contains(out, "secret") {
+			t.Errorf("%s: success %v\n%s", script, ok, out)
+		}
+	}
+}
+
 func TestEscape_filesOfTheUser(t *testing.T) {
 	each(t, func(t *testing.T, p profile) {
 		home, project := home(t)
+		inContainer := Settings{Sandbox: p.name}.InContainer()
 		for _, test := range []struct {
 			script string
 			want   bool
@@ -109,7 +146,7 @@ func TestEscape_filesOfTheUser(t *testing.T) {
 			{"touch /usr/local/bin/ralph-escape", false},
 			{"echo evil > ~/.ours/login && cat ~/.ours/login", true},
 			{"echo new > ~/.new/file", true},
-			{"cat ~/.config/other/settings && cat ~/src/other/main.go", true},
+			{"cat ~/.config/other/settings && cat ~/src/other/main.go", !inContainer},
 			{"echo x > new.go && mkdir -p a/b && mv new.go a/b && rm -r a && cat main.go", true},
 			{"echo x > .git/index.lock && rm .git/index.lock", true},
 			{"echo '- [x] one' > .ralph/plan.md", true},
@@ -122,6 +159,9 @@ func TestEscape_filesOfTheUser(t *testing.T) {
 				// A secret that reads as empty is as good as one that cannot be read.
 				if !bad && !test.want && strings.TrimSpace(out) == "" && !strings.Contains(test.script, "evil") && !strings.Contains(test.script, "touch") {
 					continue
+				}
+				if ok && inContainer && !bad {
+					continue // written inside, and lost: below is what counts
 				}
 				t.Errorf("%s: success %v, want %v\n%s", test.script, ok, test.want, out)
 			}
@@ -145,13 +185,56 @@ func TestEscape_locked(t *testing.T) {
 		if !p.locks {
 			return // stated in docs/sandbox.md
 		}
-		home, project := home(t)
 		for _, script := range []string{
-			"echo x > .ralph/status.json", "mv .ralph/plan.md .ralph/status.json", "rm .ralph/status.json", "rm -r .ralph", "mv .ralph elsewhere",
-			"echo x > .git/hooks/pre-commit", "echo x > .git/hooks/post-commit", "chmod +x .git/hooks/pre-commit",
+			"echo x > .ralph/status.json", "mv .ralph/plan.md .ralph/status.json", "rm .ralph/status.json", "rm -r .ralph",
+			"mv .ralph elsewhere && mkdir .ralph && echo x > .ralph/status.json", "mv .claude elsewhere && mkdir .claude && echo x > .claude/settings.json",
+			"mv .git elsewhere", "echo x > .git/hooks/pre-commit", "echo x > .git/hooks/post-commit", "chmod +x .git/hooks/pre-commit",
+			"umount .git/hooks; echo x > .git/hooks/pre-commit", "mount -o remount,rw,bind .git/hooks && echo x > .git/hooks/pre-commit",
+			"umount ~/.ssh && cat ~/.ssh/id_ed25519", "mount -o remount,rw,bind /; echo x > /etc/ralph-escape",
+			"unshare -m sh -c 'umount .git/hooks' && echo x > .git/hooks/pre-commit", "echo x > .mcp.json",
 		} {
-			if ok, out := sh(t, box(p.name, home, project), home, script); ok {
+			home, project := home(t)
+			if ok, out := sh(t, box(p.name, home, project), home, script); ok && !strings.Contains(script, "/etc/ralph-escape") || strings.Contains(out, "secret") {
 				t.Errorf("%s succeeded: %s", script, out)
+			}
+			for name, want := range map[string]string{".ralph/status.json": "{}", ".git/hooks/pre-commit": "#!/bin/sh\n", ".claude/settings.json": "{}", ".mcp.json": "{}"} {
+				if b, err := os.ReadFile(filepath.Join(project, name)); string(b) != want {
+					t.Errorf("after %s, %s is %q, %v", script, name, b, err)
+				}
+			}
+		}
+		if _, err := os.Lstat("/etc/ralph-escape"); err == nil {
+			t.Error("written outside")
+			_ = os.Remove("/etc/ralph-escape")
+		}
+	})
+}
+
+// A worktree shares the hooks of its repository, and a repository may have none yet.
+func TestEscape_hooksOfTheRepository(t *testing.T) {
+	each(t, func(t *testing.T, p profile) {
+		if !p.locks {
+			return // stated in docs/sandbox.md
+		}
+		home, project := home(t)
+		git := filepath.Join(home, "src", "repository", ".git")
+		own := filepath.Join(git, "worktrees", "project")
+		for path, text := range map[string]string{
+			filepath.Join(own, "commondir"): "../..\n", filepath.Join(git, "config"): "[core]\n", filepath.Join(project, "sub", ".git"): "gitdir: " + own + "\n",
+		} {
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b := box(p.name, home, filepath.Join(project, "sub"))
+		for script, want := range map[string]bool{
+			"echo x > " + git + "/hooks/pre-commit": false, "echo x >> " + git + "/config": false, "echo x > " + git + "/index && echo x > " + own + "/HEAD": true,
+		} {
+			if ok, out := sh(t, b, home, script); ok != want {
+				t.Errorf("%s: success %v\n%s", script, ok, out)
 			}
 		}
 	})
@@ -212,6 +295,88 @@ func TestEscape_network(t *testing.T) {
 			if ok, out := sh(t, box(p.name, home, project, NetNone), home, reach); ok {
 				t.Errorf("an abstract socket outside is reached: %s", out)
 			}
+		}
+	})
+}
+
+// What listens on a unix socket outside, such as Docker, D-Bus and tmux, obeys whoever
+// can connect. Landlock cannot prevent it: stated in docs/sandbox.md.
+func TestEscape_socketsOutside(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip(err)
+	}
+	each(t, func(t *testing.T, p profile) {
+		if p.name == "landlock" {
+			return
+		}
+		home, project := home(t)
+		for _, dir := range []string{"/run", os.TempDir()} {
+			path := filepath.Join(dir, fmt.Sprintf("ralph-escape-%d.sock", os.Getpid()))
+			socket, err := net.Listen("unix", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer socket.Close()
+			script := fmt.Sprintf("%s -e \"require('net').connect('%s').on('connect',()=>process.exit(0)).on('error',()=>process.exit(1))\"", filepath.Base(node), path)
+			if ok, out := sh(t, box(p.name, home, project), home, script); ok {
+				t.Errorf("%s is reached: %s", path, out)
+			}
+		}
+	})
+}
+
+func TestEscape_withoutNetwork_noPacketLeaves(t *testing.T) {
+	each(t, func(t *testing.T, p profile) {
+		if p.name == "landlock" {
+			return // it restricts TCP only: stated in docs/sandbox.md
+		}
+		home, project := home(t)
+		udp, err := net.ListenPacket("udp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer udp.Close()
+		port := udp.LocalAddr().(*net.UDPAddr).Port
+		sh(t, box(p.name, home, project, NetNone), home, fmt.Sprintf("echo secret > /dev/udp/127.0.0.1/%d; getent hosts localhost.example.com", port))
+		if err := udp.SetReadDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+		if n, _, err := udp.ReadFrom(make([]byte, 16)); err == nil {
+			t.Errorf("a packet of %d bytes arrived", n)
+		}
+	})
+}
+
+func TestEscape_tracing(t *testing.T) {
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Skip(err)
+	}
+	each(t, func(t *testing.T, p profile) {
+		home, project := home(t)
+		victim := exec.Command("sleep", "600")
+		if err := victim.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = victim.Process.Kill(); _ = victim.Wait() }()
+		script := fmt.Sprintf("timeout 5 %s -o /dev/null -p %d", strace, victim.Process.Pid)
+		if ok, out := sh(t, box(p.name, home, project), home, script+"; test $? = 124 -o $? = 0"); ok || strings.Contains(out, "attached") {
+			t.Errorf("the process outside is traced: %s", out)
+		}
+	})
+}
+
+func TestEscape_processesAndMemoryOfAContainer(t *testing.T) {
+	each(t, func(t *testing.T, p profile) {
+		if !(Settings{Sandbox: p.name}).InContainer() {
+			return // ptyexec/confine has the test of what stops the others
+		}
+		home, project := home(t)
+		_, out := sh(t, box(p.name, home, project), home, "cd /sys/fs/cgroup; cat pids.max memory.max pids/pids.max memory/memory.limit_in_bytes 2>/dev/null")
+		memory := fmt.Sprint(mostMemory() / 4096 * 4096)
+		if got := strings.Fields(out); len(got) != 2 || got[0] != fmt.Sprint(mostProcesses) || got[1] != memory {
+			t.Errorf("limits %q, want %d and %s", got, mostProcesses, memory)
 		}
 	})
 }

@@ -23,6 +23,20 @@ func gitDirs(dir string) []string {
 	}
 }
 
+// gitPrograms are the paths in git's folders that make git start programs. The folder
+// for hooks is made where it is missing: only what exists can be locked.
+func gitPrograms(dirs []string) (paths []string) {
+	for _, dir := range dirs {
+		paths = append(paths, filepath.Join(dir, "config"), filepath.Join(dir, "config.worktree"))
+	}
+	if len(dirs) > 0 {
+		hooks := filepath.Join(dirs[len(dirs)-1], "hooks") // a worktree has none of its own
+		_ = os.Mkdir(hooks, 0o755)                         // it exists, or the agent cannot make it either
+		paths = append(paths, hooks)
+	}
+	return paths
+}
+
 // linked follows a .git file to its repository.
 func linked(file string) []string {
 	text, err := os.ReadFile(file)

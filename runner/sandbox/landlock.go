@@ -5,14 +5,15 @@ import (
 	"fmt"
 
 	"ralph/ptyexec"
+	"ralph/ptyexec/confine"
 )
 
 // landlock confines the command in the guard: it needs neither root nor another
 // program.
 func landlock(c ptyexec.Command, v view, n network) (ptyexec.Command, error) {
-	confine := &ptyexec.Confinement{}
+	limits := &confine.Limits{Processes: mostProcesses}
 	var err error
-	if confine.Read, err = without("/", v.hidden); err != nil {
+	if limits.Read, err = without("/", v.hidden); err != nil {
 		return c, fmt.Errorf("list what may be read: %w", err)
 	}
 	for _, path := range append(append([]string{v.Dir, "/dev"}, v.Write...), v.temp...) {
@@ -20,28 +21,32 @@ func landlock(c ptyexec.Command, v view, n network) (ptyexec.Command, error) {
 		if err != nil {
 			return c, fmt.Errorf("list what may be written: %w", err)
 		}
-		confine.Write = append(confine.Write, paths...)
+		limits.Write = append(limits.Write, paths...)
 	}
 	if !n.all {
-		confine.Ports = append([]uint16{}, n.ports...)
+		ports, _ := n.list.Ports()
+		limits.Ports = append([]uint16{}, ports...)
 	}
-	c.Confine = confine
+	c.Confine = limits
 	return c, nil
 }
 
-func landlockWorks() error {
-	switch v := ptyexec.ConfineVersion(); {
+func landlockWorks(Settings) error {
+	switch v := confine.Version(); {
 	case v == 0:
 		return errors.New("the kernel has no Landlock (Linux 5.13 or later, with landlock in the list of CONFIG_LSM or lsm=)")
-	case v < ptyexec.ConfineMin:
-		return fmt.Errorf("the kernel has Landlock %d; %d is needed (Linux 6.2 or later)", v, ptyexec.ConfineMin)
+	case v < confine.Min:
+		return fmt.Errorf("the kernel has Landlock %d; %d is needed (Linux 6.2 or later)", v, confine.Min)
 	}
 	return nil
 }
 
 func landlockFilters(n network) string {
-	if v := ptyexec.ConfineVersion(); !n.all && v < ptyexec.ConfineTCP {
-		return fmt.Sprintf("the kernel has Landlock %d; %d is needed for SANDBOX_NET (Linux 6.7 or later)", v, ptyexec.ConfineTCP)
+	if _, only := n.list.Ports(); !only {
+		return "it knows ports, not hosts; use SANDBOX=bwrap for hosts"
+	}
+	if v := confine.Version(); !n.all && v < confine.TCP {
+		return fmt.Sprintf("the kernel has Landlock %d; %d is needed for SANDBOX_NET (Linux 6.7 or later)", v, confine.TCP)
 	}
 	return ""
 }

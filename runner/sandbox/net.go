@@ -1,32 +1,150 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+
+	"ralph/runner/sandbox/allow"
+)
+
+// Values of SANDBOX_NET that are no hosts.
+const (
+	NetAll  = "all"
+	NetNone = "none"
 )
 
 // network is what contained programs may connect to. The zero value: nothing.
 type network struct {
 	all   bool
-	ports []uint16 // on any host
+	list  allow.List
+	route Route
 }
 
-func parseNet(entries []string) (network, error) {
+func parseNet(entries []string) (n network, err error) {
 	if len(entries) == 0 || len(entries) == 1 && entries[0] == NetAll {
 		return network{all: true}, nil
 	}
 	if len(entries) == 1 && entries[0] == NetNone {
 		return network{}, nil
 	}
-	var n network
-	for _, entry := range entries {
-		text, ok := strings.CutPrefix(entry, ":")
-		port, err := strconv.ParseUint(text, 10, 16)
-		if !ok || err != nil || port == 0 {
-			return n, fmt.Errorf("SANDBOX_NET: %q is not all, none, or a list of :PORT", entry)
-		}
-		n.ports = append(n.ports, uint16(port))
+	if slices.Contains(entries, NetAll) || slices.Contains(entries, NetNone) {
+		return n, fmt.Errorf("SANDBOX_NET: %s and %s stand alone", NetAll, NetNone)
+	}
+	if n.list, err = allow.Parse(entries); err != nil {
+		return n, fmt.Errorf("SANDBOX_NET: %w", err)
 	}
 	return n, nil
 }
+
+// wider reports whether a value of SANDBOX_NET allows what the user's own does not.
+func wider(own, value string) bool {
+	mine, err1 := parseNet(strings.Split(own, ","))
+	theirs, err2 := parseNet(strings.Split(value, ","))
+	switch {
+	case err1 != nil || err2 != nil || theirs.all:
+		return !mine.all
+	case mine.all:
+		return false
+	}
+	return slices.ContainsFunc(theirs.list, func(e allow.Entry) bool { return !mine.list.Permits(e.Host, e.Port) })
+}
+
+// Listed returns the hosts that contained programs may connect to; nil: there is no
+// such list.
+func (s Settings) Listed() allow.List {
+	n, err := parseNet(s.SandboxNet)
+	if err != nil {
+		return nil
+	}
+	return n.list
+}
+
+// Route is how contained programs reach the hosts that SANDBOX_NET lists: the
+// sandbox has no network, and inside of it ralph-hub passes connections on to the
+// proxy's socket. The zero value: no proxy runs.
+type Route struct {
+	Hub    string // the program ralph-hub
+	Socket string // where the proxy listens, alone in its folder
+}
+
+// HubProgram is the only program of ralph that uses a network.
+const HubProgram = "ralph-hub"
+
+// FindHub returns the path of ralph-hub: beside this program, else in PATH.
+func FindHub() (string, error) {
+	if self, err := os.Executable(); err == nil {
+		path := filepath.Join(filepath.Dir(self), HubProgram)
+		if info, err := os.Stat(path); err == nil && info.Mode()&0o111 != 0 {
+			return path, nil
+		}
+	}
+	path, err := exec.LookPath(HubProgram)
+	if err != nil {
+		return "", errors.New("ralph-hub, which is its proxy, is neither beside ralph nor in PATH")
+	}
+	return path, nil
+}
+
+// noProxy says why a list of hosts cannot be kept to here; empty: it can.
+func noProxy(n network) string {
+	if len(n.list) == 0 {
+		return ""
+	}
+	if _, err := FindHub(); err != nil {
+		return "SANDBOX_NET: " + err.Error()
+	}
+	return ""
+}
+
+// proxyPort is where programs in a sandbox find the proxy, on their own loopback.
+const proxyPort = 3128
+
+// bridge returns the program's arguments behind a bridge to the proxy, and the
+// environment in which it finds the proxy.
+func (n network) bridge(args, env []string) ([]string, []string, error) {
+	if len(n.list) == 0 {
+		return args, env, nil
+	}
+	if n.route == (Route{}) {
+		return nil, nil, errors.New("SANDBOX_NET lists hosts, and no proxy runs")
+	}
+	ports := n.list.Loopback()
+	port := uint16(proxyPort)
+	for slices.Contains(ports, port) {
+		port++
+	}
+	out := []string{n.route.Hub, "bridge", "--socket", n.route.Socket, "--proxy-port", strconv.Itoa(int(port))}
+	for _, p := range ports {
+		out = append(out, "--port", strconv.Itoa(int(p)))
+	}
+	return slices.Concat(out, []string{"--"}, args), slices.Concat(env, proxyVars(port)), nil
+}
+
+// proxyVars send programs to the proxy, except for their own loopback.
+func proxyVars(port uint16) []string {
+	url := fmt.Sprintf("http://127.0.0.1:%d", port)
+	vars := []string{"NODE_USE_ENV_PROXY=1"}
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
+		vars = append(vars, name+"="+url)
+	}
+	own := "localhost,127.0.0.1,::1"
+	return append(vars, "NO_PROXY="+own, "no_proxy="+own)
+}
+
+// programEnv is the environment that a command has.
+func programEnv(env []string) []string {
+	if env == nil {
+		return os.Environ()
+	}
+	return env
+}
+
+// NeedsProxy is true when these settings list hosts, and the sandbox cannot keep to
+// them by itself.
+func (s Settings) NeedsProxy() bool { return s.On() && s.Sandbox != "landlock" && len(s.Listed()) > 0 }

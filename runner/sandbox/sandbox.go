@@ -19,26 +19,48 @@ import (
 type Settings struct {
 	Sandbox    string   `json:"mode,omitempty"` // name of a profile; empty: Off
 	SandboxNet []string `json:"net,omitempty"`  // as in SANDBOX_NET; empty: NetAll
+	// SandboxImage is what podman and docker run; empty: DefaultImage.
+	SandboxImage string `json:"image,omitempty"`
 }
 
-// Values of SANDBOX that are no profile, and of SANDBOX_NET that are no hosts.
+// Values of SANDBOX that are no profile.
 const (
-	Off     = "off"
-	Auto    = "auto" // the strongest that works here
-	NetAll  = "all"
-	NetNone = "none"
+	Off  = "off"
+	Auto = "auto" // the strongest that works here
 )
 
 // Options returns the rows of the option table that fill s.
 func (s *Settings) Options() []option.Row {
 	return []option.Row{{
 		Group: "Sandbox", Key: "SANDBOX", Flag: "sandbox", Arg: "NAME", YAML: "sandbox.mode",
-		Kind: option.Enum, Default: Off, Values: append(Names(), Auto), Field: &s.Sandbox,
+		Aliases: []string{"SANDBOX_PROVIDER", "RALPH_USE_DOCKER"}, Spellings: map[string]string{
+			"yes": "docker", "true": "docker", "1": "docker", "no": Off, "false": Off, "0": Off, "none": Off, "local": Off, "host": Off,
+			"bubblewrap": "bwrap",
+		},
+		Kind: option.Enum, Default: Off, Values: slices.Concat([]string{Off}, Names(), []string{Auto}), Weakens: weaker, Field: &s.Sandbox,
 		Help: "Contain agents and checks. auto takes the strongest sandbox that works here; without one, ralph does not start.",
 	}, {
-		Group: "Sandbox", Key: "SANDBOX_NET", YAML: "sandbox.net", Kind: option.List, Default: NetAll, Field: &s.SandboxNet,
-		Help: "What contained programs may connect to: all, none, or a comma list of :PORT.",
+		Group: "Sandbox", Key: "SANDBOX_NET", YAML: "sandbox.net", Kind: option.List, Default: NetAll, Weakens: wider, Field: &s.SandboxNet,
+		Help: "What contained programs may connect to: all, none, or a comma list of HOST, *.HOST, HOST:PORT and :PORT.",
+	}, {
+		Group: "Sandbox", Key: "SANDBOX_IMAGE", Aliases: []string{"RALPH_DOCKER_IMAGE"}, YAML: "sandbox.image", Kind: option.String,
+		Default: DefaultImage, Field: &s.SandboxImage, Trust: true, Safe: []string{DefaultImage},
+		Help: "The image that SANDBOX=podman or docker runs; ralph sandbox build makes the default one.",
 	}}
+}
+
+// weaker reports whether a value of SANDBOX contains less than the user's own may do.
+func weaker(own, value string) bool {
+	rank := func(name string, auto int) int {
+		switch i := slices.Index(Names(), name); {
+		case name == Auto:
+			return auto
+		case i >= 0:
+			return i
+		}
+		return len(Names())
+	}
+	return own != value && rank(value, len(Names())-1) > rank(own, 0)
 }
 
 // Place is what a command works on.
@@ -58,7 +80,7 @@ type Place struct {
 type profile struct {
 	name string
 	// works tries the profile. The error says what is missing, and how to get it.
-	works func() error
+	works func(Settings) error
 	// locks is true when the profile keeps Place.Locked from being written.
 	locks bool
 	wrap  func(ptyexec.Command, view, network) (ptyexec.Command, error)
@@ -68,8 +90,11 @@ type profile struct {
 
 // profiles are the sandboxes, the strongest first.
 func profiles() []profile {
+	podman, docker := engine("podman"), engine("docker")
 	return []profile{
-		{name: "bwrap", works: bwrapWorks, locks: true, wrap: bwrap, filters: bwrapFilters},
+		{name: "podman", works: podman.works, locks: true, wrap: podman.wrap, filters: noProxy},
+		{name: "docker", works: docker.works, locks: true, wrap: docker.wrap, filters: noProxy},
+		{name: "bwrap", works: bwrapWorks, locks: true, wrap: bwrap, filters: noProxy},
 		{name: "landlock", works: landlockWorks, wrap: landlock, filters: landlockFilters},
 	}
 }
@@ -104,7 +129,7 @@ func (s Settings) Resolve() (Settings, error) {
 		if s.Sandbox != Auto && s.Sandbox != p.name {
 			continue
 		}
-		err := p.works()
+		err := p.works(s)
 		why := p.filters(net)
 		if err == nil && why == "" {
 			s.Sandbox = p.name
@@ -125,24 +150,30 @@ type Trial struct {
 }
 
 // Try tries every sandbox, the strongest first.
-func Try() []Trial {
+func (s Settings) Try() []Trial {
 	var out []Trial
 	for _, p := range profiles() {
-		out = append(out, Trial{p.name, p.works()})
+		out = append(out, Trial{p.name, p.works(s)})
 	}
 	return out
 }
+
+// mostProcesses is how many processes and threads of the user there may be for a
+// contained program to start another: more than a desktop and a build have, and few
+// enough to survive a fork bomb.
+const mostProcesses = 8192
 
 // Box is a sandbox for one place. The zero value contains nothing.
 type Box struct {
 	Settings // as Resolve returned it
 	Place
+	Route Route // zero: SANDBOX_NET needs none
 }
 
 // Box contains the checks of a project: they get no agent's login. hidden are
 // what agents keep, as in Place.HomeHidden.
 func (s Settings) Box(dir, plan string, hidden []string) Box {
-	b := Box{s, Place{Dir: dir, HomeHidden: hidden}}
+	b := Box{Settings: s, Place: Place{Dir: dir, HomeHidden: hidden}}
 	for _, path := range steering() {
 		b.Locked = append(b.Locked, filepath.Join(dir, path))
 	}
@@ -152,9 +183,9 @@ func (s Settings) Box(dir, plan string, hidden []string) Box {
 	return b
 }
 
-// steering are paths in a project that steer ralph, git, or the user's programs.
+// steering are paths in a project that steer ralph or the user's programs.
 func steering() []string {
-	return []string{".ralph", ".ralphrc", ".git/hooks", ".git/config", ".claude/settings.json", ".claude/settings.local.json", ".mcp.json", ".envrc"}
+	return []string{".ralph", ".ralphrc", ".claude/settings.json", ".claude/settings.local.json", ".mcp.json", ".envrc"}
 }
 
 // Wrap returns the command, contained; it may also write the paths given here.
@@ -167,14 +198,16 @@ func (b Box) Wrap(c ptyexec.Command, write ...string) (ptyexec.Command, error) {
 	if i < 0 {
 		return c, fmt.Errorf("unknown sandbox %q; known: %s", b.Sandbox, strings.Join(Names(), ", "))
 	}
-	net, err := parseNet(b.SandboxNet)
+	n, err := parseNet(b.SandboxNet)
 	if err != nil {
 		return c, err
 	}
+	n.route = b.Route
 	b.Write = slices.Concat(b.Write, write)
 	v, err := look(b.Place, c.Env)
+	v.image = b.image()
 	if err != nil {
 		return c, err
 	}
-	return profiles()[i].wrap(c, v, net)
+	return profiles()[i].wrap(c, v, n)
 }

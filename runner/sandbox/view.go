@@ -16,7 +16,12 @@ type view struct {
 	home   string
 	temp   []string
 	hidden []string // may not be read
+	caches []string // of build tools; in Write, too
+	image  string   // of a container
 }
+
+// isCache is true for what build tools outside share with those inside.
+func (v view) isCache(path string) bool { return slices.Contains(v.caches, path) }
 
 // secrets are paths in the home folder that no agent needs to read.
 func secrets() []string {
@@ -41,15 +46,14 @@ func caches() []string {
 
 // look finds out what the place is on this machine. env is that of the command.
 func look(p Place, env []string) (view, error) {
-	if env == nil {
-		env = os.Environ()
-	}
+	env = programEnv(env)
 	v := view{home: lookup(env, "HOME")}
 	var err error
 	if v.Dir, err = filepath.EvalSymlinks(p.Dir); err != nil {
 		return v, fmt.Errorf("look at the project: %w", err)
 	}
-	if v.Locked, err = locks(existing(p.Locked), existing(p.Open)); err != nil {
+	repositories := gitDirs(v.Dir)
+	if v.Locked, err = locks(existing(slices.Concat(p.Locked, gitPrograms(repositories))), existing(p.Open)); err != nil {
 		return v, fmt.Errorf("list what is locked: %w", err)
 	}
 	for _, name := range p.HomeWrite {
@@ -59,8 +63,9 @@ func look(p Place, env []string) (view, error) {
 			}
 		}
 	}
-	v.Write = existing(slices.Concat(p.Write, gitDirs(v.Dir)))
-	v.Write = append(v.Write, inHome(v.home, slices.Concat(p.HomeWrite, caches()))...)
+	v.Write = existing(slices.Concat(p.Write, repositories))
+	v.caches = inHome(v.home, caches())
+	v.Write = slices.Concat(v.Write, inHome(v.home, p.HomeWrite), v.caches)
 	v.hidden = inHome(v.home, slices.Concat(secrets(), p.HomeHidden))
 	v.temp = existing([]string{lookup(env, "TMPDIR")})
 	if len(v.temp) == 0 {
@@ -86,6 +91,20 @@ func locks(locked, open []string) ([]string, error) {
 		out = append(out, paths...)
 	}
 	return out, nil
+}
+
+// parents are the folders between dir and the paths, from the top down.
+func parents(dir string, paths []string) []string {
+	var all []string
+	for _, path := range paths {
+		for at := filepath.Dir(path); at != dir && within(at, dir); at = filepath.Dir(at) {
+			if !slices.Contains(all, at) {
+				all = append(all, at)
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // inHome resolves names in the home folder; empty: there is none.

@@ -1,13 +1,5 @@
 package task
 
-import (
-	"regexp"
-	"strings"
-	"sync"
-
-	"github.com/goccy/go-yaml"
-)
-
 // Choice is the agent and the model for a task. Empty fields fall back to the plan's
 // choice, then to the options.
 type Choice struct {
@@ -25,67 +17,4 @@ func (c Choice) Or(d Choice) Choice {
 		c.Agent = d.Agent
 	}
 	return c
-}
-
-var choiceComment = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`<!--\s*ralph:\s*((?:(?:agent|provider|model)=[^\s=]+\s*)+)-->`)
-})
-
-// choiceIn reads `<!-- ralph: agent=codex model=gpt-5 -->` in a line of a checkbox plan;
-// provider means agent. In
-// the line of a box or below it, it applies to that task, elsewhere to the whole plan.
-func choiceIn(text string) (c Choice, ok bool) {
-	m := choiceComment().FindStringSubmatch(text)
-	if m == nil {
-		return c, false
-	}
-	for _, word := range strings.Fields(m[1]) {
-		name, value, _ := strings.Cut(word, "=")
-		if name == "model" {
-			c.Model = value
-		} else {
-			c.Agent = value
-		}
-	}
-	return c, true
-}
-
-// choose applies the choice in a line to the box that contains the line.
-func (s *scanner) choose(c Choice, line, indent int) {
-	if n := len(s.items); n > 0 && s.items[n-1].task >= 0 {
-		t := &s.tasks[s.items[n-1].task]
-		if t.Line == line || indent > s.items[n-1].indent {
-			t.Choice = c.Or(t.Choice)
-			return
-		}
-	}
-	s.choice = c.Or(s.choice)
-}
-
-// maxFrontMatter bounds the YAML block at the start of a Markdown plan, in bytes.
-const maxFrontMatter = 16 << 10
-
-// frontMatter reads agent, model and provider in the YAML block between two lines
-// --- at the start of a Markdown plan. A block that is no YAML says nothing: it may
-// as well be a rule and a paragraph.
-func frontMatter(plan string) Choice {
-	plan = strings.ReplaceAll(plan[:min(len(plan), maxFrontMatter)], "\r\n", "\n")
-	block, begins := strings.CutPrefix(plan, "---\n")
-	block, _, ends := strings.Cut(block, "\n---\n")
-	var data struct {
-		Agent, Model string
-		Provider     any
-	}
-	if !begins || !ends || yaml.Unmarshal([]byte(block), &data) != nil {
-		return Choice{}
-	}
-	var named Choice
-	switch p := data.Provider.(type) {
-	case string:
-		named.Agent = p
-	case map[string]any:
-		named.Agent, _ = p["name"].(string)
-		named.Model, _ = p["model"].(string)
-	}
-	return Choice{Agent: data.Agent, Model: data.Model}.Or(named)
 }

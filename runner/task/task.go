@@ -1,9 +1,12 @@
-// Package task reads the plan and changes the state of single tasks in it. Plans are
-// Markdown checkbox lists or prd.json files; formats.go has a row for each.
+// Package task is the model of a plan: tasks, their states, and which comes next. The
+// packages below it read and write the formats; store has a row for each.
 package task
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -12,7 +15,7 @@ import (
 // NoPriority is the Priority of a story without one: it comes last.
 const NoPriority = math.MaxInt32
 
-// Task is a box of a checkbox plan or a story of a prd.json. It survives JSON.
+// Task is one piece of work of a plan. It survives JSON.
 type Task struct {
 	// ID is unique in its List: the story's id, the leading token of a box ("T3",
 	// "US-001") or else a short hash of its text, so that it does not depend on the order.
@@ -20,25 +23,65 @@ type Task struct {
 	// Title is the whole text after the box, or the story's title.
 	Title       string `json:"title"`
 	Description string `json:"description,omitempty"`
-	// Criteria are the story's acceptanceCriteria, or the plain list items below a box.
+	// Criteria are the story's acceptance criteria, or the plain list items below a box.
 	// Other lines there are the Description.
 	Criteria []string `json:"criteria,omitempty"`
 	Notes    string   `json:"notes,omitempty"`
-	Done     bool     `json:"done,omitempty"`
+	State    State    `json:"state,omitzero"`
+	// Word is the file's own word for the state, if State does not tell it: another one than
+	// ralph writes. An unknown word makes the task Blocked.
+	Word string `json:"word,omitempty"`
 	// Priority is that of the story, 1 first, or NoPriority. It is 0 for a box.
 	Priority  int      `json:"priority,omitempty"`
 	DependsOn []string `json:"depends_on,omitempty"`
 	Section   string   `json:"section,omitempty"`  // heading above the box; empty: none
-	Optional  bool     `json:"optional,omitempty"` // in an optional section
-	Line      int      `json:"line,omitempty"`     // 1-based line of the box; 0 in a prd.json
-	Depth     int      `json:"depth,omitempty"`    // number of boxes around it; 0: top level
-	Choice    Choice   `json:"choice,omitzero"`
+	Phase     int      `json:"phase,omitempty"`    // all of a phase come before the next one; 0: none
+	Optional  bool     `json:"optional,omitempty"` // a run need not finish it
+	Parallel  bool     `json:"parallel,omitempty"` // may be worked on beside others
+	Category  string   `json:"category,omitempty"`
+	Tags      []string `json:"tags,omitempty"`
+	Judges    []string `json:"judges,omitempty"` // who shall judge it
+	// File is the task's own file, relative to the plan's folder; empty: the plan is one file.
+	File   string `json:"file,omitempty"`
+	Line   int    `json:"line,omitempty"`  // 1-based line of the box or state; 0: not known
+	Depth  int    `json:"depth,omitempty"` // number of tasks around it; 0: top level
+	Choice Choice `json:"choice,omitzero"`
+}
+
+// Done reports whether the task is marked as done.
+func (t Task) Done() bool { return t.State == Done }
+
+// Pending reports whether work on the task is left: it is neither done nor dropped.
+func (t Task) Pending() bool { return t.State != Done && t.State != Dropped }
+
+// Priority levels of formats that use words.
+const (
+	High   = 1
+	Medium = 2
+	Low    = 3
+)
+
+// PriorityOf reads a word for a priority; NoPriority for none or an unknown one.
+func PriorityOf(word string) int {
+	switch strings.ToLower(strings.TrimSpace(word)) {
+	case "critical", "urgent", "highest":
+		return 0
+	case "high":
+		return High
+	case "medium", "normal":
+		return Medium
+	case "low", "lowest":
+		return Low
+	}
+	return NoPriority
 }
 
 // List is a parsed plan. The zero value has no tasks. It survives JSON.
 type List struct {
 	Path   string `json:"path,omitempty"`   // as given to Load
-	Format string `json:"format,omitempty"` // "checkbox" or "prd.json"
+	Format string `json:"format,omitempty"` // name of the format's row
+	// Files are the files of a plan that has several, relative to its folder.
+	Files []string `json:"files,omitempty"`
 	// Project and Description are those of a prd.json.
 	Project     string `json:"project,omitempty"`
 	Description string `json:"description,omitempty"`
@@ -46,20 +89,28 @@ type List struct {
 	Tasks       []Task `json:"tasks,omitempty"` // in file order
 	// Odd are the 1-based lines of a checkbox plan that look almost like a box.
 	Odd []int `json:"odd,omitempty"`
+	// Faults are what no run should start with, a sentence each: an unknown word for a state,
+	// a plan that nobody has approved. See also Problems.
+	Faults []string `json:"faults,omitempty"`
+	// Warnings are what a person should know, a sentence each.
+	Warnings []string `json:"warnings,omitempty"`
+	// Marking says how the format marks a task as done, as an order to an agent that has
+	// %s for the file; empty: the usual box or story.
+	Marking string `json:"marking,omitempty"`
 }
 
-// Next returns the task to work on. In a checkbox plan it is the first open box without an
-// open box nested below it. In a prd.json it is the open story with the lowest priority
-// number, then the first, among those whose dependencies are done. It returns false if
-// no task is open or all open ones are blocked.
+// Next returns the task to work on: of those that can start, the one that is begun, else
+// the one with the lowest priority number, else the first. A task can start when its
+// dependencies are done, no earlier phase is open, nothing open is nested below it and
+// nobody has blocked it. It returns false if there is none.
 func (l List) Next() (Task, bool) {
-	done := l.doneIDs()
+	done, below, phase := l.doneIDs(), l.openBelow(), l.phase()
 	best := -1
 	for i, t := range l.Tasks {
-		if t.Done || t.Optional || l.openBelow(i) || !allIn(t.DependsOn, done) {
+		if !t.Pending() || t.State == Blocked || t.Optional || below[i] || t.Phase > phase || !allIn(t.DependsOn, done) {
 			continue
 		}
-		if best < 0 || t.Priority < l.Tasks[best].Priority {
+		if best < 0 || t.before(l.Tasks[best]) {
 			best = i
 		}
 	}
@@ -69,38 +120,169 @@ func (l List) Next() (Task, bool) {
 	return l.Tasks[best], true
 }
 
-// openBelow reports whether an open required box is nested below box i.
-func (l List) openBelow(i int) bool {
-	for _, t := range l.Tasks[i+1:] {
-		if t.Depth <= l.Tasks[i].Depth {
-			return false
-		}
-		if !t.Done && !t.Optional {
-			return true
-		}
+// before reports whether t comes before a task that stands above it.
+func (t Task) before(o Task) bool {
+	if a, b := t.State.rank(), o.State.rank(); a != b {
+		return a < b
 	}
-	return false
+	return t.Priority < o.Priority
 }
 
-// Blocked returns the open required tasks that can never start, because they depend,
-// directly or not, on a missing task or on themselves.
-func (l List) Blocked() []Task {
-	can := l.doneIDs()
-	for grew := true; grew; {
-		grew = false
-		for _, t := range l.Tasks {
-			if !can[t.ID] && allIn(t.DependsOn, can) {
-				can[t.ID], grew = true, true
+// openBelow reports of each task whether open required ones are nested below it.
+func (l List) openBelow() []bool {
+	below := make([]bool, len(l.Tasks))
+	var around []int // the tasks around the current one, the outermost first
+	for i, t := range l.Tasks {
+		for len(around) > 0 && l.Tasks[around[len(around)-1]].Depth >= t.Depth {
+			around = around[:len(around)-1]
+		}
+		if t.Pending() && !t.Optional {
+			for _, p := range slices.Backward(around) {
+				if below[p] {
+					break // and so have those around it
+				}
+				below[p] = true
 			}
 		}
+		around = append(around, i)
+	}
+	return below
+}
+
+// phase is the first phase with an open required task.
+func (l List) phase() int {
+	first := math.MaxInt
+	for _, t := range l.Tasks {
+		if t.Pending() && !t.Optional && t.Phase > 0 {
+			first = min(first, t.Phase)
+		}
+	}
+	return first
+}
+
+// Blocked returns the open required tasks that can never start: somebody has blocked them,
+// or they depend, directly or not, on such a task, on a missing one or on themselves.
+func (l List) Blocked() []Task {
+	can := l.reachable(math.MaxInt)
+	stuck := math.MaxInt
+	for _, t := range l.Tasks {
+		if t.Phase > 0 && t.Pending() && !t.Optional && !can[t.ID] {
+			stuck = min(stuck, t.Phase)
+		}
+	}
+	if stuck < math.MaxInt {
+		can = l.reachable(stuck)
 	}
 	var blocked []Task
 	for _, t := range l.Tasks {
-		if !can[t.ID] && !t.Optional {
+		if !can[t.ID] && t.Pending() && !t.Optional {
 			blocked = append(blocked, t)
 		}
 	}
 	return blocked
+}
+
+// reachable are the ids of the tasks that are done or can be one day, if no phase after
+// last ever begins.
+func (l List) reachable(last int) map[string]bool {
+	can, waits, waiting := l.doneIDs(), map[string][]int{}, make([]int, len(l.Tasks))
+	var ready []int
+	for i, t := range l.Tasks {
+		if !t.Pending() || t.State == Blocked || t.Phase > last {
+			continue
+		}
+		for _, id := range t.DependsOn {
+			if !can[id] {
+				waits[id] = append(waits[id], i)
+				waiting[i]++
+			}
+		}
+		if waiting[i] == 0 {
+			ready = append(ready, i)
+		}
+	}
+	for len(ready) > 0 {
+		id := l.Tasks[ready[0]].ID
+		ready = ready[1:]
+		if can[id] {
+			continue
+		}
+		can[id] = true
+		for _, i := range waits[id] {
+			if waiting[i]--; waiting[i] == 0 {
+				ready = append(ready, i)
+			}
+		}
+	}
+	return can
+}
+
+// Problems are what a person has to correct before money is spent: the faults of the
+// files, dependencies on missing tasks, and circles of them.
+func (l List) Problems() []string {
+	problems := slices.Clone(l.Faults)
+	at := map[string]int{}
+	for i, t := range l.Tasks {
+		at[t.ID] = i
+	}
+	for _, t := range l.Tasks {
+		for _, id := range t.DependsOn {
+			if _, known := at[id]; !known && t.Pending() {
+				problems = append(problems, fmt.Sprintf("%s depends on %q, which the plan does not have", l.name(t), id))
+			}
+		}
+	}
+	if circle := l.circle(at); len(circle) > 0 {
+		problems = append(problems, fmt.Sprintf("%s depends on itself: %s", l.name(l.Tasks[at[circle[0]]]), strings.Join(circle, " -> ")))
+	}
+	return problems
+}
+
+// circle is a chain of open tasks from one back to itself; empty: there is none.
+func (l List) circle(at map[string]int) []string {
+	const onPath, left = 1, 2
+	seen := make([]int, len(l.Tasks))
+	type step struct{ task, dep int }
+	for i := range l.Tasks {
+		path := []step{{i, 0}}
+		for len(path) > 0 && seen[i] != left {
+			top := &path[len(path)-1]
+			seen[top.task] = onPath
+			t := l.Tasks[top.task]
+			if !t.Pending() || top.dep == len(t.DependsOn) {
+				seen[top.task] = left
+				path = path[:len(path)-1]
+				continue
+			}
+			next, known := at[t.DependsOn[top.dep]]
+			top.dep++
+			switch {
+			case !known || seen[next] == left || !l.Tasks[next].Pending():
+			case seen[next] == onPath:
+				start := slices.IndexFunc(path, func(s step) bool { return s.task == next })
+				var ids []string
+				for _, s := range path[start:] {
+					ids = append(ids, l.Tasks[s.task].ID)
+				}
+				return append(ids, l.Tasks[next].ID)
+			default:
+				path = append(path, step{next, 0})
+			}
+		}
+	}
+	return nil
+}
+
+// name is a task with its place, for people.
+func (l List) name(t Task) string {
+	if t.Line == 0 && t.File == "" {
+		return fmt.Sprintf("task %q", t.ID)
+	}
+	place := t.File
+	if t.Line > 0 {
+		place = strings.TrimPrefix(fmt.Sprintf("%s line %d", place, t.Line), " ")
+	}
+	return fmt.Sprintf("task %q (%s)", t.ID, place)
 }
 
 // Remaining counts the open required tasks.
@@ -108,11 +290,31 @@ func (l List) Remaining() int { return l.Total() - l.Done() }
 
 // Done counts the required tasks that are done.
 func (l List) Done() int {
-	return len(indices(l.Tasks, func(t Task) bool { return t.Done && !t.Optional }))
+	return l.count(func(t Task) bool { return t.Done() })
 }
 
-// Total counts the required tasks.
-func (l List) Total() int { return len(indices(l.Tasks, func(t Task) bool { return !t.Optional })) }
+// Total counts the required tasks; dropped ones do not count.
+func (l List) Total() int {
+	return l.count(func(t Task) bool { return t.State != Dropped })
+}
+
+func (l List) count(what func(Task) bool) (n int) {
+	for _, t := range l.Tasks {
+		if !t.Optional && what(t) {
+			n++
+		}
+	}
+	return n
+}
+
+// Find returns the task with an id.
+func (l List) Find(id string) (Task, bool) {
+	i := slices.IndexFunc(l.Tasks, func(t Task) bool { return t.ID == id })
+	if i < 0 {
+		return Task{}, false
+	}
+	return l.Tasks[i], true
+}
 
 // Wording is a digest of the tasks without their state: it stays the same when
 // boxes are ticked.
@@ -121,20 +323,58 @@ func (l List) Wording() string {
 	for i, t := range l.Tasks {
 		texts[i] = t.Wording()
 	}
-	return hashID(strings.Join(texts, " "))
+	return Hash(strings.Join(texts, " "))
 }
 
 // Wording is a digest of everything that the task says, without its state.
 func (t Task) Wording() string {
-	t.Done, t.Line = false, 0
+	t.State, t.Word, t.Line = Open, "", 0
 	data, _ := json.Marshal(t) // it has nothing that JSON cannot hold
-	return hashID(string(data))
+	return Hash(string(data))
+}
+
+// Merged applies to tasks what changed from one version of a plan to another.
+func Merged(tasks, from, to []Task, same func(a, b Task) bool) []Task {
+	find := func(list []Task, id string) int {
+		return slices.IndexFunc(list, func(t Task) bool { return t.ID == id })
+	}
+	var all []Task
+	for _, t := range tasks {
+		was, is := find(from, t.ID), find(to, t.ID)
+		switch {
+		case was < 0: // it was gone already
+			all = append(all, t)
+		case is >= 0 && !same(from[was], to[is]):
+			all = append(all, to[is])
+		case is >= 0:
+			all = append(all, t)
+		}
+	}
+	for _, t := range to {
+		if find(from, t.ID) < 0 && find(tasks, t.ID) < 0 {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// Hash is the id of a task that has none of its own: a short digest of its text.
+func Hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:4])
+}
+
+// Hashed reports whether an id is such a digest: nobody knows it.
+func Hashed(id string) bool {
+	digest, number, more := strings.Cut(id, "-")
+	return len(digest) == 8 && strings.Trim(digest, "0123456789abcdef") == "" &&
+		(!more || number != "" && strings.Trim(number, "0123456789") == "")
 }
 
 func (l List) doneIDs() map[string]bool {
 	ids := map[string]bool{}
 	for _, t := range l.Tasks {
-		if t.Done {
+		if t.Done() {
 			ids[t.ID] = true
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"ralph/runner/prompt"
 	"ralph/runner/sandbox"
 	"ralph/runner/task"
+	"ralph/runner/task/store"
 	"ralph/state"
 )
 
@@ -26,9 +27,8 @@ const (
 	Check    Part = "check"    // run the checks
 )
 
-// Assignment is one piece of work for one agent in one workspace. It is plain
-// data: it survives JSON, and holds all that a turn needs from the run. Secrets
-// are not part of it; a worker takes the environment from its own process.
+// Assignment is one piece of work for one agent in one workspace. It is plain data: it survives JSON, and holds all that
+// a turn needs from the run. Secrets are not part of it; a worker takes the environment from its own process.
 type Assignment struct {
 	V      int          `json:"v"` // Version
 	Origin state.Origin `json:"origin"`
@@ -37,7 +37,7 @@ type Assignment struct {
 	LogDir string       `json:"log_dir,omitempty"` // for the prompt and the raw output; empty: not kept
 
 	Task   task.Task    `json:"task,omitzero"` // zero: the plan has none, or there is no plan
-	Plan   PlanFile     `json:"plan,omitzero"`
+	Plan   store.File   `json:"plan,omitzero"`
 	Prompt prompt.Input `json:"prompt"`
 
 	Agent   Agent            `json:"agent"`

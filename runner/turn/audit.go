@@ -14,39 +14,32 @@ import (
 	"ralph/state"
 )
 
-// audited is what the audit makes of a turn.
+// auditResult is what the audit makes of a turn.
 type auditResult struct {
-	findings []audit.Finding
-	answers  []string // what ralph does about each finding; empty: nothing
-	reopen   []Reopen
-	worked   bool // see Proof.Worked
-	refused  bool
-	giveUp   string
-	unearned bool
-	work     bool // this turn changed something besides the plan
+	Proof            // as far as the audit knows
+	answers []string // what ralph does about each finding; empty: nothing
+	work    bool     // this turn changed something besides the plan
 }
 
 // audited compares the plan and the files before and after. Only git says for
 // sure what was done, so there is no audit without it. Pure.
 func audited(a Assignment, f facts) auditResult {
-	r := auditResult{worked: a.Known.Worked}
+	r := auditResult{Proof: Proof{Worked: a.Known.Worked}}
 	usable := f.left.Error == "" && f.observed
 	if usable {
 		// A commit of nothing, or of the plan alone, is no work.
-		r.work = f.changed.All || a.Plan.Others(f.changed.Files)
-		r.worked = r.work || a.Known.Worked // work of an earlier attempt counts for the tick
+		r.work = f.changed.All || a.Plan.Others(f.left, f.changed.Files)
+		r.Worked = r.work || a.Known.Worked // work of an earlier attempt counts for the tick
 	}
-	if !usable || f.cut != "" { // what steers the run is compared even so
-		in := f.around
+	in := f.around
+	if usable && f.cut == "" {
+		in = auditInput(a, f)
+		in.Unchanged = !r.Worked
+	} else { // what steers the run is compared even so
 		in.Files = withSteering(a.Dir, nil, f.steered)
-		r.findings = append(audit.Compare(in), reported(a, f)...)
-		r.answers = make([]string, len(r.findings))
-		return r
 	}
-	in := auditInput(a, f)
-	in.Unchanged = !r.worked
-	r.findings = append(audit.Compare(in), reported(a, f)...)
-	for _, found := range r.findings {
+	r.Findings = append(audit.Compare(in), reported(a, f)...)
+	for _, found := range r.Findings {
 		answer := ""
 		if found.Revert && a.Audit.takesBack() {
 			answer = r.refuse(a, found)
@@ -94,7 +87,7 @@ func auditInput(a Assignment, f facts) audit.Input {
 	in.Partial = in.Listed > len(f.texts) // what is no text may be what the tests see
 	inProject := command.Relative(a.Dir)
 	for _, text := range f.texts {
-		if inProject(text.Path) != a.Plan.Name {
+		if !a.Plan.Has(f.left, inProject(text.Path)) {
 			in.Files = append(in.Files, audit.File(text))
 		}
 	}
@@ -118,8 +111,13 @@ func (t *turn) countTests(f *facts, before gate.Memory) {
 	if explained {
 		base.Forgive(losses)
 	}
-	f.audit.findings = append(f.audit.findings, found...)
-	t.tellFindings(auditResult{findings: found, answers: make([]string, len(found))})
+	t.addFindings(f, found)
+}
+
+// addFindings adds what the checks showed.
+func (t *turn) addFindings(f *facts, found []audit.Finding) {
+	f.audit.Findings = append(f.audit.Findings, found...)
+	t.tellFindings(found, make([]string, len(found)))
 }
 
 // refuse answers a tick that was not earned. A tick of another task waits for
@@ -127,27 +125,27 @@ func (t *turn) countTests(f *facts, before gate.Memory) {
 // stand, for the work may have been there before: green checks let it, and
 // without checks a person has to look.
 func (r *auditResult) refuse(a Assignment, found audit.Finding) string {
-	r.unearned = true
+	r.Unearned = true
 	back := "the tick was taken back"
 	if found.Kind == audit.KindForeignTick {
-		r.reopen = append(r.reopen, Reopen{Task: found.Task, By: ReopenAudit, Why: "it was ticked in the iteration of another task"})
+		r.Reopen = append(r.Reopen, Reopen{Task: found.Task, By: ReopenAudit, Why: "it was ticked in the iteration of another task"})
 		return back + ": a task is ticked in its own iteration"
 	}
-	r.refused = true
+	r.Refused = true
 	if a.Known.Refusals > 0 {
 		if a.Checks.Gated() {
 			return "it was ticked again, so it stands while the checks pass"
 		}
-		r.giveUp = "ticked twice without any change, and no check proves it"
+		r.GiveUp = "ticked twice without any change, and no check proves it"
 	}
-	r.reopen = append(r.reopen, Reopen{Task: found.Task, By: ReopenAudit, Why: "nothing was done for it"})
+	r.Reopen = append(r.Reopen, Reopen{Task: found.Task, By: ReopenAudit, Why: "nothing was done for it"})
 	return back
 }
 
-func (t *turn) tellFindings(r auditResult) {
-	for i, found := range r.findings {
+func (t *turn) tellFindings(all []audit.Finding, answers []string) {
+	for i, found := range all {
 		t.tell(state.Finding{Source: state.FoundByAudit, Name: string(found.Kind), Task: found.Task, File: found.File,
-			Text: found.Text, Doubt: found.Doubt, Answer: r.answers[i]})
+			Text: found.Text, Doubt: found.Doubt, Answer: answers[i]})
 	}
 }
 

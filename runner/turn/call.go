@@ -11,16 +11,16 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/prompt"
+	"ralph/runner/task/store"
 	"ralph/runner/turn/activity"
+	"ralph/runner/turn/edits"
 	"ralph/runner/turn/rawlog"
 	"ralph/state"
 )
 
-const (
-	// shownMost is the text of one call after which narration and tool results
-	// go only into its raw output: the logs rotate, and would keep none of it.
-	shownMost = 32 << 20
-)
+// shownMost is the text of one call after which narration and tool results
+// go only into its raw output: the logs rotate, and would keep none of it.
+const shownMost = 32 << 20
 
 // call is what is known of the agent call once it is over.
 type call struct {
@@ -33,6 +33,7 @@ type call struct {
 	held       []string
 	exit       ptyexec.Exit
 	printed    int64
+	edits      []edits.Edit[Plan] // of the plan, by people
 }
 
 // Request is the assignment's call as the agent's row needs it.
@@ -45,7 +46,7 @@ func (a Assignment) Request(env []string) agent.Request {
 }
 
 // call runs the agent in its pty and folds what it prints.
-func (t *turn) call(ctx context.Context) (call, error) {
+func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	spec, request := t.a.Agent.Spec, t.a.Request(slices.Concat(t.w.env(), []string{state.InsideVar + "=" + t.a.Origin.Run}))
 	out, err := rawlog.Open(t.a.LogDir, t.a.Origin.Iteration, request.Prompt, t.secrets)
 	if err != nil {
@@ -68,7 +69,9 @@ func (t *turn) call(ctx context.Context) (call, error) {
 	defer cancel(nil)
 	t.tell(state.Phase{Name: state.PhaseAgent})
 	c := call{transcript: &agent.Transcript{}}
-	decoder := spec.NewDecoder(activity.Follow(&cmd, t.a.Dir, t.listen(c.transcript)))
+	watch := edits.Follow(t.a.Plan.Only(before), t.a.Sandbox.InContainer(), func() Plan { return store.Read(t.a.Plan) })
+	cmd.Started = watch.Started
+	decoder := spec.NewDecoder(watch.Listen(activity.Follow(&cmd, t.a.Dir, t.listen(c.transcript))))
 	if request.Session != "" {
 		decoder.Resume(t.a.Agent.Session.Counted)
 	}
@@ -82,6 +85,7 @@ func (t *turn) call(ctx context.Context) (call, error) {
 		}
 		return decoder.Final()
 	})
+	c.edits = watch.Stop()
 	t.w.Size = c.exit.Size // a terminal resized meanwhile
 	decoder.Close()
 	if errors.Is(err, ptyexec.ErrNotFound) || errors.Is(err, ptyexec.ErrNotExecutable) || errors.Is(err, ptyexec.ErrNotConfined) {
@@ -92,6 +96,9 @@ func (t *turn) call(ctx context.Context) (call, error) {
 	}
 	c.made, c.cancelled, c.counted, c.printed = true, c.exit.Cause == ptyexec.CauseCancelled && !decoder.Stuck(), decoder.Counted(), out.Printed
 	c.outcome = spec.Classify(c.transcript, c.exit, time.Now())
+	if c.outcome.Class == ending.Crash && request.Session != "" && c.transcript.Session == "" && c.transcript.ToolCalls == 0 { // amp says no more
+		c.outcome.Class, c.outcome.Reason = ending.StaleSession, "the resumed call ended without a word"
+	}
 	if c.outcome.Class == ending.Auth {
 		c.held = request.Filter.Held(spec, request)
 	}
@@ -110,7 +117,7 @@ func (w *Worker) env() []string {
 func (t *turn) listen(transcript *agent.Transcript) func(state.Payload) {
 	var shown int
 	return func(p state.Payload) {
-		if n, bulk := bulkOf(p); bulk {
+		if n, bulk := activity.Bulk(p); bulk {
 			if shown += n; shown > shownMost {
 				transcript.Add(p)
 				return
@@ -120,15 +127,4 @@ func (t *turn) listen(transcript *agent.Transcript) func(state.Payload) {
 		transcript.Add(p)
 		t.send(p)
 	}
-}
-
-// bulkOf is the length of a payload's text when it is of a kind that can flood.
-func bulkOf(p state.Payload) (n int, bulk bool) {
-	switch d := p.(type) {
-	case state.Text:
-		return len(d.Text), true
-	case state.ToolResult:
-		return len(d.Text), true
-	}
-	return 0, false
 }

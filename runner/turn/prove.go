@@ -8,6 +8,8 @@ import (
 	"ralph/runner/agent/ending"
 	"ralph/runner/gate"
 	"ralph/runner/sandbox"
+	"ralph/runner/task/store"
+	"ralph/runner/turn/stop"
 	"ralph/state"
 )
 
@@ -25,7 +27,7 @@ func (t *turn) prove(ctx context.Context, f *facts) error {
 		return nil
 	}
 	changed := f.changed
-	changed.Final = reopened(f.left, f.audit.reopen).Remaining == 0
+	changed.Final = reopened(f.left, f.audit.Reopen).Remaining == 0
 	changed.All = changed.All || changed.Final && t.checks.Everything
 	var err error
 	before := t.checks.Memory.Clone()
@@ -60,27 +62,27 @@ func (t *turn) findChecks(changed gate.Changed) {
 	t.tellCheckFindings(lines)
 }
 
-// suite is the assignment's checks, ready to run. Its memory is written back by
-// keep.
-func (t *turn) suite() (suite *gate.Suite, keep func()) {
+// suite is the assignment's checks, ready to run.
+func (t *turn) suite() *gate.Suite {
 	c := &t.checks
-	suite = &gate.Suite{
+	return &gate.Suite{
 		Checks: c.Rows, Mode: c.Mode, FailFast: c.FailFast, Baseline: c.Baseline, Flakes: c.Flakes, Memory: c.Memory,
 		Place:    gate.Place{Dir: t.a.Dir, Env: t.a.Agent.Filter.Checks(t.w.env()), Kill: t.w.Kill, Box: t.box()},
 		Progress: t.tellStep,
 	}
-	return suite, func() { c.Memory = suite.Memory }
 }
 
 // box contains the checks. What the agent needs besides is in its row.
 func (t *turn) box() sandbox.Box {
-	return t.a.Sandbox.Box(t.a.Dir, t.a.Plan.Path, t.a.Agent.Filter.State())
+	box := t.a.Sandbox.Box(t.a.Dir, t.a.Plan.Path, t.a.Agent.Filter.State())
+	box.Route = t.route
+	return box
 }
 
 func (t *turn) runChecks(ctx context.Context, changed gate.Changed) (gate.Report, error) {
-	suite, keep := t.suite()
+	suite := t.suite()
 	rep, err := suite.Run(ctx, changed)
-	keep()
+	t.checks.Memory = suite.Memory
 	for i := range rep.Results {
 		rep.Results[i].Output = t.secrets.Redact(rep.Results[i].Output)
 	}
@@ -95,13 +97,10 @@ func (t *turn) runChecks(ctx context.Context, changed gate.Changed) (gate.Report
 // takeBaseline notes what fails before the agent works on the task. A report of
 // the workspace as it is now serves as well as a new one.
 func (t *turn) takeBaseline(ctx context.Context) (gate.Report, error) {
-	suite, keep := t.suite()
 	if t.checks.Baseline == nil {
 		t.checks.Baseline = &gate.Baseline{}
-		suite.Baseline = t.checks.Baseline
 	}
-	moment := t.checks.Moment(t.a.Origin)
-	rep := t.w.report
+	suite, moment, rep := t.suite(), t.checks.Moment(t.a.Origin), t.w.report
 	var err error
 	if rep.Results != nil && t.w.before != nil {
 		suite.Rebase(rep, moment)
@@ -109,7 +108,7 @@ func (t *turn) takeBaseline(ctx context.Context) (gate.Report, error) {
 		rep, err = suite.TakeBaseline(ctx, moment)
 		t.w.report, t.w.before = rep, nil
 	}
-	keep()
+	t.checks.Memory = suite.Memory
 	if err != nil {
 		t.w.report = gate.Report{}
 		return rep, fmt.Errorf("take baseline: %w", err)
@@ -127,7 +126,7 @@ func (t *turn) takeBaseline(ctx context.Context) (gate.Report, error) {
 
 // checkOnly is a turn without an agent call.
 func (t *turn) checkOnly(ctx context.Context) (facts, error) {
-	f := facts{before: ReadPlan(t.a.Plan), checks: t.checks}
+	f := facts{before: store.Read(t.a.Plan), checks: t.checks}
 	f.left = f.before
 	if len(t.checks.Rows) == 0 {
 		return f, nil
@@ -140,7 +139,7 @@ func (t *turn) checkOnly(ctx context.Context) (facts, error) {
 	}
 	f.checks = t.checks
 	if ctx.Err() != nil {
-		f.unchecked, f.cut, err = true, stoppedBy(ctx), nil
+		f.unchecked, f.cut, err = true, stop.By(ctx), nil
 	}
 	return f, err
 }
@@ -160,8 +159,11 @@ func (t *turn) tellStep(s gate.Step) {
 	}
 	r := *s.Result
 	c := state.Check{Name: r.Name, Command: r.Command, Run: run, Passed: r.Passed, Seconds: r.Duration.Seconds()}
-	if !r.Passed {
-		c.Output = r.Output
+	switch {
+	case r.Verdict == gate.VerdictSkipped:
+		c.Skipped = r.Reason
+	case !r.Passed:
+		c.Says, c.Output = r.FirstLine(), r.Output
 	}
 	t.tell(c)
 }

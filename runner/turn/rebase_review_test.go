@@ -5,8 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"ralph/runner/agent"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/turn/stop"
 	"ralph/state"
 )
 
@@ -18,7 +20,7 @@ func TestReview_checksThatWereEnded_areNoBaseline(t *testing.T) {
 		Scope: gate.ScopeTask, Everything: true,
 		Rows: []gate.Check{{Name: "fast", Command: "true"}, {Name: "slow", Command: "sleep 60"}},
 	}}
-	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, &Stopped{By: state.RequestSkip})
+	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, &stop.Stopped{By: state.RequestSkip})
 	defer cancel()
 	if _, err := w.Run(ctx, a, func(state.Event) {}); err != nil {
 		t.Fatal(err)
@@ -39,7 +41,7 @@ func TestReview_reportFromBeforeTheCall_isNoBaseline(t *testing.T) {
 	w := &Worker{before: &git.Snapshot{}, report: gate.Report{Results: []gate.Result{{Name: "test", Passed: true, Verdict: gate.VerdictPassed}}}}
 	dir := t.TempDir()
 	tn := &turn{w: w, a: Assignment{Dir: dir}, emit: func(state.Event) {}}
-	if err := tn.observe(t.Context(), &facts{}); err != nil {
+	if err := tn.observe(t.Context(), &facts{call: call{transcript: &agent.Transcript{}}}); err != nil {
 		t.Fatal(err)
 	}
 	if w.report.Results != nil {

@@ -45,7 +45,7 @@ func TestTurn_agentChangesTheSettingsOfGit_ralphDoesNotFollow(t *testing.T) {
 	if want := []string{".gitattributes", "code.go"}; !slices.Equal(res.Work.Change.Files, want) {
 		t.Errorf("changed: %v, want %v", res.Work.Change.Files, want)
 	}
-	done, err := w.Commit(t.Context(), a.Dir, git.CommitRequest{Message: "x"})
+	done, err := w.Commit(t.Context(), a, git.CommitRequest{Message: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestTurn_repositoryLost_nothingCounts(t *testing.T) {
 			if len(res.Proof.Reopen) != 2 || res.Proof.After.Remaining != 2 {
 				t.Errorf("the ticks count: %+v", res.Proof.Reopen)
 			}
-			done, err := w.Commit(t.Context(), a.Dir, git.CommitRequest{Message: "x"})
+			done, err := w.Commit(t.Context(), a, git.CommitRequest{Message: "x"})
 			if err != nil || done.OID != "" {
 				t.Errorf("committed %q, %v", done.OID, err)
 			}
@@ -210,6 +210,24 @@ func scriptedAgain(t *testing.T, a turn.Assignment) turn.Assignment {
 	a.Agent = scripted.Project(t, nil).Agent
 	a.Origin.Iteration++
 	return a
+}
+
+func TestTurn_taskThatAPersonReopened_isDoneAgain_nothingIsThrownAway(t *testing.T) {
+	a := scripted.Project(t, runs("echo x > done.go; sed -i 's/\\[ \\] one/[x] one/' plan.md"))
+	open, err := os.ReadFile(filepath.Join(a.Dir, "plan.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, a.Dir, "plan.md", strings.Replace(string(open), "[ ] one", "[x] one", 1))
+	if out, err := exec.Command("git", "-C", a.Dir, "-c", "user.name=t", "-c", "user.email=t@e", "commit", "-qam", "done").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	put(t, a.Dir, "plan.md", string(open))
+	w := &turn.Worker{}
+	defer w.Close()
+	if got := findingsOf(whole(t, w, a), "work_discarded"); got != "" {
+		t.Errorf("found %q", got)
+	}
 }
 
 func TestTurn_workOfTheUserThrownAway_saysHowToRestoreIt(t *testing.T) {

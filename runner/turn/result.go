@@ -12,13 +12,12 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/task"
-	"ralph/runner/turn/planfile"
+	"ralph/runner/task/store"
 	"ralph/state"
 )
 
-// Result is all that is known about one turn once it is over. It is built once,
-// by settle, and never changed afterwards: events, state files, kept git states
-// and rows on a screen are made from it. It survives JSON.
+// Result is all that is known about one turn once it is over. It is built once, by settle, and never changed
+// afterwards: events, state files, kept git states and rows on a screen are made from it. It survives JSON.
 type Result struct {
 	V        int           `json:"v"`
 	Origin   state.Origin  `json:"origin"`
@@ -115,13 +114,7 @@ type Reopen struct {
 }
 
 // Plan is what the plan file said at one moment.
-type Plan = planfile.Plan
-
-// PlanFile says where the plan is.
-type PlanFile = planfile.File
-
-// ReadPlan reads the plan as it is now. Without a plan file it returns the zero Plan.
-func ReadPlan(f PlanFile) Plan { return planfile.Read(f) }
+type Plan = store.Plan
 
 // reopened is the plan after these ticks are taken back.
 func reopened(p Plan, reopen []Reopen) Plan {
@@ -167,12 +160,7 @@ func (r Result) TestOnly() bool {
 
 // Reopened is true when the task's own tick was taken back because of its checks.
 func (r Result) Reopened() bool {
-	for _, o := range r.Proof.Reopen {
-		if o.Task == r.Task.ID && o.By != ReopenAudit {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Proof.Reopen, func(o Reopen) bool { return o.Task == r.Task.ID && o.By != ReopenAudit })
 }
 
 // ErrorText is the normalized text that "same error" compares: the agent's

@@ -24,6 +24,7 @@ type facts struct {
 	cut      state.Request
 	damaged  []string
 	left     Plan
+	found    git.Snapshot // the workspace before the call
 	change   git.Change
 	changed  gate.Changed // the change as the checks know it
 	observed bool         // git was there to say what changed
@@ -45,14 +46,13 @@ func settle(a Assignment, f facts) Result {
 		V: Version, Origin: a.Origin, Task: a.Task, PlanName: a.Plan.Name, Agent: a.Agent.Spec.Name, Started: f.started, Cut: f.cut,
 		Work:   Work{Before: f.before, Left: f.left, Change: f.change, Damaged: f.damaged, Lost: f.lost},
 		Checks: f.checks,
-		Proof: Proof{Findings: f.audit.findings, Report: f.report, Unchecked: f.unchecked, Reopen: f.audit.reopen,
-			Worked: f.audit.worked, Refused: f.audit.refused, GiveUp: f.audit.giveUp, Tries: a.Known.Tries,
-			Unearned: f.audit.unearned, OnlyTicks: f.audit.unearned && !f.audit.work},
+		Proof:  f.audit.Proof,
 	}
 	r.Call, r.Duration = settleCall(a, f.call), f.call.exit.Duration
 	p := &r.Proof
+	p.Report, p.Unchecked, p.Tries, p.OnlyTicks = f.report, f.unchecked, a.Known.Tries, p.Unearned && !f.audit.work
 	for _, tick := range f.left.List.Tasks {
-		if (f.blind || f.lost != "") && tick.Done && !f.before.IsDone(tick.ID) {
+		if (f.blind || f.lost != "") && tick.Done() && !f.before.IsDone(tick.ID) {
 			p.Reopen = append(p.Reopen, Reopen{Task: tick.ID, By: ReopenUnchecked, Why: "git cannot say what changed"})
 		}
 	}
@@ -87,13 +87,13 @@ func checkVerdict(f facts, p *Proof) (by, why string) {
 func weakened(a Assignment, f facts, p *Proof) bool {
 	weaker := func(found audit.Finding) bool { return !found.Revert && !found.Doubt }
 	return !a.Audit.Warned && a.Audit.Answer == AnswerRevert && p.After.Remaining == 0 && f.left.Error == "" &&
-		slices.ContainsFunc(f.audit.findings, weaker)
+		slices.ContainsFunc(f.audit.Findings, weaker)
 }
 
 // reopen takes back the tick that the assignment's task got in this turn. It
-// returns false when there is none.
+// returns false when there is none, or a person made it.
 func (p *Proof) reopen(a Assignment, f facts, r Reopen) bool {
-	if a.Task.ID == "" || a.Task.Done || !p.After.IsDone(a.Task.ID) {
+	if a.Task.ID == "" || f.before.IsDone(a.Task.ID) || a.Task.Done() || !p.After.IsDone(a.Task.ID) {
 		return false
 	}
 	r.Task = a.Task.ID

@@ -6,11 +6,11 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/task"
-	"ralph/runner/turn/planfile"
+	"ralph/runner/task/store"
 )
 
 func TestSettle_ticks_countOnlyWhenTheyWereEarned(t *testing.T) {
-	list := task.List{Tasks: []task.Task{{ID: "1", Title: "one", Done: true}, {ID: "2", Title: "two"}}}
+	list := task.List{Tasks: []task.Task{{ID: "1", Title: "one", State: task.Done}, {ID: "2", Title: "two"}}}
 	own := audit.Finding{Kind: audit.KindTickWithoutWork, Task: "1", Revert: true}
 	red := gate.Report{Results: []gate.Result{{Name: "test", Verdict: gate.VerdictFailed, Blocks: true}}}
 	green := gate.Report{Results: []gate.Result{{Name: "test", Passed: true, Verdict: gate.VerdictPassed}}}
@@ -25,10 +25,10 @@ func TestSettle_ticks_countOnlyWhenTheyWereEarned(t *testing.T) {
 		{"red", facts{report: red, checks: rows}, ReopenChecks, 3},
 		{"stopped before the checks", facts{unchecked: true, checks: rows}, ReopenUnchecked, 2},
 		{"stopped, no check could say anything", facts{unchecked: true}, "", 2},
-		{"no work", facts{audit: auditResult{findings: []audit.Finding{own}, reopen: []Reopen{{Task: "1", By: ReopenAudit}}}}, ReopenAudit, 2},
+		{"no work", facts{audit: auditResult{Proof: Proof{Findings: []audit.Finding{own}, Reopen: []Reopen{{Task: "1", By: ReopenAudit}}}}}, ReopenAudit, 2},
 	} {
 		f := test.f
-		f.left = planfile.Of(list)
+		f.left = store.Of(list)
 		r := settle(Assignment{Task: task.Task{ID: "1"}, Known: History{Tries: 2}}, f)
 		by := ""
 		if len(r.Proof.Reopen) > 0 {

@@ -9,14 +9,19 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/git/command"
 	"ralph/runner/git/hidden"
+	"ralph/runner/git/own"
 	"ralph/runner/git/restore"
+	"ralph/runner/task/store"
 	"ralph/runner/turn/steer"
+	"ralph/runner/turn/stop"
 	"ralph/state"
 )
 
 // trail are the states of a workspace that can be gone back to. Git keeps them.
 type trail struct {
+	dir     string
 	start   *git.Snapshot     // the workspace when the worker began; nil: outside git
+	users   own.Users         // what no commit takes
 	keeper  *git.Keeper       // nil: outside git
 	keeping *git.Keeping      // the state that is being written; nil: none
 	base    string            // the state that the next turn begins with
@@ -41,13 +46,18 @@ func (w *Worker) openTrail(ctx context.Context, a Assignment) {
 			return
 		}
 		w.finishKeeping()
-		t.mine = append(t.mine, edited.Files...)
+		t.people(a, edited.Files)
 		w.keepStart(ctx, a)
 		return
 	}
 	start := *w.before
-	t.start, t.refused, t.mine = &start, map[string]string{}, start.DirtyFiles()
+	t.dir, t.start, t.refused = a.Dir, &start, map[string]string{}
+	root, _ := git.Root(a.Dir)
 	var err error
+	if t.users, err = w.Own.Begin(root, start.Changes()); err != nil {
+		w.Log.Warn("a run that continues this one will not commit what this one leaves", "error", err)
+	}
+	t.people(a, t.users.Files.Names())
 	if t.view, err = hidden.Look(ctx, a.Dir); err != nil {
 		w.Log.Warn("it is not known what git hides", "error", err)
 	}
@@ -58,6 +68,12 @@ func (w *Worker) openTrail(ctx context.Context, a Assignment) {
 	}
 	t.keeper = keeper
 	w.keepStart(ctx, a)
+}
+
+// people adds files with changes of a person. The plan has an audit of its own.
+func (t *trail) people(a Assignment, files []string) {
+	inProject := command.Relative(a.Dir)
+	t.mine = append(t.mine, slices.DeleteFunc(files, func(file string) bool { return a.Plan.Has(store.Plan{}, inProject(file)) })...)
 }
 
 // keepStart keeps the workspace as the state before the next turn.
@@ -73,15 +89,16 @@ func (w *Worker) notKept(err error) {
 	}
 }
 
-// Keep keeps the workspace as it is now, as the end of an iteration. Git writes
-// it while the next agent call runs.
+// Keep keeps the workspace as it is now, as the end of an iteration. Git writes it while the next agent call runs.
+// When a person has ended the run there is none, and stop.Outlast leaves must do.
 func (w *Worker) Keep(ctx context.Context, dir string, s git.State) error {
 	t := &w.trail
-	if t.keeper == nil || ctx.Err() != nil {
+	if t.keeper == nil {
 		return nil
 	}
-	ctx = command.With(ctx, w.trust)
-	if err := w.look(ctx, dir); err != nil {
+	late, done := stop.Outlast(command.With(ctx, w.trust))
+	defer done()
+	if err := w.look(late, dir); err != nil {
 		return err
 	}
 	w.finishKeeping()
@@ -89,7 +106,12 @@ func (w *Worker) Keep(ctx context.Context, dir string, s git.State) error {
 		t.begun, t.from = s.Iteration, t.base
 	}
 	s.Base = t.from
-	t.keeping, t.kept = t.keeper.Start(ctx, *w.before, s), *w.before
+	if ctx.Err() != nil {
+		_, err := t.keeper.Keep(late, *w.before, s)
+		w.notKept(err)
+		return nil
+	}
+	t.keeping, t.kept = t.keeper.Start(late, *w.before, s), *w.before
 	return nil
 }
 
@@ -107,8 +129,7 @@ func (w *Worker) finishKeeping() {
 	t.keeping = nil
 }
 
-// Changed is what the audit compares of all turns of the worker together; nil outside
-// git.
+// Changed is what the audit compares of all turns of the worker; nil outside git.
 func (w *Worker) Changed(ctx context.Context, dir string) (*audit.Input, error) {
 	t := &w.trail
 	if t.start == nil {
@@ -163,24 +184,34 @@ func (t *turn) lookAround(ctx context.Context, c git.Change, before, after git.S
 	return in
 }
 
-// Commit commits what the agent left over since the worker's first turn. Files
-// that were dirty before, and what the user staged, are not touched. The zero
-// Commit says that there was nothing to do, or nothing new to report.
-func (w *Worker) Commit(ctx context.Context, dir string, r git.CommitRequest) (state.Commit, error) {
+// Commit commits what the agent left over since the run began. Files that were dirty before, and what the user staged,
+// are not touched. The zero Commit says that there was nothing to do, or nothing new to report.
+func (w *Worker) Commit(ctx context.Context, a Assignment, r git.CommitRequest) (state.Commit, error) {
 	t := &w.trail
-	if t.start == nil || ctx.Err() != nil {
+	if t.start == nil && !w.Own.Continues || ctx.Err() != nil {
 		return state.Commit{}, nil
 	}
-	ctx = command.With(ctx, w.trust)
-	if err := w.look(ctx, dir); err != nil {
+	ctx = w.git(ctx, a)
+	if err := w.look(ctx, a.Dir); err != nil {
 		return state.Commit{}, err
 	}
-	files, mixed := w.before.LeftOver(*t.start), w.before.Touched(*t.start)
-	if len(files)+len(mixed) == 0 {
+	if t.start == nil { // a run without a turn: the one before has done all
+		if w.openTrail(ctx, a); t.start == nil {
+			return state.Commit{}, nil
+		}
+	}
+	now := w.before.Changes()
+	r.Files = t.users.LeftOver(now)
+	var mixed []git.Refusal
+	for _, file := range now.Names() {
+		if why := t.users.Mixed(file, now); why != "" {
+			mixed = append(mixed, git.Refusal{File: file, Why: why})
+		}
+	}
+	if len(r.Files)+len(mixed) == 0 {
 		return state.Commit{}, nil
 	}
-	r.Files = files
-	done, err := git.Commit(ctx, dir, r)
+	done, err := git.Commit(ctx, a.Dir, r)
 	if err != nil {
 		return state.Commit{}, err
 	}
@@ -188,10 +219,7 @@ func (w *Worker) Commit(ctx context.Context, dir string, r git.CommitRequest) (s
 	if c.OID != "" {
 		w.before = nil
 	}
-	for _, file := range mixed {
-		done.Refused = append(done.Refused, git.Refusal{File: file, Why: "it was changed before the run"})
-	}
-	for _, refusal := range done.Refused {
+	for _, refusal := range append(done.Refused, mixed...) {
 		if t.refused[refusal.File] != refusal.Why {
 			t.refused[refusal.File] = refusal.Why
 			c.Refused = append(c.Refused, state.Refusal(refusal))

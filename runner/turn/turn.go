@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -23,12 +24,20 @@ import (
 	"ralph/logs"
 	"ralph/ptyexec"
 	"ralph/runner/agent"
+	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/git/command"
 	"ralph/runner/git/hidden"
+	"ralph/runner/git/own"
+	"ralph/runner/sandbox"
+	"ralph/runner/sandbox/proxy"
+	"ralph/runner/task/store"
+	"ralph/runner/turn/edits"
 	"ralph/runner/turn/redact"
+	"ralph/runner/turn/said"
 	"ralph/runner/turn/steer"
+	"ralph/runner/turn/stop"
 	"ralph/state"
 )
 
@@ -36,29 +45,7 @@ const (
 	// finalGrace is how long an agent may live on after its final record.
 	finalGrace = 30 * time.Second
 	killGrace  = 2 * time.Second
-	// observeBound is what looking at the workspace may take after a person ended the turn.
-	observeBound = 5 * time.Second
-	// observeMost is more than git needs for any tree, and ends one that hangs.
-	observeMost = 5 * time.Minute
 )
-
-// Stopped is the cause of a context that a person's request ended.
-type Stopped struct{ By state.Request }
-
-// Error implements error.
-func (s *Stopped) Error() string { return "ralph " + string(s.By) }
-
-// stoppedBy is the request that ended the context; abort stands for a signal,
-// too. Empty: the context is not over.
-func stoppedBy(ctx context.Context) state.Request {
-	if ctx.Err() == nil {
-		return ""
-	}
-	if s := (*Stopped)(nil); errors.As(context.Cause(ctx), &s) {
-		return s.By
-	}
-	return state.RequestAbort
-}
 
 // Worker carries out the turns of one workspace, one at a time. What it
 // remembers of the workspace only saves time: a fresh Worker comes to the same
@@ -72,40 +59,51 @@ type Worker struct {
 	// Find looks for checks in a project that had none, after these files have
 	// changed; nil: nobody looks.
 	Find func(dir string, changed []string) []gate.Check
+	// Retest looks whether checks are green because of their tests; nil: nobody looks.
+	Retest func(context.Context, Proven) ([]audit.Finding, error)
+	// Own keeps which uncommitted changes are the user's, for a run that continues
+	// this one; zero: nobody does.
+	Own own.Store
 
 	trust  *command.Trust // what git may start; nil: not looked at yet
 	spare  ptyexec.Spare  // the next call's guard, started while this call runs
 	before *git.Snapshot  // the workspace as it is now; nil: look again
+	blind  bool           // git could not say what the latest turn left
 	report gate.Report    // of the latest checks; describes the workspace while before is set
 	trail  trail
 	steer  steer.Files // as the worker's first turn found them
 	view   hidden.View // what git did not show after the latest turn
 }
 
-// Run carries out one assignment. A worker that serves only this one is made
-// for it: it uses this process's environment.
-func Run(ctx context.Context, a Assignment, emit func(state.Event)) (Result, error) {
-	w := &Worker{}
-	defer w.Close()
-	return w.Run(ctx, a, emit)
-}
-
 // Close waits for what the worker still writes and ends the spare guard.
 func (w *Worker) Close() {
 	w.finishKeeping()
+	ctx, cancel := context.WithTimeout(command.With(context.Background(), w.trust), finalGrace)
+	defer cancel()
+	if w.trail.start != nil && w.Own.Path != "" && !w.blind && w.look(ctx, w.trail.dir) == nil {
+		_ = w.Own.End(w.before.Changes()) // after a failure, the next run takes what is left for the user's
+	}
 	w.spare.Close()
 }
 
-// Forget makes the next turn look at the workspace again: people may have
-// edited it.
+// Forget makes the next turn look at the workspace again: people may have edited it.
 func (w *Worker) Forget() { w.before = nil }
 
-// Run carries out one assignment. emit gets each event, without a number, on
-// one goroutine at a time. The context is cancelled to end the turn, by a person
-// with a *Stopped as its cause; the result then says what is known so far.
+// Ready keeps the workspace as it is now, if it is not kept yet: what changes from here on is no user's.
+func (w *Worker) Ready(ctx context.Context, a Assignment) error {
+	err := w.look(w.git(ctx, a), a.Dir)
+	if err == nil {
+		w.openTrail(w.git(ctx, a), a)
+	}
+	return err
+}
+
+// Run carries out one assignment. emit gets each event, without a number, on one goroutine at a time.
+// The context is cancelled to end the turn, by a person with a *stop.Stopped as its cause; the result
+// then says what is known so far.
 //
-// Whatever the agent does is part of the Result. The error is ralph's own: an
-// assignment that cannot be carried out, a full disk, a git that fails.
+// Whatever the agent does is part of the Result. The error is ralph's own: an assignment that cannot
+// be carried out, a full disk, a git that fails.
 func (w *Worker) Run(ctx context.Context, a Assignment, emit func(state.Event)) (Result, error) {
 	if err := a.Validate(); err != nil {
 		return Result{}, err
@@ -116,6 +114,12 @@ func (w *Worker) Run(ctx context.Context, a Assignment, emit func(state.Event)) 
 	ctx = w.git(ctx, a)
 	t := &turn{w: w, a: a, emit: emit, checks: a.Checks.clone()}
 	t.secrets = logs.NewValues(a.Agent.Filter.Secrets(a.Agent.Spec, agent.Request{Env: w.env(), Model: a.Agent.Model}))
+	p, err := proxy.Start(ctx, a.Sandbox, func(host string) { t.tell(state.Blocked{Host: host}) })
+	if err != nil {
+		return Result{}, err
+	}
+	defer p.Stop()
+	t.route = p.Route
 	if a.Part != Whole {
 		f, err := t.checkOnly(ctx)
 		return settle(a, f), err
@@ -125,12 +129,13 @@ func (w *Worker) Run(ctx context.Context, a Assignment, emit func(state.Event)) 
 
 // turn is one assignment under way.
 type turn struct {
-	w      *Worker
-	a      Assignment
-	emit   func(state.Event)
-	checks Checks // changes as checks run
-	// secrets are the values of variables that nothing may show.
-	secrets logs.Values
+	w       *Worker
+	a       Assignment
+	emit    func(state.Event)
+	checks  Checks        // changes as checks run
+	secrets logs.Values   // of variables that nothing may show
+	route   sandbox.Route // to the hosts of SANDBOX_NET
+	sending sync.Mutex    // the agent and the proxy of the sandbox report side by side
 }
 
 // Redacted hides keys and tokens in the words of an event.
@@ -143,26 +148,39 @@ func (t *turn) redacted(p state.Payload) state.Payload { return redact.Payload(p
 // it: an agent's words come back in state files, in logs and in prompts.
 func (t *turn) tell(p state.Payload) { t.send(t.redacted(p)) }
 
-func (t *turn) send(p state.Payload) { t.emit(state.NewEvent(t.a.Origin, time.Now(), p)) }
+func (t *turn) send(p state.Payload) {
+	t.sending.Lock()
+	defer t.sending.Unlock()
+	t.emit(state.NewEvent(t.a.Origin, time.Now(), p))
+}
 
 // whole is a turn with an agent call.
 func (t *turn) whole(ctx context.Context) (Result, error) {
-	f := facts{started: time.Now(), before: ReadPlan(t.a.Plan), checks: t.checks}
-	f.left, f.audit.worked = f.before, t.a.Known.Worked
-	if err := t.w.prepare(ctx, t.a); err != nil || ctx.Err() != nil {
-		f.cut = stoppedBy(ctx)
-		if f.cut != "" {
+	f := facts{started: time.Now(), before: store.Read(t.a.Plan), checks: t.checks}
+	f.left, f.audit.Worked = f.before, t.a.Known.Worked
+	err := t.w.Ready(ctx, t.a)
+	if err != nil || ctx.Err() != nil {
+		if f.cut = stop.By(ctx); f.cut != "" {
 			err = nil
 		}
 		return settle(t.a, f), err
 	}
 	kept, steering := steer.Protect(t.a.Protect), t.steering()
-	var err error
-	if f.call, err = t.call(ctx); err != nil || !f.call.made {
+	if f.call, err = t.call(ctx, f.before); err != nil || !f.call.made {
 		return settle(t.a, f), err
 	}
+	for _, e := range store.Recorded(t.a.Plan.Edits, f.started) {
+		f.call.edits = append(f.call.edits, edits.Edit[Plan](e))
+	}
+	for _, e := range f.call.edits { // the agent's changes count from the plan with these
+		plan, changes := f.before.With(e.Before, e.After)
+		f.before = plan
+		for _, c := range changes {
+			t.tell(state.TaskChange{ID: c.ID, Title: c.Title, State: c.Is, Why: "a person edited the plan while the agent worked"})
+		}
+	}
 	if f.call.cancelled {
-		f.cut = stoppedBy(ctx)
+		f.cut = stop.By(ctx)
 	}
 	t.tell(state.Phase{Name: state.PhaseObserving}) // the run repairs its own files first
 	if f.damaged, err = kept.Restore(t.a.Dir); err != nil {
@@ -173,26 +191,17 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 		return settle(t.a, f), err
 	}
 	f.audit = audited(t.a, f)
-	t.tellFindings(f.audit)
+	t.tellFindings(f.audit.Findings, f.audit.answers)
 	if f.lost != "" {
 		return settle(t.a, f), nil
 	}
 	err = t.prove(ctx, &f)
-	if stoppedBy(ctx) == state.RequestSkip {
+	t.retest(ctx, &f)
+	if stop.By(ctx) == state.RequestSkip {
 		f.cut = state.RequestSkip
 	}
 	f.checks = t.checks
 	return settle(t.a, f), err
-}
-
-// prepare makes sure that the workspace as it is now is known, and that the
-// state before the worker's first turn can be gone back to.
-func (w *Worker) prepare(ctx context.Context, a Assignment) error {
-	if err := w.look(ctx, a.Dir); err != nil {
-		return err
-	}
-	w.openTrail(ctx, a)
-	return nil
 }
 
 // git is a context in which git may start the programs that were set before the worker's
@@ -217,7 +226,7 @@ func (w *Worker) look(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if start := w.trail.start; start != nil { // also what a check or a person did must not pass for work
+	if start := w.trail.start; start != nil { // what a check or a person did must not pass for work either
 		if why := start.Lost(ctx, s); why != "" {
 			return fmt.Errorf("%s: %w", why, ErrLost)
 		}
@@ -229,54 +238,43 @@ func (w *Worker) look(ctx context.Context, dir string) error {
 // ErrLost says that the repository of the worker's first turn is gone.
 var ErrLost = errors.New("nothing can be proved any more")
 
-// outlast is a context that ends observeBound after ctx, and in observeMost:
-// what an interrupted call did must still be reported.
-func outlast(ctx context.Context) (context.Context, func()) {
-	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), observeMost)
-	stop := context.AfterFunc(ctx, func() {
-		timer := time.AfterFunc(observeBound, cancel)
-		context.AfterFunc(late, func() { timer.Stop() })
-	})
-	return late, func() { stop(); cancel() }
-}
-
 // observe looks at what the call left: the workspace and the plan.
 func (t *turn) observe(ctx context.Context, f *facts) error {
 	asked := ctx
-	ctx, cancel := outlast(ctx)
+	ctx, cancel := stop.Outlast(ctx)
 	defer cancel()
-	before := *t.w.before
-	t.w.report = gate.Report{} // from before the call
+	f.found, t.w.report = *t.w.before, gate.Report{} // the report is from before the call
 	after, err := git.Observe(ctx, t.a.Dir)
-	f.left = ReadPlan(t.a.Plan)
-	if f.blind = err != nil; f.blind {
+	f.blind, t.w.blind = err != nil, err != nil
+	f.left = store.Read(t.a.Plan).Claimed(f.before, t.a.Task.ID, said.Claims(f.call.transcript.Final, t.a.Task))
+	if f.blind {
 		t.w.before = nil
 		switch {
 		case asked.Err() != nil: // a slow repository does not keep a person from ending the run
 			return nil
-		case ctx.Err() != nil || !before.Repo:
+		case ctx.Err() != nil || !f.found.Repo:
 			return err
 		}
 		f.lost = err.Error()
 	} else {
-		f.lost = before.Lost(ctx, after)
+		f.lost = f.found.Lost(ctx, after)
 	}
 	if f.lost != "" {
 		t.w.finishKeeping()
 		t.w.trail = trail{} // nothing may be committed or kept elsewhere
 		return nil
 	}
-	if f.change, err = before.Compare(after).Committed(ctx, t.a.Dir, before, after); err != nil {
+	if f.change, err = f.found.Compare(after).Committed(ctx, t.a.Dir, f.found, after); err != nil {
 		t.w.Log.Warn("the files of the new commits are unknown", "error", err)
 	}
 	f.changed = changedFiles(t.a.Dir, f.change)
 	t.w.before = &after
-	if f.observed = before.Repo && after.Repo; !f.observed {
+	if f.observed = f.found.Repo && after.Repo; !f.observed {
 		return nil
 	}
-	f.around = t.lookAround(ctx, f.change, before, after)
+	f.around = t.lookAround(ctx, f.change, f.found, after)
 	if f.cut == "" && f.left.Error == "" {
-		if f.texts, err = f.change.Texts(ctx, t.a.Dir, before, after); err != nil {
+		if f.texts, err = f.change.Texts(ctx, t.a.Dir, f.found, after); err != nil {
 			t.w.Log.Warn("the changed files cannot be compared", "error", err)
 		}
 	}

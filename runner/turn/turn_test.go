@@ -13,6 +13,7 @@ import (
 	"ralph/internal/scripted"
 	"ralph/ptyexec"
 	"ralph/runner/turn"
+	"ralph/runner/turn/stop"
 	"ralph/state"
 )
 
@@ -32,7 +33,9 @@ func here(t *testing.T, a turn.Assignment) seen {
 	t.Helper()
 	var s seen
 	var err error
-	s.Result, err = turn.Run(t.Context(), a, func(e state.Event) { s.Events = append(s.Events, e.Data) })
+	w := &turn.Worker{}
+	defer w.Close()
+	s.Result, err = w.Run(t.Context(), a, func(e state.Event) { s.Events = append(s.Events, e.Data) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +80,7 @@ func TestRun_terminalResizedDuringACall_theWorkerKeepsItsSize(t *testing.T) {
 	defer w.Close()
 	go func() {
 		sizes <- ptyexec.Size{Rows: 50, Cols: 200}
-		cancel(&turn.Stopped{By: state.RequestSkip})
+		cancel(&stop.Stopped{By: state.RequestSkip})
 	}()
 	if _, err := w.Run(ctx, a, func(state.Event) {}); err != nil {
 		t.Fatal(err)

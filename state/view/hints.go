@@ -17,5 +17,9 @@ func hintEntries(h state.Hints) []entry {
 		return nil
 	}
 	said := func(what string, words []string) string { return Prefix(what+": ", strings.Join(words, ", ")) }
-	return one(RoleNote, Join(" · ", fmt.Sprintf("hints: sounds %d %% done", h.Confidence), said("no work", h.NoWork), said("stuck", h.Stuck)))
+	sounds := ""
+	if h.Confidence > 0 {
+		sounds = fmt.Sprintf("sounds %d %% done", h.Confidence)
+	}
+	return one(RoleNote, "hints: "+Join(" · ", sounds, said("no work", h.NoWork), said("stuck", h.Stuck)))
 }

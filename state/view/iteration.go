@@ -19,26 +19,39 @@ type Iteration struct {
 	Task      string    `json:"task"` // its title
 	TaskDone  bool      `json:"task_done,omitempty"`
 	// CutOff is true when the runner died before the iteration ended.
-	CutOff  bool            `json:"cut_off,omitempty"`
-	Outcome string          `json:"outcome"`        // class of the latest call
-	Cut     string          `json:"cut,omitempty"`  // skip or abort: a person ended it
-	Says    string          `json:"says,omitempty"` // STATUS of the agent's status block
-	Action  string          `json:"action,omitempty"`
-	Rule    string          `json:"rule"`
-	Reason  string          `json:"reason"`
-	Checks  map[string]bool `json:"checks"` // name -> passed, in the latest try
-	// Findings are what the audit found.
-	Findings []string    `json:"findings"`
-	Files    int         `json:"files"` // changed
-	Tools    int         `json:"tool_calls,omitempty"`
-	Tries    int         `json:"tries,omitempty"` // calls of the agent
-	Seconds  float64     `json:"seconds"`         // of the calls
-	Usage    state.Usage `json:"usage"`
-	CostUSD  float64     `json:"cost_usd"` // as in Usage
-	Hints    state.Hints `json:"hints,omitzero"`
-	// State is the object id of the kept state; empty: not kept, or pruned. Callers set
-	// it and the two fields below, which come from git.
-	State   string `json:"state"`
+	CutOff bool `json:"cut_off,omitempty"`
+	Call
+	Verdict
+	Checks   map[string]bool `json:"checks"`   // name -> passed, in the latest try
+	Findings []string        `json:"findings"` // of the audit
+	Kept
+}
+
+// Call is what the calls of the agent in an iteration came to.
+type Call struct {
+	Outcome string      `json:"outcome"`          // class of the latest one
+	Failed  string      `json:"failed,omitempty"` // why that one went wrong, in words; empty: it did not
+	Cut     string      `json:"cut,omitempty"`    // skip or abort: a person ended it
+	Says    string      `json:"says,omitempty"`   // STATUS of the agent's status block
+	Files   int         `json:"files"`            // changed
+	Tools   int         `json:"tool_calls,omitempty"`
+	Tries   int         `json:"tries,omitempty"` // calls
+	Seconds float64     `json:"seconds"`         // of the calls and their checks
+	Usage   state.Usage `json:"usage"`
+	CostUSD float64     `json:"cost_usd"` // as in Usage
+	Hints   state.Hints `json:"hints,omitzero"`
+}
+
+// Verdict is what the run decided after an iteration.
+type Verdict struct {
+	Action string `json:"action,omitempty"`
+	Rule   string `json:"rule"`
+	Reason string `json:"reason"`
+}
+
+// Kept is what git keeps of an iteration. Callers set it.
+type Kept struct {
+	State   string `json:"state"`    // object id of the kept state; empty: not kept, or pruned
 	LeftOut int    `json:"left_out"` // files that were too large or too many to keep
 	Undone  bool   `json:"undone"`   // by ralph undo
 }
@@ -95,7 +108,10 @@ func (r *Run) end(e state.Event, d state.IterationEnd) {
 	it := r.iteration(e)
 	it.Ended, it.CutOff, it.Outcome, it.Files, it.TaskDone = e.Time, false, d.Outcome, d.Files, d.TaskDone
 	it.Action, it.Rule, it.Reason = d.Action, d.Rule, clip(d.Reason, maxTold)
-	it.Hints = d.Hints
+	it.Hints, it.Failed = d.Hints, ""
+	if d.Failed && d.Cut == "" {
+		it.Failed = clip(cmp.Or(d.Detail, d.Outcome), maxTold)
+	}
 	it.Cut, it.Says = clip(d.Cut, maxTold), clip(d.Says, maxTold)
 	if it.Task == "" {
 		it.Task = clip(d.Title, maxTold)
@@ -113,8 +129,8 @@ func (r *Run) end(e state.Event, d state.IterationEnd) {
 	r.drop()
 }
 
-// settle marks a latest iteration without an end as running or cut off.
-func (r *Run) settle(alive bool) {
+// Settle marks a latest iteration without an end as running or cut off.
+func (r *Run) Settle(alive bool) {
 	if n := len(r.Iterations); n > 0 && r.Iterations[n-1].Ended.IsZero() {
 		r.Iterations[n-1].CutOff = !alive || r.End != nil
 	}

@@ -58,12 +58,13 @@ type LineOptions struct {
 
 // Bounds of what is shown.
 const (
-	MaxLine    = 4096 // runes of one line
-	maxText    = 400  // lines of one text
-	maxAnswer  = 8    // lines of a tool's answer
-	maxHunk    = 12   // lines of an edit
-	maxFailure = 30   // lines of a failure
-	lineAnswer = 100  // runes for each of these lines, on average
+	MaxLine    = 4096     // runes of one line
+	maxText    = 400      // lines of one text
+	maxAnswer  = 8        // lines of a tool's answer
+	maxHunk    = 12       // lines of an edit
+	maxFailure = 30       // lines of a failure
+	maxSpoken  = 64 << 10 // bytes
+	lineAnswer = 100      // runes for each of these lines, on average
 )
 
 // entry is one text of an event.
@@ -153,7 +154,8 @@ func RawLines(text string) []Line {
 // and adds the task to ends of iterations, which version 1 does not name.
 type Log struct {
 	LineOptions
-	said      string
+	said      string // the latest text
+	spoken    []byte // all texts of the call, as long as they are short enough to be its final message
 	called    string // id of the tool call that was shown last
 	iteration int
 	title     string
@@ -187,12 +189,17 @@ func (l *Log) lines(e state.Event) []Line {
 	switch d := e.Data.(type) {
 	case state.Text:
 		l.said = strings.TrimSpace(d.Text)
+		if len(l.spoken) < maxSpoken {
+			l.spoken = append(append(l.spoken, d.Text...), '\n')
+		}
 	case state.FinalMessage:
-		if text := strings.TrimSpace(d.Text); !d.Error && text != "" && text == l.said {
+		text, spoken := strings.TrimSpace(d.Text), strings.TrimSpace(string(l.spoken))
+		l.spoken = l.spoken[:0]
+		if !d.Error && text != "" && (text == l.said || text == spoken) {
 			return []Line{{At: e.Time, Text: "final message, as above", Role: RoleResult, First: true}}
 		}
 	case state.IterationStart:
-		l.iteration, l.title = e.Iteration, d.Title
+		l.iteration, l.title, l.spoken = e.Iteration, d.Title, l.spoken[:0]
 	case state.Decision:
 		l.decision = d
 	case state.RunEnd:

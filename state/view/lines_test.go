@@ -56,6 +56,9 @@ func TestLines_everyKind_isSaidInPlainWords(t *testing.T) {
 		{state.Check{Name: "test", Passed: true, Seconds: 1.23}, "good: check test: passed in 1.2s"},
 		{state.Check{Name: "test", Seconds: 75, Output: "why\n"}, "error: check test: failed in 1m 15s\nerror: why"},
 		{state.Check{Name: "test", Run: state.CheckAgain, Passed: true}, "good: second run of check test: passed in 0.0s"},
+		{state.Hook{Point: "pre_task", Seconds: 1, Files: []string{"a", "b"}}, "note: hook pre_task: done in 1.0s · 2 files changed"},
+		{state.Hook{Point: "pre_task", Failed: "failed with exit code 3", Then: "ask_agent", Output: "why"}, "error: hook pre_task: failed with exit code 3 (ask_agent)\nerror: why"},
+		{state.Hook{Point: "pre_task", Blocks: true, Reason: "no"}, "warning: hook pre_task: blocks: no"},
 		{state.Check{Name: "test", Run: state.CheckBaseline}, "error: check test before the work: failed in 0.0s"},
 		{state.TaskChange{ID: "T1", State: "open", Why: "a check fails"}, "warning: task T1 is open again: a check fails"},
 		{state.TaskChange{ID: "f95a7a4f", Title: "Add login", State: "open", Why: "x"}, `warning: "Add login" is open again: x`},
@@ -210,6 +213,20 @@ func TestLog_whatRepeatsWhatWasSaid_isSaidOnce(t *testing.T) {
 	} {
 		if diff := cmp.Diff(c.want, say(c.p)); diff != "" {
 			t.Errorf("%+v: %s", c.p, diff)
+		}
+	}
+}
+
+// All that a program without records prints is its final message, too.
+func TestLog_finalMessageOfAllTexts_isSaidOnce(t *testing.T) {
+	var l view.Log
+	for range 2 {
+		for i, p := range []state.Payload{state.IterationStart{Title: "x"}, state.Text{Text: "I begin."}, state.Text{Text: "I am done."},
+			state.FinalMessage{Text: "I begin.\nI am done."}} {
+			lines := l.Lines(state.NewEvent(state.Origin{Iteration: 3}, noon, p))
+			if i == 3 && (len(lines) != 1 || lines[0].Text != "final message, as above") {
+				t.Errorf("%+v", lines)
+			}
 		}
 	}
 }

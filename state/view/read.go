@@ -20,22 +20,26 @@ import (
 // events gives an empty model.
 func ReadRun(r *state.Reader, run string, alive bool) (*Run, error) {
 	all := &Run{ID: run}
-	files, err := r.EventFiles()
-	if err != nil {
+	if err := EachEvent(r, Folded, func(e state.Event) {
+		if e.Run == run {
+			all.Add(e)
+		}
+	}); err != nil {
 		return nil, err
 	}
+	all.Settle(alive)
+	return all, nil
+}
+
+// EachEvent calls do for the events of all runs, also those in rotated files, oldest first.
+func EachEvent(r *state.Reader, wanted state.EventFilter, do func(state.Event)) error {
+	files, err := r.EventFiles()
 	for _, name := range files {
-		err := readEvents(name, Folded, func(e state.Event) {
-			if e.Run == run {
-				all.Add(e)
-			}
-		})
-		if err != nil {
-			return nil, err
+		if err == nil {
+			err = readEvents(name, wanted, do)
 		}
 	}
-	all.settle(alive)
-	return all, nil
+	return err
 }
 
 // ReadRotated folds the events in rotated files that belong to the run of the

@@ -36,6 +36,7 @@ type Run struct {
 	// Notes are the latest 100 findings, feedback texts and baselines.
 	Notes     []Note        `json:"notes,omitempty"`
 	Tool      *ToolCall     `json:"tool,omitempty"`       // the latest; nil between agent calls
+	File      string        `json:"file,omitempty"`       // that the agent read or wrote last in this call
 	SubAgents []state.Tool  `json:"sub_agents,omitempty"` // the calls that started them
 	End       *state.RunEnd `json:"end,omitempty"`        // nil: running, or killed
 
@@ -68,7 +69,7 @@ func (r *Run) Add(e state.Event) {
 	}
 	switch d := e.Data.(type) {
 	case state.RunStart:
-		r.settle(false) // it may have been killed
+		r.Settle(false) // it may have been killed
 		r.drop()
 		r.Agent, r.Model, r.Done, r.Total, r.End = d.Agent, d.Model, d.Done, d.Total, nil
 		if r.StartedAt.IsZero() {
@@ -151,6 +152,9 @@ func (r *Run) reopened(e state.Event, d state.TaskChange) {
 
 // check keeps the latest result of each check, as status.json does.
 func (r *Run) check(e state.Event, d state.Check) {
+	if d.Run == state.CheckOldTests {
+		return // it says nothing about the check
+	}
 	i := slices.IndexFunc(r.Checks, func(c state.CheckStatus) bool { return c.Name == d.Name })
 	if i < 0 {
 		if len(r.Checks) >= maxChecks {
@@ -160,19 +164,10 @@ func (r *Run) check(e state.Event, d state.Check) {
 		i = len(r.Checks) - 1
 	}
 	c := &r.Checks[i]
-	c.Result, c.Seconds = "passed", d.Seconds
 	c.StartedAt = e.Time.Add(-time.Duration(d.Seconds * float64(time.Second)))
-	switch {
-	case d.Passed:
-		c.RedSince = time.Time{}
-	default:
-		c.Result = "failed"
-		if c.RedSince.IsZero() {
-			c.RedSince = e.Time
-		}
-	}
+	c.Ended(d, e.Time)
 	// A baseline runs before the work of the iteration.
-	if it := r.known(e.Iteration); it != nil && d.Run != state.CheckBaseline && len(it.Checks) < maxChecks {
+	if it := r.known(e.Iteration); it != nil && d.Skipped == "" && d.Run != state.CheckBaseline && len(it.Checks) < maxChecks {
 		if it.Checks == nil {
 			it.Checks = map[string]bool{}
 		}
@@ -183,6 +178,9 @@ func (r *Run) check(e state.Event, d state.Check) {
 func (r *Run) call(e state.Event, t state.Tool) {
 	r.iteration(e).Tools++
 	r.Tool = &ToolCall{Tool: t, At: e.Time, Busy: true}
+	if t.File {
+		r.File = t.Arg
+	}
 	if r.open == nil {
 		r.open = map[string]state.Tool{}
 	}
@@ -212,4 +210,4 @@ func (r *Run) spend(it *Iteration, u state.Usage) {
 }
 
 // drop clears the state of an agent call.
-func (r *Run) drop() { r.Tool, r.SubAgents, r.open = nil, nil, nil }
+func (r *Run) drop() { r.Tool, r.File, r.SubAgents, r.open = nil, "", nil, nil }

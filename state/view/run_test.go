@@ -54,9 +54,10 @@ func TestRun_oneIteration_isFoldedOverAllItsTries(t *testing.T) {
 	got := r.Iterations[0]
 	want := view.Iteration{
 		Run: "r", Number: 1, StartedAt: noon.Add(time.Second), Ended: noon.Add(13 * time.Second), TaskID: "T1", Task: "Add login", TaskDone: true,
-		Outcome: "completed-turn", Action: "continue", Rule: "continue", Checks: map[string]bool{"test": true},
-		Findings: []string{"first try; taken back", "a_test.go: second try"}, Files: 2, Tools: 1, Tries: 2, Seconds: 5,
-		Usage: state.Usage{InputTokens: 25, CostUSD: 0.25}, CostUSD: 0.25,
+		Call: view.Call{Outcome: "completed-turn", Files: 2, Tools: 1, Tries: 2, Seconds: 5,
+			Usage: state.Usage{InputTokens: 25, CostUSD: 0.25}, CostUSD: 0.25},
+		Verdict: view.Verdict{Action: "continue", Rule: "continue"}, Checks: map[string]bool{"test": true},
+		Findings: []string{"first try; taken back", "a_test.go: second try"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -79,6 +80,14 @@ func TestRun_checks_areRedSinceTheyFirstFailed(t *testing.T) {
 	m := view.Model{Run: r}
 	if diff := cmp.Diff(want, m.Checks()); diff != "" {
 		t.Errorf("without status.json: %s", diff)
+	}
+}
+
+func TestRun_checkWithNothingToCheck_isNotRed(t *testing.T) {
+	var r view.Run
+	fold(&r, 1, "", state.IterationStart{}, state.Check{Name: "test"}, state.Check{Name: "test", Skipped: "there is no test"})
+	if c := r.Checks[0]; c.Result != "skipped" || !c.RedSince.IsZero() {
+		t.Errorf("%+v", c)
 	}
 }
 

@@ -28,6 +28,8 @@ func entries(e state.Event, o LineOptions) []entry {
 		return []entry{{RoleAnswer, text, maxAnswer}}
 	case state.Denied:
 		return []entry{{RoleError, Join(": ", "denied", toolText(d.Tool, o.Dir), d.Reason), maxFailure}}
+	case state.Blocked:
+		return one(RoleNote, "the sandbox refused a connection to "+d.Host+" (SANDBOX_NET)")
 	case state.AgentError:
 		return []entry{{RoleError, orElse(d.Text, strings.Join(d.Codes, " ")), maxFailure}}
 	case state.Retry:
@@ -83,6 +85,8 @@ func proofEntries(e state.Event) []entry {
 	switch d := e.Data.(type) {
 	case state.Check:
 		return checkEntry(d)
+	case state.Hook:
+		return hookEntry(d)
 	case state.Baseline:
 		return []entry{{RoleWarning, "failed before the agent started: " + strings.Join(d.Red, "; "), maxFailure}}
 	case state.Feedback:
@@ -207,7 +211,7 @@ func ended(e state.Event, d state.IterationEnd) []entry {
 	if d.Seconds > 0 {
 		what += map[bool]string{true: " in ", false: " after "}[d.TaskDone && !d.Failed] + Took(d.Seconds)
 	}
-	class := unless(CompletedTurn, d.Outcome)
+	class := Unless(CompletedTurn, d.Outcome)
 	if d.Failed {
 		what, class = Join(": ", what, orElse(d.Detail, d.Outcome)), ""
 	}
@@ -241,8 +245,8 @@ func changed(files int) string {
 	return Plural(files, "file") + " changed"
 }
 
-// unless returns text unless it is the normal case.
-func unless(normal, text string) string {
+// Unless returns text unless it is the normal case.
+func Unless(normal, text string) string {
 	if text == normal {
 		return ""
 	}
@@ -299,11 +303,36 @@ func checkEntry(d state.Check) []entry {
 		name = "second run of " + name
 	case state.CheckBaseline:
 		name += " before the work"
+	case state.CheckOldTests:
+		return one(RoleNote, "ran "+name+" in a copy, with the tests as they were, in "+Took(d.Seconds))
+	}
+	if d.Skipped != "" {
+		return one(RoleNote, name+": skipped: "+d.Skipped)
 	}
 	if d.Passed {
 		return one(RoleGood, name+": passed in "+Took(d.Seconds))
 	}
-	return []entry{{RoleError, name + ": failed in " + Took(d.Seconds) + "\n" + d.Output, maxFailure}}
+	said := d.Says
+	if d.Run == state.CheckAgain {
+		said = "" // the first run has just said it
+	}
+	return []entry{{RoleError, Join(": ", name, "failed in "+Took(d.Seconds), termtext.Line(said)) + "\n" + d.Output, maxFailure}}
+}
+
+func hookEntry(d state.Hook) []entry {
+	role, text := RoleNote, "hook "+d.Point+": "
+	switch {
+	case d.Failed != "":
+		role, text = RoleError, text+d.Failed+" ("+d.Then+")"
+	case d.Blocks:
+		role, text = RoleWarning, text+Join(": ", "blocks", d.Reason)
+	default:
+		text += Join(" ", orElse(d.Says, "done"), "in "+Took(d.Seconds))
+	}
+	if len(d.Files) > 0 {
+		text += " · " + changed(len(d.Files))
+	}
+	return []entry{{role, text + "\n" + d.Output, maxFailure}}
 }
 
 func commitEntries(d state.Commit) []entry {

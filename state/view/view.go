@@ -35,7 +35,7 @@ func (m *Model) Apply(u Update) {
 	for _, e := range u.Events {
 		m.Run.Add(e)
 	}
-	m.Run.settle(m.Alive && (m.Owner.RunID == "" || m.Owner.RunID == m.Run.ID))
+	m.Run.Settle(m.Alive && (m.Owner.RunID == "" || m.Owner.RunID == m.Run.ID))
 }
 
 // Iteration returns the number of the running or the last iteration; 0 before the first.

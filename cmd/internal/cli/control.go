@@ -21,7 +21,7 @@ func newControlCmds(f *cmdline.Factory) []*cobra.Command {
 	}{
 		{state.RequestPause, "Pause the run after its current iteration"},
 		{state.RequestSkip, "End the current iteration and take the next task; the skipped one comes last"},
-		{state.RequestStop, "End the run after its current iteration (exit code 130)"},
+		{state.RequestStop, "End the run after its current iteration (exit code 130, or 0 and 9 if that completes it)"},
 		{state.RequestAbort, "End the run and its agent now (exit code 130)"},
 	} {
 		verbs = append(verbs, &cobra.Command{
@@ -53,6 +53,19 @@ func send(f *cmdline.Factory, r *state.Reader, owner state.Owner, q state.Reques
 	if err := state.Send(r.Dir(), sent); err != nil {
 		return err
 	}
-	f.Say("asked run %s (pid %d) to %s", owner.RunID, owner.PID, q)
+	f.Say("asked run %s (pid %d) to %s%s", owner.RunID, owner.PID, q, about(q, r))
 	return nil
+}
+
+// about names the task that a skip is about; empty: there is none.
+func about(q state.Request, r *state.Reader) string {
+	s, err := r.Status()
+	if err != nil || q != state.RequestSkip || s.Task.Title == "" {
+		return ""
+	}
+	next := ""
+	if s.Status != state.StatusRunning {
+		next = ", which comes next"
+	}
+	return fmt.Sprintf(" %.80q%s", s.Task.Title, next)
 }

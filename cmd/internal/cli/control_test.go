@@ -79,3 +79,26 @@ func TestAccept_lastItem_completesTheRunAndClosesTheBreaker(t *testing.T) {
 		}
 	}
 }
+
+// Who asks for a skip is told which task it is about.
+func TestSkip_namesTheTask(t *testing.T) {
+	otherHome(t)
+	dir := t.TempDir()
+	w, _, err := state.Acquire(filepath.Join(dir, state.DirName), state.Owner{PID: os.Getpid(), RunID: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Release()
+	for status, want := range map[string]string{
+		state.StatusRunning: `to skip "one\u202e"` + "\n",
+		state.StatusPaused:  `to skip "one\u202e", which comes next` + "\n",
+		state.StatusWaiting: `to skip "one\u202e", which comes next` + "\n",
+	} {
+		if err := w.SaveStatus(state.Status{RunID: "a", Status: status, Task: state.TaskStatus{ID: "1", Title: "one\u202e"}}); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := verb(t, dir, "skip"); err != nil || !strings.HasSuffix(out, want) {
+			t.Errorf("%s: %q, %v", status, out, err)
+		}
+	}
+}

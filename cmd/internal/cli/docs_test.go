@@ -16,6 +16,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/runner/agent/ending"
 	"ralph/runner/audit"
+	"ralph/runner/hooks"
 	"ralph/runner/rules"
 	"ralph/state"
 )
@@ -55,6 +56,27 @@ func eventKinds() string {
 		fmt.Fprintf(&out, "| `%s` | %s |%s |\n", k.Kind, k.Meaning, fields)
 	}
 	return out.String()
+}
+
+// hookTables are the points of a run, and what a hook gets in its environment.
+func hookTables() (points, environment string) {
+	var p, e strings.Builder
+	p.WriteString("| point | moment | a hook that blocks keeps back |\n|---|---|---|\n")
+	for _, r := range hooks.Points() {
+		if r.Missing != "" {
+			r.When, r.Veto = "not yet: "+r.Missing, ""
+		} else if r.Veto == "" {
+			r.Veto = "nothing: the next prompt gets the reason"
+		}
+		fmt.Fprintf(&p, "| `%s` | %s | %s |\n", r.Point, r.When, r.Veto)
+	}
+	e.WriteString("| variable | holds |\n|---|---|\n")
+	for _, v := range (hooks.Facts{}).Variables() {
+		if v.Meaning != "" {
+			fmt.Fprintf(&e, "| `%s` | %s |\n", v.Name, v.Meaning)
+		}
+	}
+	return p.String(), e.String()
 }
 
 // generated are the tables that documents take from the code, by the name in
@@ -97,7 +119,9 @@ func generated() map[string]string {
 		}
 		fmt.Fprintf(&findings, "| `%s` | %s | %s |\n", k.Kind, k.Found, more)
 	}
+	points, environment := hookTables()
 	return map[string]string{
+		"points": points, "hook environment": environment,
 		"findings": findings.String(), "exit codes": exits.String(), "admit rules": admit.String(), "conclude rules": conclude.String(),
 		"state files": files.String(), "outcomes": classes.String(), "verbs": verbs.String(), "event kinds": eventKinds(),
 	}

@@ -193,12 +193,12 @@ func TestIterations_eventsAndKeptStates_areJoined(t *testing.T) {
 		rows[i].State, rows[i].Ended, rows[i].StartedAt, rows[i].Usage = "", time.Time{}, time.Time{}, state.Usage{}
 	}
 	want := []view.Iteration{
-		{Run: pastRun, Number: 1, Task: "T1 first", Outcome: "completed-turn", Rule: "continue", Checks: map[string]bool{"test": true}, Files: 1,
-			Tries: 2, CostUSD: 0.25, Seconds: 2, Findings: []string{"removed test: a_test.go: TestA", "tick without work: T1"}},
-		{Run: pastRun, Number: 2, Task: "T2 second", Outcome: "completed-turn", Rule: "gate_failed", Checks: map[string]bool{"test": false}, Files: 1,
-			Tries: 1, Seconds: 1, Findings: []string{}},
-		{Run: pastRun, Number: 3, Task: "T3 third", Outcome: "completed-turn", Checks: map[string]bool{"test": false}, Files: 1, CostUSD: 0.5,
-			Findings: []string{}},
+		{Run: pastRun, Number: 1, Task: "T1 first", Call: view.Call{Outcome: "completed-turn", Files: 1, Tries: 2, CostUSD: 0.25, Seconds: 2},
+			Verdict: view.Verdict{Rule: "continue"}, Checks: map[string]bool{"test": true}, Findings: []string{"removed test: a_test.go: TestA", "tick without work: T1"}},
+		{Run: pastRun, Number: 2, Task: "T2 second", Call: view.Call{Outcome: "completed-turn", Files: 1, Tries: 1, Seconds: 1},
+			Verdict: view.Verdict{Rule: "gate_failed"}, Checks: map[string]bool{"test": false}, Findings: []string{}},
+		{Run: pastRun, Number: 3, Task: "T3 third", Call: view.Call{Outcome: "completed-turn", Files: 1, CostUSD: 0.5},
+			Checks: map[string]bool{"test": false}, Findings: []string{}},
 	}
 	if d := cmp.Diff(want, rows); d != "" {
 		t.Error(d)
@@ -230,9 +230,10 @@ func TestDiff_iterationOrRange_isAPatch(t *testing.T) {
 		{"3", []string{"+three"}, []string{"good.txt"}, 0},
 		{"1..3", []string{"+bad", "+three"}, []string{"one.txt"}, 0},
 		{"0..2", []string{"+one", "+bad"}, []string{"three"}, 0},
-		{"4", []string{"no state of iteration 4"}, nil, rules.ExitUsage},
+		{"4", []string{"has no iteration 4"}, nil, rules.ExitUsage},
 		{"x", []string{"not the number"}, nil, rules.ExitUsage},
 		{"1..", []string{"not the number"}, nil, rules.ExitUsage},
+		{"3..1", []string{"3..1 goes backwards", "ralph diff 1..3"}, []string{"+three"}, rules.ExitUsage},
 	} {
 		code, out := w.do("diff", tc.arg)
 		for _, text := range tc.has {

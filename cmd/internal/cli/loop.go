@@ -7,8 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
+	"ralph/cmd/internal/cli/historycmd"
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/console"
 	"ralph/cmd/internal/preflight"
@@ -20,6 +24,7 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/git/history"
 	"ralph/runner/rules"
+	"ralph/runner/rules/hours"
 	"ralph/state"
 )
 
@@ -29,8 +34,17 @@ const (
 	keptCount = 500
 )
 
+// Reading what an agent prints makes much garbage and keeps little of it: with Go's default
+// of 100 percent, nearly half of the work in a flood is to collect it.
+const (
+	garbagePercent = 300
+	memoryLimit    = 20 << 20 // bytes; above, it is collected more often
+)
+
 // loop takes the lock and runs.
 func (a *app) loop(s *preflight.Project, f *runOptions) error {
+	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryLimit))
 	now := time.Now()
 	run := f.resumed
 	if run == "" {
@@ -58,8 +72,8 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 	defer file.Close()
 	sig := cmdline.HandleSignals(a.In)
 	defer sig.Stop()
-	rows, detected := s.Checks()
 	con := console.New(a.Factory, s.Dir, console.Options{JSON: f.output == "json", Live: f.live || s.Config.Verbose, Headless: f.headless})
+	rows, detected := s.Checks()
 	con.Start(s, run, rows)
 	log := logs.NewLogger(flushing{file}, s.Config.Verbose)
 	if held := s.HeldBack(); held != "" {
@@ -70,15 +84,15 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 	result, err := runner.New(runOptionsOf(s.Config), runner.Deps{
 		Dir: s.Dir, RunID: run, Version: version(), Resumed: f.resumed != "", Unattended: f.unattended,
 		Agents: s.Find, Env: a.Env, Filter: s.Config.EnvFilter(),
-		Checks: rows, Mode: gate.Mode(s.Config.TestMode), Detect: s.Config.DetectChecks && len(rows) == 0, Find: preflight.FindChecks,
-		State: w, Log: log, Prompt: s.Prompt, Plan: s.Plan,
-		Show: func(e state.Event) { begun(e); con.Show(e) }, Tick: con.Tick,
+		Checks: rows, Hooks: s.Config.Hooks(), Mode: gate.Mode(s.Config.TestMode), Detect: s.Config.DetectChecks && len(rows) == 0, Find: preflight.FindChecks,
+		State: w, Log: log, Prompt: s.Prompt, Plan: s.Plan, Window: f.window(s.Config.Hours, w.Reader, now),
+		PlanEdits: a.Loader(s.Dir, nil).PlanEditsPath(),
+		Show:      func(e state.Event) { begun(e); con.Show(e) }, Tick: con.Tick,
 		Size: sig.Size, Resize: sig.Resize, Kill: sig.Kill,
 	}).Run(sig.Ctx)
 	con.End(result)
-	if s.Config.Notify {
-		a.notify(result)
-	}
+	report(con, log, w, run)
+	a.notify(s.Config.Notify, result)
 	if err != nil && !con.Ended() {
 		return err
 	}
@@ -86,6 +100,18 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 		return nil
 	}
 	return &cmdline.ExitError{Code: result.Decision.Exit}
+}
+
+// window finds the times of this run. A person who resumes it does not wait for its
+// beginning; a service manager keeps to the night in which it began.
+func (o *runOptions) window(h hours.Hours, r *state.Reader, now time.Time) hours.Window {
+	switch before, err := r.Status(); {
+	case o.resumed != "" && !o.unattended:
+		h.StartAt = ""
+	case o.unattended && err == nil && !before.StartedAt.IsZero():
+		now = before.StartedAt.Local()
+	}
+	return h.After(now)
 }
 
 // runOptionsOf are the options that a run reads.
@@ -103,8 +129,20 @@ func (f flushing) Write(p []byte) (int, error) {
 	return n, errors.Join(err, f.Flush())
 }
 
-// notify sends a desktop notification, or rings the bell. It never fails the run.
-func (a *app) notify(r runner.Ending) {
+// report keeps the page of the run. Without it, the run is still what it was.
+func report(con *console.Console, log hclog.Logger, w *state.Writer, run string) {
+	if err := historycmd.SaveReport(context.Background(), w, run); err != nil {
+		log.Warn("no report", logs.KeyRun, run, logs.KeyError, err)
+		return
+	}
+	con.Print("ralph: report: ralph report, or %s", w.ReportPath(run, ".html"))
+}
+
+// notify sends a desktop notification, or rings the bell, if wanted. It never fails the run.
+func (a *app) notify(wanted bool, r runner.Ending) {
+	if !wanted {
+		return
+	}
 	title := "ralph: " + r.Decision.Status
 	if path, err := exec.LookPath("notify-send"); err == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"maps"
 	"path/filepath"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -12,17 +14,20 @@ import (
 )
 
 type resumeOptions struct {
-	*cmdline.Factory
+	runOptions
 	unfinished bool // leave alone a run that did not end by accident
 }
 
 func newResumeCmd(f *cmdline.Factory) *cobra.Command {
-	o := &resumeOptions{Factory: f}
+	o := &resumeOptions{runOptions: runOptions{Factory: f, options: map[string]string{}}}
 	cmd := &cobra.Command{
-		Use: "resume", Short: "End a pause or a wait; if nothing runs, continue the last run", Args: cmdline.NoArgs,
-		Example: "  ralph resume",
+		Use: "resume [N]", Short: "End a pause or a wait, or take back a stop; if nothing runs, continue the last run", Args: atMostIterations(&o.runOptions),
+		Long: "End a pause or a wait, or take back `ralph stop`. If nothing runs, continue the last run with the flags that it was started with. N raises\n" +
+			"the bound on its iterations, those that it has made included; other flags change what they say.",
+		Example: "  ralph resume\n  ralph resume 20\n  ralph resume --max-cost 15",
 		RunE:    func(*cobra.Command, []string) error { return resumeRun(o) },
 	}
+	cmdline.AddHiddenOptions(cmd, f, o.options)
 	cmd.Flags().BoolVar(&o.unfinished, "unfinished", false,
 		"only continue an interrupted run: one that was killed, or ended by SIGTERM or SIGHUP as in a reboot")
 	return cmd
@@ -36,6 +41,9 @@ func resumeRun(o *resumeOptions) error {
 	if owner, alive := r.Owner(); alive {
 		if o.unfinished { // whoever paused it did not ask to end the pause
 			return &state.LockedError{Owner: owner}
+		}
+		if len(o.options) > 0 {
+			return cmdline.UsageError("run %s is alive (pid %d) and keeps its options; to change them: ralph stop, then resume it", owner.RunID, owner.PID)
 		}
 		return send(o.Factory, r, owner, state.RequestResume)
 	}
@@ -56,6 +64,11 @@ func resumeRun(o *resumeOptions) error {
 	if err != nil {
 		return err
 	}
+	if n, err := strconv.Atoi(o.options[maxIterations]); err == nil && n > 0 && n <= last.LoopCount {
+		return cmdline.UsageError("%d is no bound for run %s, which has made %s: at least %d", n, last.RunID,
+			cmdline.Count(last.LoopCount, "iteration"), last.LoopCount+1)
+	}
+	maps.Copy(run.Options, o.options)
 	f := *o.Factory
 	f.Env = resume.SetEnv(f.Env, run.Settings)
 	if ending == state.EndingComplete {

@@ -9,8 +9,10 @@ import (
 
 	"ralph/cmd/internal/cli/agentcmd"
 	"ralph/cmd/internal/cli/historycmd"
+	"ralph/cmd/internal/cli/hookcmd"
 	"ralph/cmd/internal/cli/servicecmd"
 	"ralph/cmd/internal/cli/setupcmd"
+	"ralph/cmd/internal/cli/taskcmd"
 	"ralph/cmd/internal/cmdline"
 )
 
@@ -57,9 +59,10 @@ func addGroups(root *cobra.Command, f *cmdline.Factory) {
 	cmdline.AddVerbs(root, cmdline.GroupRun, newAcceptCmd(f))
 	root.AddCommand(newTurnCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupLook, setupcmd.NewCheckCmd(f))
+	cmdline.AddVerbs(root, cmdline.GroupPlan, taskcmd.NewTaskCmd(f), taskcmd.NewImportCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupGoBack, newResetCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupSetUp, setupcmd.NewInitCmd(f), setupcmd.NewConfigCmd(f), setupcmd.NewTrustCmd(f),
-		setupcmd.NewDoctorCmd(f), setupcmd.NewDrillCmd(f), agentcmd.NewAgentCmd(f), servicecmd.NewServiceCmd(f),
+		setupcmd.NewDoctorCmd(f), setupcmd.NewDrillCmd(f), hookcmd.NewHooksCmd(f), setupcmd.NewSandboxCmd(f), agentcmd.NewAgentCmd(f), servicecmd.NewServiceCmd(f),
 		newVersionCmd(f))
 	for _, g := range []cobra.Group{
 		{ID: cmdline.GroupRun, Title: "Run:"},

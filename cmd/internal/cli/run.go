@@ -21,7 +21,7 @@ type runOptions struct {
 	*cmdline.Factory
 	options                         map[string]string // value of each flag by the option's key
 	monitor, live, headless, dryRun bool
-	withoutTasks                    bool // the user knows that the plan has none
+	withoutTasks                    bool // the user knows that there are none
 	output                          string
 	agentOutput                     string
 	once                            bool
@@ -49,7 +49,7 @@ func newRunCmd(f *cmdline.Factory, name string) *cobra.Command {
 	fs.BoolVar(&o.headless, "headless", false, "Print plain lines only, as without a terminal.")
 	fs.StringVar(&o.output, "output", "text", "Print `text|json`: lines for people, or one event a line.")
 	fs.BoolVar(&o.dryRun, "dry-run", false, "Show prompt, command line and plan; call nothing, write nothing.")
-	fs.BoolVar(&o.withoutTasks, "without-tasks", false, "Run although the plan has text but no tasks; do not ask.")
+	fs.BoolVar(&o.withoutTasks, "without-tasks", false, "Run although the plan has no tasks or is gone; do not ask.")
 	fs.StringVar(&o.agentOutput, "output-format", "json", "Accepted for existing scripts; only `json`.")
 	fs.Lookup("output-format").Hidden = true
 	for flag, values := range map[string][]string{"output": {"text", "json"}, "output-format": {"json"}} {
@@ -62,15 +62,16 @@ func newRunCmd(f *cmdline.Factory, name string) *cobra.Command {
 const ownAgent = "Another agent: AGENT=text AGENT_CMD='my-agent --yes' ralph. It reads the prompt from standard input and\n" +
 	"prints text. ralph agent add describes one that can do more."
 
+const maxIterations = "MAX_ITERATIONS"
+
 // atMostIterations accepts the number of iterations as an argument, as existing tools do.
 func atMostIterations(o *runOptions) cobra.PositionalArgs {
-	const key = "MAX_ITERATIONS"
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil
 		}
 		n, err := strconv.Atoi(args[0])
-		switch flag, given := o.options[key]; {
+		switch flag, given := o.options[maxIterations]; {
 		case err != nil:
 			return unknownVerb(cmd, args)
 		case len(args) > 1:
@@ -80,7 +81,7 @@ func atMostIterations(o *runOptions) cobra.PositionalArgs {
 		case given && flag != args[0]:
 			return cmdline.UsageError("%s and --max-iterations %s exclude each other", args[0], flag)
 		}
-		o.options[key] = args[0]
+		o.options[maxIterations] = args[0]
 		return nil
 	}
 }
@@ -129,10 +130,10 @@ func (o *runOptions) agreeNoTasks(p *preflight.Project) error {
 		return nil
 	}
 	if !o.CanAsk() {
-		return cmdline.UsageError("%s; add some, or run it as it is with: --without-tasks", why)
+		return cmdline.UsageError("%s; add one, or run without any: ralph --without-tasks", why)
 	}
 	o.Warn(why)
-	if !o.Agree("Without tasks, only the agent's word ends the run. Run it as it is?") {
+	if !o.Agree("Without tasks, only the agent's word ends the run. Run anyway?") {
 		return cmdline.UsageError("nothing was run")
 	}
 	o.withoutTasks = true

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph/cmd/internal/cli/historycmd"
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/logs/termtext"
@@ -75,6 +75,9 @@ func (a *app) printStatus(r *state.Reader, asJSON bool) error {
 		m := view.Model{Snapshot: s}
 		m.Recall(r)
 		fmt.Fprint(a.Out, summary.Text(&m, now, a.Width()))
+		if text := historycmd.Forecast(r, s); text != "" {
+			a.Say("forecast  %s", text)
+		}
 	}
 	if code := statusCode(s.State); code != statusGood {
 		return &cmdline.ExitError{Code: code}
@@ -122,13 +125,13 @@ func (a *app) monitorCommand() *cobra.Command {
 			}
 			sig := cmdline.HandleSignals(a.In)
 			defer sig.Stop()
-			o := monitor.Options{Dir: dir, Version: version(), Out: a.Out, Now: time.Now, NoColor: os.Getenv("NO_COLOR") != ""}
+			o := monitor.Options{Dir: dir, Plain: plain, Version: version(), Out: a.Out, Now: time.Now, NoColor: os.Getenv("NO_COLOR") != ""}
 			o.Plan = a.planReader()
 			self, err := a.Ralph()
 			if o.Ralph = []string{self, "-C", dir}; err != nil {
 				o.Ralph, o.NoControl = nil, err.Error()
 			}
-			return a.watch(sig.Ctx, o, plain)
+			return monitor.Run(sig.Ctx, o)
 		},
 	}
 	cmd.Flags().BoolVar(&plain, "plain", false, "print a stream of lines instead of the screen")
@@ -151,7 +154,7 @@ func (a *app) planReader() func() (state.TaskStatus, []string) {
 		}
 		for _, t := range list.Tasks {
 			box := "[ ] "
-			if t.Done {
+			if t.Done() {
 				box = "[x] "
 			}
 			tasks = append(tasks, box+t.Title)
@@ -159,12 +162,4 @@ func (a *app) planReader() func() (state.TaskStatus, []string) {
 		next, _ := list.Next()
 		return state.TaskStatus{ID: next.ID, Title: next.Title, Done: list.Done(), Total: list.Total()}, tasks
 	}
-}
-
-func (a *app) watch(ctx context.Context, o monitor.Options, plain bool) error {
-	run := monitor.Run
-	if plain {
-		run = monitor.Plain
-	}
-	return run(ctx, o)
 }

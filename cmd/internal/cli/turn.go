@@ -8,6 +8,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/runner/turn"
+	"ralph/runner/turn/retest"
 	"ralph/runner/turn/serve"
 )
 
@@ -27,7 +28,7 @@ func newTurnCmd(f *cmdline.Factory) *cobra.Command {
 func turnRun(f *cmdline.Factory) error {
 	sig := cmdline.HandleSignals(f.In)
 	defer sig.Stop()
-	w := &turn.Worker{Env: f.Env, Kill: sig.Kill, Find: preflight.FindChecks}
+	w := &turn.Worker{Env: f.Env, Kill: sig.Kill, Find: preflight.FindChecks, Retest: retest.New(f.Env)}
 	defer w.Close()
 	err := serve.Turn(sig.Ctx, w, f.In, f.Out)
 	if bad := (*serve.BadAssignmentError)(nil); errors.As(err, &bad) {

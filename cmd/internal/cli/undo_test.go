@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"ralph/runner/git"
-	"ralph/runner/task"
+	"ralph/runner/task/store"
 	"ralph/state/view"
 )
 
@@ -36,7 +36,7 @@ func newPlanWorld(t *testing.T, committed, planTracked bool) *planWorld {
 	k, _ := git.NewKeeper(w.Dir)
 	base := w.keep(k, git.State{Run: pastRun, Iteration: 1, Start: true})
 	var events strings.Builder
-	list, err := task.Parse(w.plan, []byte(fourBoxes), nil)
+	list, err := store.Parse(w.plan, []byte(fourBoxes), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

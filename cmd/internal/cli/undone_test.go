@@ -57,7 +57,7 @@ func TestUndo_ofACompletedRun_statusAndResumeKnow(t *testing.T) {
 		if s.Status != state.StatusStopped || s.ExitReason != "undone" || s.ExitCode != rules.ExitInterrupted || !s.Ending().Unfinished() || s.Task.Title != "two" {
 			t.Errorf("%s: %+v", status, s)
 		}
-		w.want(0, "nothing to resume: run "+pastRun+" is stopped: 4 of 4 tasks are done; iteration 2 was undone", "resume", "--unfinished")
+		w.want(0, "nothing to resume: run "+pastRun+" is stopped: iteration 2 was undone (exit code 130); continue it with: ralph resume", "resume", "--unfinished")
 		w.want(0, "", "undo", "4", "--yes")
 		if s := w.status(); s.Task.Done != 2 || strings.Count(s.Reason, "was undone") != 2 {
 			t.Errorf("%s: after another one %+v", status, s)

@@ -45,7 +45,7 @@ func ForeignVerbs() map[string]string {
 		"build": "ralph run", "loop": "ralph run", "start": "ralph run", "continue": "ralph resume",
 		"cancel": "ralph abort", "quit": "ralph stop", "kill": "ralph abort",
 		"logs": "ralph monitor --plain", "log": "ralph monitor --plain", "watch": "ralph monitor", "tui": "ralph monitor",
-		"stats": "ralph iterations", "metrics": "ralph iterations", "history": "ralph iterations",
+		"stats": "ralph report", "metrics": "ralph report", "history": "ralph runs",
 		"events": "ralph iterations", "overview": "ralph status", "list": "ralph iterations",
 		"rollback": "ralph undo N", "revert": "ralph undo N", "restore": "ralph undo N", "backup": "ralph iterations",
 		"clean": "ralph reset --all", "circuit": "ralph --circuit-status",

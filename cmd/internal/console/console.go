@@ -145,9 +145,12 @@ func (c *Console) Show(e state.Event) {
 	if !ok {
 		return
 	}
-	for _, l := range c.excerpt(e, c.log.Marked(e)) {
-		l.Text = view.Within(c.dir, l.Text)
-		rows := []string{c.fit(l.Text)}
+	lines := c.log.Marked(e)
+	for i := range lines {
+		lines[i].Text = view.Within(c.dir, lines[i].Text)
+	}
+	for _, l := range c.excerpt(e, lines) {
+		rows := []string{c.fit(l.Text, "", 1)}
 		if !fits || c.live {
 			rows = c.wrap(l.Text)
 		}
@@ -176,7 +179,7 @@ func (c *Console) shorten(e state.Event) (short state.Event, fits, ok bool) {
 		c.title = d.Title
 		return e, true, true
 	case state.Check:
-		return e, true, true
+		return e, d.Run == state.CheckAgain, true
 	case state.Paused:
 		c.waited = time.Now()
 	case state.Decision:
@@ -196,40 +199,36 @@ func (c *Console) shorten(e state.Event) (short state.Event, fits, ok bool) {
 	return e, false, true
 }
 
-// excerpt is what is worth seeing of the lines of an event.
+// excerpt is the first line of each text of an event. The log has the rest.
 func (c *Console) excerpt(e state.Event, all []view.Line) []view.Line {
 	if c.live || len(all) == 0 {
 		return all
 	}
+	rest := " (more in .ralph/live.log)"
 	switch d := e.Data.(type) {
-	case state.Tool:
-		return all[:1]
 	case state.Check:
 		if d.Run == state.CheckAgain || c.watched { // the first run, or the monitor, has shown the rest
-			return all[:1]
+			rest = ""
 		}
-		return endOf(all)
-	case state.Feedback: // the rest was printed as the check's output
-		text := all[0].Text
-		if i := strings.LastIndex(text, ". "); i > 0 && strings.HasSuffix(text, ":") {
-			all[0].Text = text[:i+1] // it introduced that rest
-		}
+	case state.Tool:
 		return all[:1]
+	case state.Feedback: // the rest is a check's output
+		rest = ""
+		if i := strings.LastIndex(all[0].Text, ". "); i > 0 && strings.HasSuffix(all[0].Text, ":") {
+			all[0].Text = all[0].Text[:i+1] // it introduced that rest
+		}
 	}
-	return all
-}
-
-// outputShown are the lines of a check's output that stand on the console.
-const outputShown = 20
-
-// endOf keeps the first line and the end of a check's output.
-func endOf(lines []view.Line) []view.Line {
-	left := len(lines) - 1 - outputShown
-	if left <= 0 {
-		return lines
+	var heads []view.Line
+	for i, l := range all {
+		switch more := i > 0 && !l.First; {
+		case !more:
+			heads = append(heads, l)
+		case all[i-1].First:
+			last := &heads[len(heads)-1]
+			last.Text = c.fit(last.Text, rest, 2)
+		}
 	}
-	lines[left].Text = fmt.Sprintf("... (%s more in .ralph/live.log)", cmdline.Count(left, "line"))
-	return append(lines[:1:1], lines[left:]...)
+	return heads
 }
 
 // columns is the width of the terminal; 0 without one.
@@ -243,17 +242,18 @@ func (c *Console) columns() int {
 // narrowest is the width from which lines are fitted to the terminal.
 const narrowest = 20
 
-// fit cuts a line to the terminal, after a whole word where there is one.
-func (c *Console) fit(line string) string {
-	width := c.columns()
+// fit cuts a line to this many rows of the terminal, after a whole word where there is
+// one, and adds its end.
+func (c *Console) fit(line, end string, rows int) string {
+	width := c.columns()*rows - termtext.Width(end) - 16*(rows-1) // rows break between words
 	if width <= narrowest || termtext.Width(line) < width {
-		return line
+		return line + end
 	}
 	cut := strings.TrimSuffix(termtext.Fit(line, width-1), "…")
 	if i := strings.LastIndexByte(cut, ' '); i > len(cut)/2 && line[len(cut)] != ' ' {
 		cut = cut[:i]
 	}
-	return strings.TrimRight(cut, " ") + "…"
+	return strings.TrimRight(cut, " ") + "…" + end
 }
 
 // wrap breaks a line between words. The rows after the first are indented.
@@ -289,7 +289,7 @@ func (c *Console) Tick(left time.Duration, d rules.Decision) {
 	}
 	switch {
 	case c.tty:
-		fmt.Fprint(c.out, "\r\x1b[K"+c.fit(text))
+		fmt.Fprint(c.out, "\r\x1b[K"+c.fit(text, "", 1))
 		c.counted = true
 	case !d.Until.Equal(c.until): // its event has just said the rest
 		c.until, c.waited = d.Until, time.Now()

@@ -30,11 +30,11 @@ func TestConsole_iterationWhoseCheckFails_saysNothingTwice(t *testing.T) {
 		state.RunStart{Agent: "claude"},
 		state.IterationStart{Title: title, Total: 3},
 		state.Feedback{Items: []string{"The required check \"lint\" fails. Reproduce it with:\n\n    make lint", "Another thing."}},
-		state.Tool{Name: "Edit", Arg: "/home/ann/todo/bin/todo"},
+		state.Tool{Name: "Edit", Arg: "/home/ann/todo/bin/todo", Hunk: "- a\n+ b"},
 		state.Tool{Name: "Bash", Arg: "git add bin tests README.md .ralph/fix_plan.md && git commit -q -m 'List'"},
 		state.Text{Text: "done"},
-		state.Check{Name: "test", Seconds: 1, Output: failure},
-		state.Check{Name: "test", Run: state.CheckAgain, Seconds: 1, Output: failure},
+		state.Check{Name: "test", Seconds: 1, Says: "not ok - open", Output: failure},
+		state.Check{Name: "test", Run: state.CheckAgain, Seconds: 1, Says: "not ok - open", Output: failure},
 		state.TaskChange{ID: "T2", Title: "another task of the same plan", State: "open", Why: "it gets an iteration of its own"},
 		state.IterationEnd{Decision: state.Decision{Action: "retry", Rule: "gate_failed", Reason: "required check failed: test"},
 			Title: title, Outcome: "completed-turn", Files: 2, Seconds: 61, Total: 3},
@@ -43,14 +43,31 @@ func TestConsole_iterationWhoseCheckFails_saysNothingTwice(t *testing.T) {
 		`= told the agent: The required check "lint" fails.
 > Edit bin/todo
 > Bash git add bin tests README.md .ralph/fix_plan.md && git commit -q -m…
-! check test: failed in 1.0s
-  ok - add
-  not ok - open
-      want: 2. [ ] bake bread
+! check test: failed in 1.0s: not ok - open (more in .ralph/live.log)
 ! second run of check test: failed in 1.0s
 = "another task of the same plan" is open again: it gets an iteration of its own
 --- iteration 2 not done yet after 1m 01s · 2 files changed
 = retrying: required check failed: test (rule gate_failed)
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// One line an event, however long its text is.
+func TestConsole_longFailures_areOneLineThatNamesTheLog(t *testing.T) {
+	long := strings.Repeat("a word and ", 12)
+	got := shown(&Console{}, 2,
+		state.Check{Name: "test", Seconds: 1, Says: "TestAdd: " + long, Output: "--- FAIL: TestAdd\n" + long},
+		state.AgentError{Text: "first\n\nsecond"},
+		state.Denied{Tool: state.Tool{Name: "Bash", Arg: "git push"}, Reason: "not allowed"},
+		state.Finding{Source: state.FoundByAudit, File: "a.go", Text: "a.go: it is a stub:\nreturn nil"},
+	)
+	want := `! check test: failed in 1.0s: TestAdd: a word and a word and a word and a word
+    and a word and a word and a word and… (more in .ralph/live.log)
+| ! first (more in .ralph/live.log)
+! denied: Bash git push: not allowed
+! audit: a.go: it is a stub: (more in .ralph/live.log)
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

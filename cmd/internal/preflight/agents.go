@@ -3,6 +3,7 @@ package preflight
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -125,7 +126,7 @@ func (p *Project) wanted() []wants {
 	list, err := p.Tasks()
 	var all []wants
 	for _, t := range list.Tasks {
-		if err != nil || t.Done || t.Optional {
+		if err != nil || !t.Pending() || t.Optional {
 			continue
 		}
 		named := pool.Wanted(t.Choice, list.Choice)
@@ -214,9 +215,26 @@ func (p *Project) Named() bool { return !p.needsOption() }
 func (p *Project) Installed(one pool.Agent) error { return p.installed(one, "") }
 
 func (p *Project) installed(one pool.Agent, from string) error {
+	if p.Config.Settings.InContainer() {
+		return nil // what counts is in the image
+	}
 	if _, err := p.lookPath(one); err != nil {
 		return &cmdline.ExitError{Code: rules.ExitAgent,
 			Text: fmt.Sprintf("%sthe agent %s cannot run: %s", from, one.Spec.Name, missing(one))}
+	}
+	return nil
+}
+
+// inImage checks that the image of the sandbox has the agents' programs.
+func (p *Project) inImage(ctx context.Context) error {
+	for _, w := range p.named() {
+		one, err := p.Find(w.who.Agent)
+		if err == nil {
+			err = p.Config.Settings.NeedsProgram(ctx, program(one))
+		}
+		if err != nil {
+			return &cmdline.ExitError{Code: rules.ExitAgent, Text: fmt.Sprintf("the agent %s cannot run: %v", w.who.Agent, err)}
+		}
 	}
 	return nil
 }

@@ -6,8 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/scaffold"
 	"ralph/state/view"
 )
 
@@ -23,9 +25,11 @@ func (p *Project) Bounds() string {
 		}
 	}
 	bound(c.MaxIterations > 0, "at most "+cmdline.Count(c.MaxIterations, "iteration"), "iterations")
-	bound(c.MaxPerTask > 0, fmt.Sprintf("at most %d for a task", c.MaxPerTask), "iterations for a task")
+	if p.Plan != "" {
+		bound(c.MaxPerTask > 0, "at most "+cmdline.Count(c.MaxPerTask, "iteration")+" for a task", "iterations for a task")
+	}
 	bound(c.MaxCost > 0, fmt.Sprintf("at most %g USD", c.MaxCost), "cost")
-	bound(c.MaxDuration > 0, fmt.Sprintf("at most %s", c.MaxDuration), "time")
+	bound(c.MaxDuration > 0 || c.Until != "", view.Join(", ", atMost(c.MaxDuration), view.Prefix("until ", c.Until)), "time")
 	text := strings.Join(set, ", ")
 	if len(unset) == 0 {
 		return text
@@ -39,24 +43,50 @@ func (p *Project) Bounds() string {
 	return text + "no bound on " + strings.Join(unset, ", ")
 }
 
-// NoTasks says in one line that the plan says something, but has no task to tick; empty:
-// there is no plan, it is blank, or it has tasks.
+func atMost(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return fmt.Sprintf("at most %s", d)
+}
+
+// NoTasks says in one line why there is nothing to work off: the plan has no task that
+// keeps a run going, or it is gone; empty: it has one, or the project never had a plan.
 func (p *Project) NoTasks() string {
 	if p.Plan == "" {
-		return ""
+		return p.planGone()
 	}
 	list, err := p.Tasks()
-	if err != nil || len(list.Tasks) > 0 {
+	if err != nil || list.Total() > 0 {
 		return "" // a start refuses one that cannot be read
 	}
-	if text, err := os.ReadFile(p.Plan); err != nil || len(bytes.TrimSpace(text)) == 0 {
-		return ""
+	example := "" // other formats have tools of their own
+	switch base := strings.ToLower(filepath.Base(p.Plan)); {
+	case base == "prd.json":
+		example = `; a task is written like this: "userStories": [{"title": "what to do"}]`
+	case strings.HasSuffix(base, ".md"):
+		example = "; a task is written like this: - [ ] what to do"
 	}
-	example := "- [ ] what to do"
-	if strings.EqualFold(filepath.Ext(p.Plan), ".json") {
-		example = `"userStories": [{"title": "what to do"}]`
+	what := "no task yet"
+	if len(list.Tasks) > 0 {
+		what = "only optional tasks"
 	}
-	return fmt.Sprintf("%s has no tasks, such as: %s", view.Within(p.Dir, p.Plan), example)
+	return view.Within(p.Dir, p.Plan) + " has " + what + example
+}
+
+// planGone says what shows that a project without a plan had one.
+func (p *Project) planGone() string {
+	if text, err := os.ReadFile(p.Prompt); err == nil {
+		for _, name := range scaffold.PlanNames() {
+			if bytes.Contains(text, []byte(name)) {
+				return fmt.Sprintf("there is no plan, but %s names %s", view.Within(p.Dir, p.Prompt), name)
+			}
+		}
+	}
+	if last, err := cmdline.OpenState(p.Dir).Status(); err == nil && last.Task.Total > 0 {
+		return fmt.Sprintf("there is no plan, but the last run had one with %s", cmdline.Count(last.Task.Total, "task"))
+	}
+	return ""
 }
 
 // Unproven says what exit code 0 will mean in a run that has no checks yet.

@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,9 +15,9 @@ func TestBounds_eachBoundIsNamedOrMissed(t *testing.T) {
 		change func(*config.Config)
 		want   string
 	}{
-		{func(*config.Config) {}, "at most 10 for a task; no bound on iterations, cost or time"},
-		{func(c *config.Config) { c.MaxIterations, c.MaxCost = 50, 2.5 }, "at most 50 iterations, at most 10 for a task, at most 2.5 USD; no bound on time"},
-		{func(c *config.Config) { c.MaxIterations, c.MaxCost, c.MaxDuration = 1, 3, 90*time.Minute }, "at most 1 iteration, at most 10 for a task, at most 3 USD, at most 1h30m0s"},
+		{func(*config.Config) {}, "at most 10 iterations for a task; no bound on iterations, cost or time"},
+		{func(c *config.Config) { c.MaxIterations, c.MaxCost = 50, 2.5 }, "at most 50 iterations, at most 10 iterations for a task, at most 2.5 USD; no bound on time"},
+		{func(c *config.Config) { c.MaxIterations, c.MaxCost, c.MaxDuration = 1, 3, 90*time.Minute }, "at most 1 iteration, at most 10 iterations for a task, at most 3 USD, at most 1h30m0s"},
 		{func(c *config.Config) { c.MaxPerTask = 0 }, "no bound on iterations, iterations for a task, cost or time"},
 	} {
 		cfg, _, err := config.Loader{Dir: t.TempDir()}.Load()
@@ -24,8 +25,11 @@ func TestBounds_eachBoundIsNamedOrMissed(t *testing.T) {
 			t.Fatal(err)
 		}
 		test.change(cfg)
-		if got := (&Project{Config: cfg}).Bounds(); got != test.want {
+		if got := (&Project{Config: cfg, Plan: "plan.md"}).Bounds(); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
+		}
+		if got := (&Project{Config: cfg}).Bounds(); strings.Contains(got, "for a task") {
+			t.Errorf("without a plan: %q", got)
 		}
 	}
 }
@@ -50,14 +54,15 @@ func TestUnproven_saysWhatIsLeftOfExit0(t *testing.T) {
 
 func TestNoTasks_planThatSaysSomething_needsATask(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
-		{"plan.md", "# Plan\n\nMake it fast. Then:\n\n- write tests\n- write docs\n", "plan.md has no tasks, such as: - [ ] what to do"},
+		{"plan.md", "# Plan\n\nMake it fast. Then:\n\n- write tests\n- write docs\n", "plan.md has no task yet; a task is written like this: - [ ] what to do"},
 		{"plan.md", "# Plan\n\n- [ ] one\n", ""},
 		{"plan.md", "# Plan\n\n- [x] one\n", ""},
-		{"plan.md", "## Future\n\n- [ ] perhaps\n", ""},
-		{"plan.md", " \n\n", ""},
-		{"plan.md", "```\n- [ ] an example\n```\n", "plan.md has no tasks, such as: - [ ] what to do"},
-		{"prd.json", `{"project": "p", "userStories": []}`, `prd.json has no tasks, such as: "userStories": [{"title": "what to do"}]`},
+		{"plan.md", "## Future\n\n- [ ] perhaps\n", "plan.md has only optional tasks; a task is written like this: - [ ] what to do"},
+		{"plan.md", " \n\n", "plan.md has no task yet; a task is written like this: - [ ] what to do"},
+		{"plan.md", "```\n- [ ] an example\n```\n", "plan.md has no task yet; a task is written like this: - [ ] what to do"},
+		{"prd.json", `{"project": "p", "userStories": []}`, `prd.json has no task yet; a task is written like this: "userStories": [{"title": "what to do"}]`},
 		{"prd.json", `{"userStories": 3}`, ""},
+		{".taskmaster/tasks/tasks.json", `{"master": {"tasks": []}}`, ".taskmaster/tasks/tasks.json has no task yet"},
 	} {
 		cfg, _, err := config.Loader{Dir: t.TempDir()}.Load()
 		if err != nil {
@@ -66,6 +71,26 @@ func TestNoTasks_planThatSaysSomething_needsATask(t *testing.T) {
 		dir := world.Project(t, map[string]string{test.name: test.text})
 		if got := (&Project{Dir: dir, Plan: filepath.Join(dir, test.name), Config: cfg}).NoTasks(); got != test.want {
 			t.Errorf("%q: %q, want %q", test.text, got, test.want)
+		}
+	}
+}
+
+// Who deletes a plan by mistake must not pay for calls without one.
+func TestNoTasks_noPlan_asksOnlyWhereThereWasOne(t *testing.T) {
+	for _, test := range []struct{ prompt, status, want string }{
+		{"Make it fast.\n", "", ""},
+		{"Make it fast.\n", `{"task": {"total": 0}}`, ""},
+		{"Do the next task of .ralph/fix_plan.md.\n", "", "there is no plan, but prompt.md names .ralph/fix_plan.md"},
+		{"Read @fix_plan.md.\n", "", "there is no plan, but prompt.md names fix_plan.md"},
+		{"Make it fast.\n", `{"task": {"total": 3}}`, "there is no plan, but the last run had one with 3 tasks"},
+	} {
+		files := map[string]string{"prompt.md": test.prompt}
+		if test.status != "" {
+			files[".ralph/status.json"] = test.status
+		}
+		dir := world.Project(t, files)
+		if got := (&Project{Dir: dir, Prompt: filepath.Join(dir, "prompt.md")}).NoTasks(); got != test.want {
+			t.Errorf("%q, %s: %q, want %q", test.prompt, test.status, got, test.want)
 		}
 	}
 }

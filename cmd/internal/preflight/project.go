@@ -22,7 +22,6 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
-	"ralph/runner/task"
 )
 
 // Project is everything that is known before a run takes the lock.
@@ -76,13 +75,14 @@ func Load(f *cmdline.Factory, flags map[string]string) (*Project, error) {
 	if err := p.FindPlan(); err != nil {
 		return nil, err
 	}
+	if err := p.askPlan(f); err != nil {
+		return nil, err
+	}
 	if err := f.Trust(loader, p.claims()...); err != nil {
 		return nil, err
 	}
-	if list, err := p.Tasks(); err == nil {
-		for _, line := range OddBoxes(list) {
-			f.Warn(line)
-		}
+	if err := p.checkPlan(f); err != nil {
+		return nil, err
 	}
 	if err := p.askAgent(f); err != nil {
 		return nil, err
@@ -104,26 +104,6 @@ func (p *Project) FindPrompt() (err error) {
 	return nil
 }
 
-// FindPlan sets Plan.
-func (p *Project) FindPlan() (err error) {
-	if p.Plan, err = task.Locate(p.Dir, p.Config.PlanFile, p.Config.OptionalSections); err != nil {
-		return cmdline.UsageError("%v", err)
-	}
-	return nil
-}
-
-// Tasks reads the plan.
-func (p *Project) Tasks() (task.List, error) { return task.Load(p.Plan, p.Config.OptionalSections) }
-
-// OddBoxes describes the lines that a person may take for tasks.
-func OddBoxes(list task.List) []string {
-	var lines []string
-	for _, n := range list.Odd {
-		lines = append(lines, fmt.Sprintf("%s:%d looks like a box but is not one; write: - [ ] what to do", list.Path, n))
-	}
-	return lines
-}
-
 // Startable checks the agents' programs, the sandbox and the repository.
 func (p *Project) Startable() error {
 	var err error
@@ -135,6 +115,9 @@ func (p *Project) Startable() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	if err := p.inImage(ctx); err != nil {
+		return err
+	}
 	c, err := git.Inspect(ctx, p.Dir)
 	if err != nil {
 		return cmdline.UsageError("the repository cannot be used: %v", err)

@@ -145,6 +145,10 @@ type Trial struct {
 // Ask makes one call with the options of a run, away from the project.
 func (p *Project) Ask(f *cmdline.Factory, one pool.Agent) (Trial, error) {
 	var t Trial
+	settings, err := p.Config.Settings.Resolve()
+	if err != nil {
+		return t, cmdline.UsageError("%v", err)
+	}
 	dir, err := os.MkdirTemp("", "ralph-agent-test-")
 	if err != nil {
 		return t, fmt.Errorf("make temporary project: %w", err)
@@ -160,7 +164,7 @@ func (p *Project) Ask(f *cmdline.Factory, one pool.Agent) (Trial, error) {
 		V: turn.Version, Origin: state.Origin{Iteration: 1}, Dir: dir, Prompt: prompt.Input{Template: testPrompt, Verbatim: true},
 		Agent: turn.Agent{Spec: one.Spec, Program: slices.Clone(one.Program), Model: p.Config.Model,
 			AllowedTools: p.Config.AllowedTools, PermissionMode: p.Config.PermissionMode, Filter: p.Config.EnvFilter()},
-		Bounds: turn.Bounds{Timeout: min(testBound, p.Config.Wall())},
+		Sandbox: settings, Bounds: turn.Bounds{Timeout: min(testBound, p.Config.Wall())},
 	}
 	if words := a.Agent.Program; len(words) > 0 {
 		words[0] = p.absolute(words[0])

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/template"
 
+	"ralph/runner/task/store"
 	"ralph/state"
 )
 
@@ -38,8 +39,16 @@ type File struct {
 	Kept string
 }
 
+// planFile is the plan of a project that has none yet.
+const planFile = ".ralph/fix_plan.md"
+
 //go:embed templates
 var templates embed.FS
+
+// PlanNames returns where the plan of a project usually is, the first choice first.
+func PlanNames() []string {
+	return []string{".ralph/fix_plan.md", "fix_plan.md", "@fix_plan.md", "prd.json", ".ralph/prd.json"}
+}
 
 // texts lists the files in the order of the output.
 func texts() []struct {
@@ -51,7 +60,7 @@ func texts() []struct {
 		instead        []string
 	}{
 		{".ralph/PROMPT.md", "PROMPT.md", []string{"PROMPT.md", "prompt.md"}},
-		{".ralph/fix_plan.md", "fix_plan.md", []string{"fix_plan.md", "@fix_plan.md", "prd.json", ".ralph/prd.json"}},
+		{planFile, "fix_plan.md", PlanNames()[1:]},
 		{".ralph/AGENT.md", "AGENT.md", nil},
 		{".ralph/.gitignore", "gitignore", nil},
 		{".ralphrc", "ralphrc", []string{".ralph/config.yaml"}},
@@ -70,11 +79,14 @@ func Files(dir string, p Project, a Answers) ([]File, error) {
 		Project   Project
 		Plan      string
 		Gitignore string
-	}{a, p, ".ralph/fix_plan.md", state.Gitignore}
+	}{a, p, planFile, state.Gitignore}
 	var files []File
 	for _, row := range texts() {
 		f := File{Path: row.path, Kept: kept(dir, row.path, row.instead)}
-		if row.path == data.Plan && f.Kept != "" {
+		if found, ok := store.Find(dir); ok && row.path == planFile { // in any format: a second plan would come before it
+			if f.Kept, err = filepath.Rel(dir, found); err != nil {
+				return nil, fmt.Errorf("name plan: %w", err)
+			}
 			data.Plan = f.Kept
 		}
 		files = append(files, f)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ralph/runner/task"
+	"ralph/runner/task/store"
 )
 
 // repo writes a little repository; a name that ends with + becomes executable.
@@ -202,7 +202,7 @@ func TestFiles_plan_hasTheIntendedTasks(t *testing.T) {
 		open  int
 		first string
 	}{
-		{"nothing to work on costs no call", nil, 0, ""},
+		{"nothing to work on is no task", nil, 0, ""},
 		{"a manifest alone is nothing to work on", map[string]string{"go.mod": "", "README.md": "", "LICENSE": ""}, 0, ""},
 		{"tests are known", map[string]string{"go.mod": "", "x.go": ""}, 2, "Run `go test ./...` and make it succeed"},
 		{"tests are not known", map[string]string{"x.c": ""}, 2, "Find out how to test this project, and write the command to `.ralph/AGENT.md`"},
@@ -220,20 +220,20 @@ func TestFiles_plan_hasTheIntendedTasks(t *testing.T) {
 			if err := Write(dir, files); err != nil {
 				t.Fatal(err)
 			}
-			list, err := task.Load(filepath.Join(dir, ".ralph/fix_plan.md"), []string{"Optional"})
+			list, err := store.Load(filepath.Join(dir, ".ralph/fix_plan.md"), []string{"Optional"})
 			if err != nil {
 				t.Fatal(err)
 			}
 			open := 0
 			for _, task := range list.Tasks {
-				if !task.Done {
+				if !task.Done() {
 					open++
 					if task.Optional || len(task.Criteria) == 0 {
 						t.Errorf("%q: optional %v, criteria %q", task.Title, task.Optional, task.Criteria)
 					}
 				}
 			}
-			if open != c.open || len(list.Tasks) == 0 {
+			if open != c.open || len(list.Tasks) != c.open {
 				t.Errorf("%d open of %d, want %d open", open, len(list.Tasks), c.open)
 			}
 			if next, _ := list.Next(); next.Title != c.first {
@@ -356,5 +356,31 @@ func TestWrite_oneFileIsImpossible_leavesEverythingAsItWas(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// A second plan would come before the one that is there.
+func TestFiles_planOfAnyFormat_isKept(t *testing.T) {
+	for _, name := range []string{".kiro/specs/a/tasks.md", "openspec/changes/a/tasks.md", ".taskmaster/tasks/tasks.json", "prd.json"} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		files, err := Files(dir, Project{Name: "p"}, Answers{Name: "p"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if f.Path == planFile && f.Kept != name {
+				t.Errorf("%s: kept %q", name, f.Kept)
+			}
+			if f.Path == ".ralph/PROMPT.md" && !strings.Contains(f.Text, name) {
+				t.Errorf("the prompt does not name %s", name)
+			}
+		}
 	}
 }

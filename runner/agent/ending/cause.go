@@ -1,6 +1,8 @@
 package ending
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"syscall"
@@ -172,6 +174,23 @@ func LimitName(text string) string {
 	}
 	return "usage"
 }
+
+// LastWords are the exit code of a program that failed and what it printed last: the
+// newest line that reads like an error, else the last one, if there is any.
+func LastWords(code int, lines []string) string {
+	last := ""
+	for _, line := range slices.Backward(lines[max(0, len(lines)-lastLines):]) {
+		if line = strings.TrimSpace(line); LooksLikeError(line) {
+			last = line
+			break
+		}
+		last = cmp.Or(last, line)
+	}
+	return strings.TrimSuffix(fmt.Sprintf("exit code %d: %s", code, last), ": ")
+}
+
+// lastLines bounds how far an error may stand above the end.
+const lastLines = 10
 
 // LooksLikeError reports whether a line outside the records reads like an error.
 func LooksLikeError(line string) bool {

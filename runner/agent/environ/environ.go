@@ -5,7 +5,6 @@ package environ
 import (
 	"cmp"
 	"maps"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -117,7 +116,7 @@ type ruleSet struct {
 }
 
 func newRuleSet(rules []rule) ruleSet {
-	all := ruleSet{rules: rules, exact: map[string]int{}}
+	all := ruleSet{rules: rules, exact: make(map[string]int, len(rules))}
 	for i, r := range rules {
 		rules[i].glob = strings.ToUpper(r.glob)
 		if strings.ContainsAny(r.glob, "*?") {
@@ -132,7 +131,7 @@ func newRuleSet(rules []rule) ruleSet {
 // decide returns the last matching rule for NAME=value, or one that passes it.
 func (all ruleSet) decide(kv string) rule {
 	name, value, _ := strings.Cut(kv, "=")
-	// In path.Match, * does not match a slash, which npm uses in names.
+	// * does not always match a slash, which npm uses in names.
 	name = strings.ReplaceAll(strings.ToUpper(name), "/", "_")
 	last, found := all.exact[name]
 	if !found {
@@ -145,7 +144,7 @@ func (all ruleSet) decide(kv string) rule {
 		if all.rules[i].address && !secretname.InAddress(value) {
 			continue
 		}
-		if ok, _ := path.Match(all.rules[i].glob, name); ok { // an entry is never malformed
+		if secretname.Match(all.rules[i].glob, name) {
 			last = i
 			break
 		}

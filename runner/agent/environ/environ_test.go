@@ -1,6 +1,7 @@
 package environ
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -42,4 +43,14 @@ func FuzzValidEntry(f *testing.F) {
 			t.Errorf("%q does not decide about %q: %q", entry, literal, got)
 		}
 	})
+}
+
+func BenchmarkSecrets(b *testing.B) {
+	env := make([]string, 40)
+	for i := range env {
+		env[i] = fmt.Sprintf("SOME_VARIABLE_OF_A_SHELL_%d=/some/value", i)
+	}
+	for b.Loop() {
+		Filter{}.Secrets(Agent{Name: "a"}, Call{Env: env})
+	}
 }

@@ -42,6 +42,7 @@ type Signal struct {
 	WorkType       string `json:"work_type,omitempty"` // upper case
 	Recommendation string `json:"recommendation,omitempty"`
 	StoryID        string `json:"story_id,omitempty"`
+	Task           string `json:"task,omitempty"` // the task that the agent says is done
 }
 
 const (
@@ -215,6 +216,8 @@ func (s *Signal) set(key, value string) bool {
 		}
 	case "RECOMMENDATION":
 		s.Recommendation = value
+	case "TASK":
+		s.Task = value
 	case "STORY_ID":
 		s.StoryID = value
 	}

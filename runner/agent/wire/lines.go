@@ -1,6 +1,6 @@
 package wire
 
-import "bytes"
+import "strings"
 
 // keepCap is the largest buffer to keep for the next line, in bytes.
 const keepCap = 1 << 20
@@ -9,7 +9,7 @@ const keepCap = 1 << 20
 // matter. It is not safe for concurrent use.
 type Lines struct {
 	Max  int          // bytes; a longer line is skipped, not buffered
-	Line func([]byte) // gets each line, without its newline; valid during the call
+	Line func(string) // gets each line, without its newline
 	Long func()       // called once for each line above Max
 
 	partial  []byte
@@ -18,28 +18,23 @@ type Lines struct {
 
 // Write takes the next bytes. It never fails.
 func (l *Lines) Write(p []byte) (int, error) {
-	n := len(p)
-	for len(p) > 0 {
-		end := bytes.IndexByte(p, '\n')
-		if end < 0 {
-			l.add(p)
-			break
-		}
-		if len(l.partial) == 0 && !l.skipping && end <= l.Max { // nearly always
-			l.Line(p[:end])
-		} else {
-			l.add(p[:end])
+	text := string(p) // one copy for all lines: a copy for each would be much garbage
+	for text != "" {
+		line, rest, whole := strings.Cut(text, "\n")
+		if whole && len(l.partial) == 0 && !l.skipping && len(line) <= l.Max { // nearly always
+			l.Line(line)
+		} else if l.add(line); whole {
 			l.Close()
 		}
-		p = p[end+1:]
+		text = rest
 	}
-	return n, nil
+	return len(p), nil
 }
 
 // Close ends a line without a newline.
 func (l *Lines) Close() {
 	if len(l.partial) > 0 {
-		l.Line(l.partial)
+		l.Line(string(l.partial))
 	}
 	l.skipping = false
 	if l.partial = l.partial[:0]; cap(l.partial) > keepCap {
@@ -47,7 +42,7 @@ func (l *Lines) Close() {
 	}
 }
 
-func (l *Lines) add(p []byte) {
+func (l *Lines) add(p string) {
 	switch {
 	case l.skipping:
 	case len(l.partial)+len(p) > l.Max:

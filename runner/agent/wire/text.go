@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"path"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -87,6 +88,7 @@ var mainArgs = [...]string{"command", "cmd", "file_path", "filePath", "path", "a
 type Args struct {
 	Main string // the most telling one, on one line
 	Hunk string // what an edit changes: removed lines with "-", added ones with "+"
+	File bool   // Main is the path of a file that is read or written
 }
 
 // Arguments reads the arguments of a tool call.
@@ -96,6 +98,12 @@ func Arguments(input gjson.Result) Args {
 		return a
 	}
 	args := Members(input)
+	switch name, text := mainArg(args); name {
+	case "file_path", "filePath", "absolute_path", "notebook_path":
+		a.File = !args.Has("pattern")
+	case "path": // or a folder
+		a.File = !args.Has("pattern") && strings.LastIndexByte(path.Base(text), '.') > 0
+	}
 	a.Hunk = hunk(args)
 	for edit := range Elements(args.Get("edits")) {
 		if more := hunk(Members(edit)); more != "" && len(a.Hunk) < maxHunk {
@@ -147,15 +155,23 @@ func Argument(input gjson.Result) string {
 		}
 		return OneLine(pattern)
 	}
-	for _, name := range mainArgs {
-		if text := args.Text(name); text != "" {
-			return OneLine(text)
-		}
+	if _, text := mainArg(args); text != "" {
+		return OneLine(text)
 	}
 	if len(args) == 0 {
 		return ""
 	}
 	return OneLine(input.Raw)
+}
+
+// mainArg finds the most telling argument; empty: there is none.
+func mainArg(args Object) (name, text string) {
+	for _, name := range mainArgs {
+		if text := args.Text(name); text != "" {
+			return name, text
+		}
+	}
+	return "", ""
 }
 
 // Epoch reads seconds or milliseconds since 1970; zero if there are none.

@@ -92,7 +92,7 @@ func TestLines_anyChunks_sameLines(t *testing.T) {
 				want = append(want, l)
 			}
 		}
-		w := Lines{Max: limit, Line: func(b []byte) { got = append(got, string(b)) }, Long: func() { long++ }}
+		w := Lines{Max: limit, Line: func(line string) { got = append(got, line) }, Long: func() { long++ }}
 		for text != "" {
 			n := rapid.IntRange(1, len(text)).Draw(t, "chunk")
 			if wrote, err := w.Write([]byte(text[:n])); wrote != n || err != nil {
@@ -227,6 +227,20 @@ func TestArguments_ofAnEdit_haveTheLinesThatChange(t *testing.T) {
 	} {
 		if got := Arguments(gjson.Parse(input)).Hunk; got != want {
 			t.Errorf("%s: %q, want %q", input, got, want)
+		}
+	}
+	for input, want := range map[string]bool{
+		`{"file_path":"a/b.go","old_string":"x","new_string":"y"}`: true,
+		`{"filePath":"Makefile"}`:                                  true,
+		`{"path":"a/b.go","content":"x"}`:                          true,
+		`{"path":"src"}`:                                           false, // a listing
+		`{"path":".github"}`:                                       false,
+		`{"pattern":"x","path":"a.go"}`:                            false, // a search
+		`{"command":"cat a.go","file_path":"a.go"}`:                false,
+		`"a.go"`: false,
+	} {
+		if got := Arguments(gjson.Parse(input)).File; got != want {
+			t.Errorf("%s: a file: %v", input, got)
 		}
 	}
 	long := strings.Repeat("x\\n", 50_000)

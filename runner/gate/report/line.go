@@ -26,7 +26,7 @@ func ErrorLine(output string) string {
 		}
 		last = line
 		low := strings.ToLower(line)
-		for _, word := range []string{"error", "fail", "panic", "not found"} {
+		for _, word := range []string{"error", "fail", "not ok", "panic", "not found"} {
 			if strings.Contains(low, word) {
 				return line
 			}

@@ -3,8 +3,6 @@ package history
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sort"
 
 	"ralph/runner/git"
@@ -21,25 +19,6 @@ func Diff(ctx context.Context, dir string, states [2]string, options ...string) 
 		return "", fmt.Errorf("compare states: %w", err)
 	}
 	return out, nil
-}
-
-// Checkout writes the files of a kept state to dest, an empty or missing folder outside
-// the work tree. It changes neither the index nor the work tree.
-func Checkout(ctx context.Context, dir, oid, dest string) error {
-	root, _ := git.Root(dir)
-	temp, err := os.MkdirTemp("", "ralph-index-")
-	if err != nil {
-		return fmt.Errorf("check out: %w", err)
-	}
-	defer os.RemoveAll(temp)
-	c := command.Call{Dir: root, Env: []string{"GIT_INDEX_FILE=" + filepath.Join(temp, "index")}}
-	if _, err := c.Run(ctx, "read-tree", oid); err != nil {
-		return fmt.Errorf("check out: %w", err)
-	}
-	if _, err := c.Run(ctx, "checkout-index", "--all", "--quiet", "--prefix="+dest+"/"); err != nil {
-		return fmt.Errorf("check out: %w", err)
-	}
-	return nil
 }
 
 // Bisect returns the first bad state. states are in order, oldest first; the first is good

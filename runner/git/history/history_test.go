@@ -208,24 +208,6 @@ func TestUndo_iterationWithoutAChange_saysSo(t *testing.T) {
 	}
 }
 
-func TestCheckout_state_isWrittenElsewhereOnly(t *testing.T) {
-	p := newProject(t, map[string]string{"a": "1", "sub/b": "2"})
-	p.Write("untracked", "u")
-	p.iterate()
-	p.Write("a", "later")
-	p.Git("add", "a")
-	before := p.Git("status", "--porcelain")
-	dest := filepath.Join(t.TempDir(), "copy")
-	p.Do(Checkout(context.Background(), filepath.Join(p.Dir, "sub"), p.base, dest))
-	copied := &project{Folder: p.In(dest)}
-	if d := cmp.Diff(map[string]string{"a": "1", "sub/b": "2", "untracked": "u"}, copied.files()); d != "" {
-		t.Error(d)
-	}
-	if after := p.Git("status", "--porcelain"); after != before {
-		t.Errorf("%q, before %q", after, before)
-	}
-}
-
 func TestBisect_everyPosition_isFoundInLog2Steps(t *testing.T) {
 	for size := 2; size <= 40; size++ {
 		states := make([]Kept, size)

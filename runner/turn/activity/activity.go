@@ -95,3 +95,14 @@ func newest(dir string, since time.Time) time.Time {
 	})
 	return latest
 }
+
+// Bulk is the length of a payload's text when it is of a kind that can flood.
+func Bulk(p state.Payload) (n int, bulk bool) {
+	switch d := p.(type) {
+	case state.Text:
+		return len(d.Text), true
+	case state.ToolResult:
+		return len(d.Text), true
+	}
+	return 0, false
+}

@@ -56,6 +56,13 @@ func redacted(p state.Payload, redact func(string) string) state.Payload {
 	case state.RunEnd:
 		d.Reason, d.Next = redact(d.Reason), redact(d.Next)
 		return d
+	}
+	return proof(p, redact)
+}
+
+// proof hides them in what the checks, the audit and hooks say.
+func proof(p state.Payload, redact func(string) string) state.Payload {
+	switch d := p.(type) {
 	case state.Feedback:
 		d.Items = redactAll(d.Items, redact)
 		return d
@@ -69,7 +76,11 @@ func redacted(p state.Payload, redact func(string) string) state.Payload {
 		}
 		return d
 	case state.Check:
-		d.Command, d.Output = redact(d.Command), redact(d.Output)
+		d.Command, d.Says, d.Output = redact(d.Command), redact(d.Says), redact(d.Output)
+		return d
+	case state.Hook:
+		d.Command, d.Failed, d.Output = redact(d.Command), redact(d.Failed), redact(d.Output)
+		d.Reason, d.Note = redact(d.Reason), redact(d.Note)
 		return d
 	case state.Finding:
 		d.Text = redact(d.Text)

@@ -29,7 +29,7 @@ func (r Report) Contradictions() []string {
 		found = append(found, text)
 	}
 	planFile := 0
-	if !slices.EqualFunc(r.Before, r.After, func(a, b task.Task) bool { return a.ID == b.ID && a.Done == b.Done && a.Title == b.Title }) {
+	if !slices.EqualFunc(r.Before, r.After, func(a, b task.Task) bool { return a.ID == b.ID && a.State == b.State && a.Title == b.Title }) {
 		planFile = 1
 	}
 	if r.Unchanged && r.FilesModified > planFile {
@@ -56,8 +56,8 @@ func count(n int, what string) string {
 // ticked counts the tasks that are done now and were not before, those with new words too.
 func (r Report) ticked() (n int) {
 	for _, now := range r.After {
-		before := func(t task.Task) bool { return t.ID == now.ID && t.Done }
-		if now.Done && !slices.ContainsFunc(r.Before, before) {
+		before := func(t task.Task) bool { return t.ID == now.ID && t.Done() }
+		if now.Done() && !slices.ContainsFunc(r.Before, before) {
 			n++
 		}
 	}
@@ -81,7 +81,7 @@ func (r Report) otherTask() string {
 			return said + fmt.Sprintf("and the iteration was for %.80q", label(r.Task))
 		}
 	}
-	if !hashed(r.Task.ID) && shape(name) == shape(id) {
+	if !task.Hashed(r.Task.ID) && shape(name) == shape(id) {
 		return said + "which the plan does not have"
 	}
 	return ""
@@ -108,7 +108,7 @@ func (r Report) nested(other string) bool {
 }
 
 func label(t task.Task) string {
-	if hashed(t.ID) {
+	if task.Hashed(t.ID) {
 		return t.Title
 	}
 	return t.ID
@@ -129,7 +129,6 @@ var (
 	zerosRE  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b0+(\d)`) })
 	otherRE  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^\p{L}\p{N}.]+`) })
 	digitsRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
-	hashRE   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{8}(-\d+)?$`) })
 )
 
 // plain is a name without what people and agents spell in their own way: "US-001" and
@@ -141,6 +140,3 @@ func plain(name string) string {
 
 // shape is a plain name with all numbers alike.
 func shape(name string) string { return digitsRE().ReplaceAllString(name, "0") }
-
-// hashed reports whether an id is computed from the text of a box: no agent knows it.
-func hashed(id string) bool { return hashRE().MatchString(id) }

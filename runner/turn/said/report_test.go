@@ -15,7 +15,9 @@ func plan(ticked ...string) []task.Task {
 	tasks := []task.Task{{ID: "US-001", Title: "Write the parser", Criteria: []string{"it reads files"}}, {ID: "US-002", Title: "Print results"},
 		{ID: "0123abcd", Title: "Add colours"}, {ID: "9f8e7d6c", Title: "Add bold colours", Depth: 1}}
 	for i := range tasks {
-		tasks[i].Done = slices.Contains(ticked, tasks[i].ID)
+		if slices.Contains(ticked, tasks[i].ID) {
+			tasks[i].State = task.Done
+		}
 	}
 	return tasks
 }

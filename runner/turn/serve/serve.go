@@ -11,6 +11,7 @@ import (
 
 	"ralph/ptyexec"
 	"ralph/runner/turn"
+	"ralph/runner/turn/stop"
 	"ralph/state"
 )
 
@@ -73,14 +74,14 @@ func control(lines *json.Decoder, cancel context.CancelCauseFunc, sizes chan pty
 	for {
 		var c Control
 		if lines.Decode(&c) != nil {
-			cancel(&turn.Stopped{By: state.RequestAbort})
+			cancel(&stop.Stopped{By: state.RequestAbort})
 			return
 		}
 		switch c.Do {
 		case "skip":
-			cancel(&turn.Stopped{By: state.RequestSkip})
+			cancel(&stop.Stopped{By: state.RequestSkip})
 		case "abort":
-			cancel(&turn.Stopped{By: state.RequestAbort})
+			cancel(&stop.Stopped{By: state.RequestAbort})
 		case "resize":
 			ptyexec.Size{Rows: c.Rows, Cols: c.Cols}.Offer(sizes)
 		}

@@ -80,7 +80,9 @@ func here(t *testing.T, a turn.Assignment) seen {
 	t.Helper()
 	var s seen
 	var err error
-	s.Result, err = turn.Run(t.Context(), a, func(e state.Event) { s.Events = append(s.Events, e.Data) })
+	w := &turn.Worker{}
+	defer w.Close()
+	s.Result, err = w.Run(t.Context(), a, func(e state.Event) { s.Events = append(s.Events, e.Data) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,23 +25,32 @@ const (
 // Files maps a path in the project, with slashes, to the content of a file that is there.
 type Files map[string]string
 
-// Read reads the settings, the prompt and the specs of a project.
+// Read reads the settings, the prompt and the specs of a project, and the files that
+// make git, a shell or an agent start programs.
 func Read(dir string) Files {
 	all := Files{}
-	for _, name := range []string{".ralphrc", state.DirName + "/config.yaml", state.DirName + "/PROMPT.md"} {
+	for _, name := range []string{".ralphrc", state.DirName + "/config.yaml", state.DirName + "/PROMPT.md",
+		".git/config", ".mcp.json", ".envrc", ".claude/settings.json", ".claude/settings.local.json"} {
 		all.read(dir, name)
 	}
+	for _, folder := range []string{state.DirName + "/specs", ".git/hooks", ".claude/commands", ".claude/agents", ".claude/hooks"} {
+		all.walk(dir, folder)
+	}
+	return all
+}
+
+// walk reads the files of a folder. Git does not start its samples.
+func (all Files) walk(dir, folder string) {
 	left := maxSpecs
-	_ = filepath.WalkDir(filepath.Join(dir, state.DirName, "specs"), func(path string, d fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(folder)), func(path string, d fs.DirEntry, err error) error {
 		if left--; left < 0 {
 			return fs.SkipAll
 		}
-		if rel, relErr := filepath.Rel(dir, path); relErr == nil && err == nil && !d.IsDir() {
+		if rel, relErr := filepath.Rel(dir, path); relErr == nil && err == nil && !d.IsDir() && filepath.Ext(path) != ".sample" {
 			all.read(dir, filepath.ToSlash(rel))
 		}
 		return nil // what cannot be read is not there
 	})
-	return all
 }
 
 // read adds a file. Of a link it takes where it leads: its target is another file.

@@ -14,6 +14,7 @@ import (
 func TestChanged_whatTheUserWroteIntoDotRalph_isComparedByContent(t *testing.T) {
 	dir := world.Project(t, map[string]string{
 		".ralphrc": "A=1\n", ".ralph/config.yaml": "x", ".ralph/PROMPT.md": "p", ".ralph/specs/a.md": "a", ".ralph/specs/sub/b.bin": "\xff1",
+		".git/config": "[core]\n", ".git/hooks/pre-push.sample": "", ".git/HEAD": "ref",
 		".ralph/fix_plan.md": "- [ ] one\n", ".ralph/status.json": "{}", "code.go": "",
 	})
 	before := Read(dir)
@@ -25,7 +26,8 @@ func TestChanged_whatTheUserWroteIntoDotRalph_isComparedByContent(t *testing.T) 
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{".ralphrc", ".ralph/fix_plan.md", ".ralph/status.json", "code.go", ".ralph/specs/new.md"} {
+	for _, name := range []string{".ralphrc", ".ralph/fix_plan.md", ".ralph/status.json", "code.go", ".ralph/specs/new.md", ".git/HEAD",
+		".git/hooks/pre-commit", ".git/hooks/pre-push.sample", ".mcp.json"} {
 		write(name, "B=2\n")
 	}
 	write(".ralph/specs/sub/b.bin", "\xff2")
@@ -45,6 +47,8 @@ func TestChanged_whatTheUserWroteIntoDotRalph_isComparedByContent(t *testing.T) 
 		}
 	}
 	want := []File{
+		{".git/hooks/pre-commit", "", "B=2\n", false, true},
+		{".mcp.json", "", "B=2\n", false, true},
 		{".ralph/PROMPT.md", "p", "a link to ../code.go", true, true},
 		{".ralph/config.yaml", "x", "", true, false},
 		{".ralph/specs/new.md", "", "B=2\n", false, true},

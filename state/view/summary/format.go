@@ -45,11 +45,3 @@ func short(f float64) string {
 	}
 	return strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1, 64), ".0")
 }
-
-// unless returns text unless it is the normal case.
-func unless(normal, text string) string {
-	if text == normal {
-		return ""
-	}
-	return text
-}

@@ -41,7 +41,7 @@ func Row(m *view.Model, i int, now time.Time) IterationRow {
 		if it.Files > 0 {
 			files = view.Plural(it.Files, "file")
 		}
-		v.Text = lineOf(", ", outcomeOf(it), unless("continue", it.Rule), files)
+		v.Text = lineOf(": ", lineOf(", ", outcomeOf(it), view.Unless("continue", it.Rule), files), it.Failed)
 		v.Mark, v.Tone = iterationMark(it)
 	}
 	return v
@@ -57,7 +57,7 @@ func outcomeOf(it *view.Iteration) string {
 	case it.Says == saysBlocked && it.Outcome == view.CompletedTurn:
 		return "the agent is blocked"
 	}
-	return unless(view.CompletedTurn, it.Outcome)
+	return view.Unless(view.CompletedTurn, it.Outcome)
 }
 
 // saysBlocked is the STATUS of an agent that cannot go on.
@@ -106,6 +106,8 @@ func checkLines(m *view.Model, now time.Time) []CheckLine {
 		case c.Result == "running":
 			running := name + " running " + view.Span(now.Sub(c.StartedAt))
 			v = CheckLine{"●", view.Join(", ", running, view.Prefix("red ", red)), Busy}
+		case c.Result == "skipped":
+			v = CheckLine{"-", name + " has nothing to check yet", Calm}
 		case c.Result == "failed":
 			v = CheckLine{"✗", view.Join(" ", name, "failed", red), Bad}
 		}

@@ -85,6 +85,7 @@ type Breaker struct {
 type End struct {
 	Text string
 	Tone Tone
+	far  bool // nothing counts towards it yet
 }
 
 // ends formats the bounds of a run, those that are nearest first.
@@ -118,7 +119,7 @@ func ends(m *view.Model, now time.Time) (all []End) {
 		case b.Have > 0 && (b.Have+1 >= b.Most || b.Have >= 0.8*b.Most):
 			tone = Warn
 		}
-		all = append(all, End{text, tone})
+		all = append(all, End{text, tone, b.Have == 0})
 	}
 	return all
 }
@@ -289,14 +290,17 @@ func doing(m *view.Model, now time.Time) string {
 	default:
 		what = "the agent is working"
 	}
-	agents, since := "", ""
+	agents, since, file := "", "", ""
+	if st.Phase == phaseAgent && m.Run.File != "" && !strings.Contains(what, m.Run.File) {
+		file = "file " + termtext.Line(m.Run.File)
+	}
 	if n := len(m.Run.SubAgents); n > 0 && st.Phase == phaseAgent {
 		agents = view.Plural(n, "sub-agent")
 	}
 	if !st.IterationStartedAt.IsZero() {
 		since = view.Span(now.Sub(st.IterationStartedAt)) + " in"
 	}
-	return view.Join(" · ", since, agents, view.Within(m.Dir, what))
+	return view.Join(" · ", since, agents, view.Within(m.Dir, what), view.Within(m.Dir, file))
 }
 
 // waiting starts with the time left, which a narrow screen must not cut.

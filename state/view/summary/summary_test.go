@@ -87,6 +87,30 @@ func TestOf_everyPhase_saysWhoIsAtWork(t *testing.T) {
 	}
 }
 
+// Tools come and go; the file is what a person wants to know.
+func TestOf_agentWorks_namesItsFileUntilTheCallIsOver(t *testing.T) {
+	s, events := sample.Run(noon)
+	at := func(p state.Payload) state.Event {
+		return state.NewEvent(state.Origin{Run: s.Status.RunID, Iteration: 7}, noon, p)
+	}
+	add := func(more ...state.Payload) string {
+		for _, p := range more {
+			events = append(events, at(p))
+		}
+		return Of(folded(s, events), noon).What
+	}
+	edit := state.Tool{ID: "e", Name: "Edit", Arg: s.Dir + "/src/a.go", File: true}
+	if got := add(edit); got != "4m 12s in · 1 sub-agent · Edit src/a.go" {
+		t.Error(got)
+	}
+	if got := add(state.ToolResult{Tool: edit}, state.Tool{ID: "b", Name: "Bash", Arg: "go test ./..."}); got != "4m 12s in · 1 sub-agent · Bash go test ./... · file src/a.go" {
+		t.Error(got)
+	}
+	if got := add(state.IterationEnd{Outcome: "completed-turn"}, state.IterationStart{Title: "next"}); strings.Contains(got, "src/a.go") {
+		t.Error(got)
+	}
+}
+
 func TestOf_runnerSilentForLong_saysSo(t *testing.T) {
 	s, _ := sample.Run(noon)
 	s.Status.Timestamp = noon.Add(-40 * time.Second)
@@ -234,13 +258,29 @@ func TestText_chosenAgent_isShownAsNext(t *testing.T) {
 	}
 }
 
+func TestText_whatEndsTheRun_fitsInto80Columns(t *testing.T) {
+	s, events := sample.Run(noon)
+	got := Text(folded(s, events), noon, 0)
+	_, ends, _ := strings.Cut(got, "\nbreaker ")
+	for _, line := range strings.Split(ends, "\n") {
+		if termtext.Width(line) > 80 {
+			t.Errorf("%d columns: %s", termtext.Width(line), line)
+		}
+	}
+	for _, want := range []string{"ends when claims 1/2", "cost $3.41/$20.00", "iterations 6/50"} {
+		if strings.Count(ends, want) != 1 {
+			t.Errorf("not once: %s\n%s", want, ends)
+		}
+	}
+}
+
 func TestOf_bounds_standWithTheNearestFirst(t *testing.T) {
 	m := &view.Model{Snapshot: view.Snapshot{At: noon, Alive: true, Status: state.Status{Status: state.StatusRunning, Timestamp: noon, StartedAt: noon.Add(-90 * time.Minute),
 		Usage: state.Usage{CostUSD: 4.5},
 		EndsWhen: []state.Bound{{Name: "no progress", Most: 3}, {Name: "claims", Have: 1, Most: 2}, {Name: "iterations", Have: 7, Most: 7},
 			{Name: state.BoundDuration, Most: 6 * 3600}, {Name: state.BoundCost, Most: 5}, {Name: "torn"}}}}.Settled()}
-	want := []End{{"iterations 7/7", Bad}, {"cost $4.50/$5.00", Warn}, {"claims 1/2", Warn}, {"time 1h 30m/6h 00m", Calm}, {"no progress 0/3", Calm}}
-	if diff := cmp.Diff(want, Of(m, noon).Ends); diff != "" {
+	want := []End{{"iterations 7/7", Bad, false}, {"cost $4.50/$5.00", Warn, false}, {"claims 1/2", Warn, false}, {"time 1h 30m/6h 00m", Calm, false}, {"no progress 0/3", Calm, true}}
+	if diff := cmp.Diff(want, Of(m, noon).Ends, cmp.AllowUnexported(End{})); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -66,8 +66,8 @@ func Text(m *view.Model, now time.Time, width int) string {
 	for _, n := range v.Notes {
 		row("finding", view.Join(" ", view.Clock(n.At, now), n.Text))
 	}
-	for _, r := range ending(v) {
-		row(r[0], r[1])
+	for i, line := range ending(v, min(width, 80)-10) {
+		row([]string{"breaker", "ends when", ""}[min(i, 2)], line)
 	}
 	for _, p := range v.Problems {
 		row("problem", p)
@@ -75,14 +75,23 @@ func Text(m *view.Model, now time.Time, width int) string {
 	return b.String()
 }
 
-// ending are the rows about what ends the run: label and text.
-func ending(v Summary) [][2]string {
-	if len(v.Ends) == 0 {
-		return [][2]string{{"breaker", view.Join(" · ", v.Breaker.State, v.Breaker.Counters)}, {"", v.Breaker.Reason}}
+// ending says how the breaker stands and, in lines of at most width cells, what ends
+// the run: the bounds that it has come nearer to.
+func ending(v Summary, width int) []string {
+	if len(v.Ends) == 0 { // no run yet, or one of an older ralph
+		v.Ends = []End{{Text: v.Breaker.Counters}}
 	}
-	var all []string
+	lines := []string{view.Join(" · ", v.Breaker.State, v.Breaker.Reason), ""}
 	for _, e := range v.Ends {
-		all = append(all, e.Text)
+		last := &lines[len(lines)-1]
+		if e.far {
+			break
+		}
+		if longer := view.Join(" · ", *last, e.Text); *last == "" || termtext.Width(longer) <= width {
+			*last = longer
+		} else {
+			lines = append(lines, e.Text)
+		}
 	}
-	return [][2]string{{"breaker", view.Join(" · ", v.Breaker.State, v.Breaker.Reason)}, {"ends when", view.Join(" · ", all...)}}
+	return lines
 }

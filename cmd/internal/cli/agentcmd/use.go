@@ -14,9 +14,9 @@ import (
 func newUseCmd(f *cmdline.Factory) *cobra.Command {
 	var model string
 	cmd := &cobra.Command{
-		Use: "use NAME", Short: "Let another agent or model work from the next turn of the run on",
-		Long: "Let another agent or model work from the next turn of the run on, until its end. Without --model it\n" +
-			"works with its own default. An agent or model that the plan names still counts.",
+		Use: "use NAME", Short: "Choose the agent or model for the rest of the run",
+		Long: "Choose the agent or model for the rest of the run, from the next turn on. Without --model the agent works with\n" +
+			"its own default. An agent or model that the plan names still counts.",
 		Args: cmdline.Takes("one name", cobra.ExactArgs(1)), Example: "  ralph agent use codex\n  ralph agent use claude --model opus",
 		ValidArgsFunction: cmdline.FirstArg(cmdline.CompleteAgents(f)),
 		RunE:              func(_ *cobra.Command, args []string) error { return useRun(f, args[0], model) },

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,18 +13,15 @@ import (
 	"ralph/cmd/internal/preflight"
 	"ralph/ptyexec"
 	"ralph/runner/gate"
-	"ralph/runner/git"
 	"ralph/runner/git/history"
+	"ralph/runner/git/replica"
+	"ralph/runner/sandbox"
 )
 
 const (
 	bisectTimeout = 10 * time.Minute // of one run of the check
 	outputKept    = 4 << 10          // of the check's output, bytes
 )
-
-// dependencies are folders that git ignores and checks need; a copy of a state
-// borrows them from the project.
-var dependencies = []string{"node_modules", ".venv", "venv", "vendor"}
 
 // bisect finds the iteration that broke a check.
 func (a *verbs) bisect(run string, args []string, dash int) error {
@@ -35,13 +31,22 @@ func (a *verbs) bisect(run string, args []string, dash int) error {
 	if err != nil {
 		return err
 	}
-	b := bisection{verbs: a, sig: sig, past: p}
-	if b.check, err = a.checkNamed(args, dash); err != nil {
+	project, loader, err := preflight.Open(a.Factory, nil)
+	if err != nil {
 		return err
 	}
-	if b.vars, err = a.checkEnv(p.dir); err != nil {
+	if err := a.Trust(loader); err != nil {
 		return err
 	}
+	b := bisection{verbs: a, sig: sig, past: p, vars: project.Config.EnvFilter().Checks(a.Env)}
+	if b.check, err = a.checkNamed(project, args, dash); err != nil {
+		return err
+	}
+	var stop func()
+	if b.box, stop, err = project.Contain(sig.Ctx, a.Factory); err != nil {
+		return err
+	}
+	defer stop()
 	states, err := p.chain()
 	if err != nil {
 		return err
@@ -50,7 +55,7 @@ func (a *verbs) bisect(run string, args []string, dash int) error {
 }
 
 // checkNamed is the check of the project with this name, or the command behind --.
-func (a *verbs) checkNamed(args []string, dash int) (gate.Check, error) {
+func (a *verbs) checkNamed(project *preflight.Project, args []string, dash int) (gate.Check, error) {
 	if dash == 0 {
 		if len(args) == 1 {
 			return gate.Check{Command: args[0]}, nil // a whole command line in one word
@@ -59,13 +64,6 @@ func (a *verbs) checkNamed(args []string, dash int) (gate.Check, error) {
 	}
 	if len(args) != 1 {
 		return gate.Check{}, cmdline.UsageError("bisect takes the name of one check, or a command after --")
-	}
-	project, loader, err := preflight.Open(a.Factory, nil)
-	if err != nil {
-		return gate.Check{}, err
-	}
-	if err := a.Trust(loader); err != nil {
-		return gate.Check{}, err
 	}
 	if err := project.AgreeChecks(a.Factory); err != nil {
 		return gate.Check{}, err
@@ -87,16 +85,6 @@ func (a *verbs) checkNamed(args []string, dash int) (gate.Check, error) {
 func allChecks(p *preflight.Project) []gate.Check {
 	rows, _ := p.Checks()
 	return append(rows, gate.Rows(p.Dir, rows)...)
-}
-
-// checkEnv is the environment of a check in the project.
-func (a *verbs) checkEnv(dir string) ([]string, error) {
-	loader := a.Loader(dir, nil)
-	cfg, _, err := loader.Load()
-	if err != nil {
-		return nil, err
-	}
-	return cfg.EnvFilter().Checks(a.Env), a.Trust(loader)
 }
 
 // chain is the state before the run's first known iteration and those after
@@ -125,6 +113,7 @@ type bisection struct {
 	past  *past
 	check gate.Check
 	vars  []string // the environment of the check
+	box   func(dir string) sandbox.Box
 }
 
 func (b *bisection) find(states []history.Kept) error {
@@ -153,24 +142,21 @@ func (b *bisection) find(states []history.Kept) error {
 	return nil
 }
 
-// fails checks one state out into a temporary folder and runs the command there.
+// fails runs the command in a copy of one state.
 func (b *bisection) fails(k history.Kept) (bool, error) {
-	temp, err := os.MkdirTemp("", "ralph-bisect-")
+	copied, err := replica.Make(b.sig.Ctx, replica.Home(b.Env), b.past.dir, k.OID)
 	if err != nil {
-		return false, fmt.Errorf("make folder: %w", err)
-	}
-	defer os.RemoveAll(temp)
-	if err := history.Checkout(b.sig.Ctx, b.past.dir, k.OID, temp); err != nil {
 		return false, errors.Join(err, b.sig.Ctx.Err())
 	}
-	dir, err := b.place(temp)
+	defer copied.Close()
+	cmd, err := b.box(copied.Dir).Wrap(ptyexec.Command{
+		Args: []string{"/bin/sh", "-c", b.check.Command}, Dir: filepath.Join(copied.Dir, b.check.Dir), Env: b.vars, Pipe: true, Timeout: cmp.Or(b.check.Timeout, bisectTimeout), Kill: b.sig.Kill,
+	}, copied.Borrowed...)
 	if err != nil {
-		return false, err
+		return false, fmt.Errorf("run check: %w", err)
 	}
 	var out []byte
-	exit, err := ptyexec.Run(b.sig.Ctx, ptyexec.Command{
-		Args: []string{"/bin/sh", "-c", b.check.Command}, Dir: filepath.Join(dir, b.check.Dir), Env: b.vars, Pipe: true, Timeout: cmp.Or(b.check.Timeout, bisectTimeout), Kill: b.sig.Kill,
-	}, func(p []byte) bool {
+	exit, err := ptyexec.Run(b.sig.Ctx, cmd, func(p []byte) bool {
 		out = append(out, p...)
 		out = out[max(0, len(out)-outputKept):]
 		return false
@@ -193,34 +179,4 @@ func (b *bisection) fails(k history.Kept) (bool, error) {
 	}
 	b.Say("%-20s fails   %s", name, took)
 	return true, nil
-}
-
-// place is the project's folder in a copy of the repository, with its
-// dependencies.
-func (b *bisection) place(copied string) (string, error) {
-	root, _ := git.Root(b.past.dir)
-	project, err := filepath.EvalSymlinks(b.past.dir)
-	if err != nil {
-		return "", fmt.Errorf("find project: %w", err)
-	}
-	rel, err := filepath.Rel(root, project)
-	if err != nil {
-		return "", fmt.Errorf("find project: %w", err)
-	}
-	dir := filepath.Join(copied, rel)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("make folder: %w", err)
-	}
-	for _, name := range dependencies {
-		if _, err := os.Stat(filepath.Join(project, name)); err != nil {
-			continue
-		}
-		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			continue // the state has its own
-		}
-		if err := os.Symlink(filepath.Join(project, name), filepath.Join(dir, name)); err != nil {
-			return "", fmt.Errorf("borrow dependencies: %w", err)
-		}
-	}
-	return dir, nil
 }

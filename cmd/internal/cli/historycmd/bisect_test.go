@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/preflight"
 )
 
 func TestCheckNamed_oneOfAPackage_isFound(t *testing.T) {
@@ -20,11 +21,15 @@ func TestCheckNamed_oneOfAPackage_isFound(t *testing.T) {
 		}
 	}
 	a := &verbs{&cmdline.Factory{Dir: dir, Env: []string{"HOME=" + dir, "TEST_COMMAND=npm test --workspaces"}}}
-	c, err := a.checkNamed([]string{"test packages/core"}, -1)
+	p, _, err := preflight.Open(a.Factory, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := a.checkNamed(p, []string{"test packages/core"}, -1)
 	if err != nil || c.Dir != "packages/core" || c.Command != "npm test" {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if _, err = a.checkNamed([]string{"x"}, -1); err == nil || !strings.Contains(err.Error(), "known: test, test packages/core;") {
+	if _, err = a.checkNamed(p, []string{"x"}, -1); err == nil || !strings.Contains(err.Error(), "known: test, test packages/core;") {
 		t.Errorf("%v", err)
 	}
 }

@@ -42,14 +42,20 @@ func kept(f *cmdline.Factory, cmd *cobra.Command) []history.Kept {
 	return slices.DeleteFunc(all, func(k history.Kept) bool { return k.Start || k.Undone })
 }
 
+// completeRuns completes the ids of runs, the latest first: those with a report, and
+// those of which git keeps states.
 func completeRuns(f *cmdline.Factory) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		var ids []string
-		for _, k := range slices.Backward(kept(f, cmd)) {
-			if !slices.Contains(ids, k.Run) {
-				ids = append(ids, k.Run)
-			}
+		if r, _, err := f.Reader(); err == nil {
+			ids, _ = r.Recorded()
 		}
+		for _, k := range kept(f, cmd) {
+			ids = append(ids, k.Run)
+		}
+		slices.Sort(ids) // they begin with the time
+		ids = slices.Compact(ids)
+		slices.Reverse(ids)
 		return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
 }

@@ -1,5 +1,5 @@
 // Package historycmd has the verbs that look at what the iterations of a run left,
-// and go back: iterations, diff, undo, bisect.
+// and go back: iterations, diff, undo, bisect, report, runs.
 package historycmd
 
 import (
@@ -16,13 +16,14 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
+	"ralph/state"
 	"ralph/state/view"
 )
 
 // verbs is the factory, as receiver of all of them.
 type verbs struct{ *cmdline.Factory }
 
-// NewCmds returns ralph iterations, diff, undo and bisect.
+// NewCmds returns ralph iterations, diff, undo, bisect, report and runs.
 func NewCmds(f *cmdline.Factory) []*cobra.Command {
 	a := &verbs{f}
 	var run string
@@ -44,9 +45,9 @@ func NewCmds(f *cmdline.Factory) []*cobra.Command {
 	diff.Flags().BoolVar(&stat, "stat", false, "only the names of the files and how many lines")
 	undo := &cobra.Command{
 		Use: "undo N", Short: "Take back what iteration N changed, as a new commit, after asking", Args: cmdline.Takes("one iteration", cobra.ExactArgs(1)),
-		Long: "Take back what iteration N changed. Where its files are as in HEAD this becomes a new commit, where the loop's\n" +
-			"work is not committed yet a change of the work tree. In the plan the box of its task is opened again. Nothing else\n" +
-			"is touched; what does not come off cleanly is refused.",
+		Long: "Take back what iteration N changed: as a new commit if its files are as in HEAD, else in your work tree. In the\n" +
+			"plan, the box of its task is opened again. Nothing else changes. If the change cannot be taken back cleanly,\n" +
+			"ralph refuses and changes nothing.",
 		Example: "  ralph undo 3",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.undo(cmd.Context(), run, args[0], yes) },
 	}
@@ -54,7 +55,8 @@ func NewCmds(f *cmdline.Factory) []*cobra.Command {
 	bisect := &cobra.Command{
 		Use: "bisect CHECK | -- COMMAND...", Short: "Find the iteration that broke a check", Args: cmdline.Takes("the name of a check, or a command after --", cobra.MinimumNArgs(1)),
 		Long: "Find the iteration that broke a check: the lint, build or test command of the project, or any command after --.\n" +
-			"It runs in copies of the kept states in a temporary folder; your files stay as they are.",
+			"It runs in copies of the kept states below your cache folder, in the sandbox if SANDBOX names one; your files stay as\n" +
+			"they are.",
 		Example: "  ralph bisect test\n  ralph bisect -- go test ./pkg/...",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.bisect(run, args, cmd.ArgsLenAtDash()) },
 	}
@@ -63,7 +65,7 @@ func NewCmds(f *cmdline.Factory) []*cobra.Command {
 		c.Flags().StringVar(&run, "run", "", "the `ID` of the run (default: the last one)")
 	}
 	addCompletions(f, all)
-	return all
+	return append(all, a.reportCommand(), a.runsCommand())
 }
 
 // past is one run as it is remembered.
@@ -176,13 +178,35 @@ func (a *verbs) iterations(ctx context.Context, run string, asJSON bool) error {
 		if row.State != "" {
 			kept = row.State[:10]
 		}
-		outcome := row.Outcome
-		if row.Undone {
-			outcome = "undone"
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\t%.2f\t%s\t%s\n", row.Number, ended, oneLine(outcome(row)), checkText(row.Checks), len(row.Findings), row.Files, row.CostUSD, kept, oneLine(row.Task))
+		if row.Failed != "" {
+			fmt.Fprintf(w, "\t\t\t\t\t\t\t\t%s\n", cmdline.Inert(cmdline.OneLine(row.Failed)))
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\t%.2f\t%s\t%s\n", row.Number, ended, oneLine(outcome), checkText(row.Checks), len(row.Findings), row.Files, row.CostUSD, kept, oneLine(row.Task))
 	}
 	return w.Flush()
+}
+
+// outcome says what became of the task; of a call that did not end well, its class, too.
+func outcome(row view.Iteration) string {
+	class := row.Outcome
+	if class == view.CompletedTurn {
+		class = ""
+	}
+	switch {
+	case row.Undone:
+		return "undone"
+	case row.Cut == string(state.RequestSkip):
+		return "skipped"
+	case row.Cut != "":
+		return "aborted"
+	case row.Ended.IsZero():
+		return "-"
+	case row.TaskDone:
+		return view.Join(", ", "done", class)
+	case row.TaskID != "":
+		return view.Join(", ", "not done", class)
+	}
+	return row.Outcome
 }
 
 // checkText names the failed checks.
@@ -223,7 +247,26 @@ func (p *past) end(n int) (history.Kept, error) {
 			return history.Kept{OID: k.Base, State: git.State{Run: k.Run, Start: true}}, nil
 		}
 	}
-	return history.Kept{}, cmdline.UsageError("no state of iteration %d of run %s is kept; see: ralph iterations", n, p.run)
+	return history.Kept{}, cmdline.UsageError("%s", p.unkept(n))
+}
+
+// unkept says why no state of iteration n is kept.
+func (p *past) unkept(n int) string {
+	i := slices.IndexFunc(p.events, func(row view.Iteration) bool { return row.Number == n })
+	_, repo := git.Root(p.dir)
+	switch {
+	case i < 0 && n > 0:
+		return fmt.Sprintf("run %s has no iteration %d; see: ralph iterations", p.run, n)
+	case !repo:
+		return fmt.Sprintf("nothing is kept of iteration %d: %s is not a git repository", n, p.dir)
+	case n == 0:
+		return fmt.Sprintf("nothing is kept of the start of run %s; see: ralph iterations", p.run)
+	case p.events[i].Running():
+		return fmt.Sprintf("iteration %d is still running; what it changes is known when it ends", n)
+	case p.events[i].CutOff:
+		return fmt.Sprintf("iteration %d was cut off, so nothing is kept of its end; see: git status", n)
+	}
+	return fmt.Sprintf("nothing is kept of iteration %d: its agent was not called, or it is too long ago; see: ralph iterations", n)
 }
 
 func (p *past) number(text string) (history.Kept, error) {
@@ -239,10 +282,19 @@ func (a *verbs) diff(ctx context.Context, run, arg string, stat bool) error {
 	if err != nil {
 		return err
 	}
-	if arg == "" && len(p.kept) > 0 {
+	switch {
+	case arg != "":
+	case len(p.kept) > 0:
 		arg = strconv.Itoa(p.kept[len(p.kept)-1].Iteration)
+	default:
+		arg = strconv.Itoa(p.events[len(p.events)-1].Number)
 	}
 	first, second, isRange := strings.Cut(arg, "..")
+	if a, err1 := strconv.Atoi(first); isRange && err1 == nil {
+		if b, err2 := strconv.Atoi(second); err2 == nil && a > b {
+			return cmdline.UsageError("%s goes backwards; what changed from the end of %d to the end of %d: ralph diff %[2]d..%[3]d", arg, b, a)
+		}
+	}
 	to, err := p.number(first)
 	if err != nil {
 		return err

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
-	"ralph/runner/task"
+	"ralph/runner/task/store"
 	"ralph/state"
 )
 
@@ -102,18 +101,18 @@ func (p *past) box(k history.Kept, r *history.Request) string {
 	if rel, err := filepath.Rel(p.dir, path); err == nil && filepath.IsLocal(rel) {
 		shown = rel
 	}
-	list, err := task.Load(path, nil)
-	i := slices.IndexFunc(list.Tasks, func(t task.Task) bool { return t.ID == k.Task })
+	list, err := store.Load(path, nil)
+	t, known := list.Find(k.Task)
 	switch {
 	case err != nil:
 		return cmdline.Inert(fmt.Sprintf("no box is opened again: %v", err))
-	case i < 0:
+	case !known:
 		return fmt.Sprintf("no box is opened again: %q is not in %s any more", p.task(k), cmdline.Inert(shown))
-	case !list.Tasks[i].Done:
+	case !t.Done():
 		return ""
 	}
-	r.Reopen = func() error { return task.Untick(path, list.Tasks[i]) }
-	return fmt.Sprintf("  %s: the box of %q is opened again", cmdline.Inert(shown), oneLine(list.Tasks[i].Title))
+	r.Reopen = func() error { return store.Untick(path, t) }
+	return fmt.Sprintf("  %s: the box of %q is opened again", cmdline.Inert(shown), oneLine(t.Title))
 }
 
 // plan is the path of the plan that iteration k worked on; empty: none.
@@ -121,7 +120,7 @@ func (p *past) plan(k history.Kept) string {
 	path := filepath.FromSlash(k.Plan)
 	switch {
 	case path == "": // no plan, or kept by an older version
-		path, _ = task.Find(p.dir)
+		path, _ = store.Find(p.dir)
 	case !filepath.IsAbs(path):
 		path = filepath.Join(p.dir, path)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"ralph/runner/git/history"
 	"ralph/runner/rules"
-	"ralph/runner/task"
+	"ralph/runner/task/store"
 	"ralph/state"
 )
 
@@ -35,15 +35,16 @@ func (a *verbs) tell(w *state.Writer, p *past, k history.Kept) error {
 	if k.Run != s.RunID {
 		what = fmt.Sprintf("iteration %d of run %s was undone", k.Iteration, k.Run)
 	}
-	if s.Reason != "" {
+	complete := s.Ending() == state.EndingComplete // what was said of it is not so any more
+	if s.Reason != "" && !complete {
 		what = s.Reason + "; " + what
 	}
 	s.Reason = what
-	if s.Ending() == state.EndingComplete {
+	if complete {
 		s.Status, s.ExitReason, s.Rule, s.ExitCode = state.StatusStopped, undoneReason, undoneReason, rules.ExitInterrupted
 		s.Next = "ralph resume"
 	}
-	if list, err := task.Load(p.plan(k), a.optionalSections(p.dir)); err == nil {
+	if list, err := store.Load(p.plan(k), a.optionalSections(p.dir)); err == nil {
 		s.Task.Done, s.Task.Total = list.Done(), list.Total()
 		if next, open := list.Next(); open {
 			s.Task.ID, s.Task.Title = next.ID, next.Title

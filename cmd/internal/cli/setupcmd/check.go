@@ -27,7 +27,8 @@ func NewCheckCmd(f *cmdline.Factory) *cobra.Command {
 	o := &checkOptions{Factory: f, flags: map[string]string{}}
 	cmd := &cobra.Command{
 		Use: "check", Short: "Run the project's checks once and show the results", Args: cmdline.NoArgs,
-		Long: "Run the project's checks once and show the results. It writes nothing to .ralph/.\n\n" +
+		Long: "Run the project's checks once, in the sandbox if SANDBOX names one, and show the results. It writes nothing\n" +
+			"to .ralph/.\n\n" +
 			"Exit code 0: all required checks pass, or TEST_MODE is report; 1: one fails; 2: there are none.",
 		Example: "  ralph check",
 		RunE:    func(*cobra.Command, []string) error { return checkRun(o) },
@@ -53,7 +54,13 @@ func checkRun(o *checkOptions) error {
 	}
 	sig := cmdline.HandleSignals(o.In)
 	defer sig.Stop()
-	place := gate.Place{Dir: p.Dir, Env: p.Config.EnvFilter().Checks(o.Env), Kill: sig.Kill}
+	_ = p.FindPlan() // one that cannot be used matters to no check
+	box, stop, err := p.Contain(sig.Ctx, o.Factory)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	place := gate.Place{Dir: p.Dir, Env: p.Config.EnvFilter().Checks(o.Env), Kill: sig.Kill, Box: box(p.Dir)}
 	suite := gate.Suite{Checks: rows, Mode: p.Mode(detected), Place: place, Progress: o.progress()}
 	rep, err := suite.Run(sig.Ctx, gate.Changed{All: true})
 	if i := (*rules.Interrupt)(nil); errors.As(err, &i) {

@@ -20,7 +20,7 @@ import (
 	"ralph/cmd/internal/wsl"
 	"ralph/runner/git"
 	"ralph/runner/rules"
-	"ralph/runner/sandbox"
+	"ralph/runner/task"
 	"ralph/state"
 )
 
@@ -98,6 +98,7 @@ func doctorRun(ctx context.Context, o *doctorOptions) error {
 	d.plan()
 	d.trust()
 	d.checks()
+	d.hooks()
 	works := d.agent(ctx)
 	if d.p.Agent.Spec.Name != "" {
 		d.ok("env", "%s", cmp.Or(d.p.HeldBack(), "nothing is held back"))
@@ -125,32 +126,41 @@ func (d *diagnosis) plan() {
 		d.fail(rules.ExitUsage, "plan", "%v", err)
 		return
 	}
-	if d.p.Plan == "" {
+	nothing := d.p.NoTasks()
+	if d.p.Plan == "" && nothing == "" {
 		d.warn("plan", "none: the run ends when the agent signals completion %d times in a row",
 			d.p.Config.CompletionClaims)
 		return
 	}
-	list, err := d.p.Tasks()
-	if err != nil {
-		d.fail(rules.ExitUsage, "plan", "%v", err)
-		return
+	var list task.List
+	if d.p.Plan != "" {
+		var err error
+		if list, err = d.p.Tasks(); err != nil {
+			d.fail(rules.ExitUsage, "plan", "%v", err)
+			return
+		}
 	}
-	for _, line := range preflight.OddBoxes(list) {
+	for _, line := range append(preflight.OddBoxes(list), list.Warnings...) {
 		d.warn("plan", "%s", line)
+	}
+	if others := d.p.OtherPlans(); others != "" {
+		d.warn("plan", "%s", others)
+	}
+	if problem := preflight.Problem(d.p.Dir, list); problem != "" {
+		d.fail(rules.ExitUsage, "plan", "%s", problem)
+		return
 	}
 	next, open := list.Next()
 	switch {
-	case d.p.NoTasks() != "":
-		d.warn("plan", "%s; ralph asks before it runs", d.p.NoTasks())
-	case list.Total() == 0:
-		d.warn("plan", "%s has no tasks: the run ends when the agent signals completion", d.p.Plan)
+	case nothing != "":
+		d.warn("plan", "%s; ralph asks before it runs", nothing)
 	case !open && list.Remaining() > 0:
 		d.fail(rules.ExitUsage, "plan",
-			"%s: no open task can start: each depends on itself or on a missing task", d.p.Plan)
+			"%s: no open task can start: each is blocked or a draft, or waits for one that is", d.p.Plan)
 	case !open:
-		d.ok("plan", "%s: all %d tasks are done", d.p.Plan, list.Total())
+		d.ok("plan", "%s: %d of %d done, nothing left to do", d.p.Plan, list.Done(), list.Total())
 	default:
-		d.ok("plan", "%s: %d of %d done, next: %s", d.p.Plan, list.Done(), list.Total(), next.Title)
+		d.ok("plan", "%s (%s): %d of %d done, next: %s", d.p.Plan, list.Format, list.Done(), list.Total(), next.Title)
 	}
 }
 
@@ -184,6 +194,12 @@ func (d *diagnosis) checks() {
 		return
 	}
 	d.ok("checks", "%s", text)
+}
+
+func (d *diagnosis) hooks() {
+	for _, h := range d.p.Config.Hooks() {
+		d.ok("hook", "%s: %s", h.Point, h.Describe())
+	}
 }
 
 // agent reports whether the agent that the options name can be called. It looks
@@ -236,7 +252,7 @@ func (d *diagnosis) live() {
 // sandbox tries every sandbox; only the one that was asked for has to work.
 func (d *diagnosis) sandbox() {
 	var works []string
-	for _, trial := range sandbox.Try() {
+	for _, trial := range d.p.Config.Settings.Try() {
 		if trial.Err != nil {
 			d.f.Say("      %-9s %s does not work here: %v", "sandbox", trial.Name, trial.Err)
 			continue

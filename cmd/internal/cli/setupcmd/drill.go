@@ -13,6 +13,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/drill"
 	"ralph/cmd/internal/preflight"
+	"ralph/logs/termtext"
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/rules"
@@ -32,7 +33,7 @@ func NewDrillCmd(f *cmdline.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "drill [CLASS]", Short: "Replay a recorded agent failure and show what ralph would do",
 		Long: "Replay a recorded end of an agent call and show what ralph would do. It calls no agent.\n\n" +
-			"Classes: " + strings.Join(classNames(), ", ") + ".",
+			strings.Join(termtext.Wrap("Classes: "+strings.Join(classNames(), ", ")+".", 110), "\n"),
 		Args:              cmdline.Takes("at most one class", cobra.MaximumNArgs(1)),
 		Example:           "  ralph drill usage-limit\n  ralph drill crash --agent codex\n  ralph drill --all",
 		ValidArgsFunction: cmdline.FirstArg(completeClasses),

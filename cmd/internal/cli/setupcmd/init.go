@@ -4,6 +4,7 @@ package setupcmd
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -20,6 +21,8 @@ import (
 	"ralph/config"
 	"ralph/config/option"
 	"ralph/runner/agent"
+	"ralph/runner/git"
+	"ralph/runner/sandbox"
 	"ralph/state"
 )
 
@@ -45,7 +48,8 @@ func NewInitCmd(f *cmdline.Factory) *cobra.Command {
 }
 
 func initRun(o *initOptions) error {
-	dir, err := o.Project()
+	in := bufio.NewReader(o.In)
+	dir, err := o.folder(in)
 	if err != nil {
 		return err
 	}
@@ -57,7 +61,7 @@ func initRun(o *initOptions) error {
 		return err
 	}
 	cfg := o.presentConfig(dir)
-	a := answers{name: found.Name, agent: firstAgent(cfg),
+	a := answers{name: found.Name, agent: o.firstAgent(cfg),
 		build: found.Build().SureLine(), test: found.Test().SureLine(), lint: found.Lint().SureLine()}
 	// The answers do not change which files are missing.
 	files, err := scaffold.Files(dir, found, a.scaffold(cfg, found))
@@ -72,7 +76,7 @@ func initRun(o *initOptions) error {
 	}
 	o.sayFound(found)
 	if !o.yes && o.CanAsk() {
-		if err := o.ask(&a, found); err != nil {
+		if err := o.ask(in, &a, found, cfg); err != nil {
 			return err
 		}
 		if files, err = scaffold.Files(dir, found, a.scaffold(cfg, found)); err != nil {
@@ -90,8 +94,32 @@ func initRun(o *initOptions) error {
 	if slices.ContainsFunc(write, func(file scaffold.File) bool { return file.Path == ".ralphrc" }) {
 		o.trustOwn(dir)
 	}
-	o.sayNext(files, a)
+	o.sayNext(dir, files, a)
 	return nil
+}
+
+// folder is what is set up: the project that this folder lies in, or the folder itself.
+func (o *initOptions) folder(in *bufio.Reader) (string, error) {
+	dir, err := o.Project()
+	here, _ := os.Getwd() // Project has needed it, too
+	if err != nil || o.Dir != "" || here == dir {
+		return dir, err
+	}
+	if o.yes || !o.CanAsk() {
+		o.Say("this folder lies in the project %s, which is set up; for this folder alone: ralph -C . init", dir)
+		return dir, nil
+	}
+	question := fmt.Sprintf("This folder lies in the project %s. Set up the project or this folder", dir)
+	return dir, o.Ask(in, question, "project", func(answer string) error {
+		switch answer {
+		case "project":
+		case "folder":
+			dir = here
+		default:
+			return fmt.Errorf("%q is neither project nor folder", answer)
+		}
+		return nil
+	})
 }
 
 // writeUninterrupted ignores signals while it writes: all files or none.
@@ -153,23 +181,36 @@ func (o *initOptions) trustOwn(dir string) {
 	}
 }
 
-func (o *initOptions) sayNext(files []scaffold.File, a answers) {
+func (o *initOptions) sayNext(dir string, files []scaffold.File, a answers) {
 	plan := files[slices.IndexFunc(files, func(f scaffold.File) bool { return f.Path == ".ralph/fix_plan.md" })]
-	name := plan.Path
-	if plan.Kept != "" {
-		name = plan.Kept
+	name, add := plan.Path, ".ralph .ralphrc"
+	if plan.Kept != "" && plan.Kept != plan.Path {
+		name, add = plan.Kept, add+" "+plan.Kept
 	}
-	ralph := "ralph"
+	vcs, ralph := "git", "ralph"
 	if o.Dir != "" {
-		ralph += " -C " + cmdline.Quote(o.Dir)
+		vcs, ralph = vcs+" -C "+cmdline.Quote(o.Dir), ralph+" -C "+cmdline.Quote(o.Dir)
 	}
 	if a.test == "" {
 		o.Say("no test command: set TEST_COMMAND in .ralphrc once there is one, so that ralph can check the agent's work")
 	}
+	if a.agent == "" {
+		o.Say("no agent that ralph knows is installed: ralph agent list shows them; any other program works with AGENT=text")
+	}
+	steps := [][2]string{{"edit " + name, "list the tasks"}}
+	if _, repo := git.Root(dir); !repo {
+		steps = append(steps, [2]string{vcs + " init", "lets ralph show and undo what the agent changes"})
+	}
+	steps = append(steps, [][2]string{
+		{vcs + " add " + add + " && " + vcs + " commit -m 'Add ralph'", "else ralph leaves them out of its commits"},
+		{ralph + " doctor", "checks that ralph can run here"},
+		{ralph + " --dry-run", "shows the first prompt and calls nothing"},
+		{ralph + " --monitor", "runs the loop"},
+	}...)
 	o.Say("next:")
-	o.Say("  edit %s: list the tasks", name)
-	o.Say("  %s --dry-run    shows the first prompt and calls nothing", ralph)
-	o.Say("  %s --monitor    runs the loop", ralph)
+	for _, step := range steps {
+		o.Say("  %-18s # %s", step[0], step[1])
+	}
 }
 
 // presentConfig returns the configuration before init, or the defaults if it is invalid.
@@ -181,32 +222,38 @@ func (o *initOptions) presentConfig(dir string) *config.Config {
 	return cfg
 }
 
-// firstAgent returns the configured agent, else the first installed one of the table.
-func firstAgent(cfg *config.Config) string {
-	if cfg.Source("AGENT").Kind == config.SourceDefault {
-		for _, spec := range agent.Specs() {
-			if _, err := exec.LookPath(spec.Bin); err == nil {
-				return spec.Name
-			}
+// firstAgent returns the configured agent, else the first installed one; empty: neither.
+func (o *initOptions) firstAgent(cfg *config.Config) string {
+	if cfg.Source("AGENT").Kind != config.SourceDefault {
+		return cfg.Agent
+	}
+	return append(installed(cfg), "")[0]
+}
+
+// installed are the agents whose program is on PATH.
+func installed(cfg *config.Config) (names []string) {
+	for _, spec := range append(agent.Specs(), cfg.Agents()...) {
+		if _, err := exec.LookPath(spec.Bin); err == nil {
+			names = append(names, spec.Name)
 		}
 	}
-	return cfg.Agent
+	return names
 }
 
 // answers are what init asks or detects.
-type answers struct{ name, agent, build, test, lint string }
+type answers struct{ name, agent, command, build, test, lint, sandbox string }
 
 // firstKeys are the options in the new .ralphrc: those that people set first.
 func firstKeys() []string {
 	return []string{
-		"AGENT", "MODEL", "TEST_COMMAND", "BUILD_COMMAND", "LINT_COMMAND", "ALLOWED_TOOLS",
+		"AGENT", "CLAUDE_CODE_CMD", "MODEL", "SANDBOX", "TEST_COMMAND", "BUILD_COMMAND", "LINT_COMMAND", "ALLOWED_TOOLS",
 		"AUTO_COMMIT", "MAX_CALLS_PER_HOUR", "MAX_ITERATIONS", "MAX_COST_USD", "CLAUDE_TIMEOUT_MINUTES",
 	}
 }
 
 func (a answers) scaffold(cfg *config.Config, p scaffold.Project) scaffold.Answers {
 	values := map[string]string{
-		"AGENT": a.agent, "TEST_COMMAND": a.test, "BUILD_COMMAND": a.build, "LINT_COMMAND": a.lint,
+		"AGENT": a.agent, "SANDBOX": a.sandbox, "CLAUDE_CODE_CMD": a.command, "TEST_COMMAND": a.test, "BUILD_COMMAND": a.build, "LINT_COMMAND": a.lint,
 		"AUTO_COMMIT":   "true", // nobody else commits what an agent forgets, and ralph undo is easier then
 		"ALLOWED_TOOLS": strings.Join(p.Tools(cfg.AllowedTools, a.lint, a.build, a.test), ","),
 	}
@@ -218,6 +265,11 @@ func (a answers) scaffold(cfg *config.Config, p scaffold.Project) scaffold.Answe
 	for _, key := range firstKeys() {
 		o := table[slices.IndexFunc(table, func(o option.Row) bool { return o.Key == key })]
 		s := scaffold.Setting{Key: o.Key, Help: o.Help, Value: o.Default}
+		if o.Key == "CLAUDE_CODE_CMD" {
+			if s.Key = "AGENT_CMD"; a.command == "" { // its name as people know it
+				continue
+			}
+		}
 		if value := values[o.Key]; value != "" {
 			s.Value, s.Active = value, true
 		} else if examples[o.Key] != "" {
@@ -228,47 +280,76 @@ func (a answers) scaffold(cfg *config.Config, p scaffold.Project) scaffold.Answe
 	return all
 }
 
-// ask asks on the terminal. For a command, "-" means none.
-func (o *initOptions) ask(a *answers, p scaffold.Project) error {
-	var agents []string
-	for _, spec := range agent.Specs() {
-		agents = append(agents, spec.Name)
+// question is one that init asks.
+type question struct {
+	text    string
+	answer  *string // before and after
+	command bool    // "-" means none
+	example string  // shown if no command is sure
+	allowed func(string) bool
+	// required refuses an empty answer.
+	required bool
+}
+
+// ask asks on the terminal.
+func (o *initOptions) ask(in *bufio.Reader, a *answers, p scaffold.Project, cfg *config.Config) error {
+	var known []string
+	for _, spec := range append(agent.Specs(), cfg.Agents()...) {
+		known = append(known, spec.Name)
 	}
-	in := bufio.NewReader(o.In)
-	for _, q := range []struct {
-		text    string
-		answer  *string
-		command bool
-		example string // shown if no command is sure
-		allowed func(string) bool
-	}{
+	boxes := append([]string{sandbox.Off}, working(cfg)...)
+	if len(boxes) > 1 {
+		boxes, a.sandbox = append(boxes, sandbox.Auto), sandbox.Auto
+	}
+	here := cmp.Or(strings.Join(installed(cfg), ", "), "none")
+	for _, q := range []question{
 		{text: "Project name", answer: &a.name},
 		{text: "Test command", answer: &a.test, command: true, example: p.Test().Line},
 		{text: "Build command", answer: &a.build, command: true, example: p.Build().Line},
-		{text: "Agent (" + strings.Join(agents, ", ") + ")", answer: &a.agent,
-			allowed: func(name string) bool { return slices.Contains(agents, name) }},
+		{text: fmt.Sprintf("Agent (installed: %s; known: %s; text is any other program)", here, strings.Join(known, ", ")), answer: &a.agent,
+			allowed: func(name string) bool { return slices.Contains(known, name) }},
+		{text: "Command line of your agent, which reads the prompt from standard input", answer: &a.command,
+			required: true, allowed: func(line string) bool { return line != "" }},
+		{text: "Sandbox for agents and checks (" + strings.Join(boxes, ", ") + ")", answer: &a.sandbox,
+			allowed: func(name string) bool { return slices.Contains(boxes, name) }},
 	} {
-		switch {
-		case *q.answer == "" && q.example != "":
-			q.text += " (a guess: " + q.example + ")"
-		case *q.answer != "" && q.command:
-			q.text += " (- for none)"
+		if q.answer == &a.command && (a.agent != "text" || cfg.AgentCmd != "") || q.answer == &a.sandbox && len(boxes) == 1 {
+			continue
 		}
-		preset := *q.answer
-		err := o.Ask(in, q.text, preset, func(line string) error {
-			switch {
-			case line == preset:
-			case line == "-" && q.command:
-				line = ""
-			case strings.HasPrefix(line, "-") || cmdline.Inert(line) != line || q.allowed != nil && !q.allowed(line):
-				return fmt.Errorf("%q is not allowed here", line)
-			}
-			*q.answer = line
-			return nil
-		})
-		if err != nil {
+		if err := o.askOne(in, q); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// working are the sandboxes that work here.
+func working(cfg *config.Config) (names []string) {
+	for _, trial := range cfg.Settings.Try() {
+		if trial.Err == nil {
+			names = append(names, trial.Name)
+		}
+	}
+	return names
+}
+
+func (o *initOptions) askOne(in *bufio.Reader, q question) error {
+	switch {
+	case *q.answer == "" && q.example != "":
+		q.text += " (a guess: " + q.example + ")"
+	case *q.answer != "" && q.command:
+		q.text += " (- for none)"
+	}
+	preset := *q.answer
+	return o.Ask(in, q.text, preset, func(line string) error {
+		switch {
+		case line == preset && (preset != "" || !q.required):
+		case line == "-" && q.command:
+			line = ""
+		case strings.HasPrefix(line, "-") || cmdline.Inert(line) != line || q.allowed != nil && !q.allowed(line):
+			return fmt.Errorf("%q is not allowed here", line)
+		}
+		*q.answer = line
+		return nil
+	})
 }

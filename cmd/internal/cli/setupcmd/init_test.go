@@ -19,7 +19,7 @@ import (
 	"ralph/config"
 	"ralph/runner/prompt"
 	"ralph/runner/rules"
-	"ralph/runner/task"
+	"ralph/runner/task/store"
 )
 
 const initChild = "RALPH_TEST_INIT_DIR"
@@ -152,14 +152,15 @@ func TestInit_withoutTerminal_writesWhatARunNeeds(t *testing.T) {
 	if _, err := prompt.Find(w.Dir, ""); err != nil {
 		t.Error(err)
 	}
-	plan, err := task.Locate(w.Dir, "", nil)
+	plan, err := store.Locate(w.Dir, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if list, err := task.Load(plan, cfg.OptionalSections); err != nil || list.Remaining() != 2 {
+	if list, err := store.Load(plan, cfg.OptionalSections); err != nil || list.Remaining() != 2 {
 		t.Errorf("%d open tasks, %v", list.Remaining(), err)
 	}
-	for _, words := range []string{"found: Go\n", "wrote .ralph/PROMPT.md\n", "wrote .ralphrc\n", "edit .ralph/fix_plan.md", "--dry-run", "--monitor"} {
+	for _, words := range []string{"found: Go\n", "wrote .ralph/PROMPT.md\n", "wrote .ralphrc\n", "edit .ralph/fix_plan.md",
+		"git -C " + w.Dir + " init ", " add .ralph .ralphrc && git -C " + w.Dir + " commit", "ralph -C " + w.Dir + " doctor", "--dry-run", "--monitor"} {
 		if !strings.Contains(w.out.String(), words) {
 			t.Errorf("does not say %q:\n%s", words, &w.out)
 		}
@@ -276,41 +277,6 @@ func TestInit_brokenSettings_areKeptAndReported(t *testing.T) {
 	}
 	if w.read(".ralphrc") != "rm -rf /\n" || len(w.written()) != 6 {
 		t.Errorf("wrote %q", w.written())
-	}
-}
-
-func TestInit_onTerminal_asks(t *testing.T) {
-	for _, c := range []struct {
-		name, typed              string
-		project, agent           string
-		testCommand, build, tool string
-	}{
-		{"Enter takes what was found", "\n\n\n\n", "shop", "claude", "go test ./...", "go build -o /dev/null ./...", "Bash(go:*)"},
-		{"answers", "Corner Shop\nmake \"a b\" '$x' `y` \\z\nnpm run all\ncodex\n", "Corner Shop", "codex", "make \"a b\" '$x' `y` \\z", "npm run all", "Bash(npm run:*)"},
-		{"none", "\n-\n-\n\n", "shop", "claude", "", "", "Bash(go:*)"},
-		{"impossible answers are asked for again", "--x\n\n-x\n\n\nno such agent\ngemini\n", "shop", "gemini", "go test ./...", "go build -o /dev/null ./...", "Bash(go:*)"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w := newInitWorld(t, goProject())
-			w.Env = append(w.Env, "AGENT=claude") // whatever is installed here
-			if err := w.typed(c.typed, initOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			w.Env = w.Env[:1]
-			cfg := w.load()
-			if cfg.TestCommand != c.testCommand || cfg.BuildCommand != c.build || cfg.Agent != c.agent {
-				t.Errorf("test %q, build %q, agent %q", cfg.TestCommand, cfg.BuildCommand, cfg.Agent)
-			}
-			if !slices.Contains(cfg.AllowedTools, c.tool) {
-				t.Errorf("the agent may use %q", cfg.AllowedTools)
-			}
-			if !strings.HasPrefix(w.read(".ralph/PROMPT.md"), "# "+c.project+"\n") {
-				t.Errorf("prompt:\n%s", w.read(".ralph/PROMPT.md"))
-			}
-			if u, err := w.Loader(w.Dir, nil).Untrusted(); u != nil || err != nil {
-				t.Errorf("untrusted: %v, %v", u, err)
-			}
-		})
 	}
 }
 

@@ -1,0 +1,202 @@
+package historycmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/runner/git/history"
+	"ralph/state"
+	"ralph/state/view"
+	"ralph/state/view/report"
+)
+
+// Bounds of what a report asks git for.
+const (
+	maxChanges = 200 // the latest iterations of a run
+	gitTime    = time.Minute
+)
+
+func (a *verbs) reportCommand() *cobra.Command {
+	var markdown, asJSON bool
+	var page string
+	cmd := &cobra.Command{
+		Use: "report [RUN]", Short: "Show on one page what a run came to: proof, findings, time, money, next steps",
+		Args: cmdline.Takes("one run at most", cobra.MaximumNArgs(1)),
+		Long: "Show on one page what a run came to: the result, what is done with its proof, what was put aside, findings, where\n" +
+			"time and money went, and what to type next. At the end of each run, ralph writes it to .ralph/reports/, too.",
+		Example: "  ralph report\n  ralph report --html night.html\n  ralph report 20261120-131810-abcd --md",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if page != "" && (markdown || asJSON) || markdown && asJSON {
+				return cmdline.UsageError("--html, --md and --json exclude each other")
+			}
+			r, _, err := a.Reader()
+			if err != nil {
+				return err
+			}
+			rep, err := build(cmd.Context(), r, strings.Join(args, ""))
+			if err != nil {
+				return err
+			}
+			return a.printReport(rep, page, [2]bool{markdown, asJSON})
+		},
+	}
+	cmd.Flags().StringVar(&page, "html", "", "write the page to this `FILE`, with the diffs; - means standard output")
+	cmd.Flags().BoolVar(&markdown, "md", false, "print Markdown")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print an object")
+	cmd.ValidArgsFunction = cmdline.FirstArg(completeRuns(a.Factory))
+	return cmd
+}
+
+func (a *verbs) printReport(rep *report.Report, page string, form [2]bool) error {
+	switch {
+	case page != "":
+		data, err := rep.HTML()
+		if err == nil && page == "-" {
+			_, err = a.Out.Write(data)
+			return err
+		}
+		if err == nil {
+			err = os.WriteFile(page, data, 0o600)
+		}
+		return err
+	case form[0]:
+		fmt.Fprint(a.Out, rep.Markdown())
+	case form[1]:
+		enc := cmdline.NewEncoder(a.Out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(rep)
+	default:
+		fmt.Fprint(a.Out, rep.Text())
+	}
+	return nil
+}
+
+// SaveReport writes the report of a run that has ended to .ralph/reports.
+func SaveReport(ctx context.Context, w *state.Writer, run string) error {
+	ctx, cancel := context.WithTimeout(ctx, gitTime)
+	defer cancel()
+	rep, err := build(ctx, w.Reader, run)
+	if err != nil {
+		return err
+	}
+	page, err := rep.HTML()
+	if err != nil {
+		return err
+	}
+	record, err := json.Marshal(rep)
+	if err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return w.SaveReport(run, map[string][]byte{".html": page, ".md": []byte(rep.Markdown()), ".json": record})
+}
+
+// build makes the report of a run; of the last one if it is empty. Events that are gone
+// leave the record of the run.
+func build(ctx context.Context, r *state.Reader, run string) (*report.Report, error) {
+	now := time.Now()
+	snapshot := view.Gather(r, now)
+	if run == "" {
+		run = snapshot.Status.RunID
+	}
+	changes, err := changesOf(ctx, filepath.Dir(r.Dir()), run)
+	if err != nil {
+		return nil, err
+	}
+	f, err := foldRun(r, run)
+	if err != nil {
+		return nil, err
+	}
+	if f.Known() {
+		if snapshot.Status.RunID != run {
+			snapshot.Alive = false
+		}
+		f.Run.Settle(snapshot.Alive)
+		return f.Build(report.Source{Project: filepath.Dir(r.Dir()), Snapshot: snapshot, Changes: changes, Now: now, Earlier: earlier(r, run)}), nil
+	}
+	if rep, err := recorded(r, run); err == nil {
+		rep.Attach(changes)
+		return rep, nil
+	}
+	if run == "" {
+		return nil, &cmdline.ExitError{Code: 1, Text: "nothing has run here yet; start with: ralph"}
+	}
+	return nil, cmdline.UsageError("run %q is not known here, or its events are gone; see: ralph runs", run)
+}
+
+func foldRun(r *state.Reader, run string) (*report.Fold, error) {
+	f := &report.Fold{}
+	return f, view.EachEvent(r, report.Wanted, func(e state.Event) {
+		if e.Run == run && run != "" {
+			f.Add(e)
+		}
+	})
+}
+
+// Forecast says when the open tasks of a living run may be done; empty: nobody works, or
+// nothing is open.
+func Forecast(r *state.Reader, s view.Snapshot) string {
+	f, err := foldRun(r, s.Status.RunID)
+	if err != nil || !s.Alive || !f.Known() {
+		return ""
+	}
+	return f.Build(report.Source{Snapshot: s, Now: s.At, Earlier: earlier(r, s.Status.RunID)}).Forecast.Text(s.At)
+}
+
+// earlier are the tasks that the recorded runs of the project did, but for one run.
+func earlier(r *state.Reader, but string) (all []report.Sample) {
+	runs, _ := r.Recorded() // without them, only this run predicts
+	for _, run := range runs {
+		if rep, err := recorded(r, run); err == nil && run != but {
+			all = append(all, rep.Samples()...)
+		}
+	}
+	return all
+}
+
+// recorded reads the record of a run.
+func recorded(r *state.Reader, run string) (*report.Report, error) {
+	data, err := r.Record(run)
+	if err != nil {
+		return nil, err
+	}
+	return report.Decode(data)
+}
+
+// changesOf asks git what the latest iterations of a run changed.
+func changesOf(ctx context.Context, dir, run string) (map[int]report.Change, error) {
+	all, err := history.List(ctx, dir, "")
+	if err != nil || run == "" {
+		return nil, err
+	}
+	undone, err := history.Undone(ctx, dir, run, all)
+	if err != nil {
+		return nil, err
+	}
+	heads, changes := map[string]string{}, map[int]report.Change{}
+	for _, k := range all {
+		heads[k.OID] = k.Head
+	}
+	for i := len(all) - 1; i >= 0 && len(changes) < maxChanges; i-- {
+		k := all[i]
+		if k.Run != run || k.Start || k.Undone || k.Base == "" {
+			continue
+		}
+		change := report.Change{Undone: undone[k.Iteration]}
+		if head, known := heads[k.Base]; known && head != k.Head {
+			change.Commit = k.Head
+		}
+		if change.Diff, err = history.Diff(ctx, dir, [2]string{k.Base, k.OID}); err != nil {
+			continue // its base was pruned
+		}
+		changes[k.Iteration] = change
+	}
+	return changes, nil
+}

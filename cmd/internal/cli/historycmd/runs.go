@@ -1,0 +1,207 @@
+package historycmd
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/state"
+	"ralph/state/view"
+	"ralph/state/view/report"
+)
+
+// runRow is a run in the list.
+type runRow struct {
+	ID         string    `json:"id"`
+	Project    string    `json:"project"`
+	Status     string    `json:"status"`
+	Exit       int       `json:"exit_code"` // below zero: it has not ended, or was killed
+	Done       int       `json:"tasks_done"`
+	Total      int       `json:"tasks_total"`
+	Iterations int       `json:"iterations"`
+	USD        float64   `json:"cost_usd"`
+	Seconds    float64   `json:"seconds"`
+	StartedAt  time.Time `json:"started_at,omitzero"`
+	EndedAt    time.Time `json:"ended_at,omitzero"`
+}
+
+func (a *verbs) runsCommand() *cobra.Command {
+	var asJSON, everywhere bool
+	cmd := &cobra.Command{
+		Use: "runs", Aliases: []string{"sessions"}, Short: "List the runs of this project, or of all of your projects", Args: cmdline.NoArgs,
+		Long: "List the runs of this project, or of all of your projects: start, length, result, tasks, cost, exit code.\n" +
+			"ralph sessions is the same list, in the words running, completed, crashed and aborted.",
+		Example: "  ralph runs\n  ralph runs --all --json\n  ralph runs show 20261120-131810-abcd",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			rows, err := a.runs(everywhere)
+			if err != nil {
+				return err
+			}
+			if cmd.CalledAs() == "sessions" {
+				for i := range rows {
+					rows[i].Status = sessionWord(rows[i].Status)
+				}
+			}
+			return a.printRuns(rows, everywhere, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&everywhere, "all", false, "the runs of all of your projects")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print an array of objects")
+	show := a.reportCommand()
+	show.Use, show.Short, show.Long, show.Args = "show RUN", "Show what a run came to, as ralph report does", "", cmdline.Takes("one run", cobra.ExactArgs(1))
+	show.Example = "  ralph runs show 20261120-131810-abcd"
+	cmd.AddCommand(show, a.pruneCommand())
+	return cmd
+}
+
+func (a *verbs) pruneCommand() *cobra.Command {
+	var keep int
+	cmd := &cobra.Command{
+		Use: "prune", Short: "Forget the reports of all but the latest runs", Args: cmdline.NoArgs, Example: "  ralph runs prune --keep 10",
+		RunE: func(*cobra.Command, []string) error {
+			r, dir, err := a.Reader()
+			if err != nil {
+				return err
+			}
+			if keep < 0 {
+				return cmdline.UsageError("--keep %d is not allowed: at least 0", keep)
+			}
+			if err := a.RefuseAgent(dir, "forget runs"); err != nil {
+				return err
+			}
+			w, _, err := state.Acquire(r.Dir(), state.Owner{PID: os.Getpid(), RunID: "prune", StartedAt: time.Now()})
+			if err != nil {
+				return err
+			}
+			defer w.Release()
+			n, err := w.PruneReports(keep)
+			a.Say("forgot %s", cmdline.Count(n, "report"))
+			return err
+		},
+	}
+	cmd.Flags().IntVar(&keep, "keep", 100, "how many of the latest runs to keep; `N`")
+	return cmd
+}
+
+// runs lists runs, the latest first.
+func (a *verbs) runs(everywhere bool) ([]runRow, error) {
+	dir, err := a.Project()
+	if err != nil {
+		return nil, err
+	}
+	loader := a.Loader(dir, nil)
+	dirs, rows := []string{dir}, []runRow{}
+	if everywhere {
+		dirs = loader.Projects()
+	}
+	for _, dir := range dirs {
+		all, err := runsOf(cmdline.OpenState(dir), dir)
+		if err != nil && !everywhere {
+			return nil, err
+		}
+		rows = append(rows, all...)
+	}
+	if !everywhere && len(rows) > 0 {
+		loader.Remember() // an index that was lost grows again
+	}
+	slices.SortStableFunc(rows, func(x, y runRow) int { return cmp.Or(y.StartedAt.Compare(x.StartedAt), cmp.Compare(y.ID, x.ID)) })
+	return rows, nil
+}
+
+// runsOf lists the runs of a project: those with a record, and those whose events are
+// still there.
+func runsOf(r *state.Reader, dir string) ([]runRow, error) {
+	known, err := r.Recorded()
+	if err != nil {
+		return nil, err
+	}
+	snapshot := view.Gather(r, time.Now())
+	last := snapshot.Status.RunID
+	known = slices.DeleteFunc(known, func(run string) bool { return run == last }) // its record may be of an earlier end
+	folds, err := foldRuns(r, known)
+	if err != nil {
+		return nil, err
+	}
+	var rows []runRow
+	for _, f := range folds {
+		alone := report.Source{Project: dir, Now: time.Now(), Snapshot: snapshot}
+		rows = append(rows, rowOf(f.Build(alone), dir))
+	}
+	for _, run := range known {
+		if rep, err := recorded(r, run); err == nil {
+			rows = append(rows, rowOf(rep, dir))
+		}
+	}
+	return rows, nil
+}
+
+// foldRuns folds the events of all runs but these.
+func foldRuns(r *state.Reader, but []string) (map[string]*report.Fold, error) {
+	folds := map[string]*report.Fold{}
+	err := view.EachEvent(r, report.Wanted, func(e state.Event) {
+		if e.Run == "" || slices.Contains(but, e.Run) {
+			return
+		}
+		if folds[e.Run] == nil {
+			folds[e.Run] = &report.Fold{}
+		}
+		folds[e.Run].Add(e)
+	})
+	return folds, err
+}
+
+func rowOf(rep *report.Report, dir string) runRow {
+	return runRow{rep.Run, dir, rep.Status, rep.Exit, rep.Done, rep.Total, rep.Iterations, rep.USD, rep.Took().Seconds(), rep.StartedAt, rep.EndedAt}
+}
+
+// sessionWord is the state of a run as `ralph sessions` of other ralphs calls it.
+func sessionWord(status string) string {
+	switch status {
+	case state.StatusRunning, state.StatusWaiting, state.StatusPaused, view.StateStarting:
+		return "running"
+	case state.StatusCompleted, state.StatusReview:
+		return "completed"
+	case view.StateCrashed:
+		return "crashed"
+	}
+	return "aborted"
+}
+
+func (a *verbs) printRuns(rows []runRow, everywhere, asJSON bool) error {
+	if asJSON {
+		enc := cmdline.NewEncoder(a.Out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(rows)
+	}
+	if len(rows) == 0 {
+		return &cmdline.ExitError{Code: 1, Text: "no runs are known; start one with: ralph"}
+	}
+	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	head := "RUN\tSTARTED\tTOOK\tRESULT\tTASKS\tITERATIONS\tCOST\tEXIT"
+	if everywhere {
+		head += "\tPROJECT"
+	}
+	fmt.Fprintln(w, head)
+	for _, row := range rows {
+		exit, tasks := "-", "-"
+		if row.Exit >= 0 {
+			exit = fmt.Sprint(row.Exit)
+		}
+		if row.Total > 0 {
+			tasks = fmt.Sprintf("%d/%d", row.Done, row.Total)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%.2f\t%s", oneLine(row.ID), row.StartedAt.Local().Format("Jan 2 15:04"), view.Span(view.Seconds(row.Seconds)),
+			oneLine(row.Status), tasks, row.Iterations, row.USD, exit)
+		if everywhere {
+			fmt.Fprint(w, "\t", cmdline.Inert(row.Project))
+		}
+		fmt.Fprintln(w)
+	}
+	return w.Flush()
+}

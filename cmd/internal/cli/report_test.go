@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph/cmd/internal/cli/historycmd"
+	"ralph/config"
+	"ralph/runner/rules"
+	"ralph/state"
+)
+
+// save writes the report of a run, as its end does.
+func (w *pastWorld) save(run string) {
+	w.t.Helper()
+	writer, _, err := state.Acquire(filepath.Join(w.Dir, state.DirName), state.Owner{PID: os.Getpid(), RunID: run, StartedAt: time.Now()})
+	if err == nil {
+		err = historycmd.SaveReport(w.t.Context(), writer, run)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := writer.Release(); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// told replaces the events by those of runs that completed, one an hour.
+func (w *pastWorld) told(runs ...string) {
+	w.t.Helper()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	var b strings.Builder
+	for _, run := range runs {
+		for _, p := range []state.Payload{state.RunStart{Agent: "claude", Total: 2}, state.RunEnd{Usage: state.Usage{CostUSD: 0.5}}} {
+			at = at.Add(30 * time.Minute)
+			data, err := json.Marshal(state.NewEvent(state.Origin{Run: run}, at, p))
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			b.Write(append(data, '\n'))
+		}
+	}
+	w.write(".ralph/events.jsonl", b.String())
+}
+
+func TestReport_ofARun_namesTasksAndShowsTheirDiffs(t *testing.T) {
+	w := newPastWorld(t)
+	w.write(".ralph/status.json", `{"v":1,"run_id":"`+pastRun+`","status":"failed"}`)
+	out := w.want(0, "T1 first", "report", pastRun)
+	for _, want := range []string{"commit " + w.git("rev-parse", "HEAD^")[:10], "Failed", "ralph resume", "tick without work: T1"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	w.want(0, `"exit_code"`, "report", "--json")
+	w.want(0, "# Failed", "report", "--md")
+	page := w.want(0, "Content-Security-Policy", "report", "--html", "-")
+	if !strings.Contains(page, `<span class="add">&#43;one</span>`) && !strings.Contains(page, `<span class="add">+one</span>`) {
+		t.Errorf("no diff in\n%s", page)
+	}
+	file := filepath.Join(t.TempDir(), "night.html")
+	w.want(0, "", "report", "--html", file)
+	if data, err := os.ReadFile(file); err != nil || string(data) != page {
+		t.Errorf("the file differs: %v", err)
+	}
+	w.want(rules.ExitUsage, `run "nope" is not known here`, "report", "nope")
+	w.want(rules.ExitUsage, "", "report", "--md", "--json")
+}
+
+func TestReport_nothingHasRun_saysSo(t *testing.T) {
+	w := newEmptyWorld(t)
+	w.want(1, "nothing has run here yet", "report")
+	w.want(1, "no runs are known", "runs")
+	if _, out := w.do("runs", "--json"); strings.TrimSpace(out) != "[]" {
+		t.Error(out)
+	}
+}
+
+func TestReport_eventsAreGone_theRecordRemains(t *testing.T) {
+	w := newPastWorld(t)
+	w.told("a1", "b2")
+	w.save("a1")
+	w.told("b2")
+	for _, want := range []string{"Completed: 0 of 2 tasks done after 30m 00s", "$0.50"} {
+		w.want(0, want, "report", "a1")
+		w.want(0, want, "runs", "show", "a1")
+	}
+	w.want(0, "Completed", "report", "a1", "--md")
+}
+
+func TestRuns_recordsAndEvents_areOneListLatestFirst(t *testing.T) {
+	w := newPastWorld(t)
+	w.told("a1", "b2")
+	w.save("a1")
+	_, out := w.do("runs", "--json")
+	var rows []struct {
+		ID, Project, Status string
+		Exit                int     `json:"exit_code"`
+		Total               int     `json:"tasks_total"`
+		USD                 float64 `json:"cost_usd"`
+		Seconds             float64
+	}
+	if err := json.Unmarshal([]byte(out), &rows); err != nil {
+		t.Fatal(err, out)
+	}
+	if len(rows) != 2 || rows[0].ID != "b2" || rows[1].ID != "a1" || rows[0].Status != "completed" || rows[0].Total != 2 || rows[0].USD != 0.5 || rows[0].Seconds != 1800 {
+		t.Errorf("%+v", rows)
+	}
+	w.want(0, "30m 00s", "runs")
+	w.want(0, "forgot 1 report", "runs", "prune", "--keep", "0")
+	w.want(rules.ExitUsage, "at least 0", "runs", "prune", "--keep", "-1")
+	if left, _ := filepath.Glob(filepath.Join(strings.ReplaceAll(w.Dir, "[", `\[`), ".ralph/reports/*")); len(left) > 0 {
+		t.Error(left)
+	}
+	w.want(rules.ExitUsage, "takes no arguments", "runs", "x")
+}
+
+func TestSessions_wordsOfOtherRalphs(t *testing.T) {
+	w := newPastWorld(t)
+	w.told("a1")
+	data, _ := os.ReadFile(filepath.Join(w.Dir, ".ralph/events.jsonl"))
+	start, _, _ := strings.Cut(string(data), "\n")
+	w.write(".ralph/events.jsonl", string(data)+strings.ReplaceAll(start, "a1", "b2")+"\n"+strings.ReplaceAll(strings.ReplaceAll(string(data), "a1", "c3"), `"exit":0`, `"exit":3`))
+	_, out := w.do("sessions")
+	for run, word := range map[string]string{"a1": "completed", "b2": "crashed", "c3": "aborted"} {
+		if !slices.ContainsFunc(strings.Split(out, "\n"), func(row string) bool { return strings.HasPrefix(row, run) && strings.Contains(row, word) }) {
+			t.Errorf("%s is not %s:\n%s", run, word, out)
+		}
+	}
+}
+
+func TestRunsAll_indexIsLost_growsAgain(t *testing.T) {
+	w := newPastWorld(t)
+	w.told("a1")
+	home, _ := os.UserHomeDir()
+	loader := config.Loader{Dir: w.Dir, Home: home, Env: w.Env}
+	if err := os.RemoveAll(filepath.Join(loader.StateHome(), "ralph")); err != nil {
+		t.Fatal(err)
+	}
+	if _, out := w.do("runs", "--all", "--json"); strings.TrimSpace(out) != "[]" {
+		t.Error(out)
+	}
+	w.want(0, "a1", "runs")
+	w.want(0, w.Dir, "runs", "--all")
+	w.want(0, "a1", "runs", "--all")
+}
+
+func TestComplete_run_isOneWithAReportOrAKeptState(t *testing.T) {
+	w := newPastWorld(t)
+	w.told("zz9")
+	w.save("zz9")
+	for _, args := range [][]string{{"report", ""}, {"runs", "show", ""}, {"diff", "--run", ""}} {
+		w.want(0, "zz9\n"+pastRun+"\n", append([]string{"__complete"}, args...)...)
+	}
+}
+
+func TestStatus_livingRun_forecastsItsEnd(t *testing.T) {
+	w := newEmptyWorld(t)
+	at := time.Now().Add(-time.Hour)
+	var b strings.Builder
+	tell := func(iteration int, p state.Payload) {
+		at = at.Add(time.Minute)
+		data, err := json.Marshal(state.NewEvent(state.Origin{Run: "a1", Iteration: iteration, Task: strings.Repeat("t", iteration)}, at, p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(append(data, '\n'))
+		w.write(".ralph/events.jsonl", b.String())
+	}
+	writer, _, err := state.Acquire(filepath.Join(w.Dir, state.DirName), state.Owner{PID: os.Getpid(), RunID: "a1", StartedAt: at})
+	if err == nil {
+		err = writer.SaveStatus(state.Status{RunID: "a1", Status: state.StatusRunning, Timestamp: time.Now()})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = writer.Release() })
+	tell(0, state.RunStart{Total: 9})
+	for n := range 6 {
+		if n == 4 {
+			w.want(0, "forecast  too early", "status")
+		}
+		tell(n+1, state.IterationStart{Title: "task", Total: 9, Done: n})
+		tell(n+1, state.IterationEnd{TaskDone: true, Total: 9, Done: n + 1, Seconds: 60})
+	}
+	w.want(0, "forecast  3 tasks open: P50 ", "status")
+	w.want(0, "Forecast: 3 tasks open: P50 ", "report")
+}

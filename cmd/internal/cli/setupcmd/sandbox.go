@@ -1,0 +1,134 @@
+package setupcmd
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/preflight"
+	"ralph/runner/agent"
+	"ralph/runner/rules"
+	"ralph/runner/sandbox"
+)
+
+//go:embed Dockerfile
+var dockerfile string
+
+// sandboxOptions are the flags of ralph sandbox build.
+type sandboxOptions struct {
+	f      *cmdline.Factory
+	with   string
+	base   string
+	agents []string
+	print  bool
+}
+
+// NewSandboxCmd returns ralph sandbox.
+func NewSandboxCmd(f *cmdline.Factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "sandbox", Args: cmdline.NoArgs, Short: "Build the image of the sandbox",
+		Example: "  ralph sandbox build",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newSandboxBuildCmd(f))
+	return cmd
+}
+
+func newSandboxBuildCmd(f *cmdline.Factory) *cobra.Command {
+	o := &sandboxOptions{f: f}
+	cmd := &cobra.Command{
+		Use: "build", Args: cmdline.NoArgs, Short: "Build the image that SANDBOX=podman and SANDBOX=docker run",
+		Long: "Build the image that SANDBOX=podman and SANDBOX=docker run: a small Linux with git, Node.js and agents from npm.\n" +
+			"Add your project's tools in a Dockerfile of your own, and name your image in SANDBOX_IMAGE.",
+		Example: "  ralph sandbox build\n" +
+			"  ralph sandbox build --agent claude,codex\n" +
+			"  ralph sandbox build --print > Dockerfile",
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+	}
+	cmd.Flags().StringVar(&o.with, "with", "", "build with `PROGRAM`: "+strings.Join(sandbox.Engines(), " or ")+" (default: the first that is installed)")
+	cmd.Flags().StringVar(&o.base, "base", "", "start from `IMAGE`, which has npm")
+	cmd.Flags().StringSliceVar(&o.agents, "agent", nil, "install the agents `NAMES`, also as NAME@VERSION (default: the project's)")
+	cmd.Flags().BoolVar(&o.print, "print", false, "print the Dockerfile, and build nothing")
+	return cmd
+}
+
+func (o *sandboxOptions) run(ctx context.Context) error {
+	p, _, err := preflight.Open(o.f, nil)
+	if err != nil {
+		return err
+	}
+	if len(o.agents) == 0 {
+		o.agents = []string{p.Config.Agent}
+	}
+	packages, err := packagesOf(p, o.agents)
+	if err != nil {
+		return err
+	}
+	file := strings.Replace(dockerfile, "ARG PACKAGES=", fmt.Sprintf("ARG PACKAGES=%q", strings.Join(packages, " ")), 1)
+	if o.print {
+		o.f.Say("%s", strings.TrimSuffix(file, "\n"))
+		return nil
+	}
+	if image := p.Config.SandboxImage; image != sandbox.DefaultImage {
+		return cmdline.UsageError("SANDBOX_IMAGE is %s, which is yours to build; this verb only makes %s", image, sandbox.DefaultImage)
+	}
+	if err := o.engine(); err != nil {
+		return err
+	}
+	args := []string{"build", "--tag", sandbox.DefaultImage}
+	if o.base != "" {
+		args = append(args, "--build-arg", "BASE="+o.base)
+	}
+	cmd := exec.CommandContext(ctx, o.with, append(args, "-")...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(file), o.f.Out, o.f.Err
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s build failed: %w", o.with, err)
+	}
+	o.f.Say("built %s with %s; use it with: SANDBOX=%s", sandbox.DefaultImage, strings.Join(o.agents, ", "), o.with)
+	return nil
+}
+
+// engine sets the program that builds.
+func (o *sandboxOptions) engine() error {
+	engines := sandbox.Engines()
+	switch {
+	case o.with != "" && !slices.Contains(engines, o.with):
+		return cmdline.UsageError("--with: %q is not one of %s", o.with, strings.Join(engines, ", "))
+	case o.with != "":
+		engines = []string{o.with}
+	}
+	i := slices.IndexFunc(engines, preflight.OnPath)
+	if i < 0 {
+		return &cmdline.ExitError{Code: rules.ExitUsage, Text: "not installed: " + strings.Join(engines, ", ")}
+	}
+	o.with = engines[i]
+	return nil
+}
+
+// packagesOf are the agents' npm packages.
+func packagesOf(p *preflight.Project, names []string) (packages []string, err error) {
+	for _, text := range names {
+		name, version, pinned := strings.Cut(text, "@")
+		one, err := p.Find(name)
+		if err != nil {
+			return nil, cmdline.UsageError("%v", err)
+		}
+		pkg, ok := npmPackage(one.Spec)
+		if !ok {
+			return nil, cmdline.UsageError("the agent %s does not come from npm; start from: ralph sandbox build --print", name)
+		}
+		if pinned {
+			pkg += "@" + version
+		}
+		packages = append(packages, pkg)
+	}
+	return packages, nil
+}
+
+func npmPackage(s agent.Spec) (string, bool) { return strings.CutPrefix(s.Install, "npm install -g ") }

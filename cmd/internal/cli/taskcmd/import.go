@@ -1,0 +1,193 @@
+package taskcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/importer"
+	"ralph/logs/termtext"
+	"ralph/runner/task/store"
+)
+
+// importOptions say what to import, and where to.
+type importOptions struct {
+	*cmdline.Factory
+	to, out, template        string
+	list                     bool
+	label, milestone, author string
+}
+
+// NewImportCmd returns the verb.
+func NewImportCmd(f *cmdline.Factory) *cobra.Command {
+	o := &importOptions{Factory: f}
+	cmd := &cobra.Command{
+		Use: "import [FILE | gh: | gh:OWNER/REPO]", Short: "Make a plan of a PRD, a list, issues or a template",
+		Args: cmdline.Takes("one file at most", cobra.MaximumNArgs(1)),
+		Long: "Make a plan of a PRD in Markdown, a plain list, JSON, the open issues of a repository (through the gh CLI), or a template.\n" +
+			"It names every line that it does not take, and never writes over an existing file.",
+		Example: "  ralph import docs/prd.md\n  ralph import gh: --label ralph --author me\n  ralph import --template api --to prd.json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.list {
+				for _, t := range importer.Templates() {
+					f.Say("%-11s %s", t.Name, t.About)
+				}
+				return nil
+			}
+			if (len(args) == 1) == (o.template != "") {
+				return cmdline.UsageError("import needs a file, gh:, or --template NAME; see: ralph import --list-templates")
+			}
+			return o.run(cmd.Context(), strings.Join(args, ""))
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&o.to, "to", "checkbox", "`form` of the plan: "+strings.Join(importer.Forms(), ", "))
+	fs.StringVar(&o.out, "out", "", "`file` to write (default: where a plan of this form belongs)")
+	fs.StringVar(&o.template, "template", "", "begin with the template `name`")
+	fs.BoolVar(&o.list, "list-templates", false, "list the templates")
+	fs.StringVar(&o.label, "label", "", "only issues with this `label`")
+	fs.StringVar(&o.milestone, "milestone", "", "only issues of this `milestone`")
+	fs.StringVar(&o.author, "author", "", "only issues by this `author`")
+	_ = cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(importer.Forms(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func (o *importOptions) run(ctx context.Context, from string) error {
+	if !slices.Contains(importer.Forms(), o.to) {
+		return cmdline.UsageError("--to %q is not one of %s", o.to, strings.Join(importer.Forms(), ", "))
+	}
+	dir, err := o.Project()
+	if err != nil {
+		return err
+	}
+	out := filepath.Join(dir, importer.Path(o.to))
+	if o.out != "" {
+		if out = o.out; !filepath.IsAbs(out) {
+			out = filepath.Join(dir, out)
+		}
+	}
+	if _, err := os.Lstat(out); !errors.Is(err, fs.ErrNotExist) {
+		return cmdline.UsageError("%s exists, and import writes over nothing; add to it with ralph task add -, or choose another file with --out", o.shown(dir, out))
+	}
+	items, skipped, err := o.read(ctx, dir, from)
+	if err != nil {
+		return err
+	}
+	for _, s := range skipped {
+		place := ""
+		if s.Line > 0 {
+			place = fmt.Sprintf("line %d: ", s.Line)
+		}
+		o.Note("not taken: %s%s: %s", place, s.Why, termtext.Fit(termtext.Line(s.Text), 80))
+	}
+	if len(items) == 0 {
+		return cmdline.UsageError("%s has no task that could be imported; a task is a box, a heading such as \"Story 1: ...\", or an item below a heading such as \"Tasks\"", from)
+	}
+	text, err := importer.Write(o.to, filepath.Base(dir), items)
+	if err != nil {
+		return err
+	}
+	if list, err := store.Parse(importer.Path(o.to), []byte(text), nil); err != nil || len(list.Tasks) != len(items) {
+		return fmt.Errorf("the plan would not be read as it is meant: %d of %d tasks: %w", len(list.Tasks), len(items), err)
+	}
+	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
+		return fmt.Errorf("write plan: %w", err)
+	}
+	file, err := os.OpenFile(out, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("write plan: %w", err)
+	}
+	if _, err = file.WriteString(text); err == nil {
+		err = file.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("write plan: %w", err)
+	}
+	o.Say("wrote %s: %s", o.shown(dir, out), cmdline.Count(len(items), "task"))
+	o.Say("next: ralph task list, then ralph doctor")
+	return nil
+}
+
+func (o *importOptions) shown(dir, path string) string {
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
+
+// read returns what there is to import.
+func (o *importOptions) read(ctx context.Context, dir, from string) ([]importer.Item, []importer.Skipped, error) {
+	if o.template != "" {
+		data, err := importer.ReadTemplate(o.template)
+		if err != nil {
+			return nil, nil, cmdline.UsageError("%v", err)
+		}
+		items, _ := importer.Markdown(data) // goals and non-goals are for the person who edits it
+		return items, nil, nil
+	}
+	if repo, ok := strings.CutPrefix(from, "gh:"); ok {
+		return o.issues(ctx, dir, repo)
+	}
+	if o.label+o.milestone+o.author != "" {
+		return nil, nil, cmdline.UsageError("--label, --milestone and --author are for gh:")
+	}
+	info, err := os.Stat(from)
+	switch {
+	case err != nil:
+		return nil, nil, cmdline.UsageError("%v", err)
+	case !info.Mode().IsRegular() || info.Size() > store.MaxSize:
+		return nil, nil, cmdline.UsageError("%q is not a regular file of at most %d MiB", from, store.MaxSize>>20)
+	}
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return nil, nil, err
+	}
+	if strings.EqualFold(filepath.Ext(from), ".json") {
+		items, skipped, err := importer.JSON(data)
+		if err != nil {
+			return nil, nil, cmdline.UsageError("%s: %v", from, err)
+		}
+		return items, skipped, nil
+	}
+	items, skipped := importer.Markdown(data)
+	return items, skipped, nil
+}
+
+// ghBound is how long gh may take.
+const ghBound = 2 * time.Minute
+
+// issues asks the gh CLI for the open issues.
+func (o *importOptions) issues(ctx context.Context, dir, repo string) ([]importer.Item, []importer.Skipped, error) {
+	args := []string{"issue", "list", "--state", "open", "--limit", "500", "--json", "number,title,body,url"}
+	for flag, value := range map[string]string{"--repo": repo, "--label": o.label, "--milestone": o.milestone, "--author": o.author} {
+		if value != "" {
+			args = append(args, flag+"="+value)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, ghBound)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "gh", args...)
+	cmd.Dir, cmd.Env = dir, o.Env
+	var complaint strings.Builder
+	cmd.Stderr = &complaint
+	data, err := cmd.Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		return nil, nil, cmdline.UsageError("issues are read with the gh CLI, which is not installed; see: https://cli.github.com")
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("gh issue list: %w: %s", err, termtext.Line(complaint.String()))
+	}
+	items, err := importer.Issues(data)
+	return items, nil, err
+}

@@ -1,0 +1,187 @@
+// Package taskcmd is ralph task: the verbs that read and change the plan.
+package taskcmd
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/preflight"
+	"ralph/runner/task"
+	"ralph/runner/task/store"
+)
+
+// NewTaskCmd returns the verb with its subcommands.
+func NewTaskCmd(f *cmdline.Factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "task", Short: "Show and change the tasks of the plan",
+		Long: "Show and change the tasks of the plan in its own format, also while a run is alive. A task is named by its id, or by the\n" +
+			"beginning of its id or title. What you change counts as yours: no run takes it back.",
+		Example: "  ralph task list\n  ralph task add 'Log every request'\n  ralph task move T7 --first",
+		RunE:    cmdline.Parent,
+	}
+	cmd.AddCommand(newListCmd(f), newShowCmd(f), newNextCmd(f), newAddCmd(f), newEditCmd(f), newMoveCmd(f))
+	cmd.AddCommand(newStateCmds(f)...)
+	return cmd
+}
+
+// plan is the project's plan, as a verb needs it.
+type plan struct {
+	*cmdline.Factory
+	project *preflight.Project
+	task.List
+}
+
+// openTask opens the plan and finds a task of it.
+func openTask(f *cmdline.Factory, id string) (*plan, task.Task, error) {
+	p, err := open(f)
+	if err != nil {
+		return nil, task.Task{}, err
+	}
+	t, err := p.find(id)
+	return p, t, err
+}
+
+func open(f *cmdline.Factory) (*plan, error) {
+	project, _, err := preflight.Open(f, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := project.FindPlan(); err != nil {
+		return nil, err
+	}
+	if project.Plan == "" {
+		return nil, cmdline.UsageError("there is no plan in %q; write one with: ralph init", project.Dir)
+	}
+	list, err := project.Tasks()
+	if err != nil {
+		return nil, cmdline.UsageError("%v", err)
+	}
+	return &plan{f, project, list}, nil
+}
+
+// find returns the task that a person names: by id, else by the beginning of id or title.
+func (p *plan) find(name string) (task.Task, error) {
+	var close []task.Task
+	name = strings.ToLower(strings.TrimSpace(name))
+	for _, t := range p.Tasks {
+		id, title := strings.ToLower(t.ID), strings.ToLower(t.Title)
+		if id == name {
+			return t, nil
+		}
+		if strings.HasPrefix(id, name) || strings.HasPrefix(title, name) {
+			close = append(close, t)
+		}
+	}
+	switch {
+	case len(close) == 1 && name != "":
+		return close[0], nil
+	case len(close) > 1 && name != "":
+		var ids []string
+		for _, t := range close[:min(len(close), 5)] {
+			ids = append(ids, t.ID)
+		}
+		return task.Task{}, cmdline.UsageError("%q may be %s; write the whole id", name, strings.Join(ids, ", "))
+	}
+	return task.Task{}, cmdline.UsageError("the plan has no task %q; see: ralph task list", name)
+}
+
+// record notes what a person has changed, so that no run takes it for the agent's work. What an
+// agent changes with this verb is the agent's.
+func (p *plan) record(before, after *task.Task) error {
+	dir := p.project.Dir
+	if !cmdline.OpenState(dir).Exists() || p.Inside(dir) != "" {
+		return nil // no run is alive that could look, or its agent is at work
+	}
+	return store.Record(p.Loader(dir, nil).PlanEditsPath(), store.Edit{Before: before, After: after})
+}
+
+// complete completes ids of tasks that fit.
+func complete(f *cmdline.Factory, fits func(task.Task) bool) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		p, err := open(f)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var ids []string
+		for _, t := range p.Tasks {
+			if fits(t) {
+				ids = append(ids, t.ID+"\t"+t.Title)
+			}
+		}
+		return ids, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func all(task.Task) bool { return true }
+
+// row is a task in the JSON of the reading verbs.
+type row struct {
+	ID        string   `json:"id"`
+	Title     string   `json:"title"`
+	State     string   `json:"state"`
+	Optional  bool     `json:"optional"`
+	DependsOn []string `json:"depends_on"`
+	Category  string   `json:"category"`
+	Priority  *int     `json:"priority"` // null: it has none
+	Agent     string   `json:"agent"`
+	Model     string   `json:"model"`
+	Attempts  int      `json:"attempts"`
+	Tags      []string `json:"tags,omitempty"`
+	File      string   `json:"file,omitempty"`
+	Line      int      `json:"line,omitempty"`
+}
+
+// rows describes tasks.
+func (p *plan) rows(tasks []task.Task) []row {
+	s, _ := cmdline.OpenState(p.project.Dir).Status() // without it, nothing was attempted
+	rows := []row{}
+	for _, t := range tasks {
+		who := t.Choice.Or(p.Choice)
+		r := row{
+			ID: t.ID, Title: t.Title, State: t.State.String(), Optional: t.Optional, DependsOn: append([]string{}, t.DependsOn...),
+			Category: t.Category, Agent: who.Agent, Model: who.Model, Attempts: s.Tasks[t.ID].Attempts, Tags: t.Tags, File: t.File, Line: t.Line,
+		}
+		if t.Priority != task.NoPriority && (t.Priority != 0 || t.Line == 0) {
+			r.Priority = &t.Priority
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// icon is a state in one cell.
+func icon(s task.State) string {
+	return []string{"○", "▸", "◎", "⏸", "✓", "✗"}[s]
+}
+
+// line is a task in a list.
+func (p *plan) line(t task.Task) string {
+	text := icon(t.State) + " " + strings.Repeat("  ", t.Depth)
+	if !task.Hashed(t.ID) && !strings.Contains(t.Title, t.ID) {
+		text += t.ID + "  "
+	}
+	text += t.Title
+	var more []string
+	if t.Optional {
+		more = append(more, "optional")
+	}
+	if t.Word != "" {
+		more = append(more, fmt.Sprintf("marked %q", t.Word))
+	}
+	for _, id := range t.DependsOn {
+		if other, known := p.Find(id); !known || !other.Done() {
+			more = append(more, "waits for "+id)
+		}
+	}
+	if who := t.Choice; who != (task.Choice{}) {
+		more = append(more, "agent "+strings.TrimSpace(cmp.Or(who.Agent, "as usual")+" "+who.Model))
+	}
+	if len(more) > 0 {
+		text += "  (" + strings.Join(more, ", ") + ")"
+	}
+	return text
+}

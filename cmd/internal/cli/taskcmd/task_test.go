@@ -1,0 +1,246 @@
+package taskcmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/ptyexec"
+	"ralph/runner/rules"
+	"ralph/runner/task/store"
+	"ralph/state"
+)
+
+func TestMain(m *testing.M) {
+	ptyexec.Init()
+	os.Exit(m.Run())
+}
+
+// project runs the verbs in a project of its own.
+type project struct {
+	t   *testing.T
+	dir string
+	env []string
+}
+
+func newProject(t *testing.T, files map[string]string) *project {
+	t.Helper()
+	p := &project{t: t, dir: t.TempDir()}
+	home := t.TempDir()
+	p.env = []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "PATH=/bin:/usr/bin"}
+	t.Setenv("HOME", home)
+	for name, text := range files {
+		path := filepath.Join(p.dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+// run runs ralph task with arguments.
+func (p *project) run(input string, args ...string) (out string, code int) {
+	p.t.Helper()
+	in := filepath.Join(p.t.TempDir(), "in")
+	if err := os.WriteFile(in, []byte(input), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	stdin, err := os.Open(in)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer stdin.Close()
+	var both bytes.Buffer
+	f := &cmdline.Factory{In: stdin, Out: &both, Err: &both, Env: p.env, Dir: p.dir}
+	cmd := NewTaskCmd(f)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetOut(&both)
+	cmd.SetErr(&both)
+	cmd.SetArgs(args)
+	if err := cmd.Execute(); err != nil {
+		return both.String() + err.Error(), cmdline.ExitCode(err)
+	}
+	return both.String(), 0
+}
+
+func (p *project) read(name string) string {
+	p.t.Helper()
+	data, err := os.ReadFile(filepath.Join(p.dir, name))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(data)
+}
+
+const taskmaster = `{"tasks": [
+  {"id": 1, "title": "Set up", "status": "done", "priority": "high"},
+  {"id": 2, "title": "Log in", "status": "pending", "priority": "low", "dependencies": [1], "category": "auth", "tags": ["web"]},
+  {"id": 3, "title": "Log out", "status": "pending", "dependencies": [2]}
+]}
+`
+
+func TestTask_verbsChangeThePlanInItsOwnWords(t *testing.T) {
+	const file = ".taskmaster/tasks/tasks.json"
+	for _, c := range []struct {
+		args, says string
+		code       int
+		old, new   string // of the file; empty: nothing changes
+	}{
+		{args: "done 2", says: "Log in: open -> done", old: `"Log in", "status": "pending"`, new: `"Log in", "status": "done"`},
+		{args: "reopen 1", says: "Set up: done -> open", old: `"Set up", "status": "done"`, new: `"Set up", "status": "pending"`},
+		{args: "block 2", says: "open -> blocked", old: `"Log in", "status": "pending"`, new: `"Log in", "status": "blocked"`},
+		{args: "drop 3", says: "open -> dropped", old: `"Log out", "status": "pending"`, new: `"Log out", "status": "cancelled"`},
+		{args: "done Set", says: "Set up: done -> done"},
+		{args: "edit 3 Leave", says: "now: Leave", old: `"Log out"`, new: `"Leave"`},
+		{args: "done log", says: `"log" may be 2, 3; write the whole id`, code: rules.ExitUsage},
+		{args: "done 2 9", says: `the plan has no task "9"; see: ralph task list`, code: rules.ExitUsage},
+		{args: "done", says: "done takes the ids of tasks", code: rules.ExitUsage},
+		{args: "move 3", says: "move needs one of --before ID, --after ID, --first, --last", code: rules.ExitUsage},
+		{args: "move 3 --first --last", says: "move needs one of", code: rules.ExitUsage},
+		{args: "edit 3", says: "there is no terminal for an editor; give the text as an argument; the plan was not changed", code: rules.ExitError},
+		{args: "add", says: "no terminal for an editor", code: rules.ExitError},
+		{args: "list --priority x", says: `--priority "x" is neither a number nor high, medium or low`, code: rules.ExitUsage},
+		{args: "list --state x", says: `--state: unknown state "x"; known: open, active, review, blocked, done, dropped`, code: rules.ExitUsage},
+		{args: "list --tag WEB", says: "○ 2  Log in\n1 of 3 tasks done, next: Log in"},
+		{args: "list --category auth --state open", says: "○ 2  Log in\n1 of 3"},
+		{args: "list", says: "✓ 1  Set up\n○ 2  Log in\n○ 3  Log out  (waits for 2)\n1 of 3 tasks done, next: Log in\n"},
+		{args: "next", says: "○ 2  Log in\n"},
+		{args: "show 2", says: "depends on  1\n"},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			p := newProject(t, map[string]string{file: taskmaster})
+			out, code := p.run("", strings.Fields(c.args)...)
+			if code != c.code || !strings.Contains(out, c.says) {
+				t.Errorf("exit %d: %q, want %d: %q", code, out, c.code, c.says)
+			}
+			if want := strings.Replace(taskmaster, c.old, c.new, 1); p.read(file) != want || c.old != "" && want == taskmaster {
+				t.Errorf("%s", p.read(file))
+			}
+		})
+	}
+}
+
+func TestTask_wordThatTheFormatLacks_isRefused(t *testing.T) {
+	p := newProject(t, map[string]string{"fix_plan.md": "- [ ] a\n"})
+	out, code := p.run("", "block", "a")
+	if code != rules.ExitUsage || !strings.Contains(out, "checkbox has no word for a task that is blocked; the plan was not changed") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	p = newProject(t, nil)
+	if out, code := p.run("", "list"); code != rules.ExitUsage || !strings.Contains(out, "there is no plan") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}
+
+func TestTask_linesOfStandardInput_becomeTasks(t *testing.T) {
+	p := newProject(t, map[string]string{"fix_plan.md": "- [ ] a\n\n## Optional\n- [ ] later\n"})
+	if out, code := p.run("one\n\n  two  words\n", "add", "-"); code != 0 || strings.Count(out, "added") != 2 {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	if got, want := p.read("fix_plan.md"), "- [ ] a\n- [ ] one\n- [ ] two words\n\n## Optional\n- [ ] later\n"; got != want {
+		t.Errorf("%q", got)
+	}
+	if out, code := p.run(" \n", "add", "-"); code != rules.ExitUsage || !strings.Contains(out, "the new task needs a text") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}
+
+func TestTask_json_hasTheAgreedFields(t *testing.T) {
+	p := newProject(t, map[string]string{".taskmaster/tasks/tasks.json": taskmaster})
+	out, _ := p.run("", "list", "--json")
+	var all []map[string]any
+	if err := json.Unmarshal([]byte(out), &all); err != nil || len(all) != 3 {
+		t.Fatalf("%s: %v", out, err)
+	}
+	for _, key := range []string{"id", "title", "state", "optional", "depends_on", "category", "priority", "agent", "model", "attempts"} {
+		if _, has := all[1][key]; !has {
+			t.Errorf("%s is missing in %v", key, all[1])
+		}
+	}
+	if all[0]["depends_on"] == nil || all[1]["state"] != "open" || all[2]["priority"] != nil {
+		t.Errorf("%s", out)
+	}
+	for i := range 3 {
+		p.run("", "done", all[i]["id"].(string))
+	}
+	if out, _ := p.run("", "next", "--json"); out != "null\n" {
+		t.Errorf("%q", out)
+	}
+}
+
+func TestTask_changeDuringARun_isRecordedAsAPersons(t *testing.T) {
+	p := newProject(t, map[string]string{"fix_plan.md": "- [ ] T1: a\n- [ ] T2: b\n", ".ralph/status.json": "{}"})
+	path := (&cmdline.Factory{Env: p.env}).Loader(p.dir, nil).PlanEditsPath()
+	if rel, err := filepath.Rel(p.dir, path); err != nil || filepath.IsLocal(rel) {
+		t.Fatalf("%q is in the project, where an agent writes", path)
+	}
+	start := time.Now()
+	p.run("", "done", "T1")
+	p.run("", "add", "c")
+	edits := store.Recorded(path, start)
+	if len(edits) != 2 || edits[0].Before.Done != 0 || edits[0].After.Done != 1 || edits[1].Before.Total != 0 || edits[1].After.Total != 1 {
+		t.Errorf("%+v", edits)
+	}
+	if later := store.Recorded(path, time.Now()); later != nil {
+		t.Errorf("%+v", later)
+	}
+	p.env = append(p.env, state.InsideVar+"=r1")
+	if p.run("", "done", "T2"); len(store.Recorded(path, start)) != 2 {
+		t.Error("what an agent does is not a person's")
+	}
+	if info, err := os.Stat(path); errors.Is(err, os.ErrNotExist) || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+func TestImport_writesAPlanOnce(t *testing.T) {
+	p := newProject(t, map[string]string{"docs/prd.md": "# P\n\nWords.\n\n## Tasks\n\n- one\n- two\n"})
+	run := func(args ...string) (string, int) {
+		var both bytes.Buffer
+		f := &cmdline.Factory{In: os.Stdin, Out: &both, Err: &both, Env: p.env, Dir: p.dir}
+		cmd := NewImportCmd(f)
+		cmd.SilenceErrors, cmd.SilenceUsage = true, true
+		cmd.SetArgs(args)
+		if err := cmd.ExecuteContext(t.Context()); err != nil {
+			return both.String() + err.Error(), cmdline.ExitCode(err)
+		}
+		return both.String(), 0
+	}
+	file := filepath.Join(p.dir, "docs/prd.md")
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"--list-templates"}, 0, "automation"},
+		{[]string{}, rules.ExitUsage, "import needs a file, gh:, or --template NAME"},
+		{[]string{file, "--template", "api"}, rules.ExitUsage, "import needs a file"},
+		{[]string{file, "--to", "yaml"}, rules.ExitUsage, `--to "yaml" is not one of checkbox, prd.json, tasks.json`},
+		{[]string{filepath.Join(p.dir, "none.md")}, rules.ExitUsage, "no such file"},
+		{[]string{file, "--label", "x"}, rules.ExitUsage, "are for gh:"},
+		{[]string{"gh:"}, rules.ExitUsage, "gh CLI, which is not installed"},
+		{[]string{file}, 0, "not taken: line 3: it is text outside of a task: Words.\nwrote .ralph/fix_plan.md: 2 tasks\n"},
+		{[]string{file}, rules.ExitUsage, ".ralph/fix_plan.md exists, and import writes over nothing"},
+		{[]string{"--template", "saas", "--to", "prd.json"}, 0, "wrote prd.json: 7 tasks"},
+		{[]string{"--template", "nope", "--out", "x.md"}, rules.ExitUsage, `unknown template "nope"`},
+	} {
+		if strings.HasPrefix(strings.Join(c.args, ""), "gh:") {
+			t.Setenv("PATH", t.TempDir())
+		}
+		if out, code := run(c.args...); code != c.code || !strings.Contains(out, c.says) {
+			t.Errorf("%q: exit %d: %s, want %d: %s", c.args, code, out, c.code, c.says)
+		}
+	}
+	if got := p.read(".ralph/fix_plan.md"); !strings.HasSuffix(got, "\n\n- [ ] one\n- [ ] two\n") {
+		t.Errorf("%q", got)
+	}
+}

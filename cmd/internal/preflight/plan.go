@@ -1,0 +1,115 @@
+package preflight
+
+import (
+	"bufio"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
+	"ralph/runner/task"
+	"ralph/runner/task/store"
+	"ralph/state/view"
+)
+
+// FindPlan sets Plan.
+func (p *Project) FindPlan() (err error) {
+	if p.Plan, err = store.Locate(p.Dir, p.Config.PlanFile, p.Config.OptionalSections); err != nil {
+		return cmdline.UsageError("%v", err)
+	}
+	return nil
+}
+
+// Tasks reads the plan.
+func (p *Project) Tasks() (task.List, error) { return store.Load(p.Plan, p.Config.OptionalSections) }
+
+// OtherPlans says in one line which plan of several is taken, and why; empty: there is only
+// one, or the user has named it.
+func (p *Project) OtherPlans() string {
+	all := p.plans()
+	if len(all) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("several plans: this run takes %s, the first in the order of docs/plans.md, not %s; choose one with --plan",
+		all[0], termtext.Some(all[1:], 5))
+}
+
+// plans names the plans of the project, if the user has not named one.
+func (p *Project) plans() (all []string) {
+	if p.Config.PlanFile != "" {
+		return nil
+	}
+	for _, found := range store.All(p.Dir) {
+		all = append(all, fmt.Sprintf("%s (%s)", view.Within(p.Dir, found.Path), found.Format))
+	}
+	return all
+}
+
+// askPlan asks which of several plans to take. Without a terminal it says which one it takes.
+func (p *Project) askPlan(f *cmdline.Factory) error {
+	all := p.plans()
+	if len(all) < 2 {
+		return nil
+	}
+	if !f.CanAsk() {
+		f.Warn(p.OtherPlans())
+		return nil
+	}
+	var names []string
+	for i, one := range all {
+		f.Note("  %d  %s", i+1, one)
+		names = append(names, fmt.Sprint(i+1))
+	}
+	found := store.All(p.Dir)
+	return f.Ask(bufio.NewReader(f.In), "Which plan? (PLAN_FILE in .ralphrc saves this question)", names[0], func(answer string) error {
+		i := slices.Index(names, answer)
+		if i < 0 || i >= len(found) {
+			return fmt.Errorf("%q is not one of 1 to %d", answer, len(names))
+		}
+		rel, err := filepath.Rel(p.Dir, found[i].Path)
+		if err != nil {
+			return fmt.Errorf("name plan: %w", err)
+		}
+		p.Config.Choose("PLAN_FILE", rel, "answer")
+		return p.FindPlan()
+	})
+}
+
+// checkPlan refuses a plan that no run can work through, before anything is spent, and warns
+// of what a person may have meant otherwise.
+func (p *Project) checkPlan(f *cmdline.Factory) error {
+	if p.Plan == "" {
+		return nil
+	}
+	list, err := p.Tasks()
+	if err != nil {
+		return cmdline.UsageError("%v", err)
+	}
+	if problem := Problem(p.Dir, list); problem != "" {
+		return cmdline.UsageError("%s", problem)
+	}
+	for _, line := range append(OddBoxes(list), list.Warnings...) {
+		f.Warn(line)
+	}
+	return nil
+}
+
+// Problem is what keeps a run from starting with the plan, in one line; empty: nothing.
+func Problem(dir string, list task.List) string {
+	all := list.Problems()
+	if len(all) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the plan %s cannot be worked through: %s", view.Within(dir, list.Path), strings.Join(all[:min(len(all), 5)], "; "))
+}
+
+// OddBoxes describes the lines that a person may take for tasks.
+func OddBoxes(list task.List) []string {
+	var lines []string
+	for _, n := range list.Odd {
+		lines = append(lines, fmt.Sprintf("%s:%d looks like a box but is not one; write: - [ ] what to do", list.Path, n))
+	}
+	return lines
+}

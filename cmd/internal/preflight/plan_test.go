@@ -1,0 +1,69 @@
+package preflight
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ralph/config"
+	"ralph/runner/task/store"
+)
+
+func project(t *testing.T, files map[string]string) *Project {
+	t.Helper()
+	p := &Project{Dir: t.TempDir(), Config: &config.Config{}}
+	for name, text := range files {
+		path := filepath.Join(p.Dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.FindPlan(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestOtherPlans_severalPlans_namesTheOneThatIsTaken(t *testing.T) {
+	files := map[string]string{"prd.json": `{"userStories": []}`, ".kiro/specs/a/tasks.md": "- [ ] 1. a\n", "backlog/tasks/a.md": "---\nid: a\nstatus: Done\n---\n"}
+	p := project(t, files)
+	want := "several plans: this run takes prd.json (prd.json), the first in the order of docs/plans.md, " +
+		"not .kiro/specs/a/tasks.md (Kiro), backlog (Backlog.md); choose one with --plan"
+	if got := p.OtherPlans(); got != want || p.Plan != filepath.Join(p.Dir, "prd.json") {
+		t.Errorf("%s: %s", p.Plan, got)
+	}
+	if p.Config.PlanFile = "backlog"; p.OtherPlans() != "" {
+		t.Error("the user has named one")
+	}
+	delete(files, "prd.json")
+	delete(files, "backlog/tasks/a.md")
+	if got := project(t, files).OtherPlans(); got != "" {
+		t.Error(got)
+	}
+}
+
+func TestProblem_planThatCannotBeWorkedThrough_isOneLine(t *testing.T) {
+	for name, c := range map[string]struct{ file, text, want string }{
+		"circle":     {"prd.json", `{"userStories": [{"id": "a", "dependsOn": ["b"]}, {"id": "b", "dependsOn": ["a"]}]}`, `task "a" depends on itself: a -> b -> a`},
+		"missing id": {"prd.json", `{"userStories": [{"id": "a", "dependsOn": ["x"]}]}`, `task "a" depends on "x", which the plan does not have`},
+		"done":       {"prd.json", `{"userStories": [{"id": "a", "passes": true, "dependsOn": ["x"]}]}`, ""},
+		"word":       {".ralph/tasks.json", `{"tasks": [{"id": "a", "name": "b", "status": "later"}]}`, `tasks[0].status (line 1): must be one of`},
+		"fine":       {"fix_plan.md", "- [ ] a\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := project(t, map[string]string{c.file: c.text})
+			list, err := store.Load(p.Plan, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := Problem(p.Dir, list)
+			if !strings.Contains(got, c.want) || (c.want == "") != (got == "") || strings.Contains(got, "\n") {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}

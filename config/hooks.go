@@ -1,0 +1,132 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"ralph/config/option"
+	"ralph/runner/hooks"
+)
+
+// hooksKey is the key of config.yaml under which the user's hooks stand.
+const hooksKey = "hooks"
+
+// hookRow is one hook of a config.yaml.
+type hookRow struct {
+	hook   hooks.Hook
+	source Source
+}
+
+// Hooks returns the hooks of the config.yaml files in their order, then those of
+// HOOK_PRE_ITERATION and its siblings. Each is valid.
+func (c *Config) Hooks() []hooks.Hook {
+	var all []hooks.Hook
+	for _, row := range c.hooks {
+		all = append(all, row.hook)
+	}
+	return append(all, c.Commands.Hooks()...)
+}
+
+// strangers finds a hook that asks an agent which does not exist.
+func (c *Config) strangers() error {
+	for _, row := range c.hooks {
+		if row.hook.Agent == "" {
+			continue
+		}
+		if _, err := c.Spec(row.hook.Agent); err != nil {
+			return &UsageError{row.source.Where, hooksKey + "." + string(row.hook.Point) + ": " + err.Error()}
+		}
+	}
+	return nil
+}
+
+// noPoint says why HOOK_NAME is no option.
+func noPoint(key string) error {
+	_, err := hooks.Find(strings.ToLower(strings.TrimPrefix(key, "HOOK_")))
+	return err
+}
+
+// hookClaim shows what a row decides about programs.
+func hookClaim(h hooks.Hook) string { return hooksKey + "." + string(h.Point) + "=" + h.Describe() }
+
+// hookTable are the keys of a row, in the order of the documents.
+func hookTable() rowTable[hooks.Hook] {
+	var points []string
+	for _, p := range hooks.Points() {
+		points = append(points, string(p.Point))
+	}
+	return rowTable[hooks.Hook]{hooksKey, []rowField[hooks.Hook]{
+		{option.Row{YAML: "hooks.point", Kind: option.Enum, Values: points, Help: "When it runs; the key of the list says it too."},
+			func(h *hooks.Hook) any { return (*string)(&h.Point) }},
+		{option.Row{YAML: "hooks.type", Kind: option.Enum, Default: string(hooks.Shell), Values: texts(hooks.Types()...), Help: "`shell` runs a command, `agent` asks an agent."},
+			func(h *hooks.Hook) any { return (*string)(&h.Type) }},
+		{option.Row{YAML: "hooks.command", Kind: option.String, Help: "Command line for `sh -c`."},
+			func(h *hooks.Hook) any { return &h.Command }},
+		{option.Row{YAML: "hooks.prompt", Kind: option.String, Help: "What an agent is asked, on one line."},
+			func(h *hooks.Hook) any { return &h.Prompt }},
+		{option.Row{YAML: "hooks.agent", Kind: option.String, Help: "Who is asked; empty means the run's agent."},
+			func(h *hooks.Hook) any { return &h.Agent }},
+		{option.Row{YAML: "hooks.model", Kind: option.String, Help: "Model of the agent; empty means its own default, or the run's."},
+			func(h *hooks.Hook) any { return &h.Model }},
+		{option.Row{YAML: "hooks.timeout", Kind: option.Duration, Min: "1s", Max: "24h", Help: "Time that it may take; empty means a minute for a command, ten for an agent."},
+			func(h *hooks.Hook) any { return &h.Timeout }},
+		{option.Row{YAML: "hooks.on_failure", Kind: option.Enum, Default: string(hooks.WarnContinue), Values: texts(hooks.Answers()...),
+			Help: "What ralph does when it fails: `warn_continue` shows it, `skip_task` puts the task aside, `abort_loop` ends the run, `ask_agent` tells the agent in the next prompt."},
+			func(h *hooks.Hook) any { return (*string)(&h.OnFailure) }},
+		{option.Row{YAML: "hooks.when", Kind: option.List,
+			Help: "Globs, as for checks: it runs only if the turn changed a file that matches one. Only at points after a turn."},
+			func(h *hooks.Hook) any { return &h.When }},
+	}}
+}
+
+// hookRows reads what stands under hooks: a list of rows, or for each point a command or a
+// list of rows.
+func (r *yamlReader) hookRows(node ast.Node) error {
+	m, ok := node.(*ast.MappingNode)
+	if !ok {
+		return r.each(hooksKey, node, func(item ast.Node) error { return r.hook("", item) })
+	}
+	for _, pair := range m.Values {
+		name := pair.Key.GetToken().Value
+		if _, err := hooks.Find(name); err != nil {
+			return r.refuse(pair.Key, hooksKey+": "+err.Error())
+		}
+		path := hooksKey + "." + name
+		if _, plain := scalar(pair.Value); plain {
+			if err := r.value(r.paths[path], path, pair.Value); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := r.each(path, pair.Value, func(item ast.Node) error { return r.hook(hooks.Point(name), item) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hook reads one row of a point; empty: the row names it.
+func (r *yamlReader) hook(p hooks.Point, node ast.Node) error {
+	h := hooks.Hook{Point: p}
+	first := node
+	if command, plain := scalar(node); plain && option.Printable(command) {
+		h.Command = command
+	} else {
+		var err error
+		if first, err = hookTable().read(r, node, &h); err != nil {
+			return err
+		}
+	}
+	err := h.Validate()
+	switch {
+	case p != "" && h.Point != p:
+		return r.refuse(first, hooksKey+"."+string(p)+": the row names another point, "+quote(string(h.Point)))
+	case h.Point == "":
+		return r.refuse(first, hooksKey+": the row names no point")
+	case err != nil:
+		return r.refuse(first, hooksKey+"."+string(h.Point)+": "+err.Error())
+	}
+	r.settings = append(r.settings, setting{hook: &hookRow{h, Source{r.kind, r.where(first)}}})
+	return nil
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"ralph/runner/task"
+	"ralph/runner/task/store"
+)
+
+const (
+	planTasks       = 20_000
+	planBound       = 50 * time.Millisecond
+	planMemoryBound = 40 // MiB
+)
+
+// plan reads and edits plans of 20,000 tasks.
+func (b *bencher) plan() error {
+	for _, p := range []struct{ name, head, line, between, tail string }{
+		{".ralph/fix_plan.md", "# Plan\n\n", "- [ ] T%d: build part %[1]d of it\n  - it works\n", "", ""},
+		{"prd.json", `{"userStories": [`, `{"id": "US-%d", "title": "Build part %[1]d", "priority": %[1]d, "acceptanceCriteria": ["it works"], "passes": false}`, ",\n", "]}\n"},
+		{".taskmaster/tasks/tasks.json", `{"tasks": [`, `{"id": %d, "title": "Build part %[1]d", "status": "pending", "dependencies": [], "subtasks": []}`, ",\n", "]}\n"},
+		{".kiro/specs/a/tasks.md", "# Plan\n\n", "- [ ] %d. Build part %[1]d of it\n  - it works\n", "", ""},
+	} {
+		project := filepath.Join(b.dir, "plan-"+strings.ReplaceAll(p.name, "/", "_"))
+		path := filepath.Join(project, p.name)
+		lines := make([]string, planTasks)
+		for i := range lines {
+			lines[i] = fmt.Sprintf(p.line, i+1)
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(p.head+strings.Join(lines, p.between)+p.tail), 0o600); err != nil {
+			return err
+		}
+		if err := b.onePlan(project, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// onePlan takes the fastest of several: other work on the machine only adds to them.
+func (b *bencher) onePlan(project, path string) error {
+	list, err := store.Load(path, nil)
+	if err != nil || len(list.Tasks) != planTasks {
+		return fmt.Errorf("%s: %d tasks: %w", path, len(list.Tasks), err)
+	}
+	read, err := fastest(20, func(int) error { _, err := store.Load(path, nil); return err })
+	if err != nil {
+		return err
+	}
+	edit, err := fastest(20, func(i int) error { return store.Set(path, list.Tasks[planTasks-1-i], task.Done) })
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(filepath.Join(b.bin, "ralph"), "-C", project, "task", "next")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	memory := 0
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		memory = int(usage.Maxrss >> 10) // of KiB, on Linux
+	}
+	name := fmt.Sprintf("20,000 tasks in %s: ", list.Format)
+	b.add(figure{name + "read", ms(read), "", "at most " + ms(planBound), read > planBound})
+	b.add(figure{name + "edit", ms(edit), "", "at most " + ms(planBound), edit > planBound})
+	b.add(figure{name + "peak of ralph task next", fmt.Sprintf("%d MiB", memory), "", fmt.Sprintf("at most %d MiB", planMemoryBound), memory > planMemoryBound})
+	return nil
+}
+
+// fastest is the shortest time of n.
+func fastest(n int, do func(i int) error) (time.Duration, error) {
+	best := time.Hour
+	for i := range n {
+		start := time.Now()
+		if err := do(i); err != nil {
+			return 0, err
+		}
+		best = min(best, time.Since(start))
+	}
+	return best, nil
+}

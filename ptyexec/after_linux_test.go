@@ -1,0 +1,72 @@
+package ptyexec
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestRun_after_runsOnceHoweverTheChildEnds(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]Command{
+		"by itself":                              {Args: []string{"true"}},
+		"timeout":                                {Args: []string{"sleep", "600"}, Timeout: 100 * time.Millisecond},
+		"by a KILL":                              {Args: []string{"sh", "-c", "kill -9 $$"}},
+		"what it started elsewhere ends with it": {Args: []string{"sh", "-c", "setsid sleep 600 & echo $! > pid"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.Dir = t.TempDir()
+			c.After = []string{"sh", "-c", "echo ran >> after; test ! -e pid || kill $(cat pid)"}
+			exit, out := capture(t, c)
+			if b, _ := os.ReadFile(filepath.Join(c.Dir, "after")); string(b) != "ran\n" || exit.Leftover != 0 {
+				t.Errorf("it ran: %q; %+v, %q", b, exit, out)
+			}
+		})
+	}
+}
+
+func TestRun_afterTakesLong_whatIsLeftIsStillEnded(t *testing.T) {
+	t.Parallel()
+	exit, out := capture(t, Command{Args: []string{"sh", "-c", "trap '' TERM; setsid sh -c 'trap \"\" TERM; sleep 600' & sleep 600"}, Timeout: 200 * time.Millisecond,
+		KillGrace: 100 * time.Millisecond, After: []string{"sleep", "4"}})
+	if exit.Cause != CauseTimeout || exit.Leftover == 0 {
+		t.Errorf("got %+v, %q", exit, out)
+	}
+}
+
+func TestRun_afterIsMissing_startsNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, _, err := try(t, Command{Args: []string{"sh", "-c", ": > started"}, Dir: dir, After: []string{"no-such-program"}})
+	if _, missing := os.Stat(filepath.Join(dir, "started")); err == nil || missing == nil {
+		t.Errorf("got %v, %v", err, missing)
+	}
+}
+
+func TestRun_runnerKilledWith9_afterRunsAllTheSame(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "after")
+	argv := self("runner", "after", file, "parent", "plain", "ignore")
+	runner := exec.Command(argv[0], argv[1:]...)
+	out, err := runner.StdoutPipe()
+	if err == nil {
+		err = runner.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.Contains(line, "pid ") {
+		t.Fatalf("%q, %v", line, err)
+	}
+	_ = runner.Process.Kill()
+	_ = runner.Wait()
+	eventually(t, captureBound, "it has run", func() bool {
+		b, _ := os.ReadFile(file)
+		return string(b) == "ran\n"
+	})
+}

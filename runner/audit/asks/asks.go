@@ -1,0 +1,90 @@
+// Package asks reads what a task asks for: text in, yes or no out. It decides what excuses a change that looks like less
+// proof.
+package asks
+
+import (
+	"regexp"
+	"slices"
+	"sync"
+)
+
+// words are patterns for clauses of a task.
+var words = sync.OnceValue(func() (p struct {
+	code, clause, tests, them, fewer, change, data, add, bad, red, keeps, edit, plan *regexp.Regexp
+}) {
+	re := regexp.MustCompile
+	p.code = re(`\b[A-Z]\w*\.[a-z]\w*|\b[a-z]\w*\(`)
+	p.clause = re(`[.!?;,:]\s| \(|\n|\b(?i:and|but|then|so that|while|until|if|when|without|keep\w*)\b`)
+	p.tests = re(`(?i:\b(?:sub)?tests?\b|\btest_|_test\b|\.test\b|_spec\b|\.spec\b|\bspecs?\b)|\bTest[A-Z]|[a-z]Tests?\b`)
+	p.them = re(`(?i)\b(?:them|these|those|both)\b`)
+	p.fewer = re(`(?i)\b(?:remov|delet|drop|merg|mov(?:e|ing)\b|consolidat|dedup|combin|collaps|turn\b|turning|convert|` +
+		`rewrit|replac|fold|join|unif|prun|trim|reduc|clean|retir|skip|disabl|quarantin|simplif|restructur|reorgani[sz]|parametri[sz]|` +
+		`get rid|table-driven|(?:mark|tag|annotat)\w* .*\bignor)`)
+	p.change = re(`(?i)\b(?:fix|correct|adjust|adapt|updat|chang|regenerat|refresh|relax|loosen|record|mock|bring|refactor|split|port|translat|renam)`)
+	p.data = re(`(?i)\b(?:goldens?|snapshots?|expect(?:ed|ations?)|fixtures?|conftest|test ?data|test (?:setup|runner|config\w*|environment|helpers?)|setup file|jsdom)\b`)
+	p.add = re(`(?i)\b(?:add|creat|writ|provid|us)(?:e|es|ed|ing)?\b`)
+	p.bad = re(`(?i)\b(?:out ?dated|wrong|incorrect|stale|obsolete|flaky|brittle|too strict|mistake)`)
+	p.red = re(`(?i)\b(?:fail|broken?\b|red\b|green\b|pass(?:es)?\b)`)
+	p.keeps = re(`(?i)\brefactor|\bwithout (?:any )?(?:chang|alter)|\bsame behaviou?r|\bspeed(?:s|ing)? ?up\b|\bfaster\b|\boptimi[sz]|\bclean(?:s|ing)? ?up\b|\btidy\b`)
+	p.edit = re(`(?i)\b(?:review|updat|chang|edit|revis|rework|rewrit|split|reorder|reorgani[sz]|restructur|reprioriti[sz]|prioriti[sz]|` +
+		`clean|prun|trim|groom|refin|plan\b|replan|break|merg|mov(?:e|ing)|drop|remov|delet|defer|postpon|add)\w*`)
+	p.plan = re(`(?i)\b(?:the|this|our|fix_?|re)[ -]?plan\b|\bplan(?: file|\.md)|\b(?:task|to-?do) list\b|\bbacklog\b|\broadmap\b|\bprd(?:\.json)?\b|` +
+		`\b(?:other|remaining|open|later|next|these|following) (?:tasks|stories|boxes|items)\b|\btasks?\b.*\b(?:smaller|sub-?tasks?|optional)\b|` +
+		`\bin(?:to)? (?:smaller |several |sub-?)tasks\b`)
+	return p
+})
+
+// clauses are the parts of a task, without names of code that look like verbs: "Cart.remove".
+func clauses(task string) []string {
+	p := words()
+	return p.clause.Split(p.code.ReplaceAllStringFunc(task, func(name string) string {
+		if p.tests.MatchString(name) {
+			return name
+		}
+		return "_"
+	}), -1)
+}
+
+// ForFewerTests reports whether a task asks for fewer tests: "delete the test of Sub", "merge the
+// duplicates in test_a.py", "turn the tests into a table".
+func ForFewerTests(task string) bool {
+	p, before := words(), ""
+	for _, clause := range clauses(task) {
+		about := clause
+		if p.them.MatchString(clause) { // "test_a.py has duplicates; merge them"
+			about = before + " " + clause
+		}
+		if p.fewer.MatchString(clause) && p.tests.MatchString(about) {
+			return true
+		}
+		before = clause
+	}
+	return false
+}
+
+// ForOtherTests reports whether a task is about what tests say: "the test of X is wrong", "update
+// the golden files". One that names a failing test asks for the code: "fix X, for TestX fails".
+func ForOtherTests(task string) bool {
+	p := words()
+	return slices.ContainsFunc(clauses(task), func(clause string) bool {
+		tests := p.tests.MatchString(clause) || p.data.MatchString(clause)
+		switch {
+		case p.bad.MatchString(clause) && tests:
+			return true
+		case p.red.MatchString(clause):
+			return false
+		}
+		return tests && (p.change.MatchString(clause) || p.fewer.MatchString(clause)) || p.add.MatchString(clause) && p.data.MatchString(clause)
+	})
+}
+
+// ToKeepBehavior reports whether a task promises that nothing behaves differently after it.
+func ToKeepBehavior(task string) bool { return words().keeps.MatchString(task) }
+
+// ForPlan reports whether a task asks for changes of the plan.
+func ForPlan(task string) bool {
+	p := words()
+	return slices.ContainsFunc(clauses(task), func(clause string) bool {
+		return p.edit.MatchString(clause) && p.plan.MatchString(clause)
+	})
+}

@@ -1,0 +1,170 @@
+package runner
+
+import (
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph/runner/rules"
+	"ralph/runner/task"
+	"ralph/runner/task/store"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// answer ends the tool that f.tool began.
+func (f *fake) answer() {
+	f.print(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": []any{
+		map[string]any{"type": "tool_result", "tool_use_id": "t1", "content": "ok"}}}})
+}
+
+func tickIn(dir, title string) {
+	put(dir+planName, strings.Replace(read1(dir+planName), "- [ ] "+title, "- [x] "+title, 1))
+}
+
+// editFakes work on the task "one" with a tool that tells its end, and think for a while.
+// Meanwhile somebody ticks "two".
+var editFakes = map[string]func(*fake) int{
+	"edited-by-person": func(f *fake) int { return f.edited(func() { put("thinks", "x") }) },
+	"edited-in-tool": func(f *fake) int {
+		return f.edited(func() { f.tool("Bash", "sed"); put("thinks", "x"); pause(); f.answer() })
+	},
+	"forges": func(f *fake) int {
+		f.tool("Edit", "work.txt")
+		put("work.txt", "x")
+		list, err := store.Load(planName, nil)
+		if err != nil || len(list.Tasks) < 2 {
+			return 1
+		}
+		before, after := list.Tasks[1], list.Tasks[1]
+		after.State = task.Done
+		if store.Record(".ralph/plan_edits.jsonl", store.Edit{Before: &before, After: &after}) != nil {
+			return 1
+		}
+		tickIn("", "one")
+		tickIn("", "two")
+		f.answer()
+		return f.result("ok"+block(false, ""), nil)
+	},
+	"edited-by-child": func(f *fake) int {
+		return f.edited(func() { _ = exec.Command("/bin/sh", "-c", "sed -i 's/. . two/[x] two/' "+planName).Run() })
+	},
+}
+
+func onLinux(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells whose child a process was")
+	}
+}
+
+func pause() { time.Sleep(time.Second) } // sleep: the agent thinks
+
+func (f *fake) edited(meanwhile func()) int {
+	f.tool("Edit", "work.txt")
+	put("work.txt", "x")
+	f.answer()
+	pause()
+	meanwhile()
+	pause()
+	pause()
+	pause()
+	f.tool("Edit", planName)
+	tickIn("", "one")
+	f.answer()
+	return f.result("ok"+block(false, ""), nil)
+}
+
+func TestRun_planEditedDuringACall_isTheAgentsUnlessItCannotBe(t *testing.T) {
+	onLinux(t)
+	for agent, theirs := range map[string]bool{"edited-by-person": true, "edited-in-tool": false, "edited-by-child": false} {
+		t.Run(agent, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, agent, "[ ] one", "[ ] two", "[ ] three")
+			b.inGit()
+			b.o.AntiCheat, b.o.MaxIterations = turn.AnswerRevert, 1
+			if agent != "edited-by-child" {
+				go func() {
+					waitFor(t, b.dir+"/thinks")
+					tickIn(b.dir+"/", "two")
+				}()
+			}
+			wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+			stands := strings.Contains(b.read(planName), "[x] two")
+			told, found := false, false
+			for _, c := range payloads[state.TaskChange](b) {
+				told = told || c.Title == "two" && c.State == "done" && strings.Contains(c.Why, "a person")
+			}
+			for _, x := range payloads[state.Finding](b) {
+				found = found || x.Name == "foreign_tick"
+			}
+			if stands != theirs || told != theirs || found == theirs {
+				t.Errorf("the tick stands: %t, told: %t, blamed on the agent: %t\n%s\n%s", stands, told, found, b.said(), b.read(planName))
+			}
+			if !strings.Contains(b.read(planName), "[x] one") {
+				t.Error("the agent's own tick is gone")
+			}
+		})
+	}
+}
+
+// A person who ticks the task at hand knows why; no check takes that back.
+func TestRun_personTicksTheTaskAtHand_theTickStands(t *testing.T) {
+	onLinux(t)
+	t.Parallel()
+	b := newBench(t, "edited-by-person", "[ ] two", "[ ] three")
+	b.inGit()
+	b.check("false")
+	b.o.AntiCheat, b.o.MaxIterations = turn.AnswerRevert, 1
+	go func() {
+		waitFor(t, b.dir+"/thinks")
+		tickIn(b.dir+"/", "two")
+	}()
+	b.run(t.Context())
+	if !strings.Contains(b.read(planName), "[x] two") {
+		t.Errorf("%s\n%s", b.said(), b.read(planName))
+	}
+}
+
+// What a person does with ralph task is theirs whenever it happens.
+func TestRun_planEditedWithRalphTaskDuringACall_isThePersons(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "edited-in-tool", "[ ] one", "[ ] two", "[ ] three")
+	b.inGit()
+	record := t.TempDir() + "/edits.jsonl"
+	b.d.PlanEdits = record
+	b.o.AntiCheat, b.o.MaxIterations = turn.AnswerRevert, 1
+	go func() {
+		waitFor(t, b.dir+"/thinks")
+		list, err := store.Load(b.dir+"/"+planName, nil)
+		if err != nil || len(list.Tasks) < 2 {
+			return // the plan below says so
+		}
+		before, after := list.Tasks[1], list.Tasks[1]
+		after.State = task.Done
+		tickIn(b.dir+"/", "two")
+		_ = store.Record(record, store.Edit{Before: &before, After: &after})
+	}()
+	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	if !strings.Contains(b.read(planName), "[x] two") {
+		t.Errorf("%s\n%s", b.said(), b.read(planName))
+	}
+}
+
+// What is in the project, the agent can write itself.
+func TestRun_agentForgesARecordOfAPersonsEdit_theTickIsItsOwn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "forges", "[ ] one", "[ ] two", "[ ] three")
+	b.inGit()
+	b.d.PlanEdits = t.TempDir() + "/edits.jsonl"
+	b.o.AntiCheat, b.o.MaxIterations = turn.AnswerRevert, 1
+	b.run(t.Context())
+	found := false
+	for _, x := range payloads[state.Finding](b) {
+		found = found || x.Name == "foreign_tick"
+	}
+	if strings.Contains(b.read(planName), "[x] two") || !found {
+		t.Errorf("found: %t\n%s\n%s", found, b.said(), b.read(planName))
+	}
+}

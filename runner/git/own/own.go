@@ -1,0 +1,140 @@
+// Package own tells the user's uncommitted changes from those of a run, also when the
+// run is cut off and another one continues it.
+package own
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ralph/runner/gate/store"
+)
+
+// Files are files with uncommitted changes: by path, a digest of each.
+type Files map[string]string
+
+// Names are the paths, sorted.
+func (f Files) Names() []string { return slices.Sorted(maps.Keys(f)) }
+
+// Users are the files whose changes are the user's, or the user's and the run's.
+type Users struct {
+	Files   Files    `json:"files"`
+	Between []string `json:"between,omitempty"` // those that were changed between two runs only
+}
+
+// LeftOver returns those of now that are the run's alone.
+func (u Users) LeftOver(now Files) []string {
+	return slices.DeleteFunc(now.Names(), func(path string) bool { _, is := u.Files[path]; return is })
+}
+
+// Mixed says why a changed file is not the run's alone, although the run may have
+// changed it; empty: the run has not, or it is.
+func (u Users) Mixed(path string, now Files) string {
+	was, is := u.Files[path]
+	switch {
+	case !is:
+		return ""
+	case slices.Contains(u.Between, path):
+		return "it was changed between the runs"
+	case was != now[path]:
+		return "it was changed before the run"
+	}
+	return ""
+}
+
+// Store keeps the user's files of a run for the one that continues it. The zero value
+// keeps nothing.
+type Store struct {
+	Path string // a JSON file
+	Run  string // its id
+	// Continues is true when this run goes on with the work of an unfinished one.
+	Continues bool
+	// KilledRun is that run if it was killed, and KilledAt is when it was seen alive
+	// last; empty: it noted its end itself.
+	KilledRun string
+	KilledAt  time.Time
+}
+
+// killGrace is how long after the last sign of a killed run its agent may have written:
+// the sign comes every second.
+const killGrace = 3 * time.Second
+
+// record is the file of a Store.
+type record struct {
+	Run  string `json:"run"`
+	Left Files  `json:"left"` // all that had changes when it ended; nil: it goes on, or was killed
+	Users
+}
+
+// Begin returns the user's files, given all that have changes now. Of a run that this
+// one continues, they are those from its beginning, and those that are not as it left them.
+// The rest is the run's own work. What a killed run left is not known: there, times tell. The
+// error says that nothing is kept for the next run.
+func (s Store) Begin(root string, now Files) (Users, error) {
+	users := Users{Files: now}
+	if s.Path == "" {
+		return users, nil
+	}
+	if was, err := store.Peek[record](s.Path); err == nil && s.Continues && was.Files != nil {
+		switch {
+		case was.Left != nil:
+			users = was.later(now, func(path string) bool { digest, left := was.Left[path]; return left && digest == now[path] })
+		case was.Run == s.KilledRun:
+			users = was.later(now, func(path string) bool { return !changedSince(root, path, s.KilledAt.Add(killGrace)) })
+		}
+	}
+	return users, store.Save(s.Path, record{Run: s.Run, Users: users})
+}
+
+// End notes all that has changes when the run ends: what else there is later is the user's.
+func (s Store) End(left Files) error {
+	if s.Path == "" {
+		return nil
+	}
+	r, err := store.Peek[record](s.Path)
+	if err != nil || r.Run != s.Run || r.Files == nil {
+		return err
+	}
+	r.Left = left
+	return store.Save(s.Path, r)
+}
+
+// later are the user's files of a run that goes on, given which files are as it left them.
+func (u Users) later(now Files, asLeft func(path string) bool) Users {
+	next := Users{Files: Files{}}
+	for _, path := range now.Names() {
+		before, known := u.Files[path]
+		between := slices.Contains(u.Between, path)
+		switch {
+		case known && before == now[path]:
+			next.Files[path] = before
+		case !asLeft(path):
+			next.Files[path], between = now[path], between || !known
+		case known:
+			next.Files[path] = before // the run changed it, too
+		}
+		if between {
+			next.Between = append(next.Between, path)
+		}
+	}
+	return next
+}
+
+// changedSince reports whether a file in root, or a folder that it is in, has changed after
+// then, or may have: a folder that was moved keeps the times of its files, and of a file that
+// is gone, only its folder tells. It goes by the time of the inode, which no program can set,
+// and which a rename changes, too.
+func changedSince(root, path string, then time.Time) bool {
+	for path = filepath.FromSlash(path); ; path = filepath.Dir(path) {
+		var st unix.Stat_t
+		switch gone := unix.Lstat(filepath.Join(root, path), &st) != nil; {
+		case !gone && time.Unix(st.Ctim.Unix()).After(then), gone && path == ".":
+			return true
+		case filepath.Dir(path) == "." && !gone, path == ".":
+			return false // what else happened in root says nothing
+		}
+	}
+}

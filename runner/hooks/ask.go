@@ -1,0 +1,69 @@
+package hooks
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"slices"
+	"time"
+
+	"ralph/ptyexec"
+	"ralph/runner/agent"
+	"ralph/state"
+)
+
+// finalGrace is how long an agent may live on after its final record.
+const finalGrace = 10 * time.Second
+
+// Asked is who answers the prompts of hooks, and with which rights.
+type Asked struct {
+	// Find finds an agent by its name, and the program that replaces its own; nil: its own.
+	Find           func(name string) (agent.Spec, []string, error)
+	Agent, Model   string // for a hook that names no agent
+	AllowedTools   []string
+	PermissionMode string
+}
+
+// answerForm tells an agent how to answer. Other text is only shown.
+const answerForm = `
+
+The facts of this moment of the run are:
+
+%s
+End your final message with one line of JSON, and nothing after it:
+{"block": false, "reason": "", "note": ""}
+Set block to true, with a reason, only if the above asks you to judge and the answer is no. A note is given to
+the developer in the next prompt; leave it empty if there is nothing to say.
+`
+
+// ask asks an agent.
+func (s *Set) ask(ctx context.Context, h Hook, f Facts) ran {
+	name, model := h.Agent, h.Model
+	if name == "" {
+		name, model = s.Asked.Agent, cmp.Or(model, s.Asked.Model)
+	}
+	spec, program, err := s.Asked.Find(name)
+	if err != nil {
+		return ran{err: err}
+	}
+	request := agent.Request{Prompt: h.promptFor(f), Model: model, AllowedTools: s.Asked.AllowedTools, PermissionMode: s.Asked.PermissionMode,
+		Program: program, Dir: s.Dir, Env: slices.Concat(s.Env, []string{state.InsideVar + "=" + f.Run}), Filter: s.Filter,
+		Root: os.Geteuid() == 0, Contained: s.Sandbox.On()}
+	cmd, clean, err := spec.Prepare(request)
+	if err != nil {
+		return ran{err: err}
+	}
+	defer clean()
+	cmd.FinalGrace = finalGrace
+	t := &agent.Transcript{}
+	decoder := spec.NewDecoder(t.Add)
+	r := s.run(ctx, h, child{cmd, spec.Env.State, func(p []byte) bool { _, _ = decoder.Write(p); return decoder.Final() }})
+	decoder.Close()
+	r.text, r.usage, r.calls = t.Final, t.Usage, 1
+	if o := spec.Classify(t, r.exit, time.Now()); r.err == nil && r.exit.Cause != ptyexec.CauseTimeout && !o.Class.Success() {
+		r.failed = "failed: " + o.Reason
+	} else if r.exit.Cause == ptyexec.CauseFinal {
+		r.exit.Cause = ptyexec.CauseExited
+	}
+	return r
+}

@@ -1,0 +1,154 @@
+package hooks
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// Version of Facts. It changes when a field is renamed or removed.
+const Version = 1
+
+// longest bounds a text of Facts, in bytes: an environment has its limits.
+const longest = 4 << 10
+
+// Facts are what a hook gets to know: as JSON on stdin, and most of it in its
+// environment. Fields that do not apply at a point are left out.
+type Facts struct {
+	V         int    `json:"v"`
+	Point     Point  `json:"point"`
+	Run       string `json:"run"`
+	Project   string `json:"project"` // its folder
+	Mode      string `json:"mode"`    // aios or standalone
+	Plan      string `json:"plan,omitempty"`
+	Done      int    `json:"done"` // tasks of the plan
+	Total     int    `json:"total"`
+	Iteration int    `json:"iteration"`
+	Task      *Task  `json:"task,omitempty"`
+	Agent     string `json:"agent,omitempty"`
+	Model     string `json:"model,omitempty"`
+
+	Outcome string   `json:"outcome,omitempty"` // class of the agent call
+	Error   string   `json:"error,omitempty"`
+	Files   []string `json:"files,omitempty"` // that the turn changed
+	CostUSD float64  `json:"cost_usd,omitempty"`
+	Rule    string   `json:"rule,omitempty"` // that decided what follows
+	Reason  string   `json:"reason,omitempty"`
+	Exit    *int     `json:"exit,omitempty"` // at the end of a run
+}
+
+// Task is the task at hand.
+type Task struct {
+	ID      string `json:"id"`
+	Title   string `json:"title"`
+	Status  string `json:"status"`
+	Attempt int    `json:"attempt"`
+}
+
+// Variable is one that a hook gets in its environment.
+type Variable struct{ Name, Value, Meaning string }
+
+// Variables lists what a hook gets in its environment, besides what a check gets.
+func (f Facts) Variables() []Variable {
+	task := Task{}
+	if f.Task != nil {
+		task = *f.Task
+	}
+	attempt, exit := "", ""
+	if f.Task != nil {
+		attempt = strconv.Itoa(task.Attempt)
+	}
+	if f.Exit != nil {
+		exit = strconv.Itoa(*f.Exit)
+	}
+	return []Variable{
+		{"RALPH_POINT", string(f.Point), "the point"},
+		{"RALPH_RUN_ID", f.Run, "the run"},
+		{"RALPH_PROJECT", f.Project, "the project's folder"},
+		{"RALPH_MODE", f.Mode, "`aios` for a plan of AIOS, else `standalone`"},
+		{"RALPH_ITERATION", strconv.Itoa(f.Iteration), "number of the iteration"},
+		{"RALPH_ATTEMPT", attempt, "number of the attempt at the task"},
+		{"RALPH_STORY_ID", task.ID, "id of the task; also `TASK_ID`"},
+		{"RALPH_STORY_TITLE", task.Title, "its title; also `TASK_NAME`"},
+		{"RALPH_STORY_STATUS", task.Status, "its state, in the words of the plan; also `TASK_STATUS`"},
+		{"RALPH_AGENT", f.Agent, "the agent"},
+		{"RALPH_ERROR", f.Error, "what failed"},
+		{"RALPH_RULE", f.Rule, "the rule that decided what follows, see [decisions](decisions.md)"},
+		{"RALPH_REASON", f.Reason, "its reason"},
+		{"RALPH_EXIT_CODE", exit, "ralph's exit code, at the end of a run"},
+		{"TASK_ID", task.ID, ""},
+		{"TASK_NAME", task.Title, ""},
+		{"TASK_STATUS", task.Status, ""},
+	}
+}
+
+func (f Facts) environment() []string {
+	var env []string
+	for _, v := range f.Variables() {
+		env = append(env, v.Name+"="+short(v.Value))
+	}
+	return env
+}
+
+func (f Facts) stdin() []byte {
+	f.V, f.Error, f.Reason = Version, short(f.Error), short(f.Reason)
+	data, _ := json.Marshal(f) // plain values: it cannot fail
+	return append(data, '\n')
+}
+
+// short is a text that fits into an environment.
+func short(text string) string {
+	text = strings.ReplaceAll(text, "\x00", "")
+	return strings.ToValidUTF8(text[:min(len(text), longest)], "")
+}
+
+// Answer is what a hook may print as one JSON object, on its last line.
+type Answer struct {
+	Block  bool   `json:"block"`  // see Row.Veto
+	Reason string `json:"reason"` // of block
+	Note   string `json:"note"`   // for the next prompt
+}
+
+// noteMost bounds what a hook can add to the next prompt, in bytes.
+const noteMost = 2 << 10
+
+// answered reads the answer of a hook. Output that ends in no such object is no answer.
+func answered(output string) Answer {
+	output = strings.TrimSpace(output)
+	line := output[strings.LastIndexByte(output, '\n')+1:]
+	for _, text := range []string{output, line} {
+		var a Answer
+		if strings.HasPrefix(text, "{") && json.Unmarshal([]byte(text), &a) == nil && a != (Answer{}) {
+			a.Note, a.Reason = cut(a.Note), cut(a.Reason)
+			return a
+		}
+	}
+	return Answer{}
+}
+
+func cut(text string) string {
+	if len(text) > noteMost {
+		text = strings.ToValidUTF8(text[:noteMost], "") + " ..."
+	}
+	return strings.TrimSpace(text)
+}
+
+// Sample are made-up facts of a point, to try hooks with.
+func Sample(p Row) Facts {
+	f := Facts{Run: "20260102-030405-abcd", Mode: "standalone", Plan: "fix_plan.md", Done: 1, Total: 3, Iteration: 2,
+		Task: &Task{ID: "2", Title: "A sample task", Status: "open", Attempt: 1}}
+	if p.Turn {
+		f.Agent, f.Outcome, f.Files = "claude", "completed-turn", []string{"main.go", "README.md"}
+	}
+	switch p.Point {
+	case OnError, OnHalt:
+		f.Error = "a sample error"
+	case OnStoryComplete, PostTask:
+		f.Task.Status = "done"
+	}
+	if p.Point == OnComplete || p.Point == OnHalt {
+		exit := map[Point]int{OnComplete: 0, OnHalt: 3}[p.Point]
+		f.Exit = &exit
+	}
+	return f
+}

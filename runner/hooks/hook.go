@@ -1,0 +1,156 @@
+// Package hooks runs the user's own programs at points of a run.
+//
+//	point + facts --> hooks of the point, one after the other --> events
+//	                    |                                          |
+//	                    environment, JSON on stdin                 Verdict: go on, put the task aside, stop
+//	                                                               and notes for the next prompt
+//
+// A hook is contained and bounded like a check, and nothing of it is left when it
+// has ended. What it costs when it fails is what its row says, and no more.
+package hooks
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ralph/config/option"
+)
+
+// Type says what a hook is.
+type Type string
+
+// The types.
+const (
+	Shell Type = "shell" // a command line for sh -c
+	Agent Type = "agent" // a prompt for an agent
+)
+
+// OnFailure says what ralph does when a hook fails.
+type OnFailure string
+
+// The answers to a failure.
+const (
+	WarnContinue OnFailure = "warn_continue" // show it and go on
+	SkipTask     OnFailure = "skip_task"     // put the task aside
+	AbortLoop    OnFailure = "abort_loop"    // end the run
+	AskAgent     OnFailure = "ask_agent"     // tell the agent in the next prompt
+)
+
+// Hook is one row: what runs at a point.
+type Hook struct {
+	Point     Point
+	Type      Type          // empty: Shell
+	Command   string        // of a Shell
+	Prompt    string        // of an Agent
+	Agent     string        // who answers the prompt; empty: the run's agent
+	Model     string        // empty: the agent's own default
+	Timeout   time.Duration // zero: a minute for a Shell, ten for an Agent
+	OnFailure OnFailure     // empty: WarnContinue
+	When      []string      // globs; it runs only if the turn changed a file that matches one; nil: always
+}
+
+const (
+	shellTimeout = time.Minute
+	agentTimeout = 10 * time.Minute
+)
+
+// Types and Answers list the values that a row may have.
+func Types() []Type { return []Type{Shell, Agent} }
+
+// Answers are the answers to a failure.
+func Answers() []OnFailure { return []OnFailure{WarnContinue, SkipTask, AbortLoop, AskAgent} }
+
+// Validate says in one line what is wrong with a row.
+func (h Hook) Validate() error {
+	row, err := Find(string(h.Point))
+	isAgent := h.Type == Agent
+	switch {
+	case err != nil:
+		return err
+	case isAgent && h.Prompt == "":
+		return fmt.Errorf("a hook of type agent needs a prompt")
+	case !isAgent && h.Command == "":
+		return fmt.Errorf("a hook needs a command, or type: agent and a prompt")
+	case isAgent && h.Command != "", !isAgent && (h.Prompt != "" || h.Agent != "" || h.Model != ""):
+		return fmt.Errorf("command belongs to a hook of type shell; prompt, agent and model to one of type agent")
+	case len(h.When) > 0 && !row.Turn:
+		return fmt.Errorf("when: no turn lies behind %s, so no files are known there", h.Point)
+	case h.OnFailure == SkipTask && (h.Point == RunStart || h.Point == OnComplete || h.Point == OnHalt):
+		return fmt.Errorf("on_failure: there is no task to skip at %s", h.Point)
+	}
+	return nil
+}
+
+// promptFor is what an agent is asked.
+func (h Hook) promptFor(f Facts) string { return h.Prompt + fmt.Sprintf(answerForm, f.stdin()) }
+
+// Line is what runs, in the words of the row.
+func (h Hook) Line() string {
+	if h.Type != Agent {
+		return h.Command
+	}
+	who := strings.TrimSpace("agent " + h.Agent)
+	return who + ": " + h.Prompt
+}
+
+// Describe adds what the row says about a failure, for lists and for consent.
+func (h Hook) Describe() string {
+	text := h.Line()
+	if h.Model != "" {
+		text += "; model: " + h.Model
+	}
+	if len(h.When) > 0 {
+		text += "; when: " + strings.Join(h.When, ",")
+	}
+	if h.Timeout > 0 {
+		text += "; timeout: " + h.Timeout.String()
+	}
+	if h.OnFailure != "" && h.OnFailure != WarnContinue {
+		text += "; on_failure: " + string(h.OnFailure)
+	}
+	return text
+}
+
+func (h Hook) timeout() time.Duration {
+	if h.Type == Agent {
+		return cmp.Or(h.Timeout, agentTimeout)
+	}
+	return cmp.Or(h.Timeout, shellTimeout)
+}
+
+// Commands are the user's options: one command for each point.
+type Commands struct {
+	Hook [11]string // by the order of Usable; empty: none
+}
+
+// Options returns the rows of the option table that fill c.
+func (c *Commands) Options() []option.Row {
+	var rows []option.Row
+	for i, p := range Usable() {
+		rows = append(rows, option.Row{
+			Group: "Hooks", Key: "HOOK_" + strings.ToUpper(string(p.Point)), YAML: "hooks." + string(p.Point),
+			Kind: option.String, Trust: true, Field: &c.Hook[i],
+			Help: "Shell command for this moment: " + p.When + ".",
+		})
+	}
+	return rows
+}
+
+// Hooks returns the commands as rows.
+func (c *Commands) Hooks() []Hook {
+	var all []Hook
+	for i, p := range Usable() {
+		if c.Hook[i] != "" {
+			all = append(all, Hook{Point: p.Point, Command: c.Hook[i]})
+		}
+	}
+	return all
+}
+
+// at are the hooks of a point, in their order.
+func at(all []Hook, p Point) []Hook {
+	return slices.DeleteFunc(slices.Clone(all), func(h Hook) bool { return h.Point != p })
+}

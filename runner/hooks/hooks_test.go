@@ -1,0 +1,99 @@
+package hooks
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ralph/ptyexec"
+	"ralph/runner/sandbox"
+	"ralph/state"
+)
+
+func TestMain(m *testing.M) {
+	ptyexec.Init()
+	os.Exit(m.Run())
+}
+
+func TestAt_pointWithoutHooks_costsNothing(t *testing.T) {
+	s := Set{Hooks: []Hook{{Point: PostTask, Command: "exit 1"}}}
+	for _, set := range []*Set{{}, &s} {
+		n := testing.AllocsPerRun(100, func() {
+			set.At(t.Context(), PreTask, func() Facts { t.Error("the facts were gathered"); return Facts{} })
+		})
+		if n > 1 {
+			t.Errorf("%.0f allocations", n)
+		}
+	}
+}
+
+func TestAnswered_onlyOneObjectAtTheEnd(t *testing.T) {
+	for output, want := range map[string]Answer{
+		"": {}, "done": {}, "{}": {}, `{"other": 1}`: {}, `"block"`: {}, `{"block": "yes"}`: {},
+		"{\n \"block\": true,\n \"reason\": \"r\"\n}\n": {Block: true, Reason: "r"},
+		"building\n{\"note\": \"n\"}\n\n":               {Note: "n"},
+		"{\"note\": \"n\"}\nlast":                       {},
+	} {
+		if got := answered(output); got != want {
+			t.Errorf("%q: %+v, want %+v", output, got, want)
+		}
+	}
+	if got := answered(`{"note": "` + strings.Repeat("x", 1<<20) + `"}`); len(got.Note) > noteMost+10 {
+		t.Errorf("a note of %d bytes", len(got.Note))
+	}
+}
+
+func TestAt_when_runsOnlyForFilesThatMatch(t *testing.T) {
+	dir := t.TempDir()
+	var ran []string
+	s := Set{Dir: dir, Env: os.Environ(), Emit: func(p state.Payload) {
+		if h, ok := p.(state.Hook); ok {
+			ran = append(ran, h.Command)
+		}
+	}, Hooks: []Hook{{Point: PostTask, Command: "true go", When: []string{"*.go"}}, {Point: PostTask, Command: "true web", When: []string{"web/**"}}}}
+	s.At(t.Context(), PostTask, func() Facts { return Facts{Files: []string{"web/a.ts"}} })
+	if got := strings.Join(ran, ","); got != "true web" {
+		t.Errorf("ran %s", got)
+	}
+}
+
+func TestAt_afterOneThatBlocks_theOthersDoNotRun(t *testing.T) {
+	dir := t.TempDir()
+	s := Set{Dir: dir, Env: os.Environ(), Emit: func(state.Payload) {}, Hooks: []Hook{
+		{Point: PreTask, Command: `echo '{"block": true}'`}, {Point: PreTask, Command: "touch second"}}}
+	if v := s.At(t.Context(), PreTask, func() Facts { return Facts{} }); !v.Block || v.Why == "" {
+		t.Errorf("%+v", v)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "second")); err == nil {
+		t.Error("the second hook ran")
+	}
+}
+
+func TestAt_sandbox_containsTheHook(t *testing.T) {
+	settings, err := sandbox.Settings{Sandbox: "landlock"}.Resolve()
+	if err != nil {
+		t.Skip(err)
+	}
+	here, err := os.Getwd() // the temporary folder is open to all
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, outside := t.TempDir(), filepath.Join(here, "written-by-the-hook")
+	t.Cleanup(func() { _ = os.Remove(outside) })
+	var event state.Hook
+	s := Set{Dir: dir, Env: os.Environ(), Sandbox: settings, Hooks: []Hook{{Point: RunStart, Command: "touch inside; touch " + outside}},
+		Emit: func(p state.Payload) {
+			if h, ok := p.(state.Hook); ok {
+				event = h
+			}
+		}}
+	s.At(context.Background(), RunStart, func() Facts { return Facts{} })
+	if _, err := os.Stat(outside); err == nil || event.Failed == "" {
+		t.Errorf("wrote outside of the project: %+v", event)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "inside")); err != nil {
+		t.Errorf("%v: %+v", err, event)
+	}
+}

@@ -1,0 +1,236 @@
+package hooks
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"ralph/logs"
+	"ralph/ptyexec"
+	"ralph/runner/agent"
+	"ralph/runner/gate/report"
+	"ralph/runner/gate/workspace"
+	"ralph/runner/git"
+	"ralph/runner/sandbox"
+	"ralph/runner/sandbox/proxy"
+	"ralph/state"
+)
+
+// What is kept of an output, in bytes.
+const (
+	headKept, tailKept = 2 << 10, 6 << 10
+)
+
+// Set is the hooks of a run, and where they run. The zero value has none.
+type Set struct {
+	Hooks   []Hook
+	Dir     string // the project
+	Plan    string // its file; a sandbox leaves it writable
+	Env     []string
+	Filter  agent.EnvFilter
+	Sandbox sandbox.Settings
+	Kill    <-chan struct{} // closed: kill the hook
+	Asked   Asked
+	// Emit gets an event for each hook.
+	Emit    func(state.Payload)
+	sending sync.Mutex
+}
+
+// Verdict is what the hooks of a point say about what follows. The zero value: go on.
+type Verdict struct {
+	Ran   bool     // at least one hook ran: files may have changed
+	Block bool     // what the point's row names does not happen
+	Skip  bool     // the task is put aside
+	Abort bool     // the run ends
+	Why   string   // of Block, Skip or Abort; empty: none of them
+	Notes []string // for the next prompt
+	Calls int      // of agents
+	Usage state.Usage
+}
+
+// Has reports whether a hook runs at one of these points.
+func (s *Set) Has(points ...Point) bool {
+	return slices.ContainsFunc(s.Hooks, func(h Hook) bool { return slices.Contains(points, h.Point) })
+}
+
+// At runs the hooks of a point, one after the other, until one blocks, puts the task
+// aside or ends the run. When the context is cancelled, the rest do not run. Without
+// hooks it does nothing.
+func (s *Set) At(ctx context.Context, p Point, facts func() Facts) Verdict {
+	var v Verdict
+	hooks := at(s.Hooks, p)
+	if len(hooks) == 0 {
+		return v
+	}
+	f := facts()
+	f.Point, f.Project = p, s.Dir
+	for _, h := range hooks {
+		if ctx.Err() != nil || v.Block || v.Skip || v.Abort {
+			break
+		}
+		if len(h.When) == 0 || slices.ContainsFunc(f.Files, h.touches) {
+			v.take(h, s.one(ctx, h, f))
+			v.Ran = true
+		}
+	}
+	return v
+}
+
+func (h Hook) touches(file string) bool {
+	return slices.ContainsFunc(h.When, func(glob string) bool { return workspace.Match(glob, file) })
+}
+
+// outcome is how one hook ended.
+type outcome struct {
+	failed string // why; empty: it did not fail
+	answer Answer
+	over   bool // the run, or a person, ended it
+	calls  int
+	usage  state.Usage
+}
+
+// take adds what one hook says.
+func (v *Verdict) take(h Hook, o outcome) {
+	v.Calls, v.Usage = v.Calls+o.calls, v.Usage.Add(o.usage)
+	if o.answer.Note != "" {
+		v.Notes = append(v.Notes, fmt.Sprintf("A hook of the user (%s) says: %s", h.Point, o.answer.Note))
+	}
+	if o.over {
+		return
+	}
+	name := fmt.Sprintf("the %s hook %q", h.Point, logs.Redact(head(h.Line(), 80)))
+	if o.answer.Block {
+		why := name + " blocks"
+		if o.answer.Reason != "" {
+			why += ": " + o.answer.Reason
+		}
+		if v.Block = h.Point.row().Veto != ""; v.Block {
+			v.Why = why
+		} else {
+			v.Notes = append(v.Notes, "A hook of the user objects: "+why)
+		}
+	}
+	if o.failed == "" {
+		return
+	}
+	why := name + " " + o.failed
+	switch h.OnFailure {
+	case SkipTask:
+		v.Skip, v.Why = true, why
+	case AbortLoop:
+		v.Abort, v.Why = true, why
+	case AskAgent:
+		v.Notes = append(v.Notes, "A hook of the user failed, and you are to deal with it: "+why)
+	}
+}
+
+// one runs one hook and reports it.
+func (s *Set) one(ctx context.Context, h Hook, f Facts) outcome {
+	hide := logs.NewValues(s.Filter.Secrets(agent.Spec{}, agent.Request{Env: s.Env})).Redact
+	event := state.Hook{Point: string(h.Point), Command: hide(h.Line())}
+	s.tell(state.Phase{Name: state.PhaseHook, Check: string(h.Point)})
+	before, errBefore := git.Observe(ctx, s.Dir)
+	run := s.shell
+	if h.Type == Agent {
+		run = s.ask
+	}
+	r := run(ctx, h, f)
+	event.Output, event.Seconds = hide(r.text), r.exit.Duration.Seconds()
+	o := outcome{answer: answered(event.Output), calls: r.calls, usage: r.usage,
+		over: r.err == nil && r.exit.Cause == ptyexec.CauseCancelled || ctx.Err() != nil}
+	switch {
+	case o.over:
+		event.Says = "ended with the run"
+	case r.err != nil:
+		o.failed = "cannot run: " + r.err.Error()
+	case r.exit.Cause == ptyexec.CauseTimeout:
+		o.failed = fmt.Sprintf("was ended after %s", h.timeout())
+	case r.failed != "":
+		o.failed = r.failed
+		if line := report.ErrorLine(event.Output); line != "" {
+			o.failed += ": " + head(line, 400)
+		}
+	}
+	if o.failed != "" {
+		event.Failed, event.Then = o.failed, string(cmp.Or(h.OnFailure, WarnContinue))
+	}
+	event.Note, event.Blocks, event.Reason = o.answer.Note, o.answer.Block, o.answer.Reason
+	if after, err := git.Observe(ctx, s.Dir); err == nil && errBefore == nil {
+		event.Files = before.Compare(after).Files
+	}
+	s.tell(event)
+	return o
+}
+
+// shell runs a command.
+func (s *Set) shell(ctx context.Context, h Hook, f Facts) ran {
+	out := &report.Excerpt{Head: headKept, Tail: tailKept}
+	r := s.run(ctx, h, child{ptyexec.Command{
+		Args: []string{"/bin/sh", "-c", h.Command}, Dir: s.Dir, Env: slices.Concat(s.Filter.Checks(s.Env), f.environment()),
+		Stdin: bytes.NewReader(f.stdin()), Pipe: true,
+	}, nil, func(p []byte) bool { _, _ = out.Write(p); return false }})
+	r.text = out.String()
+	if r.exit.Code != 0 {
+		r.failed = fmt.Sprintf("failed with exit code %d", r.exit.Code)
+	}
+	return r
+}
+
+// child is a program to run.
+type child struct {
+	cmd       ptyexec.Command
+	homeWrite []string // as in sandbox.Place
+	output    func([]byte) bool
+}
+
+// ran is how it ended.
+type ran struct {
+	text   string // the beginning and the end of its output, or an agent's final message
+	exit   ptyexec.Exit
+	err    error  // it could not be started
+	failed string // empty: it did not
+	calls  int
+	usage  state.Usage
+}
+
+// run runs a program in the sandbox of the run.
+func (s *Set) run(ctx context.Context, h Hook, c child) ran {
+	via, err := proxy.Start(ctx, s.Sandbox, func(host string) { s.tell(state.Blocked{Host: host}) })
+	if err != nil {
+		return ran{err: err}
+	}
+	defer via.Stop()
+	box := s.Sandbox.Box(s.Dir, s.Plan, s.Filter.State())
+	box.Route, box.HomeWrite = via.Route, c.homeWrite
+	cmd, err := box.Wrap(c.cmd)
+	if err != nil {
+		return ran{err: err}
+	}
+	cmd.Timeout, cmd.Kill = h.timeout(), s.Kill
+	exit, err := ptyexec.Run(ctx, cmd, c.output)
+	if errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	return ran{exit: exit, err: err}
+}
+
+// tell hands an event on: a proxy reports beside the hook.
+func (s *Set) tell(p state.Payload) {
+	s.sending.Lock()
+	defer s.sending.Unlock()
+	s.Emit(p)
+}
+
+// head is the beginning of a text, on one line.
+func head(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return text
+}

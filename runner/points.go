@@ -1,0 +1,92 @@
+package runner
+
+import (
+	"context"
+	"time"
+
+	"ralph/runner/hooks"
+	"ralph/runner/points"
+	"ralph/runner/rules"
+	"ralph/runner/task"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// at runs the hooks of a point. Without hooks it costs nothing.
+func (r *Run) at(ctx context.Context, m points.Moment) hooks.Verdict {
+	r.hooks.Emit = func(said state.Payload) { r.heard(state.NewEvent(m.From, time.Now(), turn.Redacted(said))) }
+	v := r.hooks.At(ctx, m.Point, func() hooks.Facts { return m.Facts(r.plan.Read()) })
+	if v.Ran { // what it changed is its own work, not that of the agent
+		r.worker.Forget()
+		r.repairState()
+	}
+	if r.mem.Usage = r.mem.Usage.Add(v.Usage); v.Calls > 0 { // they count against the hour, too
+		r.calls.Calls, r.calls.Tokens = r.calls.Calls+v.Calls, r.calls.Tokens+v.Usage.Total()
+		r.out.Lost(r.d.State.SaveCalls(r.calls))
+	}
+	r.notes.Tell(v.Notes)
+	return v
+}
+
+// before runs the hooks of the points before a turn. start is false when it must not begin.
+func (r *Run) before(ctx context.Context, t task.Task) (d rules.Decision, start bool) {
+	var v hooks.Verdict
+	if t.ID != "" && t.ID != r.hooked && r.tasks.Of(t.ID).Attempts == 0 {
+		v = r.at(ctx, points.Moment{Point: hooks.PreTask, From: r.origin(t), Task: t})
+	}
+	if v.Why == "" {
+		v = r.at(ctx, points.Moment{Point: hooks.PreIteration, From: r.origin(t), Task: t})
+	}
+	r.hooked = t.ID
+	r.notes.Settle()
+	return r.obey(v, t)
+}
+
+// obey does what the hooks want of a task, or of the run.
+func (r *Run) obey(v hooks.Verdict, t task.Task) (d rules.Decision, goOn bool) {
+	switch {
+	case v.Why == "":
+		return rules.Decision{}, true
+	case v.Abort || t.ID == "":
+		d = points.Stop(v)
+		r.announce(d)
+		return d, false
+	case r.tasks.Of(t.ID).Aside.Why == "":
+		r.tasks.PutAside(t.ID, v.Why, "", r.plan.Read().List)
+		r.tasks.Of(t.ID).Aside.Marked = r.mark(t.ID, task.Blocked)
+		r.tellOf(t, state.TaskChange{ID: t.ID, Title: t.Title, State: "put aside", Why: v.Why})
+	}
+	return rules.Decision{Action: rules.ActionContinue}, false
+}
+
+// after runs the hooks of the points that a turn brought.
+func (r *Run) after(ctx context.Context, res turn.Result, d rules.Decision) rules.Decision {
+	for _, p := range points.Of(res, r.tasks.Of(res.Task.ID).Aside.Why != "") {
+		v := r.at(ctx, points.Moment{Point: p, From: res.Origin, Task: res.Task, More: func(f *hooks.Facts) { points.After(f, res, d) }})
+		if d.Action != rules.ActionStop && (v.Abort || v.Skip && !res.Proof.After.IsDone(res.Task.ID)) {
+			if stop, _ := r.obey(v, res.Task); stop.Action == rules.ActionStop {
+				d = stop
+			}
+		}
+	}
+	if len(r.hooks.Hooks) > 0 {
+		r.notes.Settle()
+		r.showDecision(d)
+	}
+	return d
+}
+
+// begun runs the hooks of the start of the run.
+func (r *Run) begun(ctx context.Context) (d rules.Decision, goOn bool) {
+	ctx, done := r.inbox.AfterContext(ctx)
+	defer done()
+	return r.obey(r.at(ctx, points.Moment{Point: hooks.RunStart, From: state.Origin{Run: r.d.RunID, Host: r.host}}), task.Task{})
+}
+
+// over runs the hooks of the end. They change nothing about it.
+func (r *Run) over(ctx context.Context, d rules.Decision) {
+	ctx, done := points.Late(ctx)
+	defer done()
+	r.at(ctx, points.Moment{Point: points.End(d), From: state.Origin{Run: r.d.RunID, Host: r.host}, Task: r.last.Task,
+		More: func(f *hooks.Facts) { points.Over(f, r.mem.Iterations, d) }})
+}

@@ -1,0 +1,121 @@
+// Package points joins hooks and run: which points a turn brought, what a hook gets to
+// know there, and what its word means for the run. Values in, values out.
+package points
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"ralph/runner/hooks"
+	"ralph/runner/rules"
+	"ralph/runner/task"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// modeAIOS is what other tools call a project with a plan of this format.
+const modeAIOS = "AIOS"
+
+// Moment is a point that a run has reached.
+type Moment struct {
+	Point hooks.Point
+	From  state.Origin
+	Task  task.Task          // zero: none
+	More  func(*hooks.Facts) // adds what is known there; nil: nothing
+}
+
+// Facts are what a hook gets to know.
+func (m Moment) Facts(plan turn.Plan) hooks.Facts {
+	f := facts(m.From, m.Task, plan)
+	if m.More != nil {
+		m.More(&f)
+	}
+	return f
+}
+
+// facts are those of any moment.
+func facts(from state.Origin, t task.Task, plan turn.Plan) hooks.Facts {
+	f := hooks.Facts{Run: from.Run, Iteration: from.Iteration, Mode: "standalone", Plan: plan.List.Path, Done: plan.Done, Total: plan.Total}
+	if plan.List.Format == modeAIOS {
+		f.Mode = "aios"
+	}
+	if t.ID != "" {
+		if i := slices.IndexFunc(plan.List.Tasks, func(now task.Task) bool { return now.ID == t.ID }); i >= 0 {
+			t = plan.List.Tasks[i]
+		}
+		f.Task = &hooks.Task{ID: t.ID, Title: t.Title, Status: cmp.Or(t.Word, t.State.String()), Attempt: from.Attempt}
+	}
+	return f
+}
+
+// After adds what a turn brought, and the decision that followed.
+func After(f *hooks.Facts, res turn.Result, d rules.Decision) {
+	f.Iteration, f.Agent, f.Outcome, f.Error = res.Origin.Iteration, res.Agent, string(res.Call.Outcome.Class), rules.LastError(res)
+	f.Files, f.CostUSD, f.Rule, f.Reason = res.Work.Change.Files, res.Call.Usage.CostUSD, d.Rule, d.Reason
+	if f.Task != nil {
+		f.Task.Attempt = res.Origin.Attempt
+	}
+}
+
+// Commits are the facts before a commit of what a turn left.
+func Commits(res turn.Result) func(*hooks.Facts) {
+	return func(f *hooks.Facts) { f.Agent, f.Files = res.Agent, res.Work.Change.Files }
+}
+
+// End is the point of the end of a run.
+func End(d rules.Decision) hooks.Point {
+	if d.Exit == rules.ExitComplete {
+		return hooks.OnComplete
+	}
+	return hooks.OnHalt
+}
+
+// Over adds how a run ended.
+func Over(f *hooks.Facts, iterations int, d rules.Decision) {
+	f.Iteration, f.Rule, f.Reason, f.Exit = iterations, d.Rule, d.Reason, &d.Exit
+	if d.Exit != rules.ExitComplete {
+		f.Error = d.Reason
+	}
+}
+
+// endGrace is what the hooks of the end may take when a person has ended the run.
+const endGrace = 10 * time.Second
+
+// Late is the context of the hooks of the end.
+func Late(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ctx.Err() == nil {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), endGrace)
+}
+
+// Of are the points that a turn brought, in their order. aside is true when its task was
+// put aside.
+func Of(res turn.Result, aside bool) []hooks.Point {
+	id := res.Task.ID
+	done := id != "" && res.Proof.After.IsDone(id) && !res.Work.Before.IsDone(id)
+	var all []hooks.Point
+	for _, p := range []struct {
+		point hooks.Point
+		is    bool
+	}{
+		{hooks.OnError, res.Failed() && res.Cut == "" && !rules.IsLimit(res.Call.Outcome.Class)},
+		{hooks.OnLimit, rules.IsLimit(res.Call.Outcome.Class)},
+		{hooks.OnStoryComplete, done},
+		{hooks.PostTask, done || id != "" && aside},
+		{hooks.PostIteration, true},
+	} {
+		if p.is {
+			all = append(all, p.point)
+		}
+	}
+	return all
+}
+
+// Stop ends a run because of a hook.
+func Stop(v hooks.Verdict) rules.Decision {
+	return rules.Decision{Action: rules.ActionStop, Rule: "hook", Reason: v.Why, Exit: rules.ExitHalted, ExitReason: "hook",
+		Status: state.StatusHalted, Next: "look at what the hook says (.ralph/live.log), then: ralph resume"}
+}

@@ -1,0 +1,116 @@
+// Package allow reads SANDBOX_NET: which hosts contained programs may connect to.
+package allow
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// List is what a program may connect to. The zero value: nothing.
+type List []Entry
+
+// Entry allows one host, or one port, or both.
+type Entry struct {
+	Host string // in lower case; "*.example.com" is every name below it; empty: every host
+	Port uint16 // 0: every port
+}
+
+// Parse reads entries such as api.example.com, *.example.com, 127.0.0.1:8080,
+// [::1]:8080 and :443.
+func Parse(entries []string) (List, error) {
+	var list List
+	for _, text := range entries {
+		e, ok := parse(strings.ToLower(strings.TrimSpace(text)))
+		if !ok {
+			return nil, fmt.Errorf("%q is not all, none, or a list of HOST, *.HOST, HOST:PORT and :PORT", text)
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+func parse(text string) (e Entry, ok bool) {
+	e.Host = text
+	if host, port, err := net.SplitHostPort(text); err == nil {
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || n == 0 {
+			return e, false
+		}
+		e = Entry{host, uint16(n)}
+	} else {
+		e.Host = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
+	}
+	if e.Host == "" {
+		return e, e.Port != 0
+	}
+	return e, net.ParseIP(e.Host) != nil || isName(strings.TrimPrefix(e.Host, "*."))
+}
+
+// isName is true for a name as DNS knows it.
+func isName(host string) bool {
+	return host != "" && len(host) < 254 && !slices.ContainsFunc(strings.Split(host, "."), func(label string) bool {
+		return label == "" || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != ""
+	}) && strings.ContainsAny(host, "abcdefghijklmnopqrstuvwxyz")
+}
+
+// Permits reports whether the list allows host and port.
+func (l List) Permits(host string, port uint16) bool {
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	return slices.ContainsFunc(l, func(e Entry) bool {
+		return (e.Port == 0 || e.Port == port) && e.covers(host)
+	})
+}
+
+func (e Entry) covers(host string) bool {
+	if e.Host == "" || e.Host == host {
+		return true
+	}
+	if domain, ok := strings.CutPrefix(e.Host, "*"); ok {
+		return strings.HasSuffix(host, domain)
+	}
+	a, b := net.ParseIP(e.Host), net.ParseIP(host)
+	return a != nil && a.Equal(b) || isLocal(e.Host) && isLocal(host)
+}
+
+// isLocal is true for the names of this machine's own loopback.
+func isLocal(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
+
+// Ports returns the ports, if the list names ports only.
+func (l List) Ports() (ports []uint16, only bool) {
+	for _, e := range l {
+		if e.Host != "" {
+			return nil, false
+		}
+		ports = append(ports, e.Port)
+	}
+	return ports, true
+}
+
+// Loopback returns the ports of this machine's own loopback that the list names.
+func (l List) Loopback() (ports []uint16) {
+	for _, e := range l {
+		if e.Port != 0 && isLocal(e.Host) && !slices.Contains(ports, e.Port) {
+			ports = append(ports, e.Port)
+		}
+	}
+	return ports
+}
+
+// String returns the entries as Parse reads them, joined with commas.
+func (l List) String() string {
+	var texts []string
+	for _, e := range l {
+		switch {
+		case e.Port == 0:
+			texts = append(texts, e.Host)
+		case e.Host == "":
+			texts = append(texts, fmt.Sprintf(":%d", e.Port))
+		default:
+			texts = append(texts, net.JoinHostPort(e.Host, strconv.Itoa(int(e.Port))))
+		}
+	}
+	return strings.Join(texts, ",")
+}

@@ -1,0 +1,188 @@
+package sandbox
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ralph/ptyexec"
+)
+
+// containerHub is where ralph-hub is inside.
+const containerHub = "/run/ralph/ralph-hub"
+
+// engine is a program that runs containers: podman or docker.
+type engine string
+
+// wrap runs the command in a container of its own. It sees the image, the project and
+// the agent's own files, all at the paths that they have outside.
+func (e engine) wrap(c ptyexec.Command, v view, n network) (ptyexec.Command, error) {
+	name := "ralph-" + strings.ToLower(rand.Text())
+	args := e.base(name)
+	switch {
+	case c.Stdin != nil: // a prompt; with a terminal, the engine would refuse a pipe
+		args = append(args, "--interactive")
+	case !c.Pipe:
+		args = append(args, "--tty")
+	}
+	if !n.all {
+		args = append(args, "--network", "none")
+	}
+	if v.home != "" && !within(v.home, v.Dir) {
+		args = append(args, "--tmpfs", v.home+":mode=1777,exec") // programs write there; it ends with the container
+	}
+	inside := slices.Concat([]string{v.Dir}, v.Write)
+	for _, path := range existing(slices.DeleteFunc(inside, v.isCache)) {
+		args = append(args, "--volume", path+":"+path)
+	}
+	for _, path := range parents(v.Dir, v.Locked) {
+		args = append(args, "--volume", path+":"+path) // a mount cannot be renamed
+	}
+	for _, path := range v.Locked {
+		args = append(args, "--volume", path+":"+path+":ro")
+	}
+	if n.route != (Route{}) {
+		dir := filepath.Dir(n.route.Socket)
+		args = append(args, "--volume", n.route.Hub+":"+containerHub+":ro", "--volume", dir+":"+dir+":ro")
+		n.route.Hub = containerHub
+	}
+	program := c.Args[0]
+	if !within(program, v.Dir) {
+		program = filepath.Base(program) // the image has its own
+	}
+	env := programEnv(c.Env)
+	command, env, err := n.bridge(slices.Concat([]string{program}, c.Args[1:]), env)
+	if err != nil {
+		return c, err
+	}
+	args = append(args, e.variables(env)...)
+	args = append(args, "--workdir", cmp.Or(c.Dir, v.Dir), v.image)
+	c.Args = slices.Concat(args, command)
+	c.Dir = os.TempDir() // the engine's own: its monitor may leave a file there when memory runs out
+	// The engine itself has what it needs to find its service.
+	c.Env = slices.Concat(engineEnv(), env)
+	c.After = []string{string(e), "rm", "--force", name}
+	if e == "podman" { // it would ask politely first; older ones cannot do without
+		c.After = []string{"sh", "-c", `podman rm --force --time 0 "$0" || podman rm --force "$0"`, name}
+	}
+	return c, nil
+}
+
+// base are the arguments for every container.
+func (e engine) base(name string) []string {
+	args := []string{string(e), "run", "--rm", "--init", "--pull", "never", "--name", name, "--cap-drop", "ALL",
+		"--security-opt", "no-new-privileges", "--security-opt", "label=disable", "--pids-limit", strconv.Itoa(mostProcesses)}
+	if bytes := mostMemory(); bytes > 0 {
+		args = append(args, "--memory", strconv.FormatUint(bytes, 10))
+	}
+	if e == "podman" && os.Geteuid() != 0 {
+		return append(args, "--userns", "keep-id")
+	}
+	return append(args, "--user", fmt.Sprintf("%d:%d", os.Geteuid(), os.Getegid()))
+}
+
+// mostMemory leaves an eighth of this machine's memory to its other programs; 0: unknown.
+func mostMemory() uint64 {
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	var kib uint64
+	if _, err := fmt.Sscanf(string(text), "MemTotal: %d kB", &kib); err != nil {
+		return 0
+	}
+	return kib * 1024 / 8 * 7
+}
+
+// variables name what passes into the container: names only, since other users can
+// read arguments.
+func (e engine) variables(env []string) (args []string) {
+	for _, entry := range env {
+		name, _, _ := strings.Cut(entry, "=")
+		if name == "" || name == "PATH" || name == "TMPDIR" || slices.Contains(args, name) {
+			continue // those of the image
+		}
+		args = append(args, "--env", name)
+	}
+	return args
+}
+
+// engineEnv is what the engine needs and a contained program does not get.
+func engineEnv() (env []string) {
+	for _, name := range []string{"XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH",
+		"DOCKER_TLS_VERIFY", "CONTAINER_HOST", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// works runs the image once.
+func (e engine) works(s Settings) error {
+	path, err := exec.LookPath(string(e))
+	if err != nil {
+		return fmt.Errorf("%s is not installed", e)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), firstRun)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, path, "image", "inspect", "--format", "{{.Id}}", s.image()).CombinedOutput(); err != nil {
+		if line := firstLine(string(out), err); !strings.Contains(strings.ToLower(line), "no such") && !strings.Contains(line, "not known") {
+			return errors.New(line)
+		}
+		return fmt.Errorf("there is no image %s; make it with: ralph sandbox build --with %s", s.image(), e)
+	}
+	args := append(e.base("ralph-try-"+strings.ToLower(rand.Text())), s.image(), "true")
+	if out, err := exec.CommandContext(ctx, path, args[1:]...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s cannot run the image %s: %s", e, s.image(), firstLine(string(out), err))
+	}
+	return nil
+}
+
+// firstRun bounds the first start of an image, which an engine may have to prepare.
+const firstRun = time.Minute
+
+// DefaultImage is what `ralph sandbox build` makes.
+const DefaultImage = "localhost/ralph-sandbox"
+
+func (s Settings) image() string { return cmp.Or(s.SandboxImage, DefaultImage) }
+
+// Engines are the programs that run containers, the stronger one first.
+func Engines() []string { return []string{"podman", "docker"} }
+
+// InContainer is true when commands run in a container: with the programs of an image,
+// not with those of this machine.
+func (s Settings) InContainer() bool { return slices.Contains(Engines(), s.Sandbox) }
+
+// NeedsProgram returns an error if commands run in a container whose image lacks the
+// program.
+func (s Settings) NeedsProgram(ctx context.Context, name string) error {
+	if !s.InContainer() {
+		return nil
+	}
+	e := engine(s.Sandbox)
+	ctx, cancel := context.WithTimeout(ctx, firstRun)
+	defer cancel()
+	args := append(e.base("ralph-try-"+strings.ToLower(rand.Text())), s.image(), "sh", "-c", `command -v "$0"`, name)
+	out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput()
+	var failed *exec.ExitError
+	switch hint := "; add it with: ralph sandbox build"; {
+	case errors.As(err, &failed) && (failed.ExitCode() == 1 || failed.ExitCode() == 127):
+		if s.image() != DefaultImage {
+			hint = ""
+		}
+		return fmt.Errorf("the image %s has no program %q%s", s.image(), name, hint)
+	case err != nil:
+		return fmt.Errorf("look for %q in the image %s: %s", name, s.image(), firstLine(string(out), err))
+	}
+	return nil
+}

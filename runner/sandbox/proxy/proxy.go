@@ -1,0 +1,127 @@
+// Package proxy starts and ends the proxy of a sandbox.
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"ralph/ptyexec"
+	"ralph/runner/sandbox"
+)
+
+// Proxy is a running one. The zero value is none.
+type Proxy struct {
+	Route sandbox.Route // for sandbox.Box
+	stop  func()
+}
+
+// Stop ends the proxy. Afterwards refused is not called any more.
+func (p Proxy) Stop() {
+	if p.stop != nil {
+		p.stop()
+	}
+}
+
+const (
+	startBound = 10 * time.Second
+	// refusals bounds how often one proxy reports a refusal: a program may try for hours.
+	refusals = 1000
+)
+
+// Start starts the proxy if SANDBOX_NET lists hosts for a sandbox that needs one. It
+// ends with Stop, with ctx, and with this process. refused is called from another
+// goroutine for each connection that was refused.
+func Start(ctx context.Context, s sandbox.Settings, refused func(hostport string)) (Proxy, error) {
+	if !s.NeedsProxy() {
+		return Proxy{}, nil
+	}
+	hub, err := sandbox.FindHub()
+	if err != nil {
+		return Proxy{}, err
+	}
+	dir, err := os.MkdirTemp("", "ralph-proxy-")
+	if err != nil {
+		return Proxy{}, fmt.Errorf("start the proxy: %w", err)
+	}
+	p := Proxy{Route: sandbox.Route{Hub: hub, Socket: filepath.Join(dir, "socket")}}
+	ctx, cancel := context.WithCancel(ctx)
+	hold, release := io.Pipe() // its stdin: it ends with it
+	lines := reader{ready: make(chan struct{}), refused: refused}
+	var failed error
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, failed = ptyexec.Run(ctx, ptyexec.Command{
+			Args: []string{hub, "proxy", "--socket", p.Route.Socket, "--allow", s.Listed().String()}, Stdin: hold, Pipe: true,
+		}, lines.read)
+	}()
+	p.stop = func() {
+		cancel()
+		_ = release.Close()
+		<-ended
+		_ = os.RemoveAll(dir)
+	}
+	select {
+	case <-lines.ready:
+		return p, nil
+	case <-ended:
+		err = errors.Join(failed, errors.New(lines.said()))
+	case <-time.After(startBound):
+		err = errors.New("it did not answer")
+	}
+	p.stop()
+	return Proxy{}, fmt.Errorf("start the proxy of the sandbox: %w", err)
+}
+
+// reader takes the lines that the proxy prints.
+type reader struct {
+	ready   chan struct{}
+	refused func(string)
+	rest    []byte
+	other   bytes.Buffer
+	open    bool
+	told    int
+}
+
+func (r *reader) said() string {
+	if r.other.Len() == 0 {
+		return "it ended at once"
+	}
+	return string(bytes.TrimSpace(r.other.Bytes()))
+}
+
+func (r *reader) read(p []byte) (final bool) {
+	r.rest = append(r.rest, p...)
+	for {
+		line, rest, ok := bytes.Cut(r.rest, []byte("\n"))
+		if !ok {
+			return false
+		}
+		r.rest = rest
+		r.take(line)
+	}
+}
+
+func (r *reader) take(line []byte) {
+	var l struct {
+		Ready   bool
+		Refused string
+	}
+	switch err := json.Unmarshal(line, &l); {
+	case err != nil:
+		r.other.Write(line)
+	case l.Ready && !r.open:
+		r.open = true
+		close(r.ready)
+	case l.Refused != "" && r.told < refusals:
+		r.told++
+		r.refused(l.Refused)
+	}
+}

@@ -1,0 +1,71 @@
+package boxes
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"ralph/runner/task"
+)
+
+// New returns the line of a new box, and where it goes: below the last required box that is
+// in no other, formatted like it. number is what comes before its title.
+func New(number func(task.Parsed) string) func(f task.File, p task.Parsed, title string) (task.Range, string) {
+	return func(f task.File, p task.Parsed, title string) (task.Range, string) {
+		text, end := string(f.Data), "\n"
+		if strings.Contains(text, "\r\n") {
+			end = "\r\n"
+		}
+		at, marker := p.First, "- "
+		for i, t := range p.Tasks {
+			if t.Depth == 0 && !t.Optional {
+				item := p.Spots[i].Item
+				at = task.Range{Start: item.End, End: item.End}
+				marker = text[item.Start : p.Spots[i].Word.Start-1]
+			}
+		}
+		line := marker + "[ ] " + number(p) + title + end
+		if at.Start > 0 && text[at.Start-1] != '\n' {
+			line = end + strings.TrimSuffix(line, end)
+		}
+		return at, line
+	}
+}
+
+// NoNumber is the number of a box in a plain list.
+func NoNumber(task.Parsed) string { return "" }
+
+// NextT is the next number of Spec Kit: "T013 ".
+func NextT(p task.Parsed) string {
+	most := 0
+	for _, t := range p.Tasks {
+		if n, err := strconv.Atoi(strings.TrimPrefix(t.ID, "T")); err == nil {
+			most = max(most, n)
+		}
+	}
+	return fmt.Sprintf("T%03d ", most+1)
+}
+
+// NextTop is the number after that of the last task that is in no other: "4. " after "3", and
+// "2.3 " after "2.2".
+func NextTop(p task.Parsed) string {
+	last := "0"
+	for _, t := range p.Tasks {
+		if id := number(t.Title); id != "" && t.Depth == 0 && !t.Optional {
+			last = id
+		}
+	}
+	m := regexp.MustCompile(`^((?:\d+\.)*)(\d+)$`).FindStringSubmatch(last)
+	if m == nil {
+		return ""
+	}
+	n, _ := strconv.Atoi(m[2]) // digits
+	if m[1] == "" {
+		return fmt.Sprintf("%d. ", n+1)
+	}
+	return fmt.Sprintf("%s%d ", m[1], n+1)
+}
+
+// Title spells a title for a box: one line.
+func Title(title string) string { return strings.Join(strings.Fields(title), " ") }

@@ -1,0 +1,85 @@
+package records
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"ralph/runner/task"
+)
+
+// Member is a member of a new record: a key with its value as JSON. In the value, %ID, %TITLE
+// and %ORDER stand for those of the new task. The title is spelled as Title does.
+type Member struct{ Key, Value string }
+
+// New returns a new record, and where it goes: behind the last one, formatted like it.
+func New(members ...Member) func(f task.File, p task.Parsed, title string) (task.Range, string) {
+	return func(f task.File, p task.Parsed, title string) (task.Range, string) {
+		text := string(f.Data)
+		var own []int // the tasks that are records of the array
+		for i, t := range p.Tasks {
+			if t.Depth == 0 && p.Spots[i].Item.File == p.First.File {
+				own = append(own, i)
+			}
+		}
+		id, order := nextID(p), 1
+		for _, t := range p.Tasks {
+			if t.Priority < task.NoPriority {
+				order = max(order, t.Priority+1)
+			}
+		}
+		fill := strings.NewReplacer("%ID", id, "%TITLE", title, "%ORDER", strconv.Itoa(order))
+		var lines []string
+		for _, m := range members {
+			lines = append(lines, quoted(m.Key)+": "+fill.Replace(m.Value))
+		}
+		if len(own) == 0 {
+			return p.First, "{" + strings.Join(lines, ", ") + "}"
+		}
+		last := p.Spots[own[len(own)-1]].Item
+		gap := text[p.First.Start:p.Spots[own[0]].Item.Start] // before the first one
+		record := "{" + strings.Join(lines, ", ") + "}"
+		if inner := firstGap(text[last.Start:last.End]); strings.Contains(inner, "\n") {
+			outer := text[strings.LastIndexByte(text[:last.End-1], '\n')+1 : last.End-1]
+			end := "\n"
+			if strings.Contains(inner, "\r\n") {
+				end = "\r\n"
+			}
+			record = "{" + inner + strings.Join(lines, ","+inner) + end + outer + "}"
+		}
+		at := task.Range{File: last.File, Start: last.End, End: last.End}
+		return at, "," + gap + record
+	}
+}
+
+// firstGap is the white space after the bracket of an object.
+func firstGap(object string) string {
+	rest := strings.TrimLeft(object[1:], " \t\r\n")
+	return object[1 : len(object)-len(rest)]
+}
+
+// nextID counts the number at the end of the ids on, and keeps its width and what is before it.
+func nextID(p task.Parsed) string {
+	number := regexp.MustCompile(`^(.*?)(\d+)$`)
+	prefix, width, most := "task-", 1, 0
+	for i, t := range p.Tasks {
+		if m := number.FindStringSubmatch(t.ID); m != nil && t.Depth == 0 && p.Spots[i].Item.File == p.First.File {
+			if n, err := strconv.Atoi(m[2]); err == nil && n >= most {
+				prefix, width, most = m[1], len(m[2]), n
+			}
+		}
+	}
+	id := ""
+	for known := true; known; most++ {
+		id = fmt.Sprintf("%s%0*d", prefix, width, most+1)
+		_, known = p.Find(id)
+	}
+	if prefix == "" {
+		return strings.TrimLeft(id, "0") // a number, as in the other records
+	}
+	return quoted(id)
+}
+
+// Title spells a title as JSON.
+func Title(title string) string { return quoted(strings.Join(strings.Fields(title), " ")) }

@@ -1,0 +1,192 @@
+package records
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"ralph/runner/task"
+)
+
+// PRD reads a prd.json: an object with userStories, an array of objects. It ignores
+// unknown keys. The last of repeated keys counts.
+func PRD(in task.Input) (task.Parsed, error) {
+	r := &reader{}
+	root, err := r.begin(0, in.Files[0])
+	if err != nil {
+		return r.Parsed, err
+	}
+	if !root.IsObject() {
+		return r.Parsed, fmt.Errorf("line 1: must be an object with an array %q", "userStories")
+	}
+	top := members(root)
+	r.Project, r.Description = text(top.first("project", "name")), top["description"].value.String()
+	r.Choice = top.choice().Or(members(top["metadata"].value).choice())
+	stories := top["userStories"].value
+	if !stories.Exists() {
+		return r.Parsed, fmt.Errorf("%q is missing: it must be an array of stories", "userStories")
+	}
+	if !stories.IsArray() {
+		return r.Parsed, r.wrong("userStories", stories, "an array of stories")
+	}
+	err = r.records("userStories", stories, r.simple)
+	return r.Parsed, err
+}
+
+// simple adds a record that is one task.
+func (r *reader) simple(rec record) error {
+	t, spot, err := r.one(rec)
+	if err != nil {
+		return err
+	}
+	return r.add(rec.place, t, spot)
+}
+
+// LooksLikeJSON reports whether data may be a JSON object.
+func LooksLikeJSON(data []byte) bool {
+	return strings.HasPrefix(strings.TrimSpace(strings.TrimPrefix(string(data[:min(len(data), 1<<10)]), "\xef\xbb\xbf")), "{")
+}
+
+// Folder reads a folder of JSON files, each a category: {"items": [...]}, or only the array.
+func Folder(in task.Input) (task.Parsed, error) {
+	r := &reader{passes: true, words: task.Words{
+		Read:  map[string]task.State{"pending": task.Open, "in_progress": task.Active, "completed": task.Done},
+		Write: map[task.State]string{task.Open: "pending", task.Active: "in_progress", task.Done: "completed"},
+	}}
+	for i, f := range in.Files {
+		r.name = f.Name
+		root, err := r.begin(i, f)
+		if err != nil {
+			return r.Parsed, err
+		}
+		items, plan := root, task.Choice{}
+		if root.IsObject() {
+			top := members(root)
+			items, plan = top["items"].value, top.choice().Or(members(top["metadata"].value).choice())
+		}
+		if !items.IsArray() {
+			return r.Parsed, fmt.Errorf("%sline 1: must be an array, or an object with an array %q", r.prefix(), "items")
+		}
+		category := strings.TrimSuffix(path.Base(f.Name), ".json")
+		err = r.records("items", items, func(rec record) error {
+			t, spot, err := r.one(rec)
+			if err != nil {
+				return err
+			}
+			if t.Title == "" {
+				t.Title, t.Description = t.Description, ""
+				if v := rec.all["description"].value; v.Type == gjson.String {
+					spot.Title = r.span(v)
+				}
+			}
+			if t.File, t.Choice = f.Name, t.Choice.Or(plan); t.Category == "" {
+				t.Category = category
+			}
+			t.Line = r.line(rec.value.Index)
+			return r.add(rec.place, t, spot)
+		})
+		if err != nil {
+			return r.Parsed, err
+		}
+	}
+	r.Marking = "Set the item's `status` to `completed`, or its `passes` to `true`, in `%s`"
+	return r.Parsed, nil
+}
+
+// Tasks reads ralph's own list: {"tasks": [{"id", "name", "status", "order"}]}.
+func Tasks(in task.Input) (task.Parsed, error) {
+	r := &reader{words: task.Words{
+		Read: map[string]task.State{"pending": task.Open, "in_progress": task.Active, "completed": task.Done, "skipped": task.Dropped,
+			"paused": task.Blocked, "failed": task.Blocked},
+		Write: map[task.State]string{task.Open: "pending", task.Active: "in_progress", task.Done: "completed", task.Dropped: "skipped",
+			task.Blocked: "paused"},
+	}}
+	root, err := r.begin(0, in.Files[0])
+	if err != nil {
+		return r.Parsed, err
+	}
+	tasks := root.Get("tasks")
+	if !tasks.IsArray() {
+		return r.Parsed, fmt.Errorf("line 1: must be an object with an array %q", "tasks")
+	}
+	err = r.records("tasks", tasks, func(rec record) error {
+		t, spot, err := r.one(rec)
+		if err != nil {
+			return err
+		}
+		if order := rec.all["order"].value; order.Type == gjson.Number && t.Priority == task.NoPriority {
+			t.Priority, spot.Order = int(order.Num), r.span(order)
+		}
+		return r.add(rec.place, t, spot)
+	})
+	r.Marking = "Set the task's `status` to `completed` in `%s`"
+	return r.Parsed, err
+}
+
+// Taskmaster reads .taskmaster/tasks/tasks.json: {TAG: {"tasks": []}} or {"tasks": []}.
+// The tag is the currentTag of state.json beside the folder.
+func Taskmaster(in task.Input) (task.Parsed, error) {
+	r := &reader{words: task.Words{
+		Read: map[string]task.State{"pending": task.Open, "in-progress": task.Active, "review": task.Review, "done": task.Done,
+			"completed": task.Done, "deferred": task.Dropped, "cancelled": task.Dropped, "blocked": task.Blocked},
+		Write: map[task.State]string{task.Open: "pending", task.Active: "in-progress", task.Review: "review", task.Done: "done",
+			task.Dropped: "cancelled", task.Blocked: "blocked"},
+	}}
+	root, err := r.begin(0, in.Files[0])
+	if err != nil {
+		return r.Parsed, err
+	}
+	if !root.IsObject() {
+		return r.Parsed, fmt.Errorf("line 1: must be an object with an array %q, or with one below each tag", "tasks")
+	}
+	top, tag, place := members(root), "master", "tasks"
+	for _, f := range in.Files[1:] {
+		if current := gjson.GetBytes(f.Data, "currentTag"); current.Type == gjson.String {
+			tag = current.Str
+		}
+	}
+	tasks := top["tasks"].value
+	if !tasks.IsArray() {
+		tagged := top[tag].value
+		if tasks = members(tagged)["tasks"].value; !tasks.IsArray() {
+			return r.Parsed, fmt.Errorf("the tag %q has no array %q; choose another one with: task-master use-tag NAME", tag, "tasks")
+		}
+		place, r.Project = tag+".tasks", tag
+	}
+	err = r.records(place, tasks, r.withSubtasks)
+	r.Marking = "Set the task's `status` to `done` in `%s`"
+	return r.Parsed, err
+}
+
+// withSubtasks adds a task and, below it, its subtasks: their ids are local.
+func (r *reader) withSubtasks(rec record) error {
+	t, spot, err := r.one(rec)
+	if err != nil {
+		return err
+	}
+	t.Notes = strings.TrimSpace(text(rec.all["details"].value) + "\n" + text(rec.all["testStrategy"].value))
+	if err := r.add(rec.place, t, spot); err != nil {
+		return err
+	}
+	subtasks := rec.all["subtasks"].value
+	if !subtasks.IsArray() {
+		return nil
+	}
+	return r.records(rec.place+".subtasks", subtasks, func(rec record) error {
+		sub, spot, err := r.one(rec)
+		if err != nil {
+			return err
+		}
+		sub.ID, sub.Depth, sub.Priority = t.ID+"."+sub.ID, 1, t.Priority
+		sub.Notes = strings.TrimSpace(text(rec.all["details"].value) + "\n" + text(rec.all["testStrategy"].value))
+		for i, id := range sub.DependsOn {
+			if !strings.Contains(id, ".") {
+				sub.DependsOn[i] = t.ID + "." + id
+			}
+		}
+		sub.DependsOn = append(sub.DependsOn, t.DependsOn...)
+		return r.add(rec.place, sub, spot)
+	})
+}

@@ -1,0 +1,364 @@
+// Package records reads plans that are JSON: prd.json, folders of PRD files, the task list
+// of ralph, and Taskmaster.
+package records
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/tidwall/gjson"
+
+	"ralph/runner/task"
+)
+
+// reader collects the tasks of a JSON file.
+type reader struct {
+	task.Parsed
+	file   int    // index of the file
+	name   string // of the file, if the plan has several
+	data   []byte
+	words  task.Words       // of "status"
+	passes bool             // a record without a state gets "passes", else "status"
+	seen   map[string]where // each id
+	at     int              // offset up to which lines are counted
+	lines  int              // line breaks before at
+}
+
+// begin checks the JSON of a file.
+func (r *reader) begin(i int, f task.File) (gjson.Result, error) {
+	r.file, r.data, r.at, r.lines = i, f.Data, 0, 0
+	if r.seen == nil {
+		r.seen = map[string]where{}
+	}
+	if json.Valid(f.Data) {
+		n := min(bytes.Count(f.Data, []byte(`"id"`)), len(f.Data)/8)
+		r.Tasks, r.Spots = slices.Grow(r.Tasks, n), slices.Grow(r.Spots, n)
+		return gjson.ParseBytes(f.Data), nil
+	}
+	var raw json.RawMessage
+	if err := json.Unmarshal(f.Data, &raw); err != nil {
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			line, col := position(f.Data, max(int(syntax.Offset)-1, 0))
+			return gjson.Result{}, fmt.Errorf("%sline %d, column %d: invalid JSON: %w", r.prefix(), line, col, err)
+		}
+		return gjson.Result{}, fmt.Errorf("%sinvalid JSON: %w", r.prefix(), err)
+	}
+	return gjson.ParseBytes(f.Data), nil
+}
+
+// prefix names the file, if the plan has several.
+func (r *reader) prefix() string {
+	if r.name == "" {
+		return ""
+	}
+	return r.name + ": "
+}
+
+// line is the 1-based line of offset, which must not decrease between calls.
+func (r *reader) line(offset int) int {
+	if offset > r.at {
+		r.lines += bytes.Count(r.data[r.at:offset], []byte("\n"))
+		r.at = offset
+	}
+	return r.lines + 1
+}
+
+// object is the members of a JSON object. The last of repeated keys counts.
+type object map[string]member
+
+// member is one key of an object with its value.
+type member struct{ key, value gjson.Result }
+
+func members(o gjson.Result) object {
+	all := object{}
+	o.ForEach(func(key, value gjson.Result) bool {
+		all[key.Str] = member{key, value}
+		return true
+	})
+	return all
+}
+
+// first is the first of these members that says something.
+func (o object) first(keys ...string) gjson.Result {
+	for _, key := range keys {
+		if v := o[key].value; v.Exists() && v.Type != gjson.Null {
+			return v
+		}
+	}
+	return gjson.Result{}
+}
+
+// choice reads agent and model, or a provider: its name, or an object with a
+// name and a model. A provider's model goes to no other agent.
+func (o object) choice() task.Choice {
+	provider := o["provider"].value
+	named := task.Choice{Agent: text(provider)}
+	if provider.IsObject() {
+		all := members(provider)
+		named = task.Choice{Agent: text(all["name"].value), Model: text(all["model"].value)}
+	}
+	return task.Choice{Agent: text(o["agent"].value), Model: text(o["model"].value)}.Or(named)
+}
+
+// record is one object of an array.
+type record struct {
+	place string // for messages
+	value gjson.Result
+	all   object
+}
+
+// records reads each object of an array; place names the array.
+func (r *reader) records(place string, array gjson.Result, add func(record) error) (err error) {
+	i := 0
+	if len(r.Tasks) == 0 {
+		at := array.Index + 1
+		r.First = task.Range{File: r.file, Start: at, End: at}
+	}
+	array.ForEach(func(_, value gjson.Result) bool {
+		at := fmt.Sprintf("%s%s[%d]", r.prefix(), place, i)
+		if i++; !value.IsObject() {
+			err = r.wrong(at, value, "an object")
+			return false
+		}
+		err = add(record{at, value, members(value)})
+		return err == nil
+	})
+	return err
+}
+
+// one reads the task of a record.
+func (r *reader) one(rec record) (task.Task, task.Spot, error) {
+	all := rec.all
+	t := task.Task{
+		ID:          text(all["id"].value),
+		Title:       text(all.first("title", "name")),
+		Description: text(all["description"].value),
+		Criteria:    texts(all.first("acceptanceCriteria", "acceptance_criteria", "steps")),
+		Notes:       text(all["notes"].value),
+		DependsOn:   texts(all.first("dependsOn", "dependencies")),
+		Category:    text(all["category"].value),
+		Tags:        texts(all.first("tags", "labels")),
+		Judges:      texts(all["judges"].value),
+		Choice:      all.choice(),
+	}
+	spot := task.Spot{Item: r.span(rec.value)}
+	if v := all.first("title", "name"); v.Type == gjson.String {
+		spot.Title = r.span(v)
+	}
+	if v := all.first("priority", "order"); v.Exists() {
+		spot.Order = r.span(v)
+	}
+	line := r.line(rec.value.Index)
+	if t.ID == "" {
+		return t, spot, fmt.Errorf("%s (line %d): %q is missing: it must be a unique text", rec.place, line, "id")
+	}
+	var err error
+	if t.Priority, err = r.priority(rec.place, all["priority"].value); err != nil {
+		return t, spot, err
+	}
+	err = r.state(rec, &t, &spot)
+	return t, spot, err
+}
+
+// state reads "status" and "passes".
+func (r *reader) state(rec record, t *task.Task, spot *task.Spot) error {
+	all, place := rec.all, rec.place
+	status, passes := all["status"].value, all["passes"].value
+	if passes.Exists() {
+		if !passes.IsBool() {
+			return r.wrong(place+".passes", passes, "true or false")
+		}
+		spot.States = append(spot.States, task.Place{Range: r.span(passes), Words: r.truths(status.Exists())})
+		if passes.Bool() {
+			t.State = task.Done
+		}
+	}
+	switch {
+	case len(r.words.Read) == 0 || !status.Exists() && passes.Exists():
+		if !passes.Exists() {
+			spot.States = []task.Place{r.insertion(rec.value, map[task.State]string{task.Done: "true"}, "passes")}
+		}
+		return nil
+	case !status.Exists():
+		key, words := "status", map[task.State]string{}
+		for s, word := range r.words.Write {
+			words[s] = quoted(word)
+		}
+		if delete(words, task.Open); r.passes {
+			key, words = "passes", map[task.State]string{task.Done: "true"}
+		}
+		spot.States = []task.Place{r.insertion(rec.value, words, key)}
+		return nil
+	case status.Type != gjson.String:
+		return r.wrong(place+".status", status, "one of "+r.words.Known())
+	}
+	state, known := r.words.Of(status.Str)
+	switch {
+	case !known:
+		r.Faults = append(r.Faults, r.wrong(place+".status", status, "one of "+r.words.Known()).Error())
+		state = task.Blocked
+	case passes.Exists() && passes.Bool() != (state == task.Done):
+		r.Faults = append(r.Faults, fmt.Sprintf("%s (line %d): %q says %q, and %q says %s", place, r.line(rec.value.Index), "status", status.Str, "passes", passes.Raw))
+	}
+	if t.State = state; !known || r.words.Write[state] != status.Str {
+		t.Word = status.Str
+	}
+	inner := r.span(status)
+	inner.Start, inner.End = inner.Start+1, inner.End-1
+	spot.Word = inner
+	spot.States = append(spot.States, task.Place{Range: inner, Words: r.words.Write})
+	r.stamps(all, spot)
+	return nil
+}
+
+// truths are the words of "passes". Beside a status, it has one for each state.
+func (r *reader) truths(status bool) map[task.State]string {
+	if !status || len(r.words.Read) == 0 {
+		return plainTruths()
+	}
+	words := map[task.State]string{}
+	for s := range r.words.Write {
+		words[s] = strconv.FormatBool(s == task.Done)
+	}
+	return words
+}
+
+var plainTruths = sync.OnceValue(func() map[task.State]string { return map[task.State]string{task.Open: "false", task.Done: "true"} })
+
+// stamps are the times that a change of state writes, where the record has them.
+func (r *reader) stamps(all object, spot *task.Spot) {
+	if !all.first("updated_at", "updatedAt").Exists() && !all["completed_at"].value.Exists() {
+		return
+	}
+	now, always := `"`+task.Now+`"`, map[task.State]string{}
+	for s := range r.words.Write {
+		always[s] = now
+	}
+	back := maps.Clone(always)
+	for s := range back {
+		back[s] = "null"
+	}
+	back[task.Done] = now
+	for key, words := range map[string]map[task.State]string{"updated_at": always, "updatedAt": always, "completed_at": back} {
+		if v := all[key].value; v.Exists() && (v.Type == gjson.String || v.Type == gjson.Null) {
+			spot.States = append(spot.States, task.Place{Range: r.span(v), Words: words, Final: key == "completed_at"})
+		}
+	}
+}
+
+// where is the place of a record.
+type where struct {
+	file string // empty: the plan is one file
+	line int
+}
+
+func (w where) String() string {
+	if w.file == "" {
+		return fmt.Sprintf("line %d", w.line)
+	}
+	return fmt.Sprintf("%s, line %d", w.file, w.line)
+}
+
+// add takes a task over.
+func (r *reader) add(place string, t task.Task, spot task.Spot) error {
+	line := r.line(spot.Item.Start)
+	if other, twice := r.seen[t.ID]; twice {
+		return fmt.Errorf("%s.id (line %d): %q is also the id of the story in %s: each must be unique", place, line, t.ID, other)
+	}
+	r.seen[t.ID] = where{r.name, line}
+	if t.Title == "" {
+		t.Title = t.ID
+	}
+	r.Tasks, r.Spots = append(r.Tasks, t), append(r.Spots, spot)
+	return nil
+}
+
+func (r *reader) span(v gjson.Result) task.Range {
+	return task.Range{File: r.file, Start: v.Index, End: v.Index + len(v.Raw)}
+}
+
+func (r *reader) priority(place string, v gjson.Result) (int, error) {
+	if v.Type == gjson.Null { // or missing
+		return task.NoPriority, nil
+	}
+	if v.Type == gjson.String && len(r.words.Read) > 0 {
+		return task.PriorityOf(v.Str), nil
+	}
+	if v.Type != gjson.Number || v.Num != math.Trunc(v.Num) || math.Abs(v.Num) >= task.NoPriority {
+		return 0, r.wrong(place+".priority", v, "a whole number, 1 comes first")
+	}
+	return int(v.Num), nil
+}
+
+// insertion is the place of a record without a state: a new last member, formatted like
+// the one before it.
+func (r *reader) insertion(object gjson.Result, values map[task.State]string, name string) task.Place {
+	var last member
+	before := 0 // offset of the text between the last two members
+	end := object.Index + 1
+	object.ForEach(func(key, value gjson.Result) bool {
+		before, last = end, member{key, value}
+		end = value.Index + len(value.Raw)
+		return true
+	})
+	gap := string(r.data[before:last.key.Index]) // blanks, at most one comma, blanks
+	gap = gap[strings.IndexByte(gap, ',')+1:]
+	colon := string(r.data[last.key.Index+len(last.key.Raw) : last.value.Index])
+	words := map[task.State]string{}
+	for s, value := range values {
+		words[s] = "," + gap + quoted(name) + colon + value
+	}
+	return task.Place{Range: task.Range{File: r.file, Start: end, End: end}, Words: words}
+}
+
+func (r *reader) wrong(place string, found gjson.Result, allowed string) error {
+	line, _ := position(r.data, found.Index)
+	shown := []rune(found.Raw)
+	if len(shown) > 40 {
+		shown = append(shown[:40], '…')
+	}
+	return fmt.Errorf("%s (line %d): must be %s, found %s", place, line, allowed, string(shown))
+}
+
+// text is a string, the literal of a number or boolean, or "" for null or no value.
+func text(v gjson.Result) string {
+	if v.Type == gjson.Number {
+		return v.Raw
+	}
+	return strings.TrimSpace(v.String())
+}
+
+// texts are the elements of an array, or a single value.
+func texts(v gjson.Result) []string {
+	var all []string
+	for _, e := range v.Array() {
+		if s := text(e); s != "" {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// quoted is a text as JSON.
+func quoted(s string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a text can always be written
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// position is the 1-based line and column (in bytes) of offset in data.
+func position(data []byte, offset int) (line, col int) {
+	before := data[:min(offset, len(data))]
+	return bytes.Count(before, []byte("\n")) + 1, offset - bytes.LastIndexByte(before, '\n')
+}

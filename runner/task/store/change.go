@@ -1,0 +1,247 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ralph/runner/task"
+)
+
+// Place says where a task is moved to.
+type Place string
+
+// The places.
+const (
+	First  Place = "first"
+	Last   Place = "last"
+	Before Place = "before"
+	After  Place = "after"
+)
+
+// Add adds an open task at the end of the plan, above the optional sections, and returns it.
+func Add(path, title string, optionalSections []string) (task.Task, error) {
+	var added task.Task
+	err := update(path, optionalSections, func(p *plan) ([]edit, error) {
+		if p.New == nil {
+			return nil, fmt.Errorf("in %s, a task is a file of its own; write it with that tool", p.format.Name)
+		}
+		at, text := p.New(p.file(p.First.File), p.Parsed, p.Title(title))
+		edits := []edit{{at, text}}
+		after, err := p.parsed(edits)
+		if err != nil {
+			return nil, err
+		}
+		if len(after.Tasks) != len(p.Tasks)+1 {
+			return nil, fmt.Errorf("%q would not be read as one task", title)
+		}
+		for _, t := range after.Tasks {
+			if _, known := p.List.Find(t.ID); !known {
+				added = t
+			}
+		}
+		return edits, nil
+	})
+	if err != nil {
+		return added, fmt.Errorf("add task: %w", err)
+	}
+	return added, nil
+}
+
+// Rename gives a task another title and returns it with that.
+func Rename(path string, t task.Task, title string) (task.Task, error) {
+	return change(path, t, func(p *plan, i int) ([]edit, error) {
+		at := p.Spots[i].Title
+		if at.End == 0 {
+			return nil, errors.New("its title cannot be replaced here; edit the file")
+		}
+		if strings.TrimSpace(title) == "" {
+			return nil, errors.New("a title is needed")
+		}
+		return []edit{{at, p.Title(title)}}, nil
+	})
+}
+
+// Text is the part of a file that a task consists of.
+func Text(path string, t task.Task) (text string, err error) {
+	p, err := open(path, nil)
+	if err != nil {
+		return "", err
+	}
+	i, err := locate(p.Tasks, t)
+	if err != nil {
+		return "", err
+	}
+	item := p.Spots[i].Item
+	return string(p.file(item.File).Data[item.Start:item.End]), nil
+}
+
+// Replace puts another text in the place of the one that Text returned, and returns the task
+// that it says. It is an error if the text is not that any more.
+func Replace(path string, t task.Task, old, text string) (task.Task, error) {
+	return change(path, t, func(p *plan, i int) ([]edit, error) {
+		item := p.Spots[i].Item
+		if string(p.file(item.File).Data[item.Start:item.End]) != old {
+			return nil, errors.New("somebody else has changed it meanwhile")
+		}
+		return []edit{{item, text}}, nil
+	})
+}
+
+// change edits one task, and returns it as it is then.
+func change(path string, t task.Task, how func(p *plan, i int) ([]edit, error)) (now task.Task, err error) {
+	err = update(path, nil, func(p *plan) ([]edit, error) {
+		i, err := locate(p.Tasks, t)
+		if err != nil {
+			return nil, err
+		}
+		edits, err := how(p, i)
+		if err != nil {
+			return nil, err
+		}
+		after, err := p.parsed(edits)
+		if err != nil {
+			return nil, err
+		}
+		if len(after.Tasks) != len(p.Tasks) {
+			return nil, fmt.Errorf("the plan would have %d tasks instead of %d", len(after.Tasks), len(p.Tasks))
+		}
+		now = after.Tasks[i]
+		return edits, nil
+	})
+	if err != nil {
+		return now, fmt.Errorf("edit task %q: %w", t.Title, err)
+	}
+	return now, nil
+}
+
+// Move moves a task before or after another one, or to an end. Where a value orders the tasks,
+// it takes that of its new neighbour.
+func Move(path string, t task.Task, where Place, other task.Task) error {
+	err := update(path, nil, func(p *plan) ([]edit, error) {
+		from, err := locate(p.Tasks, t)
+		if err != nil {
+			return nil, err
+		}
+		order := p.siblings(from)
+		if order == nil {
+			return nil, fmt.Errorf("in %s, the order is that of the files", p.format.Name)
+		}
+		var to int
+		switch where {
+		case First:
+			to = order[0]
+		case Last:
+			to = order[len(order)-1]
+		default:
+			if to, err = locate(p.Tasks, other); err != nil {
+				return nil, err
+			}
+			if !slices.Contains(order, to) {
+				return nil, fmt.Errorf("%q is not on the same level of the same list", p.Tasks[to].ID)
+			}
+		}
+		if to == from {
+			return nil, nil
+		}
+		return p.moved(order, from, to, where == Last || where == After), nil
+	})
+	if err != nil {
+		return fmt.Errorf("move task %q: %w", t.Title, err)
+	}
+	return nil
+}
+
+// siblings are the tasks that a task can change places with, in the order in which they come;
+// nil: none, because each is a file.
+func (p *plan) siblings(i int) []int {
+	if p.New == nil {
+		return nil
+	}
+	var all []int
+	parent := func(i int) int {
+		for j := i - 1; j >= 0; j-- {
+			if p.Tasks[j].Depth < p.Tasks[i].Depth {
+				return j
+			}
+		}
+		return -1
+	}
+	own := parent(i)
+	for j, t := range p.Tasks {
+		if t.Depth == p.Tasks[i].Depth && p.Spots[j].Item.File == p.Spots[i].Item.File && parent(j) == own {
+			all = append(all, j)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b int) int { return p.Tasks[a].Priority - p.Tasks[b].Priority })
+	return all
+}
+
+// moved are the edits that put a task next to another.
+func (p *plan) moved(order []int, from, to int, after bool) []edit {
+	text := string(p.file(p.Spots[from].Item.File).Data)
+	item, target := p.Spots[from].Item, p.Spots[to].Item
+	block := text[item.Start:item.End]
+	if mine, its := p.Spots[from].Order, p.Spots[to].Order; mine.End > 0 && its.End > 0 {
+		block = text[item.Start:mine.Start] + text[its.Start:its.End] + text[mine.End:item.End]
+	}
+	if p.Spots[from].Order.End > 0 || strings.HasPrefix(block, "{") {
+		now := slices.DeleteFunc(slices.Sorted(slices.Values(order)), func(i int) bool { return i == from })
+		at := slices.Index(now, to)
+		if after {
+			at++
+		}
+		return p.permuted(slices.Insert(now, at, from), from, block)
+	}
+	end := "\n"
+	if strings.Contains(text, "\r\n") {
+		end = "\r\n"
+	}
+	if !strings.HasSuffix(block, "\n") {
+		block += end
+	}
+	at := target.Start
+	if after {
+		at = target.End
+	}
+	if at == item.Start || at == item.End {
+		return nil // it is there already
+	}
+	if at > 0 && text[at-1] != '\n' { // the last line has no end
+		block = end + strings.TrimSuffix(block, end)
+	}
+	return []edit{{task.Range{File: item.File, Start: at, End: at}, block}, {item, ""}}
+}
+
+// permuted gives the records of an array another order, and keeps what is between them. The
+// record of moved gets another text.
+func (p *plan) permuted(order []int, moved int, text string) []edit {
+	var edits []edit
+	for n, slot := range slices.Sorted(slices.Values(order)) {
+		item := p.Spots[order[n]].Item
+		record := string(p.file(item.File).Data[item.Start:item.End])
+		if order[n] == moved {
+			record = text
+		}
+		edits = append(edits, edit{p.Spots[slot].Item, record})
+	}
+	return edits
+}
+
+// file is a file as the format reads it.
+func (p *plan) file(i int) task.File { return task.File{Data: p.files[i].data[p.files[i].bom:]} }
+
+// parsed is the plan with the edits.
+func (p *plan) parsed(edits []edit) (plan, error) {
+	texts := p.edited(slices.Clone(edits))
+	after := plan{format: p.format}
+	for i, f := range p.files {
+		if text, changed := texts[i]; changed {
+			f.data = text
+		}
+		after.files = append(after.files, f)
+	}
+	err := after.finish(p.Path, task.Input{Folder: p.folder})
+	return after, err
+}

@@ -1,0 +1,182 @@
+// Package store finds plans, reads them and changes single tasks in their files. formats
+// has a row for each format.
+package store
+
+import (
+	"bytes"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/tidwall/gjson"
+
+	"ralph/runner/task"
+	"ralph/runner/task/boxes"
+	"ralph/runner/task/records"
+	"ralph/runner/task/stories"
+)
+
+// format is one kind of plan.
+type format struct {
+	Name string
+	// Where are the places in a project, best first: patterns of slash paths.
+	Where []string
+	// Find lists the places that no pattern tells; nil: Where does.
+	Find func(project string) []string
+	// Globs of the plan's path: of the base name in lower case, or with a slash of the end of
+	// the path.
+	Globs []string
+	// Is looks at the content when the name fits; nil: the name is enough.
+	Is func(data []byte) bool
+	// Sniff knows the format by content alone, for files without an extension; nil: never.
+	Sniff func(data []byte) bool
+	// Files make the plan a folder: patterns of the files in it.
+	Files []string
+	Not   []string // of Files
+	// Beside are files that are read with the plan: patterns relative to its folder. More says
+	// by the plan's content which others there are; nil: none.
+	Beside []string
+	More   func(plan []byte) []string
+	Parse  func(task.Input) (task.Parsed, error)
+	// New is the text of a new task, and where it goes; nil: a task is a file of its own.
+	New func(f task.File, p task.Parsed, title string) (task.Range, string)
+	// Title spells a title.
+	Title func(string) string
+}
+
+// formats is the table, in the order in which Find takes the first plan. The row of a more
+// special name comes before a more general one.
+func formats() []format {
+	return []format{{
+		Name: "checkbox", Where: []string{".ralph/fix_plan.md", "fix_plan.md", "@fix_plan.md"},
+		Sniff: boxes.HasBox, Parse: boxes.Checkbox, New: boxes.New(boxes.NoNumber), Title: boxes.Title,
+	}, {
+		Name: "prd.json", Where: []string{"prd.json", ".ralph/prd.json"},
+		Sniff: records.LooksLikeJSON, Parse: records.PRD, New: newStory(), Title: records.Title,
+	}, {
+		Name: "tasks.json", Where: []string{".ralph/tasks.json"},
+		Globs: []string{".ralph/tasks.json"}, Parse: records.Tasks, New: newTask(), Title: records.Title,
+	}, {
+		Name: "PRD folder", Where: []string{"docs/prd"}, Files: []string{"*.json"},
+		Parse: records.Folder, New: newItem(), Title: records.Title,
+	}, {
+		Name: "Spec Kit", Find: findSpecKit,
+	}, {
+		Name: "BMAD sprint", Where: []string{"_bmad-output/implementation-artifacts/sprint-status.yaml", "docs/sprint-artifacts/sprint-status.yaml",
+			"docs/sprint-status.yaml", "docs/stories/sprint-status.yaml", "sprint-status.yaml"},
+		Globs: []string{"sprint-status.yaml", "sprint-status.yml"}, More: stories.StoryFolders,
+		Parse: stories.Sprint, Title: stories.Title,
+	}, {
+		Name: "BMAD spec", Where: []string{"_bmad-output/implementation-artifacts/*.md"}, Globs: []string{"*.md"}, Is: stories.IsSpec,
+		Parse: stories.Spec, Title: stories.Title,
+	}, {
+		Name: "BMAD stories", Find: below("docs/stories", ".bmad-core"), Files: []string{"[0-9]*.[0-9]*.*.md"}, Not: []string{"*.story.md"},
+		Parse: stories.BMAD4, Title: stories.Title,
+	}, {
+		Name: "OpenSpec", Where: []string{"openspec/changes/*/tasks.md"}, Globs: []string{"openspec/changes/*/tasks.md"},
+		Parse: boxes.OpenSpec, New: boxes.New(boxes.NextTop), Title: boxes.Title,
+	}, {
+		Name: "Kiro", Where: []string{".kiro/specs/*/tasks.md"}, Globs: []string{".kiro/specs/*/tasks.md"},
+		Beside: []string{"spec.json"}, Parse: boxes.Kiro, New: boxes.New(boxes.NextTop), Title: boxes.Title,
+	}, {
+		Name: "Taskmaster", Where: []string{".taskmaster/tasks/tasks.json"},
+		Globs:  []string{".taskmaster/tasks/tasks.json"},
+		Beside: []string{"../state.json"}, Parse: records.Taskmaster, New: newNumbered(), Title: records.Title,
+	}, {
+		Name: "Backlog.md", Where: []string{"backlog", ".backlog"}, Files: []string{"tasks/*.md"}, Beside: []string{"config.yml"},
+		Parse: stories.Backlog, Title: stories.Title,
+	}, {
+		Name: "AIOS", Find: below("docs/stories", ".aios-core", ".aiox-core"), Files: []string{"**/*.story.md", "**/STORY-*.md"},
+		Parse: stories.AIOS, Title: stories.Heading,
+	}, { // what follows is known by content
+		Name: "Spec Kit", Globs: []string{"tasks.md"}, Is: boxes.IsSpecKit, Parse: boxes.SpecKit, New: boxes.New(boxes.NextT), Title: boxes.Title,
+	}, {
+		Name: "tasks.json", Globs: []string{"tasks.json"}, Parse: records.Tasks, New: newTask(), Title: records.Title,
+		Is: func(data []byte) bool { return gjson.GetBytes(data, "tasks.0.name").Exists() },
+	}, {
+		Name: "Taskmaster", Globs: []string{"tasks.json"}, Is: looksLikeTaskmaster, Parse: records.Taskmaster, New: newNumbered(), Title: records.Title,
+	}, {
+		Name: "prd.json", Globs: []string{"*.json"}, Parse: records.PRD, New: newStory(), Title: records.Title,
+	}, {
+		Name: "checkbox", Globs: []string{"*.md", "*.markdown", "*.mdown"}, Parse: boxes.Checkbox, New: boxes.New(boxes.NoNumber), Title: boxes.Title,
+	}}
+}
+
+type newRecord = func(task.File, task.Parsed, string) (task.Range, string)
+
+func newStory() newRecord {
+	return records.New(records.Member{Key: "id", Value: "%ID"}, records.Member{Key: "title", Value: "%TITLE"}, records.Member{Key: "description", Value: `""`},
+		records.Member{Key: "acceptanceCriteria", Value: "[]"}, records.Member{Key: "priority", Value: "%ORDER"}, records.Member{Key: "passes", Value: "false"})
+}
+
+func newItem() newRecord {
+	return records.New(records.Member{Key: "id", Value: "%ID"}, records.Member{Key: "name", Value: "%TITLE"}, records.Member{Key: "description", Value: `""`},
+		records.Member{Key: "priority", Value: `"medium"`}, records.Member{Key: "status", Value: `"pending"`})
+}
+
+func newTask() newRecord {
+	return records.New(records.Member{Key: "id", Value: "%ID"}, records.Member{Key: "name", Value: "%TITLE"}, records.Member{Key: "description", Value: `""`},
+		records.Member{Key: "status", Value: `"pending"`}, records.Member{Key: "order", Value: "%ORDER"})
+}
+
+func newNumbered() newRecord {
+	return records.New(records.Member{Key: "id", Value: "%ID"}, records.Member{Key: "title", Value: "%TITLE"}, records.Member{Key: "description", Value: `""`},
+		records.Member{Key: "status", Value: `"pending"`}, records.Member{Key: "dependencies", Value: "[]"}, records.Member{Key: "priority", Value: `"medium"`},
+		records.Member{Key: "subtasks", Value: "[]"})
+}
+
+func looksLikeTaskmaster(data []byte) bool {
+	root := gjson.ParseBytes(data)
+	if root.Get("tasks").IsArray() {
+		return !root.Get("userStories").Exists()
+	}
+	tagged := false
+	root.ForEach(func(_, value gjson.Result) bool {
+		tagged = value.Get("tasks").IsArray()
+		return !tagged
+	})
+	return tagged
+}
+
+// fits reports whether the row's name fits the path.
+func (f format) fits(name string) bool {
+	name = strings.ToLower(filepath.ToSlash(name))
+	for _, glob := range f.Globs {
+		target := path.Base(name)
+		if strings.Contains(glob, "/") {
+			glob, target = "**/"+glob, name
+		}
+		if ok, err := doublestar.Match(glob, target); err == nil && ok {
+			return true
+		}
+	}
+	return false
+}
+
+// findSpecKit is the tasks.md of the current feature, else those of all features.
+func findSpecKit(project string) []string {
+	feature := featureDirectory(project)
+	if feature != "" {
+		return existing(project, path.Join(filepath.ToSlash(feature), "tasks.md"))
+	}
+	if len(existing(project, ".specify")) == 0 {
+		return nil
+	}
+	return existing(project, "specs/*/tasks.md")
+}
+
+// below looks for a folder in projects that have one of the others.
+func below(folder string, others ...string) func(string) []string {
+	return func(project string) []string {
+		for _, other := range others {
+			if len(existing(project, other)) > 0 {
+				return existing(project, folder)
+			}
+		}
+		return nil
+	}
+}
+
+// body is the content without a byte order mark.
+func body(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) }

@@ -1,0 +1,168 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/tidwall/gjson"
+)
+
+// Found is a plan in a project.
+type Found struct {
+	Path   string // below the project's folder, as it was given
+	Format string
+}
+
+// All lists the plans in dir, in the order of the table: the first is the one that a run
+// takes when nobody names another.
+func All(dir string) []Found {
+	var all []Found
+	for _, f := range formats() {
+		paths := []string{}
+		for _, pattern := range f.Where {
+			paths = append(paths, existing(dir, pattern)...)
+		}
+		if f.Find != nil {
+			paths = append(paths, f.Find(dir)...)
+		}
+		for _, path := range paths {
+			if f.isAt(path) && !slices.ContainsFunc(all, func(o Found) bool { return o.Path == path }) {
+				all = append(all, Found{path, f.Name})
+			}
+		}
+	}
+	return all
+}
+
+// isAt reports whether a path holds what the row looks for: a file, or a folder with files.
+func (f format) isAt(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || info.IsDir() != (f.Files != nil) {
+		return false
+	}
+	if f.Files == nil {
+		data, err := read(path)
+		return f.Is == nil || err == nil && f.Is(body(data))
+	}
+	names, err := filesIn(path)
+	return err == nil && len(f.ofFolder(names)) > 0
+}
+
+// Find returns the first of All. It is false if there is none.
+func Find(dir string) (path string, ok bool) {
+	all := All(dir)
+	if len(all) == 0 {
+		return "", false
+	}
+	return all[0].Path, true
+}
+
+// Locate returns the path of the project's plan: given, which may be relative to dir, or
+// else the result of Find. It is empty if there is no plan. The error says why the plan
+// cannot be used.
+func Locate(dir, given string, optionalSections []string) (string, error) {
+	path := given
+	if path == "" {
+		found, ok := Find(dir)
+		if !ok {
+			return "", nil
+		}
+		path = found
+	} else if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	_, err := Load(path, optionalSections)
+	if info, statErr := os.Stat(path); err != nil && statErr == nil && info.IsDir() && !strings.Contains(err.Error(), "two formats") {
+		switch inside := within(path); len(inside) {
+		case 0:
+		case 1:
+			path = inside[0].Path
+			_, err = Load(path, optionalSections)
+		default:
+			return "", fmt.Errorf("the folder %q holds several plans: %s; name one of them", given, names(dir, inside))
+		}
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("the plan %q does not exist", given)
+	case err != nil:
+		return "", fmt.Errorf("the plan cannot be used: %w", err)
+	}
+	return path, nil
+}
+
+// within lists the plans in a folder that somebody has named: a feature's, or a project's.
+func within(folder string) []Found {
+	all := All(folder)
+	for _, path := range existing(folder, "{tasks.md,tasks/tasks.json,tasks.json,sprint-status.yaml}") {
+		data, err := read(path)
+		if f, noFormat := formatOf(path, body(data)); err == nil && noFormat == nil && !slices.ContainsFunc(all, func(o Found) bool { return o.Path == path }) {
+			all = append(all, Found{path, f.Name})
+		}
+	}
+	return all
+}
+
+// names lists plans for people.
+func names(dir string, all []Found) string {
+	var texts []string
+	for _, found := range all {
+		if rel, err := filepath.Rel(dir, found.Path); err == nil {
+			texts = append(texts, fmt.Sprintf("%s (%s)", filepath.ToSlash(rel), found.Format))
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+// existing lists what a pattern of slash paths below dir names, sorted.
+func existing(dir, pattern string) []string {
+	paths, err := doublestar.FilepathGlob(filepath.Join(escaped(dir), filepath.FromSlash(pattern)))
+	if err != nil {
+		return nil // a name that no pattern can hold
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// escaped is a folder's name as a pattern that only it matches.
+func escaped(dir string) string {
+	var out []byte
+	for _, c := range []byte(dir) {
+		if c == '*' || c == '?' || c == '[' || c == '{' || c == '\\' {
+			out = append(out, '\\')
+		}
+		out = append(out, c)
+	}
+	return string(out)
+}
+
+// featureDirectory is the folder of Spec Kit's current feature; empty: it is not set.
+func featureDirectory(project string) string {
+	if dir := os.Getenv("SPECIFY_FEATURE_DIRECTORY"); dir != "" {
+		return relative(project, dir)
+	}
+	data, err := read(filepath.Join(project, ".specify", "feature.json"))
+	if err != nil {
+		return ""
+	}
+	return relative(project, gjson.GetBytes(data, "feature_directory").Str)
+}
+
+// relative is a path inside of the project; empty: it leads elsewhere.
+func relative(project, path string) string {
+	if filepath.IsAbs(path) {
+		if rel, err := filepath.Rel(project, path); err == nil {
+			path = rel
+		}
+	}
+	if !filepath.IsLocal(path) {
+		return ""
+	}
+	return path
+}

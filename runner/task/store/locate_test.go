@@ -1,0 +1,59 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestLocate_givenOrFound_elseSaysWhy(t *testing.T) {
+	dir := t.TempDir()
+	if path, err := Locate(dir, "", nil); path != "" || err != nil {
+		t.Errorf("no plan: %q, %v", path, err)
+	}
+	for name, text := range map[string]string{"fix_plan.md": "- [ ] a\n", "other.md": "- [ ] b\n", "bad.json": "{"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct{ given, path, problem string }{
+		{"", "fix_plan.md", ""},
+		{"other.md", "other.md", ""},
+		{"missing.md", "", `the plan "missing.md" does not exist`},
+		{"bad.json", "", "the plan cannot be used"},
+	} {
+		path, err := Locate(dir, test.given, nil)
+		if test.problem != "" {
+			if err == nil || !strings.Contains(err.Error(), test.problem) {
+				t.Errorf("%q: %v", test.given, err)
+			}
+		} else if err != nil || path != filepath.Join(dir, test.path) {
+			t.Errorf("%q: %q, %v", test.given, path, err)
+		}
+	}
+}
+
+func TestLocate_folders_giveTheirOnePlan(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		".kiro/specs/a/tasks.md": "- [ ] 1. x\n", ".kiro/specs/a/design.md": "- [ ] no\n", "backlog/tasks/t.md": "---\nid: a\nstatus: Done\n---\n",
+		"both/tasks.md": "- [ ] T001 x\n", "both/prd.json": `{"userStories": []}`, "empty/readme.txt": "x", "tm/tasks/tasks.json": `{"tasks": []}`,
+	} {
+		write(t, filepath.Join(dir, name), text)
+	}
+	for given, want := range map[string]string{
+		".kiro/specs/a": ".kiro/specs/a/tasks.md", ".kiro/specs/a/": ".kiro/specs/a/tasks.md", "backlog": "backlog", "tm": "tm/tasks/tasks.json",
+		"both":  "!the folder \"both\" holds several plans: both/prd.json (prd.json), both/tasks.md (Spec Kit); name one of them",
+		"empty": "!holds no plan that ralph knows",
+	} {
+		path, err := Locate(dir, given, nil)
+		if problem, refused := strings.CutPrefix(want, "!"); refused {
+			if err == nil || !strings.Contains(err.Error(), problem) {
+				t.Errorf("%s: %v, want %q", given, err, problem)
+			}
+		} else if err != nil || path != filepath.Join(dir, want) {
+			t.Errorf("%s: %q, %v", given, path, err)
+		}
+	}
+}

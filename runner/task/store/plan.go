@@ -1,0 +1,150 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"ralph/runner/task"
+)
+
+// File says where the plan is. The zero value: there is no plan.
+type File struct {
+	Path             string   `json:"path"` // absolute
+	Name             string   `json:"name"` // relative to the project, with slashes; for people
+	OptionalSections []string `json:"optional_sections,omitempty"`
+	// Edits is the file in which Record notes what people change. No agent may write it.
+	Edits string `json:"edits,omitempty"`
+}
+
+// Plan is what the plan file said at one moment. The zero value: there is no plan.
+type Plan struct {
+	Known     bool      `json:"known,omitempty"` // a plan file is in use
+	Error     string    `json:"error,omitempty"` // why it cannot be used; empty: it can
+	Done      int       `json:"done"`            // required tasks
+	Total     int       `json:"total"`
+	Remaining int       `json:"remaining"`
+	List      task.List `json:"list,omitzero"`
+}
+
+// Read reads the plan as it is now. Without a plan file it returns the zero Plan.
+func Read(f File) Plan {
+	if f.Path == "" {
+		return Plan{}
+	}
+	list, err := Load(f.Path, f.OptionalSections)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("the plan %q is gone", f.Name)
+	}
+	if err != nil {
+		return Plan{Known: true, Error: err.Error()}
+	}
+	return Of(list)
+}
+
+// Of is the plan with these tasks.
+func Of(list task.List) Plan {
+	return Plan{Known: true, Done: list.Done(), Total: list.Total(), Remaining: list.Remaining(), List: list}
+}
+
+// Usable is true when there is a plan and it can be read.
+func (p Plan) Usable() bool { return p.Known && p.Error == "" }
+
+// IsDone is true when the task is in the plan and marked done.
+func (p Plan) IsDone(id string) bool {
+	return slices.ContainsFunc(p.List.Tasks, func(t task.Task) bool { return t.ID == id && t.Done() })
+}
+
+// Claimed is the plan with a task done of which the agent says so: in its final message, or by
+// giving it to review.
+func (p Plan) Claimed(before Plan, id string, says bool) Plan {
+	i := slices.IndexFunc(p.List.Tasks, func(t task.Task) bool { return t.ID == id })
+	was, _ := before.List.Find(id)
+	if i < 0 || !p.Usable() || !says && (p.List.Tasks[i].State != task.Review || was.State == task.Review) || !p.List.Tasks[i].Pending() {
+		return p
+	}
+	list := p.List
+	list.Tasks = slices.Clone(list.Tasks)
+	list.Tasks[i].State, list.Tasks[i].Word = task.Done, ""
+	return Of(list)
+}
+
+// Without is the plan with these tasks open.
+func (p Plan) Without(ticks []string) Plan {
+	if len(ticks) == 0 || !p.Usable() {
+		return p
+	}
+	list := p.List
+	list.Tasks = slices.Clone(list.Tasks)
+	for i, t := range list.Tasks {
+		if slices.Contains(ticks, t.ID) {
+			list.Tasks[i].State = task.Open
+		}
+	}
+	return Of(list)
+}
+
+// Others reports whether there is another file among them than those of the plan.
+func (f File) Others(plan Plan, files []string) bool {
+	return slices.ContainsFunc(files, func(file string) bool { return !f.Has(plan, file) })
+}
+
+// Of is the file that a task of the plan stands in, relative to the project.
+func (f File) Of(list task.List, t task.Task) string {
+	switch {
+	case t.File == "":
+		return f.Name
+	case slices.Contains(list.Files, path.Base(f.Name)): // the plan is one of the files
+		return path.Join(path.Dir(f.Name), t.File)
+	}
+	return path.Join(f.Name, t.File)
+}
+
+// Has reports whether a file, relative to the project, belongs to the plan.
+func (f File) Has(plan Plan, file string) bool {
+	if file == f.Name || f.Path != "" && strings.HasPrefix(file, f.Name+"/") {
+		return true
+	}
+	return slices.ContainsFunc(plan.List.Files, func(own string) bool { return path.Join(path.Dir(f.Name), own) == file })
+}
+
+// Only is the path of the one file that holds the plan; empty: there are several, or none.
+func (f File) Only(plan Plan) string {
+	if info, err := os.Stat(f.Path); err != nil || !info.Mode().IsRegular() || len(plan.List.Files) > 0 {
+		return ""
+	}
+	return f.Path
+}
+
+// Change is a task that somebody changed, and what it is now: its state, new or changed.
+type Change struct {
+	task.Task
+	Is string
+}
+
+// With is the plan with what changed from one version of it to another.
+func (p Plan) With(from, to Plan) (Plan, []Change) {
+	if !p.Usable() || !from.Usable() || !to.Usable() {
+		return p, nil
+	}
+	same := func(a, b task.Task) bool { return a.State == b.State && a.Wording() == b.Wording() }
+	var changes []Change
+	for _, t := range to.List.Tasks {
+		i := slices.IndexFunc(from.List.Tasks, func(was task.Task) bool { return was.ID == t.ID })
+		switch {
+		case i < 0:
+			changes = append(changes, Change{t, "new"})
+		case t.State != from.List.Tasks[i].State:
+			changes = append(changes, Change{t, t.State.String()})
+		case !same(from.List.Tasks[i], t):
+			changes = append(changes, Change{t, "changed"})
+		}
+	}
+	list := p.List
+	list.Tasks = task.Merged(list.Tasks, from.List.Tasks, to.List.Tasks, same)
+	return Of(list), changes
+}

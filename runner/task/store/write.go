@@ -1,0 +1,267 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/google/renameio/v2"
+
+	"ralph/runner/task"
+)
+
+// ErrNoWord is the error of a state that the format cannot write.
+var ErrNoWord = errors.New("the format has no word for it")
+
+// errChanged says that a file is not any more what it was when it was read.
+var errChanged = errors.New("the plan keeps changing; try again")
+
+const (
+	// tries bounds how often a change begins anew because somebody else has written.
+	tries = 100
+	// lockWait is how long another writer may take.
+	lockWait = 10 * time.Second
+)
+
+// edit replaces a range by a text.
+type edit struct {
+	task.Range
+	Text string
+}
+
+// Untick marks t as open; see Set.
+func Untick(path string, t task.Task) error { return Set(path, t, task.Open) }
+
+// Set gives t another state in the plan at path and changes nothing else: one byte of a box,
+// or the value of a field. It reads the files again and finds t by its own id, by its title,
+// or by its id if the title has changed, so other lines may have moved. It does nothing if t
+// has that state. The write is atomic, keeps the file's mode, follows symbolic links and
+// never overwrites what somebody else has written meanwhile. It is an error if t is gone or
+// several tasks match, and ErrNoWord if the format cannot say the state.
+func Set(path string, t task.Task, s task.State) error { return set(path, t, s, "") }
+
+// Restore gives t in the plan the state, and the word for it, that the earlier version has.
+func Restore(path string, t, earlier task.Task) error {
+	return set(path, t, earlier.State, earlier.Word)
+}
+
+func set(path string, t task.Task, s task.State, word string) error {
+	err := update(path, nil, func(p *plan) ([]edit, error) { return p.marks(t, s, word) })
+	if err != nil {
+		return fmt.Errorf("mark task %q in %q: %w", t.Title, path, err)
+	}
+	return nil
+}
+
+// marks are the edits that give t a state, in ralph's word for it or the given one.
+func (p *plan) marks(t task.Task, s task.State, word string) ([]edit, error) {
+	i, err := locate(p.Tasks, t)
+	if err != nil {
+		return nil, err
+	}
+	now := p.Tasks[i]
+	if now.State == s && (word == "" || now.Word == word) {
+		return nil, nil
+	}
+	edits, err := spot(p.Spots[i]).to(now.State, s)
+	if w := p.Spots[i].Word; word != "" && w.End > 0 {
+		edits = slices.DeleteFunc(edits, func(e edit) bool { return e.Range == w })
+		edits, err = append(edits, edit{w, word}), nil
+	}
+	return edits, err
+}
+
+type spot task.Spot
+
+// to are the edits that change a state.
+func (s spot) to(from, to task.State) ([]edit, error) {
+	var edits []edit
+	for _, place := range s.States {
+		text, ok := place.Words[to]
+		if !ok || place.Final && from != task.Done && to != task.Done {
+			continue
+		}
+		now := time.Now()
+		text = strings.NewReplacer(task.Now, now.UTC().Format(time.RFC3339), task.Today, now.Format(time.DateOnly)).Replace(text)
+		edits = append(edits, edit{place.Range, text})
+	}
+	if !slices.ContainsFunc(s.States, func(p task.Place) bool { _, ok := p.Words[to]; return ok && !p.Final }) {
+		return nil, fmt.Errorf("%w: %s", ErrNoWord, to)
+	}
+	return edits, nil
+}
+
+// update changes files of the plan at path. change may be called several times: whenever
+// somebody else has written a file meanwhile.
+func update(path string, optionalSections []string, change func(*plan) ([]edit, error)) error {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrUnusable, err)
+	}
+	unlock, err := lock(real)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	for range tries {
+		p, err := open(path, optionalSections)
+		if err != nil {
+			return err
+		}
+		edits, err := change(&p)
+		if err != nil || len(edits) == 0 {
+			return err
+		}
+		if err = p.write(edits); !errors.Is(err, errChanged) {
+			return err
+		}
+	}
+	return errChanged
+}
+
+// lock keeps other writers of ralph away. Nothing is left of it: the lock is on the folder.
+func lock(path string) (unlock func(), err error) {
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return nil, fmt.Errorf("lock plan: %w", err)
+	}
+	// The kernel queues those that wait. Whoever only tries again and again may never get it.
+	got := make(chan error, 1)
+	go func() {
+		for {
+			if err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX); !errors.Is(err, syscall.EINTR) {
+				got <- err
+				return
+			}
+		}
+	}()
+	select {
+	case err := <-got:
+		if err != nil {
+			_ = dir.Close()
+			return nil, fmt.Errorf("lock plan: %w", err)
+		}
+		return func() { _ = dir.Close() }, nil // nothing was written to it
+	case <-time.After(lockWait):
+		go func() {
+			err := <-got // the lock is not wanted any more
+			_ = errors.Join(err, dir.Close())
+		}()
+		return nil, fmt.Errorf("lock plan: another ralph has held the lock of %s for %v", filepath.Dir(path), lockWait)
+	}
+}
+
+// edited are the files with the edits, by index.
+func (p *plan) edited(edits []edit) map[int][]byte {
+	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(b.Start, a.Start)) })
+	texts := map[int][]byte{}
+	for _, e := range edits {
+		f := p.files[e.File]
+		data, changed := texts[e.File]
+		if !changed {
+			data = f.data
+		}
+		texts[e.File] = slices.Concat(data[:f.bom+e.Start], []byte(e.Text), data[f.bom+e.End:])
+	}
+	return texts
+}
+
+// write applies the edits, unless a file has changed since it was read. The plan itself, which
+// says the states, is the first file and written last: until then, another try begins anew.
+func (p *plan) write(edits []edit) error {
+	texts := p.edited(edits)
+	maps.DeleteFunc(texts, func(i int, text []byte) bool { return bytes.Equal(text, p.files[i].data) })
+	for i := range texts {
+		if now, err := os.ReadFile(p.files[i].path); err != nil || !bytes.Equal(now, p.files[i].data) {
+			return errChanged
+		}
+	}
+	for _, i := range slices.Backward(slices.Sorted(maps.Keys(texts))) {
+		f := p.files[i]
+		real, err := filepath.EvalSymlinks(f.path)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrUnusable, err)
+		}
+		if err := replace(real, f.data, texts[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replace writes a file that still has its old content.
+func replace(path string, old, text []byte) error {
+	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithExistingPermissions(), renameio.WithPermissions(0o644))
+	if err != nil {
+		return fmt.Errorf("write plan: %w", err)
+	}
+	defer func() { _ = file.Cleanup() }() // does nothing after the rename
+	if _, err := file.Write(text); err != nil {
+		return fmt.Errorf("write plan: %w", err)
+	}
+	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, old) {
+		return errChanged
+	}
+	if err := file.CloseAtomicallyReplace(); err != nil {
+		return fmt.Errorf("write plan: %w", err)
+	}
+	return nil
+}
+
+// locate returns the index of t; exactly one task must match.
+func locate(tasks []task.Task, t task.Task) (int, error) {
+	if !task.Hashed(t.ID) {
+		if same := indices(tasks, func(o task.Task) bool { return o.ID == t.ID }); len(same) == 1 {
+			return same[0], nil
+		}
+	}
+	fits := indices(tasks, func(o task.Task) bool { return o.Title == t.Title && (o.Line > 0 || o.ID == t.ID) })
+	if len(fits) == 0 {
+		fits = indices(tasks, func(o task.Task) bool { return o.ID == t.ID })
+	}
+	if len(fits) == 0 {
+		return 0, errors.New("it is no longer in the plan")
+	}
+	for _, same := range []func(task.Task) bool{
+		func(o task.Task) bool { return o.Section == t.Section },
+		func(o task.Task) bool { return o.Line == t.Line },
+	} {
+		if len(fits) == 1 {
+			break
+		}
+		fits = slices.DeleteFunc(fits, func(i int) bool { return !same(tasks[i]) })
+	}
+	if len(fits) != 1 {
+		return 0, fmt.Errorf("several tasks have this text%s", lines(tasks, t.Title))
+	}
+	return fits[0], nil
+}
+
+func indices(tasks []task.Task, ok func(task.Task) bool) []int {
+	var out []int
+	for i, t := range tasks {
+		if ok(t) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// lines lists the lines of the tasks with this title: " (lines 3, 9)".
+func lines(tasks []task.Task, title string) string {
+	var at []string
+	for _, t := range tasks {
+		if t.Title == title && t.Line > 0 {
+			at = append(at, fmt.Sprint(t.Line))
+		}
+	}
+	return " (lines " + strings.Join(at, ", ") + ")"
+}

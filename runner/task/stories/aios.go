@@ -1,0 +1,122 @@
+package stories
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"ralph/runner/task"
+)
+
+// AIOS reads a folder of stories as AIOS writes them: *.story.md and STORY-*.md.
+func AIOS(in task.Input) (task.Parsed, error) {
+	return folder(in, task.Words{
+		Read: map[string]task.State{"Draft": task.Blocked, "Ready": task.Open, "Approved": task.Open, "In Progress": task.Active,
+			"Ready for Review": task.Review, "InReview": task.Review, "Review": task.Review, "Done": task.Done, "Completed": task.Done,
+			"Ready for Done": task.Review, "Blocked": task.Blocked},
+		Write: map[task.State]string{task.Open: "Ready", task.Active: "In Progress", task.Review: "Ready for Review",
+			task.Done: "Done", task.Blocked: "Blocked"},
+	})
+}
+
+// BMAD4 reads a folder of stories as version 4 of BMAD writes them: 1.2.title.md.
+func BMAD4(in task.Input) (task.Parsed, error) {
+	return folder(in, task.Words{
+		Read: map[string]task.State{"Draft": task.Blocked, "Approved": task.Open, "Ready": task.Open, "In Progress": task.Active,
+			"InProgress": task.Active, "Review": task.Review, "Ready for Review": task.Review, "Done": task.Done},
+		Write: map[task.State]string{task.Open: "Approved", task.Active: "InProgress", task.Review: "Review", task.Done: "Done"},
+	})
+}
+
+// folder reads stories that are a file each.
+func folder(in task.Input, words task.Words) (task.Parsed, error) {
+	p := task.Parsed{List: task.List{Marking: "Set the story's status to `Done` in `%s`"}}
+	seen := map[string]string{}
+	for i, f := range in.Files {
+		d, err := read(i, f)
+		if err != nil {
+			return p, err
+		}
+		id := storyID(f.Name)
+		if first := seen[id]; first != "" {
+			p.Faults = append(p.Faults, f.Name+": "+first+" is also story "+id+": each must be unique")
+			id = f.Name
+		}
+		seen[id] = f.Name
+		t, spot := d.story(id)
+		s := d.status(words)
+		s.apply(&t, &spot)
+		if s.fault != "" {
+			p.Faults = append(p.Faults, s.fault)
+		}
+		if s.line == 0 {
+			p.Faults = append(p.Faults, f.Name+": the story has no status; write one below a heading \"## Status\": "+words.Known())
+			t.State = task.Blocked
+		}
+		p.Tasks, p.Spots = append(p.Tasks, t), append(p.Spots, spot)
+	}
+	byNumber(&p)
+	return p, nil
+}
+
+// story is the task of a file, without its state.
+func (d *doc) story(id string) (task.Task, task.Spot) {
+	t := task.Task{ID: id, Title: d.title(id), File: d.Name, Description: paragraph(d.section("story", "user story", "descrição", "description"))}
+	var boxes, steps []task.Place
+	t.Criteria, boxes = d.items(d.section("acceptance criteria", "critérios de aceitação", "critérios de aceite"))
+	_, steps = d.items(d.section("tasks / subtasks", "tasks", "tasks/subtasks"))
+	spot := task.Spot{States: append(boxes, steps...), Item: task.Range{File: d.index, End: len(d.Data)}, Title: d.titleAt}
+	return t, spot
+}
+
+var storyNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?i:story[-_ ]?)?(\d+(?:\.\d+)+)`) })
+
+// storyID is the number of a story by its file, else the name.
+func storyID(name string) string {
+	base := path.Base(name)
+	if m := storyNumber().FindStringSubmatch(base); m != nil {
+		return m[1]
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(base, ".md"), ".story")
+}
+
+// byNumber sorts tasks by the numbers in their files' names: 2 comes before 10.
+func byNumber(p *task.Parsed) {
+	order := make([]int, len(p.Tasks))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return natural(p.Tasks[a].File, p.Tasks[b].File) })
+	tasks, spots := p.Tasks, p.Spots
+	p.Tasks, p.Spots = nil, nil
+	for _, i := range order {
+		p.Tasks, p.Spots = append(p.Tasks, tasks[i]), append(p.Spots, spots[i])
+	}
+}
+
+// natural compares texts, with the numbers in them as numbers.
+func natural(a, b string) int {
+	for a != "" && b != "" {
+		x, y := digits(a), digits(b)
+		if x > 0 && y > 0 {
+			n, m := strings.TrimLeft(a[:x], "0"), strings.TrimLeft(b[:y], "0")
+			if len(n) != len(m) {
+				return len(n) - len(m)
+			}
+			if c := strings.Compare(n, m); c != 0 {
+				return c
+			}
+			a, b = a[x:], b[y:]
+			continue
+		}
+		if a[0] != b[0] {
+			return int(a[0]) - int(b[0])
+		}
+		a, b = a[1:], b[1:]
+	}
+	return len(a) - len(b)
+}
+
+func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }

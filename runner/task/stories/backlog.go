@@ -1,0 +1,164 @@
+package stories
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"ralph/runner/task"
+	"ralph/runner/task/markdown"
+)
+
+// Backlog reads the folder of Backlog.md: tasks/*.md with front matter, and the words for the
+// states in config.yml.
+func Backlog(in task.Input) (task.Parsed, error) {
+	p := task.Parsed{List: task.List{}}
+	words, err := backlogWords(in)
+	if err != nil {
+		return p, err
+	}
+	p.Marking = "Set `status: " + words.Write[task.Done] + "` in `%s`"
+	seen := map[string]string{}
+	for i, f := range in.Files {
+		if path.Ext(f.Name) != ".md" {
+			continue
+		}
+		d, err := read(i, f)
+		if err != nil {
+			return p, err
+		}
+		id := d.str("id")
+		switch {
+		case d.front == nil:
+			return p, fmt.Errorf("%s line 1: must begin with front matter between two lines ---", f.Name)
+		case id == "":
+			return p, fmt.Errorf("%s: front matter: %q is missing", f.Name, "id")
+		case seen[strings.ToLower(id)] != "":
+			return p, fmt.Errorf("%s: %q is also the id of %s: each must be unique", f.Name, id, seen[strings.ToLower(id)])
+		}
+		seen[strings.ToLower(id)] = f.Name
+		t, spot := d.backlogTask(id)
+		s := d.status(words)
+		s.apply(&t, &spot)
+		if s.fault != "" {
+			p.Faults = append(p.Faults, s.fault)
+		}
+		if s.line == 0 {
+			return p, fmt.Errorf("%s: front matter: %q is missing: it must be one of %s", f.Name, "status", words.Known())
+		}
+		p.Tasks, p.Spots = append(p.Tasks, t), append(p.Spots, spot)
+	}
+	byNumber(&p)
+	ids := map[string]string{}
+	for _, t := range p.Tasks {
+		ids[strings.ToLower(t.ID)] = t.ID
+	}
+	for i := range p.Tasks { // dependencies are written in any case
+		for j, id := range p.Tasks[i].DependsOn {
+			if known := ids[strings.ToLower(id)]; known != "" {
+				p.Tasks[i].DependsOn[j] = known
+			}
+		}
+	}
+	return p, nil
+}
+
+// backlogTask is the task of a file, without its state.
+func (d *doc) backlogTask(id string) (task.Task, task.Spot) {
+	t := task.Task{
+		ID: id, Title: d.str("title"), File: d.Name, DependsOn: d.list("dependencies"), Tags: d.list("labels"),
+		Category: d.str("milestone"), Priority: task.PriorityOf(d.str("priority")),
+		Description: paragraph(d.section("description")), Notes: paragraph(d.section("implementation plan")),
+	}
+	if t.Title == "" {
+		t.Title = id
+	}
+	if order, err := strconv.Atoi(d.str("ordinal")); err == nil && t.Priority == task.NoPriority {
+		t.Priority = task.Low + 1 + order
+	}
+	var boxes, done []task.Place
+	t.Criteria, boxes = d.between("AC")
+	_, done = d.between("DOD")
+	spot := task.Spot{States: append(boxes, done...), Item: task.Range{File: d.index, End: len(d.Data)}}
+	if at := value(d.text[:d.begin], "title", d.index); at.line > 0 && at.End > at.Start && !strings.ContainsAny(d.text[at.Start:at.Start+1], "|>") {
+		spot.Title = task.Range{File: d.index, Start: at.Start - len(at.quote), End: at.End + len(at.quote)}
+	}
+	return t, spot
+}
+
+// between are the items between <!-- NAME:BEGIN --> and <!-- NAME:END -->.
+func (d *doc) between(name string) ([]string, []task.Place) {
+	from := strings.Index(d.text, "<!-- "+name+":BEGIN -->")
+	to := strings.Index(d.text, "<!-- "+name+":END -->")
+	var lines []markdown.Line
+	for _, p := range d.parts {
+		for _, l := range p.lines {
+			if l.Start > from && l.Start < to {
+				lines = append(lines, l)
+			}
+		}
+	}
+	return d.items(lines)
+}
+
+// backlogWords are the words of config.yml: the first is for open tasks and the last for done
+// ones, and those between say what they mean.
+func backlogWords(in task.Input) (task.Words, error) {
+	names := []string{"To Do", "In Progress", "Done"}
+	for _, f := range in.Files {
+		if path.Ext(f.Name) != ".yml" {
+			continue
+		}
+		var config struct {
+			Statuses []string `yaml:"statuses"`
+		}
+		if err := yaml.Unmarshal(f.Data, &config); err != nil {
+			return task.Words{}, fmt.Errorf("%s: %s", f.Name, yamlError(err))
+		}
+		if len(config.Statuses) > 1 {
+			names = config.Statuses
+		}
+	}
+	w := task.Words{Read: map[string]task.State{}, Write: map[task.State]string{}}
+	for i, name := range names {
+		state := meaning(name)
+		switch i {
+		case 0:
+			state = task.Open
+		case len(names) - 1:
+			state = task.Done
+		}
+		w.Read[name] = state
+		if _, named := w.Write[state]; !named || i == len(names)-1 {
+			w.Write[state] = name
+		}
+	}
+	return w, nil
+}
+
+// meaning is what a status of people stands for; one that says nothing known is open.
+func meaning(status string) task.State {
+	words := strings.FieldsFunc(strings.ToLower(status), func(r rune) bool { return !isLetter(r) && r != '\'' })
+	if slices.Contains(words, "not") {
+		return task.Open
+	}
+	for _, row := range []struct {
+		state task.State
+		words []string
+	}{
+		{task.Review, []string{"review", "reviewing", "qa", "test", "tests", "testing"}},
+		{task.Blocked, []string{"blocked", "hold", "wait", "waiting", "draft"}},
+		{task.Dropped, []string{"cancelled", "canceled", "dropped", "won't", "wont", "rejected", "abandoned"}},
+		{task.Active, []string{"progress", "doing", "active", "started"}},
+		{task.Done, []string{"done", "complete", "completed", "closed", "released"}},
+	} {
+		if slices.ContainsFunc(words, func(word string) bool { return slices.Contains(row.words, word) }) {
+			return row.state
+		}
+	}
+	return task.Open
+}

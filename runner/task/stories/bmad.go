@@ -1,0 +1,219 @@
+package stories
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"ralph/runner/task"
+)
+
+func bmadWords() task.Words {
+	return task.Words{
+		Read: map[string]task.State{"backlog": task.Blocked, "drafted": task.Blocked, "ready-for-dev": task.Open, "in-progress": task.Active,
+			"review": task.Review, "done": task.Done},
+		Write: map[task.State]string{task.Open: "ready-for-dev", task.Active: "in-progress", task.Review: "review", task.Done: "done"},
+	}
+}
+
+var sprintKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s+["']?([\w.-]+)["']?\s*:(?:\s|$)`) })
+
+var storyKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d+-\d+[\w.]*-[\w.-]+$`) })
+
+// Sprint reads the sprint-status.yaml of version 6 of BMAD, with the story files beside it.
+func Sprint(in task.Input) (task.Parsed, error) {
+	p := task.Parsed{List: task.List{Marking: "Set the story's status to `done` in `%s` and in `sprint-status.yaml`"}}
+	docs := map[string]*doc{}
+	for i, story := range in.Files[1:] {
+		d, err := read(i+1, story)
+		if err != nil {
+			return p, err
+		}
+		docs[strings.TrimSuffix(path.Base(story.Name), ".md")] = d
+	}
+	s := sprint{Parsed: p, text: string(in.Files[0].Data), words: bmadWords(), seen: map[string]int{},
+		epics: map[string]task.Range{}, stamps: map[task.State]string{}}
+	s.frame()
+	err := s.stories(docs)
+	return s.Parsed, err
+}
+
+// stories reads the lines of development_status. They are read one by one, because only their
+// places in the file allow a change of nothing else.
+func (s *sprint) stories(docs map[string]*doc) error {
+	start, number, inside, found := 0, 0, false, false
+	for raw := range strings.Lines(s.text) {
+		number++
+		line := strings.TrimRight(raw, "\r\n")
+		content := strings.TrimSpace(line)
+		switch {
+		case content == "" || content[0] == '#':
+		case line[0] != ' ' && line[0] != '\t':
+			if inside = strings.HasPrefix(line, "development_status:"); inside {
+				found = true
+				if rest := strings.TrimSpace(strings.TrimPrefix(line, "development_status:")); rest != "" && rest[0] != '#' {
+					return fmt.Errorf("line %d: must be %q with a line for each story below it, found %.40q", number, "development_status:", line)
+				}
+			}
+		case inside:
+			m := sprintKey().FindStringSubmatchIndex(line)
+			if m == nil {
+				return fmt.Errorf("line %d: must be \"KEY: status\", found %.40q", number, content)
+			}
+			if key := line[m[2]:m[3]]; storyKey().MatchString(key) {
+				at := scalar(s.text, task.Range{Start: start + m[1], End: start + len(line)})
+				if err := s.story(key, at.Range, number, docs[key]); err != nil {
+					return err
+				}
+			}
+		}
+		start += len(raw)
+	}
+	if !found {
+		return fmt.Errorf("line 1: %q is missing", "development_status")
+	}
+	return nil
+}
+
+// sprint collects the stories of a status file.
+type sprint struct {
+	task.Parsed
+	text  string
+	words task.Words
+	seen  map[string]int
+	epics map[string]task.Range // that have not begun
+	// changed says when the file was changed; End 0: it does not.
+	changed task.Range
+	stamps  map[task.State]string
+}
+
+// story adds the story of a line.
+func (s *sprint) story(key string, at task.Range, line int, d *doc) error {
+	if strings.HasSuffix(key, "-retrospective") {
+		return nil
+	}
+	if first := s.seen[key]; first > 0 {
+		return fmt.Errorf("line %d: %q is also in line %d: each must be unique", line, key, first)
+	}
+	s.seen[key] = line
+	parts := strings.SplitN(key, "-", 3)
+	t := task.Task{ID: key, Title: strings.ReplaceAll(parts[2], "-", " "), Line: line, Category: "epic-" + parts[0]}
+	spot := task.Spot{Item: task.Range{}}
+	if d != nil {
+		t, spot = d.story(key)
+		t.Line, t.Category, t.Title = line, "epic-"+parts[0], d.title(t.Title)
+	}
+	word := s.text[at.Start:at.End]
+	state, known := s.words.Of(word)
+	if !known {
+		s.Faults = append(s.Faults, fmt.Sprintf("sprint-status.yaml line %d: unknown status %q of %q; known: %s", line, word, key, s.words.Known()))
+		state = task.Blocked
+	}
+	if t.State = state; !known || s.words.Write[state] != word {
+		t.Word = word
+	}
+	spot.Word = at
+	spot.States = append(spot.States, task.Place{Range: at, Words: s.words.Write})
+	if d != nil {
+		if own := d.status(s.words); own.fault == "" {
+			spot.States = append(spot.States, own.places...)
+		}
+	}
+	s.around(parts[0], &spot)
+	s.Tasks, s.Spots = append(s.Tasks, t), append(s.Spots, spot)
+	return nil
+}
+
+// around are the places outside of the story that a change of its state writes: its epic
+// begins with its first story, and the file says when it changed.
+func (s *sprint) around(epic string, spot *task.Spot) {
+	if at, waits := s.epics[epic]; waits {
+		begun := map[task.State]string{task.Active: "in-progress", task.Review: "in-progress", task.Done: "in-progress"}
+		spot.States = append(spot.States, task.Place{Range: at, Words: begun})
+	}
+	if s.changed.End > 0 {
+		spot.States = append(spot.States, task.Place{Range: s.changed, Words: s.stamps})
+	}
+}
+
+var epicKey = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\s+epic-(\d+)\s*:[ \t]*(backlog|contexted)\b`)
+})
+
+// frame finds the places that are not those of one story.
+func (s *sprint) frame() {
+	for _, m := range epicKey().FindAllStringSubmatchIndex(s.text, -1) {
+		s.epics[s.text[m[2]:m[3]]] = task.Range{Start: m[4], End: m[5]}
+	}
+	s.changed = value(s.text, "last_updated", 0).Range
+	now := task.Now
+	if !strings.Contains(s.text[s.changed.Start:s.changed.End], ":") {
+		now = task.Today
+	}
+	for state := range s.words.Write {
+		s.stamps[state] = now
+	}
+}
+
+// StoryFolders are the patterns of the story files of a sprint-status.yaml, relative to its
+// folder.
+func StoryFolders(data []byte) []string {
+	patterns := []string{"[0-9]*-[0-9]*-*.md", "stories/[0-9]*-[0-9]*-*.md"}
+	at := value(string(data), "story_location", 0)
+	if at.line == 0 {
+		return patterns
+	}
+	location := strings.Trim(strings.TrimPrefix(string(data[at.Start:at.End]), "{project-root}"), "/")
+	if strings.ContainsAny(location, "*?[{\\") || slices.Contains(strings.Split(location, "/"), "..") {
+		return patterns
+	}
+	for up := "../"; len(up) <= 4*3; up += "../" {
+		patterns = append(patterns, up+location+"/[0-9]*-[0-9]*-*.md")
+	}
+	return patterns
+}
+
+// Spec reads a spec of version 6.11 of BMAD: one file, with its status in front matter.
+func Spec(in task.Input) (task.Parsed, error) {
+	p := task.Parsed{List: task.List{Marking: "Set `status: done` in the front matter of `%s`"}}
+	d, err := read(0, in.Files[0])
+	if err != nil {
+		return p, err
+	}
+	words := task.Words{
+		Read: map[string]task.State{"draft": task.Blocked, "ready-for-dev": task.Open, "in-progress": task.Active, "in-review": task.Review,
+			"done": task.Done, "blocked": task.Blocked},
+		Write: map[task.State]string{task.Open: "ready-for-dev", task.Active: "in-progress", task.Review: "in-review",
+			task.Done: "done", task.Blocked: "blocked"},
+	}
+	id := strings.TrimSuffix(path.Base(d.Name), ".md")
+	t, spot := d.story(id)
+	t.File = ""
+	if title := d.str("title"); title != "" {
+		t.Title = title
+	}
+	if _, rest, ok := strings.Cut(d.text, "<intent-contract>"); ok {
+		contract, _, _ := strings.Cut(rest, "</intent-contract>")
+		t.Description = strings.TrimSpace(strings.ReplaceAll(contract, "\r", ""))
+	}
+	s := d.status(words)
+	s.apply(&t, &spot)
+	if s.fault != "" {
+		p.Faults = append(p.Faults, s.fault)
+	}
+	p.Tasks, p.Spots = []task.Task{t}, []task.Spot{spot}
+	return p, nil
+}
+
+// IsSpec reports whether a file is such a spec.
+func IsSpec(data []byte) bool {
+	text := string(data)
+	block, ok := frontMatter(text)
+	if !ok || !strings.Contains(text, "<intent-contract>") {
+		return false
+	}
+	return value(text[:block], "status", 0).line > 0
+}

@@ -1,0 +1,234 @@
+// Package stories reads plans in which each task is a file of Markdown, or a line of a
+// status file: AIOS, BMAD and Backlog.md.
+package stories
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/goccy/go-yaml"
+
+	"ralph/runner/task"
+	"ralph/runner/task/markdown"
+)
+
+// doc is a story file.
+type doc struct {
+	index int // of the file
+	task.File
+	text    string
+	front   map[string]any // front matter; nil: there is none
+	begin   int            // where the body begins
+	heading string         // text of the first heading of level 1
+	titleAt task.Range     // of heading
+	parts   []part
+}
+
+// maxFrontMatter bounds the YAML at the start of a file, in bytes.
+const maxFrontMatter = 64 << 10
+
+// part is a heading with the lines below it, up to the next heading of any level.
+type part struct {
+	title string // as markdown.HeadingKey; empty: before the first heading
+	line  markdown.Line
+	level int
+	lines []markdown.Line
+}
+
+// read splits a file. The error is one of the front matter.
+func read(index int, f task.File) (*doc, error) {
+	d := &doc{index: index, File: f, text: string(f.Data), parts: []part{{}}}
+	if block, ok := frontMatter(d.text); ok {
+		if block > maxFrontMatter {
+			return nil, fmt.Errorf("%s: front matter: larger than %d KiB", f.Name, maxFrontMatter>>10)
+		}
+		if err := yaml.Unmarshal([]byte(d.text[:block]), &d.front); err != nil {
+			return nil, fmt.Errorf("%s: front matter: %s", f.Name, yamlError(err))
+		}
+		d.begin = block
+	}
+	for _, l := range markdown.Lines(d.text) {
+		if l.Start < d.begin {
+			continue
+		}
+		level, title, ok := markdown.ATXHeading(l.Text)
+		if !ok {
+			last := &d.parts[len(d.parts)-1]
+			last.lines = append(last.lines, l)
+			continue
+		}
+		if level == 1 && d.heading == "" {
+			d.heading = markdown.CleanHeading(title)
+			at := l.Start + strings.Index(l.Text, strings.TrimSpace(title))
+			d.titleAt = task.Range{File: index, Start: at, End: at + len(strings.TrimSpace(title))}
+		}
+		d.parts = append(d.parts, part{title: markdown.HeadingKey(title), line: l, level: level})
+	}
+	return d, nil
+}
+
+// yamlError is an error of YAML in one line, which names the line.
+func yamlError(err error) string {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return text
+}
+
+// frontMatter is the length of the YAML block at the start of a text.
+func frontMatter(text string) (length int, ok bool) {
+	first := true
+	at := 0
+	for line := range strings.Lines(text) {
+		at += len(line)
+		rule := strings.TrimRight(line, " \t\r\n") == "---"
+		switch {
+		case first && !rule:
+			return 0, false
+		case !first && rule:
+			return at, true
+		}
+		first = false
+	}
+	return 0, false
+}
+
+// found is the place of a value.
+type found struct {
+	task.Range        // without quotes and comment
+	quote      string // around it; empty: none
+	line       int    // 1-based; 0: there is none
+}
+
+// value is the plain value in YAML after "key:" at the start of a line.
+func value(text, key string, file int) found {
+	start, line := 0, 0
+	for l := range strings.Lines(text) {
+		line++
+		rest, ok := strings.CutPrefix(strings.TrimRight(l, "\r\n"), key)
+		trimmed := strings.TrimLeft(rest, " \t")
+		if ok && strings.HasPrefix(trimmed, ":") {
+			end := start + len(key) + len(rest)
+			f := scalar(text, task.Range{File: file, Start: end - len(trimmed) + 1, End: end})
+			f.line = line
+			return f
+		}
+		start += len(l)
+	}
+	return found{}
+}
+
+// scalar is the value in a part of a line.
+func scalar(text string, in task.Range) found {
+	in.Start += markdown.Blank(text[in.Start:in.End])
+	raw := text[in.Start:in.End]
+	if raw != "" && (raw[0] == '"' || raw[0] == '\'') {
+		for i := 1; i < len(raw); i++ {
+			switch {
+			case raw[0] == '"' && raw[i] == '\\', raw[0] == '\'' && strings.HasPrefix(raw[i:], "''"):
+				i++ // the next byte does not end it
+			case raw[i] == raw[0]:
+				return found{Range: task.Range{File: in.File, Start: in.Start + 1, End: in.Start + i}, quote: raw[:1]}
+			}
+		}
+	}
+	if i := strings.Index(raw, " #"); i >= 0 {
+		raw = raw[:i]
+	}
+	in.End = in.Start + len(strings.TrimRight(raw, " \t"))
+	return found{Range: in}
+}
+
+func (d *doc) str(key string) string {
+	switch v := d.front[key].(type) {
+	case nil:
+		return ""
+	case string:
+		return strings.TrimSpace(v)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// list is a sequence, or one value, of the front matter.
+func (d *doc) list(key string) []string {
+	var all []string
+	switch v := d.front[key].(type) {
+	case []any:
+		for _, one := range v {
+			all = append(all, fmt.Sprint(one))
+		}
+	case string:
+		if v != "" {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// section returns the lines below a heading, those of deeper headings too.
+func (d *doc) section(titles ...string) []markdown.Line {
+	for i, p := range d.parts {
+		for _, title := range titles {
+			if p.title != title {
+				continue
+			}
+			lines := p.lines
+			for _, below := range d.parts[i+1:] {
+				if below.level <= p.level {
+					break
+				}
+				lines = append(lines, below.lines...)
+			}
+			return lines
+		}
+	}
+	return nil
+}
+
+// paragraph is the text of lines, without blank lines around it.
+func paragraph(lines []markdown.Line) string {
+	var texts []string
+	for _, l := range lines {
+		texts = append(texts, strings.TrimRight(l.Text, " \t"))
+	}
+	return strings.TrimSpace(strings.Join(texts, "\n"))
+}
+
+// items are the list items in lines, without their markers and boxes; boxes are the places
+// of those that have one.
+func (d *doc) items(lines []markdown.Line) (texts []string, boxes []task.Place) {
+	for _, l := range lines {
+		at := markdown.Blank(l.Text)
+		n := markdown.MarkerLen(l.Text[at:])
+		if n == 0 {
+			if text := strings.TrimSpace(l.Text); text != "" && len(texts) > 0 {
+				texts[len(texts)-1] += "\n" + text
+			}
+			continue
+		}
+		text := strings.TrimSpace(l.Text[at+n:])
+		if mark := at + n + markdown.Blank(l.Text[at+n:]); len(text) > 3 && text[0] == '[' && text[2] == ']' && strings.IndexByte(" xX", text[1]) >= 0 {
+			r := task.Range{File: d.index, Start: l.Start + mark + 1, End: l.Start + mark + 2}
+			boxes = append(boxes, task.Place{Range: r, Final: true, Words: map[task.State]string{task.Open: " ", task.Done: "x"}})
+			text = strings.TrimSpace(text[3:])
+		}
+		if text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return texts, boxes
+}
+
+var storyTitle = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:user )?story\s+[\w.-]+\s*[:–—-]\s*`)
+})
+
+// title is the heading without "Story 1.2:"; fallback if there is none.
+func (d *doc) title(fallback string) string {
+	title := strings.TrimSpace(storyTitle().ReplaceAllString(d.heading, ""))
+	if title == "" {
+		return fallback
+	}
+	return title
+}

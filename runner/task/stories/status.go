@@ -1,0 +1,173 @@
+package stories
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/goccy/go-yaml"
+
+	"ralph/runner/task"
+	"ralph/runner/task/markdown"
+)
+
+// status is where a file says its state.
+type status struct {
+	state  task.State
+	word   string // other than ralph's; see task.Task.Word
+	line   int    // 0: the file does not say it
+	places []task.Place
+	at     task.Range // of the word; zero for boxes
+	fault  string
+}
+
+// apply makes the status that of a task.
+func (s status) apply(t *task.Task, spot *task.Spot) {
+	t.State, t.Word, t.Line = s.state, s.word, s.line
+	spot.States, spot.Word = append(spot.States, s.places...), s.at
+}
+
+// status finds the state of a story: in front matter, below the heading "Status", or in a
+// line "Status: word". All that are there are written.
+func (d *doc) status(words task.Words) status {
+	var s status
+	if at := value(d.text[:d.begin], "status", d.index); at.line > 0 {
+		s.says(d, at, words)
+	}
+	if lines := d.section("status"); lines != nil {
+		if boxes := d.choices(lines); boxes.line > 0 && s.line == 0 {
+			return boxes
+		}
+		for _, l := range lines {
+			if strings.TrimSpace(l.Text) != "" {
+				s.says(d, inner(d, l, 0), words)
+				break
+			}
+		}
+	}
+	for _, p := range d.parts {
+		if m := inline().FindStringIndex(strings.TrimLeft(p.line.Text, "#")); m != nil && p.title != "status" {
+			s.says(d, inner(d, p.line, m[1]+len(p.line.Text)-len(strings.TrimLeft(p.line.Text, "#"))), words)
+		}
+		for _, l := range p.lines {
+			if m := inline().FindStringIndex(l.Text); m != nil && p.level <= 1 {
+				s.says(d, inner(d, l, m[1]), words)
+			}
+		}
+	}
+	return s
+}
+
+var inline = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^\s*(?:[-*]\s+)?(?:\*\*|__)?status(?:\*\*|__)?\s*:(?:\*\*|__)?`)
+})
+
+// inner is the word in a line after offset from: without decoration before it.
+func inner(d *doc, l markdown.Line, from int) found {
+	text := l.Text[from:]
+	start := strings.IndexFunc(text, isLetter)
+	if start < 0 {
+		start = len(text)
+	}
+	end := len(strings.TrimRight(text, " \t*_`"))
+	at := l.Start + from
+	return found{Range: task.Range{File: d.index, Start: at + start, End: at + max(start, end)}, line: l.Number}
+}
+
+func isLetter(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0xC0 && r < 0x250
+}
+
+// says takes over one place that says the state. The first one counts.
+func (s *status) says(d *doc, at found, words task.Words) {
+	text := d.text[at.Start:at.End]
+	state, known := words.Of(text)
+	if !known { // perhaps more follows: "Ready (since Monday)"
+		for n := len(text) - 1; n > 0 && !known; n-- {
+			if !isLetter(rune(text[n])) {
+				if state, known = words.Of(strings.TrimSpace(text[:n])); known {
+					at.End = at.Start + len(strings.TrimRight(text[:n], " \t"))
+				}
+			}
+		}
+	}
+	if s.line == 0 {
+		s.line, s.at = at.line, at.Range
+		word := d.text[at.Start:at.End]
+		if s.state = state; !known {
+			s.state = task.Blocked
+			s.fault = fmt.Sprintf("%s line %d: unknown status %q; known: %s", d.Name, at.line, text, words.Known())
+		}
+		if words.Write[state] != word || !known {
+			s.word = word
+		}
+	} else if !known {
+		return // other text under such a name
+	}
+	written := map[task.State]string{}
+	for state, word := range words.Write {
+		if at.quote == "" && at.Start < d.begin && strings.ContainsAny(word, ":#{}[],&*!|>'\"%@`") {
+			word = `"` + word + `"`
+		}
+		written[state] = word
+	}
+	s.places = append(s.places, task.Place{Range: at.Range, Words: written})
+}
+
+// Heading spells a title for a heading.
+func Heading(title string) string { return strings.Join(strings.Fields(title), " ") }
+
+// Title spells a title for YAML.
+func Title(title string) string {
+	title = Heading(title)
+	var read struct{ Title any }
+	if err := yaml.Unmarshal([]byte("title: "+title), &read); err != nil || read.Title != title {
+		return strconv.Quote(title)
+	}
+	return title
+}
+
+// choices reads boxes that are states, as Portuguese templates have them.
+func (d *doc) choices(lines []markdown.Line) (s status) {
+	labels := map[string]task.State{
+		"rascunho": task.Blocked, "pronta": task.Open, "pronto": task.Open, "pendente": task.Open, "a fazer": task.Open, "aprovada": task.Open,
+		"em andamento": task.Active, "em desenvolvimento": task.Active,
+		"em revisão": task.Review, "pronta para revisão": task.Review, "bloqueada": task.Blocked, "bloqueado": task.Blocked,
+		"concluída": task.Done, "concluído": task.Done, "concluida": task.Done,
+	}
+	writable := map[task.State]bool{}
+	for _, l := range lines {
+		texts, boxes := d.items([]markdown.Line{l})
+		if len(boxes) != 1 || len(texts) != 1 {
+			continue
+		}
+		state, known := labels[strings.ToLower(strings.Trim(texts[0], " *_."))]
+		if !known {
+			continue
+		}
+		words := map[task.State]string{}
+		for any := task.Open; any <= task.Dropped; any++ {
+			words[any] = " "
+		}
+		if !writable[state] {
+			words[state], writable[state] = "x", true
+		}
+		at := boxes[0].Range
+		s.places = append(s.places, task.Place{Range: at, Words: words})
+		if s.line == 0 || d.text[at.Start] != ' ' {
+			if s.line = l.Number; d.text[at.Start] != ' ' {
+				s.state = state
+			}
+		}
+	}
+	for _, p := range s.places {
+		for state := range p.Words {
+			if !writable[state] && state != task.Open { // no box at all stands for open
+				delete(p.Words, state)
+			}
+		}
+	}
+	return s
+}

@@ -1,0 +1,181 @@
+// Package edits tells what a person changes in a file while an agent works from what the
+// agent changes.
+//
+// An agent writes while one of its tools runs, or while a process that it has started is
+// alive. So a change is taken for a person's only in a quiet time: the agent reports its
+// tools and their answers, no tool is open, none begins within the margin, and the agent
+// itself is the only process of its call. Everything else is the agent's, also what nobody
+// can tell. One way stays open: a tool can ask a daemon that was there before, such as a
+// tmux server or cron, to write later. What runs in a container is the work of such a
+// daemon, so there nothing is a person's.
+//
+//	tool ---- answer                             tool ---- answer
+//	            |--settle--|   quiet   |--margin--|
+package edits
+
+import (
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ralph/state"
+)
+
+const (
+	beat = 200 * time.Millisecond
+	// settle is the time from a tool's answer to the first look at the processes.
+	settle = 300 * time.Millisecond
+	// margin is how long before its report a tool may have begun.
+	margin = 2 * time.Second
+)
+
+// Edit is one change by a person.
+type Edit[V any] struct{ Before, After V }
+
+// Watch follows one file during one agent call. It is safe for concurrent use.
+type Watch[V any] struct {
+	path string
+	read func() V
+
+	mu    sync.Mutex
+	pid   int             // of the agent; 0: not started yet
+	open  map[string]bool // tools without an answer, by id
+	mute  bool            // the agent does not say when its tools end
+	ended time.Time       // when the latest tool did; zero: none has
+	quiet time.Time       // since when it is quiet; zero: it is not
+	kin   kin             // as it was then
+	seen  stamp           // of value
+	value V               // the file as it was seen last
+	fresh []change[V]     // in this quiet time, within the margin
+	edits []Edit[V]
+
+	stop, stopped chan struct{}
+}
+
+type change[V any] struct {
+	Edit[V]
+	at time.Time
+}
+
+// stamp changes with a file. No program can set the time of an inode, and a rename
+// changes it, too.
+type stamp struct {
+	inode uint64
+	at    time.Time
+}
+
+func stampOf(path string) stamp {
+	var st unix.Stat_t
+	if unix.Stat(path, &st) != nil {
+		return stamp{}
+	}
+	return stamp{st.Ino, time.Unix(st.Ctim.Unix())}
+}
+
+// Follow watches a file until Stop is called; read parses it. Nothing is watched if the path
+// is empty, or if the agent is hidden: its processes are not those of its command.
+func Follow[V any](path string, hidden bool, read func() V) *Watch[V] {
+	w := &Watch[V]{path: path, read: read, open: map[string]bool{}, stop: make(chan struct{}), stopped: make(chan struct{})}
+	if path == "" || hidden {
+		close(w.stopped)
+		return w
+	}
+	w.look()
+	go func() {
+		defer close(w.stopped)
+		ticker := time.NewTicker(beat)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-w.stop:
+				return
+			case <-ticker.C:
+				w.check()
+			}
+		}
+	}()
+	return w
+}
+
+// Started takes the pid of the agent.
+func (w *Watch[V]) Started(pid int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pid = pid
+}
+
+// See takes what the agent reports.
+func (w *Watch[V]) See(p state.Payload) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch d := p.(type) {
+	case state.Tool:
+		w.mute = w.mute || d.ID == ""
+		w.open[d.ID] = true
+		w.drop()
+	case state.ToolResult:
+		w.mute = w.mute || !w.open[d.Tool.ID]
+		delete(w.open, d.Tool.ID)
+		w.ended = time.Now()
+		w.drop()
+	}
+}
+
+// Listen returns a function that sees what the agent reports, and hands it on.
+func (w *Watch[V]) Listen(next func(state.Payload)) func(state.Payload) {
+	return func(p state.Payload) { w.See(p); next(p) }
+}
+
+// Stop ends the watch and returns the person's edits, oldest first.
+func (w *Watch[V]) Stop() []Edit[V] {
+	close(w.stop)
+	<-w.stopped
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.edits
+}
+
+// check begins a quiet time, or takes over the edits of one that goes on.
+func (w *Watch[V]) check() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.pid == 0 || w.mute || w.ended.IsZero() || len(w.open) > 0 || time.Since(w.ended) < settle {
+		return
+	}
+	began := time.Now()
+	w.look()
+	switch kin, alone := kinOf(w.pid); {
+	case !alone:
+		w.drop()
+	case w.quiet.IsZero() || kin != w.kin: // in between, a process came and went
+		w.drop()
+		w.quiet, w.kin = time.Now(), kin
+	default:
+		for len(w.fresh) > 0 && began.Sub(w.fresh[0].at) > margin {
+			w.edits = append(w.edits, w.fresh[0].Edit)
+			w.fresh = w.fresh[1:]
+		}
+	}
+}
+
+// look reads the file if it has changed.
+func (w *Watch[V]) look() {
+	now := stampOf(w.path)
+	if now == w.seen {
+		return
+	}
+	value := w.read()
+	if stampOf(w.path) != now {
+		return // it is being written: next time
+	}
+	if !w.quiet.IsZero() && now.at.After(w.quiet) {
+		w.fresh = append(w.fresh, change[V]{Edit[V]{w.value, value}, now.at})
+	} else {
+		w.drop() // whoever made this one could have made the next
+	}
+	w.seen, w.value = now, value
+}
+
+// drop ends a quiet time, and with it what is not sure yet.
+func (w *Watch[V]) drop() { w.quiet, w.fresh = time.Time{}, nil }

@@ -1,0 +1,79 @@
+package retest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ralph/logs/termtext"
+	"ralph/runner/gate"
+	"ralph/runner/gate/report"
+)
+
+const named = 4 // names in one line
+
+// suspect are tests of a check that fail as they were.
+type suspect struct {
+	check string
+	red   []string // failed before the task, too
+	bent  []string // passed before it
+}
+
+// suspects are the tests that failed in both runs with the tests of then. red are those that
+// failed before the task, by check. The others count only if the task is to keep the behavior.
+func suspects(then, again gate.Report, red map[string][]string, keeps bool) []suspect {
+	var all []suspect
+	for i, r := range then.Results {
+		s := suspect{check: r.Name}
+		twice := again.Results[i].Tests.StillFailed()
+		for _, t := range r.Tests.FailedTests() {
+			switch {
+			case !slices.Contains(twice, t.Name): // flaky
+			case slices.Contains(red[r.Name], t.Name):
+				s.red = append(s.red, t.Name)
+			case keeps && !otherNames(t.Message):
+				s.bent = append(s.bent, t.Name)
+			}
+		}
+		if len(s.red)+len(s.bent) > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// otherNames reports whether a test failed because what it calls has another name or other
+// parameters now.
+func otherNames(message string) bool {
+	for _, text := range []string{"NameError", "AttributeError", "ImportError", "ModuleNotFoundError", "NoMethodError", "ReferenceError", "TypeError",
+		"SyntaxError", "fixture '", "is not a function", "Cannot find module", "undefined method"} {
+		if strings.Contains(message, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// confirmed are sentences about the suspects of checks that pass in the same copy with the
+// tests of now.
+func (u undo) confirmed(doubted []suspect, now gate.Report) []string {
+	var lines []string
+	for _, s := range doubted {
+		i := slices.IndexFunc(now.Results, func(r gate.Result) bool { return r.Name == s.check })
+		if i < 0 || !now.Results[i].Passed {
+			continue
+		}
+		is := map[string]report.Status{}
+		for _, t := range now.Results[i].Tests.Tests {
+			is[t.Name] = t.Status
+		}
+		add := func(format string, names []string) {
+			if len(names) > 0 {
+				lines = append(lines, fmt.Sprintf("check %s: "+format+": %s", s.check, u, termtext.Some(names, named)))
+			}
+		}
+		add("failed before the task, and still fails %s", slices.DeleteFunc(s.red, func(name string) bool { return is[name] == report.Failed }))
+		add("the task is to keep the behavior, but a test that passed before fails %s", slices.DeleteFunc(s.bent, func(name string) bool { return is[name] != report.Passed }))
+	}
+	return lines
+}

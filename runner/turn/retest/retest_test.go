@@ -1,0 +1,103 @@
+package retest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ralph/runner/gate"
+	"ralph/runner/gate/report"
+	"ralph/runner/git"
+)
+
+func TestPlan_changedFiles_onlyTestsAndWhatReplacesTheirRunner(t *testing.T) {
+	old := func(name string) git.Text {
+		return git.Text{Path: name, Before: "1", After: "2", Existed: true, Exists: true}
+	}
+	added := func(name string) git.Text { return git.Text{Path: name, After: "2", Exists: true} }
+	settings := func(name, before, after string) git.Text {
+		return git.Text{Path: name, Before: before, After: after, Existed: true, Exists: true}
+	}
+	for name, c := range map[string]struct {
+		files []git.Text
+		want  string
+	}{
+		"code":                        {[]git.Text{old("a.go"), old("spec/a.go"), added("src/node.js"), added("shop/pytest.py")}, ""},
+		"the plan":                    {[]git.Text{old(".ralph/fix_plan.md"), old("sub/.ralph/specs/a.md")}, ""},
+		"a test file":                 {[]git.Text{old("a_test.go")}, "with a_test.go as before"},
+		"a helper and data":           {[]git.Text{old("tests/lib.sh"), old("tests/data/a.json"), old("out.golden")}, "with tests/lib.sh, tests/data/a.json, out.golden as before"},
+		"new data":                    {[]git.Text{added("tests/data/a.json"), added("testdata/b.golden")}, ""},
+		"new settings among tests":    {[]git.Text{added("tests/pytest.ini"), added("tests/jest.json")}, "without tests/pytest.ini, tests/jest.json"},
+		"a new test file":             {[]git.Text{added("main_test.go")}, "without main_test.go"},
+		"a new conftest":              {[]git.Text{added("conftest.py")}, "without conftest.py"},
+		"a module like the runner":    {[]git.Text{added("pytest.py")}, "without pytest.py"},
+		"a package like the runner":   {[]git.Text{added("unittest/__init__.py")}, "without unittest/__init__.py"},
+		"the module of the command":   {[]git.Text{added("checks.py")}, "without checks.py"},
+		"a program":                   {[]git.Text{added("bin/node")}, "without bin/node"},
+		"a module":                    {[]git.Text{added("shop.py"), old("pytest.py")}, ""},
+		"settings that name a file":   {[]git.Text{settings("package.json", "", `"test": "node --import ./hush.mjs"`), added("hush.mjs")}, "with package.json as before and without hush.mjs"},
+		"settings that name a module": {[]git.Text{settings("pyproject.toml", "", `shop = "shop.export:main"`), added("shop/export.py")}, ""},
+		"settings that named it":      {[]git.Text{settings("package.json", "\"test\": \"./hush.mjs\"\n", "\"test\": \"./hush.mjs\"\n\n"), added("hush.mjs")}, ""},
+		"tests in Rust":               {[]git.Text{settings("src/lib.rs", "a\n#[cfg(test)]\nx", "b\n#[cfg(test)]\ny")}, "with src/lib.rs as before"},
+		"code in Rust":                {[]git.Text{settings("src/lib.rs", "a\n#[cfg(test)]\nx", "b\n#[cfg(test)]\nx")}, ""},
+	} {
+		if got := plan(c.files, []gate.Check{{Command: "python -m checks -q"}}).String(); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	u := plan([]git.Text{settings("src/lib.rs", "a\n#[cfg(test)]\nx", "b\n#[cfg(test)]\ny")}, nil)
+	if got := u.files[0].Before; got != "b\n#[cfg(test)]\nx" {
+		t.Errorf("the code of now with the tests of then: %q", got)
+	}
+}
+
+func TestConfirmed_failedTests(t *testing.T) {
+	const f, p = report.Failed, report.Passed
+	type tests map[string]report.Status
+	rep := func(passed bool, all tests, message string) gate.Report {
+		r := gate.Result{Name: "test", Passed: passed}
+		for name, status := range all {
+			r.Tests.Tests = append(r.Tests.Tests, report.Test{Name: name, Status: status, Message: message})
+		}
+		return gate.Report{Results: []gate.Result{r}}
+	}
+	for name, c := range map[string]struct {
+		then, now gate.Report
+		keeps     bool
+		want      string
+		flaky     bool
+	}{
+		"red before and as before":             {rep(false, tests{"red": f}, ""), rep(true, tests{"red": p}, ""), false, "failed before the task, and still fails with a_test.go as before: red", false},
+		"red before, with another name now":    {rep(false, tests{"red": f}, ""), rep(true, tests{"new": p}, ""), false, "still fails", false},
+		"red before, green as before":          {rep(true, tests{"red": p}, ""), rep(true, tests{"red": p}, ""), false, "", false},
+		"the copy itself fails":                {rep(false, tests{"red": f}, ""), rep(false, tests{"other": f}, ""), false, "", false},
+		"green before":                         {rep(false, tests{"green": f}, "1 != 2"), rep(true, tests{"green": p}, ""), false, "", false},
+		"green before, nothing was to change":  {rep(false, tests{"green": f}, "1 != 2"), rep(true, tests{"green": p}, ""), true, "the task is to keep the behavior", false},
+		"the same, but it calls another name":  {rep(false, tests{"green": f}, "E  AttributeError: label"), rep(true, tests{"green": p}, ""), true, "", false},
+		"the same, but the test is not there":  {rep(false, tests{"green": f}, "1 != 2"), rep(true, tests{"new": p}, ""), true, "", false},
+		"it does not build, so nothing is run": {rep(false, tests{"package": f}, ""), rep(true, tests{"red": p}, ""), false, "", false},
+		"it fails in one of two runs":          {rep(false, tests{"red": f}, ""), rep(true, tests{"red": p}, ""), false, "", true},
+	} {
+		u, again := undo{tests: []string{"a_test.go"}}, c.then
+		if c.flaky {
+			again = c.now
+		}
+		got := strings.Join(u.confirmed(suspects(c.then, again, map[string][]string{"test": {"red"}}, c.keeps), c.now), "\n")
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestNew_copyOfAKilledProgram_isRemoved(t *testing.T) {
+	cache := t.TempDir()
+	dead := filepath.Join(cache, "ralph", "copies", "copy-1")
+	if err := os.MkdirAll(dead, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	New([]string{"XDG_CACHE_HOME=" + cache})
+	if _, err := os.Stat(dead); err == nil {
+		t.Error("it is still there")
+	}
+}

@@ -1,0 +1,20 @@
+package retest
+
+import (
+	"regexp"
+	"sync"
+)
+
+// patterns match paths and lines of settings.
+var patterns = sync.OnceValue(func() (p struct{ folder, goData, data, program, module, settings, loads *regexp.Regexp }) {
+	re := regexp.MustCompile
+	p.folder = re(`(?:^|/)(?:tests?|__tests__|testdata|test[-_]data|specs?|(?:__)?fixtures?(?:__)?|__snapshots__|goldens?|e2e)/|\.(?:snap|golden)$`)
+	p.goData = re(`(?:^|/)testdata/`)
+	p.data = re(`\.(?:json|csv|tsv|txt|xml|ya?ml|html?|md|sql|golden|snap|out)$`)
+	p.program = re(`^(?:node|npm|npx|pnpm|yarn|bun|deno|jest|vitest|mocha|python3?|pytest|py\.test|tox|nox|go|cargo|make|sh|bash|env|ruby|rspec|java|mvn|gradle|php|phpunit)$`)
+	p.module = re(`^(?:_?pytest|unittest|doctest|nose2?|pluggy|sitecustomize|usercustomize)$`)
+	p.settings = re(`(?:^|/)(?:package\.json|pyproject\.toml|setup\.cfg|tox\.ini|\.?pytest\.ini|noxfile\.py|` +
+		`(?:jest|vitest|playwright|karma|ava|mocha)[\w.-]*|\.mocharc[\w.]*|(?:GNU)?[Mm]akefile|[Jj]ustfile|[\w.-]+\.(?:mk|sh))$`)
+	p.loads = re(`(?i)test|spec|jest|mocha|addopts|setup|reporter|runner|plugin|hook|loader|--import|--require| -r `)
+	return p
+})

@@ -1,0 +1,17 @@
+package said
+
+import (
+	"ralph/runner/agent/statusblock"
+	"ralph/runner/task"
+)
+
+// Claims reports whether a final message says that this task is done: in its status block, by
+// "TASK: id" or by a story_id with the status COMPLETE. Such a word counts like a mark in the
+// plan, which is to be proved.
+func Claims(final string, t task.Task) bool {
+	signal, ok := statusblock.Parse(final)
+	if !ok || t.ID == "" || signal.Status == statusblock.Blocked || signal.Status == statusblock.Error {
+		return false
+	}
+	return plain(signal.Task) == plain(t.ID) || signal.Status == statusblock.Complete && plain(signal.StoryID) == plain(t.ID)
+}

@@ -1,0 +1,79 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	reportsKept = 100
+	recordExt   = ".json"
+)
+
+// ReportPath is a form of the report of a run, such as ".html".
+func (r *Reader) ReportPath(run, ext string) string { return r.path(dirReports, runName(run)+ext) }
+
+// Record reads the record of a run, as SaveReport wrote it; nil: there is none.
+func (r *Reader) Record(run string) ([]byte, error) { return readBounded(r.ReportPath(run, recordExt)) }
+
+// Recorded lists the runs that have a record, oldest first.
+func (r *Reader) Recorded() ([]string, error) {
+	entries, err := os.ReadDir(r.path(dirReports))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list runs: %w", err)
+	}
+	var runs []string
+	for _, e := range entries {
+		if run, ok := strings.CutSuffix(e.Name(), recordExt); ok && isRunID(run) {
+			runs = append(runs, run)
+		}
+	}
+	return runs, nil
+}
+
+// SaveReport keeps the report of a run, by the ends of the names of its files, and forgets
+// those of the oldest runs.
+func (w *Writer) SaveReport(run string, forms map[string][]byte) error {
+	var errs []error
+	for ext, data := range forms {
+		// An agent can guess the name: see open. What a crash leaves half written is written
+		// again from the events.
+		f, err := RunLogs{w.path(dirReports)}.open(runName(run)+ext, os.O_TRUNC)
+		if err == nil {
+			_, err = f.Write(data)
+			err = errors.Join(err, f.Close())
+		}
+		errs = append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("keep report: %w", err)
+	}
+	_, err := w.PruneReports(reportsKept)
+	return err
+}
+
+// PruneReports removes the reports of all but the latest runs. It returns of how many.
+func (w *Writer) PruneReports(keep int) (int, error) {
+	runs, err := w.Recorded()
+	if err != nil || len(runs) <= keep || isLink(w.path(dirReports)) {
+		return 0, err
+	}
+	runs = runs[:len(runs)-keep]
+	entries, err := os.ReadDir(w.path(dirReports))
+	if err != nil {
+		return 0, fmt.Errorf("prune reports: %w", err)
+	}
+	for _, e := range entries {
+		if run := strings.TrimSuffix(e.Name(), filepath.Ext(e.Name())); slices.Contains(runs, run) {
+			if err := remove(w.path(dirReports, e.Name())); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return len(runs), nil
+}

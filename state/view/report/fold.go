@@ -1,0 +1,127 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"ralph/state"
+	"ralph/state/view"
+)
+
+// Fold takes the events of one run, oldest first.
+type Fold struct {
+	Run    view.Run
+	clock  clock
+	before int               // tasks that were done when the run began
+	tasks  int               // that the plan had at its largest
+	aside  map[string]string // why, by task
+	spent  map[payer]state.Usage
+	model  map[int]string // of each iteration
+	payer  payer          // of the current call
+}
+
+// Wanted reports whether a Fold uses events of this kind. The others are most of a file.
+func Wanted(k state.Kind) bool {
+	switch k {
+	case state.KindText, state.KindTool, state.KindToolResult, state.KindResult, state.KindDenied, state.KindBlocked, state.KindRetry:
+		return false
+	}
+	return true
+}
+
+// payer is who spent something.
+type payer struct{ role, model string }
+
+// Add folds one event.
+func (f *Fold) Add(e state.Event) {
+	f.Run.Add(e)
+	f.clock.add(e)
+	switch d := e.Data.(type) {
+	case state.RunStart:
+		if !d.Resumed {
+			f.before = d.Done
+		}
+		f.tasks = max(f.tasks, d.Total)
+		f.payer = payer{model: view.Join(" ", d.Agent, d.Model)}
+	case state.IterationStart:
+		f.payer = payer{e.Role, view.Join(" ", cmp.Or(d.Agent, f.Run.Agent), cmp.Or(d.Model, f.Run.Model))}
+	case state.SessionStart:
+		if f.Run.Model == d.Model {
+			f.payer.model = view.Join(" ", f.Run.Agent, d.Model)
+		}
+	case state.TaskChange:
+		if f.aside == nil {
+			f.aside = map[string]string{}
+		}
+		if delete(f.aside, d.ID); d.State == "put aside" {
+			f.aside[d.ID] = d.Why
+		}
+	case state.IterationEnd:
+		if d.TaskDone {
+			delete(f.aside, e.Task)
+		}
+		if f.spent == nil {
+			f.spent, f.model = map[payer]state.Usage{}, map[int]string{}
+		}
+		f.spent[f.payer] = f.spent[f.payer].Add(d.Usage)
+		f.model[e.Iteration] = f.payer.model
+	}
+}
+
+// Known reports whether there was any event.
+func (f *Fold) Known() bool { return !f.clock.now.IsZero() }
+
+// Share is what one task, role or model cost.
+type Share struct {
+	Name   string  `json:"name"`
+	USD    float64 `json:"usd"`
+	Tokens int64   `json:"tokens"`
+}
+
+// Cost is where the money went. The shares of each list add up to the whole.
+type Cost struct {
+	USD    float64 `json:"usd"`
+	Tokens int64   `json:"tokens"`
+	Task   []Share `json:"by_task"`
+	Role   []Share `json:"by_role"`
+	Model  []Share `json:"by_model"`
+}
+
+// cost splits what the run used.
+func (f *Fold) cost() Cost {
+	whole := f.Run.Usage
+	c := Cost{USD: whole.CostUSD, Tokens: whole.Total(), Task: []Share{}, Role: []Share{}, Model: []Share{}}
+	for i := range f.Run.Iterations {
+		it := &f.Run.Iterations[i]
+		share(&c.Task, line(cmp.Or(it.Task, it.TaskID)), it.Usage)
+	}
+	for who, used := range f.spent {
+		share(&c.Role, cmp.Or(line(who.role), "developer"), used)
+		share(&c.Model, cmp.Or(line(who.model), "unknown"), used)
+	}
+	for _, list := range []*[]Share{&c.Task, &c.Role, &c.Model} {
+		rest := Share{Name: "calls that were cut off", USD: c.USD, Tokens: c.Tokens}
+		for _, s := range *list {
+			rest.USD -= s.USD
+			rest.Tokens -= s.Tokens
+		}
+		if rest.USD > 0.000_05 || rest.Tokens > 0 {
+			*list = append(*list, rest)
+		}
+		slices.SortStableFunc(*list, func(a, b Share) int {
+			return cmp.Or(cmp.Compare(b.USD, a.USD), cmp.Compare(b.Tokens, a.Tokens), cmp.Compare(a.Name, b.Name))
+		})
+	}
+	return c
+}
+
+// share adds a usage to the share of a name.
+func share(list *[]Share, name string, used state.Usage) {
+	i := slices.IndexFunc(*list, func(s Share) bool { return s.Name == name })
+	if i < 0 {
+		i = len(*list)
+		*list = append(*list, Share{Name: name})
+	}
+	(*list)[i].USD += used.CostUSD
+	(*list)[i].Tokens += used.Total()
+}

@@ -1,0 +1,103 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"ralph/state/view"
+)
+
+// Sample is what one task that is done took, in this run or an earlier one.
+type Sample struct {
+	Seconds float64 `json:"seconds"` // above 0
+	USD     float64 `json:"usd"`
+}
+
+const (
+	enough = 5    // tasks; fewer say nothing
+	trials = 1000 // simulated ends of a run
+)
+
+// Forecast is what the open tasks may still take. P50 and P90 are taken for time and for
+// cost each: half, or nine of ten, of the simulated runs need less.
+type Forecast struct {
+	Open     int    `json:"open"` // tasks
+	TooEarly bool   `json:"too_early,omitempty"`
+	P50      Sample `json:"p50"`
+	P90      Sample `json:"p90"`
+}
+
+// Predict simulates runs whose open tasks are like those of the past: times with a long
+// tail, of which few tasks know mean and spread only roughly. Each run draws both anew.
+// The same input gives the same forecast.
+func Predict(past []Sample, open int) Forecast {
+	f := Forecast{Open: open, TooEarly: len(past) < enough}
+	if f.TooEarly || open <= 0 {
+		return f
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	n := float64(len(past))
+	mean, square, longest := 0.0, 0.0, 0.0
+	for _, s := range past {
+		mean += math.Log(s.Seconds) / n
+		longest = max(longest, s.Seconds)
+	}
+	for _, s := range past {
+		d := math.Log(s.Seconds) - mean
+		square += d * d
+	}
+	seconds, usd := make([]float64, trials), make([]float64, trials)
+	for i := range trials {
+		// The chi-squared distribution, by Wilson and Hilferty. One degree of freedom less than
+		// for normal logarithms: some tails are longer.
+		k := n - 2
+		c := 1 - 2/(9*k) + rng.NormFloat64()*math.Sqrt(2/(9*k))
+		spread := min(math.Sqrt(square/max(k*c*c*c, 0.1)), 2)
+		middle := mean + rng.NormFloat64()*spread/math.Sqrt(n)
+		for range min(open, 1000) {
+			took := min(math.Exp(middle+spread*rng.NormFloat64()), 20*longest)
+			like := past[rng.IntN(len(past))]
+			seconds[i] += took
+			usd[i] += took * like.USD / like.Seconds
+		}
+	}
+	slices.Sort(seconds)
+	slices.Sort(usd)
+	f.P50 = Sample{seconds[trials/2], usd[trials/2]}
+	f.P90 = Sample{seconds[trials*9/10], usd[trials*9/10]}
+	return f
+}
+
+// Samples are the tasks that were done, with their part of the waits for limits.
+func (r *Report) Samples() []Sample {
+	worked := r.Time[Agent] + r.Time[Checks] + r.Time[Retries] + r.Time[Own]
+	waits := 1.0
+	if worked > 0 {
+		waits += r.Time[Limits] / worked
+	}
+	var all []Sample
+	for _, t := range r.Tasks {
+		if t.State == TaskDone && t.Seconds > 0 && !math.IsInf(t.Seconds*waits, 0) {
+			all = append(all, Sample{t.Seconds * waits, t.USD})
+		}
+	}
+	return all
+}
+
+// Text is the forecast in one line, reckoned from now; empty: nothing is open.
+func (f *Forecast) Text(now time.Time) string {
+	switch {
+	case f == nil || f.Open <= 0:
+		return ""
+	case f.TooEarly:
+		return fmt.Sprintf("too early: fewer than %d tasks are done, in this run and earlier ones", enough)
+	}
+	say := func(s Sample) string {
+		d := view.Seconds(s.Seconds).Round(time.Second)
+		return view.Join(", ", view.Clock(now.Add(d), now)+" (in "+view.Span(d)+")", view.Dollars(s.USD))
+	}
+	return fmt.Sprintf("%s open: P50 %s · P90 %s", view.Plural(f.Open, "task"), say(f.P50), say(f.P90))
+}

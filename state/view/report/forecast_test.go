@@ -1,0 +1,78 @@
+package report
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ralph/internal/sample"
+)
+
+// TestPredict_backTest_atLeast85PercentEndBeforeP90 plays runs whose tasks have the long
+// tail of real ones, forecasts each after some of its tasks, and looks how it ended.
+func TestPredict_backTest_atLeast85PercentEndBeforeP90(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	for name, draw := range map[string]func() float64{
+		"long tail":        func() float64 { return math.Exp(5.5 + 0.7*rng.NormFloat64()) },
+		"easy or hard":     func() float64 { return (1 + float64(rng.IntN(2))*4) * (60 + 60*rng.Float64()) },
+		"one in ten fails": func() float64 { return rng.ExpFloat64()*200 + 30 + float64(rng.IntN(10)/9)*1500 },
+	} {
+		for _, known := range []int{5, 10, 40} {
+			inTime, inBudget := backTest(rng, draw, known)
+			t.Logf("%s, %d tasks known: %.0f %% end before P90, %.0f %% of the costs", name, known, inTime, inBudget)
+			if inTime < 85 || inBudget < 85 {
+				t.Errorf("%s, %d tasks known: only %.0f %% end before P90, %.0f %% of the costs", name, known, inTime, inBudget)
+			}
+		}
+	}
+}
+
+// backTest returns how many of 200 runs ended before their P90, in percent.
+func backTest(rng *rand.Rand, draw func() float64, known int) (inTime, inBudget float64) {
+	const runs = 200
+	task := func() Sample {
+		s := draw()
+		return Sample{Seconds: s, USD: s / 500 * (0.7 + 0.6*rng.Float64())}
+	}
+	for range runs {
+		past := make([]Sample, known)
+		for i := range past {
+			past[i] = task()
+		}
+		open := 3 + rng.IntN(20)
+		f, was := Predict(past, open), Sample{}
+		for range open {
+			s := task()
+			was.Seconds, was.USD = was.Seconds+s.Seconds, was.USD+s.USD
+		}
+		if was.Seconds <= f.P90.Seconds {
+			inTime += 100.0 / runs
+		}
+		if was.USD <= f.P90.USD {
+			inBudget += 100.0 / runs
+		}
+	}
+	return inTime, inBudget
+}
+
+func TestPredict_fewTasks_isTooEarly(t *testing.T) {
+	f := Predict(make([]Sample, 4), 3)
+	if !f.TooEarly || !strings.HasPrefix(f.Text(sample.Noon), "too early") {
+		t.Errorf("%+v", f)
+	}
+	same := []Sample{{60, 1}, {60, 1}, {60, 1}, {60, 1}, {60, 1}}
+	got := Predict(same, 2)
+	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-6 })
+	if diff := cmp.Diff(Forecast{Open: 2, P50: Sample{120, 2}, P90: Sample{120, 2}}, got, near); diff != "" {
+		t.Error(diff)
+	}
+	if want := "2 tasks open: P50 14:32 (in 2m 00s), $2.00 · P90 14:32 (in 2m 00s), $2.00"; got.Text(sample.Noon) != want {
+		t.Error(got.Text(sample.Noon))
+	}
+	if f := Predict(same, 0); f.Text(sample.Noon) != "" {
+		t.Errorf("%+v", f)
+	}
+}

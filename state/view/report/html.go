@@ -1,0 +1,178 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // the page
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"ralph/logs"
+	"ralph/logs/termtext"
+	"ralph/state/view"
+)
+
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var pageStyle string
+
+// page is parsed when it is needed: a start of ralph does not pay for it.
+var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("report").Parse(pageText)) })
+
+// Bounds of the patches in a page.
+const (
+	maxLines  = 400       // of one iteration
+	maxColumn = 400       // runes of a line
+	maxPatch  = 1_500_000 // bytes, of all
+)
+
+// pageData is what page.html shows.
+type pageData struct {
+	*Report
+	Policy, Tone, When, Ended string
+	Ahead                     string // the forecast
+	Style                     template.CSS
+	Kinds                     []tasksOf
+	Bars                      []bar
+	Total                     string
+	Diffs                     []diff
+	has                       map[int]bool
+}
+
+// tasksOf is a section of tasks.
+type tasksOf struct {
+	Title string
+	Tasks []Task
+}
+
+// bar is a span of the picture, in thousandths of its width.
+type bar struct {
+	Part, Title string
+	X, W        string
+}
+
+// diff is what one iteration changed.
+type diff struct {
+	Number int
+	Title  string
+	Commit string
+	Lines  []diffLine
+	More   int // lines that are left out
+}
+
+// diffLine is a row of a patch. Tone is add, del, at, file or empty.
+type diffLine struct{ Tone, Text string }
+
+// HTML is the page as one file that loads nothing and runs nothing.
+func (r *Report) HTML() ([]byte, error) {
+	sum := sha256.Sum256([]byte(pageStyle))
+	d := pageData{Report: r, Style: template.CSS(pageStyle), Tone: r.good(), When: r.when(), Ended: r.ended(), Total: view.Took(r.Time[total]),
+		Policy: "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'",
+		Bars:   r.bars(), Ahead: r.Forecast.Text(time.Now())}
+	for _, kind := range kinds() {
+		if tasks := r.In(kind.State); len(tasks) > 0 {
+			d.Kinds = append(d.Kinds, tasksOf{kind.Title, tasks})
+		}
+	}
+	d.Diffs, d.has = r.diffs(), map[int]bool{}
+	for _, x := range d.Diffs {
+		d.has[x.Number] = true
+	}
+	var b bytes.Buffer
+	if err := page().Execute(&b, d); err != nil {
+		return nil, fmt.Errorf("write report: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// Has reports whether the page has the diff of an iteration.
+func (d pageData) Has(n int) bool { return d.has[n] }
+
+// Width is a percentage for a bar of ten units.
+func (u Use) Width() string { return fmt.Sprintf("%.2f", u.Percent) }
+
+// Percent100 is the percentage in words.
+func (u Use) Percent100() string {
+	if u.Percent < 1 {
+		return "under 1 %"
+	}
+	return fmt.Sprintf("%.0f %%", u.Percent)
+}
+
+func (r *Report) bars() []bar {
+	if len(r.Timeline) == 0 {
+		return nil
+	}
+	first, end := r.Timeline[0].From, r.Timeline[len(r.Timeline)-1].To
+	whole := end.Sub(first).Seconds()
+	var all []bar
+	for _, s := range r.Timeline {
+		title := string(s.Part)
+		if s.Iteration > 0 {
+			title = fmt.Sprintf("iteration %d, %s", s.Iteration, s.Part)
+		}
+		all = append(all, bar{Part: string(s.Part), Title: title + ": " + view.Took(s.To.Sub(s.From).Seconds()),
+			X: fmt.Sprintf("%.2f", 1000*s.From.Sub(first).Seconds()/whole), W: fmt.Sprintf("%.2f", 1000*s.To.Sub(s.From).Seconds()/whole)})
+	}
+	return all
+}
+
+// diffs are the patches, within bounds.
+func (r *Report) diffs() []diff {
+	titles := map[int]string{}
+	for _, t := range r.Tasks {
+		for _, n := range t.Iterations {
+			titles[n] = t.Title
+		}
+	}
+	var all []diff
+	left := maxPatch
+	for _, n := range slices.Sorted(maps.Keys(r.changes)) {
+		change := r.changes[n]
+		if change.Diff == "" {
+			continue
+		}
+		x := diff{Number: n, Title: titles[n], Commit: short(change.Commit)}
+		for i, text := range strings.Split(strings.TrimSuffix(change.Diff, "\n"), "\n") {
+			if text = cut(text); i >= maxLines || left < len(text) {
+				x.More++
+				continue
+			}
+			left -= len(text)
+			x.Lines = append(x.Lines, diffLine{toneOf(text), text})
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// cut makes one row of a patch inert and bounded.
+func cut(s string) string {
+	if len(s) > 4*maxColumn {
+		s = s[:4*maxColumn]
+	}
+	s = strings.ReplaceAll(termtext.Clean(logs.Redact(strings.ReplaceAll(s, "\t", "    "))), "\n", " ")
+	if runes := []rune(s); len(runes) > maxColumn {
+		return string(runes[:maxColumn]) + "…"
+	}
+	return s
+}
+
+func toneOf(s string) string {
+	for _, row := range []struct{ prefix, tone string }{
+		{"diff --git", "file"}, {"+++ ", "file"}, {"--- ", "file"}, {"@@", "at"}, {"+", "add"}, {"-", "del"},
+	} {
+		if strings.HasPrefix(s, row.prefix) {
+			return row.tone
+		}
+	}
+	return ""
+}

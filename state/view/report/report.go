@@ -1,0 +1,327 @@
+// Package report says on one page what a run came to: the result, the proof of each
+// task, where time and money went, and what to type next.
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ralph/logs/termtext"
+	"ralph/state"
+	"ralph/state/view"
+)
+
+// Report is what a run came to. Its texts are clean lines. As JSON it is
+// .ralph/reports/RUN.json and `ralph report --json`.
+type Report struct {
+	Run        string           `json:"id"`
+	Project    string           `json:"project"`
+	Status     string           `json:"status"`
+	Result     string           `json:"result"` // one sentence
+	Why        string           `json:"reason,omitempty"`
+	Rule       string           `json:"rule,omitempty"`
+	Exit       int              `json:"exit_code"` // below zero: the run has not ended, or was killed
+	Agent      string           `json:"agent,omitempty"`
+	StartedAt  time.Time        `json:"started_at,omitzero"`
+	EndedAt    time.Time        `json:"ended_at,omitzero"`
+	Iterations int              `json:"iterations"`
+	Done       int              `json:"tasks_done"` // of the plan
+	Total      int              `json:"tasks_total"`
+	USD        float64          `json:"cost_usd"` // as in Cost
+	Time       map[Part]float64 `json:"time"`     // seconds; "total" is the wall clock
+	Cost       Cost             `json:"cost"`
+	Tasks      []Task           `json:"tasks"` // that were worked on
+	Findings   []Finding        `json:"findings"`
+	Questions  []string         `json:"questions"`
+	Advice     string           `json:"advice,omitempty"`
+	Next       []string         `json:"next"` // commands to type
+	Timeline   []Span           `json:"timeline"`
+	Forecast   *Forecast        `json:"forecast,omitempty"` // nil: no task is open
+
+	changes map[int]Change
+}
+
+// Task is a task that the run worked on, and its proof.
+type Task struct {
+	ID         string          `json:"id"`
+	Title      string          `json:"title"`
+	State      string          `json:"state"`   // one of the states of tasks
+	Verdict    string          `json:"verdict"` // in words
+	Iterations []int           `json:"iterations"`
+	Commits    []string        `json:"commits"`
+	Checks     map[string]bool `json:"checks"` // name -> passed, after the last iteration
+	Seconds    float64         `json:"seconds"`
+	USD        float64         `json:"usd"`
+}
+
+// The states of tasks.
+const (
+	TaskDone  = "done"
+	TaskAside = "aside"
+	TaskOpen  = "open"
+)
+
+// Finding is something to accept, or that the audit found.
+type Finding struct {
+	Text      string `json:"text"`
+	Iteration int    `json:"iteration,omitempty"`
+	Show      string `json:"show,omitempty"`
+	Accept    string `json:"accept,omitempty"` // the command; empty: there is nothing to accept
+}
+
+// Change is what git knows of one iteration.
+type Change struct {
+	Commit string // the commit it ended with, where it made one
+	Diff   string // a patch
+	Undone bool
+}
+
+// Source is what a report is made of, besides events.
+type Source struct {
+	Project string
+	// Snapshot counts only if it is about the run of the events.
+	Snapshot view.Snapshot
+	Changes  map[int]Change // by iteration
+	Earlier  []Sample       // tasks of earlier runs
+	Now      time.Time
+}
+
+// Build makes the report of the run whose events were folded.
+func (f *Fold) Build(s Source) *Report {
+	st, run := s.Snapshot.Status, &f.Run
+	current := st.RunID == run.ID && run.ID != ""
+	r := &Report{Run: run.ID, Project: line(s.Project), Status: view.StateCrashed, Exit: -1, Agent: line(view.Join(" ", run.Agent, run.Model)),
+		StartedAt: f.clock.first, Iterations: len(run.Iterations), Done: run.Done, Total: run.Total, Findings: []Finding{}, Questions: []string{}}
+	if current {
+		r.Status = s.Snapshot.State
+		switch {
+		case run.End != nil:
+			r.Done, r.Total = st.Task.Done, st.Task.Total
+		case s.Snapshot.Alive:
+			f.clock.until(s.Now)
+		default:
+			f.clock.until(st.Timestamp) // the last sign of life
+		}
+	}
+	if end := run.End; end != nil {
+		r.Rule, r.Why, r.Exit, r.Advice = line(end.Rule), line(end.Reason), end.Exit, line(end.Next)
+		if r.EndedAt = f.clock.now; !current {
+			r.Status = statusOf(end.Exit)
+		}
+	} else if r.Status == view.StateCrashed {
+		r.EndedAt, r.Why, r.Advice = f.clock.now, "the runner was killed, or the machine went down", "to continue: ralph resume"
+	}
+	r.Attach(s.Changes)
+	r.Time, r.Cost, r.Timeline = f.clock.sums(), f.cost(), f.clock.picture()
+	r.USD = r.Cost.USD
+	r.Tasks = f.worked(s.Changes)
+	if current {
+		r.review(st.Review)
+	}
+	r.audited(run.Iterations)
+	if open := r.Total - r.Done; open > 0 {
+		f := Predict(append(r.Samples(), s.Earlier...), open)
+		r.Forecast = &f
+	}
+	r.Result = r.result(f)
+	r.Next = r.next()
+	return r
+}
+
+// Attach adds what git knows now.
+func (r *Report) Attach(changes map[int]Change) { r.changes = changes }
+
+// Completed reports whether the run did all that was asked.
+func (r *Report) Completed() bool { return r.Status == state.StatusCompleted }
+
+// Running reports whether the run goes on.
+func (r *Report) Running() bool {
+	return slices.Contains([]string{state.StatusRunning, state.StatusWaiting, state.StatusPaused, view.StateStarting}, r.Status)
+}
+
+// statusOf is the state that an exit code stands for.
+func statusOf(exit int) string {
+	switch exit {
+	case 0:
+		return state.StatusCompleted
+	case 9:
+		return state.StatusReview
+	case 3:
+		return state.StatusHalted
+	case 4, 7, 8, 130, 143:
+		return state.StatusStopped
+	}
+	return state.StatusFailed
+}
+
+func (f *Fold) worked(changes map[int]Change) []Task {
+	all := []Task{}
+	for i := range f.Run.Iterations {
+		it := &f.Run.Iterations[i]
+		n := slices.IndexFunc(all, func(t Task) bool { return t.ID == it.TaskID && (it.TaskID != "" || t.Title == line(it.Task)) })
+		if n < 0 {
+			n = len(all)
+			all = append(all, Task{ID: it.TaskID, Commits: []string{}})
+		}
+		t, change := &all[n], changes[it.Number]
+		t.Title, t.State, t.Checks = line(cmp.Or(it.Task, it.TaskID)), TaskOpen, map[string]bool{}
+		t.Iterations = append(t.Iterations, it.Number)
+		t.Seconds, t.USD = t.Seconds+it.Seconds, t.USD+it.CostUSD
+		for name, passed := range it.Checks {
+			t.Checks[line(name)] = passed
+		}
+		if change.Commit != "" {
+			t.Commits = append(t.Commits, change.Commit)
+		}
+		switch why, aside := f.aside[it.TaskID]; {
+		case it.TaskDone:
+			t.State, t.Verdict = TaskDone, proof(t.Checks)
+		case aside:
+			t.State, t.Verdict = TaskAside, line(why)
+		case it.CutOff:
+			t.Verdict = "cut off"
+		default:
+			t.Verdict = line(cmp.Or(it.Failed, it.Reason, it.Outcome))
+		}
+		if change.Undone {
+			t.State, t.Verdict = TaskOpen, "taken back by ralph undo"
+		}
+	}
+	return all
+}
+
+// proof says what stands behind a tick.
+func proof(checks map[string]bool) string {
+	var red []string
+	for name, passed := range checks {
+		if !passed {
+			red = append(red, name)
+		}
+	}
+	slices.Sort(red)
+	switch {
+	case len(checks) == 0:
+		return "no check ran: only the agent says so"
+	case len(red) > 0:
+		return "failed: " + strings.Join(red, ", ")
+	}
+	return view.Plural(len(checks), "check") + " passed"
+}
+
+func (r *Report) review(items []state.ReviewItem) {
+	for _, item := range items {
+		f := Finding{Text: line(item.Text), Show: line(item.Show)}
+		if r.Status == state.StatusReview {
+			f.Accept = fmt.Sprintf("ralph accept %d", item.N)
+		}
+		r.Findings = append(r.Findings, f)
+	}
+}
+
+// maxFindings bounds the findings of the audit that a page lists.
+const maxFindings = 100
+
+func (r *Report) audited(all []view.Iteration) {
+	for i := range all {
+		for _, text := range all[i].Findings {
+			known := slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Text == line(text) })
+			if len(r.Findings) < maxFindings && !known {
+				r.Findings = append(r.Findings, Finding{Text: line(text), Iteration: all[i].Number})
+			}
+		}
+	}
+}
+
+// result says in one sentence how it went. Only a completed run sounds like one.
+func (r *Report) result(f *Fold) string {
+	word := map[string]string{state.StatusCompleted: "Completed", state.StatusReview: "Not finished, a person has to look",
+		state.StatusStopped: "Not finished, stopped", state.StatusHalted: "Failed, halted", state.StatusFailed: "Failed",
+		view.StateCrashed: "Failed, the runner died"}[r.Status]
+	if r.Running() {
+		word = "Still " + r.Status
+	}
+	tasks := "there was no plan"
+	switch {
+	case r.Total == 0 && f.tasks > 0:
+		tasks = "the tasks are gone"
+	case r.Total > 0:
+		tasks = fmt.Sprintf("%d of %s done", r.Done, view.Plural(r.Total, "task"))
+		if by := r.Done - f.before; f.before > 0 && by >= 0 {
+			tasks += fmt.Sprintf(", %d in this run", by)
+		}
+	}
+	text := fmt.Sprintf("%s: %s after %s and %s", cmp.Or(word, "Failed"), tasks, view.Span(r.Took()), view.Plural(r.Iterations, "iteration"))
+	return text + view.Prefix(", ", view.Dollars(r.USD)) + "."
+}
+
+// next are the first commands to type.
+func (r *Report) next() []string {
+	if r.Running() {
+		return []string{"ralph monitor", "ralph iterations", "ralph status"}
+	}
+	look := "ralph diff 0.." + fmt.Sprint(r.last()) + " --stat"
+	if r.last() == 0 {
+		look = "ralph status"
+	}
+	switch r.Status {
+	case state.StatusCompleted:
+		return []string{look, "ralph iterations", "git log --oneline"}
+	case state.StatusReview:
+		show := look
+		if len(r.Findings) > 0 && r.Findings[0].Show != "" {
+			show = r.Findings[0].Show
+		}
+		return []string{show, "ralph accept", "ralph iterations"}
+	}
+	return []string{"ralph iterations", look, "ralph resume"}
+}
+
+// last is the number of the last iteration.
+func (r *Report) last() (n int) {
+	for _, t := range r.Tasks {
+		n = max(n, slices.Max(t.Iterations))
+	}
+	return n
+}
+
+// line makes one clean row of what an agent, a plan or a file said.
+func line(s string) string { return termtext.Line(s) }
+
+// Decode reads a report from its JSON. It lies where an agent can write, so its texts are
+// made clean again.
+func Decode(data []byte) (*Report, error) {
+	r := &Report{}
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("read report: %w", err)
+	}
+	for _, s := range []*string{&r.Run, &r.Project, &r.Status, &r.Result, &r.Why, &r.Rule, &r.Agent, &r.Advice} {
+		*s = line(*s)
+	}
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
+		t.ID, t.Title, t.Verdict = line(t.ID), line(t.Title), line(t.Verdict)
+		for j := range t.Commits {
+			t.Commits[j] = line(t.Commits[j])
+		}
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		f.Text, f.Show, f.Accept = line(f.Text), line(f.Show), line(f.Accept)
+	}
+	for _, list := range [][]Share{r.Cost.Task, r.Cost.Role, r.Cost.Model} {
+		for i := range list {
+			list[i].Name = line(list[i].Name)
+		}
+	}
+	for i := range r.Next {
+		r.Next[i] = line(r.Next[i])
+	}
+	return r, nil
+}
+
+// Took is the wall clock from the start to the end, or to now.
+func (r *Report) Took() time.Duration { return view.Seconds(r.Time[total]) }

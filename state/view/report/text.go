@@ -1,0 +1,183 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ralph/state"
+	"ralph/state/view"
+)
+
+// Text is the page for a terminal.
+func (r *Report) Text() string { return r.page(func(s string) string { return s }) }
+
+// Markdown is the page as Markdown, in which the texts of others mean nothing.
+func (r *Report) Markdown() string { return r.page(escape) }
+
+// escape makes text literal in Markdown.
+func escape(s string) string {
+	var b strings.Builder
+	for _, c := range s {
+		if strings.ContainsRune("\\`*_[]<>#|!&~@$", c) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+func (r *Report) page(esc func(string) string) string {
+	var b strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	section := func(title string) { say("\n## %s\n", title) }
+	say("# %s", esc(r.Result))
+	say("\n%s", esc(view.Join(" · ", r.Project, "run "+r.Run, r.Agent, r.when())))
+	if r.Why != "" {
+		say("\nWhy: %s%s", esc(r.Why), view.Prefix(" · ", esc(r.ended())))
+	}
+	if text := r.Forecast.Text(time.Now()); text != "" {
+		say("\nForecast: %s", esc(text))
+	}
+	for _, kind := range kinds() {
+		tasks := r.In(kind.State)
+		if len(tasks) == 0 {
+			continue
+		}
+		section(kind.Title)
+		for _, t := range tasks {
+			say("- %s", esc(view.Join(": ", t.Title, t.Verdict)))
+			say("  %s", esc(t.Proof()))
+		}
+	}
+	if len(r.Findings) > 0 {
+		section("Findings")
+		for _, f := range r.Findings {
+			say("- %s", esc(view.Join("; ", f.Text, view.Prefix("show: ", f.Show), view.Prefix("accept: ", f.Accept))))
+		}
+	}
+	section("Where the time went")
+	for _, u := range r.Uses() {
+		say("- %s: %s (%.0f %%): %s", u.Part, view.Took(u.Seconds), u.Percent, u.Meaning)
+	}
+	say("- together: %s", view.Took(r.Time[total]))
+	if r.Cost.Tokens > 0 {
+		section("Where the money went")
+		for _, by := range r.Shares() {
+			say("- by %s:", by.By)
+			for _, s := range by.Shares {
+				say("  - %s: %s", esc(s.Name), s.Spent())
+			}
+		}
+	}
+	section("What to type")
+	if r.Advice != "" {
+		say("%s\n", esc(r.Advice))
+	}
+	for _, c := range r.Next {
+		say("    %s", c)
+	}
+	return b.String()
+}
+
+// kindRow is a section of tasks.
+type kindRow struct{ State, Title string }
+
+func kinds() []kindRow {
+	return []kindRow{{TaskDone, "Done"}, {TaskAside, "Put aside"}, {TaskOpen, "Not done"}}
+}
+
+// In are the tasks in a state.
+func (r *Report) In(kind string) []Task {
+	return slices.DeleteFunc(slices.Clone(r.Tasks), func(t Task) bool { return t.State != kind })
+}
+
+// Proof is where to look at the work.
+func (t Task) Proof() string {
+	its := make([]string, len(t.Iterations))
+	for i, n := range t.Iterations {
+		its[i] = fmt.Sprint(n)
+	}
+	word := "iteration "
+	if len(its) > 1 {
+		word = "iterations "
+	}
+	commits := make([]string, len(t.Commits))
+	for i, c := range t.Commits {
+		commits[i] = short(c)
+	}
+	return view.Join(" · ", word+strings.Join(its, ", "), view.Prefix("commit ", strings.Join(commits, ", ")), view.Took(t.Seconds), view.Dollars(t.USD))
+}
+
+func short(oid string) string { return oid[:min(10, len(oid))] }
+
+// when says from when to when.
+func (r *Report) when() string {
+	if r.StartedAt.IsZero() {
+		return ""
+	}
+	from := r.StartedAt.Local().Format("Mon 2 Jan 2006 15:04")
+	if r.EndedAt.IsZero() {
+		return "since " + from
+	}
+	layout := "15:04"
+	if r.EndedAt.Local().Format("2 Jan") != r.StartedAt.Local().Format("2 Jan") {
+		layout = "Mon 15:04"
+	}
+	return from + " to " + r.EndedAt.Local().Format(layout)
+}
+
+func (r *Report) ended() string {
+	if r.Exit < 0 {
+		return ""
+	}
+	return fmt.Sprintf("rule %s, exit code %d", r.Rule, r.Exit)
+}
+
+// Use is a use of time.
+type Use struct {
+	partRow
+	Seconds, Percent float64
+}
+
+// Uses are those that took any time.
+func (r *Report) Uses() []Use {
+	var all []Use
+	for _, row := range parts() {
+		if s := r.Time[row.Part]; s > 0 {
+			all = append(all, Use{row, s, 100 * s / r.Time[total]})
+		}
+	}
+	return all
+}
+
+// Took says how long it was.
+func (u Use) Took() string { return view.Took(u.Seconds) }
+
+// By is one way to split the cost.
+type By struct {
+	By     string
+	Shares []Share
+}
+
+// Shares are the ways to split the cost, each with its largest shares.
+func (r *Report) Shares() []By {
+	return []By{{"task", r.Cost.Task}, {"role", r.Cost.Role}, {"model", r.Cost.Model}}
+}
+
+// Spent is the share in words: an agent may report no cost.
+func (s Share) Spent() string {
+	return view.Join(" · ", view.Dollars(s.USD), view.Plural(int(s.Tokens), "token"))
+}
+
+// good tells which color the result has.
+func (r *Report) good() string {
+	switch {
+	case r.Completed():
+		return "good"
+	case r.Running(), r.Status == state.StatusReview:
+		return "look"
+	}
+	return "bad"
+}
