@@ -31,13 +31,16 @@ func (p Proxy) Stop() {
 
 const (
 	startBound = 10 * time.Second
+	// starts bounds how often one proxy is started anew after it died.
+	starts = 10
 	// refusals bounds how often one proxy reports a refusal: a program may try for hours.
 	refusals = 1000
 )
 
 // Start starts the proxy if SANDBOX_NET lists hosts for a sandbox that needs one. It
-// ends with Stop, with ctx, and with this process. refused is called from another
-// goroutine for each connection that was refused.
+// ends with Stop, with ctx, and with this process; if it dies, it is started again on the
+// same socket. refused is called from another goroutine for each connection that was
+// refused.
 func Start(ctx context.Context, s sandbox.Settings, refused func(hostport string)) (Proxy, error) {
 	if !s.NeedsProxy() {
 		return Proxy{}, nil
@@ -58,9 +61,12 @@ func Start(ctx context.Context, s sandbox.Settings, refused func(hostport string
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_, failed = ptyexec.Run(ctx, ptyexec.Command{
-			Args: []string{hub, "proxy", "--socket", p.Route.Socket, "--allow", s.Listed().String()}, Stdin: hold, Pipe: true,
-		}, lines.read)
+		for n := 0; n == 0 || n < starts && lines.open && ctx.Err() == nil; n++ {
+			_ = os.Remove(p.Route.Socket) // of the one that died
+			_, failed = ptyexec.Run(ctx, ptyexec.Command{
+				Args: []string{hub, "proxy", "--socket", p.Route.Socket, "--allow", s.Listed().String()}, Stdin: hold, Pipe: true,
+			}, lines.read)
+		}
 	}()
 	p.stop = func() {
 		cancel()

@@ -7,8 +7,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -134,6 +138,44 @@ func TestBridge_passesOnHowTheProgramEnds(t *testing.T) {
 			t.Errorf("%s: exit %d, want %d: %s", script, code, want, out)
 		}
 	}
+}
+
+func TestProxy_killed_isStartedAgain(t *testing.T) {
+	near, far := server(t, "127.0.0.1"), server(t, "127.0.0.2")
+	c := newContained(t, near, far)
+	out, _ := c.sh(through(far))
+	if !strings.Contains(out, "hello from") {
+		t.Fatal(out)
+	}
+	if n := killAll(t, c.box.Route.Socket); n == 0 {
+		t.Fatal("no proxy to kill")
+	}
+	for end := time.Now().Add(10 * time.Second); ; {
+		if out, _ = c.sh(through(far)); strings.Contains(out, "hello from") {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("no way to the listed host after the proxy was killed: %s", out)
+		}
+	}
+}
+
+// killAll kills each process that names the socket in its arguments.
+func killAll(t *testing.T, socket string) (killed int) {
+	t.Helper()
+	found, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range found {
+		line, _ := os.ReadFile(path)
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if args := strings.Split(string(line), "\x00"); slices.Contains(args, socket) && filepath.Base(args[0]) == "ralph-hub" {
+			killed++
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	return killed
 }
 
 func TestStart_stopped_leavesNothing(t *testing.T) {
