@@ -124,7 +124,7 @@ func (r *Run) proveLeft(ctx context.Context) error {
 	if err != nil || res.Proof.Unchecked {
 		return err // admit says who ended the run
 	}
-	if rep := res.Proof.Report; rep.Blocked() && rep.Blamed() {
+	if rep := res.Proof.Report; rep.Blocked() {
 		r.reopen(turn.Reopen{Task: id, By: turn.ReopenChecks, Why: "a required check fails after the call that was killed"}, turn.Plan{})
 		r.notes.Feedback = append(r.notes.Feedback, rep.Feedback())
 	}

@@ -48,14 +48,34 @@ func TestRun_tdd_whatWasRedBeforeBlocksNothing(t *testing.T) {
 	}
 }
 
-func TestRun_gate_whatWasRedBeforeBlocksButIsNoTry(t *testing.T) {
+// What was red before the run blocks in the mode gate like any other failure.
+func TestRun_gate_redFromTheStart_taskIsOpenedAgainAndTheCheckIsNamed(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, "worker", "[ ] one")
-	b.check("echo red from the start; exit 1")
-	b.o.MaxRetries, b.o.MaxIterations = 1, 2
-	r := b.run(t.Context())
-	if r.Decision.Exit == rules.ExitComplete || strings.Contains(b.rules(), "tasks_put_aside") {
-		t.Errorf("ended by %s", r.Decision.Rule)
+	for command, want := range map[string]string{
+		"echo red from the start; exit 1": "red from the start",
+		"exit 7":                          "exit code 7 and no output",
+	} {
+		b := newBench(t, "stubborn", "[ ] one", "[ ] two", "[ ] three")
+		b.check(command)
+		b.o.MaxRetries, b.o.SameErrorThreshold = 1, 100
+		r := b.run(t.Context())
+		wantEnd(t, r, "gate_failed", rules.ExitHalted)
+		if !strings.Contains(r.Decision.Reason, "check test fails for a second task in the same way: "+want) {
+			t.Errorf("reason %q", r.Decision.Reason)
+		}
+		var worked []string
+		for _, start := range payloads[state.IterationStart](b) {
+			worked = append(worked, start.Title)
+		}
+		if got := strings.Join(worked, " "); got != "one one two" {
+			t.Errorf("worked on %s", got)
+		}
+		if plan := b.read(planName); strings.Contains(plan, "[x]") {
+			t.Errorf("a box stays ticked:\n%s", plan)
+		}
+		if p := b.read(".ralph/logs/run-1/2.prompt.md"); !strings.Contains(p, `The required check "test" fails`) || !strings.Contains(p, "This is attempt 2") {
+			t.Errorf("the agent was not told:\n%s", p)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ralph/runner/rules"
 	"ralph/runner/turn"
@@ -100,6 +101,38 @@ func TestRun_autoCommit_whatIsLeftOut_isToldOnce(t *testing.T) {
 	refused := state.Refusal{File: "mine.txt", Why: "it was changed before the run"}
 	if len(commits) != 2 || !slices.Equal(slices.Concat(commits[0].Refused, commits[1].Refused), []state.Refusal{refused}) {
 		t.Errorf("commits: %+v", commits)
+	}
+}
+
+// What a person changes while the run is paused is no work of the agent.
+func TestRun_fileEditedWhilePaused_isNotCommitted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one", "[ ] two", "[ ] three")
+	b.write("mine.txt", "the user's")
+	b.write("work.txt", "old")
+	b.inGit()
+	b.o.AutoCommit = true
+	b.d.Show = func(e state.Event) {
+		b.seen = append(b.seen, e)
+		if e.Kind == state.KindIterationStart && e.Iteration == 1 {
+			b.ask(state.RequestPause)
+		}
+	}
+	b.d.Tick = func(time.Duration, rules.Decision) {
+		b.write("mine.txt", "the user's, edited")
+		b.write("new.txt", "the user's")
+		b.write(planName, strings.Replace(b.read(planName), "three", "three, but better", 1))
+		b.ask(state.RequestResume)
+	}
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	if log := b.git("log", "--name-only", "--format=%s"); strings.Contains(log, "new.txt") || strings.Count(log, "mine.txt") != 1 || strings.Count(log, "work.txt") != 4 {
+		t.Errorf("commits:\n%s", log)
+	}
+	if status := b.git("status", "--porcelain"); status != " M mine.txt\n?? new.txt\n" {
+		t.Errorf("status:\n%s", status)
+	}
+	for _, f := range payloads[state.Finding](b) {
+		t.Errorf("finding %+v", f)
 	}
 }
 

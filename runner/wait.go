@@ -9,6 +9,7 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/rules"
+	"ralph/runner/task"
 	"ralph/state"
 )
 
@@ -128,7 +129,7 @@ func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) erro
 	if err := r.out.Save(); err != nil {
 		return err
 	}
-	r.worker.Forget() // people edit while ralph waits
+	defer r.worker.Away(ctx, r.assignment(task.Task{}))() // people edit while ralph waits
 	for n := 0; r.interrupt(ctx) == nil; n++ {
 		left := time.Until(until.Round(0)).Round(time.Second)
 		if now := time.Now(); !until.IsZero() && (!now.Before(until) || !now.Round(0).Before(until.Round(0))) {

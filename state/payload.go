@@ -305,6 +305,8 @@ type TaskChange struct {
 	Title string `json:"title,omitempty"`
 	State string `json:"state"` // the new one: "open", "done", ...; else "new", "changed", "skipped", "put aside"
 	Why   string `json:"why"`
+	// Person is true for an edit of the plan that a person made during a call.
+	Person bool `json:"person,omitempty"`
 }
 
 // Commit says what ralph committed of the changes that the agent left uncommitted.

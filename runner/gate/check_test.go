@@ -243,7 +243,7 @@ func TestFirstLine_failedCheck_namesTheFailure(t *testing.T) {
 		{Result{Blamed: []report.Test{{Name: "a", Message: "\n  boom\nmore"}}}, "a: boom"},
 		{Result{Output: "compiling\n\nx.c:3: error: no\nmake: failed\n"}, "x.c:3: error: no"},
 		{Result{Output: "one\ntwo\n"}, "two"},
-		{Result{}, ""},
+		{Result{ExitCode: 1}, "exit code 1 and no output"},
 		{Result{Passed: true, Output: "error"}, ""},
 	} {
 		if got := c.r.FirstLine(); got != c.want {

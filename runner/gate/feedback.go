@@ -8,6 +8,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"ralph/logs/termtext"
+	"ralph/runner/agent/ending"
 	"ralph/runner/gate/report"
 )
 
@@ -37,10 +38,15 @@ func (r Report) Blocked() bool {
 	return slices.ContainsFunc(r.Results, func(x Result) bool { return x.Blocks })
 }
 
-// Blamed reports whether anything blocks that is not in the baseline, and so
-// counts against the agent.
-func (r Report) Blamed() bool {
-	return slices.ContainsFunc(r.Results, func(x Result) bool { return x.Blocks && x.Verdict == VerdictFailed })
+// Cause is the normalized text by which failures are compared; empty: none blocks.
+func (r Report) Cause() string {
+	for _, x := range r.Blocking() {
+		if len(x.Blamed) > 0 {
+			return x.Name + ": " + strings.Join(names(x.Blamed), ", ")
+		}
+		return ending.Normalize(x.Name + ": " + x.FirstLine())
+	}
+	return ""
 }
 
 // KnownRed returns the names of required checks that fail only as in the baseline.
@@ -233,8 +239,8 @@ func cut(text string, head, tail int) string {
 }
 
 // FirstLine returns the most telling line: the first failed test with the first
-// line of its message, else an error line of the output. It is empty if the
-// check passed or was skipped.
+// line of its message, else an error line of the output, else how the command
+// ended. It is empty if the check passed or was skipped.
 func (r Result) FirstLine() string {
 	if r.Passed || r.Verdict == VerdictSkipped {
 		return ""
@@ -245,6 +251,9 @@ func (r Result) FirstLine() string {
 		if text := report.MessageLine(failed[0].Message); text != "" {
 			line += ": " + text
 		}
+	}
+	if line == "" {
+		line = fmt.Sprintf("exit code %d and no output", r.ExitCode)
 	}
 	return short(line, 200)
 }

@@ -31,7 +31,7 @@ func TestReport_throughJSON_staysTheSame(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("after JSON (-want +got):\n%s", diff)
 	}
-	if !got.Report.Blamed() || got.Report.Feedback() != want.Report.Feedback() {
+	if !got.Report.Blocked() || got.Report.Feedback() != want.Report.Feedback() {
 		t.Errorf("the report says something else: %q", got.Report.Feedback())
 	}
 }

@@ -63,7 +63,7 @@ type Memory struct {
 type LastRun struct {
 	Passed bool            `json:"passed,omitempty"` // or flaky
 	Failed map[string]bool `json:"failed,omitempty"` // single tests
-	Blamed bool            `json:"blamed,omitempty"` // it failed, and not only as in the baseline
+	Blamed bool            `json:"blamed,omitempty"` // it failed, and it blocks or not only as in the baseline
 	report.Tally
 }
 
@@ -306,7 +306,7 @@ func (s *Suite) remember(rep Report) {
 			continue
 		}
 		o := LastRun{Passed: r.Verdict == VerdictPassed || r.Verdict == VerdictFlaky, Failed: map[string]bool{},
-			Blamed: r.Verdict == VerdictFailed || r.Verdict == VerdictNew, Tally: r.Tests.Tally()}
+			Blamed: r.Verdict == VerdictFailed || r.Verdict == VerdictNew || r.Blocks, Tally: r.Tests.Tally()}
 		for _, t := range r.Tests.FailedTests() {
 			o.Failed[t.Name] = true
 		}

@@ -130,8 +130,8 @@ func TestSuite_exitCodeOnly_comparesTheCheckItself(t *testing.T) {
 	write(t, s.Place.Dir, map[string]string{"dirty": ""})
 	rep := s.must(t)
 	expect(t, rep, "lint known-red", "vet failed blocks")
-	if !rep.Blamed() || rep.Answer() != Retry {
-		t.Errorf("blamed %v, answer %q", rep.Blamed(), rep.Answer())
+	if !rep.Blocked() || rep.Answer() != Retry {
+		t.Errorf("blocked %v, answer %q", rep.Blocked(), rep.Answer())
 	}
 }
 

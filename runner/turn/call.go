@@ -18,10 +18,6 @@ import (
 	"ralph/state"
 )
 
-// shownMost is the text of one call after which narration and tool results
-// go only into its raw output: the logs rotate, and would keep none of it.
-const shownMost = 32 << 20
-
 // call is what is known of the agent call once it is over.
 type call struct {
 	made       bool
@@ -115,13 +111,11 @@ func (w *Worker) env() []string {
 // listen folds what the decoder reports and hands it on. A flood of text goes
 // only into the transcript and the raw output.
 func (t *turn) listen(transcript *agent.Transcript) func(state.Payload) {
-	var shown int
+	flood := activity.Flood()
 	return func(p state.Payload) {
-		if n, bulk := activity.Bulk(p); bulk {
-			if shown += n; shown > shownMost {
-				transcript.Add(p)
-				return
-			}
+		if flood(p) {
+			transcript.Add(p)
+			return
 		}
 		p = t.redacted(p)
 		transcript.Add(p)

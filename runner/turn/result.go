@@ -2,7 +2,6 @@ package turn
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"ralph/runner/agent"
@@ -169,17 +168,5 @@ func (r Result) ErrorText() string {
 	if o := r.Call.Outcome; r.Failed() {
 		return ending.Normalize(string(o.Class) + ": " + o.Evidence)
 	}
-	blocking := r.Proof.Report.Blocking()
-	if len(blocking) == 0 {
-		return ""
-	}
-	first := blocking[0]
-	if len(first.Blamed) == 0 {
-		return ending.Normalize(first.Name + ": " + first.FirstLine())
-	}
-	var names []string
-	for _, t := range first.Blamed {
-		names = append(names, t.Name)
-	}
-	return first.Name + ": " + strings.Join(names, ", ")
+	return r.Proof.Report.Cause()
 }

@@ -75,7 +75,7 @@ func checkVerdict(f facts, p *Proof) (by, why string) {
 	case f.unchecked || f.report.Results == nil: // nothing is proved, either way
 	case !f.report.Blocked():
 		p.Tries = 0
-	case f.report.Blamed():
+	default:
 		p.Tries++
 		return ReopenChecks, "a required check fails"
 	}

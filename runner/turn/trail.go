@@ -46,7 +46,7 @@ func (w *Worker) openTrail(ctx context.Context, a Assignment) {
 			return
 		}
 		w.finishKeeping()
-		t.people(a, edited.Files)
+		t.mine = append(t.mine, slices.DeleteFunc(edited.Files, ofPlan(a))...)
 		w.keepStart(ctx, a)
 		return
 	}
@@ -57,7 +57,7 @@ func (w *Worker) openTrail(ctx context.Context, a Assignment) {
 	if t.users, err = w.Own.Begin(root, start.Changes()); err != nil {
 		w.Log.Warn("a run that continues this one will not commit what this one leaves", "error", err)
 	}
-	t.people(a, t.users.Files.Names())
+	t.mine = slices.DeleteFunc(t.users.Files.Names(), ofPlan(a))
 	if t.view, err = hidden.Look(ctx, a.Dir); err != nil {
 		w.Log.Warn("it is not known what git hides", "error", err)
 	}
@@ -70,10 +70,26 @@ func (w *Worker) openTrail(ctx context.Context, a Assignment) {
 	w.keepStart(ctx, a)
 }
 
-// people adds files with changes of a person. The plan has an audit of its own.
-func (t *trail) people(a Assignment, files []string) {
+// ofPlan tells files of the plan, which has an audit of its own.
+func ofPlan(a Assignment) func(file string) bool {
 	inProject := command.Relative(a.Dir)
-	t.mine = append(t.mine, slices.DeleteFunc(files, func(file string) bool { return a.Plan.Has(store.Plan{}, inProject(file)) })...)
+	return func(file string) bool { return a.Plan.Has(store.Plan{}, inProject(file)) }
+}
+
+// Away begins a time in which ralph starts nothing. What has changed when back is called, people did.
+func (w *Worker) Away(ctx context.Context, a Assignment) (back func()) {
+	if ctx = w.git(ctx, a); w.trail.start == nil || w.look(ctx, a.Dir) != nil {
+		return w.Forget
+	}
+	was := w.before.Changes()
+	return func() {
+		w.Forget()
+		late, done := stop.Outlast(ctx)
+		defer done()
+		if w.look(late, a.Dir) == nil {
+			w.notKept(w.Own.Edited(&w.trail.users, was, w.before.Changes(), ofPlan(a)))
+		}
+	}
 }
 
 // keepStart keeps the workspace as the state before the next turn.
@@ -85,7 +101,7 @@ func (w *Worker) keepStart(ctx context.Context, a Assignment) {
 
 func (w *Worker) notKept(err error) {
 	if err != nil {
-		w.Log.Warn("this state cannot be gone back to", "error", err)
+		w.Log.Warn("this state cannot be kept", "error", err)
 	}
 }
 

@@ -176,7 +176,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 		plan, changes := f.before.With(e.Before, e.After)
 		f.before = plan
 		for _, c := range changes {
-			t.tell(state.TaskChange{ID: c.ID, Title: c.Title, State: c.Is, Why: "a person edited the plan while the agent worked"})
+			t.tell(state.TaskChange{ID: c.ID, Title: c.Title, State: c.Is, Why: "a person edited the plan while the agent worked", Person: true})
 		}
 	}
 	if f.call.cancelled {
@@ -261,7 +261,7 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 	}
 	if f.lost != "" {
 		t.w.finishKeeping()
-		t.w.trail = trail{} // nothing may be committed or kept elsewhere
+		t.w.trail, t.w.Own.Continues = trail{}, false // nothing may be committed or kept elsewhere
 		return nil
 	}
 	if f.change, err = f.found.Compare(after).Committed(ctx, t.a.Dir, f.found, after); err != nil {

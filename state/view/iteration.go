@@ -22,8 +22,9 @@ type Iteration struct {
 	CutOff bool `json:"cut_off,omitempty"`
 	Call
 	Verdict
-	Checks   map[string]bool `json:"checks"`   // name -> passed, in the latest try
-	Findings []string        `json:"findings"` // of the audit
+	Checks   map[string]bool `json:"checks"`          // name -> passed, in the latest try
+	Findings []string        `json:"findings"`        // of the audit
+	Edits    []string        `json:"edits,omitempty"` // of the plan, by a person during a call
 	Kept
 }
 

@@ -145,7 +145,9 @@ func (r *Run) reopened(e state.Event, d state.TaskChange) {
 			}
 		}
 	}
-	if it != nil && d.State != "done" {
+	if it != nil && d.Person && len(it.Edits) < maxFindings {
+		it.Edits = append(it.Edits, clip(taskIs(d), maxTold))
+	} else if it != nil && d.State != "done" {
 		it.TaskDone = false
 	}
 }

@@ -23,6 +23,9 @@ func (f Files) Names() []string { return slices.Sorted(maps.Keys(f)) }
 type Users struct {
 	Files   Files    `json:"files"`
 	Between []string `json:"between,omitempty"` // those that were changed between two runs only
+	// Paused are those that were changed while the run was paused; true: the run has
+	// changed them before.
+	Paused map[string]bool `json:"paused,omitempty"`
 }
 
 // LeftOver returns those of now that are the run's alone.
@@ -39,10 +42,48 @@ func (u Users) Mixed(path string, now Files) string {
 		return ""
 	case slices.Contains(u.Between, path):
 		return "it was changed between the runs"
+	case u.Paused[path], u.paused(path) && was != now[path]:
+		return "a person changed it while the run was paused"
 	case was != now[path]:
 		return "it was changed before the run"
 	}
 	return ""
+}
+
+func (u Users) paused(path string) bool { _, is := u.Paused[path]; return is }
+
+// edited takes over what a person changed while the run did nothing, given all that had
+// changes at its beginning and has them at its end.
+func (u *Users) edited(was, now Files, leaveOut func(path string) bool) (any bool) {
+	for path, digest := range now {
+		before, had := was[path]
+		if had && before == digest || leaveOut(path) {
+			continue
+		}
+		if u.Files == nil {
+			u.Files = Files{}
+		}
+		if u.Paused == nil {
+			u.Paused = map[string]bool{}
+		}
+		_, users := u.Files[path]
+		if !users {
+			u.Paused[path] = had
+		}
+		if !users || u.Files[path] == before { // else the run has changed it, too
+			u.Files[path] = digest
+		}
+		any = true
+	}
+	return any
+}
+
+// Edited is Users.edited, kept for the run that continues this one.
+func (s Store) Edited(u *Users, was, now Files, leaveOut func(path string) bool) error {
+	if !u.edited(was, now, leaveOut) || s.Path == "" {
+		return nil
+	}
+	return store.Save(s.Path, record{Run: s.Run, Users: *u})
 }
 
 // Store keeps the user's files of a run for the one that continues it. The zero value
@@ -104,7 +145,7 @@ func (s Store) End(left Files) error {
 
 // later are the user's files of a run that goes on, given which files are as it left them.
 func (u Users) later(now Files, asLeft func(path string) bool) Users {
-	next := Users{Files: Files{}}
+	next := Users{Files: Files{}, Paused: u.Paused}
 	for _, path := range now.Names() {
 		before, known := u.Files[path]
 		between := slices.Contains(u.Between, path)

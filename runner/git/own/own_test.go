@@ -44,6 +44,37 @@ func (f folder) now(names ...string) Files {
 	return files
 }
 
+func TestEdited_whilePaused_isThePersons(t *testing.T) {
+	s := Store{Path: filepath.Join(t.TempDir(), "own.json"), Run: "a"}
+	users, err := s.Begin(t.TempDir(), Files{"old": "1", "mixed": "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := Files{"old": "1", "mixed": "2", "work": "1", "both": "1"}
+	now := Files{"old": "3", "mixed": "3", "work": "1", "both": "3", "new": "3", "plan": "3"}
+	if err := s.Edited(&users, was, now, func(path string) bool { return path == "plan" }); err != nil {
+		t.Fatal(err)
+	}
+	continued, err := Store{Path: s.Path, Run: "b", Continues: true, KilledRun: "a", KilledAt: time.Now().Add(time.Hour)}.Begin(t.TempDir(), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range []Users{users, continued} {
+		if diff := cmp.Diff([]string{"plan", "work"}, u.LeftOver(now)); diff != "" {
+			t.Error(diff)
+		}
+		const paused = "a person changed it while the run was paused"
+		for path, want := range map[string]string{"old": "", "mixed": "it was changed before the run", "work": "", "both": paused, "new": ""} {
+			if got := u.Mixed(path, now); got != want {
+				t.Errorf("%s: %q, want %q", path, got, want)
+			}
+		}
+		if got := u.Mixed("new", Files{"new": "4"}); got != paused {
+			t.Errorf("changed by the agent, too: %q", got)
+		}
+	}
+}
+
 func TestBegin_continuedRun_tellsTheUsersFilesFromItsOwn(t *testing.T) {
 	for name, killed := range map[string]bool{"ended by itself": false, "killed": true} {
 		t.Run(name, func(t *testing.T) {

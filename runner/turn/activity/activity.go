@@ -96,13 +96,22 @@ func newest(dir string, since time.Time) time.Time {
 	return latest
 }
 
-// Bulk is the length of a payload's text when it is of a kind that can flood.
-func Bulk(p state.Payload) (n int, bulk bool) {
-	switch d := p.(type) {
-	case state.Text:
-		return len(d.Text), true
-	case state.ToolResult:
-		return len(d.Text), true
+// shownMost is the text of one call after which narration and tool results
+// go only into its raw output: the logs rotate, and would keep none of it.
+const shownMost = 32 << 20
+
+// Flood reports for each payload of a call whether it is beyond what is shown.
+func Flood() func(state.Payload) bool {
+	shown := 0
+	return func(p state.Payload) bool {
+		n, bulk := 0, false
+		switch d := p.(type) {
+		case state.Text:
+			n, bulk = len(d.Text), true
+		case state.ToolResult:
+			n, bulk = len(d.Text), true
+		}
+		shown += n
+		return bulk && shown > shownMost
 	}
-	return 0, false
 }

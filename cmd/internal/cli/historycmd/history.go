@@ -179,8 +179,15 @@ func (a *verbs) iterations(ctx context.Context, run string, asJSON bool) error {
 			kept = row.State[:10]
 		}
 		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\t%.2f\t%s\t%s\n", row.Number, ended, oneLine(outcome(row)), checkText(row.Checks), len(row.Findings), row.Files, row.CostUSD, kept, oneLine(row.Task))
+		var more []string
 		if row.Failed != "" {
-			fmt.Fprintf(w, "\t\t\t\t\t\t\t\t%s\n", cmdline.Inert(cmdline.OneLine(row.Failed)))
+			more = append(more, row.Failed)
+		}
+		for _, edit := range row.Edits {
+			more = append(more, "a person edited the plan: "+edit)
+		}
+		for _, line := range more {
+			fmt.Fprintf(w, "\t\t\t\t\t\t\t\t%s\n", cmdline.Inert(cmdline.OneLine(line)))
 		}
 	}
 	return w.Flush()
