@@ -34,7 +34,6 @@ require (
 	github.com/BurntSushi/toml v1.5.0
 	github.com/elazarl/goproxy v1.9.2
 	github.com/landlock-lsm/go-landlock v0.11.0
-	github.com/yuin/goldmark v1.7.13
 	golang.org/x/mod v0.32.0
 )
 
