@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ralph/logs"
+	"ralph/runner/checkbook"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
 	"ralph/runner/task"
@@ -104,7 +105,7 @@ func (r *Run) carryOut(ctx context.Context, a turn.Assignment) (turn.Result, err
 		return res, err
 	}
 	r.checks = res.Checks
-	return res, r.saveChecks()
+	return res, checkbook.Save(r.d.State.Dir(), r.checks)
 }
 
 // proveLeft runs the checks for a tick that a killed call left, before anything

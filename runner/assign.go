@@ -9,7 +9,6 @@ import (
 	"ralph/runner/planbook"
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
-	"ralph/runner/rules"
 	"ralph/runner/session"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -128,12 +127,6 @@ func (r *Run) takesOver(t task.Task, who pool.Choice) {
 // timeout is the bound of one call; the run's own end is never passed.
 func (r *Run) timeout() time.Duration {
 	return min(r.o.Wall(), max(r.d.Window.Left(r.o.MaxDuration, r.past.started, time.Now()), time.Second))
-}
-
-// unusable ends the run because of something that a person has to fix.
-func unusable(err error) rules.Decision {
-	return rules.Decision{Action: rules.ActionStop, Rule: "plan_unusable", Reason: err.Error(), Exit: rules.ExitUsage,
-		ExitReason: "plan_unusable", Status: state.StatusFailed, Next: "fix the prompt or the plan, then: ralph resume"}
 }
 
 // Dry is a run that is not made: what `--dry-run` shows.

@@ -3,17 +3,16 @@ package runner
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"ralph/logs"
-	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/hooks"
 	"ralph/runner/output"
 	"ralph/runner/points"
 	"ralph/runner/rules"
+	"ralph/runner/rules/ends"
 	"ralph/runner/session"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -40,7 +39,7 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 	}
 	a, who, err := r.assign(next)
 	if err != nil {
-		return unusable(err), nil
+		return ends.Unusable(err), nil
 	}
 	r.takesOver(next, who)
 	if err := r.worker.Ready(work, a); err == nil && work.Err() == nil { // else the turn says why
@@ -262,22 +261,6 @@ func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin) {
 	case done.OID != "" || len(done.Refused) > 0:
 		r.out.Event(state.NewEvent(from, time.Now(), done))
 	}
-}
-
-// saveChecks writes what the checks have to know in the next run.
-func (r *Run) saveChecks() error {
-	dir := r.d.State.Dir()
-	if b := r.checks.Baseline; b != nil && !b.TakenAt.IsZero() {
-		if err := b.Write(filepath.Join(dir, gate.BaselineFile)); err != nil && !gone(err) {
-			return err
-		}
-	}
-	if f := r.checks.Flakes; f != nil {
-		if err := f.Write(filepath.Join(dir, gate.FlakesFile)); err != nil && !gone(err) {
-			return err
-		}
-	}
-	return nil
 }
 
 func (r *Run) keepSession(res turn.Result) {

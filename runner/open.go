@@ -4,11 +4,11 @@ import (
 	"errors"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"ralph/logs"
+	"ralph/runner/checkbook"
 	"ralph/runner/gate"
 	"ralph/runner/git/own"
 	"ralph/runner/output"
@@ -105,14 +105,7 @@ func (r *Run) recall() error {
 
 // recallChecks reads what is known about the checks of this project.
 func (r *Run) recallChecks() {
-	dir := r.d.State.Dir()
-	baseline, err1 := gate.ReadBaseline(filepath.Join(dir, gate.BaselineFile))
-	flakes, err2 := gate.ReadFlakes(filepath.Join(dir, gate.FlakesFile))
-	for _, err := range []error{err1, err2} {
-		if err != nil {
-			r.d.Log.Warn("set aside", logs.KeyError, err)
-		}
-	}
+	baseline, flakes := checkbook.Read(r.d.State.Dir(), r.d.Log)
 	if r.past.unfinished {
 		baseline.Adopt(r.d.RunID)
 	}

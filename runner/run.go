@@ -33,6 +33,7 @@ import (
 	"ralph/runner/pool"
 	"ralph/runner/review"
 	"ralph/runner/rules"
+	"ralph/runner/rules/ends"
 	"ralph/runner/rules/hours"
 	"ralph/runner/sandbox"
 	"ralph/runner/task"
@@ -156,7 +157,7 @@ func New(o Options, d Deps) *Run {
 // decision is a stop with ExitError.
 func (r *Run) Run(ctx context.Context) (Ending, error) {
 	if err := r.open(); err != nil {
-		return r.ending(failed(err)), err
+		return r.ending(ends.Failed(err)), err
 	}
 	stop := r.watch()
 	d, err := r.loop(ctx)
@@ -167,21 +168,12 @@ func (r *Run) Run(ctx context.Context) (Ending, error) {
 		err = r.inbox.Broken()
 	}
 	if err != nil {
-		d = failed(err)
+		d = ends.Failed(err)
 	}
 	r.over(ctx, d)
 	stop()
 	r.worker.Close() //nolint:contextcheck // the run's own has often ended by now
 	return r.ending(d), errors.Join(err, r.close(d))
-}
-
-func failed(err error) rules.Decision {
-	d := rules.Decision{Action: rules.ActionStop, Rule: "error", Reason: err.Error(), Exit: rules.ExitError,
-		ExitReason: "error", Status: state.StatusFailed, Next: "fix that (.ralph/logs/ralph.log may say more), then: ralph resume"}
-	if locked := (*state.LockedError)(nil); errors.As(err, &locked) {
-		d.Exit, d.Next = rules.ExitLocked, "watch the other one: ralph monitor"
-	}
-	return d
 }
 
 func (r *Run) ending(d rules.Decision) Ending {

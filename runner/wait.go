@@ -3,11 +3,10 @@ package runner
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"syscall"
 	"time"
 
 	"ralph/logs"
+	"ralph/runner/checkbook"
 	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/state"
@@ -60,7 +59,7 @@ func (r *Run) watch() (stop func()) {
 
 // readRequests holds on to the lock and is true when there were requests.
 func (r *Run) readRequests() bool {
-	if err := r.d.State.HoldLock(); err != nil && !gone(err) {
+	if err := r.d.State.HoldLock(); err != nil && !checkbook.Gone(err) {
 		r.inbox.Fail(err)
 	}
 	requests, err := r.d.State.TakeRequests()
@@ -82,14 +81,11 @@ func (r *Run) readRequests() bool {
 func (r *Run) refresh() {
 	asked := r.inbox.Asked()
 	r.out.Status(func(s *state.Status) { s.Pending = asked })
-	if err := r.out.Save(); err != nil && !gone(err) {
+	if err := r.out.Save(); err != nil && !checkbook.Gone(err) {
 		r.inbox.Fail(err)
 	}
 	r.out.Flush()
 }
-
-// gone is true when the state directory is not there.
-func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
 
 // pause waits for ralph resume, or for a wish to end.
 func (r *Run) pause(ctx context.Context) error {

@@ -38,6 +38,8 @@ func samples() []Payload {
 		FinalMessage{Text: "done", Error: true, Codes: []string{"x"}, Session: "s1"},
 		Finding{Source: FoundByAudit, Name: "removed test", Task: "T1", File: "a_test.go", Text: "gone", Doubt: true, Answer: "the tick was taken back"},
 		Check{Name: "test", Command: "make test", Run: CheckAgain, Passed: true, Seconds: 1.5, Output: "FAIL"},
+		Verdict{Name: "qa", Agent: "codex", Verdict: "fail", Score: 40, Threshold: 70, Weight: 1, Reasons: []Reason{{"no test", "a.go", 3}},
+			Justified: []Justified{{"a.go: stub", "asked for"}}, Changed: []string{"b"}, Seconds: 2, Usage: Usage{InputTokens: 1}},
 		Hook{Point: "pre_task", Command: "make", Failed: "failed with exit code 3", Then: "ask_agent", Seconds: 1.5, Output: "x", Files: []string{"a"}, Note: "n"},
 		TaskChange{ID: "T1", Title: "Add login", State: "open", Why: "a check fails"},
 		Commit{OID: "abc", Files: 2, Refused: []Refusal{{File: "x", Why: "too large"}}},

@@ -30,6 +30,7 @@ func Kinds() []KindRow {
 		{KindFinding, Finding{}, "the audit or a check found something to look at"},
 		{KindCheck, Check{}, "a check ran"},
 		{KindHook, Hook{}, "a hook of the user ran"},
+		{KindVerdict, Verdict{}, "a reviewer (`qa`, or a judge) has looked at a task"},
 		{KindTask, TaskChange{}, "ralph, or a person during a call, changed a task in the plan"},
 		{KindCommit, Commit{}, "ralph committed what the agent left uncommitted, or says why not"},
 		{KindPaused, Paused{}, "the run waits for `ralph resume`"},

@@ -31,6 +31,7 @@ const (
 	KindFinding        Kind = "finding"     // the audit or a check found something to look at
 	KindCheck          Kind = "check"       // a check ran
 	KindHook           Kind = "hook"        // a hook of the user ran
+	KindVerdict        Kind = "verdict"     // a reviewer has looked at a task
 	KindTask           Kind = "task"        // ralph changed the state of a task in the plan
 	KindCommit         Kind = "commit"      // ralph committed what the agent left over
 	KindPaused         Kind = "paused"      // the run waits for `ralph resume`
@@ -64,6 +65,7 @@ var payloads = map[Kind]func([]byte) (Payload, error){
 	KindFinding:        decode[Finding],
 	KindCheck:          decode[Check],
 	KindHook:           decode[Hook],
+	KindVerdict:        decode[Verdict],
 	KindTask:           decode[TaskChange],
 	KindCommit:         decode[Commit],
 	KindPaused:         decode[Paused],

@@ -64,6 +64,8 @@ type Status struct {
 	// LastError is the latest error of the agent or of a check; empty: there was
 	// none since the latest iteration that went well.
 	LastError string `json:"last_error,omitempty"`
+	// Verdicts are those of the latest review in this run.
+	Verdicts []Verdict `json:"verdicts,omitempty"`
 	// EndsWhen are the bounds that end the run, and how far each is used.
 	EndsWhen []Bound `json:"ends_when,omitempty"`
 	// Accepted holds the texts of items that a person has accepted.
@@ -99,8 +101,9 @@ type TaskMemory struct {
 	// Past says what the latest attempts did, a line each.
 	Past []string `json:"past,omitempty"`
 	// Feedback is what the next attempt has to know.
-	Feedback []string `json:"feedback,omitempty"`
-	Aside    Aside    `json:"aside,omitzero"`
+	Feedback []string  `json:"feedback,omitempty"`
+	Aside    Aside     `json:"aside,omitzero"`
+	Review   Reviewing `json:"review,omitzero"`
 }
 
 // Aside says that a task is not worked on until it, or the plan, changes. The

@@ -66,7 +66,7 @@ var floors = map[string]int{
 	"runner/turn/activity": 2, // whether a silent agent works: what it reported and its files in, time out
 	"runner/git/command":   1, // one git process, in one repository, without foreign programs
 
-	"runner/turn":         3, // one assignment, start to end
+	"runner/turn":         4, // one assignment, start to end
 	"runner/hooks":        3, // the user's programs at points of a run: facts in, a verdict out
 	"runner/agent/custom": 3, // agents of the user: rows of the settings file, checked and completed
 	"runner/git/history":  3, // ways back through the states that git keeps
@@ -75,30 +75,32 @@ var floors = map[string]int{
 	"runner/turn/stop":    2, // how people end a turn
 	"state/view/report":   3, // what a run came to, on one page: events and patches in, text and HTML out
 	"runner/turn/redact":  2, // events without keys and tokens
+	"runner/turn/steps":   3, // what a check does, as events: values in, values out
 	"runner/audit/values": 0, // settings that were lowered: lines in, lines out
 	"runner/git/restore":  2, // how a person brings files back from a kept state
 	"runner/git/hidden":   2, // tracked files that git does not show
 	"runner/git/replica":  2, // a kept state in a folder of its own
 
-	"runner/rules":       4, // facts in, decision out: two ordered tables
-	"runner/turn/retest": 4, // whether checks are green because of their tests
-	"runner/turn/serve":  4, // a turn for another process: the protocol
+	"runner/rules":       5, // facts in, decision out: two ordered tables
+	"runner/turn/retest": 5, // whether checks are green because of their tests
+	"runner/turn/serve":  5, // a turn for another process: the protocol
 	"runner/pool":        4, // who may work, and who is limited
 	"runner/planbook":    4, // a run's view of the plan: reads it, and marks tasks in it
-	"runner/ledger":      4, // what a run knows about tasks besides what the plan says
-	"runner/session":     4, // the agent's own session, from call to call: values in, values out
+	"runner/ledger":      5, // what a run knows about tasks besides what the plan says
+	"runner/session":     5, // the agent's own session, from call to call: values in, values out
 	"runner/inbox":       4, // what people ask of a run while it works
 
-	"runner/output":      4, // what a run shows: status, events, log, screen
+	"runner/output":      5, // what a run shows: status, events, log, screen
 	"runner/rules/hours": 1, // between which times of day a run works: a time in, times out
-	"runner/rules/ends":  5, // the bounds that end a run, and how far each is used
-	"runner/review":      5, // what a person has to look at
-	"runner/notes":       5, // what the next prompt says about the past
-	"runner/points":      5, // what the points of a run are to hooks, and hooks to the run: values in, values out
+	"runner/rules/ends":  6, // the bounds that end a run, and how far each is used
+	"runner/review":      6, // what a person has to look at
+	"runner/checkbook":   6, // what is known about the checks, from run to run
+	"runner/notes":       6, // what the next prompt says about the past
+	"runner/points":      6, // what the points of a run are to hooks, and hooks to the run: values in, values out
 
-	"runner":                6, // the run
-	"config":                6, // finds, reads and overlays options
-	"monitor":               6, // the screen
+	"runner":                7, // the run
+	"config":                7, // finds, reads and overlays options
+	"monitor":               7, // the screen
 	"cmd/internal/demo":     6, // the demo's project and its scripted agent
 	"cmd/internal/importer": 6, // plans out of other texts: bytes in, tasks and text out
 	"cmd/internal/scaffold": 6, // what `ralph init` writes
@@ -106,30 +108,30 @@ var floors = map[string]int{
 	"cmd/internal/service":  6, // files for systemd and launchd: values in, text out
 	"cmd/internal/wsl":      6, // what is different on Windows
 
-	"cmd/internal/cmdline": 7, // what all verbs share: streams, project, flags, error -> exit code
+	"cmd/internal/cmdline": 8, // what all verbs share: streams, project, flags, error -> exit code
 
-	"cmd/internal/console":   9, // what a run prints
-	"cmd/internal/preflight": 8, // what a run needs, found and tried before it starts
-	"cmd/internal/resume":    8, // how a run was started, and whether it may continue
-	"cmd/internal/split":     8, // runner and monitor side by side in tmux
+	"cmd/internal/console":   10, // what a run prints
+	"cmd/internal/preflight": 9,  // what a run needs, found and tried before it starts
+	"cmd/internal/resume":    9,  // how a run was started, and whether it may continue
+	"cmd/internal/split":     9,  // runner and monitor side by side in tmux
 
-	"cmd/internal/cli/agentcmd":   9, // the verbs of agents
-	"cmd/internal/cli/historycmd": 9, // the verbs that look at past iterations
-	"cmd/internal/cli/hookcmd":    9, // the verbs of hooks
-	"cmd/internal/cli/servicecmd": 9, // the verbs of the service manager
-	"cmd/internal/cli/taskcmd":    9, // the verbs of the plan
-	"cmd/internal/cli/setupcmd":   9, // the verbs that set a project up
+	"cmd/internal/cli/agentcmd":   10, // the verbs of agents
+	"cmd/internal/cli/historycmd": 10, // the verbs that look at past iterations
+	"cmd/internal/cli/hookcmd":    10, // the verbs of hooks
+	"cmd/internal/cli/servicecmd": 10, // the verbs of the service manager
+	"cmd/internal/cli/taskcmd":    10, // the verbs of the plan
+	"cmd/internal/cli/setupcmd":   10, // the verbs that set a project up
 
 	"cmd/internal/hub/proxy":  2, // an HTTP proxy that connects to allowed hosts only
 	"cmd/internal/hub/bridge": 0, // a program in a sandbox, and its way to the proxy
 	"cmd/internal/hub":        3, // the verbs of ralph-hub: all that uses a network
 
-	"cmd/internal/cli": 10, // the other verbs: joins them all
+	"cmd/internal/cli": 11, // the other verbs: joins them all
 
-	"cmd/ralph":         11, // three mains of a few lines
-	"cmd/ralph-status":  11,
-	"cmd/ralph-monitor": 11,
-	"cmd/ralph-hub":     11,
+	"cmd/ralph":         12, // three mains of a few lines
+	"cmd/ralph-status":  12,
+	"cmd/ralph-monitor": 12,
+	"cmd/ralph-hub":     12,
 }
 
 // tools stand beside the house: only tests, and the tools named here, import

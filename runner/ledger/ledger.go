@@ -26,6 +26,7 @@ type Notes struct {
 	Foreign  int      // turns in a row that ticked it while they worked on another task
 	Worked   bool     // something was done for it, so its tick needs no more
 	Refusals int      // ticks without work
+	Review   state.Reviewing
 }
 
 // Of are the notes on a task. A task that nothing is known about gets empty ones.
@@ -69,6 +70,11 @@ func (l Ledger) Choose(list task.List) (task.Task, bool) {
 	l.takeBack(list)
 	list = without(list, func(t task.Task) bool { return l.Of(t.ID).Aside.Why != "" && t.Pending() })
 	for _, t := range list.Tasks {
+		if n := l[t.ID]; n != nil && n.Review.Phase != "" && t.Pending() && t.State != task.Blocked && !n.Skipped {
+			return t, true // it is finished before the next one begins
+		}
+	}
+	for _, t := range list.Tasks {
 		if n := l.Of(t.ID); n.Foreign >= insists && t.Pending() {
 			n.Skipped = false // the agent works on it whatever it is told
 			return t, true
@@ -109,7 +115,7 @@ func (l Ledger) takeBack(list task.List) {
 			wording = list.Wording()
 		}
 		if n.Aside.Plan != wording || n.Aside.Task != t.Wording() || n.Aside.Marked && t.State != task.Blocked {
-			n.Aside, n.Attempts, n.Tries, n.Past, n.Returned = state.Aside{}, 0, 0, nil, false
+			n.Aside, n.Attempts, n.Tries, n.Past, n.Returned, n.Review = state.Aside{}, 0, 0, nil, false, state.Reviewing{}
 		}
 	}
 }
@@ -236,8 +242,8 @@ func (l Ledger) Kept() map[string]state.TaskMemory {
 	kept := map[string]state.TaskMemory{}
 	for id, n := range l {
 		m := state.TaskMemory{Worked: n.Worked, Refused: n.Refusals, Skipped: n.Skipped, Attempts: n.Attempts, Tries: n.Tries,
-			Past: n.Past, Feedback: n.Feedback, Aside: n.Aside}
-		if m.Worked || m.Skipped || m.Refused+m.Attempts+m.Tries+len(m.Feedback) > 0 || m.Aside.Why != "" {
+			Past: n.Past, Feedback: n.Feedback, Aside: n.Aside, Review: n.Review}
+		if m.Worked || m.Skipped || m.Refused+m.Attempts+m.Tries+len(m.Feedback) > 0 || m.Aside.Why != "" || m.Review.Begun() {
 			kept[id] = m
 		}
 	}
@@ -249,6 +255,6 @@ func (l Ledger) Recall(kept map[string]state.TaskMemory) {
 	for id, m := range kept {
 		n := l.Of(id)
 		n.Worked, n.Refusals, n.Skipped, n.Attempts, n.Tries = m.Worked, m.Refused, m.Skipped, m.Attempts, m.Tries
-		n.Past, n.Feedback, n.Aside = m.Past, m.Feedback, m.Aside
+		n.Past, n.Feedback, n.Aside, n.Review = m.Past, m.Feedback, m.Aside, m.Review
 	}
 }

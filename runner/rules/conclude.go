@@ -221,7 +221,7 @@ func claimedIncomplete(f Conclusion) (Decision, bool) {
 	insists := f.Memory.Claims >= f.Policy.CompletionClaims
 	var why, next string
 	switch {
-	case !f.Result.Claims():
+	case !f.Result.Claims() || f.Result.Proof.Handed: // a reviewer decides
 		return Decision{}, false
 	case report.Blocked():
 		if !insists || f.Result.Progress() {
@@ -289,7 +289,7 @@ func gateFailed(f Conclusion) (Decision, bool) {
 // taskAttempts gives a task up that many turns have not finished.
 func taskAttempts(f Conclusion) (Decision, bool) {
 	r, most := f.Result, f.Policy.MaxPerTask
-	if most == 0 || f.Attempts < most || r.Task.ID == "" || f.Plan.IsDone(r.Task.ID) {
+	if most == 0 || f.Attempts < most || r.Task.ID == "" || f.Plan.IsDone(r.Task.ID) || r.Proof.Handed {
 		return Decision{}, false
 	}
 	if r.Proof.Report.Answer() == gate.Stop {

@@ -64,7 +64,7 @@ func (m Memory) After(r turn.Result, damaged bool, p Policy, now time.Time) Memo
 	m.Retries, m.Limits, m.Stale = 0, 0, false
 	m.Iterations++
 	m.Failures = m.failures(r)
-	m.Claims = streak(m.Claims, r.Claims() && !((r.Proof.Unearned || r.Proof.Warned) && r.Progress()))
+	m.Claims = streak(m.Claims, r.Claims() && !r.Proof.Handed && !((r.Proof.Unearned || r.Proof.Warned) && r.Progress()))
 	m.TestOnly = streak(m.TestOnly, r.TestOnly())
 	if r.Cut == "" {
 		m.Breaker = breakerAfter(m.Breaker, r, p, now)

@@ -25,6 +25,7 @@ const (
 	Whole    Part = ""         // call the agent, observe, audit, check
 	Baseline Part = "baseline" // run the checks and make what fails the baseline
 	Check    Part = "check"    // run the checks
+	Ask      Part = "ask"      // call the agent for its answer, in a folder that is not compared
 )
 
 // Assignment is one piece of work for one agent in one workspace. It is plain data: it survives JSON, and holds all that
@@ -35,6 +36,10 @@ type Assignment struct {
 	Part   Part         `json:"part,omitempty"`
 	Dir    string       `json:"dir"`               // the project's folder in the workspace
 	LogDir string       `json:"log_dir,omitempty"` // for the prompt and the raw output; empty: not kept
+
+	// Then is the phase that a task goes to when its work is done: who looks at it next. Its
+	// tick is taken back until then. Empty: it is done.
+	Then string `json:"then,omitempty"`
 
 	Task   task.Task    `json:"task,omitzero"` // zero: the plan has none, or there is no plan
 	Plan   store.File   `json:"plan,omitzero"`
@@ -150,9 +155,9 @@ func (a Assignment) Validate() error {
 		return fmt.Errorf("assignment has version %d; this ralph speaks version %d", a.V, Version)
 	case a.Dir == "":
 		return fmt.Errorf("assignment names no folder (dir)")
-	case !slices.Contains([]Part{Whole, Baseline, Check}, a.Part):
-		return fmt.Errorf("assignment asks for the unknown part %q; known: %q, %q, %q", a.Part, Whole, Baseline, Check)
-	case a.Part == Whole && a.Agent.Spec.Name == "":
+	case !slices.Contains([]Part{Whole, Baseline, Check, Ask}, a.Part):
+		return fmt.Errorf("assignment asks for the unknown part %q; known: %q, %q, %q, %q", a.Part, Whole, Baseline, Check, Ask)
+	case (a.Part == Whole || a.Part == Ask) && a.Agent.Spec.Name == "":
 		return fmt.Errorf("assignment names no agent (agent.spec.name)")
 	}
 	return nil

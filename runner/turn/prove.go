@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"ralph/runner/agent/ending"
 	"ralph/runner/gate"
 	"ralph/runner/sandbox"
 	"ralph/runner/task/store"
+	"ralph/runner/turn/steps"
 	"ralph/runner/turn/stop"
 	"ralph/state"
 )
@@ -68,7 +70,7 @@ func (t *turn) suite() *gate.Suite {
 	return &gate.Suite{
 		Checks: c.Rows, Mode: c.Mode, FailFast: c.FailFast, Baseline: c.Baseline, Flakes: c.Flakes, Memory: c.Memory,
 		Place:    gate.Place{Dir: t.a.Dir, Env: t.a.Agent.Filter.Checks(t.w.env()), Kill: t.w.Kill, Box: t.box()},
-		Progress: t.tellStep,
+		Progress: func(s gate.Step) { t.tell(steps.Payload(s)) },
 	}
 }
 
@@ -124,17 +126,18 @@ func (t *turn) takeBaseline(ctx context.Context) (gate.Report, error) {
 	return rep, nil
 }
 
-// checkOnly is a turn without an agent call.
-func (t *turn) checkOnly(ctx context.Context) (facts, error) {
-	f := facts{before: store.Read(t.a.Plan), checks: t.checks}
+// part is a turn that only runs the checks, or only asks the agent.
+func (t *turn) part(ctx context.Context) (f facts, err error) {
+	f.started, f.before, f.checks = time.Now(), store.Read(t.a.Plan), t.checks
 	f.left = f.before
-	if len(t.checks.Rows) == 0 {
+	switch {
+	case t.a.Part == Ask:
+		f.call, err = t.call(ctx, f.before)
+	case len(t.checks.Rows) == 0:
 		return f, nil
-	}
-	var err error
-	if t.a.Part == Baseline {
+	case t.a.Part == Baseline:
 		f.report, err = t.takeBaseline(ctx)
-	} else {
+	default:
 		f.report, err = t.runChecks(ctx, gate.Changed{All: t.checks.Everything, Final: f.left.Known && f.left.Remaining == 0})
 	}
 	f.checks = t.checks
@@ -142,30 +145,6 @@ func (t *turn) checkOnly(ctx context.Context) (facts, error) {
 		f.unchecked, f.cut, err = true, stop.By(ctx), nil
 	}
 	return f, err
-}
-
-// tellStep reports the start and the end of each run of a check.
-func (t *turn) tellStep(s gate.Step) {
-	run := ""
-	switch {
-	case s.Again:
-		run = state.CheckAgain
-	case s.Baseline:
-		run = state.CheckBaseline
-	}
-	if s.Result == nil {
-		t.tell(state.Phase{Name: state.PhaseChecking, Check: s.Check.Name, Run: run})
-		return
-	}
-	r := *s.Result
-	c := state.Check{Name: r.Name, Command: r.Command, Run: run, Passed: r.Passed, Seconds: r.Duration.Seconds()}
-	switch {
-	case r.Verdict == gate.VerdictSkipped:
-		c.Skipped = r.Reason
-	case !r.Passed:
-		c.Says, c.Output = r.FirstLine(), r.Output
-	}
-	t.tell(c)
 }
 
 // tellCheckFindings reports what the checks found besides passed and failed,

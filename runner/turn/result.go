@@ -95,6 +95,9 @@ type Proof struct {
 	OnlyTicks bool `json:"only_ticks,omitempty"`
 	// Warned is true when the end was put off because its proof became weaker.
 	Warned bool `json:"warned,omitempty"`
+	// Handed is true when the task is done as far as its developer is concerned; see
+	// Assignment.Then.
+	Handed bool `json:"handed,omitempty"`
 }
 
 // Why a tick is taken back.
@@ -103,6 +106,7 @@ const (
 	ReopenChecks    = "checks"    // a required check fails
 	ReopenUnchecked = "unchecked" // its checks could not say anything
 	ReopenWeakened  = "weakened"  // the proof became weaker in the last turn
+	ReopenReview    = "review"    // a reviewer looks at it first
 )
 
 // Reopen is a tick that does not count.
@@ -127,7 +131,7 @@ func reopened(p Plan, reopen []Reopen) Plan {
 // Progress is what the breaker asks: HEAD moved, the tree changed, or fewer
 // tasks are open.
 func (r Result) Progress() bool {
-	return r.Work.Change.Progress() && !r.Proof.OnlyTicks ||
+	return r.Proof.Handed || r.Work.Change.Progress() && !r.Proof.OnlyTicks ||
 		r.Proof.After.Error == "" && r.Proof.After.Remaining < r.Work.Before.Remaining
 }
 
@@ -148,7 +152,7 @@ func (r Result) Claims() bool {
 // TestOnly is true for a turn that only ran or wrote tests and finished no task: the
 // agent says so, or test files are all that changed.
 func (r Result) TestOnly() bool {
-	if r.Proof.After.Remaining < r.Work.Before.Remaining {
+	if r.Proof.Handed || r.Proof.After.Remaining < r.Work.Before.Remaining {
 		return false
 	}
 	c := r.Work.Change
@@ -159,7 +163,7 @@ func (r Result) TestOnly() bool {
 
 // Reopened is true when the task's own tick was taken back because of its checks.
 func (r Result) Reopened() bool {
-	return slices.ContainsFunc(r.Proof.Reopen, func(o Reopen) bool { return o.Task == r.Task.ID && o.By != ReopenAudit })
+	return slices.ContainsFunc(r.Proof.Reopen, func(o Reopen) bool { return o.Task == r.Task.ID && o.By != ReopenAudit && o.By != ReopenReview })
 }
 
 // ErrorText is the normalized text that "same error" compares: the agent's

@@ -6,7 +6,6 @@ import (
 
 	"ralph/ptyexec"
 	"ralph/runner/agent"
-	"ralph/runner/agent/argv"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
@@ -63,7 +62,19 @@ func settle(a Assignment, f facts) Result {
 	if weakened(a, f, p) && p.reopen(a, f, Reopen{By: ReopenWeakened, Why: "the agent sees first what the audit found"}) {
 		p.Warned = true
 	}
+	p.handOver(a, f)
 	return r
+}
+
+// handOver takes back what the turn did until somebody else has looked at it.
+func (p *Proof) handOver(a Assignment, f facts) {
+	for _, t := range p.After.List.Tasks {
+		if a.Then != "" && t.Done() && !f.before.IsDone(t.ID) {
+			p.Handed = p.Handed || t.ID == a.Task.ID
+			p.Reopen = append(p.Reopen, Reopen{Task: t.ID, By: ReopenReview, Why: a.Then + " looks at it first"})
+		}
+	}
+	p.After = reopened(f.left, p.Reopen)
 }
 
 // checkVerdict counts failed checks and says why the task's tick cannot stand;
@@ -118,15 +129,9 @@ func settleCall(a Assignment, c call) Call {
 	r.Session = Session{ID: t.Session, Counted: c.counted}
 	r.Signal, r.Signalled = statusblock.Parse(t.Final)
 	r.Hints, r.Failing = said.Words(t.Final), t.Failures.Texts()
-	for _, d := range t.Denials {
-		switch {
-		case argv.Asks(d.Name): // a question, answered as such
-		case argv.Compound(d.Name, d.Arg, a.Agent.AllowedTools):
-			r.Advised = append(r.Advised, d)
-		default:
-			r.Denied = append(r.Denied, d)
-			r.Advice = append(r.Advice, a.Agent.Spec.Advice(a.Agent.Spec.Name, d.Name, d.Arg))
-		}
+	r.Denied, r.Advised = said.Refused(t.Denials, a.Agent.AllowedTools)
+	for _, d := range r.Denied {
+		r.Advice = append(r.Advice, a.Agent.Spec.Advice(a.Agent.Spec.Name, d.Name, d.Arg))
 	}
 	return r
 }

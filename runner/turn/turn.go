@@ -120,11 +120,11 @@ func (w *Worker) Run(ctx context.Context, a Assignment, emit func(state.Event)) 
 	}
 	defer p.Stop()
 	t.route = p.Route
-	if a.Part != Whole {
-		f, err := t.checkOnly(ctx)
-		return settle(a, f), err
+	if a.Part == Whole {
+		return t.whole(ctx)
 	}
-	return t.whole(ctx)
+	f, err := t.part(ctx)
+	return settle(a, f), err
 }
 
 // turn is one assignment under way.

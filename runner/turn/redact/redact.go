@@ -85,6 +85,8 @@ func proof(p state.Payload, redact func(string) string) state.Payload {
 	case state.Finding:
 		d.Text = redact(d.Text)
 		return d
+	case state.Verdict:
+		return d.Redacted(redact)
 	}
 	return p
 }

@@ -250,7 +250,7 @@ func TestServe_badAssignment_isRefusedInOneLine(t *testing.T) {
 		`{"v":`:                             "read assignment: unexpected EOF",
 		`{"v":7,"dir":"/tmp"}`:              "assignment has version 7; this ralph speaks version 1",
 		`{"v":1}`:                           "assignment names no folder (dir)",
-		`{"v":1,"dir":"/tmp","part":"all"}`: `assignment asks for the unknown part "all"; known: "", "baseline", "check"`,
+		`{"v":1,"dir":"/tmp","part":"all"}`: `assignment asks for the unknown part "all"; known: "", "baseline", "check", "ask"`,
 		`{"v":1,"dir":"/tmp"}`:              "assignment names no agent (agent.spec.name)",
 	} {
 		var out bytes.Buffer

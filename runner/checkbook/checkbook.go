@@ -1,0 +1,46 @@
+// Package checkbook keeps what the checks have to know in the next run.
+package checkbook
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"syscall"
+
+	"github.com/hashicorp/go-hclog"
+
+	"ralph/logs"
+	"ralph/runner/gate"
+	"ralph/runner/turn"
+)
+
+// Read reads what is known about the checks of a project. A file that cannot be used is set
+// aside.
+func Read(dir string, log hclog.Logger) (*gate.Baseline, *gate.Flakes) {
+	baseline, err1 := gate.ReadBaseline(filepath.Join(dir, gate.BaselineFile))
+	flakes, err2 := gate.ReadFlakes(filepath.Join(dir, gate.FlakesFile))
+	for _, err := range []error{err1, err2} {
+		if err != nil {
+			log.Warn("set aside", logs.KeyError, err)
+		}
+	}
+	return baseline, flakes
+}
+
+// Save writes it. A folder that the agent has removed is repaired elsewhere.
+func Save(dir string, c turn.Checks) error {
+	if b := c.Baseline; b != nil && !b.TakenAt.IsZero() {
+		if err := b.Write(filepath.Join(dir, gate.BaselineFile)); err != nil && !Gone(err) {
+			return err
+		}
+	}
+	if f := c.Flakes; f != nil {
+		if err := f.Write(filepath.Join(dir, gate.FlakesFile)); err != nil && !Gone(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Gone is true when the folder of a file is not there.
+func Gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
