@@ -22,6 +22,16 @@ type Untrusted struct {
 	File  string   // the project file; two are joined with ", "; empty: it is no setting
 	Lines []string // "file:line: KEY=value", or a sentence; nothing in them is invisible
 	Hash  string   // of the project's path and what is agreed to, hexadecimal
+	// parts are agreed to one by one, so that a setting that is gone costs no new
+	// consent; nil: only the whole is.
+	parts []part
+}
+
+// part is one setting, or one list of a file.
+type part struct {
+	file string
+	line int // index of its first line in Untrusted.Lines
+	hash string
 }
 
 // Untrusted returns nil when no project file sets an option that needs consent,
@@ -39,7 +49,35 @@ func (l Loader) Untrusted() (*Untrusted, error) {
 	if trusted, err := Trusted(l.StateHome(), u); trusted || err != nil {
 		return nil, err
 	}
+	if u, err = u.without(l.StateHome()); len(u.Lines) == 0 || err != nil {
+		return nil, err
+	}
 	return &u, nil
+}
+
+// without leaves out what was agreed to before.
+func (u Untrusted) without(stateHome string) (Untrusted, error) {
+	left := Untrusted{Hash: u.Hash}
+	var files []string
+	for i, p := range u.parts {
+		if trusted, err := Trusted(stateHome, Untrusted{Hash: p.hash}); trusted || err != nil {
+			if err != nil {
+				return u, err
+			}
+			continue
+		}
+		end := len(u.Lines)
+		if i+1 < len(u.parts) {
+			end = u.parts[i+1].line
+		}
+		left.parts = append(left.parts, part{p.file, len(left.Lines), p.hash})
+		left.Lines = append(left.Lines, u.Lines[p.line:end]...)
+		if !slices.Contains(files, p.file) {
+			files = append(files, p.file)
+		}
+	}
+	left.File = strings.Join(files, ", ")
+	return left, nil
 }
 
 // Claim is something else about the project that needs consent. The id is what
@@ -54,12 +92,24 @@ func (l Loader) Claim(id string, lines ...string) Untrusted {
 }
 
 // claims collects the settings of the project's files that need consent. The
-// line numbers stay out of the hash: a comment must not cost a new consent.
+// line numbers stay out of the hashes: a comment must not cost a new consent. A list
+// is one part: without one of its checks, less is proved.
 func (l Loader) claims(c *Config) Untrusted {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%q\n", l.project())
 	var u Untrusted
 	var files []string
+	add := func(file string, lines []string, hashed string) {
+		if len(lines) == 0 {
+			return
+		}
+		if !slices.Contains(files, file) {
+			files = append(files, file)
+		}
+		u.parts = append(u.parts, part{file, len(u.Lines), l.Claim("setting " + hashed).Hash})
+		u.Lines = append(u.Lines, lines...)
+		fmt.Fprint(hash, hashed)
+	}
 	for _, o := range c.table {
 		source, value := c.sources[o.Key], c.text(o)
 		claim := o.Claim(value, c.own[o.Key])
@@ -67,21 +117,15 @@ func (l Loader) claims(c *Config) Untrusted {
 			continue
 		}
 		file := source.Where[:strings.LastIndexByte(source.Where, ':')]
-		if !slices.Contains(files, file) {
-			files = append(files, file)
-		}
-		u.Lines = append(u.Lines, source.Where+": "+termtext.Visible(claim))
-		fmt.Fprintf(hash, "%q %q %q\n", file, o.Key, value)
+		add(file, []string{source.Where + ": " + termtext.Visible(claim)}, fmt.Sprintf("%q %q %q\n", file, o.Key, value))
 	}
+	list := ""
+	var lines []string
 	fromYAML := func(source Source, claim, hashed string) {
-		if source.Kind != SourceProject {
-			return
+		if source.Kind == SourceProject {
+			lines = append(lines, source.Where+": "+claim)
+			list += fmt.Sprintf("%q %s\n", yamlName, hashed)
 		}
-		if !slices.Contains(files, yamlName) {
-			files = append(files, yamlName)
-		}
-		u.Lines = append(u.Lines, source.Where+": "+claim)
-		fmt.Fprintf(hash, "%q %s\n", yamlName, hashed)
 	}
 	for _, row := range c.agents {
 		claim := agentClaim(row.custom)
@@ -98,6 +142,7 @@ func (l Loader) claims(c *Config) Untrusted {
 		claim := hookClaim(row.hook)
 		fromYAML(row.source, termtext.Visible(claim), strconv.Quote(claim))
 	}
+	add(yamlName, lines, list)
 	u.File = strings.Join(files, ", ")
 	u.Hash = hex.EncodeToString(hash.Sum(nil))
 	return u
@@ -129,20 +174,29 @@ func (l Loader) StateHome() string {
 	return l.xdg("XDG_STATE_HOME", filepath.Join(".local", "state"))
 }
 
-// Trust records that this user agrees to these settings, as one file under
-// stateHome/ralph/trusted, which is named by the hash and shows the settings.
+// Trust records that this user agrees to these settings, as files under
+// stateHome/ralph/trusted, which are named by the hashes and show the settings.
 func Trust(stateHome string, u Untrusted) error {
 	if stateHome == "" {
 		return errors.New("record trust: neither XDG_STATE_HOME nor a home folder is known")
 	}
-	path := trustFile(stateHome, u.Hash)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("record trust: %w", err)
-	}
-	if err := renameio.WriteFile(path, []byte(strings.Join(u.Lines, "\n")+"\n"), 0o600, renameio.WithStaticPermissions(0o600)); err != nil {
-		return fmt.Errorf("record trust: %w", err)
+	for _, hash := range append(u.hashes(), u.Hash) {
+		path := trustFile(stateHome, hash)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return fmt.Errorf("record trust: %w", err)
+		}
+		if err := renameio.WriteFile(path, []byte(strings.Join(u.Lines, "\n")+"\n"), 0o600, renameio.WithStaticPermissions(0o600)); err != nil {
+			return fmt.Errorf("record trust: %w", err)
+		}
 	}
 	return nil
+}
+
+func (u Untrusted) hashes() (all []string) {
+	for _, p := range u.parts {
+		all = append(all, p.hash)
+	}
+	return all
 }
 
 func trustFile(stateHome, hash string) string {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func TestUntrusted_everyTrustRowOfAProjectFileIsShown(t *testing.T) {
@@ -136,7 +137,7 @@ func TestTrust_coversJustThisContentInThisProject(t *testing.T) {
 		Lines: []string{".ralphrc:2: TEST_COMMAND=make test", ".ralph/config.yaml:1: LINT_COMMAND=make lint"},
 		Hash:  u.Hash,
 	}
-	if diff := cmp.Diff(want, u); diff != "" {
+	if diff := cmp.Diff(want, u, cmpopts.IgnoreUnexported(Untrusted{})); diff != "" {
 		t.Fatal(diff)
 	}
 	for range 2 { // a second time changes nothing
@@ -187,6 +188,41 @@ func TestTrust_coversJustThisContentInThisProject(t *testing.T) {
 	}
 }
 
+func TestTrust_settingIsGoneOrNew_asksOnlyForTheNew(t *testing.T) {
+	l := Loader{Dir: t.TempDir(), Home: t.TempDir()}
+	write(t, l.Dir, rcName, "TEST_COMMAND='make test'\nLINT_COMMAND='make lint'\nANTI_CHEAT=warn\n")
+	write(t, l.Dir, yamlName, "checks:\n  - {name: a, command: 'true'}\n  - {name: b, command: 'true'}\n")
+	u, err := l.Untrusted()
+	if err != nil || len(u.Lines) != 5 {
+		t.Fatal(u, err)
+	}
+	if err := Trust(l.StateHome(), *u); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name, rc, yaml string
+		want           []string
+	}{
+		{"a line is gone", "LINT_COMMAND='make lint'\n", "", nil},
+		{"one is new", "TEST_COMMAND='make test'\nBUILD_COMMAND=make\n", "", []string{".ralphrc:2: BUILD_COMMAND=make"}},
+		{"one is another", "TEST_COMMAND='make test'\nLINT_COMMAND='make x'\n", "", []string{".ralphrc:2: LINT_COMMAND=make x"}},
+		{"a check of the list is gone", "", "checks: [{name: a, command: 'true'}]", []string{".ralph/config.yaml:1: checks.a=true"}},
+	} {
+		write(t, l.Dir, rcName, test.rc)
+		write(t, l.Dir, yamlName, test.yaml)
+		u, err := l.Untrusted()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u == nil {
+			u = &Untrusted{}
+		}
+		if diff := cmp.Diff(test.want, u.Lines); diff != "" {
+			t.Errorf("%s: %s", test.name, diff)
+		}
+	}
+}
+
 func TestUntrusted_showsTheCommandAfterExpansion(t *testing.T) {
 	l := Loader{Dir: t.TempDir(), Home: t.TempDir(), Env: []string{"X=one"}}
 	write(t, l.Dir, rcName, `TEST_COMMAND="$X"`)
@@ -210,7 +246,7 @@ func TestUntrusted_whatHides_isShown(t *testing.T) {
 	u, err := l.Untrusted()
 	want := []string{".ralphrc:1: TEST_COMMAND=make␣␣test <U+00A0>#", ".ralph/config.yaml:2: checks.a=true e<U+0301>"}
 	if err != nil || !slices.Equal(u.Lines, want) {
-		t.Errorf("%q, %v", u, err)
+		t.Errorf("%q, %v", u.Lines, err)
 	}
 }
 

@@ -45,10 +45,10 @@ var judges = sync.OnceValue(func() []judge {
 			asked: re(`(?i)\b(?:mcp|direnv|envrc|claude (?:code|hooks?|settings?|commands?|agents?)|slash commands?|sub-?agents?)\b`),
 		},
 		{
-			what: "a program that git starts was set up", strict: true, files: re(`^\.git/hooks/`), asked: re(gitHooks),
+			what: "a program that git starts was set up", strict: true, files: re(`^\.git/(modules/.*/)?hooks/`), asked: re(gitHooks),
 		},
 		{
-			what: "a program that git starts was set up", strict: true, files: re(`^\.git/config$`), part: gitPrograms,
+			what: "a program that git starts was set up", strict: true, files: re(`^\.git/(modules/.*/)?config(\.worktree)?$`), part: gitPrograms,
 			asked: re(gitHooks + `|(?i)\bgit (?:config\w*|lfs|filters?|signing|alias(?:es)?)\b`),
 		},
 		{

@@ -220,6 +220,7 @@ func TestEscape_hooksOfTheRepository(t *testing.T) {
 		git := filepath.Join(home, "src", "repository", ".git")
 		own := filepath.Join(git, "worktrees", "project")
 		for path, text := range map[string]string{
+			filepath.Join(git, "modules", "lib", "a", "HEAD"): "ref: x\n", filepath.Join(git, "modules", "lib", "a", "config"): "[core]\n",
 			filepath.Join(own, "commondir"): "../..\n", filepath.Join(git, "config"): "[core]\n", filepath.Join(project, "sub", ".git"): "gitdir: " + own + "\n",
 		} {
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -231,7 +232,9 @@ func TestEscape_hooksOfTheRepository(t *testing.T) {
 		}
 		b := box(p.name, home, filepath.Join(project, "sub"))
 		for script, want := range map[string]bool{
-			"echo x > " + git + "/hooks/pre-commit": false, "echo x >> " + git + "/config": false, "echo x > " + git + "/index && echo x > " + own + "/HEAD": true,
+			"echo x > " + git + "/hooks/pre-commit": false, "echo x >> " + git + "/config": false,
+			"echo x >> " + git + "/modules/lib/a/config": false, "echo x > " + git + "/modules/lib/a/hooks/pre-push": false,
+			"echo x > " + git + "/modules/lib/a/index": true, "echo x > " + git + "/index && echo x > " + own + "/HEAD": true,
 		} {
 			if ok, out := sh(t, b, home, script); ok != want {
 				t.Errorf("%s: success %v\n%s", script, ok, out)

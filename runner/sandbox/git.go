@@ -33,6 +33,32 @@ func gitPrograms(dirs []string) (paths []string) {
 		hooks := filepath.Join(dirs[len(dirs)-1], "hooks") // a worktree has none of its own
 		_ = os.Mkdir(hooks, 0o755)                         // it exists, or the agent cannot make it either
 		paths = append(paths, hooks)
+		paths = append(paths, ofSubmodules(filepath.Join(dirs[len(dirs)-1], "modules"), 0)...)
+	}
+	return paths
+}
+
+// mostNested is how deep the names and the submodules of submodules are followed.
+const mostNested = 8
+
+// ofSubmodules are the same paths of the submodules below a folder. A submodule's name may
+// have slashes, and it may have submodules of its own.
+func ofSubmodules(folder string, depth int) (paths []string) {
+	entries, err := os.ReadDir(folder)
+	if err != nil || depth > mostNested {
+		return nil
+	}
+	for _, e := range entries {
+		dir := filepath.Join(folder, e.Name())
+		switch _, err := os.Stat(filepath.Join(dir, "HEAD")); {
+		case !e.IsDir():
+		case err != nil: // a part of a name
+			paths = append(paths, ofSubmodules(dir, depth+1)...)
+		default:
+			_ = os.Mkdir(filepath.Join(dir, "hooks"), 0o755)
+			paths = append(paths, filepath.Join(dir, "config"), filepath.Join(dir, "config.worktree"), filepath.Join(dir, "hooks"))
+			paths = append(paths, ofSubmodules(filepath.Join(dir, "modules"), depth+1)...)
+		}
 	}
 	return paths
 }

@@ -35,6 +35,15 @@ func (p *Project) UnagreedChecks() ([]config.Untrusted, error) {
 	return []config.Untrusted{claim}, nil
 }
 
+// Detected shows the checks that ralph detects because no option names any; empty: none.
+func (p *Project) Detected() []string {
+	rows, detected := p.Checks()
+	if !detected {
+		return nil
+	}
+	return commands(rows)
+}
+
 // DetectedChecks is the consent to run what is detected in a project; lines
 // show the commands.
 func DetectedChecks(loader config.Loader, lines ...string) config.Untrusted {

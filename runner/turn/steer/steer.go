@@ -22,6 +22,9 @@ const (
 	maxSpecs = 1000      // files and folders
 )
 
+// gitData are the folders of a repository that hold many files and no program.
+var gitData = []string{"objects", "refs", "logs", "info", "lfs", "rebase-merge"}
+
 // Files maps a path in the project, with slashes, to the content of a file that is there.
 type Files map[string]string
 
@@ -34,17 +37,27 @@ func Read(dir string) Files {
 		all.read(dir, name)
 	}
 	for _, folder := range []string{state.DirName + "/specs", ".git/hooks", ".claude/commands", ".claude/agents", ".claude/hooks"} {
-		all.walk(dir, folder)
+		all.walk(dir, folder, func(string) bool { return true })
 	}
+	all.walk(dir, ".git/modules", func(path string) bool { // of submodules
+		name := filepath.Base(path)
+		return name == "config" || name == "config.worktree" || filepath.Base(filepath.Dir(path)) == "hooks"
+	})
 	return all
 }
 
-// walk reads the files of a folder. Git does not start its samples.
-func (all Files) walk(dir, folder string) {
+// walk reads the files of a folder that are wanted. Git does not start its samples.
+func (all Files) walk(dir, folder string, wanted func(path string) bool) {
 	left := maxSpecs
 	_ = filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(folder)), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && slices.Contains(gitData, d.Name()) && strings.HasPrefix(folder, ".git/") {
+			return fs.SkipDir
+		}
 		if left--; left < 0 {
 			return fs.SkipAll
+		}
+		if err == nil && !d.IsDir() && !wanted(path) {
+			return nil
 		}
 		if rel, relErr := filepath.Rel(dir, path); relErr == nil && err == nil && !d.IsDir() && filepath.Ext(path) != ".sample" {
 			all.read(dir, filepath.ToSlash(rel))

@@ -15,7 +15,9 @@ func TestChanged_whatTheUserWroteIntoDotRalph_isComparedByContent(t *testing.T) 
 	dir := world.Project(t, map[string]string{
 		".ralphrc": "A=1\n", ".ralph/config.yaml": "x", ".ralph/PROMPT.md": "p", ".ralph/specs/a.md": "a", ".ralph/specs/sub/b.bin": "\xff1",
 		".git/config": "[core]\n", ".git/hooks/pre-push.sample": "", ".git/HEAD": "ref",
-		".ralph/fix_plan.md": "- [ ] one\n", ".ralph/status.json": "{}", "code.go": "",
+		".git/modules/lib/a/config": "[core]\n", ".git/modules/lib/a/hooks/pre-push.sample": "", ".git/modules/lib/a/HEAD": "ref",
+		".git/modules/lib/a/objects/config": "x",
+		".ralph/fix_plan.md":                "- [ ] one\n", ".ralph/status.json": "{}", "code.go": "",
 	})
 	before := Read(dir)
 	if changed := before.Changed(Read(dir)); changed != nil {
@@ -27,7 +29,8 @@ func TestChanged_whatTheUserWroteIntoDotRalph_isComparedByContent(t *testing.T) 
 		}
 	}
 	for _, name := range []string{".ralphrc", ".ralph/fix_plan.md", ".ralph/status.json", "code.go", ".ralph/specs/new.md", ".git/HEAD",
-		".git/hooks/pre-commit", ".git/hooks/pre-push.sample", ".mcp.json"} {
+		".git/hooks/pre-commit", ".git/hooks/pre-push.sample", ".mcp.json", ".git/modules/lib/a/config", ".git/modules/lib/a/HEAD",
+		".git/modules/lib/a/hooks/pre-push", ".git/modules/lib/a/objects/config"} {
 		write(name, "B=2\n")
 	}
 	write(".ralph/specs/sub/b.bin", "\xff2")
@@ -48,6 +51,8 @@ func TestChanged_whatTheUserWroteIntoDotRalph_isComparedByContent(t *testing.T) 
 	}
 	want := []File{
 		{".git/hooks/pre-commit", "", "B=2\n", false, true},
+		{".git/modules/lib/a/config", "[core]\n", "B=2\n", true, true},
+		{".git/modules/lib/a/hooks/pre-push", "", "B=2\n", false, true},
 		{".mcp.json", "", "B=2\n", false, true},
 		{".ralph/PROMPT.md", "p", "a link to ../code.go", true, true},
 		{".ralph/config.yaml", "x", "", true, false},

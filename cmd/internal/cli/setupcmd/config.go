@@ -58,6 +58,9 @@ func configRun(o *configOptions) error {
 		return nil
 	}
 	printConfig(o.Factory, cfg)
+	for _, line := range preflight.New(o.Factory, o.Loader(dir, o.flags), cfg).Detected() {
+		o.Say("%s", cmdline.Inert(line))
+	}
 	return nil
 }
 

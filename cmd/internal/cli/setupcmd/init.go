@@ -169,12 +169,8 @@ func (o *initOptions) sayFound(p scaffold.Project) {
 func (o *initOptions) trustOwn(dir string) {
 	loader := o.Loader(dir, nil)
 	u, err := loader.Untrusted()
-	own := []config.Untrusted{preflight.DetectedChecks(loader)} // who sets a project up has looked at it
 	if err == nil && u != nil && u.File == ".ralphrc" {
-		own = append(own, *u)
-	}
-	if err == nil {
-		err = o.Record(loader, own)
+		err = o.Record(loader, []config.Untrusted{*u})
 	}
 	if err != nil {
 		o.Warn(fmt.Sprintf("the commands in .ralphrc are not trusted yet (%v); agree with: ralph trust", err))
@@ -336,7 +332,7 @@ func working(cfg *config.Config) (names []string) {
 func (o *initOptions) askOne(in *bufio.Reader, q question) error {
 	switch {
 	case *q.answer == "" && q.example != "":
-		q.text += " (a guess: " + q.example + ")"
+		q.text += " (a guess: " + q.example + "; type it to take it, Enter for none)"
 	case *q.answer != "" && q.command:
 		q.text += " (- for none)"
 	}
@@ -349,7 +345,26 @@ func (o *initOptions) askOne(in *bufio.Reader, q question) error {
 		case strings.HasPrefix(line, "-") || cmdline.Inert(line) != line || q.allowed != nil && !q.allowed(line):
 			return fmt.Errorf("%q is not allowed here", line)
 		}
-		*q.answer = line
+		if *q.answer = line; q.command && line != preset {
+			o.sayMissing(line)
+		}
 		return nil
 	})
+}
+
+// sayMissing names the program of a command line that is not here.
+func (o *initOptions) sayMissing(line string) {
+	for word := range strings.FieldsSeq(line) {
+		if strings.Contains(word, "=") { // an assignment before the program
+			continue
+		}
+		find := exec.Command("/bin/sh", "-c", `command -v -- "$1"`, "sh", word)
+		if dir, err := o.Project(); err == nil {
+			find.Dir = dir
+		}
+		if find.Run() != nil {
+			o.Note("there is no program %q here; the check fails until there is", word)
+		}
+		return
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ralph/cmd/internal/preflight"
 	"ralph/config"
 	"ralph/runner/sandbox"
 )
@@ -122,5 +123,38 @@ func TestInit_inASubfolder_asksWhichFolderIsMeant(t *testing.T) {
 		if !strings.Contains(said, "his folder lies in the project "+project) || test.yes != strings.Contains(said, "ralph -C . init") {
 			t.Errorf("%+v: %s", test, said)
 		}
+	}
+}
+
+// What init only found is not what it wrote.
+func TestInit_guessNotTaken_isNotRunUnasked(t *testing.T) {
+	w := newInitWorld(t, map[string]string{"test.sh": "#!/bin/sh\n"})
+	if err := w.typed("\n\n\n\n\n\n", initOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if said := w.err.String(); !strings.Contains(said, "Test command (a guess: ./test.sh; type it to take it, Enter for none) []:") {
+		t.Errorf("asked %s", said)
+	}
+	if err := os.Chmod(filepath.Join(w.Dir, "test.sh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	left, err := preflight.New(w.Factory, w.Loader(w.Dir, nil), w.load()).UnagreedChecks()
+	if err != nil || len(left) != 1 {
+		t.Errorf("needs consent: %v, %v", left, err)
+	}
+	cmd := NewConfigCmd(w.Factory)
+	cmd.SetArgs(nil)
+	if err := cmd.Execute(); err != nil || !strings.Contains(w.out.String(), "detected check test: ./test.sh\n") {
+		t.Errorf("ralph config: %v\n%s", err, w.out.String())
+	}
+}
+
+func TestInit_commandWithoutItsProgram_isTold(t *testing.T) {
+	w := newInitWorld(t, nil)
+	if err := w.typed("\nCI=1 no-such-program --x\ncd . && true\n\n\n\n", initOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if said := w.err.String(); strings.Count(said, "there is no program") != 1 || !strings.Contains(said, `"no-such-program"`) || w.load().TestCommand == "" {
+		t.Errorf("said %s", said)
 	}
 }
