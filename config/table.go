@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"ralph/config/option"
+	"ralph/runner/callhooks"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/hooks"
@@ -26,6 +27,7 @@ type Options struct {
 	git.CommitOptions
 	sandbox.Settings
 	hooks.Commands
+	callhooks.Wanted
 	OutputOptions
 }
 
@@ -43,7 +45,7 @@ func groups() []string {
 // rows are all rows, bound to o, in the order of the documents.
 func (o *Options) rows() []option.Row {
 	table := slices.Concat(o.Policy.Options(), o.CallOptions.Options(), o.FileOptions.Options(), o.PlanOptions.Options(),
-		o.CheckOptions.Options(), o.Commands.Options(), o.CommitOptions.Options(), o.Settings.Options(), o.OutputOptions.Options())
+		o.CheckOptions.Options(), o.Commands.Options(), o.Wanted.Options(), o.CommitOptions.Options(), o.Settings.Options(), o.OutputOptions.Options())
 	rank := func(r option.Row) int { return slices.Index(groups(), r.Group) }
 	slices.SortStableFunc(table, func(a, b option.Row) int { return rank(a) - rank(b) })
 	return table

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ralph/config/option"
+	"ralph/runner/callhooks"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/pool"
@@ -181,6 +182,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		PlanOptions:   store.PlanOptions{OptionalSections: []string{"Optional", "Future", "Future Enhancements", "Nice to Have"}},
 		CheckOptions:  gate.CheckOptions{DetectChecks: true, BaselineScope: "session", FailFast: true},
 		CommitOptions: git.CommitOptions{CommitPrefix: "[ralph]"},
+		Wanted:        callhooks.Wanted{MaxContinuations: 5},
 		Settings:      sandbox.Settings{Sandbox: "off", SandboxNet: []string{"all"}, SandboxImage: "localhost/ralph-sandbox"},
 	}
 	if diff := cmp.Diff(want, c.Options); diff != "" {

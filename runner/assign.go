@@ -61,6 +61,7 @@ func (r *Run) assign(t task.Task) (turn.Assignment, pool.Choice, error) {
 	a.Prompt = r.promptInput(string(template), plan, t)
 	a.Agent.Spec, a.Agent.Program, a.Agent.Model = who.Agent.Spec, who.Agent.Program, who.Model
 	a.Agent.AllowedTools, a.Agent.PermissionMode = r.o.AllowedTools, r.o.PermissionMode
+	a.Agent.Settings = r.o.Wanted.Settings(r.d.Self, r.plan.File, t.ID, a.Prompt.Checks)
 	if r.o.Continue && !r.mem.Stale {
 		a.Agent.Session = session.Resumable(r.session, who.Agent.Spec.Name, r.o.SessionExpiry)
 	}

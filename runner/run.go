@@ -22,6 +22,7 @@ import (
 
 	"ralph/ptyexec"
 	"ralph/runner/agent"
+	"ralph/runner/callhooks"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/hooks"
@@ -52,6 +53,7 @@ type Options struct {
 	store.PlanOptions
 	git.CommitOptions
 	sandbox.Settings // as Resolve returned them
+	callhooks.Wanted
 }
 
 // Deps is what a run works with.
@@ -60,12 +62,12 @@ type Deps struct {
 	RunID   string
 	Version string // of ralph
 	Resumed bool   // continue the counters of the last run
-	// Unattended is true when no person resumed the run. Then a usage limit is
-	// waited out first.
+	// Unattended is true when no person resumed the run. Then a usage limit is waited out first.
 	Unattended bool
 	// Agents finds an agent by its name: the option's, a plan's, a task's or a
 	// fallback. The error names those that exist.
 	Agents func(name string) (pool.Agent, error)
+	Self   string // path of ralph, for hooks of agents; empty: they have none
 	Env    []string
 	Filter agent.EnvFilter // which of Env agents and checks get
 	Checks []gate.Check

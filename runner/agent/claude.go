@@ -96,8 +96,7 @@ func (d *Decoder) claudeAssistant(r wire.Object) {
 	}
 }
 
-// claudeUser reads the tool results. The rest of a user record is the prompt, or
-// what the CLI tells the model in the user's name.
+// claudeUser reads the tool results. The rest is the prompt, or what the CLI says in the user's name.
 func (d *Decoder) claudeUser(r wire.Object) {
 	for block := range wire.Elements(r.Members("message").Get("content")) {
 		b := wire.Members(block)
@@ -109,6 +108,8 @@ func (d *Decoder) claudeUser(r wire.Object) {
 		d.answer(id, text, failed)
 		if d.spec.Refused != "" && failed && strings.HasPrefix(text, d.spec.Refused) {
 			d.deny(id, "", "", text)
+		} else if failed && wire.ByHook(r) {
+			d.denied[strings.Clone(id)] = true // the agent knows why, and no list would allow it
 		}
 	}
 }
@@ -127,8 +128,8 @@ func (d *Decoder) cursorCall(r wire.Object) {
 	}
 }
 
-// claudeLimit reads a rate_limit_event, which healthy calls print, too. Only the
-// main window can reject work, and only if no overage lets it continue.
+// claudeLimit reads a rate_limit_event, which healthy calls print, too. Only the main window can
+// reject work, and only if no overage lets it continue.
 func (d *Decoder) claudeLimit(info wire.Object) {
 	main := info.Text("rateLimitType")
 	utilization := info.Get("utilization")

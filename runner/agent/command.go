@@ -20,6 +20,7 @@ type Request struct {
 	AllowedTools   []string // entries in Claude Code's syntax or in the agent's own
 	PermissionMode string   // argv.PermitAllowedTools or argv.PermitBypass; empty: the agent's own default
 	Session        string   // id to resume; empty: a fresh context
+	Settings       string   // JSON for an agent with SettingsArgs; empty: none
 	Program        []string // program and arguments that replace Spec.Bin; nil: Spec.Bin
 	Dir            string   // working directory
 	Env            []string // environment to start from, NAME=value
@@ -31,7 +32,7 @@ type Request struct {
 // Command builds the command of a call. The caller sets time limits and the size
 // of the terminal.
 func (s Spec) Command(r Request) ptyexec.Command {
-	args := s.Build(argv.Call{Prompt: r.Prompt, PromptFile: r.PromptFile, Model: r.Model, Session: r.Session,
+	args := s.Build(argv.Call{Prompt: r.Prompt, PromptFile: r.PromptFile, Model: r.Model, Session: r.Session, Settings: r.Settings,
 		PermissionMode: r.PermissionMode, AllowedTools: r.AllowedTools, Contained: r.Contained})
 	c := ptyexec.Command{Args: append(s.program(r), args...), Dir: r.Dir, Env: s.env(r), Pipe: s.Pipe}
 	if s.PromptBy != argv.PromptArg && s.PromptBy != argv.PromptFile {

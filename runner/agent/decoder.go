@@ -206,8 +206,7 @@ func (d *Decoder) answer(id, text string, failed bool) {
 	d.emit(state.ToolResult{Tool: t, Text: wire.Cut(text, maxToolText), Error: failed})
 }
 
-// deny emits a refused call once. If it has seen the call, it takes name and
-// argument from there.
+// deny emits a refused call once, with name and argument of the call if it has seen that.
 func (d *Decoder) deny(id, name, arg, reason string) {
 	t := tool(id, name, arg, "")
 	if t.ID != "" {

@@ -30,8 +30,7 @@ const (
 	FormatText     Format = "text"
 )
 
-// Spec is one row of the table of agent CLIs. The CLI does not have what a nil
-// slice or map describes.
+// Spec is one row of the table of agent CLIs. The CLI does not have what a nil slice or map describes.
 type Spec struct {
 	Name    string `json:"name,omitempty"`    // the value of AGENT
 	Alias   string `json:"alias,omitempty"`   // another value of AGENT; empty: none

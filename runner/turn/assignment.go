@@ -52,8 +52,7 @@ type Assignment struct {
 	Audit   Audit            `json:"audit"`
 	Known   History          `json:"known"`
 
-	// Protect names files that the agent must not remove or empty. A turn
-	// restores them and reports it.
+	// Protect names files that the agent must not remove or empty. A turn restores them and reports it.
 	Protect []string `json:"protect,omitempty"`
 }
 
@@ -64,8 +63,9 @@ type Agent struct {
 	Model          string          `json:"model,omitempty"`   // empty: the agent's own default
 	AllowedTools   []string        `json:"allowed_tools,omitempty"`
 	PermissionMode string          `json:"permission_mode,omitempty"`
-	Session        Session         `json:"session,omitzero"` // to resume; zero: a fresh context
-	Filter         agent.EnvFilter `json:"filter"`           // which variables agent and checks get
+	Session        Session         `json:"session,omitzero"`   // to resume; zero: a fresh context
+	Settings       string          `json:"settings,omitempty"` // see agent.Request
+	Filter         agent.EnvFilter `json:"filter"`             // which variables agent and checks get
 }
 
 // Session is an agent's own session. The zero value is none.

@@ -37,7 +37,7 @@ func (a Assignment) Request(env []string) agent.Request {
 	return agent.Request{
 		Prompt: prompt.Build(a.Prompt), Model: a.Agent.Model, AllowedTools: a.Agent.AllowedTools, PermissionMode: a.Agent.PermissionMode,
 		Session: a.Agent.Session.ID, Program: a.Agent.Program, Dir: a.Dir, Env: env, Filter: a.Agent.Filter, Root: os.Geteuid() == 0,
-		Contained: a.Sandbox.On(),
+		Contained: a.Sandbox.On(), Settings: a.Agent.Settings,
 	}
 }
 

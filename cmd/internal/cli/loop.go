@@ -83,7 +83,7 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 	s.Config.TestMode = string(s.Mode(detected || len(rows) == 0))
 	result, err := runner.New(runOptionsOf(s.Config), runner.Deps{
 		Dir: s.Dir, RunID: run, Version: version(), Resumed: f.resumed != "", Unattended: f.unattended,
-		Agents: s.Find, Env: a.Env, Filter: s.Config.EnvFilter(),
+		Agents: s.Find, Self: s.Self, Env: a.Env, Filter: s.Config.EnvFilter(),
 		Checks: rows, Hooks: s.Config.Hooks(), Mode: gate.Mode(s.Config.TestMode), Detect: s.Config.DetectChecks && len(rows) == 0, Find: preflight.FindChecks,
 		State: w, Log: log, Prompt: s.Prompt, Plan: s.Plan, Window: f.window(s.Config.Hours, w.Reader, now),
 		PlanEdits: a.Loader(s.Dir, nil).PlanEditsPath(),
@@ -117,7 +117,7 @@ func (o *runOptions) window(h hours.Hours, r *state.Reader, now time.Time) hours
 // runOptionsOf are the options that a run reads.
 func runOptionsOf(c *config.Config) runner.Options {
 	return runner.Options{Policy: c.Policy, CallOptions: c.CallOptions, CheckOptions: c.CheckOptions, PlanOptions: c.PlanOptions,
-		CommitOptions: c.CommitOptions, Settings: c.Settings}
+		CommitOptions: c.CommitOptions, Settings: c.Settings, Wanted: c.Wanted}
 }
 
 // flushing writes each line of ralph's own log immediately: lines are rare, and

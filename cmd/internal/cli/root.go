@@ -57,7 +57,7 @@ func addGroups(root *cobra.Command, f *cmdline.Factory) {
 		newRunCmd(f, "run"), newRunCmd(f, "once"), newDemoCmd(f), newResumeCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupRun, newControlCmds(f)...)
 	cmdline.AddVerbs(root, cmdline.GroupRun, newAcceptCmd(f))
-	root.AddCommand(newTurnCmd(f))
+	root.AddCommand(newTurnCmd(f), hookcmd.NewHookCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupLook, setupcmd.NewCheckCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupPlan, taskcmd.NewTaskCmd(f), taskcmd.NewImportCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupGoBack, newResetCmd(f))

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -268,4 +269,21 @@ func (p *Project) absolute(name string) string {
 		return filepath.Join(p.Dir, name)
 	}
 	return name
+}
+
+// callHooks finds ralph for the agent that runs its hooks, and checks that one does.
+func (p *Project) callHooks() error {
+	if !p.Config.CallHooks() {
+		return nil
+	}
+	takes := func(one pool.Agent) bool { return len(one.Spec.SettingsArgs) > 0 }
+	switch {
+	case p.Config.Settings.InContainer():
+		return cmdline.UsageError("HOOK_STOP, HOOK_LINT and HOOK_AUTO_APPROVE cannot be used in a container: ralph is not there")
+	case !slices.ContainsFunc(p.Workers(), takes):
+		return cmdline.UsageError("HOOK_STOP, HOOK_LINT and HOOK_AUTO_APPROVE are for agents that take hooks for one call, such as claude; %s does not", p.Config.Agent)
+	}
+	var err error
+	p.Self, err = os.Executable()
+	return err
 }

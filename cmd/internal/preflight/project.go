@@ -30,6 +30,7 @@ type Project struct {
 	Env          []string
 	Config       *config.Config
 	Agent        pool.Agent // the one that the options name
+	Self         string     // path of ralph, for hooks of agents; empty: they have none
 	Taken        string     // how Agent was chosen where none is named; empty: it is named, or the usual one
 	unusual      bool       // Agent was taken, and the default is another
 	Prompt, Plan string     // absolute; Plan is empty when there is none
@@ -111,6 +112,9 @@ func (p *Project) Startable() error {
 		return cmdline.UsageError("%v", err)
 	}
 	if err := p.Usable(); err != nil {
+		return err
+	}
+	if err := p.callHooks(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

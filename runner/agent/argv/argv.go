@@ -25,13 +25,14 @@ const (
 	PermitBypass       = "bypass"
 )
 
-// Placeholders in Template.Args. The first three stand alone and are replaced by
+// Placeholders in Template.Args. The first four stand alone and are replaced by
 // arguments, or by nothing if the call does not need them. Prompt and PromptPath
 // may be a part of an argument.
 const (
 	Resume      = "{resume}"
 	Permissions = "{permissions}"
 	Model       = "{model}"
+	Settings    = "{settings}"
 	Prompt      = "{prompt}" // without it, a prompt by argument comes last
 	PromptPath  = "{prompt_file}"
 )
@@ -49,16 +50,18 @@ type Template struct {
 	AllowedArgs []string `json:"allowed_args,omitempty"` // permission mode "allowed-tools", before the entries
 	// ContainedArgs replace AllowedArgs in a sandbox of ralph: the CLI's own sandbox
 	// cannot be set up within another. nil: AllowedArgs.
-	ContainedArgs []string          `json:"contained_args,omitempty"`
-	AllowedItem   []string          `json:"allowed_item,omitempty"` // once per entry
-	BypassArgs    []string          `json:"bypass_args,omitempty"`  // permission mode "bypass"
-	VersionArgs   []string          `json:"version_args,omitempty"` // print the version and exit
-	ModelsArgs    []string          `json:"models_args,omitempty"`  // print the names of its models and exit, without a call
-	Models        []string          `json:"models,omitempty"`       // names in its documentation
-	LoginArgs     []string          `json:"login_args,omitempty"`   // end with 0 if it is logged in, without a call
-	LoginFile     string            `json:"login_file,omitempty"`   // in the home folder, there once it is logged in
-	Tools         map[string]string `json:"tools,omitempty"`        // Claude Code's names of tools -> this CLI's; "Bash" is the shell
-	ShellEntry    string            `json:"shell_entry,omitempty"`  // format of an entry for a shell command prefix, %s is the prefix
+	ContainedArgs []string `json:"contained_args,omitempty"`
+	AllowedItem   []string `json:"allowed_item,omitempty"` // once per entry
+	BypassArgs    []string `json:"bypass_args,omitempty"`  // permission mode "bypass"
+	// SettingsArgs add settings of Claude Code's form to the user's, for one call.
+	SettingsArgs []string          `json:"settings_args,omitempty"`
+	VersionArgs  []string          `json:"version_args,omitempty"` // print the version and exit
+	ModelsArgs   []string          `json:"models_args,omitempty"`  // print the names of its models and exit, without a call
+	Models       []string          `json:"models,omitempty"`       // names in its documentation
+	LoginArgs    []string          `json:"login_args,omitempty"`   // end with 0 if it is logged in, without a call
+	LoginFile    string            `json:"login_file,omitempty"`   // in the home folder, there once it is logged in
+	Tools        map[string]string `json:"tools,omitempty"`        // Claude Code's names of tools -> this CLI's; "Bash" is the shell
+	ShellEntry   string            `json:"shell_entry,omitempty"`  // format of an entry for a shell command prefix, %s is the prefix
 }
 
 // Call has the values for the arguments of one call.
@@ -67,6 +70,7 @@ type Call struct {
 	PromptFile     string   // path of a file with Prompt; empty: its placeholder stays
 	Model          string   // empty: the agent's own default
 	Session        string   // to resume; empty: a fresh context
+	Settings       string   // JSON; empty: none
 	PermissionMode string   // PermitAllowedTools or PermitBypass; empty: the agent's own default
 	AllowedTools   []string // entries in Claude Code's syntax or in the agent's own
 	Contained      bool     // the call runs in a sandbox of ralph
@@ -81,6 +85,8 @@ func (t Template) Build(c Call) []string {
 			args = appendValue(args, t.ResumeArgs, c.Session)
 		case Model:
 			args = appendValue(args, t.ModelArgs, c.Model)
+		case Settings:
+			args = appendValue(args, t.SettingsArgs, c.Settings)
 		case Permissions:
 			args = append(args, t.permissions(c)...)
 		default:

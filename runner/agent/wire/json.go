@@ -172,3 +172,12 @@ func skipBlanks(s string, i int) int {
 	}
 	return i
 }
+
+// ByHook reports whether the tool result of a record says that a hook refused the call.
+func ByHook(rec Object) bool {
+	for meta := range Elements(rec.Get("tool_result_meta")) {
+		d := Members(meta).Members("permission_decision")
+		return d.Text("source") == "hook" && d.Text("decision") == "reject"
+	}
+	return false
+}

@@ -1,0 +1,92 @@
+package hookcmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/ptyexec"
+	"ralph/runner/callhooks"
+	"ralph/runner/gate/report"
+)
+
+const (
+	// inputMost bounds what an agent CLI says: a tool call may hold a whole file.
+	inputMost = 64 << 20
+	// lintTime ends a linter before the CLI would end the hook.
+	lintTime = 50 * time.Second
+)
+
+// NewHookCmd returns ralph hook: what an agent CLI runs within a call. People do not type it.
+func NewHookCmd(f *cmdline.Factory) *cobra.Command {
+	cmd := &cobra.Command{Use: "hook", Short: "Answer a hook of an agent CLI", Args: cmdline.NoArgs, Hidden: true,
+		Example: "  echo '{}' | ralph hook stop --facts '{}'",
+		Long: "Answer a hook of an agent CLI. What the CLI says is read from stdin as JSON, and the answer is written to stdout.\n" +
+			"ralph hands these commands over with each call: HOOK_STOP, HOOK_LINT, HOOK_AUTO_APPROVE.",
+		RunE: func(*cobra.Command, []string) error {
+			return cmdline.UsageError("ralph hook needs one of stop, post-tool-use, pre-tool-use")
+		},
+	}
+	for _, one := range []struct {
+		name, short string
+		answer      func(callhooks.Input, callhooks.Facts) any
+	}{
+		{callhooks.Stop, "Say whether the agent may stop", callhooks.AtStop},
+		{callhooks.PostToolUse, "Look at an edited file", func(in callhooks.Input, facts callhooks.Facts) any { return lint(f, in, facts) }},
+		{callhooks.PreToolUse, "Allow or refuse a tool call", callhooks.BeforeTool},
+	} {
+		var facts string
+		verb := &cobra.Command{Use: one.name, Short: one.short, Args: cmdline.NoArgs, Example: "  echo '{}' | ralph hook " + one.name,
+			RunE: func(*cobra.Command, []string) error { return hookRun(f, facts, one.answer) }}
+		verb.Flags().StringVar(&facts, "facts", "{}", "What ralph knows about the call, as `JSON`.")
+		cmd.AddCommand(verb)
+	}
+	return cmd
+}
+
+func hookRun(f *cmdline.Factory, text string, answer func(callhooks.Input, callhooks.Facts) any) error {
+	facts, err := callhooks.ReadFacts(text)
+	if err != nil {
+		return cmdline.UsageError("--facts: %v", err)
+	}
+	data, err := io.ReadAll(io.LimitReader(f.In, inputMost))
+	if err != nil {
+		return fmt.Errorf("read stdin: %w", err)
+	}
+	in, err := callhooks.ReadInput(data)
+	if err != nil {
+		return err
+	}
+	said := answer(in, facts)
+	if said == nil {
+		return nil
+	}
+	return json.NewEncoder(f.Out).Encode(said)
+}
+
+// lint runs the linter of a file. What cannot run finds nothing.
+func lint(f *cmdline.Factory, in callhooks.Input, facts callhooks.Facts) any {
+	file := in.Path()
+	if file == "" || facts.Lint == "" {
+		return nil
+	}
+	line := callhooks.Linter(facts.Lint, file)
+	if line == "" && facts.Lint == callhooks.AutoLint {
+		return callhooks.AfterTool(file, callhooks.BadJSON(file))
+	}
+	if line == "" {
+		return nil
+	}
+	out := &report.Excerpt{Head: 2 << 10, Tail: 2 << 10}
+	exit, err := ptyexec.Run(context.Background(), ptyexec.Command{Args: []string{"/bin/sh", "-c", line}, Dir: in.Dir, Env: f.Env, Pipe: true, Timeout: lintTime},
+		func(p []byte) bool { _, _ = out.Write(p); return false })
+	if err != nil || exit.Cause != ptyexec.CauseExited || exit.Code == 0 {
+		return nil
+	}
+	return callhooks.AfterTool(file, out.String())
+}

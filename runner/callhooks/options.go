@@ -1,0 +1,46 @@
+// Package callhooks is ralph's part in the hooks of an agent CLI: programs that the CLI
+// runs within a call, before and after a tool and when the agent wants to stop. They are
+// handed over with the call, and nothing is written into the user's settings.
+//
+//	Wanted + Facts  -> Settings        JSON for the CLI: which `ralph hook` it runs, and when
+//	JSON on stdin + Facts -> Answer    what such a command says
+//
+// A command that cannot tell says nothing: then the CLI goes on as without it.
+package callhooks
+
+import "ralph/config/option"
+
+// AutoLint is the HookLint that chooses a program by the kind of file.
+const AutoLint = "auto"
+
+// Wanted is what a user can say about these hooks.
+type Wanted struct {
+	HookStop         bool
+	HookLint         string // command line, or AutoLint; empty: none
+	HookAutoApprove  bool
+	MaxContinuations int
+}
+
+// CallHooks is true if there is anything to hand over.
+func (o *Wanted) CallHooks() bool { return o.HookStop || o.HookLint != "" || o.HookAutoApprove }
+
+// Options are the rows of the option table that fill o.
+func (o *Wanted) Options() []option.Row {
+	return []option.Row{{
+		Group: "Hooks", Key: "HOOK_STOP", Flag: "hook-stop", YAML: "agent_hooks.stop",
+		Kind: option.Bool, Default: "false", Field: &o.HookStop,
+		Help: "When Claude Code wants to stop although the plan or its own report says that the task is not finished, let it continue in the same call.",
+	}, {
+		Group: "Hooks", Key: "MAX_CONTINUATIONS", Flag: "max-continuations", Arg: "N", YAML: "agent_hooks.max_continuations",
+		Kind: option.Int, Default: "5", Min: "0", Max: "8", Field: &o.MaxContinuations,
+		Help: "How often HOOK_STOP lets one call continue; 0 means never, and 8 is what Claude Code itself allows.",
+	}, {
+		Group: "Hooks", Key: "HOOK_LINT", Flag: "hook-lint", Arg: "CMD", YAML: "agent_hooks.lint",
+		Kind: option.String, Trust: true, Safe: []string{AutoLint}, Field: &o.HookLint,
+		Help: "Command that looks at each file after Claude Code has edited it; {file} is its path, auto chooses by the kind of file, and empty means none.",
+	}, {
+		Group: "Hooks", Key: "HOOK_AUTO_APPROVE", Flag: "hook-auto-approve", YAML: "agent_hooks.auto_approve",
+		Kind: option.Bool, Default: "false", Trust: true, Safe: []string{"false"}, Field: &o.HookAutoApprove,
+		Help: "Allow Claude Code commands that only read, and your checks, besides ALLOWED_TOOLS; refuse commands that destroy work.",
+	}}
+}
