@@ -30,6 +30,33 @@ func TestRun_after_runsOnceHoweverTheChildEnds(t *testing.T) {
 	}
 }
 
+func TestRun_empty_removesWhatNobodyFilled(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{"by itself": "true", "killed": "kill -9 $$", "with children": "sleep 600 & exit 0"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			at := func(name string) string { return filepath.Join(dir, name) }
+			c := Command{Args: []string{"sh", "-c", "echo x > filled; mkdir -p other/in; " + script}, Dir: dir, KillGrace: 100 * time.Millisecond,
+				Empty: []string{at("folder"), at("folder/file"), at("filled"), at("other"), at("missing")}}
+			if err := os.Mkdir(at("folder"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{"folder/file", "filled"} {
+				if err := os.WriteFile(at(name), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			capture(t, c)
+			for name, want := range map[string]bool{"folder": false, "filled": true, "other": true} {
+				if _, err := os.Lstat(at(name)); (err == nil) != want {
+					t.Errorf("%s: there: %v, want %v", name, err == nil, want)
+				}
+			}
+		})
+	}
+}
+
 func TestRun_afterTakesLong_whatIsLeftIsStillEnded(t *testing.T) {
 	t.Parallel()
 	exit, out := capture(t, Command{Args: []string{"sh", "-c", "trap '' TERM; setsid sh -c 'trap \"\" TERM; sleep 600' & sleep 600"}, Timeout: 200 * time.Millisecond,

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -60,6 +61,7 @@ type guard struct {
 	deadline time.Time    // from here on KILL; zero: nobody has to end yet
 	told     map[int]bool // processes that outlived the child
 	after    func()       // once the child is gone; nil: nothing
+	empty    []string     // removed once nothing is left
 }
 
 func runGuard() {
@@ -80,6 +82,7 @@ func runGuard() {
 	if err != nil {
 		return
 	}
+	defer removeEmpty(s.empty)
 	if err := confine.Apply(s.confine); err != nil {
 		report(record{recordUnconfined, int32(errnoOf(err)), 0})
 		return
@@ -94,7 +97,7 @@ func runGuard() {
 	_ = syscall.Close(fdOutput)
 	report(record{recordStarted, int32(pid), 0})
 
-	g := guard{leader: pid, grace: s.grace, told: map[int]bool{}}
+	g := guard{leader: pid, grace: s.grace, told: map[int]bool{}, empty: s.empty}
 	if len(s.after) > 0 {
 		g.after = s.cleanUp
 	}
@@ -114,6 +117,15 @@ func (s spec) exec() (pid int, err error) {
 	return syscall.ForkExec(s.path, s.args, &syscall.ProcAttr{
 		Dir: s.dir, Env: s.env, Files: []uintptr{stdin, fdOutput, fdOutput}, Sys: sys,
 	})
+}
+
+// removeEmpty removes those of the paths that are empty, the last one first.
+func removeEmpty(paths []string) {
+	for _, path := range slices.Backward(paths) {
+		if info, err := os.Lstat(path); err == nil && (info.IsDir() || info.Size() == 0) {
+			_ = os.Remove(path)
+		}
+	}
 }
 
 // cleanUp runs Command.After.
@@ -181,6 +193,7 @@ func (g *guard) loop(ended <-chan os.Signal, commands <-chan byte) {
 			}
 		}
 		if g.reap() {
+			removeEmpty(g.empty)
 			report(record{recordEnded, int32(len(g.told)), 0})
 			return
 		}

@@ -70,7 +70,10 @@ type Command struct {
 	// After is run by the guard once the child is gone, whatever ended it, even if this
 	// process is dead: it ends what the child started elsewhere, such as a container.
 	// It has the child's environment and folder, and 10s. nil: nothing is run.
-	After   []string
+	After []string
+	// Empty are files and folders that the guard removes once nothing is left of the child,
+	// those that are still empty: the places that a sandbox mounted something on.
+	Empty   []string
 	Started func(pid int) // gets the child's pid once it runs; nil: nobody asks
 
 	Spare   *Spare          // makes starts in a pty faster; nil: none
@@ -131,6 +134,7 @@ func Run(ctx context.Context, c Command, output func(p []byte) (final bool)) (Ex
 	ch, err := start(c)
 	if err != nil {
 		exit.Cause = CauseExited
+		removeEmpty(c.Empty)
 		return exit, err
 	}
 	printed := newBacklog()

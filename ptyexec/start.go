@@ -200,6 +200,7 @@ func newSpec(c Command) (spec, error) {
 	if s.path, err = lookUp(c.Args[0], s.dir, s.env); err != nil {
 		return spec{}, fmt.Errorf("start %q: %w", c.Args[0], err)
 	}
+	s.empty = c.Empty
 	if len(c.After) > 0 {
 		program, err := lookUp(c.After[0], s.dir, s.env)
 		if err != nil {

@@ -47,11 +47,14 @@ func bwrap(c ptyexec.Command, v view, n network) (ptyexec.Command, error) {
 		}
 		args = append(args, "--bind", path, path)
 	}
-	for _, path := range parents(v.Dir, v.Locked) {
+	for _, path := range parents(v.Dir, slices.Concat(v.Locked, v.blank)) {
 		args = append(args, "--bind", path, path) // a mount cannot be renamed
 	}
 	for _, path := range v.Locked {
 		args = append(args, "--ro-bind", path, path)
+	}
+	for _, path := range v.blank {
+		args = append(args, "--dev-bind", os.DevNull, path)
 	}
 	// Found here, since bwrap would also look in a relative element of PATH.
 	program, err := ptyexec.LookUp(c)

@@ -44,11 +44,14 @@ func (e engine) wrap(c ptyexec.Command, v view, n network) (ptyexec.Command, err
 	for _, path := range existing(slices.DeleteFunc(inside, v.isCache)) {
 		args = append(args, "--volume", path+":"+path)
 	}
-	for _, path := range parents(v.Dir, v.Locked) {
+	for _, path := range parents(v.Dir, slices.Concat(v.Locked, v.blank)) {
 		args = append(args, "--volume", path+":"+path) // a mount cannot be renamed
 	}
 	for _, path := range v.Locked {
 		args = append(args, "--volume", path+":"+path+":ro")
+	}
+	for _, path := range v.blank {
+		args = append(args, "--volume", os.DevNull+":"+path+":ro")
 	}
 	if n.route != (Route{}) {
 		dir := filepath.Dir(n.route.Socket)

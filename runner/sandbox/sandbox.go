@@ -7,7 +7,6 @@ package sandbox
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -68,7 +67,8 @@ type Place struct {
 	Dir   string   // the project: it may be written
 	Write []string // more that may be written: a git dir elsewhere, the agent's own state
 	// Locked are paths in Dir that may only be read, and Open files in them that may
-	// be written all the same. Landlock cannot do this: see docs/sandbox.md.
+	// be written all the same. A missing one stays missing; a folder's name ends in a
+	// slash. Landlock cannot do this: see docs/sandbox.md.
 	Locked, Open []string
 	// HomeWrite and HomeHidden are names in the home folder of the command: what the
 	// agent keeps between calls, and what others keep. One that ends in a slash is a
@@ -175,7 +175,7 @@ type Box struct {
 func (s Settings) Box(dir, plan string, hidden []string) Box {
 	b := Box{Settings: s, Place: Place{Dir: dir, HomeHidden: hidden}}
 	for _, path := range steering() {
-		b.Locked = append(b.Locked, filepath.Join(dir, path))
+		b.Locked = append(b.Locked, dir+"/"+path)
 	}
 	if plan != "" {
 		b.Open = []string{plan}
@@ -183,9 +183,11 @@ func (s Settings) Box(dir, plan string, hidden []string) Box {
 	return b
 }
 
-// steering are paths in a project that steer ralph or the user's programs.
+// steering are paths in a project that steer ralph or the user's programs; folders end
+// in a slash.
 func steering() []string {
-	return []string{".ralph", ".ralphrc", ".claude/settings.json", ".claude/settings.local.json", ".mcp.json", ".envrc"}
+	return []string{".ralph/", ".ralphrc", ".claude/settings.json", ".claude/settings.local.json", ".claude/commands/", ".claude/agents/", ".claude/hooks/",
+		".mcp.json", ".envrc"}
 }
 
 // Wrap returns the command, contained; it may also write the paths given here.
@@ -204,10 +206,11 @@ func (b Box) Wrap(c ptyexec.Command, write ...string) (ptyexec.Command, error) {
 	}
 	n.route = b.Route
 	b.Write = slices.Concat(b.Write, write)
-	v, err := look(b.Place, c.Env)
+	v, err := look(b.Place, c.Env, profiles()[i].locks)
 	v.image = b.image()
-	if err != nil {
-		return c, err
+	if err == nil {
+		c, err = profiles()[i].wrap(c, v, n)
 	}
-	return profiles()[i].wrap(c, v, n)
+	c.Empty = v.made
+	return c, err
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // view is a Place as it is on this machine: absolute paths without links.
@@ -18,6 +20,9 @@ type view struct {
 	hidden []string // may not be read
 	caches []string // of build tools; in Write, too
 	image  string   // of a container
+	// blank are files that were missing and must not come into being: they look empty, and
+	// what is written to them is lost. made is what was made to mount something on.
+	blank, made []string
 }
 
 // isCache is true for what build tools outside share with those inside.
@@ -44,18 +49,23 @@ func caches() []string {
 	}
 }
 
-// look finds out what the place is on this machine. env is that of the command.
-func look(p Place, env []string) (view, error) {
+// look finds out what the place is on this machine, and makes what is missing for a
+// profile that locks. env is that of the command.
+func look(p Place, env []string, lock bool) (view, error) {
 	env = programEnv(env)
 	v := view{home: lookup(env, "HOME")}
 	var err error
 	if v.Dir, err = filepath.EvalSymlinks(p.Dir); err != nil {
 		return v, fmt.Errorf("look at the project: %w", err)
 	}
+	if lock {
+		v.cover(p.Locked)
+	}
 	repositories := gitDirs(v.Dir)
-	if v.Locked, err = locks(existing(slices.Concat(p.Locked, gitPrograms(repositories))), existing(p.Open)); err != nil {
+	if v.Locked, err = locks(existing(slices.Concat(v.Locked, p.Locked, gitPrograms(repositories))), existing(p.Open)); err != nil {
 		return v, fmt.Errorf("list what is locked: %w", err)
 	}
+	v.Locked = slices.DeleteFunc(v.Locked, func(path string) bool { return slices.Contains(v.blank, path) })
 	for _, name := range p.HomeWrite {
 		if strings.HasSuffix(name, "/") && v.home != "" {
 			if err := os.MkdirAll(filepath.Join(v.home, name), 0o700); err != nil {
@@ -76,6 +86,39 @@ func look(p Place, env []string) (view, error) {
 		return within(path, v.Dir) || slices.ContainsFunc(v.Write, func(w string) bool { return within(path, w) })
 	})
 	return v, nil
+}
+
+// cover makes what is missing of the paths that are to be locked, since only what
+// exists can be: a folder where the name ends in a slash, else a socket. What cannot be
+// made here, the command cannot make either.
+func (v *view) cover(locked []string) {
+	for _, path := range locked {
+		dir, isDir := strings.CutSuffix(path, "/")
+		switch info, err := os.Lstat(dir); {
+		case err == nil && info.Mode().Type() == fs.ModeSocket: // left when the machine went down
+			v.made, v.blank = append(v.made, path), append(v.blank, path)
+			continue
+		case !errors.Is(err, fs.ErrNotExist):
+			continue
+		}
+		parent := filepath.Dir(dir)
+		if err := os.Mkdir(parent, 0o755); err == nil {
+			v.made, v.Locked = append(v.made, parent), append(v.Locked, parent) // one mount in place of many
+		}
+		if slices.Contains(v.Locked, parent) {
+			continue
+		}
+		if isDir {
+			if err := os.Mkdir(dir, 0o755); err == nil {
+				v.made = append(v.made, dir)
+			}
+			continue
+		}
+		if err := unix.Mknod(path, unix.S_IFSOCK|0o600, 0); err == nil { // git does not see sockets
+			v.made, v.blank = append(v.made, path), append(v.blank, path)
+		}
+	}
+	v.blank = existing(v.blank)
 }
 
 // locks are the paths to lock. A folder with something open in it stays open itself,

@@ -1,0 +1,63 @@
+package sandbox
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// What steers a shell or an agent must not come into being, and leave no trace for git.
+func TestEscape_lockedAndMissing(t *testing.T) {
+	each(t, func(t *testing.T, p profile) {
+		if !p.locks {
+			return // stated in docs/sandbox.md
+		}
+		home, project := home(t)
+		for _, name := range []string{".mcp.json", ".claude/settings.json", ".claude"} {
+			if err := os.Remove(filepath.Join(project, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		git := func(args ...string) string {
+			out, err := exec.Command("git", append([]string{"-C", project}, args...)...).CombinedOutput()
+			if err != nil {
+				t.Fatal(err, string(out))
+			}
+			return string(out)
+		}
+		if err := os.RemoveAll(filepath.Join(project, ".git")); err != nil {
+			t.Fatal(err)
+		}
+		git("init", "-q")
+		b := box(p.name, home, project)
+		for _, script := range []string{
+			"echo x > .mcp.json", "echo x > new && mv new .mcp.json", "rm .mcp.json && echo x > .mcp.json", "echo x > .envrc", "echo x > .ralphrc",
+			"mkdir -p .claude/commands && echo x > .claude/commands/x.md", "echo x > .claude/settings.local.json", "mkdir .claude/hooks/x",
+			"mv .claude old && mkdir .claude && echo x > .claude/settings.json", "rm -rf .claude; mkdir -p .claude/agents && echo x > .claude/agents/x.md",
+			"ln -s main.go .mcp.json", "ln -sf $PWD/main.go .envrc",
+		} {
+			_, out := sh(t, b, home, script)
+			if left := git("status", "--porcelain", "--untracked-files=all", ".claude", ".mcp.json", ".envrc", ".ralphrc"); left != "" {
+				t.Errorf("after %s: %s; %s", script, left, out)
+			}
+			for _, name := range []string{".claude", ".mcp.json", ".envrc", ".ralphrc"} {
+				if _, err := os.Lstat(filepath.Join(project, name)); err == nil {
+					t.Errorf("after %s, %s is there: %s", script, name, out)
+				}
+			}
+		}
+		if ok, out := sh(t, b, home, "cat .mcp.json .envrc; git add -A && git status --porcelain .claude .mcp.json .envrc"); !ok && p.name == "bwrap" || out != "" && p.name == "bwrap" {
+			t.Errorf("git add: %v %s", ok, out)
+		}
+		if staged := git("ls-files", ".claude", ".mcp.json", ".envrc", ".ralphrc"); staged != "" {
+			t.Errorf("staged: %s", staged)
+		}
+		if err := os.Mkdir(filepath.Join(project, ".claude"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if ok, out := sh(t, b, home, "! (mkdir .claude/commands && echo x > .claude/commands/x.md) && mkdir .claude/skills && echo x > .claude/skills/x.md"); !ok || git("status", "--porcelain", "--untracked-files=all", ".claude") != "?? .claude/skills/x.md\n" {
+			t.Errorf("a file beside them: %v %s", ok, out)
+		}
+	})
+}
