@@ -11,6 +11,7 @@ import (
 const (
 	fakeVar  = "RALPH_BENCH_FAKE"  // file for start and end times of the fake agent
 	floodVar = "RALPH_BENCH_FLOOD" // print 1 GiB before the result
+	peakVar  = "RALPH_BENCH_PEAK"  // print the peak memory of the arguments, a command
 	workVar  = "RALPH_BENCH_WORK"  // work for so long, as no real agent answers at once
 )
 

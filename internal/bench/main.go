@@ -27,7 +27,11 @@ func main() {
 		fakeAgent()
 		return
 	}
-	if err := bench(os.Args[1:], os.Stdout); err != nil {
+	run := func() error { return bench(os.Args[1:], os.Stdout) }
+	if os.Getenv(peakVar) != "" {
+		run = func() error { return printPeak(os.Args[1:]) }
+	}
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
