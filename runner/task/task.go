@@ -290,17 +290,17 @@ func (l List) Remaining() int { return l.Total() - l.Done() }
 
 // Done counts the required tasks that are done.
 func (l List) Done() int {
-	return l.count(func(t Task) bool { return t.Done() })
+	return l.count(func(s State) bool { return s == Done })
 }
 
 // Total counts the required tasks; dropped ones do not count.
 func (l List) Total() int {
-	return l.count(func(t Task) bool { return t.State != Dropped })
+	return l.count(func(s State) bool { return s != Dropped })
 }
 
-func (l List) count(what func(Task) bool) (n int) {
-	for _, t := range l.Tasks {
-		if !t.Optional && what(t) {
+func (l List) count(what func(State) bool) (n int) {
+	for i := range l.Tasks {
+		if t := &l.Tasks[i]; !t.Optional && what(t.State) {
 			n++
 		}
 	}
@@ -309,11 +309,12 @@ func (l List) count(what func(Task) bool) (n int) {
 
 // Find returns the task with an id.
 func (l List) Find(id string) (Task, bool) {
-	i := slices.IndexFunc(l.Tasks, func(t Task) bool { return t.ID == id })
-	if i < 0 {
-		return Task{}, false
+	for i := range l.Tasks {
+		if l.Tasks[i].ID == id {
+			return l.Tasks[i], true
+		}
 	}
-	return l.Tasks[i], true
+	return Task{}, false
 }
 
 // Wording is a digest of the tasks without their state: it stays the same when

@@ -95,9 +95,5 @@ func openTasks(f *cmdline.Factory, dir string, options map[string]string) int {
 	if p.FindPlan() != nil {
 		return 0
 	}
-	list, err := p.Tasks()
-	if err != nil {
-		return 0
-	}
-	return list.Remaining()
+	return p.Tasks.Remaining()
 }

@@ -148,10 +148,7 @@ func (a *app) planReader() func() (state.TaskStatus, []string) {
 		if err != nil || p.FindPlan() != nil || p.Plan == "" {
 			return s, nil
 		}
-		list, err := p.Tasks()
-		if err != nil {
-			return s, nil
-		}
+		list := p.Tasks
 		for _, t := range list.Tasks {
 			box := "[ ] "
 			if t.Done() {

@@ -124,13 +124,12 @@ type wants struct {
 // open task it is what the options say. An unusable plan is reported elsewhere.
 func (p *Project) wanted() []wants {
 	option := task.Choice{Agent: p.Config.Agent, Model: p.Config.Model}
-	list, err := p.Tasks()
 	var all []wants
-	for _, t := range list.Tasks {
-		if err != nil || !t.Pending() || t.Optional {
+	for _, t := range p.Tasks.Tasks {
+		if !t.Pending() || t.Optional {
 			continue
 		}
-		named := pool.Wanted(t.Choice, list.Choice)
+		named := pool.Wanted(t.Choice, p.Tasks.Choice)
 		w := wants{who: pool.Wanted(named, option)}
 		if named != (task.Choice{}) {
 			w.from = fmt.Sprintf("task %q in %s", cmdline.Shorten(t.Title), filepath.Base(p.Plan))

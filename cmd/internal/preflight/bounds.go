@@ -56,9 +56,8 @@ func (p *Project) NoTasks() string {
 	if p.Plan == "" {
 		return p.planGone()
 	}
-	list, err := p.Tasks()
-	if err != nil || list.Total() > 0 {
-		return "" // a start refuses one that cannot be read
+	if p.Tasks.Total() > 0 {
+		return ""
 	}
 	example := "" // other formats have tools of their own
 	switch base := strings.ToLower(filepath.Base(p.Plan)); {
@@ -68,7 +67,7 @@ func (p *Project) NoTasks() string {
 		example = "; a task is written like this: - [ ] what to do"
 	}
 	what := "no task yet"
-	if len(list.Tasks) > 0 {
+	if len(p.Tasks.Tasks) > 0 {
 		what = "only optional tasks"
 	}
 	return view.Within(p.Dir, p.Plan) + " has " + what + example

@@ -61,7 +61,7 @@ func TestNoTasks_planThatSaysSomething_needsATask(t *testing.T) {
 		{"plan.md", " \n\n", "plan.md has no task yet; a task is written like this: - [ ] what to do"},
 		{"plan.md", "```\n- [ ] an example\n```\n", "plan.md has no task yet; a task is written like this: - [ ] what to do"},
 		{"prd.json", `{"project": "p", "userStories": []}`, `prd.json has no task yet; a task is written like this: "userStories": [{"title": "what to do"}]`},
-		{"prd.json", `{"userStories": 3}`, ""},
+		{"prd.json", `{"userStories": 3}`, "the plan cannot be used"},
 		{".taskmaster/tasks/tasks.json", `{"master": {"tasks": []}}`, ".taskmaster/tasks/tasks.json has no task yet"},
 	} {
 		cfg, _, err := config.Loader{Dir: t.TempDir()}.Load()
@@ -69,7 +69,13 @@ func TestNoTasks_planThatSaysSomething_needsATask(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := world.Project(t, map[string]string{test.name: test.text})
-		if got := (&Project{Dir: dir, Plan: filepath.Join(dir, test.name), Config: cfg}).NoTasks(); got != test.want {
+		cfg.PlanFile = test.name
+		p := &Project{Dir: dir, Config: cfg}
+		if err := p.FindPlan(); err != nil { // a start refuses it, and asks nothing
+			if !strings.HasPrefix(err.Error(), test.want) || test.want == "" {
+				t.Errorf("%q: %v, want %q", test.text, err, test.want)
+			}
+		} else if got := p.NoTasks(); got != test.want {
 			t.Errorf("%q: %q, want %q", test.text, got, test.want)
 		}
 	}

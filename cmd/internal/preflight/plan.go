@@ -14,16 +14,14 @@ import (
 	"ralph/state/view"
 )
 
-// FindPlan sets Plan.
+// FindPlan finds the plan and reads it: it sets Plan and Tasks.
 func (p *Project) FindPlan() (err error) {
-	if p.Plan, err = store.Locate(p.Dir, p.Config.PlanFile, p.Config.OptionalSections); err != nil {
+	p.Tasks, err = store.Locate(p.Dir, p.Config.PlanFile, p.Config.OptionalSections)
+	if p.Plan = p.Tasks.Path; err != nil {
 		return cmdline.UsageError("%v", err)
 	}
 	return nil
 }
-
-// Tasks reads the plan.
-func (p *Project) Tasks() (task.List, error) { return store.Load(p.Plan, p.Config.OptionalSections) }
 
 // OtherPlans says in one line which plan of several is taken, and why; empty: there is only
 // one, or the user has named it.
@@ -83,14 +81,10 @@ func (p *Project) checkPlan(f *cmdline.Factory) error {
 	if p.Plan == "" {
 		return nil
 	}
-	list, err := p.Tasks()
-	if err != nil {
-		return cmdline.UsageError("%v", err)
-	}
-	if problem := Problem(p.Dir, list); problem != "" {
+	if problem := Problem(p.Dir, p.Tasks); problem != "" {
 		return cmdline.UsageError("%s", problem)
 	}
-	for _, line := range append(OddBoxes(list), list.Warnings...) {
+	for _, line := range append(OddBoxes(p.Tasks), p.Tasks.Warnings...) {
 		f.Warn(line)
 	}
 	return nil

@@ -22,6 +22,7 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
+	"ralph/runner/task"
 )
 
 // Project is everything that is known before a run takes the lock.
@@ -34,6 +35,7 @@ type Project struct {
 	Taken        string     // how Agent was chosen where none is named; empty: it is named, or the usual one
 	unusual      bool       // Agent was taken, and the default is another
 	Prompt, Plan string     // absolute; Plan is empty when there is none
+	Tasks        task.List  // of the plan, when FindPlan read it
 
 	loader config.Loader
 	uid    int    // of this user

@@ -40,11 +40,11 @@ func Checkbox(in task.Input) (task.Parsed, error) { return parse(in, plain()).Pa
 
 func parse(in task.Input, d dialect) *list {
 	text := string(in.Files[0].Data)
-	s := scanner{dialect: d, text: text, fenceEnds: markdown.ClosingFences(text), optional: map[string]bool{},
+	s := scanner{dialect: d, text: text, fenceEnds: markdown.ClosingFences(text), optional: map[string]bool{}, details: map[int]*details{},
 		choice: frontMatter(text)}
 	// A box takes at least eight bytes, so no text makes this large.
 	likely := min(strings.Count(text, "] "), len(text)/8)
-	s.tasks, s.spots, s.details = make([]task.Task, 0, likely), make([]task.Spot, 0, likely), make([]details, 0, likely)
+	s.tasks, s.spots = make([]task.Task, 0, likely), make([]task.Spot, 0, likely)
 	for _, name := range in.OptionalSections {
 		s.optional[markdown.HeadingKey(name)] = true
 	}
@@ -65,9 +65,7 @@ func parse(in task.Input, d dialect) *list {
 	}
 	for i, d := range s.details {
 		s.tasks[i].Description = strings.Join(d.description, "\n")
-		for _, c := range d.criteria {
-			s.tasks[i].Criteria = append(s.tasks[i].Criteria, strings.Join(c, "\n"))
-		}
+		d.endCriterion(&s.tasks[i])
 	}
 	return &list{own: nameTasks(s.tasks, d.id), Parsed: task.Parsed{List: task.List{Tasks: s.tasks, Choice: s.choice, Odd: s.odd}, Spots: s.spots, First: task.Range{Start: len(text), End: len(text)}}}
 }
@@ -85,8 +83,8 @@ type scanner struct {
 	optional  map[string]bool // markdown.HeadingKey of each optional section
 
 	tasks   []task.Task
-	spots   []task.Spot // of each task
-	details []details   // of each task
+	spots   []task.Spot      // of each task
+	details map[int]*details // of tasks, by index
 
 	items     []item   // the list items that may contain the current line
 	paragraph []string // lines that a setext underline turns into a heading
@@ -100,10 +98,19 @@ type scanner struct {
 	optionalLevel int
 }
 
-// details are the lines below a box.
+// details are the lines below a box, but for the first line of each criterion.
 type details struct {
 	description []string
-	criteria    [][]string
+	criterion   []string // more of the last one
+}
+
+// endCriterion adds the collected lines to the last criterion.
+func (d *details) endCriterion(t *task.Task) {
+	if len(d.criterion) > 0 {
+		last := &t.Criteria[len(t.Criteria)-1]
+		*last += "\n" + strings.Join(d.criterion, "\n")
+		d.criterion = nil
+	}
 }
 
 // item is a list item. scanner.items has the outermost first.
@@ -161,7 +168,7 @@ func (s *scanner) line(number, start, end int) {
 		s.paragraph = nil
 		s.item(number, start, text, body)
 	}
-	if len(s.tasks) == known && almostBox().MatchString(text) {
+	if len(s.tasks) == known && strings.Contains(text, "[") && almostBox().MatchString(text) {
 		s.odd = append(s.odd, number)
 	}
 	if ok {
@@ -291,7 +298,6 @@ func (s *scanner) item(number, start int, text string, body int) {
 		spot.Title = task.Range{Start: start + body + b.title0, End: start + len(shown)}
 	}
 	s.spots = append(s.spots, spot)
-	s.details = append(s.details, details{})
 	it.task, it.box, it.depth = len(s.tasks)-1, true, it.depth+1
 }
 
@@ -305,13 +311,19 @@ func (s *scanner) describe(text string, criterion bool) {
 	if in.task < 0 || text == "" {
 		return
 	}
-	d := &s.details[in.task]
+	t, d := &s.tasks[in.task], s.details[in.task]
+	if d == nil && !criterion { // most boxes have none
+		d = &details{}
+		s.details[in.task] = d
+	}
 	switch {
 	case criterion:
-		d.criteria = append(d.criteria, []string{text})
-	case !in.box && len(d.criteria) > 0:
-		last := &d.criteria[len(d.criteria)-1]
-		*last = append(*last, text)
+		if d != nil {
+			d.endCriterion(t)
+		}
+		t.Criteria = append(t.Criteria, text)
+	case !in.box && len(t.Criteria) > 0:
+		d.criterion = append(d.criterion, text)
 	default:
 		d.description = append(d.description, text)
 	}
@@ -338,9 +350,20 @@ func (s *scanner) box(text string) (b oneBox, ok bool) {
 	if s.star && text[3] == '*' {
 		b.optional, b.title0 = true, 4
 	}
-	b.title = strings.Join(strings.Fields(text[b.title0:]), " ")
+	b.title = oneLine(text[b.title0:])
 	b.title0 += markdown.Blank(text[b.title0:])
 	return b, b.title != ""
+}
+
+// oneLine is a text with one space between words. Most have that, and need no copy.
+func oneLine(text string) string {
+	text = strings.TrimSpace(text)
+	for i := range len(text) {
+		if c := text[i]; c >= 0x80 || c < ' ' || c == ' ' && text[i+1] == ' ' { // it does not end with a space
+			return strings.Join(strings.Fields(text), " ")
+		}
+	}
+	return text
 }
 
 // extend makes a line part of the boxes that contain it.

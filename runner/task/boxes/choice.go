@@ -18,6 +18,9 @@ var choiceComment = sync.OnceValue(func() *regexp.Regexp {
 // provider means agent. In
 // the line of a box or below it, it applies to that task, elsewhere to the whole plan.
 func choiceIn(text string) (c task.Choice, ok bool) {
+	if !strings.Contains(text, "<!--") {
+		return c, false
+	}
 	m := choiceComment().FindStringSubmatch(text)
 	if m == nil {
 		return c, false

@@ -2,50 +2,108 @@ package boxes
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 
 	"ralph/runner/task"
 )
 
-// idPattern matches a task number at the start of a title: "T3: ...",
-// "**US-001** ...", "[T3] ...", "T-3 - ...", and bare ones of three digits.
-var idPattern = sync.OnceValue(func() *regexp.Regexp {
-	const id = `([A-Za-z]{1,12}[-_]?\d+(?:[.-]\d+)*)`
-	return regexp.MustCompile("^(?:" + strings.Join([]string{
-		`(?:\*\*|__)\[?` + id + `[\]:.]*(?:\*\*|__)`,
-		"`" + id + "`",
-		`[\[(]` + id + `[\])]`,
-		`(?:\*\*|__)?` + id + `(?::|\s+[-–—])\s`,
-		`([A-Z]{1,12}-?\d{3,})\s`,
-	}, "|") + ")")
-})
-
+// leadingID returns the task number at the start of a title: "T3: ...", "**US-001** ...",
+// "[T3] ...", "T-3 - ...", and bare ones of three digits. A plan may have 20,000 titles: a
+// pattern would take longer than all else.
 func leadingID(title string) string {
-	if !strings.ContainsAny(title[:min(len(title), 32)], "0123456789") {
-		return "" // most titles have none, and a pattern takes longer to see it
-	}
-	for i, group := range idPattern().FindStringSubmatch(title) {
-		if i > 0 && group != "" {
-			return group
+	text, bold := cutBold(title)
+	if bold {
+		id, rest := cutID(strings.TrimPrefix(text, "["))
+		if _, ends := cutBold(strings.TrimLeft(rest, "]:.")); id != "" && ends {
+			return id
 		}
+	} else if text != "" && strings.IndexByte("`[(", text[0]) >= 0 {
+		end := "])"
+		if text[0] == '`' {
+			end = "`"
+		}
+		if id, rest := cutID(text[1:]); rest != "" && strings.IndexByte(end, rest[0]) >= 0 {
+			return id
+		}
+		return ""
+	}
+	id, rest := cutID(text)
+	switch after := strings.TrimLeft(rest, " "); {
+	case id == "":
+	case strings.HasPrefix(rest, ": "), rest != after && startsWithDash(after), !bold && rest != after && isBare(id):
+		return id
 	}
 	return ""
 }
 
+func cutBold(text string) (rest string, bold bool) {
+	if rest, bold = strings.CutPrefix(text, "**"); bold {
+		return rest, true
+	}
+	return strings.CutPrefix(text, "__")
+}
+
+// cutID cuts a task number off the start of a text: up to twelve letters and a number, with
+// more numbers after a dot or dash.
+func cutID(text string) (id, rest string) {
+	n := span(text, isLetter)
+	if n == 0 || n > 12 {
+		return "", text
+	}
+	if n < len(text) && (text[n] == '-' || text[n] == '_') {
+		n++
+	}
+	digits := span(text[n:], isDigit)
+	if digits == 0 {
+		return "", text
+	}
+	n += digits
+	for n+1 < len(text) && (text[n] == '.' || text[n] == '-') && isDigit(text[n+1]) {
+		n += 1 + span(text[n+1:], isDigit)
+	}
+	return text[:n], text[n:]
+}
+
+func startsWithDash(text string) bool {
+	for _, dash := range []string{"- ", "– ", "— "} {
+		if strings.HasPrefix(text, dash) {
+			return true
+		}
+	}
+	return false
+}
+
+// isBare reports whether an id needs no sign around it: T001, US-0012.
+func isBare(id string) bool {
+	letters := strings.TrimRight(id, "0123456789")
+	capitals := strings.TrimSuffix(letters, "-")
+	return len(id)-len(letters) >= 3 && capitals != "" && strings.ToUpper(capitals) == capitals && span(capitals, isLetter) == len(capitals)
+}
+
+// span is how many bytes at the start of a text are of a kind.
+func span(text string, is func(byte) bool) int {
+	n := 0
+	for n < len(text) && is(text[n]) {
+		n++
+	}
+	return n
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
 // nameTasks sets the ID of every task. It does not use a leading number that several
 // tasks share. It returns the numbers.
 func nameTasks(tasks []task.Task, own func(title string) string) (numbers []string) {
-	uses := map[string]int{}
+	uses, seen := make(map[string]int, len(tasks)), make(map[string]int, len(tasks))
+	numbers = make([]string, len(tasks))
 	for i := range tasks {
-		tasks[i].ID = own(tasks[i].Title)
-		numbers = append(numbers, tasks[i].ID)
-		uses[tasks[i].ID]++
+		numbers[i] = own(tasks[i].Title)
+		uses[numbers[i]]++
 	}
-	seen := map[string]int{}
 	for i := range tasks {
-		id := tasks[i].ID
+		id := numbers[i]
 		if id == "" || uses[id] > 1 {
 			id = task.Hash(tasks[i].Title)
 		}

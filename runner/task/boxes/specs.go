@@ -125,17 +125,22 @@ var openSpecBox = sync.OnceValue(func() *regexp.Regexp {
 
 // number is the number before a title: "2.1 text", "2. text".
 func number(title string) string {
-	m := leadingNumber().FindStringSubmatch(strings.TrimLeft(title, "*_ "))
-	if m == nil {
+	title = strings.TrimLeft(title, "*_ ")
+	n := span(title, isDigit)
+	for n > 0 && n+1 < len(title) && title[n] == '.' && isDigit(title[n+1]) {
+		n += 1 + span(title[n+1:], isDigit)
+	}
+	rest := title[n:]
+	if rest != "" && strings.IndexByte(".):", rest[0]) >= 0 {
+		rest = rest[1:]
+	}
+	if n == 0 || !strings.HasPrefix(strings.TrimPrefix(rest, "**"), " ") {
 		return ""
 	}
-	return m[1]
+	return title[:n]
 }
 
-var (
-	leadingNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d+(?:\.\d+)*)[.):]?(?:\*\*)?\s`) })
-	numbers       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(?:\.\d+)*`) })
-)
+var numbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(?:\.\d+)*`) })
 
 // list is a parsed list whose tasks have numbers of their own.
 type list struct {
@@ -145,7 +150,7 @@ type list struct {
 
 // unique reports numbers that are used twice: a dependency may mean either.
 func (p *list) unique() {
-	lines := map[string]int{}
+	lines := make(map[string]int, len(p.Tasks))
 	for i := range p.Tasks {
 		t := &p.Tasks[i]
 		id := p.own[i]

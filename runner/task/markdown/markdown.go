@@ -64,6 +64,9 @@ func (e FenceEnds) After(start int, f Fence) bool {
 // CommentStart returns the offset of the first "<!--" at or after from that is not in a
 // code span of this line, or -1.
 func CommentStart(text string, from int) int {
+	if !strings.Contains(text, "<!--") {
+		return -1
+	}
 	for i := from; i < len(text); i++ {
 		switch {
 		case text[i] == '`':
@@ -157,7 +160,11 @@ func Column(prefix string) int {
 
 // Blank is the number of leading spaces and tabs.
 func Blank(text string) int {
-	return len(text) - len(strings.TrimLeft(text, " \t"))
+	n := 0
+	for n < len(text) && (text[n] == ' ' || text[n] == '\t') {
+		n++
+	}
+	return n
 }
 
 // MarkerLen is the length of the list marker at the start of text, 0 if there is none. A

@@ -22,9 +22,9 @@ func PRD(in task.Input) (task.Parsed, error) {
 		return r.Parsed, fmt.Errorf("line 1: must be an object with an array %q", "userStories")
 	}
 	top := members(root)
-	r.Project, r.Description = text(top.first("project", "name")), top["description"].value.String()
-	r.Choice = top.choice().Or(members(top["metadata"].value).choice())
-	stories := top["userStories"].value
+	r.Project, r.Description = text(top.first("project", "name")), top.get("description").String()
+	r.Choice = top.choice().Or(members(top.get("metadata")).choice())
+	stories := top.get("userStories")
 	if !stories.Exists() {
 		return r.Parsed, fmt.Errorf("%q is missing: it must be an array of stories", "userStories")
 	}
@@ -64,7 +64,7 @@ func Folder(in task.Input) (task.Parsed, error) {
 		items, plan := root, task.Choice{}
 		if root.IsObject() {
 			top := members(root)
-			items, plan = top["items"].value, top.choice().Or(members(top["metadata"].value).choice())
+			items, plan = top.get("items"), top.choice().Or(members(top.get("metadata")).choice())
 		}
 		if !items.IsArray() {
 			return r.Parsed, fmt.Errorf("%sline 1: must be an array, or an object with an array %q", r.prefix(), "items")
@@ -77,7 +77,7 @@ func Folder(in task.Input) (task.Parsed, error) {
 			}
 			if t.Title == "" {
 				t.Title, t.Description = t.Description, ""
-				if v := rec.all["description"].value; v.Type == gjson.String {
+				if v := rec.all.get("description"); v.Type == gjson.String {
 					spot.Title = r.span(v)
 				}
 			}
@@ -116,7 +116,7 @@ func Tasks(in task.Input) (task.Parsed, error) {
 		if err != nil {
 			return err
 		}
-		if order := rec.all["order"].value; order.Type == gjson.Number && t.Priority == task.NoPriority {
+		if order := rec.all.get("order"); order.Type == gjson.Number && t.Priority == task.NoPriority {
 			t.Priority, spot.Order = int(order.Num), r.span(order)
 		}
 		return r.add(rec.place, t, spot)
@@ -147,10 +147,10 @@ func Taskmaster(in task.Input) (task.Parsed, error) {
 			tag = current.Str
 		}
 	}
-	tasks := top["tasks"].value
+	tasks := top.get("tasks")
 	if !tasks.IsArray() {
-		tagged := top[tag].value
-		if tasks = members(tagged)["tasks"].value; !tasks.IsArray() {
+		tagged := top.get(tag)
+		if tasks = members(tagged).get("tasks"); !tasks.IsArray() {
 			return r.Parsed, fmt.Errorf("the tag %q has no array %q; choose another one with: task-master use-tag NAME", tag, "tasks")
 		}
 		place, r.Project = tag+".tasks", tag
@@ -166,21 +166,21 @@ func (r *reader) withSubtasks(rec record) error {
 	if err != nil {
 		return err
 	}
-	t.Notes = strings.TrimSpace(text(rec.all["details"].value) + "\n" + text(rec.all["testStrategy"].value))
+	t.Notes = strings.TrimSpace(text(rec.all.get("details")) + "\n" + text(rec.all.get("testStrategy")))
 	if err := r.add(rec.place, t, spot); err != nil {
 		return err
 	}
-	subtasks := rec.all["subtasks"].value
-	if !subtasks.IsArray() {
+	subtasks := rec.all.get("subtasks")
+	if !subtasks.IsArray() || !subtasks.Get("0").Exists() {
 		return nil
 	}
-	return r.records(rec.place+".subtasks", subtasks, func(rec record) error {
+	return r.records(rec.place.String()+".subtasks", subtasks, func(rec record) error {
 		sub, spot, err := r.one(rec)
 		if err != nil {
 			return err
 		}
 		sub.ID, sub.Depth, sub.Priority = t.ID+"."+sub.ID, 1, t.Priority
-		sub.Notes = strings.TrimSpace(text(rec.all["details"].value) + "\n" + text(rec.all["testStrategy"].value))
+		sub.Notes = strings.TrimSpace(text(rec.all.get("details")) + "\n" + text(rec.all.get("testStrategy")))
 		for i, id := range sub.DependsOn {
 			if !strings.Contains(id, ".") {
 				sub.DependsOn[i] = t.ID + "." + id

@@ -35,12 +35,12 @@ type reader struct {
 // begin checks the JSON of a file.
 func (r *reader) begin(i int, f task.File) (gjson.Result, error) {
 	r.file, r.data, r.at, r.lines = i, f.Data, 0, 0
-	if r.seen == nil {
-		r.seen = map[string]where{}
-	}
 	if json.Valid(f.Data) {
 		n := min(bytes.Count(f.Data, []byte(`"id"`)), len(f.Data)/8)
 		r.Tasks, r.Spots = slices.Grow(r.Tasks, n), slices.Grow(r.Spots, n)
+		if len(r.seen) == 0 {
+			r.seen = make(map[string]where, n)
+		}
 		return gjson.ParseBytes(f.Data), nil
 	}
 	var raw json.RawMessage
@@ -72,25 +72,41 @@ func (r *reader) line(offset int) int {
 	return r.lines + 1
 }
 
-// object is the members of a JSON object. The last of repeated keys counts.
-type object map[string]member
+// object is the members of a JSON object.
+type object []member
 
 // member is one key of an object with its value.
-type member struct{ key, value gjson.Result }
+type member struct {
+	key   string
+	value gjson.Result
+}
 
-func members(o gjson.Result) object {
-	all := object{}
-	o.ForEach(func(key, value gjson.Result) bool {
-		all[key.Str] = member{key, value}
+func members(o gjson.Result) object { return object(nil).of(o) }
+
+// of is the members of another object, in the same memory.
+func (o object) of(another gjson.Result) object {
+	o = o[:0]
+	another.ForEach(func(key, value gjson.Result) bool {
+		o = append(o, member{key.Str, value})
 		return true
 	})
-	return all
+	return o
+}
+
+// get returns a member: the last of repeated ones, and zero if it is missing.
+func (o object) get(key string) gjson.Result {
+	for i := len(o) - 1; i >= 0; i-- {
+		if o[i].key == key {
+			return o[i].value
+		}
+	}
+	return gjson.Result{}
 }
 
 // first is the first of these members that says something.
 func (o object) first(keys ...string) gjson.Result {
 	for _, key := range keys {
-		if v := o[key].value; v.Exists() && v.Type != gjson.Null {
+		if v := o.get(key); v.Exists() && v.Type != gjson.Null {
 			return v
 		}
 	}
@@ -100,36 +116,44 @@ func (o object) first(keys ...string) gjson.Result {
 // choice reads agent and model, or a provider: its name, or an object with a
 // name and a model. A provider's model goes to no other agent.
 func (o object) choice() task.Choice {
-	provider := o["provider"].value
+	provider := o.get("provider")
 	named := task.Choice{Agent: text(provider)}
 	if provider.IsObject() {
 		all := members(provider)
-		named = task.Choice{Agent: text(all["name"].value), Model: text(all["model"].value)}
+		named = task.Choice{Agent: text(all.get("name")), Model: text(all.get("model"))}
 	}
-	return task.Choice{Agent: text(o["agent"].value), Model: text(o["model"].value)}.Or(named)
+	return task.Choice{Agent: text(o.get("agent")), Model: text(o.get("model"))}.Or(named)
 }
+
+// place is an element of an array, for messages.
+type place struct {
+	array string
+	at    int
+}
+
+func (p place) String() string { return fmt.Sprintf("%s[%d]", p.array, p.at) }
 
 // record is one object of an array.
 type record struct {
-	place string // for messages
+	place place
 	value gjson.Result
-	all   object
+	all   object // valid until the next record is read
 }
 
-// records reads each object of an array; place names the array.
-func (r *reader) records(place string, array gjson.Result, add func(record) error) (err error) {
-	i := 0
+// records reads each object of an array, which name names.
+func (r *reader) records(name string, array gjson.Result, add func(record) error) (err error) {
+	at, all := place{r.prefix() + name, -1}, object(nil)
 	if len(r.Tasks) == 0 {
-		at := array.Index + 1
-		r.First = task.Range{File: r.file, Start: at, End: at}
+		start := array.Index + 1
+		r.First = task.Range{File: r.file, Start: start, End: start}
 	}
 	array.ForEach(func(_, value gjson.Result) bool {
-		at := fmt.Sprintf("%s%s[%d]", r.prefix(), place, i)
-		if i++; !value.IsObject() {
-			err = r.wrong(at, value, "an object")
+		if at.at++; !value.IsObject() {
+			err = r.wrong(at.String(), value, "an object")
 			return false
 		}
-		err = add(record{at, value, members(value)})
+		all = all.of(value)
+		err = add(record{at, value, all})
 		return err == nil
 	})
 	return err
@@ -139,15 +163,15 @@ func (r *reader) records(place string, array gjson.Result, add func(record) erro
 func (r *reader) one(rec record) (task.Task, task.Spot, error) {
 	all := rec.all
 	t := task.Task{
-		ID:          text(all["id"].value),
+		ID:          text(all.get("id")),
 		Title:       text(all.first("title", "name")),
-		Description: text(all["description"].value),
+		Description: text(all.get("description")),
 		Criteria:    texts(all.first("acceptanceCriteria", "acceptance_criteria", "steps")),
-		Notes:       text(all["notes"].value),
+		Notes:       text(all.get("notes")),
 		DependsOn:   texts(all.first("dependsOn", "dependencies")),
-		Category:    text(all["category"].value),
+		Category:    text(all.get("category")),
 		Tags:        texts(all.first("tags", "labels")),
-		Judges:      texts(all["judges"].value),
+		Judges:      texts(all.get("judges")),
 		Choice:      all.choice(),
 	}
 	spot := task.Spot{Item: r.span(rec.value)}
@@ -162,7 +186,7 @@ func (r *reader) one(rec record) (task.Task, task.Spot, error) {
 		return t, spot, fmt.Errorf("%s (line %d): %q is missing: it must be a unique text", rec.place, line, "id")
 	}
 	var err error
-	if t.Priority, err = r.priority(rec.place, all["priority"].value); err != nil {
+	if t.Priority, err = r.priority(rec.place, all.get("priority")); err != nil {
 		return t, spot, err
 	}
 	err = r.state(rec, &t, &spot)
@@ -171,11 +195,11 @@ func (r *reader) one(rec record) (task.Task, task.Spot, error) {
 
 // state reads "status" and "passes".
 func (r *reader) state(rec record, t *task.Task, spot *task.Spot) error {
-	all, place := rec.all, rec.place
-	status, passes := all["status"].value, all["passes"].value
+	all := rec.all
+	status, passes := all.get("status"), all.get("passes")
 	if passes.Exists() {
 		if !passes.IsBool() {
-			return r.wrong(place+".passes", passes, "true or false")
+			return r.wrong(rec.place.String()+".passes", passes, "true or false")
 		}
 		spot.States = append(spot.States, task.Place{Range: r.span(passes), Words: r.truths(status.Exists())})
 		if passes.Bool() {
@@ -199,15 +223,15 @@ func (r *reader) state(rec record, t *task.Task, spot *task.Spot) error {
 		spot.States = []task.Place{r.insertion(rec.value, words, key)}
 		return nil
 	case status.Type != gjson.String:
-		return r.wrong(place+".status", status, "one of "+r.words.Known())
+		return r.wrong(rec.place.String()+".status", status, "one of "+r.words.Known())
 	}
 	state, known := r.words.Of(status.Str)
 	switch {
 	case !known:
-		r.Faults = append(r.Faults, r.wrong(place+".status", status, "one of "+r.words.Known()).Error())
+		r.Faults = append(r.Faults, r.wrong(rec.place.String()+".status", status, "one of "+r.words.Known()).Error())
 		state = task.Blocked
 	case passes.Exists() && passes.Bool() != (state == task.Done):
-		r.Faults = append(r.Faults, fmt.Sprintf("%s (line %d): %q says %q, and %q says %s", place, r.line(rec.value.Index), "status", status.Str, "passes", passes.Raw))
+		r.Faults = append(r.Faults, fmt.Sprintf("%s (line %d): %q says %q, and %q says %s", rec.place, r.line(rec.value.Index), "status", status.Str, "passes", passes.Raw))
 	}
 	if t.State = state; !known || r.words.Write[state] != status.Str {
 		t.Word = status.Str
@@ -236,7 +260,7 @@ var plainTruths = sync.OnceValue(func() map[task.State]string { return map[task.
 
 // stamps are the times that a change of state writes, where the record has them.
 func (r *reader) stamps(all object, spot *task.Spot) {
-	if !all.first("updated_at", "updatedAt").Exists() && !all["completed_at"].value.Exists() {
+	if !all.first("updated_at", "updatedAt").Exists() && !all.get("completed_at").Exists() {
 		return
 	}
 	now, always := `"`+task.Now+`"`, map[task.State]string{}
@@ -249,7 +273,7 @@ func (r *reader) stamps(all object, spot *task.Spot) {
 	}
 	back[task.Done] = now
 	for key, words := range map[string]map[task.State]string{"updated_at": always, "updatedAt": always, "completed_at": back} {
-		if v := all[key].value; v.Exists() && (v.Type == gjson.String || v.Type == gjson.Null) {
+		if v := all.get(key); v.Exists() && (v.Type == gjson.String || v.Type == gjson.Null) {
 			spot.States = append(spot.States, task.Place{Range: r.span(v), Words: words, Final: key == "completed_at"})
 		}
 	}
@@ -269,10 +293,10 @@ func (w where) String() string {
 }
 
 // add takes a task over.
-func (r *reader) add(place string, t task.Task, spot task.Spot) error {
+func (r *reader) add(at place, t task.Task, spot task.Spot) error {
 	line := r.line(spot.Item.Start)
 	if other, twice := r.seen[t.ID]; twice {
-		return fmt.Errorf("%s.id (line %d): %q is also the id of the story in %s: each must be unique", place, line, t.ID, other)
+		return fmt.Errorf("%s.id (line %d): %q is also the id of the story in %s: each must be unique", at, line, t.ID, other)
 	}
 	r.seen[t.ID] = where{r.name, line}
 	if t.Title == "" {
@@ -286,7 +310,7 @@ func (r *reader) span(v gjson.Result) task.Range {
 	return task.Range{File: r.file, Start: v.Index, End: v.Index + len(v.Raw)}
 }
 
-func (r *reader) priority(place string, v gjson.Result) (int, error) {
+func (r *reader) priority(at place, v gjson.Result) (int, error) {
 	if v.Type == gjson.Null { // or missing
 		return task.NoPriority, nil
 	}
@@ -294,7 +318,7 @@ func (r *reader) priority(place string, v gjson.Result) (int, error) {
 		return task.PriorityOf(v.Str), nil
 	}
 	if v.Type != gjson.Number || v.Num != math.Trunc(v.Num) || math.Abs(v.Num) >= task.NoPriority {
-		return 0, r.wrong(place+".priority", v, "a whole number, 1 comes first")
+		return 0, r.wrong(at.String()+".priority", v, "a whole number, 1 comes first")
 	}
 	return int(v.Num), nil
 }
@@ -302,11 +326,12 @@ func (r *reader) priority(place string, v gjson.Result) (int, error) {
 // insertion is the place of a record without a state: a new last member, formatted like
 // the one before it.
 func (r *reader) insertion(object gjson.Result, values map[task.State]string, name string) task.Place {
-	var last member
+	var last struct{ key, value gjson.Result }
 	before := 0 // offset of the text between the last two members
 	end := object.Index + 1
 	object.ForEach(func(key, value gjson.Result) bool {
-		before, last = end, member{key, value}
+		before = end
+		last.key, last.value = key, value
 		end = value.Index + len(value.Raw)
 		return true
 	})
@@ -340,10 +365,16 @@ func text(v gjson.Result) string {
 // texts are the elements of an array, or a single value.
 func texts(v gjson.Result) []string {
 	var all []string
-	for _, e := range v.Array() {
+	add := func(_, e gjson.Result) bool {
 		if s := text(e); s != "" {
 			all = append(all, s)
 		}
+		return true
+	}
+	if v.IsArray() {
+		v.ForEach(add)
+	} else {
+		add(v, v)
 	}
 	return all
 }

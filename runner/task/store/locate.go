@@ -11,6 +11,8 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/tidwall/gjson"
+
+	"ralph/runner/task"
 )
 
 // Found is a plan in a project.
@@ -46,9 +48,12 @@ func (f format) isAt(path string) bool {
 	if err != nil || info.IsDir() != (f.Files != nil) {
 		return false
 	}
+	if f.Files == nil && f.Is == nil {
+		return true
+	}
 	if f.Files == nil {
 		data, err := read(path)
-		return f.Is == nil || err == nil && f.Is(body(data))
+		return err == nil && f.Is(body(data))
 	}
 	names, err := filesIn(path)
 	return err == nil && len(f.ofFolder(names)) > 0
@@ -63,38 +68,36 @@ func Find(dir string) (path string, ok bool) {
 	return all[0].Path, true
 }
 
-// Locate returns the path of the project's plan: given, which may be relative to dir, or
-// else the result of Find. It is empty if there is no plan. The error says why the plan
-// cannot be used.
-func Locate(dir, given string, optionalSections []string) (string, error) {
+// Locate loads the project's plan: given, which may be relative to dir, or else the result of
+// Find. Its Path is empty if there is no plan. The error says why the plan cannot be used.
+func Locate(dir, given string, optionalSections []string) (task.List, error) {
 	path := given
 	if path == "" {
 		found, ok := Find(dir)
 		if !ok {
-			return "", nil
+			return task.List{}, nil
 		}
 		path = found
 	} else if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
 	}
-	_, err := Load(path, optionalSections)
+	list, err := Load(path, optionalSections)
 	if info, statErr := os.Stat(path); err != nil && statErr == nil && info.IsDir() && !strings.Contains(err.Error(), "two formats") {
 		switch inside := within(path); len(inside) {
 		case 0:
 		case 1:
-			path = inside[0].Path
-			_, err = Load(path, optionalSections)
+			list, err = Load(inside[0].Path, optionalSections)
 		default:
-			return "", fmt.Errorf("the folder %q holds several plans: %s; name one of them", given, names(dir, inside))
+			return task.List{}, fmt.Errorf("the folder %q holds several plans: %s; name one of them", given, names(dir, inside))
 		}
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("the plan %q does not exist", given)
+		return task.List{}, fmt.Errorf("the plan %q does not exist", given)
 	case err != nil:
-		return "", fmt.Errorf("the plan cannot be used: %w", err)
+		return task.List{}, fmt.Errorf("the plan cannot be used: %w", err)
 	}
-	return path, nil
+	return list, nil
 }
 
 // within lists the plans in a folder that somebody has named: a feature's, or a project's.

@@ -9,8 +9,8 @@ import (
 
 func TestLocate_givenOrFound_elseSaysWhy(t *testing.T) {
 	dir := t.TempDir()
-	if path, err := Locate(dir, "", nil); path != "" || err != nil {
-		t.Errorf("no plan: %q, %v", path, err)
+	if list, err := Locate(dir, "", nil); list.Path != "" || err != nil {
+		t.Errorf("no plan: %q, %v", list.Path, err)
 	}
 	for name, text := range map[string]string{"fix_plan.md": "- [ ] a\n", "other.md": "- [ ] b\n", "bad.json": "{"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -23,13 +23,13 @@ func TestLocate_givenOrFound_elseSaysWhy(t *testing.T) {
 		{"missing.md", "", `the plan "missing.md" does not exist`},
 		{"bad.json", "", "the plan cannot be used"},
 	} {
-		path, err := Locate(dir, test.given, nil)
+		list, err := Locate(dir, test.given, nil)
 		if test.problem != "" {
 			if err == nil || !strings.Contains(err.Error(), test.problem) {
 				t.Errorf("%q: %v", test.given, err)
 			}
-		} else if err != nil || path != filepath.Join(dir, test.path) {
-			t.Errorf("%q: %q, %v", test.given, path, err)
+		} else if err != nil || list.Path != filepath.Join(dir, test.path) {
+			t.Errorf("%q: %q, %v", test.given, list.Path, err)
 		}
 	}
 }
@@ -47,13 +47,13 @@ func TestLocate_folders_giveTheirOnePlan(t *testing.T) {
 		"both":  "!the folder \"both\" holds several plans: both/prd.json (prd.json), both/tasks.md (Spec Kit); name one of them",
 		"empty": "!holds no plan that ralph knows",
 	} {
-		path, err := Locate(dir, given, nil)
+		list, err := Locate(dir, given, nil)
 		if problem, refused := strings.CutPrefix(want, "!"); refused {
 			if err == nil || !strings.Contains(err.Error(), problem) {
 				t.Errorf("%s: %v, want %q", given, err, problem)
 			}
-		} else if err != nil || path != filepath.Join(dir, want) {
-			t.Errorf("%s: %q, %v", given, path, err)
+		} else if err != nil || list.Path != filepath.Join(dir, want) {
+			t.Errorf("%s: %q, %v", given, list.Path, err)
 		}
 	}
 }

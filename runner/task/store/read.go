@@ -269,7 +269,10 @@ func readOnce(path string) (data []byte, same bool, err error) {
 	}
 	defer f.Close()
 	if info, err = f.Stat(); err == nil {
-		data, err = io.ReadAll(io.LimitReader(f, MaxSize+1))
+		var text bytes.Buffer
+		text.Grow(int(min(info.Size(), MaxSize)) + bytes.MinRead) // no copies of a large plan
+		_, err = text.ReadFrom(io.LimitReader(f, MaxSize+1))
+		data = text.Bytes()
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("%w: read %q: %w", ErrUnusable, path, err)

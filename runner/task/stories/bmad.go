@@ -1,6 +1,7 @@
 package stories
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"regexp"
@@ -210,9 +211,12 @@ func Spec(in task.Input) (task.Parsed, error) {
 
 // IsSpec reports whether a file is such a spec.
 func IsSpec(data []byte) bool {
+	if !bytes.Contains(data, []byte("<intent-contract>")) {
+		return false // nearly always, without a copy
+	}
 	text := string(data)
 	block, ok := frontMatter(text)
-	if !ok || !strings.Contains(text, "<intent-contract>") {
+	if !ok {
 		return false
 	}
 	return value(text[:block], "status", 0).line > 0

@@ -20,7 +20,6 @@ import (
 	"ralph/cmd/internal/wsl"
 	"ralph/runner/git"
 	"ralph/runner/rules"
-	"ralph/runner/task"
 	"ralph/state"
 )
 
@@ -132,14 +131,7 @@ func (d *diagnosis) plan() {
 			d.p.Config.CompletionClaims)
 		return
 	}
-	var list task.List
-	if d.p.Plan != "" {
-		var err error
-		if list, err = d.p.Tasks(); err != nil {
-			d.fail(rules.ExitUsage, "plan", "%v", err)
-			return
-		}
-	}
+	list := d.p.Tasks
 	for _, line := range append(preflight.OddBoxes(list), list.Warnings...) {
 		d.warn("plan", "%s", line)
 	}

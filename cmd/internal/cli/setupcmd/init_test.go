@@ -152,11 +152,7 @@ func TestInit_withoutTerminal_writesWhatARunNeeds(t *testing.T) {
 	if _, err := prompt.Find(w.Dir, ""); err != nil {
 		t.Error(err)
 	}
-	plan, err := store.Locate(w.Dir, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if list, err := store.Load(plan, cfg.OptionalSections); err != nil || list.Remaining() != 2 {
+	if list, err := store.Locate(w.Dir, "", cfg.OptionalSections); err != nil || list.Remaining() != 2 {
 		t.Errorf("%d open tasks, %v", list.Remaining(), err)
 	}
 	for _, words := range []string{"found: Go\n", "wrote .ralph/PROMPT.md\n", "wrote .ralphrc\n", "edit .ralph/fix_plan.md",

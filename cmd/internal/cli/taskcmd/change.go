@@ -274,10 +274,10 @@ func (p *plan) move(t task.Task, where store.Place, other task.Task) error {
 	if err := store.Move(p.project.Plan, t, where, other); err != nil {
 		return failed(err)
 	}
-	list, err := p.project.Tasks()
-	if err != nil {
+	if err := p.project.FindPlan(); err != nil {
 		return err
 	}
+	list := p.project.Tasks
 	next, _ := list.Next()
 	p.Say("moved %s; next: %s", cmdline.Shorten(t.Title), cmdline.Shorten(next.Title))
 	now, known := list.Find(t.ID)

@@ -56,11 +56,7 @@ func open(f *cmdline.Factory) (*plan, error) {
 	if project.Plan == "" {
 		return nil, cmdline.UsageError("there is no plan in %q; write one with: ralph init", project.Dir)
 	}
-	list, err := project.Tasks()
-	if err != nil {
-		return nil, cmdline.UsageError("%v", err)
-	}
-	return &plan{f, project, list}, nil
+	return &plan{f, project, project.Tasks}, nil
 }
 
 // find returns the task that a person names: by id, else by the beginning of id or title.
