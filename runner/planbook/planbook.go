@@ -3,7 +3,6 @@
 package planbook
 
 import (
-	"errors"
 	"path/filepath"
 
 	"ralph/runner/task"
@@ -16,6 +15,8 @@ type Book struct {
 	File   store.File
 	Counts store.Plan // that the latest turn, or the latest look, left
 	Had    bool       // it had tasks earlier in this run
+
+	seen store.Cache
 }
 
 // New is the book of the plan at path; empty: there is none.
@@ -29,7 +30,7 @@ func New(dir, path string, optionalSections []string) Book {
 
 // Read is the plan as it is now.
 func (b *Book) Read() store.Plan {
-	plan := store.Read(b.File)
+	plan := b.seen.Read(b.File)
 	b.Had = b.Had || plan.Total > 0
 	return plan
 }
@@ -53,19 +54,9 @@ func Within(dir string, files ...string) (all []string) {
 	return all
 }
 
-// Mark gives a task of the plan, as it is now, another state, and reports whether the files
-// have changed: they have not if the task is gone, if it has that state, or if the format has
-// no word for it.
+// Mark gives a task of the plan another state, as store.Mark does.
 func (b *Book) Mark(id string, s task.State) (changed bool, err error) {
-	t, known := store.Read(b.File).List.Find(id)
-	if !known || t.State == s {
-		return false, nil
-	}
-	err = store.Set(b.File.Path, t, s)
-	if errors.Is(err, store.ErrNoWord) {
-		return false, nil
-	}
-	return err == nil, err
+	return store.Mark(b.File, id, s)
 }
 
 // Reopen takes back the mark of a task that is done, to what it said in an earlier plan.

@@ -37,6 +37,11 @@ func Read(f File) Plan {
 		return Plan{}
 	}
 	list, err := Load(f.Path, f.OptionalSections)
+	return planFrom(f, list, err)
+}
+
+// planFrom is what was read of a plan, or why it was not.
+func planFrom(f File, list task.List, err error) Plan {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("the plan %q is gone", f.Name)
 	}

@@ -53,6 +53,22 @@ func Restore(path string, t, earlier task.Task) error {
 	return set(path, t, earlier.State, earlier.Word)
 }
 
+// Mark gives the task with an id another state, and reports whether the files have changed: they
+// have not if the plan cannot be read, if the task is gone or has that state, or if the format
+// has no word for it. To see that, it reads the plan once.
+func Mark(f File, id string, s task.State) (changed bool, err error) {
+	p, err := open(f.Path, f.OptionalSections)
+	t, known := p.List.Find(id)
+	if err != nil || !known || t.State == s {
+		return false, nil
+	}
+	if _, err := p.marks(t, s, ""); errors.Is(err, ErrNoWord) {
+		return false, nil
+	}
+	err = Set(f.Path, t, s)
+	return err == nil, err
+}
+
 func set(path string, t task.Task, s task.State, word string) error {
 	err := update(path, nil, func(p *plan) ([]edit, error) { return p.marks(t, s, word) })
 	if err != nil {
