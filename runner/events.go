@@ -21,7 +21,12 @@ func (r *Run) tellOf(t task.Task, p state.Payload) {
 func (r *Run) heard(e state.Event) {
 	switch d := e.Data.(type) {
 	case state.Phase:
-		if d.Name == state.PhaseObserving {
+		switch d.Name {
+		case state.PhaseAgent:
+			if err := r.counted.Wait(); err != nil {
+				r.inbox.Fail(err) // a call that is not counted is not made
+			}
+		case state.PhaseObserving:
 			r.repairState()
 		}
 		r.out.Status(func(s *state.Status) { output.ShowPhase(s, d) })

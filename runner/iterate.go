@@ -47,10 +47,11 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 			r.mark(next.ID, task.Active)
 		}
 	}
-	if err := r.begin(a); err != nil {
+	r.begin(a)
+	res, err := r.carryOut(work, a)
+	if err := r.counted.Wait(); err != nil {
 		return rules.Decision{}, err
 	}
-	res, err := r.carryOut(work, a)
 	if broken := r.inbox.Broken(); broken != nil {
 		return rules.Decision{}, broken
 	}
@@ -81,8 +82,8 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 	return r.after(keep, res, d), nil
 }
 
-// begin puts the call on disk before it is made.
-func (r *Run) begin(a turn.Assignment) error {
+// begin puts the call on disk before it is made: heard waits for it.
+func (r *Run) begin(a turn.Assignment) {
 	r.calls = rules.ThisHour(r.calls, time.Now())
 	r.calls.Calls++
 	p := a.Prompt
@@ -108,7 +109,8 @@ func (r *Run) begin(a turn.Assignment) error {
 	if feedback := r.notes.Payload(); feedback != nil {
 		r.tellOf(a.Task, feedback)
 	}
-	return sideBySide(func() error { return r.d.State.SaveCalls(r.calls) }, r.out.Save)
+	calls := r.calls
+	r.counted.Begin(func() error { return r.d.State.SaveCalls(calls) }, r.out.Save)
 }
 
 func (r *Run) showCalls(s *state.Status) {

@@ -168,5 +168,5 @@ func (r *Run) close(d rules.Decision) error {
 	r.out.Event(state.NewEvent(state.Origin{Run: r.d.RunID, Host: r.host}, time.Now(), turn.Redacted(end)))
 	r.d.Log.Info("run ended", logs.KeyRun, r.d.RunID, logs.KeyRule, d.Rule, logs.KeyReason, d.Reason, "exit", d.Exit)
 	r.out.Lost(logs.Prune(r.d.State.LogsDir(), logsKept))
-	return errors.Join(r.d.State.SaveSession(r.session), r.out.Save(), r.out.Close())
+	return errors.Join(r.d.State.SaveSession(r.session), r.analysis.Make(), r.out.Save(), r.out.Close())
 }

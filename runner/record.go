@@ -1,10 +1,8 @@
 package runner
 
 import (
-	"errors"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"ralph/logs"
@@ -13,6 +11,7 @@ import (
 	"ralph/runner/rules"
 	"ralph/runner/rules/ends"
 	"ralph/runner/turn"
+	"ralph/runner/writes"
 	"ralph/state"
 )
 
@@ -94,23 +93,15 @@ func (r *Run) save(res turn.Result, was rules.Memory) error {
 	if r.mem.Iterations > was.Iterations {
 		output.Signal(&r.signals, res)
 	}
-	return sideBySide(
+	err := writes.SideBySide(
 		breaker,
 		func() error { return w.SaveCalls(r.calls) },
 		func() error { return w.SaveSignals(r.signals) },
-		func() error { return w.SaveAnalysis(output.AnalysisOf(res)) },
+		r.analysis.Make, // of the turn before, if that was a short one
 	)
-}
-
-// sideBySide runs all at once and waits for them.
-func sideBySide(all ...func() error) error {
-	errs := make([]error, len(all))
-	var wait sync.WaitGroup
-	for i, do := range all {
-		wait.Go(func() { errs[i] = do() })
-	}
-	wait.Wait()
-	return errors.Join(errs...)
+	analysis := output.AnalysisOf(res)
+	r.analysis.Put(func() error { return w.SaveAnalysis(analysis) }) // nothing depends on it: the next beat writes it
+	return err
 }
 
 // moveBreaker saves a breaker in a new state and its history.

@@ -41,6 +41,7 @@ import (
 	"ralph/runner/task/store"
 	"ralph/runner/turn"
 	"ralph/runner/turn/retest"
+	"ralph/runner/writes"
 	"ralph/state"
 )
 
@@ -129,6 +130,9 @@ type Run struct {
 	review  review.Book
 	hooks   hooks.Set
 	hooked  string // the task whose hooks ran last before a turn
+
+	counted  writes.Begun // the call that begins
+	analysis writes.Later // of the latest turn
 }
 
 // past is what a run knows about what lies behind it, this run and the one before.

@@ -47,6 +47,7 @@ func (r *Run) watch() (stop func()) {
 			case <-quit:
 				return
 			case now := <-ticker.C:
+				r.lost(r.analysis.Make())
 				if r.readRequests() || now.Sub(last) >= statusBeat {
 					r.refresh()
 					last = now
@@ -81,10 +82,15 @@ func (r *Run) readRequests() bool {
 func (r *Run) refresh() {
 	asked := r.inbox.Asked()
 	r.out.Status(func(s *state.Status) { s.Pending = asked })
-	if err := r.out.Save(); err != nil && !checkbook.Gone(err) {
+	r.lost(r.out.Save())
+	r.out.Flush()
+}
+
+// lost ends the run if state could not be written, unless its directory is not there.
+func (r *Run) lost(err error) {
+	if err != nil && !checkbook.Gone(err) {
 		r.inbox.Fail(err)
 	}
-	r.out.Flush()
 }
 
 // pause waits for ralph resume, or for a wish to end.

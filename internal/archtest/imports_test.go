@@ -86,6 +86,7 @@ var floors = map[string]int{
 	"runner/turn/retest": 5, // whether checks are green because of their tests
 	"runner/turn/serve":  5, // a turn for another process: the protocol
 	"runner/pool":        4, // who may work, and who is limited
+	"runner/writes":      0, // writes to disk beside other work
 	"runner/planbook":    4, // a run's view of the plan: reads it, and marks tasks in it
 	"runner/ledger":      5, // what a run knows about tasks besides what the plan says
 	"runner/session":     5, // the agent's own session, from call to call: values in, values out
