@@ -1,9 +1,7 @@
 package runner
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"ralph/logs"
@@ -36,21 +34,15 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 			return rules.Decision{Action: rules.ActionContinue}, task.Task{}, nil // skipped: what was not checked is not complete
 		}
 	}
+	waiting, err := r.asked.Waiting(plan.List)
+	if err != nil {
+		return rules.Decision{}, task.Task{}, err
+	}
 	next, open := r.tasks.Choose(plan.List)
 	if plan.Remaining > 0 && !open {
-		for _, t := range r.tasks.Opened(plan.List).Blocked() {
-			name := t.ID
-			if t.State == task.Blocked {
-				name = fmt.Sprintf("%s (marked %q)", t.ID, cmp.Or(t.Word, t.State.String()))
-			}
-			f.Blocked = append(f.Blocked, name)
-		}
-		for _, t := range plan.List.Tasks {
-			if why := r.tasks.Of(t.ID).Aside.Why; why != "" && t.Pending() {
-				f.PutAside = append(f.PutAside, fmt.Sprintf("%q: %s", t.Title, why))
-			}
-		}
+		f.Blocked, f.PutAside = r.tasks.Stuck(plan.List)
 	}
+	f.Waiting, f.WaitingSince = r.asked.Idle(waiting, open || plan.Total > 0 && plan.Remaining == 0, now)
 	if plan.Total > 0 && plan.Remaining == 0 && !f.Interrupt.Now() && !f.Report.Blocked() {
 		f.Review = r.toReview(ctx, f.Report)
 	}

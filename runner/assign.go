@@ -90,7 +90,8 @@ func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.I
 		Attempt: past.Attempts + 1, MaxAttempts: past.Bound(r.o.MaxPerTask, r.o.MaxRetries), Past: past.Past,
 		Template: template, Iteration: r.mem.Iterations + 1, MaxIterations: r.o.MaxIterations,
 		Done: plan.Done, Total: plan.Total, Remaining: plan.Remaining,
-		Aside: r.tasks.AsideTitles(plan.List), Last: r.notes.Last, Refused: r.notes.Refused, Feedback: r.notes.Feedback,
+		Answers: r.asked.Give(t.ID),
+		Aside:   r.tasks.AsideTitles(plan.List), Last: r.notes.Last, Refused: r.notes.Refused, Feedback: r.notes.Feedback,
 	}
 	if r.notes.Task != t.ID { // another task came between
 		in.Feedback = slices.Concat(in.Feedback, past.Feedback)

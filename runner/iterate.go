@@ -75,6 +75,8 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 	}
 	keep, kept := r.inbox.AfterContext(ctx) // an abort also ends what git does after the call
 	defer kept()
+	res, told := r.asked.Bounded(res)
+	r.notes.Tell(told)
 	d, err := r.conclude(ctx, keep, res)
 	if err != nil {
 		return d, err
@@ -128,8 +130,7 @@ func (r *Run) conclude(ctx, keep context.Context, res turn.Result) (rules.Decisi
 	if !res.Proof.Report.Blocked() && res.Call.Outcome.Class.Success() {
 		r.commit(keep, res.Task, res.Origin)
 	}
-	now := time.Now()
-	was := r.mem
+	now, was := time.Now(), r.mem
 	r.calls = rules.ThisHour(r.calls, now)
 	r.calls.Tokens += res.Call.Usage.Total()
 	r.keepSession(res)
@@ -147,6 +148,7 @@ func (r *Run) conclude(ctx, keep context.Context, res turn.Result) (rules.Decisi
 	if counted { // a call that did nothing keeps what the next one has to know
 		r.notes.Begin(res)
 		r.tasks.Attempted(res.Task.ID, rules.Attempt(res))
+		r.out.Lost(r.asked.Settle(res, d.Rule == rules.RuleQuestion))
 	}
 	r.notes.Add(d)
 	if d.PutAside {

@@ -12,6 +12,7 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/git/own"
 	"ralph/runner/output"
+	"ralph/runner/questions"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -60,6 +61,7 @@ func (r *Run) open() error {
 	if r.out, err = output.Open(to); err != nil {
 		return err
 	}
+	r.asked = questions.Open(w.Reader, questions.Host{Tasks: r.tasks, Origin: r.origin, Tell: r.out.Event})
 	r.recallChecks()
 	return r.announceStart(old)
 }

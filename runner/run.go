@@ -32,6 +32,7 @@ import (
 	"ralph/runner/output"
 	"ralph/runner/planbook"
 	"ralph/runner/pool"
+	"ralph/runner/questions"
 	"ralph/runner/review"
 	"ralph/runner/rules"
 	"ralph/runner/rules/ends"
@@ -128,6 +129,7 @@ type Run struct {
 	last    turn.Result // the latest
 	past    past
 	review  review.Book
+	asked   questions.Book
 	hooks   hooks.Set
 	hooked  string // the task whose hooks ran last before a turn
 

@@ -144,6 +144,9 @@ func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) erro
 			}
 			break
 		}
+		if n%4 == 0 && d.Rule == rules.RuleQuestion && r.asked.GoesOn(r.plan.Read().List) {
+			break
+		}
 		if n%4 == 0 && r.d.Tick != nil {
 			r.d.Tick(left, d)
 		}

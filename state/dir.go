@@ -40,6 +40,8 @@ const (
 	dirLogs       = "logs"
 	dirControl    = "control"
 	dirReports    = "reports"
+	dirQuestions  = "questions"
+	dirHub        = "hub"
 )
 
 // File is one row of the file table.
@@ -70,6 +72,8 @@ func Files() []File {
 		{dirLogs + "/ralph.log", "text: ralph's own log, 10 MiB, 4 kept", "rotated"},
 		{dirLogs + "/RUN/ITERATION.raw", "what the agent printed, with secrets hidden; next to it `ITERATION.prompt.md` and the run's `flags.json`", "pruned by size"},
 		{dirReports + "/RUN.html", "what a run came to, on one page; next to it `RUN.md` and `RUN.json`, the record that `ralph runs` lists", "the latest 100 runs"},
+		{dirQuestions + "/ID.json", "JSON: a question of an agent to a person: `id`, `task`, `text`, `options`, `context`, `answer`", "the latest 200"},
+		{dirHub + "/", "what `ralph-hub` has to send, has sent and was told, one file each; no addresses and no keys", "a month"},
 		{dirControl + "/", "requests such as `ralph pause` and `skip`, one file each; `agent+` marks those from inside of the run", "consumed"},
 	}
 }
@@ -92,6 +96,12 @@ func (r *Reader) LiveLogPath() string { return r.path(fileLive) }
 
 // LogPath is ralph's own log.
 func (r *Reader) LogPath() string { return r.path(dirLogs, "ralph.log") }
+
+// QuestionsDir holds what agents ask people, a file for each question.
+func (r *Reader) QuestionsDir() string { return r.path(dirQuestions) }
+
+// HubDir holds what ralph-hub remembers.
+func (r *Reader) HubDir() string { return r.path(dirHub) }
 
 // LogsDir holds ralph's own log and a folder for each run.
 func (r *Reader) LogsDir() string { return r.path(dirLogs) }

@@ -42,6 +42,8 @@ func samples() []Payload {
 			Justified: []Justified{{"a.go: stub", "asked for"}}, Changed: []string{"b"}, Seconds: 2, Usage: Usage{InputTokens: 1}},
 		Hook{Point: "pre_task", Command: "make", Failed: "failed with exit code 3", Then: "ask_agent", Seconds: 1.5, Output: "x", Files: []string{"a"}, Note: "n"},
 		TaskChange{ID: "T1", Title: "Add login", State: "open", Why: "a check fails"},
+		Question{ID: "q1", Title: "Add login", Ask: Ask{Text: "Which?", Options: []string{"a", "b"}}},
+		Answer{ID: "q1", Text: "a", By: "ntfy"},
 		Commit{OID: "abc", Files: 2, Refused: []Refusal{{File: "x", Why: "too large"}}},
 		Paused{},
 		d,

@@ -32,6 +32,8 @@ func Kinds() []KindRow {
 		{KindHook, Hook{}, "a hook of the user ran"},
 		{KindVerdict, Verdict{}, "a reviewer (`qa`, or a judge) has looked at a task"},
 		{KindTask, TaskChange{}, "ralph, or a person during a call, changed a task in the plan"},
+		{KindQuestion, Question{}, "a task waits for a person's answer to this question of its agent"},
+		{KindAnswer, Answer{}, "a person has answered a question"},
 		{KindCommit, Commit{}, "ralph committed what the agent left uncommitted, or says why not"},
 		{KindPaused, Paused{}, "the run waits for `ralph resume`"},
 		{KindDecision, Decision{}, "a rule matched, outside the end of an iteration or a run"},
@@ -102,6 +104,12 @@ func (Hook) Kind() Kind { return KindHook }
 
 // Kind implements Payload.
 func (TaskChange) Kind() Kind { return KindTask }
+
+// Kind implements Payload.
+func (Question) Kind() Kind { return KindQuestion }
+
+// Kind implements Payload.
+func (Answer) Kind() Kind { return KindAnswer }
 
 // Kind implements Payload.
 func (Commit) Kind() Kind { return KindCommit }

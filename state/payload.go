@@ -33,6 +33,8 @@ const (
 	KindHook           Kind = "hook"        // a hook of the user ran
 	KindVerdict        Kind = "verdict"     // a reviewer has looked at a task
 	KindTask           Kind = "task"        // ralph changed the state of a task in the plan
+	KindQuestion       Kind = "question"    // a task waits for an answer
+	KindAnswer         Kind = "answer"      // a person has answered
 	KindCommit         Kind = "commit"      // ralph committed what the agent left over
 	KindPaused         Kind = "paused"      // the run waits for `ralph resume`
 	KindDecision       Kind = "decision"    // a rule matched
@@ -67,6 +69,8 @@ var payloads = map[Kind]func([]byte) (Payload, error){
 	KindHook:           decode[Hook],
 	KindVerdict:        decode[Verdict],
 	KindTask:           decode[TaskChange],
+	KindQuestion:       decode[Question],
+	KindAnswer:         decode[Answer],
 	KindCommit:         decode[Commit],
 	KindPaused:         decode[Paused],
 	KindDecision:       decode[Decision],
@@ -174,6 +178,14 @@ type Tool struct {
 	// Parent is the call that started the sub-agent which made this call; empty:
 	// the agent itself made it.
 	Parent string `json:"parent,omitempty"`
+	// Asks are the questions that the call puts to the user; nil: it asks nothing.
+	Asks []Ask `json:"asks,omitempty"`
+}
+
+// Ask is what an agent asks a person.
+type Ask struct {
+	Text    string   `json:"text"`
+	Options []string `json:"options,omitempty"` // to choose from, a line each; nil: the answer is free
 }
 
 // ToolResult is what a tool answered. Tool is the call.
@@ -309,6 +321,20 @@ type TaskChange struct {
 	Why   string `json:"why"`
 	// Person is true for an edit of the plan that a person made during a call.
 	Person bool `json:"person,omitempty"`
+}
+
+// Question says that a task waits for a person's answer. `ralph questions` has it whole.
+type Question struct {
+	ID    string `json:"id"`
+	Title string `json:"title,omitempty"` // of the task; empty: the whole run waits
+	Ask
+}
+
+// Answer says that a person has answered a question.
+type Answer struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+	By   string `json:"by"` // where it came from
 }
 
 // Commit says what ralph committed of the changes that the agent left uncommitted.

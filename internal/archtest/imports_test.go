@@ -30,7 +30,7 @@ var floors = map[string]int{
 	"runner/agent/statusblock": 1,  // what an agent says about its own work: text in, values out
 	"ptyexec/confine":          -1, // what a process may touch: limits in, put on this process
 
-	"state":                  1, // the files in .ralph/: what the two processes share
+	"state":                  0, // the files in .ralph/: what the two processes share
 	"logs":                   1, // log files, and the table of secrets
 	"runner/task":            0, // the model of a plan
 	"runner/task/markdown":   0, // the parts of Markdown that plans are made of: text in, values out
@@ -46,13 +46,18 @@ var floors = map[string]int{
 	"runner/agent/wire":      1, // JSON as agents print it: bytes in, lines, values and short texts out
 	"runner/agent/environ":   1, // which variables pass: names in, names out
 
-	"state/view":         2, // the model of a run: state files and events in, plain data and sentences out
-	"runner/agent":       2, // the table of agents, and what they print
-	"runner/audit":       2, // changes that weaken the proof: files and plans in, findings out
-	"runner/gate":        2, // checks
-	"runner/git":         2, // what a turn changed
-	"runner/prompt":      2, // prompt text
-	"runner/turn/rawlog": 2, // what an agent prints, kept without secrets
+	"state/question":            2,  // what agents ask people: one file for each question
+	"runner/questions":          6,  // a run's view of what its agents ask: results in, waits and answers out
+	"runner/rules/thresholds":   1,  // when a run that gets nowhere ends: options
+	"runner/agent/meter":        1,  // what the records of a call say that it used: values in, a sum out
+	"cmd/internal/cli/touchcmd": 10, // the verbs by which a run and a person stay in touch
+	"state/view":                2,  // the model of a run: state files and events in, plain data and sentences out
+	"runner/agent":              2,  // the table of agents, and what they print
+	"runner/audit":              2,  // changes that weaken the proof: files and plans in, findings out
+	"runner/gate":               2,  // checks
+	"runner/git":                2,  // what a turn changed
+	"runner/prompt":             2,  // prompt text
+	"runner/turn/rawlog":        2,  // what an agent prints, kept without secrets
 
 	"runner/turn/said":    2, // what an agent says about its work, beside what it did: values in, texts out
 	"runner/turn/steer":   2, // the user's files that steer a run: restored when lost, compared when changed

@@ -91,7 +91,7 @@ func (d *Decoder) claudeAssistant(r wire.Object) {
 		}
 	}
 	if usage := message.Get("usage"); usage.IsObject() {
-		d.meter.note(message.Text("id"), d.claudeUsage(usage))
+		d.meter.Note(message.Text("id"), d.claudeUsage(usage))
 		d.usage()
 	}
 }
@@ -181,15 +181,15 @@ func (d *Decoder) claudeResult(r wire.Object) {
 func (d *Decoder) claudeTotals(r wire.Object) {
 	switch usage := r.Get("usage"); {
 	case !usage.IsObject():
-		d.meter.endTurn(nil)
+		d.meter.EndTurn(nil)
 	case d.spec.SessionTokens:
-		d.meter.setTokens(d.claudeUsage(usage))
+		d.meter.SetTokens(d.claudeUsage(usage))
 	default:
 		u := d.claudeUsage(usage)
-		d.meter.endTurn(&u)
+		d.meter.EndTurn(&u)
 	}
 	if cost := r.Get("total_cost_usd"); cost.Type == gjson.Number {
-		d.meter.setCost(cost.Float(), d.spec.SessionCost && r.Has("result_index"))
+		d.meter.SetCost(cost.Float(), d.spec.SessionCost && r.Has("result_index"))
 	}
 	d.usage()
 }

@@ -30,7 +30,7 @@ func (d *Decoder) codex(rec gjson.Result) bool {
 	case "turn.completed":
 		u := r.Members("usage")
 		cached := u.Int("cached_input_tokens")
-		d.meter.setTokens(state.Usage{InputTokens: max(0, u.Int("input_tokens")-cached), CacheReadTokens: cached,
+		d.meter.SetTokens(state.Usage{InputTokens: max(0, u.Int("input_tokens")-cached), CacheReadTokens: cached,
 			OutputTokens: u.Int("output_tokens"), CacheWriteTokens: u.Int("cache_write_input_tokens")})
 		d.usage()
 		d.result(d.lastText, false, nil)

@@ -22,13 +22,13 @@ func TestCommand_argv(t *testing.T) {
 		want  string
 	}{
 		"claude bypass": {"claude", Request{PermissionMode: argv.PermitBypass},
-			"claude -p --output-format stream-json --verbose --dangerously-skip-permissions --disallowedTools AskUserQuestion"},
+			"claude -p --output-format stream-json --verbose --dangerously-skip-permissions"},
 		"claude allowed tools": {"claude", Request{PermissionMode: argv.PermitAllowedTools, AllowedTools: tools, Model: "opus", Session: "id-1"},
-			"claude -p --output-format stream-json --verbose --permission-mode default --allowedTools Write Bash(git add:*) Bash --disallowedTools AskUserQuestion --model opus --resume id-1"},
+			"claude -p --output-format stream-json --verbose --permission-mode default --allowedTools Write Bash(git add:*) Bash --model opus --resume id-1"},
 		"claude empty list": {"claude", Request{PermissionMode: argv.PermitAllowedTools},
-			"claude -p --output-format stream-json --verbose --permission-mode default --disallowedTools AskUserQuestion"},
+			"claude -p --output-format stream-json --verbose --permission-mode default"},
 		"own command line": {"claude", Request{PermissionMode: argv.PermitBypass, Program: []string{"npx", "claude", "--debug"}},
-			"npx claude --debug -p --output-format stream-json --verbose --dangerously-skip-permissions --disallowedTools AskUserQuestion"},
+			"npx claude --debug -p --output-format stream-json --verbose --dangerously-skip-permissions"},
 		"codex resume": {"codex", Request{PermissionMode: argv.PermitBypass, Session: "id-1", Model: "m"},
 			"codex exec --json --skip-git-repo-check -c analytics.enabled=false --dangerously-bypass-approvals-and-sandbox --model m resume id-1 -"},
 		"codex sandboxed": {"codex", Request{PermissionMode: argv.PermitAllowedTools, AllowedTools: tools},

@@ -6,7 +6,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"ralph/runner/agent/argv"
 	"ralph/runner/agent/ending"
+	"ralph/runner/agent/meter"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/agent/wire"
 	"ralph/state"
@@ -54,7 +56,7 @@ type Decoder struct {
 	silent   int                   // steps of opencode in a row without an answer of the model
 	loop     string                // the warning with which gemini stopped a loop; "": none since
 	tail     []byte                // the end of what was printed before the first record
-	meter    meter
+	meter    meter.Meter
 }
 
 // NewDecoder returns a decoder for the row's format. Write and Close call emit.
@@ -75,11 +77,11 @@ func (s Spec) NewDecoder(emit func(state.Payload)) *Decoder {
 
 // Resume sets the usage of a resumed session so far: Counted of its last call. It
 // is subtracted from what the agent reports. Call it before the first Write.
-func (d *Decoder) Resume(counted state.Usage) { d.meter.base = counted }
+func (d *Decoder) Resume(counted state.Usage) { d.meter.Base = counted }
 
 // Counted returns the usage that the agent reports for the session, to be passed
 // to Resume when the session is resumed.
-func (d *Decoder) Counted() state.Usage { return d.meter.counted }
+func (d *Decoder) Counted() state.Usage { return d.meter.Counted }
 
 // Final reports whether the agent has printed its final record and started
 // nothing new since.
@@ -191,6 +193,11 @@ func (d *Decoder) call(id, name string, args wire.Args, parent string) {
 		d.calls[t.ID] = t
 	}
 	t.Hunk, t.File = args.Hunk, args.File // only here: an answer repeats the call
+	for _, ask := range args.Asks {
+		if argv.Asks(name) {
+			t.Asks = append(t.Asks, state.Ask(ask))
+		}
+	}
 	d.emit(t)
 }
 
@@ -237,7 +244,7 @@ func (d *Decoder) result(text string, failed bool, codes []string) {
 }
 
 func (d *Decoder) usage() {
-	if u, changed := d.meter.read(); changed {
+	if u, changed := d.meter.Read(); changed {
 		d.emit(u)
 	}
 }

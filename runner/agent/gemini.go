@@ -72,7 +72,7 @@ func (d *Decoder) geminiDenial(id string, failure wire.Object) {
 
 func (d *Decoder) geminiResult(r wire.Object, failed bool, text string, stats gjson.Result) {
 	u := wire.Members(stats)
-	d.meter.endTurn(&state.Usage{InputTokens: u.Int("input"), CacheReadTokens: u.Int("cached"),
+	d.meter.EndTurn(&state.Usage{InputTokens: u.Int("input"), CacheReadTokens: u.Int("cached"),
 		OutputTokens: u.Int("output_tokens") + u.Int("candidates")})
 	d.usage()
 	var codes []string

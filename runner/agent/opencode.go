@@ -45,7 +45,7 @@ func (d *Decoder) opencode(rec gjson.Result) bool {
 func (d *Decoder) opencodeStep(part wire.Object) {
 	t := part.Members("tokens")
 	cache := t.Members("cache")
-	d.meter.endTurn(&state.Usage{InputTokens: t.Int("input"), OutputTokens: t.Int("output") + t.Int("reasoning"),
+	d.meter.EndTurn(&state.Usage{InputTokens: t.Int("input"), OutputTokens: t.Int("output") + t.Int("reasoning"),
 		CacheReadTokens: cache.Int("read"), CacheWriteTokens: cache.Int("write"), CostUSD: part.Get("cost").Float()})
 	d.usage()
 	if d.silent++; part.Text("reason") != "unknown" || t.Int("input")+t.Int("output") > 0 {

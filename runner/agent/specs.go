@@ -18,7 +18,7 @@ func Specs() []Spec {
 			Template: argv.Template{
 				// --allowedTools takes all words that follow, so the prompt must not follow it.
 				Args: []string{"-p", "--output-format", "stream-json", "--verbose", argv.Permissions,
-					"--disallowedTools", "AskUserQuestion", argv.Model, argv.Settings, argv.Resume},
+					argv.Model, argv.Settings, argv.Resume},
 				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: resume, ModelArgs: model, SettingsArgs: []string{"--settings", argv.Value},
 				AllowedArgs: []string{"--permission-mode", "default", "--allowedTools"},
 				AllowedItem: []string{argv.Value},

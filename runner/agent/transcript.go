@@ -16,6 +16,7 @@ const (
 	maxCLILines = 60
 	maxCLIHead  = 10
 	maxDenials  = 200
+	maxAsks     = 8
 )
 
 // Transcript is what the events of one call add up to. The zero value is ready to use.
@@ -42,8 +43,9 @@ type Transcript struct {
 	// Retries are the notices with which the CLI announced that it waits and tries
 	// again, newest last. Work that follows deletes them.
 	Retries []state.Retry `json:"retries,omitempty"`
-	// Asked is true when the agent called a tool that asks the user.
-	Asked bool `json:"asked,omitempty"`
+	// Asked is true when the agent called a tool that asks the user; Asks is what it asked.
+	Asked bool        `json:"asked,omitempty"`
+	Asks  []state.Ask `json:"asks,omitempty"`
 }
 
 // Add adds one payload. It ignores kinds that no decoder emits.
@@ -56,6 +58,7 @@ func (t *Transcript) Add(p state.Payload) {
 	case state.Tool:
 		t.ToolCalls++
 		t.Asked = t.Asked || argv.Asks(p.Name)
+		t.Asks = append(t.Asks, p.Asks[:min(len(p.Asks), maxAsks-len(t.Asks))]...)
 		t.Rejected, t.Retries = nil, nil
 	case state.ToolResult:
 		t.Retries = nil

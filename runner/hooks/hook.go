@@ -123,7 +123,7 @@ func (h Hook) timeout() time.Duration {
 
 // Commands are the user's options: one command for each point.
 type Commands struct {
-	Hook [11]string // by the order of Usable; empty: none
+	Hook [12]string // by the order of Usable; empty: none
 }
 
 // Options returns the rows of the option table that fill c.

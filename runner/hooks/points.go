@@ -55,12 +55,12 @@ func Points() []Row {
 		{Point: PreCommit, When: "before ralph commits what the agent left uncommitted", Veto: vetoCommit, Turn: true},
 		{Point: OnError, When: "an iteration failed", Turn: true},
 		{Point: OnLimit, When: "an agent met its usage limit", Turn: true},
+		{Point: OnQuestion, When: "an agent asks a person something, and its task waits", Turn: true},
 		{Point: OnStoryComplete, When: "a task is done, and its checks let it stand", Turn: true},
 		{Point: PostTask, When: "a task is done or was put aside", Turn: true},
 		{Point: PostIteration, When: "after each iteration", Turn: true},
 		{Point: OnComplete, When: "the run ends with exit code 0"},
 		{Point: OnHalt, When: "the run ends with any other exit code"},
-		{Point: OnQuestion, Missing: "agents cannot ask questions yet"},
 		{Point: PreMerge, Missing: "ralph merges nothing yet"},
 		{Point: PostMerge, Missing: "ralph merges nothing yet"},
 	}

@@ -2,6 +2,8 @@
 package ledger
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -17,6 +19,7 @@ type Ledger map[string]*Notes
 // Notes are those of one task.
 type Notes struct {
 	Skipped  bool // a person put it off
+	Waits    bool // for a person's answer
 	Aside    state.Aside
 	Tries    int      // failed checks in a row
 	Attempts int      // turns that counted
@@ -68,7 +71,7 @@ func (l Ledger) Skip(id string) {
 // off. When only those that were put off are left, they come back.
 func (l Ledger) Choose(list task.List) (task.Task, bool) {
 	l.takeBack(list)
-	list = without(list, func(t task.Task) bool { return l.Of(t.ID).Aside.Why != "" && t.Pending() })
+	list = without(list, func(t task.Task) bool { return (l.Of(t.ID).Aside.Why != "" || l.Of(t.ID).Waits) && t.Pending() })
 	for _, t := range list.Tasks {
 		if n := l[t.ID]; n != nil && n.Review.Phase != "" && t.Pending() && t.State != task.Blocked && !n.Skipped {
 			return t, true // it is finished before the next one begins
@@ -87,6 +90,34 @@ func (l Ledger) Choose(list task.List) (task.Task, bool) {
 		n.Skipped = false
 	}
 	return list.Next()
+}
+
+// Wait lets these tasks wait for answers, and no others.
+func (l Ledger) Wait(ids map[string]bool) {
+	for id := range ids {
+		l.Of(id)
+	}
+	for id, n := range l {
+		n.Waits = ids[id]
+	}
+}
+
+// Stuck says why none of the open tasks can be worked on: those that somebody has blocked,
+// and those that were put aside, each with its reason.
+func (l Ledger) Stuck(list task.List) (blocked, aside []string) {
+	for _, t := range l.Opened(list).Blocked() {
+		name := t.ID
+		if t.State == task.Blocked {
+			name = fmt.Sprintf("%s (marked %q)", t.ID, cmp.Or(t.Word, t.State.String()))
+		}
+		blocked = append(blocked, name)
+	}
+	for _, t := range list.Tasks {
+		if why := l.Of(t.ID).Aside.Why; why != "" && t.Pending() {
+			aside = append(aside, fmt.Sprintf("%q: %s", t.Title, why))
+		}
+	}
+	return blocked, aside
 }
 
 // PutAside gives a task up until it, or the plan, changes. cause is the error

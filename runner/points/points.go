@@ -103,6 +103,7 @@ func Of(res turn.Result, aside bool) []hooks.Point {
 	}{
 		{hooks.OnError, res.Failed() && res.Cut == "" && !rules.IsLimit(res.Call.Outcome.Class)},
 		{hooks.OnLimit, rules.IsLimit(res.Call.Outcome.Class)},
+		{hooks.OnQuestion, len(res.Call.Asks) > 0},
 		{hooks.OnStoryComplete, done},
 		{hooks.PostTask, done || id != "" && aside},
 		{hooks.PostIteration, true},

@@ -44,6 +44,8 @@ type Input struct {
 	Refused string `json:"refused,omitempty"`
 	// Feedback is failed checks, denied tools and the like, shown verbatim.
 	Feedback []string `json:"feedback,omitempty"`
+	// Answers are a person's, to questions that earlier attempts at the task asked.
+	Answers []Answer `json:"answers,omitempty"`
 	// Aside names open tasks that this run has given up on.
 	Aside []string `json:"aside,omitempty"`
 }
@@ -52,6 +54,12 @@ type Input struct {
 type Check struct {
 	Name    string `json:"name"`
 	Command string `json:"command"`
+}
+
+// Answer is a question and what a person answered.
+type Answer struct {
+	Question string `json:"question"`
+	Answer   string `json:"answer"`
 }
 
 // Build returns the user's prompt, unchanged, followed by ralph's part. No line
@@ -73,6 +81,7 @@ func Build(in Input) string {
 	b.WriteString(".\n")
 	in.task(&b)
 	in.attempts(&b)
+	in.answers(&b)
 	in.standing(&b)
 	in.feedback(&b)
 	in.checks(&b)
@@ -187,6 +196,18 @@ func (in Input) feedback(b *strings.Builder) {
 	}
 }
 
+func (in Input) answers(b *strings.Builder) {
+	if len(in.Answers) == 0 {
+		return
+	}
+	b.WriteString("\n## Answers of a person\n\nYou asked about this task earlier. This is said once: write what follows from it down in the project.\n")
+	for _, a := range in.Answers {
+		question, answer := trim(strings.TrimSpace(a.Question)), trim(strings.TrimSpace(a.Answer))
+		fence := fenceFor(question + "\n" + answer)
+		fmt.Fprintf(b, "\nQuestion:\n\n%s\n%s\n%[1]s\n\nAnswer:\n\n%[1]s\n%[3]s\n%[1]s\n", fence, question, answer)
+	}
+}
+
 func (in Input) rules(b *strings.Builder) {
 	b.WriteString("\n## Rules\n\n")
 	if in.Task != nil {
@@ -208,7 +229,9 @@ func (in Input) rules(b *strings.Builder) {
 	}
 	b.WriteString("- Do not delete or move anything in `.ralph/`. Of its files, edit only the plan and what the prompt above asks you to edit: " +
 		"the rest is ralph's own state.\n")
-	b.WriteString("- Nobody can answer questions. Decide yourself, and write the decision down where the next iteration will find it.\n")
+	b.WriteString("- Decide yourself what you can, and write the decision down where the next iteration will find it. Ask only what a person must decide, " +
+		"such as money, secrets or a choice that cannot be taken back: nobody answers at once. End your turn with STATUS: BLOCKED and a line `QUESTION: ...` in the block at " +
+		"the end, where there is a choice also `OPTIONS: one | another`. A later iteration gets the answer.\n")
 	b.WriteString("- Do not start background processes or servers that outlive a command: ralph kills them when you end.\n")
 	when := ""
 	if len(in.Checks) > 0 {

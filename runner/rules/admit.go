@@ -15,6 +15,8 @@ func AdmitRules() []Rule[Admission] {
 				_, done := planComplete(f)
 				return interrupted(f.Facts, done)
 			}},
+		{RuleQuestion, "nothing can be done before a person answers the questions of agents",
+			"wait `QUESTION_WAIT`; then stop 9 and name them", unanswered},
 		{"plan_unusable", "the plan vanished, broke or was emptied, or every open task waits for one that cannot be done",
 			"stop 2", planUnusable},
 		{"tasks_put_aside", "every open task was put aside",
@@ -58,6 +60,29 @@ func interrupted(f Facts, done bool) (Decision, bool) {
 	}
 	return Decision{Action: ActionStop, Reason: f.Interrupt.Why, Exit: f.Interrupt.Exit,
 		ExitReason: f.Interrupt.ExitReason, Status: state.StatusStopped, Next: "to continue: ralph resume"}, true
+}
+
+// RuleQuestion is the rule by which a run, or a task, waits for answers.
+const RuleQuestion = "question"
+
+func asksPerson(f Conclusion) (Decision, bool) {
+	return Decision{Action: ActionContinue, Reason: "the task waits for a person's answer"}, len(f.Result.Call.Asks) > 0
+}
+
+func unanswered(f Admission) (Decision, bool) {
+	if len(f.Waiting) == 0 || f.Plan.Error != "" {
+		return Decision{}, false
+	}
+	until := f.WaitingSince.Add(f.Policy.QuestionWait)
+	if left := f.Window.Left(f.Policy.MaxDuration, f.Started, f.Now); until.Sub(f.Now) > left {
+		until = f.Now.Add(left)
+	}
+	reason := "nothing can be done before a person answers " + strings.Join(f.Waiting, "; ")
+	if f.Now.Before(until) {
+		return Decision{Action: ActionWait, Reason: reason, Until: until}, true
+	}
+	return Decision{Action: ActionStop, Reason: reason, Exit: ExitReview, ExitReason: "questions", Status: state.StatusStopped,
+		Next: "ralph questions shows them; ralph answer ID TEXT; then: ralph resume"}, true
 }
 
 func planUnusable(f Admission) (Decision, bool) {

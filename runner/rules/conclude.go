@@ -44,6 +44,8 @@ func ConcludeRules() []Rule[Conclusion] {
 			"stop 2", func(f Conclusion) (Decision, bool) { return planBroken(f.Facts) }},
 		{"permission_denied", "denials in `CB_PERMISSION_DENIAL_THRESHOLD` consecutive iterations",
 			"stop 3; name each denied command and the entry that would allow it", permissionDenied},
+		{RuleQuestion, "the agent asks a person something, and its task is not done; at most three turns of a task",
+			"the task waits for the answer, the next one runs", asksPerson},
 		{"verify", "the plan has nothing left, but the turn failed or its status block says BLOCKED or FAILING",
 			"one verifying turn", func(f Conclusion) (Decision, bool) {
 				if !contradicted(f.Facts) || f.Result.Proof.Report.Blocked() {

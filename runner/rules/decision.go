@@ -77,6 +77,10 @@ type Admission struct {
 	// tasks that were given up, each with its reason. Both are set only when no
 	// other task is open.
 	Blocked, PutAside []string
+	// Waiting are the questions of agents, set only when nothing else can be done, and
+	// WaitingSince is when that began.
+	Waiting      []string
+	WaitingSince time.Time
 }
 
 // Conclusion is what Conclude looks at. The Result is folded into Memory.

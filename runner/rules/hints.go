@@ -13,7 +13,7 @@ import (
 // Hints tell the agent what it can do better by itself in the next turn.
 func Hints(r turn.Result, damaged []string) []string {
 	var hints []string
-	if hint := classHint(r.Call.Outcome.Class); hint != "" {
+	if hint := classHint(r.Call.Outcome.Class); hint != "" && len(r.Call.Asks) == 0 {
 		hints = append(hints, hint)
 	}
 	if len(damaged) > 0 {
@@ -48,7 +48,7 @@ func Hints(r turn.Result, damaged []string) []string {
 func classHint(c ending.Class) string {
 	switch c {
 	case ending.QuestionAsked:
-		return "You asked a question. Nobody is there to answer: decide yourself, and write down the decision and its reason."
+		return "You asked a question that goes to nobody: decide yourself, and write down the decision and its reason."
 	case ending.TimeoutWithWork, ending.TimeoutIdle, ending.HangSilent:
 		return "ralph ended the last call because it took too long. Work in smaller steps, commit early, and start nothing that does not end by itself."
 	case ending.ContextTooLong:

@@ -66,7 +66,7 @@ func (m Memory) After(r turn.Result, damaged bool, p Policy, now time.Time) Memo
 	m.Failures = m.failures(r)
 	m.Claims = streak(m.Claims, r.Claims() && !r.Proof.Handed && !((r.Proof.Unearned || r.Proof.Warned) && r.Progress()))
 	m.TestOnly = streak(m.TestOnly, r.TestOnly())
-	if r.Cut == "" {
+	if r.Cut == "" && len(r.Call.Asks) == 0 { // who asks is not stuck
 		m.Breaker = breakerAfter(m.Breaker, r, p, now)
 	}
 	return m
@@ -135,6 +135,8 @@ func Answer(c ending.Class) string {
 		return "retry once without the session; costs nothing"
 	}
 	switch {
+	case c == ending.QuestionAsked:
+		return "the task waits for an answer, the next one runs"
 	case c == ending.PermissionDenied:
 		return "continue and tell the agent; exit code 3 after `CB_PERMISSION_DENIAL_THRESHOLD` in a row"
 	case c == ending.TimeoutWithWork:

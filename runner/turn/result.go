@@ -54,6 +54,7 @@ type Call struct {
 	Failing   []string     `json:"failing,omitempty"` // what tools failed with to the end, normalized
 	Hints     state.Hints  `json:"hints,omitzero"`
 	Final     string       `json:"final,omitempty"` // message
+	Asks      []state.Ask  `json:"asks,omitempty"`  // of a person
 	Usage     state.Usage  `json:"usage"`
 	Session   Session      `json:"session,omitzero"`
 	Printed   int64        `json:"printed"` // bytes of output

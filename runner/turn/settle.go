@@ -121,14 +121,13 @@ func Replay(a Assignment, t *agent.Transcript, o agent.Outcome, exit ptyexec.Exi
 // settleCall makes the part of the Result about the agent call.
 func settleCall(a Assignment, c call) Call {
 	r := Call{Made: c.made, NotStarted: c.notStarted, Outcome: c.outcome, Held: c.held, Printed: c.printed, Leftover: c.exit.Leftover}
-	t := c.transcript
-	if t == nil {
+	if c.transcript == nil {
 		return r
 	}
-	r.ToolCalls, r.Final, r.Usage = t.ToolCalls, t.Final, t.Usage
-	r.Session = Session{ID: t.Session, Counted: c.counted}
+	t := c.transcript
+	r.ToolCalls, r.Final, r.Usage, r.Session = t.ToolCalls, t.Final, t.Usage, Session{ID: t.Session, Counted: c.counted}
 	r.Signal, r.Signalled = statusblock.Parse(t.Final)
-	r.Hints, r.Failing = said.Words(t.Final), t.Failures.Texts()
+	r.Hints, r.Failing, r.Asks = said.Words(t.Final), t.Failures.Texts(), said.Asks(t.Final, t.Asks, c.outcome.Class)
 	r.Denied, r.Advised = said.Refused(t.Denials, a.Agent.AllowedTools)
 	for _, d := range r.Denied {
 		r.Advice = append(r.Advice, a.Agent.Spec.Advice(a.Agent.Spec.Name, d.Name, d.Arg))

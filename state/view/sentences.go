@@ -99,6 +99,10 @@ func proofEntries(e state.Event) []entry {
 		return []entry{{role, Join(": ", d.Source, findingText(d)), maxText}}
 	case state.TaskChange:
 		return []entry{{RoleWarning, Join(": ", taskIs(d), d.Why), maxFailure}}
+	case state.Question:
+		return []entry{{RoleWarning, Join("\n", "the agent asks "+d.ID+": "+d.Text, strings.Join(d.Options, "\n"), "ralph answer "+d.ID), maxFailure}}
+	case state.Answer:
+		return []entry{{RoleTold, fmt.Sprintf("%s is answered (%s): %s", d.ID, d.By, d.Text), maxFailure}}
 	case state.Commit:
 		return commitEntries(d)
 	}
@@ -130,8 +134,7 @@ func taskIs(d state.TaskChange) string {
 // quoted is the title of a task in a sentence.
 func quoted(title string) string { return `"` + termtext.Fit(termtext.Line(title), 80) + `"` }
 
-// Computed reports whether a task's id is a hash of its text, which means nothing to a
-// person.
+// Computed reports whether a task's id is a hash of its text, which means nothing to people.
 func Computed(id string) bool {
 	return len(id) >= 8 && strings.Trim(id, "0123456789abcdef") == ""
 }

@@ -13,6 +13,7 @@ import (
 	"ralph/cmd/internal/cli/servicecmd"
 	"ralph/cmd/internal/cli/setupcmd"
 	"ralph/cmd/internal/cli/taskcmd"
+	"ralph/cmd/internal/cli/touchcmd"
 	"ralph/cmd/internal/cmdline"
 )
 
@@ -56,7 +57,8 @@ func addGroups(root *cobra.Command, f *cmdline.Factory) {
 	cmdline.AddVerbs(root, cmdline.GroupRun,
 		newRunCmd(f, "run"), newRunCmd(f, "once"), newDemoCmd(f), newResumeCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupRun, newControlCmds(f)...)
-	cmdline.AddVerbs(root, cmdline.GroupRun, newAcceptCmd(f))
+	cmdline.AddVerbs(root, cmdline.GroupRun, newAcceptCmd(f), touchcmd.NewAnswerCmd(f))
+	cmdline.AddVerbs(root, cmdline.GroupLook, touchcmd.NewQuestionsCmd(f))
 	root.AddCommand(newTurnCmd(f), hookcmd.NewHookCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupLook, setupcmd.NewCheckCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupPlan, taskcmd.NewTaskCmd(f), taskcmd.NewImportCmd(f))

@@ -43,6 +43,10 @@ type Signal struct {
 	Recommendation string `json:"recommendation,omitempty"`
 	StoryID        string `json:"story_id,omitempty"`
 	Task           string `json:"task,omitempty"` // the task that the agent says is done
+	// Question is what a person has to decide, Options what there is to choose from,
+	// parted by |.
+	Question string `json:"question,omitempty"`
+	Options  string `json:"options,omitempty"`
 }
 
 const (
@@ -220,6 +224,10 @@ func (s *Signal) set(key, value string) bool {
 		s.Task = value
 	case "STORY_ID":
 		s.StoryID = value
+	case "QUESTION":
+		s.Question = value
+	case "OPTIONS":
+		s.Options = value
 	}
 	return false
 }
@@ -278,6 +286,12 @@ func parseJSON(text string) (s Signal, explicit, ok bool) {
 		s.Exit = s.Status == Complete
 	}
 	s.StoryID, s.Recommendation = obj.Get("story_id").String(), obj.Get("recommendation").String()
+	s.Question = obj.Get("question").String()
+	var options []string
+	for _, o := range obj.Get("options").Array() {
+		options = append(options, o.String())
+	}
+	s.Options = strings.Join(options, " | ")
 	if files := obj.Get("files_modified"); files.IsArray() {
 		s.FilesModified = len(files.Array())
 	} else {

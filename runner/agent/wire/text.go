@@ -89,6 +89,13 @@ type Args struct {
 	Main string // the most telling one, on one line
 	Hunk string // what an edit changes: removed lines with "-", added ones with "+"
 	File bool   // Main is the path of a file that is read or written
+	Asks []Ask  // what the call asks the user, if it calls a tool for that
+}
+
+// Ask is a question to the user, and what there is to choose from.
+type Ask struct {
+	Text    string
+	Options []string
 }
 
 // Arguments reads the arguments of a tool call.
@@ -104,7 +111,7 @@ func Arguments(input gjson.Result) Args {
 	case "path": // or a folder
 		a.File = !args.Has("pattern") && strings.LastIndexByte(path.Base(text), '.') > 0
 	}
-	a.Hunk = hunk(args)
+	a.Hunk, a.Asks = hunk(args), asks(args)
 	for edit := range Elements(args.Get("edits")) {
 		if more := hunk(Members(edit)); more != "" && len(a.Hunk) < maxHunk {
 			a.Hunk = strings.TrimPrefix(a.Hunk+"\n"+more, "\n")

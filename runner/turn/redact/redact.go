@@ -24,7 +24,10 @@ func redacted(p state.Payload, redact func(string) string) state.Payload {
 		d.Text = redact(d.Text)
 		return d
 	case state.Tool:
-		d.Arg, d.Hunk = redact(d.Arg), redact(d.Hunk)
+		d.Arg, d.Hunk, d.Asks = redact(d.Arg), redact(d.Hunk), slices.Clone(d.Asks)
+		for i, ask := range d.Asks {
+			d.Asks[i] = asked(ask, redact)
+		}
 		return d
 	case state.ToolResult:
 		d.Tool.Arg, d.Text = redact(d.Tool.Arg), redact(d.Text)
@@ -60,9 +63,19 @@ func redacted(p state.Payload, redact func(string) string) state.Payload {
 	return proof(p, redact)
 }
 
+func asked(a state.Ask, redact func(string) string) state.Ask {
+	return state.Ask{Text: redact(a.Text), Options: redactAll(a.Options, redact)}
+}
+
 // proof hides them in what the checks, the audit and hooks say.
 func proof(p state.Payload, redact func(string) string) state.Payload {
 	switch d := p.(type) {
+	case state.Question:
+		d.Title, d.Ask = redact(d.Title), asked(d.Ask, redact)
+		return d
+	case state.Answer:
+		d.Text = redact(d.Text)
+		return d
 	case state.Feedback:
 		d.Items = redactAll(d.Items, redact)
 		return d

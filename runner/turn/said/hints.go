@@ -71,7 +71,7 @@ func prose(final string) string {
 func statusLine(line string) bool {
 	line = strings.TrimLeft(line, "-*+#_` ")
 	for _, key := range [...]string{"ralph_status", "end_ralph_status", "status", "exit_signal", "tasks_completed", "files_modified", "tests_status",
-		"work_type", "recommendation", "story_id", "<promise>"} {
+		"work_type", "recommendation", "story_id", "question:", "options:", "<promise>"} {
 		if strings.HasPrefix(line, key) {
 			return true
 		}

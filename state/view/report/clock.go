@@ -41,7 +41,7 @@ func parts() []partRow {
 		{Hooks, "hooks ran"},
 		{Limits, "waited for a usage limit or the next hour"},
 		{Retries, "calls that failed and were made again, and the waits before"},
-		{Paused, "paused by a person"},
+		{Paused, "paused by a person, or waited for an answer"},
 		{Idle, "not started yet, or no runner was alive"},
 		{Own, "ralph itself, and the delay between iterations"},
 	}
@@ -104,6 +104,9 @@ func (c *clock) add(e state.Event) {
 	}
 }
 
+// ruleQuestion is the rule by which a run waits for answers of a person.
+const ruleQuestion = "question"
+
 // waitsFor is what the time after a decision is spent on.
 func waitsFor(d state.Decision) Part {
 	switch {
@@ -111,6 +114,8 @@ func waitsFor(d state.Decision) Part {
 		return Own
 	case d.Rule == "start_at":
 		return Idle
+	case d.Rule == ruleQuestion:
+		return Paused
 	case d.Action == "wait":
 		return Limits
 	}

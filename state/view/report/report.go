@@ -12,6 +12,7 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/state"
+	"ralph/state/question"
 	"ralph/state/view"
 )
 
@@ -87,7 +88,9 @@ type Source struct {
 	Snapshot view.Snapshot
 	Changes  map[int]Change // by iteration
 	Earlier  []Sample       // tasks of earlier runs
-	Now      time.Time
+	// Questions are those that the run asked, or that were answered while it lived.
+	Questions []question.Question
+	Now       time.Time
 }
 
 // Build makes the report of the run whose events were folded.
@@ -95,7 +98,7 @@ func (f *Fold) Build(s Source) *Report {
 	st, run := s.Snapshot.Status, &f.Run
 	current := st.RunID == run.ID && run.ID != ""
 	r := &Report{Run: run.ID, Project: line(s.Project), Status: view.StateCrashed, Exit: -1, Agent: line(view.Join(" ", run.Agent, run.Model)),
-		StartedAt: f.clock.first, Iterations: len(run.Iterations), Done: run.Done, Total: run.Total, Findings: []Finding{}, Questions: []string{}}
+		StartedAt: f.clock.first, Iterations: len(run.Iterations), Done: run.Done, Total: run.Total, Findings: []Finding{}, Questions: asked(s.Questions)}
 	if current {
 		r.Status = s.Snapshot.State
 		switch {
@@ -111,6 +114,9 @@ func (f *Fold) Build(s Source) *Report {
 		r.Rule, r.Why, r.Exit, r.Advice = line(end.Rule), line(end.Reason), end.Exit, line(end.Next)
 		if r.EndedAt = f.clock.now; !current {
 			r.Status = statusOf(end.Exit)
+		}
+		if end.Rule == ruleQuestion {
+			r.Status = state.StatusStopped // nothing is left to accept
 		}
 	} else if r.Status == view.StateCrashed {
 		r.EndedAt, r.Why, r.Advice = f.clock.now, "the runner was killed, or the machine went down", "to continue: ralph resume"
@@ -130,6 +136,21 @@ func (f *Fold) Build(s Source) *Report {
 	r.Result = r.result(f)
 	r.Next = r.next()
 	return r
+}
+
+// asked says in a line each what agents asked, and what they were answered.
+func asked(all []question.Question) []string {
+	texts := []string{}
+	for _, q := range all {
+		text := view.Join(" · ", q.ID, line(q.Title), line(q.Text))
+		if q.Open() {
+			text += "; not answered: ralph answer " + q.ID + " TEXT"
+		} else {
+			text += fmt.Sprintf("; answered (%s): %s", line(q.AnsweredBy), line(q.Answer))
+		}
+		texts = append(texts, text)
+	}
+	return texts
 }
 
 // Attach adds what git knows now.
@@ -270,6 +291,10 @@ func (r *Report) next() []string {
 	switch r.Status {
 	case state.StatusCompleted:
 		return []string{look, "ralph iterations", "git log --oneline"}
+	case state.StatusStopped:
+		if r.Rule == ruleQuestion {
+			return []string{"ralph questions", "ralph answer ID TEXT", "ralph resume"}
+		}
 	case state.StatusReview:
 		show := look
 		if len(r.Findings) > 0 && r.Findings[0].Show != "" {
@@ -317,8 +342,10 @@ func Decode(data []byte) (*Report, error) {
 			list[i].Name = line(list[i].Name)
 		}
 	}
-	for i := range r.Next {
-		r.Next[i] = line(r.Next[i])
+	for _, texts := range [][]string{r.Next, r.Questions} {
+		for i := range texts {
+			texts[i] = line(texts[i])
+		}
 	}
 	return r, nil
 }

@@ -57,6 +57,12 @@ func (r *Report) page(esc func(string) string) string {
 			say("- %s", esc(view.Join("; ", f.Text, view.Prefix("show: ", f.Show), view.Prefix("accept: ", f.Accept))))
 		}
 	}
+	if len(r.Questions) > 0 {
+		section("Questions")
+		for _, q := range r.Questions {
+			say("- %s", esc(q))
+		}
+	}
 	section("Where the time went")
 	for _, u := range r.Uses() {
 		say("- %s: %s (%.0f %%): %s", u.Part, view.Took(u.Seconds), u.Percent, u.Meaning)

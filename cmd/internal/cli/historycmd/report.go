@@ -14,6 +14,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/runner/git/history"
 	"ralph/state"
+	"ralph/state/question"
 	"ralph/state/view"
 	"ralph/state/view/report"
 )
@@ -119,7 +120,7 @@ func build(ctx context.Context, r *state.Reader, run string) (*report.Report, er
 			snapshot.Alive = false
 		}
 		f.Run.Settle(snapshot.Alive)
-		return f.Build(report.Source{Project: filepath.Dir(r.Dir()), Snapshot: snapshot, Changes: changes, Now: now, Earlier: earlier(r, run)}), nil
+		return f.Build(report.Source{Project: filepath.Dir(r.Dir()), Snapshot: snapshot, Changes: changes, Now: now, Earlier: earlier(r, run), Questions: asked(r, f.Run.StartedAt, run)}), nil
 	}
 	if rep, err := recorded(r, run); err == nil {
 		rep.Attach(changes)
@@ -129,6 +130,17 @@ func build(ctx context.Context, r *state.Reader, run string) (*report.Report, er
 		return nil, &cmdline.ExitError{Code: 1, Text: "nothing has run here yet; start with: ralph"}
 	}
 	return nil, cmdline.UsageError("run %q is not known here, or its events are gone; see: ralph runs", run)
+}
+
+// asked are the questions of a run, and those that were answered since it began.
+func asked(r *state.Reader, since time.Time, run string) (all []question.Question) {
+	list, _ := question.In(r).List() // a report without them is better than none
+	for _, q := range list {
+		if q.Run == run || q.AnsweredAt.After(since) && !since.IsZero() {
+			all = append(all, q)
+		}
+	}
+	return all
 }
 
 func foldRun(r *state.Reader, run string) (*report.Fold, error) {

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/runner/rules"
+	"ralph/state/question"
+)
+
+func TestQuestions_listShowAnswer(t *testing.T) {
+	otherHome(t)
+	dir := t.TempDir()
+	if out, err := verb(t, dir, "questions"); err != nil || !strings.Contains(out, "no question waits") {
+		t.Fatal(out, err)
+	}
+	if out, err := verb(t, dir, "questions", "--json"); err != nil || out != "[]\n" {
+		t.Fatal(out, err)
+	}
+	s := question.In(cmdline.OpenState(dir))
+	for _, q := range []question.Question{
+		{Text: "Which database?", Task: "t1", Title: "Store users", Options: []string{"PostgreSQL", "SQLite"}, Context: "Both are there."},
+		{Text: "Which region?", Task: "t2"},
+	} {
+		if _, err := s.Add(q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		typed []string
+		exit  int
+		want  string
+	}{
+		{[]string{"questions"}, 0, "ralph answer q1 --option N"},
+		{[]string{"questions", "q1"}, 0, "Both are there."},
+		{[]string{"questions", "q7"}, rules.ExitUsage, "there is no question q7"},
+		{[]string{"questions", "--json"}, 0, `"options":["PostgreSQL","SQLite"]`},
+		{[]string{"answer"}, rules.ExitUsage, "the id of a question"},
+		{[]string{"answer", "q1"}, rules.ExitUsage, "the answer to q1 is empty"},
+		{[]string{"answer", "q1", "--option", "3"}, rules.ExitUsage, "--option 3 is not allowed: question q1 has the options 1 to 2"},
+		{[]string{"answer", "q1", "x", "--option", "1"}, rules.ExitUsage, "not both"},
+		{[]string{"answer", "q1", "--option", "2"}, 0, "answered q1: SQLite; the next run takes it: ralph resume"},
+		{[]string{"answer", "q1", "PostgreSQL"}, rules.ExitUsage, "question q1 was answered"},
+		{[]string{"answer", "q2", "eu", "please"}, 0, "answered q2: eu please"},
+		{[]string{"questions"}, 0, "no question waits"},
+		{[]string{"questions", "--all"}, 0, "answered (ralph answer): SQLite"},
+	} {
+		out, err := verb(t, dir, c.typed...)
+		if err != nil {
+			out += err.Error()
+		}
+		if cmdline.ExitCode(err) != c.exit || !strings.Contains(out, c.want) {
+			t.Errorf("ralph %q: exit code %d, says %q, want %q", c.typed, cmdline.ExitCode(err), out, c.want)
+		}
+		if c.typed[0] == "questions" && len(c.typed) == 1 && c.want != "no question waits" {
+			if got := complete(t, dir, "answer", ""); !slices.Contains(got, "q2") {
+				t.Errorf("completion offers %q", got)
+			}
+			if got := complete(t, dir, "answer", "q1", "--option", ""); !slices.Contains(got, "2") {
+				t.Errorf("completion offers %q", got)
+			}
+		}
+	}
+}

@@ -1,0 +1,212 @@
+// Package questions is a run's view of what its agents ask: which tasks wait for a person,
+// and which answers the next prompt has to bring.
+package questions
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"ralph/logs"
+	"ralph/logs/termtext"
+	"ralph/runner/ledger"
+	"ralph/runner/prompt"
+	"ralph/runner/task"
+	"ralph/runner/turn"
+	"ralph/runner/turn/said"
+	"ralph/state"
+	"ralph/state/question"
+)
+
+const (
+	// rounds bounds the turns for one task that may ask. Later questions are the agent's
+	// own to decide.
+	rounds = 3
+	// atOnce bounds the questions of one turn.
+	atOnce = 4
+)
+
+// decide tells an agent that its question goes to nobody.
+const decide = "You have asked often enough about this task. Decide yourself now, and write the decision and its reason down in the project."
+
+// Book holds the questions of a project, as they were when they were read last.
+type Book struct {
+	Host
+	store question.Store
+	all   []question.Question
+	since time.Time // since when nothing else can be done; zero: something can
+	given []string  // ids of the answers that the current prompt has
+}
+
+// Host is the run, as far as the book needs it.
+type Host struct {
+	Tasks  ledger.Ledger                // gets to know which tasks wait
+	Origin func(task.Task) state.Origin // of an event about a task
+	Tell   func(state.Event)
+}
+
+// Open returns the book of the project's state, unread.
+func Open(r *state.Reader, h Host) Book { return Book{Host: h, store: question.In(r)} }
+
+// Waiting reads the questions again, tells which ones a person has answered since the last
+// time, and returns those that hold up tasks that are not done; without a plan, the run.
+func (b *Book) Waiting(list task.List) (open []question.Question, err error) {
+	if err := b.look(); err != nil {
+		return nil, err
+	}
+	waits := map[string]bool{}
+	for _, q := range b.all {
+		if q.Open() && concerns(q, list) {
+			open = append(open, q)
+			waits[q.Task] = true
+		}
+	}
+	b.Tasks.Wait(waits)
+	return open, nil
+}
+
+// look reads the files. An open question whose file is gone is written again: agents clean up.
+func (b *Book) look() error {
+	now, err := b.store.List()
+	if err != nil {
+		return err
+	}
+	for _, was := range b.all {
+		i := slices.IndexFunc(now, func(q question.Question) bool { return q.ID == was.ID })
+		switch {
+		case i < 0 && was.Open():
+			if err := b.store.Save(was); err != nil {
+				return err
+			}
+			now = append(now, was)
+		case i >= 0 && was.Open() && !now[i].Open():
+			about := task.Task{ID: was.Task, Title: was.Title}
+			b.tell(b.Origin(about), state.Answer{ID: was.ID, Text: now[i].Answer, By: now[i].AnsweredBy})
+		}
+	}
+	b.all = now
+	return nil
+}
+
+func (b *Book) tell(from state.Origin, p state.Payload) {
+	b.Tell(state.NewEvent(from, time.Now(), turn.Redacted(p)))
+}
+
+func concerns(q question.Question, list task.List) bool {
+	if len(list.Tasks) == 0 {
+		return q.Task == ""
+	}
+	return slices.ContainsFunc(list.Tasks, func(t task.Task) bool { return t.ID == q.Task && t.Pending() })
+}
+
+// GoesOn reports whether an answer, or a change of the plan, has ended the wait for answers.
+func (b *Book) GoesOn(list task.List) bool {
+	open, err := b.Waiting(list)
+	_, next := b.Tasks.Choose(list)
+	return err != nil || next || len(open) == 0 // whoever waits reads it again, and meets the error
+}
+
+// Idle returns the texts of the open questions, and since when only answers can bring the
+// run on; busy: something else can.
+func (b *Book) Idle(open []question.Question, busy bool, now time.Time) (texts []string, since time.Time) {
+	if busy || len(open) == 0 {
+		b.since = time.Time{}
+		return nil, b.since
+	}
+	if b.since.IsZero() {
+		b.since = now
+	}
+	for _, q := range open {
+		texts = append(texts, Text(q))
+	}
+	return texts, b.since
+}
+
+// Bounded returns the result with the questions that go to a person: those of a task that
+// is not done and has not asked too often. What its agent has to hear else is told.
+func (b *Book) Bounded(res turn.Result) (bounded turn.Result, told []string) {
+	asks := res.Call.Asks
+	p := res.Proof.After
+	decided := p.IsDone(res.Task.ID) || p.Total > 0 && p.Remaining == 0 || res.Claims()
+	if res.Call.Asks = nil; len(asks) == 0 || decided || res.Cut != "" || !res.Call.Outcome.Class.Success() {
+		return res, nil
+	}
+	type turnOf struct {
+		run       string
+		iteration int
+	}
+	before := map[turnOf]bool{}
+	for _, q := range b.all {
+		if q.Task == res.Task.ID && (q.Task != "" || q.Run == res.Origin.Run) {
+			before[turnOf{q.Run, q.Iteration}] = true
+		}
+	}
+	if len(before) >= rounds {
+		return res, []string{decide}
+	}
+	res.Call.Asks = asks[:min(len(asks), atOnce)]
+	return res, nil
+}
+
+// Settle notes that the turn had its answers, and stores the questions that it asks.
+func (b *Book) Settle(res turn.Result, asks bool) error {
+	if err := b.told(res); err != nil || !asks {
+		return err
+	}
+	added, err := b.add(res, time.Now())
+	for _, q := range added {
+		b.tell(res.Origin, state.Question{ID: q.ID, Title: q.Title, Ask: state.Ask{Text: q.Text, Options: q.Options}})
+	}
+	return err
+}
+
+// add stores the questions of a turn.
+func (b *Book) add(res turn.Result, now time.Time) (added []question.Question, err error) {
+	for _, ask := range res.Call.Asks {
+		q := question.Question{Run: res.Origin.Run, Iteration: res.Origin.Iteration, Task: res.Task.ID, Title: logs.Redact(res.Task.Title),
+			Agent: res.Agent, AskedAt: now, Text: logs.Redact(ask.Text), Context: logs.Redact(said.Context(res.Call.Final))}
+		for _, option := range ask.Options {
+			q.Options = append(q.Options, logs.Redact(option))
+		}
+		if q, err = b.store.Add(q); err != nil {
+			return added, err
+		}
+		added, b.all = append(added, q), append(b.all, q)
+	}
+	return added, nil
+}
+
+// Give returns the answers that the next prompt for a task has to bring.
+func (b *Book) Give(taskID string) (answers []prompt.Answer) {
+	b.given = nil
+	for _, q := range b.all {
+		if q.Task == taskID && !q.Open() && q.Told == 0 {
+			b.given = append(b.given, q.ID)
+			answers = append(answers, prompt.Answer{Question: q.Text, Answer: q.Answer})
+		}
+	}
+	return answers
+}
+
+// told notes that a turn had the answers that Give returned.
+func (b *Book) told(res turn.Result) error {
+	for i, q := range b.all {
+		if slices.Contains(b.given, q.ID) {
+			b.all[i].Told = max(res.Origin.Iteration, 1)
+			if err := b.store.Save(b.all[i]); err != nil {
+				return err
+			}
+		}
+	}
+	b.given = nil
+	return nil
+}
+
+// Text names a question and its task in one line.
+func Text(q question.Question) string {
+	text := fmt.Sprintf("%s: %s", q.ID, termtext.Line(q.Text))
+	if q.Title != "" {
+		text += fmt.Sprintf(" (task %q)", q.Title)
+	}
+	return text
+}

@@ -1,0 +1,47 @@
+package said_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ralph/runner/agent/ending"
+	"ralph/runner/turn/said"
+	"ralph/state"
+)
+
+func blockOf(lines ...string) string {
+	return "I looked at both.\n---RALPH_STATUS---\n" + strings.Join(lines, "\n") + "\n---END_RALPH_STATUS---\n"
+}
+
+func TestAsks_finalMessages(t *testing.T) {
+	byTool := []state.Ask{{Text: "Which?", Options: []string{"a", "b"}}}
+	for name, c := range map[string]struct {
+		final string
+		tool  []state.Ask
+		class ending.Class
+		want  []state.Ask
+	}{
+		"nothing":                        {"Done.", nil, ending.CompletedTurn, nil},
+		"a tool":                         {"Done.", byTool, ending.CompletedTurn, byTool},
+		"a blocked block":                {blockOf("STATUS: BLOCKED", "QUESTION: Which one?", "OPTIONS: a | b |"), nil, ending.CompletedTurn, byTool1("Which one?", "a", "b")},
+		"in JSON":                        {"```json\n{\"status\":\"BLOCKED\",\"question\":\"Which one?\",\"options\":[\"a\",\"b\"]}\n```", nil, ending.CompletedTurn, byTool1("Which one?", "a", "b")},
+		"a recommendation that asks":     {blockOf("STATUS: BLOCKED", "RECOMMENDATION: Shall I delete the table?"), nil, ending.CompletedTurn, byTool1("Shall I delete the table?")},
+		"a recommendation that does not": {blockOf("STATUS: BLOCKED", "RECOMMENDATION: The network is down."), nil, ending.CompletedTurn, nil},
+		"an empty form":                  {blockOf("STATUS: BLOCKED", "QUESTION: none"), nil, ending.CompletedTurn, nil},
+		"not blocked":                    {blockOf("STATUS: IN_PROGRESS", "QUESTION: Which one?"), nil, ending.CompletedTurn, nil},
+		"ends by asking":                 {"I looked.\n\nShall I use A?", nil, ending.QuestionAsked, byTool1("Shall I use A?")},
+	} {
+		if diff := cmp.Diff(c.want, said.Asks(c.final, c.tool, c.class)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	if got := said.Context(blockOf("STATUS: BLOCKED", "QUESTION: Which one?")); got != "I looked at both." {
+		t.Errorf("context %q", got)
+	}
+}
+
+func byTool1(text string, options ...string) []state.Ask {
+	return []state.Ask{{Text: text, Options: options}}
+}

@@ -1,0 +1,194 @@
+// Package question keeps what agents ask people: one file for each question, so that the
+// run, `ralph answer` and ralph-hub can each change theirs.
+package question
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+
+	"ralph/logs/termtext"
+	"ralph/state"
+)
+
+const (
+	ext     = ".json"
+	kept    = 200     // questions
+	maxFile = 1 << 16 // bytes
+	// MaxAnswer bounds an answer, in bytes: it becomes a part of a prompt.
+	MaxAnswer = 8000
+)
+
+// Question is what an agent asked. The zero values of Answer, AnsweredBy and AnsweredAt:
+// nobody has answered yet.
+type Question struct {
+	V         int       `json:"v"`
+	ID        string    `json:"id"` // q1, q2, ...
+	Run       string    `json:"run"`
+	Iteration int       `json:"iteration"`
+	Task      string    `json:"task"`  // id; empty: the run has no plan, and waits as a whole
+	Title     string    `json:"title"` // of the task
+	Agent     string    `json:"agent,omitempty"`
+	AskedAt   time.Time `json:"asked_at"`
+	Text      string    `json:"text"`
+	Options   []string  `json:"options"`
+	Context   string    `json:"context,omitempty"` // what the agent said around it
+
+	Answer     string    `json:"answer"`
+	AnsweredBy string    `json:"answered_by,omitempty"` // where it came from: "ralph answer", "ntfy", ...
+	AnsweredAt time.Time `json:"answered_at,omitzero"`
+	// Told is the iteration whose prompt had the answer; 0: none yet.
+	Told int `json:"told,omitempty"`
+}
+
+// Open is true while the question waits for a person.
+func (q Question) Open() bool { return q.AnsweredAt.IsZero() }
+
+// Store is the folder of the questions of a project.
+type Store struct{ dir string }
+
+// In returns the store of a project's state.
+func In(r *state.Reader) Store { return Store{r.QuestionsDir()} }
+
+// List returns all questions, the oldest first. A file that is no question is skipped: an
+// agent can write here.
+func (s Store) List() ([]Question, error) {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list questions: %w", err)
+	}
+	var all []Question
+	for _, e := range entries {
+		if q, err := s.read(e.Name()); err == nil {
+			all = append(all, q)
+		}
+	}
+	slices.SortFunc(all, func(a, b Question) int { return number(a.ID) - number(b.ID) })
+	return all, nil
+}
+
+func (s Store) read(name string) (Question, error) {
+	id, ok := strings.CutSuffix(name, ext)
+	if !ok || number(id) == 0 {
+		return Question{}, fmt.Errorf("%q is no question", name)
+	}
+	var q Question
+	data, err := state.ReadFile(filepath.Join(s.dir, name), maxFile)
+	if err == nil {
+		err = json.Unmarshal(data, &q)
+	}
+	if err != nil {
+		return Question{}, fmt.Errorf("read question: %w", err)
+	}
+	q.ID, q.Title = id, termtext.Line(q.Title)
+	q.Text, q.Context, q.Answer = termtext.Clean(q.Text), termtext.Clean(q.Context), termtext.Clean(q.Answer)
+	for i := range q.Options {
+		q.Options[i] = termtext.Line(q.Options[i])
+	}
+	return q, nil
+}
+
+// number is the number in an id; 0: it is none.
+func number(id string) int {
+	digits, ok := strings.CutPrefix(id, "q")
+	n, err := strconv.Atoi(digits)
+	if !ok || err != nil || n < 1 || "q"+strconv.Itoa(n) != id {
+		return 0
+	}
+	return n
+}
+
+// Get returns one question. The error is one line for people.
+func (s Store) Get(id string) (Question, error) {
+	if number(id) == 0 {
+		return Question{}, fmt.Errorf("%q is no id of a question; see: ralph questions", id)
+	}
+	q, err := s.read(id + ext)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Question{}, fmt.Errorf("there is no question %s; see: ralph questions", id)
+	}
+	return q, err
+}
+
+// Add gives a new question the next free id and stores it.
+func (s Store) Add(q Question) (Question, error) {
+	all, err := s.List()
+	if err != nil {
+		return q, err
+	}
+	q.V = 1
+	if q.Options == nil {
+		q.Options = []string{}
+	}
+	next := 1
+	if len(all) > 0 {
+		next = number(all[len(all)-1].ID) + 1
+	}
+	q.ID = "q" + strconv.Itoa(next)
+	for i := 0; i < len(all)-kept; i++ {
+		if !all[i].Open() {
+			_ = os.Remove(filepath.Join(s.dir, all[i].ID+ext)) // the next one tries again
+		}
+	}
+	return q, s.Save(q)
+}
+
+// Save writes a question.
+func (s Store) Save(q Question) error {
+	if number(q.ID) == 0 {
+		return fmt.Errorf("store question: %q is no id", q.ID)
+	}
+	data, err := json.MarshalIndent(q, "", "  ")
+	if err == nil {
+		err = os.MkdirAll(s.dir, 0o700)
+	}
+	if info, statErr := os.Lstat(s.dir); err == nil && (statErr != nil || !info.IsDir()) {
+		err = fmt.Errorf("%q is not a folder", s.dir)
+	}
+	if err == nil {
+		err = renameio.WriteFile(filepath.Join(s.dir, q.ID+ext), append(data, '\n'), 0o600, renameio.WithTempDir(s.dir))
+	}
+	if err != nil {
+		return fmt.Errorf("store question: %w", err)
+	}
+	return nil
+}
+
+// Answered stores an answer. The error is one line for people: there is no such question,
+// it is answered already, or the answer is empty or too long.
+func (s Store) Answered(id, text, by string) (Question, error) {
+	q, err := s.Get(id)
+	if err != nil {
+		return q, err
+	}
+	switch text = strings.TrimSpace(termtext.Clean(text)); {
+	case !q.Open():
+		return q, fmt.Errorf("question %s was answered at %s: %.80s", id, q.AnsweredAt.Local().Format("15:04"), termtext.Line(q.Answer))
+	case text == "":
+		return q, fmt.Errorf("the answer to %s is empty", id)
+	case len(text) > MaxAnswer:
+		return q, fmt.Errorf("the answer to %s has %d bytes; at most %d are allowed", id, len(text), MaxAnswer)
+	}
+	q.Answer, q.AnsweredBy, q.AnsweredAt = text, by, time.Now()
+	return q, s.Save(q)
+}
+
+// Option is the n-th thing to choose, from 1.
+func (q Question) Option(n int) (string, error) {
+	switch {
+	case len(q.Options) == 0:
+		return "", fmt.Errorf("question %s has no options; answer it with: ralph answer %[1]s TEXT", q.ID)
+	case n < 1 || n > len(q.Options):
+		return "", fmt.Errorf("--option %d is not allowed: question %s has the options 1 to %d", n, q.ID, len(q.Options))
+	}
+	return q.Options[n-1], nil
+}
