@@ -18,6 +18,7 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/pool"
 	"ralph/runner/rules"
+	"ralph/runner/rules/thresholds"
 	"ralph/runner/sandbox"
 	"ralph/runner/task/store"
 )
@@ -175,6 +176,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		Policy: rules.Policy{
 			BreakerPolicy: rules.BreakerPolicy{NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2, OutputDeclineThreshold: 70,
 				Cooldown: 30 * time.Minute},
+			Questions:    thresholds.Questions{QuestionWait: 30 * time.Minute},
 			CallsPerHour: 100, OnLimit: "wait", CompletionClaims: 2, MaxRetries: 3, MaxPerTask: 10, AntiCheat: "revert", ErrorPause: 5 * time.Second,
 		},
 		CallOptions: pool.CallOptions{ActiveTimeout: 2 * time.Hour, IdleTimeout: 10 * time.Minute, Agent: "claude", FallbackAgents: []string{},

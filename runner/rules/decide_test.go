@@ -36,11 +36,12 @@ type scene struct {
 	Fallback          string
 	Report            gate.Report
 	Blocked, PutAside []string
+	Waiting           []string
 }
 
 func (s scene) decide() Decision {
 	if s.Starting {
-		return Admit(Admission{Facts: s.Facts, Report: s.Report, Blocked: s.Blocked, PutAside: s.PutAside})
+		return Admit(Admission{Facts: s.Facts, Report: s.Report, Blocked: s.Blocked, PutAside: s.PutAside, Waiting: s.Waiting, WaitingSince: noon})
 	}
 	return Conclude(Conclusion{Facts: s.Facts, Result: s.It, Damaged: s.Damaged, Attempts: s.Attempts, Causes: s.Causes, Fallback: s.Fallback})
 }
@@ -180,6 +181,9 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"check failed that ends the run", func(f *scene) { failing(f); f.Report.Results[0].Check.OnFailure = gate.Stop }, "gate_failed", ActionStop, 8},
 		{"check failed that is not required", func(f *scene) { failing(f); f.It.Proof.Report.Results[0].Blocks = false }, "continue", ActionContinue, 0},
 		{"only given-up tasks", func(f *scene) { starting(f); f.PutAside = []string{"T1"} }, "tasks_put_aside", ActionStop, 8},
+		{"an unanswered question", func(f *scene) { starting(f); f.Waiting, f.Policy.QuestionWait = []string{"q1"}, 1 }, RuleQuestion, ActionWait, 0},
+		{"a question nobody answered", func(f *scene) { starting(f); f.Waiting = []string{"q1"} }, RuleQuestion, ActionStop, 9},
+		{"a turn that asks", func(f *scene) { f.It.Call.Asks = []state.Ask{{Text: "Which?"}} }, RuleQuestion, ActionContinue, 0},
 		{"check passed", passing, "continue", ActionContinue, 0},
 		{"check failed before an iteration of a finished plan", func(f *scene) { starting(f); done(f); failing(f) }, "gate_failed", ActionRetry, 0},
 
