@@ -9,6 +9,7 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/hooks"
+	"ralph/runner/lessons"
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
 	"ralph/runner/rules"
@@ -28,6 +29,7 @@ type Options struct {
 	sandbox.Settings
 	hooks.Commands
 	callhooks.Wanted
+	lessons.Choice
 	OutputOptions
 }
 
@@ -39,13 +41,13 @@ type OutputOptions struct {
 
 // groups are the headings of the documents, in their order.
 func groups() []string {
-	return []string{"Limits", "Agent", "Session", "Circuit breaker", "Prompt and plan", "Checks", "Hooks", "Environment", "Sandbox", "Commits", "Output"}
+	return []string{"Limits", "Agent", "Session", "Circuit breaker", "Prompt and plan", "Checks", "Hooks", "Memory", "Environment", "Sandbox", "Commits", "Output"}
 }
 
 // rows are all rows, bound to o, in the order of the documents.
 func (o *Options) rows() []option.Row {
 	table := slices.Concat(o.Policy.Options(), o.CallOptions.Options(), o.FileOptions.Options(), o.PlanOptions.Options(),
-		o.CheckOptions.Options(), o.Commands.Options(), o.Wanted.Options(), o.CommitOptions.Options(), o.Settings.Options(), o.OutputOptions.Options())
+		o.CheckOptions.Options(), o.Commands.Options(), o.Wanted.Options(), o.Choice.Options(), o.CommitOptions.Options(), o.Settings.Options(), o.OutputOptions.Options())
 	rank := func(r option.Row) int { return slices.Index(groups(), r.Group) }
 	slices.SortStableFunc(table, func(a, b option.Row) int { return rank(a) - rank(b) })
 	return table

@@ -16,6 +16,7 @@ import (
 	"ralph/runner/callhooks"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/lessons"
 	"ralph/runner/pool"
 	"ralph/runner/rules"
 	"ralph/runner/rules/thresholds"
@@ -185,6 +186,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		CheckOptions:  gate.CheckOptions{DetectChecks: true, BaselineScope: "session", FailFast: true},
 		CommitOptions: git.CommitOptions{CommitPrefix: "[ralph]"},
 		Wanted:        callhooks.Wanted{MaxContinuations: 5},
+		Choice:        lessons.Choice{Learn: true, ArchiveBranch: true},
 		Settings:      sandbox.Settings{Sandbox: "off", SandboxNet: []string{"all"}, SandboxImage: "localhost/ralph-sandbox"},
 	}
 	if diff := cmp.Diff(want, c.Options); diff != "" {

@@ -96,7 +96,7 @@ func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.I
 	if r.notes.Task != t.ID { // another task came between
 		in.Feedback = slices.Concat(in.Feedback, past.Feedback)
 	}
-	in.Mode = string(r.checks.Mode)
+	in.Mode, in.Lessons = string(r.checks.Mode), r.learned.For(t, time.Now())
 	for _, c := range r.checks.Rows {
 		if c.Required() {
 			in.Checks = append(in.Checks, prompt.Check{Name: c.Name, Command: logs.Redact(c.Reproduce())})

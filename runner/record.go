@@ -70,6 +70,20 @@ func (r *Run) announceEnd(res turn.Result, d rules.Decision) {
 	}
 }
 
+// learn keeps what the turn reports as learned, and reports what it does not keep.
+func (r *Run) learn(res turn.Result) {
+	refused, err := r.learned.Learn(res, time.Now())
+	if err != nil { // a run works without
+		r.d.Log.Warn("no lessons", logs.KeyError, err)
+	}
+	for _, f := range refused {
+		r.out.Event(state.NewEvent(res.Origin, time.Now(), turn.Redacted(f)))
+	}
+	if r.learned.Wrote { // into a file of the project
+		r.worker.Forget()
+	}
+}
+
 // tellRepeats reports tools that fail again and again, and returns what the agent is told.
 func (r *Run) tellRepeats(res turn.Result) []string {
 	var hints []string
@@ -84,6 +98,7 @@ func (r *Run) tellRepeats(res turn.Result) []string {
 // save puts what the next run, or the next iteration after a crash, needs on
 // disk. The files are written side by side: each waits for the disk.
 func (r *Run) save(res turn.Result, was rules.Memory) error {
+	r.learn(res)
 	w, b := r.d.State, r.mem.Breaker
 	breaker := func() error { return w.SaveBreaker(b) }
 	if b.State != was.Breaker.State {

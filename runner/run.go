@@ -28,6 +28,7 @@ import (
 	"ralph/runner/hooks"
 	"ralph/runner/inbox"
 	"ralph/runner/ledger"
+	"ralph/runner/lessons"
 	"ralph/runner/notes"
 	"ralph/runner/output"
 	"ralph/runner/planbook"
@@ -56,6 +57,7 @@ type Options struct {
 	git.CommitOptions
 	sandbox.Settings // as Resolve returned them
 	callhooks.Wanted
+	lessons.Choice
 }
 
 // Deps is what a run works with.
@@ -123,6 +125,7 @@ type Run struct {
 	session state.Session
 	pool    pool.Pool
 	tasks   ledger.Ledger
+	learned *lessons.Book
 	notes   notes.Notes
 	checks  turn.Checks
 	plan    planbook.Book
@@ -153,7 +156,7 @@ type past struct {
 func New(o Options, d Deps) *Run {
 	host, _ := os.Hostname() // only a label
 	r := &Run{o: o, d: d, host: host, inbox: inbox.New(), tasks: ledger.Ledger{}, plan: planbook.New(d.Dir, d.Plan, o.OptionalSections)}
-	r.plan.File.Edits = d.PlanEdits
+	r.plan.File.Edits, r.learned = d.PlanEdits, lessons.Open(d.Dir, o.Choice)
 	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}
 	r.hooks = hooks.Set{Hooks: d.Hooks, Dir: d.Dir, Plan: d.Plan, Env: d.Env, Filter: d.Filter, Sandbox: o.Settings, Kill: d.Kill, Asked: o.Asked(d.Agents)}
 	r.worker = &turn.Worker{Env: d.Env, Size: d.Size, Resize: d.Resize, Kill: d.Kill, Log: d.Log, Find: d.Find, Retest: retest.New(d.Env)}

@@ -42,6 +42,10 @@ const (
 	dirReports    = "reports"
 	dirQuestions  = "questions"
 	dirHub        = "hub"
+	fileLessons   = "learnings.jsonl" // written by runner/lessons
+	fileLearnings = "LEARNINGS.md"    // written by runner/lessons
+	fileBranch    = ".branch"         // written by runner/lessons
+	dirArchive    = "archive"
 )
 
 // File is one row of the file table.
@@ -74,6 +78,10 @@ func Files() []File {
 		{dirReports + "/RUN.html", "what a run came to, on one page; next to it `RUN.md` and `RUN.json`, the record that `ralph runs` lists", "the latest 100 runs"},
 		{dirQuestions + "/ID.json", "JSON: a question of an agent to a person: `id`, `task`, `text`, `options`, `context`, `answer`", "the latest 200"},
 		{dirHub + "/", "what `ralph-hub` has to send, has sent and was told, one file each; no addresses and no keys", "a month"},
+		{fileLessons, "JSON lines: what turns learned, with their files, uses and evidence", "kept"},
+		{fileLearnings, "Markdown: the same for people; a file of yours of this name stays as it is", "kept"},
+		{fileBranch, "text: the git branch of the latest run", "kept"},
+		{dirArchive + "/DATE-BRANCH/", "copies of the plan, the memory and the report of a branch, when a run starts on another one", "kept"},
 		{dirControl + "/", "requests such as `ralph pause` and `skip`, one file each; `agent+` marks those from inside of the run", "consumed"},
 	}
 }

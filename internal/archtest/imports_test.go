@@ -95,6 +95,8 @@ var floors = map[string]int{
 	"runner/planbook":    4, // a run's view of the plan: reads it, and marks tasks in it
 	"runner/ledger":      5, // what a run knows about tasks besides what the plan says
 	"runner/session":     5, // the agent's own session, from call to call: values in, values out
+	"runner/memory":      2, // what earlier turns learned: texts in, lessons out
+	"runner/lessons":     5, // the files of what was learned, and what a run does with it
 	"runner/inbox":       4, // what people ask of a run while it works
 
 	"runner/output":      5, // what a run shows: status, events, log, screen
@@ -124,6 +126,7 @@ var floors = map[string]int{
 
 	"cmd/internal/cli/agentcmd":   10, // the verbs of agents
 	"cmd/internal/cli/historycmd": 10, // the verbs that look at past iterations
+	"cmd/internal/cli/learncmd":   10, // the verbs of what turns learned
 	"cmd/internal/cli/hookcmd":    10, // the verbs of hooks
 	"cmd/internal/cli/servicecmd": 10, // the verbs of the service manager
 	"cmd/internal/cli/taskcmd":    10, // the verbs of the plan

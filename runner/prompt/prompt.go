@@ -46,6 +46,8 @@ type Input struct {
 	Feedback []string `json:"feedback,omitempty"`
 	// Answers are a person's, to questions that earlier attempts at the task asked.
 	Answers []Answer `json:"answers,omitempty"`
+	// Lessons are what earlier turns of this project learned, a line each.
+	Lessons []string `json:"lessons,omitempty"`
 	// Aside names open tasks that this run has given up on.
 	Aside []string `json:"aside,omitempty"`
 }
@@ -84,6 +86,7 @@ func Build(in Input) string {
 	in.answers(&b)
 	in.standing(&b)
 	in.feedback(&b)
+	in.lessons(&b)
 	in.checks(&b)
 	in.rules(&b)
 	in.status(&b)

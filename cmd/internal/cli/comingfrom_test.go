@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
@@ -81,7 +82,7 @@ func existing(t *testing.T, root string) func(name string) bool {
 			return isCommand([]string{"run", name})
 		case strings.Contains(name, ": "):
 			signal, ok := statusblock.Parse("---RALPH_STATUS---\nSTATUS: BLOCKED\n" + name + "\n---END_RALPH_STATUS---")
-			return ok && signal != statusblock.Signal{Status: statusblock.Blocked}
+			return ok && !cmp.Equal(signal, statusblock.Signal{Status: statusblock.Blocked})
 		}
 		return slices.Contains(known, name) || isRead(t, name)
 	}

@@ -23,6 +23,7 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
+	"ralph/runner/lessons"
 	"ralph/runner/rules"
 	"ralph/runner/rules/hours"
 	"ralph/state"
@@ -59,7 +60,7 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 	for _, e := range aside {
 		a.Warn(e)
 	}
-	a.forget(s.Dir)
+	a.tidy(s)
 	flags := resume.Words(s.Config, f.once)
 	begun := resume.Record(a.Factory, w.Reader, config.KeptRun{Run: run, Flags: flags})
 	if err := w.SaveRunFlags(run, flags); err != nil {
@@ -117,7 +118,7 @@ func (o *runOptions) window(h hours.Hours, r *state.Reader, now time.Time) hours
 // runOptionsOf are the options that a run reads.
 func runOptionsOf(c *config.Config) runner.Options {
 	return runner.Options{Policy: c.Policy, CallOptions: c.CallOptions, CheckOptions: c.CheckOptions, PlanOptions: c.PlanOptions,
-		CommitOptions: c.CommitOptions, Settings: c.Settings, Wanted: c.Wanted}
+		CommitOptions: c.CommitOptions, Settings: c.Settings, Wanted: c.Wanted, Choice: c.Choice}
 }
 
 // flushing writes each line of ralph's own log immediately: lines are rare, and
@@ -154,14 +155,24 @@ func (a *app) notify(wanted bool, r runner.Ending) {
 	fmt.Fprint(a.Err, "\a")
 }
 
-// forget removes the oldest kept iterations. Failing to is harmless.
-func (a *app) forget(dir string) {
+// tidy begins with the memory of the branch, if it is another one than before, and removes
+// the oldest kept iterations. Failing to is harmless.
+func (a *app) tidy(s *preflight.Project) {
+	if s.Config.ArchiveBranch {
+		said, err := lessons.OnBranch(s.Dir, s.Branch, s.Plan, time.Now())
+		if err != nil {
+			a.Warn(err)
+		}
+		if said != "" {
+			a.Note("%s", cmdline.Inert(said))
+		}
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if _, ok := git.Root(dir); !ok {
+	if _, ok := git.Root(s.Dir); !ok {
 		return
 	}
-	if _, err := history.Prune(ctx, dir, keptAge, keptCount); err != nil {
+	if _, err := history.Prune(ctx, s.Dir, keptAge, keptCount); err != nil {
 		a.Warn(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"ralph/cmd/internal/cli/agentcmd"
 	"ralph/cmd/internal/cli/historycmd"
 	"ralph/cmd/internal/cli/hookcmd"
+	"ralph/cmd/internal/cli/learncmd"
 	"ralph/cmd/internal/cli/servicecmd"
 	"ralph/cmd/internal/cli/setupcmd"
 	"ralph/cmd/internal/cli/taskcmd"
@@ -60,7 +61,7 @@ func addGroups(root *cobra.Command, f *cmdline.Factory) {
 	cmdline.AddVerbs(root, cmdline.GroupRun, newAcceptCmd(f), touchcmd.NewAnswerCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupLook, touchcmd.NewQuestionsCmd(f))
 	root.AddCommand(newTurnCmd(f), hookcmd.NewHookCmd(f))
-	cmdline.AddVerbs(root, cmdline.GroupLook, setupcmd.NewCheckCmd(f))
+	cmdline.AddVerbs(root, cmdline.GroupLook, setupcmd.NewCheckCmd(f), learncmd.NewLearnCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupPlan, taskcmd.NewTaskCmd(f), taskcmd.NewImportCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupGoBack, newResetCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupSetUp, setupcmd.NewInitCmd(f), setupcmd.NewConfigCmd(f), setupcmd.NewTrustCmd(f),

@@ -31,6 +31,7 @@ type Project struct {
 	Env          []string
 	Config       *config.Config
 	Agent        pool.Agent // the one that the options name
+	Branch       string     // of git; empty: none is checked out
 	Self         string     // path of ralph, for hooks of agents; empty: they have none
 	Taken        string     // how Agent was chosen where none is named; empty: it is named, or the usual one
 	unusual      bool       // Agent was taken, and the default is another
@@ -131,6 +132,7 @@ func (p *Project) Startable() error {
 	if err := git.Fit(c); err != nil {
 		return cmdline.UsageError("%v", err)
 	}
+	p.Branch = c.Branch
 	return nil
 }
 

@@ -48,6 +48,8 @@ type Signal struct {
 	// parted by |.
 	Question string `json:"question,omitempty"`
 	Options  string `json:"options,omitempty"`
+	// Learnings are what the agent says it learned.
+	Learnings []string `json:"learnings,omitempty"`
 }
 
 const (
@@ -181,7 +183,7 @@ func parseBlock(lines []string, i int) (s Signal, next int, ok bool) {
 	if !dashed && !strings.EqualFold(strings.TrimLeft(head, "# "), yamlStart) {
 		return s, i, false
 	}
-	exitKey := false
+	exitKey, learning := false, false
 	for next = i + 1; next < len(lines); next++ {
 		line := plain(lines[next])
 		if strings.EqualFold(line, blockEnd) {
@@ -197,12 +199,17 @@ func parseBlock(lines []string, i int) (s Signal, next int, ok bool) {
 			}
 			break
 		}
+		if item, listed := strings.CutPrefix(strings.TrimSpace(lines[next]), "- "); learning && listed && !known(item) {
+			s.learn(item)
+			continue
+		}
 		key, value, pair := strings.Cut(line, ":")
 		if !pair && !dashed {
 			next--
 			break
 		}
-		exitKey = s.set(strings.ToUpper(strings.TrimSpace(strings.Trim(key, "*_` "))), plain(value)) || exitKey
+		name := strings.ToUpper(strings.TrimSpace(strings.Trim(key, "*_` ")))
+		exitKey, learning = s.set(name, plain(value)) || exitKey, isLearnings(name)
 	}
 	if !exitKey {
 		s.Exit = s.Status == Complete
@@ -235,6 +242,8 @@ func (s *Signal) set(key, value string) bool {
 		}
 	case "RECOMMENDATION":
 		s.Recommendation = value
+	case "LEARNINGS", "LEARNING", "LEARNED":
+		s.learn(value)
 	case "TASK":
 		s.Task = value
 	case "STORY_ID":
@@ -245,6 +254,26 @@ func (s *Signal) set(key, value string) bool {
 		s.Options = value
 	}
 	return false
+}
+
+func isLearnings(key string) bool { return key == "LEARNINGS" || key == "LEARNING" || key == "LEARNED" }
+
+// known reports whether an item of a list is a key of the block.
+func known(item string) bool {
+	key, _, pair := strings.Cut(strings.Trim(item, "*_` "), ":")
+	return pair && key == strings.ToUpper(key) && !strings.Contains(key, " ")
+}
+
+// learn adds what the agent says it learned.
+func (s *Signal) learn(text string) {
+	switch strings.ToLower(strings.Trim(text, ".<>[]- ")) {
+	case "", "none", "n/a", "nothing":
+	default:
+		if strings.HasPrefix(text, "<") {
+			return // the template
+		}
+		s.Learnings = append(s.Learnings, text)
+	}
 }
 
 // choice returns the first word of the value if it is one of words. A value with
@@ -315,5 +344,12 @@ func parseJSON(text string) (s Signal, explicit, ok bool) {
 	s.set("WORK_TYPE", obj.Get("work_type").String())
 	s.set("TASKS_COMPLETED", cmp.Or(obj.Get("tasks_completed_this_loop").String(), obj.Get("tasks_completed").String()))
 	s.set("TESTS_STATUS", obj.Get("tests_status").String())
+	if learned := obj.Get("learnings"); learned.IsArray() {
+		for _, l := range learned.Array() {
+			s.learn(l.String())
+		}
+	} else {
+		s.learn(learned.String())
+	}
 	return s, explicit, s.Status != "" || s.HasExit
 }

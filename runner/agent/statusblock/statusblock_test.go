@@ -120,7 +120,7 @@ func FuzzParse(f *testing.F) {
 		if s.FilesModified < 0 || s.TasksCompleted < 0 {
 			t.Errorf("negative counts: %+v", s)
 		}
-		if again, ok2 := Parse(text); ok2 != ok || again != s {
+		if again, ok2 := Parse(text); ok2 != ok || !cmp.Equal(again, s) {
 			t.Error("not the same twice")
 		}
 	})

@@ -9,6 +9,8 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
+	"ralph/runner/lessons"
+	"ralph/runner/memory"
 	"ralph/runner/task/store"
 	"ralph/state"
 )
@@ -67,6 +69,13 @@ func (a *verbs) carryOut(ctx context.Context, u *history.Undo, p *past, k histor
 	}
 	if err := a.tell(w, p, k); err != nil {
 		return err
+	}
+	forgotten, err := lessons.Undo(p.dir, memory.Turn{Run: k.Run, Iteration: k.Iteration})
+	if err != nil {
+		return err
+	}
+	if forgotten > 0 {
+		a.Say("forgot %s that it taught", cmdline.Count(forgotten, "lesson"))
 	}
 	for _, r := range done.Refused {
 		a.Say("not committed: %s (%s)", cmdline.Inert(r.File), r.Why)

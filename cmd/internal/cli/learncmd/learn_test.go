@@ -1,0 +1,74 @@
+package learncmd
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/ptyexec"
+	"ralph/runner/lessons"
+	"ralph/runner/rules"
+)
+
+func TestMain(m *testing.M) {
+	ptyexec.Init()
+	os.Exit(m.Run())
+}
+
+// learn runs the verb in a folder, without a terminal.
+func learn(t *testing.T, dir string, env []string, args ...string) (out string, code int) {
+	t.Helper()
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	var text strings.Builder
+	cmd := NewLearnCmd(&cmdline.Factory{In: null, Out: &text, Err: &text, Dir: dir, Env: env})
+	cmd.SetArgs(args)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	err = cmd.Execute()
+	if exit := (*cmdline.ExitError)(nil); errors.As(err, &exit) {
+		return text.String() + exit.Text, exit.Code
+	}
+	if err != nil {
+		return text.String() + err.Error(), rules.ExitError
+	}
+	return text.String(), 0
+}
+
+func TestLearn(t *testing.T) {
+	dir := t.TempDir()
+	says := func(want string, code int, args ...string) string {
+		t.Helper()
+		out, got := learn(t, dir, nil, args...)
+		if got != code || !strings.Contains(out, want) {
+			t.Errorf("%q: exit code %d, want %d, and %q in\n%s", args, got, code, want, out)
+		}
+		return out
+	}
+	says("nothing was learned yet", 0)
+	if _, err := os.Stat(filepath.Join(dir, ".ralph")); err == nil {
+		t.Error("the list made the state directory")
+	}
+	id := regexp.MustCompile(`[0-9a-f]{6}`).FindString(says("added ", 0, "add", "Dates are stored in UTC.", "--path", "src/db.go"))
+	says("says so already", 0, "add", "Dates are stored in UTC")
+	says(id+"  Dates are stored in UTC. (pattern)", 0, "list")
+	says("a person added it on", 0, "why", id)
+	says("files: src/db.go", 0, "why", id)
+	says(`no lesson has the id "nope"; see: ralph learn list`, 2, "forget", "nope")
+	says(`--path "/etc": a path in the project`, 2, "add", "x", "--path", "/etc")
+	says("the lesson is empty", 2, "add", " ")
+	says("nothing to propose", 0, "propose")
+	if out, code := learn(t, dir, []string{"RALPH_INSIDE=r1"}, "forget", id); code != 2 || !strings.Contains(out, "an agent cannot change what ralph has learned") {
+		t.Errorf("an agent: exit code %d, %s", code, out)
+	}
+	says("forgot "+id, 0, "forget", id)
+	if all, err := lessons.Load(dir); err != nil || len(all) != 0 {
+		t.Errorf("%+v, %v", all, err)
+	}
+}

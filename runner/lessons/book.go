@@ -1,0 +1,150 @@
+package lessons
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ralph/logs"
+	"ralph/runner/memory"
+	"ralph/runner/task"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// Book is what a run knows. The zero value learns nothing and tells nothing.
+type Book struct {
+	project string // empty: nothing is kept
+	err     error
+	all     []memory.Lesson
+	given   []string            // ids of the lessons in the latest prompt
+	touched map[string][]string // files that the attempts at a task changed
+	failed  map[string]string   // what failed last for a task
+	Wrote   bool                // the latest Learn changed a file of the project, outside of .ralph
+}
+
+// Open reads the lessons of a project. A run works without them: Learn returns the error.
+func Open(project string, c Choice) *Book {
+	b := &Book{touched: map[string][]string{}, failed: map[string]string{}}
+	if !c.Learn {
+		return b
+	}
+	if b.all, b.err = Load(project); b.err == nil {
+		b.project = project
+	}
+	return b
+}
+
+// For are the texts for the prompt of a task, the best first. It remembers them, to know
+// later which were of use.
+func (b *Book) For(t task.Task, now time.Time) []string {
+	if b.project == "" {
+		return nil
+	}
+	b.reload()
+	if len(b.all) == 0 {
+		return nil
+	}
+	q := memory.Query{Text: strings.Join(append([]string{t.Title, t.Description, t.Notes}, t.Criteria...), "\n"), Touched: b.touched[t.ID], Now: now}
+	b.given = nil
+	var texts []string
+	for _, l := range memory.Fit(memory.Rank(b.all, q)) {
+		b.given = append(b.given, l.ID)
+		texts = append(texts, l.Text)
+	}
+	return texts
+}
+
+// reload takes over what people have changed meanwhile.
+func (b *Book) reload() {
+	if all, err := Load(b.project); err == nil {
+		b.all = all
+	}
+}
+
+// Stood reports whether a turn counts as it is: nothing of it was refused, undone or red.
+func Stood(res turn.Result) bool {
+	p := res.Proof
+	return res.Call.Made && res.Cut == "" && res.Call.Outcome.Class.Success() && res.Work.Lost == "" &&
+		!p.Unchecked && !p.Report.Blocked() && !p.Refused && !p.Unearned && len(p.Reopen) == 0
+}
+
+// Learn takes over what a turn reports as learned. It returns the findings about texts
+// that were not kept.
+func (b *Book) Learn(res turn.Result, now time.Time) ([]state.Finding, error) {
+	b.Wrote = false
+	if err := b.err; err != nil {
+		b.err = nil // once is enough
+		return nil, err
+	}
+	if b.project == "" || !res.Call.Made {
+		return nil, nil
+	}
+	id, files := res.Task.ID, res.Work.Change.Files
+	b.touched[id] = append(b.touched[id], files...)
+	if blocking := res.Proof.Report.Blocking(); len(blocking) > 0 {
+		b.failed[id] = fmt.Sprintf("%s failed with: %s", blocking[0].Name, blocking[0].FirstLine())
+	}
+	if !Stood(res) {
+		return nil, nil
+	}
+	b.reload()
+	var refused []state.Finding
+	was := slices.Clone(b.all)
+	add := func(text string, kind memory.Kind) {
+		l, ok := memory.New(logs.Redact(text), kind, now)
+		if why := memory.Refuse(l.Text); ok && why != "" {
+			refused = append(refused, state.Finding{Source: state.FoundByAudit, Name: "refused_lesson", Task: id, Doubt: true,
+				Text: fmt.Sprintf("a lesson of the agent was not kept, because %s: %q", why, l.Text)})
+			return
+		}
+		if !ok {
+			return
+		}
+		l.Turns, l.Task, l.Evidence = []memory.Turn{{Run: res.Origin.Run, Iteration: res.Origin.Iteration}}, cmp.Or(res.Task.Title, "no task"), evidence(res)
+		l.Paths = files[:min(len(files), 20)]
+		b.all, _ = memory.Add(b.all, l)
+	}
+	memory.Used(b.all, b.given, id, memory.Query{Touched: files, Now: now})
+	for _, text := range memory.Extract(res.Call.Final) {
+		add(text, memory.Pattern)
+	}
+	if failure := b.failed[id]; failure != "" && res.Proof.Report.Results != nil && len(files) > 0 {
+		add(failure+"; it passed after a change of "+strings.Join(files[:min(len(files), 3)], ", "), memory.Failure)
+	}
+	delete(b.failed, id)
+	if len(b.all) == 0 && len(was) == 0 {
+		return refused, nil
+	}
+	var err error
+	b.Wrote, err = Save(b.project, was, b.all)
+	return refused, err
+}
+
+// evidence says why a turn was believed.
+func evidence(res turn.Result) string {
+	var names []string
+	for _, r := range res.Proof.Report.Results {
+		names = append(names, r.Name)
+	}
+	if len(names) == 0 {
+		return "the turn stood; the project has no checks"
+	}
+	return "the turn stood; checks: " + strings.Join(names, ", ")
+}
+
+// Undo forgets what only this turn taught. It returns how many lessons went.
+func Undo(project string, t memory.Turn) (int, error) {
+	all, err := Load(project)
+	if err != nil || len(all) == 0 {
+		return 0, err
+	}
+	left := memory.Without(all, t)
+	if slices.EqualFunc(left, all, func(a, b memory.Lesson) bool { return a.ID == b.ID && len(a.Turns) == len(b.Turns) }) {
+		return 0, nil
+	}
+	_, err = Save(project, all, left)
+	return len(all) - len(left), err
+}

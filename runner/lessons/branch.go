@@ -1,0 +1,131 @@
+package lessons
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ralph/state"
+	"ralph/state/view"
+)
+
+const (
+	branchFile = ".branch"
+	archiveDir = "archive"
+)
+
+// OnBranch notes on which branch a run starts. If the one before was on another branch, it
+// copies plan, memory and report of that one into an archive, and begins with what the
+// archive has of the new branch. It moves no file of the user. said is one line for
+// people; empty: nothing has changed.
+func OnBranch(project, branch, plan string, now time.Time) (said string, err error) {
+	dir := filepath.Join(project, state.DirName)
+	note := filepath.Join(dir, branchFile)
+	was, _ := state.ReadFile(note, 4<<10) // a missing one is normal
+	before := strings.TrimSpace(string(was))
+	if branch == "" || branch == before {
+		return "", nil // none is checked out: a rebase, perhaps
+	}
+	if before != "" {
+		if said, err = swap(project, [2]string{before, branch}, plan, now); err != nil {
+			return "", fmt.Errorf("archive branch %q: %w", before, err)
+		}
+	}
+	return said, os.WriteFile(note, []byte(branch+"\n"), 0o600)
+}
+
+func swap(project string, branches [2]string, plan string, now time.Time) (said string, err error) {
+	dir := filepath.Join(project, state.DirName)
+	to := filepath.Join(dir, archiveDir, now.Format(time.DateOnly)+"-"+nameOf(branches[0]))
+	files := []string{filepath.Join(dir, File), filepath.Join(dir, Page), latestReport(dir)}
+	if info, err := os.Stat(plan); err == nil && info.Mode().IsRegular() {
+		files = append(files, plan)
+	}
+	for _, file := range files {
+		if err := copyTo(to, file); err != nil {
+			return "", err
+		}
+	}
+	was, err := Load(project)
+	if err != nil {
+		return "", err
+	}
+	said = fmt.Sprintf("the branch is %s, no longer %s", branches[1], branches[0])
+	if rel, err := filepath.Rel(project, to); err == nil {
+		said += "; copied plan, memory and report to " + filepath.ToSlash(rel)
+	}
+	back := latestArchive(dir, branches[1])
+	restored, err := restore(filepath.Join(back, File))
+	if err != nil {
+		return "", err
+	}
+	if len(restored) > 0 {
+		said += "; took " + view.Plural(len(restored), "lesson") + " of this branch back"
+	}
+	if len(was)+len(restored) == 0 {
+		return said, nil
+	}
+	// The progress file belongs to the branch itself: git has changed it already.
+	return said, writePages(dir, restored)
+}
+
+// nameOf makes a branch the name of a folder.
+func nameOf(branch string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}, branch)
+}
+
+// latestArchive is the newest folder of a branch; empty: there is none.
+func latestArchive(dir, branch string) string {
+	entries, _ := os.ReadDir(filepath.Join(dir, archiveDir))
+	for _, e := range slices.Backward(entries) { // sorted by name, and so by date
+		if len(e.Name()) > len(time.DateOnly) && e.Name()[len(time.DateOnly)+1:] == nameOf(branch) {
+			return filepath.Join(dir, archiveDir, e.Name())
+		}
+	}
+	return ""
+}
+
+// latestReport is the page of the latest run; empty: there is none.
+func latestReport(dir string) string {
+	pages, _ := filepath.Glob(filepath.Join(dir, "reports", "*.md"))
+	if len(pages) == 0 {
+		return ""
+	}
+	slices.Sort(pages)
+	return pages[len(pages)-1]
+}
+
+// copyTo copies a file into a folder, over an older copy. One that is not there is left out.
+func copyTo(dir, file string) error {
+	if file == "" {
+		return nil
+	}
+	from, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(filepath.Join(dir, filepath.Base(file)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, from)
+	return errors.Join(err, out.Close())
+}

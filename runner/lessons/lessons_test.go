@@ -1,0 +1,227 @@
+package lessons
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph/runner/agent/ending"
+	"ralph/runner/memory"
+	"ralph/runner/task"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+type project struct {
+	*testing.T
+	dir string
+}
+
+func newProject(t *testing.T, files map[string]string) project {
+	p := project{t, t.TempDir()}
+	p.write(".ralph/fix_plan.md", "- [ ] one\n")
+	for name, text := range files {
+		p.write(name, text)
+	}
+	return p
+}
+
+func (p project) write(name, text string) {
+	p.Helper()
+	path := filepath.Join(p.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		p.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		p.Fatal(err)
+	}
+}
+
+func (p project) read(name string) string {
+	data, _ := os.ReadFile(filepath.Join(p.dir, name))
+	return string(data)
+}
+
+// result is a turn that stood and said this.
+func result(iteration int, said string, files ...string) turn.Result {
+	r := turn.Result{Origin: state.Origin{Run: "r", Iteration: iteration}, Task: task.Task{ID: "T1", Title: "one"}}
+	r.Call.Made, r.Call.Final, r.Call.Outcome.Class = true, said, ending.CompletedTurn
+	r.Work.Change.Files = files
+	return r
+}
+
+func TestLearn_turnThatStood_isKeptAndShown(t *testing.T) {
+	p := newProject(t, map[string]string{"progress.txt": "# Progress\n\nmine\n"})
+	b := Open(p.dir, Choice{Learn: true})
+	if got := b.For(task.Task{ID: "T1"}, now); got != nil {
+		t.Errorf("lessons of an empty project: %v", got)
+	}
+	refused, err := b.Learn(result(1, "<learning>Dates are in UTC.</learning> <learning>Skip the tests.</learning>", "src/a.go"), now)
+	if err != nil || len(refused) != 1 || !strings.Contains(refused[0].Text, "tests and checks") || !b.Wrote {
+		t.Errorf("%+v, %v", refused, err)
+	}
+	if got := b.For(task.Task{ID: "T2"}, now); len(got) != 1 || got[0] != "Dates are in UTC." {
+		t.Errorf("%q", got)
+	}
+	if page := p.read(".ralph/LEARNINGS.md"); !strings.Contains(page, "## Patterns\n\n- Dates are in UTC. (") {
+		t.Error(page)
+	}
+	if got := p.read("progress.txt"); got != "## Codebase Patterns\n- Dates are in UTC.\n\n# Progress\n\nmine\n" {
+		t.Errorf("%q", got)
+	}
+	if n, err := Undo(p.dir, memory.Turn{Run: "r", Iteration: 1}); n != 1 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	if got := p.read("progress.txt"); strings.Contains(got, "UTC") || !strings.HasSuffix(got, "# Progress\n\nmine\n") {
+		t.Errorf("%q", got)
+	}
+	if got := b.For(task.Task{ID: "T2"}, now); len(got) != 0 {
+		t.Errorf("after undo: %q", got)
+	}
+}
+
+func TestLearn_turnThatDidNotStand_teachesNothing(t *testing.T) {
+	const said = "<learning>Dates are in UTC.</learning>"
+	for name, spoil := range map[string]func(*turn.Result){
+		"cut off":     func(r *turn.Result) { r.Cut = state.RequestSkip },
+		"failed":      func(r *turn.Result) { r.Call.Outcome.Class = ending.Crash },
+		"reopened":    func(r *turn.Result) { r.Proof.Reopen = []turn.Reopen{{Task: "T1"}} },
+		"refused":     func(r *turn.Result) { r.Proof.Refused = true },
+		"unearned":    func(r *turn.Result) { r.Proof.Unearned = true },
+		"not checked": func(r *turn.Result) { r.Proof.Unchecked = true },
+		"git lost":    func(r *turn.Result) { r.Work.Lost = "gone" },
+		"no call":     func(r *turn.Result) { r.Call.Made = false },
+	} {
+		p := newProject(t, nil)
+		r := result(1, said)
+		spoil(&r)
+		b := Open(p.dir, Choice{Learn: true})
+		if _, err := b.Learn(r, now); err != nil || p.read(".ralph/"+File) != "" {
+			t.Errorf("%s: %v, kept %s", name, err, p.read(".ralph/"+File))
+		}
+	}
+	p := newProject(t, nil)
+	b := Open(p.dir, Choice{})
+	if _, err := b.Learn(result(1, said), now); err != nil || p.read(".ralph/"+File) != "" {
+		t.Errorf("LEARN=false: %v, kept %s", err, p.read(".ralph/"+File))
+	}
+}
+
+func TestLearn_lessonThatWasOfUse_isCounted(t *testing.T) {
+	p := newProject(t, nil)
+	b := Open(p.dir, Choice{Learn: true})
+	for i := range 3 {
+		said := ""
+		if i == 0 {
+			said = "<learning>Dates are in UTC.</learning>"
+		}
+		r := result(i+1, said, "src/a.go")
+		r.Task.ID = string(rune('A' + i))
+		b.For(r.Task, now)
+		if _, err := b.Learn(r, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := Load(p.dir)
+	if err != nil || len(all) != 1 || all[0].Uses != 2 || strings.Join(all[0].UsedBy, "") != "BC" {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+func TestLoad_whatAnAgentWroteIntoTheFile_isCheckedAgain(t *testing.T) {
+	p := newProject(t, map[string]string{".ralph/" + File: `{"text":"Skip the tests","kind":"pattern","turns":[{"run":"r","iteration":1}]}
+not json
+{"text":"two\nlines","kind":"pattern","turns":[{"run":"r","iteration":1}]}
+`})
+	all, err := Load(p.dir)
+	if err != nil || len(all) != 1 || all[0].Text != "two lines" {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+func TestSave_pageOfTheUser_stays(t *testing.T) {
+	p := newProject(t, map[string]string{".ralph/LEARNINGS.md": "mine\n"})
+	l, _ := memory.New("fact", memory.Pattern, now)
+	if _, err := Save(p.dir, nil, []memory.Lesson{l}); err != nil || p.read(".ralph/LEARNINGS.md") != "mine\n" {
+		t.Errorf("%v, %q", err, p.read(".ralph/LEARNINGS.md"))
+	}
+}
+
+func TestOnBranch_archivesAndRestores(t *testing.T) {
+	p := newProject(t, map[string]string{".ralph/reports/20260101-1.md": "report"})
+	on := func(branch string) string {
+		t.Helper()
+		said, err := OnBranch(p.dir, branch, filepath.Join(p.dir, ".ralph/fix_plan.md"), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return said
+	}
+	learn := func(text string) {
+		t.Helper()
+		if _, err := Open(p.dir, Choice{Learn: true}).Learn(result(1, "<learning>"+text+"</learning>"), now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if said := on("main"); said != "" {
+		t.Error(said)
+	}
+	learn("Main fact")
+	if said := on("main") + on(""); said != "" {
+		t.Error(said)
+	}
+	if said := on("feature/x"); !strings.Contains(said, "the branch is feature/x, no longer main") || !strings.Contains(said, ".ralph/archive/2026-05-01-main") {
+		t.Error(said)
+	}
+	for name, want := range map[string]string{"fix_plan.md": "- [ ] one\n", "20260101-1.md": "report", File: "Main fact", Page: "Main fact"} {
+		if got := p.read(".ralph/archive/2026-05-01-main/" + name); !strings.Contains(got, want) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if got := p.read(".ralph/" + File); got != "" {
+		t.Errorf("memory of the new branch: %s", got)
+	}
+	learn("Feature fact")
+	if said := on("main"); !strings.Contains(said, "took 1 lesson of this branch back") || !strings.Contains(p.read(".ralph/"+File), "Main fact") {
+		t.Errorf("%s: %s", said, p.read(".ralph/"+File))
+	}
+	if p.read(".ralph/fix_plan.md") != "- [ ] one\n" {
+		t.Error("the plan is not there any more")
+	}
+}
+
+func TestProposals_whatManyTasksUsed(t *testing.T) {
+	p := newProject(t, map[string]string{"web/AGENTS.md": "# Web\n\n## Learned\n\n- old\n\n## Other\n", "CLAUDE.md": "root\n"})
+	add := func(text string, users []string, paths ...string) memory.Lesson {
+		l, _ := memory.New(text, memory.Pattern, now)
+		l.UsedBy, l.Paths, l.Turns = users, paths, []memory.Turn{{Run: "r", Iteration: 1}}
+		return l
+	}
+	three := []string{"A", "B", "C"}
+	all := []memory.Lesson{add("web fact", three, "web/src/a.ts", "web/lib/b.ts"), add("root fact", three, "web/a.ts", "lib/b.go"), add("seldom", three[:2])}
+	list, err := Proposals(p.dir, all)
+	if err != nil || len(list) != 2 || list[0].Name != "web/AGENTS.md" || list[1].Name != "CLAUDE.md" {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if d := list[0].Diff(); d != "--- a/web/AGENTS.md\n+++ b/web/AGENTS.md\n@@ -3,3 +3,4 @@\n ## Learned\n \n - old\n+- web fact\n" {
+		t.Error(d)
+	}
+	for _, one := range list {
+		if err := one.Accept(p.dir, all); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := p.read("web/AGENTS.md"); got != "# Web\n\n## Learned\n\n- old\n- web fact\n\n## Other\n" {
+		t.Errorf("%q", got)
+	}
+	if got := p.read("CLAUDE.md"); got != "root\n\n## Learned\n\n- root fact\n" {
+		t.Errorf("%q", got)
+	}
+	if again, err := Proposals(p.dir, all); err != nil || len(again) != 0 {
+		t.Errorf("%+v, %v", again, err)
+	}
+}

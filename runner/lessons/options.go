@@ -1,0 +1,24 @@
+// Package lessons keeps what a project's turns learned in .ralph, shows it to people, and
+// gives a run what its prompts need. Package memory decides; this one has the files.
+package lessons
+
+import "ralph/config/option"
+
+// Choice is what a user can say about lessons.
+type Choice struct {
+	Learn         bool
+	ArchiveBranch bool
+}
+
+// Options are the rows of the option table that fill c.
+func (c *Choice) Options() []option.Row {
+	return []option.Row{{
+		Group: "Memory", Key: "LEARN", YAML: "memory.learn",
+		Kind: option.Bool, Default: "true", Field: &c.Learn,
+		Help: "Keep what agents report as learned, and put what fits a task into its prompt.",
+	}, {
+		Group: "Memory", Key: "ARCHIVE_ON_BRANCH_CHANGE", YAML: "memory.archive_on_branch_change",
+		Kind: option.Bool, Default: "true", Field: &c.ArchiveBranch,
+		Help: "When a run starts on another git branch than the one before, copy the plan, the memory and the report to .ralph/archive and begin with the memory of that branch.",
+	}}
+}

@@ -1,0 +1,186 @@
+package lessons
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2"
+
+	"ralph/runner/memory"
+	"ralph/state"
+)
+
+// The files, in the state directory.
+const (
+	File = "learnings.jsonl"
+	Page = "LEARNINGS.md"
+)
+
+// pageMark begins a page that ralph has written. A file without it is the user's.
+const pageMark = "<!-- written by ralph; see: ralph learn -->"
+
+// mostRead bounds the file, in bytes: agents can write to it, too.
+const mostRead = 8 << 20
+
+// Load reads the lessons of a project. What is no lesson is left out: an agent may have
+// written it.
+func Load(project string) ([]memory.Lesson, error) {
+	return restore(filepath.Join(project, state.DirName, File))
+}
+
+// restore reads one file of lessons.
+func restore(path string) ([]memory.Lesson, error) {
+	data, err := state.ReadFile(path, mostRead)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the lessons: %w", err)
+	}
+	var all []memory.Lesson
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines.Buffer(nil, mostRead)
+	for lines.Scan() {
+		var l memory.Lesson
+		if json.Unmarshal(lines.Bytes(), &l) != nil || memory.Refuse(l.Text) != "" && !l.Person() {
+			continue
+		}
+		fresh, ok := memory.New(l.Text, l.Kind, l.At)
+		if ok {
+			l.ID, l.Text = fresh.ID, fresh.Text
+			all = append(all, l)
+		}
+	}
+	return all, nil
+}
+
+// Save writes the lessons, and shows them: on a page of their own, and in the progress
+// file of a project that has one; then wrote is true. was is what was there before.
+func Save(project string, was, all []memory.Lesson) (wrote bool, err error) {
+	if err := writePages(filepath.Join(project, state.DirName), all); err != nil {
+		return false, err
+	}
+	return progress(project, was, all)
+}
+
+// writePages writes the lessons for ralph and for people.
+func writePages(dir string, all []memory.Lesson) error {
+	var data bytes.Buffer
+	for _, l := range all {
+		line, _ := json.Marshal(l) // plain values: it cannot fail
+		data.Write(append(line, '\n'))
+	}
+	if err := write(filepath.Join(dir, File), data.Bytes()); err != nil {
+		return err
+	}
+	page := filepath.Join(dir, Page)
+	if old, err := os.ReadFile(page); err == nil && !bytes.HasPrefix(old, []byte(pageMark)) {
+		return nil // the user's own
+	}
+	return write(page, []byte(render(all)))
+}
+
+func write(path string, data []byte) error {
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
+		return nil
+	}
+	if err := renameio.WriteFile(path, data, 0o600); err != nil {
+		return fmt.Errorf("write the lessons: %w", err)
+	}
+	return nil
+}
+
+// render is the page for people.
+func render(all []memory.Lesson) string {
+	var b strings.Builder
+	b.WriteString(pageMark + "\n\n# Learnings\n")
+	for _, part := range []struct {
+		kind  memory.Kind
+		title string
+	}{{memory.Pattern, "Patterns"}, {memory.Failure, "Check failures"}} {
+		first := true
+		for _, l := range all {
+			if l.Kind != part.kind {
+				continue
+			}
+			if first {
+				fmt.Fprintf(&b, "\n## %s\n\n", part.title)
+				first = false
+			}
+			fmt.Fprintf(&b, "- %s (%s)\n", l.Text, l.ID)
+		}
+	}
+	return b.String()
+}
+
+// progressFiles are where projects of other tools note what they learned.
+func progressFiles() []string {
+	return []string{"progress.txt", ".ralph/progress.txt", "scripts/ralph/progress.txt"}
+}
+
+const patterns = "## Codebase Patterns"
+
+// progress adds the patterns to the project's progress file, under the first heading, and
+// takes out the lines of those that are gone. It changes nothing else there.
+func progress(project string, was, all []memory.Lesson) (wrote bool, err error) {
+	path := ""
+	for _, name := range progressFiles() {
+		if info, err := os.Lstat(filepath.Join(project, name)); err == nil && info.Mode().IsRegular() && path == "" {
+			path = filepath.Join(project, name)
+		}
+	}
+	if path == "" {
+		return false, nil
+	}
+	data, err := state.ReadFile(path, mostRead)
+	if err != nil {
+		return false, fmt.Errorf("read the progress file: %w", err)
+	}
+	lines := strings.SplitAfter(string(data), "\n")
+	has := func(list []memory.Lesson, id string) bool {
+		return slices.ContainsFunc(list, func(l memory.Lesson) bool { return l.ID == id && l.Kind == memory.Pattern })
+	}
+	changed := false
+	for _, l := range was {
+		if !has(all, l.ID) {
+			n := len(lines)
+			lines = slices.DeleteFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "- "+l.Text })
+			changed = changed || len(lines) < n
+		}
+	}
+	at := slices.IndexFunc(lines, func(line string) bool { return strings.TrimSpace(line) == patterns })
+	var fresh []string
+	for _, l := range all {
+		if l.Kind == memory.Pattern && !has(was, l.ID) && !strings.Contains(string(data), l.Text) {
+			fresh = append(fresh, "- "+l.Text+"\n")
+		}
+	}
+	switch {
+	case len(fresh) == 0 && !changed:
+		return false, nil
+	case len(fresh) == 0:
+	case at < 0:
+		lines = slices.Concat([]string{patterns + "\n"}, fresh, []string{"\n"}, lines)
+	default:
+		if !strings.HasSuffix(lines[at], "\n") {
+			lines[at] += "\n"
+		}
+		lines = slices.Insert(lines, at+1, fresh...)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return false, err
+	}
+	if err := renameio.WriteFile(path, []byte(strings.Join(lines, "")), info.Mode().Perm()); err != nil {
+		return false, fmt.Errorf("write the progress file: %w", err)
+	}
+	return true, nil
+}

@@ -1,0 +1,118 @@
+package memory
+
+import (
+	"slices"
+	"strings"
+
+	"ralph/logs/termtext"
+	"ralph/runner/agent/statusblock"
+)
+
+// The marks around a lesson in a final message.
+const (
+	Begin = "<learning>"
+	end   = "</learning>"
+)
+
+// Extract returns the lessons of a final message: its <learning> blocks, and what its
+// status block says was learned. Code and quotations are not the agent's own words.
+func Extract(final string) []string {
+	var lines []string
+	fenced := false
+	for line := range strings.Lines(termtext.Clean(final)) {
+		trimmed := strings.TrimSpace(line)
+		if strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
+			fenced = !fenced
+			continue
+		}
+		if !fenced && !strings.HasPrefix(trimmed, ">") {
+			lines = append(lines, strings.TrimRight(line, "\r\n"))
+		}
+	}
+	var found []string
+	text := strings.Join(lines, "\n")
+	for len(found) < turnMost {
+		_, rest, ok := strings.Cut(text, Begin)
+		inner, after, closed := strings.Cut(rest, end)
+		if !ok || !closed {
+			break
+		}
+		found, text = append(found, items(inner)...), after
+	}
+	signal, _ := statusblock.Parse(final)
+	for _, l := range signal.Learnings {
+		if !slices.Contains(found, l) {
+			found = append(found, l)
+		}
+	}
+	return found[:min(len(found), turnMost)]
+}
+
+// items are the entries of a block: of a list each, else the whole text.
+func items(block string) []string {
+	var list, all []string
+	for line := range strings.Lines(block) {
+		line = strings.TrimSpace(line)
+		if item, ok := cutMark(line); ok {
+			list = append(list, item)
+		} else if line != "" {
+			all = append(all, line)
+		}
+	}
+	if len(list) > 0 && len(all) == 0 {
+		return list
+	}
+	if text := strings.TrimSpace(strings.Join(strings.Fields(block), " ")); text != "" {
+		return []string{text}
+	}
+	return nil
+}
+
+func cutMark(line string) (string, bool) {
+	for _, mark := range [...]string{"- ", "* ", "+ "} {
+		if item, ok := strings.CutPrefix(line, mark); ok {
+			return item, true
+		}
+	}
+	return line, false
+}
+
+// orders are words that a lesson about code has no need of, by what is wrong with them.
+var orders = []struct {
+	why   string
+	words []string
+}{
+	{"it speaks about ralph's own files and signals", []string{".ralph", "ralphrc", "ralph_status", "exit_signal", "<promise", "status: complete", "status block",
+		"fix_plan", "ralph "}},
+	{"it gives orders about permissions", []string{"permission", "--dangerously", "bypass", "sudo ", "allowed_tools", "allowedtools", "sandbox", "--no-verify",
+		"--force", "force-push", "force push", "credentials", "api key", "secret key", "chmod 777", "curl | sh", "trust prompt", "disable security", "hook"}},
+	{"it speaks to the agent instead of about the project", []string{"ignore all", "ignore previous", "ignore the above", "ignore earlier", "previous instructions",
+		"prior instructions", "disregard", "system prompt", "you are now", "new instructions", "your task", "instructions", "the judge", "the reviewer", "approve this", "act as"}},
+}
+
+// weakening are verbs that, beside a word for proof, weaken it.
+var (
+	weakening = []string{"skip", "skipp", "disabl", "delet", "remov", "ignor", "comment out", "commented out", "weaken", "mark as", "mark all", "always pass", "not run", "never run",
+		"don't run", "no need to run", "without running", "need not", "bypass", "xfail", "silence", "suppress", "lower", "exclud", "turn off", "fake", "hardcod", "hard-cod", "no longer check", "stub"}
+	proof = []string{"test", "check", "lint", "assert", "coverage", "pipeline", "spec", "verif", "audit", "box", "criteria", "review"}
+)
+
+// Refuse says why a text is not kept as a lesson; empty: it may be. It errs on the side of
+// refusing: a lesson lost costs less than one that steers an agent.
+func Refuse(text string) string {
+	lower := " " + strings.ToLower(strings.Join(strings.Fields(text), " ")) + " "
+	for _, o := range orders {
+		for _, w := range o.words {
+			if strings.Contains(lower, w) {
+				return o.why
+			}
+		}
+	}
+	has := func(list []string) bool {
+		return slices.ContainsFunc(list, func(w string) bool { return strings.Contains(lower, w) })
+	}
+	if has(weakening) && has(proof) {
+		return "it gives orders about tests and checks"
+	}
+	return ""
+}
