@@ -247,7 +247,8 @@ func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin) {
 	if !r.o.AutoCommit {
 		return
 	}
-	if v := r.at(ctx, points.Moment{Point: hooks.PreCommit, From: from, Task: t, More: points.Commits(r.last)}); v.Block || v.Skip || v.Abort {
+	v := r.at(ctx, points.Moment{Point: hooks.PreCommit, From: from, Task: t, More: points.Commits(r.last)})
+	if r.past.commit = v; v.Block || v.Skip || v.Abort {
 		return
 	}
 	title := logs.Redact(strings.ReplaceAll(t.Title, "\x00", ""))

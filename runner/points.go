@@ -61,13 +61,18 @@ func (r *Run) obey(v hooks.Verdict, t task.Task) (d rules.Decision, goOn bool) {
 
 // after runs the hooks of the points that a turn brought.
 func (r *Run) after(ctx context.Context, res turn.Result, d rules.Decision) rules.Decision {
-	for _, p := range points.Of(res, r.tasks.Of(res.Task.ID).Aside.Why != "") {
-		v := r.at(ctx, points.Moment{Point: p, From: res.Origin, Task: res.Task, More: func(f *hooks.Facts) { points.After(f, res, d) }})
-		if d.Action != rules.ActionStop && (v.Abort || v.Skip && !res.Proof.After.IsDone(res.Task.ID)) {
+	heed := func(v hooks.Verdict) {
+		good := d.Action == rules.ActionStop && d.Exit == rules.ExitComplete // a run that a hook aborts is not complete
+		if d.Action != rules.ActionStop && v.Skip && !res.Proof.After.IsDone(res.Task.ID) || v.Abort && (d.Action != rules.ActionStop || good) {
 			if stop, _ := r.obey(v, res.Task); stop.Action == rules.ActionStop {
 				d = stop
 			}
 		}
+	}
+	heed(r.past.commit)
+	r.past.commit = hooks.Verdict{}
+	for _, p := range points.Of(res, r.tasks.Of(res.Task.ID).Aside.Why != "") {
+		heed(r.at(ctx, points.Moment{Point: p, From: res.Origin, Task: res.Task, More: func(f *hooks.Facts) { points.After(f, res, d) }}))
 	}
 	if len(r.hooks.Hooks) > 0 {
 		r.notes.Settle()

@@ -143,13 +143,14 @@ type Run struct {
 // past is what a run knows about what lies behind it, this run and the one before.
 type past struct {
 	started    time.Time
-	unfinished bool   // the run before did not complete
-	agent      string // who works, or worked last
-	unproved   string // task of a call that was killed: no check saw its tick; empty: none
-	warned     bool   // the end was put off once, because its proof became weaker
-	findings   int    // of the audit
-	printed    int64  // raw output since the last pruning, in bytes
-	lostState  bool   // the state directory was damaged during the latest call
+	unfinished bool          // the run before did not complete
+	agent      string        // who works, or worked last
+	unproved   string        // task of a call that was killed: no check saw its tick; empty: none
+	warned     bool          // the end was put off once, because its proof became weaker
+	findings   int           // of the audit
+	printed    int64         // raw output since the last pruning, in bytes
+	lostState  bool          // the state directory was damaged during the latest call
+	commit     hooks.Verdict // of the hooks before the latest commit
 }
 
 // New prepares a run; nothing is written yet.

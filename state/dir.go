@@ -46,6 +46,7 @@ const (
 	fileLearnings = "LEARNINGS.md"    // written by runner/lessons
 	fileBranch    = ".branch"         // written by runner/lessons
 	dirArchive    = "archive"
+	fileProject   = "analysis.json" // written by cmd/internal/analysis
 )
 
 // File is one row of the file table.
@@ -81,6 +82,7 @@ func Files() []File {
 		{fileLessons, "JSON lines: what turns learned, with their files, uses and evidence", "kept"},
 		{fileLearnings, "Markdown: the same for people; a file of yours of this name stays as it is", "kept"},
 		{fileBranch, "text: the git branch of the latest run", "kept"},
+		{fileProject, "JSON: what an agent said about the project, and the digest of the manifests that it holds for", "kept"},
 		{dirArchive + "/DATE-BRANCH/", "copies of the plan, the memory and the report of a branch, when a run starts on another one", "kept"},
 		{dirControl + "/", "requests such as `ralph pause` and `skip`, one file each; `agent+` marks those from inside of the run", "consumed"},
 	}

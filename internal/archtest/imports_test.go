@@ -112,6 +112,7 @@ var floors = map[string]int{
 	"monitor":               7, // the screen
 	"cmd/internal/demo":     6, // the demo's project and its scripted agent
 	"cmd/internal/importer": 6, // plans out of other texts: bytes in, tasks and text out
+	"cmd/internal/analysis": 6, // what an agent says about a project: texts in, values out, and where they are kept
 	"cmd/internal/scaffold": 6, // what `ralph init` writes
 	"cmd/internal/drill":    6, // recordings, played through agent and rules
 	"cmd/internal/service":  6, // files for systemd and launchd: values in, text out

@@ -113,6 +113,11 @@ func runRun(o *runOptions) error {
 	if err := p.AgreeChecks(o.Factory); err != nil {
 		return err
 	}
+	if o.resumed == "" {
+		if err := p.OfferAnalysis(o.Factory); err != nil {
+			return err
+		}
+	}
 	if o.monitor {
 		window := split.Window{Factory: o.Factory, Project: p.Dir, Runner: o.argv(p), Summary: o.summary}
 		if handled, err := window.Open(); handled || err != nil {

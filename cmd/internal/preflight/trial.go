@@ -145,45 +145,60 @@ type Trial struct {
 // Ask makes one call with the options of a run, away from the project.
 func (p *Project) Ask(f *cmdline.Factory, one pool.Agent) (Trial, error) {
 	var t Trial
-	settings, err := p.Config.Settings.Resolve()
-	if err != nil {
-		return t, cmdline.UsageError("%v", err)
-	}
 	dir, err := os.MkdirTemp("", "ralph-agent-test-")
 	if err != nil {
 		return t, fmt.Errorf("make temporary project: %w", err)
 	}
 	defer os.RemoveAll(dir)
+	if t.Result, err = p.consult(f, one, question{dir: dir, text: testPrompt, tools: p.Config.AllowedTools, bound: testBound}); err != nil {
+		return t, err
+	}
+	t.Scene = drill.Answer(t.Result, drill.Setting{Spec: one.Spec, Policy: p.Config.Policy, Now: time.Now()})
+	return t, nil
+}
+
+// question is a call in a folder away from the project.
+type question struct {
+	dir, text string
+	tools     []string
+	bound     time.Duration
+}
+
+// consult makes one call with the options of a run.
+func (p *Project) consult(f *cmdline.Factory, one pool.Agent, q question) (turn.Result, error) {
+	settings, err := p.Config.Settings.Resolve()
+	if err != nil {
+		return turn.Result{}, cmdline.UsageError("%v", err)
+	}
 	sig := cmdline.HandleSignals(f.In)
 	defer sig.Stop()
 	initCtx, cancel := context.WithTimeout(sig.Ctx, 10*time.Second)
 	defer cancel()
 	// Without git the call still works.
-	_ = exec.CommandContext(initCtx, "git", "-C", dir, "-c", "init.defaultBranch=main", "init", "-q").Run()
+	_ = exec.CommandContext(initCtx, "git", "-C", q.dir, "-c", "init.defaultBranch=main", "init", "-q").Run()
 	a := turn.Assignment{
-		V: turn.Version, Origin: state.Origin{Iteration: 1}, Dir: dir, Prompt: prompt.Input{Template: testPrompt, Verbatim: true},
+		V: turn.Version, Origin: state.Origin{Iteration: 1}, Dir: q.dir, Prompt: prompt.Input{Template: q.text, Verbatim: true},
 		Agent: turn.Agent{Spec: one.Spec, Program: slices.Clone(one.Program), Model: p.Config.Model,
-			AllowedTools: p.Config.AllowedTools, PermissionMode: p.Config.PermissionMode, Filter: p.Config.EnvFilter()},
-		Sandbox: settings, Bounds: turn.Bounds{Timeout: min(testBound, p.Config.Wall())},
+			AllowedTools: q.tools, PermissionMode: p.Config.PermissionMode, Filter: p.Config.EnvFilter()},
+		Sandbox: settings, Bounds: turn.Bounds{Timeout: min(q.bound, p.Config.Wall())},
 	}
 	if words := a.Agent.Program; len(words) > 0 {
 		words[0] = p.absolute(words[0])
 	}
 	worker := &turn.Worker{Env: p.Env, Kill: sig.Kill}
 	defer worker.Close()
-	t.Result, err = worker.Run(sig.Ctx, a, func(state.Event) {})
+	res, err := worker.Run(sig.Ctx, a, func(state.Event) {})
 	if err != nil {
-		return t, err
+		return res, err
 	}
-	if why := t.Result.Call.NotStarted; why != "" {
-		return t, &cmdline.ExitError{Code: rules.ExitAgent, Text: why}
+	if why := res.Call.NotStarted; why != "" {
+		return res, &cmdline.ExitError{Code: rules.ExitAgent, Text: why}
 	}
 	interrupt := (*rules.Interrupt)(nil)
 	if errors.As(context.Cause(sig.Ctx), &interrupt) {
-		return t, &cmdline.ExitError{Code: interrupt.Exit, Text: "interrupted: " + interrupt.Why}
+		return res, &cmdline.ExitError{Code: interrupt.Exit, Text: "interrupted: " + interrupt.Why}
 	}
-	t.Scene = drill.Answer(t.Result, drill.Setting{Spec: one.Spec, Policy: p.Config.Policy, Now: time.Now()})
-	return t, nil
+	return res, nil
 }
 
 // Code is the exit code of a run that stops here. Waiting for a limit is no answer either.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/google/renameio/v2"
 )
@@ -46,6 +47,30 @@ func Write(dir string, files []File) (err error) {
 		if err := p.CloseAtomicallyReplace(); err != nil {
 			return fmt.Errorf("write %q: %w", files[i].Path, err)
 		}
+	}
+	return nil
+}
+
+// Append adds settings at the end of .ralphrc.
+func Append(dir string, settings []Setting) error {
+	path := filepath.Join(dir, ".ralphrc")
+	old, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read .ralphrc: %w", err)
+	}
+	text := string(old)
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	for _, s := range settings {
+		text += s.Key + "=" + quote(s.Value) + "\n"
+	}
+	mode := os.FileMode(0o644)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := renameio.WriteFile(path, []byte(text), mode); err != nil {
+		return fmt.Errorf("write .ralphrc: %w", err)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ import (
 
 type initOptions struct {
 	*cmdline.Factory
-	yes, force bool
+	yes, force, ai bool
 }
 
 // NewInitCmd returns ralph init.
@@ -44,6 +44,7 @@ func NewInitCmd(f *cmdline.Factory) *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "ask nothing and use what was detected, as without a terminal")
 	cmd.Flags().BoolVar(&o.force, "force", false, "overwrite existing files")
+	cmd.Flags().BoolVar(&o.ai, "ai", false, "let the agent look at a copy of the project and propose checks; one call")
 	return cmd
 }
 
@@ -75,10 +76,17 @@ func initRun(o *initOptions) error {
 		return nil
 	}
 	o.sayFound(found)
+	if o.ai {
+		if err := o.analyse(in, &a); err != nil {
+			return err
+		}
+	}
 	if !o.yes && o.CanAsk() {
 		if err := o.ask(in, &a, found, cfg); err != nil {
 			return err
 		}
+	}
+	if o.ai || !o.yes && o.CanAsk() {
 		if files, err = scaffold.Files(dir, found, a.scaffold(cfg, found)); err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/config"
+	"ralph/ptyexec"
 	"ralph/runner/prompt"
 	"ralph/runner/rules"
 	"ralph/runner/task/store"
@@ -26,6 +27,7 @@ const initChild = "RALPH_TEST_INIT_DIR"
 
 // TestMain lets the test binary be a "ralph init" that can be interrupted.
 func TestMain(m *testing.M) {
+	ptyexec.Init()
 	if dir := os.Getenv(initChild); dir != "" {
 		f := cmdline.New()
 		f.Dir = dir

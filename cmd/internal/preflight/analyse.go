@@ -1,0 +1,186 @@
+package preflight
+
+import (
+	"bufio"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ralph/cmd/internal/analysis"
+	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/scaffold"
+	"ralph/config"
+	"ralph/ptyexec"
+	"ralph/runner/gate/report"
+	"ralph/runner/rules"
+	"ralph/state/view"
+)
+
+// tryBound is how long a proposed command may take.
+const tryBound = 10 * time.Minute
+
+// Analyse asks the agent what the project is, in a copy of it. The answer is kept until a
+// manifest changes.
+func (p *Project) Analyse(f *cmdline.Factory) (analysis.Answer, error) {
+	if kept, ok := analysis.Read(p.Dir); ok && !kept.Declined {
+		f.Note("the project is as it was when %s looked at it", p.Agent.Spec.Name)
+		return kept.Answer, nil
+	}
+	dir, err := os.MkdirTemp("", "ralph-analysis-")
+	if err != nil {
+		return analysis.Answer{}, fmt.Errorf("make a folder for the analysis: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	if err := analysis.Copy(p.Dir, dir); err != nil {
+		return analysis.Answer{}, fmt.Errorf("copy the project: %w", err)
+	}
+	f.Note("%s looks at a copy of the project; this is one call, of at most %s", p.Agent.Spec.Name, analysis.Bound)
+	nonce := rand.Text()
+	res, err := p.consult(f, p.Agent, question{dir: dir, text: analysis.Prompt(nonce), tools: analysis.Tools(), bound: analysis.Bound})
+	if err != nil {
+		return analysis.Answer{}, err
+	}
+	if o := res.Call.Outcome; !o.Class.Success() {
+		return analysis.Answer{}, &cmdline.ExitError{Code: rules.ExitAgent, Text: fmt.Sprintf("the analysis ended with %s: %s", o.Class, o.Reason)}
+	}
+	answer, err := analysis.Parse(res.Call.Final, nonce)
+	if err != nil {
+		return answer, &cmdline.ExitError{Code: rules.ExitError, Text: err.Error()}
+	}
+	return answer, analysis.Write(p.Dir, analysis.Kept{At: time.Now(), Answer: answer})
+}
+
+// Propose shows an answer, tries its commands once, and asks which become checks. Without
+// a terminal none does.
+func (p *Project) Propose(f *cmdline.Factory, in *bufio.Reader, a analysis.Answer) (accepted []analysis.Named, err error) {
+	f.Note("it is: %s (%s)", a.Type, strings.Join(a.Languages, ", "))
+	if a.Context != "" {
+		f.Note("%s", a.Context)
+	}
+	var ready []analysis.Named
+	for _, c := range a.Commands() {
+		switch {
+		case c.Ready:
+			f.Note("  %-5s %s   # %s", c.Name, c.Command.Command, c.Reason)
+			ready = append(ready, c)
+		case c.Reason != "":
+			f.Note("  %-5s not ready: %s; ralph looks again when the first code or test appears", c.Name, c.Reason)
+		}
+	}
+	if len(ready) == 0 {
+		return nil, nil
+	}
+	if !f.CanAsk() {
+		f.Note("nobody can be asked here, so none becomes a check; set those that you want in .ralphrc, as %s_COMMAND", strings.ToUpper(ready[0].Name))
+		return nil, nil
+	}
+	yes, err := agree(f, in, "Run these commands once, to try them?")
+	if err != nil || !yes {
+		return nil, err
+	}
+	for _, c := range ready {
+		works := p.try(f, c.Command.Command)
+		preset := "no"
+		if works {
+			preset = "yes"
+		}
+		use, err := confirm(f, in, fmt.Sprintf("Make it the %s check?", c.Name), preset)
+		if err != nil {
+			return accepted, err
+		}
+		if use {
+			accepted = append(accepted, c)
+		}
+	}
+	return accepted, nil
+}
+
+// try runs a proposed command in the project, in the sandbox of a run.
+func (p *Project) try(f *cmdline.Factory, line string) bool {
+	sig := cmdline.HandleSignals(f.In)
+	defer sig.Stop()
+	out := &report.Excerpt{Head: 1 << 10, Tail: 2 << 10}
+	settings, err := p.Config.Settings.Resolve()
+	cmd := ptyexec.Command{Args: []string{"/bin/sh", "-c", line}, Dir: p.Dir, Env: p.Config.EnvFilter().Checks(p.Env), Pipe: true, Timeout: tryBound, Kill: sig.Kill}
+	if err == nil {
+		cmd, err = settings.Box(p.Dir, "", p.Config.EnvFilter().State()).Wrap(cmd)
+	}
+	var exit ptyexec.Exit
+	if err == nil {
+		exit, err = ptyexec.Run(sig.Ctx, cmd, func(b []byte) bool { _, _ = out.Write(b); return false })
+	}
+	switch {
+	case err != nil:
+		f.Note("  %s: cannot run: %v", line, err)
+	case exit.Cause == ptyexec.CauseExited && exit.Code == 0:
+		f.Note("  %s: passes, in %s", line, exit.Duration.Round(100*time.Millisecond))
+		return true
+	default:
+		why := cmdline.Shorten(report.ErrorLine(out.String()))
+		f.Note("  %s: fails with exit code %d%s", line, exit.Code, view.Prefix(": ", why))
+	}
+	return false
+}
+
+func agree(f *cmdline.Factory, in *bufio.Reader, question string) (bool, error) {
+	return confirm(f, in, question, "no")
+}
+
+// confirm asks a question whose answer by Enter is preset.
+func confirm(f *cmdline.Factory, in *bufio.Reader, question, preset string) (yes bool, err error) {
+	err = f.Ask(in, question, preset, func(answer string) error {
+		switch strings.ToLower(answer) {
+		case "y", "yes":
+			yes = true
+		case "n", "no":
+		default:
+			return fmt.Errorf("%q is neither yes nor no", answer)
+		}
+		return nil
+	})
+	return yes, err
+}
+
+// OfferAnalysis asks once whether an agent shall look at a project in which ralph finds no
+// checks. What the user accepts becomes checks of this run, and of later ones by .ralphrc.
+func (p *Project) OfferAnalysis(f *cmdline.Factory) error {
+	rows, _ := p.Checks()
+	if _, known := analysis.Read(p.Dir); known || len(rows) > 0 || !p.Config.DetectChecks || !f.CanAsk() || !analysis.HasManifest(p.Dir) {
+		return nil
+	}
+	in := bufio.NewReader(f.In)
+	yes, err := agree(f, in, fmt.Sprintf("ralph finds no checks here. Shall %s look at the project and propose some? It is one call.", p.Agent.Spec.Name))
+	if err != nil {
+		return err
+	}
+	if !yes {
+		return analysis.Write(p.Dir, analysis.Kept{At: time.Now(), Declined: true})
+	}
+	answer, err := p.Analyse(f)
+	if err != nil {
+		f.Warn(err) // the run can do without
+		return nil
+	}
+	accepted, err := p.Propose(f, in, answer)
+	if err != nil || len(accepted) == 0 {
+		return err
+	}
+	var settings []scaffold.Setting
+	for _, c := range accepted {
+		key := strings.ToUpper(c.Name) + "_COMMAND"
+		p.Config.Choose(key, c.Command.Command, "answer")
+		settings = append(settings, scaffold.Setting{Key: key, Value: c.Command.Command})
+	}
+	if err := scaffold.Append(p.Dir, settings); err != nil {
+		return err
+	}
+	f.Note("added to %s", filepath.Join(p.Dir, ".ralphrc"))
+	u, err := p.loader.Untrusted()
+	if err != nil || u == nil {
+		return err
+	}
+	return f.Record(p.loader, []config.Untrusted{*u})
+}
