@@ -16,7 +16,7 @@ func TestHooks_failureAtEachPoint_costsWhatItsRowSays(t *testing.T) {
 	agents := map[hooks.Point]struct {
 		name string
 		exit int
-	}{hooks.OnError: {"crasher", 3}, hooks.OnLimit: {"limited-long", 7}, hooks.OnHalt: {"idler", 3}, hooks.PreCommit: {"leaver", 0}}
+	}{hooks.OnError: {"crasher", 3}, hooks.OnLimit: {"limited-long", 7}, hooks.OnHalt: {"idler", 3}, hooks.PreCommit: {"leaver", 0}, hooks.OnQuestion: {"asker", 9}}
 	for _, p := range hooks.Usable() {
 		for _, answer := range hooks.Answers() {
 			hook := hooks.Hook{Point: p.Point, Command: "echo broken >&2; exit 3", OnFailure: answer, Timeout: 10 * time.Second}
@@ -30,7 +30,7 @@ func TestHooks_failureAtEachPoint_costsWhatItsRowSays(t *testing.T) {
 					agent.name = "worker"
 				}
 				b := newBench(t, agent.name, "[ ] one")
-				b.o.OnLimit = "stop"
+				b.o.OnLimit, b.o.QuestionWait = "stop", 0
 				if p.Point == hooks.PreCommit {
 					b.repository()
 					b.o.CommitOptions = git.CommitOptions{AutoCommit: true, CommitPrefix: "[ralph]"}

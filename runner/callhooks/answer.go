@@ -112,8 +112,8 @@ func BeforeTool(in Input, f Facts) any {
 		return map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": why}}
 	}
 	if in.Tool == "AskUserQuestion" {
-		return decide("deny", "Nobody is here to answer now, but ralph has noted the question for the user. Work on what does not depend on the answer, "+
-			"or end with STATUS: BLOCKED and repeat the question in RECOMMENDATION.")
+		return decide("deny", "Nobody is here to answer now, but ralph has noted the question for the user. End this turn with STATUS: BLOCKED: "+
+			"the task waits for the answer, and the next prompt has it.")
 	}
 	if why := refuse(in); why != "" {
 		return decide("deny", "ralph refuses this: "+why)
