@@ -20,11 +20,7 @@ import (
 // events gives an empty model.
 func ReadRun(r *state.Reader, run string, alive bool) (*Run, error) {
 	all := &Run{ID: run}
-	if err := EachEvent(r, Folded, func(e state.Event) {
-		if e.Run == run {
-			all.Add(e)
-		}
-	}); err != nil {
+	if err := EachEventOf(r, run, Folded, all.Add); err != nil {
 		return nil, err
 	}
 	all.Settle(alive)
@@ -36,7 +32,24 @@ func EachEvent(r *state.Reader, wanted state.EventFilter, do func(state.Event)) 
 	files, err := r.EventFiles()
 	for _, name := range files {
 		if err == nil {
-			err = readEvents(name, wanted, do)
+			err = readEvents(name, "", wanted, do)
+		}
+	}
+	return err
+}
+
+// EachEventOf is EachEvent for one run. It does not read the files before that run, and
+// decodes no events of others.
+func EachEventOf(r *state.Reader, run string, wanted state.EventFilter, do func(state.Event)) error {
+	files, err := r.EventFiles()
+	first := len(files)
+	for begun := ""; first > 0 && begun != run; {
+		first--
+		begun = startsRun(files[first])
+	}
+	for _, name := range files[first:] {
+		if err == nil {
+			err = readEvents(name, run, wanted, do)
 		}
 	}
 	return err
@@ -51,7 +64,7 @@ func ReadRotated(r *state.Reader) (*Run, error) {
 	}
 	last := len(files) - 1
 	first := last
-	for first > 0 && !startsRun(files[first]) {
+	for first > 0 && startsRun(files[first]) == "" {
 		first--
 	}
 	if first == last {
@@ -59,32 +72,35 @@ func ReadRotated(r *state.Reader) (*Run, error) {
 	}
 	run := &Run{}
 	for _, name := range files[first:last] {
-		if err := readEvents(name, Folded, run.Add); err != nil {
+		if err := readEvents(name, "", Folded, run.Add); err != nil {
 			return run, err
 		}
 	}
 	return run, nil
 }
 
-// startsRun reports whether a file starts with the start of a new run, so that the
-// files before it belong to other runs.
-func startsRun(name string) bool {
+// startsRun returns the run whose start a file begins with, so that the files before it
+// belong to other runs; empty: it goes on with a run.
+func startsRun(name string) string {
 	file, err := os.Open(name)
 	if err != nil {
-		return false
+		return ""
 	}
 	defer file.Close()
 	line, err := bufio.NewReader(file).ReadBytes('\n')
-	return err == nil && state.Kind(gjson.GetBytes(line, "kind").String()) == state.KindRunStart &&
-		!gjson.GetBytes(line, "data.resumed").Bool()
+	if err != nil || state.Kind(gjson.GetBytes(line, "kind").String()) != state.KindRunStart || gjson.GetBytes(line, "data.resumed").Bool() {
+		return ""
+	}
+	return gjson.GetBytes(line, "run").String()
 }
 
 // Folded reports whether a Run uses events of this kind. The others only fill the
 // log, and are most of a file.
 func Folded(k state.Kind) bool { return k != state.KindText && k != state.KindToolResult }
 
-// readEvents calls do for the events of one file; a missing one has none.
-func readEvents(name string, wanted state.EventFilter, do func(state.Event)) error {
+// readEvents calls do for the events of one file, of all runs if run is empty; a missing
+// file has none.
+func readEvents(name, run string, wanted state.EventFilter, do func(state.Event)) error {
 	file, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -96,8 +112,10 @@ func readEvents(name string, wanted state.EventFilter, do func(state.Event)) err
 	lines := bufio.NewReaderSize(file, 1<<16)
 	for {
 		line, err := lines.ReadBytes('\n')
-		if e, ok := wanted.Decode(line); ok {
-			do(e)
+		if run == "" || gjson.GetBytes(line, "run").String() == run { // it stands before the payload
+			if e, ok := wanted.Decode(line); ok {
+				do(e)
+			}
 		}
 		if errors.Is(err, io.EOF) {
 			return nil

@@ -145,18 +145,20 @@ func asked(r *state.Reader, since time.Time, run string) (all []question.Questio
 
 func foldRun(r *state.Reader, run string) (*report.Fold, error) {
 	f := &report.Fold{}
-	return f, view.EachEvent(r, report.Wanted, func(e state.Event) {
-		if e.Run == run && run != "" {
-			f.Add(e)
-		}
-	})
+	if run == "" {
+		return f, nil
+	}
+	return f, view.EachEventOf(r, run, report.Wanted, f.Add)
 }
 
 // Forecast says when the open tasks of a living run may be done; empty: nobody works, or
 // nothing is open.
 func Forecast(r *state.Reader, s view.Snapshot) string {
+	if !s.Alive {
+		return ""
+	}
 	f, err := foldRun(r, s.Status.RunID)
-	if err != nil || !s.Alive || !f.Known() {
+	if err != nil || !f.Known() {
 		return ""
 	}
 	return f.Build(report.Source{Snapshot: s, Now: s.At, Earlier: earlier(r, s.Status.RunID)}).Forecast.Text(s.At)
