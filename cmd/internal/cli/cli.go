@@ -17,6 +17,9 @@ import (
 // Version is set by the release build; a plain build names its commit.
 var Version = ""
 
+// rootName is the name of the command that has the verbs.
+const rootName = "ralph"
+
 // Main runs one command line and returns the exit code.
 func Main(program string, args []string) int {
 	tellOuter, watched := split.Reporter()
@@ -36,7 +39,9 @@ func Main(program string, args []string) int {
 // execute runs one command line. It returns an error as one line, empty if the
 // verb has printed everything itself, and the exit code.
 func execute(f *cmdline.Factory, args []string) (text string, code int) {
-	root, started := newRootCmd(f)
+	own := *f
+	own.Words = append([]string{rootName}, args...)
+	root, started := newRootCmd(&own)
 	root.SetArgs(args)
 	root.SetOut(f.Out)
 	root.SetErr(f.Err)

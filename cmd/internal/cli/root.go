@@ -25,7 +25,7 @@ type app struct{ *cmdline.Factory }
 // runs: what fails before is the command line.
 func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 	started = new(bool)
-	root = newRunCmd(f, "ralph")
+	root = newRunCmd(f, rootName)
 	addCompatFlags(root, f)
 	root.Short = "Run an AI coding agent again and again, with fresh context, until the plan is done"
 	root.Long = root.Short + ".\n\nralph without a verb is ralph run, and takes the same flags. ralph 50 makes at most 50 iterations.\n\n" + ownAgent

@@ -51,6 +51,9 @@ func (f *optionFlag) IsBoolFlag() bool { return f.row.Kind == option.Bool }
 // AddOptions adds a flag for every option that has one. Values get the raw text
 // by the option's key.
 func AddOptions(cmd *cobra.Command, f *Factory, values map[string]string) {
+	if f.Words != nil && !slices.Contains(f.Words, cmd.Name()) {
+		return
+	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	add := func(name, short, help string, value *optionFlag) {
