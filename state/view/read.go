@@ -20,34 +20,23 @@ import (
 // events gives an empty model.
 func ReadRun(r *state.Reader, run string, alive bool) (*Run, error) {
 	all := &Run{ID: run}
-	if err := EachEventOf(r, run, Folded, all.Add); err != nil {
+	if err := EachEvent(r, run, Folded, all.Add); err != nil {
 		return nil, err
 	}
 	all.Settle(alive)
 	return all, nil
 }
 
-// EachEvent calls do for the events of all runs, also those in rotated files, oldest first.
-func EachEvent(r *state.Reader, wanted state.EventFilter, do func(state.Event)) error {
+// EachEvent calls do for the events of a run, or of all runs if run is empty, oldest first.
+func EachEvent(r *state.Reader, run string, wanted state.EventFilter, do func(state.Event)) error {
 	files, err := r.EventFiles()
-	for _, name := range files {
-		if err == nil {
-			err = readEvents(name, "", wanted, do)
+	for i, name := range slices.Backward(files) {
+		if run != "" && startsRun(name) == run {
+			files = files[i:]
+			break
 		}
 	}
-	return err
-}
-
-// EachEventOf is EachEvent for one run. It does not read the files before that run, and
-// decodes no events of others.
-func EachEventOf(r *state.Reader, run string, wanted state.EventFilter, do func(state.Event)) error {
-	files, err := r.EventFiles()
-	first := len(files)
-	for begun := ""; first > 0 && begun != run; {
-		first--
-		begun = startsRun(files[first])
-	}
-	for _, name := range files[first:] {
+	for _, name := range files {
 		if err == nil {
 			err = readEvents(name, run, wanted, do)
 		}
@@ -79,8 +68,7 @@ func ReadRotated(r *state.Reader) (*Run, error) {
 	return run, nil
 }
 
-// startsRun returns the run whose start a file begins with, so that the files before it
-// belong to other runs; empty: it goes on with a run.
+// startsRun returns the run that starts with a file; empty: the file continues a run.
 func startsRun(name string) string {
 	file, err := os.Open(name)
 	if err != nil {
@@ -98,8 +86,7 @@ func startsRun(name string) string {
 // log, and are most of a file.
 func Folded(k state.Kind) bool { return k != state.KindText && k != state.KindToolResult }
 
-// readEvents calls do for the events of one file, of all runs if run is empty; a missing
-// file has none.
+// readEvents calls do for the events of one file, of all runs if run is empty; a missing file has none.
 func readEvents(name, run string, wanted state.EventFilter, do func(state.Event)) error {
 	file, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -112,10 +99,8 @@ func readEvents(name, run string, wanted state.EventFilter, do func(state.Event)
 	lines := bufio.NewReaderSize(file, 1<<16)
 	for {
 		line, err := lines.ReadBytes('\n')
-		if run == "" || gjson.GetBytes(line, "run").String() == run { // it stands before the payload
-			if e, ok := wanted.Decode(line); ok {
-				do(e)
-			}
+		if e, ok := wanted.Decode(line); ok && (run == "" || e.Run == run) {
+			do(e)
 		}
 		if errors.Is(err, io.EOF) {
 			return nil

@@ -148,7 +148,7 @@ func foldRun(r *state.Reader, run string) (*report.Fold, error) {
 	if run == "" {
 		return f, nil
 	}
-	return f, view.EachEventOf(r, run, report.Wanted, f.Add)
+	return f, view.EachEvent(r, run, report.Wanted, f.Add)
 }
 
 // Forecast says when the open tasks of a living run may be done; empty: nobody works, or

@@ -144,7 +144,7 @@ func runsOf(r *state.Reader, dir string) ([]runRow, error) {
 // foldRuns folds the events of all runs but these.
 func foldRuns(r *state.Reader, but []string) (map[string]*report.Fold, error) {
 	folds := map[string]*report.Fold{}
-	err := view.EachEvent(r, report.Wanted, func(e state.Event) {
+	err := view.EachEvent(r, "", report.Wanted, func(e state.Event) {
 		if e.Run == "" || slices.Contains(but, e.Run) {
 			return
 		}
