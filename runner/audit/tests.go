@@ -32,7 +32,7 @@ func compareTests(in Input, asked string) []Finding {
 	return found
 }
 
-// excuses are patterns of tasks that ask for a change.
+// excuses match tasks that ask for tests to be removed or skipped.
 var excuses = sync.OnceValue(func() (p struct{ remove, skip *regexp.Regexp }) {
 	p.remove = regexp.MustCompile(`(?i)\b(?:remov|delet|drop|retir|mov(?:e|ing)|merg|` +
 		`reorgani[sz]|consolidat|prun|deprecat|revert|obsolet|restructur)\w*`)

@@ -12,7 +12,7 @@ const Version = 1
 // longest bounds a text of Facts, in bytes: an environment has its limits.
 const longest = 4 << 10
 
-// Facts are what a hook gets to know: as JSON on stdin, and most of it in its
+// Facts describe the run to a hook: as JSON on stdin, and mostly also in its
 // environment. Fields that do not apply at a point are left out.
 type Facts struct {
 	V         int    `json:"v"`

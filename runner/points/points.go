@@ -26,7 +26,7 @@ type Moment struct {
 	More  func(*hooks.Facts) // adds what is known there; nil: nothing
 }
 
-// Facts are what a hook gets to know.
+// Facts describes the moment to a hook.
 func (m Moment) Facts(plan turn.Plan) hooks.Facts {
 	f := facts(m.From, m.Task, plan)
 	if m.More != nil {

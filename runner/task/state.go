@@ -133,7 +133,7 @@ type Parsed struct {
 	First Range
 }
 
-// Input is what a format reads.
+// Input is the text of a plan, for the parser of its format.
 type Input struct {
 	Files            []File // of the plan, in the order of their names; the plan itself first
 	OptionalSections []string

@@ -238,7 +238,7 @@ func (l List) Problems() []string {
 	return problems
 }
 
-// circle is a chain of open tasks from one back to itself; empty: there is none.
+// circle returns open tasks that depend on each other in a circle, or nil if there are none.
 func (l List) circle(at map[string]int) []string {
 	const onPath, left = 1, 2
 	seen := make([]int, len(l.Tasks))

@@ -167,8 +167,8 @@ func Blank(text string) int {
 	return n
 }
 
-// MarkerLen is the length of the list marker at the start of text, 0 if there is none. A
-// blank must follow it.
+// MarkerLen returns the length of the list marker at the start of text, without the space or
+// tab that must follow it, or 0 if there is none.
 func MarkerLen(text string) int {
 	n := 0
 	for n < len(text) && n < 9 && text[n] >= '0' && text[n] <= '9' {

@@ -71,7 +71,7 @@ func (w *Watch) More(silent time.Duration) time.Duration {
 	return min(changed.Sub(now)+w.Idle, w.Idle)
 }
 
-// newest is when a file below dir changed last; a time after since is enough.
+// newest returns when a file below dir last changed. It stops at the first time after since.
 // What ralph and git keep for themselves does not count, and neither does what
 // package managers install.
 func newest(dir string, since time.Time) time.Time {
