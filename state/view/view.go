@@ -1,3 +1,6 @@
+// size of package: one sentence a kind of event, and new kinds keep coming; apart, a
+// reader of sentences.go would look for the words of an event in two places.
+
 // Package view folds the state files and the events of a run into one model, and
 // formats events as text. The monitor, ralph status and ralph iterations show it. It
 // does not depend on a terminal: its output is plain data and text without control
