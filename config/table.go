@@ -14,6 +14,7 @@ import (
 	"ralph/runner/prompt"
 	"ralph/runner/rules"
 	"ralph/runner/sandbox"
+	"ralph/runner/slots"
 	"ralph/runner/task/store"
 )
 
@@ -30,6 +31,7 @@ type Options struct {
 	hooks.Commands
 	callhooks.Wanted
 	lessons.Choice
+	slots.SlotOptions
 	OutputOptions
 }
 
@@ -41,13 +43,13 @@ type OutputOptions struct {
 
 // groups are the headings of the documents, in their order.
 func groups() []string {
-	return []string{"Limits", "Agent", "Session", "Circuit breaker", "Prompt and plan", "Checks", "Hooks", "Memory", "Environment", "Sandbox", "Commits", "Output"}
+	return []string{"Limits", "Agent", "Session", "Circuit breaker", "Prompt and plan", "Checks", "Hooks", "Memory", "Environment", "Sandbox", "Commits", "Side by side", "Output"}
 }
 
 // rows are all rows, bound to o, in the order of the documents.
 func (o *Options) rows() []option.Row {
 	table := slices.Concat(o.Policy.Options(), o.CallOptions.Options(), o.FileOptions.Options(), o.PlanOptions.Options(),
-		o.CheckOptions.Options(), o.Commands.Options(), o.Wanted.Options(), o.Choice.Options(), o.CommitOptions.Options(), o.Settings.Options(), o.OutputOptions.Options())
+		o.CheckOptions.Options(), o.Commands.Options(), o.Wanted.Options(), o.Choice.Options(), o.CommitOptions.Options(), o.Settings.Options(), o.SlotOptions.Options(), o.OutputOptions.Options())
 	rank := func(r option.Row) int { return slices.Index(groups(), r.Group) }
 	slices.SortStableFunc(table, func(a, b option.Row) int { return rank(a) - rank(b) })
 	return table

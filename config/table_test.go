@@ -21,6 +21,7 @@ import (
 	"ralph/runner/rules"
 	"ralph/runner/rules/thresholds"
 	"ralph/runner/sandbox"
+	"ralph/runner/slots"
 	"ralph/runner/task/store"
 )
 
@@ -187,6 +188,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		CommitOptions: git.CommitOptions{CommitPrefix: "[ralph]"},
 		Wanted:        callhooks.Wanted{MaxContinuations: 5},
 		Choice:        lessons.Choice{Learn: true, ArchiveBranch: true},
+		SlotOptions:   slots.SlotOptions{Parallel: 1, Isolate: "none", Land: "checkout"},
 		Settings:      sandbox.Settings{Sandbox: "off", SandboxNet: []string{"all"}, SandboxImage: "localhost/ralph-sandbox"},
 	}
 	if diff := cmp.Diff(want, c.Options); diff != "" {

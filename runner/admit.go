@@ -126,7 +126,7 @@ func (r *Run) proveLeft(ctx context.Context) error {
 
 // toReview is what a person has to look at before the run is complete, by the latest report.
 func (r *Run) toReview(ctx context.Context, report gate.Report) []state.ReviewItem {
-	in, err := r.worker.Changed(ctx, r.d.Dir)
+	in, err := r.worker.Changed(ctx, r.dir())
 	if err != nil {
 		r.d.Log.Warn("the findings cannot be looked at again", logs.KeyError, err)
 	} else if in != nil {

@@ -22,7 +22,7 @@ const maxInput = 16 << 20
 func (r *Run) assignment(t task.Task) turn.Assignment {
 	notes := r.tasks.Of(t.ID)
 	a := turn.Assignment{
-		V: turn.Version, Origin: r.origin(t), Dir: r.d.Dir, Task: t, Plan: r.plan.File,
+		V: turn.Version, Origin: r.origin(t), Dir: r.dir(), Task: t, Plan: r.plan.File,
 		Agent:  turn.Agent{Filter: r.d.Filter},
 		Checks: r.checks, Sandbox: r.o.Settings,
 		Audit: turn.Audit{Answer: r.o.AntiCheat, Warned: r.past.warned},
@@ -32,6 +32,9 @@ func (r *Run) assignment(t task.Task) turn.Assignment {
 		// The files are the user's, and the run needs them.
 		a.LogDir, a.Protect = r.d.State.RunDir(r.d.RunID), planbook.Within(r.d.State.Dir(), r.d.Prompt, r.d.Plan)
 	}
+	if j := r.crew.Of(t.ID); j != nil {
+		j.Place(&a)
+	}
 	return a
 }
 
@@ -40,6 +43,9 @@ func (r *Run) origin(t task.Task) state.Origin {
 	o := state.Origin{Run: r.d.RunID, Host: r.host, Iteration: r.mem.Iterations + 1, Task: t.ID, Role: "developer"}
 	if t.ID != "" {
 		o.Attempt = r.tasks.Of(t.ID).Attempts + 1
+	}
+	if j := r.crew.Of(t.ID); j != nil {
+		o.Iteration = j.Origin.Iteration
 	}
 	return o
 }
@@ -61,8 +67,8 @@ func (r *Run) assign(t task.Task) (turn.Assignment, pool.Choice, error) {
 	a.Prompt = r.promptInput(string(template), plan, t)
 	a.Agent.Spec, a.Agent.Program, a.Agent.Model = who.Agent.Spec, who.Agent.Program, who.Model
 	a.Agent.AllowedTools, a.Agent.PermissionMode = r.o.AllowedTools, r.o.PermissionMode
-	a.Agent.Settings = r.o.Wanted.Settings(r.d.Self, r.plan.File, t.ID, a.Prompt.Checks)
-	if r.o.Continue && !r.mem.Stale {
+	a.Agent.Settings = r.o.Wanted.Settings(r.d.Self, a.Plan, t.ID, a.Prompt.Checks)
+	if r.o.Continue && !r.mem.Stale && r.crew == nil {
 		a.Agent.Session = session.Resumable(r.session, who.Agent.Spec.Name, r.o.SessionExpiry)
 	}
 	a.Bounds = turn.Bounds{Timeout: r.timeout(), IdleTimeout: r.o.IdleTimeout}

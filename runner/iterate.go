@@ -52,6 +52,21 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 	if err := r.counted.Wait(); err != nil {
 		return rules.Decision{}, err
 	}
+	res.Task = next // also after a failure
+	return r.finish(ctx, work, turned{Result: res, worker: r.worker, dir: r.d.Dir, skip: r.inbox.Take(state.RequestSkip) != ""}, err)
+}
+
+// turned is a Result with where it comes from.
+type turned struct {
+	turn.Result
+	worker *turn.Worker // nil: there is no state to keep
+	dir    string
+	skip   bool // a person has put the task off
+}
+
+// finish concludes from a turn. The error is ralph's own, unless work has ended.
+func (r *Run) finish(ctx, work context.Context, res turned, err error) (rules.Decision, error) {
+	goOn, next := rules.Decision{Action: rules.ActionContinue}, res.Task
 	if broken := r.inbox.Broken(); broken != nil {
 		return rules.Decision{}, broken
 	}
@@ -64,24 +79,25 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 	for _, q := range r.inbox.OfAgent() {
 		r.tell(state.Finding{Source: state.FoundByAudit, Name: "request", Text: r.inbox.Who(q)})
 	}
-	if r.inbox.Take(state.RequestSkip) != "" { // a turn that it has cut off says so itself
+	if res.skip { // a turn that it has cut off says so itself
 		r.skip(next, res.Cut == "" && !res.Proof.After.IsDone(next.ID))
 	}
 	if !res.Call.Made && res.Call.NotStarted == "" { // ended before the call
 		goOn.Rule, goOn.Reason = "continue", "a person ended it before the agent was called"
-		r.announceEnd(res, goOn)
+		r.announceEnd(res.Result, goOn)
 		r.calls.Calls--
 		return goOn, r.d.State.SaveCalls(r.calls)
 	}
 	keep, kept := r.inbox.AfterContext(ctx) // an abort also ends what git does after the call
 	defer kept()
-	res, told := r.asked.Bounded(res)
+	var told []string
+	res.Result, told = r.asked.Bounded(res.Result)
 	r.notes.Tell(told)
 	d, err := r.conclude(ctx, keep, res)
 	if err != nil {
 		return d, err
 	}
-	return r.after(keep, res, d), nil
+	return r.after(keep, res.Result, d), nil
 }
 
 // begin puts the call on disk before it is made: heard waits for it.
@@ -120,7 +136,8 @@ func (r *Run) showCalls(s *state.Status) {
 }
 
 // conclude decides and records. The work is committed and kept while keep lasts.
-func (r *Run) conclude(ctx, keep context.Context, res turn.Result) (rules.Decision, error) {
+func (r *Run) conclude(ctx, keep context.Context, from turned) (rules.Decision, error) {
+	res := from.Result
 	r.last, r.plan.Counts = res, res.Proof.After
 	damaged := res.Work.Damaged
 	if r.past.lostState {
@@ -167,14 +184,15 @@ func (r *Run) conclude(ctx, keep context.Context, res turn.Result) (rules.Decisi
 	if res.Proof.After.IsDone(res.Task.ID) {
 		r.tasks.Settled(res.Task.ID)
 	}
-	if err := r.save(res, was); err != nil {
+	err := r.save(res, was)
+	if err != nil {
 		return rules.Decision{}, err
 	}
 	r.announceEnd(res, d)
-	if !res.Call.Made {
+	if !res.Call.Made || from.worker == nil {
 		return d, nil // there is no end of an iteration to go back to
 	}
-	if err := r.worker.Keep(keep, r.d.Dir, output.KeptOf(res, d.Rule)); err != nil && keep.Err() == nil {
+	if err = from.worker.Keep(keep, from.dir, output.KeptOf(res, d.Rule)); err != nil && keep.Err() == nil {
 		return rules.Decision{}, err
 	}
 	return d, nil
@@ -244,7 +262,7 @@ func (r *Run) meetLimit(f *rules.Conclusion, now time.Time) {
 
 // commit commits what the agent left over.
 func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin) {
-	if !r.o.AutoCommit {
+	if !r.o.AutoCommit || r.crew != nil {
 		return
 	}
 	v := r.at(ctx, points.Moment{Point: hooks.PreCommit, From: from, Task: t, More: points.Commits(r.last)})

@@ -1,3 +1,5 @@
+// size of package: turns one at a time and turns side by side are decided with the same state.
+
 // Package runner is the run: it owns the plan and decides. A turn (package turn)
 // does the work and reports.
 //
@@ -23,6 +25,7 @@ import (
 	"ralph/ptyexec"
 	"ralph/runner/agent"
 	"ralph/runner/callhooks"
+	"ralph/runner/crew"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/hooks"
@@ -39,6 +42,7 @@ import (
 	"ralph/runner/rules/ends"
 	"ralph/runner/rules/hours"
 	"ralph/runner/sandbox"
+	"ralph/runner/slots"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
 	"ralph/runner/turn"
@@ -58,6 +62,7 @@ type Options struct {
 	sandbox.Settings // as Resolve returned them
 	callhooks.Wanted
 	lessons.Choice
+	slots.SlotOptions
 }
 
 // Deps is what a run works with.
@@ -134,7 +139,8 @@ type Run struct {
 	review  review.Book
 	asked   questions.Book
 	hooks   hooks.Set
-	hooked  string // the task whose hooks ran last before a turn
+	hooked  string     // the task whose hooks ran last before a turn
+	crew    *crew.Crew // nil: turns work in the project itself, one at a time
 
 	counted  writes.Begun // the call that begins
 	analysis writes.Later // of the latest turn
@@ -160,8 +166,14 @@ func New(o Options, d Deps) *Run {
 	r.plan.File.Edits, r.learned = d.PlanEdits, lessons.Open(d.Dir, o.Choice)
 	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}
 	r.hooks = hooks.Set{Hooks: d.Hooks, Dir: d.Dir, Plan: d.Plan, Env: d.Env, Filter: d.Filter, Sandbox: o.Settings, Kill: d.Kill, Asked: o.Asked(d.Agents)}
-	r.worker = &turn.Worker{Env: d.Env, Size: d.Size, Resize: d.Resize, Kill: d.Kill, Log: d.Log, Find: d.Find, Retest: retest.New(d.Env)}
+	r.worker = r.newWorker(d.Env)
+	r.worker.Resize = d.Resize
 	return r
+}
+
+func (r *Run) newWorker(env []string) *turn.Worker {
+	d := r.d
+	return &turn.Worker{Env: env, Size: d.Size, Kill: d.Kill, Log: d.Log, Find: d.Find, Retest: retest.New(env)}
 }
 
 // Run runs until a decision stops it. The context is cancelled with a
@@ -172,7 +184,7 @@ func (r *Run) Run(ctx context.Context) (Ending, error) {
 		return r.ending(ends.Failed(err)), err
 	}
 	stop := r.watch()
-	d, err := r.loop(ctx)
+	d, err := r.inWorktrees(ctx)
 	if errors.Is(err, turn.ErrLost) {
 		d, err = rules.LostRepository(err.Error()), nil
 	}
@@ -184,6 +196,7 @@ func (r *Run) Run(ctx context.Context) (Ending, error) {
 	}
 	r.over(ctx, d)
 	stop()
+	d = r.leave(d)
 	r.worker.Close() //nolint:contextcheck // the run's own has often ended by now
 	return r.ending(d), errors.Join(err, r.close(d))
 }
@@ -197,6 +210,9 @@ func (r *Run) ending(d rules.Decision) Ending {
 func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
 	if d, goOn := r.begun(ctx); !goOn {
 		return d, nil
+	}
+	if r.crew != nil {
+		return r.beside(ctx)
 	}
 	if err := r.proveLeft(ctx); err != nil {
 		return rules.Decision{}, err

@@ -99,6 +99,10 @@ var floors = map[string]int{
 	"runner/lessons":     5, // the files of what was learned, and what a run does with it
 	"runner/inbox":       4, // what people ask of a run while it works
 
+	"runner/beside":      1, // which task may start beside others: plan and busy tasks in, a task out
+	"runner/slots":       3, // git worktrees for turns: prepared, and their work kept
+	"runner/merge":       5, // the merge queue: finished work in, landed or sent back
+	"runner/crew":        6, // the turns under way side by side
 	"runner/output":      5, // what a run shows: status, events, log, screen
 	"runner/rules/hours": 1, // between which times of day a run works: a time in, times out
 	"runner/rules/ends":  6, // the bounds that end a run, and how far each is used

@@ -37,6 +37,14 @@ func (in *Inbox) Fail(err error) {
 	if in.cancel != nil {
 		in.cancel(err)
 	}
+	in.wake()
+}
+
+func (in *Inbox) wake() {
+	select {
+	case in.Wake <- struct{}{}:
+	default:
+	}
 }
 
 // Broken is why state cannot be written any more; nil: it can.
@@ -63,10 +71,7 @@ func (in *Inbox) Add(requests []state.Request) {
 			in.cancel(&stop.Stopped{By: q})
 		}
 	}
-	select {
-	case in.Wake <- struct{}{}:
-	default:
-	}
+	in.wake()
 }
 
 // OfAgent returns the requests of the agent that it has not returned before.

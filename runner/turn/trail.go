@@ -112,7 +112,7 @@ func (w *Worker) Keep(ctx context.Context, dir string, s git.State) error {
 	if t.keeper == nil {
 		return nil
 	}
-	late, done := stop.Outlast(command.With(ctx, w.trust))
+	late, done := stop.Outlast(command.With(ctx, w.Trust))
 	defer done()
 	if err := w.look(late, dir); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (w *Worker) Changed(ctx context.Context, dir string) (*audit.Input, error) 
 	if t.start == nil {
 		return nil, nil
 	}
-	ctx = command.With(ctx, w.trust)
+	ctx = command.With(ctx, w.Trust)
 	if err := w.look(ctx, dir); err != nil {
 		return nil, err
 	}

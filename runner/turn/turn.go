@@ -65,11 +65,13 @@ type Worker struct {
 	// this one; zero: nobody does.
 	Own own.Store
 
-	trust  *command.Trust // what git may start; nil: not looked at yet
-	spare  ptyexec.Spare  // the next call's guard, started while this call runs
-	before *git.Snapshot  // the workspace as it is now; nil: look again
-	blind  bool           // git could not say what the latest turn left
-	report gate.Report    // of the latest checks; describes the workspace while before is set
+	// Trust is what git may start; nil: what is set when the worker begins.
+	Trust *command.Trust
+
+	spare  ptyexec.Spare // the next call's guard, started while this call runs
+	before *git.Snapshot // the workspace as it is now; nil: look again
+	blind  bool          // git could not say what the latest turn left
+	report gate.Report   // of the latest checks; describes the workspace while before is set
 	trail  trail
 	steer  steer.Files // as the worker's first turn found them
 	view   hidden.View // what git did not show after the latest turn
@@ -78,7 +80,7 @@ type Worker struct {
 // Close waits for what the worker still writes and ends the spare guard.
 func (w *Worker) Close() {
 	w.finishKeeping()
-	ctx, cancel := context.WithTimeout(command.With(context.Background(), w.trust), finalGrace)
+	ctx, cancel := context.WithTimeout(command.With(context.Background(), w.Trust), finalGrace)
 	defer cancel()
 	if w.trail.start != nil && w.Own.Path != "" && !w.blind && w.look(ctx, w.trail.dir) == nil {
 		_ = w.Own.End(w.before.Changes()) // after a failure, the next run takes what is left for the user's
@@ -207,14 +209,14 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 // git is a context in which git may start the programs that were set before the worker's
 // first turn, with an environment for checks.
 func (w *Worker) git(ctx context.Context, a Assignment) context.Context {
-	if w.trust == nil {
+	if w.Trust == nil {
 		trust, err := command.NewTrust(ctx, a.Dir, a.Agent.Filter.Checks(w.env()))
 		if err != nil && ctx.Err() != nil {
 			return ctx // the turn ends before it began
 		}
-		w.trust = trust // after a failure of git: nothing is trusted
+		w.Trust = trust // after a failure of git: nothing is trusted
 	}
-	return command.With(ctx, w.trust)
+	return command.With(ctx, w.Trust)
 }
 
 // look makes sure that w.before is the workspace as it is now.

@@ -118,7 +118,7 @@ func (o *runOptions) window(h hours.Hours, r *state.Reader, now time.Time) hours
 // runOptionsOf are the options that a run reads.
 func runOptionsOf(c *config.Config) runner.Options {
 	return runner.Options{Policy: c.Policy, CallOptions: c.CallOptions, CheckOptions: c.CheckOptions, PlanOptions: c.PlanOptions,
-		CommitOptions: c.CommitOptions, Settings: c.Settings, Wanted: c.Wanted, Choice: c.Choice}
+		CommitOptions: c.CommitOptions, Settings: c.Settings, Wanted: c.Wanted, Choice: c.Choice, SlotOptions: c.SlotOptions}
 }
 
 // flushing writes each line of ralph's own log immediately: lines are rare, and

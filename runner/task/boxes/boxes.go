@@ -5,6 +5,7 @@ package boxes
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -36,7 +37,14 @@ func plain() dialect {
 // exactly one space), [x] or [X] (done), followed by a title. [], [-] and [~] are not
 // boxes. Boxes in fenced code and in HTML comments do not count. A fence or comment
 // without an end hides nothing: a typo must not make open tasks disappear.
-func Checkbox(in task.Input) (task.Parsed, error) { return parse(in, plain()).Parsed, nil }
+func Checkbox(in task.Input) (task.Parsed, error) {
+	p := parse(in, plain()).Parsed
+	for i, t := range p.Tasks {
+		words := strings.Fields(t.Title)
+		p.Tasks[i].Parallel = slices.Contains(words[:min(2, len(words))], "[P]") // at the beginning, or behind a number
+	}
+	return p, nil
+}
 
 func parse(in task.Input, d dialect) *list {
 	text := string(in.Files[0].Data)

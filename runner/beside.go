@@ -1,0 +1,273 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"ralph/logs"
+	"ralph/runner/beside"
+	"ralph/runner/crew"
+	"ralph/runner/gate"
+	"ralph/runner/rules"
+	"ralph/runner/rules/ends"
+	"ralph/runner/task"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// dir is where the run itself looks and checks: the project, or the worktree in which results are joined.
+func (r *Run) dir() string {
+	if r.crew != nil {
+		return r.crew.Base()
+	}
+	return r.d.Dir
+}
+
+// inWorktrees is the loop, with worktrees if the options ask for them.
+func (r *Run) inWorktrees(ctx context.Context) (rules.Decision, error) {
+	if !r.o.Worktrees() {
+		return r.loop(ctx)
+	}
+	var err error
+	r.crew, err = crew.Open(ctx, crew.Options{SlotOptions: r.o.SlotOptions, Dir: r.d.Dir, Plan: r.plan.File, Run: r.d.RunID,
+		Prefix: r.o.CommitPrefix, Env: r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Worker: r.newWorker})
+	if err != nil {
+		return rules.Decision{}, err
+	}
+	r.worker.Env, r.worker.Trust = r.crew.Env(), r.crew.Trust()
+	for _, id := range r.crew.Recall(ctx) {
+		r.mark(id, task.Done)
+	}
+	return r.loop(ctx)
+}
+
+// leave ends work in worktrees, and says where the user finds what they do not have.
+func (r *Run) leave(d rules.Decision) rules.Decision {
+	if r.crew == nil {
+		return d
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	r.crew.Follow(ctx)
+	if n := r.crew.Left(ctx); n > 0 {
+		where := fmt.Sprintf("%d finished commits are on %s: git merge %s", n, r.crew.Branch(), r.crew.Branch())
+		r.d.Log.Warn("not in the checkout", "branch", r.crew.Branch(), "commits", n)
+		if d.Next != "" {
+			where += "; " + d.Next
+		}
+		d.Next = where
+	}
+	r.crew.Close(ctx)
+	return d
+}
+
+// beside is the loop for turns side by side:
+//
+//	room and a task that may start? --> start
+//	else --> wait for news of those under way --> heard, or landed --> conclude
+func (r *Run) beside(ctx context.Context) (rules.Decision, error) {
+	var over rules.Decision // the run stops when those under way are done
+	for {
+		if err := r.inbox.Broken(); err != nil {
+			return over, r.drain(err)
+		}
+		if over.Action != rules.ActionStop && r.crew.Room() {
+			d, started, err := r.another(ctx)
+			switch {
+			case err != nil:
+				return over, r.drain(err)
+			case d.Action == rules.ActionStop:
+				over = d
+			case started:
+				continue
+			}
+		}
+		if len(r.crew.Busy()) == 0 {
+			if over.Action == rules.ActionStop {
+				return over, nil
+			}
+			continue
+		}
+		d, err := r.listen(ctx)
+		if err != nil {
+			return over, r.drain(err)
+		}
+		if d.Action == rules.ActionStop && (over.Action != rules.ActionStop || d.Exit == rules.ExitComplete) {
+			over = d
+		}
+	}
+}
+
+// drain ends all turns after a failure of ralph itself.
+func (r *Run) drain(err error) error {
+	r.crew.End("", state.RequestAbort)
+	for len(r.crew.Busy()) > 0 {
+		if n := <-r.crew.News(); n.Done != nil {
+			r.crew.Release(n.Done.Job)
+		}
+	}
+	return err
+}
+
+// another starts a turn if one may start. started is also true when it waited for that.
+func (r *Run) another(ctx context.Context) (d rules.Decision, started bool, err error) {
+	if len(r.crew.Busy()) > 0 {
+		next, ok := r.oneMore(ctx)
+		if !ok {
+			return d, false, nil
+		}
+		d, err = r.start(ctx, next)
+		return d, true, err
+	}
+	if err := r.crew.Sync(ctx, r.assignment(task.Task{}), r.worker, r.heard); err != nil && ctx.Err() == nil {
+		return d, false, err
+	}
+	if err := r.worker.Ready(ctx, r.assignment(task.Task{})); err != nil && ctx.Err() == nil {
+		return d, false, err
+	}
+	d, next, err := r.admit(ctx)
+	if err != nil || d.Action == rules.ActionStop {
+		return d, false, err
+	}
+	if now := time.Now(); d.Action != rules.ActionWait && r.crew.Waits(next.ID, now) {
+		other, ok := r.rule(now).Next(r.plan.Read().List)
+		if next = other; !ok {
+			d = rules.Decision{Action: rules.ActionWait, Rule: "transient", Reason: "all tasks wait for their next try", Until: r.crew.Wait(now)}
+		}
+	}
+	switch {
+	case d.Action == rules.ActionWait:
+		r.announce(d)
+		return rules.Decision{}, true, r.wait(ctx, d)
+	case r.inbox.TakePause():
+		return rules.Decision{}, true, r.pause(ctx)
+	case r.inbox.Take(state.RequestSkip) != "":
+		r.skip(next, true)
+		return rules.Decision{}, true, nil
+	}
+	d, err = r.start(ctx, next)
+	return d, true, err
+}
+
+// rule is what may run beside those under way.
+func (r *Run) rule(now time.Time) beside.Rule {
+	return beside.Rule{Busy: r.crew.Busy(), Files: r.crew.Files(), Any: r.o.ParallelAny, Out: func(t task.Task) bool {
+		n := r.tasks.Of(t.ID)
+		return n.Aside.Why != "" || n.Skipped || n.Waits || r.crew.Waits(t.ID, now)
+	}}
+}
+
+// oneMore is a task that may start beside those under way, if the limits of the run allow one.
+func (r *Run) oneMore(ctx context.Context) (task.Task, bool) {
+	if r.interrupt(ctx) != nil || r.inbox.Has(state.RequestPause) {
+		return task.Task{}, false
+	}
+	now, plan := time.Now(), r.plan.Read()
+	next, ok := r.rule(now).Next(plan.List)
+	if !ok {
+		return next, false
+	}
+	f := rules.Admission{Facts: r.facts(ctx, plan)}
+	f.LimitedUntil = r.pool.FreeAt(r.candidates(next, plan.List), now)
+	f.Memory.Iterations += len(r.crew.Busy())
+	return next, rules.Admit(f).Action == rules.ActionContinue
+}
+
+// start begins a turn in a slot. The decision says why it could not.
+func (r *Run) start(ctx context.Context, next task.Task) (rules.Decision, error) {
+	if d, ok := r.before(ctx, next); !ok {
+		return d, nil
+	}
+	if r.checks.Scope != gate.ScopeTask { // else the turn takes it in its slot
+		if err := r.takeBaseline(ctx, next); err != nil || ctx.Err() != nil {
+			return rules.Decision{}, err
+		}
+	}
+	j := r.crew.Take(next, r.mem.Iterations+1)
+	a, who, err := r.assign(next)
+	if err != nil {
+		r.crew.Release(j)
+		return ends.Unusable(err), nil
+	}
+	r.takesOver(next, who)
+	if next.State == task.Open && next.ID != "" {
+		r.mark(next.ID, task.Active)
+	}
+	r.begin(a)
+	if err := r.counted.Wait(); err != nil {
+		r.crew.Release(j)
+		return rules.Decision{}, err
+	}
+	r.crew.Start(ctx, j, a)
+	return rules.Decision{}, nil
+}
+
+// listen waits for news, or for something that lets another turn start.
+func (r *Run) listen(ctx context.Context) (rules.Decision, error) {
+	var again <-chan time.Time
+	if until := r.crew.Wait(time.Now()); !until.IsZero() {
+		again = time.After(time.Until(until))
+	}
+	select {
+	case n := <-r.crew.News():
+		if n.Event != nil {
+			r.heard(*n.Event)
+			return rules.Decision{}, nil
+		}
+		return r.done(ctx, *n.Done)
+	case <-r.inbox.Wake:
+		if r.inbox.Has(state.RequestAbort) {
+			r.crew.End("", state.RequestAbort)
+		}
+	case <-again:
+	}
+	return rules.Decision{}, nil
+}
+
+// done concludes from a turn that is over, and lets the user's checkout follow.
+func (r *Run) done(ctx context.Context, d crew.Done) (rules.Decision, error) {
+	defer r.crew.Release(d.Job)
+	r.worker.Forget()
+	res := turned{Result: r.joined(d.Result), worker: d.Job.Worker(), dir: d.Job.Slot.Dir}
+	if d.Landed != "" {
+		r.tellOf(res.Task, state.Commit{OID: d.Landed, Files: res.Work.Change.Count})
+	}
+	if res.Checks.Detect != r.checks.Detect { // it found the project's first checks
+		r.checks = res.Checks
+	}
+	r.crew.Touched(res.Task.ID, res.Work.Change.Files)
+	decision, err := r.finish(ctx, d.Job.Context(), res, d.Err)
+	if err != nil {
+		return decision, err
+	}
+	if decision.Until.After(time.Now()) && decision.Action != rules.ActionStop {
+		r.crew.Later(res.Task.ID, decision.Until)
+	}
+	if d.Landed != "" {
+		r.crew.Landed(ctx, d.Work)
+		if why := r.crew.Follow(ctx); why != "" {
+			r.d.Log.Warn("the checkout does not follow", logs.KeyReason, why)
+			r.tellOf(res.Task, state.Finding{Source: state.FoundByChecks, Text: "your files stay as they are: " + why + "; what is finished is on " + r.crew.Branch()})
+		}
+	}
+	return decision, nil
+}
+
+// joined is a result with the plan as it is now: others may have finished tasks meanwhile.
+func (r *Run) joined(res turn.Result) turn.Result {
+	now, id := r.plan.Read(), res.Task.ID
+	done := res.Proof.After.IsDone(id)
+	var own []turn.Reopen
+	for _, o := range res.Proof.Reopen {
+		if o.Task == id {
+			own = append(own, o)
+		}
+	}
+	res.Work.Before, res.Work.Left, res.Proof.After, res.Proof.Reopen = now, now, now, own
+	if done {
+		res.Proof.After = now.Claimed(now, id, true)
+		res.Work.Left = res.Proof.After
+	}
+	return res
+}

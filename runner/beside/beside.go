@@ -1,0 +1,58 @@
+// Package beside says which task may start while others are worked on. It is pure.
+package beside
+
+import (
+	"slices"
+
+	"ralph/runner/task"
+)
+
+// Rule is what has to be respected.
+type Rule struct {
+	// Busy holds the ids of the tasks that are worked on, or wait to land.
+	Busy map[string]bool
+	// Files holds, by the id of a task, the files that its earlier turns changed. Two tasks that
+	// share one do not run at the same time.
+	Files map[string][]string
+	// Any lets tasks run side by side that the plan says nothing about.
+	Any bool
+	// Out leaves a task out for now: it was put aside or put off, or waits; nil: none.
+	Out func(task.Task) bool
+}
+
+// Next is the task that may start beside those that are busy. While nothing is busy, everything
+// may that comes next in the plan.
+func (r Rule) Next(list task.List) (task.Task, bool) {
+	order := r.Any || slices.ContainsFunc(list.Tasks, func(t task.Task) bool { return len(t.DependsOn) > 0 })
+	free := func(t task.Task) bool { return t.Parallel || order }
+	list.Tasks = slices.Clone(list.Tasks)
+	wall := false // an open task stands above that nothing may pass
+	for i, t := range list.Tasks {
+		if !t.Pending() || t.Optional {
+			continue
+		}
+		busy := r.Busy[t.ID]
+		if busy && !free(t) {
+			return task.Task{}, false
+		}
+		if busy || wall || len(r.Busy) > 0 && (!free(t) || r.touches(t)) || r.Out != nil && r.Out(t) {
+			list.Tasks[i].State = task.Blocked
+		}
+		wall = wall || !free(t) && len(r.Busy) > 0
+	}
+	t, ok := list.Next()
+	if !ok {
+		return task.Task{}, false
+	}
+	return list.Find(t.ID)
+}
+
+// touches reports whether earlier turns of the task changed a file that those of a busy one did, too.
+func (r Rule) touches(t task.Task) bool {
+	for id := range r.Busy {
+		if slices.ContainsFunc(r.Files[t.ID], func(file string) bool { return slices.Contains(r.Files[id], file) }) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,337 @@
+// Package crew carries out the turns of a run side by side: each in a slot of its own, and what
+// they finish lands through the merge queue.
+//
+//	Start --> slot --> turn --> work kept --> done? --> merge queue --> landed, or back with the reason
+//	                    |                                                   |
+//	                    +---------------- News (events, then Done) <--------+
+//
+// The run decides which turn starts, and what follows from its Result. All methods but those of
+// the context are for the run's own goroutine.
+package crew
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"ralph/runner/git/command"
+	"ralph/runner/merge"
+	"ralph/runner/slots"
+	"ralph/runner/task"
+	"ralph/runner/task/store"
+	"ralph/runner/turn"
+	"ralph/runner/turn/stop"
+	"ralph/state"
+)
+
+// Options are what a crew works with.
+type Options struct {
+	slots.SlotOptions
+	Dir    string // the user's project
+	Plan   store.File
+	Run    string
+	Prefix string   // of commit messages; empty: none
+	Env    []string // of the run
+	Secure []string // the variables that filters of git get
+	Log    hclog.Logger
+	// Worker makes a worker with this environment.
+	Worker func(env []string) *turn.Worker
+}
+
+// Crew is the slots of one run, and what they are at.
+type Crew struct {
+	o       Options
+	home    *slots.Home
+	base    *slots.Slot // where results are joined
+	branch  *merge.Branch
+	trust   *command.Trust
+	checker *turn.Worker // of the merge queue
+
+	free   []*slots.Slot
+	jobs   map[string]*Job // by the id of the task
+	later  map[string]time.Time
+	files  map[string][]string // by task: what its turns changed
+	last   int                 // number of the latest iteration
+	news   chan News
+	queue  chan *Job
+	end    context.CancelFunc
+	ended  chan struct{} // closed when the merge queue is
+	synced string        // the commit that Sync has prepared
+	why    string        // the user's checkout does not follow; as reported last
+}
+
+// Job is one turn under way.
+type Job struct {
+	Task   task.Task
+	Slot   *slots.Slot
+	Origin state.Origin
+	Since  time.Time
+
+	a       turn.Assignment
+	message string
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	worker  *turn.Worker
+	work    slots.Work
+	landing chan landing
+}
+
+// landing is the merge queue's answer.
+type landing struct {
+	merge.Outcome
+	err error
+}
+
+// News is one event of a turn, or its end.
+type News struct {
+	Event *state.Event
+	Done  *Done
+}
+
+// Done is a turn that is over.
+type Done struct {
+	Job    *Job
+	Result turn.Result
+	Work   slots.Work
+	Landed string // the commit; empty: nothing has landed
+	Err    error  // ralph's own failure
+}
+
+// Open makes or finds the worktrees.
+func Open(ctx context.Context, o Options) (*Crew, error) {
+	home, err := slots.At(o.Env, o.Dir, o.Plan)
+	if err != nil {
+		return nil, err
+	}
+	if err := home.Check(ctx, o.Setup); err != nil {
+		return nil, err
+	}
+	c := &Crew{o: o, home: home, jobs: map[string]*Job{}, later: map[string]time.Time{}, files: map[string][]string{},
+		news: make(chan News), queue: make(chan *Job), ended: make(chan struct{})}
+	if c.trust, err = command.NewTrust(ctx, o.Dir, o.Secure); err != nil {
+		return nil, err
+	}
+	ctx = command.With(ctx, c.trust)
+	root, _ := command.Root(o.Dir)
+	c.branch = &merge.Branch{User: root, Name: "ralph/" + o.Run, Leave: o.Land == slots.LandBranch}
+	if err := c.branch.Open(ctx); err != nil {
+		return nil, err
+	}
+	tip, err := c.branch.Refresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for n := range o.Parallel + 1 {
+		s, err := home.Open(ctx, n, tip)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.Salvage(ctx); err != nil {
+			o.Log.Warn("what a killed run left cannot be kept", "slot", n, "error", err)
+		}
+		if n == 0 {
+			c.base, c.branch.Root = s, s.Root
+			continue
+		}
+		c.free = append(c.free, s)
+	}
+	merging, end := context.WithCancel(context.WithoutCancel(ctx))
+	c.end = end
+	go c.merges(merging)
+	return c, nil
+}
+
+// Env is the environment of the worktree in which results are joined.
+func (c *Crew) Env() []string { return c.base.Env(c.o.Env) }
+
+// Place puts an assignment into the slot.
+func (j *Job) Place(a *turn.Assignment) {
+	a.Dir, a.Plan, a.Origin.Iteration = j.Slot.Dir, j.Slot.Plan(), j.Origin.Iteration
+	protect := a.Protect
+	a.Protect = nil
+	for _, path := range protect {
+		a.Protect = append(a.Protect, j.Slot.Path(path))
+	}
+}
+
+// Worker is the one that carries the job out; nil: it did not come to that.
+func (j *Job) Worker() *turn.Worker { return j.worker }
+
+// Context ends with the job.
+func (j *Job) Context() context.Context { return j.ctx }
+
+// Base is the project in the worktree in which results are joined.
+func (c *Crew) Base() string { return c.base.Dir }
+
+// Trust is what git may start.
+func (c *Crew) Trust() *command.Trust { return c.trust }
+
+// Busy are the ids of the tasks that are worked on.
+func (c *Crew) Busy() map[string]bool {
+	busy := map[string]bool{}
+	for id := range c.jobs {
+		busy[id] = true
+	}
+	return busy
+}
+
+// Room reports whether another turn can start.
+func (c *Crew) Room() bool { return len(c.free) > 0 }
+
+// Files holds, by task, the files that its turns have changed.
+func (c *Crew) Files() map[string][]string { return c.files }
+
+// Touched remembers which files a turn for the task has changed.
+func (c *Crew) Touched(id string, files []string) {
+	all := append(c.files[id], files...)
+	slices.Sort(all)
+	c.files[id] = slices.Compact(all)
+}
+
+// Wait is when the first of the tasks that wait may go on; zero: none waits.
+func (c *Crew) Wait(now time.Time) (first time.Time) {
+	for id, until := range c.later {
+		if !until.After(now) {
+			delete(c.later, id)
+		} else if first.IsZero() || until.Before(first) {
+			first = until
+		}
+	}
+	return first
+}
+
+// Waits reports whether the task has to wait.
+func (c *Crew) Waits(id string, now time.Time) bool { return c.later[id].After(now) }
+
+// Later keeps a task from starting until then.
+func (c *Crew) Later(id string, until time.Time) { c.later[id] = until }
+
+// Take reserves a slot for a task. number is the lowest that its iteration may have.
+func (c *Crew) Take(t task.Task, number int) *Job {
+	j := &Job{Task: t, Slot: c.free[0], Since: time.Now(), landing: make(chan landing, 1)}
+	c.free = c.free[1:]
+	c.last = max(number, c.last+1)
+	j.Origin.Iteration = c.last
+	c.jobs[t.ID] = j
+	return j
+}
+
+// Of is the job of a task; nil: it is not worked on.
+func (c *Crew) Of(id string) *Job {
+	if c == nil {
+		return nil
+	}
+	return c.jobs[id]
+}
+
+// Jobs are all that are under way, in the order of their slots.
+func (c *Crew) Jobs() []*Job {
+	var all []*Job
+	for _, j := range c.jobs {
+		all = append(all, j)
+	}
+	slices.SortFunc(all, func(a, b *Job) int { return a.Slot.N - b.Slot.N })
+	return all
+}
+
+// Release gives the slot back.
+func (c *Crew) Release(j *Job) {
+	if j.worker != nil {
+		j.worker.Close()
+	}
+	if j.cancel != nil {
+		j.cancel(nil)
+	}
+	c.free = append(c.free, j.Slot)
+	slices.SortFunc(c.free, func(a, b *slots.Slot) int { return a.N - b.N })
+	delete(c.jobs, j.Task.ID)
+}
+
+// Start begins the turn of a job that was taken. Its News follow until its Done.
+func (c *Crew) Start(ctx context.Context, j *Job, a turn.Assignment) {
+	j.a, j.Origin = a, a.Origin
+	j.message = c.message(a)
+	j.ctx, j.cancel = context.WithCancelCause(ctx)
+	go func() {
+		d := c.carryOut(j)
+		c.news <- News{Done: &d}
+	}()
+}
+
+// message is that of a commit without its own.
+func (c *Crew) message(a turn.Assignment) string {
+	title := a.Task.Title
+	if title == "" {
+		title = fmt.Sprintf("iteration %d", a.Origin.Iteration)
+	}
+	if c.o.Prefix != "" {
+		title = c.o.Prefix + " " + title
+	}
+	return fmt.Sprintf("%s\n\nRalph-Run: %s\nRalph-Iteration: %d\nRalph-Task: %s\n", title, a.Origin.Run, a.Origin.Iteration, a.Task.ID)
+}
+
+// End ends turns: that of a task, or all of them.
+func (c *Crew) End(id string, by state.Request) {
+	for _, j := range c.jobs {
+		if (id == "" || j.Task.ID == id) && j.cancel != nil {
+			j.cancel(&stop.Stopped{By: by})
+		}
+	}
+}
+
+// News are the events and ends of all turns.
+func (c *Crew) News() <-chan News { return c.news }
+
+// Follow moves the user's checkout on. why says, once, what keeps it back.
+func (c *Crew) Follow(ctx context.Context) (why string) {
+	why = c.branch.Follow(command.With(ctx, c.trust))
+	if why == c.why {
+		return ""
+	}
+	c.why = why
+	return why
+}
+
+// Left counts the commits that the user does not have, on Branch.
+func (c *Crew) Left(ctx context.Context) int { return c.branch.Behind(ctx) }
+
+// Branch is the name of the run's branch.
+func (c *Crew) Branch() string { return c.branch.Name }
+
+// Landed forgets what was kept of a task.
+func (c *Crew) Landed(ctx context.Context, w slots.Work) {
+	if err := c.home.Landed(command.With(ctx, c.trust), w.Key); err != nil {
+		c.o.Log.Warn("a ref of finished work stays", "error", err)
+	}
+}
+
+// Recall names the tasks that landed before the plan could say so.
+func (c *Crew) Recall(ctx context.Context) (ids []string) {
+	ctx = command.With(ctx, c.trust)
+	tip, err := c.branch.Tip(ctx)
+	var landed map[string]string
+	if err == nil {
+		landed, err = c.home.Recall(ctx, tip)
+	}
+	if err != nil {
+		c.o.Log.Warn("what has landed is not known", "error", err)
+	}
+	for key, id := range landed {
+		c.Landed(ctx, slots.Work{Key: key})
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// Close ends the merge queue. No turn is under way any more.
+func (c *Crew) Close(ctx context.Context) {
+	c.end()
+	<-c.ended
+	if c.checker != nil {
+		c.checker.Close()
+	}
+	c.branch.Close(command.With(ctx, c.trust))
+}

@@ -1,0 +1,271 @@
+package crew
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ralph/logs/termtext"
+	"ralph/runner/gate"
+	"ralph/runner/git/command"
+	"ralph/runner/merge"
+	"ralph/runner/slots"
+	"ralph/runner/turn"
+	"ralph/runner/turn/stop"
+	"ralph/state"
+)
+
+// carryOut is one turn in its slot, from the clean worktree to the answer of the merge queue.
+func (c *Crew) carryOut(j *Job) (d Done) {
+	d.Job = j
+	ctx := command.With(j.ctx, c.trust)
+	d.Result = turn.Result{V: turn.Version, Origin: j.a.Origin, Task: j.a.Task, Agent: j.a.Agent.Spec.Name, Checks: j.a.Checks, Cut: stop.By(ctx)}
+	tip, err := c.branch.Tip(ctx)
+	if err != nil {
+		d.Err = err
+		return d
+	}
+	begun, err := j.Slot.Begin(ctx, j.a.Task, tip)
+	if err != nil {
+		d.Err, d.Result.Cut = err, stop.By(ctx)
+		return d
+	}
+	j.worker = c.o.Worker(j.Slot.Env(c.o.Env))
+	j.worker.Trust = c.trust
+	if d.Err = c.setUp(ctx, j.Slot, j.a, helper{j.worker, c.tell}); d.Err != nil {
+		return d
+	}
+	if len(begun.Conflict) > 0 {
+		j.a.Origin.Role = "merger"
+		j.a.Prompt.Feedback = append([]string{conflictText(begun.Conflict)}, j.a.Prompt.Feedback...)
+	}
+	if j.a.Checks.NeedBaseline(j.a.Origin) {
+		first := j.a
+		first.Part = turn.Baseline
+		res, err := j.worker.Run(ctx, first, c.tell)
+		if err != nil || ctx.Err() != nil {
+			d.Err, d.Result.Cut = err, stop.By(ctx)
+			return d
+		}
+		j.a.Checks = res.Checks
+	}
+	d.Result, d.Err = j.worker.Run(ctx, j.a, c.tell)
+	late, done := stop.Outlast(ctx)
+	defer done()
+	if j.work, err = j.Slot.Save(late, j.message); err != nil {
+		d.Err = errors.Join(d.Err, err)
+	}
+	d.Work = j.work
+	if d.Err == nil && finished(d.Result) && j.work.Commit != "" && ctx.Err() == nil {
+		c.land(ctx, j, &d)
+	}
+	return d
+}
+
+// finished is true for a result that may land.
+func finished(r turn.Result) bool {
+	done := r.Proof.After.IsDone(r.Task.ID)
+	if r.Task.ID == "" { // no plan says what is finished
+		done = r.Call.Outcome.Class.Success() && r.Progress()
+	}
+	return done && r.Cut == "" && !r.Proof.Report.Blocked() && !r.Proof.Unchecked && r.Work.Lost == ""
+}
+
+// Sync brings the worktree in which results are joined to the end of the branch, ready for checks of
+// the run itself. Nothing else may be under way.
+func (c *Crew) Sync(ctx context.Context, a turn.Assignment, w *turn.Worker, emit func(state.Event)) error {
+	ctx = command.With(ctx, c.trust)
+	tip, err := c.branch.Refresh(ctx)
+	if err != nil || tip == c.synced {
+		return err
+	}
+	w.Forget()
+	if err = c.base.Prepare(ctx, tip); err == nil {
+		err = c.setUp(ctx, c.base, a, helper{w, emit})
+	}
+	if err == nil {
+		c.synced = tip
+	}
+	return err
+}
+
+// helper is who runs the user's command for a slot.
+type helper struct {
+	*turn.Worker
+	emit func(state.Event)
+}
+
+// setUp prepares a slot with the user's command, if it has to be.
+func (c *Crew) setUp(ctx context.Context, s *slots.Slot, a turn.Assignment, by helper) error {
+	needed, done, err := s.NeedsSetup(ctx, c.o.Setup)
+	if err != nil || !needed {
+		return err
+	}
+	check := gate.Check{Name: "worktree setup", Command: c.o.Setup, Kind: gate.KindBuild}
+	a.Part, a.Checks = turn.Check, turn.Checks{Rows: []gate.Check{check}, Mode: gate.ModeGate, Everything: true}
+	res, err := by.Run(ctx, a, by.emit)
+	switch {
+	case err != nil || ctx.Err() != nil:
+		return err
+	case res.Proof.Report.Blocked():
+		return fmt.Errorf("WORKTREE_SETUP %q fails in slot %d: %s", c.o.Setup, s.N, res.Proof.Report.Cause())
+	}
+	return done()
+}
+
+// tell hands an event on. The run takes it as soon as it can.
+func (c *Crew) tell(e state.Event) { c.news <- News{Event: &e} }
+
+func conflictText(files []string) string {
+	return fmt.Sprintf("Your earlier work on this task is in the workspace, but it does not fit to what others have finished meanwhile. "+
+		"These files contain both, between conflict markers (<<<<<<<, =======, >>>>>>>): %s. Join them so that both sides keep working, remove the markers, "+
+		"and then mark the task as done.", termtext.Some(files, 20))
+}
+
+// land sends the work through the merge queue and takes its answer over into the result.
+func (c *Crew) land(ctx context.Context, j *Job, d *Done) {
+	select {
+	case c.queue <- j:
+	case <-ctx.Done():
+		d.take(landing{err: ctx.Err()})
+		return
+	}
+	l := <-j.landing
+	if len(l.Conflict) > 0 {
+		if err := c.home.KeepOther(ctx, j.work.Key, c.branch.Name); err != nil {
+			c.o.Log.Warn("what the work conflicts with is not kept", "error", err)
+		}
+	}
+	d.take(l)
+}
+
+// take changes the result by what the merge queue found.
+func (d *Done) take(l landing) {
+	p := &d.Result.Proof
+	switch {
+	case l.Landed != "":
+		d.Landed = l.Landed
+		return
+	case l.err != nil && !errors.Is(l.err, context.Canceled):
+		d.Err = l.err
+	case l.err != nil:
+		p.Unchecked = true
+	case len(l.Conflict) > 0:
+		p.Report = conflictReport(l.Conflict, d.Work.Key)
+	default:
+		p.Report = l.Failed
+	}
+	p.Tries = d.Job.a.Known.Tries + 1
+	d.Result.Call.Signalled = false // the agent could not know
+	p.Reopen = append(p.Reopen, turn.Reopen{Task: d.Result.Task.ID, By: turn.ReopenChecks, Why: "it does not pass together with what has landed meanwhile"})
+	p.After = p.After.Without([]string{d.Result.Task.ID})
+}
+
+// conflictReport is a check that fails: the run answers a conflict as it answers a failure.
+func conflictReport(files []string, key string) gate.Report {
+	text := fmt.Sprintf("does not fit to what has landed meanwhile: %s (both sides are kept: %s, %s)",
+		strings.Join(files, ", "), slots.Ref(key), slots.Other(key))
+	check := gate.Check{Name: "merge", Command: "git merge"}
+	return gate.Report{Results: []gate.Result{{Name: check.Name, Command: check.Command, Check: check, Output: text, ExitCode: 1,
+		Verdict: gate.VerdictFailed, Blocks: true, Reason: text}}}
+}
+
+// merges is the goroutine of the merge queue.
+func (c *Crew) merges(ctx context.Context) {
+	defer close(c.ended)
+	var waiting []*Job
+	q := &merge.Queue{Branch: c.branch}
+	q.Check = func(ctx context.Context, items []merge.Item) (turn.Result, error) {
+		of := slices.DeleteFunc(slices.Clone(waiting), func(j *Job) bool {
+			return !slices.ContainsFunc(items, func(it merge.Item) bool { return it.Task == j.Task.ID })
+		})
+		return c.checkTogether(ctx, of)
+	}
+	for {
+		if len(waiting) == 0 {
+			select {
+			case <-ctx.Done():
+				return
+			case j := <-c.queue:
+				waiting = append(waiting, j)
+			}
+		}
+		for more := true; more; {
+			select {
+			case j := <-c.queue:
+				waiting = append(waiting, j)
+			default:
+				more = false
+			}
+		}
+		waiting = slices.DeleteFunc(waiting, ended)
+		if len(waiting) > 0 {
+			waiting = c.round(ctx, q, waiting)
+		}
+	}
+}
+
+// ended answers a job that somebody has ended.
+func ended(j *Job) bool {
+	if err := j.ctx.Err(); err != nil {
+		j.landing <- landing{err: err}
+		return true
+	}
+	return false
+}
+
+// round answers the jobs of one round and returns those that wait for the next.
+func (c *Crew) round(ctx context.Context, q *merge.Queue, waiting []*Job) (next []*Job) {
+	items := make([]merge.Item, len(waiting))
+	work := ctx
+	for i, j := range waiting {
+		items[i] = merge.Item{Task: j.Task.ID, Work: j.work}
+		work = mergeContext(work, j.ctx)
+	}
+	out, err := q.Round(command.With(work, c.trust), items)
+	if errors.Is(err, merge.ErrMoved) && ctx.Err() == nil {
+		return waiting
+	}
+	for i, j := range waiting {
+		switch {
+		case err != nil && j.ctx.Err() != nil:
+			j.landing <- landing{err: j.ctx.Err()}
+		case err != nil && work.Err() != nil:
+			next = append(next, j) // another one was ended
+		case err != nil:
+			j.landing <- landing{err: err}
+		case out[i].Again:
+			next = append(next, j)
+		default:
+			j.landing <- landing{Outcome: out[i]}
+		}
+	}
+	return next
+}
+
+// mergeContext ends with either.
+func mergeContext(a, b context.Context) context.Context {
+	ctx, cancel := context.WithCancelCause(a)
+	context.AfterFunc(b, func() { cancel(context.Cause(b)) })
+	return ctx
+}
+
+// checkTogether runs the checks where results are joined, for these jobs.
+func (c *Crew) checkTogether(ctx context.Context, of []*Job) (turn.Result, error) {
+	if c.checker == nil {
+		c.checker = c.o.Worker(c.base.Env(c.o.Env))
+		c.checker.Trust = c.trust
+	}
+	c.checker.Forget()
+	c.synced = ""
+	last := of[len(of)-1]
+	a := last.a
+	a.Dir, a.Plan, a.Part, a.Checks.Everything, a.Protect = c.base.Dir, c.base.Plan(), turn.Check, true, nil
+	a.Origin.Role = "merge"
+	if err := c.setUp(ctx, c.base, a, helper{c.checker, c.tell}); err != nil {
+		return turn.Result{}, err
+	}
+	return c.checker.Run(ctx, a, c.tell)
+}

@@ -1,0 +1,148 @@
+// Package merge is the queue of finished work: it joins results, checks them together, and lands
+// what passes.
+//
+//	results --> pick, one on top of the other --> checks --> green: land all
+//	                |                               |
+//	                conflict: back                  red: bisect --> land those before the culprit,
+//	                                                                the culprit goes back, the rest waits
+package merge
+
+import (
+	"context"
+	"fmt"
+
+	"ralph/runner/gate"
+	"ralph/runner/slots"
+	"ralph/runner/turn"
+)
+
+// BatchMost is the number of results that are checked together.
+const BatchMost = 8
+
+// Item is a result that wants to land.
+type Item struct {
+	Task string // id
+	Work slots.Work
+}
+
+// Outcome is what became of an Item. Exactly one of its fields is set.
+type Outcome struct {
+	Landed   string      // the commit on the branch
+	Conflict []string    // files that do not fit to what has landed
+	Failed   gate.Report // checks that fail together with what has landed, and not without it
+	Again    bool        // it waits for the next round
+}
+
+// Queue lands results. It is for one goroutine.
+type Queue struct {
+	Branch *Branch
+	// Check runs the required checks in the worktree of the branch, as it is now, for these items.
+	Check func(ctx context.Context, items []Item) (turn.Result, error)
+	Runs  int // of Check so far
+}
+
+// picked is an item on top of those before it.
+type picked struct {
+	item   int
+	commit string
+	proved bool // its own turn has checked this very tree
+}
+
+// Round takes up to BatchMost items, in order, and says what became of each. After an error
+// nothing of this round has landed, unless the branch says so.
+func (q *Queue) Round(ctx context.Context, items []Item) ([]Outcome, error) {
+	out := make([]Outcome, len(items))
+	tip, err := q.Branch.Refresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var row []picked
+	at := tip
+	for i, it := range items {
+		if len(row) == BatchMost {
+			out[i].Again = true
+			continue
+		}
+		commit, conflict, err := q.Branch.pick(ctx, at, it.Work.Commit)
+		if err != nil {
+			return nil, fmt.Errorf("join the work on %q: %w", it.Task, err)
+		}
+		if out[i].Conflict = conflict; len(conflict) == 0 {
+			row = append(row, picked{item: i, commit: commit, proved: len(row) == 0 && it.Work.Base == tip})
+			at = commit
+		}
+	}
+	n, bad, err := q.passing(ctx, items, row)
+	if err != nil {
+		return nil, err
+	}
+	if n > 0 {
+		if err := q.Branch.Land(ctx, tip, row[n-1].commit); err != nil {
+			return nil, err
+		}
+	}
+	for i, p := range row {
+		switch {
+		case i < n:
+			out[p.item].Landed = p.commit
+		case i == n:
+			out[p.item].Failed = bad
+		default:
+			out[p.item].Again = true
+		}
+	}
+	return out, nil
+}
+
+// passing is the number of picked items that pass together, from the first one on. The one behind
+// them, if any, makes the checks fail as the report says.
+func (q *Queue) passing(ctx context.Context, items []Item, row []picked) (n int, bad gate.Report, err error) {
+	if len(row) == 0 || len(row) == 1 && row[0].proved {
+		return len(row), bad, nil
+	}
+	reports := map[int]gate.Report{}
+	green := func(k int) (bool, error) {
+		if k == 1 && row[0].proved {
+			return true, nil
+		}
+		if err := q.Branch.checkout(ctx, row[k-1].commit); err != nil {
+			return false, err
+		}
+		var of []Item
+		for _, p := range row[:k] {
+			of = append(of, items[p.item])
+		}
+		q.Runs++
+		res, err := q.Check(ctx, of)
+		if err == nil && res.Proof.Unchecked {
+			err = fmt.Errorf("the checks were stopped: %w", context.Canceled)
+		}
+		reports[k] = res.Proof.Report
+		return err == nil && !res.Proof.Report.Blocked(), err
+	}
+	all, err := green(len(row))
+	if err != nil || all {
+		return len(row), bad, err
+	}
+	n, err = culprit(len(row), green)
+	return n, reports[n+1], err
+}
+
+// culprit finds the item with which the checks begin to fail: green(k) tries the first k of n, none
+// are known to pass, and all n to fail. It returns its index after at most log2(n) tries, rounded up.
+func culprit(n int, green func(k int) (bool, error)) (int, error) {
+	good, bad := 0, n
+	for bad-good > 1 {
+		mid := good + (bad-good)/2
+		ok, err := green(mid)
+		if err != nil {
+			return 0, err
+		}
+		if ok {
+			good = mid
+		} else {
+			bad = mid
+		}
+	}
+	return good, nil
+}

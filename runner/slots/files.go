@@ -1,0 +1,153 @@
+package slots
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ralph/runner/git/command"
+	plans "ralph/runner/task/store"
+)
+
+// Include names the file that lists, like .gitignore, which untracked files a worktree needs.
+const Include = ".worktreeinclude"
+
+// copyFiles copies what git does not have: the plan and what else the user has in .ralph, and the
+// files that .worktreeinclude names.
+func (s *Slot) copyFiles(ctx context.Context) error {
+	tree, err := os.OpenRoot(s.Root) // it follows no link that leads out
+	if err != nil {
+		return err
+	}
+	defer tree.Close()
+	put := func(from, to string) error {
+		rel, err := filepath.Rel(s.Root, to)
+		if err != nil || !filepath.IsLocal(rel) {
+			return err
+		}
+		return copyTo(tree, from, rel)
+	}
+	for _, from := range append(s.steering(), s.ofPlan()...) {
+		if err := put(from, s.Path(from)); err != nil {
+			return err
+		}
+	}
+	if _, err := os.Stat(filepath.Join(s.home.root, Include)); err != nil {
+		return nil
+	}
+	out, err := command.Run(ctx, s.home.root, "ls-files", "--others", "--ignored", "--exclude-from="+filepath.Join(s.home.root, Include), "-z")
+	if err != nil {
+		return err
+	}
+	for name := range strings.SplitSeq(strings.TrimRight(out, "\x00"), "\x00") {
+		if name == "" || strings.HasPrefix(name, ".ralph/") {
+			continue
+		}
+		if err := put(filepath.Join(s.home.root, name), filepath.Join(s.Root, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// steering are the user's files in .ralph: prompts, specs, settings.
+func (s *Slot) steering() (all []string) {
+	dir := filepath.Join(s.home.project, ".ralph")
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(dir, path)
+		top, inSub := filepath.Split(rel)
+		switch {
+		case err != nil:
+			return nil
+		case d.IsDir():
+			if inSub != "" && rel != "." && top == "" && rel != "specs" {
+				return fs.SkipDir
+			}
+			return nil
+		case top == "" && (rel == ".gitignore" || rel == "config.yaml" || rel == "prd.json"), strings.HasSuffix(rel, ".md"):
+			all = append(all, path)
+		}
+		return nil
+	})
+	return all
+}
+
+// ofPlan are the user's files of the plan.
+func (s *Slot) ofPlan() (all []string) {
+	f := s.home.Plan
+	if f.Path == "" {
+		return nil
+	}
+	_ = filepath.WalkDir(f.Path, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			all = append(all, path)
+		}
+		return nil
+	})
+	if len(all) == 0 {
+		all = append(all, f.Path) // a link
+	}
+	plan := plans.Read(f)
+	if info, err := os.Stat(f.Path); err == nil && !info.IsDir() {
+		for _, name := range plan.List.Files {
+			all = append(all, filepath.Join(filepath.Dir(f.Path), filepath.FromSlash(name)))
+		}
+	}
+	return all
+}
+
+// planFiles are those of the plan in the slot.
+func (s *Slot) planFiles() (all []string) {
+	for _, path := range s.ofPlan() {
+		all = append(all, s.Path(path))
+	}
+	return all
+}
+
+// copyTo copies a file of the user into the tree. One that is gone is no error.
+func copyTo(tree *os.Root, from, rel string) error {
+	info, err := os.Stat(from)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return nil
+	}
+	data, err := os.ReadFile(from)
+	if err == nil {
+		err = tree.MkdirAll(filepath.Dir(rel), 0o755)
+	}
+	if err != nil {
+		return err
+	}
+	return tree.WriteFile(rel, data, info.Mode().Perm()|0o600)
+}
+
+// manifests are the files that say what a project needs, in any folder.
+func manifests() []string {
+	return []string{"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "go.mod", "go.sum",
+		"Cargo.toml", "Cargo.lock", "pyproject.toml", "poetry.lock", "uv.lock", "requirements*.txt", "Pipfile.lock", "setup.py",
+		"Gemfile", "Gemfile.lock", "composer.json", "composer.lock", "pom.xml", "build.gradle*", "mix.lock", ".gitmodules"}
+}
+
+// NeedsSetup reports whether the command has to prepare the slot: it never did, or a manifest has
+// changed since. done notes that it did.
+func (s *Slot) NeedsSetup(ctx context.Context, line string) (needed bool, done func() error, err error) {
+	if line == "" {
+		return false, nil, nil
+	}
+	args := []string{"ls-files", "-s", "--"}
+	for _, name := range manifests() {
+		args = append(args, ":(glob)**/"+name)
+	}
+	out, err := command.Run(ctx, s.Root, args...)
+	if err != nil {
+		return false, nil, err
+	}
+	sum := sha256.Sum256([]byte(line + "\x00" + out))
+	stamp, file := hex.EncodeToString(sum[:]), filepath.Join(s.top, "setup")
+	was, _ := os.ReadFile(file) // missing: it never ran
+	return string(was) != stamp, func() error { return os.WriteFile(file, []byte(stamp), 0o600) }, nil
+}

@@ -1,0 +1,49 @@
+package slots
+
+import "ralph/config/option"
+
+// The values of SlotOptions.Isolate and Options.Land.
+const (
+	IsolateNone     = "none"
+	IsolateWorktree = "worktree"
+	LandCheckout    = "checkout"
+	LandBranch      = "branch"
+)
+
+// SlotOptions are what a user can say about work side by side.
+type SlotOptions struct {
+	Parallel    int    // turns at the same time; at least 1
+	ParallelAny bool   // also tasks that the plan says nothing about
+	Isolate     string // IsolateNone or IsolateWorktree
+	Setup       string // shell command that prepares a worktree; empty: none
+	Land        string // LandCheckout or LandBranch
+}
+
+// Worktrees is true when turns work in worktrees.
+func (o *SlotOptions) Worktrees() bool { return o.Parallel > 1 || o.Isolate == IsolateWorktree }
+
+// Options are the rows of the option table that fill o.
+func (o *SlotOptions) Options() []option.Row {
+	const group = "Side by side"
+	return []option.Row{{
+		Group: group, Key: "PARALLEL", Flag: "parallel", Arg: "N", YAML: "parallel.slots",
+		Kind: option.Int, Default: "1", Min: "1", Max: "64", Field: &o.Parallel,
+		Help: "Tasks to work on at the same time, each in a git worktree of its own.",
+	}, {
+		Group: group, Key: "PARALLEL_ANY", YAML: "parallel.any",
+		Kind: option.Bool, Default: "false", Field: &o.ParallelAny,
+		Help: "Work side by side also on tasks that have neither a [P] mark nor dependencies.",
+	}, {
+		Group: group, Key: "ISOLATE", Flag: "isolate", Arg: "none|worktree", YAML: "parallel.isolate",
+		Kind: option.Enum, Default: IsolateNone, Values: []string{IsolateNone, IsolateWorktree}, Field: &o.Isolate,
+		Help: "worktree lets agents work in a git worktree also when PARALLEL is 1, so that only finished tasks reach your files.",
+	}, {
+		Group: group, Key: "WORKTREE_SETUP", YAML: "parallel.setup",
+		Kind: option.String, Trust: true, Field: &o.Setup,
+		Help: "Shell command that prepares a new worktree, such as npm ci, and runs again when a manifest has changed; empty means none.",
+	}, {
+		Group: group, Key: "LAND", Flag: "land", Arg: "checkout|branch", YAML: "parallel.land",
+		Kind: option.Enum, Default: LandCheckout, Values: []string{LandCheckout, LandBranch}, Field: &o.Land,
+		Help: "Where finished tasks go: checkout moves your branch forward, branch leaves them on ralph/RUN for you to look at.",
+	}}
+}

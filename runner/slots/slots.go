@@ -1,0 +1,180 @@
+// Package slots keeps the git worktrees in which turns work beside the user's checkout: one
+// folder per slot in the user's cache, used again by the next task and by the next run.
+package slots
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ralph/runner/git"
+	"ralph/runner/git/command"
+	plans "ralph/runner/task/store"
+)
+
+// Home has the worktrees of one project.
+type Home struct {
+	Dir  string     // the folder of all of them
+	Plan plans.File // of the project; zero: none
+
+	project, root string // of the user, with symbolic links resolved
+}
+
+// Slot is one worktree. Its number is 0 where results are joined.
+type Slot struct {
+	N    int
+	Dir  string // the project in it
+	Root string // of the worktree
+
+	home *Home
+	top  string
+}
+
+// At is the home of a project's worktrees, for a program with this environment.
+func At(env []string, project string, plan plans.File) (*Home, error) {
+	root, ok := git.Root(project)
+	if !ok {
+		return nil, errors.New("worktrees need a git repository; make one with: git init && git commit")
+	}
+	project, err := filepath.EvalSymlinks(project)
+	if err != nil {
+		return nil, err
+	}
+	cache := cacheOf(env)
+	if cache == "" {
+		return nil, errors.New("there is no cache folder for worktrees, for HOME is not set")
+	}
+	sum := sha256.Sum256([]byte(project))
+	name := filepath.Base(project) + "-" + hex.EncodeToString(sum[:4])
+	return &Home{Dir: filepath.Join(cache, "ralph", "slots", name), Plan: plan, project: project, root: root}, nil
+}
+
+// cacheOf is the user's cache folder; empty: there is none.
+func cacheOf(env []string) string {
+	for _, name := range []string{"XDG_CACHE_HOME=", "HOME="} {
+		for _, e := range slices.Backward(env) {
+			dir, ok := strings.CutPrefix(e, name)
+			switch {
+			case ok && filepath.IsAbs(dir) && name == "HOME=":
+				return filepath.Join(dir, ".cache")
+			case ok && filepath.IsAbs(dir):
+				return dir
+			}
+		}
+	}
+	return ""
+}
+
+// Check says in one line why this repository cannot have worktrees that work; nil: it can.
+func (h *Home) Check(ctx context.Context, setup string) error {
+	if _, err := command.Run(ctx, h.root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
+		return errors.New("worktrees need a first commit; make one with: git commit")
+	}
+	out, err := command.Run(ctx, h.root, "ls-files", "-s", "-z")
+	if err != nil {
+		return err
+	}
+	for entry := range strings.SplitSeq(out, "\x00") {
+		if name, sub := strings.CutPrefix(entry, "160000 "); sub && setup == "" {
+			_, name, _ = strings.Cut(name, "\t")
+			return fmt.Errorf("the submodule %q would be empty in a worktree; fill it with WORKTREE_SETUP, "+
+				"such as: git submodule update --init", name)
+		}
+	}
+	return nil
+}
+
+// Open makes the worktree of a slot, or finds it again.
+func (h *Home) Open(ctx context.Context, n int, commit string) (*Slot, error) {
+	top := filepath.Join(h.Dir, strconv.Itoa(n))
+	s := &Slot{N: n, home: h, top: top, Root: filepath.Join(top, filepath.Base(h.root))}
+	inside, err := filepath.Rel(h.root, h.project)
+	if err == nil {
+		s.Dir = filepath.Join(s.Root, inside)
+		err = os.MkdirAll(s.Temp(), 0o700)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open slot %d: %w", n, err)
+	}
+	left, err := os.ReadDir(s.Root)
+	switch {
+	case err == nil && len(left) > 0 && !s.ours(ctx):
+		return nil, fmt.Errorf("open slot %d: %q is in the way, and no worktree of this repository; remove it", n, s.Root)
+	case err == nil && len(left) > 0:
+		s.unlock()
+		return s, nil
+	}
+	if _, err := command.Run(ctx, h.root, "worktree", "add", "--force", "--detach", "--quiet", s.Root, commit); err != nil {
+		return nil, fmt.Errorf("open slot %d: %w", n, err)
+	}
+	return s, nil
+}
+
+// ours is true when the folder is a worktree of the user's repository.
+func (s *Slot) ours(ctx context.Context) bool {
+	mine, err1 := command.Run(ctx, s.Root, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	users, err2 := command.Run(ctx, s.home.root, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	return err1 == nil && err2 == nil && mine == users
+}
+
+// unlock removes the locks of git processes that were killed. No others work here: the run
+// holds the project's lock.
+func (s *Slot) unlock() {
+	for _, name := range []string{"index.lock", "HEAD.lock"} {
+		_ = os.Remove(filepath.Join(command.MetaDir(s.Root), name))
+	}
+}
+
+// Temp is the slot's own folder for temporary files.
+func (s *Slot) Temp() string { return filepath.Join(s.top, "tmp") }
+
+// Env is an environment for programs in the slot.
+func (s *Slot) Env(env []string) []string {
+	return append(slices.Clone(env), "RALPH_SLOT="+strconv.Itoa(s.N), "TMPDIR="+s.Temp())
+}
+
+// Path is where a file of the user's project is in the slot. The plan may be outside of the
+// project; then it gets a place in the slot.
+func (s *Slot) Path(path string) string {
+	if path == "" {
+		return ""
+	}
+	for _, dir := range []string{s.home.project, s.home.root} {
+		if rel, err := filepath.Rel(dir, resolved(path)); err == nil && filepath.IsLocal(rel) {
+			if dir == s.home.root {
+				return filepath.Join(s.Root, rel)
+			}
+			return filepath.Join(s.Dir, rel)
+		}
+	}
+	return filepath.Join(s.Dir, ".ralph", "outside", filepath.Base(path))
+}
+
+// resolved is the path with the links of its folder resolved.
+func resolved(path string) string {
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return path
+	}
+	return filepath.Join(dir, filepath.Base(path))
+}
+
+// Plan is the plan in the slot.
+func (s *Slot) Plan() plans.File {
+	f := s.home.Plan
+	if f.Path == "" {
+		return f
+	}
+	f.Path, f.Edits = s.Path(f.Path), ""
+	if rel, err := filepath.Rel(s.Dir, f.Path); err == nil && filepath.IsLocal(rel) {
+		f.Name = filepath.ToSlash(rel)
+	}
+	return f
+}

@@ -1,0 +1,317 @@
+package slots
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"ralph/runner/gate/store"
+	"ralph/runner/git"
+	"ralph/runner/git/command"
+	"ralph/runner/git/own"
+	"ralph/runner/task"
+)
+
+// Work is what was done for a task and has not landed yet: one commit, which a ref keeps.
+type Work struct {
+	Key    string // names the ref
+	Base   string // the parent of Commit: what the work began with
+	Commit string // empty: nothing was done
+	// Refused are files that were left out, because they look like secrets or do not belong
+	// into a commit.
+	Refused []git.Refusal
+}
+
+// refs are where unfinished work is kept, and what it conflicts with.
+const refs = "refs/ralph-work/"
+
+// Ref keeps the unfinished work on a task.
+func Ref(key string) string { return refs + key }
+
+// Other keeps what the work conflicts with.
+func Other(key string) string { return refs + key + "-other" }
+
+// Key names a task of a plan in refs.
+func (h *Home) Key(t task.Task) string {
+	sum := sha256.Sum256([]byte(h.Plan.Name + "\x00" + t.ID + "\x00" + t.Title))
+	return hex.EncodeToString(sum[:8])
+}
+
+// job notes the work in a slot, for the run after one that was killed.
+type job struct {
+	Task  string    `json:"task"`
+	Key   string    `json:"key"`
+	Base  string    `json:"base"`
+	Start own.Files `json:"start"` // what had changes when it began
+}
+
+func (s *Slot) note() string { return filepath.Join(s.top, "job.json") }
+
+// Begun is how a turn finds its slot.
+type Begun struct {
+	Base string // commit
+	// Conflict names files in which earlier work on the task and what has landed since do not
+	// fit together. They contain both, between conflict markers.
+	Conflict []string
+}
+
+// Begin brings the slot to a commit, with the unfinished work on the task on top of it, and with
+// the user's own files that git does not have.
+func (s *Slot) Begin(ctx context.Context, t task.Task, tip string) (b Begun, err error) {
+	if err := s.clear(ctx, tip); err != nil {
+		return b, fmt.Errorf("prepare slot %d: %w", s.N, err)
+	}
+	b.Base = tip
+	key := s.home.Key(t)
+	if _, err := command.Run(ctx, s.Root, "rev-parse", "--verify", "--quiet", Ref(key)); err == nil {
+		if b.Conflict, err = s.resume(ctx, key, tip); err != nil {
+			return b, fmt.Errorf("prepare slot %d: take the work on %q up again: %w", s.N, t.ID, err)
+		}
+	}
+	err = s.copyFiles(ctx)
+	snap, seen := git.Observe(ctx, s.Dir)
+	if err := errors.Join(err, seen); err != nil {
+		return b, fmt.Errorf("prepare slot %d: %w", s.N, err)
+	}
+	return b, store.Save(s.note(), job{Task: t.ID, Key: key, Base: tip, Start: snap.Changes()})
+}
+
+// Prepare brings the slot to a commit, with the user's own files that git does not have.
+func (s *Slot) Prepare(ctx context.Context, commit string) error {
+	err := s.clear(ctx, commit)
+	if err == nil {
+		err = s.copyFiles(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("prepare slot %d: %w", s.N, err)
+	}
+	return nil
+}
+
+// clear brings the worktree to a commit. Only what git ignores stays: installed packages, caches.
+func (s *Slot) clear(ctx context.Context, commit string) error {
+	err := errors.Join(os.RemoveAll(s.note()), os.RemoveAll(s.Temp()), os.MkdirAll(s.Temp(), 0o700), os.RemoveAll(filepath.Join(s.Dir, ".ralph")))
+	if err == nil {
+		_, err = command.Run(ctx, s.Root, "checkout", "--quiet", "--force", "--detach", commit)
+	}
+	if err == nil {
+		_, err = command.Run(ctx, s.Root, "clean", "-ffdq")
+	}
+	return err
+}
+
+// resume puts the unfinished work on top.
+func (s *Slot) resume(ctx context.Context, key, tip string) (conflict []string, err error) {
+	c := command.Call{Dir: s.Root, Env: command.Identity(ctx, s.Root)}
+	conflict, err = Pick(ctx, c, Ref(key))
+	if err != nil {
+		return nil, err
+	}
+	if len(conflict) > 0 {
+		_, err = c.Run(ctx, "update-ref", Other(key), tip)
+	}
+	if err == nil {
+		_, err = c.Run(ctx, "add", "--all")
+	}
+	if err == nil {
+		_, err = c.Run(ctx, "commit", "--quiet", "--allow-empty", "--no-verify", "--no-gpg-sign", "-m", "unfinished work")
+	}
+	return conflict, err
+}
+
+// Pick applies a commit to the worktree and its index. It returns the files that do not fit,
+// with conflict markers in them.
+func Pick(ctx context.Context, c command.Call, commit string) (conflict []string, err error) {
+	_, err = c.Run(ctx, "cherry-pick", "--no-commit", "--no-gpg-sign", commit)
+	if err == nil {
+		return nil, nil
+	}
+	out, asked := c.Run(ctx, "diff", "--name-only", "--diff-filter=U", "-z")
+	if asked != nil || out == "" {
+		return nil, err
+	}
+	return strings.Split(strings.TrimRight(out, "\x00"), "\x00"), nil
+}
+
+// Save makes one commit of all that was done in the slot since Begin, without the plan, and keeps
+// it in the task's ref. message says what the commit is about, for one without its own.
+func (s *Slot) Save(ctx context.Context, message string) (Work, error) {
+	j, err := store.Peek[job](s.note())
+	if err != nil || j.Base == "" {
+		return Work{}, err
+	}
+	w, err := s.save(ctx, *j, message)
+	if err != nil {
+		return w, fmt.Errorf("keep the work of slot %d: %w", s.N, err)
+	}
+	return w, os.Remove(s.note())
+}
+
+func (s *Slot) save(ctx context.Context, j job, message string) (Work, error) {
+	w := Work{Key: j.Key, Base: j.Base}
+	snap, err := git.Observe(ctx, s.Dir)
+	if err != nil {
+		return w, err
+	}
+	left := own.Users{Files: j.Start}.LeftOver(snap.Changes())
+	left = slices.DeleteFunc(left, func(f string) bool { return slices.Contains(s.planPaths(), f) })
+	if len(left) > 0 {
+		for _, what := range []string{"merge", "cherry-pick", "rebase"} { // one that the agent left half done
+			_, _ = command.Run(ctx, s.Root, what, "--quit")
+		}
+		done, err := git.Commit(ctx, s.Dir, git.CommitRequest{Files: left, Message: leftOver})
+		if err != nil {
+			return w, err
+		}
+		w.Refused = done.Refused
+	}
+	tree, err := s.tree(ctx, j)
+	if err != nil {
+		return w, err
+	}
+	if was, err := command.Run(ctx, s.Root, "rev-parse", j.Base+"^{tree}"); err != nil || strings.TrimSpace(was) == tree {
+		_, _ = command.Run(ctx, s.Root, "update-ref", "-d", Ref(j.Key)) // what there was, was taken back
+		return w, err
+	}
+	c := command.Call{Dir: s.Root, Env: command.Identity(ctx, s.Root), Stdin: s.message(ctx, j, message)}
+	out, err := c.Run(ctx, "commit-tree", tree, "-p", j.Base)
+	if err != nil {
+		return w, err
+	}
+	w.Commit = strings.TrimSpace(out)
+	_, err = command.Run(ctx, s.Root, "update-ref", Ref(j.Key), w.Commit)
+	return w, err
+}
+
+const leftOver = "ralph: what the agent left uncommitted"
+
+// message is that of the agent, if it made one commit; else the given one. Its last paragraph,
+// the trailers, is always the given one's.
+func (s *Slot) message(ctx context.Context, j job, given string) string {
+	out, err := command.Run(ctx, s.Root, "log", "--format=%B%x00", "--no-merges", j.Base+"..HEAD")
+	if err != nil {
+		return given
+	}
+	var said []string
+	for text := range strings.SplitSeq(out, "\x00") {
+		if text = strings.TrimSpace(text); text != "" && text != leftOver && text != "unfinished work" {
+			said = append(said, text)
+		}
+	}
+	_, trailers, _ := strings.Cut(given, "\n\n")
+	if len(said) == 1 {
+		return said[0] + "\n\n" + trailers + "\n"
+	}
+	return given
+}
+
+// tree is what the slot has, with the plan and the user's uncommitted files as they are in git.
+func (s *Slot) tree(ctx context.Context, j job) (string, error) {
+	index := filepath.Join(s.top, "index")
+	defer os.Remove(index)
+	c := command.Call{Dir: s.Root, Env: []string{"GIT_INDEX_FILE=" + index, "GIT_LITERAL_PATHSPECS=1"}}
+	if _, err := c.Run(ctx, "read-tree", "HEAD"); err != nil {
+		return "", err
+	}
+	if paths := append(s.planPaths(), j.Start.Names()...); len(paths) > 0 {
+		if _, err := c.Run(ctx, append([]string{"rm", "-r", "-q", "--cached", "--ignore-unmatch", "--"}, paths...)...); err != nil {
+			return "", err
+		}
+		was, err := c.Run(ctx, append([]string{"ls-tree", "-r", "-z", j.Base, "--"}, paths...)...)
+		if err != nil {
+			return "", err
+		}
+		if was != "" {
+			back := c
+			back.Stdin = was
+			if _, err := back.Run(ctx, "update-index", "-z", "--index-info"); err != nil {
+				return "", err
+			}
+		}
+	}
+	out, err := c.Run(ctx, "write-tree")
+	return strings.TrimSpace(out), err
+}
+
+// planPaths are the plan's files in the repository.
+func (s *Slot) planPaths() []string {
+	f := s.Plan()
+	if f.Path == "" {
+		return nil
+	}
+	var paths []string
+	for _, path := range append([]string{f.Path}, s.planFiles()...) {
+		if rel, err := filepath.Rel(s.Root, path); err == nil && filepath.IsLocal(rel) {
+			paths = append(paths, filepath.ToSlash(rel))
+		}
+	}
+	return paths
+}
+
+// Salvage keeps what a killed run left in the slot.
+func (s *Slot) Salvage(ctx context.Context) error {
+	_, err := s.Save(ctx, "unfinished work of a run that was killed\n\nRalph-Task: unknown")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Unfinished reports whether work on the task is kept.
+func (h *Home) Unfinished(ctx context.Context, t task.Task) bool {
+	_, err := command.Run(ctx, h.root, "rev-parse", "--verify", "--quiet", Ref(h.Key(t)))
+	return err == nil
+}
+
+// Recall finds work that is kept although it has landed: a kill came between. It returns the ids
+// of its tasks, by their keys.
+func (h *Home) Recall(ctx context.Context, tip string) (map[string]string, error) {
+	const format = "%(trailers:key=Ralph-Run,valueonly)%x00%(trailers:key=Ralph-Iteration,valueonly)%x00%(trailers:key=Ralph-Task,valueonly)"
+	landed := map[string]string{}
+	out, err := command.Run(ctx, h.root, "for-each-ref", "--format=%(objectname) %(refname)", refs)
+	if err != nil {
+		return nil, fmt.Errorf("read unfinished work: %w", err)
+	}
+	for line := range strings.Lines(out) {
+		oid, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if strings.HasSuffix(name, "-other") {
+			continue
+		}
+		said, err := command.Run(ctx, h.root, "log", "-1", "--format="+format, oid)
+		if err != nil {
+			return nil, fmt.Errorf("read unfinished work: %w", err)
+		}
+		f := strings.Split(strings.TrimSpace(said), "\x00")
+		if len(f) != 3 || f[0] == "" || f[1] == "" {
+			continue
+		}
+		run, iteration := strings.TrimSpace(f[0]), strings.TrimSpace(f[1])
+		found, err := command.Run(ctx, h.root, "log", "-1", "--format=%H", "--extended-regexp", "--all-match",
+			"--grep=^Ralph-Run: "+regexp.QuoteMeta(run)+"$", "--grep=^Ralph-Iteration: "+iteration+"$", tip)
+		if err == nil && found != "" {
+			landed[strings.TrimPrefix(name, refs)] = strings.TrimSpace(f[2])
+		}
+	}
+	return landed, nil
+}
+
+// KeepOther keeps what the work conflicts with.
+func (h *Home) KeepOther(ctx context.Context, key, commit string) error {
+	_, err := command.Run(ctx, h.root, "update-ref", Other(key), commit)
+	return err
+}
+
+// Landed forgets the work on a task: it is on a branch.
+func (h *Home) Landed(ctx context.Context, key string) error {
+	_, err := command.Run(ctx, h.root, "update-ref", "-d", Ref(key))
+	_, _ = command.Run(ctx, h.root, "update-ref", "-d", Other(key))
+	return err
+}
