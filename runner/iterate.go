@@ -170,8 +170,7 @@ func (r *Run) conclude(ctx, keep context.Context, from turned) (rules.Decision, 
 	r.notes.Add(d)
 	if d.PutAside {
 		r.tasks.PutAside(res.Task.ID, d.Reason, res.ErrorText(), res.Proof.After.List)
-		aside := state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: "put aside", Why: d.Reason}
-		r.out.Event(state.NewEvent(res.Origin, now, turn.Redacted(aside))) // not of the next iteration
+		r.out.Event(state.NewEvent(res.Origin, now, turn.Redacted(state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: "put aside", Why: d.Reason})))
 		r.mem.Breaker.SameError, r.mem.Breaker.LastError = 0, ""           // the next task begins afresh
 	}
 	if n := r.tasks.Of(res.Task.ID); n.Aside.Why != "" && !n.Aside.Marked {
@@ -184,15 +183,14 @@ func (r *Run) conclude(ctx, keep context.Context, from turned) (rules.Decision, 
 	if res.Proof.After.IsDone(res.Task.ID) {
 		r.tasks.Settled(res.Task.ID)
 	}
-	err := r.save(res, was)
-	if err != nil {
+	if err := r.save(res, was); err != nil {
 		return rules.Decision{}, err
 	}
 	r.announceEnd(res, d)
 	if !res.Call.Made || from.worker == nil {
 		return d, nil // there is no end of an iteration to go back to
 	}
-	if err = from.worker.Keep(keep, from.dir, output.KeptOf(res, d.Rule)); err != nil && keep.Err() == nil {
+	if err := from.worker.Keep(keep, from.dir, output.KeptOf(res, d.Rule)); err != nil && keep.Err() == nil {
 		return rules.Decision{}, err
 	}
 	return d, nil
