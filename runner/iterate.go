@@ -171,7 +171,7 @@ func (r *Run) conclude(ctx, keep context.Context, from turned) (rules.Decision, 
 	if d.PutAside {
 		r.tasks.PutAside(res.Task.ID, d.Reason, res.ErrorText(), res.Proof.After.List)
 		r.out.Event(state.NewEvent(res.Origin, now, turn.Redacted(state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: "put aside", Why: d.Reason})))
-		r.mem.Breaker.SameError, r.mem.Breaker.LastError = 0, ""           // the next task begins afresh
+		r.mem.Breaker.SameError, r.mem.Breaker.LastError = 0, "" // the next task begins afresh
 	}
 	if n := r.tasks.Of(res.Task.ID); n.Aside.Why != "" && !n.Aside.Marked {
 		n.Aside.Marked = r.mark(res.Task.ID, task.Blocked)
