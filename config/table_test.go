@@ -46,6 +46,9 @@ func other(o option.Row) (string, string) {
 		i := (slices.Index(o.Values, o.Default) + 1) % len(o.Values)
 		return o.Values[i], o.Values[(i+1)%len(o.Values)]
 	case option.List:
+		if o.Takes != nil {
+			return "api.example.com,:443", "*.example.com"
+		}
 		return "Read,Bash(git add *)", "Bash(a, b),Write"
 	case option.Env:
 		return "NPM_*,!NPM_TOKEN", "!*"
@@ -81,6 +84,9 @@ func bad(o option.Row) []string {
 		}
 		return values
 	case option.List:
+		if o.Takes != nil {
+			return []string{"all,none", "none,:443", "a/b", "api.example.com:x", "*", ":0"}
+		}
 		return []string{"Bash(git", "Bash)", "Read,--dangerous", "a\x1bb", "a\nb"}
 	case option.Env:
 		return []string{"!", "A B", "A=b", "A,!!B", "[A-Z]*", "A\\", "-A", "!(A)", "A\nB", "\xff"}

@@ -164,7 +164,7 @@ func TestScreen_uselessTerminal_showsLinesAndSaysSo(t *testing.T) {
 			}
 			p.prints("showing lines instead")
 			p.prints("run ended after 1h 11m · exit code 0")
-			p.prints("state      COMPLETED: plan_complete")
+			p.prints("state      COMPLETED: ")
 			if strings.Contains(p.text(), "\x1b") {
 				t.Errorf("escape sequences in %q", p.text())
 			}

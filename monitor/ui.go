@@ -10,6 +10,7 @@ import (
 	"github.com/rivo/tview"
 
 	"ralph/logs/termtext"
+	"ralph/state"
 	"ralph/state/view"
 	"ralph/state/view/follow"
 	"ralph/state/view/summary"
@@ -25,12 +26,15 @@ const (
 )
 
 // questionBefore is what askToAct asks.
-func questionBefore(verb string) string {
-	what := "end the run now and stop the agent?"
-	if verb == "skip" {
+func questionBefore(verb string, m *view.Model) string {
+	what := "end the run and its agent now?"
+	switch {
+	case verb == "skip" && m.State == state.StatusRunning:
 		what = "end this iteration and take the next task?"
+	case verb == "skip":
+		what = "put off the task that comes next?"
 	}
-	return what + " y: yes, any other key: no"
+	return what + " (y/n)"
 }
 
 // lastRow is what the last row of the screen shows instead of the keys.
@@ -198,7 +202,7 @@ func (u *ui) drawLast(c canvas, v summary.Summary) {
 		x = c.text(x, 0, plain, u.input)
 		c.text(x, 0, plain.Reverse(true), " ")
 	case u.asks == askToAct:
-		c.text(1, 0, c.tone(summary.Bad), termtext.Fit(questionBefore(u.verb), c.w-2))
+		c.text(1, 0, c.tone(summary.Bad), termtext.Fit(questionBefore(u.verb, &u.model), c.w-2))
 	case u.failure != "":
 		const read = " (esc)"
 		x := c.text(1, 0, c.tone(summary.Bad), termtext.Fit(u.failure, c.w-2-len(read)))

@@ -112,7 +112,8 @@ type Ending struct {
 	Usage      state.Usage
 	Done       int
 	Total      int
-	Findings   int // of the audit
+	Findings   int         // of the audit
+	Report     gate.Report // of the latest checks
 }
 
 // Run is one run of the loop.
@@ -204,7 +205,7 @@ func (r *Run) Run(ctx context.Context) (Ending, error) {
 func (r *Run) ending(d rules.Decision) Ending {
 	p := r.plan.Counts
 	return Ending{Decision: d, RunID: r.d.RunID, Iterations: r.mem.Iterations, Usage: r.mem.Usage, Done: p.Done, Total: p.Total,
-		Findings: r.past.findings}
+		Findings: r.past.findings, Report: r.last.Proof.Report}
 }
 
 func (r *Run) loop(ctx context.Context) (rules.Decision, error) {

@@ -1,5 +1,7 @@
 package state
 
+import "fmt"
+
 // Ending says how the run of a Status ended, given that its runner is gone.
 type Ending string
 
@@ -34,6 +36,10 @@ func (s Status) Ending() Ending {
 	}
 	return EndingByRule
 }
+
+// Ended says in the same words everywhere which rule ended a run, and with which exit code.
+// The exit_reason of status.json is for programs.
+func Ended(rule string, exit int) string { return fmt.Sprintf("rule %s, exit code %d", rule, exit) }
 
 // Active reports whether the status is running, waiting or paused.
 func (s Status) Active() bool {

@@ -31,6 +31,9 @@ func (o Row) Allowed() string {
 	case Enum:
 		return "one of " + strings.Join(o.Values, ", ")
 	case List:
+		if o.What != "" {
+			return o.What
+		}
 		return "a comma list with balanced parentheses and no entry that starts with -"
 	case Env:
 		return "a comma list of variable names or globs (* and ?), each with or without a !"
@@ -117,7 +120,7 @@ func (o Row) parseKind(text string) (any, bool) {
 		return text, text == o.Default || slices.Contains(o.Values, text)
 	case List:
 		items, ok := splitList(text)
-		return items, ok && slices.IndexFunc(items, badItem) < 0
+		return items, ok && slices.IndexFunc(items, badItem) < 0 && (o.Takes == nil || o.Takes(items))
 	case Env:
 		items, ok := splitList(text)
 		return items, ok && !slices.ContainsFunc(items, func(item string) bool { return o.Valid != nil && !o.Valid(item) })

@@ -55,6 +55,10 @@ type Row struct {
 
 	// Valid accepts an entry of a list of kind Env; of other kinds it is nil.
 	Valid func(entry string) bool
+	// Takes accepts the entries of a list of kind List, and What completes "VALUE is not
+	// ..." for it; nil: any entries do.
+	Takes func(entries []string) bool
+	What  string
 
 	// Field points to where the value lives: *int, *int64, *float64,
 	// *time.Duration, *bool, *string or *[]string.

@@ -45,7 +45,7 @@ func (s Spec) Classify(t *Transcript, exit ptyexec.Exit, now time.Time) Outcome 
 	if o.Reason == "" {
 		o.Reason = o.Class.Meaning()
 		if o.Evidence != "" && !o.Class.Success() {
-			o.Reason += ": " + o.Evidence
+			o.Reason += ": " + ending.Shown(o.Evidence)
 		}
 	}
 	return o

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"ralph/logs/termtext"
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
@@ -120,7 +122,7 @@ func remedy(c ending.Class, name string, held []string) string {
 
 // withEvidence adds the record that was seen to the reason.
 func withEvidence(o agent.Outcome) string {
-	seen := strings.Join(strings.Fields(o.Evidence), " ")
+	seen := strings.Join(strings.Fields(ending.Shown(o.Evidence)), " ")
 	if seen == "" || strings.Contains(o.Reason, seen) {
 		return o.Reason
 	}
@@ -326,12 +328,7 @@ func tasksAre(n, total int, what string) string {
 	return fmt.Sprintf("%d of %s %s %s", n, count(total, "task", "tasks"), are, what)
 }
 
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
+func count(n int, one, many string) string { return english.Plural(n, one, many) }
 
 func blockingNames(r gate.Report) string {
 	var names []string
@@ -356,17 +353,19 @@ func nothingLeft(f Conclusion) (Decision, bool) {
 	return Decision{Action: ActionContinue, Reason: remark(f)}, true
 }
 
-// ceilingAfter is ceilings. Of a run that makes one iteration, people want to know how it
-// went.
+// ceilingAfter is ceilings. Of a run of one iteration, people want to know how it went.
 func ceilingAfter(f Conclusion) (Decision, bool) {
 	d, ok := ceilings(f.Facts)
 	if o := f.Result.Call.Outcome; ok && f.Policy.MaxIterations == 1 && o.Class != "" {
-		d.Reason += "; it ended with " + string(o.Class)
-		if why := remark(f); why != "" {
-			d.Reason += ": " + why
-		} else if !o.Class.Success() {
-			d.Reason += ": " + withEvidence(o)
+		why := remark(f)
+		if why == "" && !o.Class.Success() {
+			why = withEvidence(o)
 		}
+		end := map[bool]string{true: "; its task is done", false: "; its task is not done yet"}[f.Plan.IsDone(f.Result.Task.ID)]
+		if f.Result.Task.ID == "" {
+			end = ""
+		}
+		d.Reason = strings.TrimSuffix(d.Reason+end+": "+why, ": ")
 	}
 	return d, ok
 }

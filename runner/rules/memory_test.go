@@ -265,12 +265,17 @@ func TestConclude_once_tellsHowTheIterationEnded(t *testing.T) {
 	o := defaults()
 	o.MaxIterations = 1
 	crashed := busy(1)
+	crashed.Task.ID = "T1"
 	crashed.Call.Outcome = agent.Outcome{Class: ending.Crash, Reason: "exit code 3"}
+	noTask := crashed
+	noTask.Task.ID = ""
 	reports := busy(1)
+	reports.Task.ID = "T1"
 	reports.Call.Signalled, reports.Call.Signal = true, statusblock.Signal{Status: statusblock.Error, Recommendation: "no disk"}
 	for want, it := range map[string]turn.Result{
-		"made 1 iteration, as many as are allowed; it ended with crash: exit code 3":                                  crashed,
-		"made 1 iteration, as many as are allowed; it ended with completed-turn: the agent reports an error: no disk": reports,
+		"made 1 iteration, as many as are allowed: exit code 3":                                                   noTask,
+		"made 1 iteration, as many as are allowed; its task is not done yet: exit code 3":                         crashed,
+		"made 1 iteration, as many as are allowed; its task is not done yet: the agent reports an error: no disk": reports,
 	} {
 		d, ok := ceilingAfter(Conclusion{Facts: Facts{Policy: o, Memory: Memory{Iterations: 1}}, Result: it})
 		if !ok || d.Reason != want {
@@ -363,6 +368,7 @@ func TestMemory_lastWordAgainstADonePlan_isContradiction(t *testing.T) {
 	failing := busy(1)
 	failing.Proof.After, failing.Call.Signalled, failing.Call.Signal = done, true, statusblock.Signal{Status: statusblock.Complete, Exit: true, Tests: "FAILING"}
 	crashed := busy(1)
+	crashed.Task.ID = "T1"
 	crashed.Proof.After, crashed.Call.Outcome.Class = done, ending.Crash
 	for name, r := range map[string]turn.Result{"blocked": blocked, "failing": failing, "crashed": crashed} {
 		m := fold(fresh(), defaults(), r)

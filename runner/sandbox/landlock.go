@@ -43,7 +43,7 @@ func landlockWorks(Settings) error {
 
 func landlockFilters(n network) string {
 	if _, only := n.list.Ports(); !only {
-		return "it knows ports, not hosts; use SANDBOX=bwrap for hosts"
+		return "Landlock cannot tell hosts apart, only ports; use bwrap for hosts, or name ports only (SANDBOX_NET=:443)"
 	}
 	if v := confine.Version(); !n.all && v < confine.TCP {
 		return fmt.Sprintf("the kernel has Landlock %d; %d is needed for SANDBOX_NET (Linux 6.7 or later)", v, confine.TCP)

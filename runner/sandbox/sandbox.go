@@ -40,7 +40,9 @@ func (s *Settings) Options() []option.Row {
 		Help: "Contain agents and checks. auto takes the strongest sandbox that works here; without one, ralph does not start.",
 	}, {
 		Group: "Sandbox", Key: "SANDBOX_NET", YAML: "sandbox.net", Kind: option.List, Default: NetAll, Weakens: wider, Field: &s.SandboxNet,
-		Help: "What contained programs may connect to: all, none, or a comma list of HOST, *.HOST, HOST:PORT and :PORT.",
+		Takes: func(entries []string) bool { _, err := parseNet(entries); return err == nil },
+		What:  "all, none, or a comma list of HOST, *.HOST, HOST:PORT and :PORT",
+		Help:  "What contained programs may connect to.",
 	}, {
 		Group: "Sandbox", Key: "SANDBOX_IMAGE", Aliases: []string{"RALPH_DOCKER_IMAGE"}, YAML: "sandbox.image", Kind: option.String,
 		Default: DefaultImage, Field: &s.SandboxImage, Trust: true, Safe: []string{DefaultImage},

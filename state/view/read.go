@@ -131,13 +131,13 @@ func Older(r *state.Reader, t time.Time) ([]state.Event, error) {
 	return all, err
 }
 
-// Recall adds the latest three findings of this run to a model whose events were
+// Recall adds the latest three findings, and the latest iteration, of this run to a model whose events were
 // not folded. It ignores events that cannot be read: they are a log, not the state.
 func (m *Model) Recall(r *state.Reader) {
 	const most = 3
 	var notes []Note
 	wanted := state.EventFilter(func(k state.Kind) bool {
-		return k == state.KindFinding || k == state.KindTask || k == state.KindDecision || k == state.KindRunStart
+		return k == state.KindFinding || k == state.KindTask || k == state.KindDecision || k == state.KindRunStart || k == state.KindIterationStart
 	})
 	_ = r.EventsBackwards(func(line []byte) bool {
 		e, ok := wanted.Decode(line)
@@ -147,12 +147,14 @@ func (m *Model) Recall(r *state.Reader) {
 		switch d := e.Data.(type) {
 		case state.RunStart:
 			return d.Resumed
+		case state.IterationStart:
+			m.begun = max(m.begun, e.Iteration)
 		case state.Finding, state.TaskChange:
-			if n, ok := noteOf(e); ok {
+			if n, ok := noteOf(e); ok && len(notes) < most {
 				notes = append(notes, n)
 			}
 		}
-		return len(notes) < most
+		return len(notes) < most || m.begun == 0
 	})
 	slices.Reverse(notes)
 	m.Run.Notes = notes

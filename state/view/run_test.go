@@ -350,6 +350,10 @@ func TestRecall_findingsOfThisRun_areTheLatestThree(t *testing.T) {
 	if diff := cmp.Diff(want, texts(m)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	m.Status.Status, m.Status.Rule, m.Status.LoopCount = state.StatusStopped, "interrupted", 6 // Ctrl-C: its iteration does not count
+	if got := m.Iteration(); got != 7 {
+		t.Errorf("iteration %d, want the one that was cut off", got)
+	}
 	old := view.Model{Snapshot: view.Snapshot{Status: state.Status{RunID: "20261122-022953-440c"}}}
 	old.Recall(recorded(t).Reader())
 	if got := texts(old); len(got) != 2 || got[0] != "checks: test: fails (exit code 1)" {

@@ -17,6 +17,7 @@ import (
 type Model struct {
 	Snapshot `json:"now"`
 	Run      Run `json:"run"`
+	begun    int // the latest iteration, as Recall found it
 }
 
 // Update is what changed since the last look at a run.
@@ -44,7 +45,7 @@ func (m *Model) Apply(u Update) {
 // Iteration returns the number of the running or the last iteration; 0 before the first.
 func (m *Model) Iteration() int {
 	st := m.Status
-	n := st.LoopCount
+	n := max(st.LoopCount, m.begun)
 	if st.Status == state.StatusRunning && st.Rule == "" && !st.IterationStartedAt.IsZero() {
 		n++ // LoopCount counts it once a rule has decided
 	}

@@ -15,6 +15,7 @@ import (
 	"ralph/cmd/internal/preflight"
 	"ralph/logs/termtext"
 	"ralph/runner"
+	"ralph/runner/agent"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
 	"ralph/state"
@@ -32,7 +33,9 @@ type Console struct {
 	watched bool       // the monitor beside it shows the agent's work
 	width   func() int // of the terminal, as it is now; 0: none
 	live    bool
-	counted bool // a countdown stands on the current line
+	plain   func(agent string) bool // it reports no tools, only text
+	speaks  bool                    // so does the agent at work: its text shows what it does
+	counted bool                    // a countdown stands on the current line
 	dir     string
 	log     view.Log  // of what is printed
 	title   string    // of the task in the latest heading
@@ -114,6 +117,10 @@ func colorOf(role view.Role) string {
 // Start says what begins.
 func (c *Console) Start(s *preflight.Project, run string, checks []gate.Check) {
 	c.dir = s.Dir
+	c.plain = func(name string) bool {
+		one, err := s.Find(name)
+		return err == nil && one.Spec.Format == agent.FormatText
+	}
 	plan := "no plan"
 	if s.Plan != "" {
 		plan = "plan " + view.Within(s.Dir, s.Plan)
@@ -171,12 +178,14 @@ func (c *Console) shorten(e state.Event) (short state.Event, fits, ok bool) {
 		return e, false, false // start says more
 	case state.RunEnd:
 		return e, false, false // end says more
-	case state.Text, state.ToolResult, state.FinalMessage, state.SessionStart:
+	case state.Text:
+		return e, true, c.live || c.speaks && !c.watched
+	case state.ToolResult, state.FinalMessage, state.SessionStart:
 		return e, true, c.live
 	case state.Tool, state.Feedback:
 		return e, true, c.live || !c.watched
 	case state.IterationStart:
-		c.title = d.Title
+		c.title, c.speaks = d.Title, c.plain != nil && c.plain(d.Agent)
 		return e, true, true
 	case state.Check:
 		return e, d.Run == state.CheckAgain, true
@@ -321,7 +330,16 @@ func (c *Console) End(r runner.Ending) {
 	if r.Findings > 0 && len(d.Review) == 0 {
 		c.Print("ralph: the audit found something %s; see: ralph iterations, .ralph/live.log", times(r.Findings))
 	}
-	c.Print("ralph: why: %s (rule %s, exit code %d)", cmdline.Inert(reason), d.Rule, d.Exit)
+	var red []string
+	for _, x := range r.Report.Results {
+		if r.Report.Mode == gate.ModeReport && !x.Passed && x.Verdict != gate.VerdictSkipped && x.Check.Required() {
+			red = append(red, x.Name)
+		}
+	}
+	if len(red) > 0 {
+		c.Print("ralph: these checks fail, and TEST_MODE=report lets them: %s", termtext.Some(red, 5))
+	}
+	c.Print("ralph: why: %s (%s)", cmdline.Inert(reason), state.Ended(d.Rule, d.Exit))
 	for _, item := range d.Review {
 		c.command("ralph: look %d: %s; show: %s; accept: ralph accept %d", item.N, item.Text, item.Show, item.N)
 	}

@@ -73,7 +73,7 @@ func Classes() []Info {
 		{TimeoutWithWork, "the agent was at work when its time was up"},
 		{TimeoutIdle, "the agent was at work, then silent for too long"},
 		{KilledBySignal, "the agent was interrupted or killed"},
-		{Crash, "the agent failed"},
+		{Crash, "the agent's program ended with an error"},
 		{StaleSession, "the session to resume does not exist any more"},
 	}
 }

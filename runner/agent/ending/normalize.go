@@ -49,3 +49,9 @@ func Normalize(errText string) string {
 	}
 	return s
 }
+
+var epoch = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\|\d{10,13}\b`) })
+
+// Shown is an error text for people: without a time in seconds since 1970, which stands
+// beside it as a time of day.
+func Shown(errText string) string { return epoch().ReplaceAllString(errText, "") }

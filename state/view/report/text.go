@@ -138,7 +138,7 @@ func (r *Report) ended() string {
 	if r.Exit < 0 {
 		return ""
 	}
-	return fmt.Sprintf("rule %s, exit code %d", r.Rule, r.Exit)
+	return state.Ended(r.Rule, r.Exit)
 }
 
 // Use is a use of time.

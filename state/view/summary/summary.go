@@ -251,15 +251,13 @@ func news(m *view.Model, now time.Time) (what, advice string) {
 			why = view.Join(": ", "paused", why)
 		}
 		return why, "continue with: ralph resume"
-	case state.StatusCompleted:
-		return lineOf(": ", st.ExitReason, st.Reason), ""
 	}
-	what = lineOf(": ", st.ExitReason, st.Reason)
-	if st.Rule != "" && st.Rule != st.ExitReason {
-		what += " (rule " + termtext.Line(st.Rule) + ")"
+	what = termtext.Line(cmp.Or(st.Reason, st.ExitReason))
+	if st.Rule != "" {
+		what = view.Join(" ", what, "("+termtext.Line(state.Ended(st.Rule, st.ExitCode))+")")
 	}
-	if st.ExitCode != 0 {
-		what += fmt.Sprintf(" · exit %d", st.ExitCode)
+	if m.State == state.StatusCompleted {
+		return what, ""
 	}
 	advice = termtext.Line(st.Next)
 	if advice == "" && m.Breaker.State == state.BreakerOpen {
@@ -311,7 +309,7 @@ func waiting(w view.Wait, now time.Time) string {
 	}
 	why := termtext.Line(w.Rule)
 	if w.Rule == "usage_limit" {
-		if why = "usage limit"; w.Window != "" {
+		if why = "usage limit"; w.Window != "" && w.Window != "usage" {
 			why = view.WindowName(w.Window) + " " + why
 		}
 	}

@@ -178,7 +178,8 @@ func (a *verbs) iterations(ctx context.Context, run string, asJSON bool) error {
 		if row.State != "" {
 			kept = row.State[:10]
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\t%.2f\t%s\t%s\n", row.Number, ended, oneLine(outcome(row)), checkText(row.Checks), len(row.Findings), row.Files, row.CostUSD, kept, oneLine(row.Task))
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\n", row.Number, ended, oneLine(outcome(row)), checkText(row.Checks), len(row.Findings), row.Files,
+			cost(row.CostUSD), kept, oneLine(row.Task))
 		var more []string
 		if row.Failed != "" {
 			more = append(more, row.Failed)
@@ -191,6 +192,14 @@ func (a *verbs) iterations(ctx context.Context, run string, asJSON bool) error {
 		}
 	}
 	return w.Flush()
+}
+
+// cost is an amount in US dollars; unknown where the agent reports none.
+func cost(usd float64) string {
+	if usd == 0 {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.2f", usd)
 }
 
 // outcome says what became of the task; of a call that did not end well, its class, too.

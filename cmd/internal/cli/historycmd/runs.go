@@ -196,8 +196,8 @@ func (a *verbs) printRuns(rows []runRow, everywhere, asJSON bool) error {
 		if row.Total > 0 {
 			tasks = fmt.Sprintf("%d/%d", row.Done, row.Total)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%.2f\t%s", oneLine(row.ID), row.StartedAt.Local().Format("Jan 2 15:04"), view.Span(view.Seconds(row.Seconds)),
-			oneLine(row.Status), tasks, row.Iterations, row.USD, exit)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s", oneLine(row.ID), row.StartedAt.Local().Format("Jan 2 15:04"), view.Span(view.Seconds(row.Seconds)),
+			oneLine(row.Status), tasks, row.Iterations, cost(row.USD), exit)
 		if everywhere {
 			fmt.Fprint(w, "\t", cmdline.Inert(row.Project))
 		}
