@@ -51,7 +51,7 @@ func TestPlain_runThatGoesOn_writesEachChangeOnceAndEndsWithIt(t *testing.T) {
 	}
 	s.Status.Status, s.Status.ExitReason, s.Status.Rule, s.Status.Reason = state.StatusFailed, "agent_unusable", "agent_unusable", "not logged in"
 	p.JSON("status.json", s.Status)
-	until(t, "end state", func() bool { return strings.Contains(out.String(), "FAILED: agent_unusable: not logged in") })
+	until(t, "end state", func() bool { return strings.Contains(out.String(), "FAILED: not logged in") })
 	end := state.RunEnd{Exit: 6, Decision: state.Decision{Rule: "agent_unusable"}}
 	p.Add(state.NewEvent(state.Origin{Run: s.Status.RunID}, now, end))
 	if err := <-done; err != nil {

@@ -178,7 +178,7 @@ func TestScreen_outputIsNoTerminal_showsLines(t *testing.T) {
 	cmd := exec.Command(exe)
 	cmd.Env = append(os.Environ(), "TERM=xterm", "MONITOR_TEST_DIR="+sample.New(t, s, events).Dir)
 	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "HALTED: same_error") || strings.Contains(string(out), "\x1b") {
+	if err != nil || !strings.Contains(string(out), "HALTED: the same error in 5") || strings.Contains(string(out), "\x1b") {
 		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -69,8 +69,9 @@ type Options struct {
 type Deps struct {
 	Dir     string // the project
 	RunID   string
-	Version string // of ralph
-	Resumed bool   // continue the counters of the last run
+	Version string    // of ralph
+	Resumed bool      // continue the counters of the last run
+	Begun   git.State // where the iteration began that was cut off; zero: none was
 	// Unattended is true when no person resumed the run. Then a usage limit is waited out first.
 	Unattended bool
 	// Agents finds an agent by its name: the option's, a plan's, a task's or a
@@ -168,7 +169,7 @@ func New(o Options, d Deps) *Run {
 	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}
 	r.hooks = hooks.Set{Hooks: d.Hooks, Dir: d.Dir, Plan: d.Plan, Env: d.Env, Filter: d.Filter, Sandbox: o.Settings, Kill: d.Kill, Asked: o.Asked(d.Agents)}
 	r.worker = r.newWorker(d.Env)
-	r.worker.Resize = d.Resize
+	r.worker.Resize, r.worker.Begun = d.Resize, d.Begun
 	return r
 }
 

@@ -66,7 +66,7 @@ func (w *Worker) openTrail(ctx context.Context, a Assignment) {
 	if !ok {
 		return
 	}
-	t.keeper = keeper
+	t.keeper, t.begun, t.from = keeper, w.Begun.Iteration, w.Begun.Base
 	w.keepStart(ctx, a)
 }
 

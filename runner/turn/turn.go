@@ -64,6 +64,8 @@ type Worker struct {
 	// Own keeps which uncommitted changes are the user's, for a run that continues
 	// this one; zero: nobody does.
 	Own own.Store
+	// Begun is where the iteration began that was cut off and is made again; zero: none.
+	Begun git.State
 
 	// Trust is what git may start; nil: what is set when the worker begins.
 	Trust *command.Trust

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -39,8 +38,7 @@ func controlRun(f *cmdline.Factory, q state.Request) error {
 	}
 	owner, alive := r.Owner()
 	if !alive {
-		text := fmt.Sprintf("no ralph is running in %q; see: ralph status", dir)
-		return &cmdline.ExitError{Code: rules.ExitError, Text: text}
+		return cmdline.UsageError("no ralph is running in %q, so there is nothing to %s; see: ralph status", dir, q)
 	}
 	return send(f, r, owner, q)
 }

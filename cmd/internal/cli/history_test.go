@@ -302,7 +302,7 @@ func TestUndo_impossible_isRefusedInOneLineAndChangesNothing(t *testing.T) {
 			w := newPastWorld(t)
 			tc.make(w)
 			before := w.git("status", "--porcelain") + w.git("rev-parse", "HEAD")
-			out := w.want(1, tc.want, "undo", tc.arg, "--yes")
+			out := w.want(2, tc.want, "undo", tc.arg, "--yes")
 			if strings.Count(out, "\n") != 1 {
 				t.Errorf("%q", out)
 			}

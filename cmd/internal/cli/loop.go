@@ -86,6 +86,7 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 		Dir: s.Dir, RunID: run, Version: version(), Resumed: f.resumed != "", Unattended: f.unattended,
 		Agents: s.Find, Self: s.Self, Env: a.Env, Filter: s.Config.EnvFilter(),
 		Checks: rows, Hooks: s.Config.Hooks(), Mode: gate.Mode(s.Config.TestMode), Detect: s.Config.DetectChecks && len(rows) == 0, Find: preflight.FindChecks,
+		Begun: a.begun(s.Dir, w, f.resumed),
 		State: w, Log: log, Prompt: s.Prompt, Plan: s.Plan, Window: f.window(s.Config.Hours, w.Reader, now),
 		PlanEdits: a.Loader(s.Dir, nil).PlanEditsPath(),
 		Show:      func(e state.Event) { begun(e); con.Show(e) }, Tick: con.Tick,
@@ -101,6 +102,25 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 		return nil
 	}
 	return &cmdline.ExitError{Code: result.Decision.Exit}
+}
+
+// begun is where the iteration began that a resumed run makes again.
+func (a *app) begun(dir string, w *state.Writer, resumed string) git.State {
+	s, err := w.Status()
+	if _, repo := git.Root(dir); !repo || resumed == "" || err != nil || s.RunID != resumed {
+		return git.State{}
+	}
+	cut := history.Cut{Run: resumed, Iteration: s.LoopCount + 1}
+	if s.Ending() == state.EndingKilled {
+		cut.Killed = s.Timestamp
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	begun, err := history.Begun(ctx, dir, cut)
+	if err != nil {
+		a.Warn(fmt.Sprintf("ralph undo will not cover what was done before the resume: %v", err))
+	}
+	return begun
 }
 
 // window finds the times of this run. A person who resumes it does not wait for its

@@ -112,7 +112,7 @@ func TestUndo_oneAfterTheOther_everyOrderAndItsBox(t *testing.T) {
 							t.Errorf("iteration %d: undone %t", row.Number, row.Undone)
 						}
 					}
-					w.want(1, "is undone already", "undo", fmt.Sprint(order[0]), "--yes")
+					w.want(2, "is undone already", "undo", fmt.Sprint(order[0]), "--yes")
 				})
 			}
 		}
@@ -166,7 +166,7 @@ func TestUndo_iterationThatOnlyTicked_opensTheBox(t *testing.T) {
 		if got := w.git("show", "--format=", "--name-only") + w.read(w.plan); !strings.HasPrefix(got, w.plan) || !strings.Contains(got, "[ ] T5") {
 			t.Error(got)
 		}
-		w.want(1, "is undone already", "undo", "5", "--yes")
+		w.want(2, "is undone already", "undo", "5", "--yes")
 	}
 }
 
@@ -176,7 +176,7 @@ func TestUndo_userChangedAFileBetweenTwo_isRefused(t *testing.T) {
 	w := newPlanWorld(t, false, true)
 	w.write("f2.txt", "the user's\n")
 	w.want(0, "in the work tree", "undo", "4", "--yes")
-	w.want(1, "have changes that the loop did not make; commit or stash them first: f2.txt", "undo", "2", "--yes")
+	w.want(2, "have changes that the loop did not make; commit or stash them first: f2.txt", "undo", "2", "--yes")
 	w.wantUndone(4)
 }
 

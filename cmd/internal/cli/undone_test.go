@@ -89,7 +89,7 @@ func TestUndo_severalFilesDoNotFit_isRefusedInOneLine(t *testing.T) {
 			w.keep(k, git.State{Run: pastRun, Iteration: 4, Base: base})
 		}
 	}
-	out := w.want(1, "later changes depend on iteration 4", "undo", "4", "--yes")
+	out := w.want(2, "later changes depend on iteration 4", "undo", "4", "--yes")
 	if strings.Count(out, "\n") != 1 {
 		t.Errorf("%q", out)
 	}

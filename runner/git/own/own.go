@@ -124,7 +124,7 @@ func (s Store) Begin(root string, now Files) (Users, error) {
 		case was.Left != nil:
 			users = was.later(now, func(path string) bool { digest, left := was.Left[path]; return left && digest == now[path] })
 		case was.Run == s.KilledRun:
-			users = was.later(now, func(path string) bool { return !changedSince(root, path, s.KilledAt.Add(killGrace)) })
+			users = was.later(now, func(path string) bool { return !ChangedSince(root, path, s.KilledAt.Add(killGrace)) })
 		}
 	}
 	return users, store.Save(s.Path, record{Run: s.Run, Users: users})
@@ -164,11 +164,11 @@ func (u Users) later(now Files, asLeft func(path string) bool) Users {
 	return next
 }
 
-// changedSince reports whether a file in root, or a folder that it is in, has changed after
+// ChangedSince reports whether a file in root, or a folder that it is in, has changed after
 // then, or may have: a folder that was moved keeps the times of its files, and of a file that
 // is gone, only its folder tells. It goes by the time of the inode, which no program can set,
 // and which a rename changes, too.
-func changedSince(root, path string, then time.Time) bool {
+func ChangedSince(root, path string, then time.Time) bool {
 	for path = filepath.FromSlash(path); ; path = filepath.Dir(path) {
 		var st unix.Stat_t
 		switch gone := unix.Lstat(filepath.Join(root, path), &st) != nil; {

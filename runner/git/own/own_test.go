@@ -29,7 +29,7 @@ func (f folder) write(name, text string) {
 func (f folder) passed() {
 	f.Helper()
 	began := time.Now()
-	for ; !changedSince(f.dir, "probe", began); time.Sleep(time.Millisecond) {
+	for ; !ChangedSince(f.dir, "probe", began); time.Sleep(time.Millisecond) {
 		f.write("probe", "")
 	}
 	_ = os.Remove(filepath.Join(f.dir, "probe"))
@@ -171,7 +171,7 @@ func TestChangedSince_removedFile_itsFolderTells(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"gone", "sub/deep/gone"} {
-		if !changedSince(f.dir, path, before) && path != "gone" || changedSince(f.dir, path, time.Now().Add(time.Second)) {
+		if !ChangedSince(f.dir, path, before) && path != "gone" || ChangedSince(f.dir, path, time.Now().Add(time.Second)) {
 			t.Errorf("%s: wrong", path)
 		}
 	}

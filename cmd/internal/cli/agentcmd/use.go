@@ -1,13 +1,10 @@
 package agentcmd
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
-	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -49,8 +46,7 @@ func useRun(f *cmdline.Factory, name, model string) error {
 	r := cmdline.OpenState(p.Dir)
 	owner, alive := r.Owner()
 	if !alive {
-		text := fmt.Sprintf("no ralph is running in %q; start one with: ralph --agent %s", p.Dir, one.Spec.Name)
-		return &cmdline.ExitError{Code: rules.ExitError, Text: text}
+		return cmdline.UsageError("no ralph is running in %q; start one with: ralph --agent %s", p.Dir, one.Spec.Name)
 	}
 	if err := state.Use(r.Dir(), state.AgentUse{Run: owner.RunID, Agent: one.Spec.Name, Model: model}); err != nil {
 		return err

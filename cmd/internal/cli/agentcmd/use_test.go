@@ -42,7 +42,7 @@ func TestAgentUse_leavesTheChoiceForTheLivingRun(t *testing.T) {
 		{name: "unknown", args: []string{"nobody"}, code: rules.ExitUsage, says: `unknown agent "nobody", known are: claude`},
 		{name: "takes no model", args: []string{"amp", "--model", "x"}, code: rules.ExitUsage, says: `the agent amp cannot be given the model "x"`},
 		{name: "not installed", args: []string{"gemini"}, code: rules.ExitAgent, says: "the agent gemini cannot run"},
-		{name: "no run", args: []string{"codex"}, dead: true, code: rules.ExitError, says: "no ralph is running"},
+		{name: "no run", args: []string{"codex"}, dead: true, code: rules.ExitUsage, says: "no ralph is running"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := newWorld(t, map[string]string{".ralph/fix_plan.md": test.plan, ".ralphrc": "AGENT=codex\n"})

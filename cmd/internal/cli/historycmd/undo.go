@@ -31,7 +31,9 @@ func (a *verbs) undo(ctx context.Context, run, arg string, yes bool) error {
 	box := p.box(k, &r)
 	u, err := history.PlanUndo(ctx, p.dir, r)
 	if conflict := (*history.ConflictError)(nil); errors.As(err, &conflict) && p.undone[k.Iteration] {
-		return &cmdline.ExitError{Code: 1, Text: fmt.Sprintf("iteration %d of run %s is undone already", k.Iteration, p.run)}
+		return cmdline.UsageError("iteration %d of run %s is undone already; nothing was changed", k.Iteration, p.run)
+	} else if conflict != nil {
+		return cmdline.UsageError("%v; nothing was changed", err)
 	}
 	if err != nil {
 		return err

@@ -1,0 +1,77 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"ralph/runner/git"
+	"ralph/runner/git/command"
+	"ralph/runner/git/own"
+)
+
+// Cut is an iteration that was cut off, and that a resumed run makes again.
+type Cut struct {
+	Run       string
+	Iteration int
+	// Killed is when the runner was seen alive last; zero: it noted its end itself.
+	Killed time.Time
+}
+
+// killGrace is how long after the last sign of a killed run its agent may have written.
+const killGrace = 3 * time.Second
+
+// Begun returns where the iteration began, so that diff and undo cover what the call did
+// that was cut off, too. What people have changed since stays theirs. The zero State: nothing
+// is kept of it.
+func Begun(ctx context.Context, dir string, c Cut) (git.State, error) {
+	all, err := List(ctx, dir, c.Run)
+	if err != nil || len(all) == 0 {
+		return git.State{}, err
+	}
+	root, _ := git.Root(dir)
+	last := all[len(all)-1]
+	base, left := last.OID, last.OID
+	if i := slices.IndexFunc(all, func(k Kept) bool { return k.Iteration == c.Iteration && !k.Start && !k.Undone }); i >= 0 {
+		base, left = all[i].Base, all[i].OID
+	} else if c.Killed.IsZero() {
+		return git.State{}, nil
+	}
+	edited, err := edited(ctx, root, left)
+	if err != nil {
+		return git.State{}, err
+	}
+	if left == base { // what the killed call left is not known: times tell
+		edited = slices.DeleteFunc(edited, func(path string) bool { return !own.ChangedSince(root, path, c.Killed.Add(killGrace)) })
+	}
+	s := git.State{Run: c.Run, Iteration: c.Iteration, Start: true, Base: base}
+	if len(edited) > 0 {
+		if err := git.KeepFiles(ctx, root, edited, s); err != nil {
+			return git.State{}, err
+		}
+		out, err := command.Call{Dir: root}.Run(ctx, "rev-parse", fmt.Sprintf("%s%s/%d-start", git.KeptRefs, c.Run, c.Iteration))
+		if err != nil {
+			return git.State{}, fmt.Errorf("find where iteration %d began: %w", c.Iteration, err)
+		}
+		s.Base = out[:len(base)]
+	}
+	// The run keeps its own start under the same name: without another one, git would collect this.
+	_, err = command.Call{Dir: root}.Run(ctx, "update-ref", fmt.Sprintf("%s%s/%d-begun", git.KeptRefs, c.Run, c.Iteration), s.Base)
+	return s, err
+}
+
+// edited returns the files of the work tree that are not as in a kept state.
+func edited(ctx context.Context, root, kept string) ([]string, error) {
+	changed, err := command.Call{Dir: root}.Run(ctx, "diff", "--no-ext-diff", "--no-textconv", "--no-renames", "--name-only", "-z", kept, "--")
+	if err != nil {
+		return nil, fmt.Errorf("compare with a kept state: %w", err)
+	}
+	untracked, err := command.Call{Dir: root}.Run(ctx, "ls-files", "--others", "--exclude-standard", "-z")
+	if err != nil {
+		return nil, fmt.Errorf("compare with a kept state: %w", err)
+	}
+	files := append(splitNul(changed), splitNul(untracked)...)
+	slices.Sort(files)
+	return (&Undo{root: root}).differing(ctx, kept, slices.Compact(files))
+}
