@@ -34,3 +34,23 @@ func TestLearn_earlyTick_isWorkUnlessNothingNamesItsCode(t *testing.T) {
 		}
 	}
 }
+
+// What the agent insists on may still wait for something else.
+func TestReview_insistedTaskThatCannotBegin_isNotChosen(t *testing.T) {
+	for name, other := range map[string]task.Task{
+		"it depends on an open one": {ID: "b", DependsOn: []string{"a"}},
+		"it is marked as blocked":   {ID: "b", State: task.Blocked},
+		"it is optional":            {ID: "b", Optional: true},
+	} {
+		list := task.List{Tasks: []task.Task{{ID: "a"}, other, {ID: "c"}}}
+		l := ledger.Ledger{}
+		l.Of("b").Foreign = 2
+		if got, _ := l.Choose(list); got.ID != "a" {
+			t.Errorf("%s: chose %q", name, got.ID)
+		}
+		l.Of("c").Foreign = 2
+		if got, _ := l.Choose(list); got.ID != "c" {
+			t.Errorf("%s: chose %q, want the one that may begin", name, got.ID)
+		}
+	}
+}

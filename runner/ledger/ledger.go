@@ -4,6 +4,7 @@ package ledger
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -77,8 +78,8 @@ func (l Ledger) Choose(list task.List) (task.Task, bool) {
 			return t, true // it is finished before the next one begins
 		}
 	}
-	for _, t := range list.Tasks {
-		if n := l.Of(t.ID); n.Foreign >= insists && t.Pending() {
+	for i, t := range list.Tasks {
+		if n := l.Of(t.ID); n.Foreign >= insists && workable(list, i) {
 			n.Skipped = false // the agent works on it whatever it is told
 			return t, true
 		}
@@ -118,6 +119,19 @@ func (l Ledger) Stuck(list task.List) (blocked, aside []string) {
 		}
 	}
 	return blocked, aside
+}
+
+// workable reports whether a task may be worked on now, if it were the first of its list.
+func workable(list task.List, i int) bool {
+	t := list.Tasks[i]
+	if t.State == task.Open {
+		t.State = task.Active
+	}
+	t.Priority = math.MinInt
+	list.Tasks = slices.Clone(list.Tasks)
+	list.Tasks[i] = t
+	next, ok := list.Next()
+	return ok && next.ID == t.ID
 }
 
 // PutAside gives a task up until it, or the plan, changes. cause is the error

@@ -55,9 +55,12 @@ func send(f *cmdline.Factory, r *state.Reader, owner state.Owner, q state.Reques
 	return nil
 }
 
-// about names the task that a skip is about; empty: there is none.
+// about says when a request is obeyed that waits, and names the task that a skip is about.
 func about(q state.Request, r *state.Reader) string {
 	s, err := r.Status()
+	if err == nil && s.Status == state.StatusRunning && (q == state.RequestPause || q == state.RequestStop) {
+		return " after this iteration"
+	}
 	if err != nil || q != state.RequestSkip || s.Task.Title == "" {
 		return ""
 	}
