@@ -350,6 +350,9 @@ func TestRecall_findingsOfThisRun_areTheLatestThree(t *testing.T) {
 	if diff := cmp.Diff(want, texts(m)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	if got := m.Iteration(); got != 7 {
+		t.Errorf("iteration %d, want the one that runs", got)
+	}
 	m.Status.Status, m.Status.Rule, m.Status.LoopCount = state.StatusStopped, "interrupted", 6 // Ctrl-C: its iteration does not count
 	if got := m.Iteration(); got != 7 {
 		t.Errorf("iteration %d, want the one that was cut off", got)

@@ -45,14 +45,14 @@ func (m *Model) Apply(u Update) {
 // Iteration returns the number of the running or the last iteration; 0 before the first.
 func (m *Model) Iteration() int {
 	st := m.Status
-	n := max(st.LoopCount, m.begun)
+	n := st.LoopCount
 	if st.Status == state.StatusRunning && st.Rule == "" && !st.IterationStartedAt.IsZero() {
 		n++ // LoopCount counts it once a rule has decided
 	}
 	if all := m.Run.Iterations; m.Run.ID == st.RunID && len(all) > 0 {
 		n = max(n, all[len(all)-1].Number)
 	}
-	return n
+	return max(n, m.begun)
 }
 
 // Checks returns the project's checks. They come from status.json, which also has the
