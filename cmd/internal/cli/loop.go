@@ -83,10 +83,9 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 	}
 	s.Config.TestMode = string(s.Mode(detected || len(rows) == 0))
 	result, err := runner.New(runOptionsOf(s.Config), runner.Deps{
-		Dir: s.Dir, RunID: run, Version: version(), Resumed: f.resumed != "", Unattended: f.unattended,
+		Dir: s.Dir, RunID: run, Version: version(), Resumed: f.resumed != "", Unattended: f.unattended, Begun: a.begun(s.Dir, w, f.resumed),
 		Agents: s.Find, Self: s.Self, Env: a.Env, Filter: s.Config.EnvFilter(),
 		Checks: rows, Hooks: s.Config.Hooks(), Mode: gate.Mode(s.Config.TestMode), Detect: s.Config.DetectChecks && len(rows) == 0, Find: preflight.FindChecks,
-		Begun: a.begun(s.Dir, w, f.resumed),
 		State: w, Log: log, Prompt: s.Prompt, Plan: s.Plan, Window: f.window(s.Config.Hours, w.Reader, now),
 		PlanEdits: a.Loader(s.Dir, nil).PlanEditsPath(),
 		Show:      func(e state.Event) { begun(e); con.Show(e) }, Tick: con.Tick,
