@@ -27,7 +27,7 @@ const (
 
 // questionBefore is what askToAct asks.
 func questionBefore(verb string, m *view.Model) string {
-	what := "end the run and its agent now?"
+	what := "end the run now and stop the agent?"
 	switch {
 	case verb == "skip" && m.State == state.StatusRunning:
 		what = "end this iteration and take the next task?"

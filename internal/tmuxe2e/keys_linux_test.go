@@ -70,14 +70,14 @@ func quitAndAbort(p *project, s *terminal) {
 
 	// a: asked once; anything but y is no.
 	other.keys("a")
-	other.shows("end the run and its agent now")
+	other.shows("end the run now")
 	other.keys("n")
-	other.hides("end the run and its agent now")
+	other.hides("end the run now")
 	if got := p.status(); got.Status != "running" {
 		p.Errorf("not aborted, and the run is %+v", got)
 	}
 	other.keys("a")
-	other.shows("end the run and its agent now")
+	other.shows("end the run now")
 	other.keys("y")
 	p.is("stopped")
 	other.shows("STOPPED")
