@@ -153,12 +153,7 @@ func Within(dir, text string) string {
 	return strings.ReplaceAll(text, dir+string(filepath.Separator), "")
 }
 
-func orElse(text, other string) string {
-	if strings.TrimSpace(text) == "" {
-		return other
-	}
-	return text
-}
+func orElse(text, other string) string { return cmp.Or(strings.TrimSpace(text), other) }
 
 func limitEntry(e state.Event, d state.Limit) []entry {
 	if !d.Rejected {
