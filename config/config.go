@@ -68,9 +68,18 @@ type Row struct {
 func (c *Config) Rows() []Row {
 	rows := make([]Row, 0, len(c.table))
 	for _, o := range c.table {
-		rows = append(rows, Row{Key: o.Key, Value: c.text(o), Source: c.sources[o.Key], Help: o.Help})
+		rows = append(rows, Row{Key: o.Key, Value: c.shown(o), Source: c.sources[o.Key], Help: o.Help})
 	}
 	return rows
+}
+
+// shown is the value for people: of a secret only that there is one.
+func (c *Config) shown(o option.Row) string {
+	text := c.text(o)
+	if o.Secret && text != "" && !slices.Contains(o.Safe, text) {
+		return "(set, not shown)"
+	}
+	return text
 }
 
 // Flags returns the argv that gives another ralph in the same project the

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ralph/config/option"
+	"ralph/config/touch"
 	"ralph/runner/callhooks"
 	"ralph/runner/gate"
 	"ralph/runner/git"
@@ -192,10 +193,12 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		PlanOptions:   store.PlanOptions{OptionalSections: []string{"Optional", "Future", "Future Enhancements", "Nice to Have"}},
 		CheckOptions:  gate.CheckOptions{DetectChecks: true, BaselineScope: "session", FailFast: true},
 		CommitOptions: git.CommitOptions{CommitPrefix: "[ralph]"},
-		Wanted:        callhooks.Wanted{MaxContinuations: 5},
-		Choice:        lessons.Choice{Learn: true, ArchiveBranch: true},
-		SlotOptions:   slots.SlotOptions{Parallel: 1, Isolate: "none", Land: "checkout"},
-		Settings:      sandbox.Settings{Sandbox: "off", SandboxNet: []string{"all"}, SandboxImage: "localhost/ralph-sandbox"},
+		Touch: touch.Settings{Notify: []string{}, NotifyOn: []string{"ended", "halted", "limited", "question", "review"}, Milestone: 5, Webhooks: []string{},
+			WebhookEvents: []string{"run_start", "iteration_start", "iteration_end", "question", "answer", "task", "decision", "paused", "run_end"}},
+		Wanted:      callhooks.Wanted{MaxContinuations: 5},
+		Choice:      lessons.Choice{Learn: true, ArchiveBranch: true},
+		SlotOptions: slots.SlotOptions{Parallel: 1, Isolate: "none", Land: "checkout"},
+		Settings:    sandbox.Settings{Sandbox: "off", SandboxNet: []string{"all"}, SandboxImage: "localhost/ralph-sandbox"},
 	}
 	if diff := cmp.Diff(want, c.Options); diff != "" {
 		t.Error(diff)

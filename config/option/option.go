@@ -53,6 +53,9 @@ type Row struct {
 	// it then needs their consent, too. Nil: it never does.
 	Weakens func(own, value string) bool
 
+	// Secret is true when the value holds keys: it is not shown, and not kept with a run.
+	Secret bool
+
 	// Valid accepts an entry of a list of kind Env; of other kinds it is nil.
 	Valid func(entry string) bool
 	// Takes accepts the entries of a list of kind List, and What completes "VALUE is not

@@ -137,9 +137,14 @@ var floors = map[string]int{
 	"cmd/internal/cli/taskcmd":    10, // the verbs of the plan
 	"cmd/internal/cli/setupcmd":   10, // the verbs that set a project up
 
-	"cmd/internal/hub/proxy":  2, // an HTTP proxy that connects to allowed hosts only
-	"cmd/internal/hub/bridge": 0, // a program in a sandbox, and its way to the proxy
-	"cmd/internal/hub":        3, // the verbs of ralph-hub: all that uses a network
+	"cmd/internal/hub/proxy":   2, // an HTTP proxy that connects to allowed hosts only
+	"cmd/internal/hub/bridge":  0, // a program in a sandbox, and its way to the proxy
+	"config/touch":             1, // what a user can say about being in touch: options
+	"cmd/internal/hub/outbox":  0, // what has to be sent, on disk
+	"cmd/internal/hub/webhook": 0, // a signed POST
+	"cmd/internal/hub/notify":  3, // what is worth a message, its words, and the ways to send it
+	"cmd/internal/hub/watch":   4, // follows one run, and sends what its user wants to hear of
+	"cmd/internal/hub":         5, // the verbs of ralph-hub: all that uses a network
 
 	"cmd/internal/cli": 11, // the other verbs: joins them all
 

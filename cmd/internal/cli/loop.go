@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"ralph/cmd/internal/cli/historycmd"
+	"ralph/cmd/internal/cli/touchcmd"
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/console"
 	"ralph/cmd/internal/preflight"
@@ -76,6 +76,7 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 	con := console.New(a.Factory, s.Dir, console.Options{JSON: f.output == "json", Live: f.live || s.Config.Verbose, Headless: f.headless})
 	rows, detected := s.Checks()
 	con.Start(s, run, rows)
+	touchcmd.Start(a.Factory, s.Config, s.Dir, run)
 	log := logs.NewLogger(flushing{file}, s.Config.Verbose)
 	if held := s.HeldBack(); held != "" {
 		con.Print("ralph: environment: %s", held)
@@ -93,7 +94,6 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 	}).Run(sig.Ctx)
 	con.End(result)
 	report(con, log, w, run)
-	a.notify(s.Config.Notify, result)
 	if err != nil && !con.Ended() {
 		return err
 	}
@@ -156,22 +156,6 @@ func report(con *console.Console, log hclog.Logger, w *state.Writer, run string)
 		return
 	}
 	con.Print("ralph: report: ralph report, or %s", w.ReportPath(run, ".html"))
-}
-
-// notify sends a desktop notification, or rings the bell, if wanted. It never fails the run.
-func (a *app) notify(wanted bool, r runner.Ending) {
-	if !wanted {
-		return
-	}
-	title := "ralph: " + r.Decision.Status
-	if path, err := exec.LookPath("notify-send"); err == nil {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		if exec.CommandContext(ctx, path, "--app-name=ralph", "--", title, r.Decision.Reason).Run() == nil {
-			return
-		}
-	}
-	fmt.Fprint(a.Err, "\a")
 }
 
 // tidy begins with the memory of the branch, if it is another one than before, and removes

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph/cmd/internal/cli/touchcmd"
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/console"
 	"ralph/cmd/internal/preflight"
@@ -108,6 +109,9 @@ func runRun(o *runOptions) error {
 		return err
 	}
 	if err := p.Startable(); err != nil {
+		return err
+	}
+	if err := touchcmd.Check(o.Factory, p.Config, p.Dir); err != nil {
 		return err
 	}
 	if err := p.AgreeChecks(o.Factory); err != nil {

@@ -31,7 +31,7 @@ func Words(cfg *config.Config, once bool) []string {
 		words = append(words, "--max-iterations=1")
 	}
 	for _, o := range config.Table() {
-		if cfg.Source(o.Key).Kind == config.SourceEnvironment {
+		if cfg.Source(o.Key).Kind == config.SourceEnvironment && !o.Secret {
 			words = append(words, o.Key+"="+cfg.Value(o.Key))
 		}
 	}

@@ -1,0 +1,134 @@
+package touchcmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/preflight"
+	"ralph/config"
+	"ralph/config/touch"
+	"ralph/runner/rules"
+	"ralph/runner/sandbox"
+	"ralph/state"
+)
+
+// startBound is for ralph-hub to detach itself.
+const startBound = 10 * time.Second
+
+// jobOf is what ralph-hub gets to do for a run. The error is one line for people.
+func jobOf(f *cmdline.Factory, cfg *config.Config, dir, run string) (touch.Job, error) {
+	job := touch.Job{Settings: cfg.Touch, Dir: dir, Run: run}
+	switch {
+	case cfg.Notify && len(job.Notify) == 0:
+		job.Notify = []string{touch.Desktop}
+	case !cfg.Notify && cfg.Source("ENABLE_NOTIFICATIONS").Kind == config.SourceFlag: // --no-notify
+		job.Notify = nil
+	}
+	var kinds []string
+	for _, row := range state.Kinds() {
+		kinds = append(kinds, string(row.Kind))
+	}
+	if err := job.Check(kinds); err != nil {
+		return job, cmdline.UsageError("%v", err)
+	}
+	ralph, err := f.Ralph()
+	if err != nil {
+		return job, err
+	}
+	job.Ralph = []string{ralph, "-C", dir}
+	job.Log = filepath.Join(cmdline.OpenState(dir).LogsDir(), "hub.log")
+	if tty, err := os.Readlink("/proc/self/fd/2"); err == nil && strings.HasPrefix(tty, "/dev/") {
+		job.TTY = tty
+	}
+	return job, nil
+}
+
+// Check returns what is wrong with the options of being in touch.
+func Check(f *cmdline.Factory, cfg *config.Config, dir string) error {
+	_, err := jobOf(f, cfg, dir, "")
+	return err
+}
+
+// Start starts ralph-hub for a run if an option asks for it. It outlives this process. A
+// run goes on without it, with a warning.
+func Start(f *cmdline.Factory, cfg *config.Config, dir, run string) {
+	job, err := jobOf(f, cfg, dir, run)
+	var out []byte
+	if err == nil && job.Wanted() {
+		out, err = runHub(f, job, "watch", "--detach")
+	}
+	if err != nil {
+		f.Warn(fmt.Errorf("no notifications: %w%s", err, prefixed(out)))
+	}
+}
+
+func prefixed(out []byte) string {
+	if text := cmdline.OneLine(string(out)); text != "" {
+		return ": " + text
+	}
+	return ""
+}
+
+func runHub(f *cmdline.Factory, job touch.Job, args ...string) ([]byte, error) {
+	hub, err := sandbox.FindHub()
+	if err != nil {
+		return nil, errors.New("ralph-hub is neither beside ralph nor in PATH")
+	}
+	data, err := json.Marshal(job)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), startBound+time.Duration(len(job.Notify))*30*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, hub, args...)
+	cmd.Stdin, cmd.Env, cmd.Dir = bytes.NewReader(data), f.Env, job.Dir
+	return cmd.CombinedOutput()
+}
+
+// NewNotifyCmd returns ralph notify.
+func NewNotifyCmd(f *cmdline.Factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "notify", Short: "Try the notifications of this project",
+		Long:    "Try the notifications that NOTIFY asks for. docs/in-touch.md says how to set them up.",
+		Example: "  NOTIFY=ntfy://ntfy.sh/my-topic ralph notify test",
+		RunE:    cmdline.Parent,
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use: "test", Short: "Send a test message to each address of NOTIFY", Args: cmdline.NoArgs, Example: "  ralph notify test",
+		RunE: func(*cobra.Command, []string) error { return testRun(f) },
+	})
+	return cmd
+}
+
+func testRun(f *cmdline.Factory) error {
+	p, err := preflight.Load(f, nil)
+	if err != nil {
+		return err
+	}
+	job, err := jobOf(f, p.Config, p.Dir, "")
+	if err != nil {
+		return err
+	}
+	if len(job.Notify) == 0 {
+		return cmdline.UsageError("NOTIFY is not set; set it in your own configuration or environment, such as NOTIFY=ntfy://ntfy.sh/my-topic")
+	}
+	out, err := runHub(f, job, "notify-test")
+	for line := range strings.Lines(string(out)) {
+		f.Say("%s", strings.TrimRight(line, "\n"))
+	}
+	if err != nil {
+		return &cmdline.ExitError{Code: rules.ExitError, Text: "not every message was sent"}
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+// Package notify tells people what became of a run: what is worth a message, its words, and
+// the ways to send it.
+package notify
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"ralph/config/touch"
+	"ralph/logs/termtext"
+	"ralph/state"
+	"ralph/state/view"
+)
+
+// Message is what a person gets.
+type Message struct {
+	On    string // one of touch.Occasions
+	Title string
+	Text  string
+}
+
+// Of returns the message about an event; false: there is none. s says how far the run is.
+func Of(e state.Event, s view.Snapshot, every int) (Message, bool) {
+	switch d := e.Data.(type) {
+	case state.RunEnd:
+		return ended(d, s), true
+	case state.Question:
+		m := about(s, "question", "an agent asks you", d.Text)
+		for i, option := range d.Options {
+			m.Text += fmt.Sprintf("\n%d: %s", i+1, option)
+		}
+		m.Text += "\nAnswer: ralph answer " + d.ID + " TEXT"
+		return m, true
+	case state.Paused:
+		return about(s, "waiting", "paused", far(s)+"\nNext: ralph resume"), true
+	case state.Decision:
+		return waits(d, s)
+	case state.IterationEnd:
+		if d.TaskDone && d.Done > 0 && d.Done%max(every, 1) == 0 && d.Done < d.Total {
+			return about(s, "milestone", view.Plural(d.Done, "task")+" done", far(s)+"\nNext: ralph status"), true
+		}
+		return waits(d.Decision, s)
+	}
+	return Message{}, false
+}
+
+func waits(d state.Decision, s view.Snapshot) (Message, bool) {
+	if d.Action != "wait" || d.Rule == "question" { // whoever asks has said so
+		return Message{}, false
+	}
+	on, title := "waiting", "waiting"
+	if d.Rule == "usage_limit" {
+		on, title = "limited", "usage limit reached"
+	}
+	if !d.WakeAt.IsZero() {
+		title += " until " + view.Clock(d.WakeAt, time.Now())
+	}
+	return about(s, on, title, view.Join("\n", termtext.Line(d.Reason), far(s), "Next: ralph status")), true
+}
+
+func ended(d state.RunEnd, s view.Snapshot) Message {
+	on, word := "ended", s.Status.Status
+	switch d.Exit {
+	case 0, 4, 130, 143:
+	case 9:
+		on, word = "review", "a person has to look"
+	default:
+		on = "halted"
+	}
+	next := "ralph report"
+	switch {
+	case d.Rule == "question":
+		next = "ralph questions"
+	case d.Exit != 0:
+		next = "ralph status"
+	}
+	return about(s, on, word, view.Join("\n", far(s), termtext.Line(d.Reason), "Next: "+next))
+}
+
+// Died is the message about a run whose runner is gone.
+func Died(s view.Snapshot) Message {
+	return about(s, "halted", "the runner died", view.Join("\n", far(s), termtext.Line(s.Status.LastError), "Next: ralph resume"))
+}
+
+// Test is a message that says nothing.
+func Test(dir string) Message {
+	return Message{On: "test", Title: "ralph: " + termtext.Line(filepath.Base(dir)) + ": test", Text: "This is a test.\nNext: ralph"}
+}
+
+func about(s view.Snapshot, on, title, text string) Message {
+	return Message{On: on, Title: fmt.Sprintf("ralph: %s: %s", termtext.Line(filepath.Base(s.Dir)), title), Text: termtext.Clean(text)}
+}
+
+// far says how far the run is, and what it cost.
+func far(s view.Snapshot) string {
+	t := s.Status.Task
+	tasks := ""
+	if t.Total > 0 {
+		tasks = fmt.Sprintf("%d of %s done", t.Done, view.Plural(t.Total, "task"))
+	}
+	return view.Join(", ", tasks, view.Plural(s.Status.LoopCount, "iteration"), view.Dollars(s.Status.Usage.CostUSD))
+}
+
+// Wanted reports whether the user wants to hear of it. A test always is.
+func (m Message) Wanted(s touch.Settings) bool {
+	for _, on := range s.NotifyOn {
+		if on == m.On {
+			return true
+		}
+	}
+	return m.On == "test"
+}

@@ -1,0 +1,78 @@
+package notify
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"ralph/state"
+	"ralph/state/view"
+)
+
+func TestSend_failure_namesNoPartOfTheAddress(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	defer s.Close()
+	host := strings.TrimPrefix(s.URL, "http://")
+	for _, to := range []string{
+		"ntfy://myname:mypassword@" + host + "/mytopic?scheme=http",
+		"generic://" + host + "/mytopic?disabletls=yes&@Authorization=mypassword",
+		"gotify://" + host + "/mypassword?disabletls=yes",
+		"nonsense://mypassword@mytopic",
+	} {
+		err := Send(t.Context(), to, "", Test("/x/shop"))
+		if err == nil {
+			t.Fatal(to)
+		}
+		for _, secret := range []string{"mypassword", "mytopic", "myname"} {
+			if strings.Contains(err.Error(), secret) {
+				t.Errorf("%s: the error names %s: %v", to, secret, err)
+			}
+		}
+	}
+}
+
+func TestSend_longText_isCut(t *testing.T) {
+	var got struct{ Message string }
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		data, _ := io.ReadAll(r.Body)
+		_ = json.Unmarshal(data, &got)
+	}))
+	defer s.Close()
+	to := "generic://" + strings.TrimPrefix(s.URL, "http://") + "/?disabletls=yes&template=json"
+	if err := Send(t.Context(), to, "", Message{Title: "t", Text: strings.Repeat("é", 9000)}); err != nil {
+		t.Fatal(err)
+	}
+	if n := len([]rune(got.Message)); n != most {
+		t.Errorf("%d characters", n)
+	}
+}
+
+func TestOf_events(t *testing.T) {
+	s := view.Snapshot{Dir: "/x/shop", Status: state.Status{Task: state.TaskStatus{Done: 5, Total: 9}}}
+	for name, c := range map[string]struct {
+		event state.Payload
+		on    string
+		want  string
+	}{
+		"review":        {state.RunEnd{Exit: 9}, "review", "Next: ralph status"},
+		"unanswered":    {state.RunEnd{Exit: 9, Decision: state.Decision{Rule: "question"}}, "review", "Next: ralph questions"},
+		"halted":        {state.RunEnd{Exit: 3}, "halted", "5 of 9 tasks done"},
+		"ceiling":       {state.RunEnd{Exit: 4}, "ended", "Next: ralph status"},
+		"limit":         {state.Decision{Action: "wait", Rule: "usage_limit", Reason: "5-hour"}, "limited", "5-hour"},
+		"hour":          {state.Decision{Action: "wait", Rule: "hourly"}, "waiting", "Next"},
+		"for answers":   {state.Decision{Action: "wait", Rule: "question"}, "", ""},
+		"going on":      {state.Decision{Action: "continue"}, "", ""},
+		"milestone":     {state.IterationEnd{TaskDone: true, Done: 5, Total: 9}, "milestone", "5 of 9"},
+		"no milestone":  {state.IterationEnd{TaskDone: true, Done: 4, Total: 9}, "", ""},
+		"paused":        {state.Paused{}, "waiting", "ralph resume"},
+		"limit in turn": {state.IterationEnd{Decision: state.Decision{Action: "wait", Rule: "usage_limit"}}, "limited", "Next"},
+	} {
+		m, ok := Of(state.Event{Data: c.event}, s, 5)
+		if ok != (c.on != "") || m.On != c.on || !strings.Contains(m.Text, c.want) {
+			t.Errorf("%s: %+v, %v", name, m, ok)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/nicholas-fedor/shoutrrr"
+	"github.com/nicholas-fedor/shoutrrr/pkg/types"
+
+	"ralph/config/touch"
+)
+
+const (
+	bound      = 20 * time.Second // for one try
+	most       = 3500             // characters; Telegram takes 4096
+	ofDiscord  = 1900             // characters
+	discordURL = "discord"
+)
+
+// Send sends a message to an address of shoutrrr, or to the desktop, whose last resort is
+// the bell of tty. The error names no part of the address.
+func Send(ctx context.Context, to, tty string, m Message) error {
+	if to == touch.Desktop {
+		return desktop(ctx, tty, m)
+	}
+	scheme, _, _ := strings.Cut(to, "://")
+	text := m.Text
+	limit := most
+	if scheme == discordURL {
+		limit = ofDiscord - len([]rune(m.Title))
+	}
+	if all := []rune(text); len(all) > limit {
+		text = string(all[:limit-1]) + "…"
+	}
+	sender, err := shoutrrr.CreateSender(to)
+	if err != nil {
+		return fmt.Errorf("the %s address is unusable: %w", scheme, hidden(err, to))
+	}
+	sender.Timeout = bound
+	failed := make(chan error, 1)
+	go func() { // some services know no bound
+		failed <- errors.Join(sender.Send(text, &types.Params{"title": m.Title})...)
+	}()
+	select {
+	case err = <-failed:
+	case <-time.After(bound):
+		err = errors.New("no answer in time")
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", scheme, hidden(err, to))
+	}
+	return nil
+}
+
+// hidden is the error without what the address holds: its user, host, path and parameters.
+func hidden(err error, to string) error {
+	text := strings.ReplaceAll(err.Error(), to, "[address]")
+	parts := []string{}
+	if u, parseErr := url.Parse(to); parseErr == nil {
+		key, _ := u.User.Password()
+		parts = append(parts, key, u.User.Username(), u.Host)
+		parts = append(parts, strings.Split(u.Path, "/")...)
+		for _, values := range u.Query() {
+			parts = append(parts, values...)
+		}
+	} else {
+		return errors.New("it cannot be read")
+	}
+	for _, part := range parts {
+		if len(part) >= 4 {
+			text = strings.ReplaceAll(text, part, "[...]")
+		}
+	}
+	return errors.New(text)
+}
+
+// desktop tries the programs in the order that users of other ralphs know, then the bell.
+func desktop(ctx context.Context, tty string, m Message) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	for _, args := range [][]string{
+		{"tt", "notify", m.Title, m.Text},
+		{"terminal-notifier", "-title", m.Title, "-message", m.Text, "-group", "ralph"},
+		{"notify-send", "--app-name=ralph", "--", m.Title, m.Text},
+	} {
+		if path, err := exec.LookPath(args[0]); err == nil && exec.CommandContext(ctx, path, args[1:]...).Run() == nil {
+			return nil
+		}
+	}
+	if tty == "" {
+		return nil // there is nothing to ring, and never will be
+	}
+	f, err := os.OpenFile(tty, os.O_WRONLY|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil //nolint:nilerr // the terminal is gone
+	}
+	defer f.Close()
+	_, _ = f.WriteString("\a")
+	return nil
+}

@@ -1,0 +1,190 @@
+// Package outbox keeps on disk what has to be sent, until it is sent. More than one process
+// may work with the same folder: each entry is added once, and sent by one at a time.
+package outbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
+)
+
+const (
+	tries   = 24 * time.Hour      // then an entry is given up
+	kept    = 30 * 24 * time.Hour // names of what was sent
+	pending = 1000                // entries for one address; of more, the oldest are given up
+	maxWait = 15 * time.Minute    // between two tries
+)
+
+// Entry is something to send. Its name on disk is To, Run, Seq and Kind, which must be fit
+// for a file name without dots: the same four are never sent twice.
+type Entry struct {
+	To   string `json:"-"` // who gets it: a digest, as addresses hold keys
+	Run  string `json:"run"`
+	Seq  int64  `json:"seq"`
+	Kind string `json:"kind"`
+
+	Title   string          `json:"title,omitempty"`
+	Text    string          `json:"text,omitempty"`
+	Data    json.RawMessage `json:"data,omitempty"`
+	Created time.Time       `json:"created"`
+	Next    time.Time       `json:"next,omitzero"` // not before
+	Tries   int             `json:"tries,omitempty"`
+}
+
+func (e Entry) name() string { return fmt.Sprintf("%s.%s.%012d.%s", e.To, e.Run, e.Seq, e.Kind) }
+
+// Box is the folder.
+type Box struct{ dir string }
+
+// Open makes the folder where needed and forgets what was sent long ago.
+func Open(dir string) (Box, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return Box{}, fmt.Errorf("open outbox: %w", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return Box{}, fmt.Errorf("open outbox: %w", err)
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.Size() == 0 && time.Since(info.ModTime()) > kept {
+			_ = os.Remove(filepath.Join(dir, e.Name())) // the next one tries again
+		}
+	}
+	return Box{dir}, nil
+}
+
+// Put adds an entry. One of the same name, sent or not, stays as it is.
+func (b Box) Put(e Entry) error {
+	path := filepath.Join(b.dir, e.name())
+	if strings.ContainsAny(e.name(), "/\x00") {
+		return fmt.Errorf("keep message: %q is no name", e.name())
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return nil
+	}
+	if e.Created.IsZero() {
+		e.Created = time.Now()
+	}
+	data, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("keep message: %w", err)
+	}
+	temp, err := os.CreateTemp(b.dir, ".new-*")
+	if err != nil {
+		return fmt.Errorf("keep message: %w", err)
+	}
+	defer os.Remove(temp.Name())
+	_, err = temp.Write(data)
+	err = errors.Join(err, temp.Sync(), temp.Close())
+	if err == nil {
+		err = os.Link(temp.Name(), path) // fails for the second of two at once
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("keep message: %w", err)
+	}
+	return nil
+}
+
+// Deliver sends what is due for one address, the oldest first; of a run nothing goes before
+// what is older. While another process does it, it does nothing. It returns how many entries
+// are left, and the errors of those that were given up.
+func (b Box) Deliver(ctx context.Context, to string, send func(context.Context, Entry) error) (left int, lost error) {
+	waiting, err := b.waiting(to)
+	if err != nil || len(waiting) == 0 {
+		return 0, err
+	}
+	lock := flock.New(filepath.Join(b.dir, to+".lock"))
+	if held, err := lock.TryLock(); err != nil || !held {
+		return len(waiting), err
+	}
+	defer lock.Close()
+	if waiting, err = b.waiting(to); err != nil { // another process may have sent some
+		return 0, err
+	}
+	held := map[string]bool{}
+	for i, name := range waiting {
+		path := filepath.Join(b.dir, name)
+		e, err := read(path)
+		if err != nil || i < len(waiting)-pending {
+			lost = errors.Join(lost, b.done(path), err)
+			continue
+		}
+		if held[e.Run] || time.Now().Before(e.Next) || ctx.Err() != nil {
+			held[e.Run] = true
+			left++
+			continue
+		}
+		if err = send(ctx, e); err == nil {
+			lost = errors.Join(lost, b.done(path))
+			continue
+		}
+		e.Tries++
+		if time.Since(e.Created) > tries {
+			lost = errors.Join(lost, fmt.Errorf("given up after a day: %w", err), b.done(path))
+			continue
+		}
+		held[e.Run] = true
+		left++
+		e.Next = time.Now().Add(min(maxWait, 5*time.Second<<min(e.Tries-1, 10)))
+		lost = errors.Join(lost, save(path, e))
+	}
+	return left, lost
+}
+
+// waiting are the names of the entries that are not sent, the oldest of a run first.
+func (b Box) waiting(to string) ([]string, error) {
+	entries, err := os.ReadDir(b.dir)
+	if err != nil {
+		return nil, fmt.Errorf("read outbox: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && strings.HasPrefix(e.Name(), to+".") && strings.Count(e.Name(), ".") == 3 && info.Mode().IsRegular() && info.Size() > 0 {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+func read(path string) (Entry, error) {
+	data, err := os.ReadFile(path)
+	var e Entry
+	if err == nil {
+		err = json.Unmarshal(data, &e)
+	}
+	if err != nil {
+		return e, fmt.Errorf("read message: %w", err)
+	}
+	return e, nil
+}
+
+func save(path string, e Entry) error {
+	data, err := json.Marshal(e)
+	if err == nil {
+		err = renameio.WriteFile(path, data, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("keep message: %w", err)
+	}
+	return nil
+}
+
+// done empties the file. Its name stays, so that nobody adds the entry again.
+func (b Box) done(path string) error {
+	if err := os.Truncate(path, 0); err != nil {
+		return fmt.Errorf("note that a message is sent: %w", err)
+	}
+	return nil
+}

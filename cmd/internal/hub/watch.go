@@ -1,0 +1,127 @@
+package hub
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/hub/notify"
+	"ralph/cmd/internal/hub/watch"
+	"ralph/config/touch"
+	"ralph/logs"
+)
+
+const maxJob = 1 << 20 // bytes
+
+// readJob reads what to do. It comes on standard input, as it holds keys.
+func readJob() (job touch.Job, data []byte, err error) {
+	if data, err = io.ReadAll(io.LimitReader(os.Stdin, maxJob)); err == nil {
+		err = json.Unmarshal(data, &job)
+	}
+	if err != nil {
+		return job, nil, usageError{fmt.Errorf("standard input has no job, as ralph writes it: %w", err)}
+	}
+	return job, data, nil
+}
+
+func newWatchCmd() *cobra.Command {
+	var detach bool
+	cmd := &cobra.Command{
+		Use: "watch", Short: "Follow a run; send notifications and webhooks", Args: cobra.NoArgs,
+		Long: "Follow a run of ralph, and send notifications and webhooks. It outlives the runner and ends by itself when\n" +
+			"everything is sent. ralph starts it and writes what to do on its standard input, as JSON.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			job, data, err := readJob()
+			if err != nil {
+				return err
+			}
+			if detach {
+				return again(data)
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			file, err := logs.OpenFile(job.Log, 2, 1)
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			return (&watch.Watch{Job: job, Logger: logs.NewLogger(flushed{file}, false)}).Run(ctx)
+		},
+	}
+	cmd.Flags().BoolVar(&detach, "detach", false, "start it in a session of its own, and return")
+	return cmd
+}
+
+// again starts the watcher as no child of the runner: it must outlive it, and what it asks
+// ralph for must not look as if the run's agent had asked.
+func again(job []byte) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(self, "watch") //nolint:noctx // it outlives this process
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return fmt.Errorf("start the watcher: %w", err)
+	}
+	if _, err = in.Write(job); err == nil {
+		err = in.Close()
+	}
+	return err
+}
+
+// flushed writes each line of the log immediately.
+type flushed struct{ *logs.File }
+
+func (f flushed) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p)
+	if err == nil {
+		err = f.Flush()
+	}
+	return n, err
+}
+
+func newTestCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "notify-test", Short: "Send a test message to each address", Args: cobra.NoArgs, Hidden: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			job, _, err := readJob()
+			if err != nil {
+				return err
+			}
+			failed := 0
+			for i, to := range job.Notify {
+				what := "sent"
+				if err := notify.Send(cmd.Context(), to, job.TTY, notify.Test(job.Dir)); err != nil {
+					what = "failed: " + err.Error()
+					failed++
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%d %s: %s\n", i+1, scheme(to), what)
+			}
+			if failed > 0 {
+				return fmt.Errorf("%d of %d messages failed", failed, len(job.Notify))
+			}
+			return nil
+		},
+	}
+}
+
+// scheme is all of an address that may be shown.
+func scheme(to string) string {
+	for i, c := range to {
+		if c == ':' {
+			return to[:i]
+		}
+	}
+	return to
+}

@@ -1,0 +1,213 @@
+// Package watch follows one run and sends what its user wants to hear of: notifications and
+// webhooks. It outlives the runner, reports its death, and ends when everything is sent.
+package watch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"ralph/cmd/internal/hub/notify"
+	"ralph/cmd/internal/hub/outbox"
+	"ralph/cmd/internal/hub/webhook"
+	"ralph/config/touch"
+	"ralph/logs"
+	"ralph/state"
+	"ralph/state/view"
+)
+
+const (
+	beat  = 500 * time.Millisecond
+	grace = 3 * time.Second // for a runner that starts, or writes its last event
+	stale = 15 * time.Minute
+	// tail is how far back the events are followed. All of them are read once before.
+	tail = 1 << 20
+)
+
+// Watch is the work on one run.
+type Watch struct {
+	touch.Job
+	Logger hclog.Logger
+
+	r     *state.Reader
+	box   outbox.Box
+	ended bool      // its end is in the outbox
+	gone  time.Time // since when no runner is alive; zero: one is
+}
+
+// Run watches until the run has ended and everything is sent, given up, or ctx ends.
+func (w *Watch) Run(ctx context.Context) error {
+	w.r = state.Open(filepath.Join(w.Dir, state.DirName))
+	box, err := outbox.Open(w.r.HubDir())
+	if err != nil {
+		return err
+	}
+	w.box = box
+	if err := view.EachEvent(w.r, wanted, w.take); err != nil {
+		w.Logger.Warn("events unreadable", logs.KeyError, err)
+	}
+	follow := logs.NewTail(w.r.EventsPath(), tail)
+	defer follow.Close()
+	ticker := time.NewTicker(beat)
+	defer ticker.Stop()
+	for {
+		lines, err := follow.Poll()
+		if err != nil {
+			w.Logger.Warn("events unreadable", logs.KeyError, err)
+		}
+		for _, line := range lines {
+			if e, ok := state.EventFilter(wanted).Decode(line); ok {
+				w.take(e)
+			}
+		}
+		w.look(time.Now())
+		if left := w.deliver(ctx); left == 0 && w.ended {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// wanted are the events that are sent at most: none that fills a file.
+func wanted(k state.Kind) bool {
+	switch k {
+	case state.KindText, state.KindToolResult, state.KindTool, state.KindUsage:
+		return false
+	}
+	return true
+}
+
+// take puts what an event asks for into the outbox. Doing it twice adds nothing.
+func (w *Watch) take(e state.Event) {
+	start, starts := e.Data.(state.RunStart)
+	if starts && start.Killed != "" && time.Since(e.Time) < 24*time.Hour {
+		w.reportDeath(start.Killed, e)
+	}
+	if e.Run != w.Job.Run {
+		return
+	}
+	_, ends := e.Data.(state.RunEnd)
+	w.ended = ends || w.ended && !starts
+	s := view.Gather(w.r, time.Now())
+	if m, ok := notify.Of(e, s, w.Milestone); ok && m.Wanted(w.Settings) && (ends || time.Since(e.Time) < stale) {
+		w.notify(m, e.Run, e.Seq)
+	}
+	if slices.Contains(w.WebhookEvents, string(e.Kind)) {
+		data, err := json.Marshal(e)
+		for _, to := range w.Webhooks {
+			w.put(err, outbox.Entry{To: digest(to), Run: e.Run, Seq: e.Seq, Kind: string(e.Kind), Data: data})
+		}
+	}
+}
+
+// reportDeath reports the death of a run that nobody has watched, such as in a power cut.
+func (w *Watch) reportDeath(run string, next state.Event) {
+	last := next.Seq - 1
+	if run != next.Run {
+		e, err := w.r.LastEvent(run)
+		if err != nil || e.Seq == 0 {
+			return
+		}
+		last = e.Seq
+	}
+	s := view.Gather(w.r, time.Now())
+	s.Status = state.Status{RunID: run}
+	w.death(notify.Died(s), run, last)
+}
+
+func (w *Watch) death(m notify.Message, run string, seq int64) {
+	if m.Wanted(w.Settings) {
+		w.notify(m, run, seq)
+	}
+	data, err := json.Marshal(map[string]any{"v": state.EventVersion, "seq": seq, "time": time.Now(), "kind": "runner_died", "run": run})
+	for _, to := range w.Webhooks {
+		w.put(err, outbox.Entry{To: digest(to), Run: run, Seq: seq, Kind: "runner_died", Data: data})
+	}
+}
+
+func (w *Watch) notify(m notify.Message, run string, seq int64) {
+	for _, to := range w.Notify {
+		w.put(nil, outbox.Entry{To: digest(to), Run: run, Seq: seq, Kind: m.On, Title: m.Title, Text: m.Text})
+	}
+}
+
+func (w *Watch) put(err error, e outbox.Entry) {
+	if err = errors.Join(err, w.box.Put(e)); err != nil {
+		w.Logger.Error("a message is lost", logs.KeyError, err)
+	}
+}
+
+// look notices that the runner has died, or that the run belongs to another watcher now.
+func (w *Watch) look(now time.Time) {
+	owner, alive := w.r.Owner()
+	if alive && owner.RunID == w.Job.Run {
+		w.gone = time.Time{}
+		return
+	}
+	if w.gone.IsZero() {
+		w.gone = now
+	}
+	if w.ended || now.Sub(w.gone) < grace {
+		return
+	}
+	w.ended = true // whatever follows, nobody writes its events any more
+	s := view.Gather(w.r, now)
+	last, err := w.r.LastEvent(w.Job.Run)
+	if err != nil || s.Status.RunID != w.Job.Run || s.Status.Ending() != state.EndingKilled {
+		return
+	}
+	w.death(notify.Died(s), w.Job.Run, last.Seq)
+}
+
+// deliver sends what is due, and returns how much is left.
+func (w *Watch) deliver(ctx context.Context) (left int) {
+	for _, to := range w.Notify {
+		left += w.send(ctx, to, func(ctx context.Context, e outbox.Entry) error {
+			if w.After(time.Now()).After(time.Now()) {
+				return errQuiet
+			}
+			return notify.Send(ctx, to, w.TTY, notify.Message{On: e.Kind, Title: e.Title, Text: e.Text})
+		})
+	}
+	for _, to := range w.Webhooks {
+		left += w.send(ctx, to, func(ctx context.Context, e outbox.Entry) error {
+			id := fmt.Sprintf("%s-%d-%s", e.Run, e.Seq, e.Kind)
+			return webhook.Send(ctx, to, w.WebhookSecret, webhook.Message{ID: id, Body: e.Data})
+		})
+	}
+	return left
+}
+
+var errQuiet = errors.New("it is quiet now")
+
+func (w *Watch) send(ctx context.Context, to string, do func(context.Context, outbox.Entry) error) int {
+	left, err := w.box.Deliver(ctx, digest(to), func(ctx context.Context, e outbox.Entry) error {
+		err := do(ctx, e)
+		if err != nil && !errors.Is(err, errQuiet) {
+			w.Logger.Warn("not sent, will be tried again", "kind", e.Kind, "try", e.Tries+1, logs.KeyError, err)
+		}
+		return err
+	})
+	if err != nil {
+		w.Logger.Error("a message is lost", logs.KeyError, err)
+	}
+	return left
+}
+
+// digest stands for an address, which may hold a key.
+func digest(to string) string {
+	sum := sha256.Sum256([]byte(to))
+	return hex.EncodeToString(sum[:6])
+}

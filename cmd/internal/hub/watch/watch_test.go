@@ -1,0 +1,197 @@
+package watch
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"ralph/cmd/internal/hub/webhook"
+	"ralph/config/touch"
+	"ralph/state"
+)
+
+// receiver is a service on loopback that fails first.
+type receiver struct {
+	*httptest.Server
+	mu   sync.Mutex
+	got  []string
+	bad  int // answers to come that are failures
+	sign string
+}
+
+func newReceiver(t *testing.T, bad int) *receiver {
+	t.Helper()
+	r := &receiver{bad: bad}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		body, _ := io.ReadAll(q.Body)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if id := q.Header.Get("webhook-id"); id != "" {
+			m := webhook.Message{ID: id, Body: body}
+			if q.Header.Get("webhook-signature") != "v1,"+webhook.Sign("key", m, q.Header.Get("webhook-timestamp")) {
+				t.Error("a bad signature")
+			}
+		}
+		if r.bad > 0 {
+			r.bad--
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		r.got = append(r.got, q.Header.Get("Title")+"\n"+string(body))
+		_, _ = io.WriteString(w, "{}") // ntfy answers in JSON
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) texts() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string(nil), r.got...)
+}
+
+// project is a run whose runner is this test.
+type project struct {
+	t   *testing.T
+	dir string
+	w   *state.Writer
+	seq int64
+	run string
+}
+
+func newProject(t *testing.T) *project {
+	t.Helper()
+	p := &project{t: t, dir: filepath.Join(t.TempDir(), "shop"), run: "run-1"}
+	w, _, err := state.Acquire(filepath.Join(p.dir, ".ralph"), state.Owner{PID: os.Getpid(), RunID: p.run, StartedAt: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.w = w
+	p.save(state.StatusRunning)
+	p.event(state.RunStart{Agent: "claude"})
+	return p
+}
+
+func (p *project) save(status string) {
+	p.t.Helper()
+	s := state.Status{RunID: p.run, Status: status, LoopCount: 2, Timestamp: time.Now(), Usage: state.Usage{CostUSD: 1.5}, Task: state.TaskStatus{Done: 2, Total: 3}}
+	if err := p.w.SaveStatus(s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *project) event(d state.Payload) {
+	p.t.Helper()
+	p.seq++
+	e := state.NewEvent(state.Origin{Run: p.run}, time.Now(), d)
+	e.Seq = p.seq
+	data, err := json.Marshal(e)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	f, err := os.OpenFile(p.w.EventsPath(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = f.Write(append(data, '\n'))
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	_ = f.Close()
+}
+
+// watch starts a watcher; the func waits for its end.
+func (p *project) watch(s touch.Settings) func() {
+	if s.NotifyOn == nil {
+		s.NotifyOn = []string{"ended", "halted", "question", "review"}
+	}
+	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
+	done := make(chan error, 1)
+	w := &Watch{Job: touch.Job{Settings: s, Dir: p.dir, Run: p.run}, Logger: hclog.NewNullLogger()}
+	go func() { done <- w.Run(ctx) }()
+	return func() {
+		p.t.Helper()
+		defer cancel()
+		if err := <-done; err != nil || ctx.Err() != nil {
+			p.t.Errorf("the watcher did not end by itself: %v, %v", err, ctx.Err())
+		}
+	}
+}
+
+func (p *project) end() {
+	p.save(state.StatusCompleted)
+	p.event(state.RunEnd{Decision: state.Decision{Rule: "complete", Reason: "all done"}})
+	if err := p.w.Release(); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func ntfy(r *receiver) string {
+	return "ntfy://" + strings.TrimPrefix(r.URL, "http://") + "/topic?scheme=http"
+}
+
+func TestWatch_end_isReportedOnceByTwoWatchersAndAfterARestart(t *testing.T) {
+	r, p := newReceiver(t, 0), newProject(t)
+	s := touch.Settings{Notify: []string{ntfy(r)}}
+	first, second := p.watch(s), p.watch(s)
+	p.event(state.Question{ID: "q1", Ask: state.Ask{Text: "Which database?", Options: []string{"a", "b"}}})
+	p.end()
+	first()
+	second()
+	p.watch(s)()
+	got := r.texts()
+	if len(got) != 2 || !strings.Contains(got[0], "Which database?") || !strings.Contains(got[0], "ralph answer q1") {
+		t.Fatalf("%d messages: %q", len(got), got)
+	}
+	for _, want := range []string{"ralph: shop: completed", "2 of 3 tasks done", "$1.50", "all done", "Next: ralph report"} {
+		if !strings.Contains(got[1], want) {
+			t.Errorf("no %q in %q", want, got[1])
+		}
+	}
+}
+
+func TestWatch_runnerThatDies_isReportedOnce(t *testing.T) {
+	r, p := newReceiver(t, 0), newProject(t)
+	s := touch.Settings{Notify: []string{ntfy(r)}}
+	end := p.watch(s)
+	if err := p.w.Release(); err != nil { // its status still says running
+		t.Fatal(err)
+	}
+	end()
+	p.watch(s)()
+	if got := r.texts(); len(got) != 1 || !strings.Contains(got[0], "the runner died") || !strings.Contains(got[0], "Next: ralph resume") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestWatch_webhooks_areSignedOrderedAndTriedAgain(t *testing.T) {
+	r, p := newReceiver(t, 1), newProject(t)
+	end := p.watch(touch.Settings{Webhooks: []string{r.URL + "/hook"}, WebhookSecret: "key", WebhookEvents: []string{"run_start", "question", "run_end"}})
+	for i := range 5 {
+		p.event(state.Question{ID: fmt.Sprint("q", i)})
+		p.event(state.Paused{})
+	}
+	p.end()
+	end()
+	var seqs []int64
+	for _, text := range r.texts() {
+		var e state.Event
+		if err := json.Unmarshal([]byte(text), &e); err != nil {
+			t.Fatal(err)
+		}
+		seqs = append(seqs, e.Seq)
+	}
+	if fmt.Sprint(seqs) != "[1 2 4 6 8 10 12]" {
+		t.Errorf("events %v", seqs)
+	}
+}

@@ -1,0 +1,147 @@
+// Package touch is what a user can say about how a run stays in touch. ralph reads it
+// and hands it to ralph-hub, as JSON on its standard input: it holds keys.
+package touch
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ralph/config/option"
+)
+
+// Desktop stands in NOTIFY for a notification on this machine.
+const Desktop = "desktop"
+
+// Occasions are what a person can be told of.
+func Occasions() []string {
+	return []string{"ended", "halted", "limited", "waiting", "question", "review", "milestone"}
+}
+
+// Settings are the values of the options.
+type Settings struct {
+	Notify        []string `json:"notify"` // addresses of shoutrrr, and Desktop
+	NotifyOn      []string `json:"notify_on"`
+	Milestone     int      `json:"milestone"`   // tasks
+	Quiet         string   `json:"quiet"`       // 22:00-07:00; empty: none
+	Webhooks      []string `json:"webhooks"`    // addresses
+	WebhookSecret string   `json:"webhook_key"` // signs them; empty: they are not signed
+	WebhookEvents []string `json:"webhook_events"`
+}
+
+// Job is what ralph-hub gets to do.
+type Job struct {
+	Settings
+	Dir   string   `json:"dir"` // the project
+	Run   string   `json:"run"`
+	Ralph []string `json:"ralph"` // the command line that begins a verb
+	TTY   string   `json:"tty"`   // whose bell rings; empty: none
+	Log   string   `json:"log"`   // file
+}
+
+// Wanted reports whether anything is to be sent.
+func (s Settings) Wanted() bool { return len(s.Notify)+len(s.Webhooks) > 0 }
+
+// Options are the rows of the option table that fill s.
+func (s *Settings) Options() []option.Row {
+	const group = "In touch"
+	return []option.Row{{
+		Group: group, Key: "NOTIFY", YAML: "notify.to", Kind: option.List, Trust: true, Safe: []string{Desktop}, Secret: true, Field: &s.Notify,
+		Help: "Where notifications go: a comma list of shoutrrr addresses such as ntfy://ntfy.sh/my-topic, and desktop.",
+	}, {
+		Group: group, Key: "NOTIFY_ON", YAML: "notify.on", Kind: option.List, Default: "ended,halted,limited,question,review", Field: &s.NotifyOn,
+		Help: "What you are told of: a comma list of " + strings.Join(Occasions(), ", ") + ".",
+	}, {
+		Group: group, Key: "NOTIFY_MILESTONE", YAML: "notify.milestone", Kind: option.Int, Default: "5", Min: "1", Max: "10000", Field: &s.Milestone,
+		Help: "Tasks done between two milestones.",
+	}, {
+		Group: group, Key: "NOTIFY_QUIET", YAML: "notify.quiet", Kind: option.String, Field: &s.Quiet,
+		Help: "Hours in which nothing is sent, such as 22:00-07:00: it is sent afterwards; empty means none.",
+	}, {
+		Group: group, Key: "WEBHOOKS", YAML: "webhooks.to", Kind: option.List, Trust: true, Secret: true, Field: &s.Webhooks,
+		Help: "Addresses that get events as JSON by POST: a comma list of http:// and https:// addresses.",
+	}, {
+		Group: group, Key: "WEBHOOK_SECRET", YAML: "webhooks.secret", Kind: option.String, Trust: true, Secret: true, Field: &s.WebhookSecret,
+		Help: "Key that signs webhooks (HMAC with SHA-256, as in Standard Webhooks); empty means that they are not signed.",
+	}, {
+		Group: group, Key: "WEBHOOK_EVENTS", YAML: "webhooks.events", Kind: option.List,
+		Default: "run_start,iteration_start,iteration_end,question,answer,task,decision,paused,run_end", Field: &s.WebhookEvents,
+		Help: "Kinds of events that webhooks get; docs/state.md lists them.",
+	}}
+}
+
+// Check returns what is wrong with the values; nil: nothing. kinds are those of events.
+// The error names no address: it may hold a key.
+func (s Settings) Check(kinds []string) error {
+	for i, to := range s.Notify {
+		if to != Desktop && !strings.Contains(to, "://") {
+			return fmt.Errorf("NOTIFY: entry %d is not allowed: an address such as ntfy://ntfy.sh/my-topic, or desktop", i+1)
+		}
+	}
+	for i, to := range s.Webhooks {
+		if !strings.HasPrefix(to, "http://") && !strings.HasPrefix(to, "https://") {
+			return fmt.Errorf("WEBHOOKS: entry %d is not allowed: an address that begins with http:// or https://", i+1)
+		}
+	}
+	for _, list := range []struct {
+		key         string
+		have, known []string
+	}{{"NOTIFY_ON", s.NotifyOn, Occasions()}, {"WEBHOOK_EVENTS", s.WebhookEvents, kinds}} {
+		for _, name := range list.have {
+			if !slices.Contains(list.known, name) {
+				return fmt.Errorf("%s: %q is not allowed: some of %s", list.key, name, strings.Join(list.known, ", "))
+			}
+		}
+	}
+	if _, _, err := s.quiet(); err != nil {
+		return err
+	}
+	return nil
+}
+
+// quiet is the beginning and the end of the quiet hours, in minutes of the day.
+func (s Settings) quiet() (from, to int, err error) {
+	if s.Quiet == "" {
+		return 0, 0, nil
+	}
+	begin, end, ok := strings.Cut(s.Quiet, "-")
+	from, err1 := minutes(begin)
+	to, err2 := minutes(end)
+	if !ok || err1 != nil || err2 != nil || from == to {
+		return 0, 0, fmt.Errorf("NOTIFY_QUIET: %q is not allowed: two times of day such as 22:00-07:00", s.Quiet)
+	}
+	return from, to, nil
+}
+
+func minutes(clock string) (int, error) {
+	t, err := time.Parse("15:04", strings.TrimSpace(clock))
+	return t.Hour()*60 + t.Minute(), err
+}
+
+// After returns the first moment from now on that is not quiet.
+func (s Settings) After(now time.Time) time.Time {
+	from, to, err := s.quiet()
+	if err != nil || from == to {
+		return now
+	}
+	at := now.Hour()*60 + now.Minute()
+	inside := at >= from && at < to
+	if from > to {
+		inside = at >= from || at < to
+	}
+	if !inside {
+		return now
+	}
+	y, m, d := now.Date()
+	if from > to && at >= from {
+		d++
+	}
+	return time.Date(y, m, d, to/60, to%60, 0, 0, now.Location())
+}
+
+// String hides the values: they hold keys.
+func (s Settings) String() string {
+	return "settings with " + strconv.Itoa(len(s.Notify)+len(s.Webhooks)) + " addresses"
+}
