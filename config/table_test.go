@@ -162,7 +162,7 @@ func TestTable_coversEveryFieldOfOptionsOnce(t *testing.T) {
 // eachField visits the fields, those of embedded structs too.
 func eachField(v reflect.Value, visit func(name string, field any)) {
 	for i := range v.NumField() {
-		if f := v.Type().Field(i); f.Anonymous {
+		if f := v.Type().Field(i); f.Anonymous || f.Type.Kind() == reflect.Struct {
 			eachField(v.Field(i), visit)
 		} else if f.Type.Kind() == reflect.Array { // one for each row of a table
 			for k := range v.Field(i).Len() {
