@@ -29,6 +29,8 @@ type Settings struct {
 	Webhooks      []string `json:"webhooks"`    // addresses
 	WebhookSecret string   `json:"webhook_key"` // signs them; empty: they are not signed
 	WebhookEvents []string `json:"webhook_events"`
+	Replies       []string `json:"replies"`     // addresses of ntfy and Telegram
+	ReplyToken    string   `json:"reply_token"` // the first word of each reply
 }
 
 // Job is what ralph-hub gets to do.
@@ -42,7 +44,7 @@ type Job struct {
 }
 
 // Wanted reports whether anything is to be sent.
-func (s Settings) Wanted() bool { return len(s.Notify)+len(s.Webhooks) > 0 }
+func (s Settings) Wanted() bool { return len(s.Notify)+len(s.Webhooks)+len(s.Replies) > 0 }
 
 // Options are the rows of the option table that fill s.
 func (s *Settings) Options() []option.Row {
@@ -69,6 +71,12 @@ func (s *Settings) Options() []option.Row {
 		Group: group, Key: "WEBHOOK_EVENTS", YAML: "webhooks.events", Kind: option.List,
 		Default: "run_start,iteration_start,iteration_end,question,answer,task,decision,paused,run_end", Field: &s.WebhookEvents,
 		Help: "Kinds of events that webhooks get; docs/state.md lists them.",
+	}, {
+		Group: group, Key: "REPLIES", YAML: "replies.from", Kind: option.List, Trust: true, Secret: true, Field: &s.Replies,
+		Help: "Where you answer and control a run from: a comma list of ntfy:// and telegram:// addresses, as NOTIFY takes them.",
+	}, {
+		Group: group, Key: "REPLY_TOKEN", YAML: "replies.token", Kind: option.String, Trust: true, Secret: true, Field: &s.ReplyToken,
+		Help: "First word of each reply, at least 8 characters; without it nothing is obeyed.",
 	}}
 }
 
@@ -84,6 +92,14 @@ func (s Settings) Check(kinds []string) error {
 		if !strings.HasPrefix(to, "http://") && !strings.HasPrefix(to, "https://") {
 			return fmt.Errorf("WEBHOOKS: entry %d is not allowed: an address that begins with http:// or https://", i+1)
 		}
+	}
+	for i, from := range s.Replies {
+		if !strings.HasPrefix(from, "ntfy://") && !strings.HasPrefix(from, "telegram://") {
+			return fmt.Errorf("REPLIES: entry %d is not allowed: an address that begins with ntfy:// or telegram://", i+1)
+		}
+	}
+	if len(s.Replies) > 0 && len(s.ReplyToken) < 8 {
+		return fmt.Errorf("REPLY_TOKEN has %d characters: REPLIES needs at least 8", len(s.ReplyToken))
 	}
 	for _, list := range []struct {
 		key         string

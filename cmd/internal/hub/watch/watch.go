@@ -54,6 +54,9 @@ func (w *Watch) Run(ctx context.Context) error {
 	if err := view.EachEvent(w.r, wanted, w.take); err != nil {
 		w.Logger.Warn("events unreadable", logs.KeyError, err)
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	w.listen(ctx)
 	follow := logs.NewTail(w.r.EventsPath(), tail)
 	defer follow.Close()
 	ticker := time.NewTicker(beat)
@@ -69,7 +72,7 @@ func (w *Watch) Run(ctx context.Context) error {
 			}
 		}
 		w.look(time.Now())
-		if left := w.deliver(ctx); left == 0 && w.ended {
+		if left := w.deliver(ctx); left == 0 && w.ended && !w.awaits(time.Now()) {
 			return nil
 		}
 		select {

@@ -1,0 +1,100 @@
+package watch
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ralph/cmd/internal/hub/replies"
+	"ralph/logs"
+	"ralph/logs/termtext"
+	"ralph/state/question"
+)
+
+const (
+	lookEvery = 3 * time.Second
+	verbBound = 10 * time.Second
+	waits     = 24 * time.Hour // for answers, after the end of the run
+	// repliesFile records what people have sent, and what became of it.
+	repliesFile = "replies.jsonl"
+)
+
+// listen does what people send back, until ctx ends.
+func (w *Watch) listen(ctx context.Context) {
+	for _, to := range w.Replies {
+		inbox, err := replies.Open(to, w.ReplyToken)
+		if err != nil {
+			w.Logger.Error("no replies", logs.KeyError, err)
+			continue
+		}
+		go func() {
+			ticker := time.NewTicker(lookEvery)
+			defer ticker.Stop()
+			for ctx.Err() == nil {
+				all, err := inbox.Look(ctx)
+				if err != nil && ctx.Err() == nil {
+					w.Logger.Warn("replies cannot be read", logs.KeyError, err)
+				}
+				for _, r := range all {
+					w.obey(ctx, r)
+				}
+				select {
+				case <-ctx.Done():
+				case <-ticker.C:
+				}
+			}
+		}()
+	}
+}
+
+// obey runs the verb that a reply asks for, once, and records both.
+func (w *Watch) obey(ctx context.Context, r replies.Reply) {
+	claim, err := os.OpenFile(filepath.Join(w.r.HubDir(), "reply-"+digest(r.Source+" "+r.ID)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return // another watcher does it
+	}
+	_ = claim.Close()
+	args, living, ok := r.Verb()
+	_, alive := w.r.Owner()
+	said := "refused: a reply is pause, resume, stop, or answer ID TEXT"
+	switch {
+	case ok && living && !alive:
+		said = "refused: no run is alive"
+	case ok:
+		ctx, cancel := context.WithTimeout(ctx, verbBound)
+		defer cancel()
+		argv := append(append([]string{}, w.Ralph...), args...)
+		out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput()
+		if said = termtext.Line(string(out)); err != nil {
+			said = "failed: " + said
+		}
+	}
+	w.Logger.Info("reply", "source", r.Source, "verb", strings.Join(args, " "), "said", said)
+	line, err := json.Marshal(map[string]any{"time": time.Now(), "source": r.Source, "id": r.ID, "args": args, "said": said})
+	if err != nil {
+		return
+	}
+	f, err := os.OpenFile(filepath.Join(w.r.HubDir(), repliesFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, _ = f.Write(append(line, '\n'))
+		_ = f.Close()
+	}
+}
+
+// awaits reports whether an answer may still come after the end of the run.
+func (w *Watch) awaits(now time.Time) bool {
+	if owner, alive := w.r.Owner(); len(w.Replies) == 0 || alive && owner.RunID != w.Job.Run || !w.gone.IsZero() && now.Sub(w.gone) > waits {
+		return false
+	}
+	all, _ := question.In(w.r).List()
+	for _, q := range all {
+		if q.Open() {
+			return true
+		}
+	}
+	return false
+}
