@@ -65,7 +65,11 @@ func TestLoad_eachSourceWinsOverTheLowerOnesForEveryOption(t *testing.T) {
 			}
 			value, _ := o.Parse(want)
 			option.Store(c.field(o.Key), value)
-			if got, want := rowOf(t, c, o.Key), (Row{o.Key, c.text(o), Source{step.kind, step.where}, o.Help}); got != want {
+			shown := c.text(o)
+			if o.Secret && shown != "" {
+				shown = "(set, not shown)"
+			}
+			if got, want := rowOf(t, c, o.Key), (Row{o.Key, shown, Source{step.kind, step.where}, o.Help}); got != want {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
 		}
