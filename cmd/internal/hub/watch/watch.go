@@ -51,7 +51,7 @@ func (w *Watch) Run(ctx context.Context) error {
 		return err
 	}
 	w.box = box
-	if err := view.EachEvent(w.r, wanted, w.take); err != nil {
+	if err := view.EachEvent(w.r, "", wanted, w.take); err != nil {
 		w.Logger.Warn("events unreadable", logs.KeyError, err)
 	}
 	ctx, stop := context.WithCancel(ctx)
