@@ -339,7 +339,8 @@ type Answer struct {
 
 // Commit says what ralph committed of the changes that the agent left uncommitted.
 type Commit struct {
-	OID     string    `json:"oid,omitempty"` // empty: nothing was committed
+	OID     string    `json:"oid,omitempty"`    // empty: nothing was committed
+	Landed  string    `json:"landed,omitempty"` // the branch to which finished work was added; empty: it is not about that
 	Files   int       `json:"files"`
 	Refused []Refusal `json:"refused,omitempty"` // each reported once
 }

@@ -216,6 +216,7 @@ var acts = map[string]func(*actor) int{
 	},
 	"worker":   (*actor).honest,
 	"stubborn": (*actor).stubborn,
+	"beside":   (*actor).beside,
 }
 
 // honest is the agent as it should be, but for what it leaves running now and then.

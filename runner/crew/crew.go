@@ -12,6 +12,7 @@ package crew
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -116,16 +117,12 @@ func Open(ctx context.Context, o Options) (*Crew, error) {
 	}
 	ctx = command.With(ctx, c.trust)
 	root, _ := command.Root(o.Dir)
-	c.branch = &merge.Branch{User: root, Name: "ralph/" + o.Run, Leave: o.Land == slots.LandBranch}
-	if err := c.branch.Open(ctx); err != nil {
-		return nil, err
-	}
-	tip, err := c.branch.Refresh(ctx)
-	if err != nil {
+	c.branch = &merge.Branch{User: root, Name: "ralph/" + o.Run, Leave: o.Land == slots.LandBranch, Note: filepath.Join(home.Dir, "following")}
+	if err := c.branch.Recover(ctx); err != nil {
 		return nil, err
 	}
 	for n := range o.Parallel + 1 {
-		s, err := home.Open(ctx, n, tip)
+		s, err := home.Open(ctx, n, "HEAD")
 		if err != nil {
 			return nil, err
 		}
@@ -137,6 +134,9 @@ func Open(ctx context.Context, o Options) (*Crew, error) {
 			continue
 		}
 		c.free = append(c.free, s)
+	}
+	if err := c.branch.Open(ctx); err != nil {
+		return nil, err
 	}
 	merging, end := context.WithCancel(context.WithoutCancel(ctx))
 	c.end = end

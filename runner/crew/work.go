@@ -37,6 +37,7 @@ func (c *Crew) carryOut(j *Job) (d Done) {
 	if d.Err = c.setUp(ctx, j.Slot, j.a, helper{j.worker, c.tell}); d.Err != nil {
 		return d
 	}
+	j.a.Known.Worked = j.a.Known.Worked || begun.Resumed // it may be done already
 	if len(begun.Conflict) > 0 {
 		j.a.Origin.Role = "merger"
 		j.a.Prompt.Feedback = append([]string{conflictText(begun.Conflict)}, j.a.Prompt.Feedback...)
@@ -62,6 +63,14 @@ func (c *Crew) carryOut(j *Job) (d Done) {
 		c.land(ctx, j, &d)
 	}
 	return d
+}
+
+// Refused are the files that were left out of the work.
+func (d Done) Refused() (all []state.Refusal) {
+	for _, r := range d.Work.Refused {
+		all = append(all, state.Refusal(r))
+	}
+	return all
 }
 
 // finished is true for a result that may land.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 
 	"ralph/runner/git/command"
 	"ralph/runner/slots"
@@ -16,6 +18,7 @@ type Branch struct {
 	User  string // root of the user's checkout
 	Name  string // ralph/RUN
 	Leave bool   // the user's checkout does not follow
+	Note  string // path of a file that is there while the checkout is moved on; empty: it is not noted
 
 	users string // the user's branch when the run began, "HEAD" if there was none
 }
@@ -117,6 +120,10 @@ func (b *Branch) Follow(ctx context.Context) (why string) {
 	case !b.contains(ctx, head, tip):
 		return "your branch has commits that the run does not have"
 	}
+	if err := b.begin(tip); err != nil {
+		return err.Error()
+	}
+	defer b.end()
 	if _, err := b.run(ctx, b.User, "merge", "--quiet", "--ff-only", "--no-autostash", tip); err != nil {
 		return "your uncommitted changes are in the way"
 	}
@@ -133,12 +140,19 @@ func (b *Branch) Behind(ctx context.Context) int {
 	return n
 }
 
-// Close deletes the branch if the user has all of it.
+// Close deletes the branches of runs of which the user has all.
 func (b *Branch) Close(ctx context.Context) {
-	if tip, err := b.Tip(ctx); err == nil && b.Behind(ctx) == 0 {
-		_, _ = b.run(ctx, b.User, "update-ref", "-d", b.ref(), tip) // it is no loss if it stays
+	out, err := b.run(ctx, b.User, "for-each-ref", "--merged", "HEAD", "--format=%(objectname) %(refname)", "refs/heads/ralph/")
+	for line := range strings.Lines(out) {
+		oid, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if err == nil && (name == b.ref() || ofRun().MatchString(name)) {
+			_, _ = b.run(ctx, b.User, "update-ref", "-d", name, oid) // it is no loss if it stays
+		}
 	}
 }
+
+// ofRun tells the branches of runs from those that people have made.
+var ofRun = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^refs/heads/ralph/\d{8}-\d{6}-[0-9a-f]{4}$`) })
 
 // pick puts a commit on top of another one. conflict names the files that do not fit.
 func (b *Branch) pick(ctx context.Context, onto, commit string) (picked string, conflict []string, err error) {

@@ -241,3 +241,40 @@ func TestCulprit_anyFirstBadOne_isFound(t *testing.T) {
 		}
 	})
 }
+
+// A kill can come after git has written some of the files, or also the index.
+func TestRecover_killWhileTheCheckoutMovesOn_bringsItBack(t *testing.T) {
+	for _, index := range []bool{false, true} {
+		s := newShop(t)
+		s.Write("gone", "1")
+		s.Commit("gone")
+		s.first = s.Git("rev-parse", "HEAD")
+		s.Git("rm", "-q", "gone")
+		s.Write("a", "1")
+		s.Write("code", "2\n")
+		s.Commit("all at once")
+		tip := s.Git("rev-parse", "HEAD")
+		s.Git("reset", "-q", "--hard", s.first)
+		s.Write("a", "1") // as far as git got
+		s.Do(os.Remove(s.Path("gone")))
+		if index {
+			s.Write("code", "2\n")
+			s.Git("add", "-A")
+		} else {
+			s.Write(".git/index.lock", "")
+			s.Write("code", "the user's")
+		}
+		b := s.q.Branch
+		b.Note = filepath.Join(t.TempDir(), "following")
+		s.Do(os.WriteFile(b.Note, []byte(tip), 0o600))
+		s.Do(b.Recover(context.Background()))
+		want := ""
+		if !index {
+			want = " M code"
+		}
+		if got := s.Git("status", "--porcelain"); got != want {
+			t.Errorf("index %v: %q", index, got)
+		}
+		s.Do(b.Recover(context.Background()))
+	}
+}

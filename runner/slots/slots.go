@@ -127,8 +127,9 @@ func (s *Slot) ours(ctx context.Context) bool {
 // unlock removes the locks of git processes that were killed. No others work here: the run
 // holds the project's lock.
 func (s *Slot) unlock() {
-	for _, name := range []string{"index.lock", "HEAD.lock"} {
-		_ = os.Remove(filepath.Join(command.MetaDir(s.Root), name))
+	meta := command.MetaDir(s.Root)
+	for _, path := range []string{filepath.Join(meta, "index.lock"), filepath.Join(meta, "HEAD.lock"), s.index(), s.index() + ".lock"} {
+		_ = os.Remove(path)
 	}
 }
 

@@ -58,6 +58,8 @@ func (s *Slot) note() string { return filepath.Join(s.top, "job.json") }
 // Begun is how a turn finds its slot.
 type Begun struct {
 	Base string // commit
+	// Resumed is true when earlier work on the task is in the slot.
+	Resumed bool
 	// Conflict names files in which earlier work on the task and what has landed since do not
 	// fit together. They contain both, between conflict markers.
 	Conflict []string
@@ -72,6 +74,7 @@ func (s *Slot) Begin(ctx context.Context, t task.Task, tip string) (b Begun, err
 	b.Base = tip
 	key := s.home.Key(t)
 	if _, err := command.Run(ctx, s.Root, "rev-parse", "--verify", "--quiet", Ref(key)); err == nil {
+		b.Resumed = true
 		if b.Conflict, err = s.resume(ctx, key, tip); err != nil {
 			return b, fmt.Errorf("prepare slot %d: take the work on %q up again: %w", s.N, t.ID, err)
 		}
@@ -215,7 +218,7 @@ func (s *Slot) message(ctx context.Context, j job, given string) string {
 
 // tree is what the slot has, with the plan and the user's uncommitted files as they are in git.
 func (s *Slot) tree(ctx context.Context, j job) (string, error) {
-	index := filepath.Join(s.top, "index")
+	index := s.index()
 	defer os.Remove(index)
 	c := command.Call{Dir: s.Root, Env: []string{"GIT_INDEX_FILE=" + index, "GIT_LITERAL_PATHSPECS=1"}}
 	if _, err := c.Run(ctx, "read-tree", "HEAD"); err != nil {
@@ -240,6 +243,9 @@ func (s *Slot) tree(ctx context.Context, j job) (string, error) {
 	out, err := c.Run(ctx, "write-tree")
 	return strings.TrimSpace(out), err
 }
+
+// index is a file for an index of its own.
+func (s *Slot) index() string { return filepath.Join(s.top, "index") }
 
 // planPaths are the plan's files in the repository.
 func (s *Slot) planPaths() []string {

@@ -335,7 +335,9 @@ func hookEntry(d state.Hook) []entry {
 
 func commitEntries(d state.Commit) []entry {
 	var all []entry
-	if d.OID != "" {
+	if d.Landed != "" && d.OID != "" {
+		all = one(RoleNote, fmt.Sprintf("landed on %s as %.12s: %s", d.Landed, d.OID, Plural(d.Files, "file")))
+	} else if d.OID != "" {
 		files := Plural(d.Files, "file")
 		all = one(RoleNote, fmt.Sprintf("committed %s that the agent left uncommitted as %.12s", files, d.OID))
 	}
