@@ -36,6 +36,7 @@ type Config struct {
 	agents  []agentRow
 	checks  []checkRow
 	hooks   []hookRow
+	judges  []judgeRow
 	table   []option.Row
 	sources map[string]Source
 	own     map[string]*string // what the user's own file sets, by the option's key

@@ -98,7 +98,7 @@ and ` + "`$NAME`, `${NAME}` and `${NAME:-default}`" + ` (from earlier lines, the
 the line. It also refuses a file larger than 64 KiB.
 
 In ` + "`config.yaml`" + `, the path ` + "`limits.calls_per_hour`" + ` means ` + "`limits: {calls_per_hour: 50}`" + `. A list may be a YAML list. The end of this page
-describes ` + "`checks`, `hooks`" + ` and ` + "`agents`" + `. ` + "`test.baseline_file`" + ` may only be ` + "`.ralph/test_baseline.json`" + `.
+describes ` + "`checks`, `judges`, `hooks`" + ` and ` + "`agents`" + `. ` + "`test.baseline_file`" + ` may only be ` + "`.ralph/test_baseline.json`" + `.
 
 Options marked **trust** decide which programs run, what the agent may do, which secrets it gets, or how its work is judged. When a file
 of the project sets one, ralph needs your consent. ` + "`ralph trust`" + ` shows these settings and records your consent to exactly them in this
@@ -121,6 +121,7 @@ need no consent: entries of ` + "`ALLOWED_TOOLS`" + ` that are in its default, `
 	}
 	b.WriteString(environmentPage())
 	b.WriteString(checksPage())
+	b.WriteString(judgesPage())
 	b.WriteString(hooksPage())
 	b.WriteString(agentsPage())
 	return b.String()
@@ -241,6 +242,23 @@ A list replaces ` + "`TEST_COMMAND`, `BUILD_COMMAND` and `LINT_COMMAND`" + `, an
 of the project's and the user's ` + "`config.yaml`" + `; if both have a check of the same name, the project's wins. A check in a file of the project
 needs your consent, like options marked **trust**. ralph refuses to start (exit code 2) when a check is invalid.
 `)
+	return b.String()
+}
+
+// judgesPage is the part of docs/options.md about the list of judges.
+func judgesPage() string {
+	var b strings.Builder
+	b.WriteString(`
+## A list of judges
+
+A judge looks at a task before it counts as done; [review.md](review.md) says how. The project's judge replaces the user's of the same name.
+
+| key | default | allowed | meaning |
+|---|---|---|---|
+`)
+	for _, f := range judgeTable().fields {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(f.YAML, judgesKey+"."), code(f.Default), f.Allowed(), f.Help)
+	}
 	return b.String()
 }
 

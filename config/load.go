@@ -31,6 +31,7 @@ type setting struct {
 	agent  *agentRow // an agent of the user's own, and nothing else; nil: an option or a check
 	check  *checkRow // a check, and nothing else; nil: an option or an agent
 	hook   *hookRow  // a hook, and nothing else; nil: one of the others
+	judge  *judgeRow // a judge, and nothing else; nil: one of the others
 	option option.Row
 	name   string // as its source calls the option
 	text   string
@@ -78,6 +79,9 @@ func (l Loader) add(c *Config, s setting) ([]Warning, error) {
 		return c.addAgent(*s.agent), nil
 	case s.check != nil:
 		return c.addCheck(*s.check), nil
+	case s.judge != nil:
+		c.addJudge(*s.judge)
+		return nil, nil
 	case s.hook != nil:
 		c.hooks = append(c.hooks, *s.hook)
 		return nil, nil

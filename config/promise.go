@@ -21,9 +21,6 @@ func promises(key string) bool {
 			return true
 		}
 	}
-	if i := slices.Index(words, "only"); i > 0 && slices.Contains([]string{"read", "network", "write"}, words[i-1]) {
-		return true
-	}
 	table := Table()
 	var names []string
 	for _, o := range table {
@@ -40,12 +37,11 @@ func promises(key string) bool {
 
 func promiseWords() []string {
 	return []string{
-		"allow", "allowed", "allowlist", "approval", "approve", "audit", "auditing", "block", "blocked", "blocklist", "budget", "budgets", "build", "cheat", "check",
-		"checking", "checks", "confirm", "container", "coverage", "denied", "deny", "denylist", "disallow", "disallowed", "docker", "forbid",
-		"forbidden", "gate", "gates", "guard", "guardrail", "guardrails", "hook", "hooks", "integrity", "isolate", "isolated", "isolation", "judge", "judges", "lint", "linter", "linters",
-		"linting", "network", "offline",
-		"permission", "permissions", "protect", "protected", "protection", "qa", "readonly", "required", "restrict", "restricted", "safe", "safety", "sandbox", "sandboxed", "sandboxing",
-		"secret", "secrets", "secure", "security", "strict", "test", "testing", "tests", "typecheck", "validate", "validation", "verification", "verify",
+		"allow", "allowed", "allowlist", "approval", "approve", "audit", "block", "blocked", "blocklist", "build", "cheat", "check",
+		"checks", "confirm", "container", "coverage", "denied", "deny", "denylist", "disallow", "disallowed", "docker", "forbid",
+		"forbidden", "gate", "gates", "guard", "guardrail", "guardrails", "hook", "hooks", "integrity", "isolate", "isolation", "judge", "judges", "lint", "linter",
+		"permission", "permissions", "protect", "protected", "protection", "qa", "readonly", "required", "safe", "safety", "sandbox",
+		"secret", "secrets", "secure", "security", "test", "tests", "typecheck", "validate", "verify",
 	}
 }
 

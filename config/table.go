@@ -13,6 +13,8 @@ import (
 	"ralph/runner/lessons"
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
+	"ralph/runner/roles"
+	"ralph/runner/roles/aios"
 	"ralph/runner/rules"
 	"ralph/runner/sandbox"
 	"ralph/runner/slots"
@@ -34,8 +36,13 @@ type Options struct {
 	lessons.Choice
 	slots.SlotOptions
 	Touch touch.Settings
+	roles.Review
+	AIOSOptions
 	OutputOptions
 }
+
+// AIOSOptions is what a user can say about projects of AIOS.
+type AIOSOptions aios.Options
 
 // OutputOptions is what a user can say about what ralph prints.
 type OutputOptions struct {
@@ -45,13 +52,14 @@ type OutputOptions struct {
 
 // groups are the headings of the documents, in their order.
 func groups() []string {
-	return []string{"Limits", "Agent", "Session", "Circuit breaker", "Prompt and plan", "Checks", "Hooks", "Memory", "Environment", "Sandbox", "Commits", "Side by side", "In touch", "Output"}
+	return []string{"Limits", "Agent", "Session", "Circuit breaker", "Prompt and plan", "Checks", "Review", "Hooks", "Memory", "Environment", "Sandbox", "Commits", "Side by side", "In touch", "Output"}
 }
 
 // rows are all rows, bound to o, in the order of the documents.
 func (o *Options) rows() []option.Row {
 	table := slices.Concat(o.Policy.Options(), o.CallOptions.Options(), o.FileOptions.Options(), o.PlanOptions.Options(),
-		o.CheckOptions.Options(), o.Commands.Options(), o.Wanted.Options(), o.Choice.Options(), o.CommitOptions.Options(), o.Settings.Options(), o.SlotOptions.Options(), o.Touch.Options(), o.OutputOptions.Options())
+		o.CheckOptions.Options(), o.Review.Options(), (*aios.Options)(&o.AIOSOptions).Options(),
+		o.Commands.Options(), o.Wanted.Options(), o.Choice.Options(), o.CommitOptions.Options(), o.Settings.Options(), o.SlotOptions.Options(), o.Touch.Options(), o.OutputOptions.Options())
 	rank := func(r option.Row) int { return slices.Index(groups(), r.Group) }
 	slices.SortStableFunc(table, func(a, b option.Row) int { return rank(a) - rank(b) })
 	return table

@@ -19,6 +19,7 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/lessons"
 	"ralph/runner/pool"
+	"ralph/runner/roles"
 	"ralph/runner/rules"
 	"ralph/runner/rules/thresholds"
 	"ralph/runner/sandbox"
@@ -193,6 +194,8 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		PlanOptions:   store.PlanOptions{OptionalSections: []string{"Optional", "Future", "Future Enhancements", "Nice to Have"}},
 		CheckOptions:  gate.CheckOptions{DetectChecks: true, BaselineScope: "session", FailFast: true},
 		CommitOptions: git.CommitOptions{CommitPrefix: "[ralph]"},
+		Review:        roles.Review{Judges: []string{}},
+		AIOSOptions:   AIOSOptions{Enabled: "auto", QAEnabled: true, DevMode: "yolo", HandoffDir: ".aios/handoffs"},
 		Touch: touch.Settings{Notify: []string{}, NotifyOn: []string{"ended", "halted", "limited", "question", "review"}, Milestone: 5, Webhooks: []string{}, Replies: []string{},
 			WebhookEvents: []string{"run_start", "iteration_start", "iteration_end", "question", "answer", "task", "decision", "paused", "run_end"}},
 		Wanted:      callhooks.Wanted{MaxContinuations: 5},

@@ -111,6 +111,8 @@ func (r *yamlReader) pair(path string, pair *ast.MappingValueNode) error {
 		return r.agents(pair.Value)
 	case path == checksKey:
 		return r.each(checksKey, pair.Value, r.check)
+	case path == judgesKey:
+		return r.each(judgesKey, pair.Value, r.judge)
 	case path == hooksKey:
 		return r.hookRows(pair.Value)
 	case path == baselineKey:

@@ -8,6 +8,7 @@ import (
 	"ralph/runner/checkbook"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
+	"ralph/runner/rules/ends"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -30,7 +31,7 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 			return rules.Decision{}, task.Task{}, err
 		}
 		f.Report = res.Proof.Report
-		if f.Interrupt = r.interrupt(ctx); !f.Interrupt.Now() && res.Proof.Unchecked {
+		if f.Interrupt = ends.Wish(ctx, r.inbox); !f.Interrupt.Now() && res.Proof.Unchecked {
 			return rules.Decision{Action: rules.ActionContinue}, task.Task{}, nil // skipped: what was not checked is not complete
 		}
 	}
@@ -104,6 +105,10 @@ func (r *Run) carryOut(ctx context.Context, a turn.Assignment) (turn.Result, err
 // is built on it.
 func (r *Run) proveLeft(ctx context.Context) error {
 	id, plan := r.past.unproved, r.plan.Read()
+	if t, _ := plan.List.Find(id); id != "" && t.Done() && r.panel.Plan(t, r.tasks.Of(id).Review).Next("") != "" {
+		r.reopen(turn.Reopen{Task: id, By: turn.ReopenUnchecked, Why: "nobody has reviewed what the killed call did"}, turn.Plan{})
+		return nil
+	}
 	if id == "" || !plan.IsDone(id) || plan.Remaining == 0 || !r.checks.Gated() {
 		return nil // with nothing left, the checks run anyway
 	}
@@ -139,7 +144,7 @@ func (r *Run) toReview(ctx context.Context, report gate.Report) []state.ReviewIt
 func (r *Run) facts(ctx context.Context, plan turn.Plan) rules.Facts {
 	return rules.Facts{
 		Policy: r.o.Policy, Memory: r.mem, Plan: plan, HadPlan: r.plan.Had, Calls: r.calls,
-		Started: r.past.started, Now: time.Now(), Window: r.d.Window, Interrupt: r.interrupt(ctx),
+		Started: r.past.started, Now: time.Now(), Window: r.d.Window, Interrupt: ends.Wish(ctx, r.inbox),
 	}
 }
 

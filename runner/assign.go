@@ -9,6 +9,7 @@ import (
 	"ralph/runner/planbook"
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
+	"ralph/runner/roles"
 	"ralph/runner/session"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -40,7 +41,7 @@ func (r *Run) assignment(t task.Task) turn.Assignment {
 
 // origin marks the events of the next iteration.
 func (r *Run) origin(t task.Task) state.Origin {
-	o := state.Origin{Run: r.d.RunID, Host: r.host, Iteration: r.mem.Iterations + 1, Task: t.ID, Role: "developer"}
+	o := state.Origin{Run: r.d.RunID, Host: r.host, Iteration: r.mem.Iterations + 1, Task: t.ID, Role: roles.ByPhase(r.tasks.Of(t.ID).Review.Phase)}
 	if t.ID != "" {
 		o.Attempt = r.tasks.Of(t.ID).Attempts + 1
 	}
@@ -64,7 +65,7 @@ func (r *Run) assign(t task.Task) (turn.Assignment, pool.Choice, error) {
 		return turn.Assignment{}, pool.Choice{}, fmt.Errorf("task %q: %w", t.Title, err)
 	}
 	a := r.assignment(t)
-	a.Prompt = r.promptInput(string(template), plan, t)
+	a.Prompt = r.promptInput(r.panel.Template(string(template), t), plan, t)
 	a.Agent.Spec, a.Agent.Program, a.Agent.Model = who.Agent.Spec, who.Agent.Program, who.Model
 	a.Agent.AllowedTools, a.Agent.PermissionMode = r.o.AllowedTools, r.o.PermissionMode
 	a.Agent.Settings = r.o.Wanted.Settings(r.d.Self, a.Plan, t.ID, a.Prompt.Checks)

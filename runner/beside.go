@@ -160,7 +160,7 @@ func (r *Run) rule(now time.Time) beside.Rule {
 
 // oneMore is a task that may start beside those under way, if the limits of the run allow one.
 func (r *Run) oneMore(ctx context.Context) (task.Task, bool) {
-	if r.interrupt(ctx) != nil || r.inbox.Has(state.RequestPause) {
+	if ends.Wish(ctx, r.inbox) != nil || r.inbox.Has(state.RequestPause) {
 		return task.Task{}, false
 	}
 	now, plan := time.Now(), r.plan.Read()

@@ -3,7 +3,6 @@ package runner
 import (
 	"time"
 
-	"ralph/logs/termtext"
 	"ralph/runner/output"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -19,38 +18,14 @@ func (r *Run) tellOf(t task.Task, p state.Payload) {
 
 // heard follows a turn: its events go into status.json, and on.
 func (r *Run) heard(e state.Event) {
-	switch d := e.Data.(type) {
-	case state.Phase:
-		switch d.Name {
-		case state.PhaseAgent:
-			if err := r.counted.Wait(); err != nil {
-				r.inbox.Fail(err) // a call that is not counted is not made
-			}
-		case state.PhaseObserving:
-			r.repairState()
+	if d, ok := e.Data.(state.Phase); ok && d.Name == state.PhaseAgent {
+		if err := r.counted.Wait(); err != nil {
+			r.inbox.Fail(err) // a call that is not counted is not made
 		}
-		r.out.Status(func(s *state.Status) { output.ShowPhase(s, d) })
-	case state.SessionStart:
-		r.out.Status(func(s *state.Status) {
-			s.SessionID = d.ID
-			if d.Model != "" {
-				s.Model = d.Model
-			}
-		})
-	case state.Tool:
-		r.out.Status(func(s *state.Status) { s.LastTool = termtext.Line(d.Name + " " + d.Arg) })
-	case state.Usage:
-		r.out.Status(func(s *state.Status) {
-			s.Usage = r.mem.Usage.Add(d)
-			s.TokensThisHour = r.calls.Tokens + d.Total()
-		})
-	case state.Limit:
-		r.out.Status(func(s *state.Status) { s.Limit = &d })
-	case state.AgentError:
-		r.out.Status(func(s *state.Status) { s.LastError = termtext.Line(d.Text) })
-	case state.Check:
-		r.out.Status(func(s *state.Status) { output.ShowCheck(s, d) })
+	} else if ok && d.Name == state.PhaseObserving {
+		r.repairState()
 	}
+	r.out.Status(func(s *state.Status) { output.Told(s, e.Data, r.mem.Usage, r.calls.Tokens) })
 	r.out.Event(e)
 }
 

@@ -2,15 +2,13 @@ package runner
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"ralph/logs"
-	"ralph/runner/git"
 	"ralph/runner/hooks"
 	"ralph/runner/output"
 	"ralph/runner/points"
+	"ralph/runner/roles"
 	"ralph/runner/rules"
 	"ralph/runner/rules/ends"
 	"ralph/runner/session"
@@ -34,6 +32,9 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 	if d, start := r.before(work, next); !start {
 		return d, nil
 	}
+	if r.tasks.Of(next.ID).Review.Phase != "" {
+		return r.examine(work, next)
+	}
 	if err := r.takeBaseline(work, next); err != nil || work.Err() != nil {
 		return goOn, err // admit says who asked for what
 	}
@@ -41,11 +42,11 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 	if err != nil {
 		return ends.Unusable(err), nil
 	}
+	n := r.tasks.Of(next.ID)
+	n.Review, a.Then = r.panel.Begin(work, next, n.Review)
 	r.takesOver(next, who)
-	if err := r.worker.Ready(work, a); err == nil && work.Err() == nil { // else the turn says why
-		if next.State == task.Open && next.ID != "" {
-			r.mark(next.ID, task.Active)
-		}
+	if err := r.worker.Ready(work, a); err == nil && work.Err() == nil && next.State == task.Open && next.ID != "" {
+		r.mark(next.ID, task.Active)
 	}
 	r.begin(a)
 	res, err := r.carryOut(work, a)
@@ -114,17 +115,9 @@ func (r *Run) begin(a turn.Assignment) {
 		r.showCalls(s)
 	})
 	start := state.IterationStart{Title: a.Task.Title, Agent: a.Agent.Spec.Name, Model: a.Agent.Model, Done: p.Done, Total: p.Total}
-	switch {
-	case start.Title != "":
-	case r.mem.Contradiction != "":
-		start.Why = "the plan has nothing left, but the agent's last word contradicts it"
-	case p.Total > 0:
-		start.Why = "the plan has nothing left, but a check fails"
-	default:
-		start.Why = "no plan: the prompt alone"
-	}
+	start.Why = output.WithoutTask(start, r.mem.Contradiction != "")
 	r.tellOf(a.Task, start)
-	if feedback := r.notes.Payload(); feedback != nil {
+	if feedback := r.notes.Payload(); feedback != nil && a.Origin.Role == roles.Developer {
 		r.tellOf(a.Task, feedback)
 	}
 	calls := r.calls
@@ -157,7 +150,7 @@ func (r *Run) conclude(ctx, keep context.Context, from turned) (rules.Decision, 
 	if counted {
 		f.Attempts = r.tasks.Of(res.Task.ID).Attempts + 1
 	}
-	r.meetLimit(&f, now)
+	ends.MeetLimit(&f, &r.pool, r.candidates(res.Task, res.Work.Before.List), now)
 	if res.Proof.After.Remaining == 0 && res.Proof.After.Error == "" && !f.Interrupt.Now() {
 		f.Review = r.toReview(keep, res.Proof.Report)
 	}
@@ -219,13 +212,17 @@ func (r *Run) settleTasks(res turn.Result) {
 
 // reopen takes one tick back, and changes nothing else in the plan.
 func (r *Run) reopen(o turn.Reopen, before turn.Plan) {
-	t, changed, err := r.plan.Reopen(o.Task, before)
+	t, changed, err := r.plan.Reopen(o.Task, before, o.By == turn.ReopenReview)
 	if err != nil {
 		r.d.Log.Warn("a tick cannot be taken back", logs.KeyTask, o.Task, logs.KeyError, err)
 	}
+	is := "open"
+	if n := r.tasks.Of(o.Task); o.By == turn.ReopenReview {
+		n.Review.Phase, is = r.panel.Plan(t, n.Review).Next(""), "in review"
+	}
 	if changed {
 		r.worker.Forget()
-		r.tellOf(t, state.TaskChange{ID: o.Task, Title: t.Title, State: "open", Why: o.Why})
+		r.tellOf(t, state.TaskChange{ID: o.Task, Title: t.Title, State: is, Why: o.Why})
 	}
 }
 
@@ -241,23 +238,6 @@ func (r *Run) mark(id string, s task.State) (changed bool) {
 	return changed
 }
 
-// meetLimit remembers a usage limit and finds out who can take over, and when
-// somebody can.
-func (r *Run) meetLimit(f *rules.Conclusion, now time.Time) {
-	res := f.Result
-	if !rules.IsLimit(res.Call.Outcome.Class) {
-		return
-	}
-	again := r.mem.Limits
-	if _, met := r.pool.Limits[res.Agent]; !met { // another agent's refusals say nothing about this one
-		again = 1
-	}
-	r.pool.Limits[res.Agent] = rules.LimitEnd(res.Call.Outcome, again, now)
-	names := r.candidates(res.Task, res.Work.Before.List)
-	f.Fallback, _ = r.pool.Free(names, now)
-	f.LimitedUntil = r.pool.FreeAt(append(names, res.Agent), now)
-}
-
 // commit commits what the agent left over.
 func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin) {
 	if !r.o.AutoCommit || r.crew != nil {
@@ -267,15 +247,7 @@ func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin) {
 	if r.past.commit = v; v.Block || v.Skip || v.Abort {
 		return
 	}
-	title := logs.Redact(strings.ReplaceAll(t.Title, "\x00", ""))
-	if title == "" {
-		title = fmt.Sprintf("iteration %d", from.Iteration)
-	}
-	done, err := r.worker.Commit(ctx, r.assignment(t), git.CommitRequest{
-		Message: strings.TrimSpace(r.o.CommitPrefix + " " + title),
-		Trailers: []git.Trailer{{Key: "Ralph-Run", Value: r.d.RunID},
-			{Key: "Ralph-Iteration", Value: fmt.Sprint(from.Iteration)}, {Key: "Ralph-Task", Value: t.ID}},
-	})
+	done, err := r.worker.Commit(ctx, r.assignment(t), output.CommitOf(r.panel.Prefix(r.o.CommitPrefix, t), t, from))
 	switch {
 	case err != nil: // a commit that cannot be made costs no run
 		r.d.Log.Warn("nothing was committed", logs.KeyError, err)

@@ -23,7 +23,11 @@ func (r *Run) open() error {
 	r.past.started = time.Now()
 	w := r.d.State
 	old, _ := w.Status() // unusable ones were set aside when the lock was taken
-	if err := r.recall(); err != nil {
+	var errs [3]error
+	r.mem.Breaker, errs[0] = w.Breaker()
+	r.calls, errs[1] = w.Calls()
+	r.session, errs[2] = w.Session()
+	if err := errors.Join(errs[:]...); err != nil {
 		return err
 	}
 	if err := w.ClearRun(); err != nil {
@@ -45,7 +49,7 @@ func (r *Run) open() error {
 		r.tasks.Of(old.Task.ID).Worked = true // a killed call may have done the work that the next one only ticks
 		r.past.unproved = old.Task.ID
 	}
-	r.recallLimits(old)
+	r.pool.Recall(old.LimitedUntil, r.o.Agent, r.d.Resumed && !r.d.Unattended)
 	r.worker.Own = own.Store{Path: w.OwnPath(), Run: r.d.RunID, Continues: r.past.unfinished}
 	if old.Ending() == state.EndingKilled {
 		r.worker.Own.KilledRun, r.worker.Own.KilledAt = old.RunID, old.Timestamp
@@ -79,30 +83,6 @@ func (r *Run) renewBreaker() error {
 	}
 	closed.Reason, closed.LastChange = "reset at the start of a run", r.past.started
 	return r.moveBreaker(closed)
-}
-
-// recallLimits takes over the usage limits that an earlier run met. A person who
-// resumes a run that waits for all of its agents wants it to try.
-func (r *Run) recallLimits(old state.Status) {
-	r.pool.Recall(old.LimitedUntil)
-	_, free := r.pool.Free(r.pool.Candidates(r.o.Agent), r.past.started)
-	if r.d.Resumed && !r.d.Unattended && !free {
-		clear(r.pool.Limits)
-	}
-}
-
-// recall reads the counters that outlive a run.
-func (r *Run) recall() error {
-	w := r.d.State
-	var err error
-	if r.mem.Breaker, err = w.Breaker(); err != nil {
-		return err
-	}
-	if r.calls, err = w.Calls(); err != nil {
-		return err
-	}
-	r.session, err = w.Session()
-	return err
 }
 
 // recallChecks reads what is known about the checks of this project.

@@ -52,9 +52,7 @@ func (r *Run) obey(v hooks.Verdict, t task.Task) (d rules.Decision, goOn bool) {
 		r.announce(d)
 		return d, false
 	case r.tasks.Of(t.ID).Aside.Why == "":
-		r.tasks.PutAside(t.ID, v.Why, "", r.plan.Read().List)
-		r.tasks.Of(t.ID).Aside.Marked = r.mark(t.ID, task.Blocked)
-		r.tellOf(t, state.TaskChange{ID: t.ID, Title: t.Title, State: "put aside", Why: v.Why})
+		r.putAside(t, v.Why)
 	}
 	return rules.Decision{Action: rules.ActionContinue}, false
 }

@@ -7,6 +7,7 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/agent/argv"
+	"ralph/runner/notes"
 	"ralph/runner/output"
 	"ralph/runner/rules"
 	"ralph/runner/rules/ends"
@@ -53,14 +54,7 @@ func (r *Run) announceEnd(res turn.Result, d rules.Decision) {
 		r.d.Log.Warn("ended processes that the agent left behind", "count", res.Call.Leftover, logs.KeyIteration, res.Origin.Iteration)
 	}
 	r.showDecision(d)
-	r.out.Status(func(s *state.Status) {
-		s.Hints = res.Call.Hints
-		s.Outcome, s.LastError = string(o.Class), logs.Redact(rules.LastError(res))
-		s.Task.Done, s.Task.Total = res.Proof.After.Done, res.Proof.After.Total
-		if o.Limit != nil {
-			s.Limit = o.Limit
-		}
-	})
+	r.out.Status(func(s *state.Status) { output.ShowEnd(s, res, logs.Redact(rules.LastError(res))) })
 	end := output.EndOf(res)
 	end.Decision = decisionOf(d)
 	r.out.Event(state.NewEvent(res.Origin, time.Now(), turn.Redacted(end)))
@@ -86,11 +80,9 @@ func (r *Run) learn(res turn.Result) {
 
 // tellRepeats reports tools that fail again and again, and returns what the agent is told.
 func (r *Run) tellRepeats(res turn.Result) []string {
-	var hints []string
-	for _, text := range r.mem.Repeats(res) {
-		found := state.Finding{Source: state.FoundByAudit, Name: "repeated_failure", Task: res.Task.ID, Text: text, Doubt: true}
-		r.out.Event(state.NewEvent(res.Origin, time.Now(), turn.Redacted(found)))
-		hints = append(hints, "ralph sees that "+text+". Do not just repeat the call: find the cause, or take another way.")
+	found, hints := notes.Repeated(r.mem.Repeats(res), res.Task.ID)
+	for _, f := range found {
+		r.out.Event(state.NewEvent(res.Origin, time.Now(), turn.Redacted(f)))
 	}
 	return hints
 }

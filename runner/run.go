@@ -34,10 +34,13 @@ import (
 	"ralph/runner/lessons"
 	"ralph/runner/notes"
 	"ralph/runner/output"
+	"ralph/runner/panel"
 	"ralph/runner/planbook"
 	"ralph/runner/pool"
 	"ralph/runner/questions"
 	"ralph/runner/review"
+	"ralph/runner/roles"
+	"ralph/runner/roles/aios"
 	"ralph/runner/rules"
 	"ralph/runner/rules/ends"
 	"ralph/runner/rules/hours"
@@ -63,6 +66,9 @@ type Options struct {
 	callhooks.Wanted
 	lessons.Choice
 	slots.SlotOptions
+	roles.Review
+	AIOS      aios.Options
+	JudgeRows []roles.Reviewer
 }
 
 // Deps is what a run works with.
@@ -140,6 +146,7 @@ type Run struct {
 	past    past
 	review  review.Book
 	asked   questions.Book
+	panel   *panel.Panel
 	hooks   hooks.Set
 	hooked  string     // the task whose hooks ran last before a turn
 	crew    *crew.Crew // nil: turns work in the project itself, one at a time
@@ -170,6 +177,8 @@ func New(o Options, d Deps) *Run {
 	r.hooks = hooks.Set{Hooks: d.Hooks, Dir: d.Dir, Plan: d.Plan, Env: d.Env, Filter: d.Filter, Sandbox: o.Settings, Kill: d.Kill, Asked: o.Asked(d.Agents)}
 	r.worker = r.newWorker(d.Env)
 	r.worker.Resize, r.worker.Begun = d.Resize, d.Begun
+	r.panel = &panel.Panel{Review: o.Review, Rows: o.JudgeRows, AIOS: o.AIOS, Dir: d.Dir, Env: d.Env, Filter: d.Filter, Sandbox: o.Settings, Idle: o.IdleTimeout,
+		Pool: &r.pool, Model: o.Model, Log: d.Log, Size: d.Size, Kill: d.Kill}
 	return r
 }
 
@@ -268,9 +277,6 @@ func (r *Run) pauseBetween(ctx context.Context, d rules.Decision, counted bool) 
 	last := r.o.MaxIterations > 0 && r.mem.Iterations >= r.o.MaxIterations
 	if d.Until.IsZero() && counted && !last {
 		d.Until = time.Now().Add(r.o.Delay)
-	}
-	if d.Until.IsZero() {
-		return nil
 	}
 	return r.wait(ctx, d)
 }

@@ -2,12 +2,12 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"ralph/logs"
 	"ralph/runner/checkbook"
 	"ralph/runner/rules"
+	"ralph/runner/rules/ends"
 	"ralph/runner/task"
 	"ralph/state"
 )
@@ -16,22 +16,6 @@ const (
 	beat       = 250 * time.Millisecond // how soon a request is seen
 	statusBeat = time.Second            // how often status.json is refreshed
 )
-
-// interrupt is a person's wish to end the run: a signal, abort or stop; nil: none.
-func (r *Run) interrupt(ctx context.Context) *rules.Interrupt {
-	switch {
-	case r.inbox.Has(state.RequestAbort): // before signals: a service manager resumes a run that SIGTERM ended
-		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "aborted", Why: r.inbox.Who(state.RequestAbort)}
-	case ctx.Err() != nil:
-		if i := (*rules.Interrupt)(nil); errors.As(context.Cause(ctx), &i) {
-			return i
-		}
-		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: context.Cause(ctx).Error()}
-	case r.inbox.Has(state.RequestStop):
-		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: r.inbox.Who(state.RequestStop), Lenient: true}
-	}
-	return nil
-}
 
 // watch reads requests and refreshes status.json until the returned func is
 // called, which waits for it to end.
@@ -132,7 +116,7 @@ func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) erro
 		return err
 	}
 	defer r.worker.Away(ctx, r.assignment(task.Task{}))() // people edit while ralph waits
-	for n := 0; r.interrupt(ctx) == nil; n++ {
+	for n := 0; ends.Wish(ctx, r.inbox) == nil; n++ {
 		left := time.Until(until.Round(0)).Round(time.Second)
 		if now := time.Now(); !until.IsZero() && (!now.Before(until) || !now.Round(0).Before(until.Round(0))) {
 			break

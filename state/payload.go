@@ -300,6 +300,7 @@ type Hook struct {
 const (
 	FoundByAudit  = "audit"
 	FoundByChecks = "checks"
+	FoundByReview = "review"
 )
 
 // Finding is something that a person should look at.

@@ -99,17 +99,21 @@ var floors = map[string]int{
 	"runner/lessons":     5, // the files of what was learned, and what a run does with it
 	"runner/inbox":       4, // what people ask of a run while it works
 
-	"runner/beside":      1, // which task may start beside others: plan and busy tasks in, a task out
-	"runner/slots":       3, // git worktrees for turns: prepared, and their work kept
-	"runner/merge":       5, // the merge queue: finished work in, landed or sent back
-	"runner/crew":        6, // the turns under way side by side
-	"runner/output":      5, // what a run shows: status, events, log, screen
-	"runner/rules/hours": 1, // between which times of day a run works: a time in, times out
-	"runner/rules/ends":  6, // the bounds that end a run, and how far each is used
-	"runner/review":      6, // what a person has to look at
-	"runner/checkbook":   6, // what is known about the checks, from run to run
-	"runner/notes":       6, // what the next prompt says about the past
-	"runner/points":      6, // what the points of a run are to hooks, and hooks to the run: values in, values out
+	"runner/beside":        1, // which task may start beside others: plan and busy tasks in, a task out
+	"runner/slots":         3, // git worktrees for turns: prepared, and their work kept
+	"runner/merge":         5, // the merge queue: finished work in, landed or sent back
+	"runner/crew":          6, // the turns under way side by side
+	"runner/output":        5, // what a run shows: status, events, log, screen
+	"runner/rules/hours":   1, // between which times of day a run works: a time in, times out
+	"runner/rules/ends":    6, // the bounds that end a run, and how far each is used
+	"runner/review":        6, // what a person has to look at
+	"runner/checkbook":     6, // what is known about the checks, from run to run
+	"runner/roles":         2, // who a run asks besides the developer, what, and how the answer is read: values in, values out
+	"runner/roles/aios":    2, // the conventions of AIOS between developer and reviewer: values and texts in, texts out
+	"runner/panel":         6, // a phase of review: asks the reviewers, in a copy of the project
+	"runner/rules/reviews": 6, // what follows from verdicts: facts in, a decision out
+	"runner/notes":         6, // what the next prompt says about the past
+	"runner/points":        6, // what the points of a run are to hooks, and hooks to the run: values in, values out
 
 	"runner":                7, // the run
 	"config":                7, // finds, reads and overlays options

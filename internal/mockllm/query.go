@@ -87,6 +87,19 @@ func (q *query) prompt() (text string, fresh bool) {
 	return strings.Join(words, "\n"), len(words) > 0
 }
 
+// echo is what the group of a regular expression matches in what the user said.
+func (q *query) echo(pattern string) string {
+	find := regexp.MustCompile(pattern)
+	for _, m := range q.messages {
+		for _, t := range m.texts {
+			if found := find.FindStringSubmatch(t); found != nil {
+				return found[1]
+			}
+		}
+	}
+	return ""
+}
+
 func reminder(text string) bool {
 	text = strings.TrimSpace(text)
 	return slices.ContainsFunc([]string{"<system-reminder>", "<environment_context>", "<session_context>", "# User State"},
@@ -106,6 +119,9 @@ func (x *exchange) answer(q query, limit func(l *Limit, resetsAt, now time.Time)
 	text, fresh := q.prompt()
 	x.entry.Prompt = text
 	st, resetsAt := x.turn(fresh)
+	if st.Echo != "" {
+		st.Text = strings.ReplaceAll(st.Text, "{echo}", q.echo(st.Echo))
+	}
 	if st.Limit != nil {
 		st.Error = limit(st.Limit, resetsAt, x.entry.Time)
 		for k, v := range st.Limit.Header {

@@ -20,6 +20,9 @@ type Scenario struct {
 type Step struct {
 	Text  string
 	Tools []Tool
+	// Echo is a regular expression: what its group matches in the prompt takes the place of
+	// "{echo}" in Text.
+	Echo  string
 	Usage Usage // zero: made-up numbers
 
 	Error       *APIError     // the HTTP answer in place of a stream

@@ -3,6 +3,7 @@
 package planbook
 
 import (
+	"errors"
 	"path/filepath"
 
 	"ralph/runner/task"
@@ -59,11 +60,17 @@ func (b *Book) Mark(id string, s task.State) (changed bool, err error) {
 	return store.Mark(b.File, id, s)
 }
 
-// Reopen takes back the mark of a task that is done, to what it said in an earlier plan.
-func (b *Book) Reopen(id string, earlier store.Plan) (t task.Task, changed bool, err error) {
+// Reopen takes back the mark of a task that is done, to what it said in an earlier plan, or
+// gives it to review where the format has a word for that.
+func (b *Book) Reopen(id string, earlier store.Plan, review bool) (t task.Task, changed bool, err error) {
 	t, known := store.Read(b.File).List.Find(id)
-	if !known {
+	if !known || review && t.State == task.Review {
 		return t, false, nil
+	}
+	if review {
+		if err := store.Set(b.File.Path, t, task.Review); !errors.Is(err, store.ErrNoWord) {
+			return t, err == nil, err
+		}
 	}
 	was, known := earlier.List.Find(id)
 	if !known || was.Done() {

@@ -91,12 +91,16 @@ func (p *Pool) FreeAt(names []string, now time.Time) time.Time {
 	return first
 }
 
-// Recall takes over the limits that an earlier run met.
-func (p *Pool) Recall(limits map[string]time.Time) {
+// Recall takes over the limits that an earlier run met. try forgets them if nobody may work who
+// is free: a person who resumes a run that waits wants it to try.
+func (p *Pool) Recall(limits map[string]time.Time, wanted string, try bool) {
 	if p.Limits == nil {
 		p.Limits = map[string]time.Time{}
 	}
 	maps.Copy(p.Limits, limits)
+	if _, free := p.Free(p.Candidates(wanted), time.Now()); try && !free {
+		clear(p.Limits)
+	}
 }
 
 // Asked is who answers the prompts of hooks.

@@ -8,7 +8,9 @@ import (
 
 	"ralph/runner/audit"
 	"ralph/runner/gate"
+	"ralph/runner/roles"
 	"ralph/runner/rules"
+	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -18,6 +20,7 @@ type Book struct {
 	Items    []state.ReviewItem
 	carried  []string // texts of those that an earlier process left open
 	accepted []string // texts that a person has accepted
+	closed   []string // texts that reviewers have called justified
 	goals    goals
 	latest   string // command that shows all changes of this process
 }
@@ -58,6 +61,33 @@ func (b *Book) Add(res turn.Result) {
 	}
 }
 
+// Texts are the findings of the audit that are open.
+func (b *Book) Texts() []string {
+	var all []string
+	for _, i := range b.Items {
+		if i.Name != NoVerdict {
+			all = append(all, i.Text)
+		}
+	}
+	return all
+}
+
+// NoVerdict is the name of an item about a reviewer that gave none.
+const NoVerdict = "no_verdict"
+
+// Judged takes over what reviewers say: it closes the findings that they call justified, and
+// notes who gave no verdict.
+func (b *Book) Judged(t task.Task, o roles.Outcome) {
+	for _, j := range o.Closed() {
+		b.closed = append(b.closed, j.Finding)
+		b.Items = slices.DeleteFunc(b.Items, func(i state.ReviewItem) bool { return i.Text == j.Finding })
+	}
+	for _, name := range o.Missing {
+		b.Items = append(b.Items, state.ReviewItem{Name: NoVerdict, Task: t.ID, Show: "ralph iterations",
+			Text: fmt.Sprintf("the reviewer %s gave no verdict on %q", name, t.Title)})
+	}
+}
+
 // Look compares all changes of this process, taken together, with what is open: it
 // drops findings that they do not show any more, and adds what no single turn
 // showed. What an earlier process left open was there when this one began: it is
@@ -88,7 +118,7 @@ func (b *Book) keep(f audit.Finding, show string) {
 	same := func(o state.ReviewItem) bool {
 		return o.Name == item.Name && o.File == item.File && o.Task == item.Task && (!aboutGit(o.Name) || o.Text == item.Text)
 	}
-	if !slices.ContainsFunc(b.Items, same) {
+	if !slices.ContainsFunc(b.Items, same) && !slices.Contains(b.closed, item.Text) {
 		b.Items = append(b.Items, item)
 	}
 }

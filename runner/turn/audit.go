@@ -56,7 +56,7 @@ func reported(a Assignment, f facts) []audit.Finding {
 		return nil // the agent could not finish
 	}
 	signal, _ := statusblock.Parse(f.call.transcript.Final)
-	report := said.Report{Signal: signal, Task: a.Task, Before: f.before.List.Tasks, After: f.left.List.Tasks, Unchanged: f.observed && !f.change.Progress(), Changed: f.change.Count}
+	report := said.Report{Signal: signal, Task: a.Task, Before: f.before.List.Tasks, After: f.left.List.Tasks, Unchanged: f.observed && !f.change.Progress()}
 	return audit.Contradicted(a.Task.ID, report.Contradictions())
 }
 

@@ -8,8 +8,7 @@ import (
 	"ralph/state"
 )
 
-// Iteration is one iteration of a run with all its tries: a call that fails for
-// reasons other than the task is repeated under the same number.
+// Iteration is one of a run with all its tries: calls that failed for other reasons than the task.
 type Iteration struct {
 	Run       string    `json:"run"`
 	Number    int       `json:"iteration"`
@@ -22,9 +21,11 @@ type Iteration struct {
 	CutOff bool `json:"cut_off,omitempty"`
 	Call
 	Verdict
-	Checks   map[string]bool `json:"checks"`          // name -> passed, in the latest try
-	Findings []string        `json:"findings"`        // of the audit
-	Edits    []string        `json:"edits,omitempty"` // of the plan, by a person during a call
+	Checks   map[string]bool `json:"checks"`             // name -> passed, in the latest try
+	Findings []string        `json:"findings"`           // of the audit
+	Role     string          `json:"role,omitempty"`     // who worked; empty: the developer
+	Verdicts []state.Verdict `json:"verdicts,omitempty"` // of reviewers
+	Edits    []string        `json:"edits,omitempty"`    // of the plan, by a person during a call
 	Kept
 }
 
@@ -92,7 +93,7 @@ func (r *Run) iteration(e state.Event) *Iteration {
 
 func (r *Run) begin(e state.Event, d state.IterationStart) {
 	it := r.iteration(e)
-	it.TaskID, it.Task = e.Task, clip(cmp.Or(d.Title, d.Why), maxTold)
+	it.TaskID, it.Task, it.Role, it.Verdicts = e.Task, clip(cmp.Or(d.Title, d.Why), maxTold), Unless("developer", e.Role), nil
 	it.Tries++
 	it.Ended, it.CutOff, it.Checks = time.Time{}, false, nil // findings stay, as do the changes that caused them
 	r.spent, r.tries = r.Usage, it.Usage
@@ -114,9 +115,7 @@ func (r *Run) end(e state.Event, d state.IterationEnd) {
 		it.Failed = clip(cmp.Or(d.Detail, d.Outcome), maxTold)
 	}
 	it.Cut, it.Says = clip(d.Cut, maxTold), clip(d.Says, maxTold)
-	if it.Task == "" {
-		it.Task = clip(d.Title, maxTold)
-	}
+	it.Task = cmp.Or(it.Task, clip(d.Title, maxTold))
 	if d.Usage != (state.Usage{}) {
 		r.spend(it, d.Usage)
 	}

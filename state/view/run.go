@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -78,9 +79,7 @@ func (r *Run) Add(e state.Event) {
 	case state.AgentChange:
 		r.Agent, r.Model = d.Name, d.Model
 	case state.SessionStart:
-		if r.Model == "" {
-			r.Model = d.Model
-		}
+		r.Model = cmp.Or(r.Model, d.Model)
 	case state.IterationStart:
 		r.begin(e, d)
 	case state.IterationEnd:
@@ -119,6 +118,9 @@ func (r *Run) proof(e state.Event) {
 		if it := r.known(e.Iteration); it != nil && d.Source == state.FoundByAudit && len(it.Findings) < maxFindings {
 			it.Findings = append(it.Findings, clip(findingText(d), maxTold))
 		}
+	case state.Verdict:
+		it := r.iteration(e)
+		it.Verdicts = append(it.Verdicts, d)
 	case state.TaskChange:
 		r.reopened(e, d)
 	case state.Feedback:

@@ -58,7 +58,7 @@ func runEntries(e state.Event) []entry {
 		if e.Attempt > 1 {
 			attempt = fmt.Sprintf("attempt %d", e.Attempt)
 		}
-		return one(RoleHeading, Join(" · ", fmt.Sprintf("iteration %d", e.Iteration), cmp.Or(d.Title, d.Why), attempt))
+		return one(RoleHeading, Join(" · ", fmt.Sprintf("iteration %d", e.Iteration), cmp.Or(d.Title, d.Why), Unless("developer", e.Role), attempt))
 	case state.AgentChange:
 		text := "switched to agent " + d.Name
 		if d.Instead != "" {
@@ -92,11 +92,10 @@ func proofEntries(e state.Event) []entry {
 	case state.Feedback:
 		return []entry{{RoleTold, "told the agent: " + strings.Join(d.Items, "\n\n"), maxText}}
 	case state.Finding:
-		role := RoleError
-		if d.Source != state.FoundByAudit || d.Doubt {
-			role = RoleWarning
-		}
+		role := map[bool]Role{true: RoleWarning, false: RoleError}[d.Source != state.FoundByAudit || d.Doubt]
 		return []entry{{role, Join(": ", d.Source, findingText(d)), maxText}}
+	case state.Verdict:
+		return one(map[bool]Role{true: RoleGood, false: RoleWarning}[d.Passes()], "verdict of "+d.Line())
 	case state.TaskChange:
 		return []entry{{RoleWarning, Join(": ", taskIs(d), d.Why), maxFailure}}
 	case state.Question:

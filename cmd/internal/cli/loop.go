@@ -24,6 +24,7 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/git/history"
 	"ralph/runner/lessons"
+	"ralph/runner/roles/aios"
 	"ralph/runner/rules"
 	"ralph/runner/rules/hours"
 	"ralph/state"
@@ -137,7 +138,8 @@ func (o *runOptions) window(h hours.Hours, r *state.Reader, now time.Time) hours
 // runOptionsOf are the options that a run reads.
 func runOptionsOf(c *config.Config) runner.Options {
 	return runner.Options{Policy: c.Policy, CallOptions: c.CallOptions, CheckOptions: c.CheckOptions, PlanOptions: c.PlanOptions,
-		CommitOptions: c.CommitOptions, Settings: c.Settings, Wanted: c.Wanted, Choice: c.Choice, SlotOptions: c.SlotOptions}
+		CommitOptions: c.CommitOptions, Settings: c.Settings, Wanted: c.Wanted, Choice: c.Choice, SlotOptions: c.SlotOptions,
+		Review: c.Review, JudgeRows: c.JudgeRows(), AIOS: aios.Options(c.AIOSOptions)}
 }
 
 // flushing writes each line of ralph's own log immediately: lines are rare, and

@@ -66,7 +66,7 @@ func (p *Project) FindAgents() error {
 		}
 		p.Config.FallbackAgents[i] = one.Spec.Name
 	}
-	return nil
+	return p.Config.Reviewers()
 }
 
 // unnamed reports whether nothing says which agent to use. AGENT_CMD replaces

@@ -23,6 +23,7 @@ const (
 const (
 	PermitAllowedTools = "allowed-tools"
 	PermitBypass       = "bypass"
+	PermitReadOnly     = "read-only" // of a reviewer
 )
 
 // Placeholders in Template.Args. The first four stand alone and are replaced by
@@ -54,7 +55,9 @@ type Template struct {
 	AllowedItem   []string `json:"allowed_item,omitempty"` // once per entry
 	BypassArgs    []string `json:"bypass_args,omitempty"`  // permission mode "bypass"
 	// SettingsArgs add settings of Claude Code's form to the user's, for one call.
-	SettingsArgs []string          `json:"settings_args,omitempty"`
+	SettingsArgs []string `json:"settings_args,omitempty"`
+	// ReadOnlyArgs keep the CLI from changing files. nil: it cannot be kept from it.
+	ReadOnlyArgs []string          `json:"read_only_args,omitempty"`
 	VersionArgs  []string          `json:"version_args,omitempty"` // print the version and exit
 	ModelsArgs   []string          `json:"models_args,omitempty"`  // print the names of its models and exit, without a call
 	Models       []string          `json:"models,omitempty"`       // names in its documentation
@@ -117,6 +120,13 @@ func (t Template) Advice(agent, tool, arg string) string {
 	return "add " + AllowEntry(tool, arg) + " to ALLOWED_TOOLS"
 }
 
+// ClaudeReadOnly are the arguments that leave Claude Code only the tools that read. Settings
+// of the user may allow others: those are refused by name.
+func ClaudeReadOnly() []string {
+	return []string{"--permission-mode", "default", "--allowedTools", "Read", "Glob", "Grep",
+		"--disallowedTools", "Write", "Edit", "MultiEdit", "NotebookEdit", shellTool}
+}
+
 // Asks reports whether a tool of this name asks the user a question.
 func Asks(tool string) bool {
 	return slices.Contains([]string{"askuserquestion", "ask_user_question", "ask_user", "question"}, strings.ToLower(tool))
@@ -158,6 +168,11 @@ func (t Template) permissions(c Call) []string {
 	switch c.PermissionMode {
 	case PermitBypass:
 		return t.BypassArgs
+	case PermitReadOnly:
+		if c.Contained && t.ContainedArgs != nil {
+			return t.ContainedArgs // its own sandbox does not work there
+		}
+		return t.ReadOnlyArgs
 	case PermitAllowedTools:
 		args := slices.Clone(t.AllowedArgs)
 		if c.Contained && t.ContainedArgs != nil {

@@ -8,7 +8,6 @@
 package statusblock
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,8 +60,7 @@ const (
 
 // Parse reads the last status block of a final message, in any of its forms. It
 // returns false if there is none. Colours do not matter. Blocks that only repeat the
-// template do not count, nor do quotations ("> ..."). JSON without a fence counts at the
-// end of the message, with an exit_signal. A block in a code fence counts
+// template do not count, nor do quotations ("> ..."). A block in a code fence counts
 // only at the end of the message, and not after a line such as "As the prompt says:": else
 // it is an example. The exception is
 // JSON with an exit_signal of false, which can only keep the run going. A promise
@@ -85,8 +83,6 @@ func scan(lines []string, fenced bool) (found Signal, ok bool) {
 		case fence(line) != "" && !fenced:
 			next = fenceEnd(lines, i)
 			s, good = parseFence(lines[i+1:min(next, len(lines))], blank(lines, next+1) && !quotes(lines[:i+1]))
-		case (line == "{" || strings.HasPrefix(line, `{"`)) && !quotes(lines[:i]):
-			s, good = parseBare(lines[i:])
 		default:
 			s, next, good = parseBlock(lines, i)
 		}
@@ -118,9 +114,6 @@ func fence(line string) string {
 // quotes reports whether the lines up to the opening of a fence announce a quotation or
 // an example: the rest of the last line, or the text line before it.
 func quotes(lines []string) bool {
-	if len(lines) == 0 {
-		return false
-	}
 	last, _, _ := strings.Cut(lines[len(lines)-1], "```")
 	for i := len(lines) - 2; strings.TrimSpace(last) == "" && i >= 0; i-- {
 		last = lines[i]
@@ -160,14 +153,6 @@ func parseFence(lines []string, last bool) (Signal, bool) {
 		return Signal{}, false
 	}
 	return scan(lines, true)
-}
-
-// parseBare reads JSON without a fence, which ends the message and has an exit_signal:
-// other objects with a status are answers of programs.
-func parseBare(lines []string) (Signal, bool) {
-	text := strings.TrimSpace(strings.Join(lines, "\n"))
-	s, explicit, ok := parseJSON(text)
-	return s, ok && explicit && gjson.Valid(text)
 }
 
 func blank(lines []string, from int) bool {
@@ -342,7 +327,7 @@ func parseJSON(text string) (s Signal, explicit, ok bool) {
 		s.FilesModified = number(files.String())
 	}
 	s.set("WORK_TYPE", obj.Get("work_type").String())
-	s.set("TASKS_COMPLETED", cmp.Or(obj.Get("tasks_completed_this_loop").String(), obj.Get("tasks_completed").String()))
+	s.set("TASKS_COMPLETED", obj.Get("tasks_completed_this_loop").String())
 	s.set("TESTS_STATUS", obj.Get("tests_status").String())
 	if learned := obj.Get("learnings"); learned.IsArray() {
 		for _, l := range learned.Array() {

@@ -19,11 +19,7 @@ type Report struct {
 	Before, After []task.Task // of the plan; empty: there is none, or it cannot be read
 	// Unchanged is true when nothing but the plan changed for sure.
 	Unchanged bool
-	Changed   int // files that changed, with the plan; 0: unknown
 }
-
-// muchMore is how many times what changed an agent must report to be plainly wrong.
-const muchMore = 3
 
 // Contradictions says, a sentence each, where the report is plainly wrong. Numbers that
 // are merely inexact are not: agents count files and small steps in their own way.
@@ -38,9 +34,6 @@ func (r Report) Contradictions() []string {
 	}
 	if r.Unchanged && r.FilesModified > planFile {
 		found = append(found, fmt.Sprintf("the agent reports %s, and nothing was changed", count(r.FilesModified, "modified file")))
-	}
-	if changed := r.Changed; changed > 0 && r.FilesModified >= muchMore*changed && r.FilesModified-changed > muchMore {
-		found = append(found, fmt.Sprintf("the agent reports %s, and %s changed", count(r.FilesModified, "modified file"), count(changed, "file")))
 	}
 	ticked := r.ticked()
 	if len(r.Before) > 0 && len(r.After) > 0 && r.TasksCompleted > ticked+len(r.Task.Criteria) {

@@ -22,21 +22,6 @@ func plan(ticked ...string) []task.Task {
 	return tasks
 }
 
-func TestContradictions_files(t *testing.T) {
-	for _, c := range []struct {
-		says, changed int
-		want          string
-	}{
-		{7, 1, "the agent reports 7 modified files, and 1 file changed"}, {30, 4, "the agent reports 30 modified files, and 4 files changed"},
-		{4, 1, ""}, {7, 3, ""}, {3, 1, ""}, {7, 0, ""}, {0, 9, ""}, {2, 9, ""},
-	} {
-		r := said.Report{Signal: statusblock.Signal{FilesModified: c.says}, Changed: c.changed}
-		if got := strings.Join(r.Contradictions(), "; "); got != c.want {
-			t.Errorf("%d of %d: %q, want %q", c.says, c.changed, got, c.want)
-		}
-	}
-}
-
 func TestContradictions_storyID(t *testing.T) {
 	for _, c := range []struct{ task, says, want string }{
 		{"US-001", "", ""},

@@ -1,0 +1,112 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"ralph/config/option"
+	"ralph/runner/roles"
+)
+
+// judgesKey is the key of config.yaml under which judges stand.
+const judgesKey = "judges"
+
+// judgeRow is one judge of a config.yaml.
+type judgeRow struct {
+	judge  roles.Reviewer
+	source Source
+}
+
+// JudgeRows returns the judges of the config.yaml files, in their order. Each is valid, and no
+// two have one name.
+func (c *Config) JudgeRows() []roles.Reviewer {
+	var all []roles.Reviewer
+	for _, row := range c.judges {
+		all = append(all, row.judge)
+	}
+	return all
+}
+
+// addJudge overlays a row: the project's replaces the user's of the same name.
+func (c *Config) addJudge(row judgeRow) {
+	c.judges = slices.DeleteFunc(c.judges, func(o judgeRow) bool { return o.judge.Name == row.judge.Name })
+	c.judges = append(c.judges, row)
+}
+
+// Reviewers finds reviewers and agents of theirs that do not exist.
+func (c *Config) Reviewers() error {
+	for _, row := range c.judges {
+		if _, err := c.Spec(row.judge.Agent); err != nil && row.judge.Agent != "" {
+			return &UsageError{row.source.Where, judgesKey + ": " + err.Error()}
+		}
+	}
+	if c.Worktrees() && (c.QA || len(c.Judges)+len(c.judges) > 0) {
+		return &UsageError{"QA, JUDGES", "reviewers look at one task at a time: they need PARALLEL=1 and ISOLATE=none"}
+	}
+	if _, err := c.Spec(c.QAAgent); err != nil && c.QAAgent != "" {
+		return &UsageError{c.sources["QA_AGENT"].Where, "QA_AGENT: " + err.Error()}
+	}
+	if _, err := roles.Named(c.Judges, c.JudgeRows()); err != nil {
+		return &UsageError{c.sources["JUDGES"].Where, "JUDGES: " + err.Error()}
+	}
+	return nil
+}
+
+// judgeDraft is a row that is being read.
+type judgeDraft struct {
+	roles.Reviewer
+	criteria string
+	required bool
+	weight   int
+}
+
+// judgeTable are the keys of a row, in the order of the documents.
+func judgeTable() rowTable[judgeDraft] {
+	return rowTable[judgeDraft]{judgesKey, []rowField[judgeDraft]{
+		{option.Row{YAML: "judges.name", Kind: option.String, Help: "Name in messages and for `JUDGES`; required and unique. That of a built-in judge brings its persona."},
+			func(d *judgeDraft) any { return &d.Name }},
+		{option.Row{YAML: "judges.persona", Kind: option.String, Help: "Who it is: a built-in judge, or what to look for and what to ignore, in your words."},
+			func(d *judgeDraft) any { return &d.Persona }},
+		{option.Row{YAML: "judges.criteria", Kind: option.String, Help: "What it checks in particular."},
+			func(d *judgeDraft) any { return &d.criteria }},
+		{option.Row{YAML: "judges.agent", Kind: option.String, Help: "Who is asked; empty means another vendor's agent than the author's, if one is installed."},
+			func(d *judgeDraft) any { return &d.Agent }},
+		{option.Row{YAML: "judges.model", Kind: option.String, Help: "Model of the agent; empty means its own default."},
+			func(d *judgeDraft) any { return &d.Model }},
+		{option.Row{YAML: "judges.require_evidence", Kind: option.Bool, Default: "false", Help: "Whether a task without files in `.ralph/evidence/TASK/` fails."},
+			func(d *judgeDraft) any { return &d.RequireEvidence }},
+		{option.Row{YAML: "judges.required", Kind: option.Bool, Default: "true", Help: "Whether its refusal blocks; otherwise ralph only shows it."},
+			func(d *judgeDraft) any { return &d.required }},
+		{option.Row{YAML: "judges.weight", Kind: option.Int, Default: "1", Min: "1", Max: "1000", Help: "Its share in the score of all judges."},
+			func(d *judgeDraft) any { return &d.weight }},
+		{option.Row{YAML: "judges.threshold", Kind: option.Int, Default: "70", Min: "1", Max: "100", Help: "Score that a task needs to pass."},
+			func(d *judgeDraft) any { return &d.Threshold }},
+		{option.Row{YAML: "judges.timeout", Kind: option.Duration, Default: "10m", Min: "1s", Max: "24h", Help: "Time that one answer may take."},
+			func(d *judgeDraft) any { return &d.Timeout }},
+	}}
+}
+
+// judge reads one row.
+func (r *yamlReader) judge(node ast.Node) error {
+	d := judgeDraft{required: true}
+	first, err := judgeTable().read(r, node, &d)
+	if err != nil {
+		return err
+	}
+	if d.criteria != "" {
+		d.Criteria = []string{d.criteria}
+	}
+	d.Optional, d.Weight = !d.required, float64(d.weight)
+	if err := d.Validate(); err != nil {
+		return r.refuse(first, judgesKey+": "+err.Error())
+	}
+	for _, s := range r.settings {
+		if s.judge != nil && s.judge.judge.Name == d.Name {
+			return r.refuse(first, fmt.Sprintf("%s: the name %s is taken by the judge in %s", judgesKey, quote(d.Name), s.judge.source.Where))
+		}
+	}
+	r.settings = append(r.settings, setting{judge: &judgeRow{d.Reviewer, Source{r.kind, r.where(first)}}})
+	return nil
+}

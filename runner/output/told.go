@@ -1,0 +1,72 @@
+package output
+
+import (
+	"fmt"
+	"strings"
+
+	"ralph/logs"
+	"ralph/logs/termtext"
+	"ralph/runner/git"
+	"ralph/runner/task"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// Told puts an event of a turn into the status. spent is what the run has used before the
+// call, and hour the tokens of this hour.
+func Told(s *state.Status, p state.Payload, spent state.Usage, hour int64) {
+	switch d := p.(type) {
+	case state.Phase:
+		ShowPhase(s, d)
+	case state.SessionStart:
+		s.SessionID = d.ID
+		if d.Model != "" {
+			s.Model = d.Model
+		}
+	case state.Tool:
+		s.LastTool = termtext.Line(d.Name + " " + d.Arg)
+	case state.Usage:
+		s.Usage, s.TokensThisHour = spent.Add(d), hour+d.Total()
+	case state.Limit:
+		s.Limit = &d
+	case state.AgentError:
+		s.LastError = termtext.Line(d.Text)
+	case state.Check:
+		ShowCheck(s, d)
+	}
+}
+
+// CommitOf is the commit of what an iteration left. prefix stands before the title.
+func CommitOf(prefix string, t task.Task, from state.Origin) git.CommitRequest {
+	title := logs.Redact(strings.ReplaceAll(t.Title, "\x00", ""))
+	if title == "" {
+		title = fmt.Sprintf("iteration %d", from.Iteration)
+	}
+	return git.CommitRequest{
+		Message: strings.TrimSpace(prefix + " " + title),
+		Trailers: []git.Trailer{{Key: "Ralph-Run", Value: from.Run},
+			{Key: "Ralph-Iteration", Value: fmt.Sprint(from.Iteration)}, {Key: "Ralph-Task", Value: t.ID}},
+	}
+}
+
+// ShowEnd puts the end of a turn into the status.
+func ShowEnd(s *state.Status, res turn.Result, failed string) {
+	s.Hints, s.Outcome, s.LastError = res.Call.Hints, string(res.Call.Outcome.Class), failed
+	s.Task.Done, s.Task.Total = res.Proof.After.Done, res.Proof.After.Total
+	if limit := res.Call.Outcome.Limit; limit != nil {
+		s.Limit = limit
+	}
+}
+
+// WithoutTask says why an iteration runs without a task; empty: it has one.
+func WithoutTask(start state.IterationStart, contradicted bool) string {
+	switch {
+	case start.Title != "":
+		return ""
+	case contradicted:
+		return "the plan has nothing left, but the agent's last word contradicts it"
+	case start.Total > 0:
+		return "the plan has nothing left, but a check fails"
+	}
+	return "no plan: the prompt alone"
+}

@@ -1,0 +1,111 @@
+package panel
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"ralph/runner/agent/argv"
+	"ralph/runner/roles"
+	"ralph/runner/roles/aios"
+	"ralph/runner/task"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// Template is the user's prompt for a task, as its project wants it begun.
+func (p *Panel) Template(user string, t task.Task) string {
+	if !p.AIOS.Story(p.Dir, t) {
+		return user
+	}
+	return p.AIOS.Develop(t) + user
+}
+
+// Prefix stands before the title in the message of a commit.
+func (p *Panel) Prefix(prefix string, t task.Task) string {
+	if !p.AIOS.Story(p.Dir, t) {
+		return prefix
+	}
+	return "feat: " + t.ID + " -"
+}
+
+// ofAIOS is true when the review follows AIOS.
+func (p *Panel) ofAIOS(s Sitting) bool {
+	return s.Review.Phase == roles.PhaseQA && p.AIOS.Story(p.Dir, s.Task)
+}
+
+// letWrite gives a reviewer of AIOS what it needs for its report. It works in a copy; take
+// keeps what it may write.
+func letWrite(a *turn.Assignment) {
+	a.Agent.PermissionMode = argv.PermitAllowedTools
+	a.Agent.AllowedTools = []string{"Read", "Glob", "Grep", "Write", "Edit"}
+}
+
+// take takes over what a reviewer of AIOS wrote: its report, and its section of the story. The
+// gate file counts if it is worse than the answer, or if there is no answer. It returns the
+// files that are not kept.
+func (p *Panel) take(room *room, changed []string, v *state.Verdict) (undone []string) {
+	gates := aios.GatePattern(room.sitting.Task)
+	for _, file := range changed {
+		data, err := os.ReadFile(filepath.Join(room.dir, filepath.FromSlash(file)))
+		to := filepath.Join(p.Dir, filepath.FromSlash(file))
+		switch {
+		case err == nil && aios.MayWrite(file) && inside(p.Dir, to):
+			if os.MkdirAll(filepath.Dir(to), 0o755) != nil || os.WriteFile(to, data, 0o644) != nil {
+				p.Log.Warn("a report is not kept", "file", file)
+			}
+			if gate, _ := filepath.Match(gates, file); gate {
+				merge(v, data)
+			}
+		case err == nil && file == room.sitting.Story:
+			story, err := os.ReadFile(to)
+			if with := aios.Section(string(story), string(data)); err == nil && with != string(story) {
+				err = os.WriteFile(to, []byte(with), 0o644)
+			}
+			if err != nil || aios.Section(string(story), string(data)) != string(data) {
+				undone = append(undone, file)
+			}
+		default:
+			undone = append(undone, file)
+		}
+	}
+	return undone
+}
+
+// inside reports whether a path stays in a folder, whatever links there are.
+func inside(dir, path string) bool {
+	for parent := filepath.Dir(path); ; parent = filepath.Dir(parent) {
+		real, err := filepath.EvalSymlinks(parent)
+		if err != nil {
+			continue // not there yet
+		}
+		root, err := filepath.EvalSymlinks(dir)
+		rel, relErr := filepath.Rel(root, real)
+		return err == nil && relErr == nil && filepath.IsLocal(rel)
+	}
+}
+
+// merge takes the verdict of a gate file, if it is worse or the only one.
+func merge(v *state.Verdict, gate []byte) {
+	verdict, reasons, ok := aios.Verdict(gate)
+	order := []string{state.VerdictNone, state.VerdictPass, state.VerdictConcerns, state.VerdictFail}
+	if !ok || slices.Index(order, verdict) <= slices.Index(order, v.Verdict) {
+		return
+	}
+	if v.Verdict == state.VerdictNone {
+		v.Score, v.Why = map[string]int{state.VerdictPass: 100}[verdict], ""
+	}
+	v.Verdict, v.Reasons = verdict, append(v.Reasons, reasons...)
+}
+
+// handOff leaves word for the next call.
+func (p *Panel) handOff(s Sitting, h aios.Handoff) {
+	if p.AIOS.HandoffDir == "" || !filepath.IsLocal(p.AIOS.HandoffDir) {
+		return
+	}
+	h.Story = aios.Context{ID: s.Task.ID, Path: s.Story, Status: s.Task.Word, Task: s.Task.Title}
+	if err := h.Write(filepath.Join(p.Dir, p.AIOS.HandoffDir), time.Now()); err != nil {
+		p.Log.Warn("no handoff", "error", err)
+	}
+}

@@ -1,0 +1,215 @@
+package panel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"ralph/runner/git"
+	"ralph/runner/git/command"
+	"ralph/runner/git/replica"
+	"ralph/runner/git/walk"
+	"ralph/runner/roles"
+	"ralph/runner/roles/aios"
+	"ralph/runner/task"
+	"ralph/state"
+)
+
+const (
+	maxWatched  = 200_000  // files of the copy that are compared
+	maxEvidence = 20       // files
+	maxFile     = 64 << 10 // bytes of one of them
+)
+
+// room is where reviewers work: a copy of the project, and what they are shown.
+type room struct {
+	roles.Case
+	sitting  Sitting
+	project  string
+	dir      string // a copy of it, or itself
+	evidence string // the folder of evidence files, relative to the project
+	copied   *replica.Replica
+	before   git.Snapshot // of the project
+	files    map[string]stamp
+
+	mu    sync.Mutex
+	calls int
+}
+
+// stamp tells whether a file was changed.
+type stamp struct {
+	size int64
+	mode fs.FileMode
+	at   time.Time
+}
+
+// Begin is called before a developer's turn. then is the phase that the task goes to when its
+// work is done; empty: it is done. Before the first attempt, the files are kept for reviewers.
+func (p *Panel) Begin(ctx context.Context, t task.Task, r state.Reviewing) (now state.Reviewing, then string) {
+	if len(t.Judges) > 0 && r.Judges == nil {
+		r.Judges = t.Judges
+	}
+	if then = p.Plan(t, r).Next(""); then != "" && r.Base == "" {
+		r.Base = p.base(ctx)
+	}
+	return r, then
+}
+
+// base keeps the files as they are now and returns the id of their tree; empty: git cannot.
+func (p *Panel) base(ctx context.Context) string {
+	snap, err := git.Observe(ctx, p.Dir)
+	if err != nil || !snap.Repo {
+		return ""
+	}
+	tree, err := snap.Tree(ctx)
+	if err != nil {
+		p.Log.Warn("reviewers will not see the change as a diff", "error", err)
+	}
+	return tree
+}
+
+// open copies the project as it is now. Outside git, reviewers work in the project itself.
+func (p *Panel) open(ctx context.Context, s Sitting) (*room, error) {
+	r := &room{sitting: s, project: p.Dir, dir: p.Dir, evidence: filepath.Join(state.DirName, "evidence", slug(s.Task.ID))}
+	r.Case = roles.Case{Task: s.Task, Checks: s.Checks, Findings: s.Findings}
+	for _, v := range s.Review.Verdicts {
+		for _, reason := range v.Reasons {
+			r.Before = append(r.Before, v.Name+": "+reason.String())
+		}
+	}
+	r.readEvidence(p.Dir)
+	var err error
+	if r.before, err = git.Observe(ctx, p.Dir); err != nil && ctx.Err() == nil {
+		return r, fmt.Errorf("look at the project: %w", err)
+	}
+	if r.before.Repo {
+		tree, err := r.before.Tree(ctx)
+		if err == nil {
+			r.copied, err = replica.Make(ctx, replica.Home(p.Env), p.Dir, tree)
+		}
+		switch {
+		case err == nil:
+			r.dir, r.Copied = r.copied.Dir, true
+			r.compare(ctx, p.Dir, tree)
+		case ctx.Err() == nil:
+			p.Log.Warn("reviewers work in the project itself", "error", err)
+		}
+	}
+	if p.ofAIOS(s) && r.Copied {
+		r.Head = aios.Review(s.Task)
+		p.handOff(s, aios.Handoff{From: "dev", To: "qa", Next: "review the story", Files: r.names()})
+		r.before, err = git.Observe(ctx, p.Dir)
+	}
+	r.files = r.look()
+	return r, err
+}
+
+func (r *room) close() {
+	if r.copied != nil {
+		r.copied.Close()
+	}
+}
+
+// compare is what was done for the task, without ralph's own files.
+func (r *room) compare(ctx context.Context, dir, tree string) {
+	base := r.sitting.Review.Base
+	if base == "" {
+		return
+	}
+	root, _ := command.Root(dir)
+	diff := func(options ...string) string {
+		args := append([]string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames"}, options...)
+		out, err := command.Call{Dir: root}.Run(ctx, append(args, base, tree, "--", ".", ":(exclude,glob)**/"+state.DirName+"/**")...)
+		if err != nil {
+			return ""
+		}
+		return out
+	}
+	r.Diff = diff()
+	r.Files = strings.Split(strings.TrimSpace(diff("--name-status")), "\n")
+}
+
+// names are the changed files, without what happened to them.
+func (r *room) names() []string {
+	var all []string
+	for _, line := range r.Files {
+		_, name, _ := strings.Cut(line, "\t")
+		all = append(all, name)
+	}
+	return all
+}
+
+// readEvidence reads the files that show the result: those in the task's folder of evidence.
+func (r *room) readEvidence(dir string) {
+	left := maxEvidence
+	_ = walk.Files(filepath.Join(dir, r.evidence), &left, func(name string, info fs.FileInfo) error {
+		text := fmt.Sprintf("[%d bytes that are no text: look at the file]", info.Size())
+		if data, err := state.ReadFile(filepath.Join(dir, r.evidence, name), maxFile); err == nil && utf8.Valid(data) {
+			text = string(data)
+		}
+		r.Evidence = append(r.Evidence, roles.Evidence{Path: filepath.ToSlash(filepath.Join(r.evidence, name)), Text: text})
+		return nil
+	})
+}
+
+// look stamps the files of the folder that reviewers work in.
+func (r *room) look() map[string]stamp {
+	files := map[string]stamp{}
+	left := maxWatched
+	err := walk.Files(r.dir, &left, func(name string, info fs.FileInfo) error {
+		files[name] = stamp{info.Size(), info.Mode(), info.ModTime()}
+		return nil
+	})
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return files
+}
+
+// changed are the files that reviewers changed where they work.
+func (r *room) changed() []string {
+	var changed []string
+	now := r.look()
+	for name, s := range now {
+		if r.files[name] != s {
+			changed = append(changed, name)
+		}
+	}
+	for name := range r.files {
+		if _, there := now[name]; !there {
+			changed = append(changed, name)
+		}
+	}
+	slices.Sort(changed)
+	return changed
+}
+
+// disturbed are the files of the project that changed meanwhile.
+func (r *room) disturbed(ctx context.Context) []string {
+	if !r.Copied {
+		return nil
+	}
+	now, err := git.Observe(ctx, r.project)
+	if err != nil {
+		return nil
+	}
+	return r.before.Compare(now).Files
+}
+
+// called counts a call.
+func (r *room) called() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.calls++; r.calls == 1 || r.sitting.Called == nil {
+		return nil
+	}
+	return r.sitting.Called()
+}

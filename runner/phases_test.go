@@ -1,0 +1,292 @@
+package runner
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"ralph/runner/roles"
+	"ralph/runner/roles/aios"
+	"ralph/runner/rules"
+	"ralph/state"
+)
+
+var nonceIn = regexp.MustCompile(`BEGIN-(\S+)`)
+
+// verdict answers a reviewer's prompt; false: it is one for a developer.
+func (f *fake) verdict(answer func(who, nonce string) string) (int, bool) {
+	nonce := nonceIn.FindStringSubmatch(f.prompt)
+	if nonce == nil {
+		return 0, false
+	}
+	who := "qa"
+	if _, rest, judge := strings.Cut(f.prompt, `You are the judge "`); judge {
+		who, _, _ = strings.Cut(rest, `"`)
+	}
+	return f.result(answer(who, nonce[1]), nil), true
+}
+
+func says(nonce, verdict string, score int, reason string) string {
+	reasons := "[]"
+	if reason != "" {
+		reasons = fmt.Sprintf(`[{"text": %q, "file": "work.txt", "line": 1}]`, reason)
+	}
+	return fmt.Sprintf("I looked.\n\n{\"nonce\": %q, \"verdict\": %q, \"score\": %d, \"reasons\": %s}", nonce, verdict, score, reasons)
+}
+
+// developed does its own task, and keeps its prompt.
+func (f *fake) developed() int {
+	put(os.Getenv(fakeCount)+fmt.Sprintf(".dev-%d", f.call), f.prompt)
+	put("work.txt", fmt.Sprintf("call %d", f.call))
+	_, after, _ := strings.Cut(f.prompt, "## Your task\n\n")
+	title, _, _ := strings.Cut(after, "\n")
+	put(planName, strings.Replace(read1(planName), "- [ ] "+title, "- [x] "+title, 1))
+	return f.result("Did it."+block(!open1(planName), ""), nil)
+}
+
+var reviewFakes = map[string]func(*fake) int{
+	"strict-once": func(f *fake) int { // refuses the work of the first call
+		if code, asked := f.verdict(func(_, nonce string) string {
+			if read1("work.txt") == "call 1" {
+				return says(nonce, "fail", 30, "it says call 1")
+			}
+			return says(nonce, "pass", 90, "")
+		}); asked {
+			return code
+		}
+		return f.developed()
+	},
+	"strict": func(f *fake) int {
+		if code, asked := f.verdict(func(_, nonce string) string { return says(nonce, "concerns", 60, "not good enough") }); asked {
+			return code
+		}
+		return f.developed()
+	},
+	"mumbler": func(f *fake) int {
+		if code, asked := f.verdict(func(_, _ string) string { return "Looks good to me: PASS" }); asked {
+			return code
+		}
+		return f.developed()
+	},
+	"court": func(f *fake) int { // the security auditor refuses the first work, the others let it pass
+		if code, asked := f.verdict(func(who, nonce string) string {
+			if who == "Security Auditor" && read1("work.txt") == "call 1" {
+				return says(nonce, "fail", 10, "an open door")
+			}
+			return says(nonce, "pass", 80, "")
+		}); asked {
+			return code
+		}
+		return f.developed()
+	},
+	"aios": func(f *fake) int { // its gate file says more than its answer
+		const story = "docs/stories/1.2.login.story.md"
+		nonce := nonceIn.FindStringSubmatch(f.prompt)
+		if nonce == nil {
+			if !strings.HasPrefix(f.prompt, "@dev\n*develop 1.2 yolo\n") {
+				return f.result("who am I?", nil)
+			}
+			put("work.txt", fmt.Sprintf("call %d", f.call))
+			put(story, regexp.MustCompile(`## Status\n\n.*`).ReplaceAllString(read1(story), "## Status\n\nReady for Review"))
+			return f.result("Did it."+block(false, ""), nil)
+		}
+		if !strings.HasPrefix(f.prompt, "@qa\n*review 1.2\n") {
+			return f.result("who am I?", nil)
+		}
+		_ = os.MkdirAll("docs/qa/gates", 0o755)
+		gate := "gate: CONCERNS\nstatus_reason: nearly\ntop_issues:\n  - finding: no test\n    suggested_action: add one\n"
+		if f.call > 2 {
+			gate = "gate: PASS\n"
+		}
+		put("docs/qa/gates/1.2-login.yml", gate)
+		put("main.txt", "not mine")
+		put(story, read1(story)+fmt.Sprintf("\n## QA Results\n\nLooked %d times\n", f.call/2))
+		return f.result(says(nonce[1], "pass", 90, ""), nil)
+	},
+	"meddler": func(f *fake) int {
+		if code, asked := f.verdict(func(_, nonce string) string {
+			put("work.txt", "changed by the reviewer")
+			put("new.txt", "")
+			return says(nonce, "pass", 90, "")
+		}); asked {
+			return code
+		}
+		return f.developed()
+	},
+}
+
+func (b *bench) status() state.Status {
+	s, err := b.w.Status()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return s
+}
+
+// course is who worked in each iteration, and what followed.
+func (b *bench) course() string {
+	var all []string
+	for _, e := range b.seen {
+		if end, ok := e.Data.(state.IterationEnd); ok {
+			all = append(all, e.Role+" "+end.Rule)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestQA_refusal_goesBackToTheDeveloperWithItsReasons(t *testing.T) {
+	b := newBench(t, "strict-once", "[ ] one")
+	b.repository()
+	b.o.QA = true
+	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
+	if got, want := b.course(), "developer continue, qa review_refused, developer continue, qa review_passed"; got != want {
+		t.Errorf("course %s\nwant   %s", got, want)
+	}
+	if told := b.told(); !strings.Contains(told, "work.txt:1: it says call 1") {
+		t.Errorf("told the developer: %s", told)
+	}
+	verdicts := payloads[state.Verdict](b)
+	if len(verdicts) != 2 || verdicts[0].Verdict != "fail" || verdicts[1].Verdict != "pass" || verdicts[1].Usage.CostUSD != 0.25 {
+		t.Errorf("verdicts %+v", verdicts)
+	}
+	s := b.status()
+	if s.LoopCount != 4 || s.CallsThisHour != 4 || s.Usage.CostUSD != 1 || len(s.Verdicts) != 1 {
+		t.Errorf("%d iterations, %d calls, %v USD, verdicts %+v", s.LoopCount, s.CallsThisHour, s.Usage.CostUSD, s.Verdicts)
+	}
+}
+
+func TestQA_refusals_putTheTaskAside_andTheRunMovesOn(t *testing.T) {
+	b := newBench(t, "strict", "[ ] one", "[ ] two")
+	b.repository()
+	b.o.QA, b.o.MaxRetries, b.o.MaxIterations = true, 2, 12
+	r := b.run(t.Context())
+	wantEnd(t, r, "tasks_put_aside", rules.ExitClaimed)
+	want := strings.Repeat("developer continue, qa review_refused, developer continue, qa review_blocked, ", 2)
+	if got := b.course() + ", "; got != want {
+		t.Errorf("course %s\nwant   %s", got, want)
+	}
+	if !strings.Contains(r.Decision.Reason, "not good enough") {
+		t.Errorf("the end says %q", r.Decision.Reason)
+	}
+}
+
+func TestQA_answerWithoutVerdict_isAskedOnceMore_thenAPersonHasToLook(t *testing.T) {
+	b := newBench(t, "mumbler", "[ ] one")
+	b.repository()
+	b.o.QA = true
+	r := b.run(t.Context())
+	wantEnd(t, r, "review", rules.ExitReview)
+	if s := b.status(); s.CallsThisHour != 3 || len(s.Review) != 1 || !strings.Contains(s.Review[0].Text, "gave no verdict") {
+		t.Errorf("%d calls, review %+v", s.CallsThisHour, s.Review)
+	}
+	if plan := b.read(planName); !strings.Contains(plan, "[x] one") {
+		t.Errorf("plan %s", plan)
+	}
+}
+
+func TestJudges_oneRefuses_allLookAgain(t *testing.T) {
+	for _, failFast := range []bool{false, true} {
+		b := newBench(t, "court", "[ ] one", "[ ] two")
+		b.repository()
+		b.o.Judges, b.o.QA, b.o.JudgesFailFast = []string{"security", "UX Designer"}, true, failFast
+		wantEnd(t, b.run(t.Context()), "plan_complete", 0)
+		round := "developer continue, qa review_passed, judge review_"
+		if got, want := b.course(), round+"refused, "+round+"passed, "+round+"passed"; got != want {
+			t.Errorf("course %s\nwant   %s", got, want)
+		}
+		calls := map[bool]int{false: 3 + 3 + 6, true: 3 + 3 + 6 - 1}[failFast]
+		if s := b.status(); s.CallsThisHour != calls {
+			t.Errorf("fail fast %t: %d calls, want %d", failFast, s.CallsThisHour, calls)
+		}
+	}
+}
+
+func TestReviewer_changesFiles_whichAreNotKept(t *testing.T) {
+	b := newBench(t, "meddler", "[ ] one")
+	b.repository()
+	b.o.QA = true
+	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
+	if got := b.read("work.txt"); got != "call 1" {
+		t.Errorf("work.txt is %q", got)
+	}
+	v := payloads[state.Verdict](b)
+	if len(v) != 1 || !slices.Equal(v[0].Changed, []string{"new.txt", "work.txt"}) {
+		t.Errorf("verdicts %+v", v)
+	}
+}
+
+func TestReview_killedBetweenDeveloperAndReviewer_goesOnWithTheReviewer(t *testing.T) {
+	b := newBench(t, "strict-once", "[ ] one")
+	b.repository()
+	b.o.QA, b.o.MaxIterations = true, 1
+	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	if plan := b.read(planName); !strings.Contains(plan, "[ ] one") {
+		t.Errorf("the task counts as done before anybody has looked: %s", plan)
+	}
+	_ = b.w.Release()
+	b.d.RunID, b.o.MaxIterations, b.seen = "run-2", 0, nil
+	b.lock()
+	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
+	if got, want := b.course(), "qa review_refused, developer continue, qa review_passed"; got != want {
+		t.Errorf("course %s\nwant   %s", got, want)
+	}
+}
+
+func TestReview_notAskedFor_changesNothing(t *testing.T) {
+	prompt := func(o roles.Review) string {
+		b := newBench(t, "strict-once", "[ ] one")
+		b.repository()
+		b.o.Review = o
+		b.run(t.Context())
+		data, err := os.ReadFile(b.counter() + ".dev-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	if without, with := prompt(roles.Review{}), prompt(roles.Review{QA: true}); without != with {
+		t.Errorf("the developer's prompt differs:\n%s\n---\n%s", without, with)
+	}
+}
+
+func TestAIOS_storyIsDevelopedAndReviewed(t *testing.T) {
+	b := newBench(t, "aios")
+	story := "docs/stories/1.2.login.story.md"
+	b.write(".aios-core/core-config.yaml", "x: 1\n")
+	b.write(story, "# Story 1.2: Login\n\n## Status\n\nReady\n\n## Acceptance Criteria\n\n- [ ] it works\n")
+	b.d.Plan = filepath.Join(b.dir, "docs/stories")
+	b.repository()
+	b.o.AIOS = aios.Options{Enabled: "auto", QAEnabled: true, DevMode: "yolo", HandoffDir: ".aios/handoffs"}
+	b.o.AutoCommit, b.o.CommitPrefix = true, "[ralph]"
+	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
+	if got, want := b.course(), "developer continue, qa review_refused, developer continue, qa review_passed"; got != want {
+		t.Errorf("course %s\nwant   %s", got, want)
+	}
+	text := b.read(story)
+	for _, want := range []string{"## Status\n\nDone\n", "- [x] it works", "## QA Results\n\nLooked 2 times"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the story lacks %q:\n%s", want, text)
+		}
+	}
+	if gate := b.read("docs/qa/gates/1.2-login.yml"); !strings.Contains(gate, "PASS") {
+		t.Errorf("gate %s", gate)
+	}
+	v := payloads[state.Verdict](b)
+	if len(v) != 2 || v[0].Verdict != "concerns" || !slices.Contains(v[0].Changed, "main.txt") || !strings.Contains(b.told(), "no test: add one") {
+		t.Errorf("verdicts %+v\ntold %s", v, b.told())
+	}
+	if _, err := os.Stat(filepath.Join(b.dir, "main.txt")); err == nil {
+		t.Error("the reviewer changed the project")
+	}
+	if n := len(glob(filepath.Join(b.dir, ".aios/handoffs/handoff-*.yaml"))); n < 2 {
+		t.Errorf("%d handoffs", n)
+	}
+	if log, _ := exec.Command("git", "-C", b.dir, "log", "--format=%s").Output(); !strings.Contains(string(log), "feat: 1.2 - ") {
+		t.Errorf("commits:\n%s", log)
+	}
+}

@@ -1,0 +1,177 @@
+// Package aios knows the conventions of projects of AIOS between developer and reviewer: how
+// each is called, what a review may write, its gate file, and the handoff between two calls.
+package aios
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"ralph/config/option"
+	"ralph/runner/task"
+	"ralph/state"
+)
+
+// Options is what a user can say about projects of AIOS.
+type Options struct {
+	Enabled    string // auto, true or false
+	QAEnabled  bool
+	DevMode    string
+	HandoffDir string // relative to the project
+}
+
+// Options are the rows of the option table that fill o.
+func (o *Options) Options() []option.Row {
+	return []option.Row{{
+		Group: "Review", Key: "AIOS_ENABLED", YAML: "aios.enabled",
+		Kind: option.Enum, Default: "auto", Values: []string{"auto", "true", "false"}, Field: &o.Enabled,
+		Help: "Follow the conventions of AIOS; auto means if the project has .aios-core/ or .aiox-core/.",
+	}, {
+		Group: "Review", Key: "AIOS_QA_ENABLED", YAML: "aios.qa",
+		Kind: option.Bool, Default: "true", Field: &o.QAEnabled,
+		Help: "In projects of AIOS, let @qa review each story.",
+	}, {
+		Group: "Review", Key: "AIOS_DEV_MODE", YAML: "aios.dev_mode",
+		Kind: option.String, Default: "yolo", Field: &o.DevMode,
+		Help: "Mode in which @dev develops a story.",
+	}, {
+		Group: "Review", Key: "AIOS_HANDOFF_DIR", YAML: "aios.handoff_dir",
+		Kind: option.String, Default: ".aios/handoffs", Field: &o.HandoffDir,
+		Help: "Folder in the project for the handoffs between @dev and @qa; empty means none.",
+	}}
+}
+
+// Story reports whether a task is a story of AIOS in the project at dir.
+func (o Options) Story(dir string, t task.Task) bool {
+	base := path.Base(t.File)
+	if o.Enabled == "false" || o.Enabled == "" || !strings.HasSuffix(base, ".story.md") && !strings.HasPrefix(base, "STORY-") {
+		return false
+	}
+	return o.Enabled == "true" || slices.ContainsFunc([]string{".aios-core", ".aiox-core"}, func(name string) bool {
+		info, err := os.Stat(filepath.Join(dir, name))
+		return err == nil && info.IsDir()
+	})
+}
+
+// Develop is the head of the developer's prompt.
+func (o Options) Develop(t task.Task) string {
+	return strings.TrimSpace(fmt.Sprintf("@dev\n*develop %s %s", t.ID, o.DevMode)) + "\n\n"
+}
+
+// Review is the head of the reviewer's prompt.
+func Review(t task.Task) string { return fmt.Sprintf("@qa\n*review %s\n\n", t.ID) }
+
+// Gate is a gate file.
+type Gate struct {
+	Gate   string `yaml:"gate"`
+	Reason string `yaml:"status_reason"`
+	Issues []struct {
+		Finding string `yaml:"finding"`
+		Action  string `yaml:"suggested_action"`
+	} `yaml:"top_issues"`
+}
+
+// GatePattern matches the gate files of a story, relative to the project.
+func GatePattern(t task.Task) string { return "docs/qa/gates/" + t.ID + "-*.y*ml" }
+
+// Verdict is what a gate file says; false: it says nothing.
+func Verdict(data []byte) (verdict string, reasons []state.Reason, ok bool) {
+	var g Gate
+	if yaml.Unmarshal(data, &g) != nil {
+		return "", nil, false
+	}
+	words := map[string]string{"PASS": state.VerdictPass, "WAIVED": state.VerdictPass, "CONCERNS": state.VerdictConcerns, "FAIL": state.VerdictFail}
+	if verdict, ok = words[strings.ToUpper(strings.TrimSpace(g.Gate))]; !ok {
+		return "", nil, false
+	}
+	if g.Reason != "" {
+		reasons = append(reasons, state.Reason{Text: g.Reason})
+	}
+	for _, i := range g.Issues {
+		text := strings.TrimSpace(i.Finding)
+		if i.Action != "" {
+			text += ": " + i.Action
+		}
+		reasons = append(reasons, state.Reason{Text: text})
+	}
+	return verdict, reasons, true
+}
+
+// MayWrite reports whether a review may write this file of the project.
+func MayWrite(file string) bool { return strings.HasPrefix(file, "docs/qa/") }
+
+// Section is the story with the part that belongs to the review, "## QA Results", taken from
+// another version of it.
+func Section(story, reviewed string) string {
+	_, part := cutSection(reviewed)
+	if part == "" {
+		return story
+	}
+	rest, _ := cutSection(story)
+	return strings.TrimRight(rest, "\n") + "\n\n" + strings.TrimRight(part, "\n") + "\n"
+}
+
+// cutSection takes the part of the review out of a story.
+func cutSection(story string) (rest, part string) {
+	inside := false
+	for line := range strings.Lines(story) {
+		if strings.HasPrefix(line, "## ") {
+			inside = strings.EqualFold(strings.TrimSpace(strings.TrimPrefix(line, "## ")), "QA Results")
+		}
+		if inside {
+			part += line
+		} else {
+			rest += line
+		}
+	}
+	return rest, part
+}
+
+// Handoff is what one call leaves the next one.
+type Handoff struct {
+	Version   string   `yaml:"version"`
+	Timestamp string   `yaml:"timestamp"`
+	Consumed  bool     `yaml:"consumed"`
+	From      string   `yaml:"from_agent"`
+	To        string   `yaml:"to_agent"`
+	Story     Context  `yaml:"story_context"`
+	Decisions []string `yaml:"decisions"`
+	Files     []string `yaml:"files_modified"`
+	Blockers  []string `yaml:"blockers"`
+	Next      string   `yaml:"next_action"`
+}
+
+// Context is the story of a handoff.
+type Context struct {
+	ID     string `yaml:"story_id"`
+	Path   string `yaml:"story_path"`
+	Status string `yaml:"story_status"`
+	Task   string `yaml:"current_task"`
+	Branch string `yaml:"branch"`
+}
+
+// Write writes a handoff below dir, with at most as much as its readers take.
+func (h Handoff) Write(dir string, now time.Time) error {
+	h.Version, h.Timestamp = "1.0", now.UTC().Format(time.RFC3339)
+	h.Decisions, h.Files, h.Blockers = h.Decisions[:min(5, len(h.Decisions))], h.Files[:min(10, len(h.Files))], h.Blockers[:min(3, len(h.Blockers))]
+	for i, text := range h.Blockers {
+		h.Blockers[i] = text[:min(300, len(text))]
+	}
+	data, err := yaml.Marshal(h)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("handoff-%s-to-%s-%d.yaml", h.From, h.To, now.Unix())), data, 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("write handoff: %w", err)
+	}
+	return nil
+}

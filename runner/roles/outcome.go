@@ -1,0 +1,136 @@
+package roles
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"ralph/state"
+)
+
+// Plan says which phases a task goes through.
+type Plan struct {
+	QA     []Reviewer // one, or none
+	Judges []Reviewer
+}
+
+// Next is the phase after this one; empty: the task is done. The phase before all others is
+// empty.
+func (p Plan) Next(phase string) string {
+	switch {
+	case phase == "" && len(p.QA) > 0:
+		return PhaseQA
+	case phase != PhaseJudges && len(p.Judges) > 0:
+		return PhaseJudges
+	}
+	return ""
+}
+
+// Of are those who look at a task in a phase.
+func (p Plan) Of(phase string) []Reviewer {
+	if phase == PhaseQA {
+		return p.QA
+	}
+	return p.Judges
+}
+
+// Outcome is what a phase came to.
+type Outcome struct {
+	Verdicts []state.Verdict
+	// Passed is true when nobody who is required refused, Missing names those of them who
+	// gave no verdict.
+	Passed  bool
+	Missing []string
+	Score   int // of the panel, by weight
+}
+
+// Settle makes the outcome of the verdicts.
+func Settle(all []state.Verdict) Outcome {
+	o := Outcome{Verdicts: all, Passed: true}
+	var sum, weight float64
+	for _, v := range all {
+		none := v.Verdict == state.VerdictNone
+		if none && !v.Optional {
+			o.Missing = append(o.Missing, v.Name)
+		}
+		if !none && !v.Optional && !v.Passes() {
+			o.Passed = false
+		}
+		if !none {
+			sum, weight = sum+float64(v.Score)*v.Weight, weight+v.Weight
+		}
+	}
+	if weight > 0 {
+		o.Score = int(math.Round(sum / weight))
+	}
+	return o
+}
+
+// Summary is the outcome in one line.
+func (o Outcome) Summary() string {
+	var names []string
+	for _, v := range o.Verdicts {
+		word := v.Verdict
+		if word == state.VerdictPass && !v.Passes() {
+			word = fmt.Sprintf("%d of 100, needs %d", v.Score, v.Threshold)
+		}
+		names = append(names, v.Name+": "+word)
+	}
+	text := strings.Join(names, ", ")
+	if len(o.Verdicts) > 1 {
+		text += fmt.Sprintf(" (score %d)", o.Score)
+	}
+	return text
+}
+
+// Feedback is what the developer is told after a refusal, a block for each reviewer that has
+// something to say.
+func (o Outcome) Feedback() []string {
+	var blocks []string
+	for _, v := range o.Verdicts {
+		if v.Verdict == state.VerdictNone || v.Passes() && len(v.Reasons) == 0 {
+			continue
+		}
+		lines := []string{fmt.Sprintf("The reviewer %s looked at your work and says %s. Its reasons, in its own words:", v.Name, v.Verdict)}
+		if v.Optional || v.Passes() {
+			lines[0] = fmt.Sprintf("The reviewer %s lets your work pass, with these remarks:", v.Name)
+		}
+		for _, r := range v.Reasons {
+			lines = append(lines, "- "+r.String())
+		}
+		blocks = append(blocks, strings.Join(lines, "\n"))
+	}
+	return blocks
+}
+
+// Refusals are the reasons of those who refused, in short.
+func (o Outcome) Refusals() []string {
+	var all []string
+	for _, v := range o.Verdicts {
+		if v.Verdict == state.VerdictNone || v.Passes() || v.Optional {
+			continue
+		}
+		for _, r := range v.Reasons {
+			all = append(all, v.Name+": "+r.String())
+		}
+	}
+	return all
+}
+
+// Closed are the findings that the reviewers call justified: somebody says so, nobody who
+// gave a verdict refuses, and all of them pass.
+func (o Outcome) Closed() []state.Justified {
+	if !o.Passed || len(o.Missing) > 0 {
+		return nil
+	}
+	var all []state.Justified
+	for _, v := range o.Verdicts {
+		for _, j := range v.Justified {
+			if !v.Optional && !slices.ContainsFunc(all, func(o state.Justified) bool { return o.Finding == j.Finding }) {
+				all = append(all, j)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,156 @@
+// Package roles knows who a run asks about a task besides its developer: a table of
+// roles, the judges and their personas, what each is asked, and how its answer is read.
+//
+//	task + what was done --> Question: a prompt with a nonce
+//	final message + nonce --> Answer: verdict, score, reasons, findings
+//
+// It is pure: no files, no processes.
+package roles
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The roles, as events name them.
+const (
+	Developer = "developer"
+	QA        = "qa"
+	Judge     = "judge"
+)
+
+// The phases that a task passes through after its developer.
+const (
+	PhaseQA     = "qa"
+	PhaseJudges = "judges"
+)
+
+// Role is a row of the table of roles.
+type Role struct {
+	Name string
+	// Phase is the phase in which it looks at a task; empty: the first, where the work is done.
+	Phase string
+	Asked string // when a run asks it
+	// Writes says what of the project it may write; empty: nothing.
+	Writes string
+	Agent  string // who it is, unless an option says so
+	Answer string // what it answers
+	Fails  string // what follows when it does not let a task pass
+}
+
+// Table lists the roles in the order of their phases.
+func Table() []Role {
+	return []Role{
+		{Name: Developer, Asked: "always", Writes: "the project", Agent: "`AGENT`", Answer: "the status block",
+			Fails: "the circuit breaker counts it"},
+		{Name: QA, Phase: PhaseQA, Asked: "`QA=true`, or a project of AIOS or BMAD that asks for it", Agent: "another vendor's",
+			Answer: "verdict, score and reasons", Writes: "in AIOS and BMAD: its report and its section of the story",
+			Fails: "the developer gets the reasons; after `MAX_RETRIES` refusals the task is put aside"},
+		{Name: Judge, Phase: PhaseJudges, Asked: "`JUDGES`, `judges:` in YAML, or the task names it", Agent: "another vendor's",
+			Answer: "verdict, score, reasons, and which findings are justified", Fails: "as above, if the judge is required"},
+	}
+}
+
+// ByPhase is the role that looks at a task in a phase.
+func ByPhase(phase string) string {
+	i := slices.IndexFunc(Table(), func(r Role) bool { return r.Phase == phase })
+	return Table()[max(i, 0)].Name
+}
+
+// Reviewer is a row: somebody who looks at the work of another. The zero value of what is
+// not Name means: see the comment.
+type Reviewer struct {
+	Name            string        // unique
+	Persona         string        // of the table of personas, or words of the user's own; empty: Name
+	Criteria        []string      // what it checks besides
+	Agent           string        // empty: another vendor than the author's, if one is installed
+	Model           string        // empty: the agent's own default
+	RequireEvidence bool          // without evidence files the task does not pass
+	Optional        bool          // its refusal is only shown
+	Weight          float64       // in the panel's score; 0: 1
+	Threshold       int           // of its score; 0: DefaultThreshold
+	Timeout         time.Duration // 0: DefaultTimeout
+}
+
+// What holds for a reviewer whose row does not say it.
+const (
+	DefaultThreshold = 70
+	DefaultTimeout   = 10 * time.Minute
+)
+
+// Validate says in one line what is wrong with a row.
+func (r Reviewer) Validate() error {
+	switch {
+	case strings.TrimSpace(r.Name) == "":
+		return fmt.Errorf("a judge needs a name")
+	case len(r.Persona) > maxWords:
+		return fmt.Errorf("the persona of %q has more than %d bytes", r.Name, maxWords)
+	}
+	return nil
+}
+
+const maxWords = 4 << 10
+
+// Describe is the row in one line.
+func (r Reviewer) Describe() string {
+	text := r.Name
+	if r.Persona != "" && r.Persona != r.Name {
+		text += "; persona: " + r.Persona
+	}
+	for _, c := range r.Criteria {
+		text += "; " + c
+	}
+	if r.Agent != "" {
+		text += "; agent: " + strings.TrimSpace(r.Agent+" "+r.Model)
+	}
+	return text
+}
+
+// Score and bounds, with what holds when the row does not say it.
+func (r Reviewer) weight() float64          { return cmp.Or(r.Weight, 1) }
+func (r Reviewer) threshold() int           { return cmp.Or(r.Threshold, DefaultThreshold) }
+func (r Reviewer) Bound() time.Duration     { return cmp.Or(r.Timeout, DefaultTimeout) }
+func (r Reviewer) persona() (Persona, bool) { return FindPersona(cmp.Or(r.Persona, r.Name)) }
+
+// Named finds the judges of these names: rows, or built-in personas. The error lists the
+// known names.
+func Named(names []string, rows []Reviewer) ([]Reviewer, error) {
+	var all []Reviewer
+	for _, name := range names {
+		r, err := find(name, rows)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(all, func(o Reviewer) bool { return same(o.Name, r.Name) }) {
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}
+
+func find(name string, rows []Reviewer) (Reviewer, error) {
+	var known []string
+	for _, r := range rows {
+		if same(r.Name, name) {
+			return r, nil
+		}
+		known = append(known, r.Name)
+	}
+	if p, ok := FindPersona(name); ok {
+		return Reviewer{Name: p.Name}, nil
+	}
+	for _, p := range Personas() {
+		known = append(known, p.Key+" ("+p.Name+")")
+	}
+	return Reviewer{}, fmt.Errorf("%q is no judge; known are %s", name, strings.Join(known, ", "))
+}
+
+// same compares names as people type them.
+func same(a, b string) bool { return plain(a) == plain(b) }
+
+func plain(name string) string {
+	return strings.NewReplacer(" ", "", "-", "", "_", "").Replace(strings.ToLower(strings.TrimSpace(name)))
+}

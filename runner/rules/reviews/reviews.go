@@ -1,0 +1,83 @@
+// Package reviews decides what follows from the verdicts on a task. Like package rules, it is
+// pure: facts go in, and the first row of an ordered table that matches answers.
+package reviews
+
+import (
+	"fmt"
+	"strings"
+
+	"ralph/runner/gate"
+	"ralph/runner/roles"
+	"ralph/runner/rules"
+)
+
+// Facts are what the table looks at.
+type Facts struct {
+	roles.Outcome
+	Refused  int    // refusals of this task in a row, before this one
+	Attempts int    // turns of its developer
+	Next     string // phase that comes after; empty: none
+}
+
+// Row is a row of the table.
+type Row struct {
+	Name, When, Then string
+	match            func(Facts, rules.Policy) bool
+}
+
+// Rules is the table. Ordered: the first match wins.
+func Rules() []Row {
+	return []Row{
+		{"review_blocked", "a required reviewer refused for the `MAX_RETRIES`th time, or after `MAX_ITERATIONS_PER_TASK` iterations of the developer",
+			"put the task aside with the reasons, and continue", func(f Facts, p rules.Policy) bool {
+				return !f.Passed && (p.MaxRetries > 0 && f.Refused+1 >= p.MaxRetries || p.MaxPerTask > 0 && f.Attempts >= p.MaxPerTask)
+			}},
+		{"review_refused", "a required reviewer says fail or concerns, or its score is too low",
+			"the same task again, with the reasons in the next prompt", func(f Facts, _ rules.Policy) bool { return !f.Passed }},
+		{"review_missing", "a required reviewer gave no answer that can be read, twice",
+			"continue as if it had passed; the run ends with 9, not with 0", func(f Facts, _ rules.Policy) bool { return len(f.Missing) > 0 }},
+		{"review_passed", "otherwise", "the next phase; after the last one the task is done", func(Facts, rules.Policy) bool { return true }},
+	}
+}
+
+// Conclude says what follows.
+func Conclude(f Facts, p rules.Policy) rules.Decision {
+	d := rules.Decision{Action: rules.ActionContinue, Reason: f.Summary(), Feedback: f.Feedback()}
+	for _, r := range Rules() {
+		if r.match(f, p) {
+			d.Rule = r.Name
+			break
+		}
+	}
+	switch d.Rule {
+	case "review_blocked":
+		d.PutAside, d.Feedback = true, nil
+		d.Reason = fmt.Sprintf("refused %d times: %s", f.Refused+1, strings.Join(f.Refusals(), "; "))
+		if f.Refused == 0 {
+			d.Reason = "refused: " + strings.Join(f.Refusals(), "; ")
+		}
+	case "review_refused":
+		d.Action = rules.ActionRetry
+	case "review_passed", "review_missing":
+		if f.Next == "" {
+			d.Feedback = nil // the next task is another one
+		}
+	}
+	return d
+}
+
+// Checks are what the checks said, a line each.
+func Checks(report gate.Report) []string {
+	var lines []string
+	for _, r := range report.Results {
+		line := fmt.Sprintf("%s: passed (%s)", r.Name, r.Command)
+		switch {
+		case r.Verdict == gate.VerdictSkipped:
+			line = fmt.Sprintf("%s: skipped: %s", r.Name, r.Reason)
+		case !r.Passed:
+			line = fmt.Sprintf("%s: failed: %s", r.Name, r.FirstLine())
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
