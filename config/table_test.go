@@ -24,6 +24,7 @@ import (
 	"ralph/runner/rules/thresholds"
 	"ralph/runner/sandbox"
 	"ralph/runner/slots"
+	"ralph/runner/task/only"
 	"ralph/runner/task/store"
 )
 
@@ -191,7 +192,8 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		},
 		CallOptions: pool.CallOptions{ActiveTimeout: 2 * time.Hour, IdleTimeout: 10 * time.Minute, Agent: "claude", FallbackAgents: []string{},
 			PermissionMode: "allowed-tools", EnvExclude: []string{}, SessionExpiry: 24 * time.Hour},
-		PlanOptions:   store.PlanOptions{OptionalSections: []string{"Optional", "Future", "Future Enhancements", "Nice to Have"}},
+		PlanOptions: store.PlanOptions{OptionalSections: []string{"Optional", "Future", "Future Enhancements", "Nice to Have"},
+			Selection: only.Selection{OnlyCategories: []string{}, OnlyPriorities: []string{}, OnlyTags: []string{}, OnlyTasks: []string{}}},
 		CheckOptions:  gate.CheckOptions{DetectChecks: true, BaselineScope: "session", FailFast: true},
 		CommitOptions: git.CommitOptions{CommitPrefix: "[ralph]"},
 		Review:        roles.Review{Judges: []string{}},

@@ -137,9 +137,7 @@ func (r *Run) conclude(ctx, keep context.Context, from turned) (rules.Decision, 
 		damaged = append([]string{r.plan.Rel(r.d.State.Dir())}, damaged...)
 	}
 	r.settleTasks(res)
-	if !res.Proof.Report.Blocked() && res.Call.Outcome.Class.Success() {
-		r.commit(keep, res.Task, res.Origin)
-	}
+	r.keepWork(keep, res)
 	now, was := time.Now(), r.mem
 	r.calls = rules.ThisHour(r.calls, now)
 	r.calls.Tokens += res.Call.Usage.Total()
@@ -236,6 +234,14 @@ func (r *Run) mark(id string, s task.State) (changed bool) {
 		r.worker.Forget()
 	}
 	return changed
+}
+
+// keepWork commits what a turn has achieved, and takes the tasks that are done out of the plan.
+func (r *Run) keepWork(ctx context.Context, res turn.Result) {
+	if !res.Proof.Report.Blocked() && res.Call.Outcome.Class.Success() {
+		r.commit(ctx, res.Task, res.Origin)
+		r.plan.Pop(res.Task.ID, r.d.State.Dir(), r.worker.Forget)
+	}
 }
 
 // commit commits what the agent left over.

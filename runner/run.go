@@ -171,8 +171,8 @@ type past struct {
 // New prepares a run; nothing is written yet.
 func New(o Options, d Deps) *Run {
 	host, _ := os.Hostname() // only a label
-	r := &Run{o: o, d: d, host: host, inbox: inbox.New(), tasks: ledger.Ledger{}, plan: planbook.New(d.Dir, d.Plan, o.OptionalSections)}
-	r.plan.File.Edits, r.learned = d.PlanEdits, lessons.Open(d.Dir, o.Choice)
+	r := &Run{o: o, d: d, host: host, inbox: inbox.New(), tasks: ledger.Ledger{}, plan: planbook.New(d.Dir, d.Plan, o.PlanOptions)}
+	r.plan.File.Edits, r.plan.Log, r.learned = d.PlanEdits, d.Log, lessons.Open(d.Dir, o.Choice)
 	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}
 	r.hooks = hooks.Set{Hooks: d.Hooks, Dir: d.Dir, Plan: d.Plan, Env: d.Env, Filter: d.Filter, Sandbox: o.Settings, Kill: d.Kill, Asked: o.Asked(d.Agents)}
 	r.worker = r.newWorker(d.Env)

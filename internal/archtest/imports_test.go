@@ -37,6 +37,7 @@ var floors = map[string]int{
 	"runner/task/boxes":      1, // plans that are lists of boxes: bytes in, tasks and places out
 	"runner/task/records":    1, // plans that are JSON: bytes in, tasks and places out
 	"runner/task/stories":    1, // plans that are files of stories: bytes in, tasks and places out
+	"runner/task/only":       1, // which tasks a run is about: options
 	"runner/task/store":      2, // the table of plan formats: finds, reads and changes plans
 	"runner/gate/instrument": 1, // commands of checks, changed so that each test is reported
 	"runner/gate/report":     1, // what test programs print: text in, values out

@@ -28,7 +28,7 @@ func (r Rule) Next(list task.List) (task.Task, bool) {
 	list.Tasks = slices.Clone(list.Tasks)
 	wall := false // an open task stands above that nothing may pass
 	for i, t := range list.Tasks {
-		if !t.Pending() || t.Optional {
+		if !t.Pending() || !t.Required() {
 			continue
 		}
 		busy := r.Busy[t.ID]

@@ -3,9 +3,17 @@
 package planbook
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
+	"github.com/hashicorp/go-hclog"
+
+	"ralph/logs"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
 )
@@ -17,12 +25,16 @@ type Book struct {
 	Counts store.Plan // that the latest turn, or the latest look, left
 	Had    bool       // it had tasks earlier in this run
 
-	seen store.Cache
+	Log hclog.Logger // nil only where nothing is popped
+
+	seen     store.Cache
+	pops     bool     // finished tasks leave the plan
+	finished []string // by this run, and still in the plan
 }
 
 // New is the book of the plan at path; empty: there is none.
-func New(dir, path string, optionalSections []string) Book {
-	b := Book{Dir: dir, File: store.File{Path: path, OptionalSections: optionalSections}}
+func New(dir, path string, o store.PlanOptions) Book {
+	b := Book{Dir: dir, File: store.File{Path: path, OptionalSections: o.OptionalSections, View: o.View()}, pops: o.PopTasks}
 	if path != "" {
 		b.File.Name = b.Rel(path)
 	}
@@ -53,6 +65,69 @@ func Within(dir string, files ...string) (all []string) {
 		}
 	}
 	return all
+}
+
+// Pop notes that a task is finished, and takes what is finished out of the plan, if the user
+// wants that: archived in a folder of dir first. What an open task depends on stays until then.
+// changed is called after each change of the plan.
+func (b *Book) Pop(id, dir string, changed func()) {
+	if !b.pops {
+		return
+	}
+	plan := b.Read()
+	if plan.IsDone(id) && !slices.Contains(b.finished, id) {
+		b.finished = append(b.finished, id)
+	}
+	b.finished = slices.DeleteFunc(b.finished, func(id string) bool {
+		t, known := plan.List.Find(id)
+		if !known || !t.Done() {
+			return true // somebody else has taken it
+		}
+		if slices.ContainsFunc(plan.List.Tasks, func(o task.Task) bool { return o.Pending() && slices.Contains(o.DependsOn, id) }) {
+			return false
+		}
+		var kept []task.Task
+		err := store.Remove(b.File.Path, t, func(text string, gone []task.Task) error {
+			kept = gone
+			return archive(filepath.Join(dir, "archive"), Archived{time.Now(), b.File.Name, plan.List.Format, id, t.Title, text})
+		})
+		if err != nil {
+			b.Log.Warn("a finished task stays in the plan", logs.KeyTask, id, logs.KeyError, err)
+			return false
+		}
+		for _, t := range kept {
+			t.Description, t.Notes, t.Criteria, t.Line = "", "", nil, 0
+			b.File.Popped = append(b.File.Popped, t)
+		}
+		changed()
+		return true
+	})
+}
+
+// Archived is a task that has left the plan: a line of archive/tasks.jsonl.
+type Archived struct {
+	At     time.Time `json:"at"`
+	Plan   string    `json:"plan"`
+	Format string    `json:"format"`
+	ID     string    `json:"id"`
+	Title  string    `json:"title"`
+	Text   string    `json:"text"` // as the plan had it, with what was below it
+}
+
+func archive(dir string, a Archived) error {
+	line, err := json.Marshal(a)
+	if err != nil {
+		return fmt.Errorf("archive task: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("archive task: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "tasks.jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("archive task: %w", err)
+	}
+	_, err = f.Write(append(line, '\n'))
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 // Mark gives a task of the plan another state, as store.Mark does.

@@ -121,7 +121,7 @@ func planComplete(f Admission) (Decision, bool) {
 	if f.Plan.Total == 0 || f.Plan.Remaining > 0 || f.Report.Blocked() || contradicted(f.Facts) {
 		return Decision{}, false
 	}
-	return completed("the plan has nothing left: "+tasksAre(f.Plan.Done, f.Plan.Total, "done"), "plan_complete"), true
+	return completed("the plan has nothing left: "+tasksAre(f.Plan.Done, f.Plan.Total, "done")+f.Plan.List.OthersOpen(), "plan_complete"), true
 }
 
 // breakerStillOpen matches a breaker that an earlier iteration or run opened.

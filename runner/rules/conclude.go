@@ -209,13 +209,13 @@ func complete(f Conclusion) (Decision, bool) {
 	case f.Plan.Remaining > 0:
 		return Decision{}, false
 	case r.Claims():
-		return completed(tasksAre(f.Plan.Done, f.Plan.Total, "done")+" and the agent's final message says so", "plan_complete"), true
+		return completed(tasksAre(f.Plan.Done, f.Plan.Total, "done")+" and the agent's final message says so"+f.Plan.List.OthersOpen(), "plan_complete"), true
 	case r.Checks.Gated():
 		proof := "all required checks pass"
 		if red := report.KnownRed(); len(red) > 0 {
 			proof = "no required check got worse; these failed before the run, too: " + strings.Join(red, ", ")
 		}
-		return completed(tasksAre(f.Plan.Done, f.Plan.Total, "done")+" and "+proof, "plan_complete"), true
+		return completed(tasksAre(f.Plan.Done, f.Plan.Total, "done")+" and "+proof+f.Plan.List.OthersOpen(), "plan_complete"), true
 	}
 	return Decision{}, false
 }

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,6 +104,20 @@ type File struct {
 type Range struct {
 	File       int // index in the files of the plan
 	Start, End int // bytes; equal: a place to insert at
+}
+
+// Cut is the range without which data is still well-formed: with the comma next to a value in JSON.
+func (r Range) Cut(data []byte) Range {
+	const space = " \t\r\n"
+	if r.End > len(data) || r.Start >= r.End || data[r.Start] != '{' {
+		return r
+	}
+	if rest, more := bytes.CutPrefix(bytes.TrimLeft(data[r.End:], space), []byte(",")); more {
+		r.End = len(data) - len(bytes.TrimLeft(rest, space))
+	} else if before, more := bytes.CutSuffix(bytes.TrimRight(data[:r.Start], space), []byte(",")); more {
+		r.Start = len(before)
+	}
+	return r
 }
 
 // Place is a part of a file that says the state of a task.

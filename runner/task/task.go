@@ -37,6 +37,7 @@ type Task struct {
 	Section   string   `json:"section,omitempty"`  // heading above the box; empty: none
 	Phase     int      `json:"phase,omitempty"`    // all of a phase come before the next one; 0: none
 	Optional  bool     `json:"optional,omitempty"` // a run need not finish it
+	Outside   bool     `json:"outside,omitempty"`  // it is not in the List's View
 	Parallel  bool     `json:"parallel,omitempty"` // may be worked on beside others
 	Category  string   `json:"category,omitempty"`
 	Tags      []string `json:"tags,omitempty"`
@@ -53,6 +54,9 @@ func (t Task) Done() bool { return t.State == Done }
 
 // Pending reports whether work on the task is left: it is neither done nor dropped.
 func (t Task) Pending() bool { return t.State != Done && t.State != Dropped }
+
+// Required reports whether a run has to finish the task.
+func (t Task) Required() bool { return !t.Optional && !t.Outside }
 
 // Priority levels of formats that use words.
 const (
@@ -86,6 +90,7 @@ type List struct {
 	Project     string `json:"project,omitempty"`
 	Description string `json:"description,omitempty"`
 	Choice      Choice `json:"choice,omitzero"` // for tasks without their own
+	View        View   `json:"view,omitzero"`   // which of the tasks a run is about; see Seen
 	Tasks       []Task `json:"tasks,omitempty"` // in file order
 	// Odd are the 1-based lines of a checkbox plan that look almost like a box.
 	Odd []int `json:"odd,omitempty"`
@@ -107,7 +112,7 @@ func (l List) Next() (Task, bool) {
 	done, below, phase := l.doneIDs(), l.openBelow(), l.phase()
 	best := -1
 	for i, t := range l.Tasks {
-		if !t.Pending() || t.State == Blocked || t.Optional || below[i] || t.Phase > phase || !allIn(t.DependsOn, done) {
+		if !t.Pending() || t.State == Blocked || !t.Required() || below[i] || t.Phase > phase || !allIn(t.DependsOn, done) {
 			continue
 		}
 		if best < 0 || t.before(l.Tasks[best]) {
@@ -136,7 +141,7 @@ func (l List) openBelow() []bool {
 		for len(around) > 0 && l.Tasks[around[len(around)-1]].Depth >= t.Depth {
 			around = around[:len(around)-1]
 		}
-		if t.Pending() && !t.Optional {
+		if t.Pending() && t.Required() {
 			for _, p := range slices.Backward(around) {
 				if below[p] {
 					break // and so have those around it
@@ -153,7 +158,7 @@ func (l List) openBelow() []bool {
 func (l List) phase() int {
 	first := math.MaxInt
 	for _, t := range l.Tasks {
-		if t.Pending() && !t.Optional && t.Phase > 0 {
+		if t.Pending() && t.Required() && t.Phase > 0 {
 			first = min(first, t.Phase)
 		}
 	}
@@ -166,7 +171,7 @@ func (l List) Blocked() []Task {
 	can := l.reachable(math.MaxInt)
 	stuck := math.MaxInt
 	for _, t := range l.Tasks {
-		if t.Phase > 0 && t.Pending() && !t.Optional && !can[t.ID] {
+		if t.Phase > 0 && t.Pending() && t.Required() && !can[t.ID] {
 			stuck = min(stuck, t.Phase)
 		}
 	}
@@ -175,7 +180,7 @@ func (l List) Blocked() []Task {
 	}
 	var blocked []Task
 	for _, t := range l.Tasks {
-		if !can[t.ID] && t.Pending() && !t.Optional {
+		if !can[t.ID] && t.Pending() && t.Required() {
 			blocked = append(blocked, t)
 		}
 	}
@@ -188,7 +193,7 @@ func (l List) reachable(last int) map[string]bool {
 	can, waits, waiting := l.doneIDs(), map[string][]int{}, make([]int, len(l.Tasks))
 	var ready []int
 	for i, t := range l.Tasks {
-		if !t.Pending() || t.State == Blocked || t.Phase > last {
+		if !t.Pending() || t.State == Blocked || t.Outside || t.Phase > last {
 			continue
 		}
 		for _, id := range t.DependsOn {
@@ -227,7 +232,11 @@ func (l List) Problems() []string {
 	}
 	for _, t := range l.Tasks {
 		for _, id := range t.DependsOn {
-			if _, known := at[id]; !known && t.Pending() {
+			i, known := at[id]
+			if known && l.Tasks[i].Outside && l.Tasks[i].Pending() && t.Pending() && t.Required() {
+				problems = append(problems, fmt.Sprintf("%s depends on %q, which is open and was not chosen; choose it too", l.name(t), id))
+			}
+			if !known && t.Pending() {
 				problems = append(problems, fmt.Sprintf("%s depends on %q, which the plan does not have", l.name(t), id))
 			}
 		}
@@ -300,7 +309,7 @@ func (l List) Total() int {
 
 func (l List) count(what func(State) bool) (n int) {
 	for i := range l.Tasks {
-		if t := &l.Tasks[i]; !t.Optional && what(t.State) {
+		if t := &l.Tasks[i]; t.Required() && what(t.State) {
 			n++
 		}
 	}
@@ -329,7 +338,7 @@ func (l List) Wording() string {
 
 // Wording is a digest of everything that the task says, without its state.
 func (t Task) Wording() string {
-	t.State, t.Word, t.Line = Open, "", 0
+	t.State, t.Word, t.Line, t.Outside = Open, "", 0, false
 	data, _ := json.Marshal(t) // it has nothing that JSON cannot hold
 	return Hash(string(data))
 }

@@ -126,7 +126,7 @@ func (p *Project) wanted() []wants {
 	option := task.Choice{Agent: p.Config.Agent, Model: p.Config.Model}
 	var all []wants
 	for _, t := range p.Tasks.Tasks {
-		if !t.Pending() || t.Optional {
+		if !t.Pending() || !t.Required() {
 			continue
 		}
 		named := pool.Wanted(t.Choice, p.Tasks.Choice)

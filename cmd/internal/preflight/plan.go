@@ -78,8 +78,20 @@ func (p *Project) askPlan(f *cmdline.Factory) error {
 // checkPlan refuses a plan that no run can work through, before anything is spent, and warns
 // of what a person may have meant otherwise.
 func (p *Project) checkPlan(f *cmdline.Factory) error {
+	view, err := p.Config.View().In(p.Tasks)
+	if err != nil {
+		return cmdline.UsageError("%v", err)
+	}
 	if p.Plan == "" {
 		return nil
+	}
+	p.Tasks.View, p.Config.OnlyTasks = view, view.Tasks
+	p.Tasks = p.Tasks.Seen()
+	if p.Config.PopTasks && !store.Pops(p.Tasks) {
+		return cmdline.UsageError("in %s, a task is a file of its own, and none can leave the plan; leave out --pop-tasks", p.Tasks.Format)
+	}
+	if p.Config.PopTasks && p.Config.Worktrees() {
+		return cmdline.UsageError("--pop-tasks works in the checkout only; leave it out, or leave out --parallel and --isolate")
 	}
 	if problem := Problem(p.Dir, p.Tasks); problem != "" {
 		return cmdline.UsageError("%s", problem)

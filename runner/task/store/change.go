@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -69,7 +70,7 @@ func Text(path string, t task.Task) (text string, err error) {
 	if err != nil {
 		return "", err
 	}
-	i, err := locate(p.Tasks, t)
+	i, err := task.Locate(p.Tasks, t)
 	if err != nil {
 		return "", err
 	}
@@ -89,10 +90,38 @@ func Replace(path string, t task.Task, old, text string) (task.Task, error) {
 	})
 }
 
+// Remove takes a task out of the plan, with what is below it. keep gets its text and the tasks
+// that go before anything is written, and again if somebody else writes meanwhile.
+func Remove(path string, t task.Task, keep func(text string, gone []task.Task) error) error {
+	return update(path, nil, func(p *plan) ([]edit, error) {
+		i, err := task.Locate(p.Tasks, t)
+		if err != nil || p.New == nil {
+			return nil, cmp.Or(err, fmt.Errorf("in %s, a task is a file of its own", p.format.Name))
+		}
+		item := p.Spots[i].Item
+		data := p.file(item.File).Data
+		edits := []edit{{item.Cut(data), ""}}
+		after, err := p.parsed(edits)
+		if err != nil {
+			return nil, err
+		}
+		gone := slices.DeleteFunc(slices.Clone(p.Tasks), func(t task.Task) bool { _, stays := after.List.Find(t.ID); return stays })
+		if len(after.Tasks)+len(gone) != len(p.Tasks) || slices.ContainsFunc(gone, task.Task.Pending) {
+			return nil, fmt.Errorf("task %q cannot be taken out of the plan without others", t.ID)
+		}
+		return edits, keep(string(data[item.Start:item.End]), gone)
+	})
+}
+
+// Pops reports whether Remove can take tasks out of a plan of this format.
+func Pops(list task.List) bool {
+	return slices.ContainsFunc(formats(), func(f format) bool { return f.Name == list.Format && f.New != nil })
+}
+
 // change edits one task, and returns it as it is then.
 func change(path string, t task.Task, how func(p *plan, i int) ([]edit, error)) (now task.Task, err error) {
 	err = update(path, nil, func(p *plan) ([]edit, error) {
-		i, err := locate(p.Tasks, t)
+		i, err := task.Locate(p.Tasks, t)
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +149,7 @@ func change(path string, t task.Task, how func(p *plan, i int) ([]edit, error)) 
 // it takes that of its new neighbour.
 func Move(path string, t task.Task, where Place, other task.Task) error {
 	err := update(path, nil, func(p *plan) ([]edit, error) {
-		from, err := locate(p.Tasks, t)
+		from, err := task.Locate(p.Tasks, t)
 		if err != nil {
 			return nil, err
 		}
@@ -135,7 +164,7 @@ func Move(path string, t task.Task, where Place, other task.Task) error {
 		case Last:
 			to = order[len(order)-1]
 		default:
-			if to, err = locate(p.Tasks, other); err != nil {
+			if to, err = task.Locate(p.Tasks, other); err != nil {
 				return nil, err
 			}
 			if !slices.Contains(order, to) {

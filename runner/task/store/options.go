@@ -1,16 +1,23 @@
 package store
 
-import "ralph/config/option"
+import (
+	"slices"
+
+	"ralph/config/option"
+	"ralph/runner/task/only"
+)
 
 // PlanOptions are the options about the plan.
 type PlanOptions struct {
+	only.Selection
+
 	PlanFile         string   // empty: the result of Find
 	OptionalSections []string // headings with tasks that a run need not finish
 }
 
 // Options returns the rows of the option table that fill o.
 func (o *PlanOptions) Options() []option.Row {
-	return []option.Row{{
+	return slices.Concat([]option.Row{{
 		Group: "Prompt and plan", Key: "PLAN_FILE", Flag: "plan", Arg: "PATH", YAML: "plan.file",
 		Kind: option.Path, Field: &o.PlanFile,
 		Help: "Plan, a file or folder; empty means the first one found: .ralph/fix_plan.md, fix_plan.md, @fix_plan.md, prd.json, .ralph/prd.json, " +
@@ -19,5 +26,5 @@ func (o *PlanOptions) Options() []option.Row {
 		Group: "Prompt and plan", Key: "OPTIONAL_SECTIONS", YAML: "plan.optional_sections",
 		Kind: option.List, Default: "Optional,Future,Future Enhancements,Nice to Have", Field: &o.OptionalSections,
 		Help: "Headings in the plan whose open tasks do not keep a run going.",
-	}}
+	}}, o.Selection.Options())
 }

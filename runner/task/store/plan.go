@@ -17,6 +17,10 @@ type File struct {
 	Path             string   `json:"path"` // absolute
 	Name             string   `json:"name"` // relative to the project, with slashes; for people
 	OptionalSections []string `json:"optional_sections,omitempty"`
+	// View are the tasks that the run is about; zero: all.
+	View task.View `json:"view,omitzero"`
+	// Popped are the finished tasks that this run has taken out of the file. They still count.
+	Popped []task.Task `json:"popped,omitempty"`
 	// Edits is the file in which Record notes what people change. No agent may write it.
 	Edits string `json:"edits,omitempty"`
 }
@@ -28,6 +32,7 @@ type Plan struct {
 	Done      int       `json:"done"`            // required tasks
 	Total     int       `json:"total"`
 	Remaining int       `json:"remaining"`
+	Others    int       `json:"others,omitempty"` // open tasks outside of the list's View
 	List      task.List `json:"list,omitzero"`
 }
 
@@ -48,12 +53,16 @@ func planFrom(f File, list task.List, err error) Plan {
 	if err != nil {
 		return Plan{Known: true, Error: err.Error()}
 	}
+	if list.View = f.View; len(f.Popped) > 0 {
+		list.Tasks = slices.Concat(f.Popped, list.Tasks)
+	}
 	return Of(list)
 }
 
 // Of is the plan with these tasks.
 func Of(list task.List) Plan {
-	return Plan{Known: true, Done: list.Done(), Total: list.Total(), Remaining: list.Remaining(), List: list}
+	list = list.Seen()
+	return Plan{Known: true, Done: list.Done(), Total: list.Total(), Remaining: list.Remaining(), Others: list.Others(), List: list}
 }
 
 // Usable is true when there is a plan and it can be read.

@@ -79,7 +79,7 @@ func set(path string, t task.Task, s task.State, word string) error {
 
 // marks are the edits that give t a state, in ralph's word for it or the given one.
 func (p *plan) marks(t task.Task, s task.State, word string) ([]edit, error) {
-	i, err := locate(p.Tasks, t)
+	i, err := task.Locate(p.Tasks, t)
 	if err != nil {
 		return nil, err
 	}
@@ -230,54 +230,4 @@ func replace(path string, old, text []byte) error {
 		return fmt.Errorf("write plan: %w", err)
 	}
 	return nil
-}
-
-// locate returns the index of t; exactly one task must match.
-func locate(tasks []task.Task, t task.Task) (int, error) {
-	if !task.Hashed(t.ID) {
-		if same := indices(tasks, func(o task.Task) bool { return o.ID == t.ID }); len(same) == 1 {
-			return same[0], nil
-		}
-	}
-	fits := indices(tasks, func(o task.Task) bool { return o.Title == t.Title && (o.Line > 0 || o.ID == t.ID) })
-	if len(fits) == 0 {
-		fits = indices(tasks, func(o task.Task) bool { return o.ID == t.ID })
-	}
-	if len(fits) == 0 {
-		return 0, errors.New("it is no longer in the plan")
-	}
-	for _, same := range []func(task.Task) bool{
-		func(o task.Task) bool { return o.Section == t.Section },
-		func(o task.Task) bool { return o.Line == t.Line },
-	} {
-		if len(fits) == 1 {
-			break
-		}
-		fits = slices.DeleteFunc(fits, func(i int) bool { return !same(tasks[i]) })
-	}
-	if len(fits) != 1 {
-		return 0, fmt.Errorf("several tasks have this text%s", lines(tasks, t.Title))
-	}
-	return fits[0], nil
-}
-
-func indices(tasks []task.Task, ok func(task.Task) bool) []int {
-	var out []int
-	for i, t := range tasks {
-		if ok(t) {
-			out = append(out, i)
-		}
-	}
-	return out
-}
-
-// lines lists the lines of the tasks with this title: " (lines 3, 9)".
-func lines(tasks []task.Task, title string) string {
-	var at []string
-	for _, t := range tasks {
-		if t.Title == title && t.Line > 0 {
-			at = append(at, fmt.Sprint(t.Line))
-		}
-	}
-	return " (lines " + strings.Join(at, ", ") + ")"
 }

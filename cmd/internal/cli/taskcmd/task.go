@@ -61,21 +61,11 @@ func open(f *cmdline.Factory) (*plan, error) {
 
 // find returns the task that a person names: by id, else by the beginning of id or title.
 func (p *plan) find(name string) (task.Task, error) {
-	var close []task.Task
-	name = strings.ToLower(strings.TrimSpace(name))
-	for _, t := range p.Tasks {
-		id, title := strings.ToLower(t.ID), strings.ToLower(t.Title)
-		if id == name {
-			return t, nil
-		}
-		if strings.HasPrefix(id, name) || strings.HasPrefix(title, name) {
-			close = append(close, t)
-		}
-	}
+	close := p.Named(name)
 	switch {
-	case len(close) == 1 && name != "":
+	case len(close) == 1:
 		return close[0], nil
-	case len(close) > 1 && name != "":
+	case len(close) > 1:
 		var ids []string
 		for _, t := range close[:min(len(close), 5)] {
 			ids = append(ids, t.ID)
