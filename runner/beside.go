@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ralph/logs"
+	"ralph/logs/termtext"
 	"ralph/runner/beside"
 	"ralph/runner/crew"
 	"ralph/runner/gate"
@@ -139,7 +140,11 @@ func (r *Run) another(ctx context.Context) (d rules.Decision, started bool, err 
 	switch {
 	case d.Action == rules.ActionWait:
 		r.announce(d)
-		return rules.Decision{}, true, r.wait(ctx, d)
+		err := r.wait(ctx, d)
+		if time.Now().Before(d.Until) {
+			r.crew.Go() // a person wants it to go on
+		}
+		return rules.Decision{}, true, err
 	case r.inbox.TakePause():
 		return rules.Decision{}, true, r.pause(ctx)
 	case r.inbox.Take(state.RequestSkip) != "":
@@ -200,7 +205,46 @@ func (r *Run) start(ctx context.Context, next task.Task) (rules.Decision, error)
 		return rules.Decision{}, err
 	}
 	r.crew.Start(ctx, j, a)
+	r.showSlots()
 	return rules.Decision{}, nil
+}
+
+func (r *Run) showSlots() {
+	slots := r.crew.Slots()
+	r.out.Status(func(s *state.Status) { s.Slots = slots })
+}
+
+// paused is as long as a task waits that a person has paused: until ralph resume.
+const paused = 365 * 24 * time.Hour
+
+// heed answers what people ask about single tasks.
+func (r *Run) heed() {
+	for _, q := range r.inbox.About() {
+		kind, id := q.Split()
+		kind, _ = kind.Plain()
+		t, known := r.plan.Read().List.Find(id)
+		switch {
+		case !known:
+			r.d.Log.Warn("a request names no task of the plan", logs.KeyTask, id, "request", kind)
+		case kind == state.RequestSkip, kind == state.RequestAbort:
+			r.skip(t, r.crew.Of(id) == nil) // a turn that is cut off says so itself
+			if r.crew != nil {
+				r.putOff(id, kind)
+			}
+		case kind == state.RequestPause && r.crew != nil:
+			r.crew.Later(id, time.Now().Add(paused))
+		case kind == state.RequestResume && r.crew != nil:
+			r.crew.Later(id, time.Time{})
+		}
+	}
+}
+
+// putOff ends the turn of a task.
+func (r *Run) putOff(id string, by state.Request) {
+	if j := r.crew.Of(id); j != nil {
+		j.Skip = true
+		r.crew.End(id, by)
+	}
 }
 
 // listen waits for news, or for something that lets another turn start.
@@ -213,12 +257,21 @@ func (r *Run) listen(ctx context.Context) (rules.Decision, error) {
 	case n := <-r.crew.News():
 		if n.Event != nil {
 			r.heard(*n.Event)
+			if tool, ok := n.Event.Data.(state.Tool); ok && r.crew.Of(n.Event.Task) != nil {
+				r.crew.Of(n.Event.Task).Tool = termtext.Line(tool.Name + " " + tool.Arg)
+				r.showSlots()
+			}
 			return rules.Decision{}, nil
 		}
 		return r.done(ctx, *n.Done)
 	case <-r.inbox.Wake:
-		if r.inbox.Has(state.RequestAbort) {
+		switch r.heed(); {
+		case r.inbox.Has(state.RequestAbort):
 			r.crew.End("", state.RequestAbort)
+		case r.inbox.Take(state.RequestSkip) != "": // all that is worked on
+			for id := range r.crew.Busy() {
+				r.putOff(id, state.RequestSkip)
+			}
 		}
 	case <-again:
 	}
@@ -227,9 +280,10 @@ func (r *Run) listen(ctx context.Context) (rules.Decision, error) {
 
 // done concludes from a turn that is over, and lets the user's checkout follow.
 func (r *Run) done(ctx context.Context, d crew.Done) (rules.Decision, error) {
+	defer r.showSlots()
 	defer r.crew.Release(d.Job)
 	r.worker.Forget()
-	res := turned{Result: r.joined(d.Result), worker: d.Job.Worker(), dir: d.Job.Slot.Dir}
+	res := turned{Result: r.joined(d.Result), worker: d.Job.Worker(), dir: d.Job.Slot.Dir, skip: d.Job.Skip}
 	if d.Landed != "" {
 		r.tellOf(res.Task, state.Commit{OID: d.Landed, Landed: r.crew.Branch(), Files: res.Work.Change.Count, Refused: d.Refused()})
 	}

@@ -232,6 +232,7 @@ func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
 		if err := r.inbox.Broken(); err != nil { // it also ended what ran
 			return rules.Decision{}, err
 		}
+		r.heed()
 		d, next, err := r.admit(ctx)
 		if err != nil || d.Action == rules.ActionStop {
 			return d, err

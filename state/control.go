@@ -34,6 +34,9 @@ func Requests() []Request {
 	return []Request{RequestPause, RequestResume, RequestSkip, RequestStop, RequestAbort}
 }
 
+// maxTaskID bounds the name of a task in a request, in bytes.
+const maxTaskID = 1 << 10
+
 // agentMark stands before a request in the name of its file.
 const agentMark = "agent+"
 
@@ -47,8 +50,23 @@ func (q Request) Plain() (plain Request, ofAgent bool) {
 	return Request(text), ofAgent
 }
 
+// About is the same request about one task only.
+func (q Request) About(task string) Request {
+	if task == "" {
+		return q
+	}
+	return q + Request(" "+task)
+}
+
+// Split is the request without its task; the task is empty when it is about all.
+func (q Request) Split() (kind Request, task string) {
+	text, task, _ := strings.Cut(string(q), " ")
+	return Request(text), task
+}
+
 func (q Request) known() bool {
-	plain, _ := q.Plain()
+	kind, _ := q.Split()
+	plain, _ := kind.Plain()
 	return slices.Contains(Requests(), plain)
 }
 
@@ -61,8 +79,9 @@ func Send(dir string, q Request) error {
 	if err := realDir(folder, 0o755); err != nil {
 		return fmt.Errorf("send request: %w", err)
 	}
-	name := fmt.Sprintf("%020d-%d-%s", time.Now().UnixNano(), os.Getpid(), q)
-	if err := renameio.WriteFile(filepath.Join(folder, name), nil, 0o600, renameio.WithTempDir(folder)); err != nil {
+	kind, task := q.Split()
+	name := fmt.Sprintf("%020d-%d-%s", time.Now().UnixNano(), os.Getpid(), kind)
+	if err := renameio.WriteFile(filepath.Join(folder, name), []byte(task), 0o600, renameio.WithTempDir(folder)); err != nil {
 		return fmt.Errorf("send request: %w", err)
 	}
 	return nil
@@ -92,6 +111,10 @@ func (w *Writer) takeRequests(before time.Time) ([]Request, error) {
 		q := Request(e.Name()[strings.LastIndexByte(e.Name(), '-')+1:])
 		if !q.known() {
 			continue
+		}
+		if info, err := e.Info(); err == nil && info.Size() > 0 && info.Size() < maxTaskID && info.Mode().IsRegular() {
+			task, _ := os.ReadFile(w.path(dirControl, e.Name())) // of a file that is gone: about all
+			q = q.About(string(task))
 		}
 		if err := remove(w.path(dirControl, e.Name())); err != nil {
 			return all, err

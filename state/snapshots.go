@@ -66,6 +66,8 @@ type Status struct {
 	LastError string `json:"last_error,omitempty"`
 	// Verdicts are those of the latest review in this run.
 	Verdicts []Verdict `json:"verdicts,omitempty"`
+	// Slots are the turns that run side by side; empty: one turn at a time.
+	Slots []SlotStatus `json:"slots,omitempty"`
 	// EndsWhen are the bounds that end the run, and how far each is used.
 	EndsWhen []Bound `json:"ends_when,omitempty"`
 	// Accepted holds the texts of items that a person has accepted.
@@ -73,6 +75,17 @@ type Status struct {
 	// Pending is the request that the end of the iteration answers: pause or
 	// stop; empty: none. It stays where SIGTERM or SIGHUP ended the run before.
 	Pending Request `json:"pending,omitempty"`
+}
+
+// SlotStatus is one of the turns that run side by side.
+type SlotStatus struct {
+	Slot      int       `json:"slot"`
+	Iteration int       `json:"iteration"`
+	TaskID    string    `json:"task"`
+	Title     string    `json:"title"`
+	Since     time.Time `json:"since"`
+	Phase     string    `json:"phase,omitempty"` // landing: it waits for the merge queue
+	LastTool  string    `json:"last_tool,omitempty"`
 }
 
 // Bound is something that ends a run when it reaches Most.

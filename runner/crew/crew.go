@@ -71,6 +71,9 @@ type Job struct {
 	Origin state.Origin
 	Since  time.Time
 
+	Tool string // that the agent called last
+	Skip bool   // a person has put the task off
+
 	a       turn.Assignment
 	message string
 	ctx     context.Context
@@ -201,6 +204,18 @@ func (c *Crew) Wait(now time.Time) (first time.Time) {
 		}
 	}
 	return first
+}
+
+// Go lets all tasks start that wait.
+func (c *Crew) Go() { clear(c.later) }
+
+// Slots are the turns under way, for people.
+func (c *Crew) Slots() (all []state.SlotStatus) {
+	for _, j := range c.Jobs() {
+		all = append(all, state.SlotStatus{Slot: j.Slot.N, Iteration: j.Origin.Iteration, TaskID: j.Task.ID, Title: j.Task.Title,
+			Since: j.Since, LastTool: j.Tool})
+	}
+	return all
 }
 
 // Waits reports whether the task has to wait.

@@ -17,6 +17,7 @@ type Inbox struct {
 
 	mu      sync.Mutex
 	pending []state.Request
+	about   []state.Request         // those about one task
 	agents  []state.Request         // all that the agent sent
 	told    int                     // so many of them were reported
 	cancel  context.CancelCauseFunc // of what runs now; nil: nothing
@@ -59,6 +60,10 @@ func (in *Inbox) Add(requests []state.Request) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for _, q := range requests {
+		if _, task := q.Split(); task != "" {
+			in.about = append(in.about, q)
+			continue
+		}
 		q, ofAgent := q.Plain()
 		if ofAgent {
 			in.agents = append(in.agents, q)
@@ -81,6 +86,15 @@ func (in *Inbox) OfAgent() []state.Request {
 	fresh := in.agents[in.told:]
 	in.told = len(in.agents)
 	return fresh
+}
+
+// About removes and returns the requests about single tasks.
+func (in *Inbox) About() []state.Request {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	all := in.about
+	in.about = nil
+	return all
 }
 
 // Who names a request and, if it was the agent, who made it.

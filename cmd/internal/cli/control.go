@@ -3,10 +3,12 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
 	"ralph/state"
 )
 
@@ -23,15 +25,20 @@ func newControlCmds(f *cmdline.Factory) []*cobra.Command {
 		{state.RequestStop, "End the run after its current iteration (exit code 130, or 0 and 9 if that completes it)"},
 		{state.RequestAbort, "End the run and its agent now (exit code 130)"},
 	} {
-		verbs = append(verbs, &cobra.Command{
+		c := &cobra.Command{
 			Use: string(row.request), Short: row.help, Args: cmdline.NoArgs, Example: "  ralph " + string(row.request),
-			RunE: func(*cobra.Command, []string) error { return controlRun(f, row.request) },
-		})
+			RunE: func(_ *cobra.Command, task []string) error { return controlRun(f, row.request, task...) },
+		}
+		if row.request != state.RequestStop {
+			c.Use, c.Args = c.Use+" [TASK]", cobra.MaximumNArgs(1)
+			c.Example += fmt.Sprintf("\n  ralph %s T3    # only this one of the tasks that run side by side", row.request)
+		}
+		verbs = append(verbs, c)
 	}
 	return verbs
 }
 
-func controlRun(f *cmdline.Factory, q state.Request) error {
+func controlRun(f *cmdline.Factory, q state.Request, task ...string) error {
 	r, dir, err := f.Reader()
 	if err != nil {
 		return err
@@ -40,7 +47,37 @@ func controlRun(f *cmdline.Factory, q state.Request) error {
 	if !alive {
 		return cmdline.UsageError("no ralph is running in %q, so there is nothing to %s; see: ralph status", dir, q)
 	}
+	if len(task) > 0 {
+		return sendAbout(f, r, q, task[0])
+	}
 	return send(f, r, owner, q)
+}
+
+// sendAbout asks for something that is about one of the tasks that are worked on.
+func sendAbout(f *cmdline.Factory, r *state.Reader, q state.Request, task string) error {
+	s, err := r.Status()
+	if err != nil {
+		return err
+	}
+	var running []string
+	for _, slot := range s.Slots {
+		running = append(running, slot.TaskID)
+	}
+	if len(running) == 0 {
+		return cmdline.UsageError("no tasks run side by side, so %s takes no task; leave %q out", q, task)
+	}
+	if !slices.Contains(running, task) {
+		return cmdline.UsageError("task %q is not worked on; these are: %s", task, termtext.Some(running, 10))
+	}
+	sent := q
+	if f.Inside(filepath.Dir(r.Dir())) != "" {
+		sent = q.OfAgent()
+	}
+	if err := state.Send(r.Dir(), sent.About(task)); err != nil {
+		return err
+	}
+	f.Say("asked run %s to %s task %s", s.RunID, q, task)
+	return nil
 }
 
 func send(f *cmdline.Factory, r *state.Reader, owner state.Owner, q state.Request) error {
