@@ -1,0 +1,214 @@
+package runner
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph/runner/rules"
+	"ralph/runner/slots"
+	"ralph/state"
+)
+
+// besideFakes work on the task that the prompt names, while others work on theirs.
+var besideFakes = map[string]func(*fake) int{
+	"beside":        func(f *fake) int { return f.beside(200 * time.Millisecond) },
+	"beside-slowly": func(f *fake) int { return f.beside(time.Minute) },
+	"beside-limited": func(f *fake) int {
+		if strings.HasSuffix(f.ownTask(), " a") && once("limit") {
+			return limit(f, time.Now().Add(2*time.Second))
+		}
+		return f.beside(600 * time.Millisecond)
+	},
+}
+
+func (f *fake) ownTask() string {
+	_, after, _ := strings.Cut(f.prompt, "\n## Your task\n\n")
+	title, _, _ := strings.Cut(after, "\n")
+	return title
+}
+
+// once is true the first time that it is called, in any process.
+func once(what string) bool {
+	file, err := os.OpenFile(os.Getenv(fakeCount)+"."+what, os.O_CREATE|os.O_EXCL, 0o600)
+	_ = file.Close()
+	return err == nil
+}
+
+// beside writes the file that the task names, and resolves conflicts.
+func (f *fake) beside(thinks time.Duration) int {
+	title := f.ownTask()
+	words := strings.Fields(title)
+	name := words[len(words)-1]
+	if words[len(words)-2] == "shared" {
+		name = "shared"
+	}
+	var lines []string
+	for line := range strings.Lines(read1(name)) {
+		if len(line) < 7 || !strings.ContainsRune("<=>", rune(line[0])) {
+			lines = append(lines, line)
+		}
+	}
+	if !strings.Contains(strings.Join(lines, ""), title+"\n") {
+		lines = append(lines, title+"\n")
+	}
+	put(name, strings.Join(lines, ""))
+	if strings.Contains(f.prompt, "not both") {
+		put("ok", "")
+	}
+	time.Sleep(thinks) // sleep: the agent thinks
+	put(planName, strings.Replace(read1(planName), "- [ ] "+title+"\n", "- [x] "+title+"\n", 1))
+	return f.result("Did it."+block(false, ""), nil)
+}
+
+// newBeside is a run with slots for all of its tasks.
+func newBeside(t *testing.T, agent string, tasks ...string) *bench {
+	t.Helper()
+	var boxes []string
+	for _, name := range tasks {
+		boxes = append(boxes, "[ ] [P] write "+name)
+	}
+	b := newBench(t, agent, boxes...)
+	b.o.SlotOptions = slots.SlotOptions{Parallel: len(tasks), Isolate: slots.IsolateNone, Land: slots.LandCheckout}
+	b.inGit()
+	return b
+}
+
+// order is the starts and ends of the iterations.
+func (b *bench) order() string {
+	var all []string
+	for _, e := range b.seen {
+		switch d := e.Data.(type) {
+		case state.IterationStart:
+			all = append(all, "+")
+		case state.IterationEnd:
+			all = append(all, "-")
+		case state.Commit:
+			if d.Landed != "" {
+				all = append(all, "landed")
+			}
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func TestRun_independentTasks_workSideBySideAndLand(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t, "beside", "a", "b", "c")
+	b.check("true")
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	if got := b.order(); !strings.HasPrefix(got, "+ + + ") || strings.Count(got, "landed") != 3 {
+		t.Error(got)
+	}
+	if got := b.git("log", "--format=%s"); strings.Count(got, "\n") < 3 || b.read("a")+b.read("b")+b.read("c") == "" {
+		t.Error(got)
+	}
+	if got := b.git("status", "--porcelain", "--", ":!.ralph"); got != "" {
+		t.Errorf("the checkout: %s", got)
+	}
+	if got := b.git("for-each-ref", "refs/ralph-work", "refs/heads/ralph"); got != "" {
+		t.Errorf("left: %s", got)
+	}
+}
+
+func TestRun_isolatedTurns_oneAtATime_reachTheFilesWhenTheyAreDone(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t, "beside", "a", "b")
+	b.o.Parallel, b.o.Isolate = 1, slots.IsolateWorktree
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	if got := b.order(); got != "+ landed - + landed -" {
+		t.Error(got)
+	}
+}
+
+func TestRun_conflict_goesToTheMergerWithBothSides(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t, "beside", "shared a", "shared b")
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	if got := b.read("shared"); !strings.Contains(got, "shared a") || !strings.Contains(got, "shared b") || strings.Contains(got, "<<<") {
+		t.Errorf("%q", got)
+	}
+	roles := map[string]int{}
+	for _, e := range b.seen {
+		if e.Kind == state.KindPhase {
+			roles[e.Role]++
+		}
+	}
+	if roles["merger"] == 0 {
+		t.Errorf("roles: %v", roles)
+	}
+}
+
+func TestRun_redOnlyTogether_theCulpritGetsTheFailure(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t, "beside", "a", "b")
+	b.check("test ! -f a || test ! -f b || test -f ok || { echo not both; exit 1; }")
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	if b.read("a") == "" || b.read("b") == "" {
+		t.Error("not all has landed")
+	}
+	if got := b.order(); strings.Count(got, "+") != 3 || strings.Count(got, "landed") != 2 {
+		t.Error(got)
+	}
+}
+
+func TestRun_limitOfOneTurn_isThatOfAll(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t, "beside-limited", "a", "b", "c")
+	b.o.Parallel, b.o.OnLimit = 2, "wait"
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	if got := b.order(); !strings.HasPrefix(got, "+ + - landed - +") { // the third waits although a slot is free
+		t.Errorf("%s (%s)", got, b.rules())
+	}
+}
+
+func TestRun_checkoutInTheWay_staysAndTheEndSaysHowToGoOn(t *testing.T) {
+	t.Parallel()
+	for _, land := range []string{slots.LandCheckout, slots.LandBranch} {
+		b := newBeside(t, "beside", "a", "b")
+		if b.o.Land = land; land == slots.LandCheckout {
+			b.write("a", "mine")
+		}
+		r := b.run(t.Context())
+		wantEnd(t, r, "complete", 0)
+		if got := b.git("log", "--format=%s", "HEAD..ralph/run-1"); strings.Count(got, "\n") != 2 || !strings.Contains(r.Decision.Next, "git merge ralph/run-1") {
+			t.Errorf("%s: %q; next: %s", land, got, r.Decision.Next)
+		}
+		if _, err := os.Stat(b.dir + "/b"); !errors.Is(err, os.ErrNotExist) || land == slots.LandCheckout && b.read("a") != "mine" {
+			t.Errorf("%s: the files of the user were touched", land)
+		}
+	}
+}
+
+func TestRun_bounds_countTheTurnsUnderWay(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t, "beside", "a", "b", "c", "d")
+	b.o.MaxIterations = 2
+	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	if got := b.order(); strings.Count(got, "+") != 2 || strings.Count(got, "landed") != 2 {
+		t.Error(got)
+	}
+}
+
+func TestRun_abort_endsAllTurnsAndKeepsTheirWork(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t, "beside-slowly", "a", "b")
+	show, begun := b.d.Show, 0
+	b.d.Show = func(e state.Event) {
+		show(e)
+		if _, ok := e.Data.(state.SessionStart); ok {
+			if begun++; begun == 2 {
+				time.AfterFunc(300*time.Millisecond, func() { b.ask(state.RequestAbort) })
+			}
+		}
+	}
+	r := b.run(t.Context())
+	if r.Decision.ExitReason != "aborted" {
+		t.Errorf("%+v", r.Decision)
+	}
+	if got := b.git("for-each-ref", "--format=%(refname)", "refs/ralph-work"); strings.Count(got, "\n") != 2 {
+		t.Errorf("kept: %q", got)
+	}
+}
