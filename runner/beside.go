@@ -52,7 +52,7 @@ func (r *Run) leave(d rules.Decision) rules.Decision {
 	defer cancel()
 	r.crew.Follow(ctx)
 	if n := r.crew.Left(ctx); n > 0 {
-		where := fmt.Sprintf("%d finished commits are on %s: git merge %s", n, r.crew.Branch(), r.crew.Branch())
+		where := "to get what is finished: git merge " + r.crew.Branch()
 		r.d.Log.Warn("not in the checkout", "branch", r.crew.Branch(), "commits", n)
 		if d.Next != "" {
 			where += "; " + d.Next
@@ -181,6 +181,10 @@ func (r *Run) oneMore(ctx context.Context) (task.Task, bool) {
 
 // start begins a turn in a slot. The decision says why it could not.
 func (r *Run) start(ctx context.Context, next task.Task) (rules.Decision, error) {
+	if n := r.tasks.Of(next.ID); n.Review.Phase != "" || r.panel.Plan(next, n.Review).Next("") != "" {
+		return ends.Unusable(fmt.Errorf("task %q has to be reviewed, and reviewers look only at work in the project itself: "+
+			"leave out PARALLEL and ISOLATE, or QA and JUDGES", next.Title)), nil
+	}
 	if d, ok := r.before(ctx, next); !ok {
 		return d, nil
 	}

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -55,7 +54,7 @@ func (f *fake) beside(thinks time.Duration) int {
 		lines = append(lines, title+"\n")
 	}
 	put(name, strings.Join(lines, ""))
-	if strings.Contains(f.prompt, "not both") {
+	if strings.Contains(f.prompt, "\nnot both") {
 		put("ok", "")
 	}
 	time.Sleep(thinks) // sleep: the agent thinks
@@ -117,7 +116,7 @@ func TestRun_isolatedTurns_oneAtATime_reachTheFilesWhenTheyAreDone(t *testing.T)
 	t.Parallel()
 	b := newBeside(t, "beside", "a", "b")
 	b.o.Parallel, b.o.Isolate = 1, slots.IsolateWorktree
-	wantEnd(t, b.run(t.Context()), "complete", 0)
+	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
 	if got := b.order(); got != "+ landed - + landed -" {
 		t.Error(got)
 	}
@@ -126,7 +125,7 @@ func TestRun_isolatedTurns_oneAtATime_reachTheFilesWhenTheyAreDone(t *testing.T)
 func TestRun_conflict_goesToTheMergerWithBothSides(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t, "beside", "shared a", "shared b")
-	wantEnd(t, b.run(t.Context()), "complete", 0)
+	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
 	if got := b.read("shared"); !strings.Contains(got, "shared a") || !strings.Contains(got, "shared b") || strings.Contains(got, "<<<") {
 		t.Errorf("%q", got)
 	}
@@ -158,7 +157,7 @@ func TestRun_limitOfOneTurn_isThatOfAll(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t, "beside-limited", "a", "b", "c")
 	b.o.Parallel, b.o.OnLimit = 2, "wait"
-	wantEnd(t, b.run(t.Context()), "complete", 0)
+	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
 	if got := b.order(); !strings.HasPrefix(got, "+ + - landed - +") { // the third waits although a slot is free
 		t.Errorf("%s (%s)", got, b.rules())
 	}
@@ -170,13 +169,14 @@ func TestRun_checkoutInTheWay_staysAndTheEndSaysHowToGoOn(t *testing.T) {
 		b := newBeside(t, "beside", "a", "b")
 		if b.o.Land = land; land == slots.LandCheckout {
 			b.write("a", "mine")
+			b.write("b", "mine")
 		}
 		r := b.run(t.Context())
-		wantEnd(t, r, "complete", 0)
+		wantEnd(t, r, "plan_complete", 0)
 		if got := b.git("log", "--format=%s", "HEAD..ralph/run-1"); strings.Count(got, "\n") != 2 || !strings.Contains(r.Decision.Next, "git merge ralph/run-1") {
 			t.Errorf("%s: %q; next: %s", land, got, r.Decision.Next)
 		}
-		if _, err := os.Stat(b.dir + "/b"); !errors.Is(err, os.ErrNotExist) || land == slots.LandCheckout && b.read("a") != "mine" {
+		if got, _ := os.ReadFile(b.dir + "/b"); land == slots.LandCheckout && string(got) != "mine" || land == slots.LandBranch && got != nil {
 			t.Errorf("%s: the files of the user were touched", land)
 		}
 	}
