@@ -31,6 +31,11 @@ func (u *ui) askSearch() {
 	u.asks, u.input, u.help = askQuery, "", false
 }
 
+func (u *ui) askForNote() {
+	defer u.lock()()
+	u.asks, u.input, u.help = askNote, "", false
+}
+
 func (u *ui) search(direction int) {
 	defer u.lock()()
 	v := u.shown()

@@ -26,18 +26,23 @@ const verbTimeout = 10 * time.Second
 // control runs "ralph VERB" in the background and shows its result.
 func (u *ui) control(verb string) {
 	defer u.lock()()
-	switch {
-	case len(u.o.Ralph) == 0:
-		u.fail(view.Join(": ", verb+" failed", cmp.Or(u.o.NoControl, "this screen cannot control the runner")))
-		return
-	case !u.model.Alive:
+	if len(u.o.Ralph) > 0 && !u.model.Alive {
 		u.say("no runner is alive here; start one with: ralph")
 		return
 	}
-	u.say("%s …", verb)
+	u.act(verb)
+}
+
+// act runs ralph with arguments in the background and shows its result. u is locked.
+func (u *ui) act(args ...string) {
+	if len(u.o.Ralph) == 0 {
+		u.fail(view.Join(": ", args[0]+" failed", cmp.Or(u.o.NoControl, "this screen cannot control the runner")))
+		return
+	}
+	u.say("%s …", args[0])
 	go func() {
 		defer u.caught()
-		text, ok := runVerb(u.o.Ralph, verb)
+		text, ok := runVerb(u.o.Ralph, args...)
 		defer u.redraw()
 		defer u.lock()()
 		if !ok {
@@ -49,8 +54,9 @@ func (u *ui) control(verb string) {
 }
 
 // runVerb returns the last line that the verb printed, or why it failed.
-func runVerb(ralph []string, verb string) (text string, ok bool) {
-	out, err := output(ralph, verb)
+func runVerb(ralph []string, args ...string) (text string, ok bool) {
+	verb := args[0]
+	out, err := output(ralph, args...)
 	text = lastLine(out)
 	switch {
 	case err != nil:

@@ -35,6 +35,20 @@ func TestKeys_thatControlTheRunner_runItsVerbs(t *testing.T) {
 	p.shows("monitor ended")
 }
 
+func TestKeys_note_isTypedAndHandedOver(t *testing.T) {
+	p := openPane(t, living(t).Dir, [2]int{60, 15})
+	p.shows("RUNNING")
+	p.keys("i")
+	p.shows("note for the next prompt:")
+	p.keys("Escape")
+	p.hides("note for the next prompt:")
+	p.keys("i", "-", "q", "Enter")
+	p.shows("note will act soon")
+	if got := p.called(); got != "note -- -q" {
+		t.Errorf("the call was %q", got)
+	}
+}
+
 // Six seconds are easily missed by somebody who just looks away.
 func TestKeys_verbThatFails_isShownInRedUntilItIsRead(t *testing.T) {
 	p := openPane(t, living(t).Dir, [2]int{80, 24}, "MONITOR_TEST_FAIL=1")

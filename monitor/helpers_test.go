@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		file, _ := os.OpenFile(verbs, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-		fmt.Fprintln(file, os.Args[2])
+		fmt.Fprintln(file, strings.Join(os.Args[2:], " "))
 		_ = file.Close()
 		fmt.Println(os.Args[2] + " will act \x1b[31msoon")
 		os.Exit(0)

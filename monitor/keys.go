@@ -31,6 +31,7 @@ func bindings() []binding {
 		{"o", "open", "open a clean copy of what is shown in $PAGER", func(u *ui) { u.openWith(inPager) }, false},
 		{"e", "", "open what is shown in $EDITOR: the file of a log, or a copy of a review", func(u *ui) { u.openWith(inEditor) }, false},
 		{"/", "search", "search backwards; a query in lower case matches any case", (*ui).askSearch, false},
+		{"i", "note", "write a note into the next prompt", (*ui).askForNote, false},
 		{"n", "", "next match, towards older lines", func(u *ui) { u.search(-1) }, false},
 		{"N", "", "next match, towards newer lines", func(u *ui) { u.search(1) }, false},
 		{"f", "", "follow the end of the log, or stop", (*ui).toggleFollow, false},

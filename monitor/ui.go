@@ -16,12 +16,16 @@ import (
 	"ralph/state/view/summary"
 )
 
+// maxInput bounds what a person types, in bytes.
+const maxInput = 2000
+
 // question is what the last row of the screen asks.
 type question int
 
 const (
 	askNothing question = iota
 	askQuery
+	askNote
 	askToAct
 )
 
@@ -198,9 +202,9 @@ func (u *ui) drawPanel(c canvas, p panel, v summary.Summary) {
 func (u *ui) drawLast(c canvas, v summary.Summary) {
 	switch {
 	case u.asks == askQuery:
-		x := c.text(1, 0, plain.Bold(true), "/")
-		x = c.text(x, 0, plain, u.input)
-		c.text(x, 0, plain.Reverse(true), " ")
+		u.drawInput(c, "/")
+	case u.asks == askNote:
+		u.drawInput(c, "note for the next prompt: ")
 	case u.asks == askToAct:
 		c.text(1, 0, c.tone(summary.Bad), termtext.Fit(questionBefore(u.verb, &u.model), c.w-2))
 	case u.failure != "":
@@ -214,14 +218,25 @@ func (u *ui) drawLast(c canvas, v summary.Summary) {
 	}
 }
 
+// drawInput draws what a person types; of a long text the end.
+func (u *ui) drawInput(c canvas, prompt string) {
+	x := c.text(1, 0, plain.Bold(true), termtext.Fit(prompt, c.w-2))
+	text := []rune(u.input)
+	for len(text) > 0 && termtext.Width(string(text)) > c.w-x-2 {
+		text = text[1:]
+	}
+	x = c.text(x, 0, plain, string(text))
+	c.text(x, 0, plain.Reverse(true), " ")
+}
+
 // key handles one key in the event loop.
 func (u *ui) key(e *tcell.EventKey) {
 	u.mu.Lock()
 	asks := u.asks
 	u.mu.Unlock()
 	switch asks {
-	case askQuery:
-		u.keyQuery(e)
+	case askQuery, askNote:
+		u.keyInput(e, asks)
 		return
 	case askToAct:
 		u.mu.Lock()
@@ -242,12 +257,17 @@ func (u *ui) key(e *tcell.EventKey) {
 	}
 }
 
-func (u *ui) keyQuery(e *tcell.EventKey) {
+// keyInput edits the line that a person types.
+func (u *ui) keyInput(e *tcell.EventKey, asks question) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch e.Key() {
 	case tcell.KeyEnter:
 		u.asks = askNothing
+		if asks == askNote {
+			u.act("note", "--", u.input)
+			return
+		}
 		v := u.shown()
 		v.setQuery(termtext.Line(u.input))
 		switch {
@@ -268,7 +288,7 @@ func (u *ui) keyQuery(e *tcell.EventKey) {
 	case tcell.KeyCtrlU:
 		u.input = ""
 	case tcell.KeyRune:
-		if len(u.input) < 200 {
+		if len(u.input) < maxInput {
 			u.input += string(e.Rune())
 		}
 	}

@@ -100,6 +100,9 @@ func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.I
 		Answers: r.asked.Give(t.ID),
 		Aside:   r.tasks.AsideTitles(plan.List), Last: r.notes.Last, Refused: r.notes.Refused, Feedback: r.notes.Feedback,
 	}
+	if from := r.origin(t); from.Role == roles.Developer && r.d.State != nil {
+		in.Notes = r.notes.Give(from, t)
+	}
 	if r.notes.Task != t.ID { // another task came between
 		in.Feedback = slices.Concat(in.Feedback, past.Feedback)
 	}

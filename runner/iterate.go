@@ -117,7 +117,7 @@ func (r *Run) begin(a turn.Assignment) {
 	start := state.IterationStart{Title: a.Task.Title, Agent: a.Agent.Spec.Name, Model: a.Agent.Model, Done: p.Done, Total: p.Total}
 	start.Why = output.WithoutTask(start, r.mem.Contradiction != "")
 	r.tellOf(a.Task, start)
-	if feedback := r.notes.Payload(); feedback != nil && a.Origin.Role == roles.Developer {
+	if feedback := r.notes.Payload(a.Origin.Iteration); feedback != nil && a.Origin.Role == roles.Developer {
 		r.tellOf(a.Task, feedback)
 	}
 	calls := r.calls
@@ -153,6 +153,7 @@ func (r *Run) conclude(ctx, keep context.Context, from turned) (rules.Decision, 
 		f.Review = r.toReview(keep, res.Proof.Report)
 	}
 	d := rules.Conclude(f)
+	r.out.Lost(r.notes.Delivered(res, counted))
 	if counted { // a call that did nothing keeps what the next one has to know
 		r.notes.Begin(res)
 		r.tasks.Attempted(res.Task.ID, rules.Attempt(res))

@@ -65,6 +65,7 @@ func (r *Run) open() error {
 	if r.out, err = output.Open(to); err != nil {
 		return err
 	}
+	r.notes.Open(w.Reader)
 	r.asked = questions.Open(w.Reader, questions.Host{Tasks: r.tasks, Origin: r.origin, Tell: r.out.Event})
 	r.recallChecks()
 	return r.announceStart(old)

@@ -23,6 +23,10 @@ var planFakes = map[string]func(*fake) int{
 		put("work-"+f.id(), "x")
 		return f.result("ok"+block(false, "TASK: "+f.id()+"\n"), nil)
 	},
+	"noted": func(f *fake) int { // keeps its prompt
+		put("prompt-"+f.id(), f.prompt)
+		return f.result("ok"+block(false, "TASK: "+f.id()+"\n"), nil)
+	},
 	"lazy-claimer": func(f *fake) int { // says so without any work
 		return f.result("ok"+block(false, "TASK: "+f.id()+"\n"), nil)
 	},

@@ -41,6 +41,7 @@ const (
 	dirControl    = "control"
 	dirReports    = "reports"
 	dirQuestions  = "questions"
+	dirNotes      = "notes"
 	dirHub        = "hub"
 	fileLessons   = "learnings.jsonl" // written by runner/lessons
 	fileLearnings = "LEARNINGS.md"    // written by runner/lessons
@@ -78,6 +79,7 @@ func Files() []File {
 		{dirLogs + "/RUN/ITERATION.raw", "what the agent printed, with secrets hidden; next to it `ITERATION.prompt.md` and the run's `flags.json`", "pruned by size"},
 		{dirReports + "/RUN.html", "what a run came to, on one page; next to it `RUN.md` and `RUN.json`, the record that `ralph runs` lists", "the latest 100 runs"},
 		{dirQuestions + "/ID.json", "JSON: a question of an agent to a person: `id`, `task`, `text`, `options`, `context`, `answer`", "the latest 200"},
+		{dirNotes + "/ID.json", "JSON: a note of a person for the next prompt: `id`, `at`, `text`, `iteration`, `run`, `task`", "the latest 100"},
 		{dirHub + "/", "what `ralph-hub` has to send, has sent and was told, one file each; no addresses and no keys", "a month"},
 		{fileLessons, "JSON lines: what turns learned, with their files, uses and evidence", "kept"},
 		{fileLearnings, "Markdown: the same for people; a file of yours of this name stays as it is", "kept"},
@@ -106,6 +108,9 @@ func (r *Reader) LiveLogPath() string { return r.path(fileLive) }
 
 // LogPath is ralph's own log.
 func (r *Reader) LogPath() string { return r.path(dirLogs, "ralph.log") }
+
+// NotesDir holds what people want the next prompt to say, a file for each note.
+func (r *Reader) NotesDir() string { return r.path(dirNotes) }
 
 // QuestionsDir holds what agents ask people, a file for each question.
 func (r *Reader) QuestionsDir() string { return r.path(dirQuestions) }

@@ -2,17 +2,52 @@
 package notes
 
 import (
+	"errors"
 	"slices"
 
 	"ralph/runner/rules"
+	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
+	"ralph/state/note"
 )
 
 // Notes are those of a run.
 type Notes struct {
 	state.NextPrompt
 	told []string // by hooks, since the last Settle
+
+	people note.Store
+	given  []note.Note // that the prompts of turns which are not over have
+}
+
+// Open lets the notes of people in.
+func (n *Notes) Open(r *state.Reader) { n.people = note.In(r) }
+
+// Give returns the notes of people that no prompt had yet. They go into that of an iteration.
+func (n *Notes) Give(from state.Origin, t task.Task) (texts []string) {
+	all, err := n.people.List()
+	n.given = slices.DeleteFunc(n.given, func(g note.Note) bool { return g.Iteration == from.Iteration })
+	for _, one := range all {
+		taken := slices.ContainsFunc(n.given, func(g note.Note) bool { return g.ID == one.ID })
+		if err == nil && one.Waits() && !taken {
+			texts = append(texts, one.Text)
+			one.Run, one.Iteration, one.Task = from.Run, from.Iteration, t.Title
+			n.given = append(n.given, one)
+		}
+	}
+	return texts
+}
+
+// Delivered notes that a turn had its notes. One that did nothing leaves them to the next.
+func (n *Notes) Delivered(res turn.Result, counts bool) (err error) {
+	n.given = slices.DeleteFunc(n.given, func(g note.Note) bool {
+		if g.Iteration == res.Origin.Iteration && counts {
+			err = errors.Join(err, n.people.Save(g))
+		}
+		return g.Iteration == res.Origin.Iteration
+	})
+	return err
 }
 
 // Begin forgets what was for the turn before, but not what hooks have said since.
@@ -47,11 +82,16 @@ func (n *Notes) Settle(hints ...string) {
 	n.told = nil
 }
 
-// Payload is what the event says; nil: nothing.
-func (n *Notes) Payload() state.Payload {
+// Payload is what the event at the start of an iteration says; nil: nothing.
+func (n *Notes) Payload(iteration int) state.Payload {
 	items := slices.Clone(n.Feedback)
 	if n.Refused != "" {
 		items = slices.Insert(items, 0, "Your claim of completion was refused: "+n.Refused)
+	}
+	for _, g := range n.given {
+		if g.Iteration == iteration {
+			items = append(items, "A person's note "+g.ID+": "+g.Text)
+		}
 	}
 	if len(items) == 0 {
 		return nil

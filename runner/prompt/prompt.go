@@ -46,6 +46,8 @@ type Input struct {
 	Feedback []string `json:"feedback,omitempty"`
 	// Answers are a person's, to questions that earlier attempts at the task asked.
 	Answers []Answer `json:"answers,omitempty"`
+	// Notes are what a person wants this prompt to say.
+	Notes []string `json:"notes,omitempty"`
 	// Lessons are what earlier turns of this project learned, a line each.
 	Lessons []string `json:"lessons,omitempty"`
 	// Aside names open tasks that this run has given up on.
@@ -84,6 +86,7 @@ func Build(in Input) string {
 	in.task(&b)
 	in.attempts(&b)
 	in.answers(&b)
+	in.notes(&b)
 	in.standing(&b)
 	in.feedback(&b)
 	in.lessons(&b)
@@ -208,6 +211,18 @@ func (in Input) answers(b *strings.Builder) {
 		question, answer := trim(strings.TrimSpace(a.Question)), trim(strings.TrimSpace(a.Answer))
 		fence := fenceFor(question + "\n" + answer)
 		fmt.Fprintf(b, "\nQuestion:\n\n%s\n%s\n%[1]s\n\nAnswer:\n\n%[1]s\n%[3]s\n%[1]s\n", fence, question, answer)
+	}
+}
+
+func (in Input) notes(b *strings.Builder) {
+	if len(in.Notes) == 0 {
+		return
+	}
+	b.WriteString("\n## A person says\n\nThis is said once: follow it now, and write down in the project what lasts.\n")
+	for _, text := range in.Notes {
+		text = trim(strings.TrimSpace(text))
+		fence := fenceFor(text)
+		fmt.Fprintf(b, "\n%s\n%s\n%[1]s\n", fence, text)
 	}
 }
 

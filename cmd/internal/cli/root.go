@@ -58,7 +58,7 @@ func addGroups(root *cobra.Command, f *cmdline.Factory) {
 	cmdline.AddVerbs(root, cmdline.GroupRun,
 		newRunCmd(f, "run"), newRunCmd(f, "once"), newDemoCmd(f), newResumeCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupRun, newControlCmds(f)...)
-	cmdline.AddVerbs(root, cmdline.GroupRun, newAcceptCmd(f), touchcmd.NewAnswerCmd(f))
+	cmdline.AddVerbs(root, cmdline.GroupRun, newAcceptCmd(f), touchcmd.NewAnswerCmd(f), touchcmd.NewNoteCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupLook, touchcmd.NewQuestionsCmd(f))
 	root.AddCommand(newTurnCmd(f), hookcmd.NewHookCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupLook, setupcmd.NewCheckCmd(f), learncmd.NewLearnCmd(f))

@@ -15,6 +15,7 @@ import (
 	"ralph/logs/termtext"
 	"ralph/monitor"
 	"ralph/state"
+	"ralph/state/note"
 	"ralph/state/view"
 	"ralph/state/view/summary"
 )
@@ -75,6 +76,10 @@ func (a *app) printStatus(r *state.Reader, asJSON bool) error {
 		m := view.Model{Snapshot: s}
 		m.Recall(r)
 		fmt.Fprint(a.Out, summary.Text(&m, now, a.Width()))
+		if all, err := note.In(r).List(); err == nil && len(all) > 0 {
+			last := all[len(all)-1]
+			a.Say("note      %s %s: %s", last.ID, last.Where(), cmdline.Shorten(cmdline.OneLine(last.Text)))
+		}
 		if text := historycmd.Forecast(r, s); text != "" {
 			a.Say("forecast  %s", text)
 		}

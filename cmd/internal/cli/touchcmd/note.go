@@ -1,0 +1,60 @@
+package touchcmd
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/state/note"
+)
+
+// NewNoteCmd returns ralph note.
+func NewNoteCmd(f *cmdline.Factory) *cobra.Command {
+	return &cobra.Command{
+		Use: "note [TEXT...]", Short: "Tell the agent something in the next prompt", Args: cobra.ArbitraryArgs,
+		Long: "Put a note into the next prompt, once. Without a living run, the next one takes it. Without TEXT, list the notes, and\n" +
+			"which iteration each went into.",
+		Example: "  ralph note The staging database is read-only today\n  ralph note",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return listNotes(f)
+			}
+			return addNote(f, strings.Join(args, " "))
+		},
+	}
+}
+
+func addNote(f *cmdline.Factory, text string) error {
+	r, dir, err := f.Reader()
+	if err != nil {
+		return err
+	}
+	if err := f.RefuseAgent(dir, "write a note into the next prompt"); err != nil {
+		return err
+	}
+	n, err := note.In(r).Add(text)
+	if err != nil {
+		return cmdline.UsageError("%v", err)
+	}
+	f.Say("note %s waits for the next prompt: %s", n.ID, cmdline.Shorten(cmdline.OneLine(n.Text)))
+	return nil
+}
+
+func listNotes(f *cmdline.Factory) error {
+	r, _, err := f.Reader()
+	if err != nil {
+		return err
+	}
+	all, err := note.In(r).List()
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		f.Say("no notes; write one with: ralph note TEXT")
+	}
+	for _, n := range all {
+		f.Say("%s  %s: %s", n.ID, n.Where(), cmdline.OneLine(n.Text))
+	}
+	return nil
+}
