@@ -27,16 +27,19 @@ SLOW := ./internal/faults ./internal/tmuxe2e ./runner ./monitor ./cmd/...
 RACE := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build sandbox-image demo test check e2e faults bench lint vuln cross generate install clean tools-for-tests testgate
+.PHONY: help build sandbox-image demo demo-parallel test check e2e faults bench lint vuln cross generate install clean tools-for-tests testgate
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## bin/ralph, bin/ralph-status, bin/ralph-monitor, bin/ralph-hub
 	$(BUILD) -o bin/ $(PROGRAMS:%=./cmd/%)
 
 demo: build ## a whole run in a fresh temporary project, with a scripted agent
 	bin/ralph demo
+
+demo-parallel: build ## four scripted agents side by side: a conflict, a bad merge, an agent that is killed
+	scripts/demo-parallel bin/ralph $(if $(shell command -v tmux),--monitor)
 
 test: testgate tools-for-tests ## the tests in under three minutes; what it leaves out is named, and in `make check`
 	$(GATE) -short -shuffle=on -p=$$((2 * $$(getconf _NPROCESSORS_ONLN))) $(SLOW) ./...

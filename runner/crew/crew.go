@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -278,7 +279,7 @@ func (c *Crew) Start(ctx context.Context, j *Job, a turn.Assignment) {
 
 // message is that of a commit without its own.
 func (c *Crew) message(a turn.Assignment) string {
-	title := a.Task.Title
+	title := strings.TrimPrefix(a.Task.Title, "[P] ")
 	if title == "" {
 		title = fmt.Sprintf("iteration %d", a.Origin.Iteration)
 	}

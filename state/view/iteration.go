@@ -61,9 +61,9 @@ type Kept struct {
 // Running reports whether the iteration has not ended and was not cut off.
 func (it *Iteration) Running() bool { return it.Ended.IsZero() && !it.CutOff }
 
-// known returns the iteration with this number if it is one of the latest two, else nil.
+// known returns the iteration with this number if it is one of the latest, else nil.
 func (r *Run) known(number int) *Iteration {
-	for i := len(r.Iterations) - 1; i >= max(len(r.Iterations)-2, 0); i-- {
+	for i := len(r.Iterations) - 1; i >= max(len(r.Iterations)-maxBeside, 0); i-- {
 		if r.Iterations[i].Number == number {
 			return &r.Iterations[i]
 		}
@@ -78,6 +78,9 @@ func (r *Run) iteration(e state.Event) *Iteration {
 		return &Iteration{}
 	}
 	if it := r.known(e.Iteration); it != nil {
+		if it.Ended.IsZero() {
+			it.CutOff = false // it runs beside the latest
+		}
 		return it
 	}
 	if n := len(r.Iterations); n > 0 && r.Iterations[n-1].Running() {
@@ -86,7 +89,6 @@ func (r *Run) iteration(e state.Event) *Iteration {
 	if len(r.Iterations) >= maxIterations {
 		r.Iterations = slices.Delete(r.Iterations, 0, maxIterations/10)
 	}
-	r.spent, r.tries = r.Usage, state.Usage{}
 	r.Iterations = append(r.Iterations, Iteration{Run: r.ID, Number: e.Iteration, StartedAt: e.Time, TaskID: e.Task})
 	return &r.Iterations[len(r.Iterations)-1]
 }
@@ -96,7 +98,7 @@ func (r *Run) begin(e state.Event, d state.IterationStart) {
 	it.TaskID, it.Task, it.Role, it.Verdicts = e.Task, clip(cmp.Or(d.Title, d.Why), maxTold), Unless("developer", e.Role), nil
 	it.Tries++
 	it.Ended, it.CutOff, it.Checks = time.Time{}, false, nil // findings stay, as do the changes that caused them
-	r.spent, r.tries = r.Usage, it.Usage
+	r.called(e, it)
 	if d.Agent != "" {
 		r.Agent, r.Model = d.Agent, d.Model
 	}
@@ -117,9 +119,9 @@ func (r *Run) end(e state.Event, d state.IterationEnd) {
 	it.Cut, it.Says = clip(d.Cut, maxTold), clip(d.Says, maxTold)
 	it.Task = cmp.Or(it.Task, clip(d.Title, maxTold))
 	if d.Usage != (state.Usage{}) {
-		r.spend(it, d.Usage)
+		r.spend(e, d.Usage)
 	}
-	r.spent, r.tries = r.Usage, it.Usage
+	r.called(e, it)
 	if d.Total > 0 {
 		r.Done, r.Total = d.Done, d.Total
 	}
@@ -129,10 +131,13 @@ func (r *Run) end(e state.Event, d state.IterationEnd) {
 	r.drop()
 }
 
-// Settle marks a latest iteration without an end as running or cut off.
+// Settle marks the latest iterations without an end as running or cut off.
 func (r *Run) Settle(alive bool) {
-	if n := len(r.Iterations); n > 0 && r.Iterations[n-1].Ended.IsZero() {
-		r.Iterations[n-1].CutOff = !alive || r.End != nil
+	for i := max(len(r.Iterations)-maxBeside, 0); i < len(r.Iterations); i++ {
+		it, last := &r.Iterations[i], i == len(r.Iterations)-1
+		if it.Ended.IsZero() && (last || !alive || r.End != nil) {
+			it.CutOff = !alive || r.End != nil
+		}
 	}
 }
 

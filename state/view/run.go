@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -15,6 +16,7 @@ const (
 	maxFindings   = 100   // of one iteration
 	maxChecks     = 200   // of a run, and of one iteration
 	maxOpen       = 1_000 // tool calls without an answer
+	maxBeside     = 128   // iterations among which those are that run side by side
 	maxTold       = 400   // runes of a reason, a finding, a title
 )
 
@@ -42,8 +44,9 @@ type Run struct {
 	End       *state.RunEnd `json:"end,omitempty"`        // nil: running, or killed
 
 	open  map[string]state.Tool // tool calls without an answer
-	spent state.Usage           // of all calls before this one
-	tries state.Usage           // of this iteration's calls before this one
+	spent state.Usage           // of all calls that are over
+	calls map[int]state.Usage   // of those that are not, by iteration
+	tries map[int]state.Usage   // of an iteration's calls that are over
 }
 
 // ToolCall is a tool that the agent called.
@@ -89,13 +92,13 @@ func (r *Run) Add(e state.Event) {
 	case state.ToolResult:
 		r.answer(d)
 	case state.Usage:
-		r.spend(r.iteration(e), d)
+		r.spend(e, d)
 	case state.Limit:
 		r.Limits = withLimit(r.Limits, d)
 	case state.RunEnd:
 		r.End = &d
 		if d.Usage != (state.Usage{}) {
-			r.Usage = d.Usage
+			r.Usage, r.spent, r.calls = d.Usage, d.Usage, nil
 		}
 		r.drop()
 	default:
@@ -206,11 +209,30 @@ func (r *Run) answer(d state.ToolResult) {
 	}
 }
 
-// spend records what the current call has used so far.
-func (r *Run) spend(it *Iteration, u state.Usage) {
-	it.Usage = r.tries.Add(u)
+// spend records what the current call of an iteration has used so far.
+func (r *Run) spend(e state.Event, u state.Usage) {
+	it := r.iteration(e)
+	it.Usage = r.tries[e.Iteration].Add(u)
 	it.CostUSD = it.Usage.CostUSD
-	r.Usage = r.spent.Add(u)
+	if r.calls == nil {
+		r.calls = map[int]state.Usage{}
+	}
+	r.calls[e.Iteration] = u
+	r.Usage = r.spent
+	for _, n := range slices.Sorted(maps.Keys(r.calls)) {
+		r.Usage = r.Usage.Add(r.calls[n])
+	}
+}
+
+// called closes the account of an iteration's call.
+func (r *Run) called(e state.Event, it *Iteration) {
+	r.spent = r.spent.Add(r.calls[e.Iteration])
+	delete(r.calls, e.Iteration)
+	if r.tries == nil {
+		r.tries = map[int]state.Usage{}
+	}
+	delete(r.tries, e.Iteration-maxBeside)
+	r.tries[e.Iteration] = it.Usage
 }
 
 // drop clears the state of an agent call.
