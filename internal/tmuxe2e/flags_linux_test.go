@@ -28,7 +28,9 @@ func (p *project) other(o option.Row) string {
 		"PLAN_FILE":       filepath.Join(p.dir, "my plan.md"),
 		"START_AT":        "", // any other waits for it
 		"UNTIL":           time.Now().Add(-time.Hour).Format("15:04"),
-		"SANDBOX":         "off", // the agent writes where no sandbox lets it
+		"ISOLATE":         "none", "PARALLEL": "1", // the project has no repository
+		"MAX_CONTINUATIONS": "7",   // the agent's own limit is lower than 17
+		"SANDBOX":           "off", // the agent writes where no sandbox lets it
 	}
 	if value, ok := own[o.Key]; ok {
 		return value
