@@ -50,7 +50,7 @@ func TestConfig_terminalOrPipe_fitsOrIsWhole(t *testing.T) {
 		t.Errorf("the value is cut in a pipe:\n%s", pipe.String())
 	}
 	for line := range strings.Lines(pipe.String()) {
-		if line = strings.TrimSuffix(line, "\n"); len(line) > 130 && !strings.Contains(line, tools) || strings.HasSuffix(line, " ") {
+		if line = strings.TrimSuffix(line, "\n"); len(line) > 150 && !strings.Contains(line, tools) || strings.HasSuffix(line, " ") {
 			t.Errorf("%d columns in a pipe: %q", len(line), line)
 		}
 	}
