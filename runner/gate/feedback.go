@@ -40,13 +40,15 @@ func (r Report) Blocked() bool {
 
 // Cause is the normalized text by which failures are compared; empty: none blocks.
 func (r Report) Cause() string {
-	for _, x := range r.Blocking() {
-		if len(x.Blamed) > 0 {
-			return x.Name + ": " + strings.Join(names(x.Blamed), ", ")
-		}
-		return ending.Normalize(x.Name + ": " + x.FirstLine())
+	blocking := r.Blocking()
+	if len(blocking) == 0 {
+		return ""
 	}
-	return ""
+	x := blocking[0]
+	if len(x.Blamed) > 0 {
+		return x.Name + ": " + strings.Join(names(x.Blamed), ", ")
+	}
+	return ending.Normalize(x.Name + ": " + x.FirstLine())
 }
 
 // KnownRed returns the names of required checks that fail only as in the baseline.

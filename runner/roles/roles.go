@@ -109,10 +109,12 @@ func (r Reviewer) Describe() string {
 	return text
 }
 
-// Score and bounds, with what holds when the row does not say it.
+// Bound is how long a call of the reviewer may take.
+func (r Reviewer) Bound() time.Duration { return cmp.Or(r.Timeout, DefaultTimeout) }
+
+// What holds when the row does not say it.
 func (r Reviewer) weight() float64          { return cmp.Or(r.Weight, 1) }
 func (r Reviewer) threshold() int           { return cmp.Or(r.Threshold, DefaultThreshold) }
-func (r Reviewer) Bound() time.Duration     { return cmp.Or(r.Timeout, DefaultTimeout) }
 func (r Reviewer) persona() (Persona, bool) { return FindPersona(cmp.Or(r.Persona, r.Name)) }
 
 // Named finds the judges of these names: rows, or built-in personas. The error lists the

@@ -27,7 +27,7 @@ const settled = time.Second
 func stampOf(path string) (s stamp) {
 	var st unix.Stat_t
 	if unix.Stat(path, &st) == nil {
-		s = stamp{uint64(st.Dev), st.Ino, st.Size, time.Unix(st.Ctim.Unix())}
+		s = stamp{uint64(st.Dev), st.Ino, st.Size, time.Unix(st.Ctim.Unix())} //nolint:unconvert // the device is an int32 on macOS
 	}
 	return s
 }

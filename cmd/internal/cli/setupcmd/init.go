@@ -3,6 +3,7 @@
 package setupcmd
 
 import (
+	"context"
 	"bufio"
 	"cmp"
 	"fmt"
@@ -366,7 +367,7 @@ func (o *initOptions) sayMissing(line string) {
 		if strings.Contains(word, "=") { // an assignment before the program
 			continue
 		}
-		find := exec.Command("/bin/sh", "-c", `command -v -- "$1"`, "sh", word)
+		find := exec.CommandContext(context.Background(), "/bin/sh", "-c", `command -v -- "$1"`, "sh", word)
 		if dir, err := o.Project(); err == nil {
 			find.Dir = dir
 		}

@@ -24,10 +24,9 @@ import (
 // receiver is a service on loopback that fails first.
 type receiver struct {
 	*httptest.Server
-	mu   sync.Mutex
-	got  []string
-	bad  int // answers to come that are failures
-	sign string
+	mu  sync.Mutex
+	got []string
+	bad int // answers to come that are failures
 }
 
 func newReceiver(t *testing.T, bad int) *receiver {
