@@ -3,9 +3,9 @@
 package setupcmd
 
 import (
-	"context"
 	"bufio"
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
