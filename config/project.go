@@ -1,6 +1,7 @@
 package config
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -38,5 +39,5 @@ func isProject(dir string) bool {
 		return true
 	}
 	info, err := os.Stat(filepath.Join(dir, rcName))
-	return err == nil && !info.IsDir()
+	return err == nil && !info.IsDir() && info.Mode()&fs.ModeSocket == 0
 }

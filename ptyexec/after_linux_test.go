@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ralph/ptyexec/cover"
 )
 
 func TestRun_after_runsOnceHoweverTheChildEnds(t *testing.T) {
@@ -30,25 +32,24 @@ func TestRun_after_runsOnceHoweverTheChildEnds(t *testing.T) {
 	}
 }
 
-func TestRun_empty_removesWhatNobodyFilled(t *testing.T) {
+func TestRun_cover_isThereMeanwhileAndGoneAfterwards(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{"by itself": "true", "killed": "kill -9 $$", "with children": "sleep 600 & exit 0"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			at := func(name string) string { return filepath.Join(dir, name) }
-			c := Command{Args: []string{"sh", "-c", "echo x > filled; mkdir -p other/in; " + script}, Dir: dir, KillGrace: 100 * time.Millisecond,
-				Empty: []string{at("folder"), at("folder/file"), at("filled"), at("other"), at("missing")}}
-			if err := os.Mkdir(at("folder"), 0o700); err != nil {
+			c := Command{Args: []string{"sh", "-c", "ls > saw; echo x > filled/in; " + script}, Dir: dir, KillGrace: 100 * time.Millisecond,
+				Cover: &cover.Places{Dirs: []string{at("folder"), at("filled")}, Sockets: []string{at("folder/socket"), at("there")},
+					Files: []cover.File{{Path: at("file"), Text: "."}}, Blanks: []cover.File{{Path: at("blank")}}}}
+			if err := os.WriteFile(at("there"), []byte("x"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			for _, name := range []string{"folder/file", "filled"} {
-				if err := os.WriteFile(at(name), nil, 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
 			capture(t, c)
-			for name, want := range map[string]bool{"folder": false, "filled": true, "other": true} {
+			if saw, _ := os.ReadFile(at("saw")); string(saw) != "blank\nfile\nfilled\nfolder\nsaw\nthere\n" {
+				t.Errorf("meanwhile: %q", saw)
+			}
+			for name, want := range map[string]bool{"folder": false, "filled": true, "file": false, "blank": false, "there": true} {
 				if _, err := os.Lstat(at(name)); (err == nil) != want {
 					t.Errorf("%s: there: %v, want %v", name, err == nil, want)
 				}

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ralph/ptyexec/confine"
+	"ralph/ptyexec/cover"
 )
 
 // guardName is the whole argv that makes this program a guard. It is not the
@@ -61,7 +61,7 @@ type guard struct {
 	deadline time.Time    // from here on KILL; zero: nobody has to end yet
 	told     map[int]bool // processes that outlived the child
 	after    func()       // once the child is gone; nil: nothing
-	empty    []string     // removed once nothing is left
+	uncover  func()       // once nothing is left
 }
 
 func runGuard() {
@@ -82,7 +82,12 @@ func runGuard() {
 	if err != nil {
 		return
 	}
-	defer removeEmpty(s.empty)
+	held, err := cover.Make(s.cover)
+	defer held.Release()
+	if err != nil {
+		report(record{recordUnconfined, int32(errnoOf(err)), 0})
+		return
+	}
 	if err := confine.Apply(s.confine); err != nil {
 		report(record{recordUnconfined, int32(errnoOf(err)), 0})
 		return
@@ -97,7 +102,7 @@ func runGuard() {
 	_ = syscall.Close(fdOutput)
 	report(record{recordStarted, int32(pid), 0})
 
-	g := guard{leader: pid, grace: s.grace, told: map[int]bool{}, empty: s.empty}
+	g := guard{leader: pid, grace: s.grace, told: map[int]bool{}, uncover: held.Release}
 	if len(s.after) > 0 {
 		g.after = s.cleanUp
 	}
@@ -117,15 +122,6 @@ func (s spec) exec() (pid int, err error) {
 	return syscall.ForkExec(s.path, s.args, &syscall.ProcAttr{
 		Dir: s.dir, Env: s.env, Files: []uintptr{stdin, fdOutput, fdOutput}, Sys: sys,
 	})
-}
-
-// removeEmpty removes those of the paths that are empty, the last one first.
-func removeEmpty(paths []string) {
-	for _, path := range slices.Backward(paths) {
-		if info, err := os.Lstat(path); err == nil && (info.IsDir() || info.Size() == 0) {
-			_ = os.Remove(path)
-		}
-	}
 }
 
 // cleanUp runs Command.After.
@@ -193,7 +189,7 @@ func (g *guard) loop(ended <-chan os.Signal, commands <-chan byte) {
 			}
 		}
 		if g.reap() {
-			removeEmpty(g.empty)
+			g.uncover()
 			report(record{recordEnded, int32(len(g.told)), 0})
 			return
 		}

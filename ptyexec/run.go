@@ -31,6 +31,7 @@ import (
 	"time"
 
 	"ralph/ptyexec/confine"
+	"ralph/ptyexec/cover"
 )
 
 // Size is a terminal's size in character cells.
@@ -71,9 +72,9 @@ type Command struct {
 	// process is dead: it ends what the child started elsewhere, such as a container.
 	// It has the child's environment and folder, and 10s. nil: nothing is run.
 	After []string
-	// Empty are files and folders that the guard removes once nothing is left of the child,
-	// those that are still empty: the places that a sandbox mounted something on.
-	Empty   []string
+	// Cover is what the guard makes before the child starts, and removes once nothing is
+	// left of it: the places that a sandbox mounts something on. nil: nothing.
+	Cover   *cover.Places
 	Started func(pid int) // gets the child's pid once it runs; nil: nobody asks
 
 	Spare   *Spare          // makes starts in a pty faster; nil: none
@@ -134,7 +135,6 @@ func Run(ctx context.Context, c Command, output func(p []byte) (final bool)) (Ex
 	ch, err := start(c)
 	if err != nil {
 		exit.Cause = CauseExited
-		removeEmpty(c.Empty)
 		return exit, err
 	}
 	printed := newBacklog()

@@ -192,6 +192,9 @@ func newSpec(c Command) (spec, error) {
 	if s.confine, err = c.Confine.Encode(); err != nil {
 		return spec{}, err
 	}
+	if s.cover, err = c.Cover.Encode(); err != nil {
+		return spec{}, err
+	}
 	if s.dir, err = workingDir(c.Dir); err != nil {
 		return spec{}, fmt.Errorf("start %q: %w", c.Args[0], err)
 	}
@@ -200,7 +203,6 @@ func newSpec(c Command) (spec, error) {
 	if s.path, err = lookUp(c.Args[0], s.dir, s.env); err != nil {
 		return spec{}, fmt.Errorf("start %q: %w", c.Args[0], err)
 	}
-	s.empty = c.Empty
 	if len(c.After) > 0 {
 		program, err := lookUp(c.After[0], s.dir, s.env)
 		if err != nil {

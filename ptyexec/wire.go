@@ -13,11 +13,11 @@ type spec struct {
 	path, dir string
 	args, env []string
 	after     []string // argv for the time after the child; its program is a path
-	empty     []string // to be removed in the end
 	tty       bool     // the output is the slave of a pty
 	prompt    bool     // stdin is the pipe; else /dev/null
 	grace     time.Duration
 	confine   string // limits as package confine encodes them
+	cover     string // places as package cover encodes them
 }
 
 // Commands that may follow the spec, one byte each. The end of the pipe means that
@@ -49,7 +49,7 @@ func (s spec) encode() []byte {
 	for _, v := range []uint64{flag(s.tty), flag(s.prompt), uint64(s.grace)} {
 		b = binary.AppendUvarint(b, v)
 	}
-	for _, list := range [][]string{{s.path, s.dir, s.confine}, s.args, s.env, s.after, s.empty} {
+	for _, list := range [][]string{{s.path, s.dir, s.confine, s.cover}, s.args, s.env, s.after} {
 		b = binary.AppendUvarint(b, uint64(len(list)))
 		for _, text := range list {
 			b = binary.AppendUvarint(b, uint64(len(text)))
@@ -101,11 +101,11 @@ func readSpec(r io.Reader) (spec, error) {
 	}
 	s := spec{tty: number() == 1, prompt: number() == 1, grace: time.Duration(number())}
 	where := list()
-	s.args, s.env, s.after, s.empty = list(), list(), list(), list()
-	if !ok || len(where) != 3 || len(body) != 0 {
+	s.args, s.env, s.after = list(), list(), list()
+	if !ok || len(where) != 4 || len(body) != 0 {
 		return spec{}, errTorn
 	}
-	s.path, s.dir, s.confine = where[0], where[1], where[2]
+	s.path, s.dir, s.confine, s.cover = where[0], where[1], where[2], where[3]
 	return s, nil
 }
 

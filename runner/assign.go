@@ -25,7 +25,7 @@ func (r *Run) assignment(t task.Task) turn.Assignment {
 	a := turn.Assignment{
 		V: turn.Version, Origin: r.origin(t), Dir: r.dir(), Task: t, Plan: r.plan.File,
 		Agent:  turn.Agent{Filter: r.d.Filter},
-		Checks: r.checks, Sandbox: r.o.Settings,
+		Checks: r.checks, Sandbox: r.o.Contained,
 		Audit: turn.Audit{Answer: r.o.AntiCheat, Warned: r.past.warned},
 		Known: turn.History{Worked: notes.Worked, Refusals: notes.Refusals, Tries: notes.Tries},
 	}

@@ -62,7 +62,7 @@ type Options struct {
 	gate.CheckOptions
 	store.PlanOptions
 	git.CommitOptions
-	sandbox.Settings // as Resolve returned them
+	sandbox.Contained
 	callhooks.Wanted
 	lessons.Choice
 	slots.SlotOptions
@@ -174,7 +174,7 @@ func New(o Options, d Deps) *Run {
 	r := &Run{o: o, d: d, host: host, inbox: inbox.New(), tasks: ledger.Ledger{}, plan: planbook.New(d.Dir, d.Plan, o.PlanOptions)}
 	r.plan.File.Edits, r.plan.Log, r.learned = d.PlanEdits, d.Log, lessons.Open(d.Dir, o.Choice)
 	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}
-	r.hooks = hooks.Set{Hooks: d.Hooks, Dir: d.Dir, Plan: d.Plan, Env: d.Env, Filter: d.Filter, Sandbox: o.Settings, Kill: d.Kill, Asked: o.Asked(d.Agents)}
+	r.hooks = hooks.Set{Hooks: d.Hooks, Dir: d.Dir, Plan: d.Plan, Env: d.Env, Filter: d.Filter, Sandbox: o.Contained, Kill: d.Kill, Asked: o.Asked(d.Agents)}
 	r.worker = r.newWorker(d.Env)
 	r.worker.Resize, r.worker.Begun = d.Resize, d.Begun
 	r.panel = &panel.Panel{Review: o.Review, Rows: o.JudgeRows, AIOS: o.AIOS, Dir: d.Dir, Env: d.Env, Filter: d.Filter, Sandbox: o.Settings, Idle: o.IdleTimeout,

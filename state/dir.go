@@ -10,6 +10,7 @@ package state
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -88,6 +89,20 @@ func Files() []File {
 		{dirArchive + "/DATE-BRANCH/", "copies of the plan, the memory and the report of a branch, when a run starts on another one", "kept"},
 		{dirControl + "/", "requests such as `ralph pause` and `skip`, one file each; `agent+` marks those from inside of the run", "consumed"},
 	}
+}
+
+// Names lists the same files and folders, without what is in the folders; those end in a slash.
+func Names() (names []string) {
+	for _, f := range Files() {
+		first, _, isDir := strings.Cut(f.Name, "/")
+		if isDir {
+			first += "/"
+		}
+		if !slices.Contains(names, first) {
+			names = append(names, first)
+		}
+	}
+	return append(names, fileGitignore)
 }
 
 // Reader reads the state of one project. It creates nothing and never waits.

@@ -29,6 +29,7 @@ var floors = map[string]int{
 	"runner/agent/ending":      0,  // classes of endings, and the error texts that show them: text in, values out
 	"runner/agent/statusblock": 1,  // what an agent says about its own work: text in, values out
 	"ptyexec/confine":          -1, // what a process may touch: limits in, put on this process
+	"ptyexec/cover":            -1, // what must not come into being while a process runs: paths in, made until it ends
 
 	"state":                  0, // the files in .ralph/: what the two processes share
 	"logs":                   1, // log files, and the table of secrets

@@ -95,6 +95,9 @@ func (f EnvFilter) Checks(env []string) []string { return f.filter().Checks(env)
 // State returns what agents keep in the home folder.
 func (f EnvFilter) State() []string { return f.filter().State() }
 
+// Steers returns what steers any of the agents in a project.
+func (f EnvFilter) Steers() []string { return f.filter().Steers() }
+
 // List returns a row for each variable of r.Env and each that ralph sets for the
 // call, sorted by name.
 func (f EnvFilter) List(s Spec, r Request) []environ.Row {

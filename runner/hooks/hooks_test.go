@@ -82,8 +82,12 @@ func TestAt_sandbox_containsTheHook(t *testing.T) {
 	}
 	dir, outside := t.TempDir(), filepath.Join(here, "written-by-the-hook")
 	t.Cleanup(func() { _ = os.Remove(outside) })
+	contained, err := settings.At(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var event state.Hook
-	s := Set{Dir: dir, Env: os.Environ(), Sandbox: settings, Hooks: []Hook{{Point: RunStart, Command: "touch inside; touch " + outside}},
+	s := Set{Dir: dir, Env: os.Environ(), Sandbox: contained, Hooks: []Hook{{Point: RunStart, Command: "touch inside; touch " + outside}},
 		Emit: func(p state.Payload) {
 			if h, ok := p.(state.Hook); ok {
 				event = h

@@ -33,7 +33,7 @@ type Set struct {
 	Plan    string // its file; a sandbox leaves it writable
 	Env     []string
 	Filter  agent.EnvFilter
-	Sandbox sandbox.Settings
+	Sandbox sandbox.Contained
 	Kill    <-chan struct{} // closed: kill the hook
 	Asked   Asked
 	// Emit gets an event for each hook.
@@ -173,7 +173,7 @@ func (s *Set) shell(ctx context.Context, h Hook, f Facts) ran {
 	r := s.run(ctx, h, child{ptyexec.Command{
 		Args: []string{"/bin/sh", "-c", h.Command}, Dir: s.Dir, Env: slices.Concat(s.Filter.Checks(s.Env), f.environment()),
 		Stdin: bytes.NewReader(f.stdin()), Pipe: true,
-	}, nil, func(p []byte) bool { _, _ = out.Write(p); return false }})
+	}, nil, nil, func(p []byte) bool { _, _ = out.Write(p); return false }})
 	r.text = out.String()
 	if r.exit.Code != 0 {
 		r.failed = fmt.Sprintf("failed with exit code %d", r.exit.Code)
@@ -183,9 +183,9 @@ func (s *Set) shell(ctx context.Context, h Hook, f Facts) ran {
 
 // child is a program to run.
 type child struct {
-	cmd       ptyexec.Command
-	homeWrite []string // as in sandbox.Place
-	output    func([]byte) bool
+	cmd                   ptyexec.Command
+	homeWrite, homeLocked []string // as in sandbox.Place
+	output                func([]byte) bool
 }
 
 // ran is how it ended.
@@ -200,13 +200,13 @@ type ran struct {
 
 // run runs a program in the sandbox of the run.
 func (s *Set) run(ctx context.Context, h Hook, c child) ran {
-	via, err := proxy.Start(ctx, s.Sandbox, func(host string) { s.tell(state.Blocked{Host: host}) })
+	via, err := proxy.Start(ctx, s.Sandbox.Settings, func(host string) { s.tell(state.Blocked{Host: host}) })
 	if err != nil {
 		return ran{err: err}
 	}
 	defer via.Stop()
 	box := s.Sandbox.Box(s.Dir, s.Plan, s.Filter.State())
-	box.Route, box.HomeWrite = via.Route, c.homeWrite
+	box.Route, box.HomeWrite, box.HomeLocked = via.Route, c.homeWrite, c.homeLocked
 	cmd, err := box.Wrap(c.cmd)
 	if err != nil {
 		return ran{err: err}

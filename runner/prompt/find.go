@@ -28,6 +28,7 @@ func Find(dir, given string) (string, error) {
 		switch {
 		case err == nil && info.Mode().IsRegular() && info.Size() > 0:
 			return path, nil
+		case err == nil && info.Mode()&fs.ModeSocket != 0: // a sandbox covers what is missing
 		case err == nil:
 			return "", fmt.Errorf("the prompt %q is empty or not a file", name)
 		case !errors.Is(err, fs.ErrNotExist):

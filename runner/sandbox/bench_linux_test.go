@@ -21,8 +21,12 @@ func BenchmarkCall(b *testing.B) {
 			if i := slices.IndexFunc(profiles(), func(p profile) bool { return p.name == name }); i >= 0 && (s.InContainer() || profiles()[i].works(s) != nil) {
 				continue
 			}
+			here, err := s.At(dir, names())
+			if err != nil {
+				b.Fatal(err)
+			}
 			begun := time.Now()
-			c, err := s.Box(dir, "", nil).Wrap(ptyexec.Command{Args: []string{"true"}, Dir: dir, Spare: &spare})
+			c, err := here.Box(dir, "", nil).Wrap(ptyexec.Command{Args: []string{"true"}, Dir: dir, Spare: &spare})
 			if err == nil {
 				_, err = ptyexec.Run(b.Context(), c, func([]byte) bool { return false })
 			}

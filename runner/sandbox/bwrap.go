@@ -21,7 +21,7 @@ const bwrapProgram = "bwrap"
 // bwrap runs the command in namespaces of its own: a root that can only be read,
 // its own processes, and its own /tmp, /run and /dev. Without capabilities, it cannot
 // change its mounts, even as root.
-func bwrap(c ptyexec.Command, v view, n network) (ptyexec.Command, error) {
+func bwrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
 	args := []string{bwrapProgram, "--die-with-parent", "--cap-drop", "ALL", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
 		"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"}
 	if !n.all {
@@ -38,23 +38,17 @@ func bwrap(c ptyexec.Command, v view, n network) (ptyexec.Command, error) {
 	}
 	// Name resolution reads files in /run on many systems.
 	args = append(args, "--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve")
-	for _, path := range v.hidden {
-		args = append(args, hide(path)...)
+	// Sockets outside of /run.
+	for _, path := range existing([]string{"/var/snap/lxd/common/lxd", "/var/lib/lxd", "/var/lib/incus"}) {
+		args = append(args, "--tmpfs", path)
 	}
-	for _, path := range slices.Concat([]string{v.Dir}, v.Write, v.temp) {
-		if path == "/tmp" || path == "/var/tmp" {
-			continue // it has its own
-		}
-		args = append(args, "--bind", path, path)
+	outer, secret := v.around()
+	for _, path := range outer {
+		args = append(args, v.hide(path)...)
 	}
-	for _, path := range parents(v.Dir, slices.Concat(v.Locked, v.blank)) {
-		args = append(args, "--bind", path, path) // a mount cannot be renamed
-	}
-	for _, path := range v.Locked {
-		args = append(args, "--ro-bind", path, path)
-	}
-	for _, path := range v.blank {
-		args = append(args, "--dev-bind", os.DevNull, path)
+	args = append(args, v.binds()...)
+	for _, path := range secret {
+		args = append(args, v.hide(path)...)
 	}
 	// Found here, since bwrap would also look in a relative element of PATH.
 	program, err := ptyexec.LookUp(c)
@@ -76,12 +70,29 @@ func bwrap(c ptyexec.Command, v view, n network) (ptyexec.Command, error) {
 	return c, nil
 }
 
+// binds are what may be written, and what of it may not.
+func (v *view) binds() (args []string) {
+	for _, path := range slices.Concat([]string{v.Dir}, v.Write, v.temp) {
+		if path != "/tmp" && path != "/var/tmp" { // it has its own
+			args = append(args, "--bind", path, path)
+		}
+	}
+	v.mounts(func(from, to string, readOnly bool) {
+		if readOnly {
+			args = append(args, "--ro-bind", from, to)
+		} else {
+			args = append(args, "--bind", from, to)
+		}
+	})
+	return args
+}
+
 // hide covers a secret with something empty.
-func hide(path string) []string {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+func (v *view) hide(path string) []string {
+	if isDir(path) {
 		return []string{"--tmpfs", path}
 	}
-	return []string{"--ro-bind", os.DevNull, path}
+	return []string{"--ro-bind", v.blank(""), path}
 }
 
 // tryBound is how long trying a sandbox may take.
@@ -99,6 +110,11 @@ func bwrapWorks(Settings) error {
 		return fmt.Errorf("bubblewrap cannot make namespaces here: %s", firstLine(string(out), err))
 	}
 	return nil
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 func firstLine(text string, err error) string {

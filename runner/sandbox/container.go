@@ -25,7 +25,7 @@ type engine string
 
 // wrap runs the command in a container of its own. It sees the image, the project and
 // the agent's own files, all at the paths that they have outside.
-func (e engine) wrap(c ptyexec.Command, v view, n network) (ptyexec.Command, error) {
+func (e engine) wrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
 	name := "ralph-" + strings.ToLower(rand.Text())
 	args := e.base(name)
 	switch {
@@ -40,19 +40,7 @@ func (e engine) wrap(c ptyexec.Command, v view, n network) (ptyexec.Command, err
 	if v.home != "" && !within(v.home, v.Dir) {
 		args = append(args, "--tmpfs", v.home+":mode=1777,exec") // programs write there; it ends with the container
 	}
-	inside := slices.Concat([]string{v.Dir}, v.Write)
-	for _, path := range existing(slices.DeleteFunc(inside, v.isCache)) {
-		args = append(args, "--volume", path+":"+path)
-	}
-	for _, path := range parents(v.Dir, slices.Concat(v.Locked, v.blank)) {
-		args = append(args, "--volume", path+":"+path) // a mount cannot be renamed
-	}
-	for _, path := range v.Locked {
-		args = append(args, "--volume", path+":"+path+":ro")
-	}
-	for _, path := range v.blank {
-		args = append(args, "--volume", os.DevNull+":"+path+":ro")
-	}
+	args = append(args, v.volumes()...)
 	if n.route != (Route{}) {
 		dir := filepath.Dir(n.route.Socket)
 		args = append(args, "--volume", n.route.Hub+":"+containerHub+":ro", "--volume", dir+":"+dir+":ro")
@@ -78,6 +66,33 @@ func (e engine) wrap(c ptyexec.Command, v view, n network) (ptyexec.Command, err
 		c.After = []string{"sh", "-c", `podman rm --force --time 0 "$0" || podman rm --force "$0"`, name}
 	}
 	return c, nil
+}
+
+// volumes are what a container sees of this machine.
+func (v *view) volumes() (args []string) {
+	shown := slices.DeleteFunc(slices.Concat([]string{v.Dir}, v.Write), func(path string) bool {
+		return v.isCache(path) || slices.Contains(v.locked, path) // which shows it, too
+	})
+	for _, path := range shown {
+		args = append(args, "--volume", path+":"+path)
+	}
+	v.mounts(func(from, to string, readOnly bool) {
+		mode := ""
+		if readOnly {
+			mode = ":ro"
+		}
+		args = append(args, "--volume", from+":"+to+mode)
+	})
+	for _, path := range v.hidden {
+		switch in := func(dir string) bool { return path != dir && within(path, dir) }; {
+		case !slices.ContainsFunc(shown, in): // not there anyway
+		case isDir(path):
+			args = append(args, "--tmpfs", path)
+		default:
+			args = append(args, "--volume", v.blank("")+":"+path+":ro")
+		}
+	}
+	return args
 }
 
 // base are the arguments for every container.

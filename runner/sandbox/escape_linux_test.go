@@ -43,10 +43,20 @@ func home(t *testing.T) (home, project string) {
 	return home, project
 }
 
-func box(mode, home, project string, net ...string) Box {
-	b := Settings{Sandbox: mode, SandboxNet: net}.Box(project, filepath.Join(project, ".ralph/plan.md"), []string{".ours/", ".theirs/"})
-	b.HomeWrite = []string{".ours/", ".new/"}
+func box(t *testing.T, mode, project string, net ...string) Box {
+	t.Helper()
+	s, err := Settings{Sandbox: mode, SandboxNet: net}.At(project, names())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := s.Box(project, filepath.Join(project, ".ralph/plan.md"), []string{".ours/", ".theirs/"})
+	b.HomeWrite, b.HomeLocked = []string{".ours/", ".new/", ".program/"}, []string{".ours/settings.json", ".ours/commands/", ".new/config.toml", ".program/"}
 	return b
+}
+
+func names() []string {
+	return []string{".claude/settings.json", ".claude/settings.local.json", ".claude/commands/", ".claude/agents/", ".claude/hooks/", ".mcp.json",
+		".gemini/settings.json", ".ralph/status.json", ".ralph/config.yaml", ".ralph/control/"}
 }
 
 // sh runs a script in the box and returns whether it succeeded, and its output.
@@ -115,7 +125,7 @@ func TestEscape_docker(t *testing.T) {
 	for script, want := range map[string]bool{
 		"cat ~/.ssh/id_ed25519": false, "echo x > .ralph/status.json": false, "echo x > new.go && test -t 1": true,
 	} {
-		if ok, out := sh(t, box("docker", home, project), home, script); ok != want || strings.Contains(out, "secret") {
+		if ok, out := sh(t, box(t, "docker", project), home, script); ok != want || strings.Contains(out, "secret") {
 			t.Errorf("%s: success %v\n%s", script, ok, out)
 		}
 	}
@@ -154,7 +164,7 @@ func TestEscape_filesOfTheUser(t *testing.T) {
 			{"test -t 1 && echo x > /dev/null && head -c 1 /dev/urandom > /dev/null", true},
 			{"kill -0 $PPID || true; sleep 60 & kill $!", true},
 		} {
-			ok, out := sh(t, box(p.name, home, project), home, test.script)
+			ok, out := sh(t, box(t, p.name, project), home, test.script)
 			if bad := strings.Contains(out, "secret"); bad || ok != test.want {
 				// A secret that reads as empty is as good as one that cannot be read.
 				if !bad && !test.want && strings.TrimSpace(out) == "" && !strings.Contains(test.script, "evil") && !strings.Contains(test.script, "touch") {
@@ -194,7 +204,7 @@ func TestEscape_locked(t *testing.T) {
 			"unshare -m sh -c 'umount .git/hooks' && echo x > .git/hooks/pre-commit", "echo x > .mcp.json",
 		} {
 			home, project := home(t)
-			if ok, out := sh(t, box(p.name, home, project), home, script); ok && !strings.Contains(script, "/etc/ralph-escape") || strings.Contains(out, "secret") {
+			if ok, out := sh(t, box(t, p.name, project), home, script); ok && !strings.Contains(script, "/etc/ralph-escape") || strings.Contains(out, "secret") {
 				t.Errorf("%s succeeded: %s", script, out)
 			}
 			for name, want := range map[string]string{".ralph/status.json": "{}", ".git/hooks/pre-commit": "#!/bin/sh\n", ".claude/settings.json": "{}", ".mcp.json": "{}"} {
@@ -206,39 +216,6 @@ func TestEscape_locked(t *testing.T) {
 		if _, err := os.Lstat("/etc/ralph-escape"); err == nil {
 			t.Error("written outside")
 			_ = os.Remove("/etc/ralph-escape")
-		}
-	})
-}
-
-// A worktree shares the hooks of its repository, and a repository may have none yet.
-func TestEscape_hooksOfTheRepository(t *testing.T) {
-	each(t, func(t *testing.T, p profile) {
-		if !p.locks {
-			return // stated in docs/sandbox.md
-		}
-		home, project := home(t)
-		git := filepath.Join(home, "src", "repository", ".git")
-		own := filepath.Join(git, "worktrees", "project")
-		for path, text := range map[string]string{
-			filepath.Join(git, "modules", "lib", "a", "HEAD"): "ref: x\n", filepath.Join(git, "modules", "lib", "a", "config"): "[core]\n",
-			filepath.Join(own, "commondir"): "../..\n", filepath.Join(git, "config"): "[core]\n", filepath.Join(project, "sub", ".git"): "gitdir: " + own + "\n",
-		} {
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		b := box(p.name, home, filepath.Join(project, "sub"))
-		for script, want := range map[string]bool{
-			"echo x > " + git + "/hooks/pre-commit": false, "echo x >> " + git + "/config": false,
-			"echo x >> " + git + "/modules/lib/a/config": false, "echo x > " + git + "/modules/lib/a/hooks/pre-push": false,
-			"echo x > " + git + "/modules/lib/a/index": true, "echo x > " + git + "/index && echo x > " + own + "/HEAD": true,
-		} {
-			if ok, out := sh(t, b, home, script); ok != want {
-				t.Errorf("%s: success %v\n%s", script, ok, out)
-			}
 		}
 	})
 }
@@ -260,7 +237,7 @@ func TestEscape_processes(t *testing.T) {
 			fmt.Sprintf("cat /proc/%d/mem; false", pid),
 			fmt.Sprintf("echo x > /proc/%d/root%s/.bashrc", pid, home),
 		} {
-			ok, out := sh(t, box(p.name, home, project), home, script)
+			ok, out := sh(t, box(t, p.name, project), home, script)
 			if ok || strings.Contains(out, "secret") {
 				t.Errorf("%s: success %v\n%s", script, ok, out)
 			}
@@ -287,15 +264,15 @@ func TestEscape_network(t *testing.T) {
 		defer socket.Close()
 		port := listener.Addr().(*net.TCPAddr).Port
 		connect := fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%d", port)
-		if ok, out := sh(t, box(p.name, home, project), home, connect); !ok {
+		if ok, out := sh(t, box(t, p.name, project), home, connect); !ok {
 			t.Errorf("the whole network: %s", out)
 		}
-		if ok, out := sh(t, box(p.name, home, project, NetNone), home, connect); ok {
+		if ok, out := sh(t, box(t, p.name, project, NetNone), home, connect); ok {
 			t.Errorf("no network, but it connects: %s", out)
 		}
 		reach := fmt.Sprintf("node -e \"require('net').connect({path:'\\0%s'}).on('connect',()=>process.exit(0)).on('error',()=>process.exit(1))\"", abstract[1:])
 		if _, err := exec.LookPath("node"); err == nil {
-			if ok, out := sh(t, box(p.name, home, project, NetNone), home, reach); ok {
+			if ok, out := sh(t, box(t, p.name, project, NetNone), home, reach); ok {
 				t.Errorf("an abstract socket outside is reached: %s", out)
 			}
 		}
@@ -322,7 +299,7 @@ func TestEscape_socketsOutside(t *testing.T) {
 			}
 			defer socket.Close()
 			script := fmt.Sprintf("%s -e \"require('net').connect('%s').on('connect',()=>process.exit(0)).on('error',()=>process.exit(1))\"", filepath.Base(node), path)
-			if ok, out := sh(t, box(p.name, home, project), home, script); ok {
+			if ok, out := sh(t, box(t, p.name, project), home, script); ok {
 				t.Errorf("%s is reached: %s", path, out)
 			}
 		}
@@ -341,7 +318,7 @@ func TestEscape_withoutNetwork_noPacketLeaves(t *testing.T) {
 		}
 		defer udp.Close()
 		port := udp.LocalAddr().(*net.UDPAddr).Port
-		sh(t, box(p.name, home, project, NetNone), home, fmt.Sprintf("echo secret > /dev/udp/127.0.0.1/%d; getent hosts localhost.example.com", port))
+		sh(t, box(t, p.name, project, NetNone), home, fmt.Sprintf("echo secret > /dev/udp/127.0.0.1/%d; getent hosts localhost.example.com", port))
 		if err := udp.SetReadDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
 			t.Fatal(err)
 		}
@@ -364,7 +341,7 @@ func TestEscape_tracing(t *testing.T) {
 		}
 		defer func() { _ = victim.Process.Kill(); _ = victim.Wait() }()
 		script := fmt.Sprintf("timeout 5 %s -o /dev/null -p %d", strace, victim.Process.Pid)
-		if ok, out := sh(t, box(p.name, home, project), home, script+"; test $? = 124 -o $? = 0"); ok || strings.Contains(out, "attached") {
+		if ok, out := sh(t, box(t, p.name, project), home, script+"; test $? = 124 -o $? = 0"); ok || strings.Contains(out, "attached") {
 			t.Errorf("the process outside is traced: %s", out)
 		}
 	})
@@ -376,7 +353,7 @@ func TestEscape_processesAndMemoryOfAContainer(t *testing.T) {
 			return // ptyexec/confine has the test of what stops the others
 		}
 		home, project := home(t)
-		_, out := sh(t, box(p.name, home, project), home, "cd /sys/fs/cgroup; cat pids.max memory.max pids/pids.max memory/memory.limit_in_bytes 2>/dev/null")
+		_, out := sh(t, box(t, p.name, project), home, "cd /sys/fs/cgroup; cat pids.max memory.max pids/pids.max memory/memory.limit_in_bytes 2>/dev/null")
 		memory := fmt.Sprint(mostMemory() / 4096 * 4096)
 		if got := strings.Fields(out); len(got) != 2 || got[0] != fmt.Sprint(mostProcesses) || got[1] != memory {
 			t.Errorf("limits %q, want %d and %s", got, mostProcesses, memory)
@@ -388,7 +365,7 @@ func TestEscape_nothingIsLeft(t *testing.T) {
 	each(t, func(t *testing.T, p profile) {
 		home, project := home(t)
 		mark := fmt.Sprintf("6%d", os.Getpid())
-		sh(t, box(p.name, home, project), home, "setsid sleep "+mark+" & setsid sleep "+mark+" & true")
+		sh(t, box(t, p.name, project), home, "setsid sleep "+mark+" & setsid sleep "+mark+" & true")
 		if out, _ := exec.Command("pgrep", "-f", "^sleep "+mark).Output(); len(out) > 0 {
 			t.Errorf("left: %s", out)
 		}

@@ -2,40 +2,102 @@ package sandbox
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// gitDirs are the folders in which git keeps what belongs to dir: .git, and for a
-// worktree also the repository that it is of.
-func gitDirs(dir string) []string {
-	for at := dir; ; at = filepath.Dir(at) {
+// Project is what a sandbox knows of a project from before an agent worked in it. What an
+// agent leaves there, such as another .git, does not change it.
+type Project struct {
+	Dir string `json:"dir,omitempty"` // without links; empty: nobody has looked yet
+	// Git has the folders in which git keeps what belongs to the project: that of the work
+	// tree, then the one that all work trees share. They may be the same. nil: none.
+	Git []string `json:"git,omitempty"`
+	// DotGit is the .git that leads there.
+	DotGit string `json:"dot_git,omitempty"`
+	// Locked are names in Dir that may only be read; folders end in a slash.
+	Locked []string `json:"locked,omitempty"`
+}
+
+// locate asks git where its folders are.
+func (p *Project) locate() {
+	cmd := exec.Command("git", "-c", "safe.directory=*", "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir")
+	cmd.Dir = p.Dir
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "GIT_") })
+	out, err := cmd.Output()
+	lines := strings.Split(strings.TrimRight(string(out), "\n"), "\n")
+	if err == nil && len(lines) == 3 {
+		if !filepath.IsAbs(lines[2]) {
+			lines[2] = filepath.Join(p.Dir, lines[2])
+		}
+		p.Git, p.DotGit = existing(lines[1:]), filepath.Join(lines[0], ".git")
+		return
+	}
+	// Without git, or in a repository that it refuses, a folder still is what it is.
+	for at := p.Dir; ; at = filepath.Dir(at) {
 		path := filepath.Join(at, ".git")
-		if info, err := os.Stat(path); err == nil {
+		if info, err := os.Lstat(path); err == nil {
+			p.DotGit = path
 			if info.IsDir() {
-				return []string{path}
+				p.Git = []string{path}
 			}
-			return linked(path)
+			return
 		}
 		if at == filepath.Dir(at) {
-			return nil
+			return
 		}
 	}
 }
 
-// gitPrograms are the paths in git's folders that make git start programs. The folder
-// for hooks is made where it is missing: only what exists can be locked.
-func gitPrograms(dirs []string) (paths []string) {
-	for _, dir := range dirs {
-		paths = append(paths, filepath.Join(dir, "config"), filepath.Join(dir, "config.worktree"))
+// target is a path to lock.
+type target struct {
+	root string // the folder from which on nothing on the way to it may be a link
+	path string // folders end in a slash
+	// git is true for a file in git's folders. Where it is missing, git is told the same by
+	// a file with this text.
+	git  bool
+	text string
+	// keep is true for a folder that stays when it has been made, as git makes it, too.
+	keep bool
+}
+
+// gitTargets are the paths in git's folders that make git start programs, or lead it to
+// another repository.
+func (p Project) gitTargets() (all []target) {
+	if p.DotGit != "" {
+		if info, err := os.Lstat(p.DotGit); err == nil && !info.IsDir() {
+			all = append(all, target{root: filepath.Dir(p.DotGit), path: p.DotGit})
+		}
 	}
-	if len(dirs) > 0 {
-		hooks := filepath.Join(dirs[len(dirs)-1], "hooks") // a worktree has none of its own
-		_ = os.Mkdir(hooks, 0o755)                         // it exists, or the agent cannot make it either
-		paths = append(paths, hooks)
-		paths = append(paths, ofSubmodules(filepath.Join(dirs[len(dirs)-1], "modules"), 0)...)
+	for i, dir := range p.Git {
+		all = append(all, ofGitDir(dir, dir)...)
+		if i < len(p.Git)-1 {
+			continue // a work tree has no hooks of its own
+		}
+		all = append(all, target{root: dir, path: filepath.Join(dir, "hooks") + "/", keep: true})
+		all = append(all, ofSubmodules(dir, filepath.Join(dir, "modules"), 0)...)
+		trees, _ := os.ReadDir(filepath.Join(dir, "worktrees"))
+		for _, e := range trees {
+			if e.IsDir() {
+				all = append(all, ofGitDir(dir, filepath.Join(dir, "worktrees", e.Name()))...)
+			}
+		}
 	}
-	return paths
+	return all
+}
+
+// sameDir in commondir leads git to where it is anyway.
+const sameDir = ".\n"
+
+func ofGitDir(root, dir string) []target {
+	all := []target{{root: root, path: filepath.Join(dir, "config"), git: true}, {root: root, path: filepath.Join(dir, "config.worktree"), git: true},
+		{root: root, path: filepath.Join(dir, "commondir"), git: true, text: sameDir}}
+	if _, err := os.Lstat(filepath.Join(dir, "gitdir")); err == nil {
+		all = append(all, target{root: root, path: filepath.Join(dir, "gitdir")})
+	}
+	return all
 }
 
 // mostNested is how deep the names and the submodules of submodules are followed.
@@ -43,45 +105,22 @@ const mostNested = 8
 
 // ofSubmodules are the same paths of the submodules below a folder. A submodule's name may
 // have slashes, and it may have submodules of its own.
-func ofSubmodules(folder string, depth int) (paths []string) {
+func ofSubmodules(root, folder string, depth int) (all []target) {
 	entries, err := os.ReadDir(folder)
 	if err != nil || depth > mostNested {
 		return nil
 	}
 	for _, e := range entries {
 		dir := filepath.Join(folder, e.Name())
-		switch _, err := os.Stat(filepath.Join(dir, "HEAD")); {
+		switch _, err := os.Lstat(filepath.Join(dir, "config")); { // locked, so a call cannot hide it
 		case !e.IsDir():
 		case err != nil: // a part of a name
-			paths = append(paths, ofSubmodules(dir, depth+1)...)
+			all = append(all, ofSubmodules(root, dir, depth+1)...)
 		default:
-			_ = os.Mkdir(filepath.Join(dir, "hooks"), 0o755)
-			paths = append(paths, filepath.Join(dir, "config"), filepath.Join(dir, "config.worktree"), filepath.Join(dir, "hooks"))
-			paths = append(paths, ofSubmodules(filepath.Join(dir, "modules"), depth+1)...)
+			all = append(all, ofGitDir(root, dir)...)
+			all = append(all, target{root: root, path: filepath.Join(dir, "hooks") + "/", keep: true})
+			all = append(all, ofSubmodules(root, filepath.Join(dir, "modules"), depth+1)...)
 		}
 	}
-	return paths
-}
-
-// linked follows a .git file to its repository.
-func linked(file string) []string {
-	text, err := os.ReadFile(file)
-	path, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir:")
-	if err != nil || !ok {
-		return nil
-	}
-	dir := from(filepath.Dir(file), strings.TrimSpace(path))
-	common, err := os.ReadFile(filepath.Join(dir, "commondir"))
-	if err != nil {
-		return []string{dir}
-	}
-	return []string{dir, from(dir, strings.TrimSpace(string(common)))}
-}
-
-// from resolves a path that may be relative to dir.
-func from(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(dir, path)
+	return all
 }

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"ralph/ptyexec"
 	"ralph/ptyexec/confine"
@@ -10,14 +11,16 @@ import (
 
 // landlock confines the command in the guard: it needs neither root nor another
 // program.
-func landlock(c ptyexec.Command, v view, n network) (ptyexec.Command, error) {
-	limits := &confine.Limits{Processes: mostProcesses}
+func landlock(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
+	limits := &confine.Limits{Processes: mostProcesses, Terminal: true}
 	var err error
-	if limits.Read, err = without("/", v.hidden); err != nil {
+	if limits.Read, err = without("/", append([]string{terminals}, v.hidden...)); err != nil {
 		return c, fmt.Errorf("list what may be read: %w", err)
 	}
-	for _, path := range append(append([]string{v.Dir, "/dev"}, v.Write...), v.temp...) {
-		paths, err := without(path, v.hidden)
+	limits.Write = append(limits.Write, devices()...)
+	holes := slices.Concat(v.hidden, wholly(v.fixed, v.Write))
+	for _, path := range slices.Concat([]string{v.Dir}, v.Write, v.temp) {
+		paths, err := without(path, holes)
 		if err != nil {
 			return c, fmt.Errorf("list what may be written: %w", err)
 		}
@@ -29,6 +32,21 @@ func landlock(c ptyexec.Command, v view, n network) (ptyexec.Command, error) {
 	}
 	c.Confine = limits
 	return c, nil
+}
+
+// terminals is the folder of all terminals: what people type into another one is not for
+// the command. It gets its own.
+const terminals = "/dev/pts"
+
+// devices are those that hold nothing of anybody else.
+func devices() []string {
+	return []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/shm"}
+}
+
+// wholly are the fixed paths that are folders of the agent themselves. In a folder with
+// something fixed, no new file could be made.
+func wholly(fixed, write []string) []string {
+	return slices.DeleteFunc(slices.Clone(fixed), func(path string) bool { return !slices.Contains(write, path) })
 }
 
 func landlockWorks(Settings) error {

@@ -30,7 +30,7 @@ func TestEscape_lockedAndMissing(t *testing.T) {
 			t.Fatal(err)
 		}
 		git("init", "-q")
-		b := box(p.name, home, project)
+		b := box(t, p.name, project)
 		for _, script := range []string{
 			"echo x > .mcp.json", "echo x > new && mv new .mcp.json", "rm .mcp.json && echo x > .mcp.json", "echo x > .envrc", "echo x > .ralphrc",
 			"mkdir -p .claude/commands && echo x > .claude/commands/x.md", "echo x > .claude/settings.local.json", "mkdir .claude/hooks/x",

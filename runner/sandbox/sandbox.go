@@ -7,6 +7,8 @@ package sandbox
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,12 +16,18 @@ import (
 	"ralph/ptyexec"
 )
 
-// Settings is what the user asked for. It is part of an Assignment.
+// Settings is what the user asked for.
 type Settings struct {
 	Sandbox    string   `json:"mode,omitempty"` // name of a profile; empty: Off
 	SandboxNet []string `json:"net,omitempty"`  // as in SANDBOX_NET; empty: NetAll
 	// SandboxImage is what podman and docker run; empty: DefaultImage.
 	SandboxImage string `json:"image,omitempty"`
+}
+
+// Contained is what contains the commands of one project. It is part of an Assignment.
+type Contained struct {
+	Settings         // as Resolve returned them
+	Project  Project `json:"project,omitzero"`
 }
 
 // Values of SANDBOX that are no profile.
@@ -68,14 +76,17 @@ func weaker(own, value string) bool {
 type Place struct {
 	Dir   string   // the project: it may be written
 	Write []string // more that may be written: a git dir elsewhere, the agent's own state
-	// Locked are paths in Dir that may only be read, and Open files in them that may
-	// be written all the same. A missing one stays missing; a folder's name ends in a
-	// slash. Landlock cannot do this: see docs/sandbox.md.
-	Locked, Open []string
+	// Project has what is locked; a missing path stays missing. Open are files in it that may
+	// be written all the same. Landlock cannot do this: see docs/sandbox.md.
+	Project Project
+	Open    []string
 	// HomeWrite and HomeHidden are names in the home folder of the command: what the
 	// agent keeps between calls, and what others keep. One that ends in a slash is a
 	// folder, and made if it is missing.
 	HomeWrite, HomeHidden []string
+	// HomeLocked are names in HomeWrite that may only be read: programs and settings that
+	// an agent starts outside, too.
+	HomeLocked []string
 }
 
 // profile is a row of the table.
@@ -85,7 +96,7 @@ type profile struct {
 	works func(Settings) error
 	// locks is true when the profile keeps Place.Locked from being written.
 	locks bool
-	wrap  func(ptyexec.Command, view, network) (ptyexec.Command, error)
+	wrap  func(ptyexec.Command, *view, network) (ptyexec.Command, error)
 	// filters says why the profile cannot do what a network asks for; empty: it can.
 	filters func(network) string
 }
@@ -174,22 +185,46 @@ type Box struct {
 
 // Box contains the checks of a project: they get no agent's login. hidden are
 // what agents keep, as in Place.HomeHidden.
-func (s Settings) Box(dir, plan string, hidden []string) Box {
-	b := Box{Settings: s, Place: Place{Dir: dir, HomeHidden: hidden}}
-	for _, path := range steering() {
-		b.Locked = append(b.Locked, dir+"/"+path)
-	}
+func (c Contained) Box(dir, plan string, hidden []string) Box {
+	b := Box{Settings: c.Settings, Place: Place{Dir: dir, Project: c.Project, HomeHidden: hidden}}
 	if plan != "" {
 		b.Open = []string{plan}
 	}
 	return b
 }
 
-// steering are paths in a project that steer ralph or the user's programs; folders end
-// in a slash.
-func steering() []string {
-	return []string{".ralph/", ".ralphrc", ".claude/settings.json", ".claude/settings.local.json", ".claude/commands/", ".claude/agents/", ".claude/hooks/",
-		".mcp.json", ".envrc"}
+// steering are the names that ralph and shells read.
+func steering() []string { return []string{".ralph/", ".ralphrc", ".envrc"} }
+
+// At looks at a project before an agent works in it: where git keeps its files is taken
+// from now on, not from what the agent leaves. names are files and folders in it that
+// steer ralph or the user's programs; folders end in a slash. It removes what a sandbox
+// left there when the machine went down. The error says why the project cannot be
+// contained.
+func (s Settings) At(dir string, names []string) (Contained, error) {
+	c := Contained{Settings: s}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return c, fmt.Errorf("look at the project: %w", err)
+	}
+	c.Project = Project{Dir: real, Locked: append(steering(), names...)}
+	c.Project.locate()
+	place := Place{Dir: real, Project: c.Project}
+	c.Project.made().Tidy()
+	i := slices.IndexFunc(profiles(), func(p profile) bool { return p.name == s.Sandbox })
+	if i < 0 {
+		return c, nil
+	}
+	v, err := look(place, os.Environ(), profiles()[i].locks)
+	if err != nil {
+		return c, fmt.Errorf("SANDBOX=%s: %w", s.Sandbox, err)
+	}
+	for _, path := range v.hidden {
+		if within(path, real) && !profiles()[i].locks {
+			return c, fmt.Errorf("SANDBOX=%s: the project %s contains %s, which it cannot hide there; use SANDBOX=bwrap", s.Sandbox, real, path)
+		}
+	}
+	return c, nil
 }
 
 // Wrap returns the command, contained; it may also write the paths given here.
@@ -211,8 +246,8 @@ func (b Box) Wrap(c ptyexec.Command, write ...string) (ptyexec.Command, error) {
 	v, err := look(b.Place, c.Env, profiles()[i].locks)
 	v.image = b.image()
 	if err == nil {
-		c, err = profiles()[i].wrap(c, v, n)
+		c, err = profiles()[i].wrap(c, &v, n)
 	}
-	c.Empty = v.made
+	c.Cover = &v.places
 	return c, err
 }

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sys/unix"
+	"ralph/ptyexec/cover"
 )
 
 // view is a Place as it is on this machine: absolute paths without links.
@@ -20,9 +20,10 @@ type view struct {
 	hidden []string // may not be read
 	caches []string // of build tools; in Write, too
 	image  string   // of a container
-	// blank are files that were missing and must not come into being: they look empty, and
-	// what is written to them is lost. made is what was made to mount something on.
-	blank, made []string
+	locked []string // may only be read
+	fixed  []string // of the agent's own state; may only be read
+	// places are made for files that are missing and must not come into being.
+	places cover.Places
 }
 
 // isCache is true for what build tools outside share with those inside.
@@ -32,11 +33,15 @@ func (v view) isCache(path string) bool { return slices.Contains(v.caches, path)
 func secrets() []string {
 	return []string{
 		".ssh", ".gnupg", ".aws", ".azure", ".kube", ".config/gcloud", ".config/gh", ".config/hub", ".config/glab-cli", ".config/op",
-		".netrc", ".git-credentials", ".docker/config.json", ".pypirc", ".cargo/credentials.toml", ".terraform.d/credentials.tfrc.json",
-		".password-store", ".local/share/keyrings", ".pki",
+		".netrc", ".git-credentials", ".config/git/credentials", ".docker/config.json", ".pypirc", ".cargo/credentials.toml", ".cargo/credentials",
+		".terraform.d/credentials.tfrc.json", ".config/rclone", ".vault-token", ".password-store", ".local/share/keyrings", ".pki",
 		".mozilla", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", ".config/vivaldi", ".thunderbird",
-		".bash_history", ".zsh_history", ".local/share/fish/fish_history", ".python_history", ".node_repl_history", ".psql_history",
-		".mysql_history", ".sqlite_history", ".lesshst", ".viminfo",
+		"snap/firefox", "snap/chromium", "snap/brave", "snap/thunderbird", ".var/app/org.mozilla.firefox", ".var/app/org.mozilla.Thunderbird",
+		".var/app/com.google.Chrome", ".var/app/org.chromium.Chromium", ".var/app/com.brave.Browser", ".var/app/com.microsoft.Edge",
+		".bash_history", ".zsh_history", ".zhistory", ".histfile", ".local/share/fish/fish_history", ".python_history", ".node_repl_history",
+		".psql_history", ".mysql_history", ".sqlite_history", ".lesshst", ".viminfo",
+		// What listens here obeys whoever can connect.
+		".docker/run", ".docker/desktop", ".colima", ".lima", ".rd", ".orbstack", ".local/share/containers/podman/machine", ".1password",
 	}
 }
 
@@ -49,8 +54,8 @@ func caches() []string {
 	}
 }
 
-// look finds out what the place is on this machine, and makes what is missing for a
-// profile that locks. env is that of the command.
+// look finds out what the place is on this machine, and, for a profile that locks, what
+// to make in place of what is missing. env is that of the command.
 func look(p Place, env []string, lock bool) (view, error) {
 	env = programEnv(env)
 	v := view{home: lookup(env, "HOME")}
@@ -58,14 +63,9 @@ func look(p Place, env []string, lock bool) (view, error) {
 	if v.Dir, err = filepath.EvalSymlinks(p.Dir); err != nil {
 		return v, fmt.Errorf("look at the project: %w", err)
 	}
-	if lock {
-		v.cover(p.Locked)
+	if p.Project.Dir != v.Dir {
+		return v, fmt.Errorf("the sandbox is for %q, not for %q", p.Project.Dir, v.Dir)
 	}
-	repositories := gitDirs(v.Dir)
-	if v.Locked, err = locks(existing(slices.Concat(v.Locked, p.Locked, gitPrograms(repositories))), existing(p.Open)); err != nil {
-		return v, fmt.Errorf("list what is locked: %w", err)
-	}
-	v.Locked = slices.DeleteFunc(v.Locked, func(path string) bool { return slices.Contains(v.blank, path) })
 	for _, name := range p.HomeWrite {
 		if strings.HasSuffix(name, "/") && v.home != "" {
 			if err := os.MkdirAll(filepath.Join(v.home, name), 0o700); err != nil {
@@ -73,67 +73,51 @@ func look(p Place, env []string, lock bool) (view, error) {
 			}
 		}
 	}
-	v.Write = existing(slices.Concat(p.Write, repositories))
+	if real, err := filepath.EvalSymlinks(v.home); err == nil && v.home != "" {
+		v.home = real
+	}
+	if lock {
+		if err := v.lock(p); err != nil {
+			return v, err
+		}
+	}
+	own := inHome(v.home, p.HomeWrite)
 	v.caches = inHome(v.home, caches())
-	v.Write = slices.Concat(v.Write, inHome(v.home, p.HomeWrite), v.caches)
-	v.hidden = inHome(v.home, slices.Concat(secrets(), p.HomeHidden))
+	v.Write = existing(slices.Concat(p.Write, p.Project.Git, own, v.caches))
+	v.fixed = inHome(v.home, p.HomeLocked)
+	v.hidden = append(inHome(v.home, slices.Concat(secrets(), p.HomeHidden)), withLogin(inHome(v.home, []string{".npmrc"}))...)
 	v.temp = existing([]string{lookup(env, "TMPDIR")})
 	if len(v.temp) == 0 {
 		v.temp = existing([]string{"/tmp", "/var/tmp"})
 	}
-	// What the agent itself needs is not hidden from it.
+	// What the agent itself keeps is not hidden from it. Nothing else shows a secret: not
+	// the project, and not a folder of git.
 	v.hidden = slices.DeleteFunc(v.hidden, func(path string) bool {
-		return within(path, v.Dir) || slices.ContainsFunc(v.Write, func(w string) bool { return within(path, w) })
+		return slices.ContainsFunc(own, func(w string) bool { return within(path, w) })
 	})
 	return v, nil
 }
 
-// cover makes what is missing of the paths that are to be locked, since only what
-// exists can be: a folder where the name ends in a slash, else a socket. What cannot be
-// made here, the command cannot make either.
-func (v *view) cover(locked []string) {
-	for _, path := range locked {
-		dir, isDir := strings.CutSuffix(path, "/")
-		switch info, err := os.Lstat(dir); {
-		case err == nil && info.Mode().Type() == fs.ModeSocket: // left when the machine went down
-			v.made, v.blank = append(v.made, path), append(v.blank, path)
-			continue
-		case !errors.Is(err, fs.ErrNotExist):
-			continue
-		}
-		parent := filepath.Dir(dir)
-		if err := os.Mkdir(parent, 0o755); err == nil {
-			v.made, v.Locked = append(v.made, parent), append(v.Locked, parent) // one mount in place of many
-		}
-		if slices.Contains(v.Locked, parent) {
-			continue
-		}
-		if isDir {
-			if err := os.Mkdir(dir, 0o755); err == nil {
-				v.made = append(v.made, dir)
-			}
-			continue
-		}
-		if err := unix.Mknod(path, unix.S_IFSOCK|0o600, 0); err == nil { // git does not see sockets
-			v.made, v.blank = append(v.made, path), append(v.blank, path)
-		}
-	}
-	v.blank = existing(v.blank)
+// withLogin are those of npm's settings that have a login. Others name a registry or a
+// folder, which npm needs.
+func withLogin(paths []string) []string {
+	return slices.DeleteFunc(paths, func(path string) bool {
+		text, err := os.ReadFile(path)
+		return err == nil && !strings.Contains(strings.ToLower(string(text)), "_auth") && !strings.Contains(string(text), "_password")
+	})
 }
 
-// locks are the paths to lock. A folder with something open in it stays open itself,
-// and everything else in it is locked: agents replace a file by renaming another
-// one, which fails for a file that is a mount.
-func locks(locked, open []string) ([]string, error) {
-	var out []string
-	for _, path := range locked {
-		paths, err := without(path, open)
-		if err != nil {
-			return nil, err
+// around splits what is hidden: what the project or a folder of the agent is in, and the
+// rest. What is mounted later lies on top.
+func (v view) around() (outer, rest []string) {
+	for _, path := range v.hidden {
+		if slices.ContainsFunc(slices.Concat([]string{v.Dir}, v.Write), func(w string) bool { return within(w, path) }) {
+			outer = append(outer, path)
+		} else {
+			rest = append(rest, path)
 		}
-		out = append(out, paths...)
 	}
-	return out, nil
+	return outer, rest
 }
 
 // parents are the folders between dir and the paths, from the top down.

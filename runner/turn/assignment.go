@@ -45,12 +45,12 @@ type Assignment struct {
 	Plan   store.File   `json:"plan,omitzero"`
 	Prompt prompt.Input `json:"prompt"`
 
-	Agent   Agent            `json:"agent"`
-	Sandbox sandbox.Settings `json:"sandbox,omitzero"` // of agent and checks
-	Bounds  Bounds           `json:"bounds"`
-	Checks  Checks           `json:"checks"`
-	Audit   Audit            `json:"audit"`
-	Known   History          `json:"known"`
+	Agent   Agent             `json:"agent"`
+	Sandbox sandbox.Contained `json:"sandbox,omitzero"` // of agent and checks
+	Bounds  Bounds            `json:"bounds"`
+	Checks  Checks            `json:"checks"`
+	Audit   Audit             `json:"audit"`
+	Known   History           `json:"known"`
 
 	// Protect names files that the agent must not remove or empty. A turn restores them and reports it.
 	Protect []string `json:"protect,omitempty"`

@@ -55,7 +55,7 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	}
 	defer clean()
 	box := t.box()
-	box.HomeWrite = spec.Env.State
+	box.HomeWrite, box.HomeLocked = spec.Env.State, spec.Env.Fixed
 	if cmd, err = box.Wrap(cmd); err != nil {
 		return call{notStarted: err.Error()}, nil
 	}

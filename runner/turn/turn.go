@@ -118,7 +118,7 @@ func (w *Worker) Run(ctx context.Context, a Assignment, emit func(state.Event)) 
 	ctx = w.git(ctx, a)
 	t := &turn{w: w, a: a, emit: emit, checks: a.Checks.clone()}
 	t.secrets = logs.NewValues(a.Agent.Filter.Secrets(a.Agent.Spec, agent.Request{Env: w.env(), Model: a.Agent.Model}))
-	p, err := proxy.Start(ctx, a.Sandbox, func(host string) { t.tell(state.Blocked{Host: host}) })
+	p, err := proxy.Start(ctx, a.Sandbox.Settings, func(host string) { t.tell(state.Blocked{Host: host}) })
 	if err != nil {
 		return Result{}, err
 	}

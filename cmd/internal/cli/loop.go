@@ -84,7 +84,7 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 		log.Info("environment", logs.KeyRun, run, "held", held)
 	}
 	s.Config.TestMode = string(s.Mode(detected || len(rows) == 0))
-	result, err := runner.New(runOptionsOf(s.Config), runner.Deps{
+	result, err := runner.New(runOptionsOf(s), runner.Deps{
 		Dir: s.Dir, RunID: run, Version: version(), Resumed: f.resumed != "", Unattended: f.unattended, Begun: a.begun(s.Dir, w, f.resumed),
 		Agents: s.Find, Self: s.Self, Env: a.Env, Filter: s.Config.EnvFilter(),
 		Checks: rows, Hooks: s.Config.Hooks(), Mode: gate.Mode(s.Config.TestMode), Detect: s.Config.DetectChecks && len(rows) == 0, Find: preflight.FindChecks,
@@ -136,9 +136,10 @@ func (o *runOptions) window(h hours.Hours, r *state.Reader, now time.Time) hours
 }
 
 // runOptionsOf are the options that a run reads.
-func runOptionsOf(c *config.Config) runner.Options {
+func runOptionsOf(p *preflight.Project) runner.Options {
+	c := p.Config
 	return runner.Options{Policy: c.Policy, CallOptions: c.CallOptions, CheckOptions: c.CheckOptions, PlanOptions: c.PlanOptions,
-		CommitOptions: c.CommitOptions, Settings: c.Settings, Wanted: c.Wanted, Choice: c.Choice, SlotOptions: c.SlotOptions,
+		CommitOptions: c.CommitOptions, Contained: p.Contained, Wanted: c.Wanted, Choice: c.Choice, SlotOptions: c.SlotOptions,
 		Review: c.Review, JudgeRows: c.JudgeRows(), AIOS: aios.Options(c.AIOSOptions)}
 }
 

@@ -151,9 +151,13 @@ func (o *runOptions) agreeNoTasks(p *preflight.Project) error {
 
 // preview shows what a run would do.
 func (o *runOptions) preview(p *preflight.Project) error {
+	var err error
+	if p.Contained.Settings, err = p.Config.Settings.Resolve(); err != nil {
+		return cmdline.UsageError("%v", err)
+	}
 	rows, detected := p.Checks()
 	deps := runner.Deps{Dir: p.Dir, Agents: p.Find, Env: p.Env, Prompt: p.Prompt, Plan: p.Plan, Checks: rows, Mode: p.Mode(detected)}
-	dry, err := runner.Preview(runOptionsOf(p.Config), deps)
+	dry, err := runner.Preview(runOptionsOf(p), deps)
 	if err != nil {
 		return err
 	}

@@ -103,10 +103,10 @@ func (p *Project) try(f *cmdline.Factory, line string) bool {
 	sig := cmdline.HandleSignals(f.In)
 	defer sig.Stop()
 	out := &report.Excerpt{Head: 1 << 10, Tail: 2 << 10}
-	settings, err := p.Config.Settings.Resolve()
+	contained, err := p.Sandbox(p.Dir)
 	cmd := ptyexec.Command{Args: []string{"/bin/sh", "-c", line}, Dir: p.Dir, Env: p.Config.EnvFilter().Checks(p.Env), Pipe: true, Timeout: tryBound, Kill: sig.Kill}
 	if err == nil {
-		cmd, err = settings.Box(p.Dir, "", p.Config.EnvFilter().State()).Wrap(cmd)
+		cmd, err = contained.Box(p.Dir, "", p.Config.EnvFilter().State()).Wrap(cmd)
 	}
 	var exit ptyexec.Exit
 	if err == nil {

@@ -2,20 +2,46 @@ package preflight
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/runner/sandbox"
 	"ralph/runner/sandbox/proxy"
+	"ralph/runner/task/store"
+	"ralph/state"
 )
+
+// Sandbox returns the sandbox for a folder. The error, about how ralph was called, says
+// what is missing.
+func (p *Project) Sandbox(dir string) (contained sandbox.Contained, err error) {
+	settings, err := p.Config.Settings.Resolve()
+	if err == nil {
+		contained, err = settings.At(dir, p.steering())
+	}
+	if err != nil {
+		return contained, cmdline.UsageError("%v", err)
+	}
+	return contained, nil
+}
+
+// steering are the names in a project that steer ralph or an agent CLI.
+func (p *Project) steering() []string {
+	inside := slices.Concat(state.Names(), store.In(state.DirName), []string{"config.yaml", "PROMPT.md", "AGENT.md", "specs/"})
+	for i, name := range inside {
+		inside[i] = state.DirName + "/" + name
+	}
+	return slices.Concat(inside, p.Config.EnvFilter().Steers())
+}
 
 // Contain returns what puts checks of a folder into the sandbox of a run, and a
 // function that ends its proxy. Without a sandbox, the box contains nothing.
-func (p *Project) Contain(ctx context.Context, f *cmdline.Factory) (box func(dir string) sandbox.Box, stop func(), err error) {
-	settings, err := p.Config.Settings.Resolve()
+func (p *Project) Contain(ctx context.Context, f *cmdline.Factory) (box func(dir string) (sandbox.Box, error), stop func(), err error) {
+	here, err := p.Sandbox(p.Dir)
 	if err != nil {
-		return nil, nil, cmdline.UsageError("%v", err)
+		return nil, nil, err
 	}
+	settings := here.Settings
 	via, err := proxy.Start(ctx, settings, func(host string) { f.Note("the sandbox refused a connection to %s (SANDBOX_NET)", host) })
 	if err != nil {
 		return nil, nil, err
@@ -23,9 +49,10 @@ func (p *Project) Contain(ctx context.Context, f *cmdline.Factory) (box func(dir
 	if settings.On() {
 		f.Note("sandbox %s, network %s", settings.Sandbox, strings.Join(settings.SandboxNet, ","))
 	}
-	return func(dir string) sandbox.Box {
-		box := settings.Box(dir, p.Plan, p.Config.EnvFilter().State())
+	return func(dir string) (sandbox.Box, error) {
+		contained, err := settings.At(dir, p.steering())
+		box := contained.Box(dir, p.Plan, p.Config.EnvFilter().State())
 		box.Route = via.Route
-		return box
+		return box, err
 	}, via.Stop, nil
 }

@@ -22,6 +22,7 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
+	"ralph/runner/sandbox"
 	"ralph/runner/task"
 )
 
@@ -30,13 +31,14 @@ type Project struct {
 	Dir          string // absolute
 	Env          []string
 	Config       *config.Config
-	Agent        pool.Agent // the one that the options name
-	Branch       string     // of git; empty: none is checked out
-	Self         string     // path of ralph, for hooks of agents; empty: they have none
-	Taken        string     // how Agent was chosen where none is named; empty: it is named, or the usual one
-	unusual      bool       // Agent was taken, and the default is another
-	Prompt, Plan string     // absolute; Plan is empty when there is none
-	Tasks        task.List  // of the plan, when FindPlan read it
+	Agent        pool.Agent        // the one that the options name
+	Branch       string            // of git; empty: none is checked out
+	Self         string            // path of ralph, for hooks of agents; empty: they have none
+	Taken        string            // how Agent was chosen where none is named; empty: it is named, or the usual one
+	unusual      bool              // Agent was taken, and the default is another
+	Prompt, Plan string            // absolute; Plan is empty when there is none
+	Tasks        task.List         // of the plan, when FindPlan read it
+	Contained    sandbox.Contained // zero until Startable
 
 	loader config.Loader
 	uid    int    // of this user
@@ -111,9 +113,10 @@ func (p *Project) FindPrompt() (err error) {
 // Startable checks the agents' programs, the sandbox and the repository.
 func (p *Project) Startable() error {
 	var err error
-	if p.Config.Settings, err = p.Config.Settings.Resolve(); err != nil {
-		return cmdline.UsageError("%v", err)
+	if p.Contained, err = p.Sandbox(p.Dir); err != nil {
+		return err
 	}
+	p.Config.Settings = p.Contained.Settings
 	if err := p.Usable(); err != nil {
 		return err
 	}

@@ -166,21 +166,21 @@ type question struct {
 
 // consult makes one call with the options of a run.
 func (p *Project) consult(f *cmdline.Factory, one pool.Agent, q question) (turn.Result, error) {
-	settings, err := p.Config.Settings.Resolve()
-	if err != nil {
-		return turn.Result{}, cmdline.UsageError("%v", err)
-	}
 	sig := cmdline.HandleSignals(f.In)
 	defer sig.Stop()
 	initCtx, cancel := context.WithTimeout(sig.Ctx, 10*time.Second)
 	defer cancel()
 	// Without git the call still works.
 	_ = exec.CommandContext(initCtx, "git", "-C", q.dir, "-c", "init.defaultBranch=main", "init", "-q").Run()
+	contained, err := p.Sandbox(q.dir)
+	if err != nil {
+		return turn.Result{}, err
+	}
 	a := turn.Assignment{
 		V: turn.Version, Origin: state.Origin{Iteration: 1}, Dir: q.dir, Prompt: prompt.Input{Template: q.text, Verbatim: true},
 		Agent: turn.Agent{Spec: one.Spec, Program: slices.Clone(one.Program), Model: p.Config.Model,
 			AllowedTools: q.tools, PermissionMode: p.Config.PermissionMode, Filter: p.Config.EnvFilter()},
-		Sandbox: settings, Bounds: turn.Bounds{Timeout: min(q.bound, p.Config.Wall())},
+		Sandbox: contained, Bounds: turn.Bounds{Timeout: min(q.bound, p.Config.Wall())},
 	}
 	if words := a.Agent.Program; len(words) > 0 {
 		words[0] = p.absolute(words[0])

@@ -30,6 +30,11 @@ type Agent struct {
 	// calls, its login among them; folders end in a slash. A sandbox shows them to
 	// this agent only.
 	State []string `json:"state,omitempty"`
+	// Fixed are those in State that have programs or settings which the CLI takes when the
+	// user starts it, too: a sandbox lets nothing write them. A missing one is made, empty.
+	Fixed []string `json:"fixed,omitempty"`
+	// Steers are files and folders of a project that make the CLI start programs.
+	Steers []string `json:"steers,omitempty"`
 }
 
 // Cloud is a provider whose keys other tools use, too. They pass only to a call
@@ -67,6 +72,14 @@ type Filter struct {
 func (f Filter) State() (names []string) {
 	for _, a := range f.Agents {
 		names = append(names, a.State...)
+	}
+	return names
+}
+
+// Steers returns what steers any of the agents in a project.
+func (f Filter) Steers() (names []string) {
+	for _, a := range f.Agents {
+		names = append(names, a.Steers...)
 	}
 	return names
 }

@@ -51,7 +51,12 @@ func newContained(t *testing.T, hosts ...string) *contained {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Stop)
-	c.box = s.Box(t.TempDir(), "", nil)
+	dir := t.TempDir()
+	here, err := s.At(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.box = here.Box(dir, "", nil)
 	c.box.Route = p.Route
 	return c
 }

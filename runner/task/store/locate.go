@@ -42,10 +42,22 @@ func All(dir string) []Found {
 	return all
 }
 
+// In lists the usual names of plans in a folder of the project.
+func In(folder string) (names []string) {
+	for _, f := range formats() {
+		for _, path := range f.Where {
+			if name, ok := strings.CutPrefix(path, folder+"/"); ok && !strings.ContainsAny(name, "/*") {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
 // isAt reports whether a path holds what the row looks for: a file, or a folder with files.
 func (f format) isAt(path string) bool {
 	info, err := os.Stat(path)
-	if err != nil || info.IsDir() != (f.Files != nil) {
+	if err != nil || info.IsDir() != (f.Files != nil) || info.Mode()&fs.ModeSocket != 0 {
 		return false
 	}
 	if f.Files == nil && f.Is == nil {

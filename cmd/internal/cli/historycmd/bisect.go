@@ -113,7 +113,7 @@ type bisection struct {
 	past  *past
 	check gate.Check
 	vars  []string // the environment of the check
-	box   func(dir string) sandbox.Box
+	box   func(dir string) (sandbox.Box, error)
 }
 
 func (b *bisection) find(states []history.Kept) error {
@@ -149,7 +149,11 @@ func (b *bisection) fails(k history.Kept) (bool, error) {
 		return false, errors.Join(err, b.sig.Ctx.Err())
 	}
 	defer copied.Close()
-	cmd, err := b.box(copied.Dir).Wrap(ptyexec.Command{
+	box, err := b.box(copied.Dir)
+	if err != nil {
+		return false, err
+	}
+	cmd, err := box.Wrap(ptyexec.Command{
 		Args: []string{"/bin/sh", "-c", b.check.Command}, Dir: filepath.Join(copied.Dir, b.check.Dir), Env: b.vars, Pipe: true, Timeout: cmp.Or(b.check.Timeout, bisectTimeout), Kill: b.sig.Kill,
 	}, copied.Borrowed...)
 	if err != nil {

@@ -87,9 +87,9 @@ func hooksTest(o *hooksOptions, name string) error {
 	if err := o.Trust(loader); err != nil {
 		return err
 	}
-	settings, err := p.Config.Settings.Resolve()
+	settings, err := p.Sandbox(p.Dir)
 	if err != nil {
-		return cmdline.UsageError("%v", err)
+		return err
 	}
 	_ = p.FindPlan() // one that cannot be used matters to no hook
 	_ = p.FindAgents()

@@ -60,7 +60,11 @@ func checkRun(o *checkOptions) error {
 		return err
 	}
 	defer stop()
-	place := gate.Place{Dir: p.Dir, Env: p.Config.EnvFilter().Checks(o.Env), Kill: sig.Kill, Box: box(p.Dir)}
+	contained, err := box(p.Dir)
+	if err != nil {
+		return err
+	}
+	place := gate.Place{Dir: p.Dir, Env: p.Config.EnvFilter().Checks(o.Env), Kill: sig.Kill, Box: contained}
 	suite := gate.Suite{Checks: rows, Mode: p.Mode(detected), Place: place, Progress: o.progress()}
 	rep, err := suite.Run(sig.Ctx, gate.Changed{All: true})
 	if i := (*rules.Interrupt)(nil); errors.As(err, &i) {

@@ -1,0 +1,209 @@
+// Package cover makes what must not come into being exist as something harmless for as
+// long as a program runs, so that a sandbox can mount something on it.
+package cover
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Places are what to make, each where nothing is. All paths are absolute.
+type Places struct {
+	Dirs    []string `json:"dirs,omitempty"`    // with the sticky bit, which marks them as ours
+	Sockets []string `json:"sockets,omitempty"` // git does not see them
+	Files   []File   `json:"files,omitempty"`
+	// Blanks are for one program only: they must not exist, and are removed whatever is in them.
+	Blanks []File `json:"blanks,omitempty"`
+}
+
+// File is a file that can only be read.
+type File struct {
+	Path string `json:"path"`
+	Text string `json:"text,omitempty"`
+}
+
+// Encode returns the places for Make; those of nil are none.
+func (p *Places) Encode() (string, error) {
+	text, err := json.Marshal(p)
+	return string(text), err
+}
+
+// Held are places while a program runs.
+type Held struct {
+	places Places
+	locks  map[string]*os.File // the folders that places are in
+}
+
+const (
+	patience = 2 * time.Second      // for a program that holds the lock of a folder
+	pause    = 2 * time.Millisecond // between two attempts
+)
+
+// Make makes what Encode returned. Several processes may hold the same places: the last
+// one that releases them removes them. So each holds a shared lock on their folders.
+func Make(text string) (*Held, error) {
+	h := &Held{locks: map[string]*os.File{}}
+	if err := json.Unmarshal([]byte(text), &h.places); err != nil {
+		return h, err
+	}
+	for _, dir := range h.places.Dirs {
+		if err := h.lock(dir, syscall.LOCK_SH, patience); err != nil {
+			return h, err
+		}
+		if err := makeDir(dir); err != nil {
+			return h, err
+		}
+	}
+	for _, path := range h.places.Sockets {
+		if err := h.lock(path, syscall.LOCK_SH, patience); err != nil {
+			return h, err
+		}
+		if err := makeSocket(path); err != nil && !errors.Is(err, fs.ErrExist) {
+			return h, err
+		}
+	}
+	for _, f := range h.places.Files {
+		if err := h.lock(f.Path, syscall.LOCK_SH, patience); err != nil {
+			return h, err
+		}
+		if err := f.make(); err != nil && !errors.Is(err, fs.ErrExist) {
+			return h, err
+		}
+	}
+	for _, f := range h.places.Blanks {
+		if err := f.make(); err != nil {
+			return h, err
+		}
+	}
+	return h, nil
+}
+
+func makeDir(path string) error {
+	err := os.Mkdir(path, 0o755|os.ModeSticky)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+func (f File) make() error {
+	file, err := os.OpenFile(f.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(f.Text)
+	return errors.Join(err, file.Close())
+}
+
+// lock locks the folder that a path is in.
+func (h *Held) lock(path string, how int, bound time.Duration) error {
+	dir := filepath.Dir(path)
+	if h.locks[dir] != nil {
+		return nil
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	for begun := time.Now(); ; time.Sleep(pause) {
+		if err = syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB); err == nil {
+			h.locks[dir] = f
+			return nil
+		}
+		if time.Since(begun) >= bound {
+			_ = f.Close()
+			return fmt.Errorf("lock %q: %w", dir, err)
+		}
+	}
+}
+
+// Release removes what Make made, where no other process holds it. It may be called again.
+func (h *Held) Release() {
+	for _, f := range h.places.Blanks {
+		_ = os.Remove(f.Path)
+	}
+	h.places.Blanks = nil
+	var mine []string // the folders that nobody else holds
+	for dir, f := range h.locks {
+		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+			mine = append(mine, dir)
+		}
+	}
+	h.places.remove(func(path string) bool { return slices.Contains(mine, filepath.Dir(path)) })
+	for _, f := range h.locks {
+		_ = f.Close()
+	}
+	h.locks = nil
+}
+
+// Tidy removes places that nobody holds any more: the machine went down meanwhile.
+func (p Places) Tidy() {
+	h := &Held{places: p, locks: map[string]*os.File{}}
+	all := slices.Concat(p.Dirs, p.Sockets)
+	for _, f := range p.Files {
+		all = append(all, f.Path)
+	}
+	for _, path := range all {
+		if Is(path) || p.isFile(path) {
+			_ = h.lock(path, syscall.LOCK_EX, 0)
+		}
+	}
+	h.Release()
+}
+
+func (p Places) isFile(path string) bool {
+	return slices.ContainsFunc(p.Files, func(f File) bool { return f.Path == path && f.Unchanged() })
+}
+
+// remove removes the places that are as they were made.
+func (p Places) remove(mine func(path string) bool) {
+	for _, f := range p.Files {
+		if mine(f.Path) && f.Unchanged() {
+			_ = os.Remove(f.Path)
+		}
+	}
+	for _, path := range p.Sockets {
+		if mine(path) && Is(path) {
+			_ = os.Remove(path)
+		}
+	}
+	dirs := slices.SortedFunc(slices.Values(p.Dirs), func(a, b string) int { return strings.Compare(b, a) })
+	for _, dir := range dirs {
+		if mine(dir) && Is(dir) {
+			_ = os.Remove(dir) // one that is not empty stays
+		}
+	}
+}
+
+// Unchanged reports whether the file is there as Make makes it.
+func (f File) Unchanged() bool {
+	info, err := os.Lstat(f.Path)
+	if err != nil || !info.Mode().IsRegular() || info.Mode()&0o222 != 0 || info.Size() != int64(len(f.Text)) {
+		return false
+	}
+	text, err := os.ReadFile(f.Path)
+	return err == nil && string(text) == f.Text
+}
+
+// Is reports whether a path is a socket or an empty folder, as Make makes them.
+func Is(path string) bool {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return false
+	case info.Mode().Type() == fs.ModeSocket:
+		return true
+	case !info.IsDir() || info.Mode()&fs.ModeSticky == 0:
+		return false
+	}
+	entries, err := os.ReadDir(path)
+	return err == nil && len(entries) == 0
+}
