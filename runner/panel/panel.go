@@ -42,8 +42,8 @@ type Panel struct {
 	Dir     string // the project
 	Env     []string
 	Filter  agent.EnvFilter
-	Sandbox sandbox.Settings
-	Idle    time.Duration // silence of a reviewer; 0: no bound
+	Sandbox sandbox.Contained // of Dir
+	Idle    time.Duration     // silence of a reviewer; 0: no bound
 	Pool    *pool.Pool
 	Model   string // of the author's agent, by the options
 	Log     hclog.Logger
@@ -335,7 +335,7 @@ func (p *Panel) assignment(room *room, c call, who pool.Choice) turn.Assignment 
 		Prompt: prompt.Input{Template: c.question, Verbatim: true},
 		Agent: turn.Agent{Spec: who.Agent.Spec, Program: who.Agent.Program, Model: who.Model, PermissionMode: argv.PermitReadOnly,
 			Filter: p.Filter},
-		Sandbox: p.Sandbox,
+		Sandbox: room.box,
 		Bounds:  turn.Bounds{Timeout: c.Bound(), IdleTimeout: p.Idle},
 	}
 	if p.ofAIOS(s) && room.Copied {

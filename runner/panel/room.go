@@ -19,6 +19,7 @@ import (
 	"ralph/runner/git/walk"
 	"ralph/runner/roles"
 	"ralph/runner/roles/aios"
+	"ralph/runner/sandbox"
 	"ralph/runner/task"
 	"ralph/state"
 )
@@ -31,6 +32,7 @@ const (
 
 // room is where reviewers work: a copy of the project, and what they are shown.
 type room struct {
+	box sandbox.Contained // of dir
 	roles.Case
 	sitting  Sitting
 	project  string
@@ -78,7 +80,7 @@ func (p *Panel) base(ctx context.Context) string {
 
 // open copies the project as it is now. Outside git, reviewers work in the project itself.
 func (p *Panel) open(ctx context.Context, s Sitting) (*room, error) {
-	r := &room{sitting: s, project: p.Dir, dir: p.Dir, evidence: filepath.Join(state.DirName, "evidence", slug(s.Task.ID))}
+	r := &room{sitting: s, project: p.Dir, dir: p.Dir, box: p.Sandbox, evidence: filepath.Join(state.DirName, "evidence", slug(s.Task.ID))}
 	r.Case = roles.Case{Task: s.Task, Checks: s.Checks, Findings: s.Findings}
 	for _, v := range s.Review.Verdicts {
 		for _, reason := range v.Reasons {
@@ -99,6 +101,9 @@ func (p *Panel) open(ctx context.Context, s Sitting) (*room, error) {
 		case err == nil:
 			r.dir, r.Copied = r.copied.Dir, true
 			r.compare(ctx, p.Dir, tree)
+			if r.box, err = p.Sandbox.For(r.dir); err != nil {
+				return r, err
+			}
 		case ctx.Err() == nil:
 			p.Log.Warn("reviewers work in the project itself", "error", err)
 		}

@@ -25,7 +25,7 @@ type Project struct {
 func (p *Project) locate() {
 	cmd := exec.Command("git", "-c", "safe.directory=*", "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir")
 	cmd.Dir = p.Dir
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "GIT_") })
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "GIT_") && !strings.HasPrefix(kv, "GIT_CEILING_") })
 	out, err := cmd.Output()
 	lines := strings.Split(strings.TrimRight(string(out), "\n"), "\n")
 	if err == nil && len(lines) == 3 {

@@ -207,7 +207,7 @@ func (s Settings) At(dir string, names []string) (Contained, error) {
 	if err != nil {
 		return c, fmt.Errorf("look at the project: %w", err)
 	}
-	c.Project = Project{Dir: real, Locked: append(steering(), names...)}
+	c.Project = Project{Dir: real, Locked: slices.Compact(slices.Sorted(slices.Values(append(steering(), names...))))}
 	c.Project.locate()
 	place := Place{Dir: real, Project: c.Project}
 	c.Project.made().Tidy()
@@ -225,6 +225,16 @@ func (s Settings) At(dir string, names []string) (Contained, error) {
 		}
 	}
 	return c, nil
+}
+
+// For returns the same for a copy of the project that no agent has worked in. Only a .git
+// in it counts: the folders around it have nothing to do with it.
+func (c Contained) For(dir string) (Contained, error) {
+	copied, err := c.At(dir, c.Project.Locked)
+	if filepath.Dir(copied.Project.DotGit) != copied.Project.Dir {
+		copied.Project.Git, copied.Project.DotGit = nil, ""
+	}
+	return copied, err
 }
 
 // Wrap returns the command, contained; it may also write the paths given here.

@@ -50,7 +50,10 @@ func (p *Project) Contain(ctx context.Context, f *cmdline.Factory) (box func(dir
 		f.Note("sandbox %s, network %s", settings.Sandbox, strings.Join(settings.SandboxNet, ","))
 	}
 	return func(dir string) (sandbox.Box, error) {
-		contained, err := settings.At(dir, p.steering())
+		contained, err := here, error(nil)
+		if dir != p.Dir {
+			contained, err = here.For(dir)
+		}
 		box := contained.Box(dir, p.Plan, p.Config.EnvFilter().State())
 		box.Route = via.Route
 		return box, err
