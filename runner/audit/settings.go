@@ -41,8 +41,9 @@ var judges = sync.OnceValue(func() []judge {
 		},
 		{
 			what: "a program that others start was set up", strict: true,
-			files: re(`(?:^|/)\.mcp\.json$|(?:^|/)\.envrc$|(?:^|/)\.claude/(?:settings(?:\.local)?\.json$|commands/|agents/|hooks/)`),
-			asked: re(`(?i)\b(?:mcp|direnv|envrc|claude (?:code|hooks?|settings?|commands?|agents?)|slash commands?|sub-?agents?)\b`),
+			files: re(`(?:^|/)\.mcp\.json$|(?:^|/)\.envrc$|(?:^|/)\.claude/(?:settings(?:\.local)?\.json$|commands/|agents/|hooks/)|` +
+				`(?:^|/)\.(?:codex|gemini|opencode|qwen|amp|augment)/|(?:^|/)opencode\.jsonc?$|(?:^|/)\.cursor/(?:(?:hooks|mcp|cli)\.json$|hooks/)`),
+			asked: re(`(?i)\b(?:mcp|direnv|envrc|codex|gemini|opencode|qwen|amp|augment|cursor|claude (?:code|hooks?|settings?|commands?|agents?)|slash commands?|sub-?agents?)\b`),
 		},
 		{
 			what: "a program that git starts was set up", strict: true, files: re(`^\.git/(modules/.*/)?hooks/`), asked: re(gitHooks),
@@ -50,6 +51,9 @@ var judges = sync.OnceValue(func() []judge {
 		{
 			what: "a program that git starts was set up", strict: true, files: re(`^\.git/(modules/.*/)?config(\.worktree)?$`), part: gitPrograms,
 			asked: re(gitHooks + `|(?i)\bgit (?:config\w*|lfs|filters?|signing|alias(?:es)?)\b`),
+		},
+		{
+			what: "git was led to another repository", strict: true, files: re(`^\.git$|^\.git/(?:commondir|gitdir)$`),
 		},
 		{
 			what: "the CI configuration was changed", commands: true,

@@ -191,6 +191,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 		return settle(t.a, f), err
 	}
 	f.steered = steering.Changed(steer.Read(t.a.Dir))
+	f.lost = steer.Repair(t.a.Dir, f.steered) // before git runs
 	if err := t.observe(ctx, &f); err != nil {
 		return settle(t.a, f), err
 	}
@@ -248,7 +249,11 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 	ctx, cancel := stop.Outlast(ctx)
 	defer cancel()
 	f.found, t.w.report = *t.w.before, gate.Report{} // the report is from before the call
-	after, err := git.Observe(ctx, t.a.Dir)
+	var after git.Snapshot
+	var err error
+	if f.lost == "" {
+		after, err = git.Observe(ctx, t.a.Dir)
+	}
 	f.blind, t.w.blind = err != nil, err != nil
 	f.left = store.Read(t.a.Plan).Claimed(f.before, t.a.Task.ID, said.Claims(f.call.transcript.Final, t.a.Task))
 	if f.blind {
@@ -260,7 +265,7 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 			return err
 		}
 		f.lost = err.Error()
-	} else {
+	} else if f.lost == "" {
 		f.lost = f.found.Lost(ctx, after)
 	}
 	if f.lost != "" {

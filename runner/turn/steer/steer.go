@@ -5,6 +5,7 @@ package steer
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ralph/runner/git/command"
 	"ralph/state"
 )
 
@@ -32,25 +34,105 @@ type Files map[string]string
 // make git, a shell or an agent start programs.
 func Read(dir string) Files {
 	all := Files{}
-	for _, name := range []string{".ralphrc", state.DirName + "/config.yaml", state.DirName + "/PROMPT.md",
-		".git/config", ".mcp.json", ".envrc", ".claude/settings.json", ".claude/settings.local.json"} {
-		all.read(dir, name)
+	for _, name := range []string{".ralphrc", state.DirName + "/config.yaml", state.DirName + "/PROMPT.md", ".mcp.json", ".envrc",
+		".claude/settings.json", ".claude/settings.local.json", "opencode.json", "opencode.jsonc",
+		".cursor/hooks.json", ".cursor/mcp.json", ".cursor/cli.json"} {
+		all.read(filepath.Join(dir, filepath.FromSlash(name)), name)
 	}
-	for _, folder := range []string{state.DirName + "/specs", ".git/hooks", ".claude/commands", ".claude/agents", ".claude/hooks"} {
+	for _, folder := range []string{state.DirName + "/specs", ".claude/commands", ".claude/agents", ".claude/hooks",
+		".codex", ".gemini", ".opencode", ".qwen", ".amp", ".augment", ".cursor/hooks"} {
 		all.walk(dir, folder, func(string) bool { return true })
 	}
-	all.walk(dir, ".git/modules", func(path string) bool { // of submodules
-		name := filepath.Base(path)
-		return name == "config" || name == "config.worktree" || filepath.Base(filepath.Dir(path)) == "hooks"
-	})
+	all.readGit(dir)
 	return all
+}
+
+// readGit reads git's files under the names that they have in .git, wherever they are.
+func (all Files) readGit(dir string) {
+	root, ok := command.Root(dir)
+	if !ok {
+		root = dir
+	}
+	if info, err := os.Lstat(filepath.Join(root, dotGit)); err == nil && !info.IsDir() {
+		all.read(filepath.Join(root, dotGit), dotGit)
+	}
+	own := command.MetaDir(root)
+	common := own
+	for _, name := range []string{"commondir", "gitdir", "config.worktree"} {
+		all.read(filepath.Join(own, name), dotGit+"/"+name)
+	}
+	switch text := all[commonDir]; {
+	case text == ".\n": // a sandbox that runs beside this one: it leads nowhere else
+		delete(all, commonDir)
+	case text != "" && !filepath.IsAbs(text):
+		common = filepath.Join(own, strings.TrimRight(text, "\r\n"))
+	case text != "":
+		common = strings.TrimRight(text, "\r\n")
+	}
+	if all[dotGit+"/config.worktree"] == "" {
+		delete(all, dotGit+"/config.worktree")
+	}
+	git := Files{}
+	git.read(filepath.Join(common, "config"), "config")
+	git.walk(common, "hooks", func(string) bool { return true })
+	git.walk(common, "modules", func(path string) bool { // of submodules
+		name := filepath.Base(path)
+		return name == "config" || name == "config.worktree" && git.size(path) > 0 || filepath.Base(filepath.Dir(path)) == "hooks"
+	})
+	for name, text := range git {
+		all[dotGit+"/"+name] = text
+	}
+}
+
+const (
+	dotGit    = ".git"
+	commonDir = dotGit + "/commondir"
+)
+
+func (Files) size(path string) int64 {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// Repair puts back what leads git to another repository: from now on, it would start
+// programs of that one. It says what was changed; empty: nothing. The repository cannot be
+// trusted then, not even to say what else changed.
+func Repair(dir string, changed []File) string {
+	root, ok := command.Root(dir)
+	if !ok {
+		root = dir
+	}
+	meta := command.MetaDir(root) // of a .git that is put back first, since it sorts first
+	for _, f := range changed {
+		path := filepath.Join(root, dotGit)
+		switch f.Path {
+		case dotGit:
+		case commonDir, dotGit + "/gitdir":
+			path = filepath.Join(meta, filepath.Base(f.Path))
+		default:
+			continue
+		}
+		err := os.Remove(path)
+		if f.Existed && (err == nil || errors.Is(err, fs.ErrNotExist)) {
+			err = os.WriteFile(path, []byte(f.Before), 0o644)
+		}
+		why := fmt.Sprintf("%s was changed, which leads git to another repository", f.Path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Sprintf("%s; it could not be put back: %v", why, err)
+		}
+		return why + "; it is as before again"
+	}
+	return ""
 }
 
 // walk reads the files of a folder that are wanted. Git does not start its samples.
 func (all Files) walk(dir, folder string, wanted func(path string) bool) {
 	left := maxSpecs
 	_ = filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(folder)), func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && slices.Contains(gitData, d.Name()) && strings.HasPrefix(folder, ".git/") {
+		if err == nil && d.IsDir() && slices.Contains(gitData, d.Name()) && folder == "modules" {
 			return fs.SkipDir
 		}
 		if left--; left < 0 {
@@ -60,17 +142,16 @@ func (all Files) walk(dir, folder string, wanted func(path string) bool) {
 			return nil
 		}
 		if rel, relErr := filepath.Rel(dir, path); relErr == nil && err == nil && !d.IsDir() && filepath.Ext(path) != ".sample" {
-			all.read(dir, filepath.ToSlash(rel))
+			all.read(path, filepath.ToSlash(rel))
 		}
 		return nil // what cannot be read is not there
 	})
 }
 
 // read adds a file. Of a link it takes where it leads: its target is another file.
-func (all Files) read(dir, name string) {
-	path := filepath.Join(dir, filepath.FromSlash(name))
+func (all Files) read(path, name string) {
 	info, err := os.Lstat(path)
-	if err != nil {
+	if err != nil || info.Mode()&fs.ModeSocket != 0 { // a sandbox covers what is missing
 		return
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
