@@ -27,6 +27,8 @@ const (
 	// can still be emptied.
 	Min = 3
 	TCP = 4 // the first that restricts TCP
+	// Scoped is the first that refuses signals and abstract sockets.
+	Scoped = 6
 )
 
 // Encode returns the limits for Apply; those of nil are none.

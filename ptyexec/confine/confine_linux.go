@@ -80,7 +80,7 @@ func (l *Limits) config(version int) (landlock.Config, error) {
 	if l.Ports != nil {
 		args = append(args, landlock.AccessNetSet(ll.AccessNetConnectTCP))
 	}
-	if version >= 6 {
+	if version >= Scoped {
 		args = append(args, landlock.ScopedSet(ll.ScopeAbstractUnixSocket|ll.ScopeSignal))
 	}
 	config, err := landlock.NewConfig(args...)

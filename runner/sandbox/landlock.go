@@ -59,6 +59,14 @@ func landlockWorks(Settings) error {
 	return nil
 }
 
+// Lacks says what the kernel leaves out of this sandbox; empty: nothing.
+func (s Settings) Lacks() string {
+	if v := confine.Version(); s.Sandbox == "landlock" && v < confine.Scoped {
+		return fmt.Sprintf("the kernel has Landlock %d: signals to other processes and abstract sockets are not refused before Linux 6.12", v)
+	}
+	return ""
+}
+
 func landlockFilters(n network) string {
 	if _, only := n.list.Ports(); !only {
 		return "Landlock cannot tell hosts apart, only ports; use bwrap for hosts, or name ports only (SANDBOX_NET=:443)"

@@ -57,3 +57,20 @@ func put(t *testing.T, dir, name, text string) {
 		t.Fatal(err)
 	}
 }
+
+// What leads git to another repository is put back before ralph's own git runs.
+func TestRun_turnLeadsGitElsewhere_isPutBackAndNothingIsProved(t *testing.T) {
+	for _, file := range []string{".git/commondir", ".git/gitdir", "code.go"} {
+		t.Run(file, func(t *testing.T) {
+			a := scripted.Project(t, []scripted.Step{{Do: "write", Text: file}})
+			s := here(t, a)
+			led := file != "code.go"
+			if (s.Result.Work.Lost != "") != led || (len(s.Result.Proof.Findings) > 0) != led {
+				t.Errorf("lost %q, findings %+v", s.Result.Work.Lost, s.Result.Proof.Findings)
+			}
+			if _, err := os.Lstat(filepath.Join(a.Dir, file)); (err == nil) == led {
+				t.Errorf("%s: %v", file, err)
+			}
+		})
+	}
+}

@@ -255,6 +255,8 @@ func (d *diagnosis) sandbox() {
 	switch {
 	case err != nil:
 		d.fail(rules.ExitUsage, "sandbox", "%v", err)
+	case asked.Lacks() != "":
+		d.warn("sandbox", "%s: %s", asked.Sandbox, asked.Lacks())
 	case asked.On():
 		d.ok("sandbox", "%s", asked.Sandbox)
 	case len(works) > 0:

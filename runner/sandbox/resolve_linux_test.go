@@ -1,0 +1,58 @@
+package sandbox
+
+import (
+	"strings"
+	"testing"
+
+	"ralph/ptyexec"
+	"ralph/ptyexec/confine"
+)
+
+// What was asked for holds, or nothing starts.
+func TestResolve_cannotBeDone_isRefused(t *testing.T) {
+	t.Setenv("PATH", t.TempDir()) // no bwrap, podman or docker
+	for _, test := range []struct {
+		s    Settings
+		want string // of the error; empty: there is none
+	}{
+		{Settings{Sandbox: Off}, ""},
+		{Settings{Sandbox: Off, SandboxNet: []string{NetNone}}, "SANDBOX_NET=none needs SANDBOX"},
+		{Settings{Sandbox: "landlock", SandboxNet: []string{"api.example.com"}}, "ports, not hosts"},
+		{Settings{Sandbox: "bwrap"}, "not installed"},
+		{Settings{Sandbox: "docker"}, "not installed"},
+		{Settings{Sandbox: Auto, SandboxNet: []string{"api.example.com"}}, "does not work here"},
+	} {
+		if _, err := test.s.Resolve(); (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: %v", test.s, err)
+		}
+	}
+	s, err := Settings{Sandbox: Auto}.Resolve() // never the bare machine
+	if works := landlockWorks(s) == nil; works != (err == nil) || works && s.Sandbox != "landlock" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// The bound on processes does not hold for root, so a test as root sees only that it is set.
+// What it does, ptyexec/confine tests.
+func TestWrap_boundsTheProcesses(t *testing.T) {
+	each(t, func(t *testing.T, p profile) {
+		if (Settings{Sandbox: p.name}).InContainer() {
+			return
+		}
+		_, project := home(t)
+		c, err := box(t, p.name, project).Wrap(ptyexec.Command{Args: []string{"/bin/true"}})
+		if err != nil || c.Confine == nil || c.Confine.Processes != mostProcesses {
+			t.Errorf("%+v, %v", c.Confine, err)
+		}
+	})
+}
+
+func TestLacks_olderKernel_isSaid(t *testing.T) {
+	landlock := Settings{Sandbox: "landlock"}
+	if said := landlock.Lacks(); (said == "") != (confine.Version() >= confine.Scoped) {
+		t.Errorf("%q", said)
+	}
+	if said := (Settings{Sandbox: "bwrap"}).Lacks(); said != "" {
+		t.Errorf("%q", said)
+	}
+}

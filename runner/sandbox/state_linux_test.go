@@ -1,0 +1,203 @@
+package sandbox
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+)
+
+// What an agent starts outside, too, it cannot change inside. The rest of its state it can.
+func TestEscape_programsOfTheAgent(t *testing.T) {
+	each(t, func(t *testing.T, p profile) {
+		for script, want := range map[string]bool{
+			"echo x > ~/.ours/settings.json": !p.locks, "echo x > ~/.ours/commands/x.md": !p.locks, "rm ~/.ours/settings.json": !p.locks,
+			"echo x > new && mv new ~/.new/config.toml": !p.locks, "echo x > ~/.program/bin": false, "rm -r ~/.program/bin": false,
+			"cat ~/.program/bin && cat ~/.ours/settings.json && echo x > ~/.ours/session && echo x > ~/.new/session": true,
+		} {
+			home, project := home(t)
+			put(t, filepath.Join(home, ".program", "bin"), "text")
+			b := box(t, p.name, project)
+			if !p.locks {
+				put(t, filepath.Join(home, ".ours", "settings.json"), "{}")
+				put(t, filepath.Join(home, ".ours", "commands", "a.md"), "")
+			}
+			if ok, out := sh(t, b, home, script); ok != want {
+				t.Errorf("%s: success %v\n%s", script, ok, out)
+			}
+			if text, err := os.ReadFile(filepath.Join(home, ".program", "bin")); string(text) != "text" {
+				t.Errorf("after %s: %q, %v", script, text, err)
+			}
+		}
+	})
+}
+
+// Only the target of a link can be locked, so nothing starts.
+func TestAt_lockedPathIsALink_isRefused(t *testing.T) {
+	for _, name := range []string{".mcp.json", ".claude", ".ralph/config.yaml", ".git/hooks", "main.go"} {
+		_, project := home(t)
+		path := filepath.Join(project, name)
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(t.TempDir(), path); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Settings{Sandbox: "bwrap"}.At(project, names())
+		// In .ralph, all of the folder is locked, and the link with it.
+		if refused := err != nil && strings.Contains(err.Error(), path); refused != (name != "main.go" && name != ".ralph/config.yaml") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Beside a plan in .ralph, no other file of ralph comes into being.
+func TestEscape_besideThePlan(t *testing.T) {
+	each(t, func(t *testing.T, p profile) {
+		home, project := home(t)
+		b := box(t, p.name, project)
+		for script, made := range map[string]bool{
+			"echo x > .ralph/config.yaml": false, "echo x > new && mv new .ralph/config.yaml": false, "ln -s plan.md .ralph/config.yaml": false,
+			"mkdir -p .ralph/control && echo > .ralph/control/stop": false, "rmdir .ralph/control; mkdir .ralph/control && echo > .ralph/control/stop": false,
+			"echo '- [x] one' > .ralph/plan.md": true,
+		} {
+			if ok, out := sh(t, b, home, script); ok != made && p.locks {
+				t.Errorf("%s: %v %s", script, ok, out)
+			}
+			_, config := os.Lstat(filepath.Join(project, ".ralph", "config.yaml"))
+			_, stop := os.Lstat(filepath.Join(project, ".ralph", "control", "stop"))
+			if p.locks && (config == nil || stop == nil) {
+				t.Errorf("after %s: %v, %v", script, config, stop)
+			}
+		}
+	})
+}
+
+// A short call, such as that of a check, leaves a longer one beside it covered.
+func TestEscape_callsSideBySide(t *testing.T) {
+	each(t, func(t *testing.T, p profile) {
+		if !p.locks {
+			return
+		}
+		home, project := home(t)
+		for _, name := range []string{".mcp.json", ".claude/settings.json", ".claude"} {
+			if err := os.Remove(filepath.Join(project, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b := box(t, p.name, project)
+		meanwhile(t, b, "! echo x > .mcp.json && ! mkdir -p .claude/commands && cat .mcp.json", func() {
+			if ok, out := sh(t, box(t, p.name, project), home, "true"); !ok {
+				t.Error(out)
+			}
+			if _, err := os.Lstat(filepath.Join(project, ".mcp.json")); err != nil {
+				t.Errorf("the running call is uncovered: %v", err)
+			}
+		})
+		for _, name := range []string{".mcp.json", ".claude"} {
+			if _, err := os.Lstat(filepath.Join(project, name)); err == nil {
+				t.Errorf("%s is left", name)
+			}
+		}
+	})
+}
+
+func TestEscape_aCopyOfTheProject(t *testing.T) {
+	each(t, func(t *testing.T, p profile) {
+		home, project := home(t)
+		repository(t, project)
+		if err := os.Remove(filepath.Join(project, ".mcp.json")); err != nil {
+			t.Fatal(err)
+		}
+		script := "cp -r . ../copy 2>/dev/null || cp -r . /tmp/copy$$ && git status && git add -A"
+		if p.locks {
+			script += " && test -f .mcp.json && ! echo x > .mcp.json"
+		}
+		if ok, out := sh(t, box(t, p.name, project), home, script); !ok && p.name != "landlock" {
+			t.Error(out)
+		}
+		if staged := git(t, project, "ls-files", ".mcp.json", ".envrc"); staged != "" {
+			t.Errorf("staged: %s", staged)
+		}
+	})
+}
+
+// Another terminal has what people type into it.
+func TestEscape_terminals(t *testing.T) {
+	each(t, func(t *testing.T, p profile) {
+		home, project := home(t)
+		master, slave, err := pty.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer master.Close()
+		defer slave.Close()
+		for script, want := range map[string]bool{
+			"echo x > " + slave.Name(): false, "timeout 1 head -c 1 < " + slave.Name() + "; test $? = 0 -o $? = 124": false,
+			"echo x > /dev/null && test -t 1 && echo x > /dev/tty": true,
+		} {
+			if ok, out := sh(t, box(t, p.name, project), home, script); ok != want {
+				t.Errorf("%s: success %v\n%s", script, ok, out)
+			}
+		}
+	})
+}
+
+// The home folder as the project still hides its secrets.
+func TestEscape_projectIsTheHomeFolder(t *testing.T) {
+	each(t, func(t *testing.T, p profile) {
+		home, _ := home(t)
+		t.Setenv("HOME", home)
+		s, err := Settings{Sandbox: p.name}.At(home, nil)
+		if !p.locks {
+			if err == nil || !strings.Contains(err.Error(), ".ssh") {
+				t.Errorf("not refused: %v", err)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ok, out := sh(t, s.Box(home, "", nil), home, "cat ~/.ssh/id_ed25519 ~/.netrc ~/.aws/credentials; cat .bashrc && echo x > new")
+		if !ok || strings.Contains(out, "secret") || !strings.Contains(out, "text") {
+			t.Errorf("%v %s", ok, out)
+		}
+	})
+}
+
+// Engines keep sockets in the home folder, too.
+func TestEscape_socketsInTheHomeFolder(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip(err)
+	}
+	each(t, func(t *testing.T, p profile) {
+		if p.name == "landlock" {
+			return // stated in docs/sandbox.md
+		}
+		home, project := home(t)
+		for dir, want := range map[string]bool{".docker/run": false, ".colima": false, "src/project": true} {
+			path := filepath.Join(home, dir, "d.sock")
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if len(path) > 100 {
+				t.Skip("the path of the temporary folder is too long for a socket")
+			}
+			socket, err := net.Listen("unix", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer socket.Close()
+			script := fmt.Sprintf("%s -e \"require('net').connect('%s').on('connect',()=>process.exit(0)).on('error',()=>process.exit(1))\"", filepath.Base(node), path)
+			if ok, out := sh(t, box(t, p.name, project), home, script); ok != want {
+				t.Errorf("%s is reached: %v %s", path, ok, out)
+			}
+		}
+	})
+}
