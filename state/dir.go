@@ -10,7 +10,6 @@ package state
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -91,18 +90,20 @@ func Files() []File {
 	}
 }
 
-// Names lists the same files and folders, without what is in the folders; those end in a slash.
+// Names lists the files and folders that ralph and its user keep in the state directory,
+// relative to the project; folders end in a slash.
 func Names() (names []string) {
 	for _, f := range Files() {
 		first, _, isDir := strings.Cut(f.Name, "/")
 		if isDir {
 			first += "/"
 		}
-		if !slices.Contains(names, first) {
-			names = append(names, first)
-		}
+		names = append(names, DirName+"/"+first)
 	}
-	return append(names, fileGitignore)
+	for _, name := range []string{fileGitignore, "config.yaml", "PROMPT.md", "AGENT.md", "specs/"} {
+		names = append(names, DirName+"/"+name)
+	}
+	return names
 }
 
 // Reader reads the state of one project. It creates nothing and never waits.

@@ -14,24 +14,14 @@ import (
 
 // Sandbox returns the sandbox for a folder. The error, about how ralph was called, says
 // what is missing.
-func (p *Project) Sandbox(dir string) (contained sandbox.Contained, err error) {
-	settings, err := p.Config.Settings.Resolve()
-	if err == nil {
-		contained, err = settings.At(dir, p.steering())
+func (p *Project) Sandbox(dir string) (c sandbox.Contained, err error) {
+	if c.Settings, err = p.Config.Settings.Resolve(); err == nil {
+		c, err = c.At(dir, slices.Concat(state.Names(), store.In(state.DirName), p.Config.EnvFilter().Steers()))
 	}
 	if err != nil {
-		return contained, cmdline.UsageError("%v", err)
+		return c, cmdline.UsageError("%v", err)
 	}
-	return contained, nil
-}
-
-// steering are the names in a project that steer ralph or an agent CLI.
-func (p *Project) steering() []string {
-	inside := slices.Concat(state.Names(), store.In(state.DirName), []string{"config.yaml", "PROMPT.md", "AGENT.md", "specs/"})
-	for i, name := range inside {
-		inside[i] = state.DirName + "/" + name
-	}
-	return slices.Concat(inside, p.Config.EnvFilter().Steers())
+	return c, nil
 }
 
 // Contain returns what puts checks of a folder into the sandbox of a run, and a

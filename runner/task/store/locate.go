@@ -42,12 +42,12 @@ func All(dir string) []Found {
 	return all
 }
 
-// In lists the usual names of plans in a folder of the project.
+// In lists the usual places of plans in a folder of the project.
 func In(folder string) (names []string) {
 	for _, f := range formats() {
 		for _, path := range f.Where {
 			if name, ok := strings.CutPrefix(path, folder+"/"); ok && !strings.ContainsAny(name, "/*") {
-				names = append(names, name)
+				names = append(names, path)
 			}
 		}
 	}
