@@ -64,7 +64,7 @@ func addGroups(root *cobra.Command, f *cmdline.Factory) {
 	cmdline.AddVerbs(root, cmdline.GroupLook, setupcmd.NewCheckCmd(f), learncmd.NewLearnCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupPlan, taskcmd.NewTaskCmd(f), taskcmd.NewImportCmd(f))
 	cmdline.AddVerbs(root, cmdline.GroupGoBack, newResetCmd(f))
-	cmdline.AddVerbs(root, cmdline.GroupSetUp, setupcmd.NewInitCmd(f), setupcmd.NewConfigCmd(f), setupcmd.NewTrustCmd(f),
+	cmdline.AddVerbs(root, cmdline.GroupSetUp, taskcmd.WithPlan(f, setupcmd.NewInitCmd(f)), setupcmd.NewConfigCmd(f), setupcmd.NewTrustCmd(f),
 		setupcmd.NewDoctorCmd(f), touchcmd.NewNotifyCmd(f), setupcmd.NewDrillCmd(f), hookcmd.NewHooksCmd(f), setupcmd.NewSandboxCmd(f), agentcmd.NewAgentCmd(f), servicecmd.NewServiceCmd(f),
 		newVersionCmd(f))
 	for _, g := range []cobra.Group{

@@ -63,6 +63,32 @@ func NewImportCmd(f *cmdline.Factory) *cobra.Command {
 	return cmd
 }
 
+// WithPlan lets a verb that sets a project up begin with a plan: of a template, or imported.
+func WithPlan(f *cmdline.Factory, cmd *cobra.Command) *cobra.Command {
+	o := &importOptions{Factory: f, to: "checkbox"}
+	from, setUp := "", cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if from != "" && o.template != "" {
+			return cmdline.UsageError("%s takes --template or --from, not both", cmd.Name())
+		}
+		if from != "" || o.template != "" {
+			if err := o.run(cmd.Context(), from); err != nil {
+				return err
+			}
+		}
+		return setUp(cmd, args)
+	}
+	cmd.Flags().StringVar(&o.template, "template", "", "begin with the plan of the template `name`; see: ralph import --list-templates")
+	cmd.Flags().StringVar(&from, "from", "", "make the plan of `file`, gh: or gh:owner/repo, as ralph import does")
+	cmd.Example += "\n  ralph init --template api\n  ralph init --from docs/prd.md"
+	var names []string
+	for _, t := range importer.Templates() {
+		names = append(names, cobra.CompletionWithDesc(t.Name, t.About))
+	}
+	_ = cmd.RegisterFlagCompletionFunc("template", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)) // fails only for an unknown flag
+	return cmd
+}
+
 func (o *importOptions) run(ctx context.Context, from string) error {
 	if !slices.Contains(importer.Forms(), o.to) {
 		return cmdline.UsageError("--to %q is not one of %s", o.to, strings.Join(importer.Forms(), ", "))
