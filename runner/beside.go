@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/rules"
 	"ralph/runner/rules/ends"
+	"ralph/runner/slots"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -33,6 +35,11 @@ func (r *Run) inWorktrees(ctx context.Context) (rules.Decision, error) {
 	var err error
 	r.crew, err = crew.Open(ctx, crew.Options{SlotOptions: r.o.SlotOptions, Dir: r.d.Dir, Plan: r.plan.File, Run: r.d.RunID,
 		Prefix: r.o.CommitPrefix, Env: r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Worker: r.newWorker})
+	if unfit := (*slots.UnfitError)(nil); errors.As(err, &unfit) {
+		d := ends.Failed(unfit)
+		d.Exit, d.Next = rules.ExitUsage, "fix that, or leave out PARALLEL and ISOLATE"
+		return d, nil
+	}
 	if err != nil {
 		return rules.Decision{}, err
 	}

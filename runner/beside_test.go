@@ -212,3 +212,13 @@ func TestRun_abort_endsAllTurnsAndKeepsTheirWork(t *testing.T) {
 		t.Errorf("kept: %q", got)
 	}
 }
+
+func TestRun_noRepository_endsWithOneLine(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "beside", "[ ] [P] write a", "[ ] [P] write b")
+	b.o.SlotOptions = slots.SlotOptions{Parallel: 2}
+	r := b.run(t.Context())
+	if r.Decision.Exit != rules.ExitUsage || !strings.Contains(r.Decision.Reason, "git init") || b.calls() > 0 {
+		t.Errorf("%+v", r.Decision)
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -37,11 +36,17 @@ type Slot struct {
 	top  string
 }
 
+// UnfitError says in one line why there can be no worktrees.
+type UnfitError struct{ Why string }
+
+// Error implements error.
+func (e *UnfitError) Error() string { return e.Why }
+
 // At is the home of a project's worktrees, for a program with this environment.
 func At(env []string, project string, plan plans.File) (*Home, error) {
 	root, ok := git.Root(project)
 	if !ok {
-		return nil, errors.New("worktrees need a git repository; make one with: git init && git commit")
+		return nil, &UnfitError{"worktrees need a git repository; make one with: git init && git commit"}
 	}
 	project, err := filepath.EvalSymlinks(project)
 	if err != nil {
@@ -49,7 +54,7 @@ func At(env []string, project string, plan plans.File) (*Home, error) {
 	}
 	cache := cacheOf(env)
 	if cache == "" {
-		return nil, errors.New("there is no cache folder for worktrees, for HOME is not set")
+		return nil, &UnfitError{"there is no cache folder for worktrees, for HOME is not set"}
 	}
 	sum := sha256.Sum256([]byte(project))
 	name := filepath.Base(project) + "-" + hex.EncodeToString(sum[:4])
@@ -75,7 +80,7 @@ func cacheOf(env []string) string {
 // Check says in one line why this repository cannot have worktrees that work; nil: it can.
 func (h *Home) Check(ctx context.Context, setup string) error {
 	if _, err := command.Run(ctx, h.root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
-		return errors.New("worktrees need a first commit; make one with: git commit")
+		return &UnfitError{"worktrees need a first commit; make one with: git commit"}
 	}
 	out, err := command.Run(ctx, h.root, "ls-files", "-s", "-z")
 	if err != nil {
@@ -84,8 +89,8 @@ func (h *Home) Check(ctx context.Context, setup string) error {
 	for entry := range strings.SplitSeq(out, "\x00") {
 		if name, sub := strings.CutPrefix(entry, "160000 "); sub && setup == "" {
 			_, name, _ = strings.Cut(name, "\t")
-			return fmt.Errorf("the submodule %q would be empty in a worktree; fill it with WORKTREE_SETUP, "+
-				"such as: git submodule update --init", name)
+			return &UnfitError{fmt.Sprintf("the submodule %q would be empty in a worktree; fill it with WORKTREE_SETUP, "+
+				"such as: git submodule update --init", name)}
 		}
 	}
 	return nil
@@ -106,7 +111,7 @@ func (h *Home) Open(ctx context.Context, n int, commit string) (*Slot, error) {
 	left, err := os.ReadDir(s.Root)
 	switch {
 	case err == nil && len(left) > 0 && !s.ours(ctx):
-		return nil, fmt.Errorf("open slot %d: %q is in the way, and no worktree of this repository; remove it", n, s.Root)
+		return nil, &UnfitError{fmt.Sprintf("%q is in the way of slot %d, and no worktree of this repository; remove it", s.Root, n)}
 	case err == nil && len(left) > 0:
 		s.unlock()
 		return s, nil
