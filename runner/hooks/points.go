@@ -61,8 +61,8 @@ func Points() []Row {
 		{Point: PostIteration, When: "after each iteration", Turn: true},
 		{Point: OnComplete, When: "the run ends with exit code 0"},
 		{Point: OnHalt, When: "the run ends with any other exit code"},
-		{Point: PreMerge, Missing: "ralph merges nothing yet"},
-		{Point: PostMerge, Missing: "ralph merges nothing yet"},
+		{Point: PreMerge, Missing: "the merge queue runs no hooks"},
+		{Point: PostMerge, Missing: "the merge queue runs no hooks"},
 	}
 }
 
