@@ -96,8 +96,12 @@ func Specs() []Spec {
 				BypassArgs: []string{"--auto"}, ReadOnlyArgs: []string{"--agent", "plan"}, ModelsArgs: []string{"models"}, LoginFile: ".local/share/opencode/auth.json",
 			},
 			Env: environ.Agent{State: []string{".config/opencode/", ".local/share/opencode/", ".local/state/opencode/", ".cache/opencode/"},
-				Fixed: []string{".config/opencode/", ".cache/opencode/bin/"}, Steers: []string{".opencode/", "opencode.json", "opencode.jsonc"},
-				Set: []string{"OPENCODE_DISABLE_AUTOUPDATE=1"},
+				// It does not start where it cannot write a .gitignore into ~/.config/opencode and .opencode.
+				Fixed: []string{".config/opencode/opencode.json", ".config/opencode/opencode.jsonc", ".config/opencode/config.json",
+					".config/opencode/plugin/", ".config/opencode/plugins/", ".config/opencode/command/", ".config/opencode/commands/",
+					".config/opencode/agent/", ".config/opencode/agents/", ".config/opencode/tool/", ".config/opencode/tools/", ".cache/opencode/bin/"},
+				Steers: []string{"opencode.json", "opencode.jsonc"},
+				Set:    []string{"OPENCODE_DISABLE_AUTOUPDATE=1"},
 				Keys: append(environ.ProviderKeys(), "OPENCODE_API_KEY", "OPENCODE_AUTH_CONTENT", "OPENCODE_CONFIG_CONTENT",
 					"AWS_BEARER_TOKEN_BEDROCK"),
 				Clouds: []environ.Cloud{
