@@ -21,6 +21,7 @@ import (
 	"ralph/runner/pool"
 	"ralph/runner/roles"
 	"ralph/runner/rules"
+	"ralph/runner/rules/pace"
 	"ralph/runner/rules/thresholds"
 	"ralph/runner/sandbox"
 	"ralph/runner/slots"
@@ -49,6 +50,9 @@ func other(o option.Row) (string, string) {
 		i := (slices.Index(o.Values, o.Default) + 1) % len(o.Values)
 		return o.Values[i], o.Values[(i+1)%len(o.Values)]
 	case option.List:
+		if o.Key == "PACE" {
+			return "keep 30% of five_hour at 08:00,else haiku", "spread seven_day"
+		}
 		if o.Takes != nil {
 			return "api.example.com,:443", "*.example.com"
 		}
@@ -87,6 +91,9 @@ func bad(o option.Row) []string {
 		}
 		return values
 	case option.List:
+		if o.Key == "PACE" {
+			return []string{"keep 30% of five_hour", "keep 0% of five_hour at 08:00", "keep 30% of five_hour at 25:00", "spread hour", "else haiku", "slow"}
+		}
 		if o.Takes != nil {
 			return []string{"all,none", "none,:443", "a/b", "api.example.com:x", "*", ":0"}
 		}
@@ -187,6 +194,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		Policy: rules.Policy{
 			BreakerPolicy: rules.BreakerPolicy{NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2, OutputDeclineThreshold: 70,
 				Cooldown: 30 * time.Minute},
+			Pacing:       pace.Pacing{Pace: []string{}},
 			Questions:    thresholds.Questions{QuestionWait: 30 * time.Minute},
 			CallsPerHour: 100, OnLimit: "wait", CompletionClaims: 2, MaxRetries: 3, MaxPerTask: 10, AntiCheat: "revert", ErrorPause: 5 * time.Second,
 		},

@@ -9,6 +9,7 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/rules"
 	"ralph/runner/rules/ends"
+	"ralph/runner/rules/hours"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -17,7 +18,7 @@ import (
 // admit decides whether another turn may start, and for which task.
 func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 	now := time.Now()
-	r.calls = rules.ThisHour(r.calls, now)
+	r.calls = hours.ThisHour(r.calls, now)
 	if b := rules.CoolDown(r.mem.Breaker, r.o.Policy, now); b.State != r.mem.Breaker.State {
 		if err := r.moveBreaker(b); err != nil {
 			return rules.Decision{}, task.Task{}, err
@@ -48,6 +49,7 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 		f.Review = r.toReview(ctx, f.Report)
 	}
 	f.LimitedUntil = r.pool.FreeAt(r.candidates(next, plan.List), now)
+	f.Paced = r.pool.Paced(r.wanted(next, plan.List), now)
 	d := rules.Admit(f)
 	r.notes.Add(d)
 	if d.Action == rules.ActionStop {

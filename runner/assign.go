@@ -124,16 +124,21 @@ func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.I
 // takesOver says it whenever another agent than before works.
 func (r *Run) takesOver(t task.Task, who pool.Choice) {
 	name, was := who.Agent.Spec.Name, r.past.agent
-	r.past.agent = name
+	held := who.Why != ""
+	changed := held != r.past.paced
+	r.past.agent, r.past.paced = name, held
 	r.out.Status(func(s *state.Status) { s.Agent, s.Model = name, who.Model })
-	if was == name || was == "" && who.Instead == "" {
+	if !changed && (was == name || was == "" && who.Instead == "") {
 		return
 	}
-	until := r.pool.Limits[who.Instead]
-	if r.last.Agent == who.Instead && r.last.Call.Outcome.ResetsAt.IsZero() {
-		until = time.Time{} // a guess
+	if changed && !held {
+		who.Why = "PACE allows it again"
 	}
-	r.tellOf(t, state.AgentChange{Name: name, Model: who.Model, Instead: who.Instead, Until: until})
+	until := r.pool.Limits[who.Instead]
+	if who.Why != "" || r.last.Agent == who.Instead && r.last.Call.Outcome.ResetsAt.IsZero() {
+		until = time.Time{} // there is none, or it is a guess
+	}
+	r.tellOf(t, state.AgentChange{Name: name, Model: who.Model, Instead: who.Instead, Until: until, Why: who.Why})
 }
 
 // timeout is the bound of one call; the run's own end is never passed.

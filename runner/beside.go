@@ -182,6 +182,7 @@ func (r *Run) oneMore(ctx context.Context) (task.Task, bool) {
 	}
 	f := rules.Admission{Facts: r.facts(ctx, plan)}
 	f.LimitedUntil = r.pool.FreeAt(r.candidates(next, plan.List), now)
+	f.Paced = r.pool.Paced(r.wanted(next, plan.List), now)
 	f.Memory.Iterations += len(r.crew.Busy())
 	return next, rules.Admit(f).Action == rules.ActionContinue
 }

@@ -25,6 +25,9 @@ func (r *Run) heard(e state.Event) {
 	} else if ok && d.Name == state.PhaseObserving {
 		r.repairState()
 	}
+	if d, ok := e.Data.(state.Limit); ok {
+		r.pool.Pace.Note(e.Task, d)
+	}
 	r.out.Status(func(s *state.Status) { output.Told(s, e.Data, r.mem.Usage, r.calls.Tokens) })
 	r.out.Event(e)
 }

@@ -11,6 +11,7 @@ import (
 	"ralph/runner/roles"
 	"ralph/runner/rules"
 	"ralph/runner/rules/ends"
+	"ralph/runner/rules/hours"
 	"ralph/runner/session"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -68,6 +69,7 @@ type turned struct {
 // finish concludes from a turn. The error is ralph's own, unless work has ended.
 func (r *Run) finish(ctx, work context.Context, res turned, err error) (rules.Decision, error) {
 	goOn, next := rules.Decision{Action: rules.ActionContinue}, res.Task
+	r.pool.Pace.End(next.ID)
 	if broken := r.inbox.Broken(); broken != nil {
 		return rules.Decision{}, broken
 	}
@@ -103,10 +105,11 @@ func (r *Run) finish(ctx, work context.Context, res turned, err error) (rules.De
 
 // begin puts the call on disk before it is made: heard waits for it.
 func (r *Run) begin(a turn.Assignment) {
-	r.calls = rules.ThisHour(r.calls, time.Now())
+	r.calls = hours.ThisHour(r.calls, time.Now())
 	r.calls.Calls++
 	p := a.Prompt
 	r.past.lostState = false
+	r.pool.Pace.Begin(a.Task.ID, a.Agent.Spec.Name, a.Agent.Model)
 	r.out.Status(func(s *state.Status) {
 		s.Status, s.Phase = state.StatusRunning, state.PhaseAgent
 		s.IterationStartedAt, s.LastTool, s.WakeAt, s.Rule, s.Reason = time.Now(), "", time.Time{}, "", ""
@@ -125,7 +128,7 @@ func (r *Run) begin(a turn.Assignment) {
 }
 
 func (r *Run) showCalls(s *state.Status) {
-	s.CallsThisHour, s.TokensThisHour, s.NextReset = r.calls.Calls, r.calls.Tokens, rules.NextHour(rules.HourOf(time.Now()))
+	s.CallsThisHour, s.TokensThisHour, s.NextReset = r.calls.Calls, r.calls.Tokens, hours.NextHour(hours.HourOf(time.Now()))
 }
 
 // conclude decides and records. The work is committed and kept while keep lasts.
@@ -139,7 +142,7 @@ func (r *Run) conclude(ctx, keep context.Context, from turned) (rules.Decision, 
 	r.settleTasks(res)
 	r.keepWork(keep, res)
 	now, was := time.Now(), r.mem
-	r.calls = rules.ThisHour(r.calls, now)
+	r.calls = hours.ThisHour(r.calls, now)
 	r.calls.Tokens += res.Call.Usage.Total()
 	r.keepSession(res)
 	r.mem = r.mem.After(res, len(damaged) > 0, r.o.Policy, now)

@@ -50,6 +50,7 @@ func (r *Run) open() error {
 		r.past.unproved = old.Task.ID
 	}
 	r.pool.Recall(old.LimitedUntil, r.o.Agent, r.d.Resumed && !r.d.Unattended)
+	r.pool.Pace.Used = old.WindowUse
 	r.worker.Own = own.Store{Path: w.OwnPath(), Run: r.d.RunID, Continues: r.past.unfinished}
 	if old.Ending() == state.EndingKilled {
 		r.worker.Own.KilledRun, r.worker.Own.KilledAt = old.RunID, old.Timestamp
@@ -107,7 +108,7 @@ func (r *Run) announceStart(old state.Status) error {
 			MaxIterations: r.o.MaxIterations, MaxCallsPerHour: r.o.CallsPerHour, MaxTokensPerHour: r.o.TokensPerHour,
 			Status: state.StatusRunning, Phase: "starting",
 			Agent: r.o.Agent, Model: r.o.Model, Usage: r.mem.Usage, Accepted: r.review.Accepted(), Review: slices.Clone(r.review.Items),
-			Breaker: state.BreakerStatus{State: r.mem.Breaker.State, Reason: r.mem.Breaker.Reason}, LimitedUntil: maps.Clone(r.pool.Limits), Tasks: r.tasks.Kept(), NextPrompt: r.notes.NextPrompt,
+			Breaker: state.BreakerStatus{State: r.mem.Breaker.State, Reason: r.mem.Breaker.Reason}, LimitedUntil: maps.Clone(r.pool.Limits), WindowUse: r.pool.Pace.Kept(), Tasks: r.tasks.Kept(), NextPrompt: r.notes.NextPrompt,
 			Task: state.TaskStatus{ID: old.Task.ID, Title: old.Task.Title, Done: plan.Done, Total: plan.Total},
 		}
 	})

@@ -33,6 +33,7 @@ func (r *Run) showDecision(d rules.Decision) {
 		s.Breaker = state.BreakerStatus{State: r.mem.Breaker.State, Reason: r.mem.Breaker.Reason}
 		s.EndsWhen = r.endsWhen(s.Task.ID)
 		s.LimitedUntil, s.Tasks, s.NextPrompt = maps.Clone(r.pool.Limits), r.tasks.Kept(), r.notes.NextPrompt
+		s.WindowUse = r.pool.Pace.Kept()
 		s.Review = slices.Clone(r.review.Items) // a run that is killed must not take them with it
 	})
 }

@@ -44,6 +44,7 @@ import (
 	"ralph/runner/rules"
 	"ralph/runner/rules/ends"
 	"ralph/runner/rules/hours"
+	"ralph/runner/rules/pace"
 	"ralph/runner/sandbox"
 	"ralph/runner/slots"
 	"ralph/runner/task"
@@ -160,6 +161,7 @@ type past struct {
 	started    time.Time
 	unfinished bool          // the run before did not complete
 	agent      string        // who works, or worked last
+	paced      bool          // it is not the wanted one, or has another model, for the sake of PACE
 	unproved   string        // task of a call that was killed: no check saw its tick; empty: none
 	warned     bool          // the end was put off once, because its proof became weaker
 	findings   int           // of the audit
@@ -174,6 +176,7 @@ func New(o Options, d Deps) *Run {
 	r := &Run{o: o, d: d, host: host, inbox: inbox.New(), tasks: ledger.Ledger{}, plan: planbook.New(d.Dir, d.Plan, o.PlanOptions)}
 	r.plan.File.Edits, r.plan.Log, r.learned = d.PlanEdits, d.Log, lessons.Open(d.Dir, o.Choice)
 	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}
+	r.pool.Pace.Plan, _ = pace.Parse(o.Pace) // config took nothing else
 	r.hooks = hooks.Set{Hooks: d.Hooks, Dir: d.Dir, Plan: d.Plan, Env: d.Env, Filter: d.Filter, Sandbox: o.Contained, Kill: d.Kill, Asked: o.Asked(d.Agents)}
 	r.worker = r.newWorker(d.Env)
 	r.worker.Resize, r.worker.Begun = d.Resize, d.Begun

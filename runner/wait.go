@@ -123,9 +123,8 @@ func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) erro
 		}
 		if r.inbox.Take(state.RequestResume) != "" {
 			r.inbox.Take(state.RequestPause)
-			if r.d.Window.Begin = (time.Time{}); d.Rule == "usage_limit" { // the person wants it to work now
-				clear(r.pool.Limits)
-			}
+			r.d.Window.Begin = time.Time{} // the person wants it to work now
+			r.pool.WorkNow(d.Rule == "usage_limit", d.Rule == rules.RulePace, d.Until)
 			break
 		}
 		if n%4 == 0 && d.Rule == rules.RuleQuestion && r.asked.GoesOn(r.plan.Read().List) {

@@ -131,6 +131,7 @@ type AgentChange struct {
 	Model   string    `json:"model,omitempty"`
 	Instead string    `json:"instead,omitempty"` // the preferred agent, which is limited; empty: none
 	Until   time.Time `json:"until,omitzero"`    // end of that limit
+	Why     string    `json:"why,omitempty"`     // when no limit is the reason; empty: one is, or a person or the plan
 }
 
 // Baseline lists the checks that failed before the agent did anything, one

@@ -54,6 +54,8 @@ type Status struct {
 	WakeAt             time.Time     `json:"wake_at,omitzero"`
 	// LimitedUntil holds, by agent, the ends of the usage limits that were met, also of those that are over.
 	LimitedUntil map[string]time.Time `json:"limited_until,omitempty"`
+	// WindowUse is what is known about usage windows; set only with PACE.
+	WindowUse []WindowUse `json:"window_use,omitempty"`
 	// Tasks holds, by id, what is remembered of open tasks.
 	Tasks  map[string]TaskMemory `json:"tasks,omitempty"`
 	Checks []CheckStatus         `json:"checks,omitempty"` // in the order in which they first ran
@@ -86,6 +88,19 @@ type SlotStatus struct {
 	Since     time.Time `json:"since"`
 	Phase     string    `json:"phase,omitempty"` // landing: it waits for the merge queue
 	LastTool  string    `json:"last_tool,omitempty"`
+}
+
+// WindowUse is what is known about one usage window of an agent.
+type WindowUse struct {
+	Agent  string              `json:"agent"`
+	Limit  Limit               `json:"limit"`            // as it was reported last
+	Models map[string]ModelUse `json:"models,omitempty"` // by model; "" is the agent's default
+}
+
+// ModelUse is what calls with one model used of a window.
+type ModelUse struct {
+	Calls int     `json:"calls"`
+	Most  float64 `json:"most"` // of one call; a share of the window
 }
 
 // Bound is something that ends a run when it reaches Most.

@@ -108,6 +108,7 @@ var floors = map[string]int{
 	"runner/crew":          6, // the turns under way side by side
 	"runner/output":        5, // what a run shows: status, events, log, screen
 	"runner/rules/hours":   1, // between which times of day a run works: a time in, times out
+	"runner/rules/pace":    2, // whether a call fits under the line of a usage window: reports in, times out
 	"runner/rules/ends":    6, // the bounds that end a run, and how far each is used
 	"runner/review":        6, // what a person has to look at
 	"runner/checkbook":     6, // what is known about the checks, from run to run

@@ -8,6 +8,7 @@ import (
 
 	"ralph/runner/agent"
 	"ralph/runner/hooks"
+	"ralph/runner/rules/pace"
 	"ralph/runner/task"
 )
 
@@ -22,6 +23,7 @@ type Pool struct {
 	Find      func(name string) (Agent, error) // the error names those that exist
 	Fallbacks []string                         // who works while the wanted agent is limited, in order
 	Limits    map[string]time.Time             // ends of the usage limits that are known, by agent
+	Pace      pace.Book
 }
 
 // Choice is who works on a task.
@@ -30,6 +32,7 @@ type Choice struct {
 	Model string
 	// Instead is the agent that should work and is limited; empty: nobody.
 	Instead string
+	Why     string // it works instead, if no usage limit is the reason
 }
 
 // Wanted is who shall work: the first choice, and for what it leaves open the
@@ -55,16 +58,71 @@ func (p *Pool) Candidates(wanted string) []string {
 	return names
 }
 
-// Choose takes the wanted agent; a fallback only while those before it are limited.
+// Choose takes the wanted agent; a fallback only while those before it are limited or held back.
 func (p *Pool) Choose(wanted task.Choice, now time.Time) (Choice, error) {
-	c := Choice{Model: wanted.Model}
+	c, hold := p.pick(wanted, now)
 	name := wanted.Agent
-	if free, ok := p.Free(p.Candidates(name), now); ok && free != name {
-		name, c.Instead, c.Model = free, name, "" // another vendor does not have the model
+	switch {
+	case hold.Held(): // a person wants it to work all the same
+		c = Choice{Model: wanted.Model}
+	case c.Instead != "":
+		name, c.Instead = c.Instead, name
 	}
 	var err error
 	c.Agent, err = p.Find(name)
 	return c, err
+}
+
+// Paced is what holds back all agents that are under no limit; the zero Hold: one may work, or all are limited.
+func (p *Pool) Paced(wanted task.Choice, now time.Time) pace.Hold {
+	_, hold := p.pick(wanted, now)
+	return hold
+}
+
+// pick finds who may work: the model, and the agent in Instead if it is not the wanted
+// one. The Hold is the one that ends first when none may for the sake of PACE.
+func (p *Pool) pick(wanted task.Choice, now time.Time) (c Choice, first pace.Hold) {
+	names, why := p.Candidates(wanted.Agent), ""
+	for i, name := range names {
+		if now.Before(p.Limits[name]) {
+			continue
+		}
+		c = Choice{Model: wanted.Model, Why: why}
+		if i > 0 {
+			c.Model, c.Instead = "", name // another vendor does not have the model
+		}
+		hold := p.Pace.Hold(name, c.Model, now)
+		if !hold.Held() {
+			return c, pace.Hold{}
+		}
+		if cheaper := p.Pace.Plan.Model; i == 0 && cheaper != "" && !p.Pace.Hold(name, cheaper, now).Held() {
+			return Choice{Model: cheaper, Why: hold.Reason}, pace.Hold{}
+		}
+		if why == "" {
+			why = hold.Reason
+		}
+		if !first.Held() || hold.Until.Before(first.Until) {
+			first = hold
+		}
+	}
+	if first.Held() {
+		for _, name := range names { // one that leaves its limit before that may work then
+			if until := p.Limits[name]; now.Before(until) && until.Before(first.Until) {
+				first.Until = until
+			}
+		}
+	}
+	return Choice{Model: wanted.Model}, first
+}
+
+// WorkNow ends what a person who resumes the run does not want to wait for.
+func (p *Pool) WorkNow(limited, paced bool, until time.Time) {
+	if limited {
+		clear(p.Limits)
+	}
+	if paced {
+		p.Pace.Waived = until
+	}
 }
 
 // Free is the first of the agents that is under no usage limit; false: all are.

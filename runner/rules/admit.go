@@ -37,6 +37,8 @@ func AdmitRules() []Rule[Admission] {
 		{"ceilings", whenCeilings, "stop 4", admits(ceilings)},
 		{"usage_limit", "every agent that may work is under a usage limit that an earlier call met",
 			"wait for the reset, or stop 7", stillLimited},
+		{RulePace, "a call might use more of a usage window than `PACE` allows by now, and neither another model nor another agent is free",
+			"wait; stop 7 as for a usage limit; `ralph resume` works now", paced},
 		{"hourly", "the calls or tokens of this clock hour are used up",
 			"wait for the next hour; stop 4 when `MAX_DURATION` or `UNTIL` ends before it", admits(hourly)},
 		{"verify", "the plan has nothing left, but the agent's last word contradicts it",
@@ -61,6 +63,9 @@ func interrupted(f Facts, done bool) (Decision, bool) {
 	return Decision{Action: ActionStop, Reason: f.Interrupt.Why, Exit: f.Interrupt.Exit,
 		ExitReason: f.Interrupt.ExitReason, Status: state.StatusStopped, Next: "to continue: ralph resume"}, true
 }
+
+// RulePace is the rule by which a run waits for PACE.
+const RulePace = "pace"
 
 // RuleQuestion is the rule by which a run, or a task, waits for answers.
 const RuleQuestion = "question"
@@ -138,6 +143,11 @@ func breakerStillOpen(rule, exitReason string) func(Admission) (Decision, bool) 
 
 func stillLimited(f Admission) (Decision, bool) {
 	return waitForLimit(f.Facts, "the usage limit that an earlier call met is not over"), f.Now.Before(f.LimitedUntil)
+}
+
+func paced(f Admission) (Decision, bool) {
+	f.LimitedUntil = f.Paced.Until
+	return waitForLimit(f.Facts, f.Paced.Reason), f.Paced.Held()
 }
 
 func lastCheckFailed(f Admission) (Decision, bool) {

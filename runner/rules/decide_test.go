@@ -11,6 +11,7 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/rules/hours"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -54,7 +55,7 @@ func usual() scene {
 			Work: turn.Work{Before: plan, Change: git.Change{Count: 1, Files: []string{"a.go"}}}, Proof: turn.Proof{After: plan}},
 		Facts: Facts{
 			Memory: Memory{Breaker: state.Breaker{State: state.BreakerClosed}, Iterations: 1}, Policy: defaults(), Plan: plan, HadPlan: true,
-			Calls: state.Calls{Hour: HourOf(noon), Calls: 1}, Started: noon.Add(-time.Hour), Now: noon,
+			Calls: state.Calls{Hour: hours.HourOf(noon), Calls: 1}, Started: noon.Add(-time.Hour), Now: noon,
 		},
 	}
 }
@@ -251,6 +252,7 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 			outcome(f, ending.UsageLimit)
 			f.LimitedUntil, f.Window.End = noon.Add(2*time.Hour), noon.Add(time.Hour)
 		}, "usage_limit", ActionStop, 7},
+		{"a call may cross the line of PACE", func(f *scene) { starting(f); f.Paced.Until = noon.Add(time.Hour) }, "pace", ActionWait, 0},
 		{"before its hours", func(f *scene) { starting(f); f.Window.Begin = noon.Add(1) }, "start_at", ActionWait, 0},
 		{"before its hours, but nothing is left", func(f *scene) { starting(f); done(f); f.Window.Begin = noon.Add(1) }, "plan_complete", ActionStop, 0},
 		{"its hours begin", func(f *scene) { starting(f); f.Window.Begin = noon }, "continue", ActionContinue, 0},
@@ -325,7 +327,7 @@ func TestRules_hourly_waitsToTheNextHour(t *testing.T) {
 	f := usual()
 	starting(&f)
 	f.Calls.Calls = 100
-	if d := f.decide(); !d.Until.Equal(HourOf(noon).Add(time.Hour)) {
+	if d := f.decide(); !d.Until.Equal(hours.HourOf(noon).Add(time.Hour)) {
 		t.Errorf("waits until %s", d.Until)
 	}
 }

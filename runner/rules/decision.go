@@ -13,6 +13,7 @@ import (
 
 	"ralph/runner/gate"
 	"ralph/runner/rules/hours"
+	"ralph/runner/rules/pace"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -66,6 +67,8 @@ type Facts struct {
 	// LimitedUntil is when the first of the agents that may work leaves its usage
 	// limit; zero: one is free now.
 	LimitedUntil time.Time
+	// Paced holds back all agents that may work and are under no usage limit.
+	Paced pace.Hold
 }
 
 // Admission is what Admit looks at.

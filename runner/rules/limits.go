@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ralph/runner/agent"
+	"ralph/runner/rules/hours"
 	"ralph/state"
 )
 
@@ -30,9 +31,9 @@ func waitForLimit(f Facts, reason string) Decision {
 	far := true
 	switch left := until.Sub(f.Now); {
 	case left > limitPatience:
-		reason += fmt.Sprintf("; it resets in more than a day, %s", until.Local().Format("Mon Jan 2 15:04"))
+		reason += fmt.Sprintf("; it lasts for more than a day, until %s", until.Local().Format("Mon Jan 2 15:04"))
 	case left > f.timeLeft():
-		reason += fmt.Sprintf("; it resets at %s, after the end of the run's time", until.Local().Format("15:04"))
+		reason += fmt.Sprintf("; it lasts until %s, after the end of the run's time", until.Local().Format("15:04"))
 	default:
 		far = false
 	}
@@ -124,7 +125,7 @@ func hourly(f Facts) (Decision, bool) {
 	default:
 		return Decision{}, false
 	}
-	until := NextHour(f.Calls.Hour)
+	until := hours.NextHour(f.Calls.Hour)
 	if until.Sub(f.Now) > f.timeLeft() {
 		return Decision{Action: ActionStop, Reason: reason + "; the run's time is over before the next hour", Exit: ExitCeiling, ExitReason: "max_duration",
 			Status: state.StatusStopped, Next: fmt.Sprintf("to continue: ralph resume, after %s; or ralph, with a higher --calls or --max-duration", until.Local().Format("15:04"))}, true

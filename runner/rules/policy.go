@@ -6,6 +6,7 @@ import (
 
 	"ralph/config/option"
 	"ralph/runner/rules/hours"
+	"ralph/runner/rules/pace"
 	"ralph/runner/rules/thresholds"
 )
 
@@ -13,6 +14,7 @@ import (
 type Policy struct {
 	BreakerPolicy
 	hours.Hours
+	pace.Pacing
 	thresholds.Questions
 
 	CallsPerHour  int           // agent calls in one clock hour; at least 1
@@ -86,5 +88,5 @@ func (o *Policy) Options() []option.Row {
 		Kind: option.Enum, Default: "revert", Values: []string{"warn", "revert", "halt"},
 		Trust: true, Safe: []string{"revert", "halt"}, Field: &o.AntiCheat,
 		Help: "What ralph does about findings of the audit: warn tells the agent and you, revert also takes back ticks that were not earned, halt ends the run.",
-	}}, o.Hours.Options(), o.BreakerPolicy.Options(), o.Questions.Options())
+	}}, o.Hours.Options(), o.Pacing.Options(), o.BreakerPolicy.Options(), o.Questions.Options())
 }

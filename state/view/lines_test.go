@@ -30,6 +30,7 @@ func TestLines_everyKind_isSaidInPlainWords(t *testing.T) {
 		{state.IterationStart{Title: "a\nb"}, "heading: iteration 3 · a b"},
 		{state.IterationStart{Why: "no plan: the prompt alone"}, "heading: iteration 3 · no plan: the prompt alone"},
 		{state.AgentChange{Name: "codex"}, "note: switched to agent codex"},
+		{state.AgentChange{Name: "claude", Model: "haiku", Why: "PACE spread seven_day"}, "note: switched to agent claude, model haiku: PACE spread seven_day"},
 		{state.AgentChange{Name: "codex", Instead: "claude", Until: until}, "note: switched to agent codex: claude has reached its usage limit until 15:30"},
 		{state.Baseline{Red: []string{"test: TestA", "lint"}}, "warning: failed before the agent started: test: TestA; lint"},
 		{state.Feedback{Items: []string{"two lines\nof it", "more"}}, "told: told the agent: two lines\ntold: of it\ntold: \ntold: more"},

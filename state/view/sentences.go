@@ -61,7 +61,10 @@ func runEntries(e state.Event) []entry {
 		return one(RoleHeading, Join(" · ", fmt.Sprintf("iteration %d", e.Iteration), cmp.Or(d.Title, d.Why), Unless("developer", e.Role), attempt))
 	case state.AgentChange:
 		text := "switched to agent " + d.Name
-		if d.Instead != "" {
+		switch {
+		case d.Why != "":
+			text = Join(", ", text, Prefix("model ", d.Model)) + ": " + d.Why
+		case d.Instead != "":
 			text += ": " + d.Instead + " has reached its usage limit"
 			if !d.Until.IsZero() {
 				text += " until " + Clock(d.Until, e.Time.Local())
