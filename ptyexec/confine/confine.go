@@ -14,8 +14,6 @@ type Limits struct {
 
 	Read  []string `json:"read,omitempty"`  // paths that may be read and run, with all below; missing ones are skipped
 	Write []string `json:"write,omitempty"` // paths that may be written, too
-	// Terminal allows to open the terminal that the process has for its output.
-	Terminal bool `json:"terminal,omitempty"`
 	// Ports are the TCP ports that may be connected to; nil: every port. An empty
 	// list allows none.
 	Ports []uint16 `json:"ports"`

@@ -3,7 +3,6 @@ package confine
 import (
 	"errors"
 	"os"
-	"strings"
 	"syscall"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
@@ -31,9 +30,6 @@ func (l *Limits) apply() error {
 	}
 	for _, path := range l.Write {
 		rules = append(rules, fileRule(path, writeFile&config.HandledAccessFS, writeDir&config.HandledAccessFS)...)
-	}
-	if name, err := os.Readlink("/proc/self/fd/1"); l.Terminal && err == nil && strings.HasPrefix(name, "/dev/pts/") {
-		rules = append(rules, fileRule(name, writeFile&config.HandledAccessFS, 0)...)
 	}
 	for _, port := range l.Ports {
 		rules = append(rules, landlock.ConnectTCP(port))

@@ -12,9 +12,9 @@ import (
 // landlock confines the command in the guard: it needs neither root nor another
 // program.
 func landlock(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
-	limits := &confine.Limits{Processes: mostProcesses, Terminal: true}
+	limits := &confine.Limits{Processes: mostProcesses}
 	var err error
-	if limits.Read, err = without("/", append([]string{terminals}, v.hidden...)); err != nil {
+	if limits.Read, err = without("/", v.hidden); err != nil {
 		return c, fmt.Errorf("list what may be read: %w", err)
 	}
 	limits.Write = append(limits.Write, devices()...)
@@ -34,13 +34,10 @@ func landlock(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
 	return c, nil
 }
 
-// terminals is the folder of all terminals: what people type into another one is not for
-// the command. It gets its own.
-const terminals = "/dev/pts"
-
-// devices are those that hold nothing of anybody else.
+// devices are those that programs need. A CLI opens terminals for its own programs; Landlock
+// knows folders, so with them come those of the user: stated in docs/sandbox.md.
 func devices() []string {
-	return []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/shm"}
+	return []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"}
 }
 
 // wholly are the fixed paths that are folders of the agent themselves. In a folder with
