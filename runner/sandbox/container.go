@@ -87,7 +87,10 @@ func (v *view) volumes() (args []string) {
 		switch in := func(dir string) bool { return path != dir && within(path, dir) }; {
 		case !slices.ContainsFunc(shown, in): // not there anyway
 		case isDir(path):
-			args = append(args, "--tmpfs", path)
+			// Not a tmpfs: podman would copy into it what is there.
+			empty := filepath.Join(os.TempDir(), "ralph-"+strings.ToLower(rand.Text()))
+			v.places.Dirs = append(v.places.Dirs, empty)
+			args = append(args, "--volume", empty+":"+path+":ro")
 		default:
 			args = append(args, "--volume", v.blank("")+":"+path+":ro")
 		}

@@ -17,7 +17,7 @@ func TestResolve_cannotBeDone_isRefused(t *testing.T) {
 	}{
 		{Settings{Sandbox: Off}, ""},
 		{Settings{Sandbox: Off, SandboxNet: []string{NetNone}}, "SANDBOX_NET=none needs SANDBOX"},
-		{Settings{Sandbox: "landlock", SandboxNet: []string{"api.example.com"}}, "ports, not hosts"},
+		{Settings{Sandbox: "landlock", SandboxNet: []string{"api.example.com"}}, "use bwrap for hosts"},
 		{Settings{Sandbox: "bwrap"}, "not installed"},
 		{Settings{Sandbox: "docker"}, "not installed"},
 		{Settings{Sandbox: Auto, SandboxNet: []string{"api.example.com"}}, "does not work here"},
