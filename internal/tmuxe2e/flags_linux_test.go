@@ -29,8 +29,11 @@ func (p *project) other(o option.Row) string {
 		"START_AT":        "", // any other waits for it
 		"UNTIL":           time.Now().Add(-time.Hour).Format("15:04"),
 		"ISOLATE":         "none", "PARALLEL": "1", // the project has no repository
-		"MAX_CONTINUATIONS": "7",   // the agent's own limit is lower than 17
-		"SANDBOX":           "off", // the agent writes where no sandbox lets it
+		"MAX_CONTINUATIONS": "7", // the agent's own limit is lower than 17
+		"PACE":              "spread seven_day",
+		"ONLY_CATEGORY":     "", "ONLY_PRIORITY": "", "ONLY_TAG": "", "ONLY_TASK": "", // the plan has none
+		"POP_TASKS": "false", "QA": "false", "JUDGES": "",
+		"SANDBOX": "off", // the agent writes where no sandbox lets it
 	}
 	if value, ok := own[o.Key]; ok {
 		return value
