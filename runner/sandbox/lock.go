@@ -87,6 +87,7 @@ func (v *view) lockOne(t target, open []string) error {
 	switch {
 	case err == nil && !cover.Is(path) && !(t.git && cover.File{Path: path, Text: t.text}.Unchanged()):
 		paths, err := without(path, open)
+		paths = slices.DeleteFunc(paths, func(p string) bool { return p != path && isBeingWritten(p) })
 		v.locked = append(v.locked, paths...)
 		return err
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -108,6 +109,14 @@ func (v *view) lockOne(t target, open []string) error {
 		v.places.Sockets = append(v.places.Sockets, path)
 	}
 	return nil
+}
+
+// isBeingWritten is true for the name that a file has until it replaces another one: ralph
+// writes its state while a call is prepared, and by the time of its start that name is gone.
+func isBeingWritten(path string) bool {
+	name := filepath.Base(path)
+	digits := len(name) - len(strings.TrimRight(name, "0123456789"))
+	return strings.HasPrefix(name, ".") && digits >= 6
 }
 
 // linkIn returns the first link on the way from root to path; empty: there is none.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/creack/pty"
+
+	"ralph/ptyexec"
 )
 
 // What an agent starts outside, too, it cannot change inside. The rest of its state it can.
@@ -60,7 +62,13 @@ func TestAt_lockedPathIsALink_isRefused(t *testing.T) {
 func TestEscape_besideThePlan(t *testing.T) {
 	each(t, func(t *testing.T, p profile) {
 		home, project := home(t)
+		put(t, filepath.Join(project, ".ralph", "..call_count123456789"), "")
+		put(t, filepath.Join(project, ".ralph", ".last_reset"), "")
 		b := box(t, p.name, project)
+		if c, err := b.Wrap(ptyexec.Command{Args: []string{"/bin/true"}, Env: []string{"HOME=" + home}}); err != nil || strings.Contains(fmt.Sprint(c.Args), "..call_count") ||
+			p.locks != strings.Contains(fmt.Sprint(c.Args), ".last_reset") {
+			t.Errorf("a file that is being written is mounted: %v, %v", c.Args, err)
+		}
 		for script, made := range map[string]bool{
 			"echo x > .ralph/config.yaml": false, "echo x > new && mv new .ralph/config.yaml": false, "ln -s plan.md .ralph/config.yaml": false,
 			"mkdir -p .ralph/control && echo > .ralph/control/stop": false, "rmdir .ralph/control; mkdir .ralph/control && echo > .ralph/control/stop": false,
