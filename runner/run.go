@@ -211,7 +211,7 @@ func (r *Run) Run(ctx context.Context) (Ending, error) {
 	r.over(ctx, d)
 	stop()
 	d = r.leave(d)
-	r.worker.Close() //nolint:contextcheck // the run's own has often ended by now
+	r.worker.Close()
 	return r.ending(d), errors.Join(err, r.close(d))
 }
 

@@ -259,7 +259,7 @@ func (p *Panel) call(ctx context.Context, room *room, c call, emit func(state.Ev
 		}
 		w := &turn.Worker{Env: slices.Concat(p.Env, []string{"GIT_CEILING_DIRECTORIES=" + filepath.Dir(room.dir)}), Size: p.Size, Kill: p.Kill, Log: p.Log}
 		res, err := w.Run(ctx, p.assignment(room, c, who), emit)
-		w.Close() //nolint:contextcheck // it has nothing to wait for
+		w.Close()
 		if err != nil && ctx.Err() == nil {
 			return res, who, err
 		}
