@@ -109,7 +109,11 @@ func TestAtStop_agentThatNeverFinishes_isLetGoAfterTheBound(t *testing.T) {
 	if got := AtStop(Input{Session: "b", Active: true}, facts); got != nil {
 		t.Errorf("without a count it went on: %v", got)
 	}
-	t.Setenv("TMPDIR", "/nonexistent")
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", filepath.Join(file, "folder"))
 	if got := AtStop(Input{Session: "b"}, facts); got != nil {
 		t.Errorf("where it cannot count it went on: %v", got)
 	}

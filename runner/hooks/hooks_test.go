@@ -76,18 +76,14 @@ func TestAt_sandbox_containsTheHook(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	here, err := os.Getwd() // the temporary folder is open to all
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, outside := t.TempDir(), filepath.Join(here, "written-by-the-hook")
-	t.Cleanup(func() { _ = os.Remove(outside) })
+	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "written-by-the-hook")
 	contained, err := settings.At(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var event state.Hook
-	s := Set{Dir: dir, Env: os.Environ(), Sandbox: contained, Hooks: []Hook{{Point: RunStart, Command: "touch inside; touch " + outside}},
+	env := append(os.Environ(), "TMPDIR="+dir) // else the temporary folder is open to all
+	s := Set{Dir: dir, Env: env, Sandbox: contained, Hooks: []Hook{{Point: RunStart, Command: "touch inside; touch " + outside}},
 		Emit: func(p state.Payload) {
 			if h, ok := p.(state.Hook); ok {
 				event = h
