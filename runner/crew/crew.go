@@ -21,6 +21,7 @@ import (
 
 	"ralph/runner/git/command"
 	"ralph/runner/merge"
+	"ralph/runner/sandbox"
 	"ralph/runner/slots"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
@@ -151,9 +152,19 @@ func Open(ctx context.Context, o Options) (*Crew, error) {
 // Env is the environment of the worktree in which results are joined.
 func (c *Crew) Env() []string { return c.base.Env(c.o.Env) }
 
+// contained is the sandbox for the folder of an assignment. After a failure it stays that
+// of the project, and refuses to contain anything here.
+func contained(a turn.Assignment) sandbox.Contained {
+	if s, err := a.Sandbox.For(a.Dir); a.Sandbox.On() && err == nil {
+		return s
+	}
+	return a.Sandbox
+}
+
 // Place puts an assignment into the slot.
 func (j *Job) Place(a *turn.Assignment) {
 	a.Dir, a.Plan, a.Origin.Iteration = j.Slot.Dir, j.Slot.Plan(), j.Origin.Iteration
+	a.Sandbox = contained(*a)
 	protect := a.Protect
 	a.Protect = nil
 	for _, path := range protect {

@@ -272,7 +272,7 @@ func (c *Crew) checkTogether(ctx context.Context, of []*Job) (turn.Result, error
 	last := of[len(of)-1]
 	a := last.a
 	a.Dir, a.Plan, a.Part, a.Checks.Everything, a.Protect = c.base.Dir, c.base.Plan(), turn.Check, true, nil
-	a.Origin.Role = "merge"
+	a.Origin.Role, a.Sandbox = "merge", contained(a)
 	if err := c.setUp(ctx, c.base, a, helper{c.checker, c.tell}); err != nil {
 		return turn.Result{}, err
 	}

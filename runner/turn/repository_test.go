@@ -73,7 +73,7 @@ func TestTurn_repositoryLost_nothingCounts(t *testing.T) {
 		"deleted":           {"rm -rf .git", "is gone"},
 		"initialized again": {"rm -rf .git; git init -q; git add .; git -c user.name=t -c user.email=t@e commit -qm x", "has lost the commit"},
 		"empty again":       {"rm -rf .git; git init -q", "has lost the commit"},
-		"moved":             {"mv .git ../" + "elsewhere; echo gitdir: $PWD/../elsewhere > .git", "no more in"},
+		"moved":             {"mv .git ../" + "elsewhere; echo gitdir: $PWD/../elsewhere > .git", "leads git to another repository"},
 		"HEAD is garbage":   {"echo garbage > .git/HEAD", "does not recognize"},
 		"HEAD is unknown":   {"echo 1111111111111111111111111111111111111111 > .git/HEAD", "run git"},
 		"index is garbage":  {"echo garbage > .git/index", "run git"},
