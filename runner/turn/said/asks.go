@@ -1,7 +1,9 @@
 package said
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 
 	"ralph/logs/termtext"
 	"ralph/runner/agent/ending"
@@ -18,7 +20,7 @@ const (
 
 // Asks returns what a turn asks a person: what it called a tool for, else the question of
 // a status block that says BLOCKED, else, of a message that ends with a question, its last
-// paragraph.
+// paragraph, unless that only asks whether to go on.
 func Asks(final string, byTool []state.Ask, class ending.Class) []state.Ask {
 	if len(byTool) > 0 {
 		return byTool
@@ -39,7 +41,7 @@ func Asks(final string, byTool []state.Ask, class ending.Class) []state.Ask {
 		}
 		return []state.Ask{a}
 	}
-	if text := lastParagraph(final); class == ending.QuestionAsked && worthAsking(text) {
+	if text := lastParagraph(final); class == ending.QuestionAsked && worthAsking(text) && !onlyLeave(text) {
 		return []state.Ask{{Text: bounded(text, maxQuestion)}}
 	}
 	return nil
@@ -53,6 +55,16 @@ func worthAsking(text string) bool {
 	}
 	return true
 }
+
+// leave asks whether to go on, and nothing else.
+var leave = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(shall|should|may|can|could|do you want|would you like|want) (i|we|me)( to)?( now)? ` +
+		`(go on|go ahead|continue|proceed|carry on|keep going|move on|start|begin)\b[^?]{0,80}\?\W*$`)
+})
+
+// onlyLeave is true where an agent only asks whether it may go on: the plan has answered
+// that, and a person who sleeps must not be waited for.
+func onlyLeave(text string) bool { return strings.Count(text, "?") == 1 && leave().MatchString(text) }
 
 // Context is the end of a final message, without its status block: why the agent asks.
 func Context(final string) string {

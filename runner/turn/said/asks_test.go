@@ -31,6 +31,10 @@ func TestAsks_finalMessages(t *testing.T) {
 		"a recommendation that does not": {blockOf("STATUS: BLOCKED", "RECOMMENDATION: The network is down."), nil, ending.CompletedTurn, nil},
 		"an empty form":                  {blockOf("STATUS: BLOCKED", "QUESTION: none"), nil, ending.CompletedTurn, nil},
 		"not blocked":                    {blockOf("STATUS: IN_PROGRESS", "QUESTION: Which one?"), nil, ending.CompletedTurn, nil},
+		"asks whether to go on":          {"I did half.\n\nShall I go on?", nil, ending.QuestionAsked, nil},
+		"asks whether to go on with it":  {"I did half. Would you like me to continue with the tests?", nil, ending.QuestionAsked, nil},
+		"a question before that":         {"Which database, A or B? Shall I proceed?", nil, ending.QuestionAsked, byTool1("Which database, A or B? Shall I proceed?")},
+		"leave for something":            {"Shall I delete the table?", nil, ending.QuestionAsked, byTool1("Shall I delete the table?")},
 		"ends by asking":                 {"I looked.\n\nShall I use A?", nil, ending.QuestionAsked, byTool1("Shall I use A?")},
 	} {
 		if diff := cmp.Diff(c.want, said.Asks(c.final, c.tool, c.class)); diff != "" {
