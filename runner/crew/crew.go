@@ -155,7 +155,10 @@ func (c *Crew) Env() []string { return c.base.Env(c.o.Env) }
 // contained is the sandbox for the folder of an assignment. After a failure it stays that
 // of the project, and refuses to contain anything here.
 func contained(a turn.Assignment) sandbox.Contained {
-	if s, err := a.Sandbox.For(a.Dir); a.Sandbox.On() && err == nil {
+	if !a.Sandbox.On() {
+		return a.Sandbox // nothing to look up in git
+	}
+	if s, err := a.Sandbox.For(a.Dir); err == nil {
 		return s
 	}
 	return a.Sandbox

@@ -49,8 +49,9 @@ func TestConfig_terminalOrPipe_fitsOrIsWhole(t *testing.T) {
 	if !strings.Contains(pipe.String(), tools) {
 		t.Errorf("the value is cut in a pipe:\n%s", pipe.String())
 	}
+	const longest = "WEBHOOK_EVENTS" // its default alone has 96 columns
 	for line := range strings.Lines(pipe.String()) {
-		if line = strings.TrimSuffix(line, "\n"); len(line) > 150 && !strings.Contains(line, tools) || strings.HasSuffix(line, " ") {
+		if line = strings.TrimSuffix(line, "\n"); len(line) > 130 && !strings.Contains(line, tools) && !strings.HasPrefix(line, longest+" ") || strings.HasSuffix(line, " ") {
 			t.Errorf("%d columns in a pipe: %q", len(line), line)
 		}
 	}
