@@ -210,7 +210,7 @@ func (r *Run) Run(ctx context.Context) (Ending, error) {
 	}
 	r.over(ctx, d)
 	stop()
-	d = r.leave(d)
+	d = r.leave(d) //nolint:contextcheck // the context of the run has often ended by now
 	r.worker.Close()
 	return r.ending(d), errors.Join(err, r.close(d))
 }

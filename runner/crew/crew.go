@@ -285,7 +285,7 @@ func (c *Crew) Start(ctx context.Context, j *Job, a turn.Assignment) {
 	j.a, j.Origin = a, a.Origin
 	j.message = c.message(a)
 	j.ctx, j.cancel = context.WithCancelCause(ctx)
-	go func() {
+	go func() { //nolint:contextcheck // a turn has the context of its job
 		d := c.carryOut(j)
 		c.news <- News{Done: &d}
 	}()

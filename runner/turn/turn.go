@@ -61,8 +61,7 @@ type Worker struct {
 	Find func(dir string, changed []string) []gate.Check
 	// Retest looks whether checks are green because of their tests; nil: nobody looks.
 	Retest func(context.Context, Proven) ([]audit.Finding, error)
-	// Own keeps which uncommitted changes are the user's, for a run that continues
-	// this one; zero: nobody does.
+	// Own keeps which uncommitted changes are the user's, for a run that continues this one; zero: nobody does.
 	Own own.Store
 	// Begun is where the iteration began that was cut off and is made again; zero: none.
 	Begun git.State
@@ -80,6 +79,8 @@ type Worker struct {
 }
 
 // Close waits for what the worker still writes and ends the spare guard.
+//
+//nolint:contextcheck,nolintlint // for its callers: the context of a run has often ended by now
 func (w *Worker) Close() {
 	w.finishKeeping()
 	ctx, cancel := context.WithTimeout(command.With(context.Background(), w.Trust), finalGrace)

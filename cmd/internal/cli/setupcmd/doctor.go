@@ -103,7 +103,7 @@ func doctorRun(ctx context.Context, o *doctorOptions) error {
 		d.ok("env", "%s", cmp.Or(d.p.HeldBack(), "nothing is held back"))
 	}
 	if works && o.live && !d.untrusted {
-		d.live()
+		d.live() //nolint:contextcheck // it has a context of its own, which the first signal cancels
 	}
 	d.sandbox()
 	d.git(ctx)
