@@ -48,6 +48,7 @@ var floors = map[string]int{
 	"runner/agent/wire":      1, // JSON as agents print it: bytes in, lines, values and short texts out
 	"runner/agent/environ":   1, // which variables pass: names in, names out
 
+	"state/numbered":            1,  // records in a folder, one numbered file each
 	"state/note":                2,  // what people want the next prompt to say: one file for each note
 	"state/question":            2,  // what agents ask people: one file for each question
 	"runner/questions":          6,  // a run's view of what its agents ask: results in, waits and answers out

@@ -3,27 +3,19 @@
 package question
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"ralph/logs/termtext"
 	"ralph/state"
+	"ralph/state/numbered"
 )
 
 const (
-	ext     = ".json"
-	kept    = 200     // questions
-	maxFile = 1 << 16 // bytes
+	kept = 200 // questions
 	// MaxAnswer bounds an answer, in bytes: it becomes a part of a prompt.
 	MaxAnswer = 8000
 )
@@ -54,40 +46,32 @@ type Question struct {
 func (q Question) Open() bool { return q.AnsweredAt.IsZero() }
 
 // Store is the folder of the questions of a project.
-type Store struct{ dir string }
+type Store struct{ folder numbered.Folder }
 
 // In returns the store of a project's state.
-func In(r *state.Reader) Store { return Store{r.QuestionsDir()} }
+func In(r *state.Reader) Store {
+	return Store{numbered.Folder{Dir: r.QuestionsDir(), Letter: "q", Kind: "question"}}
+}
 
 // List returns all questions, the oldest first. A file that is no question is skipped: an
 // agent can write here.
 func (s Store) List() ([]Question, error) {
-	entries, err := os.ReadDir(s.dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("list questions: %w", err)
+	ids, err := s.folder.IDs()
+	if err != nil {
+		return nil, err
 	}
 	var all []Question
-	for _, e := range entries {
-		if q, err := s.read(e.Name()); err == nil {
+	for _, id := range ids {
+		if q, err := s.read(id); err == nil {
 			all = append(all, q)
 		}
 	}
-	slices.SortFunc(all, func(a, b Question) int { return number(a.ID) - number(b.ID) })
 	return all, nil
 }
 
-func (s Store) read(name string) (Question, error) {
-	id, ok := strings.CutSuffix(name, ext)
-	if !ok || number(id) == 0 {
-		return Question{}, fmt.Errorf("%q is no question", name)
-	}
-	var q Question
-	data, err := state.ReadFile(filepath.Join(s.dir, name), maxFile)
-	if err == nil {
-		err = json.Unmarshal(data, &q)
-	}
-	if err != nil {
-		return Question{}, fmt.Errorf("read question: %w", err)
+func (s Store) read(id string) (q Question, err error) {
+	if err := s.folder.Read(id, &q); err != nil {
+		return Question{}, err
 	}
 	q.ID, q.Title = id, termtext.Line(q.Title)
 	q.Text, q.Context, q.Answer = termtext.Clean(q.Text), termtext.Clean(q.Context), termtext.Clean(q.Answer)
@@ -97,22 +81,12 @@ func (s Store) read(name string) (Question, error) {
 	return q, nil
 }
 
-// number is the number in an id; 0: it is none.
-func number(id string) int {
-	digits, ok := strings.CutPrefix(id, "q")
-	n, err := strconv.Atoi(digits)
-	if !ok || err != nil || n < 1 || "q"+strconv.Itoa(n) != id {
-		return 0
-	}
-	return n
-}
-
 // Get returns one question. The error is one line for people.
 func (s Store) Get(id string) (Question, error) {
-	if number(id) == 0 {
+	if s.folder.Number(id) == 0 {
 		return Question{}, fmt.Errorf("%q is no id of a question; see: ralph questions", id)
 	}
-	q, err := s.read(id + ext)
+	q, err := s.read(id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Question{}, fmt.Errorf("there is no question %s; see: ralph questions", id)
 	}
@@ -129,14 +103,14 @@ func (s Store) Add(q Question) (Question, error) {
 	if q.Options == nil {
 		q.Options = []string{}
 	}
-	next := 1
+	latest := ""
 	if len(all) > 0 {
-		next = number(all[len(all)-1].ID) + 1
+		latest = all[len(all)-1].ID
 	}
-	q.ID = "q" + strconv.Itoa(next)
+	q.ID = s.folder.After(latest)
 	for i := 0; i < len(all)-kept; i++ {
 		if !all[i].Open() {
-			_ = os.Remove(filepath.Join(s.dir, all[i].ID+ext)) // the next one tries again
+			_ = s.folder.Remove(all[i].ID) // the next one tries again
 		}
 	}
 	return q, s.Save(q)
@@ -144,23 +118,10 @@ func (s Store) Add(q Question) (Question, error) {
 
 // Save writes a question.
 func (s Store) Save(q Question) error {
-	if number(q.ID) == 0 {
+	if s.folder.Number(q.ID) == 0 {
 		return fmt.Errorf("store question: %q is no id", q.ID)
 	}
-	data, err := json.MarshalIndent(q, "", "  ")
-	if err == nil {
-		err = os.MkdirAll(s.dir, 0o700)
-	}
-	if info, statErr := os.Lstat(s.dir); err == nil && (statErr != nil || !info.IsDir()) {
-		err = fmt.Errorf("%q is not a folder", s.dir)
-	}
-	if err == nil {
-		err = renameio.WriteFile(filepath.Join(s.dir, q.ID+ext), append(data, '\n'), 0o600, renameio.WithTempDir(s.dir))
-	}
-	if err != nil {
-		return fmt.Errorf("store question: %w", err)
-	}
-	return nil
+	return s.folder.Write(q.ID, q)
 }
 
 // Answered stores an answer. The error is one line for people: there is no such question,
