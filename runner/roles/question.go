@@ -24,8 +24,7 @@ type Case struct {
 	Findings []string // of the audit, that are open
 	Evidence []Evidence
 	Before   []string // reasons of the latest refusal
-	// Head begins the prompt of a reviewer that writes a report, as its project wants it; empty:
-	// there is none.
+	// Head is what the project's own conventions put at the top of a reviewer's prompt; empty: nothing.
 	Head string
 	// Copied is true when the reviewer works in a copy of the project.
 	Copied bool

@@ -39,7 +39,7 @@ func TestEscape_programsOfTheAgent(t *testing.T) {
 	})
 }
 
-// Only the target of a link can be locked, so nothing starts.
+// The sandbox can lock only what a link points to, so ralph refuses to start.
 func TestAt_lockedPathIsALink_isRefused(t *testing.T) {
 	for _, name := range []string{".mcp.json", ".claude", ".ralph/config.yaml", ".git/hooks", "main.go"} {
 		_, project := home(t)

@@ -26,7 +26,7 @@ type block struct {
 	more, items []string
 }
 
-// splitter finds the blocks of a text.
+// splitter splits Markdown into blocks.
 type splitter struct {
 	blocks []block
 	// open is the text that the next line may go on with; nil: none.

@@ -28,7 +28,7 @@ type Skipped struct {
 // Forms are the formats that a plan can be written in.
 func Forms() []string { return []string{"checkbox", "prd.json", "tasks.json"} }
 
-// Path is where a plan of this form belongs.
+// Path returns the default file for a plan in this format.
 func Path(form string) string {
 	return map[string]string{"checkbox": ".ralph/fix_plan.md", "prd.json": "prd.json", "tasks.json": ".ralph/tasks.json"}[form]
 }

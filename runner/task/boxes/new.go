@@ -36,7 +36,7 @@ func New(number func(task.Parsed) string) func(f task.File, p task.Parsed, title
 // NoNumber is the number of a box in a plain list.
 func NoNumber(task.Parsed) string { return "" }
 
-// NextT is the next number of Spec Kit: "T013 ".
+// NextT returns the prefix of a new Spec Kit task, one above the highest: "T013 ".
 func NextT(p task.Parsed) string {
 	most := 0
 	for _, t := range p.Tasks {

@@ -37,7 +37,7 @@ func plan(files []git.Text, checks []gate.Check) (u undo) {
 	return u
 }
 
-// redo brings the changes back.
+// redo returns the edits that restore what u takes back.
 func (u undo) redo() (r undo) {
 	for _, f := range u.files {
 		f.Before, f.Existed = f.After, f.Exists

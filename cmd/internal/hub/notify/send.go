@@ -24,8 +24,8 @@ const (
 	discordURL = "discord"
 )
 
-// Send sends a message to an address of shoutrrr, or to the desktop, whose last resort is
-// the bell of tty. The error names no part of the address.
+// Send sends a message to a shoutrrr address or to the desktop. Without a notification
+// program, the desktop gets the terminal bell of tty. The error never contains the address.
 func Send(ctx context.Context, to, tty string, m Message) error {
 	if to == touch.Desktop {
 		return desktop(ctx, tty, m)
