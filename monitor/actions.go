@@ -222,6 +222,24 @@ func (u *ui) chosen() int {
 	return u.model.Iteration()
 }
 
+// selectedNumber is the number of the selected iteration; 0: the newest is selected,
+// whichever that is.
+func (u *ui) selectedNumber() int {
+	if i := len(u.model.Run.Iterations) - 1 - u.selected; u.selected > 0 && i >= 0 {
+		return u.model.Run.Iterations[i].Number
+	}
+	return 0
+}
+
+// rowOf is the row of an iteration in the list, counted from the newest. Of another run
+// the newest is selected.
+func (u *ui) rowOf(number int, run string) int {
+	if i := u.indexOf(number); u.model.Run.ID == run && i >= 0 {
+		return len(u.model.Run.Iterations) - 1 - i
+	}
+	return 0
+}
+
 // run is the id of the run on the screen.
 func (u *ui) run() string { return cmp.Or(u.model.Run.ID, u.model.Status.RunID) }
 

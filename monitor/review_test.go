@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"ralph/internal/sample"
 	"ralph/state"
+	"ralph/state/view"
 )
 
 // What a person wants to know of an iteration is not its raw records.
@@ -123,4 +125,27 @@ func TestSearch_wholeLog_countsMatchesBeforeTheLoadedLines(t *testing.T) {
 	p.shows("3/3", "needle 2")
 	p.keys("Escape")
 	p.hides("3/3")
+}
+
+// A person who looks at an older iteration must not find another one selected because a
+// new one began.
+func TestList_whenAnIterationBegins_keepsTheSelectedOne(t *testing.T) {
+	s, events := sample.Run(noon)
+	u := still(t, s, events)
+	u.focus = panelIterations
+	u.scroll(2)
+	was, newest := u.chosen(), u.model.Iteration()
+	next := state.NewEvent(state.Origin{Run: s.Status.RunID, Iteration: newest + 1}, noon, state.IterationStart{})
+	u.apply(view.Update{Snapshot: s, Events: []state.Event{next}})
+	if n := len(u.model.Run.Iterations); u.model.Run.Iterations[n-1].Number != newest+1 {
+		t.Fatal("no iteration began")
+	}
+	if got := u.chosen(); got != was {
+		t.Errorf("iteration %d is selected, was %d", got, was)
+	}
+	u.toStart()
+	u.apply(view.Update{Snapshot: s, Events: []state.Event{state.NewEvent(next.Origin, noon, state.IterationEnd{})}})
+	if got := u.chosen(); got != newest+1 {
+		t.Errorf("iteration %d is selected, want the newest", got)
+	}
 }

@@ -114,11 +114,9 @@ func (u *ui) apply(up view.Update) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.plan = plan
-	run := u.model.Run.ID
+	run, selected := u.model.Run.ID, u.selectedNumber()
 	u.model.Apply(up)
-	if u.model.Run.ID != run {
-		u.selected = 0
-	}
+	u.selected = u.rowOf(selected, run)
 	if up.Gap {
 		u.log.clear() // a log with a gap would mislead
 	}

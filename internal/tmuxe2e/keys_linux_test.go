@@ -199,9 +199,11 @@ func moveInLog(s *terminal) {
 
 func showPanelsAlone(s *terminal) {
 	s.Helper()
-	for key, title := range map[string]string{"1": "1 Plan", "2": "2 API usage", "3": "3 Ends when", "4": "4 Iterations", "6": "6 Live log"} {
+	titles := []string{"1 Plan", "2 API usage", "3 Ends when", "4 Iterations", "6 Live log"}
+	for _, title := range titles { // in this order: a list shown alone keeps the focus
+		key := title[:1]
 		s.keys(key)
-		for _, others := range []string{"1 Plan", "2 API usage", "3 Ends when", "4 Iterations", "6 Live log"} {
+		for _, others := range titles {
 			if others != title {
 				s.hides(others)
 			}
