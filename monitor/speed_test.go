@@ -23,7 +23,7 @@ import (
 // drawn starts a screen on the project and returns what it draws.
 func drawn(b *testing.B, pr *sample.Project) *spy {
 	b.Helper()
-	s := &spy{SimulationScreen: tcell.NewSimulationScreen("UTF-8"), drawn: make(chan string, 1000)}
+	s := &spy{SimulationScreen: tcell.NewSimulationScreen("UTF-8"), drawn: make(chan string, 1000), b: b}
 	ctx, cancel := context.WithCancel(b.Context())
 	var wait sync.WaitGroup
 	wait.Go(func() { _ = Run(ctx, Options{Dir: pr.Dir, Screen: s}) })
@@ -36,13 +36,21 @@ func drawn(b *testing.B, pr *sample.Project) *spy {
 type spy struct {
 	tcell.SimulationScreen
 	drawn chan string
+	b     *testing.B
 }
 
 // await returns when the text was drawn.
 func (s *spy) await(text string) {
-	for screen := range s.drawn {
-		if strings.Contains(screen, text) {
-			return
+	s.b.Helper()
+	late := time.After(bound)
+	for {
+		select {
+		case screen := <-s.drawn:
+			if strings.Contains(screen, text) {
+				return
+			}
+		case <-late:
+			s.b.Fatalf("%q is not drawn within %v", text, bound)
 		}
 	}
 }
@@ -81,7 +89,7 @@ func BenchmarkChange(b *testing.B) {
 		s.Status.LoopCount = 1000 + i
 		began := time.Now()
 		pr.JSON("status.json", s.Status)
-		screen.await(fmt.Sprintf("iteration %d", s.Status.LoopCount))
+		screen.await(fmt.Sprintf("iteration %d", s.Status.LoopCount+1)) // the one that runs
 		times = append(times, time.Since(began))
 	}
 	report(b, times, 100*time.Millisecond)

@@ -228,10 +228,11 @@ func ended(j *Job) bool {
 // round answers the jobs of one round and returns those that wait for the next.
 func (c *Crew) round(ctx context.Context, q *merge.Queue, waiting []*Job) (next []*Job) {
 	items := make([]merge.Item, len(waiting))
-	work := ctx
+	work, done := context.WithCancelCause(ctx)
+	defer done(nil)
 	for i, j := range waiting {
 		items[i] = merge.Item{Task: j.Task.ID, Work: j.work}
-		work = mergeContext(work, j.ctx)
+		defer context.AfterFunc(j.ctx, func() { done(context.Cause(j.ctx)) })()
 	}
 	out, err := q.Round(command.With(work, c.trust), items)
 	if errors.Is(err, merge.ErrMoved) && ctx.Err() == nil {
@@ -252,13 +253,6 @@ func (c *Crew) round(ctx context.Context, q *merge.Queue, waiting []*Job) (next 
 		}
 	}
 	return next
-}
-
-// mergeContext ends with either.
-func mergeContext(a, b context.Context) context.Context {
-	ctx, cancel := context.WithCancelCause(a)
-	context.AfterFunc(b, func() { cancel(context.Cause(b)) })
-	return ctx
 }
 
 // checkTogether runs the checks where results are joined, for these jobs.
