@@ -40,7 +40,9 @@ func Main(program string, args []string) int {
 // verb has printed everything itself, and the exit code.
 func execute(f *cmdline.Factory, args []string) (text string, code int) {
 	own := *f
-	own.Words = append([]string{rootName}, args...)
+	if own.Words = args; len(args) == 0 || !isVerb(args[0]) {
+		own.Words = append([]string{rootName}, args...) // options may come before the verb
+	}
 	root, started := newRootCmd(&own)
 	root.SetArgs(args)
 	root.SetOut(f.Out)

@@ -19,7 +19,7 @@ func addCompatFlags(root *cobra.Command, f *cmdline.Factory) {
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case status:
-			return (&app{f}).statusCommand().RunE(cmd, args)
+			return newStatusCmd(f).RunE(cmd, args)
 		case reset.circuit || reset.session:
 			return resetRun(reset)
 		case circuitStatus:

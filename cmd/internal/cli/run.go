@@ -74,7 +74,7 @@ func atMostIterations(o *runOptions) cobra.PositionalArgs {
 		n, err := strconv.Atoi(args[0])
 		switch flag, given := o.options[maxIterations]; {
 		case err != nil:
-			return unknownVerb(cmd, args)
+			return unknownVerb(o.Factory, cmd, args)
 		case len(args) > 1:
 			return cmdline.UsageError("%s takes one number of iterations, but got %q too", cmd.CommandPath(), args[1])
 		case n < 1:

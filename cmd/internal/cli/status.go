@@ -27,7 +27,8 @@ const (
 	statusNothing = 4 // nothing has run here
 )
 
-func (a *app) statusCommand() *cobra.Command {
+func newStatusCmd(f *cmdline.Factory) *cobra.Command {
+	a := &app{f}
 	var asJSON, watch bool
 	cmd := &cobra.Command{
 		Use: "status", Short: "Show the state of the run once", Args: cmdline.NoArgs,
@@ -118,7 +119,8 @@ func (a *app) watchStatus(r *state.Reader, asJSON bool) error {
 	}
 }
 
-func (a *app) monitorCommand() *cobra.Command {
+func newMonitorCmd(f *cmdline.Factory) *cobra.Command {
+	a := &app{f}
 	var plain bool
 	cmd := &cobra.Command{
 		Use: "monitor", Short: "Watch the run: live log, plan, API usage", Args: cmdline.NoArgs,

@@ -28,8 +28,8 @@ type Factory struct {
 	Env      []string // NAME=value, as os.Environ returns it
 	Dir      string   // value of --dir; empty: look for the project
 	Watched  bool     // the monitor stands beside this program
-	// Words are the command line, from the program's name on. A verb that is not among them gets
-	// no option flags, because to make them takes time at every start. Nil: every verb gets them.
+	// Words are the command line; if it does not begin with a verb, then from the program's name on. A verb
+	// that is not among them is not made, or gets no option flags: that takes time at every start. Nil: all are.
 	Words []string
 }
 

@@ -60,6 +60,7 @@ func NewCmds(f *cmdline.Factory) []*cobra.Command {
 		Example: "  ralph bisect test\n  ralph bisect -- go test ./pkg/...",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.bisect(run, args, cmd.ArgsLenAtDash()) },
 	}
+	undo.GroupID, bisect.GroupID = cmdline.GroupGoBack, cmdline.GroupGoBack
 	all := []*cobra.Command{iterations, diff, undo, bisect}
 	for _, c := range all {
 		c.Flags().StringVar(&run, "run", "", "the `ID` of the run (default: the last one)")

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cli/agentcmd"
+	"ralph/cmd/internal/cli/historycmd"
+	"ralph/cmd/internal/cli/hookcmd"
+	"ralph/cmd/internal/cli/learncmd"
+	"ralph/cmd/internal/cli/servicecmd"
+	"ralph/cmd/internal/cli/setupcmd"
+	"ralph/cmd/internal/cli/taskcmd"
+	"ralph/cmd/internal/cli/touchcmd"
+	"ralph/cmd/internal/cmdline"
+)
+
+// verbs are commands that are made together.
+type verbs struct {
+	group string // empty: help does not list them
+	names []string
+	make  func(*cmdline.Factory) []*cobra.Command
+}
+
+// one is a row of one verb.
+func one(group, name string, make func(*cmdline.Factory) *cobra.Command) verbs {
+	return verbs{group, []string{name}, func(f *cmdline.Factory) []*cobra.Command { return []*cobra.Command{make(f)} }}
+}
+
+// table has all verbs. The names are there to make only the verb that is called: all of them
+// take longer than many a verb does.
+func table() []verbs {
+	run := func(name string) func(*cmdline.Factory) *cobra.Command {
+		return func(f *cmdline.Factory) *cobra.Command { return newRunCmd(f, name) }
+	}
+	initialise := func(f *cmdline.Factory) *cobra.Command { return taskcmd.WithPlan(f, setupcmd.NewInitCmd(f)) }
+	return []verbs{
+		one(cmdline.GroupRun, "run", run("run")), one(cmdline.GroupRun, "once", run("once")),
+		one(cmdline.GroupRun, "demo", newDemoCmd), one(cmdline.GroupRun, "resume", newResumeCmd),
+		{cmdline.GroupRun, []string{"pause", "skip", "stop", "abort"}, newControlCmds},
+		one(cmdline.GroupRun, "accept", newAcceptCmd), one(cmdline.GroupRun, "answer", touchcmd.NewAnswerCmd),
+		one(cmdline.GroupRun, "note", touchcmd.NewNoteCmd),
+
+		one(cmdline.GroupLook, "status", newStatusCmd), one(cmdline.GroupLook, "monitor", newMonitorCmd),
+		{cmdline.GroupLook, []string{"iterations", "diff", "undo", "bisect", "report", "runs"}, historycmd.NewCmds},
+		one(cmdline.GroupLook, "questions", touchcmd.NewQuestionsCmd), one(cmdline.GroupLook, "check", setupcmd.NewCheckCmd),
+		one(cmdline.GroupLook, "learn", learncmd.NewLearnCmd),
+
+		one(cmdline.GroupPlan, "task", taskcmd.NewTaskCmd), one(cmdline.GroupPlan, "import", taskcmd.NewImportCmd),
+
+		one(cmdline.GroupGoBack, "reset", newResetCmd), // and two of historycmd
+
+		one(cmdline.GroupSetUp, "init", initialise), one(cmdline.GroupSetUp, "config", setupcmd.NewConfigCmd),
+		one(cmdline.GroupSetUp, "trust", setupcmd.NewTrustCmd), one(cmdline.GroupSetUp, "doctor", setupcmd.NewDoctorCmd),
+		one(cmdline.GroupSetUp, "notify", touchcmd.NewNotifyCmd), one(cmdline.GroupSetUp, "drill", setupcmd.NewDrillCmd),
+		one(cmdline.GroupSetUp, "hooks", hookcmd.NewHooksCmd), one(cmdline.GroupSetUp, "sandbox", setupcmd.NewSandboxCmd),
+		one(cmdline.GroupSetUp, "agent", agentcmd.NewAgentCmd), one(cmdline.GroupSetUp, "service", servicecmd.NewServiceCmd),
+		one(cmdline.GroupSetUp, "version", newVersionCmd),
+
+		one("", "turn", newTurnCmd), one("", "hook", hookcmd.NewHookCmd),
+	}
+}
+
+// called reports whether a verb of the row may be meant by the words of the command line. Some
+// verbs need all the others.
+func (v verbs) called(words []string) bool {
+	return words == nil || slices.ContainsFunc(words, func(word string) bool {
+		return slices.Contains(v.names, word) ||
+			slices.Contains([]string{"help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}, word)
+	})
+}
+
+// isVerb reports whether ralph has a verb of this name.
+func isVerb(name string) bool {
+	return slices.ContainsFunc(table(), func(v verbs) bool { return slices.Contains(v.names, name) })
+}
+
+// addVerbs adds the verbs that may be called, and returns how to add the others.
+func addVerbs(root *cobra.Command, f *cmdline.Factory) (rest func()) {
+	for _, g := range []cobra.Group{
+		{ID: cmdline.GroupRun, Title: "Run:"}, {ID: cmdline.GroupLook, Title: "Look:"}, {ID: cmdline.GroupPlan, Title: "Plan:"},
+		{ID: cmdline.GroupGoBack, Title: "Go back:"}, {ID: cmdline.GroupSetUp, Title: "Set up:"},
+	} {
+		root.AddGroup(&g)
+	}
+	root.SetHelpCommandGroupID(cmdline.GroupSetUp)
+	root.SetCompletionCommandGroupID(cmdline.GroupSetUp)
+	add := func(called bool) {
+		for _, row := range table() {
+			if row.called(f.Words) == called {
+				for _, cmd := range row.make(f) {
+					if cmd.GroupID == "" {
+						cmd.GroupID = row.group
+					}
+					root.AddCommand(cmd)
+				}
+			}
+		}
+	}
+	add(true)
+	return func() { add(false) }
+}
