@@ -6,7 +6,6 @@ require (
 	github.com/bmatcuk/doublestar/v4 v4.10.4
 	github.com/charmbracelet/x/ansi v0.11.6 // later versions need a go-runewidth that takes 40 ms at program start
 	github.com/creack/pty v1.1.24
-	github.com/dustin/go-humanize v1.1.0
 	github.com/fsnotify/fsnotify v1.10.1
 	github.com/gdamore/tcell/v2 v2.8.1
 	github.com/goccy/go-yaml v1.19.2
@@ -34,6 +33,7 @@ require (
 	github.com/BurntSushi/toml v1.5.0
 	github.com/elazarl/goproxy v1.9.2
 	github.com/landlock-lsm/go-landlock v0.11.0
+	github.com/nicholas-fedor/shoutrrr v0.13.2
 	golang.org/x/mod v0.32.0
 )
 
@@ -46,7 +46,6 @@ require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/lucasb-eyer/go-colorful v1.3.0 // indirect
 	github.com/mattn/go-colorable v0.1.14 // indirect
-	github.com/nicholas-fedor/shoutrrr v0.13.2 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/tidwall/match v1.1.1 // indirect
 	github.com/tidwall/pretty v1.2.0 // indirect

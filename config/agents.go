@@ -260,6 +260,16 @@ func (r *yamlReader) words(path string, node ast.Node) ([]string, error) {
 	return words, nil
 }
 
+// Words cuts a command line into words by the shell's quoting, and expands ${NAME} from env, which is as of
+// os.Environ. The error says what else there is.
+func Words(text string, env []string) ([]string, error) {
+	words, problem := splitWords(text, Loader{Env: env}.envMap())
+	if problem != "" {
+		return nil, errors.New(problem)
+	}
+	return words, nil
+}
+
 // splitWords cuts a command line into words by the shell's quoting, and expands
 // ${NAME}. Everything else that a shell could do is a problem.
 func splitWords(text string, env map[string]string) (words []string, problem string) {

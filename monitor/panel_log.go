@@ -67,11 +67,11 @@ func drawLog(c canvas, t title, v *logView) {
 
 // drawTasks lists the plan in the place of a log that has not begun.
 func drawTasks(c canvas, tasks []string) {
-	c.title(title{name: "Tasks", key: "6", right: view.Plural(len(tasks), "task")})
+	c.title(title{name: "Tasks", key: "6", right: termtext.Count(len(tasks), "task")})
 	c = c.rows(1, c.h-1)
 	for y, text := range tasks {
 		if y == c.h-1 && len(tasks) > c.h {
-			text = "… " + view.Plural(len(tasks)-y, "more task")
+			text = "… " + termtext.Count(len(tasks)-y, "more task")
 		}
 		if y < c.h {
 			c.text(1, y, plain, termtext.Fit(termtext.Line(text), c.w-2))

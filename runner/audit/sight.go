@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/dustin/go-humanize"
-
 	"ralph/logs/termtext"
 )
 
@@ -34,7 +32,7 @@ func (in Input) sight() []Finding {
 		add(KindDiscarded, "your uncommitted changes in %s are gone; to restore them: %s", termtext.Some(in.Discarded, 5), in.Restore)
 	}
 	if in.Listed < in.Count {
-		add(KindNotAudited, "audited %s of %s files", humanize.Comma(int64(in.Listed)), humanize.Comma(int64(in.Count)))
+		add(KindNotAudited, "audited %s of %s files", termtext.Thousands(int64(in.Listed)), termtext.Thousands(int64(in.Count)))
 	}
 	if len(in.Large) > 0 {
 		add(KindNotAudited, "not audited, above 1 MiB: %s", termtext.Some(in.Large, 5))

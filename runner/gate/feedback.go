@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize/english"
-
 	"ralph/logs/termtext"
 	"ralph/runner/agent/ending"
 	"ralph/runner/gate/report"
@@ -97,7 +95,7 @@ func (r Report) Findings() []string {
 		}
 	}
 	if r.Untouched > 0 {
-		left := english.Plural(r.Untouched, "check", "checks")
+		left := termtext.Counted(r.Untouched, "check", "checks")
 		lines = append(lines, left+" left out: nothing changed in the packages")
 	}
 	return lines
@@ -114,7 +112,7 @@ func reason(r Result, f *Flakes) string {
 	var parts []string
 	switch {
 	case len(r.Blamed) > 0:
-		parts = append(parts, fmt.Sprintf("%s: %s", english.Plural(len(r.Blamed), "test fails", "tests fail"), termtext.Some(names(r.Blamed), namedMost)))
+		parts = append(parts, fmt.Sprintf("%s: %s", termtext.Counted(len(r.Blamed), "test fails", "tests fail"), termtext.Some(names(r.Blamed), namedMost)))
 	case r.Verdict == VerdictFailed && r.TimedOut:
 		parts = append(parts, "ended because it took too long")
 	case r.Verdict == VerdictFailed:
@@ -157,7 +155,7 @@ func (r Report) Feedback() string {
 		for _, x := range more {
 			names = append(names, x.Name)
 		}
-		text := english.Plural(len(more), "more required check fails", "more required checks fail")
+		text := termtext.Counted(len(more), "more required check fails", "more required checks fail")
 		texts = append(texts, short("And "+text+": "+strings.Join(names, ", "), namesBudget))
 		left -= namesBudget
 	}
@@ -177,7 +175,7 @@ func (r Result) feedback(budget int) string {
 	case r.Verdict == VerdictKnown:
 		b.WriteString(". It failed before your work too, but nothing is done until it passes")
 	case len(r.Blamed) > 0:
-		b.WriteString(": " + english.Plural(len(r.Blamed), "test", "tests"))
+		b.WriteString(": " + termtext.Counted(len(r.Blamed), "test", "tests"))
 	case r.TimedOut:
 		b.WriteString(": it took too long and was ended")
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"ralph/logs/termtext"
 	"ralph/state"
-	"ralph/state/view"
 )
 
 const (
@@ -66,7 +66,7 @@ func swap(project string, branches [2]string, plan string, now time.Time) (said 
 		return "", err
 	}
 	if len(restored) > 0 {
-		said += "; took " + view.Plural(len(restored), "lesson") + " of this branch back"
+		said += "; took " + termtext.Count(len(restored), "lesson") + " of this branch back"
 	}
 	if len(was)+len(restored) == 0 {
 		return said, nil

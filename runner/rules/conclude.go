@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize/english"
-
 	"ralph/logs/termtext"
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
@@ -285,7 +283,7 @@ func gateFailed(f Conclusion) (Decision, bool) {
 	if d.Action == ActionRetry && r.Task.ID != "" && (report.Answer() == gate.BlockTask || f.Policy.MaxRetries > 0 && tries > f.Policy.MaxRetries) {
 		d.Action, d.PutAside = ActionContinue, true
 		d.Feedback = leftBehind(report)
-		d.Reason += ", after " + count(tries, "try", "tries")
+		d.Reason += ", after " + termtext.Counted(tries, "try", "tries")
 	}
 	return d, true
 }
@@ -300,7 +298,7 @@ func taskAttempts(f Conclusion) (Decision, bool) {
 		return Decision{}, false // gate_failed ends the run
 	}
 	return Decision{Action: ActionContinue, PutAside: true, Feedback: leftBehind(r.Proof.Report),
-		Reason: "not done after " + count(f.Attempts, "iteration", "iterations")}, true
+		Reason: "not done after " + termtext.Counted(f.Attempts, "iteration", "iterations")}, true
 }
 
 // leftBehind tells the next task's agent what the last one left; nil: nothing.
@@ -325,10 +323,8 @@ func failedCheck(report gate.Report) Decision {
 // tasksAre is "1 of 3 tasks is open".
 func tasksAre(n, total int, what string) string {
 	are := map[bool]string{true: "is", false: "are"}[n == 1]
-	return fmt.Sprintf("%d of %s %s %s", n, count(total, "task", "tasks"), are, what)
+	return fmt.Sprintf("%d of %s %s %s", n, termtext.Counted(total, "task", "tasks"), are, what)
 }
-
-func count(n int, one, many string) string { return english.Plural(n, one, many) }
 
 func blockingNames(r gate.Report) string {
 	var names []string

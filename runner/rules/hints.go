@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ralph/logs/termtext"
 	"ralph/runner/agent/ending"
 	"ralph/runner/audit"
 	"ralph/runner/turn"
@@ -103,7 +104,7 @@ func Summary(res turn.Result) string {
 func Attempt(r turn.Result) string {
 	parts := []string{string(r.Call.Outcome.Class)}
 	if n := r.Work.Change.Count; n > 0 {
-		changed := "changed " + count(n, "file", "files")
+		changed := "changed " + termtext.Counted(n, "file", "files")
 		if files := r.Work.Change.Files; n <= 4 && len(files) == n {
 			changed = "changed " + strings.Join(files, ", ")
 		}

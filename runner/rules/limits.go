@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"ralph/logs/termtext"
 	"ralph/runner/agent"
 	"ralph/runner/rules/hours"
 	"ralph/state"
@@ -92,7 +93,7 @@ func ceilings(f Facts) (Decision, bool) {
 	var reason, exitReason, more string
 	switch {
 	case p.MaxIterations > 0 && f.Memory.Iterations >= p.MaxIterations:
-		reason, exitReason = "made "+count(f.Memory.Iterations, "iteration", "iterations")+", as many as are allowed", "max_iterations"
+		reason, exitReason = "made "+termtext.Counted(f.Memory.Iterations, "iteration", "iterations")+", as many as are allowed", "max_iterations"
 		more = fmt.Sprintf("resume %d", f.Memory.Iterations+p.MaxIterations)
 		if p.MaxIterations == 1 {
 			more = "" // ralph once, one after the other

@@ -3,10 +3,11 @@ package view
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"ralph/logs/termtext"
 )
 
 // Span formats a duration: "47s", "4m 12s", "2h 05m", "3d 4h". A negative one, after
@@ -64,14 +65,6 @@ func Dollars(usd float64) string {
 	return fmt.Sprintf("$%.2f", usd)
 }
 
-// Plural returns "1 file", "3 files".
-func Plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return strconv.Itoa(n) + " " + word + "s"
-}
-
 // Join joins the parts that are not empty.
 func Join(sep string, parts ...string) string {
 	var keep []string
@@ -99,7 +92,7 @@ func clip(s string, most int) string {
 	n := 0
 	for i := range s {
 		if n++; n > most {
-			return fmt.Sprintf("%s… %s more", s[:i], Plural(utf8.RuneCountInString(s[i:]), "character"))
+			return fmt.Sprintf("%s… %s more", s[:i], termtext.Count(utf8.RuneCountInString(s[i:]), "character"))
 		}
 	}
 	return s

@@ -127,7 +127,7 @@ func (t entry) lines(o LineOptions) []Line {
 	var all []Line
 	for part := range strings.SplitSeq(text, "\n") {
 		if len(all) == most || room <= 0 {
-			more := Line{Text: fmt.Sprintf("… %s more", Plural(total-len(all), "line")), Role: t.role}
+			more := Line{Text: fmt.Sprintf("… %s more", termtext.Count(total-len(all), "line")), Role: t.role}
 			return append(all, more)
 		}
 		all = append(all, Line{Text: clip(part, min(width, max(room, lineAnswer))), Role: t.role})

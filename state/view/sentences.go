@@ -171,7 +171,7 @@ func limitEntry(e state.Event, d state.Limit) []entry {
 func started(e state.Event, d state.RunStart) []entry {
 	tasks, resumed := "", ""
 	if d.Total > 0 {
-		tasks = fmt.Sprintf("%d of %s done", d.Done, Plural(d.Total, "task"))
+		tasks = fmt.Sprintf("%d of %s done", d.Done, termtext.Count(d.Total, "task"))
 	}
 	if d.Resumed {
 		resumed = "resumed"
@@ -242,7 +242,7 @@ func changed(files int) string {
 	if files <= 0 {
 		return "no files changed"
 	}
-	return Plural(files, "file") + " changed"
+	return termtext.Count(files, "file") + " changed"
 }
 
 // Unless returns text unless it is the normal case.
@@ -338,9 +338,9 @@ func hookEntry(d state.Hook) []entry {
 func commitEntries(d state.Commit) []entry {
 	var all []entry
 	if d.Landed != "" && d.OID != "" {
-		all = one(RoleNote, fmt.Sprintf("landed on %s as %.12s: %s", d.Landed, d.OID, Plural(d.Files, "file")))
+		all = one(RoleNote, fmt.Sprintf("landed on %s as %.12s: %s", d.Landed, d.OID, termtext.Count(d.Files, "file")))
 	} else if d.OID != "" {
-		files := Plural(d.Files, "file")
+		files := termtext.Count(d.Files, "file")
 		all = one(RoleNote, fmt.Sprintf("committed %s that the agent left uncommitted as %.12s", files, d.OID))
 	}
 	for _, r := range d.Refused {

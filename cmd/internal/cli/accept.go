@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
 	"ralph/runner/rules"
 	"ralph/state"
 )
@@ -75,7 +76,7 @@ func acceptRun(o *acceptOptions) error {
 	if len(left) == 0 {
 		o.Say("nothing is left to look at: the run is completed")
 	} else {
-		o.Say("%s left; see: ralph status", cmdline.Count(len(left), "item"))
+		o.Say("%s left; see: ralph status", termtext.Count(len(left), "item"))
 	}
 	return nil
 }

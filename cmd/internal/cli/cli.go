@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"ralph/cmd/internal/cmdline"
@@ -39,6 +40,9 @@ func Main(program string, args []string) int {
 // execute runs one command line. It returns an error as one line, empty if the
 // verb has printed everything itself, and the exit code.
 func execute(f *cmdline.Factory, args []string) (text string, code int) {
+	if slices.Equal(args, []string{"--version"}) { // without the flags of a run
+		args = []string{"version"}
+	}
 	own := *f
 	if own.Words = args; len(args) == 0 || !isVerb(args[0]) {
 		own.Words = append([]string{rootName}, args...) // options may come before the verb

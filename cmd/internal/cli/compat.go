@@ -9,15 +9,18 @@ import (
 // addCompatFlags adds verbs that existing tools have as flags. They win over
 // the run that the root command would start.
 func addCompatFlags(root *cobra.Command, f *cmdline.Factory) {
-	var status, circuitStatus bool
+	var status, circuitStatus, showVersion bool
 	reset := &resetOptions{Factory: f}
 	root.Flags().BoolVarP(&status, "status", "s", false, "same as: ralph status")
 	root.Flags().BoolVar(&reset.circuit, "reset-circuit", false, "same as: ralph reset --circuit")
 	root.Flags().BoolVar(&reset.session, "reset-session", false, "same as: ralph reset --session")
 	root.Flags().BoolVar(&circuitStatus, "circuit-status", false, "show the circuit breaker")
+	root.Flags().BoolVar(&showVersion, "version", false, "version for ralph")
 	run := root.RunE
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
+		case showVersion:
+			return newVersionCmd(f).RunE(cmd, args)
 		case status:
 			return newStatusCmd(f).RunE(cmd, args)
 		case reset.circuit || reset.session:

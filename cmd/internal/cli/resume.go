@@ -10,6 +10,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/cmd/internal/resume"
+	"ralph/logs/termtext"
 	"ralph/state"
 )
 
@@ -66,7 +67,7 @@ func resumeRun(o *resumeOptions) error {
 	}
 	if n, err := strconv.Atoi(o.options[maxIterations]); err == nil && n > 0 && n <= last.LoopCount {
 		return cmdline.UsageError("%d is no bound for run %s, which has made %s: at least %d", n, last.RunID,
-			cmdline.Count(last.LoopCount, "iteration"), last.LoopCount+1)
+			termtext.Count(last.LoopCount, "iteration"), last.LoopCount+1)
 	}
 	maps.Copy(run.Options, o.options)
 	f := *o.Factory
@@ -77,7 +78,7 @@ func resumeRun(o *resumeOptions) error {
 			o.Say("%s", why)
 			return nil
 		}
-		o.Say("run %s was complete; the plan has %s again", last.RunID, cmdline.Count(open, "open task"))
+		o.Say("run %s was complete; the plan has %s again", last.RunID, termtext.Count(open, "open task"))
 	}
 	return runRun(&runOptions{
 		Factory: &f, options: run.Options, output: "text", resumed: run.ID, unattended: o.unfinished,

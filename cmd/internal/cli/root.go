@@ -24,8 +24,6 @@ func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 		"  ralph --monitor                 # run, and watch it in tmux\n" +
 		"  ralph --max-iterations 5\n" +
 		"  ralph status"
-	root.Version = version()
-	root.SetVersionTemplate("ralph {{.Version}}\n")
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.PersistentFlags().StringVarP(&f.Dir, "dir", "C", f.Dir,
 		"work in `DIR` (default: the nearest folder upwards with .ralph/ or .ralphrc, else the git root, else here)")

@@ -18,8 +18,8 @@ import (
 
 // verbs are commands that are made together.
 type verbs struct {
-	group string // empty: help does not list them
-	names []string
+	group string   // empty: help does not list them
+	names []string // with their aliases
 	make  func(*cmdline.Factory) []*cobra.Command
 }
 
@@ -43,7 +43,7 @@ func table() []verbs {
 		one(cmdline.GroupRun, "note", touchcmd.NewNoteCmd),
 
 		one(cmdline.GroupLook, "status", newStatusCmd), one(cmdline.GroupLook, "monitor", newMonitorCmd),
-		{cmdline.GroupLook, []string{"iterations", "diff", "undo", "bisect", "report", "runs"}, historycmd.NewCmds},
+		{cmdline.GroupLook, []string{"iterations", "diff", "undo", "bisect", "report", "runs", "sessions"}, historycmd.NewCmds},
 		one(cmdline.GroupLook, "questions", touchcmd.NewQuestionsCmd), one(cmdline.GroupLook, "check", setupcmd.NewCheckCmd),
 		one(cmdline.GroupLook, "learn", learncmd.NewLearnCmd),
 

@@ -2,7 +2,6 @@ package cmdline
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -11,14 +10,6 @@ import (
 
 	"ralph/logs/termtext"
 )
-
-// Count is "1 iteration", "2 iterations".
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
 
 // Dash stands for an empty cell.
 func Dash(s string) string {

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/logs/termtext"
@@ -316,13 +314,13 @@ func (c *Console) End(r runner.Ending) {
 	d := r.Decision
 	plan := ""
 	if r.Total > 0 {
-		plan = fmt.Sprintf(", %d of %s done", r.Done, cmdline.Count(r.Total, "task"))
+		plan = fmt.Sprintf(", %d of %s done", r.Done, termtext.Count(r.Total, "task"))
 	}
 	cost := ""
 	if r.Usage.CostUSD > 0 {
 		cost = fmt.Sprintf(", about %.2f USD by the agent's estimate", r.Usage.CostUSD)
 	}
-	c.Print("ralph: %s after %s%s: %s tokens%s", d.Status, cmdline.Count(r.Iterations, "iteration"), plan, humanize.Comma(r.Usage.Total()), cost)
+	c.Print("ralph: %s after %s%s: %s tokens%s", d.Status, termtext.Count(r.Iterations, "iteration"), plan, termtext.Thousands(r.Usage.Total()), cost)
 	reason := d.Reason
 	if d.Status == state.StatusReview {
 		reason = "everything is done, but a person has to look" // at the items below

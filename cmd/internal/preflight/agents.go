@@ -4,14 +4,13 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"mvdan.cc/sh/v3/shell"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/config"
@@ -53,9 +52,9 @@ func (p *Project) FindAgents() error {
 	}
 	p.Agent, p.Config.Agent = pool.Agent{Spec: spec}, spec.Name
 	if p.Config.AgentCmd != "" {
-		words, err := shell.Fields(p.Config.AgentCmd, func(string) string { return "" })
+		words, err := config.Words(p.Config.AgentCmd, p.Env)
 		if err != nil || len(words) == 0 {
-			return cmdline.UsageError("%s: %q is not a command line", p.Config.Source("CLAUDE_CODE_CMD"), p.Config.AgentCmd)
+			return cmdline.UsageError("%s: %v", p.Config.Source("CLAUDE_CODE_CMD"), cmp.Or(err, errors.New("it is empty")))
 		}
 		p.Agent.Program = words
 	}

@@ -10,6 +10,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/scaffold"
+	"ralph/logs/termtext"
 	"ralph/state/view"
 )
 
@@ -24,9 +25,9 @@ func (p *Project) Bounds() string {
 			unset = append(unset, without)
 		}
 	}
-	bound(c.MaxIterations > 0, "at most "+cmdline.Count(c.MaxIterations, "iteration"), "iterations")
+	bound(c.MaxIterations > 0, "at most "+termtext.Count(c.MaxIterations, "iteration"), "iterations")
 	if p.Plan != "" {
-		bound(c.MaxPerTask > 0, "at most "+cmdline.Count(c.MaxPerTask, "iteration")+" for a task", "iterations for a task")
+		bound(c.MaxPerTask > 0, "at most "+termtext.Count(c.MaxPerTask, "iteration")+" for a task", "iterations for a task")
 	}
 	bound(c.MaxCost > 0, fmt.Sprintf("at most %g USD", c.MaxCost), "cost")
 	bound(c.MaxDuration > 0 || c.Until != "", view.Join(", ", atMost(c.MaxDuration), view.Prefix("until ", c.Until)), "time")
@@ -83,7 +84,7 @@ func (p *Project) planGone() string {
 		}
 	}
 	if last, err := cmdline.OpenState(p.Dir).Status(); err == nil && last.Task.Total > 0 {
-		return fmt.Sprintf("there is no plan, but the last run had one with %s", cmdline.Count(last.Task.Total, "task"))
+		return fmt.Sprintf("there is no plan, but the last run had one with %s", termtext.Count(last.Task.Total, "task"))
 	}
 	return ""
 }

@@ -203,7 +203,7 @@ func (p *Project) HeldBack() string {
 		return ""
 	}
 	return cmdline.Inert(fmt.Sprintf("%s held back from %s: %s; see: ralph config --env",
-		cmdline.Count(len(names), "variable"), p.Agent.Spec.Name, termtext.Some(names, 5)))
+		termtext.Count(len(names), "variable"), p.Agent.Spec.Name, termtext.Some(names, 5)))
 }
 
 // OnlyHere names the variables that the agents read and that a service manager

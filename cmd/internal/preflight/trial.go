@@ -10,11 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/drill"
 	"ralph/config"
+	"ralph/logs/termtext"
 	"ralph/ptyexec"
 	"ralph/runner/agent"
 	"ralph/runner/pool"
@@ -222,5 +221,5 @@ func (t Trial) Summary() string {
 		cost = fmt.Sprintf("about %.4f USD by the agent's own estimate", usd)
 	}
 	return fmt.Sprintf("%s in %.1f s, %s tokens, %s", t.Scene.Outcome.Class, t.Result.Duration.Seconds(),
-		humanize.Comma(t.Scene.Usage.Total()), cost)
+		termtext.Thousands(t.Scene.Usage.Total()), cost)
 }

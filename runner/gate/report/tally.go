@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dustin/go-humanize/english"
-
 	"ralph/logs/termtext"
 )
 
@@ -85,7 +83,7 @@ func (l Loss) String() string {
 	case l.Now == 1:
 		now = "1 runs now"
 	}
-	text := fmt.Sprintf("check %s: %s ran before, %s", l.Check, english.Plural(l.Before, "test", "tests"), now)
+	text := fmt.Sprintf("check %s: %s ran before, %s", l.Check, termtext.Counted(l.Before, "test", "tests"), now)
 	if len(l.Gone) == 0 {
 		return text
 	}

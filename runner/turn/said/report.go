@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"ralph/logs/termtext"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/task"
 )
@@ -33,7 +34,7 @@ func (r Report) Contradictions() []string {
 		planFile = 1
 	}
 	if r.Unchanged && r.FilesModified > planFile {
-		found = append(found, fmt.Sprintf("the agent reports %s, and nothing was changed", count(r.FilesModified, "modified file")))
+		found = append(found, fmt.Sprintf("the agent reports %s, and nothing was changed", termtext.Count(r.FilesModified, "modified file")))
 	}
 	ticked := r.ticked()
 	if len(r.Before) > 0 && len(r.After) > 0 && r.TasksCompleted > ticked+len(r.Task.Criteria) {
@@ -41,16 +42,9 @@ func (r Report) Contradictions() []string {
 		if ticked > 0 {
 			shows = strconv.Itoa(ticked)
 		}
-		found = append(found, fmt.Sprintf("the agent reports %s, and the plan shows %s", count(r.TasksCompleted, "completed task"), shows))
+		found = append(found, fmt.Sprintf("the agent reports %s, and the plan shows %s", termtext.Count(r.TasksCompleted, "completed task"), shows))
 	}
 	return found
-}
-
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }
 
 // ticked counts the tasks that are done now and were not before, those with new words too.

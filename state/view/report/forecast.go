@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"ralph/logs/termtext"
 	"ralph/state/view"
 )
 
@@ -99,5 +100,5 @@ func (f *Forecast) Text(now time.Time) string {
 		d := view.Seconds(s.Seconds).Round(time.Second)
 		return view.Join(", ", view.Clock(now.Add(d), now)+" (in "+view.Span(d)+")", view.Dollars(s.USD))
 	}
-	return fmt.Sprintf("%s open: P50 %s · P90 %s", view.Plural(f.Open, "task"), say(f.P50), say(f.P90))
+	return fmt.Sprintf("%s open: P50 %s · P90 %s", termtext.Count(f.Open, "task"), say(f.P50), say(f.P90))
 }

@@ -230,7 +230,7 @@ func proof(checks map[string]bool) string {
 	case len(red) > 0:
 		return "failed: " + strings.Join(red, ", ")
 	}
-	return view.Plural(len(checks), "check") + " passed"
+	return termtext.Count(len(checks), "check") + " passed"
 }
 
 func (r *Report) review(items []state.ReviewItem) {
@@ -270,12 +270,12 @@ func (r *Report) result(f *Fold) string {
 	case r.Total == 0 && f.tasks > 0:
 		tasks = "the tasks are gone"
 	case r.Total > 0:
-		tasks = fmt.Sprintf("%d of %s done", r.Done, view.Plural(r.Total, "task"))
+		tasks = fmt.Sprintf("%d of %s done", r.Done, termtext.Count(r.Total, "task"))
 		if by := r.Done - f.before; f.before > 0 && by >= 0 {
 			tasks += fmt.Sprintf(", %d in this run", by)
 		}
 	}
-	text := fmt.Sprintf("%s: %s after %s and %s", cmp.Or(word, "Failed"), tasks, view.Span(r.Took()), view.Plural(r.Iterations, "iteration"))
+	text := fmt.Sprintf("%s: %s after %s and %s", cmp.Or(word, "Failed"), tasks, view.Span(r.Took()), termtext.Count(r.Iterations, "iteration"))
 	return text + view.Prefix(", ", view.Dollars(r.USD)) + "."
 }
 

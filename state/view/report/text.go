@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/view"
 )
@@ -174,7 +175,7 @@ func (r *Report) Shares() []By {
 
 // Spent is the share in words: an agent may report no cost.
 func (s Share) Spent() string {
-	return view.Join(" · ", view.Dollars(s.USD), view.Plural(int(s.Tokens), "token"))
+	return view.Join(" · ", view.Dollars(s.USD), termtext.Count(int(s.Tokens), "token"))
 }
 
 // good tells which color the result has.

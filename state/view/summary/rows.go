@@ -26,7 +26,7 @@ type IterationRow struct {
 func Row(m *view.Model, i int, now time.Time) IterationRow {
 	it := &m.Run.Iterations[i]
 	v := IterationRow{Number: it.Number, Duration: view.Span(view.Seconds(it.Seconds)), Cost: view.Dollars(it.CostUSD)}
-	calls := view.Plural(it.Tools, "tool call")
+	calls := termtext.Count(it.Tools, "tool call")
 	switch {
 	case it.Running():
 		doing := "running"
@@ -39,7 +39,7 @@ func Row(m *view.Model, i int, now time.Time) IterationRow {
 	default:
 		files := "no change"
 		if it.Files > 0 {
-			files = view.Plural(it.Files, "file")
+			files = termtext.Count(it.Files, "file")
 		}
 		v.Text = lineOf(": ", lineOf(", ", outcomeOf(it), view.Unless("continue", it.Rule), files), it.Failed)
 		v.Mark, v.Tone = iterationMark(it)

@@ -293,7 +293,7 @@ func doing(m *view.Model, now time.Time) string {
 		file = "file " + termtext.Line(m.Run.File)
 	}
 	if n := len(m.Run.SubAgents); n > 0 && st.Phase == phaseAgent {
-		agents = view.Plural(n, "sub-agent")
+		agents = termtext.Count(n, "sub-agent")
 	}
 	if !st.IterationStartedAt.IsZero() {
 		since = view.Span(now.Sub(st.IterationStartedAt)) + " in"
@@ -350,7 +350,7 @@ func newBreaker(b state.Breaker, now time.Time) Breaker {
 	v.Counters = fmt.Sprintf("no progress %d · same error %d · denials %d",
 		b.NoProgress, b.SameError, b.PermissionDenials)
 	if b.TotalOpens > 0 {
-		v.Counters += " · opened " + view.Plural(b.TotalOpens, "time")
+		v.Counters += " · opened " + termtext.Count(b.TotalOpens, "time")
 	}
 	if v.Tone != Good && !b.LastChange.IsZero() {
 		v.Counters += " · since " + view.Clock(b.LastChange, now)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/view"
 	"ralph/state/view/report"
@@ -81,7 +82,7 @@ func (a *verbs) pruneCommand() *cobra.Command {
 			}
 			defer w.Release()
 			n, err := w.PruneReports(keep)
-			a.Say("forgot %s", cmdline.Count(n, "report"))
+			a.Say("forgot %s", termtext.Count(n, "report"))
 			return err
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
 	"ralph/runner/lessons"
@@ -42,7 +43,7 @@ func (a *verbs) undo(ctx context.Context, run, arg string, yes bool) error {
 	if len(u.Uncommitted) > 0 {
 		how = "in the work tree, without a commit: this holds work of the loop that is not committed"
 	}
-	a.Say("undo of iteration %d of run %s changes %s, %s:", k.Iteration, p.run, cmdline.Count(len(u.Files), "file"), how)
+	a.Say("undo of iteration %d of run %s changes %s, %s:", k.Iteration, p.run, termtext.Count(len(u.Files), "file"), how)
 	for _, f := range u.Files {
 		a.Say("  %s", cmdline.Inert(f))
 	}
@@ -77,7 +78,7 @@ func (a *verbs) carryOut(ctx context.Context, u *history.Undo, p *past, k histor
 		return err
 	}
 	if forgotten > 0 {
-		a.Say("forgot %s that it taught", cmdline.Count(forgotten, "lesson"))
+		a.Say("forgot %s that it taught", termtext.Count(forgotten, "lesson"))
 	}
 	for _, r := range done.Refused {
 		a.Say("not committed: %s (%s)", cmdline.Inert(r.File), r.Why)

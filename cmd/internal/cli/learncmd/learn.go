@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
 	"ralph/runner/lessons"
 	"ralph/runner/memory"
 	"ralph/runner/rules"
@@ -77,7 +78,7 @@ func (o *learnOptions) list() error {
 	for _, l := range memory.Ordered(all, time.Now()) {
 		extra := string(l.Kind)
 		if l.Uses > 0 {
-			extra += ", used " + cmdline.Count(l.Uses, "time")
+			extra += ", used " + termtext.Count(l.Uses, "time")
 		}
 		if l.In != "" {
 			extra += ", in " + l.In

@@ -13,6 +13,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/config"
+	"ralph/logs/termtext"
 	"ralph/runner/agent/environ"
 )
 
@@ -54,7 +55,7 @@ func configRun(o *configOptions) error {
 	case o.env:
 		return printEnv(o.Factory, cfg)
 	case o.check:
-		o.Say("the configuration of %s is valid (%s)", dir, cmdline.Count(len(warnings), "warning"))
+		o.Say("the configuration of %s is valid (%s)", dir, termtext.Count(len(warnings), "warning"))
 		return nil
 	}
 	printConfig(o.Factory, cfg)

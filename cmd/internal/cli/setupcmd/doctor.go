@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
@@ -299,9 +298,9 @@ func (d *diagnosis) machine() {
 	if err := syscall.Statfs(d.p.Dir, &fs); err != nil {
 		d.warn("disk", "%v", err)
 	} else if free := fs.Bavail * uint64(fs.Bsize); free < leastDisk {
-		d.warn("disk", "only %s free", humanize.IBytes(free))
+		d.warn("disk", "only %.1f GiB free", float64(free)/(1<<30))
 	} else {
-		d.ok("disk", "%s free", humanize.IBytes(free))
+		d.ok("disk", "%.1f GiB free", float64(free)/(1<<30))
 	}
 	if os.Geteuid() == 0 {
 		d.warn("user", "you are root: the agent can change anything on this machine")

@@ -1,6 +1,7 @@
 package taskcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"mvdan.cc/sh/v3/shell"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/config"
 	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
@@ -195,9 +196,9 @@ func (p *plan) inEditor(text string) (string, error) {
 			}
 		}
 	}
-	words, err := shell.Fields(editor, nil)
+	words, err := config.Words(editor, p.Env)
 	if err != nil || len(words) == 0 {
-		return "", fmt.Errorf("EDITOR %q is no command line", editor)
+		return "", fmt.Errorf("run EDITOR: %w", cmp.Or(err, errors.New("it is empty")))
 	}
 	file, err := os.CreateTemp("", "ralph-task-*.md")
 	if err != nil {

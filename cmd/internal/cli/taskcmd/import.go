@@ -140,7 +140,7 @@ func (o *importOptions) run(ctx context.Context, from string) error {
 	if err != nil {
 		return fmt.Errorf("write plan: %w", err)
 	}
-	o.Say("wrote %s: %s", o.shown(dir, out), cmdline.Count(len(items), "task"))
+	o.Say("wrote %s: %s", o.shown(dir, out), termtext.Count(len(items), "task"))
 	o.Say("next: ralph task list, then ralph doctor")
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
 	"ralph/runner/task"
 )
 
@@ -66,7 +67,7 @@ func newListCmd(f *cmdline.Factory) *cobra.Command {
 			if t, ok := p.Next(); ok {
 				next = ", next: " + cmdline.Shorten(t.Title)
 			}
-			f.Say("%d of %s done%s", p.Done(), cmdline.Count(p.Total(), "task"), next)
+			f.Say("%d of %s done%s", p.Done(), termtext.Count(p.Total(), "task"), next)
 			return nil
 		},
 	}
@@ -93,7 +94,7 @@ func newNextCmd(f *cmdline.Factory) *cobra.Command {
 			case ok:
 				f.Say("%s", p.line(t))
 			case p.Remaining() > 0:
-				f.Say("none: %s wait for a person or for each other; see: ralph task list", cmdline.Count(p.Remaining(), "task"))
+				f.Say("none: %s wait for a person or for each other; see: ralph task list", termtext.Count(p.Remaining(), "task"))
 			default:
 				f.Say("none: nothing is open")
 			}

@@ -38,7 +38,7 @@ func Of(e state.Event, s view.Snapshot, every int) (Message, bool) {
 		return waits(d, s)
 	case state.IterationEnd:
 		if d.TaskDone && d.Done > 0 && d.Done%max(every, 1) == 0 && d.Done < d.Total {
-			return about(s, "milestone", view.Plural(d.Done, "task")+" done", far(s)+"\nNext: ralph status"), true
+			return about(s, "milestone", termtext.Count(d.Done, "task")+" done", far(s)+"\nNext: ralph status"), true
 		}
 		return waits(d.Decision, s)
 	}
@@ -97,9 +97,9 @@ func far(s view.Snapshot) string {
 	t := s.Status.Task
 	tasks := ""
 	if t.Total > 0 {
-		tasks = fmt.Sprintf("%d of %s done", t.Done, view.Plural(t.Total, "task"))
+		tasks = fmt.Sprintf("%d of %s done", t.Done, termtext.Count(t.Total, "task"))
 	}
-	return view.Join(", ", tasks, view.Plural(s.Status.LoopCount, "iteration"), view.Dollars(s.Status.Usage.CostUSD))
+	return view.Join(", ", tasks, termtext.Count(s.Status.LoopCount, "iteration"), view.Dollars(s.Status.Usage.CostUSD))
 }
 
 // Wanted reports whether the user wants to hear of it. A test always is.
