@@ -84,6 +84,22 @@ var reviewFakes = map[string]func(*fake) int{
 		}
 		return f.developed()
 	},
+	"shown": func(f *fake) int { // leaves evidence when it is told to
+		if code, asked := f.verdict(func(_, nonce string) string {
+			if !strings.Contains(f.prompt, "a picture of it") {
+				return says(nonce, "fail", 10, "no evidence in the question")
+			}
+			return says(nonce, "pass", 90, "")
+		}); asked {
+			return code
+		}
+		if _, after, told := strings.Cut(f.prompt, "leave files that show the result in "); told {
+			folder := strings.Fields(after)[0]
+			_ = os.MkdirAll(folder, 0o755)
+			put(filepath.Join(folder, "a.txt"), "a picture of it")
+		}
+		return f.developed()
+	},
 	"aios": func(f *fake) int { // its gate file says more than its answer
 		const story = "docs/stories/1.2.login.story.md"
 		nonce := nonceIn.FindStringSubmatch(f.prompt)
@@ -203,6 +219,19 @@ func TestJudges_oneRefuses_allLookAgain(t *testing.T) {
 		if s := b.status(); s.CallsThisHour != calls {
 			t.Errorf("fail fast %t: %d calls, want %d", failFast, s.CallsThisHour, calls)
 		}
+	}
+}
+
+func TestJudge_withoutEvidence_isNotAsked(t *testing.T) {
+	b := newBench(t, "shown", "[ ] one")
+	b.repository()
+	b.o.JudgeRows = []roles.Reviewer{{Name: "Librarian", Persona: "You look at pictures.", Weight: 1, Threshold: 70, RequireEvidence: true}}
+	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
+	if got, want := b.course(), "developer continue, judge review_refused, developer continue, judge review_passed"; got != want {
+		t.Errorf("course %s\nwant   %s", got, want)
+	}
+	if v := payloads[state.Verdict](b); len(v) != 2 || v[0].Usage.CostUSD != 0 {
+		t.Errorf("verdicts %+v", v)
 	}
 }
 

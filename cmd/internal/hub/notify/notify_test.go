@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -74,5 +76,44 @@ func TestOf_events(t *testing.T) {
 		if ok != (c.on != "") || m.On != c.on || !strings.Contains(m.Text, c.want) {
 			t.Errorf("%s: %+v, %v", name, m, ok)
 		}
+	}
+}
+
+// The first program that is there and works shows the message; without one the terminal's bell rings.
+func TestSend_desktop_takesTheFirstProgramElseTheBell(t *testing.T) {
+	for name, c := range map[string]struct {
+		programs []string // fails: those that end with an error
+		fails    string
+		want     string
+	}{
+		"all":           {[]string{"tt", "terminal-notifier", "notify-send"}, "", "tt"},
+		"tt fails":      {[]string{"tt", "terminal-notifier", "notify-send"}, "tt", "tt terminal-notifier"},
+		"that of Linux": {[]string{"notify-send"}, "", "notify-send"},
+		"none":          {nil, "", "\a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			t.Setenv("PATH", dir)
+			shown := filepath.Join(dir, "shown")
+			for _, p := range c.programs {
+				end := ""
+				if p == c.fails {
+					end = "exit 1\n"
+				}
+				if err := os.WriteFile(filepath.Join(dir, p), []byte("#!/bin/sh\nprintf '"+p+" ' >>'"+shown+"'\n"+end), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile(shown, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := Send(t.Context(), "desktop", shown, Test("/x/shop")); err != nil {
+				t.Fatal(err)
+			}
+			got, err := os.ReadFile(shown)
+			if err != nil || strings.TrimRight(string(got), " ") != c.want {
+				t.Errorf("%q, want %q, %v", got, c.want, err)
+			}
+		})
 	}
 }
