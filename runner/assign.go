@@ -44,6 +44,9 @@ func (r *Run) origin(t task.Task) state.Origin {
 	o := state.Origin{Run: r.d.RunID, Host: r.host, Iteration: r.mem.Iterations + 1, Task: t.ID, Role: roles.ByPhase(r.tasks.Of(t.ID).Review.Phase)}
 	if t.ID != "" {
 		o.Attempt = r.tasks.Of(t.ID).Attempts + 1
+		if o.Role != roles.Developer { // it looks at the latest one
+			o.Attempt = max(o.Attempt-1, 1)
+		}
 	}
 	if j := r.crew.Of(t.ID); j != nil {
 		o.Iteration = j.Origin.Iteration

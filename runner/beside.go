@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"ralph/logs"
@@ -34,7 +33,7 @@ func (r *Run) inWorktrees(ctx context.Context) (rules.Decision, error) {
 	}
 	var err error
 	r.crew, err = crew.Open(ctx, crew.Options{SlotOptions: r.o.SlotOptions, Dir: r.d.Dir, Plan: r.plan.File, Run: r.d.RunID,
-		Prefix: r.o.CommitPrefix, Env: r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Worker: r.newWorker})
+		Prefix: func(t task.Task) string { return r.panel.Prefix(r.o.CommitPrefix, t) }, Env: r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Worker: r.newWorker})
 	if unfit := (*slots.UnfitError)(nil); errors.As(err, &unfit) {
 		d := ends.Failed(unfit)
 		d.Exit, d.Next = rules.ExitUsage, "fix that, or leave out PARALLEL and ISOLATE"
@@ -111,8 +110,11 @@ func (r *Run) beside(ctx context.Context) (rules.Decision, error) {
 func (r *Run) drain(err error) error {
 	r.crew.End("", state.RequestAbort)
 	for len(r.crew.Busy()) > 0 {
-		if n := <-r.crew.News(); n.Done != nil {
+		switch n := <-r.crew.News(); {
+		case n.Done != nil:
 			r.crew.Release(n.Done.Job)
+		case n.Do != nil:
+			n.Do()
 		}
 	}
 	return err
@@ -189,12 +191,11 @@ func (r *Run) oneMore(ctx context.Context) (task.Task, bool) {
 
 // start begins a turn in a slot. The decision says why it could not.
 func (r *Run) start(ctx context.Context, next task.Task) (rules.Decision, error) {
-	if n := r.tasks.Of(next.ID); n.Review.Phase != "" || r.panel.Plan(next, n.Review).Next("") != "" {
-		return ends.Unusable(fmt.Errorf("task %q has to be reviewed, and reviewers look only at work in the project itself: "+
-			"leave out PARALLEL and ISOLATE, or QA and JUDGES", next.Title)), nil
-	}
 	if d, ok := r.before(ctx, next); !ok {
 		return d, nil
+	}
+	if r.tasks.Of(next.ID).Review.Phase != "" {
+		return r.startReview(ctx, next)
 	}
 	if r.checks.Scope != gate.ScopeTask { // else the turn takes it in its slot
 		if err := r.takeBaseline(ctx, next); err != nil || ctx.Err() != nil {
@@ -207,6 +208,8 @@ func (r *Run) start(ctx context.Context, next task.Task) (rules.Decision, error)
 		r.crew.Release(j)
 		return ends.Unusable(err), nil
 	}
+	n := r.tasks.Of(next.ID)
+	n.Review, a.Then = r.panel.Begin(ctx, next, n.Review)
 	r.takesOver(next, who)
 	if next.State == task.Open && next.ID != "" {
 		r.mark(next.ID, task.Active)
@@ -267,6 +270,10 @@ func (r *Run) listen(ctx context.Context) (rules.Decision, error) {
 	}
 	select {
 	case n := <-r.crew.News():
+		if n.Do != nil {
+			n.Do()
+			return rules.Decision{}, nil
+		}
 		if n.Event != nil {
 			r.heard(*n.Event)
 			if tool, ok := n.Event.Data.(state.Tool); ok && r.crew.Of(n.Event.Task) != nil {
@@ -303,7 +310,15 @@ func (r *Run) done(ctx context.Context, d crew.Done) (rules.Decision, error) {
 		r.checks = res.Checks
 	}
 	r.crew.Touched(res.Task.ID, res.Work.Change.Files)
-	decision, err := r.finish(ctx, d.Job.Context(), res, d.Err)
+	var decision rules.Decision
+	var err error
+	if s := r.sittings[res.Task.ID]; s != nil {
+		delete(r.sittings, res.Task.ID)
+		decision, err = r.reviewedBeside(ctx, res, d, s)
+	} else {
+		r.panel.Collect(d.Job.Slot.Dir, res.Task)
+		decision, err = r.finish(ctx, d.Job.Context(), res, d.Err)
+	}
 	if err != nil {
 		return decision, err
 	}

@@ -221,6 +221,7 @@ func (r *Run) reopen(o turn.Reopen, before turn.Plan) {
 	is := "open"
 	if n := r.tasks.Of(o.Task); o.By == turn.ReopenReview {
 		n.Review.Phase, is = r.panel.Plan(t, n.Review).Next(""), "in review"
+		n.Review.Run, n.Review.Iteration = r.last.Origin.Run, r.last.Origin.Iteration
 	}
 	if changed {
 		r.worker.Forget()

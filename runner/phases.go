@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"ralph/logs"
+	"ralph/runner/crew"
 	"ralph/runner/output"
 	"ralph/runner/panel"
 	"ralph/runner/roles"
@@ -15,47 +17,86 @@ import (
 	"ralph/state"
 )
 
-// examine carries out the phase that a task waits for: others than its developer look at it.
+// sitting is a phase in which others than its developer look at a task: what they are asked,
+// and what they said.
+type sitting struct {
+	asks  panel.Sitting
+	says  panel.Result
+	known turn.Result // of the run, when it began
+}
+
+// sit prepares the phase that a task waits for.
+func (r *Run) sit(t task.Task, a turn.Assignment) *sitting {
+	n := r.tasks.Of(t.ID)
+	s := &sitting{asks: panel.Sitting{From: a.Origin, Task: t, Review: n.Review, Story: r.plan.File.Of(r.plan.Counts.List, t), Dir: r.d.Dir, Env: r.d.Env,
+		Author: r.wanted(t, r.plan.Read().List).Agent, LogDir: a.LogDir, Checks: reviews.Checks(n.Report), Findings: r.review.Texts(), Emit: r.heard,
+		Called: func() error { r.calls.Calls++; return r.d.State.SaveCalls(r.calls) }}}
+	s.known = turn.Result{Agent: r.panel.First(s.asks), PlanName: r.plan.File.Name, Started: time.Now(), Checks: r.checks,
+		Work: turn.Work{Before: r.plan.Read()}, Proof: turn.Proof{Worked: n.Worked, Tries: n.Tries, Report: n.Report}}
+	return s
+}
+
+// examine carries out the phase that a task waits for.
 func (r *Run) examine(ctx context.Context, t task.Task) (rules.Decision, error) {
-	n, a := r.tasks.Of(t.ID), r.assignment(t)
-	s := panel.Sitting{From: a.Origin, Task: t, Review: n.Review, Story: r.plan.File.Of(r.plan.Counts.List, t), Author: r.wanted(t, r.plan.Read().List).Agent, LogDir: a.LogDir,
-		Checks: reviews.Checks(r.last.Proof.Report), Findings: r.review.Texts(), Emit: r.heard,
-		Called: func() error { r.calls.Calls++; return r.d.State.SaveCalls(r.calls) }}
-	a.Agent.Spec.Name = r.panel.First(s)
+	a := r.assignment(t)
+	s := r.sit(t, a)
+	a.Agent.Spec.Name = s.known.Agent
 	r.begin(a)
 	if err := r.counted.Wait(); err != nil {
 		return rules.Decision{}, err
 	}
-	started := time.Now()
-	sat, err := r.panel.Hold(ctx, s)
+	var err error
+	s.says, err = r.panel.Hold(ctx, s.asks)
 	keep, kept := r.inbox.AfterContext(ctx)
 	defer kept()
-	res := s.Result(sat, turn.Result{Agent: a.Agent.Spec.Name, PlanName: r.plan.File.Name, Started: started, Checks: r.checks,
-		Work: turn.Work{Before: r.plan.Read()}, Proof: turn.Proof{Worked: n.Worked, Tries: n.Tries, Report: r.last.Proof.Report}})
+	res := turned{Result: s.asks.Result(s.says, s.known), worker: r.worker, dir: r.d.Dir}
+	if err != nil || res.Cut != "" || ctx.Err() != nil {
+		res.skip = r.inbox.Take(state.RequestSkip) != ""
+		return r.unheard(res), err
+	}
+	return r.reviewed(ctx, keep, res, s.says)
+}
+
+// unheard ends a phase that was cut off.
+func (r *Run) unheard(res turned) rules.Decision {
+	goOn := rules.Decision{Action: rules.ActionContinue}
+	if res.skip {
+		r.skip(res.Task, true)
+	}
+	r.announceEnd(res.Result, goOn)
+	return goOn
+}
+
+// reviewed concludes from a phase.
+func (r *Run) reviewed(ctx, keep context.Context, from turned, sat panel.Result) (rules.Decision, error) {
+	res, t := from.Result, from.Task
 	if sat.Stuck != nil {
-		return r.conclude(ctx, keep, turned{Result: res, worker: r.worker, dir: r.d.Dir})
+		return r.conclude(ctx, keep, from)
+	}
+	if from.Reopened() { // it passed, but it does not land
+		r.sendBack(t, sat.Verdicts)
+		from.Work.Before, from.Proof.Handed = r.plan.Read(), true // its developer got somewhere
+		d, err := r.conclude(ctx, keep, from)
+		if err != nil {
+			return d, err
+		}
+		return r.after(keep, res, d), nil
 	}
 	r.mem.Usage, r.calls.Tokens = r.mem.Usage.Add(sat.Usage), r.calls.Tokens+sat.Usage.Total()
-	if err != nil || res.Cut != "" || ctx.Err() != nil {
-		if r.inbox.Take(state.RequestSkip) != "" {
-			r.skip(t, true)
-		}
-		r.announceEnd(res, rules.Decision{Action: rules.ActionContinue})
-		return rules.Decision{Action: rules.ActionContinue}, err
-	}
 	r.mem.Iterations++
 	d := r.concludeReview(t, sat.Outcome)
 	res.Proof.After = r.plan.Read()
 	r.plan.Counts, r.last = res.Proof.After, res
 	if res.Proof.After.IsDone(t.ID) {
-		r.commit(keep, t, a.Origin)
+		r.commit(keep, t, res.Origin)
+		r.plan.Pop(t.ID, r.d.State.Dir(), r.worker.Forget)
 		r.tasks.Settled(t.ID)
 	}
 	r.announceEnd(res, d)
 	if err := writes.SideBySide(func() error { return r.d.State.SaveCalls(r.calls) }, r.out.Save); err != nil {
 		return d, err
 	}
-	if err := r.worker.Keep(keep, r.d.Dir, output.KeptOf(res, d.Rule)); err != nil && keep.Err() == nil {
+	if err := from.worker.Keep(keep, from.dir, output.KeptOf(res, d.Rule)); err != nil && keep.Err() == nil {
 		return d, err
 	}
 	return r.after(keep, res, d), nil
@@ -67,22 +108,31 @@ func (r *Run) concludeReview(t task.Task, o roles.Outcome) rules.Decision {
 	f := reviews.Facts{Outcome: o, Refused: n.Review.Refused, Attempts: n.Attempts, Next: r.panel.Plan(t, n.Review).Next(n.Review.Phase)}
 	d := reviews.Conclude(f, r.o.Policy)
 	r.notes.NextPrompt = state.NextPrompt{Task: t.ID, Last: d.Reason, Feedback: d.Feedback}
-	n.Review.Verdicts = o.Verdicts
 	r.out.Status(func(s *state.Status) { s.Verdicts = o.Verdicts })
 	r.review.Judged(t, o)
+	refused := n.Review.Refused + 1
 	switch {
 	case d.PutAside:
+		r.sendBack(t, o.Verdicts)
 		r.putAside(t, d.Reason)
 	case !o.Passed:
-		n.Review.Phase, n.Review.Refused = "", n.Review.Refused+1
+		r.sendBack(t, o.Verdicts)
+		n.Review.Refused = refused
 		r.tasks.Remember(t.ID, d.Feedback)
-		r.mark(t.ID, task.Active)
 	case f.Next != "":
-		n.Review.Phase = f.Next
+		n.Review.Phase, n.Review.Verdicts = f.Next, o.Verdicts
 	default:
 		r.mark(t.ID, task.Done)
 	}
 	return d
+}
+
+// sendBack gives a task back to its developer. What the turn taught that was refused is forgotten.
+func (r *Run) sendBack(t task.Task, said []state.Verdict) {
+	n := r.tasks.Of(t.ID)
+	r.unlearn(n.Review.Run, n.Review.Iteration)
+	n.Review.Phase, n.Review.Verdicts, n.Review.Run, n.Review.Iteration = "", said, "", 0
+	r.mark(t.ID, task.Active)
 }
 
 // putAside gives a task up, and says so in the plan.
@@ -90,4 +140,62 @@ func (r *Run) putAside(t task.Task, why string) {
 	r.tasks.PutAside(t.ID, why, "", r.plan.Read().List)
 	r.tasks.Of(t.ID).Aside.Marked = r.mark(t.ID, task.Blocked)
 	r.tellOf(t, state.TaskChange{ID: t.ID, Title: t.Title, State: "put aside", Why: why})
+}
+
+// startReview begins the phase that a task waits for, in a slot.
+func (r *Run) startReview(ctx context.Context, t task.Task) (rules.Decision, error) {
+	j := r.crew.Take(t, r.mem.Iterations+1)
+	a := r.assignment(t)
+	s := r.sit(t, a)
+	s.asks.Emit, s.asks.Alone = r.crew.Tell, r.crew.Alone
+	a.Agent.Spec.Name = s.known.Agent
+	r.begin(a)
+	if err := r.counted.Wait(); err != nil {
+		r.crew.Release(j)
+		return rules.Decision{}, err
+	}
+	r.sittings[t.ID] = s
+	r.crew.Review(ctx, j, a, func(ctx context.Context, at crew.Place) (res turn.Result, land bool, err error) {
+		s.asks.Dir, s.asks.Env, s.asks.Review.Base = at.Dir, at.Env, at.Base
+		s.says, err = r.panel.Hold(ctx, s.asks)
+		land = s.says.Passed && s.says.Stuck == nil && s.says.Cut == "" && r.panel.Plan(t, s.asks.Review).Next(s.asks.Review.Phase) == ""
+		return s.asks.Result(s.says, s.known), land, err
+	})
+	r.showSlots()
+	return rules.Decision{}, nil
+}
+
+// reviewedBeside concludes from a phase in a slot.
+func (r *Run) reviewedBeside(ctx context.Context, from turned, d crew.Done, s *sitting) (rules.Decision, error) {
+	work := d.Job.Context()
+	switch {
+	case len(d.Conflict) > 0:
+		n := r.tasks.Of(from.Task.ID)
+		r.sendBack(from.Task, n.Review.Verdicts)
+		goOn := rules.Decision{Action: rules.ActionContinue, Rule: "continue", Reason: "its work does not fit to what has landed meanwhile: its developer joins both sides"}
+		r.announceEnd(from.Result, goOn)
+		r.calls.Calls--
+		return goOn, r.d.State.SaveCalls(r.calls)
+	case d.Err != nil && work.Err() == nil:
+		return rules.Decision{}, d.Err
+	case from.Cut != "" || work.Err() != nil:
+		return r.unheard(from), nil
+	}
+	keep, kept := r.inbox.AfterContext(ctx)
+	defer kept()
+	return r.reviewed(ctx, keep, from, s.says)
+}
+
+// unlearn forgets what a turn taught.
+func (r *Run) unlearn(run string, iteration int) {
+	if iteration == 0 {
+		return
+	}
+	wrote, err := r.learned.Forget(run, iteration)
+	if err != nil {
+		r.d.Log.Warn("lessons of a turn that was refused stay", logs.KeyIteration, iteration, logs.KeyError, err)
+	}
+	if wrote {
+		r.worker.Forget()
+	}
 }

@@ -61,6 +61,19 @@ var reviewFakes = map[string]func(*fake) int{
 		}
 		return f.developed()
 	},
+	"strict-teacher": func(f *fake) int { // each work teaches something of its own
+		if code, asked := f.verdict(func(_, nonce string) string {
+			if read1("work.txt") == "call 1" {
+				return says(nonce, "fail", 30, "it says call 1")
+			}
+			return says(nonce, "pass", 90, "")
+		}); asked {
+			return code
+		}
+		f.developed()
+		lesson := map[bool]string{true: "Dates are stored as strings in local time", false: "Invoices live below billing/ledger"}[f.call == 1]
+		return f.result("Did it.\n<learning>"+lesson+"</learning>\n"+block(!open1(planName), ""), nil)
+	},
 	"strict": func(f *fake) int {
 		if code, asked := f.verdict(func(_, nonce string) string { return says(nonce, "concerns", 60, "not good enough") }); asked {
 			return code
@@ -246,6 +259,27 @@ func TestReviewer_changesFiles_whichAreNotKept(t *testing.T) {
 	v := payloads[state.Verdict](b)
 	if len(v) != 1 || !slices.Equal(v[0].Changed, []string{"new.txt", "work.txt"}) {
 		t.Errorf("verdicts %+v", v)
+	}
+}
+
+func TestReview_refusal_takesWhatTheTurnTaughtWithIt(t *testing.T) {
+	b := newBench(t, "strict-teacher", "[ ] one")
+	b.repository()
+	b.o.QA, b.o.Choice.Learn = true, true
+	learned := map[int]string{}
+	show := b.d.Show
+	b.d.Show = func(e state.Event) {
+		if show(e); e.Kind == state.KindIterationStart {
+			data, _ := os.ReadFile(filepath.Join(b.dir, ".ralph/learnings.jsonl"))
+			learned[e.Iteration] = string(data)
+		}
+	}
+	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
+	if !strings.Contains(learned[2], "local time") || strings.Contains(learned[3], "local time") {
+		t.Errorf("before the review %q, after its refusal %q", learned[2], learned[3])
+	}
+	if at := b.read(".ralph/learnings.jsonl"); strings.Contains(at, "local time") || !strings.Contains(at, "billing/ledger") {
+		t.Errorf("at the end %q", at)
 	}
 }
 

@@ -151,6 +151,8 @@ type Run struct {
 	hooks   hooks.Set
 	hooked  string     // the task whose hooks ran last before a turn
 	crew    *crew.Crew // nil: turns work in the project itself, one at a time
+	// sittings are the reviews in slots, by task.
+	sittings map[string]*sitting
 
 	counted  writes.Begun // the call that begins
 	analysis writes.Later // of the latest turn
@@ -173,7 +175,7 @@ type past struct {
 // New prepares a run; nothing is written yet.
 func New(o Options, d Deps) *Run {
 	host, _ := os.Hostname() // only a label
-	r := &Run{o: o, d: d, host: host, inbox: inbox.New(), tasks: ledger.Ledger{}, plan: planbook.New(d.Dir, d.Plan, o.PlanOptions)}
+	r := &Run{o: o, d: d, host: host, inbox: inbox.New(), tasks: ledger.Ledger{}, sittings: map[string]*sitting{}, plan: planbook.New(d.Dir, d.Plan, o.PlanOptions)}
 	r.plan.File.Edits, r.plan.Log, r.learned = d.PlanEdits, d.Log, lessons.Open(d.Dir, o.Choice)
 	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}
 	r.pool.Pace.Plan, _ = pace.Parse(o.Pace) // config took nothing else

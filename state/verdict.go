@@ -104,6 +104,10 @@ type Reviewing struct {
 	Refused  int       `json:"refused,omitempty"`  // refusals in a row
 	Judges   []string  `json:"judges,omitempty"`   // that the plan named when work began
 	Verdicts []Verdict `json:"verdicts,omitempty"` // of the latest phase
+
+	// Run and Iteration are the developer's turn that is looked at. Zero: none is.
+	Run       string `json:"run,omitempty"`
+	Iteration int    `json:"iteration,omitempty"`
 }
 
 // Begun reports whether there is anything to remember.

@@ -36,12 +36,15 @@ type Options struct {
 	Dir    string // the user's project
 	Plan   store.File
 	Run    string
-	Prefix string   // of commit messages; empty: none
-	Env    []string // of the run
-	Secure []string // the variables that filters of git get
+	Prefix func(task.Task) string // of the message of a commit for a task; empty: none
+	Env    []string               // of the run
+	Secure []string               // the variables that filters of git get
 	Log    hclog.Logger
 	// Worker makes a worker with this environment.
 	Worker func(env []string) *turn.Worker
+	// Merge is asked, on the goroutine of the run, before finished work goes into the merge queue.
+	// It says why it may not; empty: it may.
+	Merge func(*Job, slots.Work) (why string)
 }
 
 // Crew is the slots of one run, and what they are at.
@@ -83,18 +86,22 @@ type Job struct {
 	worker  *turn.Worker
 	work    slots.Work
 	landing chan landing
+	// unchecked is true when no turn has checked the work as it is.
+	unchecked bool
 }
 
 // landing is the merge queue's answer.
 type landing struct {
 	merge.Outcome
-	err error
+	held string // why it may not land; empty: it may
+	err  error
 }
 
-// News is one event of a turn, or its end.
+// News is one event of a turn, or its end, or something that the run has to do for it.
 type News struct {
 	Event *state.Event
 	Done  *Done
+	Do    func()
 }
 
 // Done is a turn that is over.
@@ -104,6 +111,8 @@ type Done struct {
 	Work   slots.Work
 	Landed string // the commit; empty: nothing has landed
 	Err    error  // ralph's own failure
+	// Conflict names files in which work that was to be reviewed does not fit to what has landed.
+	Conflict []string
 }
 
 // Open makes or finds the worktrees.
@@ -282,14 +291,28 @@ func (c *Crew) Release(j *Job) {
 
 // Start begins the turn of a job that was taken. Its News follow until its Done.
 func (c *Crew) Start(ctx context.Context, j *Job, a turn.Assignment) {
+	c.begin(ctx, j, a, func() Done { return c.carryOut(j) }) //nolint:contextcheck // a turn has the context of its job
+}
+
+func (c *Crew) begin(ctx context.Context, j *Job, a turn.Assignment, work func() Done) {
 	j.a, j.Origin = a, a.Origin
 	j.message = c.message(a)
 	j.ctx, j.cancel = context.WithCancelCause(ctx)
-	go func() { //nolint:contextcheck // a turn has the context of its job
-		d := c.carryOut(j)
+	go func() {
+		d := work()
 		c.news <- News{Done: &d}
 	}()
 }
+
+// Alone runs a function on the goroutine of the run, and waits for it.
+func (c *Crew) Alone(f func()) {
+	done := make(chan struct{})
+	c.news <- News{Do: func() { f(); close(done) }}
+	<-done
+}
+
+// Tell hands an event on. The run takes it as soon as it can.
+func (c *Crew) Tell(e state.Event) { c.news <- News{Event: &e} }
 
 // message is that of a commit without its own.
 func (c *Crew) message(a turn.Assignment) string {
@@ -297,8 +320,8 @@ func (c *Crew) message(a turn.Assignment) string {
 	if title == "" {
 		title = fmt.Sprintf("iteration %d", a.Origin.Iteration)
 	}
-	if c.o.Prefix != "" {
-		title = c.o.Prefix + " " + title
+	if prefix := c.o.Prefix(a.Task); prefix != "" {
+		title = prefix + " " + title
 	}
 	return fmt.Sprintf("%s\n\nRalph-Run: %s\nRalph-Iteration: %d\nRalph-Task: %s\n", title, a.Origin.Run, a.Origin.Iteration, a.Task.ID)
 }

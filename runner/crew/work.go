@@ -21,7 +21,7 @@ import (
 func (c *Crew) carryOut(j *Job) (d Done) {
 	d.Job = j
 	ctx := command.With(j.ctx, c.trust)
-	d.Result = turn.Result{V: turn.Version, Origin: j.a.Origin, Task: j.a.Task, Agent: j.a.Agent.Spec.Name, Checks: j.a.Checks, Cut: stop.By(ctx)}
+	d.Result = c.notBegun(ctx, j)
 	tip, err := c.branch.Tip(ctx)
 	if err != nil {
 		d.Err = err
@@ -34,7 +34,7 @@ func (c *Crew) carryOut(j *Job) (d Done) {
 	}
 	j.worker = c.o.Worker(j.Slot.Env(c.o.Env))
 	j.worker.Trust = c.trust
-	if d.Err = c.setUp(ctx, j.Slot, j.a, helper{j.worker, c.tell}); d.Err != nil {
+	if d.Err = c.setUp(ctx, j.Slot, j.a, helper{j.worker, c.Tell}); d.Err != nil {
 		return d
 	}
 	j.a.Known.Worked = j.a.Known.Worked || begun.Resumed // it may be done already
@@ -45,14 +45,14 @@ func (c *Crew) carryOut(j *Job) (d Done) {
 	if j.a.Checks.NeedBaseline(j.a.Origin) {
 		first := j.a
 		first.Part = turn.Baseline
-		res, err := j.worker.Run(ctx, first, c.tell)
+		res, err := j.worker.Run(ctx, first, c.Tell)
 		if err != nil || ctx.Err() != nil {
 			d.Err, d.Result.Cut = err, stop.By(ctx)
 			return d
 		}
 		j.a.Checks = res.Checks
 	}
-	d.Result, d.Err = j.worker.Run(ctx, j.a, c.tell)
+	d.Result, d.Err = j.worker.Run(ctx, j.a, c.Tell)
 	late, done := stop.Outlast(ctx)
 	defer done()
 	if j.work, err = j.Slot.Save(late, j.message); err != nil {
@@ -63,6 +63,11 @@ func (c *Crew) carryOut(j *Job) (d Done) {
 		c.land(ctx, j, &d)
 	}
 	return d
+}
+
+// notBegun is the result of a turn that was ended before its call.
+func (c *Crew) notBegun(ctx context.Context, j *Job) turn.Result {
+	return turn.Result{V: turn.Version, Origin: j.a.Origin, Task: j.a.Task, Agent: j.a.Agent.Spec.Name, Checks: j.a.Checks, Cut: stop.By(ctx)}
 }
 
 // Refused are the files that were left out of the work.
@@ -124,9 +129,6 @@ func (c *Crew) setUp(ctx context.Context, s *slots.Slot, a turn.Assignment, by h
 	return done()
 }
 
-// tell hands an event on. The run takes it as soon as it can.
-func (c *Crew) tell(e state.Event) { c.news <- News{Event: &e} }
-
 func conflictText(files []string) string {
 	return fmt.Sprintf("Your earlier work on this task is in the workspace, but it does not fit to what others have finished meanwhile. "+
 		"These files contain both, between conflict markers (<<<<<<<, =======, >>>>>>>): %s. Join them so that both sides keep working, remove the markers, "+
@@ -135,6 +137,13 @@ func conflictText(files []string) string {
 
 // land sends the work through the merge queue and takes its answer over into the result.
 func (c *Crew) land(ctx context.Context, j *Job, d *Done) {
+	if c.o.Merge != nil {
+		var why string
+		if c.Alone(func() { why = c.o.Merge(j, j.work) }); why != "" {
+			d.take(landing{held: why})
+			return
+		}
+	}
 	select {
 	case c.queue <- j:
 	case <-ctx.Done():
@@ -152,7 +161,7 @@ func (c *Crew) land(ctx context.Context, j *Job, d *Done) {
 
 // take changes the result by what the merge queue found.
 func (d *Done) take(l landing) {
-	p := &d.Result.Proof
+	p, why := &d.Result.Proof, "it does not pass together with what has landed meanwhile"
 	switch {
 	case l.Landed != "":
 		d.Landed = l.Landed
@@ -161,6 +170,9 @@ func (d *Done) take(l landing) {
 		d.Err = l.err
 	case l.err != nil:
 		p.Unchecked = true
+	case l.held != "":
+		p.Report = refused(gate.Check{Name: "merge", Command: "pre_merge"}, l.held)
+		why = "a hook keeps it back"
 	case len(l.Conflict) > 0:
 		p.Report = conflictReport(l.Conflict, d.Work.Key)
 	default:
@@ -168,7 +180,7 @@ func (d *Done) take(l landing) {
 	}
 	p.Tries = d.Job.a.Known.Tries + 1
 	d.Result.Call.Signalled = false // the agent could not know
-	p.Reopen = append(p.Reopen, turn.Reopen{Task: d.Result.Task.ID, By: turn.ReopenChecks, Why: "it does not pass together with what has landed meanwhile"})
+	p.Reopen = append(p.Reopen, turn.Reopen{Task: d.Result.Task.ID, By: turn.ReopenChecks, Why: why})
 	p.After = p.After.Without([]string{d.Result.Task.ID})
 }
 
@@ -176,7 +188,11 @@ func (d *Done) take(l landing) {
 func conflictReport(files []string, key string) gate.Report {
 	text := fmt.Sprintf("does not fit to what has landed meanwhile: %s (both sides are kept: %s, %s)",
 		strings.Join(files, ", "), slots.Ref(key), slots.Other(key))
-	check := gate.Check{Name: "merge", Command: "git merge"}
+	return refused(gate.Check{Name: "merge", Command: "git merge"}, text)
+}
+
+// refused is the report of a check that fails.
+func refused(check gate.Check, text string) gate.Report {
 	return gate.Report{Results: []gate.Result{{Name: check.Name, Command: check.Command, Check: check, Output: text, ExitCode: 1,
 		Verdict: gate.VerdictFailed, Blocks: true, Reason: text}}}
 }
@@ -231,7 +247,7 @@ func (c *Crew) round(ctx context.Context, q *merge.Queue, waiting []*Job) (next 
 	work, done := context.WithCancelCause(ctx)
 	defer done(nil)
 	for i, j := range waiting {
-		items[i] = merge.Item{Task: j.Task.ID, Work: j.work}
+		items[i] = merge.Item{Task: j.Task.ID, Work: j.work, Unchecked: j.unchecked}
 		defer context.AfterFunc(j.ctx, func() { done(context.Cause(j.ctx)) })()
 	}
 	out, err := q.Round(command.With(work, c.trust), items)
@@ -267,8 +283,8 @@ func (c *Crew) checkTogether(ctx context.Context, of []*Job) (turn.Result, error
 	a := last.a
 	a.Dir, a.Plan, a.Part, a.Checks.Everything, a.Protect = c.base.Dir, c.base.Plan(), turn.Check, true, nil
 	a.Origin.Role, a.Sandbox = "merge", contained(a)
-	if err := c.setUp(ctx, c.base, a, helper{c.checker, c.tell}); err != nil {
+	if err := c.setUp(ctx, c.base, a, helper{c.checker, c.Tell}); err != nil {
 		return turn.Result{}, err
 	}
-	return c.checker.Run(ctx, a, c.tell)
+	return c.checker.Run(ctx, a, c.Tell)
 }

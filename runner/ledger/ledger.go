@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ralph/runner/audit"
+	"ralph/runner/gate"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -31,6 +32,7 @@ type Notes struct {
 	Worked   bool     // something was done for it, so its tick needs no more
 	Refusals int      // ticks without work
 	Review   state.Reviewing
+	Report   gate.Report // of the checks after the latest turn; it is not kept
 }
 
 // Of are the notes on a task. A task that nothing is known about gets empty ones.
@@ -195,7 +197,7 @@ func (l Ledger) AsideTitles(list task.List) []string {
 // Learn takes over what a turn says about the tasks.
 func (l Ledger) Learn(r turn.Result) {
 	own, p := l.Of(r.Task.ID), r.Proof
-	own.Worked, own.Tries = p.Worked, p.Tries
+	own.Worked, own.Tries, own.Report = p.Worked, p.Tries, p.Report
 	if p.Refused {
 		own.Refusals++
 	}

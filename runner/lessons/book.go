@@ -64,11 +64,13 @@ func (b *Book) reload() {
 	}
 }
 
-// Stood reports whether a turn counts as it is: nothing of it was refused, undone or red.
+// Stood reports whether a turn counts as it is: nothing of it was refused, undone or red. What
+// a reviewer refuses later is forgotten then.
 func Stood(res turn.Result) bool {
 	p := res.Proof
 	return res.Call.Made && res.Cut == "" && res.Call.Outcome.Class.Success() && res.Work.Lost == "" &&
-		!p.Unchecked && !p.Report.Blocked() && !p.Refused && !p.Unearned && len(p.Reopen) == 0
+		!p.Unchecked && !p.Report.Blocked() && !p.Refused && !p.Unearned &&
+		!slices.ContainsFunc(p.Reopen, func(o turn.Reopen) bool { return o.By != turn.ReopenReview })
 }
 
 // Learn takes over what a turn reports as learned. It returns the findings about texts
@@ -133,6 +135,21 @@ func evidence(res turn.Result) string {
 		return "the turn stood; the project has no checks"
 	}
 	return "the turn stood; checks: " + strings.Join(names, ", ")
+}
+
+// Forget forgets what only a turn of this number taught. wrote is true when it changed a file of
+// the project, outside of .ralph.
+func (b *Book) Forget(run string, iteration int) (wrote bool, err error) {
+	if b.project == "" {
+		return false, nil
+	}
+	b.reload()
+	was := b.all
+	b.all = memory.Without(was, memory.Turn{Run: run, Iteration: iteration})
+	if len(was) == 0 {
+		return false, nil
+	}
+	return Save(b.project, was, b.all)
 }
 
 // Undo forgets what only this turn taught. It returns how many lessons went.

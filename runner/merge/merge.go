@@ -23,6 +23,8 @@ const BatchMost = 8
 type Item struct {
 	Task string // id
 	Work slots.Work
+	// Unchecked is true when no turn has checked the work as it is.
+	Unchecked bool
 }
 
 // Outcome is what became of an Item. Exactly one of its fields is set.
@@ -68,7 +70,7 @@ func (q *Queue) Round(ctx context.Context, items []Item) ([]Outcome, error) {
 			return nil, fmt.Errorf("join the work on %q: %w", it.Task, err)
 		}
 		if out[i].Conflict = conflict; len(conflict) == 0 {
-			row = append(row, picked{item: i, commit: commit, proved: len(row) == 0 && it.Work.Base == tip})
+			row = append(row, picked{item: i, commit: commit, proved: len(row) == 0 && !it.Unchecked && it.Work.Base == tip})
 			at = commit
 		}
 	}

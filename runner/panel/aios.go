@@ -49,9 +49,9 @@ func (p *Panel) take(room *room, changed []string, v *state.Verdict) (undone []s
 	gates := aios.GatePattern(room.sitting.Task)
 	for _, file := range changed {
 		data, err := os.ReadFile(filepath.Join(room.dir, filepath.FromSlash(file)))
-		to := filepath.Join(p.Dir, filepath.FromSlash(file))
+		to := filepath.Join(room.project, filepath.FromSlash(file))
 		switch {
-		case err == nil && aios.MayWrite(file) && inside(p.Dir, to):
+		case err == nil && aios.MayWrite(file) && inside(room.project, to):
 			if os.MkdirAll(filepath.Dir(to), 0o755) != nil || os.WriteFile(to, data, 0o644) != nil {
 				p.Log.Warn("a report is not kept", "file", file)
 			}
@@ -59,6 +59,7 @@ func (p *Panel) take(room *room, changed []string, v *state.Verdict) (undone []s
 				merge(v, data)
 			}
 		case err == nil && file == room.sitting.Story:
+			to = filepath.Join(p.Dir, filepath.FromSlash(file)) // the plan is never part of the work
 			story, err := os.ReadFile(to)
 			if with := aios.Section(string(story), string(data)); err == nil && with != string(story) {
 				err = os.WriteFile(to, []byte(with), 0o644)
@@ -105,7 +106,7 @@ func (p *Panel) handOff(s Sitting, h aios.Handoff) {
 		return
 	}
 	h.Story = aios.Context{ID: s.Task.ID, Path: s.Story, Status: s.Task.Word, Task: s.Task.Title}
-	if err := h.Write(filepath.Join(p.Dir, p.AIOS.HandoffDir), time.Now()); err != nil {
+	if err := h.Write(filepath.Join(s.Dir, p.AIOS.HandoffDir), time.Now()); err != nil {
 		p.Log.Warn("no handoff", "error", err)
 	}
 }

@@ -34,7 +34,7 @@ import (
 	"ralph/state"
 )
 
-// Panel asks reviewers. Its exported fields do not change during a run, what they point to may.
+// Panel asks reviewers. Its exported fields do not change during a run, what they point to may: see Sitting.Alone.
 type Panel struct {
 	roles.Review
 	Rows    []roles.Reviewer // of config.yaml
@@ -60,6 +60,8 @@ type Sitting struct {
 	Task     task.Task
 	Review   state.Reviewing
 	Story    string   // its file, relative to the project
+	Dir      string   // where the work is: the project, or its worktree in a slot
+	Env      []string // of programs there
 	Author   string   // its agent
 	LogDir   string   // for prompts and raw output
 	Checks   []string // what the latest checks said, a line each
@@ -67,6 +69,8 @@ type Sitting struct {
 	// Called is told before each call but the first.
 	Called func() error
 	Emit   func(state.Event)
+	// Alone runs a function while nothing else of the run does; nil: nothing else does anyway.
+	Alone func(func())
 }
 
 // Result is what came of it.
@@ -250,14 +254,17 @@ type call struct {
 // call makes a call. An agent that was chosen by default and cannot be used is replaced.
 func (p *Panel) call(ctx context.Context, room *room, c call, emit func(state.Event)) (turn.Result, pool.Choice, error) {
 	for {
-		who, chosen, err := p.who(c.Reviewer, room.sitting.Author)
+		var who pool.Choice
+		var chosen bool
+		var err error
+		room.alone(func() { who, chosen, err = p.who(c.Reviewer, room.sitting.Author) })
 		if err != nil {
 			return turn.Result{}, who, fmt.Errorf("review by %s: %w", c.Name, err)
 		}
 		if err := room.called(); err != nil {
 			return turn.Result{}, who, err
 		}
-		w := &turn.Worker{Env: slices.Concat(p.Env, []string{"GIT_CEILING_DIRECTORIES=" + filepath.Dir(room.dir)}), Size: p.Size, Kill: p.Kill, Log: p.Log}
+		w := &turn.Worker{Env: slices.Concat(room.sitting.Env, []string{"GIT_CEILING_DIRECTORIES=" + filepath.Dir(room.dir)}), Size: p.Size, Kill: p.Kill, Log: p.Log}
 		res, err := w.Run(ctx, p.assignment(room, c, who), emit)
 		w.Close()
 		if err != nil && ctx.Err() == nil {
@@ -268,7 +275,7 @@ func (p *Panel) call(ctx context.Context, room *room, c call, emit func(state.Ev
 		if !chosen || !unusable && !rules.IsLimit(o.Class) || ctx.Err() != nil {
 			return res, who, nil
 		}
-		p.exclude(who.Agent.Spec.Name, o, unusable)
+		room.alone(func() { p.exclude(who.Agent.Spec.Name, o, unusable) })
 		emit(state.NewEvent(room.sitting.From, time.Now(), turn.Redacted(state.Finding{Source: state.FoundByReview, Doubt: true,
 			Text: fmt.Sprintf("%s cannot review now (%s%s); another agent is asked", who.Agent.Spec.Name, o.Reason, res.Call.NotStarted)})))
 	}

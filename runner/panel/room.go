@@ -27,7 +27,8 @@ import (
 const (
 	maxWatched  = 200_000  // files of the copy that are compared
 	maxEvidence = 20       // files
-	maxFile     = 64 << 10 // bytes of one of them
+	maxFile     = 64 << 10 // bytes of one of them that are shown
+	maxCopied   = 16 << 20 // bytes of one of them
 )
 
 // room is where reviewers work: a copy of the project, and what they are shown.
@@ -35,11 +36,11 @@ type room struct {
 	box sandbox.Contained // of dir
 	roles.Case
 	sitting  Sitting
-	project  string
+	project  string // with the work: Sitting.Dir
 	dir      string // a copy of it, or itself
 	evidence string // the folder of evidence files, relative to the project
 	copied   *replica.Replica
-	before   git.Snapshot // of the project
+	before   git.Snapshot // of project
 	files    map[string]stamp
 
 	mu    sync.Mutex
@@ -80,7 +81,7 @@ func (p *Panel) base(ctx context.Context) string {
 
 // open copies the project as it is now. Outside git, reviewers work in the project itself.
 func (p *Panel) open(ctx context.Context, s Sitting) (*room, error) {
-	r := &room{sitting: s, project: p.Dir, dir: p.Dir, box: p.Sandbox, evidence: filepath.Join(state.DirName, "evidence", slug(s.Task.ID))}
+	r := &room{sitting: s, project: s.Dir, dir: s.Dir, box: p.Sandbox, evidence: filepath.Join(state.DirName, "evidence", slug(s.Task.ID))}
 	r.Case = roles.Case{Task: s.Task, Checks: s.Checks, Findings: s.Findings}
 	for _, v := range s.Review.Verdicts {
 		for _, reason := range v.Reasons {
@@ -89,18 +90,18 @@ func (p *Panel) open(ctx context.Context, s Sitting) (*room, error) {
 	}
 	r.readEvidence(p.Dir)
 	var err error
-	if r.before, err = git.Observe(ctx, p.Dir); err != nil && ctx.Err() == nil {
+	if r.before, err = git.Observe(ctx, s.Dir); err != nil && ctx.Err() == nil {
 		return r, fmt.Errorf("look at the project: %w", err)
 	}
 	if r.before.Repo {
 		tree, err := r.before.Tree(ctx)
 		if err == nil {
-			r.copied, err = replica.Make(ctx, replica.Home(p.Env), p.Dir, tree)
+			r.copied, err = replica.Make(ctx, replica.Home(s.Env), s.Dir, tree)
 		}
 		switch {
 		case err == nil:
 			r.dir, r.Copied = r.copied.Dir, true
-			r.compare(ctx, p.Dir, tree)
+			r.compare(ctx, s.Dir, tree)
 			if r.box, err = p.Sandbox.For(r.dir); err != nil {
 				return r, err
 			}
@@ -111,7 +112,7 @@ func (p *Panel) open(ctx context.Context, s Sitting) (*room, error) {
 	if p.ofAIOS(s) && r.Copied {
 		r.Head = aios.Review(s.Task)
 		p.handOff(s, aios.Handoff{From: "dev", To: "qa", Next: "review the story", Files: r.names()})
-		r.before, err = git.Observe(ctx, p.Dir)
+		r.before, err = git.Observe(ctx, s.Dir)
 	}
 	r.files = r.look()
 	return r, err
@@ -165,6 +166,48 @@ func (r *room) readEvidence(dir string) {
 	})
 }
 
+// Collect takes over the evidence for a task from the place where its developer worked.
+func (p *Panel) Collect(from string, t task.Task) {
+	folder := filepath.Join(state.DirName, "evidence", slug(t.ID))
+	if t.ID == "" || from == p.Dir {
+		return
+	}
+	if err := copyFiles(filepath.Join(from, folder), p.Dir, folder); err != nil {
+		p.Log.Warn("evidence is not kept", "error", err)
+	}
+}
+
+// copyFiles copies the files of a folder into a folder of a project, and follows no link out of it.
+func copyFiles(from, project, folder string) error {
+	if _, err := os.Stat(from); err != nil {
+		return nil //nolint:nilerr // there are none
+	}
+	theirs, err := os.OpenRoot(from)
+	if err != nil {
+		return err
+	}
+	defer theirs.Close()
+	root, err := os.OpenRoot(project)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	left := maxEvidence
+	return walk.Files(from, &left, func(name string, info fs.FileInfo) error {
+		if !info.Mode().IsRegular() || info.Size() > maxCopied {
+			return nil
+		}
+		data, err := theirs.ReadFile(name)
+		if err == nil {
+			err = root.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o755)
+		}
+		if err != nil {
+			return err
+		}
+		return root.WriteFile(filepath.Join(folder, name), data, 0o600)
+	})
+}
+
 // look stamps the files of the folder that reviewers work in.
 func (r *room) look() map[string]stamp {
 	files := map[string]stamp{}
@@ -209,6 +252,15 @@ func (r *room) disturbed(ctx context.Context) []string {
 	return r.before.Compare(now).Files
 }
 
+// alone runs a function while nothing else of the run does.
+func (r *room) alone(f func()) {
+	if r.sitting.Alone == nil {
+		f()
+		return
+	}
+	r.sitting.Alone(f)
+}
+
 // called counts a call.
 func (r *room) called() error {
 	r.mu.Lock()
@@ -216,5 +268,7 @@ func (r *room) called() error {
 	if r.calls++; r.calls == 1 || r.sitting.Called == nil {
 		return nil
 	}
-	return r.sitting.Called()
+	var err error
+	r.alone(func() { err = r.sitting.Called() })
+	return err
 }

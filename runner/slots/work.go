@@ -277,6 +277,16 @@ func (h *Home) Unfinished(ctx context.Context, t task.Task) bool {
 	return err == nil
 }
 
+// Kept is the unfinished work on a task: its commit and the message of that; empty: there is none.
+func (h *Home) Kept(ctx context.Context, t task.Task) (commit, message string, err error) {
+	if !h.Unfinished(ctx, t) {
+		return "", "", nil
+	}
+	out, err := command.Run(ctx, h.root, "log", "-1", "--format=%H%n%B", Ref(h.Key(t)))
+	commit, message, _ = strings.Cut(out, "\n")
+	return commit, message, err
+}
+
 // Recall finds work that is kept although it has landed: a kill came between. It returns the ids
 // of its tasks, by their keys.
 func (h *Home) Recall(ctx context.Context, tip string) (map[string]string, error) {

@@ -1,0 +1,77 @@
+package crew
+
+import (
+	"context"
+	"strings"
+
+	"ralph/runner/git/command"
+	"ralph/runner/slots"
+	"ralph/runner/turn"
+	"ralph/runner/turn/stop"
+)
+
+// Place is a slot with the work on a task in it.
+type Place struct {
+	Dir  string // the project in the slot
+	Env  []string
+	Base string // the commit that the work begins with
+}
+
+// Look is a review of the work at a place. land says that it may land. The error is ralph's own.
+type Look func(ctx context.Context, at Place) (res turn.Result, land bool, err error)
+
+// Review begins the review of a job that was taken. Its News follow until its Done.
+func (c *Crew) Review(ctx context.Context, j *Job, a turn.Assignment, look Look) {
+	c.begin(ctx, j, a, func() Done { return c.review(j, look) }) //nolint:contextcheck // it has the context of its job
+}
+
+// review shows the work in a slot, and sends it through the merge queue if it may land.
+func (c *Crew) review(j *Job, look Look) (d Done) {
+	d.Job = j
+	ctx := command.With(j.ctx, c.trust)
+	d.Result = c.notBegun(ctx, j)
+	tip, err := c.branch.Tip(ctx)
+	if err != nil {
+		d.Err = err
+		return d
+	}
+	kept, message, err := c.home.Kept(ctx, j.a.Task)
+	var begun slots.Begun
+	if err == nil {
+		begun, err = j.Slot.Begin(ctx, j.a.Task, tip)
+	}
+	if err != nil {
+		d.Err, d.Result.Cut = err, stop.By(ctx)
+		return d
+	}
+	if d.Conflict = begun.Conflict; len(d.Conflict) > 0 {
+		return d
+	}
+	if strings.Contains(message, "\nRalph-Iteration: ") { // else it is not of a turn
+		j.message = message
+	}
+	j.worker = c.o.Worker(j.Slot.Env(c.o.Env))
+	j.worker.Trust = c.trust
+	var land bool
+	d.Result, land, d.Err = look(ctx, Place{Dir: j.Slot.Dir, Env: j.Slot.Env(c.o.Env), Base: begun.Base})
+	late, done := stop.Outlast(ctx)
+	defer done()
+	if j.work, err = j.Slot.Save(late, j.message); err != nil && d.Err == nil {
+		d.Err = err
+	}
+	d.Work, j.unchecked = j.work, !c.same(late, kept, j.work)
+	if land && d.Err == nil && j.work.Commit != "" && ctx.Err() == nil {
+		c.land(ctx, j, &d)
+	}
+	return d
+}
+
+// same reports whether work is what its developer's turn has checked.
+func (c *Crew) same(ctx context.Context, kept string, w slots.Work) bool {
+	if kept == "" || w.Commit == "" {
+		return false
+	}
+	out, err := command.Run(ctx, c.base.Root, "rev-parse", kept+"^{tree}", w.Commit+"^{tree}", kept+"^", w.Commit+"^")
+	of := strings.Fields(out)
+	return err == nil && len(of) == 4 && of[0] == of[1] && of[2] == of[3]
+}
