@@ -90,22 +90,6 @@ func Files() []File {
 	}
 }
 
-// Names lists the files and folders that ralph and its user keep in the state directory,
-// relative to the project; folders end in a slash.
-func Names() (names []string) {
-	for _, f := range Files() {
-		first, _, isDir := strings.Cut(f.Name, "/")
-		if isDir {
-			first += "/"
-		}
-		names = append(names, DirName+"/"+first)
-	}
-	for _, name := range []string{fileGitignore, "config.yaml", "PROMPT.md", "AGENT.md", "specs/"} {
-		names = append(names, DirName+"/"+name)
-	}
-	return names
-}
-
 // Reader reads the state of one project. It creates nothing and never waits.
 type Reader struct{ dir string }
 

@@ -24,10 +24,11 @@ type Places struct {
 	Blanks []File `json:"blanks,omitempty"`
 }
 
-// File is a file that can only be read.
+// File is a file that can only be read, or the copy of another one, which its owner can write.
 type File struct {
 	Path string `json:"path"`
 	Text string `json:"text,omitempty"`
+	From string `json:"from,omitempty"` // what it is a copy of; empty: of nothing
 }
 
 // Encode returns the places for Make; those of nil are none.
@@ -95,11 +96,19 @@ func makeDir(path string) error {
 }
 
 func (f File) make() error {
-	file, err := os.OpenFile(f.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
+	mode, text := fs.FileMode(0o444), []byte(f.Text)
+	if f.From != "" {
+		var err error
+		if text, err = os.ReadFile(f.From); err != nil {
+			return err
+		}
+		mode = 0o600
+	}
+	file, err := os.OpenFile(f.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
-	_, err = file.WriteString(f.Text)
+	_, err = file.Write(text)
 	return errors.Join(err, file.Close())
 }
 
@@ -193,7 +202,8 @@ func (f File) Unchanged() bool {
 	return err == nil && string(text) == f.Text
 }
 
-// Is reports whether a path is a socket or an empty folder, as Make makes them.
+// Is reports whether a path is a socket or an empty folder, as Make makes them. A folder
+// with nothing but an Ignore is empty, too.
 func Is(path string) bool {
 	info, err := os.Lstat(path)
 	switch {
@@ -205,5 +215,11 @@ func Is(path string) bool {
 		return false
 	}
 	entries, err := os.ReadDir(path)
-	return err == nil && len(entries) == 0
+	return err == nil && (len(entries) == 0 || len(entries) == 1 && Ignore(filepath.Join(path, entries[0].Name())).Unchanged())
 }
+
+// IgnoreName is how git calls a list of what it does not see.
+const IgnoreName = ".gitignore"
+
+// Ignore is such a list at path, by which git sees nothing in its folder, not even the list.
+func Ignore(path string) File { return File{Path: path, Text: "*\n"} }

@@ -8,7 +8,7 @@ import (
 
 func places(dir string) Places {
 	at := func(name string) string { return filepath.Join(dir, name) }
-	return Places{Dirs: []string{at("folder")}, Sockets: []string{at("socket"), at("folder/in")}, Files: []File{{at("file"), "x"}}}
+	return Places{Dirs: []string{at("folder")}, Sockets: []string{at("socket"), at("folder/in")}, Files: []File{{Path: at("file"), Text: "x"}}}
 }
 
 func hold(t *testing.T, p Places) *Held {

@@ -40,6 +40,9 @@ var judges = sync.OnceValue(func() []judge {
 			files: re(`(?:^|/)\.ralph/(?:PROMPT\.md$|specs/)`), asked: re(`(?i)\b(?:prompts?|specs?|specifications?)\b`),
 		},
 		{
+			what: "what you start outside of the sandbox, too, was changed", strict: true, files: re(`^~/`),
+		},
+		{
 			what: "a program that others start was set up", strict: true,
 			files: re(`(?:^|/)\.mcp\.json$|(?:^|/)\.envrc$|(?:^|/)\.claude/(?:settings(?:\.local)?\.json$|commands/|agents/|hooks/)|` +
 				`(?:^|/)\.(?:codex|gemini|opencode|qwen|amp|augment)/|(?:^|/)opencode\.jsonc?$|(?:^|/)\.cursor/(?:(?:hooks|mcp|cli)\.json$|hooks/)`),

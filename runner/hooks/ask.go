@@ -9,6 +9,7 @@ import (
 
 	"ralph/ptyexec"
 	"ralph/runner/agent"
+	"ralph/runner/sandbox"
 	"ralph/state"
 )
 
@@ -57,7 +58,8 @@ func (s *Set) ask(ctx context.Context, h Hook, f Facts) ran {
 	cmd.FinalGrace = finalGrace
 	t := &agent.Transcript{}
 	decoder := spec.NewDecoder(t.Add)
-	r := s.run(ctx, h, child{cmd, spec.Env.State, spec.Env.Fixed, func(p []byte) bool { _, _ = decoder.Write(p); return decoder.Final() }})
+	kept := sandbox.Kept{Write: spec.Env.State, Locked: spec.Env.Fixed, Copied: spec.Env.Copied}
+	r := s.run(ctx, h, child{cmd, kept, func(p []byte) bool { _, _ = decoder.Write(p); return decoder.Final() }})
 	decoder.Close()
 	r.text, r.usage, r.calls = t.Final, t.Usage, 1
 	if o := spec.Classify(t, r.exit, time.Now()); r.err == nil && r.exit.Cause != ptyexec.CauseTimeout && !o.Class.Success() {

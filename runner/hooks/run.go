@@ -173,7 +173,7 @@ func (s *Set) shell(ctx context.Context, h Hook, f Facts) ran {
 	r := s.run(ctx, h, child{ptyexec.Command{
 		Args: []string{"/bin/sh", "-c", h.Command}, Dir: s.Dir, Env: slices.Concat(s.Filter.Checks(s.Env), f.environment()),
 		Stdin: bytes.NewReader(f.stdin()), Pipe: true,
-	}, nil, nil, func(p []byte) bool { _, _ = out.Write(p); return false }})
+	}, sandbox.Kept{}, func(p []byte) bool { _, _ = out.Write(p); return false }})
 	r.text = out.String()
 	if r.exit.Code != 0 {
 		r.failed = fmt.Sprintf("failed with exit code %d", r.exit.Code)
@@ -183,9 +183,9 @@ func (s *Set) shell(ctx context.Context, h Hook, f Facts) ran {
 
 // child is a program to run.
 type child struct {
-	cmd                   ptyexec.Command
-	homeWrite, homeLocked []string // as in sandbox.Place
-	output                func([]byte) bool
+	cmd    ptyexec.Command
+	kept   sandbox.Kept
+	output func([]byte) bool
 }
 
 // ran is how it ended.
@@ -206,7 +206,7 @@ func (s *Set) run(ctx context.Context, h Hook, c child) ran {
 	}
 	defer via.Stop()
 	box := s.Sandbox.Box(s.Dir, s.Plan, s.Filter.State())
-	box.Route, box.HomeWrite, box.HomeLocked = via.Route, c.homeWrite, c.homeLocked
+	box.Route, box.Kept = via.Route, c.kept
 	cmd, err := box.Wrap(c.cmd)
 	if err != nil {
 		return ran{err: err}

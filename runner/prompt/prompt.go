@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"ralph/runner/task"
+	"ralph/state"
 )
 
 // MaxBlock is the size in bytes above which a block from outside (a feedback
@@ -50,6 +51,8 @@ type Input struct {
 	Notes []string `json:"notes,omitempty"`
 	// Lessons are what earlier turns of this project learned, a line each.
 	Lessons []string `json:"lessons,omitempty"`
+	// Locked is true when a sandbox lets nothing in .ralph be written but the plan.
+	Locked bool `json:"locked,omitempty"`
 	// Aside names open tasks that this run has given up on.
 	Aside []string `json:"aside,omitempty"`
 }
@@ -247,6 +250,10 @@ func (in Input) rules(b *strings.Builder) {
 	}
 	b.WriteString("- Do not delete or move anything in `.ralph/`. Of its files, edit only the plan and what the prompt above asks you to edit: " +
 		"the rest is ralph's own state.\n")
+	if in.Locked && strings.HasPrefix(in.PlanPath, state.DirName+"/") {
+		fmt.Fprintf(b, "- `.ralph/` can only be read here, except for the plan. Write into `%s` in place, with your tool for edits: "+
+			"no other file can take its name, so `mv` and `sed -i` fail.\n", in.PlanPath)
+	}
 	b.WriteString("- Decide yourself what you can, and write the decision down where the next iteration will find it. Ask only what a person must decide, " +
 		"such as money, secrets or a choice that cannot be taken back: nobody answers at once. End your turn with STATUS: BLOCKED and a line `QUESTION: ...` in the block at " +
 		"the end, where there is a choice also `OPTIONS: one | another`. A later iteration gets the answer.\n")

@@ -103,6 +103,16 @@ func TestBuild_checks_sayWhatTheirModeBlocks(t *testing.T) {
 	}
 }
 
+func TestBuild_lockedFolder_saysHowThePlanIsWritten(t *testing.T) {
+	for path, want := range map[string]bool{".ralph/fix_plan.md": true, "fix_plan.md": false, "": false} {
+		for _, locked := range []bool{true, false} {
+			if got := strings.Contains(Build(Input{PlanPath: path, Locked: locked}), "in place"); got != (want && locked) {
+				t.Errorf("%q, locked %v: %v", path, locked, got)
+			}
+		}
+	}
+}
+
 func TestBuild_hugeFeedbackLosesItsMiddle(t *testing.T) {
 	block := "FIRST\n" + strings.Repeat("some line of a log\n", 5000) + "LAST"
 	got := Build(Input{Feedback: []string{block, block}, Refused: block, Last: block})

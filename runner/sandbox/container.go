@@ -88,7 +88,7 @@ func (v *view) volumes() (args []string) {
 		case !slices.ContainsFunc(shown, in): // not there anyway
 		case isDir(path):
 			// Not a tmpfs: podman would copy into it what is there.
-			empty := filepath.Join(os.TempDir(), "ralph-"+strings.ToLower(rand.Text()))
+			empty := passing()
 			v.places.Dirs = append(v.places.Dirs, empty)
 			args = append(args, "--volume", empty+":"+path+":ro")
 		default:

@@ -52,13 +52,14 @@ func box(t *testing.T, mode, project string, net ...string) Box {
 		t.Fatal(err)
 	}
 	b := s.Box(project, filepath.Join(project, ".ralph/plan.md"), []string{".ours/", ".theirs/"})
-	b.HomeWrite, b.HomeLocked = []string{".ours/", ".new/", ".program/"}, []string{".ours/settings.json", ".ours/commands/", ".new/config.toml", ".program/"}
+	b.Kept = Kept{Write: []string{".ours/", ".new/", ".program/", ".ours.json"}, Copied: []string{".ours.json", ".ours/state.json"},
+		Locked: []string{".ours/settings.json", ".ours/commands/", ".new/config.toml", ".program/"}}
 	return b
 }
 
 func names() []string {
 	return []string{".claude/settings.json", ".claude/settings.local.json", ".claude/commands/", ".claude/agents/", ".claude/hooks/", ".mcp.json",
-		".gemini/settings.json", ".ralph/status.json", ".ralph/config.yaml", ".ralph/control/"}
+		".gemini/settings.json"}
 }
 
 // sh runs a script in the box and returns whether it succeeded, and its output.
@@ -162,7 +163,7 @@ func TestEscape_filesOfTheUser(t *testing.T) {
 			{"echo x > new.go && mkdir -p a/b && mv new.go a/b && rm -r a && cat main.go", true},
 			{"echo x > .git/index.lock && rm .git/index.lock", true},
 			{"echo '- [x] one' > .ralph/plan.md", true},
-			{"echo '- [x] one' > plan.new && mv plan.new .ralph/plan.md", true},
+			{"echo '- [x] one' > plan.new && cp plan.new .ralph/plan.md", true},
 			{"test -t 1 && echo x > /dev/null && head -c 1 /dev/urandom > /dev/null", true},
 			{"kill -0 $PPID || true; sleep 60 & kill $!", true},
 		} {

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,13 +17,17 @@ import (
 
 // lock finds what to lock, and what of it is missing.
 func (v *view) lock(p Place) error {
-	open := existing(p.Open)
 	for _, t := range p.Project.targets() {
-		if err := v.lockOne(t, open); err != nil {
+		if err := v.lockOne(t); err != nil {
 			return err
 		}
 	}
-	for _, name := range p.HomeLocked {
+	for _, path := range existing(p.Open) {
+		if slices.ContainsFunc(v.locked, func(dir string) bool { return within(path, dir) }) {
+			v.open = append(v.open, path)
+		}
+	}
+	for _, name := range p.Kept.Locked {
 		path := filepath.Join(v.home, name)
 		if v.home == "" || !within(path, v.home) {
 			continue
@@ -35,7 +38,7 @@ func (v *view) lock(p Place) error {
 		if err := settle(path); err != nil {
 			return fmt.Errorf("make what the agent may only read: %w", err)
 		}
-		if err := v.lockOne(target{root: v.home, path: path}, nil); err != nil {
+		if err := v.lockOne(target{root: v.home, path: path}); err != nil {
 			return err
 		}
 	}
@@ -58,8 +61,12 @@ func (p Project) targets() (all []target) {
 func (p Project) made() (all cover.Places) {
 	for _, t := range p.targets() {
 		path := strings.TrimSuffix(t.path, "/")
-		if t.git {
+		switch {
+		case t.git:
 			all.Files = append(all.Files, cover.File{Path: path, Text: t.text})
+			continue
+		case isIgnore(path):
+			all.Files = append(all.Files, cover.Ignore(path))
 			continue
 		}
 		all.Dirs, all.Sockets = append(all.Dirs, path), append(all.Sockets, path)
@@ -72,12 +79,15 @@ func (p Project) made() (all cover.Places) {
 
 // lockOne locks one path. Of a missing one it notes what to make in its place. What cannot
 // be made here, the command cannot make either.
-func (v *view) lockOne(t target, open []string) error {
+func (v *view) lockOne(t target) error {
 	path, isDir := strings.CutSuffix(t.path, "/")
 	if t.keep {
 		_ = os.Mkdir(path, 0o755) // it exists, or the agent cannot make it either
 	}
 	if slices.ContainsFunc(v.locked, func(dir string) bool { return within(path, dir) }) {
+		if file := cover.Ignore(path); isIgnore(path) && (isMissing(path) || file.Unchanged()) {
+			v.places.Files = append(v.places.Files, file)
+		}
 		return nil
 	}
 	if link := linkIn(t.root, path); link != "" {
@@ -86,10 +96,8 @@ func (v *view) lockOne(t target, open []string) error {
 	_, err := os.Lstat(path)
 	switch {
 	case err == nil && !cover.Is(path) && !(t.git && cover.File{Path: path, Text: t.text}.Unchanged()):
-		paths, err := without(path, open)
-		paths = slices.DeleteFunc(paths, func(p string) bool { return p != path && isBeingWritten(p) })
-		v.locked = append(v.locked, paths...)
-		return err
+		v.locked = append(v.locked, path)
+		return nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil
 	}
@@ -111,12 +119,12 @@ func (v *view) lockOne(t target, open []string) error {
 	return nil
 }
 
-// isBeingWritten is true for the name that a file has until it replaces another one: ralph
-// writes its state while a call is prepared, and by the time of its start that name is gone.
-func isBeingWritten(path string) bool {
-	name := filepath.Base(path)
-	digits := len(name) - len(strings.TrimRight(name, "0123456789"))
-	return strings.HasPrefix(name, ".") && digits >= 6
+// isIgnore is true for a .gitignore, which a CLI may want to find in a folder that is locked.
+func isIgnore(path string) bool { return filepath.Base(path) == cover.IgnoreName }
+
+func isMissing(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // linkIn returns the first link on the way from root to path; empty: there is none.
@@ -166,17 +174,18 @@ func blankText(path string) string {
 // blank returns the file that a missing one looks like.
 func (v *view) blank(path string) string {
 	text := blankText(path)
-	i := slices.IndexFunc(v.places.Blanks, func(f cover.File) bool { return f.Text == text })
+	i := slices.IndexFunc(v.places.Blanks, func(f cover.File) bool { return f.From == "" && f.Text == text })
 	if i < 0 {
 		i = len(v.places.Blanks)
-		name := filepath.Join(os.TempDir(), "ralph-"+strings.ToLower(rand.Text()))
-		v.places.Blanks = append(v.places.Blanks, cover.File{Path: name, Text: text})
+		v.places.Blanks = append(v.places.Blanks, cover.File{Path: passing(), Text: text})
 	}
 	return v.places.Blanks[i].Path
 }
 
 // mounts are what goes over what may be written, from the top down: folders on the way to
-// what is locked, since a mount cannot be renamed, and what is locked.
+// what is locked, since a mount cannot be renamed, and what is locked. A locked folder is
+// one mount: one for each of its files would be gone as soon as somebody outside replaces
+// the file.
 func (v *view) mounts(bind func(from, to string, readOnly bool)) {
 	all := slices.Concat(v.locked, v.places.Sockets)
 	var folders []string
@@ -189,6 +198,12 @@ func (v *view) mounts(bind func(from, to string, readOnly bool)) {
 	}
 	for _, path := range v.locked {
 		bind(path, path, true)
+	}
+	for _, path := range v.open {
+		bind(path, path, false)
+	}
+	for _, c := range v.copies {
+		bind(c.Path, c.From, false)
 	}
 	for _, path := range v.places.Sockets {
 		bind(v.blank(path), path, true)

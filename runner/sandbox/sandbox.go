@@ -80,13 +80,19 @@ type Place struct {
 	// be written all the same. Landlock cannot do this: see docs/sandbox.md.
 	Project Project
 	Open    []string
-	// HomeWrite and HomeHidden are names in the home folder of the command: what the
-	// agent keeps between calls, and what others keep. One that ends in a slash is a
-	// folder, and made if it is missing.
-	HomeWrite, HomeHidden []string
-	// HomeLocked are names in HomeWrite that may only be read: programs and settings that
-	// an agent starts outside, too.
-	HomeLocked []string
+	Kept    Kept
+	// HomeHidden are names in the home folder that other agents keep.
+	HomeHidden []string
+}
+
+// Kept is what an agent keeps between calls, as names in the home folder of the command;
+// folders end in a slash. The zero value is nothing.
+type Kept struct {
+	Write  []string // a missing folder is made
+	Locked []string // in Write, but may only be read: programs and settings that it takes outside, too
+	// Copied are files in Write that it writes itself although they have such settings. The
+	// command gets a copy, which ends with it. Landlock cannot do this: see docs/sandbox.md.
+	Copied []string
 }
 
 // profile is a row of the table.
@@ -123,6 +129,11 @@ func Names() []string {
 
 // On is true when commands are contained.
 func (s Settings) On() bool { return s.Sandbox != "" && s.Sandbox != Off }
+
+// Locks is true when what steers ralph and the user's programs can only be read.
+func (s Settings) Locks() bool {
+	return slices.ContainsFunc(profiles(), func(p profile) bool { return p.name == s.Sandbox && p.locks })
+}
 
 // Resolve replaces Auto by the strongest sandbox that works on this machine, and
 // tries the one that was asked for. The error says what is missing, and how to get

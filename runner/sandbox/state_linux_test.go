@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/creack/pty"
-
-	"ralph/ptyexec"
 )
 
 // What an agent starts outside, too, it cannot change inside. The rest of its state it can.
@@ -58,30 +56,94 @@ func TestAt_lockedPathIsALink_isRefused(t *testing.T) {
 	}
 }
 
-// Beside a plan in .ralph, no other file of ralph comes into being.
+// Beside a plan in .ralph, no other file of ralph changes or comes into being.
 func TestEscape_besideThePlan(t *testing.T) {
 	each(t, func(t *testing.T, p profile) {
-		home, project := home(t)
-		put(t, filepath.Join(project, ".ralph", "..call_count123456789"), "")
-		put(t, filepath.Join(project, ".ralph", ".last_reset"), "")
-		b := box(t, p.name, project)
-		if c, err := b.Wrap(ptyexec.Command{Args: []string{"/bin/true"}, Env: []string{"HOME=" + home}}); err != nil || strings.Contains(fmt.Sprint(c.Args), "..call_count") ||
-			p.locks != strings.Contains(fmt.Sprint(c.Args), ".last_reset") {
-			t.Errorf("a file that is being written is mounted: %v, %v", c.Args, err)
+		if !p.locks {
+			return // stated in docs/sandbox.md
 		}
+		home, project := home(t)
+		b := box(t, p.name, project)
 		for script, made := range map[string]bool{
 			"echo x > .ralph/config.yaml": false, "echo x > new && mv new .ralph/config.yaml": false, "ln -s plan.md .ralph/config.yaml": false,
-			"mkdir -p .ralph/control && echo > .ralph/control/stop": false, "rmdir .ralph/control; mkdir .ralph/control && echo > .ralph/control/stop": false,
-			"echo '- [x] one' > .ralph/plan.md": true,
+			"mkdir -p .ralph/control && echo > .ralph/control/stop": false, "echo x > .ralph/status.json": false, "rm -f .ralph/plan.md": false,
+			"mv .ralph old && mkdir .ralph && echo x > .ralph/config.yaml": false, "echo '- [x] one' > .ralph/plan.md": true,
 		} {
-			if ok, out := sh(t, b, home, script); ok != made && p.locks {
+			if ok, out := sh(t, b, home, script); ok != made {
 				t.Errorf("%s: %v %s", script, ok, out)
 			}
-			_, config := os.Lstat(filepath.Join(project, ".ralph", "config.yaml"))
-			_, stop := os.Lstat(filepath.Join(project, ".ralph", "control", "stop"))
-			if p.locks && (config == nil || stop == nil) {
-				t.Errorf("after %s: %v, %v", script, config, stop)
+		}
+		if got := listed(t, filepath.Join(project, ".ralph")); got != `plan.md=- [x] one\n status.json={}` {
+			t.Errorf("left: %s", got)
+		}
+	})
+}
+
+// listed are the files of a folder with their texts.
+func listed(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e.Name()+"="+strings.ReplaceAll(string(text), "\n", `\n`))
+	}
+	return strings.Join(all, " ")
+}
+
+// ralph replaces its files while a call runs. A mount on one of them would be gone then.
+func TestEscape_stateIsReplacedMeanwhile(t *testing.T) {
+	each(t, func(t *testing.T, p profile) {
+		_, project := home(t)
+		dir := filepath.Join(project, ".ralph")
+		script := "cat .ralph/status.json; for f in .ralph/status.json .ralph/new.json; do ! echo evil > $f && ! mv main.go $f && ! rm $f || exit 1; done"
+		if !p.locks {
+			script = "echo evil > .ralph/status.json" // the control: the attack works
+		}
+		meanwhile(t, box(t, p.name, project), script, func() {
+			for _, name := range []string{"status.json", "new.json", "plan.md"} {
+				put(t, filepath.Join(dir, "temporary"), name)
+				if err := os.Rename(filepath.Join(dir, "temporary"), filepath.Join(dir, name)); err != nil {
+					t.Error(err)
+				}
 			}
+		})
+		want := "new.json=new.json plan.md=plan.md status.json=status.json"
+		if got := listed(t, dir); (got == want) != p.locks {
+			t.Errorf("left: %s", got)
+		}
+	})
+}
+
+// What an agent writes itself although it starts programs, such as ~/.claude.json, it writes
+// into a copy. The user may replace the file meanwhile.
+func TestEscape_copies(t *testing.T) {
+	each(t, func(t *testing.T, p profile) {
+		if !p.locks {
+			return // stated in docs/sandbox.md
+		}
+		home, project := home(t)
+		for _, name := range []string{".ours.json", ".ours/state.json"} {
+			put(t, filepath.Join(home, name), "text")
+		}
+		b := box(t, p.name, project)
+		if ok, out := sh(t, b, home, "grep text ~/.ours.json ~/.ours/state.json && echo evil > ~/.ours.json && echo evil > ~/.ours/state.json && cat ~/.ours.json"); !ok || !strings.Contains(out, "evil") {
+			t.Errorf("%v %s", ok, out)
+		}
+		sh(t, b, home, "echo evil > new; mv new ~/.ours/state.json; rm ~/.ours/state.json; mv ~/.ours ~/.theirs")
+		for _, name := range []string{".ours.json", ".ours/state.json"} {
+			if text, err := os.ReadFile(filepath.Join(home, name)); string(text) != "text" {
+				t.Errorf("%s is %q, %v", name, text, err)
+			}
+		}
+		if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "ralph-??????????????????????????")); len(left) > 0 {
+			t.Errorf("left: %q", left)
 		}
 	})
 }

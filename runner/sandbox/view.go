@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,11 +18,13 @@ type view struct {
 	Place
 	home   string
 	temp   []string
-	hidden []string // may not be read
-	caches []string // of build tools; in Write, too
-	image  string   // of a container
-	locked []string // may only be read
-	fixed  []string // of the agent's own state; may only be read
+	hidden []string     // may not be read
+	caches []string     // of build tools; in Write, too
+	image  string       // of a container
+	locked []string     // may only be read
+	open   []string     // in what is locked; may be written
+	copies []cover.File // of what the agent writes in its state
+	fixed  []string     // of the agent's own state; may only be read
 	// places are made for files that are missing and must not come into being.
 	places cover.Places
 }
@@ -66,7 +69,7 @@ func look(p Place, env []string, lock bool) (view, error) {
 	if p.Project.Dir != v.Dir {
 		return v, fmt.Errorf("the sandbox is for %q, not for %q", p.Project.Dir, v.Dir)
 	}
-	for _, name := range p.HomeWrite {
+	for _, name := range p.Kept.Write {
 		if strings.HasSuffix(name, "/") && v.home != "" {
 			if err := os.MkdirAll(filepath.Join(v.home, name), 0o700); err != nil {
 				return v, fmt.Errorf("make the agent's folder: %w", err)
@@ -81,10 +84,16 @@ func look(p Place, env []string, lock bool) (view, error) {
 			return v, err
 		}
 	}
-	own := inHome(v.home, p.HomeWrite)
+	own := inHome(v.home, p.Kept.Write)
 	v.caches = inHome(v.home, caches())
 	v.Write = existing(slices.Concat(p.Write, p.Project.Git, own, v.caches))
-	v.fixed = inHome(v.home, p.HomeLocked)
+	if lock {
+		v.copy(inHome(v.home, p.Kept.Copied))
+	}
+	v.fixed = inHome(v.home, p.Kept.Locked)
+	if !lock {
+		v.fixed = append(v.fixed, inHome(v.home, p.Kept.Copied)...)
+	}
 	v.hidden = append(inHome(v.home, slices.Concat(secrets(), p.HomeHidden)), withLogin(inHome(v.home, []string{".npmrc"}))...)
 	v.temp = existing([]string{lookup(env, "TMPDIR")})
 	if len(v.temp) == 0 {
@@ -97,6 +106,18 @@ func look(p Place, env []string, lock bool) (view, error) {
 	})
 	return v, nil
 }
+
+// copy gives the command copies of files of its own.
+func (v *view) copy(files []string) {
+	for _, path := range files {
+		c := cover.File{Path: passing(), From: path}
+		v.copies, v.places.Blanks = append(v.copies, c), append(v.places.Blanks, c)
+	}
+	v.Write = slices.DeleteFunc(v.Write, func(path string) bool { return slices.Contains(files, path) })
+}
+
+// passing is a new name for what ends with the call.
+func passing() string { return filepath.Join(os.TempDir(), "ralph-"+strings.ToLower(rand.Text())) }
 
 // withLogin are those of npm's settings that have a login. Others name a registry or a
 // folder, which npm needs.

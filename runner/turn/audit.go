@@ -62,11 +62,10 @@ func reported(a Assignment, f facts) []audit.Finding {
 
 // steering is what steers the run, as it is before the call.
 func (t *turn) steering() steer.Files {
-	now := steer.Read(t.a.Dir)
-	if t.w.steer == nil {
-		t.w.steer = now
+	if t.a.Sandbox.On() && !t.a.Sandbox.Locks() { // then an agent can change settings of its own
+		t.w.steer.AtHome(t.w.env(), t.a.Agent.Spec.Env.State, t.a.Agent.Spec.Env.Fixed, t.a.Agent.Spec.Env.Copied)
 	}
-	return now
+	return t.w.steer.Read(t.a.Dir)
 }
 
 // withSteering adds the files that git does not see.

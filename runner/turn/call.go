@@ -11,6 +11,7 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/prompt"
+	"ralph/runner/sandbox"
 	"ralph/runner/task/store"
 	"ralph/runner/turn/activity"
 	"ralph/runner/turn/edits"
@@ -34,6 +35,7 @@ type call struct {
 
 // Request is the assignment's call as the agent's row needs it.
 func (a Assignment) Request(env []string) agent.Request {
+	a.Prompt.Locked = a.Sandbox.Locks()
 	return agent.Request{
 		Prompt: prompt.Build(a.Prompt), Model: a.Agent.Model, AllowedTools: a.Agent.AllowedTools, PermissionMode: a.Agent.PermissionMode,
 		Session: a.Agent.Session.ID, Program: a.Agent.Program, Dir: a.Dir, Env: env, Filter: a.Agent.Filter, Root: os.Geteuid() == 0,
@@ -55,7 +57,7 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	}
 	defer clean()
 	box := t.box()
-	box.HomeWrite, box.HomeLocked = spec.Env.State, spec.Env.Fixed
+	box.Kept = sandbox.Kept{Write: spec.Env.State, Locked: spec.Env.Fixed, Copied: spec.Env.Copied}
 	if cmd, err = box.Wrap(cmd); err != nil {
 		return call{notStarted: err.Error()}, nil
 	}

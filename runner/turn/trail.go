@@ -12,7 +12,6 @@ import (
 	"ralph/runner/git/own"
 	"ralph/runner/git/restore"
 	"ralph/runner/task/store"
-	"ralph/runner/turn/steer"
 	"ralph/runner/turn/stop"
 	"ralph/state"
 )
@@ -167,7 +166,7 @@ func (w *Worker) Changed(ctx context.Context, dir string) (*audit.Input, error) 
 	for _, text := range texts {
 		in.Files = append(in.Files, audit.File(text))
 	}
-	in.Files = withSteering(dir, in.Files, w.steer.Changed(steer.Read(dir)))
+	in.Files = withSteering(dir, in.Files, w.steer.Changed(dir))
 	_, in.Hidden, err = since(ctx, t.view, t.start.Head, true)
 	return in, err
 }

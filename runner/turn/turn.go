@@ -74,8 +74,8 @@ type Worker struct {
 	blind  bool          // git could not say what the latest turn left
 	report gate.Report   // of the latest checks; describes the workspace while before is set
 	trail  trail
-	steer  steer.Files // as the worker's first turn found them
-	view   hidden.View // what git did not show after the latest turn
+	steer  steer.Memory // of the worker's first turn
+	view   hidden.View  // what git did not show after the latest turn
 }
 
 // Close waits for what the worker still writes and ends the spare guard.
@@ -191,7 +191,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	if f.damaged, err = kept.Restore(t.a.Dir); err != nil {
 		return settle(t.a, f), err
 	}
-	f.steered = steering.Changed(steer.Read(t.a.Dir))
+	f.steered = steering.Changed(t.w.steer.Read(t.a.Dir))
 	f.lost = steer.Repair(t.a.Dir, f.steered) // before git runs
 	if err := t.observe(ctx, &f); err != nil {
 		return settle(t.a, f), err

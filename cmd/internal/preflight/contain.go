@@ -2,21 +2,18 @@ package preflight
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/runner/sandbox"
 	"ralph/runner/sandbox/proxy"
-	"ralph/runner/task/store"
-	"ralph/state"
 )
 
 // Sandbox returns the sandbox for a folder. The error, about how ralph was called, says
 // what is missing.
 func (p *Project) Sandbox(dir string) (c sandbox.Contained, err error) {
 	if c.Settings, err = p.Config.Settings.Resolve(); err == nil {
-		c, err = c.At(dir, slices.Concat(state.Names(), store.In(state.DirName), p.Config.EnvFilter().Steers()))
+		c, err = c.At(dir, p.Config.EnvFilter().Steers())
 	}
 	if err != nil {
 		return c, cmdline.UsageError("%v", err)

@@ -33,6 +33,8 @@ type Agent struct {
 	// Fixed are those in State that have programs or settings which the CLI takes when the
 	// user starts it, too: a sandbox lets nothing write them. A missing one is made, empty.
 	Fixed []string `json:"fixed,omitempty"`
+	// Copied are files in State that the CLI writes itself, although they have such settings.
+	Copied []string `json:"copied,omitempty"`
 	// Steers are files and folders of a project that make the CLI start programs.
 	Steers []string `json:"steers,omitempty"`
 }

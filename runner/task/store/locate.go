@@ -42,18 +42,6 @@ func All(dir string) []Found {
 	return all
 }
 
-// In lists the usual places of plans in a folder of the project.
-func In(folder string) (names []string) {
-	for _, f := range formats() {
-		for _, path := range f.Where {
-			if name, ok := strings.CutPrefix(path, folder+"/"); ok && !strings.ContainsAny(name, "/*") {
-				names = append(names, path)
-			}
-		}
-	}
-	return names
-}
-
 // isAt reports whether a path holds what the row looks for: a file, or a folder with files.
 func (f format) isAt(path string) bool {
 	info, err := os.Stat(path)

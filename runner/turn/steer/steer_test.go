@@ -64,3 +64,48 @@ func TestChanged_whatTheUserWroteIntoDotRalph_isComparedByContent(t *testing.T) 
 		t.Error(diff)
 	}
 }
+
+// What an agent CLI writes at each call is compared only as far as it starts programs, and
+// nothing of the home folder is shown: it may be a key.
+func TestHome_whatStartsProgramsChanged_isFoundWithoutItsText(t *testing.T) {
+	dir := world.Project(t, map[string]string{
+		".cli/settings.json": "{}", ".cli/locked/x": "", ".cli/commands/a.md": "a", ".cli/session": "1",
+		".cli.json": `{"starts": 1, "mcpServers": {"mine": {"command": "x"}}, "projects": {"/p": {"allowedTools": [], "mcpServers": {}}}}`,
+	})
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var m Memory
+	project := t.TempDir()
+	m.Read(project)
+	m.AtHome([]string{"HOME=" + dir}, []string{".cli/locked/"}, []string{".cli/settings.json", ".cli/commands/", ".cli/hooks.json", ".cli/locked/"}, []string{".cli.json"})
+	changed := func() string {
+		var names []string
+		for _, f := range m.Changed(project) {
+			if strings.Contains(f.Before+f.After, "secret") {
+				t.Errorf("shown: %+v", f)
+			}
+			names = append(names, f.Path)
+		}
+		return strings.Join(names, " ")
+	}
+	write(".cli/session", "2")
+	write(".cli.json", `{"starts": 2, "mcpServers": {"mine": {"command": "x"}}, "projects": {"/q": {"allowedTools": []}}}`)
+	if got := changed(); got != "" {
+		t.Errorf("changed: %s", got)
+	}
+	write(".cli.json", `{"mcpServers": {"mine": {"command": "x"}}, "projects": {"/p": {"mcpServers": {"evil": {"env": {"KEY": "secret"}}}}}}`)
+	write(".cli/settings.json", `{"env": "secret"}`)
+	write(".cli/hooks.json", "{}")
+	write(".cli/locked/x", "x")
+	write(".cli/commands/b.md", "b")
+	if got := changed(); got != "~/.cli.json ~/.cli/commands/b.md ~/.cli/hooks.json ~/.cli/settings.json" {
+		t.Errorf("changed: %s", got)
+	}
+	m.AtHome(nil, nil, []string{".cli/settings.json"}, []string{".cli.json"})
+	if got := changed(); !strings.HasSuffix(got, "settings.json") {
+		t.Errorf("forgotten: %s", got)
+	}
+}

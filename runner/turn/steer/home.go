@@ -1,0 +1,148 @@
+package steer
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ralph/state"
+)
+
+// Memory remembers the files as they were at first. The zero value remembers nothing yet.
+type Memory struct {
+	first Files
+	home  home
+}
+
+// Read reads the files of a project, and what AtHome has named.
+func (m *Memory) Read(dir string) Files {
+	now := Read(dir)
+	m.home.read(now)
+	if m.first == nil {
+		m.first = now
+	}
+	return maps.Clone(now)
+}
+
+// Changed compares the files with what they were at first.
+func (m *Memory) Changed(dir string) []File { return m.first.Changed(m.Read(dir)) }
+
+// AtHome adds what an agent keeps in the home folder of env, from now on. Files are compared
+// by digest, since they may hold keys. The starters are JSON that the agent itself rewrites at
+// each call: only what starts programs is compared. What is in state under the same name is
+// left out: Landlock can lock that.
+func (m *Memory) AtHome(env, state, files, starters []string) {
+	for _, kv := range env {
+		if dir, ok := strings.CutPrefix(kv, "HOME="); ok {
+			m.home.dir = dir
+		}
+	}
+	missing := func(have, names []string) []string {
+		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(have, name) || slices.Contains(state, name) })
+	}
+	fresh := home{m.home.dir, missing(m.home.files, files), missing(m.home.starters, starters)}
+	m.home.files, m.home.starters = append(m.home.files, fresh.files...), append(m.home.starters, fresh.starters...)
+	if m.first != nil {
+		fresh.read(m.first)
+	}
+}
+
+// home is what to compare in the home folder. The zero value is nothing.
+type home struct {
+	dir             string
+	files, starters []string
+}
+
+// read adds the files under names that begin with ~/.
+func (h home) read(all Files) {
+	if h.dir == "" {
+		return
+	}
+	for _, name := range h.files {
+		left := maxSpecs
+		_ = filepath.WalkDir(filepath.Join(h.dir, name), func(path string, d fs.DirEntry, err error) error {
+			switch left--; {
+			case left < 0:
+				return fs.SkipAll
+			case err == nil && d.IsDir() && slices.Contains(ownData(), d.Name()):
+				return fs.SkipDir
+			}
+			if rel, relErr := filepath.Rel(h.dir, path); err == nil && relErr == nil && !d.IsDir() {
+				all["~/"+filepath.ToSlash(rel)] = digest(path)
+			}
+			return nil // what cannot be read is not there
+		})
+	}
+	for _, name := range h.starters {
+		all.readStarters(filepath.Join(h.dir, name), "~/"+name)
+	}
+}
+
+// ownData are folders that the CLIs write themselves: the data of Claude Code's plugins, and
+// the skills that Codex unpacks at its start.
+func ownData() []string { return []string{"store", ".system"} }
+
+func digest(path string) string {
+	data, err := state.ReadFile(path, maxRead)
+	if err != nil {
+		return "not readable"
+	}
+	return fmt.Sprintf("%d bytes, SHA-256 %x", len(data), sha256.Sum256(data))
+}
+
+// starters are the keys of a CLI's own state that make it start programs, or ask less.
+func starters() []string {
+	return []string{"mcpServers", "hooks", "env", "apiKeyHelper", "statusLine", "permissions", "allowedTools", "approvalMode", "sandbox"}
+}
+
+// readStarters adds what starts programs, a line for each entry.
+func (all Files) readStarters(path, name string) {
+	data, err := state.ReadFile(path, maxRead)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	var value any
+	if err == nil {
+		err = json.Unmarshal(data, &value)
+	}
+	if err != nil {
+		all[name] = "not readable"
+		return
+	}
+	var lines []string
+	inside(value, "", func(line string) { lines = append(lines, line) })
+	if len(lines) > 0 { // what says nothing is as good as none
+		all[name] = strings.Join(lines, "\n")
+	}
+}
+
+// inside finds the starters of a value.
+func inside(value any, at string, found func(line string)) {
+	entries, ok := value.(map[string]any)
+	if !ok {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		path, entry := strings.TrimPrefix(at+"."+key, "."), entries[key]
+		if !slices.Contains(starters(), key) {
+			inside(entry, path, found)
+			continue
+		}
+		parts, ok := entry.(map[string]any)
+		if !ok {
+			parts = map[string]any{"": entry}
+		}
+		for _, part := range slices.Sorted(maps.Keys(parts)) {
+			text, err := json.Marshal(parts[part])
+			if empty := string(text); err == nil && !slices.Contains([]string{"null", "{}", "[]", `""`, "false"}, empty) {
+				found(fmt.Sprintf("%s %s SHA-256 %.8x", path, part, sha256.Sum256(text)))
+			}
+		}
+	}
+}
