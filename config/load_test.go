@@ -170,6 +170,7 @@ func TestLoad_messages(t *testing.T) {
 			wantErr: `.ralphrc:2: SANDBOX_PROVIDER: "e2b" is not one of off, podman, docker, bwrap, landlock, auto`},
 		{name: "another tool's sandbox, in its words", rc: "SANDBOX_PROVIDER=docker", env: []string{"RALPH_DOCKER_IMAGE=mine"}},
 		{name: "no sandbox", env: []string{"RALPH_USE_DOCKER=no"}},
+		{name: "another tool's auto is ours", env: []string{"RALPH_USE_DOCKER=auto", "RALPH_DOCKER_PERMISSION=bypass"}},
 		{name: "slip in the name of a check", rc: "LNIT_COMMAND=make",
 			wantErr: `.ralphrc:1: unknown key "LNIT_COMMAND" reads like a check or a protection, which ralph does not have; did you mean LINT_COMMAND?; correct or remove it to start`},
 		{name: "slip in the name of a protection", rc: "ALLLOWED_TOOLS=Read",

@@ -152,7 +152,7 @@ func engineEnv() (env []string) {
 func (e engine) works(s Settings) error {
 	path, err := exec.LookPath(string(e))
 	if err != nil {
-		return fmt.Errorf("%s is not installed", e)
+		return fmt.Errorf("%s is not installed (%s)", e, e.install())
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), firstRun)
 	defer cancel()
@@ -167,6 +167,13 @@ func (e engine) works(s Settings) error {
 		return fmt.Errorf("%s cannot run the image %s: %s", e, s.image(), firstLine(string(out), err))
 	}
 	return nil
+}
+
+func (e engine) install() string {
+	if e == "podman" {
+		return "apt install podman, dnf install podman"
+	}
+	return "apt install docker.io, or see docs.docker.com/engine/install"
 }
 
 // firstRun bounds the first start of an image, which an engine may have to prepare.

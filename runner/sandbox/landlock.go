@@ -46,8 +46,10 @@ func wholly(fixed, write []string) []string {
 	return slices.DeleteFunc(slices.Clone(fixed), func(path string) bool { return !slices.Contains(write, path) })
 }
 
-func landlockWorks(Settings) error {
-	switch v := confine.Version(); {
+func landlockWorks(Settings) error { return landlockFits(confine.Version()) }
+
+func landlockFits(v int) error {
+	switch {
 	case v == 0:
 		return errors.New("the kernel has no Landlock (Linux 5.13 or later, with landlock in the list of CONFIG_LSM or lsm=)")
 	case v < confine.Min:
@@ -58,8 +60,15 @@ func landlockWorks(Settings) error {
 
 // Lacks says what the kernel leaves out of this sandbox; empty: nothing.
 func (s Settings) Lacks() string {
-	if v := confine.Version(); s.Sandbox == "landlock" && v < confine.Scoped {
-		return fmt.Sprintf("the kernel has Landlock %d: signals to other processes and abstract sockets are not refused before Linux 6.12", v)
+	if s.Sandbox != "landlock" {
+		return ""
+	}
+	return lacks(confine.Version())
+}
+
+func lacks(version int) string {
+	if version < confine.Scoped {
+		return fmt.Sprintf("the kernel has Landlock %d: signals to other processes and abstract sockets are not refused before Linux 6.12", version)
 	}
 	return ""
 }

@@ -18,8 +18,9 @@ func TestResolve_cannotBeDone_isRefused(t *testing.T) {
 		{Settings{Sandbox: Off}, ""},
 		{Settings{Sandbox: Off, SandboxNet: []string{NetNone}}, "SANDBOX_NET=none needs SANDBOX"},
 		{Settings{Sandbox: "landlock", SandboxNet: []string{"api.example.com"}}, "use bwrap for hosts"},
-		{Settings{Sandbox: "bwrap"}, "not installed"},
-		{Settings{Sandbox: "docker"}, "not installed"},
+		{Settings{Sandbox: "bwrap"}, "not installed (apt install bubblewrap"},
+		{Settings{Sandbox: "podman"}, "not installed (apt install podman"},
+		{Settings{Sandbox: "docker"}, "not installed (apt install docker.io"},
 		{Settings{Sandbox: Auto, SandboxNet: []string{"api.example.com"}}, "does not work here"},
 	} {
 		if _, err := test.s.Resolve(); (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
@@ -48,6 +49,15 @@ func TestWrap_boundsTheProcesses(t *testing.T) {
 }
 
 func TestLacks_olderKernel_isSaid(t *testing.T) {
+	for version, want := range map[int]string{0: "has no Landlock", 2: "3 is needed (Linux 6.2", 3: "", 5: "", 6: "", 9: ""} {
+		err := landlockFits(version)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("version %d: %v", version, err)
+		}
+		if said := lacks(version); (said == "") != (version >= confine.Scoped) {
+			t.Errorf("version %d: %q", version, said)
+		}
+	}
 	landlock := Settings{Sandbox: "landlock"}
 	if said := landlock.Lacks(); (said == "") != (confine.Version() >= confine.Scoped) {
 		t.Errorf("%q", said)

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"ralph/runner/rules"
 	"ralph/runner/sandbox"
 )
 
@@ -45,6 +47,46 @@ func TestVerbs_thatRunTheProjectsPrograms_runThemInTheSandbox(t *testing.T) {
 			w.want(0, "text works", "agent", "test", "--yes")
 			w.want(0, "iteration 2 broke it", "bisect", "--", "grep -q good good.txt")
 			w.want(1, "touch: ", "check")
+		})
+	}
+}
+
+// What was asked for holds, or nothing starts: one line says what is missing, and how to get it.
+func TestRun_sandboxThatDoesNotWork_exitsWith2AndSaysHow(t *testing.T) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip(err)
+	}
+	bin := t.TempDir()
+	for name, to := range map[string]string{"git": git, "agent": "/bin/true"} {
+		if err := os.Symlink(to, filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct{ env, want string }{
+		{"SANDBOX=podman", "SANDBOX=podman does not work here: podman: podman is not installed (apt install podman"},
+		{"SANDBOX=docker", "SANDBOX=docker does not work here: docker: docker is not installed (apt install docker.io"},
+		{"RALPH_USE_DOCKER=yes", "SANDBOX=docker does not work here: docker: docker is not installed"},
+		{"SANDBOX=bwrap", "SANDBOX=bwrap does not work here: bwrap: bubblewrap is not installed (apt install bubblewrap"},
+		{"SANDBOX=landlock SANDBOX_NET=example.com", "SANDBOX=landlock does not work here: landlock: Landlock cannot tell hosts apart"},
+		{"SANDBOX=auto SANDBOX_NET=example.com", "SANDBOX=auto does not work here: podman: podman is not installed"},
+		{"RALPH_USE_DOCKER=auto SANDBOX_NET=example.com", "SANDBOX=auto does not work here: podman: podman is not installed"},
+		{"SANDBOX_NET=none", "SANDBOX_NET=none needs SANDBOX="},
+	} {
+		t.Run(test.env, func(t *testing.T) {
+			for _, pair := range strings.Fields(test.env + " AGENT=text AGENT_CMD=agent XDG_STATE_HOME=" + t.TempDir()) {
+				name, value, _ := strings.Cut(pair, "=")
+				t.Setenv(name, value)
+			}
+			w := newPastWorld(t)
+			w.write(".ralph/PROMPT.md", "work\n")
+			w.write(".ralph/fix_plan.md", "- [ ] one\n")
+			t.Setenv("PATH", bin)
+			for _, argv := range [][]string{{"run"}, {"once"}, {"run", "--dry-run"}, {"check"}, {"hooks", "test", "pre_task"}} {
+				if out := w.want(rules.ExitUsage, test.want, argv...); strings.Count(out, test.want) != 1 || strings.Contains(out, "iteration 1") {
+					t.Errorf("ralph %v: %s", argv, out)
+				}
+			}
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
+	"ralph/config"
 	"ralph/logs/termtext"
 	"ralph/runner"
 	"ralph/runner/agent"
@@ -127,7 +128,10 @@ func (c *Console) Start(s *preflight.Project, run string, checks []gate.Check) {
 	c.Print("ralph: prompt %s, %s", view.Within(s.Dir, s.Prompt), plan)
 	if s.Config.On() {
 		c.Print("ralph: sandbox %s, network %s", s.Config.Sandbox, strings.Join(s.Config.SandboxNet, ","))
-	} else {
+		if lacks := s.Config.Lacks(); lacks != "" {
+			c.Print("ralph: %s", lacks)
+		}
+	} else if s.Config.Source("SANDBOX").Kind == config.SourceDefault {
 		c.Print("ralph: no sandbox: agents can do what you can (SANDBOX=auto contains them)")
 	}
 	c.Print("ralph: bounds: %s", s.Bounds())
