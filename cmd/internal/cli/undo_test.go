@@ -119,6 +119,37 @@ func TestUndo_oneAfterTheOther_everyOrderAndItsBox(t *testing.T) {
 	}
 }
 
+// A task is more than one iteration: what it changed is shown and taken back as a whole,
+// also where its iterations changed the same file, and others came between.
+func TestUndoAndDiff_task_coverAllItsIterations(t *testing.T) {
+	for _, committed := range []bool{true, false} {
+		w := newPlanWorld(t, committed, true)
+		k, _ := git.NewKeeper(w.Dir)
+		base := w.keep(k, git.State{Run: pastRun, Iteration: 5, Start: true})
+		w.write("f1.txt", "newer\n")
+		w.write("more.txt", "more\n")
+		if committed {
+			w.git("add", "-A")
+			w.git("commit", "-qm", "one, again")
+		}
+		w.keep(k, git.State{Run: pastRun, Iteration: 5, Base: base, Task: "T1", Plan: w.plan})
+		out := w.want(0, "iteration 5: ", "diff", "T1")
+		if i := strings.Index(out, "+new\n"); i < 0 || !strings.Contains(out[i:], "+newer") || strings.Contains(out, "f2.txt") {
+			t.Errorf("diff of the task:\n%s", out)
+		}
+		w.want(0, "undo of iterations 5, 1 of run", "undo", "T1", "--yes")
+		w.wantUndone(1)
+		if _, err := os.Stat(filepath.Join(w.Dir, "more.txt")); err == nil {
+			t.Error("more.txt is still there")
+		}
+		if out := w.want(0, "undone", "iterations"); strings.Count(out, "undone") != 2 {
+			t.Errorf("iterations says\n%s", out)
+		}
+		w.want(2, "task T1 is undone already", "undo", "T1", "--yes")
+		w.want(2, `no iteration or task "T9"`, "undo", "T9", "--yes")
+	}
+}
+
 func TestUndo_dirtyPlan_isChangedAndNotCommitted(t *testing.T) {
 	w := newPlanWorld(t, true, true)
 	w.write(w.plan, w.read(w.plan)+"- [ ] five\n")

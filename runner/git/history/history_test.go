@@ -66,7 +66,7 @@ func (p *project) undo(n int) (*Undo, git.Committed) {
 	all := p.list()
 	for _, k := range all {
 		if k.Iteration == n && !k.Start {
-			u, err := PlanUndo(context.Background(), p.Dir, Request{Iteration: k, Last: all[len(all)-1]})
+			u, err := PlanUndo(context.Background(), p.Dir, Request{Iterations: []Kept{k}, Last: all[len(all)-1]})
 			p.Do(err)
 			done, err := u.Do(context.Background())
 			p.Do(err)
@@ -201,7 +201,7 @@ func TestUndo_iterationWithoutAChange_saysSo(t *testing.T) {
 	p := newProject(t, map[string]string{"a": "1"})
 	p.iterate()
 	all := p.list()
-	_, err := PlanUndo(context.Background(), p.Dir, Request{Iteration: all[1], Last: all[1]})
+	_, err := PlanUndo(context.Background(), p.Dir, Request{Iterations: all[1:2], Last: all[1]})
 	var conflict *ConflictError
 	if !errors.As(err, &conflict) || !strings.Contains(conflict.Why, "changed no file") {
 		t.Error(err)

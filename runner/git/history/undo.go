@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +18,8 @@ import (
 
 // Request is what to undo.
 type Request struct {
-	Iteration Kept
+	// Iterations are taken back together or not at all, the newest first.
+	Iterations []Kept
 	// Last is the newest kept state. A file that differs from HEAD may be changed only if
 	// it is still as in this state.
 	Last Kept
@@ -35,6 +38,7 @@ type Undo struct {
 	// has committed. If there are any, the undo makes no commit.
 	Uncommitted []string
 	root, patch string
+	ways        []string // back from each iteration
 	r           Request
 	planClean   bool // the plan is as in HEAD
 }
@@ -44,10 +48,9 @@ type ConflictError struct{ Why string }
 
 func (e *ConflictError) Error() string { return "cannot undo: " + e.Why }
 
-// PlanUndo prepares the undo of one iteration and changes nothing. A *ConflictError says
-// why the iteration cannot be undone, for example because the files have changed since.
+// PlanUndo prepares the undo and changes nothing. A *ConflictError says why the iterations
+// cannot be undone, for example because the files have changed since.
 func PlanUndo(ctx context.Context, dir string, r Request) (*Undo, error) {
-	k := r.Iteration
 	c, err := git.Inspect(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -58,38 +61,103 @@ func PlanUndo(ctx context.Context, dir string, r Request) (*Undo, error) {
 	if err := git.Fit(c); err != nil {
 		return nil, &ConflictError{err.Error()}
 	}
-	root := c.Root
-	if k.Base == "" {
-		return nil, &ConflictError{fmt.Sprintf("the state before iteration %d is not known", k.Iteration)}
+	u := &Undo{root: c.Root, r: r}
+	changed := 0
+	for _, k := range r.Iterations {
+		n, err := u.add(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		changed += n
 	}
-	if _, err := (command.Call{Dir: root}).Run(ctx, "cat-file", "-e", k.Base+"^{commit}"); err != nil {
-		return nil, errors.Join(ctx.Err(), &ConflictError{fmt.Sprintf("the state before iteration %d is no longer kept", k.Iteration)})
-	}
-	u := &Undo{root: root, r: r}
-	out, err := u.compare(ctx, "-z", "--name-only", k.Base, k.OID, "--")
-	if err != nil {
-		return nil, err
-	}
-	changed := splitNul(out)
-	u.Files = slices.DeleteFunc(slices.Clone(changed), func(f string) bool { return f == r.Plan })
-	if len(changed) == 0 || len(u.Files) == 0 && r.Reopen == nil {
-		return nil, &ConflictError{fmt.Sprintf("iteration %d changed no file", k.Iteration)}
+	slices.Sort(u.Files)
+	u.Files = slices.Compact(u.Files)
+	if changed == 0 || len(u.Files) == 0 && r.Reopen == nil {
+		return nil, &ConflictError{r.Name() + " changed no file"}
 	}
 	if err := u.check(ctx); err != nil {
 		return nil, err
 	}
-	args := []string{"-p", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color", k.OID, k.Base, "--"}
-	if r.Plan != "" {
-		args = append(args, ".", ":(exclude,literal)"+r.Plan)
-	}
-	if u.patch, err = u.compare(ctx, args...); err != nil {
-		return nil, err
-	}
-	if err := u.apply(ctx, "--check"); err != nil {
+	if err := u.join(ctx); err != nil {
 		_, why, _ := strings.Cut(err.Error(), "error: ")
-		return nil, errors.Join(ctx.Err(), &ConflictError{fmt.Sprintf("later changes depend on iteration %d (%s); undo the later iterations first", k.Iteration, why)})
+		return nil, errors.Join(ctx.Err(), &ConflictError{fmt.Sprintf("later changes depend on %s (%s); undo the later iterations first", r.Name(), why)})
 	}
 	return u, nil
+}
+
+// Name is "iteration 3" or "iterations 5, 3".
+func (r Request) Name() string {
+	var numbers []string
+	for _, k := range r.Iterations {
+		numbers = append(numbers, strconv.Itoa(k.Iteration))
+	}
+	if len(numbers) == 1 {
+		return "iteration " + numbers[0]
+	}
+	return "iterations " + strings.Join(numbers, ", ")
+}
+
+// add adds the way back from iteration k, and returns how many files it had changed.
+func (u *Undo) add(ctx context.Context, k Kept) (int, error) {
+	if k.Base == "" {
+		return 0, &ConflictError{fmt.Sprintf("the state before iteration %d is not known", k.Iteration)}
+	}
+	if _, err := (command.Call{Dir: u.root}).Run(ctx, "cat-file", "-e", k.Base+"^{commit}"); err != nil {
+		return 0, errors.Join(ctx.Err(), &ConflictError{fmt.Sprintf("the state before iteration %d is no longer kept", k.Iteration)})
+	}
+	out, err := u.compare(ctx, "-z", "--name-only", k.Base, k.OID, "--")
+	if err != nil {
+		return 0, err
+	}
+	changed := splitNul(out)
+	u.Files = append(u.Files, slices.DeleteFunc(slices.Clone(changed), func(f string) bool { return f == u.r.Plan })...)
+	args := []string{"-p", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color", k.OID, k.Base, "--"}
+	if u.r.Plan != "" {
+		args = append(args, ".", ":(exclude,literal)"+u.r.Plan)
+	}
+	way, err := u.compare(ctx, args...)
+	u.ways = append(u.ways, way)
+	return len(changed), err
+}
+
+// join makes one patch of the ways back, and checks that it applies. Git cannot do that
+// itself: it brings back a file that one patch changes and a later one deletes.
+func (u *Undo) join(ctx context.Context) error {
+	if len(u.ways) == 1 {
+		u.patch = u.ways[0]
+		return u.apply(ctx, "--check")
+	}
+	top, err := os.MkdirTemp("", "ralph-undo-")
+	if err != nil {
+		return fmt.Errorf("undo: %w", err)
+	}
+	defer os.RemoveAll(top)
+	c := command.Call{Dir: u.root, Env: []string{"GIT_INDEX_FILE=" + filepath.Join(top, "index")}}
+	c.Stdin = strings.Join(u.Files, "\x00") + "\x00"
+	if _, err := c.Run(ctx, "update-index", "--add", "--remove", "-z", "--stdin"); err != nil {
+		return err
+	}
+	now, err := c.Run(ctx, "write-tree")
+	if err != nil {
+		return err
+	}
+	for _, c.Stdin = range u.ways {
+		if c.Stdin == "" {
+			continue // it changed nothing but the plan
+		}
+		if _, err := c.Run(ctx, "apply", "--cached", "--whitespace=nowarn"); err != nil {
+			return err
+		}
+	}
+	then, err := c.Run(ctx, "write-tree")
+	if err != nil {
+		return err
+	}
+	u.patch, err = u.compare(ctx, "-p", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color", strings.TrimSpace(now), strings.TrimSpace(then))
+	if err != nil {
+		return err
+	}
+	return u.apply(ctx, "--check")
 }
 
 func (u *Undo) compare(ctx context.Context, args ...string) (string, error) {
@@ -173,13 +241,26 @@ func (u *Undo) Do(ctx context.Context) (git.Committed, error) {
 			files = append(files, u.r.Plan)
 		}
 	}
-	k := u.r.Iteration
 	if len(u.Uncommitted) > 0 || len(files) == 0 {
-		return git.Committed{}, errors.Join(boxErr, git.KeepFiles(ctx, u.root, u.Files, git.State{Run: k.Run, Iteration: k.Iteration, Base: u.r.Last.OID, Undone: true}))
+		return git.Committed{}, errors.Join(boxErr, u.note(ctx))
 	}
-	message := fmt.Sprintf("Undo iteration %d\n\nThis reverts what iteration %[1]d of run %s changed.", k.Iteration, k.Run)
-	done, err := git.Commit(ctx, u.root, git.CommitRequest{Files: files, Message: message, Trailers: []git.Trailer{{Key: undoTrailer, Value: k.Run + "/" + strconv.Itoa(k.Iteration)}}})
+	title := u.r.Name()
+	message := fmt.Sprintf("Undo %s\n\nThis reverts what %[1]s of run %s changed.", title, u.r.Iterations[0].Run)
+	var trailers []git.Trailer
+	for _, k := range u.r.Iterations {
+		trailers = append(trailers, git.Trailer{Key: undoTrailer, Value: k.Run + "/" + strconv.Itoa(k.Iteration)})
+	}
+	done, err := git.Commit(ctx, u.root, git.CommitRequest{Files: files, Message: message, Trailers: trailers})
 	return done, errors.Join(boxErr, err)
+}
+
+// note keeps what was undone in the work tree only.
+func (u *Undo) note(ctx context.Context) error {
+	var errs []error
+	for _, k := range u.r.Iterations {
+		errs = append(errs, git.KeepFiles(ctx, u.root, u.Files, git.State{Run: k.Run, Iteration: k.Iteration, Base: u.r.Last.OID, Undone: true}))
+	}
+	return errors.Join(errs...)
 }
 
 const undoTrailer = "Ralph-Undo"

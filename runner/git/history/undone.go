@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -31,27 +32,23 @@ func Undone(ctx context.Context, dir, run string, kept []Kept) (map[int]bool, er
 	if err != nil {
 		return nil, fmt.Errorf("find undone iterations: %w", err)
 	}
-	type effect struct {
-		iteration int
-		undone    bool
-	}
-	commits := map[string]effect{}
+	commits := map[string]map[int]bool{} // what each says of iterations
 	for _, record := range splitNul(out) {
 		oid, text, _ := strings.Cut(record, "\n")
+		says := map[int]bool{}
 		for line := range strings.Lines(text) {
 			line = strings.TrimSpace(line)
 			if n, ok := strings.CutPrefix(line, undoTrailer+": "+run+"/"); ok {
 				if i, err := strconv.Atoi(n); err == nil {
-					commits[oid] = effect{i, true}
+					says[i] = true
 				}
 			}
-			if reverted, ok := commits[strings.TrimSuffix(strings.TrimPrefix(line, "This reverts commit "), ".")]; ok {
-				commits[oid] = effect{reverted.iteration, !reverted.undone}
+			for i, was := range commits[strings.TrimSuffix(strings.TrimPrefix(line, "This reverts commit "), ".")] {
+				says[i] = !was
 			}
 		}
-		if e, ok := commits[oid]; ok {
-			undone[e.iteration] = e.undone
-		}
+		maps.Copy(undone, says)
+		commits[oid] = says
 	}
 	return undone, nil
 }

@@ -60,6 +60,7 @@ func completeRuns(f *cmdline.Factory) cobra.CompletionFunc {
 	}
 }
 
+// completeIterations completes the iterations of the run, the latest first, and then its tasks.
 func completeIterations(f *cmdline.Factory) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		all := kept(f, cmd)
@@ -67,14 +68,17 @@ func completeIterations(f *cmdline.Factory) cobra.CompletionFunc {
 		if run == "" && len(all) > 0 {
 			run = all[len(all)-1].Run
 		}
-		var numbers []string
+		var numbers, tasks []string
 		for _, k := range slices.Backward(all) {
 			if k.Run == run {
+				if !slices.Contains(tasks, k.Task) && k.Task != "" {
+					tasks = append(tasks, k.Task)
+				}
 				task := cmdline.Shorten(cmdline.OneLine(cmdline.Inert(k.Task)))
 				numbers = append(numbers, cobra.CompletionWithDesc(strconv.Itoa(k.Iteration), task))
 			}
 		}
-		return numbers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		return append(numbers, tasks...), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
 }
 

@@ -35,20 +35,21 @@ func NewCmds(f *cmdline.Factory) []*cobra.Command {
 	}
 	iterations.Flags().BoolVar(&asJSON, "json", false, "print an array of objects")
 	diff := &cobra.Command{
-		Use: "diff [A..B|N]", Short: "Show what iteration N changed, or what changed from the end of A to the end of B", Args: cmdline.Takes("at most one iteration or range", cobra.MaximumNArgs(1)),
-		Long:    "Show what iteration N changed, or what changed from the end of iteration A to the end of B, as a patch.\nWithout an argument: the last iteration. A of 0 is the start of the run.",
-		Example: "  ralph diff         # of the last iteration\n  ralph diff 3\n  ralph diff 2..5 --stat",
+		Use: "diff [N|A..B|TASK]", Short: "Show what an iteration, a range of them or a task changed", Args: cmdline.Takes("at most one iteration, range or task", cobra.MaximumNArgs(1)),
+		Long: "Show what iteration N changed, what changed from the end of iteration A to the end of B, or what each\n" +
+			"iteration of a task changed, as a patch. Without an argument: the last iteration. A of 0 is the start of the run.",
+		Example: "  ralph diff         # of the last iteration\n  ralph diff 3\n  ralph diff 2..5 --stat\n  ralph diff T4      # of all iterations of task T4",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.diff(cmd.Context(), run, strings.Join(args, ""), stat)
 		},
 	}
 	diff.Flags().BoolVar(&stat, "stat", false, "only the names of the files and how many lines")
 	undo := &cobra.Command{
-		Use: "undo N", Short: "Take back what iteration N changed, as a new commit, after asking", Args: cmdline.Takes("one iteration", cobra.ExactArgs(1)),
-		Long: "Take back what iteration N changed: as a new commit if its files are as in HEAD, else in your work tree. In the\n" +
+		Use: "undo N|TASK", Short: "Take back what an iteration or a task changed, as a new commit, after asking", Args: cmdline.Takes("one iteration or task", cobra.ExactArgs(1)),
+		Long: "Take back what iteration N changed, or all iterations of a task: as a new commit if its files are as in HEAD, else in your work tree. In the\n" +
 			"plan, the box of its task is opened again. Nothing else changes. If the change cannot be taken back cleanly,\n" +
 			"ralph refuses and changes nothing.",
-		Example: "  ralph undo 3",
+		Example: "  ralph undo 3\n  ralph undo T4",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.undo(cmd.Context(), run, args[0], yes) },
 	}
 	undo.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
@@ -294,6 +295,35 @@ func (p *past) number(text string) (history.Kept, error) {
 	return p.end(n)
 }
 
+// named are the kept ends of the iteration with this number, or of all iterations of the
+// task with this id, the newest first.
+func (p *past) named(arg string) ([]history.Kept, error) {
+	if _, err := strconv.Atoi(arg); err == nil {
+		k, err := p.number(arg)
+		return []history.Kept{k}, err
+	}
+	var all []history.Kept
+	for _, k := range slices.Backward(p.kept) {
+		if !k.Start && k.Task == arg {
+			all = append(all, k)
+		}
+	}
+	if len(all) == 0 {
+		return nil, cmdline.UsageError("run %s has no iteration or task %q; see: ralph iterations", p.run, arg)
+	}
+	return all, nil
+}
+
+// unkeptOf says, for each iteration of a task that is not among these, why nothing is kept of it.
+func (p *past) unkeptOf(id string, all []history.Kept) (why []string) {
+	for _, row := range p.events {
+		if row.TaskID == id && !slices.ContainsFunc(all, func(k history.Kept) bool { return k.Iteration == row.Number }) {
+			why = append(why, p.unkept(row.Number))
+		}
+	}
+	return why
+}
+
 func (a *verbs) diff(ctx context.Context, run, arg string, stat bool) error {
 	p, err := a.past(ctx, run)
 	if err != nil {
@@ -305,6 +335,9 @@ func (a *verbs) diff(ctx context.Context, run, arg string, stat bool) error {
 		arg = strconv.Itoa(p.kept[len(p.kept)-1].Iteration)
 	default:
 		arg = strconv.Itoa(p.events[len(p.events)-1].Number)
+	}
+	if _, err := strconv.Atoi(arg); err != nil && !strings.Contains(arg, "..") {
+		return a.diffTask(ctx, p, arg, stat)
 	}
 	first, second, isRange := strings.Cut(arg, "..")
 	if a, err1 := strconv.Atoi(first); isRange && err1 == nil {
@@ -326,11 +359,15 @@ func (a *verbs) diff(ctx context.Context, run, arg string, stat bool) error {
 	if from == "" {
 		return cmdline.UsageError("the state before iteration %s is not known", first)
 	}
+	return a.patch(ctx, p, [2]string{from, to.OID}, stat)
+}
+
+func (a *verbs) patch(ctx context.Context, p *past, states [2]string, stat bool) error {
 	var options []string
 	if stat {
 		options = append(options, "--stat")
 	}
-	patch, err := history.Diff(ctx, p.dir, [2]string{from, to.OID}, options...)
+	patch, err := history.Diff(ctx, p.dir, states, options...)
 	if err != nil {
 		return err
 	}
@@ -339,6 +376,28 @@ func (a *verbs) diff(ctx context.Context, run, arg string, stat bool) error {
 	}
 	_, err = io.WriteString(a.Out, patch)
 	return err
+}
+
+// diffTask shows the patches of a task's iterations, in their order. What stands between
+// them is skipped by git apply.
+func (a *verbs) diffTask(ctx context.Context, p *past, id string, stat bool) error {
+	all, err := p.named(id)
+	if err != nil {
+		return err
+	}
+	for _, why := range p.unkeptOf(id, all) {
+		a.Say("%s", why)
+	}
+	for _, k := range slices.Backward(all) {
+		if k.Base == "" {
+			return cmdline.UsageError("the state before iteration %d is not known", k.Iteration)
+		}
+		a.Say("iteration %d: %s", k.Iteration, p.task(k))
+		if err := a.patch(ctx, p, [2]string{k.Base, k.OID}, stat); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // task says what iteration k worked on: the title where it is known, else the id.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strconv"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/logs/termtext"
@@ -21,18 +23,21 @@ func (a *verbs) undo(ctx context.Context, run, arg string, yes bool) error {
 	if err != nil {
 		return err
 	}
-	k, err := p.number(arg)
+	all, err := p.named(arg)
 	if err != nil {
+		return err
+	}
+	if all, err = a.standing(p, arg, all); err != nil {
 		return err
 	}
 	if owner, alive := state.Open(filepath.Join(p.dir, state.DirName)).Owner(); alive {
 		return &state.LockedError{Owner: owner}
 	}
-	r := history.Request{Iteration: k, Last: p.last}
-	box := p.box(k, &r)
+	r := history.Request{Iterations: all, Last: p.last}
+	box := p.box(all[0], &r)
 	u, err := history.PlanUndo(ctx, p.dir, r)
-	if conflict := (*history.ConflictError)(nil); errors.As(err, &conflict) && p.undone[k.Iteration] {
-		return cmdline.UsageError("iteration %d of run %s is undone already; nothing was changed", k.Iteration, p.run)
+	if conflict := (*history.ConflictError)(nil); errors.As(err, &conflict) && p.undone[all[0].Iteration] {
+		return cmdline.UsageError("%s of run %s is undone already; nothing was changed", r.Name(), p.run)
 	} else if conflict != nil {
 		return cmdline.UsageError("%v; nothing was changed", err)
 	}
@@ -43,7 +48,7 @@ func (a *verbs) undo(ctx context.Context, run, arg string, yes bool) error {
 	if len(u.Uncommitted) > 0 {
 		how = "in the work tree, without a commit: this holds work of the loop that is not committed"
 	}
-	a.Say("undo of iteration %d of run %s changes %s, %s:", k.Iteration, p.run, termtext.Count(len(u.Files), "file"), how)
+	a.Say("undo of %s of run %s changes %s, %s:", r.Name(), p.run, termtext.Count(len(u.Files), "file"), how)
 	for _, f := range u.Files {
 		a.Say("  %s", cmdline.Inert(f))
 	}
@@ -56,11 +61,27 @@ func (a *verbs) undo(ctx context.Context, run, arg string, yes bool) error {
 	if !yes && !a.Agree("Do it?") {
 		return &cmdline.ExitError{Code: 1, Text: "nothing was changed"}
 	}
-	return a.carryOut(ctx, u, p, k)
+	return a.carryOut(ctx, u, p, all)
+}
+
+// standing are those iterations of a task that are not undone yet. One that was named by
+// its number is asked for as it is.
+func (a *verbs) standing(p *past, arg string, all []history.Kept) ([]history.Kept, error) {
+	if _, err := strconv.Atoi(arg); err == nil {
+		return all, nil
+	}
+	for _, why := range p.unkeptOf(arg, all) {
+		a.Say("left out: %s", why)
+	}
+	left := slices.DeleteFunc(slices.Clone(all), func(k history.Kept) bool { return p.undone[k.Iteration] })
+	if len(left) == 0 {
+		return nil, cmdline.UsageError("task %s is undone already; nothing was changed", arg)
+	}
+	return left, nil
 }
 
 // carryOut undoes what was agreed to, and lets status and resume know.
-func (a *verbs) carryOut(ctx context.Context, u *history.Undo, p *past, k history.Kept) error {
+func (a *verbs) carryOut(ctx context.Context, u *history.Undo, p *past, all []history.Kept) error {
 	w, err := a.lock(filepath.Join(p.dir, state.DirName))
 	if err != nil {
 		return err
@@ -70,12 +91,16 @@ func (a *verbs) carryOut(ctx context.Context, u *history.Undo, p *past, k histor
 	if err != nil {
 		return err
 	}
-	if err := a.tell(w, p, k); err != nil {
+	if err := a.tell(w, p, all); err != nil {
 		return err
 	}
-	forgotten, err := lessons.Undo(p.dir, memory.Turn{Run: k.Run, Iteration: k.Iteration})
-	if err != nil {
-		return err
+	forgotten := 0
+	for _, k := range all {
+		n, err := lessons.Undo(p.dir, memory.Turn{Run: k.Run, Iteration: k.Iteration})
+		if err != nil {
+			return err
+		}
+		forgotten += n
 	}
 	if forgotten > 0 {
 		a.Say("forgot %s that it taught", termtext.Count(forgotten, "lesson"))

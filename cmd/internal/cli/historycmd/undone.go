@@ -1,7 +1,6 @@
 package historycmd
 
 import (
-	"fmt"
 	"os"
 	"time"
 
@@ -24,16 +23,21 @@ func (a *verbs) lock(dir string) (*state.Writer, error) {
 	return w, err
 }
 
-// tell notes in status.json that iteration k was undone. A completed run is complete no
+// tell notes in status.json that iterations were undone. A completed run is complete no
 // longer; every other end stays.
-func (a *verbs) tell(w *state.Writer, p *past, k history.Kept) error {
+func (a *verbs) tell(w *state.Writer, p *past, all []history.Kept) error {
 	s, err := w.Status()
 	if err != nil || s.RunID == "" {
 		return err
 	}
-	what := fmt.Sprintf("iteration %d was undone", k.Iteration)
-	if k.Run != s.RunID {
-		what = fmt.Sprintf("iteration %d of run %s was undone", k.Iteration, k.Run)
+	what := history.Request{Iterations: all}.Name()
+	if all[0].Run != s.RunID {
+		what += " of run " + all[0].Run
+	}
+	if len(all) == 1 {
+		what += " was undone"
+	} else {
+		what += " were undone"
 	}
 	complete := s.Ending() == state.EndingComplete // what was said of it is not so any more
 	if s.Reason != "" && !complete {
@@ -44,7 +48,7 @@ func (a *verbs) tell(w *state.Writer, p *past, k history.Kept) error {
 		s.Status, s.ExitReason, s.Rule, s.ExitCode = state.StatusStopped, undoneReason, undoneReason, rules.ExitInterrupted
 		s.Next = "ralph resume"
 	}
-	if list, err := store.Load(p.plan(k), a.optionalSections(p.dir)); err == nil {
+	if list, err := store.Load(p.plan(all[0]), a.optionalSections(p.dir)); err == nil {
 		s.Task.Done, s.Task.Total = list.Done(), list.Total()
 		if next, open := list.Next(); open {
 			s.Task.ID, s.Task.Title = next.ID, next.Title
