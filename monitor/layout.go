@@ -47,6 +47,7 @@ func steps(in contents, tall bool) []step {
 		{panelUsage, 1 + in.gauges, 6},
 		{panelPlan, 2, 6},
 		{panelChecks, in.proof(2) - min(in.checks, 1), 6}, // a title, and the latest note
+		{panelPlan, in.more(3), 6},                        // the turns side by side
 		{panelIterations, 3, 6},
 		{panelEnds, 1, 7},
 		{panelIterations, 2, 8},
@@ -66,7 +67,10 @@ const (
 )
 
 // contents is what the sizes of the panels depend on.
-type contents struct{ gauges, iterations, checks, notes int }
+type contents struct{ gauges, iterations, checks, notes, slots int }
+
+// more is how many rows the plan needs for turns side by side, besides the first.
+func (in contents) more(most int) int { return max(min(in.slots-1, most), 0) }
 
 // proof returns the height of the checks panel with at most `most` rows below its
 // title; 0 if there is nothing to show. Checks that do not fit share a row.
@@ -132,7 +136,7 @@ func beside(w, h int, in contents) []rect {
 	if h >= 32 {
 		usage, proof, ends = usage+4, 8, 5
 	}
-	for _, p := range []rect{{panelPlan, 0, 0, left, 3}, {panelUsage, 0, 0, left, usage}, {panelEnds, 0, 0, left, ends}} {
+	for _, p := range []rect{{panelPlan, 0, 0, left, 3 + in.more(h/6)}, {panelUsage, 0, 0, left, usage}, {panelEnds, 0, 0, left, ends}} {
 		p.y = y
 		p.h = min(p.h, bottom-y)
 		all = append(all, p)

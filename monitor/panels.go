@@ -40,7 +40,7 @@ func drawHeader(c canvas, v summary.Summary) {
 	c.ends(2, []piece{{" ", plain}, {termtext.Fit(identity, c.w-2), c.dim()}}, []piece{{right, c.dim()}, {" ", plain}})
 }
 
-// drawPlan draws one row, or a title and up to two rows.
+// drawPlan draws one row; or a title, the bar, and the task or the turns side by side.
 func drawPlan(c canvas, v summary.Summary) {
 	p := v.Plan
 	part := 0.0
@@ -69,8 +69,12 @@ func drawPlan(c canvas, v summary.Summary) {
 	} else {
 		c.text(1, 0, c.dim(), cmp.Or(text, "none yet"))
 	}
-	if p.Task != "" {
-		c.text(c.text(1, 1, c.tone(summary.Busy), "▸ "), 1, plain, termtext.Fit(p.Task, c.w-4))
+	under := p.Slots
+	if len(under) == 0 && p.Task != "" {
+		under = []string{p.Task}
+	}
+	for y, text := range under[:min(len(under), max(c.h-1, 0))] {
+		c.text(c.text(1, y+1, c.tone(summary.Busy), "▸ "), y+1, plain, termtext.Fit(text, c.w-4))
 	}
 }
 

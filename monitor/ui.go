@@ -137,7 +137,7 @@ func (u *ui) Draw(screen tcell.Screen) {
 	if u.page != nil || u.help {
 		alone = panelLog
 	}
-	u.places = layout(w, h, alone, contents{len(v.Gauges), len(u.model.Run.Iterations), len(v.Checks), len(v.Notes)})
+	u.places = layout(w, h, alone, contents{len(v.Gauges), len(u.model.Run.Iterations), len(v.Checks), len(v.Notes), len(v.Plan.Slots)})
 	for _, p := range u.places {
 		u.drawPanel(c.rows(p.y, p.h).columns(p.x, p.w), p.panel, v)
 		if p.panel == panelLog && p.x > 0 {

@@ -270,11 +270,12 @@ func (r *Run) listen(ctx context.Context) (rules.Decision, error) {
 	}
 	select {
 	case n := <-r.crew.News():
-		if n.Do != nil {
+		switch {
+		case n.Do != nil:
 			n.Do()
+			r.showSlots()
 			return rules.Decision{}, nil
-		}
-		if n.Event != nil {
+		case n.Event != nil:
 			r.heard(*n.Event)
 			if tool, ok := n.Event.Data.(state.Tool); ok && r.crew.Of(n.Event.Task) != nil {
 				r.crew.Of(n.Event.Task).Tool = termtext.Line(tool.Name + " " + tool.Arg)

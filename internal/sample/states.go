@@ -18,6 +18,13 @@ func States(now time.Time) map[string]func() (view.Snapshot, []state.Event) {
 	}
 	all := map[string]func() (view.Snapshot, []state.Event){
 		"running":  change(func(*view.Snapshot) {}),
+		"parallel": change(func(s *view.Snapshot) {
+			s.Status.Slots = []state.SlotStatus{
+				{Slot: 1, Iteration: 7, TaskID: "T7", Title: "Add cursor pagination to GET /orders", Since: now.Add(-3 * time.Minute), LastTool: "Bash go test ./api/..."},
+				{Slot: 2, Iteration: 8, TaskID: "T8", Title: "Validate the currency of a refund", Since: now.Add(-95 * time.Second), LastTool: "Edit api/refund.go"},
+				{Slot: 3, Iteration: 9, TaskID: "T9", Title: "Log the order id in every handler", Since: now.Add(-260 * time.Second), Phase: "landing"},
+			}
+		}),
 		"checking": func() (view.Snapshot, []state.Event) { return Checking(now) },
 		"waiting": change(func(s *view.Snapshot) {
 			s.Status.Status, s.Status.Rule = state.StatusWaiting, "usage_limit"

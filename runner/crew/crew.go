@@ -79,6 +79,7 @@ type Job struct {
 	Tool string // that the agent called last
 	Skip bool   // a person has put the task off
 
+	queued  bool // its work waits for the merge queue
 	a       turn.Assignment
 	message string
 	ctx     context.Context
@@ -236,7 +237,11 @@ func (c *Crew) Go() { clear(c.later) }
 // Slots are the turns under way, for people.
 func (c *Crew) Slots() (all []state.SlotStatus) {
 	for _, j := range c.Jobs() {
-		all = append(all, state.SlotStatus{Slot: j.Slot.N, Iteration: j.Origin.Iteration, TaskID: j.Task.ID, Title: j.Task.Title,
+		phase := ""
+		if j.queued {
+			phase = "landing"
+		}
+		all = append(all, state.SlotStatus{Phase: phase, Slot: j.Slot.N, Iteration: j.Origin.Iteration, TaskID: j.Task.ID, Title: j.Task.Title,
 			Since: j.Since, LastTool: j.Tool})
 	}
 	return all

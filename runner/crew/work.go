@@ -144,6 +144,7 @@ func (c *Crew) land(ctx context.Context, j *Job, d *Done) {
 			return
 		}
 	}
+	c.news <- News{Do: func() { j.queued = true }}
 	select {
 	case c.queue <- j:
 	case <-ctx.Done():

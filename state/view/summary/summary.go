@@ -71,6 +71,7 @@ type Plan struct {
 	Done, Total int
 	Counts      string // "6/10 done"
 	Task        string
+	Slots       []string // the turns side by side, a line each; empty: one turn at a time
 }
 
 // Breaker is the circuit breaker.
@@ -161,6 +162,9 @@ func Of(m *view.Model, now time.Time) Summary {
 	v.Identity = lineOf(" · ", st.Agent, st.Model, view.Prefix("next: ", strings.TrimSpace(m.Next.Agent+" "+m.Next.Model)), view.Prefix("run ", st.RunID))
 	v.Rule = termtext.Line(view.Prefix("rule ", st.Rule))
 	v.Plan = newPlan(st)
+	if active {
+		v.Plan.Slots = slots(st.Slots, now)
+	}
 	v.Ends = ends(m, now)
 	if u := st.Usage; u != (state.Usage{}) {
 		if u.CostUSD > 0 {
@@ -316,14 +320,33 @@ func waiting(w view.Wait, now time.Time) string {
 	return view.Join(": ", left, why, termtext.Line(w.Reason))
 }
 
+// slots says what each turn side by side is at.
+func slots(all []state.SlotStatus, now time.Time) (lines []string) {
+	for _, s := range all {
+		took := ""
+		if !s.Since.IsZero() {
+			took = view.Span(now.Sub(s.Since))
+		}
+		// What it is about is the longest, so what a narrow screen must not cut off comes first.
+		lines = append(lines, view.Join(" · ", strconv.Itoa(s.Slot)+" "+view.Join(" ", took, termtext.Line(s.Phase)), taskName(s.TaskID, s.Title),
+			"iteration "+strconv.Itoa(s.Iteration), termtext.Line(s.LastTool)))
+	}
+	return lines
+}
+
+// taskName is what a person calls a task: its title, with the id that the plan gave it.
+func taskName(id, title string) string {
+	id, title = termtext.Line(id), termtext.Line(title)
+	if view.Computed(id) || strings.HasPrefix(title, id) {
+		id = ""
+	}
+	return view.Join(" ", id, title)
+}
+
 func newPlan(st state.Status) Plan {
 	p := Plan{Done: max(st.Task.Done, 0), Total: max(st.Task.Total, 0)}
 	if st.Status != state.StatusCompleted {
-		id, title := termtext.Line(st.Task.ID), termtext.Line(st.Task.Title)
-		if view.Computed(id) || strings.HasPrefix(title, id) {
-			id = ""
-		}
-		p.Task = view.Join(" ", id, title)
+		p.Task = taskName(st.Task.ID, st.Task.Title)
 	}
 	if p.Total == 0 {
 		p.Counts = "no plan"

@@ -46,7 +46,14 @@ func Text(m *view.Model, now time.Time, width int) string {
 	row("progress", view.Join(" · ", v.Iteration, v.Elapsed))
 	row("agent", v.Identity)
 	if m.State != view.StateNone {
-		row("plan", view.Join(" · ", v.Plan.Counts, v.Plan.Task))
+		task := v.Plan.Task
+		if len(v.Plan.Slots) > 0 {
+			task = "" // each has its own
+		}
+		row("plan", view.Join(" · ", v.Plan.Counts, task))
+		for _, slot := range v.Plan.Slots {
+			row("slot", slot)
+		}
 		for _, g := range v.Gauges {
 			row(g.Label, view.Join(" · ", g.Value, g.Note))
 		}
