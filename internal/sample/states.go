@@ -17,7 +17,7 @@ func States(now time.Time) map[string]func() (view.Snapshot, []state.Event) {
 		}
 	}
 	all := map[string]func() (view.Snapshot, []state.Event){
-		"running":  change(func(*view.Snapshot) {}),
+		"running": change(func(*view.Snapshot) {}),
 		"parallel": change(func(s *view.Snapshot) {
 			s.Status.Slots = []state.SlotStatus{
 				{Slot: 1, Iteration: 7, TaskID: "T7", Title: "Add cursor pagination to GET /orders", Since: now.Add(-3 * time.Minute), LastTool: "Bash go test ./api/..."},
