@@ -46,14 +46,7 @@ func Text(m *view.Model, now time.Time, width int) string {
 	row("progress", view.Join(" · ", v.Iteration, v.Elapsed))
 	row("agent", v.Identity)
 	if m.State != view.StateNone {
-		task := v.Plan.Task
-		if len(v.Plan.Slots) > 0 {
-			task = "" // each has its own
-		}
-		row("plan", view.Join(" · ", v.Plan.Counts, task))
-		for _, slot := range v.Plan.Slots {
-			row("slot", slot)
-		}
+		v.Plan.rows(row)
 		for _, g := range v.Gauges {
 			row(g.Label, view.Join(" · ", g.Value, g.Note))
 		}
@@ -80,6 +73,16 @@ func Text(m *view.Model, now time.Time, width int) string {
 		row("problem", p)
 	}
 	return b.String()
+}
+
+func (p Plan) rows(row func(label, text string)) {
+	if len(p.Slots) > 0 {
+		p.Task = "" // each turn has its own
+	}
+	row("plan", view.Join(" · ", p.Counts, p.Task))
+	for _, slot := range p.Slots {
+		row("slot", slot)
+	}
 }
 
 // ending says how the breaker stands and, in lines of at most width cells, what ends
