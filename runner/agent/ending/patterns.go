@@ -82,7 +82,8 @@ var causePatterns = [...]Pattern{
 	{SpendLimit, `spend(ing)?[ -](limit|cap)|budget limit reached`},
 	{UsageLimit, `\bhit (your|the) .*\blimit|\busage limit|\b(session|hour|hourly|day|daily|week|weekly|month|monthly|opus|sonnet|plan) limit\b.{0,20}(reached|exceeded)|(reached|exceeded) your .{0,30}(usage|plan|hour|session|daily|weekly|monthly) (limit|quota)|out of extra usage|exhausted your .*quota|\bdaily quota`},
 	{NoCredit, `credit balance|insufficient[ _](credit|fund|balance|quota)|plan and billing|billing details|payment required|out of credits|no credits`},
-	{ContextTooLong, `prompt is too long|input is too long|context[ _](window|length)|ran out of room|maximum context|too many (input )?tokens|request_too_large|exceed.{0,30}context`},
+	{ContextTooLong, `prompt is too long|input is too long|context[ _](window|length)|ran out of room|maximum context|too many (input )?tokens|request_too_large|exceed.{0,30}context|` +
+		`token count.{0,20}exceeds|maximum prompt length|model token limit|reduce the length of the (messages|prompt)|request more than max tokens`},
 	{EmptyOutput, `empty response|no visible output|without (any )?(text|content|output)`},
 	{Refusal, `violate.{0,30}usage policy|unable to respond to this request|safety (policy|filter)`},
 	{BadModel, `(^|\berror: )model: \S+$|issue with the selected model|unknown model|invalid model|model\b.{0,80}\b(not found|not exist|does not exist|not available|not supported|is not a valid)`},
