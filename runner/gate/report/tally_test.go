@@ -44,10 +44,14 @@ func TestTally_everyFormat_countsWhatRan(t *testing.T) {
 func TestTally_passedTestsOfTextReports_haveNames(t *testing.T) {
 	node := "▶ suite\n  ✔ inner (0.1ms)\n  ▶ deep\n    ✔ down (0.1ms)\n  ✔ deep (0.3ms)\n✔ suite (0.4ms)\n✔ alone (1.2ms)\nℹ tests 3\nℹ pass 3\nℹ fail 0\n"
 	python := "test_a (m.T.test_a) ... ok\ntest_b (m.T) ... ok\ntest_c (m.T.test_c) ... skipped 'no'\n\n------\nRan 3 tests in 0.001s\n\nOK (skipped=1)\n"
+	tap := "TAP version 13\n# Subtest: suite\n    # Subtest: inner\n    ok 1 - inner\n    # Subtest: deep\n        # Subtest: down\n        ok 1 - down\n        1..1\n" +
+		"    ok 2 - deep\n      ---\n      type: 'suite'\n      ...\n    1..2\nok 1 - suite\n  ---\n  type: 'suite'\n  ...\n" +
+		"# Subtest: none\nok 2 - none\n  ---\n  type: 'suite'\n  ...\n# Subtest: own\n    # Subtest: child\n    ok 1 - child\n    1..1\nok 3 - own\n# Subtest: alone\nok 4 - alone\n1..4\n"
 	for want, s := range map[string]Summary{
-		"alone|suite > deep > down|suite > inner": parse(Auto, node),
-		"m.T.test_a|m.T.test_b":                   parse(Auto, python),
-		"":                                        parse(Auto, "✔ built (3ms)\n✔ no problems (1ms)\n"),
+		"alone|own > child|suite > deep > down|suite > inner": parse(TAP, tap),
+		"alone|suite > deep > down|suite > inner":             parse(Auto, node),
+		"m.T.test_a|m.T.test_b":                               parse(Auto, python),
+		"":                                                    parse(Auto, "✔ built (3ms)\n✔ no problems (1ms)\n"),
 	} {
 		if got := strings.Join(s.Tally().Names, "|"); got != want || (want == "") == s.Known {
 			t.Errorf("names %q, want %q (known %v)", got, want, s.Known)

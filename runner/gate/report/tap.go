@@ -14,6 +14,7 @@ type tap struct {
 	note     *Excerpt // of last
 	comments *Excerpt // since the last result: output of the next test
 	yaml     bool
+	depth    int // of the last result
 }
 
 func (t *tap) line(line string) {
@@ -68,6 +69,11 @@ func (t *tap) result(rest string, depth int) {
 	if name == "" {
 		name = "test " + strings.Fields(rest)[0]
 	}
+	inside := depth < t.depth && depth < len(t.parents) && t.parents[depth] == name
+	t.depth = depth
+	if inside && status != Failed {
+		return // a group of tests, not one
+	}
 	name = strings.Join(append(slices.Clone(t.parents[:min(depth, len(t.parents))]), name), " > ")
 	t.last, t.note = Test{Name: name, Status: status}, cmp.Or(t.comments, newMessage())
 	t.comments = nil
@@ -80,6 +86,8 @@ func (t *tap) diagnostic(rest, line string) {
 		t.yaml = false
 	case rest == "failureType: 'subtestsFailed'":
 		t.last.Name = "" // the subtests say why
+	case rest == "type: 'suite'" && t.last.Status != Failed:
+		t.last.Name = "" // a group of tests, not one
 	case strings.HasPrefix(rest, "duration_ms: "), strings.Contains(rest, "node:internal/"):
 	default:
 		t.note.WriteLine(line)
