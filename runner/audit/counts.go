@@ -21,9 +21,9 @@ func FewerTests(in Input, losses []report.Loss, base func(check string) bool) (f
 	if asks.ForFewerTests(in.taskText()) {
 		return nil, true
 	}
-	gone := in.goneTests()
+	gone, unwanted := in.goneTests(), asks.Unwanted(in.taskText())
 	for _, l := range losses {
-		if !covers(gone, l) {
+		if !covers(gone, unwanted, l) {
 			found = append(found, Finding{Kind: KindFewerTests, Text: l.String(), Doubt: !base(l.Check)})
 		}
 	}
@@ -75,13 +75,23 @@ func (in Input) goneTests() []string {
 			continue
 		}
 		still := l.names(f.After)
+		with := !f.Exists && in.deletedWith(f)
 		for name, block := range l.blocks(f.Before) {
-			if !still[name] && mentions(block, gone()) {
+			if !still[name] && (with || mentions(block, gone())) {
 				names = append(names, name)
 			}
 		}
 	}
 	return names
+}
+
+// deletedWith reports whether a deleted test file names a file of code that was deleted, too.
+func (in Input) deletedWith(test File) bool {
+	return slices.ContainsFunc(in.Files, func(f File) bool {
+		name, _, _ := strings.Cut(path.Base(f.Path), ".")
+		return f.Existed && !f.Exists && !IsTestFile(f.Path) && paths().code.MatchString(f.Path) && len(name) > 2 &&
+			containsName(test.Before, name)
+	})
 }
 
 // blocks returns the text of each test in a file, by its name.
@@ -103,19 +113,29 @@ func (l *language) blocks(text string) map[string]string {
 	return all
 }
 
-// covers reports whether the removed tests account for the whole loss. A name in a
-// report contains that of its test: "example.com/p.TestA/b".
-func covers(removed []string, l report.Loss) bool {
+// covers reports whether the tests that were removed, or that the task does not want, account for the
+// whole loss. A name in a report contains that of its test: "example.com/p.TestA/b".
+func covers(removed, unwanted []string, l report.Loss) bool {
 	n := len(removed)
 	if len(l.Gone) > 0 {
 		n = 0
 		for _, name := range l.Gone {
-			if slices.ContainsFunc(removed, func(r string) bool { return containsName(name, r) }) {
+			if slices.ContainsFunc(removed, func(r string) bool { return containsName(name, r) }) || isNamed(name, unwanted) {
 				n++
 			}
 		}
 	}
 	return !l.Unread && n >= l.Before-l.Now
+}
+
+// isNamed reports whether one of the names is that of a test or of the test that it belongs to:
+// "a.test.js > TestA" is TestA, and so are "p.TestA/b" and "t.py::TestA[1]".
+func isNamed(test string, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		before, after, ok := strings.Cut(test, name)
+		return ok && (before == "" || strings.HasSuffix(before, "::") || strings.HasSuffix(before, " > ") || strings.HasSuffix(before, ".")) &&
+			(after == "" || after[0] == '/' || after[0] == '[')
+	})
 }
 
 // containsName is strings.Contains for whole words.

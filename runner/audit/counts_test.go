@@ -26,6 +26,18 @@ func TestFewerTests_explainedByTheTaskOrTheChange_noFinding(t *testing.T) {
 		"more are gone":              {Input{Files: []File{tests, code}}, report.Loss{Check: "test", Before: 3, Now: 1, Gone: []string{"a.TestSub", "a.TestSubs"}}, "check test: 3 tests ran before, 1 runs now; gone: a.TestSub, a.TestSubs"},
 		"nothing says what runs now": {Input{Files: []File{tests, code}}, report.Loss{Check: "test", Before: 2, Unread: true}, "check test: 2 tests ran before, and its output names none now"},
 		"the task asks for it":       {Input{Files: []File{tests}, Task: "1", PlanBefore: plan, PlanAfter: plan}, sub, ""},
+		"the test's file goes with the code": {Input{Files: []File{
+			{"src/at.js", "export const at = 1\n", "", true, false}, {"src/poly.js", "export function at() {}\n", "", true, false},
+			{"test/poly.test.js", "import { at } from '../src/poly.js';\ntest('from the end', () => {\n  at(1);\n});\n", "", true, false}}},
+			report.Loss{Check: "test", Before: 3, Now: 2, Gone: []string{"from the end"}}, ""},
+		"another file of code goes": {Input{Files: []File{
+			{"src/poly.js", "export function at() {}\n", "", true, false},
+			{"test/cart.test.js", "import { a } from '../src/cart.js';\ntest('adds', () => {\n  a(1);\n});\n", "", true, false}}},
+			report.Loss{Check: "test", Before: 3, Now: 2, Gone: []string{"adds"}}, "check test: 3 tests ran before, 2 run now; gone: adds"},
+		"the task names it": {Input{Task: "1", PlanBefore: []task.Task{{ID: "1", Title: "'writes rows' is flaky; skip it"}}},
+			report.Loss{Check: "test", Before: 3, Now: 2, Gone: []string{"csv > writes rows"}}, ""},
+		"the task names another": {Input{Task: "1", PlanBefore: []task.Task{{ID: "1", Title: "'writes rows' is flaky; skip it"}}},
+			report.Loss{Check: "test", Before: 3, Now: 2, Gone: []string{"writes rows at once"}}, "check test: 3 tests ran before, 2 run now; gone: writes rows at once"},
 	} {
 		found, explained := FewerTests(c.in, []report.Loss{c.loss}, func(string) bool { return true })
 		got := ""

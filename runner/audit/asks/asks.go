@@ -46,10 +46,10 @@ func clauses(task string) []string {
 }
 
 // ForFewerTests reports whether a task asks for fewer tests: "delete the test of Sub", "merge the
-// duplicates in test_a.py", "turn the tests into a table".
+// duplicates in test_a.py", "turn the tests into a table", "remove a.js and its tests".
 func ForFewerTests(task string) bool {
 	p, before := words(), ""
-	for _, clause := range clauses(task) {
+	for _, clause := range parts(task) {
 		about := clause
 		if p.them.MatchString(clause) { // "test_a.py has duplicates; merge them"
 			about = before + " " + clause

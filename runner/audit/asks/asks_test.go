@@ -1,6 +1,7 @@
 package asks_test
 
 import (
+	"strings"
 	"testing"
 
 	"ralph/runner/audit/asks"
@@ -29,6 +30,11 @@ func TestForFewerTests_onlyTasksAboutTests(t *testing.T) {
 		"Add tests for the parser":                                    false,
 		"Add Cart.remove(name) with a test":                           false, "Delete test_old()": true,
 		"Delete the latest entries": false,
+		"Node 16 is no longer supported: remove src/polyfill.js and its test, engines to >=20": true,
+		"Replace `small_sizes` and `large_sizes` by one test over a table":                     true,
+		"Remove the old parser and the tests must pass":                                        false,
+		"Remove the cache and run the tests":                                                   false,
+		"Drop the flag and its tests pass again":                                               false,
 	} {
 		if asks.ForFewerTests(text) != want {
 			t.Errorf("%q: %v", text, !want)
@@ -72,6 +78,38 @@ func TestForOtherTests_onlyTasksAboutWhatTestsSay(t *testing.T) {
 	} {
 		if asks.ForOtherTests(task) {
 			t.Errorf("it does not: %s", task)
+		}
+	}
+}
+
+func TestUnwanted_onlyTestsThatTheTaskNames(t *testing.T) {
+	for text, want := range map[string]string{
+		"'writes rows' is flaky on CI; skip it with a link to #214":  "writes rows",
+		"Skip TestUpload until the server is back":                   "TestUpload",
+		"Merge `small_sizes` and `large_sizes` into one":             "small_sizes|large_sizes",
+		"TestSum shows the bug; remove it":                           "",
+		"`keeps commas` fails; remove the workaround that breaks it": "",
+		"Fix TestParse, and remove the debug output":                 "",
+		"Add Cart.remove(name) with a test":                          "",
+	} {
+		if got := strings.Join(asks.Unwanted(text), "|"); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestToHold(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Add to_lines with tests; coverage must stay at 95%":             true,
+		"Add the parser. Coverage may not fall below the threshold":      true,
+		"Keep the coverage above 90 percent":                             true,
+		"Lower the coverage threshold to 60":                             false,
+		"Set up coverage":                                                false,
+		"Keep the old API. Lower the coverage threshold to 60 for now":   false,
+		"Measure coverage of integration tests and relax the thresholds": false,
+	} {
+		if asks.ToHold(text) != want {
+			t.Errorf("%q: %v", text, !want)
 		}
 	}
 }

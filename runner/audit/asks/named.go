@@ -1,0 +1,55 @@
+package asks
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// phrases are patterns for what a task says about single tests and thresholds.
+var phrases = sync.OnceValue(func() (p struct{ along, it, name, proof, end, level, hold *regexp.Regexp }) {
+	re := regexp.MustCompile
+	p.along = re(`(?i)\band ((?:its|their|the|all|any|both|corresponding)(?: [\w./-]+){0,2}? (?:tests?|specs?)` +
+		`(?:$|[.;,:\n]| (?:for|of|in|from|with)\b)|["'\x60])`)
+	p.it = re(`(?i)\bit\b`)
+	p.name = re(`"[^"]+"|'[^']+'|\x60[^\x60]+\x60|\b\w*[a-z0-9]_\w+|\b\w+[a-z][A-Z]\w*`)
+	p.proof = re(`(?i)\b(?:show|prov|reproduc|demonstrat|expos|reveal|catch|bug)`)
+	p.end = re(`[.!?;]\s|\n`)
+	p.level = re(`(?i)\bcoverage\b|\bthresholds?\b|\bfail_under\b`)
+	p.hold = re(`(?i)\b(?:stay|remain|keep|maintain|preserv|hold|at least|no less|above|must not|` +
+		`not (?:drop|fall|sink)|without (?:lower|chang|reduc))|≥|>=`)
+	return p
+})
+
+// parts are the clauses of a task. "a.js and its tests" stays together.
+func parts(task string) []string {
+	return clauses(phrases().along.ReplaceAllString(task, "+ $1"))
+}
+
+// Unwanted returns the names of tests that a task asks to take away: "'writes rows' is flaky; skip it". A test that
+// fails, or that shows what is wrong, is not meant: "TestSum shows the bug; remove it".
+func Unwanted(task string) (names []string) {
+	p, before := words(), ""
+	for _, clause := range parts(task) {
+		about := clause
+		if p.them.MatchString(clause) || phrases().it.MatchString(clause) {
+			about = before + " " + clause
+		}
+		if p.fewer.MatchString(clause) && !p.red.MatchString(about) && !phrases().proof.MatchString(about) {
+			for _, name := range phrases().name.FindAllString(about, -1) {
+				names = append(names, strings.Trim(name, "\"'`"))
+			}
+		}
+		before = clause
+	}
+	return names
+}
+
+// ToHold reports whether a task wants a threshold to stay: "coverage must stay at 95%".
+func ToHold(task string) bool {
+	p := phrases()
+	return slices.ContainsFunc(p.end.Split(task, -1), func(sentence string) bool {
+		return p.level.MatchString(sentence) && p.hold.MatchString(sentence)
+	})
+}
