@@ -47,7 +47,7 @@ func (c *Config) addCheck(row checkRow) []Warning {
 func (c *Config) unusedCommands() []Warning {
 	var warnings []Warning
 	for _, o := range c.table {
-		isCommand := slices.Contains([]any{&c.TestCommand, &c.BuildCommand, &c.LintCommand}, o.Field)
+		isCommand := slices.Contains([]any{&c.TestCommand, &c.BuildCommand, &c.LintCommand, &c.TypesCommand, &c.FastCommand}, o.Field)
 		if isCommand && c.text(o) != "" && len(c.checks) > 0 {
 			warnings = append(warnings, warn(c.sources[o.Key].Where, "%s is not used, because %s lists %s", o.Key, c.checks[0].source.Where, checksKey))
 		}

@@ -238,7 +238,7 @@ checks:
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(f.YAML, checksKey+"."), code(f.Default), f.Allowed(), f.Help)
 	}
 	b.WriteString(`
-A list replaces ` + "`TEST_COMMAND`, `BUILD_COMMAND` and `LINT_COMMAND`" + `, and either of them replaces detected checks. ralph joins the lists
+A list replaces ` + "`TEST_COMMAND`" + ` and its siblings, and any of them replaces detected checks. ralph joins the lists
 of the project's and the user's ` + "`config.yaml`" + `; if both have a check of the same name, the project's wins. A check in a file of the project
 needs your consent, like options marked **trust**. ralph refuses to start (exit code 2) when a check is invalid.
 `)

@@ -8,37 +8,41 @@ import (
 
 // CheckOptions are the user's options for checks.
 type CheckOptions struct {
-	TestCommand   string // required, run after the agent's turn; empty: none
-	BuildCommand  string
-	LintCommand   string
-	DetectChecks  bool   // without configured checks, detect them from the project's files
-	TestMode      string // a Mode; empty: ModeGate, or ModeBaseline for detected checks
-	BaselineScope string // a Scope
-	FailFast      bool   // stop at the first failure that blocks
+	TestCommand  string // required, run after the agent's turn; empty: none
+	BuildCommand string
+	LintCommand  string
+	// TypesCommand checks types beside the build, FastCommand lints in seconds, before all others.
+	TypesCommand, FastCommand string
+	DetectChecks              bool   // without configured checks, detect them from the project's files
+	TestMode                  string // a Mode; empty: ModeGate, or ModeBaseline for detected checks
+	BaselineScope             string // a Scope
+	FailFast                  bool   // stop at the first failure that blocks
 }
 
 // Options returns the rows of the option table that fill o.
 func (o *CheckOptions) Options() []option.Row {
-	command := func(name string, field *string) option.Row {
+	command := func(name, does string, field *string) option.Row {
 		return option.Row{Group: "Checks", Key: strings.ToUpper(name) + "_COMMAND", YAML: "commands." + name, Kind: option.String,
-			YAMLAliases: []string{name + ".command"}, Trust: true, Field: field, Help: "Shell command that " + name + "s the project after the agent's turn; empty means none.",
+			YAMLAliases: []string{name + ".command"}, Trust: true, Field: field, Help: "Shell command that " + does + " after the agent's turn; empty means none.",
 		}
 	}
-	return []option.Row{command("test", &o.TestCommand), command("build", &o.BuildCommand), command("lint", &o.LintCommand), {
-		Group: "Checks", Key: "DETECT_CHECKS", YAML: "test.detect",
-		Kind: option.Bool, Default: "true", Field: &o.DetectChecks,
-		Help: "Detect checks from the project's files when none are configured.",
-	}, {
-		Group: "Checks", Key: "TEST_MODE", YAML: "test.mode",
-		Kind: option.Enum, Values: []string{"gate", "baseline", "tdd", "report"}, Trust: true, Safe: []string{"gate", "baseline", "tdd"}, Field: &o.TestMode,
-		Help: "Which failures of required checks block: gate all, baseline those that are not from before the run, tdd those of what passed before, report none; empty means gate, or baseline for detected checks.",
-	}, {
-		Group: "Checks", Key: "BASELINE_SCOPE", YAML: "test.baseline_scope",
-		Kind: option.Enum, Default: "session", Values: []string{"global", "session", "task"}, Field: &o.BaselineScope,
-		Help: "When ralph records which checks fail already: once per project (global), per run (session) or per task.",
-	}, {
-		Group: "Checks", Key: "FAIL_FAST", YAML: "test.fail_fast",
-		Kind: option.Bool, Default: "true", Field: &o.FailFast,
-		Help: "Stop at the first check that blocks instead of running all of them.",
-	}}
+	return []option.Row{
+		command("test", "tests the project", &o.TestCommand), command("build", "builds the project", &o.BuildCommand), command("lint", "lints the project", &o.LintCommand),
+		command("typecheck", "checks types, after the build,", &o.TypesCommand), command("lint_fast", "lints in seconds, before the other checks,", &o.FastCommand), {
+			Group: "Checks", Key: "DETECT_CHECKS", YAML: "test.detect",
+			Kind: option.Bool, Default: "true", Field: &o.DetectChecks,
+			Help: "Detect checks from the project's files when none are configured.",
+		}, {
+			Group: "Checks", Key: "TEST_MODE", YAML: "test.mode",
+			Kind: option.Enum, Values: []string{"gate", "baseline", "tdd", "report"}, Trust: true, Safe: []string{"gate", "baseline", "tdd"}, Field: &o.TestMode,
+			Help: "Which failures of required checks block: gate all, baseline those that are not from before the run, tdd those of what passed before, report none; empty means gate, or baseline for detected checks.",
+		}, {
+			Group: "Checks", Key: "BASELINE_SCOPE", YAML: "test.baseline_scope",
+			Kind: option.Enum, Default: "session", Values: []string{"global", "session", "task"}, Field: &o.BaselineScope,
+			Help: "When ralph records which checks fail already: once per project (global), per run (session) or per task.",
+		}, {
+			Group: "Checks", Key: "FAIL_FAST", YAML: "test.fail_fast",
+			Kind: option.Bool, Default: "true", Field: &o.FailFast,
+			Help: "Stop at the first check that blocks instead of running all of them.",
+		}}
 }

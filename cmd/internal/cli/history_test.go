@@ -214,7 +214,7 @@ func TestIterations_eventsAndKeptStates_areJoined(t *testing.T) {
 
 func TestIterations_nothingKnown_saysSo(t *testing.T) {
 	w := newPastWorld(t)
-	w.want(1, "no iterations are known", "iterations", "--run", "nope")
+	w.want(2, `no iterations of run "nope" are known`, "iterations", "--run", "nope")
 }
 
 func TestDiff_iterationOrRange_isAPatch(t *testing.T) {

@@ -74,8 +74,8 @@ func TestReport_ofARun_namesTasksAndShowsTheirDiffs(t *testing.T) {
 
 func TestReport_nothingHasRun_saysSo(t *testing.T) {
 	w := newEmptyWorld(t)
-	w.want(1, "nothing has run here yet", "report")
-	w.want(1, "no runs are known", "runs")
+	w.want(4, "nothing has run here yet", "report")
+	w.want(4, "no runs are known", "runs")
 	if _, out := w.do("runs", "--json"); strings.TrimSpace(out) != "[]" {
 		t.Error(out)
 	}

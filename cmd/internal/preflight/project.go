@@ -150,7 +150,9 @@ func (p *Project) Checks() (rows []gate.Check, detected bool) {
 		return rows, false
 	}
 	for _, c := range []gate.Check{
+		{Name: "lint-fast", Kind: gate.KindLintFast, Command: p.Config.FastCommand},
 		{Name: "build", Kind: gate.KindBuild, Command: p.Config.BuildCommand},
+		{Name: "typecheck", Kind: gate.KindBuild, Command: p.Config.TypesCommand},
 		{Name: "test", Kind: gate.KindTest, Command: p.Config.TestCommand},
 		{Name: "lint", Kind: gate.KindLint, Command: p.Config.LintCommand},
 	} {

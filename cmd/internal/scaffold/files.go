@@ -22,12 +22,13 @@ type Setting struct {
 type Answers struct {
 	Name              string
 	Build, Test, Lint string // empty: none
+	Types, Fast       string // beside them; empty: none
 	Settings          []Setting
 }
 
 // Checks returns the commands that must succeed, in the order in which ralph runs them.
 func (a Answers) Checks() []string {
-	return slices.DeleteFunc([]string{a.Lint, a.Build, a.Test}, func(line string) bool { return line == "" })
+	return slices.DeleteFunc([]string{a.Fast, a.Build, a.Types, a.Test, a.Lint}, func(line string) bool { return line == "" })
 }
 
 // File is a file to be written.

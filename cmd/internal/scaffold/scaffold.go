@@ -128,6 +128,12 @@ func (p Project) Build() Command { return p.first(func(part Part) Command { retu
 // Lint is chosen like Test.
 func (p Project) Lint() Command { return p.first(func(part Part) Command { return part.Lint }) }
 
+// Types is chosen like Test.
+func (p Project) Types() Command { return p.first(func(part Part) Command { return part.Types }) }
+
+// Fast is chosen like Test.
+func (p Project) Fast() Command { return p.first(func(part Part) Command { return part.Fast }) }
+
 func (p Project) first(of func(Part) Command) Command {
 	var suggestion Command
 	for _, part := range p.Parts {

@@ -256,7 +256,7 @@ func TestFiles_textsNameTheCommandsAndThePlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, words := range map[string][]string{
-		".ralph/PROMPT.md": {"# shop\n", "`prd.json`: the plan", "`AGENTS.md`: read it too", "`go vet ./...`, `go build -o /dev/null ./...`, `go test ./...`"},
+		".ralph/PROMPT.md": {"# shop\n", "`prd.json`: the plan", "`AGENTS.md`: read it too", "`go build -o /dev/null ./...`, `go test ./...`, `go vet ./...`"},
 		".ralph/AGENT.md":  {"## Go\n", "- test: `go test ./...`\n", "### `web` (Node.js)\n", "- test: `npm test`\n", "- `go vet ./...`\n"},
 		".ralphrc":         {"# Which.\nAGENT=claude\n"},
 	} {

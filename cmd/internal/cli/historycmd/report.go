@@ -127,7 +127,7 @@ func build(ctx context.Context, r *state.Reader, run string) (*report.Report, er
 		return rep, nil
 	}
 	if run == "" {
-		return nil, &cmdline.ExitError{Code: 1, Text: "nothing has run here yet; start with: ralph"}
+		return nil, &cmdline.ExitError{Code: nothingHasRun, Text: "nothing has run here yet; start with: ralph"}
 	}
 	return nil, cmdline.UsageError("run %q is not known here, or its events are gone; see: ralph runs", run)
 }

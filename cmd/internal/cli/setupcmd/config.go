@@ -55,6 +55,9 @@ func configRun(o *configOptions) error {
 	case o.env:
 		return printEnv(o.Factory, cfg)
 	case o.check:
+		if err := preflight.New(o.Factory, o.Loader(dir, o.flags), cfg).FindAgents(); err != nil {
+			return err
+		}
 		o.Say("the configuration of %s is valid (%s)", dir, termtext.Count(len(warnings), "warning"))
 		return nil
 	}

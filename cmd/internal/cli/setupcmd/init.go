@@ -64,7 +64,8 @@ func initRun(o *initOptions) error {
 	}
 	cfg := o.presentConfig(dir)
 	a := answers{name: found.Name, agent: o.firstAgent(cfg),
-		build: found.Build().SureLine(), test: found.Test().SureLine(), lint: found.Lint().SureLine()}
+		build: found.Build().SureLine(), test: found.Test().SureLine(), lint: found.Lint().SureLine(),
+		types: found.Types().SureLine(), fast: found.Fast().SureLine()}.distinct()
 	// The answers do not change which files are missing.
 	files, err := scaffold.Files(dir, found, a.scaffold(cfg, found))
 	if err != nil {
@@ -246,12 +247,23 @@ func installed(cfg *config.Config) (names []string) {
 }
 
 // answers are what init asks or detects.
-type answers struct{ name, agent, command, build, test, lint, sandbox string }
+type answers struct{ name, agent, command, build, test, lint, types, fast, sandbox string }
+
+// distinct leaves out commands that would run twice.
+func (a answers) distinct() answers {
+	if a.types == a.build {
+		a.types = ""
+	}
+	if a.fast == a.lint {
+		a.lint = ""
+	}
+	return a
+}
 
 // firstKeys are the options in the new .ralphrc: those that people set first.
 func firstKeys() []string {
 	return []string{
-		"AGENT", "CLAUDE_CODE_CMD", "MODEL", "SANDBOX", "TEST_COMMAND", "BUILD_COMMAND", "LINT_COMMAND", "ALLOWED_TOOLS",
+		"AGENT", "CLAUDE_CODE_CMD", "MODEL", "SANDBOX", "LINT_FAST_COMMAND", "TEST_COMMAND", "BUILD_COMMAND", "TYPECHECK_COMMAND", "LINT_COMMAND", "ALLOWED_TOOLS",
 		"AUTO_COMMIT", "MAX_CALLS_PER_HOUR", "MAX_ITERATIONS", "MAX_COST_USD", "CLAUDE_TIMEOUT_MINUTES",
 	}
 }
@@ -259,13 +271,14 @@ func firstKeys() []string {
 func (a answers) scaffold(cfg *config.Config, p scaffold.Project) scaffold.Answers {
 	values := map[string]string{
 		"AGENT": a.agent, "SANDBOX": a.sandbox, "CLAUDE_CODE_CMD": a.command, "TEST_COMMAND": a.test, "BUILD_COMMAND": a.build, "LINT_COMMAND": a.lint,
+		"TYPECHECK_COMMAND": a.types, "LINT_FAST_COMMAND": a.fast,
 		"AUTO_COMMIT":   "true", // nobody else commits what an agent forgets, and ralph undo is easier then
-		"ALLOWED_TOOLS": strings.Join(p.Tools(cfg.AllowedTools, a.lint, a.build, a.test), ","),
+		"ALLOWED_TOOLS": strings.Join(p.Tools(cfg.AllowedTools, a.lint, a.build, a.test, a.types, a.fast), ","),
 	}
 	examples := map[string]string{
 		"TEST_COMMAND": p.Test().Line, "BUILD_COMMAND": p.Build().Line, "LINT_COMMAND": p.Lint().Line,
 	}
-	all := scaffold.Answers{Name: a.name, Build: a.build, Test: a.test, Lint: a.lint}
+	all := scaffold.Answers{Name: a.name, Build: a.build, Test: a.test, Lint: a.lint, Types: a.types, Fast: a.fast}
 	table := config.Table()
 	for _, key := range firstKeys() {
 		o := table[slices.IndexFunc(table, func(o option.Row) bool { return o.Key == key })]
@@ -274,6 +287,9 @@ func (a answers) scaffold(cfg *config.Config, p scaffold.Project) scaffold.Answe
 			if s.Key = "AGENT_CMD"; a.command == "" { // its name as people know it
 				continue
 			}
+		}
+		if few := o.Key == "TYPECHECK_COMMAND" || o.Key == "LINT_FAST_COMMAND"; few && values[o.Key] == "" {
+			continue // few projects have one
 		}
 		if value := values[o.Key]; value != "" {
 			s.Value, s.Active = value, true

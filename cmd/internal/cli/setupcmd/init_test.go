@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/preflight"
 	"ralph/config"
 	"ralph/ptyexec"
 	"ralph/runner/prompt"
@@ -336,5 +337,26 @@ func TestInit_controlC_writesNothing(t *testing.T) {
 	}
 	if len(w.written()) > 0 {
 		t.Errorf("wrote %q", w.written())
+	}
+}
+
+// What ralph would detect without init is in force after it, too.
+func TestInit_fastLinterAndTypes_areChecksInTheirOrder(t *testing.T) {
+	manifest := `{"scripts": {"build": "true", "typecheck": "true", "test": "true", "lint": "true"}}`
+	w := newInitWorld(t, map[string]string{"package.json": manifest, ".oxlintrc.json": "{}", "x.js": ""})
+	if err := w.init(initOptions{yes: true}); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	rows, detected := preflight.New(w.Factory, w.Loader(w.Dir, nil), w.load()).Checks()
+	for _, row := range rows {
+		got = append(got, row.Name+": "+row.Command)
+	}
+	want := []string{"lint-fast: npx --no-install oxlint", "build: npm run build", "typecheck: npm run typecheck", "test: npm test", "lint: npm run lint"}
+	if detected || !slices.Equal(got, want) {
+		t.Errorf("checks %q, detected %t", got, detected)
+	}
+	if u, err := w.Loader(w.Dir, nil).Untrusted(); u != nil || err != nil {
+		t.Errorf("untrusted: %v, %v", u, err)
 	}
 }
