@@ -8,11 +8,10 @@ import (
 
 // CheckOptions are the user's options for checks.
 type CheckOptions struct {
-	TestCommand  string // required, run after the agent's turn; empty: none
-	BuildCommand string
-	LintCommand  string
-	// TypesCommand checks types beside the build, FastCommand lints in seconds, before all others.
-	TypesCommand, FastCommand string
+	TestCommand               string // required, run after the agent's turn; empty: none
+	BuildCommand              string
+	LintCommand               string
+	TypesCommand, FastCommand string // types, beside the build; a lint of seconds, before all others
 	DetectChecks              bool   // without configured checks, detect them from the project's files
 	TestMode                  string // a Mode; empty: ModeGate, or ModeBaseline for detected checks
 	BaselineScope             string // a Scope
