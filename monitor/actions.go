@@ -6,6 +6,7 @@ import (
 
 	"ralph/logs"
 	"ralph/logs/termtext"
+	"ralph/monitor/keys"
 	"ralph/state/view"
 	"ralph/state/view/summary"
 )
@@ -28,12 +29,12 @@ func (u *ui) askBefore(verb string) {
 
 func (u *ui) askSearch() {
 	defer u.lock()()
-	u.asks, u.input, u.help = askQuery, "", false
+	u.asks, u.line, u.help = askQuery, keys.Line{}, false
 }
 
 func (u *ui) askForNote() {
 	defer u.lock()()
-	u.asks, u.input, u.help = askNote, "", false
+	u.asks, u.line, u.help = askNote, keys.Line{}, false
 }
 
 func (u *ui) search(direction int) {
@@ -73,7 +74,7 @@ func (u *ui) show(p panel) {
 }
 
 func (u *ui) showNumber() {
-	if p := panel(u.input[0] - '0'); p >= panelPlan && p < panelKeys {
+	if p := panel(u.pressed[0] - '0'); p >= panelPlan && p < panelKeys {
 		u.show(p)
 	}
 }
@@ -160,6 +161,8 @@ func (u *ui) scroll(by int) {
 	switch {
 	case u.help:
 		u.helpTop += by // drawing limits it to the page
+	case u.tasks != nil:
+		u.tasks.Scroll(by)
 	case u.listed():
 		u.selected = min(max(u.selected+by, 0), max(len(u.model.Run.Iterations)-1, 0))
 	default:

@@ -55,7 +55,7 @@ func (u *ui) act(args ...string) {
 
 // runVerb returns the last line that the verb printed, or why it failed.
 func runVerb(ralph []string, args ...string) (text string, ok bool) {
-	verb := args[0]
+	verb := strings.Join(args[:min(len(args), 1+strings.Count(args[0], "task"))], " ")
 	out, err := output(ralph, args...)
 	text = lastLine(out)
 	switch {
@@ -209,7 +209,10 @@ func foreground(cmd *exec.Cmd) error {
 		return fmt.Errorf("open terminal: %w", err)
 	}
 	defer tty.Close()
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
+	cmd.Stdin, cmd.Stdout = tty, tty
+	if cmd.Stderr == nil {
+		cmd.Stderr = tty
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Foreground: true, Ctty: int(tty.Fd())}
 	// This process takes the terminal back from the background, where SIGTTOU would stop it.
 	signal.Ignore(syscall.SIGTTOU)

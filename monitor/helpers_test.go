@@ -15,6 +15,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"ralph/internal/sample"
+	"ralph/monitor/canvas"
 	"ralph/state"
 	"ralph/state/view"
 	"ralph/state/view/follow"
@@ -27,6 +28,15 @@ var rewrite = flag.Bool("update", false, "rewrite the golden files")
 func TestMain(m *testing.M) {
 	time.Local = time.UTC
 	if verbs := os.Getenv("MONITOR_TEST_VERBS"); verbs != "" && len(os.Args) >= 3 && os.Args[1] == "verb" {
+		if all := os.Getenv("MONITOR_TEST_TASKS"); strings.Join(os.Args[2:], " ") == "task list --json" {
+			data, err := os.ReadFile(all)
+			if err != nil {
+				fmt.Fprintln(os.Stderr, "ralph: there is no plan")
+				os.Exit(2)
+			}
+			fmt.Println(string(data))
+			os.Exit(0)
+		}
 		if os.Getenv("MONITOR_TEST_FAIL") != "" {
 			fmt.Println("no disk space")
 			os.Exit(1)
@@ -111,7 +121,7 @@ func text(screen tcell.SimulationScreen) string {
 		for x := 0; x < w; x++ {
 			c := cells[y*w+x]
 			row += string(c.Runes)
-			if len(c.Runes) > 0 && cellWidth(c.Runes[0]) == 2 {
+			if len(c.Runes) > 0 && canvas.CellWidth(c.Runes[0]) == 2 {
 				x++
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"ralph/logs/termtext"
+	"ralph/monitor/canvas"
 	"ralph/state/view"
 )
 
@@ -114,7 +115,7 @@ func rows(text string, width int) []int {
 	var ends []int
 	start, cells, space := 0, 0, -1
 	for i, r := range text {
-		w := cellWidth(r)
+		w := canvas.CellWidth(r)
 		if cells+w > width && i > start {
 			cut := i
 			if space > start && termtext.Width(text[start:space]) > width/2 {

@@ -7,49 +7,50 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"ralph/logs/termtext"
+	"ralph/monitor/canvas"
 	"ralph/state/view"
 	"ralph/state/view/summary"
 )
 
 // drawLog draws a title and the visible rows of a log.
-func drawLog(c canvas, t title, v *logView) {
+func drawLog(c canvas.Canvas, t canvas.Title, v *logView) {
 	switch {
 	case v.follow:
-		t.right = "following"
-	case t.file != "": // nothing is added to a review
-		t.right = "scrolled back, f follows"
+		t.Right = "following"
+	case t.File != "": // nothing is added to a review
+		t.Right = "scrolled back, f follows"
 	}
-	t.right = view.Join(", ", v.progress(), t.right)
+	t.Right = view.Join(", ", v.progress(), t.Right)
 	if !v.wrap {
-		t.right += ", unwrapped"
+		t.Right += ", unwrapped"
 	}
-	c.title(t)
-	if x := termtext.Width(t.name+t.key) + 4; t.file != "" && x+termtext.Width(t.file+t.right)+8 <= c.w {
-		c.text(x, 0, c.dim(), t.file+" ")
+	c.Title(t)
+	if x := termtext.Width(t.Name+t.Key) + 4; t.File != "" && x+termtext.Width(t.File+t.Right)+8 <= c.W {
+		c.Text(x, 0, c.Dim(), t.File+" ")
 	}
-	c = c.rows(1, c.h-1)
-	if c.h <= 0 {
+	c = c.Rows(1, c.H-1)
+	if c.H <= 0 {
 		return
 	}
-	gutter, stamps := 2, c.w >= 90
+	gutter, stamps := 2, c.W >= 90
 	if stamps {
 		gutter = 11
 	}
-	v.layOut(c.w-gutter-1, c.h)
+	v.layOut(c.W-gutter-1, c.H)
 	if len(v.lines) == 0 {
-		c.text(1, 0, c.dim(), "nothing yet")
+		c.Text(1, 0, c.Dim(), "nothing yet")
 		return
 	}
 	match := matcher(v.query)
 	p := v.top
-	for y := 0; y < c.h && p.line < v.end(); {
+	for y := 0; y < c.H && p.line < v.end(); {
 		l := v.at(p.line)
 		ends := []int{len(l.Text)}
 		if v.wrap {
 			ends = rows(l.Text, v.width)
 		}
 		hit, hitEnd := match(l.Text)
-		for ; p.row < len(ends) && y < c.h; p.row++ {
+		for ; p.row < len(ends) && y < c.H; p.row++ {
 			start := 0
 			if p.row > 0 {
 				start = ends[p.row-1]
@@ -58,7 +59,7 @@ func drawLog(c canvas, t title, v *logView) {
 				drawGutter(c, y, l, stamps)
 			}
 			r := logRow{line: l, start: start, end: ends[p.row], hit: hit, hitEnd: hitEnd, current: p.line == v.found.line}
-			r.draw(c.columns(gutter, c.w-gutter), y, v)
+			r.draw(c.Columns(gutter, c.W-gutter), y, v)
 			y++
 		}
 		p = place{p.line + 1, 0}
@@ -66,15 +67,15 @@ func drawLog(c canvas, t title, v *logView) {
 }
 
 // drawTasks lists the plan in the place of a log that has not begun.
-func drawTasks(c canvas, tasks []string) {
-	c.title(title{name: "Tasks", key: "6", right: termtext.Count(len(tasks), "task")})
-	c = c.rows(1, c.h-1)
+func drawTasks(c canvas.Canvas, tasks []string) {
+	c.Title(canvas.Title{Name: "Tasks", Key: "6", Right: termtext.Count(len(tasks), "task")})
+	c = c.Rows(1, c.H-1)
 	for y, text := range tasks {
-		if y == c.h-1 && len(tasks) > c.h {
+		if y == c.H-1 && len(tasks) > c.H {
 			text = "… " + termtext.Count(len(tasks)-y, "more task")
 		}
-		if y < c.h {
-			c.text(1, y, plain, termtext.Fit(termtext.Line(text), c.w-2))
+		if y < c.H {
+			c.Text(1, y, plain, termtext.Fit(termtext.Line(text), c.W-2))
 		}
 	}
 }
@@ -95,29 +96,29 @@ func marker(l *view.Line) string {
 	return marks[l.Role].rest
 }
 
-func drawGutter(c canvas, y int, l *view.Line, stamps bool) {
+func drawGutter(c canvas.Canvas, y int, l *view.Line, stamps bool) {
 	x := 0
 	if stamps {
 		if !l.At.IsZero() {
-			c.text(0, y, c.dim(), l.At.Local().Format(time.TimeOnly))
+			c.Text(0, y, c.Dim(), l.At.Local().Format(time.TimeOnly))
 		}
 		x = 9
 	}
-	c.text(x, y, roleStyle(c, l.Role), marker(l))
+	c.Text(x, y, roleStyle(c, l.Role), marker(l))
 }
 
-func roleStyle(c canvas, r view.Role) tcell.Style {
+func roleStyle(c canvas.Canvas, r view.Role) tcell.Style {
 	switch r {
 	case view.RoleTool, view.RoleTold:
-		return c.tone(summary.Busy)
+		return c.Tone(summary.Busy)
 	case view.RoleWarning:
-		return c.tone(summary.Warn)
+		return c.Tone(summary.Warn)
 	case view.RoleAnswer, view.RoleNote:
-		return c.dim()
+		return c.Dim()
 	case view.RoleError:
-		return c.tone(summary.Bad)
+		return c.Tone(summary.Bad)
 	case view.RoleGood:
-		return c.tone(summary.Good)
+		return c.Tone(summary.Good)
 	case view.RoleHeading, view.RoleResult:
 		return plain.Bold(true)
 	}
@@ -133,10 +134,10 @@ type logRow struct {
 	current     bool
 }
 
-func (r logRow) draw(c canvas, y int, v *logView) {
+func (r logRow) draw(c canvas.Canvas, y int, v *logView) {
 	text, style := r.line.Text, roleStyle(c, r.line.Role)
 	if !v.wrap && v.shift > 0 {
-		r.start = afterCells(text, v.shift)
+		r.start = canvas.AfterCells(text, v.shift)
 	}
 	found := plain.Reverse(true)
 	if !r.current {
@@ -145,28 +146,16 @@ func (r logRow) draw(c canvas, y int, v *logView) {
 	x, at := 0, r.start
 	if r.hit >= 0 && r.hit < r.end && r.hitEnd > r.start {
 		hit, hitEnd := max(r.hit, r.start), min(r.hitEnd, r.end)
-		x = c.text(x, y, style, text[at:hit])
-		x = c.text(x, y, found, text[hit:hitEnd])
+		x = c.Text(x, y, style, text[at:hit])
+		x = c.Text(x, y, found, text[hit:hitEnd])
 		at = hitEnd
 	}
 	row := text[at:r.end]
-	if !v.wrap && x+len(row) > c.w {
-		row = termtext.Fit(row, c.w-x) // the rest of a long line costs nothing
+	if !v.wrap && x+len(row) > c.W {
+		row = termtext.Fit(row, c.W-x) // the rest of a long line costs nothing
 	}
-	x = c.text(x, y, style, row)
+	x = c.Text(x, y, style, row)
 	if r.line.Role == view.RoleHeading && r.end == len(text) {
-		c.text(x, y, c.dim(), " "+strings.Repeat("━", max(c.w-x-2, 0)))
+		c.Text(x, y, c.Dim(), " "+strings.Repeat("━", max(c.W-x-2, 0)))
 	}
-}
-
-// afterCells returns the offset of the character at cell n.
-func afterCells(s string, n int) int {
-	cells := 0
-	for i, r := range s {
-		if cells >= n {
-			return i
-		}
-		cells += cellWidth(r)
-	}
-	return len(s)
 }

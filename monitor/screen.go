@@ -100,7 +100,7 @@ func (u *ui) caught() {
 // substitutes replace characters that the terminal's encoding lacks.
 func substitutes() map[rune]string {
 	return map[rune]string{
-		'▸': ">", '▹': ">", '✓': "+", '✗': "x", '●': "*", '○': "o",
+		'▸': ">", '▹': ">", '✓': "+", '✗': "x", '⊘': "/", '⏸': "=", '×': "x", '●': "*", '○': "o",
 		'■': "#", '‖': "=", '…': "~", '━': "-", '·': "-", '»': ">",
 		'▁': "_", '▂': "_", '▃': "-", '▄': "-", '▅': "=", '▆': "=", '▇': "#",
 	}
@@ -190,7 +190,7 @@ func (u *ui) focusAt(x, y int) {
 	defer u.lock()()
 	for _, p := range u.places {
 		inside := x >= p.x && x < p.x+p.w && y >= p.y && y < p.y+p.h
-		if inside && (p.panel == panelIterations || p.panel == panelLog) && u.page == nil && !u.help {
+		if inside && (p.panel == panelIterations || p.panel == panelLog) && u.page == nil && u.tasks == nil && !u.help {
 			u.focus = p.panel
 		}
 	}

@@ -10,14 +10,13 @@ import (
 	"github.com/rivo/tview"
 
 	"ralph/logs/termtext"
+	"ralph/monitor/canvas"
+	"ralph/monitor/keys"
 	"ralph/state"
 	"ralph/state/view"
 	"ralph/state/view/follow"
 	"ralph/state/view/summary"
 )
-
-// maxInput bounds what a person types, in bytes.
-const maxInput = 2000
 
 // question is what the last row of the screen asks.
 type question int
@@ -45,7 +44,7 @@ func questionBefore(verb string, m *view.Model) string {
 type lastRow struct {
 	asks    question
 	verb    string // of askToAct
-	input   string
+	line    keys.Line
 	message string
 	until   time.Time // when message disappears
 	failure string    // stays until the user has read it
@@ -53,13 +52,15 @@ type lastRow struct {
 
 // sight is what a person looks at.
 type sight struct {
-	page     *page  // over the panels; nil: none
-	alone    panel  // the only panel shown; panelHeader: all
-	focus    panel  // panelIterations or panelLog
-	selected int    // iteration in the list, 0 is the newest
-	help     bool   // the page of keys
-	helpTop  int    // its first row
-	places   []rect // of the panels at the latest draw
+	page     *page     // over the panels; nil: none
+	tasks    *taskPage // over the panels; nil: it is closed
+	pressed  string    // the latest key
+	alone    panel     // the only panel shown; panelHeader: all
+	focus    panel     // panelIterations or panelLog
+	selected int       // iteration in the list, 0 is the newest
+	help     bool      // the page of keys
+	helpTop  int       // its first row
+	places   []rect    // of the panels at the latest draw
 }
 
 // signals pass between the goroutines without mu.
@@ -122,6 +123,7 @@ func (u *ui) apply(up view.Update) {
 	}
 	u.log.append(lines)
 	u.renew()
+	u.renewTasks(up.Events)
 }
 
 // Draw draws everything; tview calls it in its event loop.
@@ -131,15 +133,15 @@ func (u *ui) Draw(screen tcell.Screen) {
 	u.first.Do(func() { close(u.started) })
 	u.DrawForSubclass(screen, u)
 	x, y, w, h := u.GetInnerRect()
-	c := canvas{screen: screen, x: x, y: y, w: w, h: h, colors: !u.o.NoColor}
+	c := canvas.Canvas{Screen: screen, X: x, Y: y, W: w, H: h, Colors: !u.o.NoColor}
 	v := summary.Of(&u.model, u.o.Now())
 	alone := u.alone
-	if u.page != nil || u.help {
+	if u.page != nil || u.tasks != nil || u.help {
 		alone = panelLog
 	}
 	u.places = layout(w, h, alone, contents{len(v.Gauges), len(u.model.Run.Iterations), len(v.Checks), len(v.Notes), len(v.Plan.Slots)})
 	for _, p := range u.places {
-		u.drawPanel(c.rows(p.y, p.h).columns(p.x, p.w), p.panel, v)
+		u.drawPanel(c.Rows(p.y, p.h).Columns(p.x, p.w), p.panel, v)
 		if p.panel == panelLog && p.x > 0 {
 			drawDivider(c, p, u.places)
 		}
@@ -147,20 +149,20 @@ func (u *ui) Draw(screen tcell.Screen) {
 }
 
 // drawDivider draws the line between the log and the panels to its left.
-func drawDivider(c canvas, log rect, all []rect) {
+func drawDivider(c canvas.Canvas, log rect, all []rect) {
 	x := log.x - 2
 	for y := log.y; y < log.y+log.h; y++ {
-		c.text(x, y, c.dim(), "│")
+		c.Text(x, y, c.Dim(), "│")
 	}
 	for _, p := range all {
 		if p.x == 0 && p.w == x {
-			c.text(x, p.y, c.dim(), "┤")
+			c.Text(x, p.y, c.Dim(), "┤")
 		}
 	}
-	c.text(x, log.y, c.dim(), "┬─")
+	c.Text(x, log.y, c.Dim(), "┬─")
 }
 
-func (u *ui) drawPanel(c canvas, p panel, v summary.Summary) {
+func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 	focused := u.focus == p && u.alone == panelHeader
 	switch p {
 	case panelHeader:
@@ -178,18 +180,20 @@ func (u *ui) drawPanel(c canvas, p panel, v summary.Summary) {
 	case panelLog:
 		switch {
 		case u.help:
-			u.helpTop = drawHelp(c, u.table, u.helpTop)
-			c.text(8, 0, c.dim(), view.Prefix(" ralph ", termtext.Line(u.o.Version))+" ")
+			u.helpTop = keys.DrawHelp(c, u.hints(v), u.helpTop)
+			c.Text(8, 0, c.Dim(), view.Prefix(" ralph ", termtext.Line(u.o.Version))+" ")
+		case u.tasks != nil:
+			u.tasks.Draw(c, &u.model, u.o.Now())
 		case u.page != nil:
-			t := title{name: fmt.Sprintf("Review of iteration %d", u.page.of), key: "r", focused: true}
+			t := canvas.Title{Name: fmt.Sprintf("Review of iteration %d", u.page.of), Key: "r", Focused: true}
 			if u.page.tail != nil {
-				t = title{name: fmt.Sprintf("Raw output of iteration %d", u.page.of), key: "R", focused: true, file: u.file()}
+				t = canvas.Title{Name: fmt.Sprintf("Raw output of iteration %d", u.page.of), Key: "R", Focused: true, File: u.file()}
 			}
 			drawLog(c, t, u.page.logView)
 		case u.listsTasks():
 			drawTasks(c, u.plan)
 		default:
-			drawLog(c, title{name: "Live log", key: "6", focused: focused, file: u.file()}, u.log)
+			drawLog(c, canvas.Title{Name: "Live log", Key: "6", Focused: focused, File: u.file()}, u.log)
 		}
 	case panelKeys:
 		u.drawLast(c, v)
@@ -197,34 +201,25 @@ func (u *ui) drawPanel(c canvas, p panel, v summary.Summary) {
 }
 
 // drawLast draws the last row: a question, a message or the keys.
-func (u *ui) drawLast(c canvas, v summary.Summary) {
+func (u *ui) drawLast(c canvas.Canvas, v summary.Summary) {
 	switch {
 	case u.asks == askQuery:
-		u.drawInput(c, "/")
+		u.line.Draw(c, "/")
 	case u.asks == askNote:
-		u.drawInput(c, "note for the next prompt: ")
+		u.line.Draw(c, "note for the next prompt: ")
 	case u.asks == askToAct:
-		c.text(1, 0, c.tone(summary.Bad), termtext.Fit(questionBefore(u.verb, &u.model), c.w-2))
+		c.Text(1, 0, c.Tone(summary.Bad), termtext.Fit(questionBefore(u.verb, &u.model), c.W-2))
+	case u.tasks != nil && u.tasks.Asks():
+		u.tasks.DrawAsk(c)
 	case u.failure != "":
 		const read = " (esc)"
-		x := c.text(1, 0, c.tone(summary.Bad), termtext.Fit(u.failure, c.w-2-len(read)))
-		c.text(x, 0, c.dim(), read)
+		x := c.Text(1, 0, c.Tone(summary.Bad), termtext.Fit(u.failure, c.W-2-len(read)))
+		c.Text(x, 0, c.Dim(), read)
 	case u.message != "" && time.Now().Before(u.until):
-		c.text(1, 0, plain.Bold(true), termtext.Fit(u.message, c.w-2))
+		c.Text(1, 0, plain.Bold(true), termtext.Fit(u.message, c.W-2))
 	default:
-		drawKeys(c, u.table, v)
+		keys.DrawRow(c, u.hints(v))
 	}
-}
-
-// drawInput draws what a person types; of a long text the end.
-func (u *ui) drawInput(c canvas, prompt string) {
-	x := c.text(1, 0, plain.Bold(true), termtext.Fit(prompt, c.w-2))
-	text := []rune(u.input)
-	for len(text) > 0 && termtext.Width(string(text)) > c.w-x-2 {
-		text = text[1:]
-	}
-	x = c.text(x, 0, plain, string(text))
-	c.text(x, 0, plain.Reverse(true), " ")
 }
 
 // key handles one key in the event loop.
@@ -241,16 +236,16 @@ func (u *ui) key(e *tcell.EventKey) {
 		u.asks = askNothing
 		verb := u.verb
 		u.mu.Unlock()
-		if name := keyName(e); name == "y" || name == "Y" {
+		if name := keys.Name(e); name == "y" || name == "Y" {
 			u.control(verb)
 		}
 		return
 	}
-	name := keyName(e)
-	if len(name) == 1 && name[0] >= '1' && name[0] <= '9' {
-		u.input = name // for showNumber
+	if u.keyOfTasks(e) {
+		return
 	}
-	if do := u.do[name]; do != nil {
+	u.pressed = keys.Name(e)
+	if do := u.do[u.pressed]; do != nil {
 		do(u)
 	}
 }
@@ -259,15 +254,17 @@ func (u *ui) key(e *tcell.EventKey) {
 func (u *ui) keyInput(e *tcell.EventKey, asks question) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	switch e.Key() {
-	case tcell.KeyEnter:
+	switch u.line.Key(e) {
+	case keys.Left:
+		u.asks = askNothing
+	case keys.Entered:
 		u.asks = askNothing
 		if asks == askNote {
-			u.act("note", "--", u.input)
+			u.act("note", "--", u.line.Text)
 			return
 		}
 		v := u.shown()
-		v.setQuery(termtext.Line(u.input))
+		v.setQuery(termtext.Line(u.line.Text))
 		switch {
 		case v.query == "" || v.search(-1):
 		case v.noOlder:
@@ -277,18 +274,6 @@ func (u *ui) keyInput(e *tcell.EventKey, asks question) {
 			u.say("searching older lines …")
 		}
 		u.feed.Poke()
-	case tcell.KeyEscape, tcell.KeyCtrlC:
-		u.asks = askNothing
-	case tcell.KeyBackspace, tcell.KeyBackspace2:
-		if r := []rune(u.input); len(r) > 0 {
-			u.input = string(r[:len(r)-1])
-		}
-	case tcell.KeyCtrlU:
-		u.input = ""
-	case tcell.KeyRune:
-		if len(u.input) < maxInput {
-			u.input += string(e.Rune())
-		}
 	}
 }
 

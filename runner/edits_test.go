@@ -9,6 +9,7 @@ import (
 
 	"ralph/runner/rules"
 	"ralph/runner/task"
+	"ralph/runner/task/journal"
 	"ralph/runner/task/store"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -40,7 +41,7 @@ var editFakes = map[string]func(*fake) int{
 		}
 		before, after := list.Tasks[1], list.Tasks[1]
 		after.State = task.Done
-		if store.Record(".ralph/plan_edits.jsonl", store.Edit{Before: &before, After: &after}) != nil {
+		if journal.Record(".ralph/plan_edits.jsonl", journal.Edit{Before: &before, After: &after}) != nil {
 			return 1
 		}
 		tickIn("", "one")
@@ -144,7 +145,7 @@ func TestRun_planEditedWithRalphTaskDuringACall_isThePersons(t *testing.T) {
 		before, after := list.Tasks[1], list.Tasks[1]
 		after.State = task.Done
 		tickIn(b.dir+"/", "two")
-		_ = store.Record(record, store.Edit{Before: &before, After: &after})
+		_ = journal.Record(record, journal.Edit{Before: &before, After: &after})
 	}()
 	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
 	if !strings.Contains(b.read(planName), "[x] two") {

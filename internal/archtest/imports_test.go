@@ -40,6 +40,7 @@ var floors = map[string]int{
 	"runner/task/stories":    1, // plans that are files of stories: bytes in, tasks and places out
 	"runner/task/only":       1, // which tasks a run is about: options
 	"runner/task/store":      2, // the table of plan formats: finds, reads and changes plans
+	"runner/task/journal":    3, // what people changed in a plan: changes in, plans before and after out
 	"runner/gate/instrument": 1, // commands of checks, changed so that each test is reported
 	"runner/gate/report":     1, // what test programs print: text in, values out
 	"runner/sandbox":         1, // contained commands: a command in, a command out
@@ -83,6 +84,9 @@ var floors = map[string]int{
 	"state/view/follow":   3, // the model of a run as it changes
 	"state/view/summary":  3, // the model of a run in few words
 	"runner/turn/stop":    2, // how people end a turn
+	"monitor/canvas":      4, // text on a part of the screen
+	"monitor/keys":        5, // what keys do, as people see it, and what they type
+	"monitor/tasks":       6, // the page of tasks: tasks and keys in, cells and verbs out
 	"state/view/report":   3, // what a run came to, on one page: events and patches in, text and HTML out
 	"runner/turn/redact":  2, // events without keys and tokens
 	"runner/turn/steps":   3, // what a check does, as events: values in, values out
@@ -201,7 +205,7 @@ var bans = []ban{
 	{in: "cmd/ralph", what: "net/http", linked: true, why: offline},
 	{in: "cmd/ralph-status", what: "net/http", linked: true, why: offline},
 	{in: "cmd/ralph-monitor", what: "net/http", linked: true, why: offline},
-	{in: "monitor", what: module, but: []string{"state", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample"},
+	{in: "monitor", what: module, but: []string{"state", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/canvas", "monitor/keys", "monitor/tasks"},
 		why: "runner and monitor meet only in files"},
 }
 

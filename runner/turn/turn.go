@@ -32,8 +32,8 @@ import (
 	"ralph/runner/git/own"
 	"ralph/runner/sandbox"
 	"ralph/runner/sandbox/proxy"
+	"ralph/runner/task/journal"
 	"ralph/runner/task/store"
-	"ralph/runner/turn/edits"
 	"ralph/runner/turn/redact"
 	"ralph/runner/turn/said"
 	"ralph/runner/turn/steer"
@@ -174,9 +174,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	if f.call, err = t.call(ctx, f.before); err != nil || !f.call.made {
 		return settle(t.a, f), err
 	}
-	for _, e := range store.Recorded(t.a.Plan.Edits, f.started) {
-		f.call.edits = append(f.call.edits, edits.Edit[Plan](e))
-	}
+	f.call.edits = append(f.call.edits, journal.Recorded(t.a.Plan.Edits, f.started)...)
 	for _, e := range f.call.edits { // the agent's changes count from the plan with these
 		plan, changes := f.before.With(e.Before, e.After)
 		f.before = plan

@@ -194,3 +194,22 @@ func level(part float64) Tone {
 	}
 	return Good
 }
+
+// TaskMark is the state of a task, as the plan says it, in one cell.
+func TaskMark(state string) (mark string, tone Tone) {
+	switch state {
+	case "open":
+		return "○", Calm
+	case "active":
+		return "▸", Busy
+	case "review":
+		return "⏸", Warn
+	case "blocked":
+		return "⊘", Warn
+	case "done":
+		return "✓", Good
+	case "dropped":
+		return "✗", Calm
+	}
+	return "?", Calm
+}

@@ -17,6 +17,7 @@ import (
 	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
+	"ralph/state/view"
 )
 
 // failed is an error of a change: the plan is as it was.
@@ -37,13 +38,19 @@ func newStateCmds(f *cmdline.Factory) []*cobra.Command {
 		{"block", "Keep a run from working on tasks", "blocked", task.Blocked, task.Task.Pending},
 		{"drop", "Take tasks out of what is left to do", "dropped", task.Dropped, task.Task.Pending},
 	} {
-		all = append(all, &cobra.Command{
+		why := ""
+		cmd := &cobra.Command{
 			Use: v.name + " ID...", Short: v.short, Args: cmdline.Takes("the ids of tasks", cobra.MinimumNArgs(1)),
 			Example: "  ralph task " + v.name + " T7", ValidArgsFunction: complete(f, v.fits),
 			RunE: func(_ *cobra.Command, args []string) error {
-				return each(f, args, func(p *plan, t task.Task) error { return p.set(t, v.state) })
+				return each(f, args, func(p *plan, t task.Task) error { return p.set(t, v.state, why) })
 			},
-		})
+		}
+		if v.state == task.Blocked {
+			cmd.Flags().StringVar(&why, "reason", "", "`why`, for people: ralph task show has it")
+			cmd.Example += " --reason 'waits for the design'"
+		}
+		all = append(all, cmd)
 	}
 	return append(all, &cobra.Command{
 		Use: "skip ID...", Short: "Move tasks to the end of the plan", Args: cmdline.Takes("the ids of tasks", cobra.MinimumNArgs(1)),
@@ -78,7 +85,7 @@ func each(f *cmdline.Factory, names []string, do func(*plan, task.Task) error) e
 }
 
 // set gives a task another state.
-func (p *plan) set(t task.Task, s task.State) error {
+func (p *plan) set(t task.Task, s task.State, why string) error {
 	err := store.Set(p.project.Plan, t, s)
 	if errors.Is(err, store.ErrNoWord) {
 		return cmdline.UsageError("%s has no word for a task that is %s; the plan was not changed", p.Format, s)
@@ -88,8 +95,9 @@ func (p *plan) set(t task.Task, s task.State) error {
 	}
 	now := t
 	now.State, now.Word = s, ""
-	p.Say("%s: %s -> %s", cmdline.Shorten(t.Title), t.State, s)
-	return p.record(&t, &now)
+	why = cmdline.OneLine(why)
+	p.Say("%s: %s -> %s%s", cmdline.Shorten(t.Title), t.State, s, view.Prefix(": ", cmdline.Shorten(why)))
+	return p.recordWhy(&t, &now, why)
 }
 
 func newAddCmd(f *cmdline.Factory) *cobra.Command {

@@ -46,7 +46,7 @@ func newListCmd(f *cmdline.Factory) *cobra.Command {
 	o, asJSON := &filter{}, false
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the tasks of the plan", Args: cmdline.NoArgs,
-		Long:    "List the tasks of the plan: ○ open, ▸ active, ◎ to review, ⏸ blocked, ✓ done, ✗ dropped.",
+		Long:    "List the tasks of the plan: ○ open, ▸ active, ⏸ to review, ⊘ blocked, ✓ done, ✗ dropped.",
 		Example: "  ralph task list\n  ralph task list --state open --json",
 		RunE: func(*cobra.Command, []string) error {
 			p, err := open(f)
@@ -60,8 +60,8 @@ func newListCmd(f *cmdline.Factory) *cobra.Command {
 			if asJSON {
 				return cmdline.NewEncoder(f.Out).Encode(p.rows(tasks))
 			}
-			for _, t := range tasks {
-				f.Say("%s", p.line(t))
+			for i, r := range p.rows(tasks) {
+				f.Say("%s", p.line(tasks[i], r.Why))
 			}
 			next := ""
 			if t, ok := p.Next(); ok {
@@ -92,7 +92,7 @@ func newNextCmd(f *cmdline.Factory) *cobra.Command {
 			case asJSON:
 				return cmdline.NewEncoder(f.Out).Encode(p.rows([]task.Task{t})[0])
 			case ok:
-				f.Say("%s", p.line(t))
+				f.Say("%s", p.line(t, ""))
 			case p.Remaining() > 0:
 				f.Say("none: %s wait for a person or for each other; see: ralph task list", termtext.Count(p.Remaining(), "task"))
 			default:
@@ -117,12 +117,7 @@ func newShowCmd(f *cmdline.Factory) *cobra.Command {
 			}
 			r := p.rows([]task.Task{t})[0]
 			if asJSON {
-				return cmdline.NewEncoder(f.Out).Encode(struct {
-					row
-					Description string   `json:"description"`
-					Criteria    []string `json:"criteria"`
-					Notes       string   `json:"notes"`
-				}{r, t.Description, append([]string{}, t.Criteria...), t.Notes})
+				return cmdline.NewEncoder(f.Out).Encode(r)
 			}
 			p.show(t, r)
 			return nil
@@ -134,7 +129,7 @@ func newShowCmd(f *cmdline.Factory) *cobra.Command {
 
 // show prints what there is to say about a task.
 func (p *plan) show(t task.Task, r row) {
-	p.Say("%s", p.line(t))
+	p.Say("%s", p.line(t, ""))
 	for _, field := range []struct{ name, value string }{
 		{"id", t.ID}, {"category", t.Category}, {"tags", strings.Join(t.Tags, ", ")}, {"depends on", strings.Join(t.DependsOn, ", ")},
 		{"section", t.Section}, {"judges", strings.Join(t.Judges, ", ")}, {"file", t.File}, {"agent", strings.TrimSpace(r.Agent + " " + r.Model)},
@@ -142,6 +137,9 @@ func (p *plan) show(t task.Task, r row) {
 		if field.value != "" {
 			p.Say("%-11s %s", field.name, field.value)
 		}
+	}
+	if r.Why != "" {
+		p.Say("%-11s %s", "waits", r.Why)
 	}
 	if r.Attempts > 0 {
 		p.Say("%-11s %d", "attempts", r.Attempts)

@@ -11,7 +11,8 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/runner/task"
-	"ralph/runner/task/store"
+	"ralph/runner/task/journal"
+	"ralph/state/view/summary"
 )
 
 // NewTaskCmd returns the verb with its subcommands.
@@ -75,14 +76,24 @@ func (p *plan) find(name string) (task.Task, error) {
 	return task.Task{}, cmdline.UsageError("the plan has no task %q; see: ralph task list", name)
 }
 
+// edits is the file of what people changed.
+func (p *plan) edits() string { return p.Loader(p.project.Dir, nil).PlanEditsPath() }
+
 // record notes what a person has changed, so that no run takes it for the agent's work. What an
 // agent changes with this verb is the agent's.
-func (p *plan) record(before, after *task.Task) error {
+func (p *plan) record(before, after *task.Task) error { return p.recordWhy(before, after, "") }
+
+// recordWhy notes a reason, too.
+func (p *plan) recordWhy(before, after *task.Task, why string) error {
 	dir := p.project.Dir
-	if !cmdline.OpenState(dir).Exists() || p.Inside(dir) != "" {
-		return nil // no run is alive that could look, or its agent is at work
+	if p.Inside(dir) != "" {
+		return nil // its agent is at work
 	}
-	return store.Record(p.Loader(dir, nil).PlanEditsPath(), store.Edit{Before: before, After: after})
+	outdated := before != nil && journal.Reasons(p.edits())[before.ID] != ""
+	if why == "" && !outdated && !cmdline.OpenState(dir).Exists() {
+		return nil // no run is alive that could look
+	}
+	return journal.Record(p.edits(), journal.Edit{Before: before, After: after, Why: why})
 }
 
 // complete completes ids of tasks that fit.
@@ -119,17 +130,45 @@ type row struct {
 	Tags      []string `json:"tags,omitempty"`
 	File      string   `json:"file,omitempty"`
 	Line      int      `json:"line,omitempty"`
+	AgentFrom string   `json:"agent_from,omitempty"` // task or plan: what names agent and model
+	Word      string   `json:"word,omitempty"`       // the file's own for the state, if it is an unusual one
+	Why       string   `json:"why,omitempty"`        // it is blocked
+	Depth     int      `json:"depth,omitempty"`
+	Section   string   `json:"section,omitempty"`
+	details
+}
+
+// details are the texts of a task.
+type details struct {
+	Description string   `json:"description"`
+	Criteria    []string `json:"criteria"`
+	Notes       string   `json:"notes"`
 }
 
 // rows describes tasks.
 func (p *plan) rows(tasks []task.Task) []row {
 	s, _ := cmdline.OpenState(p.project.Dir).Status() // without it, nothing was attempted
+	reasons := journal.Reasons(p.edits())
 	rows := []row{}
 	for _, t := range tasks {
 		who := t.Choice.Or(p.Choice)
 		r := row{
 			ID: t.ID, Title: t.Title, State: t.State.String(), Optional: t.Optional, DependsOn: append([]string{}, t.DependsOn...),
 			Category: t.Category, Agent: who.Agent, Model: who.Model, Attempts: s.Tasks[t.ID].Attempts, Tags: t.Tags, File: t.File, Line: t.Line,
+			Word: t.Word, Depth: t.Depth, Section: t.Section,
+			details: details{t.Description, append([]string{}, t.Criteria...), t.Notes},
+		}
+		switch {
+		case t.Choice != (task.Choice{}):
+			r.AgentFrom = "task"
+		case who != (task.Choice{}):
+			r.AgentFrom = "plan"
+		}
+		if t.Pending() {
+			r.Why = s.Tasks[t.ID].Aside.Why
+		}
+		if t.State == task.Blocked {
+			r.Why = cmp.Or(reasons[t.ID], r.Why)
 		}
 		if t.Priority != task.NoPriority && (t.Priority != 0 || t.Line == 0) {
 			r.Priority = &t.Priority
@@ -139,19 +178,18 @@ func (p *plan) rows(tasks []task.Task) []row {
 	return rows
 }
 
-// icon is a state in one cell.
-func icon(s task.State) string {
-	return []string{"○", "▸", "◎", "⏸", "✓", "✗"}[s]
-}
-
 // line is a task in a list.
-func (p *plan) line(t task.Task) string {
-	text := icon(t.State) + " " + strings.Repeat("  ", t.Depth)
+func (p *plan) line(t task.Task, why string) string {
+	mark, _ := summary.TaskMark(t.State.String())
+	text := mark + " " + strings.Repeat("  ", t.Depth)
 	if !task.Hashed(t.ID) && !strings.Contains(t.Title, t.ID) {
 		text += t.ID + "  "
 	}
 	text += t.Title
 	var more []string
+	if why != "" {
+		more = append(more, why)
+	}
 	if t.Optional {
 		more = append(more, "optional")
 	}

@@ -13,7 +13,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/ptyexec"
 	"ralph/runner/rules"
-	"ralph/runner/task/store"
+	"ralph/runner/task/journal"
 	"ralph/state"
 )
 
@@ -98,6 +98,7 @@ func TestTask_verbsChangeThePlanInItsOwnWords(t *testing.T) {
 		{args: "done 2", says: "Log in: open -> done", old: `"Log in", "status": "pending"`, new: `"Log in", "status": "done"`},
 		{args: "reopen 1", says: "Set up: done -> open", old: `"Set up", "status": "done"`, new: `"Set up", "status": "pending"`},
 		{args: "block 2", says: "open -> blocked", old: `"Log in", "status": "pending"`, new: `"Log in", "status": "blocked"`},
+		{args: "block 2 --reason design", says: "open -> blocked: design", old: `"Log in", "status": "pending"`, new: `"Log in", "status": "blocked"`},
 		{args: "drop 3", says: "open -> dropped", old: `"Log out", "status": "pending"`, new: `"Log out", "status": "cancelled"`},
 		{args: "done Set", says: "Set up: done -> done"},
 		{args: "edit 3 Leave", says: "now: Leave", old: `"Log out"`, new: `"Leave"`},
@@ -126,6 +127,21 @@ func TestTask_verbsChangeThePlanInItsOwnWords(t *testing.T) {
 				t.Errorf("%s", p.read(file))
 			}
 		})
+	}
+}
+
+func TestTask_reasonForBlocking_isShown(t *testing.T) {
+	p := newProject(t, map[string]string{".taskmaster/tasks/tasks.json": taskmaster})
+	p.run("", "block", "2", "--reason", "waits for\nthe design")
+	for _, args := range [][]string{{"show", "2"}, {"list"}} {
+		if out, _ := p.run("", args...); !strings.Contains(out, "waits for the design") {
+			t.Errorf("%q: %s", args, out)
+		}
+	}
+	p.run("", "reopen", "2")
+	p.run("", "block", "2")
+	if out, _ := p.run("", "show", "2", "--json"); strings.Contains(out, "the design") {
+		t.Errorf("the reason is an old one: %s", out)
 	}
 }
 
@@ -186,15 +202,15 @@ func TestTask_changeDuringARun_isRecordedAsAPersons(t *testing.T) {
 	start := time.Now()
 	p.run("", "done", "T1")
 	p.run("", "add", "c")
-	edits := store.Recorded(path, start)
+	edits := journal.Recorded(path, start)
 	if len(edits) != 2 || edits[0].Before.Done != 0 || edits[0].After.Done != 1 || edits[1].Before.Total != 0 || edits[1].After.Total != 1 {
 		t.Errorf("%+v", edits)
 	}
-	if later := store.Recorded(path, time.Now()); later != nil {
+	if later := journal.Recorded(path, time.Now()); later != nil {
 		t.Errorf("%+v", later)
 	}
 	p.env = append(p.env, state.InsideVar+"=r1")
-	if p.run("", "done", "T2"); len(store.Recorded(path, start)) != 2 {
+	if p.run("", "done", "T2"); len(journal.Recorded(path, start)) != 2 {
 		t.Error("what an agent does is not a person's")
 	}
 	if info, err := os.Stat(path); errors.Is(err, os.ErrNotExist) || info.Mode().Perm() != 0o600 {

@@ -1,0 +1,198 @@
+// Package canvas draws clean text on a part of a terminal screen.
+package canvas
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/mattn/go-runewidth"
+
+	"ralph/logs/termtext"
+	"ralph/state/view/summary"
+)
+
+// Canvas is a rectangle of the screen. Drawing is clipped to it, and text has no
+// markup.
+type Canvas struct {
+	Screen     tcell.Screen
+	X, Y, W, H int
+	Colors     bool // of the terminal's palette; without them, words and weight say the same
+}
+
+// Rows returns the part from row y, h rows high.
+func (c Canvas) Rows(y, h int) Canvas {
+	y = min(max(y, 0), c.H)
+	c.Y, c.H = c.Y+y, min(max(h, 0), c.H-y)
+	return c
+}
+
+// Columns returns the part from column x, w columns wide.
+func (c Canvas) Columns(x, w int) Canvas {
+	x = min(max(x, 0), c.W)
+	c.X, c.W = c.X+x, min(max(w, 0), c.W-x)
+	return c
+}
+
+// Text draws s from column x of row y and returns the column after it. It cuts what
+// does not fit between two characters.
+func (c Canvas) Text(x, y int, style tcell.Style, s string) int {
+	if y < 0 || y >= c.H || x < 0 {
+		return x
+	}
+	var (
+		base  rune
+		marks []rune
+		width int
+	)
+	flush := func() {
+		if width > 0 {
+			c.Screen.SetContent(c.X+x, c.Y+y, base, marks, style)
+			x += width
+		}
+		marks, width = nil, 0
+	}
+	for _, r := range s {
+		if r < ' ' || r >= 0x7f && r <= 0x9f {
+			r = utf8.RuneError // text is clean already; this guards against mistakes
+		}
+		w := CellWidth(r)
+		if w == 0 {
+			if width > 0 {
+				marks = append(marks, r)
+			}
+			continue
+		}
+		flush()
+		if x+w > c.W {
+			return x
+		}
+		base, width = r, w
+	}
+	flush()
+	return x
+}
+
+// Ends draws left and right on one row. If both do not fit, right is dropped.
+func (c Canvas) Ends(y int, left, right []Piece) {
+	x := c.Pieces(0, y, left)
+	w := 0
+	for _, p := range right {
+		w += termtext.Width(p.Text)
+	}
+	if x+1+w <= c.W {
+		c.Pieces(c.W-w, y, right)
+	}
+}
+
+// Piece is a run of text of one style.
+type Piece struct {
+	Text  string
+	Style tcell.Style
+}
+
+// In returns a Piece.
+func In(style tcell.Style, text string) Piece { return Piece{text, style} }
+
+// Pieces draws all from column x of row y and returns the column after them.
+func (c Canvas) Pieces(x, y int, all []Piece) int {
+	for _, p := range all {
+		x = c.Text(x, y, p.Style, p.Text)
+	}
+	return x
+}
+
+// Bar draws a gauge in the first row. Its parts differ in the character, not only in
+// colour.
+func (c Canvas) Bar(part float64, style tcell.Style) {
+	w := c.W
+	full := min(int(part*float64(w)+0.5), w)
+	if part > 0 && full == 0 {
+		full = 1
+	}
+	if part < 1 && full == w {
+		full = w - 1
+	}
+	if w <= 0 {
+		return
+	}
+	c.Text(c.Text(0, 0, style, strings.Repeat("█", full)), 0, c.Dim(), strings.Repeat("░", w-full))
+}
+
+// Title is the text in the rule above a panel.
+type Title struct {
+	Name, Key, Right string
+	Focused          bool
+	File             string // that the panel shows; relative to the project if there is room
+}
+
+func (c Canvas) Title(t Title) {
+	style := c.Dim()
+	c.Text(0, 0, style, strings.Repeat("─", c.W))
+	mark := tcell.StyleDefault.Bold(true)
+	if t.Focused {
+		mark = mark.Reverse(true)
+	}
+	x := c.Text(1, 0, style, " "+t.Key+" ")
+	x = c.Text(x, 0, mark, t.Name)
+	x = c.Text(x, 0, style, " ")
+	if w := termtext.Width(t.Right); w > 0 && x+w+4 <= c.W {
+		c.Text(c.W-w-3, 0, style, " "+t.Right+" ")
+	}
+}
+
+func (c Canvas) Dim() tcell.Style { return tcell.StyleDefault.Dim(true) }
+
+// Tone returns the style of a tone. The colours come from the terminal's palette,
+// which is readable on its background. Words, marks and weight say the same without
+// colours.
+func (c Canvas) Tone(t summary.Tone) tcell.Style {
+	style := tcell.StyleDefault
+	if t == summary.Bad || t == summary.Warn {
+		style = style.Bold(true)
+	}
+	if !c.Colors {
+		return style
+	}
+	switch t {
+	case summary.Good:
+		return style.Foreground(tcell.ColorGreen)
+	case summary.Busy:
+		return style.Foreground(tcell.ColorTeal)
+	case summary.Warn:
+		return style.Foreground(tcell.ColorOlive)
+	case summary.Bad:
+		return style.Foreground(tcell.ColorMaroon)
+	}
+	return style
+}
+
+// FitEnd keeps the last w cells of s: advice ends with the command to type.
+func FitEnd(s string, w int) string {
+	over := termtext.Width(s) - w
+	if over <= 0 {
+		return s
+	}
+	return "…" + s[AfterCells(s, over+1):]
+}
+
+// CellWidth returns how many cells a rune takes on the screen.
+func CellWidth(r rune) int {
+	if r >= ' ' && r <= '~' {
+		return 1
+	}
+	// The two tables differ in a few rare symbols; the wider one never overflows.
+	return max(runewidth.RuneWidth(r), termtext.Width(string(r)))
+}
+
+// AfterCells returns the offset of the character at cell n.
+func AfterCells(s string, n int) int {
+	cells := 0
+	for i, r := range s {
+		if cells >= n {
+			return i
+		}
+		cells += CellWidth(r)
+	}
+	return len(s)
+}

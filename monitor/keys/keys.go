@@ -1,0 +1,91 @@
+// Package keys shows what keys do: their names, the hints in the last row of a screen, a
+// help page; and the line that a person types there.
+package keys
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+
+	"ralph/logs/termtext"
+	"ralph/monitor/canvas"
+)
+
+// Hint is one row of a table of keys, as people see it.
+type Hint struct {
+	Keys  string // names, separated by spaces
+	Short string // for the last row; empty: in the help only
+	Help  string
+}
+
+// key is the one that the last row names.
+func (h Hint) key() string {
+	key, _, _ := strings.Cut(h.Keys, " ")
+	return key
+}
+
+// Name returns the name of a key in a table.
+func Name(e *tcell.EventKey) string {
+	if e.Key() == tcell.KeyRune {
+		if e.Rune() == ' ' {
+			return "space"
+		}
+		return string(e.Rune())
+	}
+	switch e.Key() {
+	case tcell.KeyPgUp:
+		return "pgup"
+	case tcell.KeyPgDn:
+		return "pgdn"
+	}
+	return strings.ToLower(tcell.KeyNames[e.Key()])
+}
+
+// DrawRow draws the keys that work now in one row. Help and quit get space first.
+func DrawRow(c canvas.Canvas, table []Hint) {
+	shown := make([]bool, len(table))
+	room := c.W - 2
+	for _, last := range []bool{true, false} {
+		for i, h := range table {
+			w := len(h.key()) + len(h.Short) + 3
+			if h.Short != "" && last == (h.key() == "?" || h.key() == "q") && w <= room+2 {
+				shown[i] = true
+				room -= w
+			}
+		}
+	}
+	x := 1
+	for i, h := range table {
+		if shown[i] {
+			x = c.Text(x, 0, tcell.StyleDefault.Bold(true), h.key())
+			x = c.Text(x, 0, c.Dim(), " "+h.Short) + 2
+		}
+	}
+}
+
+// DrawHelp draws the table, wrapped, from row top, or from the last row that still
+// fills the screen. It returns the row that it used.
+func DrawHelp(c canvas.Canvas, table []Hint, top int) int {
+	var all [][2]string
+	for _, h := range table {
+		names := h.Keys
+		if strings.HasPrefix(names, "1 2") {
+			names = "1..9"
+		}
+		for _, text := range termtext.Wrap(h.Help, max(c.W-21, 1)) {
+			all = append(all, [2]string{names, text})
+			names = ""
+		}
+	}
+	room := max(c.H-1, 0)
+	top = max(min(top, len(all)-room), 0)
+	c.Title(canvas.Title{Name: "Keys", Key: "?", Focused: true,
+		Right: fmt.Sprintf("%d to %d of %d", min(top+1, len(all)), min(top+room, len(all)), len(all))})
+	c = c.Rows(1, room)
+	for y, row := range all[top:min(top+room, len(all))] {
+		c.Text(1, y, tcell.StyleDefault.Bold(true), termtext.Fit(row[0], 17))
+		c.Text(20, y, tcell.StyleDefault, row[1])
+	}
+	return top
+}

@@ -1,0 +1,235 @@
+package tasks
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"ralph/logs/termtext"
+	"ralph/monitor/canvas"
+	"ralph/state/view"
+	"ralph/state/view/summary"
+)
+
+const (
+	twoColumns  = 120 // minimum width for the details beside the list
+	headerRoom  = 12  // minimum height for the names of the columns
+	detailShare = 5   // of 12: width of the details
+)
+
+var plain = tcell.StyleDefault
+
+// Draw draws the page. The cost depends on the rows on the screen, not on the plan.
+func (p *Page) Draw(c canvas.Canvas, m *view.Model, now time.Time) {
+	p.see(m)
+	t := p.task()
+	switch {
+	case p.open && t != nil:
+		c.Title(canvas.Title{Name: "Task", Key: "t", Focused: true, Right: fmt.Sprintf("%s of %s", count(p.selected+1), count(len(p.shown)))})
+		p.row = drawText(c.Rows(1, c.H-1), p.details(t, m, now), p.row)
+		p.height = c.H - 1
+	case c.W >= twoColumns && t != nil:
+		right := c.W * detailShare / 12
+		left := c.W - right
+		p.drawList(c.Columns(0, left-1), now)
+		side := c.Columns(left, right)
+		side.Title(canvas.Title{Name: "Task", Key: "enter"})
+		drawText(side.Rows(1, c.H-1).Columns(1, right-1), p.details(t, m, now), 0)
+		for y := 1; y < c.H; y++ {
+			c.Text(left-1, y, c.Dim(), "│")
+		}
+		c.Text(left-1, 0, c.Dim(), "┬")
+	default:
+		p.drawList(c, now)
+	}
+}
+
+// drawText draws lines, wrapped, from row top or from the last one that still fills c. It
+// returns the row that it used.
+func drawText(c canvas.Canvas, all []text, top int) int {
+	type line struct {
+		text
+		indent int
+	}
+	var rows []line
+	for _, t := range all {
+		indent := len(t.text) - len(strings.TrimLeft(t.text, " -"))
+		if indent >= c.W/2 {
+			indent = 0
+		}
+		for i, part := range termtext.Wrap(t.text[indent:], max(c.W-2-indent, 1)) {
+			l := line{text{part, t.tone, t.bold, t.dim}, indent}
+			if i == 0 {
+				l.text.text, l.indent = t.text[:indent]+part, 0
+			}
+			rows = append(rows, l)
+		}
+	}
+	top = max(min(top, len(rows)-c.H), 0)
+	for y, l := range rows[top:min(top+c.H, len(rows))] {
+		style := c.Tone(l.tone).Bold(l.bold)
+		if l.dim {
+			style = c.Dim()
+		}
+		c.Text(1+l.indent, y, style, l.text.text)
+	}
+	return top
+}
+
+// columns are the widths of what stands to the right of a title; 0: there is no room.
+type columns struct{ tries, span, cost, worker int }
+
+func columnsOf(width int) columns {
+	switch {
+	case width >= 100:
+		return columns{5, 8, 8, 16}
+	case width >= 76:
+		return columns{5, 8, 8, 0}
+	case width >= 56:
+		return columns{4, 8, 0, 0}
+	}
+	return columns{}
+}
+
+func (k columns) width() (n int) {
+	for _, w := range []int{k.tries, k.span, k.cost, k.worker} {
+		if w > 0 {
+			n += w + 1
+		}
+	}
+	return n
+}
+
+// draw draws four cells.
+func (k columns) draw(c canvas.Canvas, style tcell.Style, cells [4]string) {
+	x := c.W - k.width()
+	for i, w := range []int{k.tries, k.span, k.cost, k.worker} {
+		if w == 0 {
+			continue
+		}
+		text := termtext.Fit(cells[i], w)
+		at := x
+		if i < 3 { // numbers stand to the right
+			at += w - termtext.Width(text)
+		}
+		c.Text(at, 0, style, text)
+		x += w + 1
+	}
+}
+
+// drawList draws the tasks around the selected one.
+func (p *Page) drawList(c canvas.Canvas, now time.Time) {
+	done, total := p.counts()
+	right := fmt.Sprintf("%s/%s done", count(done), count(total))
+	if p.query != "" {
+		right = fmt.Sprintf("%s of %s match %q", count(len(p.shown)), count(len(p.all)), termtext.Line(p.query))
+	}
+	if !p.ready {
+		right = ""
+	}
+	c.Title(canvas.Title{Name: "Tasks", Key: "t", Focused: true, Right: right})
+	k := columnsOf(c.W)
+	if c = c.Rows(1, c.H-1); c.H >= headerRoom && k.tries > 0 {
+		c.Text(3, 0, c.Dim(), "task")
+		k.draw(c, c.Dim(), [4]string{"tries", "time", "cost", "agent"})
+		c = c.Rows(1, c.H-1)
+	}
+	p.height = c.H
+	switch {
+	case p.why != "":
+		c.Text(1, 0, c.Tone(summary.Bad), termtext.Fit(p.why, c.W-2))
+		return
+	case !p.ready:
+		c.Text(1, 0, c.Dim(), "reading the plan …")
+		return
+	case len(p.all) == 0:
+		c.Text(1, 0, c.Dim(), "the plan has no tasks; a adds one")
+		return
+	case len(p.shown) == 0:
+		c.Text(1, 0, c.Dim(), "nothing matches; esc shows all tasks")
+		return
+	}
+	p.top = max(min(p.top, p.selected, len(p.shown)-c.H), p.selected-c.H+1, 0)
+	for y := 0; y < c.H && p.top+y < len(p.shown); y++ {
+		p.drawTask(c.Rows(y, 1), p.top+y, k, now)
+	}
+}
+
+func (p *Page) drawTask(c canvas.Canvas, row int, k columns, now time.Time) {
+	t := &p.all[p.shown[row]]
+	mark, tone := summary.TaskMark(t.State)
+	style, icon, side := plain, c.Tone(tone), c.Dim()
+	switch {
+	case row == p.selected:
+		style = style.Reverse(true)
+		icon, side = style, style
+		c.Text(0, 0, style, strings.Repeat(" ", c.W))
+	case !t.pending() || t.Optional:
+		style = c.Dim()
+	case t.State == "active":
+		style = style.Bold(true)
+	}
+	w := p.work[t.ID]
+	x := c.Text(1, 0, icon, mark) + 1
+	if p.query == "" {
+		x += min(2*t.Depth, 12)
+	}
+	room := c.W - k.width() - 1
+	x = p.drawName(c.Columns(0, room), x, row, style)
+	more := view.Join(" · ", t.Why, p.about(t))
+	if room-x > 12 && more != "" {
+		c.Text(x+2, 0, side, termtext.Fit(more, room-x-2))
+	}
+	tries := ""
+	if n := max(t.Attempts, len(w.turns)); n > 0 {
+		tries = fmt.Sprintf("%d×", n)
+	}
+	k.draw(c, side, [4]string{tries, w.span(now), view.Dollars(w.cost), t.worker()})
+}
+
+// drawName draws id and title from column x; what a search matched is underlined.
+func (p *Page) drawName(c canvas.Canvas, x, row int, style tcell.Style) int {
+	name := p.all[p.shown[row]].name
+	shown := termtext.Fit(name, max(c.W-x, 0))
+	if row >= len(p.hits) {
+		return c.Text(x, 0, style, shown)
+	}
+	from := 0
+	for _, hit := range p.hits[row] {
+		if hit < from || hit >= len(shown) || hit >= len(name) || shown[hit] != name[hit] {
+			break // cut off
+		}
+		end := hit + 1
+		for end < len(shown) && shown[end]&0xc0 == 0x80 {
+			end++
+		}
+		x = c.Text(x, 0, style, shown[from:hit])
+		x = c.Text(x, 0, style.Underline(true).Bold(true), shown[hit:end])
+		from = end
+	}
+	return c.Text(x, 0, style, shown[from:])
+}
+
+// DrawAsk draws what the page asks in the last row.
+func (p *Page) DrawAsk(c canvas.Canvas) {
+	title := ""
+	if t := p.task(); t != nil {
+		title = t.Title
+	}
+	switch p.asks {
+	case askTitle:
+		p.line.Draw(c, "new task: ")
+	case askNewTitle:
+		p.line.Draw(c, "title: ")
+	case askReason:
+		p.line.Draw(c, "blocked because: ")
+	case askQuery:
+		p.line.Draw(c, "/")
+	case askSure:
+		question := " " + p.sure + " (y/n)"
+		name := termtext.Fit(title, max(c.W-4-termtext.Width(question), 0))
+		c.Text(1, 0, c.Tone(summary.Bad), `"`+name+`"`+question)
+	}
+}

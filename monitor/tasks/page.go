@@ -1,0 +1,209 @@
+// Package tasks is the monitor's page of tasks: it lists and finds them, shows one with its
+// history, and says which verb of ralph a key asks for. It runs nothing itself.
+package tasks
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sahilm/fuzzy"
+
+	"ralph/state/view"
+)
+
+// Page is the page of tasks. It is not safe for concurrent use.
+type Page struct {
+	all   []Task
+	at    map[string]int // index by id
+	list                 // what is on the screen of them
+	input                // what a person is asked
+	open  bool           // the selected task is shown alone
+	row   int            // first one of the details
+	ready bool           // the tasks were read
+	why   string         // they could not be
+	work  map[string]work
+	known latest // of the run, for work
+}
+
+// list is a view of the tasks.
+type list struct {
+	shown    []int // indexes of the tasks
+	hits     [][]int
+	query    string
+	selected int // in shown
+	top      int // first row on the screen
+	height   int // rows, at the latest draw
+}
+
+// latest is what changes when there is new work.
+type latest struct {
+	run   string
+	turns int
+	cost  float64
+	ended time.Time
+}
+
+// New returns a page that waits for its tasks.
+func New() *Page { return &Page{} }
+
+// Load shows tasks. The selected one stays selected.
+func (p *Page) Load(all []Task) {
+	id, at := p.chosen(), p.selected
+	p.all, p.at, p.ready, p.why = all, make(map[string]int, len(all)), true, ""
+	for i := range all {
+		p.at[all[i].ID] = i
+		all[i].named()
+	}
+	p.find()
+	p.selected = min(at, max(len(p.shown)-1, 0))
+	p.choose(id)
+	if len(all) == 0 {
+		p.open = false
+	}
+}
+
+// Fail shows why there are no tasks. What was read before stays.
+func (p *Page) Fail(why string) {
+	if !p.ready {
+		p.why = why
+	}
+}
+
+// chosen is the id of the selected task; empty: there is none.
+func (p *Page) chosen() string {
+	if t := p.task(); t != nil {
+		return t.ID
+	}
+	return ""
+}
+
+// task is the selected one; nil: there is none.
+func (p *Page) task() *Task {
+	if p.selected < 0 || p.selected >= len(p.shown) {
+		return nil
+	}
+	return &p.all[p.shown[p.selected]]
+}
+
+// choose selects a task if it is shown.
+func (p *Page) choose(id string) {
+	if i, known := p.at[id]; known {
+		if row := slices.Index(p.shown, i); row >= 0 {
+			p.selected = row
+		}
+	}
+}
+
+// source lets the fuzzy search read the tasks.
+type source []Task
+
+func (s source) String(i int) string { return s[i].name }
+func (s source) Len() int            { return len(s) }
+
+// find fills the list: all tasks, or those that match, best first.
+func (p *Page) find() {
+	p.shown, p.hits = make([]int, 0, len(p.all)), nil
+	if strings.TrimSpace(p.query) == "" {
+		for i := range p.all {
+			p.shown = append(p.shown, i)
+		}
+		return
+	}
+	for _, m := range fuzzy.FindFrom(strings.TrimSpace(p.query), source(p.all)) {
+		p.shown = append(p.shown, m.Index)
+		p.hits = append(p.hits, m.MatchedIndexes)
+	}
+}
+
+// search narrows the list; the best match is selected.
+func (p *Page) search(query string) {
+	id := p.chosen()
+	p.query = query
+	p.find()
+	p.selected, p.top = 0, 0
+	if query == "" {
+		p.choose(id)
+	}
+}
+
+// Scroll moves by rows, up for a negative number.
+func (p *Page) Scroll(by int) {
+	if p.open {
+		p.row = max(p.row+by, 0) // drawing limits it to the text
+		return
+	}
+	p.selected = min(max(p.selected+by, 0), max(len(p.shown)-1, 0))
+}
+
+// screenful is how far a page key moves.
+func (p *Page) screenful() int { return max(p.height-1, 1) }
+
+// counts are the tasks that are done and those that count.
+func (p *Page) counts() (done, total int) {
+	for i := range p.all {
+		if t := &p.all[i]; !t.Optional && t.State != "dropped" {
+			total++
+			if t.State == "done" {
+				done++
+			}
+		}
+	}
+	return done, total
+}
+
+// block is where a task ends in the list, with what is nested below it.
+func (p *Page) block(i int) int {
+	end := i + 1
+	for end < len(p.all) && p.all[end].Depth > p.all[i].Depth {
+		end++
+	}
+	return end
+}
+
+// neighbour is the task before or after one, on the same level and below the same task; -1:
+// there is none.
+func (p *Page) neighbour(i, by int) int {
+	if by > 0 {
+		if end := p.block(i); end < len(p.all) && p.all[end].Depth == p.all[i].Depth {
+			return end
+		}
+		return -1
+	}
+	for j := i - 1; j >= 0 && p.all[j].Depth >= p.all[i].Depth; j-- {
+		if p.all[j].Depth == p.all[i].Depth {
+			return j
+		}
+	}
+	return -1
+}
+
+// swap exchanges a task with its neighbour on the screen until the plan is read again.
+func (p *Page) swap(first, second int) {
+	id := p.chosen()
+	middle, end := p.block(first), p.block(second)
+	part := slices.Concat(p.all[middle:end], p.all[first:middle])
+	all := slices.Concat(p.all[:first], part, p.all[end:])
+	p.Load(all)
+	p.choose(id)
+}
+
+// see takes what the run did.
+func (p *Page) see(m *view.Model) {
+	now := latest{run: m.Run.ID, turns: len(m.Run.Iterations), cost: m.Run.Usage.CostUSD}
+	if now.turns > 0 {
+		now.ended = m.Run.Iterations[now.turns-1].Ended
+	}
+	if p.work == nil || now != p.known {
+		p.work, p.known = worked(&m.Run), now
+	}
+}
+
+func count(n int) string {
+	text := strconv.Itoa(n)
+	if n >= 10_000 {
+		text = text[:len(text)-3] + "," + text[len(text)-3:]
+	}
+	return text
+}

@@ -1,0 +1,218 @@
+package tasks
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ralph/logs/termtext"
+	"ralph/state/view"
+	"ralph/state/view/summary"
+)
+
+// Task is a row of `ralph task list --json`.
+type Task struct {
+	ID          string   `json:"id"`
+	Title       string   `json:"title"`
+	State       string   `json:"state"`
+	Word        string   `json:"word"` // the file's own for the state, if it is another one
+	Why         string   `json:"why"`  // it is blocked
+	Optional    bool     `json:"optional"`
+	DependsOn   []string `json:"depends_on"`
+	Category    string   `json:"category"`
+	Agent       string   `json:"agent"`
+	Model       string   `json:"model"`
+	AgentFrom   string   `json:"agent_from"`
+	Attempts    int      `json:"attempts"`
+	Tags        []string `json:"tags"`
+	File        string   `json:"file"`
+	Line        int      `json:"line"`
+	Depth       int      `json:"depth"`
+	Section     string   `json:"section"`
+	Description string   `json:"description"`
+	Criteria    []string `json:"criteria"`
+	Notes       string   `json:"notes"`
+
+	name string // id and title, as far as the id tells more
+}
+
+// Read reads what `ralph task list --json` prints. The texts of one line are clean then.
+func Read(data []byte) ([]Task, error) {
+	var all []Task
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, fmt.Errorf("read the list of tasks: %w", err)
+	}
+	for i := range all {
+		t := &all[i]
+		t.Title = termtext.Line(t.Title)
+		for _, s := range []*string{&t.State, &t.Word, &t.Why, &t.Category, &t.Agent, &t.Model, &t.AgentFrom, &t.File, &t.Section} {
+			*s = termtext.Line(*s)
+		}
+	}
+	return all, nil
+}
+
+// pending reports whether work on the task is left.
+func (t *Task) pending() bool { return t.State != "done" && t.State != "dropped" }
+
+// named sets the name.
+func (t *Task) named() {
+	if t.name != "" {
+		return
+	}
+	words := strings.FieldsFunc(t.Title, func(r rune) bool { return strings.ContainsRune(" *:()[]", r) })
+	t.name = t.Title
+	if known := len(words) > 0 && words[0] == t.ID || len(t.ID) > 2 && slices.Contains(words, t.ID); !known && !view.Computed(t.ID) {
+		t.name = termtext.Line(t.ID) + "  " + t.Title
+	}
+}
+
+// worker is who works on it, if not the agent of the run.
+func (t *Task) worker() string { return strings.TrimSpace(t.Agent + " " + t.Model) }
+
+// workerFrom adds who named it.
+func (t *Task) workerFrom() string {
+	if t.worker() == "" || t.AgentFrom == "" {
+		return t.worker()
+	}
+	return fmt.Sprintf("%s (named by the %s)", t.worker(), t.AgentFrom)
+}
+
+// work is what the run on the screen did for a task.
+type work struct {
+	turns   []int // indexes of its iterations
+	seconds float64
+	cost    float64
+	since   time.Time // of the turn that runs; zero: none
+}
+
+func (w work) span(now time.Time) string {
+	d := view.Seconds(w.seconds)
+	if !w.since.IsZero() {
+		d += max(now.Sub(w.since), 0)
+	}
+	if d <= 0 {
+		return ""
+	}
+	return view.Span(d)
+}
+
+// worked sums the iterations of a run up by task.
+func worked(r *view.Run) map[string]work {
+	all := map[string]work{}
+	for i := range r.Iterations {
+		it := &r.Iterations[i]
+		if it.TaskID == "" {
+			continue
+		}
+		w := all[it.TaskID]
+		w.turns = append(w.turns, i)
+		w.seconds += it.Seconds
+		w.cost += it.CostUSD
+		if it.Running() {
+			w.since = it.StartedAt
+		}
+		all[it.TaskID] = w
+	}
+	return all
+}
+
+// text is a line of the details.
+type text struct {
+	text string
+	tone summary.Tone
+	bold bool
+	dim  bool
+}
+
+// details says all that is known about a task.
+func (p *Page) details(t *Task, m *view.Model, now time.Time) (all []text) {
+	mark, tone := summary.TaskMark(t.State)
+	all = append(all, text{text: t.name, bold: true}, text{text: view.Join(" · ", mark+" "+t.State, t.Why, p.about(t)), tone: tone})
+	place := t.File
+	if t.Line > 0 {
+		place = view.Join(" ", t.File, fmt.Sprintf("line %d", t.Line))
+	}
+	for _, field := range []struct{ name, value string }{
+		{"category", t.Category}, {"section", t.Section}, {"tags", strings.Join(t.Tags, ", ")}, {"needs", strings.Join(t.DependsOn, ", ")},
+		{"agent", t.workerFrom()}, {"place", place},
+	} {
+		if field.value != "" {
+			all = append(all, text{text: fmt.Sprintf("%-9s %s", field.name, termtext.Line(field.value)), dim: true})
+		}
+	}
+	for _, part := range []struct{ heading, body string }{
+		{"", t.Description}, {"It is done when", bullets(t.Criteria)}, {"Notes", t.Notes},
+	} {
+		body := strings.TrimSpace(termtext.Clean(part.body))
+		if body == "" {
+			continue
+		}
+		all = append(all, text{})
+		if part.heading != "" {
+			all = append(all, text{text: part.heading, bold: true})
+		}
+		for line := range strings.Lines(body) {
+			all = append(all, text{text: strings.TrimRight(line, "\n")})
+		}
+	}
+	return append(all, p.history(t, m, now)...)
+}
+
+func bullets(items []string) string {
+	var b strings.Builder
+	for _, item := range items {
+		b.WriteString("- " + strings.ReplaceAll(strings.TrimSpace(item), "\n", "\n  ") + "\n")
+	}
+	return b.String()
+}
+
+// about is what keeps a task from being worked on, and the file's own word for its state.
+func (p *Page) about(t *Task) string {
+	var all []string
+	if t.Optional {
+		all = append(all, "optional")
+	}
+	if t.Word != "" {
+		all = append(all, fmt.Sprintf("marked %q", t.Word))
+	}
+	for _, id := range t.DependsOn {
+		if i, known := p.at[id]; t.pending() && (!known || p.all[i].State != "done") {
+			all = append(all, "waits for "+termtext.Line(id))
+		}
+	}
+	return strings.Join(all, " · ")
+}
+
+// history lists the iterations of this run that worked on a task.
+func (p *Page) history(t *Task, m *view.Model, now time.Time) []text {
+	w := p.work[t.ID]
+	heading := view.Join(" · ", "History", view.Prefix("attempts ", number(max(t.Attempts, len(w.turns)))), w.span(now), view.Dollars(w.cost))
+	all := []text{{}, {text: heading, bold: true}}
+	if len(w.turns) == 0 {
+		return append(all, text{text: "no turn of this run has worked on it", dim: true})
+	}
+	for _, i := range w.turns {
+		if i >= len(m.Run.Iterations) {
+			continue
+		}
+		row := summary.Row(m, i, now)
+		all = append(all, text{text: view.Join("  ", fmt.Sprintf("%4d %s %8s", row.Number, row.Mark, row.Duration), row.Cost, row.Text), tone: row.Tone})
+		it := &m.Run.Iterations[i]
+		for _, why := range append([]string{view.Unless("continue", it.Rule) + view.Prefix(": ", it.Reason)}, it.Findings...) {
+			if why = strings.TrimPrefix(termtext.Line(why), ": "); why != "" && !it.Running() {
+				all = append(all, text{text: "       " + why, dim: true})
+			}
+		}
+	}
+	return all
+}
+
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}

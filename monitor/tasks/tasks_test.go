@@ -1,0 +1,300 @@
+package tasks
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"ralph/monitor/canvas"
+	"ralph/state/view"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func simulate(t testing.TB, w, h int) tcell.SimulationScreen {
+	t.Helper()
+	screen := tcell.NewSimulationScreen("UTF-8")
+	if err := screen.Init(); err != nil {
+		t.Fatal(err)
+	}
+	screen.SetSize(w, h)
+	t.Cleanup(screen.Fini)
+	return screen
+}
+
+// drawn is what a person reads of the page.
+func drawn(t testing.TB, p *Page, m *view.Model, size [2]int) string {
+	screen := simulate(t, size[0], size[1])
+	c := canvas.Canvas{Screen: screen, W: size[0], H: size[1] - 1}
+	p.Draw(c, m, noon)
+	last := canvas.Canvas{Screen: screen, Y: size[1] - 1, W: size[0], H: 1}
+	p.DrawAsk(last)
+	screen.Show()
+	cells, w, h := screen.GetContents()
+	var b strings.Builder
+	for y := range h {
+		row := ""
+		for x := range w {
+			row += string(cells[y*w+x].Runes)
+		}
+		b.WriteString(strings.TrimRight(row, " ") + "\n")
+	}
+	return b.String()
+}
+
+func plan() []Task {
+	return []Task{
+		{ID: "T1", Title: "Set up", State: "done", Attempts: 2},
+		{ID: "T2", Title: "Log in", State: "active", Agent: "codex", Model: "gpt-5", AgentFrom: "task", Criteria: []string{"a wrong password is refused"}},
+		{ID: "T3", Title: "Log out", State: "open", DependsOn: []string{"T2"}, Depth: 0},
+		{ID: "T4", Title: "of this device", State: "open", Depth: 1},
+		{ID: "T5", Title: "Reset password", State: "blocked", Why: "waits for the design"},
+		{ID: "T6", Title: "Audit log", State: "review"},
+		{ID: "0a1b2c3d", Title: "no id of its own", State: "dropped"},
+	}
+}
+
+func model() *view.Model {
+	m := &view.Model{}
+	m.Run.ID = "r1"
+	m.Run.Iterations = []view.Iteration{
+		{Number: 1, TaskID: "T2", StartedAt: noon.Add(-time.Hour), Ended: noon.Add(-50 * time.Minute), Call: view.Call{Outcome: view.CompletedTurn, Seconds: 600, CostUSD: 0.25, Files: 2},
+			Verdict: view.Verdict{Action: "retry", Rule: "gate_failed", Reason: "test failed"}, Findings: []string{"a_test.go: 2 tests fewer"}},
+		{Number: 2, TaskID: "T2", StartedAt: noon.Add(-time.Minute)},
+	}
+	return m
+}
+
+// press sends keys: runes, or names in angle brackets. It returns what they ask for.
+func press(t *testing.T, p *Page, all string) (acts []Act) {
+	t.Helper()
+	for all != "" {
+		e := tcell.NewEventKey(tcell.KeyRune, []rune(all)[0], tcell.ModNone)
+		rest := string([]rune(all)[1:])
+		if name, after, ok := strings.Cut(all[1:], ">"); ok && all[0] == '<' {
+			k, known := map[string]tcell.Key{"enter": tcell.KeyEnter, "esc": tcell.KeyEscape, "left": tcell.KeyLeft, "right": tcell.KeyRight,
+				"del": tcell.KeyCtrlU}[name]
+			if !known {
+				t.Fatalf("no key %q", name)
+			}
+			e, rest = tcell.NewEventKey(k, 0, tcell.ModNone), after
+		}
+		act, known := p.Key(e)
+		if !known {
+			t.Fatalf("the page does not know %q", all)
+		}
+		if act.Verb != nil || act.Close || act.Say != "" {
+			acts = append(acts, act)
+		}
+		all = rest
+	}
+	return acts
+}
+
+func TestKeys_askForVerbsOfRalph(t *testing.T) {
+	for _, c := range []struct{ keys, want string }{
+		{"aNew one<enter>", "task|add|--|New one"},
+		{"a<enter>", ""},
+		{"anever<esc>", ""},
+		{"a-x<enter>", "task|add|--|-x"},
+		{"je", "task|edit|--|T2|in the terminal"},
+		{"jr<del>Sign in<enter>", "task|edit|--|T2|Sign in"},
+		{"jr<enter>", "task|edit|--|T2|Log in"},
+		{"jxn", ""},
+		{"jxy", "task|done|--|T2"},
+		{"xy", "task|reopen|--|T1"},
+		{"jbthe design<enter>", "task|block|--reason=the design|--|T2"},
+		{"jb<enter>", "task|block|--|T2"},
+		{"jb<esc>", ""},
+		{"b", "says it is done; x opens it again"},
+		{"jjjjby", "task|reopen|--|T5"},
+		{"jDy", "task|drop|--|T2"},
+		{"jDx", ""},
+		{"GD", "says it is dropped already; x opens it again"},
+		{"jJ", "task|move|--after=T3|--|T2"},
+		{"jJJ", "task|move|--after=T3|--|T2; task|move|--after=T5|--|T2"},
+		{"jJK", "task|move|--after=T3|--|T2; task|move|--before=T3|--|T2"},
+		{"K", "says it cannot go further"},
+		{"jjjJ", "says it cannot go further"}, // it is the only one below T3
+		{"jjJ", "task|move|--after=T5|--|T3"}, // with what is nested below it
+		{"/out<enter>J", "says a search hides the order; esc ends it"},
+		{"/audit<enter>xy", "task|done|--|T6"},
+		{"/audit<enter><esc>", ""},
+		{"/audit<esc>gxy", "task|reopen|--|T1"},
+		{"<enter>jjt", "close"},
+		{"<enter><esc><esc>", "close"},
+		{"<enter><right>xy", "task|done|--|T2"},
+	} {
+		t.Run(c.keys, func(t *testing.T) {
+			p := New()
+			p.Load(plan())
+			drawn(t, p, model(), [2]int{80, 24})
+			var got []string
+			for _, a := range press(t, p, c.keys) {
+				text := strings.Join(a.Verb, "|")
+				if a.Terminal {
+					text += "|in the terminal"
+				}
+				if a.Close {
+					text = "close"
+				}
+				if a.Say != "" {
+					text = "says " + a.Say
+				}
+				got = append(got, text)
+			}
+			if strings.Join(got, "; ") != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestKeys_withoutATask_doNoHarm(t *testing.T) {
+	for _, all := range [][]Task{nil, {}} {
+		p := New()
+		if all != nil {
+			p.Load(all)
+		}
+		for _, b := range bindings() {
+			if act := b.do(p); act.Verb != nil {
+				t.Errorf("%s runs %q", b.Keys, act.Verb)
+			}
+			p.input = input{}
+			drawn(t, p, &view.Model{}, [2]int{80, 24})
+		}
+	}
+}
+
+func TestDraw_showsStateWorkAndWhy(t *testing.T) {
+	p := New()
+	p.Load(plan())
+	for size, want := range map[[2]int][]string{
+		{60, 12}:  {"t Tasks", "1/6 done", "✓ T1  Set up", "2×", "▸ T2  Log in", "11m 00s", "⊘ T5  Reset password", "⏸ T6", "✗ no id of its own"},
+		{80, 21}:  {"tries     time     cost", "$0.25", "○ T3  Log out  waits for T2", " ○   T4", "⊘ T5  Reset password  waits for the design"},
+		{200, 47}: {"codex gpt-5", "enter Task", "│  ✓ done"},
+	} {
+		screen := drawn(t, p, model(), size)
+		for _, text := range want {
+			if !strings.Contains(screen, text) {
+				t.Errorf("%v: no %q in\n%s", size, text, screen)
+			}
+		}
+	}
+	press(t, p, "j<enter>")
+	screen := drawn(t, p, model(), [2]int{80, 30})
+	for _, text := range []string{"▸ active", "codex gpt-5 (named by the task)", "It is done when", "- a wrong password is refused", "History · attempts 2 · 11m 00s · $0.25",
+		"1 ", "gate_failed: test failed", "a_test.go: 2 tests fewer", "running"} {
+		if !strings.Contains(screen, text) {
+			t.Errorf("no %q in\n%s", text, screen)
+		}
+	}
+}
+
+func TestDraw_anySizeAndHostileText_staysInertAndInside(t *testing.T) {
+	evil := "\x1b[31m\x1b]0;x\a\u202e漢字\t\r" + strings.Repeat("é", 300)
+	data, err := json.Marshal([]Task{{ID: evil, Title: evil, State: evil, Why: evil, Description: evil, Criteria: []string{evil}, DependsOn: []string{evil}, Agent: evil, Tags: []string{evil}, Depth: 1 << 30}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := Read(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, keys := range []string{"", "<enter>", "x", "/é漢"} {
+		for _, size := range [][2]int{{1, 2}, {5, 3}, {20, 5}, {60, 15}, {130, 40}} {
+			p := New()
+			p.Load(all)
+			press(t, p, keys)
+			if screen := drawn(t, p, model(), size); strings.ContainsAny(screen, "\x1b\a\t\r\u202e") {
+				t.Errorf("%q", screen)
+			}
+		}
+	}
+}
+
+func TestLoad_whileAPersonLooks_keepsTheSelectedTask(t *testing.T) {
+	p := New()
+	p.Load(plan())
+	press(t, p, "jjjj")
+	p.Load(slices.Concat([]Task{{ID: "T0", Title: "new", State: "open"}}, plan()))
+	if got := p.chosen(); got != "T5" {
+		t.Errorf("%q is selected", got)
+	}
+	p.Load(plan()[:2])
+	if got := p.chosen(); got != "T2" {
+		t.Errorf("%q is selected", got)
+	}
+	p.Fail("the plan is broken")
+	if screen := drawn(t, p, model(), [2]int{80, 24}); !strings.Contains(screen, "T2") {
+		t.Errorf("what was read is gone:\n%s", screen)
+	}
+}
+
+// many is a plan of 20,000 tasks.
+func many() []Task {
+	var all []Task
+	for i := range 20_000 {
+		all = append(all, Task{ID: fmt.Sprintf("T%d", i), Title: fmt.Sprintf("Add cursor pagination to the list endpoint number %d", i), State: []string{"done", "open", "blocked"}[i%3], Depth: i % 2})
+	}
+	return all
+}
+
+// frame is the time in which a key must show.
+const frame = 16 * time.Millisecond
+
+// BenchmarkScroll scrolls through 20,000 tasks of a run with 10,000 iterations.
+func BenchmarkScroll(b *testing.B) {
+	m := model()
+	for i := range 10_000 {
+		m.Run.Iterations = append(m.Run.Iterations, view.Iteration{Number: i + 3, TaskID: fmt.Sprintf("T%d", i), Ended: noon, Call: view.Call{Seconds: 60}})
+	}
+	for _, size := range [][2]int{{80, 24}, {200, 50}} {
+		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
+			p := New()
+			p.Load(many())
+			c := canvas.Canvas{Screen: simulate(b, size[0], size[1]), W: size[0], H: size[1]}
+			for b.Loop() {
+				p.Scroll(37)
+				if p.selected == len(p.shown)-1 {
+					p.Scroll(-end)
+				}
+				p.Draw(c, m, noon)
+			}
+			bounded(b)
+		})
+	}
+}
+
+// BenchmarkFind types one letter of a search.
+func BenchmarkFind(b *testing.B) {
+	p := New()
+	p.Load(many())
+	for b.Loop() {
+		p.search("pagin19")
+	}
+	b.ReportMetric(float64(len(p.shown)), "matches")
+}
+
+// BenchmarkMove moves a task.
+func BenchmarkMove(b *testing.B) {
+	p := New()
+	p.Load(many())
+	p.Scroll(10_000)
+	for b.Loop() {
+		p.move(1)
+		p.move(-1)
+	}
+	bounded(b)
+}
+
+func bounded(b *testing.B) {
+	if each := b.Elapsed() / time.Duration(b.N); each > frame {
+		b.Errorf("%v, at most %v", each, frame)
+	}
+}
