@@ -177,8 +177,6 @@ func TestLoad_messages(t *testing.T) {
 			wantErr: `.ralphrc:1: unknown key "ALLLOWED_TOOLS" reads like a check or a protection, which ralph does not have; did you mean ALLOWED_TOOLS?; correct or remove it to start`},
 		{name: "a protection that does not exist", rc: "PROTECTED_PATHS=src",
 			wantErr: `.ralphrc:1: unknown key "PROTECTED_PATHS" reads like a check or a protection, which ralph does not have; correct or remove it to start`},
-		{name: "a hook at a point that there is not", rc: "HOOK_PRE_MERGE=./hook.sh",
-			wantErr: `.ralphrc:1: HOOK_PRE_MERGE: no hook can run at pre_merge: the merge queue runs no hooks`},
 		{name: "such a name that asks for nothing, or serves another key", rc: "READONLY=\nTEST_DIR=web\nTEST_COMMAND='make -C web'\nMODEL=${TEST_DIR}",
 			want: []Warning{`.ralphrc:1: unknown key "READONLY"`, `.ralphrc:2: unknown key "TEST_DIR"`}},
 		{name: "a protection in YAML", yaml: "agent:\n  disallowed_tools: [Bash]",

@@ -10,6 +10,7 @@ import (
 	"ralph/runner/beside"
 	"ralph/runner/crew"
 	"ralph/runner/gate"
+	"ralph/runner/hooks"
 	"ralph/runner/rules"
 	"ralph/runner/rules/ends"
 	"ralph/runner/slots"
@@ -32,8 +33,12 @@ func (r *Run) inWorktrees(ctx context.Context) (rules.Decision, error) {
 		return r.loop(ctx)
 	}
 	var err error
+	var mayMerge func(*crew.Job, string, []string) string
+	if r.hooks.Has(hooks.PreMerge, hooks.PostMerge) {
+		mayMerge = r.mayMerge
+	}
 	r.crew, err = crew.Open(ctx, crew.Options{SlotOptions: r.o.SlotOptions, Dir: r.d.Dir, Plan: r.plan.File, Run: r.d.RunID,
-		Prefix: func(t task.Task) string { return r.panel.Prefix(r.o.CommitPrefix, t) }, Env: r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Worker: r.newWorker})
+		Prefix: func(t task.Task) string { return r.panel.Prefix(r.o.CommitPrefix, t) }, Env: r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Worker: r.newWorker, Merge: mayMerge})
 	if unfit := (*slots.UnfitError)(nil); errors.As(err, &unfit) {
 		d := ends.Failed(unfit)
 		d.Exit, d.Next = rules.ExitUsage, "fix that, or leave out PARALLEL and ISOLATE"
@@ -332,6 +337,7 @@ func (r *Run) done(ctx context.Context, d crew.Done) (rules.Decision, error) {
 			r.d.Log.Warn("the checkout does not follow", logs.KeyReason, why)
 			r.tellOf(res.Task, state.Finding{Source: state.FoundByChecks, Text: "your files stay as they are: " + why + "; what is finished is on " + r.crew.Branch()})
 		}
+		decision = r.merged(ctx, d, decision)
 	}
 	return decision, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"ralph/runner/crew"
 	"ralph/runner/hooks"
 	"ralph/runner/points"
 	"ralph/runner/rules"
@@ -68,7 +69,9 @@ func (r *Run) after(ctx context.Context, res turn.Result, d rules.Decision) rule
 		}
 	}
 	heed(r.past.commit)
+	heed(r.past.held[res.Task.ID])
 	r.past.commit = hooks.Verdict{}
+	delete(r.past.held, res.Task.ID)
 	for _, p := range points.Of(res, r.tasks.Of(res.Task.ID).Aside.Why != "") {
 		heed(r.at(ctx, points.Moment{Point: p, From: res.Origin, Task: res.Task, More: func(f *hooks.Facts) { points.After(f, res, d) }}))
 	}
@@ -77,6 +80,26 @@ func (r *Run) after(ctx context.Context, res turn.Result, d rules.Decision) rule
 		r.showDecision(d)
 	}
 	return d
+}
+
+// mayMerge runs the hooks before a commit goes into the merge queue. It says why it may not;
+// empty: it may.
+func (r *Run) mayMerge(j *crew.Job, commit string, files []string) (why string) {
+	v := r.at(j.Context(), points.Moment{Point: hooks.PreMerge, From: j.Origin, Task: j.Task, More: points.Merge(commit, files)})
+	if v.Why != "" {
+		r.past.held[j.Task.ID] = v
+	}
+	return v.Why
+}
+
+// merged runs the hooks after a commit has landed.
+func (r *Run) merged(ctx context.Context, d crew.Done, then rules.Decision) rules.Decision {
+	v := r.at(ctx, points.Moment{Point: hooks.PostMerge, From: d.Job.Origin, Task: d.Job.Task, More: points.Merge(d.Landed, d.Files)})
+	if v.Abort && (then.Action != rules.ActionStop || then.Exit == rules.ExitComplete) {
+		then, _ = r.obey(v, d.Job.Task)
+	}
+	r.notes.Settle()
+	return then
 }
 
 // begun runs the hooks of the start of the run.

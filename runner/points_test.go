@@ -51,7 +51,7 @@ func (b *bench) repository() {
 
 func TestHooks_points_runInTheOrderOfTheRun(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one", "[ ] two")
-	b.trace(hooks.Usable()...)
+	b.trace(hooks.Points()...)
 	wantEnd(t, b.run(t.Context()), "complete", 0)
 	want := []string{"run_start 0", "pre_task 1 one open", "pre_iteration 1 one open", "on_story_complete 1 one done", "post_task 1 one done",
 		"post_iteration 1 one done", "pre_task 2 two open", "pre_iteration 2 two open", "on_story_complete 2 two done", "post_task 2 two done",
@@ -275,12 +275,35 @@ func TestHooks_agentAtTheEnd_isCountedOnDisk(t *testing.T) {
 
 func TestHooks_events_nameTheirIteration(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one", "[ ] two")
-	b.trace(hooks.Usable()...)
+	b.trace(hooks.Points()...)
 	b.run(t.Context())
 	for _, e := range b.seen {
 		h, ok := e.Data.(state.Hook)
 		if ok && e.Iteration > 2 {
 			t.Errorf("%s: iteration %d", h.Point, e.Iteration)
 		}
+	}
+}
+
+func TestHooks_merge_seeTheCommitAndCanKeepItBack(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t, "beside", "a", "b")
+	b.d.Hooks = []hooks.Hook{
+		{Point: hooks.PreMerge, Command: `test -e .ralph/looked || { touch .ralph/looked; echo '{"block": true, "reason": "no changelog"}'; }`},
+		{Point: hooks.PreMerge, Command: `git show --stat "$RALPH_COMMIT" >>.ralph/before`},
+		{Point: hooks.PostMerge, Command: `git merge-base --is-ancestor "$RALPH_COMMIT" HEAD && cat >>.ralph/after`},
+	}
+	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
+	if got := b.order(); strings.Count(got, "+") != 3 || strings.Count(got, "landed") != 2 {
+		t.Error(got)
+	}
+	if !strings.Contains(b.told(), "no changelog") {
+		t.Errorf("told %q", b.told())
+	}
+	if got := b.read(".ralph/before"); strings.Count(got, "1 file changed") != 2 {
+		t.Errorf("the commits before the merge: %s", got)
+	}
+	if got := b.read(".ralph/after"); !strings.Contains(got, `"files":["a"]`) || !strings.Contains(got, `"files":["b"]`) {
+		t.Errorf("known after the merge: %s", got)
 	}
 }

@@ -161,21 +161,23 @@ type Run struct {
 // past is what a run knows about what lies behind it, this run and the one before.
 type past struct {
 	started    time.Time
-	unfinished bool          // the run before did not complete
-	agent      string        // who works, or worked last
-	paced      bool          // it is not the wanted one, or has another model, for the sake of PACE
-	unproved   string        // task of a call that was killed: no check saw its tick; empty: none
-	warned     bool          // the end was put off once, because its proof became weaker
-	findings   int           // of the audit
-	printed    int64         // raw output since the last pruning, in bytes
-	lostState  bool          // the state directory was damaged during the latest call
-	commit     hooks.Verdict // of the hooks before the latest commit
+	unfinished bool                     // the run before did not complete
+	agent      string                   // who works, or worked last
+	paced      bool                     // it is not the wanted one, or has another model, for the sake of PACE
+	unproved   string                   // task of a call that was killed: no check saw its tick; empty: none
+	warned     bool                     // the end was put off once, because its proof became weaker
+	findings   int                      // of the audit
+	printed    int64                    // raw output since the last pruning, in bytes
+	lostState  bool                     // the state directory was damaged during the latest call
+	commit     hooks.Verdict            // of the hooks before the latest commit
+	held       map[string]hooks.Verdict // by task: of the hooks before a merge that they keep back
 }
 
 // New prepares a run; nothing is written yet.
 func New(o Options, d Deps) *Run {
 	host, _ := os.Hostname() // only a label
 	r := &Run{o: o, d: d, host: host, inbox: inbox.New(), tasks: ledger.Ledger{}, sittings: map[string]*sitting{}, plan: planbook.New(d.Dir, d.Plan, o.PlanOptions)}
+	r.past.held = map[string]hooks.Verdict{}
 	r.plan.File.Edits, r.plan.Log, r.learned = d.PlanEdits, d.Log, lessons.Open(d.Dir, o.Choice)
 	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}
 	r.pool.Pace.Plan, _ = pace.Parse(o.Pace) // config took nothing else

@@ -43,8 +43,8 @@ type Options struct {
 	// Worker makes a worker with this environment.
 	Worker func(env []string) *turn.Worker
 	// Merge is asked, on the goroutine of the run, before finished work goes into the merge queue.
-	// It says why it may not; empty: it may.
-	Merge func(*Job, slots.Work) (why string)
+	// It says why it may not; empty: it may. nil: nobody is asked.
+	Merge func(j *Job, commit string, files []string) (why string)
 }
 
 // Crew is the slots of one run, and what they are at.
@@ -110,8 +110,9 @@ type Done struct {
 	Job    *Job
 	Result turn.Result
 	Work   slots.Work
-	Landed string // the commit; empty: nothing has landed
-	Err    error  // ralph's own failure
+	Landed string   // the commit; empty: nothing has landed
+	Err    error    // ralph's own failure
+	Files  []string // of the commit, if Merge was asked
 	// Conflict names files in which work that was to be reviewed does not fit to what has landed.
 	Conflict []string
 }

@@ -139,7 +139,10 @@ func conflictText(files []string) string {
 func (c *Crew) land(ctx context.Context, j *Job, d *Done) {
 	if c.o.Merge != nil {
 		var why string
-		if c.Alone(func() { why = c.o.Merge(j, j.work) }); why != "" {
+		if d.Files, d.Err = j.work.Files(ctx, j.Slot); d.Err != nil {
+			return
+		}
+		if c.Alone(func() { why = c.o.Merge(j, j.work.Commit, d.Files) }); why != "" {
 			d.take(landing{held: why})
 			return
 		}

@@ -30,7 +30,8 @@ type Facts struct {
 
 	Outcome string   `json:"outcome,omitempty"` // class of the agent call
 	Error   string   `json:"error,omitempty"`
-	Files   []string `json:"files,omitempty"` // that the turn changed
+	Files   []string `json:"files,omitempty"`  // that the turn changed
+	Commit  string   `json:"commit,omitempty"` // that is merged
 	CostUSD float64  `json:"cost_usd,omitempty"`
 	Rule    string   `json:"rule,omitempty"` // that decided what follows
 	Reason  string   `json:"reason,omitempty"`
@@ -72,6 +73,7 @@ func (f Facts) Variables() []Variable {
 		{"RALPH_STORY_TITLE", task.Title, "its title; also `TASK_NAME`"},
 		{"RALPH_STORY_STATUS", task.Status, "its state, in the words of the plan; also `TASK_STATUS`"},
 		{"RALPH_AGENT", f.Agent, "the agent"},
+		{"RALPH_COMMIT", f.Commit, "the commit, at a merge"},
 		{"RALPH_ERROR", f.Error, "what failed"},
 		{"RALPH_RULE", f.Rule, "the rule that decided what follows, see [decisions](decisions.md)"},
 		{"RALPH_REASON", f.Reason, "its reason"},
@@ -141,6 +143,8 @@ func Sample(p Row) Facts {
 		f.Agent, f.Outcome, f.Files = "claude", "completed-turn", []string{"main.go", "README.md"}
 	}
 	switch p.Point {
+	case PreMerge, PostMerge:
+		f.Commit = "HEAD"
 	case OnError, OnHalt:
 		f.Error = "a sample error"
 	case OnStoryComplete, PostTask:

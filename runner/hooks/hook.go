@@ -123,13 +123,13 @@ func (h Hook) timeout() time.Duration {
 
 // Commands are the user's options: one command for each point.
 type Commands struct {
-	Hook [12]string // by the order of Usable; empty: none
+	Hook [14]string // by the order of Points; empty: none
 }
 
 // Options returns the rows of the option table that fill c.
 func (c *Commands) Options() []option.Row {
 	var rows []option.Row
-	for i, p := range Usable() {
+	for i, p := range Points() {
 		rows = append(rows, option.Row{
 			Group: "Hooks", Key: "HOOK_" + strings.ToUpper(string(p.Point)), YAML: "hooks." + string(p.Point),
 			Kind: option.String, Trust: true, Field: &c.Hook[i],
@@ -142,7 +142,7 @@ func (c *Commands) Options() []option.Row {
 // Hooks returns the commands as rows.
 func (c *Commands) Hooks() []Hook {
 	var all []Hook
-	for i, p := range Usable() {
+	for i, p := range Points() {
 		if c.Hook[i] != "" {
 			all = append(all, Hook{Point: p.Point, Command: c.Hook[i]})
 		}

@@ -2,7 +2,6 @@ package hooks
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -32,6 +31,7 @@ const (
 	vetoRun    = "the run"
 	vetoTask   = "the iteration: the task is put aside"
 	vetoCommit = "the commit"
+	vetoMerge  = "the merge: the agent gets the reason and tries again"
 )
 
 // Row is a row of the table of points.
@@ -42,8 +42,6 @@ type Row struct {
 	// Turn is true when a turn lies behind the moment: its files are known, and
 	// what failed can be told to the agent.
 	Turn bool
-	// Missing says why no hook can run there; empty: it can.
-	Missing string
 }
 
 // Points lists all points, in the order of a run.
@@ -53,37 +51,27 @@ func Points() []Row {
 		{Point: PreTask, When: "before the first attempt at a task", Veto: vetoTask},
 		{Point: PreIteration, When: "before each iteration", Veto: vetoTask},
 		{Point: PreCommit, When: "before ralph commits what the agent left uncommitted", Veto: vetoCommit, Turn: true},
+		{Point: PreMerge, When: "side by side, or with ISOLATE: before the commit of a task goes into the merge queue", Veto: vetoMerge, Turn: true},
 		{Point: OnError, When: "an iteration failed", Turn: true},
 		{Point: OnLimit, When: "an agent met its usage limit", Turn: true},
 		{Point: OnQuestion, When: "an agent asks a person something, and its task waits", Turn: true},
 		{Point: OnStoryComplete, When: "a task is done, and its checks let it stand", Turn: true},
 		{Point: PostTask, When: "a task is done or was put aside", Turn: true},
 		{Point: PostIteration, When: "after each iteration", Turn: true},
+		{Point: PostMerge, When: "side by side, or with ISOLATE: the commit of a task has landed", Turn: true},
 		{Point: OnComplete, When: "the run ends with exit code 0"},
 		{Point: OnHalt, When: "the run ends with any other exit code"},
-		{Point: PreMerge, Missing: "the merge queue runs no hooks"},
-		{Point: PostMerge, Missing: "the merge queue runs no hooks"},
 	}
-}
-
-// Usable lists the points that a hook can run at.
-func Usable() []Row {
-	return slices.DeleteFunc(Points(), func(r Row) bool { return r.Missing != "" })
 }
 
 // Find returns the row of a point. The error is one line for people.
 func Find(name string) (Row, error) {
 	var names []string
 	for _, r := range Points() {
-		if string(r.Point) == name && r.Missing != "" {
-			return r, fmt.Errorf("no hook can run at %s: %s", name, r.Missing)
-		}
 		if string(r.Point) == name {
 			return r, nil
 		}
-		if r.Missing == "" {
-			names = append(names, string(r.Point))
-		}
+		names = append(names, string(r.Point))
 	}
 	return Row{}, fmt.Errorf("%q is no point of a run; points are %s", name, strings.Join(names, ", "))
 }

@@ -64,6 +64,11 @@ func Commits(res turn.Result) func(*hooks.Facts) {
 	return func(f *hooks.Facts) { f.Agent, f.Files = res.Agent, res.Work.Change.Files }
 }
 
+// Merge are the facts of a commit that lands.
+func Merge(commit string, files []string) func(*hooks.Facts) {
+	return func(f *hooks.Facts) { f.Commit, f.Files = commit, files }
+}
+
 // End is the point of the end of a run.
 func End(d rules.Decision) hooks.Point {
 	if d.Exit == rules.ExitComplete {

@@ -30,6 +30,15 @@ type Work struct {
 	Refused []git.Refusal
 }
 
+// Files are those that the work changes, relative to the repository.
+func (w Work) Files(ctx context.Context, s *Slot) ([]string, error) {
+	out, err := command.Run(ctx, s.Root, "diff", "--name-only", "-z", w.Base, w.Commit)
+	if err != nil || out == "" {
+		return nil, err
+	}
+	return strings.Split(strings.TrimRight(out, "\x00"), "\x00"), nil
+}
+
 // refs are where unfinished work is kept, and what it conflicts with.
 const refs = "refs/ralph-work/"
 

@@ -63,9 +63,7 @@ func hookTables() (points, environment string) {
 	var p, e strings.Builder
 	p.WriteString("| point | moment | a hook that blocks keeps back |\n|---|---|---|\n")
 	for _, r := range hooks.Points() {
-		if r.Missing != "" {
-			r.When, r.Veto = "not yet: "+r.Missing, ""
-		} else if r.Veto == "" {
+		if r.Veto == "" {
 			r.Veto = "nothing: the next prompt gets the reason"
 		}
 		fmt.Fprintf(&p, "| `%s` | %s | %s |\n", r.Point, r.When, r.Veto)

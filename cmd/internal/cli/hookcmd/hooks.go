@@ -46,7 +46,7 @@ func NewHooksCmd(f *cmdline.Factory) *cobra.Command {
 
 func completePoints(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	var names []string
-	for _, p := range hooks.Usable() {
+	for _, p := range hooks.Points() {
 		names = append(names, string(p.Point)+"\t"+p.When)
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
@@ -62,7 +62,7 @@ func hooksRun(o *hooksOptions) error {
 		o.Say("no hooks; points are:")
 	}
 	w := tabwriter.NewWriter(o.Out, 0, 4, 2, ' ', 0)
-	for _, point := range hooks.Usable() {
+	for _, point := range hooks.Points() {
 		if len(all) == 0 {
 			fmt.Fprintf(w, "  %s\t%s\n", point.Point, point.When)
 		}
