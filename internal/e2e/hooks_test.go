@@ -96,6 +96,49 @@ func TestClaudeHooks_runBesideTheUsersOwn_andNothingIsWritten(t *testing.T) {
 	}
 }
 
+// In a sandbox, ralph itself is what the CLI starts for its hooks, and the CLI replaces the
+// plan by a new file.
+func TestClaudeHooks_inASandbox_answerAsOutside(t *testing.T) {
+	for _, sandbox := range []string{"landlock", "bwrap"} {
+		t.Run(sandbox, func(t *testing.T) {
+			sc := mockllm.Scenario{Runs: [][]mockllm.Step{
+				{
+					{Tools: []mockllm.Tool{{Name: "write", Path: "broken.json", Content: "{"}}},
+					bash("cat .ralph/fix_plan.md | wc -l"),
+					bash("git stash"),
+					{Text: "I stop early." + mockllm.StatusBlock(false)},
+				},
+				{
+					{Tools: []mockllm.Tool{{Name: "Read", Input: map[string]any{}}}},
+					{Tools: []mockllm.Tool{{Name: "write", Path: ".ralph/fix_plan.md", Content: "# Plan\n\n- [x] task 1\n"}}},
+					{Text: "Now it is done." + mockllm.StatusBlock(true)},
+				},
+			}}
+			w := hooked(t, 1, sc)
+			for _, name := range []string{"../.claude/settings.json", ".claude/settings.json"} {
+				w.Write(name, strings.ReplaceAll(w.Read(name), "$HOME/ran", "$CLAUDE_PROJECT_DIR/ran"))
+			}
+			sc.Runs[1][0].Tools[0].Input["file_path"] = filepath.Join(w.Dir, ".ralph/fix_plan.md")
+			w.onlyMock(sandbox)
+			w.Set("TMPDIR", t.TempDir()) // the home folder is in the usual one, of which Landlock then allows only what is there
+			before := w.settings()
+			w.finishedPlan(w.ralph("run", "--sandbox", sandbox).Wait(time.Minute))
+			if w.settings() != before {
+				t.Errorf("settings:\n%s", w.settings())
+			}
+			if p := w.mock.Prompts(scenario); len(p) != 2 || !strings.Contains(p[1], `Your task "task 1" is still open in .ralph/fix_plan.md`) {
+				t.Errorf("prompts %q", p)
+			}
+			kept := w.transcripts()
+			for _, want := range []string{"ralph looked at", "unexpected end of JSON input", "ralph refuses this: it can take away work", `"decision":"accept","source":"hook"`} {
+				if !strings.Contains(kept+w.raw(), want) {
+					t.Errorf("the agent was not told %q", want)
+				}
+			}
+		})
+	}
+}
+
 // finishedPlan checks the end of a run whose agent wrote other files than the usual.
 func (w *project) finishedPlan(exit int) {
 	w.Helper()

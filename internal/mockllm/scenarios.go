@@ -33,7 +33,7 @@ func Work(number int, last bool) []Step {
 	return []Step{
 		{Text: "I write " + file + ".", Tools: []Tool{{Name: "write", Path: file, Content: fmt.Sprintf("task %d\n", number)}}},
 		{Tools: []Tool{{Name: "bash", Command: fmt.Sprintf(
-			"sed '/- \\[ \\] task %d/s/\\[ \\]/[x]/' .ralph/fix_plan.md >plan.new && cat plan.new >.ralph/fix_plan.md && rm plan.new", number)}}},
+			"sed '/- \\[ \\] task %d/s/\\[ \\]/[x]/' .ralph/fix_plan.md >plan.new && mv plan.new .ralph/fix_plan.md", number)}}},
 		{Text: file + " is written and the box ticked." + StatusBlock(last)},
 	}
 }

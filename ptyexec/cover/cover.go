@@ -21,7 +21,8 @@ type Places struct {
 	Sockets []string `json:"sockets,omitempty"` // git does not see them
 	Files   []File   `json:"files,omitempty"`
 	// Blanks are for one program only: they must not exist, and are removed whatever is in them.
-	Blanks []File `json:"blanks,omitempty"`
+	Blanks []File  `json:"blanks,omitempty"`
+	Stages []Stage `json:"stages,omitempty"` // for one program only, too
 }
 
 // File is a file that can only be read, or the copy of another one, which its owner can write.
@@ -40,6 +41,7 @@ func (p *Places) Encode() (string, error) {
 // Held are places while a program runs.
 type Held struct {
 	places Places
+	stages []*staged
 	locks  map[string]*os.File // the folders that places are in
 }
 
@@ -83,6 +85,13 @@ func Make(text string) (*Held, error) {
 		if err := f.make(); err != nil {
 			return h, err
 		}
+	}
+	for _, s := range h.places.Stages {
+		st, err := s.make()
+		if err != nil {
+			return h, err
+		}
+		h.stages = append(h.stages, st)
 	}
 	return h, nil
 }
@@ -136,6 +145,10 @@ func (h *Held) lock(path string, how int, bound time.Duration) error {
 
 // Release removes what Make made, where no other process holds it. It may be called again.
 func (h *Held) Release() {
+	for _, s := range h.stages {
+		_ = s.release() // then the file is as it was
+	}
+	h.stages = nil
 	for _, f := range h.places.Blanks {
 		_ = os.Remove(f.Path)
 	}

@@ -251,8 +251,7 @@ func (in Input) rules(b *strings.Builder) {
 	b.WriteString("- Do not delete or move anything in `.ralph/`. Of its files, edit only the plan and what the prompt above asks you to edit: " +
 		"the rest is ralph's own state.\n")
 	if in.Locked && strings.HasPrefix(in.PlanPath, state.DirName+"/") {
-		fmt.Fprintf(b, "- `.ralph/` can only be read here, except for the plan. Write into `%s` in place, with your tool for edits: "+
-			"no other file can take its name, so `mv` and `sed -i` fail.\n", in.PlanPath)
+		fmt.Fprintf(b, "- In `.ralph/` you can change only `%s`: a new file there is gone after your turn.\n", in.PlanPath)
 	}
 	b.WriteString("- Decide yourself what you can, and write the decision down where the next iteration will find it. Ask only what a person must decide, " +
 		"such as money, secrets or a choice that cannot be taken back: nobody answers at once. End your turn with STATUS: BLOCKED and a line `QUESTION: ...` in the block at " +

@@ -103,10 +103,10 @@ func TestBuild_checks_sayWhatTheirModeBlocks(t *testing.T) {
 	}
 }
 
-func TestBuild_lockedFolder_saysHowThePlanIsWritten(t *testing.T) {
+func TestBuild_lockedFolder_saysWhatCanBeChanged(t *testing.T) {
 	for path, want := range map[string]bool{".ralph/fix_plan.md": true, "fix_plan.md": false, "": false} {
 		for _, locked := range []bool{true, false} {
-			if got := strings.Contains(Build(Input{PlanPath: path, Locked: locked}), "in place"); got != (want && locked) {
+			if got := strings.Contains(Build(Input{PlanPath: path, Locked: locked}), "is gone after your turn"); got != (want && locked) {
 				t.Errorf("%q, locked %v: %v", path, locked, got)
 			}
 		}

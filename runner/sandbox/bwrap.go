@@ -55,7 +55,8 @@ func bwrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
 	if err != nil {
 		return c, err
 	}
-	for _, path := range []string{program, n.route.Hub, filepath.Dir(n.route.Socket)} {
+	self, _ := os.Executable() // which an agent CLI starts for ralph's hooks; empty: it cannot
+	for _, path := range []string{program, self, n.route.Hub, filepath.Dir(n.route.Socket)} {
 		if within(path, "/tmp") || within(path, "/var/tmp") || within(path, "/run") { // else it would not be there
 			args = append(args, "--ro-bind", path, path)
 		}

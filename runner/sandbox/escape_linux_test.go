@@ -163,7 +163,7 @@ func TestEscape_filesOfTheUser(t *testing.T) {
 			{"echo x > new.go && mkdir -p a/b && mv new.go a/b && rm -r a && cat main.go", true},
 			{"echo x > .git/index.lock && rm .git/index.lock", true},
 			{"echo '- [x] one' > .ralph/plan.md", true},
-			{"echo '- [x] one' > plan.new && cp plan.new .ralph/plan.md", true},
+			{"echo '- [x] one' > plan.new && mv plan.new .ralph/plan.md", true},
 			{"test -t 1 && echo x > /dev/null && head -c 1 /dev/urandom > /dev/null", true},
 			{"kill -0 $PPID || true; sleep 60 & kill $!", true},
 		} {

@@ -23,8 +23,8 @@ func (v *view) lock(p Place) error {
 		}
 	}
 	for _, path := range existing(p.Open) {
-		if slices.ContainsFunc(v.locked, func(dir string) bool { return within(path, dir) }) {
-			v.open = append(v.open, path)
+		if err := v.stage(path); err != nil {
+			return err
 		}
 	}
 	for _, name := range p.Kept.Locked {
@@ -42,6 +42,30 @@ func (v *view) lock(p Place) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// stage opens a file directly in a locked folder: what the command has there is a folder of
+// its own, with a copy of the file, and the other entries as they are now. It could not
+// replace the file otherwise, as editors of agents do, without being able to replace others.
+func (v *view) stage(path string) error {
+	folder := filepath.Dir(path)
+	i := slices.Index(v.locked, folder)
+	if i < 0 {
+		return nil
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	v.locked = slices.Delete(v.locked, i, i+1)
+	for _, e := range entries {
+		own := strings.HasPrefix(e.Name(), ".") && !isIgnore(e.Name()) // ralph's, perhaps only for a moment
+		if name := filepath.Join(folder, e.Name()); name != path && !own && e.Type()&fs.ModeSymlink == 0 {
+			v.locked = append(v.locked, name)
+		}
+	}
+	v.places.Stages = append(v.places.Stages, cover.Stage{Dir: passing(), File: path})
 	return nil
 }
 
@@ -184,7 +208,7 @@ func (v *view) blank(path string) string {
 
 // mounts are what goes over what may be written, from the top down: folders on the way to
 // what is locked, since a mount cannot be renamed, and what is locked. A locked folder is
-// one mount: one for each of its files would be gone as soon as somebody outside replaces
+// one mount: a mount on one of its files would be gone as soon as somebody outside replaces
 // the file.
 func (v *view) mounts(bind func(from, to string, readOnly bool)) {
 	all := slices.Concat(v.locked, v.places.Sockets)
@@ -194,13 +218,15 @@ func (v *view) mounts(bind func(from, to string, readOnly bool)) {
 	}
 	slices.Sort(folders)
 	for _, path := range slices.Compact(folders) {
-		bind(path, path, false)
+		if !slices.ContainsFunc(v.places.Stages, func(s cover.Stage) bool { return filepath.Dir(s.File) == path }) {
+			bind(path, path, false)
+		}
+	}
+	for _, s := range v.places.Stages {
+		bind(s.Dir, filepath.Dir(s.File), false)
 	}
 	for _, path := range v.locked {
 		bind(path, path, true)
-	}
-	for _, path := range v.open {
-		bind(path, path, false)
 	}
 	for _, c := range v.copies {
 		bind(c.Path, c.From, false)

@@ -56,25 +56,28 @@ func TestAt_lockedPathIsALink_isRefused(t *testing.T) {
 	}
 }
 
-// Beside a plan in .ralph, no other file of ralph changes or comes into being.
+// Beside a plan in .ralph, no other file of ralph changes or comes into being. The plan may
+// be replaced, as editors do, but not removed, and not by a link to a secret.
 func TestEscape_besideThePlan(t *testing.T) {
 	each(t, func(t *testing.T, p profile) {
 		if !p.locks {
 			return // stated in docs/sandbox.md
 		}
-		home, project := home(t)
-		b := box(t, p.name, project)
-		for script, made := range map[string]bool{
-			"echo x > .ralph/config.yaml": false, "echo x > new && mv new .ralph/config.yaml": false, "ln -s plan.md .ralph/config.yaml": false,
-			"mkdir -p .ralph/control && echo > .ralph/control/stop": false, "echo x > .ralph/status.json": false, "rm -f .ralph/plan.md": false,
-			"mv .ralph old && mkdir .ralph && echo x > .ralph/config.yaml": false, "echo '- [x] one' > .ralph/plan.md": true,
+		const other, ticked = "- [ ] one\n", "- [x] one\n"
+		for script, plan := range map[string]string{
+			"echo x > .ralph/config.yaml": other, "echo x > new && mv new .ralph/config.yaml": other, "ln -s plan.md .ralph/config.yaml": other,
+			"mkdir -p .ralph/control && echo > .ralph/control/stop": other, "echo x > .ralph/status.json": other, "rm -f .ralph/plan.md": other,
+			"mv .ralph old; mkdir .ralph && echo x > .ralph/config.yaml": other, ": > .ralph/plan.md": other,
+			"ln -sf ~/.theirs/login .ralph/plan.md": other, "ln -sf ../../../.ssh/id_ed25519 .ralph/plan.md": other, "rm .ralph/plan.md; mkfifo .ralph/plan.md": other,
+			"echo '- [x] one' > .ralph/plan.md": ticked, "echo '- [x] one' > .ralph/new && mv .ralph/new .ralph/plan.md": ticked,
+			"sed -i 's/ /x/2' .ralph/plan.md": "- [x] one\n", "cat .ralph/plan.md .ralph/status.json": other,
 		} {
-			if ok, out := sh(t, b, home, script); ok != made {
-				t.Errorf("%s: %v %s", script, ok, out)
+			home, project := home(t)
+			_, out := sh(t, box(t, p.name, project), home, script)
+			want := "plan.md=" + strings.TrimSpace(plan) + `\n status.json={}`
+			if got := listed(t, filepath.Join(project, ".ralph")); got != want || strings.Contains(script, "cat") != strings.Contains(out, "- [ ] one") {
+				t.Errorf("%s: left: %s\n%s", script, got, out)
 			}
-		}
-		if got := listed(t, filepath.Join(project, ".ralph")); got != `plan.md=- [x] one\n status.json={}` {
-			t.Errorf("left: %s", got)
 		}
 	})
 }
@@ -102,7 +105,7 @@ func TestEscape_stateIsReplacedMeanwhile(t *testing.T) {
 	each(t, func(t *testing.T, p profile) {
 		_, project := home(t)
 		dir := filepath.Join(project, ".ralph")
-		script := "cat .ralph/status.json; for f in .ralph/status.json .ralph/new.json; do ! echo evil > $f && ! mv main.go $f && ! rm $f || exit 1; done"
+		script := "f=.ralph/status.json; ! echo evil > $f && ! mv main.go $f && ! rm $f && echo evil > .ralph/new.json && echo evil > .ralph/plan.md"
 		if !p.locks {
 			script = "echo evil > .ralph/status.json" // the control: the attack works
 		}

@@ -22,7 +22,6 @@ type view struct {
 	caches []string     // of build tools; in Write, too
 	image  string       // of a container
 	locked []string     // may only be read
-	open   []string     // in what is locked; may be written
 	copies []cover.File // of what the agent writes in its state
 	fixed  []string     // of the agent's own state; may only be read
 	// places are made for files that are missing and must not come into being.

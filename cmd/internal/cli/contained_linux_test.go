@@ -74,7 +74,7 @@ func TestRun_sandboxThatDoesNotWork_exitsWith2AndSaysHow(t *testing.T) {
 		{"SANDBOX_NET=none", "SANDBOX_NET=none needs SANDBOX="},
 	} {
 		t.Run(test.env, func(t *testing.T) {
-			for _, pair := range strings.Fields(test.env + " AGENT=text AGENT_CMD=agent XDG_STATE_HOME=" + t.TempDir()) {
+			for _, pair := range strings.Fields(test.env + " AGENT=text AGENT_CMD=agent TEST_COMMAND=true XDG_STATE_HOME=" + t.TempDir()) {
 				name, value, _ := strings.Cut(pair, "=")
 				t.Setenv(name, value)
 			}
