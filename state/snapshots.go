@@ -230,6 +230,8 @@ type Breaker struct {
 	Errors map[string]int `json:"errors,omitempty"`
 	// OutputSizes are the final-message sizes, in bytes, of the latest iterations, at most 5.
 	OutputSizes []int `json:"output_sizes,omitempty"`
+	// Changes tell the changes of the latest iterations apart, at most 8.
+	Changes []string `json:"changes,omitempty"`
 }
 
 // Closed is the breaker after a run completed.

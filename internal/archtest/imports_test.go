@@ -46,6 +46,7 @@ var floors = map[string]int{
 	"runner/sandbox":         1, // contained commands: a command in, a command out
 	"runner/sandbox/allow":   0, // which hosts a sandbox may connect to: names in, yes or no out
 	"runner/sandbox/proxy":   2, // the process that lets a sandbox connect to them
+	"runner/agent/stuck":     1, // whether an agent goes in circles: what it reported in, a reason out
 	"runner/agent/wire":      1, // JSON as agents print it: bytes in, lines, values and short texts out
 	"runner/agent/environ":   1, // which variables pass: names in, names out
 
@@ -73,6 +74,7 @@ var floors = map[string]int{
 	"runner/gate/fresh": 0, // which failed tests are new: results in, tests out
 
 	"runner/turn/edits":    2, // who changed a file during a call: what the agent reported and its processes in, a person's edits out
+	"runner/turn/delta":    3, // whether a change is the same as another: files before and after in, a short text out
 	"runner/turn/activity": 2, // whether a silent agent works: what it reported and its files in, time out
 	"runner/git/command":   1, // one git process, in one repository, without foreign programs
 

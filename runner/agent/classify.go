@@ -125,6 +125,8 @@ func (s Spec) noResult(t *Transcript, exit ptyexec.Exit) Outcome {
 	cause, evidence := s.cause(t, exit)
 	sig := ending.Signal(exit.Code, exit.Signal)
 	switch {
+	case exit.Cause == ptyexec.CauseCancelled && t.Repeats != "":
+		return Outcome{Class: ending.Repeating, Evidence: t.Repeats}
 	case exit.Cause == ptyexec.CauseCancelled:
 		return Outcome{Class: ending.KilledBySignal, Reason: "the call was stopped"}
 	case exit.Cause != ptyexec.CauseExited:
@@ -137,6 +139,8 @@ func (s Spec) noResult(t *Transcript, exit ptyexec.Exit) Outcome {
 		return s.goodTurn(t, exit) // the CLI ends the turn at a refusal
 	case exit.Code == 0:
 		return Outcome{Class: ending.NoFinalRecord}
+	case s.ExitCodes[exit.Code] == "" && t.Resumed && t.Session == "" && t.ToolCalls == 0: // amp says no more
+		return Outcome{Class: ending.StaleSession, Reason: "the resumed call ended without a word", Evidence: ending.LastWords(exit.Code, t.outside())}
 	}
 	return Outcome{Class: cmp.Or(s.ExitCodes[exit.Code], ending.Crash), Evidence: ending.LastWords(exit.Code, t.outside())}
 }

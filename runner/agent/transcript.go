@@ -22,6 +22,7 @@ const (
 // Transcript is what the events of one call add up to. The zero value is ready to use.
 type Transcript struct {
 	Session string `json:"session,omitempty"` // the agent's own id; empty: it printed none
+	Resumed bool   `json:"resumed,omitempty"` // the call was to resume a session
 	// Final is the agent's final message, empty after a failed turn. For a CLI
 	// without records it is the end of its output.
 	Final       string   `json:"final,omitempty"`
@@ -46,6 +47,8 @@ type Transcript struct {
 	// Asked is true when the agent called a tool that asks the user; Asks is what it asked.
 	Asked bool        `json:"asked,omitempty"`
 	Asks  []state.Ask `json:"asks,omitempty"`
+	// Repeats says what the agent does again and again, when the call was ended for it; empty: nothing.
+	Repeats string `json:"repeats,omitempty"`
 }
 
 // Add adds one payload. It ignores kinds that no decoder emits.

@@ -2,14 +2,16 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
+	"ralph/logs/termtext"
 	"ralph/runner/turn"
 	"ralph/state"
 )
 
-// outputsKept bounds Breaker.OutputSizes.
-const outputsKept = 5
+// outputsKept bounds Breaker.OutputSizes, changesKept Breaker.Changes.
+const outputsKept, changesKept = 5, 8
 
 // halfOpenAfter is the number of idle iterations after which a closed breaker
 // becomes watchful.
@@ -27,7 +29,11 @@ func breakerAfter(b state.Breaker, r turn.Result, p Policy, now time.Time) state
 	}
 	b.PermissionDenials = streak(b.PermissionDenials, len(r.Call.Denied) > 0)
 	b = sameErrors(b, errorsOf(r))
-	if r.Progress() {
+	again := goneBack(b, r)
+	if r.Work.Delta != "" {
+		b.Changes = append(slices.Clone(b.Changes[max(0, len(b.Changes)-changesKept+1):]), r.Work.Delta)
+	}
+	if r.Progress() && !again {
 		b.NoProgress, b.LastProgressLoop = 0, r.Origin.Iteration
 		if b.State == state.BreakerHalfOpen {
 			b = move(b, state.BreakerClosed, "progress", now)
@@ -44,6 +50,13 @@ func breakerAfter(b state.Breaker, r turn.Result, p Policy, now time.Time) state
 		b = move(b, state.BreakerHalfOpen, fmt.Sprintf("no progress in %d iterations", b.NoProgress), now)
 	}
 	return b
+}
+
+// goneBack is true for a change that an earlier iteration had made already: in between, it
+// was taken back. Who closes a task gets ahead all the same.
+func goneBack(b state.Breaker, r turn.Result) bool {
+	closed := r.Proof.Handed || r.Proof.After.Error == "" && r.Proof.After.Remaining < r.Work.Before.Remaining
+	return !closed && r.Work.Delta != "" && slices.Contains(b.Changes, r.Work.Delta)
 }
 
 // errorsOf are the errors of a turn. A tool that fails is one only while no task is
@@ -80,9 +93,16 @@ func sameErrors(b state.Breaker, texts []string) state.Breaker {
 	return b
 }
 
-// Repeats says which tools fail iteration after iteration in the same way.
+// Repeats says which tools fail iteration after iteration in the same way, and whether the
+// files go back and forth.
 func (m Memory) Repeats(r turn.Result) []string {
 	var repeats []string
+	if b := m.Breaker; len(b.Changes) > 0 && r.Work.Delta == b.Changes[len(b.Changes)-1] {
+		if b.Changes = b.Changes[:len(b.Changes)-1]; goneBack(b, r) {
+			repeats = append(repeats, "the files go back and forth: this iteration made exactly the change that an earlier one had made: "+
+				termtext.Some(r.Work.Change.Files, 5))
+		}
+	}
 	for _, text := range r.Call.Failing {
 		if n := m.Breaker.Errors[text]; n > 1 {
 			repeats = append(repeats, fmt.Sprintf("a tool call failed in the same way in %d iterations in a row: %s", n, text))

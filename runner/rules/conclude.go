@@ -62,7 +62,7 @@ func ConcludeRules() []Rule[Conclusion] {
 			"stop 0", complete},
 		{"claimed_incomplete", "the final message signals completion, but tasks are open, or a check fails and nothing changed",
 			"refuse it and answer in the next prompt; `COMPLETION_CLAIMS` in a row: stop 8", claimedIncomplete},
-		{ruleStagnation, "no progress in `CB_NO_PROGRESS_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(ruleStagnation, "stagnation_detected")},
+		{ruleStagnation, "no progress, or only a change that was made and taken back before, in `CB_NO_PROGRESS_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(ruleStagnation, "stagnation_detected")},
 		{ruleSameError, "the same error, or the same failure of a tool while no task is closed, in `CB_SAME_ERROR_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(ruleSameError, "same_error")},
 		{ruleDecline, "no progress in 2 iterations and 3 ever shorter answers, together by `CB_OUTPUT_DECLINE_THRESHOLD` percent", "stop 3", breakerOpened(ruleDecline, "output_decline")},
 		{"task_attempts", "`MAX_ITERATIONS_PER_TASK` iterations worked on the task, and it is not done",
@@ -73,6 +73,11 @@ func ConcludeRules() []Rule[Conclusion] {
 		{"plan_complete", "the plan has nothing left, but nothing proves it yet",
 			"check again before the next call", nothingLeft},
 		{"ceilings", whenCeilings, "stop 4", ceilingAfter},
+		{"repeating", "the agent made the same calls again and again, with the same answers, until ralph ended it",
+			"next iteration, in a fresh context; its prompt says why; the circuit breaker counts it", func(f Conclusion) (Decision, bool) {
+				o := f.Result.Call.Outcome
+				return Decision{Action: ActionContinue, Reason: o.Reason}, o.Class == ending.Repeating
+			}},
 		{"continue", "otherwise", "next iteration", func(f Conclusion) (Decision, bool) {
 			return Decision{Action: ActionContinue, Reason: remark(f)}, true
 		}},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ralph/logs/termtext"
+	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/audit"
 	"ralph/runner/turn"
@@ -14,7 +15,7 @@ import (
 // Hints tell the agent what it can do better by itself in the next turn.
 func Hints(r turn.Result, damaged []string) []string {
 	var hints []string
-	if hint := classHint(r.Call.Outcome.Class); hint != "" && len(r.Call.Asks) == 0 {
+	if hint := outcomeHint(r.Call.Outcome); hint != "" && len(r.Call.Asks) == 0 {
 		hints = append(hints, hint)
 	}
 	if len(damaged) > 0 {
@@ -45,9 +46,12 @@ func Hints(r turn.Result, damaged []string) []string {
 	return hints
 }
 
-// classHint is what the agent can do about an outcome; empty: nothing.
-func classHint(c ending.Class) string {
-	switch c {
+// outcomeHint is what the agent can do about an outcome; empty: nothing.
+func outcomeHint(o agent.Outcome) string {
+	switch o.Class {
+	case ending.Repeating:
+		return "ralph ended the last call because it went in circles: " + o.Evidence + ". Do not do that again: find out why it does not " +
+			"get you further, and take another way. If there is none, say so with STATUS: BLOCKED."
 	case ending.QuestionAsked:
 		return "You asked a question that goes to nobody: decide yourself, and write down the decision and its reason."
 	case ending.TimeoutWithWork, ending.TimeoutIdle, ending.HangSilent:

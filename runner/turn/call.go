@@ -10,6 +10,7 @@ import (
 	"ralph/ptyexec"
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
+	"ralph/runner/agent/stuck"
 	"ralph/runner/prompt"
 	"ralph/runner/sandbox"
 	"ralph/runner/task/store"
@@ -66,7 +67,7 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	t.tell(state.Phase{Name: state.PhaseAgent})
-	c := call{transcript: &agent.Transcript{}}
+	c := call{transcript: &agent.Transcript{Resumed: request.Session != ""}}
 	watch := edits.Follow(t.a.Plan.Only(before), t.a.Sandbox.InContainer(), func() Plan { return store.Read(t.a.Plan) })
 	cmd.Started = watch.Started
 	decoder := spec.NewDecoder(watch.Listen(activity.Follow(&cmd, t.a.Dir, t.listen(c.transcript))))
@@ -78,7 +79,7 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 			cancel(err) // without its record ralph must not spend money
 		}
 		_, _ = decoder.Write(p) // never fails
-		if decoder.Stuck() {
+		if decoder.Stuck() || c.transcript.Repeats != "" {
 			cancel(nil)
 		}
 		return decoder.Final()
@@ -92,11 +93,8 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	if err == nil {
 		err = out.Close()
 	}
-	c.made, c.cancelled, c.counted, c.printed = true, c.exit.Cause == ptyexec.CauseCancelled && !decoder.Stuck(), decoder.Counted(), out.Printed
+	c.made, c.cancelled, c.counted, c.printed = true, c.exit.Cause == ptyexec.CauseCancelled && !decoder.Stuck() && c.transcript.Repeats == "", decoder.Counted(), out.Printed
 	c.outcome = spec.Classify(c.transcript, c.exit, time.Now())
-	if c.outcome.Class == ending.Crash && request.Session != "" && c.transcript.Session == "" && c.transcript.ToolCalls == 0 { // amp says no more
-		c.outcome.Class, c.outcome.Reason = ending.StaleSession, "the resumed call ended without a word"
-	}
 	if c.outcome.Class == ending.Auth {
 		c.held = request.Filter.Held(spec, request)
 	}
@@ -113,14 +111,9 @@ func (w *Worker) env() []string {
 // listen folds what the decoder reports and hands it on. A flood of text goes
 // only into the transcript and the raw output.
 func (t *turn) listen(transcript *agent.Transcript) func(state.Payload) {
-	flood := activity.Flood()
-	return func(p state.Payload) {
-		if flood(p) {
-			transcript.Add(p)
-			return
-		}
-		p = t.redacted(p)
+	var circles stuck.Watch
+	return activity.Flood(t.redacted, t.send, func(p state.Payload) {
 		transcript.Add(p)
-		t.send(p)
-	}
+		transcript.Repeats = circles.See(p)
+	})
 }

@@ -21,7 +21,7 @@ func (t *turn) prove(ctx context.Context, f *facts) error {
 		t.findChecks(f.changed)
 	}
 	class := f.call.outcome.Class
-	proves := class.Success() || class == ending.TimeoutWithWork || class == ending.TimeoutIdle || f.cut != ""
+	proves := class.Success() || slices.Contains([]ending.Class{ending.TimeoutWithWork, ending.TimeoutIdle, ending.Repeating}, class) || f.cut != ""
 	if len(t.checks.Rows) == 0 || !proves || f.left.Error != "" {
 		return nil
 	}

@@ -66,6 +66,7 @@ type Work struct {
 	Before Plan       `json:"before"` // the plan when the turn began
 	Left   Plan       `json:"left"`   // and as the agent left it
 	Change git.Change `json:"change"`
+	Delta  string     `json:"delta,omitempty"` // see delta.Of
 	// Damaged names protected files that were removed or emptied. They have been restored.
 	Damaged []string `json:"damaged,omitempty"`
 	// Lost says why the repository is not the one any more that the turn began in;

@@ -10,6 +10,7 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/turn/delta"
 	"ralph/runner/turn/said"
 	"ralph/runner/turn/steer"
 	"ralph/state"
@@ -43,7 +44,7 @@ type facts struct {
 func settle(a Assignment, f facts) Result {
 	r := Result{
 		V: Version, Origin: a.Origin, Task: a.Task, PlanName: a.Plan.Name, Agent: a.Agent.Spec.Name, Started: f.started, Cut: f.cut,
-		Work:   Work{Before: f.before, Left: f.left, Change: f.change, Damaged: f.damaged, Lost: f.lost},
+		Work:   Work{Before: f.before, Left: f.left, Change: f.change, Delta: delta.Of(f.change.Count, f.texts), Damaged: f.damaged, Lost: f.lost},
 		Checks: f.checks,
 		Proof:  f.audit.Proof,
 	}

@@ -226,7 +226,7 @@ func PatternClasses() []string {
 	for _, i := range ending.Classes() {
 		switch i.Class {
 		case ending.CompletedTurn, ending.NoFinalRecord, ending.HangSilent, ending.HangAfterResult,
-			ending.TimeoutIdle, ending.TimeoutWithWork:
+			ending.TimeoutIdle, ending.TimeoutWithWork, ending.Repeating:
 		default:
 			names = append(names, string(i.Class))
 		}

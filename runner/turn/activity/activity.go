@@ -100,10 +100,11 @@ func newest(dir string, since time.Time) time.Time {
 // go only into its raw output: the logs rotate, and would keep none of it.
 const shownMost = 32 << 20
 
-// Flood reports for each payload of a call whether it is beyond what is shown.
-func Flood() func(state.Payload) bool {
+// Flood returns a function that hides the secrets of what a call reports, then keeps and
+// shows it. What is beyond what is shown is only kept.
+func Flood(hide func(state.Payload) state.Payload, show, keep func(state.Payload)) func(state.Payload) {
 	shown := 0
-	return func(p state.Payload) bool {
+	return func(p state.Payload) {
 		n, bulk := 0, false
 		switch d := p.(type) {
 		case state.Text:
@@ -111,7 +112,12 @@ func Flood() func(state.Payload) bool {
 		case state.ToolResult:
 			n, bulk = len(d.Text), true
 		}
-		shown += n
-		return bulk && shown > shownMost
+		if shown += n; bulk && shown > shownMost {
+			keep(p)
+			return
+		}
+		p = hide(p)
+		keep(p)
+		show(p)
 	}
 }

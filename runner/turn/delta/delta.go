@@ -1,0 +1,24 @@
+// Package delta tells one change from another: files before and after in, a short text out.
+package delta
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"ralph/runner/git"
+)
+
+// Of is the same for the same change of the same files, from the same texts to the same texts.
+// Who makes a change twice has gone back in between. Empty: nothing changed, or files did
+// that are no texts. count is of all files.
+func Of(count int, texts []git.Text) string {
+	if len(texts) == 0 || len(texts) < count {
+		return ""
+	}
+	h := sha256.New()
+	for _, t := range texts {
+		_, _ = fmt.Fprintf(h, "%q %t %d %s %t %d %s", t.Path, t.Existed, len(t.Before), t.Before, t.Exists, len(t.After), t.After) // never fails
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
