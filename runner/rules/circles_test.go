@@ -56,3 +56,7 @@ func TestConclude_agentInCircles_nextPromptSaysWhy(t *testing.T) {
 		t.Errorf("hints %q", hints)
 	}
 }
+
+func outcome(f *scene, c ending.Class) {
+	f.It.Call.Outcome = agent.Outcome{Class: c, Reason: "said so"}
+}

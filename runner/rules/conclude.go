@@ -40,8 +40,7 @@ func ConcludeRules() []Rule[Conclusion] {
 			"retry with growing delay, bounded; costs no iteration", transient},
 		{ruleIntegrity, "the agent removed or emptied files of `.ralph/` that ralph needs; with `ANTI_CHEAT=halt` any finding of the audit that is not a question",
 			"restore the files and tell the agent; the second time, or at a finding: stop 3", integrity},
-		{"plan_unusable", "the plan vanished, broke or was emptied",
-			"stop 2", func(f Conclusion) (Decision, bool) { return planBroken(f.Facts) }},
+		{"plan_unusable", "the plan vanished, broke or was emptied", "stop 2", func(f Conclusion) (Decision, bool) { return planBroken(f.Facts) }},
 		{"permission_denied", "denials in `CB_PERMISSION_DENIAL_THRESHOLD` consecutive iterations",
 			"stop 3; name each denied command and the entry that would allow it", permissionDenied},
 		{RuleQuestion, "the agent asks a person something, and its task is not done; at most three turns of a task",
@@ -74,10 +73,7 @@ func ConcludeRules() []Rule[Conclusion] {
 			"check again before the next call", nothingLeft},
 		{"ceilings", whenCeilings, "stop 4", ceilingAfter},
 		{"repeating", "the agent made the same calls again and again, with the same answers, until ralph ended it",
-			"next iteration, in a fresh context; its prompt says why; the circuit breaker counts it", func(f Conclusion) (Decision, bool) {
-				o := f.Result.Call.Outcome
-				return Decision{Action: ActionContinue, Reason: o.Reason}, o.Class == ending.Repeating
-			}},
+			"next iteration, in a fresh context; its prompt says why; the circuit breaker counts it", repeating},
 		{"continue", "otherwise", "next iteration", func(f Conclusion) (Decision, bool) {
 			return Decision{Action: ActionContinue, Reason: remark(f)}, true
 		}},
@@ -85,6 +81,11 @@ func ConcludeRules() []Rule[Conclusion] {
 }
 
 const ruleIntegrity = "integrity"
+
+func repeating(f Conclusion) (Decision, bool) {
+	o := f.Result.Call.Outcome
+	return Decision{Action: ActionContinue, Reason: o.Reason}, o.Class == ending.Repeating
+}
 
 // LostRepository ends a run whose repository is gone: nothing it did can be proved.
 func LostRepository(why string) Decision {

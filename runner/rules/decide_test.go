@@ -60,10 +60,6 @@ func usual() scene {
 	}
 }
 
-func outcome(f *scene, c ending.Class) {
-	f.It.Call.Outcome = agent.Outcome{Class: c, Reason: "said so"}
-}
-
 func claim(f *scene, times int) {
 	f.It.Call.Signalled, f.It.Call.Signal = true, statusblock.Signal{Exit: true, HasExit: true, Status: "COMPLETE"}
 	f.Memory.Claims = times
@@ -239,6 +235,7 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"breaker opened by ever shorter answers", func(f *scene) {
 			open(f, func(b *state.Breaker) { b.NoProgress, b.OutputSizes = 2, []int{1000, 500, 100} })
 		}, "output_decline", ActionStop, 3},
+		{"the agent went in circles", func(f *scene) { outcome(f, ending.Repeating) }, "repeating", ActionContinue, 0},
 		{"breaker half open", func(f *scene) { f.Memory.Breaker = state.Breaker{State: state.BreakerHalfOpen, NoProgress: 2} }, "continue", ActionContinue, 0},
 		{"breaker open from an earlier run", func(f *scene) { starting(f); open(f, func(*state.Breaker) {}) }, "stagnation", ActionStop, 3},
 
