@@ -64,10 +64,33 @@ const (
 // only at the end of the message, and not after a line such as "As the prompt says:": else
 // it is an example. The exception is
 // JSON with an exit_signal of false, which can only keep the run going. A promise
-// does not overrule an EXIT_SIGNAL: false.
+// does not overrule an EXIT_SIGNAL: false. Without a fence, JSON counts only as the last
+// thing of the message, with both a status and an exit_signal.
 func Parse(final string) (Signal, bool) {
-	return scan(strings.Split(termtext.Clean(final), "\n"), false)
+	lines := strings.Split(strings.TrimSpace(termtext.Clean(final)), "\n")
+	if s, ok := parseBare(lines); ok {
+		return s, true
+	}
+	return scan(lines, false)
 }
+
+// parseBare reads JSON without a fence at the end of a message.
+func parseBare(lines []string) (Signal, bool) {
+	for i := len(lines) - 1; i >= max(0, len(lines)-maxBare); i-- {
+		if !strings.HasPrefix(lines[i], "{") {
+			continue
+		}
+		text := strings.Join(lines[i:], "\n")
+		if !gjson.Valid(text) || quotes(append(slices.Clone(lines[:i]), "")) {
+			return Signal{}, false
+		}
+		s, explicit, ok := parseJSON(text)
+		return s, ok && explicit && s.HasExit && s.Status != ""
+	}
+	return Signal{}, false
+}
+
+const maxBare = 40 // lines
 
 func scan(lines []string, fenced bool) (found Signal, ok bool) {
 	refused := false // the latest block has an EXIT_SIGNAL: false
