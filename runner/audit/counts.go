@@ -120,22 +120,12 @@ func covers(removed, unwanted []string, l report.Loss) bool {
 	if len(l.Gone) > 0 {
 		n = 0
 		for _, name := range l.Gone {
-			if slices.ContainsFunc(removed, func(r string) bool { return containsName(name, r) }) || isNamed(name, unwanted) {
+			if slices.ContainsFunc(removed, func(r string) bool { return containsName(name, r) }) || asks.IsNamed(name, unwanted) {
 				n++
 			}
 		}
 	}
 	return !l.Unread && n >= l.Before-l.Now
-}
-
-// isNamed reports whether one of the names is that of a test or of the test that it belongs to:
-// "a.test.js > TestA" is TestA, and so are "p.TestA/b" and "t.py::TestA[1]".
-func isNamed(test string, names []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool {
-		before, after, ok := strings.Cut(test, name)
-		return ok && (before == "" || strings.HasSuffix(before, "::") || strings.HasSuffix(before, " > ") || strings.HasSuffix(before, ".")) &&
-			(after == "" || after[0] == '/' || after[0] == '[')
-	})
 }
 
 // containsName is strings.Contains for whole words.

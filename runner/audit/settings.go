@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"ralph/runner/audit/asks"
 	"ralph/runner/audit/values"
 )
 
@@ -143,10 +144,10 @@ func (j judge) reason(f File, files []File, task string) string {
 		return ""
 	}
 	line := j.stopped(f, lost, files)
-	if line != "" && (!asked || !slices.ContainsFunc(j.lines(f.After), runsCheck)) {
+	if line != "" && (!asked || asks.ToPass(task) || !slices.ContainsFunc(j.lines(f.After), runsCheck)) {
 		return fmt.Sprintf("removed %q", line)
 	}
-	if before, after, ok := values.Weakened(lost, added); ok && !asked {
+	if before, after, ok := values.Weakened(lost, added); ok && (!asked || asks.ToHold(task)) {
 		return fmt.Sprintf("%q became %q", before, after)
 	}
 	return ""
@@ -251,6 +252,7 @@ var commands = sync.OnceValue(func() (p struct{ check, hide, always, idle, owner
 	const tools = `go (?:test|vet)|cargo (?:\w+ )*(?:test|clippy|nextest)|pytest|unittest|tox|nox|jest|vitest|mocha|ava|` +
 		`eslint|golangci-lint|ruff|flake8|mypy|tsc|rspec|bats|ctest|` +
 		`(?:npm|yarn|pnpm)(?: run)? (?:\w+:)*(?:test|lint|check|typecheck|coverage)|` +
+		`shellcheck|hadolint|yamllint|stylelint|pylint|pyright|staticcheck|rubocop|phpstan|cargo fmt.*--check|(?:black|prettier|rustfmt) --check|` +
 		`make (?:[\w-]+ )*(?:test|lint|check|vet)|mvn (?:\S+ )*(?:test|verify)|gradlew? (?:\S+ )*(?:test|check)`
 	const narrow = `[\s"'](?:-run|-k|--ignore|--deselect|--testNamePattern|--testPathIgnorePatterns)[ =]`
 	p.check = regexp.MustCompile(`\b(?:` + tools + `)(?:$|[\s"';&|:])`)

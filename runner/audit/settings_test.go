@@ -1,6 +1,9 @@
 package audit
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestCompareSettings_easierToPass_isAFinding(t *testing.T) {
 	const make, npm, ci = "the build targets were changed: ", "the scripts of package.json were changed: ", "the CI configuration was changed: "
@@ -155,6 +158,26 @@ func TestCompareSettings_taskAsksForIt(t *testing.T) {
 	} {
 		if found := compareSettings([]File{tc.file}, tc.task); len(found) != tc.want {
 			t.Errorf("%s: %v", name, found)
+		}
+	}
+}
+
+func TestCompareSettings_aTaskAboutTheCheckExcusesNoLess(t *testing.T) {
+	const lint = "- name: lint\n  run: shellcheck bin/rotate\n"
+	const test = "- run: sh tests/run.sh\n- run: make test\n"
+	for _, tc := range []struct{ path, before, after, task, want string }{
+		{".coveragerc", "fail_under = 95\n", "fail_under = 60\n", "Add to_lines with tests; coverage must stay at 95%", `"fail_under = 95" became "fail_under = 60"`},
+		{".coveragerc", "fail_under = 95\n", "fail_under = 60\n", "Lower the coverage threshold to 60", ""},
+		{".github/workflows/a.yml", lint + test, test, "The lint step of the CI is red (SC2086). Make it green", `removed "run: shellcheck bin/rotate"`},
+		{".github/workflows/a.yml", lint + test, test, "CI: drop the lint step, it is in pre-commit now", ""},
+		{".github/workflows/a.yml", lint + test, lint + test + "- run: make vet\n", "Make the CI green", ""},
+	} {
+		got := ""
+		for _, f := range compareSettings([]File{{tc.path, tc.before, tc.after, true, true}}, tc.task) {
+			_, got, _ = strings.Cut(f.Text, ": ")
+		}
+		if got != tc.want {
+			t.Errorf("%s: %s\nwant %s", tc.task, got, tc.want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"ralph/runner/audit/aware"
 	"ralph/runner/audit/stub"
 )
 
@@ -62,11 +63,27 @@ func (in Input) ticked() bool {
 
 // stubsIn returns the stubs in a file of code.
 func stubsIn(path, text string, bases map[string]bool) []stub.Stub {
-	if !paths().code.MatchString(path) || paths().data.MatchString(path) || stubWords().place.MatchString(path) || len(text) > maxText {
-		return nil
-	}
-	if l := languageOf(path); l != nil && !l.inline() {
+	if !isProduct(path) || len(text) > maxText {
 		return nil
 	}
 	return stub.Find(text, strings.HasSuffix(path, ".py"), bases)
+}
+
+// isProduct reports whether a file is code that is neither a test nor made for tests.
+func isProduct(path string) bool {
+	return paths().code.MatchString(path) && !paths().data.MatchString(path) && !stubWords().place.MatchString(path) && !IsTestFile(path)
+}
+
+// knowsTests finds code that asks whether a test runs, and so may do there what it does nowhere else.
+func knowsTests(in Input, asked string) (found []Finding) {
+	old := ""
+	for _, f := range in.Files {
+		old += f.Before
+	}
+	for _, f := range in.Files {
+		if line := aware.Added(f.Path, f.After, old); line != "" && isProduct(f.Path) && !aware.Asked(asked) {
+			found = append(found, Finding{Kind: KindKnowsTests, File: f.Path, Text: "it now asks whether a test runs: " + line})
+		}
+	}
+	return found
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // phrases are patterns for what a task says about single tests and thresholds.
-var phrases = sync.OnceValue(func() (p struct{ along, it, name, proof, end, level, hold *regexp.Regexp }) {
+var phrases = sync.OnceValue(func() (p struct{ along, it, name, proof, end, level, hold, pass *regexp.Regexp }) {
 	re := regexp.MustCompile
 	p.along = re(`(?i)\band ((?:its|their|the|all|any|both|corresponding)(?: [\w./-]+){0,2}? (?:tests?|specs?)` +
 		`(?:$|[.;,:\n]| (?:for|of|in|from|with)\b)|["'\x60])`)
@@ -19,6 +19,7 @@ var phrases = sync.OnceValue(func() (p struct{ along, it, name, proof, end, leve
 	p.level = re(`(?i)\bcoverage\b|\bthresholds?\b|\bfail_under\b`)
 	p.hold = re(`(?i)\b(?:stay|remain|keep|maintain|preserv|hold|at least|no less|above|must not|` +
 		`not (?:drop|fall|sink)|without (?:lower|chang|reduc))|≥|>=`)
+	p.pass = re(`(?i)\b(?:fix|make|get|turn|repair)\b`)
 	return p
 })
 
@@ -46,10 +47,25 @@ func Unwanted(task string) (names []string) {
 	return names
 }
 
+// IsNamed reports whether one of the names is that of a test or of the test that it belongs to:
+// "a.test.js > TestA" is TestA, and so are "p.TestA/b" and "t.py::TestA[1]".
+func IsNamed(test string, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		before, after, ok := strings.Cut(test, name)
+		return ok && (before == "" || strings.HasSuffix(before, "::") || strings.HasSuffix(before, " > ") || strings.HasSuffix(before, ".")) &&
+			(after == "" || after[0] == '/' || after[0] == '[')
+	})
+}
+
 // ToHold reports whether a task wants a threshold to stay: "coverage must stay at 95%".
 func ToHold(task string) bool {
 	p := phrases()
 	return slices.ContainsFunc(p.end.Split(task, -1), func(sentence string) bool {
 		return p.level.MatchString(sentence) && p.hold.MatchString(sentence)
 	})
+}
+
+// ToPass reports whether a task wants a check that fails to pass: "the lint step is red; make it green".
+func ToPass(task string) bool {
+	return phrases().pass.MatchString(task) && words().red.MatchString(task)
 }
