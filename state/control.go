@@ -123,3 +123,24 @@ func (w *Writer) takeRequests(before time.Time) ([]Request, error) {
 	}
 	return all, nil
 }
+
+// Asked is the waiting request that the end of the iteration will answer: pause or stop, unless a later
+// one takes it back; empty: none. The runner takes requests within moments, and says so in its status.
+func (r *Reader) Asked() (asked Request) {
+	entries, err := os.ReadDir(r.path(dirControl))
+	if err != nil {
+		return "" // none was ever sent
+	}
+	for _, e := range entries { // by the time that they were sent
+		q, _ := Request(e.Name()[strings.LastIndexByte(e.Name(), '-')+1:]).Plain()
+		info, err := e.Info()
+		switch {
+		case err != nil || info.Size() > 0 || strings.HasPrefix(e.Name(), "."): // about one task
+		case q == RequestPause, q == RequestStop:
+			asked = q
+		case q == RequestResume, q == RequestAbort:
+			asked = ""
+		}
+	}
+	return asked
+}

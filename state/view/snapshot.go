@@ -72,6 +72,9 @@ func Gather(r *state.Reader, now time.Time) Snapshot {
 	if use, ok := r.AgentUse(s.Owner.RunID); ok && s.Alive && s.Status.IterationStartedAt.Before(use.At) {
 		s.Next = use
 	}
+	if asked := r.Asked(); s.Alive && s.Status.Active() && s.Status.Status != state.StatusPaused && asked != "" {
+		s.Status.Pending = asked
+	}
 	return s.Settled()
 }
 

@@ -137,3 +137,20 @@ func TestGather_chosenAgent_isNextUntilATurnBegins(t *testing.T) {
 		t.Errorf("next after a turn has begun: %+v", got)
 	}
 }
+
+func TestGather_requestThatWaits_isShownBeforeTheRunnerTakesIt(t *testing.T) {
+	s, _ := sample.Run(time.Now())
+	s.Owner.PID = os.Getpid()
+	p := sample.New(t, s, nil)
+	for _, step := range []struct{ send, want state.Request }{
+		{state.RequestPause.About("3"), ""}, {state.RequestPause, state.RequestPause},
+		{state.RequestResume, ""}, {state.RequestStop, state.RequestStop}, {state.RequestAbort, ""},
+	} {
+		if err := state.Send(p.StateDir(), step.send); err != nil {
+			t.Fatal(err)
+		}
+		if got := view.Gather(p.Reader(), time.Now()).Status.Pending; got != step.want {
+			t.Errorf("after %q: %q, want %q", step.send, got, step.want)
+		}
+	}
+}

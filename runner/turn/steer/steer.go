@@ -123,6 +123,9 @@ func Repair(dir string, changed []File) string {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Sprintf("%s; it could not be put back: %v", why, err)
 		}
+		if _, err := os.Lstat(filepath.Join(root, dotGit)); err != nil { // it stood in the place of the folder
+			return why + "; that file was removed, and no .git is left: if it was moved, move it back"
+		}
 		return why + "; it is as before again"
 	}
 	return ""

@@ -109,3 +109,18 @@ func TestHome_whatStartsProgramsChanged_isFoundWithoutItsText(t *testing.T) {
 		t.Errorf("forgotten: %s", got)
 	}
 }
+
+func TestRepair_aFolderThatIsGone_isNotAsBefore(t *testing.T) {
+	dir := world.Project(t, map[string]string{".git/config": "[core]\n", ".git/HEAD": "ref"})
+	before := Read(dir)
+	if err := os.Rename(filepath.Join(dir, ".git"), filepath.Join(dir, "moved")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".git"), []byte("gitdir: moved\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const want = ".git was changed, which leads git to another repository; that file was removed, and no .git is left: if it was moved, move it back"
+	if got := Repair(dir, before.Changed(Read(dir))); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
