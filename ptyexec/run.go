@@ -165,7 +165,8 @@ func Run(ctx context.Context, c Command, output func(p []byte) (final bool)) (Ex
 	// readable now, so the reader need not wait.
 	_ = ch.out.SetReadDeadline(time.Now())
 	<-drained
-	ch.close()
+	ch.free()
+	c.Spare.reap(ch)
 	<-delivered
 	select {
 	case <-copied:

@@ -1,6 +1,9 @@
 package ptyexec
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // Spare keeps a guard with its pty ready. Its start takes some milliseconds, like
 // that of this program; with a Spare that time passes while the command before is
@@ -10,6 +13,7 @@ type Spare struct {
 	mu    sync.Mutex
 	ready *child
 	done  bool
+	going sync.WaitGroup // guards of commands that are over
 }
 
 // take returns the spare, or nil.
@@ -24,29 +28,44 @@ func (s *Spare) take() *child {
 	return ch
 }
 
-// refill starts the next spare in the background. If that fails, the next command
+// spareDelay keeps the start of a spare away from that of the child before it: both need a processor.
+const spareDelay = 100 * time.Millisecond
+
+// refill starts the next spare in the background, a little later. If that fails, the next command
 // starts without one and reports why.
 func (s *Spare) refill() {
-	if s == nil {
-		return
+	if s != nil {
+		time.AfterFunc(spareDelay, s.fill)
 	}
-	s.mu.Lock()
-	go func() {
-		defer s.mu.Unlock()
-		if s.ready != nil || s.done {
-			return
-		}
-		ch, err := newChild(true)
-		if err != nil {
-			ch.close()
-			return
-		}
-		s.ready = ch
-	}()
 }
 
-// Close ends the spare guard. Commands may still use s, but without its help.
+func (s *Spare) fill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ready != nil || s.done {
+		return
+	}
+	ch, err := newChild(true)
+	if err != nil {
+		ch.close()
+		return
+	}
+	s.ready = ch
+}
+
+// reap waits for the guard of a command that is over; with a Spare, in the background: nothing of the
+// command is left, and a guard takes a millisecond to go.
+func (s *Spare) reap(ch *child) {
+	if s == nil {
+		ch.reap()
+		return
+	}
+	s.going.Go(ch.reap)
+}
+
+// Close ends the spare guard and waits until no guard is left. Commands may still use s, but without its help.
 func (s *Spare) Close() {
+	defer s.going.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.done = true

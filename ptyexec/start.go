@@ -168,13 +168,25 @@ func (ch *child) feed(prompt io.Reader) {
 	_ = ch.stdin.Close()
 }
 
-// close ends a guard that still runs and frees what start opened.
+// close ends a guard that still runs, waits for it, and frees what start opened.
 func (ch *child) close() {
+	ch.free()
+	ch.reap()
+}
+
+// free ends a guard that still runs and frees what start opened. reap must follow.
+func (ch *child) free() {
 	if ch.guard != nil {
-		_ = ch.guard.Kill()
-		_, _ = ch.guard.Wait()
+		_ = ch.guard.Kill() // it is about to end; a stopped one would not
 	}
 	closeAll([]*os.File{ch.control, ch.report, ch.stdin, ch.out})
+}
+
+// reap waits for the guard.
+func (ch *child) reap() {
+	if ch.guard != nil {
+		_, _ = ch.guard.Wait()
+	}
 }
 
 func closeAll(files []*os.File) {

@@ -21,11 +21,10 @@ type supervisor struct {
 	err      error
 	pid      int       // of the child; 0: not started yet
 	ended    bool      // the child has ended
-	lastWord bool      // the guard has nothing more to say
 	patience time.Time // when the guard must have said its last word; zero: no hurry
 }
 
-// watch returns when the guard has ended everything, or has itself ended.
+// watch returns when the guard has said that it ended everything, or has itself ended.
 func (s *supervisor) watch(ctx context.Context) (Exit, error) {
 	s.exit = Exit{Code: -1, Cause: CauseExited, Size: s.Size}
 	records := make(chan record)
@@ -37,6 +36,9 @@ func (s *supervisor) watch(ctx context.Context) (Exit, error) {
 				return
 			}
 			records <- r
+			if r.last() {
+				return
+			}
 		}
 	}()
 	cancelled, kill := ctx.Done(), s.Kill
@@ -45,13 +47,12 @@ func (s *supervisor) watch(ctx context.Context) (Exit, error) {
 	for {
 		select {
 		case r, ok := <-records:
-			if !ok && !s.lastWord {
-				s.err = errors.Join(s.err, s.guardDied())
-			}
 			if !ok {
+				return s.exit, errors.Join(s.err, s.guardDied())
+			}
+			if s.note(r); r.last() {
 				return s.exit, s.err
 			}
-			s.note(r)
 		case <-cancelled:
 			cancelled = nil
 			s.stop(CauseCancelled, commandTerm)
@@ -78,12 +79,10 @@ func (s *supervisor) note(r record) {
 		if s.pid = int(r.a); s.Started != nil {
 			s.Started(s.pid)
 		}
-		s.Spare.refill() // not earlier: it would slow down the start of this child
+		s.Spare.refill()
 	case recordFailed:
-		s.lastWord = true
 		s.err = startError(s.child.name, syscall.Errno(r.a))
 	case recordUnconfined:
-		s.lastWord = true
 		s.err = fmt.Errorf("start %q: %w: %w", s.child.name, ErrNotConfined, syscall.Errno(r.a))
 	case recordExited:
 		s.ended = true
@@ -95,14 +94,10 @@ func (s *supervisor) note(r record) {
 		}
 		s.hurry(s.KillGrace)
 	case recordEnded:
-		s.lastWord = true
 		s.exit.Leftover = int(r.a)
 		if r.b > 0 {
 			s.err = fmt.Errorf("end %q: %d of its processes are still there %v after SIGKILL", s.child.name, r.b, giveUpAfter)
 		}
-	}
-	if s.lastWord {
-		_ = s.child.guard.Kill() // it is about to end; a stopped one would not
 	}
 }
 

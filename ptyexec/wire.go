@@ -39,6 +39,9 @@ const (
 	recordUnconfined                  // errno
 )
 
+// last reports whether the guard says nothing after it.
+func (r record) last() bool { return r.kind != recordStarted && r.kind != recordExited }
+
 const recordSize = 12
 
 var errTorn = errors.New("torn message")
