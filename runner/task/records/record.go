@@ -25,21 +25,23 @@ type reader struct {
 	file   int    // index of the file
 	name   string // of the file, if the plan has several
 	data   []byte
-	words  task.Words       // of "status"
-	passes bool             // a record without a state gets "passes", else "status"
-	seen   map[string]where // each id
-	at     int              // offset up to which lines are counted
-	lines  int              // line breaks before at
+	words  task.Words     // of "status"
+	passes bool           // a record without a state gets "passes", else "status"
+	seen   map[string]int // the task with each id
+	files  []task.File    // so far
+	at     int            // offset up to which lines are counted
+	lines  int            // line breaks before at
 }
 
 // begin checks the JSON of a file.
 func (r *reader) begin(i int, f task.File) (gjson.Result, error) {
 	r.file, r.data, r.at, r.lines = i, f.Data, 0, 0
-	if json.Valid(f.Data) {
+	r.files = append(r.files, f)
+	if valid(f.Data) {
 		n := min(bytes.Count(f.Data, []byte(`"id"`)), len(f.Data)/8)
 		r.Tasks, r.Spots = slices.Grow(r.Tasks, n), slices.Grow(r.Spots, n)
 		if len(r.seen) == 0 {
-			r.seen = make(map[string]where, n)
+			r.seen = make(map[string]int, n)
 		}
 		return gjson.ParseBytes(f.Data), nil
 	}
@@ -53,6 +55,17 @@ func (r *reader) begin(i int, f task.File) (gjson.Result, error) {
 		return gjson.Result{}, fmt.Errorf("%sinvalid JSON: %w", r.prefix(), err)
 	}
 	return gjson.ParseBytes(f.Data), nil
+}
+
+// deepest bounds what gjson looks at: it calls itself for each level.
+const deepest = 1 << 17
+
+// valid is json.Valid in a third of the time.
+func valid(data []byte) bool {
+	if bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) > deepest {
+		return json.Valid(data)
+	}
+	return gjson.ValidBytes(data)
 }
 
 // prefix names the file, if the plan has several.
@@ -94,13 +107,13 @@ func (o object) of(another gjson.Result) object {
 }
 
 // get returns a member: the last of repeated ones, and zero if it is missing.
-func (o object) get(key string) gjson.Result {
+func (o object) get(key string) (none gjson.Result) {
 	for i := len(o) - 1; i >= 0; i-- {
 		if o[i].key == key {
 			return o[i].value
 		}
 	}
-	return gjson.Result{}
+	return none
 }
 
 // first is the first of these members that says something.
@@ -181,9 +194,8 @@ func (r *reader) one(rec record) (task.Task, task.Spot, error) {
 	if v := all.first("priority", "order"); v.Exists() {
 		spot.Order = r.span(v)
 	}
-	line := r.line(rec.value.Index)
 	if t.ID == "" {
-		return t, spot, fmt.Errorf("%s (line %d): %q is missing: it must be a unique text", rec.place, line, "id")
+		return t, spot, fmt.Errorf("%s (line %d): %q is missing: it must be a unique text", rec.place, r.line(rec.value.Index), "id")
 	}
 	var err error
 	if t.Priority, err = r.priority(rec.place, all.get("priority")); err != nil {
@@ -279,26 +291,24 @@ func (r *reader) stamps(all object, spot *task.Spot) {
 	}
 }
 
-// where is the place of a record.
-type where struct {
-	file string // empty: the plan is one file
-	line int
-}
-
-func (w where) String() string {
-	if w.file == "" {
-		return fmt.Sprintf("line %d", w.line)
+// where says where a task is.
+func (r *reader) where(i int) string {
+	at := r.Spots[i].Item
+	f := r.files[at.File]
+	line, _ := position(f.Data, at.Start)
+	if r.name == "" { // the plan is one file
+		return fmt.Sprintf("line %d", line)
 	}
-	return fmt.Sprintf("%s, line %d", w.file, w.line)
+	return fmt.Sprintf("%s, line %d", f.Name, line)
 }
 
 // add takes a task over.
 func (r *reader) add(at place, t task.Task, spot task.Spot) error {
-	line := r.line(spot.Item.Start)
 	if other, twice := r.seen[t.ID]; twice {
-		return fmt.Errorf("%s.id (line %d): %q is also the id of the story in %s: each must be unique", at, line, t.ID, other)
+		line := r.line(spot.Item.Start)
+		return fmt.Errorf("%s.id (line %d): %q is also the id of the story in %s: each must be unique", at, line, t.ID, r.where(other))
 	}
-	r.seen[t.ID] = where{r.name, line}
+	r.seen[t.ID] = len(r.Tasks)
 	if t.Title == "" {
 		t.Title = t.ID
 	}
