@@ -57,17 +57,6 @@ func (r *reader) begin(i int, f task.File) (gjson.Result, error) {
 	return gjson.ParseBytes(f.Data), nil
 }
 
-// deepest bounds what gjson looks at: it calls itself for each level.
-const deepest = 1 << 17
-
-// valid is json.Valid in a third of the time.
-func valid(data []byte) bool {
-	if bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) > deepest {
-		return json.Valid(data)
-	}
-	return gjson.ValidBytes(data)
-}
-
 // prefix names the file, if the plan has several.
 func (r *reader) prefix() string {
 	if r.name == "" {
