@@ -130,6 +130,7 @@ var floors = map[string]int{
 	"runner":                7, // the run
 	"config":                7, // finds, reads and overlays options
 	"monitor":               7, // the screen
+	"monitor/top":           4, // the living runs of all projects: state files in, rows, a table and a screen out
 	"cmd/internal/demo":     6, // the demo's project and its scripted agent
 	"cmd/internal/importer": 6, // plans out of other texts: bytes in, tasks and text out
 	"cmd/internal/analysis": 6, // what an agent says about a project: texts in, values out, and where they are kept

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -132,17 +133,21 @@ func newMonitorCmd(f *cmdline.Factory) *cobra.Command {
 			}
 			sig := cmdline.HandleSignals(a.In)
 			defer sig.Stop()
-			o := monitor.Options{Dir: dir, Plain: plain, Version: version(), Out: a.Out, Now: time.Now, NoColor: os.Getenv("NO_COLOR") != ""}
-			o.Plan = a.planReader()
-			self, err := a.Ralph()
-			if o.Ralph = []string{self, "-C", dir}; err != nil {
-				o.Ralph, o.NoControl = nil, err.Error()
-			}
-			return monitor.Run(sig.Ctx, o)
+			return a.monitor(sig.Ctx, monitor.Options{Dir: dir, Plain: plain, Out: a.Out, NoColor: os.Getenv("NO_COLOR") != ""})
 		},
 	}
 	cmd.Flags().BoolVar(&plain, "plain", false, "print a stream of lines instead of the screen")
 	return cmd
+}
+
+// monitor shows the run of a project.
+func (a *app) monitor(ctx context.Context, o monitor.Options) error {
+	o.Version, o.Now, o.Plan = version(), time.Now, a.planReader()
+	self, err := a.Ralph()
+	if o.Ralph = []string{self, "-C", o.Dir}; err != nil {
+		o.Ralph, o.NoControl = nil, err.Error()
+	}
+	return monitor.Run(ctx, o)
 }
 
 // planReader reads the plan for a screen that has no run to show. Configuration that

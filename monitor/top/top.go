@@ -1,0 +1,150 @@
+// Package top shows the living runs of all of a user's projects: state files in, rows,
+// a table and a screen out.
+package top
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ralph/logs/termtext"
+	"ralph/state"
+	"ralph/state/view"
+	"ralph/state/view/summary"
+)
+
+// Row is a living run.
+type Row struct {
+	Run       string    `json:"run"`
+	Project   string    `json:"project"` // its folder
+	Status    string    `json:"status"`
+	PID       int       `json:"pid"`
+	Task      string    `json:"task,omitempty"` // its title
+	Done      int       `json:"tasks_done"`
+	Total     int       `json:"tasks_total"`
+	Iteration int       `json:"iteration"`
+	Agent     string    `json:"agent,omitempty"`
+	Model     string    `json:"model,omitempty"`
+	USD       float64   `json:"cost_usd"`
+	Reason    string    `json:"reason,omitempty"` // why it waits
+	StartedAt time.Time `json:"started_at,omitzero"`
+	WakeAt    time.Time `json:"wake_at,omitzero"`
+}
+
+// Living looks at each project and returns the runs that are alive, those that need a
+// person first.
+func Living(projects []string, now time.Time) []Row {
+	rows := []Row{}
+	for _, dir := range projects {
+		s := view.Gather(state.Open(filepath.Join(dir, state.DirName)), now)
+		if !s.Alive {
+			continue
+		}
+		m := view.Model{Snapshot: s}
+		st := s.Status
+		rows = append(rows, Row{
+			Run: cmp.Or(s.Owner.RunID, st.RunID), Project: dir, Status: s.State, PID: s.Owner.PID, Task: st.Task.Title, Done: st.Task.Done, Total: st.Task.Total,
+			Iteration: m.Iteration(), Agent: st.Agent, Model: st.Model, USD: st.Usage.CostUSD, Reason: s.Wait.Reason, StartedAt: st.StartedAt, WakeAt: s.Wait.Until,
+		})
+	}
+	urgent := func(r Row) int {
+		return 1 + slices.Index([]string{state.StatusPaused, state.StatusWaiting, state.StatusRunning, view.StateStarting}, r.Status)
+	}
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(urgent(a), urgent(b)), a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.Project, b.Project))
+	})
+	return rows
+}
+
+// column is a part of the table.
+type column struct {
+	head  string
+	from  int // the width from which it is shown
+	width int // at most; 0: the rest
+	text  func(r Row, now time.Time) string
+}
+
+func columns() []column {
+	return []column{
+		{"PROJECT", 0, 20, func(r Row, _ time.Time) string { return filepath.Base(r.Project) }},
+		{"STATE", 0, 10, func(r Row, _ time.Time) string {
+			word, mark, _ := summary.Word(r.Status)
+			return mark + " " + word
+		}},
+		{"TASKS", 0, 9, func(r Row, _ time.Time) string {
+			if r.Total == 0 {
+				return "-"
+			}
+			return fmt.Sprintf("%d/%d", r.Done, r.Total)
+		}},
+		{"RUNS FOR", 0, 8, func(r Row, now time.Time) string {
+			if r.StartedAt.IsZero() {
+				return "-"
+			}
+			return view.Span(now.Sub(r.StartedAt))
+		}},
+		{"COST", 70, 9, func(r Row, _ time.Time) string { return cmp.Or(view.Dollars(r.USD), "-") }},
+		{"ITERATION", 90, 9, func(r Row, _ time.Time) string { return fmt.Sprint(r.Iteration) }},
+		{"AGENT", 110, 24, func(r Row, _ time.Time) string { return strings.TrimSpace(r.Agent + " " + r.Model) }},
+		{"RUN", 150, 24, func(r Row, _ time.Time) string { return r.Run }},
+		{"WHAT", 0, 0, what},
+	}
+}
+
+// what is the task, or why the run waits.
+func what(r Row, now time.Time) string {
+	until := ""
+	if !r.WakeAt.IsZero() {
+		until = "until " + view.Clock(r.WakeAt, now)
+	}
+	if waits := view.Join(": ", until, r.Reason); waits != "" {
+		return waits
+	}
+	return r.Task
+}
+
+// cells are the heads and the texts of the rows for a screen of this width; 0: all of it.
+func cells(rows []Row, width int, now time.Time) (table [][]string) {
+	shown := slices.DeleteFunc(columns(), func(c column) bool { return width > 0 && width < c.from })
+	table = make([][]string, 1+len(rows))
+	for _, c := range shown {
+		table[0] = append(table[0], c.head)
+		for i, r := range rows {
+			text := termtext.Line(c.text(r, now))
+			if width > 0 && c.width > 0 {
+				text = termtext.Fit(text, c.width)
+			}
+			table[i+1] = append(table[i+1], text)
+		}
+	}
+	return table
+}
+
+// Lines is the table as text, cut to the width; 0: nothing is cut.
+func Lines(rows []Row, width int, now time.Time) (lines []string) {
+	table := cells(rows, width, now)
+	wide := make([]int, len(table[0]))
+	for _, row := range table {
+		for i, text := range row {
+			wide[i] = max(wide[i], termtext.Width(text))
+		}
+	}
+	for _, row := range table {
+		var b strings.Builder
+		for i, text := range row {
+			b.WriteString(text)
+			if i < len(row)-1 {
+				b.WriteString(strings.Repeat(" ", wide[i]-termtext.Width(text)+2))
+			}
+		}
+		line := strings.TrimRight(b.String(), " ")
+		if width > 0 {
+			line = termtext.Fit(line, width)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

@@ -1,0 +1,179 @@
+package top_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"ralph/logs/termtext"
+	"ralph/monitor/top"
+	"ralph/state"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// living begins a run in a project of its own.
+func living(t *testing.T, name string, s state.Status) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.RunID = fmt.Sprint("run-", s.Task.Total)
+	w, _, err := state.Acquire(filepath.Join(dir, state.DirName), state.Owner{PID: os.Getpid(), RunID: s.RunID, StartedAt: s.StartedAt})
+	if err == nil {
+		err = w.SaveStatus(s)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.Release() })
+	return dir
+}
+
+func projects(t *testing.T) []string {
+	dead := t.TempDir()
+	return []string{
+		dead, filepath.Join(dead, "gone"),
+		living(t, "shop", state.Status{Status: state.StatusRunning, Timestamp: noon, StartedAt: noon.Add(-90 * time.Minute), Agent: "claude", Model: "opus",
+			LoopCount: 4, Task: state.TaskStatus{Title: "Add a basket [red]that[-] keeps its items\x1b[31m", Done: 3, Total: 12}, Usage: state.Usage{CostUSD: 1.25}}),
+		living(t, "a-project-with-a-very-long-name", state.Status{Status: state.StatusWaiting, Timestamp: noon, StartedAt: noon.Add(-10 * time.Minute), Agent: "codex",
+			Rule: "usage_limit", Reason: "the limit five_hour rejected the work", WakeAt: noon.Add(2 * time.Hour), Task: state.TaskStatus{Title: "x", Total: 2}}),
+		living(t, "日本語", state.Status{Status: state.StatusPaused, Timestamp: noon, StartedAt: noon.Add(-time.Minute)}),
+	}
+}
+
+func TestLiving_deadAndMissingProjects_areLeftOut(t *testing.T) {
+	rows := top.Living(projects(t), noon)
+	var got []string
+	for _, r := range rows {
+		got = append(got, fmt.Sprintf("%s %s %d/%d %s", r.Run, r.Status, r.Done, r.Total, r.Agent))
+	}
+	want := "[run-0 paused 0/0  run-2 waiting 0/2 codex run-12 running 3/12 claude]"
+	if fmt.Sprint(got) != want {
+		t.Errorf("got  %v\nwant %s", got, want)
+	}
+	if rows[1].WakeAt.IsZero() || rows[1].Reason == "" {
+		t.Errorf("%+v", rows[1])
+	}
+}
+
+func TestLines_anyWidth_fitAndAreInert(t *testing.T) {
+	rows := top.Living(projects(t), noon)
+	for _, width := range []int{0, 20, 60, 80, 200} {
+		lines := top.Lines(rows, width, noon)
+		if len(lines) != 4 {
+			t.Fatalf("%d lines", len(lines))
+		}
+		for _, line := range lines {
+			if width > 0 && termtext.Width(line) > width || strings.ContainsRune(line, 0x1b) {
+				t.Errorf("%d: %q", width, line)
+			}
+		}
+		t.Log("\n" + strings.Join(lines, "\n"))
+	}
+}
+
+// ready is a screen that keeps its size, although tview initializes it a second time, and a
+// picture of what it shows.
+type ready struct {
+	tcell.SimulationScreen
+	mu      sync.Mutex
+	picture string
+}
+
+func (r *ready) Init() error { return nil }
+
+func (r *ready) Show() {
+	r.SimulationScreen.Show()
+	cells, w, h := r.GetContents()
+	var b strings.Builder
+	for y := range h {
+		for x := range w {
+			if c := cells[y*w+x].Runes; len(c) > 0 {
+				b.WriteString(string(c))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.picture = b.String()
+}
+
+func (r *ready) shown() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.picture
+}
+
+// show runs the screen, presses keys one after the other, and returns what it showed before each.
+func show(t *testing.T, size [2]int, s top.Screen, keys ...*tcell.EventKey) (chosen string, seen []string) {
+	t.Helper()
+	screen := &ready{SimulationScreen: tcell.NewSimulationScreen("UTF-8")}
+	if err := screen.SimulationScreen.Init(); err != nil {
+		t.Fatal(err)
+	}
+	screen.SetSize(size[0], size[1])
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		s.Now, s.Screen = func() time.Time { return noon }, screen
+		chosen, err = s.Run(t.Context())
+		done <- err
+	}()
+	for _, key := range keys {
+		for deadline := time.Now().Add(10 * time.Second); !strings.Contains(screen.shown(), "q quit") && time.Now().Before(deadline); {
+			time.Sleep(10 * time.Millisecond) // polling
+		}
+		seen = append(seen, screen.shown())
+		if err := screen.PostEvent(key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the screen does not end")
+	}
+	return chosen, seen
+}
+
+func key(k tcell.Key, r rune) *tcell.EventKey { return tcell.NewEventKey(k, r, tcell.ModNone) }
+
+func TestScreen_enter_opensTheChosenRun(t *testing.T) {
+	all := projects(t)
+	rows := func() []top.Row { return top.Living(all, noon) }
+	for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {
+		chosen, seen := show(t, size, top.Screen{Rows: rows}, key(tcell.KeyDown, 0), key(tcell.KeyRune, 'j'), key(tcell.KeyEnter, 0))
+		if filepath.Base(chosen) != "shop" {
+			t.Errorf("%v: opened %q", size, chosen)
+		}
+		for _, want := range []string{"3 living runs", "shop", "WAITING", "q quit", "until 14:00", "3/12", "日"} {
+			if !strings.Contains(seen[0], want) {
+				t.Errorf("%v: no %q in\n%s", size, want, seen[0])
+			}
+		}
+		t.Log("\n" + seen[0])
+	}
+	if chosen, _ := show(t, [2]int{80, 24}, top.Screen{Rows: rows, On: all[2]}, key(tcell.KeyEnter, 0)); chosen != all[2] {
+		t.Errorf("opened %q", chosen)
+	}
+}
+
+func TestScreen_noRun_saysSoAndQuits(t *testing.T) {
+	none := func() []top.Row { return nil }
+	chosen, seen := show(t, [2]int{60, 15}, top.Screen{Rows: none}, key(tcell.KeyEnter, 0), key(tcell.KeyRune, 'q'))
+	if chosen != "" || !strings.Contains(seen[0], "No run is alive") {
+		t.Errorf("opened %q\n%s", chosen, seen[0])
+	}
+}
