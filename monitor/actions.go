@@ -161,6 +161,8 @@ func (u *ui) scroll(by int) {
 	switch {
 	case u.help:
 		u.helpTop += by // drawing limits it to the page
+	case u.models != nil:
+		u.models.Scroll(by)
 	case u.tasks != nil:
 		u.tasks.Scroll(by)
 	case u.listed():

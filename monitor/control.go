@@ -55,7 +55,10 @@ func (u *ui) act(args ...string) {
 
 // runVerb returns the last line that the verb printed, or why it failed.
 func runVerb(ralph []string, args ...string) (text string, ok bool) {
-	verb := strings.Join(args[:min(len(args), 1+strings.Count(args[0], "task"))], " ")
+	verb := args[0]
+	if verb == "task" || verb == "agent" {
+		verb += " " + args[1]
+	}
 	out, err := output(ralph, args...)
 	text = lastLine(out)
 	switch {

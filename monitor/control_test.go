@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	kept "ralph/state/note"
 )
 
 func TestKeys_thatControlTheRunner_runItsVerbs(t *testing.T) {
@@ -47,6 +49,26 @@ func TestKeys_note_isTypedAndHandedOver(t *testing.T) {
 	if got := p.called(); got != "note -- -q" {
 		t.Errorf("the call was %q", got)
 	}
+}
+
+func TestScreen_noteThatWaits_isShownUntilAPromptHasIt(t *testing.T) {
+	pr := living(t)
+	notes := kept.In(pr.Reader())
+	n, err := notes.Add("mind the tests")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := openPane(t, pr.Dir, [2]int{60, 15})
+	p.shows("RUNNING", "a note waits · iteration 7")
+	if _, err := notes.Add("and this"); err != nil {
+		t.Fatal(err)
+	}
+	p.shows("2 notes wait")
+	n.Iteration = 8
+	if err := notes.Save(n); err != nil {
+		t.Fatal(err)
+	}
+	p.shows("a note waits")
 }
 
 // Six seconds are easily missed by somebody who just looks away.

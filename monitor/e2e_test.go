@@ -259,7 +259,7 @@ func TestKeys_thatChangeTheScreen_changeIt(t *testing.T) {
 	p.shows("pause after this iteration")
 	p.keys("?")
 	p.shows("API usage")
-	p.keys("m")
+	p.keys("M")
 	p.shows("mouse on")
 	p.keys("-l", "\x1b[<64;10;22M") // the wheel over the log
 	p.shows("scrolled back")
@@ -270,7 +270,7 @@ func TestKeys_thatChangeTheScreen_changeIt(t *testing.T) {
 	p.shows("Review of iteration 7")
 	p.keys("Escape")
 	p.hides("Review of iteration 7")
-	p.keys("m")
+	p.keys("M")
 	p.shows("mouse off")
 	p.keys("C-l")
 	p.shows("API usage")

@@ -28,6 +28,10 @@ var rewrite = flag.Bool("update", false, "rewrite the golden files")
 func TestMain(m *testing.M) {
 	time.Local = time.UTC
 	if verbs := os.Getenv("MONITOR_TEST_VERBS"); verbs != "" && len(os.Args) >= 3 && os.Args[1] == "verb" {
+		if strings.Join(os.Args[2:], " ") == "agent list --json" {
+			fmt.Println(`[{"agent":"claude","runs":true,"models":["opus"]},{"agent":"codex","runs":true,"models":["gpt-5"]}]`)
+			os.Exit(0)
+		}
 		if all := os.Getenv("MONITOR_TEST_TASKS"); strings.Join(os.Args[2:], " ") == "task list --json" {
 			data, err := os.ReadFile(all)
 			if err != nil {

@@ -16,16 +16,17 @@ import (
 var plain = tcell.StyleDefault
 
 // drawHeader draws up to three rows: the state; what the run does; agent and model.
-func drawHeader(c canvas.Canvas, v summary.Summary) {
+func drawHeader(c canvas.Canvas, v summary.Summary, notes noteSign) {
 	style := c.Tone(v.Tone).Bold(true)
 	state := " " + v.Mark + " " + v.Word + " "
 	right := view.Join(" · ", v.Iteration, v.Elapsed)
 	if termtext.Width(state)+termtext.Width(right)+12 > c.W {
 		right = strings.Replace(strings.TrimPrefix(v.Iteration, "iteration "), " of ", "/", 1)
 	}
-	name := termtext.Fit(v.Project, max(c.W-termtext.Width(state)-termtext.Width(right)-4, 6))
+	sign := notes.text()
+	name := termtext.Fit(v.Project, max(c.W-termtext.Width(state)-termtext.Width(sign+right)-7, 6))
 	left := []canvas.Piece{canvas.In(style.Reverse(true), state), canvas.In(plain, " "), canvas.In(plain.Bold(true), name)}
-	c.Ends(0, left, []canvas.Piece{canvas.In(plain, right+" ")})
+	c.Ends(0, left, []canvas.Piece{canvas.In(c.Tone(summary.Warn), sign), canvas.In(plain, strings.Repeat(" · ", min(len(sign), len(right), 1))+right+" ")})
 	news := v.What
 	if len(v.Problems) > 0 {
 		news = v.Problems[0]

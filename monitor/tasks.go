@@ -147,16 +147,22 @@ func (u *ui) readTasks() {
 func listTasks(ralph []string) ([]tasks.Task, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), verbTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, ralph[0], append(ralph[1:len(ralph):len(ralph)], "task", "list", "--json")...)
+	out, err := printed(ctx, ralph, "task", "list", "--json")
+	if err != nil {
+		return nil, err
+	}
+	return tasks.Read(out)
+}
+
+// printed is what a verb prints; if it fails, the error is the last line that it wrote.
+func printed(ctx context.Context, ralph []string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, ralph[0], append(ralph[1:len(ralph):len(ralph)], args...)...)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 		return nil, errors.New(strings.TrimPrefix(cmp.Or(lastLine(failed.Stderr), err.Error()), "ralph: "))
 	}
-	if err != nil {
-		return nil, err
-	}
-	return tasks.Read(out)
+	return out, err
 }
 
 // change runs a verb that changes the plan, after those that were asked for before. If one

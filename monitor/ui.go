@@ -12,6 +12,7 @@ import (
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
 	"ralph/monitor/keys"
+	"ralph/monitor/models"
 	"ralph/state"
 	"ralph/state/view"
 	"ralph/state/view/follow"
@@ -52,15 +53,16 @@ type lastRow struct {
 
 // sight is what a person looks at.
 type sight struct {
-	page     *page     // over the panels; nil: none
-	tasks    *taskPage // over the panels; nil: it is closed
-	pressed  string    // the latest key
-	alone    panel     // the only panel shown; panelHeader: all
-	focus    panel     // panelIterations or panelLog
-	selected int       // iteration in the list, 0 is the newest
-	help     bool      // the page of keys
-	helpTop  int       // its first row
-	places   []rect    // of the panels at the latest draw
+	page     *page        // over the panels; nil: none
+	tasks    *taskPage    // over the panels; nil: it is closed
+	models   *models.Page // over all of it; nil: it is closed
+	pressed  string       // the latest key
+	alone    panel        // the only panel shown; panelHeader: all
+	focus    panel        // panelIterations or panelLog
+	selected int          // iteration in the list, 0 is the newest
+	help     bool         // the page of keys
+	helpTop  int          // its first row
+	places   []rect       // of the panels at the latest draw
 }
 
 // signals pass between the goroutines without mu.
@@ -90,6 +92,7 @@ type ui struct {
 	log   *logView
 	plan  []string // the tasks, before the first run
 	mouse bool
+	notes noteSign
 }
 
 func newUI(o Options, f *follow.Follower) *ui {
@@ -112,9 +115,10 @@ func (u *ui) apply(up view.Update) {
 	if up.State == view.StateNone && u.o.Plan != nil {
 		up.Status.Task, plan = u.o.Plan()
 	}
+	notes := u.notes.read(u.feed.Reader()) // written here only, by one goroutine
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.plan = plan
+	u.plan, u.notes = plan, notes
 	run, selected := u.model.Run.ID, u.selectedNumber()
 	u.model.Apply(up)
 	u.selected = u.rowOf(selected, run)
@@ -136,7 +140,7 @@ func (u *ui) Draw(screen tcell.Screen) {
 	c := canvas.Canvas{Screen: screen, X: x, Y: y, W: w, H: h, Colors: !u.o.NoColor}
 	v := summary.Of(&u.model, u.o.Now())
 	alone := u.alone
-	if u.page != nil || u.tasks != nil || u.help {
+	if u.page != nil || u.tasks != nil || u.models != nil || u.help {
 		alone = panelLog
 	}
 	u.places = layout(w, h, alone, contents{len(v.Gauges), len(u.model.Run.Iterations), len(v.Checks), len(v.Notes), len(v.Plan.Slots)})
@@ -166,7 +170,7 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 	focused := u.focus == p && u.alone == panelHeader
 	switch p {
 	case panelHeader:
-		drawHeader(c, v)
+		drawHeader(c, v, u.notes)
 	case panelPlan:
 		drawPlan(c, v)
 	case panelUsage:
@@ -179,6 +183,8 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 		drawChecks(c, v, u.o.Now())
 	case panelLog:
 		switch {
+		case u.models != nil:
+			u.models.Draw(c)
 		case u.help:
 			u.helpTop = keys.DrawHelp(c, u.hints(v), u.helpTop)
 			c.Text(8, 0, c.Dim(), view.Prefix(" ralph ", termtext.Line(u.o.Version))+" ")
@@ -203,6 +209,8 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 // drawLast draws the last row: a question, a message or the keys.
 func (u *ui) drawLast(c canvas.Canvas, v summary.Summary) {
 	switch {
+	case u.models != nil:
+		u.models.DrawAsk(c)
 	case u.asks == askQuery:
 		u.line.Draw(c, "/")
 	case u.asks == askNote:
@@ -241,7 +249,7 @@ func (u *ui) key(e *tcell.EventKey) {
 		}
 		return
 	}
-	if u.keyOfTasks(e) {
+	if u.keyOfModels(e) || u.keyOfTasks(e) {
 		return
 	}
 	u.pressed = keys.Name(e)

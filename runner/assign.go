@@ -63,6 +63,7 @@ func (r *Run) assign(t task.Task) (turn.Assignment, pool.Choice, error) {
 		return turn.Assignment{}, pool.Choice{}, fmt.Errorf("the prompt is gone: %w", err)
 	}
 	wanted := r.wanted(t, plan.List)
+	r.past.namedBy = r.namedBy(t, plan.List)
 	who, err := r.pool.Choose(wanted, time.Now())
 	if err != nil {
 		return turn.Assignment{}, pool.Choice{}, fmt.Errorf("task %q: %w", t.Title, err)
@@ -83,15 +84,33 @@ func (r *Run) assign(t task.Task) (turn.Assignment, pool.Choice, error) {
 // wanted is who shall work on a task: the task decides, then the plan, then what a
 // person chose during this run, then the options.
 func (r *Run) wanted(t task.Task, list task.List) task.Choice {
-	option := task.Choice{Agent: r.o.Agent, Model: r.o.Model}
+	option, _ := r.option()
+	return pool.Wanted(t.Choice, list.Choice, option)
+}
+
+// option is who shall work if the plan names nobody; used: a person chose during this run.
+func (r *Run) option() (c task.Choice, used bool) {
 	if r.d.State != nil {
 		if use, ok := r.d.State.AgentUse(r.d.RunID); ok {
 			if _, err := r.d.Agents(use.Agent); err == nil {
-				option = task.Choice{Agent: use.Agent, Model: use.Model}
+				return task.Choice{Agent: use.Agent, Model: use.Model}, true
 			}
 		}
 	}
-	return pool.Wanted(t.Choice, list.Choice, option)
+	return task.Choice{Agent: r.o.Agent, Model: r.o.Model}, false
+}
+
+// namedBy says what decides who works on a task.
+func (r *Run) namedBy(t task.Task, list task.List) string {
+	switch _, used := r.option(); {
+	case t.Choice != (task.Choice{}):
+		return "task"
+	case list.Choice != (task.Choice{}):
+		return "plan"
+	case used:
+		return "agent use"
+	}
+	return "options"
 }
 
 func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.Input {
@@ -130,7 +149,7 @@ func (r *Run) takesOver(t task.Task, who pool.Choice) {
 	held := who.Why != ""
 	changed := held != r.past.paced
 	r.past.agent, r.past.paced = name, held
-	r.out.Status(func(s *state.Status) { s.Agent, s.Model = name, who.Model })
+	r.out.Status(func(s *state.Status) { s.Agent, s.Model, s.AgentFrom = name, who.Model, r.past.namedBy })
 	if !changed && (was == name || was == "" && who.Instead == "") {
 		return
 	}

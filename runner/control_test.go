@@ -338,8 +338,8 @@ func TestRun_agentChosenMeanwhile_worksFromTheNextTurn(t *testing.T) {
 	if who := b.read("who-2"); !strings.HasPrefix(who, "codex ") || !strings.Contains(who, "mini") {
 		t.Errorf("second turn: %s", who)
 	}
-	if s, err := b.w.Status(); err != nil || s.Agent != "codex" {
-		t.Errorf("status %s, %v", s.Agent, err)
+	if s, err := b.w.Status(); err != nil || s.Agent != "codex" || s.AgentFrom != "agent use" {
+		t.Errorf("status %s, named by %q, %v", s.Agent, s.AgentFrom, err)
 	}
 }
 

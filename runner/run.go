@@ -163,6 +163,7 @@ type past struct {
 	started    time.Time
 	unfinished bool                     // the run before did not complete
 	agent      string                   // who works, or worked last
+	namedBy    string                   // what decided that, as in Status.AgentFrom
 	paced      bool                     // it is not the wanted one, or has another model, for the sake of PACE
 	unproved   string                   // task of a call that was killed: no check saw its tick; empty: none
 	warned     bool                     // the end was put off once, because its proof became weaker

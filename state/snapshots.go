@@ -41,6 +41,7 @@ type Status struct {
 	Next               string        `json:"next"`   // what a person types or does next, after an end
 	Agent              string        `json:"agent"`
 	Model              string        `json:"model"`
+	AgentFrom          string        `json:"agent_from,omitempty"` // what names them: task, plan, agent use or options
 	SessionID          string        `json:"session_id"`
 	Task               TaskStatus    `json:"task"`
 	Phase              string        `json:"phase"`

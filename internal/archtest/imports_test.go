@@ -89,6 +89,7 @@ var floors = map[string]int{
 	"runner/turn/stop":    2, // how people end a turn
 	"monitor/canvas":      4, // text on a part of the screen
 	"monitor/keys":        5, // what keys do, as people see it, and what they type
+	"monitor/models":      6, // the page of agents and models: names and keys in, cells and a verb out
 	"monitor/tasks":       6, // the page of tasks: tasks and keys in, cells and verbs out
 	"state/view/report":   3, // what a run came to, on one page: events and patches in, text and HTML out
 	"runner/turn/redact":  2, // events without keys and tokens
@@ -209,7 +210,7 @@ var bans = []ban{
 	{in: "cmd/ralph", what: "net/http", linked: true, why: offline},
 	{in: "cmd/ralph-status", what: "net/http", linked: true, why: offline},
 	{in: "cmd/ralph-monitor", what: "net/http", linked: true, why: offline},
-	{in: "monitor", what: module, but: []string{"state", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/canvas", "monitor/keys", "monitor/tasks"},
+	{in: "monitor", what: module, but: []string{"state", "state/note", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/canvas", "monitor/keys", "monitor/tasks", "monitor/models"},
 		why: "runner and monitor meet only in files"},
 }
 

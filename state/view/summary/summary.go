@@ -159,7 +159,7 @@ func Of(m *view.Model, now time.Time) Summary {
 	if !st.StartedAt.IsZero() {
 		v.Elapsed = view.Span(until.Sub(st.StartedAt))
 	}
-	v.Identity = lineOf(" · ", st.Agent, st.Model, view.Prefix("next: ", strings.TrimSpace(m.Next.Agent+" "+m.Next.Model)), view.Prefix("run ", st.RunID))
+	v.Identity = lineOf(" · ", view.Join(" ", view.Join(" · ", st.Agent, st.Model), from(st)), view.Prefix("next: ", strings.TrimSpace(m.Next.Agent+" "+m.Next.Model)), view.Prefix("run ", st.RunID))
 	v.Rule = termtext.Line(view.Prefix("rule ", st.Rule))
 	v.Plan = newPlan(st)
 	if active {
@@ -379,4 +379,12 @@ func newBreaker(b state.Breaker, now time.Time) Breaker {
 		v.Counters += " · since " + view.Clock(b.LastChange, now)
 	}
 	return v
+}
+
+// from is what names agent and model; empty: not known.
+func from(st state.Status) string {
+	if st.AgentFrom == "" {
+		return ""
+	}
+	return "(" + st.AgentFrom + ")"
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -31,22 +30,19 @@ func NewAgentCmd(f *cmdline.Factory) *cobra.Command {
 }
 
 func newListCmd(f *cmdline.Factory) *cobra.Command {
-	return &cobra.Command{
+	machine := false
+	cmd := &cobra.Command{
 		Use: "list", Short: "Show every agent: whether it is installed and logged in, its version, its models", Args: cmdline.NoArgs,
 		Long: "Show every agent: whether it is installed and logged in, its version, its models. No call is made.\n\n" +
 			"LOGIN: yes; key: a variable holds one, which nobody has tried; no; ?: it cannot be known without a call.",
 		Example: "  ralph agent list",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return listRun(cmd.Context(), f) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return listRun(cmd.Context(), f, machine) },
 	}
+	cmd.Flags().BoolVar(&machine, "json", false, "print JSON for programs")
+	return cmd
 }
 
-// listed is what is known of an agent without a call.
-type listed struct {
-	preflight.Health
-	login, models string
-}
-
-func listRun(ctx context.Context, f *cmdline.Factory) error {
+func listRun(ctx context.Context, f *cmdline.Factory, machine bool) error {
 	p, loader, err := preflight.Open(f, nil)
 	if err == nil {
 		err = p.FindAgents()
@@ -59,25 +55,17 @@ func listRun(ctx context.Context, f *cmdline.Factory) error {
 		return err
 	}
 	specs := append(agent.Specs(), p.Config.Agents()...)
-	found := make([]listed, len(specs))
-	ctx, cancel := context.WithTimeout(ctx, preflight.VersionBound)
-	defer cancel()
-	var wg sync.WaitGroup
+	names := make([]string, len(specs))
 	for i, spec := range specs {
-		one, err := p.Find(spec.Name)
-		if err != nil {
-			return err
-		}
-		wg.Go(func() {
-			h := p.Probe(ctx, one, untrusted != nil)
-			found[i] = listed{Health: h}
-			if h.Askable && h.Why == "" {
-				found[i].login = p.Login(ctx, one)
-				found[i].models = termtext.Some(p.Models(ctx, one, loader.StateHome()), 3)
-			}
-		})
+		names[i] = spec.Name
 	}
-	wg.Wait()
+	found, err := looker{p, untrusted != nil, loader.StateHome()}.at(ctx, names)
+	if err != nil {
+		return err
+	}
+	if machine {
+		return asJSON(f, names, found, p.Config.Agent)
+	}
 	w := tabwriter.NewWriter(f.Out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "  AGENT\tRUNS\tVERSION\tLOGIN\tMODELS\tPROGRAM\tFROM\tABOUT")
 	for i, spec := range specs {
@@ -91,7 +79,7 @@ func listRun(ctx context.Context, f *cmdline.Factory) error {
 		if at := p.Config.AgentSource(spec.Name); at.Kind != "" {
 			from = at.Where
 		}
-		cells := []string{mark + " " + spec.Name, runs, h.Version, h.login, h.models, h.Path, from, about}
+		cells := []string{mark + " " + spec.Name, runs, h.Version, h.login, termtext.Some(h.models, 3), h.Path, from, about}
 		for i, cell := range cells {
 			cells[i] = cmdline.Dash(cmdline.OneLine(cmdline.Inert(cell)))
 		}

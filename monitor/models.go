@@ -1,0 +1,61 @@
+package monitor
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"ralph/logs/termtext"
+	"ralph/monitor/models"
+)
+
+// agentsTimeout limits how long the agents may take to list their models.
+const agentsTimeout = 30 * time.Second
+
+// openModels opens the page of agents and models.
+func (u *ui) openModels() {
+	defer u.lock()()
+	switch {
+	case len(u.o.Ralph) == 0:
+		u.fail("no list of models: " + cmp.Or(u.o.NoControl, "this screen cannot run ralph"))
+		return
+	case !u.model.Alive:
+		u.say("no runner is alive here; start one with: ralph --agent NAME --model MODEL")
+		return
+	}
+	u.help = false
+	p := models.New(u.model.Status.Agent)
+	u.models = p
+	go func() {
+		defer u.caught()
+		ctx, cancel := context.WithTimeout(context.Background(), agentsTimeout)
+		defer cancel()
+		data, err := printed(ctx, u.o.Ralph, "agent", "list", "--json")
+		defer u.redraw()
+		defer u.lock()()
+		if err == nil {
+			err = p.Load(data)
+		}
+		if err != nil {
+			p.Fail(termtext.Line(err.Error()))
+		}
+	}()
+}
+
+// keyOfModels handles a key while that page is open: then every key is its own.
+func (u *ui) keyOfModels(e *tcell.EventKey) bool {
+	defer u.lock()()
+	if u.models == nil {
+		return false
+	}
+	verb, closed := u.models.Key(e)
+	if closed {
+		u.models = nil
+	}
+	if verb != nil {
+		u.act(verb...)
+	}
+	return true
+}

@@ -1,0 +1,197 @@
+// Package models is the monitor's page of agents and models: a person types until one is left,
+// and it says which verb of ralph makes the choice. It runs nothing itself.
+package models
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/sahilm/fuzzy"
+
+	"ralph/logs/termtext"
+	"ralph/monitor/canvas"
+	"ralph/monitor/keys"
+	"ralph/state/view/summary"
+)
+
+// agent is a row of `ralph agent list --json`.
+type agent struct {
+	Name   string   `json:"agent"`
+	Runs   bool     `json:"runs"`
+	Chosen bool     `json:"chosen"`
+	Models []string `json:"models"`
+}
+
+// choice is an agent with a model.
+type choice struct{ agent, model string }
+
+func (c choice) text() string { return strings.TrimSpace(c.agent + " " + c.model) }
+
+// Page is the page of models. It is not safe for concurrent use.
+type Page struct {
+	all      []choice
+	agents   map[string]bool
+	current  string // agent of the run
+	line     keys.Line
+	shown    []choice
+	selected int
+	top      int
+	ready    bool
+	why      string // the agents are not known
+}
+
+// New returns a page that waits for the agents. The current one takes models that are typed
+// without an agent.
+func New(current string) *Page { return &Page{current: current} }
+
+// Load reads what `ralph agent list --json` prints. Agents that do not run are left out.
+func (p *Page) Load(data []byte) error {
+	var agents []agent
+	if err := json.Unmarshal(data, &agents); err != nil {
+		return fmt.Errorf("read the list of agents: %w", err)
+	}
+	p.all, p.agents, p.ready = nil, map[string]bool{}, true
+	for _, a := range agents {
+		if !a.Runs {
+			continue
+		}
+		if a.Chosen && p.current == "" {
+			p.current = a.Name
+		}
+		p.agents[a.Name] = true
+		p.all = append(p.all, choice{agent: a.Name})
+		for _, m := range a.Models {
+			p.all = append(p.all, choice{a.Name, m})
+		}
+	}
+	if p.current != "" && !p.agents[p.current] { // it works, even if it cannot be found from here
+		p.agents[p.current] = true
+		p.all = append([]choice{{agent: p.current}}, p.all...)
+	}
+	p.find()
+	return nil
+}
+
+// Fail shows why the agents are not known.
+func (p *Page) Fail(why string) { p.why = why }
+
+type source []choice
+
+func (s source) String(i int) string { return s[i].text() }
+func (s source) Len() int            { return len(s) }
+
+// find narrows the list; what is typed can always be chosen as it is, at the end.
+func (p *Page) find() {
+	p.shown, p.selected, p.top = nil, 0, 0
+	typed := strings.Join(strings.Fields(p.line.Text), " ")
+	if typed == "" {
+		p.shown = p.all
+		return
+	}
+	exact := p.typed(typed)
+	for _, m := range fuzzy.FindFrom(typed, source(p.all)) {
+		if p.all[m.Index] != exact {
+			p.shown = append(p.shown, p.all[m.Index])
+		} else {
+			p.shown = append([]choice{exact}, p.shown...)
+		}
+	}
+	for _, c := range p.shown {
+		if c == exact {
+			return
+		}
+	}
+	p.shown = append(p.shown, exact)
+}
+
+// typed is a choice in a person's own words: an agent and a model, or a model of the current one.
+func (p *Page) typed(text string) choice {
+	first, rest, _ := strings.Cut(text, " ")
+	if p.agents[first] {
+		return choice{first, rest}
+	}
+	return choice{p.current, text}
+}
+
+// Key handles a key. It returns the verb to run, and whether the page is to be closed.
+func (p *Page) Key(e *tcell.EventKey) (verb []string, closed bool) {
+	switch keys.Name(e) {
+	case "up":
+		p.Scroll(-1)
+	case "down":
+		p.Scroll(1)
+	case "pgup":
+		p.Scroll(-10)
+	case "pgdn":
+		p.Scroll(10)
+	default:
+		before := p.line.Text
+		switch p.line.Key(e) {
+		case keys.Left:
+			return nil, true
+		case keys.Entered:
+			return p.choose(), true
+		}
+		if p.line.Text != before {
+			p.find()
+		}
+	}
+	return nil, false
+}
+
+// choose is the verb for the selected choice; nil: there is none.
+func (p *Page) choose() []string {
+	if !p.ready || p.selected >= len(p.shown) {
+		return nil
+	}
+	c := p.shown[p.selected]
+	if c.agent == "" {
+		return nil
+	}
+	verb := []string{"agent", "use"}
+	if c.model != "" {
+		verb = append(verb, "--model="+c.model)
+	}
+	return append(verb, "--", c.agent)
+}
+
+// Scroll moves the selection.
+func (p *Page) Scroll(by int) { p.selected = min(max(p.selected+by, 0), max(len(p.shown)-1, 0)) }
+
+// Draw draws the page.
+func (p *Page) Draw(c canvas.Canvas) {
+	plain := tcell.StyleDefault
+	c.Title(canvas.Title{Name: "Agent and model from the next turn on", Key: "m", Focused: true})
+	c = c.Rows(1, c.H-1)
+	switch {
+	case p.why != "":
+		c.Text(1, 0, c.Tone(summary.Bad), termtext.Fit(p.why, c.W-2))
+		return
+	case !p.ready:
+		c.Text(1, 0, c.Dim(), termtext.Fit("asking the agents for their models …", c.W-2))
+		return
+	case len(p.shown) == 0:
+		c.Text(1, 0, c.Dim(), "no agent runs here; see: ralph agent list")
+		return
+	}
+	p.top = max(min(p.top, p.selected, len(p.shown)-c.H), p.selected-c.H+1, 0)
+	for y := 0; y < c.H && p.top+y < len(p.shown); y++ {
+		one, style := p.shown[p.top+y], plain
+		row := c.Rows(y, 1)
+		if p.top+y == p.selected {
+			style = style.Reverse(true)
+			row.Text(0, 0, style, strings.Repeat(" ", c.W))
+		}
+		x := row.Text(1, 0, style.Bold(true), termtext.Fit(termtext.Line(one.agent), 14))
+		model := one.model
+		if model == "" {
+			model = "its own default"
+		}
+		row.Text(max(x+2, 17), 0, style, termtext.Fit(termtext.Line(model), max(c.W-19, 0)))
+	}
+}
+
+// DrawAsk draws what is typed in the last row.
+func (p *Page) DrawAsk(c canvas.Canvas) { p.line.Draw(c, "model, or agent and model: ") }
