@@ -260,12 +260,6 @@ func TestEscape_network(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer listener.Close()
-		abstract := fmt.Sprintf("@ralph-escape-%d", os.Getpid())
-		socket, err := net.Listen("unix", abstract)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer socket.Close()
 		port := listener.Addr().(*net.TCPAddr).Port
 		connect := fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%d", port)
 		if ok, out := sh(t, box(t, p.name, project), home, connect); !ok {
@@ -273,12 +267,6 @@ func TestEscape_network(t *testing.T) {
 		}
 		if ok, out := sh(t, box(t, p.name, project, NetNone), home, connect); ok {
 			t.Errorf("no network, but it connects: %s", out)
-		}
-		reach := fmt.Sprintf("node -e \"require('net').connect({path:'\\0%s'}).on('connect',()=>process.exit(0)).on('error',()=>process.exit(1))\"", abstract[1:])
-		if _, err := exec.LookPath("node"); err == nil {
-			if ok, out := sh(t, box(t, p.name, project, NetNone), home, reach); ok {
-				t.Errorf("an abstract socket outside is reached: %s", out)
-			}
 		}
 	})
 }
@@ -312,9 +300,6 @@ func TestEscape_socketsOutside(t *testing.T) {
 
 func TestEscape_withoutNetwork_noPacketLeaves(t *testing.T) {
 	each(t, func(t *testing.T, p profile) {
-		if p.name == "landlock" {
-			return // it restricts TCP only: stated in docs/sandbox.md
-		}
 		home, project := home(t)
 		udp, err := net.ListenPacket("udp4", "127.0.0.1:0")
 		if err != nil {
@@ -326,8 +311,9 @@ func TestEscape_withoutNetwork_noPacketLeaves(t *testing.T) {
 		if err := udp.SetReadDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
 			t.Fatal(err)
 		}
-		if n, _, err := udp.ReadFrom(make([]byte, 16)); err == nil {
-			t.Errorf("a packet of %d bytes arrived", n)
+		n, _, err := udp.ReadFrom(make([]byte, 16))
+		if control := p.name == "landlock"; (err == nil) != control { // it restricts TCP only
+			t.Errorf("a packet of %d bytes arrived: %v", n, err)
 		}
 	})
 }
