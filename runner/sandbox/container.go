@@ -192,11 +192,12 @@ func Engines() []string { return []string{"podman", "docker"} }
 func (s Settings) InContainer() bool { return slices.Contains(Engines(), s.Sandbox) }
 
 // NeedsProgram returns an error if commands run in a container whose image lacks the
-// program.
-func (s Settings) NeedsProgram(ctx context.Context, name string) error {
-	if !s.InContainer() {
+// program. One in the project's folder is there.
+func (s Settings) NeedsProgram(ctx context.Context, dir, name string) error {
+	if !s.InContainer() || within(name, dir) {
 		return nil
 	}
+	name = filepath.Base(name) // as it is started
 	e := engine(s.Sandbox)
 	ctx, cancel := context.WithTimeout(ctx, firstRun)
 	defer cancel()

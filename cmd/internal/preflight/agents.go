@@ -229,7 +229,7 @@ func (p *Project) inImage(ctx context.Context) error {
 	for _, w := range p.named() {
 		one, err := p.Find(w.who.Agent)
 		if err == nil {
-			err = p.Config.Settings.NeedsProgram(ctx, program(one))
+			err = p.Config.Settings.NeedsProgram(ctx, p.Dir, p.absolute(program(one)))
 		}
 		if err != nil {
 			return &cmdline.ExitError{Code: rules.ExitAgent, Text: fmt.Sprintf("the agent %s cannot run: %v", w.who.Agent, err)}
