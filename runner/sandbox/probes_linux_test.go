@@ -84,8 +84,15 @@ func probesOf(t *testing.T) map[string]probe {
 		"the files of ralph":       {script: fmt.Sprintf("test -e /proc/%d/root/etc/passwd && ls /proc/%[1]d/fd | grep -q .", self)},
 		"a signal to ralph":        {script: fmt.Sprintf("kill -0 %d", self)},
 	}
+	withPrograms(t, probes)
+	return probes
+}
+
+// withPrograms adds probes that need programs of their own.
+func withPrograms(t *testing.T, probes map[string]probe) {
+	t.Helper()
 	if _, err := exec.LookPath("tmux"); err == nil {
-		name := fmt.Sprintf("ralph-escape-%d", self)
+		name := fmt.Sprintf("ralph-escape-%d", os.Getpid())
 		tmux := func(args ...string) error {
 			cmd := exec.Command("tmux", append([]string{"-L", name, "-f", os.DevNull}, args...)...)
 			cmd.Env = append(os.Environ(), "TMUX_TMPDIR=/tmp")
@@ -95,7 +102,7 @@ func probesOf(t *testing.T) map[string]probe {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = tmux("kill-server") })
-		probes["the tmux server"] = probe{script: "TMUX_TMPDIR=/tmp tmux -L " + name + " list-sessions", works: "landlock", net: none}
+		probes["the tmux server"] = probe{script: "TMUX_TMPDIR=/tmp tmux -L " + name + " list-sessions", works: "landlock", net: []string{NetNone}}
 	}
 	if _, err := exec.LookPath("strace"); err == nil {
 		victim := exec.Command("sleep", "600")
@@ -105,5 +112,4 @@ func probesOf(t *testing.T) map[string]probe {
 		t.Cleanup(func() { _ = victim.Process.Kill(); _ = victim.Wait() })
 		probes["ptrace"] = probe{script: fmt.Sprintf("timeout 1 strace -o /dev/null -p %d; test $? = 124", victim.Process.Pid)}
 	}
-	return probes
 }
