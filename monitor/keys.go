@@ -80,3 +80,11 @@ func (u *ui) hints(v summary.Summary) []keys.Hint {
 	}
 	return all
 }
+
+// Keys are the names of all keys that do something.
+func Keys() (names []string) {
+	for _, b := range bindings() {
+		names = append(names, strings.Fields(b.keys)...)
+	}
+	return names
+}

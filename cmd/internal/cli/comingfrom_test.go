@@ -18,6 +18,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/config"
+	"ralph/monitor"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/prompt"
 	"ralph/runner/rules"
@@ -101,7 +102,7 @@ func testNames(t *testing.T, root string) map[string]bool {
 
 // existing reports whether a name in the documents stands for something that is there.
 func existing(t *testing.T, root string) func(name string) bool {
-	known := append(stateFiles(t), ".ralphrc", "last_action")
+	known := append(append(stateFiles(t), ".ralphrc", "last_action"), monitor.Keys()...)
 	for _, o := range config.Table() {
 		known = append(append(known, o.Key), o.Aliases...)
 	}

@@ -231,7 +231,7 @@ func TestDiff_iterationOrRange_isAPatch(t *testing.T) {
 		{"1..3", []string{"+bad", "+three"}, []string{"one.txt"}, 0},
 		{"0..2", []string{"+one", "+bad"}, []string{"three"}, 0},
 		{"4", []string{"has no iteration 4"}, nil, rules.ExitUsage},
-		{"x", []string{"not the number"}, nil, rules.ExitUsage},
+		{"x", []string{"no iteration or task"}, nil, rules.ExitUsage},
 		{"1..", []string{"not the number"}, nil, rules.ExitUsage},
 		{"3..1", []string{"3..1 goes backwards", "ralph diff 1..3"}, []string{"+three"}, rules.ExitUsage},
 	} {
