@@ -42,9 +42,6 @@ func (c *Config) Reviewers() error {
 			return &UsageError{row.source.Where, judgesKey + ": " + err.Error()}
 		}
 	}
-	if c.Worktrees() && (c.QA || len(c.Judges)+len(c.judges) > 0) {
-		return &UsageError{"QA, JUDGES", "reviewers look at one task at a time: they need PARALLEL=1 and ISOLATE=none"}
-	}
 	if _, err := c.Spec(c.QAAgent); err != nil && c.QAAgent != "" {
 		return &UsageError{c.sources["QA_AGENT"].Where, "QA_AGENT: " + err.Error()}
 	}

@@ -152,8 +152,15 @@ func reviewOf(it *view.Iteration, row summary.IterationRow) []view.Line {
 			add(view.RoleError, "check "+name+" failed")
 		}
 	}
+	for _, v := range it.Verdicts {
+		role := view.RoleWarning
+		if v.Passes() {
+			role = view.RoleGood
+		}
+		add(role, "verdict of "+v.Line())
+	}
 	switch {
-	case len(it.Checks) > 0:
+	case len(it.Checks)+len(it.Verdicts) > 0:
 	case it.Running():
 		add(view.RoleNote, "no check has run yet")
 	default:

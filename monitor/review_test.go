@@ -18,13 +18,14 @@ func TestKeys_r_reviewsTheIteration(t *testing.T) {
 	pr := living(t)
 	const run = "20261120-131810"
 	for _, p := range []state.Payload{state.Check{Name: "lint", Passed: true}, state.Check{Name: "test", Output: "x"},
-		state.Finding{Source: state.FoundByAudit, File: "a_test.go", Text: "a_test.go: 2 tests fewer"}} {
+		state.Finding{Source: state.FoundByAudit, File: "a_test.go", Text: "a_test.go: 2 tests fewer"},
+		state.Verdict{Name: "qa", Agent: "codex", Verdict: state.VerdictFail, Reasons: []state.Reason{{Text: "no test"}}}} {
 		pr.Add(state.NewEvent(state.Origin{Run: run, Iteration: 7}, time.Now(), p))
 	}
 	p := openPane(t, pr.Dir, [2]int{100, 30})
 	p.shows("RUNNING", "6 Live log .ralph/live.log")
 	p.keys("r")
-	p.shows("r Review of iteration 7", "check lint passed", "check test failed", "finding: a_test.go: 2 tests fewer")
+	p.shows("r Review of iteration 7", "check lint passed", "check test failed", "finding: a_test.go: 2 tests fewer", "verdict of qa (codex): fail: no test")
 	p.keys("Left")
 	p.shows("r Review of iteration 6", "no check ran", "diff will act soon")
 	p.keys("r")

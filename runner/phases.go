@@ -110,6 +110,11 @@ func (r *Run) concludeReview(t task.Task, o roles.Outcome) rules.Decision {
 	r.notes.NextPrompt = state.NextPrompt{Task: t.ID, Last: d.Reason, Feedback: d.Feedback}
 	r.out.Status(func(s *state.Status) { s.Verdicts = o.Verdicts })
 	r.review.Judged(t, o)
+	if wrote, err := r.plan.Judged(t, o.Results(logs.Redact)); err != nil {
+		r.d.Log.Warn("the verdicts are not in the plan", logs.KeyTask, t.ID, logs.KeyError, err)
+	} else if wrote {
+		r.worker.Forget()
+	}
 	refused := n.Review.Refused + 1
 	switch {
 	case d.PutAside:

@@ -74,6 +74,22 @@ var reviewFakes = map[string]func(*fake) int{
 		lesson := map[bool]string{true: "Dates are stored as strings in local time", false: "Invoices live below billing/ledger"}[f.call == 1]
 		return f.result("Did it.\n<learning>"+lesson+"</learning>\n"+block(!open1(planName), ""), nil)
 	},
+	"prd-witness": func(f *fake) int { // its evidence is there from the second call on
+		if code, asked := f.verdict(func(_, nonce string) string {
+			if !strings.Contains(f.prompt, "I saw it work") {
+				return says(nonce, "fail", 10, "not seen")
+			}
+			return says(nonce, "pass", 90, "")
+		}); asked {
+			return code
+		}
+		put("work.txt", fmt.Sprint(f.call))
+		if f.call > 1 {
+			put("proof.txt", "I saw it work")
+		}
+		put("prd/auth.json", strings.NewReplacer(`"pending"`, `"completed"`, `"in_progress"`, `"completed"`).Replace(read1("prd/auth.json")))
+		return f.result("Did it."+block(false, ""), nil)
+	},
 	"strict": func(f *fake) int {
 		if code, asked := f.verdict(func(_, nonce string) string { return says(nonce, "concerns", 60, "not good enough") }); asked {
 			return code
@@ -351,5 +367,26 @@ func TestAIOS_storyIsDevelopedAndReviewed(t *testing.T) {
 	}
 	if log, _ := exec.Command("git", "-C", b.dir, "log", "--format=%s").Output(); !strings.Contains(string(log), "feat: 1.2 - ") {
 		t.Errorf("commits:\n%s", log)
+	}
+}
+
+func TestJudges_ofAPRDItem_verdictsAreWrittenBack(t *testing.T) {
+	b := newBench(t, "prd-witness")
+	b.write("prd/auth.json", `{
+  "items": [
+    {"id": "A1", "description": "log in", "status": "pending", "evidence_path": "proof.txt",
+     "judges": [{"name": "Witness", "persona": "You believe what you see.", "require_evidence": true}]}
+  ]
+}
+`)
+	b.d.Plan = filepath.Join(b.dir, "prd")
+	b.repository()
+	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
+	if got, want := b.course(), "developer continue, judge review_refused, developer continue, judge review_passed"; got != want {
+		t.Errorf("course %s\nwant   %s", got, want)
+	}
+	plan := b.read("prd/auth.json")
+	if !strings.Contains(plan, `"judge_results": [{"judge":"Witness","agent":"claude","verdict":"pass","score":90,"passed":true,"reasons":[]}]}`) || !strings.Contains(plan, `"completed"`) {
+		t.Errorf("plan %s", plan)
 	}
 }

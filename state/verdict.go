@@ -61,6 +61,14 @@ func (Verdict) Kind() Kind { return KindVerdict }
 // Passes reports whether the reviewer lets the task pass.
 func (v Verdict) Passes() bool { return v.Verdict == VerdictPass && v.Score >= v.Threshold }
 
+// Short is the verdict in a few words, for people.
+func (v Verdict) Short() string {
+	if v.Verdict == VerdictPass && !v.Passes() {
+		return fmt.Sprintf("%s: %d of 100, needs %d", v.Name, v.Score, v.Threshold)
+	}
+	return v.Name + ": " + v.Verdict
+}
+
 // Line is the verdict in one line, for people.
 func (v Verdict) Line() string {
 	text := fmt.Sprintf("%s (%s): %s", v.Name, v.Agent, v.Verdict)

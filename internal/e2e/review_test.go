@@ -46,28 +46,34 @@ func (w *project) verdicts() (all []string, changed int) {
 	return all, changed
 }
 
+// twoVendors are the CLIs that a review is tried with.
+func twoVendors() []agentCLI { return []agentCLI{claude(), codex()} }
+
 func TestReview_taskGoesThroughAllPhases(t *testing.T) {
-	w := newProject(t, claude(), 1, mockllm.Scenario{Runs: [][]mockllm.Step{
-		mockllm.Work(1, true), judged("fail", 20, "it is not enough"), mockllm.Work(1, true), judged("pass", 90, ""), judged("pass", 80, ""),
-	}})
-	w.Set("QA", "true")
-	w.Set("JUDGES", "security")
-	exit := w.ralph("run").Wait(2 * time.Minute)
-	w.finished(exit, 1)
-	got, changed := w.verdicts()
-	if want := []string{"qa fail", "qa pass", "Security Auditor pass"}; !slices.Equal(got, want) {
-		t.Errorf("verdicts %q, want %q", got, want)
-	}
-	if changed != 0 {
-		t.Errorf("reviewers could write %d files", changed)
-	}
-	prompts := w.mock.Prompts(scenario)
-	if len(prompts) != 5 || !strings.Contains(prompts[2], "task1.txt:1: it is not enough") {
-		t.Errorf("%d prompts; the developer's second one:\n%s", len(prompts), prompts[min(2, len(prompts)-1)])
-	}
-	if len(prompts) > 3 && !strings.Contains(prompts[3], "+task 1") {
-		t.Errorf("the reviewer does not see the change:\n%s", prompts[3])
-	}
+	each(t, twoVendors(), func(t *testing.T, a agentCLI) {
+		w := newProject(t, a, 1, mockllm.Scenario{Runs: [][]mockllm.Step{
+			mockllm.Work(1, true), judged("fail", 20, "it is not enough"), mockllm.Work(1, true), judged("pass", 90, ""), judged("pass", 80, ""),
+		}})
+		w.Set("AGENT", a.name)
+		w.Set("QA", "true")
+		w.Set("JUDGES", "security")
+		exit := w.ralph("run").Wait(2 * time.Minute)
+		w.finished(exit, 1)
+		got, changed := w.verdicts()
+		if want := []string{"qa fail", "qa pass", "Security Auditor pass"}; !slices.Equal(got, want) {
+			t.Errorf("verdicts %q, want %q", got, want)
+		}
+		if changed != 0 {
+			t.Errorf("reviewers could write %d files", changed)
+		}
+		prompts := w.mock.Prompts(scenario)
+		if len(prompts) != 5 || !strings.Contains(prompts[2], "task1.txt:1: it is not enough") {
+			t.Errorf("%d prompts; the developer's second one:\n%s", len(prompts), prompts[min(2, len(prompts)-1)])
+		}
+		if len(prompts) > 3 && !strings.Contains(prompts[3], "+task 1") {
+			t.Errorf("the reviewer does not see the change:\n%s", prompts[3])
+		}
+	})
 }
 
 func TestReview_anotherVendorsAgentIsInstalled_itReviews(t *testing.T) {
@@ -90,14 +96,32 @@ func TestReview_anotherVendorsAgentIsInstalled_itReviews(t *testing.T) {
 }
 
 func TestReview_judgeRefusesThreeTimes_theTaskIsPutAside(t *testing.T) {
-	round := [][]mockllm.Step{mockllm.Work(1, true), judged("fail", 20, "an open door")}
-	w := newProject(t, claude(), 1, mockllm.Scenario{Runs: slices.Concat(round, round, round)})
-	w.Set("JUDGES", "security")
-	exit := w.ralph("run").Wait(2 * time.Minute)
-	if s := w.status(); exit != 8 || s.Rule != "tasks_put_aside" || !strings.Contains(s.Reason, "an open door") {
-		t.Errorf("exit %d, %+v", exit, s)
+	each(t, twoVendors(), func(t *testing.T, a agentCLI) {
+		round := [][]mockllm.Step{mockllm.Work(1, true), judged("fail", 20, "an open door")}
+		w := newProject(t, a, 1, mockllm.Scenario{Runs: slices.Concat(round, round, round)})
+		w.Set("AGENT", a.name)
+		w.Set("JUDGES", "security")
+		exit := w.ralph("run").Wait(2 * time.Minute)
+		if s := w.status(); exit != 8 || s.Rule != "tasks_put_aside" || !strings.Contains(s.Reason, "an open door") {
+			t.Errorf("exit %d, %+v", exit, s)
+		}
+		if got, _ := w.verdicts(); len(got) != 3 {
+			t.Errorf("verdicts %q", got)
+		}
+	})
+}
+
+func TestReview_inWorktrees_onlyWhatPassesLands(t *testing.T) {
+	w := newProject(t, claude(), 1, mockllm.Scenario{Runs: [][]mockllm.Step{
+		mockllm.Work(1, true), judged("fail", 20, "it is not enough"), mockllm.Work(1, true), judged("pass", 90, ""),
+	}})
+	w.Set("QA", "true")
+	w.Set("ISOLATE", "worktree")
+	w.finished(w.ralph("run").Wait(2*time.Minute), 1)
+	if got, changed := w.verdicts(); !slices.Equal(got, []string{"qa fail", "qa pass"}) || changed != 0 {
+		t.Errorf("verdicts %q, %d files changed", got, changed)
 	}
-	if got, _ := w.verdicts(); len(got) != 3 {
-		t.Errorf("verdicts %q", got)
+	if prompts := w.mock.Prompts(scenario); len(prompts) != 4 || !strings.Contains(prompts[3], "+task 1") {
+		t.Errorf("%d prompts; the reviewer does not see the change:\n%s", len(prompts), prompts[len(prompts)-1])
 	}
 }

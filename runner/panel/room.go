@@ -156,14 +156,34 @@ func (r *room) names() []string {
 // readEvidence reads the files that show the result: those in the task's folder of evidence.
 func (r *room) readEvidence(dir string) {
 	left := maxEvidence
-	_ = walk.Files(filepath.Join(dir, r.evidence), &left, func(name string, info fs.FileInfo) error {
-		text := fmt.Sprintf("[%d bytes that are no text: look at the file]", info.Size())
-		if data, err := state.ReadFile(filepath.Join(dir, r.evidence, name), maxFile); err == nil && utf8.Valid(data) {
-			text = string(data)
-		}
-		r.Evidence = append(r.Evidence, roles.Evidence{Path: filepath.ToSlash(filepath.Join(r.evidence, name)), Text: text})
+	r.readFolder(dir, r.evidence, &left)
+	named := filepath.FromSlash(r.sitting.Task.Evidence)
+	if named == "" || !filepath.IsLocal(named) || !inside(r.project, filepath.Join(r.project, named)) {
+		return
+	}
+	info, err := os.Lstat(filepath.Join(r.project, named))
+	switch {
+	case err != nil:
+	case info.IsDir():
+		r.readFolder(r.project, named, &left)
+	case info.Mode().IsRegular():
+		r.addEvidence(r.project, named, info)
+	}
+}
+
+func (r *room) readFolder(dir, folder string, left *int) {
+	_ = walk.Files(filepath.Join(dir, folder), left, func(name string, info fs.FileInfo) error {
+		r.addEvidence(dir, filepath.Join(folder, name), info)
 		return nil
 	})
+}
+
+func (r *room) addEvidence(dir, path string, info fs.FileInfo) {
+	text := fmt.Sprintf("[%d bytes that are no text: look at the file]", info.Size())
+	if data, err := state.ReadFile(filepath.Join(dir, path), maxFile); err == nil && utf8.Valid(data) {
+		text = string(data)
+	}
+	r.Evidence = append(r.Evidence, roles.Evidence{Path: filepath.ToSlash(path), Text: text})
 }
 
 // Collect takes over the evidence for a task from the place where its developer worked.

@@ -135,6 +135,18 @@ func (b *Book) Mark(id string, s task.State) (changed bool, err error) {
 	return store.Mark(b.File, id, s)
 }
 
+// Judged writes the verdicts on a task into the plan, where it has a place for them.
+func (b *Book) Judged(t task.Task, verdicts any) (changed bool, err error) {
+	if b.File.Path == "" {
+		return false, nil
+	}
+	text, err := json.Marshal(verdicts)
+	if err != nil {
+		return false, fmt.Errorf("write verdicts: %w", err)
+	}
+	return store.Judged(b.File.Path, t, string(text))
+}
+
 // Reopen takes back the mark of a task that is done, to what it said in an earlier plan, or
 // gives it to review where the format has a word for that.
 func (b *Book) Reopen(id string, earlier store.Plan, review bool) (t task.Task, changed bool, err error) {

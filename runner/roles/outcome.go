@@ -71,17 +71,37 @@ func Settle(all []state.Verdict) Outcome {
 func (o Outcome) Summary() string {
 	var names []string
 	for _, v := range o.Verdicts {
-		word := v.Verdict
-		if word == state.VerdictPass && !v.Passes() {
-			word = fmt.Sprintf("%d of 100, needs %d", v.Score, v.Threshold)
-		}
-		names = append(names, v.Name+": "+word)
+		names = append(names, v.Short())
 	}
 	text := strings.Join(names, ", ")
 	if len(o.Verdicts) > 1 {
 		text += fmt.Sprintf(" (score %d)", o.Score)
 	}
 	return text
+}
+
+// Result is what a plan is told of one verdict.
+type Result struct {
+	Judge   string   `json:"judge"`
+	Agent   string   `json:"agent,omitempty"`
+	Verdict string   `json:"verdict"`
+	Score   int      `json:"score"`
+	Passed  bool     `json:"passed"`
+	Reasons []string `json:"reasons"`
+}
+
+// Results is what a plan is told.
+func (o Outcome) Results(hide func(string) string) []Result {
+	all := make([]Result, 0, len(o.Verdicts))
+	for _, v := range o.Verdicts {
+		v = v.Redacted(hide)
+		r := Result{Judge: v.Name, Agent: v.Agent, Verdict: v.Verdict, Score: v.Score, Passed: v.Passes(), Reasons: []string{}}
+		for _, why := range v.Reasons {
+			r.Reasons = append(r.Reasons, why.String())
+		}
+		all = append(all, r)
+	}
+	return all
 }
 
 // Feedback is what the developer is told after a refusal, a block for each reviewer that has

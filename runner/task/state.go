@@ -138,6 +138,9 @@ type Spot struct {
 	Item  Range // the whole task, with what is below it
 	Title Range // as the file spells it; End 0: it cannot be replaced
 	Order Range // the value that orders the tasks, such as a priority; End 0: there is none
+	// Results is where the verdicts of judges go. Its word for Done stands before them. The zero
+	// value: nowhere.
+	Results Place
 }
 
 // Parsed is what a format makes of files: a list, and for each of its tasks a Spot.

@@ -41,7 +41,8 @@ type Task struct {
 	Parallel  bool     `json:"parallel,omitempty"` // may be worked on beside others
 	Category  string   `json:"category,omitempty"`
 	Tags      []string `json:"tags,omitempty"`
-	Judges    []string `json:"judges,omitempty"` // who shall judge it
+	Judges    []string `json:"judges,omitempty"`   // who shall judge it
+	Evidence  string   `json:"evidence,omitempty"` // path of what shows that it is done, relative to the project
 	// File is the task's own file, relative to the plan's folder; empty: the plan is one file.
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`  // 1-based line of the box or state; 0: not known

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -174,6 +173,7 @@ func (r *reader) one(rec record) (task.Task, task.Spot, error) {
 		Category:    text(all.get("category")),
 		Tags:        texts(all.first("tags", "labels")),
 		Judges:      texts(all.get("judges")),
+		Evidence:    text(all.get("evidence_path")),
 		Choice:      all.choice(),
 	}
 	spot := task.Spot{Item: r.span(rec.value)}
@@ -183,6 +183,7 @@ func (r *reader) one(rec record) (task.Task, task.Spot, error) {
 	if v := all.first("priority", "order"); v.Exists() {
 		spot.Order = r.span(v)
 	}
+	spot.Results = r.results(rec)
 	if t.ID == "" {
 		return t, spot, fmt.Errorf("%s (line %d): %q is missing: it must be a unique text", rec.place, r.line(rec.value.Index), "id")
 	}
@@ -258,27 +259,6 @@ func (r *reader) truths(status bool) map[task.State]string {
 }
 
 var plainTruths = sync.OnceValue(func() map[task.State]string { return map[task.State]string{task.Open: "false", task.Done: "true"} })
-
-// stamps are the times that a change of state writes, where the record has them.
-func (r *reader) stamps(all object, spot *task.Spot) {
-	if !all.first("updated_at", "updatedAt").Exists() && !all.get("completed_at").Exists() {
-		return
-	}
-	now, always := `"`+task.Now+`"`, map[task.State]string{}
-	for s := range r.words.Write {
-		always[s] = now
-	}
-	back := maps.Clone(always)
-	for s := range back {
-		back[s] = "null"
-	}
-	back[task.Done] = now
-	for key, words := range map[string]map[task.State]string{"updated_at": always, "updatedAt": always, "completed_at": back} {
-		if v := all.get(key); v.Exists() && (v.Type == gjson.String || v.Type == gjson.Null) {
-			spot.States = append(spot.States, task.Place{Range: r.span(v), Words: words, Final: key == "completed_at"})
-		}
-	}
-}
 
 // where says where a task is.
 func (r *reader) where(i int) string {

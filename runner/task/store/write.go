@@ -69,6 +69,21 @@ func Mark(f File, id string, s task.State) (changed bool, err error) {
 	return err == nil, err
 }
 
+// Judged writes the verdicts on a task, as JSON, where its record has a place for them. It
+// reports whether the files have changed.
+func Judged(path string, t task.Task, verdicts string) (changed bool, err error) {
+	err = update(path, nil, func(p *plan) ([]edit, error) {
+		i, err := task.Locate(p.Tasks, t)
+		if err != nil || p.Spots[i].Results.Words == nil {
+			return nil, err
+		}
+		changed = true
+		to := p.Spots[i].Results
+		return []edit{{to.Range, to.Words[task.Done] + verdicts}}, nil
+	})
+	return changed && err == nil, err
+}
+
 func set(path string, t task.Task, s task.State, word string) error {
 	err := update(path, nil, func(p *plan) ([]edit, error) { return p.marks(t, s, word) })
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"ralph/logs/termtext"
@@ -41,7 +42,11 @@ func Row(m *view.Model, i int, now time.Time) IterationRow {
 		if it.Files > 0 {
 			files = termtext.Count(it.Files, "file")
 		}
-		v.Text = lineOf(": ", lineOf(", ", outcomeOf(it), view.Unless("continue", it.Rule), files), it.Failed)
+		rule := view.Unless("continue", it.Rule)
+		if said := verdictsOf(it); said != "" { // they say it all
+			files, rule = said, ""
+		}
+		v.Text = lineOf(": ", lineOf(", ", outcomeOf(it), rule, files), it.Failed)
 		v.Mark, v.Tone = iterationMark(it)
 	}
 	return v
@@ -60,6 +65,15 @@ func outcomeOf(it *view.Iteration) string {
 	return view.Unless(view.CompletedTurn, it.Outcome)
 }
 
+// verdictsOf is what reviewers said; empty: none looked.
+func verdictsOf(it *view.Iteration) string {
+	var all []string
+	for _, v := range it.Verdicts {
+		all = append(all, v.Short())
+	}
+	return view.Prefix("review: ", strings.Join(all, ", "))
+}
+
 // saysBlocked is the STATUS of an agent that cannot go on.
 const saysBlocked = "BLOCKED"
 
@@ -73,6 +87,8 @@ func iterationMark(it *view.Iteration) (string, Tone) {
 		return "»", Calm
 	case it.Action == "wait":
 		return "○", Warn
+	case it.Rule == "review_passed":
+		return "✓", Good
 	case it.Outcome != view.CompletedTurn || it.Rule != "continue" || it.Says == saysBlocked:
 		return "!", Warn
 	case it.Files == 0:

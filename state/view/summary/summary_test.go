@@ -284,3 +284,30 @@ func TestOf_bounds_standWithTheNearestFirst(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestRow_reviewers_sayWhatTheyThink(t *testing.T) {
+	for _, c := range []struct {
+		rule, mark, text string
+		verdicts         []state.Verdict
+	}{
+		{"review_passed", "✓", "review: qa: pass", []state.Verdict{{Name: "qa", Verdict: state.VerdictPass}}},
+		{"review_refused", "!", "review: Security Auditor: fail, UX Designer: 60 of 100, needs 70",
+			[]state.Verdict{{Name: "Security Auditor", Verdict: state.VerdictFail}, {Name: "UX Designer", Verdict: state.VerdictPass, Score: 60, Threshold: 70}}},
+	} {
+		m := &view.Model{}
+		all := []state.Payload{state.IterationStart{}}
+		for _, v := range c.verdicts {
+			all = append(all, v)
+		}
+		for _, p := range append(all, state.IterationEnd{Outcome: view.CompletedTurn, Decision: state.Decision{Action: "continue", Rule: c.rule}}) {
+			m.Run.Add(state.NewEvent(state.Origin{Iteration: 1}, noon, p))
+		}
+		if r := Row(m, 0, noon); r.Mark != c.mark || r.Text != c.text {
+			t.Errorf("%s: %q %q", c.rule, r.Mark, r.Text)
+		}
+		m.Status.Verdicts = c.verdicts
+		if text := Text(m, noon, 0); !strings.Contains(text, "\nreview    "+c.verdicts[0].Line()) {
+			t.Errorf("ralph status does not say it:\n%s", text)
+		}
+	}
+}

@@ -52,19 +52,12 @@ func Text(m *view.Model, now time.Time, width int) string {
 		}
 		row("cost", view.Join(" · ", v.Cost, v.Tokens))
 	}
-	var passed []string
-	label := "checks"
-	for i, k := range v.Checks {
-		if k.Tone == Good || i >= maxRed {
-			passed = append(passed, k.Text)
-			continue
-		}
-		row(label, k.Text)
-		label = ""
-	}
-	row(label, view.Join(" · ", passed...))
+	checkRows(v.Checks, row)
 	for _, n := range v.Notes {
 		row("finding", view.Join(" ", view.Clock(n.At, now), n.Text))
+	}
+	for i, said := range m.Status.Verdicts { // of the latest phase
+		wrapped([]string{"review", ""}[min(i, 1)], termtext.Line(said.Line()))
 	}
 	for i, line := range ending(v, min(width, 80)-10) {
 		row([]string{"breaker", "ends when", ""}[min(i, 2)], line)
@@ -73,6 +66,21 @@ func Text(m *view.Model, now time.Time, width int) string {
 		row("problem", p)
 	}
 	return b.String()
+}
+
+// checkRows are those that have not passed, a line each, and then the others.
+func checkRows(all []CheckLine, row func(label, text string)) {
+	var passed []string
+	label := "checks"
+	for i, k := range all {
+		if k.Tone == Good || i >= maxRed {
+			passed = append(passed, k.Text)
+			continue
+		}
+		row(label, k.Text)
+		label = ""
+	}
+	row(label, view.Join(" · ", passed...))
 }
 
 func (p Plan) rows(row func(label, text string)) {

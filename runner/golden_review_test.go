@@ -1,0 +1,62 @@
+package runner
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph/runner/hooks"
+	"ralph/runner/points"
+	"ralph/runner/task"
+	"ralph/state"
+)
+
+// The prompts of a run without reviewers, hooks and lessons, as they were before there were any;
+// only the rule about questions is newer.
+const plainPrompts = "testdata/plain-prompts.golden"
+
+func TestPrompts_ofARunThatUsesNoneOfIt_areTheSameToTheByte(t *testing.T) {
+	want, err := os.ReadFile(plainPrompts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, "memory", "[ ] one", "[ ] two")
+	b.o.Learn = true // as by default
+	b.check("true")
+	b.run(t.Context())
+	got := strings.ReplaceAll(b.read("prompt-1")+"\n=====\n"+b.read("prompt-2"), b.dir, "DIR")
+	if got != string(want) {
+		t.Errorf("the prompts have changed:\n%s", got)
+	}
+}
+
+// Points without hooks, and the question whether anybody reviews, are asked in each iteration.
+func TestPoints_withoutHooksAndReviewers_costNothingNextToAnIteration(t *testing.T) {
+	b := newBench(t, "worker", "[ ] one", "[ ] two", "[ ] three")
+	r := New(b.o, b.d)
+	began := time.Now()
+	end, err := r.Run(t.Context())
+	if err != nil || end.Iterations != 3 {
+		t.Fatalf("%+v, %v", end, err)
+	}
+	iteration := time.Since(began) / time.Duration(end.Iterations)
+	const rounds = 1000
+	one := task.Task{ID: "1", Title: "one"}
+	began = time.Now()
+	for range rounds {
+		for _, p := range hooks.Points() {
+			if v := r.at(t.Context(), points.Moment{Point: p.Point, Task: one}); v.Ran {
+				t.Fatal(p.Point)
+			}
+		}
+		if r.panel.Plan(one, state.Reviewing{}).Next("") != "" {
+			t.Fatal("somebody reviews")
+		}
+	}
+	each := time.Since(began) / rounds
+	t.Logf("%v of %v: %.4f %%", each, iteration, 100*float64(each)/float64(iteration))
+	if each > iteration/200 {
+		t.Errorf("the points of an iteration cost %v of its %v", each, iteration)
+	}
+}
