@@ -31,6 +31,7 @@ func bindings() []binding {
 		{"e", "", "open what is shown in $EDITOR: the file of a log, or a copy of a review", func(u *ui) { u.openWith(inEditor) }, false, false},
 		{"/", "search", "search backwards; a query in lower case matches any case", (*ui).askSearch, false, false},
 		{"i", "note", "write a note into the next prompt", (*ui).askForNote, false, true},
+		{"u", "", "answer the questions of agents: a number chooses an option, anything else is the answer", (*ui).openAnswers, false, false},
 		{"n", "", "next match, towards older lines", func(u *ui) { u.search(-1) }, false, false},
 		{"N", "", "next match, towards newer lines", func(u *ui) { u.search(1) }, false, false},
 		{"f", "", "follow the end of the log, or stop", (*ui).toggleFollow, false, false},

@@ -10,6 +10,7 @@ import (
 	"github.com/rivo/tview"
 
 	"ralph/logs/termtext"
+	"ralph/monitor/answers"
 	"ralph/monitor/canvas"
 	"ralph/monitor/keys"
 	"ralph/monitor/models"
@@ -27,6 +28,7 @@ const (
 	askQuery
 	askNote
 	askToAct
+	askAnswer
 )
 
 // questionBefore is what askToAct asks.
@@ -44,7 +46,8 @@ func questionBefore(verb string, m *view.Model) string {
 // lastRow is what the last row of the screen shows instead of the keys.
 type lastRow struct {
 	asks    question
-	verb    string // of askToAct
+	verb    string        // of askToAct
+	answers *answers.Page // of askAnswer
 	line    keys.Line
 	message string
 	until   time.Time // when message disappears
@@ -140,7 +143,7 @@ func (u *ui) Draw(screen tcell.Screen) {
 	c := canvas.Canvas{Screen: screen, X: x, Y: y, W: w, H: h, Colors: !u.o.NoColor}
 	v := summary.Of(&u.model, u.o.Now())
 	alone := u.alone
-	if u.page != nil || u.tasks != nil || u.models != nil || u.help {
+	if u.page != nil || u.tasks != nil || u.models != nil || u.help || u.answers != nil {
 		alone = panelLog
 	}
 	u.places = layout(w, h, alone, contents{len(v.Gauges), len(u.model.Run.Iterations), len(v.Checks), len(v.Notes), len(v.Plan.Slots)})
@@ -185,6 +188,8 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 		switch {
 		case u.models != nil:
 			u.models.Draw(c)
+		case u.answers != nil:
+			u.answers.Draw(c)
 		case u.help:
 			u.helpTop = keys.DrawHelp(c, u.hints(v), u.helpTop)
 			c.Text(8, 0, c.Dim(), view.Prefix(" ralph ", termtext.Line(u.o.Version))+" ")
@@ -211,6 +216,8 @@ func (u *ui) drawLast(c canvas.Canvas, v summary.Summary) {
 	switch {
 	case u.models != nil:
 		u.models.DrawAsk(c)
+	case u.asks == askAnswer && (u.message == "" || time.Now().After(u.until)):
+		u.answers.DrawAsk(c)
 	case u.asks == askQuery:
 		u.line.Draw(c, "/")
 	case u.asks == askNote:
@@ -238,6 +245,9 @@ func (u *ui) key(e *tcell.EventKey) {
 	switch asks {
 	case askQuery, askNote:
 		u.keyInput(e, asks)
+		return
+	case askAnswer:
+		u.keyAnswer(e)
 		return
 	case askToAct:
 		u.mu.Lock()

@@ -90,6 +90,7 @@ var floors = map[string]int{
 	"monitor/canvas":      4, // text on a part of the screen
 	"monitor/keys":        5, // what keys do, as people see it, and what they type
 	"monitor/models":      6, // the page of agents and models: names and keys in, cells and a verb out
+	"monitor/answers":     6, // the page of questions: questions and keys in, cells and verbs out
 	"monitor/tasks":       6, // the page of tasks: tasks and keys in, cells and verbs out
 	"state/view/report":   3, // what a run came to, on one page: events and patches in, text and HTML out
 	"runner/turn/redact":  2, // events without keys and tokens
@@ -211,6 +212,7 @@ var bans = []ban{
 	{in: "cmd/ralph-status", what: "net/http", linked: true, why: offline},
 	{in: "cmd/ralph-monitor", what: "net/http", linked: true, why: offline},
 	{in: "monitor", what: module, but: []string{"state", "state/note", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/canvas", "monitor/keys", "monitor/tasks", "monitor/models"},
+	{in: "monitor", what: module, but: []string{"state", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/answers", "monitor/canvas", "monitor/keys", "monitor/tasks"},
 		why: "runner and monitor meet only in files"},
 }
 

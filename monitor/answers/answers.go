@@ -1,0 +1,144 @@
+// Package answers is the page of the questions that wait for a person: questions and keys
+// in, cells and verbs out.
+package answers
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+
+	"ralph/logs/termtext"
+	"ralph/monitor/canvas"
+	"ralph/monitor/keys"
+	"ralph/state"
+	"ralph/state/question"
+	"ralph/state/view"
+	"ralph/state/view/summary"
+)
+
+// Page is the open page. What a person types is the answer to the selected question.
+type Page struct {
+	all      []question.Question // that are open
+	selected int
+	line     keys.Line
+}
+
+// Open is a page of what waits in a project; nil: nothing does.
+func Open(r *state.Reader) (*Page, error) {
+	list, err := question.In(r).List()
+	return New(list), err
+}
+
+// New is a page of the open ones among these questions; nil: there is none.
+func New(list []question.Question) *Page {
+	open := slices.DeleteFunc(slices.Clone(list), func(q question.Question) bool { return !q.Open() })
+	if len(open) == 0 {
+		return nil
+	}
+	return &Page{all: open}
+}
+
+// Act is what follows from a key. The zero value: nothing.
+type Act struct {
+	Close bool
+	Verb  []string // of ralph
+	Say   string
+}
+
+// Key takes a key.
+func (p *Page) Key(e *tcell.EventKey) Act {
+	switch e.Key() {
+	case tcell.KeyUp, tcell.KeyBacktab:
+		p.move(-1)
+		return Act{}
+	case tcell.KeyDown, tcell.KeyTab:
+		p.move(1)
+		return Act{}
+	}
+	switch p.line.Key(e) {
+	case keys.Left:
+		return Act{Close: true}
+	case keys.Entered:
+		return p.answer()
+	}
+	return Act{}
+}
+
+// move selects another question. What was typed was for the one before.
+func (p *Page) move(by int) {
+	to := min(max(p.selected+by, 0), len(p.all)-1)
+	if to != p.selected {
+		p.selected, p.line = to, keys.Line{}
+	}
+}
+
+// answer makes the verb. A number alone chooses an option where there are some.
+func (p *Page) answer() Act {
+	q, text := p.all[p.selected], strings.TrimSpace(p.line.Text)
+	n, err := strconv.Atoi(text)
+	switch {
+	case text == "":
+		return Act{Say: "type an answer first, or leave with esc"}
+	case err == nil && len(q.Options) > 0 && (n < 1 || n > len(q.Options)):
+		return Act{Say: fmt.Sprintf("%s has the options 1 to %d", q.ID, len(q.Options))}
+	case err == nil && len(q.Options) > 0:
+		return Act{Close: true, Verb: []string{"answer", q.ID, "--option", strconv.Itoa(n)}}
+	}
+	return Act{Close: true, Verb: []string{"answer", q.ID, "--", text}}
+}
+
+// Draw draws the selected question, with the others around it in a line each.
+func (p *Page) Draw(c canvas.Canvas) {
+	c.Title(canvas.Title{Name: "Questions", Key: "u", Focused: true, Right: fmt.Sprintf("%d of %d", p.selected+1, len(p.all))})
+	c = c.Rows(1, c.H-1)
+	type row struct {
+		x     int
+		text  string
+		style tcell.Style
+	}
+	var rows []row
+	add := func(x int, style tcell.Style, text string) {
+		for line := range strings.Lines(text) {
+			for _, part := range termtext.Wrap(termtext.Line(line), max(c.W-x-1, 1)) {
+				rows = append(rows, row{x, part, style})
+			}
+		}
+	}
+	plain, at, end := tcell.StyleDefault, 0, 0
+	for i, q := range p.all {
+		if i != p.selected {
+			rows = append(rows, row{1, termtext.Fit("  "+q.ID+" "+termtext.Line(q.Text), c.W-2), c.Dim()})
+			continue
+		}
+		at = len(rows)
+		add(1, c.Tone(summary.Warn).Bold(true), "▸ "+q.ID+" "+q.Text)
+		for n, option := range q.Options {
+			add(5, plain, fmt.Sprintf("%d %s", n+1, option))
+		}
+		add(5, c.Dim(), view.Prefix("task: ", q.Title))
+		if q.Context != "" && q.Context != q.Text {
+			add(5, c.Dim(), q.Context)
+		}
+		end = len(rows)
+	}
+	top := max(min(at, end-c.H, len(rows)-c.H), 0)
+	if end-at > c.H {
+		top = at
+	}
+	for y, r := range rows[top:min(top+c.H, len(rows))] {
+		c.Text(r.x, y, r.style, r.text)
+	}
+}
+
+// DrawAsk draws the row in which the answer is typed.
+func (p *Page) DrawAsk(c canvas.Canvas) {
+	q := p.all[p.selected]
+	ask := "answer to " + q.ID + ": "
+	if len(q.Options) > 0 {
+		ask = fmt.Sprintf("answer to %s (1 to %d, or a text): ", q.ID, len(q.Options))
+	}
+	p.line.Draw(c, ask)
+}
