@@ -24,6 +24,8 @@ type Options struct {
 	// Plan reads the plan before the first run: where it is and, in a row each, its
 	// tasks. Nil: nobody can.
 	Plan func() (state.TaskStatus, []string)
+	// Forecast says in few words when the run may be done. Nil: nobody can.
+	Forecast func() string
 	// NoControl says why Ralph is empty.
 	NoControl string
 	Version   string           // of ralph, for people

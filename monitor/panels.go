@@ -43,7 +43,7 @@ func drawHeader(c canvas.Canvas, v summary.Summary, notes noteSign) {
 }
 
 // drawPlan draws one row; or a title, the bar, and the task or the turns side by side.
-func drawPlan(c canvas.Canvas, v summary.Summary) {
+func drawPlan(c canvas.Canvas, v summary.Summary, forecast string) {
 	p := v.Plan
 	part := 0.0
 	if p.Total > 0 {
@@ -60,7 +60,7 @@ func drawPlan(c canvas.Canvas, v summary.Summary) {
 		c.Text(x, 0, plain, termtext.Fit("  "+p.Task, c.W-x-1))
 		return
 	}
-	c.Title(canvas.Title{Name: "Plan", Key: "1"})
+	c.Title(canvas.Title{Name: "Plan", Key: "1", Right: forecast})
 	c = c.Rows(1, c.H-1)
 	text := p.Counts
 	if p.Total > 0 {

@@ -75,6 +75,10 @@ func runScreen(ctx context.Context, o Options) (err error) {
 		}
 	})
 	wait.Go(func() { u.jobControl(ctx) })
+	wait.Go(func() {
+		defer u.caught()
+		u.foresee(ctx)
+	})
 	err = u.loop()
 	close(ended)
 	cancel()

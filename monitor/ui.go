@@ -94,6 +94,7 @@ type ui struct {
 	lines view.Log // of the feed's goroutine
 	log   *logView
 	plan  []string // the tasks, before the first run
+	soon  string   // when the run may be done; empty: unknown
 	mouse bool
 	notes noteSign
 }
@@ -175,7 +176,7 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 	case panelHeader:
 		drawHeader(c, v, u.notes)
 	case panelPlan:
-		drawPlan(c, v)
+		drawPlan(c, v, u.soon)
 	case panelUsage:
 		drawUsage(c, v, &u.model.Run)
 	case panelEnds:

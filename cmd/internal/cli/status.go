@@ -82,7 +82,7 @@ func (a *app) printStatus(r *state.Reader, asJSON bool) error {
 			last := all[len(all)-1]
 			a.Say("note      %s %s: %s", last.ID, last.Where(), cmdline.Shorten(cmdline.OneLine(last.Text)))
 		}
-		if text := historycmd.Forecast(r, s); text != "" {
+		if text := historycmd.Forecast(r, s).Text(now); text != "" {
 			a.Say("forecast  %s", text)
 		}
 	}
@@ -143,6 +143,10 @@ func newMonitorCmd(f *cmdline.Factory) *cobra.Command {
 // monitor shows the run of a project.
 func (a *app) monitor(ctx context.Context, o monitor.Options) error {
 	o.Version, o.Now, o.Plan = version(), time.Now, a.planReader()
+	o.Forecast = func() string {
+		r, now := cmdline.OpenState(o.Dir), time.Now()
+		return historycmd.Forecast(r, view.Gather(r, now)).Brief(now)
+	}
 	self, err := a.Ralph()
 	if o.Ralph = []string{self, "-C", o.Dir}; err != nil {
 		o.Ralph, o.NoControl = nil, err.Error()

@@ -88,6 +88,20 @@ func (r *Report) Samples() []Sample {
 	return all
 }
 
+// Brief is the forecast in few words; empty: nothing is open.
+func (f *Forecast) Brief(now time.Time) string {
+	switch {
+	case f == nil || f.Open <= 0:
+		return ""
+	case f.TooEarly:
+		return "forecast: too early"
+	}
+	say := func(s Sample) string {
+		return view.Join(" ", view.Clock(now.Add(view.Seconds(s.Seconds).Round(time.Second)), now), view.Dollars(s.USD))
+	}
+	return "done P50 " + say(f.P50) + " · P90 " + say(f.P90)
+}
+
 // Text is the forecast in one line, reckoned from now; empty: nothing is open.
 func (f *Forecast) Text(now time.Time) string {
 	switch {

@@ -72,7 +72,10 @@ func TestPredict_fewTasks_isTooEarly(t *testing.T) {
 	if want := "2 tasks open: P50 14:32 (in 2m 00s), $2.00 · P90 14:32 (in 2m 00s), $2.00"; got.Text(sample.Noon) != want {
 		t.Error(got.Text(sample.Noon))
 	}
-	if f := Predict(same, 0); f.Text(sample.Noon) != "" {
+	if want := "done P50 14:32 $2.00 · P90 14:32 $2.00"; got.Brief(sample.Noon) != want || f.Brief(sample.Noon) != "forecast: too early" {
+		t.Error(got.Brief(sample.Noon), f.Brief(sample.Noon))
+	}
+	if f := Predict(same, 0); f.Brief(sample.Noon) != "" || f.Text(sample.Noon) != "" {
 		t.Errorf("%+v", f)
 	}
 }

@@ -151,17 +151,17 @@ func foldRun(r *state.Reader, run string) (*report.Fold, error) {
 	return f, view.EachEvent(r, run, report.Wanted, f.Add)
 }
 
-// Forecast says when the open tasks of a living run may be done; empty: nobody works, or
-// nothing is open.
-func Forecast(r *state.Reader, s view.Snapshot) string {
+// Forecast says when the open tasks of a living run may be done; nil: nobody works, or
+// nothing is known of it.
+func Forecast(r *state.Reader, s view.Snapshot) *report.Forecast {
 	if !s.Alive {
-		return ""
+		return nil
 	}
 	f, err := foldRun(r, s.Status.RunID)
 	if err != nil || !f.Known() {
-		return ""
+		return nil
 	}
-	return f.Build(report.Source{Snapshot: s, Now: s.At, Earlier: earlier(r, s.Status.RunID)}).Forecast.Text(s.At)
+	return f.Build(report.Source{Snapshot: s, Now: s.At, Earlier: earlier(r, s.Status.RunID)}).Forecast
 }
 
 // earlier are the tasks that the recorded runs of the project did, but for one run.

@@ -1,0 +1,31 @@
+package monitor
+
+import (
+	"context"
+	"time"
+
+	"ralph/logs/termtext"
+)
+
+// foreseePause is the time between two forecasts: they read all events of the run.
+const foreseePause = 15 * time.Second
+
+// foresee keeps the forecast up to date until ctx ends.
+func (u *ui) foresee(ctx context.Context) {
+	if u.o.Forecast == nil {
+		return
+	}
+	for {
+		began := time.Now()
+		text := termtext.Line(u.o.Forecast())
+		u.mu.Lock()
+		u.soon = text
+		u.mu.Unlock()
+		u.redraw()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(foreseePause + 20*time.Since(began)):
+		}
+	}
+}
