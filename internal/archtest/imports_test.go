@@ -211,8 +211,7 @@ var bans = []ban{
 	{in: "cmd/ralph", what: "net/http", linked: true, why: offline},
 	{in: "cmd/ralph-status", what: "net/http", linked: true, why: offline},
 	{in: "cmd/ralph-monitor", what: "net/http", linked: true, why: offline},
-	{in: "monitor", what: module, but: []string{"state", "state/note", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/canvas", "monitor/keys", "monitor/tasks", "monitor/models"},
-	{in: "monitor", what: module, but: []string{"state", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/answers", "monitor/canvas", "monitor/keys", "monitor/tasks"},
+	{in: "monitor", what: module, but: []string{"state", "state/note", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/answers", "monitor/canvas", "monitor/keys", "monitor/tasks", "monitor/models"},
 		why: "runner and monitor meet only in files"},
 }
 
