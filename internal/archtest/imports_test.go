@@ -155,6 +155,7 @@ var floors = map[string]int{
 	"cmd/internal/cli/servicecmd": 10, // the verbs of the service manager
 	"cmd/internal/cli/taskcmd":    10, // the verbs of the plan
 	"cmd/internal/cli/setupcmd":   10, // the verbs that set a project up
+	"cmd/internal/cli/initcmd":    10, // init
 
 	"cmd/internal/hub/proxy":   2, // an HTTP proxy that connects to allowed hosts only
 	"cmd/internal/hub/bridge":  0, // a program in a sandbox, and its way to the proxy

@@ -8,6 +8,7 @@ import (
 	"ralph/cmd/internal/cli/agentcmd"
 	"ralph/cmd/internal/cli/historycmd"
 	"ralph/cmd/internal/cli/hookcmd"
+	"ralph/cmd/internal/cli/initcmd"
 	"ralph/cmd/internal/cli/learncmd"
 	"ralph/cmd/internal/cli/servicecmd"
 	"ralph/cmd/internal/cli/setupcmd"
@@ -34,7 +35,7 @@ func table() []verbs {
 	run := func(name string) func(*cmdline.Factory) *cobra.Command {
 		return func(f *cmdline.Factory) *cobra.Command { return newRunCmd(f, name) }
 	}
-	initialise := func(f *cmdline.Factory) *cobra.Command { return taskcmd.WithPlan(f, setupcmd.NewInitCmd(f)) }
+	initialise := func(f *cmdline.Factory) *cobra.Command { return taskcmd.WithPlan(f, initcmd.NewInitCmd(f)) }
 	return []verbs{
 		one(cmdline.GroupRun, "run", run("run")), one(cmdline.GroupRun, "once", run("once")),
 		one(cmdline.GroupRun, "demo", newDemoCmd), one(cmdline.GroupRun, "resume", newResumeCmd),

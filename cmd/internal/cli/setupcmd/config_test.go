@@ -110,3 +110,17 @@ func TestPrintEnv_commonVariables_fitsInto80Columns(t *testing.T) {
 		}
 	}
 }
+
+func TestConfig_detectedCheck_isShown(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HOME", t.TempDir())
+	if err := os.WriteFile(dir+"/test.sh", []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	cmd := NewConfigCmd(&cmdline.Factory{In: os.Stdin, Out: &out, Err: io.Discard, Dir: dir})
+	cmd.SetArgs(nil)
+	if err := cmd.Execute(); err != nil || !strings.Contains(out.String(), "detected check test: ./test.sh\n") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}

@@ -71,6 +71,10 @@ func WithPlan(f *cmdline.Factory, cmd *cobra.Command) *cobra.Command {
 		if from != "" && o.template != "" {
 			return cmdline.UsageError("%s takes --template or --from, not both", cmd.Name())
 		}
+		if j := cmd.Flags().Lookup("json"); j != nil && j.Value.String() == "true" { // standard output is for the JSON
+			quiet := *f
+			quiet.Out, o.Factory = quiet.Err, &quiet
+		}
 		if from != "" || o.template != "" {
 			if err := o.run(cmd.Context(), from); err != nil {
 				return err

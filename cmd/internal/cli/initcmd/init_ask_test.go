@@ -1,4 +1,4 @@
-package setupcmd
+package initcmd
 
 import (
 	"os"
@@ -138,14 +138,12 @@ func TestInit_guessNotTaken_isNotRunUnasked(t *testing.T) {
 	if err := os.Chmod(filepath.Join(w.Dir, "test.sh"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	left, err := preflight.New(w.Factory, w.Loader(w.Dir, nil), w.load()).UnagreedChecks()
-	if err != nil || len(left) != 1 {
+	p := preflight.New(w.Factory, w.Loader(w.Dir, nil), w.load())
+	if left, err := p.UnagreedChecks(); err != nil || len(left) != 1 {
 		t.Errorf("needs consent: %v, %v", left, err)
 	}
-	cmd := NewConfigCmd(w.Factory)
-	cmd.SetArgs(nil)
-	if err := cmd.Execute(); err != nil || !strings.Contains(w.out.String(), "detected check test: ./test.sh\n") {
-		t.Errorf("ralph config: %v\n%s", err, w.out.String())
+	if rows, detected := p.Checks(); !detected || len(rows) != 1 || rows[0].Command != "./test.sh" {
+		t.Errorf("checks %v, detected %t", rows, detected)
 	}
 }
 

@@ -1,6 +1,5 @@
-// Package setupcmd has the verbs that set up a project and inspect it: init, config,
-// trust, doctor, check, drill.
-package setupcmd
+// Package initcmd has the verb that sets up a project: init.
+package initcmd
 
 import (
 	"bufio"
@@ -22,14 +21,14 @@ import (
 	"ralph/config"
 	"ralph/config/option"
 	"ralph/runner/agent"
-	"ralph/runner/git"
 	"ralph/runner/sandbox"
 	"ralph/state"
 )
 
 type initOptions struct {
 	*cmdline.Factory
-	yes, force, ai bool
+	result               written
+	yes, force, ai, json bool
 }
 
 // NewInitCmd returns ralph init.
@@ -41,10 +40,11 @@ func NewInitCmd(f *cmdline.Factory) *cobra.Command {
 			".ralph/AGENT.md, .ralph/.gitignore and .ralphrc: all of them, or none if interrupted.\n" +
 			"Existing files are kept.",
 		Example: "  ralph init\n  ralph init --yes    # ask nothing",
-		RunE:    func(*cobra.Command, []string) error { return initRun(o) },
+		RunE:    func(*cobra.Command, []string) error { return o.told(initRun) },
 	}
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "ask nothing and use what was detected, as without a terminal")
 	cmd.Flags().BoolVar(&o.force, "force", false, "overwrite existing files")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print what was written as JSON for programs, and ask nothing")
 	cmd.Flags().BoolVar(&o.ai, "ai", false, "let the agent look at a copy of the project and propose checks; one call")
 	return cmd
 }
@@ -97,9 +97,7 @@ func initRun(o *initOptions) error {
 	if err := writeUninterrupted(dir, write); err != nil {
 		return err
 	}
-	for _, file := range write {
-		o.Say("wrote %s", file.Path)
-	}
+	o.sayWritten(write, a)
 	o.sayKept(files)
 	if slices.ContainsFunc(write, func(file scaffold.File) bool { return file.Path == ".ralphrc" }) {
 		o.trustOwn(dir)
@@ -153,11 +151,13 @@ func (o *initOptions) choose(files []scaffold.File) []scaffold.File {
 
 func (o *initOptions) sayKept(files []scaffold.File) {
 	for _, file := range files {
-		switch {
-		case !o.keeps(file):
-		case file.Kept == file.Path:
+		if !o.keeps(file) {
+			continue
+		}
+		o.result.Kept = append(o.result.Kept, file.Kept)
+		if file.Kept == file.Path {
 			o.Say("kept  %s, which exists", file.Path)
-		default:
+		} else {
 			o.Say("kept  %s, which serves as %s", file.Kept, file.Path)
 		}
 	}
@@ -184,38 +184,6 @@ func (o *initOptions) trustOwn(dir string) {
 	}
 	if err != nil {
 		o.Warn(fmt.Sprintf("the commands in .ralphrc are not trusted yet (%v); agree with: ralph trust", err))
-	}
-}
-
-func (o *initOptions) sayNext(dir string, files []scaffold.File, a answers) {
-	plan := files[slices.IndexFunc(files, func(f scaffold.File) bool { return f.Path == ".ralph/fix_plan.md" })]
-	name, add := plan.Path, ".ralph .ralphrc"
-	if plan.Kept != "" && plan.Kept != plan.Path {
-		name, add = plan.Kept, add+" "+plan.Kept
-	}
-	vcs, ralph := "git", "ralph"
-	if o.Dir != "" {
-		vcs, ralph = vcs+" -C "+cmdline.Quote(o.Dir), ralph+" -C "+cmdline.Quote(o.Dir)
-	}
-	if a.test == "" {
-		o.Say("no test command: set TEST_COMMAND in .ralphrc once there is one, so that ralph can check the agent's work")
-	}
-	if a.agent == "" {
-		o.Say("no agent that ralph knows is installed: ralph agent list shows them; any other program works with AGENT=text")
-	}
-	steps := [][2]string{{"edit " + name, "list the tasks"}}
-	if _, repo := git.Root(dir); !repo {
-		steps = append(steps, [2]string{vcs + " init", "lets ralph show and undo what the agent changes"})
-	}
-	steps = append(steps, [][2]string{
-		{vcs + " add " + add + " && " + vcs + " commit -m 'Add ralph'", "else ralph leaves them out of its commits"},
-		{ralph + " doctor", "checks that ralph can run here"},
-		{ralph + " --dry-run", "shows the first prompt and calls nothing"},
-		{ralph + " --monitor", "runs the loop"},
-	}...)
-	o.Say("next:")
-	for _, step := range steps {
-		o.Say("  %-18s # %s", step[0], step[1])
 	}
 }
 

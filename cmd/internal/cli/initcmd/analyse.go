@@ -1,4 +1,4 @@
-package setupcmd
+package initcmd
 
 import (
 	"bufio"

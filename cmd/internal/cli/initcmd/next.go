@@ -1,0 +1,43 @@
+package initcmd
+
+import (
+	"slices"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/scaffold"
+	"ralph/runner/git"
+)
+
+// sayNext lists the commands that come next.
+func (o *initOptions) sayNext(dir string, files []scaffold.File, a answers) {
+	plan := files[slices.IndexFunc(files, func(f scaffold.File) bool { return f.Path == ".ralph/fix_plan.md" })]
+	name, add := plan.Path, ".ralph .ralphrc"
+	if plan.Kept != "" && plan.Kept != plan.Path {
+		name, add = plan.Kept, add+" "+plan.Kept
+	}
+	vcs, ralph := "git", "ralph"
+	if o.Dir != "" {
+		vcs, ralph = vcs+" -C "+cmdline.Quote(o.Dir), ralph+" -C "+cmdline.Quote(o.Dir)
+	}
+	if a.test == "" {
+		o.Say("no test command: set TEST_COMMAND in .ralphrc once there is one, so that ralph can check the agent's work")
+	}
+	if a.agent == "" {
+		o.Say("no agent that ralph knows is installed: ralph agent list shows them; any other program works with AGENT=text")
+	}
+	steps := [][2]string{{"edit " + name, "list the tasks"}}
+	if _, repo := git.Root(dir); !repo {
+		steps = append(steps, [2]string{vcs + " init", "lets ralph show and undo what the agent changes"})
+	}
+	steps = append(steps, [][2]string{
+		{vcs + " add " + add + " && " + vcs + " commit -m 'Add ralph'", "else ralph leaves them out of its commits"},
+		{ralph + " doctor", "checks that ralph can run here"},
+		{ralph + " --dry-run", "shows the first prompt and calls nothing"},
+		{ralph + " --monitor", "runs the loop"},
+	}...)
+	o.Say("next:")
+	for _, step := range steps {
+		o.result.Next = append(o.result.Next, step[0])
+		o.Say("  %-18s # %s", step[0], step[1])
+	}
+}
