@@ -2,6 +2,7 @@ package config
 
 import (
 	"strings"
+	"time"
 
 	"github.com/goccy/go-yaml/ast"
 
@@ -25,8 +26,23 @@ func (c *Config) Hooks() []hooks.Hook {
 	for _, row := range c.hooks {
 		all = append(all, row.hook)
 	}
-	return append(all, c.Commands.Hooks()...)
+	all = append(all, c.Commands.Hooks()...)
+	if c.Push && c.Enabled != "false" {
+		all = append(all, c.push())
+	}
+	return all
 }
+
+// push is what AIOS_PUSH_ENABLED asks for, once the commit of a story is in the user's branch.
+func (c *Config) push() hooks.Hook {
+	h := hooks.Hook{Point: hooks.OnStoryComplete, Command: `test "$RALPH_MODE" != aios || git push`, Timeout: pushBound}
+	if c.Worktrees() {
+		h.Point = hooks.PostMerge
+	}
+	return h
+}
+
+const pushBound = 5 * time.Minute
 
 // strangers finds a hook that asks an agent which does not exist.
 func (c *Config) strangers() error {

@@ -209,7 +209,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		Touch: touch.Settings{Notify: []string{}, NotifyOn: []string{"ended", "halted", "limited", "question", "review"}, Milestone: 5, Webhooks: []string{}, Replies: []string{},
 			WebhookEvents: []string{"run_start", "iteration_start", "iteration_end", "question", "answer", "task", "decision", "paused", "run_end"}},
 		Wanted:      callhooks.Wanted{MaxContinuations: 5},
-		Choice:      lessons.Choice{Learn: true, ArchiveBranch: true},
+		Choice:      lessons.Choice{Learn: true, ArchiveBranch: true, MemoryFile: true},
 		SlotOptions: slots.SlotOptions{Parallel: 1, Isolate: "none", Land: "checkout"},
 		Settings:    sandbox.Settings{Sandbox: "off", SandboxNet: []string{"all"}, SandboxImage: "localhost/ralph-sandbox"},
 	}

@@ -17,6 +17,7 @@ import (
 // Book is what a run knows. The zero value learns nothing and tells nothing.
 type Book struct {
 	project string // empty: nothing is kept
+	sync    bool   // into MEMORY.md
 	err     error
 	all     []memory.Lesson
 	given   []string            // ids of the lessons in the latest prompt
@@ -27,7 +28,7 @@ type Book struct {
 
 // Open reads the lessons of a project. A run works without them: Learn returns the error.
 func Open(project string, c Choice) *Book {
-	b := &Book{touched: map[string][]string{}, failed: map[string]string{}}
+	b := &Book{sync: c.MemoryFile, touched: map[string][]string{}, failed: map[string]string{}}
 	if !c.Learn {
 		return b
 	}
@@ -121,7 +122,7 @@ func (b *Book) Learn(res turn.Result, now time.Time) ([]state.Finding, error) {
 		return refused, nil
 	}
 	var err error
-	b.Wrote, err = Save(b.project, was, b.all)
+	b.Wrote, err = save(b.project, was, b.all, b.sync)
 	return refused, err
 }
 
@@ -149,7 +150,7 @@ func (b *Book) Forget(run string, iteration int) (wrote bool, err error) {
 	if len(was) == 0 {
 		return false, nil
 	}
-	return Save(b.project, was, b.all)
+	return save(b.project, was, b.all, b.sync)
 }
 
 // Undo forgets what only this turn taught. It returns how many lessons went.

@@ -84,6 +84,26 @@ func TestLearn_turnThatStood_isKeptAndShown(t *testing.T) {
 	}
 }
 
+func TestLearn_projectOfAIOS_memoryFileIsKept(t *testing.T) {
+	for _, sync := range []bool{true, false} {
+		p := newProject(t, map[string]string{"MEMORY.md": "# Memory\n", ".aios-core/core.yaml": "x: 1\n"})
+		b := Open(p.dir, Choice{Learn: true, MemoryFile: sync})
+		if _, err := b.Learn(result(1, "<learning>Dates are in UTC.</learning>", "src/a.go"), now); err != nil || b.Wrote != sync {
+			t.Errorf("wrote %t, %v", b.Wrote, err)
+		}
+		want := map[bool]string{true: "## Codebase Patterns\n- Dates are in UTC.\n\n# Memory\n", false: "# Memory\n"}[sync]
+		if got := p.read("MEMORY.md"); got != want {
+			t.Errorf("%q", got)
+		}
+		if _, err := b.Forget("r", 1); err != nil {
+			t.Error(err)
+		}
+		if got := p.read("MEMORY.md"); strings.Contains(got, "UTC") {
+			t.Errorf("after its turn was refused: %q", got)
+		}
+	}
+}
+
 func TestLearn_turnThatDidNotStand_teachesNothing(t *testing.T) {
 	const said = "<learning>Dates are in UTC.</learning>"
 	for name, spoil := range map[string]func(*turn.Result){

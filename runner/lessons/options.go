@@ -8,6 +8,7 @@ import "ralph/config/option"
 type Choice struct {
 	Learn         bool
 	ArchiveBranch bool
+	MemoryFile    bool // in projects of AIOS
 }
 
 // Options are the rows of the option table that fill c.
@@ -20,5 +21,9 @@ func (c *Choice) Options() []option.Row {
 		Group: "Memory", Key: "ARCHIVE_ON_BRANCH_CHANGE", YAML: "memory.archive_on_branch_change",
 		Kind: option.Bool, Default: "true", Field: &c.ArchiveBranch,
 		Help: "When a run starts on another git branch than the one before, copy the plan, the memory and the report to .ralph/archive and begin with the memory of that branch.",
+	}, {
+		Group: "Memory", Key: "AIOS_MEMORY_SYNC", YAML: "aios.memory_sync",
+		Kind: option.Bool, Default: "true", Field: &c.MemoryFile,
+		Help: "In projects of AIOS, write what was learned into their MEMORY.md, too, if there is one.",
 	}}
 }

@@ -65,10 +65,22 @@ func restore(path string) ([]memory.Lesson, error) {
 // Save writes the lessons, and shows them: on a page of their own, and in the progress
 // file of a project that has one; then wrote is true. was is what was there before.
 func Save(project string, was, all []memory.Lesson) (wrote bool, err error) {
+	return save(project, was, all, false)
+}
+
+// save is Save. With sync, the lessons also begin to be in the MEMORY.md of a project of AIOS;
+// where they are already, they are kept as they are here.
+func save(project string, was, all []memory.Lesson, sync bool) (wrote bool, err error) {
 	if err := writePages(filepath.Join(project, state.DirName), all); err != nil {
 		return false, err
 	}
-	return progress(project, was, all)
+	for _, path := range shared(project, sync) {
+		changed, err := show(path, was, all)
+		if wrote = wrote || changed; err != nil {
+			return wrote, err
+		}
+	}
+	return wrote, nil
 }
 
 // writePages writes the lessons for ralph and for people.
@@ -128,21 +140,37 @@ func progressFiles() []string {
 
 const patterns = "## Codebase Patterns"
 
-// progress adds the patterns to the project's progress file, under the first heading, and
-// takes out the lines of those that are gone. It changes nothing else there.
-func progress(project string, was, all []memory.Lesson) (wrote bool, err error) {
-	path := ""
-	for _, name := range progressFiles() {
-		if info, err := os.Lstat(filepath.Join(project, name)); err == nil && info.Mode().IsRegular() && path == "" {
-			path = filepath.Join(project, name)
+// shared are the files of the project that show the patterns.
+func shared(project string, sync bool) (all []string) {
+	regular := func(name string) bool {
+		info, err := os.Lstat(filepath.Join(project, name))
+		return err == nil && info.Mode().IsRegular()
+	}
+	if i := slices.IndexFunc(progressFiles(), regular); i >= 0 {
+		all = append(all, filepath.Join(project, progressFiles()[i]))
+	}
+	ofAIOS := slices.ContainsFunc([]string{".aios-core", ".aiox-core"}, func(name string) bool {
+		info, err := os.Stat(filepath.Join(project, name))
+		return err == nil && info.IsDir()
+	})
+	if path := filepath.Join(project, memoryFile); ofAIOS && regular(memoryFile) {
+		data, err := state.ReadFile(path, mostRead)
+		if sync || err == nil && strings.Contains(string(data), patterns) {
+			all = append(all, path)
 		}
 	}
-	if path == "" {
-		return false, nil
-	}
+	return all
+}
+
+// memoryFile is where projects of AIOS note what they learned.
+const memoryFile = "MEMORY.md"
+
+// show adds the patterns to a file, under their heading, and takes out the lines of those that
+// are gone. It changes nothing else there.
+func show(path string, was, all []memory.Lesson) (wrote bool, err error) {
 	data, err := state.ReadFile(path, mostRead)
 	if err != nil {
-		return false, fmt.Errorf("read the progress file: %w", err)
+		return false, fmt.Errorf("read the shared lessons: %w", err)
 	}
 	lines := strings.SplitAfter(string(data), "\n")
 	has := func(list []memory.Lesson, id string) bool {
@@ -180,7 +208,7 @@ func progress(project string, was, all []memory.Lesson) (wrote bool, err error) 
 		return false, err
 	}
 	if err := renameio.WriteFile(path, []byte(strings.Join(lines, "")), info.Mode().Perm()); err != nil {
-		return false, fmt.Errorf("write the progress file: %w", err)
+		return false, fmt.Errorf("write the shared lessons: %w", err)
 	}
 	return true, nil
 }

@@ -16,7 +16,7 @@ import (
 
 // FindPlan finds the plan and reads it: it sets Plan and Tasks.
 func (p *Project) FindPlan() (err error) {
-	p.Tasks, err = store.Locate(p.Dir, p.Config.PlanFile, p.Config.OptionalSections)
+	p.Tasks, err = store.Locate(p.Dir, p.Config.Plan(p.Dir), p.Config.OptionalSections)
 	if p.Plan = p.Tasks.Path; err != nil {
 		return cmdline.UsageError("%v", err)
 	}
@@ -36,7 +36,7 @@ func (p *Project) OtherPlans() string {
 
 // plans names the plans of the project, if the user has not named one.
 func (p *Project) plans() (all []string) {
-	if p.Config.PlanFile != "" {
+	if p.Config.Plan(p.Dir) != "" {
 		return nil
 	}
 	for _, found := range store.All(p.Dir) {

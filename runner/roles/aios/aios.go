@@ -24,6 +24,8 @@ type Options struct {
 	QAEnabled  bool
 	DevMode    string
 	HandoffDir string // relative to the project
+	StoryDir   string // relative to the project; empty: the usual one
+	Push       bool   // when a story is done
 }
 
 // Options are the rows of the option table that fill o.
@@ -44,19 +46,47 @@ func (o *Options) Options() []option.Row {
 		Group: "Review", Key: "AIOS_HANDOFF_DIR", YAML: "aios.handoff_dir",
 		Kind: option.String, Default: ".aios/handoffs", Field: &o.HandoffDir,
 		Help: "Folder in the project for the handoffs between @dev and @qa; empty means none.",
+	}, {
+		Group: "Review", Key: "AIOS_STORY_DIR", YAML: "aios.story_dir",
+		Kind: option.String, Field: &o.StoryDir,
+		Help: "In projects of AIOS, the folder of the stories, unless PLAN_FILE names a plan; empty means docs/stories.",
+	}, {
+		Group: "Review", Key: "AIOS_PUSH_ENABLED", YAML: "aios.push",
+		Kind: option.Bool, Default: "false", Trust: true, Safe: []string{"false"}, Field: &o.Push,
+		Help: "In projects of AIOS, run git push when a story is done; without it, ralph never pushes.",
 	}}
 }
 
 // Story reports whether a task is a story of AIOS in the project at dir.
 func (o Options) Story(dir string, t task.Task) bool {
 	base := path.Base(t.File)
-	if o.Enabled == "false" || o.Enabled == "" || !strings.HasSuffix(base, ".story.md") && !strings.HasPrefix(base, "STORY-") {
+	if !strings.HasSuffix(base, ".story.md") && !strings.HasPrefix(base, "STORY-") {
+		return false
+	}
+	return o.In(dir)
+}
+
+// In reports whether the project at dir is one of AIOS.
+func (o Options) In(dir string) bool {
+	if o.Enabled == "false" || o.Enabled == "" {
 		return false
 	}
 	return o.Enabled == "true" || slices.ContainsFunc([]string{".aios-core", ".aiox-core"}, func(name string) bool {
 		info, err := os.Stat(filepath.Join(dir, name))
 		return err == nil && info.IsDir()
 	})
+}
+
+// Stories is the folder of the stories that the user has named, relative to the project;
+// empty: none, or the project is not one of AIOS, or has no such folder.
+func (o Options) Stories(dir string) string {
+	if o.StoryDir == "" || !filepath.IsLocal(o.StoryDir) || !o.In(dir) {
+		return ""
+	}
+	if info, err := os.Stat(filepath.Join(dir, o.StoryDir)); err != nil || !info.IsDir() {
+		return ""
+	}
+	return o.StoryDir
 }
 
 // Develop is the head of the developer's prompt.
