@@ -29,7 +29,7 @@ type Settings struct {
 	Webhooks      []string `json:"webhooks"`    // addresses
 	WebhookSecret string   `json:"webhook_key"` // signs them; empty: they are not signed
 	WebhookEvents []string `json:"webhook_events"`
-	Replies       []string `json:"replies"`     // addresses of ntfy and Telegram
+	Replies       []string `json:"replies"`     // addresses of ntfy, Telegram and webhooks
 	ReplyToken    string   `json:"reply_token"` // the first word of each reply
 }
 
@@ -73,10 +73,10 @@ func (s *Settings) Options() []option.Row {
 		Help: "Kinds of events that webhooks get; docs/state.md lists them.",
 	}, {
 		Group: group, Key: "REPLIES", YAML: "replies.from", Kind: option.List, Trust: true, Secret: true, Field: &s.Replies,
-		Help: "Where you answer and control a run from: a comma list of ntfy:// and telegram:// addresses, as NOTIFY takes them.",
+		Help: "Where you answer and control a run from: a comma list of ntfy:// and telegram:// addresses, as NOTIFY takes them, and webhook://127.0.0.1:PORT/PATH.",
 	}, {
 		Group: group, Key: "REPLY_TOKEN", YAML: "replies.token", Kind: option.String, Trust: true, Secret: true, Field: &s.ReplyToken,
-		Help: "First word of each reply, at least 8 characters; without it nothing is obeyed.",
+		Help: "First word of each reply, or the bearer token of a webhook, at least 8 characters; without it nothing is obeyed.",
 	}}
 }
 
@@ -94,8 +94,9 @@ func (s Settings) Check(kinds []string) error {
 		}
 	}
 	for i, from := range s.Replies {
-		if !strings.HasPrefix(from, "ntfy://") && !strings.HasPrefix(from, "telegram://") {
-			return fmt.Errorf("REPLIES: entry %d is not allowed: an address that begins with ntfy:// or telegram://", i+1)
+		scheme, _, _ := strings.Cut(from, "://")
+		if !slices.Contains([]string{"ntfy", "telegram", "webhook"}, scheme) {
+			return fmt.Errorf("REPLIES: entry %d is not allowed: an address that begins with ntfy://, telegram:// or webhook://", i+1)
 		}
 	}
 	if len(s.Replies) > 0 && len(s.ReplyToken) < 8 {

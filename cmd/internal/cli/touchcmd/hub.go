@@ -112,7 +112,10 @@ func NewNotifyCmd(f *cmdline.Factory) *cobra.Command {
 }
 
 func testRun(f *cmdline.Factory) error {
-	p, err := preflight.Load(f, nil)
+	p, loader, err := preflight.Open(f, nil) // a project is not needed
+	if err == nil {
+		err = f.Trust(loader)
+	}
 	if err != nil {
 		return err
 	}

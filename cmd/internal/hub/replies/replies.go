@@ -1,5 +1,5 @@
-// Package replies reads what people send back: from a topic of ntfy, or from the chats of a
-// Telegram bot. What does not begin with the user's token is nothing.
+// Package replies reads what people send back: from a topic of ntfy, from the chats of a
+// Telegram bot, or by a webhook of its own. What does not begin with the user's token is nothing.
 package replies
 
 import (
@@ -25,7 +25,7 @@ const (
 
 // Reply is a message of a person, without the token.
 type Reply struct {
-	Source string // ntfy or telegram
+	Source string // ntfy, telegram or webhook
 	ID     string // of the message there
 	Text   string
 }
@@ -36,13 +36,21 @@ type Inbox struct {
 	token string
 	since string
 	start time.Time
+
+	hook  *webhook  // that listens; nil: it does not
+	tried time.Time // when it was to begin
 }
 
 // Open takes an address as shoutrrr writes it. The error does not name it.
 func Open(to, token string) (*Inbox, error) {
 	u, err := url.Parse(to)
-	if err != nil || u.Scheme != "ntfy" && u.Scheme != "telegram" {
-		return nil, errors.New("an address for replies begins with ntfy:// or telegram://")
+	if err != nil || !slices.Contains([]string{"ntfy", "telegram", "webhook"}, u.Scheme) {
+		return nil, errors.New("an address for replies begins with ntfy://, telegram:// or webhook://")
+	}
+	if u.Scheme == "webhook" {
+		if err := local(u); err != nil {
+			return nil, err
+		}
 	}
 	if len(token) < 8 {
 		return nil, errors.New("replies need a token of at least 8 characters")
@@ -50,8 +58,12 @@ func Open(to, token string) (*Inbox, error) {
 	return &Inbox{to: u, token: token, start: time.Now()}, nil
 }
 
-// Look returns the new replies. The error does not name the address.
+// Look returns the new replies. The error does not name the address. A webhook listens from
+// the first call until its context ends.
 func (b *Inbox) Look(ctx context.Context) ([]Reply, error) {
+	if b.to.Scheme == "webhook" {
+		return b.webhook(ctx)
+	}
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	if b.to.Scheme == "ntfy" {

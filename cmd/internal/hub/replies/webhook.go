@@ -1,0 +1,112 @@
+package replies
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	maxBody    = 16 << 10 // bytes of one reply
+	maxWaiting = 100      // replies that nobody has looked at
+)
+
+// webhook takes replies by POST, with the token as bearer.
+type webhook struct {
+	token, path string
+
+	mu      sync.Mutex
+	waiting []Reply
+}
+
+// serve listens on the host of an address until ctx ends.
+func serve(ctx context.Context, to *url.URL, token string) (*webhook, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", to.Host)
+	if err != nil {
+		return nil, fmt.Errorf("listen for replies: %w", err)
+	}
+	w := &webhook{token: token, path: "/" + strings.Trim(to.Path, "/")}
+	server := &http.Server{Handler: w, ReadTimeout: bound, WriteTimeout: bound, MaxHeaderBytes: 8 << 10}
+	context.AfterFunc(ctx, func() { _ = server.Close() })
+	go func() { _ = server.Serve(listener) }() // until it is closed
+	return w, nil
+}
+
+// ServeHTTP says nothing that helps to find the token.
+func (w *webhook) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	switch {
+	case !ok || subtle.ConstantTimeCompare([]byte(token), []byte(w.token)) != 1:
+		http.Error(out, "the token is missing or wrong", http.StatusUnauthorized)
+		return
+	case "/"+strings.Trim(r.URL.Path, "/") != w.path:
+		http.NotFound(out, r)
+		return
+	case r.Method != http.MethodPost:
+		http.Error(out, "replies come by POST", http.StatusMethodNotAllowed)
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(out, r.Body, maxBody))
+	if err != nil {
+		http.Error(out, "a reply has at most 16 KiB", http.StatusRequestEntityTooLarge)
+		return
+	}
+	reply := Reply{"webhook", rand.Text(), strings.TrimSpace(string(body))}
+	if _, _, ok := reply.Verb(); !ok {
+		http.Error(out, "a reply is pause, resume, stop, or answer ID TEXT", http.StatusBadRequest)
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.waiting) >= maxWaiting {
+		http.Error(out, "too many replies wait", http.StatusTooManyRequests)
+		return
+	}
+	w.waiting = append(w.waiting, reply)
+	out.WriteHeader(http.StatusAccepted)
+}
+
+// take returns what has come since the last call.
+func (w *webhook) take() []Reply {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.waiting
+	w.waiting = nil
+	return all
+}
+
+// retryListen is the time between two tries to listen: another watcher may have the port.
+const retryListen = 30 * time.Second
+
+func (b *Inbox) webhook(ctx context.Context) ([]Reply, error) {
+	if b.hook == nil {
+		if time.Since(b.tried) < retryListen {
+			return nil, nil
+		}
+		b.tried = time.Now()
+		var err error
+		if b.hook, err = serve(ctx, b.to, b.token); err != nil {
+			return nil, err
+		}
+	}
+	return b.hook.take(), nil
+}
+
+// local reports whether only this machine can reach an address: without TLS, a token must
+// not travel further.
+func local(to *url.URL) error {
+	ip := net.ParseIP(to.Hostname())
+	if to.Hostname() != "localhost" && !ip.IsLoopback() || to.Port() == "" {
+		return errors.New("a webhook for replies listens on this machine, such as webhook://127.0.0.1:8091/ralph: put a proxy with TLS in front of it")
+	}
+	return nil
+}

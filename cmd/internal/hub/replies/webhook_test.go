@@ -1,0 +1,102 @@
+package replies
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func freePort(t *testing.T) (host string) {
+	t.Helper()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer free.Close()
+	return free.Addr().String()
+}
+
+// send returns the status of the answer; 0: nobody listens.
+func send(t *testing.T, req *http.Request, token string) int {
+	t.Helper()
+	req.Header.Set("Authorization", token)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0
+	}
+	_ = res.Body.Close()
+	return res.StatusCode
+}
+
+// size: a table
+func TestWebhook_postsCountOnlyWithTheToken(t *testing.T) {
+	host := freePort(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	b, err := Open("webhook://"+host+"/ralph", "right-token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := b.Look(ctx); err != nil || len(all) > 0 {
+		t.Fatal(all, err)
+	}
+	post := func(method, path, token, text string) int {
+		req, err := http.NewRequestWithContext(t.Context(), method, "http://"+host+path, strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return send(t, req, token)
+	}
+	const right = "Bearer right-token"
+	for _, c := range []struct {
+		method, path, token, text string
+		want                      int
+	}{
+		{"POST", "/ralph", right, "answer q1 Use a, -x", 202},
+		{"POST", "/ralph/", right, " pause\n", 202},
+		{"POST", "/ralph", "", "stop", 401},
+		{"POST", "/ralph", "Basic right-token", "right-token stop", 401},
+		{"POST", "/ralph", "Bearer wrong-token", "stop", 401},
+		{"GET", "/ralph", right, "", 405},
+		{"POST", "/", right, "stop", 404},
+		{"POST", "/ralph", right, "abort", 400},
+		{"POST", "/ralph", right, strings.Repeat("x", maxBody+1), 413},
+	} {
+		if got := post(c.method, c.path, c.token, c.text); got != c.want {
+			t.Errorf("%s %s %q %.30q: %d, want %d", c.method, c.path, c.token, c.text, got, c.want)
+		}
+	}
+	all, err := b.Look(ctx)
+	got := ""
+	for _, r := range all {
+		args, _, _ := r.Verb()
+		got += fmt.Sprint(args)
+	}
+	if err != nil || got != "[answer --by=webhook -- q1 Use a, -x][pause]" {
+		t.Errorf("got %s, %v", got, err)
+	}
+	if all, _ := b.Look(ctx); len(all) > 0 {
+		t.Errorf("replies come twice: %v", all)
+	}
+	second, _ := Open("webhook://"+host+"/ralph", "right-token")
+	if _, err := second.Look(ctx); err == nil {
+		t.Error("two listen on one port")
+	}
+	cancel()
+	for range 1000 {
+		if post("POST", "/ralph", right, "pause") == 0 {
+			return
+		}
+	}
+	t.Error("it listens after its end")
+}
+
+func TestOpen_webhookOfOtherMachines_isRefused(t *testing.T) {
+	for _, to := range []string{"webhook://0.0.0.0:80/x", "webhook://example.com:80/x", "webhook://127.0.0.1/x", "webhook://:80/x"} {
+		if _, err := Open(to, "right-token"); err == nil {
+			t.Errorf("%s is taken", to)
+		}
+	}
+}
