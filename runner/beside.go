@@ -29,16 +29,18 @@ func (r *Run) dir() string {
 
 // inWorktrees is the loop, with worktrees if the options ask for them.
 func (r *Run) inWorktrees(ctx context.Context) (rules.Decision, error) {
-	if !r.o.Worktrees() {
+	err := r.o.SlotOptions.Check()
+	if err == nil && !r.o.Worktrees() {
 		return r.loop(ctx)
 	}
-	var err error
 	var mayMerge func(*crew.Job, string, []string) string
 	if r.hooks.Has(hooks.PreMerge, hooks.PostMerge) {
 		mayMerge = r.mayMerge
 	}
-	r.crew, err = crew.Open(ctx, crew.Options{SlotOptions: r.o.SlotOptions, Dir: r.d.Dir, Plan: r.plan.File, Run: r.d.RunID,
-		Prefix: func(t task.Task) string { return r.panel.Prefix(r.o.CommitPrefix, t) }, Env: r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Worker: r.newWorker, Merge: mayMerge})
+	if err == nil {
+		r.crew, err = crew.Open(ctx, crew.Options{SlotOptions: r.o.SlotOptions, Dir: r.d.Dir, Plan: r.plan.File, Run: r.d.RunID,
+			Prefix: func(t task.Task) string { return r.panel.Prefix(r.o.CommitPrefix, t) }, Env: r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Worker: r.newWorker, Merge: mayMerge})
+	}
 	if unfit := (*slots.UnfitError)(nil); errors.As(err, &unfit) {
 		d := ends.Failed(unfit)
 		d.Exit, d.Next = rules.ExitUsage, "fix that, or leave out PARALLEL and ISOLATE"
@@ -84,7 +86,7 @@ func (r *Run) beside(ctx context.Context) (rules.Decision, error) {
 		if err := r.inbox.Broken(); err != nil {
 			return over, r.drain(err)
 		}
-		if over.Action != rules.ActionStop && r.crew.Room() {
+		if over.Action != rules.ActionStop && r.crew.Open() {
 			d, started, err := r.another(ctx)
 			switch {
 			case err != nil:
@@ -184,13 +186,13 @@ func (r *Run) oneMore(ctx context.Context) (task.Task, bool) {
 	}
 	now, plan := time.Now(), r.plan.Read()
 	next, ok := r.rule(now).Next(plan.List)
-	if !ok {
+	if !ok || r.abreast(next) > r.crew.Room() {
 		return next, false
 	}
 	f := rules.Admission{Facts: r.facts(ctx, plan)}
 	f.LimitedUntil = r.pool.FreeAt(r.candidates(next, plan.List), now)
 	f.Paced = r.pool.Paced(r.wanted(next, plan.List), now)
-	f.Memory.Iterations += len(r.crew.Busy())
+	f.Memory.Iterations += len(r.crew.Jobs())
 	return next, rules.Admit(f).Action == rules.ActionContinue
 }
 
@@ -207,26 +209,10 @@ func (r *Run) start(ctx context.Context, next task.Task) (rules.Decision, error)
 			return rules.Decision{}, err
 		}
 	}
-	j := r.crew.Take(next, r.mem.Iterations+1)
-	a, who, err := r.assign(next)
-	if err != nil {
-		r.crew.Release(j)
-		return ends.Unusable(err), nil
-	}
-	n := r.tasks.Of(next.ID)
-	n.Review, a.Then = r.panel.Begin(ctx, next, n.Review)
-	r.takesOver(next, who)
 	if next.State == task.Open && next.ID != "" {
 		r.mark(next.ID, task.Active)
 	}
-	r.begin(a)
-	if err := r.counted.Wait(); err != nil {
-		r.crew.Release(j)
-		return rules.Decision{}, err
-	}
-	r.crew.Start(ctx, j, a)
-	r.showSlots()
-	return rules.Decision{}, nil
+	return r.field(ctx, next)
 }
 
 func (r *Run) showSlots() {
@@ -261,10 +247,7 @@ func (r *Run) heed() {
 
 // putOff ends the turn of a task.
 func (r *Run) putOff(id string, by state.Request) {
-	if j := r.crew.Of(id); j != nil {
-		j.Skip = true
-		r.crew.End(id, by)
-	}
+	r.crew.PutOff(id, by)
 }
 
 // listen waits for news, or for something that lets another turn start.
@@ -282,8 +265,8 @@ func (r *Run) listen(ctx context.Context) (rules.Decision, error) {
 			return rules.Decision{}, nil
 		case n.Event != nil:
 			r.heard(*n.Event)
-			if tool, ok := n.Event.Data.(state.Tool); ok && r.crew.Of(n.Event.Task) != nil {
-				r.crew.Of(n.Event.Task).Tool = termtext.Line(tool.Name + " " + tool.Arg)
+			if tool, ok := n.Event.Data.(state.Tool); ok && r.crew.At(n.Event.Origin) != nil {
+				r.crew.At(n.Event.Origin).Tool = termtext.Line(tool.Name + " " + tool.Arg)
 				r.showSlots()
 			}
 			return rules.Decision{}, nil
@@ -307,6 +290,7 @@ func (r *Run) listen(ctx context.Context) (rules.Decision, error) {
 func (r *Run) done(ctx context.Context, d crew.Done) (rules.Decision, error) {
 	defer r.showSlots()
 	defer r.crew.Release(d.Job)
+	r.crew.Name(d.Job)
 	r.worker.Forget()
 	res := turned{Result: r.joined(d.Result), worker: d.Job.Worker(), dir: d.Job.Slot.Dir, skip: d.Job.Skip}
 	if d.Landed != "" {
@@ -321,6 +305,8 @@ func (r *Run) done(ctx context.Context, d crew.Done) (rules.Decision, error) {
 	if s := r.sittings[res.Task.ID]; s != nil {
 		delete(r.sittings, res.Task.ID)
 		decision, err = r.reviewedBeside(ctx, res, d, s)
+	} else if d.Lost != "" {
+		return r.beaten(ctx, res, d)
 	} else {
 		r.panel.Collect(d.Job.Slot.Dir, res.Task)
 		decision, err = r.finish(ctx, d.Job.Context(), res, d.Err)

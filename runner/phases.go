@@ -149,7 +149,7 @@ func (r *Run) putAside(t task.Task, why string) {
 
 // startReview begins the phase that a task waits for, in a slot.
 func (r *Run) startReview(ctx context.Context, t task.Task) (rules.Decision, error) {
-	j := r.crew.Take(t, r.mem.Iterations+1)
+	j := r.crew.Take(t, r.mem.Iterations+1, 0)
 	a := r.assignment(t)
 	s := r.sit(t, a)
 	s.asks.Emit, s.asks.Alone = r.crew.Tell, r.crew.Alone

@@ -116,6 +116,7 @@ var floors = map[string]int{
 	"runner/slots":         3, // git worktrees for turns: prepared, and their work kept
 	"runner/merge":         5, // the merge queue: finished work in, landed or sent back
 	"runner/crew":          6, // the turns under way side by side
+	"runner/crew/best":     0, // which candidate at a task goes on: facts in, an index out
 	"runner/output":        5, // what a run shows: status, events, log, screen
 	"runner/rules/hours":   1, // between which times of day a run works: a time in, times out
 	"runner/rules/pace":    2, // whether a call fits under the line of a usage window: reports in, times out

@@ -26,7 +26,6 @@ import (
 	"ralph/runner/task"
 	"ralph/runner/task/store"
 	"ralph/runner/turn"
-	"ralph/runner/turn/stop"
 	"ralph/state"
 )
 
@@ -57,7 +56,7 @@ type Crew struct {
 	checker *turn.Worker // of the merge queue
 
 	free   []*slots.Slot
-	jobs   map[string]*Job // by the id of the task
+	jobs   []*Job // in the order in which they were taken
 	later  map[string]time.Time
 	files  map[string][]string // by task: what its turns changed
 	last   int                 // number of the latest iteration
@@ -67,28 +66,6 @@ type Crew struct {
 	ended  chan struct{} // closed when the merge queue is
 	synced string        // the commit that Sync has prepared
 	why    string        // the user's checkout does not follow; as reported last
-}
-
-// Job is one turn under way.
-type Job struct {
-	Task   task.Task
-	Slot   *slots.Slot
-	Origin state.Origin
-	Since  time.Time
-
-	Tool string // that the agent called last
-	Skip bool   // a person has put the task off
-
-	queued  bool // its work waits for the merge queue
-	a       turn.Assignment
-	message string
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
-	worker  *turn.Worker
-	work    slots.Work
-	landing chan landing
-	// unchecked is true when no turn has checked the work as it is.
-	unchecked bool
 }
 
 // landing is the merge queue's answer.
@@ -112,6 +89,7 @@ type Done struct {
 	Work   slots.Work
 	Landed string   // the commit; empty: nothing has landed
 	Err    error    // ralph's own failure
+	Lost   string   // why another candidate goes on instead of this one; empty: none does
 	Files  []string // of the commit, if Merge was asked
 	// Conflict names files in which work that was to be reviewed does not fit to what has landed.
 	Conflict []string
@@ -126,7 +104,7 @@ func Open(ctx context.Context, o Options) (*Crew, error) {
 	if err := home.Check(ctx, o.Setup); err != nil {
 		return nil, err
 	}
-	c := &Crew{o: o, home: home, jobs: map[string]*Job{}, later: map[string]time.Time{}, files: map[string][]string{},
+	c := &Crew{o: o, home: home, later: map[string]time.Time{}, files: map[string][]string{},
 		news: make(chan News), queue: make(chan *Job), ended: make(chan struct{})}
 	if c.trust, err = command.NewTrust(ctx, o.Dir, o.Secure); err != nil {
 		return nil, err
@@ -137,7 +115,7 @@ func Open(ctx context.Context, o Options) (*Crew, error) {
 	if err := c.branch.Recover(ctx); err != nil {
 		return nil, err
 	}
-	for n := range o.Parallel + 1 {
+	for n := range max(o.Parallel, o.BestOf) + 1 {
 		s, err := home.Open(ctx, n, "HEAD")
 		if err != nil {
 			return nil, err
@@ -201,14 +179,17 @@ func (c *Crew) Trust() *command.Trust { return c.trust }
 // Busy are the ids of the tasks that are worked on.
 func (c *Crew) Busy() map[string]bool {
 	busy := map[string]bool{}
-	for id := range c.jobs {
-		busy[id] = true
+	for _, j := range c.jobs {
+		busy[j.Task.ID] = true
 	}
 	return busy
 }
 
-// Room reports whether another turn can start.
-func (c *Crew) Room() bool { return len(c.free) > 0 }
+// Room is the number of turns that can start.
+func (c *Crew) Room() int { return len(c.free) }
+
+// Open reports whether another task can be worked on.
+func (c *Crew) Open() bool { return len(c.jobs) < c.o.Parallel }
 
 // Files holds, by task, the files that its turns have changed.
 func (c *Crew) Files() map[string][]string { return c.files }
@@ -254,62 +235,6 @@ func (c *Crew) Waits(id string, now time.Time) bool { return c.later[id].After(n
 // Later keeps a task from starting until then.
 func (c *Crew) Later(id string, until time.Time) { c.later[id] = until }
 
-// Take reserves a slot for a task. number is the lowest that its iteration may have.
-func (c *Crew) Take(t task.Task, number int) *Job {
-	j := &Job{Task: t, Slot: c.free[0], Since: time.Now(), landing: make(chan landing, 1)}
-	c.free = c.free[1:]
-	c.last = max(number, c.last+1)
-	j.Origin.Iteration = c.last
-	c.jobs[t.ID] = j
-	return j
-}
-
-// Of is the job of a task; nil: it is not worked on.
-func (c *Crew) Of(id string) *Job {
-	if c == nil {
-		return nil
-	}
-	return c.jobs[id]
-}
-
-// Jobs are all that are under way, in the order of their slots.
-func (c *Crew) Jobs() []*Job {
-	var all []*Job
-	for _, j := range c.jobs {
-		all = append(all, j)
-	}
-	slices.SortFunc(all, func(a, b *Job) int { return a.Slot.N - b.Slot.N })
-	return all
-}
-
-// Release gives the slot back.
-func (c *Crew) Release(j *Job) {
-	if j.worker != nil {
-		j.worker.Close()
-	}
-	if j.cancel != nil {
-		j.cancel(nil)
-	}
-	c.free = append(c.free, j.Slot)
-	slices.SortFunc(c.free, func(a, b *slots.Slot) int { return a.N - b.N })
-	delete(c.jobs, j.Task.ID)
-}
-
-// Start begins the turn of a job that was taken. Its News follow until its Done.
-func (c *Crew) Start(ctx context.Context, j *Job, a turn.Assignment) {
-	c.begin(ctx, j, a, func() Done { return c.carryOut(j) }) //nolint:contextcheck // a turn has the context of its job
-}
-
-func (c *Crew) begin(ctx context.Context, j *Job, a turn.Assignment, work func() Done) {
-	j.a, j.Origin = a, a.Origin
-	j.message = c.message(a)
-	j.ctx, j.cancel = context.WithCancelCause(ctx)
-	go func() {
-		d := work()
-		c.news <- News{Done: &d}
-	}()
-}
-
 // Alone runs a function on the goroutine of the run, and waits for it.
 func (c *Crew) Alone(f func()) {
 	done := make(chan struct{})
@@ -330,15 +255,6 @@ func (c *Crew) message(a turn.Assignment) string {
 		title = prefix + " " + title
 	}
 	return fmt.Sprintf("%s\n\nRalph-Run: %s\nRalph-Iteration: %d\nRalph-Task: %s\n", title, a.Origin.Run, a.Origin.Iteration, a.Task.ID)
-}
-
-// End ends turns: that of a task, or all of them.
-func (c *Crew) End(id string, by state.Request) {
-	for _, j := range c.jobs {
-		if (id == "" || j.Task.ID == id) && j.cancel != nil {
-			j.cancel(&stop.Stopped{By: by})
-		}
-	}
 }
 
 // News are the events and ends of all turns.

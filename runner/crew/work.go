@@ -18,7 +18,17 @@ import (
 )
 
 // carryOut is one turn in its slot, from the clean worktree to the answer of the merge queue.
-func (c *Crew) carryOut(j *Job) (d Done) {
+func (c *Crew) carryOut(j *Job) Done {
+	d := c.work(j)
+	c.compare(j, &d)
+	if d.Lost == "" && d.Err == nil && finished(d.Result) && j.work.Commit != "" && j.ctx.Err() == nil {
+		c.land(command.With(j.ctx, c.trust), j, &d)
+	}
+	return d
+}
+
+// work is the turn itself, until what it did is kept.
+func (c *Crew) work(j *Job) (d Done) {
 	d.Job = j
 	ctx := command.With(j.ctx, c.trust)
 	d.Result = c.notBegun(ctx, j)
@@ -59,9 +69,6 @@ func (c *Crew) carryOut(j *Job) (d Done) {
 		d.Err = errors.Join(d.Err, err)
 	}
 	d.Work = j.work
-	if d.Err == nil && finished(d.Result) && j.work.Commit != "" && ctx.Err() == nil {
-		c.land(ctx, j, &d)
-	}
 	return d
 }
 
@@ -79,8 +86,11 @@ func (d Done) Refused() (all []state.Refusal) {
 }
 
 // finished is true for a result that may land.
-func finished(r turn.Result) bool {
-	done := r.Proof.After.IsDone(r.Task.ID)
+func finished(r turn.Result) bool { return !r.Proof.Handed && passes(r) }
+
+// passes is true for a result that is done as far as its developer and the checks are concerned.
+func passes(r turn.Result) bool {
+	done := r.Proof.After.IsDone(r.Task.ID) || r.Proof.Handed
 	if r.Task.ID == "" { // no plan says what is finished
 		done = r.Call.Outcome.Class.Success() && r.Progress()
 	}

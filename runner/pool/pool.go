@@ -58,6 +58,16 @@ func (p *Pool) Candidates(wanted string) []string {
 	return names
 }
 
+// Candidate is who shall make one of several attempts side by side: the wanted agent the first one,
+// the fallbacks those after it, and then again from the front.
+func (p *Pool) Candidate(wanted task.Choice, n int) task.Choice {
+	names := p.Candidates(wanted.Agent)
+	if name := names[n%len(names)]; name != wanted.Agent {
+		return task.Choice{Agent: name} // another vendor does not have the model
+	}
+	return wanted
+}
+
 // Choose takes the wanted agent; a fallback only while those before it are limited or held back.
 func (p *Pool) Choose(wanted task.Choice, now time.Time) (Choice, error) {
 	c, hold := p.pick(wanted, now)

@@ -16,11 +16,20 @@ type SlotOptions struct {
 	ParallelAny bool   // also tasks that the plan says nothing about
 	Isolate     string // IsolateNone or IsolateWorktree
 	Setup       string // shell command that prepares a worktree; empty: none
+	BestOf      int    // turns side by side at a task that failed; at most 1: one
 	Land        string // LandCheckout or LandBranch
 }
 
 // Worktrees is true when turns work in worktrees.
 func (o *SlotOptions) Worktrees() bool { return o.Parallel > 1 || o.Isolate == IsolateWorktree }
+
+// Check says which options do not fit together; nil: all do.
+func (o *SlotOptions) Check() error {
+	if o.BestOf > 1 && !o.Worktrees() {
+		return &UnfitError{"BEST_OF needs worktrees; set PARALLEL to 2 or more, or ISOLATE=worktree"}
+	}
+	return nil
+}
 
 // Options are the rows of the option table that fill o.
 func (o *SlotOptions) Options() []option.Row {
@@ -41,6 +50,10 @@ func (o *SlotOptions) Options() []option.Row {
 		Group: group, Key: "WORKTREE_SETUP", YAML: "parallel.setup",
 		Kind: option.String, Trust: true, Field: &o.Setup,
 		Help: "Shell command that prepares a new worktree, such as npm ci, and runs again when a manifest has changed; empty means none.",
+	}, {
+		Group: group, Key: "BEST_OF", YAML: "parallel.best_of",
+		Kind: option.Int, Default: "1", Min: "1", Max: "16", Field: &o.BestOf,
+		Help: "Candidates that work side by side on a task after its first failure; the best one lands. Needs PARALLEL or ISOLATE.",
 	}, {
 		Group: group, Key: "LAND", Flag: "land", Arg: "checkout|branch", YAML: "parallel.land",
 		Kind: option.Enum, Default: LandCheckout, Values: []string{LandCheckout, LandBranch}, Field: &o.Land,

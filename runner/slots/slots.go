@@ -31,6 +31,8 @@ type Slot struct {
 	N    int
 	Dir  string // the project in it
 	Root string // of the worktree
+	// Candidate has work of its own on a task: 0 is the first, or the only one.
+	Candidate int
 
 	home *Home
 	top  string

@@ -81,7 +81,7 @@ func (s *Slot) Begin(ctx context.Context, t task.Task, tip string) (b Begun, err
 		return b, fmt.Errorf("prepare slot %d: %w", s.N, err)
 	}
 	b.Base = tip
-	key := s.home.Key(t)
+	key := candidate(s.home.Key(t), s.Candidate)
 	if _, err := command.Run(ctx, s.Root, "rev-parse", "--verify", "--quiet", Ref(key)); err == nil {
 		b.Resumed = true
 		if b.Conflict, err = s.resume(ctx, key, tip); err != nil {

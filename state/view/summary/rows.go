@@ -57,7 +57,7 @@ func outcomeOf(it *view.Iteration) string {
 	switch {
 	case it.Cut == string(state.RequestSkip):
 		return "skipped"
-	case it.Cut != "":
+	case it.Cut != "", it.Rule == "candidate_lost":
 		return "aborted"
 	case it.Says == saysBlocked && it.Outcome == view.CompletedTurn:
 		return "the agent is blocked"
@@ -83,7 +83,7 @@ func iterationMark(it *view.Iteration) (string, Tone) {
 		return "✓", Good
 	case it.Action == "stop":
 		return "■", Bad
-	case it.Cut != "":
+	case it.Cut != "", it.Rule == "candidate_lost":
 		return "»", Calm
 	case it.Action == "wait":
 		return "○", Warn

@@ -1,0 +1,94 @@
+package runner
+
+import (
+	"context"
+	"time"
+
+	"ralph/logs"
+	"ralph/runner/crew"
+	"ralph/runner/crew/best"
+	"ralph/runner/output"
+	"ralph/runner/rules"
+	"ralph/runner/rules/ends"
+	"ralph/runner/task"
+	"ralph/runner/turn"
+	"ralph/runner/writes"
+)
+
+// abreast is the number of candidates for the next attempt at a task: one until it has failed.
+func (r *Run) abreast(t task.Task) int {
+	n, left := r.tasks.Of(t.ID), -1
+	if t.ID == "" || n.Review.Phase != "" || n.Tries == 0 && n.Review.Refused == 0 {
+		return 1
+	}
+	if r.o.MaxIterations > 0 {
+		left = max(r.o.MaxIterations-r.mem.Iterations-len(r.crew.Jobs()), 0)
+	}
+	return best.Most(r.o.BestOf, left, max(r.o.CallsPerHour-r.calls.Calls, 0))
+}
+
+// field begins the next attempt at a task, with all of its candidates.
+func (r *Run) field(ctx context.Context, next task.Task) (rules.Decision, error) {
+	var jobs []*crew.Job
+	var as []turn.Assignment
+	release := func() {
+		for _, j := range jobs {
+			r.crew.Release(j)
+		}
+	}
+	for k := range r.abreast(next) {
+		j := r.crew.Take(next, r.mem.Iterations+1, k)
+		a, who, err := r.assign(next)
+		if err != nil && k > 0 {
+			r.crew.Release(j)
+			r.d.Log.Warn("there are fewer candidates", logs.KeyTask, next.ID, logs.KeyError, err)
+			break
+		}
+		jobs = append(jobs, j)
+		if err != nil {
+			release()
+			return ends.Unusable(err), nil
+		}
+		n := r.tasks.Of(next.ID)
+		n.Review, a.Then = r.panel.Begin(ctx, next, n.Review)
+		r.takesOver(next, who)
+		r.begin(a)
+		if err := r.counted.Wait(); err != nil {
+			release()
+			return rules.Decision{}, err
+		}
+		as = append(as, a)
+	}
+	r.crew.Start(ctx, jobs, as)
+	r.showSlots()
+	return rules.Decision{}, nil
+}
+
+// beaten records a candidate that another one has beaten. It counts in the budgets. The attempt, and
+// what follows from it, is that of the other one.
+func (r *Run) beaten(ctx context.Context, res turned, d crew.Done) (rules.Decision, error) {
+	r.pool.Pace.End(res.Task.ID)
+	if d.Err != nil && d.Job.Context().Err() == nil {
+		return rules.Decision{}, d.Err
+	}
+	goOn := rules.Decision{Action: rules.ActionContinue, Rule: "candidate_lost", Reason: d.Lost}
+	if !res.Call.Made && res.Call.NotStarted == "" {
+		r.announceEnd(res.Result, goOn)
+		r.calls.Calls--
+		return goOn, r.d.State.SaveCalls(r.calls)
+	}
+	keep, kept := r.inbox.AfterContext(ctx)
+	defer kept()
+	r.mem.Usage, r.calls.Tokens = r.mem.Usage.Add(res.Call.Usage), r.calls.Tokens+res.Call.Usage.Total()
+	r.mem.Iterations++
+	f := rules.Conclusion{Facts: rules.Facts{Memory: r.mem}, Result: res.Result}
+	ends.MeetLimit(&f, &r.pool, nil, time.Now())
+	r.announceEnd(res.Result, goOn)
+	if err := writes.SideBySide(func() error { return r.d.State.SaveCalls(r.calls) }, r.out.Save); err != nil {
+		return goOn, err
+	}
+	if err := res.worker.Keep(keep, res.dir, output.KeptOf(res.Result, goOn.Rule)); err != nil && keep.Err() == nil {
+		return goOn, err
+	}
+	return goOn, nil
+}

@@ -1,0 +1,73 @@
+// Package best chooses among the candidates at a task. It is pure.
+package best
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Candidate is one turn of several at the same task.
+type Candidate struct {
+	Green bool // its work is finished, and passes the required checks
+	Whole bool // its agent came to an end by itself, and the checks said something
+	Lines int  // that its work adds and removes; 0: there is no work
+}
+
+// Pick is the index of the candidate that goes on: of the green ones the one with the fewest
+// lines. If none is green, it is one that the next attempt can go on with.
+func Pick(all []Candidate) int {
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	return slices.MinFunc(order, func(i, j int) int {
+		a, b := all[i], all[j]
+		switch {
+		case a.Green != b.Green:
+			return first(a.Green)
+		case a.Green:
+			return cmp.Or(a.Lines-b.Lines, i-j)
+		case (a.Lines > 0) != (b.Lines > 0):
+			return first(a.Lines > 0)
+		case a.Whole != b.Whole:
+			return first(a.Whole)
+		}
+		return i - j
+	})
+}
+
+func first(yes bool) int {
+	if yes {
+		return -1
+	}
+	return 1
+}
+
+// Why says why a candidate loses to another one.
+func Why(lost, won Candidate) string {
+	switch {
+	case lost.Green && lost.Lines == won.Lines:
+		return fmt.Sprintf("an earlier one passes with as few lines (%d)", won.Lines)
+	case lost.Green:
+		return fmt.Sprintf("another one passes with fewer lines (%d, this one has %d)", won.Lines, lost.Lines)
+	case !lost.Whole && lost.Lines == 0:
+		return "it came to nothing"
+	case !lost.Whole:
+		return "it was cut off"
+	case won.Green:
+		return "it is not finished, or does not pass the checks"
+	}
+	return "none passes the checks, and the next attempt goes on with another one"
+}
+
+// Most is the number of candidates that may start: as many as are wanted, at least one, and no
+// more than any of the bounds. A bound below zero is none.
+func Most(wanted int, bounds ...int) int {
+	for _, b := range bounds {
+		if b >= 0 {
+			wanted = min(wanted, b)
+		}
+	}
+	return max(wanted, 1)
+}

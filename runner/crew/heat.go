@@ -1,0 +1,74 @@
+package crew
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"ralph/runner/crew/best"
+	"ralph/runner/git/command"
+	"ralph/runner/slots"
+	"ralph/runner/turn/stop"
+)
+
+// heat is one attempt at a task by several candidates, of which one goes on.
+type heat struct {
+	size    int
+	mu      sync.Mutex
+	over    []*Done // in order of Job.Candidate once decided
+	decided chan struct{}
+}
+
+// compare waits until all candidates at the task are over, and says of each that does not go on
+// why. The work of one that does is that of the task from then on.
+func (c *Crew) compare(j *Job, d *Done) {
+	h := j.heat
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	h.over = append(h.over, d)
+	last := len(h.over) == h.size
+	h.mu.Unlock()
+	if last {
+		c.decide(h)
+		close(h.decided)
+	}
+	<-h.decided
+}
+
+// decide is called once, when all are over: nobody else touches their Done then.
+func (c *Crew) decide(h *heat) {
+	all, refs := make([]best.Candidate, h.size), map[string]slots.Work{}
+	byNumber := make([]*Done, h.size)
+	for _, d := range h.over {
+		byNumber[d.Job.Candidate] = d
+	}
+	ctx, done := stop.Outlast(command.With(byNumber[0].Job.ctx, c.trust))
+	defer done()
+	for i, d := range byNumber {
+		lines, err := d.Work.Lines(ctx, d.Job.Slot)
+		d.Err = errors.Join(d.Err, err)
+		r := d.Result
+		all[i] = best.Candidate{Lines: lines, Whole: d.Err == nil && r.Cut == "" && !r.Proof.Unchecked && r.Call.Outcome.Class.Success()}
+		all[i].Green = d.Err == nil && d.Job.ctx.Err() == nil && d.Work.Commit != "" && passes(r)
+	}
+	lead := best.Pick(all)
+	for i, d := range byNumber {
+		if i == lead {
+			continue
+		}
+		d.Lost = fmt.Sprintf("candidate %d of %d: %s", i+1, h.size, best.Why(all[i], all[lead]))
+		if d.Work.Commit != "" {
+			ref := slots.LostRef(c.o.Run, d.Job.Origin.Iteration)
+			refs[ref] = d.Work
+			d.Lost += "; its work stays as " + ref
+		}
+	}
+	won := byNumber[lead]
+	var err error
+	if won.Work, err = c.home.Settle(ctx, won.Job.Task, won.Work, refs); err != nil {
+		won.Err = errors.Join(won.Err, err)
+	}
+	won.Job.work = won.Work
+}

@@ -1,0 +1,145 @@
+package crew
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"ralph/runner/slots"
+	"ralph/runner/task"
+	"ralph/runner/turn"
+	"ralph/runner/turn/stop"
+	"ralph/state"
+)
+
+// Job is one turn under way.
+type Job struct {
+	Task   task.Task
+	Slot   *slots.Slot
+	Origin state.Origin
+	Since  time.Time
+
+	Candidate int // 0 is the first, or the only one, at the task
+
+	Tool string // that the agent called last
+	Skip bool   // a person has put the task off
+
+	queued  bool // its work waits for the merge queue
+	a       turn.Assignment
+	message string
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	worker  *turn.Worker
+	work    slots.Work
+	landing chan landing
+	heat    *heat // nil: it is the only one at the task
+	// unchecked is true when no turn has checked the work as it is.
+	unchecked bool
+}
+
+// Take reserves a slot for a task. number is the lowest that its iteration may have.
+// candidate is 0 for the first, or the only one, at the task.
+func (c *Crew) Take(t task.Task, number, candidate int) *Job {
+	j := &Job{Task: t, Candidate: candidate, Slot: c.free[0], Since: time.Now(), landing: make(chan landing, 1)}
+	c.free = c.free[1:]
+	c.last = max(number, c.last+1)
+	j.Origin.Iteration = c.last
+	c.jobs = append(c.jobs, j)
+	j.Slot.Candidate = candidate
+	return j
+}
+
+// Of is the job of a task, of several the latest that was taken; nil: it is not worked on.
+func (c *Crew) Of(id string) *Job {
+	if c == nil {
+		return nil
+	}
+	for _, j := range slices.Backward(c.jobs) {
+		if j.Task.ID == id {
+			return j
+		}
+	}
+	return nil
+}
+
+// At is the job that an event is of; nil: it is over.
+func (c *Crew) At(from state.Origin) *Job {
+	for _, j := range c.jobs {
+		if j.Task.ID == from.Task && j.Origin.Iteration == from.Iteration {
+			return j
+		}
+	}
+	return nil
+}
+
+// Name makes this job the one that Of finds for its task.
+func (c *Crew) Name(j *Job) {
+	c.drop(j)
+	c.jobs = append(c.jobs, j)
+}
+
+func (c *Crew) drop(j *Job) {
+	c.jobs = slices.DeleteFunc(c.jobs, func(other *Job) bool { return other == j })
+}
+
+// Jobs are all that are under way, in the order of their slots.
+func (c *Crew) Jobs() []*Job {
+	all := slices.Clone(c.jobs)
+	slices.SortFunc(all, func(a, b *Job) int { return a.Slot.N - b.Slot.N })
+	return all
+}
+
+// Release gives the slot back.
+func (c *Crew) Release(j *Job) {
+	if j.worker != nil {
+		j.worker.Close()
+	}
+	if j.cancel != nil {
+		j.cancel(nil)
+	}
+	c.free = append(c.free, j.Slot)
+	slices.SortFunc(c.free, func(a, b *slots.Slot) int { return a.N - b.N })
+	c.drop(j)
+}
+
+// Start begins the turns of jobs that were taken for one task, with an assignment each. Of several,
+// the one goes on that turns out best. Their News follow until their Done.
+func (c *Crew) Start(ctx context.Context, all []*Job, as []turn.Assignment) {
+	var h *heat
+	if len(all) > 1 {
+		h = &heat{size: len(all), decided: make(chan struct{})}
+	}
+	for i, j := range all {
+		j.heat = h
+		c.begin(ctx, j, as[i], func() Done { return c.carryOut(j) }) //nolint:contextcheck // a turn has the context of its job
+	}
+}
+
+func (c *Crew) begin(ctx context.Context, j *Job, a turn.Assignment, work func() Done) {
+	j.a, j.Origin = a, a.Origin
+	j.message = c.message(a)
+	j.ctx, j.cancel = context.WithCancelCause(ctx)
+	go func() {
+		d := work()
+		c.news <- News{Done: &d}
+	}()
+}
+
+// End ends turns: that of a task, or all of them.
+func (c *Crew) End(id string, by state.Request) {
+	for _, j := range c.jobs {
+		if (id == "" || j.Task.ID == id) && j.cancel != nil {
+			j.cancel(&stop.Stopped{By: by})
+		}
+	}
+}
+
+// PutOff ends the turns of a task, because a person has put it off.
+func (c *Crew) PutOff(id string, by state.Request) {
+	for _, j := range c.jobs {
+		if j.Task.ID == id {
+			j.Skip = true
+		}
+	}
+	c.End(id, by)
+}
