@@ -65,8 +65,12 @@ func ForFewerTests(task string) bool {
 // ForOtherTests reports whether a task is about what tests say: "the test of X is wrong", "update
 // the golden files". One that names a failing test asks for the code: "fix X, for TestX fails".
 func ForOtherTests(task string) bool {
-	p := words()
+	p, before := words(), ""
 	return slices.ContainsFunc(clauses(task), func(clause string) bool {
+		if phrases().it.MatchString(clause) && phrases().outOfDate.MatchString(before) { // "and forgot the golden file, please refresh it"
+			clause = before + " " + clause
+		}
+		before = clause
 		tests := p.tests.MatchString(clause) || p.data.MatchString(clause)
 		switch {
 		case p.bad.MatchString(clause) && tests:

@@ -66,6 +66,7 @@ func TestForOtherTests_onlyTasksAboutWhatTestsSay(t *testing.T) {
 		"test_refund is outdated: the refund is -200 there. Bring the test up to date",
 		"Fix Percent, and adapt its tests", "Update the golden files", "Fix the flaky test of the clock", "Delete TestOld", "Turn the tests of cart into a table",
 		"Add a fixture for the clock to conftest.py", "Add the missing fixture west.json (test_all fails)", "Use jsdom, so that the page can be tested",
+		"Somebody changed the usage text and forgot the golden file, please refresh it",
 	} {
 		if !asks.ForOtherTests(task) {
 			t.Errorf("it does: %s", task)
@@ -75,6 +76,7 @@ func TestForOtherTests_onlyTasksAboutWhatTestsSay(t *testing.T) {
 		"Fix Discounted: a discount code must lower the total (TestDiscounted fails)", "Fix refund: it must never be negative (tests/test_refund.py fails)",
 		"Make the test \"islands cost extra\" pass (it will be added to test/shipping.test.js)", "Fix the failing tests", "Fix the broken test_median",
 		"Fix shipping and add a test", "Fix shipping and write a test", "Refactor the export without changing what it writes", "Add Cart.remove(name) with a test", "Write Convert, all tests must be green",
+		"The golden file of the usage fails, so fix it", "The export forgot the header; change it to write one",
 	} {
 		if asks.ForOtherTests(task) {
 			t.Errorf("it does not: %s", task)

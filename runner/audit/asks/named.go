@@ -8,7 +8,7 @@ import (
 )
 
 // phrases are patterns for what a task says about single tests and thresholds.
-var phrases = sync.OnceValue(func() (p struct{ along, it, name, proof, end, level, hold, pass *regexp.Regexp }) {
+var phrases = sync.OnceValue(func() (p struct{ along, it, name, proof, end, level, hold, pass, outOfDate *regexp.Regexp }) {
 	re := regexp.MustCompile
 	p.along = re(`(?i)\band ((?:its|their|the|all|any|both|corresponding)(?: [\w./-]+){0,2}? (?:tests?|specs?)` +
 		`(?:$|[.;,:\n]| (?:for|of|in|from|with)\b)|["'\x60])`)
@@ -19,6 +19,7 @@ var phrases = sync.OnceValue(func() (p struct{ along, it, name, proof, end, leve
 	p.level = re(`(?i)\bcoverage\b|\bthresholds?\b|\bfail_under\b`)
 	p.hold = re(`(?i)\b(?:stay|remain|keep|maintain|preserv|hold|at least|no less|above|must not|` +
 		`not (?:drop|fall|sink)|without (?:lower|chang|reduc))|≥|>=`)
+	p.outOfDate = re(`(?i)\b(?:forg[eo]t\w*|missed|overlooked|out of date|no longer matche?s?|not updated)\b`)
 	p.pass = re(`(?i)\b(?:fix|make|get|turn|repair)\b`)
 	return p
 })
