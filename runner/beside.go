@@ -294,7 +294,7 @@ func (r *Run) done(ctx context.Context, d crew.Done) (rules.Decision, error) {
 	r.worker.Forget()
 	res := turned{Result: r.joined(d.Result), worker: d.Job.Worker(), dir: d.Job.Slot.Dir, skip: d.Job.Skip}
 	if d.Landed != "" {
-		r.tellOf(res.Task, state.Commit{OID: d.Landed, Landed: r.crew.Branch(), Files: res.Work.Change.Count, Refused: d.Refused()})
+		r.tellOf(res.Task, state.Commit{OID: d.Landed, Landed: r.crew.Branch(), Files: max(res.Work.Change.Count, len(d.Files)), Refused: d.Refused()})
 	}
 	if res.Checks.Detect != r.checks.Detect { // it found the project's first checks
 		r.checks = res.Checks

@@ -124,4 +124,11 @@ func TestReview_inWorktrees_onlyWhatPassesLands(t *testing.T) {
 	if prompts := w.mock.Prompts(scenario); len(prompts) != 4 || !strings.Contains(prompts[3], "+task 1") {
 		t.Errorf("%d prompts; the reviewer does not see the change:\n%s", len(prompts), prompts[len(prompts)-1])
 	}
+	for verb, want := range map[string]string{"iterations": "verdict of qa (claude): fail, 20 of 100, needs 70: task1.txt:1: it is not enough", "status": "review    qa (claude): pass"} {
+		p := w.ralph(verb)
+		p.Wait(10 * time.Second)
+		if !strings.Contains(p.Said(), want) {
+			t.Errorf("ralph %s does not say %q:\n%s", verb, want, p.Said())
+		}
+	}
 }

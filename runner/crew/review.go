@@ -61,6 +61,9 @@ func (c *Crew) review(j *Job, look Look) (d Done) {
 	}
 	d.Work, j.unchecked = j.work, !c.same(late, kept, j.work)
 	if land && d.Err == nil && j.work.Commit != "" && ctx.Err() == nil {
+		d.Files, d.Err = j.work.Files(ctx, j.Slot)
+	}
+	if len(d.Files) > 0 && d.Err == nil {
 		c.land(ctx, j, &d)
 	}
 	return d
