@@ -214,9 +214,10 @@ var acts = map[string]func(*actor) int{
 		a.work()
 		return a.result(firstOpen() == "", nil)
 	},
-	"worker":   (*actor).honest,
-	"stubborn": (*actor).stubborn,
-	"beside":   (*actor).beside,
+	"worker":    (*actor).honest,
+	"stubborn":  (*actor).stubborn,
+	"beside":    (*actor).beside,
+	"candidate": (*actor).candidate,
 }
 
 // honest is the agent as it should be, but for what it leaves running now and then.

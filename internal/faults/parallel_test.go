@@ -83,3 +83,60 @@ func TestKill_turnsSideBySide_nothingLeftNothingLostNothingTwice(t *testing.T) {
 	}
 	t.Logf("%d kills, %d tasks landed, %d calls", kills, len(landed), len(w.entries("call")))
 }
+
+// candidate fails at first; after that, it does its task after a while.
+func (a *actor) candidate() int {
+	a.listen()
+	id, _, _ := strings.Cut(a.task, " ")
+	text := "bad\n"
+	if a.call%4 != 1 {
+		text = a.task + "\n"
+	}
+	time.Sleep(time.Duration(20+a.call%3*40) * time.Millisecond) // sleep: the agent thinks
+	_ = os.WriteFile("work-"+id, []byte(text), 0o644)
+	data, _ := os.ReadFile(planName)
+	_ = os.WriteFile(planName, []byte(strings.Replace(string(data), "- [ ] "+a.task+"\n", "- [x] "+a.task+"\n", 1)), 0o644)
+	return a.result(false, nil)
+}
+
+// Of the candidates at a task, one lands, whenever ralph is killed.
+func TestKill_candidates_nothingLeftNothingLandsTwice(t *testing.T) {
+	const boxes = 12
+	w := newProject(t, "candidate", boxes)
+	w.Env = append(w.Env, "ISOLATE=worktree", "BEST_OF=3", "TEST_COMMAND=! grep -s bad work-*", "MAX_RETRIES=0", "CB_SAME_ERROR_THRESHOLD=100", "MAX_ITERATIONS_PER_TASK=0")
+	r := rand.New(rand.NewPCG(8, 8))
+	kills := amount(6, 150)
+	for range kills {
+		if !strings.Contains(w.Read(planName), "- [ ]") {
+			w.refill(boxes)
+		}
+		p := w.ralph()
+		time.Sleep(time.Duration(r.IntN(3000)) * time.Millisecond) // sleep: any moment may be the one
+		_ = p.Process.Signal(syscall.SIGKILL)
+		p.Wait(leftBound * 30)
+		p.Forget()
+		w.NoneLeft(leftBound)
+		if t.Failed() {
+			return
+		}
+	}
+	w.refill(2)
+	w.ralph().Ends(0)
+	landed := map[string]int{}
+	for id := range strings.FieldsSeq(w.Git("log", "--format=%(trailers:key=Ralph-Task,valueonly)")) {
+		if landed[id]++; landed[id] > 1 {
+			t.Errorf("task %s landed %d times", id, landed[id])
+		}
+		if w.Read("work-"+id) == "bad\n" {
+			t.Errorf("red work on %s landed", id)
+		}
+	}
+	lost := strings.Fields(w.Git("for-each-ref", "--format=%(refname)", "refs/ralph-candidates"))
+	if len(landed) == 0 || len(lost) == 0 {
+		t.Errorf("%d tasks landed, %d candidates lost", len(landed), len(lost))
+	}
+	if got := w.Git("status", "--porcelain", "--", ":!.ralph"); got != "" {
+		t.Errorf("the checkout: %s", got)
+	}
+	t.Logf("%d kills, %d tasks landed, %d candidates lost, %d calls", kills, len(landed), len(lost), len(w.entries("call")))
+}

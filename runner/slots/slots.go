@@ -84,6 +84,9 @@ func (h *Home) Check(ctx context.Context, setup string) error {
 	if _, err := command.Run(ctx, h.root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
 		return &UnfitError{"worktrees need a first commit; make one with: git commit"}
 	}
+	if err := h.missing(ctx); err != nil {
+		return err
+	}
 	out, err := command.Run(ctx, h.root, "ls-files", "-s", "-z")
 	if err != nil {
 		return err
@@ -94,6 +97,27 @@ func (h *Home) Check(ctx context.Context, setup string) error {
 			return &UnfitError{fmt.Sprintf("the submodule %q would be empty in a worktree; fill it with WORKTREE_SETUP, "+
 				"such as: git submodule update --init", name)}
 		}
+	}
+	return nil
+}
+
+// missing refuses a partial clone without all files of HEAD: ralph's git fetches nothing.
+func (h *Home) missing(ctx context.Context) error {
+	if out, err := command.Run(ctx, h.root, "config", "--get-regexp", `^(extensions\.partialclone|remote\..*\.promisor)$`); err != nil || out == "" {
+		return nil //nolint:nilerr // git says with an error that there is no such setting
+	}
+	out, err := command.Run(ctx, h.root, "rev-list", "--objects", "--no-walk", "--missing=print", "HEAD")
+	if err != nil {
+		return err
+	}
+	lacks := 0
+	for line := range strings.Lines(out) {
+		if strings.HasPrefix(line, "?") {
+			lacks++
+		}
+	}
+	if lacks > 0 {
+		return &UnfitError{fmt.Sprintf("this partial clone lacks %d objects of HEAD, which a worktree needs; fetch them with: git archive HEAD > /dev/null", lacks)}
 	}
 	return nil
 }
