@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ const (
 	fakeVar  = "RALPH_BENCH_FAKE"  // file for start and end times of the fake agent
 	floodVar = "RALPH_BENCH_FLOOD" // print 1 GiB before the result
 	peakVar  = "RALPH_BENCH_PEAK"  // print the peak memory of the arguments, a command
+	tickVar  = "RALPH_BENCH_TICK"  // do the task of the prompt, and tick it
 	workVar  = "RALPH_BENCH_WORK"  // work for so long, as no real agent answers at once
 )
 
@@ -29,6 +31,10 @@ func fakeAgent() {
 	if d, err := time.ParseDuration(os.Getenv(workVar)); err == nil {
 		time.Sleep(d)
 	}
+	if os.Getenv(tickVar) != "" {
+		prompt, _ := io.ReadAll(os.Stdin)
+		tickOwn(string(prompt))
+	}
 	fmt.Fprintln(out, `{"type":"result","subtype":"success","is_error":false,"result":"ok","total_cost_usd":0.01,"usage":{"input_tokens":1,"output_tokens":1}}`)
 	_ = out.Flush()
 	f, err := os.OpenFile(os.Getenv(fakeVar), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -36,7 +42,9 @@ func fakeAgent() {
 		panic(err)
 	}
 	// Some progress, or the circuit breaker ends the run.
-	if err := os.WriteFile("work.txt", fmt.Appendf(nil, "%d\n", from), 0o600); err != nil {
+	if os.Getenv(tickVar) != "" {
+		// it did its task
+	} else if err := os.WriteFile("work.txt", fmt.Appendf(nil, "%d\n", from), 0o600); err != nil {
 		panic(err)
 	}
 	fmt.Fprintf(f, "%d %d\n", from, time.Now().UnixNano())
