@@ -124,10 +124,11 @@ func (u *ui) readTasks() {
 		return
 	}
 	p.reading, p.stale = true, false
+	list := listTasks // it outlives the poll, and has a bound of its own
 	go func() {
 		defer u.caught()
 		began := time.Now()
-		all, err := listTasks(u.o.Ralph)
+		all, err := list(u.o.Ralph)
 		defer u.redraw()
 		defer u.lock()()
 		p.reading, p.next = false, time.Now().Add(tasksAge+10*time.Since(began))

@@ -126,6 +126,7 @@ type Title struct {
 	File             string // that the panel shows; relative to the project if there is room
 }
 
+// Title draws the rule above a panel, in the first row.
 func (c Canvas) Title(t Title) {
 	style := c.Dim()
 	c.Text(0, 0, style, strings.Repeat("─", c.W))
@@ -141,6 +142,7 @@ func (c Canvas) Title(t Title) {
 	}
 }
 
+// Dim is the style of what matters less.
 func (c Canvas) Dim() tcell.Style { return tcell.StyleDefault.Dim(true) }
 
 // Tone returns the style of a tone. The colours come from the terminal's palette,

@@ -262,7 +262,7 @@ func (c *Crew) round(ctx context.Context, q *merge.Queue, waiting []*Job) (next 
 	defer done(nil)
 	for i, j := range waiting {
 		items[i] = merge.Item{Task: j.Task.ID, Work: j.work, Unchecked: j.unchecked}
-		defer context.AfterFunc(j.ctx, func() { done(context.Cause(j.ctx)) })()
+		defer context.AfterFunc(j.ctx, func() { done(context.Cause(j.ctx)) })() //nolint:contextcheck // each job has a context of its own
 	}
 	out, err := q.Round(command.With(work, c.trust), items)
 	if errors.Is(err, merge.ErrMoved) && ctx.Err() == nil {
