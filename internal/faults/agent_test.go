@@ -214,10 +214,11 @@ var acts = map[string]func(*actor) int{
 		a.work()
 		return a.result(firstOpen() == "", nil)
 	},
-	"worker":    (*actor).honest,
-	"stubborn":  (*actor).stubborn,
-	"beside":    (*actor).beside,
-	"candidate": (*actor).candidate,
+	"worker":     (*actor).honest,
+	"stubborn":   (*actor).stubborn,
+	"beside":     (*actor).beside,
+	"candidate":  (*actor).candidate,
+	"fills-slot": (*actor).fillsSlot,
 }
 
 // honest is the agent as it should be, but for what it leaves running now and then.
