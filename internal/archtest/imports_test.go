@@ -37,6 +37,7 @@ var floors = map[string]int{
 	"runner/task":            0, // the model of a plan
 	"runner/task/markdown":   0, // the parts of Markdown that plans are made of: text in, values out
 	"runner/task/boxes":      1, // plans that are lists of boxes: bytes in, tasks and places out
+	"runner/task/beads":      1, // the issues of Beads, through its program bd
 	"runner/task/records":    1, // plans that are JSON: bytes in, tasks and places out
 	"runner/task/stories":    1, // plans that are files of stories: bytes in, tasks and places out
 	"runner/task/only":       1, // which tasks a run is about: options
@@ -130,17 +131,18 @@ var floors = map[string]int{
 	"runner/notes":         6, // what the next prompt says about the past
 	"runner/points":        6, // what the points of a run are to hooks, and hooks to the run: values in, values out
 
-	"runner":                7, // the run
-	"config":                7, // finds, reads and overlays options
-	"monitor":               7, // the screen
-	"monitor/top":           4, // the living runs of all projects: state files in, rows, a table and a screen out
-	"cmd/internal/demo":     6, // the demo's project and its scripted agent
-	"cmd/internal/importer": 6, // plans out of other texts: bytes in, tasks and text out
-	"cmd/internal/analysis": 6, // what an agent says about a project: texts in, values out, and where they are kept
-	"cmd/internal/scaffold": 6, // what `ralph init` writes
-	"cmd/internal/drill":    6, // recordings, played through agent and rules
-	"cmd/internal/service":  6, // files for systemd and launchd: values in, text out
-	"cmd/internal/wsl":      6, // what is different on Windows
+	"runner":                 7, // the run
+	"config":                 7, // finds, reads and overlays options
+	"monitor":                7, // the screen
+	"monitor/top":            4, // the living runs of all projects: state files in, rows, a table and a screen out
+	"cmd/internal/demo":      6, // the demo's project and its scripted agent
+	"cmd/internal/modellist": 6, // models that a program lists: text in, names out, and where they are kept
+	"cmd/internal/importer":  6, // plans out of other texts: bytes in, tasks and text out
+	"cmd/internal/analysis":  6, // what an agent says about a project: texts in, values out, and where they are kept
+	"cmd/internal/scaffold":  6, // what `ralph init` writes
+	"cmd/internal/drill":     6, // recordings, played through agent and rules
+	"cmd/internal/service":   6, // files for systemd and launchd: values in, text out
+	"cmd/internal/wsl":       6, // what is different on Windows
 
 	"cmd/internal/cmdline": 8, // what all verbs share: streams, project, flags, error -> exit code
 
@@ -181,6 +183,7 @@ var floors = map[string]int{
 var tools = map[string][]string{
 	"internal/archtest":      nil,
 	"internal/testgate":      nil,
+	"internal/fakebd":        nil, // a stand-in for the program of Beads
 	"internal/mockllm":       nil, // a stand-in that shared ralph's code would share its mistakes
 	"internal/mockllm/serve": {"internal/mockllm"},
 	"internal/world":         nil,                                                                                                                // a private place for the real programs, and for git

@@ -71,6 +71,9 @@ func (p *Project) claims() (claims []config.Untrusted) {
 		claims = append(claims, p.loader.Claim("above "+root,
 			fmt.Sprintf("the project is %s, above the repository %s that you are in", p.Dir, root)))
 	}
+	if claim, told := p.planProgram(); told {
+		claims = append(claims, claim)
+	}
 	for _, f := range []struct{ what, key, path string }{{"prompt", "PROMPT_FILE", p.Prompt}, {"plan", "PLAN_FILE", p.Plan}} {
 		if real := p.outside(f.key, f.path); real != "" {
 			claims = append(claims, p.loader.Claim(f.what+" "+real, fmt.Sprintf("the %s %s is outside the project: %s", f.what, f.path, real)))

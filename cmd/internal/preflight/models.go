@@ -2,18 +2,13 @@ package preflight
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
-	"github.com/tidwall/gjson"
-
-	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/modellist"
 	"ralph/ptyexec"
 	"ralph/runner/agent"
 	"ralph/runner/agent/environ"
@@ -24,8 +19,6 @@ const (
 	// ModelsBound is how long a program may take to list its models, or to say
 	// whether it is logged in.
 	ModelsBound = 10 * time.Second
-	modelsKept  = 24 * time.Hour
-	maxModels   = 500
 )
 
 // Models returns the names of the agent's models: what its program lists, at most
@@ -36,81 +29,22 @@ func (p *Project) Models(ctx context.Context, one pool.Agent, stateHome string) 
 	if err != nil || len(one.Spec.ModelsArgs) == 0 {
 		return one.Spec.Models
 	}
-	kept := keptModels{file: filepath.Join(stateHome, "ralph", "models", one.Spec.Name+".json"), Program: path}
+	kept := modellist.Kept{File: filepath.Join(stateHome, "ralph", "models", one.Spec.Name+".json"), Program: path}
 	if info, err := os.Stat(path); err == nil {
 		kept.Changed = info.ModTime()
 	}
-	if names := kept.read(); len(names) > 0 {
+	if names := kept.Read(); len(names) > 0 {
 		return names
 	}
 	out, exit, err := p.inquire(ctx, one, inquiry{args: one.Spec.ModelsArgs, bound: ModelsBound})
 	if err != nil || exit.Cause != ptyexec.CauseExited || exit.Code != 0 {
 		return one.Spec.Models
 	}
-	if kept.Names = modelNames(out); len(kept.Names) == 0 {
+	if kept.Names = modellist.Names(out); len(kept.Names) == 0 {
 		return one.Spec.Models
 	}
-	kept.write()
+	kept.Write()
 	return kept.Names
-}
-
-// keptModels is the list of a program's models, for as long as the program stays
-// the same.
-type keptModels struct {
-	file    string
-	Program string    `json:"program"`
-	Changed time.Time `json:"changed"` // when the program was
-	Listed  time.Time `json:"listed"`
-	Names   []string  `json:"names"`
-}
-
-func (k keptModels) read() []string {
-	var was keptModels
-	data, err := os.ReadFile(k.file)
-	if err != nil || json.Unmarshal(data, &was) != nil {
-		return nil
-	}
-	age := time.Since(was.Listed)
-	if was.Program != k.Program || !was.Changed.Equal(k.Changed) || age < 0 || age > modelsKept {
-		return nil
-	}
-	return was.Names
-}
-
-// write keeps the list. Without it the next look only takes longer.
-func (k keptModels) write() {
-	k.Listed = time.Now()
-	data, err := json.Marshal(k)
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(k.file), 0o700)
-	}
-	if err == nil {
-		_ = renameio.WriteFile(k.file, data, 0o600)
-	}
-}
-
-// modelNames reads what a program prints: a JSON object with models, or a name
-// alone on its line, before " - ", two blanks or a bracket, or in square brackets.
-func modelNames(out string) (names []string) {
-	if at := strings.Index(out, `{"models"`); at >= 0 {
-		for _, m := range gjson.Get(out[at:], "models").Array() {
-			if name := m.Get("slug").String(); name != "" && m.Get("visibility").String() != "hide" && len(names) < maxModels {
-				names = append(names, cmdline.OneLine(cmdline.Inert(name)))
-			}
-		}
-		return names
-	}
-	line := regexp.MustCompile(`^[\s*•>-]*(?:([A-Za-z0-9][\w./:@+-]*)(?:\s*$|\s+[-–(*]|\s{2,}|\t)|.*\[([A-Za-z0-9][\w./:@+-]*)\])`)
-	for text := range strings.Lines(cmdline.Inert(out)) {
-		m := line.FindStringSubmatch(strings.TrimRight(text, "\r\n"))
-		if m == nil || strings.HasSuffix(m[1], ":") {
-			continue
-		}
-		if name := m[1] + m[2]; !slices.Contains(names, name) && len(names) < maxModels {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // The answers of Login.

@@ -2,12 +2,14 @@ package preflight
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/config"
 	"ralph/logs/termtext"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
@@ -16,11 +18,36 @@ import (
 
 // FindPlan finds the plan and reads it: it sets Plan and Tasks.
 func (p *Project) FindPlan() (err error) {
+	if claim, told := p.planProgram(); told {
+		if known, err := config.Trusted(p.loader.StateHome(), claim); !known || err != nil {
+			return cmp.Or(err, cmdline.UsageError("%s, and you have not agreed to that yet; agree with: ralph trust", claim.Lines[0]))
+		}
+	}
 	p.Tasks, err = store.Locate(p.Dir, p.Config.Plan(p.Dir), p.Config.OptionalSections)
 	if p.Plan = p.Tasks.Path; err != nil {
 		return cmdline.UsageError("%v", err)
 	}
 	return nil
+}
+
+// planProgram is the consent to run the program that knows the tasks of the plan, which may in
+// turn run what the project configures; false: the plan is a file.
+func (p *Project) planProgram() (config.Untrusted, bool) {
+	name, path := store.ToldBy(p.Dir, p.Config.Plan(p.Dir))
+	if name == "" {
+		return config.Untrusted{}, false
+	}
+	return p.loader.Claim("plan by "+name, fmt.Sprintf("the plan %s is read and changed by running %s", view.Within(p.Dir, path), name)), true
+}
+
+// choosePlan is FindPlan for a run: it asks for consent first.
+func (p *Project) choosePlan(f *cmdline.Factory) error {
+	if claim, told := p.planProgram(); told {
+		if err := f.Trust(p.loader, claim); err != nil {
+			return err
+		}
+	}
+	return p.FindPlan()
 }
 
 // OtherPlans says in one line which plan of several is taken, and why; empty: there is only
@@ -71,7 +98,7 @@ func (p *Project) askPlan(f *cmdline.Factory) error {
 			return fmt.Errorf("name plan: %w", err)
 		}
 		p.Config.Choose("PLAN_FILE", rel, "answer")
-		return p.FindPlan()
+		return p.choosePlan(f)
 	})
 }
 
@@ -89,6 +116,9 @@ func (p *Project) checkPlan(f *cmdline.Factory) error {
 	p.Tasks = p.Tasks.Seen()
 	if p.Config.PopTasks && !store.Pops(p.Tasks) {
 		return cmdline.UsageError("in %s, a task is a file of its own, and none can leave the plan; leave out --pop-tasks", p.Tasks.Format)
+	}
+	if told, _ := store.ToldBy(p.Dir, p.Plan); told != "" && p.Config.Worktrees() {
+		return cmdline.UsageError("the tasks that %s knows are in no file, which worktrees need; leave out --parallel and --isolate", told)
 	}
 	if p.Config.PopTasks && p.Config.Worktrees() {
 		return cmdline.UsageError("--pop-tasks works in the checkout only; leave it out, or leave out --parallel and --isolate")

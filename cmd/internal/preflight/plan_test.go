@@ -1,12 +1,15 @@
 package preflight
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/config"
+	"ralph/internal/fakebd"
 	"ralph/runner/task/store"
 )
 
@@ -75,5 +78,39 @@ func TestProblem_planThatCannotBeWorkedThrough_isOneLine(t *testing.T) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// Reading the plan already runs the program, and that may run what the project configures.
+func TestFindPlan_toldByAProgram_needsConsent(t *testing.T) {
+	dir := fakebd.Install(t, `[{"id": "bd-1", "title": "One", "status": "open"}]`)
+	home := t.TempDir()
+	f := &cmdline.Factory{In: os.Stdin, Out: io.Discard, Err: io.Discard, Dir: dir, Env: []string{"HOME=" + home, "XDG_STATE_HOME=" + home}}
+	p, loader, err := Open(f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.FindPlan(); err == nil || !strings.Contains(err.Error(), "the plan .beads is read and changed by running bd, and you have not agreed") {
+		t.Errorf("without consent: %v", err)
+	}
+	if err := p.choosePlan(f); err == nil || !strings.Contains(err.Error(), "needs your consent first") {
+		t.Errorf("a run without consent: %v", err)
+	}
+	if ran := fakebd.Calls(t, dir); ran != "" {
+		t.Errorf("without consent, bd ran: %s", ran)
+	}
+	all, err := p.Unagreed()
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%v, %v", all, err)
+	}
+	if err := f.Record(loader, all); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.FindPlan(); err != nil || len(p.Tasks.Tasks) != 1 || p.Tasks.Tasks[0].ID != "bd-1" {
+		t.Errorf("with consent: %v, %v", p.Tasks, err)
+	}
+	p.Config.Parallel = 2
+	if err := p.checkPlan(f); err == nil || !strings.Contains(err.Error(), "leave out --parallel") {
+		t.Errorf("side by side: %v", err)
 	}
 }

@@ -78,7 +78,7 @@ func Load(f *cmdline.Factory, flags map[string]string) (*Project, error) {
 	if err := p.FindPrompt(); err != nil {
 		return nil, err
 	}
-	if err := p.FindPlan(); err != nil {
+	if err := p.choosePlan(f); err != nil {
 		return nil, err
 	}
 	if err := p.askPlan(f); err != nil {

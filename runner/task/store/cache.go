@@ -43,7 +43,7 @@ func (c *Cache) Read(f File) Plan {
 	}
 	p, err := open(f.Path, f.OptionalSections)
 	c.plan, c.of = planFrom(f, p.List, err), stamp{}
-	alone := p.format.Beside == nil && p.format.More == nil && p.format.Files == nil
+	alone := p.format.Beside == nil && p.format.More == nil && p.format.Files == nil && p.format.Program == nil
 	if err == nil && alone && time.Since(now.changed) > settled {
 		c.of = now
 	}

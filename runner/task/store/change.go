@@ -24,6 +24,9 @@ const (
 // Add adds an open task at the end of the plan, above the optional sections, and returns it.
 func Add(path, title string, optionalSections []string) (task.Task, error) {
 	var added task.Task
+	if f, told := toldBy(path); told {
+		return f.add(path, title)
+	}
 	err := update(path, optionalSections, func(p *plan) ([]edit, error) {
 		if p.New == nil {
 			return nil, fmt.Errorf("in %s, a task is a file of its own; write it with that tool", p.format.Name)
@@ -55,7 +58,7 @@ func Rename(path string, t task.Task, title string) (task.Task, error) {
 	return change(path, t, func(p *plan, i int) ([]edit, error) {
 		at := p.Spots[i].Title
 		if at.End == 0 {
-			return nil, errors.New("its title cannot be replaced here; edit the file")
+			return nil, cmp.Or(p.told(), errors.New("its title cannot be replaced here; edit the file"))
 		}
 		if strings.TrimSpace(title) == "" {
 			return nil, errors.New("a title is needed")
@@ -67,7 +70,7 @@ func Rename(path string, t task.Task, title string) (task.Task, error) {
 // Text is the part of a file that a task consists of.
 func Text(path string, t task.Task) (text string, err error) {
 	p, err := open(path, nil)
-	if err != nil {
+	if err = cmp.Or(err, p.told()); err != nil {
 		return "", err
 	}
 	i, err := task.Locate(p.Tasks, t)
@@ -155,7 +158,7 @@ func Move(path string, t task.Task, where Place, other task.Task) error {
 		}
 		order := p.siblings(from)
 		if order == nil {
-			return nil, fmt.Errorf("in %s, the order is that of the files", p.format.Name)
+			return nil, cmp.Or(p.told(), fmt.Errorf("in %s, the order is that of the files", p.format.Name))
 		}
 		var to int
 		switch where {

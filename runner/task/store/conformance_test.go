@@ -164,7 +164,7 @@ func TestFormats_everyFixture_isReadAsItWants(t *testing.T) {
 		})
 	}
 	for _, row := range formats() {
-		if seen[row.Name] == 0 {
+		if seen[row.Name] == 0 && row.Program == nil { // that one has no files; see beads_test.go
 			t.Errorf("no fixture for %s", row.Name)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"ralph/runner/task"
+	"ralph/runner/task/beads"
 	"ralph/runner/task/boxes"
 	"ralph/runner/task/records"
 	"ralph/runner/task/stories"
@@ -39,6 +40,8 @@ type format struct {
 	Beside []string
 	More   func(plan []byte) []string
 	Parse  func(task.Input) (task.Parsed, error)
+	// Program tells and changes the tasks in the folder Where; nil: they are in files.
+	Program *program
 	// New is the text of a new task, and where it goes; nil: a task is a file of its own.
 	New func(f task.File, p task.Parsed, title string) (task.Range, string)
 	// Title spells a title.
@@ -53,13 +56,13 @@ func formats() []format {
 		Sniff: boxes.HasBox, Parse: boxes.Checkbox, New: boxes.New(boxes.NoNumber), Title: boxes.Title,
 	}, {
 		Name: "prd.json", Where: []string{"prd.json", ".ralph/prd.json"},
-		Sniff: records.LooksLikeJSON, Parse: records.PRD, New: newStory(), Title: records.Title,
+		Sniff: records.LooksLikeJSON, Parse: records.PRD, New: records.NewStory(), Title: records.Title,
 	}, {
 		Name: "tasks.json", Where: []string{".ralph/tasks.json"},
-		Globs: []string{".ralph/tasks.json"}, Parse: records.Tasks, New: newTask(), Title: records.Title,
+		Globs: []string{".ralph/tasks.json"}, Parse: records.Tasks, New: records.NewTask(), Title: records.Title,
 	}, {
 		Name: "PRD folder", Where: []string{"docs/prd"}, Files: []string{"*.json"},
-		Parse: records.Folder, New: newItem(), Title: records.Title,
+		Parse: records.Folder, New: records.NewItem(), Title: records.Title,
 	}, {
 		Name: "Spec Kit", Find: findSpecKit,
 	}, {
@@ -82,61 +85,27 @@ func formats() []format {
 	}, {
 		Name: "Taskmaster", Where: []string{".taskmaster/tasks/tasks.json"},
 		Globs:  []string{".taskmaster/tasks/tasks.json"},
-		Beside: []string{"../state.json"}, Parse: records.Taskmaster, New: newNumbered(), Title: records.Title,
+		Beside: []string{"../state.json"}, Parse: records.Taskmaster, New: records.NewNumbered(), Title: records.Title,
 	}, {
 		Name: "Backlog.md", Where: []string{"backlog", ".backlog"}, Files: []string{"tasks/*.md"}, Beside: []string{"config.yml"},
 		Parse: stories.Backlog, Title: stories.Title,
 	}, {
 		Name: "AIOS", Find: below("docs/stories", ".aios-core", ".aiox-core"), Files: []string{"**/*.story.md", "**/STORY-*.md"},
 		Parse: stories.AIOS, Title: stories.Heading,
+	}, {
+		Name: "Beads", Where: []string{".beads"}, Program: &program{beads.Program, beads.List, beads.Set, beads.Add}, Parse: beads.Parse,
 	}, { // what follows is known by content
 		Name: "Spec Kit", Globs: []string{"tasks.md"}, Is: boxes.IsSpecKit, Parse: boxes.SpecKit, New: boxes.New(boxes.NextT), Title: boxes.Title,
 	}, {
-		Name: "tasks.json", Globs: []string{"tasks.json"}, Parse: records.Tasks, New: newTask(), Title: records.Title,
+		Name: "tasks.json", Globs: []string{"tasks.json"}, Parse: records.Tasks, New: records.NewTask(), Title: records.Title,
 		Is: func(data []byte) bool { return gjson.GetBytes(data, "tasks.0.name").Exists() },
 	}, {
-		Name: "Taskmaster", Globs: []string{"tasks.json"}, Is: looksLikeTaskmaster, Parse: records.Taskmaster, New: newNumbered(), Title: records.Title,
+		Name: "Taskmaster", Globs: []string{"tasks.json"}, Is: records.LooksLikeTaskmaster, Parse: records.Taskmaster, New: records.NewNumbered(), Title: records.Title,
 	}, {
-		Name: "prd.json", Globs: []string{"*.json"}, Parse: records.PRD, New: newStory(), Title: records.Title,
+		Name: "prd.json", Globs: []string{"*.json"}, Parse: records.PRD, New: records.NewStory(), Title: records.Title,
 	}, {
 		Name: "checkbox", Globs: []string{"*.md", "*.markdown", "*.mdown"}, Parse: boxes.Checkbox, New: boxes.New(boxes.NoNumber), Title: boxes.Title,
 	}}
-}
-
-type newRecord = func(task.File, task.Parsed, string) (task.Range, string)
-
-func newStory() newRecord {
-	return records.New(records.Member{Key: "id", Value: "%ID"}, records.Member{Key: "title", Value: "%TITLE"}, records.Member{Key: "description", Value: `""`},
-		records.Member{Key: "acceptanceCriteria", Value: "[]"}, records.Member{Key: "priority", Value: "%ORDER"}, records.Member{Key: "passes", Value: "false"})
-}
-
-func newItem() newRecord {
-	return records.New(records.Member{Key: "id", Value: "%ID"}, records.Member{Key: "name", Value: "%TITLE"}, records.Member{Key: "description", Value: `""`},
-		records.Member{Key: "priority", Value: `"medium"`}, records.Member{Key: "status", Value: `"pending"`})
-}
-
-func newTask() newRecord {
-	return records.New(records.Member{Key: "id", Value: "%ID"}, records.Member{Key: "name", Value: "%TITLE"}, records.Member{Key: "description", Value: `""`},
-		records.Member{Key: "status", Value: `"pending"`}, records.Member{Key: "order", Value: "%ORDER"})
-}
-
-func newNumbered() newRecord {
-	return records.New(records.Member{Key: "id", Value: "%ID"}, records.Member{Key: "title", Value: "%TITLE"}, records.Member{Key: "description", Value: `""`},
-		records.Member{Key: "status", Value: `"pending"`}, records.Member{Key: "dependencies", Value: "[]"}, records.Member{Key: "priority", Value: `"medium"`},
-		records.Member{Key: "subtasks", Value: "[]"})
-}
-
-func looksLikeTaskmaster(data []byte) bool {
-	root := gjson.ParseBytes(data)
-	if root.Get("tasks").IsArray() {
-		return !root.Get("userStories").Exists()
-	}
-	tagged := false
-	root.ForEach(func(_, value gjson.Result) bool {
-		tagged = value.Get("tasks").IsArray()
-		return !tagged
-	})
-	return tagged
 }
 
 // fits reports whether the row's name fits the path.

@@ -45,6 +45,9 @@ func All(dir string) []Found {
 // isAt reports whether a path holds what the row looks for: a file, or a folder with files.
 func (f format) isAt(path string) bool {
 	info, err := os.Stat(path)
+	if err == nil && f.Program != nil {
+		return info.IsDir()
+	}
 	if err != nil || info.IsDir() != (f.Files != nil) || info.Mode()&fs.ModeSocket != 0 {
 		return false
 	}

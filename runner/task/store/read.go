@@ -67,6 +67,9 @@ func open(path string, optionalSections []string) (plan, error) {
 	if err != nil {
 		return p, fmt.Errorf("%w: %w", ErrUnusable, err)
 	}
+	if f, told := toldBy(path); told {
+		return openProgram(path, f, optionalSections)
+	}
 	if info.IsDir() {
 		return openFolder(path, optionalSections)
 	}

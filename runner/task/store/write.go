@@ -62,10 +62,12 @@ func Mark(f File, id string, s task.State) (changed bool, err error) {
 	if err != nil || !known || t.State == s {
 		return false, nil
 	}
-	if _, err := p.marks(t, s, ""); errors.Is(err, ErrNoWord) {
+	if _, err := p.marks(t, s, ""); p.Program == nil && errors.Is(err, ErrNoWord) {
 		return false, nil
 	}
-	err = Set(f.Path, t, s)
+	if err = Set(f.Path, t, s); errors.Is(err, ErrNoWord) {
+		return false, nil
+	}
 	return err == nil, err
 }
 
@@ -85,7 +87,12 @@ func Judged(path string, t task.Task, verdicts string) (changed bool, err error)
 }
 
 func set(path string, t task.Task, s task.State, word string) error {
-	err := update(path, nil, func(p *plan) ([]edit, error) { return p.marks(t, s, word) })
+	err := error(nil)
+	if f, told := toldBy(path); told {
+		err = f.tell(path, t, s, "")
+	} else {
+		err = update(path, nil, func(p *plan) ([]edit, error) { return p.marks(t, s, word) })
+	}
 	if err != nil {
 		return fmt.Errorf("mark task %q in %q: %w", t.Title, path, err)
 	}

@@ -158,6 +158,9 @@ func (p *past) plan(k history.Kept) string {
 	switch {
 	case path == "": // no plan, or kept by an older version
 		path, _ = store.Find(p.dir)
+		if told, _ := store.ToldBy(p.dir, ""); told != "" {
+			path = "" // nobody may have agreed to run it
+		}
 	case !filepath.IsAbs(path):
 		path = filepath.Join(p.dir, path)
 	}

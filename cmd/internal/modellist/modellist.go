@@ -1,0 +1,82 @@
+// Package modellist reads the models that an agent's program lists, and keeps them.
+package modellist
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+	"github.com/tidwall/gjson"
+
+	"ralph/logs/termtext"
+)
+
+const (
+	keptFor   = 24 * time.Hour
+	maxModels = 500
+)
+
+// Kept is the list of a program's models, for as long as the program stays
+// the same.
+type Kept struct {
+	File    string    `json:"-"`
+	Program string    `json:"program"`
+	Changed time.Time `json:"changed"` // when the program was
+	Listed  time.Time `json:"listed"`
+	Names   []string  `json:"names"`
+}
+
+// Read returns the names that were kept; nil: none, or they are of another program or too old.
+func (k Kept) Read() []string {
+	var was Kept
+	data, err := os.ReadFile(k.File)
+	if err != nil || json.Unmarshal(data, &was) != nil {
+		return nil
+	}
+	age := time.Since(was.Listed)
+	if was.Program != k.Program || !was.Changed.Equal(k.Changed) || age < 0 || age > keptFor {
+		return nil
+	}
+	return was.Names
+}
+
+// Write keeps the list. Without it the next look only takes longer.
+func (k Kept) Write() {
+	k.Listed = time.Now()
+	data, err := json.Marshal(k)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(k.File), 0o700)
+	}
+	if err == nil {
+		_ = renameio.WriteFile(k.File, data, 0o600)
+	}
+}
+
+// Names reads what a program prints: a JSON object with models, or a name
+// alone on its line, before " - ", two blanks or a bracket, or in square brackets.
+func Names(out string) (names []string) {
+	if at := strings.Index(out, `{"models"`); at >= 0 {
+		for _, m := range gjson.Get(out[at:], "models").Array() {
+			if name := m.Get("slug").String(); name != "" && m.Get("visibility").String() != "hide" && len(names) < maxModels {
+				names = append(names, strings.Join(strings.Fields(termtext.Clean(name)), " "))
+			}
+		}
+		return names
+	}
+	line := regexp.MustCompile(`^[\s*•>-]*(?:([A-Za-z0-9][\w./:@+-]*)(?:\s*$|\s+[-–(*]|\s{2,}|\t)|.*\[([A-Za-z0-9][\w./:@+-]*)\])`)
+	for text := range strings.Lines(termtext.Clean(out)) {
+		m := line.FindStringSubmatch(strings.TrimRight(text, "\r\n"))
+		if m == nil || strings.HasSuffix(m[1], ":") {
+			continue
+		}
+		if name := m[1] + m[2]; !slices.Contains(names, name) && len(names) < maxModels {
+			names = append(names, name)
+		}
+	}
+	return names
+}

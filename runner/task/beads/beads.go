@@ -1,0 +1,120 @@
+// Package beads reads and changes the issues of Beads. They are in a database that only its
+// program bd knows, so each function here runs bd, and each caller needs the user's consent.
+package beads
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"ralph/runner/task"
+)
+
+// Program is the program that knows the issues.
+const Program = "bd"
+
+const (
+	// bound is how long bd may take.
+	bound = 30 * time.Second
+	// maxOutput is the size in bytes above which what bd prints is refused.
+	maxOutput = 16 << 20
+)
+
+// ErrNoWord is the error of a state that no issue can have.
+var ErrNoWord = errors.New("Beads has no word for it")
+
+// List asks bd for all issues of the project that has the folder .beads, as JSON.
+func List(folder string) ([]byte, error) {
+	return run(folder, "list", "--all", "--limit", "0", "--json")
+}
+
+// Set gives an issue another state. The reason is added to the notes of an issue that is blocked.
+func Set(folder string, t task.Task, to task.State, why string) error {
+	if t.State == task.Done {
+		if _, err := run(folder, "reopen", t.ID, "--json"); err != nil || to == task.Open {
+			return err
+		}
+	}
+	var args []string
+	switch to {
+	case task.Done:
+		args = []string{"close", t.ID, "--reason", "Done", "--json"}
+	case task.Open, task.Active, task.Blocked:
+		args = []string{"update", t.ID, "--status", words().Write[to], "--json"}
+		if why != "" {
+			args = append(args, "--append-notes", why)
+		}
+	default:
+		return ErrNoWord
+	}
+	_, err := run(folder, args...)
+	return err
+}
+
+// Add makes an open issue and returns its id.
+func Add(folder, title string) (id string, err error) {
+	out, err := run(folder, "create", "--title", title, "--json")
+	if err != nil {
+		return "", err
+	}
+	if id = data(out).Get("id").Str; id == "" {
+		return "", fmt.Errorf("%s create names no id", Program)
+	}
+	return id, nil
+}
+
+// run runs bd in the project.
+func run(folder string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), bound)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, Program, args...)
+	cmd.Dir, cmd.WaitDelay = filepath.Dir(folder), time.Second
+	cmd.Env = append(os.Environ(), "BD_JSON_ENVELOPE=1")
+	out, complaint := &bounded{max: maxOutput}, &bounded{max: 4 << 10}
+	cmd.Stdout, cmd.Stderr = out, complaint
+	err := cmd.Run()
+	what := Program + " " + args[0]
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, fmt.Errorf("the issues of Beads are read with the program %s, which is not installed", Program)
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("%s took longer than %s", what, bound)
+	case err != nil:
+		said := strings.Join(strings.Fields(string(append(complaint.Bytes(), out.Bytes()[:min(out.Len(), 1000)]...))), " ")
+		return nil, fmt.Errorf("%s: %w: %s", what, err, said)
+	case out.over:
+		return nil, fmt.Errorf("%s prints more than %d MiB", what, maxOutput>>20)
+	}
+	return out.Bytes(), nil
+}
+
+// bounded keeps the beginning of what is written.
+type bounded struct {
+	bytes.Buffer
+	max  int
+	over bool
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	n := min(len(p), b.max-b.Len())
+	b.over = b.over || n < len(p)
+	_, _ = b.Buffer.Write(p[:n])
+	return len(p), nil
+}
+
+// data is what bd answers, with or without its envelope.
+func data(text []byte) gjson.Result {
+	root := gjson.ParseBytes(text)
+	if inner := root.Get("data"); root.IsObject() && inner.Exists() {
+		return inner
+	}
+	return root
+}

@@ -1,0 +1,98 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"ralph/runner/task"
+	"ralph/runner/task/beads"
+)
+
+// program tells and changes the tasks of a format that has no file to read.
+type program struct {
+	Name string // of the executable
+	List func(folder string) ([]byte, error)
+	Set  func(folder string, t task.Task, s task.State, why string) error
+	Add  func(folder, title string) (id string, err error)
+}
+
+// toldBy is the row of a folder whose tasks a program tells.
+func toldBy(folder string) (format, bool) {
+	for _, f := range formats() {
+		if f.Program != nil && f.isAt(folder) && filepath.Base(folder) == filepath.Base(f.Where[0]) {
+			return f, true
+		}
+	}
+	return format{}, false
+}
+
+// ToldBy names the program that tells the tasks of the plan that Locate would load, and the
+// plan; empty: none. It runs nothing.
+func ToldBy(dir, given string) (name, path string) {
+	path = given
+	if path == "" {
+		path, _ = Find(dir)
+	} else if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	f, told := toldBy(path)
+	if inside := All(path); !told && given != "" && len(inside) == 1 {
+		path = inside[0].Path
+		f, told = toldBy(path)
+	}
+	if !told {
+		return "", ""
+	}
+	return f.Program.Name, path
+}
+
+func openProgram(folder string, f format, optionalSections []string) (plan, error) {
+	p := plan{format: f}
+	data, err := f.Program.List(folder)
+	if err != nil {
+		return p, fmt.Errorf("%w: %w", ErrUnusable, err)
+	}
+	p.files = []planFile{{path: folder, data: data}}
+	err = p.finish(folder, task.Input{OptionalSections: optionalSections, Folder: folder})
+	return p, err
+}
+
+// tell lets the program give a task another state.
+func (f format) tell(folder string, t task.Task, s task.State, why string) error {
+	p, err := openProgram(folder, f, nil)
+	if err != nil {
+		return err
+	}
+	i, err := task.Locate(p.Tasks, t)
+	if err != nil || p.Tasks[i].State == s {
+		return err
+	}
+	err = f.Program.Set(folder, p.Tasks[i], s, why)
+	if errors.Is(err, beads.ErrNoWord) {
+		return fmt.Errorf("%w: %s", ErrNoWord, s)
+	}
+	return err
+}
+
+// told refuses what only the program can do; nil: the tasks are in files.
+func (f format) told() error {
+	if f.Program == nil {
+		return nil
+	}
+	return fmt.Errorf("in %s, only the program %s can do this", f.Name, f.Program.Name)
+}
+
+// add lets the program add a task.
+func (f format) add(folder, title string) (task.Task, error) {
+	id, err := f.Program.Add(folder, title)
+	if err != nil {
+		return task.Task{}, fmt.Errorf("add task: %w", err)
+	}
+	p, err := openProgram(folder, f, nil)
+	t, known := p.List.Find(id)
+	if err == nil && !known {
+		err = fmt.Errorf("add task: %s does not list %q", f.Program.Name, id)
+	}
+	return t, err
+}
