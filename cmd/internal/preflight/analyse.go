@@ -53,6 +53,23 @@ func (p *Project) Analyse(f *cmdline.Factory) (analysis.Answer, error) {
 	return answer, analysis.Write(p.Dir, analysis.Kept{At: time.Now(), Answer: answer})
 }
 
+// AskAgent asks the agent one thing, in an empty folder, and returns its final message.
+func (p *Project) AskAgent(f *cmdline.Factory, text string) (string, error) {
+	dir, err := os.MkdirTemp("", "ralph-question-")
+	if err != nil {
+		return "", fmt.Errorf("make a folder for the question: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	res, err := p.consult(f, p.Agent, question{dir: dir, text: text, tools: analysis.Tools(), bound: analysis.Bound})
+	if err != nil {
+		return "", err
+	}
+	if o := res.Call.Outcome; !o.Class.Success() {
+		return "", &cmdline.ExitError{Code: rules.ExitAgent, Text: fmt.Sprintf("the call ended with %s: %s", o.Class, o.Reason)}
+	}
+	return res.Call.Final, nil
+}
+
 // Propose shows an answer, tries its commands once, and asks which become checks. Without
 // a terminal none does.
 func (p *Project) Propose(f *cmdline.Factory, in *bufio.Reader, a analysis.Answer) (accepted []analysis.Named, err error) {

@@ -24,7 +24,7 @@ import (
 type importOptions struct {
 	*cmdline.Factory
 	to, out, template        string
-	list                     bool
+	list, ai                 bool
 	label, milestone, author string
 }
 
@@ -36,7 +36,7 @@ func NewImportCmd(f *cmdline.Factory) *cobra.Command {
 		Args: cmdline.Takes("one file at most", cobra.MaximumNArgs(1)),
 		Long: "Make a plan of a PRD in Markdown, a plain list, JSON, the open issues of a repository (through the gh CLI), or a template.\n" +
 			"It names every line that it does not take, and never writes over an existing file.",
-		Example: "  ralph import docs/prd.md\n  ralph import gh: --label ralph --author me\n  ralph import --template api --to prd.json",
+		Example: "  ralph import docs/prd.md\n  ralph import notes.txt --ai    # the agent makes stories of prose\n  ralph import gh: --label ralph --author me\n  ralph import --template api --to prd.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.list {
 				for _, t := range importer.Templates() {
@@ -56,6 +56,7 @@ func NewImportCmd(f *cmdline.Factory) *cobra.Command {
 	fs.StringVar(&o.out, "out", "", "`file` to write (default: where a plan of this form belongs)")
 	fs.StringVar(&o.template, "template", "", "begin with the template `name`")
 	fs.BoolVar(&o.list, "list-templates", false, "list the templates")
+	fs.BoolVar(&o.ai, "ai", false, "let the agent turn prose into stories, and show them before anything is written; one call")
 	fs.StringVar(&o.label, "label", "", "only issues with this `label`")
 	fs.StringVar(&o.milestone, "milestone", "", "only issues of this `milestone`")
 	fs.StringVar(&o.author, "author", "", "only issues by this `author`")
@@ -131,6 +132,9 @@ func (o *importOptions) run(ctx context.Context, from string) error {
 	if list, err := store.Parse(importer.Path(o.to), []byte(text), nil); err != nil || len(list.Tasks) != len(items) {
 		return fmt.Errorf("the plan would not be read as it is meant: %d of %d tasks: %w", len(list.Tasks), len(items), err)
 	}
+	if err := o.agreed(o.shown(dir, out), text); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
 		return fmt.Errorf("write plan: %w", err)
 	}
@@ -158,6 +162,9 @@ func (o *importOptions) shown(dir, path string) string {
 
 // read returns what there is to import.
 func (o *importOptions) read(ctx context.Context, dir, from string) ([]importer.Item, []importer.Skipped, error) {
+	if o.ai && (o.template != "" || strings.HasPrefix(from, "gh:")) {
+		return nil, nil, cmdline.UsageError("--ai is for a file")
+	}
 	if o.template != "" {
 		data, err := importer.ReadTemplate(o.template)
 		if err != nil {
@@ -182,6 +189,9 @@ func (o *importOptions) read(ctx context.Context, dir, from string) ([]importer.
 	data, err := os.ReadFile(from)
 	if err != nil {
 		return nil, nil, err
+	}
+	if o.ai {
+		return o.askAgent(string(data))
 	}
 	if strings.EqualFold(filepath.Ext(from), ".json") {
 		items, skipped, err := importer.JSON(data)

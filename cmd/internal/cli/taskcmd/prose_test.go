@@ -1,0 +1,69 @@
+package taskcmd
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/runner/rules"
+)
+
+const writer = `#!/bin/sh
+nonce=$(sed -n 's/.*{"nonce": "\([^"]*\)".*/\1/p')
+echo "{\"nonce\": \"$nonce\", \"userStories\": [{\"title\": \"Log in\", \"acceptanceCriteria\": [\"a wrong password is refused\"]}]}"
+`
+
+func TestImport_ai_showsTheStoriesAndAsks(t *testing.T) {
+	for typed, want := range map[string]string{"y\n": "- [ ] Log in", "n\n": ""} {
+		p := newProject(t, map[string]string{"notes.txt": "People want to log in.\n", "writer": writer})
+		program := filepath.Join(p.dir, "writer")
+		if err := os.Chmod(program, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		master, tty, err := pty.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer master.Close()
+		defer tty.Close()
+		if _, err := master.WriteString(typed); err != nil {
+			t.Fatal(err)
+		}
+		var both bytes.Buffer
+		f := &cmdline.Factory{In: tty, Out: &both, Err: &both, Env: append(p.env, "AGENT=text", "AGENT_CMD="+program), Dir: p.dir}
+		cmd := NewImportCmd(f)
+		cmd.SilenceErrors, cmd.SilenceUsage = true, true
+		cmd.SetArgs([]string{filepath.Join(p.dir, "notes.txt"), "--ai"})
+		err = cmd.ExecuteContext(t.Context())
+		if !strings.Contains(both.String(), "+- [ ] Log in") || !strings.Contains(both.String(), "a wrong password is refused") || (err == nil) != (want != "") {
+			t.Errorf("%q: %v\n%s", typed, err, both.String())
+		}
+		text, err := os.ReadFile(filepath.Join(p.dir, ".ralph/fix_plan.md"))
+		if want == "" && !errors.Is(err, fs.ErrNotExist) || !strings.Contains(string(text), want) {
+			t.Errorf("%q: wrote %q, %v", typed, text, err)
+		}
+	}
+}
+
+func TestImport_aiWithoutTerminal_callsNobody(t *testing.T) {
+	p := newProject(t, map[string]string{"notes.txt": "People want to log in.\n"})
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	var both bytes.Buffer
+	cmd := NewImportCmd(&cmdline.Factory{In: null, Out: &both, Err: &both, Env: p.env, Dir: p.dir})
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs([]string{filepath.Join(p.dir, "notes.txt"), "--ai"})
+	if err := cmd.ExecuteContext(t.Context()); cmdline.ExitCode(err) != rules.ExitUsage || !strings.Contains(err.Error(), "nobody can be asked here") {
+		t.Error(err)
+	}
+}
