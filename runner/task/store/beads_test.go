@@ -88,6 +88,12 @@ func TestBeads_states_areWrittenByTheProgram(t *testing.T) {
 	if changed, err := Mark(File{Path: path}, "bd-a1", task.Active); !changed || err != nil {
 		t.Errorf("mark: %t, %v", changed, err)
 	}
+	if err := SetBecause(path, shop, task.Blocked, "needs a key"); err != nil {
+		t.Error(err)
+	}
+	if list, _ := Load(path, nil); !strings.Contains(list.Tasks[0].Notes, "needs a key") {
+		t.Errorf("notes %q", list.Tasks[0].Notes)
+	}
 	if added, err := Add(path, "Ship it", nil); err != nil || added.Title != "Ship it" || added.State != task.Open {
 		t.Errorf("add: %+v, %v", added, err)
 	}

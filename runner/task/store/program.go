@@ -58,6 +58,14 @@ func openProgram(folder string, f format, optionalSections []string) (plan, erro
 	return p, err
 }
 
+// SetBecause is Set with a reason, which is kept in the plan where the format has a place for it.
+func SetBecause(path string, t task.Task, s task.State, why string) error {
+	if f, told := toldBy(path); told {
+		return f.tell(path, t, s, why)
+	}
+	return Set(path, t, s)
+}
+
 // tell lets the program give a task another state.
 func (f format) tell(folder string, t task.Task, s task.State, why string) error {
 	p, err := openProgram(folder, f, nil)
