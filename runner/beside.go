@@ -43,7 +43,7 @@ func (r *Run) inWorktrees(ctx context.Context) (rules.Decision, error) {
 	}
 	if unfit := (*slots.UnfitError)(nil); errors.As(err, &unfit) {
 		d := ends.Failed(unfit)
-		d.Exit, d.Next = rules.ExitUsage, "fix that, or leave out PARALLEL and ISOLATE"
+		d.Exit, d.Next = rules.ExitUsage, "fix that, or leave out PARALLEL, ISOLATE and BEST_OF"
 		return d, nil
 	}
 	if err != nil {

@@ -71,6 +71,7 @@ func (r *Run) beaten(ctx context.Context, res turned, d crew.Done) (rules.Decisi
 	if d.Err != nil && d.Job.Context().Err() == nil {
 		return rules.Decision{}, d.Err
 	}
+	res.Proof.After = res.Proof.After.Without([]string{res.Task.ID})
 	goOn := rules.Decision{Action: rules.ActionContinue, Rule: "candidate_lost", Reason: d.Lost}
 	if !res.Call.Made && res.Call.NotStarted == "" {
 		r.announceEnd(res.Result, goOn)

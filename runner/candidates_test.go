@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/runner/hooks"
 	"ralph/runner/rules"
 	"ralph/runner/slots"
 	"ralph/state"
@@ -82,6 +83,11 @@ func TestBestOf_afterAFailure_theSmallestGreenCandidateLands(t *testing.T) {
 	} {
 		if !strings.Contains(lost, want) {
 			t.Errorf("no %q in\n%s", want, lost)
+		}
+	}
+	for _, end := range payloads[state.IterationEnd](b) {
+		if end.Rule == "candidate_lost" && end.TaskDone {
+			t.Errorf("a candidate that lost counts as done: %+v", end)
 		}
 	}
 	if got := b.git("show", "refs/ralph-candidates/run-1/3:code"); got != "good\ngood\ngood\n" {
@@ -162,5 +168,16 @@ func TestBestOf_withoutWorktrees_endsWithOneLine(t *testing.T) {
 	b.o.Isolate = slots.IsolateNone
 	if r := b.run(t.Context()); r.Decision.Exit != rules.ExitUsage || !strings.Contains(r.Decision.Reason, "BEST_OF needs worktrees") || b.calls() > 0 {
 		t.Errorf("%+v", r.Decision)
+	}
+}
+
+func TestHooks_inSlots_haveTheNumberOfTheirIteration(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t, "beside", "a", "b", "c")
+	seen := t.TempDir() + "/seen"
+	b.d.Hooks = []hooks.Hook{{Point: hooks.PreIteration, Command: "echo $RALPH_ITERATION >> " + seen, Timeout: 10 * time.Second}}
+	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
+	if got, _ := os.ReadFile(seen); string(got) != "1\n2\n3\n" {
+		t.Errorf("%q", got)
 	}
 }

@@ -32,11 +32,13 @@ func (r *Run) at(ctx context.Context, m points.Moment) hooks.Verdict {
 // before runs the hooks of the points before a turn. start is false when it must not begin.
 func (r *Run) before(ctx context.Context, t task.Task) (d rules.Decision, start bool) {
 	var v hooks.Verdict
+	from := r.origin(t)
+	from.Iteration = r.crew.Next(from.Iteration)
 	if t.ID != "" && t.ID != r.hooked && r.tasks.Of(t.ID).Attempts == 0 {
-		v = r.at(ctx, points.Moment{Point: hooks.PreTask, From: r.origin(t), Task: t})
+		v = r.at(ctx, points.Moment{Point: hooks.PreTask, From: from, Task: t})
 	}
 	if v.Why == "" {
-		v = r.at(ctx, points.Moment{Point: hooks.PreIteration, From: r.origin(t), Task: t})
+		v = r.at(ctx, points.Moment{Point: hooks.PreIteration, From: from, Task: t})
 	}
 	r.hooked = t.ID
 	r.notes.Settle()

@@ -37,12 +37,20 @@ type Job struct {
 	unchecked bool
 }
 
+// Next is the number of the next iteration, which is not lower than this one.
+func (c *Crew) Next(number int) int {
+	if c == nil {
+		return number
+	}
+	return max(number, c.last+1)
+}
+
 // Take reserves a slot for a task. number is the lowest that its iteration may have.
 // candidate is 0 for the first, or the only one, at the task.
 func (c *Crew) Take(t task.Task, number, candidate int) *Job {
 	j := &Job{Task: t, Candidate: candidate, Slot: c.free[0], Since: time.Now(), landing: make(chan landing, 1)}
 	c.free = c.free[1:]
-	c.last = max(number, c.last+1)
+	c.last = c.Next(number)
 	j.Origin.Iteration = c.last
 	c.jobs = append(c.jobs, j)
 	j.Slot.Candidate = candidate
