@@ -292,7 +292,7 @@ func (r *Run) done(ctx context.Context, d crew.Done) (rules.Decision, error) {
 	defer r.crew.Release(d.Job)
 	r.crew.Name(d.Job)
 	r.worker.Forget()
-	res := turned{Result: r.joined(d.Result), worker: d.Job.Worker(), dir: d.Job.Slot.Dir, skip: d.Job.Skip}
+	res := turned{Result: r.joined(d.Result), worker: d.Job.Worker(), dir: d.Job.Slot.Dir, skip: d.Job.Skip, afresh: d.Afresh}
 	if d.Landed != "" {
 		r.tellOf(res.Task, state.Commit{OID: d.Landed, Landed: r.crew.Branch(), Files: max(res.Work.Change.Count, len(d.Files)), Refused: d.Refused()})
 	}

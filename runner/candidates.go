@@ -7,6 +7,7 @@ import (
 	"ralph/logs"
 	"ralph/runner/crew"
 	"ralph/runner/crew/best"
+	"ralph/runner/git"
 	"ralph/runner/output"
 	"ralph/runner/rules"
 	"ralph/runner/rules/ends"
@@ -62,6 +63,13 @@ func (r *Run) field(ctx context.Context, next task.Task) (rules.Decision, error)
 	r.crew.Start(ctx, jobs, as)
 	r.showSlots()
 	return rules.Decision{}, nil
+}
+
+// kept is the state at the end of an iteration that was decided by this rule.
+func (t turned) kept(res turn.Result, rule string) git.State {
+	k := output.KeptOf(res, rule)
+	k.Afresh = t.afresh
+	return k
 }
 
 // beaten records a candidate that another one has beaten. It counts in the budgets. The attempt, and

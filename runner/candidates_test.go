@@ -181,3 +181,14 @@ func TestHooks_inSlots_haveTheNumberOfTheirIteration(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestBestOf_winnerBeganAfresh_isKeptWithoutWhatWasBefore(t *testing.T) {
+	t.Parallel()
+	b := newCandidates(t, "best")
+	b.run(t.Context())
+	for ref, want := range map[string]bool{"1": false, "2": false, "4": true} {
+		if got := strings.Contains(b.git("log", "-1", "--format=%B", "refs/ralph/run-1/"+ref), `"afresh":true`); got != want {
+			t.Errorf("iteration %s: afresh %t", ref, got)
+		}
+	}
+}

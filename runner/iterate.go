@@ -64,6 +64,7 @@ type turned struct {
 	worker *turn.Worker // nil: there is no state to keep
 	dir    string
 	skip   bool // a person has put the task off
+	afresh bool // see git.State
 }
 
 // finish concludes from a turn. The error is ralph's own, unless work has ended.
@@ -185,7 +186,7 @@ func (r *Run) conclude(ctx, keep context.Context, from turned) (rules.Decision, 
 	if !res.Call.Made || from.worker == nil {
 		return d, nil // there is no end of an iteration to go back to
 	}
-	if err := from.worker.Keep(keep, from.dir, output.KeptOf(res, d.Rule)); err != nil && keep.Err() == nil {
+	if err := from.worker.Keep(keep, from.dir, from.kept(res, d.Rule)); err != nil && keep.Err() == nil {
 		return rules.Decision{}, err
 	}
 	return d, nil

@@ -42,6 +42,7 @@ func (c *Crew) work(j *Job) (d Done) {
 		d.Err, d.Result.Cut = err, stop.By(ctx)
 		return d
 	}
+	d.Afresh = j.Candidate > 0 && !begun.Resumed
 	j.worker = c.o.Worker(j.Slot.Env(c.o.Env))
 	j.worker.Trust = c.trust
 	if d.Err = c.setUp(ctx, j.Slot, j.a, helper{j.worker, c.Tell}); d.Err != nil {

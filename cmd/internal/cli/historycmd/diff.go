@@ -72,7 +72,7 @@ func (a *verbs) diffTask(ctx context.Context, p *past, id string, stat bool) err
 	if err != nil {
 		return err
 	}
-	for _, why := range p.unkeptOf(id, all) {
+	for _, why := range p.unkeptOf(id) {
 		a.Say("%s", why)
 	}
 	for _, k := range slices.Backward(all) {

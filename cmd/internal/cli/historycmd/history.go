@@ -303,8 +303,8 @@ func (p *past) number(text string) (history.Kept, error) {
 	return p.end(n)
 }
 
-// named are the kept ends of the iteration with this number, or of all iterations of the
-// task with this id, the newest first.
+// named are the kept ends of the iteration with this number, or of all iterations whose
+// work is part of the task with this id, the newest first.
 func (p *past) named(arg string) ([]history.Kept, error) {
 	if _, err := strconv.Atoi(arg); err == nil {
 		k, err := p.number(arg)
@@ -312,8 +312,11 @@ func (p *past) named(arg string) ([]history.Kept, error) {
 	}
 	var all []history.Kept
 	for _, k := range slices.Backward(p.kept) {
-		if !k.Start && k.Task == arg {
-			all = append(all, k)
+		if k.Start || k.Task != arg || k.Rule == "candidate_lost" {
+			continue
+		}
+		if all = append(all, k); k.Afresh {
+			break
 		}
 	}
 	if len(all) == 0 {
@@ -322,10 +325,10 @@ func (p *past) named(arg string) ([]history.Kept, error) {
 	return all, nil
 }
 
-// unkeptOf says, for each iteration of a task that is not among these, why nothing is kept of it.
-func (p *past) unkeptOf(id string, all []history.Kept) (why []string) {
+// unkeptOf says, for each iteration of a task of which nothing is kept, why.
+func (p *past) unkeptOf(id string) (why []string) {
 	for _, row := range p.events {
-		if row.TaskID == id && !slices.ContainsFunc(all, func(k history.Kept) bool { return k.Iteration == row.Number }) {
+		if row.TaskID == id && !slices.ContainsFunc(p.kept, func(k history.Kept) bool { return !k.Start && k.Iteration == row.Number }) {
 			why = append(why, p.unkept(row.Number))
 		}
 	}

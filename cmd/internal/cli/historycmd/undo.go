@@ -70,7 +70,7 @@ func (a *verbs) standing(p *past, arg string, all []history.Kept) ([]history.Kep
 	if _, err := strconv.Atoi(arg); err == nil {
 		return all, nil
 	}
-	for _, why := range p.unkeptOf(arg, all) {
+	for _, why := range p.unkeptOf(arg) {
 		a.Say("left out: %s", why)
 	}
 	left := slices.DeleteFunc(slices.Clone(all), func(k history.Kept) bool { return p.undone[k.Iteration] })
