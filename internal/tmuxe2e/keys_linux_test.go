@@ -145,9 +145,9 @@ func TestMonitor_keysThatLook_showWhatTheRunnerWrites(t *testing.T) {
 	p.Until("second iteration", func() bool { return p.status().Loops == 1 && len(p.agents()) > 0 })
 	s.shows("2 ●") // the monitor reads later than this test does
 	openRawAndPager(s)
-	s.keys("m")
+	s.keys("M")
 	s.shows("mouse on")
-	s.keys("m")
+	s.keys("M")
 	s.shows("mouse off")
 	s.keys("?")
 	s.shows("pause after this iteration", "quit this screen; the run continues")
