@@ -76,7 +76,11 @@ func didYouMean(name string) string {
 func nearest(name string, names []string) string {
 	best, fewest := "", min(3, len(name)/3)+1
 	for _, candidate := range names {
-		if d := edits(name, candidate); d < fewest {
+		d := edits(name, candidate)
+		if strings.HasPrefix(candidate, name+"_") { // MAX_COST for MAX_COST_USD
+			d = 1
+		}
+		if d < fewest {
 			best, fewest = candidate, d
 		}
 	}

@@ -224,6 +224,8 @@ func TestGuard_filesThatDoNotBelongInACommit_areRefused(t *testing.T) {
 		write("big.bin", strings.Repeat("x", 1<<20+1)),
 		write("web/node_modules/left-pad/index.js", "x"),
 		write(".venv/bin/activate", "x"),
+		write(".ralphrc", "TEST_COMMAND=true\n"),
+		write("sub/.ralph/config.yaml", "test: {command: \"true\"}\n"),
 	}
 	p.Write("rust/Cargo.toml", "[package]\n")
 	refused = append(refused, write("rust/target/debug/x", "x"))

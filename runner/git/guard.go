@@ -25,7 +25,7 @@ func (r Refusal) covers(file string) bool {
 	return r.File == file || strings.HasSuffix(r.File, "/") && strings.HasPrefix(file, r.File)
 }
 
-// guard returns the files that ralph must not commit: those that add a secret, are larger
+// guard returns the files that ralph must not commit: those that steer ralph, add a secret, are larger
 // than 1 MiB, link out of the repository, or are nested repositories; and, as one
 // Refusal each, folders that are not in HEAD and that the project did not write. It runs
 // at most two git processes.
@@ -84,6 +84,8 @@ func suspect(root, file string) (secrets []logs.Secret, why string) {
 	info, err := os.Lstat(name)
 	target, out := leadsOut(root, name)
 	switch {
+	case strings.HasSuffix("/"+file, "/.ralphrc"), strings.HasSuffix("/"+file, "/.ralph/config.yaml"):
+		return nil, "decides how ralph runs; look at it and commit it yourself"
 	case out:
 		return nil, fmt.Sprintf("leads out of the repository, to %q", target)
 	case err != nil || !info.Mode().IsRegular():

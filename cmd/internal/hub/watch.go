@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -101,9 +102,8 @@ func newTestCmd() *cobra.Command {
 			}
 			failed := 0
 			for i, to := range job.Notify {
-				what := "sent"
-				if err := notify.Send(cmd.Context(), to, job.TTY, notify.Test(job.Dir)); err != nil {
-					what = "failed: " + err.Error()
+				what, ok := try(cmd.Context(), to, job)
+				if !ok {
 					failed++
 				}
 				fmt.Fprintf(cmd.OutOrStdout(), "%d %s: %s\n", i+1, scheme(to), what)
@@ -113,6 +113,26 @@ func newTestCmd() *cobra.Command {
 			}
 			return nil
 		},
+	}
+}
+
+// try sends a test message, and says what came of it.
+func try(ctx context.Context, to string, job touch.Job) (what string, ok bool) {
+	m := notify.Test(job.Dir)
+	if to != touch.Desktop {
+		if err := notify.Send(ctx, to, job.TTY, m); err != nil {
+			return "failed: " + err.Error(), false
+		}
+		return "sent", true
+	}
+	const none = "no notification program works here (tt, terminal-notifier, notify-send)"
+	switch via := notify.Desktop(ctx, job.TTY, m); via {
+	case "":
+		return "failed: " + none + ", and there is no terminal to ring", false
+	case notify.Bell:
+		return none + "; rang " + via, true
+	default:
+		return "sent with " + via, true
 	}
 }
 

@@ -107,8 +107,9 @@ func TestSend_desktop_takesTheFirstProgramElseTheBell(t *testing.T) {
 			if err := os.WriteFile(shown, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if err := Send(t.Context(), "desktop", shown, Test("/x/shop")); err != nil {
-				t.Fatal(err)
+			via := Desktop(t.Context(), shown, Test("/x/shop"))
+			if want := c.want[strings.LastIndex(c.want, " ")+1:]; via != want && (want != "\a" || via != Bell) {
+				t.Errorf("it used %q, want %q", via, want)
 			}
 			got, err := os.ReadFile(shown)
 			if err != nil || strings.TrimRight(string(got), " ") != c.want {

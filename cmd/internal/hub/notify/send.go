@@ -28,7 +28,8 @@ const (
 // program, the desktop gets the terminal bell of tty. The error never contains the address.
 func Send(ctx context.Context, to, tty string, m Message) error {
 	if to == touch.Desktop {
-		return desktop(ctx, tty, m)
+		Desktop(ctx, tty, m)
+		return nil // where nothing can show it, nothing ever will
 	}
 	scheme, _, _ := strings.Cut(to, "://")
 	text := m.Text
@@ -83,8 +84,12 @@ func hidden(err error, to string) error {
 	return errors.New(text)
 }
 
-// desktop tries the programs in the order that users of other ralphs know, then the bell.
-func desktop(ctx context.Context, tty string, m Message) error {
+// Bell is what Desktop returns when it could only ring.
+const Bell = "the terminal's bell"
+
+// Desktop tries the programs in the order that users of other ralphs know, then the bell of
+// tty. It returns what it used; empty: there is nothing.
+func Desktop(ctx context.Context, tty string, m Message) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	for _, args := range [][]string{
@@ -93,17 +98,19 @@ func desktop(ctx context.Context, tty string, m Message) error {
 		{"notify-send", "--app-name=ralph", "--", m.Title, m.Text},
 	} {
 		if path, err := exec.LookPath(args[0]); err == nil && exec.CommandContext(ctx, path, args[1:]...).Run() == nil {
-			return nil
+			return args[0]
 		}
 	}
 	if tty == "" {
-		return nil // there is nothing to ring, and never will be
+		return ""
 	}
 	f, err := os.OpenFile(tty, os.O_WRONLY|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil //nolint:nilerr // the terminal is gone
+		return "" // the terminal is gone
 	}
 	defer f.Close()
-	_, _ = f.WriteString("\a")
-	return nil
+	if _, err := f.WriteString("\a"); err != nil {
+		return ""
+	}
+	return Bell
 }
