@@ -40,10 +40,6 @@ func guard(ctx context.Context, root string, files []string) ([]Refusal, error) 
 		if slices.ContainsFunc(refused, func(r Refusal) bool { return r.covers(f) }) {
 			continue
 		}
-		if strings.HasSuffix(f, "/") {
-			refused = append(refused, Refusal{f, "is a repository of its own"})
-			continue
-		}
 		secrets, why := suspect(root, f)
 		switch {
 		case why != "":
@@ -84,6 +80,8 @@ func suspect(root, file string) (secrets []logs.Secret, why string) {
 	info, err := os.Lstat(name)
 	target, out := leadsOut(root, name)
 	switch {
+	case strings.HasSuffix(file, "/"):
+		return nil, "is a repository of its own"
 	case strings.HasSuffix("/"+file, "/.ralphrc"), strings.HasSuffix("/"+file, "/.ralph/config.yaml"):
 		return nil, "decides how ralph runs; look at it and commit it yourself"
 	case out:
