@@ -65,7 +65,7 @@ func acceptRun(o *acceptOptions) error {
 	}
 	if s.Review = left; len(left) == 0 {
 		s.Status, s.ExitReason, s.ExitCode, s.Next = state.StatusCompleted, "plan_complete", rules.ExitComplete, ""
-		s.Reason += "; a person has accepted it"
+		s.Rule, s.Reason = "plan_complete", "everything is done, and a person has accepted what was left to look at"
 		if err := closeBreaker(w, &s); err != nil {
 			return err
 		}

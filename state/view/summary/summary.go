@@ -236,7 +236,7 @@ func news(m *view.Model, now time.Time) (what, advice string) {
 	st := m.Status
 	switch m.State {
 	case view.StateNone:
-		return "nothing has run here yet; this screen shows a run as soon as it starts", "start one with: ralph"
+		return "nothing has run here yet", "start one with: ralph"
 	case view.StateStarting:
 		return fmt.Sprintf("a run is starting (pid %d)", m.Owner.PID), ""
 	case view.StateCrashed:
