@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"ralph/logs"
@@ -52,19 +53,21 @@ func (r *Run) examine(ctx context.Context, t task.Task) (rules.Decision, error) 
 	res := turned{Result: s.asks.Result(s.says, s.known), worker: r.worker, dir: r.d.Dir}
 	if err != nil || res.Cut != "" || ctx.Err() != nil {
 		res.skip = r.inbox.Take(state.RequestSkip) != ""
-		return r.unheard(res), err
+		d, saved := r.unheard(res)
+		return d, errors.Join(err, saved)
 	}
 	return r.reviewed(ctx, keep, res, s.says)
 }
 
-// unheard ends a phase that was cut off.
-func (r *Run) unheard(res turned) rules.Decision {
+// unheard ends a phase that was cut off. What its calls have cost counts.
+func (r *Run) unheard(res turned) (rules.Decision, error) {
 	goOn := rules.Decision{Action: rules.ActionContinue}
 	if res.skip {
 		r.skip(res.Task, true)
 	}
+	r.mem.Usage, r.calls.Tokens = r.mem.Usage.Add(res.Call.Usage), r.calls.Tokens+res.Call.Usage.Total()
 	r.announceEnd(res.Result, goOn)
-	return goOn
+	return goOn, r.d.State.SaveCalls(r.calls)
 }
 
 // reviewed concludes from a phase.
@@ -183,8 +186,10 @@ func (r *Run) reviewedBeside(ctx context.Context, from turned, d crew.Done, s *s
 		return goOn, r.d.State.SaveCalls(r.calls)
 	case d.Err != nil && work.Err() == nil:
 		return rules.Decision{}, d.Err
+	case d.Landed != "": // it counts, whatever was asked for meanwhile
+		from.Cut, from.skip = "", false
 	case from.Cut != "" || work.Err() != nil:
-		return r.unheard(from), nil
+		return r.unheard(from)
 	}
 	keep, kept := r.inbox.AfterContext(ctx)
 	defer kept()
