@@ -32,6 +32,9 @@ const (
 	fewFiles  = 3
 )
 
+// cutMark ends an answer of which only the beginning is known (wire.Cut).
+const cutMark = " …"
+
 // Watch follows one agent call. The zero value is ready to use, on one goroutine.
 type Watch struct {
 	why   string
@@ -102,8 +105,9 @@ func (l *lane) add(call state.Tool, answer state.ToolResult) string {
 			c.files[call.Arg] = true
 		}
 	}
-	if call.Sum == "" { // nobody knows whether it is the same
+	if call.Sum == "" || strings.HasSuffix(answer.Text, cutMark) { // nobody knows whether it is the same
 		l.steps = nil
+		delete(l.checks, call.Name+" "+call.Sum)
 		return ""
 	}
 	s.call = sum(call.Name, call.Sum, fmt.Sprint(said, answer.Error))

@@ -2,6 +2,7 @@ package stuck_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"ralph/runner/agent/stuck"
@@ -181,6 +182,17 @@ func TestSee_circles_areFound(t *testing.T) {
 			t.Errorf("%s: not found", name)
 		}
 		t.Logf("%s: at step %d of %d: %s", name, s.at, s.n, s.why)
+	}
+}
+
+// Of a long answer only the beginning is known, and what changes may stand at its end.
+func TestSee_answersThatWereCut_sayNothing(t *testing.T) {
+	s := &story{}
+	for range 30 {
+		s.fails("make check", strings.Repeat("ok  \ta/package\n", 250)+" …")
+	}
+	if s.at > 0 {
+		t.Errorf("stuck at step %d: %s", s.at, s.why)
 	}
 }
 
