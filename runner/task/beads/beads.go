@@ -88,7 +88,7 @@ func run(folder string, args ...string) ([]byte, error) {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("%s took longer than %s", what, bound)
 	case err != nil:
-		said := strings.Join(strings.Fields(string(append(complaint.Bytes(), out.Bytes()[:min(out.Len(), 1000)]...))), " ")
+		said := strings.Join(strings.Fields(string(append(complaint.Bytes(), out.Bytes()[:min(len(out.Bytes()), 1000)]...))), " ")
 		return nil, fmt.Errorf("%s: %w: %s", what, err, said)
 	case out.over:
 		return nil, fmt.Errorf("%s prints more than %d MiB", what, maxOutput>>20)
@@ -98,15 +98,17 @@ func run(folder string, args ...string) ([]byte, error) {
 
 // bounded keeps the beginning of what is written.
 type bounded struct {
-	bytes.Buffer
+	buf  bytes.Buffer // not embedded: os/exec would read into it past Write
 	max  int
 	over bool
 }
 
+func (b *bounded) Bytes() []byte { return b.buf.Bytes() }
+
 func (b *bounded) Write(p []byte) (int, error) {
-	n := min(len(p), b.max-b.Len())
+	n := min(len(p), b.max-b.buf.Len())
 	b.over = b.over || n < len(p)
-	_, _ = b.Buffer.Write(p[:n])
+	_, _ = b.buf.Write(p[:n])
 	return len(p), nil
 }
 
