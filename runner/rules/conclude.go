@@ -9,6 +9,7 @@ import (
 	"ralph/logs/termtext"
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
+	"ralph/runner/agent/environ"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
@@ -101,7 +102,7 @@ func agentUnusable(f Conclusion) (Decision, bool) {
 	case call.NotStarted != "":
 		d.Reason, d.Next = call.NotStarted, "install "+name+" (ralph doctor says how), then: ralph resume"
 	case call.Made && kindOf(call.Outcome.Class) == kindUnusable:
-		d.Reason, d.Next = withEvidence(call.Outcome), remedy(call.Outcome.Class, name, call.Held)
+		d.Reason, d.Next = withEvidence(call.Outcome), remedy(call.Outcome, name, call.Held)
 	default:
 		return Decision{}, false
 	}
@@ -110,16 +111,16 @@ func agentUnusable(f Conclusion) (Decision, bool) {
 
 // remedy is what a person does about an agent that cannot be used. held names
 // the variables that ralph withheld from it.
-func remedy(c ending.Class, name string, held []string) string {
+func remedy(o agent.Outcome, name string, held []string) string {
 	do := map[ending.Class]string{
 		ending.Auth:            "log in with " + name + " itself, or set its key",
 		ending.NoCredit:        "look at the account of " + name,
 		ending.DisabledByAdmin: "ask the administrator of the account",
 		ending.BadModel:        "choose another model with --model",
 		ending.BadFlag:         "update " + name + "; ralph --dry-run shows the command line",
-	}[c]
-	if c == ending.Auth && len(held) > 0 {
-		do += fmt.Sprintf("; ralph withheld %s from it; let it pass with ENV_EXCLUDE='!NAME'", termtext.Some(held, 5))
+	}[o.Class]
+	if o.Class == ending.Auth && len(held) > 0 {
+		do += "; " + environ.Release(held, o.Reason+" "+ending.Shown(o.Evidence))
 	}
 	return fmt.Sprintf("%s; check with: ralph agent test %s; then: ralph resume", do, name)
 }

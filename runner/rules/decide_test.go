@@ -301,20 +301,23 @@ func documented[F any](t *testing.T, table []Rule[F], covered map[string]bool) {
 }
 
 func TestRules_auth_namesWhatWasHeldBack(t *testing.T) {
-	const told = "; ralph withheld CORP_API_KEY, NPM_TOKEN from it; let it pass with ENV_EXCLUDE='!NAME'; "
 	for _, test := range []struct {
-		class ending.Class
-		held  []string
-		told  bool
+		class      ending.Class
+		held       []string
+		said, want string // want is empty: nothing of what was withheld
 	}{
-		{ending.Auth, []string{"CORP_API_KEY", "NPM_TOKEN"}, true},
-		{ending.Auth, nil, false},
-		{ending.NoCredit, []string{"CORP_API_KEY", "NPM_TOKEN"}, false},
+		{ending.Auth, []string{"CORP_API_KEY", "NPM_TOKEN"}, "",
+			"; ralph withheld CORP_API_KEY, NPM_TOKEN from it; let the one that it needs pass, such as ENV_EXCLUDE='!CORP_API_KEY'; "},
+		{ending.Auth, []string{"GROQ_API_KEY", "NPM_TOKEN"}, "missing environment variable: GROQ_API_KEY",
+			"; ralph withheld GROQ_API_KEY from it; let it pass with ENV_EXCLUDE='!GROQ_API_KEY'; "},
+		{ending.Auth, []string{"NPM_TOKEN"}, "please log in", "; ralph withheld NPM_TOKEN from it; let it pass with ENV_EXCLUDE='!NPM_TOKEN'; "},
+		{ending.Auth, nil, "", ""},
+		{ending.NoCredit, []string{"CORP_API_KEY", "NPM_TOKEN"}, "", ""},
 	} {
 		f := usual()
 		outcome(&f, test.class)
-		f.It.Call.Held = test.held
-		if d := f.decide(); strings.Contains(d.Next, told) != test.told || strings.Contains(d.Next, "withheld") != test.told {
+		f.It.Call.Held, f.It.Call.Outcome.Evidence = test.held, test.said
+		if d := f.decide(); !strings.Contains(d.Next, test.want) || strings.Contains(d.Next, "withheld") != (test.want != "") {
 			t.Errorf("%s, %q: next is %q", test.class, test.held, d.Next)
 		}
 	}
