@@ -120,6 +120,9 @@ func (f *Fold) Build(s Source) *Report {
 		}
 	} else if r.Status == view.StateCrashed {
 		r.EndedAt, r.Why, r.Advice = f.clock.now, "the runner was killed, or the machine went down", "to continue: ralph resume"
+		if current {
+			r.Why += line(view.Prefix("; the last error: ", st.LastError))
+		}
 	}
 	r.Attach(s.Changes)
 	r.Time, r.Cost, r.Timeline = f.clock.sums(), f.cost(), f.clock.picture()

@@ -61,6 +61,8 @@ func outcomeOf(it *view.Iteration) string {
 		return "aborted"
 	case it.Says == saysBlocked && it.Outcome == view.CompletedTurn:
 		return "the agent is blocked"
+	case it.Says == saysError && it.Outcome == view.CompletedTurn:
+		return "the agent reports an error"
 	}
 	return view.Unless(view.CompletedTurn, it.Outcome)
 }
@@ -74,11 +76,17 @@ func verdictsOf(it *view.Iteration) string {
 	return view.Prefix("review: ", strings.Join(all, ", "))
 }
 
-// saysBlocked is the STATUS of an agent that cannot go on.
-const saysBlocked = "BLOCKED"
+// What an agent says of itself that is no success, whatever became of its call.
+const (
+	saysBlocked = "BLOCKED"
+	saysError   = "ERROR"
+)
 
 func iterationMark(it *view.Iteration) (string, Tone) {
+	unwell := it.Says == saysBlocked || it.Says == saysError
 	switch {
+	case view.Succeeds(it.Rule) && unwell:
+		return "!", Warn
 	case view.Succeeds(it.Rule):
 		return "✓", Good
 	case it.Action == "stop":
@@ -89,7 +97,7 @@ func iterationMark(it *view.Iteration) (string, Tone) {
 		return "○", Warn
 	case it.Rule == "review_passed":
 		return "✓", Good
-	case it.Outcome != view.CompletedTurn || it.Rule != "continue" || it.Says == saysBlocked:
+	case it.Outcome != view.CompletedTurn || it.Rule != "continue" || unwell:
 		return "!", Warn
 	case it.Files == 0:
 		return "·", Calm
