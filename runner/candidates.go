@@ -75,7 +75,7 @@ func (t turned) kept(res turn.Result, rule string) git.State {
 // beaten records a candidate that another one has beaten. It counts in the budgets. The attempt, and
 // what follows from it, is that of the other one.
 func (r *Run) beaten(ctx context.Context, res turned, d crew.Done) (rules.Decision, error) {
-	r.pool.Pace.End(res.Task.ID)
+	r.pool.Pace.End(callKey(res.Origin))
 	if d.Err != nil && d.Job.Context().Err() == nil {
 		return rules.Decision{}, d.Err
 	}

@@ -26,7 +26,7 @@ func (r *Run) heard(e state.Event) {
 		r.repairState()
 	}
 	if d, ok := e.Data.(state.Limit); ok {
-		r.pool.Pace.Note(e.Task, d)
+		r.pool.Pace.Note(callKey(e.Origin), d)
 	}
 	r.out.Status(func(s *state.Status) { output.Told(s, e.Data, r.mem.Usage, r.calls.Tokens) })
 	r.out.Event(e)

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"ralph/logs"
@@ -70,7 +71,7 @@ type turned struct {
 // finish concludes from a turn. The error is ralph's own, unless work has ended.
 func (r *Run) finish(ctx, work context.Context, res turned, err error) (rules.Decision, error) {
 	goOn, next := rules.Decision{Action: rules.ActionContinue}, res.Task
-	r.pool.Pace.End(next.ID)
+	r.pool.Pace.End(callKey(res.Origin))
 	if broken := r.inbox.Broken(); broken != nil {
 		return rules.Decision{}, broken
 	}
@@ -104,13 +105,16 @@ func (r *Run) finish(ctx, work context.Context, res turned, err error) (rules.De
 	return r.after(keep, res.Result, d), nil
 }
 
+// callKey tells a call from the others under way: candidates work on the same task.
+func callKey(of state.Origin) string { return strconv.Itoa(of.Iteration) + "/" + of.Task }
+
 // begin puts the call on disk before it is made: heard waits for it.
 func (r *Run) begin(a turn.Assignment) {
 	r.calls = hours.ThisHour(r.calls, time.Now())
 	r.calls.Calls++
 	p := a.Prompt
 	r.past.lostState = false
-	r.pool.Pace.Begin(a.Task.ID, a.Agent.Spec.Name, a.Agent.Model)
+	r.pool.Pace.Begin(callKey(a.Origin), a.Agent.Spec.Name, a.Agent.Model)
 	r.out.Status(func(s *state.Status) {
 		s.Status, s.Phase = state.StatusRunning, state.PhaseAgent
 		s.IterationStartedAt, s.LastTool, s.WakeAt, s.Rule, s.Reason = time.Now(), "", time.Time{}, "", ""

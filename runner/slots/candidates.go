@@ -46,8 +46,9 @@ func (w Work) Lines(ctx context.Context, s *Slot) (n int, err error) {
 // keep them from now on. It happens as a whole, or not at all.
 func (h *Home) Settle(ctx context.Context, t task.Task, won Work, lost map[string]Work) (Work, error) {
 	var lines strings.Builder
-	key := h.Key(t)
+	key, kept := h.Key(t), won.Commit == "" || won.Key == h.Key(t)
 	for ref, w := range lost {
+		kept = kept || w.Key == key && w.Commit != ""
 		if w.Commit == "" {
 			continue
 		}
@@ -55,6 +56,10 @@ func (h *Home) Settle(ctx context.Context, t task.Task, won Work, lost map[strin
 		if w.Key != key || won.Commit == "" {
 			fmt.Fprintf(&lines, "delete %s\n", Ref(w.Key))
 		}
+	}
+	if earlier, err := command.Run(ctx, h.root, "rev-parse", "--verify", "--quiet", Ref(key)); err == nil && !kept {
+		// The candidate that goes on with earlier work had not come to that.
+		fmt.Fprintf(&lines, "update refs/ralph-candidates/earlier/%s %s\n", key, strings.TrimSpace(earlier))
 	}
 	if won.Commit != "" {
 		fmt.Fprintf(&lines, "update %s %s\n", Ref(key), won.Commit)
