@@ -87,7 +87,9 @@ func (r *Run) after(ctx context.Context, res turn.Result, d rules.Decision) rule
 // mayMerge runs the hooks before a commit goes into the merge queue. It says why it may not;
 // empty: it may.
 func (r *Run) mayMerge(j *crew.Job, commit string, files []string) (why string) {
-	v := r.at(j.Context(), points.Moment{Point: hooks.PreMerge, From: j.Origin, Task: j.Task, More: points.Merge(commit, files)})
+	ctx, done := r.inbox.AfterContext(j.Context()) // nobody else hears an abort meanwhile
+	defer done()
+	v := r.at(ctx, points.Moment{Point: hooks.PreMerge, From: j.Origin, Task: j.Task, More: points.Merge(commit, files)})
 	if v.Why != "" {
 		r.past.held[j.Task.ID] = v
 	}

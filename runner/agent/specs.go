@@ -127,9 +127,10 @@ func Specs() []Spec {
 				ShellEntry: "run_shell_command(%s)",
 			},
 			Env: environ.Agent{State: []string{".qwen/"}, Steers: []string{".qwen/"},
-				Fixed: []string{".qwen/settings.json", ".qwen/.env", ".qwen/extensions/", ".qwen/commands/", ".qwen/agents/", ".qwen/skills/",
+				Fixed: []string{".qwen/.env", ".qwen/extensions/", ".qwen/commands/", ".qwen/agents/", ".qwen/skills/",
 					".qwen/trustedFolders.json", ".qwen/QWEN.md"},
-				Set: []string{"QWEN_CODE_SUPPRESS_YOLO_WARNING=1"},
+				Copied: []string{".qwen/settings.json"}, // its first start writes it anew
+				Set:    []string{"QWEN_CODE_SUPPRESS_YOLO_WARNING=1"},
 				Keys: append(environ.ModelKeys(), "QWEN_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AZURE_OPENAI_API_KEY",
 					"BAILIAN_*_API_KEY", "MODELSCOPE_API_KEY", "REQUESTY_API_KEY", "WEB_SEARCH_API_KEY",
 					"ZAI_API_KEY"),

@@ -73,7 +73,7 @@ func (h home) read(all Files) {
 			case err == nil && d.IsDir() && slices.Contains(ownData(), d.Name()):
 				return fs.SkipDir
 			}
-			if rel, relErr := filepath.Rel(h.dir, path); err == nil && relErr == nil && !d.IsDir() {
+			if rel, relErr := filepath.Rel(h.dir, path); err == nil && relErr == nil && !d.IsDir() && !slices.Contains(ownData(), d.Name()) {
 				all["~/"+filepath.ToSlash(rel)] = digest(path)
 			}
 			return nil // what cannot be read is not there
@@ -84,9 +84,9 @@ func (h home) read(all Files) {
 	}
 }
 
-// ownData are folders that the CLIs write themselves: the data of Claude Code's plugins, and
-// the skills that Codex unpacks at its start.
-func ownData() []string { return []string{"store", ".system"} }
+// ownData is what the CLIs write themselves: the data of Claude Code's plugins, the skills that
+// Codex unpacks at its start, and where the extensions of qwen are switched on.
+func ownData() []string { return []string{"store", ".system", "extension-enablement.json"} }
 
 func digest(path string) string {
 	data, err := state.ReadFile(path, maxRead)
