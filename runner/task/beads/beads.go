@@ -29,7 +29,7 @@ const (
 )
 
 // ErrNoWord is the error of a state that no issue can have.
-var ErrNoWord = errors.New("Beads has no word for it")
+var ErrNoWord = errors.New("an issue of Beads has no word for it")
 
 // List asks bd for all issues of the project that has the folder .beads, as JSON.
 func List(folder string) ([]byte, error) {

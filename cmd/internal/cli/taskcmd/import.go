@@ -191,7 +191,7 @@ func (o *importOptions) read(ctx context.Context, dir, from string) ([]importer.
 		return nil, nil, err
 	}
 	if o.ai {
-		return o.askAgent(string(data))
+		return o.askAgent(string(data)) //nolint:contextcheck // consent asks for parents of this process, in milliseconds
 	}
 	if strings.EqualFold(filepath.Ext(from), ".json") {
 		items, skipped, err := importer.JSON(data)
