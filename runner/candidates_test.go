@@ -102,6 +102,9 @@ func TestBestOf_afterAFailure_theSmallestGreenCandidateLands(t *testing.T) {
 }
 
 func TestBestOf_noneIsGreen_nothingLandsAndItCountsAsOneTry(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: three worktrees")
+	}
 	t.Parallel()
 	b := newCandidates(t, "best-red")
 	if r := b.run(t.Context()); r.Decision.Exit == 0 {
@@ -119,6 +122,9 @@ func TestBestOf_noneIsGreen_nothingLandsAndItCountsAsOneTry(t *testing.T) {
 }
 
 func TestBestOf_oneIsCutOff_theOthersDecide(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: three worktrees")
+	}
 	t.Parallel()
 	b := newCandidates(t, "best-cut")
 	wantEnd(t, b.run(t.Context()), "complete", 0)
@@ -131,6 +137,9 @@ func TestBestOf_oneIsCutOff_theOthersDecide(t *testing.T) {
 }
 
 func TestBestOf_abort_keepsTheWorkOfAll(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: three worktrees")
+	}
 	t.Parallel()
 	b := newCandidates(t, "best-slow")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -153,6 +162,9 @@ func TestBestOf_abort_keepsTheWorkOfAll(t *testing.T) {
 }
 
 func TestBestOf_boundOfIterations_isKept(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: three worktrees")
+	}
 	t.Parallel()
 	b := newCandidates(t, "best")
 	b.o.MaxIterations = 3
@@ -172,6 +184,9 @@ func TestBestOf_withoutWorktrees_endsWithOneLine(t *testing.T) {
 }
 
 func TestHooks_inSlots_haveTheNumberOfTheirIteration(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: worktrees")
+	}
 	t.Parallel()
 	b := newBeside(t, "beside", "a", "b", "c")
 	seen := t.TempDir() + "/seen"
@@ -183,6 +198,9 @@ func TestHooks_inSlots_haveTheNumberOfTheirIteration(t *testing.T) {
 }
 
 func TestBestOf_winnerBeganAfresh_isKeptWithoutWhatWasBefore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: three worktrees")
+	}
 	t.Parallel()
 	b := newCandidates(t, "best")
 	b.run(t.Context())

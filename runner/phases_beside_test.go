@@ -98,6 +98,9 @@ func TestReview_inSlots_refusedWorkGoesBack_andOnlyWhatPassesLands(t *testing.T)
 }
 
 func TestReview_inSlots_passedButDoesNotFit_goesBackToItsDeveloper(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: worktrees")
+	}
 	t.Parallel()
 	b := newBeside(t, "beside-both-pass", "shared a", "shared b")
 	b.o.QA = true
@@ -108,6 +111,9 @@ func TestReview_inSlots_passedButDoesNotFit_goesBackToItsDeveloper(t *testing.T)
 }
 
 func TestReview_inSlots_evidenceReachesTheJudge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: worktrees")
+	}
 	t.Parallel()
 	b := newBeside(t, "beside-evidence", "a", "b")
 	b.o.JudgeRows = []roles.Reviewer{{Name: "Witness", Persona: "You believe what you see.", RequireEvidence: true}}
@@ -126,6 +132,9 @@ func TestReview_inSlots_evidenceReachesTheJudge(t *testing.T) {
 }
 
 func TestReview_oneAtATimeInAWorktree_aiosStoryIsReviewed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: worktrees")
+	}
 	t.Parallel()
 	b := newBench(t, "aios")
 	story := "docs/stories/1.2.login.story.md"

@@ -109,6 +109,9 @@ var bad = map[string]string{
 }
 
 func TestHooks_badHook_costsWhatItsRowSays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: every point with hooks that hang, fork and flood")
+	}
 	for how, command := range bad {
 		for _, answer := range hooks.Answers() {
 			t.Run(how+"/"+string(answer), func(t *testing.T) {
@@ -286,6 +289,9 @@ func TestHooks_events_nameTheirIteration(t *testing.T) {
 }
 
 func TestHooks_merge_seeTheCommitAndCanKeepItBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: worktrees")
+	}
 	t.Parallel()
 	b := newBeside(t, "beside", "a", "b")
 	b.d.Hooks = []hooks.Hook{
