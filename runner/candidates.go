@@ -88,7 +88,7 @@ func (r *Run) beaten(ctx context.Context, res turned, d crew.Done) (rules.Decisi
 	}
 	keep, kept := r.inbox.AfterContext(ctx)
 	defer kept()
-	r.mem.Usage, r.calls.Tokens = r.mem.Usage.Add(res.Call.Usage), r.calls.Tokens+res.Call.Usage.Total()
+	r.spend(res.Call.Usage)
 	r.mem.Iterations++
 	f := rules.Conclusion{Facts: rules.Facts{Memory: r.mem}, Result: res.Result}
 	ends.MeetLimit(&f, &r.pool, nil, time.Now())

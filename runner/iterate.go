@@ -105,6 +105,12 @@ func (r *Run) finish(ctx, work context.Context, res turned, err error) (rules.De
 	return r.after(keep, res.Result, d), nil
 }
 
+// spend counts what calls have used against the budgets of the run and of the hour.
+func (r *Run) spend(u state.Usage) {
+	r.mem.Usage = r.mem.Usage.Add(u)
+	r.calls.Tokens += u.Total()
+}
+
 // callKey tells a call from the others under way: candidates work on the same task.
 func callKey(of state.Origin) string { return strconv.Itoa(of.Iteration) + "/" + of.Task }
 

@@ -65,7 +65,7 @@ func (r *Run) unheard(res turned) (rules.Decision, error) {
 	if res.skip {
 		r.skip(res.Task, true)
 	}
-	r.mem.Usage, r.calls.Tokens = r.mem.Usage.Add(res.Call.Usage), r.calls.Tokens+res.Call.Usage.Total()
+	r.spend(res.Call.Usage)
 	r.announceEnd(res.Result, goOn)
 	return goOn, r.d.State.SaveCalls(r.calls)
 }
@@ -85,7 +85,7 @@ func (r *Run) reviewed(ctx, keep context.Context, from turned, sat panel.Result)
 		}
 		return r.after(keep, res, d), nil
 	}
-	r.mem.Usage, r.calls.Tokens = r.mem.Usage.Add(sat.Usage), r.calls.Tokens+sat.Usage.Total()
+	r.spend(sat.Usage)
 	r.mem.Iterations++
 	d := r.concludeReview(t, sat.Outcome)
 	res.Proof.After = r.plan.Read()
