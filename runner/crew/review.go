@@ -17,7 +17,7 @@ type Place struct {
 	Base string // the commit that the work begins with
 }
 
-// Look is a review of the work at a place. land says that it may land. The error is ralph's own.
+// Look reviews the work at a place. land reports whether it may land. The error is a failure of ralph itself.
 type Look func(ctx context.Context, at Place) (res turn.Result, land bool, err error)
 
 // Review begins the review of a job that was taken. Its News follow until its Done.
@@ -30,18 +30,13 @@ func (c *Crew) review(j *Job, look Look) (d Done) {
 	d.Job = j
 	ctx := command.With(j.ctx, c.trust)
 	d.Result = c.notBegun(ctx, j)
-	tip, err := c.branch.Tip(ctx)
-	if err != nil {
-		d.Err = err
-		return d
-	}
 	kept, message, err := c.home.Kept(ctx, j.a.Task)
-	var begun slots.Begun
-	if err == nil {
-		begun, err = j.Slot.Begin(ctx, j.a.Task, tip)
-	}
 	if err != nil {
 		d.Err, d.Result.Cut = err, stop.By(ctx)
+		return d
+	}
+	begun, ok := c.enter(ctx, j, &d)
+	if !ok {
 		return d
 	}
 	if d.Conflict = begun.Conflict; len(d.Conflict) > 0 {
@@ -50,8 +45,7 @@ func (c *Crew) review(j *Job, look Look) (d Done) {
 	if strings.Contains(message, "\nRalph-Iteration: ") { // else it is not of a turn
 		j.message = message
 	}
-	j.worker = c.o.Worker(j.Slot.Env(c.o.Env))
-	j.worker.Trust = c.trust
+	j.worker = c.workerIn(j.Slot)
 	var land bool
 	d.Result, land, d.Err = look(ctx, Place{Dir: j.Slot.Dir, Env: j.Slot.Env(c.o.Env), Base: begun.Base})
 	late, done := stop.Outlast(ctx)

@@ -27,24 +27,38 @@ func (c *Crew) carryOut(j *Job) Done {
 	return d
 }
 
+// enter brings the slot of a job to the end of the branch, with the work on its task that is
+// kept. If that fails, d says why.
+func (c *Crew) enter(ctx context.Context, j *Job, d *Done) (begun slots.Begun, ok bool) {
+	tip, err := c.branch.Tip(ctx)
+	if err != nil {
+		d.Err = err
+		return begun, false
+	}
+	if begun, err = j.Slot.Begin(ctx, j.a.Task, tip); err != nil {
+		d.Err, d.Result.Cut = err, stop.By(ctx)
+	}
+	return begun, err == nil
+}
+
+// workerIn makes a worker for a slot.
+func (c *Crew) workerIn(s *slots.Slot) *turn.Worker {
+	w := c.o.Worker(s.Env(c.o.Env))
+	w.Trust = c.trust
+	return w
+}
+
 // work is the turn itself, until what it did is kept.
 func (c *Crew) work(j *Job) (d Done) {
 	d.Job = j
 	ctx := command.With(j.ctx, c.trust)
 	d.Result = c.notBegun(ctx, j)
-	tip, err := c.branch.Tip(ctx)
-	if err != nil {
-		d.Err = err
-		return d
-	}
-	begun, err := j.Slot.Begin(ctx, j.a.Task, tip)
-	if err != nil {
-		d.Err, d.Result.Cut = err, stop.By(ctx)
+	begun, ok := c.enter(ctx, j, &d)
+	if !ok {
 		return d
 	}
 	d.Afresh = j.Candidate > 0 && !begun.Resumed
-	j.worker = c.o.Worker(j.Slot.Env(c.o.Env))
-	j.worker.Trust = c.trust
+	j.worker = c.workerIn(j.Slot)
 	if d.Err = c.setUp(ctx, j.Slot, j.a, helper{j.worker, c.Tell}); d.Err != nil {
 		return d
 	}
@@ -66,6 +80,7 @@ func (c *Crew) work(j *Job) (d Done) {
 	d.Result, d.Err = j.worker.Run(ctx, j.a, c.Tell)
 	late, done := stop.Outlast(ctx)
 	defer done()
+	var err error
 	if j.work, err = j.Slot.Save(late, j.message); err != nil {
 		d.Err = errors.Join(d.Err, err)
 	}
@@ -289,8 +304,7 @@ func (c *Crew) round(ctx context.Context, q *merge.Queue, waiting []*Job) (next 
 // checkTogether runs the checks where results are joined, for these jobs.
 func (c *Crew) checkTogether(ctx context.Context, of []*Job) (turn.Result, error) {
 	if c.checker == nil {
-		c.checker = c.o.Worker(c.base.Env(c.o.Env))
-		c.checker.Trust = c.trust
+		c.checker = c.workerIn(c.base)
 	}
 	c.checker.Forget()
 	c.synced = ""
