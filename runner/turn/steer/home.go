@@ -67,16 +67,20 @@ func (h home) read(all Files) {
 	for _, name := range h.files {
 		left := maxSpecs
 		_ = filepath.WalkDir(filepath.Join(h.dir, name), func(path string, d fs.DirEntry, err error) error {
-			switch left--; {
+			left--
+			own := err == nil && slices.Contains(ownData(), d.Name())
+			switch {
 			case left < 0:
 				return fs.SkipAll
-			case err == nil && d.IsDir() && slices.Contains(ownData(), d.Name()):
+			case own && d.IsDir():
 				return fs.SkipDir
+			case own || err != nil || d.IsDir():
+				return nil // what cannot be read is not there
 			}
-			if rel, relErr := filepath.Rel(h.dir, path); err == nil && relErr == nil && !d.IsDir() && !slices.Contains(ownData(), d.Name()) {
+			if rel, err := filepath.Rel(h.dir, path); err == nil {
 				all["~/"+filepath.ToSlash(rel)] = digest(path)
 			}
-			return nil // what cannot be read is not there
+			return nil
 		})
 	}
 	for _, name := range h.starters {
