@@ -142,6 +142,12 @@ func (c Canvas) Title(t Title) {
 	}
 }
 
+// First is the row of a list of n rows at which the screen begins, so that the selected one is on
+// it and the list moves as little as possible. was is the row it began at before.
+func (c Canvas) First(was, selected, n int) int {
+	return max(min(was, selected, n-c.H), selected-c.H+1, 0)
+}
+
 // Dim is the style of what matters less.
 func (c Canvas) Dim() tcell.Style { return tcell.StyleDefault.Dim(true) }
 

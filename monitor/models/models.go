@@ -176,7 +176,7 @@ func (p *Page) Draw(c canvas.Canvas) {
 		c.Text(1, 0, c.Dim(), "no agent runs here; see: ralph agent list")
 		return
 	}
-	p.top = max(min(p.top, p.selected, len(p.shown)-c.H), p.selected-c.H+1, 0)
+	p.top = c.First(p.top, p.selected, len(p.shown))
 	for y := 0; y < c.H && p.top+y < len(p.shown); y++ {
 		one, style := p.shown[p.top+y], plain
 		row := c.Rows(y, 1)

@@ -151,7 +151,7 @@ func (p *Page) drawList(c canvas.Canvas, now time.Time) {
 		c.Text(1, 0, c.Dim(), "nothing matches; esc shows all tasks")
 		return
 	}
-	p.top = max(min(p.top, p.selected, len(p.shown)-c.H), p.selected-c.H+1, 0)
+	p.top = c.First(p.top, p.selected, len(p.shown))
 	for y := 0; y < c.H && p.top+y < len(p.shown); y++ {
 		p.drawTask(c.Rows(y, 1), p.top+y, k, now)
 	}
