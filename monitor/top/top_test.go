@@ -113,6 +113,16 @@ func (r *ready) shown() string {
 	return r.picture
 }
 
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	t.Fatalf("not within 10 s: %s", what)
+}
+
 // show runs the screen, presses keys one after the other, and returns what it showed before each.
 func show(t *testing.T, size [2]int, s top.Screen, keys ...*tcell.EventKey) (chosen string, seen []string) {
 	t.Helper()
@@ -129,9 +139,7 @@ func show(t *testing.T, size [2]int, s top.Screen, keys ...*tcell.EventKey) (cho
 		done <- err
 	}()
 	for _, key := range keys {
-		for deadline := time.Now().Add(10 * time.Second); !strings.Contains(screen.shown(), "q quit") && time.Now().Before(deadline); {
-			time.Sleep(10 * time.Millisecond) // polling
-		}
+		until(t, "the keys on the screen", func() bool { return strings.Contains(screen.shown(), "q quit") })
 		seen = append(seen, screen.shown())
 		if err := screen.PostEvent(key); err != nil {
 			t.Fatal(err)
