@@ -36,6 +36,9 @@ func Width(s string) (cells int) {
 	return cells
 }
 
+// More stands at the end of a text of which only the beginning is kept.
+const More = " …"
+
 // Fit shortens s, a clean line, to at most width cells, including an ellipsis at the cut.
 // It returns "" for a width below one.
 func Fit(s string, width int) string {

@@ -32,9 +32,6 @@ const (
 	fewFiles  = 3
 )
 
-// cutMark ends an answer of which only the beginning is known (wire.Cut).
-const cutMark = " …"
-
 // Watch follows one agent call. The zero value is ready to use, on one goroutine.
 type Watch struct {
 	why   string
@@ -105,7 +102,7 @@ func (l *lane) add(call state.Tool, answer state.ToolResult) string {
 			c.files[call.Arg] = true
 		}
 	}
-	if call.Sum == "" || strings.HasSuffix(answer.Text, cutMark) { // nobody knows whether it is the same
+	if call.Sum == "" || strings.HasSuffix(answer.Text, termtext.More) { // nobody knows whether it is the same
 		l.steps = nil
 		delete(l.checks, call.Name+" "+call.Sum)
 		return ""

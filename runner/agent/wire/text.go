@@ -9,12 +9,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
+
+	"ralph/logs/termtext"
 )
 
 // MaxLine is the length of the longest OneLine, in runes.
 const MaxLine = 400
 
-// Cut returns a copy of at most limit bytes of valid UTF-8, followed by " …" if text
+// Cut returns a copy of at most limit bytes of valid UTF-8, followed by termtext.More if text
 // is missing. It copies so that a short text does not keep a long line in memory.
 func Cut(s string, limit int) string {
 	if len(s) > limit {
@@ -22,7 +24,7 @@ func Cut(s string, limit int) string {
 		for end > limit-utf8.UTFMax && !utf8.RuneStart(s[end]) {
 			end--
 		}
-		return strings.ToValidUTF8(s[:end], "\uFFFD") + " …"
+		return strings.ToValidUTF8(s[:end], "\uFFFD") + termtext.More
 	}
 	if !utf8.ValidString(s) {
 		return strings.ToValidUTF8(s, "\uFFFD")
