@@ -1,13 +1,10 @@
 package cli
 
 import (
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/creack/pty"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
@@ -25,23 +22,14 @@ func TestRun_planOfProse_isAskedAboutOnATerminal(t *testing.T) {
 	}
 	p := &preflight.Project{Dir: dir, Plan: filepath.Join(dir, "plan.md"), Config: cfg}
 	for answer, agreed := range map[string]bool{"y\n": true, "n\n": false, "\n": false} {
-		terminal, tty, err := pty.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		go func() { _, _ = io.Copy(io.Discard, terminal) }() // the echo
-		if _, err := terminal.WriteString(answer); err != nil {
-			t.Fatal(err)
-		}
 		said := &strings.Builder{}
-		o := &runOptions{Factory: &cmdline.Factory{In: tty, Err: said}, output: "text"}
-		err = o.agreeNoTasks(p)
+		o := &runOptions{Factory: &cmdline.Factory{In: world.Typed(t, answer), Err: said}, output: "text"}
+		err := o.agreeNoTasks(p)
 		if (err == nil) != agreed || !agreed && cmdline.ExitCode(err) != rules.ExitUsage || strings.Count(said.String(), "[y/N]") != 1 {
 			t.Errorf("%q: %v\n%s", answer, err, said)
 		}
 		if slices.Contains(o.argv(p), "--without-tasks") != agreed {
 			t.Errorf("%q: the inner runner gets %q", answer, o.argv(p))
 		}
-		_, _ = terminal.Close(), tty.Close()
 	}
 }

@@ -2,13 +2,10 @@ package preflight
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/creack/pty"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/internal/world"
@@ -37,17 +34,7 @@ func start(t *testing.T, installed, typed string, files map[string]string) (p *P
 			t.Fatal(err)
 		}
 	} else {
-		ptmx, tty, err := pty.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer ptmx.Close()
-		defer tty.Close()
-		go func() { _, _ = io.Copy(io.Discard, ptmx) }() // the echo
-		if _, err := ptmx.WriteString(typed); err != nil {
-			t.Fatal(err)
-		}
-		f.In = tty
+		f.In = world.Typed(t, typed)
 	}
 	if p, err = Load(f, nil); err == nil {
 		err = p.Startable()

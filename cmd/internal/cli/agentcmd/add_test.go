@@ -3,34 +3,33 @@ package agentcmd
 import (
 	"bytes"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/creack/pty"
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/config"
+	"ralph/internal/world"
 	"ralph/runner/agent"
 	"ralph/runner/agent/argv"
 	"ralph/runner/rules"
 )
 
-// world is a project, a factory for it, and its own home.
-type world struct {
+// agentWorld is a project, a factory for it, and its own home.
+type agentWorld struct {
 	*cmdline.Factory
 	t        *testing.T
 	out, err bytes.Buffer
 }
 
-func newWorld(t *testing.T, files map[string]string) *world {
+func newWorld(t *testing.T, files map[string]string) *agentWorld {
 	t.Helper()
 	home := t.TempDir()
 	t.Setenv("HOME", home)
-	w := &world{t: t}
+	w := &agentWorld{t: t}
 	w.Factory = &cmdline.Factory{Out: &w.out, Err: &w.err, Env: []string{"HOME=" + home}, Dir: t.TempDir()}
 	for name, text := range files {
 		w.write(name, text, 0o644)
@@ -38,7 +37,7 @@ func newWorld(t *testing.T, files map[string]string) *world {
 	return w
 }
 
-func (w *world) write(name, text string, mode os.FileMode) {
+func (w *agentWorld) write(name, text string, mode os.FileMode) {
 	w.t.Helper()
 	path := filepath.Join(w.Dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -49,7 +48,7 @@ func (w *world) write(name, text string, mode os.FileMode) {
 	}
 }
 
-func (w *world) read(name string) string {
+func (w *agentWorld) read(name string) string {
 	w.t.Helper()
 	data, err := os.ReadFile(filepath.Join(w.Dir, name))
 	if err != nil {
@@ -59,19 +58,9 @@ func (w *world) read(name string) string {
 }
 
 // verb runs a verb with its arguments on a terminal on which the text is typed.
-func (w *world) verb(newCmd func(*cmdline.Factory) *cobra.Command, typed string, args ...string) error {
+func (w *agentWorld) verb(newCmd func(*cmdline.Factory) *cobra.Command, typed string, args ...string) error {
 	w.t.Helper()
-	ptmx, tty, err := pty.Open()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer ptmx.Close()
-	defer tty.Close()
-	go func() { _, _ = io.Copy(io.Discard, ptmx) }() // the echo
-	if _, err := ptmx.WriteString(typed); err != nil {
-		w.t.Fatal(err)
-	}
-	w.In = tty
+	w.In = world.Typed(w.t, typed)
 	cmd := newCmd(w.Factory)
 	cmd.SetArgs(args)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
@@ -79,7 +68,7 @@ func (w *world) verb(newCmd func(*cmdline.Factory) *cobra.Command, typed string,
 }
 
 // program puts an executable into the project, which no test starts.
-func (w *world) program(name string) {
+func (w *agentWorld) program(name string) {
 	w.t.Helper()
 	w.write(name, "#!/bin/sh\n", 0o755)
 }
@@ -166,7 +155,7 @@ func TestAgentTest_onATerminal_makesNoCallWithoutAYes(t *testing.T) {
 	}
 }
 
-func trust(t *testing.T, w *world, u *config.Untrusted) {
+func trust(t *testing.T, w *agentWorld, u *config.Untrusted) {
 	t.Helper()
 	if u == nil {
 		t.Fatal("nothing to trust")

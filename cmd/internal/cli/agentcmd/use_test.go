@@ -14,7 +14,7 @@ import (
 )
 
 // installed puts agents on PATH, and nothing else.
-func (w *world) installed(programs map[string]string) {
+func (w *agentWorld) installed(programs map[string]string) {
 	w.t.Helper()
 	bin := w.t.TempDir()
 	for name, script := range programs {

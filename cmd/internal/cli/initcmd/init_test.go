@@ -2,7 +2,6 @@ package initcmd
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/config"
+	"ralph/internal/world"
 	"ralph/ptyexec"
 	"ralph/runner/prompt"
 	"ralph/runner/rules"
@@ -113,17 +113,7 @@ func (w *initWorld) init(o initOptions) error {
 // typed runs init on a terminal on which the text is typed.
 func (w *initWorld) typed(text string, f initOptions) error {
 	w.t.Helper()
-	ptmx, tty, err := pty.Open()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer ptmx.Close()
-	defer tty.Close()
-	go func() { _, _ = io.Copy(io.Discard, ptmx) }() // the echo
-	if _, err := ptmx.WriteString(text); err != nil {
-		w.t.Fatal(err)
-	}
-	w.In = tty
+	w.In = world.Typed(w.t, text)
 	return w.init(f)
 }
 

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/creack/pty"
-
 	"ralph/cmd/internal/cmdline"
+	"ralph/internal/world"
 	"ralph/runner/rules"
 )
 
@@ -27,21 +26,12 @@ func TestImport_ai_showsTheStoriesAndAsks(t *testing.T) {
 		if err := os.Chmod(program, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		master, tty, err := pty.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer master.Close()
-		defer tty.Close()
-		if _, err := master.WriteString(typed); err != nil {
-			t.Fatal(err)
-		}
 		var both bytes.Buffer
-		f := &cmdline.Factory{In: tty, Out: &both, Err: &both, Env: append(p.env, "AGENT=text", "AGENT_CMD="+program), Dir: p.dir}
+		f := &cmdline.Factory{In: world.Typed(t, typed), Out: &both, Err: &both, Env: append(p.env, "AGENT=text", "AGENT_CMD="+program), Dir: p.dir}
 		cmd := NewImportCmd(f)
 		cmd.SilenceErrors, cmd.SilenceUsage = true, true
 		cmd.SetArgs([]string{filepath.Join(p.dir, "notes.txt"), "--ai"})
-		err = cmd.ExecuteContext(t.Context())
+		err := cmd.ExecuteContext(t.Context())
 		if !strings.Contains(both.String(), "+- [ ] Log in") || !strings.Contains(both.String(), "a wrong password is refused") || (err == nil) != (want != "") {
 			t.Errorf("%q: %v\n%s", typed, err, both.String())
 		}
