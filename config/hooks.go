@@ -33,7 +33,7 @@ func (c *Config) Hooks() []hooks.Hook {
 	return all
 }
 
-// push is what AIOS_PUSH_ENABLED asks for, once the commit of a story is in the user's branch.
+// push is the hook of AIOS_PUSH_ENABLED: it pushes once the commit of a story is in the user's branch.
 func (c *Config) push() hooks.Hook {
 	h := hooks.Hook{Point: hooks.OnStoryComplete, Command: `test "$RALPH_MODE" != aios || git push`, Timeout: pushBound}
 	if c.Worktrees() {

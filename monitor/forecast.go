@@ -7,7 +7,7 @@ import (
 	"ralph/logs/termtext"
 )
 
-// foreseePause is the time between two forecasts: they read all events of the run.
+// foreseePause is the time between two forecasts. Each reads all events of the run.
 const foreseePause = 15 * time.Second
 
 // foresee keeps the forecast up to date until ctx ends.

@@ -67,7 +67,7 @@ func dispatch(table []binding) map[string]func(*ui) {
 	return all
 }
 
-// hints are the keys that work now, with the page of tasks those of that page.
+// hints are the keys that work now. While the page of tasks is open, those are its own.
 func (u *ui) hints(v summary.Summary) []keys.Hint {
 	all := u.pageHints()
 	for _, b := range u.table {

@@ -44,7 +44,7 @@ func (u *ui) openModels() {
 	}()
 }
 
-// keyOfModels handles a key while that page is open: then every key is its own.
+// keyOfModels handles a key while that page is open. It takes every key.
 func (u *ui) keyOfModels(e *tcell.EventKey) bool {
 	defer u.lock()()
 	if u.models == nil {

@@ -34,7 +34,7 @@ func (n noteSign) read(r *state.Reader) noteSign {
 	return n
 }
 
-// text is the sign; empty: no note waits.
+// text is what the first row shows; empty: no note waits.
 func (n noteSign) text() string {
 	switch n.waiting {
 	case 0:

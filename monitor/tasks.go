@@ -25,7 +25,7 @@ const tasksAge = 2 * time.Second
 // scrolling are the keys that move in the help.
 const scrolling = "up k down j pgup b ctrl-u pgdn space ctrl-d g home G end"
 
-// taskPage is the page of tasks with what passes between it and ralph.
+// taskPage is the page of tasks, with the verbs that it waits for.
 type taskPage struct {
 	*tasks.Page
 	verbs   [][]string // to be run, one after the other

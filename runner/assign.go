@@ -91,7 +91,7 @@ func (r *Run) wanted(t task.Task, list task.List) task.Choice {
 	return pool.Wanted(t.Choice, list.Choice, option)
 }
 
-// option is who shall work if the plan names nobody; used: a person chose during this run.
+// option is the agent for a plan that names none; used: a person chose it during this run.
 func (r *Run) option() (c task.Choice, used bool) {
 	if r.d.State != nil {
 		if use, ok := r.d.State.AgentUse(r.d.RunID); ok {
@@ -103,7 +103,7 @@ func (r *Run) option() (c task.Choice, used bool) {
 	return task.Choice{Agent: r.o.Agent, Model: r.o.Model}, false
 }
 
-// namedBy says what decides who works on a task.
+// namedBy says what decides which agent works on a task.
 func (r *Run) namedBy(t task.Task, list task.List) string {
 	switch _, used := r.option(); {
 	case t.Choice != (task.Choice{}):

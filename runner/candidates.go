@@ -28,7 +28,7 @@ func (r *Run) abreast(t task.Task) int {
 	return best.Most(r.o.BestOf, left, max(r.o.CallsPerHour-r.calls.Calls, 0))
 }
 
-// field begins the next attempt at a task, with all of its candidates.
+// field starts the next attempt at a task, with all of its candidates.
 func (r *Run) field(ctx context.Context, next task.Task) (rules.Decision, error) {
 	var jobs []*crew.Job
 	var as []turn.Assignment

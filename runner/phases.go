@@ -18,15 +18,14 @@ import (
 	"ralph/state"
 )
 
-// sitting is a phase in which others than its developer look at a task: what they are asked,
-// and what they said.
+// sitting is a phase in which reviewers look at a task: what they are asked and what they said.
 type sitting struct {
 	asks  panel.Sitting
 	says  panel.Result
 	known turn.Result // of the run, when it began
 }
 
-// sit prepares the phase that a task waits for.
+// sit prepares the review that a task waits for.
 func (r *Run) sit(t task.Task, a turn.Assignment) *sitting {
 	n := r.tasks.Of(t.ID)
 	s := &sitting{asks: panel.Sitting{From: a.Origin, Task: t, Review: n.Review, Story: r.plan.File.Of(r.plan.Counts.List, t), Dir: r.d.Dir, Env: r.d.Env,

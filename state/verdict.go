@@ -61,7 +61,7 @@ func (Verdict) Kind() Kind { return KindVerdict }
 // Passes reports whether the reviewer lets the task pass.
 func (v Verdict) Passes() bool { return v.Verdict == VerdictPass && v.Score >= v.Threshold }
 
-// Short is the verdict in a few words, for people.
+// Short is the verdict in a few words.
 func (v Verdict) Short() string {
 	if v.Verdict == VerdictPass && !v.Passes() {
 		return fmt.Sprintf("%s: %d of 100, needs %d", v.Name, v.Score, v.Threshold)

@@ -41,7 +41,7 @@ func New(list []question.Question) *Page {
 	return &Page{all: open}
 }
 
-// Act is what follows from a key. The zero value: nothing.
+// Act is what a key leads to; zero: nothing.
 type Act struct {
 	Close bool
 	Verb  []string // of ralph
@@ -67,7 +67,7 @@ func (p *Page) Key(e *tcell.EventKey) Act {
 	return Act{}
 }
 
-// move selects another question. What was typed was for the one before.
+// move selects another question, and drops what was typed for the one before.
 func (p *Page) move(by int) {
 	to := min(max(p.selected+by, 0), len(p.all)-1)
 	if to != p.selected {

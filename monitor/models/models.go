@@ -106,7 +106,7 @@ func (p *Page) find() {
 	p.shown = append(p.shown, exact)
 }
 
-// typed is a choice in a person's own words: an agent and a model, or a model of the current one.
+// typed is a choice that a person has typed: an agent and a model, or a model of the current agent.
 func (p *Page) typed(text string) choice {
 	first, rest, _ := strings.Cut(text, " ")
 	if p.agents[first] {

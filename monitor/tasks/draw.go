@@ -102,7 +102,7 @@ func (k columns) width() (n int) {
 	return n
 }
 
-// draw draws four cells.
+// draw draws the four cells of a row.
 func (k columns) draw(c canvas.Canvas, style tcell.Style, cells [4]string) {
 	x := c.W - k.width()
 	for i, w := range []int{k.tries, k.span, k.cost, k.worker} {

@@ -9,7 +9,7 @@ import (
 	"ralph/monitor/keys"
 )
 
-// Act is what a key asks the screen to do. The zero value: nothing.
+// Act is what a key asks the screen to do; zero: nothing.
 type Act struct {
 	Verb     []string // arguments of ralph
 	Terminal bool     // the verb needs the terminal: it opens an editor

@@ -87,7 +87,7 @@ func (p *Page) task() *Task {
 	return &p.all[p.shown[p.selected]]
 }
 
-// choose selects a task if it is shown.
+// choose selects a task if it is listed.
 func (p *Page) choose(id string) {
 	if i, known := p.at[id]; known {
 		if row := slices.Index(p.shown, i); row >= 0 {
@@ -189,7 +189,7 @@ func (p *Page) swap(first, second int) {
 	p.choose(id)
 }
 
-// see takes what the run did.
+// see takes over what the run has done.
 func (p *Page) see(m *view.Model) {
 	now := latest{run: m.Run.ID, turns: len(m.Run.Iterations), cost: m.Run.Usage.CostUSD}
 	if now.turns > 0 {

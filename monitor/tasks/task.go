@@ -69,10 +69,10 @@ func (t *Task) named() {
 	}
 }
 
-// worker is who works on it, if not the agent of the run.
+// worker is the agent of the task; empty: the agent of the run.
 func (t *Task) worker() string { return strings.TrimSpace(t.Agent + " " + t.Model) }
 
-// workerFrom adds who named it.
+// workerFrom is worker with where its name comes from.
 func (t *Task) workerFrom() string {
 	if t.worker() == "" || t.AgentFrom == "" {
 		return t.worker()
@@ -169,7 +169,7 @@ func bullets(items []string) string {
 	return b.String()
 }
 
-// about is what keeps a task from being worked on, and the file's own word for its state.
+// about says what keeps a task from being worked on, and gives the file's own word for its state.
 func (p *Page) about(t *Task) string {
 	var all []string
 	if t.Optional {

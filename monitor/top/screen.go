@@ -121,7 +121,7 @@ func (v *shown) fill() {
 	}
 }
 
-// every calls look at each beat until the context ends, then end.
+// every calls look once per beat until the context ends, and then end.
 func every(ctx context.Context, look, end func()) {
 	ticker := time.NewTicker(beat)
 	defer ticker.Stop()

@@ -94,7 +94,7 @@ func columns() []column {
 	}
 }
 
-// what is the task, or why the run waits.
+// what names the task, or says why the run waits.
 func what(r Row, now time.Time) string {
 	until := ""
 	if !r.WakeAt.IsZero() {

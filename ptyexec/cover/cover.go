@@ -231,8 +231,8 @@ func Is(path string) bool {
 	return err == nil && (len(entries) == 0 || len(entries) == 1 && Ignore(filepath.Join(path, entries[0].Name())).Unchanged())
 }
 
-// IgnoreName is how git calls a list of what it does not see.
+// IgnoreName is the name of the file that lists what git leaves out.
 const IgnoreName = ".gitignore"
 
-// Ignore is such a list at path, by which git sees nothing in its folder, not even the list.
+// Ignore is such a file at path. It hides everything in its folder from git, itself included.
 func Ignore(path string) File { return File{Path: path, Text: "*\n"} }

@@ -49,7 +49,7 @@ func (s Stage) make() (*staged, error) {
 	return st, st.root.WriteFile(filepath.Base(s.File), st.was, st.mode)
 }
 
-// release brings the copy back. One that is gone or empty changes nothing.
+// release writes the copy back. A copy that is gone or empty changes nothing.
 func (s *staged) release() error {
 	defer os.RemoveAll(s.Dir)
 	defer s.root.Close()
@@ -63,7 +63,7 @@ func (s *staged) release() error {
 	return renameio.WriteFile(s.File, now, s.mode, renameio.WithTempDir(filepath.Dir(s.File)))
 }
 
-// read never waits, and leaves the folder by no link.
+// read never blocks, and follows no link out of the folder.
 func (s *staged) read() ([]byte, error) {
 	f, err := s.root.OpenFile(filepath.Base(s.File), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -99,7 +99,7 @@ func Specs() []Spec {
 				BypassArgs: []string{"--auto"}, ReadOnlyArgs: []string{"--agent", "plan"}, ModelsArgs: []string{"models"}, LoginFile: ".local/share/opencode/auth.json",
 			},
 			Env: environ.Agent{State: []string{".config/opencode/", ".local/share/opencode/", ".local/state/opencode/", ".cache/opencode/"},
-				// It does not start where a .gitignore is missing that it cannot write.
+				// It does not start if a .gitignore is missing and it cannot write one.
 				Fixed:  []string{".config/opencode/.gitignore", ".config/opencode/", ".cache/opencode/bin/"},
 				Steers: []string{"opencode.json", "opencode.jsonc", ".opencode/", ".opencode/.gitignore"},
 				Set:    []string{"OPENCODE_DISABLE_AUTOUPDATE=1"},

@@ -47,7 +47,7 @@ type Transcript struct {
 	// Asked is true when the agent called a tool that asks the user; Asks is what it asked.
 	Asked bool        `json:"asked,omitempty"`
 	Asks  []state.Ask `json:"asks,omitempty"`
-	// Repeats says what the agent does again and again, when the call was ended for it; empty: nothing.
+	// Repeats says what the agent kept repeating, if its call was ended for that; else empty.
 	Repeats string `json:"repeats,omitempty"`
 }
 

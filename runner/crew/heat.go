@@ -19,8 +19,8 @@ type heat struct {
 	decided chan struct{}
 }
 
-// compare waits until all candidates at the task are over, and says of each that does not go on
-// why. The work of one that does is that of the task from then on.
+// compare waits until all candidates for the task have ended. It tells each loser why it lost. The
+// winner's work is the task's from then on.
 func (c *Crew) compare(j *Job, d *Done) {
 	h := j.heat
 	if h == nil {

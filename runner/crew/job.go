@@ -70,7 +70,7 @@ func (c *Crew) Of(id string) *Job {
 	return nil
 }
 
-// At is the job that an event is of; nil: it is over.
+// At is the job that an event comes from; nil: it has ended.
 func (c *Crew) At(from state.Origin) *Job {
 	for _, j := range c.jobs {
 		if j.Task.ID == from.Task && j.Origin.Iteration == from.Iteration {

@@ -88,7 +88,7 @@ func (c *Crew) work(j *Job) (d Done) {
 	return d
 }
 
-// notBegun is the result of a turn that was ended before its call.
+// notBegun is the result of a turn that ended before its call.
 func (c *Crew) notBegun(ctx context.Context, j *Job) turn.Result {
 	return turn.Result{V: turn.Version, Origin: j.a.Origin, Task: j.a.Task, Agent: j.a.Agent.Spec.Name, Checks: j.a.Checks, Cut: stop.By(ctx)}
 }
@@ -104,7 +104,7 @@ func (d Done) Refused() (all []state.Refusal) {
 // finished is true for a result that may land.
 func finished(r turn.Result) bool { return !r.Proof.Handed && passes(r) }
 
-// passes is true for a result that is done as far as its developer and the checks are concerned.
+// passes is true for a result that its developer and the checks call done.
 func passes(r turn.Result) bool {
 	done := r.Proof.After.IsDone(r.Task.ID) || r.Proof.Handed
 	if r.Task.ID == "" { // no plan says what is finished

@@ -65,8 +65,8 @@ func (b *Book) reload() {
 	}
 }
 
-// Stood reports whether a turn counts as it is: nothing of it was refused, undone or red. What
-// a reviewer refuses later is forgotten then.
+// Stood reports whether a turn counts: nothing of it was refused, undone or red. If a reviewer
+// refuses it later, what it taught is forgotten then.
 func Stood(res turn.Result) bool {
 	p := res.Proof
 	return res.Call.Made && res.Cut == "" && res.Call.Outcome.Class.Success() && res.Work.Lost == "" &&

@@ -34,7 +34,7 @@ import (
 	"ralph/state"
 )
 
-// Panel asks reviewers. Its exported fields do not change during a run, what they point to may: see Sitting.Alone.
+// Panel asks reviewers. Its exported fields do not change during a run, but what they point to may: see Sitting.Alone.
 type Panel struct {
 	roles.Review
 	Rows    []roles.Reviewer // of config.yaml

@@ -58,8 +58,8 @@ func (p *Pool) Candidates(wanted string) []string {
 	return names
 }
 
-// Candidate is who shall make one of several attempts side by side: the wanted agent the first one,
-// the fallbacks those after it, and then again from the front.
+// Candidate is the agent for one of several attempts side by side: the wanted agent makes the first,
+// its fallbacks the next ones, and then it begins again.
 func (p *Pool) Candidate(wanted task.Choice, n int) task.Choice {
 	names := p.Candidates(wanted.Agent)
 	if name := names[n%len(names)]; name != wanted.Agent {

@@ -51,7 +51,7 @@ type Input struct {
 	Notes []string `json:"notes,omitempty"`
 	// Lessons are what earlier turns of this project learned, a line each.
 	Lessons []string `json:"lessons,omitempty"`
-	// Locked is true when a sandbox lets nothing in .ralph be written but the plan.
+	// Locked is true when the sandbox allows no writes in .ralph except to the plan.
 	Locked bool `json:"locked,omitempty"`
 	// Aside names open tasks that this run has given up on.
 	Aside []string `json:"aside,omitempty"`

@@ -80,7 +80,7 @@ func (o Outcome) Summary() string {
 	return text
 }
 
-// Result is what a plan is told of one verdict.
+// Result is one verdict as a plan stores it.
 type Result struct {
 	Judge   string   `json:"judge"`
 	Agent   string   `json:"agent,omitempty"`
@@ -90,7 +90,7 @@ type Result struct {
 	Reasons []string `json:"reasons"`
 }
 
-// Results is what a plan is told.
+// Results are the verdicts as a plan stores them.
 func (o Outcome) Results(hide func(string) string) []Result {
 	all := make([]Result, 0, len(o.Verdicts))
 	for _, v := range o.Verdicts {

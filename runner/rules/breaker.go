@@ -52,8 +52,8 @@ func breakerAfter(b state.Breaker, r turn.Result, p Policy, now time.Time) state
 	return b
 }
 
-// goneBack is true for a change that an earlier iteration had made already: in between, it
-// was taken back. Who closes a task gets ahead all the same.
+// goneBack is true for a change that an earlier iteration made already, so it was taken back in
+// between. An iteration that closes a task makes progress all the same.
 func goneBack(b state.Breaker, r turn.Result) bool {
 	closed := r.Proof.Handed || r.Proof.After.Error == "" && r.Proof.After.Remaining < r.Work.Before.Remaining
 	return !closed && r.Work.Delta != "" && slices.Contains(b.Changes, r.Work.Delta)

@@ -67,7 +67,7 @@ type Facts struct {
 	// LimitedUntil is when the first of the agents that may work leaves its usage
 	// limit; zero: one is free now.
 	LimitedUntil time.Time
-	// Paced holds back all agents that may work and are under no usage limit.
+	// Paced is set when PACE holds back every agent that is under no usage limit.
 	Paced pace.Hold
 }
 

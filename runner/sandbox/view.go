@@ -115,7 +115,7 @@ func (v *view) copy(files []string) {
 	v.Write = slices.DeleteFunc(v.Write, func(path string) bool { return slices.Contains(files, path) })
 }
 
-// passing is a new name for what ends with the call.
+// passing returns a new name for a file that ends with the call.
 func passing() string { return filepath.Join(os.TempDir(), "ralph-"+strings.ToLower(rand.Text())) }
 
 // withLogin are those of npm's settings that have a login. Others name a registry or a

@@ -58,7 +58,7 @@ func (h *Home) Settle(ctx context.Context, t task.Task, won Work, lost map[strin
 		}
 	}
 	if earlier, err := command.Run(ctx, h.root, "rev-parse", "--verify", "--quiet", Ref(key)); err == nil && !kept {
-		// The candidate that goes on with earlier work had not come to that.
+		// The candidate that was to continue the earlier work had not begun.
 		fmt.Fprintf(&lines, "update refs/ralph-candidates/earlier/%s %s\n", key, strings.TrimSpace(earlier))
 	}
 	if won.Commit != "" {

@@ -140,7 +140,7 @@ func newMonitorCmd(f *cmdline.Factory) *cobra.Command {
 	return cmd
 }
 
-// monitor shows the run of a project.
+// monitor shows the run of a project on a screen.
 func (a *app) monitor(ctx context.Context, o monitor.Options) error {
 	o.Version, o.Now, o.Plan = version(), time.Now, a.planReader()
 	o.Forecast = func() string {

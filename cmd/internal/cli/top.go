@@ -47,7 +47,7 @@ func (a *app) printTop(rows []top.Row) error {
 	return nil
 }
 
-// showTop shows the runs, and the monitor of each that the user opens.
+// showTop shows the runs until the user quits. Opening one shows its monitor.
 func (a *app) showTop(rows func() []top.Row) error {
 	sig := cmdline.HandleSignals(a.In)
 	defer sig.Stop()

@@ -17,14 +17,14 @@ import (
 	"ralph/cmd/internal/cmdline"
 )
 
-// verbs are commands that are made together.
+// verbs are commands that one function makes.
 type verbs struct {
 	group string   // empty: help does not list them
 	names []string // with their aliases
 	make  func(*cmdline.Factory) []*cobra.Command
 }
 
-// one is a row of one verb.
+// one is a row with one verb.
 func one(group, name string, make func(*cmdline.Factory) *cobra.Command) verbs {
 	return verbs{group, []string{name}, func(f *cmdline.Factory) []*cobra.Command { return []*cobra.Command{make(f)} }}
 }

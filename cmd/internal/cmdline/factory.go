@@ -28,8 +28,8 @@ type Factory struct {
 	Env      []string // NAME=value, as os.Environ returns it
 	Dir      string   // value of --dir; empty: look for the project
 	Watched  bool     // the monitor stands beside this program
-	// Words are the command line; if it does not begin with a verb, then from the program's name on. A verb
-	// that is not among them is not made, or gets no option flags: that takes time at every start. Nil: all are.
+	// Words are the command line, with the program's name if it does not begin with a verb. Verbs that are not
+	// among them are not made, or get no option flags, because that takes time at every start; nil: all are made.
 	Words []string
 }
 

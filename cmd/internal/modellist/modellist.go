@@ -21,8 +21,7 @@ const (
 	maxModels = 500
 )
 
-// Kept is the list of a program's models, for as long as the program stays
-// the same.
+// Kept is the list of a program's models. It holds until the program changes.
 type Kept struct {
 	File    string    `json:"-"`
 	Program string    `json:"program"`
@@ -31,7 +30,7 @@ type Kept struct {
 	Names   []string  `json:"names"`
 }
 
-// Read returns the names that were kept; nil: none, or they are of another program or too old.
+// Read returns the kept names; nil: there are none, they are too old, or the program has changed.
 func (k Kept) Read() []string {
 	var was Kept
 	data, err := os.ReadFile(k.File)
@@ -45,7 +44,7 @@ func (k Kept) Read() []string {
 	return was.Names
 }
 
-// Write keeps the list. Without it the next look only takes longer.
+// Write keeps the list. If that fails, the next look only takes longer.
 func (k Kept) Write() {
 	k.Listed = time.Now()
 	data, err := json.Marshal(k)

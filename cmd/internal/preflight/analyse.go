@@ -53,7 +53,7 @@ func (p *Project) Analyse(f *cmdline.Factory) (analysis.Answer, error) {
 	return answer, analysis.Write(p.Dir, analysis.Kept{At: time.Now(), Answer: answer})
 }
 
-// AskAgent asks the agent one thing, in an empty folder, and returns its final message.
+// AskAgent sends the agent one prompt, in an empty folder, and returns its final message.
 func (p *Project) AskAgent(f *cmdline.Factory, text string) (string, error) {
 	dir, err := os.MkdirTemp("", "ralph-question-")
 	if err != nil {

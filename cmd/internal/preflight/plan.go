@@ -18,7 +18,7 @@ import (
 
 // FindPlan finds the plan and reads it: it sets Plan and Tasks.
 func (p *Project) FindPlan() (err error) {
-	if claim, told := p.planProgram(); told {
+	if claim, ok := p.planProgram(); ok {
 		if known, err := config.Trusted(p.loader.StateHome(), claim); !known || err != nil {
 			return cmp.Or(err, cmdline.UsageError("%s, and you have not agreed to that yet; agree with: ralph trust", claim.Lines[0]))
 		}
@@ -30,10 +30,10 @@ func (p *Project) FindPlan() (err error) {
 	return nil
 }
 
-// planProgram is the consent to run the program that knows the tasks of the plan, which may in
-// turn run what the project configures; false: the plan is a file.
+// planProgram is the consent to run the program that keeps the tasks of the plan, because it may run
+// what the project configures; false: the plan is a file.
 func (p *Project) planProgram() (config.Untrusted, bool) {
-	name, path := store.ToldBy(p.Dir, p.Config.Plan(p.Dir))
+	name, path := store.ProgramOf(p.Dir, p.Config.Plan(p.Dir))
 	if name == "" {
 		return config.Untrusted{}, false
 	}
@@ -42,7 +42,7 @@ func (p *Project) planProgram() (config.Untrusted, bool) {
 
 // choosePlan is FindPlan for a run: it asks for consent first.
 func (p *Project) choosePlan(f *cmdline.Factory) error {
-	if claim, told := p.planProgram(); told {
+	if claim, ok := p.planProgram(); ok {
 		if err := f.Trust(p.loader, claim); err != nil {
 			return err
 		}
@@ -117,8 +117,8 @@ func (p *Project) checkPlan(f *cmdline.Factory) error {
 	if p.Config.PopTasks && !store.Pops(p.Tasks) {
 		return cmdline.UsageError("in %s, a task is a file of its own, and none can leave the plan; leave out --pop-tasks", p.Tasks.Format)
 	}
-	if told, _ := store.ToldBy(p.Dir, p.Plan); told != "" && p.Config.Worktrees() {
-		return cmdline.UsageError("the tasks that %s knows are in no file, which worktrees need; leave out --parallel and --isolate", told)
+	if program, _ := store.ProgramOf(p.Dir, p.Plan); program != "" && p.Config.Worktrees() {
+		return cmdline.UsageError("the tasks that %s knows are in no file, which worktrees need; leave out --parallel and --isolate", program)
 	}
 	if p.Config.PopTasks && p.Config.Worktrees() {
 		return cmdline.UsageError("--pop-tasks works in the checkout only; leave it out, or leave out --parallel and --isolate")

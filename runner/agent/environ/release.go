@@ -8,8 +8,8 @@ import (
 	"ralph/logs/termtext"
 )
 
-// Release says how the agent gets a variable that was withheld: those that its error names, or
-// the only one.
+// Release says how to let the agent have a variable that was withheld: the ones that its error
+// names, or the only one.
 func Release(held []string, said string) string {
 	named := slices.DeleteFunc(slices.Clone(held), func(name string) bool { return len(held) > 1 && !strings.Contains(said, name) })
 	if len(named) == 0 {

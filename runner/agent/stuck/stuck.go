@@ -1,9 +1,9 @@
-// Package stuck tells when an agent call goes in circles: what the agent reports in, a
-// reason to end the call out. Pure.
+// Package stuck detects agent calls that go in circles: what the agent reports goes in, a
+// reason to end the call comes out. It is pure.
 //
 // Only what is certain counts. A call of a tool is known by all of its arguments, and its
-// answer by its text without times. Who waits for something, or gets a new answer, is not
-// stuck, and neither is an agent that does not report what its tools answer.
+// answer by its text without times. An agent that waits for something or gets a new answer is
+// not stuck, and neither is one that does not report the answers of its tools.
 package stuck
 
 import (

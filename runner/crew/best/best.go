@@ -1,4 +1,4 @@
-// Package best chooses among the candidates at a task. It is pure.
+// Package best chooses among the candidates for a task. It is pure.
 package best
 
 import (
@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Candidate is one turn of several at the same task.
+// Candidate is one of several turns on the same task.
 type Candidate struct {
 	Green bool // its work is finished, and passes the required checks
 	Whole bool // its agent came to an end by itself, and the checks said something
@@ -44,7 +44,7 @@ func first(yes bool) int {
 	return 1
 }
 
-// Why says why a candidate loses to another one.
+// Why says why a candidate lost to another one.
 func Why(lost, won Candidate) string {
 	switch {
 	case lost.Green && lost.Lines == won.Lines:

@@ -18,7 +18,7 @@ import (
 	"ralph/runner/task"
 )
 
-// Program is the program that knows the issues.
+// Program is the program that keeps the issues.
 const Program = "bd"
 
 const (

@@ -59,7 +59,7 @@ type issue struct {
 	parent, created string
 }
 
-// read reads an issue; what no run should start with goes to the list.
+// read reads an issue. Problems that must stop a run go to the list.
 func read(row gjson.Result, list *task.List) (issue, error) {
 	text := func(key string) string { return strings.TrimSpace(row.Get(key).Str) }
 	one := issue{created: text("created_at"), Task: task.Task{ID: text("id"), Title: text("title"), Priority: task.NoPriority,
@@ -117,7 +117,7 @@ type tree struct {
 	children map[string][]string
 }
 
-// nested puts each issue below its parent. What the parent waits for, those below it wait for, too.
+// nested puts each issue below its parent. Each issue also waits for what its parent waits for.
 func (t tree) nested() []task.Task {
 	var roots []string
 	for _, id := range t.order {

@@ -64,7 +64,7 @@ func Record(path string, e Edit) error {
 	return fmt.Errorf("record edit: %w", err)
 }
 
-// recorded are all edits. A file that cannot be read has none.
+// recorded are all edits; none, if the file cannot be read.
 func recorded(path string) (all []Edit) {
 	data, _ := os.ReadFile(path)
 	for line := range bytes.Lines(data) {
@@ -92,7 +92,7 @@ func Recorded(path string, since time.Time) (all []edits.Edit[store.Plan]) {
 	return all
 }
 
-// Reasons are the latest ones that people gave for blocking tasks, by id.
+// Reasons are the latest reasons that people gave for blocking tasks, by id.
 func Reasons(path string) map[string]string {
 	all := map[string]string{}
 	for _, e := range recorded(path) {

@@ -24,7 +24,7 @@ const (
 // Add adds an open task at the end of the plan, above the optional sections, and returns it.
 func Add(path, title string, optionalSections []string) (task.Task, error) {
 	var added task.Task
-	if f, told := toldBy(path); told {
+	if f, ok := programAt(path); ok {
 		return f.add(path, title)
 	}
 	err := update(path, optionalSections, func(p *plan) ([]edit, error) {
@@ -58,7 +58,7 @@ func Rename(path string, t task.Task, title string) (task.Task, error) {
 	return change(path, t, func(p *plan, i int) ([]edit, error) {
 		at := p.Spots[i].Title
 		if at.End == 0 {
-			return nil, cmp.Or(p.told(), errors.New("its title cannot be replaced here; edit the file"))
+			return nil, cmp.Or(p.keptByProgram(), errors.New("its title cannot be replaced here; edit the file"))
 		}
 		if strings.TrimSpace(title) == "" {
 			return nil, errors.New("a title is needed")
@@ -70,7 +70,7 @@ func Rename(path string, t task.Task, title string) (task.Task, error) {
 // Text is the part of a file that a task consists of.
 func Text(path string, t task.Task) (text string, err error) {
 	p, err := open(path, nil)
-	if err = cmp.Or(err, p.told()); err != nil {
+	if err = cmp.Or(err, p.keptByProgram()); err != nil {
 		return "", err
 	}
 	i, err := task.Locate(p.Tasks, t)
@@ -158,7 +158,7 @@ func Move(path string, t task.Task, where Place, other task.Task) error {
 		}
 		order := p.siblings(from)
 		if order == nil {
-			return nil, cmp.Or(p.told(), fmt.Errorf("in %s, the order is that of the files", p.format.Name))
+			return nil, cmp.Or(p.keptByProgram(), fmt.Errorf("in %s, the order is that of the files", p.format.Name))
 		}
 		var to int
 		switch where {

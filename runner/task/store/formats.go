@@ -40,7 +40,7 @@ type format struct {
 	Beside []string
 	More   func(plan []byte) []string
 	Parse  func(task.Input) (task.Parsed, error)
-	// Program tells and changes the tasks in the folder Where; nil: they are in files.
+	// Program keeps the tasks of the folder Where; nil: they are in files.
 	Program *program
 	// New is the text of a new task, and where it goes; nil: a task is a file of its own.
 	New func(f task.File, p task.Parsed, title string) (task.Range, string)

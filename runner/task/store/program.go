@@ -9,7 +9,7 @@ import (
 	"ralph/runner/task/beads"
 )
 
-// program tells and changes the tasks of a format that has no file to read.
+// program lists and changes the tasks of a format that ralph cannot read from files.
 type program struct {
 	Name string // of the executable
 	List func(folder string) ([]byte, error)
@@ -17,8 +17,8 @@ type program struct {
 	Add  func(folder, title string) (id string, err error)
 }
 
-// toldBy is the row of a folder whose tasks a program tells.
-func toldBy(folder string) (format, bool) {
+// programAt is the row of a folder whose tasks are kept by a program.
+func programAt(folder string) (format, bool) {
 	for _, f := range formats() {
 		if f.Program != nil && f.isAt(folder) && filepath.Base(folder) == filepath.Base(f.Where[0]) {
 			return f, true
@@ -27,21 +27,21 @@ func toldBy(folder string) (format, bool) {
 	return format{}, false
 }
 
-// ToldBy names the program that tells the tasks of the plan that Locate would load, and the
+// ProgramOf names the program that keeps the tasks of the plan that Locate would load, and the
 // plan; empty: none. It runs nothing.
-func ToldBy(dir, given string) (name, path string) {
+func ProgramOf(dir, given string) (name, path string) {
 	path = given
 	if path == "" {
 		path, _ = Find(dir)
 	} else if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
 	}
-	f, told := toldBy(path)
-	if inside := All(path); !told && given != "" && len(inside) == 1 {
+	f, ok := programAt(path)
+	if inside := All(path); !ok && given != "" && len(inside) == 1 {
 		path = inside[0].Path
-		f, told = toldBy(path)
+		f, ok = programAt(path)
 	}
-	if !told {
+	if !ok {
 		return "", ""
 	}
 	return f.Program.Name, path
@@ -60,14 +60,14 @@ func openProgram(folder string, f format, optionalSections []string) (plan, erro
 
 // SetBecause is Set with a reason, which is kept in the plan where the format has a place for it.
 func SetBecause(path string, t task.Task, s task.State, why string) error {
-	if f, told := toldBy(path); told {
-		return f.tell(path, t, s, why)
+	if f, ok := programAt(path); ok {
+		return f.setState(path, t, s, why)
 	}
 	return Set(path, t, s)
 }
 
-// tell lets the program give a task another state.
-func (f format) tell(folder string, t task.Task, s task.State, why string) error {
+// setState lets the program give a task another state.
+func (f format) setState(folder string, t task.Task, s task.State, why string) error {
 	p, err := openProgram(folder, f, nil)
 	if err != nil {
 		return err
@@ -83,8 +83,8 @@ func (f format) tell(folder string, t task.Task, s task.State, why string) error
 	return err
 }
 
-// told refuses what only the program can do; nil: the tasks are in files.
-func (f format) told() error {
+// keptByProgram refuses what only the program can do; nil: the tasks are in files.
+func (f format) keptByProgram() error {
 	if f.Program == nil {
 		return nil
 	}

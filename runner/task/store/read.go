@@ -67,7 +67,7 @@ func open(path string, optionalSections []string) (plan, error) {
 	if err != nil {
 		return p, fmt.Errorf("%w: %w", ErrUnusable, err)
 	}
-	if f, told := toldBy(path); told {
+	if f, ok := programAt(path); ok {
 		return openProgram(path, f, optionalSections)
 	}
 	if info.IsDir() {

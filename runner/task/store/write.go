@@ -88,8 +88,8 @@ func Judged(path string, t task.Task, verdicts string) (changed bool, err error)
 
 func set(path string, t task.Task, s task.State, word string) error {
 	err := error(nil)
-	if f, told := toldBy(path); told {
-		err = f.tell(path, t, s, "")
+	if f, ok := programAt(path); ok {
+		err = f.setState(path, t, s, "")
 	} else {
 		err = update(path, nil, func(p *plan) ([]edit, error) { return p.marks(t, s, word) })
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 // Of is the same for the same change of the same files, from the same texts to the same texts.
-// Who makes a change twice has gone back in between. Empty: nothing changed, or files did
-// that are no texts. count is of all files.
+// A change that is made twice was taken back in between. Empty: nothing changed, or only files that
+// are not text. count is the number of all changed files.
 func Of(count int, texts []git.Text) string {
 	if len(texts) == 0 || len(texts) < count {
 		return ""

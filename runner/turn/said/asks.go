@@ -56,14 +56,14 @@ func worthAsking(text string) bool {
 	return true
 }
 
-// leave asks whether to go on, and nothing else.
+// leave matches a question whether to go on, and nothing else.
 var leave = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(shall|should|may|can|could|do you want|would you like|want) (i|we|me)( to)?( now)? ` +
 		`(go on|go ahead|continue|proceed|carry on|keep going|move on|start|begin)\b[^?]{0,80}\?\W*$`)
 })
 
-// onlyLeave is true where an agent only asks whether it may go on: the plan has answered
-// that, and a person who sleeps must not be waited for.
+// onlyLeave is true if an agent only asks whether it may go on. The plan has answered that, and a
+// run must not wait for a person who is asleep.
 func onlyLeave(text string) bool { return strings.Count(text, "?") == 1 && leave().MatchString(text) }
 
 // Context is the end of a final message, without its status block: why the agent asks.

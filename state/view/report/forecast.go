@@ -88,7 +88,7 @@ func (r *Report) Samples() []Sample {
 	return all
 }
 
-// Brief is the forecast in few words; empty: nothing is open.
+// Brief is the forecast in a few words; empty: nothing is open.
 func (f *Forecast) Brief(now time.Time) string {
 	switch {
 	case f == nil || f.Open <= 0:

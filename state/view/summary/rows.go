@@ -76,7 +76,7 @@ func verdictsOf(it *view.Iteration) string {
 	return view.Prefix("review: ", strings.Join(all, ", "))
 }
 
-// What an agent says of itself that is no success, whatever became of its call.
+// What an agent says when it did not succeed, even if its call ended well.
 const (
 	saysBlocked = "BLOCKED"
 	saysError   = "ERROR"

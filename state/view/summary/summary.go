@@ -327,7 +327,7 @@ func slots(all []state.SlotStatus, now time.Time) (lines []string) {
 		if !s.Since.IsZero() {
 			took = view.Span(now.Sub(s.Since))
 		}
-		// What it is about is the longest, so what a narrow screen must not cut off comes first.
+		// The title is the longest part, so what a narrow screen must show comes before it.
 		lines = append(lines, view.Join(" · ", strconv.Itoa(s.Slot)+" "+view.Join(" ", took, termtext.Line(s.Phase)), taskName(s.TaskID, s.Title),
 			"iteration "+strconv.Itoa(s.Iteration), termtext.Line(s.LastTool)))
 	}

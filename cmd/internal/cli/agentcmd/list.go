@@ -9,7 +9,7 @@ import (
 	"ralph/logs/termtext"
 )
 
-// listed is what is known of an agent without a call.
+// listed is what is known about an agent without calling it.
 type listed struct {
 	preflight.Health
 	login  string
@@ -27,14 +27,14 @@ type entry struct {
 	Models  []string `json:"models"`
 }
 
-// looker finds out what is known of agents.
+// looker finds out what is known about agents.
 type looker struct {
 	*preflight.Project
 	untrusted bool   // the project: nothing of it is run
 	home      string // where lists of models are kept
 }
 
-// at looks at all at the same time.
+// at looks at all of them at the same time.
 func (p looker) at(ctx context.Context, names []string) ([]listed, error) {
 	found := make([]listed, len(names))
 	ctx, cancel := context.WithTimeout(ctx, preflight.VersionBound)
@@ -58,7 +58,7 @@ func (p looker) at(ctx context.Context, names []string) ([]listed, error) {
 	return found, nil
 }
 
-// asJSON prints the agents for programs.
+// asJSON prints the agents as JSON.
 func asJSON(f *cmdline.Factory, names []string, found []listed, chosen string) error {
 	rows := []entry{}
 	for i, name := range names {

@@ -64,8 +64,8 @@ func (a *verbs) undo(ctx context.Context, run, arg string, yes bool) error {
 	return a.carryOut(ctx, u, p, all)
 }
 
-// standing are those iterations of a task that are not undone yet. One that was named by
-// its number is asked for as it is.
+// standing are the iterations of a task that are not undone yet. An iteration that was named by its
+// number stays, so that PlanUndo can say that it is undone already.
 func (a *verbs) standing(p *past, arg string, all []history.Kept) ([]history.Kept, error) {
 	if _, err := strconv.Atoi(arg); err == nil {
 		return all, nil
@@ -158,7 +158,7 @@ func (p *past) plan(k history.Kept) string {
 	switch {
 	case path == "": // no plan, or kept by an older version
 		path, _ = store.Find(p.dir)
-		if told, _ := store.ToldBy(p.dir, ""); told != "" {
+		if program, _ := store.ProgramOf(p.dir, ""); program != "" {
 			path = "" // nobody may have agreed to run it
 		}
 	case !filepath.IsAbs(path):

@@ -40,7 +40,7 @@ func NewInitCmd(f *cmdline.Factory) *cobra.Command {
 			".ralph/AGENT.md, .ralph/.gitignore and .ralphrc: all of them, or none if interrupted.\n" +
 			"Existing files are kept.",
 		Example: "  ralph init\n  ralph init --yes    # ask nothing",
-		RunE:    func(*cobra.Command, []string) error { return o.told(initRun) },
+		RunE:    func(*cobra.Command, []string) error { return o.reported(initRun) },
 	}
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "ask nothing and use what was detected, as without a terminal")
 	cmd.Flags().BoolVar(&o.force, "force", false, "overwrite existing files")

@@ -19,8 +19,8 @@ type written struct {
 	Next    []string `json:"next"` // commands, in order
 }
 
-// told runs init; with --json it asks nothing and prints only the result.
-func (o *initOptions) told(run func(*initOptions) error) error {
+// reported runs init. With --json it asks nothing and prints only the result.
+func (o *initOptions) reported(run func(*initOptions) error) error {
 	if !o.json {
 		return run(o)
 	}

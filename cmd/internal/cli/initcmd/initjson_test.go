@@ -13,7 +13,7 @@ func TestInit_json_asksNothingAndPrintsOnlyTheResult(t *testing.T) {
 	w.Out = &out
 	o := initOptions{json: true}
 	o.Factory = w.Factory
-	if err := o.told(initRun); err != nil {
+	if err := o.reported(initRun); err != nil {
 		t.Fatal(err)
 	}
 	var got written

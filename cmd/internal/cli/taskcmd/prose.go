@@ -10,7 +10,7 @@ import (
 	"ralph/logs/termtext"
 )
 
-// askAgent lets the agent make stories of prose: one call.
+// askAgent lets the agent turn prose into stories, in one call.
 func (o *importOptions) askAgent(text string) ([]importer.Item, []importer.Skipped, error) {
 	if !o.CanAsk() {
 		return nil, nil, cmdline.UsageError("--ai shows what the agent made of the text and asks; nobody can be asked here")
@@ -37,7 +37,7 @@ func (o *importOptions) askAgent(text string) ([]importer.Item, []importer.Skipp
 	return importer.Answer(termtext.Clean(final), nonce)
 }
 
-// agreed shows a plan that an agent has made as a diff, and asks.
+// agreed shows the plan that an agent has made as a diff, and asks whether to write it.
 func (o *importOptions) agreed(name, text string) error {
 	if !o.ai {
 		return nil

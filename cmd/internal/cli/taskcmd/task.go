@@ -83,7 +83,7 @@ func (p *plan) edits() string { return p.Loader(p.project.Dir, nil).PlanEditsPat
 // agent changes with this verb is the agent's.
 func (p *plan) record(before, after *task.Task) error { return p.recordWhy(before, after, "") }
 
-// recordWhy notes a reason, too.
+// recordWhy also notes a reason.
 func (p *plan) recordWhy(before, after *task.Task, why string) error {
 	dir := p.project.Dir
 	if p.Inside(dir) != "" {

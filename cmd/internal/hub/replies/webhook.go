@@ -41,7 +41,7 @@ func serve(ctx context.Context, to *url.URL, token string) (*webhook, error) {
 	return w, nil
 }
 
-// ServeHTTP says nothing that helps to find the token.
+// ServeHTTP gives no hint about the token.
 func (w *webhook) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	switch {
@@ -75,7 +75,7 @@ func (w *webhook) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	out.WriteHeader(http.StatusAccepted)
 }
 
-// take returns what has come since the last call.
+// take returns what has arrived since the last call.
 func (w *webhook) take() []Reply {
 	w.mu.Lock()
 	defer w.mu.Unlock()
