@@ -118,7 +118,7 @@ func (s spec) exec() (pid int, err error) {
 	if s.tty {
 		sys.Setctty, sys.Ctty = true, fdOutput
 	}
-	DieWithParent(sys)
+	EndWithParent(sys, syscall.SIGKILL)
 	return syscall.ForkExec(s.path, s.args, &syscall.ProcAttr{
 		Dir: s.dir, Env: s.env, Files: []uintptr{stdin, fdOutput, fdOutput}, Sys: sys,
 	})

@@ -17,8 +17,8 @@ func selfPath() (string, error) { return "/proc/self/exe", nil }
 // becomeReaper makes orphaned descendants children of this process.
 func becomeReaper() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// DieWithParent makes the kernel kill the child when the thread that starts it dies.
-func DieWithParent(sys *syscall.SysProcAttr) { sys.Pdeathsig = syscall.SIGKILL }
+// EndWithParent makes the kernel send the signal to the child when the thread that starts it dies.
+func EndWithParent(sys *syscall.SysProcAttr, with syscall.Signal) { sys.Pdeathsig = with }
 
 // groupRemains: a sub-reaper without children has no descendants.
 func groupRemains(int) bool { return false }

@@ -12,8 +12,8 @@ func selfPath() (string, error) { return os.Executable() }
 
 func becomeReaper() {}
 
-// DieWithParent does nothing here: only Linux has such a signal.
-func DieWithParent(*syscall.SysProcAttr) {}
+// EndWithParent does nothing here: only Linux has such a signal.
+func EndWithParent(*syscall.SysProcAttr, syscall.Signal) {}
 
 // groupRemains reports whether the child's group has a living member. For a group
 // of zombies kill returns EPERM.

@@ -51,6 +51,9 @@ func (c Call) Run(ctx context.Context, args ...string) (string, error) {
 	return c.start(ctx, append(env, pins...), args)
 }
 
+// refsWithin bounds a change of refs. Only a hook that the user set before the run takes long.
+const refsWithin = 10 * time.Second
+
 // fixed are settings that override those of the repository.
 func fixed() []string {
 	return []string{"-c", "core.quotepath=off", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
@@ -58,16 +61,24 @@ func fixed() []string {
 }
 
 func (c Call) start(ctx context.Context, env, args []string) (string, error) {
+	whole := args[0] == "update-ref" && ctx.Err() == nil
+	if whole { // it takes a moment, and a lock that it leaves keeps everybody from changing branches
+		var end context.CancelFunc
+		ctx, end = context.WithTimeout(context.WithoutCancel(ctx), refsWithin)
+		defer end()
+	}
 	cmd := exec.CommandContext(ctx, "git", append(fixed(), args...)...)
 	cmd.Dir, cmd.Env = c.Dir, env
 	if c.Stdin != "" {
 		cmd.Stdin = strings.NewReader(c.Stdin)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	ptyexec.DieWithParent(cmd.SysProcAttr)
-	runtime.LockOSThread() // git dies with this thread
-	defer runtime.UnlockOSThread()
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	if !whole {
+		ptyexec.EndWithParent(cmd.SysProcAttr, syscall.SIGTERM)
+		runtime.LockOSThread() // git ends with this thread, and removes most of its locks
+		defer runtime.UnlockOSThread()
+	}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

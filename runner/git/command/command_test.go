@@ -2,10 +2,14 @@ package command
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ralph/internal/world"
 )
@@ -178,5 +182,35 @@ func TestRun_missingObject_isNotFetched(t *testing.T) {
 	p.Git("config", "protocol.ext.allow", "always")
 	if _, err := Run(trust(p), p.Dir, "cat-file", "-p", strings.Repeat("1", 40)); err == nil || exists(p.Path("mark")) {
 		t.Errorf("git asked a server: %v", err)
+	}
+}
+
+// A lock that a killed git leaves keeps everybody from deleting branches.
+func TestRun_cut_leavesNoLock(t *testing.T) {
+	p := repository(t)
+	oid := strings.TrimSpace(p.Git("rev-parse", "HEAD"))
+	var refs, deletions strings.Builder
+	for n := range 2_000 {
+		fmt.Fprintf(&refs, "%s refs/heads/b%d\n", oid, n)
+		if n%10 == 0 {
+			fmt.Fprintf(&deletions, "delete refs/heads/b%d\n", n)
+		}
+	}
+	p.Write(".git/packed-refs", "# pack-refs with: peeled fully-peeled \n"+refs.String())
+	for n := range 12 {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(n)*2*time.Millisecond)
+		_, err := (Call{Dir: p.Dir, Stdin: deletions.String()}).Run(ctx, "update-ref", "--stdin")
+		cancel()
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		locks, _ := filepath.Glob(p.Path(".git/*.lock"))
+		more, _ := filepath.Glob(p.Path(".git/refs/heads/*.lock"))
+		if all := append(locks, more...); len(all) > 0 {
+			t.Fatalf("call %d left %d locks, such as %s", n, len(all), all[0])
+		}
+	}
+	if left := strings.Count(p.Git("for-each-ref", "refs/heads/b*"), "\n"); left > 1_800 {
+		t.Errorf("%d branches are left", left)
 	}
 }
