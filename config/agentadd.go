@@ -42,12 +42,14 @@ func (l Loader) AddAgent(name string, fields []AgentField) (agent.Spec, error) {
 	}
 	for _, s := range old {
 		if s.agent != nil && s.agent.spec.Name == name {
-			return agent.Spec{}, &UsageError{s.agent.source.Where, agentsKey + "." + name + " is there already: change it there"}
+			return agent.Spec{}, &UsageError{s.agent.source.Where,
+				agentsKey + "." + name + " is there already: change it there"}
 		}
 	}
 	next := insertRow(text, name, fields)
 	if now, _, err := l.yaml(yamlName, SourceProject, next); err != nil || !sameBut(old, now, row) {
-		return agent.Spec{}, &UsageError{yamlName, "is written in a way that nothing can be added to: write agents: on a line of its own, with one indented row for each agent"}
+		return agent.Spec{}, &UsageError{yamlName,
+			"is written in a way that nothing can be added to: write agents: on a line of its own, with one indented row for each agent"}
 	}
 	return row.spec, replaceText(path, next)
 }
@@ -69,7 +71,8 @@ func (l Loader) rowOf(name string, fields []AgentField) (agentRow, error) {
 	usage := (*UsageError)(nil)
 	switch {
 	case errors.As(err, &usage):
-		return agentRow{}, &UsageError{"agent " + quote(name), strings.TrimPrefix(usage.Problem, agentsKey+"."+name+": ")}
+		return agentRow{}, &UsageError{"agent " + quote(name),
+			strings.TrimPrefix(usage.Problem, agentsKey+"."+name+": ")}
 	case err != nil:
 		return agentRow{}, err
 	case len(rows) != 1 || rows[0].agent == nil || rows[0].agent.spec.Name != name || len(warnings) > 0:
@@ -93,7 +96,10 @@ func sameBut(old, now []setting, row agentRow) bool {
 		}
 		return list
 	}
-	rest := slices.DeleteFunc(slices.Clone(now), func(s setting) bool { return s.agent != nil && s.agent.spec.Name == row.spec.Name })
+	rest := slices.DeleteFunc(slices.Clone(now), func(s setting) bool {
+		return s.agent != nil &&
+			s.agent.spec.Name == row.spec.Name
+	})
 	return len(now) == len(old)+1 && len(rest) == len(old) && reflect.DeepEqual(values(rest), values(old))
 }
 
@@ -179,7 +185,8 @@ func rowText(name string, fields []AgentField, indent string) string {
 // yamlScalar quotes what a reader of YAML could take for something else than text.
 func yamlScalar(text string) string {
 	plain := regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`).MatchString(text)
-	if plain && !slices.Contains([]string{"null", "true", "false", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(text)) {
+	if plain && !slices.Contains([]string{"null", "true", "false", "yes", "no", "on", "off", "y", "n"},
+		strings.ToLower(text)) {
 		return text
 	}
 	return strconv.Quote(text)

@@ -28,7 +28,8 @@ const (
 )
 
 func agentKeys() []string {
-	return []string{custom.FieldCommand, custom.FieldPrompt, custom.FieldFormat, custom.FieldOutput, custom.FieldResume, custom.FieldModel,
+	return []string{custom.FieldCommand, custom.FieldPrompt, custom.FieldFormat, custom.FieldOutput, custom.FieldResume,
+		custom.FieldModel,
 		custom.FieldAllowed, custom.FieldBypass, custom.FieldVersion, custom.FieldModels,
 		custom.FieldLogin, custom.FieldAbout, custom.FieldEnv, custom.FieldKeys, custom.FieldPatterns}
 }
@@ -91,8 +92,10 @@ func agentClaim(c custom.Row) string {
 	for _, f := range []struct {
 		name string
 		args []string
-	}{{custom.FieldEnv, c.Env}, {custom.FieldResume, c.Resume}, {custom.FieldModel, c.Model}, {custom.FieldAllowed, c.Allowed},
-		{custom.FieldBypass, c.Bypass}, {custom.FieldVersion, c.Version}, {custom.FieldModels, c.Models}, {custom.FieldLogin, c.Login}, {custom.FieldKeys, c.Keys}} {
+	}{{custom.FieldEnv, c.Env}, {custom.FieldResume, c.Resume}, {custom.FieldModel, c.Model},
+		{custom.FieldAllowed, c.Allowed},
+		{custom.FieldBypass, c.Bypass}, {custom.FieldVersion, c.Version}, {custom.FieldModels,
+			c.Models}, {custom.FieldLogin, c.Login}, {custom.FieldKeys, c.Keys}} {
 		if len(f.args) > 0 {
 			text += "; " + f.name + ": " + showWords(f.args)
 		}
@@ -143,7 +146,8 @@ func (r *yamlReader) agent(pair *ast.MappingValueNode) error {
 	path := agentsKey + "." + name
 	m, ok := pair.Value.(*ast.MappingNode)
 	if !ok {
-		return r.refuse(pair.Value, path+" must hold the keys "+strings.Join(agentKeys(), ", ")+", not "+describe(pair.Value))
+		return r.refuse(pair.Value, path+" must hold the keys "+strings.Join(agentKeys(),
+			", ")+", not "+describe(pair.Value))
 	}
 	c := custom.Row{Name: name, Prompt: argv.PromptStdin, Format: agent.FormatText}
 	at := map[string]ast.Node{custom.FieldName: pair.Key}
@@ -153,7 +157,8 @@ func (r *yamlReader) agent(pair *ast.MappingValueNode) error {
 			continue
 		}
 		if !slices.Contains(agentKeys(), key) {
-			r.warnings = append(r.warnings, warn(r.where(field.Key), "unknown key %s%s", quote(path+"."+key), didYouMean(nearest(key, agentKeys()))))
+			r.warnings = append(r.warnings, warn(r.where(field.Key), "unknown key %s%s", quote(path+"."+key),
+				didYouMean(nearest(key, agentKeys()))))
 			continue
 		}
 		if err := r.agentField(&c, key, path, field.Value); err != nil {
@@ -177,7 +182,8 @@ func (r *yamlReader) agent(pair *ast.MappingValueNode) error {
 }
 
 func (r *yamlReader) agentField(c *custom.Row, key, path string, node ast.Node) (err error) {
-	words := map[string]*[]string{custom.FieldCommand: &c.Command, custom.FieldResume: &c.Resume, custom.FieldModel: &c.Model,
+	words := map[string]*[]string{custom.FieldCommand: &c.Command, custom.FieldResume: &c.Resume,
+		custom.FieldModel:   &c.Model,
 		custom.FieldAllowed: &c.Allowed, custom.FieldBypass: &c.Bypass, custom.FieldVersion: &c.Version,
 		custom.FieldModels: &c.Models, custom.FieldLogin: &c.Login, custom.FieldKeys: &c.Keys}
 	path += "." + key

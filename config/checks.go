@@ -47,9 +47,11 @@ func (c *Config) addCheck(row checkRow) []Warning {
 func (c *Config) unusedCommands() []Warning {
 	var warnings []Warning
 	for _, o := range c.table {
-		isCommand := slices.Contains([]any{&c.TestCommand, &c.BuildCommand, &c.LintCommand, &c.TypesCommand, &c.FastCommand}, o.Field)
+		isCommand := slices.Contains([]any{&c.TestCommand, &c.BuildCommand, &c.LintCommand, &c.TypesCommand,
+			&c.FastCommand}, o.Field)
 		if isCommand && c.text(o) != "" && len(c.checks) > 0 {
-			warnings = append(warnings, warn(c.sources[o.Key].Where, "%s is not used, because %s lists %s", o.Key, c.checks[0].source.Where, checksKey))
+			warnings = append(warnings, warn(c.sources[o.Key].Where, "%s is not used, because %s lists %s", o.Key,
+				c.checks[0].source.Where, checksKey))
 		}
 	}
 	return warnings
@@ -88,29 +90,36 @@ type checkDraft struct {
 // checkTable are the keys of a row, in the order of the documents.
 func checkTable() rowTable[checkDraft] {
 	return rowTable[checkDraft]{checksKey, []rowField[checkDraft]{
-		{option.Row{YAML: "checks.name", Kind: option.String, Help: "Name in tables and messages; required and unique."},
+		{option.Row{YAML: "checks.name", Kind: option.String,
+			Help: "Name in tables and messages; required and unique."},
 			func(d *checkDraft) any { return &d.Name }},
 		{option.Row{YAML: "checks.command", Kind: option.String, Help: "Command line for `sh -c`; required."},
 			func(d *checkDraft) any { return &d.Command }},
-		{option.Row{YAML: "checks.kind", Kind: option.Enum, Default: string(gate.KindTest), Values: texts(gate.KindLintFast, gate.KindBuild, gate.KindTest, gate.KindLint),
-			Help: "When it runs: kinds run in this order, checks of one kind in the order of the file."},
+		{option.Row{YAML: "checks.kind", Kind: option.Enum, Default: string(gate.KindTest),
+			Values: texts(gate.KindLintFast, gate.KindBuild, gate.KindTest, gate.KindLint),
+			Help:   "When it runs: kinds run in this order, checks of one kind in the order of the file."},
 			func(d *checkDraft) any { return (*string)(&d.Kind) }},
-		{option.Row{YAML: "checks.dir", Kind: option.Path, Help: "Folder inside the project to run it in; empty means the project itself."},
+		{option.Row{YAML: "checks.dir", Kind: option.Path,
+			Help: "Folder inside the project to run it in; empty means the project itself."},
 			func(d *checkDraft) any { return &d.Dir }},
 		{option.Row{YAML: "checks.when", Kind: option.List,
 			Help: "Globs, relative to the project. The check runs when a changed file matches one, for the baseline, and at the end of a run in which a file matched. `**` spans folders, and a glob without a slash matches a name in any folder; empty means always."},
 			func(d *checkDraft) any { return &d.When }},
-		{option.Row{YAML: "checks.required", Kind: option.Bool, Default: "true", Help: "Whether a failure blocks; otherwise ralph only shows it."},
+		{option.Row{YAML: "checks.required", Kind: option.Bool, Default: "true",
+			Help: "Whether a failure blocks; otherwise ralph only shows it."},
 			func(d *checkDraft) any { return &d.required }},
-		{option.Row{YAML: "checks.on_failure", Kind: option.Enum, Default: string(gate.Retry), Values: texts(gate.Retry, gate.Warn, gate.BlockTask, gate.Stop),
-			Help: "What ralph does when it fails: `retry` tells the agent and tries the task again, `warn` tells only you, `block_task` puts the task aside, `stop` ends the run."},
+		{option.Row{YAML: "checks.on_failure", Kind: option.Enum, Default: string(gate.Retry),
+			Values: texts(gate.Retry, gate.Warn, gate.BlockTask, gate.Stop),
+			Help:   "What ralph does when it fails: `retry` tells the agent and tries the task again, `warn` tells only you, `block_task` puts the task aside, `stop` ends the run."},
 			func(d *checkDraft) any { return (*string)(&d.OnFailure) }},
-		{option.Row{YAML: "checks.timeout", Kind: option.Duration, Default: "10m", Min: "1s", Max: "24h", Help: "Time that one run of the check may take."},
+		{option.Row{YAML: "checks.timeout", Kind: option.Duration, Default: "10m", Min: "1s", Max: "24h",
+			Help: "Time that one run of the check may take."},
 			func(d *checkDraft) any { return &d.Timeout }},
 		{option.Row{YAML: "checks.format", Kind: option.Enum, Values: texts(report.Formats()...),
 			Help: "Format of its output; empty means that ralph recognises the output of tests, and goes by the exit code for other kinds."},
 			func(d *checkDraft) any { return (*string)(&d.Format) }},
-		{option.Row{YAML: "checks.junit", Kind: option.Path, Help: "Glob, relative to `dir`, of the JUnit XML files it writes; empty means none."},
+		{option.Row{YAML: "checks.junit", Kind: option.Path,
+			Help: "Glob, relative to `dir`, of the JUnit XML files it writes; empty means none."},
 			func(d *checkDraft) any { return &d.JUnit }},
 	}}
 }
@@ -136,7 +145,8 @@ func (r *yamlReader) check(node ast.Node) error {
 	}
 	for _, s := range r.settings {
 		if s.check != nil && s.check.check.Name == d.Name {
-			return r.refuse(first, fmt.Sprintf("%s: the name %s is taken by the check in %s", checksKey, quote(d.Name), s.check.source.Where))
+			return r.refuse(first, fmt.Sprintf("%s: the name %s is taken by the check in %s", checksKey, quote(d.Name),
+				s.check.source.Where))
 		}
 	}
 	r.settings = append(r.settings, setting{check: &checkRow{d.Check, Source{r.kind, r.where(first)}}})

@@ -73,9 +73,11 @@ func hookTable() rowTable[hooks.Hook] {
 		points = append(points, string(p.Point))
 	}
 	return rowTable[hooks.Hook]{hooksKey, []rowField[hooks.Hook]{
-		{option.Row{YAML: "hooks.point", Kind: option.Enum, Values: points, Help: "When it runs; the key of the list says it too."},
+		{option.Row{YAML: "hooks.point", Kind: option.Enum, Values: points,
+			Help: "When it runs; the key of the list says it too."},
 			func(h *hooks.Hook) any { return (*string)(&h.Point) }},
-		{option.Row{YAML: "hooks.type", Kind: option.Enum, Default: string(hooks.Shell), Values: texts(hooks.Types()...), Help: "`shell` runs a command, `agent` asks an agent."},
+		{option.Row{YAML: "hooks.type", Kind: option.Enum, Default: string(hooks.Shell),
+			Values: texts(hooks.Types()...), Help: "`shell` runs a command, `agent` asks an agent."},
 			func(h *hooks.Hook) any { return (*string)(&h.Type) }},
 		{option.Row{YAML: "hooks.command", Kind: option.String, Help: "Command line for `sh -c`."},
 			func(h *hooks.Hook) any { return &h.Command }},
@@ -83,12 +85,15 @@ func hookTable() rowTable[hooks.Hook] {
 			func(h *hooks.Hook) any { return &h.Prompt }},
 		{option.Row{YAML: "hooks.agent", Kind: option.String, Help: "Who is asked; empty means the run's agent."},
 			func(h *hooks.Hook) any { return &h.Agent }},
-		{option.Row{YAML: "hooks.model", Kind: option.String, Help: "Model of the agent; empty means its own default, or the run's."},
+		{option.Row{YAML: "hooks.model", Kind: option.String,
+			Help: "Model of the agent; empty means its own default, or the run's."},
 			func(h *hooks.Hook) any { return &h.Model }},
-		{option.Row{YAML: "hooks.timeout", Kind: option.Duration, Min: "1s", Max: "24h", Help: "Time that it may take; empty means a minute for a command, ten for an agent."},
+		{option.Row{YAML: "hooks.timeout", Kind: option.Duration, Min: "1s", Max: "24h",
+			Help: "Time that it may take; empty means a minute for a command, ten for an agent."},
 			func(h *hooks.Hook) any { return &h.Timeout }},
-		{option.Row{YAML: "hooks.on_failure", Kind: option.Enum, Default: string(hooks.WarnContinue), Values: texts(hooks.Answers()...),
-			Help: "What ralph does when it fails: `warn_continue` shows it, `skip_task` puts the task aside, `abort_loop` ends the run, `ask_agent` tells the agent in the next prompt."},
+		{option.Row{YAML: "hooks.on_failure", Kind: option.Enum, Default: string(hooks.WarnContinue),
+			Values: texts(hooks.Answers()...),
+			Help:   "What ralph does when it fails: `warn_continue` shows it, `skip_task` puts the task aside, `abort_loop` ends the run, `ask_agent` tells the agent in the next prompt."},
 			func(h *hooks.Hook) any { return (*string)(&h.OnFailure) }},
 		{option.Row{YAML: "hooks.when", Kind: option.List,
 			Help: "Globs, as for checks: it runs only if the turn changed a file that matches one. Only at points after a turn."},
@@ -115,7 +120,10 @@ func (r *yamlReader) hookRows(node ast.Node) error {
 			}
 			continue
 		}
-		if err := r.each(path, pair.Value, func(item ast.Node) error { return r.hook(hooks.Point(name), item) }); err != nil {
+		if err := r.each(path, pair.Value, func(item ast.Node) error {
+			return r.hook(hooks.Point(name),
+				item)
+		}); err != nil {
 			return err
 		}
 	}

@@ -62,25 +62,34 @@ type judgeDraft struct {
 // judgeTable are the keys of a row, in the order of the documents.
 func judgeTable() rowTable[judgeDraft] {
 	return rowTable[judgeDraft]{judgesKey, []rowField[judgeDraft]{
-		{option.Row{YAML: "judges.name", Kind: option.String, Help: "Name in messages and for `JUDGES`; required and unique. That of a built-in judge brings its persona."},
+		{option.Row{YAML: "judges.name", Kind: option.String,
+			Help: "Name in messages and for `JUDGES`; required and unique. That of a built-in judge brings its persona."},
 			func(d *judgeDraft) any { return &d.Name }},
-		{option.Row{YAML: "judges.persona", Kind: option.String, Help: "Who it is: a built-in judge, or what to look for and what to ignore, in your words."},
+		{option.Row{YAML: "judges.persona", Kind: option.String,
+			Help: "Who it is: a built-in judge, or what to look for and what to ignore, in your words."},
 			func(d *judgeDraft) any { return &d.Persona }},
 		{option.Row{YAML: "judges.criteria", Kind: option.String, Help: "What it checks in particular."},
 			func(d *judgeDraft) any { return &d.criteria }},
-		{option.Row{YAML: "judges.agent", Kind: option.String, Help: "Who is asked; empty means another vendor's agent than the author's, if one is installed."},
+		{option.Row{YAML: "judges.agent", Kind: option.String,
+			Help: "Who is asked; empty means another vendor's agent than the author's, if one is installed."},
 			func(d *judgeDraft) any { return &d.Agent }},
-		{option.Row{YAML: "judges.model", Kind: option.String, Help: "Model of the agent; empty means its own default."},
+		{option.Row{YAML: "judges.model", Kind: option.String,
+			Help: "Model of the agent; empty means its own default."},
 			func(d *judgeDraft) any { return &d.Model }},
-		{option.Row{YAML: "judges.require_evidence", Kind: option.Bool, Default: "false", Help: "Whether a task without files in `.ralph/evidence/TASK/` fails."},
+		{option.Row{YAML: "judges.require_evidence", Kind: option.Bool, Default: "false",
+			Help: "Whether a task without files in `.ralph/evidence/TASK/` fails."},
 			func(d *judgeDraft) any { return &d.RequireEvidence }},
-		{option.Row{YAML: "judges.required", Kind: option.Bool, Default: "true", Help: "Whether its refusal blocks; otherwise ralph only shows it."},
+		{option.Row{YAML: "judges.required", Kind: option.Bool, Default: "true",
+			Help: "Whether its refusal blocks; otherwise ralph only shows it."},
 			func(d *judgeDraft) any { return &d.required }},
-		{option.Row{YAML: "judges.weight", Kind: option.Int, Default: "1", Min: "1", Max: "1000", Help: "Its share in the score of all judges."},
+		{option.Row{YAML: "judges.weight", Kind: option.Int, Default: "1", Min: "1", Max: "1000",
+			Help: "Its share in the score of all judges."},
 			func(d *judgeDraft) any { return &d.weight }},
-		{option.Row{YAML: "judges.threshold", Kind: option.Int, Default: "70", Min: "1", Max: "100", Help: "Score that a task needs to pass."},
+		{option.Row{YAML: "judges.threshold", Kind: option.Int, Default: "70", Min: "1", Max: "100",
+			Help: "Score that a task needs to pass."},
 			func(d *judgeDraft) any { return &d.Threshold }},
-		{option.Row{YAML: "judges.timeout", Kind: option.Duration, Default: "10m", Min: "1s", Max: "24h", Help: "Time that one answer may take."},
+		{option.Row{YAML: "judges.timeout", Kind: option.Duration, Default: "10m", Min: "1s", Max: "24h",
+			Help: "Time that one answer may take."},
 			func(d *judgeDraft) any { return &d.Timeout }},
 	}}
 }
@@ -101,7 +110,8 @@ func (r *yamlReader) judge(node ast.Node) error {
 	}
 	for _, s := range r.settings {
 		if s.judge != nil && s.judge.judge.Name == d.Name {
-			return r.refuse(first, fmt.Sprintf("%s: the name %s is taken by the judge in %s", judgesKey, quote(d.Name), s.judge.source.Where))
+			return r.refuse(first, fmt.Sprintf("%s: the name %s is taken by the judge in %s", judgesKey, quote(d.Name),
+				s.judge.source.Where))
 		}
 	}
 	r.settings = append(r.settings, setting{judge: &judgeRow{d.Reviewer, Source{r.kind, r.where(first)}}})

@@ -43,7 +43,8 @@ func (l Loader) KeepRuns(runs ...KeptRun) error {
 		err = os.MkdirAll(filepath.Dir(path), 0o700)
 	}
 	if err == nil {
-		err = renameio.WriteFile(path, append(data, '\n'), 0o600, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(0o600))
+		err = renameio.WriteFile(path, append(data, '\n'), 0o600, renameio.WithTempDir(filepath.Dir(path)),
+			renameio.WithStaticPermissions(0o600))
 	}
 	if err == nil {
 		err = syncDir(filepath.Dir(path)) // or a power cut leaves a run that cannot be resumed
@@ -79,7 +80,8 @@ func (l Loader) keptPath() (string, error) {
 	if l.StateHome() == "" {
 		return "", errors.New("record run: neither XDG_STATE_HOME nor a home folder is known")
 	}
-	return filepath.Join(l.StateHome(), "ralph", "runs", fmt.Sprintf("%x.json", sha256.Sum256([]byte(l.project())))), nil
+	return filepath.Join(l.StateHome(), "ralph", "runs",
+		fmt.Sprintf("%x.json", sha256.Sum256([]byte(l.project())))), nil
 }
 
 // PlanEditsPath is the file of what people changed with ralph task in the project. It is next

@@ -156,7 +156,8 @@ func (l Loader) rcFile() ([]setting, []Warning, error) {
 		case known && a.tilde:
 			return nil, nil, &UsageError{where, tildeProblem}
 		case known:
-			settings = append(settings, setting{option: o, name: a.name, text: a.value, source: Source{SourceRC, where}})
+			settings = append(settings, setting{option: o, name: a.name, text: a.value,
+				source: Source{SourceRC, where}})
 		case strings.HasPrefix(a.name, "HOOK_") && a.value != "" && noPoint(a.name) != nil:
 			return nil, nil, &UsageError{where, a.name + ": " + noPoint(a.name).Error()}
 		case isForeign && advice != "":
@@ -216,7 +217,8 @@ func (l Loader) environment() ([]setting, []Warning, error) {
 	for _, o := range Table() {
 		for _, name := range append([]string{o.Key}, o.Aliases...) {
 			if value := env[name]; value != "" {
-				settings = append(settings, setting{option: o, name: name, text: value, source: Source{SourceEnvironment, "$" + name}})
+				settings = append(settings, setting{option: o, name: name, text: value,
+					source: Source{SourceEnvironment, "$" + name}})
 			}
 		}
 	}

@@ -29,7 +29,8 @@ func promises(key string) bool {
 	near := func(name string) bool {
 		found := nearest(name, names)
 		return found != "" && slices.ContainsFunc(table, func(o option.Row) bool {
-			return (o.Trust || o.Group == "Checks") && (o.Key == found || o.YAML == found || slices.Contains(o.Aliases, found))
+			return (o.Trust || o.Group == "Checks") &&
+				(o.Key == found || o.YAML == found || slices.Contains(o.Aliases, found))
 		})
 	}
 	return near(key) || near(strings.ToUpper(key))
@@ -37,10 +38,14 @@ func promises(key string) bool {
 
 func promiseWords() []string {
 	return []string{
-		"allow", "allowed", "allowlist", "approval", "approve", "audit", "block", "blocked", "blocklist", "build", "cheat", "check",
-		"checks", "confirm", "container", "coverage", "denied", "deny", "denylist", "disallow", "disallowed", "docker", "forbid",
-		"forbidden", "gate", "gates", "guard", "guardrail", "guardrails", "hook", "hooks", "integrity", "isolate", "isolation", "judge", "judges", "lint", "linter",
-		"permission", "permissions", "protect", "protected", "protection", "qa", "readonly", "required", "safe", "safety", "sandbox",
+		"allow", "allowed", "allowlist", "approval", "approve", "audit", "block", "blocked", "blocklist", "build",
+		"cheat", "check",
+		"checks", "confirm", "container", "coverage", "denied", "deny", "denylist", "disallow", "disallowed", "docker",
+		"forbid",
+		"forbidden", "gate", "gates", "guard", "guardrail", "guardrails", "hook", "hooks", "integrity", "isolate",
+		"isolation", "judge", "judges", "lint", "linter",
+		"permission", "permissions", "protect", "protected", "protection", "qa", "readonly", "required", "safe",
+		"safety", "sandbox",
 		"secret", "secrets", "secure", "security", "test", "tests", "typecheck", "validate", "verify",
 	}
 }
@@ -48,7 +53,8 @@ func promiseWords() []string {
 // unknown is a warning, or the error for a key that promises something.
 func unknown(where, key, suggestion string) (Warning, error) {
 	if promises(key) {
-		return "", &UsageError{where, "unknown key " + quote(key) + " reads like a check or a protection, which ralph does not have" +
+		return "", &UsageError{where, "unknown key " + quote(key) +
+			" reads like a check or a protection, which ralph does not have" +
 			suggestion + "; correct or remove it to start"}
 	}
 	return warn(where, "unknown key %s%s", quote(key), suggestion), nil

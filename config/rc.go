@@ -230,7 +230,8 @@ func (r *rcReader) parameter(out *strings.Builder, p *syntax.ParamExp, quoted bo
 		}
 	}
 	if fallback == nil && !set {
-		r.warnings = append(r.warnings, warn(lineOf(r.file, r.line(p.Pos())), "%s is not set and counts as empty", name))
+		r.warnings = append(r.warnings, warn(lineOf(r.file, r.line(p.Pos())), "%s is not set and counts as empty",
+			name))
 	}
 	out.WriteString(value)
 	return nil

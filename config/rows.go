@@ -34,7 +34,8 @@ func (t rowTable[T]) keys() string {
 func (t rowTable[T]) read(r *yamlReader, node ast.Node, d *T) (ast.Node, error) {
 	m, ok := node.(*ast.MappingNode)
 	if !ok || len(m.Values) == 0 {
-		return nil, r.refuse(node, t.key+" must hold for each "+strings.TrimSuffix(t.key, "s")+" the keys "+t.keys()+", not "+describe(node))
+		return nil, r.refuse(node, t.key+" must hold for each "+strings.TrimSuffix(t.key,
+			"s")+" the keys "+t.keys()+", not "+describe(node))
 	}
 	for _, pair := range m.Values {
 		if err := t.field(r, d, pair); err != nil {
@@ -70,7 +71,8 @@ func (t rowTable[T]) field(r *yamlReader, d *T, pair *ast.MappingValueNode) erro
 	option.Store(f.into(d), value)
 	globs, _ := value.([]string)
 	if at := slices.IndexFunc(globs, neverMatches); at >= 0 {
-		return r.refuse(pair.Value, path+": "+quote(globs[at])+" can match nothing: a glob is relative to the project, and only *, ?, [...] and ** stand for something")
+		return r.refuse(pair.Value, path+": "+quote(globs[at])+
+			" can match nothing: a glob is relative to the project, and only *, ?, [...] and ** stand for something")
 	}
 	return nil
 }
@@ -78,7 +80,8 @@ func (t rowTable[T]) field(r *yamlReader, d *T, pair *ast.MappingValueNode) erro
 // neverMatches finds globs of other tools, which would keep a row from ever
 // running.
 func neverMatches(glob string) bool {
-	return strings.ContainsAny(glob, "{}") || slices.ContainsFunc([]string{"!", "/", "../", "~"}, func(p string) bool { return strings.HasPrefix(glob, p) })
+	return strings.ContainsAny(glob, "{}") || slices.ContainsFunc([]string{"!", "/", "../", "~"},
+		func(p string) bool { return strings.HasPrefix(glob, p) })
 }
 
 // each reads the rows of a list.

@@ -58,12 +58,14 @@ type OutputOptions struct {
 
 // groups are the headings of the documents, in their order.
 func groups() []string {
-	return []string{"Limits", "Agent", "Session", "Circuit breaker", "Prompt and plan", "Checks", "Review", "Hooks", "Memory", "Environment", "Sandbox", "Commits", "Side by side", "In touch", "Output"}
+	return []string{"Limits", "Agent", "Session", "Circuit breaker", "Prompt and plan", "Checks", "Review", "Hooks",
+		"Memory", "Environment", "Sandbox", "Commits", "Side by side", "In touch", "Output"}
 }
 
 // rows are all rows, bound to o, in the order of the documents.
 func (o *Options) rows() []option.Row {
-	table := slices.Concat(o.Policy.Options(), o.CallOptions.Options(), o.FileOptions.Options(), o.PlanOptions.Options(),
+	table := slices.Concat(o.Policy.Options(), o.CallOptions.Options(), o.FileOptions.Options(),
+		o.PlanOptions.Options(),
 		o.CheckOptions.Options(), o.Review.Options(), (*aios.Options)(&o.AIOSOptions).Options(),
 		o.Commands.Options(), o.Wanted.Options(), o.Choice.Options(), o.CommitOptions.Options(), o.Settings.Options(), o.SlotOptions.Options(), o.Touch.Options(), o.OutputOptions.Options())
 	rank := func(r option.Row) int { return slices.Index(groups(), r.Group) }
@@ -82,9 +84,11 @@ func (o *OutputOptions) Options() []option.Row {
 		Kind: option.Bool, Default: "false", Field: &o.Verbose,
 		Help: "Print everything the agent says and its tools answer, and log more.",
 	}, {
-		Group: "Output", Key: "ENABLE_NOTIFICATIONS", Aliases: []string{"RALPH_NOTIFY_TOOL"}, Flag: "notify", Short: "n", NoFlag: "no-notify", YAML: "output.notify",
+		Group: "Output", Key: "ENABLE_NOTIFICATIONS", Aliases: []string{"RALPH_NOTIFY_TOOL"}, Flag: "notify",
+		Short: "n", NoFlag: "no-notify", YAML: "output.notify",
 		Kind: option.Bool, Default: "false", Field: &o.Notify,
-		Spellings: map[string]string{"none": "false", "auto": "true", "tt": "true", "terminal-notifier": "true", "notify-send": "true"},
-		Help:      "Show desktop notifications, if NOTIFY names nothing else; --no-notify also turns NOTIFY off.",
+		Spellings: map[string]string{"none": "false", "auto": "true", "tt": "true", "terminal-notifier": "true",
+			"notify-send": "true"},
+		Help: "Show desktop notifications, if NOTIFY names nothing else; --no-notify also turns NOTIFY off.",
 	}}
 }

@@ -117,7 +117,8 @@ func (l Loader) claims(c *Config) Untrusted {
 			continue
 		}
 		file := source.Where[:strings.LastIndexByte(source.Where, ':')]
-		add(file, []string{source.Where + ": " + termtext.Visible(claim)}, fmt.Sprintf("%q %q %q\n", file, o.Key, value))
+		add(file, []string{source.Where + ": " + termtext.Visible(claim)},
+			fmt.Sprintf("%q %q %q\n", file, o.Key, value))
 	}
 	list := ""
 	var lines []string
@@ -185,7 +186,8 @@ func Trust(stateHome string, u Untrusted) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return fmt.Errorf("record trust: %w", err)
 		}
-		if err := renameio.WriteFile(path, []byte(strings.Join(u.Lines, "\n")+"\n"), 0o600, renameio.WithStaticPermissions(0o600)); err != nil {
+		if err := renameio.WriteFile(path, []byte(strings.Join(u.Lines, "\n")+"\n"), 0o600,
+			renameio.WithStaticPermissions(0o600)); err != nil {
 			return fmt.Errorf("record trust: %w", err)
 		}
 	}

@@ -165,7 +165,8 @@ func (r *yamlReader) value(o option.Row, path string, node ast.Node) error {
 		return err
 	}
 	if set {
-		r.settings = append(r.settings, setting{option: o, name: path, text: text, source: Source{r.kind, r.where(node)}})
+		r.settings = append(r.settings, setting{option: o, name: path, text: text,
+			source: Source{r.kind, r.where(node)}})
 	}
 	return err
 }
@@ -187,7 +188,8 @@ func (r *yamlReader) text(o option.Row, node ast.Node) (text string, set bool, e
 		for _, item := range n.Values {
 			text, ok := scalar(item)
 			if !ok {
-				return "", false, r.refuse(item, o.YAML+" must be a list of plain values, not of "+describe(item)+quotes)
+				return "", false, r.refuse(item, o.YAML+" must be a list of plain values, not of "+describe(item)+
+					quotes)
 			}
 			items = append(items, text)
 		}

@@ -52,7 +52,8 @@ func assigned(exact bool) finder {
 
 // isLogin reports whether the assignment is an Authorization header.
 func (a assignment) isLogin() bool {
-	return len(a.name) >= len("authorization") && strings.EqualFold(a.name[len(a.name)-len("authorization"):], "authorization")
+	return len(a.name) >= len("authorization") && strings.EqualFold(a.name[len(a.name)-len("authorization"):],
+		"authorization")
 }
 
 // scheme finds what follows the scheme in the value of an Authorization header.
@@ -100,7 +101,8 @@ func mayBeNamed(name string) bool {
 // nameBefore returns where the name before the = or : at text[at] starts and ends.
 func nameBefore(text string, at int) (start, end int) {
 	end = at
-	for end > 0 && (text[end-1] == '"' || text[end-1] == ' ' || text[end-1] == '\\' || text[end-1] == '\'') && at-end < 4 {
+	for end > 0 && (text[end-1] == '"' || text[end-1] == ' ' || text[end-1] == '\\' || text[end-1] == '\'') &&
+		at-end < 4 {
 		end--
 	}
 	for start = end; start > 0 && end-start < maxName && isNameByte(text[start-1]); start-- {
@@ -109,7 +111,8 @@ func nameBefore(text string, at int) (start, end int) {
 		start++ // as in \nNAME
 	}
 	if start > 0 && text[start-1] == '[' { // as in ESC[31mNAME
-		if i := strings.IndexByte(text[start:end], 'm'); i >= 0 && strings.Trim(text[start:start+i], "0123456789;") == "" {
+		if i := strings.IndexByte(text[start:end], 'm'); i >= 0 &&
+			strings.Trim(text[start:start+i], "0123456789;") == "" {
 			start += i + 1
 		}
 	}
@@ -177,6 +180,8 @@ func notRandom(match string) bool {
 			bits -= p * math.Log2(p)
 		}
 	}
-	mixed := strings.ContainsAny(value, "0123456789") && strings.ToLower(value) != value && strings.ToUpper(value) != value
-	return len(value) < leastLength || bits < leastBits || !mixed || isWord(value) || strings.ContainsAny(value, " .(){}$<>")
+	mixed := strings.ContainsAny(value, "0123456789") && strings.ToLower(value) != value &&
+		strings.ToUpper(value) != value
+	return len(value) < leastLength || bits < leastBits || !mixed || isWord(value) ||
+		strings.ContainsAny(value, " .(){}$<>")
 }

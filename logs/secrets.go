@@ -72,7 +72,8 @@ func uselessAddress(match string) bool {
 	password, _ := u.User.Password()
 	user, host := u.User.Username(), strings.ToLower(u.Hostname())
 	ip, err := netip.ParseAddr(host)
-	if err == nil && (ip.IsLoopback() || ip.IsUnspecified()) || host == "localhost" || strings.HasSuffix(host, ".localhost") {
+	if err == nil && (ip.IsLoopback() || ip.IsUnspecified()) || host == "localhost" ||
+		strings.HasSuffix(host, ".localhost") {
 		return true
 	}
 	return len(password) < leastPassword || strings.HasPrefix(password, "$") || strings.EqualFold(password, user) ||

@@ -38,7 +38,8 @@ func NewValues(values []string) Values {
 }
 
 func (v *Values) add(text string, least int) {
-	if len(text) < least || strings.ContainsAny(text[:1], "/~.") || isWord(text) || strings.Trim(text, "0123456789") == "" {
+	if len(text) < least || strings.ContainsAny(text[:1], "/~.") || isWord(text) ||
+		strings.Trim(text, "0123456789") == "" {
 		return
 	}
 	forms := []string{text}

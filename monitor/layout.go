@@ -136,7 +136,8 @@ func beside(w, h int, in contents) []rect {
 	if h >= 32 {
 		usage, proof, ends = usage+4, 8, 5
 	}
-	for _, p := range []rect{{panelPlan, 0, 0, left, 3 + in.more(h/6)}, {panelUsage, 0, 0, left, usage}, {panelEnds, 0, 0, left, ends}} {
+	for _, p := range []rect{{panelPlan, 0, 0, left, 3 + in.more(h/6)}, {panelUsage, 0, 0, left, usage},
+		{panelEnds, 0, 0, left, ends}} {
 		p.y = y
 		p.h = min(p.h, bottom-y)
 		all = append(all, p)

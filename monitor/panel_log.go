@@ -58,7 +58,8 @@ func drawLog(c canvas.Canvas, t canvas.Title, v *logView) {
 			if p.row == 0 {
 				drawGutter(c, y, l, stamps)
 			}
-			r := logRow{line: l, start: start, end: ends[p.row], hit: hit, hitEnd: hitEnd, current: p.line == v.found.line}
+			r := logRow{line: l, start: start, end: ends[p.row], hit: hit, hitEnd: hitEnd,
+				current: p.line == v.found.line}
 			r.draw(c.Columns(gutter, c.W-gutter), y, v)
 			y++
 		}

@@ -25,8 +25,10 @@ func drawHeader(c canvas.Canvas, v summary.Summary, notes noteSign) {
 	}
 	sign := notes.text()
 	name := termtext.Fit(v.Project, max(c.W-termtext.Width(state)-termtext.Width(sign+right)-7, 6))
-	left := []canvas.Piece{canvas.In(style.Reverse(true), state), canvas.In(plain, " "), canvas.In(plain.Bold(true), name)}
-	c.Ends(0, left, []canvas.Piece{canvas.In(c.Tone(summary.Warn), sign), canvas.In(plain, strings.Repeat(" · ", min(len(sign), len(right), 1))+right+" ")})
+	left := []canvas.Piece{canvas.In(style.Reverse(true), state), canvas.In(plain, " "),
+		canvas.In(plain.Bold(true), name)}
+	c.Ends(0, left, []canvas.Piece{canvas.In(c.Tone(summary.Warn), sign),
+		canvas.In(plain, strings.Repeat(" · ", min(len(sign), len(right), 1))+right+" ")})
 	news := v.What
 	if len(v.Problems) > 0 {
 		news = v.Problems[0]
@@ -39,7 +41,8 @@ func drawHeader(c canvas.Canvas, v summary.Summary, notes noteSign) {
 	} else if advice != "" {
 		identity, right = canvas.FitEnd(advice, c.W-2), ""
 	}
-	c.Ends(2, []canvas.Piece{canvas.In(plain, " "), canvas.In(c.Dim(), termtext.Fit(identity, c.W-2))}, []canvas.Piece{canvas.In(c.Dim(), right), canvas.In(plain, " ")})
+	c.Ends(2, []canvas.Piece{canvas.In(plain, " "), canvas.In(c.Dim(), termtext.Fit(identity, c.W-2))},
+		[]canvas.Piece{canvas.In(c.Dim(), right), canvas.In(plain, " ")})
 }
 
 // drawPlan draws one row; or a title, the bar, and the task or the turns side by side.

@@ -140,9 +140,11 @@ func reviewOf(it *view.Iteration, row summary.IterationRow) []view.Line {
 	}
 	add(view.RoleHeading, view.Join(" · ", fmt.Sprintf("iteration %d", it.Number), it.Task))
 	if it.Running() { // a text that changes all the time cannot be read
-		row = summary.IterationRow{Mark: row.Mark, Text: "still running", Duration: "since " + it.StartedAt.Local().Format("15:04")}
+		row = summary.IterationRow{Mark: row.Mark, Text: "still running",
+			Duration: "since " + it.StartedAt.Local().Format("15:04")}
 	}
-	add(view.RoleText, view.Join(" · ", row.Mark+" "+strings.TrimSuffix(row.Text, ": "+termtext.Line(it.Failed)), row.Duration, row.Cost))
+	add(view.RoleText, view.Join(" · ", row.Mark+" "+strings.TrimSuffix(row.Text, ": "+termtext.Line(it.Failed)),
+		row.Duration, row.Cost))
 	add(view.RoleNote, view.Join(": ", view.Prefix("rule ", it.Rule), it.Reason))
 	add(view.RoleError, view.Prefix("the call failed: ", it.Failed))
 	for _, name := range slices.Sorted(maps.Keys(it.Checks)) {

@@ -102,7 +102,8 @@ type ui struct {
 func newUI(o Options, f *follow.Follower) *ui {
 	u := &ui{
 		Box: tview.NewBox(), o: o, feed: f, lines: view.Log{LineOptions: view.LineOptions{Dir: o.Dir}},
-		log: newLogView(), table: bindings(), sight: sight{focus: panelLog}, signals: signals{started: make(chan struct{})},
+		log: newLogView(), table: bindings(), sight: sight{focus: panelLog},
+		signals: signals{started: make(chan struct{})},
 	}
 	u.SetBackgroundColor(tcell.ColorDefault)
 	u.do = dispatch(u.table)
@@ -147,7 +148,8 @@ func (u *ui) Draw(screen tcell.Screen) {
 	if u.page != nil || u.tasks != nil || u.models != nil || u.help || u.answers != nil {
 		alone = panelLog
 	}
-	u.places = layout(w, h, alone, contents{len(v.Gauges), len(u.model.Run.Iterations), len(v.Checks), len(v.Notes), len(v.Plan.Slots)})
+	u.places = layout(w, h, alone, contents{len(v.Gauges), len(u.model.Run.Iterations), len(v.Checks), len(v.Notes),
+		len(v.Plan.Slots)})
 	for _, p := range u.places {
 		u.drawPanel(c.Rows(p.y, p.h).Columns(p.x, p.w), p.panel, v)
 		if p.panel == panelLog && p.x > 0 {
@@ -199,7 +201,8 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 		case u.page != nil:
 			t := canvas.Title{Name: fmt.Sprintf("Review of iteration %d", u.page.of), Key: "r", Focused: true}
 			if u.page.tail != nil {
-				t = canvas.Title{Name: fmt.Sprintf("Raw output of iteration %d", u.page.of), Key: "R", Focused: true, File: u.file()}
+				t = canvas.Title{Name: fmt.Sprintf("Raw output of iteration %d", u.page.of), Key: "R", Focused: true,
+					File: u.file()}
 			}
 			drawLog(c, t, u.page.logView)
 		case u.listsTasks():

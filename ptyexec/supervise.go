@@ -96,7 +96,8 @@ func (s *supervisor) note(r record) {
 	case recordEnded:
 		s.exit.Leftover = int(r.a)
 		if r.b > 0 {
-			s.err = fmt.Errorf("end %q: %d of its processes are still there %v after SIGKILL", s.child.name, r.b, giveUpAfter)
+			s.err = fmt.Errorf("end %q: %d of its processes are still there %v after SIGKILL", s.child.name, r.b,
+				giveUpAfter)
 		}
 	}
 }

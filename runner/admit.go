@@ -108,7 +108,8 @@ func (r *Run) carryOut(ctx context.Context, a turn.Assignment) (turn.Result, err
 func (r *Run) proveLeft(ctx context.Context) error {
 	id, plan := r.past.unproved, r.plan.Read()
 	if t, _ := plan.List.Find(id); id != "" && t.Done() && r.panel.Plan(t, r.tasks.Of(id).Review).Next("") != "" {
-		r.reopen(turn.Reopen{Task: id, By: turn.ReopenUnchecked, Why: "nobody has reviewed what the killed call did"}, turn.Plan{})
+		r.reopen(turn.Reopen{Task: id, By: turn.ReopenUnchecked, Why: "nobody has reviewed what the killed call did"},
+			turn.Plan{})
 		return nil
 	}
 	if id == "" || !plan.IsDone(id) || plan.Remaining == 0 || !r.checks.Gated() {
@@ -125,7 +126,8 @@ func (r *Run) proveLeft(ctx context.Context) error {
 		return err // admit says who ended the run
 	}
 	if rep := res.Proof.Report; rep.Blocked() {
-		r.reopen(turn.Reopen{Task: id, By: turn.ReopenChecks, Why: "a required check fails after the call that was killed"}, turn.Plan{})
+		r.reopen(turn.Reopen{Task: id, By: turn.ReopenChecks,
+			Why: "a required check fails after the call that was killed"}, turn.Plan{})
 		r.notes.Feedback = append(r.notes.Feedback, rep.Feedback())
 	}
 	return nil

@@ -41,7 +41,8 @@ func (r *Run) assignment(t task.Task) turn.Assignment {
 
 // origin marks the events of the next iteration.
 func (r *Run) origin(t task.Task) state.Origin {
-	o := state.Origin{Run: r.d.RunID, Host: r.host, Iteration: r.mem.Iterations + 1, Task: t.ID, Role: roles.ByPhase(r.tasks.Of(t.ID).Review.Phase)}
+	o := state.Origin{Run: r.d.RunID, Host: r.host, Iteration: r.mem.Iterations + 1, Task: t.ID,
+		Role: roles.ByPhase(r.tasks.Of(t.ID).Review.Phase)}
 	if t.ID != "" {
 		o.Attempt = r.tasks.Of(t.ID).Attempts + 1
 		if o.Role != roles.Developer { // it looks at the latest one
@@ -123,7 +124,8 @@ func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.I
 		Template: template, Iteration: r.mem.Iterations + 1, MaxIterations: r.o.MaxIterations,
 		Done: plan.Done, Total: plan.Total, Remaining: plan.Remaining,
 		Answers: r.asked.Give(t.ID),
-		Aside:   r.tasks.AsideTitles(plan.List), Last: r.notes.Last, Refused: r.notes.Refused, Feedback: r.notes.Feedback,
+		Aside:   r.tasks.AsideTitles(plan.List), Last: r.notes.Last, Refused: r.notes.Refused,
+		Feedback: r.notes.Feedback,
 	}
 	if from := r.origin(t); from.Role == roles.Developer && r.d.State != nil {
 		in.Notes = r.notes.Give(from, t)
@@ -195,5 +197,6 @@ func Preview(o Options, d Deps) (Dry, error) {
 		return Dry{}, err
 	}
 	request := a.Request(d.Env)
-	return Dry{Args: a.Agent.Spec.Command(request).Args, Prompt: request.Prompt, Done: plan.Done, Total: plan.Total, Next: next.Title}, nil
+	return Dry{Args: a.Agent.Spec.Command(request).Args, Prompt: request.Prompt, Done: plan.Done, Total: plan.Total,
+		Next: next.Title}, nil
 }

@@ -38,8 +38,12 @@ func (r *Run) inWorktrees(ctx context.Context) (rules.Decision, error) {
 		mayMerge = r.mayMerge
 	}
 	if err == nil {
-		r.crew, err = crew.Open(ctx, crew.Options{SlotOptions: r.o.SlotOptions, Dir: r.d.Dir, Plan: r.plan.File, Run: r.d.RunID,
-			Prefix: func(t task.Task) string { return r.panel.Prefix(r.o.CommitPrefix, t) }, Env: r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Worker: r.newWorker, Merge: mayMerge})
+		r.crew, err = crew.Open(ctx, crew.Options{SlotOptions: r.o.SlotOptions, Dir: r.d.Dir, Plan: r.plan.File,
+			Run: r.d.RunID,
+			Prefix: func(t task.Task) string {
+				return r.panel.Prefix(r.o.CommitPrefix,
+					t)
+			}, Env: r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Worker: r.newWorker, Merge: mayMerge})
 	}
 	if unfit := (*slots.UnfitError)(nil); errors.As(err, &unfit) {
 		d := ends.Failed(unfit)
@@ -150,7 +154,8 @@ func (r *Run) another(ctx context.Context) (d rules.Decision, started bool, err 
 	if now := time.Now(); d.Action != rules.ActionWait && r.crew.Waits(next.ID, now) {
 		other, ok := r.rule(now).Next(r.plan.Read().List)
 		if next = other; !ok {
-			d = rules.Decision{Action: rules.ActionWait, Rule: "transient", Reason: "all tasks wait for their next try", Until: r.crew.Wait(now)}
+			d = rules.Decision{Action: rules.ActionWait, Rule: "transient", Reason: "all tasks wait for their next try",
+				Until: r.crew.Wait(now)}
 		}
 	}
 	switch {
@@ -292,9 +297,11 @@ func (r *Run) done(ctx context.Context, d crew.Done) (rules.Decision, error) {
 	defer r.crew.Release(d.Job)
 	r.crew.Name(d.Job)
 	r.worker.Forget()
-	res := turned{Result: r.joined(d.Result), worker: d.Job.Worker(), dir: d.Job.Slot.Dir, skip: d.Job.Skip, afresh: d.Afresh}
+	res := turned{Result: r.joined(d.Result), worker: d.Job.Worker(), dir: d.Job.Slot.Dir, skip: d.Job.Skip,
+		afresh: d.Afresh}
 	if d.Landed != "" {
-		r.tellOf(res.Task, state.Commit{OID: d.Landed, Landed: r.crew.Branch(), Files: max(res.Work.Change.Count, len(d.Files)), Refused: d.Refused()})
+		r.tellOf(res.Task, state.Commit{OID: d.Landed, Landed: r.crew.Branch(),
+			Files: max(res.Work.Change.Count, len(d.Files)), Refused: d.Refused()})
 	}
 	if res.Checks.Detect != r.checks.Detect { // it found the project's first checks
 		r.checks = res.Checks
@@ -321,7 +328,8 @@ func (r *Run) done(ctx context.Context, d crew.Done) (rules.Decision, error) {
 		r.crew.Landed(ctx, d.Work)
 		if why := r.crew.Follow(ctx); why != "" {
 			r.d.Log.Warn("the checkout does not follow", logs.KeyReason, why)
-			r.tellOf(res.Task, state.Finding{Source: state.FoundByChecks, Text: "your files stay as they are: " + why + "; what is finished is on " + r.crew.Branch()})
+			r.tellOf(res.Task, state.Finding{Source: state.FoundByChecks,
+				Text: "your files stay as they are: " + why + "; what is finished is on " + r.crew.Branch()})
 		}
 		decision = r.merged(ctx, d, decision)
 	}

@@ -107,9 +107,12 @@ func (r *Run) announceStart(old state.Status) error {
 			RunID: r.d.RunID, PID: os.Getpid(), StartedAt: r.past.started, LoopCount: r.mem.Iterations,
 			MaxIterations: r.o.MaxIterations, MaxCallsPerHour: r.o.CallsPerHour, MaxTokensPerHour: r.o.TokensPerHour,
 			Status: state.StatusRunning, Phase: "starting",
-			Agent: r.o.Agent, Model: r.o.Model, Usage: r.mem.Usage, Accepted: r.review.Accepted(), Review: slices.Clone(r.review.Items),
-			Breaker: state.BreakerStatus{State: r.mem.Breaker.State, Reason: r.mem.Breaker.Reason}, LimitedUntil: maps.Clone(r.pool.Limits), WindowUse: r.pool.Pace.Kept(), Tasks: r.tasks.Kept(), NextPrompt: r.notes.NextPrompt,
-			Task: state.TaskStatus{ID: old.Task.ID, Title: old.Task.Title, Done: plan.Done, Total: plan.Total},
+			Agent: r.o.Agent, Model: r.o.Model, Usage: r.mem.Usage, Accepted: r.review.Accepted(),
+			Review:       slices.Clone(r.review.Items),
+			Breaker:      state.BreakerStatus{State: r.mem.Breaker.State, Reason: r.mem.Breaker.Reason},
+			LimitedUntil: maps.Clone(r.pool.Limits), WindowUse: r.pool.Pace.Kept(), Tasks: r.tasks.Kept(),
+			NextPrompt: r.notes.NextPrompt,
+			Task:       state.TaskStatus{ID: old.Task.ID, Title: old.Task.Title, Done: plan.Done, Total: plan.Total},
 		}
 	})
 	r.out.Status(r.showCalls)
@@ -148,7 +151,8 @@ func (r *Run) close(d rules.Decision) error {
 	if d.Exit == rules.ExitComplete { // idle iterations on the way say nothing about the next plan
 		r.out.Lost(r.d.State.SaveBreaker(r.mem.Breaker.Closed()))
 	}
-	end := state.RunEnd{Decision: decisionOf(d), Exit: d.Exit, Seconds: time.Since(r.past.started).Seconds(), Usage: r.mem.Usage, Next: d.Next}
+	end := state.RunEnd{Decision: decisionOf(d), Exit: d.Exit, Seconds: time.Since(r.past.started).Seconds(),
+		Usage: r.mem.Usage, Next: d.Next}
 	r.out.Event(state.NewEvent(state.Origin{Run: r.d.RunID, Host: r.host}, time.Now(), turn.Redacted(end)))
 	r.d.Log.Info("run ended", logs.KeyRun, r.d.RunID, logs.KeyRule, d.Rule, logs.KeyReason, d.Reason, "exit", d.Exit)
 	r.out.Lost(logs.Prune(r.d.State.LogsDir(), logsKept))

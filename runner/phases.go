@@ -28,11 +28,14 @@ type sitting struct {
 // sit prepares the review that a task waits for.
 func (r *Run) sit(t task.Task, a turn.Assignment) *sitting {
 	n := r.tasks.Of(t.ID)
-	s := &sitting{asks: panel.Sitting{From: a.Origin, Task: t, Review: n.Review, Story: r.plan.File.Of(r.plan.Counts.List, t), Dir: r.d.Dir, Env: r.d.Env,
-		Author: r.wanted(t, r.plan.Read().List).Agent, LogDir: a.LogDir, Checks: reviews.Checks(n.Report), Findings: r.review.Texts(), Emit: r.heard,
+	s := &sitting{asks: panel.Sitting{From: a.Origin, Task: t, Review: n.Review,
+		Story: r.plan.File.Of(r.plan.Counts.List, t), Dir: r.d.Dir, Env: r.d.Env,
+		Author: r.wanted(t, r.plan.Read().List).Agent, LogDir: a.LogDir, Checks: reviews.Checks(n.Report),
+		Findings: r.review.Texts(), Emit: r.heard,
 		Called: func() error { r.calls.Calls++; return r.d.State.SaveCalls(r.calls) }}}
-	s.known = turn.Result{Agent: r.panel.First(s.asks), PlanName: r.plan.File.Name, Started: time.Now(), Checks: r.checks,
-		Work: turn.Work{Before: r.plan.Read()}, Proof: turn.Proof{Worked: n.Worked, Tries: n.Tries, Report: n.Report}}
+	s.known = turn.Result{Agent: r.panel.First(s.asks), PlanName: r.plan.File.Name, Started: time.Now(),
+		Checks: r.checks,
+		Work:   turn.Work{Before: r.plan.Read()}, Proof: turn.Proof{Worked: n.Worked, Tries: n.Tries, Report: n.Report}}
 	return s
 }
 
@@ -107,7 +110,8 @@ func (r *Run) reviewed(ctx, keep context.Context, from turned, sat panel.Result)
 // concludeReview does what follows from the verdicts of a phase.
 func (r *Run) concludeReview(t task.Task, o roles.Outcome) rules.Decision {
 	n := r.tasks.Of(t.ID)
-	f := reviews.Facts{Outcome: o, Refused: n.Review.Refused, Attempts: n.Attempts, Next: r.panel.Plan(t, n.Review).Next(n.Review.Phase)}
+	f := reviews.Facts{Outcome: o, Refused: n.Review.Refused, Attempts: n.Attempts,
+		Next: r.panel.Plan(t, n.Review).Next(n.Review.Phase)}
 	d := reviews.Conclude(f, r.o.Policy)
 	r.notes.NextPrompt = state.NextPrompt{Task: t.ID, Last: d.Reason, Feedback: d.Feedback}
 	r.out.Status(func(s *state.Status) { s.Verdicts = o.Verdicts })
@@ -165,7 +169,8 @@ func (r *Run) startReview(ctx context.Context, t task.Task) (rules.Decision, err
 	r.crew.Review(ctx, j, a, func(ctx context.Context, at crew.Place) (res turn.Result, land bool, err error) {
 		s.asks.Dir, s.asks.Env, s.asks.Review.Base = at.Dir, at.Env, at.Base
 		s.says, err = r.panel.Hold(ctx, s.asks)
-		land = s.says.Passed && s.says.Stuck == nil && s.says.Cut == "" && r.panel.Plan(t, s.asks.Review).Next(s.asks.Review.Phase) == ""
+		land = s.says.Passed && s.says.Stuck == nil && s.says.Cut == "" &&
+			r.panel.Plan(t, s.asks.Review).Next(s.asks.Review.Phase) == ""
 		return s.asks.Result(s.says, s.known), land, err
 	})
 	r.showSlots()
@@ -179,7 +184,8 @@ func (r *Run) reviewedBeside(ctx context.Context, from turned, d crew.Done, s *s
 	case len(d.Conflict) > 0:
 		n := r.tasks.Of(from.Task.ID)
 		r.sendBack(from.Task, n.Review.Verdicts)
-		goOn := rules.Decision{Action: rules.ActionContinue, Rule: "continue", Reason: "its work does not fit to what has landed meanwhile: its developer joins both sides"}
+		goOn := rules.Decision{Action: rules.ActionContinue, Rule: "continue",
+			Reason: "its work does not fit to what has landed meanwhile: its developer joins both sides"}
 		r.announceEnd(from.Result, goOn)
 		r.calls.Calls--
 		return goOn, r.d.State.SaveCalls(r.calls)

@@ -64,7 +64,8 @@ func (r *Run) obey(v hooks.Verdict, t task.Task) (d rules.Decision, goOn bool) {
 func (r *Run) after(ctx context.Context, res turn.Result, d rules.Decision) rules.Decision {
 	heed := func(v hooks.Verdict) {
 		good := d.Action == rules.ActionStop && d.Exit == rules.ExitComplete // a run that a hook aborts is not complete
-		if d.Action != rules.ActionStop && v.Skip && !res.Proof.After.IsDone(res.Task.ID) || v.Abort && (d.Action != rules.ActionStop || good) {
+		if d.Action != rules.ActionStop && v.Skip && !res.Proof.After.IsDone(res.Task.ID) || v.Abort &&
+			(d.Action != rules.ActionStop || good) {
 			if stop, _ := r.obey(v, res.Task); stop.Action == rules.ActionStop {
 				d = stop
 			}
@@ -75,7 +76,8 @@ func (r *Run) after(ctx context.Context, res turn.Result, d rules.Decision) rule
 	r.past.commit = hooks.Verdict{}
 	delete(r.past.held, res.Task.ID)
 	for _, p := range points.Of(res, r.tasks.Of(res.Task.ID).Aside.Why != "") {
-		heed(r.at(ctx, points.Moment{Point: p, From: res.Origin, Task: res.Task, More: func(f *hooks.Facts) { points.After(f, res, d) }}))
+		heed(r.at(ctx, points.Moment{Point: p, From: res.Origin, Task: res.Task,
+			More: func(f *hooks.Facts) { points.After(f, res, d) }}))
 	}
 	if len(r.hooks.Hooks) > 0 {
 		r.notes.Settle()
@@ -89,7 +91,8 @@ func (r *Run) after(ctx context.Context, res turn.Result, d rules.Decision) rule
 func (r *Run) mayMerge(j *crew.Job, commit string, files []string) (why string) {
 	ctx, done := r.inbox.AfterContext(j.Context()) // nobody else hears an abort meanwhile
 	defer done()
-	v := r.at(ctx, points.Moment{Point: hooks.PreMerge, From: j.Origin, Task: j.Task, More: points.Merge(commit, files)})
+	v := r.at(ctx, points.Moment{Point: hooks.PreMerge, From: j.Origin, Task: j.Task,
+		More: points.Merge(commit, files)})
 	if v.Why != "" {
 		r.past.held[j.Task.ID] = v
 	}
@@ -98,7 +101,8 @@ func (r *Run) mayMerge(j *crew.Job, commit string, files []string) (why string) 
 
 // merged runs the hooks after a commit has landed.
 func (r *Run) merged(ctx context.Context, d crew.Done, then rules.Decision) rules.Decision {
-	v := r.at(ctx, points.Moment{Point: hooks.PostMerge, From: d.Job.Origin, Task: d.Job.Task, More: points.Merge(d.Landed, d.Files)})
+	v := r.at(ctx, points.Moment{Point: hooks.PostMerge, From: d.Job.Origin, Task: d.Job.Task,
+		More: points.Merge(d.Landed, d.Files)})
 	if v.Abort && (then.Action != rules.ActionStop || then.Exit == rules.ExitComplete) {
 		then, _ = r.obey(v, d.Job.Task)
 	}
@@ -110,7 +114,8 @@ func (r *Run) merged(ctx context.Context, d crew.Done, then rules.Decision) rule
 func (r *Run) begun(ctx context.Context) (d rules.Decision, goOn bool) {
 	ctx, done := r.inbox.AfterContext(ctx)
 	defer done()
-	return r.obey(r.at(ctx, points.Moment{Point: hooks.RunStart, From: state.Origin{Run: r.d.RunID, Host: r.host}}), task.Task{})
+	return r.obey(r.at(ctx, points.Moment{Point: hooks.RunStart, From: state.Origin{Run: r.d.RunID, Host: r.host}}),
+		task.Task{})
 }
 
 // over runs the hooks of the end. They change nothing about it.

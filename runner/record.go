@@ -49,10 +49,12 @@ func (r *Run) announceEnd(res turn.Result, d rules.Decision) {
 	r.d.Log.Info("iteration ended", logs.KeyIteration, res.Origin.Iteration, logs.KeyOutcome, o.Class,
 		logs.KeyRule, d.Rule, logs.KeyReason, d.Reason, "files", res.Work.Change.Count, "call_seconds", res.Duration.Seconds())
 	for _, t := range res.Call.Advised {
-		r.d.Log.Warn("a compound command was denied although each part is allowed", "command", t.Arg, "add", argv.AllowEntry(t.Name, t.Arg))
+		r.d.Log.Warn("a compound command was denied although each part is allowed", "command", t.Arg, "add",
+			argv.AllowEntry(t.Name, t.Arg))
 	}
 	if res.Call.Leftover > 0 {
-		r.d.Log.Warn("ended processes that the agent left behind", "count", res.Call.Leftover, logs.KeyIteration, res.Origin.Iteration)
+		r.d.Log.Warn("ended processes that the agent left behind", "count", res.Call.Leftover, logs.KeyIteration,
+			res.Origin.Iteration)
 	}
 	r.showDecision(d)
 	r.out.Status(func(s *state.Status) { output.ShowEnd(s, res, logs.Redact(rules.LastError(res))) })
@@ -123,5 +125,6 @@ func (r *Run) moveBreaker(b state.Breaker) error {
 	if err := r.d.State.SaveBreaker(b); err != nil {
 		return err
 	}
-	return r.d.State.AddBreakerChange(state.BreakerChange{Timestamp: time.Now(), Loop: b.CurrentLoop, FromState: from, ToState: b.State, Reason: b.Reason})
+	return r.d.State.AddBreakerChange(state.BreakerChange{Timestamp: time.Now(), Loop: b.CurrentLoop, FromState: from,
+		ToState: b.State, Reason: b.Reason})
 }

@@ -177,15 +177,18 @@ type past struct {
 // New prepares a run; nothing is written yet.
 func New(o Options, d Deps) *Run {
 	host, _ := os.Hostname() // only a label
-	r := &Run{o: o, d: d, host: host, inbox: inbox.New(), tasks: ledger.Ledger{}, sittings: map[string]*sitting{}, plan: planbook.New(d.Dir, d.Plan, o.PlanOptions)}
+	r := &Run{o: o, d: d, host: host, inbox: inbox.New(), tasks: ledger.Ledger{}, sittings: map[string]*sitting{},
+		plan: planbook.New(d.Dir, d.Plan, o.PlanOptions)}
 	r.past.held = map[string]hooks.Verdict{}
 	r.plan.File.Edits, r.plan.Log, r.learned = d.PlanEdits, d.Log, lessons.Open(d.Dir, o.Choice)
 	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}
 	r.pool.Pace.Plan, _ = pace.Parse(o.Pace) // config took nothing else
-	r.hooks = hooks.Set{Hooks: d.Hooks, Dir: d.Dir, Plan: d.Plan, Env: d.Env, Filter: d.Filter, Sandbox: o.Contained, Kill: d.Kill, Asked: o.Asked(d.Agents)}
+	r.hooks = hooks.Set{Hooks: d.Hooks, Dir: d.Dir, Plan: d.Plan, Env: d.Env, Filter: d.Filter, Sandbox: o.Contained,
+		Kill: d.Kill, Asked: o.Asked(d.Agents)}
 	r.worker = r.newWorker(d.Env)
 	r.worker.Resize, r.worker.Begun = d.Resize, d.Begun
-	r.panel = &panel.Panel{Review: o.Review, Rows: o.JudgeRows, AIOS: o.AIOS, Dir: d.Dir, Env: d.Env, Filter: d.Filter, Sandbox: o.Contained, Idle: o.IdleTimeout,
+	r.panel = &panel.Panel{Review: o.Review, Rows: o.JudgeRows, AIOS: o.AIOS, Dir: d.Dir, Env: d.Env, Filter: d.Filter,
+		Sandbox: o.Contained, Idle: o.IdleTimeout,
 		Pool: &r.pool, Model: o.Model, Log: d.Log, Size: d.Size, Kill: d.Kill}
 	return r
 }
@@ -222,7 +225,8 @@ func (r *Run) Run(ctx context.Context) (Ending, error) {
 
 func (r *Run) ending(d rules.Decision) Ending {
 	p := r.plan.Counts
-	return Ending{Decision: d, RunID: r.d.RunID, Iterations: r.mem.Iterations, Usage: r.mem.Usage, Done: p.Done, Total: p.Total,
+	return Ending{Decision: d, RunID: r.d.RunID, Iterations: r.mem.Iterations, Usage: r.mem.Usage, Done: p.Done,
+		Total:    p.Total,
 		Findings: r.past.findings, Report: r.last.Proof.Report}
 }
 

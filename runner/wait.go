@@ -80,10 +80,12 @@ func (r *Run) lost(err error) {
 // pause waits for ralph resume, or for a wish to end.
 func (r *Run) pause(ctx context.Context) error {
 	r.out.Status(func(s *state.Status) {
-		s.Status, s.Phase, s.Reason, s.Pending = state.StatusPaused, "paused", "paused by "+r.inbox.Who(state.RequestPause), ""
+		s.Status, s.Phase, s.Reason, s.Pending = state.StatusPaused, "paused", "paused by "+
+			r.inbox.Who(state.RequestPause), ""
 	})
 	r.tell(state.Paused{})
-	err := r.sleep(ctx, time.Time{}, rules.Decision{Action: rules.ActionWait, Rule: "paused", Reason: r.inbox.Who(state.RequestPause)})
+	err := r.sleep(ctx, time.Time{}, rules.Decision{Action: rules.ActionWait, Rule: "paused",
+		Reason: r.inbox.Who(state.RequestPause)})
 	if ctx.Err() != nil { // a signal is no answer to the pause
 		r.inbox.Put(state.RequestPause)
 	}

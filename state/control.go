@@ -81,7 +81,8 @@ func Send(dir string, q Request) error {
 	}
 	kind, task := q.Split()
 	name := fmt.Sprintf("%020d-%d-%s", time.Now().UnixNano(), os.Getpid(), kind)
-	if err := renameio.WriteFile(filepath.Join(folder, name), []byte(task), 0o600, renameio.WithTempDir(folder)); err != nil {
+	if err := renameio.WriteFile(filepath.Join(folder, name), []byte(task), 0o600,
+		renameio.WithTempDir(folder)); err != nil {
 		return fmt.Errorf("send request: %w", err)
 	}
 	return nil

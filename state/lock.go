@@ -69,7 +69,8 @@ func acquireLock(path string, owner Owner) (*flock.Flock, error) {
 	if err := clearForeign(path); err != nil {
 		return nil, fmt.Errorf("lock project: %w", err)
 	}
-	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK), flock.SetPermissions(0o600))
+	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK),
+		flock.SetPermissions(0o600))
 	deadline := time.Now().Add(lockPatience)
 	for {
 		got, err := l.TryLock()

@@ -237,7 +237,8 @@ type Breaker struct {
 
 // Closed is the breaker after a run completed.
 func (b Breaker) Closed() Breaker {
-	return Breaker{State: BreakerClosed, LastChange: b.LastChange, LastProgressLoop: b.LastProgressLoop, TotalOpens: b.TotalOpens}
+	return Breaker{State: BreakerClosed, LastChange: b.LastChange, LastProgressLoop: b.LastProgressLoop,
+		TotalOpens: b.TotalOpens}
 }
 
 // BreakerChange is one line of .circuit_breaker_history.

@@ -150,7 +150,8 @@ func (w *Writer) removeTemporary() error {
 	if err != nil {
 		return fmt.Errorf("clear state: %w", err)
 	}
-	names := []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileAnalysis, fileSession, fileStatus, fileFlags, fileGitignore, fileOwn}
+	names := []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileAnalysis,
+		fileSession, fileStatus, fileFlags, fileGitignore, fileOwn}
 	for _, e := range entries {
 		stem := strings.TrimRight(e.Name(), "0123456789")
 		if stem == e.Name() || !strings.HasPrefix(stem, ".") || !slices.Contains(names, stem[1:]) {
@@ -298,7 +299,8 @@ func (w *Writer) ResetTasks() error {
 // ResetAll forgets everything that decides about the next run; logs and the
 // user's files stay.
 func (w *Writer) ResetAll() error {
-	names := []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileAnalysis, fileSession, fileStatus, fileBaseline, fileFlakes, fileOwn}
+	names := []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileAnalysis,
+		fileSession, fileStatus, fileBaseline, fileFlakes, fileOwn}
 	for _, name := range names {
 		if err := remove(w.path(name)); err != nil {
 			return err
@@ -331,7 +333,8 @@ func (w *Writer) write(name string, data []byte, mode fs.FileMode) error {
 	if old, err := readBounded(w.path(name)); err == nil && old != nil && bytes.Equal(old, data) {
 		return nil
 	}
-	err := renameio.WriteFile(w.path(name), data, mode, renameio.WithTempDir(w.dir), renameio.WithStaticPermissions(mode))
+	err := renameio.WriteFile(w.path(name), data, mode, renameio.WithTempDir(w.dir),
+		renameio.WithStaticPermissions(mode))
 	if err != nil {
 		return fmt.Errorf("write state: %w", err)
 	}

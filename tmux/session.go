@@ -95,7 +95,8 @@ func (c *Client) newSession(ctx context.Context, l Layout) (string, error) {
 	if err == nil || errors.Is(err, ErrDuplicate) || errors.Is(err, ErrNotInstalled) {
 		return out, err
 	}
-	if out, old := c.run(ctx, call{dir: l.Dir, start: true, args: true}, oldPane(base, l.Env, l.Monitor), stay); old == nil {
+	if out, old := c.run(ctx, call{dir: l.Dir, start: true, args: true}, oldPane(base, l.Env, l.Monitor),
+		stay); old == nil {
 		return out, nil
 	}
 	return "", err
@@ -108,7 +109,8 @@ func (c *Client) addRunner(ctx context.Context, l Layout, s *Session, stale []st
 		before = append(before, []string{"set-environment", "-t", s.ID, "-r", name})
 	}
 	var err error
-	s.Runner, err = c.split(ctx, l, before, splitting{target: s.Monitor, argv: l.Runner, before: true, wide: l.Width >= wide || l.Width <= 0})
+	s.Runner, err = c.split(ctx, l, before, splitting{target: s.Monitor, argv: l.Runner, before: true,
+		wide: l.Width >= wide || l.Width <= 0})
 	return err
 }
 
@@ -251,7 +253,8 @@ func (c *Client) Find(ctx context.Context, name string) (*Session, error) {
 		if len(words) != 5 {
 			return nil, fmt.Errorf("use tmux session %q: it was not opened by ralph", name)
 		}
-		return &Session{ID: words[0], Name: name, Runner: words[2], Monitor: words[3], mark: strings.Join(words[2:], " ")}, nil
+		return &Session{ID: words[0], Name: name, Runner: words[2], Monitor: words[3],
+			mark: strings.Join(words[2:], " ")}, nil
 	}
 	return nil, nil
 }

@@ -123,7 +123,8 @@ func (o Row) parseKind(text string) (any, bool) {
 		return items, ok && slices.IndexFunc(items, badItem) < 0 && (o.Takes == nil || o.Takes(items))
 	case Env:
 		items, ok := splitList(text)
-		return items, ok && !slices.ContainsFunc(items, func(item string) bool { return o.Valid != nil && !o.Valid(item) })
+		return items, ok && !slices.ContainsFunc(items,
+			func(item string) bool { return o.Valid != nil && !o.Valid(item) })
 	case Path:
 		return text, Printable(text)
 	default:
@@ -208,7 +209,8 @@ func badItem(item string) bool {
 
 // Printable is true for valid text without control characters other than tabs.
 func Printable(text string) bool {
-	return utf8.ValidString(text) && strings.IndexFunc(text, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) < 0
+	return utf8.ValidString(text) && strings.IndexFunc(text,
+		func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) < 0
 }
 
 // Store puts a value of Parse into a field.

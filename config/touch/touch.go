@@ -50,33 +50,41 @@ func (s Settings) Wanted() bool { return len(s.Notify)+len(s.Webhooks)+len(s.Rep
 func (s *Settings) Options() []option.Row {
 	const group = "In touch"
 	return []option.Row{{
-		Group: group, Key: "NOTIFY", YAML: "notify.to", Kind: option.List, Trust: true, Safe: []string{Desktop}, Secret: true, Field: &s.Notify,
+		Group: group, Key: "NOTIFY", YAML: "notify.to", Kind: option.List, Trust: true, Safe: []string{Desktop},
+		Secret: true, Field: &s.Notify,
 		Help: "Where notifications go: a comma list of shoutrrr addresses such as ntfy://ntfy.sh/my-topic, and desktop.",
 	}, {
-		Group: group, Key: "NOTIFY_ON", YAML: "notify.on", Kind: option.List, Default: "ended,halted,limited,question,review", Field: &s.NotifyOn,
+		Group: group, Key: "NOTIFY_ON", YAML: "notify.on", Kind: option.List,
+		Default: "ended,halted,limited,question,review", Field: &s.NotifyOn,
 		Help: "What you are told of: a comma list of " + strings.Join(Occasions(), ", ") + ".",
 	}, {
-		Group: group, Key: "NOTIFY_MILESTONE", YAML: "notify.milestone", Kind: option.Int, Default: "5", Min: "1", Max: "10000", Field: &s.Milestone,
+		Group: group, Key: "NOTIFY_MILESTONE", YAML: "notify.milestone", Kind: option.Int, Default: "5", Min: "1",
+		Max: "10000", Field: &s.Milestone,
 		Help: "Tasks done between two milestones.",
 	}, {
 		Group: group, Key: "NOTIFY_QUIET", YAML: "notify.quiet", Kind: option.String, Field: &s.Quiet,
 		Help: "Hours in which nothing is sent, such as 22:00-07:00: it is sent afterwards; empty means none.",
 	}, {
-		Group: group, Key: "WEBHOOKS", YAML: "webhooks.to", Kind: option.List, Trust: true, Secret: true, Field: &s.Webhooks,
-		Help: "Addresses that get events as JSON by POST: a comma list of http:// and https:// addresses.",
+		Group: group, Key: "WEBHOOKS", YAML: "webhooks.to", Kind: option.List, Trust: true, Secret: true,
+		Field: &s.Webhooks,
+		Help:  "Addresses that get events as JSON by POST: a comma list of http:// and https:// addresses.",
 	}, {
-		Group: group, Key: "WEBHOOK_SECRET", YAML: "webhooks.secret", Kind: option.String, Trust: true, Secret: true, Field: &s.WebhookSecret,
-		Help: "Key that signs webhooks (HMAC with SHA-256, as in Standard Webhooks); empty means that they are not signed.",
+		Group: group, Key: "WEBHOOK_SECRET", YAML: "webhooks.secret", Kind: option.String, Trust: true, Secret: true,
+		Field: &s.WebhookSecret,
+		Help:  "Key that signs webhooks (HMAC with SHA-256, as in Standard Webhooks); empty means that they are not signed.",
 	}, {
 		Group: group, Key: "WEBHOOK_EVENTS", YAML: "webhooks.events", Kind: option.List,
-		Default: "run_start,iteration_start,iteration_end,question,answer,task,decision,paused,run_end", Field: &s.WebhookEvents,
-		Help: "Kinds of events that webhooks get; docs/state.md lists them.",
+		Default: "run_start,iteration_start,iteration_end,question,answer,task,decision,paused,run_end",
+		Field:   &s.WebhookEvents,
+		Help:    "Kinds of events that webhooks get; docs/state.md lists them.",
 	}, {
-		Group: group, Key: "REPLIES", YAML: "replies.from", Kind: option.List, Trust: true, Secret: true, Field: &s.Replies,
-		Help: "Where you answer and control a run from: a comma list of ntfy:// and telegram:// addresses, as NOTIFY takes them, and webhook://127.0.0.1:PORT/PATH.",
+		Group: group, Key: "REPLIES", YAML: "replies.from", Kind: option.List, Trust: true, Secret: true,
+		Field: &s.Replies,
+		Help:  "Where you answer and control a run from: a comma list of ntfy:// and telegram:// addresses, as NOTIFY takes them, and webhook://127.0.0.1:PORT/PATH.",
 	}, {
-		Group: group, Key: "REPLY_TOKEN", YAML: "replies.token", Kind: option.String, Trust: true, Secret: true, Field: &s.ReplyToken,
-		Help: "First word of each reply, or the bearer token of a webhook, at least 8 characters; without it nothing is obeyed.",
+		Group: group, Key: "REPLY_TOKEN", YAML: "replies.token", Kind: option.String, Trust: true, Secret: true,
+		Field: &s.ReplyToken,
+		Help:  "First word of each reply, or the bearer token of a webhook, at least 8 characters; without it nothing is obeyed.",
 	}}
 }
 
@@ -85,7 +93,8 @@ func (s *Settings) Options() []option.Row {
 func (s Settings) Check(kinds []string) error {
 	for i, to := range s.Notify {
 		if to != Desktop && !strings.Contains(to, "://") {
-			return fmt.Errorf("NOTIFY: entry %d is not allowed: an address such as ntfy://ntfy.sh/my-topic, or desktop", i+1)
+			return fmt.Errorf("NOTIFY: entry %d is not allowed: an address such as ntfy://ntfy.sh/my-topic, or desktop",
+				i+1)
 		}
 	}
 	for i, to := range s.Webhooks {

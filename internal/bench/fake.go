@@ -23,7 +23,8 @@ func fakeAgent() {
 	out := bufio.NewWriterSize(os.Stdout, 64<<10)
 	fmt.Fprintln(out, `{"type":"system","subtype":"init","session_id":"s","model":"m"}`)
 	if os.Getenv(floodVar) != "" {
-		line := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` + strings.Repeat("All work and no play. ", 180) + `"}]},"session_id":"s"}` + "\n"
+		line := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` +
+			strings.Repeat("All work and no play. ", 180) + `"}]},"session_id":"s"}` + "\n"
 		for n := 0; n < floodBytes; n += len(line) {
 			_, _ = out.WriteString(line)
 		}

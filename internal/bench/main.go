@@ -178,7 +178,8 @@ func (b *bencher) startup() error {
 		if err != nil {
 			return err
 		}
-		b.add(figure{"start of " + strings.Join(c, " "), ms(t), "/bin/true " + ms(bare), "under " + ms(startBound), t >= startBound})
+		b.add(figure{"start of " + strings.Join(c, " "), ms(t), "/bin/true " + ms(bare), "under " + ms(startBound),
+			t >= startBound})
 	}
 	return nil
 }
@@ -192,7 +193,8 @@ func (b *bencher) project(name string, n int, git bool) (string, error) {
 			return "", err
 		}
 	}
-	for path, text := range map[string]string{".ralph/PROMPT.md": "Do it.\n", ".ralph/fix_plan.md": "- [ ] one\n- [ ] two\n"} {
+	for path, text := range map[string]string{".ralph/PROMPT.md": "Do it.\n",
+		".ralph/fix_plan.md": "- [ ] one\n- [ ] two\n"} {
 		if err := write(filepath.Join(dir, path), text); err != nil {
 			return "", err
 		}
@@ -200,7 +202,8 @@ func (b *bencher) project(name string, n int, git bool) (string, error) {
 	if !git {
 		return dir, nil
 	}
-	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=b", "-c", "user.email=b@localhost", "commit", "-qm", "files"}} {
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."},
+		{"-c", "user.name=b", "-c", "user.email=b@localhost", "commit", "-qm", "files"}} {
 		cmd := exec.Command("git", args...)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -223,10 +226,12 @@ func write(path, text string) error {
 
 // command is a run of n iterations with the fake agent.
 func (b *bencher) command(project string, n int, env ...string) *exec.Cmd {
-	cmd := exec.Command(filepath.Join(b.bin, "ralph"), "--headless", "--calls=1000000", "--max-iterations="+strconv.Itoa(n))
+	cmd := exec.Command(filepath.Join(b.bin, "ralph"), "--headless", "--calls=1000000",
+		"--max-iterations="+strconv.Itoa(n))
 	self, _ := os.Executable()
 	cmd.Dir = project
-	cmd.Env = append(os.Environ(), "CLAUDE_CODE_CMD="+self, "MAX_ITERATIONS_PER_TASK=0", "COOLDOWN_ON_ERROR=0s", fakeVar+"="+filepath.Join(project, ".ralph", "times"),
+	cmd.Env = append(os.Environ(), "CLAUDE_CODE_CMD="+self, "MAX_ITERATIONS_PER_TASK=0", "COOLDOWN_ON_ERROR=0s",
+		fakeVar+"="+filepath.Join(project, ".ralph", "times"),
 		"HOME="+b.dir, "XDG_STATE_HOME="+b.dir)
 	cmd.Env = append(cmd.Env, env...)
 	return cmd

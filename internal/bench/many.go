@@ -44,7 +44,8 @@ func (b *bencher) many() error {
 	}
 	memory := float64(s[3].kib) / float64(s[0].kib)
 	b.add(figure{"memory after 10,000 iterations", fmt.Sprintf("%.2f (%.1f MiB)", memory, mib(s[3].kib)),
-		fmt.Sprintf("after 1,000: %.1f MiB", mib(s[0].kib)), fmt.Sprintf("at most %.2f", manyBound), memory > manyBound})
+		fmt.Sprintf("after 1,000: %.1f MiB", mib(s[0].kib)), fmt.Sprintf("at most %.2f",
+			manyBound), memory > manyBound})
 	first, last := pace(s[0], s[1]), pace(s[2], s[3])
 	work := float64(last) / float64(first)
 	b.add(figure{"processor time of a late iteration", fmt.Sprintf("%.2f (%s)", work, ms(last)),

@@ -26,7 +26,9 @@ func (b *bencher) plan() error {
 	for _, p := range []struct{ name, head, line, between, tail string }{
 		{".ralph/fix_plan.md", "# Plan\n\n", "- [ ] T%d: build part %[1]d of it\n  - it works\n", "", ""},
 		{"prd.json", `{"userStories": [`, `{"id": "US-%d", "title": "Build part %[1]d", "priority": %[1]d, "acceptanceCriteria": ["it works"], "passes": false}`, ",\n", "]}\n"},
-		{".taskmaster/tasks/tasks.json", `{"tasks": [`, `{"id": %d, "title": "Build part %[1]d", "status": "pending", "dependencies": [], "subtasks": []}`, ",\n", "]}\n"},
+		{".taskmaster/tasks/tasks.json", `{"tasks": [`,
+			`{"id": %d, "title": "Build part %[1]d", "status": "pending", "dependencies": [], "subtasks": []}`, ",\n",
+			"]}\n"},
 		{".kiro/specs/a/tasks.md", "# Plan\n\n", "- [ ] %d. Build part %[1]d of it\n  - it works\n", "", ""},
 	} {
 		project := filepath.Join(b.dir, "plan-"+strings.ReplaceAll(p.name, "/", "_"))
@@ -69,7 +71,8 @@ func (b *bencher) onePlan(project, path string) error {
 	name := fmt.Sprintf("20,000 tasks in %s: ", list.Format)
 	b.add(figure{name + "read", ms(read), "", "at most " + ms(planBound), read > planBound})
 	b.add(figure{name + "edit", ms(edit), "", "at most " + ms(planBound), edit > planBound})
-	b.add(figure{name + "peak of ralph task next", fmt.Sprintf("%d MiB", memory), "", fmt.Sprintf("at most %d MiB", planMemoryBound), memory > planMemoryBound})
+	b.add(figure{name + "peak of ralph task next", fmt.Sprintf("%d MiB", memory), "",
+		fmt.Sprintf("at most %d MiB", planMemoryBound), memory > planMemoryBound})
 	return nil
 }
 

@@ -31,13 +31,16 @@ func (b *bencher) slots() error {
 	if err != nil {
 		return err
 	}
-	b.add(figure{"a task with PARALLEL=1", ms(plain / slotTasks), "in a worktree " + ms(one/slotTasks), "at most as long", plain > one})
+	b.add(figure{"a task with PARALLEL=1", ms(plain / slotTasks), "in a worktree " + ms(one/slotTasks),
+		"at most as long", plain > one})
 	least := slotWork * slotTasks / slotCount
 	ratio := float64(took) / float64(least)
 	b.add(figure{"12 tasks of 10 s in 4 slots", fmt.Sprintf("%.2f (%.1f s)", ratio, took.Seconds()),
-		fmt.Sprintf("the agents alone: %.1f s, load %s", least.Seconds(), load()), fmt.Sprintf("at most %.2f", slotBound), ratio > slotBound})
+		fmt.Sprintf("the agents alone: %.1f s, load %s", least.Seconds(), load()), fmt.Sprintf("at most %.2f",
+			slotBound), ratio > slotBound})
 	each := mib(kib-kibOne) / (slotCount - 1)
-	b.add(figure{"memory of another slot", fmt.Sprintf("%.1f MiB", each), fmt.Sprintf("with one: %.1f MiB", mib(kibOne)),
+	b.add(figure{"memory of another slot", fmt.Sprintf("%.1f MiB", each),
+		fmt.Sprintf("with one: %.1f MiB", mib(kibOne)),
 		fmt.Sprintf("under %d MiB", slotMemoryBound), each >= slotMemoryBound})
 	return nil
 }

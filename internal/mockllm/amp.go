@@ -15,11 +15,13 @@ func ampInternal(x *exchange) error {
 	answer := map[string]any{"ok": true, "result": map[string]any{}}
 	switch method {
 	case "getUserInfo":
-		answer["result"] = map[string]any{"id": "user_mock", "email": "mock@ralph.invalid", "username": "mock", "firstName": "Mock", "features": []any{}}
+		answer["result"] = map[string]any{"id": "user_mock", "email": "mock@ralph.invalid", "username": "mock",
+			"firstName": "Mock", "features": []any{}}
 	case "getCreditsByRequestId":
 		answer["result"] = map[string]any{"credits": 0.01}
 	case "getThread":
-		answer = map[string]any{"ok": false, "error": map[string]any{"code": "thread-not-found", "message": "no such thread"}}
+		answer = map[string]any{"ok": false, "error": map[string]any{"code": "thread-not-found",
+			"message": "no such thread"}}
 	}
 	writeJSON(x.w, http.StatusOK, answer)
 	return nil

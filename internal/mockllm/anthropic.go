@@ -81,7 +81,8 @@ func (x *exchange) anthropicBlocks(st Step) (blocks []map[string]any, stop strin
 	}
 	for _, t := range st.Tools {
 		name, input := x.call(t)
-		blocks = append(blocks, map[string]any{"type": "tool_use", "id": x.server.id("toolu"), "name": name, "input": input})
+		blocks = append(blocks, map[string]any{"type": "tool_use", "id": x.server.id("toolu"), "name": name,
+			"input": input})
 		stop = "tool_use"
 	}
 	return blocks, stop
@@ -115,7 +116,8 @@ func (x *exchange) anthropicStream(st Step, blocks []map[string]any, stop string
 		return
 	}
 	usage["output_tokens"] = total
-	send("message_delta", map[string]any{"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": usage})
+	send("message_delta", map[string]any{"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil},
+		"usage": usage})
 	send("message_stop", map[string]any{})
 }
 

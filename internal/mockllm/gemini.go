@@ -127,7 +127,8 @@ func geminiError(e *APIError) map[string]any {
 func geminiLimit(*Limit, time.Time, time.Time) *APIError {
 	const metric = "generativelanguage.googleapis.com/generate_content_free_tier_requests"
 	return &APIError{
-		Status: http.StatusTooManyRequests, Message: "You exceeded your current quota. Quota exceeded for metric: " + metric + ", limit: 250",
+		Status: http.StatusTooManyRequests, Message: "You exceeded your current quota. Quota exceeded for metric: " +
+			metric + ", limit: 250",
 		Extra: map[string]any{"details": []any{map[string]any{
 			"@type": "type.googleapis.com/google.rpc.QuotaFailure",
 			"violations": []any{map[string]any{"quotaMetric": metric, "quotaValue": "250",

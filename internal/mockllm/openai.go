@@ -29,7 +29,8 @@ func openaiError(e *APIError) map[string]any {
 func responsesLimit(_ *Limit, resetsAt, now time.Time) *APIError {
 	return &APIError{
 		Status: http.StatusTooManyRequests, Type: "usage_limit_reached", Message: "The usage limit has been reached",
-		Extra: map[string]any{"plan_type": "pro", "resets_at": resetsAt.Unix(), "resets_in_seconds": int(resetsAt.Sub(now).Seconds()) + 1},
+		Extra: map[string]any{"plan_type": "pro", "resets_at": resetsAt.Unix(),
+			"resets_in_seconds": int(resetsAt.Sub(now).Seconds()) + 1},
 	}
 }
 
@@ -43,6 +44,7 @@ func chatLimit(l *Limit, resetsAt, _ time.Time) *APIError {
 	}
 	return &APIError{
 		Status: http.StatusTooManyRequests, Type: "usage_limit_reached",
-		Message: fmt.Sprintf("Usage limit reached for %s. Your limit will reset at %s (UTC)", window, resetsAt.UTC().Format("2006-01-02 15:04:05")),
+		Message: fmt.Sprintf("Usage limit reached for %s. Your limit will reset at %s (UTC)", window,
+			resetsAt.UTC().Format("2006-01-02 15:04:05")),
 	}
 }

@@ -74,13 +74,15 @@ func openaiResponses(x *exchange) error {
 // responsesItems returns the content of the answer.
 func (x *exchange) responsesItems(st Step) (items []map[string]any) {
 	if st.Text != "" {
-		items = append(items, map[string]any{"type": "message", "id": x.server.id("msg"), "role": "assistant", "status": "completed",
+		items = append(items, map[string]any{"type": "message", "id": x.server.id("msg"), "role": "assistant",
+			"status":  "completed",
 			"content": []any{map[string]any{"type": "output_text", "text": st.Text, "annotations": []any{}}}})
 	}
 	for _, t := range st.Tools {
 		name, input := x.call(t)
-		items = append(items, map[string]any{"type": "function_call", "id": x.server.id("fc"), "call_id": x.server.id("call"),
-			"status": "completed", "name": name, "arguments": compact(input)})
+		items = append(items, map[string]any{"type": "function_call", "id": x.server.id("fc"),
+			"call_id": x.server.id("call"),
+			"status":  "completed", "name": name, "arguments": compact(input)})
 	}
 	return items
 }

@@ -102,7 +102,8 @@ func (q *query) echo(pattern string) string {
 
 func reminder(text string) bool {
 	text = strings.TrimSpace(text)
-	return slices.ContainsFunc([]string{"<system-reminder>", "<environment_context>", "<session_context>", "# User State"},
+	return slices.ContainsFunc([]string{"<system-reminder>", "<environment_context>", "<session_context>",
+		"# User State"},
 		func(start string) bool { return strings.HasPrefix(text, start) })
 }
 

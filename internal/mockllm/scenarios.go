@@ -31,9 +31,11 @@ RECOMMENDATION: go on
 func Work(number int, last bool) []Step {
 	file := fmt.Sprintf("task%d.txt", number)
 	return []Step{
-		{Text: "I write " + file + ".", Tools: []Tool{{Name: "write", Path: file, Content: fmt.Sprintf("task %d\n", number)}}},
+		{Text: "I write " + file + ".", Tools: []Tool{{Name: "write", Path: file,
+			Content: fmt.Sprintf("task %d\n", number)}}},
 		{Tools: []Tool{{Name: "bash", Command: fmt.Sprintf(
-			"sed '/- \\[ \\] task %d/s/\\[ \\]/[x]/' .ralph/fix_plan.md >plan.new && mv plan.new .ralph/fix_plan.md", number)}}},
+			"sed '/- \\[ \\] task %d/s/\\[ \\]/[x]/' .ralph/fix_plan.md >plan.new && mv plan.new .ralph/fix_plan.md",
+			number)}}},
 		{Text: file + " is written and the box ticked." + StatusBlock(last)},
 	}
 }
@@ -61,7 +63,8 @@ func Builtin() map[string]Scenario {
 			{Text: "The command is done." + StatusBlock(false)},
 		}}}
 	}
-	tooMany := &APIError{Status: http.StatusTooManyRequests, Type: "rate_limit_error", Message: "Number of requests has exceeded your per-minute rate limit"}
+	tooMany := &APIError{Status: http.StatusTooManyRequests, Type: "rate_limit_error",
+		Message: "Number of requests has exceeded your per-minute rate limit"}
 	overloaded := &APIError{Status: 529, Type: "overloaded_error", Message: "Overloaded"}
 	badKey := &APIError{Status: http.StatusUnauthorized, Type: "authentication_error", Message: "invalid x-api-key"}
 	one := Plan(1)
@@ -73,8 +76,10 @@ func Builtin() map[string]Scenario {
 		"529":        After(one, Step{Error: overloaded, Times: 2}),
 		"401":        After(one, Step{Error: badKey, Times: -1}),
 		// Claude Code asks once more, without streaming, before it counts a retry.
-		"drop":         After(one, Step{Text: "This is cut off in the middle of a sentence.", Cut: &Cut{After: 4}, Times: 2}),
-		"hang":         After(one, Step{Text: "This falls silent in the middle of a sentence.", Cut: &Cut{After: 4, Hang: true}, Times: -1}),
+		"drop": After(one, Step{Text: "This is cut off in the middle of a sentence.", Cut: &Cut{After: 4},
+			Times: 2}),
+		"hang": After(one, Step{Text: "This falls silent in the middle of a sentence.",
+			Cut: &Cut{After: 4, Hang: true}, Times: -1}),
 		"stream-error": After(one, Step{Text: "Then the server fails.", StreamError: overloaded}),
 		"denied":       bash("curl -s http://127.0.0.1:9/"),
 		"long-tool":    bash("(setsid sleep 600 &); sleep 600"), // Claude Code ends only the second

@@ -42,7 +42,8 @@ func draw(w io.Writer, rows [][]cell) {
 		columns = max(columns, len(row))
 	}
 	width, height := float64(columns)*cellWidth+2*margin, float64(len(rows))*cellHeight+2*margin
-	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f">`+"\n", width, height, width, height)
+	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f">`+"\n",
+		width, height, width, height)
 	fmt.Fprintf(w, `<style>text{font:%gpx ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace}rect{shape-rendering:crispEdges}</style>`+"\n", fontSize)
 	fmt.Fprintf(w, `<rect width="100%%" height="100%%" rx="6" fill="%s"/>`+"\n", background)
 	for y, row := range rows {
@@ -71,7 +72,8 @@ func drawRun(w io.Writer, at place, cells []cell) {
 	fg, bg := s.colors()
 	width := float64(len(cells)) * cellWidth
 	if bg != background {
-		fmt.Fprintf(w, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`+"\n", at.x, at.y, width, cellHeight, bg)
+		fmt.Fprintf(w, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`+"\n", at.x, at.y, width,
+			cellHeight, bg)
 	}
 	opacity := ""
 	if s.dim {
@@ -111,7 +113,8 @@ func drawText(w io.Writer, at place, cells []cell, opacity string) {
 		weight = ` font-weight="bold"`
 	}
 	fg, _ := cells[0].style.colors()
-	fmt.Fprintf(w, `<text x="%.1f" y="%.1f" textLength="%.1f" lengthAdjust="spacingAndGlyphs" fill="%s"%s%s>%s</text>`+"\n",
+	fmt.Fprintf(w, `<text x="%.1f" y="%.1f" textLength="%.1f" lengthAdjust="spacingAndGlyphs" fill="%s"%s%s>%s</text>`+
+		"\n",
 		at.x+float64(first)*cellWidth, at.y+cellHeight*0.76, float64(last-first)*cellWidth, fg, weight, opacity,
 		strings.ReplaceAll(html.EscapeString(text.String()), " ", "\u00a0"))
 }

@@ -24,9 +24,12 @@ func Run(now time.Time) (view.Snapshot, []state.Event) {
 		Usage:   state.Usage{InputTokens: 1_180_000, OutputTokens: 84_300, CacheReadTokens: 9_950_000, CostUSD: 3.41},
 		Breaker: state.BreakerStatus{State: state.BreakerClosed},
 		EndsWhen: []state.Bound{
-			{Name: "no progress", Most: 3}, {Name: "same error", Have: 1, Most: 5}, {Name: "denials", Most: 2}, {Name: "claims", Have: 1, Most: 2},
-			{Name: "test-only", Most: 3}, {Name: "attempts of this task", Have: 1, Most: 10}, {Name: "failed checks of this task", Most: 4},
-			{Name: "iterations", Have: 6, Most: 50}, {Name: state.BoundDuration, Most: 8 * 3600}, {Name: state.BoundCost, Most: 20},
+			{Name: "no progress", Most: 3}, {Name: "same error", Have: 1, Most: 5}, {Name: "denials", Most: 2},
+			{Name: "claims", Have: 1, Most: 2},
+			{Name: "test-only", Most: 3}, {Name: "attempts of this task", Have: 1, Most: 10},
+			{Name: "failed checks of this task", Most: 4},
+			{Name: "iterations", Have: 6, Most: 50}, {Name: state.BoundDuration, Most: 8 * 3600},
+			{Name: state.BoundCost, Most: 20},
 		},
 	}
 	s := view.Snapshot{
@@ -132,6 +135,7 @@ func Checking(now time.Time) (view.Snapshot, []state.Event) {
 			"--- FAIL: TestList (0.00s)\n--- FAIL: TestPage (0.00s)"}})
 	said(13*time.Second, state.Finding{Source: state.FoundByAudit, Name: "fewer tests", File: "src/api/list_test.go",
 		Text: "2 tests fewer than before", Answer: "the tick was taken back"})
-	said(11*time.Second, state.Finding{Source: state.FoundByChecks, Text: "lint: flaky: passed in the second of two runs"})
+	said(11*time.Second, state.Finding{Source: state.FoundByChecks,
+		Text: "lint: flaky: passed in the second of two runs"})
 	return s.Settled(), all
 }

@@ -56,7 +56,8 @@ var build = sync.OnceValues(func() (string, error) {
 	if _, err := os.Stat(built); err == nil {
 		return dir, nil
 	}
-	out, err := exec.Command("go", "build", "-o", dir+"/", "ralph/cmd/ralph", "ralph/cmd/ralph-monitor", "ralph/cmd/ralph-status", "ralph/cmd/ralph-hub").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", dir+"/", "ralph/cmd/ralph", "ralph/cmd/ralph-monitor",
+		"ralph/cmd/ralph-status", "ralph/cmd/ralph-hub").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build programs: %w\n%s", err, out)
 	}
@@ -74,14 +75,16 @@ func GitMain(m *testing.M) int {
 	config := filepath.Join(home, "gitconfig")
 	for k, v := range map[string]string{
 		"HOME": home, "XDG_CONFIG_HOME": home, "GIT_CONFIG_GLOBAL": config, "GIT_CONFIG_NOSYSTEM": "1",
-		"GIT_AUTHOR_NAME": "t", "GIT_AUTHOR_EMAIL": "t@example.org", "GIT_COMMITTER_NAME": "t", "GIT_COMMITTER_EMAIL": "t@example.org",
+		"GIT_AUTHOR_NAME": "t", "GIT_AUTHOR_EMAIL": "t@example.org", "GIT_COMMITTER_NAME": "t",
+		"GIT_COMMITTER_EMAIL":     "t@example.org",
 		"GIT_CEILING_DIRECTORIES": os.TempDir(),
 	} {
 		if err := os.Setenv(k, v); err != nil {
 			panic(err)
 		}
 	}
-	if err := os.WriteFile(config, []byte("[init]\n\tdefaultBranch = main\n[protocol \"file\"]\n\tallow = always\n"), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte("[init]\n\tdefaultBranch = main\n[protocol \"file\"]\n\tallow = always\n"),
+		0o600); err != nil {
 		panic(err)
 	}
 	return m.Run()

@@ -14,10 +14,13 @@ import (
 func Globs() []string { return slices.Clone(globs()) }
 
 var globs = sync.OnceValue(func() []string {
-	return []string{"*TOKEN", "*TOKEN_*", "*API_TOKENS", "*ACCESS_TOKENS", "*SECRET", "*SECRETS", "*SECRET_*", "*SECRETKEY*",
+	return []string{"*TOKEN", "*TOKEN_*", "*API_TOKENS", "*ACCESS_TOKENS", "*SECRET", "*SECRETS", "*SECRET_*",
+		"*SECRETKEY*",
 		"*PASSWORD*", "*PASSWD", "PASS", "*_PASS", "DBPASS", "*_DBPASS", "SSHPASS", "*PASSPHRASE", "*_PWD",
-		"*API_KEY*", "*APIKEY*", "*ACCESS_KEY*", "*ACCESSKEY", "*PRIVATE_KEY*", "*PRIVATEKEY", "*_MASTER_KEY", "*_ADMIN_KEY",
-		"*SIGNING_KEY", "*ENCRYPTION_KEY", "*_STORAGE_KEY", "*_ACCOUNT_KEY", "ACCOUNTKEY", "*_SERVICE_KEY", "*_SERVICE_ROLE_KEY",
+		"*API_KEY*", "*APIKEY*", "*ACCESS_KEY*", "*ACCESSKEY", "*PRIVATE_KEY*", "*PRIVATEKEY", "*_MASTER_KEY",
+		"*_ADMIN_KEY",
+		"*SIGNING_KEY", "*ENCRYPTION_KEY", "*_STORAGE_KEY", "*_ACCOUNT_KEY", "ACCOUNTKEY", "*_SERVICE_KEY",
+		"*_SERVICE_ROLE_KEY",
 		"SSH_KEY", "*_SSH_KEY", "DEPLOY_KEY", "*_DEPLOY_KEY", "JWT_KEY", "*_JWT_KEY",
 		"CREDENTIALS", "*_CREDENTIALS", "*_PAT", "*_AUTH", "*_AUTH_CONFIG",
 		"DATABASE_URL", "*CONNECTION_STRING",

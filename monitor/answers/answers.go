@@ -92,7 +92,8 @@ func (p *Page) answer() Act {
 
 // Draw draws the selected question, with the others around it in a line each.
 func (p *Page) Draw(c canvas.Canvas) {
-	c.Title(canvas.Title{Name: "Questions", Key: "u", Focused: true, Right: fmt.Sprintf("%d of %d", p.selected+1, len(p.all))})
+	c.Title(canvas.Title{Name: "Questions", Key: "u", Focused: true,
+		Right: fmt.Sprintf("%d of %d", p.selected+1, len(p.all))})
 	c = c.Rows(1, c.H-1)
 	type row struct {
 		x     int

@@ -27,7 +27,8 @@ func (p *Page) Draw(c canvas.Canvas, m *view.Model, now time.Time) {
 	t := p.task()
 	switch {
 	case p.open && t != nil:
-		c.Title(canvas.Title{Name: "Task", Key: "t", Focused: true, Right: fmt.Sprintf("%s of %s", count(p.selected+1), count(len(p.shown)))})
+		c.Title(canvas.Title{Name: "Task", Key: "t", Focused: true,
+			Right: fmt.Sprintf("%s of %s", count(p.selected+1), count(len(p.shown)))})
 		p.row = drawText(c.Rows(1, c.H-1), p.details(t, m, now), p.row)
 		p.height = c.H - 1
 	case c.W >= twoColumns && t != nil:

@@ -47,7 +47,8 @@ func Read(data []byte) ([]Task, error) {
 	for i := range all {
 		t := &all[i]
 		t.Title = termtext.Line(t.Title)
-		for _, s := range []*string{&t.State, &t.Word, &t.Why, &t.Category, &t.Agent, &t.Model, &t.AgentFrom, &t.File, &t.Section} {
+		for _, s := range []*string{&t.State, &t.Word, &t.Why, &t.Category, &t.Agent, &t.Model, &t.AgentFrom, &t.File,
+			&t.Section} {
 			*s = termtext.Line(*s)
 		}
 	}
@@ -64,7 +65,8 @@ func (t *Task) named() {
 	}
 	words := strings.FieldsFunc(t.Title, func(r rune) bool { return strings.ContainsRune(" *:()[]", r) })
 	t.name = t.Title
-	if known := len(words) > 0 && words[0] == t.ID || len(t.ID) > 2 && slices.Contains(words, t.ID); !known && !view.Computed(t.ID) {
+	if known := len(words) > 0 && words[0] == t.ID || len(t.ID) > 2 && slices.Contains(words, t.ID); !known &&
+		!view.Computed(t.ID) {
 		t.name = termtext.Line(t.ID) + "  " + t.Title
 	}
 }
@@ -130,13 +132,15 @@ type text struct {
 // details says all that is known about a task.
 func (p *Page) details(t *Task, m *view.Model, now time.Time) (all []text) {
 	mark, tone := summary.TaskMark(t.State)
-	all = append(all, text{text: t.name, bold: true}, text{text: view.Join(" · ", mark+" "+t.State, t.Why, p.about(t)), tone: tone})
+	all = append(all, text{text: t.name, bold: true},
+		text{text: view.Join(" · ", mark+" "+t.State, t.Why, p.about(t)), tone: tone})
 	place := t.File
 	if t.Line > 0 {
 		place = view.Join(" ", t.File, fmt.Sprintf("line %d", t.Line))
 	}
 	for _, field := range []struct{ name, value string }{
-		{"category", t.Category}, {"section", t.Section}, {"tags", strings.Join(t.Tags, ", ")}, {"needs", strings.Join(t.DependsOn, ", ")},
+		{"category", t.Category}, {"section", t.Section}, {"tags", strings.Join(t.Tags, ", ")},
+		{"needs", strings.Join(t.DependsOn, ", ")},
 		{"agent", t.workerFrom()}, {"place", place},
 	} {
 		if field.value != "" {
@@ -189,7 +193,8 @@ func (p *Page) about(t *Task) string {
 // history lists the iterations of this run that worked on a task.
 func (p *Page) history(t *Task, m *view.Model, now time.Time) []text {
 	w := p.work[t.ID]
-	heading := view.Join(" · ", "History", view.Prefix("attempts ", number(max(t.Attempts, len(w.turns)))), w.span(now), view.Dollars(w.cost))
+	heading := view.Join(" · ", "History", view.Prefix("attempts ", number(max(t.Attempts, len(w.turns)))), w.span(now),
+		view.Dollars(w.cost))
 	all := []text{{}, {text: heading, bold: true}}
 	if len(w.turns) == 0 {
 		return append(all, text{text: "no turn of this run has worked on it", dim: true})
@@ -199,9 +204,11 @@ func (p *Page) history(t *Task, m *view.Model, now time.Time) []text {
 			continue
 		}
 		row := summary.Row(m, i, now)
-		all = append(all, text{text: view.Join("  ", fmt.Sprintf("%4d %s %8s", row.Number, row.Mark, row.Duration), row.Cost, row.Text), tone: row.Tone})
+		all = append(all, text{text: view.Join("  ", fmt.Sprintf("%4d %s %8s", row.Number, row.Mark, row.Duration),
+			row.Cost, row.Text), tone: row.Tone})
 		it := &m.Run.Iterations[i]
-		for _, why := range append([]string{view.Unless("continue", it.Rule) + view.Prefix(": ", it.Reason)}, it.Findings...) {
+		for _, why := range append([]string{view.Unless("continue", it.Rule) + view.Prefix(": ", it.Reason)},
+			it.Findings...) {
 			if why = strings.TrimPrefix(termtext.Line(why), ": "); why != "" && !it.Running() {
 				all = append(all, text{text: "       " + why, dim: true})
 			}

@@ -41,7 +41,8 @@ func (s Screen) Run(ctx context.Context) (chosen string, err error) {
 	if s.Screen != nil {
 		app.SetScreen(s.Screen)
 	}
-	v := &shown{Screen: s, rows: s.Rows(), head: tview.NewTextView(), table: tview.NewTable().SetFixed(1, 0).SetSelectable(true, false)}
+	v := &shown{Screen: s, rows: s.Rows(), head: tview.NewTextView(),
+		table: tview.NewTable().SetFixed(1, 0).SetSelectable(true, false)}
 	foot := tview.NewTextView().SetText(keys).SetTextColor(tcell.ColorDefault)
 	v.head.SetTextColor(tcell.ColorDefault)
 	for _, box := range []*tview.Box{v.table.Box, v.head.Box, foot.Box} {
@@ -67,7 +68,8 @@ func (s Screen) Run(ctx context.Context) (chosen string, err error) {
 		}
 		return false
 	})
-	app.SetRoot(tview.NewFlex().SetDirection(tview.FlexRow).AddItem(v.head, 1, 0, false).AddItem(v.table, 0, 1, true).AddItem(foot, 1, 0, false), true)
+	app.SetRoot(tview.NewFlex().SetDirection(tview.FlexRow).AddItem(v.head, 1, 0, false).AddItem(v.table, 0, 1,
+		true).AddItem(foot, 1, 0, false), true)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var looking atomic.Bool

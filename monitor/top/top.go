@@ -46,15 +46,19 @@ func Living(projects []string, now time.Time) []Row {
 		m := view.Model{Snapshot: s}
 		st := s.Status
 		rows = append(rows, Row{
-			Run: cmp.Or(s.Owner.RunID, st.RunID), Project: dir, Status: s.State, PID: s.Owner.PID, Task: st.Task.Title, Done: st.Task.Done, Total: st.Task.Total,
-			Iteration: m.Iteration(), Agent: st.Agent, Model: st.Model, USD: st.Usage.CostUSD, Reason: s.Wait.Reason, StartedAt: st.StartedAt, WakeAt: s.Wait.Until,
+			Run: cmp.Or(s.Owner.RunID, st.RunID), Project: dir, Status: s.State, PID: s.Owner.PID, Task: st.Task.Title,
+			Done: st.Task.Done, Total: st.Task.Total,
+			Iteration: m.Iteration(), Agent: st.Agent, Model: st.Model, USD: st.Usage.CostUSD, Reason: s.Wait.Reason,
+			StartedAt: st.StartedAt, WakeAt: s.Wait.Until,
 		})
 	}
 	urgent := func(r Row) int {
-		return 1 + slices.Index([]string{state.StatusPaused, state.StatusWaiting, state.StatusRunning, view.StateStarting}, r.Status)
+		return 1 + slices.Index([]string{state.StatusPaused, state.StatusWaiting, state.StatusRunning,
+			view.StateStarting}, r.Status)
 	}
 	slices.SortStableFunc(rows, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(urgent(a), urgent(b)), a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.Project, b.Project))
+		return cmp.Or(cmp.Compare(urgent(a), urgent(b)), a.StartedAt.Compare(b.StartedAt),
+			cmp.Compare(a.Project, b.Project))
 	})
 	return rows
 }

@@ -44,8 +44,10 @@ func (l *Limits) apply() error {
 // (even CAP_PERFMON lets it read their environment), mounting, devices, modules.
 // The child gets what this thread has, since this thread starts it.
 func dropPowers() error {
-	for _, power := range []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_PTRACE, unix.CAP_PERFMON, unix.CAP_BPF, unix.CAP_CHECKPOINT_RESTORE,
-		unix.CAP_SYS_MODULE, unix.CAP_SYS_RAWIO, unix.CAP_SYS_BOOT, unix.CAP_MKNOD, unix.CAP_SYS_CHROOT, unix.CAP_NET_ADMIN,
+	for _, power := range []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_PTRACE, unix.CAP_PERFMON, unix.CAP_BPF,
+		unix.CAP_CHECKPOINT_RESTORE,
+		unix.CAP_SYS_MODULE, unix.CAP_SYS_RAWIO, unix.CAP_SYS_BOOT, unix.CAP_MKNOD, unix.CAP_SYS_CHROOT,
+		unix.CAP_NET_ADMIN,
 		unix.CAP_DAC_READ_SEARCH, unix.CAP_SYSLOG, unix.CAP_AUDIT_CONTROL, unix.CAP_MAC_ADMIN, unix.CAP_MAC_OVERRIDE} {
 		err := unix.Prctl(unix.PR_CAPBSET_DROP, power, 0, 0, 0)
 		if err != nil && !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.EINVAL) { // not root; unknown to an older kernel

@@ -228,7 +228,8 @@ func Is(path string) bool {
 		return false
 	}
 	entries, err := os.ReadDir(path)
-	return err == nil && (len(entries) == 0 || len(entries) == 1 && Ignore(filepath.Join(path, entries[0].Name())).Unchanged())
+	return err == nil && (len(entries) == 0 || len(entries) == 1 &&
+		Ignore(filepath.Join(path, entries[0].Name())).Unchanged())
 }
 
 // IgnoreName is the name of the file that lists what git leaves out.

@@ -97,7 +97,8 @@ func unfinished(last string, f Facts) string {
 	}
 	if !t.Done() && !said.Claims(last, t) {
 		return fmt.Sprintf("Your task %q is still open in %s. Finish it, check it and mark it as done. "+
-			"If you cannot, end with STATUS: BLOCKED and say in RECOMMENDATION what is missing.", head(t.Title, 200), f.Plan.Name)
+			"If you cannot, end with STATUS: BLOCKED and say in RECOMMENDATION what is missing.", head(t.Title,
+			200), f.Plan.Name)
 	}
 	if len(f.Checks) > 0 && slices.Contains([]string{"FAILING", "NOT_RUN"}, signal.Tests) {
 		return fmt.Sprintf("You report TESTS_STATUS: %s, but the task counts only if these checks pass. Run them, and mend what fails:\n%s",
@@ -109,7 +110,8 @@ func unfinished(last string, f Facts) string {
 // BeforeTool is the answer before a tool call; nil: the CLI decides as without it.
 func BeforeTool(in Input, f Facts) any {
 	decide := func(decision, why string) any {
-		return map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": why}}
+		return map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": "PreToolUse",
+			"permissionDecision": decision, "permissionDecisionReason": why}}
 	}
 	if in.Tool == "AskUserQuestion" {
 		return decide("deny", "Nobody is here to answer now, but ralph has noted the question for the user. End this turn with STATUS: BLOCKED: "+
@@ -118,7 +120,8 @@ func BeforeTool(in Input, f Facts) any {
 	if why := refuse(in); why != "" {
 		return decide("deny", "ralph refuses this: "+why)
 	}
-	if in.Tool == "Bash" && (slices.Contains(f.Checks, strings.TrimSpace(in.Args.Command)) || OnlyReads(in.Args.Command)) {
+	if in.Tool == "Bash" && (slices.Contains(f.Checks, strings.TrimSpace(in.Args.Command)) ||
+		OnlyReads(in.Args.Command)) {
 		return decide("allow", "ralph allows commands that only read, and the checks of the project")
 	}
 	return nil

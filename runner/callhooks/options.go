@@ -31,7 +31,8 @@ func (o *Wanted) Options() []option.Row {
 		Kind: option.Bool, Default: "false", Field: &o.HookStop,
 		Help: "When Claude Code wants to stop although the plan or its own report says that the task is not finished, let it continue in the same call.",
 	}, {
-		Group: "Hooks", Key: "MAX_CONTINUATIONS", Flag: "max-continuations", Arg: "N", YAML: "agent_hooks.max_continuations",
+		Group: "Hooks", Key: "MAX_CONTINUATIONS", Flag: "max-continuations", Arg: "N",
+		YAML: "agent_hooks.max_continuations",
 		Kind: option.Int, Default: "5", Min: "0", Max: "8", Field: &o.MaxContinuations,
 		Help: "How often HOOK_STOP lets one call continue; 0 means never, and 8 is what Claude Code itself allows.",
 	}, {

@@ -43,7 +43,8 @@ func (o *Wanted) rows() []row {
 	return []row{
 		{"Stop", "", Stop, seconds, o.HookStop && o.MaxContinuations > 0},
 		{"PostToolUse", "Edit|Write|MultiEdit|NotebookEdit", PostToolUse, lintSeconds, o.HookLint != ""},
-		{"PreToolUse", "Bash|Write|Edit|MultiEdit|NotebookEdit|AskUserQuestion", PreToolUse, seconds, o.HookAutoApprove},
+		{"PreToolUse", "Bash|Write|Edit|MultiEdit|NotebookEdit|AskUserQuestion", PreToolUse, seconds,
+			o.HookAutoApprove},
 	}
 }
 

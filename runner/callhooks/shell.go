@@ -11,7 +11,8 @@ import (
 )
 
 // reading are programs that only read, whatever their arguments say.
-var reading = []string{"basename", "cat", "cmp", "cut", "diff", "dirname", "du", "echo", "false", "file", "grep", "head", "ls", "nl",
+var reading = []string{"basename", "cat", "cmp", "cut", "diff", "dirname", "du", "echo", "false", "file", "grep",
+	"head", "ls", "nl",
 	"pwd", "realpath", "stat", "tail", "test", "tr", "true", "wc", "which"}
 
 // readingGit are subcommands of git that only read.
@@ -35,7 +36,8 @@ func OnlyReads(command string) bool {
 		case *syntax.DblQuoted:
 			ok = ok && !n.Dollar
 		case *syntax.Redirect:
-			ok = ok && (n.Op == syntax.DplOut && n.Word.Lit() == "1" || n.Op == syntax.RdrOut && n.Word.Lit() == "/dev/null")
+			ok = ok && (n.Op == syntax.DplOut && n.Word.Lit() == "1" || n.Op == syntax.RdrOut &&
+				n.Word.Lit() == "/dev/null")
 		case *syntax.CallExpr:
 			ok = ok && len(n.Assigns) == 0 && readsOnly(n.Args)
 		default: // expansions, substitutions, loops, functions
@@ -96,7 +98,8 @@ func text(w *syntax.Word) (word string, literal bool) {
 func leaves(word string) bool {
 	_, value, _ := strings.Cut(word, "=")
 	for _, w := range []string{word, value} {
-		if strings.HasPrefix(w, "/") && w != "/dev/null" || strings.HasPrefix(w, "~") || strings.Contains(w, "..") || strings.HasPrefix(filepath.Base(w), ".env") {
+		if strings.HasPrefix(w, "/") && w != "/dev/null" || strings.HasPrefix(w, "~") || strings.Contains(w, "..") ||
+			strings.HasPrefix(filepath.Base(w), ".env") {
 			return true
 		}
 	}
@@ -153,7 +156,8 @@ var through = []string{"command", "env", "exec", "nice", "nohup", "time", "timeo
 func refuseCommand(words []string) string {
 	for len(words) > 1 && slices.Contains(through, filepath.Base(words[0])) {
 		words = words[1:]
-		for len(words) > 0 && (strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=") || strings.Trim(words[0], "0123456789smh") == "") {
+		for len(words) > 0 && (strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=") ||
+			strings.Trim(words[0], "0123456789smh") == "") {
 			words = words[1:]
 		}
 	}
@@ -169,9 +173,11 @@ func refuseCommand(words []string) string {
 		return "it takes the rights of another user"
 	case slices.Contains([]string{"shutdown", "reboot", "halt", "poweroff"}, name), strings.HasPrefix(name, "mkfs"):
 		return "it is about the whole machine"
-	case name == "dd" && slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "of=/dev/") && a != "of=/dev/null" }):
+	case name == "dd" && slices.ContainsFunc(args,
+		func(a string) bool { return strings.HasPrefix(a, "of=/dev/") && a != "of=/dev/null" }):
 		return "it writes to a device"
-	case name == "rm" && recursive(args) && has("/", "/*", "~", "~/", "$HOME", "${HOME}", "$HOME/", ".", "./", "..", "*", "./*", ".git", ".git/", ".ralph", ".ralph/"):
+	case name == "rm" && recursive(args) && has("/", "/*", "~", "~/", "$HOME", "${HOME}", "$HOME/", ".", "./", "..",
+		"*", "./*", ".git", ".git/", ".ralph", ".ralph/"):
 		return "it deletes far more than a task needs"
 	case name == "git":
 		return refuseGit(args)
@@ -181,7 +187,8 @@ func refuseCommand(words []string) string {
 
 func recursive(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
-		return a == "--recursive" || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.ContainsAny(a, "rR")
+		return a == "--recursive" || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") &&
+			strings.ContainsAny(a, "rR")
 	})
 }
 
@@ -202,10 +209,12 @@ func refuseGit(args []string) string {
 	}
 	const loses = "it can take away work that is not committed"
 	switch {
-	case sub == "reset" && has("--hard"), sub == "clean" && !has("-n", "--dry-run"), sub == "stash" && !has("list", "show"),
+	case sub == "reset" && has("--hard"), sub == "clean" && !has("-n", "--dry-run"), sub == "stash" &&
+		!has("list", "show"),
 		sub == "checkout" && has(".", "-f", "--force"), sub == "restore" && has(".", "*"):
 		return loses
-	case sub == "push" && (has("-f", "--force", "--mirror", "--delete", "-d") || slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "+") })):
+	case sub == "push" && (has("-f", "--force", "--mirror", "--delete", "-d") ||
+		slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "+") })):
 		return "it overwrites what others have"
 	case sub == "filter-branch", sub == "update-ref" && has("-d"):
 		return "it rewrites history"

@@ -27,7 +27,8 @@ func Read(dir string, log hclog.Logger) (*gate.Baseline, *gate.Flakes) {
 	return baseline, flakes
 }
 
-// Save writes the baseline and the known flaky tests. A folder that the agent removed is no error: the run makes it again.
+// Save writes the baseline and the known flaky tests. A folder that the agent removed is no error: the run
+// makes it again.
 func Save(dir string, c turn.Checks) error {
 	if b := c.Baseline; b != nil && !b.TakenAt.IsZero() {
 		if err := b.Write(filepath.Join(dir, gate.BaselineFile)); err != nil && !Gone(err) {

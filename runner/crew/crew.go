@@ -112,7 +112,8 @@ func Open(ctx context.Context, o Options) (*Crew, error) {
 	}
 	ctx = command.With(ctx, c.trust)
 	root, _ := command.Root(o.Dir)
-	c.branch = &merge.Branch{User: root, Name: "ralph/" + o.Run, Leave: o.Land == slots.LandBranch, Note: filepath.Join(home.Dir, "following")}
+	c.branch = &merge.Branch{User: root, Name: "ralph/" + o.Run, Leave: o.Land == slots.LandBranch,
+		Note: filepath.Join(home.Dir, "following")}
 	if err := c.branch.Recover(ctx); err != nil {
 		return nil, err
 	}
@@ -224,7 +225,8 @@ func (c *Crew) Slots() (all []state.SlotStatus) {
 		if j.queued {
 			phase = "landing"
 		}
-		all = append(all, state.SlotStatus{Phase: phase, Slot: j.Slot.N, Iteration: j.Origin.Iteration, TaskID: j.Task.ID, Title: j.Task.Title,
+		all = append(all, state.SlotStatus{Phase: phase, Slot: j.Slot.N, Iteration: j.Origin.Iteration,
+			TaskID: j.Task.ID, Title: j.Task.Title,
 			Since: j.Since, LastTool: j.Tool})
 	}
 	return all
@@ -255,7 +257,8 @@ func (c *Crew) message(a turn.Assignment) string {
 	if prefix := c.o.Prefix(a.Task); prefix != "" {
 		title = prefix + " " + title
 	}
-	return fmt.Sprintf("%s\n\nRalph-Run: %s\nRalph-Iteration: %d\nRalph-Task: %s\n", title, a.Origin.Run, a.Origin.Iteration, a.Task.ID)
+	return fmt.Sprintf("%s\n\nRalph-Run: %s\nRalph-Iteration: %d\nRalph-Task: %s\n", title, a.Origin.Run,
+		a.Origin.Iteration, a.Task.ID)
 }
 
 // News are the events and ends of all turns.

@@ -50,7 +50,8 @@ func (c *Crew) decide(h *heat) {
 		lines, err := d.Work.Lines(ctx, d.Job.Slot)
 		d.Err = errors.Join(d.Err, err)
 		r := d.Result
-		all[i] = best.Candidate{Lines: lines, Whole: d.Err == nil && r.Cut == "" && !r.Proof.Unchecked && r.Call.Outcome.Class.Success()}
+		all[i] = best.Candidate{Lines: lines, Whole: d.Err == nil && r.Cut == "" && !r.Proof.Unchecked &&
+			r.Call.Outcome.Class.Success()}
 		all[i].Green = d.Err == nil && d.Job.ctx.Err() == nil && d.Work.Commit != "" && passes(r)
 	}
 	lead := best.Pick(all)

@@ -90,7 +90,8 @@ func (c *Crew) work(j *Job) (d Done) {
 
 // notBegun is the result of a turn that ended before its call.
 func (c *Crew) notBegun(ctx context.Context, j *Job) turn.Result {
-	return turn.Result{V: turn.Version, Origin: j.a.Origin, Task: j.a.Task, Agent: j.a.Agent.Spec.Name, Checks: j.a.Checks, Cut: stop.By(ctx)}
+	return turn.Result{V: turn.Version, Origin: j.a.Origin, Task: j.a.Task, Agent: j.a.Agent.Spec.Name,
+		Checks: j.a.Checks, Cut: stop.By(ctx)}
 }
 
 // Refused are the files that were left out of the work.
@@ -223,8 +224,9 @@ func conflictReport(files []string, key string) gate.Report {
 
 // refused is the report of a check that fails.
 func refused(check gate.Check, text string) gate.Report {
-	return gate.Report{Results: []gate.Result{{Name: check.Name, Command: check.Command, Check: check, Output: text, ExitCode: 1,
-		Verdict: gate.VerdictFailed, Blocks: true, Reason: text}}}
+	return gate.Report{Results: []gate.Result{{Name: check.Name, Command: check.Command, Check: check, Output: text,
+		ExitCode: 1,
+		Verdict:  gate.VerdictFailed, Blocks: true, Reason: text}}}
 }
 
 // merges is the goroutine of the merge queue.

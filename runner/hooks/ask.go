@@ -47,9 +47,11 @@ func (s *Set) ask(ctx context.Context, h Hook, f Facts) ran {
 	if err != nil {
 		return ran{err: err}
 	}
-	request := agent.Request{Prompt: h.promptFor(f), Model: model, AllowedTools: s.Asked.AllowedTools, PermissionMode: s.Asked.PermissionMode,
-		Program: program, Dir: s.Dir, Env: slices.Concat(s.Env, []string{state.InsideVar + "=" + f.Run}), Filter: s.Filter,
-		Root: os.Geteuid() == 0, Contained: s.Sandbox.On()}
+	request := agent.Request{Prompt: h.promptFor(f), Model: model, AllowedTools: s.Asked.AllowedTools,
+		PermissionMode: s.Asked.PermissionMode,
+		Program:        program, Dir: s.Dir, Env: slices.Concat(s.Env, []string{state.InsideVar + "=" + f.Run}),
+		Filter: s.Filter,
+		Root:   os.Geteuid() == 0, Contained: s.Sandbox.On()}
 	cmd, clean, err := spec.Prepare(request)
 	if err != nil {
 		return ran{err: err}
@@ -62,7 +64,8 @@ func (s *Set) ask(ctx context.Context, h Hook, f Facts) ran {
 	r := s.run(ctx, h, child{cmd, kept, func(p []byte) bool { _, _ = decoder.Write(p); return decoder.Final() }})
 	decoder.Close()
 	r.text, r.usage, r.calls = t.Final, t.Usage, 1
-	if o := spec.Classify(t, r.exit, time.Now()); r.err == nil && r.exit.Cause != ptyexec.CauseTimeout && !o.Class.Success() {
+	if o := spec.Classify(t, r.exit, time.Now()); r.err == nil && r.exit.Cause != ptyexec.CauseTimeout &&
+		!o.Class.Success() {
 		r.failed = "failed: " + o.Reason
 	} else if r.exit.Cause == ptyexec.CauseFinal {
 		r.exit.Cause = ptyexec.CauseExited

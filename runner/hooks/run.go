@@ -171,7 +171,8 @@ func (s *Set) one(ctx context.Context, h Hook, f Facts) outcome {
 func (s *Set) shell(ctx context.Context, h Hook, f Facts) ran {
 	out := &report.Excerpt{Head: headKept, Tail: tailKept}
 	r := s.run(ctx, h, child{ptyexec.Command{
-		Args: []string{"/bin/sh", "-c", h.Command}, Dir: s.Dir, Env: slices.Concat(s.Filter.Checks(s.Env), f.environment()),
+		Args: []string{"/bin/sh", "-c", h.Command}, Dir: s.Dir,
+		Env:   slices.Concat(s.Filter.Checks(s.Env), f.environment()),
 		Stdin: bytes.NewReader(f.stdin()), Pipe: true,
 	}, sandbox.Kept{}, func(p []byte) bool { _, _ = out.Write(p); return false }})
 	r.text = out.String()

@@ -74,7 +74,10 @@ func (l Ledger) Skip(id string) {
 // off. When only those that were put off are left, they come back.
 func (l Ledger) Choose(list task.List) (task.Task, bool) {
 	l.takeBack(list)
-	list = without(list, func(t task.Task) bool { return (l.Of(t.ID).Aside.Why != "" || l.Of(t.ID).Waits) && t.Pending() })
+	list = without(list, func(t task.Task) bool {
+		return (l.Of(t.ID).Aside.Why != "" || l.Of(t.ID).Waits) &&
+			t.Pending()
+	})
 	for _, t := range list.Tasks {
 		if n := l[t.ID]; n != nil && n.Review.Phase != "" && t.Pending() && t.State != task.Blocked && !n.Skipped {
 			return t, true // it is finished before the next one begins
@@ -288,9 +291,11 @@ func (l Ledger) Settled(id string) {
 func (l Ledger) Kept() map[string]state.TaskMemory {
 	kept := map[string]state.TaskMemory{}
 	for id, n := range l {
-		m := state.TaskMemory{Worked: n.Worked, Refused: n.Refusals, Skipped: n.Skipped, Attempts: n.Attempts, Tries: n.Tries,
-			Past: n.Past, Feedback: n.Feedback, Aside: n.Aside, Review: n.Review}
-		if m.Worked || m.Skipped || m.Refused+m.Attempts+m.Tries+len(m.Feedback) > 0 || m.Aside.Why != "" || m.Review.Begun() {
+		m := state.TaskMemory{Worked: n.Worked, Refused: n.Refusals, Skipped: n.Skipped, Attempts: n.Attempts,
+			Tries: n.Tries,
+			Past:  n.Past, Feedback: n.Feedback, Aside: n.Aside, Review: n.Review}
+		if m.Worked || m.Skipped || m.Refused+m.Attempts+m.Tries+len(m.Feedback) > 0 || m.Aside.Why != "" ||
+			m.Review.Begun() {
 			kept[id] = m
 		}
 	}

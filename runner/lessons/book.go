@@ -48,7 +48,8 @@ func (b *Book) For(t task.Task, now time.Time) []string {
 	if len(b.all) == 0 {
 		return nil
 	}
-	q := memory.Query{Text: strings.Join(append([]string{t.Title, t.Description, t.Notes}, t.Criteria...), "\n"), Touched: b.touched[t.ID], Now: now}
+	q := memory.Query{Text: strings.Join(append([]string{t.Title, t.Description, t.Notes}, t.Criteria...), "\n"),
+		Touched: b.touched[t.ID], Now: now}
 	b.given = nil
 	var texts []string
 	for _, l := range memory.Fit(memory.Rank(b.all, q)) {
@@ -99,14 +100,16 @@ func (b *Book) Learn(res turn.Result, now time.Time) ([]state.Finding, error) {
 	add := func(text string, kind memory.Kind) {
 		l, ok := memory.New(logs.Redact(text), kind, now)
 		if why := memory.Refuse(l.Text); ok && why != "" {
-			refused = append(refused, state.Finding{Source: state.FoundByAudit, Name: "refused_lesson", Task: id, Doubt: true,
-				Text: fmt.Sprintf("a lesson of the agent was not kept, because %s: %q", why, l.Text)})
+			refused = append(refused, state.Finding{Source: state.FoundByAudit, Name: "refused_lesson", Task: id,
+				Doubt: true,
+				Text:  fmt.Sprintf("a lesson of the agent was not kept, because %s: %q", why, l.Text)})
 			return
 		}
 		if !ok {
 			return
 		}
-		l.Turns, l.Task, l.Evidence = []memory.Turn{{Run: res.Origin.Run, Iteration: res.Origin.Iteration}}, cmp.Or(res.Task.Title, "no task"), evidence(res)
+		l.Turns, l.Task, l.Evidence = []memory.Turn{{Run: res.Origin.Run,
+			Iteration: res.Origin.Iteration}}, cmp.Or(res.Task.Title, "no task"), evidence(res)
 		l.Paths = files[:min(len(files), 20)]
 		b.all, _ = memory.Add(b.all, l)
 	}
@@ -160,7 +163,10 @@ func Undo(project string, t memory.Turn) (int, error) {
 		return 0, err
 	}
 	left := memory.Without(all, t)
-	if slices.EqualFunc(left, all, func(a, b memory.Lesson) bool { return a.ID == b.ID && len(a.Turns) == len(b.Turns) }) {
+	if slices.EqualFunc(left, all, func(a, b memory.Lesson) bool {
+		return a.ID == b.ID &&
+			len(a.Turns) == len(b.Turns)
+	}) {
 		return 0, nil
 	}
 	_, err = Save(project, all, left)

@@ -121,7 +121,8 @@ func (p Proposal) Diff() string {
 	if p.before == "" {
 		start = 0
 	}
-	fmt.Fprintf(&b, "--- %s\n+++ b/%s\n@@ -%d,%d +%d,%d @@\n", from, p.Name, start, len(context), max(start, 1), len(context)+len(added))
+	fmt.Fprintf(&b, "--- %s\n+++ b/%s\n@@ -%d,%d +%d,%d @@\n", from, p.Name, start, len(context), max(start, 1),
+		len(context)+len(added))
 	for _, line := range context {
 		b.WriteString(" " + line + "\n")
 	}

@@ -82,19 +82,26 @@ var orders = []struct {
 	why   string
 	words []string
 }{
-	{"it speaks about ralph's own files and signals", []string{".ralph", "ralphrc", "ralph_status", "exit_signal", "<promise", "status: complete", "status block",
-		"fix_plan", "ralph "}},
-	{"it gives orders about permissions", []string{"permission", "--dangerously", "bypass", "sudo ", "allowed_tools", "allowedtools", "sandbox", "--no-verify",
-		"--force", "force-push", "force push", "credentials", "api key", "secret key", "chmod 777", "curl | sh", "trust prompt", "disable security", "hook"}},
-	{"it speaks to the agent instead of about the project", []string{"ignore all", "ignore previous", "ignore the above", "ignore earlier", "previous instructions",
-		"prior instructions", "disregard", "system prompt", "you are now", "new instructions", "your task", "instructions", "the judge", "the reviewer", "approve this", "act as"}},
+	{"it speaks about ralph's own files and signals",
+		[]string{".ralph", "ralphrc", "ralph_status", "exit_signal", "<promise", "status: complete", "status block",
+			"fix_plan", "ralph "}},
+	{"it gives orders about permissions", []string{"permission", "--dangerously", "bypass", "sudo ", "allowed_tools",
+		"allowedtools", "sandbox", "--no-verify",
+		"--force", "force-push", "force push", "credentials", "api key", "secret key", "chmod 777", "curl | sh",
+		"trust prompt", "disable security", "hook"}},
+	{"it speaks to the agent instead of about the project",
+		[]string{"ignore all", "ignore previous", "ignore the above", "ignore earlier", "previous instructions",
+			"prior instructions", "disregard", "system prompt", "you are now", "new instructions", "your task",
+			"instructions", "the judge", "the reviewer", "approve this", "act as"}},
 }
 
 // weakening are verbs that, beside a word for proof, weaken it.
 var (
-	weakening = []string{"skip", "skipp", "disabl", "delet", "remov", "ignor", "comment out", "commented out", "weaken", "mark as", "mark all", "always pass", "not run", "never run",
+	weakening = []string{"skip", "skipp", "disabl", "delet", "remov", "ignor", "comment out", "commented out", "weaken",
+		"mark as", "mark all", "always pass", "not run", "never run",
 		"don't run", "no need to run", "without running", "need not", "bypass", "xfail", "silence", "suppress", "lower", "exclud", "turn off", "fake", "hardcod", "hard-cod", "no longer check", "stub"}
-	proof = []string{"test", "check", "lint", "assert", "coverage", "pipeline", "spec", "verif", "audit", "box", "criteria", "review"}
+	proof = []string{"test", "check", "lint", "assert", "coverage", "pipeline", "spec", "verif", "audit", "box",
+		"criteria", "review"}
 )
 
 // Refuse says why a text is not kept as a lesson; empty: it may be. It errs on the side of

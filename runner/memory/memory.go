@@ -146,10 +146,12 @@ func negations(words map[string]bool) (n int) {
 func words(text string) map[string]bool {
 	set := map[string]bool{}
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
-		return r != '\'' && r != '_' && r != '/' && r != '.' && r != '-' && (r < 'a' || r > 'z') && (r < '0' || r > '9') && r < 0x80
+		return r != '\'' && r != '_' && r != '/' && r != '.' && r != '-' && (r < 'a' || r > 'z') &&
+			(r < '0' || r > '9') && r < 0x80
 	}) {
 		w = strings.Trim(w, ".'-/")
-		if w != "" && !slices.Contains([]string{"the", "a", "an", "is", "are", "to", "of", "in", "for", "and", "it", "this", "that", "must", "should"}, w) {
+		if w != "" && !slices.Contains([]string{"the", "a", "an", "is", "are", "to", "of", "in", "for", "and", "it",
+			"this", "that", "must", "should"}, w) {
 			set[w] = true
 		}
 	}
@@ -189,7 +191,10 @@ func (l Lesson) nearness(q Query, text string) (best float64) {
 			return 1
 		case path.Base(p) != p && strings.Contains(text, strings.ToLower(path.Base(p))):
 			best = max(best, 0.8)
-		case slices.ContainsFunc(q.Touched, func(t string) bool { return path.Dir(t) == path.Dir(p) && path.Dir(p) != "." }),
+		case slices.ContainsFunc(q.Touched, func(t string) bool {
+			return path.Dir(t) == path.Dir(p) &&
+				path.Dir(p) != "."
+		}),
 			path.Dir(p) != "." && strings.Contains(text, strings.ToLower(path.Dir(p))+"/"):
 			best = max(best, 0.5)
 		}
@@ -288,7 +293,8 @@ func (l Lesson) Why() string {
 	for _, t := range l.Turns {
 		fmt.Fprintf(&b, "  learned in iteration %d of run %s\n", t.Iteration, t.Run)
 	}
-	for _, line := range []struct{ what, text string }{{"first for the task", l.Task}, {"evidence", l.Evidence}, {"files", strings.Join(l.Paths, ", ")}, {"used by the tasks", strings.Join(l.UsedBy, ", ")}, {"now in", l.In}} {
+	for _, line := range []struct{ what, text string }{{"first for the task", l.Task}, {"evidence", l.Evidence},
+		{"files", strings.Join(l.Paths, ", ")}, {"used by the tasks", strings.Join(l.UsedBy, ", ")}, {"now in", l.In}} {
 		if line.text != "" {
 			fmt.Fprintf(&b, "  %s: %s\n", line.what, line.text)
 		}

@@ -52,7 +52,8 @@ func (b *Branch) left(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := b.run(ctx, b.User, "for-each-ref", "--sort=-committerdate", "--contains", head, "--format=%(objectname)", "refs/heads/ralph/")
+	out, err := b.run(ctx, b.User, "for-each-ref", "--sort=-committerdate", "--contains", head,
+		"--format=%(objectname)", "refs/heads/ralph/")
 	if tip, _, _ := strings.Cut(out, "\n"); err == nil && tip != "" {
 		return tip, nil
 	}
@@ -142,7 +143,8 @@ func (b *Branch) Behind(ctx context.Context) int {
 
 // Close deletes the branches of runs of which the user has all.
 func (b *Branch) Close(ctx context.Context) {
-	out, err := b.run(ctx, b.User, "for-each-ref", "--merged", "HEAD", "--format=%(objectname) %(refname)", "refs/heads/ralph/")
+	out, err := b.run(ctx, b.User, "for-each-ref", "--merged", "HEAD", "--format=%(objectname) %(refname)",
+		"refs/heads/ralph/")
 	for line := range strings.Lines(out) {
 		oid, name, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if err == nil && (name == b.ref() || ofRun().MatchString(name)) {
@@ -167,7 +169,8 @@ func (b *Branch) pick(ctx context.Context, onto, commit string) (picked string, 
 		_, back := b.run(ctx, b.Root, "reset", "--quiet", "--hard", onto)
 		return "", conflict, errors.Join(err, back)
 	}
-	if _, err = c.Run(ctx, "commit", "--quiet", "--allow-empty", "--no-verify", "--no-gpg-sign", "--reuse-message", commit); err != nil {
+	if _, err = c.Run(ctx, "commit", "--quiet", "--allow-empty", "--no-verify", "--no-gpg-sign", "--reuse-message",
+		commit); err != nil {
 		return "", nil, err
 	}
 	picked, err = b.run(ctx, b.Root, "rev-parse", "HEAD")

@@ -70,7 +70,8 @@ func (q *Queue) Round(ctx context.Context, items []Item) ([]Outcome, error) {
 			return nil, fmt.Errorf("join the work on %q: %w", it.Task, err)
 		}
 		if out[i].Conflict = conflict; len(conflict) == 0 {
-			row = append(row, picked{item: i, commit: commit, proved: len(row) == 0 && !it.Unchecked && it.Work.Base == tip})
+			row = append(row, picked{item: i, commit: commit, proved: len(row) == 0 && !it.Unchecked &&
+				it.Work.Base == tip})
 			at = commit
 		}
 	}

@@ -75,10 +75,12 @@ func (b *Branch) restore(ctx context.Context, tip string) error {
 		}
 	}
 	if all := append(append([]string{}, back...), added...); len(all) > 0 {
-		_, err = command.Call{Dir: b.User, Env: []string{"GIT_LITERAL_PATHSPECS=1"}}.Run(ctx, append([]string{"reset", "-q", "HEAD", "--"}, all...)...)
+		_, err = command.Call{Dir: b.User, Env: []string{"GIT_LITERAL_PATHSPECS=1"}}.Run(ctx,
+			append([]string{"reset", "-q", "HEAD", "--"}, all...)...)
 	}
 	if err == nil && len(back) > 0 {
-		_, err = command.Call{Dir: b.User, Env: []string{"GIT_LITERAL_PATHSPECS=1"}}.Run(ctx, append([]string{"checkout", "-q", "HEAD", "--"}, back...)...)
+		_, err = command.Call{Dir: b.User, Env: []string{"GIT_LITERAL_PATHSPECS=1"}}.Run(ctx,
+			append([]string{"checkout", "-q", "HEAD", "--"}, back...)...)
 	}
 	for _, name := range added {
 		err = errors.Join(err, os.Remove(filepath.Join(b.User, name)))

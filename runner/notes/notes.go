@@ -102,8 +102,10 @@ func (n *Notes) Payload(iteration int) state.Payload {
 // Repeated are the findings about tools that fail again and again, and what the agent is told.
 func Repeated(texts []string, task string) (found []state.Finding, hints []string) {
 	for _, text := range texts {
-		found = append(found, state.Finding{Source: state.FoundByAudit, Name: "repeated_failure", Task: task, Text: text, Doubt: true})
-		hints = append(hints, "ralph sees that "+text+". Do not just repeat the call: find the cause, or take another way.")
+		found = append(found, state.Finding{Source: state.FoundByAudit, Name: "repeated_failure", Task: task,
+			Text: text, Doubt: true})
+		hints = append(hints, "ralph sees that "+text+
+			". Do not just repeat the call: find the cause, or take another way.")
 	}
 	return found, hints
 }

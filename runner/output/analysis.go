@@ -36,7 +36,8 @@ func AnalysisOf(res turn.Result) Analysis {
 	o := res.Call.Outcome
 	return Analysis{
 		Loop: res.Origin.Iteration, Timestamp: time.Now(), Outcome: o.Class, Reason: o.Reason, Evidence: o.Evidence,
-		Signalled: res.Call.Signalled, Signal: res.Call.Signal, Exit: res.Claims(), Progress: res.Progress(), Files: res.Work.Change.Count,
+		Signalled: res.Call.Signalled, Signal: res.Call.Signal, Exit: res.Claims(), Progress: res.Progress(),
+		Files: res.Work.Change.Count,
 		Tools: res.Call.ToolCalls, Failing: res.Call.Failing, Hints: res.Call.Hints, Denied: res.Call.Denied,
 		Usage: res.Call.Usage, Seconds: res.Duration.Seconds(),
 		Tasks: map[string]int{"before": res.Work.Before.Remaining, "after": res.Proof.After.Remaining},
@@ -63,7 +64,8 @@ func KeptOf(res turn.Result, rule string) git.State {
 		checks[c.Name] = c.Passed
 	}
 	return git.State{
-		Run: res.Origin.Run, Iteration: res.Origin.Iteration, Outcome: string(res.Call.Outcome.Class), Rule: rule, Task: res.Task.ID,
+		Run: res.Origin.Run, Iteration: res.Origin.Iteration, Outcome: string(res.Call.Outcome.Class), Rule: rule,
+		Task: res.Task.ID,
 		Plan: res.PlanName, Checks: checks, CostUSD: res.Call.Usage.CostUSD, Files: res.Work.Change.Count,
 	}
 }
@@ -71,9 +73,11 @@ func KeptOf(res turn.Result, rule string) git.State {
 // EndOf is the event that ends an iteration, without the decision.
 func EndOf(res turn.Result) state.IterationEnd {
 	return state.IterationEnd{
-		Title: res.Task.Title, Outcome: string(res.Call.Outcome.Class), Detail: res.Call.Outcome.Reason, Failed: res.Failed(),
-		Files: res.Work.Change.Count, Seconds: time.Since(res.Started).Seconds(), Usage: res.Call.Usage, Hints: res.Call.Hints,
-		Done: res.Proof.After.Done, Total: res.Proof.After.Total, TaskDone: res.Proof.After.IsDone(res.Task.ID),
+		Title: res.Task.Title, Outcome: string(res.Call.Outcome.Class), Detail: res.Call.Outcome.Reason,
+		Failed: res.Failed(),
+		Files:  res.Work.Change.Count, Seconds: time.Since(res.Started).Seconds(), Usage: res.Call.Usage,
+		Hints: res.Call.Hints,
+		Done:  res.Proof.After.Done, Total: res.Proof.After.Total, TaskDone: res.Proof.After.IsDone(res.Task.ID),
 		Cut: string(res.Cut), Says: res.Call.Signal.Status,
 	}
 }

@@ -136,7 +136,10 @@ func (p *Panel) Hold(ctx context.Context, s Sitting) (Result, error) {
 		var wait sync.WaitGroup
 		for i, r := range reviewers {
 			wait.Go(func() { // their words would mix
-				answers[i] = p.ask(ctx, room, r, func(e state.Event) { answers[i].events = append(answers[i].events, e) })
+				answers[i] = p.ask(ctx, room, r, func(e state.Event) {
+					answers[i].events = append(answers[i].events,
+						e)
+				})
 			})
 		}
 		wait.Wait()
@@ -252,7 +255,8 @@ type call struct {
 }
 
 // call makes a call. An agent that was chosen by default and cannot be used is replaced.
-func (p *Panel) call(ctx context.Context, room *room, c call, emit func(state.Event)) (turn.Result, pool.Choice, error) {
+func (p *Panel) call(ctx context.Context, room *room, c call, emit func(state.Event)) (turn.Result, pool.Choice,
+	error) {
 	for {
 		var who pool.Choice
 		var chosen bool
@@ -264,7 +268,8 @@ func (p *Panel) call(ctx context.Context, room *room, c call, emit func(state.Ev
 		if err := room.called(); err != nil {
 			return turn.Result{}, who, err
 		}
-		w := &turn.Worker{Env: slices.Concat(room.sitting.Env, []string{"GIT_CEILING_DIRECTORIES=" + filepath.Dir(room.dir)}), Size: p.Size, Kill: p.Kill, Log: p.Log}
+		w := &turn.Worker{Env: slices.Concat(room.sitting.Env,
+			[]string{"GIT_CEILING_DIRECTORIES=" + filepath.Dir(room.dir)}), Size: p.Size, Kill: p.Kill, Log: p.Log}
 		res, err := w.Run(ctx, p.assignment(room, c, who), emit)
 		w.Close()
 		if err != nil && ctx.Err() == nil {
@@ -276,8 +281,10 @@ func (p *Panel) call(ctx context.Context, room *room, c call, emit func(state.Ev
 			return res, who, nil
 		}
 		room.alone(func() { p.exclude(who.Agent.Spec.Name, o, unusable) })
-		emit(state.NewEvent(room.sitting.From, time.Now(), turn.Redacted(state.Finding{Source: state.FoundByReview, Doubt: true,
-			Text: fmt.Sprintf("%s cannot review now (%s%s); another agent is asked", who.Agent.Spec.Name, o.Reason, res.Call.NotStarted)})))
+		emit(state.NewEvent(room.sitting.From, time.Now(),
+			turn.Redacted(state.Finding{Source: state.FoundByReview, Doubt: true,
+				Text: fmt.Sprintf("%s cannot review now (%s%s); another agent is asked", who.Agent.Spec.Name, o.Reason,
+					res.Call.NotStarted)})))
 	}
 }
 
@@ -304,7 +311,8 @@ func (p *Panel) who(r roles.Reviewer, author string) (who pool.Choice, chosen bo
 	}
 	now := time.Now()
 	for _, spec := range agent.Specs() {
-		if spec.Name == author || spec.Bin == "" || p.dead[spec.Name] || now.Before(p.Pool.Limits[spec.Name]) || !p.installed(spec.Bin) {
+		if spec.Name == author || spec.Bin == "" || p.dead[spec.Name] || now.Before(p.Pool.Limits[spec.Name]) ||
+			!p.installed(spec.Bin) {
 			continue
 		}
 		who.Agent, err = p.Pool.Find(spec.Name)
@@ -340,8 +348,9 @@ func (p *Panel) assignment(room *room, c call, who pool.Choice) turn.Assignment 
 	a := turn.Assignment{
 		V: turn.Version, Origin: s.From, Part: turn.Ask, Dir: room.dir, LogDir: logs, Task: s.Task,
 		Prompt: prompt.Input{Template: c.question, Verbatim: true},
-		Agent: turn.Agent{Spec: who.Agent.Spec, Program: who.Agent.Program, Model: who.Model, PermissionMode: argv.PermitReadOnly,
-			Filter: p.Filter},
+		Agent: turn.Agent{Spec: who.Agent.Spec, Program: who.Agent.Program, Model: who.Model,
+			PermissionMode: argv.PermitReadOnly,
+			Filter:         p.Filter},
 		Sandbox: room.box,
 		Bounds:  turn.Bounds{Timeout: c.Bound(), IdleTimeout: p.Idle},
 	}

@@ -81,7 +81,8 @@ func (p *Panel) base(ctx context.Context) string {
 
 // open copies the project as it is now. Outside git, reviewers work in the project itself.
 func (p *Panel) open(ctx context.Context, s Sitting) (*room, error) {
-	r := &room{sitting: s, project: s.Dir, dir: s.Dir, box: p.Sandbox, evidence: filepath.Join(state.DirName, "evidence", slug(s.Task.ID))}
+	r := &room{sitting: s, project: s.Dir, dir: s.Dir, box: p.Sandbox,
+		evidence: filepath.Join(state.DirName, "evidence", slug(s.Task.ID))}
 	r.Case = roles.Case{Task: s.Task, Checks: s.Checks, Findings: s.Findings}
 	for _, v := range s.Review.Verdicts {
 		for _, reason := range v.Reasons {
@@ -133,7 +134,8 @@ func (r *room) compare(ctx context.Context, dir, tree string) {
 	root, _ := command.Root(dir)
 	diff := func(options ...string) string {
 		args := append([]string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames"}, options...)
-		out, err := command.Call{Dir: root}.Run(ctx, append(args, base, tree, "--", ".", ":(exclude,glob)**/"+state.DirName+"/**")...)
+		out, err := command.Call{Dir: root}.Run(ctx,
+			append(args, base, tree, "--", ".", ":(exclude,glob)**/"+state.DirName+"/**")...)
 		if err != nil {
 			return ""
 		}

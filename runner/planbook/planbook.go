@@ -34,7 +34,8 @@ type Book struct {
 
 // New is the book of the plan at path; empty: there is none.
 func New(dir, path string, o store.PlanOptions) Book {
-	b := Book{Dir: dir, File: store.File{Path: path, OptionalSections: o.OptionalSections, View: o.View()}, pops: o.PopTasks}
+	b := Book{Dir: dir, File: store.File{Path: path, OptionalSections: o.OptionalSections, View: o.View()},
+		pops: o.PopTasks}
 	if path != "" {
 		b.File.Name = b.Rel(path)
 	}
@@ -83,13 +84,17 @@ func (b *Book) Pop(id, dir string, changed func()) {
 		if !known || !t.Done() {
 			return true // somebody else has taken it
 		}
-		if slices.ContainsFunc(plan.List.Tasks, func(o task.Task) bool { return o.Pending() && slices.Contains(o.DependsOn, id) }) {
+		if slices.ContainsFunc(plan.List.Tasks, func(o task.Task) bool {
+			return o.Pending() &&
+				slices.Contains(o.DependsOn, id)
+		}) {
 			return false
 		}
 		var kept []task.Task
 		err := store.Remove(b.File.Path, t, func(text string, gone []task.Task) error {
 			kept = gone
-			return archive(filepath.Join(dir, "archive"), Archived{time.Now(), b.File.Name, plan.List.Format, id, t.Title, text})
+			return archive(filepath.Join(dir, "archive"),
+				Archived{time.Now(), b.File.Name, plan.List.Format, id, t.Title, text})
 		})
 		if err != nil {
 			b.Log.Warn("a finished task stays in the plan", logs.KeyTask, id, logs.KeyError, err)

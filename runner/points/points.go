@@ -37,7 +37,8 @@ func (m Moment) Facts(plan turn.Plan) hooks.Facts {
 
 // facts are those of any moment.
 func facts(from state.Origin, t task.Task, plan turn.Plan) hooks.Facts {
-	f := hooks.Facts{Run: from.Run, Iteration: from.Iteration, Mode: "standalone", Plan: plan.List.Path, Done: plan.Done, Total: plan.Total}
+	f := hooks.Facts{Run: from.Run, Iteration: from.Iteration, Mode: "standalone", Plan: plan.List.Path,
+		Done: plan.Done, Total: plan.Total}
 	if plan.List.Format == modeAIOS {
 		f.Mode = "aios"
 	}
@@ -122,6 +123,7 @@ func Of(res turn.Result, aside bool) []hooks.Point {
 
 // Stop ends a run because of a hook.
 func Stop(v hooks.Verdict) rules.Decision {
-	return rules.Decision{Action: rules.ActionStop, Rule: "hook", Reason: v.Why, Exit: rules.ExitHalted, ExitReason: "hook",
-		Status: state.StatusHalted, Next: "look at what the hook says (.ralph/live.log), then: ralph resume"}
+	return rules.Decision{Action: rules.ActionStop, Rule: "hook", Reason: v.Why, Exit: rules.ExitHalted,
+		ExitReason: "hook",
+		Status:     state.StatusHalted, Next: "look at what the hook says (.ralph/live.log), then: ralph resume"}
 }

@@ -180,7 +180,8 @@ func (in Input) standing(b *strings.Builder) {
 	}
 	b.WriteString("\n## Where things stand\n\n")
 	if in.PlanPath != "" {
-		fmt.Fprintf(b, "- Plan: `%s`, %d of %d tasks done, %d remaining.\n", in.PlanPath, in.Done, in.Total, in.Remaining)
+		fmt.Fprintf(b, "- Plan: `%s`, %d of %d tasks done, %d remaining.\n", in.PlanPath, in.Done, in.Total,
+			in.Remaining)
 	}
 	for _, title := range in.Aside {
 		fmt.Fprintf(b, "- Set aside until a person has looked at it: %s\n", title)
@@ -251,7 +252,8 @@ func (in Input) rules(b *strings.Builder) {
 	b.WriteString("- Do not delete or move anything in `.ralph/`. Of its files, edit only the plan and what the prompt above asks you to edit: " +
 		"the rest is ralph's own state.\n")
 	if in.Locked && strings.HasPrefix(in.PlanPath, state.DirName+"/") {
-		fmt.Fprintf(b, "- In `.ralph/` you can change only `%s`: a new file there is gone after your turn.\n", in.PlanPath)
+		fmt.Fprintf(b, "- In `.ralph/` you can change only `%s`: a new file there is gone after your turn.\n",
+			in.PlanPath)
 	}
 	b.WriteString("- Decide yourself what you can, and write the decision down where the next iteration will find it. Ask only what a person must decide, " +
 		"such as money, secrets or a choice that cannot be taken back: nobody answers at once. End your turn with STATUS: BLOCKED and a line `QUESTION: ...` in the block at " +
@@ -261,7 +263,8 @@ func (in Input) rules(b *strings.Builder) {
 	if len(in.Checks) > 0 {
 		when = " Commit only when the checks above pass."
 	}
-	fmt.Fprintf(b, "- Commit your work if the project is a git repository.%s Never reset, clean, stash or force.\n", when)
+	fmt.Fprintf(b, "- Commit your work if the project is a git repository.%s Never reset, clean, stash or force.\n",
+		when)
 }
 
 func (in Input) status(b *strings.Builder) {

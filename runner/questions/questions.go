@@ -163,7 +163,8 @@ func (b *Book) Settle(res turn.Result, asks bool) error {
 // add stores the questions of a turn.
 func (b *Book) add(res turn.Result, now time.Time) (added []question.Question, err error) {
 	for _, ask := range res.Call.Asks {
-		q := question.Question{Run: res.Origin.Run, Iteration: res.Origin.Iteration, Task: res.Task.ID, Title: logs.Redact(res.Task.Title),
+		q := question.Question{Run: res.Origin.Run, Iteration: res.Origin.Iteration, Task: res.Task.ID,
+			Title: logs.Redact(res.Task.Title),
 			Agent: res.Agent, AskedAt: now, Text: logs.Redact(ask.Text), Context: logs.Redact(said.Context(res.Call.Final))}
 		for _, option := range ask.Options {
 			q.Options = append(q.Options, logs.Redact(option))

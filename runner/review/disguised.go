@@ -20,7 +20,8 @@ func disguised(r gate.Report, b *gate.Baseline) (lines []string) {
 			continue
 		}
 		if names := x.Tests.StillFailed(); len(names) > 0 {
-			lines = append(lines, fmt.Sprintf("check %s: its exit code is 0, but its report names failed tests: %s", x.Name, termtext.Some(names, 5)))
+			lines = append(lines, fmt.Sprintf("check %s: its exit code is 0, but its report names failed tests: %s",
+				x.Name, termtext.Some(names, 5)))
 		}
 	}
 	return lines

@@ -42,5 +42,6 @@ func (g *goals) follow(res turn.Result) {
 
 // same reports whether two versions of a task ask for the same.
 func same(a, b task.Task) bool {
-	return a.Title == b.Title && a.Description == b.Description && slices.Equal(a.Criteria, b.Criteria) && a.Optional == b.Optional
+	return a.Title == b.Title && a.Description == b.Description && slices.Equal(a.Criteria, b.Criteria) &&
+		a.Optional == b.Optional
 }

@@ -116,7 +116,8 @@ func (b *Book) Look(in audit.Input, plan turn.Plan) {
 func (b *Book) keep(f audit.Finding, show string) {
 	item := state.ReviewItem{Name: string(f.Kind), Task: f.Task, File: f.File, Text: rules.FindingText(f), Show: show}
 	same := func(o state.ReviewItem) bool {
-		return o.Name == item.Name && o.File == item.File && o.Task == item.Task && (!aboutGit(o.Name) || o.Text == item.Text)
+		return o.Name == item.Name && o.File == item.File && o.Task == item.Task &&
+			(!aboutGit(o.Name) || o.Text == item.Text)
 	}
 	if !slices.ContainsFunc(b.Items, same) && !slices.Contains(b.closed, item.Text) {
 		b.Items = append(b.Items, item)

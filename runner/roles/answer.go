@@ -65,7 +65,8 @@ func (r Reviewer) Read(final, nonce string, findings []string) (state.Verdict, e
 	}
 	for _, f := range a.Findings {
 		if why := termtext.Line(f.Why); f.Justified && why != "" && f.N >= 1 && f.N <= len(findings) {
-			v.Justified = append(v.Justified, state.Justified{Finding: findings[f.N-1], Why: termtext.Fit(why, maxReason)})
+			v.Justified = append(v.Justified, state.Justified{Finding: findings[f.N-1],
+				Why: termtext.Fit(why, maxReason)})
 		}
 	}
 	if v.Verdict != state.VerdictPass && len(v.Reasons) == 0 {
@@ -79,7 +80,8 @@ func (r Reviewer) Read(final, nonce string, findings []string) (state.Verdict, e
 
 // Silent is the verdict of a reviewer that gave none.
 func (r Reviewer) Silent(why string) state.Verdict {
-	return state.Verdict{Name: r.Name, Weight: r.weight(), Threshold: r.threshold(), Optional: r.Optional, Verdict: state.VerdictNone, Why: why}
+	return state.Verdict{Name: r.Name, Weight: r.weight(), Threshold: r.threshold(), Optional: r.Optional,
+		Verdict: state.VerdictNone, Why: why}
 }
 
 // Without is the verdict on a task that cannot pass, whatever the reviewer would say.
@@ -117,7 +119,10 @@ func answerIn(final, nonce string) (answer, error) {
 		return answer{}, broken
 	case len(found) == 0:
 		return answer{}, errors.New("it has no JSON object with the nonce")
-	case slices.ContainsFunc(found, func(a answer) bool { return a.Verdict != found[0].Verdict || *a.Score != *found[0].Score }):
+	case slices.ContainsFunc(found, func(a answer) bool {
+		return a.Verdict != found[0].Verdict ||
+			*a.Score != *found[0].Score
+	}):
 		return answer{}, errors.New("it has two verdicts that differ")
 	}
 	return found[0], nil

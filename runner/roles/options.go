@@ -98,8 +98,10 @@ func written(text string, rows []Reviewer) Reviewer {
 	if err != nil {
 		r = Reviewer{Name: termtext.Fit(termtext.Line(cmp.Or(j.Name, j.Persona)), maxName), Persona: j.Persona}
 	}
-	r.Criteria, r.Agent, r.Model = append(r.Criteria, j.Criteria...), cmp.Or(j.Agent, j.Provider, r.Agent), cmp.Or(j.Model, r.Model)
-	r.RequireEvidence, r.Optional = r.RequireEvidence || j.RequireEvidence, r.Optional || j.Required != nil && !*j.Required
+	r.Criteria, r.Agent, r.Model = append(r.Criteria, j.Criteria...), cmp.Or(j.Agent, j.Provider,
+		r.Agent), cmp.Or(j.Model, r.Model)
+	r.RequireEvidence, r.Optional = r.RequireEvidence || j.RequireEvidence, r.Optional || j.Required != nil &&
+		!*j.Required
 	r.Weight, r.Threshold = cmp.Or(max(j.Weight, 0), r.Weight), cmp.Or(min(max(j.Threshold, 0), 100), r.Threshold)
 	return r
 }

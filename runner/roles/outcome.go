@@ -95,7 +95,8 @@ func (o Outcome) Results(hide func(string) string) []Result {
 	all := make([]Result, 0, len(o.Verdicts))
 	for _, v := range o.Verdicts {
 		v = v.Redacted(hide)
-		r := Result{Judge: v.Name, Agent: v.Agent, Verdict: v.Verdict, Score: v.Score, Passed: v.Passes(), Reasons: []string{}}
+		r := Result{Judge: v.Name, Agent: v.Agent, Verdict: v.Verdict, Score: v.Score, Passed: v.Passes(),
+			Reasons: []string{}}
 		for _, why := range v.Reasons {
 			r.Reasons = append(r.Reasons, why.String())
 		}
@@ -112,7 +113,8 @@ func (o Outcome) Feedback() []string {
 		if v.Verdict == state.VerdictNone || v.Passes() && len(v.Reasons) == 0 {
 			continue
 		}
-		lines := []string{fmt.Sprintf("The reviewer %s looked at your work and says %s. Its reasons, in its own words:", v.Name, v.Verdict)}
+		lines := []string{fmt.Sprintf("The reviewer %s looked at your work and says %s. Its reasons, in its own words:",
+			v.Name, v.Verdict)}
 		if v.Optional || v.Passes() {
 			lines[0] = fmt.Sprintf("The reviewer %s lets your work pass, with these remarks:", v.Name)
 		}
@@ -147,7 +149,8 @@ func (o Outcome) Closed() []state.Justified {
 	var all []state.Justified
 	for _, v := range o.Verdicts {
 		for _, j := range v.Justified {
-			if !v.Optional && !slices.ContainsFunc(all, func(o state.Justified) bool { return o.Finding == j.Finding }) {
+			if !v.Optional && !slices.ContainsFunc(all,
+				func(o state.Justified) bool { return o.Finding == j.Finding }) {
 				all = append(all, j)
 			}
 		}

@@ -75,7 +75,8 @@ func (c Case) who(phase string, r Reviewer) string {
 	case known:
 		fmt.Fprintf(&b, "# You are the judge %q\n\n%s\n\nIgnore %s: others look at that.\n", p.Name, p.Look, p.Ignore)
 	default:
-		fmt.Fprintf(&b, "# You are the judge %q\n\n%s\n", r.Name, cmp.Or(r.Persona, "Judge whether the change does what the task asks for."))
+		fmt.Fprintf(&b, "# You are the judge %q\n\n%s\n", r.Name,
+			cmp.Or(r.Persona, "Judge whether the change does what the task asks for."))
 	}
 	if len(r.Criteria) > 0 {
 		b.WriteString("\nCheck this in particular:\n\n")

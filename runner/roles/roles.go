@@ -46,11 +46,14 @@ func Table() []Role {
 	return []Role{
 		{Name: Developer, Asked: "always", Writes: "the project", Agent: "`AGENT`", Answer: "the status block",
 			Fails: "the circuit breaker counts it"},
-		{Name: QA, Phase: PhaseQA, Asked: "`QA=true`, or a project of AIOS or BMAD that asks for it", Agent: "another vendor's",
+		{Name: QA, Phase: PhaseQA, Asked: "`QA=true`, or a project of AIOS or BMAD that asks for it",
+			Agent:  "another vendor's",
 			Answer: "verdict, score and reasons", Writes: "in AIOS and BMAD: its report and its section of the story",
 			Fails: "the developer gets the reasons; after `MAX_RETRIES` refusals the task is put aside"},
-		{Name: Judge, Phase: PhaseJudges, Asked: "`JUDGES`, `judges:` in YAML, or the task names it", Agent: "another vendor's",
-			Answer: "verdict, score, reasons, and which findings are justified", Fails: "as above, if the judge is required"},
+		{Name: Judge, Phase: PhaseJudges, Asked: "`JUDGES`, `judges:` in YAML, or the task names it",
+			Agent:  "another vendor's",
+			Answer: "verdict, score, reasons, and which findings are justified",
+			Fails:  "as above, if the judge is required"},
 	}
 }
 

@@ -22,7 +22,8 @@ const bwrapProgram = "bwrap"
 // its own processes, and its own /tmp, /run and /dev. Without capabilities, it cannot
 // change its mounts, even as root.
 func bwrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
-	args := []string{bwrapProgram, "--die-with-parent", "--cap-drop", "ALL", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+	args := []string{bwrapProgram, "--die-with-parent", "--cap-drop", "ALL", "--unshare-pid", "--unshare-ipc",
+		"--unshare-uts", "--unshare-cgroup-try",
 		"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"}
 	if !n.all {
 		args = append(args, "--unshare-net")
@@ -106,7 +107,8 @@ func bwrapWorks(Settings) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), tryBound)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, path, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-pid", "--unshare-net", "--", "/bin/sh", "-c", ":").CombinedOutput()
+	out, err := exec.CommandContext(ctx, path, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
+		"--unshare-pid", "--unshare-net", "--", "/bin/sh", "-c", ":").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("bubblewrap cannot make namespaces here: %s", firstLine(string(out), err))
 	}

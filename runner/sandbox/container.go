@@ -139,7 +139,8 @@ func (e engine) variables(env []string) (args []string) {
 
 // engineEnv is what the engine needs and a contained program does not get.
 func engineEnv() (env []string) {
-	for _, name := range []string{"XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH",
+	for _, name := range []string{"XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "DOCKER_HOST", "DOCKER_CONTEXT",
+		"DOCKER_CONFIG", "DOCKER_CERT_PATH",
 		"DOCKER_TLS_VERIFY", "CONTAINER_HOST", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF"} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
@@ -156,8 +157,10 @@ func (e engine) works(s Settings) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), firstRun)
 	defer cancel()
-	if out, err := exec.CommandContext(ctx, path, "image", "inspect", "--format", "{{.Id}}", s.image()).CombinedOutput(); err != nil {
-		if line := firstLine(string(out), err); !strings.Contains(strings.ToLower(line), "no such") && !strings.Contains(line, "not known") {
+	if out, err := exec.CommandContext(ctx, path, "image", "inspect", "--format", "{{.Id}}",
+		s.image()).CombinedOutput(); err != nil {
+		if line := firstLine(string(out), err); !strings.Contains(strings.ToLower(line), "no such") &&
+			!strings.Contains(line, "not known") {
 			return errors.New(line)
 		}
 		return fmt.Errorf("there is no image %s; make it with: ralph sandbox build --with %s", s.image(), e)

@@ -23,9 +23,13 @@ type Project struct {
 
 // locate asks git where its folders are.
 func (p *Project) locate() {
-	cmd := exec.Command("git", "-c", "safe.directory=*", "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir") //nolint:noctx // it reads a few files
+	cmd := exec.Command("git", "-c", "safe.directory=*", "rev-parse", "--show-toplevel", "--absolute-git-dir",
+		"--git-common-dir") //nolint:noctx // it reads a few files
 	cmd.Dir = p.Dir
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "GIT_") && !strings.HasPrefix(kv, "GIT_CEILING_") })
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		return strings.HasPrefix(kv, "GIT_") &&
+			!strings.HasPrefix(kv, "GIT_CEILING_")
+	})
 	out, err := cmd.Output()
 	lines := strings.Split(strings.TrimRight(string(out), "\n"), "\n")
 	if err == nil && len(lines) == 3 {
@@ -92,7 +96,8 @@ func (p Project) gitTargets() (all []target) {
 const sameDir = ".\n"
 
 func ofGitDir(root, dir string) []target {
-	all := []target{{root: root, path: filepath.Join(dir, "config"), git: true}, {root: root, path: filepath.Join(dir, "config.worktree"), git: true},
+	all := []target{{root: root, path: filepath.Join(dir, "config"), git: true},
+		{root: root, path: filepath.Join(dir, "config.worktree"), git: true},
 		{root: root, path: filepath.Join(dir, "commondir"), git: true, text: sameDir}}
 	if _, err := os.Lstat(filepath.Join(dir, "gitdir")); err == nil {
 		all = append(all, target{root: root, path: filepath.Join(dir, "gitdir")})

@@ -37,7 +37,8 @@ func landlock(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
 // devices are those that programs need. A CLI opens terminals for its own programs; Landlock
 // knows folders, so with them come those of the user: stated in docs/sandbox.md.
 func devices() []string {
-	return []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"}
+	return []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx",
+		"/dev/pts", "/dev/shm"}
 }
 
 // wholly are the fixed paths that are folders of the agent themselves. In a folder with
@@ -78,7 +79,8 @@ func landlockFilters(n network) string {
 		return "Landlock cannot tell hosts apart, only ports; use bwrap for hosts, or name ports only (SANDBOX_NET=:443)"
 	}
 	if v := confine.Version(); !n.all && v < confine.TCP {
-		return fmt.Sprintf("the kernel has Landlock %d; %d is needed for SANDBOX_NET (Linux 6.7 or later)", v, confine.TCP)
+		return fmt.Sprintf("the kernel has Landlock %d; %d is needed for SANDBOX_NET (Linux 6.7 or later)", v,
+			confine.TCP)
 	}
 	return ""
 }

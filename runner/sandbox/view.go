@@ -34,16 +34,24 @@ func (v view) isCache(path string) bool { return slices.Contains(v.caches, path)
 // secrets are paths in the home folder that no agent needs to read.
 func secrets() []string {
 	return []string{
-		".ssh", ".gnupg", ".aws", ".azure", ".kube", ".config/gcloud", ".config/gh", ".config/hub", ".config/glab-cli", ".config/op",
-		".netrc", ".git-credentials", ".config/git/credentials", ".docker/config.json", ".pypirc", ".cargo/credentials.toml", ".cargo/credentials",
-		".terraform.d/credentials.tfrc.json", ".config/rclone", ".vault-token", ".password-store", ".local/share/keyrings", ".pki",
-		".mozilla", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", ".config/vivaldi", ".thunderbird",
-		"snap/firefox", "snap/chromium", "snap/brave", "snap/thunderbird", ".var/app/org.mozilla.firefox", ".var/app/org.mozilla.Thunderbird",
-		".var/app/com.google.Chrome", ".var/app/org.chromium.Chromium", ".var/app/com.brave.Browser", ".var/app/com.microsoft.Edge",
-		".bash_history", ".zsh_history", ".zhistory", ".histfile", ".local/share/fish/fish_history", ".python_history", ".node_repl_history",
+		".ssh", ".gnupg", ".aws", ".azure", ".kube", ".config/gcloud", ".config/gh", ".config/hub", ".config/glab-cli",
+		".config/op",
+		".netrc", ".git-credentials", ".config/git/credentials", ".docker/config.json", ".pypirc",
+		".cargo/credentials.toml", ".cargo/credentials",
+		".terraform.d/credentials.tfrc.json", ".config/rclone", ".vault-token", ".password-store",
+		".local/share/keyrings", ".pki",
+		".mozilla", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge",
+		".config/vivaldi", ".thunderbird",
+		"snap/firefox", "snap/chromium", "snap/brave", "snap/thunderbird", ".var/app/org.mozilla.firefox",
+		".var/app/org.mozilla.Thunderbird",
+		".var/app/com.google.Chrome", ".var/app/org.chromium.Chromium", ".var/app/com.brave.Browser",
+		".var/app/com.microsoft.Edge",
+		".bash_history", ".zsh_history", ".zhistory", ".histfile", ".local/share/fish/fish_history", ".python_history",
+		".node_repl_history",
 		".psql_history", ".mysql_history", ".sqlite_history", ".lesshst", ".viminfo",
 		// What listens here obeys whoever can connect.
-		".docker/run", ".docker/desktop", ".colima", ".lima", ".rd", ".orbstack", ".local/share/containers/podman/machine", ".1password",
+		".docker/run", ".docker/desktop", ".colima", ".lima", ".rd", ".orbstack",
+		".local/share/containers/podman/machine", ".1password",
 	}
 }
 
@@ -51,8 +59,10 @@ func secrets() []string {
 // that a shell or the user's other programs start by themselves.
 func caches() []string {
 	return []string{
-		".cache/go-build", ".cache/golangci-lint", "go/pkg", ".npm", ".cache/node", ".cache/yarn", ".cache/pip", ".cache/uv", ".cache/ruff",
-		".cargo/registry", ".cargo/git", ".m2/repository", ".gradle/caches", ".local/share/pnpm/store", ".cache/pnpm", ".cache/ms-playwright",
+		".cache/go-build", ".cache/golangci-lint", "go/pkg", ".npm", ".cache/node", ".cache/yarn", ".cache/pip",
+		".cache/uv", ".cache/ruff",
+		".cargo/registry", ".cargo/git", ".m2/repository", ".gradle/caches", ".local/share/pnpm/store", ".cache/pnpm",
+		".cache/ms-playwright",
 	}
 }
 
@@ -93,7 +103,8 @@ func look(p Place, env []string, lock bool) (view, error) {
 	if !lock {
 		v.fixed = append(v.fixed, inHome(v.home, p.Kept.Copied)...)
 	}
-	v.hidden = append(inHome(v.home, slices.Concat(secrets(), p.HomeHidden)), withLogin(inHome(v.home, []string{".npmrc"}))...)
+	v.hidden = append(inHome(v.home, slices.Concat(secrets(), p.HomeHidden)),
+		withLogin(inHome(v.home, []string{".npmrc"}))...)
 	v.temp = existing([]string{lookup(env, "TMPDIR")})
 	if len(v.temp) == 0 {
 		v.temp = existing([]string{"/tmp", "/var/tmp"})
@@ -123,7 +134,8 @@ func passing() string { return filepath.Join(os.TempDir(), "ralph-"+strings.ToLo
 func withLogin(paths []string) []string {
 	return slices.DeleteFunc(paths, func(path string) bool {
 		text, err := os.ReadFile(path)
-		return err == nil && !strings.Contains(strings.ToLower(string(text)), "_auth") && !strings.Contains(string(text), "_password")
+		return err == nil && !strings.Contains(strings.ToLower(string(text)), "_auth") &&
+			!strings.Contains(string(text), "_password")
 	})
 }
 
@@ -131,7 +143,8 @@ func withLogin(paths []string) []string {
 // rest. What is mounted later lies on top.
 func (v view) around() (outer, rest []string) {
 	for _, path := range v.hidden {
-		if slices.ContainsFunc(slices.Concat([]string{v.Dir}, v.Write), func(w string) bool { return within(w, path) }) {
+		if slices.ContainsFunc(slices.Concat([]string{v.Dir}, v.Write),
+			func(w string) bool { return within(w, path) }) {
 			outer = append(outer, path)
 		} else {
 			rest = append(rest, path)

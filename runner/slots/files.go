@@ -40,7 +40,8 @@ func (s *Slot) copyFiles(ctx context.Context) error {
 	if _, err := os.Stat(filepath.Join(s.home.root, Include)); err != nil {
 		return nil
 	}
-	out, err := command.Run(ctx, s.home.root, "ls-files", "--others", "--ignored", "--exclude-from="+filepath.Join(s.home.root, Include), "-z")
+	out, err := command.Run(ctx, s.home.root, "ls-files", "--others", "--ignored",
+		"--exclude-from="+filepath.Join(s.home.root, Include), "-z")
 	if err != nil {
 		return err
 	}
@@ -69,7 +70,8 @@ func (s *Slot) steering() (all []string) {
 				return fs.SkipDir
 			}
 			return nil
-		case top == "" && (rel == ".gitignore" || rel == "config.yaml" || rel == "prd.json"), strings.HasSuffix(rel, ".md"):
+		case top == "" && (rel == ".gitignore" || rel == "config.yaml" || rel == "prd.json"),
+			strings.HasSuffix(rel, ".md"):
 			all = append(all, path)
 		}
 		return nil
@@ -127,8 +129,10 @@ func copyTo(tree *os.Root, from, rel string) error {
 
 // manifests are the files that say what a project needs, in any folder.
 func manifests() []string {
-	return []string{"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "go.mod", "go.sum",
-		"Cargo.toml", "Cargo.lock", "pyproject.toml", "poetry.lock", "uv.lock", "requirements*.txt", "Pipfile.lock", "setup.py",
+	return []string{"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml",
+		"bun.lock", "go.mod", "go.sum",
+		"Cargo.toml", "Cargo.lock", "pyproject.toml", "poetry.lock", "uv.lock", "requirements*.txt", "Pipfile.lock",
+		"setup.py",
 		"Gemfile", "Gemfile.lock", "composer.json", "composer.lock", "pom.xml", "build.gradle*", "mix.lock", ".gitmodules"}
 }
 

@@ -103,7 +103,8 @@ func (h *Home) Check(ctx context.Context, setup string) error {
 
 // missing refuses a partial clone without all files of HEAD: ralph's git fetches nothing.
 func (h *Home) missing(ctx context.Context) error {
-	if out, err := command.Run(ctx, h.root, "config", "--get-regexp", `^(extensions\.partialclone|remote\..*\.promisor)$`); err != nil || out == "" {
+	if out, err := command.Run(ctx, h.root, "config", "--get-regexp",
+		`^(extensions\.partialclone|remote\..*\.promisor)$`); err != nil || out == "" {
 		return nil //nolint:nilerr // git says with an error that there is no such setting
 	}
 	out, err := command.Run(ctx, h.root, "rev-list", "--objects", "--no-walk", "--missing=print", "HEAD")
@@ -142,7 +143,8 @@ func (h *Home) Open(ctx context.Context, n int, commit string) (*Slot, error) {
 		s.unlock()
 		return s, nil
 	}
-	if _, err := command.Run(ctx, h.root, "worktree", "add", "--force", "--detach", "--quiet", s.Root, commit); err != nil {
+	if _, err := command.Run(ctx, h.root, "worktree", "add", "--force", "--detach", "--quiet", s.Root,
+		commit); err != nil {
 		return nil, fmt.Errorf("open slot %d: %w", n, err)
 	}
 	return s, nil
@@ -159,7 +161,8 @@ func (s *Slot) ours(ctx context.Context) bool {
 // holds the project's lock.
 func (s *Slot) unlock() {
 	meta := command.MetaDir(s.Root)
-	for _, path := range []string{filepath.Join(meta, "index.lock"), filepath.Join(meta, "HEAD.lock"), s.index(), s.index() + ".lock"} {
+	for _, path := range []string{filepath.Join(meta, "index.lock"), filepath.Join(meta, "HEAD.lock"), s.index(),
+		s.index() + ".lock"} {
 		_ = os.Remove(path)
 	}
 }

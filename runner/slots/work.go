@@ -110,7 +110,8 @@ func (s *Slot) Prepare(ctx context.Context, commit string) error {
 
 // clear brings the worktree to a commit. Only what git ignores stays: installed packages, caches.
 func (s *Slot) clear(ctx context.Context, commit string) error {
-	err := errors.Join(os.RemoveAll(s.note()), os.RemoveAll(s.Temp()), os.MkdirAll(s.Temp(), 0o700), os.RemoveAll(filepath.Join(s.Dir, ".ralph")))
+	err := errors.Join(os.RemoveAll(s.note()), os.RemoveAll(s.Temp()), os.MkdirAll(s.Temp(), 0o700),
+		os.RemoveAll(filepath.Join(s.Dir, ".ralph")))
 	if err == nil {
 		_, err = command.Run(ctx, s.Root, "checkout", "--quiet", "--force", "--detach", commit)
 	}
@@ -134,7 +135,8 @@ func (s *Slot) resume(ctx context.Context, key, tip string) (conflict []string, 
 		_, err = c.Run(ctx, "add", "--all")
 	}
 	if err == nil {
-		_, err = c.Run(ctx, "commit", "--quiet", "--allow-empty", "--no-verify", "--no-gpg-sign", "-m", "unfinished work")
+		_, err = c.Run(ctx, "commit", "--quiet", "--allow-empty", "--no-verify", "--no-gpg-sign", "-m",
+			"unfinished work")
 	}
 	return conflict, err
 }
@@ -189,7 +191,8 @@ func (s *Slot) save(ctx context.Context, j job, message string) (Work, error) {
 	if err != nil {
 		return w, err
 	}
-	if was, err := command.Run(ctx, s.Root, "rev-parse", j.Base+"^{tree}"); err != nil || strings.TrimSpace(was) == tree {
+	if was, err := command.Run(ctx, s.Root, "rev-parse", j.Base+"^{tree}"); err != nil ||
+		strings.TrimSpace(was) == tree {
 		_, _ = command.Run(ctx, s.Root, "update-ref", "-d", Ref(j.Key)) // what there was, was taken back
 		return w, err
 	}
@@ -234,7 +237,8 @@ func (s *Slot) tree(ctx context.Context, j job) (string, error) {
 		return "", err
 	}
 	if paths := append(s.planPaths(), j.Start.Names()...); len(paths) > 0 {
-		if _, err := c.Run(ctx, append([]string{"rm", "-r", "-q", "--cached", "--ignore-unmatch", "--"}, paths...)...); err != nil {
+		if _, err := c.Run(ctx, append([]string{"rm", "-r", "-q", "--cached", "--ignore-unmatch", "--"},
+			paths...)...); err != nil {
 			return "", err
 		}
 		was, err := c.Run(ctx, append([]string{"ls-tree", "-r", "-z", j.Base, "--"}, paths...)...)

@@ -22,7 +22,8 @@ func (v View) IsZero() bool { return len(v.Categories)+len(v.Priorities)+len(v.T
 // has reports whether the view names a task.
 func (v View) has(t Task) bool {
 	return one(v.Categories, t.Category, t.Section) && one(v.Tags, t.Tags...) && one(v.Tasks, t.ID) &&
-		(len(v.Priorities) == 0 || slices.ContainsFunc(v.Priorities, func(p string) bool { return numberOf(p) == t.Priority }))
+		(len(v.Priorities) == 0 || slices.ContainsFunc(v.Priorities,
+			func(p string) bool { return numberOf(p) == t.Priority }))
 }
 
 // one reports whether one of the values is wanted. Without wishes, all are.
@@ -31,7 +32,10 @@ func one(wanted []string, values ...string) bool {
 }
 
 func named(names []string, value string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(strings.TrimSpace(name), value) })
+	return slices.ContainsFunc(names, func(name string) bool {
+		return strings.EqualFold(strings.TrimSpace(name),
+			value)
+	})
 }
 
 func numberOf(priority string) int {
@@ -127,7 +131,8 @@ func (v View) In(l List) (View, error) {
 		case 1:
 			ids = append(ids, close[0].ID)
 		default:
-			return v, fmt.Errorf("%q may be %s; write the whole id", name, some(close, func(t Task) []string { return []string{t.ID} }))
+			return v, fmt.Errorf("%q may be %s; write the whole id", name,
+				some(close, func(t Task) []string { return []string{t.ID} }))
 		}
 	}
 	v.Tasks = ids

@@ -133,7 +133,8 @@ func (s Store) Answered(id, text, by string) (Question, error) {
 	}
 	switch text = strings.TrimSpace(termtext.Clean(text)); {
 	case !q.Open():
-		return q, fmt.Errorf("question %s was answered at %s: %.80s", id, q.AnsweredAt.Local().Format("15:04"), termtext.Line(q.Answer))
+		return q, fmt.Errorf("question %s was answered at %s: %.80s", id, q.AnsweredAt.Local().Format("15:04"),
+			termtext.Line(q.Answer))
 	case text == "":
 		return q, fmt.Errorf("the answer to %s is empty", id)
 	case len(text) > MaxAnswer:
@@ -149,7 +150,8 @@ func (q Question) Option(n int) (string, error) {
 	case len(q.Options) == 0:
 		return "", fmt.Errorf("question %s has no options; answer it with: ralph answer %[1]s TEXT", q.ID)
 	case n < 1 || n > len(q.Options):
-		return "", fmt.Errorf("--option %d is not allowed: question %s has the options 1 to %d", n, q.ID, len(q.Options))
+		return "", fmt.Errorf("--option %d is not allowed: question %s has the options 1 to %d", n, q.ID,
+			len(q.Options))
 	}
 	return q.Options[n-1], nil
 }

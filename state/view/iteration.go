@@ -95,7 +95,8 @@ func (r *Run) iteration(e state.Event) *Iteration {
 
 func (r *Run) begin(e state.Event, d state.IterationStart) {
 	it := r.iteration(e)
-	it.TaskID, it.Task, it.Role, it.Verdicts = e.Task, clip(cmp.Or(d.Title, d.Why), maxTold), Unless("developer", e.Role), nil
+	it.TaskID, it.Task, it.Role, it.Verdicts = e.Task, clip(cmp.Or(d.Title, d.Why), maxTold), Unless("developer",
+		e.Role), nil
 	it.Tries++
 	it.Ended, it.CutOff, it.Checks = time.Time{}, false, nil // findings stay, as do the changes that caused them
 	r.called(e, it)

@@ -178,7 +178,8 @@ func (l *Log) below(e state.Event, lines []Line) []Line {
 		l.called = d.ID
 	case state.ToolResult:
 		if d.Tool.Name != "" && d.Tool.ID != called {
-			call := Line{At: e.Time, Text: termtext.Line("answer to " + toolText(d.Tool, l.Dir)), Role: RoleTool, First: true, Sub: lines[0].Sub}
+			call := Line{At: e.Time, Text: termtext.Line("answer to " + toolText(d.Tool, l.Dir)), Role: RoleTool,
+				First: true, Sub: lines[0].Sub}
 			lines[0].At, lines = time.Time{}, append([]Line{call}, lines...)
 		}
 	}

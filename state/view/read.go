@@ -76,7 +76,8 @@ func startsRun(name string) string {
 	}
 	defer file.Close()
 	line, err := bufio.NewReader(file).ReadBytes('\n')
-	if err != nil || state.Kind(gjson.GetBytes(line, "kind").String()) != state.KindRunStart || gjson.GetBytes(line, "data.resumed").Bool() {
+	if err != nil || state.Kind(gjson.GetBytes(line, "kind").String()) != state.KindRunStart ||
+		gjson.GetBytes(line, "data.resumed").Bool() {
 		return ""
 	}
 	return gjson.GetBytes(line, "run").String()
@@ -137,7 +138,8 @@ func (m *Model) Recall(r *state.Reader) {
 	const most = 3
 	var notes []Note
 	wanted := state.EventFilter(func(k state.Kind) bool {
-		return k == state.KindFinding || k == state.KindTask || k == state.KindDecision || k == state.KindRunStart || k == state.KindIterationStart
+		return k == state.KindFinding || k == state.KindTask || k == state.KindDecision || k == state.KindRunStart ||
+			k == state.KindIterationStart
 	})
 	_ = r.EventsBackwards(func(line []byte) bool {
 		e, ok := wanted.Decode(line)

@@ -174,7 +174,8 @@ func (r *Run) check(e state.Event, d state.Check) {
 	c.StartedAt = e.Time.Add(-time.Duration(d.Seconds * float64(time.Second)))
 	c.Ended(d, e.Time)
 	// A baseline runs before the work of the iteration.
-	if it := r.known(e.Iteration); it != nil && d.Skipped == "" && d.Run != state.CheckBaseline && len(it.Checks) < maxChecks {
+	if it := r.known(e.Iteration); it != nil && d.Skipped == "" && d.Run != state.CheckBaseline &&
+		len(it.Checks) < maxChecks {
 		if it.Checks == nil {
 			it.Checks = map[string]bool{}
 		}

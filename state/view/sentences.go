@@ -58,7 +58,8 @@ func runEntries(e state.Event) []entry {
 		if e.Attempt > 1 {
 			attempt = fmt.Sprintf("attempt %d", e.Attempt)
 		}
-		return one(RoleHeading, Join(" · ", fmt.Sprintf("iteration %d", e.Iteration), cmp.Or(d.Title, d.Why), Unless("developer", e.Role), attempt))
+		return one(RoleHeading, Join(" · ", fmt.Sprintf("iteration %d", e.Iteration), cmp.Or(d.Title, d.Why),
+			Unless("developer", e.Role), attempt))
 	case state.AgentChange:
 		text := "switched to agent " + d.Name
 		switch {
@@ -102,7 +103,8 @@ func proofEntries(e state.Event) []entry {
 	case state.TaskChange:
 		return []entry{{RoleWarning, Join(": ", taskIs(d), d.Why), maxFailure}}
 	case state.Question:
-		return []entry{{RoleWarning, Join("\n", "the agent asks "+d.ID+": "+d.Text, strings.Join(d.Options, "\n"), "ralph answer "+d.ID), maxFailure}}
+		return []entry{{RoleWarning, Join("\n", "the agent asks "+d.ID+": "+d.Text, strings.Join(d.Options, "\n"),
+			"ralph answer "+d.ID), maxFailure}}
 	case state.Answer:
 		return []entry{{RoleTold, fmt.Sprintf("%s is answered (%s): %s", d.ID, d.By, d.Text), maxFailure}}
 	case state.Commit:
@@ -200,7 +202,8 @@ func ended(e state.Event, d state.IterationEnd) []entry {
 	what, role := "ended", RoleNote
 	switch {
 	case d.Cut != "":
-		what, d.Failed, d.Outcome = map[bool]string{true: "skipped", false: "aborted"}[d.Cut == string(state.RequestSkip)], false, ""
+		what, d.Failed, d.Outcome = map[bool]string{true: "skipped",
+			false: "aborted"}[d.Cut == string(state.RequestSkip)], false, ""
 	case d.Failed:
 		what, role = "failed", RoleError
 	case d.TaskDone:
@@ -316,7 +319,8 @@ func checkEntry(d state.Check) []entry {
 	if d.Run == state.CheckAgain {
 		said = "" // the first run has just said it
 	}
-	return []entry{{RoleError, Join(": ", name, "failed in "+Took(d.Seconds), termtext.Line(said)) + "\n" + d.Output, maxFailure}}
+	return []entry{{RoleError, Join(": ", name, "failed in "+Took(d.Seconds), termtext.Line(said)) + "\n" + d.Output,
+		maxFailure}}
 }
 
 func hookEntry(d state.Hook) []entry {

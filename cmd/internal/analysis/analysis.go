@@ -122,7 +122,8 @@ func oneLine(text string) string {
 }
 
 // manifests are the files that say how a project is built and tested.
-var manifests = []string{"package.json", "go.mod", "Cargo.toml", "pyproject.toml", "requirements.txt", "setup.py", "tox.ini", "Makefile", "justfile", "pom.xml",
+var manifests = []string{"package.json", "go.mod", "Cargo.toml", "pyproject.toml", "requirements.txt", "setup.py",
+	"tox.ini", "Makefile", "justfile", "pom.xml",
 	"build.gradle", "build.gradle.kts", "composer.json", "Gemfile", "CMakeLists.txt", "meson.build", "mix.exs", "deno.json", "Package.swift", "pubspec.yaml"}
 
 // Key is a digest of the manifests of a project: an answer holds as long as it stays.
@@ -184,7 +185,8 @@ const (
 )
 
 // skipped are folders that say nothing about how a project is checked.
-var skipped = []string{".git", state.DirName, "node_modules", "vendor", "target", "dist", "build", "venv", ".venv", "__pycache__"}
+var skipped = []string{".git", state.DirName, "node_modules", "vendor", "target", "dist", "build", "venv", ".venv",
+	"__pycache__"}
 
 // Copy copies the project, as far as its text goes, without what is likely to hold keys.
 func Copy(dir, to string) error {
@@ -211,7 +213,8 @@ func Copy(dir, to string) error {
 }
 
 func secret(name string) bool {
-	return strings.HasPrefix(name, ".env") || slices.Contains([]string{".pem", ".key", ".p12", ".pfx"}, filepath.Ext(name)) || name == ".netrc" || name == ".npmrc"
+	return strings.HasPrefix(name, ".env") || slices.Contains([]string{".pem", ".key", ".p12", ".pfx"},
+		filepath.Ext(name)) || name == ".netrc" || name == ".npmrc"
 }
 
 func copyFile(from, to string) error {

@@ -65,7 +65,8 @@ func (f *Factory) Trust(loader config.Loader, more ...config.Untrusted) error {
 		return err
 	}
 	if !f.CanAsk() {
-		return UsageError("this project needs your consent first: %s; show it and agree with: ralph trust", strings.Join(Lines(all), "; "))
+		return UsageError("this project needs your consent first: %s; show it and agree with: ralph trust",
+			strings.Join(Lines(all), "; "))
 	}
 	f.ShowClaims(all)
 	if !f.Agree("Allow it until it changes?") {

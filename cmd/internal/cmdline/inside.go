@@ -67,7 +67,8 @@ func parent(pid int, all map[int]int) (ppid int) {
 // RefuseAgent is the answer to an agent that wants to decide what only a person may.
 func (f *Factory) RefuseAgent(dir, what string) error {
 	if run := f.Inside(dir); run != "" {
-		return UsageError("this is inside of run %s, and an agent cannot %s; do it in a terminal of your own", run, what)
+		return UsageError("this is inside of run %s, and an agent cannot %s; do it in a terminal of your own", run,
+			what)
 	}
 	return nil
 }

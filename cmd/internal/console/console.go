@@ -292,7 +292,8 @@ func (c *Console) Tick(left time.Duration, d rules.Decision) {
 	}
 	text, hint := "paused; continue with: ralph resume", ""
 	if !d.Until.IsZero() {
-		text = fmt.Sprintf("waiting %s, until %s (%s)", left.Round(time.Second), d.Until.Local().Format("Jan 2 15:04:05"), d.Rule)
+		text = fmt.Sprintf("waiting %s, until %s (%s)", left.Round(time.Second),
+			d.Until.Local().Format("Jan 2 15:04:05"), d.Rule)
 		if d.Rule != "hourly" { // the budget would only wait again
 			hint = "continue now with: ralph resume"
 			text += "; " + hint
@@ -324,7 +325,8 @@ func (c *Console) End(r runner.Ending) {
 	if r.Usage.CostUSD > 0 {
 		cost = fmt.Sprintf(", about %.2f USD by the agent's estimate", r.Usage.CostUSD)
 	}
-	c.Print("ralph: %s after %s%s: %s tokens%s", d.Status, termtext.Count(r.Iterations, "iteration"), plan, termtext.Thousands(r.Usage.Total()), cost)
+	c.Print("ralph: %s after %s%s: %s tokens%s", d.Status, termtext.Count(r.Iterations, "iteration"), plan,
+		termtext.Thousands(r.Usage.Total()), cost)
 	reason := d.Reason
 	if d.Status == state.StatusReview {
 		reason = "everything is done, but a person has to look" // at the items below

@@ -25,7 +25,8 @@ func (a *agent) init() {
 	})
 	reset := a.started.Add(3 * time.Hour).Unix()
 	a.write(map[string]any{"type": "rate_limit_event", "rate_limit_info": map[string]any{
-		"status": "allowed", "resetsAt": reset, "rateLimitType": "five_hour", "utilization": 0.12, "isUsingOverage": false,
+		"status": "allowed", "resetsAt": reset, "rateLimitType": "five_hour", "utilization": 0.12,
+		"isUsingOverage": false,
 	}})
 }
 
@@ -53,8 +54,9 @@ func (a *agent) assistant(block map[string]any) {
 
 func (a *agent) toolResult(id, content string, failed bool) {
 	a.write(map[string]any{"type": "user", "parent_tool_use_id": nil, "message": map[string]any{
-		"role":    "user",
-		"content": []any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": content, "is_error": failed}},
+		"role": "user",
+		"content": []any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": content,
+			"is_error": failed}},
 	}})
 }
 
@@ -64,8 +66,9 @@ func (a *agent) finish(text string) {
 	took := time.Since(a.started).Milliseconds()
 	cost := a.usage.costUSD()
 	a.write(map[string]any{
-		"type": "result", "subtype": "success", "is_error": false, "api_error_status": nil, "terminal_reason": "completed",
-		"stop_reason": "end_turn", "num_turns": a.turns, "duration_ms": took, "duration_api_ms": took,
+		"type": "result", "subtype": "success", "is_error": false, "api_error_status": nil,
+		"terminal_reason": "completed",
+		"stop_reason":     "end_turn", "num_turns": a.turns, "duration_ms": took, "duration_api_ms": took,
 		"result": text, "permission_denials": []any{}, "total_cost_usd": cost, "usage": a.usage.record(),
 		"modelUsage": map[string]any{Model: map[string]any{
 			"inputTokens": a.usage.input, "outputTokens": a.usage.output,

@@ -154,7 +154,8 @@ func (a *agent) tick(task string) {
 }
 
 func (a *agent) commit(message string) {
-	a.bash(fmt.Sprintf("git add bin tests README.md %s && git commit -q -m '%s' && git log --oneline -1", plan, message))
+	a.bash(fmt.Sprintf("git add bin tests README.md %s && git commit -q -m '%s' && git log --oneline -1", plan,
+		message))
 }
 
 // section returns the part of a Markdown text under a heading.

@@ -58,7 +58,8 @@ func Answer(res turn.Result, s Setting) Scene {
 	if rules.IsLimit(o.Class) {
 		f.LimitedUntil = rules.LimitEnd(o, 1, s.Now)
 	}
-	return Scene{Outcome: o, Decision: rules.Conclude(f), Counted: counted(after, s.Policy), Usage: res.Call.Usage, Session: res.Call.Session.ID}
+	return Scene{Outcome: o, Decision: rules.Conclude(f), Counted: counted(after, s.Policy), Usage: res.Call.Usage,
+		Session: res.Call.Session.ID}
 }
 
 // counted names the counters that the call changed.
@@ -71,7 +72,8 @@ func counted(m rules.Memory, o rules.Policy) []string {
 		name     string
 		n, bound int
 	}{
-		{"no progress", m.Breaker.NoProgress, o.NoProgressThreshold}, {"same error", m.Breaker.SameError, o.SameErrorThreshold},
+		{"no progress", m.Breaker.NoProgress, o.NoProgressThreshold},
+		{"same error", m.Breaker.SameError, o.SameErrorThreshold},
 		{"denied", m.Breaker.PermissionDenials, o.DenialThreshold},
 	} {
 		if c.n > 0 {

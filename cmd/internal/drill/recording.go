@@ -120,13 +120,20 @@ const (
 // endings are the ends that can be staged, by class.
 func endings(format agent.Format) map[ending.Class]stagedEnd {
 	ends := map[ending.Class]stagedEnd{
-		ending.NoFinalRecord:   {keepUnfinished, ptyexec.Exit{Cause: ptyexec.CauseExited}, "cut off before its final record, exit code 0"},
-		ending.HangSilent:      {keepNothing, ptyexec.Exit{Code: -1, Cause: ptyexec.CauseIdle}, "nothing printed until IDLE_TIMEOUT_MINUTES ended it"},
-		ending.HangAfterResult: {keepAll, ptyexec.Exit{Code: -1, Cause: ptyexec.CauseFinal}, "still alive after its final record, and ended"},
-		ending.TimeoutWithWork: {keepUnfinished, ptyexec.Exit{Code: -1, Cause: ptyexec.CauseTimeout}, "ended at work by CLAUDE_TIMEOUT_MINUTES"},
-		ending.TimeoutIdle:     {keepUnfinished, ptyexec.Exit{Code: -1, Cause: ptyexec.CauseIdle}, "silent after some work, and ended by IDLE_TIMEOUT_MINUTES"},
-		ending.KilledBySignal:  {keepUnfinished, ptyexec.Exit{Code: -1, Signal: syscall.SIGKILL, Cause: ptyexec.CauseExited}, "killed at work by SIGKILL"},
-		ending.Crash:           {keepUnfinished, ptyexec.Exit{Code: -1, Signal: syscall.SIGSEGV, Cause: ptyexec.CauseExited}, "ended at work by SIGSEGV"},
+		ending.NoFinalRecord: {keepUnfinished, ptyexec.Exit{Cause: ptyexec.CauseExited},
+			"cut off before its final record, exit code 0"},
+		ending.HangSilent: {keepNothing, ptyexec.Exit{Code: -1, Cause: ptyexec.CauseIdle},
+			"nothing printed until IDLE_TIMEOUT_MINUTES ended it"},
+		ending.HangAfterResult: {keepAll, ptyexec.Exit{Code: -1, Cause: ptyexec.CauseFinal},
+			"still alive after its final record, and ended"},
+		ending.TimeoutWithWork: {keepUnfinished, ptyexec.Exit{Code: -1, Cause: ptyexec.CauseTimeout},
+			"ended at work by CLAUDE_TIMEOUT_MINUTES"},
+		ending.TimeoutIdle: {keepUnfinished, ptyexec.Exit{Code: -1, Cause: ptyexec.CauseIdle},
+			"silent after some work, and ended by IDLE_TIMEOUT_MINUTES"},
+		ending.KilledBySignal: {keepUnfinished, ptyexec.Exit{Code: -1, Signal: syscall.SIGKILL,
+			Cause: ptyexec.CauseExited}, "killed at work by SIGKILL"},
+		ending.Crash: {keepUnfinished, ptyexec.Exit{Code: -1, Signal: syscall.SIGSEGV,
+			Cause: ptyexec.CauseExited}, "ended at work by SIGSEGV"},
 	}
 	if format == agent.FormatText { // without records, what it printed is its final message
 		delete(ends, ending.HangAfterResult)

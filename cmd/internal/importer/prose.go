@@ -30,7 +30,8 @@ func Answer(final, nonce string) ([]Item, []Skipped, error) {
 		var got struct {
 			Nonce string `json:"nonce"`
 		}
-		if json.NewDecoder(strings.NewReader(final[at:])).Decode(&raw) == nil && json.Unmarshal(raw, &got) == nil && got.Nonce == nonce {
+		if json.NewDecoder(strings.NewReader(final[at:])).Decode(&raw) == nil && json.Unmarshal(raw, &got) == nil &&
+			got.Nonce == nonce {
 			return JSON(raw)
 		}
 	}

@@ -61,7 +61,8 @@ func (k Kept) Write() {
 func Names(out string) (names []string) {
 	if at := strings.Index(out, `{"models"`); at >= 0 {
 		for _, m := range gjson.Get(out[at:], "models").Array() {
-			if name := m.Get("slug").String(); name != "" && m.Get("visibility").String() != "hide" && len(names) < maxModels {
+			if name := m.Get("slug").String(); name != "" && m.Get("visibility").String() != "hide" &&
+				len(names) < maxModels {
 				names = append(names, strings.Join(strings.Fields(termtext.Clean(name)), " "))
 			}
 		}

@@ -28,7 +28,8 @@ func (p Project) otherLanguages() []Part {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(p.Subprojects), func(sub Part) bool {
-		return sub.general() || slices.ContainsFunc(p.Parts, func(part Part) bool { return part.Language == sub.Language })
+		return sub.general() || slices.ContainsFunc(p.Parts,
+			func(part Part) bool { return part.Language == sub.Language })
 	})
 }
 
@@ -45,7 +46,8 @@ func checksOf(parts []Part) []gate.Check {
 			kind    gate.Kind
 			command Command
 		}{
-			{"lint-fast", gate.KindLintFast, part.Fast}, {"build", gate.KindBuild, part.Build}, {"typecheck", gate.KindBuild, part.Types},
+			{"lint-fast", gate.KindLintFast, part.Fast}, {"build", gate.KindBuild, part.Build},
+			{"typecheck", gate.KindBuild, part.Types},
 			{"test", gate.KindTest, part.Test}, {"lint", gate.KindLint, part.Lint},
 		} {
 			name := strings.TrimSpace(c.name + " " + part.Dir)

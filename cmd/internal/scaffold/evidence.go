@@ -51,7 +51,8 @@ func open(dir string, has func(string) bool) (*folder, error) {
 		case !d.IsDir():
 			f.files = append(f.files, name)
 		case name == ".":
-		case strings.HasPrefix(d.Name(), "."), slices.Contains(foreign, d.Name()), strings.Count(name, "/") >= maxDepth-1:
+		case strings.HasPrefix(d.Name(), "."), slices.Contains(foreign, d.Name()),
+			strings.Count(name, "/") >= maxDepth-1:
 			return fs.SkipDir
 		}
 		return nil
@@ -69,7 +70,8 @@ func (f *folder) subfolders() []string {
 	var dirs []string
 	for _, r := range table() {
 		for _, name := range f.files {
-			if dir := path.Dir(name); dir != "." && slices.Contains(r.Manifests, path.Base(name)) && plain.MatchString(dir) {
+			if dir := path.Dir(name); dir != "." && slices.Contains(r.Manifests, path.Base(name)) &&
+				plain.MatchString(dir) {
 				dirs = append(dirs, dir)
 			}
 		}
@@ -155,7 +157,8 @@ func target(name string) evidence {
 		for _, makefile := range []string{"GNUmakefile", "makefile", "Makefile"} {
 			for line := range strings.SplitSeq(string(f.read(makefile)), "\n") {
 				names, rest, isRule := strings.Cut(line, ":")
-				isRule = isRule && !strings.HasPrefix(line, "\t") && !strings.HasPrefix(rest, "=") && !strings.HasPrefix(rest, ":=")
+				isRule = isRule && !strings.HasPrefix(line, "\t") && !strings.HasPrefix(rest, "=") &&
+					!strings.HasPrefix(rest, ":=")
 				if isRule && slices.Contains(strings.Fields(names), name) {
 					return true
 				}
@@ -181,7 +184,11 @@ func (f *folder) glob(glob string) []string {
 func (f *folder) named(globs []string) []string {
 	var names []string
 	for _, name := range f.files {
-		if slices.ContainsFunc(globs, func(glob string) bool { ok, _ := path.Match(glob, path.Base(name)); return ok }) {
+		if slices.ContainsFunc(globs, func(glob string) bool {
+			ok,
+				_ := path.Match(glob, path.Base(name))
+			return ok
+		}) {
 			names = append(names, name)
 		}
 	}

@@ -28,7 +28,8 @@ type Answers struct {
 
 // Checks returns the commands that must succeed, in the order in which ralph runs them.
 func (a Answers) Checks() []string {
-	return slices.DeleteFunc([]string{a.Fast, a.Build, a.Types, a.Test, a.Lint}, func(line string) bool { return line == "" })
+	return slices.DeleteFunc([]string{a.Fast, a.Build, a.Types, a.Test, a.Lint},
+		func(line string) bool { return line == "" })
 }
 
 // File is a file to be written.

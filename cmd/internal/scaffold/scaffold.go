@@ -90,7 +90,8 @@ func isCode(file string) bool {
 	ext := path.Ext(file)
 	return ext != "" && !strings.HasPrefix(path.Base(file), ".") &&
 		!slices.Contains([]string{
-			".md", ".txt", ".rst", ".adoc", ".json", ".toml", ".yaml", ".yml", ".lock", ".mod", ".sum", ".xml", ".ini", ".cfg",
+			".md", ".txt", ".rst", ".adoc", ".json", ".toml", ".yaml", ".yml", ".lock", ".mod", ".sum", ".xml", ".ini",
+			".cfg",
 		}, ext)
 }
 
@@ -202,7 +203,10 @@ func (p Project) Tools(allowed []string, commands ...string) []string {
 		}
 	}
 	for _, line := range commands {
-		covered := slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(line+" ", prefix+" ") })
+		covered := slices.ContainsFunc(prefixes, func(prefix string) bool {
+			return strings.HasPrefix(line+" ",
+				prefix+" ")
+		})
 		if line != "" && !covered {
 			more = append(more, argv.AllowEntry("Bash", line))
 		}

@@ -56,8 +56,9 @@ func rustRow() row {
 				either(file("clippy.toml", ".clippy.toml"), text(".github/workflows/*", "cargo clippy"))},
 			{Line: "cargo clippy --all-targets"},
 		},
-		Run:   []candidate{{"cargo run", file("src/main.rs")}},
-		Allow: []string{"cargo build", "cargo test", "cargo check", "cargo clippy", "cargo fmt", "cargo run", "cargo add"},
+		Run: []candidate{{"cargo run", file("src/main.rs")}},
+		Allow: []string{"cargo build", "cargo test", "cargo check", "cargo clippy", "cargo fmt", "cargo run",
+			"cargo add"},
 	}
 }
 
@@ -165,9 +166,11 @@ func phpRow() row {
 // means npm.
 func nodeRows() []row {
 	return []row{
-		nodeRow("pnpm", "pnpm test", "pnpm exec ", either(file("pnpm-lock.yaml", "pnpm-workspace.yaml"), packageManager("pnpm"))),
+		nodeRow("pnpm", "pnpm test", "pnpm exec ",
+			either(file("pnpm-lock.yaml", "pnpm-workspace.yaml"), packageManager("pnpm"))),
 		nodeRow("yarn", "yarn test", "yarn run ", either(file("yarn.lock"), packageManager("yarn"))),
-		nodeRow("bun", "bun run test", "bunx --no-install ", either(file("bun.lock", "bun.lockb"), packageManager("bun"))),
+		nodeRow("bun", "bun run test", "bunx --no-install ",
+			either(file("bun.lock", "bun.lockb"), packageManager("bun"))),
 		nodeRow("npm", "npm test", "npx --no-install ", file("package.json")),
 	}
 }
@@ -198,8 +201,9 @@ func nodeRow(manager, test, exec string, when evidence) row {
 			{test, script(manifest, "test")},
 			{Line: test},
 		},
-		Lint:  []candidate{{manager + " run lint", script(manifest, "lint")}, {Line: manager + " run lint"}},
-		Run:   []candidate{{manager + " start", script(manifest, "start")}, {manager + " run dev", script(manifest, "dev")}},
+		Lint: []candidate{{manager + " run lint", script(manifest, "lint")}, {Line: manager + " run lint"}},
+		Run: []candidate{{manager + " start", script(manifest, "start")},
+			{manager + " run dev", script(manifest, "dev")}},
 		Allow: []string{test, manager + " run", install, "npx", "node"},
 	}
 }

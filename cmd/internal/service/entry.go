@@ -207,7 +207,8 @@ func (e Entry) AtBoot() bool {
 func systemctl(args ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "systemctl", append([]string{"--user", "--quiet"}, args...)...).CombinedOutput()
+	out, err := exec.CommandContext(ctx, "systemctl",
+		append([]string{"--user", "--quiet"}, args...)...).CombinedOutput()
 	if err == nil {
 		return nil
 	}

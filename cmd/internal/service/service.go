@@ -92,7 +92,8 @@ func (m Manager) Text(s Service) (string, error) {
 		{"the program", s.Program}, {"the project", s.Dir}, {"PATH", s.Path}, {"the log", s.Log},
 	} {
 		if !utf8.ValidString(part.value) || strings.ContainsFunc(part.value, unicode.IsControl) {
-			return "", fmt.Errorf("%s is %q: a service file takes only UTF-8 and no control characters", part.what, part.value)
+			return "", fmt.Errorf("%s is %q: a service file takes only UTF-8 and no control characters", part.what,
+				part.value)
 		}
 	}
 	return m.text(s)

@@ -10,7 +10,8 @@ import (
 // kernel kills a program of the agent for lack of memory.
 func unit(s Service) (string, error) {
 	if strings.ContainsAny(s.Program, `"'\`) {
-		return "", fmt.Errorf("the program is %q: systemd starts none with a quote or a backslash in its path", s.Program)
+		return "", fmt.Errorf("the program is %q: systemd starts none with a quote or a backslash in its path",
+			s.Program)
 	}
 	// systemd expands only % in the program's path and reads no quotes in the folder. The
 	// slash protects a space or a backslash at its end.

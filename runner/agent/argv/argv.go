@@ -129,7 +129,8 @@ func ClaudeReadOnly() []string {
 
 // Asks reports whether a tool of this name asks the user a question.
 func Asks(tool string) bool {
-	return slices.Contains([]string{"askuserquestion", "ask_user_question", "ask_user", "question"}, strings.ToLower(tool))
+	return slices.Contains([]string{"askuserquestion", "ask_user_question", "ask_user", "question"},
+		strings.ToLower(tool))
 }
 
 // GeminiTools translates the names of tools to those of Gemini CLI and of its

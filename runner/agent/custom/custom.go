@@ -132,7 +132,8 @@ func (r Row) expandModel() (Row, error) {
 	}
 	rest := r.Command[i+1:]
 	if argv.Contains(rest, argv.Model) || strings.Contains(strings.Replace(r.Command[i], argv.Model, "", 1), "{") {
-		return r, wrong(FieldCommand, "%q: %s may stand in one argument, without another placeholder", r.Command[i], argv.Model)
+		return r, wrong(FieldCommand, "%q: %s may stand in one argument, without another placeholder", r.Command[i],
+			argv.Model)
 	}
 	for _, a := range r.Command[from : i+1] {
 		r.Model = append(r.Model, strings.Replace(a, argv.Model, argv.Value, 1))

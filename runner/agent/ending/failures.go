@@ -64,7 +64,8 @@ func (f Failures) Texts() []string {
 // looks reports whether the call only looks at something.
 func looks(call Failure) bool {
 	switch strings.ToLower(call.Tool) {
-	case "read", "glob", "grep", "ls", "read_file", "read_many_files", "list_directory", "search_file_content", "webfetch", "websearch":
+	case "read", "glob", "grep", "ls", "read_file", "read_many_files", "list_directory", "search_file_content",
+		"webfetch", "websearch":
 		return true
 	}
 	rest := strings.NewReplacer("&&", "\n", "||", "\n", ";", "\n", "|", "\n").Replace(call.Arg)
@@ -74,9 +75,11 @@ func looks(call Failure) bool {
 			continue
 		}
 		switch words[0] {
-		case "cd", "ls", "cat", "grep", "rg", "find", "fd", "head", "tail", "sed", "wc", "stat", "file", "test", "[", "which", "command", "type", "pwd", "echo", "true", "diff":
+		case "cd", "ls", "cat", "grep", "rg", "find", "fd", "head", "tail", "sed", "wc", "stat", "file", "test", "[",
+			"which", "command", "type", "pwd", "echo", "true", "diff":
 		case "git":
-			if len(words) < 2 || !slices.Contains([]string{"log", "status", "diff", "show", "grep", "branch", "rev-parse", "ls-files"}, words[1]) {
+			if len(words) < 2 || !slices.Contains([]string{"log", "status", "diff", "show", "grep", "branch",
+				"rev-parse", "ls-files"}, words[1]) {
 				return false
 			}
 		default:

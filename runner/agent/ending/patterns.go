@@ -24,7 +24,8 @@ func codeClass(code string) Class {
 		return NoCredit
 	case "prompt_too_long", "model_context_window_exceeded", "context_length_exceeded", "blocking_limit":
 		return ContextTooLong
-	case "authentication_failed", "authentication_error", "invalid_api_key", "unauthenticated", "permission_error", "oauth_org_not_allowed":
+	case "authentication_failed", "authentication_error", "invalid_api_key", "unauthenticated", "permission_error",
+		"oauth_org_not_allowed":
 		return Auth
 	case "overloaded", "overloaded_error":
 		return Overloaded

@@ -188,7 +188,8 @@ func (f Filter) rules(a Agent, c Call) ruleSet {
 	}
 	// Without its proxy no program reaches the network, and without its endpoint an
 	// agent calls another one.
-	rules = append(rules, rule{glob: "*", why: "address with a password", address: true}, rule{glob: "*_PROXY", pass: true, address: true})
+	rules = append(rules, rule{glob: "*", why: "address with a password", address: true},
+		rule{glob: "*_PROXY", pass: true, address: true})
 	if a.Name != "" {
 		rules = append(rules, rule{glob: "*_BASE_URL", pass: true, address: true})
 	}

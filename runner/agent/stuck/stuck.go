@@ -136,7 +136,8 @@ func (l *lane) circles() string {
 		if period == 1 {
 			return fmt.Sprintf("the same call got the same answer %d times in a row: %s", most, round[0].words)
 		}
-		return fmt.Sprintf("the same %d calls got the same answers %d times in a row, beginning with %s", period, most, round[0].words)
+		return fmt.Sprintf("the same %d calls got the same answers %d times in a row, beginning with %s", period, most,
+			round[0].words)
 	}
 	return ""
 }

@@ -1,4 +1,5 @@
-// Package asks reads what a task asks for: text in, yes or no out. It decides what excuses a change that looks like less
+// Package asks reads what a task asks for: text in, yes or no out. It decides what excuses a change that
+// looks like less
 // proof.
 package asks
 
@@ -78,7 +79,8 @@ func ForOtherTests(task string) bool {
 		case p.red.MatchString(clause):
 			return false
 		}
-		return tests && (p.change.MatchString(clause) || p.fewer.MatchString(clause)) || p.add.MatchString(clause) && p.data.MatchString(clause)
+		return tests && (p.change.MatchString(clause) || p.fewer.MatchString(clause)) || p.add.MatchString(clause) &&
+			p.data.MatchString(clause)
 	})
 }
 

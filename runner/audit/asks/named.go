@@ -8,7 +8,10 @@ import (
 )
 
 // phrases are patterns for what a task says about single tests and thresholds.
-var phrases = sync.OnceValue(func() (p struct{ along, it, name, proof, end, level, hold, pass, outOfDate *regexp.Regexp }) {
+var phrases = sync.OnceValue(func() (p struct {
+	along, it, name, proof, end, level, hold, pass,
+	outOfDate *regexp.Regexp
+}) {
 	re := regexp.MustCompile
 	p.along = re(`(?i)\band ((?:its|their|the|all|any|both|corresponding)(?: [\w./-]+){0,2}? (?:tests?|specs?)` +
 		`(?:$|[.;,:\n]| (?:for|of|in|from|with)\b)|["'\x60])`)
@@ -53,7 +56,8 @@ func Unwanted(task string) (names []string) {
 func IsNamed(test string, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		before, after, ok := strings.Cut(test, name)
-		return ok && (before == "" || strings.HasSuffix(before, "::") || strings.HasSuffix(before, " > ") || strings.HasSuffix(before, ".")) &&
+		return ok && (before == "" || strings.HasSuffix(before, "::") || strings.HasSuffix(before, " > ") ||
+			strings.HasSuffix(before, ".")) &&
 			(after == "" || after[0] == '/' || after[0] == '[')
 	})
 }

@@ -9,7 +9,10 @@ import (
 
 // patterns find functions whose whole body says that it is not written yet. They
 // match single trimmed lines.
-var patterns = sync.OnceValue(func() (p struct{ header, says, empty, later, comment, base, word, keyword, meant, hook *regexp.Regexp }) {
+var patterns = sync.OnceValue(func() (p struct {
+	header, says, empty, later, comment, base, word, keyword, meant,
+	hook *regexp.Regexp
+}) {
 	re := regexp.MustCompile
 	const missing = `(?:not (?:yet )?implemented|unimplemented|implement me|to ?do\b|not supported yet|(?:is )?not there yet|fixme|placeholder|stub)`
 	p.header = re(`^(?:(?:pub(?:\([^)]*\))?|export|default|async|static|public|private|protected|internal|final|override|open|suspend|` +
@@ -17,7 +20,8 @@ var patterns = sync.OnceValue(func() (p struct{ header, says, empty, later, comm
 		`|^(?:export )?(?:const|let|var) (\w+)\s*=.*(?:=>|function\b.*) *[{(]?|^exports\.(\w+)\s*=.*(?:=>|\bfunction\b)` +
 		`|^(?:(?:public|private|protected|internal|static|final|async|override|abstract|[\w<>\[\],.?]+) )*(\w+)\([^;]*\)[^;={]*\{`)
 	p.says = re(`(?i)^(?:raise NotImplementedError\b|todo!\(|unimplemented!\(\)|TODO\(|panic!?\(.{0,40}` + missing +
-		`|throw .{0,60}` + missing + `|throw new NotImplementedException\b|raise .{0,60}` + missing + `|fatalError\(.{0,40}` + missing +
+		`|throw .{0,60}` + missing + `|throw new NotImplementedException\b|raise .{0,60}` + missing +
+		`|fatalError\(.{0,40}` + missing +
 		`|return .{0,80}(?:errors\.New|fmt\.Errorf|Err)\(.{0,40}` + missing + `)`)
 	p.empty = re(`^(?:return(?: (?:nil|null|None|undefined|0|0\.0|-1|false|true|False|True|""|''|\{\}|\[\]|Ok\(\(\)\)|None))*(?:, (?:nil|0|false|""))*` +
 		`|nil|null|None|0|false|Ok\(\(\))?;?\s*$`)
@@ -63,17 +67,20 @@ func Find(text string, python bool, bases map[string]bool) []Stub {
 		if m := p.base.FindStringSubmatch(line); m != nil {
 			class, classIndent = m[1], indent(raw)
 			inherits = p.word.MatchString(strings.ReplaceAll(m[2], "object", ""))
-		} else if line != "" && indent(raw) <= classIndent && !strings.HasPrefix(line, "}") && !p.comment.MatchString(line) {
+		} else if line != "" && indent(raw) <= classIndent && !strings.HasPrefix(line, "}") &&
+			!p.comment.MatchString(line) {
 			class, inherits = "", false
 		}
 		m := p.header.FindStringSubmatch(line)
-		if m == nil || p.comment.MatchString(line) || p.keyword.MatchString(line) || i > 0 && strings.HasPrefix(strings.TrimSpace(all[i-1]), "@") {
+		if m == nil || p.comment.MatchString(line) || p.keyword.MatchString(line) || i > 0 &&
+			strings.HasPrefix(strings.TrimSpace(all[i-1]), "@") {
 			continue // a decorator says what the function is for: @abstractmethod, @overload
 		}
 		name := strings.Join(m[1:], "")
 		body, whole := bodyOf(all, i, line)
 		pass := python && !inherits && !p.hook.MatchString(name) && (class != "" || indent(raw) == 0)
-		if whole && name != "func" && name != "function" && body.unwritten(pass) && !(class != "" && (bases[class] || baseName().MatchString(class))) {
+		if whole && name != "func" && name != "function" && body.unwritten(pass) &&
+			!(class != "" && (bases[class] || baseName().MatchString(class))) {
 			found = append(found, Stub{name, body.says()})
 		}
 	}

@@ -26,11 +26,14 @@ type row struct {
 func rows() []row {
 	return []row{
 		{commands: []string{"go"}, needs: []string{"go.mod", "go.work"}, above: true, why: "there is no go.mod"},
-		{commands: []string{"go"}, says: "[setup failed]", needs: []string{"*.go"}, not: []string{"*_test.go"}, why: "there is no Go code besides tests"},
-		{commands: []string{"npm", "pnpm", "yarn", "bun"}, needs: []string{"package.json"}, above: true, why: "there is no package.json"},
+		{commands: []string{"go"}, says: "[setup failed]", needs: []string{"*.go"}, not: []string{"*_test.go"},
+			why: "there is no Go code besides tests"},
+		{commands: []string{"npm", "pnpm", "yarn", "bun"}, needs: []string{"package.json"}, above: true,
+			why: "there is no package.json"},
 		{commands: []string{"cargo"}, needs: []string{"Cargo.toml"}, above: true, why: "there is no Cargo.toml"},
 		{commands: []string{"pytest"}, needs: []string{"*test*.py"}, why: "there is no test"},
-		{says: "No rule to make target", needs: []string{"GNUmakefile", "makefile", "Makefile"}, why: "there is no makefile"},
+		{says: "No rule to make target", needs: []string{"GNUmakefile", "makefile", "Makefile"},
+			why: "there is no makefile"},
 	}
 }
 

@@ -58,9 +58,11 @@ func saysNothing(line string) bool {
 		"error: could not find `Cargo.toml` in ", "no targets specified in the manifest",
 		"NO TESTS RAN", "Ran 0 tests in ", "Error: no test specified", "error: no test specified",
 		"No tests found, exiting with code 1", "No test files found, exiting with code 1", "Error: No test files found",
-		`npm error Missing script: "test"`, `npm ERR! Missing script: "test"`, `npm error Missing script: "build"`, `npm ERR! Missing script: "build"`,
+		`npm error Missing script: "test"`, `npm ERR! Missing script: "test"`, `npm error Missing script: "build"`,
+		`npm ERR! Missing script: "build"`,
 		"npm error enoent Could not read package.json", "npm ERR! enoent ENOENT: no such file or directory, open ",
-		"ERR_PNPM_NO_SCRIPT  Missing script: test", "ERR_PNPM_NO_IMPORTER_MANIFEST_FOUND", "[ERR_PNPM_NO_IMPORTER_MANIFEST_FOUND]",
+		"ERR_PNPM_NO_SCRIPT  Missing script: test", "ERR_PNPM_NO_IMPORTER_MANIFEST_FOUND",
+		"[ERR_PNPM_NO_IMPORTER_MANIFEST_FOUND]",
 		`error Command "test" not found.`, "error Couldn't find a package.json",
 		"make: *** No targets specified and no makefile found.",
 	}, starts) ||

@@ -83,7 +83,8 @@ func (g *goEvents) output(e goEvent) {
 // isFrame reports whether the testing package prints the line around a test.
 func isFrame(line string) bool {
 	line = strings.TrimLeft(line, " ")
-	return slices.ContainsFunc([]string{"=== RUN", "=== PAUSE", "=== CONT", "=== NAME", "--- FAIL: ", "--- PASS: ", "--- SKIP: "},
+	return slices.ContainsFunc([]string{"=== RUN", "=== PAUSE", "=== CONT", "=== NAME", "--- FAIL: ", "--- PASS: ",
+		"--- SKIP: "},
 		func(p string) bool { return strings.HasPrefix(line, p) })
 }
 
@@ -125,7 +126,8 @@ func (g *goEvents) endPackage(e goEvent) {
 			if b := g.builds[e.FailedBuild]; b != nil {
 				message = b.String()
 			}
-			g.c.add(Test{Name: e.Package, Status: Failed, Message: message, NoSetup: noSetup(g.packages[e.Package].String())})
+			g.c.add(Test{Name: e.Package, Status: Failed, Message: message,
+				NoSetup: noSetup(g.packages[e.Package].String())})
 		}
 	}
 	delete(g.packages, e.Package)
@@ -169,7 +171,8 @@ func (g *goText) line(line string) {
 		g.result(rest, Passed)
 	case strings.HasPrefix(rest, "--- SKIP: "):
 		g.result(rest, Skipped)
-	case strings.HasPrefix(line, "=== RUN "), strings.HasPrefix(line, "=== CONT "), strings.HasPrefix(line, "=== NAME "):
+	case strings.HasPrefix(line, "=== RUN "), strings.HasPrefix(line, "=== CONT "),
+		strings.HasPrefix(line, "=== NAME "):
 		g.current = strings.Fields(line + " -")[2]
 	case strings.HasPrefix(line, "=== "), line == "FAIL", line == "PASS":
 		g.current = ""

@@ -190,7 +190,8 @@ func ReadJest(r io.Reader, dir string) (Summary, error) {
 			c.add(Test{Name: name, Status: Failed, Message: stackless(f.Message)})
 		}
 		for _, a := range f.AssertionResults {
-			t := Test{Name: strings.Join(append(append([]string{name}, a.AncestorTitles...), a.Title), " > "), Status: Skipped}
+			t := Test{Name: strings.Join(append(append([]string{name}, a.AncestorTitles...), a.Title), " > "),
+				Status: Skipped}
 			switch a.Status {
 			case "passed":
 				t.Status = Passed
@@ -208,7 +209,8 @@ func stackless(text string) string {
 	m := newMessage()
 	for line := range strings.SplitSeq(strip(text), "\n") {
 		frame := strings.HasPrefix(strings.TrimSpace(line), "at ")
-		if !frame || !strings.Contains(line, "node_modules/") && !strings.Contains(line, "node:internal/") && !strings.Contains(line, "<anonymous>)") {
+		if !frame || !strings.Contains(line, "node_modules/") && !strings.Contains(line, "node:internal/") &&
+			!strings.Contains(line, "<anonymous>)") {
 			m.WriteLine(line)
 		}
 	}

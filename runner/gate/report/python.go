@@ -162,7 +162,8 @@ func unittestName(text string) string {
 // skips reads "FAILED (failures=1, errors=1, skipped=1)".
 func (u *unittest) skips(line string) {
 	for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(" (),", r) }) {
-		if n, err := strconv.Atoi(strings.TrimPrefix(part, "skipped=")); err == nil && strings.HasPrefix(part, "skipped=") {
+		if n, err := strconv.Atoi(strings.TrimPrefix(part, "skipped=")); err == nil &&
+			strings.HasPrefix(part, "skipped=") {
 			u.c.skipped += n
 			u.c.passed = max(u.c.passed-n, 0)
 		}

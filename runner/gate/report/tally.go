@@ -66,7 +66,8 @@ func (t Tally) Loss(check string, later Summary) (Loss, bool) {
 func (t Tally) Without(l Loss) Tally {
 	n := l.Before - l.Now
 	if t.Names != nil && l.Gone != nil {
-		t.Names = slices.DeleteFunc(slices.Clone(t.Names), func(name string) bool { return slices.Contains(l.Gone, name) })
+		t.Names = slices.DeleteFunc(slices.Clone(t.Names),
+			func(name string) bool { return slices.Contains(l.Gone, name) })
 		n = t.Ran - len(t.Names)
 	}
 	t.Ran = max(t.Ran-n, 0)

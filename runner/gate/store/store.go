@@ -30,7 +30,8 @@ func Load[T any](path string) (*T, error) {
 	if err := os.Rename(path, aside); err != nil {
 		return new(T), fmt.Errorf("rename unusable %q: %w", path, err)
 	}
-	return new(T), fmt.Errorf("%q is unusable (%w); renamed to %q, starting from the default", path, why, filepath.Base(aside))
+	return new(T), fmt.Errorf("%q is unusable (%w); renamed to %q, starting from the default", path, why,
+		filepath.Base(aside))
 }
 
 // Peek reads a JSON file and changes nothing on disk. A missing one is the zero value.
@@ -70,7 +71,8 @@ func Save(path string, v any) error {
 		return nil
 	}
 	if err == nil {
-		err = renameio.WriteFile(path, append(data, '\n'), 0o600, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(0o600))
+		err = renameio.WriteFile(path, append(data, '\n'), 0o600, renameio.WithTempDir(filepath.Dir(path)),
+			renameio.WithStaticPermissions(0o600))
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)

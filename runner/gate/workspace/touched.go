@@ -41,12 +41,14 @@ func (w *Workspaces) perPackage(c Call) (tool string, one Call) {
 			return "go", c
 		}
 	case "cargo":
-		if slices.Contains([]string{"test", "build", "check", "clippy"}, c.Words[1]) && (w.virtual["cargo"] || c.HasAny("--workspace", "--all")) && !c.HasAny("-p", "--package") {
+		if slices.Contains([]string{"test", "build", "check", "clippy"}, c.Words[1]) &&
+			(w.virtual["cargo"] || c.HasAny("--workspace", "--all")) && !c.HasAny("-p", "--package") {
 			return "cargo", c.without("--workspace", "--all")
 		}
 	case "npm", "pnpm", "yarn":
 		one = c.without("--workspaces", "-ws", "-r", "--recursive", "--if-present", "workspaces")
-		if script := one.script(); script != "" && (len(one.Words) < len(c.Words) || scriptIn(w.text("package.json"), script) == "") {
+		if script := one.script(); script != "" &&
+			(len(one.Words) < len(c.Words) || scriptIn(w.text("package.json"), script) == "") {
 			return "npm", one
 		}
 	case "uv":
@@ -113,7 +115,8 @@ func (w *Workspaces) owner(file string) (member, bool) {
 	var best member
 	found := false
 	for _, m := range w.members {
-		if (m.dir == "." || strings.HasPrefix(file, m.dir+"/")) && (!found || len(m.dir) > len(best.dir) || best.dir == ".") {
+		if (m.dir == "." || strings.HasPrefix(file, m.dir+"/")) &&
+			(!found || len(m.dir) > len(best.dir) || best.dir == ".") {
 			best, found = m, true
 		}
 	}
@@ -123,7 +126,8 @@ func (w *Workspaces) owner(file string) (member, bool) {
 // document reports whether no check of a package reads the file.
 func document(file string) bool {
 	return strings.HasPrefix(file, ".ralph/") ||
-		slices.Contains([]string{".md", ".txt", ".rst", ".adoc"}, strings.ToLower(path.Ext(file))) && path.Base(file) != "requirements.txt"
+		slices.Contains([]string{".md", ".txt", ".rst", ".adoc"}, strings.ToLower(path.Ext(file))) &&
+			path.Base(file) != "requirements.txt"
 }
 
 // spread adds the packages that depend on a touched one, directly or not. A package

@@ -85,7 +85,8 @@ func (w *Workspaces) openNode() {
 		_ = yaml.Unmarshal([]byte(text), &p)
 		globs = p.Packages
 	}
-	w.add("npm", w.find(globs, nil), "package.json", func(text string) string { return gjson.Get(text, "name").String() })
+	w.add("npm", w.find(globs, nil), "package.json",
+		func(text string) string { return gjson.Get(text, "name").String() })
 }
 
 // tomlManifest is what ralph reads of a Cargo.toml or a pyproject.toml.

@@ -114,7 +114,8 @@ func (c Call) configFiles() []string {
 // userFiles are the files with the settings of the user and the machine.
 func userFiles() []string {
 	home := os.Getenv("HOME")
-	return []string{"/etc/gitconfig", os.Getenv("GIT_CONFIG_SYSTEM"), os.Getenv("GIT_CONFIG_GLOBAL"), filepath.Join(home, ".gitconfig"),
+	return []string{"/etc/gitconfig", os.Getenv("GIT_CONFIG_SYSTEM"), os.Getenv("GIT_CONFIG_GLOBAL"),
+		filepath.Join(home, ".gitconfig"),
 		filepath.Join(home, ".config", "git", "config"), filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "git", "config")}
 }
 
@@ -135,17 +136,18 @@ func (c Call) submodules() []string {
 		return nil
 	}
 	var files []string
-	_ = filepath.WalkDir(filepath.Join(commonDir(MetaDir(root)), "modules"), func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return nil // there are none
-		case d.IsDir() && slices.Contains([]string{"objects", "refs", "logs", "hooks", "info"}, d.Name()):
-			return fs.SkipDir
-		case d.Name() == "config":
-			files = append(files, path)
-		}
-		return nil
-	})
+	_ = filepath.WalkDir(filepath.Join(commonDir(MetaDir(root)), "modules"),
+		func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return nil // there are none
+			case d.IsDir() && slices.Contains([]string{"objects", "refs", "logs", "hooks", "info"}, d.Name()):
+				return fs.SkipDir
+			case d.Name() == "config":
+				files = append(files, path)
+			}
+			return nil
+		})
 	return files
 }
 
@@ -196,7 +198,8 @@ func pins(trusted, now drivers, env []string) []string {
 	first := countOf(env)
 	add := func(name, what, value string) {
 		n := first + len(set)/2
-		set = append(set, fmt.Sprintf("GIT_CONFIG_KEY_%d=filter.%s.%s", n, name, what), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
+		set = append(set, fmt.Sprintf("GIT_CONFIG_KEY_%d=filter.%s.%s", n, name, what),
+			fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
 	}
 	names := drivers{}
 	maps.Copy(names, trusted)

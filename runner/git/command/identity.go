@@ -9,5 +9,6 @@ func Identity(ctx context.Context, root string) []string {
 			return nil
 		}
 	}
-	return []string{"GIT_AUTHOR_NAME=ralph", "GIT_AUTHOR_EMAIL=ralph@localhost", "GIT_COMMITTER_NAME=ralph", "GIT_COMMITTER_EMAIL=ralph@localhost"}
+	return []string{"GIT_AUTHOR_NAME=ralph", "GIT_AUTHOR_EMAIL=ralph@localhost", "GIT_COMMITTER_NAME=ralph",
+		"GIT_COMMITTER_EMAIL=ralph@localhost"}
 }

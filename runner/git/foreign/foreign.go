@@ -35,17 +35,19 @@ var kinds = sync.OnceValue(func() map[string]kind {
 		"venv":             {what: "an installed tree", beside: []string{"venv/pyvenv.cfg"}},
 		".tox":             {what: "an installed tree"},
 		".terraform":       {what: "an installed tree"},
-		"vendor":           {what: "a vendored tree", beside: []string{"go.mod", "composer.json", "Gemfile", "Cargo.toml"}, many: 20},
-		"third_party":      {what: "a vendored tree", many: 20},
-		"__pycache__":      {what: "a built tree"},
-		".gradle":          {what: "a built tree"},
-		".next":            {what: "a built tree"},
-		"target":           {what: "a built tree", beside: []string{"Cargo.toml", "pom.xml", "build.sbt"}},
-		"dist":             {what: "a built tree", beside: []string{"package.json", "pyproject.toml", "setup.py"}},
+		"vendor": {what: "a vendored tree",
+			beside: []string{"go.mod", "composer.json", "Gemfile", "Cargo.toml"}, many: 20},
+		"third_party": {what: "a vendored tree", many: 20},
+		"__pycache__": {what: "a built tree"},
+		".gradle":     {what: "a built tree"},
+		".next":       {what: "a built tree"},
+		"target":      {what: "a built tree", beside: []string{"Cargo.toml", "pom.xml", "build.sbt"}},
+		"dist":        {what: "a built tree", beside: []string{"package.json", "pyproject.toml", "setup.py"}},
 		"build": {what: "a built tree", beside: []string{"package.json", "pyproject.toml", "setup.py",
 			"build.gradle", "build.gradle.kts", "build/CMakeCache.txt"}},
-		"coverage": {what: "a built tree", beside: []string{"coverage/lcov.info", "coverage/index.html", "coverage/coverage-final.json"}},
-		".idea":    {what: "the settings of an editor"},
+		"coverage": {what: "a built tree", beside: []string{"coverage/lcov.info", "coverage/index.html",
+			"coverage/coverage-final.json"}},
+		".idea": {what: "the settings of an editor"},
 	}
 })
 
@@ -76,7 +78,8 @@ func Trees(root string, files []string) []Tree {
 		if count[folder] == 1 {
 			files = "file"
 		}
-		found = append(found, Tree{folder + "/", fmt.Sprintf("%d %s, %s", count[folder], files, kinds()[path.Base(folder)].what)})
+		found = append(found, Tree{folder + "/", fmt.Sprintf("%d %s, %s", count[folder], files,
+			kinds()[path.Base(folder)].what)})
 	}
 	return found
 }

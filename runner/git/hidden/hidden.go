@@ -95,7 +95,8 @@ func (v View) matched(ctx context.Context, commit string) ([]Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list tracked files: %w", err)
 	}
-	out, err := command.Call{Dir: v.root, Stdin: files}.Run(ctx, "check-ignore", "--no-index", "--verbose", "-z", "--stdin")
+	out, err := command.Call{Dir: v.root, Stdin: files}.Run(ctx, "check-ignore", "--no-index", "--verbose", "-z",
+		"--stdin")
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {
 		return nil, nil // none
 	}

@@ -33,7 +33,10 @@ func Begun(ctx context.Context, dir string, c Cut) (git.State, error) {
 	root, _ := git.Root(dir)
 	last := all[len(all)-1]
 	base, left := last.OID, last.OID
-	if i := slices.IndexFunc(all, func(k Kept) bool { return k.Iteration == c.Iteration && !k.Start && !k.Undone }); i >= 0 {
+	if i := slices.IndexFunc(all, func(k Kept) bool {
+		return k.Iteration == c.Iteration && !k.Start &&
+			!k.Undone
+	}); i >= 0 {
 		base, left = all[i].Base, all[i].OID
 	} else if c.Killed.IsZero() {
 		return git.State{}, nil
@@ -43,27 +46,33 @@ func Begun(ctx context.Context, dir string, c Cut) (git.State, error) {
 		return git.State{}, err
 	}
 	if left == base { // what the killed call left is not known: times tell
-		edited = slices.DeleteFunc(edited, func(path string) bool { return !own.ChangedSince(root, path, c.Killed.Add(killGrace)) })
+		edited = slices.DeleteFunc(edited, func(path string) bool {
+			return !own.ChangedSince(root, path,
+				c.Killed.Add(killGrace))
+		})
 	}
 	s := git.State{Run: c.Run, Iteration: c.Iteration, Start: true, Base: base}
 	if len(edited) > 0 {
 		if err := git.KeepFiles(ctx, root, edited, s); err != nil {
 			return git.State{}, err
 		}
-		out, err := command.Call{Dir: root}.Run(ctx, "rev-parse", fmt.Sprintf("%s%s/%d-start", git.KeptRefs, c.Run, c.Iteration))
+		out, err := command.Call{Dir: root}.Run(ctx, "rev-parse",
+			fmt.Sprintf("%s%s/%d-start", git.KeptRefs, c.Run, c.Iteration))
 		if err != nil {
 			return git.State{}, fmt.Errorf("find where iteration %d began: %w", c.Iteration, err)
 		}
 		s.Base = out[:len(base)]
 	}
 	// The run keeps its own start under the same name: without another one, git would collect this.
-	_, err = command.Call{Dir: root}.Run(ctx, "update-ref", fmt.Sprintf("%s%s/%d-begun", git.KeptRefs, c.Run, c.Iteration), s.Base)
+	_, err = command.Call{Dir: root}.Run(ctx, "update-ref",
+		fmt.Sprintf("%s%s/%d-begun", git.KeptRefs, c.Run, c.Iteration), s.Base)
 	return s, err
 }
 
 // edited returns the files of the work tree that are not as in a kept state.
 func edited(ctx context.Context, root, kept string) ([]string, error) {
-	changed, err := command.Call{Dir: root}.Run(ctx, "diff", "--no-ext-diff", "--no-textconv", "--no-renames", "--name-only", "-z", kept, "--")
+	changed, err := command.Call{Dir: root}.Run(ctx, "diff", "--no-ext-diff", "--no-textconv", "--no-renames",
+		"--name-only", "-z", kept, "--")
 	if err != nil {
 		return nil, fmt.Errorf("compare with a kept state: %w", err)
 	}

@@ -28,7 +28,8 @@ func List(ctx context.Context, dir, run string) ([]Kept, error) {
 	if !ok {
 		return nil, nil
 	}
-	out, err := command.Call{Dir: root}.Run(ctx, "for-each-ref", "--format=%(refname) %(objectname) %(committerdate:unix) %(parent)%00%(contents)%00", git.KeptRefs+run)
+	out, err := command.Call{Dir: root}.Run(ctx, "for-each-ref",
+		"--format=%(refname) %(objectname) %(committerdate:unix) %(parent)%00%(contents)%00", git.KeptRefs+run)
 	if err != nil {
 		return nil, fmt.Errorf("list kept states: %w", err)
 	}
@@ -42,7 +43,8 @@ func List(ctx context.Context, dir, run string) ([]Kept, error) {
 		}
 		var seconds int64
 		k := Kept{Ref: f[0], OID: f[1]}
-		if _, err := fmt.Sscan(f[2], &seconds); err != nil || json.Unmarshal([]byte(strings.TrimSpace(meta)), &k.State) != nil {
+		if _, err := fmt.Sscan(f[2], &seconds); err != nil ||
+			json.Unmarshal([]byte(strings.TrimSpace(meta)), &k.State) != nil {
 			continue
 		}
 		k.Time = time.Unix(seconds, 0)
@@ -61,7 +63,8 @@ func List(ctx context.Context, dir, run string) ([]Kept, error) {
 			}
 			return 1
 		}
-		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Run, b.Run), cmp.Compare(a.Iteration, b.Iteration), cmp.Compare(start(a), start(b)))
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Run, b.Run), cmp.Compare(a.Iteration, b.Iteration),
+			cmp.Compare(start(a), start(b)))
 	})
 	return all, nil
 }

@@ -103,7 +103,8 @@ func (u *Undo) add(ctx context.Context, k Kept) (int, error) {
 		return 0, &ConflictError{fmt.Sprintf("the state before iteration %d is not known", k.Iteration)}
 	}
 	if _, err := (command.Call{Dir: u.root}).Run(ctx, "cat-file", "-e", k.Base+"^{commit}"); err != nil {
-		return 0, errors.Join(ctx.Err(), &ConflictError{fmt.Sprintf("the state before iteration %d is no longer kept", k.Iteration)})
+		return 0, errors.Join(ctx.Err(), &ConflictError{fmt.Sprintf("the state before iteration %d is no longer kept",
+			k.Iteration)})
 	}
 	out, err := u.compare(ctx, "-z", "--name-only", k.Base, k.OID, "--")
 	if err != nil {
@@ -111,7 +112,8 @@ func (u *Undo) add(ctx context.Context, k Kept) (int, error) {
 	}
 	changed := splitNul(out)
 	u.Files = append(u.Files, slices.DeleteFunc(slices.Clone(changed), func(f string) bool { return f == u.r.Plan })...)
-	args := []string{"-p", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color", k.OID, k.Base, "--"}
+	args := []string{"-p", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color", k.OID, k.Base,
+		"--"}
 	if u.r.Plan != "" {
 		args = append(args, ".", ":(exclude,literal)"+u.r.Plan)
 	}
@@ -153,7 +155,8 @@ func (u *Undo) join(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	u.patch, err = u.compare(ctx, "-p", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color", strings.TrimSpace(now), strings.TrimSpace(then))
+	u.patch, err = u.compare(ctx, "-p", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color",
+		strings.TrimSpace(now), strings.TrimSpace(then))
 	if err != nil {
 		return err
 	}
@@ -195,7 +198,8 @@ func (u *Undo) check(ctx context.Context) error {
 	}
 	changed, err := u.differing(ctx, u.r.Last.OID, u.Uncommitted)
 	if err == nil && len(changed) > 0 {
-		err = &ConflictError{"these files have changes that the loop did not make; commit or stash them first: " + strings.Join(changed, ", ")}
+		err = &ConflictError{"these files have changes that the loop did not make; commit or stash them first: " +
+			strings.Join(changed, ", ")}
 	}
 	return err
 }
@@ -224,7 +228,8 @@ func (u *Undo) apply(ctx context.Context, options ...string) error {
 	if u.patch == "" {
 		return nil // only the box changes
 	}
-	_, err := command.Call{Dir: u.root, Stdin: u.patch}.Run(ctx, append([]string{"apply", "--whitespace=nowarn"}, options...)...)
+	_, err := command.Call{Dir: u.root, Stdin: u.patch}.Run(ctx,
+		append([]string{"apply", "--whitespace=nowarn"}, options...)...)
 	return err
 }
 
@@ -258,7 +263,8 @@ func (u *Undo) Do(ctx context.Context) (git.Committed, error) {
 func (u *Undo) note(ctx context.Context) error {
 	var errs []error
 	for _, k := range u.r.Iterations {
-		errs = append(errs, git.KeepFiles(ctx, u.root, u.Files, git.State{Run: k.Run, Iteration: k.Iteration, Base: u.r.Last.OID, Undone: true}))
+		errs = append(errs, git.KeepFiles(ctx, u.root, u.Files,
+			git.State{Run: k.Run, Iteration: k.Iteration, Base: u.r.Last.OID, Undone: true}))
 	}
 	return errors.Join(errs...)
 }

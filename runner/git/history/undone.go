@@ -21,7 +21,8 @@ func Undone(ctx context.Context, dir, run string, kept []Kept) (map[int]bool, er
 		}
 	}
 	root, _ := git.Root(dir)
-	if _, err := (command.Call{Dir: root}).Run(ctx, "rev-parse", "-q", "--verify", "HEAD"); err != nil || len(kept) == 0 {
+	if _, err := (command.Call{Dir: root}).Run(ctx, "rev-parse", "-q", "--verify", "HEAD"); err != nil ||
+		len(kept) == 0 {
 		return undone, ctx.Err() // no commit yet
 	}
 	since := "HEAD"

@@ -122,9 +122,16 @@ func (s Store) Begin(root string, now Files) (Users, error) {
 	if was, err := store.Peek[record](s.Path); err == nil && s.Continues && was.Files != nil {
 		switch {
 		case was.Left != nil:
-			users = was.later(now, func(path string) bool { digest, left := was.Left[path]; return left && digest == now[path] })
+			users = was.later(now, func(path string) bool {
+				digest, left := was.Left[path]
+				return left &&
+					digest == now[path]
+			})
 		case was.Run == s.KilledRun:
-			users = was.later(now, func(path string) bool { return !ChangedSince(root, path, s.KilledAt.Add(killGrace)) })
+			users = was.later(now, func(path string) bool {
+				return !ChangedSince(root, path,
+					s.KilledAt.Add(killGrace))
+			})
 		}
 	}
 	return users, store.Save(s.Path, record{Run: s.Run, Users: users})

@@ -18,7 +18,8 @@ func Command(ctx context.Context, root, oid string, files []string) (string, err
 	if oid == "" {
 		return "ralph has kept no copy", nil
 	}
-	out, err := command.Run(ctx, root, append([]string{"ls-tree", "-r", "--full-tree", "--name-only", "-z", oid, "--"}, files...)...)
+	out, err := command.Run(ctx, root, append([]string{"ls-tree", "-r", "--full-tree", "--name-only", "-z", oid, "--"},
+		files...)...)
 	if err != nil {
 		return "", fmt.Errorf("look for kept files: %w", err)
 	}

@@ -116,7 +116,8 @@ func Verdict(data []byte) (verdict string, reasons []state.Reason, ok bool) {
 	if yaml.Unmarshal(data, &g) != nil {
 		return "", nil, false
 	}
-	words := map[string]string{"PASS": state.VerdictPass, "WAIVED": state.VerdictPass, "CONCERNS": state.VerdictConcerns, "FAIL": state.VerdictFail}
+	words := map[string]string{"PASS": state.VerdictPass, "WAIVED": state.VerdictPass,
+		"CONCERNS": state.VerdictConcerns, "FAIL": state.VerdictFail}
 	if verdict, ok = words[strings.ToUpper(strings.TrimSpace(g.Gate))]; !ok {
 		return "", nil, false
 	}
@@ -189,7 +190,8 @@ type Context struct {
 // Write writes a handoff below dir, with at most as much as its readers take.
 func (h Handoff) Write(dir string, now time.Time) error {
 	h.Version, h.Timestamp = "1.0", now.UTC().Format(time.RFC3339)
-	h.Decisions, h.Files, h.Blockers = h.Decisions[:min(5, len(h.Decisions))], h.Files[:min(10, len(h.Files))], h.Blockers[:min(3, len(h.Blockers))]
+	h.Decisions, h.Files, h.Blockers = h.Decisions[:min(5, len(h.Decisions))], h.Files[:min(10,
+		len(h.Files))], h.Blockers[:min(3, len(h.Blockers))]
 	for i, text := range h.Blockers {
 		h.Blockers[i] = text[:min(300, len(text))]
 	}
@@ -198,7 +200,8 @@ func (h Handoff) Write(dir string, now time.Time) error {
 		err = os.MkdirAll(dir, 0o755)
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("handoff-%s-to-%s-%d.yaml", h.From, h.To, now.Unix())), data, 0o644)
+		err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("handoff-%s-to-%s-%d.yaml", h.From, h.To, now.Unix())), data,
+			0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("write handoff: %w", err)

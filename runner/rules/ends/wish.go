@@ -20,7 +20,8 @@ func Wish(ctx context.Context, in *inbox.Inbox) *rules.Interrupt {
 		}
 		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: context.Cause(ctx).Error()}
 	case in.Has(state.RequestStop):
-		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: in.Who(state.RequestStop), Lenient: true}
+		return &rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: in.Who(state.RequestStop),
+			Lenient: true}
 	}
 	return nil
 }

@@ -20,11 +20,13 @@ type Window struct{ Begin, End time.Time } // zero: no bound
 // Options are the rows of the option table that fill h.
 func (h *Hours) Options() []option.Row {
 	return []option.Row{{
-		Group: "Limits", Key: "START_AT", Flag: "start-at", Arg: "TIME", YAML: "limits.start_at", Kind: option.Clock, Field: &h.StartAt,
-		Help: "Time of day before which a new run makes no call, such as 23:00; empty means now.",
+		Group: "Limits", Key: "START_AT", Flag: "start-at", Arg: "TIME", YAML: "limits.start_at", Kind: option.Clock,
+		Field: &h.StartAt,
+		Help:  "Time of day before which a new run makes no call, such as 23:00; empty means now.",
 	}, {
-		Group: "Limits", Key: "UNTIL", Flag: "until", Arg: "TIME", YAML: "limits.until", Kind: option.Clock, Field: &h.Until,
-		Help: "Time of day at which a run ends, such as 07:30; empty means no limit.",
+		Group: "Limits", Key: "UNTIL", Flag: "until", Arg: "TIME", YAML: "limits.until", Kind: option.Clock,
+		Field: &h.Until,
+		Help:  "Time of day at which a run ends, such as 07:30; empty means no limit.",
 	}}
 }
 

@@ -137,7 +137,8 @@ func (b *Book) hold(r Rule, u state.WindowUse, model string, now time.Time) Hold
 	case over && r.Keep == 0 && (busy == 0 || reset.IsZero()):
 		return Hold{} // the next call begins another window
 	case over && r.Keep == 0:
-		return Hold{Until: now.Add(time.Second), Reason: "PACE " + r.String() + ": the first call of a window has reported nothing yet"}
+		return Hold{Until: now.Add(time.Second), Reason: "PACE " + r.String() +
+			": the first call of a window has reported nothing yet"}
 	case reset.IsZero():
 		reset = now.Add(length) // not told: this late at most
 	case over:

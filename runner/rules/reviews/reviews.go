@@ -30,13 +30,17 @@ func Rules() []Row {
 	return []Row{
 		{"review_blocked", "a required reviewer refused for the `MAX_RETRIES`th time, or after `MAX_ITERATIONS_PER_TASK` iterations of the developer",
 			"put the task aside with the reasons, and continue", func(f Facts, p rules.Policy) bool {
-				return !f.Passed && (p.MaxRetries > 0 && f.Refused+1 >= p.MaxRetries || p.MaxPerTask > 0 && f.Attempts >= p.MaxPerTask)
+				return !f.Passed && (p.MaxRetries > 0 && f.Refused+1 >= p.MaxRetries || p.MaxPerTask > 0 &&
+					f.Attempts >= p.MaxPerTask)
 			}},
 		{"review_refused", "a required reviewer says fail or concerns, or its score is too low",
-			"the same task again, with the reasons in the next prompt", func(f Facts, _ rules.Policy) bool { return !f.Passed }},
+			"the same task again, with the reasons in the next prompt",
+			func(f Facts, _ rules.Policy) bool { return !f.Passed }},
 		{"review_missing", "a required reviewer gave no answer that can be read, twice",
-			"continue as if it had passed; the run ends with 9, not with 0", func(f Facts, _ rules.Policy) bool { return len(f.Missing) > 0 }},
-		{"review_passed", "otherwise", "the next phase; after the last one the task is done", func(Facts, rules.Policy) bool { return true }},
+			"continue as if it had passed; the run ends with 9, not with 0",
+			func(f Facts, _ rules.Policy) bool { return len(f.Missing) > 0 }},
+		{"review_passed", "otherwise", "the next phase; after the last one the task is done",
+			func(Facts, rules.Policy) bool { return true }},
 	}
 }
 

@@ -64,7 +64,8 @@ func Start(ctx context.Context, s sandbox.Settings, refused func(hostport string
 		for n := 0; n == 0 || n < starts && lines.open && ctx.Err() == nil; n++ {
 			_ = os.Remove(p.Route.Socket) // of the one that died
 			_, failed = ptyexec.Run(ctx, ptyexec.Command{
-				Args: []string{hub, "proxy", "--socket", p.Route.Socket, "--allow", s.Listed().String()}, Stdin: hold, Pipe: true,
+				Args: []string{hub, "proxy", "--socket", p.Route.Socket, "--allow", s.Listed().String()}, Stdin: hold,
+				Pipe: true,
 			}, lines.read)
 		}
 	}()

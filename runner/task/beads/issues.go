@@ -15,15 +15,18 @@ import (
 // words are those of bd. Projects may have more; they make a task Blocked.
 func words() task.Words {
 	return task.Words{
-		Read: map[string]task.State{"open": task.Open, "in_progress": task.Active, "hooked": task.Active, "blocked": task.Blocked,
-			"closed": task.Done, "deferred": task.Dropped, "pinned": task.Dropped},
-		Write: map[task.State]string{task.Open: "open", task.Active: "in_progress", task.Blocked: "blocked", task.Done: "closed"},
+		Read: map[string]task.State{"open": task.Open, "in_progress": task.Active, "hooked": task.Active,
+			"blocked": task.Blocked,
+			"closed":  task.Done, "deferred": task.Dropped, "pinned": task.Dropped},
+		Write: map[task.State]string{task.Open: "open", task.Active: "in_progress", task.Blocked: "blocked",
+			task.Done: "closed"},
 	}
 }
 
 // Parse reads what List returned.
 func Parse(in task.Input) (task.Parsed, error) {
-	p := task.Parsed{List: task.List{Marking: "Close the issue with the program `" + Program + "`, whose data is in `%s`,"}}
+	p := task.Parsed{List: task.List{Marking: "Close the issue with the program `" + Program +
+		"`, whose data is in `%s`,"}}
 	text := in.Files[0].Data
 	if !gjson.ValidBytes(text) {
 		return p, fmt.Errorf("%s list prints no JSON", Program)
@@ -47,7 +50,10 @@ func Parse(in task.Input) (task.Parsed, error) {
 		t.issues[one.ID] = one
 		t.order = append(t.order, one.ID)
 	}
-	slices.SortStableFunc(t.order, func(a, b string) int { return cmp.Compare(t.issues[a].created, t.issues[b].created) })
+	slices.SortStableFunc(t.order, func(a, b string) int {
+		return cmp.Compare(t.issues[a].created,
+			t.issues[b].created)
+	})
 	p.Tasks = t.nested()
 	p.Spots = make([]task.Spot, len(p.Tasks)) // there is no file
 	return p, nil
@@ -62,8 +68,9 @@ type issue struct {
 // read reads an issue. Problems that must stop a run go to the list.
 func read(row gjson.Result, list *task.List) (issue, error) {
 	text := func(key string) string { return strings.TrimSpace(row.Get(key).Str) }
-	one := issue{created: text("created_at"), Task: task.Task{ID: text("id"), Title: text("title"), Priority: task.NoPriority,
-		Notes: text("notes"), Category: text("issue_type"), Criteria: criteria(text("acceptance_criteria"))}}
+	one := issue{created: text("created_at"), Task: task.Task{ID: text("id"), Title: text("title"),
+		Priority: task.NoPriority,
+		Notes:    text("notes"), Category: text("issue_type"), Criteria: criteria(text("acceptance_criteria"))}}
 	one.Description = strings.TrimSpace(text("description") + "\n\n" + text("design"))
 	switch {
 	case one.ID == "" || strings.HasPrefix(one.ID, "-"):
@@ -80,7 +87,8 @@ func read(row gjson.Result, list *task.List) (issue, error) {
 	state, known := words().Of(text("status"))
 	if !known {
 		state = task.Blocked
-		list.Faults = append(list.Faults, fmt.Sprintf("issue %q: unknown status %q; known: %s", one.ID, text("status"), words().Known()))
+		list.Faults = append(list.Faults, fmt.Sprintf("issue %q: unknown status %q; known: %s", one.ID, text("status"),
+			words().Known()))
 	}
 	if one.State = state; words().Write[state] != text("status") {
 		one.Word = text("status")

@@ -48,8 +48,9 @@ func Checkbox(in task.Input) (task.Parsed, error) {
 
 func parse(in task.Input, d dialect) *list {
 	text := string(in.Files[0].Data)
-	s := scanner{dialect: d, text: text, fenceEnds: markdown.ClosingFences(text), optional: map[string]bool{}, details: map[int]*details{},
-		choice: frontMatter(text)}
+	s := scanner{dialect: d, text: text, fenceEnds: markdown.ClosingFences(text), optional: map[string]bool{},
+		details: map[int]*details{},
+		choice:  frontMatter(text)}
 	// A box takes at least eight bytes, so no text makes this large.
 	likely := min(strings.Count(text, "] "), len(text)/8)
 	s.tasks, s.spots = make([]task.Task, 0, likely), make([]task.Spot, 0, likely)
@@ -75,7 +76,8 @@ func parse(in task.Input, d dialect) *list {
 		s.tasks[i].Description = strings.Join(d.description, "\n")
 		d.endCriterion(&s.tasks[i])
 	}
-	return &list{own: nameTasks(s.tasks, d.id), Parsed: task.Parsed{List: task.List{Tasks: s.tasks, Choice: s.choice, Odd: s.odd}, Spots: s.spots, First: task.Range{Start: len(text), End: len(text)}}}
+	return &list{own: nameTasks(s.tasks, d.id), Parsed: task.Parsed{List: task.List{Tasks: s.tasks, Choice: s.choice,
+		Odd: s.odd}, Spots: s.spots, First: task.Range{Start: len(text), End: len(text)}}}
 }
 
 // HasBox reports whether a text has any box.

@@ -77,7 +77,8 @@ func startsWithDash(text string) bool {
 func isBare(id string) bool {
 	letters := strings.TrimRight(id, "0123456789")
 	capitals := strings.TrimSuffix(letters, "-")
-	return len(id)-len(letters) >= 3 && capitals != "" && strings.ToUpper(capitals) == capitals && span(capitals, isLetter) == len(capitals)
+	return len(id)-len(letters) >= 3 && capitals != "" && strings.ToUpper(capitals) == capitals &&
+		span(capitals, isLetter) == len(capitals)
 }
 
 // span is how many bytes at the start of a text are of a kind.

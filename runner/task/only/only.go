@@ -24,15 +24,19 @@ func (o Selection) View() task.View {
 // Options returns the rows of the option table that fill o.
 func (o *Selection) Options() []option.Row {
 	list := func(flag, key string, field *[]string, help string) option.Row {
-		return option.Row{Group: "Prompt and plan", Key: key, Flag: flag, Arg: "LIST", YAML: "plan." + flag, Kind: option.List, Field: field, Help: help}
+		return option.Row{Group: "Prompt and plan", Key: key, Flag: flag, Arg: "LIST", YAML: "plan." + flag,
+			Kind: option.List, Field: field, Help: help}
 	}
 	return []option.Row{
-		list("category", "ONLY_CATEGORY", &o.OnlyCategories, "Work only on tasks of these categories, or below these headings."),
-		list("priority", "ONLY_PRIORITY", &o.OnlyPriorities, "Work only on tasks of these priorities: numbers, or words such as high."),
+		list("category", "ONLY_CATEGORY", &o.OnlyCategories,
+			"Work only on tasks of these categories, or below these headings."),
+		list("priority", "ONLY_PRIORITY", &o.OnlyPriorities,
+			"Work only on tasks of these priorities: numbers, or words such as high."),
 		list("tag", "ONLY_TAG", &o.OnlyTags, "Work only on tasks with one of these tags."),
 		list("task", "ONLY_TASK", &o.OnlyTasks, "Work only on these tasks: ids, or the beginnings of titles."),
 		{
-			Group: "Prompt and plan", Key: "POP_TASKS", Flag: "pop-tasks", YAML: "plan.pop_tasks", Kind: option.Bool, Default: "false", Field: &o.PopTasks,
+			Group: "Prompt and plan", Key: "POP_TASKS", Flag: "pop-tasks", YAML: "plan.pop_tasks", Kind: option.Bool,
+			Default: "false", Field: &o.PopTasks,
 			Help: "Take a finished task out of the plan after its commit; .ralph/archive/ keeps it.",
 		},
 	}

@@ -46,7 +46,8 @@ func (r *reader) simple(rec record) error {
 
 // LooksLikeJSON reports whether data may be a JSON object.
 func LooksLikeJSON(data []byte) bool {
-	return strings.HasPrefix(strings.TrimSpace(strings.TrimPrefix(string(data[:min(len(data), 1<<10)]), "\xef\xbb\xbf")), "{")
+	return strings.HasPrefix(strings.TrimSpace(strings.TrimPrefix(string(data[:min(len(data), 1<<10)]),
+		"\xef\xbb\xbf")), "{")
 }
 
 // Folder reads a folder of JSON files, each a category: {"items": [...]}, or only the array.
@@ -67,7 +68,8 @@ func Folder(in task.Input) (task.Parsed, error) {
 			items, plan = top.get("items"), top.choice().Or(members(top.get("metadata")).choice())
 		}
 		if !items.IsArray() {
-			return r.Parsed, fmt.Errorf("%sline 1: must be an array, or an object with an array %q", r.prefix(), "items")
+			return r.Parsed, fmt.Errorf("%sline 1: must be an array, or an object with an array %q", r.prefix(),
+				"items")
 		}
 		category := strings.TrimSuffix(path.Base(f.Name), ".json")
 		err = r.records("items", items, func(rec record) error {
@@ -98,9 +100,11 @@ func Folder(in task.Input) (task.Parsed, error) {
 // Tasks reads ralph's own list: {"tasks": [{"id", "name", "status", "order"}]}.
 func Tasks(in task.Input) (task.Parsed, error) {
 	r := &reader{words: task.Words{
-		Read: map[string]task.State{"pending": task.Open, "in_progress": task.Active, "completed": task.Done, "skipped": task.Dropped,
-			"paused": task.Blocked, "failed": task.Blocked},
-		Write: map[task.State]string{task.Open: "pending", task.Active: "in_progress", task.Done: "completed", task.Dropped: "skipped",
+		Read: map[string]task.State{"pending": task.Open, "in_progress": task.Active, "completed": task.Done,
+			"skipped": task.Dropped,
+			"paused":  task.Blocked, "failed": task.Blocked},
+		Write: map[task.State]string{task.Open: "pending", task.Active: "in_progress", task.Done: "completed",
+			task.Dropped: "skipped",
 			task.Blocked: "paused"},
 	}}
 	root, err := r.begin(0, in.Files[0])
@@ -129,9 +133,11 @@ func Tasks(in task.Input) (task.Parsed, error) {
 // The tag is the currentTag of state.json beside the folder.
 func Taskmaster(in task.Input) (task.Parsed, error) {
 	r := &reader{words: task.Words{
-		Read: map[string]task.State{"pending": task.Open, "in-progress": task.Active, "review": task.Review, "done": task.Done,
+		Read: map[string]task.State{"pending": task.Open, "in-progress": task.Active, "review": task.Review,
+			"done":      task.Done,
 			"completed": task.Done, "deferred": task.Dropped, "cancelled": task.Dropped, "blocked": task.Blocked},
-		Write: map[task.State]string{task.Open: "pending", task.Active: "in-progress", task.Review: "review", task.Done: "done",
+		Write: map[task.State]string{task.Open: "pending", task.Active: "in-progress", task.Review: "review",
+			task.Done:    "done",
 			task.Dropped: "cancelled", task.Blocked: "blocked"},
 	}}
 	root, err := r.begin(0, in.Files[0])
@@ -151,7 +157,8 @@ func Taskmaster(in task.Input) (task.Parsed, error) {
 	if !tasks.IsArray() {
 		tagged := top.get(tag)
 		if tasks = members(tagged).get("tasks"); !tasks.IsArray() {
-			return r.Parsed, fmt.Errorf("the tag %q has no array %q; choose another one with: task-master use-tag NAME", tag, "tasks")
+			return r.Parsed, fmt.Errorf("the tag %q has no array %q; choose another one with: task-master use-tag NAME",
+				tag, "tasks")
 		}
 		place, r.Project = tag+".tasks", tag
 	}

@@ -185,7 +185,8 @@ func (r *reader) one(rec record) (task.Task, task.Spot, error) {
 	}
 	spot.Results = r.results(rec)
 	if t.ID == "" {
-		return t, spot, fmt.Errorf("%s (line %d): %q is missing: it must be a unique text", rec.place, r.line(rec.value.Index), "id")
+		return t, spot, fmt.Errorf("%s (line %d): %q is missing: it must be a unique text", rec.place,
+			r.line(rec.value.Index), "id")
 	}
 	var err error
 	if t.Priority, err = r.priority(rec.place, all.get("priority")); err != nil {
@@ -233,7 +234,8 @@ func (r *reader) state(rec record, t *task.Task, spot *task.Spot) error {
 		r.Faults = append(r.Faults, r.wrong(rec.place.String()+".status", status, "one of "+r.words.Known()).Error())
 		state = task.Blocked
 	case passes.Exists() && passes.Bool() != (state == task.Done):
-		r.Faults = append(r.Faults, fmt.Sprintf("%s (line %d): %q says %q, and %q says %s", rec.place, r.line(rec.value.Index), "status", status.Str, "passes", passes.Raw))
+		r.Faults = append(r.Faults, fmt.Sprintf("%s (line %d): %q says %q, and %q says %s", rec.place,
+			r.line(rec.value.Index), "status", status.Str, "passes", passes.Raw))
 	}
 	if t.State = state; !known || r.words.Write[state] != status.Str {
 		t.Word = status.Str
@@ -258,7 +260,10 @@ func (r *reader) truths(status bool) map[task.State]string {
 	return words
 }
 
-var plainTruths = sync.OnceValue(func() map[task.State]string { return map[task.State]string{task.Open: "false", task.Done: "true"} })
+var plainTruths = sync.OnceValue(func() map[task.State]string {
+	return map[task.State]string{task.Open: "false",
+		task.Done: "true"}
+})
 
 // where says where a task is.
 func (r *reader) where(i int) string {
@@ -275,7 +280,8 @@ func (r *reader) where(i int) string {
 func (r *reader) add(at place, t task.Task, spot task.Spot) error {
 	if other, twice := r.seen[t.ID]; twice {
 		line := r.line(spot.Item.Start)
-		return fmt.Errorf("%s.id (line %d): %q is also the id of the story in %s: each must be unique", at, line, t.ID, r.where(other))
+		return fmt.Errorf("%s.id (line %d): %q is also the id of the story in %s: each must be unique", at, line, t.ID,
+			r.where(other))
 	}
 	r.seen[t.ID] = len(r.Tasks)
 	if t.Title == "" {

@@ -11,26 +11,32 @@ type newText = func(task.File, task.Parsed, string) (task.Range, string)
 
 // NewStory is a story of prd.json.
 func NewStory() newText {
-	return New(Member{Key: "id", Value: "%ID"}, Member{Key: "title", Value: "%TITLE"}, Member{Key: "description", Value: `""`},
-		Member{Key: "acceptanceCriteria", Value: "[]"}, Member{Key: "priority", Value: "%ORDER"}, Member{Key: "passes", Value: "false"})
+	return New(Member{Key: "id", Value: "%ID"}, Member{Key: "title", Value: "%TITLE"},
+		Member{Key: "description", Value: `""`},
+		Member{Key: "acceptanceCriteria", Value: "[]"}, Member{Key: "priority", Value: "%ORDER"}, Member{Key: "passes",
+			Value: "false"})
 }
 
 // NewItem is an item of a PRD folder.
 func NewItem() newText {
-	return New(Member{Key: "id", Value: "%ID"}, Member{Key: "name", Value: "%TITLE"}, Member{Key: "description", Value: `""`},
+	return New(Member{Key: "id", Value: "%ID"}, Member{Key: "name", Value: "%TITLE"},
+		Member{Key: "description", Value: `""`},
 		Member{Key: "priority", Value: `"medium"`}, Member{Key: "status", Value: `"pending"`})
 }
 
 // NewTask is a task of ralph's list.
 func NewTask() newText {
-	return New(Member{Key: "id", Value: "%ID"}, Member{Key: "name", Value: "%TITLE"}, Member{Key: "description", Value: `""`},
+	return New(Member{Key: "id", Value: "%ID"}, Member{Key: "name", Value: "%TITLE"},
+		Member{Key: "description", Value: `""`},
 		Member{Key: "status", Value: `"pending"`}, Member{Key: "order", Value: "%ORDER"})
 }
 
 // NewNumbered is a task of Taskmaster.
 func NewNumbered() newText {
-	return New(Member{Key: "id", Value: "%ID"}, Member{Key: "title", Value: "%TITLE"}, Member{Key: "description", Value: `""`},
-		Member{Key: "status", Value: `"pending"`}, Member{Key: "dependencies", Value: "[]"}, Member{Key: "priority", Value: `"medium"`},
+	return New(Member{Key: "id", Value: "%ID"}, Member{Key: "title", Value: "%TITLE"},
+		Member{Key: "description", Value: `""`},
+		Member{Key: "status", Value: `"pending"`}, Member{Key: "dependencies", Value: "[]"},
+		Member{Key: "priority", Value: `"medium"`},
 		Member{Key: "subtasks", Value: "[]"})
 }
 

@@ -33,7 +33,8 @@ func (r *reader) stamps(all object, spot *task.Spot) {
 		back[s] = "null"
 	}
 	back[task.Done] = now
-	for key, words := range map[string]map[task.State]string{"updated_at": always, "updatedAt": always, "completed_at": back} {
+	for key, words := range map[string]map[task.State]string{"updated_at": always, "updatedAt": always,
+		"completed_at": back} {
 		if v := all.get(key); v.Exists() && (v.Type == gjson.String || v.Type == gjson.Null) {
 			spot.States = append(spot.States, task.Place{Range: r.span(v), Words: words, Final: key == "completed_at"})
 		}

@@ -13,8 +13,10 @@ import (
 // AIOS reads a folder of stories as AIOS writes them: *.story.md and STORY-*.md.
 func AIOS(in task.Input) (task.Parsed, error) {
 	return folder(in, task.Words{
-		Read: map[string]task.State{"Draft": task.Blocked, "Ready": task.Open, "Approved": task.Open, "In Progress": task.Active,
-			"Ready for Review": task.Review, "InReview": task.Review, "Review": task.Review, "Done": task.Done, "Completed": task.Done,
+		Read: map[string]task.State{"Draft": task.Blocked, "Ready": task.Open, "Approved": task.Open,
+			"In Progress":      task.Active,
+			"Ready for Review": task.Review, "InReview": task.Review, "Review": task.Review, "Done": task.Done,
+			"Completed":      task.Done,
 			"Ready for Done": task.Review, "Blocked": task.Blocked},
 		Write: map[task.State]string{task.Open: "Ready", task.Active: "In Progress", task.Review: "Ready for Review",
 			task.Done: "Done", task.Blocked: "Blocked"},
@@ -24,9 +26,11 @@ func AIOS(in task.Input) (task.Parsed, error) {
 // BMAD4 reads a folder of stories as version 4 of BMAD writes them: 1.2.title.md.
 func BMAD4(in task.Input) (task.Parsed, error) {
 	return folder(in, task.Words{
-		Read: map[string]task.State{"Draft": task.Blocked, "Approved": task.Open, "Ready": task.Open, "In Progress": task.Active,
-			"InProgress": task.Active, "Review": task.Review, "Ready for Review": task.Review, "Done": task.Done},
-		Write: map[task.State]string{task.Open: "Approved", task.Active: "InProgress", task.Review: "Review", task.Done: "Done"},
+		Read: map[string]task.State{"Draft": task.Blocked, "Approved": task.Open, "Ready": task.Open,
+			"In Progress": task.Active,
+			"InProgress":  task.Active, "Review": task.Review, "Ready for Review": task.Review, "Done": task.Done},
+		Write: map[task.State]string{task.Open: "Approved", task.Active: "InProgress", task.Review: "Review",
+			task.Done: "Done"},
 	})
 }
 
@@ -52,7 +56,8 @@ func folder(in task.Input, words task.Words) (task.Parsed, error) {
 			p.Faults = append(p.Faults, s.fault)
 		}
 		if s.line == 0 {
-			p.Faults = append(p.Faults, f.Name+": the story has no status; write one below a heading \"## Status\": "+words.Known())
+			p.Faults = append(p.Faults, f.Name+": the story has no status; write one below a heading \"## Status\": "+
+				words.Known())
 			t.State = task.Blocked
 		}
 		p.Tasks, p.Spots = append(p.Tasks, t), append(p.Spots, spot)
@@ -63,11 +68,13 @@ func folder(in task.Input, words task.Words) (task.Parsed, error) {
 
 // story is the task of a file, without its state.
 func (d *doc) story(id string) (task.Task, task.Spot) {
-	t := task.Task{ID: id, Title: d.title(id), File: d.Name, Description: paragraph(d.section("story", "user story", "descrição", "description"))}
+	t := task.Task{ID: id, Title: d.title(id), File: d.Name,
+		Description: paragraph(d.section("story", "user story", "descrição", "description"))}
 	var boxes, steps []task.Place
 	t.Criteria, boxes = d.items(d.section("acceptance criteria", "critérios de aceitação", "critérios de aceite"))
 	_, steps = d.items(d.section("tasks / subtasks", "tasks", "tasks/subtasks"))
-	spot := task.Spot{States: append(boxes, steps...), Item: task.Range{File: d.index, End: len(d.Data)}, Title: d.titleAt}
+	spot := task.Spot{States: append(boxes, steps...), Item: task.Range{File: d.index, End: len(d.Data)},
+		Title: d.titleAt}
 	return t, spot
 }
 

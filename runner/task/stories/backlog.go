@@ -38,7 +38,8 @@ func Backlog(in task.Input) (task.Parsed, error) {
 		case id == "":
 			return p, fmt.Errorf("%s: front matter: %q is missing", f.Name, "id")
 		case seen[strings.ToLower(id)] != "":
-			return p, fmt.Errorf("%s: %q is also the id of %s: each must be unique", f.Name, id, seen[strings.ToLower(id)])
+			return p, fmt.Errorf("%s: %q is also the id of %s: each must be unique", f.Name, id,
+				seen[strings.ToLower(id)])
 		}
 		seen[strings.ToLower(id)] = f.Name
 		t, spot := d.backlogTask(id)
@@ -48,7 +49,8 @@ func Backlog(in task.Input) (task.Parsed, error) {
 			p.Faults = append(p.Faults, s.fault)
 		}
 		if s.line == 0 {
-			return p, fmt.Errorf("%s: front matter: %q is missing: it must be one of %s", f.Name, "status", words.Known())
+			return p, fmt.Errorf("%s: front matter: %q is missing: it must be one of %s", f.Name, "status",
+				words.Known())
 		}
 		p.Tasks, p.Spots = append(p.Tasks, t), append(p.Spots, spot)
 	}
@@ -84,7 +86,8 @@ func (d *doc) backlogTask(id string) (task.Task, task.Spot) {
 	t.Criteria, boxes = d.between("AC")
 	_, done = d.between("DOD")
 	spot := task.Spot{States: append(boxes, done...), Item: task.Range{File: d.index, End: len(d.Data)}}
-	if at := value(d.text[:d.begin], "title", d.index); at.line > 0 && at.End > at.Start && !strings.ContainsAny(d.text[at.Start:at.Start+1], "|>") {
+	if at := value(d.text[:d.begin], "title", d.index); at.line > 0 && at.End > at.Start &&
+		!strings.ContainsAny(d.text[at.Start:at.Start+1], "|>") {
 		spot.Title = task.Range{File: d.index, Start: at.Start - len(at.quote), End: at.End + len(at.quote)}
 	}
 	return t, spot

@@ -14,9 +14,11 @@ import (
 
 func bmadWords() task.Words {
 	return task.Words{
-		Read: map[string]task.State{"backlog": task.Blocked, "drafted": task.Blocked, "ready-for-dev": task.Open, "in-progress": task.Active,
-			"review": task.Review, "done": task.Done},
-		Write: map[task.State]string{task.Open: "ready-for-dev", task.Active: "in-progress", task.Review: "review", task.Done: "done"},
+		Read: map[string]task.State{"backlog": task.Blocked, "drafted": task.Blocked, "ready-for-dev": task.Open,
+			"in-progress": task.Active,
+			"review":      task.Review, "done": task.Done},
+		Write: map[task.State]string{task.Open: "ready-for-dev", task.Active: "in-progress", task.Review: "review",
+			task.Done: "done"},
 	}
 }
 
@@ -55,8 +57,10 @@ func (s *sprint) stories(docs map[string]*doc) error {
 		case line[0] != ' ' && line[0] != '\t':
 			if inside = strings.HasPrefix(line, "development_status:"); inside {
 				found = true
-				if rest := strings.TrimSpace(strings.TrimPrefix(line, "development_status:")); rest != "" && rest[0] != '#' {
-					return fmt.Errorf("line %d: must be %q with a line for each story below it, found %.40q", number, "development_status:", line)
+				if rest := strings.TrimSpace(strings.TrimPrefix(line, "development_status:")); rest != "" &&
+					rest[0] != '#' {
+					return fmt.Errorf("line %d: must be %q with a line for each story below it, found %.40q", number,
+						"development_status:", line)
 				}
 			}
 		case inside:
@@ -110,7 +114,8 @@ func (s *sprint) story(key string, at task.Range, line int, d *doc) error {
 	word := s.text[at.Start:at.End]
 	state, known := s.words.Of(word)
 	if !known {
-		s.Faults = append(s.Faults, fmt.Sprintf("sprint-status.yaml line %d: unknown status %q of %q; known: %s", line, word, key, s.words.Known()))
+		s.Faults = append(s.Faults, fmt.Sprintf("sprint-status.yaml line %d: unknown status %q of %q; known: %s", line,
+			word, key, s.words.Known()))
 		state = task.Blocked
 	}
 	if t.State = state; !known || s.words.Write[state] != word {
@@ -185,8 +190,9 @@ func Spec(in task.Input) (task.Parsed, error) {
 		return p, err
 	}
 	words := task.Words{
-		Read: map[string]task.State{"draft": task.Blocked, "ready-for-dev": task.Open, "in-progress": task.Active, "in-review": task.Review,
-			"done": task.Done, "blocked": task.Blocked},
+		Read: map[string]task.State{"draft": task.Blocked, "ready-for-dev": task.Open, "in-progress": task.Active,
+			"in-review": task.Review,
+			"done":      task.Done, "blocked": task.Blocked},
 		Write: map[task.State]string{task.Open: "ready-for-dev", task.Active: "in-progress", task.Review: "in-review",
 			task.Done: "done", task.Blocked: "blocked"},
 	}

@@ -208,9 +208,11 @@ func (d *doc) items(lines []markdown.Line) (texts []string, boxes []task.Place) 
 			continue
 		}
 		text := strings.TrimSpace(l.Text[at+n:])
-		if mark := at + n + markdown.Blank(l.Text[at+n:]); len(text) > 3 && text[0] == '[' && text[2] == ']' && strings.IndexByte(" xX", text[1]) >= 0 {
+		if mark := at + n + markdown.Blank(l.Text[at+n:]); len(text) > 3 && text[0] == '[' && text[2] == ']' &&
+			strings.IndexByte(" xX", text[1]) >= 0 {
 			r := task.Range{File: d.index, Start: l.Start + mark + 1, End: l.Start + mark + 2}
-			boxes = append(boxes, task.Place{Range: r, Final: true, Words: map[task.State]string{task.Open: " ", task.Done: "x"}})
+			boxes = append(boxes, task.Place{Range: r, Final: true,
+				Words: map[task.State]string{task.Open: " ", task.Done: "x"}})
 			text = strings.TrimSpace(text[3:])
 		}
 		if text != "" {

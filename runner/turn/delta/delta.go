@@ -18,7 +18,8 @@ func Of(count int, texts []git.Text) string {
 	}
 	h := sha256.New()
 	for _, t := range texts {
-		_, _ = fmt.Fprintf(h, "%q %t %d %s %t %d %s", t.Path, t.Existed, len(t.Before), t.Before, t.Exists, len(t.After), t.After) // never fails
+		_, _ = fmt.Fprintf(h, "%q %t %d %s %t %d %s", t.Path, t.Existed, len(t.Before), t.Before, t.Exists,
+			len(t.After), t.After) // never fails
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }

@@ -76,7 +76,8 @@ func stampOf(path string) stamp {
 // Follow watches a file until Stop is called; read parses it. Nothing is watched if the path
 // is empty, or if the agent is hidden: its processes are not those of its command.
 func Follow[V any](path string, hidden bool, read func() V) *Watch[V] {
-	w := &Watch[V]{path: path, read: read, open: map[string]bool{}, stop: make(chan struct{}), stopped: make(chan struct{})}
+	w := &Watch[V]{path: path, read: read, open: map[string]bool{}, stop: make(chan struct{}),
+		stopped: make(chan struct{})}
 	if path == "" || hidden {
 		close(w.stopped)
 		return w

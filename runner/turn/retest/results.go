@@ -45,7 +45,8 @@ func suspects(then, again gate.Report, red map[string][]string, keeps bool) []su
 // otherNames reports whether a test failed because what it calls has another name or other
 // parameters now.
 func otherNames(message string) bool {
-	for _, text := range []string{"NameError", "AttributeError", "ImportError", "ModuleNotFoundError", "NoMethodError", "ReferenceError", "TypeError",
+	for _, text := range []string{"NameError", "AttributeError", "ImportError", "ModuleNotFoundError", "NoMethodError",
+		"ReferenceError", "TypeError",
 		"SyntaxError", "fixture '", "is not a function", "Cannot find module", "undefined method"} {
 		if strings.Contains(message, text) {
 			return true
@@ -72,8 +73,10 @@ func (u undo) confirmed(doubted []suspect, now gate.Report) []string {
 				lines = append(lines, fmt.Sprintf("check %s: "+format+": %s", s.check, u, termtext.Some(names, named)))
 			}
 		}
-		add("failed before the task, and still fails %s", slices.DeleteFunc(s.red, func(name string) bool { return is[name] == report.Failed }))
-		add("the task is to keep the behavior, but a test that passed before fails %s", slices.DeleteFunc(s.bent, func(name string) bool { return is[name] != report.Passed }))
+		add("failed before the task, and still fails %s",
+			slices.DeleteFunc(s.red, func(name string) bool { return is[name] == report.Failed }))
+		add("the task is to keep the behavior, but a test that passed before fails %s",
+			slices.DeleteFunc(s.bent, func(name string) bool { return is[name] != report.Passed }))
 	}
 	return lines
 }

@@ -131,6 +131,7 @@ func progress(tell func(state.Payload)) func(gate.Step) {
 			return
 		}
 		r := *s.Result
-		tell(state.Check{Name: r.Name, Command: r.Command, Run: state.CheckOldTests, Passed: r.Passed, Seconds: r.Duration.Seconds()})
+		tell(state.Check{Name: r.Name, Command: r.Command, Run: state.CheckOldTests, Passed: r.Passed,
+			Seconds: r.Duration.Seconds()})
 	}
 }

@@ -6,7 +6,10 @@ import (
 )
 
 // patterns match paths and lines of settings.
-var patterns = sync.OnceValue(func() (p struct{ folder, goData, data, program, module, settings, loads *regexp.Regexp }) {
+var patterns = sync.OnceValue(func() (p struct {
+	folder, goData, data, program, module, settings,
+	loads *regexp.Regexp
+}) {
 	re := regexp.MustCompile
 	p.folder = re(`(?:^|/)(?:tests?|__tests__|testdata|test[-_]data|specs?|(?:__)?fixtures?(?:__)?|__snapshots__|goldens?|e2e)/|\.(?:snap|golden)$`)
 	p.goData = re(`(?:^|/)testdata/`)

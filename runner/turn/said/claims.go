@@ -13,5 +13,6 @@ func Claims(final string, t task.Task) bool {
 	if !ok || t.ID == "" || signal.Status == statusblock.Blocked || signal.Status == statusblock.Error {
 		return false
 	}
-	return plain(signal.Task) == plain(t.ID) || signal.Status == statusblock.Complete && plain(signal.StoryID) == plain(t.ID)
+	return plain(signal.Task) == plain(t.ID) || signal.Status == statusblock.Complete &&
+		plain(signal.StoryID) == plain(t.ID)
 }

@@ -14,11 +14,14 @@ import (
 // The words that Words looks for, the longer ones first: of two that overlap only the
 // first counts. All are in lower case.
 var (
-	completion = []string{"all tasks are complete", "all tasks complete", "all tasks are done", "project is complete", "project complete",
+	completion = []string{"all tasks are complete", "all tasks complete", "all tasks are done", "project is complete",
+		"project complete",
 		"project ready", "completed", "complete", "finished", "done"}
-	noWork = []string{"nothing to do", "nothing left to do", "nothing to change", "no changes needed", "no changes are needed", "no changes required",
+	noWork = []string{"nothing to do", "nothing left to do", "nothing to change", "no changes needed",
+		"no changes are needed", "no changes required",
 		"no changes", "no work left", "already implemented", "already complete", "already done", "already exists"}
-	stuck = []string{"unable to", "not able to", "cannot", "can't", "could not", "couldn't", "failed", "failing", "errors", "error", "blocked", "stuck"}
+	stuck = []string{"unable to", "not able to", "cannot", "can't", "could not", "couldn't", "failed", "failing",
+		"errors", "error", "blocked", "stuck"}
 )
 
 // Confidence in percent: how sure the final message sounds that everything is done.
@@ -70,7 +73,8 @@ func prose(final string) string {
 // such a line outside of one.
 func statusLine(line string) bool {
 	line = strings.TrimLeft(line, "-*+#_` ")
-	for _, key := range [...]string{"ralph_status", "end_ralph_status", "status", "exit_signal", "tasks_completed", "files_modified", "tests_status",
+	for _, key := range [...]string{"ralph_status", "end_ralph_status", "status", "exit_signal", "tasks_completed",
+		"files_modified", "tests_status",
 		"work_type", "recommendation", "story_id", "question:", "options:", "<promise>"} {
 		if strings.HasPrefix(line, key) {
 			return true
@@ -120,14 +124,16 @@ func says(text, phrase string) bool {
 }
 
 func inWord(text string, i int) bool {
-	return i >= 0 && i < len(text) && (text[i] >= 'a' && text[i] <= 'z' || text[i] >= '0' && text[i] <= '9' || text[i] == '_' || text[i] == '-')
+	return i >= 0 && i < len(text) && (text[i] >= 'a' && text[i] <= 'z' || text[i] >= '0' && text[i] <= '9' ||
+		text[i] == '_' || text[i] == '-')
 }
 
 // subject reports whether the phrase is only what the work was about: "error handling".
 func subject(after string) bool {
 	word, _, _ := strings.Cut(strings.TrimLeft(after, " "), " ")
 	switch strings.Trim(word, ".,:;!?()") {
-	case "handling", "handler", "handlers", "message", "messages", "case", "cases", "path", "paths", "type", "types", "code", "codes", "page", "pages":
+	case "handling", "handler", "handlers", "message", "messages", "case", "cases", "path", "paths", "type", "types",
+		"code", "codes", "page", "pages":
 		return strings.HasPrefix(after, " ")
 	}
 	return false
@@ -141,7 +147,8 @@ func denied(before string) bool {
 	words := strings.Fields(before)
 	return slices.ContainsFunc(words[max(0, len(words)-3):], func(w string) bool {
 		switch w {
-		case "no", "not", "never", "none", "without", "zero", "0", "fixed", "repaired", "solved", "handles", "handle", "returns", "return", "throws", "raises", "reports", "when", "if", "once", "until", "cannot", "can't", "unable":
+		case "no", "not", "never", "none", "without", "zero", "0", "fixed", "repaired", "solved", "handles", "handle",
+			"returns", "return", "throws", "raises", "reports", "when", "if", "once", "until", "cannot", "can't", "unable":
 			return true
 		}
 		return strings.HasSuffix(w, "n't")

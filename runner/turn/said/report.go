@@ -30,11 +30,15 @@ func (r Report) Contradictions() []string {
 		found = append(found, text)
 	}
 	planFile := 0
-	if !slices.EqualFunc(r.Before, r.After, func(a, b task.Task) bool { return a.ID == b.ID && a.State == b.State && a.Title == b.Title }) {
+	if !slices.EqualFunc(r.Before, r.After, func(a, b task.Task) bool {
+		return a.ID == b.ID && a.State == b.State &&
+			a.Title == b.Title
+	}) {
 		planFile = 1
 	}
 	if r.Unchanged && r.FilesModified > planFile {
-		found = append(found, fmt.Sprintf("the agent reports %s, and nothing was changed", termtext.Count(r.FilesModified, "modified file")))
+		found = append(found, fmt.Sprintf("the agent reports %s, and nothing was changed",
+			termtext.Count(r.FilesModified, "modified file")))
 	}
 	ticked := r.ticked()
 	if len(r.Before) > 0 && len(r.After) > 0 && r.TasksCompleted > ticked+len(r.Task.Criteria) {
@@ -42,7 +46,8 @@ func (r Report) Contradictions() []string {
 		if ticked > 0 {
 			shows = strconv.Itoa(ticked)
 		}
-		found = append(found, fmt.Sprintf("the agent reports %s, and the plan shows %s", termtext.Count(r.TasksCompleted, "completed task"), shows))
+		found = append(found, fmt.Sprintf("the agent reports %s, and the plan shows %s",
+			termtext.Count(r.TasksCompleted, "completed task"), shows))
 	}
 	return found
 }

@@ -44,7 +44,8 @@ func (m *Memory) AtHome(env, state, files, starters []string) {
 		}
 	}
 	missing := func(have, names []string) []string {
-		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(have, name) || slices.Contains(state, name) })
+		return slices.DeleteFunc(slices.Clone(names),
+			func(name string) bool { return slices.Contains(have, name) || slices.Contains(state, name) })
 	}
 	fresh := home{m.home.dir, missing(m.home.files, files), missing(m.home.starters, starters)}
 	m.home.files, m.home.starters = append(m.home.files, fresh.files...), append(m.home.starters, fresh.starters...)
@@ -102,7 +103,8 @@ func digest(path string) string {
 
 // starters are the keys of a CLI's own state that make it start programs, or ask less.
 func starters() []string {
-	return []string{"mcpServers", "hooks", "env", "apiKeyHelper", "statusLine", "permissions", "allowedTools", "approvalMode", "sandbox"}
+	return []string{"mcpServers", "hooks", "env", "apiKeyHelper", "statusLine", "permissions", "allowedTools",
+		"approvalMode", "sandbox"}
 }
 
 // readStarters adds what starts programs, a line for each entry.
@@ -144,7 +146,8 @@ func inside(value any, at string, found func(line string)) {
 		}
 		for _, part := range slices.Sorted(maps.Keys(parts)) {
 			text, err := json.Marshal(parts[part])
-			if empty := string(text); err == nil && !slices.Contains([]string{"null", "{}", "[]", `""`, "false"}, empty) {
+			if empty := string(text); err == nil &&
+				!slices.Contains([]string{"null", "{}", "[]", `""`, "false"}, empty) {
 				found(fmt.Sprintf("%s %s SHA-256 %.8x", path, part, sha256.Sum256(text)))
 			}
 		}

@@ -34,7 +34,8 @@ type Files map[string]string
 // make git, a shell or an agent start programs.
 func Read(dir string) Files {
 	all := Files{}
-	for _, name := range []string{".ralphrc", state.DirName + "/config.yaml", state.DirName + "/PROMPT.md", ".mcp.json", ".envrc",
+	for _, name := range []string{".ralphrc", state.DirName + "/config.yaml", state.DirName + "/PROMPT.md", ".mcp.json",
+		".envrc",
 		".claude/settings.json", ".claude/settings.local.json", "opencode.json", "opencode.jsonc",
 		".cursor/hooks.json", ".cursor/mcp.json", ".cursor/cli.json"} {
 		all.read(filepath.Join(dir, filepath.FromSlash(name)), name)
@@ -77,7 +78,8 @@ func (all Files) readGit(dir string) {
 	git.walk(common, "hooks", func(string) bool { return true })
 	git.walk(common, "modules", func(path string) bool { // of submodules
 		name := filepath.Base(path)
-		return name == "config" || name == "config.worktree" && git.size(path) > 0 || filepath.Base(filepath.Dir(path)) == "hooks"
+		return name == "config" || name == "config.worktree" && git.size(path) > 0 ||
+			filepath.Base(filepath.Dir(path)) == "hooks"
 	})
 	for name, text := range git {
 		all[dotGit+"/"+name] = text
@@ -134,21 +136,23 @@ func Repair(dir string, changed []File) string {
 // walk reads the files of a folder that are wanted. Git does not start its samples.
 func (all Files) walk(dir, folder string, wanted func(path string) bool) {
 	left := maxSpecs
-	_ = filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(folder)), func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && slices.Contains(gitData, d.Name()) && folder == "modules" {
-			return fs.SkipDir
-		}
-		if left--; left < 0 {
-			return fs.SkipAll
-		}
-		if err == nil && !d.IsDir() && !wanted(path) {
-			return nil
-		}
-		if rel, relErr := filepath.Rel(dir, path); relErr == nil && err == nil && !d.IsDir() && filepath.Ext(path) != ".sample" {
-			all.read(path, filepath.ToSlash(rel))
-		}
-		return nil // what cannot be read is not there
-	})
+	_ = filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(folder)),
+		func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() && slices.Contains(gitData, d.Name()) && folder == "modules" {
+				return fs.SkipDir
+			}
+			if left--; left < 0 {
+				return fs.SkipAll
+			}
+			if err == nil && !d.IsDir() && !wanted(path) {
+				return nil
+			}
+			if rel, relErr := filepath.Rel(dir, path); relErr == nil && err == nil && !d.IsDir() &&
+				filepath.Ext(path) != ".sample" {
+				all.read(path, filepath.ToSlash(rel))
+			}
+			return nil // what cannot be read is not there
+		})
 }
 
 // read adds a file. Of a link it takes where it leads: its target is another file.

@@ -23,7 +23,8 @@ type Fold struct {
 // Wanted reports whether a Fold uses events of this kind. The others are most of a file.
 func Wanted(k state.Kind) bool {
 	switch k {
-	case state.KindText, state.KindTool, state.KindToolResult, state.KindResult, state.KindDenied, state.KindBlocked, state.KindRetry:
+	case state.KindText, state.KindTool, state.KindToolResult, state.KindResult, state.KindDenied, state.KindBlocked,
+		state.KindRetry:
 		return false
 	}
 	return true

@@ -74,9 +74,11 @@ type diffLine struct{ Tone, Text string }
 // HTML is the page as one file that loads nothing and runs nothing.
 func (r *Report) HTML() ([]byte, error) {
 	sum := sha256.Sum256([]byte(pageStyle))
-	d := pageData{Report: r, Style: template.CSS(pageStyle), Tone: r.good(), When: r.when(), Ended: r.ended(), Total: view.Took(r.Time[total]),
-		Policy: "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'",
-		Bars:   r.bars(), Ahead: r.Forecast.Text(time.Now())}
+	d := pageData{Report: r, Style: template.CSS(pageStyle), Tone: r.good(), When: r.when(), Ended: r.ended(),
+		Total: view.Took(r.Time[total]),
+		Policy: "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-" +
+			base64.StdEncoding.EncodeToString(sum[:]) + "'",
+		Bars: r.bars(), Ahead: r.Forecast.Text(time.Now())}
 	for _, kind := range kinds() {
 		if tasks := r.In(kind.State); len(tasks) > 0 {
 			d.Kinds = append(d.Kinds, tasksOf{kind.Title, tasks})
@@ -120,7 +122,8 @@ func (r *Report) bars() []bar {
 			title = fmt.Sprintf("iteration %d, %s", s.Iteration, s.Part)
 		}
 		all = append(all, bar{Part: string(s.Part), Title: title + ": " + view.Took(s.To.Sub(s.From).Seconds()),
-			X: fmt.Sprintf("%.2f", 1000*s.From.Sub(first).Seconds()/whole), W: fmt.Sprintf("%.2f", 1000*s.To.Sub(s.From).Seconds()/whole)})
+			X: fmt.Sprintf("%.2f", 1000*s.From.Sub(first).Seconds()/whole), W: fmt.Sprintf("%.2f",
+				1000*s.To.Sub(s.From).Seconds()/whole)})
 	}
 	return all
 }

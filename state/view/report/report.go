@@ -97,7 +97,8 @@ type Source struct {
 func (f *Fold) Build(s Source) *Report {
 	st, run := s.Snapshot.Status, &f.Run
 	current := st.RunID == run.ID && run.ID != ""
-	r := &Report{Run: run.ID, Project: line(s.Project), Status: view.StateCrashed, Exit: -1, Agent: line(view.Join(" ", run.Agent, run.Model)),
+	r := &Report{Run: run.ID, Project: line(s.Project), Status: view.StateCrashed, Exit: -1,
+		Agent:     line(view.Join(" ", run.Agent, run.Model)),
 		StartedAt: f.clock.first, Iterations: len(run.Iterations), Done: run.Done, Total: run.Total, Findings: []Finding{}, Questions: asked(s.Questions)}
 	if current {
 		r.Status = s.Snapshot.State
@@ -164,7 +165,8 @@ func (r *Report) Completed() bool { return r.Status == state.StatusCompleted }
 
 // Running reports whether the run goes on.
 func (r *Report) Running() bool {
-	return slices.Contains([]string{state.StatusRunning, state.StatusWaiting, state.StatusPaused, view.StateStarting}, r.Status)
+	return slices.Contains([]string{state.StatusRunning, state.StatusWaiting, state.StatusPaused, view.StateStarting},
+		r.Status)
 }
 
 // statusOf is the state that an exit code stands for.
@@ -186,7 +188,10 @@ func (f *Fold) worked(changes map[int]Change) []Task {
 	all := []Task{}
 	for i := range f.Run.Iterations {
 		it := &f.Run.Iterations[i]
-		n := slices.IndexFunc(all, func(t Task) bool { return t.ID == it.TaskID && (it.TaskID != "" || t.Title == line(it.Task)) })
+		n := slices.IndexFunc(all, func(t Task) bool {
+			return t.ID == it.TaskID &&
+				(it.TaskID != "" || t.Title == line(it.Task))
+		})
 		if n < 0 {
 			n = len(all)
 			all = append(all, Task{ID: it.TaskID, Commits: []string{}})
@@ -262,9 +267,11 @@ func (r *Report) audited(all []view.Iteration) {
 
 // result says in one sentence how it went. Only a completed run sounds like one.
 func (r *Report) result(f *Fold) string {
-	word := map[string]string{state.StatusCompleted: "Completed", state.StatusReview: "Not finished, a person has to look",
-		state.StatusStopped: "Not finished, stopped", state.StatusHalted: "Failed, halted", state.StatusFailed: "Failed",
-		view.StateCrashed: "Failed, the runner died"}[r.Status]
+	word := map[string]string{state.StatusCompleted: "Completed",
+		state.StatusReview:  "Not finished, a person has to look",
+		state.StatusStopped: "Not finished, stopped", state.StatusHalted: "Failed, halted",
+		state.StatusFailed: "Failed",
+		view.StateCrashed:  "Failed, the runner died"}[r.Status]
 	if r.Running() {
 		word = "Still " + r.Status
 	}
@@ -278,7 +285,8 @@ func (r *Report) result(f *Fold) string {
 			tasks += fmt.Sprintf(", %d in this run", by)
 		}
 	}
-	text := fmt.Sprintf("%s: %s after %s and %s", cmp.Or(word, "Failed"), tasks, view.Span(r.Took()), termtext.Count(r.Iterations, "iteration"))
+	text := fmt.Sprintf("%s: %s after %s and %s", cmp.Or(word, "Failed"), tasks, view.Span(r.Took()),
+		termtext.Count(r.Iterations, "iteration"))
 	return text + view.Prefix(", ", view.Dollars(r.USD)) + "."
 }
 

@@ -114,7 +114,8 @@ func (t Task) Proof() string {
 	for i, c := range t.Commits {
 		commits[i] = short(c)
 	}
-	return view.Join(" · ", word+strings.Join(its, ", "), view.Prefix("commit ", strings.Join(commits, ", ")), view.Took(t.Seconds), view.Dollars(t.USD))
+	return view.Join(" · ", word+strings.Join(its, ", "), view.Prefix("commit ", strings.Join(commits, ", ")),
+		view.Took(t.Seconds), view.Dollars(t.USD))
 }
 
 func short(oid string) string { return oid[:min(10, len(oid))] }

@@ -159,7 +159,8 @@ func Of(m *view.Model, now time.Time) Summary {
 	if !st.StartedAt.IsZero() {
 		v.Elapsed = view.Span(until.Sub(st.StartedAt))
 	}
-	v.Identity = lineOf(" · ", view.Join(" ", view.Join(" · ", st.Agent, st.Model), from(st)), view.Prefix("next: ", strings.TrimSpace(m.Next.Agent+" "+m.Next.Model)), view.Prefix("run ", st.RunID))
+	v.Identity = lineOf(" · ", view.Join(" ", view.Join(" · ", st.Agent, st.Model), from(st)),
+		view.Prefix("next: ", strings.TrimSpace(m.Next.Agent+" "+m.Next.Model)), view.Prefix("run ", st.RunID))
 	v.Rule = termtext.Line(view.Prefix("rule ", st.Rule))
 	v.Plan = newPlan(st)
 	if active {
@@ -328,7 +329,8 @@ func slots(all []state.SlotStatus, now time.Time) (lines []string) {
 			took = view.Span(now.Sub(s.Since))
 		}
 		// The title is the longest part, so what a narrow screen must show comes before it.
-		lines = append(lines, view.Join(" · ", strconv.Itoa(s.Slot)+" "+view.Join(" ", took, termtext.Line(s.Phase)), taskName(s.TaskID, s.Title),
+		lines = append(lines, view.Join(" · ", strconv.Itoa(s.Slot)+" "+view.Join(" ", took, termtext.Line(s.Phase)),
+			taskName(s.TaskID, s.Title),
 			"iteration "+strconv.Itoa(s.Iteration), termtext.Line(s.LastTool)))
 	}
 	return lines

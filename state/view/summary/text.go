@@ -40,7 +40,8 @@ func Text(m *view.Model, now time.Time, width int) string {
 		if m.Status.Status != state.StatusReview {
 			break // there is nothing to accept yet
 		}
-		wrapped(fmt.Sprintf("look %d", item.N), termtext.Line(fmt.Sprintf("%s; show: %s; accept: ralph accept %d", item.Text, item.Show, item.N)))
+		wrapped(fmt.Sprintf("look %d", item.N), termtext.Line(fmt.Sprintf("%s; show: %s; accept: ralph accept %d",
+			item.Text, item.Show, item.N)))
 	}
 	wrapped("next", v.Advice)
 	row("progress", view.Join(" · ", v.Iteration, v.Elapsed))

@@ -202,7 +202,8 @@ func (o *addOptions) ask(loader config.Loader) error {
 				_, err := check(o.name, *command, config.AgentField{Key: custom.FieldFormat, Value: s})
 				return err
 			}},
-		{"Arguments that print its version, which show that it is installed (- for none)", o.fields[custom.FieldVersion], nil, nil},
+		{"Arguments that print its version, which show that it is installed (- for none)",
+			o.fields[custom.FieldVersion], nil, nil},
 		{"Arguments that print the names of its models (- for none)", o.fields[custom.FieldModels], nil, nil},
 		{"Description, one line (- for none)", o.fields[custom.FieldAbout], nil, nil},
 	} {

@@ -32,7 +32,8 @@ func NewAgentCmd(f *cmdline.Factory) *cobra.Command {
 func newListCmd(f *cmdline.Factory) *cobra.Command {
 	machine := false
 	cmd := &cobra.Command{
-		Use: "list", Short: "Show every agent: whether it is installed and logged in, its version, its models", Args: cmdline.NoArgs,
+		Use: "list", Short: "Show every agent: whether it is installed and logged in, its version, its models",
+		Args: cmdline.NoArgs,
 		Long: "Show every agent: whether it is installed and logged in, its version, its models. No call is made.\n\n" +
 			"LOGIN: yes; key: a variable holds one, which nobody has tried; no; ?: it cannot be known without a call.",
 		Example: "  ralph agent list",
@@ -79,7 +80,8 @@ func listRun(ctx context.Context, f *cmdline.Factory, machine bool) error {
 		if at := p.Config.AgentSource(spec.Name); at.Kind != "" {
 			from = at.Where
 		}
-		cells := []string{mark + " " + spec.Name, runs, h.Version, h.login, termtext.Some(h.models, 3), h.Path, from, about}
+		cells := []string{mark + " " + spec.Name, runs, h.Version, h.login, termtext.Some(h.models, 3), h.Path, from,
+			about}
 		for i, cell := range cells {
 			cells[i] = cmdline.Dash(cmdline.OneLine(cmdline.Inert(cell)))
 		}
@@ -95,7 +97,8 @@ func listRun(ctx context.Context, f *cmdline.Factory, machine bool) error {
 
 func newModelsCmd(f *cmdline.Factory) *cobra.Command {
 	return &cobra.Command{
-		Use: "models [NAME]", Short: "Print the models of an agent, one a line", Args: cmdline.Takes("at most one name", cobra.MaximumNArgs(1)),
+		Use: "models [NAME]", Short: "Print the models of an agent, one a line",
+		Args: cmdline.Takes("at most one name", cobra.MaximumNArgs(1)),
 		Long: "Print the models of an agent, one a line: those that its program lists, at most a day old, or else\n" +
 			"those that its documentation names. An agent may take others, too.",
 		Example:           "  ralph agent models opencode",

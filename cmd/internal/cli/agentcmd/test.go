@@ -82,7 +82,8 @@ func testRun(o *testOptions) error {
 	}
 	printTrial(o.Factory, t)
 	if code := t.Code(); code != rules.ExitComplete {
-		return &cmdline.ExitError{Code: code, Text: fmt.Sprintf("%s did not answer: %s", o.name, t.Scene.Outcome.Reason)}
+		return &cmdline.ExitError{Code: code, Text: fmt.Sprintf("%s did not answer: %s", o.name,
+			t.Scene.Outcome.Reason)}
 	}
 	o.Say("%s works", o.name)
 	return nil

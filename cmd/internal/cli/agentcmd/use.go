@@ -14,7 +14,8 @@ func newUseCmd(f *cmdline.Factory) *cobra.Command {
 		Use: "use NAME", Short: "Choose the agent or model for the rest of the run",
 		Long: "Choose the agent or model for the rest of the run, from the next turn on. Without --model the agent works with\n" +
 			"its own default. An agent or model that the plan names still counts.",
-		Args: cmdline.Takes("one name", cobra.ExactArgs(1)), Example: "  ralph agent use codex\n  ralph agent use claude --model opus",
+		Args:              cmdline.Takes("one name", cobra.ExactArgs(1)),
+		Example:           "  ralph agent use codex\n  ralph agent use claude --model opus",
 		ValidArgsFunction: cmdline.FirstArg(cmdline.CompleteAgents(f)),
 		RunE:              func(_ *cobra.Command, args []string) error { return useRun(f, args[0], model) },
 	}

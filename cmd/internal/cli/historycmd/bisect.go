@@ -78,7 +78,8 @@ func (a *verbs) checkNamed(project *preflight.Project, args []string, dash int) 
 			names = append(names, c.Name)
 		}
 	}
-	return gate.Check{}, cmdline.UsageError("no check is named %q here; known: %s; or write: ralph bisect -- COMMAND", args[0], strings.Join(names, ", "))
+	return gate.Check{}, cmdline.UsageError("no check is named %q here; known: %s; or write: ralph bisect -- COMMAND",
+		args[0], strings.Join(names, ", "))
 }
 
 // allChecks are the checks of the project and of its packages.
@@ -154,7 +155,8 @@ func (b *bisection) fails(k history.Kept) (bool, error) {
 		return false, err
 	}
 	cmd, err := box.Wrap(ptyexec.Command{
-		Args: []string{"/bin/sh", "-c", b.check.Command}, Dir: filepath.Join(copied.Dir, b.check.Dir), Env: b.vars, Pipe: true, Timeout: cmp.Or(b.check.Timeout, bisectTimeout), Kill: b.sig.Kill,
+		Args: []string{"/bin/sh", "-c", b.check.Command}, Dir: filepath.Join(copied.Dir, b.check.Dir), Env: b.vars,
+		Pipe: true, Timeout: cmp.Or(b.check.Timeout, bisectTimeout), Kill: b.sig.Kill,
 	}, copied.Borrowed...)
 	if err != nil {
 		return false, fmt.Errorf("run check: %w", err)
@@ -176,7 +178,8 @@ func (b *bisection) fails(k history.Kept) (bool, error) {
 	case exit.Cause == ptyexec.CauseCancelled:
 		return false, &cmdline.ExitError{Code: 130, Text: "interrupted"}
 	case exit.Cause == ptyexec.CauseExited && (exit.Code == 126 || exit.Code == 127):
-		return false, &cmdline.ExitError{Code: 1, Text: fmt.Sprintf("the check cannot run %s: %s", name, strings.TrimSpace(cmdline.Inert(string(out))))}
+		return false, &cmdline.ExitError{Code: 1, Text: fmt.Sprintf("the check cannot run %s: %s", name,
+			strings.TrimSpace(cmdline.Inert(string(out))))}
 	case exit.Cause == ptyexec.CauseExited && exit.Code == 0:
 		b.Say("%-20s passes  %s", name, took)
 		return false, nil

@@ -71,7 +71,8 @@ func completeIterations(f *cmdline.Factory) cobra.CompletionFunc {
 		var numbers, tasks []string
 		for _, k := range slices.Backward(all) {
 			if k.Run == run {
-				if clean := cmdline.OneLine(cmdline.Inert(k.Task)); k.Task != "" && k.Task == clean && !slices.Contains(tasks, k.Task) {
+				if clean := cmdline.OneLine(cmdline.Inert(k.Task)); k.Task != "" && k.Task == clean &&
+					!slices.Contains(tasks, k.Task) {
 					tasks = append(tasks, k.Task)
 				}
 				task := cmdline.Shorten(cmdline.OneLine(cmdline.Inert(k.Task)))

@@ -28,13 +28,15 @@ func NewCmds(f *cmdline.Factory) []*cobra.Command {
 	var run string
 	var asJSON, yes, stat bool
 	iterations := &cobra.Command{
-		Use: "iterations", Short: "List the iterations of a run: outcome, checks, findings, files, cost, kept state", Args: cmdline.NoArgs,
+		Use: "iterations", Short: "List the iterations of a run: outcome, checks, findings, files, cost, kept state",
+		Args:    cmdline.NoArgs,
 		Example: "  ralph iterations\n  ralph iterations --json",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.iterations(cmd.Context(), run, asJSON) },
 	}
 	iterations.Flags().BoolVar(&asJSON, "json", false, "print an array of objects")
 	diff := &cobra.Command{
-		Use: "diff [N|A..B|TASK]", Short: "Show what an iteration, a range of them or a task changed", Args: cmdline.Takes("at most one iteration, range or task", cobra.MaximumNArgs(1)),
+		Use: "diff [N|A..B|TASK]", Short: "Show what an iteration, a range of them or a task changed",
+		Args: cmdline.Takes("at most one iteration, range or task", cobra.MaximumNArgs(1)),
 		Long: "Show what iteration N changed, what changed from the end of iteration A to the end of B, or what each\n" +
 			"iteration of a task changed, as a patch. Without an argument: the last iteration. A of 0 is the start of the run.",
 		Example: "  ralph diff         # of the last iteration\n  ralph diff 3\n  ralph diff 2..5 --stat\n  ralph diff T4      # of all iterations of task T4",
@@ -44,7 +46,8 @@ func NewCmds(f *cmdline.Factory) []*cobra.Command {
 	}
 	diff.Flags().BoolVar(&stat, "stat", false, "only the names of the files and how many lines")
 	undo := &cobra.Command{
-		Use: "undo N|TASK", Short: "Take back what an iteration or a task changed, as a new commit, after asking", Args: cmdline.Takes("one iteration or task", cobra.ExactArgs(1)),
+		Use: "undo N|TASK", Short: "Take back what an iteration or a task changed, as a new commit, after asking",
+		Args: cmdline.Takes("one iteration or task", cobra.ExactArgs(1)),
 		Long: "Take back what iteration N changed, or all iterations of a task: as a new commit if its files are as in HEAD, else in your work tree. In the\n" +
 			"plan, the box of its task is opened again. Nothing else changes. If the change cannot be taken back cleanly,\n" +
 			"ralph refuses and changes nothing.",
@@ -53,7 +56,8 @@ func NewCmds(f *cmdline.Factory) []*cobra.Command {
 	}
 	undo.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	bisect := &cobra.Command{
-		Use: "bisect CHECK | -- COMMAND...", Short: "Find the iteration that broke a check", Args: cmdline.Takes("the name of a check, or a command after --", cobra.MinimumNArgs(1)),
+		Use: "bisect CHECK | -- COMMAND...", Short: "Find the iteration that broke a check",
+		Args: cmdline.Takes("the name of a check, or a command after --", cobra.MinimumNArgs(1)),
 		Long: "Find the iteration that broke a check: the lint, build or test command of the project, or any command after --.\n" +
 			"It runs in copies of the kept states below your cache folder, in the sandbox if SANDBOX names one; your files stay as\n" +
 			"they are.",
@@ -185,7 +189,8 @@ func (a *verbs) iterations(ctx context.Context, run string, asJSON bool) error {
 		if row.State != "" {
 			kept = row.State[:10]
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\n", row.Number, ended, oneLine(outcome(row)), checkText(row.Checks), len(row.Findings), row.Files,
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\n", row.Number, ended, oneLine(outcome(row)),
+			checkText(row.Checks), len(row.Findings), row.Files,
 			cost(row.CostUSD), kept, oneLine(row.Task))
 		var more []string
 		if row.Failed != "" {
@@ -328,7 +333,8 @@ func (p *past) named(arg string) ([]history.Kept, error) {
 // unkeptOf says, for each iteration of a task of which nothing is kept, why.
 func (p *past) unkeptOf(id string) (why []string) {
 	for _, row := range p.events {
-		if row.TaskID == id && !slices.ContainsFunc(p.kept, func(k history.Kept) bool { return !k.Start && k.Iteration == row.Number }) {
+		if row.TaskID == id && !slices.ContainsFunc(p.kept,
+			func(k history.Kept) bool { return !k.Start && k.Iteration == row.Number }) {
 			why = append(why, p.unkept(row.Number))
 		}
 	}

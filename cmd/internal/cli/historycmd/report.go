@@ -120,7 +120,8 @@ func build(ctx context.Context, r *state.Reader, run string) (*report.Report, er
 			snapshot.Alive = false
 		}
 		f.Run.Settle(snapshot.Alive)
-		return f.Build(report.Source{Project: filepath.Dir(r.Dir()), Snapshot: snapshot, Changes: changes, Now: now, Earlier: earlier(r, run), Questions: asked(r, f.Run.StartedAt, run)}), nil
+		return f.Build(report.Source{Project: filepath.Dir(r.Dir()), Snapshot: snapshot, Changes: changes, Now: now,
+			Earlier: earlier(r, run), Questions: asked(r, f.Run.StartedAt, run)}), nil
 	}
 	if rep, err := recorded(r, run); err == nil {
 		rep.Attach(changes)

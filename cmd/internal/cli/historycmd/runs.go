@@ -35,7 +35,8 @@ type runRow struct {
 func (a *verbs) runsCommand() *cobra.Command {
 	var asJSON, everywhere bool
 	cmd := &cobra.Command{
-		Use: "runs", Aliases: []string{"sessions"}, Short: "List the runs of this project, or of all of your projects", Args: cmdline.NoArgs,
+		Use: "runs", Aliases: []string{"sessions"}, Short: "List the runs of this project, or of all of your projects",
+		Args: cmdline.NoArgs,
 		Long: "List the runs of this project, or of all of your projects: start, length, result, tasks, cost, exit code.\n" +
 			"ralph sessions is the same list, in the words running, completed, crashed and aborted.",
 		Example: "  ralph runs\n  ralph runs --all --json\n  ralph runs show 20261120-131810-abcd",
@@ -64,7 +65,8 @@ func (a *verbs) runsCommand() *cobra.Command {
 func (a *verbs) pruneCommand() *cobra.Command {
 	var keep int
 	cmd := &cobra.Command{
-		Use: "prune", Short: "Forget the reports of all but the latest runs", Args: cmdline.NoArgs, Example: "  ralph runs prune --keep 10",
+		Use: "prune", Short: "Forget the reports of all but the latest runs", Args: cmdline.NoArgs,
+		Example: "  ralph runs prune --keep 10",
 		RunE: func(*cobra.Command, []string) error {
 			r, dir, err := a.Reader()
 			if err != nil {
@@ -111,7 +113,10 @@ func (a *verbs) runs(everywhere bool) ([]runRow, error) {
 	if !everywhere && len(rows) > 0 {
 		loader.Remember() // an index that was lost grows again
 	}
-	slices.SortStableFunc(rows, func(x, y runRow) int { return cmp.Or(y.StartedAt.Compare(x.StartedAt), cmp.Compare(y.ID, x.ID)) })
+	slices.SortStableFunc(rows, func(x, y runRow) int {
+		return cmp.Or(y.StartedAt.Compare(x.StartedAt),
+			cmp.Compare(y.ID, x.ID))
+	})
 	return rows, nil
 }
 
@@ -158,7 +163,8 @@ func foldRuns(r *state.Reader, but []string) (map[string]*report.Fold, error) {
 }
 
 func rowOf(rep *report.Report, dir string) runRow {
-	return runRow{rep.Run, dir, rep.Status, rep.Exit, rep.Done, rep.Total, rep.Iterations, rep.USD, rep.Took().Seconds(), rep.StartedAt, rep.EndedAt}
+	return runRow{rep.Run, dir, rep.Status, rep.Exit, rep.Done, rep.Total, rep.Iterations, rep.USD,
+		rep.Took().Seconds(), rep.StartedAt, rep.EndedAt}
 }
 
 // sessionWord is the state of a run as `ralph sessions` of other ralphs calls it.
@@ -197,7 +203,8 @@ func (a *verbs) printRuns(rows []runRow, everywhere, asJSON bool) error {
 		if row.Total > 0 {
 			tasks = fmt.Sprintf("%d/%d", row.Done, row.Total)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s", oneLine(row.ID), row.StartedAt.Local().Format("Jan 2 15:04"), view.Span(view.Seconds(row.Seconds)),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s", oneLine(row.ID), row.StartedAt.Local().Format("Jan 2 15:04"),
+			view.Span(view.Seconds(row.Seconds)),
 			oneLine(row.Status), tasks, row.Iterations, cost(row.USD), exit)
 		if everywhere {
 			fmt.Fprint(w, "\t", cmdline.Inert(row.Project))

@@ -37,12 +37,14 @@ func NewHookCmd(f *cmdline.Factory) *cobra.Command {
 		answer      func(callhooks.Input, callhooks.Facts) any
 	}{
 		{callhooks.Stop, "Say whether the agent may stop", callhooks.AtStop},
-		{callhooks.PostToolUse, "Look at an edited file", func(in callhooks.Input, facts callhooks.Facts) any { return lint(f, in, facts) }},
+		{callhooks.PostToolUse, "Look at an edited file",
+			func(in callhooks.Input, facts callhooks.Facts) any { return lint(f, in, facts) }},
 		{callhooks.PreToolUse, "Allow or refuse a tool call", callhooks.BeforeTool},
 	} {
 		var facts string
-		verb := &cobra.Command{Use: one.name, Short: one.short, Args: cmdline.NoArgs, Example: "  echo '{}' | ralph hook " + one.name,
-			RunE: func(*cobra.Command, []string) error { return hookRun(f, facts, one.answer) }}
+		verb := &cobra.Command{Use: one.name, Short: one.short, Args: cmdline.NoArgs,
+			Example: "  echo '{}' | ralph hook " + one.name,
+			RunE:    func(*cobra.Command, []string) error { return hookRun(f, facts, one.answer) }}
 		verb.Flags().StringVar(&facts, "facts", "{}", "What ralph knows about the call, as `JSON`.")
 		cmd.AddCommand(verb)
 	}
@@ -83,7 +85,8 @@ func lint(f *cmdline.Factory, in callhooks.Input, facts callhooks.Facts) any {
 		return nil
 	}
 	out := &report.Excerpt{Head: 2 << 10, Tail: 2 << 10}
-	exit, err := ptyexec.Run(context.Background(), ptyexec.Command{Args: []string{"/bin/sh", "-c", line}, Dir: in.Dir, Env: f.Env, Pipe: true, Timeout: lintTime},
+	exit, err := ptyexec.Run(context.Background(),
+		ptyexec.Command{Args: []string{"/bin/sh", "-c", line}, Dir: in.Dir, Env: f.Env, Pipe: true, Timeout: lintTime},
 		func(p []byte) bool { _, _ = out.Write(p); return false })
 	if err != nil || exit.Cause != ptyexec.CauseExited || exit.Code == 0 {
 		return nil

@@ -109,7 +109,8 @@ func hooksTest(o *hooksOptions, name string) error {
 			}
 		}}
 	if !set.Has(point.Point) {
-		return cmdline.UsageError("no hook runs at %s; configure one as HOOK_%s or in config.yaml", name, strings.ToUpper(name))
+		return cmdline.UsageError("no hook runs at %s; configure one as HOOK_%s or in config.yaml", name,
+			strings.ToUpper(name))
 	}
 	v := set.At(sig.Ctx, point.Point, func() hooks.Facts { return hooks.Sample(point) })
 	switch {

@@ -231,14 +231,16 @@ func (a answers) distinct() answers {
 // firstKeys are the options in the new .ralphrc: those that people set first.
 func firstKeys() []string {
 	return []string{
-		"AGENT", "CLAUDE_CODE_CMD", "MODEL", "SANDBOX", "LINT_FAST_COMMAND", "TEST_COMMAND", "BUILD_COMMAND", "TYPECHECK_COMMAND", "LINT_COMMAND", "ALLOWED_TOOLS",
+		"AGENT", "CLAUDE_CODE_CMD", "MODEL", "SANDBOX", "LINT_FAST_COMMAND", "TEST_COMMAND", "BUILD_COMMAND",
+		"TYPECHECK_COMMAND", "LINT_COMMAND", "ALLOWED_TOOLS",
 		"AUTO_COMMIT", "MAX_CALLS_PER_HOUR", "MAX_ITERATIONS", "MAX_COST_USD", "CLAUDE_TIMEOUT_MINUTES",
 	}
 }
 
 func (a answers) scaffold(cfg *config.Config, p scaffold.Project) scaffold.Answers {
 	values := map[string]string{
-		"AGENT": a.agent, "SANDBOX": a.sandbox, "CLAUDE_CODE_CMD": a.command, "TEST_COMMAND": a.test, "BUILD_COMMAND": a.build, "LINT_COMMAND": a.lint,
+		"AGENT": a.agent, "SANDBOX": a.sandbox, "CLAUDE_CODE_CMD": a.command, "TEST_COMMAND": a.test,
+		"BUILD_COMMAND": a.build, "LINT_COMMAND": a.lint,
 		"TYPECHECK_COMMAND": a.types, "LINT_FAST_COMMAND": a.fast,
 		"AUTO_COMMIT":   "true", // nobody else commits what an agent forgets, and ralph undo is easier then
 		"ALLOWED_TOOLS": strings.Join(p.Tools(cfg.AllowedTools, a.lint, a.build, a.test, a.types, a.fast), ","),
@@ -295,14 +297,16 @@ func (o *initOptions) ask(in *bufio.Reader, a *answers, p scaffold.Project, cfg 
 		{text: "Project name", answer: &a.name},
 		{text: "Test command", answer: &a.test, command: true, example: p.Test().Line},
 		{text: "Build command", answer: &a.build, command: true, example: p.Build().Line},
-		{text: fmt.Sprintf("Agent (installed: %s; known: %s; text is any other program)", here, strings.Join(known, ", ")), answer: &a.agent,
+		{text: fmt.Sprintf("Agent (installed: %s; known: %s; text is any other program)", here,
+			strings.Join(known, ", ")), answer: &a.agent,
 			allowed: func(name string) bool { return slices.Contains(known, name) }},
 		{text: "Command line of your agent, which reads the prompt from standard input", answer: &a.command,
 			required: true, allowed: func(line string) bool { return line != "" }},
 		{text: "Sandbox for agents and checks (" + strings.Join(boxes, ", ") + ")", answer: &a.sandbox,
 			allowed: func(name string) bool { return slices.Contains(boxes, name) }},
 	} {
-		if q.answer == &a.command && (a.agent != "text" || cfg.AgentCmd != "") || q.answer == &a.sandbox && len(boxes) == 1 {
+		if q.answer == &a.command && (a.agent != "text" || cfg.AgentCmd != "") || q.answer == &a.sandbox &&
+			len(boxes) == 1 {
 			continue
 		}
 		if err := o.askOne(in, q); err != nil {

@@ -34,18 +34,23 @@ func NewLearnCmd(f *cmdline.Factory) *cobra.Command {
 		Example: "  ralph learn\n  ralph learn add 'Dates are stored in UTC' --path src/db.go\n  ralph learn forget 3fa9c1",
 		RunE:    func(*cobra.Command, []string) error { return o.list() },
 	}
-	add := &cobra.Command{Use: "add TEXT", Short: "Add a lesson", Args: cobra.MinimumNArgs(1), Example: "  ralph learn add 'Run npm run gen after changing the schema'",
-		RunE: func(_ *cobra.Command, args []string) error { return o.add(strings.Join(args, " ")) }}
+	add := &cobra.Command{Use: "add TEXT", Short: "Add a lesson", Args: cobra.MinimumNArgs(1),
+		Example: "  ralph learn add 'Run npm run gen after changing the schema'",
+		RunE:    func(_ *cobra.Command, args []string) error { return o.add(strings.Join(args, " ")) }}
 	add.Flags().StringArrayVar(&o.paths, "path", nil, "File that the lesson is about; may be given more than once.")
-	propose := &cobra.Command{Use: "propose", Short: "Propose what many tasks used for AGENTS.md or CLAUDE.md", Args: cmdline.NoArgs, Example: "  ralph learn propose",
+	propose := &cobra.Command{Use: "propose", Short: "Propose what many tasks used for AGENTS.md or CLAUDE.md",
+		Args: cmdline.NoArgs, Example: "  ralph learn propose",
 		Long: "Show what at least three tasks used as a change of the AGENTS.md or CLAUDE.md of the folder that it concerns, and ask.\nAfterwards prompts do not repeat it.",
 		RunE: func(*cobra.Command, []string) error { return o.propose() }}
 	propose.Flags().BoolVar(&o.yes, "yes", false, "Do not ask.")
 	cmd.AddCommand(add, propose,
-		&cobra.Command{Use: "list", Short: "List all lessons", Args: cmdline.NoArgs, Example: "  ralph learn list", RunE: func(*cobra.Command, []string) error { return o.list() }},
-		&cobra.Command{Use: "forget ID...", Short: "Forget lessons", Args: cobra.MinimumNArgs(1), ValidArgsFunction: o.complete, Example: "  ralph learn forget 3fa9c1",
+		&cobra.Command{Use: "list", Short: "List all lessons", Args: cmdline.NoArgs, Example: "  ralph learn list",
+			RunE: func(*cobra.Command, []string) error { return o.list() }},
+		&cobra.Command{Use: "forget ID...", Short: "Forget lessons", Args: cobra.MinimumNArgs(1),
+			ValidArgsFunction: o.complete, Example: "  ralph learn forget 3fa9c1",
 			RunE: func(_ *cobra.Command, args []string) error { return o.forget(args) }},
-		&cobra.Command{Use: "why ID", Short: "Show where a lesson comes from", Args: cobra.ExactArgs(1), ValidArgsFunction: o.complete, Example: "  ralph learn why 3fa9c1",
+		&cobra.Command{Use: "why ID", Short: "Show where a lesson comes from", Args: cobra.ExactArgs(1),
+			ValidArgsFunction: o.complete, Example: "  ralph learn why 3fa9c1",
 			RunE: func(_ *cobra.Command, args []string) error { return o.why(args[0]) }})
 	return cmd
 }
@@ -97,7 +102,8 @@ func (o *learnOptions) change(do func(dir string, all []memory.Lesson) ([]memory
 	if err := o.RefuseAgent(dir, "change what ralph has learned"); err != nil {
 		return err
 	}
-	w, aside, err := state.Acquire(filepath.Join(dir, state.DirName), state.Owner{PID: os.Getpid(), RunID: "learn", StartedAt: time.Now()})
+	w, aside, err := state.Acquire(filepath.Join(dir, state.DirName),
+		state.Owner{PID: os.Getpid(), RunID: "learn", StartedAt: time.Now()})
 	for _, e := range aside {
 		o.Warn(e)
 	}

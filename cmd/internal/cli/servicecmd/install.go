@@ -22,7 +22,8 @@ type installOptions struct {
 func newInstallCmd(f *cmdline.Factory) *cobra.Command {
 	o := &installOptions{Factory: f}
 	cmd := &cobra.Command{
-		Use: "install", Short: "Write and enable the service file of this project; starts nothing", Args: cmdline.NoArgs,
+		Use: "install", Short: "Write and enable the service file of this project; starts nothing",
+		Args:    cmdline.NoArgs,
 		Example: "  ralph service install --print    # look at the file first\n  ralph service install",
 		RunE:    func(*cobra.Command, []string) error { return installRun(o) },
 	}

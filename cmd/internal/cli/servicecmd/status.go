@@ -10,7 +10,8 @@ import (
 
 func newStatusCmd(f *cmdline.Factory) *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show whether the service is installed and which run it would resume", Args: cmdline.NoArgs,
+		Use: "status", Short: "Show whether the service is installed and which run it would resume",
+		Args: cmdline.NoArgs,
 		Long: "Show whether the service is installed and which run it would resume.\n\n" +
 			"Exit code 0: installed; 1: not installed.",
 		Example: "  ralph service status",

@@ -161,7 +161,8 @@ func (d *diagnosis) trust() {
 	case err != nil:
 		d.fail(rules.ExitError, "trust", "%v", err)
 	case len(all) > 0:
-		d.fail(rules.ExitUsage, "trust", "a run needs your consent first: %s; agree with: ralph trust", strings.Join(cmdline.Lines(all), "; "))
+		d.fail(rules.ExitUsage, "trust", "a run needs your consent first: %s; agree with: ralph trust",
+			strings.Join(cmdline.Lines(all), "; "))
 	}
 	d.untrusted = err != nil || len(all) > 0
 }
@@ -259,7 +260,8 @@ func (d *diagnosis) sandbox() {
 	case asked.On():
 		d.ok("sandbox", "%s", asked.Sandbox)
 	case len(works) > 0:
-		d.warn("sandbox", "off: agents can do what you can; these work here: %s (SANDBOX=auto)", strings.Join(works, ", "))
+		d.warn("sandbox", "off: agents can do what you can; these work here: %s (SANDBOX=auto)",
+			strings.Join(works, ", "))
 	default:
 		d.warn("sandbox", "off: agents can do what you can, and no sandbox works here")
 	}

@@ -122,7 +122,8 @@ func printScene(f *cmdline.Factory, r drill.Recording, set drill.Setting, scene 
 	f.Say("reason    %s", cmp.Or(d.Reason, o.Reason))
 	f.Say("rule      %s", d.Rule)
 	f.Say("decision  %s", decisionText(d, set.Now))
-	f.Say("counts    %s", cmp.Or(strings.Join(scene.Counted, ", "), "nothing: no iteration, no attempt of the task, nothing for the breaker"))
+	f.Say("counts    %s", cmp.Or(strings.Join(scene.Counted, ", "),
+		"nothing: no iteration, no attempt of the task, nothing for the breaker"))
 	f.Say("next      %s", cmp.Or(d.Next, "nothing: ralph continues by itself"))
 	f.Say("assumes that the call was the first of a run whose plan has open tasks, and ended just now; " +
 		"the recording's text keeps its original times")

@@ -51,9 +51,11 @@ func newSandboxBuildCmd(f *cmdline.Factory) *cobra.Command {
 			"  ralph sandbox build --print > Dockerfile",
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	cmd.Flags().StringVar(&o.with, "with", "", "build with `PROGRAM`: "+strings.Join(sandbox.Engines(), " or ")+" (default: the first that is installed)")
+	cmd.Flags().StringVar(&o.with, "with", "", "build with `PROGRAM`: "+strings.Join(sandbox.Engines(),
+		" or ")+" (default: the first that is installed)")
 	cmd.Flags().StringVar(&o.base, "base", "", "start from `IMAGE`, which has npm")
-	cmd.Flags().StringSliceVar(&o.agents, "agent", nil, "install the agents `NAMES`, also as NAME@VERSION (default: the project's)")
+	cmd.Flags().StringSliceVar(&o.agents, "agent", nil,
+		"install the agents `NAMES`, also as NAME@VERSION (default: the project's)")
 	cmd.Flags().BoolVar(&o.print, "print", false, "print the Dockerfile, and build nothing")
 	return cmd
 }
@@ -76,7 +78,8 @@ func (o *sandboxOptions) run(ctx context.Context) error {
 		return nil
 	}
 	if image := p.Config.SandboxImage; image != sandbox.DefaultImage {
-		return cmdline.UsageError("SANDBOX_IMAGE is %s, which is yours to build; this verb only makes %s", image, sandbox.DefaultImage)
+		return cmdline.UsageError("SANDBOX_IMAGE is %s, which is yours to build; this verb only makes %s", image,
+			sandbox.DefaultImage)
 	}
 	if err := o.engine(); err != nil {
 		return err

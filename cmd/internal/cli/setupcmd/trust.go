@@ -56,7 +56,8 @@ func trustRun(f *cmdline.Factory, yes bool) error {
 	switch {
 	case yes:
 	case !f.CanAsk():
-		return cmdline.UsageError("nobody can be asked here; agree to this with: ralph trust --yes: %s", strings.Join(cmdline.Lines(all), "; "))
+		return cmdline.UsageError("nobody can be asked here; agree to this with: ralph trust --yes: %s",
+			strings.Join(cmdline.Lines(all), "; "))
 	default:
 		f.ShowClaims(all)
 		if !f.Agree("Allow it until it changes?") {

@@ -53,8 +53,10 @@ func newStateCmds(f *cmdline.Factory) []*cobra.Command {
 		all = append(all, cmd)
 	}
 	return append(all, &cobra.Command{
-		Use: "skip ID...", Short: "Move tasks to the end of the plan", Args: cmdline.Takes("the ids of tasks", cobra.MinimumNArgs(1)),
-		Long: "Move tasks to the end of the plan. To end what an agent does right now, see: ralph skip.", Example: "  ralph task skip T7",
+		Use: "skip ID...", Short: "Move tasks to the end of the plan",
+		Args:              cmdline.Takes("the ids of tasks", cobra.MinimumNArgs(1)),
+		Long:              "Move tasks to the end of the plan. To end what an agent does right now, see: ralph skip.",
+		Example:           "  ralph task skip T7",
 		ValidArgsFunction: complete(f, task.Task.Pending),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return each(f, args, func(p *plan, t task.Task) error { return p.move(t, store.Last, task.Task{}) })
@@ -102,7 +104,8 @@ func (p *plan) set(t task.Task, s task.State, why string) error {
 
 func newAddCmd(f *cmdline.Factory) *cobra.Command {
 	return &cobra.Command{
-		Use: "add [TEXT | -]", Short: "Add a task at the end of the plan", Args: cmdline.Takes("one text at most", cobra.MaximumNArgs(1)),
+		Use: "add [TEXT | -]", Short: "Add a task at the end of the plan",
+		Args:    cmdline.Takes("one text at most", cobra.MaximumNArgs(1)),
 		Long:    "Add a task at the end of the plan. - reads a task from each line of standard input. Without a text, $EDITOR opens.",
 		Example: "  ralph task add 'Log every request'\n  ralph task add - < ideas.txt",
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -155,8 +158,9 @@ func (p *plan) add(titles []string) error {
 func newEditCmd(f *cmdline.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use: "edit ID [TITLE]", Short: "Give a task another title, or edit all of it in $EDITOR",
-		Args:    cmdline.Takes("the id of a task, and perhaps a title", cobra.RangeArgs(1, 2)),
-		Example: "  ralph task edit T7\n  ralph task edit T7 'Log every request and its answer'", ValidArgsFunction: cmdline.FirstArg(complete(f, all)),
+		Args:              cmdline.Takes("the id of a task, and perhaps a title", cobra.RangeArgs(1, 2)),
+		Example:           "  ralph task edit T7\n  ralph task edit T7 'Log every request and its answer'",
+		ValidArgsFunction: cmdline.FirstArg(complete(f, all)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			p, t, err := openTask(f, args[0])
 			if err != nil {
@@ -232,8 +236,10 @@ func newMoveCmd(f *cmdline.Factory) *cobra.Command {
 	var before, after string
 	var first, last bool
 	cmd := &cobra.Command{
-		Use: "move ID", Short: "Move a task in the order of the plan", Args: cmdline.Takes("the id of a task", cobra.ExactArgs(1)),
-		Example: "  ralph task move T7 --first\n  ralph task move T7 --after T2", ValidArgsFunction: cmdline.FirstArg(complete(f, all)),
+		Use: "move ID", Short: "Move a task in the order of the plan",
+		Args:              cmdline.Takes("the id of a task", cobra.ExactArgs(1)),
+		Example:           "  ralph task move T7 --first\n  ralph task move T7 --after T2",
+		ValidArgsFunction: cmdline.FirstArg(complete(f, all)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			given := 0
 			for _, is := range []bool{before != "", after != "", first, last} {

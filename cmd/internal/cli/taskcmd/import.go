@@ -60,7 +60,8 @@ func NewImportCmd(f *cmdline.Factory) *cobra.Command {
 	fs.StringVar(&o.label, "label", "", "only issues with this `label`")
 	fs.StringVar(&o.milestone, "milestone", "", "only issues of this `milestone`")
 	fs.StringVar(&o.author, "author", "", "only issues by this `author`")
-	_ = cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(importer.Forms(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(importer.Forms(),
+		cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -83,7 +84,8 @@ func WithPlan(f *cmdline.Factory, cmd *cobra.Command) *cobra.Command {
 		}
 		return setUp(cmd, args)
 	}
-	cmd.Flags().StringVar(&o.template, "template", "", "begin with the plan of the template `name`; see: ralph import --list-templates")
+	cmd.Flags().StringVar(&o.template, "template", "",
+		"begin with the plan of the template `name`; see: ralph import --list-templates")
 	cmd.Flags().StringVar(&from, "from", "", "make the plan of `file`, gh: or gh:owner/repo, as ralph import does")
 	cmd.Example += "\n  ralph init --template api\n  ralph init --from docs/prd.md"
 	var names []string
@@ -130,7 +132,8 @@ func (o *importOptions) run(ctx context.Context, from string) error {
 		return err
 	}
 	if list, err := store.Parse(importer.Path(o.to), []byte(text), nil); err != nil || len(list.Tasks) != len(items) {
-		return fmt.Errorf("the plan would not be read as it is meant: %d of %d tasks: %w", len(list.Tasks), len(items), err)
+		return fmt.Errorf("the plan would not be read as it is meant: %d of %d tasks: %w", len(list.Tasks), len(items),
+			err)
 	}
 	if err := o.agreed(o.shown(dir, out), text); err != nil {
 		return err
@@ -210,7 +213,8 @@ const ghBound = 2 * time.Minute
 // issues asks the gh CLI for the open issues.
 func (o *importOptions) issues(ctx context.Context, dir, repo string) ([]importer.Item, []importer.Skipped, error) {
 	args := []string{"issue", "list", "--state", "open", "--limit", "500", "--json", "number,title,body,url"}
-	for flag, value := range map[string]string{"--repo": repo, "--label": o.label, "--milestone": o.milestone, "--author": o.author} {
+	for flag, value := range map[string]string{"--repo": repo, "--label": o.label, "--milestone": o.milestone,
+		"--author": o.author} {
 		if value != "" {
 			args = append(args, flag+"="+value)
 		}

@@ -36,8 +36,10 @@ func (o *filter) of(tasks []task.Task) ([]task.Task, error) {
 		return nil, cmdline.UsageError("--state: %v", err)
 	}
 	return slices.DeleteFunc(slices.Clone(tasks), func(t task.Task) bool {
-		return o.category != "" && !strings.EqualFold(o.category, t.Category) || o.priority != "" && t.Priority != priority ||
-			o.tag != "" && !slices.ContainsFunc(t.Tags, func(tag string) bool { return strings.EqualFold(tag, o.tag) }) ||
+		return o.category != "" && !strings.EqualFold(o.category, t.Category) || o.priority != "" &&
+			t.Priority != priority ||
+			o.tag != "" && !slices.ContainsFunc(t.Tags,
+				func(tag string) bool { return strings.EqualFold(tag, o.tag) }) ||
 			o.state != "" && t.State != state
 	}), nil
 }
@@ -94,7 +96,8 @@ func newNextCmd(f *cmdline.Factory) *cobra.Command {
 			case ok:
 				f.Say("%s", p.line(t, ""))
 			case p.Remaining() > 0:
-				f.Say("none: %s wait for a person or for each other; see: ralph task list", termtext.Count(p.Remaining(), "task"))
+				f.Say("none: %s wait for a person or for each other; see: ralph task list",
+					termtext.Count(p.Remaining(), "task"))
 			default:
 				f.Say("none: nothing is open")
 			}
@@ -108,7 +111,8 @@ func newNextCmd(f *cmdline.Factory) *cobra.Command {
 func newShowCmd(f *cmdline.Factory) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "show ID", Short: "Show a task with its criteria", Args: cmdline.Takes("the id of a task", cobra.ExactArgs(1)),
+		Use: "show ID", Short: "Show a task with its criteria",
+		Args:    cmdline.Takes("the id of a task", cobra.ExactArgs(1)),
 		Example: "  ralph task show T7", ValidArgsFunction: cmdline.FirstArg(complete(f, all)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			p, t, err := openTask(f, args[0])
@@ -131,8 +135,10 @@ func newShowCmd(f *cmdline.Factory) *cobra.Command {
 func (p *plan) show(t task.Task, r row) {
 	p.Say("%s", p.line(t, ""))
 	for _, field := range []struct{ name, value string }{
-		{"id", t.ID}, {"category", t.Category}, {"tags", strings.Join(t.Tags, ", ")}, {"depends on", strings.Join(t.DependsOn, ", ")},
-		{"section", t.Section}, {"judges", strings.Join(t.Judges, ", ")}, {"file", t.File}, {"agent", strings.TrimSpace(r.Agent + " " + r.Model)},
+		{"id", t.ID}, {"category", t.Category}, {"tags", strings.Join(t.Tags, ", ")},
+		{"depends on", strings.Join(t.DependsOn, ", ")},
+		{"section", t.Section}, {"judges", strings.Join(t.Judges, ", ")}, {"file", t.File},
+		{"agent", strings.TrimSpace(r.Agent + " " + r.Model)},
 	} {
 		if field.value != "" {
 			p.Say("%-11s %s", field.name, field.value)

@@ -105,8 +105,9 @@ func NewNotifyCmd(f *cmdline.Factory) *cobra.Command {
 		RunE:    cmdline.Parent,
 	}
 	cmd.AddCommand(&cobra.Command{
-		Use: "test", Short: "Send a test message to each address of NOTIFY", Args: cmdline.NoArgs, Example: "  ralph notify test",
-		RunE: func(*cobra.Command, []string) error { return testRun(f) },
+		Use: "test", Short: "Send a test message to each address of NOTIFY", Args: cmdline.NoArgs,
+		Example: "  ralph notify test",
+		RunE:    func(*cobra.Command, []string) error { return testRun(f) },
 	})
 	return cmd
 }

@@ -17,7 +17,8 @@ import (
 func NewQuestionsCmd(f *cmdline.Factory) *cobra.Command {
 	var all, asJSON bool
 	cmd := &cobra.Command{
-		Use: "questions [ID]", Short: "List what agents ask you, or show one question with its context", Args: cmdline.Takes("one question at most", cobra.MaximumNArgs(1)),
+		Use: "questions [ID]", Short: "List what agents ask you, or show one question with its context",
+		Args: cmdline.Takes("one question at most", cobra.MaximumNArgs(1)),
 		Long: "List the questions of agents that wait for an answer. The task of a question waits, the others go on. With ID, show\n" +
 			"one question with its options and what the agent said around it.",
 		Example: "  ralph questions\n  ralph questions q1\n  ralph questions --all --json",
@@ -128,11 +129,15 @@ type answerOptions struct {
 func NewAnswerCmd(f *cmdline.Factory) *cobra.Command {
 	o := &answerOptions{Factory: f}
 	cmd := &cobra.Command{
-		Use: "answer ID [TEXT...]", Short: "Answer the question of an agent; its task goes on", Args: cmdline.Takes("the id of a question", cobra.MinimumNArgs(1)),
+		Use: "answer ID [TEXT...]", Short: "Answer the question of an agent; its task goes on",
+		Args: cmdline.Takes("the id of a question", cobra.MinimumNArgs(1)),
 		Long: "Answer a question that ralph questions lists. The answer goes into the next prompt of that task, once, and its task\n" +
 			"goes on when all its questions are answered. Without a living run, the next one takes it.",
 		Example: "  ralph answer q1 Use PostgreSQL 16\n  ralph answer q2 --option 1",
-		RunE:    func(_ *cobra.Command, args []string) error { return answerRun(o, args[0], strings.Join(args[1:], " ")) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			return answerRun(o, args[0],
+				strings.Join(args[1:], " "))
+		},
 	}
 	cmd.Flags().IntVar(&o.option, "option", 0, "choose option `N` of the question")
 	cmd.Flags().StringVar(&o.by, "by", "ralph answer", "where the answer comes from")

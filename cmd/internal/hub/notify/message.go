@@ -80,16 +80,19 @@ func ended(d state.RunEnd, s view.Snapshot) Message {
 
 // Died is the message about a run whose runner is gone.
 func Died(s view.Snapshot) Message {
-	return about(s, "halted", "the runner died", view.Join("\n", far(s), termtext.Line(s.Status.LastError), "Next: ralph resume"))
+	return about(s, "halted", "the runner died", view.Join("\n", far(s), termtext.Line(s.Status.LastError),
+		"Next: ralph resume"))
 }
 
 // Test is a message that says nothing.
 func Test(dir string) Message {
-	return Message{On: "test", Title: "ralph: " + termtext.Line(filepath.Base(dir)) + ": test", Text: "This is a test.\nNext: ralph"}
+	return Message{On: "test", Title: "ralph: " + termtext.Line(filepath.Base(dir)) + ": test",
+		Text: "This is a test.\nNext: ralph"}
 }
 
 func about(s view.Snapshot, on, title, text string) Message {
-	return Message{On: on, Title: fmt.Sprintf("ralph: %s: %s", termtext.Line(filepath.Base(s.Dir)), title), Text: termtext.Clean(text)}
+	return Message{On: on, Title: fmt.Sprintf("ralph: %s: %s", termtext.Line(filepath.Base(s.Dir)), title),
+		Text: termtext.Clean(text)}
 }
 
 // far says how far the run is, and what it cost.

@@ -56,7 +56,8 @@ func Open(dir string) (Box, error) {
 		return Box{}, fmt.Errorf("open outbox: %w", err)
 	}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.Size() == 0 && time.Since(info.ModTime()) > kept {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.Size() == 0 &&
+			time.Since(info.ModTime()) > kept {
 			_ = os.Remove(filepath.Join(dir, e.Name())) // the next one tries again
 		}
 	}
@@ -150,7 +151,8 @@ func (b Box) waiting(to string) ([]string, error) {
 	var names []string
 	for _, e := range entries {
 		info, err := e.Info()
-		if err == nil && strings.HasPrefix(e.Name(), to+".") && strings.Count(e.Name(), ".") == 3 && info.Mode().IsRegular() && info.Size() > 0 {
+		if err == nil && strings.HasPrefix(e.Name(), to+".") && strings.Count(e.Name(), ".") == 3 &&
+			info.Mode().IsRegular() && info.Size() > 0 {
 			names = append(names, e.Name())
 		}
 	}

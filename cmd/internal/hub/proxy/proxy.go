@@ -38,7 +38,8 @@ func Serve(ctx context.Context, socket string, list allow.List, out io.Writer) e
 	if err != nil {
 		return fmt.Errorf("listen for programs in the sandbox: %w", err)
 	}
-	server := &http.Server{Handler: handler(list, out), ReadHeaderTimeout: headerBound, IdleTimeout: idleBound, ErrorLog: quiet()}
+	server := &http.Server{Handler: handler(list, out), ReadHeaderTimeout: headerBound, IdleTimeout: idleBound,
+		ErrorLog: quiet()}
 	ended := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer ended()
 	defer os.Remove(filepath.Dir(socket)) // whoever made it may be dead; closed, the socket is gone
@@ -68,7 +69,8 @@ func handler(list allow.List, out io.Writer) http.Handler {
 		return false
 	}
 	refusal := func(r *http.Request) *http.Response {
-		return goproxy.NewResponse(r, goproxy.ContentTypeText, http.StatusForbidden, "ralph: SANDBOX_NET does not allow "+r.URL.Host+"\n")
+		return goproxy.NewResponse(r, goproxy.ContentTypeText, http.StatusForbidden,
+			"ralph: SANDBOX_NET does not allow "+r.URL.Host+"\n")
 	}
 	p.OnRequest().HandleConnectFunc(func(host string, pc *goproxy.ProxyCtx) (*goproxy.ConnectAction, string) {
 		if permits(host) {

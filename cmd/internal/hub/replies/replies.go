@@ -104,7 +104,8 @@ func (b *Inbox) ntfy(ctx context.Context) (all []Reply, err error) {
 	if since == "" {
 		since = strconv.FormatInt(b.start.Unix(), 10)
 	}
-	u := url.URL{Scheme: b.scheme(), Host: b.to.Host, Path: strings.TrimRight(b.to.Path, "/") + "/json", RawQuery: url.Values{"poll": {"1"}, "since": {since}}.Encode()}
+	u := url.URL{Scheme: b.scheme(), Host: b.to.Host, Path: strings.TrimRight(b.to.Path, "/") + "/json",
+		RawQuery: url.Values{"poll": {"1"}, "since": {since}}.Encode()}
 	body, err := b.get(ctx, u)
 	if err != nil {
 		return nil, err
@@ -128,7 +129,8 @@ func (b *Inbox) telegram(ctx context.Context) (all []Reply, err error) {
 		host = "api.telegram.org"
 	}
 	key, _ := b.to.User.Password()
-	u := url.URL{Scheme: b.scheme(), Host: host, Path: "/bot" + b.to.User.Username() + ":" + key + "/getUpdates", RawQuery: url.Values{"offset": {b.since}}.Encode()}
+	u := url.URL{Scheme: b.scheme(), Host: host, Path: "/bot" + b.to.User.Username() + ":" + key + "/getUpdates",
+		RawQuery: url.Values{"offset": {b.since}}.Encode()}
 	body, err := b.get(ctx, u)
 	if err != nil {
 		return nil, err

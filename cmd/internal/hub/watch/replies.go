@@ -53,7 +53,8 @@ func (w *Watch) listen(ctx context.Context) {
 
 // obey runs the verb that a reply asks for, once, and records both.
 func (w *Watch) obey(ctx context.Context, r replies.Reply) {
-	claim, err := os.OpenFile(filepath.Join(w.r.HubDir(), "reply-"+digest(r.Source+" "+r.ID)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	claim, err := os.OpenFile(filepath.Join(w.r.HubDir(), "reply-"+digest(r.Source+" "+r.ID)),
+		os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return // another watcher does it
 	}
@@ -74,7 +75,8 @@ func (w *Watch) obey(ctx context.Context, r replies.Reply) {
 		}
 	}
 	w.Logger.Info("reply", "source", r.Source, "verb", strings.Join(args, " "), "said", said)
-	line, err := json.Marshal(map[string]any{"time": time.Now(), "source": r.Source, "id": r.ID, "args": args, "said": said})
+	line, err := json.Marshal(map[string]any{"time": time.Now(), "source": r.Source, "id": r.ID, "args": args,
+		"said": said})
 	if err != nil {
 		return
 	}
@@ -87,7 +89,8 @@ func (w *Watch) obey(ctx context.Context, r replies.Reply) {
 
 // awaits reports whether an answer may still come after the end of the run.
 func (w *Watch) awaits(now time.Time) bool {
-	if owner, alive := w.r.Owner(); len(w.Replies) == 0 || alive && owner.RunID != w.Job.Run || !w.gone.IsZero() && now.Sub(w.gone) > waits {
+	if owner, alive := w.r.Owner(); len(w.Replies) == 0 || alive && owner.RunID != w.Job.Run || !w.gone.IsZero() &&
+		now.Sub(w.gone) > waits {
 		return false
 	}
 	all, _ := question.In(w.r).List()

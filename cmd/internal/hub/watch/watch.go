@@ -134,7 +134,8 @@ func (w *Watch) death(m notify.Message, run string, seq int64) {
 	if m.Wanted(w.Settings) {
 		w.notify(m, run, seq)
 	}
-	data, err := json.Marshal(map[string]any{"v": state.EventVersion, "seq": seq, "time": time.Now(), "kind": "runner_died", "run": run})
+	data, err := json.Marshal(map[string]any{"v": state.EventVersion, "seq": seq, "time": time.Now(),
+		"kind": "runner_died", "run": run})
 	for _, to := range w.Webhooks {
 		w.put(err, outbox.Entry{To: digest(to), Run: run, Seq: seq, Kind: "runner_died", Data: data})
 	}
