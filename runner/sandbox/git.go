@@ -23,8 +23,8 @@ type Project struct {
 
 // locate asks git where its folders are.
 func (p *Project) locate() {
-	cmd := exec.Command("git", "-c", "safe.directory=*", "rev-parse", "--show-toplevel", "--absolute-git-dir",
-		"--git-common-dir") //nolint:noctx // it reads a few files
+	find := []string{"-c", "safe.directory=*", "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"}
+	cmd := exec.Command("git", find...) //nolint:noctx // it reads a few files
 	cmd.Dir = p.Dir
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		return strings.HasPrefix(kv, "GIT_") &&
