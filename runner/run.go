@@ -74,35 +74,54 @@ type Options struct {
 
 // Deps is what a run works with.
 type Deps struct {
-	Dir     string // the project
-	RunID   string
-	Version string    // of ralph
-	Resumed bool      // continue the counters of the last run
-	Begun   git.State // where the iteration began that was cut off; zero: none was
-	// Unattended is true when no person resumed the run. Then a usage limit is waited out first.
-	Unattended bool
+	Project
+	Start
+	Proof
+	Terminal
 	// Agents finds an agent by its name: the option's, a plan's, a task's or a
 	// fallback. The error names those that exist.
 	Agents func(name string) (pool.Agent, error)
 	Self   string // path of ralph, for hooks of agents; empty: they have none
 	Env    []string
 	Filter agent.EnvFilter // which of Env agents and checks get
-	Checks []gate.Check
 	Hooks  []hooks.Hook
-	Mode   gate.Mode
-	// Detect asks for checks to be found in a project that has none yet. Find does
-	// it, after these files have changed.
-	Detect bool
-	Find   func(dir string, changed []string) []gate.Check
 	State  *state.Writer
 	Log    hclog.Logger
+	Window hours.Window
+}
+
+// Project is where a run works, and on what.
+type Project struct {
+	Dir    string
 	Prompt string // path of the user's prompt
 	Plan   string // path of the plan, empty for none
 	// PlanEdits is the path of the record of what people change in the plan with ralph task,
 	// out of the reach of agents; empty: there is none.
 	PlanEdits string
-	Window    hours.Window
+}
 
+// Start is how a run begins.
+type Start struct {
+	RunID   string
+	Version string    // of ralph
+	Resumed bool      // continue the counters of the last run
+	Begun   git.State // where the iteration began that was cut off; zero: none was
+	// Unattended is true when no person resumed the run. Then a usage limit is waited out first.
+	Unattended bool
+}
+
+// Proof is what shows that work is done.
+type Proof struct {
+	Checks []gate.Check
+	Mode   gate.Mode
+	// Detect asks for checks to be found in a project that has none yet. Find does
+	// it, after these files have changed.
+	Detect bool
+	Find   func(dir string, changed []string) []gate.Check
+}
+
+// Terminal is where a person sees the run and ends it.
+type Terminal struct {
 	// Show gets every event, from one goroutine at a time; nil: nobody does.
 	Show func(state.Event)
 	// Tick is called about once a second while the run waits; nil: never.
@@ -132,30 +151,42 @@ type Run struct {
 	out    *output.Output
 	inbox  *inbox.Inbox
 	worker *turn.Worker
+	counters
+	books
+	team
+	last     turn.Result // the latest
+	past     past
+	counted  writes.Begun // the call that begins
+	analysis writes.Later // of the latest turn
+}
 
+// counters are what the rules and limits count. A run that is resumed goes on with them.
+type counters struct {
 	mem     rules.Memory
 	calls   state.Calls
 	signals state.Signals
 	session state.Session
 	pool    pool.Pool
-	tasks   ledger.Ledger
-	learned *lessons.Book
-	notes   notes.Notes
-	checks  turn.Checks
+}
+
+// books are what the run knows of its plan and its tasks.
+type books struct {
 	plan    planbook.Book
-	last    turn.Result // the latest
-	past    past
+	tasks   ledger.Ledger
+	checks  turn.Checks
+	notes   notes.Notes
+	learned *lessons.Book
 	review  review.Book
 	asked   questions.Book
-	panel   *panel.Panel
-	hooks   hooks.Set
-	hooked  string     // the task whose hooks ran last before a turn
-	crew    *crew.Crew // nil: turns work in the project itself, one at a time
-	// sittings are the reviews in slots, by task.
-	sittings map[string]*sitting
+}
 
-	counted  writes.Begun // the call that begins
-	analysis writes.Later // of the latest turn
+// team is who works beside the agent of a turn.
+type team struct {
+	panel    *panel.Panel
+	hooks    hooks.Set
+	hooked   string              // the task whose hooks ran last before a turn
+	crew     *crew.Crew          // nil: turns work in the project itself, one at a time
+	sittings map[string]*sitting // the reviews in slots, by task
 }
 
 // past is what a run knows about what lies behind it, this run and the one before.
@@ -177,8 +208,8 @@ type past struct {
 // New prepares a run; nothing is written yet.
 func New(o Options, d Deps) *Run {
 	host, _ := os.Hostname() // only a label
-	r := &Run{o: o, d: d, host: host, inbox: inbox.New(), tasks: ledger.Ledger{}, sittings: map[string]*sitting{},
-		plan: planbook.New(d.Dir, d.Plan, o.PlanOptions)}
+	r := &Run{o: o, d: d, host: host, inbox: inbox.New()}
+	r.tasks, r.sittings, r.plan = ledger.Ledger{}, map[string]*sitting{}, planbook.New(d.Dir, d.Plan, o.PlanOptions)
 	r.past.held = map[string]hooks.Verdict{}
 	r.plan.File.Edits, r.plan.Log, r.learned = d.PlanEdits, d.Log, lessons.Open(d.Dir, o.Choice)
 	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}

@@ -20,7 +20,7 @@ func checkSizes(t *tree) (found []violation) {
 				found = append(found, violation{f.path, 0, fmt.Sprintf("file of %d lines, not under %d", n, t.limits.file)})
 			}
 			found = append(found, t.functions(f)...)
-			found = append(found, t.interfaces(f)...)
+			found = append(found, t.types(f)...)
 		}
 		if total >= t.limits.pkg && !excused {
 			found = append(found, violation{p.path, 0, fmt.Sprintf("package of %d lines without tests, not under %d", total, t.limits.pkg)})
@@ -55,7 +55,9 @@ func (t *tree) functions(f *file) (found []violation) {
 	return found
 }
 
-func (t *tree) interfaces(f *file) (found []violation) {
+// types finds interfaces with too many methods, and structs with too many fields. One that a file
+// or a wire holds, with a tag at most fields, is as wide as what it holds.
+func (t *tree) types(f *file) (found []violation) {
 	for _, d := range f.ast.Decls {
 		gen, ok := d.(*ast.GenDecl)
 		if !ok {
@@ -66,10 +68,29 @@ func (t *tree) interfaces(f *file) (found []violation) {
 			if !ok || reason(sizeKey, gen.Doc, spec.Doc) {
 				continue
 			}
-			if it, ok := spec.Type.(*ast.InterfaceType); ok && it.Methods.NumFields() > t.limits.methods {
-				found = append(found, t.at(f, spec.Pos(), "interface %s with %d methods, at most %d", spec.Name.Name, it.Methods.NumFields(), t.limits.methods))
+			switch it := spec.Type.(type) {
+			case *ast.InterfaceType:
+				if n := it.Methods.NumFields(); n > t.limits.methods {
+					found = append(found, t.at(f, spec.Pos(), "interface %s with %d methods, at most %d",
+						spec.Name.Name, n, t.limits.methods))
+				}
+			case *ast.StructType:
+				if n := it.Fields.NumFields(); n > t.limits.fields && !payload(it) && !f.test {
+					found = append(found, t.at(f, spec.Pos(), "struct %s with %d fields, at most %d",
+						spec.Name.Name, n, t.limits.fields))
+				}
 			}
 		}
 	}
 	return found
+}
+
+func payload(s *ast.StructType) bool {
+	tagged := 0
+	for _, f := range s.Fields.List {
+		if f.Tag != nil {
+			tagged += max(1, len(f.Names))
+		}
+	}
+	return tagged > s.Fields.NumFields()/2
 }

@@ -25,8 +25,8 @@ type tree struct {
 	packages []*pkg
 }
 
-// limits are the sizes to stay below (params and methods: not to exceed).
-type limits struct{ file, pkg, fn, params, methods int }
+// limits are the sizes to stay below (params, methods and fields: not to exceed).
+type limits struct{ file, pkg, fn, params, methods, fields int }
 
 type pkg struct {
 	path  string // in the module: "runner/agent"

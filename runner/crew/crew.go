@@ -47,6 +47,8 @@ type Options struct {
 }
 
 // Crew is the slots of one run, and what they are at.
+//
+// size: slots, jobs and the merge queue are one state, under one goroutine.
 type Crew struct {
 	o       Options
 	home    *slots.Home

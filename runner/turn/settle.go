@@ -17,6 +17,8 @@ import (
 )
 
 // facts are what the steps of a turn found, in the order in which they do.
+//
+// size: a field for each step of a turn.
 type facts struct {
 	started  time.Time
 	before   Plan

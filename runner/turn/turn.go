@@ -50,6 +50,8 @@ const (
 // Worker carries out the turns of one workspace, one at a time. What it
 // remembers of the workspace only saves time: a fresh Worker comes to the same
 // results. The zero value works, with this process's environment.
+//
+// size: what a caller sets, and what one turn leaves for the next.
 type Worker struct {
 	Env    []string // that agents and checks start from; nil: this process's
 	Size   ptyexec.Size

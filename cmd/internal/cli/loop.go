@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,10 +49,7 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryLimit))
 	now := time.Now()
-	run := f.resumed
-	if run == "" {
-		run = now.Format("20060102-150405") + fmt.Sprintf("-%04x", os.Getpid()&0xffff)
-	}
+	run := cmp.Or(f.resumed, now.Format("20060102-150405")+fmt.Sprintf("-%04x", os.Getpid()&0xffff))
 	owner := state.Owner{PID: os.Getpid(), RunID: run, StartedAt: now}
 	w, aside, err := state.Acquire(filepath.Join(s.Dir, state.DirName), owner)
 	if err != nil {
@@ -85,13 +83,15 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 	}
 	s.Config.TestMode = string(s.Mode(detected || len(rows) == 0))
 	result, err := runner.New(runOptionsOf(s), runner.Deps{
-		Dir: s.Dir, RunID: run, Version: version(), Resumed: f.resumed != "", Unattended: f.unattended, Begun: a.begun(s.Dir, w, f.resumed),
-		Agents: s.Find, Self: s.Self, Env: a.Env, Filter: s.Config.EnvFilter(),
-		Checks: rows, Hooks: s.Config.Hooks(), Mode: gate.Mode(s.Config.TestMode), Detect: s.Config.DetectChecks && len(rows) == 0, Find: preflight.FindChecks,
-		State: w, Log: log, Prompt: s.Prompt, Plan: s.Plan, Window: f.window(s.Config.Hours, w.Reader, now),
-		PlanEdits: a.Loader(s.Dir, nil).PlanEditsPath(),
-		Show:      func(e state.Event) { begun(e); con.Show(e) }, Tick: con.Tick,
-		Size: sig.Size, Resize: sig.Resize, Kill: sig.Kill,
+		Project: runner.Project{Dir: s.Dir, Prompt: s.Prompt, Plan: s.Plan, PlanEdits: a.Loader(s.Dir, nil).PlanEditsPath()},
+		Start: runner.Start{RunID: run, Version: version(), Resumed: f.resumed != "", Unattended: f.unattended,
+			Begun: resume.Begun(a.Factory, s.Dir, w, f.resumed)},
+		Proof: runner.Proof{Checks: rows, Mode: gate.Mode(s.Config.TestMode),
+			Detect: s.Config.DetectChecks && len(rows) == 0, Find: preflight.FindChecks},
+		Terminal: runner.Terminal{Show: func(e state.Event) { begun(e); con.Show(e) }, Tick: con.Tick, Size: sig.Size,
+			Resize: sig.Resize, Kill: sig.Kill},
+		Agents: s.Find, Self: s.Self, Env: a.Env, Filter: s.Config.EnvFilter(), Hooks: s.Config.Hooks(), State: w, Log: log,
+		Window: f.window(s.Config.Hours, w.Reader, now),
 	}).Run(sig.Ctx)
 	con.End(result)
 	report(con, log, w, run)
@@ -102,25 +102,6 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 		return nil
 	}
 	return &cmdline.ExitError{Code: result.Decision.Exit}
-}
-
-// begun is where the iteration began that a resumed run makes again.
-func (a *app) begun(dir string, w *state.Writer, resumed string) git.State {
-	s, err := w.Status()
-	if _, repo := git.Root(dir); !repo || resumed == "" || err != nil || s.RunID != resumed {
-		return git.State{}
-	}
-	cut := history.Cut{Run: resumed, Iteration: s.LoopCount + 1}
-	if s.Ending() == state.EndingKilled {
-		cut.Killed = s.Timestamp
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	begun, err := history.Begun(ctx, dir, cut)
-	if err != nil {
-		a.Warn(fmt.Sprintf("ralph undo will not cover what was done before the resume: %v", err))
-	}
-	return begun
 }
 
 // window finds the times of this run. A person who resumes it does not wait for its

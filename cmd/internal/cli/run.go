@@ -156,7 +156,8 @@ func (o *runOptions) preview(p *preflight.Project) error {
 		return cmdline.UsageError("%v", err)
 	}
 	rows, detected := p.Checks()
-	deps := runner.Deps{Dir: p.Dir, Agents: p.Find, Env: p.Env, Prompt: p.Prompt, Plan: p.Plan, Checks: rows, Mode: p.Mode(detected)}
+	deps := runner.Deps{Project: runner.Project{Dir: p.Dir, Prompt: p.Prompt, Plan: p.Plan},
+		Proof: runner.Proof{Checks: rows, Mode: p.Mode(detected)}, Agents: p.Find, Env: p.Env}
 	dry, err := runner.Preview(runOptionsOf(p), deps)
 	if err != nil {
 		return err

@@ -23,6 +23,8 @@ import (
 
 // Console prints a run. What cannot be printed is lost here and kept in the logs:
 // a terminal that went away must not end a run.
+//
+// size: what it is told at its start, and what it remembers between two lines.
 type Console struct {
 	out     io.Writer
 	json    *json.Encoder // set: events as JSON lines and nothing else

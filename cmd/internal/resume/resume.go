@@ -3,15 +3,19 @@
 package resume
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/config"
+	"ralph/runner/git"
+	"ralph/runner/git/history"
 	"ralph/state"
 )
 
@@ -174,4 +178,23 @@ func Record(f *cmdline.Factory, r *state.Reader, run config.KeptRun) func(state.
 			named()
 		}
 	}
+}
+
+// Begun is where the iteration began that a resumed run makes again.
+func Begun(f *cmdline.Factory, dir string, w *state.Writer, resumed string) git.State {
+	s, err := w.Status()
+	if _, repo := git.Root(dir); !repo || resumed == "" || err != nil || s.RunID != resumed {
+		return git.State{}
+	}
+	cut := history.Cut{Run: resumed, Iteration: s.LoopCount + 1}
+	if s.Ending() == state.EndingKilled {
+		cut.Killed = s.Timestamp
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	begun, err := history.Begun(ctx, dir, cut)
+	if err != nil {
+		f.Warn(fmt.Sprintf("ralph undo will not cover what was done before the resume: %v", err))
+	}
+	return begun
 }

@@ -86,6 +86,8 @@ func HasBox(data []byte) bool {
 }
 
 // scanner collects the tasks of a Markdown file line by line.
+//
+// size: what one pass over a plan remembers.
 type scanner struct {
 	dialect
 	text      string
