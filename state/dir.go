@@ -76,7 +76,7 @@ func Files() []File {
 		{fileEvents, "JSON lines, one event per line", "one run, the last runs kept"},
 		{fileLive, "text: what people read of the agent's output, as it arrives", "rotated"},
 		{dirLogs + "/ralph.log", "text: ralph's own log, 10 MiB, 4 kept", "rotated"},
-		{dirLogs + "/RUN/ITERATION.raw", "what the agent printed, with secrets hidden; next to it `ITERATION.prompt.md` and the run's `flags.json`", "pruned by size"},
+		{dirLogs + "/RUN/ITERATION.raw", "what the agent printed, with secrets hidden; next to it `ITERATION.prompt.md`, what a sandbox kept out (`ITERATION.fix_plan.md`), and the run's `flags.json`", "pruned by size"},
 		{dirReports + "/RUN.html", "what a run came to, on one page; next to it `RUN.md` and `RUN.json`, the record that `ralph runs` lists", "the latest 100 runs"},
 		{dirQuestions + "/ID.json", "JSON: a question of an agent to a person: `id`, `task`, `text`, `options`, `context`, `answer`", "the latest 200"},
 		{dirNotes + "/ID.json", "JSON: a note of a person for the next prompt: `id`, `at`, `text`, `iteration`, `run`, `task`", "the latest 100"},

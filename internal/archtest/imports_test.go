@@ -67,6 +67,7 @@ var floors = map[string]int{
 	"runner/prompt":             2,  // prompt text
 	"runner/turn/rawlog":        2,  // what an agent prints, kept without secrets
 
+	"runner/turn/intact":  3, // what a contained call may not change: the plan before and after in, the one that counts on disk
 	"runner/turn/said":    2, // what an agent says about its work, beside what it did: values in, texts out
 	"runner/turn/steer":   2, // the user's files that steer a run: restored when lost, compared when changed
 	"runner/gate/applies": 1, // what a check needs to apply: files in, a reason out

@@ -18,6 +18,7 @@ import (
 type Stage struct {
 	Dir  string `json:"dir"` // must not exist; removed whatever is in it
 	File string `json:"file"`
+	To   string `json:"to,omitempty"` // where it goes instead, if it is another text; empty: into File
 }
 
 // mostStaged is how many bytes of a file come back.
@@ -56,6 +57,9 @@ func (s *staged) release() error {
 	now, err := s.read()
 	if err != nil || len(bytes.TrimSpace(now)) == 0 || bytes.Equal(now, s.was) {
 		return err
+	}
+	if s.To != "" {
+		return renameio.WriteFile(s.To, now, s.mode, renameio.WithTempDir(filepath.Dir(s.To)))
 	}
 	if file, err := os.ReadFile(s.File); err != nil || !bytes.Equal(file, s.was) {
 		return err

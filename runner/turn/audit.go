@@ -9,6 +9,7 @@ import (
 	"ralph/runner/gate/report"
 	"ralph/runner/git"
 	"ralph/runner/git/command"
+	"ralph/runner/turn/intact"
 	"ralph/runner/turn/said"
 	"ralph/runner/turn/steer"
 	"ralph/state"
@@ -36,11 +37,11 @@ func audited(a Assignment, f facts) auditResult {
 		in = auditInput(a, f)
 		in.Unchanged = !r.Worked
 	} else { // what steers the run is compared even so
-		in.Files = withSteering(a.Dir, nil, f.steered)
+		in.Files = intact.Steered(a.Dir, nil, f.steered)
 	}
-	r.Findings = append(audit.Compare(in), reported(a, f)...)
+	r.Findings = append(f.plan.Findings(audit.Compare(in)), reported(a, f)...)
 	for _, found := range r.Findings {
-		answer := ""
+		answer := f.plan.Answer(found)
 		if found.Revert && a.Audit.takesBack() {
 			answer = r.refuse(a, found)
 		}
@@ -68,20 +69,9 @@ func (t *turn) steering() steer.Files {
 	return t.w.steer.Read(t.a.Dir)
 }
 
-// withSteering adds the files that git does not see.
-func withSteering(dir string, files []audit.File, changed []steer.File) []audit.File {
-	inProject := command.Relative(dir)
-	for _, c := range changed {
-		if !slices.ContainsFunc(files, func(f audit.File) bool { return inProject(f.Path) == c.Path }) {
-			files = append(files, audit.File(c))
-		}
-	}
-	return files
-}
-
 func auditInput(a Assignment, f facts) audit.Input {
 	in := f.around
-	in.PlanBefore, in.PlanAfter, in.Task = f.before.List.Tasks, f.left.List.Tasks, a.Task.ID
+	in.PlanBefore, in.PlanAfter, in.Task = f.before.List.Tasks, f.plan.Made(f.left).List.Tasks, a.Task.ID
 	in.Count, in.Listed = f.change.Count, len(f.change.Files)
 	in.Partial = in.Listed > len(f.texts) // what is no text may be what the tests see
 	inProject := command.Relative(a.Dir)
@@ -90,7 +80,7 @@ func auditInput(a Assignment, f facts) audit.Input {
 			in.Files = append(in.Files, audit.File(text))
 		}
 	}
-	in.Files = withSteering(a.Dir, in.Files, f.steered)
+	in.Files = intact.Steered(a.Dir, in.Files, f.steered)
 	return in
 }
 

@@ -58,10 +58,14 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	}
 	defer clean()
 	box := t.box()
+	if t.a.Part == Whole {
+		box.Open = []string{t.a.Plan.Path}
+	}
 	box.Kept = sandbox.Kept{Write: spec.Env.State, Locked: spec.Env.Fixed, Copied: spec.Env.Copied}
 	if cmd, err = box.Wrap(cmd); err != nil {
 		return call{notStarted: err.Error()}, nil
 	}
+	t.plan.Copied(cmd.Cover)
 	cmd.Size, cmd.Resize, cmd.Kill, cmd.Spare = t.w.Size, t.w.Resize, t.w.Kill, &t.w.spare
 	cmd.Timeout, cmd.IdleTimeout, cmd.FinalGrace, cmd.KillGrace = t.a.Bounds.Timeout, t.a.Bounds.IdleTimeout, finalGrace, killGrace
 	ctx, cancel := context.WithCancelCause(ctx)

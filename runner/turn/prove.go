@@ -76,7 +76,7 @@ func (t *turn) suite() *gate.Suite {
 
 // box contains the checks. What the agent needs besides is in its row.
 func (t *turn) box() sandbox.Box {
-	box := t.a.Sandbox.Box(t.a.Dir, t.a.Plan.Path, t.a.Agent.Filter.State())
+	box := t.a.Sandbox.Box(t.a.Dir, "", t.a.Agent.Filter.State())
 	box.Route = t.route
 	return box
 }

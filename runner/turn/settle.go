@@ -11,6 +11,7 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/turn/delta"
+	"ralph/runner/turn/intact"
 	"ralph/runner/turn/said"
 	"ralph/runner/turn/steer"
 	"ralph/state"
@@ -25,6 +26,7 @@ type facts struct {
 	call     call
 	cut      state.Request
 	damaged  []string
+	plan     intact.Outcome
 	left     Plan
 	found    git.Snapshot // the workspace before the call
 	change   git.Change

@@ -12,6 +12,7 @@ import (
 	"ralph/runner/git/own"
 	"ralph/runner/git/restore"
 	"ralph/runner/task/store"
+	"ralph/runner/turn/intact"
 	"ralph/runner/turn/stop"
 	"ralph/state"
 )
@@ -166,7 +167,7 @@ func (w *Worker) Changed(ctx context.Context, dir string) (*audit.Input, error) 
 	for _, text := range texts {
 		in.Files = append(in.Files, audit.File(text))
 	}
-	in.Files = withSteering(dir, in.Files, w.steer.Changed(dir))
+	in.Files = intact.Steered(dir, in.Files, w.steer.Changed(dir))
 	_, in.Hidden, err = since(ctx, t.view, t.start.Head, true)
 	return in, err
 }

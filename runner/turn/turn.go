@@ -34,6 +34,7 @@ import (
 	"ralph/runner/sandbox/proxy"
 	"ralph/runner/task/journal"
 	"ralph/runner/task/store"
+	"ralph/runner/turn/intact"
 	"ralph/runner/turn/redact"
 	"ralph/runner/turn/said"
 	"ralph/runner/turn/steer"
@@ -142,6 +143,7 @@ type turn struct {
 	checks  Checks        // changes as checks run
 	secrets logs.Values   // of variables that nothing may show
 	route   sandbox.Route // to the hosts of SANDBOX_NET
+	plan    *intact.Plan  // as it was before the call
 	sending sync.Mutex    // the agent and the proxy of the sandbox report side by side
 }
 
@@ -173,6 +175,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 		return settle(t.a, f), err
 	}
 	kept, steering := steer.Protect(t.a.Protect), t.steering()
+	t.plan = intact.Remember(t.a.Sandbox.On(), intact.Call{Plan: t.a.Plan, Task: t.a.Task, Logs: t.a.LogDir, Iteration: t.a.Origin.Iteration}, f.before)
 	if f.call, err = t.call(ctx, f.before); err != nil || !f.call.made {
 		return settle(t.a, f), err
 	}
@@ -189,6 +192,9 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	}
 	t.tell(state.Phase{Name: state.PhaseObserving}) // the run repairs its own files first
 	if f.damaged, err = kept.Restore(t.a.Dir); err != nil {
+		return settle(t.a, f), err
+	}
+	if f.plan, err = t.plan.Settle(f.before, len(f.call.edits) > 0); err != nil {
 		return settle(t.a, f), err
 	}
 	f.steered = steering.Changed(t.w.steer.Read(t.a.Dir))
@@ -256,7 +262,7 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 		after, err = git.Observe(ctx, t.a.Dir)
 	}
 	f.blind, t.w.blind = err != nil, err != nil
-	f.left = store.Read(t.a.Plan).Claimed(f.before, t.a.Task.ID, said.Claims(f.call.transcript.Final, t.a.Task))
+	f.left = store.Read(t.a.Plan).Claimed(f.before, t.a.Task.ID, f.plan.Says || said.Claims(f.call.transcript.Final, t.a.Task))
 	if f.blind {
 		t.w.before = nil
 		switch {

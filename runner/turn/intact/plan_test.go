@@ -1,0 +1,77 @@
+package intact
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ralph/ptyexec/cover"
+	"ralph/runner/task/store"
+)
+
+// While a call works on a copy, whatever changes the plan itself is a person's. The call's
+// tick of its own task counts all the same.
+func TestSettle_aPersonChangesThePlanMeanwhile_thatStays(t *testing.T) {
+	dir := t.TempDir()
+	f := store.File{Path: filepath.Join(dir, "plan.md"), Name: "plan.md"}
+	put := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(f.Path, "- [ ] one\n- [ ] two\n")
+	before := store.Read(f)
+	p := Remember(true, Call{Plan: f, Task: before.List.Tasks[0]}, before)
+	places := cover.Places{Stages: []cover.Stage{{Dir: filepath.Join(dir, "copy"), File: f.Path}}}
+	p.Copied(&places)
+	put(f.Path, "- [ ] one\n- [ ] two, quickly\n")
+	put(places.Stages[0].To, "- [x] one\n- [ ] two\n")
+	o, err := p.Settle(before, false)
+	if text, _ := os.ReadFile(f.Path); string(text) != "- [ ] one\n- [ ] two, quickly\n" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	if !o.Says || len(o.Touched) > 0 {
+		t.Errorf("%+v", o)
+	}
+}
+
+// A task may be about the plan itself. Without a sandbox, and without a task, all may change.
+func TestSettle_whoMayChangeThePlan_does(t *testing.T) {
+	for name, c := range map[string]struct {
+		text      string
+		contained bool
+		own, keep bool
+	}{
+		"contained":        {"- [ ] one\n- [ ] two\n", true, true, true},
+		"not contained":    {"- [ ] one\n- [ ] two\n", false, true, false},
+		"without a task":   {"- [ ] one\n- [ ] two\n", true, false, false},
+		"about the plan":   {"- [ ] split the other tasks into smaller ones\n- [ ] two\n", true, true, false},
+		"nested":           {"- [ ] one\n  - [ ] two\n", true, true, false},
+		"around it":        {"- [ ] zero\n  - [ ] one\n- [ ] two\n", true, true, true},
+		"several, the 2nd": {"- [ ] one\n- [x] two\n", true, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := store.File{Path: filepath.Join(t.TempDir(), "plan.md"), Name: "plan.md"}
+			if err := os.WriteFile(f.Path, []byte(c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			before := store.Read(f)
+			call := Call{Plan: f}
+			if c.own {
+				call.Task = before.List.Tasks[0]
+			}
+			p := Remember(c.contained, call, before)
+			if err := os.WriteFile(f.Path, []byte(before.List.Tasks[0].Title+" is gone\n- [x] "+before.List.Tasks[0].Title+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			o, err := p.Settle(before, false)
+			if text, _ := os.ReadFile(f.Path); (string(text) == c.text) != c.keep || err != nil || (len(o.Touched) > 0) != c.keep {
+				t.Errorf("%q, %v, %+v", text, err, o)
+			}
+			if now := store.Read(f); c.keep && (!o.Made(now).IsDone(call.Task.ID) || !o.Says) {
+				t.Errorf("%+v", o)
+			}
+		})
+	}
+}
