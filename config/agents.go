@@ -29,8 +29,7 @@ const (
 
 func agentKeys() []string {
 	return []string{custom.FieldCommand, custom.FieldPrompt, custom.FieldFormat, custom.FieldOutput, custom.FieldResume,
-		custom.FieldModel,
-		custom.FieldAllowed, custom.FieldBypass, custom.FieldVersion, custom.FieldModels,
+		custom.FieldModel, custom.FieldAllowed, custom.FieldBypass, custom.FieldVersion, custom.FieldModels,
 		custom.FieldLogin, custom.FieldAbout, custom.FieldEnv, custom.FieldKeys, custom.FieldPatterns}
 }
 

@@ -83,14 +83,11 @@ func judgeTable() rowTable[judgeDraft] {
 			Help: "Whether its refusal blocks; otherwise ralph only shows it."},
 			func(d *judgeDraft) any { return &d.required }},
 		{option.Row{YAML: "judges.weight", Kind: option.Int, Default: "1", Min: "1", Max: "1000",
-			Help: "Its share in the score of all judges."},
-			func(d *judgeDraft) any { return &d.weight }},
+			Help: "Its share in the score of all judges."}, func(d *judgeDraft) any { return &d.weight }},
 		{option.Row{YAML: "judges.threshold", Kind: option.Int, Default: "70", Min: "1", Max: "100",
-			Help: "Score that a task needs to pass."},
-			func(d *judgeDraft) any { return &d.Threshold }},
+			Help: "Score that a task needs to pass."}, func(d *judgeDraft) any { return &d.Threshold }},
 		{option.Row{YAML: "judges.timeout", Kind: option.Duration, Default: "10m", Min: "1s", Max: "24h",
-			Help: "Time that one answer may take."},
-			func(d *judgeDraft) any { return &d.Timeout }},
+			Help: "Time that one answer may take."}, func(d *judgeDraft) any { return &d.Timeout }},
 	}}
 }
 

@@ -257,8 +257,7 @@ func (r *Run) Run(ctx context.Context) (Ending, error) {
 func (r *Run) ending(d rules.Decision) Ending {
 	p := r.plan.Counts
 	return Ending{Decision: d, RunID: r.d.RunID, Iterations: r.mem.Iterations, Usage: r.mem.Usage, Done: p.Done,
-		Total:    p.Total,
-		Findings: r.past.findings, Report: r.last.Proof.Report}
+		Total: p.Total, Findings: r.past.findings, Report: r.last.Proof.Report}
 }
 
 func (r *Run) loop(ctx context.Context) (rules.Decision, error) {

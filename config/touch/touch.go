@@ -59,8 +59,7 @@ func (s *Settings) Options() []option.Row {
 		Help: "What you are told of: a comma list of " + strings.Join(Occasions(), ", ") + ".",
 	}, {
 		Group: group, Key: "NOTIFY_MILESTONE", YAML: "notify.milestone", Kind: option.Int, Default: "5", Min: "1",
-		Max: "10000", Field: &s.Milestone,
-		Help: "Tasks done between two milestones.",
+		Max: "10000", Field: &s.Milestone, Help: "Tasks done between two milestones.",
 	}, {
 		Group: group, Key: "NOTIFY_QUIET", YAML: "notify.quiet", Kind: option.String, Field: &s.Quiet,
 		Help: "Hours in which nothing is sent, such as 22:00-07:00: it is sent afterwards; empty means none.",

@@ -45,8 +45,7 @@ func (b *bencher) flood() error {
 	}
 	ratio := float64(bare) / float64(ours)
 	b.add(figure{"1 GiB of stream-json through the loop", fmt.Sprintf("%.2f (%s)", ratio, rate(ours)),
-		"bare pty reader " + rate(bare),
-		fmt.Sprintf("at least %.2f", floodBound), ratio < floodBound})
+		"bare pty reader " + rate(bare), fmt.Sprintf("at least %.2f", floodBound), ratio < floodBound})
 	b.add(figure{"  peak memory of ralph", fmt.Sprintf("%d MiB", memory), "",
 		fmt.Sprintf("at most %d MiB", memoryBound), memory > memoryBound})
 	return nil

@@ -103,8 +103,7 @@ func (q *query) echo(pattern string) string {
 func reminder(text string) bool {
 	text = strings.TrimSpace(text)
 	return slices.ContainsFunc([]string{"<system-reminder>", "<environment_context>", "<session_context>",
-		"# User State"},
-		func(start string) bool { return strings.HasPrefix(text, start) })
+		"# User State"}, func(start string) bool { return strings.HasPrefix(text, start) })
 }
 
 // answer picks the step that answers a request and logs it. limit puts a

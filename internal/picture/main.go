@@ -114,8 +114,7 @@ func drawText(w io.Writer, at place, cells []cell, opacity string) {
 	}
 	fg, _ := cells[0].style.colors()
 	fmt.Fprintf(w, `<text x="%.1f" y="%.1f" textLength="%.1f" lengthAdjust="spacingAndGlyphs" fill="%s"%s%s>%s</text>`+
-		"\n",
-		at.x+float64(first)*cellWidth, at.y+cellHeight*0.76, float64(last-first)*cellWidth, fg, weight, opacity,
+		"\n", at.x+float64(first)*cellWidth, at.y+cellHeight*0.76, float64(last-first)*cellWidth, fg, weight, opacity,
 		strings.ReplaceAll(html.EscapeString(text.String()), " ", "\u00a0"))
 }
 

@@ -76,8 +76,7 @@ func GitMain(m *testing.M) int {
 	for k, v := range map[string]string{
 		"HOME": home, "XDG_CONFIG_HOME": home, "GIT_CONFIG_GLOBAL": config, "GIT_CONFIG_NOSYSTEM": "1",
 		"GIT_AUTHOR_NAME": "t", "GIT_AUTHOR_EMAIL": "t@example.org", "GIT_COMMITTER_NAME": "t",
-		"GIT_COMMITTER_EMAIL":     "t@example.org",
-		"GIT_CEILING_DIRECTORIES": os.TempDir(),
+		"GIT_COMMITTER_EMAIL": "t@example.org", "GIT_CEILING_DIRECTORIES": os.TempDir(),
 	} {
 		if err := os.Setenv(k, v); err != nil {
 			panic(err)

@@ -20,8 +20,7 @@ var globs = sync.OnceValue(func() []string {
 		"*API_KEY*", "*APIKEY*", "*ACCESS_KEY*", "*ACCESSKEY", "*PRIVATE_KEY*", "*PRIVATEKEY", "*_MASTER_KEY",
 		"*_ADMIN_KEY",
 		"*SIGNING_KEY", "*ENCRYPTION_KEY", "*_STORAGE_KEY", "*_ACCOUNT_KEY", "ACCOUNTKEY", "*_SERVICE_KEY",
-		"*_SERVICE_ROLE_KEY",
-		"SSH_KEY", "*_SSH_KEY", "DEPLOY_KEY", "*_DEPLOY_KEY", "JWT_KEY", "*_JWT_KEY",
+		"*_SERVICE_ROLE_KEY", "SSH_KEY", "*_SSH_KEY", "DEPLOY_KEY", "*_DEPLOY_KEY", "JWT_KEY", "*_JWT_KEY",
 		"CREDENTIALS", "*_CREDENTIALS", "*_PAT", "*_AUTH", "*_AUTH_CONFIG",
 		"DATABASE_URL", "*CONNECTION_STRING",
 		"NOTIFY", "WEBHOOKS", "REPLIES", // ralph's own: addresses with keys in them

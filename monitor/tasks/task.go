@@ -140,8 +140,7 @@ func (p *Page) details(t *Task, m *view.Model, now time.Time) (all []text) {
 	}
 	for _, field := range []struct{ name, value string }{
 		{"category", t.Category}, {"section", t.Section}, {"tags", strings.Join(t.Tags, ", ")},
-		{"needs", strings.Join(t.DependsOn, ", ")},
-		{"agent", t.workerFrom()}, {"place", place},
+		{"needs", strings.Join(t.DependsOn, ", ")}, {"agent", t.workerFrom()}, {"place", place},
 	} {
 		if field.value != "" {
 			all = append(all, text{text: fmt.Sprintf("%-9s %s", field.name, termtext.Line(field.value)), dim: true})

@@ -12,8 +12,7 @@ import (
 
 // reading are programs that only read, whatever their arguments say.
 var reading = []string{"basename", "cat", "cmp", "cut", "diff", "dirname", "du", "echo", "false", "file", "grep",
-	"head", "ls", "nl",
-	"pwd", "realpath", "stat", "tail", "test", "tr", "true", "wc", "which"}
+	"head", "ls", "nl", "pwd", "realpath", "stat", "tail", "test", "tr", "true", "wc", "which"}
 
 // readingGit are subcommands of git that only read.
 var readingGit = []string{"blame", "diff", "log", "ls-files", "rev-parse", "show", "status"}
@@ -210,8 +209,7 @@ func refuseGit(args []string) string {
 	const loses = "it can take away work that is not committed"
 	switch {
 	case sub == "reset" && has("--hard"), sub == "clean" && !has("-n", "--dry-run"), sub == "stash" &&
-		!has("list", "show"),
-		sub == "checkout" && has(".", "-f", "--force"), sub == "restore" && has(".", "*"):
+		!has("list", "show"), sub == "checkout" && has(".", "-f", "--force"), sub == "restore" && has(".", "*"):
 		return loses
 	case sub == "push" && (has("-f", "--force", "--mirror", "--delete", "-d") ||
 		slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "+") })):

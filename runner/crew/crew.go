@@ -228,8 +228,7 @@ func (c *Crew) Slots() (all []state.SlotStatus) {
 			phase = "landing"
 		}
 		all = append(all, state.SlotStatus{Phase: phase, Slot: j.Slot.N, Iteration: j.Origin.Iteration,
-			TaskID: j.Task.ID, Title: j.Task.Title,
-			Since: j.Since, LastTool: j.Tool})
+			TaskID: j.Task.ID, Title: j.Task.Title, Since: j.Since, LastTool: j.Tool})
 	}
 	return all
 }

@@ -23,8 +23,7 @@ const bwrapProgram = "bwrap"
 // change its mounts, even as root.
 func bwrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
 	args := []string{bwrapProgram, "--die-with-parent", "--cap-drop", "ALL", "--unshare-pid", "--unshare-ipc",
-		"--unshare-uts", "--unshare-cgroup-try",
-		"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"}
+		"--unshare-uts", "--unshare-cgroup-try", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"}
 	if !n.all {
 		args = append(args, "--unshare-net")
 	}

@@ -42,22 +42,19 @@ func (s *Settings) Options() []option.Row {
 		Group: "Sandbox", Key: "SANDBOX", Flag: "sandbox", Arg: "NAME", YAML: "sandbox.mode",
 		Aliases: []string{"SANDBOX_PROVIDER", "RALPH_USE_DOCKER"}, Spellings: map[string]string{
 			"yes": "docker", "true": "docker", "1": "docker", "no": Off, "false": Off, "0": Off, "none": Off,
-			"local": Off, "host": Off,
-			"bubblewrap": "bwrap",
+			"local": Off, "host": Off, "bubblewrap": "bwrap",
 		},
 		Kind: option.Enum, Default: Off, Values: slices.Concat([]string{Off}, Names(), []string{Auto}), Weakens: weaker,
 		Field: &s.Sandbox,
 		Help:  "Contain agents and checks. auto takes the strongest sandbox that works here; without one, ralph does not start.",
 	}, {
 		Group: "Sandbox", Key: "SANDBOX_NET", YAML: "sandbox.net", Kind: option.List, Default: NetAll, Weakens: wider,
-		Field: &s.SandboxNet,
-		Takes: func(entries []string) bool { _, err := parseNet(entries); return err == nil },
-		What:  "all, none, or a comma list of HOST, *.HOST, HOST:PORT and :PORT",
-		Help:  "What contained programs may connect to.",
+		Field: &s.SandboxNet, Takes: func(entries []string) bool { _, err := parseNet(entries); return err == nil },
+		What: "all, none, or a comma list of HOST, *.HOST, HOST:PORT and :PORT",
+		Help: "What contained programs may connect to.",
 	}, {
 		Group: "Sandbox", Key: "SANDBOX_IMAGE", Aliases: []string{"RALPH_DOCKER_IMAGE"}, YAML: "sandbox.image",
-		Kind:    option.String,
-		Default: DefaultImage, Field: &s.SandboxImage, Trust: true, Safe: []string{DefaultImage},
+		Kind: option.String, Default: DefaultImage, Field: &s.SandboxImage, Trust: true, Safe: []string{DefaultImage},
 		Help: "The image that SANDBOX=podman or docker runs; ralph sandbox build makes the default one.",
 	}}
 }

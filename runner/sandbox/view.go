@@ -47,8 +47,7 @@ func secrets() []string {
 		".var/app/com.google.Chrome", ".var/app/org.chromium.Chromium", ".var/app/com.brave.Browser",
 		".var/app/com.microsoft.Edge",
 		".bash_history", ".zsh_history", ".zhistory", ".histfile", ".local/share/fish/fish_history", ".python_history",
-		".node_repl_history",
-		".psql_history", ".mysql_history", ".sqlite_history", ".lesshst", ".viminfo",
+		".node_repl_history", ".psql_history", ".mysql_history", ".sqlite_history", ".lesshst", ".viminfo",
 		// What listens here obeys whoever can connect.
 		".docker/run", ".docker/desktop", ".colima", ".lima", ".rd", ".orbstack",
 		".local/share/containers/podman/machine", ".1password",

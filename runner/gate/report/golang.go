@@ -84,8 +84,7 @@ func (g *goEvents) output(e goEvent) {
 func isFrame(line string) bool {
 	line = strings.TrimLeft(line, " ")
 	return slices.ContainsFunc([]string{"=== RUN", "=== PAUSE", "=== CONT", "=== NAME", "--- FAIL: ", "--- PASS: ",
-		"--- SKIP: "},
-		func(p string) bool { return strings.HasPrefix(line, p) })
+		"--- SKIP: "}, func(p string) bool { return strings.HasPrefix(line, p) })
 }
 
 func (g *goEvents) endTest(e goEvent) {

@@ -104,8 +104,7 @@ func Tasks(in task.Input) (task.Parsed, error) {
 			"skipped": task.Dropped,
 			"paused":  task.Blocked, "failed": task.Blocked},
 		Write: map[task.State]string{task.Open: "pending", task.Active: "in_progress", task.Done: "completed",
-			task.Dropped: "skipped",
-			task.Blocked: "paused"},
+			task.Dropped: "skipped", task.Blocked: "paused"},
 	}}
 	root, err := r.begin(0, in.Files[0])
 	if err != nil {
@@ -137,8 +136,7 @@ func Taskmaster(in task.Input) (task.Parsed, error) {
 			"done":      task.Done,
 			"completed": task.Done, "deferred": task.Dropped, "cancelled": task.Dropped, "blocked": task.Blocked},
 		Write: map[task.State]string{task.Open: "pending", task.Active: "in-progress", task.Review: "review",
-			task.Done:    "done",
-			task.Dropped: "cancelled", task.Blocked: "blocked"},
+			task.Done: "done", task.Dropped: "cancelled", task.Blocked: "blocked"},
 	}}
 	root, err := r.begin(0, in.Files[0])
 	if err != nil {

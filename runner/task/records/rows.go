@@ -36,8 +36,7 @@ func NewNumbered() newText {
 	return New(Member{Key: "id", Value: "%ID"}, Member{Key: "title", Value: "%TITLE"},
 		Member{Key: "description", Value: `""`},
 		Member{Key: "status", Value: `"pending"`}, Member{Key: "dependencies", Value: "[]"},
-		Member{Key: "priority", Value: `"medium"`},
-		Member{Key: "subtasks", Value: "[]"})
+		Member{Key: "priority", Value: `"medium"`}, Member{Key: "subtasks", Value: "[]"})
 }
 
 // LooksLikeTaskmaster knows Taskmaster's file by its content.

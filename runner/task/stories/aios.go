@@ -16,8 +16,7 @@ func AIOS(in task.Input) (task.Parsed, error) {
 		Read: map[string]task.State{"Draft": task.Blocked, "Ready": task.Open, "Approved": task.Open,
 			"In Progress":      task.Active,
 			"Ready for Review": task.Review, "InReview": task.Review, "Review": task.Review, "Done": task.Done,
-			"Completed":      task.Done,
-			"Ready for Done": task.Review, "Blocked": task.Blocked},
+			"Completed": task.Done, "Ready for Done": task.Review, "Blocked": task.Blocked},
 		Write: map[task.State]string{task.Open: "Ready", task.Active: "In Progress", task.Review: "Ready for Review",
 			task.Done: "Done", task.Blocked: "Blocked"},
 	})

@@ -133,11 +133,9 @@ func Title(title string) string {
 func (d *doc) choices(lines []markdown.Line) (s status) {
 	labels := map[string]task.State{
 		"rascunho": task.Blocked, "pronta": task.Open, "pronto": task.Open, "pendente": task.Open, "a fazer": task.Open,
-		"aprovada":     task.Open,
-		"em andamento": task.Active, "em desenvolvimento": task.Active,
+		"aprovada": task.Open, "em andamento": task.Active, "em desenvolvimento": task.Active,
 		"em revisão": task.Review, "pronta para revisão": task.Review, "bloqueada": task.Blocked,
-		"bloqueado": task.Blocked,
-		"concluída": task.Done, "concluído": task.Done, "concluida": task.Done,
+		"bloqueado": task.Blocked, "concluída": task.Done, "concluído": task.Done, "concluida": task.Done,
 	}
 	writable := map[task.State]bool{}
 	for _, l := range lines {

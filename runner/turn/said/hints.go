@@ -15,8 +15,7 @@ import (
 // first counts. All are in lower case.
 var (
 	completion = []string{"all tasks are complete", "all tasks complete", "all tasks are done", "project is complete",
-		"project complete",
-		"project ready", "completed", "complete", "finished", "done"}
+		"project complete", "project ready", "completed", "complete", "finished", "done"}
 	noWork = []string{"nothing to do", "nothing left to do", "nothing to change", "no changes needed",
 		"no changes are needed", "no changes required",
 		"no changes", "no work left", "already implemented", "already complete", "already done", "already exists"}

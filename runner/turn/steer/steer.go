@@ -35,8 +35,7 @@ type Files map[string]string
 func Read(dir string) Files {
 	all := Files{}
 	for _, name := range []string{".ralphrc", state.DirName + "/config.yaml", state.DirName + "/PROMPT.md", ".mcp.json",
-		".envrc",
-		".claude/settings.json", ".claude/settings.local.json", "opencode.json", "opencode.jsonc",
+		".envrc", ".claude/settings.json", ".claude/settings.local.json", "opencode.json", "opencode.jsonc",
 		".cursor/hooks.json", ".cursor/mcp.json", ".cursor/cli.json"} {
 		all.read(filepath.Join(dir, filepath.FromSlash(name)), name)
 	}

@@ -330,8 +330,7 @@ func slots(all []state.SlotStatus, now time.Time) (lines []string) {
 		}
 		// The title is the longest part, so what a narrow screen must show comes before it.
 		lines = append(lines, view.Join(" · ", strconv.Itoa(s.Slot)+" "+view.Join(" ", took, termtext.Line(s.Phase)),
-			taskName(s.TaskID, s.Title),
-			"iteration "+strconv.Itoa(s.Iteration), termtext.Line(s.LastTool)))
+			taskName(s.TaskID, s.Title), "iteration "+strconv.Itoa(s.Iteration), termtext.Line(s.LastTool)))
 	}
 	return lines
 }

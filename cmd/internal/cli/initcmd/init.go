@@ -240,8 +240,7 @@ func firstKeys() []string {
 func (a answers) scaffold(cfg *config.Config, p scaffold.Project) scaffold.Answers {
 	values := map[string]string{
 		"AGENT": a.agent, "SANDBOX": a.sandbox, "CLAUDE_CODE_CMD": a.command, "TEST_COMMAND": a.test,
-		"BUILD_COMMAND": a.build, "LINT_COMMAND": a.lint,
-		"TYPECHECK_COMMAND": a.types, "LINT_FAST_COMMAND": a.fast,
+		"BUILD_COMMAND": a.build, "LINT_COMMAND": a.lint, "TYPECHECK_COMMAND": a.types, "LINT_FAST_COMMAND": a.fast,
 		"AUTO_COMMIT":   "true", // nobody else commits what an agent forgets, and ralph undo is easier then
 		"ALLOWED_TOOLS": strings.Join(p.Tools(cfg.AllowedTools, a.lint, a.build, a.test, a.types, a.fast), ","),
 	}

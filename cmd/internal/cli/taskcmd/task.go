@@ -156,8 +156,7 @@ func (p *plan) rows(tasks []task.Task) []row {
 			ID: t.ID, Title: t.Title, State: t.State.String(), Optional: t.Optional,
 			DependsOn: append([]string{}, t.DependsOn...),
 			Category:  t.Category, Agent: who.Agent, Model: who.Model, Attempts: s.Tasks[t.ID].Attempts, Tags: t.Tags,
-			File: t.File, Line: t.Line,
-			Word: t.Word, Depth: t.Depth, Section: t.Section,
+			File: t.File, Line: t.Line, Word: t.Word, Depth: t.Depth, Section: t.Section,
 			details: details{t.Description, append([]string{}, t.Criteria...), t.Notes},
 		}
 		switch {
