@@ -138,6 +138,9 @@ func TestDiskFull_duringACall_stopsTheAgentAndGoesOnWithSpace(t *testing.T) {
 }
 
 func TestDiskFull_byTheAgentsOwnOutput_isToldAndNothingIsTruncated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: an agent that fills a disk")
+	}
 	if !inNamespace(t) {
 		return
 	}

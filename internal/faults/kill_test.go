@@ -307,7 +307,7 @@ func (s *siege) report() {
 // RALPH_FAULTS_PERCENT scales the long one down to what there is time for.
 func amount(bounded, long int) int {
 	if testing.Short() {
-		return max(1, bounded/4)
+		return max(1, bounded/8)
 	}
 	if !longForm {
 		return bounded
