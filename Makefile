@@ -41,8 +41,9 @@ demo: build ## a whole run in a fresh temporary project, with a scripted agent
 demo-parallel: build ## four scripted agents side by side: a conflict, a bad merge, an agent that is killed
 	scripts/demo-parallel bin/ralph $(if $(shell command -v tmux),--monitor)
 
+# Without vet and debug symbols, which make check has, a cold start takes a good part less.
 test: testgate tools-for-tests ## the tests in under three minutes; what it leaves out is named, and in `make check`
-	$(GATE) -short -shuffle=on -p=$$((2 * $$(getconf _NPROCESSORS_ONLN))) $(SLOW) ./...
+	$(GATE) -short -shuffle=on -vet=off -ldflags=-w -p=$$((2 * $$(getconf _NPROCESSORS_ONLN))) $(SLOW) ./...
 
 check: testgate tools-for-tests ## vet and all tests with the race detector; RALPH_REQUIRE=all: a skipped test is a failure
 	go vet ./...
