@@ -40,7 +40,8 @@ func (r *Run) showDecision(d rules.Decision) {
 
 func (r *Run) endsWhen(task string) []state.Bound {
 	attempts, tries := r.tasks.Used(task)
-	return ends.When(r.o.Policy, r.mem, attempts, tries)
+	f := rules.Facts{Policy: r.o.Policy, Memory: r.mem, Started: r.past.started, Window: r.d.Window}
+	return ends.When(f, attempts, tries)
 }
 
 // announceEnd reports a turn and what follows from it.

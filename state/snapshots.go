@@ -109,12 +109,15 @@ type Bound struct {
 	Name string  `json:"name"`
 	Have float64 `json:"have"`
 	Most float64 `json:"most"`
+	// From is when a bound in seconds begins to count.
+	From time.Time `json:"from,omitzero"`
 }
 
-// Bounds that are not counts: seconds, which a reader takes from started_at, and US
+// Bounds that are not counts: seconds, which a reader counts from Bound.From on, and US
 // dollars, which it takes from usage.
 const (
 	BoundDuration = "duration"
+	BoundUntil    = "until" // a time of day: Most seconds after From
 	BoundCost     = "cost"
 )
 

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -80,49 +79,6 @@ type Breaker struct {
 	Tone     Tone
 	Counters string
 	Reason   string
-}
-
-// End is a bound that ends the run: "no progress 2/3".
-type End struct {
-	Text string
-	Tone Tone
-	far  bool // nothing counts towards it yet
-}
-
-// ends formats the bounds of a run, those that are nearest first.
-func ends(m *view.Model, now time.Time) (all []End) {
-	st := m.Status
-	bounds := slices.Clone(st.EndsWhen)
-	for i := range bounds {
-		switch b := &bounds[i]; b.Name {
-		case state.BoundDuration:
-			if b.Have = now.Sub(st.StartedAt).Seconds(); !m.Active() {
-				b.Have = st.Timestamp.Sub(st.StartedAt).Seconds()
-			}
-		case state.BoundCost:
-			b.Have = st.Usage.CostUSD
-		}
-	}
-	bounds = slices.DeleteFunc(bounds, func(b state.Bound) bool { return !(b.Most > 0) })
-	slices.SortStableFunc(bounds, func(a, b state.Bound) int { return cmp.Compare(b.Have/b.Most, a.Have/a.Most) })
-	for _, b := range bounds {
-		text := fmt.Sprintf("%s %.0f/%.0f", termtext.Line(b.Name), b.Have, b.Most)
-		switch b.Name {
-		case state.BoundDuration:
-			text = fmt.Sprintf("time %s/%s", rough(view.Seconds(b.Have)), rough(view.Seconds(b.Most)))
-		case state.BoundCost:
-			text = fmt.Sprintf("cost $%.2f/$%.2f", b.Have, b.Most)
-		}
-		tone := Calm
-		switch {
-		case b.Have >= b.Most:
-			tone = Bad
-		case b.Have > 0 && (b.Have+1 >= b.Most || b.Have >= 0.8*b.Most):
-			tone = Warn
-		}
-		all = append(all, End{text, tone, b.Have == 0})
-	}
-	return all
 }
 
 // Of summarizes a model.

@@ -1,0 +1,68 @@
+package summary
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"ralph/logs/termtext"
+	"ralph/state"
+	"ralph/state/view"
+)
+
+// End is a bound that ends the run: "no progress 2/3".
+type End struct {
+	Text string
+	Tone Tone
+	far  bool // nothing counts towards it yet
+}
+
+// ends formats the bounds of a run, those that are nearest first.
+func ends(m *view.Model, now time.Time) (all []End) {
+	st := m.Status
+	if !m.Active() {
+		now = st.Timestamp
+	}
+	bounds := slices.Clone(st.EndsWhen)
+	for i := range bounds {
+		switch b := &bounds[i]; b.Name {
+		case state.BoundDuration, state.BoundUntil:
+			if b.From.IsZero() { // an older ralph
+				b.From = st.StartedAt
+			}
+			b.Have = max(now.Sub(b.From).Seconds(), 0)
+		case state.BoundCost:
+			b.Have = st.Usage.CostUSD
+		}
+	}
+	bounds = slices.DeleteFunc(bounds, func(b state.Bound) bool { return !(b.Most > 0) })
+	slices.SortStableFunc(bounds, func(a, b state.Bound) int { return cmp.Compare(b.Have/b.Most, a.Have/a.Most) })
+	for _, b := range bounds {
+		tone := Calm
+		switch {
+		case b.Have >= b.Most:
+			tone = Bad
+		case b.Have > 0 && (b.Have+1 >= b.Most || b.Have >= 0.8*b.Most):
+			tone = Warn
+		}
+		all = append(all, End{endText(b, now), tone, b.Have == 0})
+	}
+	return all
+}
+
+func endText(b state.Bound, now time.Time) string {
+	switch b.Name {
+	case state.BoundDuration:
+		return fmt.Sprintf("time %s/%s", rough(view.Seconds(b.Have)), rough(view.Seconds(b.Most)))
+	case state.BoundUntil:
+		end := b.From.Add(view.Seconds(b.Most))
+		if b.Have >= b.Most {
+			return "until " + view.Clock(end, now)
+		}
+		return fmt.Sprintf("until %s, %s left", view.Clock(end, now), rough(end.Sub(now)))
+	case state.BoundCost:
+		return fmt.Sprintf("cost $%.2f/$%.2f", b.Have, b.Most)
+	}
+	return fmt.Sprintf("%s %.0f/%.0f", termtext.Line(b.Name), b.Have, b.Most)
+}
