@@ -133,6 +133,9 @@ func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.I
 	if r.notes.Task != t.ID { // another task came between
 		in.Feedback = slices.Concat(in.Feedback, past.Feedback)
 	}
+	if now, ok := plan.List.Find(t.ID); ok {
+		in.State = plan.List.Word(now)
+	}
 	in.Mode, in.Lessons = string(r.checks.Mode), r.learned.For(t, time.Now())
 	for _, c := range r.checks.Rows {
 		if c.Required() {

@@ -48,7 +48,7 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 	n.Review, a.Then = r.panel.Begin(work, next, n.Review)
 	r.takesOver(next, who)
 	if err := r.worker.Ready(work, a); err == nil && work.Err() == nil && next.State == task.Open && next.ID != "" {
-		r.mark(next.ID, task.Active)
+		a.Prompt.State = r.started(next, a.Prompt.State)
 	}
 	r.begin(a)
 	res, err := r.carryOut(work, a)
@@ -250,6 +250,15 @@ func (r *Run) mark(id string, s task.State) (changed bool) {
 		r.worker.Forget()
 	}
 	return changed
+}
+
+// started marks a task as begun, and returns the word of the plan that it has now.
+func (r *Run) started(t task.Task, word string) string {
+	if r.mark(t.ID, task.Active) {
+		t.State, t.Word = task.Active, ""
+		word = r.plan.Read().List.Word(t)
+	}
+	return word
 }
 
 // keepWork commits what a turn has achieved, and takes the tasks that are done out of the plan.

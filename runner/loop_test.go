@@ -310,3 +310,22 @@ func TestRun_prompt_listsTheRequiredChecksAndTheMode(t *testing.T) {
 		t.Errorf("the prompt has an optional check, or a key:\n%s", got)
 	}
 }
+
+func TestRun_prompt_namesTheStateInTheWordOfThePlan(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ plan, first, want string }{
+		"begun by ralph": {".ralph/tasks.json", `"pending"`, "Status: in_progress, attempt 1"},
+		"begun before":   {".ralph/tasks.json", `"in_progress"`, "Status: in_progress, attempt 1"},
+		"other spelling": {".ralph/tasks.json", `"In Progress"`, "Status: In Progress, attempt 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, "memory")
+			b.write(c.plan, `{"tasks": [{"id": "1", "name": "first thing", "status": `+c.first+`}]}`)
+			b.d.Plan, b.o.MaxIterations = filepath.Join(b.dir, c.plan), 1
+			b.run(t.Context())
+			if got := b.read("prompt-1"); !strings.Contains(got, c.want) {
+				t.Errorf("the prompt lacks %q:\n%s", c.want, got)
+			}
+		})
+	}
+}

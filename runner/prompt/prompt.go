@@ -24,6 +24,7 @@ type Input struct {
 	Task     *task.Task `json:"task,omitempty"`      // the selected task; nil: none
 	TaskFile string     `json:"task_file,omitempty"` // that the task stands in; empty: the plan
 	Marking  string     `json:"marking,omitempty"`   // see task.List
+	State    string     `json:"state,omitempty"`     // of the task, in the plan's word; empty: open
 	// Done, Total and Remaining count the required tasks of the plan.
 	Done      int `json:"done,omitempty"`
 	Total     int `json:"total,omitempty"`
@@ -131,7 +132,7 @@ func (in Input) task(b *strings.Builder) {
 
 // state says how far the task is.
 func (in Input) state(b *strings.Builder) {
-	state := "open"
+	state := cmp.Or(in.State, task.Open.String())
 	if in.Task.Done() {
 		state = "marked as done"
 	}

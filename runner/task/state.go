@@ -2,6 +2,7 @@ package task
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -93,6 +94,9 @@ func (w Words) Known() string {
 	})
 	return strings.Join(all, ", ")
 }
+
+// Word is the plan's own word for the state of a task, where it has one.
+func (l List) Word(t Task) string { return cmp.Or(t.Word, l.Words[t.State], t.State.String()) }
 
 // File is one file of a plan.
 type File struct {

@@ -103,6 +103,8 @@ type List struct {
 	// Marking says how the format marks a task as done, as an order to an agent that has
 	// %s for the file; empty: the usual box or story.
 	Marking string `json:"marking,omitempty"`
+	// Words are the format's own words for the states; nil: it has none.
+	Words map[State]string `json:"words,omitempty"`
 }
 
 // Next returns the task to work on: of those that can start, the one that is begun, else

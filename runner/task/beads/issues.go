@@ -26,7 +26,7 @@ func words() task.Words {
 // Parse reads what List returned.
 func Parse(in task.Input) (task.Parsed, error) {
 	p := task.Parsed{List: task.List{Marking: "Close the issue with the program `" + Program +
-		"`, whose data is in `%s`,"}}
+		"`, whose data is in `%s`,", Words: words().Write}}
 	text := in.Files[0].Data
 	if !gjson.ValidBytes(text) {
 		return p, fmt.Errorf("%s list prints no JSON", Program)

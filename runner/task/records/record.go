@@ -35,7 +35,7 @@ type reader struct {
 // begin checks the JSON of a file.
 func (r *reader) begin(i int, f task.File) (gjson.Result, error) {
 	r.file, r.data, r.at, r.lines = i, f.Data, 0, 0
-	r.files = append(r.files, f)
+	r.files, r.Words = append(r.files, f), r.words.Write
 	if valid(f.Data) {
 		n := min(bytes.Count(f.Data, []byte(`"id"`)), len(f.Data)/8)
 		r.Tasks, r.Spots = slices.Grow(r.Tasks, n), slices.Grow(r.Spots, n)

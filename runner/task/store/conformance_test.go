@@ -271,6 +271,9 @@ func (f fixture) set(t *testing.T, list task.List, i int, s task.State) {
 	if want[i].State != s {
 		want[i].State, want[i].Word = s, ""
 	}
+	if word := list.Words[s]; word != "" && list.Tasks[i].State != s && now.Word(now.Tasks[i]) != word {
+		t.Errorf("%s -> %s: the word is %q, want %q", one.ID, s, now.Word(now.Tasks[i]), word)
+	}
 	for j := range want { // a criterion's box is no part of its text, but its place may be new
 		want[j].Line, now.Tasks[j].Line = 0, 0
 	}

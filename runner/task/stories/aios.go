@@ -35,7 +35,8 @@ func BMAD4(in task.Input) (task.Parsed, error) {
 
 // folder reads stories that are a file each.
 func folder(in task.Input, words task.Words) (task.Parsed, error) {
-	p := task.Parsed{List: task.List{Marking: "Set the story's status to `Done` in `%s`"}}
+	p := task.Parsed{List: task.List{Marking: "Set the story's status to `Done` in `%s`",
+		Words: words.Write}}
 	seen := map[string]string{}
 	for i, f := range in.Files {
 		d, err := read(i, f)

@@ -21,6 +21,7 @@ func Backlog(in task.Input) (task.Parsed, error) {
 	if err != nil {
 		return p, err
 	}
+	p.Words = words.Write
 	p.Marking = "Set `status: " + words.Write[task.Done] + "` in `%s`"
 	seen := map[string]string{}
 	for i, f := range in.Files {

@@ -39,6 +39,7 @@ func Sprint(in task.Input) (task.Parsed, error) {
 	}
 	s := sprint{Parsed: p, text: string(in.Files[0].Data), words: bmadWords(), seen: map[string]int{},
 		epics: map[string]task.Range{}, stamps: map[task.State]string{}}
+	s.Words = s.words.Write
 	s.frame()
 	err := s.stories(docs)
 	return s.Parsed, err
@@ -196,6 +197,7 @@ func Spec(in task.Input) (task.Parsed, error) {
 		Write: map[task.State]string{task.Open: "ready-for-dev", task.Active: "in-progress", task.Review: "in-review",
 			task.Done: "done", task.Blocked: "blocked"},
 	}
+	p.Words = words.Write
 	id := strings.TrimSuffix(path.Base(d.Name), ".md")
 	t, spot := d.story(id)
 	t.File = ""
