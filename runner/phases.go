@@ -29,7 +29,7 @@ type sitting struct {
 func (r *Run) sit(t task.Task, a turn.Assignment) *sitting {
 	n := r.tasks.Of(t.ID)
 	s := &sitting{asks: panel.Sitting{From: a.Origin, Task: t, Review: n.Review,
-		Story: r.plan.File.Of(r.plan.Counts.List, t), Dir: r.d.Dir, Env: r.d.Env,
+		Story: r.plan.File.Of(r.plan.Counts.List, t), Plan: r.plan.File.Path, Dir: r.d.Dir, Env: r.d.Env,
 		Author: r.wanted(t, r.plan.Read().List).Agent, LogDir: a.LogDir, Checks: reviews.Checks(n.Report),
 		Findings: r.review.Texts(), Emit: r.heard,
 		Called: func() error { r.calls.Calls++; return r.d.State.SaveCalls(r.calls) }}}

@@ -218,8 +218,8 @@ func New(o Options, d Deps) *Run {
 		Kill: d.Kill, Asked: o.Asked(d.Agents)}
 	r.worker = r.newWorker(d.Env)
 	r.worker.Resize, r.worker.Begun = d.Resize, d.Begun
-	r.panel = &panel.Panel{Review: o.Review, Rows: o.JudgeRows, AIOS: o.AIOS, Dir: d.Dir, Env: d.Env, Filter: d.Filter,
-		Sandbox: o.Contained, Idle: o.IdleTimeout,
+	r.panel = &panel.Panel{Review: o.Review, Rows: o.JudgeRows, AIOS: o.AIOS.At(d.Dir), Dir: d.Dir, Env: d.Env,
+		Filter: d.Filter, Sandbox: o.Contained, Idle: o.IdleTimeout,
 		Pool: &r.pool, Model: o.Model, Log: d.Log, Size: d.Size, Kill: d.Kill}
 	return r
 }

@@ -36,6 +36,7 @@ var floors = map[string]int{
 	"logs":                   1, // log files, and the table of secrets
 	"runner/task":            0, // the model of a plan
 	"runner/task/markdown":   0, // the parts of Markdown that plans are made of: text in, values out
+	"runner/task/rewrite":    0, // files of a plan: under the lock, each at once, over nothing that is new
 	"runner/task/boxes":      1, // plans that are lists of boxes: bytes in, tasks and places out
 	"runner/task/beads":      1, // the issues of Beads, through its program bd
 	"runner/task/records":    1, // plans that are JSON: bytes in, tasks and places out

@@ -10,13 +10,14 @@ import (
 	"ralph/runner/roles"
 	"ralph/runner/roles/aios"
 	"ralph/runner/task"
+	"ralph/runner/task/rewrite"
 	"ralph/runner/turn"
 	"ralph/state"
 )
 
 // Template is the user's prompt for a task, as its project wants it begun.
 func (p *Panel) Template(user string, t task.Task) string {
-	if !p.AIOS.Story(p.Dir, t) {
+	if !p.AIOS.Story(t) {
 		return user
 	}
 	return p.AIOS.Develop(t) + user
@@ -24,47 +25,51 @@ func (p *Panel) Template(user string, t task.Task) string {
 
 // Prefix stands before the title in the message of a commit.
 func (p *Panel) Prefix(prefix string, t task.Task) string {
-	if !p.AIOS.Story(p.Dir, t) {
+	if !p.AIOS.Story(t) {
 		return prefix
 	}
 	return "feat: " + t.ID + " -"
 }
 
-// ofAIOS is true when the review follows AIOS.
-func (p *Panel) ofAIOS(s Sitting) bool {
-	return s.Review.Phase == roles.PhaseQA && p.AIOS.Story(p.Dir, s.Task)
+// reports is true when the reviewer writes a report and a gate file, as in projects of AIOS and BMAD.
+func (p *Panel) reports(s Sitting) bool {
+	return s.Review.Phase == roles.PhaseQA && p.AIOS.Reports(s.Task)
 }
 
-// letWrite gives a reviewer of AIOS what it needs for its report. It works in a copy; take
+// letWrite gives a reviewer what it needs for its report. It works in a copy; take
 // keeps what it may write.
 func letWrite(a *turn.Assignment) {
 	a.Agent.PermissionMode = argv.PermitAllowedTools
 	a.Agent.AllowedTools = []string{"Read", "Glob", "Grep", "Write", "Edit"}
 }
 
-// take takes over what a reviewer of AIOS wrote: its report, and its section of the story. The
+// take takes over what such a reviewer wrote: its report, and its section of the story. The
 // gate file counts if it is worse than the answer, or if there is no answer. It returns the
 // files that are not kept.
 func (p *Panel) take(room *room, changed []string, v *state.Verdict) (undone []string) {
-	gates := aios.GatePattern(room.sitting.Task)
+	of := room.sitting
 	for _, file := range changed {
 		data, err := os.ReadFile(filepath.Join(room.dir, filepath.FromSlash(file)))
 		to := filepath.Join(room.project, filepath.FromSlash(file))
 		switch {
-		case err == nil && aios.MayWrite(file) && inside(room.project, to):
+		case err == nil && p.AIOS.MayWrite(file) && inside(room.project, to):
 			if os.MkdirAll(filepath.Dir(to), 0o755) != nil || os.WriteFile(to, data, 0o644) != nil {
 				p.Log.Warn("a report is not kept", "file", file)
 			}
-			if gate, _ := filepath.Match(gates, file); gate {
+			if p.AIOS.IsGate(of.Task, file) {
 				merge(v, data)
 			}
-		case err == nil && file == room.sitting.Story:
-			to = filepath.Join(p.Dir, filepath.FromSlash(file)) // the plan is never part of the work
-			story, err := os.ReadFile(to)
-			if with := aios.Section(string(story), string(data)); err == nil && with != string(story) {
-				err = os.WriteFile(to, []byte(with), 0o644)
+		case err == nil && file == of.Story: // the plan is never part of the work
+			theirs, whole := string(data), false
+			err := rewrite.File(of.Plan, filepath.Join(p.Dir, filepath.FromSlash(file)), func(story string) string {
+				with := aios.Section(story, theirs)
+				whole = with == theirs
+				return with
+			})
+			if err != nil {
+				p.Log.Warn("a report is not in its story", "file", file, "error", err)
 			}
-			if err != nil || aios.Section(string(story), string(data)) != string(data) {
+			if err != nil || !whole {
 				undone = append(undone, file)
 			}
 		default:
@@ -102,7 +107,7 @@ func merge(v *state.Verdict, gate []byte) {
 
 // handOff leaves word for the next call.
 func (p *Panel) handOff(s Sitting, h aios.Handoff) {
-	if p.AIOS.HandoffDir == "" || !filepath.IsLocal(p.AIOS.HandoffDir) {
+	if !p.AIOS.Story(s.Task) || p.AIOS.HandoffDir == "" || !filepath.IsLocal(p.AIOS.HandoffDir) {
 		return
 	}
 	h.Story = aios.Context{ID: s.Task.ID, Path: s.Story, Status: s.Task.Word, Task: s.Task.Title}

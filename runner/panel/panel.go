@@ -38,7 +38,7 @@ import (
 type Panel struct {
 	roles.Review
 	Rows    []roles.Reviewer // of config.yaml
-	AIOS    aios.Options
+	AIOS    aios.Project
 	Dir     string // the project
 	Env     []string
 	Filter  agent.EnvFilter
@@ -60,6 +60,7 @@ type Sitting struct {
 	Task     task.Task
 	Review   state.Reviewing
 	Story    string   // its file, relative to the project
+	Plan     string   // path of the plan
 	Dir      string   // where the work is: the project, or its worktree in a slot
 	Env      []string // of programs there
 	Author   string   // its agent
@@ -101,7 +102,7 @@ func (s Sitting) Result(sat Result, known turn.Result) turn.Result {
 // Plan says which phases a task goes through.
 func (p *Panel) Plan(t task.Task, r state.Reviewing) roles.Plan {
 	who := p.Review
-	who.QA = who.QA || p.AIOS.QAEnabled && p.AIOS.Story(p.Dir, t)
+	who.QA = who.QA || p.AIOS.Asks(t)
 	return who.For(t, r.Judges, p.Rows)
 }
 
@@ -175,7 +176,7 @@ func (p *Panel) settle(ctx context.Context, s Sitting, room *room, answers []ans
 		if a.stuck != nil && res.Stuck == nil {
 			res.Stuck = a.stuck
 		}
-		if a.verdict.Changed = changed; p.ofAIOS(s) && room.Copied && a.stuck == nil && a.cut == "" {
+		if a.verdict.Changed = changed; p.reports(s) && room.Copied && a.stuck == nil && a.cut == "" {
 			a.verdict.Changed = p.take(room, changed, &a.verdict)
 		}
 		all = append(all, a.verdict)
@@ -190,7 +191,7 @@ func (p *Panel) settle(ctx context.Context, s Sitting, room *room, answers []ans
 		p.tell(s, state.Finding{Source: state.FoundByReview, Task: s.Task.ID, File: file, Doubt: true,
 			Text: "it changed while the task was reviewed, and no reviewer may write it"})
 	}
-	if res.Outcome = roles.Settle(all); p.ofAIOS(s) && !res.Passed {
+	if res.Outcome = roles.Settle(all); p.reports(s) && !res.Passed {
 		p.handOff(s, aios.Handoff{From: "qa", To: "dev", Next: "fix what the review found", Blockers: res.Refusals()})
 	}
 	return res, nil
@@ -354,7 +355,7 @@ func (p *Panel) assignment(room *room, c call, who pool.Choice) turn.Assignment 
 		Sandbox: room.box,
 		Bounds:  turn.Bounds{Timeout: c.Bound(), IdleTimeout: p.Idle},
 	}
-	if p.ofAIOS(s) && room.Copied {
+	if p.reports(s) && room.Copied {
 		letWrite(&a)
 	}
 	return a

@@ -110,7 +110,7 @@ func (p *Panel) open(ctx context.Context, s Sitting) (*room, error) {
 			p.Log.Warn("reviewers work in the project itself", "error", err)
 		}
 	}
-	if p.ofAIOS(s) && r.Copied {
+	if p.reports(s) && r.Copied {
 		r.Head = aios.Review(s.Task)
 		p.handOff(s, aios.Handoff{From: "dev", To: "qa", Next: "review the story", Files: r.names()})
 		r.before, err = git.Observe(ctx, s.Dir)

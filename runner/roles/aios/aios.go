@@ -1,11 +1,11 @@
-// Package aios knows the conventions of projects of AIOS between developer and reviewer: how
-// each is called, what a review may write, its gate file, and the handoff between two calls.
+// Package aios knows the conventions of projects of AIOS, and of BMAD, from which AIOS comes, between
+// developer and reviewer: how each is called, what a review may write, its gate file, and the handoff
+// between two calls.
 package aios
 
 import (
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,6 +26,7 @@ type Options struct {
 	HandoffDir string // relative to the project
 	StoryDir   string // relative to the project; empty: the usual one
 	Push       bool   // when a story is done
+	BMAD       bool   // in projects of BMAD that name a folder for it, stories are reviewed
 }
 
 // Options are the rows of the option table that fill o.
@@ -54,16 +55,11 @@ func (o *Options) Options() []option.Row {
 		Group: "Review", Key: "AIOS_PUSH_ENABLED", YAML: "aios.push",
 		Kind: option.Bool, Default: "false", Trust: true, Safe: []string{"false"}, Field: &o.Push,
 		Help: "In projects of AIOS, run git push when a story is done; without it, ralph never pushes.",
+	}, {
+		Group: "Review", Key: "BMAD_QA_ENABLED", YAML: "bmad.qa",
+		Kind: option.Bool, Default: "true", Field: &o.BMAD,
+		Help: "In projects of BMAD 4 whose .bmad-core/core-config.yaml has qa.qaLocation, let @qa review each story.",
 	}}
-}
-
-// Story reports whether a task is a story of AIOS in the project at dir.
-func (o Options) Story(dir string, t task.Task) bool {
-	base := path.Base(t.File)
-	if !strings.HasSuffix(base, ".story.md") && !strings.HasPrefix(base, "STORY-") {
-		return false
-	}
-	return o.In(dir)
 }
 
 // In reports whether the project at dir is one of AIOS.
@@ -107,9 +103,6 @@ type Gate struct {
 	} `yaml:"top_issues"`
 }
 
-// GatePattern matches the gate files of a story, relative to the project.
-func GatePattern(t task.Task) string { return "docs/qa/gates/" + t.ID + "-*.y*ml" }
-
 // Verdict is what a gate file says; false: it says nothing.
 func Verdict(data []byte) (verdict string, reasons []state.Reason, ok bool) {
 	var g Gate
@@ -133,9 +126,6 @@ func Verdict(data []byte) (verdict string, reasons []state.Reason, ok bool) {
 	}
 	return verdict, reasons, true
 }
-
-// MayWrite reports whether a review may write this file of the project.
-func MayWrite(file string) bool { return strings.HasPrefix(file, "docs/qa/") }
 
 // Section is the story with the part that belongs to the review, "## QA Results", taken from
 // another version of it.

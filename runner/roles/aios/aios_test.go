@@ -1,8 +1,12 @@
 package aios
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"ralph/runner/task"
 )
 
 func TestVerdict_gateFiles(t *testing.T) {
@@ -25,5 +29,28 @@ func TestSection_onlyThePartOfTheReviewIsTaken(t *testing.T) {
 	}
 	if got := Section(story, "# no results\n"); got != story {
 		t.Errorf("%s", got)
+	}
+}
+
+func TestAt_reportsGoWhereTheProjectSays_andNowhereElse(t *testing.T) {
+	for config, want := range map[string]string{
+		"qa:\n  qaLocation: quality/": "quality", "qa:\n  qaLocation: ../out": "docs/qa", "qa:\n  qaLocation: .": "docs/qa",
+		"qa:\n  qaLocation: /tmp": "docs/qa", "qa:\n  qaLocation: ./docs/../src": "src", "qa: docs": "docs/qa", "": "docs/qa",
+	} {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, ".bmad-core"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, ".bmad-core/core-config.yaml"), []byte(config), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p := Options{Enabled: "auto", BMAD: true}.At(dir)
+		if !p.MayWrite(want+"/gates/1.2-x.yml") || p.MayWrite("main.go") || p.MayWrite("other/qa/x") {
+			t.Errorf("%q: %+v", config, p)
+		}
+		story := task.Task{ID: "1.2", File: "1.2.login.md"}
+		if got := p.Asks(story); got != strings.Contains(config, "qaLocation") {
+			t.Errorf("%q: asks %t", config, got)
+		}
 	}
 }

@@ -10,26 +10,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"ralph/runner/task"
+	"ralph/runner/task/rewrite"
 )
 
 // ErrNoWord is the error of a state that the format cannot write.
 var ErrNoWord = errors.New("the format has no word for it")
-
-// errChanged says that a file is not any more what it was when it was read.
-var errChanged = errors.New("the plan keeps changing; try again")
-
-const (
-	// tries bounds how often a change begins anew because somebody else has written.
-	tries = 100
-	// lockWait is how long another writer may take.
-	lockWait = 10 * time.Second
-)
 
 // edit replaces a range by a text.
 type edit struct {
@@ -144,12 +132,12 @@ func update(path string, optionalSections []string, change func(*plan) ([]edit, 
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnusable, err)
 	}
-	unlock, err := lock(real)
+	unlock, err := rewrite.Lock(real)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	for range tries {
+	for range rewrite.Tries {
 		p, err := open(path, optionalSections)
 		if err != nil {
 			return err
@@ -158,43 +146,11 @@ func update(path string, optionalSections []string, change func(*plan) ([]edit, 
 		if err != nil || len(edits) == 0 {
 			return err
 		}
-		if err = p.write(edits); !errors.Is(err, errChanged) {
+		if err = p.write(edits); !errors.Is(err, rewrite.ErrChanged) {
 			return err
 		}
 	}
-	return errChanged
-}
-
-// lock keeps other writers of ralph away. Nothing is left of it: the lock is on the folder.
-func lock(path string) (unlock func(), err error) {
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return nil, fmt.Errorf("lock plan: %w", err)
-	}
-	// The kernel queues those that wait. Whoever only tries again and again may never get it.
-	got := make(chan error, 1)
-	go func() {
-		for {
-			if err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX); !errors.Is(err, syscall.EINTR) {
-				got <- err
-				return
-			}
-		}
-	}()
-	select {
-	case err := <-got:
-		if err != nil {
-			_ = dir.Close()
-			return nil, fmt.Errorf("lock plan: %w", err)
-		}
-		return func() { _ = dir.Close() }, nil // nothing was written to it
-	case <-time.After(lockWait):
-		go func() {
-			err := <-got // the lock is not wanted any more
-			_ = errors.Join(err, dir.Close())
-		}()
-		return nil, fmt.Errorf("lock plan: another ralph has held the lock of %s for %v", filepath.Dir(path), lockWait)
-	}
+	return rewrite.ErrChanged
 }
 
 // edited are the files with the edits, by index.
@@ -219,7 +175,7 @@ func (p *plan) write(edits []edit) error {
 	maps.DeleteFunc(texts, func(i int, text []byte) bool { return bytes.Equal(text, p.files[i].data) })
 	for i := range texts {
 		if now, err := os.ReadFile(p.files[i].path); err != nil || !bytes.Equal(now, p.files[i].data) {
-			return errChanged
+			return rewrite.ErrChanged
 		}
 	}
 	for _, i := range slices.Backward(slices.Sorted(maps.Keys(texts))) {
@@ -228,28 +184,9 @@ func (p *plan) write(edits []edit) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrUnusable, err)
 		}
-		if err := replace(real, f.data, texts[i]); err != nil {
+		if err := rewrite.Replace(real, f.data, texts[i]); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// replace writes a file that still has its old content.
-func replace(path string, old, text []byte) error {
-	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithExistingPermissions(), renameio.WithPermissions(0o644))
-	if err != nil {
-		return fmt.Errorf("write plan: %w", err)
-	}
-	defer func() { _ = file.Cleanup() }() // does nothing after the rename
-	if _, err := file.Write(text); err != nil {
-		return fmt.Errorf("write plan: %w", err)
-	}
-	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, old) {
-		return errChanged
-	}
-	if err := file.CloseAtomicallyReplace(); err != nil {
-		return fmt.Errorf("write plan: %w", err)
 	}
 	return nil
 }
