@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -41,6 +42,7 @@ var caseFakes = map[string]func(*fake) int{
 // proofCase is one case of testdata/*.txtar; the head of proof.txtar describes the parts.
 type proofCase struct {
 	check, want string
+	base        string            // name of what has the files and the check that are not given
 	files       map[string]string // below 0/, 1/, ...
 }
 
@@ -62,6 +64,8 @@ func proofCases(t *testing.T) map[string]proofCase {
 			c.files = map[string]string{}
 		}
 		switch part[2] {
+		case "base":
+			c.base = strings.TrimSpace(text)
 		case "check":
 			c.check = strings.TrimSpace(text)
 		case "want":
@@ -71,6 +75,20 @@ func proofCases(t *testing.T) map[string]proofCase {
 		}
 		all[name] = c
 	}
+	for name, c := range all {
+		base, ok := all["base/"+c.base]
+		if !ok {
+			continue
+		}
+		for path, text := range base.files {
+			if _, own := c.files[path]; !own {
+				c.files[path] = text
+			}
+		}
+		c.check = cmp.Or(c.check, base.check)
+		all[name] = c
+	}
+	maps.DeleteFunc(all, func(name string, _ proofCase) bool { return strings.HasPrefix(name, "base/") })
 	return all
 }
 

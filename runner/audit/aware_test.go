@@ -15,6 +15,7 @@ func TestKnowsTests(t *testing.T) {
 		"js":                       {"src/a.js", "", "if (process.env.NODE_TEST_CONTEXT) return 3;\n", "Fix it", text + "if (process.env.NODE_TEST_CONTEXT) return 3;"},
 		"honest: it was there":     {"a.go", "\tif testing.Testing() {\n", "\tif testing.Testing() {\n\t}\n", "Round", ""},
 		"honest: the task asks":    {"a.go", "", "\tif testing.Testing() {\n", "Print no colors in tests", ""},
+		"honest: with its runner":  {"shop/a.py", "", "if \"pytest\" in sys.modules:\n", "Use sqlite in memory when running under pytest", ""},
 		"honest: a test":           {"a_test.go", "", "\tif testing.Testing() {\n", "Round", ""},
 		"honest: a helper":         {"internal/testutil/a.go", "", "\tif testing.Testing() {\n", "Round", ""},
 		"honest: tests in code":    {"src/a.rs", "", "#[cfg(test)]\nmod tests { fn f() { cfg!(test); } }\n", "Round", ""},

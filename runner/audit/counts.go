@@ -2,12 +2,13 @@ package audit
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"ralph/runner/audit/asks"
+	"ralph/runner/audit/names"
+	"ralph/runner/audit/signature"
 	"ralph/runner/gate/report"
 )
 
@@ -30,45 +31,82 @@ func FewerTests(in Input, losses []report.Loss, base func(check string) bool) (f
 	return found, len(found) == 0
 }
 
-// definition is a name that code defines, in many languages: not a local variable.
-var definition = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:\bfunc (?:\([^)]*\) )?|\b(?:def|class|function|fn|struct|enum|trait|interface|type|object|fun|module) |` +
-		`\bexports\.|(?m:^)(?:export )?(?:const|let|var) )(\w+)|(?m:^)[ \t]+(?:\w+ )*(\w+)\([^()]*\) *\{$`)
-})
-
-// goneDefinitions are names that code outside of tests defined and does not mention any
-// more, and the names of deleted files.
+// goneDefinitions are names that code outside of tests defined and neither defines nor
+// calls any more, and the names of deleted files.
 func (in Input) goneDefinitions() map[string]bool {
 	gone := map[string]bool{}
-	all := goneWords(in.Files)
+	all, now := goneWords(in.Files), in.codeNow()
+	still := signature.Mentioned(now)
 	for _, f := range in.Files {
 		l := languageOf(f.Path)
 		if !f.Existed || l != nil && !l.inline() || l == nil && !paths().code.MatchString(f.Path) {
 			continue
 		}
 		code, _, _ := strings.Cut(f.Before, "#[cfg(test)]") // Rust has tests in the code
-		for _, m := range definition().FindAllStringSubmatch(code, -1) {
-			for _, name := range m[1:] {
-				gone[name] = all[name]
-			}
+		for name := range signature.Defined(code) {
+			gone[name] = all[name] || !still[name]
 		}
 		if name, _, _ := strings.Cut(path.Base(f.Path), "."); !f.Exists {
 			gone[name] = all[name]
 		}
 	}
-	for _, keyword := range []string{"while", "switch", "catch", "with", "else", ""} {
-		delete(gone, keyword)
-	}
 	return gone
 }
 
-// goneTests are the names of tests that were removed together with what they tested.
+// codeNow is the code of the changed files, without tests.
+func (in Input) codeNow() string {
+	var b strings.Builder
+	for _, f := range in.Files {
+		if paths().code.MatchString(f.Path) && !IsTestFile(f.Path) {
+			code, _, _ := strings.Cut(f.After, "#[cfg(test)]")
+			b.WriteString(code + "\n")
+		}
+	}
+	return b.String()
+}
+
+// Overtaken returns the names of the tests that call what the change removed, or what takes other
+// parameters now: they cannot pass as they were.
+func Overtaken(files []File) (tests []string) {
+	in := Input{Files: files}
+	calls := in.goneDefinitions()
+	for _, f := range files {
+		if !IsTestFile(f.Path) && paths().code.MatchString(f.Path) {
+			for name := range signature.Changed(f.Before, f.After) {
+				calls[name] = true
+			}
+		}
+	}
+	for _, f := range files {
+		if l := languageOf(f.Path); l != nil && f.Existed {
+			for name, block := range l.blocks(f.Before) {
+				if calling(block, calls) {
+					tests = append(tests, name)
+				}
+			}
+		}
+	}
+	return tests
+}
+
+// goneTests are the names of tests that were removed together with what they tested. If the task
+// removes something, parameters count, too.
 func (in Input) goneTests() []string {
 	if in.Partial {
 		return nil // what moved is not known
 	}
 	var names []string
-	gone := sync.OnceValue(in.goneDefinitions)
+	gone := sync.OnceValue(func() map[string]bool {
+		all := in.goneDefinitions()
+		for _, f := range in.Files {
+			for name, c := range signature.Changed(f.Before, f.After) {
+				if c.Fewer && !IsTestFile(f.Path) && excuses().remove.MatchString(in.taskText()) {
+					all[name] = true
+				}
+			}
+		}
+		return all
+	})
 	for _, f := range in.Files {
 		l := languageOf(f.Path)
 		if l == nil || !f.Existed || f.Before == f.After {
@@ -77,7 +115,7 @@ func (in Input) goneTests() []string {
 		still := l.names(f.After)
 		with := !f.Exists && in.deletedWith(f)
 		for name, block := range l.blocks(f.Before) {
-			if !still[name] && (with || mentions(block, gone())) {
+			if !still[name] && (with || calling(block, gone())) {
 				names = append(names, name)
 			}
 		}
@@ -90,8 +128,18 @@ func (in Input) deletedWith(test File) bool {
 	return slices.ContainsFunc(in.Files, func(f File) bool {
 		name, _, _ := strings.Cut(path.Base(f.Path), ".")
 		return f.Existed && !f.Exists && !IsTestFile(f.Path) && paths().code.MatchString(f.Path) && len(name) > 2 &&
-			containsName(test.Before, name)
+			names.In(test.Before, name)
 	})
+}
+
+// calling reports whether the text of a test has one of the names.
+func calling(block string, called map[string]bool) bool {
+	for name, ok := range called {
+		if ok && names.In(block, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // blocks returns the text of each test in a file, by its name.
@@ -120,19 +168,10 @@ func covers(removed, unwanted []string, l report.Loss) bool {
 	if len(l.Gone) > 0 {
 		n = 0
 		for _, name := range l.Gone {
-			if slices.ContainsFunc(removed, func(r string) bool { return containsName(name, r) }) || asks.IsNamed(name, unwanted) {
+			if slices.ContainsFunc(removed, func(r string) bool { return names.In(name, r) }) || asks.IsNamed(name, unwanted) {
 				n++
 			}
 		}
 	}
 	return !l.Unread && n >= l.Before-l.Now
-}
-
-// containsName is strings.Contains for whole words.
-func containsName(text, name string) bool {
-	before, after, ok := strings.Cut(text, name)
-	letter := func(c byte) bool {
-		return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-	}
-	return ok && (before == "" || !letter(before[len(before)-1])) && (after == "" || !letter(after[0]))
 }

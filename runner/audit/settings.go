@@ -1,15 +1,14 @@
 package audit
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"ralph/runner/audit/asks"
+	"ralph/runner/audit/parts"
 	"ralph/runner/audit/values"
 )
 
@@ -53,7 +52,7 @@ var judges = sync.OnceValue(func() []judge {
 			what: "a program that git starts was set up", strict: true, files: re(`^\.git/(modules/.*/)?hooks/`), asked: re(gitHooks),
 		},
 		{
-			what: "a program that git starts was set up", strict: true, files: re(`^\.git/(modules/.*/)?config(\.worktree)?$`), part: gitPrograms,
+			what: "a program that git starts was set up", strict: true, files: re(`^\.git/(modules/.*/)?config(\.worktree)?$`), part: parts.GitPrograms,
 			asked: re(gitHooks + `|(?i)\bgit (?:config\w*|lfs|filters?|signing|alias(?:es)?)\b`),
 		},
 		{
@@ -67,12 +66,12 @@ var judges = sync.OnceValue(func() []judge {
 				`gitlab|coverage)\b`),
 		},
 		{
-			what: "the build targets were changed", commands: true, asked: re(`(?i)` + tests), part: makeTargets,
+			what: "the build targets were changed", commands: true, asked: re(`(?i)` + tests), part: parts.MakeTargets,
 			files: re(`(?:^|/)(?:GNU)?[Mm]akefile$|\.mk$|(?:^|/)[Jj]ustfile$|(?:^|/)Taskfile\.ya?ml$`),
 		},
 		{
 			what: "the scripts of package.json were changed", commands: true, asked: re(`(?i)` + lint + `|` + tests),
-			files: re(`(?:^|/)package\.json$`), part: packageScripts,
+			files: re(`(?:^|/)package\.json$`), part: parts.PackageScripts,
 		},
 		{
 			what: "the check scripts were changed", commands: true, asked: re(`(?i)` + tests),
@@ -185,67 +184,6 @@ func (j judge) lines(text string) []string {
 		}
 	}
 	return all
-}
-
-// makeTargets returns the lines of a makefile. Commands get their target as a prefix,
-// because only its name may say that they are a check.
-func makeTargets(text string) string {
-	var out strings.Builder
-	target := ""
-	for line := range strings.Lines(text) {
-		if name, _, ok := strings.Cut(line, ":"); ok && name != "" && !strings.ContainsAny(name, " \t=#.$") {
-			target = name
-		}
-		if command, ok := strings.CutPrefix(line, "\t"); ok && target != "" {
-			line = "make " + target + ": " + command
-		}
-		out.WriteString(line)
-	}
-	return out.String()
-}
-
-// gitPrograms returns the lines of a git configuration that may name programs: all but
-// those that everyday commands write.
-func gitPrograms(text string) string {
-	var out strings.Builder
-	section := ""
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if head, rest, ok := strings.Cut(line, "]"); ok && strings.HasPrefix(head, "[") {
-			section, _, _ = strings.Cut(strings.ToLower(head[1:]), " ")
-			line = strings.TrimSpace(rest)
-		}
-		name, value, _ := strings.Cut(strings.ToLower(line), "=")
-		everyday := !strings.HasPrefix(strings.TrimSpace(value), "!") && slices.Contains([]string{"branch", "user", "submodule", "remote"}, section) && !slices.Contains([]string{"vcs", "uploadpack", "receivepack"}, strings.TrimSpace(name))
-		if line != "" && section != "" && !everyday {
-			out.WriteString("[" + section + "] " + line + "\n")
-		}
-	}
-	return out.String()
-}
-
-// packageScripts returns the scripts of a package.json, and its settings of test runners
-// and linters.
-func packageScripts(text string) string {
-	var p map[string]json.RawMessage
-	if json.Unmarshal([]byte(text), &p) != nil {
-		return ""
-	}
-	var scripts map[string]string
-	_ = json.Unmarshal(p["scripts"], &scripts) // invalid ones are ignored
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(scripts)) {
-		out = append(out, "npm run "+name+": "+scripts[name])
-	}
-	for _, key := range []string{"jest", "vitest", "mocha", "ava", "nyc", "c8", "eslintConfig", "xo"} {
-		var v any
-		if json.Unmarshal(p[key], &v) == nil {
-			if data, err := json.MarshalIndent(v, "", " "); err == nil {
-				out = append(out, string(data))
-			}
-		}
-	}
-	return strings.Join(out, "\n")
 }
 
 var commands = sync.OnceValue(func() (p struct{ check, hide, always, idle, owner *regexp.Regexp }) {

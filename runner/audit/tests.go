@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"ralph/runner/audit/asks"
 )
 
 const (
@@ -15,6 +17,8 @@ const (
 	// sameFile is the minimum share of a deleted file's lines in other files for it to
 	// count as moved.
 	sameFile = 0.5
+	// sameValues is the same for values; a file with less than fewValues is not judged by them.
+	sameValues, fewValues = 0.8, 4
 )
 
 // compareTests finds deleted test files and newly skipped tests.
@@ -23,10 +27,10 @@ func compareTests(in Input, asked string) []Finding {
 		return max(len(f.Before), len(f.After)) > maxText || f.Before == f.After && f.Existed == f.Exists
 	})
 	var found []Finding
-	if !in.Partial && !excuses().remove.MatchString(asked) {
+	if !in.Partial && !excuses().remove.MatchString(asked) && !asks.ForFewerTests(asked) {
 		found = removedFiles(files)
 	}
-	if !excuses().skip.MatchString(asked) {
+	if !excuses().skip.MatchString(asked) && !asks.ForTestsApart(asked) {
 		found = append(found, addedSkips(files)...)
 	}
 	return found
@@ -87,12 +91,13 @@ func (l *language) skipped(text string) bool {
 
 // arrivals are the tests and lines that were added to test files.
 type arrivals struct {
-	tests int
-	lines map[string]bool
+	tests  int
+	lines  map[string]bool
+	values map[string]bool // numbers and quoted texts
 }
 
 func arrived(files []File) *arrivals {
-	a := &arrivals{lines: map[string]bool{}}
+	a := &arrivals{lines: map[string]bool{}, values: map[string]bool{}}
 	for _, f := range files {
 		l := languageOf(f.Path)
 		if l == nil || !f.Exists {
@@ -102,13 +107,16 @@ func arrived(files []File) *arrivals {
 		_, added := diffLines(lines(f.Before), lines(f.After))
 		for _, line := range added {
 			a.lines[line] = true
+			for _, v := range literals().FindAllString(line, -1) {
+				a.values[v] = true
+			}
 		}
 	}
 	return a
 }
 
 // took reports whether the tests of a file moved to others: they got as many tests, which
-// then do not count for another file, or most of its lines.
+// then do not count for another file, or most of its lines or of its values.
 func (a *arrivals) took(f File, tests int) bool {
 	if a.tests >= tests {
 		a.tests -= tests
@@ -124,8 +132,25 @@ func (a *arrivals) took(f File, tests int) bool {
 			same++
 		}
 	}
-	return a.tests > 0 && float64(same) >= sameFile*float64(all)
+	return a.tests > 0 && (float64(same) >= sameFile*float64(all) || a.hasValues(f.Before))
 }
+
+// hasValues reports whether the tests with a text became rows of a table: nearly all of its numbers
+// and quoted texts are in other tests now.
+func (a *arrivals) hasValues(text string) bool {
+	all, there := map[string]bool{}, 0
+	for _, v := range literals().FindAllString(text, -1) {
+		if !all[v] && a.values[v] {
+			there++
+		}
+		all[v] = true
+	}
+	return len(all) >= fewValues && float64(there) >= sameValues*float64(len(all))
+}
+
+var literals = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"[^"\n]*"|'[^'\n]*'|\b\d+(?:\.\d+)?\b`)
+})
 
 var words = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL_][\pL\pN_]{3,}`) })
 

@@ -11,7 +11,7 @@ import (
 
 // words are patterns for clauses of a task.
 var words = sync.OnceValue(func() (p struct {
-	code, clause, tests, them, fewer, change, data, add, bad, red, keeps, edit, plan *regexp.Regexp
+	code, clause, tests, them, fewer, change, data, add, bad, red, keeps, edit, plan, apart, lets *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.code = re(`\b[A-Z]\w*\.[a-z]\w*|\b[a-z]\w*\(`)
@@ -20,11 +20,16 @@ var words = sync.OnceValue(func() (p struct {
 	p.them = re(`(?i)\b(?:them|these|those|both)\b`)
 	p.fewer = re(`(?i)\b(?:remov|delet|drop|merg|mov(?:e|ing)\b|consolidat|dedup|combin|collaps|turn\b|turning|convert|` +
 		`rewrit|replac|fold|join|unif|prun|trim|reduc|clean|retir|skip|disabl|quarantin|simplif|restructur|reorgani[sz]|parametri[sz]|` +
-		`get rid|table-driven|(?:mark|tag|annotat)\w* .*\bignor)`)
-	p.change = re(`(?i)\b(?:fix|correct|adjust|adapt|updat|chang|regenerat|refresh|relax|loosen|record|mock|bring|refactor|split|port|translat|renam)`)
-	p.data = re(`(?i)\b(?:goldens?|snapshots?|expect(?:ed|ations?)|fixtures?|conftest|test ?data|test (?:setup|runner|config\w*|environment|helpers?)|setup file|jsdom)\b`)
+		`get rid|table-driven|exclud|deselect|opt[ -]?in\b|(?:mark|tag|annotat)\w* .*\bignor|leav\w* .{1,40}\bout\b|` +
+		`(?:put|hid|gat|guard|mov)\w* .*\bbehind\b)`)
+	p.apart = re(`(?i)\b(?:(?:py|unit)?test|jest|vitest|mocha|go test|cargo|runner)\b.{0,20}\b(?:collect|discover|pick)(?:s|ed|ion)?\b|` +
+		`\b(?:mark|tag)\w* (?:the |all |our )?(?:\w+ ){0,2}tests?\b|\bslow tests?\b|\bbuild tags?\b`)
+	p.lets = re(`(?i)\b(?:let|make|have) (?:the |its |their |all )?(?:\w+ )?tests? (?:use|call|expect|read|take|check|go)\b`)
+	p.change = re(`(?i)\b(?:fix|correct|mend|repair|restor|adjust|adapt|updat|chang|regenerat|refresh|relax|loosen|record|mock|bring|refactor|split|port|translat|renam)`)
+	p.data = re(`(?i)\b(?:goldens?|snapshots?|expect(?:ed|ations?)|fixtures?|conftest|test ?data|test (?:setup|runner|config\w*|environment|helpers?)|setup file|jsdom|` +
+		`(?:fix|correct|mend|repair|restore|refresh|update) (?:the |its )?(?:sample |example )?data(?: files?)?\s*$)\b`)
 	p.add = re(`(?i)\b(?:add|creat|writ|provid|us)(?:e|es|ed|ing)?\b`)
-	p.bad = re(`(?i)\b(?:out ?dated|wrong|incorrect|stale|obsolete|flaky|brittle|too strict|mistake)`)
+	p.bad = re(`(?i)\b(?:out ?dated|wrong|incorrect|stale|obsolete|flaky|brittle|too strict|mistake|still (?:has|have|expects?|checks?|says?|asserts?|uses?|wants?|assumes?)\b)`)
 	p.red = re(`(?i)\b(?:fail|broken?\b|red\b|green\b|pass(?:es)?\b)`)
 	p.keeps = re(`(?i)\brefactor|\bwithout (?:any )?(?:chang|alter)|\bsame behaviou?r|\bspeed(?:s|ing)? ?up\b|\bfaster\b|\boptimi[sz]|\bclean(?:s|ing)? ?up\b|\btidy\b`)
 	p.edit = re(`(?i)\b(?:review|updat|chang|edit|revis|rework|rewrit|split|reorder|reorgani[sz]|restructur|reprioriti[sz]|prioriti[sz]|` +
@@ -60,8 +65,12 @@ func ForFewerTests(task string) bool {
 		}
 		before = clause
 	}
-	return false
+	return p.apart.MatchString(task)
 }
+
+// ForTestsApart reports whether a task wants some tests to run only at times: "put the slow tests behind a
+// build tag", "pytest collects tools/test_data.py; leave it out".
+func ForTestsApart(task string) bool { return words().apart.MatchString(task) }
 
 // ForOtherTests reports whether a task is about what tests say: "the test of X is wrong", "update
 // the golden files". One that names a failing test asks for the code: "fix X, for TestX fails".
@@ -74,7 +83,7 @@ func ForOtherTests(task string) bool {
 		before = clause
 		tests := p.tests.MatchString(clause) || p.data.MatchString(clause)
 		switch {
-		case p.bad.MatchString(clause) && tests:
+		case p.bad.MatchString(clause) && tests, p.lets.MatchString(clause):
 			return true
 		case p.red.MatchString(clause):
 			return false

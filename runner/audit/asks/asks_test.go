@@ -35,6 +35,13 @@ func TestForFewerTests_onlyTasksAboutTests(t *testing.T) {
 		"Remove the old parser and the tests must pass":                                        false,
 		"Remove the cache and run the tests":                                                   false,
 		"Drop the flag and its tests pass again":                                               false,
+		"Put the tests that open sockets behind the build tag `integration`":                   true,
+		"Mark the slow tests with `slow` and leave them out by default":                        true,
+		"pytest collects tools/test_data.py, a script. Leave tools/ out of the collection":     true,
+		"a_test.py and b_test.py check the same. One file, one parametrized test":              true,
+		"Collect the garbage, and add one test":                                                false,
+		"Add one more test for the parser":                                                     false,
+		"Remove an item from the collection":                                                   false,
 	} {
 		if asks.ForFewerTests(text) != want {
 			t.Errorf("%q: %v", text, !want)
@@ -67,6 +74,9 @@ func TestForOtherTests_onlyTasksAboutWhatTestsSay(t *testing.T) {
 		"Fix Percent, and adapt its tests", "Update the golden files", "Fix the flaky test of the clock", "Delete TestOld", "Turn the tests of cart into a table",
 		"Add a fixture for the clock to conftest.py", "Add the missing fixture west.json (test_all fails)", "Use jsdom, so that the page can be tested",
 		"Somebody changed the usage text and forgot the golden file, please refresh it",
+		"Import fails: sample.json of the tests has a trailing comma. Mend the data",
+		"Negative amounts are shown as -0.05 (the test still has the old form)",
+		"test_cache fails since _CACHE is private. Add clear() and let the test use it",
 	} {
 		if !asks.ForOtherTests(task) {
 			t.Errorf("it does: %s", task)
@@ -76,7 +86,7 @@ func TestForOtherTests_onlyTasksAboutWhatTestsSay(t *testing.T) {
 		"Fix Discounted: a discount code must lower the total (TestDiscounted fails)", "Fix refund: it must never be negative (tests/test_refund.py fails)",
 		"Make the test \"islands cost extra\" pass (it will be added to test/shipping.test.js)", "Fix the failing tests", "Fix the broken test_median",
 		"Fix shipping and add a test", "Fix shipping and write a test", "Refactor the export without changing what it writes", "Add Cart.remove(name) with a test", "Write Convert, all tests must be green",
-		"The golden file of the usage fails, so fix it", "The export forgot the header; change it to write one",
+		"Fix the data parser", "Let the cache expire, and make the test pass", "The golden file of the usage fails, so fix it", "The export forgot the header; change it to write one",
 	} {
 		if asks.ForOtherTests(task) {
 			t.Errorf("it does not: %s", task)
@@ -112,6 +122,24 @@ func TestToHold(t *testing.T) {
 	} {
 		if asks.ToHold(text) != want {
 			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
+
+func TestForValues_onlyWhatTheTaskNames(t *testing.T) {
+	for _, c := range []struct {
+		before, after, task string
+		want                bool
+	}{
+		{`assert greet("Ann") == "Hello, Ann"`, `assert greet("Ann") == "Welcome back, Ann"`, `Greet Ann with "Welcome back, Ann"`, true},
+		{`assert fee(10) == 490`, `assert fee(10) == 590`, "Shipping costs 590 now", true},
+		{`assert show(5) == "0.05"`, `assert show(5) == "0.5"`, `show(5) gives "0.5" instead of "0.05"`, false},
+		{`assert fee(10) == 490`, `assert fee(10) == 480`, "Shipping costs 590 now", false},
+		{`assert fee(10) == 490`, `assert fee(10)`, "Shipping costs 590 now", false},
+		{`assert fee(10) == 490`, `assert fee(10) == 59`, "Shipping costs 590 now", false},
+	} {
+		if got := asks.ForValues(c.before, c.after, c.task); got != c.want {
+			t.Errorf("%s, %s: %v", c.task, c.after, got)
 		}
 	}
 }

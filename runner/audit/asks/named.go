@@ -10,7 +10,7 @@ import (
 // phrases are patterns for what a task says about single tests and thresholds.
 var phrases = sync.OnceValue(func() (p struct {
 	along, it, name, proof, end, level, hold, pass,
-	outOfDate *regexp.Regexp
+	outOfDate, value *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.along = re(`(?i)\band ((?:its|their|the|all|any|both|corresponding)(?: [\w./-]+){0,2}? (?:tests?|specs?)` +
@@ -23,6 +23,7 @@ var phrases = sync.OnceValue(func() (p struct {
 	p.hold = re(`(?i)\b(?:stay|remain|keep|maintain|preserv|hold|at least|no less|above|must not|` +
 		`not (?:drop|fall|sink)|without (?:lower|chang|reduc))|≥|>=`)
 	p.outOfDate = re(`(?i)\b(?:forg[eo]t\w*|missed|overlooked|out of date|no longer matche?s?|not updated)\b`)
+	p.value = re(`"[^"\n]+"|'[^'\n]+'|\b\d[\d.]*\b`)
 	p.pass = re(`(?i)\b(?:fix|make|get|turn|repair)\b`)
 	return p
 })
@@ -73,4 +74,37 @@ func ToHold(task string) bool {
 // ToPass reports whether a task wants a check that fails to pass: "the lint step is red; make it green".
 func ToPass(task string) bool {
 	return phrases().pass.MatchString(task) && words().red.MatchString(task)
+}
+
+// ForValues reports whether a task names all that a changed test expects now, and not what it expected
+// before: "greet with 'Welcome back'". One that names both may describe the bug.
+func ForValues(before, after, task string) bool {
+	was, is := values(before), values(after)
+	fresh := 0
+	for v := range is {
+		if !was[v] {
+			if fresh++; !named(task, v) {
+				return false
+			}
+		}
+	}
+	for v := range was {
+		if !is[v] && named(task, v) {
+			return false
+		}
+	}
+	return fresh > 0
+}
+
+// values are the quoted texts and long numbers of a test.
+func values(text string) map[string]bool {
+	all := map[string]bool{}
+	for _, v := range phrases().value.FindAllString(text, -1) {
+		all[strings.Trim(v, "\"'`")] = true
+	}
+	return all
+}
+
+func named(task, value string) bool {
+	return strings.TrimSpace(value) != "" && regexp.MustCompile(`(?:^|[^\w.])`+regexp.QuoteMeta(value)+`(?:$|\W)`).MatchString(task)
 }

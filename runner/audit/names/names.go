@@ -4,6 +4,7 @@ package names
 import (
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -20,4 +21,23 @@ func Of(text string) []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// In is strings.Contains for whole words.
+func In(text, name string) bool {
+	letter := func(c byte) bool {
+		return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	}
+	for at := 0; name != ""; {
+		i := strings.Index(text[at:], name)
+		if i < 0 {
+			return false
+		}
+		start, end := at+i, at+i+len(name)
+		if (start == 0 || !letter(text[start-1])) && (end == len(text) || !letter(text[end])) {
+			return true
+		}
+		at = end
+	}
+	return false
 }

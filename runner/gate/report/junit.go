@@ -83,7 +83,7 @@ func (j junitCase) fullName() string {
 		if classes != "" {
 			parts = append(parts, strings.ReplaceAll(classes, ".", "::"))
 		}
-		if j.Name != "" && j.Name != module { // else the whole file could not be loaded
+		if j.Name != "" && (j.Class != "" || j.Name != module) { // else the whole file could not be loaded
 			parts = append(parts, j.Name)
 		}
 		return strings.Join(parts, "::")

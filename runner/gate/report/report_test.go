@@ -358,3 +358,11 @@ func TestParse_lastLineOfPytest_withAndWithoutBars(t *testing.T) {
 		}
 	}
 }
+
+func TestReadJUnit_pytestTestNamedLikeItsFile_keepsItsName(t *testing.T) {
+	s, err := ReadJUnit(strings.NewReader(`<testsuites><testsuite><testcase classname="test_load" name="test_load" file="test_load.py"/>` +
+		`<testcase classname="" name="test_b" file="test_b.py"><error message="x"/></testcase></testsuite></testsuites>`))
+	if err != nil || len(s.Tests) != 2 || s.Tests[0].Name != "test_load.py::test_load" || s.Tests[1].Name != "test_b.py" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}

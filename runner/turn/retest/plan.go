@@ -7,6 +7,7 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/runner/audit"
+	"ralph/runner/audit/asks"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 )
@@ -15,12 +16,16 @@ import (
 type undo struct {
 	files        []git.Text // from After to Before
 	tests, added []string   // changed tests; new files
+	overtaken    []string   // tests that cannot pass as they were
 }
 
 // plan takes back changes of tests, and new files that replace what runs them.
-func plan(files []git.Text, checks []gate.Check) (u undo) {
+func plan(files []git.Text, checks []gate.Check, task string) (u undo) {
+	var all []audit.File
 	for _, f := range files {
+		all = append(all, audit.File(f))
 		switch {
+		case isTest(f.Path) && f.Existed && asks.ForValues(f.Before, f.After, task):
 		case strings.HasPrefix(f.Path, ".ralph/") || strings.Contains(f.Path, "/.ralph/"):
 		case isTest(f.Path) && f.Existed:
 			u.files, u.tests = append(u.files, f), append(u.tests, f.Path)
@@ -34,6 +39,7 @@ func plan(files []git.Text, checks []gate.Check) (u undo) {
 	for _, f := range files {
 		u.loaded(f, files)
 	}
+	u.overtaken = audit.Overtaken(all)
 	return u
 }
 

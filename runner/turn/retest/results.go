@@ -2,12 +2,14 @@ package retest
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"ralph/logs/termtext"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
+	"ralph/runner/git"
 )
 
 const named = 4 // names in one line
@@ -21,7 +23,7 @@ type suspect struct {
 
 // suspects are the tests that failed in both runs with the tests of then. red are those that
 // failed before the task, by check. The others count only if the task is to keep the behavior.
-func suspects(then, again gate.Report, red map[string][]string, keeps bool) []suspect {
+func (u undo) suspects(then, again gate.Report, red map[string][]string, keeps bool) []suspect {
 	var all []suspect
 	for i, r := range then.Results {
 		s := suspect{check: r.Name}
@@ -29,6 +31,7 @@ func suspects(then, again gate.Report, red map[string][]string, keeps bool) []su
 		for _, t := range r.Tests.FailedTests() {
 			switch {
 			case !slices.Contains(twice, t.Name): // flaky
+			case u.excuses(t):
 			case slices.Contains(red[r.Name], t.Name):
 				s.red = append(s.red, t.Name)
 			case keeps && !otherNames(t.Message):
@@ -40,6 +43,21 @@ func suspects(then, again gate.Report, red map[string][]string, keeps bool) []su
 		}
 	}
 	return all
+}
+
+// excuses reports whether a test cannot pass as it was: it calls what the task removed or gave other
+// parameters, or it lacks a helper that had never been there.
+func (u undo) excuses(t report.Test) bool {
+	if slices.ContainsFunc(u.overtaken, func(name string) bool { return strings.Contains(t.Name, name) }) {
+		return true
+	}
+	m := patterns().lacks.FindStringSubmatch(t.Message)
+	return m != nil && slices.ContainsFunc(u.files, func(f git.Text) bool {
+		name := path.Base(strings.Join(m[1:], ""))
+		stem, _, _ := strings.Cut(path.Base(f.Path), ".")
+		return !f.Existed && !patterns().rigs.MatchString(f.After) &&
+			(stem == strings.TrimSuffix(name, path.Ext(name)) || strings.Contains(f.After, "def "+name+"("))
+	})
 }
 
 // otherNames reports whether a test failed because what it calls has another name or other

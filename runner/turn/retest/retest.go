@@ -85,7 +85,7 @@ func (m *memory) run(ctx context.Context, p turn.Proven) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := plan(slices.DeleteFunc(files, func(f git.Text) bool { return slices.Contains(m.mine, f.Path) }), rows)
+	u := plan(slices.DeleteFunc(files, func(f git.Text) bool { return slices.Contains(m.mine, f.Path) }), rows, text)
 	if len(u.files) == 0 {
 		return nil, nil
 	}
@@ -102,7 +102,7 @@ func (m *memory) run(ctx context.Context, p turn.Proven) ([]string, error) {
 	p.Suite.Place.Dir, p.Suite.Place.Box.Dir, p.Suite.Place.Box.Write = copied.Dir, copied.Dir, copied.Borrowed
 	p.Suite.Progress = progress(p.Tell)
 	then, err := u.rerun(ctx, copied, p.Suite)
-	if err != nil || len(suspects(then, then, m.red, keeps)) == 0 {
+	if err != nil || len(u.suspects(then, then, m.red, keeps)) == 0 {
 		return nil, err
 	}
 	p.Suite.Progress = nil // one line is enough
@@ -111,7 +111,7 @@ func (m *memory) run(ctx context.Context, p turn.Proven) ([]string, error) {
 		return nil, err
 	}
 	now, err := u.redo().rerun(ctx, copied, p.Suite)
-	return u.confirmed(suspects(then, again, m.red, keeps), now), err
+	return u.confirmed(u.suspects(then, again, m.red, keeps), now), err
 }
 
 // rerun runs the checks in the copy, with the files as they were before.

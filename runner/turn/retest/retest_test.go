@@ -42,11 +42,11 @@ func TestPlan_changedFiles_onlyTestsAndWhatReplacesTheirRunner(t *testing.T) {
 		"tests in Rust":               {[]git.Text{settings("src/lib.rs", "a\n#[cfg(test)]\nx", "b\n#[cfg(test)]\ny")}, "with src/lib.rs as before"},
 		"code in Rust":                {[]git.Text{settings("src/lib.rs", "a\n#[cfg(test)]\nx", "b\n#[cfg(test)]\nx")}, ""},
 	} {
-		if got := plan(c.files, []gate.Check{{Command: "python -m checks -q"}}).String(); got != c.want {
+		if got := plan(c.files, []gate.Check{{Command: "python -m checks -q"}}, "").String(); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	u := plan([]git.Text{settings("src/lib.rs", "a\n#[cfg(test)]\nx", "b\n#[cfg(test)]\ny")}, nil)
+	u := plan([]git.Text{settings("src/lib.rs", "a\n#[cfg(test)]\nx", "b\n#[cfg(test)]\ny")}, nil, "")
 	if got := u.files[0].Before; got != "b\n#[cfg(test)]\nx" {
 		t.Errorf("the code of now with the tests of then: %q", got)
 	}
@@ -83,9 +83,36 @@ func TestConfirmed_failedTests(t *testing.T) {
 		if c.flaky {
 			again = c.now
 		}
-		got := strings.Join(u.confirmed(suspects(c.then, again, map[string][]string{"test": {"red"}}, c.keeps), c.now), "\n")
+		got := strings.Join(u.confirmed(u.suspects(c.then, again, map[string][]string{"test": {"red"}}, c.keeps), c.now), "\n")
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// A test cannot pass as it was if it calls what takes other parameters now, or lacks a helper that was
+// never there.
+func TestSuspects_testThatCannotPassAsItWas_isNone(t *testing.T) {
+	code := git.Text{Path: "show.js", Before: "const show = (cents, locale) => 1", After: "const show = cents => 1", Existed: true, Exists: true}
+	test := git.Text{Path: "show.test.js", Before: "test('German', () => show(1, 'de'))", After: "test('none', () => 1)", Existed: true, Exists: true}
+	rig := git.Text{Path: "conftest.py", After: "@pytest.fixture\ndef prices():\n    return [1]\n", Exists: true}
+	hook := rig
+	hook.After += "\n\ndef pytest_collection_modifyitems(items):\n    items.clear()\n"
+	for name, c := range map[string]struct {
+		files         []git.Text
+		test, message string
+		want          int
+	}{
+		"other parameters":          {[]git.Text{code, test}, "German", "'1' !== '2'", 0},
+		"the parameters are as was": {[]git.Text{test}, "German", "'1' !== '2'", 1},
+		"a fixture that was lost":   {[]git.Text{rig}, "t.py::test_sum", "fixture 'prices' not found", 0},
+		"another fixture":           {[]git.Text{rig}, "t.py::test_sum", "fixture 'sums' not found", 1},
+		"one beside a hook":         {[]git.Text{hook}, "t.py::test_sum", "fixture 'prices' not found", 1},
+	} {
+		r := gate.Report{Results: []gate.Result{{Name: "test", Tests: report.Summary{Tests: []report.Test{{Name: c.test, Status: report.Failed, Message: c.message}}}}}}
+		u := plan(c.files, nil, "")
+		if got := u.suspects(r, r, map[string][]string{"test": {c.test}}, false); len(got) != c.want {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }
