@@ -11,26 +11,30 @@ import (
 	"time"
 
 	"ralph/runner/rules"
+	"ralph/runner/rules/thresholds"
+	"ralph/runner/slots"
 	"ralph/state"
 	"ralph/state/question"
 )
 
 const asks = "\n---RALPH_STATUS---\nSTATUS: BLOCKED\nQUESTION: Which database?\nOPTIONS: PostgreSQL | SQLite\n---END_RALPH_STATUS---\n"
 
+// asker asks at the task "one" until it has an answer.
+func asker(f *fake) int {
+	put(fmt.Sprintf("prompt-%d", f.call), f.prompt)
+	if strings.Contains(f.prompt, "## Your task\n\none") && !strings.Contains(f.prompt, "SQLite is enough") {
+		return f.result("I found two databases in use."+asks, nil)
+	}
+	data, _ := os.ReadFile(planName)
+	_, after, _ := strings.Cut(f.prompt, "## Your task\n\n")
+	title, _, _ := strings.Cut(after, "\n")
+	put("work-"+title+".txt", fmt.Sprint(f.call))
+	put(planName, strings.Replace(string(data), "- [ ] "+title, "- [x] "+title, 1))
+	return f.result("Did it."+block(!open1(planName), ""), nil)
+}
+
 var askFakes = map[string]func(*fake) int{
-	// The first task asks until it has an answer.
-	"asker": func(f *fake) int {
-		put(fmt.Sprintf("prompt-%d", f.call), f.prompt)
-		if strings.Contains(f.prompt, "## Your task\n\none") && !strings.Contains(f.prompt, "SQLite is enough") {
-			return f.result("I found two databases in use."+asks, nil)
-		}
-		data, _ := os.ReadFile(planName)
-		_, after, _ := strings.Cut(f.prompt, "## Your task\n\n")
-		title, _, _ := strings.Cut(after, "\n")
-		put("work-"+title+".txt", fmt.Sprint(f.call))
-		put(planName, strings.Replace(string(data), "- [ ] "+title, "- [x] "+title, 1))
-		return f.result("Did it."+block(!open1(planName), ""), nil)
-	},
+	"asker": asker,
 	// Asks with Claude Code's tool, which is refused, and then leaves.
 	"tool-asker": func(f *fake) int {
 		f.print(map[string]any{"type": "assistant", "message": map[string]any{"role": "assistant", "content": []any{
@@ -40,6 +44,18 @@ var askFakes = map[string]func(*fake) int{
 				map[string]any{"question": "Which size?"}}}}}}})
 		return f.result("I have asked."+block(false, ""), map[string]any{"permission_denials": []any{map[string]any{
 			"tool_name": "AskUserQuestion", "tool_use_id": "q", "tool_input": map[string]any{"questions": []any{}}}}})
+	},
+	// Its question is first looked at by an analyst, who knows what docs.md says.
+	"analysed": func(f *fake) int {
+		if nonce := nonceIn.FindStringSubmatch(f.prompt); nonce != nil {
+			put(os.Getenv(fakeCount)+".analyst", f.prompt)
+			if text := read1("docs.md"); text != "" {
+				return f.result(fmt.Sprintf(`{"nonce": %q, "verdict": "pass", "score": 100, "findings": [{"n": 1, "justified": true, "why": %q}], "reasons": []}`,
+					nonce[1], text+" (docs.md:1)"), nil)
+			}
+			return f.result(says(nonce[1], "concerns", 0, "nothing is written about databases"), nil)
+		}
+		return asker(f)
 	},
 	// Asks in each turn, whatever it is told.
 	"nagger": func(f *fake) int {
@@ -170,5 +186,50 @@ func TestRun_withoutPlan_waitsForTheAnswer(t *testing.T) {
 	wantEnd(t, b.run(t.Context()), rules.RuleQuestion, rules.ExitReview)
 	if q := b.questions(); len(q) != 1 || q[0].Task != "" {
 		t.Errorf("%+v", q)
+	}
+}
+
+func TestRun_questionThatTheProjectAnswers_needsNoPerson(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "analysed", "[ ] one", "[ ] two")
+	b.o.QuestionFirst, b.o.QuestionWait = thresholds.AskAnalyst, 0
+	b.write("docs.md", "SQLite is enough")
+	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	if n := b.calls(); n != 4 {
+		t.Errorf("%d calls, want 4: ask, analyst, one, two", n)
+	}
+	q := b.questions()
+	if len(q) != 1 || q[0].Answer != "SQLite is enough (docs.md:1)" || q[0].AnsweredBy != "analyst" || q[0].Told != 3 {
+		t.Errorf("%+v", q)
+	}
+	data, _ := os.ReadFile(b.counter() + ".analyst")
+	asked := string(data)
+	for _, want := range []string{"1. Which database? Options: PostgreSQL | SQLite", "I found two databases in use."} {
+		if !strings.Contains(asked, want) {
+			t.Errorf("the analyst was not told %q:\n%s", want, asked)
+		}
+	}
+	if answers := payloads[state.Answer](b); len(answers) != 1 || answers[0].By != "analyst" {
+		t.Errorf("events %+v", answers)
+	}
+}
+
+func TestRun_questionThatTheProjectDoesNotAnswer_waitsForAPersonWithBoth(t *testing.T) {
+	t.Parallel()
+	for name, parallel := range map[string]int{"in the project": 1, "in slots": 2} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, "analysed", "[ ] one", "[ ] two")
+			b.o.QuestionFirst, b.o.QuestionWait = thresholds.AskAnalyst, 0
+			if parallel > 1 {
+				b.o.SlotOptions = slots.SlotOptions{Parallel: parallel, ParallelAny: true, Isolate: slots.IsolateNone, Land: slots.LandCheckout}
+				b.inGit()
+			}
+			wantEnd(t, b.run(t.Context()), rules.RuleQuestion, rules.ExitReview)
+			q := b.questions()
+			if len(q) != 1 || !q[0].Open() || q[0].Advice != "work.txt:1: nothing is written about databases" {
+				t.Errorf("%+v", q)
+			}
+		})
 	}
 }

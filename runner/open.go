@@ -14,6 +14,7 @@ import (
 	"ralph/runner/output"
 	"ralph/runner/questions"
 	"ralph/runner/rules"
+	"ralph/runner/rules/thresholds"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -67,7 +68,8 @@ func (r *Run) open() error {
 		return err
 	}
 	r.notes.Open(w.Reader)
-	r.asked = questions.Open(w.Reader, questions.Host{Tasks: r.tasks, Origin: r.origin, Tell: r.out.Event})
+	r.asked = questions.Open(w.Reader, questions.Host{Tasks: r.tasks, Origin: r.origin, Tell: r.out.Event,
+		Analyst: r.o.QuestionFirst == thresholds.AskAnalyst})
 	r.recallChecks()
 	return r.announceStart(old)
 }

@@ -33,6 +33,9 @@ func (r *Run) sit(t task.Task, a turn.Assignment) *sitting {
 		Author: r.wanted(t, r.plan.Read().List).Agent, LogDir: a.LogDir, Checks: reviews.Checks(n.Report),
 		Findings: r.review.Texts(), Emit: r.heard,
 		Called: func() error { r.calls.Calls++; return r.d.State.SaveCalls(r.calls) }}}
+	if n.Review.Phase == roles.PhaseAnalyst {
+		s.asks.Findings, s.asks.Said = r.asked.Asked(t.ID)
+	}
 	s.known = turn.Result{Agent: r.panel.First(s.asks), PlanName: r.plan.File.Name, Started: time.Now(),
 		Checks: r.checks,
 		Work:   turn.Work{Before: r.plan.Read()}, Proof: turn.Proof{Worked: n.Worked, Tries: n.Tries, Report: n.Report}}
@@ -110,6 +113,9 @@ func (r *Run) reviewed(ctx, keep context.Context, from turned, sat panel.Result)
 // concludeReview does what follows from the verdicts of a phase.
 func (r *Run) concludeReview(t task.Task, o roles.Outcome) rules.Decision {
 	n := r.tasks.Of(t.ID)
+	if n.Review.Phase == roles.PhaseAnalyst {
+		return r.advised(t, o)
+	}
 	f := reviews.Facts{Outcome: o, Refused: n.Review.Refused, Attempts: n.Attempts,
 		Next: r.panel.Plan(t, n.Review).Next(n.Review.Phase)}
 	d := reviews.Conclude(f, r.o.Policy)
@@ -136,6 +142,13 @@ func (r *Run) concludeReview(t task.Task, o roles.Outcome) rules.Decision {
 		r.mark(t.ID, task.Done)
 	}
 	return d
+}
+
+// advised gives a task back that had asked something: to its developer with the answer, or to a person.
+func (r *Run) advised(t task.Task, o roles.Outcome) rules.Decision {
+	left, err := r.asked.Advise(t, o)
+	r.out.Lost(err)
+	return reviews.Conclude(reviews.Facts{Outcome: o, Analyst: true, Left: left}, r.o.Policy)
 }
 
 // sendBack gives a task back to its developer. What the turn taught that was refused is forgotten.
@@ -169,7 +182,7 @@ func (r *Run) startReview(ctx context.Context, t task.Task) (rules.Decision, err
 	r.crew.Review(ctx, j, a, func(ctx context.Context, at crew.Place) (res turn.Result, land bool, err error) {
 		s.asks.Dir, s.asks.Env, s.asks.Review.Base = at.Dir, at.Env, at.Base
 		s.says, err = r.panel.Hold(ctx, s.asks)
-		land = s.says.Passed && s.says.Stuck == nil && s.says.Cut == "" &&
+		land = s.asks.Review.Phase != roles.PhaseAnalyst && s.says.Passed && s.says.Stuck == nil && s.says.Cut == "" &&
 			r.panel.Plan(t, s.asks.Review).Next(s.asks.Review.Phase) == ""
 		return s.asks.Result(s.says, s.known), land, err
 	})

@@ -66,7 +66,8 @@ type Sitting struct {
 	Author   string   // its agent
 	LogDir   string   // for prompts and raw output
 	Checks   []string // what the latest checks said, a line each
-	Findings []string // of the audit, that are open
+	Findings []string // of the audit, that are open; of an analyst: what was asked
+	Said     []string // around what was asked
 	// Called is told before each call but the first.
 	Called func() error
 	Emit   func(state.Event)

@@ -89,6 +89,7 @@ func (p *Panel) open(ctx context.Context, s Sitting) (*room, error) {
 			r.Before = append(r.Before, v.Name+": "+reason.String())
 		}
 	}
+	r.Before = append(r.Before, s.Said...)
 	r.readEvidence(p.Dir)
 	var err error
 	if r.before, err = git.Observe(ctx, s.Dir); err != nil && ctx.Err() == nil {

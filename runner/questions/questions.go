@@ -43,6 +43,8 @@ type Host struct {
 	Tasks  ledger.Ledger                // gets to know which tasks wait
 	Origin func(task.Task) state.Origin // of an event about a task
 	Tell   func(state.Event)
+	// Analyst is true when an analyst is asked before a person.
+	Analyst bool
 }
 
 // Open returns the book of the project's state, unread.
@@ -56,7 +58,7 @@ func (b *Book) Waiting(list task.List) (open []question.Question, err error) {
 	}
 	waits := map[string]bool{}
 	for _, q := range b.all {
-		if q.Open() && concerns(q, list) {
+		if q.Open() && concerns(q, list) && !b.analysed(q.Task) {
 			open = append(open, q)
 			waits[q.Task] = true
 		}
@@ -82,6 +84,7 @@ func (b *Book) look() error {
 		case i >= 0 && was.Open() && !now[i].Open():
 			about := task.Task{ID: was.Task, Title: was.Title}
 			b.tell(b.Origin(about), state.Answer{ID: was.ID, Text: now[i].Answer, By: now[i].AnsweredBy})
+			b.analyse(was.Task, false) // a person was faster
 		}
 	}
 	b.all = now
@@ -173,6 +176,7 @@ func (b *Book) add(res turn.Result, now time.Time) (added []question.Question, e
 			return added, err
 		}
 		added, b.all = append(added, q), append(b.all, q)
+		b.analyse(q.Task, b.Analyst)
 	}
 	return added, nil
 }

@@ -29,7 +29,10 @@ func (p Plan) Next(phase string) string {
 
 // Of are those who look at a task in a phase.
 func (p Plan) Of(phase string) []Reviewer {
-	if phase == PhaseQA {
+	switch phase {
+	case PhaseAnalyst:
+		return []Reviewer{{Name: Analyst}}
+	case PhaseQA:
 		return p.QA
 	}
 	return p.Judges

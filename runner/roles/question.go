@@ -36,6 +36,9 @@ type Evidence struct{ Path, Text string }
 // Question is the prompt for a reviewer. nonce is a word that only this call knows: it marks
 // where data from others begins and ends, and it is part of the answer.
 func (c Case) Question(phase string, r Reviewer, nonce string) string {
+	if phase == PhaseAnalyst {
+		return c.questionFor(nonce)
+	}
 	b := paper{nonce: nonce}
 	b.WriteString(c.Head + c.who(phase, r))
 	if c.Head != "" {

@@ -18,14 +18,17 @@ import (
 // The roles, as events name them.
 const (
 	Developer = "developer"
+	Analyst   = "analyst"
 	QA        = "qa"
 	Judge     = "judge"
 )
 
-// The phases that a task passes through after its developer.
+// The phases that a task passes through after its developer. It passes through PhaseAnalyst
+// only when its developer has asked something, and then goes back.
 const (
-	PhaseQA     = "qa"
-	PhaseJudges = "judges"
+	PhaseAnalyst = "analyst"
+	PhaseQA      = "qa"
+	PhaseJudges  = "judges"
 )
 
 // Role is a row of the table of roles.
@@ -46,6 +49,10 @@ func Table() []Role {
 	return []Role{
 		{Name: Developer, Asked: "always", Writes: "the project", Agent: "`AGENT`", Answer: "the status block",
 			Fails: "the circuit breaker counts it"},
+		{Name: Analyst, Phase: PhaseAnalyst, Asked: "`QUESTION_FIRST=analyst`, when a task has asked something",
+			Agent:  "another vendor's",
+			Answer: "which of the questions the project's documents answer, how, and where",
+			Fails:  "the question waits for a person, who sees what the analyst said"},
 		{Name: QA, Phase: PhaseQA, Asked: "`QA=true`, or a project of AIOS or BMAD that asks for it",
 			Agent:  "another vendor's",
 			Answer: "verdict, score and reasons", Writes: "in AIOS and BMAD: its report and its section of the story",

@@ -35,6 +35,8 @@ type Question struct {
 	Options   []string  `json:"options"`
 	Context   string    `json:"context,omitempty"` // what the agent said around it
 
+	// Advice is what an analyst found in the project without finding the answer.
+	Advice     string    `json:"advice,omitempty"`
 	Answer     string    `json:"answer"`
 	AnsweredBy string    `json:"answered_by,omitempty"` // where it came from: "ralph answer", "ntfy", ...
 	AnsweredAt time.Time `json:"answered_at,omitzero"`
@@ -75,6 +77,7 @@ func (s Store) read(id string) (q Question, err error) {
 	}
 	q.ID, q.Title = id, termtext.Line(q.Title)
 	q.Text, q.Context, q.Answer = termtext.Clean(q.Text), termtext.Clean(q.Context), termtext.Clean(q.Answer)
+	q.Advice = termtext.Clean(q.Advice)
 	for i := range q.Options {
 		q.Options[i] = termtext.Line(q.Options[i])
 	}

@@ -17,6 +17,10 @@ type Facts struct {
 	Refused  int    // refusals of this task in a row, before this one
 	Attempts int    // turns of its developer
 	Next     string // phase that comes after; empty: none
+	// Analyst is true for the phase in which an analyst looks for answers; Left counts the
+	// questions that it did not answer.
+	Analyst bool
+	Left    int
 }
 
 // Row is a row of the table.
@@ -28,6 +32,12 @@ type Row struct {
 // Rules is the table. Ordered: the first match wins.
 func Rules() []Row {
 	return []Row{
+		{"question_answered", "an analyst found all that the task had asked in the project",
+			"the same task again, with the answers in the next prompt",
+			func(f Facts, _ rules.Policy) bool { return f.Analyst && f.Left == 0 }},
+		{"question_parked", "an analyst did not find all of it",
+			"the task waits for a person, who sees what the analyst said, and the next task begins",
+			func(f Facts, _ rules.Policy) bool { return f.Analyst }},
 		{"review_blocked", "a required reviewer refused for the `MAX_RETRIES`th time, or after `MAX_ITERATIONS_PER_TASK` iterations of the developer",
 			"put the task aside with the reasons, and continue", func(f Facts, p rules.Policy) bool {
 				return !f.Passed && (p.MaxRetries > 0 && f.Refused+1 >= p.MaxRetries || p.MaxPerTask > 0 &&
@@ -54,6 +64,10 @@ func Conclude(f Facts, p rules.Policy) rules.Decision {
 		}
 	}
 	switch d.Rule {
+	case "question_answered":
+		d.Reason, d.Feedback = "the analyst found the answer in the project", nil
+	case "question_parked":
+		d.Reason, d.Feedback = "the analyst found no answer in the project; a person is asked", nil
 	case "review_blocked":
 		d.PutAside, d.Feedback = true, nil
 		d.Reason = fmt.Sprintf("refused %d times: %s", f.Refused+1, strings.Join(f.Refusals(), "; "))

@@ -49,8 +49,15 @@ func (o *Breaker) Options() []option.Row {
 
 // Questions says what happens while agents wait for an answer.
 type Questions struct {
-	QuestionWait time.Duration // when nothing else can be done
+	QuestionWait  time.Duration // when nothing else can be done
+	QuestionFirst string        // who is asked before a person: AskNobody or AskAnalyst
 }
+
+// Who is asked before a person.
+const (
+	AskNobody  = "nobody"
+	AskAnalyst = "analyst"
+)
 
 // Options are the rows of the option table that fill q.
 func (q *Questions) Options() []option.Row {
@@ -58,5 +65,9 @@ func (q *Questions) Options() []option.Row {
 		Group: "Limits", Key: "QUESTION_WAIT", YAML: "limits.question_wait",
 		Kind: option.Duration, Default: "30m", Min: "0s", Max: "720h", Field: &q.QuestionWait,
 		Help: "How long a run waits for answers when nothing else can be done; then it ends with exit code 9.",
+	}, {
+		Group: "Limits", Key: "QUESTION_FIRST", YAML: "limits.question_first",
+		Kind: option.Enum, Default: AskNobody, Values: []string{AskNobody, AskAnalyst}, Field: &q.QuestionFirst,
+		Help: "Who is asked before a person: analyst lets an agent look for the answer in the project's documents first.",
 	}}
 }

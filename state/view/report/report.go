@@ -147,6 +147,9 @@ func asked(all []question.Question) []string {
 	texts := []string{}
 	for _, q := range all {
 		text := view.Join(" · ", q.ID, line(q.Title), line(q.Text))
+		if q.Advice != "" {
+			text += "; the analyst: " + line(q.Advice)
+		}
 		if q.Open() {
 			text += "; not answered: ralph answer " + q.ID + " TEXT"
 		} else {

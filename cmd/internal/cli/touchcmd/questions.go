@@ -69,6 +69,9 @@ func listQuestions(f *cmdline.Factory, list []question.Question, asJSON bool) er
 		if q.Title != "" {
 			f.Say("    task: %s", cmdline.OneLine(q.Title))
 		}
+		if q.Advice != "" {
+			f.Say("    analyst: %s", cmdline.OneLine(q.Advice))
+		}
 		if q.Open() {
 			f.Say("    answer: %s", howTo(q))
 		} else {

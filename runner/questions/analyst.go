@@ -1,0 +1,104 @@
+package questions
+
+import (
+	"strings"
+	"time"
+
+	"ralph/logs"
+	"ralph/runner/roles"
+	"ralph/runner/task"
+	"ralph/state"
+	"ralph/state/question"
+)
+
+// analysed is true while an analyst has yet to look at the questions of a task.
+func (b *Book) analysed(taskID string) bool {
+	n := b.Tasks[taskID]
+	return n != nil && n.Review.Phase == roles.PhaseAnalyst
+}
+
+// analyse sends a task to the analyst, or takes it back. Without a plan, there is no task that could go.
+func (b *Book) analyse(taskID string, send bool) {
+	switch {
+	case taskID == "":
+	case send:
+		b.Tasks.Of(taskID).Review.Phase = roles.PhaseAnalyst
+	case b.analysed(taskID):
+		b.Tasks.Of(taskID).Review.Phase = ""
+	}
+}
+
+// Asked are the open questions of a task, and what was said around them.
+func (b *Book) Asked(taskID string) (texts, context []string) {
+	for _, q := range b.open(taskID) {
+		texts = append(texts, ask(q))
+		if q.Context != "" {
+			context = append(context, q.Context)
+		}
+	}
+	return texts, context
+}
+
+func (b *Book) open(taskID string) (open []*question.Question) {
+	for i := range b.all {
+		if q := &b.all[i]; q.Task == taskID && q.Open() {
+			open = append(open, q)
+		}
+	}
+	return open
+}
+
+// ask is a question with what there is to choose from.
+func ask(q *question.Question) string {
+	if len(q.Options) == 0 {
+		return q.Text
+	}
+	return q.Text + " Options: " + strings.Join(q.Options, " | ")
+}
+
+// Advise stores what the analyst found. What the project does not answer waits for a person.
+// It returns how many questions are left.
+func (b *Book) Advise(t task.Task, o roles.Outcome) (left int, err error) {
+	b.analyse(t.ID, false)
+	if err := b.look(); err != nil {
+		return 0, err
+	}
+	for _, q := range b.open(t.ID) {
+		for _, v := range o.Verdicts {
+			answer, advice := found(v, ask(q))
+			q.Advice = logs.Redact(advice)
+			if answer != "" {
+				q.Answer, q.AnsweredBy, q.AnsweredAt = logs.Redact(answer), roles.Analyst, time.Now()
+			}
+		}
+		if err := b.store.Save(*q); err != nil {
+			return left, err
+		}
+		if q.Open() {
+			left++
+			continue
+		}
+		b.tell(b.Origin(t), state.Answer{ID: q.ID, Text: q.Answer, By: q.AnsweredBy})
+	}
+	return left, nil
+}
+
+// found is what a verdict says about a question.
+func found(v state.Verdict, asked string) (answer, advice string) {
+	for _, j := range v.Justified {
+		if j.Finding == asked {
+			return j.Why, ""
+		}
+	}
+	var lines []string
+	for _, r := range v.Reasons {
+		lines = append(lines, r.String())
+	}
+	switch {
+	case v.Verdict == state.VerdictNone:
+		return "", "The analyst gave no answer: " + v.Why
+	case len(lines) == 0:
+		return "", "The analyst found no answer in the project."
+	}
+	return "", strings.Join(lines, "\n")
+}
