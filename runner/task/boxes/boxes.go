@@ -19,6 +19,7 @@ type dialect struct {
 	state []task.State          // of each mark
 	write map[task.State]string // the marks that ralph writes
 	star  bool                  // "[ ]* title" is optional
+	loose bool                  // any mark, or none, may stand between the brackets: it is open unless marks say otherwise
 	id    func(title string) string
 	phase func(heading string) bool // a heading of level 2 begins a phase; nil: there are none
 }
@@ -300,11 +301,11 @@ func (s *scanner) item(number, start int, text string, body int) {
 	}
 	it := &s.items[len(s.items)-1]
 	s.tasks = append(s.tasks, task.Task{
-		Title: b.title, State: b.state, Line: number, Depth: it.depth,
+		Title: b.title, State: b.state, Word: b.word, Line: number, Depth: it.depth,
 		Section: s.section, Phase: s.phases, Optional: b.optional || s.optionalLevel > 0,
 	})
 	at := start + body + 1
-	mark := task.Range{Start: at, End: at + 1}
+	mark := task.Range{Start: at, End: at + b.mark}
 	spot := task.Spot{States: []task.Place{{Range: mark, Words: s.write}}, Word: mark, Item: task.Range{Start: start}}
 	if shown := strings.TrimRight(text, " \t"); strings.HasPrefix(s.text[start:], shown) { // no comment in it
 		spot.Title = task.Range{Start: start + body + b.title0, End: start + len(shown)}
@@ -339,43 +340,6 @@ func (s *scanner) describe(text string, criterion bool) {
 	default:
 		d.description = append(d.description, text)
 	}
-}
-
-// oneBox is a box and its text.
-type oneBox struct {
-	state    task.State
-	title    string
-	title0   int // where the title begins
-	optional bool
-}
-
-// box reads "[ ] title" or "[x] title".
-func (s *scanner) box(text string) (b oneBox, ok bool) {
-	if len(text) < 4 || text[0] != '[' || text[2] != ']' {
-		return b, false
-	}
-	i := strings.IndexByte(s.marks, text[1])
-	if i < 0 || strings.IndexByte("([:", text[3]) >= 0 { // a link or a link target
-		return b, false
-	}
-	b.state, b.title0 = s.state[i], 3
-	if s.star && text[3] == '*' {
-		b.optional, b.title0 = true, 4
-	}
-	b.title = oneLine(text[b.title0:])
-	b.title0 += markdown.Blank(text[b.title0:])
-	return b, b.title != ""
-}
-
-// oneLine is a text with one space between words. Most have that, and need no copy.
-func oneLine(text string) string {
-	text = strings.TrimSpace(text)
-	for i := range len(text) {
-		if c := text[i]; c >= 0x80 || c < ' ' || c == ' ' && text[i+1] == ' ' { // it does not end with a space
-			return strings.Join(strings.Fields(text), " ")
-		}
-	}
-	return text
 }
 
 // extend makes a line part of the boxes that contain it.

@@ -105,22 +105,24 @@ var specKitBox = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\s*[-*] \[[ xX]\] T\d{3,}\b`)
 })
 
-// OpenSpec reads openspec/changes/CHANGE/tasks.md: "- [ ] 1.1 text".
+// OpenSpec reads openspec/changes/CHANGE/tasks.md: "- [ ] 1.1 text". As for its own tool, a
+// task is open with any mark but an x.
 func OpenSpec(in task.Input) (task.Parsed, error) {
 	d := plain()
-	d.id = number
+	d.id, d.loose = number, true
 	p := parse(in, d)
 	p.unique()
 	if n := len(openSpecBox().FindAll(in.Files[0].Data, -1)); n != len(p.Tasks) {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("openspec counts %d tasks here, and ralph %d: "+
-			"openspec also counts boxes in code, and none that are indented", n, len(p.Tasks)))
+			"openspec also counts boxes in code, in comments, without a text and without a space before them",
+			n, len(p.Tasks)))
 	}
 	return p.Parsed, nil
 }
 
-// openSpecBox is what openspec counts.
+// openSpecBox is what openspec 1.13 counts.
 var openSpecBox = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?im)^[-*]\s*\[[\sx]\]`)
+	return regexp.MustCompile(`(?m)^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*\[(?:[ \t]*[^\]\s]?[ \t]*\](?:[^(\[]|$)|[ \t]+\])`)
 })
 
 // number is the number before a title: "2.1 text", "2. text".
