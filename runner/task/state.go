@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // State says how far a task is. The words for it are those of the plan's format.
@@ -162,8 +163,24 @@ type Input struct {
 	Folder           string // name of the plan's folder; empty: not known
 }
 
-// Now stands for the time of writing in the words of a Place.
-const Now = "\x00now\x00"
+// Now and Today stand for the time of writing in the words of a Place, as Time does.
+const (
+	Now   = "\x00" + time.RFC3339 + "\x00"
+	Today = "\x00" + time.DateOnly + "\x00"
+)
 
-// Today is Now without the time of day.
-const Today = "\x00today\x00"
+// Time stands for the time of writing in a layout: in UTC if it names the zone.
+func Time(layout string) string { return "\x00" + layout + "\x00" }
+
+// Stamped is a word of a Place with the time in it.
+func Stamped(word string, now time.Time) string {
+	before, rest, _ := strings.Cut(word, "\x00")
+	layout, after, has := strings.Cut(rest, "\x00")
+	if !has {
+		return word
+	}
+	if strings.Contains(layout, "Z07") {
+		now = now.UTC()
+	}
+	return before + now.Format(layout) + after
+}

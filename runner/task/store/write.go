@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"ralph/runner/task"
@@ -115,9 +114,7 @@ func (s spot) to(from, to task.State) ([]edit, error) {
 		if !ok || place.Final && from != task.Done && to != task.Done {
 			continue
 		}
-		now := time.Now()
-		text = strings.NewReplacer(task.Now, now.UTC().Format(time.RFC3339), task.Today, now.Format(time.DateOnly)).Replace(text)
-		edits = append(edits, edit{place.Range, text})
+		edits = append(edits, edit{place.Range, task.Stamped(text, time.Now())})
 	}
 	if !slices.ContainsFunc(s.States, func(p task.Place) bool { _, ok := p.Words[to]; return ok && !p.Final }) {
 		return nil, fmt.Errorf("%w: %s", ErrNoWord, to)

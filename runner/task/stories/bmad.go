@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"ralph/runner/task"
 )
@@ -22,9 +23,9 @@ func bmadWords() task.Words {
 	}
 }
 
-var sprintKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s+["']?([\w.-]+)["']?\s*:(?:\s|$)`) })
+var sprintKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s+["']?([\p{L}\p{N}_.-]+)["']?\s*:(?:\s|$)`) })
 
-var storyKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d+-\d+[\w.]*-[\w.-]+$`) })
+var storyKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d+-\d+[\w.]*-[\p{L}\p{N}_.-]+$`) })
 
 // Sprint reads the sprint-status.yaml of version 6 of BMAD, with the story files beside it.
 func Sprint(in task.Input) (task.Parsed, error) {
@@ -156,9 +157,12 @@ func (s *sprint) frame() {
 		s.epics[s.text[m[2]:m[3]]] = task.Range{Start: m[4], End: m[5]}
 	}
 	s.changed = value(s.text, "last_updated", 0).Range
-	now := task.Now
-	if !strings.Contains(s.text[s.changed.Start:s.changed.End], ":") {
-		now = task.Today
+	now := task.Today
+	was := s.text[s.changed.Start:s.changed.End]
+	for _, layout := range []string{time.RFC3339, "01-02-2006 15:04", "2006-01-02 15:04", "2006-01-02 15:04:05"} {
+		if _, err := time.Parse(layout, was); err == nil {
+			now = task.Time(layout) // other tools of BMAD refuse a file with another one
+		}
 	}
 	for state := range s.words.Write {
 		s.stamps[state] = now
