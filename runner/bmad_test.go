@@ -70,6 +70,9 @@ func (b *bench) wantBMADReviewed() {
 	if got := b.read("work.txt"); got != "call 3" {
 		b.t.Errorf("the reviewer changed the work: %q", got)
 	}
+	if said := b.said(); strings.Contains(said, "no reviewer may write it") {
+		b.t.Errorf("what ralph took over itself is reported: %s", said)
+	}
 	if all := glob(filepath.Join(b.dir, ".aios/handoffs/*")); len(all) > 0 {
 		b.t.Errorf("handoffs of AIOS: %v", all)
 	}

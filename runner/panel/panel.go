@@ -162,7 +162,7 @@ type answer struct {
 func (p *Panel) settle(ctx context.Context, s Sitting, room *room, answers []answer) (Result, error) {
 	var res Result
 	var all []state.Verdict
-	changed := room.changed()
+	changed, disturbed := room.changed(), room.disturbed(ctx) // before anything is taken over
 	for _, a := range answers {
 		for _, e := range a.events {
 			s.Emit(e)
@@ -188,7 +188,7 @@ func (p *Panel) settle(ctx context.Context, s Sitting, room *room, answers []ans
 	for _, v := range all {
 		p.tell(s, v)
 	}
-	for _, file := range room.disturbed(ctx) {
+	for _, file := range disturbed {
 		p.tell(s, state.Finding{Source: state.FoundByReview, Task: s.Task.ID, File: file, Doubt: true,
 			Text: "it changed while the task was reviewed, and no reviewer may write it"})
 	}
