@@ -155,6 +155,9 @@ func (o *runOptions) preview(p *preflight.Project) error {
 	if p.Contained.Settings, err = p.Config.Settings.Resolve(); err != nil {
 		return cmdline.UsageError("%v", err)
 	}
+	if err := cmdline.UsageErrors(p.Misnamed(false)); err != nil {
+		return err
+	}
 	rows, detected := p.Checks()
 	deps := runner.Deps{Project: runner.Project{Dir: p.Dir, Prompt: p.Prompt, Plan: p.Plan},
 		Proof: runner.Proof{Checks: rows, Mode: p.Mode(detected)}, Agents: p.Find, Env: p.Env}

@@ -3,6 +3,7 @@ package cmdline
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,14 @@ func (e *ExitError) Error() string { return e.Text }
 // UsageError is a mistake that the user can correct: exit code 2.
 func UsageError(format string, args ...any) error {
 	return &ExitError{rules.ExitUsage, fmt.Sprintf(format, args...)}
+}
+
+// UsageErrors is one error for several mistakes, a sentence each; nil: there is none.
+func UsageErrors(all []string) error {
+	if len(all) == 0 {
+		return nil
+	}
+	return UsageError("%s", strings.Join(all, "; "))
 }
 
 func interrupted(text string) error { return &ExitError{rules.ExitInterrupted, text} }

@@ -114,7 +114,7 @@ func (p *Project) strayModel() string {
 // wants is who shall work on a task of the plan.
 type wants struct {
 	who   task.Choice
-	from  string // the task, for people; empty: the options
+	from  string // the task, for people, before what is wrong; empty: the options
 	open  bool   // the plan leaves the agent to the options
 	alone string // the model, if the plan names it without an agent
 }
@@ -131,7 +131,7 @@ func (p *Project) wanted() []wants {
 		named := pool.Wanted(t.Choice, p.Tasks.Choice)
 		w := wants{who: pool.Wanted(named, option)}
 		if named != (task.Choice{}) {
-			w.from = fmt.Sprintf("task %q in %s", cmdline.Shorten(t.Title), filepath.Base(p.Plan))
+			w.from = fmt.Sprintf("task %q in %s: ", cmdline.Shorten(t.Title), filepath.Base(p.Plan))
 		}
 		if named.Agent == "" {
 			w.open, w.alone = true, named.Model
@@ -173,29 +173,49 @@ func (p *Project) named() []wants {
 }
 
 // Usable checks every agent that the options and the open tasks of the plan
-// name, and that each can take the model which it is to get.
+// name, and that each can take the model which it is to get. The error names all.
 func (p *Project) Usable() error {
+	wrong, code := p.Misnamed(false), rules.ExitUsage
+	if len(wrong) == 0 {
+		code = rules.ExitAgent
+	}
+	var seen []string
+	for _, w := range p.named() {
+		one, err := p.Find(w.who.Agent)
+		if err != nil || slices.Contains(seen, one.Spec.Name) {
+			continue
+		}
+		seen = append(seen, one.Spec.Name)
+		if err := p.Installed(one); err != nil {
+			wrong = append(wrong, w.from+err.Error())
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return &cmdline.ExitError{Code: code, Text: strings.Join(wrong, "; ")}
+}
+
+// Misnamed lists, a sentence each, the agents that do not exist and the models that their
+// agent cannot take: those of the options and the open tasks, or only the former.
+func (p *Project) Misnamed(optionsOnly bool) (all []string) {
 	if model := p.strayModel(); model != "" && p.unusual && p.needsOption() {
-		return cmdline.UsageError("the model %q is named without its agent, which may not be %s; name it with --agent or AGENT in .ralphrc",
-			model, p.Config.Agent)
+		all = append(all, fmt.Sprintf("the model %q is named without its agent, which may not be %s; name it with --agent or AGENT in .ralphrc",
+			model, p.Config.Agent))
 	}
 	for _, w := range p.named() {
-		from := ""
-		if w.from != "" {
-			from = w.from + ": "
+		if optionsOnly && w.from != "" {
+			continue
 		}
 		one, err := p.Find(w.who.Agent)
-		switch {
-		case err != nil:
-			return cmdline.UsageError("%s%v", from, err)
-		case w.who.Model != "" && !one.Spec.TakesModel(w.who.Model):
-			return cmdline.UsageError("%s%v", from, NoModel(one.Spec, w.who.Model))
+		if err == nil && w.who.Model != "" && !one.Spec.TakesModel(w.who.Model) {
+			err = NoModel(one.Spec, w.who.Model)
 		}
-		if err := p.installed(one, from); err != nil {
-			return err
+		if err != nil {
+			all = append(all, w.from+err.Error())
 		}
 	}
-	return nil
+	return all
 }
 
 // NoModel says why the agent cannot be given the model.
@@ -211,15 +231,13 @@ func NoModel(s agent.Spec, model string) error {
 func (p *Project) Named() bool { return !p.needsOption() }
 
 // Installed checks that the agent's program exists.
-func (p *Project) Installed(one pool.Agent) error { return p.installed(one, "") }
-
-func (p *Project) installed(one pool.Agent, from string) error {
+func (p *Project) Installed(one pool.Agent) error {
 	if p.Config.Settings.InContainer() {
 		return nil // what counts is in the image
 	}
 	if _, err := p.lookPath(one); err != nil {
 		return &cmdline.ExitError{Code: rules.ExitAgent,
-			Text: fmt.Sprintf("%sthe agent %s cannot run: %s", from, one.Spec.Name, missing(one))}
+			Text: fmt.Sprintf("the agent %s cannot run: %s", one.Spec.Name, missing(one))}
 	}
 	return nil
 }

@@ -101,6 +101,9 @@ func TestStartable_agentsOfThePlanAreCheckedBeforeTheFirstCall(t *testing.T) {
 		{"no model", "AGENT=amp\nMODEL=opus", "- [ ] a\n", rules.ExitUsage, `the agent amp cannot be given the model "opus": it has no option for a model`},
 		{"no model, in the plan", "", "- [ ] a <!-- ralph: agent=amp model=opus -->\n", rules.ExitUsage, `task "a" in fix_plan.md: the agent amp cannot be given the model "opus"`},
 		{"model that is an option", "AGENT=claude", "- [ ] a <!-- ralph: model=-x -->\n", rules.ExitUsage, `cannot be given the model "-x": a model's name does not begin with a dash`},
+		{"all at once", "", "- [ ] a <!-- ralph: agent=nobody -->\n- [ ] b <!-- ralph: agent=gemini -->\n- [ ] c <!-- ralph: agent=amp model=opus -->\n- [ ] d <!-- ralph: agent=qwen -->\n", rules.ExitUsage,
+			`task "c" in fix_plan.md: the agent amp cannot be given the model "opus": it has no option for a model; task "b" in fix_plan.md: the agent gemini cannot run`},
+		{"all that are not installed", "", "- [ ] b <!-- ralph: agent=gemini -->\n- [ ] d <!-- ralph: agent=qwen -->\n", rules.ExitAgent, `; task "d" in fix_plan.md: the agent qwen cannot run`},
 		{"model of another agent is not passed on", "AGENT=claude\nMODEL=opus", "- [ ] a <!-- ralph: agent=amp -->\n", 0, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -55,7 +55,7 @@ func configRun(o *configOptions) error {
 	case o.env:
 		return printEnv(o.Factory, cfg)
 	case o.check:
-		if err := preflight.New(o.Factory, o.Loader(dir, o.flags), cfg).FindAgents(); err != nil {
+		if err := checkAgents(preflight.New(o.Factory, o.Loader(dir, o.flags), cfg)); err != nil {
 			return err
 		}
 		o.Say("the configuration of %s is valid (%s)", dir, termtext.Count(len(warnings), "warning"))
@@ -66,6 +66,16 @@ func configRun(o *configOptions) error {
 		o.Say("%s", cmdline.Inert(line))
 	}
 	return nil
+}
+
+// checkAgents checks what the options say about agents and models. Tasks that name their
+// own need not suit these.
+func checkAgents(p *preflight.Project) error {
+	if err := p.FindAgents(); err != nil {
+		return err
+	}
+	_ = p.FindPlan() // an unusable plan is no mistake of the configuration
+	return cmdline.UsageErrors(p.Misnamed(true))
 }
 
 // printConfig prints a row for each option, the value last: the others must not be

@@ -204,8 +204,8 @@ func (d *diagnosis) agent(ctx context.Context) (works bool) {
 	if d.p.Taken != "" {
 		d.warn("agent", "%s", d.p.Taken)
 	}
-	if cannot := (*cmdline.ExitError)(nil); errors.As(d.p.Usable(), &cannot) && cannot.Code == rules.ExitUsage {
-		d.fail(cannot.Code, "agent", "%s", cannot.Text)
+	for _, wrong := range d.p.Misnamed(false) {
+		d.fail(rules.ExitUsage, "agent", "%s", wrong)
 	}
 	for _, one := range d.p.Workers() {
 		name := one.Spec.Name
