@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/goccy/go-yaml/ast"
+
 	"ralph/config/option"
 )
 
@@ -15,10 +17,13 @@ import (
 // promises reports whether an unknown key reads like a check or a protection,
 // or like a slip in the name of one that ralph has.
 func promises(key string) bool {
-	words := strings.FieldsFunc(strings.ToLower(key), func(r rune) bool { return !unicode.IsLetter(r) })
-	for _, word := range words {
-		if slices.Contains(promiseWords(), word) {
-			return true
+	words := wordsOf(key)
+	for i := range words {
+		joined := "" // read_only, read-only and readOnly are one word
+		for _, word := range words[i:min(i+3, len(words))] {
+			if joined += word; isPromise(joined) {
+				return true
+			}
 		}
 	}
 	table := Table()
@@ -36,18 +41,86 @@ func promises(key string) bool {
 	return near(key) || near(strings.ToUpper(key))
 }
 
+// wordsOf splits a key into words in lower case, without a number at their end.
+func wordsOf(key string) (words []string) {
+	var last rune
+	for _, r := range key {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			r = 0
+		case last == 0, unicode.IsUpper(r) && unicode.IsLower(last):
+			words = append(words, string(unicode.ToLower(r)))
+		default:
+			words[len(words)-1] += string(unicode.ToLower(r))
+		}
+		last = r
+	}
+	for i, word := range words {
+		words[i] = strings.TrimRight(word, "0123456789")
+	}
+	return words
+}
+
+func isPromise(word string) bool {
+	return slices.Contains(promiseWords(), word) ||
+		slices.ContainsFunc(promiseStems(), func(stem string) bool { return strings.HasPrefix(word, stem) })
+}
+
+// promiseStems are beginnings of words.
+func promiseStems() []string {
+	return []string{
+		"allow", "approv", "authoriz", "backpressure", "blacklist", "budget", "confin", "confirm", "contain", "coverage",
+		"danger", "deny", "denie", "destruct", "disallow", "enforc", "exclu", "firewall", "forbid", "guard", "immutab",
+		"isolat", "judge", "lint", "mandator", "permission", "permit", "prevent", "privileg", "prohibit",
+		"protect", "quarantin", "readonly", "redact", "restrict", "review", "rollback", "sandbox", "secret", "secur",
+		"supervis", "tamper", "trust", "typecheck", "validat", "verif", "vulnerab", "whitelist", "writable",
+	}
+}
+
+// promiseWords are whole words: of some, longer ones mean something else.
 func promiseWords() []string {
 	return []string{
-		"allow", "allowed", "allowlist", "approval", "approve", "audit", "block", "blocked", "blocklist", "build",
-		"cheat", "check",
-		"checks", "confirm", "container", "coverage", "denied", "deny", "denylist", "disallow", "disallowed", "docker",
-		"forbid",
-		"forbidden", "gate", "gates", "guard", "guardrail", "guardrails", "hook", "hooks", "integrity", "isolate",
-		"isolation", "judge", "judges", "lint", "linter",
-		"permission", "permissions", "protect", "protected", "protection", "qa", "readonly", "required", "safe",
-		"safety", "sandbox",
-		"secret", "secrets", "secure", "security", "test", "tests", "typecheck", "validate", "verify",
+		"acceptance", "assert", "assertions", "audit", "audits", "backup", "backups", "baseline", "block", "blocked",
+		"blocklist", "build", "cheat", "cheating", "check", "checks", "compile", "consent", "constraint", "constraints",
+		"credential", "credentials", "docker", "donttouch", "dryrun", "egress", "endtoend", "evidence", "e2e",
+		"failfast", "frozen", "gate", "gates", "hook", "hooks", "integrity", "internet", "invariant", "invariants",
+		"jail", "landlock", "locked", "network", "networking", "noedit", "nointernet", "nonet", "nopush", "nottouch",
+		"notouch", "nowrite", "offline", "offlimits", "podman", "precommit", "proof", "qa", "quality", "regression",
+		"regressions", "required", "safe", "safeguard", "safeguards", "safely", "safety", "seccomp", "smoke", "spend",
+		"spending", "stoponerror", "stoponfailure", "strict", "sudo", "test", "testing", "tests", "threshold",
+		"thresholds", "unittest", "unittests", "vet",
+		// programs that check
+		"bandit", "biome", "clippy", "cypress", "eslint", "gitleaks", "golangci", "jest", "mypy", "oxlint", "playwright",
+		"prettier", "pyright", "pytest", "ruff", "semgrep", "shellcheck", "trivy", "tsc", "vitest",
 	}
+}
+
+// promise is the first path at or below an unknown one that promises something, and its
+// place; empty: none does. What is null asks for nothing.
+func promise(path string, pair *ast.MappingValueNode) (string, ast.Node) {
+	if promises(path) {
+		return path, pair.Key
+	}
+	nodes := []ast.Node{pair.Value}
+	if list, ok := pair.Value.(*ast.SequenceNode); ok {
+		nodes = list.Values
+	}
+	for _, node := range nodes {
+		m, ok := node.(*ast.MappingNode)
+		if !ok {
+			continue
+		}
+		for _, below := range m.Values {
+			name := path + "." + below.Key.GetToken().Value
+			if below.Value.Type() == ast.NullType {
+				continue
+			}
+			if found, at := promise(name, below); found != "" {
+				return found, at
+			}
+		}
+	}
+	return "", nil
 }
 
 // unknown is a warning, or the error for a key that promises something.

@@ -129,7 +129,11 @@ func (r *yamlReader) pair(path string, pair *ast.MappingValueNode) error {
 		r.warnings = append(r.warnings, warn(r.where(pair.Key), "unknown key %s%s", quote(path), suggestYAML(path)))
 		return nil
 	}
-	warning, err := unknown(r.where(pair.Key), path, suggestYAML(path))
+	at := ast.Node(pair.Key)
+	if found, where := promise(path, pair); found != "" {
+		path, at = found, where
+	}
+	warning, err := unknown(r.where(at), path, suggestYAML(path))
 	if err == nil {
 		r.warnings = append(r.warnings, warning)
 	}
