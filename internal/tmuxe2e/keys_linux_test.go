@@ -98,7 +98,11 @@ func TestMonitor_eachEntry_controlsTheRunner(t *testing.T) {
 	t.Parallel()
 	p, s := running(t, "project")
 	programs := world.Programs(t)
-	for _, entry := range [][]string{{"ralph", "monitor"}, {programs + "/ralph-monitor"}, {"env", "PATH=/usr/bin:/bin", programs + "/ralph-monitor"}} {
+	alone := t.TempDir() + "/ralph-monitor" // ralph is not beside it, but on PATH
+	if data, err := os.ReadFile(programs + "/ralph-monitor"); err != nil || os.WriteFile(alone, data, 0o755) != nil {
+		t.Fatal("no copy of ralph-monitor:", err)
+	}
+	for _, entry := range [][]string{{"ralph", "monitor"}, {programs + "/ralph-monitor"}, {"env", "PATH=/usr/bin:/bin", programs + "/ralph-monitor"}, {alone}} {
 		m := p.terminal(p.dir, usual, entry...)
 		m.shows("RUNNING", "p pause")
 		m.keys("p")

@@ -24,6 +24,7 @@ type Report struct {
 	Status     string           `json:"status"`
 	Result     string           `json:"result"` // one sentence
 	Why        string           `json:"reason,omitempty"`
+	LastError  string           `json:"last_error,omitempty"` // of a run that crashed
 	Rule       string           `json:"rule,omitempty"`
 	Exit       int              `json:"exit_code"` // below zero: the run has not ended, or was killed
 	Agent      string           `json:"agent,omitempty"`
@@ -90,6 +91,7 @@ type Source struct {
 	Earlier  []Sample       // tasks of earlier runs
 	// Questions are those that the run asked, or that were answered while it lived.
 	Questions []question.Question
+	LastError string // of a run that crashed, as the next one found it
 	Now       time.Time
 }
 
@@ -121,9 +123,10 @@ func (f *Fold) Build(s Source) *Report {
 		}
 	} else if r.Status == view.StateCrashed {
 		r.EndedAt, r.Why, r.Advice = f.clock.now, "the runner was killed, or the machine went down", "to continue: ralph resume"
-		if current {
-			r.Why += line(view.Prefix("; the last error: ", st.LastError))
+		if r.LastError = line(s.LastError); current {
+			r.LastError = line(st.LastError)
 		}
+		r.Why += view.Prefix("; the last error: ", r.LastError)
 	}
 	r.Attach(s.Changes)
 	r.Time, r.Cost, r.Timeline = f.clock.sums(), f.cost(), f.clock.picture()

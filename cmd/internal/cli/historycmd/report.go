@@ -120,7 +120,11 @@ func build(ctx context.Context, r *state.Reader, run string) (*report.Report, er
 			snapshot.Alive = false
 		}
 		f.Run.Settle(snapshot.Alive)
-		return f.Build(report.Source{Project: filepath.Dir(r.Dir()), Snapshot: snapshot, Changes: changes, Now: now,
+		lastError := ""
+		if f.Run.End == nil && snapshot.Status.RunID != run {
+			lastError = lastErrors(r)[run]
+		}
+		return f.Build(report.Source{LastError: lastError, Project: filepath.Dir(r.Dir()), Snapshot: snapshot, Changes: changes, Now: now,
 			Earlier: earlier(r, run), Questions: asked(r, f.Run.StartedAt, run)}), nil
 	}
 	if rep, err := recorded(r, run); err == nil {
@@ -150,6 +154,18 @@ func foldRun(r *state.Reader, run string) (*report.Fold, error) {
 		return f, nil
 	}
 	return f, view.EachEvent(r, run, report.Wanted, f.Add)
+}
+
+// lastErrors are those of runs that crashed, by run, as the runs after them found them.
+func lastErrors(r *state.Reader) map[string]string {
+	all := map[string]string{}
+	starts := func(k state.Kind) bool { return k == state.KindRunStart }
+	_ = view.EachEvent(r, "", starts, func(e state.Event) { // a list without them is better than none
+		if d, ok := e.Data.(state.RunStart); ok && d.Killed != "" {
+			all[d.Killed] = d.LastError
+		}
+	})
+	return all
 }
 
 // Forecast says when the open tasks of a living run may be done; nil: nobody works, or

@@ -17,6 +17,9 @@ import (
 	"ralph/state/view/report"
 )
 
+// errorWidth is how much of an error stands in the list.
+const errorWidth = 120
+
 // runRow is a run in the list.
 type runRow struct {
 	ID         string    `json:"id"`
@@ -30,6 +33,7 @@ type runRow struct {
 	Seconds    float64   `json:"seconds"`
 	StartedAt  time.Time `json:"started_at,omitzero"`
 	EndedAt    time.Time `json:"ended_at,omitzero"`
+	LastError  string    `json:"last_error,omitempty"` // of a run that crashed
 }
 
 func (a *verbs) runsCommand() *cobra.Command {
@@ -135,8 +139,9 @@ func runsOf(r *state.Reader, dir string) ([]runRow, error) {
 		return nil, err
 	}
 	var rows []runRow
+	failed := lastErrors(r)
 	for _, f := range folds {
-		alone := report.Source{Project: dir, Now: time.Now(), Snapshot: snapshot}
+		alone := report.Source{Project: dir, Now: time.Now(), Snapshot: snapshot, LastError: failed[f.Run.ID]}
 		rows = append(rows, rowOf(f.Build(alone), dir))
 	}
 	for _, run := range known {
@@ -164,7 +169,7 @@ func foldRuns(r *state.Reader, but []string) (map[string]*report.Fold, error) {
 
 func rowOf(rep *report.Report, dir string) runRow {
 	return runRow{rep.Run, dir, rep.Status, rep.Exit, rep.Done, rep.Total, rep.Iterations, rep.USD,
-		rep.Took().Seconds(), rep.StartedAt, rep.EndedAt}
+		rep.Took().Seconds(), rep.StartedAt, rep.EndedAt, rep.LastError}
 }
 
 // sessionWord is the state of a run as `ralph sessions` of other ralphs calls it.
@@ -194,6 +199,10 @@ func (a *verbs) printRuns(rows []runRow, everywhere, asJSON bool) error {
 	if everywhere {
 		head += "\tPROJECT"
 	}
+	crashed := slices.ContainsFunc(rows, func(row runRow) bool { return row.LastError != "" })
+	if crashed {
+		head += "\tLAST ERROR"
+	}
 	fmt.Fprintln(w, head)
 	for _, row := range rows {
 		exit, tasks := "-", "-"
@@ -208,6 +217,9 @@ func (a *verbs) printRuns(rows []runRow, everywhere, asJSON bool) error {
 			oneLine(row.Status), tasks, row.Iterations, cost(row.USD), exit)
 		if everywhere {
 			fmt.Fprint(w, "\t", cmdline.Inert(row.Project))
+		}
+		if crashed {
+			fmt.Fprint(w, "\t", termtext.Fit(cmdline.Inert(row.LastError), errorWidth))
 		}
 		fmt.Fprintln(w)
 	}
