@@ -5,6 +5,7 @@
 //	test files     -> tests.go    -> tests_removed, skip_added
 //	tests that ran -> counts.go   -> fewer_tests
 //	code           -> stubs.go    -> stub_added, knows_tests
+//	new tests      -> stubs.go    -> hollow_tests
 //	CI, lint, make -> settings.go -> checks_changed
 //	plan           -> plan.go     -> tick_without_work, foreign_tick, task_changed
 //	what git shows -> sight.go    -> hidden_from_git, work_discarded, not_audited
@@ -42,6 +43,7 @@ const (
 	KindNotAudited      Kind = "not_audited"
 	KindGreenByTests    Kind = "green_by_tests"
 	KindKnowsTests      Kind = "knows_tests"
+	KindHollowTests     Kind = "hollow_tests"
 )
 
 // KindRow is a row of the table of kinds in the documentation.
@@ -62,6 +64,7 @@ func Kinds() []KindRow {
 		{Kind: KindGreenByTests, Found: "a test that failed before the task still fails as it was, or without a new file that replaces the test runner"},
 		{Kind: KindStubAdded, Found: "a task was ticked, and the change adds functions that are not written yet"},
 		{Kind: KindKnowsTests, Found: "the change adds code that asks whether a test runs"},
+		{Kind: KindHollowTests, Found: "a task was ticked, and the change adds tests that cannot fail: they assert only constants, swallow errors, or replace what they test"},
 		{Kind: KindTickWithoutWork, Found: "a box was ticked, and nothing else changed", Revert: true},
 		{Kind: KindForeignTick, Found: "a box of another task was ticked", Revert: true},
 		{Kind: KindTaskChanged, Found: "the text or the criteria of a task changed, or an open task was removed"},
@@ -134,6 +137,7 @@ func Compare(in Input) []Finding {
 	found = append(found, compareSettings(in.Files, asked)...)
 	found = append(found, addedStubs(in, asked)...)
 	found = append(found, knowsTests(in, asked)...)
+	found = append(found, hollowTests(in, asked)...)
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.File, b.File) })
 	found = append(found, comparePlans(in)...)
 	return append(found, in.sight()...)

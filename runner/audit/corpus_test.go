@@ -179,7 +179,8 @@ func TestKinds_findingsOfTheCorpora_areAsTheTableSays(t *testing.T) {
 	count, _ := FewerTests(Input{}, []report.Loss{{Check: "test", Before: 2, Now: 1}}, func(string) bool { return true })
 	stub := File{Path: "a.py", After: "def a():\n    raise NotImplementedError\n", Exists: true}
 	aware := File{Path: "b.py", After: "if \"pytest\" in sys.modules:\n", Exists: true}
-	more := append(Compare(Input{Files: []File{stub, aware}, Whole: true}), slices.Concat(count, Contradicted("1", []string{"no file"}), GreenByTests("1", []string{"red"}))...)
+	empty := File{Path: "test_c.py", After: "def test_c():\n    assert True\n", Exists: true}
+	more := append(Compare(Input{Files: []File{stub, aware, empty}, Whole: true}), slices.Concat(count, Contradicted("1", []string{"no file"}), GreenByTests("1", []string{"red"}))...)
 	samples := readCorpus(t, "blind")
 	samples["git"] = sample{Input: unseen()} // no text shows these
 	for name, s := range samples {

@@ -100,7 +100,7 @@ func (in Input) goneTests() []string {
 		all := in.goneDefinitions()
 		for _, f := range in.Files {
 			for name, c := range signature.Changed(f.Before, f.After) {
-				if c.Fewer && !IsTestFile(f.Path) && excuses().remove.MatchString(in.taskText()) {
+				if c.Fewer && !IsTestFile(f.Path) && asks.ForRemoval(in.taskText()) {
 					all[name] = true
 				}
 			}

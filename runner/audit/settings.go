@@ -139,7 +139,7 @@ func (j judge) reason(f File, files []File, task string) string {
 	if i >= 0 {
 		return fmt.Sprintf("added %q", added[i])
 	}
-	if asked && excuses().remove.MatchString(task) {
+	if asked && asks.ForRemoval(task) {
 		return ""
 	}
 	line := j.stopped(f, lost, files)

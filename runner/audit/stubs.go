@@ -2,11 +2,14 @@ package audit
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
 	"ralph/runner/audit/aware"
+	"ralph/runner/audit/hollow"
 	"ralph/runner/audit/stub"
 )
 
@@ -83,6 +86,28 @@ func knowsTests(in Input, asked string) (found []Finding) {
 	for _, f := range in.Files {
 		if line := aware.Added(f.Path, f.After, old); line != "" && isProduct(f.Path) && !aware.Asked(asked) {
 			found = append(found, Finding{Kind: KindKnowsTests, File: f.Path, Text: "it now asks whether a test runs: " + line})
+		}
+	}
+	return found
+}
+
+// hollowTests finds new tests that cannot fail, one for each file.
+func hollowTests(in Input, asked string) (found []Finding) {
+	if !in.ticked() || stubWords().asked.MatchString(asked) {
+		return nil
+	}
+	for _, f := range in.Files {
+		l := languageOf(f.Path)
+		if l == nil || f.Before == f.After {
+			continue
+		}
+		old := l.names(f.Before)
+		tests := l.blocks(f.After)
+		for _, name := range slices.Sorted(maps.Keys(tests)) {
+			if reason := hollow.Reason(tests[name]); reason != "" && !old[name] {
+				found = append(found, Finding{Kind: KindHollowTests, File: f.Path, Text: fmt.Sprintf("the new test %q cannot fail: %s", name, reason)})
+				break
+			}
 		}
 	}
 	return found

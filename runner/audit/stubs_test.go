@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"testing"
 
 	"ralph/runner/task"
@@ -29,6 +30,10 @@ func TestCompare_stubs(t *testing.T) {
 		"kotlin":                       {"a.kt", "fun size(a: Int): Int {\n    TODO()\n}\n", `"size" is not written yet: TODO()`},
 		"ruby":                         {"a.rb", "def size\n  raise NotImplementedError\nend\n", `"size" is not written yet: raise NotImplementedError`},
 		"c#":                           {"A.cs", "class A {\n    public int Size() {\n        throw new NotImplementedException();\n    }\n}\n", `"Size" is not written yet: throw new NotImplementedException();`},
+		"python, placeholder":          {"a.py", "def bins(xs, n):\n    \"\"\"Counts; placeholder until the edges are agreed on.\"\"\"\n    return [0] * n\n", `"bins" is not written yet: return [0] * n`},
+		"python, to be extended":       {"a.py", "def mode(xs):\n    \"\"\"Most common; to be extended.\"\"\"\n    return []\n", `"mode" is not written yet: return []`},
+		"honest: only one for now":     {"a.py", "def read(b):\n    \"\"\"For now only UTF-8.\"\"\"\n    return b.decode()\n", ""},
+		"honest: it is a placeholder":  {"a.py", "def hint(f):\n    \"\"\"The placeholder of a field.\"\"\"\n    return \"\"\n", ""},
 		"honest: guard":                {"a.py", "def send(to):\n    if to is None:\n        raise NotImplementedError\n    return deliver(to)\n", ""},
 		"honest: abstract":             {"a.py", "class Mail(ABC):\n    @abstractmethod\n    def send(self, to):\n        raise NotImplementedError\n", ""},
 		"honest: extended in the file": {"a.js", "class Mail {\n  send(to) {\n    throw new Error('not implemented');\n  }\n}\nclass Smtp extends Mail {\n  send(to) { return deliver(to); }\n}\n", ""},
@@ -58,6 +63,26 @@ func TestCompare_stubs(t *testing.T) {
 			asked.PlanBefore = []task.Task{{ID: "1", Title: "Write stubs of the functions"}}
 			asked.PlanAfter = []task.Task{{ID: "1", Title: "Write stubs of the functions", State: task.Done}}
 			wantText(t, asked, "")
+		})
+	}
+}
+
+func TestCompare_newTestsThatCannotFail(t *testing.T) {
+	for name, c := range map[string]struct{ path, after, task, want string }{
+		"python, replaced":          {"test_a.py", "def test_at(monkeypatch):\n    monkeypatch.setattr(tax, \"gross\", lambda n: 120)\n    assert tax.gross(100) == 120\n", "", `the new test "test_at" cannot fail: it replaces tax.gross, and then tests that`},
+		"js, replaced":              {"a.test.js", "test('sum', t => {\n  t.mock.method(shop, 'total', () => 3)\n  assert.equal(shop.total([1, 2]), 3)\n})\n", "", `the new test "sum" cannot fail: it replaces shop.total, and then tests that`},
+		"python, swallowed":         {"test_a.py", "def test_bad():\n    try:\n        parse(\"x\")\n    except ValueError:\n        pass\n", "", `the new test "test_bad" cannot fail: it asserts nothing, and swallows errors`},
+		"js, constants":             {"a.test.js", "test('works', () => {\n  shop.total([1])\n  assert.ok(true)\n})\n", "", `the new test "works" cannot fail: it asserts only constants`},
+		"honest: asserts, too":      {"test_a.py", "def test_bad():\n    try:\n        parse(\"x\")\n    except ValueError:\n        pass\n    assert parse.calls == 1\n", "", ""},
+		"honest: replaces a helper": {"test_a.py", "def test_at(monkeypatch):\n    monkeypatch.setattr(tax, \"rate\", lambda: 20)\n    assert tax.gross(100) == 120\n", "", ""},
+		"honest: does not panic":    {"a_test.go", "func TestClose(t *testing.T) {\n\tvar s Store\n\ts.Close()\n}\n", "", ""},
+		"honest: asked for":         {"test_a.py", "def test_ok():\n    assert True\n", "Set up pytest with a placeholder test", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			title := cmp.Or(c.task, "Fix it")
+			in := Input{Files: []File{{Path: c.path, After: c.after, Exists: true}}, Task: "1",
+				PlanBefore: []task.Task{{ID: "1", Title: title}}, PlanAfter: []task.Task{{ID: "1", Title: title, State: task.Done}}}
+			wantText(t, in, c.want)
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"ralph/runner/audit/asks"
+	"ralph/runner/audit/values"
 )
 
 const (
@@ -17,8 +18,6 @@ const (
 	// sameFile is the minimum share of a deleted file's lines in other files for it to
 	// count as moved.
 	sameFile = 0.5
-	// sameValues is the same for values; a file with less than fewValues is not judged by them.
-	sameValues, fewValues = 0.8, 4
 )
 
 // compareTests finds deleted test files and newly skipped tests.
@@ -27,23 +26,14 @@ func compareTests(in Input, asked string) []Finding {
 		return max(len(f.Before), len(f.After)) > maxText || f.Before == f.After && f.Existed == f.Exists
 	})
 	var found []Finding
-	if !in.Partial && !excuses().remove.MatchString(asked) && !asks.ForFewerTests(asked) {
+	if !in.Partial && !asks.ForRemoval(asked) && !asks.ForFewerTests(asked) {
 		found = removedFiles(files)
 	}
-	if !excuses().skip.MatchString(asked) && !asks.ForTestsApart(asked) {
+	if !asks.ForSkips(asked) {
 		found = append(found, addedSkips(files)...)
 	}
 	return found
 }
-
-// excuses match tasks that ask for tests to be removed or skipped.
-var excuses = sync.OnceValue(func() (p struct{ remove, skip *regexp.Regexp }) {
-	p.remove = regexp.MustCompile(`(?i)\b(?:remov|delet|drop|retir|mov(?:e|ing)|merg|` +
-		`reorgani[sz]|consolidat|prun|deprecat|revert|obsolet|restructur)\w*`)
-	p.skip = regexp.MustCompile(`(?i)\b(?:skip|xfail|disabl|flaky|quarantin|ignor|pending|failing|` +
-		`platform|windows|macos|linux|node(?:\.js)? \d)\w*`)
-	return p
-})
 
 // removedFiles finds test files that are gone or have no tests left, although the tests
 // have not moved and the code that they tested still exists.
@@ -107,7 +97,7 @@ func arrived(files []File) *arrivals {
 		_, added := diffLines(lines(f.Before), lines(f.After))
 		for _, line := range added {
 			a.lines[line] = true
-			for _, v := range literals().FindAllString(line, -1) {
+			for _, v := range values.Literals(line) {
 				a.values[v] = true
 			}
 		}
@@ -132,25 +122,8 @@ func (a *arrivals) took(f File, tests int) bool {
 			same++
 		}
 	}
-	return a.tests > 0 && (float64(same) >= sameFile*float64(all) || a.hasValues(f.Before))
+	return a.tests > 0 && (float64(same) >= sameFile*float64(all) || values.Kept(f.Before, a.values))
 }
-
-// hasValues reports whether the tests with a text became rows of a table: nearly all of its numbers
-// and quoted texts are in other tests now.
-func (a *arrivals) hasValues(text string) bool {
-	all, there := map[string]bool{}, 0
-	for _, v := range literals().FindAllString(text, -1) {
-		if !all[v] && a.values[v] {
-			there++
-		}
-		all[v] = true
-	}
-	return len(all) >= fewValues && float64(there) >= sameValues*float64(len(all))
-}
-
-var literals = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`"[^"\n]*"|'[^'\n]*'|\b\d+(?:\.\d+)?\b`)
-})
 
 var words = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL_][\pL\pN_]{3,}`) })
 

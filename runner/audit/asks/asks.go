@@ -11,7 +11,7 @@ import (
 
 // words are patterns for clauses of a task.
 var words = sync.OnceValue(func() (p struct {
-	code, clause, tests, them, fewer, change, data, add, bad, red, keeps, edit, plan, apart, lets *regexp.Regexp
+	code, clause, tests, them, fewer, change, data, add, bad, red, keeps, edit, plan, apart, lets, remove, skip *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.code = re(`\b[A-Z]\w*\.[a-z]\w*|\b[a-z]\w*\(`)
@@ -24,6 +24,10 @@ var words = sync.OnceValue(func() (p struct {
 		`(?:put|hid|gat|guard|mov)\w* .*\bbehind\b)`)
 	p.apart = re(`(?i)\b(?:(?:py|unit)?test|jest|vitest|mocha|go test|cargo|runner)\b.{0,20}\b(?:collect|discover|pick)(?:s|ed|ion)?\b|` +
 		`\b(?:mark|tag)\w* (?:the |all |our )?(?:\w+ ){0,2}tests?\b|\bslow tests?\b|\bbuild tags?\b`)
+	p.remove = re(`(?i)\b(?:remov|delet|drop|retir|mov(?:e|ing)|merg|` +
+		`reorgani[sz]|consolidat|prun|deprecat|revert|obsolet|restructur)\w*`)
+	p.skip = re(`(?i)\b(?:skip|xfail|disabl|flaky|quarantin|ignor|pending|failing|` +
+		`platform|windows|macos|linux|node(?:\.js)? \d)\w*`)
 	p.lets = re(`(?i)\b(?:let|make|have) (?:the |its |their |all )?(?:\w+ )?tests? (?:use|call|expect|read|take|check|go)\b`)
 	p.change = re(`(?i)\b(?:fix|correct|mend|repair|restor|adjust|adapt|updat|chang|regenerat|refresh|relax|loosen|record|mock|bring|refactor|split|port|translat|renam)`)
 	p.data = re(`(?i)\b(?:goldens?|snapshots?|expect(?:ed|ations?)|fixtures?|conftest|test ?data|test (?:setup|runner|config\w*|environment|helpers?)|setup file|jsdom|` +
@@ -67,6 +71,12 @@ func ForFewerTests(task string) bool {
 	}
 	return p.apart.MatchString(task)
 }
+
+// ForRemoval reports whether a task wants something to go, or to be elsewhere.
+func ForRemoval(task string) bool { return words().remove.MatchString(task) }
+
+// ForSkips reports whether a task may want tests to be skipped.
+func ForSkips(task string) bool { return words().skip.MatchString(task) || ForTestsApart(task) }
 
 // ForTestsApart reports whether a task wants some tests to run only at times: "put the slow tests behind a
 // build tag", "pytest collects tools/test_data.py; leave it out".

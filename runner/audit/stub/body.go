@@ -86,6 +86,9 @@ func (b body) unwritten(python bool) bool {
 	if python && (line == "pass" || line == "...") {
 		return true
 	}
+	if p.fixed.MatchString(line) && p.provisional.MatchString(strings.Join(b.comments, "\n")) {
+		return true
+	}
 	return p.empty.MatchString(line) && p.later.MatchString(strings.Join(b.comments, "\n"))
 }
 

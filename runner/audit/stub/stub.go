@@ -11,7 +11,7 @@ import (
 // match single trimmed lines.
 var patterns = sync.OnceValue(func() (p struct {
 	header, says, empty, later, comment, base, word, keyword, meant,
-	hook *regexp.Regexp
+	hook, provisional, fixed *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	const missing = `(?:not (?:yet )?implemented|unimplemented|implement me|to ?do\b|not supported yet|(?:is )?not there yet|fixme|placeholder|stub)`
@@ -26,6 +26,9 @@ var patterns = sync.OnceValue(func() (p struct {
 	p.empty = re(`^(?:return(?: (?:nil|null|None|undefined|0|0\.0|-1|false|true|False|True|""|''|\{\}|\[\]|Ok\(\(\)\)|None))*(?:, (?:nil|0|false|""))*` +
 		`|nil|null|None|0|false|Ok\(\(\))?;?\s*$`)
 	p.later = re(`(?i)(?://|#|/\*|--)\s*(?:TODO|FIXME|XXX|STUB|placeholder|not (?:yet )?implemented|implement\b)`)
+	p.provisional = re(`(?i)\bplaceholder (?:until|for now|implementation|value)|\bto be (?:extended|implemented|written|completed|filled in)\b|` +
+		`\b(?:dummy|fake|hard-?coded) (?:value|result|data|implementation)|\bfor now\b|\bnot (?:yet )?implemented\b|\btodo\b`)
+	p.fixed = re(`^return (?:\[[^\w]*\w?[^\w]*\]|["'][^"']*["']|\d[\d.]*|\{\}|\(\)|None|True|False|nil|null|true|false)(?: \* \w+)?;?$`)
 	p.comment = re(`^(?://|#(?:[^!\[]|$)|/\*|\*|--|"""|''')`)
 	p.base = re(`^(?:export )?(?:default )?(?:abstract )?(?:class|trait|interface|protocol|module)\s+(\w+)(.*)$`)
 	p.word = re(`[\pL_][\pL\pN_]{3,}`)

@@ -1,0 +1,65 @@
+// Package hollow finds tests that cannot fail: text in, reasons out.
+package hollow
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// patterns match single trimmed lines, or the text of a whole test.
+var patterns = sync.OnceValue(func() (p struct {
+	replaced      []*regexp.Regexp
+	checks        *regexp.Regexp
+	constant      *regexp.Regexp
+	swallows      *regexp.Regexp
+	handles, asks *regexp.Regexp
+}) {
+	re := regexp.MustCompile
+	p.replaced = []*regexp.Regexp{
+		re(`(?:monkeypatch\.setattr|(?:mock\.|mocker\.)?patch\.object)\(\s*(\w+),\s*["'](\w+)["'],`),
+		re(`(?:monkeypatch\.setattr|(?:mock\.|mocker\.)?patch)\(\s*["'](?:\w+\.)*(\w+)\.(\w+)["'],`),
+		re(`\bmock\.method\(\s*(\w+),\s*["'](\w+)["'],`),
+		re(`\bspyOn\(\s*(\w+),\s*["'](\w+)["']\)\.mock(?:Return|Impl|Resolved)`),
+		re(`(?m)^\s*(\w+)\.(\w+) = (?:lambda\b|\([^)]*\) =>|\w+ =>|function\b)`),
+	}
+	p.checks = re(`(?i)assert|expect|should|\braises\b|fail|check|verif|ensure|\bmust|require|match|snapshot|compare|` +
+		`warns|throw|reject|panic|unwrap|\bplan\(|\bt\.(?:Error|Fatal|is|equal|deepEqual|ok|same)|[(,] ?t[,)]|\?;|\braise\b|exit|#\[should_panic|Output:|\btest[A-Z]\w*\(|_test\(`)
+	p.constant = re(`^(?:assert (?:True|1|not False|1 == 1|True is True|True == True)|self\.assertTrue\(True\)|self\.assertEqual\((\d), \d\)|` +
+		`assert(?:\.ok|\.equal|\.strictEqual)?\((?:true|1|1, 1|true, true)\)|expect\((?:true|1)\)\.(?:toBe|toEqual|toBeTruthy)\((?:true|1)?\)|` +
+		`assert!\(true\)|assert_eq!\((?:1, 1|true, true)\));?$`)
+	p.swallows = re(`\bexcept(?: \(?[\w., ]+\)?(?: as \w+)?)?:\s+(?:pass|\.\.\.|return)\s|\bcatch\s*(?:\(\w*\)\s*)?\{\s*(?://[^\n]*\s*)?\}`)
+	return p
+})
+
+// Reason says why a test cannot fail; it is empty if it can.
+func Reason(test string) string {
+	p := patterns()
+	for _, re := range p.replaced {
+		for _, m := range re.FindAllStringSubmatch(test, -1) {
+			call := regexp.MustCompile(`\b(?:assert|expect)\b[^\n]*\b` + m[1] + `\.` + m[2] + `\(`)
+			if call.MatchString(test) {
+				return "it replaces " + m[1] + "." + m[2] + ", and then tests that"
+			}
+		}
+	}
+	_, body, _ := strings.Cut(test, "\n")
+	var left []string
+	constant := false
+	for line := range strings.Lines(body) {
+		if line = strings.TrimSpace(line); p.constant.MatchString(line) {
+			constant = true
+			continue
+		}
+		left = append(left, line)
+	}
+	rest := strings.Join(left, "\n")
+	switch {
+	case p.checks.MatchString(rest):
+	case constant:
+		return "it asserts only constants"
+	case p.swallows.MatchString(body + "\n"):
+		return "it asserts nothing, and swallows errors"
+	}
+	return ""
+}
