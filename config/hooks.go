@@ -33,9 +33,17 @@ func (c *Config) Hooks() []hooks.Hook {
 	return all
 }
 
+// pushes says first, in one line, why git refused. Nobody is there to type a password.
+const pushes = `test "$RALPH_MODE" = aios || exit 0
+out=$(GIT_TERMINAL_PROMPT=0 git push 2>&1) && { echo "$out"; exit; }
+why=$(echo "$out" | grep -m1 -E '^ *! \[|^fatal:|^error:')
+echo "git push failed; the commits stay here, and the next push takes them along: ${why:-$out}"
+echo "$out"
+exit 1`
+
 // push is the hook of AIOS_PUSH_ENABLED: it pushes once the commit of a story is in the user's branch.
 func (c *Config) push() hooks.Hook {
-	h := hooks.Hook{Point: hooks.OnStoryComplete, Command: `test "$RALPH_MODE" != aios || git push`, Timeout: pushBound}
+	h := hooks.Hook{Point: hooks.OnStoryComplete, Command: pushes, Title: "git push, for AIOS_PUSH_ENABLED", Timeout: pushBound}
 	if c.Worktrees() {
 		h.Point = hooks.PostMerge
 	}
