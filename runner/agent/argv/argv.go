@@ -127,10 +127,12 @@ func ClaudeReadOnly() []string {
 		"--disallowedTools", "Write", "Edit", "MultiEdit", "NotebookEdit", shellTool}
 }
 
-// Asks reports whether a tool of this name asks the user a question.
+// Asks reports whether a tool of this name asks the user a question. That of an MCP server has the
+// server's name before it: mcp__SERVER__ask_user.
 func Asks(tool string) bool {
-	return slices.Contains([]string{"askuserquestion", "ask_user_question", "ask_user", "question"},
-		strings.ToLower(tool))
+	tool = strings.ToLower(tool)
+	return strings.HasSuffix(tool, "__ask_user") ||
+		slices.Contains([]string{"askuserquestion", "ask_user_question", "ask_user", "question"}, tool)
 }
 
 // GeminiTools translates the names of tools to those of Gemini CLI and of its

@@ -53,3 +53,14 @@ func TestCompound(t *testing.T) {
 		t.Error("an entry for the whole tool allows every part")
 	}
 }
+
+func TestAsks(t *testing.T) {
+	for tool, want := range map[string]bool{
+		"AskUserQuestion": true, "ask_user": true, "question": true, "mcp__human__ask_user": true,
+		"mcp__db__question": false, "Bash": false, "ask_user_feedback_form": false,
+	} {
+		if got := Asks(tool); got != want {
+			t.Errorf("%s: %t", tool, got)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 type Sample struct {
 	Seconds float64 `json:"seconds"` // above 0
 	USD     float64 `json:"usd"`
+	Calls   float64 `json:"calls"`
 }
 
 const (
@@ -22,8 +23,8 @@ const (
 	trials = 1000 // simulated ends of a run
 )
 
-// Forecast is what the open tasks may still take. P50 and P90 are taken for time and for
-// cost each: half, or nine of ten, of the simulated runs need less.
+// Forecast is what the open tasks may still take. P50 and P90 are taken for time, cost
+// and calls each: half, or nine of ten, of the simulated runs need less.
 type Forecast struct {
 	Open     int    `json:"open"` // tasks
 	TooEarly bool   `json:"too_early,omitempty"`
@@ -50,7 +51,7 @@ func Predict(past []Sample, open int) Forecast {
 		d := math.Log(s.Seconds) - mean
 		square += d * d
 	}
-	seconds, usd := make([]float64, trials), make([]float64, trials)
+	seconds, usd, calls := make([]float64, trials), make([]float64, trials), make([]float64, trials)
 	for i := range trials {
 		// The chi-squared distribution, by Wilson and Hilferty. One degree of freedom less than
 		// for normal logarithms: some tails are longer.
@@ -63,12 +64,14 @@ func Predict(past []Sample, open int) Forecast {
 			like := past[rng.IntN(len(past))]
 			seconds[i] += took
 			usd[i] += took * like.USD / like.Seconds
+			calls[i] += max(1, like.Calls*math.Exp(middle-mean))
 		}
 	}
 	slices.Sort(seconds)
 	slices.Sort(usd)
-	f.P50 = Sample{seconds[trials/2], usd[trials/2]}
-	f.P90 = Sample{seconds[trials*9/10], usd[trials*9/10]}
+	slices.Sort(calls)
+	at := func(n int) Sample { return Sample{seconds[n], usd[n], math.Round(calls[n])} }
+	f.P50, f.P90 = at(trials/2), at(trials*9/10)
 	return f
 }
 
@@ -82,7 +85,7 @@ func (r *Report) Samples() []Sample {
 	var all []Sample
 	for _, t := range r.Tasks {
 		if t.State == TaskDone && t.Seconds > 0 && !math.IsInf(t.Seconds*waits, 0) {
-			all = append(all, Sample{t.Seconds * waits, t.USD})
+			all = append(all, Sample{t.Seconds * waits, t.USD, float64(len(t.Iterations))})
 		}
 	}
 	return all
@@ -112,7 +115,8 @@ func (f *Forecast) Text(now time.Time) string {
 	}
 	say := func(s Sample) string {
 		d := view.Seconds(s.Seconds).Round(time.Second)
-		return view.Join(", ", view.Clock(now.Add(d), now)+" (in "+view.Span(d)+")", view.Dollars(s.USD))
+		return view.Join(", ", view.Clock(now.Add(d), now)+" (in "+view.Span(d)+")", view.Dollars(s.USD),
+			termtext.Count(int(s.Calls), "call"))
 	}
 	return fmt.Sprintf("%s open: P50 %s · P90 %s", termtext.Count(f.Open, "task"), say(f.P50), say(f.P90))
 }

@@ -21,21 +21,21 @@ func TestPredict_backTest_atLeast85PercentEndBeforeP90(t *testing.T) {
 		"one in ten fails": func() float64 { return rng.ExpFloat64()*200 + 30 + float64(rng.IntN(10)/9)*1500 },
 	} {
 		for _, known := range []int{5, 10, 40} {
-			inTime, inBudget := backTest(rng, draw, known)
-			t.Logf("%s, %d tasks known: %.0f %% end before P90, %.0f %% of the costs", name, known, inTime, inBudget)
-			if inTime < 85 || inBudget < 85 {
-				t.Errorf("%s, %d tasks known: only %.0f %% end before P90, %.0f %% of the costs", name, known, inTime, inBudget)
+			inTime, inBudget, inCalls := backTest(rng, draw, known)
+			t.Logf("%s, %d tasks known: %.0f %% end before P90, %.0f %% of the costs, %.0f %% of the calls", name, known, inTime, inBudget, inCalls)
+			if inTime < 85 || inBudget < 85 || inCalls < 85 {
+				t.Errorf("%s, %d tasks known: too few are below P90", name, known)
 			}
 		}
 	}
 }
 
 // backTest returns how many of 200 runs ended before their P90, in percent.
-func backTest(rng *rand.Rand, draw func() float64, known int) (inTime, inBudget float64) {
+func backTest(rng *rand.Rand, draw func() float64, known int) (inTime, inBudget, inCalls float64) {
 	const runs = 200
 	task := func() Sample {
 		s := draw()
-		return Sample{Seconds: s, USD: s / 500 * (0.7 + 0.6*rng.Float64())}
+		return Sample{Seconds: s, USD: s / 500 * (0.7 + 0.6*rng.Float64()), Calls: math.Ceil(s / 600 * (0.5 + rng.Float64()))}
 	}
 	for range runs {
 		past := make([]Sample, known)
@@ -46,7 +46,7 @@ func backTest(rng *rand.Rand, draw func() float64, known int) (inTime, inBudget 
 		f, was := Predict(past, open), Sample{}
 		for range open {
 			s := task()
-			was.Seconds, was.USD = was.Seconds+s.Seconds, was.USD+s.USD
+			was.Seconds, was.USD, was.Calls = was.Seconds+s.Seconds, was.USD+s.USD, was.Calls+s.Calls
 		}
 		if was.Seconds <= f.P90.Seconds {
 			inTime += 100.0 / runs
@@ -54,8 +54,11 @@ func backTest(rng *rand.Rand, draw func() float64, known int) (inTime, inBudget 
 		if was.USD <= f.P90.USD {
 			inBudget += 100.0 / runs
 		}
+		if was.Calls <= f.P90.Calls {
+			inCalls += 100.0 / runs
+		}
 	}
-	return inTime, inBudget
+	return inTime, inBudget, inCalls
 }
 
 func TestPredict_fewTasks_isTooEarly(t *testing.T) {
@@ -63,13 +66,13 @@ func TestPredict_fewTasks_isTooEarly(t *testing.T) {
 	if !f.TooEarly || !strings.HasPrefix(f.Text(sample.Noon), "too early") {
 		t.Errorf("%+v", f)
 	}
-	same := []Sample{{60, 1}, {60, 1}, {60, 1}, {60, 1}, {60, 1}}
+	same := []Sample{{60, 1, 2}, {60, 1, 2}, {60, 1, 2}, {60, 1, 2}, {60, 1, 2}}
 	got := Predict(same, 2)
 	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-6 })
-	if diff := cmp.Diff(Forecast{Open: 2, P50: Sample{120, 2}, P90: Sample{120, 2}}, got, near); diff != "" {
+	if diff := cmp.Diff(Forecast{Open: 2, P50: Sample{120, 2, 4}, P90: Sample{120, 2, 4}}, got, near); diff != "" {
 		t.Error(diff)
 	}
-	if want := "2 tasks open: P50 14:32 (in 2m 00s), $2.00 · P90 14:32 (in 2m 00s), $2.00"; got.Text(sample.Noon) != want {
+	if want := "2 tasks open: P50 14:32 (in 2m 00s), $2.00, 4 calls · P90 14:32 (in 2m 00s), $2.00, 4 calls"; got.Text(sample.Noon) != want {
 		t.Error(got.Text(sample.Noon))
 	}
 	if want := "done P50 14:32 $2.00 · P90 14:32 $2.00"; got.Brief(sample.Noon) != want || f.Brief(sample.Noon) != "forecast: too early" {
