@@ -32,6 +32,9 @@ func (r *Run) assignment(t task.Task) turn.Assignment {
 	if r.d.State != nil { // a preview writes nothing
 		// The files are the user's, and the run needs them.
 		a.LogDir, a.Protect = r.d.State.RunDir(r.d.RunID), planbook.Within(r.d.State.Dir(), r.d.Prompt, r.d.Plan)
+		if r.o.On() && !r.o.Locks() && r.crew == nil {
+			a.State = r.d.State.Dir()
+		}
 	}
 	if j := r.crew.Of(t.ID); j != nil {
 		j.Place(&a)

@@ -92,6 +92,30 @@ func Files() []File {
 	}
 }
 
+// Deciding are patterns of the files in the state directory that decide what a run, or the one
+// that continues it, does, and that nobody writes during a call but people with ralph's commands.
+// Of the logs, that is what resumes the run with this folder of logs.
+func Deciding(logs string) []string {
+	return []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileSession, fileBaseline,
+		fileFlakes, fileOwn, fileUse, fileLessons, fileBranch, fileProject, fileGitignore, "config.yaml",
+		dirLogs + "/" + filepath.Base(logs) + "/" + fileFlags, dirQuestions + "/*.json", dirNotes + "/*.json"}
+}
+
+// OfPeople reports whether people write such a file with ralph's commands while a run is alive.
+func OfPeople(name string) bool {
+	dir, _, nested := strings.Cut(name, "/")
+	return nested && (dir == dirQuestions || dir == dirNotes) || name == fileUse || name == fileLessons
+}
+
+// NoteFile, QuestionFile, UseFile and LessonsFile are names in the state directory.
+func NoteFile(id string) string     { return dirNotes + "/" + id + ".json" }
+func QuestionFile(id string) string { return dirQuestions + "/" + id + ".json" }
+
+const (
+	UseFile     = fileUse
+	LessonsFile = fileLessons
+)
+
 // Reader reads the state of one project. It creates nothing and never waits.
 type Reader struct{ dir string }
 

@@ -57,6 +57,7 @@ var floors = map[string]int{
 	"runner/agent/environ":   1, // which variables pass: names in, names out
 
 	"state/numbered":            1,  // records in a folder, one numbered file each
+	"state/people":              1,  // what people wrote into the state: files in, their latest versions out
 	"state/note":                2,  // what people want the next prompt to say: one file for each note
 	"state/question":            2,  // what agents ask people: one file for each question
 	"runner/questions":          6,  // a run's view of what its agents ask: results in, waits and answers out
@@ -71,7 +72,7 @@ var floors = map[string]int{
 	"runner/prompt":             2,  // prompt text
 	"runner/turn/rawlog":        2,  // what an agent prints, kept without secrets
 
-	"runner/turn/intact":  3, // what a contained call may not change: the plan before and after in, the one that counts on disk
+	"runner/turn/intact":  3, // what a contained call may not change: files before and after in, those that count on disk
 	"runner/turn/said":    2, // what an agent says about its work, beside what it did: values in, texts out
 	"runner/turn/steer":   2, // the user's files that steer a run: restored when lost, compared when changed
 	"runner/gate/applies": 1, // what a check needs to apply: files in, a reason out

@@ -44,6 +44,7 @@ const (
 	KindGreenByTests    Kind = "green_by_tests"
 	KindKnowsTests      Kind = "knows_tests"
 	KindHollowTests     Kind = "hollow_tests"
+	KindStateChanged    Kind = "state_changed"
 )
 
 // KindRow is a row of the table of kinds in the documentation.
@@ -68,6 +69,7 @@ func Kinds() []KindRow {
 		{Kind: KindTickWithoutWork, Found: "a box was ticked, and nothing else changed", Revert: true},
 		{Kind: KindForeignTick, Found: "a box of another task was ticked", Revert: true},
 		{Kind: KindTaskChanged, Found: "the text or the criteria of a task changed, or an open task was removed"},
+		{Kind: KindStateChanged, Found: "a contained call changed ralph's own state, and the sandbox (`landlock`) could not prevent it; it is as before again"},
 		{Kind: KindReport, Found: "the status block names another task, or files and completed tasks where there are none", Doubt: true},
 		{Kind: KindHidden, Found: "git no longer looks at tracked files (`assume-unchanged`, `skip-worktree`), or a new ignore rule hides tests"},
 		{Kind: KindDiscarded, Found: "uncommitted changes that you made before the run are gone; the finding has the command that restores them"},

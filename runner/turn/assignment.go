@@ -54,6 +54,7 @@ type Assignment struct {
 
 	// Protect names files that the agent must not remove or empty. A turn restores them and reports it.
 	Protect []string `json:"protect,omitempty"`
+	State   string   `json:"state,omitempty"` // the state directory, where the agent's sandbox cannot lock it; empty: it can
 }
 
 // Agent is who makes the call, and with which rights.

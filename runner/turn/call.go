@@ -65,12 +65,12 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	if cmd, err = box.Wrap(cmd); err != nil {
 		return call{notStarted: err.Error()}, nil
 	}
-	t.plan.Copied(cmd.Cover)
 	cmd.Size, cmd.Resize, cmd.Kill, cmd.Spare = t.w.Size, t.w.Resize, t.w.Kill, &t.w.spare
 	cmd.Timeout, cmd.IdleTimeout, cmd.FinalGrace, cmd.KillGrace = t.a.Bounds.Timeout, t.a.Bounds.IdleTimeout, finalGrace, killGrace
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	t.tell(state.Phase{Name: state.PhaseAgent})
+	t.plan.Starts(cmd.Cover)
 	c := call{transcript: &agent.Transcript{Resumed: request.Session != ""}}
 	watch := edits.Follow(t.a.Plan.Only(before), t.a.Sandbox.InContainer(), func() Plan { return store.Read(t.a.Plan) })
 	cmd.Started = watch.Started

@@ -12,6 +12,8 @@ import (
 	"ralph/runner/sandbox"
 	"ralph/runner/task/store"
 	"ralph/runner/turn"
+	"ralph/state"
+	"ralph/state/people"
 )
 
 // contained puts the assignment into a sandbox that works here.
@@ -84,5 +86,65 @@ func TestRun_containedCall_changesItsOwnTaskOnly(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// Where a sandbox cannot lock ralph's own files, what a call makes of them does not last. What
+// people write meanwhile with ralph's commands does.
+func TestRun_containedCallForgesState_isAsBefore(t *testing.T) {
+	const forge = `cd .ralph; for f in .call_count .circuit_breaker_state .exit_signals .ralph_session test_baseline.json config.yaml ../.ralphrc; do
+		echo forged > $f; done; rm learnings.jsonl; echo '{}' > agent.json; echo '{}' > questions/q1.json; mv notes elsewhere; ln -s .. notes
+		echo '{"text": "forged"}' > notes/n2.json; echo '["--sandbox","off"]' > logs/run-1/flags.json`
+	for _, mode := range []string{"landlock", "bwrap"} {
+		t.Run(mode, func(t *testing.T) {
+			a := scripted.Project(t, []scripted.Step{{Do: "run", Text: forge}})
+			contained(t, &a, mode)
+			dir := filepath.Join(a.Dir, ".ralph")
+			a.LogDir, a.Plan.Edits = filepath.Join(dir, "logs", "run-1"), filepath.Join(t.TempDir(), "p.edits.jsonl")
+			if !a.Sandbox.Locks() {
+				a.State = dir
+			}
+			was := map[string]string{}
+			for _, name := range []string{".call_count", ".circuit_breaker_state", ".exit_signals", ".ralph_session", "test_baseline.json", "config.yaml",
+				"../.ralphrc", "learnings.jsonl", "questions/q1.json", "notes/n1.json", "logs/run-1/flags.json"} {
+				was[name] = "# of ralph\n"
+				put(t, dir, name, was[name])
+			}
+			w := &turn.Worker{}
+			defer w.Close()
+			res, err := w.Run(t.Context(), a, func(e state.Event) {
+				if _, began := e.Data.(state.Tool); began {
+					put(t, dir, "questions/q2.json", "answered")
+					if err := people.Record(people.Beside(a.Plan.Edits), dir, "questions/q2.json"); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			was["questions/q2.json"], was["agent.json"], was["notes/n2.json"], was["../n2.json"] = "answered", "", "", ""
+			for name, want := range was {
+				if got, _ := os.ReadFile(filepath.Join(dir, name)); string(got) != want && name != "../n2.json" {
+					t.Errorf("%s is %q", name, got)
+				}
+			}
+			var found []string
+			for _, f := range res.Proof.Findings {
+				if f.Kind == audit.KindStateChanged {
+					_, files, _ := strings.Cut(f.Text, ": ")
+					found = strings.Split(files, ", ")
+				}
+			}
+			slices.Sort(found)
+			want := ".ralph/.call_count .ralph/.circuit_breaker_state .ralph/.exit_signals .ralph/.ralph_session .ralph/agent.json .ralph/config.yaml " +
+				".ralph/learnings.jsonl .ralph/logs/run-1/flags.json .ralph/questions/q1.json .ralph/test_baseline.json .ralphrc"
+			if a.Sandbox.Locks() {
+				want = ""
+			}
+			if got := strings.Join(found, " "); got != want {
+				t.Errorf("found %s", got)
+			}
+		})
 	}
 }

@@ -175,7 +175,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 		return settle(t.a, f), err
 	}
 	kept, steering := steer.Protect(t.a.Protect), t.steering()
-	t.plan = intact.Remember(t.a.Sandbox.On(), intact.Call{Plan: t.a.Plan, Task: t.a.Task, Logs: t.a.LogDir, Iteration: t.a.Origin.Iteration}, f.before)
+	t.plan = intact.Remember(t.a.Sandbox.On(), intact.Call{Plan: t.a.Plan, Task: t.a.Task, Logs: t.a.LogDir, Iteration: t.a.Origin.Iteration, State: t.a.State}, f.before)
 	if f.call, err = t.call(ctx, f.before); err != nil || !f.call.made {
 		return settle(t.a, f), err
 	}
@@ -191,13 +191,12 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 		f.cut = stop.By(ctx)
 	}
 	t.tell(state.Phase{Name: state.PhaseObserving}) // the run repairs its own files first
-	if f.damaged, err = kept.Restore(t.a.Dir); err != nil {
-		return settle(t.a, f), err
-	}
-	if f.plan, err = t.plan.Settle(f.before, len(f.call.edits) > 0); err != nil {
-		return settle(t.a, f), err
-	}
+	var broken error
+	f.damaged, broken = kept.Restore(t.a.Dir)
 	f.steered = steering.Changed(t.w.steer.Read(t.a.Dir))
+	if f.plan, err = t.plan.Settle(f.before, len(f.call.edits) > 0); errors.Join(broken, err) != nil {
+		return settle(t.a, f), errors.Join(broken, err)
+	}
 	f.lost = steer.Repair(t.a.Dir, f.steered) // before git runs
 	if err := t.observe(ctx, &f); err != nil {
 		return settle(t.a, f), err

@@ -1,5 +1,6 @@
 // Package intact keeps what a contained call may not change: the tasks of the plan that are
-// not its own. The plan before and after a call goes in; the plan that counts stays on disk.
+// not its own, and ralph's own files where the sandbox cannot lock them. Files before and after
+// a call go in; those that count stay on disk.
 package intact
 
 import (
@@ -10,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/google/renameio/v2"
 
@@ -19,6 +21,7 @@ import (
 	"ralph/runner/task"
 	"ralph/runner/task/store"
 	"ralph/state"
+	"ralph/state/people"
 )
 
 // Call says what belongs to a call.
@@ -28,6 +31,8 @@ type Call struct {
 	// Logs is the folder that keeps what was put back; empty: nothing does.
 	Logs      string
 	Iteration int
+	// State is the state directory, where the sandbox cannot lock it; empty: it can.
+	State string
 }
 
 // Plan is the plan before a call. The zero value keeps nothing.
@@ -35,6 +40,7 @@ type Plan struct {
 	call   Call
 	files  []file // of the plan
 	copied string // where the sandbox leaves what the call made of its copy; empty: it has none
+	own    []own
 }
 
 type file struct {
@@ -45,6 +51,7 @@ type file struct {
 
 // Outcome is what became of the plan. In the zero value, it is as the call left it.
 type Outcome struct {
+	Forged  []string    // ralph's own files that the call has changed; they are as before
 	Touched []task.Task // of other tasks, as they are
 	Says    bool        // the call has marked its own task done, in what does not count
 	made    store.Plan  // of the call, where that does not count; zero: it does
@@ -94,9 +101,13 @@ func seen(f store.File, list task.List) store.Plan {
 	return store.Of(list)
 }
 
-// Copied takes the places of the sandbox: it may give the call a copy of the plan.
-func (p *Plan) Copied(places *cover.Places) {
-	if p == nil || places == nil {
+// Starts is called when ralph has written what it writes before a call, with the places of the
+// sandbox: it may give the call a copy of the plan.
+func (p *Plan) Starts(places *cover.Places) {
+	if p == nil {
+		return
+	}
+	if p.own = remember(p.call.State, p.call.Logs); places == nil {
 		return
 	}
 	for i, s := range places.Stages {
@@ -110,9 +121,24 @@ func (p *Plan) Copied(places *cover.Places) {
 // returned begins the names of files in which a sandbox leaves a copy.
 const returned = ".returned-"
 
-// Settle takes over what the call made of its copy of the plan, or puts back what it changed
-// in the plan itself. before is the plan with what people changed meanwhile; edited: they did.
-func (p *Plan) Settle(before store.Plan, edited bool) (o Outcome, err error) {
+// Settle puts back what the call may not change. before is the plan with what people changed
+// meanwhile; edited: they did.
+func (p *Plan) Settle(before store.Plan, edited bool) (Outcome, error) {
+	var names []string
+	for _, one := range p.own {
+		forged, err := one.restore(p.call, people.Beside(p.call.Plan.Edits))
+		if names = append(names, forged...); err != nil {
+			return Outcome{Forged: names}, err
+		}
+	}
+	o, err := p.settle(before, edited)
+	o.Forged = names
+	return o, err
+}
+
+// settle takes over what the call made of its copy of the plan, or puts back what it changed
+// in the plan itself.
+func (p *Plan) settle(before store.Plan, edited bool) (o Outcome, err error) {
 	if p.copied != "" {
 		return p.takeOver(before)
 	}
@@ -129,7 +155,7 @@ func (p *Plan) Settle(before store.Plan, edited bool) (o Outcome, err error) {
 		if err == nil && bytes.Equal(data, f.data) {
 			continue
 		}
-		o.back += p.keepAside(f.path, data)
+		o.back += p.call.keepAside(f.path, data)
 		if err := write(f.path, f.data, f.mode); err != nil {
 			return o, err
 		}
@@ -155,7 +181,7 @@ func (p *Plan) takeOver(before store.Plan) (o Outcome, err error) {
 	case err != nil || !bytes.Equal(now, f.data): // what a person makes of it counts
 		return Outcome{Says: o.Says}, nil
 	case len(o.Touched) > 0:
-		o.back = "it did not get into the plan" + p.keepAside(f.path, made)
+		o.back = "it did not get into the plan" + p.call.keepAside(f.path, made)
 		return o, nil
 	}
 	return Outcome{}, write(f.path, made, f.mode)
@@ -206,11 +232,11 @@ func family(tasks []task.Task, id string) (around, below []int) {
 }
 
 // keepAside keeps a text that does not count, and says where.
-func (p *Plan) keepAside(path string, text []byte) string {
-	if p.call.Logs == "" || len(text) == 0 {
+func (c Call) keepAside(path string, text []byte) string {
+	if c.Logs == "" || len(text) == 0 {
 		return ""
 	}
-	to := filepath.Join(p.call.Logs, fmt.Sprintf("%d.%s", p.call.Iteration, filepath.Base(path)))
+	to := filepath.Join(c.Logs, fmt.Sprintf("%d.%s", c.Iteration, filepath.Base(path)))
 	if err := os.WriteFile(to, text, 0o600); err != nil {
 		return ""
 	}
@@ -247,11 +273,18 @@ func (o Outcome) Findings(all []audit.Finding) []audit.Finding {
 				Text: fmt.Sprintf("the task %q was changed, and the iteration was for another one", t.Title)})
 		}
 	}
+	if len(o.Forged) > 0 {
+		all = append(all, audit.Finding{Kind: audit.KindStateChanged,
+			Text: "the call changed files that only ralph and its commands write: " + strings.Join(o.Forged, ", ")})
+	}
 	return all
 }
 
 // Answer is what was done about a finding; empty: nothing.
 func (o Outcome) Answer(f audit.Finding) string {
+	if f.Kind == audit.KindStateChanged {
+		return "it is as before again"
+	}
 	if f.Task != "" && len(o.Touched) > 0 {
 		return o.back
 	}

@@ -24,7 +24,7 @@ func TestSettle_aPersonChangesThePlanMeanwhile_thatStays(t *testing.T) {
 	before := store.Read(f)
 	p := Remember(true, Call{Plan: f, Task: before.List.Tasks[0]}, before)
 	places := cover.Places{Stages: []cover.Stage{{Dir: filepath.Join(dir, "copy"), File: f.Path}}}
-	p.Copied(&places)
+	p.Starts(&places)
 	put(f.Path, "- [ ] one\n- [ ] two, quickly\n")
 	put(places.Stages[0].To, "- [x] one\n- [ ] two\n")
 	o, err := p.Settle(before, false)

@@ -52,6 +52,7 @@ func useRun(f *cmdline.Factory, name, model string) error {
 	if err := state.Use(r.Dir(), state.AgentUse{Run: owner.RunID, Agent: one.Spec.Name, Model: model}); err != nil {
 		return err
 	}
+	f.Wrote(p.Dir, state.UseFile)
 	with := "its own default model"
 	if model != "" {
 		with = "model " + model

@@ -122,6 +122,7 @@ func (o *learnOptions) change(do func(dir string, all []memory.Lesson) ([]memory
 		return err
 	}
 	_, err = lessons.Save(dir, all, left)
+	o.Wrote(dir, state.LessonsFile)
 	return err
 }
 

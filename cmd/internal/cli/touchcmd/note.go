@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/state"
 	"ralph/state/note"
 )
 
@@ -37,6 +38,7 @@ func addNote(f *cmdline.Factory, text string) error {
 	if err != nil {
 		return cmdline.UsageError("%v", err)
 	}
+	f.Wrote(dir, state.NoteFile(n.ID))
 	f.Say("note %s waits for the next prompt: %s", n.ID, cmdline.Shorten(cmdline.OneLine(n.Text)))
 	return nil
 }

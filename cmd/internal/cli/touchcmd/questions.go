@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/state"
 	"ralph/state/question"
 )
 
@@ -189,6 +190,7 @@ func answerRun(o *answerOptions, id, text string) error {
 	if err != nil {
 		return cmdline.UsageError("%v", err)
 	}
+	o.Wrote(dir, state.QuestionFile(q.ID))
 	next := "the next run takes it: ralph resume"
 	if owner, alive := r.Owner(); alive {
 		next = "run " + owner.RunID + " takes it"
