@@ -11,6 +11,7 @@ import (
 // agentCLI is an agent program from npm, pinned.
 type agentCLI struct {
 	name, pkg, version string
+	npm                []string // more arguments of npm install
 	// set makes it talk to a mock server, whose URL is given, with a dummy key,
 	// and without retries of its own as far as it can be told: variables, and
 	// files in its home.
