@@ -40,13 +40,16 @@ func (s Spec) Classify(t *Transcript, exit ptyexec.Exit, now time.Time) Outcome 
 	default:
 		o = s.noResult(t, exit)
 	}
-	o.addTimes(t, now)
+	guess := o.addTimes(t, now)
 	o.Evidence = wire.OneLine(o.Evidence)
 	if o.Reason == "" {
 		o.Reason = o.Class.Meaning()
 		if o.Evidence != "" && !o.Class.Success() {
 			o.Reason += ": " + ending.Shown(o.Evidence)
 		}
+	}
+	if guess != "" {
+		o.Reason += fmt.Sprintf("; time zone %s unknown, read as local time", guess)
 	}
 	return o
 }
@@ -198,15 +201,16 @@ func (s Spec) cause(t *Transcript, exit ptyexec.Exit) (ending.Class, string) {
 	return ending.NewReader(s.Patterns).Cause(said)
 }
 
-// addTimes sets when a limit ends, or when to retry, from the texts of the failure.
-func (o *Outcome) addTimes(t *Transcript, now time.Time) {
+// addTimes sets when a limit ends, or when to retry, from the texts of the failure. It returns the
+// time zone of the limit if that is unknown.
+func (o *Outcome) addTimes(t *Transcript, now time.Time) (unknown string) {
 	named, limited := time.Time{}, o.Class == ending.UsageLimit || o.Class == ending.SpendLimit
 	for _, text := range slices.Backward(append(slices.Clone(t.Errors), o.Evidence)) {
 		if limited {
 			text = ending.WithoutDelay(text)
 		}
 		if at, ok := ending.ResetTime(text, now); ok {
-			named = at
+			named, unknown = at, ending.UnknownZone(text, now)
 			break
 		}
 	}
@@ -218,9 +222,13 @@ func (o *Outcome) addTimes(t *Transcript, now time.Time) {
 		}
 		if limit.ResetsAt.IsZero() {
 			limit.ResetsAt = named
+		} else {
+			unknown = ""
 		}
 		o.Limit, o.ResetsAt = &limit, limit.ResetsAt
+		return unknown
 	case o.Class.Transient() && !named.IsZero():
 		o.RetryAfter = named.Sub(now)
 	}
+	return ""
 }

@@ -43,6 +43,16 @@ func TestClassify_programThatFails_isQuoted(t *testing.T) {
 	}
 }
 
+// A time in a zone that nobody knows is a guess, and is said to be one.
+func TestClassify_unknownTimeZone_isSaid(t *testing.T) {
+	for zone, guess := range map[string]bool{"(Mars/Base)": true, "(America/Lima)": false, "+0530": false} {
+		o := classify(t, "text", exitedWith(1), "Claude usage limit reached. Your limit will reset at 10am "+zone+".")
+		if o.Class != ending.UsageLimit || o.ResetsAt.IsZero() || guess != strings.Contains(o.Reason, "time zone Mars/Base unknown, read as local time") {
+			t.Errorf("%s: %+v", zone, o)
+		}
+	}
+}
+
 // wordings are real limit texts and their classes.
 var wordings = []struct {
 	text  string

@@ -18,9 +18,11 @@ const (
 	hourRE = `(?P<before>,? ?(?:\bat |\bresets? |\buntil )?)` +
 		`(?:\b(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?(?::\d\d)? ?(?P<half>[ap])\.?m\b\.?` +
 		`|\b(?P<hour24>\d{1,2}):(?P<minute24>\d\d)(?::\d\d)?\b|\b(?P<word>midnight|noon)\b)`
-	zoneRE = `(?: ?\(?(?-i:(?P<abbr>UTC|GMT|[PMCE][SD]?T|CES?T|BST|JST|KST|Pacific|Mountain|Central|Eastern)` +
-		`(?P<offset>[+-]\d{1,2}(?::?\d\d)?)?\b)` +
-		`| ?\((?P<zone>[a-z][a-z0-9_+/-]*)\))?`
+	signRE = `[+\-−]`
+	zoneRE = `(?: ?\(?(?-i:(?P<abbr>UTC|GMT|[PMCE][SD]?T|AK[SD]T|HST|CES?T|WES?T|EES?T|BST|MSK|SGT|HKT|JST|KST|AE[SD]T|NZ[SD]T|` +
+		`Pacific|Mountain|Central|Eastern)(?P<offset> ?` + signRE + `\d{1,2}(?::?\d\d)?)?\b)` +
+		`| ?\(?(?P<numeric>` + signRE + `\d\d:?\d\d)\b| ?\((?P<hours>` + signRE + `\d{1,2})\)` +
+		`| ?\((?P<zone>[a-z][a-z0-9_+/-]*)\)| (?-i:(?P<other>[A-Z]{2,5}))(?:[.,;·]|\s*$))?`
 )
 
 var (
@@ -30,6 +32,7 @@ var (
 	dayRE = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b(?:resets?|until|access|again)(?: on| at)? ` + dateRE + zoneRE)
 	})
+	afterRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^` + zoneRE) })
 )
 
 // zones has the zones of abbreviations and names in limit texts that follow the
@@ -40,30 +43,39 @@ var zones = map[string]string{"UTC": "UTC", "GMT": "UTC", "PT": "America/Los_Ang
 
 // offsets are in hours east of UTC.
 var offsets = map[string]int{"PST": -8, "PDT": -7, "MST": -7, "MDT": -6, "CST": -6, "CDT": -5, "EST": -5, "EDT": -4,
-	"BST": 1, "CET": 1, "CEST": 2, "JST": 9, "KST": 9}
+	"AKST": -9, "AKDT": -8, "HST": -10, "WET": 0, "WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3, "MSK": 3,
+	"SGT": 8, "HKT": 8, "JST": 9, "KST": 9, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13}
+
+// parts are the named groups of a match.
+func parts(re *regexp.Regexp, m []string) map[string]string {
+	all := map[string]string{}
+	for i, name := range re.SubexpNames() {
+		all[name] = m[i]
+	}
+	return all
+}
 
 // calendarTime reads the first clock time, with or without a date in front, or else
-// the first date on which a limit ends, which means its first moment.
-func calendarTime(text string, now time.Time) (time.Time, bool) {
+// the first date on which a limit ends, which means its first moment. It returns the name of a
+// zone that nobody knows.
+func calendarTime(text string, now time.Time) (at time.Time, unknown string, ok bool) {
 	for _, re := range []*regexp.Regexp{clockRE(), dayRE()} {
 		for _, m := range re.FindAllStringSubmatch(text, -1) {
-			part := map[string]string{}
-			for i, name := range re.SubexpNames() {
-				part[name] = m[i]
-			}
+			part := parts(re, m)
 			dated := part["weekday"]+part["month"]+part["month2"]+part["relative"] != ""
 			if re == dayRE() && !dated || part["hour24"] != "" && !dated && strings.Trim(part["before"], ", ") == "" {
 				continue // only looks like a time
 			}
 			hour, minute, ok := clock(part)
 			if !ok {
-				return time.Time{}, false
+				return time.Time{}, "", false
 			}
-			here := now.In(location(part, now.Location()))
-			return dateAt(part, here, time.Duration(hour)*time.Hour+time.Duration(minute)*time.Minute)
+			zone, unknown := location(part, now.Location())
+			at, ok = dateAt(part, now.In(zone), time.Duration(hour)*time.Hour+time.Duration(minute)*time.Minute)
+			return at, unknown, ok
 		}
 	}
-	return time.Time{}, false
+	return time.Time{}, "", false
 }
 
 // clock reads the hour and minute.
@@ -84,28 +96,30 @@ func clock(part map[string]string) (hour, minute int, ok bool) {
 	return hour, minute, hour < 24 && minute < 60
 }
 
-// location reads the zone. An unknown name in parentheses may be anything.
-func location(part map[string]string, local *time.Location) *time.Location {
-	if off := part["offset"]; off != "" {
-		digits := strings.ReplaceAll(off[1:], ":", "")
+// location reads the zone. One that nobody knows is read as the local one, and returned.
+func location(part map[string]string, local *time.Location) (zone *time.Location, unknown string) {
+	if off := cmp.Or(strings.TrimSpace(part["offset"]), part["numeric"], part["hours"]); off != "" {
+		digits := strings.TrimLeft(strings.ReplaceAll(off, ":", ""), "+-−")
 		seconds := atoi(digits) * 3600
 		if len(digits) > 2 {
 			seconds = atoi(digits[:len(digits)-2])*3600 + atoi(digits[len(digits)-2:])*60
 		}
-		if off[0] == '-' {
+		if off[0] != '+' {
 			seconds = -seconds
 		}
-		return time.FixedZone("", seconds)
+		return time.FixedZone("", seconds), ""
 	}
 	if hours, known := offsets[part["abbr"]]; known {
-		return time.FixedZone(part["abbr"], hours*3600)
+		return time.FixedZone(part["abbr"], hours*3600), ""
 	}
-	if name := cmp.Or(zones[part["abbr"]], part["zone"]); name != "" {
-		if loc, err := time.LoadLocation(name); err == nil {
-			return loc
-		}
+	name := cmp.Or(zones[part["abbr"]], part["zone"], part["other"])
+	if hours, known := offsets[strings.ToUpper(name)]; known {
+		return time.FixedZone(name, hours*3600), ""
 	}
-	return local
+	if loc, err := time.LoadLocation(name); err == nil && name != "" {
+		return loc, ""
+	}
+	return local, name
 }
 
 // dateAt returns the time of the day that part names, seen from here. Without a

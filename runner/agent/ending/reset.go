@@ -16,7 +16,7 @@ var (
 	})
 	stampRE = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(?P<before>\b(?:on|until|access|again|resets?) )?\b(20\d\d-\d\d-\d\d)` +
-			`(?:(?:T| | at )(\d\d:\d\d)(:\d\d(?:\.\d+)?)?)?(?:(Z|[+-]\d\d:?\d\d)\b| \(?(?:UTC|GMT)\b)?`)
+			`(?:(?:T| | at )(\d\d:\d\d)(:\d\d(?:\.\d+)?)?)?(?:(Z|[+-]\d\d:?\d\d)\b)?`)
 	})
 	spanRE = sync.OnceValue(func() *regexp.Regexp {
 		const part = `\d+(?:\.\d+)?\s*(?:days?|d|hours?|hrs?|hr|h|minutes?|mins?|min|m|seconds?|secs?|sec|s|milliseconds?|ms)`
@@ -38,28 +38,43 @@ var (
 // occurrence, a date alone its start. The default zone is that of now. It returns
 // false for a time that it cannot read, rather than guess. It reads the first 4 KiB.
 func ResetTime(text string, now time.Time) (time.Time, bool) {
+	at, _, ok := resetTime(text, now)
+	return at, ok
+}
+
+// UnknownZone returns the name of a time zone in a limit text that nobody knows, so that ResetTime takes
+// the time for a local one; empty: there is none.
+func UnknownZone(text string, now time.Time) string {
+	_, unknown, _ := resetTime(text, now)
+	return unknown
+}
+
+func resetTime(text string, now time.Time) (at time.Time, unknown string, ok bool) {
 	text = text[:min(len(text), maxRead)]
 	if m := epochRE().FindStringSubmatch(text); m != nil {
 		n, _ := strconv.ParseInt(m[1], 10, 64)
 		if n > 1e11 {
-			return time.UnixMilli(n), true
+			return time.UnixMilli(n), "", true
 		}
-		return time.Unix(n, 0), true
+		return time.Unix(n, 0), "", true
 	}
 	for _, at := range stampRE().FindAllStringSubmatchIndex(text, -1) {
 		// A log line starts with one, and the names of models end with a date.
 		if hasTime, named := at[6] >= 0, at[2] >= 0; hasTime && at[0] > 0 || named {
-			return stamp(groups(text, at), now)
+			re := afterRE()
+			zone, unknown := location(parts(re, re.FindStringSubmatch(text[at[1]:])), now.Location())
+			t, ok := stamp(groups(text, at), zone)
+			return t, unknown, ok
 		}
 	}
 	for _, m := range spanRE().FindAllStringSubmatch(text, -1) {
 		if d := span(m[1]); d > 0 && m[2] == "" { // "for 1 day per user" is no time
-			return now.Add(d), true
+			return now.Add(d), "", true
 		}
 	}
 	if m := secondsRE().FindStringSubmatch(text); m != nil {
 		if d := span(m[1] + "s"); d > 0 {
-			return now.Add(d), true
+			return now.Add(d), "", true
 		}
 	}
 	return calendarTime(text, now)
@@ -76,13 +91,9 @@ func groups(text string, at []int) []string {
 	return out
 }
 
-// stamp reads the groups of stampRE: words, date, hour and minute, second, offset. UTC
-// or GMT may replace the offset; the default zone is that of now.
-func stamp(m []string, now time.Time) (time.Time, bool) {
-	zone := now.Location()
-	if end := strings.ToUpper(m[0]); strings.HasSuffix(end, "UTC") || strings.HasSuffix(end, "GMT") {
-		zone = time.UTC
-	}
+// stamp reads the groups of stampRE: words, date, hour and minute, second, offset. Without an
+// offset, the zone counts.
+func stamp(m []string, zone *time.Location) (time.Time, bool) {
 	text := m[2] + "T" + cmp.Or(m[3], "00:00") + cmp.Or(m[4], ":00") + strings.ToUpper(m[5])
 	for _, layout := range [...]string{"2006-01-02T15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700"} {
 		if t, err := time.ParseInLocation(layout, text, zone); err == nil {

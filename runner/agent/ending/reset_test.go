@@ -152,22 +152,37 @@ func TestResetTime_wordingsOfCLIs(t *testing.T) {
 		"Quota resets at 12:00 AM PST":                                                                                              "2026-11-21T08:00:00Z",
 		"Quota resets at midnight UTC":                                                                                              "2026-11-21T00:00:00Z",
 		// Others
-		"rate limited, retry after 30 seconds":             "2026-11-20T20:00:30Z",
-		"429 Too Many Requests (Retry-After: 120)":         "2026-11-20T20:02:00Z",
-		"retry-after: 3600":                                "2026-11-20T21:00:00Z",
-		"Retrying in 120s… Rate limit reached":             "2026-11-20T20:02:00Z",
-		"Limit resets in 2h 15m":                           "2026-11-20T22:15:00Z",
-		"Limit resets in about 2 hours":                    "2026-11-20T22:00:00Z",
-		"Limit resets in an hour":                          "2026-11-20T21:00:00Z",
-		"available again at 2026-11-21T05:00:00Z":          "2026-11-21T05:00:00Z",
-		"available again at 2026-11-21T05:00:00.123+02:00": "2026-11-21T03:00:00.123Z",
-		"available again at 2026-11-21 05:00:00 UTC":       "2026-11-21T05:00:00Z",
-		"available again at 2026-11-21 05:00":              "2026-11-21T10:00:00Z",
-		"The limit resets at 14:05 UTC":                    "2026-11-21T14:05:00Z",
-		"The limit resets at 21:05":                        "2026-11-21T02:05:00Z",
-		"The limit resets at 9:00 p.m. EST":                "2026-11-21T02:00:00Z",
-		"The limit resets at 9 AM CET":                     "2026-11-21T08:00:00Z",
-		"The limit resets at 9 AM UTC+2":                   "2026-11-21T07:00:00Z",
+		"rate limited, retry after 30 seconds":                "2026-11-20T20:00:30Z",
+		"429 Too Many Requests (Retry-After: 120)":            "2026-11-20T20:02:00Z",
+		"retry-after: 3600":                                   "2026-11-20T21:00:00Z",
+		"Retrying in 120s… Rate limit reached":                "2026-11-20T20:02:00Z",
+		"Limit resets in 2h 15m":                              "2026-11-20T22:15:00Z",
+		"Limit resets in about 2 hours":                       "2026-11-20T22:00:00Z",
+		"Limit resets in an hour":                             "2026-11-20T21:00:00Z",
+		"available again at 2026-11-21T05:00:00Z":             "2026-11-21T05:00:00Z",
+		"available again at 2026-11-21T05:00:00.123+02:00":    "2026-11-21T03:00:00.123Z",
+		"available again at 2026-11-21 05:00:00 UTC":          "2026-11-21T05:00:00Z",
+		"available again at 2026-11-21 05:00":                 "2026-11-21T10:00:00Z",
+		"The limit resets at 14:05 UTC":                       "2026-11-21T14:05:00Z",
+		"The limit resets at 21:05":                           "2026-11-21T02:05:00Z",
+		"The limit resets at 9:00 p.m. EST":                   "2026-11-21T02:00:00Z",
+		"The limit resets at 9 AM CET":                        "2026-11-21T08:00:00Z",
+		"The limit resets at 9 AM UTC+2":                      "2026-11-21T07:00:00Z",
+		"The limit resets at 9 AM GMT+2":                      "2026-11-21T07:00:00Z",
+		"The limit resets at 9:00 (UTC-5)":                    "2026-11-21T14:00:00Z",
+		"The limit resets at 9 AM (UTC−03:30)":                "2026-11-21T12:30:00Z",
+		"The limit resets at 09:00 +0530":                     "2026-11-21T03:30:00Z",
+		"resets 9am (+05:45)":                                 "2026-11-21T03:15:00Z",
+		"resets 9am (-3)":                                     "2026-11-21T12:00:00Z",
+		"resets Nov 23, 9am +0100":                            "2026-11-23T08:00:00Z",
+		"available again at 2026-11-21 05:00 UTC+2":           "2026-11-21T03:00:00Z",
+		"available again at 2026-11-21 05:00:00 +0530":        "2026-11-20T23:30:00Z",
+		"available again at 2026-11-21 05:00 (Europe/Berlin)": "2026-11-21T04:00:00Z",
+		"available again at 2026-11-21 05:00 PST":             "2026-11-21T13:00:00Z",
+		"The limit resets at 9 AM AEST":                       "2026-11-20T23:00:00Z",
+		"The limit resets at 9 AM (SGT)":                      "2026-11-21T01:00:00Z",
+		"The limit resets at 9 AM XYZ.":                       "2026-11-21T14:00:00Z",
+		"The limit resets at 14:05 -3 requests left":          "2026-11-21T19:05:00Z",
 		// No time, or one that cannot be read: unknown, not a guess
 		"You've hit your org's monthly usage limit":                                                   "",
 		"You've hit your individual spend limit · run /usage-credits to ask for more":                 "",
@@ -211,4 +226,17 @@ func FuzzResetTime(f *testing.F) {
 			t.Errorf("%q: %v without being found", text, at)
 		}
 	})
+}
+
+func TestUnknownZone(t *testing.T) {
+	now := time.Date(2026, 11, 20, 15, 0, 0, 0, zone(t, "America/New_York"))
+	for text, want := range map[string]string{
+		"resets 9am (Mars/Base)": "Mars/Base", "Limit resets at 9 AM XYZ.": "XYZ", "until 2026-11-21 05:00 QQT": "QQT",
+		"resets 9am (Europe/Rome)": "", "resets 9am": "", "resets 9am PST": "", "resets 9am UTC+2": "", "resets 9am +0530": "",
+		"resets 9am API calls go on": "", "try again in 5 minutes": "", "no time": "",
+	} {
+		if got := UnknownZone(text, now); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
 }
