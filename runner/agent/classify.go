@@ -163,8 +163,11 @@ func (s Spec) stopped(t *Transcript, exit ptyexec.Exit) Outcome {
 		return Outcome{Class: cause, Evidence: evidence} // the CLI waited for a person
 	}
 	// Before a session, a login is all that a CLI waits for.
-	if i := slices.IndexFunc(t.CLI, ending.WaitsForLogin); i >= 0 && t.Session == "" {
-		return Outcome{Class: ending.Auth, Evidence: t.CLI[i]}
+	if line, waits := ending.WaitsForLogin(t.CLI); waits && t.Session == "" {
+		return Outcome{Class: ending.Auth, Evidence: line}
+	}
+	if n := len(t.Retries); evidence == "" && n > 0 {
+		evidence = t.Retries[n-1].Text
 	}
 	return Outcome{Class: ending.HangSilent, Evidence: evidence}
 }

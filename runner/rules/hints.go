@@ -54,7 +54,7 @@ func outcomeHint(o agent.Outcome) string {
 			"get you further, and take another way. If there is none, say so with STATUS: BLOCKED."
 	case ending.QuestionAsked:
 		return "You asked a question that goes to nobody: decide yourself, and write down the decision and its reason."
-	case ending.TimeoutWithWork, ending.TimeoutIdle, ending.HangSilent:
+	case ending.TimeoutWithWork, ending.TimeoutIdle:
 		return "ralph ended the last call because it took too long. Work in smaller steps, commit early, and start nothing that does not end by itself."
 	case ending.ContextTooLong:
 		return "The last call ran out of context. Read less at once and do a smaller part of the task."

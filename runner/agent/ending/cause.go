@@ -157,11 +157,19 @@ func Signal(code int, sig syscall.Signal) syscall.Signal {
 	return sig
 }
 
-// WaitsForLogin reports whether a line says that the CLI waits until a person has
-// logged in.
-func WaitsForLogin(line string) bool {
-	return loginRE().MatchString(line) && !besideRE().MatchString(line)
+// WaitsForLogin returns the line with which a CLI says that it waits until a person has logged in, if
+// nothing but an address or a code follows it. In a line above others it is a tip, and explains no silence.
+func WaitsForLogin(lines []string) (string, bool) {
+	for i, line := range slices.Backward(lines) {
+		if loginRE().MatchString(line) && !besideRE().MatchString(line) && !tipRE().MatchString(line) {
+			return line, i >= len(lines)-loginTail
+		}
+	}
+	return "", false
 }
+
+// loginTail is the greatest number of lines of a request to log in.
+const loginTail = 4
 
 // LimitName guesses the usage window that a limit text is about.
 func LimitName(text string) string {

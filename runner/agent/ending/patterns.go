@@ -133,6 +133,9 @@ var (
 	generals = sync.OnceValue(func() []compiled { return compile(generalPatterns[:]) })
 	helpRE   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?im)` + helpText) })
 	besideRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?im)` + beside) })
+	tipRE    = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^\W*(tips?|hint|note|info|did you know|you (can|may))\b`)
+	})
 	loginRE  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?im)` + login) })
 	statusRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?im)` + httpStatus) })
 )

@@ -2,6 +2,7 @@ package ending
 
 import (
 	"regexp"
+	"strings"
 	"sync"
 )
 
@@ -10,6 +11,7 @@ var (
 	retryRE = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^\W*(re-?connecting|re-?trying|(attempt|request) \d.{0,60}\b(re-?trying|retry in))\b`)
 	})
+	unauthorizedRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b401\b|\bunauthorized\b`) })
 	// delayRE matches how long the CLI waits before it tries again.
 	delayRE = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\bretry(ing)?( \d+ of \d+)?( in| after)? \d[\d.]* ?[a-z]+\b`)
@@ -27,8 +29,8 @@ func AnnouncesRetry(line string) bool {
 func WithoutDelay(notice string) string { return delayRE().ReplaceAllString(notice, "retry") }
 
 // Retry returns why the CLI tries again: a transient class, a usage or a spend
-// limit, else Unknown. A fatal class needs more than a notice, because the CLI itself
-// still hopes.
+// limit, a refused login (401), else Unknown. Another fatal class needs more than a notice,
+// because the CLI itself still hopes.
 func (r Reader) Retry(codes []string, text string) Class {
 	class, _ := r.Cause(Report{Codes: codes, Errors: []string{text}})
 	if m := statusRE().FindStringSubmatch(text); m != nil && class.Fatal() {
@@ -36,6 +38,9 @@ func (r Reader) Retry(codes []string, text string) Class {
 	}
 	if class.Transient() || class == UsageLimit || class == SpendLimit {
 		return class
+	}
+	if class == Auth && unauthorizedRE().MatchString(strings.Join(append(codes, text), " ")) {
+		return Auth // unlike a 403, which a proxy may answer for a while
 	}
 	return Unknown
 }
