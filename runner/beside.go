@@ -43,7 +43,8 @@ func (r *Run) inWorktrees(ctx context.Context) (rules.Decision, error) {
 			Prefix: func(t task.Task) string {
 				return r.panel.Prefix(r.o.CommitPrefix,
 					t)
-			}, Env: r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Worker: r.newWorker, Merge: mayMerge})
+			}, Env: r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Worker: r.newWorker, Merge: mayMerge,
+			Judge: r.prefer})
 	}
 	if unfit := (*slots.UnfitError)(nil); errors.As(err, &unfit) {
 		d := ends.Failed(unfit)

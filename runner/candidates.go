@@ -9,8 +9,10 @@ import (
 	"ralph/runner/crew/best"
 	"ralph/runner/git"
 	"ralph/runner/output"
+	"ralph/runner/roles"
 	"ralph/runner/rules"
 	"ralph/runner/rules/ends"
+	"ralph/runner/rules/reviews"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/runner/writes"
@@ -100,4 +102,46 @@ func (r *Run) beaten(ctx context.Context, res turned, d crew.Done) (rules.Decisi
 		return goOn, err
 	}
 	return goOn, nil
+}
+
+// prefer lets the judges of a task decide between candidates that are equals. It is called beside the run.
+// If one of the calls comes to nothing, the candidates stay equals.
+func (r *Run) prefer(ctx context.Context, tied []crew.Tied) []best.Opinion {
+	var all []best.Opinion
+	for _, c := range tied {
+		var s *sitting
+		r.crew.Alone(func() { s = r.compared(c) })
+		if s == nil {
+			return nil
+		}
+		var err error
+		s.says, err = r.panel.Hold(ctx, s.asks)
+		r.crew.Alone(func() {
+			r.spend(s.says.Usage)
+			r.out.Lost(r.d.State.SaveCalls(r.calls))
+		})
+		if err != nil || s.says.Cut != "" || s.says.Stuck != nil || ctx.Err() != nil {
+			return nil
+		}
+		all = append(all, best.Opinion{Refused: !s.says.Passed || len(s.says.Missing) > 0, Score: s.says.Score})
+	}
+	return all
+}
+
+// compared prepares the look of the judges at a candidate, and counts their first call; nil: the task has
+// no judges.
+func (r *Run) compared(c crew.Tied) *sitting {
+	t := c.Job.Task
+	a := r.assignment(t)
+	a.Origin = c.Job.Origin
+	a.Origin.Role = roles.Judge
+	s := r.sit(t, a)
+	s.asks.Review.Phase, s.asks.Checks = roles.PhaseJudges, reviews.Checks(c.Result.Proof.Report)
+	s.asks.Dir, s.asks.Env, s.asks.Review.Base = c.Dir, c.Env, c.Base
+	s.asks.Emit, s.asks.Alone = r.crew.Tell, r.crew.Alone
+	if len(r.panel.Plan(t, s.asks.Review).Judges) == 0 {
+		return nil
+	}
+	r.out.Lost(s.asks.Called())
+	return s
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"ralph/runner/crew/best"
 	"ralph/runner/git/command"
 	"ralph/runner/merge"
 	"ralph/runner/sandbox"
@@ -44,6 +45,9 @@ type Options struct {
 	// Merge is asked, on the goroutine of the run, before finished work goes into the merge queue.
 	// It says why it may not; empty: it may. nil: nobody is asked.
 	Merge func(j *Job, commit string, files []string) (why string)
+	// Judge is asked about candidates that differ, pass, and have as few lines as each other. It returns an
+	// opinion on each; nil: they are equals. It is called beside the run. nil: nobody is asked.
+	Judge func(ctx context.Context, tied []Tied) []best.Opinion
 }
 
 // Crew is the slots of one run, and what they are at.

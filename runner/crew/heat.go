@@ -8,6 +8,7 @@ import (
 	"ralph/runner/crew/best"
 	"ralph/runner/git/command"
 	"ralph/runner/slots"
+	"ralph/runner/turn"
 	"ralph/runner/turn/stop"
 )
 
@@ -37,6 +38,39 @@ func (c *Crew) compare(j *Job, d *Done) {
 	<-h.decided
 }
 
+// Tied is a candidate for a task that is as good as another one, and where its work is.
+type Tied struct {
+	Place
+	Job    *Job
+	Result turn.Result
+}
+
+// judge lets judges decide between equals, unless they did the same.
+func (c *Crew) judge(byNumber []*Done, all []best.Candidate) {
+	indexes, trees := best.Tied(all), map[string]bool{}
+	if c.o.Judge == nil || len(indexes) == 0 {
+		return
+	}
+	ctx := command.With(byNumber[indexes[0]].Job.ctx, c.trust)
+	var tied []Tied
+	for _, i := range indexes {
+		d := byNumber[i]
+		tree, err := command.Run(ctx, c.base.Root, "rev-parse", d.Work.Commit+"^{tree}")
+		if err != nil {
+			return
+		}
+		trees[tree] = true
+		at := Place{Dir: d.Job.Slot.Dir, Env: d.Job.Slot.Env(c.o.Env), Base: d.Work.Base}
+		tied = append(tied, Tied{Place: at, Job: d.Job, Result: d.Result})
+	}
+	if len(trees) < 2 {
+		return
+	}
+	for n, opinion := range c.o.Judge(ctx, tied) {
+		all[indexes[n]].Opinion = opinion
+	}
+}
+
 // decide is called once, when all are over: nobody else touches their Done then.
 func (c *Crew) decide(h *heat) {
 	all, refs := make([]best.Candidate, h.size), map[string]slots.Work{}
@@ -54,6 +88,7 @@ func (c *Crew) decide(h *heat) {
 			r.Call.Outcome.Class.Success()}
 		all[i].Green = d.Err == nil && d.Job.ctx.Err() == nil && d.Work.Commit != "" && passes(r)
 	}
+	c.judge(byNumber, all)
 	lead := best.Pick(all)
 	for i, d := range byNumber {
 		if i == lead {

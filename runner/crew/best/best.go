@@ -12,10 +12,33 @@ type Candidate struct {
 	Green bool // its work is finished, and passes the required checks
 	Whole bool // its agent came to an end by itself, and the checks said something
 	Lines int  // that its work adds and removes; 0: there is no work
+	Opinion
+}
+
+// Opinion is what judges say of a candidate; zero: nobody was asked.
+type Opinion struct {
+	Refused bool // a required one lets it not pass, or says nothing
+	Score   int
+}
+
+// Tied are the indexes of the green candidates with the fewest lines, if there are several: judges may
+// decide between them.
+func Tied(all []Candidate) (tied []int) {
+	lead := all[Pick(all)]
+	for i, c := range all {
+		if c.Green && lead.Green && c.Lines == lead.Lines {
+			tied = append(tied, i)
+		}
+	}
+	if len(tied) < 2 {
+		return nil
+	}
+	return tied
 }
 
 // Pick is the index of the candidate that goes on: of the green ones the one with the fewest
-// lines. If none is green, it is one that the next attempt can go on with.
+// lines, of those the one of which judges think best. If none is green, it is one that the next
+// attempt can go on with.
 func Pick(all []Candidate) int {
 	order := make([]int, len(all))
 	for i := range order {
@@ -27,7 +50,7 @@ func Pick(all []Candidate) int {
 		case a.Green != b.Green:
 			return first(a.Green)
 		case a.Green:
-			return cmp.Or(a.Lines-b.Lines, i-j)
+			return cmp.Or(a.Lines-b.Lines, refused(a)-refused(b), b.Score-a.Score, i-j)
 		case (a.Lines > 0) != (b.Lines > 0):
 			return first(a.Lines > 0)
 		case a.Whole != b.Whole:
@@ -35,6 +58,13 @@ func Pick(all []Candidate) int {
 		}
 		return i - j
 	})
+}
+
+func refused(c Candidate) int {
+	if c.Refused {
+		return 1
+	}
+	return 0
 }
 
 func first(yes bool) int {
@@ -47,6 +77,11 @@ func first(yes bool) int {
 // Why says why a candidate lost to another one.
 func Why(lost, won Candidate) string {
 	switch {
+	case lost.Green && lost.Lines == won.Lines && lost.Refused && !won.Refused:
+		return "the judges refuse it, and let another one with as few lines pass"
+	case lost.Green && lost.Lines == won.Lines && lost.Score != won.Score:
+		return fmt.Sprintf("the judges prefer another one with as few lines (score %d, this one has %d)",
+			won.Score, lost.Score)
 	case lost.Green && lost.Lines == won.Lines:
 		return fmt.Sprintf("an earlier one passes with as few lines (%d)", won.Lines)
 	case lost.Green:
