@@ -205,7 +205,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		CheckOptions:  gate.CheckOptions{DetectChecks: true, BaselineScope: "session", FailFast: true},
 		CommitOptions: git.CommitOptions{CommitPrefix: "[ralph]"},
 		Review:        roles.Review{Judges: []string{}},
-		AIOSOptions:   AIOSOptions{Enabled: "auto", QAEnabled: true, DevMode: "yolo", HandoffDir: ".aios/handoffs"},
+		AIOSOptions:   AIOSOptions{Enabled: "auto", QAEnabled: true, BMAD: true, DevMode: "yolo", HandoffDir: ".aios/handoffs"},
 		Touch: touch.Settings{Notify: []string{}, NotifyOn: []string{"ended", "halted", "limited", "question", "review"}, Milestone: 5, Webhooks: []string{}, Replies: []string{},
 			WebhookEvents: []string{"run_start", "iteration_start", "iteration_end", "question", "answer", "task", "decision", "paused", "run_end"}},
 		Wanted:      callhooks.Wanted{MaxContinuations: 5},

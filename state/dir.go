@@ -107,10 +107,13 @@ func OfPeople(name string) bool {
 	return nested && (dir == dirQuestions || dir == dirNotes) || name == fileUse || name == fileLessons
 }
 
-// NoteFile, QuestionFile, UseFile and LessonsFile are names in the state directory.
-func NoteFile(id string) string     { return dirNotes + "/" + id + ".json" }
+// NoteFile is the name of a note in the state directory.
+func NoteFile(id string) string { return dirNotes + "/" + id + ".json" }
+
+// QuestionFile is the name of a question in the state directory.
 func QuestionFile(id string) string { return dirQuestions + "/" + id + ".json" }
 
+// Names in the state directory.
 const (
 	UseFile     = fileUse
 	LessonsFile = fileLessons
