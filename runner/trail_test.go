@@ -136,6 +136,24 @@ func TestRun_fileEditedWhilePaused_isNotCommitted(t *testing.T) {
 	}
 }
 
+// A stub that a person writes during a pause is not the agent's, also where all turns are taken together.
+func TestRun_stubWrittenByAPersonWhilePaused_isNoFinding(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one", "[ ] two", "[ ] three")
+	b.inGit()
+	b.d.Show = func(e state.Event) {
+		b.seen = append(b.seen, e)
+		if e.Kind == state.KindIterationStart && e.Iteration == 1 {
+			b.ask(state.RequestPause)
+		}
+	}
+	b.d.Tick = func(time.Duration, rules.Decision) {
+		b.write("export.py", "def export():\n    raise NotImplementedError\n")
+		b.ask(state.RequestResume)
+	}
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+}
+
 // A call that met a limit may have worked before; undo takes that back too.
 func TestRun_iterationTriedAgain_beginsWhereItsFirstTryBegan(t *testing.T) {
 	t.Parallel()

@@ -118,6 +118,7 @@ type Input struct {
 	Large         []string // changed files that are too large to read
 	// Hidden are tracked files that git no longer shows, and why, in the words of git.
 	Hidden    []Hidden
+	Edited    []string // files that people edited between the turns of a whole run
 	Discarded []string // files whose uncommitted changes are gone
 	Restore   string   // the command that brings them back
 }

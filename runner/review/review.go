@@ -106,7 +106,8 @@ func (b *Book) Look(in audit.Input, plan turn.Plan) {
 		return (i.File != "" || ofPlan || aboutGit(i.Name)) && known && !slices.ContainsFunc(still, shows)
 	})
 	for _, f := range still {
-		if f.Kind == audit.KindStubAdded || f.Kind == audit.KindTaskChanged {
+		mine := f.File != "" && slices.Contains(in.Edited, f.File) // then a person may have written it
+		if !mine && f.Kind == audit.KindStubAdded || f.Kind == audit.KindTaskChanged {
 			b.keep(f, b.latest)
 		}
 	}

@@ -27,6 +27,7 @@ type trail struct {
 	base    string            // the state that the next turn begins with
 	kept    git.Snapshot      // of that state
 	mine    []string          // files with changes of a person: of the start, and between turns
+	between []string          // those of mine that were edited between turns
 	view    hidden.View       // what git did not show at the start
 	begun   int               // the iteration that was kept last
 	from    string            // the state that it began with
@@ -46,7 +47,8 @@ func (w *Worker) openTrail(ctx context.Context, a Assignment) {
 			return
 		}
 		w.finishKeeping()
-		t.mine = append(t.mine, slices.DeleteFunc(edited.Files, ofPlan(a))...)
+		t.between = append(t.between, slices.DeleteFunc(edited.Files, ofPlan(a))...)
+		t.mine = append(t.mine, t.between...)
 		w.keepStart(ctx, a)
 		return
 	}
@@ -62,12 +64,10 @@ func (w *Worker) openTrail(ctx context.Context, a Assignment) {
 		w.Log.Warn("it is not known what git hides", "error", err)
 	}
 	w.view = t.view
-	keeper, ok := git.NewKeeper(a.Dir)
-	if !ok {
-		return
+	if keeper, ok := git.NewKeeper(a.Dir); ok {
+		t.keeper, t.begun, t.from = keeper, w.Begun.Iteration, w.Begun.Base
+		w.keepStart(ctx, a)
 	}
-	t.keeper, t.begun, t.from = keeper, w.Begun.Iteration, w.Begun.Base
-	w.keepStart(ctx, a)
 }
 
 // ofPlan tells files of the plan, which has an audit of its own.
@@ -163,7 +163,7 @@ func (w *Worker) Changed(ctx context.Context, dir string) (*audit.Input, error) 
 	if err != nil {
 		return nil, err
 	}
-	in := &audit.Input{Discarded: change.Discarded(*t.start, *w.before, t.mine)}
+	in := &audit.Input{Discarded: change.Discarded(*t.start, *w.before, t.mine), Edited: t.between}
 	for _, text := range texts {
 		in.Files = append(in.Files, audit.File(text))
 	}
