@@ -70,7 +70,7 @@ func Kinds() []KindRow {
 		{Kind: KindForeignTick, Found: "a box of another task was ticked", Revert: true},
 		{Kind: KindTaskChanged, Found: "the text or the criteria of a task changed, or an open task was removed"},
 		{Kind: KindStateChanged, Found: "a contained call changed ralph's own state, and the sandbox (`landlock`) could not prevent it; it is as before again"},
-		{Kind: KindReport, Found: "the status block names another task, or files and completed tasks where there are none", Doubt: true},
+		{Kind: KindReport, Found: "the status block names another task, or files and completed tasks that are plainly not so", Doubt: true},
 		{Kind: KindHidden, Found: "git no longer looks at tracked files (`assume-unchanged`, `skip-worktree`), or a new ignore rule hides tests"},
 		{Kind: KindDiscarded, Found: "uncommitted changes that you made before the run are gone; the finding has the command that restores them"},
 		{Kind: KindNotAudited, Found: "more than 1,000 files changed, or one above 1 MiB, and the audit did not read all of them", Doubt: true},

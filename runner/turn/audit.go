@@ -3,12 +3,12 @@ package turn
 import (
 	"slices"
 
-	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
 	"ralph/runner/git"
 	"ralph/runner/git/command"
+	"ralph/runner/turn/delta"
 	"ralph/runner/turn/intact"
 	"ralph/runner/turn/said"
 	"ralph/runner/turn/steer"
@@ -50,15 +50,15 @@ func audited(a Assignment, f facts) auditResult {
 	return r
 }
 
-// reported is where the agent's own report contradicts what is there. Its words prove
-// nothing, so they disprove nothing either: no run ends differently for them.
+// reported is where the agent's own report is wrong. Words prove nothing: no run ends differently for them.
 func reported(a Assignment, f facts) []audit.Finding {
 	if f.cut != "" {
 		return nil // the agent could not finish
 	}
-	signal, _ := statusblock.Parse(f.call.transcript.Final)
-	report := said.Report{Signal: signal, Task: a.Task, Before: f.before.List.Tasks, After: f.left.List.Tasks, Unchanged: f.observed && !f.change.Progress()}
-	return audit.Contradicted(a.Task.ID, report.Contradictions())
+	isPlan := func(name string) bool { return a.Plan.Has(f.left, name) }
+	report := said.Report{Task: a.Task, Before: f.before.List.Tasks, After: f.left.List.Tasks,
+		Unchanged: f.observed && !f.change.Progress(), Edited: delta.Edited(f.texts, command.Relative(a.Dir), isPlan)}
+	return audit.Contradicted(a.Task.ID, report.In(f.call.transcript.Final))
 }
 
 // steering is what steers the run, as it is before the call.

@@ -38,6 +38,7 @@ type Signal struct {
 	HasExit        bool   `json:"has_exit,omitempty"` // the block has an EXIT_SIGNAL
 	TasksCompleted int    `json:"tasks_completed,omitempty"`
 	FilesModified  int    `json:"files_modified,omitempty"`
+	NoFiles        bool   `json:"no_files,omitempty"`  // the block says that no file was modified
 	Tests          string `json:"tests,omitempty"`     // PASSING, FAILING or NOT_RUN
 	WorkType       string `json:"work_type,omitempty"` // upper case
 	Recommendation string `json:"recommendation,omitempty"`
@@ -238,7 +239,7 @@ func (s *Signal) set(key, value string) bool {
 	case "TASKS_COMPLETED_THIS_LOOP", "TASKS_COMPLETED":
 		s.TasksCompleted = number(value)
 	case "FILES_MODIFIED":
-		s.FilesModified = number(value)
+		s.FilesModified, s.NoFiles = number(value), value == "0"
 	case "TESTS_STATUS":
 		s.Tests = choice(value, "PASSING", "FAILING", "NOT_RUN")
 	case "WORK_TYPE":
@@ -346,8 +347,9 @@ func parseJSON(text string) (s Signal, explicit, ok bool) {
 	s.Options = strings.Join(options, " | ")
 	if files := obj.Get("files_modified"); files.IsArray() {
 		s.FilesModified = len(files.Array())
+		s.NoFiles = s.FilesModified == 0
 	} else {
-		s.FilesModified = number(files.String())
+		s.set("FILES_MODIFIED", files.String())
 	}
 	s.set("WORK_TYPE", obj.Get("work_type").String())
 	s.set("TASKS_COMPLETED", obj.Get("tasks_completed_this_loop").String())

@@ -23,3 +23,14 @@ func Of(count int, texts []git.Text) string {
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
+
+// Edited are the files that were there before and read differently now, named by rel, but
+// for those that skip.
+func Edited(texts []git.Text, rel func(string) string, skip func(string) bool) (names []string) {
+	for _, t := range texts {
+		if name := rel(t.Path); t.Existed && t.Exists && t.Before != t.After && !skip(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -2,6 +2,7 @@ package said
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,6 +21,18 @@ type Report struct {
 	Before, After []task.Task // of the plan; empty: there is none, or it cannot be read
 	// Unchanged is true when nothing but the plan changed for sure.
 	Unchanged bool
+	// Edited are files that were there before and read differently now, without the plan.
+	Edited []string
+}
+
+// manyEdited is how many files nobody edits and counts as none: one or two may be what a
+// program wrote, or the file of progress.
+const manyEdited = 3
+
+// In is Contradictions of the report in a final message.
+func (r Report) In(final string) []string {
+	r.Signal, _ = statusblock.Parse(final)
+	return r.Contradictions()
 }
 
 // Contradictions says, a sentence each, where the report is plainly wrong. Numbers that
@@ -40,8 +53,12 @@ func (r Report) Contradictions() []string {
 		found = append(found, fmt.Sprintf("the agent reports %s, and nothing was changed",
 			termtext.Count(r.FilesModified, "modified file")))
 	}
+	if edited := slices.DeleteFunc(slices.Clone(r.Edited), written); r.NoFiles && len(edited) >= manyEdited {
+		found = append(found, fmt.Sprintf("the agent reports no modified file, and %d were: %s",
+			len(edited), termtext.Line(strings.Join(edited[:manyEdited], ", "))+more(len(edited)-manyEdited)))
+	}
 	ticked := r.ticked()
-	if len(r.Before) > 0 && len(r.After) > 0 && r.TasksCompleted > ticked+len(r.Task.Criteria) {
+	if len(r.Before) > 0 && len(r.After) > 0 && r.TasksCompleted > max(ticked+len(r.Task.Criteria), r.done()) {
 		shows := "none"
 		if ticked > 0 {
 			shows = strconv.Itoa(ticked)
@@ -52,15 +69,60 @@ func (r Report) Contradictions() []string {
 	return found
 }
 
-// ticked counts the tasks that are done now and were not before, those with new words too.
+// ticked counts the tasks that the agent has finished in this turn, as the plan shows them
+// and in favour of the agent: those that are done now, or wait for a review, and were not
+// before, those with new words too; those it took out of the plan; and the one at hand if it
+// was done before, or if the report says TASK: ID instead of a mark.
 func (r Report) ticked() (n int) {
+	finished := func(t task.Task) bool { return t.Done() || t.State == task.Review }
 	for _, now := range r.After {
-		before := func(t task.Task) bool { return t.ID == now.ID && t.Done() }
-		if now.Done() && !slices.ContainsFunc(r.Before, before) {
+		before := func(t task.Task) bool { return t.ID == now.ID && finished(t) && t.ID != r.Task.ID }
+		if finished(now) && !slices.ContainsFunc(r.Before, before) {
+			n++
+		} else if now.ID == r.Task.ID && r.Signal.Task != "" {
+			n++
+		}
+	}
+	for _, was := range r.Before {
+		if !finished(was) && !slices.ContainsFunc(r.After, func(t task.Task) bool { return t.ID == was.ID }) {
 			n++
 		}
 	}
 	return n
+}
+
+// done is the number of all finished tasks, which some agents report. One alone is
+// what most tasks report, so it says nothing.
+func (r Report) done() (n int) {
+	for _, t := range r.After {
+		if t.Done() {
+			n++
+		}
+	}
+	if n != r.TasksCompleted || n < 2 {
+		return 0
+	}
+	return n
+}
+
+// written reports whether a program writes this file, as a rule, and not the agent.
+func written(name string) bool {
+	base := path.Base(name)
+	for _, pattern := range []string{"*.lock", "*-lock.*", "*.lockb", "go.sum", "*.snap", "*.min.*", "*.map", "*.pb.*", "*.log"} {
+		if ok, _ := path.Match(pattern, base); ok {
+			return true
+		}
+	}
+	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(folder string) bool {
+		return slices.Contains([]string{"dist", "build", "out", "target", "vendor", "node_modules", "coverage", "generated", "__snapshots__"}, folder)
+	})
+}
+
+func more(n int) string {
+	if n < 1 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
 }
 
 // otherTask is the sentence about a report that names another task; empty: it names the
