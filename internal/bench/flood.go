@@ -48,7 +48,7 @@ func (b *bencher) flood() error {
 		"bare pty reader " + rate(bare), fmt.Sprintf("at least %.2f", floodBound), ratio < floodBound})
 	b.add(figure{"  peak memory of ralph", fmt.Sprintf("%d MiB", memory), "",
 		fmt.Sprintf("at most %d MiB", memoryBound), memory > memoryBound})
-	return nil
+	return b.redact(floodBytes / bare.Seconds())
 }
 
 // ralphFlood returns how long one call with a flood takes, and ralph's peak memory.
