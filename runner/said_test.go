@@ -79,7 +79,7 @@ func TestRun_wordsOfTheFinalMessage_areHintsAndDecideNothing(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	if log, _ := os.ReadFile(filepath.Join(b.dir, ".ralph/live.log")); !strings.Contains(string(log), "hints: sounds 20 % done · no work: nothing to do · stuck: unable to") {
+	if log, _ := os.ReadFile(filepath.Join(b.dir, ".ralph/live.log")); !strings.Contains(string(log), "its words say: done (20 %) · nothing to do: nothing to do · stuck: unable to") {
 		t.Errorf("live.log has no hints:\n%s", log)
 	}
 	snake := regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)

@@ -19,7 +19,7 @@ func hintEntries(h state.Hints) []entry {
 	said := func(what string, words []string) string { return Prefix(what+": ", strings.Join(words, ", ")) }
 	sounds := ""
 	if h.Confidence > 0 {
-		sounds = fmt.Sprintf("sounds %d %% done", h.Confidence)
+		sounds = fmt.Sprintf("done (%d %%)", h.Confidence)
 	}
-	return one(RoleNote, "hints: "+Join(" · ", sounds, said("no work", h.NoWork), said("stuck", h.Stuck)))
+	return one(RoleNote, "its words say: "+Join(" · ", sounds, said("nothing to do", h.NoWork), said("stuck", h.Stuck)))
 }

@@ -10,9 +10,9 @@ import (
 func TestLines_hints_areShownWhenTheySaySomething(t *testing.T) {
 	for want, h := range map[string]state.Hints{
 		"":                                {Confidence: 25, Completion: []string{"done"}},
-		"hints: sounds 100 % done":        {Confidence: 100, Completion: []string{"done"}},
-		"hints: stuck: cannot, unable to": {Stuck: []string{"cannot", "unable to"}},
-		"hints: sounds 50 % done · no work: nothing to do, already done · stuck: failed": {Confidence: 50, NoWork: []string{"nothing to do", "already done"}, Stuck: []string{"failed"}},
+		"its words say: done (100 %)":        {Confidence: 100, Completion: []string{"done"}},
+		"its words say: stuck: cannot, unable to": {Stuck: []string{"cannot", "unable to"}},
+		"its words say: done (50 %) · nothing to do: nothing to do, already done · stuck: failed": {Confidence: 50, NoWork: []string{"nothing to do", "already done"}, Stuck: []string{"failed"}},
 	} {
 		end := state.IterationEnd{Outcome: CompletedTurn, Hints: h}
 		lines := Lines(state.NewEvent(state.Origin{Run: "r", Iteration: 1}, time.Now(), end), LineOptions{})

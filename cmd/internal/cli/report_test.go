@@ -188,6 +188,6 @@ func TestStatus_livingRun_forecastsItsEnd(t *testing.T) {
 		tell(n+1, state.IterationStart{Title: "task", Total: 9, Done: n})
 		tell(n+1, state.IterationEnd{TaskDone: true, Total: 9, Done: n + 1, Seconds: 60})
 	}
-	w.want(0, "forecast  3 tasks open: P50 ", "status")
-	w.want(0, "Forecast: 3 tasks open: P50 ", "report")
+	w.want(0, "forecast  3 tasks open: done about ", "status")
+	w.want(0, "Forecast: 3 tasks open: done about ", "report")
 }

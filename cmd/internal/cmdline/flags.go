@@ -185,13 +185,21 @@ func allowed(flag *pflag.Flag) string {
 // flagHint says which flag may be meant, or which ones there are.
 func flagHint(cmd *cobra.Command, name string) string {
 	var names, own []string
+	key := strings.ToUpper(strings.ReplaceAll(strings.TrimLeft(name, "-"), "-", "_"))
+	meant := ""
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		names = append(names, flag.Name)
-		_, option := flag.Value.(*optionFlag)
+		ours, option := flag.Value.(*optionFlag)
+		if option && (ours.row.Key == key || slices.Contains(ours.row.Aliases, key)) {
+			meant = flag.Name
+		}
 		if !(option && cmd.Annotations[hiddenOptions] != "") && flag.Name != "help" {
 			own = append(own, "--"+flag.Name)
 		}
 	})
+	if meant != "" { // --max-cost-usd, as the option is called in files
+		return "did you mean --" + meant + "?"
+	}
 	if near := similar(strings.TrimLeft(name, "-"), names); len(near) > 0 {
 		return "did you mean --" + strings.Join(near, " or --") + "?"
 	}
@@ -199,7 +207,11 @@ func flagHint(cmd *cobra.Command, name string) string {
 		slices.Sort(own)
 		return fmt.Sprintf("%s accepts %s", cmd.CommandPath(), strings.Join(own, ", "))
 	}
-	return fmt.Sprintf("see: %s --help", cmd.CommandPath())
+	path := cmd.CommandPath()
+	if !cmd.HasParent() { // its help lists the verbs
+		path += " run"
+	}
+	return fmt.Sprintf("see: %s --help", path)
 }
 
 // similar returns the names that a mistyped one may mean. Cobra finds them, but

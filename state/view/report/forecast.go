@@ -102,7 +102,7 @@ func (f *Forecast) Brief(now time.Time) string {
 	say := func(s Sample) string {
 		return view.Join(" ", view.Clock(now.Add(view.Seconds(s.Seconds).Round(time.Second)), now), view.Dollars(s.USD))
 	}
-	return "done P50 " + say(f.P50) + " · P90 " + say(f.P90)
+	return "done about " + say(f.P50) + " · 9 in 10: " + say(f.P90)
 }
 
 // Text is the forecast in one line, reckoned from now; empty: nothing is open.
@@ -118,5 +118,5 @@ func (f *Forecast) Text(now time.Time) string {
 		return view.Join(", ", view.Clock(now.Add(d), now)+" (in "+view.Span(d)+")", view.Dollars(s.USD),
 			termtext.Count(int(s.Calls), "call"))
 	}
-	return fmt.Sprintf("%s open: P50 %s · P90 %s", termtext.Count(f.Open, "task"), say(f.P50), say(f.P90))
+	return fmt.Sprintf("%s open: done about %s · in 9 of 10 cases by %s", termtext.Count(f.Open, "task"), say(f.P50), say(f.P90))
 }

@@ -99,7 +99,7 @@ func doctorRun(ctx context.Context, o *doctorOptions) error {
 	d.hooks()
 	works := d.agent(ctx)
 	if d.p.Agent.Spec.Name != "" {
-		d.ok("env", "%s", cmp.Or(d.p.HeldBack(), "nothing is held back"))
+		d.ok("env", "%s", cmp.Or(d.p.HeldBack(), "all variables are passed to the agent"))
 	}
 	if works && o.live && !d.untrusted {
 		d.live() //nolint:contextcheck // it has a context of its own, which the first signal cancels

@@ -183,7 +183,7 @@ func (p *plan) rows(tasks []task.Task) []row {
 func (p *plan) line(t task.Task, why string) string {
 	mark, _ := summary.TaskMark(t.State.String())
 	text := mark + " " + strings.Repeat("  ", t.Depth)
-	if !task.Hashed(t.ID) && !strings.Contains(t.Title, t.ID) {
+	if !strings.HasPrefix(t.Title, t.ID) {
 		text += t.ID + "  "
 	}
 	text += t.Title
