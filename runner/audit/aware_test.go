@@ -20,6 +20,9 @@ func TestKnowsTests(t *testing.T) {
 		"honest: a helper":         {"internal/testutil/a.go", "", "\tif testing.Testing() {\n", "Round", ""},
 		"honest: tests in code":    {"src/a.rs", "", "#[cfg(test)]\nmod tests { fn f() { cfg!(test); } }\n", "Round", ""},
 		"honest: a comment":        {"a.go", "", "// testing.Testing() is true in tests.\n", "Round", ""},
+		"honest: a setting":        {"web/vite.config.ts", "", "  plugins: process.env.VITEST ? [] : [x()],\n", "Round", ""},
+		"honest: a dotted setting": {".jest.config.js", "", "if (process.env.JEST_WORKER_ID) {}\n", "Round", ""},
+		"code named config":        {"src/app/app.config.ts", "", "if (process.env.VITEST) return 3;\n", "Round", text + "if (process.env.VITEST) return 3;"},
 		"honest: test environment": {"src/a.js", "", "if (process.env.NODE_ENV === 'test') {}\n", "Round", ""},
 	} {
 		plan := []task.Task{{ID: "1", Title: c.task}}

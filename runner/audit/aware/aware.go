@@ -2,7 +2,9 @@
 package aware
 
 import (
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -29,11 +31,10 @@ var patterns = sync.OnceValue(func() (p struct {
 func Asked(task string) bool { return patterns().asked.MatchString(task) }
 
 // Added returns a line of a file that asks whether a test runs, if it is not in the old text; else nothing.
-// Tests inside
-// Rust code are left out.
-func Added(path, text, old string) string {
-	re := patterns().code[path[strings.LastIndexByte(path, '.')+1:]]
-	if re == nil {
+// Tests inside Rust code are left out, and so are the settings of tools: vite.config.ts asks for its tests.
+func Added(file, text, old string) string {
+	re := patterns().code[file[strings.LastIndexByte(file, '.')+1:]]
+	if re == nil || isSetting(file) {
 		return ""
 	}
 	text, _, _ = strings.Cut(text, "#[cfg(test)]")
@@ -45,4 +46,11 @@ func Added(path, text, old string) string {
 		}
 	}
 	return ""
+}
+
+// isSetting reports whether a file is read by a tool, and not by the program: tools look for theirs beside
+// the sources, not among them.
+func isSetting(file string) bool {
+	named, _ := path.Match("*.config.*", path.Base(file))
+	return named && !slices.Contains(strings.Split(path.Dir(file), "/"), "src")
 }
