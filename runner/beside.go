@@ -56,7 +56,7 @@ func (r *Run) inWorktrees(ctx context.Context) (rules.Decision, error) {
 	}
 	r.worker.Env, r.worker.Trust = r.crew.Env(), r.crew.Trust()
 	for _, id := range r.crew.Recall(ctx) {
-		r.mark(id, task.Done)
+		r.mark(id, task.Done, "")
 	}
 	return r.loop(ctx)
 }
@@ -216,7 +216,7 @@ func (r *Run) start(ctx context.Context, next task.Task) (rules.Decision, error)
 		}
 	}
 	if next.State == task.Open && next.ID != "" {
-		r.mark(next.ID, task.Active)
+		r.mark(next.ID, task.Active, "")
 	}
 	return r.field(ctx, next)
 }

@@ -180,7 +180,7 @@ func (r *Run) conclude(ctx, keep context.Context, from turned) (rules.Decision, 
 		r.mem.Breaker.SameError, r.mem.Breaker.LastError = 0, "" // the next task begins afresh
 	}
 	if n := r.tasks.Of(res.Task.ID); n.Aside.Why != "" && !n.Aside.Marked {
-		n.Aside.Marked = r.mark(res.Task.ID, task.Blocked)
+		n.Aside.Marked = r.mark(res.Task.ID, task.Blocked, n.Aside.Why)
 	}
 	r.notes.Settle(append(rules.Hints(res, damaged), r.tellRepeats(res)...)...) // after a failure of the service the notes stay
 	if counted && res.Cut == "" && !d.PutAside {
@@ -219,7 +219,7 @@ func (r *Run) settleTasks(res turn.Result) {
 		r.reopen(o, res.Work.Before)
 	}
 	if res.Proof.After.IsDone(res.Task.ID) { // also what was only claimed
-		r.mark(res.Task.ID, task.Done)
+		r.mark(res.Task.ID, task.Done, "")
 	}
 }
 
@@ -241,8 +241,8 @@ func (r *Run) reopen(o turn.Reopen, before turn.Plan) {
 }
 
 // mark says in the plan what became of a task, where its format has a word for it.
-func (r *Run) mark(id string, s task.State) (changed bool) {
-	changed, err := r.plan.Mark(id, s)
+func (r *Run) mark(id string, s task.State, why string) (changed bool) {
+	changed, err := r.plan.Mark(id, s, logs.Redact(why))
 	if err != nil {
 		r.d.Log.Warn("a task cannot be marked", logs.KeyTask, id, logs.KeyError, err)
 	}
@@ -254,7 +254,7 @@ func (r *Run) mark(id string, s task.State) (changed bool) {
 
 // started marks a task as begun, and returns the word of the plan that it has now.
 func (r *Run) started(t task.Task, word string) string {
-	if r.mark(t.ID, task.Active) {
+	if r.mark(t.ID, task.Active, "") {
 		t.State, t.Word = task.Active, ""
 		word = r.plan.Read().List.Word(t)
 	}

@@ -139,7 +139,7 @@ func (r *Run) concludeReview(t task.Task, o roles.Outcome) rules.Decision {
 	case f.Next != "":
 		n.Review.Phase, n.Review.Verdicts = f.Next, o.Verdicts
 	default:
-		r.mark(t.ID, task.Done)
+		r.mark(t.ID, task.Done, "")
 	}
 	return d
 }
@@ -156,13 +156,13 @@ func (r *Run) sendBack(t task.Task, said []state.Verdict) {
 	n := r.tasks.Of(t.ID)
 	r.unlearn(n.Review.Run, n.Review.Iteration)
 	n.Review.Phase, n.Review.Verdicts, n.Review.Run, n.Review.Iteration = "", said, "", 0
-	r.mark(t.ID, task.Active)
+	r.mark(t.ID, task.Active, "")
 }
 
 // putAside gives a task up, and says so in the plan.
 func (r *Run) putAside(t task.Task, why string) {
 	r.tasks.PutAside(t.ID, why, "", r.plan.Read().List)
-	r.tasks.Of(t.ID).Aside.Marked = r.mark(t.ID, task.Blocked)
+	r.tasks.Of(t.ID).Aside.Marked = r.mark(t.ID, task.Blocked, why)
 	r.tellOf(t, state.TaskChange{ID: t.ID, Title: t.Title, State: "put aside", Why: why})
 }
 

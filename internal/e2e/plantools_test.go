@@ -21,6 +21,8 @@ type planTool struct {
 	begin, end string
 	// reopen opens the first task again with the tool.
 	reopen func(p *toolProject)
+	// shows has what the tool says of the first task; nil: its format cannot say that it is blocked.
+	shows func(p *toolProject) string
 }
 
 // toolProject is a project whose plan a tool keeps.
@@ -132,6 +134,7 @@ func taskmasterTool() planTool {
 		begin:  "1 pending, 1.1 pending, 2 pending",
 		end:    "1 done, 1.1 done, 2 done",
 		reopen: func(p *toolProject) { p.run("set-status", "--id=1.1", "--status=pending") },
+		shows:  func(p *toolProject) string { return p.run("show", "1.1") },
 	}
 }
 
@@ -142,6 +145,8 @@ func backlogTool() planTool {
 			mark: "sed -i 's/status: In Progress/status: Done/' 'backlog/tasks/task-1 - Log-in.md'"},
 		make: func(p *toolProject) {
 			p.run("init", "Shop", "--defaults", "--integration-mode", "none")
+			config := p.Read("backlog/config.yml")
+			p.Write("backlog/config.yml", strings.Replace(config, `"In Progress", `, `"In Progress", "Blocked", `, 1))
 			p.run("task", "create", "Log in", "-d", "Users log in.", "--ac", "a wrong password is refused")
 			p.run("task", "create", "Log out", "--depends-on", "task-1", "--priority", "high", "--ac", "the session ends", "--ac", "the cookie goes")
 			p.run("task", "create", "Some day", "-s", "Draft")
@@ -164,6 +169,7 @@ func backlogTool() planTool {
 		begin:  "TASK-1 To Do 0/1, TASK-2 To Do 0/2",
 		end:    "TASK-1 Done 0/1, TASK-2 Done 2/2", // ralph ticks what it marks itself
 		reopen: func(p *toolProject) { p.run("task", "edit", "1", "-s", "To Do") },
+		shows:  func(p *toolProject) string { return p.run("task", "view", "1", "--plain") },
 	}
 }
 
@@ -242,6 +248,15 @@ func TestRalph_planOfItsOwnTool_agreesWithTheTool(t *testing.T) {
 			first := tool.plan.ids[0]
 			if said, code := p.Run("ralph", "task", "list", "--state", "open"); code != 0 || !strings.Contains(said, "○ "+first) && !strings.Contains(said, "  "+first) {
 				t.Errorf("the tool has opened %s again, and ralph says (%d):\n%s", first, code, said)
+			}
+			if tool.shows == nil {
+				return
+			}
+			if said, code := p.Run("ralph", "task", "block", first, "--reason", "waits for the design"); code != 0 {
+				t.Fatalf("%d: %s", code, said)
+			}
+			if said := strings.ToLower(tool.shows(p)); !strings.Contains(said, "waits for the design") || !strings.Contains(said, "blocked") {
+				t.Errorf("the tool does not show why %s is blocked:\n%s", first, said)
 			}
 		})
 	}

@@ -136,8 +136,8 @@ func archive(dir string, a Archived) error {
 }
 
 // Mark gives a task of the plan another state, as store.Mark does.
-func (b *Book) Mark(id string, s task.State) (changed bool, err error) {
-	return store.Mark(b.File, id, s)
+func (b *Book) Mark(id string, s task.State, why string) (changed bool, err error) {
+	return store.Mark(b.File, id, s, why)
 }
 
 // Judged writes the verdicts on a task into the plan, where it has a place for them.

@@ -179,8 +179,9 @@ func Stamped(word string, now time.Time) string {
 	if !has {
 		return word
 	}
+	at := now
 	if strings.Contains(layout, "Z07") {
-		now = now.UTC()
+		at = now.UTC()
 	}
-	return before + now.Format(layout) + after
+	return before + at.Format(layout) + Stamped(after, now)
 }

@@ -171,7 +171,7 @@ func (r *reader) withSubtasks(rec record) error {
 	if err != nil {
 		return err
 	}
-	t.Notes = strings.TrimSpace(text(rec.all.get("details")) + "\n" + text(rec.all.get("testStrategy")))
+	t.Notes = r.details(rec)
 	if err := r.add(rec.place, t, spot); err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (r *reader) withSubtasks(rec record) error {
 			return err
 		}
 		sub.ID, sub.Depth, sub.Priority = t.ID+"."+sub.ID, 1, t.Priority
-		sub.Notes = strings.TrimSpace(text(rec.all.get("details")) + "\n" + text(rec.all.get("testStrategy")))
+		sub.Notes = r.details(rec)
 		for i, id := range sub.DependsOn {
 			if !strings.Contains(id, ".") {
 				sub.DependsOn[i] = t.ID + "." + id

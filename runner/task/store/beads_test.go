@@ -82,10 +82,10 @@ func TestBeads_states_areWrittenByTheProgram(t *testing.T) {
 	if err := Set(path, shop, task.Review); !errors.Is(err, ErrNoWord) {
 		t.Errorf("review: %v", err)
 	}
-	if changed, err := Mark(File{Path: path}, "bd-a1", task.Review); changed || err != nil {
+	if changed, err := Mark(File{Path: path}, "bd-a1", task.Review, ""); changed || err != nil {
 		t.Errorf("mark: %t, %v", changed, err)
 	}
-	if changed, err := Mark(File{Path: path}, "bd-a1", task.Active); !changed || err != nil {
+	if changed, err := Mark(File{Path: path}, "bd-a1", task.Active, ""); !changed || err != nil {
 		t.Errorf("mark: %t, %v", changed, err)
 	}
 	if err := SetBecause(path, shop, task.Blocked, "needs a key"); err != nil {

@@ -44,6 +44,9 @@ type format struct {
 	Program *program
 	// New is the text of a new task, and where it goes; nil: a task is a file of its own.
 	New func(f task.File, p task.Parsed, title string) (task.Range, string)
+	// Because adds the reason for which a task is blocked, where the format's own tool shows it. An
+	// empty text, or nil: there is no place for it.
+	Because func(f task.File, item task.Range, why string) (at task.Range, text string)
 	// Title spells a title.
 	Title func(string) string
 }
@@ -72,7 +75,7 @@ func formats() []format {
 		Parse: stories.Sprint, Title: stories.Title,
 	}, {
 		Name: "BMAD spec", Where: []string{"_bmad-output/implementation-artifacts/*.md"}, Globs: []string{"*.md"}, Is: stories.IsSpec,
-		Parse: stories.Spec, Title: stories.Title,
+		Parse: stories.Spec, Title: stories.Title, Because: stories.Halted,
 	}, {
 		Name: "BMAD stories", Find: below("docs/stories", ".bmad-core"), Files: []string{"[0-9]*.[0-9]*.*.md"}, Not: []string{"*.story.md"},
 		Parse: stories.BMAD4, Title: stories.Title,
@@ -85,10 +88,10 @@ func formats() []format {
 	}, {
 		Name: "Taskmaster", Where: []string{".taskmaster/tasks/tasks.json"},
 		Globs:  []string{".taskmaster/tasks/tasks.json"},
-		Beside: []string{"../state.json"}, Parse: records.Taskmaster, New: records.NewNumbered(), Title: records.Title,
+		Beside: []string{"../state.json"}, Parse: records.Taskmaster, New: records.NewNumbered(), Title: records.Title, Because: records.Informed,
 	}, {
 		Name: "Backlog.md", Where: []string{"backlog", ".backlog"}, Files: []string{"tasks/*.md"}, Beside: []string{"config.yml"},
-		Parse: stories.Backlog, Title: stories.Title,
+		Parse: stories.Backlog, Title: stories.Title, Because: stories.Noted,
 	}, {
 		Name: "AIOS", Find: below("docs/stories", ".aios-core", ".aiox-core"), Files: []string{"**/*.story.md", "**/STORY-*.md"},
 		Parse: stories.AIOS, Title: stories.Heading,
@@ -100,7 +103,7 @@ func formats() []format {
 		Name: "tasks.json", Globs: []string{"tasks.json"}, Parse: records.Tasks, New: records.NewTask(), Title: records.Title,
 		Is: func(data []byte) bool { return gjson.GetBytes(data, "tasks.0.name").Exists() },
 	}, {
-		Name: "Taskmaster", Globs: []string{"tasks.json"}, Is: records.LooksLikeTaskmaster, Parse: records.Taskmaster, New: records.NewNumbered(), Title: records.Title,
+		Name: "Taskmaster", Globs: []string{"tasks.json"}, Is: records.LooksLikeTaskmaster, Parse: records.Taskmaster, New: records.NewNumbered(), Title: records.Title, Because: records.Informed,
 	}, {
 		Name: "prd.json", Globs: []string{"*.json"}, Parse: records.PRD, New: records.NewStory(), Title: records.Title,
 	}, {

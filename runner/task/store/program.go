@@ -58,14 +58,6 @@ func openProgram(folder string, f format, optionalSections []string) (plan, erro
 	return p, err
 }
 
-// SetBecause is Set with a reason, which is kept in the plan where the format has a place for it.
-func SetBecause(path string, t task.Task, s task.State, why string) error {
-	if f, ok := programAt(path); ok {
-		return f.setState(path, t, s, why)
-	}
-	return Set(path, t, s)
-}
-
 // setState lets the program give a task another state.
 func (f format) setState(folder string, t task.Task, s task.State, why string) error {
 	p, err := openProgram(folder, f, nil)

@@ -9,7 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"ralph/runner/task"
 	"ralph/runner/task/rewrite"
@@ -33,17 +35,23 @@ func Untick(path string, t task.Task) error { return Set(path, t, task.Open) }
 // has that state. The write is atomic, keeps the file's mode, follows symbolic links and
 // never overwrites what somebody else has written meanwhile. It is an error if t is gone or
 // several tasks match, and ErrNoWord if the format cannot say the state.
-func Set(path string, t task.Task, s task.State) error { return set(path, t, s, "") }
+func Set(path string, t task.Task, s task.State) error { return SetBecause(path, t, s, "") }
+
+// SetBecause is Set with the reason for a task that is blocked. It is kept in the plan where the
+// format has a place for it.
+func SetBecause(path string, t task.Task, s task.State, why string) error {
+	return set(path, t, task.Task{State: s}, why)
+}
 
 // Restore gives t in the plan the state, and the word for it, that the earlier version has.
 func Restore(path string, t, earlier task.Task) error {
-	return set(path, t, earlier.State, earlier.Word)
+	return set(path, t, earlier, "")
 }
 
 // Mark gives the task with an id another state, and reports whether the files have changed: they
 // have not if the plan cannot be read, if the task is gone or has that state, or if the format
-// has no word for it. To see that, it reads the plan once.
-func Mark(f File, id string, s task.State) (changed bool, err error) {
+// has no word for it. To see that, it reads the plan once. why is that of SetBecause.
+func Mark(f File, id string, s task.State, why string) (changed bool, err error) {
 	p, err := open(f.Path, f.OptionalSections)
 	t, known := p.List.Find(id)
 	if err != nil || !known || t.State == s {
@@ -52,7 +60,7 @@ func Mark(f File, id string, s task.State) (changed bool, err error) {
 	if _, err := p.marks(t, s, ""); p.Program == nil && errors.Is(err, ErrNoWord) {
 		return false, nil
 	}
-	if err = Set(f.Path, t, s); errors.Is(err, ErrNoWord) {
+	if err = SetBecause(f.Path, t, s, why); errors.Is(err, ErrNoWord) {
 		return false, nil
 	}
 	return err == nil, err
@@ -73,17 +81,56 @@ func Judged(path string, t task.Task, verdicts string) (changed bool, err error)
 	return changed && err == nil, err
 }
 
-func set(path string, t task.Task, s task.State, word string) error {
+// set gives a task the state, and the word for it, of another.
+func set(path string, t, to task.Task, why string) error {
+	why = plain(why)
 	err := error(nil)
 	if f, ok := programAt(path); ok {
-		err = f.setState(path, t, s, "")
+		err = f.setState(path, t, to.State, why)
 	} else {
-		err = update(path, nil, func(p *plan) ([]edit, error) { return p.marks(t, s, word) })
+		err = update(path, nil, func(p *plan) ([]edit, error) {
+			edits, err := p.marks(t, to.State, to.Word)
+			if err != nil || why == "" || to.State != task.Blocked || p.Because == nil {
+				return edits, err
+			}
+			return p.because(t, edits, why)
+		})
 	}
 	if err != nil {
 		return fmt.Errorf("mark task %q in %q: %w", t.Title, path, err)
 	}
 	return nil
+}
+
+// because are the edits, and one for the reason if it does not change what the tasks say.
+func (p *plan) because(t task.Task, edits []edit, why string) ([]edit, error) {
+	i, err := task.Locate(p.Tasks, t)
+	if err != nil {
+		return nil, err
+	}
+	item := p.Spots[i].Item
+	at, text := p.Because(p.file(item.File), item, why)
+	if text == "" {
+		return edits, nil
+	}
+	at.File = item.File
+	more := append(slices.Clone(edits), edit{at, task.Stamped(text, time.Now())})
+	if after, err := p.parsed(more); err != nil || after.Wording() != p.Wording() {
+		return edits, nil
+	}
+	return more, nil
+}
+
+// maxReason bounds a reason in a plan, in runes.
+const maxReason = 500
+
+// plain is a reason in one line.
+func plain(why string) string {
+	why = strings.Join(strings.FieldsFunc(why, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	if runes := []rune(why); len(runes) > maxReason {
+		return string(runes[:maxReason]) + "…"
+	}
+	return why
 }
 
 // marks are the edits that give t a state, in ralph's word for it or the given one.
