@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -73,16 +74,42 @@ func TestPodman_planOfTwo_isWorkedOffAndNothingIsLeft(t *testing.T) {
 }
 
 func TestPodman_ralphKilled_theContainerIsRemoved(t *testing.T) {
-	w := inPodman(t, mockllm.Builtin()["long-tool"])
-	p := w.ralph("run")
-	w.Until("the agent's command runs", w.commandRuns)
-	if containers(t) == "" {
-		t.Fatal("no container runs")
+	started := func(w *project) bool {
+		events, _ := os.ReadFile(w.Path(".ralph/events.jsonl"))
+		return strings.Contains(string(events), `"data":{"name":"agent"}`)
 	}
-	p.Process.Kill()
-	<-p.Exited
-	w.Until("the container is removed", func() bool { return containers(t) == "" })
-	w.NoneLeft(5 * time.Second)
+	for moment, c := range map[string]struct {
+		scenario string
+		check    string
+		reached  func(w *project) bool
+		runs     bool // a container does
+	}{
+		"before the container starts": {"long-tool", "true", started, false},
+		"while the agent works":       {"long-tool", "true", func(w *project) bool { return w.commandRuns() }, true},
+		"while a check works": {"", "! grep -q x] .ralph/fix_plan.md || { touch checking; sleep 600; }",
+			func(w *project) bool { _, err := os.Stat(w.Path("checking")); return err == nil }, true},
+	} {
+		t.Run(moment, func(t *testing.T) {
+			sc := mockllm.Plan(2)
+			if c.scenario != "" {
+				sc = mockllm.Builtin()[c.scenario]
+			}
+			w := inPodman(t, sc)
+			w.Set("TEST_COMMAND", c.check)
+			p := w.ralph("run")
+			w.Until(moment, func() bool { return c.reached(w) })
+			if c.runs && containers(t) == "" {
+				t.Fatal("no container runs")
+			}
+			p.Process.Kill()
+			<-p.Exited
+			w.Until("the container is removed", func() bool { return containers(t) == "" })
+			w.NoneLeft(5 * time.Second)
+			if left := containers(t); left != "" {
+				t.Errorf("started after all: %s", left)
+			}
+		})
+	}
 }
 
 func TestPodman_agentIsOnlyInTheImage_works(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"ralph/ptyexec"
 )
 
 // What steers a shell or an agent must not come into being, and leave no trace for git.
@@ -58,6 +60,37 @@ func TestEscape_lockedAndMissing(t *testing.T) {
 		}
 		if ok, out := sh(t, b, home, "! (mkdir .claude/commands && echo x > .claude/commands/x.md) && mkdir .claude/skills && echo x > .claude/skills/x.md"); !ok || git("status", "--porcelain", "--untracked-files=all", ".claude") != "?? .claude/skills/x.md\n" {
 			t.Errorf("a file beside them: %v %s", ok, out)
+		}
+	})
+}
+
+// A call works on a copy of the plan, which its caller looks at first: other tasks cannot be
+// changed. A check, which has none, can only read the plan.
+func TestEscape_otherTasks(t *testing.T) {
+	each(t, func(t *testing.T, p profile) {
+		if !p.locks {
+			return // runner/turn/intact puts them back: stated in docs/sandbox.md
+		}
+		home, project := home(t)
+		plan, to := filepath.Join(project, ".ralph", "plan.md"), filepath.Join(project, ".ralph", ".returned-copy")
+		b := box(t, p.name, project)
+		c, err := b.Wrap(ptyexec.Command{Args: []string{"/bin/bash", "-c", "echo '- [x] two' > .ralph/new && mv .ralph/new .ralph/plan.md"}, Dir: b.Dir,
+			Env: append(os.Environ(), "HOME="+home, "TMPDIR="+project)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Cover.Stages[0].To = to
+		if exit, err := ptyexec.Run(t.Context(), c, func([]byte) bool { return false }); err != nil || exit.Code != 0 {
+			t.Errorf("%+v, %v", exit, err)
+		}
+		b.Open = nil
+		if ok, out := sh(t, b, home, "echo x > .ralph/plan.md || mv main.go .ralph/plan.md"); ok {
+			t.Errorf("a check writes the plan: %s", out)
+		}
+		for path, want := range map[string]string{plan: "- [ ] one\n", to: "- [x] two\n"} {
+			if text, err := os.ReadFile(path); string(text) != want {
+				t.Errorf("%s: %q, %v", path, text, err)
+			}
 		}
 	})
 }
