@@ -1,6 +1,12 @@
 package slots
 
-import "ralph/config/option"
+import (
+	"context"
+	"errors"
+
+	"ralph/config/option"
+	"ralph/runner/task/store"
+)
 
 // The values of SlotOptions.Isolate and Options.Land.
 const (
@@ -29,6 +35,27 @@ func (o *SlotOptions) Check() error {
 		return &UnfitError{"BEST_OF needs worktrees; set PARALLEL to 2 or more, or ISOLATE=worktree"}
 	}
 	return nil
+}
+
+// CheckPlan says why the plan that Locate would load cannot be worked on in worktrees; nil: it can, or there are none.
+func (o *SlotOptions) CheckPlan(dir, plan string) error {
+	if program, _ := store.ProgramOf(dir, plan); program != "" && o.Worktrees() {
+		return &UnfitError{"the tasks that " + program + " knows are in no file, which worktrees need; " +
+			"leave out PARALLEL, ISOLATE and BEST_OF"}
+	}
+	return nil
+}
+
+// Fit says why a run with these options could not work in the project, before there is one; nil: it could.
+func (o *SlotOptions) Fit(ctx context.Context, env []string, dir, plan string) error {
+	if err := errors.Join(o.Check(), o.CheckPlan(dir, plan)); err != nil || !o.Worktrees() {
+		return err
+	}
+	home, err := At(env, dir, store.File{})
+	if err != nil {
+		return err
+	}
+	return home.Check(ctx, o.Setup)
 }
 
 // Options are the rows of the option table that fill o.

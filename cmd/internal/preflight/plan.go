@@ -117,8 +117,8 @@ func (p *Project) checkPlan(f *cmdline.Factory) error {
 	if p.Config.PopTasks && !store.Pops(p.Tasks) {
 		return cmdline.UsageError("in %s, a task is a file of its own, and none can leave the plan; leave out --pop-tasks", p.Tasks.Format)
 	}
-	if program, _ := store.ProgramOf(p.Dir, p.Plan); program != "" && p.Config.Worktrees() {
-		return cmdline.UsageError("the tasks that %s knows are in no file, which worktrees need; leave out --parallel and --isolate", program)
+	if err := p.Config.CheckPlan(p.Dir, p.Plan); err != nil {
+		return cmdline.UsageError("%v", err)
 	}
 	if p.Config.PopTasks && p.Config.Worktrees() {
 		return cmdline.UsageError("--pop-tasks works in the checkout only; leave it out, or leave out --parallel and --isolate")

@@ -110,7 +110,7 @@ func TestFindPlan_toldByAProgram_needsConsent(t *testing.T) {
 		t.Errorf("with consent: %v, %v", p.Tasks, err)
 	}
 	p.Config.Parallel = 2
-	if err := p.checkPlan(f); err == nil || !strings.Contains(err.Error(), "leave out --parallel") {
+	if err := p.checkPlan(f); err == nil || !strings.Contains(err.Error(), "leave out PARALLEL") {
 		t.Errorf("side by side: %v", err)
 	}
 }

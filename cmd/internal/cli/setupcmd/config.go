@@ -1,6 +1,7 @@
 package setupcmd
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -57,6 +58,9 @@ func configRun(o *configOptions) error {
 	case o.check:
 		if err := checkAgents(preflight.New(o.Factory, o.Loader(dir, o.flags), cfg)); err != nil {
 			return err
+		}
+		if err := cfg.Fit(context.Background(), o.Env, dir, cfg.Plan(dir)); err != nil {
+			return cmdline.UsageError("%v", err)
 		}
 		o.Say("the configuration of %s is valid (%s)", dir, termtext.Count(len(warnings), "warning"))
 		return nil

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -122,5 +124,53 @@ func TestConfig_detectedCheck_isShown(t *testing.T) {
 	cmd.SetArgs(nil)
 	if err := cmd.Execute(); err != nil || !strings.Contains(out.String(), "detected check test: ./test.sh\n") {
 		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+func TestConfigCheck_worktreesThatCannotBe_refusedAsByARun(t *testing.T) {
+	git := func(dir string, args ...string) {
+		t.Helper()
+		args = append([]string{"-C", dir, "-c", "user.name=n", "-c", "user.email=e@example.org"}, args...)
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	for name, test := range map[string]struct {
+		options, want string
+		make          func(dir string)
+	}{
+		"no worktrees":  {"BEST_OF=2\n", "BEST_OF needs worktrees; set PARALLEL to 2 or more, or ISOLATE=worktree", nil},
+		"no repository": {"BEST_OF=2\nISOLATE=worktree\n", "worktrees need a git repository; make one with: git init && git commit", nil},
+		"no commit": {"PARALLEL=2\n", "worktrees need a first commit; make one with: git commit",
+			func(dir string) { git(dir, "init", "-q") }},
+		"a program keeps the plan": {"BEST_OF=2\nPARALLEL=2\n", "the tasks that bd knows are in no file, which worktrees need", func(dir string) {
+			git(dir, "init", "-q")
+			git(dir, "commit", "-q", "--allow-empty", "-m", "start")
+			if err := os.Mkdir(dir+"/.beads", 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"fine": {"BEST_OF=2\nPARALLEL=2\n", "", func(dir string) {
+			git(dir, "init", "-q")
+			git(dir, "commit", "-q", "--allow-empty", "-m", "start")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			t.Setenv("HOME", t.TempDir())
+			t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(dir))
+			if test.make != nil {
+				test.make(dir)
+			}
+			if err := os.WriteFile(dir+"/.ralphrc", []byte(test.options), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cmd := NewConfigCmd(&cmdline.Factory{In: os.Stdin, Out: io.Discard, Err: io.Discard, Dir: dir, Env: os.Environ()})
+			cmd.SetArgs([]string{"--check"})
+			err := cmd.Execute()
+			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("%v, want %q", err, test.want)
+			}
+		})
 	}
 }
