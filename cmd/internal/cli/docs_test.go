@@ -81,7 +81,7 @@ func hookTables() (points, environment string) {
 // generated are the tables that documents take from the code, by the name in
 // their markers: <!-- generated: NAME --> ... <!-- end -->.
 func generated() map[string]string {
-	var exits, admit, conclude, files, classes, verbs, findings strings.Builder
+	var exits, admit, conclude, files, classes, verbs, taskVerbs, findings strings.Builder
 	exits.WriteString("| code | name | when |\n|---|---|---|\n")
 	for _, e := range rules.ExitCodes() {
 		fmt.Fprintf(&exits, "| %d | %s | %s |\n", e.Code, e.Name, e.When)
@@ -107,6 +107,13 @@ func generated() map[string]string {
 			}
 		}
 	}
+	taskVerbs.WriteString("| `ralph task` | does |\n|---|---|\n")
+	task, _, _ := root.Find([]string{"task"})
+	for _, c := range task.Commands() {
+		if !c.Hidden {
+			fmt.Fprintf(&taskVerbs, "| `%s` | %s |\n", strings.ReplaceAll(c.Use, "|", "\\|"), c.Short)
+		}
+	}
 	findings.WriteString("| finding | what was found | besides reporting it |\n|---|---|---|\n")
 	for _, k := range audit.Kinds() {
 		more := "`halt` ends the run"
@@ -122,7 +129,7 @@ func generated() map[string]string {
 	return map[string]string{
 		"points": points, "hook environment": environment,
 		"findings": findings.String(), "exit codes": exits.String(), "admit rules": admit.String(), "conclude rules": conclude.String(),
-		"state files": files.String(), "outcomes": classes.String(), "verbs": verbs.String(), "event kinds": eventKinds(),
+		"state files": files.String(), "outcomes": classes.String(), "verbs": verbs.String(), "task verbs": taskVerbs.String(), "event kinds": eventKinds(),
 	}
 }
 
@@ -197,4 +204,26 @@ func TestHelp_everyFlagAndVerb_saysWhatItDoes(t *testing.T) {
 		}
 	}
 	check(root)
+}
+
+func TestReadme_plansAreThoseOfTheirPage_inTheirOrder(t *testing.T) {
+	formats := func(name string) (all []string) {
+		data, err := os.ReadFile(filepath.Join("..", "..", "..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, table, _ := strings.Cut(string(data), "| format | where |")
+		_, table, _ = strings.Cut(table, "|---|\n")
+		for line := range strings.Lines(table) {
+			if cells := strings.Split(line, "|"); len(cells) > 2 {
+				all = append(all, strings.TrimSpace(cells[1]))
+			} else if len(all) > 0 {
+				break
+			}
+		}
+		return all
+	}
+	if readme, page := formats("README.md"), formats("docs/plans.md"); len(readme) < 14 || !slices.Equal(readme, page) {
+		t.Errorf("%q\n%q", readme, page)
+	}
 }
