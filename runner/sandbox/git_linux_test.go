@@ -165,6 +165,29 @@ func TestEscape_gitMeanwhile(t *testing.T) {
 	})
 }
 
+// A person's git config during a call works and stays, and the call sees it. From then on the
+// call can write the file, too: stated in docs/sandbox.md.
+func TestEscape_gitConfigMeanwhile(t *testing.T) {
+	each(t, func(t *testing.T, p profile) {
+		home, project := home(t)
+		repository(t, project)
+		b := box(t, p.name, project)
+		if ok, out := sh(t, b, home, "git config mine.before x && test -n \"$(git config mine.before)\""); ok == p.locks {
+			t.Errorf("the call writes it: %v %s", ok, out)
+		}
+		meanwhile(t, b, `test "$(git config mine.name)" = changed && git config mine.after x`, func() {
+			git(t, project, "config", "mine.name", "changed")
+		})
+		if name := strings.TrimSpace(git(t, project, "config", "mine.name")); name != "changed" {
+			t.Errorf("the change of the person is lost: %q", name)
+		}
+		git(t, project, "config", "mine.name", "again")
+		if ok, out := sh(t, b, home, "git config mine.later x"); ok == p.locks {
+			t.Errorf("the next call writes it: %v %s", ok, out)
+		}
+	})
+}
+
 // meanwhile runs a script in the box, and f before that, while the box is there.
 func meanwhile(t *testing.T, b Box, script string, f func()) {
 	t.Helper()
