@@ -256,6 +256,9 @@ func (u *ui) drawIterations(c canvas.Canvas) {
 	}
 }
 
+// An iteration shows at least so many cells of its task's title, if it has so many in all.
+const minTitle, minTitled = 14, 28
+
 func drawIteration(c canvas.Canvas, r summary.IterationRow, selected bool) {
 	style, mark := plain, c.Tone(r.Tone)
 	if selected {
@@ -271,5 +274,10 @@ func drawIteration(c canvas.Canvas, r summary.IterationRow, selected bool) {
 		right = termtext.Width(r.Cost) + 2
 		c.Text(c.W-right+1, 0, style, r.Cost)
 	}
-	c.Text(x, 0, style, termtext.Fit(r.Text, c.W-x-right-1))
+	text, room := r.Text, c.W-x-right-1
+	if r.Title != "" && room >= minTitled {
+		title := termtext.Fit(r.Title, max(room-termtext.Width(text)-3, minTitle))
+		text = title + " · " + text
+	}
+	c.Text(x, 0, style, termtext.Fit(text, room))
 }

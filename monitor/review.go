@@ -145,13 +145,20 @@ func reviewOf(it *view.Iteration, row summary.IterationRow) []view.Line {
 	}
 	add(view.RoleText, view.Join(" · ", row.Mark+" "+strings.TrimSuffix(row.Text, ": "+termtext.Line(it.Failed)),
 		row.Duration, row.Cost))
-	add(view.RoleNote, view.Join(": ", view.Prefix("rule ", it.Rule), it.Reason))
+	why := it.Reason
+	if it.Rule != "" {
+		why += " (rule " + it.Rule + ")"
+	}
+	add(view.RoleNote, why)
 	add(view.RoleError, view.Prefix("the call failed: ", it.Failed))
 	for _, name := range slices.Sorted(maps.Keys(it.Checks)) {
 		if it.Checks[name] {
 			add(view.RoleGood, "check "+name+" passed")
 		} else {
 			add(view.RoleError, "check "+name+" failed")
+			for line := range strings.Lines(it.Output[name]) {
+				add(view.RoleNote, "  "+strings.TrimRight(line, "\n"))
+			}
 		}
 	}
 	for _, v := range it.Verdicts {

@@ -17,7 +17,7 @@ import (
 func TestKeys_r_reviewsTheIteration(t *testing.T) {
 	pr := living(t)
 	const run = "20261120-131810"
-	for _, p := range []state.Payload{state.Check{Name: "lint", Passed: true}, state.Check{Name: "test", Output: "x"},
+	for _, p := range []state.Payload{state.Check{Name: "lint", Passed: true}, state.Check{Name: "test", Output: "--- FAIL: TestList\n    want 20 items\n"},
 		state.Finding{Source: state.FoundByAudit, File: "a_test.go", Text: "a_test.go: 2 tests fewer"},
 		state.Verdict{Name: "qa", Agent: "codex", Verdict: state.VerdictFail, Reasons: []state.Reason{{Text: "no test"}}}} {
 		pr.Add(state.NewEvent(state.Origin{Run: run, Iteration: 7}, time.Now(), p))
@@ -25,7 +25,7 @@ func TestKeys_r_reviewsTheIteration(t *testing.T) {
 	p := openPane(t, pr.Dir, [2]int{100, 30})
 	p.shows("RUNNING", "6 Live log .ralph/live.log")
 	p.keys("r")
-	p.shows("r Review of iteration 7", "check lint passed", "check test failed", "finding: a_test.go: 2 tests fewer", "verdict of qa (codex): fail: no test")
+	p.shows("r Review of iteration 7", "check lint passed", "check test failed", "  --- FAIL: TestList", "want 20 items", "finding: a_test.go: 2 tests fewer", "verdict of qa (codex): fail: no test")
 	p.keys("Left")
 	p.shows("r Review of iteration 6", "no check ran", "diff will act soon")
 	p.keys("r")

@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"ralph/state"
@@ -21,11 +22,12 @@ type Iteration struct {
 	CutOff bool `json:"cut_off,omitempty"`
 	Call
 	Verdict
-	Checks   map[string]bool `json:"checks"`             // name -> passed, in the latest try
-	Findings []string        `json:"findings"`           // of the audit
-	Role     string          `json:"role,omitempty"`     // who worked; empty: the developer
-	Verdicts []state.Verdict `json:"verdicts,omitempty"` // of reviewers
-	Edits    []string        `json:"edits,omitempty"`    // of the plan, by a person during a call
+	Checks   map[string]bool   `json:"checks"`             // name -> passed, in the latest try
+	Output   map[string]string `json:"-"`                  // by name: the end of what a failed one printed
+	Findings []string          `json:"findings"`           // of the audit
+	Role     string            `json:"role,omitempty"`     // who worked; empty: the developer
+	Verdicts []state.Verdict   `json:"verdicts,omitempty"` // of reviewers
+	Edits    []string          `json:"edits,omitempty"`    // of the plan, by a person during a call
 	Kept
 }
 
@@ -90,7 +92,11 @@ func (r *Run) iteration(e state.Event) *Iteration {
 		r.Iterations = slices.Delete(r.Iterations, 0, maxIterations/10)
 	}
 	r.Iterations = append(r.Iterations, Iteration{Run: r.ID, Number: e.Iteration, StartedAt: e.Time, TaskID: e.Task})
-	return &r.Iterations[len(r.Iterations)-1]
+	n := len(r.Iterations)
+	if n > maxOutputs {
+		r.Iterations[n-1-maxOutputs].Output = nil
+	}
+	return &r.Iterations[n-1]
 }
 
 func (r *Run) begin(e state.Event, d state.IterationStart) {
@@ -98,7 +104,7 @@ func (r *Run) begin(e state.Event, d state.IterationStart) {
 	it.TaskID, it.Task, it.Role, it.Verdicts = e.Task, clip(cmp.Or(d.Title, d.Why), maxTold), Unless("developer",
 		e.Role), nil
 	it.Tries++
-	it.Ended, it.CutOff, it.Checks = time.Time{}, false, nil // findings stay, as do the changes that caused them
+	it.Ended, it.CutOff, it.Checks, it.Output = time.Time{}, false, nil, nil // findings stay, as do the changes that caused them
 	r.called(e, it)
 	if d.Agent != "" {
 		r.Agent, r.Model = d.Agent, d.Model
@@ -107,6 +113,28 @@ func (r *Run) begin(e state.Event, d state.IterationStart) {
 		r.Done, r.Total = d.Done, d.Total
 	}
 	r.drop()
+}
+
+// maxOutput is how much is kept of what a failed check printed, in bytes.
+const maxOutput = 1500
+
+// maxOutputs is of how many iterations that is kept.
+const maxOutputs = 50
+
+// keepOutput keeps the end of what a failed check printed, where its summary stands.
+func (it *Iteration) keepOutput(d state.Check) {
+	delete(it.Output, d.Name)
+	if d.Passed || d.Output == "" {
+		return
+	}
+	text := strings.TrimRight(d.Output, "\n")
+	if from := len(text) - maxOutput; from > 0 {
+		_, text, _ = strings.Cut(text[from:], "\n") // whole lines
+	}
+	if it.Output == nil {
+		it.Output = map[string]string{}
+	}
+	it.Output[d.Name] = text
 }
 
 func (r *Run) end(e state.Event, d state.IterationEnd) {

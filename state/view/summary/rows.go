@@ -16,6 +16,7 @@ import (
 type IterationRow struct {
 	Number   int
 	Duration string
+	Title    string // of its task; empty: none
 	Text     string // what was unusual, and how many files changed
 	Mark     string
 	Tone     Tone
@@ -26,7 +27,8 @@ type IterationRow struct {
 // have thousands.
 func Row(m *view.Model, i int, now time.Time) IterationRow {
 	it := &m.Run.Iterations[i]
-	v := IterationRow{Number: it.Number, Duration: view.Span(view.Seconds(it.Seconds)), Cost: view.Dollars(it.CostUSD)}
+	v := IterationRow{Number: it.Number, Duration: view.Span(view.Seconds(it.Seconds)), Cost: view.Dollars(it.CostUSD),
+		Title: termtext.Line(it.Task)}
 	calls := termtext.Count(it.Tools, "tool call")
 	switch {
 	case it.Running():
@@ -42,11 +44,14 @@ func Row(m *view.Model, i int, now time.Time) IterationRow {
 		if it.Files > 0 {
 			files = termtext.Count(it.Files, "file")
 		}
-		rule := view.Unless("continue", it.Rule)
-		if said := verdictsOf(it); said != "" { // they say it all
-			files, rule = said, ""
+		why := ""
+		if it.Rule != "continue" {
+			why = cmp.Or(it.Reason, it.Rule)
 		}
-		v.Text = lineOf(": ", lineOf(", ", outcomeOf(it), rule, files), it.Failed)
+		if said := verdictsOf(it); said != "" { // they say it all
+			files, why = said, ""
+		}
+		v.Text = lineOf(": ", lineOf(", ", outcomeOf(it), why, files), it.Failed)
 		v.Mark, v.Tone = iterationMark(it)
 	}
 	return v
