@@ -15,6 +15,9 @@ import (
 	"golang.org/x/term"
 
 	"ralph/state"
+	"ralph/state/view"
+	"ralph/state/view/follow"
+	"ralph/state/view/summary"
 )
 
 // Options says what to watch and where to show it.
@@ -50,11 +53,15 @@ func (o Options) filled() Options {
 }
 
 // Run shows the screen until the user quits or ctx ends, and then returns nil. If the
-// terminal cannot show a screen, Run prints why and continues like Plain.
+// terminal cannot show a screen, Run prints why and continues like Plain. Into a file or a
+// pipe it prints how the run stands, once: only Plain says that somebody wants to follow.
 func Run(ctx context.Context, o Options) error {
 	o = o.filled()
 	if o.Plain {
 		return Plain(ctx, o)
+	}
+	if o.Screen == nil && !term.IsTerminal(int(os.Stdout.Fd())) {
+		return once(o)
 	}
 	if o.Screen == nil {
 		screen, err := openTerminal()
@@ -67,11 +74,24 @@ func Run(ctx context.Context, o Options) error {
 	return runScreen(ctx, o)
 }
 
+// once prints how the run stands.
+func once(o Options) error {
+	f := follow.New(o.Dir, o.Now)
+	defer f.Close()
+	var m view.Model
+	for m.Apply(f.Poll()); f.More(); {
+		m.Apply(f.Poll())
+	}
+	_, err := fmt.Fprint(o.Out, summary.Text(&m, o.Now(), 0),
+		"\nThe output is not a terminal, so this is how the run stands now. To follow it: ralph monitor --plain\n")
+	if err != nil {
+		return fmt.Errorf("write the state of the run: %w", err)
+	}
+	return nil
+}
+
 // openTerminal returns an initialised screen, or why there is none.
 func openTerminal() (tcell.Screen, error) {
-	if !term.IsTerminal(int(os.Stdout.Fd())) {
-		return nil, fmt.Errorf("the output is not a terminal")
-	}
 	name := os.Getenv("TERM")
 	if name == "" || name == "dumb" {
 		return nil, fmt.Errorf("TERM=%q cannot show a screen", name)

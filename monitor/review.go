@@ -156,9 +156,7 @@ func reviewOf(it *view.Iteration, row summary.IterationRow) []view.Line {
 			add(view.RoleGood, "check "+name+" passed")
 		} else {
 			add(view.RoleError, "check "+name+" failed")
-			for line := range strings.Lines(it.Output[name]) {
-				add(view.RoleNote, "  "+strings.TrimRight(line, "\n"))
-			}
+			all = append(all, outputLines(it.Output[name])...)
 		}
 	}
 	for _, v := range it.Verdicts {
@@ -179,6 +177,18 @@ func reviewOf(it *view.Iteration, row summary.IterationRow) []view.Line {
 		add(view.RoleWarning, "finding: "+text)
 	}
 	return append(all, view.Line{})
+}
+
+// outputLines are the output of a check.
+func outputLines(text string) []view.Line {
+	if text == "" {
+		return nil
+	}
+	lines := view.RawLines(text)
+	for i := range lines {
+		lines[i].Role = view.RoleAnswer
+	}
+	return lines
 }
 
 // diffLines marks the lines of a diff.

@@ -25,7 +25,7 @@ func TestKeys_r_reviewsTheIteration(t *testing.T) {
 	p := openPane(t, pr.Dir, [2]int{100, 30})
 	p.shows("RUNNING", "6 Live log .ralph/live.log")
 	p.keys("r")
-	p.shows("r Review of iteration 7", "check lint passed", "check test failed", "  --- FAIL: TestList", "want 20 items", "finding: a_test.go: 2 tests fewer", "verdict of qa (codex): fail: no test")
+	p.shows("r Review of iteration 7", "check lint passed", "check test failed", "--- FAIL: TestList", "    want 20 items", "finding: a_test.go: 2 tests fewer", "verdict of qa (codex): fail: no test")
 	p.keys("Left")
 	p.shows("r Review of iteration 6", "no check ran", "diff will act soon")
 	p.keys("r")

@@ -172,14 +172,22 @@ func TestScreen_uselessTerminal_showsLinesAndSaysSo(t *testing.T) {
 	}
 }
 
-func TestScreen_outputIsNoTerminal_showsLines(t *testing.T) {
-	s, events := sample.States(time.Now())["halted"]()
+func TestScreen_outputIsNoTerminal_saysHowTheRunStandsAndEnds(t *testing.T) {
 	exe, _ := os.Executable()
-	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), "TERM=xterm", "MONITOR_TEST_DIR="+sample.New(t, s, events).Dir)
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "HALTED: the same error in 5") || strings.Contains(string(out), "\x1b") {
-		t.Errorf("%v: %s", err, out)
+	for state, want := range map[string]string{"halted": "the same error in 5", "running": "iteration 7 of 50"} {
+		dir := living(t).Dir
+		if state != "running" {
+			s, events := sample.States(time.Now())[state]()
+			dir = sample.New(t, s, events).Dir
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // it must not follow the run
+		defer cancel()
+		cmd := exec.CommandContext(ctx, exe)
+		cmd.Env = append(os.Environ(), "TERM=xterm", "MONITOR_TEST_DIR="+dir)
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), want) || strings.Contains(string(out), "\x1b") || !strings.Contains(string(out), "ralph monitor --plain") {
+			t.Errorf("%s: %v: %s", state, err, out)
+		}
 	}
 }
 
