@@ -260,7 +260,7 @@ func TestKeys_thatChangeTheScreen_changeIt(t *testing.T) {
 	p.keys("?")
 	p.shows("API usage")
 	p.keys("M")
-	p.shows("mouse on")
+	p.shows("mouse on", "q quit")
 	p.keys("-l", "\x1b[<64;10;22M") // the wheel over the log
 	p.shows("scrolled back")
 	p.keys("-l", "\x1b[<65;10;22M")

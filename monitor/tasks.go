@@ -44,7 +44,7 @@ func (u *ui) openTasks() {
 	}
 	u.help = false
 	u.closePage()
-	u.tasks = &taskPage{Page: tasks.New()}
+	u.tasks = &taskPage{Page: tasks.At(u.model.Status.Task.ID)}
 	u.readTasks()
 }
 

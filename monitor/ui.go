@@ -235,11 +235,18 @@ func (u *ui) drawLast(c canvas.Canvas, v summary.Summary) {
 	case u.failure != "":
 		const read = " (esc)"
 		x := c.Text(1, 0, c.Tone(summary.Bad), termtext.Fit(u.failure, c.W-2-len(read)))
-		c.Text(x, 0, c.Dim(), read)
+		u.drawKeysFrom(c, c.Text(x, 0, c.Dim(), read), v)
 	case u.message != "" && time.Now().Before(u.until):
-		c.Text(1, 0, plain.Bold(true), termtext.Fit(u.message, c.W-2))
+		u.drawKeysFrom(c, c.Text(1, 0, plain.Bold(true), termtext.Fit(u.message, c.W-2)), v)
 	default:
 		keys.DrawRow(c, u.hints(v))
+	}
+}
+
+// drawKeysFrom draws the keys beside a message that ends at x, as far as there is room.
+func (u *ui) drawKeysFrom(c canvas.Canvas, x int, v summary.Summary) {
+	if room := c.W - x - 2; room > 0 {
+		keys.DrawRow(c.Columns(x+2, room), u.hints(v))
 	}
 }
 

@@ -3,6 +3,7 @@
 package tasks
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ type Page struct {
 	at    map[string]int // index by id
 	list                 // what is on the screen of them
 	input                // what a person is asked
+	first string         // id of the task to be selected at first; empty: the first one
 	open  bool           // the selected task is shown alone
 	row   int            // first one of the details
 	ready bool           // the tasks were read
@@ -48,9 +50,13 @@ type latest struct {
 // New returns a page that waits for its tasks.
 func New() *Page { return &Page{} }
 
+// At returns a page that selects this task first.
+func At(id string) *Page { return &Page{first: id} }
+
 // Load shows tasks. The selected one stays selected.
 func (p *Page) Load(all []Task) {
-	id, at := p.chosen(), p.selected
+	id, at := cmp.Or(p.chosen(), p.first), p.selected
+	p.first = ""
 	p.all, p.at, p.ready, p.why = all, make(map[string]int, len(all)), true, ""
 	for i := range all {
 		p.at[all[i].ID] = i

@@ -171,6 +171,16 @@ func TestKeys_withoutATask_doNoHarm(t *testing.T) {
 	}
 }
 
+func TestAt_selectsThatTaskFirst(t *testing.T) {
+	for id, want := range map[string]string{"T3": "T3", "gone": "T1", "": "T1"} {
+		p := At(id)
+		p.Load(plan())
+		if got := p.chosen(); got != want {
+			t.Errorf("%q: %q is selected, want %q", id, got, want)
+		}
+	}
+}
+
 func TestDraw_showsStateWorkAndWhy(t *testing.T) {
 	p := New()
 	p.Load(plan())

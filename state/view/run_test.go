@@ -33,22 +33,6 @@ func fold(r *view.Run, iteration int, task string, all ...state.Payload) {
 
 func end(rule string) state.Decision { return state.Decision{Action: "continue", Rule: rule} }
 
-func TestRun_outputOfAFailedCheck_isKeptUntilItPasses(t *testing.T) {
-	var r view.Run
-	long := strings.Repeat("a line of the test\n", 200) + "FAIL: TestList\n"
-	fold(&r, 1, "", state.IterationStart{}, state.Check{Name: "test", Output: long}, state.Check{Name: "lint", Output: "x"}, state.Check{Name: "lint", Passed: true})
-	got := r.Iterations[0].Output
-	if len(got) != 1 || len(got["test"]) > 1500 || !strings.HasPrefix(got["test"], "a line") || !strings.HasSuffix(got["test"], "FAIL: TestList") {
-		t.Errorf("%q", got)
-	}
-	for i := range 60 {
-		fold(&r, i+2, "", state.IterationStart{})
-	}
-	if r.Iterations[0].Output != nil {
-		t.Error("kept for ever")
-	}
-}
-
 func TestRun_oneIteration_isFoldedOverAllItsTries(t *testing.T) {
 	var r view.Run
 	fold(&r, 0, "", state.RunStart{Agent: "claude", Done: 1, Total: 3})
