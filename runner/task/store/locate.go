@@ -28,10 +28,10 @@ func All(dir string) []Found {
 	for _, f := range formats() {
 		paths := []string{}
 		for _, pattern := range f.Where {
-			paths = append(paths, existing(dir, pattern)...)
+			paths = append(paths, openFirst(existing(dir, pattern))...)
 		}
 		if f.Find != nil {
-			paths = append(paths, f.Find(dir)...)
+			paths = append(paths, openFirst(f.Find(dir))...)
 		}
 		for _, path := range paths {
 			if f.isAt(path) && !slices.ContainsFunc(all, func(o Found) bool { return o.Path == path }) {
@@ -40,6 +40,22 @@ func All(dir string) []Found {
 		}
 	}
 	return all
+}
+
+// openFirst puts the plans of features that are finished, and were left where they are, behind the others.
+func openFirst(paths []string) []string {
+	if len(paths) < 2 {
+		return paths
+	}
+	var left, finished []string
+	for _, path := range paths {
+		if list, err := Load(path, nil); err == nil && list.Total() > 0 && list.Remaining() == 0 {
+			finished = append(finished, path)
+		} else {
+			left = append(left, path)
+		}
+	}
+	return append(left, finished...)
 }
 
 // isAt reports whether a path holds what the row looks for: a file, or a folder with files.
@@ -103,13 +119,18 @@ func Locate(dir, given string, optionalSections []string) (task.List, error) {
 	return list, nil
 }
 
-// within lists the plans in a folder that somebody has named: a feature's, or a project's.
+// within lists the plans in a folder that somebody has named: a feature's, a project's, or that of features.
 func within(folder string) []Found {
 	all := All(folder)
-	for _, path := range existing(folder, "{tasks.md,tasks/tasks.json,tasks.json,sprint-status.yaml}") {
-		data, err := read(path)
-		if f, noFormat := formatOf(path, body(data)); err == nil && noFormat == nil && !slices.ContainsFunc(all, func(o Found) bool { return o.Path == path }) {
-			all = append(all, Found{path, f.Name})
+	for _, pattern := range []string{"{tasks.md,tasks/tasks.json,tasks.json,sprint-status.yaml}", "{*,specs/*}/tasks.md"} {
+		for _, path := range existing(folder, pattern) {
+			data, err := read(path)
+			if f, noFormat := formatOf(path, body(data)); err == nil && noFormat == nil && !slices.ContainsFunc(all, func(o Found) bool { return o.Path == path }) {
+				all = append(all, Found{path, f.Name})
+			}
+		}
+		if len(all) > 0 {
+			break
 		}
 	}
 	return all

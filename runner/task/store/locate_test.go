@@ -44,6 +44,7 @@ func TestLocate_folders_giveTheirOnePlan(t *testing.T) {
 	}
 	for given, want := range map[string]string{
 		".kiro/specs/a": ".kiro/specs/a/tasks.md", ".kiro/specs/a/": ".kiro/specs/a/tasks.md", "backlog": "backlog", "tm": "tm/tasks/tasks.json",
+		".kiro": ".kiro/specs/a/tasks.md", ".kiro/specs": ".kiro/specs/a/tasks.md",
 		"both":  "!the folder \"both\" holds several plans: both/prd.json (prd.json), both/tasks.md (Spec Kit); name one of them",
 		"empty": "!holds no plan that ralph knows",
 	} {
@@ -54,6 +55,29 @@ func TestLocate_folders_giveTheirOnePlan(t *testing.T) {
 			}
 		} else if err != nil || list.Path != filepath.Join(dir, want) {
 			t.Errorf("%s: %q, %v", given, list.Path, err)
+		}
+	}
+}
+
+func TestFind_featuresThatAreFinished_comeLast(t *testing.T) {
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"one is finished":   {map[string]string{".kiro/specs/a/tasks.md": "- [x] 1. x\n", ".kiro/specs/b/tasks.md": "- [ ] 1. y\n"}, ".kiro/specs/b/tasks.md"},
+		"all are":           {map[string]string{"openspec/changes/a/tasks.md": "- [x] 1.1 x\n", "openspec/changes/b/tasks.md": "- [x] 1.1 y\n"}, "openspec/changes/a/tasks.md"},
+		"none is":           {map[string]string{"openspec/changes/a/tasks.md": "- [ ] 1.1 x\n", "openspec/changes/b/tasks.md": "- [ ] 1.1 y\n"}, "openspec/changes/a/tasks.md"},
+		"features":          {map[string]string{".specify/x": "", "specs/001/tasks.md": "- [x] T001 x\n", "specs/002/tasks.md": "- [ ] T001 y\n"}, "specs/002/tasks.md"},
+		"nothing is in one": {map[string]string{".kiro/specs/a/tasks.md": "# soon\n", ".kiro/specs/b/tasks.md": "- [ ] 1. y\n"}, ".kiro/specs/a/tasks.md"},
+		"another place":     {map[string]string{".ralph/fix_plan.md": "- [x] a\n", "fix_plan.md": "- [ ] b\n"}, ".ralph/fix_plan.md"},
+		"another format":    {map[string]string{"prd.json": `{"userStories": [{"id": "a", "title": "a", "passes": true}]}`, "openspec/changes/b/tasks.md": "- [ ] 1.1 y\n"}, "prd.json"},
+	} {
+		dir := t.TempDir()
+		for file, text := range c.files {
+			write(t, filepath.Join(dir, file), text)
+		}
+		if got, ok := Find(dir); !ok || got != filepath.Join(dir, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }
