@@ -34,8 +34,10 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 	if d, start := r.before(work, next); !start {
 		return d, nil
 	}
-	if r.tasks.Of(next.ID).Review.Phase != "" {
+	if review := r.tasks.Of(next.ID).Review; review.Phase != "" && !review.Kept {
 		return r.examine(work, next)
+	} else if review.Phase != "" {
+		r.fetchBack(next)
 	}
 	if err := r.takeBaseline(work, next); err != nil || work.Err() != nil {
 		return goOn, err // admit says who asked for what
@@ -232,6 +234,7 @@ func (r *Run) reopen(o turn.Reopen, before turn.Plan) {
 	is := "open"
 	if n := r.tasks.Of(o.Task); o.By == turn.ReopenReview {
 		n.Review.Phase, is = r.panel.Plan(t, n.Review).Next(""), "in review"
+		n.Review.Kept = r.crew != nil
 		n.Review.Run, n.Review.Iteration = r.last.Origin.Run, r.last.Origin.Iteration
 	}
 	if changed {

@@ -12,6 +12,7 @@ import (
 	"ralph/runner/roles"
 	"ralph/runner/rules"
 	"ralph/runner/rules/reviews"
+	"ralph/runner/slots"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/runner/writes"
@@ -156,7 +157,20 @@ func (r *Run) sendBack(t task.Task, said []state.Verdict) {
 	n := r.tasks.Of(t.ID)
 	r.unlearn(n.Review.Run, n.Review.Iteration)
 	n.Review.Phase, n.Review.Verdicts, n.Review.Run, n.Review.Iteration = "", said, "", 0
+	n.Review.Kept = false
 	r.mark(t.ID, task.Active, "")
+}
+
+// fetchBack gives a task to its developer, because an earlier run has kept the work that waits for review
+// for a worktree, and this run has none.
+func (r *Run) fetchBack(t task.Task) {
+	ref := slots.Ref((&slots.Home{Plan: r.plan.File}).Key(t))
+	r.sendBack(t, r.tasks.Of(t.ID).Review.Verdicts)
+	r.notes.Tell([]string{"Your earlier work on this task is not in these files. It is the commit " + ref +
+		": look at it with git show " + ref + ", and take over what is good."})
+	r.notes.Settle()
+	r.tellOf(t, state.TaskChange{ID: t.ID, Title: t.Title, State: "active",
+		Why: "its work was done in a worktree, and this run has none: its developer takes it over from " + ref})
 }
 
 // putAside gives a task up, and says so in the plan.
@@ -179,8 +193,11 @@ func (r *Run) startReview(ctx context.Context, t task.Task) (rules.Decision, err
 		return rules.Decision{}, err
 	}
 	r.sittings[t.ID] = s
+	kept := s.asks.Review.Kept
 	r.crew.Review(ctx, j, a, func(ctx context.Context, at crew.Place) (res turn.Result, land bool, err error) {
-		s.asks.Dir, s.asks.Env, s.asks.Review.Base = at.Dir, at.Env, at.Base
+		if kept { // else it is in the user's files, from a run without worktrees
+			s.asks.Dir, s.asks.Env, s.asks.Review.Base = at.Dir, at.Env, at.Base
+		}
 		s.says, err = r.panel.Hold(ctx, s.asks)
 		land = s.asks.Review.Phase != roles.PhaseAnalyst && s.says.Passed && s.says.Stuck == nil && s.says.Cut == "" &&
 			r.panel.Plan(t, s.asks.Review).Next(s.asks.Review.Phase) == ""

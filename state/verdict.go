@@ -112,6 +112,7 @@ type Reviewing struct {
 	Refused  int       `json:"refused,omitempty"`  // refusals in a row
 	Judges   []string  `json:"judges,omitempty"`   // that the plan named when work began
 	Verdicts []Verdict `json:"verdicts,omitempty"` // of the latest phase
+	Kept     bool      `json:"kept,omitempty"`     // the work is kept for worktrees, and is not in the user's files
 
 	// Run and Iteration are the developer's turn that is looked at. Zero: none is.
 	Run       string `json:"run,omitempty"`
