@@ -180,8 +180,20 @@ func (c *Client) dress(ctx context.Context, s *Session) error {
 		return err
 	}
 	c.keepOnFailure(ctx, s.Monitor)
+	c.keepShares(ctx, s)
 	_, _ = c.ask(ctx, "select-pane", "-t", s.Monitor) // it takes the keys
 	return nil
+}
+
+// keepShares lets the panes have their places and shares in a window of another size: by
+// itself, tmux takes as many cells from the runner as from the monitor. Panes that a person
+// added stay where they are. Nothing depends on it in a server that is too old for it.
+func (c *Client) keepShares(ctx context.Context, s *Session) {
+	hook := fmt.Sprintf("if-shell -F '#{==:#{window_panes},2}' { if-shell -F '#{e|<:#{window_width},%d}' "+
+		"{ select-layout main-horizontal ; resize-pane -t %s -y %s%% } "+
+		"{ select-layout main-vertical ; resize-pane -t %s -x %s%% } }",
+		wide, s.Runner, shareAbove, s.Runner, shareLeft)
+	_, _ = c.ask(ctx, "set-hook", "-w", "-t", s.Monitor, "window-resized", hook)
 }
 
 // keepOnFailure closes the pane when its program succeeds. Some servers are too old

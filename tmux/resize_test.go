@@ -1,0 +1,35 @@
+package tmux
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestOpen_windowOfAnotherSize_keepsTheSharesOfThePanes(t *testing.T) {
+	c := newClient(t, "")
+	l, out := layout(t, c, "sleep")
+	l.Width, l.Height = 200, 50
+	s := open(t, c, l)
+	read(t, out)
+	at := func() string {
+		where, err := c.ask(t.Context(), "list-panes", "-t", s.ID, "-F", "#{pane_id} #{pane_width}x#{pane_height} #{pane_left},#{pane_top}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.NewReplacer(s.Runner, "runner", s.Monitor, "monitor", "\n", "; ").Replace(where)
+	}
+	for _, step := range []struct {
+		w, h int
+		want string
+	}{
+		{110, 30, "runner 38x30 0,0; monitor 71x30 39,0"},
+		{80, 24, "runner 80x6 0,0; monitor 80x17 0,7"},
+		{200, 50, "runner 70x50 0,0; monitor 129x50 71,0"},
+	} {
+		if _, err := c.ask(t.Context(), "resize-window", "-t", s.Monitor, "-x", fmt.Sprint(step.w), "-y", fmt.Sprint(step.h)); err != nil {
+			t.Skip("this tmux cannot resize a window by itself:", err)
+		}
+		until(t, step.want, func() bool { return at() == step.want })
+	}
+}
