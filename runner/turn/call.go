@@ -58,9 +58,7 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	}
 	defer clean()
 	box := t.box()
-	if t.a.Part == Whole {
-		box.Open = []string{t.a.Plan.Path}
-	}
+	box.Open = t.plan.Open()
 	box.Kept = sandbox.Kept{Write: spec.Env.State, Locked: spec.Env.Fixed, Copied: spec.Env.Copied}
 	if cmd, err = box.Wrap(cmd); err != nil {
 		return call{notStarted: err.Error()}, nil

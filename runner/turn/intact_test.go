@@ -89,6 +89,22 @@ func TestRun_containedCall_changesItsOwnTaskOnly(t *testing.T) {
 	}
 }
 
+// A call can write what its checks run.
+func TestRun_containedCheckChangesThePlan_isPutBack(t *testing.T) {
+	for _, mode := range []string{"landlock", "bwrap"} {
+		a := scripted.Project(t, []scripted.Step{{Do: "run", Text: "sed -i 's/. . one/[x] one/' plan.md; echo x > work.txt; echo 'sed -i s/two/less/ plan.md' > check.sh"}})
+		contained(t, &a, mode)
+		a.Checks.Rows[0].Command = "if test -f check.sh; then sh check.sh; fi"
+		s := here(t, a)
+		if tasks := store.Read(a.Plan).List.Tasks; len(tasks) != 2 || tasks[1].Title != "two" || !tasks[0].Done() {
+			t.Errorf("%s: %+v", mode, tasks)
+		}
+		if len(s.Result.Proof.Findings) != 1 || s.Result.Proof.Findings[0].Kind != audit.KindTaskChanged {
+			t.Errorf("%s: %+v", mode, s.Result.Proof.Findings)
+		}
+	}
+}
+
 // Where a sandbox cannot lock ralph's own files, what a call makes of them does not last. What
 // people write meanwhile with ralph's commands does.
 func TestRun_containedCallForgesState_isAsBefore(t *testing.T) {

@@ -206,7 +206,8 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	if f.lost != "" {
 		return settle(t.a, f), nil
 	}
-	err = t.prove(ctx, &f)
+	found, err := t.plan.Around(f.left, func() error { return t.prove(ctx, &f) })
+	t.addFindings(&f, found)
 	t.retest(ctx, &f)
 	if stop.By(ctx) == state.RequestSkip {
 		f.cut = state.RequestSkip

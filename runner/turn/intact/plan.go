@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/renameio/v2"
 
@@ -38,6 +39,7 @@ type Call struct {
 // Plan is the plan before a call. The zero value keeps nothing.
 type Plan struct {
 	call   Call
+	inside bool   // the call is contained
 	files  []file // of the plan
 	copied string // where the sandbox leaves what the call made of its copy; empty: it has none
 	own    []own
@@ -60,7 +62,7 @@ type Outcome struct {
 
 // Remember reads the plan before a call that is contained.
 func Remember(contained bool, c Call, before store.Plan) *Plan {
-	p := &Plan{call: c}
+	p := &Plan{call: c, inside: contained}
 	if !contained || c.Task.ID == "" || !before.Usable() {
 		return p
 	}
@@ -101,6 +103,14 @@ func seen(f store.File, list task.List) store.Plan {
 	return store.Of(list)
 }
 
+// Open are the files that the call may write although they are locked; of nil: none.
+func (p *Plan) Open() []string {
+	if p == nil {
+		return nil
+	}
+	return []string{p.call.Plan.Path}
+}
+
 // Starts is called when ralph has written what it writes before a call, with the places of the
 // sandbox: it may give the call a copy of the plan.
 func (p *Plan) Starts(places *cover.Places) {
@@ -134,6 +144,16 @@ func (p *Plan) Settle(before store.Plan, edited bool) (Outcome, error) {
 	o, err := p.settle(before, edited)
 	o.Forged = names
 	return o, err
+}
+
+// Around keeps the same intact while the checks after a call run, which the call may have written.
+func (p *Plan) Around(left store.Plan, checks func() error) ([]audit.Finding, error) {
+	begun, q := time.Now(), Remember(p.inside, p.call, left)
+	q.Starts(nil)
+	err := checks()
+	info, missing := os.Stat(p.call.Plan.Edits)
+	o, broken := q.Settle(left, missing == nil && info.ModTime().After(begun))
+	return o.Findings(nil), errors.Join(err, broken)
 }
 
 // settle takes over what the call made of its copy of the plan, or puts back what it changed
