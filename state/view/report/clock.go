@@ -37,7 +37,7 @@ func parts() []partRow {
 	return []partRow{
 		{Agent, "the agent worked"},
 		{Checks, "checks ran"},
-		{Judges, "judges looked"},
+		{Judges, "reviewers, judges and analysts looked"},
 		{Hooks, "hooks ran"},
 		{Limits, "waited for a usage limit or the next hour"},
 		{Retries, "calls that failed and were made again, and the waits before"},
@@ -66,6 +66,7 @@ type clock struct {
 	now       time.Time // of the latest event
 	part      Part
 	before    Part // the latest phase
+	reviews   bool // the call of this iteration looks at the work of another
 	iteration int
 	call      int // the first span of the current call
 }
@@ -79,10 +80,14 @@ func (c *clock) add(e state.Event) {
 	switch d := e.Data.(type) {
 	case state.IterationStart:
 		c.part, c.iteration, c.call = Own, e.Iteration, len(c.spans)
+		c.reviews = reviews(e.Role)
 	case state.Phase:
 		c.before, c.part = c.part, Own
 		if p, ok := phases[d.Name]; ok {
 			c.part = p
+		}
+		if c.part == Agent && c.reviews {
+			c.part = Judges
 		}
 	case state.Hook:
 		c.part = c.before
@@ -106,6 +111,9 @@ func (c *clock) add(e state.Event) {
 
 // ruleQuestion is the rule by which a run waits for answers of a person.
 const ruleQuestion = "question"
+
+// reviews reports whether a role looks at the work of another.
+func reviews(role string) bool { return role == "qa" || role == "judge" || role == "analyst" }
 
 // waitsFor is what the time after a decision is spent on.
 func waitsFor(d state.Decision) Part {

@@ -56,6 +56,7 @@ type Task struct {
 	Iterations []int           `json:"iterations"`
 	Commits    []string        `json:"commits"`
 	Checks     map[string]bool `json:"checks"` // name -> passed, after the last iteration
+	Reviews    []string        `json:"reviews"` // of the latest work: who looked, and the verdict
 	Seconds    float64         `json:"seconds"`
 	USD        float64         `json:"usd"`
 }
@@ -200,21 +201,27 @@ func (f *Fold) worked(changes map[int]Change) []Task {
 		})
 		if n < 0 {
 			n = len(all)
-			all = append(all, Task{ID: it.TaskID, Commits: []string{}})
+			all = append(all, Task{ID: it.TaskID, Commits: []string{}, Checks: map[string]bool{}, Reviews: []string{}})
 		}
 		t, change := &all[n], changes[it.Number]
-		t.Title, t.State, t.Checks = line(cmp.Or(it.Task, it.TaskID)), TaskOpen, map[string]bool{}
+		t.Title, t.State = line(cmp.Or(it.Task, it.TaskID)), TaskOpen
+		if !reviews(it.Role) { // else the checks are those of the work that it looks at
+			t.Checks, t.Reviews = map[string]bool{}, []string{}
+		}
 		t.Iterations = append(t.Iterations, it.Number)
 		t.Seconds, t.USD = t.Seconds+it.Seconds, t.USD+it.CostUSD
 		for name, passed := range it.Checks {
 			t.Checks[line(name)] = passed
+		}
+		for _, v := range it.Verdicts {
+			t.Reviews = append(t.Reviews, line(v.Short()))
 		}
 		if change.Commit != "" {
 			t.Commits = append(t.Commits, change.Commit)
 		}
 		switch why, aside := f.aside[it.TaskID]; {
 		case it.TaskDone:
-			t.State, t.Verdict = TaskDone, proof(t.Checks)
+			t.State, t.Verdict = TaskDone, view.Join(" · ", append([]string{proof(t.Checks)}, t.Reviews...)...)
 		case aside:
 			t.State, t.Verdict = TaskAside, line(why)
 		case it.CutOff:

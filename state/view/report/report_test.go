@@ -27,13 +27,14 @@ type night struct {
 	at        time.Time
 	iteration int
 	task      string
+	role      string
 }
 
-func newNight() *night { return &night{at: sample.Noon} }
+func newNight() *night { return &night{at: sample.Noon, role: "developer"} }
 
 func (n *night) after(seconds float64, p state.Payload) {
 	n.at = n.at.Add(time.Duration(seconds * float64(time.Second)))
-	n.f.Add(state.NewEvent(state.Origin{Run: ranOn, Iteration: n.iteration, Task: n.task, Role: "developer"}, n.at, p))
+	n.f.Add(state.NewEvent(state.Origin{Run: ranOn, Iteration: n.iteration, Task: n.task, Role: n.role}, n.at, p))
 }
 
 // call is one agent call that took 100 seconds, with a check of 20.
@@ -336,5 +337,24 @@ func TestBuild_hook_hasItsTimeAndThenTheWaitGoesOn(t *testing.T) {
 	sums := n.f.clock.sums()
 	if sums[Hooks] != 30 || sums[Limits] != 600 || sums[Agent] != 100 {
 		t.Errorf("%v", sums)
+	}
+}
+
+func TestBuild_reviewedTask_hasTheChecksOfItsDeveloperAndTheVerdicts(t *testing.T) {
+	n := newNight()
+	n.after(0, state.RunStart{Agent: "claude", Total: 1})
+	n.iteration, n.task = 1, "one"
+	n.call(state.IterationEnd{Decision: state.Decision{Action: "continue"}, Outcome: "completed-turn"})
+	n.iteration, n.role = 2, "judge"
+	n.after(0, state.IterationStart{Title: "one", Agent: "codex", Total: 1})
+	n.after(0, state.Phase{Name: state.PhaseAgent})
+	n.after(40, state.Verdict{Name: "Security Auditor", Agent: "codex", Verdict: state.VerdictPass, Score: 90, Threshold: 70})
+	n.after(0, state.IterationEnd{Decision: state.Decision{Action: "continue"}, Outcome: "completed-turn", TaskDone: true, Done: 1, Total: 1})
+	r := n.build()
+	if got := r.Tasks[0]; got.State != TaskDone || got.Verdict != "1 check passed · Security Auditor: pass" || !got.Checks["test"] {
+		t.Errorf("%+v", got)
+	}
+	if r.Time[Agent] != 100 || r.Time[Judges] != 40 {
+		t.Errorf("%v", r.Time)
 	}
 }
