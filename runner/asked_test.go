@@ -57,6 +57,14 @@ var askFakes = map[string]func(*fake) int{
 		}
 		return asker(f)
 	},
+	// Does nothing but ask, about the first task.
+	"asks-for-one": func(f *fake) int {
+		put(os.Getenv(fakeCount)+".prompt", f.prompt)
+		if strings.Contains(f.prompt, "## Your task\n\none") {
+			return f.result("Hm."+asks, nil)
+		}
+		return asker(f)
+	},
 	// Asks in each turn, whatever it is told.
 	"nagger": func(f *fake) int {
 		put(fmt.Sprintf("prompt-%d", f.call), f.prompt)
@@ -176,6 +184,27 @@ func TestRun_agentThatAlwaysAsks_isBoundedAndTold(t *testing.T) {
 	st, err := state.Open(filepath.Join(b.dir, ".ralph")).Status()
 	if err != nil || !strings.Contains(strings.Join(st.NextPrompt.Feedback, "\n"), "You have asked often enough") {
 		t.Errorf("%v, next prompt: %q", err, st.NextPrompt.Feedback)
+	}
+}
+
+// A task whose agent asks on and on holds up no other.
+func TestRun_agentThatAlwaysAsks_isPutAsideForTheOthers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "asks-for-one", "[ ] one", "[ ] two")
+	b.o.QuestionWait = time.Minute
+	b.d.Show = func(e state.Event) {
+		b.seen = append(b.seen, e)
+		if d, ok := e.Data.(state.Question); ok {
+			b.answerWhen(d.ID, "Decide")
+		}
+	}
+	r := b.run(t.Context())
+	wantEnd(t, r, "tasks_put_aside", rules.ExitClaimed)
+	if !strings.Contains(b.read(planName), "- [x] two") || b.calls() != 6 {
+		t.Errorf("%d calls, want 6: three questions, told, aside, two\n%s", b.calls(), b.read(planName))
+	}
+	if got := b.prompt(); strings.Contains(got, "asked often enough") {
+		t.Errorf("the other task is told what the first one was:\n%s", got)
 	}
 }
 

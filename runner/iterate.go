@@ -66,8 +66,9 @@ type turned struct {
 	turn.Result
 	worker *turn.Worker // nil: there is no state to keep
 	dir    string
-	skip   bool // a person has put the task off
-	afresh bool // see git.State
+	skip   bool     // a person has put the task off
+	afresh bool     // see git.State
+	told   []string // what its agent has to hear about its questions
 }
 
 // finish concludes from a turn. The error is ralph's own, unless work has ended.
@@ -97,9 +98,7 @@ func (r *Run) finish(ctx, work context.Context, res turned, err error) (rules.De
 	}
 	keep, kept := r.inbox.AfterContext(ctx) // an abort also ends what git does after the call
 	defer kept()
-	var told []string
-	res.Result, told = r.asked.Bounded(res.Result)
-	r.notes.Tell(told)
+	res.Result, res.told = r.asked.Bounded(res.Result)
 	d, err := r.conclude(ctx, keep, res)
 	if err != nil {
 		return d, err
@@ -184,7 +183,7 @@ func (r *Run) conclude(ctx, keep context.Context, from turned) (rules.Decision, 
 	if n := r.tasks.Of(res.Task.ID); n.Aside.Why != "" && !n.Aside.Marked {
 		n.Aside.Marked = r.mark(res.Task.ID, task.Blocked, n.Aside.Why)
 	}
-	r.notes.Settle(append(rules.Hints(res, damaged), r.tellRepeats(res)...)...) // after a failure of the service the notes stay
+	r.notes.Settle(r.hints(from, damaged)...) // after a failure of the service the notes stay
 	if counted && res.Cut == "" && !d.PutAside {
 		r.tasks.Remember(res.Task.ID, r.notes.Feedback)
 	}
@@ -202,6 +201,15 @@ func (r *Run) conclude(ctx, keep context.Context, from turned) (rules.Decision, 
 		return rules.Decision{}, err
 	}
 	return d, nil
+}
+
+// hints are what the next prompt says about a turn, beside what the decision has to say.
+func (r *Run) hints(from turned, damaged []string) []string {
+	hints := append(rules.Hints(from.Result, damaged), r.tellRepeats(from.Result)...)
+	if r.tasks.Of(from.Task.ID).Aside.Why != "" {
+		return hints // the next turn has another task
+	}
+	return append(hints, from.told...)
 }
 
 // settleTasks takes over what the turn says about the plan, and takes back the

@@ -26,6 +26,9 @@ const (
 	atOnce = 4
 )
 
+// endless is why a task is put aside whose agent asks on after that.
+const endless = "its agent asks on, although it was told to decide"
+
 // decide tells an agent that its question goes to nobody.
 const decide = "You have asked often enough about this task. Decide yourself now, and write the decision and its reason down in the project."
 
@@ -34,8 +37,9 @@ type Book struct {
 	Host
 	store question.Store
 	all   []question.Question
-	since time.Time // since when nothing else can be done; zero: something can
-	given []string  // ids of the answers that the current prompt has
+	since time.Time       // since when nothing else can be done; zero: something can
+	given []string        // ids of the answers that the current prompt has
+	nags  map[string]bool // tasks whose agents were told to decide
 }
 
 // Host is the run, as far as the book needs it.
@@ -144,7 +148,15 @@ func (b *Book) Bounded(res turn.Result) (bounded turn.Result, told []string) {
 			before[turnOf{q.Run, q.Iteration}] = true
 		}
 	}
-	if len(before) >= rounds {
+	switch {
+	case len(before) >= rounds && b.nags[res.Task.ID] && res.Task.ID != "":
+		res.Proof.GiveUp = endless
+		return res, nil
+	case len(before) >= rounds:
+		if b.nags == nil {
+			b.nags = map[string]bool{}
+		}
+		b.nags[res.Task.ID] = true
 		return res, []string{decide}
 	}
 	res.Call.Asks = asks[:min(len(asks), atOnce)]

@@ -55,7 +55,7 @@ type Task struct {
 	Verdict    string          `json:"verdict"` // in words
 	Iterations []int           `json:"iterations"`
 	Commits    []string        `json:"commits"`
-	Checks     map[string]bool `json:"checks"` // name -> passed, after the last iteration
+	Checks     map[string]bool `json:"checks"`  // name -> passed, after the last iteration
 	Reviews    []string        `json:"reviews"` // of the latest work: who looked, and the verdict
 	Seconds    float64         `json:"seconds"`
 	USD        float64         `json:"usd"`
