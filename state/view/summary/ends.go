@@ -56,7 +56,7 @@ func endText(b state.Bound, now time.Time) string {
 	case state.BoundDuration:
 		return fmt.Sprintf("time %s/%s", rough(view.Seconds(b.Have)), rough(view.Seconds(b.Most)))
 	case state.BoundUntil:
-		end := b.From.Add(view.Seconds(b.Most))
+		end := b.From.Add(view.Seconds(b.Most)).Round(time.Second) // both have fractions
 		if b.Have >= b.Most {
 			return "until " + view.Clock(end, now)
 		}
