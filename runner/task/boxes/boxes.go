@@ -19,7 +19,7 @@ type dialect struct {
 	state []task.State          // of each mark
 	write map[task.State]string // the marks that ralph writes
 	star  bool                  // "[ ]* title" is optional
-	loose bool                  // any mark, or none, may stand between the brackets: it is open unless marks say otherwise
+	loose bool                  // a box with any other mark, or none, is open
 	id    func(title string) string
 	phase func(heading string) bool // a heading of level 2 begins a phase; nil: there are none
 }
