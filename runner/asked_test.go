@@ -59,10 +59,10 @@ var askFakes = map[string]func(*fake) int{
 	},
 	// Does nothing but ask, about the first task.
 	"asks-for-one": func(f *fake) int {
-		put(os.Getenv(fakeCount)+".prompt", f.prompt)
 		if strings.Contains(f.prompt, "## Your task\n\none") {
 			return f.result("Hm."+asks, nil)
 		}
+		put(os.Getenv(fakeCount)+".prompt", f.prompt)
 		return asker(f)
 	},
 	// Asks in each turn, whatever it is told.
