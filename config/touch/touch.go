@@ -3,11 +3,16 @@
 package touch
 
 import (
+	"errors"
 	"fmt"
+	"net/netip"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"ralph/config/option"
 )
@@ -18,6 +23,14 @@ const Desktop = "desktop"
 // Occasions are what a person can be told of.
 func Occasions() []string {
 	return []string{"ended", "halted", "limited", "waiting", "question", "review", "milestone"}
+}
+
+// Services are the schemes that NOTIFY takes: those of ralph-hub's library whose messages
+// leave this machine. A test holds them against it.
+func Services() []string {
+	return []string{"bark", "discord", "generic", "googlechat", "gotify", "hangouts", "ifttt", "join", "lark",
+		"matrix", "mattermost", "notifiarr", "ntfy", "opsgenie", "pagerduty", "pushbullet", "pushover", "rocketchat",
+		"signal", "slack", "smtp", "teams", "telegram", "wecom", "zulip"}
 }
 
 // Settings are the values of the options.
@@ -90,25 +103,8 @@ func (s *Settings) Options() []option.Row {
 // Check returns what is wrong with the values; nil: nothing. kinds are those of events.
 // The error names no address: it may hold a key.
 func (s Settings) Check(kinds []string) error {
-	for i, to := range s.Notify {
-		if to != Desktop && !strings.Contains(to, "://") {
-			return fmt.Errorf("NOTIFY: entry %d is not allowed: an address such as ntfy://ntfy.sh/my-topic, or desktop",
-				i+1)
-		}
-	}
-	for i, to := range s.Webhooks {
-		if !strings.HasPrefix(to, "http://") && !strings.HasPrefix(to, "https://") {
-			return fmt.Errorf("WEBHOOKS: entry %d is not allowed: an address that begins with http:// or https://", i+1)
-		}
-	}
-	for i, from := range s.Replies {
-		scheme, _, _ := strings.Cut(from, "://")
-		if !slices.Contains([]string{"ntfy", "telegram", "webhook"}, scheme) {
-			return fmt.Errorf("REPLIES: entry %d is not allowed: an address that begins with ntfy://, telegram:// or webhook://", i+1)
-		}
-	}
-	if len(s.Replies) > 0 && len(s.ReplyToken) < 8 {
-		return fmt.Errorf("REPLY_TOKEN has %d characters: REPLIES needs at least 8", len(s.ReplyToken))
+	if err := s.checkAddresses(); err != nil {
+		return err
 	}
 	for _, list := range []struct {
 		key         string
@@ -122,6 +118,65 @@ func (s Settings) Check(kinds []string) error {
 	}
 	if _, _, err := s.quiet(); err != nil {
 		return err
+	}
+	return nil
+}
+
+func (s Settings) checkAddresses() error {
+	for i, to := range s.Notify {
+		if to != Desktop && !serves(to) {
+			return fmt.Errorf("NOTIFY: entry %d is not allowed: %s, or an address that begins with one of %s, and ://",
+				i+1, Desktop, strings.Join(Services(), ", "))
+		}
+	}
+	for i, to := range s.Webhooks {
+		if u, err := url.Parse(to); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return fmt.Errorf("WEBHOOKS: entry %d is not allowed: an address that begins with http:// or https://", i+1)
+		}
+	}
+	for i, from := range s.Replies {
+		if err := CheckReplies(from); err != nil {
+			return fmt.Errorf("REPLIES: entry %d is not allowed: %w", i+1, err)
+		}
+	}
+	if len(s.Replies) == 0 {
+		return nil
+	}
+	return CheckToken(s.ReplyToken)
+}
+
+// customs are the services that also take the service's own address after a plus:
+// generic+https://HOST/PATH.
+func customs() []string { return []string{"generic", "notifiarr", "teams"} }
+
+// serves reports whether a service that is known may get messages at an address.
+func serves(to string) bool {
+	scheme, rest, ok := strings.Cut(to, "://")
+	service, _, custom := strings.Cut(strings.ToLower(scheme), "+")
+	return ok && rest != "" && slices.Contains(Services(), service) && (!custom || slices.Contains(customs(), service))
+}
+
+// CheckReplies returns why replies cannot come from an address; nil: they can. Without TLS a
+// token must not travel: only this machine may reach a webhook. The error does not name it.
+func CheckReplies(from string) error {
+	u, err := url.Parse(from)
+	if err != nil || !slices.Contains([]string{"ntfy", "telegram", "webhook"}, u.Scheme) || u.Host == "" {
+		return errors.New("an address that begins with ntfy://, telegram:// or webhook://")
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	local := u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+	port, err := strconv.ParseUint(u.Port(), 10, 16)
+	if u.Scheme == "webhook" && (!local || err != nil || port == 0) {
+		return errors.New("a webhook listens on this machine, with a port, such as webhook://127.0.0.1:8091/ralph: " +
+			"put a proxy with TLS in front of it")
+	}
+	return nil
+}
+
+// CheckToken returns why a token is none for replies; nil: it is one.
+func CheckToken(token string) error {
+	if n := utf8.RuneCountInString(token); n < 8 || strings.ContainsFunc(token, unicode.IsSpace) {
+		return fmt.Errorf("REPLY_TOKEN has %d characters: REPLIES needs at least 8, without spaces", n)
 	}
 	return nil
 }

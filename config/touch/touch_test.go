@@ -1,6 +1,7 @@
 package touch
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -29,6 +30,32 @@ func TestAfter_quietHours(t *testing.T) {
 	for _, bad := range []Settings{{Quiet: "22-7"}, {Notify: []string{"me"}}, {Webhooks: []string{"ftp://x"}}, {NotifyOn: []string{"never"}}, {WebhookEvents: []string{"x"}}} {
 		if bad.Check([]string{"run_end"}) == nil {
 			t.Errorf("accepted: %+v", bad.Quiet)
+		}
+	}
+}
+
+func TestCheck_addresses(t *testing.T) {
+	for name, c := range map[string]struct {
+		settings Settings
+		want     string // part of the error; empty: none
+	}{
+		"known":            {Settings{Notify: []string{"ntfy://ntfy.sh/t", "desktop", "generic+https://x/y", "smtp://a:b@h:25/?from=a@b&to=c@d"}}, ""},
+		"misspelt":         {Settings{Notify: []string{"desktop", "nfty://ntfy.sh/secret"}}, "NOTIFY: entry 2 is not allowed: desktop, or an address that begins with one of bark, "},
+		"no service":       {Settings{Notify: []string{"https://ntfy.sh/t"}}, "NOTIFY: entry 1"},
+		"nothing after it": {Settings{Notify: []string{"ntfy://"}}, "NOTIFY: entry 1"},
+		"hook":             {Settings{Webhooks: []string{"https://"}}, "WEBHOOKS: entry 1"},
+		"every interface":  {Settings{Replies: []string{"webhook://0.0.0.0:80/x"}, ReplyToken: "12345678"}, "REPLIES: entry 1 is not allowed: a webhook listens on this machine"},
+		"no port":          {Settings{Replies: []string{"webhook://127.0.0.1/x"}, ReplyToken: "12345678"}, "REPLIES: entry 1"},
+		"loopback":         {Settings{Replies: []string{"webhook://127.0.0.1:80/x", "webhook://[::1]:80/x", "webhook://localhost:80/x"}, ReplyToken: "12345678"}, ""},
+		"short token":      {Settings{Replies: []string{"ntfy://ntfy.sh/t"}, ReplyToken: "1234567"}, "REPLY_TOKEN has 7 characters: REPLIES needs at least 8"},
+		"two words":        {Settings{Replies: []string{"ntfy://ntfy.sh/t"}, ReplyToken: "1234 5678"}, "without spaces"},
+	} {
+		err := c.settings.Check(nil)
+		switch {
+		case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		case err != nil && strings.Contains(err.Error(), "secret"):
+			t.Errorf("%s: the error names the address: %v", name, err)
 		}
 	}
 }

@@ -64,3 +64,19 @@ func TestQuestions_listShowAnswer(t *testing.T) {
 		}
 	}
 }
+
+// What ralph-hub could never send is refused where a person still reads it.
+func TestInTouch_addressThatCannotWork_isRefused(t *testing.T) {
+	otherHome(t)
+	t.Setenv("NOTIFY", "nfty://ntfy.sh/secret")
+	const want = "NOTIFY: entry 1 is not allowed: desktop, or an address that begins with one of bark, "
+	for _, typed := range [][]string{{"config", "--check"}, {"doctor"}, {"notify", "test"}} {
+		out, err := verb(t, t.TempDir(), typed...)
+		if err != nil {
+			out += err.Error()
+		}
+		if cmdline.ExitCode(err) != rules.ExitUsage || !strings.Contains(out, want) || strings.Contains(out, "secret") {
+			t.Errorf("ralph %q: exit code %d, says %q", typed, cmdline.ExitCode(err), out)
+		}
+	}
+}

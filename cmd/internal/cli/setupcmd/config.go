@@ -59,6 +59,9 @@ func configRun(o *configOptions) error {
 		if err := checkAgents(preflight.New(o.Factory, o.Loader(dir, o.flags), cfg)); err != nil {
 			return err
 		}
+		if _, err := cfg.InTouch(); err != nil {
+			return cmdline.UsageError("%v", err)
+		}
 		if err := cfg.Fit(context.Background(), o.Env, dir, cfg.Plan(dir)); err != nil {
 			return cmdline.UsageError("%v", err)
 		}

@@ -91,7 +91,11 @@ func doctorRun(ctx context.Context, o *doctorOptions) error {
 	for _, w := range warnings {
 		d.warn("config", "%v", w)
 	}
-	d.ok("config", "valid")
+	if _, err := cfg.InTouch(); err != nil {
+		d.fail(rules.ExitUsage, "config", "%v", err)
+	} else {
+		d.ok("config", "valid")
+	}
 	d.prompt()
 	d.plan()
 	d.trust()

@@ -20,7 +20,6 @@ import (
 	"ralph/config/touch"
 	"ralph/runner/rules"
 	"ralph/runner/sandbox"
-	"ralph/state"
 )
 
 // startBound is for ralph-hub to detach itself.
@@ -28,18 +27,9 @@ const startBound = 10 * time.Second
 
 // jobOf is what ralph-hub gets to do for a run. The error is one line for people.
 func jobOf(f *cmdline.Factory, cfg *config.Config, dir, run string) (touch.Job, error) {
-	job := touch.Job{Settings: cfg.Touch, Dir: dir, Run: run}
-	switch {
-	case cfg.Notify && len(job.Notify) == 0:
-		job.Notify = []string{touch.Desktop}
-	case !cfg.Notify && cfg.Source("ENABLE_NOTIFICATIONS").Kind == config.SourceFlag: // --no-notify
-		job.Notify = nil
-	}
-	var kinds []string
-	for _, row := range state.Kinds() {
-		kinds = append(kinds, string(row.Kind))
-	}
-	if err := job.Check(kinds); err != nil {
+	settings, err := cfg.InTouch()
+	job := touch.Job{Settings: settings, Dir: dir, Run: run}
+	if err != nil {
 		return job, cmdline.UsageError("%v", err)
 	}
 	ralph, err := f.Ralph()

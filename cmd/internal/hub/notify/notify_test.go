@@ -7,9 +7,13 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/nicholas-fedor/shoutrrr"
+
+	"ralph/config/touch"
 	"ralph/state"
 	"ralph/state/view"
 )
@@ -116,5 +120,18 @@ func TestSend_desktop_takesTheFirstProgramElseTheBell(t *testing.T) {
 				t.Errorf("%q, want %q, %v", got, c.want, err)
 			}
 		})
+	}
+}
+
+// What ralph refuses offline is what the library cannot send. Its logger sends nothing.
+func TestServices_areThoseOfTheLibrary(t *testing.T) {
+	sender, err := shoutrrr.NewSender(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := slices.DeleteFunc(sender.ListServices(), func(name string) bool { return name == "logger" })
+	slices.Sort(got)
+	if want := touch.Services(); !slices.Equal(got, want) {
+		t.Errorf("the library has %q, NOTIFY takes %q", got, want)
 	}
 }

@@ -4,6 +4,7 @@ package replies
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/json"
@@ -16,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ralph/config/touch"
 )
 
 const (
@@ -44,16 +47,8 @@ type Inbox struct {
 // Open takes an address as shoutrrr writes it. The error does not name it.
 func Open(to, token string) (*Inbox, error) {
 	u, err := url.Parse(to)
-	if err != nil || !slices.Contains([]string{"ntfy", "telegram", "webhook"}, u.Scheme) {
-		return nil, errors.New("an address for replies begins with ntfy://, telegram:// or webhook://")
-	}
-	if u.Scheme == "webhook" {
-		if err := local(u); err != nil {
-			return nil, err
-		}
-	}
-	if len(token) < 8 {
-		return nil, errors.New("replies need a token of at least 8 characters")
+	if err = cmp.Or(touch.CheckReplies(to), touch.CheckToken(token), err); err != nil {
+		return nil, err
 	}
 	return &Inbox{to: u, token: token, start: time.Now()}, nil
 }
