@@ -384,12 +384,3 @@ type IterationEnd struct {
 	Usage    Usage `json:"usage"`
 	Hints    Hints `json:"hints,omitzero"`
 }
-
-// RunEnd is how a run ended.
-type RunEnd struct {
-	Decision
-	Exit    int     `json:"exit"` // ralph's exit code, also when it is 0
-	Seconds float64 `json:"seconds"`
-	Usage   Usage   `json:"usage"`
-	Next    string  `json:"next,omitempty"` // what a person types or does next
-}

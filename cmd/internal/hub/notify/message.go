@@ -31,12 +31,16 @@ func Of(e state.Event, s view.Snapshot, every int) (Message, bool) {
 			m.Text += fmt.Sprintf("\n%d: %s", i+1, option)
 		}
 		m.Text += "\nAnswer: ralph answer " + d.ID + " TEXT"
+		if len(d.Options) > 0 {
+			m.Text += ", or --option N"
+		}
 		return m, true
 	case state.Paused:
 		return about(s, "waiting", "paused", far(s)+"\nNext: ralph resume"), true
 	case state.Decision:
 		return waits(d, s)
 	case state.IterationEnd:
+		s.Status.Task.Done, s.Status.Task.Total = d.Done, d.Total
 		if d.TaskDone && d.Done > 0 && d.Done%max(every, 1) == 0 && d.Done < d.Total {
 			return about(s, "milestone", termtext.Count(d.Done, "task")+" done", far(s)+"\nNext: ralph status"), true
 		}
@@ -59,7 +63,12 @@ func waits(d state.Decision, s view.Snapshot) (Message, bool) {
 	return about(s, on, title, view.Join("\n", termtext.Line(d.Reason), far(s), "Next: ralph status")), true
 }
 
+// ended takes the figures from the event itself: the next run may have begun by now.
 func ended(d state.RunEnd, s view.Snapshot) Message {
+	if d.Status != "" {
+		s.Status = state.Status{Status: d.Status, LoopCount: d.Iterations, Usage: d.Usage,
+			Task: state.TaskStatus{Done: d.Done, Total: d.Total}}
+	}
 	on, word := "ended", s.Status.Status
 	switch d.Exit {
 	case 0, 4, 130, 143:
@@ -68,12 +77,15 @@ func ended(d state.RunEnd, s view.Snapshot) Message {
 	default:
 		on = "halted"
 	}
-	next := "ralph report"
+	next := termtext.Line(d.Next)
 	switch {
+	case next != "":
 	case d.Rule == "question":
 		next = "ralph questions"
 	case d.Exit != 0:
 		next = "ralph status"
+	default:
+		next = "ralph report"
 	}
 	return about(s, on, word, view.Join("\n", far(s), termtext.Line(d.Reason), "Next: "+next))
 }
@@ -102,7 +114,11 @@ func far(s view.Snapshot) string {
 	if t.Total > 0 {
 		tasks = fmt.Sprintf("%d of %s done", t.Done, termtext.Count(t.Total, "task"))
 	}
-	return view.Join(", ", tasks, termtext.Count(s.Status.LoopCount, "iteration"), view.Dollars(s.Status.Usage.CostUSD))
+	iterations := ""
+	if s.Status.Status != "" { // else nothing is known of that run any more
+		iterations = termtext.Count(s.Status.LoopCount, "iteration")
+	}
+	return view.Join(", ", tasks, iterations, view.Dollars(s.Status.Usage.CostUSD))
 }
 
 // Wanted reports whether the user wants to hear of it. A test always is.

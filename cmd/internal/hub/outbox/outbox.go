@@ -142,6 +142,12 @@ func (b Box) Deliver(ctx context.Context, to string, send func(context.Context, 
 	return left, lost
 }
 
+// Left is how many entries for one address are not sent.
+func (b Box) Left(to string) (int, error) {
+	names, err := b.waiting(to)
+	return len(names), err
+}
+
 // waiting are the names of the entries that are not sent, the oldest of a run first.
 func (b Box) waiting(to string) ([]string, error) {
 	entries, err := os.ReadDir(b.dir)

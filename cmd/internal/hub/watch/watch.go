@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -57,6 +58,8 @@ func (w *Watch) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	w.listen(ctx)
+	delivered := w.deliver(ctx)
+	defer func() { stop(); delivered.Wait() }()
 	follow := logs.NewTail(w.r.EventsPath(), tail)
 	defer follow.Close()
 	ticker := time.NewTicker(beat)
@@ -72,7 +75,7 @@ func (w *Watch) Run(ctx context.Context) error {
 			}
 		}
 		w.look(time.Now())
-		if left := w.deliver(ctx); left == 0 && w.ended && !w.awaits(time.Now()) {
+		if w.ended && !w.awaits(time.Now()) && w.left() == 0 {
 			return nil
 		}
 		select {
@@ -104,7 +107,7 @@ func (w *Watch) take(e state.Event) {
 	_, ends := e.Data.(state.RunEnd)
 	w.ended = ends || w.ended && !starts
 	s := view.Gather(w.r, time.Now())
-	if m, ok := notify.Of(e, s, w.Milestone); ok && m.Wanted(w.Settings) && (ends || time.Since(e.Time) < stale) {
+	if m, ok := notify.Of(e, ofRun(s, e.Run), w.Milestone); ok && m.Wanted(w.Settings) && (ends || time.Since(e.Time) < stale) {
 		w.notify(m, e.Run, e.Seq)
 	}
 	if slices.Contains(w.WebhookEvents, string(e.Kind)) {
@@ -113,6 +116,14 @@ func (w *Watch) take(e state.Event) {
 			w.put(err, outbox.Entry{To: digest(to), Run: e.Run, Seq: e.Seq, Kind: string(e.Kind), Data: data})
 		}
 	}
+}
+
+// ofRun is a snapshot without what belongs to another run, which may have begun by now.
+func ofRun(s view.Snapshot, run string) view.Snapshot {
+	if s.Status.RunID != run {
+		s.Status = state.Status{RunID: run}
+	}
+	return s
 }
 
 // reportDeath reports the death of a run that nobody has watched, such as in a power cut.
@@ -125,9 +136,7 @@ func (w *Watch) reportDeath(run string, next state.Event) {
 		}
 		last = e.Seq
 	}
-	s := view.Gather(w.r, time.Now())
-	s.Status = state.Status{RunID: run}
-	w.death(notify.Died(s), run, last)
+	w.death(notify.Died(ofRun(view.Gather(w.r, time.Now()), run)), run, last)
 }
 
 func (w *Watch) death(m notify.Message, run string, seq int64) {
@@ -175,31 +184,60 @@ func (w *Watch) look(now time.Time) {
 	w.death(notify.Died(s), w.Job.Run, last.Seq)
 }
 
-// deliver sends what is due, and returns how much is left.
-func (w *Watch) deliver(ctx context.Context) (left int) {
+// deliver sends what is due until ctx ends. No target waits for another: one may hang.
+func (w *Watch) deliver(ctx context.Context) *sync.WaitGroup {
+	var all sync.WaitGroup
 	for _, to := range w.Notify {
-		left += w.send(ctx, to, func(ctx context.Context, e outbox.Entry) error {
-			if w.After(time.Now()).After(time.Now()) {
-				return errQuiet
-			}
-			return notify.Send(ctx, to, w.TTY, notify.Message{On: e.Kind, Title: e.Title, Text: e.Text})
+		all.Go(func() {
+			w.keepSending(ctx, to, func(ctx context.Context, e outbox.Entry) error {
+				if w.After(time.Now()).After(time.Now()) {
+					return errQuiet
+				}
+				return notify.Send(ctx, to, w.TTY, notify.Message{On: e.Kind, Title: e.Title, Text: e.Text})
+			})
 		})
 	}
 	for _, to := range w.Webhooks {
-		left += w.send(ctx, to, func(ctx context.Context, e outbox.Entry) error {
-			id := fmt.Sprintf("%s-%d-%s", e.Run, e.Seq, e.Kind)
-			return webhook.Send(ctx, to, w.WebhookSecret, webhook.Message{ID: id, Body: e.Data})
+		all.Go(func() {
+			w.keepSending(ctx, to, func(ctx context.Context, e outbox.Entry) error {
+				id := fmt.Sprintf("%s-%d-%s", e.Run, e.Seq, e.Kind)
+				return webhook.Send(ctx, to, w.WebhookSecret, webhook.Message{ID: id, Body: e.Data})
+			})
 		})
 	}
-	return left
+	return &all
+}
+
+func (w *Watch) keepSending(ctx context.Context, to string, do func(context.Context, outbox.Entry) error) {
+	ticker := time.NewTicker(beat)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		w.send(ctx, to, do)
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+		}
+	}
+}
+
+// left is how much is not sent yet.
+func (w *Watch) left() (n int) {
+	for _, to := range slices.Concat(w.Notify, w.Webhooks) {
+		left, err := w.box.Left(digest(to))
+		if err != nil {
+			w.Logger.Error("messages cannot be read", logs.KeyError, err)
+		}
+		n += left
+	}
+	return n
 }
 
 var errQuiet = errors.New("it is quiet now")
 
-func (w *Watch) send(ctx context.Context, to string, do func(context.Context, outbox.Entry) error) int {
-	left, err := w.box.Deliver(ctx, digest(to), func(ctx context.Context, e outbox.Entry) error {
+func (w *Watch) send(ctx context.Context, to string, do func(context.Context, outbox.Entry) error) {
+	_, err := w.box.Deliver(ctx, digest(to), func(ctx context.Context, e outbox.Entry) error {
 		err := do(ctx, e)
-		if err != nil && !errors.Is(err, errQuiet) {
+		if err != nil && !errors.Is(err, errQuiet) && ctx.Err() == nil {
 			w.Logger.Warn("not sent, will be tried again", "kind", e.Kind, "try", e.Tries+1, logs.KeyError, err)
 		}
 		return err
@@ -207,7 +245,6 @@ func (w *Watch) send(ctx context.Context, to string, do func(context.Context, ou
 	if err != nil {
 		w.Logger.Error("a message is lost", logs.KeyError, err)
 	}
-	return left
 }
 
 // digest stands for an address, which may hold a key.

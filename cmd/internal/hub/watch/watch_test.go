@@ -194,3 +194,50 @@ func TestWatch_webhooks_areSignedOrderedAndTriedAgain(t *testing.T) {
 		t.Errorf("events %v", seqs)
 	}
 }
+
+// What hangs holds up nobody else: it is let go only when the others have all.
+func TestWatch_targetThatHangs_holdsUpNoOther(t *testing.T) {
+	good, p := newReceiver(t, 0), newProject(t)
+	told := make(chan struct{})
+	hanging := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		defer func() { _, _ = io.WriteString(w, "{}") }()
+		select {
+		case <-told:
+		case <-time.After(10 * time.Second):
+			t.Error("the others got nothing meanwhile")
+		}
+	}))
+	t.Cleanup(hanging.Close)
+	end := p.watch(touch.Settings{Notify: []string{ntfy(&receiver{Server: hanging}), ntfy(good)},
+		Webhooks: []string{hanging.URL, good.URL}, WebhookSecret: "key", WebhookEvents: []string{"run_end"}})
+	p.end()
+	for deadline := time.Now().Add(9 * time.Second); len(good.texts()) < 2 && time.Now().Before(deadline); {
+		<-time.After(10 * time.Millisecond)
+	}
+	close(told)
+	end()
+	if got := good.texts(); len(got) != 2 {
+		t.Errorf("%d messages: %q", len(got), got)
+	}
+}
+
+// The watcher may see the end of a run when the next one has begun.
+func TestWatch_end_hasTheFiguresOfItsOwnRun(t *testing.T) {
+	r, p := newReceiver(t, 0), newProject(t)
+	p.event(state.RunEnd{Decision: state.Decision{Rule: "ceilings", Reason: "1 of 1 iterations are used"}, Exit: 4,
+		Status: state.StatusStopped, Done: 1, Total: 6, Iterations: 1, Usage: state.Usage{CostUSD: 2}, Next: "to continue: ralph resume"})
+	next := state.Status{RunID: "run-2", Status: state.StatusRunning, Timestamp: time.Now(), Task: state.TaskStatus{Done: 2, Total: 6}}
+	if err := p.w.SaveStatus(next); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.w.Release(); err != nil {
+		t.Fatal(err)
+	}
+	p.watch(touch.Settings{Notify: []string{ntfy(r)}})()
+	got := strings.Join(r.texts(), "\n")
+	for _, want := range []string{"shop: stopped", "1 of 6 tasks done, 1 iteration, $2.00", "Next: to continue: ralph resume"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %q", want, got)
+		}
+	}
+}

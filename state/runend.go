@@ -1,0 +1,15 @@
+package state
+
+// RunEnd is how a run ended.
+type RunEnd struct {
+	Decision
+	Exit    int     `json:"exit"` // ralph's exit code, also when it is 0
+	Seconds float64 `json:"seconds"`
+	Usage   Usage   `json:"usage"`
+	Next    string  `json:"next,omitempty"` // what a person types or does next
+	// Status is the word for it, as in status.json; empty: none of the figures below are known.
+	Status     string `json:"status,omitempty"`
+	Done       int    `json:"done"` // tasks of the plan
+	Total      int    `json:"total"`
+	Iterations int    `json:"iterations"` // that count
+}
