@@ -171,7 +171,7 @@ var floors = map[string]int{
 	"config/touch":             1, // what a user can say about being in touch: options
 	"cmd/internal/hub/outbox":  0, // what has to be sent, on disk
 	"cmd/internal/hub/webhook": 0, // a signed POST
-	"cmd/internal/hub/replies": 0, // what people send back
+	"cmd/internal/hub/replies": 2, // what people send back
 	"cmd/internal/hub/notify":  3, // what is worth a message, its words, and the ways to send it
 	"cmd/internal/hub/watch":   4, // follows one run, and sends what its user wants to hear of
 	"cmd/internal/hub":         5, // the verbs of ralph-hub: all that uses a network

@@ -383,7 +383,7 @@ func remark(f Conclusion) string {
 	case !c.Signalled:
 		return "the final message has no status block, so it does not say that the work is done"
 	case c.Signal.Status == statusblock.Blocked:
-		return strings.TrimSpace("the agent says that it is blocked: " + c.Signal.Recommendation)
+		return strings.TrimSuffix("the agent says that it is blocked: "+strings.TrimSpace(c.Signal.Recommendation), ": ")
 	case c.Signal.Status == statusblock.Error:
 		return strings.TrimSuffix("the agent reports an error: "+c.Signal.Recommendation, ": ")
 	}

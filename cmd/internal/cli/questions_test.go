@@ -40,6 +40,7 @@ func TestQuestions_listShowAnswer(t *testing.T) {
 		{[]string{"answer"}, rules.ExitUsage, "the id of a question"},
 		{[]string{"answer", "q1"}, rules.ExitUsage, "the answer to q1 is empty"},
 		{[]string{"answer", "q1", "--option", "3"}, rules.ExitUsage, "--option 3 is not allowed: question q1 has the options 1 to 2"},
+		{[]string{"answer", "q1", "--option", "x"}, rules.ExitUsage, `--option "x" is not allowed: the number of an option`},
 		{[]string{"answer", "q1", "x", "--option", "1"}, rules.ExitUsage, "not both"},
 		{[]string{"answer", "q1", "--option", "2"}, 0, "answered q1: SQLite; the next run takes it: ralph resume"},
 		{[]string{"answer", "q1", "PostgreSQL"}, rules.ExitUsage, "question q1 was answered"},

@@ -125,7 +125,7 @@ func completeQuestions(f *cmdline.Factory, answered bool) cobra.CompletionFunc {
 // answerOptions are what a person answers.
 type answerOptions struct {
 	*cmdline.Factory
-	option int    // from 1; 0: the answer is a text
+	option string // its number, from 1; empty: the answer is a text
 	by     string // where it comes from
 }
 
@@ -143,7 +143,7 @@ func NewAnswerCmd(f *cmdline.Factory) *cobra.Command {
 				strings.Join(args[1:], " "))
 		},
 	}
-	cmd.Flags().IntVar(&o.option, "option", 0, "choose option `N` of the question")
+	cmd.Flags().StringVar(&o.option, "option", "", "choose option `N` of the question")
 	cmd.Flags().StringVar(&o.by, "by", "ralph answer", "where the answer comes from")
 	_ = cmd.Flags().MarkHidden("by") // for ralph-hub; fails only for an unknown flag
 	cmd.ValidArgsFunction = cmdline.FirstArg(completeQuestions(f, false))
@@ -175,12 +175,16 @@ func answerRun(o *answerOptions, id, text string) error {
 	}
 	store := question.In(r)
 	switch {
-	case o.option != 0 && text != "":
+	case o.option != "" && text != "":
 		return cmdline.UsageError("answer takes a text or --option, not both")
-	case o.option != 0:
+	case o.option != "":
 		q, err := store.Get(id)
 		if err == nil {
-			text, err = q.Option(o.option)
+			n, bad := strconv.Atoi(o.option)
+			if bad != nil {
+				return cmdline.UsageError("--option %q is not allowed: the number of an option, as ralph questions %s shows it", o.option, q.ID)
+			}
+			text, err = q.Option(n)
 		}
 		if err != nil {
 			return cmdline.UsageError("%v", err)
