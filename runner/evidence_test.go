@@ -30,6 +30,19 @@ func TestRun_runAfterAnUnfinishedOne_keepsItsBaseline(t *testing.T) {
 	}
 }
 
+// Another command between two runs may run other tests.
+func TestRun_checkChangedByAPersonBetweenTwoRuns_countsAnew(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one", "[ ] two")
+	b.inGit()
+	b.d.Mode, b.o.MaxIterations = gate.ModeTDD, 1
+	b.check("printf 'ok 1 - a\nok 2 - b\n'")
+	b.run(t.Context())
+	b.d.RunID, b.o.MaxIterations = "run-2", 0
+	b.check("printf 'ok 1 - a\n'")
+	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+}
+
 func TestRun_haltAtATickWithoutWork_takesItBack(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "ticker", "[ ] one", "[ ] two")

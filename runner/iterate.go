@@ -294,6 +294,8 @@ func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin) {
 	case err != nil: // a commit that cannot be made costs no run
 		r.d.Log.Warn("nothing was committed", logs.KeyError, err)
 	case done.OID != "" || len(done.Refused) > 0:
+		r.uncommitted = output.Uncommitted(r.uncommitted, done.Refused)
+		r.out.Status(func(s *state.Status) { s.Uncommitted = r.uncommitted })
 		r.out.Event(state.NewEvent(from, time.Now(), done))
 	}
 }

@@ -94,6 +94,7 @@ func (r *Run) recallChecks() {
 	baseline, flakes := checkbook.Read(r.d.State.Dir(), r.d.Log)
 	if r.past.unfinished {
 		baseline.Adopt(r.d.RunID)
+		checkbook.Recount(baseline, r.d.Checks)
 	}
 	r.checks = turn.Checks{
 		Rows: r.d.Checks, Mode: r.d.Mode, FailFast: r.o.FailFast, Scope: gate.Scope(r.o.BaselineScope),

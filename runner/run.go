@@ -141,6 +141,10 @@ type Ending struct {
 	Total      int
 	Findings   int         // of the audit
 	Report     gate.Report // of the latest checks
+	// Uncommitted are files that the run changed and did not commit, and why.
+	Uncommitted []state.Refusal
+	// Unproved is true if the work of the latest turn is not committed, because a check that must pass fails.
+	Unproved bool
 }
 
 // Run is one run of the loop.
@@ -154,10 +158,12 @@ type Run struct {
 	counters
 	books
 	team
-	last     turn.Result // the latest
-	past     past
-	counted  writes.Begun // the call that begins
-	analysis writes.Later // of the latest turn
+	last turn.Result // the latest
+	// uncommitted are files that no commit of this run took.
+	uncommitted []state.Refusal
+	past        past
+	counted     writes.Begun // the call that begins
+	analysis    writes.Later // of the latest turn
 }
 
 // counters are what the rules and limits count. A run that is resumed goes on with them.
@@ -257,7 +263,9 @@ func (r *Run) Run(ctx context.Context) (Ending, error) {
 func (r *Run) ending(d rules.Decision) Ending {
 	p := r.plan.Counts
 	return Ending{Decision: d, RunID: r.d.RunID, Iterations: r.mem.Iterations, Usage: r.mem.Usage, Done: p.Done,
-		Total: p.Total, Findings: r.past.findings, Report: r.last.Proof.Report}
+		Total: p.Total, Findings: r.past.findings, Report: r.last.Proof.Report,
+		Uncommitted: r.uncommitted, Unproved: r.o.AutoCommit && r.crew == nil && r.last.Proof.Report.Blocked() &&
+			r.last.Work.Change.Progress()}
 }
 
 func (r *Run) loop(ctx context.Context) (rules.Decision, error) {

@@ -99,6 +99,9 @@ func TestRun_autoCommit_whatIsLeftOut_isToldOnce(t *testing.T) {
 	wantEnd(t, b.run(t.Context()), "complete", 0)
 	commits := payloads[state.Commit](b)
 	refused := state.Refusal{File: "mine.txt", Why: "it was changed before the run"}
+	if s, err := b.w.Status(); err != nil || !slices.Equal(s.Uncommitted, []state.Refusal{refused}) {
+		t.Errorf("status: %+v, %v", s.Uncommitted, err)
+	}
 	if len(commits) != 2 || !slices.Equal(slices.Concat(commits[0].Refused, commits[1].Refused), []state.Refusal{refused}) {
 		t.Errorf("commits: %+v", commits)
 	}

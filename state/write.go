@@ -296,14 +296,19 @@ func (w *Writer) ResetTasks() error {
 	return w.SaveStatus(s)
 }
 
-// ResetAll forgets everything that decides about the next run; logs and the
-// user's files stay.
+// ResetAll forgets everything that decides about the next run, questions and notes, too; logs and
+// the user's files stay.
 func (w *Writer) ResetAll() error {
 	names := []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileAnalysis,
-		fileSession, fileStatus, fileBaseline, fileFlakes, fileOwn}
+		fileSession, fileStatus, fileBaseline, fileFlakes, fileOwn, fileUse}
 	for _, name := range names {
 		if err := remove(w.path(name)); err != nil {
 			return err
+		}
+	}
+	for _, dir := range []string{dirQuestions, dirNotes} {
+		if err := os.RemoveAll(w.path(dir)); err != nil {
+			return fmt.Errorf("clear state: %w", err)
 		}
 	}
 	return nil

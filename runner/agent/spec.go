@@ -54,6 +54,15 @@ type Spec struct {
 	ExitCodes map[int]ending.Class `json:"exit_codes,omitempty"` // documented exit codes, used if nothing else names the cause
 }
 
+// CostNote says behind a bound on the cost that it binds nothing; empty: the CLI may report its cost.
+func (s Spec) CostNote() string {
+	switch s.Format {
+	case FormatCodex, FormatGemini, FormatText:
+		return fmt.Sprintf(" (binds nothing: %s reports no cost)", s.Name)
+	}
+	return ""
+}
+
 // Find returns a row, built in or the user's own. The error lists the known names.
 func Find(name string, custom ...Spec) (Spec, error) {
 	var names []string

@@ -11,6 +11,7 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/gate"
+	"ralph/runner/gate/report"
 	"ralph/runner/turn"
 )
 
@@ -25,6 +26,19 @@ func Read(dir string, log hclog.Logger) (*gate.Baseline, *gate.Flakes) {
 		}
 	}
 	return baseline, flakes
+}
+
+// Recount forgets how many tests a check had under another command: a person changed it between two runs.
+func Recount(b *gate.Baseline, checks []gate.Check) {
+	for _, c := range checks {
+		if b == nil {
+			return
+		}
+		if e, known := b.Checks[c.Name]; known && e.Command != "" && e.Command != c.Command {
+			e.Command, e.Tally = c.Command, report.Tally{}
+			b.Checks[c.Name] = e
+		}
+	}
 }
 
 // Save writes the baseline and the known flaky tests. A folder that the agent removed is no error: the run

@@ -35,13 +35,13 @@ type Moment struct {
 	Task  string // id of the task; empty without a plan
 }
 
-// Entry is the result of a check in the baseline. A failure that was fixed later
-// is removed from it, so that it counts when it comes back.
+// Entry is the result of a check in the baseline. A failure that was fixed is removed, so that it counts when it comes back.
 type Entry struct {
-	Passed  bool `json:"passed"`
-	Code    int  `json:"code"` // exit code; -1: ended by a signal
-	Timeout bool `json:"timeout,omitempty"`
-	Empty   bool `json:"empty,omitempty"` // there was no code or no test yet
+	Command string `json:"command,omitempty"` // of the check; empty: not known
+	Passed  bool   `json:"passed"`
+	Code    int    `json:"code"` // exit code; -1: ended by a signal
+	Timeout bool   `json:"timeout,omitempty"`
+	Empty   bool   `json:"empty,omitempty"` // there was no code or no test yet
 	report.Tally
 	// Failed are the failed tests; empty if single tests are not known.
 	Failed []string `json:"failed,omitempty"`
@@ -180,9 +180,9 @@ func (b *Baseline) take(rep Report, m Moment) {
 
 func entryOf(r Result) Entry {
 	if r.Passed || r.Verdict == VerdictFlaky {
-		return Entry{Passed: true, Tally: r.Tests.Tally()}
+		return Entry{Command: r.Command, Passed: true, Tally: r.Tests.Tally()}
 	}
-	return Entry{Code: r.ExitCode, Timeout: r.TimedOut, Tally: r.Tests.Tally(), Failed: names(r.Tests.FailedTests())}
+	return Entry{Command: r.Command, Code: r.ExitCode, Timeout: r.TimedOut, Tally: r.Tests.Tally(), Failed: names(r.Tests.FailedTests())}
 }
 
 // atLeast keeps the tally of an earlier entry that has more tests.

@@ -2,6 +2,7 @@ package output
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ralph/logs"
@@ -69,4 +70,18 @@ func WithoutTask(start state.IterationStart, contradicted bool) string {
 		return "the plan has nothing left, but a check fails"
 	}
 	return "no plan: the prompt alone"
+}
+
+// maxUncommitted bounds the files in the status.
+const maxUncommitted = 100
+
+// Uncommitted adds files that a commit left out, each once, with the latest reason.
+func Uncommitted(all, refused []state.Refusal) []state.Refusal {
+	for _, r := range refused {
+		all = slices.DeleteFunc(slices.Clone(all), func(o state.Refusal) bool { return o.File == r.File })
+		if len(all) < maxUncommitted {
+			all = append(all, r)
+		}
+	}
+	return all
 }

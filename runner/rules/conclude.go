@@ -313,7 +313,7 @@ func leftBehind(report gate.Report) []string {
 	if !report.Blocked() {
 		return nil
 	}
-	return []string{"A task that was put aside left this behind. Nothing counts as done until it is fixed.", report.Feedback()}
+	return []string{"This check failed at the end of a task that was put aside. Nothing counts as done until it passes.", report.Feedback()}
 }
 
 // failedCheck retries with the failure in the next prompt, or stops where a

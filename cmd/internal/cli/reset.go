@@ -31,7 +31,7 @@ func newResetCmd(f *cmdline.Factory) *cobra.Command {
 	cmd.Flags().BoolVar(&o.circuit, "circuit", false, "close the circuit breaker and forget its history")
 	cmd.Flags().BoolVar(&o.session, "session", false, "forget the agent session that --continue would resume")
 	cmd.Flags().BoolVar(&o.tasks, "tasks", false, "forget the attempts at open tasks: those that were put aside or skipped come back")
-	cmd.Flags().BoolVar(&o.all, "all", false, "all of it, and the counters and the last status; logs and your files stay")
+	cmd.Flags().BoolVar(&o.all, "all", false, "all of it, and the counters, questions, notes and the last status; logs and your files stay")
 	return cmd
 }
 
@@ -53,7 +53,7 @@ func resetRun(o *resetOptions) error {
 		if err := w.ResetAll(); err != nil {
 			return err
 		}
-		o.Say("reset: the circuit breaker, the session, the counters and the last status are gone")
+		o.Say("reset: the circuit breaker, the session, the counters, the questions, the notes and the last status are gone")
 		return nil
 	}
 	if o.circuit {

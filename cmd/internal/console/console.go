@@ -346,12 +346,26 @@ func (c *Console) End(r runner.Ending) {
 		c.Print("ralph: these checks fail, and TEST_MODE=report lets them: %s", termtext.Some(red, 5))
 	}
 	c.Print("ralph: why: %s (%s)", cmdline.Inert(reason), state.Ended(d.Rule, d.Exit))
+	if n := len(r.Uncommitted); n > 0 {
+		first := r.Uncommitted[n-1]
+		c.Print("ralph: not committed: %s (%s)%s; see: git status", cmdline.Inert(first.File), first.Why, more(n-1))
+	}
+	if r.Unproved {
+		c.Print("ralph: the latest work is not committed, because a check that must pass fails; see: git status")
+	}
 	for _, item := range d.Review {
 		c.command("ralph: look %d: %s; show: %s; accept: ralph accept %d", item.N, item.Text, item.Show, item.N)
 	}
 	if d.Next != "" {
 		c.command("ralph: next: %s", d.Next)
 	}
+}
+
+func more(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
 }
 
 func times(n int) string {

@@ -119,6 +119,18 @@ func TestConsole_stop_isGivenItsReasonOnceAtTheEnd(t *testing.T) {
 	}
 }
 
+func TestConsole_end_saysWhatIsNotCommitted(t *testing.T) {
+	out := &strings.Builder{}
+	(&Console{out: out}).End(runner.Ending{Unproved: true, Decision: rules.Decision{Rule: "complete", Reason: "done"},
+		Uncommitted: []state.Refusal{{File: "a.go", Why: "too large"}, {File: "mine.go", Why: "it was changed before the run"}}})
+	for _, want := range []string{"ralph: not committed: mine.go (it was changed before the run) and 1 more; see: git status\n",
+		"ralph: the latest work is not committed, because a check that must pass fails; see: git status\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q, want %q", out, want)
+		}
+	}
+}
+
 func TestConsole_review_namesEachItemOnce(t *testing.T) {
 	out := &strings.Builder{}
 	item := state.ReviewItem{N: 1, Text: "a_test.go: the test file was deleted", Show: "ralph diff 1"}

@@ -29,7 +29,7 @@ func (p *Project) Bounds() string {
 	if p.Plan != "" {
 		bound(c.MaxPerTask > 0, "at most "+termtext.Count(c.MaxPerTask, "iteration")+" for a task", "iterations for a task")
 	}
-	bound(c.MaxCost > 0, fmt.Sprintf("at most %g USD", c.MaxCost), "cost")
+	bound(c.MaxCost > 0, fmt.Sprintf("at most %g USD%s", c.MaxCost, p.Agent.Spec.CostNote()), "cost")
 	bound(c.MaxDuration > 0 || c.Until != "", view.Join(", ", atMost(c.MaxDuration), view.Prefix("until ", c.Until)), "time")
 	text := strings.Join(set, ", ")
 	if len(unset) == 0 {

@@ -8,6 +8,7 @@ import (
 
 	"ralph/config"
 	"ralph/internal/world"
+	"ralph/runner/agent"
 )
 
 func TestBounds_eachBoundIsNamedOrMissed(t *testing.T) {
@@ -30,6 +31,25 @@ func TestBounds_eachBoundIsNamedOrMissed(t *testing.T) {
 		}
 		if got := (&Project{Config: cfg}).Bounds(); strings.Contains(got, "for a task") {
 			t.Errorf("without a plan: %q", got)
+		}
+	}
+}
+
+func TestBounds_agentThatReportsNoCost_isSaid(t *testing.T) {
+	cfg, _, err := config.Loader{Dir: t.TempDir()}.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.MaxCost = 20
+	for name, want := range map[string]bool{"claude": false, "opencode": false, "codex": true, "gemini": true, "text": true} {
+		spec, err := agent.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := Project{Config: cfg}
+		p.Agent.Spec = spec
+		if got := p.Bounds(); want != strings.Contains(got, "20 USD (binds nothing: "+name+" reports no cost)") {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }

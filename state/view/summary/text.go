@@ -43,6 +43,10 @@ func Text(m *view.Model, now time.Time, width int) string {
 		wrapped(fmt.Sprintf("look %d", item.N), termtext.Line(fmt.Sprintf("%s; show: %s; accept: ralph accept %d",
 			item.Text, item.Show, item.N)))
 	}
+	if n := len(m.Status.Uncommitted); n > 0 {
+		last := m.Status.Uncommitted[n-1]
+		wrapped("kept out", termtext.Line(fmt.Sprintf("%s of this run not committed: %s (%s)", termtext.Count(n, "file"), last.File, last.Why)))
+	}
 	wrapped("next", v.Advice)
 	row("progress", view.Join(" · ", v.Iteration, v.Elapsed))
 	row("agent", v.Identity)
