@@ -65,7 +65,7 @@ func Kinds() []KindRow {
 		{Kind: KindGreenByTests, Found: "a test that failed before the task still fails as it was, or without a new file that replaces the test runner"},
 		{Kind: KindStubAdded, Found: "a task was ticked, and the change adds functions that are not written yet"},
 		{Kind: KindKnowsTests, Found: "the change adds code that asks whether a test runs"},
-		{Kind: KindHollowTests, Found: "a task was ticked, and the change adds tests that cannot fail: they assert only constants, swallow errors, or replace what they test"},
+		{Kind: KindHollowTests, Found: "a task was ticked, and the change has tests or assertions that cannot fail: they assert only constants, swallow errors, replace what they test, or only log"},
 		{Kind: KindTickWithoutWork, Found: "a box was ticked, and nothing else changed", Revert: true},
 		{Kind: KindForeignTick, Found: "a box of another task was ticked", Revert: true},
 		{Kind: KindTaskChanged, Found: "the text or the criteria of a task changed, or an open task was removed"},

@@ -91,7 +91,7 @@ func knowsTests(in Input, asked string) (found []Finding) {
 	return found
 }
 
-// hollowTests finds new tests that cannot fail, one for each file.
+// hollowTests finds new tests that cannot fail, and assertions that no longer can, one for each file.
 func hollowTests(in Input, asked string) (found []Finding) {
 	if !in.ticked() || stubWords().asked.MatchString(asked) {
 		return nil
@@ -101,11 +101,10 @@ func hollowTests(in Input, asked string) (found []Finding) {
 		if l == nil || f.Before == f.After {
 			continue
 		}
-		old := l.names(f.Before)
-		tests := l.blocks(f.After)
+		old, was, tests := l.names(f.Before), l.blocks(f.Before), l.blocks(f.After)
 		for _, name := range slices.Sorted(maps.Keys(tests)) {
-			if reason := hollow.Reason(tests[name]); reason != "" && !old[name] {
-				found = append(found, Finding{Kind: KindHollowTests, File: f.Path, Text: fmt.Sprintf("the new test %q cannot fail: %s", name, reason)})
+			if text := hollow.Judge(name, was[name], tests[name], !old[name]); text != "" {
+				found = append(found, Finding{Kind: KindHollowTests, File: f.Path, Text: text})
 				break
 			}
 		}

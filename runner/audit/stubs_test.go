@@ -25,6 +25,7 @@ func TestCompare_stubs(t *testing.T) {
 		"js, arrow on a line":          {"a.js", "const send = () => null; // TODO\n", `"send" is not written yet: null; // TODO`},
 		"ts, method":                   {"a.ts", "class Mail {\n  async send(to: string): Promise<void> {\n    throw new Error('Method not implemented.');\n  }\n}\n", `"send" is not written yet: throw new Error('Method not implemented.');`},
 		"rust, todo":                   {"src/a.rs", "pub fn send(to: &str) -> bool {\n    todo!()\n}\n", `"send" is not written yet: todo!()`},
+		"rust, one of the cases":       {"src/a.rs", "fn f(e: E) -> u8 {\n    match e {\n        E::A => 1,\n        E::B => todo!(\"later\"),\n        E::C => todo!(\"later\"),\n    }\n}\n", `"f" is not written yet: E::B => todo!("later"),`},
 		"rust, one line":               {"src/a.rs", "fn send() { unimplemented!() }\n", `"send" is not written yet: unimplemented!()`},
 		"java":                         {"A.java", "class A {\n    public int size(int a) {\n        throw new UnsupportedOperationException(\"Not implemented yet\");\n    }\n}\n", `"size" is not written yet: throw new UnsupportedOperationException("Not implemented yet");`},
 		"kotlin":                       {"a.kt", "fun size(a: Int): Int {\n    TODO()\n}\n", `"size" is not written yet: TODO()`},

@@ -39,6 +39,8 @@ func TestForFewerTests_onlyTasksAboutTests(t *testing.T) {
 		"Mark the slow tests with `slow` and leave them out by default":                        true,
 		"pytest collects tools/test_data.py, a script. Leave tools/ out of the collection":     true,
 		"a_test.py and b_test.py check the same. One file, one parametrized test":              true,
+		"Remove render(callback) incl. its tests":                                              true,
+		"Delete the v1 codec together with its tests":                                          true,
 		"Collect the garbage, and add one test":                                                false,
 		"Add one more test for the parser":                                                     false,
 		"Remove an item from the collection":                                                   false,

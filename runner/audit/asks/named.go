@@ -30,6 +30,7 @@ var phrases = sync.OnceValue(func() (p struct {
 
 // parts are the clauses of a task. "a.js and its tests" stays together.
 func parts(task string) []string {
+	task = strings.NewReplacer(" incl. ", " and ", " including ", " and ", " along with ", " and ", " together with ", " and ").Replace(task)
 	return clauses(phrases().along.ReplaceAllString(task, "+ $1"))
 }
 

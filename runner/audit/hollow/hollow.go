@@ -2,6 +2,7 @@
 package hollow
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"sync"
@@ -31,6 +32,20 @@ var patterns = sync.OnceValue(func() (p struct {
 	p.swallows = re(`\bexcept(?: \(?[\w., ]+\)?(?: as \w+)?)?:\s+(?:pass|\.\.\.|return)\s|\bcatch\s*(?:\(\w*\)\s*)?\{\s*(?://[^\n]*\s*)?\}`)
 	return p
 })
+
+// Judge says what is wrong with a test of this name, given what it was before; empty: nothing.
+func Judge(name, before, after string, fresh bool) string {
+	if fresh {
+		if reason := Reason(after); reason != "" {
+			return fmt.Sprintf("the new test %q cannot fail: %s", name, reason)
+		}
+		return ""
+	}
+	if reason := Blunted(before, after); reason != "" && before != "" {
+		return fmt.Sprintf("the test %q: %s", name, reason)
+	}
+	return ""
+}
 
 // Reason says why a test cannot fail; it is empty if it can.
 func Reason(test string) string {

@@ -3,6 +3,7 @@ package stub
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -64,7 +65,7 @@ func Find(text string, python bool, bases map[string]bool) []Stub {
 	text, _, _ = strings.Cut(text, "#[cfg(test)]")
 	all := strings.Split(text, "\n")
 	var found []Stub
-	class, inherits, classIndent := "", false, 0
+	class, inherits, classIndent, function := "", false, 0, ""
 	for i, raw := range all {
 		line := strings.TrimSpace(raw)
 		if m := p.base.FindStringSubmatch(line); m != nil {
@@ -75,11 +76,15 @@ func Find(text string, python bool, bases map[string]bool) []Stub {
 			class, inherits = "", false
 		}
 		m := p.header.FindStringSubmatch(line)
+		if function != "" && strings.Contains(line, "todo!(") && !p.comment.MatchString(line) && !isStub(found, function) {
+			found = append(found, Stub{function, line}) // one case of several, in Rust
+		}
 		if m == nil || p.comment.MatchString(line) || p.keyword.MatchString(line) || i > 0 &&
 			strings.HasPrefix(strings.TrimSpace(all[i-1]), "@") {
 			continue // a decorator says what the function is for: @abstractmethod, @overload
 		}
 		name := strings.Join(m[1:], "")
+		function = name
 		body, whole := bodyOf(all, i, line)
 		pass := python && !inherits && !p.hook.MatchString(name) && (class != "" || indent(raw) == 0)
 		if whole && name != "func" && name != "function" && body.unwritten(pass) &&
@@ -88,6 +93,10 @@ func Find(text string, python bool, bases map[string]bool) []Stub {
 		}
 	}
 	return found
+}
+
+func isStub(all []Stub, name string) bool {
+	return slices.ContainsFunc(all, func(s Stub) bool { return s.Name == name })
 }
 
 var baseName = sync.OnceValue(func() *regexp.Regexp {

@@ -1,0 +1,57 @@
+package hollow
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// muffles match what keeps a failed assertion from failing its test.
+var muffles = sync.OnceValue(func() (p struct {
+	text  *regexp.Regexp // in the text of a test
+	tuple *regexp.Regexp // a trimmed line
+	fails *regexp.Regexp // a call that fails a test in Go
+}) {
+	p.text = regexp.MustCompile(`\bexcept \(?AssertionError\b[^:\n]*:\s+(?:pass|\.\.\.)\s|` +
+		`\bassert\.(?:rejects|doesNotReject)\([^\n]*\)\.catch\(\s*\(\w*\)\s*=>\s*(?:\{\s*\}|undefined|null)\s*\)`)
+	p.tuple = regexp.MustCompile(`^assert \([^()]*(?:\([^()]*\)[^()]*)*, *["'][^"']*["']\)$`)
+	p.fails = regexp.MustCompile(`^t\.(?:Errorf?|Fatalf?)\(`)
+	return p
+})
+
+// Blunted says how a test that was there before lost an assertion to something that cannot fail; empty: it
+// did not.
+func Blunted(before, after string) string {
+	p := muffles()
+	if m := p.text.FindString(after); m != "" && !p.text.MatchString(before) {
+		return "a failed assertion no longer counts: " + strings.Join(strings.Fields(m), " ")
+	}
+	was, is := trimmed(before), trimmed(after)
+	for _, line := range is {
+		if slices.Contains(was, line) {
+			continue
+		}
+		if p.tuple.MatchString(line) {
+			return "a tuple is always true: " + line
+		}
+		if args, ok := strings.CutPrefix(line, "t.Log"); ok {
+			args = strings.TrimPrefix(args, "f")
+			lost := func(old string) bool {
+				loc := p.fails.FindStringIndex(old)
+				return loc != nil && "("+old[loc[1]:] == args && !slices.Contains(is, old)
+			}
+			if slices.ContainsFunc(was, lost) {
+				return "a failure is only logged now: " + line
+			}
+		}
+	}
+	return ""
+}
+
+func trimmed(text string) (all []string) {
+	for line := range strings.Lines(text) {
+		all = append(all, strings.TrimSpace(line))
+	}
+	return all
+}

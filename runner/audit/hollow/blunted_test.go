@@ -1,0 +1,30 @@
+package hollow_test
+
+import (
+	"testing"
+
+	"ralph/runner/audit/hollow"
+)
+
+func TestBlunted_onlyAssertionsThatCannotFailAnyMore(t *testing.T) {
+	for _, c := range []struct {
+		name, before, after string
+		want                bool
+	}{
+		{"go, only logged", "if got != 3 {\n\tt.Errorf(\"got %d\", got)\n}\n", "if got != 3 {\n\tt.Logf(\"got %d\", got)\n}\n", true},
+		{"go, fatal, only logged", "\tt.Fatal(err)\n", "\tt.Log(err)\n", true},
+		{"go, another log", "\tt.Errorf(\"got %d\", got)\n", "\tt.Errorf(\"got %d\", got)\n\tt.Logf(\"state %v\", s)\n", false},
+		{"go, logs, too", "\tt.Error(err)\n", "\tt.Log(err)\n\tt.Error(err)\n", false},
+		{"python, swallowed", "assert f() == 1\n", "try:\n    assert f() == 1\nexcept AssertionError:\n    pass\n", true},
+		{"python, retried", "assert f() == 1\n", "try:\n    assert f() == 1\nexcept AssertionError:\n    wait()\n    assert f() == 1\n", false},
+		{"python, tuple", "assert f() == 1\n", "assert (f() == 1, \"one\")\n", true},
+		{"python, message", "assert f() == 1\n", "assert f() == 1, \"one\"\n", false},
+		{"python, comparison of tuples", "assert f() == 1\n", "assert (f(), 1) == (1, \"one\")\n", false},
+		{"js, caught", "await assert.rejects(f())\n", "await assert.rejects(f()).catch(() => {})\n", true},
+		{"js, cleaned up", "await f()\n", "await f()\nawait close().catch(() => {})\n", false},
+	} {
+		if got := hollow.Blunted(c.before, c.after); (got != "") != c.want {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}
