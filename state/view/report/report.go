@@ -326,7 +326,11 @@ func (r *Report) next() []string {
 		}
 		return []string{show, "ralph accept", "ralph iterations"}
 	}
-	return []string{"ralph iterations", look, "ralph resume"}
+	again := "ralph resume"
+	if reopen := "ralph reset --circuit && " + again; strings.Contains(r.Advice, reopen) {
+		again = reopen // without it, the run halts at once
+	}
+	return []string{"ralph iterations", look, again}
 }
 
 // last is the number of the last iteration.

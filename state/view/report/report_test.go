@@ -179,7 +179,7 @@ func TestBuild_failedNight_readsAsFailed(t *testing.T) {
 		"complete":  {&state.RunEnd{}, "Completed: "},
 		"review":    {&state.RunEnd{Exit: 9}, "Not finished, a person has to look: "},
 		"ceiling":   {&state.RunEnd{Exit: 4}, "Not finished, stopped: "},
-		"halted":    {&state.RunEnd{Exit: 3}, "Failed, halted: "},
+		"halted":    {&state.RunEnd{Exit: 3, Next: "look at it, then: ralph reset --circuit && ralph resume"}, "Failed, halted: "},
 		"agent":     {&state.RunEnd{Exit: 6}, "Failed: "},
 		"own error": {&state.RunEnd{Exit: 1}, "Failed: "},
 		"killed":    {nil, "Failed, the runner died: "},
@@ -192,6 +192,9 @@ func TestBuild_failedNight_readsAsFailed(t *testing.T) {
 		r := n.build()
 		if !strings.HasPrefix(r.Result, tc.want) || r.Completed() != (name == "complete") || len(r.Next) != 3 {
 			t.Errorf("%s: %q, next %q", name, r.Result, r.Next)
+		}
+		if name == "halted" && r.Next[2] != "ralph reset --circuit && ralph resume" {
+			t.Errorf("%s: next %q", name, r.Next)
 		}
 		if page, err := r.HTML(); err != nil || strings.Contains(string(page), `<h1 class="good">`) != (name == "complete") {
 			t.Errorf("%s: the page has the wrong color, %v", name, err)
