@@ -26,7 +26,7 @@ func TestCommandLine_mistakes_areOneLineThatHelps(t *testing.T) {
 		{"once --max-cost-usd 3", "unknown flag: --max-cost-usd; did you mean --max-cost?"},
 		{"--maximal-price 3", "unknown flag: --maximal-price; see: ralph run --help"},
 		{"check --agnt x", "unknown flag: --agnt; did you mean --agent?"},
-		{"-x", "unknown flag: -x; see: ralph --help"},
+		{"-x", "unknown flag: -x; see: ralph run --help"},
 		{"--timeout", "--timeout needs a value: "},
 		{"--run", "unknown flag: --run"},
 		{"--backup", "--backup is a flag of another ralph; every iteration is kept: ralph undo takes one back"},
