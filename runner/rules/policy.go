@@ -64,7 +64,7 @@ func (o *Policy) Options() []option.Row {
 	}, {
 		Group: "Limits", Key: "ON_LIMIT", Flag: "on-limit", Arg: "wait|stop", YAML: "limits.on_limit",
 		Kind: option.Enum, Default: "wait", Values: []string{"wait", "stop"}, Field: &o.OnLimit,
-		Help: "What to do when the agent reaches its usage limit: wait for the reset, or stop.",
+		Help: "What to do when the agent reaches its usage limit: wait for the reset, for a day at most, or stop.",
 	}, {
 		Group: "Limits", Key: "ITERATION_DELAY", Flag: "delay", Arg: "D", YAML: "limits.delay",
 		Kind: option.Duration, Default: "0s", Min: "0s", Max: "24h", Field: &o.Delay,
