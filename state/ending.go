@@ -37,6 +37,9 @@ func (s Status) Ending() Ending {
 	return EndingByRule
 }
 
+// RuleQuestion is the rule by which a run, or a task, waits for answers of a person.
+const RuleQuestion = "question"
+
 // Ended says in the same words everywhere which rule ended a run, and with which exit code.
 // The exit_reason of status.json is for programs.
 func Ended(rule string, exit int) string { return fmt.Sprintf("rule %s, exit code %d", rule, exit) }

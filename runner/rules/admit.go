@@ -68,7 +68,7 @@ func interrupted(f Facts, done bool) (Decision, bool) {
 const RulePace = "pace"
 
 // RuleQuestion is the rule by which a run, or a task, waits for answers.
-const RuleQuestion = "question"
+const RuleQuestion = state.RuleQuestion
 
 func asksPerson(f Conclusion) (Decision, bool) {
 	return Decision{Action: ActionContinue, Reason: "the task waits for a person's answer"}, len(f.Result.Call.Asks) > 0

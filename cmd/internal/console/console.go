@@ -298,6 +298,9 @@ func (c *Console) Tick(left time.Duration, d rules.Decision) {
 			d.Until.Local().Format("Jan 2 15:04:05"), d.Rule)
 		if d.Rule != "hourly" { // the budget would only wait again
 			hint = "continue now with: ralph resume"
+			if d.Rule == rules.RuleQuestion {
+				hint = "see what is asked, and answer: ralph questions"
+			}
 			text += "; " + hint
 		}
 	}

@@ -109,9 +109,6 @@ func (c *clock) add(e state.Event) {
 	}
 }
 
-// ruleQuestion is the rule by which a run waits for answers of a person.
-const ruleQuestion = "question"
-
 // reviews reports whether a role looks at the work of another.
 func reviews(role string) bool { return role == "qa" || role == "judge" || role == "analyst" }
 
@@ -122,7 +119,7 @@ func waitsFor(d state.Decision) Part {
 		return Own
 	case d.Rule == "start_at":
 		return Idle
-	case d.Rule == ruleQuestion:
+	case d.Rule == state.RuleQuestion:
 		return Paused
 	case d.Action == "wait":
 		return Limits

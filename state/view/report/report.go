@@ -119,7 +119,7 @@ func (f *Fold) Build(s Source) *Report {
 		if r.EndedAt = f.clock.now; !current {
 			r.Status = statusOf(end.Exit)
 		}
-		if end.Rule == ruleQuestion {
+		if end.Rule == state.RuleQuestion {
 			r.Status = state.StatusStopped // nothing is left to accept
 		}
 	} else if r.Status == view.StateCrashed {
@@ -316,7 +316,7 @@ func (r *Report) next() []string {
 	case state.StatusCompleted:
 		return []string{look, "ralph iterations", "git log --oneline"}
 	case state.StatusStopped:
-		if r.Rule == ruleQuestion {
+		if r.Rule == state.RuleQuestion {
 			return []string{"ralph questions", "ralph answer ID TEXT", "ralph resume"}
 		}
 	case state.StatusReview:

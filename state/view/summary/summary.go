@@ -205,6 +205,9 @@ func news(m *view.Model, now time.Time) (what, advice string) {
 		}
 		return doing(m, now), ""
 	case state.StatusWaiting:
+		if st.Rule == state.RuleQuestion {
+			return waiting(m.Wait, now), "see what is asked, and answer: ralph questions"
+		}
 		return waiting(m.Wait, now), "continue now with: ralph resume"
 	case state.StatusPaused:
 		why := termtext.Line(m.Wait.Reason)
