@@ -10,11 +10,12 @@ import (
 // phrases are patterns for what a task says about single tests and thresholds.
 var phrases = sync.OnceValue(func() (p struct {
 	along, it, name, proof, end, level, hold, pass,
-	outOfDate, value *regexp.Regexp
+	outOfDate, value, aside *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.along = re(`(?i)\band ((?:its|their|the|all|any|both|corresponding)(?: [\w./-]+){0,2}? (?:tests?|specs?)` +
 		`(?:$|[.;,:\n]| (?:for|of|in|from|with)\b)|["'\x60])`)
+	p.aside = re(`\s\([^()\n]*\)`)
 	p.it = re(`(?i)\bit\b`)
 	p.name = re(`"[^"]+"|'[^']+'|\x60[^\x60]+\x60|\b\w*[a-z0-9]_\w+|\b\w+[a-z][A-Z]\w*`)
 	p.proof = re(`(?i)\b(?:show|prov|reproduc|demonstrat|expos|reveal|catch|bug)`)
@@ -31,6 +32,12 @@ var phrases = sync.OnceValue(func() (p struct {
 // parts are the clauses of a task. "a.js and its tests" stays together.
 func parts(task string) []string {
 	task = strings.NewReplacer(" incl. ", " and ", " including ", " and ", " along with ", " and ", " together with ", " and ").Replace(task)
+	task = phrases().aside.ReplaceAllStringFunc(task, func(words string) string {
+		if strings.Contains(strings.ToLower(words), "test") {
+			return words
+		}
+		return "" // "remove render() (deprecated since 3.2) and its tests"
+	})
 	return clauses(phrases().along.ReplaceAllString(task, "+ $1"))
 }
 
