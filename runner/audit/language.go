@@ -86,7 +86,8 @@ func scriptLanguage() language {
 		name: re(`^[xf]?` + group + `(?:\.\w+)*\s*(?:\(\s*['"\x60](.*?)['"\x60]\s*[,)]|` +
 			`\(.*?\)\s*\(\s*['"\x60](.*?)['"\x60]\s*[,)])`),
 		mark: re(`^(?:x(?:it|test|describe|context|specify)\b|` + group +
-			`(?:\.\w+)*\.(?:skip|skipIf|runIf|todo|failing|fails|fixme)\b)\s*[(.]`),
+			`(?:\.\w+)*\.(?:skip|skipIf|runIf|todo|failing|fails|fixme)\b)\s*[(.]|^` + group +
+			`\s*\(\s*(?:'[^']*'|"[^"]*"|\x60[^\x60]*\x60)\s*,\s*\{[^}]*\b(?:todo|skip): *(?:true\b|['"\x60])`),
 		call:  re(`^(?:this|ctx|t)\.skip\s*\(|^pending\s*\(`),
 		whole: re(never),
 		mute:  re(`(?m)^[ \t]*(?:` + group + `(?:\.\w+)*\.only\s*[(.]|f(?:it|describe)\s*\()`),

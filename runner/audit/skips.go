@@ -32,8 +32,7 @@ type skipped struct{ file, what string }
 // or on what a machine has is honest; one that depends on an environment variable is
 // not. Skips that have moved or have a new reason do not count.
 func addedSkips(files []File) []Finding {
-	var added []skipped
-	lost := 0
+	added, lost := []skipped(nil), 0
 	for _, f := range files {
 		l := languageOf(f.Path)
 		if l == nil {

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -102,11 +103,12 @@ func hollowTests(in Input, asked string) (found []Finding) {
 			continue
 		}
 		old, was, tests := l.names(f.Before), l.blocks(f.Before), l.blocks(f.After)
+		text := hollow.Twice(f.Path, f.Before, f.After)
 		for _, name := range slices.Sorted(maps.Keys(tests)) {
-			if text := hollow.Judge(name, was[name], tests[name], !old[name]); text != "" {
-				found = append(found, Finding{Kind: KindHollowTests, File: f.Path, Text: text})
-				break
-			}
+			text = cmp.Or(text, hollow.Judge(name, was[name], tests[name], !old[name]))
+		}
+		if text != "" {
+			found = append(found, Finding{Kind: KindHollowTests, File: f.Path, Text: text})
 		}
 	}
 	return found

@@ -67,6 +67,8 @@ func TestCompare_skips(t *testing.T) {
 		"js, skip":                 {"a.test.js", js("it", ""), js("it.skip", ""), `"area" is skipped now`},
 		"js, xit":                  {"a.test.js", js("it", ""), js("xit", ""), `"area" is skipped now`},
 		"js, todo":                 {"a.test.js", js("it", ""), "it.todo('area');\n", `"area" is skipped now`},
+		"js, option":               {"a.test.js", js("it", ""), "it('area', { todo: 'slow' }, () => {\n});\n", `"area" is skipped now`},
+		"js, options":              {"a.test.js", js("it", ""), "it('area', { timeout: 5 }, () => {\n});\n", ""},
 		"js, only":                 {"a.test.js", js("it", "") + js("it", ""), js("it.only", "") + js("it", ""), "it now keeps other tests from running"},
 		"js, in the test":          {"a.test.js", js("it", ""), js("it", "  this.skip();\n"), `"area" is skipped now`},
 		"rust":                     {"src/a.rs", "#[test]\nfn area() {}\n", "#[test]\n#[ignore]\nfn area() {}\n", `"area" is skipped now`},

@@ -12,9 +12,17 @@ var muffles = sync.OnceValue(func() (p struct {
 	text  *regexp.Regexp // in the text of a test
 	tuple *regexp.Regexp // a trimmed line
 	fails *regexp.Regexp // a call that fails a test in Go
+	rows  *regexp.Regexp // a loop over some rows of a table in Go
+	any   *regexp.Regexp // an expectation of whatever exception
+	some  *regexp.Regexp // an expectation of an exception
 }) {
 	p.text = regexp.MustCompile(`\bexcept \(?AssertionError\b[^:\n]*:\s+(?:pass|\.\.\.)\s|` +
-		`\bassert\.(?:rejects|doesNotReject)\([^\n]*\)\.catch\(\s*\(\w*\)\s*=>\s*(?:\{\s*\}|undefined|null)\s*\)`)
+		`\bassert\.(?:rejects|doesNotReject)\([^\n]*\)\.catch\(\s*\(\w*\)\s*=>\s*(?:\{\s*\}|undefined|null)\s*\)|` +
+		`\bdefer func\(\) \{\s*(?:_ = )?recover\(\)\s*\}\(\)|` + // a panic is what fails a test here
+		`(?m:^\s*assert \((?:[^()]|\([^()]*\))*,\s*["'][^"'\n]*["'],?\s*\)\s*$)`)
+	p.rows = regexp.MustCompile(`\brange (\w+)\[(?:\d+:|:\d+|\d+:\d+)\]`)
+	p.any = regexp.MustCompile(`\b(?:pytest\.raises|assertRaises)\((?:Base)?Exception\b`)
+	p.some = regexp.MustCompile(`\b(?:pytest\.raises|assertRaises)\(`)
 	p.tuple = regexp.MustCompile(`^assert \([^()]*(?:\([^()]*\)[^()]*)*, *["'][^"']*["']\)$`)
 	p.fails = regexp.MustCompile(`^t\.(?:Errorf?|Fatalf?)\(`)
 	return p
@@ -26,6 +34,12 @@ func Blunted(before, after string) string {
 	p := muffles()
 	if m := p.text.FindString(after); m != "" && !p.text.MatchString(before) {
 		return "a failed assertion no longer counts: " + strings.Join(strings.Fields(m), " ")
+	}
+	if m := p.rows.FindStringSubmatch(after); m != nil && strings.Contains(before, "range "+m[1]+" {") {
+		return "it looks at some rows of its table only: " + m[0]
+	}
+	if m := p.any.FindString(after); m != "" && p.some.MatchString(before) && !p.any.MatchString(before) {
+		return "any exception is right now: " + m + ")"
 	}
 	was, is := trimmed(before), trimmed(after)
 	for _, line := range is {
