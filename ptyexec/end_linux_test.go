@@ -72,7 +72,8 @@ func TestRun_outputThatBlocks_doesNotStopTheClocks(t *testing.T) {
 	t.Parallel()
 	begin := time.Now()
 	var goneAfter, blockedFor time.Duration
-	c := Command{Args: []string{"sh", "-c", "echo pid $$; exec sleep 60"}, Timeout: 200 * time.Millisecond}
+	// Long enough to print the line on a busy machine.
+	c := Command{Args: []string{"sh", "-c", "echo pid $$; exec sleep 60"}, Timeout: 2 * time.Second}
 	exit, err := Run(t.Context(), c, func(p []byte) bool {
 		pid := printedPids(t, string(p))[0]
 		for end := begin.Add(captureBound); !gone(pid) && time.Now().Before(end); {
