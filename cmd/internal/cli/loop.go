@@ -94,7 +94,7 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 		Window: f.window(s.Config.Hours, w.Reader, now),
 	}).Run(sig.Ctx)
 	con.End(result)
-	report(con, log, w, run)
+	a.report(con, log, w, run)
 	if err != nil && !con.Ended() {
 		return err
 	}
@@ -134,8 +134,8 @@ func (f flushing) Write(p []byte) (int, error) {
 }
 
 // report keeps the page of the run. Without it, the run is still what it was.
-func report(con *console.Console, log hclog.Logger, w *state.Writer, run string) {
-	if err := historycmd.SaveReport(context.Background(), w, run); err != nil {
+func (a *app) report(con *console.Console, log hclog.Logger, w *state.Writer, run string) {
+	if err := historycmd.SaveReport(context.Background(), w, run, a.Env); err != nil {
 		log.Warn("no report", logs.KeyRun, run, logs.KeyError, err)
 		return
 	}

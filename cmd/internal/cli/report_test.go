@@ -20,7 +20,7 @@ func (w *pastWorld) save(run string) {
 	w.t.Helper()
 	writer, _, err := state.Acquire(filepath.Join(w.Dir, state.DirName), state.Owner{PID: os.Getpid(), RunID: run, StartedAt: time.Now()})
 	if err == nil {
-		err = historycmd.SaveReport(w.t.Context(), writer, run)
+		err = historycmd.SaveReport(w.t.Context(), writer, run, nil)
 	}
 	if err != nil {
 		w.t.Fatal(err)

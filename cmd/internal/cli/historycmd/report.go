@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/logs"
+	"ralph/runner/agent"
 	"ralph/runner/git/history"
 	"ralph/state"
 	"ralph/state/question"
@@ -42,7 +44,7 @@ func (a *verbs) reportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rep, err := build(cmd.Context(), r, strings.Join(args, ""))
+			rep, err := build(cmd.Context(), r, strings.Join(args, ""), a.Env)
 			if err != nil {
 				return err
 			}
@@ -80,11 +82,12 @@ func (a *verbs) printReport(rep *report.Report, page string, form [2]bool) error
 	return nil
 }
 
-// SaveReport writes the report of a run that has ended to .ralph/reports.
-func SaveReport(ctx context.Context, w *state.Writer, run string) error {
+// SaveReport writes the report of a run that has ended to .ralph/reports. The values of secret
+// variables of env are not in it.
+func SaveReport(ctx context.Context, w *state.Writer, run string, env []string) error {
 	ctx, cancel := context.WithTimeout(ctx, gitTime)
 	defer cancel()
-	rep, err := build(ctx, w.Reader, run)
+	rep, err := build(ctx, w.Reader, run, env)
 	if err != nil {
 		return err
 	}
@@ -101,7 +104,7 @@ func SaveReport(ctx context.Context, w *state.Writer, run string) error {
 
 // build makes the report of a run; of the last one if it is empty. Events that are gone
 // leave the record of the run.
-func build(ctx context.Context, r *state.Reader, run string) (*report.Report, error) {
+func build(ctx context.Context, r *state.Reader, run string, env []string) (*report.Report, error) {
 	now := time.Now()
 	snapshot := view.Gather(r, now)
 	if run == "" {
@@ -110,6 +113,11 @@ func build(ctx context.Context, r *state.Reader, run string) (*report.Report, er
 	changes, err := changesOf(ctx, filepath.Dir(r.Dir()), run)
 	if err != nil {
 		return nil, err
+	}
+	hide := logs.NewValues(agent.EnvFilter{}.Secrets(agent.Spec{}, agent.Request{Env: env}))
+	for n, c := range changes {
+		c.Diff = hide.Redact(c.Diff)
+		changes[n] = c
 	}
 	f, err := foldRun(r, run)
 	if err != nil {
