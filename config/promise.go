@@ -18,6 +18,10 @@ import (
 // or like a slip in the name of one that ralph has.
 func promises(key string) bool {
 	words := wordsOf(key)
+	last := wordsOf(key[strings.LastIndexByte(key, '.')+1:])
+	if len(last) == 1 && slices.Contains(checkers(), last[0]) { // PYTEST_ADDOPTS is for the program itself
+		return true
+	}
 	for i := range words {
 		joined := "" // read_only, read-only and readOnly are one word
 		for _, word := range words[i:min(i+3, len(words))] {
@@ -89,10 +93,13 @@ func promiseWords() []string {
 		"regressions", "required", "safe", "safeguard", "safeguards", "safely", "safety", "seccomp", "smoke", "spend",
 		"spending", "stoponerror", "stoponfailure", "strict", "sudo", "test", "testing", "tests", "threshold",
 		"thresholds", "unittest", "unittests", "vet",
-		// programs that check
-		"bandit", "biome", "clippy", "cypress", "eslint", "gitleaks", "golangci", "jest", "mypy", "oxlint", "playwright",
-		"prettier", "pyright", "pytest", "ruff", "semgrep", "shellcheck", "trivy", "tsc", "vitest",
 	}
+}
+
+// checkers are programs that check.
+func checkers() []string {
+	return []string{"bandit", "biome", "clippy", "cypress", "eslint", "gitleaks", "golangci", "jest", "mypy", "oxlint",
+		"playwright", "prettier", "pyright", "pytest", "ruff", "semgrep", "shellcheck", "trivy", "tsc", "vitest"}
 }
 
 // promise is the first path at or below an unknown one that promises something, and its

@@ -88,7 +88,9 @@ func (c *Crew) decide(h *heat) {
 			r.Call.Outcome.Class.Success()}
 		all[i].Green = d.Err == nil && d.Job.ctx.Err() == nil && d.Work.Commit != "" && passes(r)
 	}
-	c.judge(byNumber, all)
+	c.judge(byNumber, all) // it may take longer than the context above
+	ctx, landed := stop.Outlast(command.With(byNumber[0].Job.ctx, c.trust))
+	defer landed()
 	lead := best.Pick(all)
 	for i, d := range byNumber {
 		if i == lead {

@@ -47,6 +47,7 @@ type Plan struct {
 
 type file struct {
 	path string
+	real string // where the path led before the call
 	data []byte
 	mode os.FileMode
 }
@@ -76,7 +77,7 @@ func Remember(contained bool, c Call, before store.Plan) *Plan {
 			continue
 		}
 		if data, err := state.ReadFile(path, store.MaxSize); err == nil {
-			p.files = append(p.files, file{path, data, info.Mode().Perm()})
+			p.files = append(p.files, file{path, realPath(path), data, info.Mode().Perm()})
 		}
 	}
 	return p
@@ -135,15 +136,14 @@ const returned = ".returned-"
 // meanwhile; edited: they did.
 func (p *Plan) Settle(before store.Plan, edited bool) (Outcome, error) {
 	var names []string
+	var broken error // the rest is put back all the same
 	for _, one := range p.own {
 		forged, err := one.restore(p.call, people.Beside(p.call.Plan.Edits))
-		if names = append(names, forged...); err != nil {
-			return Outcome{Forged: names}, err
-		}
+		names, broken = append(names, forged...), errors.Join(broken, err)
 	}
 	o, err := p.settle(before, edited)
 	o.Forged = names
-	return o, err
+	return o, errors.Join(broken, err)
 }
 
 // Around keeps the same intact while the checks after a call run, which the call may have written.
@@ -171,12 +171,14 @@ func (p *Plan) settle(before store.Plan, edited bool) (o Outcome, err error) {
 	}
 	o.back = "the plan is as it was again"
 	for _, f := range p.files {
-		data, err := state.ReadFile(f.path, store.MaxSize)
-		if err == nil && bytes.Equal(data, f.data) {
-			continue
+		if realPath(f.path) == f.real { // else it leads to a file that is none of the plan's
+			data, err := state.ReadFile(f.path, store.MaxSize)
+			if err == nil && bytes.Equal(data, f.data) {
+				continue
+			}
+			o.back += p.call.keepAside(f.path, data)
 		}
-		o.back += p.call.keepAside(f.path, data)
-		if err := write(f.path, f.data, f.mode); err != nil {
+		if err := f.write(f.data); err != nil {
 			return o, err
 		}
 	}
@@ -204,7 +206,7 @@ func (p *Plan) takeOver(before store.Plan) (o Outcome, err error) {
 		o.back = "it did not get into the plan" + p.call.keepAside(f.path, made)
 		return o, nil
 	}
-	return Outcome{}, write(f.path, made, f.mode)
+	return Outcome{}, f.write(made)
 }
 
 // judge finds what a plan says differently about other tasks.
@@ -256,20 +258,46 @@ func (c Call) keepAside(path string, text []byte) string {
 	if c.Logs == "" || len(text) == 0 {
 		return ""
 	}
+	top := filepath.Dir(filepath.Dir(c.Logs)) // the state directory
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		return ""
+	}
+	defer root.Close()
 	to := filepath.Join(c.Logs, fmt.Sprintf("%d.%s", c.Iteration, filepath.Base(path)))
-	if err := os.WriteFile(to, text, 0o600); err != nil {
+	name, err := filepath.Rel(top, to)
+	if err != nil {
+		return ""
+	}
+	_ = root.RemoveAll(name) // an agent can guess the name, and put a link there
+	file, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return ""
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Close()); err != nil {
 		return ""
 	}
 	return "; what the call made of it is in " + to
 }
 
-func write(path string, data []byte, mode os.FileMode) error {
+// realPath is where a path leads; empty: nowhere.
+func realPath(path string) string {
 	real, err := filepath.EvalSymlinks(path)
-	if errors.Is(err, os.ErrNotExist) {
-		real, err = path, os.MkdirAll(filepath.Dir(path), 0o755)
+	if err != nil {
+		return ""
+	}
+	return real
+}
+
+// write writes the file where it was before the call. Links that the call made go, or keep it from there.
+func (f file) write(data []byte) error {
+	err := os.MkdirAll(filepath.Dir(f.real), 0o755)
+	if dir := filepath.Dir(f.real); err == nil && realPath(dir) != dir {
+		err = fmt.Errorf("%q leads to another folder than before", dir)
 	}
 	if err == nil {
-		err = renameio.WriteFile(real, data, mode, renameio.WithTempDir(filepath.Dir(real)))
+		err = renameio.WriteFile(f.real, data, f.mode, renameio.WithTempDir(filepath.Dir(f.real)))
 	}
 	if err != nil {
 		return fmt.Errorf("put plan back: %w", err)

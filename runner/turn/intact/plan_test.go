@@ -75,3 +75,42 @@ func TestSettle_whoMayChangeThePlan_does(t *testing.T) {
 		})
 	}
 }
+
+// A link in place of the plan, or where ralph keeps what does not count, leads ralph nowhere.
+func TestSettle_linksOfTheCall_leadNowhere(t *testing.T) {
+	dir := t.TempDir()
+	secret := filepath.Join(dir, "secret")
+	f := store.File{Path: filepath.Join(dir, "project", "plan.md"), Name: "plan.md"}
+	logs := filepath.Join(dir, "project", ".ralph", "logs", "run")
+	if err := os.MkdirAll(logs, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const text, mine = "- [ ] one\n- [ ] two\n", "mine"
+	for _, links := range [][2]string{{secret, f.Path}, {secret, filepath.Join(logs, "3.plan.md")}} {
+		for path, is := range map[string]string{secret: mine, f.Path: text} {
+			_ = os.Remove(path)
+			if err := os.WriteFile(path, []byte(is), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := store.Read(f)
+		p := Remember(true, Call{Plan: f, Task: before.List.Tasks[0], Logs: logs, Iteration: 3}, before)
+		p.Starts(nil)
+		if err := os.WriteFile(f.Path, []byte("- [x] one\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_ = os.Remove(links[1])
+		if err := os.Symlink(links[0], links[1]); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Settle(before, false); err != nil {
+			t.Error(err)
+		}
+		kept, _ := os.ReadFile(filepath.Join(logs, "3.plan.md"))
+		now, _ := os.ReadFile(f.Path)
+		left, _ := os.ReadFile(secret)
+		if string(left) != mine || string(now) != text || string(kept) == mine {
+			t.Errorf("link %s: secret %q, plan %q, kept %q", links[1], left, now, kept)
+		}
+	}
+}

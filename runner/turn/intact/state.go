@@ -84,11 +84,11 @@ func (o own) restore(c Call, record string) (names []string, err error) {
 			names = append(names, o.prefix+name)
 		}
 		c.keepAside(name, data)
-		if err := o.put(name); err != nil {
-			return names, fmt.Errorf("restore state: %w", err)
+		if broken := o.put(name); broken != nil {
+			err = errors.Join(err, fmt.Errorf("restore state: %w", broken))
 		}
 	}
-	return names, nil
+	return names, err
 }
 
 // forged are the files that differ from what they should be.
