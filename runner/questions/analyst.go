@@ -61,7 +61,7 @@ func ask(q *question.Question) string {
 func (b *Book) Advise(t task.Task, o roles.Outcome) (left int, err error) {
 	b.analyse(t.ID, false)
 	if err := b.look(); err != nil {
-		return 0, err
+		return 1, err
 	}
 	for _, q := range b.open(t.ID) {
 		for _, v := range o.Verdicts {
@@ -72,7 +72,7 @@ func (b *Book) Advise(t task.Task, o roles.Outcome) (left int, err error) {
 			}
 		}
 		if err := b.store.Save(*q); err != nil {
-			return left, err
+			return left + 1, err
 		}
 		if q.Open() {
 			left++

@@ -88,7 +88,6 @@ func (b *Book) look() error {
 		case i >= 0 && was.Open() && !now[i].Open():
 			about := task.Task{ID: was.Task, Title: was.Title}
 			b.tell(b.Origin(about), state.Answer{ID: was.ID, Text: now[i].Answer, By: now[i].AnsweredBy})
-			b.analyse(was.Task, false) // a person was faster
 		}
 	}
 	b.all = now
