@@ -28,6 +28,7 @@ func TestBlunted_onlyAssertionsThatCannotFailAnyMore(t *testing.T) {
 		{"go, recovers", "load(\"2d\")\n", "defer func() { _ = recover() }()\nload(\"2d\")\n", true},
 		{"go, wants a panic", "load(\"2d\")\n", "defer func() {\n\tif recover() == nil {\n\t\tt.Error(\"no panic\")\n\t}\n}()\nload(\"2d\")\n", false},
 		{"go, some rows", "for _, c := range cases {\n", "for _, c := range cases[:1] {\n", true},
+		{"go, without the heading", "for _, r := range rows {\n", "for _, r := range rows[1:] {\n", false},
 		{"go, another table", "for _, c := range cases {\n", "for _, c := range all {\n", false},
 		{"js, caught", "await assert.rejects(f())\n", "await assert.rejects(f()).catch(() => {})\n", true},
 		{"js, cleaned up", "await f()\n", "await f()\nawait close().catch(() => {})\n", false},
