@@ -73,24 +73,15 @@ func (c *Crew) judge(byNumber []*Done, all []best.Candidate) {
 
 // decide is called once, when all are over: nobody else touches their Done then.
 func (c *Crew) decide(h *heat) {
-	all, refs := make([]best.Candidate, h.size), map[string]slots.Work{}
+	refs := map[string]slots.Work{}
 	byNumber := make([]*Done, h.size)
 	for _, d := range h.over {
 		byNumber[d.Job.Candidate] = d
 	}
-	ctx, done := stop.Outlast(command.With(byNumber[0].Job.ctx, c.trust))
+	all := c.measure(byNumber)
+	c.judge(byNumber, all)
+	ctx, done := stop.Outlast(command.With(byNumber[0].Job.ctx, c.trust)) // not before: judges take their time
 	defer done()
-	for i, d := range byNumber {
-		lines, err := d.Work.Lines(ctx, d.Job.Slot)
-		d.Err = errors.Join(d.Err, err)
-		r := d.Result
-		all[i] = best.Candidate{Lines: lines, Whole: d.Err == nil && r.Cut == "" && !r.Proof.Unchecked &&
-			r.Call.Outcome.Class.Success()}
-		all[i].Green = d.Err == nil && d.Job.ctx.Err() == nil && d.Work.Commit != "" && passes(r)
-	}
-	c.judge(byNumber, all) // it may take longer than the context above
-	ctx, landed := stop.Outlast(command.With(byNumber[0].Job.ctx, c.trust))
-	defer landed()
 	lead := best.Pick(all)
 	for i, d := range byNumber {
 		if i == lead {
@@ -109,4 +100,20 @@ func (c *Crew) decide(h *heat) {
 		won.Err = errors.Join(won.Err, err)
 	}
 	won.Job.work = won.Work
+}
+
+// measure says what each candidate has come to.
+func (c *Crew) measure(byNumber []*Done) []best.Candidate {
+	all := make([]best.Candidate, len(byNumber))
+	ctx, done := stop.Outlast(command.With(byNumber[0].Job.ctx, c.trust))
+	defer done()
+	for i, d := range byNumber {
+		lines, err := d.Work.Lines(ctx, d.Job.Slot)
+		d.Err = errors.Join(d.Err, err)
+		r := d.Result
+		all[i] = best.Candidate{Lines: lines, Whole: d.Err == nil && r.Cut == "" && !r.Proof.Unchecked &&
+			r.Call.Outcome.Class.Success()}
+		all[i].Green = d.Err == nil && d.Job.ctx.Err() == nil && d.Work.Commit != "" && passes(r)
+	}
+	return all
 }

@@ -17,17 +17,6 @@ func (b *Book) analysed(taskID string) bool {
 	return n != nil && n.Review.Phase == roles.PhaseAnalyst
 }
 
-// analyse sends a task to the analyst, or takes it back. Without a plan, there is no task that could go.
-func (b *Book) analyse(taskID string, send bool) {
-	switch {
-	case taskID == "":
-	case send:
-		b.Tasks.Of(taskID).Review.Phase = roles.PhaseAnalyst
-	case b.analysed(taskID):
-		b.Tasks.Of(taskID).Review.Phase = ""
-	}
-}
-
 // Asked are the open questions of a task, and what was said around them.
 func (b *Book) Asked(taskID string) (texts, context []string) {
 	for _, q := range b.open(taskID) {
@@ -59,7 +48,7 @@ func ask(q *question.Question) string {
 // Advise stores what the analyst found. What the project does not answer waits for a person.
 // It returns how many questions are left.
 func (b *Book) Advise(t task.Task, o roles.Outcome) (left int, err error) {
-	b.analyse(t.ID, false)
+	b.Tasks.Of(t.ID).Review.Phase = ""
 	if err := b.look(); err != nil {
 		return 1, err
 	}

@@ -11,6 +11,7 @@ import (
 	"ralph/logs/termtext"
 	"ralph/runner/ledger"
 	"ralph/runner/prompt"
+	"ralph/runner/roles"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/runner/turn/said"
@@ -187,7 +188,9 @@ func (b *Book) add(res turn.Result, now time.Time) (added []question.Question, e
 			return added, err
 		}
 		added, b.all = append(added, q), append(b.all, q)
-		b.analyse(q.Task, b.Analyst)
+		if b.Analyst && q.Task != "" { // without a plan, there is no task that could go to it
+			b.Tasks.Of(q.Task).Review.Phase = roles.PhaseAnalyst
+		}
 	}
 	return added, nil
 }

@@ -132,8 +132,8 @@ func (p *Plan) Starts(places *cover.Places) {
 // returned begins the names of files in which a sandbox leaves a copy.
 const returned = ".returned-"
 
-// Settle puts back what the call may not change. before is the plan with what people changed
-// meanwhile; edited: they did.
+// Settle puts back what the call must not change. before is the plan, including any changes that people
+// made during the call; edited says whether they made any.
 func (p *Plan) Settle(before store.Plan, edited bool) (Outcome, error) {
 	var names []string
 	var broken error // the rest is put back all the same
@@ -146,7 +146,7 @@ func (p *Plan) Settle(before store.Plan, edited bool) (Outcome, error) {
 	return o, errors.Join(broken, err)
 }
 
-// Around keeps the same intact while the checks after a call run, which the call may have written.
+// Around does the same while the checks after a call run: the call may have written those checks.
 func (p *Plan) Around(left store.Plan, checks func() error) ([]audit.Finding, error) {
 	begun, q := time.Now(), Remember(p.inside, p.call, left)
 	q.Starts(nil)
@@ -171,7 +171,7 @@ func (p *Plan) settle(before store.Plan, edited bool) (o Outcome, err error) {
 	}
 	o.back = "the plan is as it was again"
 	for _, f := range p.files {
-		if realPath(f.path) == f.real { // else it leads to a file that is none of the plan's
+		if realPath(f.path) == f.real { // else the path now leads to some other file
 			data, err := state.ReadFile(f.path, store.MaxSize)
 			if err == nil && bytes.Equal(data, f.data) {
 				continue
@@ -290,7 +290,8 @@ func realPath(path string) string {
 	return real
 }
 
-// write writes the file where it was before the call. Links that the call made go, or keep it from there.
+// write writes the file to the place that its path led to before the call. A link that the call put in its
+// place is replaced. If the folder now leads elsewhere, nothing is written.
 func (f file) write(data []byte) error {
 	err := os.MkdirAll(filepath.Dir(f.real), 0o755)
 	if dir := filepath.Dir(f.real); err == nil && realPath(dir) != dir {
