@@ -83,6 +83,9 @@ func (c Call) start(ctx context.Context, env, args []string) (string, error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
+	if ctx.Err() != nil && cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what git started and did not end when asked to
+	}
 	switch {
 	case err == nil:
 		return string(out), nil

@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -212,5 +214,24 @@ func TestRun_cut_leavesNoLock(t *testing.T) {
 	}
 	if left := strings.Count(p.Git("for-each-ref", "refs/heads/b*"), "\n"); left > 1_800 {
 		t.Errorf("%d branches are left", left)
+	}
+}
+
+// What git has started may ignore the request to end.
+func TestRun_cut_leavesNoProcess(t *testing.T) {
+	p := repository(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	script := "!trap '' TERM; echo $$ >" + p.Path("pid") + "; while :; do sleep 1; done"
+	_, _ = Run(ctx, p.Dir, "-c", "alias.stubborn="+script, "stubborn")
+	pid, err := strconv.Atoi(strings.TrimSpace(p.Read("pid")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(10 * time.Second); syscall.Kill(pid, 0) == nil; time.Sleep(10 * time.Millisecond) { // polling
+		if time.Now().After(end) {
+			_ = syscall.Kill(-pid, syscall.SIGKILL)
+			t.Fatalf("process %d is left", pid)
+		}
 	}
 }
