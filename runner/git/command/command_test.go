@@ -230,7 +230,7 @@ func TestRun_cut_leavesNoProcess(t *testing.T) {
 	}
 	for end := time.Now().Add(10 * time.Second); syscall.Kill(pid, 0) == nil; time.Sleep(10 * time.Millisecond) { // polling
 		if time.Now().After(end) {
-			_ = syscall.Kill(-pid, syscall.SIGKILL)
+			_ = syscall.Kill(pid, syscall.SIGKILL)
 			t.Fatalf("process %d is left", pid)
 		}
 	}
