@@ -3,7 +3,9 @@
 PREFIX  ?= $(HOME)/.local
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-PROGRAMS := ralph ralph-status ralph-monitor ralph-hub
+PROGRAMS := ralph ralph-hub
+# ralph acts by the name under which it was called.
+LINKS    := ralph-status ralph-monitor
 # Without cgo there is no dynamic linker at the start, and the programs run on any libc.
 BUILD    := CGO_ENABLED=0 go build -trimpath -ldflags "-X ralph/cmd/internal/cli.Version=$(VERSION)"
 SYSTEMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
@@ -32,8 +34,9 @@ RACE := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## bin/ralph, bin/ralph-status, bin/ralph-monitor, bin/ralph-hub
+build: ## bin/ralph, bin/ralph-hub, and links ralph-status and ralph-monitor
 	$(BUILD) -o bin/ $(PROGRAMS:%=./cmd/%)
+	@for link in $(LINKS); do ln -sf ralph bin/$$link; done
 
 demo: build ## a whole run in a fresh temporary project, with a scripted agent
 	bin/ralph demo
@@ -96,6 +99,7 @@ generate: ## write the files that are made from tables (docs, .ralphrc.example)
 install: build ## the programs into $(PREFIX)/bin
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(PROGRAMS:%=bin/%) $(DESTDIR)$(PREFIX)/bin/
+	for link in $(LINKS); do ln -sf ralph $(DESTDIR)$(PREFIX)/bin/$$link; done
 
 clean: ## remove what was built
 	rm -rf bin dist

@@ -1,6 +1,7 @@
 //go:build !windows
 
-// Command ralph runs an AI coding agent again and again until a plan is done.
+// Command ralph runs an AI coding agent again and again until a plan is done. Called as
+// ralph-status or ralph-monitor, by a link, it is that verb.
 package main
 
 import (
@@ -12,5 +13,5 @@ import (
 
 func main() {
 	ptyexec.Init()
-	os.Exit(cli.Main("ralph", os.Args[1:]))
+	os.Exit(cli.Main(os.Args))
 }

@@ -18,7 +18,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"ralph/cmd/internal/cli"
 	"ralph/cmd/internal/demo"
 	"ralph/ptyexec"
 )
@@ -27,8 +26,8 @@ func TestMain(m *testing.M) {
 	ptyexec.Init()
 	testscript.Main(m, map[string]func(){
 		"ralph":         main,
-		"ralph-status":  func() { os.Exit(cli.Main("ralph-status", append([]string{"status"}, os.Args[1:]...))) },
-		"ralph-monitor": func() { os.Exit(cli.Main("ralph-monitor", append([]string{"monitor"}, os.Args[1:]...))) },
+		"ralph-status":  main,
+		"ralph-monitor": main,
 		"claude":        fakeClaude,
 		"agent-result":  agentResult,
 	})

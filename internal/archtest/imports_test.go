@@ -178,10 +178,8 @@ var floors = map[string]int{
 
 	"cmd/internal/cli": 11, // the other verbs: joins them all
 
-	"cmd/ralph":         12, // three mains of a few lines
-	"cmd/ralph-status":  12,
-	"cmd/ralph-monitor": 12,
-	"cmd/ralph-hub":     12,
+	"cmd/ralph":     12, // two mains of a few lines
+	"cmd/ralph-hub": 12,
 }
 
 // tools stand beside the house: only tests, and the tools named here, import
@@ -220,8 +218,6 @@ var bans = []ban{
 	{in: "...", what: "github.com/mattn/go-isatty", by: "cmd/internal/cmdline",
 		why: "whether there is a terminal is decided once, then passed down"},
 	{in: "cmd/ralph", what: "net/http", linked: true, why: offline},
-	{in: "cmd/ralph-status", what: "net/http", linked: true, why: offline},
-	{in: "cmd/ralph-monitor", what: "net/http", linked: true, why: offline},
 	{in: "monitor", what: module, but: []string{"state", "state/note", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/answers", "monitor/canvas", "monitor/keys", "monitor/tasks", "monitor/models"},
 		why: "runner and monitor meet only in files"},
 }

@@ -102,7 +102,12 @@ func TestMonitor_eachEntry_controlsTheRunner(t *testing.T) {
 	if data, err := os.ReadFile(programs + "/ralph-monitor"); err != nil || os.WriteFile(alone, data, 0o755) != nil {
 		t.Fatal("no copy of ralph-monitor:", err)
 	}
-	for _, entry := range [][]string{{"ralph", "monitor"}, {programs + "/ralph-monitor"}, {"env", "PATH=/usr/bin:/bin", programs + "/ralph-monitor"}, {alone}} {
+	linked := t.TempDir() + "/ralph-monitor" // ralph is neither beside the link nor on PATH
+	if err := os.Symlink(programs+"/ralph-monitor", linked); err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range [][]string{{"ralph", "monitor"}, {programs + "/ralph-monitor"}, {"env", "PATH=/usr/bin:/bin", programs + "/ralph-monitor"},
+		{"env", "PATH=" + filepath.Dir(linked) + ":/usr/bin:/bin", "ralph-monitor"}, {alone}} {
 		m := p.terminal(p.dir, usual, entry...)
 		m.shows("RUNNING", "p pause")
 		m.keys("p")

@@ -1,7 +1,9 @@
 package world
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,10 +58,15 @@ var build = sync.OnceValues(func() (string, error) {
 	if _, err := os.Stat(built); err == nil {
 		return dir, nil
 	}
-	out, err := exec.Command("go", "build", "-o", dir+"/", "ralph/cmd/ralph", "ralph/cmd/ralph-monitor",
-		"ralph/cmd/ralph-status", "ralph/cmd/ralph-hub").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", dir+"/", "ralph/cmd/ralph", "ralph/cmd/ralph-hub").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build programs: %w\n%s", err, out)
+	}
+	for _, link := range []string{"ralph-monitor", "ralph-status"} {
+		err := os.Symlink("ralph", filepath.Join(dir, link))
+		if err != nil && !errors.Is(err, fs.ErrExist) { // of a build that was interrupted
+			return "", fmt.Errorf("build programs: %w", err)
+		}
 	}
 	return dir, os.WriteFile(built, nil, 0o600)
 })

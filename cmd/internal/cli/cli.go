@@ -5,6 +5,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -21,8 +22,22 @@ var Version = ""
 // rootName is the name of the command that has the verbs.
 const rootName = "ralph"
 
-// Main runs one command line and returns the exit code.
-func Main(program string, args []string) int {
+// calledAs returns the name under which ralph was called, and its command line: as ralph-status
+// and ralph-monitor it begins with that verb. Any other name of the program is ralph.
+func calledAs(argv []string) (program string, args []string) {
+	if len(argv) == 0 {
+		return rootName, nil
+	}
+	name, args := filepath.Base(argv[0]), argv[1:]
+	if slices.Contains(cmdline.Links(), name) {
+		return name, append([]string{strings.TrimPrefix(name, rootName+"-")}, args...)
+	}
+	return rootName, args
+}
+
+// Main runs one command line, with the program's name before it, and returns the exit code.
+func Main(argv []string) int {
+	program, args := calledAs(argv)
 	tellOuter, watched := split.Reporter()
 	f := cmdline.New()
 	f.Program, f.Watched = program, watched

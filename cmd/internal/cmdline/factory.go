@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mattn/go-isatty"
@@ -38,15 +39,22 @@ func New() *Factory {
 	return &Factory{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Environ()}
 }
 
-// Ralph returns the path of ralph, for programs that run its verbs: this program, or
-// for one of another name the ralph in the same folder, else the first in PATH.
+// Links are the names, beside ralph, of links to it that are a verb each.
+func Links() []string { return []string{"ralph-monitor", "ralph-status"} }
+
+// Ralph returns the path of ralph, for programs that run its verbs: this program, behind all
+// links. A copy with the name of a link cannot run other verbs: for it, the ralph in the same
+// folder, else the first in PATH.
 func (f *Factory) Ralph() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("find ralph: %w", err)
 	}
+	if file, err := filepath.EvalSymlinks(self); err == nil { // outside Linux, self is the path of the call
+		self = file
+	}
 	const name = "ralph"
-	if f.Program == "" || f.Program == name {
+	if !slices.Contains(Links(), filepath.Base(self)) {
 		return self, nil
 	}
 	if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), name)); err == nil {
