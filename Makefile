@@ -7,7 +7,7 @@ PROGRAMS := ralph ralph-hub
 # ralph acts by the name under which it was called.
 LINKS    := ralph-status ralph-monitor
 # Without cgo there is no dynamic linker at the start, and the programs run on any libc.
-BUILD    := CGO_ENABLED=0 go build -trimpath -ldflags "-X ralph/cmd/internal/cli.Version=$(VERSION)"
+BUILD    := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X ralph/cmd/internal/cli.Version=$(VERSION)"
 SYSTEMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 GATE     := .cache/bin/testgate
 

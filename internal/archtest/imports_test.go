@@ -212,12 +212,15 @@ type ban struct {
 
 const offline = "ralph-hub is the only program with a network, and linked into another one it makes every start slower"
 
+const byName = "it calls methods by name: then the linker keeps every method of every type, and ralph is 2 MB larger"
+
 var bans = []ban{
 	{in: "...", what: module + "/tmux", by: "cmd/internal/split",
 		why: "the loop and the screen do not know that there is a tmux"},
 	{in: "...", what: "github.com/mattn/go-isatty", by: "cmd/internal/cmdline",
 		why: "whether there is a terminal is decided once, then passed down"},
 	{in: "cmd/ralph", what: "net/http", linked: true, why: offline},
+	{in: "...", what: "text/template", why: byName}, {in: "...", what: "html/template", why: byName},
 	{in: "monitor", what: module, but: []string{"state", "state/note", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/answers", "monitor/canvas", "monitor/keys", "monitor/tasks", "monitor/models"},
 		why: "runner and monitor meet only in files"},
 }

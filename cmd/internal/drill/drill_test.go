@@ -3,6 +3,7 @@ package drill
 import (
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"errors"
 	"flag"
 	"io/fs"
@@ -34,13 +35,16 @@ func TestRecordings_areThoseOfPackageAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if *update {
-		if err := os.WriteFile("recordings.txtar", want, 0o644); err != nil {
+		var packed bytes.Buffer
+		w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is valid
+		_, err := w.Write(want)
+		if err = errors.Join(err, w.Close(), os.WriteFile("recordings.txtar.gz", packed.Bytes(), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if !bytes.Equal(want, archive) {
-		t.Error("recordings.txtar is stale; run: go test ./cmd/internal/drill -update")
+	if have, err := unpack(); err != nil || !bytes.Equal(want, have) {
+		t.Error("recordings.txtar.gz is stale; run: go test ./cmd/internal/drill -update")
 	}
 }
 

@@ -6,7 +6,10 @@
 package drill
 
 import (
+	"bytes"
+	"compress/gzip"
 	_ "embed"
+	"io"
 	"sync"
 	"syscall"
 
@@ -20,8 +23,17 @@ import (
 // ./cmd/internal/drill -update` chooses them from those that the tests of
 // package agent use.
 //
-//go:embed recordings.txtar
+//go:embed recordings.txtar.gz
 var archive []byte
+
+// unpack returns the archive as text. Packed it takes a tenth of the room in the program.
+func unpack() ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(archive))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
 
 // Recording is what one call of an agent CLI printed, and how it ended.
 type Recording struct {
@@ -53,7 +65,11 @@ func (r Recording) Staged() string {
 }
 
 var all = sync.OnceValue(func() []Recording {
-	parsed, err := recording.Parse(archive)
+	text, err := unpack()
+	if err != nil {
+		panic("embedded recordings: " + err.Error())
+	}
+	parsed, err := recording.Parse(text)
 	if err != nil {
 		panic("embedded recordings: " + err.Error())
 	}

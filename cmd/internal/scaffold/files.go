@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/template"
 
 	"ralph/runner/task/store"
 	"ralph/state"
@@ -52,53 +51,50 @@ func PlanNames() []string {
 	return []string{".ralph/fix_plan.md", "fix_plan.md", "@fix_plan.md", "prd.json", ".ralph/prd.json"}
 }
 
+// template is the text of a file, with {{name}} where something is filled in.
+func template(name string) string {
+	data, err := templates.ReadFile("templates/" + name)
+	if err != nil {
+		panic("embedded templates: " + err.Error())
+	}
+	return string(data)
+}
+
+// written is a file that ralph init writes.
+type written struct {
+	path    string
+	text    func(content) string
+	instead []string // existing files with the same purpose
+}
+
 // texts lists the files in the order of the output.
-func texts() []struct {
-	path, template string
-	instead        []string
-} {
-	return []struct {
-		path, template string
-		instead        []string
-	}{
-		{".ralph/PROMPT.md", "PROMPT.md", []string{"PROMPT.md", "prompt.md"}},
-		{planFile, "fix_plan.md", PlanNames()[1:]},
-		{".ralph/AGENT.md", "AGENT.md", nil},
-		{".ralph/.gitignore", "gitignore", nil},
-		{".ralphrc", "ralphrc", []string{".ralph/config.yaml"}},
+func texts() []written {
+	return []written{
+		{".ralph/PROMPT.md", content.prompt, []string{"PROMPT.md", "prompt.md"}},
+		{planFile, content.planText, PlanNames()[1:]},
+		{".ralph/AGENT.md", content.agent, nil},
+		{".ralph/.gitignore", func(content) string { return state.Gitignore }, nil},
+		{".ralphrc", content.settings, []string{".ralph/config.yaml"}},
 	}
 }
 
 // Files returns ralph's files for the project in dir. It writes nothing.
 func Files(dir string, p Project, a Answers) ([]File, error) {
-	funcs := template.FuncMap{"quote": quote, "code": code, "join": strings.Join}
-	t, err := template.New("").Funcs(funcs).ParseFS(templates, "templates/*")
-	if err != nil {
-		return nil, fmt.Errorf("read templates: %w", err)
-	}
-	data := struct {
-		Answers
-		Project   Project
-		Plan      string
-		Gitignore string
-	}{a, p, planFile, state.Gitignore}
+	c := content{a, p, planFile}
 	var files []File
 	for _, row := range texts() {
 		f := File{Path: row.path, Kept: kept(dir, row.path, row.instead)}
 		if found, ok := store.Find(dir); ok && row.path == planFile { // in any format: a second plan would come before it
-			if f.Kept, err = filepath.Rel(dir, found); err != nil {
+			name, err := filepath.Rel(dir, found)
+			if err != nil {
 				return nil, fmt.Errorf("name plan: %w", err)
 			}
-			data.Plan = f.Kept
+			f.Kept, c.plan = name, name
 		}
 		files = append(files, f)
 	}
 	for i, row := range texts() {
-		var b strings.Builder
-		if err := t.ExecuteTemplate(&b, row.template, data); err != nil {
-			return nil, fmt.Errorf("fill template: %w", err)
-		}
-		files[i].Text = b.String()
+		files[i].Text = row.text(c)
 	}
 	return files, nil
 }

@@ -1,16 +1,13 @@
 package report
 
 import (
-	"bytes"
 	"crypto/sha256"
 	_ "embed" // the page
 	"encoding/base64"
 	"fmt"
-	"html/template"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"ralph/logs"
@@ -18,14 +15,8 @@ import (
 	"ralph/state/view"
 )
 
-//go:embed page.html
-var pageText string
-
 //go:embed page.css
 var pageStyle string
-
-// page is parsed when it is needed: a start of ralph does not pay for it.
-var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("report").Parse(pageText)) })
 
 // Bounds of the patches in a page.
 const (
@@ -34,12 +25,11 @@ const (
 	maxPatch  = 1_500_000 // bytes, of all
 )
 
-// pageData is what page.html shows.
+// pageData is what the page shows.
 type pageData struct {
 	*Report
 	Policy, Tone, When, Ended string
 	Ahead                     string // the forecast
-	Style                     template.CSS
 	Kinds                     []tasksOf
 	Bars                      []bar
 	Total                     string
@@ -74,7 +64,7 @@ type diffLine struct{ Tone, Text string }
 // HTML is the page as one file that loads nothing and runs nothing.
 func (r *Report) HTML() ([]byte, error) {
 	sum := sha256.Sum256([]byte(pageStyle))
-	d := pageData{Report: r, Style: template.CSS(pageStyle), Tone: r.good(), When: r.when(), Ended: r.ended(),
+	d := pageData{Report: r, Tone: r.good(), When: r.when(), Ended: r.ended(),
 		Total: view.Took(r.Time[total]),
 		Policy: "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-" +
 			base64.StdEncoding.EncodeToString(sum[:]) + "'",
@@ -88,15 +78,8 @@ func (r *Report) HTML() ([]byte, error) {
 	for _, x := range d.Diffs {
 		d.has[x.Number] = true
 	}
-	var b bytes.Buffer
-	if err := page().Execute(&b, d); err != nil {
-		return nil, fmt.Errorf("write report: %w", err)
-	}
-	return b.Bytes(), nil
+	return d.page(), nil
 }
-
-// Has reports whether the page has the diff of an iteration.
-func (d pageData) Has(n int) bool { return d.has[n] }
 
 // Width is a percentage for a bar of ten units.
 func (u Use) Width() string { return fmt.Sprintf("%.2f", u.Percent) }

@@ -1,0 +1,116 @@
+package scaffold
+
+import (
+	"fmt"
+	"strings"
+)
+
+// content is what the files say. Package text/template would fill them in too, but it calls
+// methods by name: then the linker keeps every method of every type, and ralph is 2 MB larger.
+type content struct {
+	Answers
+	project Project
+	plan    string // slash path
+}
+
+// fill replaces {{name}} by its value, in one pass.
+func fill(text string, values ...string) string {
+	for i := 0; i < len(values); i += 2 {
+		values[i] = "{{" + values[i] + "}}"
+	}
+	return strings.NewReplacer(values...).Replace(text)
+}
+
+// prompt is .ralph/PROMPT.md.
+func (c content) prompt() string {
+	languages, guides := "", ""
+	if all := c.project.Languages(); len(all) > 0 {
+		languages = " (" + strings.Join(all, ", ") + ")"
+	}
+	for _, guide := range c.project.Guides {
+		guides += "\n- " + code(guide) + ": read it too."
+	}
+	tests := "ralph found no test command: once there are tests, write it to `.ralph/AGENT.md`."
+	if checks := c.Checks(); len(checks) > 0 {
+		for i, line := range checks {
+			checks[i] = code(line)
+		}
+		tests = "Before you finish, all of these must succeed: " + strings.Join(checks, ", ") + ".\n" +
+			"   Fix what fails, even if it failed before; never delete, skip or weaken a test to do so."
+	}
+	return fill(template("PROMPT.md"), "name", c.Name, "languages", languages, "plan", c.plan, "guides", guides, "tests", tests)
+}
+
+// planText is a first plan.
+func (c content) planText() string {
+	first := "- [ ] Find out how to test this project, and write the command to `.ralph/AGENT.md`\n" +
+		"  - if there are no tests: a first test of the most important behaviour, and a command that runs it\n"
+	if c.Test != "" {
+		first = "- [ ] Run " + code(c.Test) + " and make it succeed\n" +
+			"  - a failing test shows a bug in the code or is wrong itself: find out which, and fix that\n" +
+			"  - no test is deleted, skipped or weakened\n"
+	}
+	tasks := "\n" + first + "- [ ] Try the commands in `.ralph/AGENT.md`, and correct that file where it is wrong or incomplete\n" +
+		"  - nothing else changes\n\nThese two suit any project. Replace them with your own tasks.\n"
+	if c.project.Bare {
+		tasks = "\nThere is nothing to do yet, so ralph does not start. Write your first tasks here, one box each.\n"
+	}
+	return fill(template("fix_plan.md"), "name", c.Name, "tasks", tasks)
+}
+
+// agent is .ralph/AGENT.md.
+func (c content) agent() string {
+	var b strings.Builder
+	for _, part := range c.project.Parts {
+		fmt.Fprintf(&b, "\n## %s\n\n%s", part.Language, commands(part))
+	}
+	if len(c.project.Parts) == 0 {
+		b.WriteString("\n## Commands\n\n" +
+			"None yet. Once there are some, write here how to set up, build, test and run the project.\n")
+	}
+	if len(c.project.Subprojects) > 0 {
+		b.WriteString("\n## Subprojects\n\nEach has its own commands. Run them in its folder.\n")
+	}
+	for _, part := range c.project.Subprojects {
+		fmt.Fprintf(&b, "\n### %s (%s)\n\n%s", code(part.Dir), part.Language, commands(part))
+	}
+	if checks := c.Checks(); len(checks) > 0 {
+		b.WriteString("\n## Before a commit\n\nAll of these must succeed:\n")
+		for _, line := range checks {
+			b.WriteString("\n- " + code(line))
+		}
+		b.WriteString("\n")
+	}
+	return fill(template("AGENT.md"), "name", c.Name, "commands", b.String())
+}
+
+// commands lists the commands of a part.
+func commands(p Part) string {
+	test := "- test: found nothing\n"
+	switch {
+	case p.Test.Sure:
+		test = "- test: " + code(p.Test.Line) + "\n"
+	case p.Test.Line != "":
+		test = "- test: found nothing that runs here; the usual command is " + code(p.Test.Line) + "\n"
+	}
+	sure := func(name string, c Command) string {
+		if !c.Sure {
+			return ""
+		}
+		return "- " + name + ": " + code(c.Line) + "\n"
+	}
+	return sure("set up", p.Setup) + sure("build", p.Build) + sure("lint", p.Lint) + test + sure("run", p.Run)
+}
+
+// settings is .ralphrc.
+func (c content) settings() string {
+	var b strings.Builder
+	for _, s := range c.Settings {
+		mark := "# "
+		if s.Active {
+			mark = ""
+		}
+		fmt.Fprintf(&b, "\n# %s\n%s%s=%s\n", s.Help, mark, s.Key, quote(s.Value))
+	}
+	return fill(template("ralphrc"), "name", c.Name, "settings", b.String())
+}
