@@ -85,6 +85,31 @@ func TestRunFiles_replacedByTheAgent_areWrittenInTheProjectOnly(t *testing.T) {
 	}
 }
 
+// A call can replace the folders of the logs, too. The user may have made the state directory itself a link.
+func TestRunFiles_foldersReplacedByLinks_leadNowhere(t *testing.T) {
+	for _, name := range []string{dirLogs, dirLogs + "/r", "real"} {
+		base := t.TempDir()
+		dir, outside := filepath.Join(base, DirName), filepath.Join(base, "outside")
+		if err := errors.Join(os.MkdirAll(outside, 0o700), os.Mkdir(filepath.Join(base, "real"), 0o700), os.Symlink("real", dir)); err != nil {
+			t.Fatal(err)
+		}
+		w := acquire(t, dir)
+		if name != "real" {
+			_ = os.RemoveAll(filepath.Join(dir, name))
+			if err := os.Symlink(outside, filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		path, err := RunLogs{w.RunDir("r")}.Keep("1.plan.md", "kept")
+		if data, _ := os.ReadFile(path); err != nil || string(data) != "kept" {
+			t.Errorf("%s: %q in %s, %v", name, data, path, err)
+		}
+		if entries, _ := os.ReadDir(outside); len(entries) > 0 {
+			t.Errorf("%s: written outside: %v", name, entries)
+		}
+	}
+}
+
 func TestOpenRaw_twiceForOneIteration_appends(t *testing.T) {
 	w := acquire(t, filepath.Join(t.TempDir(), DirName))
 	for range 2 {

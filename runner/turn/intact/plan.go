@@ -258,24 +258,8 @@ func (c Call) keepAside(path string, text []byte) string {
 	if c.Logs == "" || len(text) == 0 {
 		return ""
 	}
-	top := filepath.Dir(filepath.Dir(c.Logs)) // the state directory
-	root, err := os.OpenRoot(top)
+	to, err := state.RunLogs{Dir: c.Logs}.Keep(fmt.Sprintf("%d.%s", c.Iteration, filepath.Base(path)), string(text))
 	if err != nil {
-		return ""
-	}
-	defer root.Close()
-	to := filepath.Join(c.Logs, fmt.Sprintf("%d.%s", c.Iteration, filepath.Base(path)))
-	name, err := filepath.Rel(top, to)
-	if err != nil {
-		return ""
-	}
-	_ = root.RemoveAll(name) // an agent can guess the name, and put a link there
-	file, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return ""
-	}
-	_, err = file.Write(text)
-	if err = errors.Join(err, file.Close()); err != nil {
 		return ""
 	}
 	return "; what the call made of it is in " + to
