@@ -97,7 +97,7 @@ func Files() []File {
 // Of the logs, that is what resumes the run with this folder of logs.
 func Deciding(logs string) []string {
 	return []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileSession, fileBaseline,
-		fileFlakes, fileOwn, fileUse, fileLessons, fileBranch, fileProject, fileGitignore, "config.yaml",
+		fileFlakes, fileOwn, fileUse, fileLessons, fileBranch, fileProject, fileGitignore, ConfigFile,
 		dirLogs + "/" + filepath.Base(logs) + "/" + fileFlags, dirQuestions + "/*.json", dirNotes + "/*.json"}
 }
 
@@ -117,6 +117,7 @@ func QuestionFile(id string) string { return dirQuestions + "/" + id + ".json" }
 const (
 	UseFile     = fileUse
 	LessonsFile = fileLessons
+	ConfigFile  = "config.yaml" // the user's
 )
 
 // Reader reads the state of one project. It creates nothing and never waits.

@@ -131,7 +131,7 @@ func TestRun_containedCallForgesState_isAsBefore(t *testing.T) {
 			res, err := w.Run(t.Context(), a, func(e state.Event) {
 				if _, began := e.Data.(state.Tool); began {
 					put(t, dir, "questions/q2.json", "answered")
-					if err := people.Record(people.Beside(a.Plan.Edits), dir, "questions/q2.json"); err != nil {
+					if err := people.Record(people.Beside(a.Plan.Edits), a.Dir, ".ralph/questions/q2.json"); err != nil {
 						t.Error(err)
 					}
 				}

@@ -1,5 +1,6 @@
-// Package people records what people write into the state of a project, where no agent can
-// write: a sandbox that cannot lock the state tells their files from an agent's by that.
+// Package people records what people write into the state and the settings of a project with ralph's
+// commands, where no agent can write: a sandbox that cannot lock them tells their files from an agent's
+// by that.
 package people
 
 import (
@@ -19,15 +20,17 @@ import (
 )
 
 const (
-	kept    = 1 << 20 // bytes of the record: what is older than the newest half goes
-	maxFile = 1 << 18 // bytes of a file that is recorded
+	kept    = 1 << 20        // bytes of the record; beyond that, what no call can need any more goes
+	counts  = 25 * time.Hour // longer than a call may take
+	maxFile = 16 << 20       // bytes of a file that is recorded
 )
 
 // Written is a file that a person wrote. Data is nil when the person removed it.
 type Written struct {
 	At   time.Time `json:"at"`
-	Name string    `json:"name"` // in the state directory, with slashes
+	Name string    `json:"name"` // in the project, with slashes
 	Data []byte    `json:"data,omitempty"`
+	Mode uint32    `json:"mode,omitempty"` // its permissions
 }
 
 // Beside is the record next to that of edits of the plan; empty: there is no place for it.
@@ -38,18 +41,23 @@ func Beside(edits string) string {
 	return strings.TrimSuffix(edits, ".edits.jsonl") + ".people.jsonl"
 }
 
-// Record notes that a person wrote these files in the state directory, as they are now.
+// Record notes that a person wrote these files in the project, as they are now.
 func Record(path, dir string, names ...string) error {
 	if path == "" {
 		return nil
 	}
 	var lines bytes.Buffer
 	for _, name := range names {
-		data, err := state.ReadFile(filepath.Join(dir, filepath.FromSlash(name)), maxFile)
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		data, err := state.ReadFile(file, maxFile)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("record %s: %w", name, err)
 		}
-		line, err := json.Marshal(Written{time.Now(), name, data})
+		w := Written{At: time.Now(), Name: name, Data: data}
+		if info, err := os.Stat(file); err == nil {
+			w.Mode = uint32(info.Mode().Perm())
+		}
+		line, err := json.Marshal(w)
 		if err != nil {
 			return fmt.Errorf("record %s: %w", name, err)
 		}
@@ -69,8 +77,7 @@ func add(path string, lines []byte) error {
 	defer func() { _ = lock.Close() }() // nothing was written to it
 	data, err := os.ReadFile(path)
 	if len(data) > kept {
-		data = data[len(data)/2:]
-		data = data[bytes.IndexByte(data, '\n')+1:]
+		data = young(data)
 	}
 	if err == nil {
 		err = os.WriteFile(path, append(data, lines...), 0o600)
@@ -79,6 +86,17 @@ func add(path string, lines []byte) error {
 		return fmt.Errorf("record what was written: %w", err)
 	}
 	return nil
+}
+
+// young are the lines of a record that may still count.
+func young(data []byte) (left []byte) {
+	for line := range bytes.Lines(data) {
+		var w struct{ At time.Time }
+		if json.Unmarshal(line, &w) == nil && time.Since(w.At) < counts {
+			left = append(left, line...)
+		}
+	}
+	return left
 }
 
 // Since returns the latest version of each file that people wrote since a moment.

@@ -151,7 +151,10 @@ type Kept struct {
 	Answer   Answer    `json:"answer,omitzero"`
 }
 
-func file(dir string) string { return filepath.Join(dir, state.DirName, "analysis.json") }
+// Name is the file of the answer in a project.
+const Name = state.DirName + "/analysis.json"
+
+func file(dir string) string { return filepath.Join(dir, filepath.FromSlash(Name)) }
 
 // Read returns the answer that is kept, if it still holds.
 func Read(dir string) (k Kept, ok bool) {

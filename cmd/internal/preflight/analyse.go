@@ -50,6 +50,7 @@ func (p *Project) Analyse(f *cmdline.Factory) (analysis.Answer, error) {
 	if err != nil {
 		return answer, &cmdline.ExitError{Code: rules.ExitError, Text: err.Error()}
 	}
+	defer f.WroteInProject(p.Dir, analysis.Name)
 	return answer, analysis.Write(p.Dir, analysis.Kept{At: time.Now(), Answer: answer})
 }
 
@@ -94,7 +95,7 @@ func (p *Project) Propose(f *cmdline.Factory, in *bufio.Reader, a analysis.Answe
 		f.Note("nobody can be asked here, so none becomes a check; set those that you want in .ralphrc, as %s_COMMAND", strings.ToUpper(ready[0].Name))
 		return nil, nil
 	}
-	yes, err := agree(f, in, "Run these commands once, to try them?")
+	yes, err := confirm(f, in, "Run these commands once, to try them?", "no")
 	if err != nil || !yes {
 		return nil, err
 	}
@@ -142,10 +143,6 @@ func (p *Project) try(f *cmdline.Factory, line string) bool {
 	return false
 }
 
-func agree(f *cmdline.Factory, in *bufio.Reader, question string) (bool, error) {
-	return confirm(f, in, question, "no")
-}
-
 // confirm asks a question whose answer by Enter is preset.
 func confirm(f *cmdline.Factory, in *bufio.Reader, question, preset string) (yes bool, err error) {
 	err = f.Ask(in, question, preset, func(answer string) error {
@@ -169,11 +166,12 @@ func (p *Project) OfferAnalysis(f *cmdline.Factory) error {
 		return nil
 	}
 	in := bufio.NewReader(f.In)
-	yes, err := agree(f, in, fmt.Sprintf("ralph finds no checks here. Shall %s look at the project and propose some? It is one call.", p.Agent.Spec.Name))
+	yes, err := confirm(f, in, fmt.Sprintf("ralph finds no checks here. Shall %s look at the project and propose some? It is one call.", p.Agent.Spec.Name), "no")
 	if err != nil {
 		return err
 	}
 	if !yes {
+		defer f.WroteInProject(p.Dir, analysis.Name)
 		return analysis.Write(p.Dir, analysis.Kept{At: time.Now(), Declined: true})
 	}
 	answer, err := p.Analyse(f)
@@ -194,7 +192,8 @@ func (p *Project) OfferAnalysis(f *cmdline.Factory) error {
 	if err := scaffold.Append(p.Dir, settings); err != nil {
 		return err
 	}
-	f.Note("added to %s", filepath.Join(p.Dir, ".ralphrc"))
+	f.WroteInProject(p.Dir, scaffold.RC)
+	f.Note("added to %s", filepath.Join(p.Dir, scaffold.RC))
 	u, err := p.loader.Untrusted()
 	if err != nil || u == nil {
 		return err

@@ -51,9 +51,12 @@ func Write(dir string, files []File) (err error) {
 	return nil
 }
 
+// RC is the name of the file that Append writes.
+const RC = ".ralphrc"
+
 // Append adds settings at the end of .ralphrc.
 func Append(dir string, settings []Setting) error {
-	path := filepath.Join(dir, ".ralphrc")
+	path := filepath.Join(dir, RC)
 	old, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read .ralphrc: %w", err)
@@ -68,6 +71,9 @@ func Append(dir string, settings []Setting) error {
 	mode := os.FileMode(0o644)
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil { // a link of the user's stays one
+		path = real
 	}
 	if err := renameio.WriteFile(path, []byte(text), mode); err != nil {
 		return fmt.Errorf("write .ralphrc: %w", err)

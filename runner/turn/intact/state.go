@@ -25,10 +25,22 @@ const (
 // own are ralph's own files in a folder, before a call.
 type own struct {
 	root     *os.Root
+	project  string
 	prefix   string   // of names, for people
 	patterns []string // of the names of files
-	files    map[string][]byte
+	files    map[string]entry
 	since    time.Time
+}
+
+// entry is what there is under a name.
+type entry struct {
+	file
+	link  string // what it says, if the user made it a link; its file is where that leads
+	other string // what it is, if neither a file nor such a link; empty: it is one
+}
+
+func (e entry) same(o entry) bool {
+	return e.link == o.link && e.real == o.real && e.other == o.other && bytes.Equal(e.data, o.data)
 }
 
 // remember reads the files that decide what a run does: in the state directory, and beside it.
@@ -36,36 +48,54 @@ func remember(dir, logs string) (all []own) {
 	if dir == "" {
 		return nil
 	}
+	project := filepath.Dir(dir)
 	for _, o := range []own{{prefix: state.DirName + "/", patterns: state.Deciding(logs)}, {patterns: []string{".ralphrc"}}} {
 		var err error
+		o.project = project
 		if o.root, err = os.OpenRoot(dir); err == nil {
 			o.since, o.files = time.Now(), o.read()
 			all = append(all, o)
 		}
-		dir = filepath.Dir(dir)
+		dir = project
 	}
 	return all
 }
 
-// read reads what is there now. A link is not followed: what it leads to is another file.
-func (o own) read() map[string][]byte {
-	all := map[string][]byte{}
+// read reads what is there now.
+func (o own) read() map[string]entry {
+	all := map[string]entry{}
 	for _, pattern := range o.patterns {
 		names, _ := fs.Glob(o.root.FS(), pattern)
 		for _, name := range names {
-			info, err := o.root.Lstat(name)
-			if err != nil {
-				continue
-			}
-			all[name] = []byte("not a file of ralph: " + info.Mode().Type().String())
-			if info.Mode().IsRegular() && info.Size() <= maxOwn {
-				if data, err := o.root.ReadFile(name); err == nil {
-					all[name] = data
-				}
+			if info, err := o.root.Lstat(name); err == nil {
+				all[name] = o.entry(name, info)
 			}
 		}
 	}
 	return all
+}
+
+// entry reads one. A link is followed before the call, and after it only to the same file: what a
+// call lets a link lead to may be a secret that it cannot read itself.
+func (o own) entry(name string, info fs.FileInfo) (e entry) {
+	e.path = filepath.Join(o.root.Name(), filepath.FromSlash(name))
+	err := fs.ErrInvalid
+	switch was := o.files[name]; {
+	case info.Mode().IsRegular() && info.Size() <= maxOwn:
+		e.mode = info.Mode().Perm()
+		e.data, err = o.root.ReadFile(name)
+	case info.Mode()&fs.ModeSymlink != 0:
+		e.link, _ = o.root.Readlink(name)
+		e.real = realPath(e.path)
+		if followed, statErr := os.Stat(e.real); statErr == nil && (o.files == nil || e.real == was.real) {
+			e.mode = followed.Mode().Perm()
+			e.data, err = state.ReadFile(e.real, maxOwn)
+		}
+	}
+	if err != nil {
+		e.other = "not a file: " + info.Mode().Type().String()
+	}
+	return e
 }
 
 // restore puts back what neither ralph nor a person has written, and names it. record is what
@@ -79,12 +109,12 @@ func (o own) restore(c Call, record string) (names []string, err error) {
 	}
 	now := o.read()
 	for _, name := range all {
-		data, there := now[name]
+		is, there := now[name]
 		if there || !strings.Contains(name, "/") { // old notes and questions that are gone were perhaps too many
 			names = append(names, o.prefix+name)
 		}
-		c.keepAside(name, data)
-		if broken := o.put(name); broken != nil {
+		c.keepAside(name, is.data)
+		if broken := o.put(name, is); broken != nil {
 			err = errors.Join(err, fmt.Errorf("restore state: %w", broken))
 		}
 	}
@@ -94,16 +124,14 @@ func (o own) restore(c Call, record string) (names []string, err error) {
 // forged are the files that differ from what they should be.
 func (o own) forged(record string) (names []string) {
 	now := o.read()
-	if o.prefix == "" {
-		record = "" // it is about the state directory
-	}
 	for name, w := range people.Since(record, o.since) {
-		if o.files[name] = w.Data; w.Data == nil {
-			delete(o.files, name)
+		if name, ours := strings.CutPrefix(name, o.prefix); ours && o.decides(name) {
+			o.write(name, w)
 		}
 	}
-	for name, data := range now {
-		if was, known := o.files[name]; (!known || !bytes.Equal(was, data)) && (record != "" || !state.OfPeople(name)) {
+	for name, is := range now {
+		was, known := o.files[name]
+		if (!known || !was.same(is) && !o.elsewhere(was, is)) && (record != "" || !state.OfPeople(name)) {
 			names = append(names, name)
 		}
 	}
@@ -116,8 +144,41 @@ func (o own) forged(record string) (names []string) {
 	return names
 }
 
+func (o own) decides(name string) bool {
+	return slices.ContainsFunc(o.patterns, func(pattern string) bool {
+		fits, _ := path.Match(pattern, name)
+		return fits
+	})
+}
+
+// write notes what a person wrote.
+func (o own) write(name string, w people.Written) {
+	if w.Data == nil {
+		delete(o.files, name)
+		return
+	}
+	e := o.files[name] // a link stays one
+	e.data, e.mode, e.other = w.Data, fs.FileMode(w.Mode), ""
+	o.files[name] = e
+}
+
+// elsewhere is true when only the target of a link has changed, where no call can write.
+func (o own) elsewhere(was, is entry) bool {
+	if was.link == "" || was.link != is.link || was.real != is.real || is.other != "" {
+		return false
+	}
+	return !slices.ContainsFunc([]string{o.project, o.root.Name(), os.TempDir(), "/tmp", "/var/tmp"}, func(dir string) bool {
+		rel, err := filepath.Rel(realPath(dir), was.real)
+		return err == nil && filepath.IsLocal(rel)
+	})
+}
+
 // put writes a file as it was, or removes one that was not there.
-func (o own) put(name string) error {
+func (o own) put(name string, is entry) error {
+	was, known := o.files[name]
+	if known && was.other != "" {
+		return nil // nobody knows what was in it
+	}
 	if dir := path.Dir(name); dir != "." {
 		if info, err := o.root.Lstat(dir); err == nil && !info.IsDir() {
 			if err := o.root.Remove(dir); err != nil {
@@ -128,10 +189,14 @@ func (o own) put(name string) error {
 			return err
 		}
 	}
-	data, known := o.files[name]
-	err := o.root.RemoveAll(name)
-	if known && (err == nil || errors.Is(err, fs.ErrNotExist)) {
-		return o.root.WriteFile(name, data, 0o600)
+	if known && was.link != "" && was.link == is.link {
+		return was.file.write(was.data)
 	}
-	return err
+	if err := o.root.RemoveAll(name); err != nil && !errors.Is(err, fs.ErrNotExist) || !known {
+		return err
+	}
+	if was.link != "" {
+		return errors.Join(o.root.Symlink(was.link, name), was.file.write(was.data))
+	}
+	return errors.Join(o.root.WriteFile(name, was.data, was.mode), o.root.Chmod(name, was.mode))
 }

@@ -16,6 +16,7 @@ import (
 	"ralph/runner/agent/argv"
 	"ralph/runner/agent/custom"
 	"ralph/runner/rules"
+	"ralph/state"
 )
 
 // addOptions are the fields of the new agent.
@@ -107,6 +108,7 @@ func addRun(o *addOptions) error {
 	if _, err := loader.AddAgent(o.name, fields); err != nil {
 		return err
 	}
+	o.Wrote(dir, state.ConfigFile)
 	o.Say("wrote agents.%s to .ralph/config.yaml", o.name)
 	o.trustRow(loader, before)
 	o.Say("next: ralph agent test %s, then choose it with --agent %[1]s, or AGENT=%[1]s in .ralphrc", o.name)

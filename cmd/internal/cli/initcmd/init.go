@@ -97,6 +97,9 @@ func initRun(o *initOptions) error {
 	if err := writeUninterrupted(dir, write); err != nil {
 		return err
 	}
+	for _, file := range write {
+		o.WroteInProject(dir, file.Path)
+	}
 	o.sayWritten(write, a)
 	o.sayKept(files)
 	if slices.ContainsFunc(write, func(file scaffold.File) bool { return file.Path == ".ralphrc" }) {
