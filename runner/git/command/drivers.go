@@ -28,9 +28,11 @@ type Trust struct {
 	env        []string
 
 	mu   sync.Mutex
-	seen string   // the settings that pins fits; empty: none
-	pins []string // see pins
+	seen map[string][]string // pins by the settings that they fit
 }
+
+// maxSeen is more than the worktrees of a run: each has settings of its own.
+const maxSeen = 100
 
 type trustKey struct{}
 
@@ -86,18 +88,22 @@ func pinsOf(ctx context.Context, dir string, env []string) ([]string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	settings := read(append(c.configFiles(), userFiles()...))
-	if settings == t.seen {
-		return t.pins, nil
+	if fit, ok := t.seen[settings]; ok {
+		return fit, nil
 	}
 	now, _, err := c.drivers(ctx, env)
 	if err != nil {
 		return nil, err
 	}
-	t.seen, t.pins = settings, pins(t.trusted, now, env)
+	fit := pins(t.trusted, now, env)
 	if strings.Contains(strings.ToLower(settings), "include") {
-		t.seen = "" // what is in other files may change as well
+		return fit, nil // what is in other files may change as well
 	}
-	return t.pins, nil
+	if t.seen == nil || len(t.seen) == maxSeen {
+		t.seen = map[string][]string{}
+	}
+	t.seen[settings] = fit
+	return fit, nil
 }
 
 // configFiles are the files with the settings of the repository itself, whether they exist
