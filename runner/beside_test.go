@@ -113,6 +113,9 @@ func TestRun_independentTasks_workSideBySideAndLand(t *testing.T) {
 }
 
 func TestRun_isolatedTurns_oneAtATime_reachTheFilesWhenTheyAreDone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: worktrees")
+	}
 	t.Parallel()
 	b := newBeside(t, "beside", "a", "b")
 	b.o.Parallel, b.o.Isolate = 1, slots.IsolateWorktree
@@ -141,6 +144,9 @@ func TestRun_conflict_goesToTheMergerWithBothSides(t *testing.T) {
 }
 
 func TestRun_redOnlyTogether_theCulpritGetsTheFailure(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: worktrees")
+	}
 	t.Parallel()
 	b := newBeside(t, "beside", "a", "b")
 	b.check("test ! -f a || test ! -f b || test -f ok || { echo not both; exit 1; }")
@@ -154,6 +160,9 @@ func TestRun_redOnlyTogether_theCulpritGetsTheFailure(t *testing.T) {
 }
 
 func TestRun_limitOfOneTurn_isThatOfAll(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: worktrees")
+	}
 	t.Parallel()
 	b := newBeside(t, "beside-limited", "a", "b", "c")
 	b.o.Parallel, b.o.OnLimit = 2, "wait"
@@ -164,6 +173,9 @@ func TestRun_limitOfOneTurn_isThatOfAll(t *testing.T) {
 }
 
 func TestRun_checkoutInTheWay_staysAndTheEndSaysHowToGoOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: worktrees")
+	}
 	t.Parallel()
 	for _, land := range []string{slots.LandCheckout, slots.LandBranch} {
 		b := newBeside(t, "beside", "a", "b")
@@ -183,6 +195,9 @@ func TestRun_checkoutInTheWay_staysAndTheEndSaysHowToGoOn(t *testing.T) {
 }
 
 func TestRun_bounds_countTheTurnsUnderWay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: worktrees")
+	}
 	t.Parallel()
 	b := newBeside(t, "beside", "a", "b", "c", "d")
 	b.o.MaxIterations = 2
@@ -193,6 +208,9 @@ func TestRun_bounds_countTheTurnsUnderWay(t *testing.T) {
 }
 
 func TestRun_abort_endsAllTurnsAndKeepsTheirWork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: worktrees")
+	}
 	t.Parallel()
 	b := newBeside(t, "beside-slowly", "a", "b")
 	show, begun := b.d.Show, 0

@@ -56,6 +56,9 @@ var judgedFakes = map[string]func(*fake) int{
 }
 
 func TestBestOf_withQA_theWinnerIsReviewed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: worktrees")
+	}
 	t.Parallel()
 	b := newCandidates(t, "best-reviewed")
 	b.o.QA = true
@@ -73,6 +76,9 @@ func TestBestOf_withQA_theWinnerIsReviewed(t *testing.T) {
 }
 
 func TestBestOf_equalLines_judgesDecide(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: worktrees")
+	}
 	for agent, test := range map[string]struct {
 		code  string
 		asked int // calls of the judge about candidates; one more is the review of the winner

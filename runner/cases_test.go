@@ -99,7 +99,7 @@ func TestRun_cheatsAndHonestChanges(t *testing.T) {
 		c := cases[name]
 		t.Run(name, func(t *testing.T) {
 			tool, _, _ := strings.Cut(c.check, " ")
-			if few := tool == "go" && n%10 == 0; testing.Short() && tool != "" && !few {
+			if few := tool == "go" && n%30 == 0; testing.Short() && tool != "" && !few {
 				t.Skipf("long: a project that really uses %s", tool)
 			}
 			t.Parallel()

@@ -116,6 +116,7 @@ func (w *project) diskTrouble(p *world.Process, before map[string]string, words 
 }
 
 func TestDiskFull_duringACall_stopsTheAgentAndGoesOnWithSpace(t *testing.T) {
+	world.Long(t, "a disk that fills")
 	if !inNamespace(t) {
 		return
 	}
@@ -154,6 +155,7 @@ func TestDiskFull_byTheAgentsOwnOutput_isToldAndNothingIsTruncated(t *testing.T)
 }
 
 func TestDiskReadOnly_atTheStartAndDuringACall_isTold(t *testing.T) {
+	world.Long(t, "a disk of its own")
 	if !inNamespace(t) {
 		return
 	}

@@ -271,6 +271,7 @@ func TestKill_randomMoments_nothingLeftNothingLost(t *testing.T) {
 }
 
 func TestKill_betweenCommitAndTick_theTickOfTheNextCallCounts(t *testing.T) {
+	world.Long(t, "runs that are killed")
 	w := newProject(t, "late", 1)
 	p := w.ralph()
 	w.Until("the work is committed", func() bool { return len(w.entries("late")) > 0 })
@@ -284,6 +285,7 @@ func TestKill_betweenCommitAndTick_theTickOfTheNextCallCounts(t *testing.T) {
 }
 
 func TestSignals_randomMoments_nothingLeftNothingLost(t *testing.T) {
+	world.Long(t, "runs that are ended")
 	for sig, code := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGHUP: 143, syscall.SIGINT: 130} {
 		t.Run(unix.SignalName(sig), func(t *testing.T) {
 			s := newSiege(t, "worker")

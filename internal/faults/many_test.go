@@ -13,6 +13,7 @@ import (
 )
 
 func TestFiftyStartsAtOnce_oneWinsAndTheOthersNameIt(t *testing.T) {
+	world.Long(t, "fifty processes")
 	w := newProject(t, "waiter", 1)
 	var all []*world.Process
 	for range 50 {
@@ -52,6 +53,7 @@ func TestFiftyStartsAtOnce_oneWinsAndTheOthersNameIt(t *testing.T) {
 }
 
 func TestTwentyMonitors_onOneRun_allSeeItsEndAndDisturbNothing(t *testing.T) {
+	world.Long(t, "twenty monitors")
 	w := newProject(t, "waiter", 3)
 	p := w.ralph()
 	w.Until("a call", func() bool { return len(w.entries("call")) > 0 })
@@ -76,6 +78,7 @@ func TestTwentyMonitors_onOneRun_allSeeItsEndAndDisturbNothing(t *testing.T) {
 }
 
 func TestRequests_inAStorm_eachIsTakenOnceAndTheLastDecides(t *testing.T) {
+	world.Long(t, "a storm of requests")
 	w := newProject(t, "worker", 300)
 	p := w.ralph()
 	w.Until("a call", func() bool { return len(w.entries("call")) > 0 })

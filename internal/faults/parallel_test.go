@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"ralph/internal/world"
 	"strings"
 	"syscall"
 	"testing"
@@ -31,6 +32,7 @@ func (a *actor) beside() int {
 
 // What has landed is in the user's branch once, and what had not is done again.
 func TestKill_turnsSideBySide_nothingLeftNothingLostNothingTwice(t *testing.T) {
+	world.Long(t, "worktrees")
 	const boxes = 24
 	w := newProject(t, "beside", boxes)
 	w.Env = append(w.Env, "PARALLEL=3", "PARALLEL_ANY=true", "TEST_COMMAND=true")
@@ -101,6 +103,7 @@ func (a *actor) candidate() int {
 
 // Of the candidates at a task, one lands, whenever ralph is killed.
 func TestKill_candidates_nothingLeftNothingLandsTwice(t *testing.T) {
+	world.Long(t, "worktrees")
 	const boxes = 12
 	w := newProject(t, "candidate", boxes)
 	w.Env = append(w.Env, "ISOLATE=worktree", "BEST_OF=3", "TEST_COMMAND=! grep -s bad work-*", "MAX_RETRIES=0", "CB_SAME_ERROR_THRESHOLD=100", "MAX_ITERATIONS_PER_TASK=0")

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"ralph/internal/world"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +23,7 @@ var snapshots = []string{"status.json", ".call_count", ".token_count", ".last_re
 	".circuit_breaker_history", ".exit_signals", ".response_analysis", ".ralph_session", ".gitignore"}
 
 func TestPowerCut_atAnySystemCall_leavesOldOrNewAndNeverTorn(t *testing.T) {
+	world.Long(t, "a state of the disk after each system call")
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("strace is not installed")
 	}

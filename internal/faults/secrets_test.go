@@ -108,6 +108,7 @@ func TestState_afterARun_isReadableByItsOwnerOnly(t *testing.T) {
 }
 
 func TestProjectFiles_thatNameAProgram_runNothingWithoutConsent(t *testing.T) {
+	world.Long(t, "a run for each file")
 	evil := func(w *project) string { return "touch " + filepath.Join(w.Home, "evil") }
 	for name, files := range map[string]func(*project) (path, text string){
 		"agent command":    func(w *project) (string, string) { return ".ralphrc", "CLAUDE_CODE_CMD='" + evil(w) + "'\n" },

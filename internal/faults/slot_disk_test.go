@@ -5,6 +5,7 @@ package faults
 import (
 	"os"
 	"path/filepath"
+	"ralph/internal/world"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +27,7 @@ func (a *actor) fillsSlot() int {
 }
 
 func TestDiskFull_inOneSlot_isToldInOneLineAndNothingIsLost(t *testing.T) {
+	world.Long(t, "worktrees on a disk that fills")
 	if !inNamespace(t) {
 		return
 	}

@@ -14,6 +14,7 @@ import (
 
 // git waits for ever for somebody to write into a pipe.
 func TestGitHangs_whoeverEndsTheRun_isObeyedAndNothingIsLeft(t *testing.T) {
+	world.Long(t, "waits for a git that hangs")
 	for name, c := range map[string]struct {
 		end  func(w *project, p *world.Process)
 		code int
@@ -37,6 +38,7 @@ func TestGitHangs_whoeverEndsTheRun_isObeyedAndNothingIsLeft(t *testing.T) {
 }
 
 func TestLockDeletedDuringACall_noSecondRunnerStarts(t *testing.T) {
+	world.Long(t, "a second runner")
 	t.Parallel()
 	w := newProject(t, "deletes-lock", 2)
 	p := w.ralph()

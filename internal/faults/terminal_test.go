@@ -5,6 +5,7 @@ package faults
 import (
 	"os"
 	"os/exec"
+	"ralph/internal/world"
 	"strconv"
 	"strings"
 	"syscall"
@@ -60,6 +61,7 @@ func (w *project) killTmux() {
 }
 
 func TestTmux_serverKilled_endsTheRunInOrder(t *testing.T) {
+	world.Long(t, "tmux servers that are killed")
 	s := newSiege(t, "worker")
 	s.withTmux()
 	for range amount(2, 30) {
@@ -78,6 +80,7 @@ func TestTmux_serverKilled_endsTheRunInOrder(t *testing.T) {
 }
 
 func TestTmux_serverOfTheMonitorSplitKilled_endsBothRalphs(t *testing.T) {
+	world.Long(t, "tmux servers that are killed")
 	s := newSiege(t, "worker")
 	s.withTmux()
 	for range amount(1, 10) {

@@ -106,6 +106,7 @@ func TestMonitor_startUpErrorOfTheInnerRunner_outlivesItsPane(t *testing.T) {
 }
 
 func TestMonitor_killedWhileItRuns_endsAsDocumentedAndIsResumable(t *testing.T) {
+	world.Long(t, "each way to be killed")
 	kill := func(p *project, pid string) {
 		n, err := strconv.Atoi(strings.TrimSpace(pid))
 		if err == nil {
@@ -166,6 +167,7 @@ func (s *terminal) exitsAfterQuit(code int) {
 }
 
 func TestMonitor_monitorPaneKilled_runnerGoesOnAndTheSessionEndsWithIt(t *testing.T) {
+	world.Long(t, "panes that are killed")
 	t.Parallel()
 	p, s := running(t, "project")
 	_, monitor := p.panes()
@@ -181,6 +183,7 @@ func TestMonitor_monitorPaneKilled_runnerGoesOnAndTheSessionEndsWithIt(t *testin
 }
 
 func TestMonitor_insideTmuxAndTheWindowIsKilled_theRunIsEndedAndRecorded(t *testing.T) {
+	world.Long(t, "windows that are killed")
 	t.Parallel()
 	p := newHome(t, "").project("project", modeWork)
 	s := p.terminal(p.dir, usual, "tmux", "new-session", "-s", "mine", "ralph", "--monitor")
@@ -194,6 +197,7 @@ func TestMonitor_insideTmuxAndTheWindowIsKilled_theRunIsEndedAndRecorded(t *test
 }
 
 func TestMonitor_detached_saysHowToComeBackAndTheRunGoesOn(t *testing.T) {
+	world.Long(t, "a client that comes and goes")
 	t.Parallel()
 	p, s := running(t, "it's mine")
 	s.keys("C-b", "d")
@@ -227,6 +231,7 @@ func TestMonitor_detached_saysHowToComeBackAndTheRunGoesOn(t *testing.T) {
 }
 
 func TestMonitor_itsTerminalVanishes_theRunGoesOn(t *testing.T) {
+	world.Long(t, "a terminal that vanishes")
 	t.Parallel()
 	p, _ := running(t, "project")
 	p.tmux("-L", "outer", "kill-server")
@@ -238,6 +243,7 @@ func TestMonitor_itsTerminalVanishes_theRunGoesOn(t *testing.T) {
 }
 
 func TestMonitor_outerRalphTerminated_leavesTheTerminalToTheShell(t *testing.T) {
+	world.Long(t, "a ralph that is ended")
 	t.Parallel()
 	p, s := running(t, "project")
 	pid, err := strconv.Atoi(strings.TrimSpace(p.try("-L", "outer", "display-message", "-p", "-t", s.id, "#{pane_pid}")))

@@ -60,6 +60,7 @@ func (p *project) kept() (flags []string) {
 }
 
 func TestMonitor_everyFlag_reachesTheInnerRunner(t *testing.T) {
+	world.Long(t, "every flag")
 	t.Parallel()
 	w := newHome(t, "")
 	p := w.project("all flags", modeWork)
@@ -104,6 +105,7 @@ func rowOf(t *testing.T, key string) option.Row {
 }
 
 func TestMonitor_flagsThatAreNoOptions_reachTheInnerRunner(t *testing.T) {
+	world.Long(t, "every other flag")
 	for _, c := range []struct {
 		name       string
 		args, want []string // want: of the runner's command line

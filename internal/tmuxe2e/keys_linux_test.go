@@ -14,6 +14,7 @@ import (
 // the runner really did.
 // size: one story, key by key
 func TestMonitor_keysThatActOnTheRunner_doSo(t *testing.T) {
+	world.Long(t, "every key in tmux")
 	t.Parallel()
 	p := newHome(t, "").project("project", modeWork)
 	p.Write("project/.ralph/fix_plan.md", "- [ ] first task\n- [ ] second task\n- [ ] third task\n")
@@ -134,6 +135,7 @@ func TestMonitor_eachEntry_controlsTheRunner(t *testing.T) {
 
 // size: one story, key by key
 func TestMonitor_keysThatLook_showWhatTheRunnerWrites(t *testing.T) {
+	world.Long(t, "every key in tmux")
 	t.Parallel()
 	w := newHome(t, "")
 	w.Write("pager", "#!/bin/sh\ncat \"$1\"\necho \"PAGER ENDS $(wc -l <\"$1\")\"; read answer\n")

@@ -2,6 +2,7 @@ package tmuxe2e
 
 import (
 	"fmt"
+	"ralph/internal/world"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 // Each pair of properties of a start occurs in at least one row.
 func TestMonitor_anyStart_runsToItsEndBesideTheMonitor(t *testing.T) {
+	world.Long(t, "each kind of start")
 	for _, c := range []struct {
 		inside, server bool
 		index          int
@@ -95,6 +97,7 @@ func checkPanes(p *project, size [2]int) (runner, monitor string) {
 }
 
 func TestMonitor_twoProjectsOfOneName_runSideBySideInSessionsOfTheirOwn(t *testing.T) {
+	world.Long(t, "two runs in tmux")
 	t.Parallel()
 	w := newHome(t, "")
 	a, b := w.project("one/shop", modeWork), w.project("two/shop", modeWork)

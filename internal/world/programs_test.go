@@ -25,6 +25,7 @@ func TestAskForPrograms(t *testing.T) {
 }
 
 func TestPrograms_askedByTwoPackagesAtOnce_areBuiltOnce(t *testing.T) {
+	Long(t, "builds the programs anew")
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -130,6 +130,9 @@ func realEnv(t *testing.T, program string) []string {
 }
 
 func TestSuite_goWorkspace_runsThePackagesThatTheChangesTouch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: a workspace that really uses go")
+	}
 	test := func(pkg, call string) string {
 		return "package " + pkg + "\n\nimport \"testing\"\n\nfunc TestIt(t *testing.T) {\n\tif got := " + call + "; got != 3 {\n\t\tt.Errorf(\"got %d\", got)\n\t}\n}\n"
 	}
