@@ -2,12 +2,18 @@
 
 PREFIX  ?= $(HOME)/.local
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+COMMIT  ?= $(shell git rev-parse HEAD 2>/dev/null)
+# Of the commit, not of the build: the same tree makes the same programs.
+DATE    ?= $(shell TZ=UTC git show -s --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd HEAD 2>/dev/null)
 
 PROGRAMS := ralph ralph-hub
 # ralph acts by the name under which it was called.
 LINKS    := ralph-status ralph-monitor
+DEST     := bin share/man/man1 share/bash-completion/completions share/zsh/site-functions share/fish/vendor_completions.d
 # Without cgo there is no dynamic linker at the start, and the programs run on any libc.
-BUILD    := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X ralph/cmd/internal/cli.Version=$(VERSION)"
+SET      := -X ralph/cmd/internal/cli/versioncmd
+BUILD    := CGO_ENABLED=0 go build -trimpath -ldflags \
+	"-s -w $(SET).Version=$(VERSION) $(SET).Commit=$(COMMIT) $(SET).Date=$(DATE)"
 SYSTEMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 GATE     := .cache/bin/testgate
 
@@ -29,7 +35,7 @@ SLOW := ./internal/faults ./internal/tmuxe2e ./runner ./monitor ./cmd/...
 RACE := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build sandbox-image demo demo-parallel test check e2e faults bench lint vuln cross generate install clean tools-for-tests testgate
+.PHONY: help build man sandbox-image demo demo-parallel test check e2e faults bench lint vuln cross generate install uninstall clean tools-for-tests testgate
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +43,9 @@ help: ## this list
 build: ## bin/ralph, bin/ralph-hub, and links ralph-status and ralph-monitor
 	$(BUILD) -o bin/ $(PROGRAMS:%=./cmd/%)
 	@for link in $(LINKS); do ln -sf ralph bin/$$link; done
+
+man: ## man pages and completions into .cache/shipped, as packages install them
+	go run ./cmd/internal/shipped .cache/shipped $(VERSION)
 
 demo: build ## a whole run in a fresh temporary project, with a scripted agent
 	bin/ralph demo
@@ -96,10 +105,18 @@ cross: ## build for every system, and vet the tests of macOS
 generate: ## write the files that are made from tables (docs, .ralphrc.example)
 	go test $$(grep -rl '^func Test.*Generated' --include='*_test.go' . | xargs -n1 dirname | sort -u) -run Generated -update
 
-install: build ## the programs into $(PREFIX)/bin
-	install -d $(DESTDIR)$(PREFIX)/bin
+install: build man ## programs, man pages and completions below $(PREFIX)
+	install -d $(DEST:%=$(DESTDIR)$(PREFIX)/%)
 	install -m 755 $(PROGRAMS:%=bin/%) $(DESTDIR)$(PREFIX)/bin/
 	for link in $(LINKS); do ln -sf ralph $(DESTDIR)$(PREFIX)/bin/$$link; done
+	install -m 644 .cache/shipped/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 .cache/shipped/completions/ralph.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ralph
+	install -m 644 .cache/shipped/completions/_ralph $(DESTDIR)$(PREFIX)/share/zsh/site-functions/
+	install -m 644 .cache/shipped/completions/ralph.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/
+
+uninstall: ## remove what make install wrote
+	cd $(DESTDIR)$(PREFIX) && rm -f $(PROGRAMS:%=bin/%) $(LINKS:%=bin/%) share/man/man1/ralph.1 share/man/man1/ralph-*.1 \
+		share/bash-completion/completions/ralph share/zsh/site-functions/_ralph share/fish/vendor_completions.d/ralph.fish
 
 clean: ## remove what was built
 	rm -rf bin dist

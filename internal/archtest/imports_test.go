@@ -165,6 +165,7 @@ var floors = map[string]int{
 	"cmd/internal/cli/taskcmd":    10, // the verbs of the plan
 	"cmd/internal/cli/setupcmd":   10, // the verbs that set a project up
 	"cmd/internal/cli/initcmd":    10, // init
+	"cmd/internal/cli/versioncmd": 10, // version
 
 	"cmd/internal/hub/proxy":   2, // an HTTP proxy that connects to allowed hosts only
 	"cmd/internal/hub/bridge":  0, // a program in a sandbox, and its way to the proxy
@@ -177,6 +178,8 @@ var floors = map[string]int{
 	"cmd/internal/hub":         5, // the verbs of ralph-hub: all that uses a network
 
 	"cmd/internal/cli": 11, // the other verbs: joins them all
+
+	"cmd/internal/shipped": 12, // writes man pages and completions
 
 	"cmd/ralph":     12, // two mains of a few lines
 	"cmd/ralph-hub": 12,
@@ -196,6 +199,7 @@ var tools = map[string][]string{
 	"internal/tmuxe2e":       {"config", "config/option", "internal/world", "state", "tmux"},                                                     // sees ralph --monitor as users do
 	"internal/sample":        {"state", "state/view"},                                                                                            // runs in every state, for tests of what people see
 	"internal/scripted":      {"runner/agent", "runner/agent/argv", "runner/gate", "runner/prompt", "runner/task/store", "runner/turn", "state"}, // a scripted agent
+	"internal/release":       {"internal/world"},                                                                                                 // packages, as their users get them
 	"internal/picture":       nil,                                                                                                                // screen in, picture out
 	"internal/bench":         {"*"},                                                                                                              // measures any of them
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -15,9 +14,6 @@ import (
 	"ralph/cmd/internal/split"
 	"ralph/runner/rules"
 )
-
-// Version is set by the release build; a plain build names its commit.
-var Version = ""
 
 // rootName is the name of the command that has the verbs.
 const rootName = "ralph"
@@ -79,21 +75,4 @@ func execute(f *cmdline.Factory, args []string) (text string, code int) {
 		writeStartError(f.Out, text, code)
 	}
 	return text, code
-}
-
-func version() string {
-	if Version != "" {
-		return Version
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	rev := ""
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			rev = " (" + s.Value[:12] + ")"
-		}
-	}
-	return strings.Trim(info.Main.Version, "()") + rev
 }

@@ -122,7 +122,7 @@ func existing(t *testing.T, root string) func(name string) bool {
 			return err == nil && strings.Contains(string(makefile), "\n"+args+": ")
 		case strings.HasPrefix(name, "ralph-"):
 			_, err := os.Stat(filepath.Join(root, "cmd", name))
-			return err == nil
+			return err == nil || slices.Contains(cmdline.Links(), name)
 		case strings.HasPrefix(name, "-"):
 			return isCommand([]string{"run", name})
 		case strings.Contains(name, ": "):

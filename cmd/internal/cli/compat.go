@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"ralph/cmd/internal/cli/versioncmd"
 	"ralph/cmd/internal/cmdline"
 )
 
@@ -20,7 +21,7 @@ func addCompatFlags(root *cobra.Command, f *cmdline.Factory) {
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case showVersion:
-			return newVersionCmd(f).RunE(cmd, args)
+			return versioncmd.NewVersionCmd(f).RunE(cmd, args)
 		case status:
 			return newStatusCmd(f).RunE(cmd, args)
 		case reset.circuit || reset.session:

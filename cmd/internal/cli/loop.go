@@ -14,6 +14,7 @@ import (
 
 	"ralph/cmd/internal/cli/historycmd"
 	"ralph/cmd/internal/cli/touchcmd"
+	"ralph/cmd/internal/cli/versioncmd"
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/console"
 	"ralph/cmd/internal/preflight"
@@ -84,7 +85,7 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 	s.Config.TestMode = string(s.Mode(detected || len(rows) == 0))
 	result, err := runner.New(runOptionsOf(s), runner.Deps{
 		Project: runner.Project{Dir: s.Dir, Prompt: s.Prompt, Plan: s.Plan, PlanEdits: a.Loader(s.Dir, nil).PlanEditsPath()},
-		Start: runner.Start{RunID: run, Version: version(), Resumed: f.resumed != "", Unattended: f.unattended,
+		Start: runner.Start{RunID: run, Version: versioncmd.String(), Resumed: f.resumed != "", Unattended: f.unattended,
 			Begun: resume.Begun(a.Factory, s.Dir, w, f.resumed)},
 		Proof: runner.Proof{Checks: rows, Mode: gate.Mode(s.Config.TestMode),
 			Detect: s.Config.DetectChecks && len(rows) == 0, Find: preflight.FindChecks},

@@ -71,9 +71,11 @@ func unknownVerb(f *cmdline.Factory, cmd *cobra.Command, args []string) error {
 	return cmdline.UsageError("unknown command %q for %q; see: %[2]s --help", args[0], cmd.Name())
 }
 
-func newVersionCmd(f *cmdline.Factory) *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cmdline.NoArgs, Example: "  ralph version",
-		RunE: func(*cobra.Command, []string) error { f.Say("ralph %s", version()); return nil },
-	}
+// Root returns ralph with all its verbs, for those who write about them.
+func Root() *cobra.Command {
+	root, _ := newRootCmd(cmdline.New())
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	root.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) { flag.Hidden = flag.Name != "help" && flag.Name != "version" })
+	return root
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cli/historycmd"
+	"ralph/cmd/internal/cli/versioncmd"
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/logs/termtext"
@@ -142,7 +143,7 @@ func newMonitorCmd(f *cmdline.Factory) *cobra.Command {
 
 // monitor shows the run of a project on a screen.
 func (a *app) monitor(ctx context.Context, o monitor.Options) error {
-	o.Version, o.Now, o.Plan = version(), time.Now, a.planReader()
+	o.Version, o.Now, o.Plan = versioncmd.String(), time.Now, a.planReader()
 	o.Forecast = func() string {
 		r, now := cmdline.OpenState(o.Dir), time.Now()
 		return historycmd.Forecast(r, view.Gather(r, now)).Brief(now)

@@ -14,6 +14,7 @@ import (
 	"ralph/cmd/internal/cli/setupcmd"
 	"ralph/cmd/internal/cli/taskcmd"
 	"ralph/cmd/internal/cli/touchcmd"
+	"ralph/cmd/internal/cli/versioncmd"
 	"ralph/cmd/internal/cmdline"
 )
 
@@ -58,7 +59,7 @@ func table() []verbs {
 		one(cmdline.GroupSetUp, "notify", touchcmd.NewNotifyCmd), one(cmdline.GroupSetUp, "drill", setupcmd.NewDrillCmd),
 		one(cmdline.GroupSetUp, "hooks", hookcmd.NewHooksCmd), one(cmdline.GroupSetUp, "sandbox", setupcmd.NewSandboxCmd),
 		one(cmdline.GroupSetUp, "agent", agentcmd.NewAgentCmd), one(cmdline.GroupSetUp, "service", servicecmd.NewServiceCmd),
-		one(cmdline.GroupSetUp, "version", newVersionCmd),
+		one(cmdline.GroupSetUp, "version", versioncmd.NewVersionCmd),
 
 		one("", "turn", newTurnCmd), one("", "hook", hookcmd.NewHookCmd),
 	}
