@@ -125,7 +125,7 @@ func (a *verbs) runs(everywhere bool) ([]runRow, error) {
 }
 
 // runsOf lists the runs of a project: those with a record, and those whose events are
-// still there.
+// still there and that nobody pruned.
 func runsOf(r *state.Reader, dir string) ([]runRow, error) {
 	known, err := r.Recorded()
 	if err != nil {
@@ -141,6 +141,9 @@ func runsOf(r *state.Reader, dir string) ([]runRow, error) {
 	var rows []runRow
 	failed := lastErrors(r)
 	for _, f := range folds {
+		if f.Run.End != nil && f.Run.ID <= r.Pruned() {
+			continue
+		}
 		alone := report.Source{Project: dir, Now: time.Now(), Snapshot: snapshot, LastError: failed[f.Run.ID]}
 		rows = append(rows, rowOf(f.Build(alone), dir))
 	}
