@@ -31,7 +31,7 @@ func kept(t *testing.T, files map[string]string, links map[string]string, call f
 	p := Remember(true, Call{Plan: store.File{Edits: edits}, State: filepath.Join(dir, ".ralph"), Logs: filepath.Join(dir, ".ralph", "logs", "r"), Iteration: 1}, store.Plan{})
 	p.Starts(nil)
 	call(dir, people.Beside(edits))
-	o, err := p.Settle(store.Plan{}, false)
+	o, err := p.Settle(by(store.Plan{}))
 	if err != nil {
 		t.Error(err)
 	}
