@@ -303,7 +303,7 @@ func TestHooks_merge_seeTheCommitAndCanKeepItBack(t *testing.T) {
 	if got := b.order(); strings.Count(got, "+") != 3 || strings.Count(got, "landed") != 2 {
 		t.Error(got)
 	}
-	if !strings.Contains(b.told(), "no changelog") {
+	if !strings.Contains(b.told(), "no changelog") || !strings.Contains(b.told(), "ralph hooks test pre_merge") {
 		t.Errorf("told %q", b.told())
 	}
 	if got := b.read(".ralph/before"); strings.Count(got, "1 file changed") != 2 {

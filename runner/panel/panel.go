@@ -107,6 +107,20 @@ func (p *Panel) Plan(t task.Task, r state.Reviewing) roles.Plan {
 	return who.For(t, r.Judges, p.Rows)
 }
 
+// Check finds a reviewer of a task who is an agent that does not exist. The error is one for people.
+func (p *Panel) Check(t task.Task, r state.Reviewing) error {
+	who := p.Plan(t, r)
+	for _, r := range slices.Concat(who.QA, who.Judges) {
+		if r.Agent == "" {
+			continue
+		}
+		if _, err := p.Pool.Find(r.Agent); err != nil {
+			return fmt.Errorf("task %q, review by %s: %w", t.Title, r.Name, err)
+		}
+	}
+	return nil
+}
+
 // First is the agent that is asked first, for people.
 func (p *Panel) First(s Sitting) string {
 	for _, r := range p.Plan(s.Task, s.Review).Of(s.Review.Phase) {
