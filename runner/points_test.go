@@ -313,3 +313,15 @@ func TestHooks_merge_seeTheCommitAndCanKeepItBack(t *testing.T) {
 		t.Errorf("known after the merge: %s", got)
 	}
 }
+
+func TestHooks_statusOfAStory_isInTheWordsOfThePlan(t *testing.T) {
+	b := newBench(t, "aios")
+	b.write("docs/stories/1.2.login.story.md", "# Story 1.2: Login\n\n## Status\n\nReady\n")
+	b.d.Plan = filepath.Join(b.dir, "docs/stories")
+	b.o.MaxIterations = 1
+	b.d.Hooks = []hooks.Hook{{Point: hooks.PreTask, Command: `echo "$RALPH_MODE $RALPH_STORY_STATUS" >.ralph/before`}}
+	b.run(t.Context())
+	if got := b.read(".ralph/before"); got != "aios Ready\n" {
+		t.Errorf("%q", got)
+	}
+}
