@@ -195,7 +195,7 @@ func (a *verbs) printRuns(rows []runRow, everywhere, asJSON bool) error {
 		return enc.Encode(rows)
 	}
 	if len(rows) == 0 {
-		return &cmdline.ExitError{Code: nothingHasRun, Text: "no runs are known; start one with: ralph"}
+		return &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: "no runs are known; start one with: ralph"}
 	}
 	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	head := "RUN\tSTARTED\tTOOK\tRESULT\tTASKS\tITERATIONS\tCOST\tEXIT"
