@@ -20,6 +20,11 @@ GATE     := .cache/bin/testgate
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI         := .cache/bin/golangci-lint-$(GOLANGCI_VERSION)
 
+GORELEASER_VERSION := v2.16.0
+GORELEASER         := .cache/bin/goreleaser-$(GORELEASER_VERSION)
+SYFT_VERSION       := v1.40.0
+SYFT               := .cache/bin/syft-$(SYFT_VERSION)
+
 GOVULNCHECK_VERSION := v1.8.0
 GOVULNCHECK         := .cache/bin/govulncheck-$(GOVULNCHECK_VERSION)
 
@@ -35,7 +40,7 @@ SLOW := ./internal/faults ./internal/tmuxe2e ./runner ./monitor ./cmd/...
 RACE := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build man sandbox-image demo demo-parallel test check e2e faults bench lint vuln cross generate install uninstall clean tools-for-tests testgate
+.PHONY: help build man beside snapshot packages sandbox-image demo demo-parallel test check e2e faults bench lint vuln cross generate install uninstall clean tools-for-tests testgate
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +48,31 @@ help: ## this list
 build: ## bin/ralph, bin/ralph-hub, and links ralph-status and ralph-monitor
 	$(BUILD) -o bin/ $(PROGRAMS:%=./cmd/%)
 	@for link in $(LINKS); do ln -sf ralph bin/$$link; done
+
+beside: man
+	rm -rf .cache/shipped/man-gz .cache/shipped/links && mkdir -p .cache/shipped/man-gz .cache/shipped/links
+	for page in .cache/shipped/man/*.1; do gzip -9nc $$page >.cache/shipped/man-gz/$${page##*/}.gz; done
+	for link in $(LINKS); do ln -s ralph .cache/shipped/links/$$link; done
+
+# goreleaser takes commit and date only from a repository that has a remote: this one is it.
+snapshot: $(GORELEASER) $(SYFT) ## a release of HEAD into dist, without publishing it; its container image needs docker
+	rm -rf .cache/tree dist
+	git -c safe.directory='*' clone -q . .cache/tree
+	cd .cache/tree && PATH=$(CURDIR)/.cache/bin:$$PATH $(CURDIR)/$(GORELEASER) release --snapshot --clean --skip=docker
+	mv .cache/tree/dist dist
+	rm -rf .cache/tree
+
+packages: snapshot ## try install.sh, deb, rpm and apk of the release in containers (needs podman, runc, debootstrap, rpm)
+	scripts/try-packages dist
+
+$(GORELEASER):
+	GOBIN=$(CURDIR)/.cache/bin go install github.com/goreleaser/goreleaser/v2@$(GORELEASER_VERSION)
+	mv .cache/bin/goreleaser $@
+
+$(SYFT):
+	GOBIN=$(CURDIR)/.cache/bin go install github.com/anchore/syft/cmd/syft@$(SYFT_VERSION)
+	mv .cache/bin/syft $@
+	ln -sf $(@F) .cache/bin/syft # the name under which goreleaser looks for it
 
 man: ## man pages and completions into .cache/shipped, as packages install them
 	go run ./cmd/internal/shipped .cache/shipped $(VERSION)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -114,7 +113,7 @@ func (p *Panel) open(ctx context.Context, s Sitting) (*room, error) {
 	}
 	if p.reports(s) && r.Copied {
 		r.Head = aios.Review(s.Task)
-		p.handOff(ctx, s, aios.Handoff{From: "dev", To: "qa", Next: "review the story", Files: r.names(p.AIOS.HandoffDir)})
+		p.handOff(s, aios.Handoff{From: "dev", To: "qa", Next: "review the story", Files: r.names()})
 		r.before, err = git.Observe(ctx, s.Dir)
 	}
 	r.files = r.look()
@@ -147,13 +146,12 @@ func (r *room) compare(ctx context.Context, dir, tree string) {
 	r.Files = strings.Split(strings.TrimSpace(diff("--name-status")), "\n")
 }
 
-// names are the changed files, without what happened to them, and without those below a folder.
-func (r *room) names(but string) []string {
+// names are the changed files, without what happened to them.
+func (r *room) names() []string {
 	var all []string
 	for _, line := range r.Files {
-		if _, name, _ := strings.Cut(line, "\t"); !strings.HasPrefix(name, path.Clean(but)+"/") {
-			all = append(all, name)
-		}
+		_, name, _ := strings.Cut(line, "\t")
+		all = append(all, name)
 	}
 	return all
 }

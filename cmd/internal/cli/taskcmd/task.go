@@ -19,9 +19,8 @@ import (
 func NewTaskCmd(f *cmdline.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "task", Short: "Show and change the tasks of the plan",
-		Long: "Show and change the tasks of the plan in its own format, also while a run is alive. A task is named by its id, by its\n" +
-			"number (1 for TASK-1 or T001), or by the beginning of its id or title. What you change counts as yours: no run\n" +
-			"takes it back.",
+		Long: "Show and change the tasks of the plan in its own format, also while a run is alive. A task is named by its id, or by the\n" +
+			"beginning of its id or title. What you change counts as yours: no run takes it back.",
 		Example: "  ralph task list\n  ralph task add 'Log every request'\n  ralph task move T7 --first",
 		RunE:    cmdline.Parent,
 	}
@@ -61,13 +60,20 @@ func open(f *cmdline.Factory) (*plan, error) {
 	return &plan{f, project, project.Tasks}, nil
 }
 
-// find returns the task that a person names: by id or title, by its number, or by the beginning of either.
+// find returns the task that a person names: by id, else by the beginning of id or title.
 func (p *plan) find(name string) (task.Task, error) {
-	t, err := p.One(name)
-	if err != nil {
-		return t, cmdline.UsageError("%v", err)
+	close := p.Named(name)
+	switch {
+	case len(close) == 1:
+		return close[0], nil
+	case len(close) > 1:
+		var ids []string
+		for _, t := range close[:min(len(close), 5)] {
+			ids = append(ids, t.ID)
+		}
+		return task.Task{}, cmdline.UsageError("%q may be %s; write the whole id", name, strings.Join(ids, ", "))
 	}
-	return t, nil
+	return task.Task{}, cmdline.UsageError("the plan has no task %q; see: ralph task list", name)
 }
 
 // edits is the file of what people changed.
@@ -177,7 +183,7 @@ func (p *plan) rows(tasks []task.Task) []row {
 func (p *plan) line(t task.Task, why string) string {
 	mark, _ := summary.TaskMark(t.State.String())
 	text := mark + " " + strings.Repeat("  ", t.Depth)
-	if !t.InTitle() {
+	if !strings.HasPrefix(t.Title, t.ID) {
 		text += t.ID + "  "
 	}
 	text += t.Title

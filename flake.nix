@@ -1,0 +1,37 @@
+{
+  description = "ralph runs an AI coding agent again and again until a plan is proven done";
+
+  inputs.nixpkgs.url = "github:NixOS/nixpkgs/nixos-unstable"; # it needs the Go that go.mod names
+
+  outputs = { self, nixpkgs }:
+    let
+      systems = [ "x86_64-linux" "aarch64-linux" "x86_64-darwin" "aarch64-darwin" ];
+      each = f: nixpkgs.lib.genAttrs systems (system: f nixpkgs.legacyPackages.${system});
+      set = name: value: "-X ralph/cmd/internal/cli/versioncmd.${name}=${value}";
+    in
+    {
+      packages = each (pkgs: {
+        default = pkgs.buildGoModule {
+          pname = "ralph";
+          version = self.shortRev or "dirty";
+          src = self;
+          vendorHash = "sha256-4VkzGr2uF4KnNGtZk0f0ukncgG+eUra1cRfepdVqPpk="; # of the modules; make generate
+          subPackages = [ "cmd/ralph" "cmd/ralph-hub" ];
+          env.CGO_ENABLED = 0;
+          ldflags = [ "-s" "-w" (set "Version" (self.shortRev or "dirty")) (set "Commit" (self.rev or "")) ];
+          doCheck = false; # the tests need terminals, git and tmux: make check
+          nativeBuildInputs = [ pkgs.installShellFiles ];
+          postInstall = ''
+            ln -s ralph $out/bin/ralph-status
+            ln -s ralph $out/bin/ralph-monitor
+            GOOS= GOARCH= go run ./cmd/internal/shipped shipped ${self.shortRev or "dirty"}
+            installManPage shipped/man/*.1
+            installShellCompletion --bash --name ralph shipped/completions/ralph.bash
+            installShellCompletion --zsh shipped/completions/_ralph
+            installShellCompletion --fish shipped/completions/ralph.fish
+          '';
+          meta.mainProgram = "ralph";
+        };
+      });
+    };
+}
