@@ -10,32 +10,54 @@ import (
 	"ralph/runner/task"
 )
 
-// Informed adds the reason for which a task is blocked to the details of a record of Taskmaster, as
-// that adds information. Without details there is no place; then the text is empty.
+// Informed gives the details of a record of Taskmaster the reason for which a task is blocked, as that
+// adds information, in place of ralph's earlier one. An empty reason takes that away. Without details
+// there is no place; then the text is empty.
 func Informed(f task.File, item task.Range, why string) (at task.Range, text string) {
 	v := members(gjson.ParseBytes(f.Data[item.Start:item.End])).get("details")
 	if v.Type != gjson.String {
 		return at, ""
 	}
-	note := "<info added on " + task.Now + `>\nBlocked: ` + inside(quoted(why)) + `\n</info added on ` + task.Now + ">"
-	if v.Str != "" {
+	start := item.Start + v.Index
+	own := task.Range{}
+	for _, m := range informed().FindAllStringSubmatchIndex(v.Raw, -1) {
+		if _, is := task.Unsigned(gjson.Parse(`"` + v.Raw[m[2]:m[3]] + `"`).Str); is {
+			own = task.Range{Start: start + m[0], End: start + m[1]}
+		}
+	}
+	end := start + len(v.Raw) - 1
+	switch {
+	case why == "":
+		return own, ""
+	case own.End == 0:
+		own = task.Range{Start: end, End: end}
+	}
+	note := "<info added on " + task.Now + `>\nBlocked: ` + inside(quoted(task.Signed(why))) + `\n</info added on ` + task.Now + ">"
+	if own.Start > start+1 {
 		note = `\n\n` + note
 	}
-	end := item.Start + v.Index + len(v.Raw) - 1
-	return task.Range{Start: end, End: end}, note
+	return own, note
 }
 
-// details are those of a task of Taskmaster, without reasons: they are no change of the task.
+// details are those of a task of Taskmaster, without ralph's reason: it is no change of the task.
 func (r *reader) details(rec record) string {
-	own := text(rec.all.get("details"))
+	value := rec.all.get("details")
+	own := text(value)
 	if strings.Contains(own, "Blocked: ") {
-		own = informed().ReplaceAllString(own, "")
+		raw := informed().ReplaceAllStringFunc(value.Raw, func(note string) string {
+			if _, is := task.Unsigned(gjson.Parse(`"` + informed().FindStringSubmatch(note)[1] + `"`).Str); is {
+				return ""
+			}
+			return note
+		})
+		own = gjson.Parse(raw).Str
 	}
 	return strings.TrimSpace(own + "\n" + text(rec.all.get("testStrategy")))
 }
 
+// informed matches a note in a text of JSON.
 var informed = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\s*<info added on [^>\n]*>\nBlocked: [^\n]*\n</info added on [^>\n]*>`)
+	return regexp.MustCompile(`(?:\\n\\n)?<info added on [^>\\]*>\\nBlocked: ((?:[^"\\]|\\[^n])*)\\n</info added on [^>\\]*>`)
 })
 
 // inside is a quoted text without its quotes.

@@ -54,7 +54,7 @@ func Restore(path string, t, earlier task.Task) error {
 func Mark(f File, id string, s task.State, why string) (changed bool, err error) {
 	p, err := open(f.Path, f.OptionalSections)
 	t, known := p.List.Find(id)
-	if err != nil || !known || t.State == s {
+	if err != nil || !known || t.State == s && !p.outdated(t) {
 		return false, nil
 	}
 	if _, err := p.marks(t, s, ""); p.Program == nil && errors.Is(err, ErrNoWord) {
@@ -64,6 +64,15 @@ func Mark(f File, id string, s task.State, why string) (changed bool, err error)
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// outdated reports whether the plan has a reason of ralph for which a task would be blocked, and it is not.
+func (p *plan) outdated(t task.Task) bool {
+	if p.Because == nil || t.State == task.Blocked {
+		return false
+	}
+	edits, err := p.because(t, nil, "")
+	return err == nil && len(edits) > 0
 }
 
 // Judged writes the verdicts on a task, as JSON, where its record has a place for them. It
@@ -90,8 +99,11 @@ func set(path string, t, to task.Task, why string) error {
 	} else {
 		err = update(path, nil, func(p *plan) ([]edit, error) {
 			edits, err := p.marks(t, to.State, to.Word)
-			if err != nil || why == "" || to.State != task.Blocked || p.Because == nil {
+			switch {
+			case err != nil || p.Because == nil || to.State == task.Blocked && why == "":
 				return edits, err
+			case to.State != task.Blocked:
+				return p.because(t, edits, "") // what was said is outdated
 			}
 			return p.because(t, edits, why)
 		})
@@ -102,7 +114,8 @@ func set(path string, t, to task.Task, why string) error {
 	return nil
 }
 
-// because are the edits, and one for the reason if it does not change what the tasks say.
+// because are the edits, and one that puts the reason in place of ralph's earlier one, if it does not
+// change what the tasks say.
 func (p *plan) because(t task.Task, edits []edit, why string) ([]edit, error) {
 	i, err := task.Locate(p.Tasks, t)
 	if err != nil {
@@ -110,7 +123,7 @@ func (p *plan) because(t task.Task, edits []edit, why string) ([]edit, error) {
 	}
 	item := p.Spots[i].Item
 	at, text := p.Because(p.file(item.File), item, why)
-	if text == "" {
+	if text == "" && at.Start == at.End {
 		return edits, nil
 	}
 	at.File = item.File

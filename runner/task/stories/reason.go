@@ -1,64 +1,138 @@
 package stories
 
 import (
+	"slices"
 	"strings"
 
 	"ralph/runner/task"
+	"ralph/runner/task/markdown"
 )
 
-// Noted adds the reason for which a task is blocked to the implementation notes of Backlog.md.
+// reason is how a format says why a task is blocked.
+type reason struct {
+	title      string
+	begin, end string   // the lines around the text below the heading; empty: there are none
+	before     []string // titles of the sections that come later, as the format's own tool writes them
+	says       string   // what stands before the reason, in lines
+}
+
+// Noted gives the implementation notes of Backlog.md the reason for which a task is blocked, in place of
+// ralph's earlier one. An empty reason takes that away.
 func Noted(f task.File, _ task.Range, why string) (at task.Range, text string) {
-	const end = "<!-- SECTION:NOTES:END -->"
-	doc := string(f.Data)
-	note := "Blocked: " + quiet(why) + "\n"
-	if i := strings.Index(doc, end); i >= 0 {
-		return task.Range{Start: i, End: i}, ending(doc, "\n"+note)
+	return reason{"Implementation Notes", "<!-- SECTION:NOTES:BEGIN -->", "<!-- SECTION:NOTES:END -->",
+		[]string{"comments", "final summary"}, "Blocked: "}.edit(f, why)
+}
+
+// Halted is Noted for a spec of BMAD 6.11: it says it as BMAD's own workflow does.
+func Halted(f task.File, _ task.Range, why string) (at task.Range, text string) {
+	return reason{title: "Auto Run Result", says: "Status: blocked\nBlocking condition: "}.edit(f, why)
+}
+
+func (r reason) edit(f task.File, why string) (at task.Range, text string) {
+	n := note{doc: string(f.Data), eol: "\n"}
+	if strings.Contains(n.doc, "\r\n") {
+		n.eol = "\r\n"
 	}
-	place := len(doc)
-	for _, later := range []string{"\n## Comments", "\n## Final Summary"} { // the order in which the tool writes
-		if i := strings.Index(doc, later); i >= 0 {
-			place = min(place, i+1)
+	lines := func(text string) string { return strings.ReplaceAll(text, "\n", n.eol) }
+	says, own := lines(r.says), task.Range{}
+	n.heading = "## " + r.title + n.eol
+	n.head = n.heading + n.eol
+	tail := ""
+	if r.begin != "" {
+		n.head, tail = n.head+r.begin+n.eol, n.eol+r.end
+	}
+	for _, mark := range task.Signatures(n.doc) {
+		start := strings.LastIndex(n.doc[:mark[0]], says)
+		if start <= 0 || n.doc[start-1] != '\n' {
+			continue
+		}
+		if _, is := task.Unsigned(n.doc[start+len(says) : mark[1]]); is {
+			own = task.Range{Start: start, End: mark[1]}
 		}
 	}
-	text = "## Implementation Notes\n\n<!-- SECTION:NOTES:BEGIN -->\n" + note + end + "\n"
-	return between(doc, place, text)
+	new := says + task.Signed(strings.ReplaceAll(why, "<!--", "<! --")) // no markup of the tool
+	switch {
+	case own.End > 0 && why != "":
+		return own, new
+	case own.End > 0:
+		return n.without(own, tail), ""
+	case why == "":
+		return at, ""
+	}
+	place, has := r.place(f, n.doc)
+	if !has {
+		new = n.head + new + tail
+	}
+	return n.insert(place, new)
 }
 
-// Halted says why a spec of BMAD 6.11 is blocked, as its own workflow does.
-func Halted(f task.File, _ task.Range, why string) (at task.Range, text string) {
-	const heading = "## Auto Run Result"
-	doc := string(f.Data)
-	text = "Status: blocked\nBlocking condition: " + quiet(why) + "\n"
-	i := strings.Index(doc, "\n"+heading)
-	if i < 0 {
-		return between(doc, len(doc), heading+"\n\n"+text)
+// place is where a new reason goes, and whether the section is there.
+func (r reason) place(f task.File, doc string) (place int, has bool) {
+	if i := strings.Index(doc, r.begin); r.begin != "" && i >= 0 {
+		if j := strings.Index(doc[i:], r.end); j >= 0 {
+			return i + j, true
+		}
 	}
-	place := len(doc)
-	if next := strings.Index(doc[i+len(heading):], "\n## "); next >= 0 {
-		place = i + len(heading) + next + 1
+	d, err := read(0, f)
+	if err != nil {
+		return len(doc), false
 	}
-	return between(doc, place, text)
+	place = len(doc)
+	for i, p := range d.parts {
+		if p.title == markdown.HeadingKey(r.title) {
+			for _, next := range d.parts[i+1:] {
+				if next.level <= p.level {
+					return next.line.Start, true
+				}
+			}
+			return len(doc), true
+		}
+		if p.level > 0 && slices.Contains(r.before, p.title) {
+			place = min(place, p.line.Start)
+		}
+	}
+	return place, false
 }
 
-// between is a block of lines at a place, with a blank line around it.
-func between(doc string, place int, text string) (task.Range, string) {
-	before := strings.ReplaceAll(doc[:place], "\r", "")
-	for len(before) > 0 && !strings.HasSuffix(before, "\n\n") {
-		text, before = "\n"+text, before+"\n"
-	}
-	if place < len(doc) {
-		text += "\n"
-	}
-	return task.Range{Start: place, End: place}, ending(doc, text)
+// note puts lines into a text and takes them out again, so that it is then what it was.
+type note struct {
+	doc, eol string
+	heading  string
+	head     string // what stands before the lines in a section that has nothing else
 }
 
-// ending gives a text the line ends of a file.
-func ending(doc, text string) string {
-	if strings.Contains(doc, "\r\n") {
-		return strings.ReplaceAll(text, "\n", "\r\n")
+func (n note) insert(place int, lines string) (task.Range, string) {
+	before, last := n.doc[:place], place == len(n.doc)
+	switch {
+	case strings.HasSuffix(before, n.heading):
+		lines += n.eol
+	case last && !strings.HasSuffix(before, n.eol):
+		lines = n.eol + n.eol + lines
+	case last, strings.HasSuffix(before, n.head), !strings.HasSuffix(before, n.eol+n.eol):
+		lines = n.eol + lines + n.eol
+	default:
+		lines += n.eol + n.eol
 	}
-	return text
+	return task.Range{Start: place, End: place}, lines
 }
 
-// quiet is a text that is no markup of these tools.
-func quiet(why string) string { return strings.ReplaceAll(why, "<!--", "<! --") }
+// without is what insert has put there, around lines of ralph. tail ends a section that has nothing else.
+func (n note) without(own task.Range, tail string) task.Range {
+	if strings.HasSuffix(n.doc[:own.Start], n.head) && strings.HasPrefix(n.doc[own.End:], tail) {
+		own = task.Range{Start: own.Start - len(n.head), End: own.End + len(tail)}
+	}
+	before, after := n.doc[:own.Start], n.doc[own.End:]
+	blank := strings.HasSuffix(before, n.eol+n.eol)
+	switch {
+	case after == "" && blank:
+		own.Start -= 2 * len(n.eol)
+	case strings.HasPrefix(after, n.eol+n.eol):
+		own.End += 2 * len(n.eol)
+	case strings.HasPrefix(after, n.eol):
+		own.End += len(n.eol)
+		if blank {
+			own.Start -= len(n.eol)
+		}
+	}
+	return own
+}
