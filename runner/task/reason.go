@@ -2,8 +2,22 @@ package task
 
 import (
 	"regexp"
+	"strings"
 	"sync"
+	"unicode"
 )
+
+// maxReason bounds a reason in a plan, in runes.
+const maxReason = 500
+
+// Reason is a reason in one line.
+func Reason(why string) string {
+	why = strings.Join(strings.FieldsFunc(why, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	if runes := []rune(why); len(runes) > maxReason {
+		return string(runes[:maxReason]) + "…"
+	}
+	return why
+}
 
 // signature matches the end of a reason that ralph has written into a plan.
 var signature = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` <!-- ralph ([0-9a-f]{8}) -->`) })

@@ -181,7 +181,7 @@ func isRead(t *testing.T, name string) bool {
 	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, plan := store.Find(dir)
+	_, plan := store.Find(dir, nil)
 	_, err := prompt.Find(dir, "")
 	return plan || err == nil
 }

@@ -61,6 +61,7 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 		a.Warn(e)
 	}
 	a.tidy(s)
+	s.KeepPlan()
 	flags := resume.Words(s.Config, f.once)
 	begun := resume.Record(a.Factory, w.Reader, config.KeptRun{Run: run, Flags: flags})
 	if err := w.SaveRunFlags(run, flags); err != nil {

@@ -117,6 +117,9 @@ func runRun(o *runOptions) error {
 	if err := p.AgreeChecks(o.Factory); err != nil {
 		return err
 	}
+	if taken := p.TakenPlan(o.resumed); o.resumed != "" && taken != "" {
+		o.Note("%s", taken)
+	}
 	if o.resumed == "" {
 		if err := p.OfferAnalysis(o.Factory); err != nil {
 			return err

@@ -162,7 +162,10 @@ func (a *app) planReader() func() (state.TaskStatus, []string) {
 	quiet.Err = io.Discard
 	p, _, err := preflight.Open(&quiet, nil)
 	return func() (s state.TaskStatus, tasks []string) {
-		if err != nil || p.FindPlan() != nil || p.Plan == "" {
+		if err != nil {
+			return s, nil
+		}
+		if _, err := p.FindRunPlan(); err != nil || p.Plan == "" {
 			return s, nil
 		}
 		list := p.Tasks

@@ -84,7 +84,7 @@ func Files(dir string, p Project, a Answers) ([]File, error) {
 	var files []File
 	for _, row := range texts() {
 		f := File{Path: row.path, Kept: kept(dir, row.path, row.instead)}
-		if found, ok := store.Find(dir); ok && row.path == planFile { // in any format: a second plan would come before it
+		if found, ok := store.Find(dir, nil); ok && row.path == planFile { // in any format: a second plan would come before it
 			name, err := filepath.Rel(dir, found)
 			if err != nil {
 				return nil, fmt.Errorf("name plan: %w", err)

@@ -225,14 +225,14 @@ func TestList_countsLeaveOutOptionalTasks(t *testing.T) {
 
 func TestFind_firstOfTheKnownPlaces(t *testing.T) {
 	dir := t.TempDir()
-	if p, ok := Find(dir); ok {
+	if p, ok := Find(dir, nil); ok {
 		t.Errorf("found %q in an empty folder", p)
 	}
 	// From the last place to the first: each new file wins.
 	for _, name := range []string{".ralph/prd.json", "prd.json", "@fix_plan.md", "fix_plan.md", ".ralph/fix_plan.md"} {
 		path := filepath.Join(dir, name)
 		write(t, path, "- [ ] a\n")
-		if got, ok := Find(dir); !ok || got != path {
+		if got, ok := Find(dir, nil); !ok || got != path {
 			t.Errorf("got %q %v, want %q", got, ok, path)
 		}
 	}
@@ -240,7 +240,7 @@ func TestFind_firstOfTheKnownPlaces(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(other, "fix_plan.md"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if p, ok := Find(other); ok {
+	if p, ok := Find(other, nil); ok {
 		t.Errorf("a folder was taken for a plan: %q", p)
 	}
 }

@@ -82,7 +82,7 @@ func (f fixture) plan(t *testing.T, dir string) string {
 	if given := f.field("given"); given != "" {
 		return filepath.Join(dir, given)
 	}
-	all := All(dir)
+	all := All(dir, nil)
 	if len(all) == 0 || all[0].Path != filepath.Join(dir, f.field("plan")) || all[0].Format != f.field("format") {
 		t.Fatalf("found %v, want %s", all, f.field("plan"))
 	}

@@ -120,7 +120,7 @@ func TestLoad_cutOffFiles_areReadOrRefused(t *testing.T) {
 		for _, file := range f.archive.Files {
 			for cut := 0; cut < len(file.Data); cut += 1 + len(file.Data)/40 {
 				write(t, filepath.Join(dir, file.Name), string(file.Data[:cut]))
-				for _, found := range All(dir) {
+				for _, found := range All(dir, nil) {
 					list, _ := Load(found.Path, nil)
 					list.Next()
 					list.Problems()

@@ -23,15 +23,15 @@ type Found struct {
 
 // All lists the plans in dir, in the order of the table: the first is the one that a run
 // takes when nobody names another.
-func All(dir string) []Found {
+func All(dir string, optionalSections []string) []Found {
 	var all []Found
 	for _, f := range formats() {
 		paths := []string{}
 		for _, pattern := range f.Where {
-			paths = append(paths, openFirst(existing(dir, pattern))...)
+			paths = append(paths, openFirst(existing(dir, pattern), optionalSections)...)
 		}
 		if f.Find != nil {
-			paths = append(paths, openFirst(f.Find(dir))...)
+			paths = append(paths, openFirst(f.Find(dir), optionalSections)...)
 		}
 		for _, path := range paths {
 			if f.isAt(path) && !slices.ContainsFunc(all, func(o Found) bool { return o.Path == path }) {
@@ -43,13 +43,13 @@ func All(dir string) []Found {
 }
 
 // openFirst puts the plans of features that are finished, and were left where they are, behind the others.
-func openFirst(paths []string) []string {
+func openFirst(paths, optionalSections []string) []string {
 	if len(paths) < 2 {
 		return paths
 	}
 	var left, finished []string
 	for _, path := range paths {
-		if list, err := Load(path, nil); err == nil && list.Total() > 0 && list.Remaining() == 0 {
+		if list, err := Load(path, optionalSections); err == nil && list.Total() > 0 && list.Remaining() == 0 {
 			finished = append(finished, path)
 		} else {
 			left = append(left, path)
@@ -79,8 +79,8 @@ func (f format) isAt(path string) bool {
 }
 
 // Find returns the first of All. It is false if there is none.
-func Find(dir string) (path string, ok bool) {
-	all := All(dir)
+func Find(dir string, optionalSections []string) (path string, ok bool) {
+	all := All(dir, optionalSections)
 	if len(all) == 0 {
 		return "", false
 	}
@@ -92,7 +92,7 @@ func Find(dir string) (path string, ok bool) {
 func Locate(dir, given string, optionalSections []string) (task.List, error) {
 	path := given
 	if path == "" {
-		found, ok := Find(dir)
+		found, ok := Find(dir, optionalSections)
 		if !ok {
 			return task.List{}, nil
 		}
@@ -121,7 +121,7 @@ func Locate(dir, given string, optionalSections []string) (task.List, error) {
 
 // within lists the plans in a folder that somebody has named: a feature's, a project's, or that of features.
 func within(folder string) []Found {
-	all := All(folder)
+	all := All(folder, nil) // in any order
 	for _, pattern := range []string{"{tasks.md,tasks/tasks.json,tasks.json,sprint-status.yaml}", "{*,specs/*}/tasks.md"} {
 		for _, path := range existing(folder, pattern) {
 			data, err := read(path)

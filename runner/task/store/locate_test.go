@@ -69,6 +69,7 @@ func TestFind_featuresThatAreFinished_comeLast(t *testing.T) {
 		"none is":           {map[string]string{"openspec/changes/a/tasks.md": "- [ ] 1.1 x\n", "openspec/changes/b/tasks.md": "- [ ] 1.1 y\n"}, "openspec/changes/a/tasks.md"},
 		"features":          {map[string]string{".specify/x": "", "specs/001/tasks.md": "- [x] T001 x\n", "specs/002/tasks.md": "- [ ] T001 y\n"}, "specs/002/tasks.md"},
 		"nothing is in one": {map[string]string{".kiro/specs/a/tasks.md": "# soon\n", ".kiro/specs/b/tasks.md": "- [ ] 1. y\n"}, ".kiro/specs/a/tasks.md"},
+		"all but optional":  {map[string]string{".kiro/specs/a/tasks.md": "- [x] 1. x\n\n## Later\n- [ ] 2. z\n", ".kiro/specs/b/tasks.md": "- [ ] 1. y\n"}, ".kiro/specs/b/tasks.md"},
 		"another place":     {map[string]string{".ralph/fix_plan.md": "- [x] a\n", "fix_plan.md": "- [ ] b\n"}, ".ralph/fix_plan.md"},
 		"another format":    {map[string]string{"prd.json": `{"userStories": [{"id": "a", "title": "a", "passes": true}]}`, "openspec/changes/b/tasks.md": "- [ ] 1.1 y\n"}, "prd.json"},
 	} {
@@ -76,7 +77,7 @@ func TestFind_featuresThatAreFinished_comeLast(t *testing.T) {
 		for file, text := range c.files {
 			write(t, filepath.Join(dir, file), text)
 		}
-		if got, ok := Find(dir); !ok || got != filepath.Join(dir, c.want) {
+		if got, ok := Find(dir, []string{"Later"}); !ok || got != filepath.Join(dir, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -32,12 +32,12 @@ func programAt(folder string) (format, bool) {
 func ProgramOf(dir, given string) (name, path string) {
 	path = given
 	if path == "" {
-		path, _ = Find(dir)
+		path, _ = Find(dir, nil) // a program is in one folder only
 	} else if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
 	}
 	f, ok := programAt(path)
-	if inside := All(path); !ok && given != "" && len(inside) == 1 {
+	if inside := All(path, nil); !ok && given != "" && len(inside) == 1 {
 		path = inside[0].Path
 		f, ok = programAt(path)
 	}

@@ -9,9 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 
 	"ralph/runner/task"
 	"ralph/runner/task/rewrite"
@@ -92,7 +90,7 @@ func Judged(path string, t task.Task, verdicts string) (changed bool, err error)
 
 // set gives a task the state, and the word for it, of another.
 func set(path string, t, to task.Task, why string) error {
-	why = plain(why)
+	why = task.Reason(why)
 	err := error(nil)
 	if f, ok := programAt(path); ok {
 		err = f.setState(path, t, to.State, why)
@@ -132,18 +130,6 @@ func (p *plan) because(t task.Task, edits []edit, why string) ([]edit, error) {
 		return edits, nil
 	}
 	return more, nil
-}
-
-// maxReason bounds a reason in a plan, in runes.
-const maxReason = 500
-
-// plain is a reason in one line.
-func plain(why string) string {
-	why = strings.Join(strings.FieldsFunc(why, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
-	if runes := []rune(why); len(runes) > maxReason {
-		return string(runes[:maxReason]) + "…"
-	}
-	return why
 }
 
 // marks are the edits that give t a state, in ralph's word for it or the given one.

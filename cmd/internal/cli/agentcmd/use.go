@@ -58,7 +58,7 @@ func useRun(f *cmdline.Factory, name, model string) error {
 		with = "model " + model
 	}
 	f.Say("from the next turn of run %s on: %s with %s", owner.RunID, one.Spec.Name, with)
-	if err := p.FindPlan(); err == nil && p.Named() {
+	if _, err := p.FindRunPlan(); err == nil && p.Named() {
 		f.Warn("the plan names the agent of every open task; that still counts")
 	}
 	return nil

@@ -157,7 +157,7 @@ func (p *past) plan(k history.Kept) string {
 	path := filepath.FromSlash(k.Plan)
 	switch {
 	case path == "": // no plan, or kept by an older version
-		path, _ = store.Find(p.dir)
+		path, _ = store.Find(p.dir, nil)
 		if program, _ := store.ProgramOf(p.dir, ""); program != "" {
 			path = "" // nobody may have agreed to run it
 		}

@@ -46,18 +46,27 @@ func openTask(f *cmdline.Factory, id string) (*plan, task.Task, error) {
 	return p, t, err
 }
 
+// open opens the plan, and says which it is if another one is open.
 func open(f *cmdline.Factory) (*plan, error) {
+	p, taken, err := opened(f)
+	if taken != "" {
+		f.Note("%s", taken)
+	}
+	return p, err
+}
+
+func opened(f *cmdline.Factory) (p *plan, taken string, err error) {
 	project, _, err := preflight.Open(f, nil)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	if err := project.FindPlan(); err != nil {
-		return nil, err
+	if taken, err = project.FindRunPlan(); err != nil {
+		return nil, "", err
 	}
 	if project.Plan == "" {
-		return nil, cmdline.UsageError("there is no plan in %q; write one with: ralph init", project.Dir)
+		return nil, "", cmdline.UsageError("there is no plan in %q; write one with: ralph init", project.Dir)
 	}
-	return &plan{f, project, project.Tasks}, nil
+	return &plan{f, project, project.Tasks}, taken, nil
 }
 
 // find returns the task that a person names: by id, else by the beginning of id or title.
@@ -99,7 +108,7 @@ func (p *plan) recordWhy(before, after *task.Task, why string) error {
 // complete completes ids of tasks that fit.
 func complete(f *cmdline.Factory, fits func(task.Task) bool) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		p, err := open(f)
+		p, _, err := opened(f)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

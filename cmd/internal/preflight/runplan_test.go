@@ -1,0 +1,81 @@
+package preflight
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/config"
+	"ralph/state"
+)
+
+func TestFindRunPlan_ofARunThatIsNotFinished_isItsPlan(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a": "- [ ] 1.1 x\n", "b": "- [ ] 1.1 y\n", "c": "- [x] 1.1 z\n"} {
+		path := filepath.Join(dir, "openspec/changes", name, "tasks.md")
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const a, b, gone = "openspec/changes/a/tasks.md", "openspec/changes/b/tasks.md", "openspec/changes/gone/tasks.md"
+	w, _, err := state.Acquire(filepath.Join(dir, state.DirName), state.Owner{PID: os.Getpid()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		status     state.Status
+		kept       []string
+		env        string
+		want, says string // says: a part of the line; empty: none
+	}{
+		"killed":         {state.Status{RunID: "r", Status: state.StatusRunning}, []string{"--plan=" + b}, "", b, "plan " + b + ", that of run r; also open: " + a},
+		"stopped":        {state.Status{RunID: "r", Status: state.StatusStopped}, []string{"--calls=7", "--plan=" + b}, "", b, "that of run r"},
+		"completed":      {state.Status{RunID: "r", Status: state.StatusCompleted}, []string{"--plan=" + b}, "", a, "plan " + a + ", the first in the order of docs/plans.md; also open: " + b},
+		"another run":    {state.Status{RunID: "q", Status: state.StatusRunning}, []string{"--plan=" + b}, "", a, "the first"},
+		"plan is gone":   {state.Status{RunID: "r", Status: state.StatusRunning}, []string{"--plan=" + gone}, "", a, "the first"},
+		"named here":     {state.Status{RunID: "r", Status: state.StatusRunning}, []string{"--plan=" + b}, a, a, ""},
+		"run without it": {state.Status{RunID: "r", Status: state.StatusRunning}, nil, "", a, "the first"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &cmdline.Factory{Err: os.Stderr, Dir: dir, Env: append(os.Environ(), "PLAN_FILE="+c.env)}
+			if err := f.Loader(dir, nil).KeepRuns(config.KeptRun{Run: "r", Flags: c.kept}); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.SaveStatus(c.status); err != nil {
+				t.Fatal(err)
+			}
+			_ = w.Release() // the runner is gone
+			p, _, err := Open(f, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			says, err := p.FindRunPlan()
+			if err != nil || p.Plan != filepath.Join(dir, c.want) || !strings.Contains(says, c.says) || (c.says == "") != (says == "") {
+				t.Errorf("%s, %q, %v", p.Plan, says, err)
+			}
+		})
+	}
+}
+
+func TestKeepPlan_aPlanThatWasFound_isAFlagOfTheRun(t *testing.T) {
+	p := project(t, map[string]string{"prd.json": `{"userStories": []}`})
+	loader := (&cmdline.Factory{Env: []string{"HOME=" + t.TempDir()}}).Loader(p.Dir, nil)
+	cfg, _, err := loader.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Config = cfg; cfg.Flags() != nil {
+		t.Fatal(cfg.Flags())
+	}
+	p.KeepPlan()
+	if got := strings.Join(cfg.Flags(), " "); got != "--plan=prd.json" {
+		t.Error(got)
+	}
+}
