@@ -150,6 +150,7 @@ var floors = map[string]int{
 	"cmd/internal/service":   6, // files for systemd and launchd: values in, text out
 	"cmd/internal/wsl":       6, // what is different on Windows
 
+	"cmd/internal/runplan": 8, // the plan of a run, kept and found again
 	"cmd/internal/cmdline": 8, // what all verbs share: streams, project, flags, error -> exit code
 
 	"cmd/internal/console":   10, // what a run prints

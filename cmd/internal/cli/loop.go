@@ -19,6 +19,7 @@ import (
 	"ralph/cmd/internal/console"
 	"ralph/cmd/internal/preflight"
 	"ralph/cmd/internal/resume"
+	"ralph/cmd/internal/runplan"
 	"ralph/config"
 	"ralph/logs"
 	"ralph/runner"
@@ -61,7 +62,7 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 		a.Warn(e)
 	}
 	a.tidy(s)
-	s.KeepPlan()
+	runplan.Keep(s.Config, s.Dir, s.Plan)
 	flags := resume.Words(s.Config, f.once)
 	begun := resume.Record(a.Factory, w.Reader, config.KeptRun{Run: run, Flags: flags})
 	if err := w.SaveRunFlags(run, flags); err != nil {

@@ -10,6 +10,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/console"
 	"ralph/cmd/internal/preflight"
+	"ralph/cmd/internal/runplan"
 	"ralph/cmd/internal/split"
 	"ralph/runner"
 	"ralph/runner/rules"
@@ -117,10 +118,11 @@ func runRun(o *runOptions) error {
 	if err := p.AgreeChecks(o.Factory); err != nil {
 		return err
 	}
-	if taken := p.TakenPlan(o.resumed); o.resumed != "" && taken != "" {
-		o.Note("%s", taken)
-	}
-	if o.resumed == "" {
+	if o.resumed != "" {
+		if taken := runplan.Taken(p.Dir, p.Plan, o.resumed, p.Config.OptionalSections); taken != "" {
+			o.Note("%s", taken)
+		}
+	} else {
 		if err := p.OfferAnalysis(o.Factory); err != nil {
 			return err
 		}

@@ -4,17 +4,15 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/runplan"
 	"ralph/config"
 	"ralph/logs/termtext"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
-	"ralph/state"
 	"ralph/state/view"
 )
 
@@ -52,77 +50,9 @@ func (p *Project) choosePlan(f *cmdline.Factory) error {
 	return p.FindPlan()
 }
 
-// FindRunPlan is FindPlan for what is about a run: without a plan that somebody has just named, it is
-// that of the run that is alive, or else of the last one if that is not finished. It says in one line which
-// plan is taken if another one is open; empty: no other is.
+// FindRunPlan is FindPlan for what is about a run; see runplan.Find.
 func (p *Project) FindRunPlan() (taken string, err error) {
-	source := p.Config.Source("PLAN_FILE").Kind
-	named := source == config.SourceFlag || source == config.SourceEnvironment
-	run := ""
-	if plan, of := p.unfinished(); plan != "" && !named {
-		p.Config.Choose("PLAN_FILE", plan, "run "+of)
-		run = of
-	} else if p.Config.Plan(p.Dir) != "" {
-		return "", p.FindPlan()
-	}
-	if err := p.FindPlan(); err != nil {
-		return "", err
-	}
-	return p.TakenPlan(run), nil
-}
-
-// unfinished is the plan of the run that is alive, or was not finished; empty: there is none.
-func (p *Project) unfinished() (plan, run string) {
-	r := cmdline.OpenState(p.Dir)
-	s, err := r.Status()
-	ending := s.Ending()
-	if _, alive := r.Owner(); err != nil || !alive && (ending == state.EndingNone || ending == state.EndingComplete) {
-		return "", ""
-	}
-	known, err := p.loader.KeptRuns() // what is in the project, an agent can write
-	i := slices.IndexFunc(known, func(k config.KeptRun) bool { return k.Run == s.RunID })
-	if err != nil || i < 0 {
-		return "", ""
-	}
-	options, err := cmdline.ParseOptions(known[i].Flags)
-	plan = options["PLAN_FILE"]
-	path := plan
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(p.Dir, path)
-	}
-	if _, gone := os.Stat(path); plan == "" || err != nil || gone != nil {
-		return "", ""
-	}
-	return plan, s.RunID
-}
-
-// KeepPlan makes the plan that was found the run's own, so that it is resumed with the same one.
-func (p *Project) KeepPlan() {
-	if rel, err := filepath.Rel(p.Dir, p.Plan); err == nil && p.Plan != "" && p.Config.Plan(p.Dir) == "" {
-		p.Config.Choose("PLAN_FILE", filepath.ToSlash(rel), "found")
-	}
-}
-
-// TakenPlan says in one line that the plan is that of a run, or the first one, and which others are
-// open; empty: none is.
-func (p *Project) TakenPlan(run string) string {
-	var open []string
-	for _, found := range store.All(p.Dir, p.Config.OptionalSections) {
-		if name, _ := store.ProgramOf(p.Dir, found.Path); found.Path == p.Plan || name != "" {
-			continue
-		}
-		if list, err := store.Load(found.Path, p.Config.OptionalSections); err == nil && list.Remaining() > 0 {
-			open = append(open, view.Within(p.Dir, found.Path))
-		}
-	}
-	if len(open) == 0 || p.Plan == "" {
-		return ""
-	}
-	why := "the first in the order of docs/plans.md"
-	if run != "" {
-		why = "that of run " + run
-	}
-	return fmt.Sprintf("plan %s, %s; also open: %s", view.Within(p.Dir, p.Plan), why, termtext.Some(open, 5))
+	return runplan.Find(p.loader, p.Config, func() (string, error) { err := p.FindPlan(); return p.Plan, err })
 }
 
 // OtherPlans says in one line which plan of several is taken, and why; empty: there is only
@@ -168,11 +98,7 @@ func (p *Project) askPlan(f *cmdline.Factory) error {
 		if i < 0 || i >= len(found) {
 			return fmt.Errorf("%q is not one of 1 to %d", answer, len(names))
 		}
-		rel, err := filepath.Rel(p.Dir, found[i].Path)
-		if err != nil {
-			return fmt.Errorf("name plan: %w", err)
-		}
-		p.Config.Choose("PLAN_FILE", rel, "answer")
+		runplan.Keep(p.Config, p.Dir, found[i].Path)
 		return p.choosePlan(f)
 	})
 }

@@ -1,0 +1,99 @@
+// Package runplan keeps the plan that was found with its run: it is resumed with the same one, and what people
+// do meanwhile is about that one, also when the plans of other features are open.
+package runplan
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ralph/config"
+	"ralph/logs/termtext"
+	"ralph/runner/task/store"
+	"ralph/state"
+	"ralph/state/view"
+)
+
+const (
+	key  = "PLAN_FILE"
+	flag = "--plan="
+)
+
+// Keep makes the plan that was found a flag of the run.
+func Keep(cfg *config.Config, dir, plan string) {
+	if rel, err := filepath.Rel(dir, plan); err == nil && plan != "" && cfg.Plan(dir) == "" {
+		cfg.Choose(key, filepath.ToSlash(rel), "found")
+	}
+}
+
+// Find finds the plan for what is about a run: unless somebody has just named another, that of the run that is
+// alive, or else of the last one if it is not finished. It says in one line which plan was taken if another
+// one is open; empty: none is.
+func Find(loader config.Loader, cfg *config.Config, find func() (plan string, err error)) (taken string, err error) {
+	source := cfg.Source(key).Kind
+	named := source == config.SourceFlag || source == config.SourceEnvironment
+	plan, run := unfinished(loader)
+	switch {
+	case plan != "" && !named:
+		cfg.Choose(key, plan, "run "+run)
+	case cfg.Plan(loader.Dir) != "":
+		_, err := find()
+		return "", err
+	}
+	if plan, err = find(); err != nil {
+		return "", err
+	}
+	return Taken(loader.Dir, plan, run, cfg.OptionalSections), nil
+}
+
+// unfinished is the plan of the run that is alive, or was not finished; empty: there is none.
+func unfinished(loader config.Loader) (plan, run string) {
+	r := state.Open(filepath.Join(loader.Dir, state.DirName))
+	s, err := r.Status()
+	ending := s.Ending()
+	if _, alive := r.Owner(); err != nil || !alive && (ending == state.EndingNone || ending == state.EndingComplete) {
+		return "", ""
+	}
+	known, err := loader.KeptRuns() // what is in the project, an agent can write
+	i := slices.IndexFunc(known, func(k config.KeptRun) bool { return k.Run == s.RunID })
+	if err != nil || i < 0 {
+		return "", ""
+	}
+	for _, word := range known[i].Flags {
+		if value, is := strings.CutPrefix(word, flag); is {
+			plan = value
+		}
+	}
+	path := plan
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(loader.Dir, path)
+	}
+	if _, gone := os.Stat(path); plan == "" || gone != nil {
+		return "", ""
+	}
+	return plan, s.RunID
+}
+
+// Taken says in one line that a plan is that of a run, or else the first one, and which others are open;
+// empty: none is.
+func Taken(dir, plan, run string, optionalSections []string) string {
+	var open []string
+	for _, found := range store.All(dir, optionalSections) {
+		if name, _ := store.ProgramOf(dir, found.Path); found.Path == plan || name != "" {
+			continue // what only a program reads may need consent
+		}
+		if list, err := store.Load(found.Path, optionalSections); err == nil && list.Remaining() > 0 {
+			open = append(open, view.Within(dir, found.Path))
+		}
+	}
+	if len(open) == 0 || plan == "" {
+		return ""
+	}
+	why := "the first in the order of docs/plans.md"
+	if run != "" {
+		why = "that of run " + run
+	}
+	return fmt.Sprintf("plan %s, %s; also open: %s", view.Within(dir, plan), why, termtext.Some(open, 5))
+}
