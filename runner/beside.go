@@ -191,6 +191,9 @@ func (r *Run) oneMore(ctx context.Context) (task.Task, bool) {
 		return task.Task{}, false
 	}
 	now, plan := time.Now(), r.plan.Read()
+	if _, err := r.asked.Waiting(plan.List); err != nil {
+		return task.Task{}, false // admit meets it when no turn is under way
+	}
 	next, ok := r.rule(now).Next(plan.List)
 	if !ok || r.abreast(next) > r.crew.Room() {
 		return next, false

@@ -15,6 +15,13 @@ import (
 var besideFakes = map[string]func(*fake) int{
 	"beside":        func(f *fake) int { return f.beside(200 * time.Millisecond) },
 	"beside-slowly": func(f *fake) int { return f.beside(time.Minute) },
+	// Asks about a, and works on the others.
+	"beside-asks": func(f *fake) int {
+		if strings.HasSuffix(f.ownTask(), " a") && !strings.Contains(f.prompt, "SQLite is enough") {
+			return f.result("Hm."+asks, nil)
+		}
+		return f.beside(500 * time.Millisecond)
+	},
 	"beside-limited": func(f *fake) int {
 		if strings.HasSuffix(f.ownTask(), " a") && once("limit") {
 			return limit(f, time.Now().Add(2*time.Second))
@@ -110,6 +117,22 @@ func TestRun_independentTasks_workSideBySideAndLand(t *testing.T) {
 	if got := b.git("for-each-ref", "refs/ralph-work", "refs/heads/ralph"); got != "" {
 		t.Errorf("left: %s", got)
 	}
+}
+
+func TestRun_questionBesideOthers_parksItsTask(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t, "beside-asks", "a", "b", "c")
+	b.o.Parallel, b.o.QuestionWait = 2, 0
+	b.check("true")
+	wantEnd(t, b.run(t.Context()), rules.RuleQuestion, rules.ExitReview)
+	if q, i := len(b.questions()), len(payloads[state.IterationStart](b)); q != 1 || i != 3 {
+		t.Errorf("%d questions in %d iterations", q, i)
+	}
+	if _, err := b.store().Answered("q1", "SQLite is enough", "test"); err != nil {
+		t.Fatal(err)
+	}
+	b.d.RunID = "run-2"
+	wantEnd(t, b.run(t.Context()), "complete", 0)
 }
 
 func TestRun_isolatedTurns_oneAtATime_reachTheFilesWhenTheyAreDone(t *testing.T) {
