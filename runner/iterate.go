@@ -179,6 +179,7 @@ func (r *Run) conclude(ctx, keep context.Context, from turned) (rules.Decision, 
 		r.tasks.PutAside(res.Task.ID, d.Reason, res.ErrorText(), res.Proof.After.List)
 		r.out.Event(state.NewEvent(res.Origin, now, turn.Redacted(state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: "put aside", Why: d.Reason})))
 		r.mem.Breaker.SameError, r.mem.Breaker.LastError = 0, "" // the next task begins afresh
+		r.leaveBehind(d)
 	}
 	if n := r.tasks.Of(res.Task.ID); n.Aside.Why != "" && !n.Aside.Marked {
 		n.Aside.Marked = r.mark(res.Task.ID, task.Blocked, n.Aside.Why)
@@ -201,6 +202,13 @@ func (r *Run) conclude(ctx, keep context.Context, from turned) (rules.Decision, 
 		return rules.Decision{}, err
 	}
 	return d, nil
+}
+
+// leaveBehind keeps the failures of a task that was put aside from the next one, if its files are without them.
+func (r *Run) leaveBehind(d rules.Decision) {
+	if r.crew != nil {
+		r.notes.Drop(d)
+	}
 }
 
 // hints are what the next prompt says about a turn, beside what the decision has to say.

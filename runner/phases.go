@@ -10,6 +10,7 @@ import (
 	"ralph/runner/output"
 	"ralph/runner/panel"
 	"ralph/runner/roles"
+	"ralph/runner/roles/aios"
 	"ralph/runner/rules"
 	"ralph/runner/rules/reviews"
 	"ralph/runner/slots"
@@ -28,10 +29,11 @@ type sitting struct {
 
 // sit prepares the review that a task waits for.
 func (r *Run) sit(t task.Task, a turn.Assignment) *sitting {
-	n := r.tasks.Of(t.ID)
-	s := &sitting{asks: panel.Sitting{From: a.Origin, Task: t, Review: n.Review,
-		Story: r.plan.File.Of(r.plan.Counts.List, t), Plan: r.plan.File.Path, Dir: r.d.Dir, Env: r.d.Env,
-		Author: r.wanted(t, r.plan.Read().List).Agent, LogDir: a.LogDir, Checks: reviews.Checks(n.Report),
+	n, list := r.tasks.Of(t.ID), r.plan.Read().List
+	now, _ := list.Find(t.ID)
+	s := &sitting{asks: panel.Sitting{From: a.Origin, Task: t, Review: n.Review, Story: aios.Context{ID: t.ID,
+		Path: r.plan.File.Of(r.plan.Counts.List, t), Status: list.Word(now), Task: t.Title}, Plan: r.plan.File.Path, Dir: r.d.Dir, Env: r.d.Env,
+		Author: r.wanted(t, list).Agent, LogDir: a.LogDir, Checks: reviews.Checks(n.Report),
 		Findings: r.review.Texts(), Emit: r.heard,
 		Called: func() error { r.calls.Calls++; return r.d.State.SaveCalls(r.calls) }}}
 	if n.Review.Phase == roles.PhaseAnalyst {

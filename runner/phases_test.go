@@ -365,6 +365,11 @@ func TestAIOS_storyIsDevelopedAndReviewed(t *testing.T) {
 	if n := len(glob(filepath.Join(b.dir, ".aios/handoffs/handoff-*.yaml"))); n < 2 {
 		t.Errorf("%d handoffs", n)
 	}
+	for _, file := range glob(filepath.Join(b.dir, ".aios/handoffs/handoff-*.yaml")) {
+		if text := read1(file); !strings.Contains(text, "story_status: Ready for Review\n") || strings.Contains(text, "- .aios/") || strings.Contains(text, `branch: ""`) {
+			t.Errorf("%s: %s", file, text)
+		}
+	}
 	if log, _ := exec.Command("git", "-C", b.dir, "log", "--format=%s").Output(); !strings.Contains(string(log), "feat: 1.2 - ") {
 		t.Errorf("commits:\n%s", log)
 	}

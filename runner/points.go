@@ -8,6 +8,7 @@ import (
 	"ralph/runner/hooks"
 	"ralph/runner/points"
 	"ralph/runner/rules"
+	"ralph/runner/rules/ends"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -31,6 +32,9 @@ func (r *Run) at(ctx context.Context, m points.Moment) hooks.Verdict {
 
 // before runs the hooks of the points before a turn. start is false when it must not begin.
 func (r *Run) before(ctx context.Context, t task.Task) (d rules.Decision, start bool) {
+	if err := r.panel.Check(t, r.tasks.Of(t.ID).Review); err != nil {
+		return ends.Unusable(err), false
+	}
 	var v hooks.Verdict
 	from := r.origin(t)
 	from.Iteration = r.crew.Next(from.Iteration)
@@ -68,6 +72,8 @@ func (r *Run) after(ctx context.Context, res turn.Result, d rules.Decision) rule
 			(d.Action != rules.ActionStop || good) {
 			if stop, _ := r.obey(v, res.Task); stop.Action == rules.ActionStop {
 				d = stop
+			} else {
+				r.leaveBehind(d)
 			}
 		}
 	}

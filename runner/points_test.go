@@ -303,7 +303,7 @@ func TestHooks_merge_seeTheCommitAndCanKeepItBack(t *testing.T) {
 	if got := b.order(); strings.Count(got, "+") != 3 || strings.Count(got, "landed") != 2 {
 		t.Error(got)
 	}
-	if !strings.Contains(b.told(), "no changelog") {
+	if !strings.Contains(b.told(), "no changelog") || !strings.Contains(b.told(), "ralph hooks test pre_merge") {
 		t.Errorf("told %q", b.told())
 	}
 	if got := b.read(".ralph/before"); strings.Count(got, "1 file changed") != 2 {
@@ -311,5 +311,17 @@ func TestHooks_merge_seeTheCommitAndCanKeepItBack(t *testing.T) {
 	}
 	if got := b.read(".ralph/after"); !strings.Contains(got, `"files":["a"]`) || !strings.Contains(got, `"files":["b"]`) {
 		t.Errorf("known after the merge: %s", got)
+	}
+}
+
+func TestHooks_statusOfAStory_isInTheWordsOfThePlan(t *testing.T) {
+	b := newBench(t, "aios")
+	b.write("docs/stories/1.2.login.story.md", "# Story 1.2: Login\n\n## Status\n\nReady\n")
+	b.d.Plan = filepath.Join(b.dir, "docs/stories")
+	b.o.MaxIterations = 1
+	b.d.Hooks = []hooks.Hook{{Point: hooks.PreTask, Command: `echo "$RALPH_MODE $RALPH_STORY_STATUS" >.ralph/before`}}
+	b.run(t.Context())
+	if got := b.read(".ralph/before"); got != "aios Ready\n" {
+		t.Errorf("%q", got)
 	}
 }

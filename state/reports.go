@@ -13,6 +13,7 @@ import (
 const (
 	reportsKept = 100
 	recordExt   = ".json"
+	filePruned  = ".pruned" // in dirReports; the latest run that was forgotten
 )
 
 // ReportPath is a form of the report of a run, such as ".html".
@@ -34,6 +35,13 @@ func (r *Reader) Recorded() ([]string, error) {
 		}
 	}
 	return runs, nil
+}
+
+// Pruned is the latest run whose report was forgotten: those up to it are no longer listed,
+// although events of them may be left. Empty: none was.
+func (r *Reader) Pruned() string {
+	data, _ := readBounded(r.path(dirReports, filePruned))
+	return strings.TrimSpace(string(data))
 }
 
 // SaveReport keeps the report of a run, by the ends of the names of its files, and forgets
@@ -75,5 +83,5 @@ func (w *Writer) PruneReports(keep int) (int, error) {
 			}
 		}
 	}
-	return len(runs), nil
+	return len(runs), w.write(filepath.Join(dirReports, filePruned), []byte(runs[len(runs)-1]+"\n"), 0o600)
 }

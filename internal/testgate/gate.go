@@ -186,6 +186,9 @@ func why(printed []string) string {
 	if len(said) == 0 {
 		return ""
 	}
+	if strings.Contains(said[0], leftOut) {
+		said = said[:1] // testscript goes on with the environment of the script
+	}
 	return ": " + strings.Join(said, " ")
 }
 

@@ -73,6 +73,12 @@ func (n *Notes) hint(texts ...string) {
 	}
 }
 
+// Drop takes back what a decision had to say: the next turn has another task, in files without this work.
+func (n *Notes) Drop(d rules.Decision) {
+	n.Refused = ""
+	n.Feedback = slices.DeleteFunc(n.Feedback, func(text string) bool { return slices.Contains(d.Feedback, text) })
+}
+
 // Tell keeps what hooks say until Settle: the turn that they ran in may not be over.
 func (n *Notes) Tell(texts []string) { n.told = append(n.told, texts...) }
 

@@ -1,12 +1,17 @@
 package panel
 
 import (
+	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"ralph/runner/agent/argv"
+	"ralph/runner/git/command"
 	"ralph/runner/roles"
 	"ralph/runner/roles/aios"
 	"ralph/runner/task"
@@ -49,17 +54,17 @@ func letWrite(a *turn.Assignment) {
 func (p *Panel) take(room *room, changed []string, v *state.Verdict) (undone []string) {
 	of := room.sitting
 	for _, file := range changed {
-		data, err := os.ReadFile(filepath.Join(room.dir, filepath.FromSlash(file)))
+		data, err := readPlain(filepath.Join(room.dir, filepath.FromSlash(file)))
 		to := filepath.Join(room.project, filepath.FromSlash(file))
 		switch {
-		case err == nil && p.AIOS.MayWrite(file) && inside(room.project, to):
+		case err == nil && p.AIOS.MayWrite(file) && inside(room.project, to) && replaceable(to):
 			if os.MkdirAll(filepath.Dir(to), 0o755) != nil || os.WriteFile(to, data, 0o644) != nil {
 				p.Log.Warn("a report is not kept", "file", file)
 			}
 			if p.AIOS.IsGate(of.Task, file) {
 				merge(v, data)
 			}
-		case err == nil && file == of.Story: // the plan is never part of the work
+		case err == nil && file == of.Story.Path: // the plan is never part of the work
 			theirs, whole := string(data), false
 			err := rewrite.File(of.Plan, filepath.Join(p.Dir, filepath.FromSlash(file)), func(story string) string {
 				with := aios.Section(story, theirs)
@@ -77,6 +82,20 @@ func (p *Panel) take(room *room, changed []string, v *state.Verdict) (undone []s
 		}
 	}
 	return undone
+}
+
+// readPlain reads a file that a reviewer wrote. It follows no link.
+func readPlain(path string) ([]byte, error) {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fs.ErrInvalid)
+	}
+	return state.ReadFile(path, maxCopied)
+}
+
+// replaceable is true for a plain file, and where there is none yet.
+func replaceable(path string) bool {
+	info, err := os.Lstat(path)
+	return err != nil || info.Mode().IsRegular()
 }
 
 // inside reports whether a path stays in a folder, whatever links there are.
@@ -106,12 +125,17 @@ func merge(v *state.Verdict, gate []byte) {
 }
 
 // handOff leaves word for the next call.
-func (p *Panel) handOff(s Sitting, h aios.Handoff) {
-	if !p.AIOS.Story(s.Task) || p.AIOS.HandoffDir == "" || !filepath.IsLocal(p.AIOS.HandoffDir) {
+func (p *Panel) handOff(ctx context.Context, s Sitting, h aios.Handoff) {
+	dir := filepath.Join(s.Dir, p.AIOS.HandoffDir)
+	if !p.AIOS.Story(s.Task) || p.AIOS.HandoffDir == "" || !filepath.IsLocal(p.AIOS.HandoffDir) ||
+		!inside(s.Dir, filepath.Join(dir, "handoff")) {
 		return
 	}
-	h.Story = aios.Context{ID: s.Task.ID, Path: s.Story, Status: s.Task.Word, Task: s.Task.Title}
-	if err := h.Write(filepath.Join(s.Dir, p.AIOS.HandoffDir), time.Now()); err != nil {
+	h.Story = s.Story
+	if branch, err := command.Run(ctx, p.Dir, "symbolic-ref", "--quiet", "--short", "HEAD"); err == nil { // else none is checked out
+		h.Story.Branch = strings.TrimSpace(branch)
+	}
+	if err := h.Write(dir, time.Now()); err != nil {
 		p.Log.Warn("no handoff", "error", err)
 	}
 }

@@ -1,8 +1,10 @@
 package panel
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -31,7 +33,7 @@ func TestTake_planIsLocked_theReportWaitsAndKeepsWhatOthersWrote(t *testing.T) {
 	put(copied, "# S\n\n## Status\n\nReady for Review\n\n## QA Results\n\nfine\n")
 	plan := filepath.Join(project, "docs/stories")
 	p := &Panel{Dir: project, AIOS: aios.Options{Enabled: "true"}.At(project), Log: hclog.NewNullLogger()}
-	r := &room{dir: copied, project: project, sitting: Sitting{Plan: plan, Story: story,
+	r := &room{dir: copied, project: project, sitting: Sitting{Plan: plan, Story: aios.Context{Path: story},
 		Task: task.Task{ID: "1.2", File: "1.2.login.story.md"}}}
 
 	unlock, err := rewrite.Lock(plan)
@@ -53,5 +55,50 @@ func TestTake_planIsLocked_theReportWaitsAndKeepsWhatOthersWrote(t *testing.T) {
 	want := "# S, renamed by a person\n\n## Status\n\nReady for Review\n\n## QA Results\n\nfine\n"
 	if got, _ := os.ReadFile(filepath.Join(project, story)); string(got) != want {
 		t.Errorf("%q", got)
+	}
+}
+
+// A link or a pipe among the reports neither brings foreign files in, nor leads out, nor holds ralph up.
+func TestTake_linksAndPipes_areNotFollowed(t *testing.T) {
+	project, copied, outside := t.TempDir(), t.TempDir(), t.TempDir()
+	for _, dir := range []string{project, copied} {
+		if err := os.MkdirAll(filepath.Join(dir, "docs/qa"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	secret, theirs := filepath.Join(outside, "secret"), filepath.Join(outside, "theirs")
+	for path, text := range map[string]string{secret: "secret", theirs: "theirs", filepath.Join(copied, "docs/qa/out.md"): "report",
+		filepath.Join(copied, "docs/qa/good.md"): "report"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Symlink(secret, filepath.Join(copied, "docs/qa/leak.md")),
+		os.Symlink(theirs, filepath.Join(project, "docs/qa/out.md")),
+		syscall.Mkfifo(filepath.Join(copied, "docs/qa/pipe.md"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	p := &Panel{Dir: project, AIOS: aios.Options{Enabled: "true"}.At(project), Log: hclog.NewNullLogger()}
+	r := &room{dir: copied, project: project}
+	taken := make(chan []string, 1)
+	go func() {
+		taken <- p.take(r, []string{"docs/qa/good.md", "docs/qa/leak.md", "docs/qa/out.md", "docs/qa/pipe.md"}, &state.Verdict{})
+	}()
+	select {
+	case undone := <-taken:
+		if len(undone) != 3 {
+			t.Errorf("undone %v", undone)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("it waits for a pipe")
+	}
+	if text, _ := os.ReadFile(theirs); string(text) != "theirs" {
+		t.Errorf("a file outside of the project: %q", text)
+	}
+	if text, err := os.ReadFile(filepath.Join(project, "docs/qa/leak.md")); err == nil {
+		t.Errorf("a foreign file is in the project: %q", text)
+	}
+	if text, _ := os.ReadFile(filepath.Join(project, "docs/qa/good.md")); string(text) != "report" {
+		t.Errorf("the report: %q", text)
 	}
 }

@@ -59,15 +59,15 @@ type Sitting struct {
 	From     state.Origin
 	Task     task.Task
 	Review   state.Reviewing
-	Story    string   // its file, relative to the project
-	Plan     string   // path of the plan
-	Dir      string   // where the work is: the project, or its worktree in a slot
-	Env      []string // of programs there
-	Author   string   // its agent
-	LogDir   string   // for prompts and raw output
-	Checks   []string // what the latest checks said, a line each
-	Findings []string // of the audit, that are open; of an analyst: what was asked
-	Said     []string // around what was asked
+	Story    aios.Context // for handoffs; Path is also the file of the task, relative to the project
+	Plan     string       // path of the plan
+	Dir      string       // where the work is: the project, or its worktree in a slot
+	Env      []string     // of programs there
+	Author   string       // its agent
+	LogDir   string       // for prompts and raw output
+	Checks   []string     // what the latest checks said, a line each
+	Findings []string     // of the audit, that are open; of an analyst: what was asked
+	Said     []string     // around what was asked
 	// Called is told before each call but the first.
 	Called func() error
 	Emit   func(state.Event)
@@ -105,6 +105,20 @@ func (p *Panel) Plan(t task.Task, r state.Reviewing) roles.Plan {
 	who := p.Review
 	who.QA = who.QA || p.AIOS.Asks(t)
 	return who.For(t, r.Judges, p.Rows)
+}
+
+// Check finds a reviewer of a task who is an agent that does not exist. The error is one for people.
+func (p *Panel) Check(t task.Task, r state.Reviewing) error {
+	who := p.Plan(t, r)
+	for _, r := range slices.Concat(who.QA, who.Judges) {
+		if r.Agent == "" {
+			continue
+		}
+		if _, err := p.Pool.Find(r.Agent); err != nil {
+			return fmt.Errorf("task %q, review by %s: %w", t.Title, r.Name, err)
+		}
+	}
+	return nil
 }
 
 // First is the agent that is asked first, for people.
@@ -193,7 +207,7 @@ func (p *Panel) settle(ctx context.Context, s Sitting, room *room, answers []ans
 			Text: "it changed while the task was reviewed, and no reviewer may write it"})
 	}
 	if res.Outcome = roles.Settle(all); p.reports(s) && !res.Passed {
-		p.handOff(s, aios.Handoff{From: "qa", To: "dev", Next: "fix what the review found", Blockers: res.Refusals()})
+		p.handOff(ctx, s, aios.Handoff{From: "qa", To: "dev", Next: "fix what the review found", Blockers: res.Refusals()})
 	}
 	return res, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -113,7 +114,7 @@ func (p *Panel) open(ctx context.Context, s Sitting) (*room, error) {
 	}
 	if p.reports(s) && r.Copied {
 		r.Head = aios.Review(s.Task)
-		p.handOff(s, aios.Handoff{From: "dev", To: "qa", Next: "review the story", Files: r.names()})
+		p.handOff(ctx, s, aios.Handoff{From: "dev", To: "qa", Next: "review the story", Files: r.names(p.AIOS.HandoffDir)})
 		r.before, err = git.Observe(ctx, s.Dir)
 	}
 	r.files = r.look()
@@ -146,12 +147,13 @@ func (r *room) compare(ctx context.Context, dir, tree string) {
 	r.Files = strings.Split(strings.TrimSpace(diff("--name-status")), "\n")
 }
 
-// names are the changed files, without what happened to them.
-func (r *room) names() []string {
+// names are the changed files, without what happened to them, and without those below a folder.
+func (r *room) names(but string) []string {
 	var all []string
 	for _, line := range r.Files {
-		_, name, _ := strings.Cut(line, "\t")
-		all = append(all, name)
+		if _, name, _ := strings.Cut(line, "\t"); !strings.HasPrefix(name, path.Clean(but)+"/") {
+			all = append(all, name)
+		}
 	}
 	return all
 }

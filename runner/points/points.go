@@ -3,7 +3,6 @@
 package points
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -46,7 +45,7 @@ func facts(from state.Origin, t task.Task, plan turn.Plan) hooks.Facts {
 		if i := slices.IndexFunc(plan.List.Tasks, func(now task.Task) bool { return now.ID == t.ID }); i >= 0 {
 			t = plan.List.Tasks[i]
 		}
-		f.Task = &hooks.Task{ID: t.ID, Title: t.Title, Status: cmp.Or(t.Word, t.State.String()), Attempt: from.Attempt}
+		f.Task = &hooks.Task{ID: t.ID, Title: t.Title, Status: plan.List.Word(t), Attempt: from.Attempt}
 	}
 	return f
 }

@@ -108,7 +108,7 @@ func (in Input) task(b *strings.Builder) {
 		return
 	}
 	b.WriteString("\n## Your task\n\n")
-	if in.stories() && !strings.HasPrefix(t.Title, t.ID) {
+	if in.stories() && !t.InTitle() {
 		fmt.Fprintf(b, "Story `%s`: ", t.ID)
 	}
 	fmt.Fprintf(b, "%s\n", t.Title)

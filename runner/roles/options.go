@@ -1,8 +1,6 @@
 package roles
 
 import (
-	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -80,28 +78,3 @@ func row(name string, rows []Reviewer) Reviewer {
 }
 
 const maxName = 80 // runes
-
-// written is a judge that a plan describes as a JSON object.
-func written(text string, rows []Reviewer) Reviewer {
-	var j struct {
-		Name, Persona, Agent, Provider, Model string
-		Criteria                              []string
-		RequireEvidence                       bool `json:"require_evidence"`
-		Required                              *bool
-		Weight                                float64
-		Threshold                             int
-	}
-	if json.Unmarshal([]byte(text), &j) != nil {
-		return Reviewer{}
-	}
-	r, err := find(cmp.Or(j.Name, j.Persona), rows)
-	if err != nil {
-		r = Reviewer{Name: termtext.Fit(termtext.Line(cmp.Or(j.Name, j.Persona)), maxName), Persona: j.Persona}
-	}
-	r.Criteria, r.Agent, r.Model = append(r.Criteria, j.Criteria...), cmp.Or(j.Agent, j.Provider,
-		r.Agent), cmp.Or(j.Model, r.Model)
-	r.RequireEvidence, r.Optional = r.RequireEvidence || j.RequireEvidence, r.Optional || j.Required != nil &&
-		!*j.Required
-	r.Weight, r.Threshold = cmp.Or(max(j.Weight, 0), r.Weight), cmp.Or(min(max(j.Threshold, 0), 100), r.Threshold)
-	return r
-}

@@ -116,8 +116,12 @@ func (o Outcome) Feedback() []string {
 		if v.Verdict == state.VerdictNone || v.Passes() && len(v.Reasons) == 0 {
 			continue
 		}
+		says := v.Verdict
+		if v.Verdict == state.VerdictPass {
+			says = fmt.Sprintf("that it is not good enough yet: %d of 100, and %d are needed", v.Score, v.Threshold)
+		}
 		lines := []string{fmt.Sprintf("The reviewer %s looked at your work and says %s. Its reasons, in its own words:",
-			v.Name, v.Verdict)}
+			v.Name, says)}
 		if v.Optional || v.Passes() {
 			lines[0] = fmt.Sprintf("The reviewer %s lets your work pass, with these remarks:", v.Name)
 		}

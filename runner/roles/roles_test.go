@@ -2,6 +2,7 @@ package roles
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -158,7 +159,7 @@ func TestFor_judges_comeFromOptionsRowsAndTheTask(t *testing.T) {
 		"of the task":              {Review{Judges: []string{"ux"}}, nil, task.Task{ID: "1", Judges: []string{"qa", "Legal"}}, "UX Designer/70 QA Engineer/70 Legal/70"},
 		"described by the task":    {Review{}, nil, task.Task{ID: "1", Judges: []string{`{"persona": "qa", "threshold": 50, "criteria": ["c"], "required": false}`}}, "QA Engineer/50"},
 		"no task":                  {Review{QA: true, Judges: []string{"ux"}}, nil, task.Task{}, ""},
-		"described, not as JSON":   {Review{}, nil, task.Task{ID: "1", Judges: []string{`{"persona": `}}, ""},
+		"described, not as JSON":   {Review{}, nil, task.Task{ID: "1", Judges: []string{`{"persona": `}}, `{"persona":/70`},
 		"a threshold out of range": {Review{}, nil, task.Task{ID: "1", Judges: []string{`{"name": "ux", "threshold": 900}`}}, "UX Designer/100"},
 	} {
 		if got := names(c.o.For(c.t, nil, c.rows)); got != c.want {
@@ -168,6 +169,25 @@ func TestFor_judges_comeFromOptionsRowsAndTheTask(t *testing.T) {
 	p := Review{Judges: []string{"ux"}}.For(task.Task{ID: "1"}, []string{"security"}, nil)
 	if len(p.Judges) != 2 {
 		t.Errorf("the judges that the plan named when work began are gone: %+v", p.Judges)
+	}
+}
+
+func TestFor_judgeOfAPlan_isReadHoweverItIsWritten(t *testing.T) {
+	for text, want := range map[string]Reviewer{
+		`{"persona": "qa", "criteria": "one line"}`:                     {Name: "QA Engineer", Criteria: []string{"one line"}},
+		`{"name": "Poet", "criteria": ["a", 7, "b"]}`:                   {Name: "Poet", Criteria: []string{"a", "b"}},
+		`{"name": "Poet", "threshold": 55.5, "weight": 0.5}`:            {Name: "Poet", Threshold: 55, Weight: 0.5},
+		`{"name": "Poet", "threshold": "high", "provider": "codex"}`:    {Name: "Poet", Agent: "codex"},
+		`{"name": "Poet", "timeout": 90}`:                               {Name: "Poet", Timeout: 90 * time.Second},
+		`{"name": "Poet", "timeout": "2m"}`:                             {Name: "Poet", Timeout: 2 * time.Minute},
+		`{"name": "Poet", "timeout": "soon", "required": "false"}`:      {Name: "Poet"},
+		`{"name": "Poet", "timeout": 1e300}`:                            {Name: "Poet", Timeout: 24 * time.Hour},
+		`{"criteria": ["docs say the same"], "require_evidence": true}`: {Name: "docs say the same", Criteria: []string{"docs say the same"}, RequireEvidence: true},
+	} {
+		p := Review{}.For(task.Task{ID: "1", Judges: []string{text}}, nil, nil)
+		if len(p.Judges) != 1 || !reflect.DeepEqual(p.Judges[0], want) {
+			t.Errorf("%s: %+v, want %+v", text, p.Judges, want)
+		}
 	}
 }
 
@@ -195,5 +215,13 @@ func TestSettle_requiredJudgesDecide_weightsOnlyShow(t *testing.T) {
 		if o.Passed != c.passed || len(o.Missing) != c.missing || o.Score != c.score || len(o.Closed()) != c.closed {
 			t.Errorf("%s: %+v, closed %d", name, o, len(o.Closed()))
 		}
+	}
+}
+
+func TestFeedback_scoreIsTooLow_saysSo(t *testing.T) {
+	o := Settle([]state.Verdict{{Name: "Poet", Verdict: state.VerdictPass, Score: 75, Threshold: 80,
+		Reasons: []state.Reason{{Text: "it does not rhyme"}}}})
+	if got := strings.Join(o.Feedback(), "\n"); !strings.Contains(got, "not good enough yet: 75 of 100, and 80 are needed") || strings.Contains(got, "says pass") {
+		t.Error(got)
 	}
 }

@@ -163,6 +163,9 @@ func (e engine) works(s Settings) error {
 			!strings.Contains(line, "not known") {
 			return errors.New(line)
 		}
+		if s.image() != DefaultImage {
+			return fmt.Errorf("there is no image %s; build it with %s, or pull it", s.image(), e)
+		}
 		return fmt.Errorf("there is no image %s; make it with: ralph sandbox build --with %s", s.image(), e)
 	}
 	args := append(e.base("ralph-try-"+strings.ToLower(rand.Text())), s.image(), "true")

@@ -27,6 +27,11 @@ func (v *view) lock(p Place) error {
 			return err
 		}
 	}
+	for _, path := range existing(p.ReadOnly) {
+		if !slices.ContainsFunc(v.locked, func(dir string) bool { return within(path, dir) }) {
+			v.locked = append(v.locked, path)
+		}
+	}
 	for _, name := range p.Kept.Locked {
 		path := filepath.Join(v.home, name)
 		if v.home == "" || !within(path, v.home) {

@@ -84,6 +84,10 @@ func probesOf(t *testing.T) map[string]probe {
 		"the files of ralph":       {script: fmt.Sprintf("test -e /proc/%d/root/etc/passwd && ls /proc/%[1]d/fd | grep -q .", self)},
 		"a signal to ralph":        {script: fmt.Sprintf("kill -0 %d", self)},
 	}
+	if os.Geteuid() == 0 { // which needs no capability for that
+		const setting = "/proc/sys/vm/swappiness"
+		probes["settings of the kernel"] = probe{script: "v=$(cat " + setting + ") && echo $v > " + setting}
+	}
 	withPrograms(t, probes)
 	return probes
 }

@@ -81,7 +81,9 @@ type Place struct {
 	// be written all the same. Landlock cannot do this: see docs/sandbox.md.
 	Project Project
 	Open    []string
-	Kept    Kept
+	// ReadOnly are existing paths in the project that may not be written, see Lockable.
+	ReadOnly []string
+	Kept     Kept
 	// HomeHidden are names in the home folder that other agents keep.
 	HomeHidden []string
 }
@@ -204,6 +206,18 @@ func (c Contained) Box(dir, plan string, hidden []string) Box {
 		b.Open = []string{plan}
 	}
 	return b
+}
+
+// Lockable are the paths, if all are in the project and can be locked there; else nil.
+func (c Contained) Lockable(paths []string) []string {
+	for _, path := range paths {
+		real, err := filepath.EvalSymlinks(filepath.Dir(path))
+		path = filepath.Join(real, filepath.Base(path))
+		if err != nil || !c.Locks() || !within(path, c.Project.Dir) || linkIn(c.Project.Dir, path) != "" {
+			return nil
+		}
+	}
+	return paths
 }
 
 // steering are the names that ralph and shells read.

@@ -99,24 +99,6 @@ func (l List) OthersOpen() string {
 	}
 }
 
-// Named are the tasks that a person may mean: the one with this id, else those whose id or
-// title begins with the name.
-func (l List) Named(name string) (close []Task) {
-	if name = strings.ToLower(strings.TrimSpace(name)); name == "" {
-		return nil
-	}
-	for _, t := range l.Tasks {
-		id, title := strings.ToLower(t.ID), strings.ToLower(t.Title)
-		if id == name {
-			return []Task{t}
-		}
-		if strings.HasPrefix(id, name) || strings.HasPrefix(title, name) {
-			close = append(close, t)
-		}
-	}
-	return close
-}
-
 // In is the view with the ids of the tasks that it names. The error says what the list does
 // not have.
 func (v View) In(l List) (View, error) {
@@ -125,15 +107,11 @@ func (v View) In(l List) (View, error) {
 	}
 	ids := make([]string, 0, len(v.Tasks))
 	for _, name := range v.Tasks {
-		switch close := l.Named(name); len(close) {
-		case 0:
-			return v, fmt.Errorf("the plan has no task %q; see: ralph task list", name)
-		case 1:
-			ids = append(ids, close[0].ID)
-		default:
-			return v, fmt.Errorf("%q may be %s; write the whole id", name,
-				some(close, func(t Task) []string { return []string{t.ID} }))
+		t, err := l.One(name)
+		if err != nil {
+			return v, err
 		}
+		ids = append(ids, t.ID)
 	}
 	v.Tasks = ids
 	l.View = v

@@ -6,7 +6,6 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
-	"ralph/runner/git"
 	"ralph/runner/git/command"
 	"ralph/runner/turn/delta"
 	"ralph/runner/turn/intact"
@@ -136,18 +135,4 @@ func (t *turn) tellFindings(all []audit.Finding, answers []string) {
 		t.tell(state.Finding{Source: state.FoundByAudit, Name: string(found.Kind), Task: found.Task, File: found.File,
 			Text: found.Text, Doubt: found.Doubt, Answer: answers[i]})
 	}
-}
-
-// changedFiles are a turn's files as the checks know them: relative to the
-// project, which may be a folder of the repository.
-func changedFiles(dir string, c git.Change) gate.Changed {
-	if c.Count > len(c.Files) {
-		return gate.Changed{All: true}
-	}
-	inProject := command.Relative(dir)
-	var files []string
-	for _, file := range c.Files {
-		files = append(files, inProject(file))
-	}
-	return gate.Changed{Files: files}
 }

@@ -16,6 +16,7 @@ import (
 	"ralph/runner/task/store"
 	"ralph/runner/turn/activity"
 	"ralph/runner/turn/edits"
+	"ralph/runner/turn/intact"
 	"ralph/runner/turn/rawlog"
 	"ralph/state"
 )
@@ -70,7 +71,7 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	t.tell(state.Phase{Name: state.PhaseAgent})
 	t.plan.Starts(cmd.Cover)
 	c := call{transcript: &agent.Transcript{Resumed: request.Session != ""}}
-	watch := edits.Follow(t.a.Plan.Only(before), t.a.Sandbox.InContainer(), func() Plan { return store.Read(t.a.Plan) })
+	watch := edits.Follow(intact.Watched(t.a.Plan, before), t.a.Sandbox.InContainer(), func() Plan { return store.Read(t.a.Plan) })
 	cmd.Started = watch.Started
 	decoder := spec.NewDecoder(watch.Listen(activity.Follow(&cmd, t.a.Dir, t.listen(c.transcript))))
 	if request.Session != "" {

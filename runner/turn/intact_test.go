@@ -89,7 +89,7 @@ func TestRun_containedCall_changesItsOwnTaskOnly(t *testing.T) {
 	}
 }
 
-// A call can write what its checks run.
+// A call can write what its checks run. In bwrap, they cannot write the plan; in landlock, it is put back.
 func TestRun_containedCheckChangesThePlan_isPutBack(t *testing.T) {
 	for _, mode := range []string{"landlock", "bwrap"} {
 		a := scripted.Project(t, []scripted.Step{{Do: "run", Text: "sed -i 's/. . one/[x] one/' plan.md; echo x > work.txt; echo 'sed -i s/two/less/ plan.md' > check.sh"}})
@@ -99,8 +99,68 @@ func TestRun_containedCheckChangesThePlan_isPutBack(t *testing.T) {
 		if tasks := store.Read(a.Plan).List.Tasks; len(tasks) != 2 || tasks[1].Title != "two" || !tasks[0].Done() {
 			t.Errorf("%s: %+v", mode, tasks)
 		}
+		if a.Sandbox.Locks() {
+			if len(s.Result.Proof.Findings) > 0 || !s.Result.Proof.Report.Blocked() {
+				t.Errorf("%s: %+v", mode, s.Result.Proof)
+			}
+			continue
+		}
 		if len(s.Result.Proof.Findings) != 1 || s.Result.Proof.Findings[0].Kind != audit.KindTaskChanged {
 			t.Errorf("%s: %+v", mode, s.Result.Proof.Findings)
+		}
+	}
+}
+
+// What a person changes with an editor while checks run stays where they cannot write the plan.
+func TestRun_aPersonChangesThePlanWhileChecksRun_thatStays(t *testing.T) {
+	for _, name := range []string{"plan.md", ".ralph/plan.md"} {
+		a := scripted.Project(t, []scripted.Step{{Do: "run", Text: "sed -i 's/. . one/[x] one/' " + name + "; echo x > work.txt"}})
+		contained(t, &a, "bwrap")
+		put(t, a.Dir, name, "- [ ] one\n- [ ] two\n")
+		a.Plan = store.File{Path: filepath.Join(a.Dir, name), Name: name}
+		w := &turn.Worker{}
+		defer w.Close()
+		res, err := w.Run(t.Context(), a, func(e state.Event) {
+			if step, ok := e.Data.(state.Phase); ok && step.Name == state.PhaseChecking {
+				put(t, a.Dir, name, "- [x] one\n- [ ] two, quickly\n")
+			}
+		})
+		if text, _ := os.ReadFile(a.Plan.Path); string(text) != "- [x] one\n- [ ] two, quickly\n" || err != nil || len(res.Proof.Findings) > 0 {
+			t.Errorf("%s: %q, %v, %+v", name, text, err, res.Proof.Findings)
+		}
+	}
+}
+
+// While a call works on a copy of the plan, a person edits the plan itself. Both count.
+func TestRun_aPersonChangesThePlanDuringTheCall_bothCount(t *testing.T) {
+	const name, script = ".ralph/plan.md", "sed -i 's/. . one/[x] one/' .ralph/plan.md; echo x > work.txt; "
+	for do, left := range map[string]bool{script: false, script + "printf '  - done so\n' > t; sed -i '/one/r t' .ralph/plan.md; rm t": true} {
+		a := scripted.Project(t, []scripted.Step{{Do: "run", Text: do}})
+		contained(t, &a, "bwrap")
+		put(t, a.Dir, name, "- [ ] one\n- [ ] two\n")
+		a.Plan = store.File{Path: filepath.Join(a.Dir, name), Name: name}
+		person := map[bool]string{false: "- [ ] one\n- [ ] two, quickly\n", true: "- [ ] one\n  - but how\n- [ ] two, quickly\n"}[left]
+		w := &turn.Worker{}
+		defer w.Close()
+		var told []state.TaskChange
+		res, err := w.Run(t.Context(), a, func(e state.Event) {
+			switch d := e.Data.(type) {
+			case state.Tool:
+				put(t, a.Dir, name, person)
+			case state.TaskChange:
+				told = append(told, d)
+			}
+		})
+		want := strings.Replace(person, "[ ] one", "[x] one", 1)
+		if text, _ := os.ReadFile(a.Plan.Path); string(text) != want || err != nil || len(res.Proof.Findings) > 0 {
+			t.Errorf("%q, %v, %+v", text, err, res.Proof.Findings)
+		}
+		if !res.Proof.After.IsDone(a.Task.ID) {
+			t.Errorf("the tick is lost: %+v", res.Proof.After)
+		}
+		dropped := slices.ContainsFunc(told, func(c state.TaskChange) bool { return !c.Person && strings.Contains(c.Why, "did not get into it") })
+		if dropped != left || !slices.ContainsFunc(told, func(c state.TaskChange) bool { return c.Person }) {
+			t.Errorf("told: %+v", told)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/sandbox"
 	"ralph/runner/task/store"
+	"ralph/runner/turn/intact"
 	"ralph/runner/turn/steps"
 	"ralph/runner/turn/stop"
 	"ralph/state"
@@ -66,12 +67,18 @@ func (t *turn) findChecks(changed gate.Changed) {
 
 // suite is the assignment's checks, ready to run.
 func (t *turn) suite() *gate.Suite {
-	c := &t.checks
+	c, box := &t.checks, t.box()
+	box.ReadOnly = t.readOnly()
 	return &gate.Suite{
 		Checks: c.Rows, Mode: c.Mode, FailFast: c.FailFast, Baseline: c.Baseline, Flakes: c.Flakes, Memory: c.Memory,
-		Place:    gate.Place{Dir: t.a.Dir, Env: t.a.Agent.Filter.Checks(t.w.env()), Kill: t.w.Kill, Box: t.box()},
+		Place:    gate.Place{Dir: t.a.Dir, Env: t.a.Agent.Filter.Checks(t.w.env()), Kill: t.w.Kill, Box: box},
 		Progress: func(s gate.Step) { t.tell(steps.Payload(s)) },
 	}
+}
+
+// readOnly is the plan, where checks can be kept from writing it.
+func (t *turn) readOnly() []string {
+	return t.a.Sandbox.Lockable(intact.Roots(t.a.Plan, store.Read(t.a.Plan)))
 }
 
 // box contains the checks. What the agent needs besides is in its row.

@@ -34,6 +34,7 @@ import (
 	"ralph/runner/sandbox/proxy"
 	"ralph/runner/task/journal"
 	"ralph/runner/task/store"
+	"ralph/runner/turn/delta"
 	"ralph/runner/turn/intact"
 	"ralph/runner/turn/redact"
 	"ralph/runner/turn/said"
@@ -176,16 +177,11 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	}
 	kept, steering := steer.Protect(t.a.Protect), t.steering()
 	t.plan = intact.Remember(t.a.Sandbox.On(), intact.Call{Plan: t.a.Plan, Task: t.a.Task, Logs: t.a.LogDir, Iteration: t.a.Origin.Iteration, State: t.a.State}, f.before)
-	if f.call, err = t.call(ctx, f.before); err != nil || !f.call.made {
-		return settle(t.a, f), err
-	}
-	f.call.edits = append(f.call.edits, journal.Recorded(t.a.Plan.Edits, f.started)...)
-	for _, e := range f.call.edits { // the agent's changes count from the plan with these
-		plan, changes := f.before.With(e.Before, e.After)
-		f.before = plan
-		for _, c := range changes {
-			t.tell(state.TaskChange{ID: c.ID, Title: c.Title, State: c.Is, Why: "a person edited the plan while the agent worked", Person: true})
-		}
+	f.call, err = t.call(ctx, f.before)
+	by := &journal.People{File: t.a.Plan, From: f.before, Since: f.started, Watched: f.call.edits, Apart: t.plan.Apart()}
+	if err != nil || !f.call.made { // also a call that ralph could not record may have written
+		_, broken := t.plan.Settle(by.Now)
+		return settle(t.a, f), errors.Join(err, broken)
 	}
 	if f.call.cancelled {
 		f.cut = stop.By(ctx)
@@ -194,7 +190,12 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	var broken error
 	f.damaged, broken = kept.Restore(t.a.Dir)
 	f.steered = steering.Changed(t.w.steer.Read(t.a.Dir))
-	if f.plan, err = t.plan.Settle(f.before, len(f.call.edits) > 0); errors.Join(broken, err) != nil {
+	f.plan, err = t.plan.Settle(by.Now)
+	f.before = by.Plan // the agent's changes count from here
+	for _, c := range by.Told(t.a.Task, f.plan.Left) {
+		t.tell(c)
+	}
+	if errors.Join(broken, err) != nil {
 		return settle(t.a, f), errors.Join(broken, err)
 	}
 	f.lost = steer.Repair(t.a.Dir, f.steered) // before git runs
@@ -206,7 +207,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	if f.lost != "" {
 		return settle(t.a, f), nil
 	}
-	found, err := t.plan.Around(f.left, func() error { return t.prove(ctx, &f) })
+	found, err := t.plan.Around(t.readOnly() != nil, journal.Since(t.a.Plan), func() error { return t.prove(ctx, &f) })
 	t.addFindings(&f, found)
 	t.retest(ctx, &f)
 	if stop.By(ctx) == state.RequestSkip {
@@ -283,7 +284,7 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 	if f.change, err = f.found.Compare(after).Committed(ctx, t.a.Dir, f.found, after); err != nil {
 		t.w.Log.Warn("the files of the new commits are unknown", "error", err)
 	}
-	f.changed = changedFiles(t.a.Dir, f.change)
+	f.changed = delta.Files(t.a.Dir, f.change)
 	t.w.before = &after
 	if f.observed = f.found.Repo && after.Repo; !f.observed {
 		return nil

@@ -114,8 +114,11 @@ func TestRuns_recordsAndEvents_areOneListLatestFirst(t *testing.T) {
 	w.want(0, "30m 00s", "runs")
 	w.want(0, "forgot 1 report", "runs", "prune", "--keep", "0")
 	w.want(rules.ExitUsage, "at least 0", "runs", "prune", "--keep", "-1")
-	if left, _ := filepath.Glob(filepath.Join(strings.ReplaceAll(w.Dir, "[", `\[`), ".ralph/reports/*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(strings.ReplaceAll(w.Dir, "[", `\[`), ".ralph/reports/a1*")); len(left) > 0 {
 		t.Error(left)
+	}
+	if _, out := w.do("runs"); strings.Contains(out, "a1") || !strings.Contains(out, "b2") {
+		t.Errorf("a1 was pruned, b2 was not: %s", out)
 	}
 	w.want(rules.ExitUsage, "takes no arguments", "runs", "x")
 }

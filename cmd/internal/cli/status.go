@@ -24,9 +24,8 @@ import (
 
 // The exit codes of ralph status.
 const (
-	statusGood    = 0 // running, waiting, paused or completed
-	statusBad     = 1 // review, halted, stopped, failed or crashed
-	statusNothing = 4 // nothing has run here
+	statusGood = 0 // running, waiting, paused or completed
+	statusBad  = 1 // review, halted, stopped, failed or crashed
 )
 
 func newStatusCmd(f *cmdline.Factory) *cobra.Command {
@@ -98,7 +97,7 @@ func statusCode(st string) int {
 	case state.StatusRunning, state.StatusWaiting, state.StatusPaused, state.StatusCompleted, view.StateStarting:
 		return statusGood
 	case view.StateNone:
-		return statusNothing
+		return cmdline.NothingHasRun
 	}
 	return statusBad
 }

@@ -21,6 +21,9 @@ type ExitError struct {
 
 func (e *ExitError) Error() string { return e.Text }
 
+// NothingHasRun is the exit code of verbs about runs where no run is known.
+const NothingHasRun = 4
+
 // UsageError is a mistake that the user can correct: exit code 2.
 func UsageError(format string, args ...any) error {
 	return &ExitError{rules.ExitUsage, fmt.Sprintf(format, args...)}

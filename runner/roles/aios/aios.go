@@ -183,7 +183,7 @@ func (h Handoff) Write(dir string, now time.Time) error {
 	h.Decisions, h.Files, h.Blockers = h.Decisions[:min(5, len(h.Decisions))], h.Files[:min(10,
 		len(h.Files))], h.Blockers[:min(3, len(h.Blockers))]
 	for i, text := range h.Blockers {
-		h.Blockers[i] = text[:min(300, len(text))]
+		h.Blockers[i] = strings.ToValidUTF8(text[:min(300, len(text))], "")
 	}
 	data, err := yaml.Marshal(h)
 	if err == nil {

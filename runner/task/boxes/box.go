@@ -12,7 +12,7 @@ import (
 type oneBox struct {
 	state    task.State
 	mark     int    // bytes between the brackets
-	word     string // they, if they are no mark that ralph knows
+	word     string // the whole box, if it has no mark that ralph knows
 	title    string
 	title0   int // where the title begins
 	optional bool
@@ -49,7 +49,7 @@ func (s *scanner) marked(text string, b *oneBox) bool {
 		return false
 	}
 	mark := strings.TrimSpace(text[1:end])
-	b.mark, b.word = end-1, text[1:end]
+	b.mark, b.word = end-1, text[:end+1]
 	if strings.EqualFold(mark, "x") {
 		b.state = task.Done
 	}

@@ -306,7 +306,11 @@ func (s *scanner) item(number, start int, text string, body int) {
 	})
 	at := start + body + 1
 	mark := task.Range{Start: at, End: at + b.mark}
-	spot := task.Spot{States: []task.Place{{Range: mark, Words: s.write}}, Word: mark, Item: task.Range{Start: start}}
+	word := mark
+	if s.loose { // with the brackets: there may be nothing between them
+		word.Start, word.End = word.Start-1, word.End+1
+	}
+	spot := task.Spot{States: []task.Place{{Range: mark, Words: s.write}}, Word: word, Item: task.Range{Start: start}}
 	if shown := strings.TrimRight(text, " \t"); strings.HasPrefix(s.text[start:], shown) { // no comment in it
 		spot.Title = task.Range{Start: start + body + b.title0, End: start + len(shown)}
 	}

@@ -22,7 +22,7 @@ func New(number func(task.Parsed) string) func(f task.File, p task.Parsed, title
 			if t.Depth == 0 && !t.Optional {
 				item := p.Spots[i].Item
 				at = task.Range{Start: item.End, End: item.End}
-				marker = text[item.Start : p.Spots[i].Word.Start-1]
+				marker = text[item.Start : p.Spots[i].States[0].Start-1]
 			}
 		}
 		line := marker + "[ ] " + number(p) + title + end

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -15,6 +16,7 @@ import (
 	"ralph/runner/task"
 	"ralph/runner/task/store"
 	"ralph/runner/turn/edits"
+	"ralph/state"
 )
 
 // recordsKept bounds the file of edits, in bytes: what is older than the newest half goes.
@@ -101,4 +103,50 @@ func Reasons(path string) map[string]string {
 		}
 	}
 	return all
+}
+
+// People is what people have changed in a plan since a moment.
+type People struct {
+	File    store.File
+	From    store.Plan // as it was then
+	Since   time.Time
+	Watched []edits.Edit[store.Plan] // by editors, as far as a watch could tell
+	// Apart is true when nobody else can have written the plan.
+	Apart bool
+
+	Plan    store.Plan     // with what they changed; set by Now, as what follows
+	Changes []store.Change // tasks that are new or different
+}
+
+// Now looks again, and reports whether there is any change.
+func (p *People) Now() (store.Plan, bool) {
+	all := append(slices.Clone(p.Watched), Recorded(p.File.Edits, p.Since)...)
+	if p.Apart {
+		all = []edits.Edit[store.Plan]{{Before: p.From, After: store.Read(p.File)}}
+	}
+	p.Plan, p.Changes = p.From, nil
+	for _, e := range all {
+		plan, changes := p.Plan.With(e.Before, e.After)
+		p.Plan, p.Changes = plan, append(p.Changes, changes...)
+	}
+	return p.Plan, len(all) > 0
+}
+
+// Told are the changes as events; left is what an agent did to its own task that is not in the plan for
+// them, empty: nothing.
+func (p *People) Told(own task.Task, left string) (all []state.TaskChange) {
+	for _, c := range p.Changes {
+		all = append(all, state.TaskChange{ID: c.ID, Title: c.Title, State: c.Is, Why: "a person edited the plan while the agent worked", Person: true})
+	}
+	if left != "" {
+		all = append(all, state.TaskChange{ID: own.ID, Title: own.Title, State: "changed", Why: left})
+	}
+	return all
+}
+
+// Since is what people have changed in a plan since a moment at which it was known, by the record.
+func Since(f store.File) func(store.Plan, time.Time) (store.Plan, bool) {
+	return func(from store.Plan, at time.Time) (store.Plan, bool) {
+		return (&People{File: f, From: from, Since: at}).Now()
+	}
 }

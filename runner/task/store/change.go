@@ -70,15 +70,7 @@ func Rename(path string, t task.Task, title string) (task.Task, error) {
 // Text is the part of a file that a task consists of.
 func Text(path string, t task.Task) (text string, err error) {
 	p, err := open(path, nil)
-	if err = cmp.Or(err, p.keptByProgram()); err != nil {
-		return "", err
-	}
-	i, err := task.Locate(p.Tasks, t)
-	if err != nil {
-		return "", err
-	}
-	item := p.Spots[i].Item
-	return string(p.file(item.File).Data[item.Start:item.End]), nil
+	return p.text(t, cmp.Or(err, p.keptByProgram()))
 }
 
 // Replace puts another text in the place of the one that Text returned, and returns the task
@@ -276,4 +268,23 @@ func (p *plan) parsed(edits []edit) (plan, error) {
 	}
 	err := after.finish(p.Path, task.Input{Folder: p.folder})
 	return after, err
+}
+
+// TextIn is Text for another text of the plan, which is one file.
+func TextIn(path string, data []byte, t task.Task) (text string, err error) {
+	p := plan{files: []planFile{{path: path, data: data}}}
+	return p.text(t, p.parse(path, nil))
+}
+
+// text is the part of a file that a task consists of, unless reading it has failed.
+func (p *plan) text(t task.Task, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	i, err := task.Locate(p.Tasks, t)
+	if err != nil {
+		return "", err
+	}
+	item := p.Spots[i].Item
+	return string(p.file(item.File).Data[item.Start:item.End]), nil
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -124,14 +123,6 @@ func (f File) Has(plan Plan, file string) bool {
 		return true
 	}
 	return slices.ContainsFunc(plan.List.Files, func(own string) bool { return path.Join(path.Dir(f.Name), own) == file })
-}
-
-// Only is the path of the one file that holds the plan; empty: there are several, or none.
-func (f File) Only(plan Plan) string {
-	if info, err := os.Stat(f.Path); err != nil || !info.Mode().IsRegular() || len(plan.List.Files) > 0 {
-		return ""
-	}
-	return f.Path
 }
 
 // Change is a task that somebody changed, and what it is now: its state, new or changed.

@@ -253,3 +253,18 @@ func content(t *testing.T, path string) string {
 	}
 	return string(data)
 }
+
+func TestRestore_putsBackTheBoxAsItWas(t *testing.T) {
+	for _, box := range []string{"[ ]", "[]", "[  ]", "[~]", "[ - ]"} {
+		path := filepath.Join(t.TempDir(), "openspec/changes/a/tasks.md")
+		before := "- [x] 1.1 a\n- " + box + " 1.2 b\n"
+		write(t, path, before)
+		was := find(t, path, "1.2")
+		if err := Set(path, was, task.Done); err != nil || !find(t, path, "1.2").Done() {
+			t.Fatal(err)
+		}
+		if err := Restore(path, find(t, path, "1.2"), was); err != nil || content(t, path) != before {
+			t.Errorf("%v: %q, want %q", err, content(t, path), before)
+		}
+	}
+}

@@ -144,7 +144,9 @@ func (p *plan) marks(t task.Task, s task.State, word string) ([]edit, error) {
 	}
 	edits, err := spot(p.Spots[i]).to(now.State, s)
 	if w := p.Spots[i].Word; word != "" && w.End > 0 {
-		edits = slices.DeleteFunc(edits, func(e edit) bool { return e.Range == w })
+		edits = slices.DeleteFunc(edits, func(e edit) bool {
+			return e.File == w.File && e.Start >= w.Start && e.End <= w.End
+		})
 		edits, err = append(edits, edit{w, word}), nil
 	}
 	return edits, err

@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/git/command"
 )
 
 // Of is the same for the same change of the same files, from the same texts to the same texts.
@@ -33,4 +35,18 @@ func Edited(texts []git.Text, rel func(string) string, skip func(string) bool) (
 		}
 	}
 	return names
+}
+
+// Files are the files of a change as the checks know them: relative to the project, which may be a
+// folder of the repository.
+func Files(dir string, c git.Change) gate.Changed {
+	if c.Count > len(c.Files) {
+		return gate.Changed{All: true}
+	}
+	inProject := command.Relative(dir)
+	var files []string
+	for _, file := range c.Files {
+		files = append(files, inProject(file))
+	}
+	return gate.Changed{Files: files}
 }

@@ -14,6 +14,7 @@
 package edits
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
@@ -33,10 +34,10 @@ const (
 // Edit is one change by a person.
 type Edit[V any] struct{ Before, After V }
 
-// Watch follows one file during one agent call. It is safe for concurrent use.
+// Watch follows the files of one value during one agent call. It is safe for concurrent use.
 type Watch[V any] struct {
-	path string
-	read func() V
+	paths []string
+	read  func() V
 
 	mu    sync.Mutex
 	pid   int             // of the agent; 0: not started yet
@@ -46,7 +47,7 @@ type Watch[V any] struct {
 	quiet time.Time       // since when it is quiet; zero: it is not
 	kin   kin             // as it was then
 	seen  stamp           // of value
-	value V               // the file as it was seen last
+	value V               // as it was seen last
 	fresh []change[V]     // in this quiet time, within the margin
 	edits []Edit[V]
 
@@ -58,27 +59,39 @@ type change[V any] struct {
 	at time.Time
 }
 
-// stamp changes with a file. No program can set the time of an inode, and a rename
-// changes it, too.
+// stamp changes with files. No program can set the time of an inode, and a rename changes it,
+// too.
 type stamp struct {
-	inode uint64
-	at    time.Time
+	inodes string
+	at     time.Time // the latest
 }
 
-func stampOf(path string) stamp {
-	var st unix.Stat_t
-	if unix.Stat(path, &st) != nil {
-		return stamp{}
+func stampOf(paths []string) (s stamp) {
+	for _, path := range paths {
+		var st unix.Stat_t
+		if unix.Stat(path, &st) != nil {
+			s.inodes += "- "
+			continue
+		}
+		at := time.Unix(st.Ctim.Unix())
+		s.inodes += fmt.Sprint(st.Ino, at.UnixNano(), " ")
+		if at.After(s.at) {
+			s.at = at
+		}
 	}
-	return stamp{st.Ino, time.Unix(st.Ctim.Unix())}
+	return s
 }
 
-// Follow watches a file until Stop is called; read parses it. Nothing is watched if the path
-// is empty, or if the agent is hidden: its processes are not those of its command.
-func Follow[V any](path string, hidden bool, read func() V) *Watch[V] {
-	w := &Watch[V]{path: path, read: read, open: map[string]bool{}, stop: make(chan struct{}),
+// mostPaths bounds what a look costs.
+const mostPaths = 500
+
+// Follow watches files, and folders for new ones, until Stop is called; read parses them. Nothing is
+// watched if there are none, or too many, or if the agent is hidden: its processes are not those of
+// its command.
+func Follow[V any](paths []string, hidden bool, read func() V) *Watch[V] {
+	w := &Watch[V]{paths: paths, read: read, open: map[string]bool{}, stop: make(chan struct{}),
 		stopped: make(chan struct{})}
-	if path == "" || hidden {
+	if len(paths) == 0 || len(paths) > mostPaths || hidden {
 		close(w.stopped)
 		return w
 	}
@@ -162,12 +175,12 @@ func (w *Watch[V]) check() {
 
 // look reads the file if it has changed.
 func (w *Watch[V]) look() {
-	now := stampOf(w.path)
+	now := stampOf(w.paths)
 	if now == w.seen {
 		return
 	}
 	value := w.read()
-	if stampOf(w.path) != now {
+	if stampOf(w.paths) != now {
 		return // it is being written: next time
 	}
 	if !w.quiet.IsZero() && now.at.After(w.quiet) {

@@ -30,7 +30,7 @@ func attributed(t *testing.T, script string, person, hidden bool) []Edit[string]
 	if err := os.WriteFile(plan, []byte("start"), 0o600); err != nil {
 		t.Error(err)
 	}
-	w := Follow(plan, hidden, func() string { data, _ := os.ReadFile(plan); return string(data) })
+	w := Follow([]string{filepath.Join(dir, "other"), plan}, hidden, func() string { data, _ := os.ReadFile(plan); return string(data) })
 	var rest []byte
 	c := ptyexec.Command{Args: []string{"/bin/bash", "-c", "mkfifo wait; exec 3<>wait; " + script}, Dir: dir, Started: w.Started, Timeout: time.Minute}
 	_, err := ptyexec.Run(t.Context(), c, func(p []byte) bool {

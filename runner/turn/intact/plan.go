@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/audit/asks"
 	"ralph/runner/task"
+	"ralph/runner/task/rewrite"
 	"ralph/runner/task/store"
 	"ralph/state"
 	"ralph/state/people"
@@ -39,7 +39,8 @@ type Call struct {
 // Plan is the plan before a call. The zero value keeps nothing.
 type Plan struct {
 	call   Call
-	inside bool   // the call is contained
+	inside bool // the call is contained
+	before store.Plan
 	files  []file // of the plan
 	copied string // where the sandbox leaves what the call made of its copy; empty: it has none
 	own    []own
@@ -48,6 +49,7 @@ type Plan struct {
 type file struct {
 	path string
 	real string // where the path led before the call
+	top  string // the same of the plan: whoever writes locks that
 	data []byte
 	mode os.FileMode
 }
@@ -57,13 +59,14 @@ type Outcome struct {
 	Forged  []string    // ralph's own files that the call has changed; they are as before
 	Touched []task.Task // of other tasks, as they are
 	Says    bool        // the call has marked its own task done, in what does not count
+	Left    string      // what did not get into the plan because a person has changed it; empty: nothing
 	made    store.Plan  // of the call, where that does not count; zero: it does
 	back    string      // what ralph did about it
 }
 
 // Remember reads the plan before a call that is contained.
 func Remember(contained bool, c Call, before store.Plan) *Plan {
-	p := &Plan{call: c, inside: contained}
+	p := &Plan{call: c, inside: contained, before: before}
 	if !contained || c.Task.ID == "" || !before.Usable() {
 		return p
 	}
@@ -71,31 +74,16 @@ func Remember(contained bool, c Call, before store.Plan) *Plan {
 	for _, path := range left {
 		_ = os.Remove(path)
 	}
-	for _, path := range paths(c.Plan, before) {
+	for _, path := range Paths(c.Plan, before) {
 		info, err := os.Stat(path)
 		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
 		if data, err := state.ReadFile(path, store.MaxSize); err == nil {
-			p.files = append(p.files, file{path, realPath(path), data, info.Mode().Perm()})
+			p.files = append(p.files, file{path, realPath(path), realPath(c.Plan.Path), data, info.Mode().Perm()})
 		}
 	}
 	return p
-}
-
-// paths are the files of a plan.
-func paths(f store.File, plan store.Plan) (all []string) {
-	dir := f.Path
-	switch own := plan.List.Files; {
-	case len(own) == 0:
-		return []string{f.Path}
-	case slices.Contains(own, path.Base(f.Name)): // the plan is one of the files
-		dir = filepath.Dir(f.Path)
-	}
-	for _, name := range plan.List.Files {
-		all = append(all, filepath.Join(dir, filepath.FromSlash(name)))
-	}
-	return all
 }
 
 // seen is the plan with what was read elsewhere.
@@ -132,61 +120,108 @@ func (p *Plan) Starts(places *cover.Places) {
 // returned begins the names of files in which a sandbox leaves a copy.
 const returned = ".returned-"
 
-// Settle puts back what the call must not change. before is the plan, including any changes that people
-// made during the call; edited says whether they made any.
-func (p *Plan) Settle(before store.Plan, edited bool) (Outcome, error) {
+// People says what the plan was before a call, with all that people have changed since, and whether
+// they have.
+type People func() (store.Plan, bool)
+
+// Apart is true when the call has a copy of the plan: what changes in the plan itself is a person's.
+func (p *Plan) Apart() bool { return p.copied != "" }
+
+// Settle puts back what the call must not change. It may ask for people's changes several times: the
+// latest answer counts.
+func (p *Plan) Settle(now People) (Outcome, error) {
 	var names []string
 	var broken error // the rest is put back all the same
 	for _, one := range p.own {
 		forged, err := one.restore(p.call, people.Beside(p.call.Plan.Edits))
 		names, broken = append(names, forged...), errors.Join(broken, err)
 	}
-	o, err := p.settle(before, edited)
+	p.own = nil
+	o, err := p.settle(now)
 	o.Forged = names
 	return o, errors.Join(broken, err)
 }
 
-// Around does the same while the checks after a call run: the call may have written those checks.
-func (p *Plan) Around(left store.Plan, checks func() error) ([]audit.Finding, error) {
-	begun, q := time.Now(), Remember(p.inside, p.call, left)
+// Around does the same while the checks after a call run, which the call may have written. What they
+// can only read is not looked at: whatever changes there is a person's.
+func (p *Plan) Around(readOnly bool, since func(store.Plan, time.Time) (store.Plan, bool), checks func() error) ([]audit.Finding, error) {
+	begun, now := time.Now(), store.Read(p.call.Plan)
+	q := Remember(p.inside && !readOnly, p.call, now)
 	q.Starts(nil)
 	err := checks()
-	info, missing := os.Stat(p.call.Plan.Edits)
-	o, broken := q.Settle(left, missing == nil && info.ModTime().After(begun))
+	o, broken := q.Settle(func() (store.Plan, bool) { return since(now, begun) })
 	return o.Findings(nil), errors.Join(err, broken)
 }
 
 // settle takes over what the call made of its copy of the plan, or puts back what it changed
 // in the plan itself.
-func (p *Plan) settle(before store.Plan, edited bool) (o Outcome, err error) {
-	if p.copied != "" {
+func (p *Plan) settle(now People) (o Outcome, err error) {
+	before, edited := now()
+	switch {
+	case p.copied != "":
 		return p.takeOver(before)
-	}
-	if len(p.files) == 0 || edited { // nobody knows the text of a person's edit alone
+	case len(p.files) == 0 || edited: // nobody knows the text of a person's edit alone
 		return o, nil
 	}
-	now := store.Read(p.call.Plan)
-	if o = p.judge(before, now); len(o.Touched) == 0 {
+	if o = p.judge(before, store.Read(p.call.Plan)); len(o.Touched) == 0 {
 		return Outcome{}, nil
 	}
-	o.back = "the plan is as it was again"
-	for _, f := range p.files {
-		if realPath(f.path) == f.real { // else the path now leads to some other file
-			data, err := state.ReadFile(f.path, store.MaxSize)
-			if err == nil && bytes.Equal(data, f.data) {
-				continue
-			}
-			o.back += p.call.keepAside(f.path, data)
+	if p.call.Plan.Edits != "" {
+		time.Sleep(recorded)
+	}
+	unlock, err := rewrite.Lock(p.files[0].top)
+	if err != nil {
+		return o, err
+	}
+	defer unlock()
+	for range rewrite.Tries {
+		texts := p.texts()
+		before, edited = now()
+		if o = p.judge(before, store.Read(p.call.Plan)); edited || len(o.Touched) == 0 {
+			return Outcome{}, nil
 		}
-		if err := f.write(f.data); err != nil {
+		if o.back, err = p.putBack(texts); !errors.Is(err, rewrite.ErrChanged) {
 			return o, err
 		}
 	}
-	return o, nil
+	return o, err
 }
 
-// takeOver takes the copy over, unless it changes other tasks, or a person has changed the plan.
-func (p *Plan) takeOver(before store.Plan) (o Outcome, err error) {
+// texts are the files of the plan as they are now; nil: the path leads elsewhere, or nowhere.
+func (p *Plan) texts() (all [][]byte) {
+	for _, f := range p.files {
+		var data []byte
+		if realPath(f.path) == f.real {
+			data, _ = state.ReadFile(f.path, store.MaxSize)
+		}
+		all = append(all, data)
+	}
+	return all
+}
+
+// putBack writes the files as they were, unless one is no longer the text that was looked at.
+func (p *Plan) putBack(texts [][]byte) (back string, err error) {
+	back = "the plan is as it was again"
+	for i, text := range p.texts() {
+		if !bytes.Equal(text, texts[i]) {
+			return back, rewrite.ErrChanged
+		}
+	}
+	for i, f := range p.files {
+		if texts[i] != nil && bytes.Equal(texts[i], f.data) {
+			continue
+		}
+		back += p.call.keepAside(f.path, texts[i])
+		if err := f.write(f.data); err != nil {
+			return back, err
+		}
+	}
+	return back, nil
+}
+
+// takeOver takes the copy over, unless it changes other tasks. now is the plan, in which all that has
+// changed is a person's.
+func (p *Plan) takeOver(now store.Plan) (o Outcome, err error) {
 	f := p.files[0]
 	made, err := state.ReadFile(p.copied, store.MaxSize)
 	if err != nil {
@@ -197,16 +232,20 @@ func (p *Plan) takeOver(before store.Plan) (o Outcome, err error) {
 	if err != nil {
 		list = task.List{}
 	}
-	o = p.judge(before, seen(p.call.Plan, list))
-	now, err := state.ReadFile(f.path, store.MaxSize)
-	switch {
-	case err != nil || !bytes.Equal(now, f.data): // what a person makes of it counts
-		return Outcome{Says: o.Says}, nil
-	case len(o.Touched) > 0:
+	if o = p.judge(p.before, seen(p.call.Plan, list)); len(o.Touched) > 0 {
+		o.made, _ = o.made.With(p.before, now)
 		o.back = "it did not get into the plan" + p.call.keepAside(f.path, made)
 		return o, nil
 	}
-	return Outcome{}, f.write(made)
+	o = Outcome{Says: o.Says}
+	if written, err := f.replace(made); written || err != nil {
+		return o, err
+	}
+	kept := p.call.keepAside(f.path, made) // with what stands between tasks
+	if left := p.graft(made); len(left) > 0 {
+		o.Left = "the plan changed while the call worked on a copy, so this did not get into it: " + strings.Join(left, ", ") + kept
+	}
+	return o, nil
 }
 
 // judge finds what a plan says differently about other tasks.
@@ -288,6 +327,19 @@ func (f file) write(data []byte) error {
 		return fmt.Errorf("put plan back: %w", err)
 	}
 	return nil
+}
+
+// replace writes the file if it is still what it was.
+func (f file) replace(text []byte) (written bool, err error) {
+	unlock, err := rewrite.Lock(f.top)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	if now, err := state.ReadFile(f.path, store.MaxSize); err != nil || !bytes.Equal(now, f.data) {
+		return false, nil // what a person makes of it counts
+	}
+	return true, f.write(text)
 }
 
 // Made is the plan as the call made it: now, unless that does not count.

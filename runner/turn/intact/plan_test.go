@@ -9,8 +9,8 @@ import (
 	"ralph/runner/task/store"
 )
 
-// While a call works on a copy, whatever changes the plan itself is a person's. The call's
-// tick of its own task counts all the same.
+// While a call works on a copy, whatever changes the plan itself is a person's. What the call made of
+// its own task gets into it.
 func TestSettle_aPersonChangesThePlanMeanwhile_thatStays(t *testing.T) {
 	dir := t.TempDir()
 	f := store.File{Path: filepath.Join(dir, "plan.md"), Name: "plan.md"}
@@ -27,8 +27,8 @@ func TestSettle_aPersonChangesThePlanMeanwhile_thatStays(t *testing.T) {
 	p.Starts(&places)
 	put(f.Path, "- [ ] one\n- [ ] two, quickly\n")
 	put(places.Stages[0].To, "- [x] one\n- [ ] two\n")
-	o, err := p.Settle(before, false)
-	if text, _ := os.ReadFile(f.Path); string(text) != "- [ ] one\n- [ ] two, quickly\n" || err != nil {
+	o, err := p.Settle(by(before))
+	if text, _ := os.ReadFile(f.Path); string(text) != "- [x] one\n- [ ] two, quickly\n" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
 	if !o.Says || len(o.Touched) > 0 {
@@ -65,7 +65,7 @@ func TestSettle_whoMayChangeThePlan_does(t *testing.T) {
 			if err := os.WriteFile(f.Path, []byte(before.List.Tasks[0].Title+" is gone\n- [x] "+before.List.Tasks[0].Title+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			o, err := p.Settle(before, false)
+			o, err := p.Settle(by(before))
 			if text, _ := os.ReadFile(f.Path); (string(text) == c.text) != c.keep || err != nil || (len(o.Touched) > 0) != c.keep {
 				t.Errorf("%q, %v, %+v", text, err, o)
 			}
@@ -103,7 +103,7 @@ func TestSettle_linksOfTheCall_leadNowhere(t *testing.T) {
 		if err := os.Symlink(links[0], links[1]); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.Settle(before, false); err != nil {
+		if _, err := p.Settle(by(before)); err != nil {
 			t.Error(err)
 		}
 		kept, _ := os.ReadFile(filepath.Join(logs, "3.plan.md"))
@@ -112,5 +112,38 @@ func TestSettle_linksOfTheCall_leadNowhere(t *testing.T) {
 		if string(left) != mine || string(now) != text || string(kept) == mine {
 			t.Errorf("link %s: secret %q, plan %q, kept %q", links[1], left, now, kept)
 		}
+	}
+}
+
+// by is what people changed: nothing but what before says.
+func by(before store.Plan) People { return func() (store.Plan, bool) { return before, false } }
+
+// A person's command of ralph may change the plan after the call, and be recorded a moment later.
+func TestSettle_aPersonChangesThePlanAtTheEnd_thatStays(t *testing.T) {
+	const base, forged, person = "- [ ] one\n- [ ] two\n", "- [x] one\n- [ ] less\n", "- [x] one\n- [ ] less\n- [ ] three\n"
+	for name, c := range map[string]struct {
+		at         int // of the questions about people's changes, the one before which the person writes
+		told, kept bool
+	}{"between two looks, and recorded": {2, true, true}, "and it is not known who did": {2, false, false}} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			f := store.File{Path: filepath.Join(dir, "plan.md"), Name: "plan.md", Edits: filepath.Join(dir, "e")}
+			write(t, f.Path, base)
+			before := store.Read(f)
+			p := Remember(true, Call{Plan: f, Task: before.List.Tasks[0]}, before)
+			p.Starts(nil)
+			write(t, f.Path, forged)
+			asked := 0
+			_, err := p.Settle(func() (store.Plan, bool) {
+				if asked++; asked == c.at {
+					write(t, f.Path, person)
+				}
+				return before, c.told && asked > c.at
+			})
+			text, _ := os.ReadFile(f.Path)
+			if want := map[bool]string{true: person, false: base}[c.kept]; string(text) != want || err != nil {
+				t.Errorf("after %d questions: %q, %v", asked, text, err)
+			}
+		})
 	}
 }

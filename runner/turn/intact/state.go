@@ -25,6 +25,8 @@ const (
 // own are ralph's own files in a folder, before a call.
 type own struct {
 	root     *os.Root
+	real     string // where it led
+	link     string // what it says, if the user made it a link
 	project  string
 	prefix   string   // of names, for people
 	patterns []string // of the names of files
@@ -53,7 +55,9 @@ func remember(dir, logs string) (all []own) {
 		var err error
 		o.project = project
 		if o.root, err = os.OpenRoot(dir); err == nil {
-			o.since, o.files = time.Now(), o.read()
+			o.real, o.since = realPath(dir), time.Now()
+			o.link, _ = os.Readlink(dir) // fails if it is none
+			o.files = o.read()
 			all = append(all, o)
 		}
 		dir = project
@@ -101,6 +105,10 @@ func (o own) entry(name string, info fs.FileInfo) (e entry) {
 // restore puts back what neither ralph nor a person has written, and names it. record is what
 // people wrote; empty: nobody knows, and what they may write stays.
 func (o own) restore(c Call, record string) (names []string, err error) {
+	_ = o.root.Close() // of what the call may have moved away
+	if o.root, err = o.reopen(); err != nil {
+		return nil, fmt.Errorf("restore state: %w", err)
+	}
 	defer o.root.Close()
 	all := o.forged(record)
 	if len(all) > 0 && record != "" {
@@ -119,6 +127,29 @@ func (o own) restore(c Call, record string) (names []string, err error) {
 		}
 	}
 	return names, err
+}
+
+// reopen opens what is in the place of the folder now, if that is a folder of its own.
+func (o own) reopen() (*os.Root, error) {
+	dir := o.root.Name()
+	now, _ := os.Readlink(dir)
+	if info, err := os.Stat(dir); err == nil && info.IsDir() && now == o.link && realPath(dir) == o.real {
+		return os.OpenRoot(dir)
+	}
+	if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
+		if err := os.Remove(dir); err != nil {
+			return nil, err
+		}
+	}
+	if o.link != "" {
+		if err := errors.Join(os.MkdirAll(o.real, 0o755), os.RemoveAll(dir), os.Symlink(o.link, dir)); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(dir)
 }
 
 // forged are the files that differ from what they should be.

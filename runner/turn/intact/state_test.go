@@ -31,7 +31,7 @@ func kept(t *testing.T, files map[string]string, links map[string]string, call f
 	p := Remember(true, Call{Plan: store.File{Edits: edits}, State: filepath.Join(dir, ".ralph"), Logs: filepath.Join(dir, ".ralph", "logs", "r"), Iteration: 1}, store.Plan{})
 	p.Starts(nil)
 	call(dir, people.Beside(edits))
-	o, err := p.Settle(store.Plan{}, false)
+	o, err := p.Settle(by(store.Plan{}))
 	if err != nil {
 		t.Error(err)
 	}
@@ -158,5 +158,47 @@ func TestSettle_recordComesLater_isWaitedFor(t *testing.T) {
 	}
 	if text, _ := os.ReadFile(filepath.Join(dir, ".ralph/config.yaml")); string(text) != "a person's" || len(o.Forged) > 0 {
 		t.Errorf("%q; found %q", text, o.Forged)
+	}
+}
+
+// A call may put another folder, or a link to one, in the place of the state directory.
+func TestSettle_stateDirectoryIsReplaced_isAsBefore(t *testing.T) {
+	move := func(dir string) { _ = os.Rename(filepath.Join(dir, ".ralph"), filepath.Join(dir, "moved")) }
+	forge := func(dir string) {
+		_ = os.Mkdir(dir, 0o755)
+		_ = os.WriteFile(filepath.Join(dir, ".call_count"), []byte("forged"), 0o600)
+		_ = os.WriteFile(filepath.Join(dir, "agent.json"), []byte("forged"), 0o600)
+	}
+	for name, call := range map[string]func(dir string){
+		"by a folder": func(dir string) { move(dir); forge(filepath.Join(dir, ".ralph")) },
+		"by a link": func(dir string) {
+			move(dir)
+			forge(filepath.Join(dir, "evil"))
+			_ = os.Symlink("evil", filepath.Join(dir, ".ralph"))
+		},
+		"by a link to itself": func(dir string) {
+			move(dir)
+			forge(filepath.Join(dir, "moved"))
+			_ = os.Symlink("moved", filepath.Join(dir, ".ralph"))
+		},
+		"by a file":  func(dir string) { move(dir); _ = os.WriteFile(filepath.Join(dir, ".ralph"), nil, 0o600) },
+		"by nothing": move,
+	} {
+		for _, linked := range []bool{false, true} {
+			files, links := map[string]string{".ralph/.call_count": "7\n", ".ralph/config.yaml": "a: 1\n"}, map[string]string(nil)
+			if linked {
+				files, links = map[string]string{"real/.call_count": "7\n", "real/config.yaml": "a: 1\n"}, map[string]string{".ralph": "real"}
+			}
+			dir, o := kept(t, files, links, func(dir, _ string) { call(dir) })
+			for file, want := range map[string]string{".call_count": "7\n", "config.yaml": "a: 1\n", "agent.json": ""} {
+				if got, _ := os.ReadFile(filepath.Join(dir, ".ralph", file)); string(got) != want {
+					t.Errorf("%s, linked %v: %s is %q; found %q", name, linked, file, got, o.Forged)
+				}
+			}
+			info, err := os.Lstat(filepath.Join(dir, ".ralph"))
+			if err != nil || (info.Mode()&os.ModeSymlink != 0) != linked {
+				t.Errorf("%s, linked %v: %v, %v", name, linked, info, err)
+			}
+		}
 	}
 }

@@ -151,11 +151,17 @@ func asked(all []question.Question) []string {
 	texts := []string{}
 	for _, q := range all {
 		text := view.Join(" · ", q.ID, line(q.Title), line(q.Text))
+		for i, option := range q.Options {
+			text += fmt.Sprintf("; %d: %s", i+1, line(option))
+		}
 		if q.Advice != "" {
 			text += "; the analyst: " + line(q.Advice)
 		}
 		if q.Open() {
 			text += "; not answered: ralph answer " + q.ID + " TEXT"
+			if len(q.Options) > 0 {
+				text += ", or --option N"
+			}
 		} else {
 			text += fmt.Sprintf("; answered (%s): %s", line(q.AnsweredBy), line(q.Answer))
 		}

@@ -14,6 +14,7 @@ import (
 
 	"ralph/internal/sample"
 	"ralph/state"
+	"ralph/state/question"
 	"ralph/state/view"
 )
 
@@ -359,5 +360,14 @@ func TestBuild_reviewedTask_hasTheChecksOfItsDeveloperAndTheVerdicts(t *testing.
 	}
 	if r.Time[Agent] != 100 || r.Time[Judges] != 40 {
 		t.Errorf("%v", r.Time)
+	}
+}
+
+func TestBuild_openQuestion_namesItsOptionsAndHowToAnswer(t *testing.T) {
+	asked := (&Fold{}).Build(Source{Questions: []question.Question{
+		{ID: "q1", Title: "store", Text: "Which one?", Options: []string{"SQLite", "files"}}}}).Questions
+	want := []string{"q1 · store · Which one?; 1: SQLite; 2: files; not answered: ralph answer q1 TEXT, or --option N"}
+	if d := cmp.Diff(want, asked); d != "" {
+		t.Error(d)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"ralph/logs/termtext"
 	"ralph/state"
@@ -297,7 +299,8 @@ func slots(all []state.SlotStatus, now time.Time) (lines []string) {
 // taskName is what a person calls a task: its title, with the id that the plan gave it.
 func taskName(id, title string) string {
 	id, title = termtext.Line(id), termtext.Line(title)
-	if view.Computed(id) || strings.HasPrefix(title, id) {
+	rest, known := strings.CutPrefix(title, id)
+	if next, _ := utf8.DecodeRuneInString(rest); view.Computed(id) || known && !unicode.IsLetter(next) && !unicode.IsDigit(next) {
 		id = ""
 	}
 	return view.Join(" ", id, title)

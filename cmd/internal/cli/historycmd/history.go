@@ -73,9 +73,6 @@ func NewCmds(f *cmdline.Factory) []*cobra.Command {
 	return append(all, a.reportCommand(), a.runsCommand())
 }
 
-// nothingHasRun is the exit code where no run is known, as of ralph status.
-const nothingHasRun = 4
-
 // past is one run as it is remembered.
 type past struct {
 	run, dir string
@@ -122,7 +119,7 @@ func (a *verbs) past(ctx context.Context, run string) (*past, error) {
 		return nil, cmdline.UsageError("no iterations of run %q are known here; see: ralph runs", run)
 	}
 	if p.run == "" || len(p.kept) == 0 && len(p.events) == 0 {
-		return nil, &cmdline.ExitError{Code: nothingHasRun, Text: "no iterations are known here; see: ralph status"}
+		return nil, &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: "no iterations are known here; see: ralph status"}
 	}
 	return p, nil
 }

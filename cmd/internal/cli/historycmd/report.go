@@ -140,7 +140,7 @@ func build(ctx context.Context, r *state.Reader, run string, env []string) (*rep
 		return rep, nil
 	}
 	if run == "" {
-		return nil, &cmdline.ExitError{Code: nothingHasRun, Text: "nothing has run here yet; start with: ralph"}
+		return nil, &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: "nothing has run here yet; start with: ralph"}
 	}
 	return nil, cmdline.UsageError("run %q is not known here, or its events are gone; see: ralph runs", run)
 }

@@ -125,7 +125,7 @@ func (a *verbs) runs(everywhere bool) ([]runRow, error) {
 }
 
 // runsOf lists the runs of a project: those with a record, and those whose events are
-// still there.
+// still there and that nobody pruned.
 func runsOf(r *state.Reader, dir string) ([]runRow, error) {
 	known, err := r.Recorded()
 	if err != nil {
@@ -141,6 +141,9 @@ func runsOf(r *state.Reader, dir string) ([]runRow, error) {
 	var rows []runRow
 	failed := lastErrors(r)
 	for _, f := range folds {
+		if f.Run.End != nil && f.Run.ID <= r.Pruned() {
+			continue
+		}
 		alone := report.Source{Project: dir, Now: time.Now(), Snapshot: snapshot, LastError: failed[f.Run.ID]}
 		rows = append(rows, rowOf(f.Build(alone), dir))
 	}
@@ -192,7 +195,7 @@ func (a *verbs) printRuns(rows []runRow, everywhere, asJSON bool) error {
 		return enc.Encode(rows)
 	}
 	if len(rows) == 0 {
-		return &cmdline.ExitError{Code: nothingHasRun, Text: "no runs are known; start one with: ralph"}
+		return &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: "no runs are known; start one with: ralph"}
 	}
 	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	head := "RUN\tSTARTED\tTOOK\tRESULT\tTASKS\tITERATIONS\tCOST\tEXIT"

@@ -19,8 +19,9 @@ import (
 func NewTaskCmd(f *cmdline.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "task", Short: "Show and change the tasks of the plan",
-		Long: "Show and change the tasks of the plan in its own format, also while a run is alive. A task is named by its id, or by the\n" +
-			"beginning of its id or title. What you change counts as yours: no run takes it back.",
+		Long: "Show and change the tasks of the plan in its own format, also while a run is alive. A task is named by its id, by its\n" +
+			"number (1 for TASK-1 or T001), or by the beginning of its id or title. What you change counts as yours: no run\n" +
+			"takes it back.",
 		Example: "  ralph task list\n  ralph task add 'Log every request'\n  ralph task move T7 --first",
 		RunE:    cmdline.Parent,
 	}
@@ -69,20 +70,13 @@ func opened(f *cmdline.Factory) (p *plan, taken string, err error) {
 	return &plan{f, project, project.Tasks}, taken, nil
 }
 
-// find returns the task that a person names: by id, else by the beginning of id or title.
+// find returns the task that a person names: by id or title, by its number, or by the beginning of either.
 func (p *plan) find(name string) (task.Task, error) {
-	close := p.Named(name)
-	switch {
-	case len(close) == 1:
-		return close[0], nil
-	case len(close) > 1:
-		var ids []string
-		for _, t := range close[:min(len(close), 5)] {
-			ids = append(ids, t.ID)
-		}
-		return task.Task{}, cmdline.UsageError("%q may be %s; write the whole id", name, strings.Join(ids, ", "))
+	t, err := p.One(name)
+	if err != nil {
+		return t, cmdline.UsageError("%v", err)
 	}
-	return task.Task{}, cmdline.UsageError("the plan has no task %q; see: ralph task list", name)
+	return t, nil
 }
 
 // edits is the file of what people changed.
@@ -192,7 +186,7 @@ func (p *plan) rows(tasks []task.Task) []row {
 func (p *plan) line(t task.Task, why string) string {
 	mark, _ := summary.TaskMark(t.State.String())
 	text := mark + " " + strings.Repeat("  ", t.Depth)
-	if !strings.HasPrefix(t.Title, t.ID) {
+	if !t.InTitle() {
 		text += t.ID + "  "
 	}
 	text += t.Title

@@ -2,6 +2,7 @@ package touchcmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,7 @@ import (
 	"ralph/config/touch"
 	"ralph/runner/rules"
 	"ralph/runner/sandbox"
+	"ralph/state/view"
 )
 
 // startBound is for ralph-hub to detach itself.
@@ -98,8 +100,40 @@ func NewNotifyCmd(f *cmdline.Factory) *cobra.Command {
 		Use: "test", Short: "Send a test message to each address of NOTIFY", Args: cmdline.NoArgs,
 		Example: "  ralph notify test",
 		RunE:    func(*cobra.Command, []string) error { return testRun(f) },
+	}, &cobra.Command{
+		Use: "watch", Short: "Start ralph-hub for the run of this project, as the run itself did", Args: cmdline.NoArgs,
+		Long: "Start ralph-hub for the living or latest run of this project. Each run does so itself; do it if ralph-hub\n" +
+			"was ended, or if you have set NOTIFY, WEBHOOKS or REPLIES since. What was sent is not sent again.",
+		Example: "  ralph notify watch",
+		RunE:    func(*cobra.Command, []string) error { return watchRun(f) },
 	})
 	return cmd
+}
+
+func watchRun(f *cmdline.Factory) error {
+	p, loader, err := preflight.Open(f, nil)
+	if err == nil {
+		err = cmp.Or(f.RefuseAgent(p.Dir, "start ralph-hub"), f.Trust(loader))
+	}
+	if err != nil {
+		return err
+	}
+	run := view.Gather(cmdline.OpenState(p.Dir), time.Now()).Status.RunID
+	if run == "" {
+		return &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: "nothing has run here yet; start with: ralph"}
+	}
+	job, err := jobOf(f, p.Config, p.Dir, run)
+	switch {
+	case err != nil:
+		return err
+	case !job.Wanted():
+		return cmdline.UsageError("neither NOTIFY, WEBHOOKS nor REPLIES is set; set one in your own configuration or environment")
+	}
+	if out, err := runHub(f, job, "watch", "--detach"); err != nil {
+		return fmt.Errorf("start ralph-hub: %w%s", err, prefixed(out))
+	}
+	f.Say("ralph-hub follows run %s", run)
+	return nil
 }
 
 func testRun(f *cmdline.Factory) error {

@@ -31,6 +31,21 @@ type Reply struct {
 	Source string // ntfy, telegram or webhook
 	ID     string // of the message there
 	Text   string
+
+	result chan<- result // whoever sent it waits here; nil: nobody does
+}
+
+// result is what a reply came to.
+type result struct {
+	said string // a line
+	ok   bool
+}
+
+// Tell lets whoever sent the reply know what it came to, where they wait. Call it once.
+func (r Reply) Tell(said string, ok bool) {
+	if r.result != nil {
+		r.result <- result{said, ok}
+	}
 }
 
 // Inbox is one address. The zero value of since: messages from now on.
@@ -113,7 +128,7 @@ func (b *Inbox) ntfy(ctx context.Context) (all []Reply, err error) {
 			continue
 		}
 		b.since = m.ID
-		all = b.add(all, Reply{"ntfy", m.ID, m.Message})
+		all = b.add(all, Reply{Source: "ntfy", ID: m.ID, Text: m.Message})
 	}
 	return all, lines.Err()
 }
@@ -148,7 +163,7 @@ func (b *Inbox) telegram(ctx context.Context) (all []Reply, err error) {
 	for _, r := range got.Result {
 		b.since = strconv.FormatInt(r.ID+1, 10)
 		if r.Message.Date >= b.start.Unix() && slices.Contains(chats, strconv.FormatInt(r.Message.Chat.ID, 10)) {
-			all = b.add(all, Reply{"telegram", strconv.FormatInt(r.ID, 10), r.Message.Text})
+			all = b.add(all, Reply{Source: "telegram", ID: strconv.FormatInt(r.ID, 10), Text: r.Message.Text})
 		}
 	}
 	return all, nil

@@ -17,11 +17,13 @@ import (
 const (
 	maxBody    = 16 << 10 // bytes of one reply
 	maxWaiting = 100      // replies that nobody has looked at
+	patience   = 15 * time.Second
 )
 
 // webhook takes replies by POST, with the token as bearer.
 type webhook struct {
 	token, path string
+	patience    time.Duration // how long a sender waits for what became of a reply
 
 	mu      sync.Mutex
 	waiting []Reply
@@ -33,7 +35,7 @@ func serve(ctx context.Context, to *url.URL, token string) (*webhook, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for replies: %w", err)
 	}
-	w := &webhook{token: token, path: "/" + strings.Trim(to.Path, "/")}
+	w := &webhook{token: token, path: "/" + strings.Trim(to.Path, "/"), patience: patience}
 	server := &http.Server{Handler: w, ReadTimeout: bound, WriteTimeout: bound, MaxHeaderBytes: 8 << 10}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	go func() { _ = server.Serve(listener) }() // until it is closed
@@ -59,19 +61,38 @@ func (w *webhook) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		http.Error(out, "a reply has at most 16 KiB", http.StatusRequestEntityTooLarge)
 		return
 	}
-	reply := Reply{"webhook", rand.Text(), strings.TrimSpace(string(body))}
+	came := make(chan result, 1) // who gave up waiting holds up nobody
+	reply := Reply{Source: "webhook", ID: rand.Text(), Text: strings.TrimSpace(string(body)), result: came}
 	if _, _, ok := reply.Verb(); !ok {
 		http.Error(out, "a reply is pause, resume, stop, or answer ID TEXT", http.StatusBadRequest)
 		return
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.waiting) >= maxWaiting {
+	if !w.put(reply) {
 		http.Error(out, "too many replies wait", http.StatusTooManyRequests)
 		return
 	}
-	w.waiting = append(w.waiting, reply)
-	out.WriteHeader(http.StatusAccepted)
+	select {
+	case c := <-came:
+		out.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		if !c.ok {
+			out.WriteHeader(http.StatusConflict)
+		}
+		fmt.Fprintln(out, c.said)
+	case <-time.After(w.patience):
+		out.WriteHeader(http.StatusAccepted) // replies.jsonl will say what came of it
+	case <-r.Context().Done():
+	}
+}
+
+// put reports whether there is room for a reply.
+func (w *webhook) put(r Reply) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.waiting) >= maxWaiting {
+		return false
+	}
+	w.waiting = append(w.waiting, r)
+	return true
 }
 
 // take returns what has arrived since the last call.

@@ -3,6 +3,7 @@ package replies
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -42,6 +43,7 @@ func TestWebhook_postsCountOnlyWithTheToken(t *testing.T) {
 	if all, err := b.Look(ctx); err != nil || len(all) > 0 {
 		t.Fatal(all, err)
 	}
+	b.hook.patience = 0
 	post := func(method, path, token, text string) int {
 		req, err := http.NewRequestWithContext(t.Context(), method, "http://"+host+path, strings.NewReader(text))
 		if err != nil {
@@ -91,6 +93,47 @@ func TestWebhook_postsCountOnlyWithTheToken(t *testing.T) {
 		}
 	}
 	t.Error("it listens after its end")
+}
+
+func TestWebhook_whatBecameOfAReply_isTheAnswer(t *testing.T) {
+	host := freePort(t)
+	b, err := Open("webhook://"+host+"/ralph", "right-token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		said string
+		ok   bool
+		want int
+	}{{"answered q1", true, 200}, {"failed: there is no question q1", false, 409}} {
+		answered := make(chan struct{})
+		go func() {
+			defer close(answered)
+			for t.Context().Err() == nil {
+				if all, _ := b.Look(t.Context()); len(all) > 0 {
+					all[0].Tell(c.said, c.ok)
+					return
+				}
+			}
+		}()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+host+"/ralph", strings.NewReader("answer q1 yes"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer right-token")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if <-answered; res.StatusCode != c.want || string(body) != c.said+"\n" {
+			t.Errorf("%d %q, want %d %q", res.StatusCode, body, c.want, c.said)
+		}
+	}
 }
 
 func TestOpen_webhookOfOtherMachines_isRefused(t *testing.T) {

@@ -61,7 +61,7 @@ func (w *Watch) obey(ctx context.Context, r replies.Reply) {
 	_ = claim.Close()
 	args, living, ok := r.Verb()
 	_, alive := w.r.Owner()
-	said := "refused: a reply is pause, resume, stop, or answer ID TEXT"
+	said, done := "refused: a reply is pause, resume, stop, or answer ID TEXT", false
 	switch {
 	case ok && living && !alive:
 		said = "refused: no run is alive"
@@ -70,10 +70,11 @@ func (w *Watch) obey(ctx context.Context, r replies.Reply) {
 		defer cancel()
 		argv := append(append([]string{}, w.Ralph...), args...)
 		out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput()
-		if said = termtext.Line(string(out)); err != nil {
+		if said, done = termtext.Line(string(out)), err == nil; !done {
 			said = "failed: " + said
 		}
 	}
+	r.Tell(said, done)
 	w.Logger.Info("reply", "source", r.Source, "verb", strings.Join(args, " "), "said", said)
 	line, err := json.Marshal(map[string]any{"time": time.Now(), "source": r.Source, "id": r.ID, "args": args,
 		"said": said})

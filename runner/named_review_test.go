@@ -1,0 +1,48 @@
+package runner
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ralph/runner/hooks"
+	"ralph/runner/pool"
+)
+
+func TestReview_judgeIsAnAgentThatDoesNotExist_isSaidBeforeAnybodyWorks(t *testing.T) {
+	b := newBench(t, "prd-witness")
+	b.write("prd/auth.json", `{"items": [{"id": "A1", "description": "log in", "status": "pending", "judges": [{"name": "Ghost", "agent": "nosuch"}]}]}`)
+	b.d.Plan = filepath.Join(b.dir, "prd")
+	find := b.d.Agents
+	b.d.Agents = func(name string) (pool.Agent, error) {
+		if name == "nosuch" {
+			return pool.Agent{}, errors.New(`unknown agent "nosuch"`)
+		}
+		return find(name)
+	}
+	b.o.MaxIterations = 3
+	r := b.run(t.Context())
+	wantEnd(t, r, "plan_unusable", 2)
+	if !strings.Contains(r.Decision.Reason, `"log in", review by Ghost: unknown agent "nosuch"`) || b.course() != "" {
+		t.Errorf("%s, course %s", r.Decision.Reason, b.course())
+	}
+}
+
+// In worktrees, the next task begins with files in which the failure of this one is not.
+func TestHooks_preMergePutsATaskAside_theNextOneHearsNothingOfIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: worktrees")
+	}
+	t.Parallel()
+	b := newBeside(t, "beside", "a", "b")
+	b.o.Parallel, b.o.MaxIterations = 1, 3
+	b.o.Isolate = "worktree"
+	b.d.Hooks = []hooks.Hook{{Point: hooks.PreMerge, Command: "echo broken; exit 3", OnFailure: hooks.SkipTask}}
+	if r := b.run(t.Context()); r.Decision.Exit != 8 {
+		t.Errorf("ended with %+v", r.Decision)
+	}
+	if told := b.told(); told != "" {
+		t.Errorf("told %q", told)
+	}
+}

@@ -1,0 +1,77 @@
+package task
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// One is the task that a person means. The error says that there is none, or which it may be.
+func (l List) One(name string) (Task, error) {
+	switch close := l.Named(name); len(close) {
+	case 0:
+		return Task{}, fmt.Errorf("the plan has no task %q; see: ralph task list", name)
+	case 1:
+		return close[0], nil
+	default:
+		return Task{}, fmt.Errorf("%q may be %s; write the whole id", name,
+			some(close, func(t Task) []string { return []string{t.ID} }))
+	}
+}
+
+// Named are the tasks that a person may mean: the one with this id or title, else those with this
+// number, such as 1 for TASK-1 or T001, else those whose id or title begins with the name.
+func (l List) Named(name string) []Task {
+	if name = strings.ToLower(strings.TrimSpace(name)); name == "" {
+		return nil
+	}
+	var titled, numbered, begun []Task
+	for _, t := range l.Tasks {
+		id, title := strings.ToLower(t.ID), strings.ToLower(t.Title)
+		switch {
+		case id == name:
+			return []Task{t}
+		case title == name:
+			titled = append(titled, t)
+		case !Hashed(t.ID) && sameNumber(name, id):
+			numbered = append(numbered, t)
+		case strings.HasPrefix(id, name), strings.HasPrefix(title, name):
+			begun = append(begun, t)
+		}
+	}
+	for _, close := range [][]Task{titled, numbered} {
+		if len(close) > 0 {
+			return close
+		}
+	}
+	return begun
+}
+
+// sameNumber reports whether a name is an id without its letters, its dashes or its leading zeros.
+func sameNumber(name, id string) bool {
+	word, number := numberIn(name)
+	its, own := numberIn(id)
+	return number != "" && number == own && (word == "" || word == its)
+}
+
+// numberIn splits an id such as task-01.2 into its letters and the number behind them, which has
+// nothing but digits and dots; empty: there is none.
+func numberIn(id string) (letters, number string) {
+	i := strings.IndexFunc(id, unicode.IsDigit)
+	if i < 0 || strings.Trim(id[i:], "0123456789.") != "" {
+		return "", ""
+	}
+	parts := strings.Split(id[i:], ".")
+	for n, part := range parts {
+		parts[n] = strings.TrimLeft(part, "0")
+	}
+	return strings.Trim(id[:i], "-_ #"), strings.Join(parts, ".")
+}
+
+// InTitle reports whether the title begins with the id, so that nobody needs to be told it.
+func (t Task) InTitle() bool {
+	rest, ok := strings.CutPrefix(t.Title, t.ID)
+	next, _ := utf8.DecodeRuneInString(rest)
+	return ok && !unicode.IsLetter(next) && !unicode.IsDigit(next)
+}

@@ -1,0 +1,86 @@
+package intact
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ralph/runner/task/store"
+)
+
+// graft takes over from a copy of the plan what it says about the call's own task and what it adds, where
+// somebody else has changed the plan meanwhile. It names what it could not take over, a phrase each.
+func (p *Plan) graft(made []byte) (left []string) {
+	f, own := p.call.Plan, p.call.Task
+	list, err := store.Parse(f.Path, made, f.OptionalSections)
+	if err != nil {
+		return []string{"all of it"}
+	}
+	is, known := list.Find(own.ID)
+	if !known || !p.graftOwn(made, is.State == own.State && is.Wording() == own.Wording()) {
+		left = append(left, fmt.Sprintf("what it says about %q", own.Title))
+	}
+	_, below := family(list.Tasks, own.ID)
+	for i, t := range list.Tasks {
+		now := store.Read(f).List
+		if _, old := p.before.List.Find(t.ID); old || slices.Contains(below, i) {
+			continue
+		}
+		if _, there := now.Find(t.ID); there {
+			continue
+		}
+		added := t
+		if known { // else it may be the own one, renamed
+			added, err = store.Add(f.Path, t.Title, f.OptionalSections)
+		}
+		if !known || err != nil || added.State != t.State || added.Wording() != t.Wording() {
+			left = append(left, fmt.Sprintf("all of the new task %q", t.Title))
+		}
+	}
+	return left
+}
+
+// graftOwn takes over the own task, or at least its state, and reports whether nothing of it is left.
+func (p *Plan) graftOwn(made []byte, same bool) bool {
+	path, own := p.call.Plan.Path, p.call.Task
+	trim := func(text string, err error) string { return strings.TrimRight(text, "\r\n") }
+	base, now := trim(store.TextIn(path, p.files[0].data, own)), trim(store.TextIn(path, made, own))
+	whole, err := store.Text(path, own)
+	switch theirs := trim(whole, err); {
+	case base == now && same:
+		return true
+	case base != "" && base == theirs: // nobody else has changed it
+		if _, err := store.Replace(path, own, whole, now+whole[len(theirs):]); err == nil {
+			return true
+		}
+	}
+	list, err := store.Parse(path, made, nil)
+	to, known := list.Find(own.ID)
+	if err != nil || !known {
+		return false
+	}
+	if to.State != own.State {
+		err = store.Restore(path, own, to)
+	}
+	return err == nil && to.Wording() == own.Wording() && p.sameBelow(made)
+}
+
+// sameBelow is true when a copy says the same about the tasks below the own one.
+func (p *Plan) sameBelow(made []byte) bool {
+	list, err := store.Parse(p.call.Plan.Path, made, nil)
+	if err != nil {
+		return false
+	}
+	_, is := family(list.Tasks, p.call.Task.ID)
+	_, was := family(p.before.List.Tasks, p.call.Task.ID)
+	if len(is) != len(was) {
+		return false
+	}
+	for i := 1; i < len(is); i++ {
+		a, b := list.Tasks[is[i]], p.before.List.Tasks[was[i]]
+		if a.State != b.State || a.Wording() != b.Wording() {
+			return false
+		}
+	}
+	return true
+}
