@@ -169,6 +169,10 @@ func Undo(project string, t memory.Turn) (int, error) {
 	}) {
 		return 0, nil
 	}
-	_, err = Save(project, all, left)
+	// The undo may have taken the lines of lessons that stay out of the project's files.
+	shown := slices.DeleteFunc(slices.Clone(all), func(l memory.Lesson) bool {
+		return slices.Contains(l.Turns, t) && slices.ContainsFunc(left, func(o memory.Lesson) bool { return o.ID == l.ID })
+	})
+	_, err = Save(project, shown, left)
 	return len(all) - len(left), err
 }

@@ -244,4 +244,24 @@ func TestProposals_whatManyTasksUsed(t *testing.T) {
 	if again, err := Proposals(p.dir, all); err != nil || len(again) != 0 {
 		t.Errorf("%+v, %v", again, err)
 	}
+	if err := list[1].Accept(p.dir, all); err == nil || !strings.Contains(err.Error(), "CLAUDE.md has changed meanwhile") {
+		t.Errorf("what somebody else wrote meanwhile is overwritten: %v", err)
+	}
+}
+
+func TestUndo_lessonThatAnotherTurnTaughtToo_isInTheProgressFileAgain(t *testing.T) {
+	p := newProject(t, map[string]string{"progress.txt": "# Progress\n"}) // as the undo has left it
+	l, _ := memory.New("dates are in UTC", memory.Pattern, now)
+	l.Turns = []memory.Turn{{Run: "r", Iteration: 1}, {Run: "r", Iteration: 2}}
+	gone, _ := memory.New("names are unique", memory.Pattern, now)
+	gone.Turns = l.Turns[:1]
+	if _, err := Save(p.dir, []memory.Lesson{l, gone}, []memory.Lesson{l, gone}); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := Undo(p.dir, l.Turns[0]); n != 1 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	if got := p.read("progress.txt"); got != "## Codebase Patterns\n- dates are in UTC\n\n# Progress\n" {
+		t.Errorf("%q", got)
+	}
 }

@@ -132,8 +132,16 @@ func (p Proposal) Diff() string {
 	return b.String()
 }
 
-// Accept writes the document, and notes in the lessons where they are now.
+// Accept writes the document, and notes in the lessons where they are now. all is what they are by
+// now: a person may have taken time to decide.
 func (p Proposal) Accept(project string, all []memory.Lesson) error {
+	data, err := state.ReadFile(filepath.Join(project, p.Name), mostRead)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read %q: %w", p.Name, err)
+	}
+	if string(data) != p.before {
+		return fmt.Errorf("%s has changed meanwhile; look again with: ralph learn propose", p.Name)
+	}
 	added, at := p.lines()
 	var old []string
 	if p.before != "" {
@@ -154,6 +162,6 @@ func (p Proposal) Accept(project string, all []memory.Lesson) error {
 			all[i].In = p.Name
 		}
 	}
-	_, err := Save(project, was, all)
+	_, err = Save(project, was, all)
 	return err
 }

@@ -211,6 +211,9 @@ func (o *learnOptions) propose() error {
 		if !o.yes && !o.Agree(fmt.Sprintf("Change %s?", p.Name)) {
 			return &cmdline.ExitError{Code: rules.ExitError, Text: p.Name + " was not changed"}
 		}
+		if all, err = lessons.Load(dir); err != nil { // a run may have learned something meanwhile
+			return err
+		}
 		if err := p.Accept(dir, all); err != nil {
 			return err
 		}
