@@ -50,6 +50,27 @@ type Answer struct {
 	Context      string   `json:"context"`      // a few sentences
 }
 
+// More is what else is known, a line each.
+func (a Answer) More() (lines []string) {
+	if a.Context != "" {
+		lines = append(lines, a.Context)
+	}
+	if len(a.Dependencies) > 0 {
+		lines = append(lines, "it needs: "+strings.Join(a.Dependencies, ", "))
+	}
+	return lines
+}
+
+// Without is the answer without the commands of checks that there are already.
+func (a Answer) Without(names []string) Answer {
+	for name, c := range map[string]*Command{"build": &a.Build, "test": &a.Test, "lint": &a.Lint} {
+		if slices.Contains(names, name) {
+			*c = Command{}
+		}
+	}
+	return a
+}
+
 // Named is a command with the name of its check.
 type Named struct {
 	Name string
@@ -107,8 +128,11 @@ func (a Answer) checked() (Answer, error) {
 	}
 	a.Type, a.Context = oneLine(a.Type), oneLine(a.Context)
 	a.Languages = a.Languages[:min(len(a.Languages), 20)]
-	for i, l := range a.Languages {
-		a.Languages[i] = oneLine(l)
+	a.Dependencies = a.Dependencies[:min(len(a.Dependencies), 20)]
+	for _, list := range [][]string{a.Languages, a.Dependencies} {
+		for i, text := range list {
+			list[i] = oneLine(text)
+		}
 	}
 	return a, nil
 }
@@ -148,6 +172,7 @@ type Kept struct {
 	Key      string    `json:"key"`
 	At       time.Time `json:"at"`
 	Declined bool      `json:"declined,omitempty"` // the user wanted no analysis
+	Stage    string    `json:"stage,omitempty"`    // see stage
 	Answer   Answer    `json:"answer,omitzero"`
 }
 
@@ -159,7 +184,7 @@ func file(dir string) string { return filepath.Join(dir, filepath.FromSlash(Name
 // Read returns the answer that is kept, if it still holds.
 func Read(dir string) (k Kept, ok bool) {
 	data, err := state.ReadFile(file(dir), 1<<20)
-	if err != nil || json.Unmarshal(data, &k) != nil || k.Key != Key(dir) {
+	if err != nil || json.Unmarshal(data, &k) != nil || k.Key != Key(dir) || k.Answer.waits() && k.Stage != stage(dir) {
 		return Kept{}, false
 	}
 	if k.Answer, err = k.Answer.checked(); err != nil { // an agent may have written it
@@ -168,9 +193,31 @@ func Read(dir string) (k Kept, ok bool) {
 	return k, true
 }
 
+// Due says why an agent should look at a project that has these checks; empty: it should not.
+func Due(dir string, checks []string) (why string) {
+	_, known := Read(dir)
+	switch {
+	case known || !HasManifest(dir):
+		return ""
+	case overtaken(dir):
+		return "The first code or tests are here, and a check had to wait for them."
+	case len(checks) > 0:
+		return ""
+	}
+	return "ralph finds no checks here."
+}
+
+// overtaken is true when an answer is kept in which a check had to wait, and the first code or the first
+// test has appeared since.
+func overtaken(dir string) bool {
+	var k Kept
+	data, err := state.ReadFile(file(dir), 1<<20)
+	return err == nil && json.Unmarshal(data, &k) == nil && k.Answer.waits() && k.Stage != stage(dir)
+}
+
 // Write keeps an answer.
 func Write(dir string, k Kept) error {
-	k.Key = Key(dir)
+	k.Key, k.Stage = Key(dir), stage(dir)
 	data, _ := json.MarshalIndent(k, "", "  ") // plain values: it cannot fail
 	if err := os.MkdirAll(filepath.Dir(file(dir)), 0o755); err != nil {
 		return fmt.Errorf("keep the analysis: %w", err)

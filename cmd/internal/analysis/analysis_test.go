@@ -39,17 +39,43 @@ func write(t *testing.T, dir, name, text string) {
 func TestRead_untilAManifestChanges(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "web/package.json", "{}")
+	write(t, dir, "main.go", "package main")
 	a, _ := Parse(good, "n1")
 	if err := Write(dir, Kept{Answer: a}); err != nil {
 		t.Fatal(err)
 	}
-	write(t, dir, "main.go", "package main")
+	write(t, dir, "more.go", "package main")
 	if k, ok := Read(dir); !ok || k.Answer.Test.Command != "go test ./..." {
 		t.Errorf("%+v, %v", k, ok)
 	}
 	write(t, dir, "web/package.json", `{"scripts": {}}`)
 	if k, ok := Read(dir); ok {
 		t.Errorf("still there: %+v", k)
+	}
+}
+
+func TestRead_aCheckHadToWait_untilTheFirstCodeOrTest(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "mix.exs", "x")
+	waits := Answer{Test: Command{Command: "mix test", Reason: "there is no test yet"}}
+	for _, one := range []string{"", "lib/a.ex", "test/a_test.exs"} {
+		if one != "" {
+			write(t, dir, one, "x")
+			if k, ok := Read(dir); ok || !strings.Contains(Due(dir, []string{"build"}), "had to wait") {
+				t.Errorf("%s is there, and the answer still holds: %+v", one, k)
+			}
+		}
+		if err := Write(dir, Kept{Answer: waits}); err != nil {
+			t.Fatal(err)
+		}
+		write(t, dir, "README.md", "tests: "+one)
+		if _, ok := Read(dir); !ok || Due(dir, nil) != "" {
+			t.Errorf("after %q: the answer does not hold", one)
+		}
+	}
+	write(t, dir, "lib/b.ex", "x")
+	if _, ok := Read(dir); !ok {
+		t.Error("asked again after the second file of code")
 	}
 }
 

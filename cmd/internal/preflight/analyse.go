@@ -75,8 +75,8 @@ func (p *Project) AskAgent(f *cmdline.Factory, text string) (string, error) {
 // a terminal none does.
 func (p *Project) Propose(f *cmdline.Factory, in *bufio.Reader, a analysis.Answer) (accepted []analysis.Named, err error) {
 	f.Note("it is: %s (%s)", a.Type, strings.Join(a.Languages, ", "))
-	if a.Context != "" {
-		f.Note("%s", a.Context)
+	for _, line := range a.More() {
+		f.Note("%s", line)
 	}
 	var ready []analysis.Named
 	for _, c := range a.Commands() {
@@ -100,11 +100,7 @@ func (p *Project) Propose(f *cmdline.Factory, in *bufio.Reader, a analysis.Answe
 		return nil, err
 	}
 	for _, c := range ready {
-		works := p.try(f, c.Command.Command)
-		preset := "no"
-		if works {
-			preset = "yes"
-		}
+		preset := map[bool]string{true: "yes", false: "no"}[p.try(f, c.Command.Command)]
 		use, err := confirm(f, in, fmt.Sprintf("Make it the %s check?", c.Name), preset)
 		if err != nil {
 			return accepted, err
@@ -162,11 +158,16 @@ func confirm(f *cmdline.Factory, in *bufio.Reader, question, preset string) (yes
 // checks. What the user accepts becomes checks of this run, and of later ones by .ralphrc.
 func (p *Project) OfferAnalysis(f *cmdline.Factory) error {
 	rows, _ := p.Checks()
-	if _, known := analysis.Read(p.Dir); known || len(rows) > 0 || !p.Config.DetectChecks || !f.CanAsk() || !analysis.HasManifest(p.Dir) {
+	var has []string
+	for _, row := range rows {
+		has = append(has, row.Name)
+	}
+	why := analysis.Due(p.Dir, has)
+	if why == "" || !p.Config.DetectChecks || !f.CanAsk() {
 		return nil
 	}
 	in := bufio.NewReader(f.In)
-	yes, err := confirm(f, in, fmt.Sprintf("ralph finds no checks here. Shall %s look at the project and propose some? It is one call.", p.Agent.Spec.Name), "no")
+	yes, err := confirm(f, in, fmt.Sprintf("%s Shall %s look at the project and propose some? It is one call.", why, p.Agent.Spec.Name), "no")
 	if err != nil {
 		return err
 	}
@@ -179,7 +180,7 @@ func (p *Project) OfferAnalysis(f *cmdline.Factory) error {
 		f.Warn(err) // the run can do without
 		return nil
 	}
-	accepted, err := p.Propose(f, in, answer)
+	accepted, err := p.Propose(f, in, answer.Without(has))
 	if err != nil || len(accepted) == 0 {
 		return err
 	}
