@@ -36,7 +36,7 @@ func audited(a Assignment, f facts) auditResult {
 		in = auditInput(a, f)
 		in.Unchanged = !r.Worked
 	} else { // what steers the run is compared even so
-		in.Files = intact.Steered(a.Dir, nil, f.steered)
+		in.Files = intact.Steered(a.Dir, nil, f.steered, f.by)
 	}
 	r.Findings = append(f.plan.Findings(audit.Compare(in)), reported(a, f)...)
 	for _, found := range r.Findings {
@@ -79,7 +79,7 @@ func auditInput(a Assignment, f facts) audit.Input {
 			in.Files = append(in.Files, audit.File(text))
 		}
 	}
-	in.Files = intact.Steered(a.Dir, in.Files, f.steered)
+	in.Files = intact.Steered(a.Dir, in.Files, f.steered, f.by)
 	return in
 }
 

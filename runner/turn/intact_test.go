@@ -224,3 +224,39 @@ func TestRun_containedCallForgesState_isAsBefore(t *testing.T) {
 		})
 	}
 }
+
+// What a person writes with a command of ralph during a call is not the agent's, in any sandbox.
+func TestRun_aPersonWritesSettingsDuringTheCall_isNotTheAgents(t *testing.T) {
+	for _, mode := range []string{"off", "landlock", "bwrap"} {
+		for _, recorded := range []bool{true, false} {
+			a := scripted.Project(t, []scripted.Step{{Do: "run", Text: "echo x > work.txt"}})
+			if mode != "off" {
+				contained(t, &a, mode)
+			}
+			put(t, a.Dir, ".ralph/config.yaml", "a: 1\n")
+			a.Plan.Edits = filepath.Join(t.TempDir(), "p.edits.jsonl")
+			w := &turn.Worker{}
+			defer w.Close()
+			res, err := w.Run(t.Context(), a, func(e state.Event) {
+				if _, began := e.Data.(state.Tool); !began {
+					return
+				}
+				put(t, a.Dir, ".ralph/config.yaml", "a: 2\n")
+				if recorded {
+					if err := people.Record(people.Beside(a.Plan.Edits), a.Dir, ".ralph/config.yaml"); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			whole, wholeErr := w.Changed(t.Context(), a.Dir)
+			if err != nil || wholeErr != nil {
+				t.Fatal(err, wholeErr)
+			}
+			found := slices.ContainsFunc(res.Proof.Findings, func(f audit.Finding) bool { return f.File == ".ralph/config.yaml" })
+			inAll := slices.ContainsFunc(whole.Files, func(f audit.File) bool { return f.Path == ".ralph/config.yaml" })
+			if found == recorded || inAll == recorded {
+				t.Errorf("%s, recorded %v: %+v, %v", mode, recorded, res.Proof.Findings, inAll)
+			}
+		}
+	}
+}

@@ -36,7 +36,8 @@ type facts struct {
 	blind    bool         // git failed: nobody knows what changed
 	texts    []git.Text   // of the changed files
 	steered  []steer.File // those that steer the run and have changed
-	around   audit.Input  // what git does not show, and what is gone
+	by       intact.Written
+	around   audit.Input // what git does not show, and what is gone
 	audit    auditResult
 	checks   Checks
 	report   gate.Report

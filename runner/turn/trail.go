@@ -167,7 +167,7 @@ func (w *Worker) Changed(ctx context.Context, dir string) (*audit.Input, error) 
 	for _, text := range texts {
 		in.Files = append(in.Files, audit.File(text))
 	}
-	in.Files = intact.Steered(dir, in.Files, w.steer.Changed(dir))
+	in.Files = intact.Steered(dir, in.Files, w.steer.Changed(dir), w.by)
 	_, in.Hidden, err = since(ctx, t.view, t.start.Head, true)
 	return in, err
 }

@@ -79,7 +79,8 @@ type Worker struct {
 	report gate.Report   // of the latest checks; describes the workspace while before is set
 	trail  trail
 	steer  steer.Memory // of the worker's first turn
-	view   hidden.View  // what git did not show after the latest turn
+	by     intact.Written
+	view   hidden.View // what git did not show after the latest turn
 }
 
 // Close waits for what the worker still writes and ends the spare guard.
@@ -189,7 +190,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	t.tell(state.Phase{Name: state.PhaseObserving}) // the run repairs its own files first
 	var broken error
 	f.damaged, broken = kept.Restore(t.a.Dir)
-	f.steered = steering.Changed(t.w.steer.Read(t.a.Dir))
+	f.steered, f.by = steering.Changed(t.w.steer.Read(t.a.Dir)), t.w.by.Look(t.a.Plan.Edits, f.started)
 	f.plan, err = t.plan.Settle(by.Now)
 	f.before = by.Plan // the agent's changes count from here
 	for _, c := range by.Told(t.a.Task, f.plan.Left) {

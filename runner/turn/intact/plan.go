@@ -211,7 +211,9 @@ func (p *Plan) putBack(texts [][]byte) (back string, err error) {
 		if texts[i] != nil && bytes.Equal(texts[i], f.data) {
 			continue
 		}
-		back += p.call.keepAside(f.path, texts[i])
+		if kept := p.call.keepAside(f.path, texts[i]); kept != "" {
+			back += "; the other text is in " + kept + " (if you wrote it: while a call runs, use ralph task)"
+		}
 		if err := f.write(f.data); err != nil {
 			return back, err
 		}
@@ -234,7 +236,7 @@ func (p *Plan) takeOver(now store.Plan) (o Outcome, err error) {
 	}
 	if o = p.judge(p.before, seen(p.call.Plan, list)); len(o.Touched) > 0 {
 		o.made, _ = o.made.With(p.before, now)
-		o.back = "it did not get into the plan" + p.call.keepAside(f.path, made)
+		o.back = "it did not get into the plan" + madeOfIt(p.call.keepAside(f.path, made))
 		return o, nil
 	}
 	o = Outcome{Says: o.Says}
@@ -243,7 +245,7 @@ func (p *Plan) takeOver(now store.Plan) (o Outcome, err error) {
 	}
 	kept := p.call.keepAside(f.path, made) // with what stands between tasks
 	if left := p.graft(made); len(left) > 0 {
-		o.Left = "the plan changed while the call worked on a copy, so this did not get into it: " + strings.Join(left, ", ") + kept
+		o.Left = "the plan changed while the call worked on a copy, so this did not get into it: " + strings.Join(left, ", ") + madeOfIt(kept)
 	}
 	return o, nil
 }
@@ -292,7 +294,15 @@ func family(tasks []task.Task, id string) (around, below []int) {
 	return around, below
 }
 
-// keepAside keeps a text that does not count, and says where.
+// madeOfIt says where a copy is kept; empty: nowhere.
+func madeOfIt(kept string) string {
+	if kept == "" {
+		return ""
+	}
+	return "; what the call made of it is in " + kept
+}
+
+// keepAside keeps a text that does not count, and returns where; empty: nowhere.
 func (c Call) keepAside(path string, text []byte) string {
 	if c.Logs == "" || len(text) == 0 {
 		return ""
@@ -301,7 +311,7 @@ func (c Call) keepAside(path string, text []byte) string {
 	if err != nil {
 		return ""
 	}
-	return "; what the call made of it is in " + to
+	return to
 }
 
 // realPath is where a path leads; empty: nowhere.

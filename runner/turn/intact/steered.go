@@ -2,19 +2,40 @@ package intact
 
 import (
 	"slices"
+	"time"
 
 	"ralph/runner/audit"
 	"ralph/runner/git/command"
 	"ralph/runner/turn/steer"
+	"ralph/state/people"
 )
 
-// Steered adds to changed files those that steer the run and that git does not see.
-func Steered(dir string, files []audit.File, changed []steer.File) []audit.File {
+// Written is what people have written with ralph's commands since the first look. The zero value is nothing.
+type Written struct {
+	since time.Time
+	files map[string]people.Written
+}
+
+// Look reads the record beside that of edits of the plan. since counts at the first look.
+func (w *Written) Look(edits string, since time.Time) Written {
+	if w.since.IsZero() {
+		w.since = since
+	}
+	w.files = people.Since(people.Beside(edits), w.since)
+	return *w
+}
+
+// Steered adds to changed files those that steer the run and that git does not see, and leaves out what
+// people have written.
+func Steered(dir string, files []audit.File, changed []steer.File, by Written) []audit.File {
 	inProject := command.Relative(dir)
 	for _, c := range changed {
 		if !slices.ContainsFunc(files, func(f audit.File) bool { return inProject(f.Path) == c.Path }) {
 			files = append(files, audit.File(c))
 		}
 	}
-	return files
+	return slices.DeleteFunc(files, func(f audit.File) bool {
+		w, known := by.files[inProject(f.Path)]
+		return known && f.After == string(w.Data)
+	})
 }
