@@ -161,7 +161,7 @@ func (w *project) raw() string {
 func TestClaudeHooks_agentThatNeverFinishes_isLetGo(t *testing.T) {
 	w := hooked(t, 1, mockllm.Scenario{Runs: [][]mockllm.Step{{{Text: "I stop." + mockllm.StatusBlock(false)}}}})
 	w.ralph("once").Wait(time.Minute)
-	if p := w.mock.Prompts(scenario); len(p) != 6 || !strings.Contains(p[5], "for the 5. of at most 5 times") {
+	if p := w.mock.Prompts(scenario); len(p) != 6 || !strings.Contains(p[5], "continue (5 of at most 5 times)") {
 		t.Errorf("%d prompts, want that of ralph and five to continue: %q", len(p), p)
 	}
 	if s := w.status(); s.LoopCount != 1 {

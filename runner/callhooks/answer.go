@@ -52,7 +52,7 @@ func AtStop(in Input, f Facts) any {
 		_ = os.Remove(count) // of a call that has ended; else it stays in the temporary folder
 		return nil
 	}
-	return map[string]string{"decision": "block", "reason": fmt.Sprintf("ralph says: continue, for the %d. of at most %d times. %s", n+1, f.Most, why)}
+	return map[string]string{"decision": "block", "reason": fmt.Sprintf("ralph says: continue (%d of at most %d times). %s", n+1, f.Most, why)}
 }
 
 // countFile has one byte for each continuation of a call. The CLI writes its transcript
