@@ -74,7 +74,7 @@ func judgeTable() rowTable[judgeDraft] {
 			Help: "Who is asked; empty means another vendor's agent than the author's, if one is installed."},
 			func(d *judgeDraft) any { return &d.Agent }},
 		{option.Row{YAML: "judges.model", Kind: option.String,
-			Help: "Model of the agent; empty means its own default."},
+			Help: "Model of the agent, which has to be named then; empty means its own default."},
 			func(d *judgeDraft) any { return &d.Model }},
 		{option.Row{YAML: "judges.require_evidence", Kind: option.Bool, Default: "false",
 			Help: "Whether a task without files in `.ralph/evidence/TASK/` fails."},

@@ -32,6 +32,8 @@ func TestOnlyReads(t *testing.T) {
 func TestRefuse(t *testing.T) {
 	for command, want := range map[string]string{
 		"git stash": "not committed", "git -C x reset --hard": "not committed", "git clean -fd": "not committed", "git checkout .": "not committed",
+		`bash -c "git stash"`: "not committed", `sh -ec 'cd x && git reset --hard'`: "not committed", `eval "git clean -fd"`: "not committed",
+		`env X=1 bash -lc "bash -c 'sudo ls'"`: "another user", `bash run.sh`: "", `bash -c "go test ./..."`: "", "eval": "",
 		"git stash list": "", "git reset a": "", "git clean -n": "", "git checkout -b x": "", "git restore a.go": "",
 		"git push --force": "others", "git push origin +main": "others", "git push": "", "make && git push -f": "others",
 		"sudo ls": "rights", "env X=1 sudo ls": "rights", "timeout 5 rm -rf /": "far more", "rm -rf node_modules": "", "rm -r *": "far more", `rm -rf "$HOME"`: "far more",

@@ -113,11 +113,15 @@ func refuse(in Input) string {
 	if in.Tool != "Bash" {
 		return ""
 	}
-	file, err := syntax.NewParser().Parse(strings.NewReader(in.Args.Command), "")
+	return refuseLine(in.Args.Command)
+}
+
+// refuseLine refuses a command line for sh.
+func refuseLine(line string) (why string) {
+	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
 	if err != nil {
 		return ""
 	}
-	why := ""
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CallExpr:
@@ -163,6 +167,9 @@ func refuseCommand(words []string) string {
 	if len(words) == 0 {
 		return ""
 	}
+	if line := nested(words); line != "" {
+		return refuseLine(line)
+	}
 	args := words[1:]
 	has := func(names ...string) bool {
 		return slices.ContainsFunc(args, func(a string) bool { return slices.Contains(names, a) })
@@ -180,6 +187,22 @@ func refuseCommand(words []string) string {
 		return "it deletes far more than a task needs"
 	case name == "git":
 		return refuseGit(args)
+	}
+	return ""
+}
+
+// nested is the command line that a command runs in a shell; empty: none that is known.
+func nested(words []string) string {
+	if words[0] == "eval" {
+		return strings.Join(words[1:], " ")
+	}
+	if !slices.Contains([]string{"sh", "bash", "zsh", "dash"}, filepath.Base(words[0])) {
+		return ""
+	}
+	for i, word := range words[1:] {
+		if strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && strings.Contains(word, "c") && i+2 < len(words) {
+			return words[i+2]
+		}
 	}
 	return ""
 }

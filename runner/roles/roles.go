@@ -98,6 +98,8 @@ func (r Reviewer) Validate() error {
 		return fmt.Errorf("a judge needs a name")
 	case len(r.Persona) > maxWords:
 		return fmt.Errorf("the persona of %q has more than %d bytes", r.Name, maxWords)
+	case r.Model != "" && r.Agent == "":
+		return fmt.Errorf("the judge %q has a model, but no agent whose model it is", r.Name)
 	}
 	return nil
 }

@@ -225,3 +225,14 @@ func TestFeedback_scoreIsTooLow_saysSo(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestValidate_modelWithoutItsAgent_isRefused(t *testing.T) {
+	for _, c := range []struct {
+		r  Reviewer
+		ok bool
+	}{{Reviewer{Name: "ux", Model: "opus"}, false}, {Reviewer{Name: "ux", Agent: "claude", Model: "opus"}, true}, {Reviewer{Name: "ux"}, true}} {
+		if err := c.r.Validate(); (err == nil) != c.ok {
+			t.Errorf("%+v: %v", c.r, err)
+		}
+	}
+}
