@@ -69,6 +69,15 @@ func numberIn(id string) (letters, number string) {
 	return strings.Trim(id[:i], "-_ #"), strings.Join(parts, ".")
 }
 
+// Number is the beginning of the title that says the id, such as "T1: " or "2. "; empty: it does not.
+func (t Task) Number() string {
+	if !t.InTitle() {
+		return ""
+	}
+	number, _, _ := strings.Cut(t.Title[len(t.ID):], " ")
+	return t.ID + number + " "
+}
+
 // InTitle reports whether the title begins with the id, so that nobody needs to be told it.
 func (t Task) InTitle() bool {
 	rest, ok := strings.CutPrefix(t.Title, t.ID)

@@ -63,7 +63,13 @@ func Rename(path string, t task.Task, title string) (task.Task, error) {
 		if strings.TrimSpace(title) == "" {
 			return nil, errors.New("a title is needed")
 		}
-		return []edit{{at, p.Title(title)}}, nil
+		edits := []edit{{at, p.Title(title)}}
+		if number := p.Tasks[i].Number(); number != "" { // others may depend on it
+			if after, err := p.parsed(edits); err == nil && i < len(after.Tasks) && task.Hashed(after.Tasks[i].ID) {
+				edits[0].Text = number + edits[0].Text
+			}
+		}
+		return edits, nil
 	})
 }
 

@@ -73,13 +73,13 @@ func formats() []format {
 		Name: "BMAD sprint", Where: []string{"_bmad-output/implementation-artifacts/sprint-status.yaml", "docs/sprint-artifacts/sprint-status.yaml",
 			"docs/sprint-status.yaml", "docs/stories/sprint-status.yaml", "sprint-status.yaml"},
 		Globs: []string{"sprint-status.yaml", "sprint-status.yml"}, More: stories.StoryFolders,
-		Parse: stories.Sprint, Title: stories.Title,
+		Parse: stories.Sprint, Title: stories.Heading,
 	}, {
 		Name: "BMAD spec", Where: []string{"_bmad-output/implementation-artifacts/*.md"}, Globs: []string{"*.md"}, Is: stories.IsSpec,
 		Parse: stories.Spec, Title: stories.Title, Because: stories.Halted,
 	}, {
 		Name: "BMAD stories", Find: below("docs/stories", ".bmad-core"), Files: []string{"[0-9]*.[0-9]*.*.md"}, Not: []string{"*.story.md"},
-		Parse: stories.BMAD4, Title: stories.Title,
+		Parse: stories.BMAD4, Title: stories.Heading,
 	}, {
 		Name: "OpenSpec", Where: []string{"openspec/changes/*/tasks.md"}, Globs: []string{"openspec/changes/*/tasks.md"},
 		Parse: boxes.OpenSpec, New: boxes.New(boxes.NextTop), Title: boxes.Title,

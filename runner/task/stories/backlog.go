@@ -86,11 +86,7 @@ func (d *doc) backlogTask(id string) (task.Task, task.Spot) {
 	var boxes, done []task.Place
 	t.Criteria, boxes = d.between("AC")
 	_, done = d.between("DOD")
-	spot := task.Spot{States: append(boxes, done...), Item: task.Range{File: d.index, End: len(d.Data)}}
-	if at := value(d.text[:d.begin], "title", d.index); at.line > 0 && at.End > at.Start &&
-		!strings.ContainsAny(d.text[at.Start:at.Start+1], "|>") {
-		spot.Title = task.Range{File: d.index, Start: at.Start - len(at.quote), End: at.End + len(at.quote)}
-	}
+	spot := task.Spot{States: append(boxes, done...), Item: task.Range{File: d.index, End: len(d.Data)}, Title: d.frontTitle()}
 	return t, spot
 }
 

@@ -204,7 +204,7 @@ func Spec(in task.Input) (task.Parsed, error) {
 	p.Words = words.Write
 	id := strings.TrimSuffix(path.Base(d.Name), ".md")
 	t, spot := d.story(id)
-	t.File = ""
+	t.File, spot.Title = "", d.frontTitle()
 	if title := d.str("title"); title != "" {
 		t.Title = title
 	}

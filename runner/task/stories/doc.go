@@ -22,7 +22,7 @@ type doc struct {
 	front   map[string]any // front matter; nil: there is none
 	begin   int            // where the body begins
 	heading string         // text of the first heading of level 1
-	titleAt task.Range     // of heading
+	titleAt task.Range     // of heading, without "Story 1.2:"
 	parts   []part
 }
 
@@ -61,8 +61,12 @@ func read(index int, f task.File) (*doc, error) {
 		}
 		if level == 1 && d.heading == "" {
 			d.heading = markdown.CleanHeading(title)
-			at := l.Start + strings.Index(l.Text, strings.TrimSpace(title))
-			d.titleAt = task.Range{File: index, Start: at, End: at + len(strings.TrimSpace(title))}
+			title = strings.TrimSpace(title)
+			at := l.Start + strings.Index(l.Text, title)
+			d.titleAt = task.Range{File: index, Start: at, End: at + len(title)}
+			if number := len(storyTitle().FindString(title)); number < len(title) {
+				d.titleAt.Start += number
+			}
 		}
 		d.parts = append(d.parts, part{title: markdown.HeadingKey(title), line: l, level: level})
 	}
@@ -148,6 +152,15 @@ func (d *doc) str(key string) string {
 	default:
 		return fmt.Sprint(v)
 	}
+}
+
+// frontTitle is the place of the title in the front matter; the zero Range: it is not there, or takes several lines.
+func (d *doc) frontTitle() task.Range {
+	at := value(d.text[:d.begin], "title", d.index)
+	if at.line == 0 || at.End == at.Start || strings.ContainsAny(d.text[at.Start:at.Start+1], "|>") {
+		return task.Range{}
+	}
+	return task.Range{File: d.index, Start: at.Start - len(at.quote), End: at.End + len(at.quote)}
 }
 
 // list is a sequence, or one value, of the front matter.

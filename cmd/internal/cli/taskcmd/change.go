@@ -293,8 +293,12 @@ func (p *plan) move(t task.Task, where store.Place, other task.Task) error {
 		return err
 	}
 	list := p.project.Tasks
-	next, _ := list.Next()
-	p.Say("moved %s; next: %s", cmdline.Shorten(t.Title), cmdline.Shorten(next.Title))
+	next, open := list.Next()
+	if open {
+		p.Say("moved %s; next: %s", cmdline.Shorten(t.Title), cmdline.Shorten(next.Title))
+	} else {
+		p.Say("moved %s; no task can start", cmdline.Shorten(t.Title))
+	}
 	now, known := list.Find(t.ID)
 	if !known {
 		return nil
