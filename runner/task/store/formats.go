@@ -129,8 +129,8 @@ func (f format) fits(name string) bool {
 
 // findSpecKit is the tasks.md of the current feature, else those of all features.
 func findSpecKit(project string) []string {
-	feature := featureDirectory(project)
-	if feature != "" {
+	config, _ := read(filepath.Join(project, ".specify", "feature.json")) // without it, the environment may name one
+	if feature := boxes.Feature(project, config); feature != "" {
 		return existing(project, path.Join(filepath.ToSlash(feature), "tasks.md"))
 	}
 	if len(existing(project, ".specify")) == 0 {

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
-	"github.com/tidwall/gjson"
 
 	"ralph/runner/task"
 )
@@ -167,29 +166,4 @@ func escaped(dir string) string {
 		out = append(out, c)
 	}
 	return string(out)
-}
-
-// featureDirectory is the folder of Spec Kit's current feature; empty: it is not set.
-func featureDirectory(project string) string {
-	if dir := os.Getenv("SPECIFY_FEATURE_DIRECTORY"); dir != "" {
-		return relative(project, dir)
-	}
-	data, err := read(filepath.Join(project, ".specify", "feature.json"))
-	if err != nil {
-		return ""
-	}
-	return relative(project, gjson.GetBytes(data, "feature_directory").Str)
-}
-
-// relative is a path inside of the project; empty: it leads elsewhere.
-func relative(project, path string) string {
-	if filepath.IsAbs(path) {
-		if rel, err := filepath.Rel(project, path); err == nil {
-			path = rel
-		}
-	}
-	if !filepath.IsLocal(path) {
-		return ""
-	}
-	return path
 }
