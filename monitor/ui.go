@@ -12,6 +12,7 @@ import (
 	"ralph/logs/termtext"
 	"ralph/monitor/answers"
 	"ralph/monitor/canvas"
+	"ralph/monitor/iterations"
 	"ralph/monitor/keys"
 	"ralph/monitor/models"
 	"ralph/state"
@@ -186,7 +187,7 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 	case panelEnds:
 		drawEnds(c, v)
 	case panelIterations:
-		u.drawIterations(c)
+		iterations.Draw(c, &u.model, iterations.Look{Selected: u.selected, Focused: u.focus == p, Now: u.o.Now()})
 	case panelChecks:
 		drawChecks(c, v, u.o.Now())
 	case panelLog:

@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +26,7 @@ type Iteration struct {
 	Checks   map[string]bool   `json:"checks"`             // name -> passed, in the latest try
 	Output   map[string]string `json:"-"`                  // by name: the end of what a failed one printed
 	Findings []string          `json:"findings"`           // of the audit
+	Found    int               `json:"-"`                  // findings of all sources
 	Role     string            `json:"role,omitempty"`     // who worked; empty: the developer
 	Verdicts []state.Verdict   `json:"verdicts,omitempty"` // of reviewers
 	Edits    []string          `json:"edits,omitempty"`    // of the plan, by a person during a call
@@ -62,6 +64,31 @@ type Kept struct {
 
 // Running reports whether the iteration has not ended and was not cut off.
 func (it *Iteration) Running() bool { return it.Ended.IsZero() && !it.CutOff }
+
+func (it *Iteration) found(d state.Finding) {
+	it.Found++
+	if d.Source == state.FoundByAudit && len(it.Findings) < maxFindings {
+		it.Findings = append(it.Findings, clip(findingText(d), maxTold))
+	}
+}
+
+// Repeats reports whether the iteration went as the one before it: the same task, outcome
+// and decision, and nothing that a person has to look at. Numbers in a reason may differ.
+func (it *Iteration) Repeats(before *Iteration) bool {
+	same := func(a, b string) bool { return a == b || strings.Map(noDigit, a) == strings.Map(noDigit, b) }
+	return !it.Ended.IsZero() && !before.Ended.IsZero() && it.TaskID == before.TaskID && it.Task == before.Task &&
+		it.Outcome == before.Outcome && it.Rule == before.Rule && it.Action == before.Action && it.Cut == before.Cut &&
+		it.Says == before.Says && it.Role == before.Role && it.TaskDone == before.TaskDone && it.Undone == before.Undone &&
+		it.Files == before.Files && it.Found+len(it.Verdicts)+before.Found+len(before.Verdicts) == 0 &&
+		maps.Equal(it.Checks, before.Checks) && same(it.Reason, before.Reason) && same(it.Failed, before.Failed)
+}
+
+func noDigit(r rune) rune {
+	if r >= '0' && r <= '9' {
+		return -1
+	}
+	return r
+}
 
 // known returns the iteration with this number if it is one of the latest, else nil.
 func (r *Run) known(number int) *Iteration {

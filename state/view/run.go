@@ -118,8 +118,8 @@ func (r *Run) proof(e state.Event) {
 		}
 		return
 	case state.Finding:
-		if it := r.known(e.Iteration); it != nil && d.Source == state.FoundByAudit && len(it.Findings) < maxFindings {
-			it.Findings = append(it.Findings, clip(findingText(d), maxTold))
+		if it := r.known(e.Iteration); it != nil {
+			it.found(d)
 		}
 	case state.Verdict:
 		it := r.iteration(e)

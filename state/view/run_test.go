@@ -57,7 +57,7 @@ func TestRun_oneIteration_isFoldedOverAllItsTries(t *testing.T) {
 		Call: view.Call{Outcome: "completed-turn", Files: 2, Tools: 1, Tries: 2, Seconds: 5,
 			Usage: state.Usage{InputTokens: 25, CostUSD: 0.25}, CostUSD: 0.25},
 		Verdict: view.Verdict{Action: "continue", Rule: "continue"}, Checks: map[string]bool{"test": true},
-		Findings: []string{"first try; taken back", "a_test.go: second try"},
+		Findings: []string{"first try; taken back", "a_test.go: second try"}, Found: 3,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -4,111 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/view"
 )
-
-// IterationRow is one iteration as a row of a list.
-type IterationRow struct {
-	Number   int
-	Duration string
-	Title    string // of its task; empty: none
-	Text     string // what was unusual, and how many files changed
-	Mark     string
-	Tone     Tone
-	Cost     string
-}
-
-// Row formats the iteration with this index. Call it only for visible rows: a run may
-// have thousands.
-func Row(m *view.Model, i int, now time.Time) IterationRow {
-	it := &m.Run.Iterations[i]
-	v := IterationRow{Number: it.Number, Duration: view.Span(view.Seconds(it.Seconds)), Cost: view.Dollars(it.CostUSD),
-		Title: termtext.Line(it.Task)}
-	calls := termtext.Count(it.Tools, "tool call")
-	switch {
-	case it.Running():
-		doing := "running"
-		if runningCheck(m.Status, now) != "" {
-			doing = "checking"
-		}
-		v.Duration, v.Mark, v.Tone, v.Text = view.Span(now.Sub(it.StartedAt)), "●", Busy, view.Join(", ", doing, calls)
-	case it.Ended.IsZero():
-		v.Duration, v.Mark, v.Tone, v.Text = "?", "?", Warn, view.Join(", ", "cut off", calls)
-	default:
-		files := "no change"
-		if it.Files > 0 {
-			files = termtext.Count(it.Files, "file")
-		}
-		why := ""
-		if it.Rule != "continue" {
-			why = cmp.Or(it.Reason, it.Rule)
-		}
-		if said := verdictsOf(it); said != "" { // they say it all
-			files, why = said, ""
-		}
-		v.Text = lineOf(": ", lineOf(", ", outcomeOf(it), why, files), it.Failed)
-		v.Mark, v.Tone = iterationMark(it)
-	}
-	return v
-}
-
-// outcomeOf is what was unusual about the agent's call.
-func outcomeOf(it *view.Iteration) string {
-	switch {
-	case it.Cut == string(state.RequestSkip):
-		return "skipped"
-	case it.Cut != "", it.Rule == "candidate_lost":
-		return "aborted"
-	case it.Says == saysBlocked && it.Outcome == view.CompletedTurn:
-		return "the agent is blocked"
-	case it.Says == saysError && it.Outcome == view.CompletedTurn:
-		return "the agent reports an error"
-	}
-	return view.Unless(view.CompletedTurn, it.Outcome)
-}
-
-// verdictsOf is what reviewers said; empty: none looked.
-func verdictsOf(it *view.Iteration) string {
-	var all []string
-	for _, v := range it.Verdicts {
-		all = append(all, v.Short())
-	}
-	return view.Prefix("review: ", strings.Join(all, ", "))
-}
-
-// What an agent says when it did not succeed, even if its call ended well.
-const (
-	saysBlocked = "BLOCKED"
-	saysError   = "ERROR"
-)
-
-func iterationMark(it *view.Iteration) (string, Tone) {
-	unwell := it.Says == saysBlocked || it.Says == saysError
-	switch {
-	case view.Succeeds(it.Rule) && unwell:
-		return "!", Warn
-	case view.Succeeds(it.Rule):
-		return "✓", Good
-	case it.Action == "stop":
-		return "■", Bad
-	case it.Cut != "", it.Rule == "candidate_lost":
-		return "»", Calm
-	case it.Action == "wait":
-		return "○", Warn
-	case it.Rule == "review_passed":
-		return "✓", Good
-	case it.Outcome != view.CompletedTurn || it.Rule != "continue" || unwell:
-		return "!", Warn
-	case it.Files == 0:
-		return "·", Calm
-	}
-	return "✓", Good
-}
 
 // CheckLine is one of the project's checks.
 type CheckLine struct {

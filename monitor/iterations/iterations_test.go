@@ -1,0 +1,96 @@
+package iterations
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"ralph/internal/sample"
+	"ralph/monitor/canvas"
+	"ralph/state"
+	"ralph/state/view"
+)
+
+// model has 12 iterations: 8 that failed alike between others, one with a finding.
+func model() *view.Model {
+	m := &view.Model{}
+	at := sample.Noon.Add(-time.Hour)
+	for i := 1; i <= 12; i++ {
+		o := state.Origin{Run: "r", Iteration: i, Task: "T1"}
+		end := state.IterationEnd{Decision: state.Decision{Action: "retry", Rule: "gate_failed",
+			Reason: "required check failed: test, 3 of 4"}, Outcome: view.CompletedTurn, Files: 2, Seconds: 60}
+		all := []state.Payload{state.IterationStart{Title: "Add cursors"}, state.Check{Name: "build", Passed: true},
+			state.Check{Name: "test"}}
+		if i == 1 || i == 11 || i == 12 {
+			end = state.IterationEnd{Decision: state.Decision{Action: "continue", Rule: "continue"},
+				Outcome: view.CompletedTurn, TaskDone: true, Files: 1, Seconds: 5}
+			all = []state.Payload{all[0], all[1]}
+		}
+		if i == 11 {
+			all = append(all, state.Finding{Source: state.FoundByChecks, Text: "test: flaky"})
+		}
+		if i == 10 {
+			all = append(all, state.Finding{Source: state.FoundByAudit, Text: "2 tests fewer"})
+		}
+		for _, p := range append(all, end) {
+			at = at.Add(time.Second)
+			m.Run.Add(state.NewEvent(o, at, p))
+		}
+	}
+	return m
+}
+
+func drawn(t *testing.T, m *view.Model, look Look, w, h int) []string {
+	t.Helper()
+	screen := tcell.NewSimulationScreen("UTF-8")
+	if err := screen.Init(); err != nil {
+		t.Fatal(err)
+	}
+	defer screen.Fini()
+	screen.SetSize(w, h)
+	look.Now = sample.Noon
+	Draw(canvas.Canvas{Screen: screen, W: w, H: h}, m, look)
+	screen.Show()
+	cells, _, _ := screen.GetContents()
+	var rows []string
+	for y := range h {
+		row := ""
+		for _, c := range cells[y*w : (y+1)*w] {
+			row += string(c.Runes)
+		}
+		rows = append(rows, strings.TrimRight(row, " "))
+	}
+	return rows
+}
+
+func TestDraw_rowsThatRepeat_shareOne(t *testing.T) {
+	rows := drawn(t, model(), Look{}, 100, 8)
+	for y, want := range []string{"─ 4 Iterations", "12 ✓       5s  Add cursors · done, 1 file", "11 !       5s  Add cursors · done, 1 file",
+		"10 !   1m 00s  Add cursors · required check failed", "9 !   8m 00s  ×8 Add cursors", "1 ✓"} {
+		if !strings.Contains(rows[y], want) {
+			t.Errorf("row %d is %q, want %q", y, rows[y], want)
+		}
+	}
+	for y, want := range map[int]string{1: "✓", 2: "✓  1 finding", 3: "✓✗  1 finding", 4: "✓✗"} {
+		if !strings.HasSuffix(rows[y], want) {
+			t.Errorf("row %d is %q, want it to end with %q", y, rows[y], want)
+		}
+	}
+	if rows[6] != "" {
+		t.Errorf("there is more: %q", rows[6])
+	}
+}
+
+func TestMove_goesByRows(t *testing.T) {
+	m := model()
+	for _, c := range []struct{ from, by, want int }{{0, 1, 1}, {2, 1, 3}, {3, 1, 11}, {11, -1, 3}, {7, 1, 11}, {0, -1, 0}, {0, 99, 11}} {
+		if got := Move(&m.Run, c.from, c.by); got != c.want {
+			t.Errorf("from %d by %d: %d, want %d", c.from, c.by, got, c.want)
+		}
+	}
+	if got := Move(&view.Run{}, 0, 1); got != 0 {
+		t.Error(got)
+	}
+}
