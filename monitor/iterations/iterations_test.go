@@ -42,8 +42,9 @@ func model() *view.Model {
 	return m
 }
 
-func drawn(t *testing.T, m *view.Model, look Look, w, h int) []string {
+func drawn(t *testing.T, m *view.Model, look Look, size [2]int) []string {
 	t.Helper()
+	w, h := size[0], size[1]
 	screen := tcell.NewSimulationScreen("UTF-8")
 	if err := screen.Init(); err != nil {
 		t.Fatal(err)
@@ -66,7 +67,7 @@ func drawn(t *testing.T, m *view.Model, look Look, w, h int) []string {
 }
 
 func TestDraw_rowsThatRepeat_shareOne(t *testing.T) {
-	rows := drawn(t, model(), Look{}, 100, 8)
+	rows := drawn(t, model(), Look{}, [2]int{100, 8})
 	for y, want := range []string{"─ 4 Iterations", "12 ✓       5s  Add cursors · done, 1 file", "11 !       5s  Add cursors · done, 1 file",
 		"10 !   1m 00s  Add cursors · required check failed", "9 !   8m 00s  ×8 Add cursors", "1 ✓"} {
 		if !strings.Contains(rows[y], want) {
