@@ -71,12 +71,19 @@ func (v Verdict) Short() string {
 
 // Line is the verdict in one line, for people.
 func (v Verdict) Line() string {
-	text := fmt.Sprintf("%s (%s): %s", v.Name, v.Agent, v.Verdict)
+	text := v.Name
+	if v.Agent != "" { // else nobody was asked
+		text += " (" + v.Agent + ")"
+	}
+	text += ": " + v.Verdict
 	switch {
 	case v.Verdict == VerdictNone:
 		return text + ": " + v.Why
 	case v.Threshold > 0:
 		text += fmt.Sprintf(", %d of 100, needs %d", v.Score, v.Threshold)
+		if v.Optional {
+			text += ", not required"
+		}
 	}
 	var reasons []string
 	for _, r := range v.Reasons {

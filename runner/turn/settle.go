@@ -77,7 +77,7 @@ func (p *Proof) handOver(a Assignment, f facts) {
 	for _, t := range p.After.List.Tasks {
 		if a.Then != "" && t.Done() && !f.before.IsDone(t.ID) {
 			p.Handed = p.Handed || t.ID == a.Task.ID
-			p.Reopen = append(p.Reopen, Reopen{Task: t.ID, By: ReopenReview, Why: a.Then + " looks at it first"})
+			p.Reopen = append(p.Reopen, Reopen{Task: t.ID, By: ReopenReview, Why: "phase " + a.Then})
 		}
 	}
 	p.After = reopened(f.left, p.Reopen)
