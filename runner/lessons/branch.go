@@ -44,7 +44,11 @@ func swap(project string, branches [2]string, plan string, now time.Time) (said 
 	dir := filepath.Join(project, state.DirName)
 	to := filepath.Join(dir, archiveDir, now.Format(time.DateOnly)+"-"+nameOf(branches[0]))
 	files := []string{filepath.Join(dir, File), filepath.Join(dir, Page), latestReport(dir)}
-	if info, err := os.Stat(plan); err == nil && info.Mode().IsRegular() {
+	if committed := planOn(project, branches[0], plan); committed != nil {
+		if err := committed.into(to); err != nil {
+			return "", err
+		}
+	} else if info, err := os.Stat(plan); err == nil && info.Mode().IsRegular() {
 		files = append(files, plan)
 	}
 	for _, file := range files {

@@ -2,6 +2,7 @@ package lessons
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -263,5 +264,45 @@ func TestUndo_lessonThatAnotherTurnTaughtToo_isInTheProgressFileAgain(t *testing
 	}
 	if got := p.read("progress.txt"); got != "## Codebase Patterns\n- dates are in UTC\n\n# Progress\n" {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestOnBranch_planIsCommitted_keepsThatOfTheOldBranch(t *testing.T) {
+	p := newProject(t, map[string]string{"plan/a.json": "main", "plan/deep/b.json": "main"})
+	git := func(args ...string) {
+		t.Helper()
+		full := append([]string{"-C", p.dir, "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"}, args...)
+		if out, err := exec.Command("git", full...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	git("init", "-qb", "main")
+	git("add", "-A")
+	git("commit", "-qm", "start")
+	on := func(branch string, plan string) {
+		t.Helper()
+		if _, err := OnBranch(p.dir, branch, filepath.Join(p.dir, plan), now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	on("main", "plan")
+	git("checkout", "-qb", "feature")
+	p.write("plan/a.json", "feature")
+	p.write(".ralph/fix_plan.md", "feature")
+	git("commit", "-qam", "feature")
+	on("feature", "plan")
+	if got := p.read(".ralph/archive/2026-05-01-main/plan/a.json") + p.read(".ralph/archive/2026-05-01-main/plan/deep/b.json"); got != "mainmain" {
+		t.Errorf("the plan of main: %q", got)
+	}
+	git("checkout", "-q", "main")
+	on("main", ".ralph/fix_plan.md")
+	if got := p.read(".ralph/archive/2026-05-01-feature/fix_plan.md"); got != "feature" {
+		t.Errorf("the plan of feature: %q", got)
+	}
+	git("checkout", "-q", "feature")
+	p.write(".ralph/fix_plan.md", "changed, and so it came along")
+	on("feature", ".ralph/fix_plan.md")
+	if got := p.read(".ralph/archive/2026-05-01-main/fix_plan.md"); got != "changed, and so it came along" {
+		t.Errorf("the plan of main: %q", got)
 	}
 }
