@@ -44,9 +44,9 @@ var judges = sync.OnceValue(func() []judge {
 		},
 		{
 			what: "a program that others start was set up", strict: true,
-			files: re(`(?:^|/)\.mcp\.json$|(?:^|/)\.envrc$|(?:^|/)\.claude/(?:settings(?:\.local)?\.json$|commands/|agents/|hooks/)|` +
-				`(?:^|/)\.(?:codex|gemini|opencode|qwen|amp|augment)/|(?:^|/)opencode\.jsonc?$|(?:^|/)\.cursor/(?:(?:hooks|mcp|cli)\.json$|hooks/)`),
-			asked: re(`(?i)\b(?:mcp|direnv|envrc|codex|gemini|opencode|qwen|amp|augment|cursor|claude (?:code|hooks?|settings?|commands?|agents?)|slash commands?|sub-?agents?)\b`),
+			files: re(`(?:^|/)(?:\.mcp\.json|\.envrc)$|(?:^|/)\.claude/(?:settings(?:\.local)?\.json$|commands/|agents/|hooks/)|` +
+				`(?:^|/)\.(?:codex|gemini|opencode|qwen|amp|augment)/|(?:^|/)opencode\.jsonc?$|(?:^|/)\.cursor/(?:(?:hooks|mcp|cli)\.json$|hooks/)|(?:^|/)\.beads/(?:hooks/|config\.yaml$|redirect$)`),
+			asked: re(`(?i)\b(?:mcp|direnv|envrc|codex|gemini|opencode|qwen|amp|augment|cursor|beads|claude (?:code|hooks?|settings?|commands?|agents?)|slash commands?|sub-?agents?)\b`),
 		},
 		{
 			what: "a program that git starts was set up", strict: true, files: re(`^\.git/(modules/.*/)?hooks/`), asked: re(gitHooks),

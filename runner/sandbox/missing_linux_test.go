@@ -10,6 +10,38 @@ import (
 )
 
 // What steers a shell or an agent must not come into being, and leave no trace for git.
+// ralph starts bd outside of the sandbox, and bd starts what is in the folder of its issues. The issues
+// themselves are the agent's to write.
+func TestEscape_hooksOfBeads(t *testing.T) {
+	each(t, func(t *testing.T, p profile) {
+		if !p.locks {
+			return // put back after the call: TestSettle_hooksOfBeads_areAsBefore
+		}
+		for _, hooks := range []bool{true, false} {
+			home, project := home(t)
+			if err := os.MkdirAll(filepath.Join(project, ".beads", map[bool]string{true: "hooks"}[hooks]), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			b := box(t, p.name, project)
+			for _, script := range []string{
+				"mkdir -p .beads/hooks && echo x > .beads/hooks/on_close", "mv .beads/hooks h && mkdir .beads/hooks && echo x > .beads/hooks/on_close",
+				"mv .beads b && mkdir -p .beads/hooks && echo x > .beads/hooks/on_close", "ln -s /tmp .beads/hooks",
+				"echo x > .beads/config.yaml", "echo x > c && mv c .beads/config.yaml", "echo /tmp > .beads/redirect",
+			} {
+				_, out := sh(t, b, home, script)
+				for _, name := range []string{"hooks/on_close", "config.yaml", "redirect"} {
+					if _, err := os.Lstat(filepath.Join(project, ".beads", name)); err == nil {
+						t.Errorf("after %s: %s is there; %s", script, name, out)
+					}
+				}
+			}
+			if ok, out := sh(t, b, home, "echo x > .beads/issues.jsonl && mv .beads/issues.jsonl .beads/i"); !ok {
+				t.Error(out)
+			}
+		}
+	})
+}
+
 func TestEscape_lockedAndMissing(t *testing.T) {
 	each(t, func(t *testing.T, p profile) {
 		if !p.locks {

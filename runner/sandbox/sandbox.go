@@ -234,7 +234,11 @@ func (s Settings) At(dir string, names []string) (Contained, error) {
 	if err != nil {
 		return c, fmt.Errorf("look at the project: %w", err)
 	}
-	c.Project = Project{Dir: real, Locked: slices.Compact(slices.Sorted(slices.Values(append(steering(), names...))))}
+	names = append(steering(), names...)
+	if isDir(filepath.Join(real, ".beads")) { // ralph starts bd, and bd starts these
+		names = append(names, ".beads/hooks/", ".beads/config.yaml", ".beads/redirect")
+	}
+	c.Project = Project{Dir: real, Locked: slices.Compact(slices.Sorted(slices.Values(names)))}
 	c.Project.locate()
 	place := Place{Dir: real, Project: c.Project}
 	c.Project.made().Tidy()

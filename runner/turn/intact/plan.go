@@ -370,7 +370,7 @@ func (o Outcome) Findings(all []audit.Finding) []audit.Finding {
 	}
 	if len(o.Forged) > 0 {
 		all = append(all, audit.Finding{Kind: audit.KindStateChanged,
-			Text: "the call changed files that only ralph and its commands write: " + strings.Join(o.Forged, ", ")})
+			Text: "the call changed files that are not its own: " + strings.Join(o.Forged, ", ")})
 	}
 	return all
 }

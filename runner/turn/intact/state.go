@@ -45,22 +45,27 @@ func (e entry) same(o entry) bool {
 	return e.link == o.link && e.real == o.real && e.other == o.other && bytes.Equal(e.data, o.data)
 }
 
-// remember reads the files that decide what a run does: in the state directory, and beside it.
+// remember reads the files that decide what a run does: in the state directory, and beside it. It
+// starts bd outside of the sandbox, which starts hooks.
 func remember(dir, logs string) (all []own) {
 	if dir == "" {
 		return nil
 	}
 	project := filepath.Dir(dir)
-	for _, o := range []own{{prefix: state.DirName + "/", patterns: state.Deciding(logs)}, {patterns: []string{".ralphrc"}}} {
+	for _, o := range []own{
+		{prefix: state.DirName + "/", patterns: state.Deciding(logs)}, {patterns: []string{".ralphrc"}},
+		{prefix: ".beads/", patterns: []string{"hooks/*", "config.yaml", "redirect"}},
+	} {
 		var err error
-		o.project = project
+		if o.project = project; o.prefix != state.DirName+"/" {
+			dir = filepath.Join(project, o.prefix)
+		}
 		if o.root, err = os.OpenRoot(dir); err == nil {
 			o.real, o.since = realPath(dir), time.Now()
 			o.link, _ = os.Readlink(dir) // fails if it is none
 			o.files = o.read()
 			all = append(all, o)
 		}
-		dir = project
 	}
 	return all
 }

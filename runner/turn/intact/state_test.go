@@ -202,3 +202,20 @@ func TestSettle_stateDirectoryIsReplaced_isAsBefore(t *testing.T) {
 		}
 	}
 }
+
+// ralph starts bd outside of the sandbox, and bd starts what is in the folder of its issues.
+func TestSettle_hooksOfBeads_areAsBefore(t *testing.T) {
+	dir, o := kept(t, map[string]string{".ralph/config.yaml": "a: 1\n", ".beads/hooks/on_update": "mine", ".beads/issues.jsonl": ""}, nil, func(dir, _ string) {
+		for _, name := range []string{"hooks/on_update", "hooks/on_close", "config.yaml", "redirect", "issues.jsonl"} {
+			write(t, filepath.Join(dir, ".beads", name), "forged")
+		}
+	})
+	for name, want := range map[string]string{"hooks/on_update": "mine", "hooks/on_close": "", "config.yaml": "", "redirect": "", "issues.jsonl": "forged"} {
+		if got, _ := os.ReadFile(filepath.Join(dir, ".beads", name)); string(got) != want {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+	if want := ".beads/config.yaml .beads/hooks/on_close .beads/hooks/on_update .beads/redirect"; strings.Join(o.Forged, " ") != want {
+		t.Errorf("found %q", o.Forged)
+	}
+}

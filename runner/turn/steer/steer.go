@@ -36,11 +36,11 @@ func Read(dir string) Files {
 	all := Files{}
 	for _, name := range []string{".ralphrc", state.DirName + "/config.yaml", state.DirName + "/PROMPT.md", ".mcp.json",
 		".envrc", ".claude/settings.json", ".claude/settings.local.json", "opencode.json", "opencode.jsonc",
-		".cursor/hooks.json", ".cursor/mcp.json", ".cursor/cli.json"} {
+		".cursor/hooks.json", ".cursor/mcp.json", ".cursor/cli.json", ".beads/config.yaml", ".beads/redirect"} {
 		all.read(filepath.Join(dir, filepath.FromSlash(name)), name)
 	}
 	for _, folder := range []string{state.DirName + "/specs", ".claude/commands", ".claude/agents", ".claude/hooks",
-		".codex", ".gemini", ".opencode", ".qwen", ".amp", ".augment", ".cursor/hooks"} {
+		".codex", ".gemini", ".opencode", ".qwen", ".amp", ".augment", ".cursor/hooks", ".beads/hooks"} {
 		all.walk(dir, folder, func(string) bool { return true })
 	}
 	all.readGit(dir)
