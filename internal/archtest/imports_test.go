@@ -144,6 +144,7 @@ var floors = map[string]int{
 	"monitor/top":            4, // the living runs of all projects: state files in, rows, a table and a screen out
 	"cmd/internal/demo":      6, // the demo's project and its scripted agent
 	"cmd/internal/modellist": 6, // models that a program lists: text in, names out, and where they are kept
+	"cmd/internal/migrate":   6, // projects of other tools: files in, settings out
 	"cmd/internal/importer":  6, // plans out of other texts: bytes in, tasks and text out
 	"cmd/internal/analysis":  6, // what an agent says about a project: texts in, values out, and where they are kept
 	"cmd/internal/scaffold":  6, // what `ralph init` writes

@@ -12,6 +12,11 @@ func ForeignFlags() map[string]string {
 		request  = "ralph opens no pull requests: push the branch yourself"
 		commits  = "commits follow AUTO_COMMIT in .ralphrc"
 		screen   = "ralph monitor is the screen; a run prints lines"
+		review   = "QA and JUDGES in .ralphrc say who reviews"
+		hosts    = "SANDBOX=auto confines agents, SANDBOX_NET says what they reach; nothing runs in a cloud"
+		queue    = "ralph import takes issues into the plan; ralph --plan FILE works on another one"
+		issues   = "ralph reads issues at ralph import, and writes none: a hook can (HOOK_ON_COMPLETE)"
+		remote   = "work on a run elsewhere over ssh: ralph -C DIR monitor"
 	)
 	return map[string]string{
 		"-b": states, "--backup": states, "--rollback": states,
@@ -34,6 +39,26 @@ func ForeignFlags() map[string]string {
 		"--resume": "continue the last run with: ralph resume",
 		"--init":   "set the project up with: ralph init",
 		"--config": "show the configuration with: ralph config",
+
+		"--task-model": "choose the model with --model NAME", "--plan-model": "choose the model with --model NAME",
+		"--review-model": review, "--review": review, "--external-only": review, "--codex-only": review,
+		"--tasks-only": review, "--external-review-tool": review, "--custom-review-script": review,
+		"--max-external-iterations": review, "--review-patience": review,
+		"--claude-command": "name the program with AGENT_CMD in .ralphrc", "--claude-args": "name the program with AGENT_CMD in .ralphrc",
+		"--wait": "wait for a usage limit with --on-limit wait", "--session-timeout": "bound a call with --timeout MIN",
+		"--skip-finalize": "HOOK_ON_COMPLETE in .ralphrc is all that follows a run", "--preserve-anthropic-api-key": "agents get it, unless ENV_EXCLUDE names it",
+		"--worktree": "use worktrees with --isolate worktree", "--branch": branches, "--base-ref": branches, "--target-branch": branches,
+		"--serve": screen, "--port": screen, "--no-setup": "nothing is set up by a run: ralph init does it",
+		"--tracker": plan, "--epic": plan, "--epics": plan, "--task-range": "choose tasks with --task ID",
+		"--serial": "tasks run one after the other, unless PARALLEL says more", "--sequential": "tasks run one after the other, unless PARALLEL says more",
+		"--direct-merge": "LAND in .ralphrc says where the work goes", "--no-sandbox": "set SANDBOX=off", "--no-network": "set SANDBOX_NET=none",
+		"--theme": screen, "--listen": remote, "--remote-only": remote,
+		"--show-tool-args": "ralph --live shows them", "--github-issue": issues, "--comment-progress": issues, "--auto-close": issues,
+		"--close-summary": issues, "--link-issue": issues, "--create-followups": issues, "--add-label": issues,
+		"--sandbox-image": "name the image with SANDBOX_IMAGE in .ralphrc", "--sandbox-network": hosts, "--sandbox-memory": hosts,
+		"--sandbox-cpus": hosts, "--sandbox-template": hosts, "--sandbox-timeout": hosts, "--sandbox-max-cost": hosts,
+		"--sync-include": hosts, "--sync-exclude": hosts,
+		"--queue-status": queue, "--process-queue": queue, "--resume-queue": queue, "--queue-next": queue, "--queue-clear": queue,
 	}
 }
 
@@ -41,7 +66,7 @@ func ForeignFlags() map[string]string {
 // here instead.
 func ForeignVerbs() map[string]string {
 	return map[string]string{
-		"setup": "ralph init", "enable": "ralph init", "install": "ralph init", "migrate": "ralph init",
+		"setup": "ralph init", "enable": "ralph init", "install": "ralph init", "migrate": "ralph init --from TOOL",
 		"build": "ralph run", "loop": "ralph run", "start": "ralph run", "continue": "ralph resume",
 		"cancel": "ralph abort", "quit": "ralph stop", "kill": "ralph abort",
 		"logs": "ralph monitor --plain", "log": "ralph monitor --plain", "watch": "ralph monitor",

@@ -23,6 +23,7 @@ type Answers struct {
 	Build, Test, Lint string // empty: none
 	Types, Fast       string // beside them; empty: none
 	Settings          []Setting
+	Prompt, Plan      string // existing files that the settings name; empty: none
 }
 
 // Checks returns the commands that must succeed, in the order in which ralph runs them.
@@ -40,8 +41,11 @@ type File struct {
 	Kept string
 }
 
-// planFile is the plan of a project that has none yet.
-const planFile = ".ralph/fix_plan.md"
+// The prompt, and the plan of a project that has none yet.
+const (
+	promptFile = ".ralph/PROMPT.md"
+	planFile   = ".ralph/fix_plan.md"
+)
 
 //go:embed templates
 var templates embed.FS
@@ -70,7 +74,7 @@ type written struct {
 // texts lists the files in the order of the output.
 func texts() []written {
 	return []written{
-		{".ralph/PROMPT.md", content.prompt, []string{"PROMPT.md", "prompt.md"}},
+		{promptFile, content.prompt, []string{"PROMPT.md", "prompt.md"}},
 		{planFile, content.planText, PlanNames()[1:]},
 		{".ralph/AGENT.md", content.agent, nil},
 		{".ralph/.gitignore", func(content) string { return state.Gitignore }, nil},
@@ -84,7 +88,12 @@ func Files(dir string, p Project, a Answers) ([]File, error) {
 	var files []File
 	for _, row := range texts() {
 		f := File{Path: row.path, Kept: kept(dir, row.path, row.instead)}
-		if found, ok := store.Find(dir, nil); ok && row.path == planFile { // in any format: a second plan would come before it
+		if a.Prompt != "" && row.path == promptFile {
+			f.Kept = a.Prompt
+		}
+		if a.Plan != "" && row.path == planFile {
+			f.Kept, c.plan = a.Plan, a.Plan
+		} else if found, ok := store.Find(dir, nil); ok && row.path == planFile { // in any format: a second plan would come before it
 			name, err := filepath.Rel(dir, found)
 			if err != nil {
 				return nil, fmt.Errorf("name plan: %w", err)

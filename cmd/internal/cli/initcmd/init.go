@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/migrate"
 	"ralph/cmd/internal/preflight"
 	"ralph/cmd/internal/scaffold"
 	"ralph/config"
@@ -29,6 +30,8 @@ type initOptions struct {
 	*cmdline.Factory
 	result               written
 	yes, force, ai, json bool
+	from                 string           // another tool, or whence the plan is; empty: neither
+	moved                *migrate.Project // its project; nil: none
 }
 
 // NewInitCmd returns ralph init.
@@ -39,12 +42,14 @@ func NewInitCmd(f *cmdline.Factory) *cobra.Command {
 		Long: "Inspect the project, ask what it cannot detect, and write .ralph/PROMPT.md, .ralph/fix_plan.md,\n" +
 			".ralph/AGENT.md, .ralph/.gitignore and .ralphrc: all of them, or none if interrupted.\n" +
 			"Existing files are kept.",
-		Example: "  ralph init\n  ralph init --yes    # ask nothing",
+		Example: "  ralph init\n  ralph init --yes    # ask nothing\n  ralph init --from ralphex",
 		RunE:    func(*cobra.Command, []string) error { return o.reported(initRun) },
 	}
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "ask nothing and use what was detected, as without a terminal")
 	cmd.Flags().BoolVar(&o.force, "force", false, "overwrite existing files")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print what was written as JSON for programs, and ask nothing")
+	cmd.Flags().StringVar(&o.from, "from", "", "take over a project of another `tool` ("+strings.Join(migrate.Tools(), ", ")+"), or make the plan\nof a file, gh: or gh:owner/repo, as ralph import does")
+	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(migrate.Tools(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().BoolVar(&o.ai, "ai", false, "let the agent look at a copy of the project and propose checks; one call")
 	return cmd
 }
@@ -58,20 +63,22 @@ func initRun(o *initOptions) error {
 	if owner, alive := cmdline.OpenState(dir).Owner(); alive && o.force {
 		return &state.LockedError{Owner: owner} // its prompt and plan must not change during a run
 	}
+	if err := o.move(dir); err != nil {
+		return err
+	}
 	found, err := scaffold.Detect(dir, preflight.OnPath)
 	if err != nil {
 		return err
 	}
 	cfg := o.presentConfig(dir)
-	a := answers{name: found.Name, agent: o.firstAgent(cfg),
-		build: found.Build().SureLine(), test: found.Test().SureLine(), lint: found.Lint().SureLine(),
-		types: found.Types().SureLine(), fast: found.Fast().SureLine()}.distinct()
+	a := o.detected(dir, found, cfg)
 	// The answers do not change which files are missing.
 	files, err := scaffold.Files(dir, found, a.scaffold(cfg, found))
 	if err != nil {
 		return err
 	}
 	o.Say("project: %s", dir)
+	o.sayMoved()
 	if len(o.choose(files)) == 0 {
 		o.sayKept(files)
 		o.Say("everything exists already, nothing was written; overwrite it with: ralph init --force")
@@ -97,16 +104,22 @@ func initRun(o *initOptions) error {
 	if err := writeUninterrupted(dir, write); err != nil {
 		return err
 	}
-	for _, file := range write {
-		o.WroteInProject(dir, file.Path)
-	}
-	o.sayWritten(write, a)
+	o.sayWritten(dir, write, a)
 	o.sayKept(files)
 	if slices.ContainsFunc(write, func(file scaffold.File) bool { return file.Path == ".ralphrc" }) {
-		o.trustOwn(dir)
+		o.trustOwn(dir, a)
 	}
 	o.sayNext(dir, files, a)
 	return nil
+}
+
+// detected are the answers that need no question.
+func (o *initOptions) detected(dir string, found scaffold.Project, cfg *config.Config) answers {
+	a := answers{name: found.Name, agent: o.firstAgent(cfg),
+		build: found.Build().SureLine(), test: found.Test().SureLine(), lint: found.Lint().SureLine(),
+		types: found.Types().SureLine(), fast: found.Fast().SureLine()}.distinct()
+	o.apply(dir, &a)
+	return a
 }
 
 // folder is what is set up: the project that this folder lies in, or the folder itself.
@@ -179,7 +192,11 @@ func (o *initOptions) sayFound(p scaffold.Project) {
 
 // trustOwn records the user's consent to the commands just written, but not to those of
 // other project files.
-func (o *initOptions) trustOwn(dir string) {
+func (o *initOptions) trustOwn(dir string, a answers) {
+	if o.moved != nil && a.command != "" { // it is from a file that may have come with the repository
+		o.Say("%s comes from %s: look at it, then agree with: ralph trust", a.command, o.from)
+		return
+	}
 	loader := o.Loader(dir, nil)
 	u, err := loader.Untrusted()
 	if err == nil && u != nil && u.File == ".ralphrc" {
@@ -207,6 +224,14 @@ func (o *initOptions) firstAgent(cfg *config.Config) string {
 	return append(installed(cfg), "")[0]
 }
 
+// known are the names of all agents.
+func known(cfg *config.Config) (names []string) {
+	for _, spec := range append(agent.Specs(), cfg.Agents()...) {
+		names = append(names, spec.Name)
+	}
+	return names
+}
+
 // installed are the agents whose program is on PATH.
 func installed(cfg *config.Config) (names []string) {
 	for _, spec := range append(agent.Specs(), cfg.Agents()...) {
@@ -218,7 +243,10 @@ func installed(cfg *config.Config) (names []string) {
 }
 
 // answers are what init asks or detects.
-type answers struct{ name, agent, command, build, test, lint, types, fast, sandbox string }
+type answers struct {
+	name, agent, command, build, test, lint, types, fast, sandbox string
+	moved                                                         moved
+}
 
 // distinct leaves out commands that would run twice.
 func (a answers) distinct() answers {
@@ -250,9 +278,12 @@ func (a answers) scaffold(cfg *config.Config, p scaffold.Project) scaffold.Answe
 	examples := map[string]string{
 		"TEST_COMMAND": p.Test().Line, "BUILD_COMMAND": p.Build().Line, "LINT_COMMAND": p.Lint().Line,
 	}
-	all := scaffold.Answers{Name: a.name, Build: a.build, Test: a.test, Lint: a.lint, Types: a.types, Fast: a.fast}
+	for key, value := range a.moved.options {
+		values[key] = value
+	}
+	all := scaffold.Answers{Prompt: a.moved.prompt, Plan: a.moved.plan, Name: a.name, Build: a.build, Test: a.test, Lint: a.lint, Types: a.types, Fast: a.fast}
 	table := config.Table()
-	for _, key := range firstKeys() {
+	for _, key := range a.moved.keys(firstKeys()) {
 		o := table[slices.IndexFunc(table, func(o option.Row) bool { return o.Key == key })]
 		s := scaffold.Setting{Key: o.Key, Help: o.Help, Value: o.Default}
 		if o.Key == "CLAUDE_CODE_CMD" {
@@ -286,10 +317,7 @@ type question struct {
 
 // ask asks on the terminal.
 func (o *initOptions) ask(in *bufio.Reader, a *answers, p scaffold.Project, cfg *config.Config) error {
-	var known []string
-	for _, spec := range append(agent.Specs(), cfg.Agents()...) {
-		known = append(known, spec.Name)
-	}
+	known := known(cfg)
 	boxes := append([]string{sandbox.Off}, working(cfg)...)
 	if len(boxes) > 1 {
 		boxes, a.sandbox = append(boxes, sandbox.Auto), sandbox.Auto

@@ -16,7 +16,9 @@ type written struct {
 	Test    string   `json:"test_command"` // empty: none is known
 	Build   string   `json:"build_command"`
 	Lint    string   `json:"lint_command"`
-	Next    []string `json:"next"` // commands, in order
+	Next    []string `json:"next"`           // commands, in order
+	Took    []string `json:"took,omitempty"` // from another tool, as OPTION=value
+	Left    []string `json:"left,omitempty"` // what has no counterpart, and why
 }
 
 // reported runs init. With --json it asks nothing and prints only the result.
@@ -37,8 +39,9 @@ func (o *initOptions) reported(run func(*initOptions) error) error {
 	return cmdline.NewEncoder(out).Encode(o.result)
 }
 
-func (o *initOptions) sayWritten(files []scaffold.File, a answers) {
+func (o *initOptions) sayWritten(dir string, files []scaffold.File, a answers) {
 	for _, file := range files {
+		o.WroteInProject(dir, file.Path)
 		o.Say("wrote %s", file.Path)
 		o.result.Wrote = append(o.result.Wrote, file.Path)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/importer"
+	"ralph/cmd/internal/migrate"
 	"ralph/logs/termtext"
 	"ralph/runner/task/store"
 )
@@ -65,11 +66,14 @@ func NewImportCmd(f *cmdline.Factory) *cobra.Command {
 	return cmd
 }
 
-// WithPlan lets a verb that sets a project up begin with a plan: of a template, or imported.
+// WithPlan lets a verb that sets a project up begin with a plan: of a template, or imported from
+// the file that its flag --from names.
 func WithPlan(f *cmdline.Factory, cmd *cobra.Command) *cobra.Command {
 	o := &importOptions{Factory: f, to: "checkbox"}
-	from, setUp := "", cmd.RunE
+	setUp := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		from := cmd.Flags().Lookup("from").Value.String()
+		tool := slices.Contains(migrate.Tools(), from) // which the verb itself reads
 		if from != "" && o.template != "" {
 			return cmdline.UsageError("%s takes --template or --from, not both", cmd.Name())
 		}
@@ -77,7 +81,7 @@ func WithPlan(f *cmdline.Factory, cmd *cobra.Command) *cobra.Command {
 			quiet := *f
 			quiet.Out, o.Factory = quiet.Err, &quiet
 		}
-		if from != "" || o.template != "" {
+		if from != "" && !tool || o.template != "" {
 			if err := o.run(cmd.Context(), from); err != nil {
 				return err
 			}
@@ -86,7 +90,6 @@ func WithPlan(f *cmdline.Factory, cmd *cobra.Command) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.template, "template", "",
 		"begin with the plan of the template `name`; see: ralph import --list-templates")
-	cmd.Flags().StringVar(&from, "from", "", "make the plan of `file`, gh: or gh:owner/repo, as ralph import does")
 	cmd.Example += "\n  ralph init --template api\n  ralph init --from docs/prd.md"
 	var names []string
 	for _, t := range importer.Templates() {
