@@ -46,7 +46,7 @@ func TestHooks_failureAtEachPoint_costsWhatItsRowSays(t *testing.T) {
 				before := p.Point == hooks.PreTask || p.Point == hooks.PreIteration
 				want := end
 				switch {
-				case answer == hooks.SkipTask && (before || p.Point == hooks.OnError || p.Point == hooks.PreMerge):
+				case answer == hooks.SkipTask && (before || p.Point == hooks.OnError || p.Point == hooks.OnQuestion || p.Point == hooks.PreMerge):
 					want = 8
 				case answer == hooks.AbortLoop && p.Point != hooks.OnComplete && p.Point != hooks.OnLimit: // these have ended already
 					want = 3

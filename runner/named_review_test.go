@@ -1,10 +1,12 @@
 package runner
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"ralph/runner/hooks"
 	"ralph/runner/pool"
@@ -44,5 +46,17 @@ func TestHooks_preMergePutsATaskAside_theNextOneHearsNothingOfIt(t *testing.T) {
 	}
 	if told := b.told(); told != "" {
 		t.Errorf("told %q", told)
+	}
+}
+
+// Nobody waits for an answer to a task that was put aside.
+func TestHooks_questionPutsItsTaskAside_theRunWaitsForNoAnswer(t *testing.T) {
+	b, _ := atPoint(t, hooks.OnQuestion)
+	b.o.QuestionWait = time.Minute
+	b.d.Hooks = []hooks.Hook{{Point: hooks.OnQuestion, Command: "exit 3", OnFailure: hooks.SkipTask}}
+	ctx, done := context.WithTimeout(t.Context(), 20*time.Second)
+	defer done()
+	if r := b.run(ctx); r.Decision.Exit != 8 || r.Decision.Rule != "tasks_put_aside" {
+		t.Errorf("ended with %+v", r.Decision)
 	}
 }

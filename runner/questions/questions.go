@@ -56,14 +56,15 @@ type Host struct {
 func Open(r *state.Reader, h Host) Book { return Book{Host: h, store: question.In(r)} }
 
 // Waiting reads the questions again, tells which ones a person has answered since the last
-// time, and returns those that hold up tasks that are not done; without a plan, the run.
+// time, and returns those that hold up tasks that are not done; without a plan, the run. An answer
+// does not bring back a task that was put aside.
 func (b *Book) Waiting(list task.List) (open []question.Question, err error) {
 	if err := b.look(); err != nil {
 		return nil, err
 	}
 	waits := map[string]bool{}
 	for _, q := range b.all {
-		if q.Open() && concerns(q, list) && !b.analysed(q.Task) {
+		if q.Open() && concerns(q, list) && !b.analysed(q.Task) && b.Tasks.Of(q.Task).Aside.Why == "" {
 			open = append(open, q)
 			waits[q.Task] = true
 		}
