@@ -24,9 +24,10 @@ const bwrapProgram = "bwrap"
 func bwrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
 	args := []string{bwrapProgram, "--die-with-parent", "--cap-drop", "ALL", "--unshare-pid", "--unshare-ipc",
 		"--unshare-uts", "--unshare-cgroup-try", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"}
-	// Root needs no capability to change the kernel's settings, such as what it starts for a crash.
-	for _, name := range []string{"sys", "sysrq-trigger", "fs", "acpi", "scsi", "mtrr", "driver"} {
-		args = append(args, "--ro-bind-try", "/proc/"+name, "/proc/"+name)
+	if os.Geteuid() == 0 { // who needs no capability to change, for example, what the kernel starts for a crash
+		for _, name := range []string{"sys", "sysrq-trigger", "fs", "acpi", "scsi", "mtrr", "driver"} {
+			args = append(args, "--ro-bind-try", "/proc/"+name, "/proc/"+name)
+		}
 	}
 	if !n.all {
 		args = append(args, "--unshare-net")
