@@ -10,6 +10,7 @@ import (
 
 	"ralph/runner/hooks"
 	"ralph/runner/pool"
+	"ralph/state"
 )
 
 func TestReview_judgeIsAnAgentThatDoesNotExist_isSaidBeforeAnybodyWorks(t *testing.T) {
@@ -58,5 +59,25 @@ func TestHooks_questionPutsItsTaskAside_theRunWaitsForNoAnswer(t *testing.T) {
 	defer done()
 	if r := b.run(ctx); r.Decision.Exit != 8 || r.Decision.Rule != "tasks_put_aside" {
 		t.Errorf("ended with %+v", r.Decision)
+	}
+}
+
+// Without git there is no copy: what a reviewer changes stays, and the run says so.
+func TestReviewer_changesFilesOutsideOfGit_isReportedAsWhatItIs(t *testing.T) {
+	b := newBench(t, "meddler", "[ ] one")
+	b.o.QA = true
+	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
+	v := payloads[state.Verdict](b)
+	if len(v) != 1 || len(v[0].Changed) > 0 {
+		t.Errorf("verdicts that speak of files which are not kept: %+v", v)
+	}
+	var files []string
+	for _, f := range payloads[state.Finding](b) {
+		if strings.Contains(f.Text, "no reviewer may write it") {
+			files = append(files, f.File)
+		}
+	}
+	if got := strings.Join(files, " "); got != "new.txt work.txt" {
+		t.Errorf("reported: %q", got)
 	}
 }

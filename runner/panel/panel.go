@@ -176,7 +176,7 @@ type answer struct {
 func (p *Panel) settle(ctx context.Context, s Sitting, room *room, answers []answer) (Result, error) {
 	var res Result
 	var all []state.Verdict
-	changed, disturbed := room.changed(), room.disturbed(ctx) // before anything is taken over
+	changed, disturbed := room.changed(ctx) // before anything is taken over
 	for _, a := range answers {
 		for _, e := range a.events {
 			s.Emit(e)

@@ -247,8 +247,20 @@ func (r *room) look() map[string]stamp {
 	return files
 }
 
-// changed are the files that reviewers changed where they work.
-func (r *room) changed() []string {
+// changed are the files that reviewers changed in their copy, and those of the project that changed
+// meanwhile.
+func (r *room) changed(ctx context.Context) (own, disturbed []string) {
+	if !r.Copied { // they had no copy, so nothing is thrown away
+		return nil, r.touched()
+	}
+	if now, err := git.Observe(ctx, r.project); err == nil {
+		disturbed = r.before.Compare(now).Files
+	}
+	return r.touched(), disturbed
+}
+
+// touched are the files that changed in the folder that reviewers work in.
+func (r *room) touched() []string {
 	var changed []string
 	now := r.look()
 	for name, s := range now {
@@ -263,18 +275,6 @@ func (r *room) changed() []string {
 	}
 	slices.Sort(changed)
 	return changed
-}
-
-// disturbed are the files of the project that changed meanwhile.
-func (r *room) disturbed(ctx context.Context) []string {
-	if !r.Copied {
-		return nil
-	}
-	now, err := git.Observe(ctx, r.project)
-	if err != nil {
-		return nil
-	}
-	return r.before.Compare(now).Files
 }
 
 // alone runs a function while nothing else of the run does.
