@@ -1,11 +1,13 @@
 package initcmd
 
 import (
+	"path/filepath"
 	"slices"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/scaffold"
 	"ralph/runner/git"
+	"ralph/runner/task/store"
 )
 
 // sayNext lists the commands that come next.
@@ -26,6 +28,9 @@ func (o *initOptions) sayNext(dir string, files []scaffold.File, a answers) {
 		o.Say("no agent that ralph knows is installed: ralph agent list shows them; any other program works with AGENT=text")
 	}
 	steps := [][2]string{{"edit " + name, "list the tasks"}}
+	if list, err := store.Load(filepath.Join(dir, name), nil); err == nil && plan.Kept != "" && list.Total() > 0 {
+		steps[0] = [2]string{ralph + " task list", "shows the tasks, and the other verbs of task change them"}
+	}
 	if _, repo := git.Root(dir); !repo {
 		steps = append(steps, [2]string{vcs + " init", "lets ralph show and undo what the agent changes"})
 	}
