@@ -59,6 +59,16 @@ func TestLocate_folders_giveTheirOnePlan(t *testing.T) {
 	}
 }
 
+func TestLocate_aLinkToNothing_isNotPassedOver(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink("gone.md", filepath.Join(dir, "fix_plan.md")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Locate(dir, "", nil); err == nil || !strings.Contains(err.Error(), `fix_plan.md" is a link to nothing`) {
+		t.Error(err)
+	}
+}
+
 func TestFind_featuresThatAreFinished_comeLast(t *testing.T) {
 	for name, c := range map[string]struct {
 		files map[string]string
