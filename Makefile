@@ -22,8 +22,6 @@ GOLANGCI         := .cache/bin/golangci-lint-$(GOLANGCI_VERSION)
 
 GORELEASER_VERSION := v2.16.0
 GORELEASER         := .cache/bin/goreleaser-$(GORELEASER_VERSION)
-SYFT_VERSION       := v1.40.0
-SYFT               := .cache/bin/syft-$(SYFT_VERSION)
 
 GOVULNCHECK_VERSION := v1.8.0
 GOVULNCHECK         := .cache/bin/govulncheck-$(GOVULNCHECK_VERSION)
@@ -55,10 +53,10 @@ beside: man
 	for link in $(LINKS); do ln -s ralph .cache/shipped/links/$$link; done
 
 # goreleaser takes commit and date only from a repository that has a remote: this one is it.
-snapshot: $(GORELEASER) $(SYFT) ## a release of HEAD into dist, without publishing it; its container image needs docker
+snapshot: $(GORELEASER) ## a release of HEAD into dist, without publishing it; its container image needs docker
 	rm -rf .cache/tree dist
 	git -c safe.directory='*' clone -q . .cache/tree
-	cd .cache/tree && PATH=$(CURDIR)/.cache/bin:$$PATH $(CURDIR)/$(GORELEASER) release --snapshot --clean --skip=docker
+	cd .cache/tree && $(CURDIR)/$(GORELEASER) release --snapshot --clean --skip=docker
 	mv .cache/tree/dist dist
 	rm -rf .cache/tree
 
@@ -68,11 +66,6 @@ packages: snapshot ## try install.sh, deb, rpm and apk of the release in contain
 $(GORELEASER):
 	GOBIN=$(CURDIR)/.cache/bin go install github.com/goreleaser/goreleaser/v2@$(GORELEASER_VERSION)
 	mv .cache/bin/goreleaser $@
-
-$(SYFT):
-	GOBIN=$(CURDIR)/.cache/bin go install github.com/anchore/syft/cmd/syft@$(SYFT_VERSION)
-	mv .cache/bin/syft $@
-	ln -sf $(@F) .cache/bin/syft # the name under which goreleaser looks for it
 
 man: ## man pages and completions into .cache/shipped, as packages install them
 	go run ./cmd/internal/shipped .cache/shipped $(VERSION)
