@@ -62,6 +62,7 @@ type Outcome struct {
 	Left    string      // what did not get into the plan because a person has changed it; empty: nothing
 	made    store.Plan  // of the call, where that does not count; zero: it does
 	back    string      // what ralph did about it
+	aside   string      // where the texts of Forged are
 }
 
 // Remember reads the plan before a call that is contained.
@@ -131,14 +132,18 @@ func (p *Plan) Apart() bool { return p.copied != "" }
 // latest answer counts.
 func (p *Plan) Settle(now People) (Outcome, error) {
 	var names []string
+	aside := false
 	var broken error // the rest is put back all the same
 	for _, one := range p.own {
-		forged, err := one.restore(p.call, people.Beside(p.call.Plan.Edits))
+		forged, kept, err := one.restore(p.call, people.Beside(p.call.Plan.Edits))
+		aside = aside || kept
 		names, broken = append(names, forged...), errors.Join(broken, err)
 	}
 	p.own = nil
 	o, err := p.settle(now)
-	o.Forged = names
+	if o.Forged = names; aside {
+		o.aside = fmt.Sprintf("; what was in it is in %s/%d.*", p.call.Logs, p.call.Iteration)
+	}
 	return o, errors.Join(broken, err)
 }
 
@@ -378,7 +383,7 @@ func (o Outcome) Findings(all []audit.Finding) []audit.Finding {
 // Answer is what was done about a finding; empty: nothing.
 func (o Outcome) Answer(f audit.Finding) string {
 	if f.Kind == audit.KindStateChanged {
-		return "it is as before again"
+		return "it is as before again" + o.aside
 	}
 	if f.Task != "" && len(o.Touched) > 0 {
 		return o.back

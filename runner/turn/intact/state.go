@@ -107,12 +107,12 @@ func (o own) entry(name string, info fs.FileInfo) (e entry) {
 	return e
 }
 
-// restore puts back what neither ralph nor a person has written, and names it. record is what
-// people wrote; empty: nobody knows, and what they may write stays.
-func (o own) restore(c Call, record string) (names []string, err error) {
+// restore puts back what neither ralph nor a person has written, and names it; aside says
+// whether a text is kept. record is what people wrote; empty: nobody knows, and what they may write stays.
+func (o own) restore(c Call, record string) (names []string, aside bool, err error) {
 	_ = o.root.Close() // of what the call may have moved away
 	if o.root, err = o.reopen(); err != nil {
-		return nil, fmt.Errorf("restore state: %w", err)
+		return nil, false, fmt.Errorf("restore state: %w", err)
 	}
 	defer o.root.Close()
 	all := o.forged(record)
@@ -126,12 +126,12 @@ func (o own) restore(c Call, record string) (names []string, err error) {
 		if there || !strings.Contains(name, "/") { // old notes and questions that are gone were perhaps too many
 			names = append(names, o.prefix+name)
 		}
-		c.keepAside(name, is.data)
+		aside = c.keepAside(name, is.data) != "" || aside
 		if broken := o.put(name, is); broken != nil {
 			err = errors.Join(err, fmt.Errorf("restore state: %w", broken))
 		}
 	}
-	return names, err
+	return names, aside, err
 }
 
 // reopen opens what is in the place of the folder now, if that is a folder of its own.
