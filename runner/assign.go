@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ralph/logs"
+	"ralph/runner/ledger"
 	"ralph/runner/planbook"
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
@@ -188,9 +189,10 @@ type Dry struct {
 }
 
 // Preview says what the first iteration would do. It reads the project and
-// writes nothing.
-func Preview(o Options, d Deps) (Dry, error) {
+// writes nothing. known are the notes on its tasks.
+func Preview(o Options, d Deps, known ledger.Ledger) (Dry, error) {
 	r := New(o, d)
+	r.tasks = known
 	r.past.started = time.Now()
 	r.checks = turn.Checks{Rows: d.Checks, Mode: d.Mode}
 	plan := r.plan.Read()

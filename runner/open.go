@@ -118,6 +118,9 @@ func (r *Run) announceStart(old state.Status) error {
 			Task:       state.TaskStatus{ID: old.Task.ID, Title: old.Task.Title, Done: plan.Done, Total: plan.Total},
 		}
 	})
+	if r.past.unfinished { // until this run meets another one
+		r.out.Status(func(s *state.Status) { s.LastError = old.LastError })
+	}
 	r.out.Status(r.showCalls)
 	start := state.RunStart{Agent: r.o.Agent, Model: r.o.Model, Plan: r.plan.File.Name, Prompt: r.plan.Rel(r.d.Prompt),
 		Version: r.d.Version, Resumed: r.d.Resumed, Done: plan.Done, Total: plan.Total}
@@ -147,7 +150,7 @@ func (r *Run) close(d rules.Decision) error {
 		if s.Review == nil && d.Exit != rules.ExitComplete {
 			s.Review = r.review.Items
 		}
-		if next, open := plan.List.Next(); open && d.ExitReason != "interrupted" && d.ExitReason != "aborted" {
+		if next, open := r.tasks.Peek(plan.List); open && d.ExitReason != "interrupted" && d.ExitReason != "aborted" {
 			s.Task.ID, s.Task.Title = next.ID, next.Title // an interrupted run continues with the same task
 		}
 	})

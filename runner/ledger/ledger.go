@@ -302,6 +302,16 @@ func (l Ledger) Kept() map[string]state.TaskMemory {
 	return kept
 }
 
+// Peek is the task that Choose would take. It changes nothing.
+func (l Ledger) Peek(list task.List) (task.Task, bool) {
+	copied := Ledger{}
+	for id, n := range l {
+		notes := *n
+		copied[id] = &notes
+	}
+	return copied.Choose(list)
+}
+
 // Recall takes over what an earlier run has kept.
 func (l Ledger) Recall(kept map[string]state.TaskMemory) {
 	for id, m := range kept {

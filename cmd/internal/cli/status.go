@@ -175,7 +175,7 @@ func (a *app) planReader() func() (state.TaskStatus, []string) {
 			}
 			tasks = append(tasks, box+t.Title)
 		}
-		next, _ := list.Next()
+		next, _ := p.Next()
 		return state.TaskStatus{ID: next.ID, Title: next.Title, Done: list.Done(), Total: list.Total()}, tasks
 	}
 }

@@ -39,7 +39,7 @@ func (p *Project) Analyse(f *cmdline.Factory) (analysis.Answer, error) {
 	}
 	f.Note("%s looks at a copy of the project; this is one call, of at most %s", p.Agent.Spec.Name, analysis.Bound)
 	nonce := rand.Text()
-	res, err := p.consult(f, p.Agent, question{dir: dir, text: analysis.Prompt(nonce), tools: analysis.Tools(), bound: analysis.Bound})
+	res, err := p.consult(f, p.Agent, consultation{dir: dir, text: analysis.Prompt(nonce), tools: analysis.Tools(), bound: analysis.Bound})
 	if err != nil {
 		return analysis.Answer{}, err
 	}
@@ -61,7 +61,7 @@ func (p *Project) AskAgent(f *cmdline.Factory, text string) (string, error) {
 		return "", fmt.Errorf("make a folder for the question: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	res, err := p.consult(f, p.Agent, question{dir: dir, text: text, tools: analysis.Tools(), bound: analysis.Bound})
+	res, err := p.consult(f, p.Agent, consultation{dir: dir, text: text, tools: analysis.Tools(), bound: analysis.Bound})
 	if err != nil {
 		return "", err
 	}

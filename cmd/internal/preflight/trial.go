@@ -149,22 +149,22 @@ func (p *Project) Ask(f *cmdline.Factory, one pool.Agent) (Trial, error) {
 		return t, fmt.Errorf("make temporary project: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	if t.Result, err = p.consult(f, one, question{dir: dir, text: testPrompt, tools: p.Config.AllowedTools, bound: testBound}); err != nil {
+	if t.Result, err = p.consult(f, one, consultation{dir: dir, text: testPrompt, tools: p.Config.AllowedTools, bound: testBound}); err != nil {
 		return t, err
 	}
 	t.Scene = drill.Answer(t.Result, drill.Setting{Spec: one.Spec, Policy: p.Config.Policy, Now: time.Now()})
 	return t, nil
 }
 
-// question is a call in a folder away from the project.
-type question struct {
+// consultation is a call in a folder away from the project.
+type consultation struct {
 	dir, text string
 	tools     []string
 	bound     time.Duration
 }
 
 // consult makes one call with the options of a run.
-func (p *Project) consult(f *cmdline.Factory, one pool.Agent, q question) (turn.Result, error) {
+func (p *Project) consult(f *cmdline.Factory, one pool.Agent, q consultation) (turn.Result, error) {
 	sig := cmdline.HandleSignals(f.In)
 	defer sig.Stop()
 	initCtx, cancel := context.WithTimeout(sig.Ctx, 10*time.Second)

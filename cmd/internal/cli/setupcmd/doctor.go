@@ -17,6 +17,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/cmd/internal/wsl"
+	"ralph/logs/termtext"
 	"ralph/runner/git"
 	"ralph/runner/rules"
 	"ralph/state"
@@ -145,13 +146,17 @@ func (d *diagnosis) plan() {
 		d.fail(rules.ExitUsage, "plan", "%s", problem)
 		return
 	}
-	next, open := list.Next()
+	next, open := d.p.Next()
+	aside := d.p.PutAside()
+	if len(aside) > 0 {
+		d.warn("plan", "put aside until the plan or the task changes, or ralph reset --tasks: %s", termtext.Some(aside, 5))
+	}
 	switch {
 	case nothing != "":
 		d.warn("plan", "%s; ralph asks before it runs", nothing)
 	case !open && list.Remaining() > 0:
 		d.fail(rules.ExitUsage, "plan",
-			"%s: no open task can start: each is blocked or a draft, or waits for one that is", d.p.Plan)
+			"%s: no open task can start: each is blocked, put aside or a draft, or waits for one that is", d.p.Plan)
 	case !open:
 		d.ok("plan", "%s: %d of %d done, nothing left to do", d.p.Plan, list.Done(), list.Total())
 	default:

@@ -66,7 +66,7 @@ func newListCmd(f *cmdline.Factory) *cobra.Command {
 				f.Say("%s", p.line(tasks[i], r.Why))
 			}
 			next := ""
-			if t, ok := p.Next(); ok {
+			if t, ok := p.project.Next(); ok {
 				next = ", next: " + cmdline.Shorten(t.Title)
 			}
 			f.Say("%d of %s done%s", p.Done(), termtext.Count(p.Total(), "task"), next)
@@ -87,7 +87,7 @@ func newNextCmd(f *cmdline.Factory) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t, ok := p.Next()
+			t, ok := p.project.Next()
 			switch {
 			case asJSON && !ok:
 				return cmdline.NewEncoder(f.Out).Encode(nil)
@@ -96,8 +96,7 @@ func newNextCmd(f *cmdline.Factory) *cobra.Command {
 			case ok:
 				f.Say("%s", p.line(t, ""))
 			case p.Remaining() > 0:
-				f.Say("none: %s wait for a person or for each other; see: ralph task list",
-					termtext.Count(p.Remaining(), "task"))
+				f.Say("none: each open task was put aside, or waits for a person or for another; see: ralph task list")
 			default:
 				f.Say("none: nothing is open")
 			}
