@@ -7,6 +7,7 @@ import (
 
 	"ralph/logs"
 	"ralph/logs/termtext"
+	"ralph/runner/agent/ending"
 	"ralph/runner/git"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -52,7 +53,11 @@ func CommitOf(prefix string, t task.Task, from state.Origin) git.CommitRequest {
 
 // ShowEnd puts the end of a turn into the status.
 func ShowEnd(s *state.Status, res turn.Result, failed string) {
-	s.Hints, s.Outcome, s.LastError = res.Call.Hints, string(res.Call.Outcome.Class), failed
+	o := res.Call.Outcome
+	s.Hints, s.Outcome = res.Call.Hints, string(o.Class)
+	if stopped := o.Class == ending.KilledBySignal && o.Evidence == ""; res.Cut == "" && !stopped {
+		s.LastError = failed // what ralph stopped says nothing new
+	}
 	s.Task.Done, s.Task.Total = res.Proof.After.Done, res.Proof.After.Total
 	if limit := res.Call.Outcome.Limit; limit != nil {
 		s.Limit = limit

@@ -73,13 +73,14 @@ func (m Memory) After(r turn.Result, damaged bool, p Policy, now time.Time) Memo
 	return m
 }
 
-// failures counts on only while nothing gets done: an agent that stops at its own
-// bound in each call works all the same.
+// failures counts failed calls whatever they changed. An agent that stops at its own
+// bound in each call, and changes something, works all the same.
 func (m Memory) failures(r turn.Result) int {
+	class := r.Call.Outcome.Class
 	switch {
 	case !r.Failed() || r.Cut != "":
 		return 0
-	case r.Progress():
+	case r.Progress() && (class == ending.MaxTurns || class == ending.MaxBudget):
 		return 1
 	}
 	return m.Failures + 1

@@ -33,8 +33,9 @@ func pauses(p Policy, its ...turn.Result) []time.Duration {
 }
 
 func TestConclude_failedCalls_waitLongerEachTimeUntilOneSucceeds(t *testing.T) {
-	worked := crash(9)
-	worked.Work.Change.HeadMoved = true
+	worked, bounded := crash(9), crash(9)
+	worked.Work.Change.HeadMoved, bounded.Work.Change.HeadMoved = true, true
+	bounded.Call.Outcome.Class = ending.MaxTurns
 	for _, test := range []struct {
 		name string
 		set  func(*Policy)
@@ -43,7 +44,8 @@ func TestConclude_failedCalls_waitLongerEachTimeUntilOneSucceeds(t *testing.T) {
 	}{
 		{"three crashes", func(*Policy) {}, []turn.Result{crash(1), crash(2), crash(3)}, []time.Duration{5, 10, 20}},
 		{"an answer between them", func(*Policy) {}, []turn.Result{crash(1), idle(2), crash(3)}, []time.Duration{5, 0, 5}},
-		{"with work done", func(*Policy) {}, []turn.Result{crash(1), worked, worked}, []time.Duration{5, 5, 5}},
+		{"which changed files", func(*Policy) {}, []turn.Result{crash(1), worked, worked}, []time.Duration{5, 10, 20}},
+		{"with work done up to the agent's own bound", func(*Policy) {}, []turn.Result{crash(1), bounded, bounded}, []time.Duration{5, 5, 5}},
 		{"off", func(p *Policy) { p.ErrorPause = 0 }, []turn.Result{crash(1), crash(2)}, []time.Duration{0, 0}},
 		{"a longer delay", func(p *Policy) { p.Delay = 8 * time.Second }, []turn.Result{crash(1), crash(2)}, []time.Duration{8, 10}},
 		{"the run ends before", func(p *Policy) { p.MaxDuration = 67 * time.Second }, []turn.Result{crash(1), crash(2)}, []time.Duration{5, 7}},

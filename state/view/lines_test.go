@@ -76,6 +76,8 @@ func TestLines_everyKind_isSaidInPlainWords(t *testing.T) {
 		{state.Decision{Action: "stop", Rule: "same_error", Reason: "five times"}, "warning: stopped: five times (rule same_error)"},
 		{state.Decision{Action: "wait", Rule: "usage_limit", Reason: "limit", WakeAt: until}, "note: waiting until 15:30: limit (rule usage_limit)"},
 		{state.Decision{Action: "wait", Rule: "hourly"}, "note: waiting (rule hourly)"},
+		{state.IterationEnd{Decision: on, Title: "Add login", Outcome: "completed-turn", Files: 4, Seconds: 130, TaskDone: true, Says: "BLOCKED"},
+			`warning: iteration 3 · "Add login" done in 2m 10s · the agent is blocked · 4 files changed`},
 		{state.IterationEnd{Decision: on, Title: "Add login", Outcome: "completed-turn", Files: 4, Seconds: 130, TaskDone: true, Total: 5, Usage: cost},
 			`good: iteration 3 · "Add login" done in 2m 10s · 4 files changed · $0.12`},
 		{state.IterationEnd{Decision: done, Title: "Add login", Outcome: "completed-turn", Files: 1, Seconds: 2.34, TaskDone: true, Total: 5},

@@ -197,6 +197,18 @@ func Crashed(d state.RunStart) string {
 	return Join("; ", text, Prefix("last error: ", d.LastError))
 }
 
+// Unwell says in words that an agent's STATUS is no success, even if its call ended well
+// and its task is ticked; empty: it is one.
+func Unwell(status string) string {
+	switch status {
+	case "BLOCKED":
+		return "the agent is blocked"
+	case "ERROR":
+		return "the agent reports an error"
+	}
+	return ""
+}
+
 // ended says what happened to the task.
 func ended(e state.Event, d state.IterationEnd) []entry {
 	what, role := "ended", RoleNote
@@ -206,6 +218,8 @@ func ended(e state.Event, d state.IterationEnd) []entry {
 			false: "aborted"}[d.Cut == string(state.RequestSkip)], false, ""
 	case d.Failed:
 		what, role = "failed", RoleError
+	case d.TaskDone && Unwell(d.Says) != "":
+		what, role = "done", RoleWarning
 	case d.TaskDone:
 		what, role = "done", RoleGood
 	case d.Total > 0 && (d.Title != "" || e.Task != ""):
@@ -222,7 +236,11 @@ func ended(e state.Event, d state.IterationEnd) []entry {
 	if d.Title != "" {
 		head += "· " + quoted(d.Title) + " "
 	}
-	return one(role, Join(" · ", head+what, class, changed(d.Files), Dollars(d.Usage.CostUSD)))
+	said := ""
+	if !d.Failed && d.Cut == "" {
+		said = Unwell(d.Says)
+	}
+	return one(role, Join(" · ", head+what, said, class, changed(d.Files), Dollars(d.Usage.CostUSD)))
 }
 
 // CompletedTurn is the class of a normal agent call.

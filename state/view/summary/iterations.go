@@ -57,10 +57,8 @@ func outcomeOf(it *view.Iteration) string {
 		return "skipped"
 	case it.Cut != "", it.Rule == "candidate_lost":
 		return "aborted"
-	case it.Says == saysBlocked && it.Outcome == view.CompletedTurn:
-		return "the agent is blocked"
-	case it.Says == saysError && it.Outcome == view.CompletedTurn:
-		return "the agent reports an error"
+	case it.Outcome == view.CompletedTurn && view.Unwell(it.Says) != "":
+		return view.Unwell(it.Says)
 	}
 	return cmp.Or(outcomeWords[it.Outcome], strings.ReplaceAll(view.Unless(view.CompletedTurn, it.Outcome), "-", " "))
 }
@@ -74,14 +72,8 @@ func verdictsOf(it *view.Iteration) string {
 	return view.Prefix("review: ", strings.Join(all, ", "))
 }
 
-// What an agent says when it did not succeed, even if its call ended well.
-const (
-	saysBlocked = "BLOCKED"
-	saysError   = "ERROR"
-)
-
 func iterationMark(it *view.Iteration) (string, Tone) {
-	unwell := it.Says == saysBlocked || it.Says == saysError
+	unwell := view.Unwell(it.Says) != ""
 	switch {
 	case view.Succeeds(it.Rule) && (unwell || found(it) > 0):
 		return "!", Warn

@@ -218,7 +218,7 @@ func cost(usd float64) string {
 func outcome(row view.Iteration) string {
 	class := row.Outcome
 	if class == view.CompletedTurn {
-		class = ""
+		class = view.Unwell(row.Says)
 	}
 	switch {
 	case row.Undone:
