@@ -16,6 +16,7 @@ import (
 	"ralph/cmd/internal/preflight"
 	"ralph/logs/termtext"
 	"ralph/monitor"
+	"ralph/runner/ledger"
 	"ralph/state"
 	"ralph/state/note"
 	"ralph/state/view"
@@ -175,7 +176,7 @@ func (a *app) planReader() func() (state.TaskStatus, []string) {
 			}
 			tasks = append(tasks, box+t.Title)
 		}
-		next, _ := p.Next()
+		next, _ := ledger.Next(cmdline.OpenState(p.Dir), list)
 		return state.TaskStatus{ID: next.ID, Title: next.Title, Done: list.Done(), Total: list.Total()}, tasks
 	}
 }

@@ -85,7 +85,7 @@ func iterationMark(it *view.Iteration) (string, Tone) {
 		return "»", Calm
 	case it.Action == "wait":
 		return "○", Warn
-	case it.Rule == "review_passed" && found(it) == 0:
+	case it.Rule == "review_passed" && found(it) == 0 && !unwell:
 		return "✓", Good
 	case it.Outcome != view.CompletedTurn || it.Rule != "continue" || unwell:
 		return "!", Warn

@@ -191,7 +191,7 @@ func TestRow_iterationThatAPersonOrTheAgentCutShort_isNoSuccess(t *testing.T) {
 		{state.IterationEnd{Outcome: view.CompletedTurn, Says: "BLOCKED", Files: 1}, "!", "the agent is blocked, 1 file"},
 		{state.IterationEnd{Outcome: view.CompletedTurn, Says: "ERROR", Files: 1}, "!", "the agent reports an error, 1 file"},
 		{state.IterationEnd{Outcome: view.CompletedTurn, Says: "BLOCKED", Files: 1, Decision: state.Decision{Action: "stop", Rule: "plan_complete"}}, "!", "the agent is blocked, plan complete, 1 file"},
-		{state.IterationEnd{Outcome: view.CompletedTurn, Says: "BLOCKED", Files: 1, TaskDone: true, Decision: state.Decision{Action: "continue", Rule: "review_passed"}}, "!", "the agent is blocked, review passed, 1 file"},
+		{state.IterationEnd{Outcome: view.CompletedTurn, Says: "BLOCKED", Files: 1, TaskDone: true, Decision: state.Decision{Action: "continue", Rule: "review_passed"}}, "!", "done, the agent is blocked, review passed, 1 file"},
 		{state.IterationEnd{Outcome: view.CompletedTurn, Says: "IN_PROGRESS", Files: 1}, "✓", "1 file"},
 	} {
 		if c.end.Decision.Rule == "" {

@@ -4,8 +4,8 @@ import (
 	"os"
 	"time"
 
-	"ralph/cmd/internal/preflight"
 	"ralph/runner/git/history"
+	"ralph/runner/ledger"
 	"ralph/runner/rules"
 	"ralph/runner/task/store"
 	"ralph/state"
@@ -51,7 +51,7 @@ func (a *verbs) tell(w *state.Writer, p *past, all []history.Kept) error {
 	}
 	if list, err := store.Load(p.plan(all[0]), a.optionalSections(p.dir)); err == nil {
 		s.Task.Done, s.Task.Total = list.Done(), list.Total()
-		if next, open := preflight.Ledger(w.Reader).Choose(list); open {
+		if next, open := ledger.Next(w.Reader, list); open {
 			s.Task.ID, s.Task.Title = next.ID, next.Title
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"ralph/cmd/internal/wsl"
 	"ralph/logs/termtext"
 	"ralph/runner/git"
+	"ralph/runner/ledger"
 	"ralph/runner/rules"
 	"ralph/state"
 )
@@ -146,8 +147,9 @@ func (d *diagnosis) plan() {
 		d.fail(rules.ExitUsage, "plan", "%s", problem)
 		return
 	}
-	next, open := d.p.Next()
-	aside := d.p.PutAside()
+	known := ledger.Read(cmdline.OpenState(d.p.Dir))
+	next, open := known.Choose(list)
+	_, aside := known.Stuck(list)
 	if len(aside) > 0 {
 		d.warn("plan", "put aside until the plan or the task changes, or ralph reset --tasks: %s", termtext.Some(aside, 5))
 	}

@@ -293,7 +293,7 @@ func (p *plan) move(t task.Task, where store.Place, other task.Task) error {
 		return err
 	}
 	list := p.project.Tasks
-	next, open := p.project.Next()
+	next, open := p.next()
 	if open {
 		p.Say("moved %s; next: %s", cmdline.Shorten(t.Title), cmdline.Shorten(next.Title))
 	} else {

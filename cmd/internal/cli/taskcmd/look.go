@@ -66,7 +66,7 @@ func newListCmd(f *cmdline.Factory) *cobra.Command {
 				f.Say("%s", p.line(tasks[i], r.Why))
 			}
 			next := ""
-			if t, ok := p.project.Next(); ok {
+			if t, ok := p.next(); ok {
 				next = ", next: " + cmdline.Shorten(t.Title)
 			}
 			f.Say("%d of %s done%s", p.Done(), termtext.Count(p.Total(), "task"), next)
@@ -87,7 +87,7 @@ func newNextCmd(f *cmdline.Factory) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t, ok := p.project.Next()
+			t, ok := p.next()
 			switch {
 			case asJSON && !ok:
 				return cmdline.NewEncoder(f.Out).Encode(nil)

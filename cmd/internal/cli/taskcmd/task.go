@@ -10,6 +10,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
+	"ralph/runner/ledger"
 	"ralph/runner/task"
 	"ralph/runner/task/journal"
 	"ralph/state/view/summary"
@@ -68,6 +69,11 @@ func opened(f *cmdline.Factory) (p *plan, taken string, err error) {
 		return nil, "", cmdline.UsageError("there is no plan in %q; write one with: ralph init", project.Dir)
 	}
 	return &plan{f, project, project.Tasks}, taken, nil
+}
+
+// next is the task that a run would begin with.
+func (p *plan) next() (task.Task, bool) {
+	return ledger.Next(cmdline.OpenState(p.project.Dir), p.project.Tasks)
 }
 
 // find returns the task that a person names: by id or title, by its number, or by the beginning of either.
