@@ -60,6 +60,9 @@ func openFirst(paths, optionalSections []string) []string {
 // isAt reports whether a path holds what the row looks for: a file, or a folder with files.
 func (f format) isAt(path string) bool {
 	info, err := os.Stat(path)
+	if link, noFile := os.Readlink(path); err != nil && noFile == nil && link != "" {
+		return f.Files == nil && f.Program == nil // to nothing: that is no reason to work without a plan
+	}
 	if err == nil && f.Program != nil {
 		return info.IsDir()
 	}
@@ -110,6 +113,8 @@ func Locate(dir, given string, optionalSections []string) (task.List, error) {
 		}
 	}
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && given == "":
+		return task.List{}, fmt.Errorf("the plan %q is a link to nothing", path)
 	case errors.Is(err, fs.ErrNotExist):
 		return task.List{}, fmt.Errorf("the plan %q does not exist", given)
 	case err != nil:
@@ -148,6 +153,13 @@ func names(dir string, all []Found) string {
 
 // existing lists what a pattern of slash paths below dir names, sorted.
 func existing(dir, pattern string) []string {
+	if !strings.ContainsAny(pattern, `*?[{\`) { // also a link to nothing
+		path := filepath.Join(dir, filepath.FromSlash(pattern))
+		if _, err := os.Lstat(path); err != nil {
+			return nil
+		}
+		return []string{path}
+	}
 	paths, err := doublestar.FilepathGlob(filepath.Join(escaped(dir), filepath.FromSlash(pattern)))
 	if err != nil {
 		return nil // a name that no pattern can hold
