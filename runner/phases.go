@@ -217,7 +217,7 @@ func (r *Run) reviewedBeside(ctx context.Context, from turned, d crew.Done, s *s
 		n := r.tasks.Of(from.Task.ID)
 		r.sendBack(from.Task, n.Review.Verdicts)
 		goOn := rules.Decision{Action: rules.ActionContinue, Rule: "continue",
-			Reason: "its work does not fit to what has landed meanwhile: its developer joins both sides"}
+			Reason: "its work conflicts with what has landed in the meantime: its developer joins both sides"}
 		r.announceEnd(from.Result, goOn)
 		r.calls.Calls--
 		return goOn, r.d.State.SaveCalls(r.calls)

@@ -98,7 +98,7 @@ type Done struct {
 	Afresh bool     // what earlier attempts have done is no part of the work
 	Lost   string   // why another candidate goes on instead of this one; empty: none does
 	Files  []string // of the commit, if it was reviewed or Merge was asked
-	// Conflict names files in which work that was to be reviewed does not fit to what has landed.
+	// Conflict names files in which work that was to be reviewed conflicts with what has landed.
 	Conflict []string
 }
 

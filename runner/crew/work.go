@@ -157,7 +157,7 @@ func (c *Crew) setUp(ctx context.Context, s *slots.Slot, a turn.Assignment, by h
 }
 
 func conflictText(files []string) string {
-	return fmt.Sprintf("Your earlier work on this task is in the workspace, but it does not fit to what others have finished meanwhile. "+
+	return fmt.Sprintf("Your earlier work on this task is in the workspace, but it conflicts with what others have finished in the meantime. "+
 		"These files contain both, between conflict markers (<<<<<<<, =======, >>>>>>>): %s. Join them so that both sides keep working, remove the markers, "+
 		"and then mark the task as done.", termtext.Some(files, 20))
 }
@@ -217,7 +217,7 @@ func (d *Done) take(l landing) {
 
 // conflictReport is a check that fails: the run answers a conflict as it answers a failure.
 func conflictReport(files []string, key string) gate.Report {
-	text := fmt.Sprintf("does not fit to what has landed meanwhile: %s (both sides are kept: %s, %s)",
+	text := fmt.Sprintf("conflicts with what has landed in the meantime: %s (both sides are kept: %s, %s)",
 		strings.Join(files, ", "), slots.Ref(key), slots.Other(key))
 	return refused(gate.Check{Name: "merge", Command: "git merge"}, text)
 }

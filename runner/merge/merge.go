@@ -30,7 +30,7 @@ type Item struct {
 // Outcome is what became of an Item. Exactly one of its fields is set.
 type Outcome struct {
 	Landed   string      // the commit on the branch
-	Conflict []string    // files that do not fit to what has landed
+	Conflict []string    // files that conflict with what has landed
 	Failed   gate.Report // checks that fail together with what has landed, and not without it
 	Again    bool        // it waits for the next round
 }

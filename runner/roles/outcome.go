@@ -116,21 +116,29 @@ func (o Outcome) Feedback() []string {
 		if v.Verdict == state.VerdictNone || v.Passes() && len(v.Reasons) == 0 {
 			continue
 		}
-		says := v.Verdict
-		if v.Verdict == state.VerdictPass {
-			says = fmt.Sprintf("that it is not good enough yet: %d of 100, and %d are needed", v.Score, v.Threshold)
-		}
-		lines := []string{fmt.Sprintf("The reviewer %s looked at your work and says %s. Its reasons, in its own words:",
-			v.Name, says)}
-		if v.Optional || v.Passes() {
-			lines[0] = fmt.Sprintf("The reviewer %s lets your work pass, with these remarks:", v.Name)
-		}
+		lines := []string{fmt.Sprintf("The reviewer %s %s", v.Name, opinion(v))}
 		for _, r := range v.Reasons {
 			lines = append(lines, "- "+r.String())
 		}
 		blocks = append(blocks, strings.Join(lines, "\n"))
 	}
 	return blocks
+}
+
+// opinion is how the reasons of a verdict begin.
+func opinion(v state.Verdict) string {
+	switch {
+	case v.Passes():
+		return "lets your work pass, with these remarks:"
+	case v.Optional:
+		return "would not let your work pass. That does not hold it up, but look at its remarks:"
+	case v.Verdict == state.VerdictPass:
+		return fmt.Sprintf("looked at your work and finds it not good enough yet: %d of 100, and %d are needed. Its reasons, in its own words:",
+			v.Score, v.Threshold)
+	case v.Verdict == state.VerdictConcerns:
+		return "looked at your work and has concerns. They are, in its own words:"
+	}
+	return "looked at your work and refuses it. Its reasons, in its own words:"
 }
 
 // Refusals are the reasons of those who refused, in short.

@@ -218,11 +218,20 @@ func TestSettle_requiredJudgesDecide_weightsOnlyShow(t *testing.T) {
 	}
 }
 
-func TestFeedback_scoreIsTooLow_saysSo(t *testing.T) {
-	o := Settle([]state.Verdict{{Name: "Poet", Verdict: state.VerdictPass, Score: 75, Threshold: 80,
-		Reasons: []state.Reason{{Text: "it does not rhyme"}}}})
-	if got := strings.Join(o.Feedback(), "\n"); !strings.Contains(got, "not good enough yet: 75 of 100, and 80 are needed") || strings.Contains(got, "says pass") {
-		t.Error(got)
+func TestFeedback_beginsWithWhatTheReviewerThinks(t *testing.T) {
+	limps := []state.Reason{{Text: "it limps"}}
+	for want, v := range map[string]state.Verdict{
+		"finds it not good enough yet: 75 of 100, and 80 are needed": {Verdict: state.VerdictPass, Score: 75, Threshold: 80},
+		"has concerns":                  {Verdict: state.VerdictConcerns, Score: 60, Threshold: 70},
+		"refuses it":                    {Verdict: state.VerdictFail, Threshold: 70},
+		"would not let your work pass.": {Verdict: state.VerdictFail, Threshold: 70, Optional: true},
+		"lets your work pass":           {Verdict: state.VerdictPass, Score: 90, Threshold: 70, Optional: true},
+	} {
+		v.Name, v.Reasons = "Poet", limps
+		got := strings.Join(Settle([]state.Verdict{v}).Feedback(), "\n")
+		if !strings.Contains(got, want) || !strings.HasSuffix(got, "\n- it limps") {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 
