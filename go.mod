@@ -32,6 +32,7 @@ require (
 require (
 	github.com/BurntSushi/toml v1.5.0
 	github.com/CycloneDX/cyclonedx-go v0.12.0
+	github.com/bluekeyes/go-gitdiff v0.9.0
 	github.com/elazarl/goproxy v1.9.2
 	github.com/landlock-lsm/go-landlock v0.11.0
 	github.com/nicholas-fedor/shoutrrr v0.13.2

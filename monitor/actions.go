@@ -163,6 +163,8 @@ func (u *ui) scroll(by int) {
 		u.helpTop += by // drawing limits it to the page
 	case u.models != nil:
 		u.models.Scroll(by)
+	case u.changes != nil:
+		u.changes.Scroll(by)
 	case u.tasks != nil:
 		u.tasks.Scroll(by)
 	case u.listed():

@@ -23,6 +23,9 @@ import (
 // verbTimeout limits a control verb, which only writes a request to a file.
 const verbTimeout = 10 * time.Second
 
+// undoTimeout limits undo, which writes files and a commit.
+const undoTimeout = 5 * time.Minute
+
 // control runs "ralph VERB" in the background and shows its result.
 func (u *ui) control(verb string) {
 	defer u.lock()()
@@ -78,7 +81,11 @@ func lastLine(out []byte) string {
 
 // output runs a verb with its arguments.
 func output(ralph []string, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), verbTimeout)
+	bound := verbTimeout
+	if args[0] == "undo" {
+		bound = undoTimeout
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), bound)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, ralph[0], append(ralph[1:len(ralph):len(ralph)], args...)...)
 	cmd.WaitDelay = time.Second

@@ -41,6 +41,10 @@ func TestMain(m *testing.M) {
 			fmt.Println(string(data))
 			os.Exit(0)
 		}
+		if patch := os.Getenv("MONITOR_TEST_PATCH"); patch != "" && os.Args[2] == "diff" {
+			fmt.Println(patch)
+			os.Exit(0)
+		}
 		if os.Getenv("MONITOR_TEST_FAIL") != "" {
 			fmt.Println("no disk space")
 			os.Exit(1)

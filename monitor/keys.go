@@ -28,6 +28,8 @@ func bindings() []binding {
 		{"r enter", "review", "review the iteration: checks, findings, diff; left and right: the previous and the next one", (*ui).openReview, false, false},
 		{"t", "tasks", "the tasks of the plan: look at them, find and change them; the list has keys of its own",
 			(*ui).openTasks, false, false},
+		{"d", "diff", "what the iteration changed: files and hunks; from there, u takes it back and B finds who broke a check",
+			(*ui).openChanges, false, false},
 		{"R", "", "raw output of the iteration", (*ui).openRaw, false, false},
 		{"o", "open", "open a clean copy of what is shown in $PAGER", func(u *ui) { u.openWith(inPager) }, false,
 			false},
@@ -73,11 +75,11 @@ func dispatch(table []binding) map[string]func(*ui) {
 	return all
 }
 
-// hints are the keys that work now. While the page of tasks is open, those are its own.
+// hints are the keys that work now. While a page is open, those are its own.
 func (u *ui) hints(v summary.Summary) []keys.Hint {
 	all := u.pageHints()
 	for _, b := range u.table {
-		if b.alive && !v.Alive || u.tasks != nil && !b.always {
+		if b.alive && !v.Alive || (u.tasks != nil || u.changes != nil) && !b.always {
 			continue
 		}
 		if b.short == "pause" && v.Resumable {

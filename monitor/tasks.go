@@ -13,6 +13,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"ralph/logs/termtext"
+	"ralph/monitor/changes"
 	"ralph/monitor/keys"
 	"ralph/monitor/tasks"
 	"ralph/state"
@@ -48,12 +49,15 @@ func (u *ui) openTasks() {
 	u.readTasks()
 }
 
-// pageHints are the keys of the page of tasks, if it is open.
+// pageHints are the keys of the page of changes or of tasks, if one is open.
 func (u *ui) pageHints() []keys.Hint {
-	if u.tasks == nil {
-		return nil
+	switch {
+	case u.changes != nil:
+		return changes.Hints()
+	case u.tasks != nil:
+		return tasks.Hints()
 	}
-	return tasks.Hints()
+	return nil
 }
 
 // keyOfTasks handles a key while the page of tasks is open. It returns false for the
@@ -66,8 +70,7 @@ func (u *ui) keyOfTasks(e *tcell.EventKey) bool {
 		u.mu.Unlock()
 		return false
 	case u.help:
-		scrolls := slices.Contains(strings.Fields(scrolling), name)
-		u.help = scrolls || u.everywhere(name)
+		u.help = u.stays(name)
 		u.mu.Unlock()
 		return !u.help
 	case u.failure != "" && name == "esc" && !p.Asks():
@@ -81,6 +84,8 @@ func (u *ui) keyOfTasks(e *tcell.EventKey) bool {
 		u.tasks = nil
 	case act.Say != "":
 		u.say("%s", act.Say)
+	case act.Diff != "":
+		u.showChanges(changes.Subject{Arg: act.Diff, Name: "task " + act.Diff})
 	case act.Verb != nil && !act.Terminal:
 		u.change(act.Verb)
 	}
@@ -89,6 +94,11 @@ func (u *ui) keyOfTasks(e *tcell.EventKey) bool {
 		u.inTerminal(act.Verb)
 	}
 	return known || !u.everywhere(name)
+}
+
+// stays reports whether the help stays open after a key.
+func (u *ui) stays(name string) bool {
+	return slices.Contains(strings.Fields(scrolling), name) || u.everywhere(name)
 }
 
 // everywhere reports whether a key works on the page of tasks, too.

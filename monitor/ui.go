@@ -12,6 +12,7 @@ import (
 	"ralph/logs/termtext"
 	"ralph/monitor/answers"
 	"ralph/monitor/canvas"
+	"ralph/monitor/changes"
 	"ralph/monitor/iterations"
 	"ralph/monitor/keys"
 	"ralph/monitor/models"
@@ -57,16 +58,17 @@ type lastRow struct {
 
 // sight is what a person looks at.
 type sight struct {
-	page     *page        // over the panels; nil: none
-	tasks    *taskPage    // over the panels; nil: it is closed
-	models   *models.Page // over all of it; nil: it is closed
-	pressed  string       // the latest key
-	alone    panel        // the only panel shown; panelHeader: all
-	focus    panel        // panelIterations or panelLog
-	selected int          // iteration in the list, 0 is the newest
-	help     bool         // the page of keys
-	helpTop  int          // its first row
-	places   []rect       // of the panels at the latest draw
+	page     *page         // over the panels; nil: none
+	tasks    *taskPage     // over the panels; nil: it is closed
+	changes  *changes.Page // over both; nil: it is closed
+	models   *models.Page  // over all of it; nil: it is closed
+	pressed  string        // the latest key
+	alone    panel         // the only panel shown; panelHeader: all
+	focus    panel         // panelIterations or panelLog
+	selected int           // iteration in the list, 0 is the newest
+	help     bool          // the page of keys
+	helpTop  int           // its first row
+	places   []rect        // of the panels at the latest draw
 }
 
 // signals pass between the goroutines without mu.
@@ -148,7 +150,7 @@ func (u *ui) Draw(screen tcell.Screen) {
 	c := canvas.Canvas{Screen: screen, X: x, Y: y, W: w, H: h, Colors: !u.o.NoColor}
 	v := summary.Of(&u.model, u.o.Now())
 	alone := u.alone
-	if u.page != nil || u.tasks != nil || u.models != nil || u.help || u.answers != nil {
+	if u.page != nil || u.tasks != nil || u.changes != nil || u.models != nil || u.help || u.answers != nil {
 		alone = panelLog
 	}
 	u.places = layout(w, h, alone, contents{len(v.Gauges), len(u.model.Run.Iterations), len(v.Checks), len(v.Notes),
@@ -199,6 +201,8 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 		case u.help:
 			u.helpTop = keys.DrawHelp(c, u.hints(v), u.helpTop)
 			c.Text(8, 0, c.Dim(), view.Prefix(" ralph ", termtext.Line(u.o.Version))+" ")
+		case u.changes != nil:
+			u.changes.Draw(c)
 		case u.tasks != nil:
 			u.tasks.Draw(c, &u.model, u.o.Now())
 		case u.page != nil:
@@ -231,7 +235,9 @@ func (u *ui) drawLast(c canvas.Canvas, v summary.Summary) {
 		u.line.Draw(c, "note for the next prompt: ")
 	case u.asks == askToAct:
 		c.Text(1, 0, c.Tone(summary.Bad), termtext.Fit(questionBefore(u.verb, &u.model), c.W-2))
-	case u.tasks != nil && u.tasks.Asks():
+	case u.changes != nil && u.changes.Asks():
+		u.changes.DrawAsk(c)
+	case u.changes == nil && u.tasks != nil && u.tasks.Asks():
 		u.tasks.DrawAsk(c)
 	case u.failure != "":
 		const read = " (esc)"
@@ -273,7 +279,7 @@ func (u *ui) key(e *tcell.EventKey) {
 		}
 		return
 	}
-	if u.keyOfModels(e) || u.keyOfTasks(e) {
+	if u.keyOfModels(e) || u.keyOfChanges(e) || u.keyOfTasks(e) {
 		return
 	}
 	u.pressed = keys.Name(e)

@@ -14,6 +14,7 @@ type Act struct {
 	Verb     []string // arguments of ralph
 	Terminal bool     // the verb needs the terminal: it opens an editor
 	Close    bool     // the page
+	Diff     string   // id of the task whose changes are to be shown
 	Say      string
 }
 
@@ -38,6 +39,7 @@ func bindings() []binding {
 		row("t", "back", "back to the run", func(*Page) Act { return Act{Close: true} }),
 		row("a", "add", "add a task at the end of the plan", func(p *Page) Act { return p.ask(askTitle, "") }),
 		row("e", "edit", "edit the task in $EDITOR", (*Page).edit),
+		row("d", "diff", "what the iterations of this run changed for the task, to look at and to undo", (*Page).diff),
 		row("r", "", "give the task another title", (*Page).rename),
 		row("x", "done", "mark the task as done, or open it again (asks first)", (*Page).tick),
 		row("b", "block", "keep runs from working on the task, with a reason; on a blocked one: open it again (asks first)", (*Page).hold),
@@ -195,6 +197,14 @@ func (p *Page) edit() Act {
 		return none
 	}
 	return Act{Verb: []string{"task", "edit", "--", t.ID}, Terminal: true}
+}
+
+func (p *Page) diff() Act {
+	t := p.task()
+	if t == nil {
+		return none
+	}
+	return Act{Diff: t.ID}
 }
 
 func (p *Page) rename() Act {

@@ -1,0 +1,126 @@
+package monitor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"ralph/logs/termtext"
+	"ralph/monitor/changes"
+	"ralph/monitor/keys"
+	"ralph/state/view"
+)
+
+// diffTimeout limits how long git may take for a patch.
+const diffTimeout = 30 * time.Second
+
+// openChanges shows what the chosen iteration changed, or the one that is under review.
+func (u *ui) openChanges() {
+	defer u.lock()()
+	n := u.chosen()
+	if u.page != nil {
+		n = u.page.of
+	}
+	i := u.indexOf(n)
+	if i < 0 {
+		u.say("no iteration has begun yet, so there are no changes")
+		return
+	}
+	it := &u.model.Run.Iterations[i]
+	if it.Running() {
+		u.say("iteration %d has not ended yet; what it changes is kept then", n)
+		return
+	}
+	u.showChanges(changes.Subject{Arg: strconv.Itoa(n), Name: fmt.Sprintf("iteration %d", n), Check: failedCheck(it)})
+}
+
+// failedCheck is the name of a check that failed, else of any check.
+func failedCheck(it *view.Iteration) (name string) {
+	for n, passed := range it.Checks {
+		if name == "" || !passed && it.Checks[name] || passed == it.Checks[name] && n < name {
+			name = n
+		}
+	}
+	return name
+}
+
+// showChanges opens the page; ralph itself makes the patch, in the background. u is locked.
+func (u *ui) showChanges(s changes.Subject) {
+	if len(u.o.Ralph) == 0 {
+		u.fail("no changes: " + cmp.Or(u.o.NoControl, "this screen cannot run ralph"))
+		return
+	}
+	s.Run = u.run()
+	p := changes.New(s)
+	u.changes, u.help = p, false
+	go func() {
+		defer u.caught()
+		ctx, cancel := context.WithTimeout(context.Background(), diffTimeout)
+		defer cancel()
+		out, err := printed(ctx, u.o.Ralph, p.Verb()...)
+		defer u.redraw()
+		defer u.lock()()
+		if err != nil {
+			p.Fail(err.Error())
+			return
+		}
+		p.Load(string(out[:min(len(out), maxDiff)]))
+	}()
+}
+
+// keyOfChanges handles a key while the page of changes is open. It returns false for the
+// few keys that work everywhere.
+func (u *ui) keyOfChanges(e *tcell.EventKey) bool {
+	u.mu.Lock()
+	p, name := u.changes, keys.Name(e)
+	switch {
+	case p == nil:
+		u.mu.Unlock()
+		return false
+	case u.help:
+		u.help = u.stays(name)
+		u.mu.Unlock()
+		return !u.help
+	case u.failure != "" && name == "esc" && !p.Asks():
+		u.failure = ""
+		u.mu.Unlock()
+		return true
+	}
+	p.Living = u.model.Alive
+	act, known := p.Key(e)
+	switch {
+	case act.Close:
+		u.changes = nil
+	case act.Say != "":
+		u.say("%s", act.Say)
+	case act.Verb != nil && !act.Terminal:
+		u.act(act.Verb...)
+	}
+	known = known || !u.everywhere(name)
+	u.mu.Unlock()
+	if act.Terminal {
+		u.watched(act.Verb)
+	}
+	return known
+}
+
+// watched runs a verb that takes long in the terminal, and waits until a person has read
+// what it printed.
+func (u *ui) watched(verb []string) {
+	const wait = `"$@"; code=$?; printf '\nback to the monitor with Enter '; read -r _; exit $code`
+	args := slices.Concat([]string{"-c", wait, "sh"}, u.o.Ralph, verb)
+	var err error
+	u.app.Suspend(func() {
+		err = foreground(exec.Command("sh", args...)) //nolint:noctx // only the user ends it
+	})
+	if err != nil {
+		defer u.lock()()
+		u.fail(view.Join(": ", verb[0]+" failed", termtext.Line(err.Error())))
+	}
+}
