@@ -28,32 +28,7 @@ var rewrite = flag.Bool("update", false, "rewrite the golden files")
 func TestMain(m *testing.M) {
 	time.Local = time.UTC
 	if verbs := os.Getenv("MONITOR_TEST_VERBS"); verbs != "" && len(os.Args) >= 3 && os.Args[1] == "verb" {
-		if strings.Join(os.Args[2:], " ") == "agent list --json" {
-			fmt.Println(`[{"agent":"claude","runs":true,"models":["opus"]},{"agent":"codex","runs":true,"models":["gpt-5"]}]`)
-			os.Exit(0)
-		}
-		if all := os.Getenv("MONITOR_TEST_TASKS"); strings.Join(os.Args[2:], " ") == "task list --json" {
-			data, err := os.ReadFile(all)
-			if err != nil {
-				fmt.Fprintln(os.Stderr, "ralph: there is no plan")
-				os.Exit(2)
-			}
-			fmt.Println(string(data))
-			os.Exit(0)
-		}
-		if patch := os.Getenv("MONITOR_TEST_PATCH"); patch != "" && os.Args[2] == "diff" {
-			fmt.Println(patch)
-			os.Exit(0)
-		}
-		if os.Getenv("MONITOR_TEST_FAIL") != "" {
-			fmt.Println("no disk space")
-			os.Exit(1)
-		}
-		file, _ := os.OpenFile(verbs, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-		fmt.Fprintln(file, strings.Join(os.Args[2:], " "))
-		_ = file.Close()
-		fmt.Println(os.Args[2] + " will act \x1b[31msoon")
-		os.Exit(0)
+		beRalph(verbs)
 	}
 	if dir := os.Getenv("MONITOR_TEST_DIR"); dir != "" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -86,6 +61,36 @@ func TestMain(m *testing.M) {
 	// A monitor that ends would sleep for a second under the race detector.
 	_ = os.Setenv("GORACE", os.Getenv("GORACE")+" atexit_sleep_ms=0")
 	os.Exit(m.Run())
+}
+
+// beRalph plays the verbs that the monitor calls, and ends the process.
+func beRalph(verbs string) {
+	if strings.Join(os.Args[2:], " ") == "agent list --json" {
+		fmt.Println(`[{"agent":"claude","runs":true,"models":["opus"]},{"agent":"codex","runs":true,"models":["gpt-5"]}]`)
+		os.Exit(0)
+	}
+	if all := os.Getenv("MONITOR_TEST_TASKS"); strings.Join(os.Args[2:], " ") == "task list --json" {
+		data, err := os.ReadFile(all)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "ralph: there is no plan")
+			os.Exit(2)
+		}
+		fmt.Println(string(data))
+		os.Exit(0)
+	}
+	if patch := os.Getenv("MONITOR_TEST_PATCH"); patch != "" && os.Args[2] == "diff" {
+		fmt.Println(patch)
+		os.Exit(0)
+	}
+	if os.Getenv("MONITOR_TEST_FAIL") != "" {
+		fmt.Println("no disk space")
+		os.Exit(1)
+	}
+	file, _ := os.OpenFile(verbs, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	fmt.Fprintln(file, strings.Join(os.Args[2:], " "))
+	_ = file.Close()
+	fmt.Println(os.Args[2] + " will act \x1b[31msoon")
+	os.Exit(0)
 }
 
 // bound is how long something may take on a busy machine.
