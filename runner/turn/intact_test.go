@@ -105,7 +105,7 @@ func TestRun_containedCheckChangesThePlan_isPutBack(t *testing.T) {
 			}
 			continue
 		}
-		if len(s.Result.Proof.Findings) != 1 || s.Result.Proof.Findings[0].Kind != audit.KindTaskChanged {
+		if len(s.Result.Proof.Findings) != 1 || s.Result.Proof.Findings[0].Kind != audit.KindTaskChanged || !strings.Contains(s.Result.Proof.Findings[0].Text, "logs/1.plan.md") {
 			t.Errorf("%s: %+v", mode, s.Result.Proof.Findings)
 		}
 	}

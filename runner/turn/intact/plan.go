@@ -155,7 +155,13 @@ func (p *Plan) Around(readOnly bool, since func(store.Plan, time.Time) (store.Pl
 	q.Starts(nil)
 	err := checks()
 	o, broken := q.Settle(func() (store.Plan, bool) { return since(now, begun) })
-	return o.Findings(nil), errors.Join(err, broken)
+	found := o.Findings(nil)
+	for i, f := range found { // nobody else answers these
+		if answer := o.Answer(f); answer != "" {
+			found[i].Text += "; " + answer
+		}
+	}
+	return found, errors.Join(err, broken)
 }
 
 // settle takes over what the call made of its copy of the plan, or puts back what it changed
