@@ -177,10 +177,11 @@ func openFolder(dir string, optionalSections []string) (plan, error) {
 // ofFolder lists the files of a folder that are a plan of this format.
 func (f format) ofFolder(names []string) []string {
 	var own []string
+	taken := map[string]bool{}
 	for _, pattern := range f.Files {
 		for _, name := range names {
-			if matches(name, pattern) && !matches(name, f.Not...) && !slices.Contains(own, name) {
-				own = append(own, name)
+			if !taken[name] && matches(name, pattern) && !matches(name, f.Not...) {
+				own, taken[name] = append(own, name), true
 			}
 		}
 	}
