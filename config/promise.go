@@ -25,7 +25,7 @@ func promises(key string) bool {
 	for i := range words {
 		joined := "" // read_only, read-only and readOnly are one word
 		for _, word := range words[i:min(i+3, len(words))] {
-			if joined += word; isPromise(joined) {
+			if joined += word; isPromise(joined) && !describes(words[i], last) {
 				return true
 			}
 		}
@@ -68,6 +68,24 @@ func wordsOf(key string) (words []string) {
 func isPromise(word string) bool {
 	return slices.Contains(promiseWords(), word) ||
 		slices.ContainsFunc(promiseStems(), func(stem string) bool { return strings.HasPrefix(word, stem) })
+}
+
+// describes reports whether the last words of a key only describe a thing whose name is also
+// that of a check or a protection, such as BACKUP_DIR, or name a vendor's credentials.
+func describes(word string, last []string) bool {
+	attribute := last[len(last)-1]
+	switch word {
+	case "credential", "credentials":
+		vendors := []string{"application", "aws", "azure", "db", "docker", "firebase", "gcp", "git", "google", "npm"}
+		file := len(last) == 2 && last[0] == word && (attribute == "file" || attribute == "path")
+		return file || attribute == word && len(last) > 1 && slices.Contains(vendors, last[0])
+	case "backup", "backups", "network":
+		return slices.Contains([]string{"dir", "directory", "host", "name", "path", "port", "retention", "timeout", "url"},
+			attribute)
+	case "build", "coverage", "review", "test":
+		return slices.Contains([]string{"dir", "directory", "host", "number", "port", "url", "user"}, attribute)
+	}
+	return false
 }
 
 // promiseStems are beginnings of words.

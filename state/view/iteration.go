@@ -156,7 +156,10 @@ func (it *Iteration) keepOutput(d state.Check) {
 	}
 	text := strings.TrimRight(d.Output, "\n")
 	if from := len(text) - maxOutput; from > 0 {
-		_, text, _ = strings.Cut(text[from:], "\n") // whole lines
+		text = strings.ToValidUTF8(text[from:], "")
+		if _, lines, found := strings.Cut(text, "\n"); found {
+			text = lines // whole ones
+		}
 	}
 	if it.Output == nil {
 		it.Output = map[string]string{}

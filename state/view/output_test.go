@@ -16,6 +16,10 @@ func TestRun_outputOfAFailedCheck_isKeptUntilItPasses(t *testing.T) {
 	if len(got) != 1 || len(got["test"]) > 1500 || !strings.HasPrefix(got["test"], "a line") || !strings.HasSuffix(got["test"], "FAIL: TestList") {
 		t.Errorf("%q", got)
 	}
+	fold(&r, 1, "", state.IterationStart{}, state.Check{Name: "test", Output: strings.Repeat("é", 3000)})
+	if got := r.Iterations[0].Output["test"]; len(got) < 1400 || len(got) > 1500 {
+		t.Errorf("of one long line, %d bytes are kept", len(got))
+	}
 	for i := range 60 {
 		fold(&r, i+2, "", state.IterationStart{})
 	}
