@@ -70,6 +70,10 @@ func calendarTime(text string, now time.Time) (at time.Time, unknown string, ok 
 			if !ok {
 				return time.Time{}, "", false
 			}
+			span := part["hour24"] + ":" + part["minute24"] + part["numeric"]
+			if strings.HasPrefix(part["numeric"], "-") && strings.HasSuffix(m[0], span) {
+				part["numeric"] = "" // 10:00-12:00 is from one time to another
+			}
 			zone, unknown := location(part, now.Location())
 			at, ok = dateAt(part, now.In(zone), time.Duration(hour)*time.Hour+time.Duration(minute)*time.Minute)
 			return at, unknown, ok

@@ -164,6 +164,7 @@ func TestResetTime_wordingsOfCLIs(t *testing.T) {
 		"available again at 2026-11-21 05:00:00 UTC":          "2026-11-21T05:00:00Z",
 		"available again at 2026-11-21 05:00":                 "2026-11-21T10:00:00Z",
 		"The limit resets at 14:05 UTC":                       "2026-11-21T14:05:00Z",
+		"The limit resets at 21:05-23:05":                     "2026-11-21T02:05:00Z",
 		"The limit resets at 21:05":                           "2026-11-21T02:05:00Z",
 		"The limit resets at 9:00 p.m. EST":                   "2026-11-21T02:00:00Z",
 		"The limit resets at 9 AM CET":                        "2026-11-21T08:00:00Z",
