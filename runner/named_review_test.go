@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/runner/gate"
 	"ralph/runner/hooks"
 	"ralph/runner/pool"
 	"ralph/state"
@@ -80,4 +81,25 @@ func TestReviewer_changesFilesOutsideOfGit_isReportedAsWhatItIs(t *testing.T) {
 	if got := strings.Join(files, " "); got != "new.txt work.txt" {
 		t.Errorf("reported: %q", got)
 	}
+}
+
+func TestJudges_fewerTests_canBeJustified(t *testing.T) {
+	b := newBench(t, "lenient", "[ ] one")
+	b.o.Judges, b.o.MaxIterations = []string{"qa"}, 8
+	b.d.Checks = []gate.Check{{Name: "test", Command: `echo "ok 1 - a"; test -f work.txt || echo "ok 2 - b"; test -f work.txt && echo 1..1 || echo 1..2`}}
+	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
+}
+
+// lenient is a judge who sees a reason for each finding.
+func lenient(f *fake) int {
+	if code, asked := f.verdict(func(_, nonce string) string {
+		_, findings, _ := strings.Cut(f.prompt, "## Open findings of the audit\n\n")
+		if !strings.Contains(findings, "2 tests ran before") {
+			return says(nonce, "fail", 10, "I see no finding")
+		}
+		return strings.Replace(says(nonce, "pass", 90, ""), `"reasons"`, `"findings": [{"n": 1, "justified": true, "why": "the task asks for it"}], "reasons"`, 1)
+	}); asked {
+		return code
+	}
+	return f.developed()
 }

@@ -34,7 +34,7 @@ func (r *Run) sit(t task.Task, a turn.Assignment) *sitting {
 	s := &sitting{asks: panel.Sitting{From: a.Origin, Task: t, Review: n.Review, Story: aios.Context{ID: t.ID,
 		Path: r.plan.File.Of(r.plan.Counts.List, t), Status: list.Word(now), Task: t.Title}, Plan: r.plan.File.Path, Dir: r.d.Dir, Env: r.d.Env,
 		Author: r.wanted(t, list).Agent, LogDir: a.LogDir, Checks: reviews.Checks(n.Report),
-		Findings: r.review.Texts(), Emit: r.heard,
+		Findings: r.review.Texts(r.checks, n.Report), Emit: r.heard,
 		Called: func() error { r.calls.Calls++; return r.d.State.SaveCalls(r.calls) }}}
 	if n.Review.Phase == roles.PhaseAnalyst {
 		s.asks.Findings, s.asks.Said = r.asked.Asked(t.ID)

@@ -90,6 +90,7 @@ var reviewFakes = map[string]func(*fake) int{
 		put("prd/auth.json", strings.NewReplacer(`"pending"`, `"completed"`, `"in_progress"`, `"completed"`).Replace(read1("prd/auth.json")))
 		return f.result("Did it."+block(false, ""), nil)
 	},
+	"lenient": lenient,
 	"strict": func(f *fake) int {
 		if code, asked := f.verdict(func(_, nonce string) string { return says(nonce, "concerns", 60, "not good enough") }); asked {
 			return code

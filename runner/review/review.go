@@ -61,12 +61,22 @@ func (b *Book) Add(res turn.Result) {
 	}
 }
 
-// Texts are the findings of the audit that are open.
-func (b *Book) Texts() []string {
-	var all []string
+// Texts are the findings of the audit that are open, with the tests that do not run any more.
+func (b *Book) Texts(checks turn.Checks, report gate.Report) []string {
+	all := b.losses(checks, report)
 	for _, i := range b.Items {
 		if i.Name != NoVerdict {
 			all = append(all, i.Text)
+		}
+	}
+	return all
+}
+
+// losses are the checks that run fewer tests than before, unless reviewers have called that justified.
+func (b *Book) losses(checks turn.Checks, report gate.Report) (all []string) {
+	for _, l := range report.Losses(checks.Baseline.Tests) {
+		if text := fmt.Sprint(l); !slices.Contains(b.closed, text) {
+			all = append(all, text)
 		}
 	}
 	return all
@@ -141,8 +151,8 @@ func (b *Book) Open(contradiction string, checks turn.Checks, report gate.Report
 	if contradiction != "" {
 		add("contradiction", "ralph iterations", "the plan is done, but %s", contradiction)
 	}
-	for _, l := range report.Losses(checks.Baseline.Tests) {
-		add(string(audit.KindFewerTests), "ralph check", "%s", l)
+	for _, text := range b.losses(checks, report) {
+		add(string(audit.KindFewerTests), "ralph check", "%s", text)
 	}
 	for _, name := range report.KnownRed() {
 		add("known_red", "ralph check", "check %s failed before the run and still fails", name)
