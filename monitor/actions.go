@@ -88,7 +88,7 @@ func (u *ui) nextFocus() {
 
 func (u *ui) toggleHelp() {
 	defer u.lock()()
-	u.help, u.helpTop = !u.help, 0
+	u.help, u.about, u.helpTop = !u.help, false, 0
 }
 
 func (u *ui) toggleMouse() {
@@ -161,6 +161,8 @@ func (u *ui) scroll(by int) {
 	switch {
 	case u.help:
 		u.helpTop += by // drawing limits it to the page
+	case u.palette != nil:
+		u.palette.Scroll(by)
 	case u.models != nil:
 		u.models.Scroll(by)
 	case u.changes != nil:

@@ -59,7 +59,9 @@ func bindings() []binding {
 		{"ctrl-l", "", "redraw the screen", func(u *ui) { u.wake(wakeSync) }, false, true},
 		{"ctrl-z", "", "suspend to the shell", (*ui).toShell, false, true},
 		{"esc", "", "back", (*ui).back, false, false},
-		{"? h", "help", "this page, and back", (*ui).toggleHelp, false, true},
+		{":", "", "find a command, a panel, an iteration or a task by letters of its name", (*ui).openPalette, false, true},
+		{"?", "help", "help for what is on the screen, and back", (*ui).toggleAbout, false, true},
+		{"h", "", "all keys, and back", (*ui).toggleHelp, false, true},
 		{"q ctrl-c", "quit", "quit this screen; the run continues", (*ui).quit, false, true},
 	}
 }

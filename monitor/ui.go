@@ -16,6 +16,7 @@ import (
 	"ralph/monitor/iterations"
 	"ralph/monitor/keys"
 	"ralph/monitor/models"
+	"ralph/monitor/palette"
 	"ralph/state"
 	"ralph/state/view"
 	"ralph/state/view/follow"
@@ -61,11 +62,13 @@ type sight struct {
 	page     *page         // over the panels; nil: none
 	tasks    *taskPage     // over the panels; nil: it is closed
 	changes  *changes.Page // over both; nil: it is closed
+	palette  *palette.Page // over all of it; nil: it is closed
 	models   *models.Page  // over all of it; nil: it is closed
 	pressed  string        // the latest key
 	alone    panel         // the only panel shown; panelHeader: all
 	focus    panel         // panelIterations or panelLog
 	selected int           // iteration in the list, 0 is the newest
+	about    bool          // the help begins with the current panel
 	help     bool          // the page of keys
 	helpTop  int           // its first row
 	places   []rect        // of the panels at the latest draw
@@ -150,7 +153,7 @@ func (u *ui) Draw(screen tcell.Screen) {
 	c := canvas.Canvas{Screen: screen, X: x, Y: y, W: w, H: h, Colors: !u.o.NoColor}
 	v := summary.Of(&u.model, u.o.Now())
 	alone := u.alone
-	if u.page != nil || u.tasks != nil || u.changes != nil || u.models != nil || u.help || u.answers != nil {
+	if u.page != nil || u.tasks != nil || u.changes != nil || u.palette != nil || u.models != nil || u.help || u.answers != nil {
 		alone = panelLog
 	}
 	u.places = layout(w, h, alone, contents{len(v.Gauges), len(u.model.Run.Iterations), len(v.Checks), len(v.Notes),
@@ -194,12 +197,14 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 		drawChecks(c, v, u.o.Now())
 	case panelLog:
 		switch {
+		case u.palette != nil:
+			u.palette.Draw(c)
 		case u.models != nil:
 			u.models.Draw(c)
 		case u.answers != nil:
 			u.answers.Draw(c)
 		case u.help:
-			u.helpTop = keys.DrawHelp(c, u.hints(v), u.helpTop)
+			u.helpTop = keys.DrawHelp(c, u.aboutHints(u.hints(v)), u.helpTop)
 			c.Text(8, 0, c.Dim(), view.Prefix(" ralph ", termtext.Line(u.o.Version))+" ")
 		case u.changes != nil:
 			u.changes.Draw(c)
@@ -225,6 +230,8 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 // drawLast draws the last row: a question, a message or the keys.
 func (u *ui) drawLast(c canvas.Canvas, v summary.Summary) {
 	switch {
+	case u.palette != nil:
+		u.palette.DrawAsk(c)
 	case u.models != nil:
 		u.models.DrawAsk(c)
 	case u.asks == askAnswer && (u.message == "" || time.Now().After(u.until)):
@@ -279,7 +286,7 @@ func (u *ui) key(e *tcell.EventKey) {
 		}
 		return
 	}
-	if u.keyOfModels(e) || u.keyOfChanges(e) || u.keyOfTasks(e) {
+	if u.keyOfPalette(e) || u.keyOfModels(e) || u.keyOfChanges(e) || u.keyOfTasks(e) {
 		return
 	}
 	u.pressed = keys.Name(e)

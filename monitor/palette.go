@@ -1,0 +1,154 @@
+package monitor
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+
+	"ralph/monitor/keys"
+	"ralph/monitor/palette"
+	"ralph/monitor/tasks"
+	"ralph/state/view"
+	"ralph/state/view/summary"
+)
+
+// named are the panels, and what each shows.
+func named() []struct {
+	panel
+	name, about, keys string
+} {
+	return []struct {
+		panel
+		name, about, keys string
+	}{
+		{panelPlan, "Plan", "How far the plan is, the task at hand or the turns side by side, and when the run may be done.", "t"},
+		{panelUsage, "API usage", "Calls and tokens of this hour, the usage windows of the account, and the cost so far.", "m"},
+		{panelEnds, "Ends when", "What ends the run, what is nearest first, and how the breaker stands.", "a p"},
+		{panelIterations, "Iterations", "Each iteration, newest first: a mark, its time, the task, what it came to, its checks, findings " +
+			"and cost. Those that went alike share a row.", "r d R up down g G"},
+		{panelChecks, "Checks", "The project's checks, those that need a look first, and what was found.", "r"},
+		{panelLog, "Live log", "What the agent says and does, as it comes.", "/ n f w o e left right g G"},
+	}
+}
+
+// openPalette opens the list of commands, panels and tasks.
+func (u *ui) openPalette() {
+	defer u.lock()()
+	var all []palette.Entry
+	v := summary.Of(&u.model, u.o.Now())
+	for _, b := range u.table {
+		key, _, _ := strings.Cut(b.keys, " ")
+		moves := strings.Contains(" : esc tab up down pgup pgdn g G left right n N 1 ", " "+key+" ")
+		if !moves && (!b.alive || v.Alive) {
+			all = append(all, palette.Entry{Kind: "key", Name: b.help, Key: key})
+		}
+	}
+	for i, p := range named() {
+		all = append(all, palette.Entry{Kind: "panel", Name: p.name, Key: string(rune('1' + i))})
+	}
+	p := palette.New(all, u.model.Iteration())
+	u.palette, u.help = p, false
+	if len(u.o.Ralph) == 0 {
+		return
+	}
+	list := listTasks // it has a bound of its own
+	go func() {
+		defer u.caught()
+		found, err := list(u.o.Ralph)
+		if err != nil {
+			return // commands and panels are there
+		}
+		var all []palette.Entry
+		for _, t := range found {
+			all = append(all, palette.Entry{Kind: "task", Name: strings.TrimSpace(t.ID + " " + t.Title), Task: t.ID})
+		}
+		defer u.redraw()
+		defer u.lock()()
+		p.Add(all)
+	}()
+}
+
+// keyOfPalette handles a key while the palette is open. It takes every key.
+func (u *ui) keyOfPalette(e *tcell.EventKey) bool {
+	u.mu.Lock()
+	p := u.palette
+	if p == nil {
+		u.mu.Unlock()
+		return false
+	}
+	chosen, closed := p.Key(e)
+	if closed {
+		u.palette = nil
+	}
+	if chosen != (palette.Entry{}) {
+		u.tasks, u.changes = nil, nil
+	}
+	u.mu.Unlock()
+	switch {
+	case chosen.Turn > 0:
+		u.openReviewOf(chosen.Turn)
+	case chosen.Task != "":
+		u.openTasks()
+		u.mu.Lock()
+		if u.tasks != nil {
+			u.tasks.Page = tasks.At(chosen.Task)
+			u.readTasks()
+		}
+		u.mu.Unlock()
+	case chosen.Kind == "panel":
+		u.mu.Lock()
+		u.alone = panelHeader
+		u.mu.Unlock()
+		fallthrough
+	case chosen.Key != "":
+		u.pressed = chosen.Key
+		u.do[chosen.Key](u)
+	}
+	return true
+}
+
+// toggleAbout shows or hides the help for what is on the screen.
+func (u *ui) toggleAbout() {
+	defer u.lock()()
+	u.help, u.about, u.helpTop = !u.help, !u.help, 0
+}
+
+// aboutHints puts what the current panel shows, and its keys, before the others.
+func (u *ui) aboutHints(all []keys.Hint) []keys.Hint {
+	current := u.focus
+	switch {
+	case !u.about || u.changes != nil || u.tasks != nil:
+		return all // pages have keys of their own
+	case u.page != nil:
+		current = panelLog
+	case u.alone != panelHeader:
+		current = u.alone
+	}
+	for _, p := range named() {
+		if p.panel != current {
+			continue
+		}
+		own := strings.Fields(p.keys)
+		slices.SortStableFunc(all, func(a, b keys.Hint) int { return rank(own, a) - rank(own, b) })
+		name := p.name
+		if u.page != nil {
+			name, p.about = "Review", "What became of an iteration: how it ended, its checks and findings, and what it changed."
+			if u.page.tail != nil {
+				name, p.about = "Raw output", "What the agent printed, as it is."
+			}
+		}
+		return append([]keys.Hint{{Keys: name, Help: view.Join(" ", p.about, "Its keys come first.")}}, all...)
+	}
+	return all
+}
+
+// rank is 0 for a key of the panel.
+func rank(own []string, h keys.Hint) int {
+	for name := range strings.FieldsSeq(h.Keys) {
+		if slices.Contains(own, name) {
+			return 0
+		}
+	}
+	return 1
+}

@@ -1,0 +1,38 @@
+package monitor
+
+import "testing"
+
+func TestPalette_findsCommandsPanelsIterationsAndTasks(t *testing.T) {
+	_, tasks := withTasks(t)
+	pr := living(t)
+	for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {
+		p := openPane(t, pr.Dir, size, tasks)
+		p.shows("RUNNING", "line number 199")
+		p.keys(":")
+		p.shows(": Commands, panels and tasks", "pause after this iteration")
+		p.keys("p", "a", "u", "s", "e", "Enter")
+		p.shows("pause will act soon")
+		p.keys(":", "L", "o", "g", " ", "o", "u", "t")
+		p.shows("task              T3 Log out")
+		p.keys("Enter")
+		p.shows("t Tasks", "T3  Log out")
+		p.keys(":", "p", "a", "n", "e", "l", " ", "p", "l", "a", "n", "Enter")
+		p.shows("─ 1 Plan ")
+		p.hides("t Tasks")
+		p.keys(":", "Escape")
+		p.hides(": Commands")
+		p.keys("1")
+		p.shows("6 Live log")
+		p.keys("?")
+		p.shows("? Keys", "Live log", "What the agent says", "search backwards")
+		p.keys("?")
+		p.hides("? Keys")
+		p.keys("h")
+		p.shows("? Keys", "pause after this iteration")
+		p.keys("q")
+		p.shows("monitor ended")
+		if got := p.called(); got != "pause" {
+			t.Errorf("the verbs were %q", got)
+		}
+	}
+}
