@@ -6,6 +6,7 @@ import (
 
 	"ralph/logs"
 	"ralph/logs/termtext"
+	"ralph/monitor/iterations"
 	"ralph/monitor/keys"
 	"ralph/state/view"
 	"ralph/state/view/summary"
@@ -61,7 +62,7 @@ func (u *ui) pauseOrResume() {
 // show shows only panel p, or all panels again.
 func (u *ui) show(p panel) {
 	defer u.lock()()
-	u.help = false
+	u.help, u.timeline = false, nil
 	u.closePage()
 	if u.alone == p {
 		u.alone = panelHeader
@@ -131,6 +132,8 @@ func (u *ui) back() {
 		v.setQuery("")
 	case u.page != nil:
 		u.closePage()
+	case u.timeline != nil:
+		u.timeline = nil
 	default:
 		u.alone = panelHeader
 	}
@@ -169,8 +172,10 @@ func (u *ui) scroll(by int) {
 		u.changes.Scroll(by)
 	case u.tasks != nil:
 		u.tasks.Scroll(by)
+	case u.timeline != nil && u.page == nil:
+		u.timeline.Scroll(by)
 	case u.listed():
-		u.selected = min(max(u.selected+by, 0), max(len(u.model.Run.Iterations)-1, 0))
+		u.selected = iterations.Move(&u.model.Run, u.selected, by)
 	default:
 		u.shown().scroll(by)
 		u.feed.Poke() // older lines may be wanted

@@ -30,6 +30,8 @@ func bindings() []binding {
 			(*ui).openTasks, false, false},
 		{"d", "diff", "what the iteration changed: files and hunks; from there, u takes it back and B finds who broke a check",
 			(*ui).openChanges, false, false},
+		{"T", "", "the timeline: a cell for each iteration, waits as gaps, cost and tokens, how fast the run spends", (*ui).openTimeline,
+			false, false},
 		{"R", "", "raw output of the iteration", (*ui).openRaw, false, false},
 		{"o", "open", "open a clean copy of what is shown in $PAGER", func(u *ui) { u.openWith(inPager) }, false,
 			false},

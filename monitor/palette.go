@@ -9,6 +9,7 @@ import (
 	"ralph/monitor/keys"
 	"ralph/monitor/palette"
 	"ralph/monitor/tasks"
+	"ralph/monitor/timeline"
 	"ralph/state/view"
 	"ralph/state/view/summary"
 )
@@ -30,6 +31,18 @@ func named() []struct {
 		{panelChecks, "Checks", "The project's checks, those that need a look first, and what was found.", "r"},
 		{panelLog, "Live log", "What the agent says and does, as it comes.", "/ n f w o e left right g G"},
 	}
+}
+
+// openTimeline shows the run over time, or the panels again.
+func (u *ui) openTimeline() {
+	defer u.lock()()
+	u.help = false
+	u.closePage()
+	if u.timeline != nil {
+		u.timeline = nil
+		return
+	}
+	u.timeline = &timeline.Page{}
 }
 
 // openPalette opens the list of commands, panels and tasks.

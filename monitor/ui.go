@@ -17,6 +17,7 @@ import (
 	"ralph/monitor/keys"
 	"ralph/monitor/models"
 	"ralph/monitor/palette"
+	"ralph/monitor/timeline"
 	"ralph/state"
 	"ralph/state/view"
 	"ralph/state/view/follow"
@@ -59,19 +60,20 @@ type lastRow struct {
 
 // sight is what a person looks at.
 type sight struct {
-	page     *page         // over the panels; nil: none
-	tasks    *taskPage     // over the panels; nil: it is closed
-	changes  *changes.Page // over both; nil: it is closed
-	palette  *palette.Page // over all of it; nil: it is closed
-	models   *models.Page  // over all of it; nil: it is closed
-	pressed  string        // the latest key
-	alone    panel         // the only panel shown; panelHeader: all
-	focus    panel         // panelIterations or panelLog
-	selected int           // iteration in the list, 0 is the newest
-	about    bool          // the help begins with the current panel
-	help     bool          // the page of keys
-	helpTop  int           // its first row
-	places   []rect        // of the panels at the latest draw
+	page     *page          // over the panels; nil: none
+	tasks    *taskPage      // over the panels; nil: it is closed
+	changes  *changes.Page  // over both; nil: it is closed
+	timeline *timeline.Page // over the panels; nil: it is closed
+	palette  *palette.Page  // over all of it; nil: it is closed
+	models   *models.Page   // over all of it; nil: it is closed
+	pressed  string         // the latest key
+	alone    panel          // the only panel shown; panelHeader: all
+	focus    panel          // panelIterations or panelLog
+	selected int            // iteration in the list, 0 is the newest
+	about    bool           // the help begins with the current panel
+	help     bool           // the page of keys
+	helpTop  int            // its first row
+	places   []rect         // of the panels at the latest draw
 }
 
 // signals pass between the goroutines without mu.
@@ -153,7 +155,7 @@ func (u *ui) Draw(screen tcell.Screen) {
 	c := canvas.Canvas{Screen: screen, X: x, Y: y, W: w, H: h, Colors: !u.o.NoColor}
 	v := summary.Of(&u.model, u.o.Now())
 	alone := u.alone
-	if u.page != nil || u.tasks != nil || u.changes != nil || u.palette != nil || u.models != nil || u.help || u.answers != nil {
+	if u.page != nil || u.timeline != nil || u.tasks != nil || u.changes != nil || u.palette != nil || u.models != nil || u.help || u.answers != nil {
 		alone = panelLog
 	}
 	u.places = layout(w, h, alone, contents{len(v.Gauges), len(u.model.Run.Iterations), len(v.Checks), len(v.Notes),
@@ -217,6 +219,8 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 					File: u.file()}
 			}
 			drawLog(c, t, u.page.logView)
+		case u.timeline != nil:
+			u.timeline.Draw(c, &u.model, u.o.Now(), u.soon)
 		case u.listsTasks():
 			drawTasks(c, u.plan)
 		default:

@@ -101,6 +101,7 @@ var floors = map[string]int{
 	"monitor/iterations":  5, // the list of iterations: the model of a run in, cells out
 	"monitor/changes":     6, // the page of changes: a patch and keys in, cells and verbs out
 	"monitor/palette":     6, // the command palette: names and keys in, cells and a choice out
+	"monitor/timeline":    5, // the page of a run over time: the model of a run in, cells out
 	"monitor/tasks":       6, // the page of tasks: tasks and keys in, cells and verbs out
 	"state/view/report":   3, // what a run came to, on one page: events and patches in, text and HTML out
 	"runner/turn/redact":  2, // events without keys and tokens
@@ -231,7 +232,7 @@ var bans = []ban{
 		why: "whether there is a terminal is decided once, then passed down"},
 	{in: "cmd/ralph", what: "net/http", linked: true, why: offline},
 	{in: "...", what: "text/template", why: byName}, {in: "...", what: "html/template", why: byName},
-	{in: "monitor", what: module, but: []string{"state", "state/note", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/answers", "monitor/canvas", "monitor/keys", "monitor/tasks", "monitor/models", "monitor/iterations", "monitor/changes", "monitor/palette"},
+	{in: "monitor", what: module, but: []string{"state", "state/note", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/answers", "monitor/canvas", "monitor/keys", "monitor/tasks", "monitor/models", "monitor/iterations", "monitor/changes", "monitor/palette", "monitor/timeline"},
 		why: "runner and monitor meet only in files"},
 }
 

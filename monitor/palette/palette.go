@@ -72,9 +72,18 @@ func (p *Page) find() {
 	if n := p.turn(typed); n > 0 {
 		p.shown = append(p.shown, Entry{Kind: "iteration", Name: fmt.Sprintf("review iteration %d", n), Turn: n})
 	}
+	var found []Entry
 	for _, m := range fuzzy.FindFrom(typed, source(p.all)) {
-		p.shown = append(p.shown, p.all[m.Index])
+		found = append(found, p.all[m.Index])
 	}
+	apart := func(e Entry) int { // what contains the text as it is comes first
+		if strings.Contains(strings.ToLower(e.text()), strings.ToLower(typed)) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(found, func(a, b Entry) int { return apart(a) - apart(b) })
+	p.shown = append(p.shown, found...)
 }
 
 // turn is the number of the iteration that the text names; 0: none.

@@ -1,0 +1,95 @@
+package monitor
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"ralph/internal/sample"
+	"ralph/monitor/changes"
+	"ralph/monitor/iterations"
+	"ralph/state"
+	"ralph/state/view"
+)
+
+// pages opens each page over the sample run.
+var pages = map[string]func(*ui){
+	"timeline": (*ui).openTimeline,
+	"palette":  (*ui).openPalette,
+	"about":    (*ui).toggleAbout,
+	"changes": func(u *ui) {
+		u.changes = changes.New(changes.Subject{Arg: "6", Name: "iteration 6"})
+		u.changes.Load(onePatch)
+	},
+	"iterations": func(u *ui) { u.show(panelIterations) },
+}
+
+// repeated is a run that fails alike until its sixteenth iteration ends well, with a finding.
+func repeated() (view.Snapshot, []state.Event) {
+	s, all := sample.Run(noon)
+	for i := 8; i <= 16; i++ {
+		o := state.Origin{Run: s.Status.RunID, Iteration: i, Task: "#7"}
+		end := state.IterationEnd{Decision: state.Decision{Action: "retry", Rule: "gate_failed",
+			Reason: "required check failed: test"}, Outcome: view.CompletedTurn, Files: 1, Seconds: 5}
+		about := []state.Payload{state.IterationStart{Title: "#7 Add cursor pagination to the list endpoint"},
+			state.Check{Name: "build", Passed: true}, state.Check{Name: "test", Passed: i == 16}}
+		if i == 16 {
+			end.Decision = state.Decision{Action: "continue", Rule: "continue"}
+			end.TaskDone = true
+			about = append(about, state.Finding{Source: state.FoundByAudit, Text: "2 tests fewer than before"})
+		}
+		for _, p := range append(about, end) {
+			all = append(all, state.NewEvent(o, noon.Add(time.Duration(i-300)*time.Millisecond), p))
+		}
+	}
+	return s, all
+}
+
+func TestPages_atEverySize_lookAsAgreed(t *testing.T) {
+	s, events := repeated()
+	for name, open := range pages {
+		for _, size := range sizes {
+			t.Run(fmt.Sprintf("%s at %dx%d", name, size[0], size[1]), func(t *testing.T) {
+				u := still(t, s, events)
+				u.soon = "done about 16:00"
+				open(u)
+				screen := simulate(t, size[0], size[1])
+				u.drawOn(screen)
+				golden(t, fmt.Sprintf("page-%s-%dx%d.txt", name, size[0], size[1]), text(screen))
+			})
+		}
+	}
+}
+
+func TestList_repeatedIterations_areOneStepAway(t *testing.T) {
+	s, events := repeated()
+	u := still(t, s, events)
+	u.focus = panelIterations
+	u.scroll(1)
+	if got := u.chosen(); got != 15 {
+		t.Fatalf("iteration %d is selected", got)
+	}
+	u.scroll(1)
+	if got := u.chosen(); got != 7 {
+		t.Errorf("iteration %d is selected", got)
+	}
+	if got := iterations.Move(&u.model.Run, u.selected, -1); got != 1 {
+		t.Errorf("row %d comes before", got)
+	}
+}
+
+func TestTimeline_opensScrollsAndCloses(t *testing.T) {
+	pr := living(t)
+	for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {
+		p := openPane(t, pr.Dir, size)
+		p.shows("RUNNING", "line number 199")
+		p.keys("T")
+		p.shows("T Timeline", "cost", "tokens", "an hour")
+		p.keys("k", "j", "r")
+		p.shows("Review of iteration")
+		p.keys("T")
+		p.hides("Review of iteration")
+		p.keys("Escape")
+		p.shows("6 Live log")
+	}
+}

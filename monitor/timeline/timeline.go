@@ -1,0 +1,136 @@
+// Package timeline is the monitor's page of a run over time: one cell an iteration, waits as
+// gaps, cost and tokens below, and how fast the run spends.
+package timeline
+
+import (
+	"fmt"
+	"time"
+
+	"ralph/logs/termtext"
+	"ralph/monitor/canvas"
+	"ralph/state/view"
+	"ralph/state/view/summary"
+)
+
+const (
+	wait   = time.Minute // a pause that is shown as a gap
+	margin = 14          // cells for number and time of the first iteration of a band
+	bandH  = 4           // rows: cells, cost, tokens, none
+)
+
+// Page is the page of the timeline. It is not safe for concurrent use.
+type Page struct{ back int } // bands from the latest one to the last one on the screen
+
+// Scroll moves by bands.
+func (p *Page) Scroll(by int) { p.back = max(p.back-by, 0) }
+
+// cell is an iteration, or the wait before the next one.
+type cell struct {
+	index int
+	gap   string // empty: an iteration
+}
+
+// bands lays the iterations out in rows of at most width cells.
+func bands(r *view.Run, width int) [][]cell {
+	var all [][]cell
+	var band []cell
+	used := 0
+	add := func(c cell, w int) {
+		if used+w > width && len(band) > 0 {
+			all, band, used = append(all, band), nil, 0
+		}
+		band, used = append(band, c), used+w
+	}
+	for i := range r.Iterations {
+		it := &r.Iterations[i]
+		if i > 0 {
+			before := &r.Iterations[i-1]
+			if pause := it.StartedAt.Sub(before.Ended); !before.Ended.IsZero() && pause >= wait {
+				gap := " " + view.Span(pause) + " "
+				add(cell{i, gap}, termtext.Width(gap))
+			}
+		}
+		add(cell{index: i}, 1)
+	}
+	if len(band) > 0 {
+		all = append(all, band)
+	}
+	return all
+}
+
+// Draw draws the page. It formats only the visible iterations.
+func (p *Page) Draw(c canvas.Canvas, m *view.Model, now time.Time, forecast string) {
+	c.Title(canvas.Title{Name: "Timeline", Key: "T", Focused: true,
+		Right: termtext.Count(len(m.Run.Iterations), "iteration")})
+	c = c.Rows(1, c.H-1)
+	under := summary.Burn(m, now)
+	if forecast != "" {
+		under = append(under, "forecast: "+forecast)
+	}
+	if len(m.Run.Iterations) == 0 {
+		c.Text(1, 0, c.Dim(), "no iteration has begun yet")
+		return
+	}
+	legend := "✓ well  · no change  ! look  ○ wait  » skip  ■ stop  ● now"
+	rows := max(c.H-len(under)-1, bandH-1)
+	all := bands(&m.Run, max(c.W-margin-1, 1))
+	fit := max((rows+1)/bandH, 1)
+	p.back = min(p.back, max(len(all)-fit, 0))
+	last := len(all) - p.back
+	first := max(last-fit, 0)
+	by := scale{highest(&m.Run), now}
+	for y, band := range all[first:last] {
+		drawBand(c.Rows(y*bandH, bandH-1), m, band, by)
+	}
+	foot := min((last-first)*bandH, rows)
+	for i, text := range under {
+		c.Text(1, foot+i, c.Tone(summary.Calm).Bold(i == 0), termtext.Fit(text, c.W-2))
+	}
+	c.Text(1, foot+len(under), c.Dim(), termtext.Fit(legend, c.W-2))
+}
+
+// peak is the most that an iteration spent.
+type peak struct{ cost, tokens float64 }
+
+// scale is what a band is drawn by.
+type scale struct {
+	peak
+	now time.Time
+}
+
+func highest(r *view.Run) (most peak) {
+	for i := range r.Iterations {
+		it := &r.Iterations[i]
+		most.cost, most.tokens = max(most.cost, it.CostUSD), max(most.tokens, float64(it.Usage.Total()))
+	}
+	return most
+}
+
+// drawBand draws a row of cells, with cost and tokens below.
+func drawBand(c canvas.Canvas, m *view.Model, band []cell, by scale) {
+	it := &m.Run.Iterations[band[0].index]
+	c.Text(1, 0, c.Dim(), termtext.Fit(fmt.Sprintf("%4d  %s", it.Number, it.StartedAt.In(by.now.Location()).Format("15:04")), margin-2))
+	c.Text(1, 1, c.Dim(), "cost")
+	c.Text(1, 2, c.Dim(), "tokens")
+	x := margin
+	for _, one := range band {
+		if one.gap != "" {
+			x = c.Text(x, 0, c.Dim(), one.gap)
+			continue
+		}
+		row := summary.Row(m, one.index, by.now)
+		it := &m.Run.Iterations[one.index]
+		c.Text(x, 1, c.Tone(summary.Busy), bar(it.CostUSD, by.cost))
+		c.Text(x, 2, c.Tone(summary.Busy), bar(float64(it.Usage.Total()), by.tokens))
+		x = c.Text(x, 0, c.Tone(row.Tone), row.Mark)
+	}
+}
+
+// bar is a part of the highest, as an eighth to eight eighths of a cell.
+func bar(n, most float64) string {
+	if n <= 0 || most <= 0 {
+		return " "
+	}
+	marks := []rune("▁▂▃▄▅▆▇█")
+	return string(marks[min(int(n/most*8), 7)])
+}

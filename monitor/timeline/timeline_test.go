@@ -1,0 +1,78 @@
+package timeline
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"ralph/internal/sample"
+	"ralph/monitor/canvas"
+	"ralph/state"
+	"ralph/state/view"
+)
+
+func drawn(t *testing.T, p *Page, m *view.Model, size [2]int) string {
+	t.Helper()
+	screen := tcell.NewSimulationScreen("UTF-8")
+	if err := screen.Init(); err != nil {
+		t.Fatal(err)
+	}
+	defer screen.Fini()
+	screen.SetSize(size[0], size[1])
+	p.Draw(canvas.Canvas{Screen: screen, W: size[0], H: size[1]}, m, sample.Noon, "done about 16:00")
+	screen.Show()
+	cells, w, _ := screen.GetContents()
+	var b strings.Builder
+	for i, c := range cells {
+		b.WriteString(string(c.Runes))
+		if i%w == w-1 {
+			b.WriteString("\n")
+		}
+	}
+	return b.String()
+}
+
+func TestDraw_sample_showsCellsCostBurnAndForecast(t *testing.T) {
+	s, events := sample.Run(sample.Noon)
+	m := &view.Model{}
+	m.Apply(view.Update{Snapshot: s, Events: events})
+	for _, size := range [][2]int{{60, 12}, {80, 21}, {200, 47}} {
+		got := drawn(t, &Page{}, m, size)
+		for _, want := range []string{"7 iterations", "✓!✓!·! 1h 05m ●", "   1  13:18", "cost", "tokens", "forecast: done about 16:00"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("at %v there is no %q:\n%s", size, want, got)
+			}
+		}
+		if !strings.Contains(got, "17 % of $20.00, used up at this rate 20:19, in 5h 49m ") {
+			t.Errorf("no burn rate:\n%s", got)
+		}
+	}
+	if got := drawn(t, &Page{}, &view.Model{}, [2]int{60, 12}); !strings.Contains(got, "no iteration has begun yet") {
+		t.Error(got)
+	}
+}
+
+func TestDraw_longRun_fillsBandsAndScrollsBack(t *testing.T) {
+	m := &view.Model{}
+	for i := 1; i <= 400; i++ {
+		at := sample.Noon.Add(time.Duration(i-500) * time.Minute)
+		o := state.Origin{Run: "r", Iteration: i}
+		m.Run.Add(state.NewEvent(o, at, state.IterationStart{Title: "a task"}))
+		m.Run.Add(state.NewEvent(o, at.Add(50*time.Second), state.IterationEnd{Outcome: view.CompletedTurn, Seconds: 50}))
+	}
+	p := &Page{}
+	latest := drawn(t, p, m, [2]int{60, 12})
+	if strings.Contains(latest, "   1  ") || !strings.Contains(latest, " 361  ") {
+		t.Errorf("it does not show the latest:\n%s", latest)
+	}
+	p.Scroll(-100)
+	if got := drawn(t, p, m, [2]int{60, 12}); !strings.Contains(got, "   1  ") {
+		t.Errorf("it does not show the first:\n%s", got)
+	}
+	p.Scroll(100)
+	if drawn(t, p, m, [2]int{60, 12}) != latest {
+		t.Error("it does not come back")
+	}
+}
