@@ -6,10 +6,10 @@
 #
 # It downloads the archive for this machine, compares it with the release's checksums, tries
 # the program, and only then puts the files below PREFIX. What fails is one line, and changes
-# nothing. To uninstall: sh install.sh --uninstall. RALPH_URL names another place of releases.
+# nothing. To uninstall: sh install.sh --uninstall. RALPH_URL names the place of the releases.
 set -eu
 
-url=${RALPH_URL:-https://github.com/ralph-loop/ralph/releases}
+url=${RALPH_URL:-} # a release writes its own address here
 prefix=${PREFIX:-$HOME/.local}
 version=${VERSION:-}
 work=
@@ -65,6 +65,7 @@ case ${1:-} in
 *) fail "unknown argument $1; it takes none, or --uninstall" ;;
 esac
 
+[ -n "$url" ] || fail "set RALPH_URL to the address of the releases; the install.sh of a release knows it"
 case $(uname -s) in
 Linux) os=linux ;;
 Darwin) os=darwin ;;

@@ -181,6 +181,7 @@ func TestInstall_whatFails_isOneLineAndChangesNothing(t *testing.T) {
 			s.write("fake/uname", "#!/bin/sh\ncase $1 in -s) echo Linux;; *) echo pdp11;; esac\n", 0o755)
 		}, 0, nil},
 		{"another ralph", ".local/bin/ralph is another program", func(s *site) { s.write(".local/bin/ralph", "#!/bin/sh\ntouch started\n", 0o755) }, 0, nil},
+		{"no address", "set RALPH_URL", func(s *site) { s.url = "" }, 0, nil},
 		{"unknown argument", "unknown argument --force", func(s *site) { s.env = []string{"--force"} }, 0, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
