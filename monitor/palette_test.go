@@ -19,7 +19,9 @@ func TestPalette_findsCommandsPanelsIterationsAndTasks(t *testing.T) {
 		p.keys(":", "p", "a", "n", "e", "l", " ", "p", "l", "a", "n", "Enter")
 		p.shows("─ 1 Plan ")
 		p.hides("t Tasks")
-		p.keys(":", "Escape")
+		p.keys(":")
+		p.shows(": Commands")
+		p.keys("Escape") // alone: with the next key it would be another one
 		p.hides(": Commands")
 		p.keys("1")
 		p.shows("6 Live log")
