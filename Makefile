@@ -38,7 +38,7 @@ SLOW := ./internal/faults ./internal/tmuxe2e ./runner ./monitor ./cmd/...
 RACE := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build man beside snapshot packages sandbox-image demo demo-parallel test check e2e faults bench lint vuln cross generate install uninstall clean tools-for-tests testgate
+.PHONY: help build man beside snapshot release-tools packages sandbox-image demo demo-parallel test check e2e faults bench lint vuln cross generate install uninstall clean tools-for-tests testgate
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,8 @@ snapshot: $(GORELEASER) ## a release of HEAD into dist, without publishing it; i
 	cd .cache/tree && $(CURDIR)/$(GORELEASER) release --snapshot --clean --skip=docker
 	mv .cache/tree/dist dist
 	rm -rf .cache/tree
+
+release-tools: $(GORELEASER)
 
 packages: snapshot ## try install.sh, deb, rpm and apk of the release in containers (needs podman, runc, debootstrap, rpm)
 	scripts/try-packages dist

@@ -89,7 +89,7 @@ var shapes = sync.OnceValue(func() []shape {
 		{"a PyPI token", []string{"pypi-"}, key(`pypi-[A-Za-z0-9_-]{32,}`),
 			key(`pypi-AgEIcHlwaS[A-Za-z0-9_-]{50,}`, example)},
 		vendor("a RubyGems key", `rubygems_[0-9a-f]{48}\b`, "rubygems_"),
-		vendor("a crates.io token", `cio[A-Za-z0-9]{32}\b`, "cio"),
+		vendor("a Cargo token", `cio[A-Za-z0-9]{32}\b`, "cio"),
 		vendor("a Docker token", `dckr_[op]at_[A-Za-z0-9_-]{27,}`, "dckr_"),
 		vendor("a DigitalOcean token", `do[opr]_v1_[0-9a-f]{64}\b`, "doo_v1_", "dop_v1_", "dor_v1_"),
 		vendor("a Heroku key", `HRKU-[A-Za-z0-9_-]{36,}`, "HRKU-"),

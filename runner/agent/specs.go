@@ -23,7 +23,8 @@ func Specs() []Spec {
 				AllowedArgs: []string{"--permission-mode", "default", "--allowedTools"},
 				AllowedItem: []string{argv.Value},
 				BypassArgs:  []string{"--dangerously-skip-permissions"}, ReadOnlyArgs: argv.ClaudeReadOnly(),
-				ShellEntry: "Bash(%s:*)", Models: []string{"opus", "sonnet", "haiku"}, LoginFile: ".claude/.credentials.json",
+				ShellEntry: "Bash(%s:*)", Models: []string{"opus", "sonnet", "haiku"},
+				LoginArgs: []string{"auth", "status", "--text"}, // an older CLI refuses --text, and makes no call
 			},
 			Env: environ.Agent{State: []string{".claude/", ".claude.json", ".local/share/claude/", ".local/state/claude/"},
 				Fixed: []string{".claude/settings.json", ".claude/commands/", ".claude/agents/", ".claude/hooks/", ".claude/plugins/", ".claude/skills/",

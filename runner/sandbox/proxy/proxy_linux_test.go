@@ -121,7 +121,7 @@ func TestProxy_listedHosts_andNoOthers(t *testing.T) {
 	for name, script := range map[string]string{
 		"another host, without the proxy": straight(other), "a listed host, without the proxy": straight(far),
 		"another host, through the proxy": through(other), "another host, through a tunnel": tunnel(other),
-		"a name, without the proxy": "getent hosts deb.debian.org || exec 3<>/dev/tcp/deb.debian.org/80",
+		"a name, without the proxy": "getent hosts example.org || exec 3<>/dev/tcp/example.org/80",
 		"IPv6":                      "exec 3<>/dev/tcp/::1/" + other[strings.LastIndex(other, ":")+1:],
 		"without the variables":     "unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY; " + straight(other),
 	} {

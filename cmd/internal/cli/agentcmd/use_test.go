@@ -105,6 +105,22 @@ func TestAgentList_showsVersionLoginAndModels_withoutACall(t *testing.T) {
 	}
 }
 
+func TestAgentList_loginOfClaude_isWhatItSays(t *testing.T) {
+	for code, want := range map[string]string{"0": "yes 1.2.3 yes", "1": "yes 1.2.3 no"} {
+		w := newWorld(t, nil)
+		w.installed(map[string]string{"claude": "case \"$*\" in --version) echo 1.2.3;; 'auth status --text') exit " + code + ";; *) echo CALL >>calls;; esac\n"})
+		if err := w.verb(newListCmd, ""); err != nil {
+			t.Fatal(err)
+		}
+		if got := row(w.out.String(), "* claude"); !strings.HasPrefix(got, want) {
+			t.Errorf("exit code %s: %q, want %q", code, got, want)
+		}
+		if _, err := os.Stat(filepath.Join(w.Dir, "calls")); err == nil {
+			t.Error("an agent was called")
+		}
+	}
+}
+
 func row(table, name string) string {
 	for line := range strings.Lines(table) {
 		if strings.HasPrefix(line, name+" ") {
