@@ -20,7 +20,7 @@ var patterns = sync.OnceValue(func() (p struct {
 		`const|unsafe|virtual|abstract) )*(?:func (?:\([^)]*\) ?)?|fn |def (?:self\.)?|fun |function\*? ?)([\w.!?]+)` +
 		`|^(?:export )?(?:const|let|var) (\w+)\s*=.*(?:=>|function\b.*) *[{(]?|^exports\.(\w+)\s*=.*(?:=>|\bfunction\b)` +
 		`|^(?:(?:public|private|protected|internal|static|final|async|override|abstract|[\w<>\[\],.?]+) )*(\w+)\([^;]*\)[^;={]*\{`)
-	p.says = re(`(?i)^(?:raise NotImplementedError\b|todo!\(|unimplemented!\(\)|TODO\(|panic!?\(.{0,40}` + missing +
+	p.says = re(`(?i)^(?:raise NotImplementedError\b|todo!\(|unimplemented!\(|TODO\(|panic!?\(.{0,40}` + missing +
 		`|throw .{0,60}` + missing + `|throw new NotImplementedException\b|raise .{0,60}` + missing +
 		`|fatalError\(.{0,40}` + missing +
 		`|return .{0,80}(?:errors\.New|fmt\.Errorf|Err)\(.{0,40}` + missing + `)`)
