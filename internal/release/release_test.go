@@ -42,6 +42,7 @@ func shipped(t *testing.T) string {
 // ralph is small enough to be copied without a thought, and the same tree makes the same
 // programs, whoever builds it and wherever.
 func TestBuild_inTwoFolders_makesTheSameSmallProgram(t *testing.T) {
+	world.Long(t, "two whole builds")
 	if testing.Short() {
 		t.Skip("long: builds the programs twice")
 	}
