@@ -174,7 +174,7 @@ func (b *bencher) startup() error {
 	if err != nil {
 		return err
 	}
-	for _, c := range [][]string{{"ralph", "--version"}, {"ralph-status"}} {
+	for _, c := range [][]string{{"ralph", "--version"}, {"ralph", "status"}} {
 		t, err := timed(50, project, filepath.Join(b.bin, c[0]), c[1:]...)
 		if err != nil {
 			return err

@@ -43,9 +43,6 @@ func shipped(t *testing.T) string {
 // programs, whoever builds it and wherever.
 func TestBuild_inTwoFolders_makesTheSameSmallProgram(t *testing.T) {
 	world.Long(t, "two whole builds")
-	if testing.Short() {
-		t.Skip("long: builds the programs twice")
-	}
 	const bound = 15 << 20
 	var sums []string
 	for range 2 {

@@ -45,6 +45,14 @@ func (l Ledger) Of(id string) *Notes {
 	return n
 }
 
+// look returns the notes on a task for reading only. A large plan has many tasks without any.
+func (l Ledger) look(id string) *Notes {
+	if n := l[id]; n != nil {
+		return n
+	}
+	return &Notes{}
+}
+
 // Used is how often a task was attempted, and how often in a row its checks failed.
 func (l Ledger) Used(id string) (attempts, tries int) {
 	if n := l[id]; n != nil {
@@ -75,7 +83,7 @@ func (l Ledger) Skip(id string) {
 func (l Ledger) Choose(list task.List) (task.Task, bool) {
 	l.takeBack(list)
 	list = without(list, func(t task.Task) bool {
-		return (l.Of(t.ID).Aside.Why != "" || l.Of(t.ID).Waits) &&
+		return (l.look(t.ID).Aside.Why != "" || l.look(t.ID).Waits) &&
 			t.Pending()
 	})
 	for _, t := range list.Tasks {
@@ -84,12 +92,12 @@ func (l Ledger) Choose(list task.List) (task.Task, bool) {
 		}
 	}
 	for i, t := range list.Tasks {
-		if n := l.Of(t.ID); n.Foreign >= insists && workable(list, i) {
+		if n := l.look(t.ID); n.Foreign >= insists && workable(list, i) {
 			n.Skipped = false // the agent works on it whatever it is told
 			return t, true
 		}
 	}
-	if t, ok := without(list, func(t task.Task) bool { return l.Of(t.ID).Skipped }).Next(); ok {
+	if t, ok := without(list, func(t task.Task) bool { return l.look(t.ID).Skipped }).Next(); ok {
 		return t, true
 	}
 	for _, n := range l {
@@ -119,7 +127,7 @@ func (l Ledger) Stuck(list task.List) (blocked, aside []string) {
 		blocked = append(blocked, name)
 	}
 	for _, t := range list.Tasks {
-		if why := l.Of(t.ID).Aside.Why; why != "" && t.Pending() {
+		if why := l.look(t.ID).Aside.Why; why != "" && t.Pending() {
 			aside = append(aside, fmt.Sprintf("%q: %s", t.Title, why))
 		}
 	}
@@ -157,7 +165,7 @@ func (l Ledger) PutAside(id, why, cause string, list task.List) {
 func (l Ledger) takeBack(list task.List) {
 	wording := ""
 	for _, t := range list.Tasks {
-		n := l.Of(t.ID)
+		n := l.look(t.ID)
 		if n.Aside.Why == "" || !t.Pending() {
 			continue
 		}
@@ -171,7 +179,9 @@ func (l Ledger) takeBack(list task.List) {
 }
 
 func without(list task.List, out func(task.Task) bool) task.List {
-	list.Tasks = slices.DeleteFunc(slices.Clone(list.Tasks), out)
+	if slices.ContainsFunc(list.Tasks, out) {
+		list.Tasks = slices.DeleteFunc(slices.Clone(list.Tasks), out)
+	}
 	return list
 }
 
@@ -179,7 +189,7 @@ func without(list task.List, out func(task.Task) bool) task.List {
 func (l Ledger) Opened(list task.List) task.List {
 	list.Tasks = slices.Clone(list.Tasks)
 	for i, t := range list.Tasks {
-		if t.State == task.Blocked && l.Of(t.ID).Aside.Marked {
+		if t.State == task.Blocked && l.look(t.ID).Aside.Marked {
 			list.Tasks[i].State = task.Open
 		}
 	}
