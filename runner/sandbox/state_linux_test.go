@@ -131,6 +131,7 @@ func TestEscape_copies(t *testing.T) {
 		if !p.locks {
 			return // stated in docs/sandbox.md
 		}
+		t.Setenv("TMPDIR", t.TempDir()) // tests of other packages have copies, too
 		home, project := home(t)
 		for _, name := range []string{".ours.json", ".ours/state.json"} {
 			put(t, filepath.Join(home, name), "text")
