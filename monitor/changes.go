@@ -79,18 +79,13 @@ func (u *ui) showChanges(s changes.Subject) {
 func (u *ui) keyOfChanges(e *tcell.EventKey) bool {
 	u.mu.Lock()
 	p, name := u.changes, keys.Name(e)
-	switch {
-	case p == nil:
+	if p == nil {
 		u.mu.Unlock()
 		return false
-	case u.help:
-		u.help = u.stays(name)
+	}
+	if took, known := u.overPage(name, p.Asks()); took {
 		u.mu.Unlock()
-		return !u.help
-	case u.failure != "" && name == "esc" && !p.Asks():
-		u.failure = ""
-		u.mu.Unlock()
-		return true
+		return known
 	}
 	p.Living = u.model.Alive
 	act, known := p.Key(e)

@@ -60,23 +60,32 @@ func (u *ui) pageHints() []keys.Hint {
 	return nil
 }
 
+// overPage handles a key for what lies over a page: the help, or a failure, which Escape takes away unless
+// the page asks something. took is false if the key is for the page.
+func (u *ui) overPage(name string, asks bool) (took, known bool) {
+	switch {
+	case u.help:
+		u.help = u.stays(name)
+		return true, !u.help
+	case u.failure != "" && name == "esc" && !asks:
+		u.failure = ""
+		return true, true
+	}
+	return false, false
+}
+
 // keyOfTasks handles a key while the page of tasks is open. It returns false for the
 // few keys that work everywhere.
 func (u *ui) keyOfTasks(e *tcell.EventKey) bool {
 	u.mu.Lock()
 	p, name := u.tasks, keys.Name(e)
-	switch {
-	case p == nil:
+	if p == nil {
 		u.mu.Unlock()
 		return false
-	case u.help:
-		u.help = u.stays(name)
+	}
+	if took, known := u.overPage(name, p.Asks()); took {
 		u.mu.Unlock()
-		return !u.help
-	case u.failure != "" && name == "esc" && !p.Asks():
-		u.failure = ""
-		u.mu.Unlock()
-		return true
+		return known
 	}
 	act, known := p.Key(e)
 	switch {
