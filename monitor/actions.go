@@ -166,12 +166,8 @@ func (u *ui) scroll(by int) {
 		u.helpTop += by // drawing limits it to the page
 	case u.palette != nil:
 		u.palette.Scroll(by)
-	case u.models != nil:
-		u.models.Scroll(by)
-	case u.changes != nil:
-		u.changes.Scroll(by)
-	case u.tasks != nil:
-		u.tasks.Scroll(by)
+	case u.top() != nil:
+		u.top().Scroll(by)
 	case u.timeline != nil && u.page == nil:
 		u.timeline.Scroll(by)
 	case u.listed():
@@ -300,7 +296,7 @@ func (u *ui) openRawOf(n int) {
 		return
 	}
 	u.closePage()
-	u.page = &page{logView: newLogView(), of: n, tail: logs.NewTail(path, rawBacklog)}
+	u.page = &reading{logView: newLogView(), of: n, tail: logs.NewTail(path, rawBacklog)}
 	u.page.noOlder = true
 	u.readRaw()
 }

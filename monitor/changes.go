@@ -9,11 +9,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gdamore/tcell/v2"
-
 	"ralph/logs/termtext"
 	"ralph/monitor/changes"
-	"ralph/monitor/keys"
 	"ralph/state/view"
 )
 
@@ -58,7 +55,7 @@ func (u *ui) showChanges(s changes.Subject) {
 	}
 	s.Run = u.run()
 	p := changes.New(s)
-	u.changes, u.help = p, false
+	u.over, u.help = append(u.over, p), false
 	go func() {
 		defer u.caught()
 		ctx, cancel := context.WithTimeout(context.Background(), diffTimeout)
@@ -72,37 +69,6 @@ func (u *ui) showChanges(s changes.Subject) {
 		}
 		p.Load(string(out[:min(len(out), maxDiff)]))
 	}()
-}
-
-// keyOfChanges handles a key while the page of changes is open. It returns false for the
-// few keys that work everywhere.
-func (u *ui) keyOfChanges(e *tcell.EventKey) bool {
-	u.mu.Lock()
-	p, name := u.changes, keys.Name(e)
-	if p == nil {
-		u.mu.Unlock()
-		return false
-	}
-	if took, known := u.overPage(name, p.Asks()); took {
-		u.mu.Unlock()
-		return known
-	}
-	p.Living = u.model.Alive
-	act, known := p.Key(e)
-	switch {
-	case act.Close:
-		u.changes = nil
-	case act.Say != "":
-		u.say("%s", act.Say)
-	case act.Verb != nil && !act.Terminal:
-		u.act(act.Verb...)
-	}
-	known = known || !u.everywhere(name)
-	u.mu.Unlock()
-	if act.Terminal {
-		u.watched(act.Verb)
-	}
-	return known
 }
 
 // watched runs a verb that takes long in the terminal, and waits until a person has read

@@ -47,7 +47,7 @@ func TestChanges_whileTheRunWorks_sayWhyNot(t *testing.T) {
 	u := still(t, s, events)
 	u.o.Ralph = []string{"false"}
 	u.openChanges()
-	if u.changes != nil || u.message == "" {
-		t.Errorf("%+v, message %q", u.changes, u.message)
+	if u.top() != nil || u.message == "" {
+		t.Errorf("%+v, message %q", u.over, u.message)
 	}
 }

@@ -83,7 +83,7 @@ func dispatch(table []binding) map[string]func(*ui) {
 func (u *ui) hints(v summary.Summary) []keys.Hint {
 	all := u.pageHints()
 	for _, b := range u.table {
-		if b.alive && !v.Alive || (u.tasks != nil || u.changes != nil) && !b.always {
+		if b.alive && !v.Alive || len(u.over) > 0 && !b.always {
 			continue
 		}
 		if b.short == "pause" && v.Resumable {

@@ -5,8 +5,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/gdamore/tcell/v2"
-
 	"ralph/logs/termtext"
 	"ralph/monitor/models"
 )
@@ -27,7 +25,7 @@ func (u *ui) openModels() {
 	}
 	u.help = false
 	p := models.New(u.model.Status.Agent)
-	u.models = p
+	u.over = append(u.over, p)
 	go func() {
 		defer u.caught()
 		ctx, cancel := context.WithTimeout(context.Background(), agentsTimeout)
@@ -42,20 +40,4 @@ func (u *ui) openModels() {
 			p.Fail(termtext.Line(err.Error()))
 		}
 	}()
-}
-
-// keyOfModels handles a key while that page is open. It takes every key.
-func (u *ui) keyOfModels(e *tcell.EventKey) bool {
-	defer u.lock()()
-	if u.models == nil {
-		return false
-	}
-	verb, closed := u.models.Key(e)
-	if closed {
-		u.models = nil
-	}
-	if verb != nil {
-		u.act(verb...)
-	}
-	return true
 }

@@ -18,8 +18,9 @@ var pages = map[string]func(*ui){
 	"palette":  (*ui).openPalette,
 	"about":    (*ui).toggleAbout,
 	"changes": func(u *ui) {
-		u.changes = changes.New(changes.Subject{Arg: "6", Name: "iteration 6"})
-		u.changes.Load(onePatch)
+		p := changes.New(changes.Subject{Arg: "6", Name: "iteration 6"})
+		p.Load(onePatch)
+		u.over = append(u.over, p)
 	},
 	"iterations": func(u *ui) { u.show(panelIterations) },
 }

@@ -95,7 +95,7 @@ func (u *ui) keyOfPalette(e *tcell.EventKey) bool {
 		u.palette = nil
 	}
 	if chosen != (palette.Entry{}) {
-		u.tasks, u.changes = nil, nil
+		u.over = nil
 	}
 	u.mu.Unlock()
 	switch {
@@ -104,8 +104,8 @@ func (u *ui) keyOfPalette(e *tcell.EventKey) bool {
 	case chosen.Task != "":
 		u.openTasks()
 		u.mu.Lock()
-		if u.tasks != nil {
-			u.tasks.Page = tasks.At(chosen.Task)
+		if p := u.tasks(); p != nil {
+			p.Page = tasks.At(chosen.Task)
 			u.readTasks()
 		}
 		u.mu.Unlock()
@@ -131,7 +131,7 @@ func (u *ui) toggleAbout() {
 func (u *ui) aboutHints(all []keys.Hint) []keys.Hint {
 	current := u.focus
 	switch {
-	case !u.about || u.changes != nil || u.tasks != nil:
+	case !u.about || len(u.over) > 0:
 		return all // pages have keys of their own
 	case u.page != nil:
 		current = panelLog

@@ -24,8 +24,8 @@ const (
 	keepTime = 15 * time.Second
 )
 
-// page covers the panels: the review of an iteration, or its raw output.
-type page struct {
+// reading covers the panels: the review of an iteration, or its raw output.
+type reading struct {
 	*logView
 	of   int        // the iteration
 	tail *logs.Tail // of raw output; nil: it is a review
@@ -45,7 +45,7 @@ func (u *ui) openReviewOf(n int) {
 		return
 	}
 	u.closePage()
-	u.page = &page{logView: newLogView(), of: n}
+	u.page = &reading{logView: newLogView(), of: n}
 	u.page.noOlder, u.page.follow = true, false
 	u.renew()
 }
@@ -87,7 +87,7 @@ func (u *ui) renew() {
 }
 
 // askDiff adds the diff of an iteration that has ended to its review.
-func (u *ui) askDiff(p *page, ended time.Time) {
+func (u *ui) askDiff(p *reading, ended time.Time) {
 	defer u.caught()
 	out, err := output(u.o.Ralph, "diff", strconv.Itoa(p.of))
 	lines := diffLines(string(out[:min(len(out), maxDiff)]))
@@ -114,7 +114,7 @@ func exitless(err error) string {
 }
 
 // show replaces the text of a review and keeps its place.
-func (p *page) show(head, diff []view.Line) {
+func (p *reading) show(head, diff []view.Line) {
 	if slices.Equal(head, p.head) && slices.Equal(diff, p.diff) {
 		return
 	}

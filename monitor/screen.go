@@ -194,7 +194,7 @@ func (u *ui) focusAt(x, y int) {
 	defer u.lock()()
 	for _, p := range u.places {
 		inside := x >= p.x && x < p.x+p.w && y >= p.y && y < p.y+p.h
-		if inside && (p.panel == panelIterations || p.panel == panelLog) && u.page == nil && u.tasks == nil && u.changes == nil && !u.help {
+		if inside && (p.panel == panelIterations || p.panel == panelLog) && u.page == nil && len(u.over) == 0 && !u.help {
 			u.focus = p.panel
 		}
 	}

@@ -10,11 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gdamore/tcell/v2"
-
 	"ralph/logs/termtext"
-	"ralph/monitor/changes"
-	"ralph/monitor/keys"
+	"ralph/monitor/page"
 	"ralph/monitor/tasks"
 	"ralph/state"
 	"ralph/state/view"
@@ -22,9 +19,6 @@ import (
 
 // tasksAge is how old the list of tasks may get: other programs edit plans, too.
 const tasksAge = 2 * time.Second
-
-// scrolling are the keys that move in the help.
-const scrolling = "up k down j pgup b ctrl-u pgdn space ctrl-d g home G end"
 
 // taskPage is the page of tasks, with the verbs that it waits for.
 type taskPage struct {
@@ -45,81 +39,23 @@ func (u *ui) openTasks() {
 	}
 	u.help = false
 	u.closePage()
-	u.tasks = &taskPage{Page: tasks.At(u.model.Status.Task.ID)}
+	u.over = []page.Page{&taskPage{Page: tasks.At(u.model.Status.Task.ID)}}
 	u.readTasks()
 }
 
-// pageHints are the keys of the page of changes or of tasks, if one is open.
-func (u *ui) pageHints() []keys.Hint {
-	switch {
-	case u.changes != nil:
-		return changes.Hints()
-	case u.tasks != nil:
-		return tasks.Hints()
+// tasks is the open page of tasks; nil: it is closed.
+func (u *ui) tasks() *taskPage {
+	for _, p := range u.over {
+		if t, ok := p.(*taskPage); ok {
+			return t
+		}
 	}
 	return nil
 }
 
-// overPage handles a key for what lies over a page: the help, or a failure, which Escape takes away unless
-// the page asks something. took is false if the key is for the page.
-func (u *ui) overPage(name string, asks bool) (took, known bool) {
-	switch {
-	case u.help:
-		u.help = u.stays(name)
-		return true, !u.help
-	case u.failure != "" && name == "esc" && !asks:
-		u.failure = ""
-		return true, true
-	}
-	return false, false
-}
-
-// keyOfTasks handles a key while the page of tasks is open. It returns false for the
-// few keys that work everywhere.
-func (u *ui) keyOfTasks(e *tcell.EventKey) bool {
-	u.mu.Lock()
-	p, name := u.tasks, keys.Name(e)
-	if p == nil {
-		u.mu.Unlock()
-		return false
-	}
-	if took, known := u.overPage(name, p.Asks()); took {
-		u.mu.Unlock()
-		return known
-	}
-	act, known := p.Key(e)
-	switch {
-	case act.Close:
-		u.tasks = nil
-	case act.Say != "":
-		u.say("%s", act.Say)
-	case act.Diff != "":
-		u.showChanges(changes.Subject{Arg: act.Diff, Name: "task " + act.Diff})
-	case act.Verb != nil && !act.Terminal:
-		u.change(act.Verb)
-	}
-	u.mu.Unlock()
-	if act.Terminal {
-		u.inTerminal(act.Verb)
-	}
-	return known || !u.everywhere(name)
-}
-
-// stays reports whether the help stays open after a key.
-func (u *ui) stays(name string) bool {
-	return slices.Contains(strings.Fields(scrolling), name) || u.everywhere(name)
-}
-
-// everywhere reports whether a key works on the page of tasks, too.
-func (u *ui) everywhere(name string) bool {
-	return slices.ContainsFunc(u.table, func(b binding) bool {
-		return b.always && slices.Contains(strings.Fields(b.keys), name)
-	})
-}
-
 // renewTasks keeps the open page up to date. u is locked.
 func (u *ui) renewTasks(events []state.Event) {
-	p := u.tasks
+	p := u.tasks()
 	if p == nil {
 		return
 	}
@@ -137,7 +73,7 @@ func (u *ui) renewTasks(events []state.Event) {
 
 // readTasks reads the plan in the background, once at a time. u is locked.
 func (u *ui) readTasks() {
-	p := u.tasks
+	p := u.tasks()
 	if p.reading || p.working {
 		p.stale = true
 		return
@@ -152,7 +88,7 @@ func (u *ui) readTasks() {
 		defer u.lock()()
 		p.reading, p.next = false, time.Now().Add(tasksAge+10*time.Since(began))
 		switch {
-		case p.stale && u.tasks == p && !p.working:
+		case p.stale && u.tasks() == p && !p.working:
 			u.readTasks()
 		case p.stale: // a verb has changed the plan since
 		case err != nil:
@@ -187,8 +123,7 @@ func printed(ctx context.Context, ralph []string, args ...string) ([]byte, error
 
 // change runs a verb that changes the plan, after those that were asked for before. If one
 // fails, those that wait are dropped: they build on it. u is locked.
-func (u *ui) change(verb []string) {
-	p := u.tasks
+func (u *ui) change(p *taskPage, verb []string) {
 	p.verbs = append(p.verbs, verb)
 	if p.working {
 		return
@@ -208,7 +143,7 @@ func (u *ui) changeNext(p *taskPage) bool {
 	u.mu.Lock()
 	if len(p.verbs) == 0 {
 		p.working, p.stale = false, false
-		if u.tasks == p {
+		if u.tasks() == p {
 			u.readTasks()
 		}
 		u.mu.Unlock()
@@ -237,7 +172,7 @@ func (u *ui) inTerminal(verb []string) {
 	if err != nil {
 		u.fail(view.Join(": ", strings.Join(verb[:2], " ")+" failed", text, termtext.Line(err.Error())))
 	}
-	if u.tasks != nil {
+	if u.tasks() != nil {
 		u.readTasks()
 	}
 }

@@ -12,10 +12,9 @@ import (
 	"ralph/logs/termtext"
 	"ralph/monitor/answers"
 	"ralph/monitor/canvas"
-	"ralph/monitor/changes"
 	"ralph/monitor/iterations"
 	"ralph/monitor/keys"
-	"ralph/monitor/models"
+	"ralph/monitor/page"
 	"ralph/monitor/palette"
 	"ralph/monitor/timeline"
 	"ralph/state"
@@ -60,12 +59,10 @@ type lastRow struct {
 
 // sight is what a person looks at.
 type sight struct {
-	page     *page          // over the panels; nil: none
-	tasks    *taskPage      // over the panels; nil: it is closed
-	changes  *changes.Page  // over both; nil: it is closed
+	page     *reading       // over the panels; nil: none
+	over     []page.Page    // over it, each over the one before
 	timeline *timeline.Page // over the panels; nil: it is closed
 	palette  *palette.Page  // over all of it; nil: it is closed
-	models   *models.Page   // over all of it; nil: it is closed
 	pressed  string         // the latest key
 	alone    panel          // the only panel shown; panelHeader: all
 	focus    panel          // panelIterations or panelLog
@@ -155,7 +152,7 @@ func (u *ui) Draw(screen tcell.Screen) {
 	c := canvas.Canvas{Screen: screen, X: x, Y: y, W: w, H: h, Colors: !u.o.NoColor}
 	v := summary.Of(&u.model, u.o.Now())
 	alone := u.alone
-	if u.page != nil || u.timeline != nil || u.tasks != nil || u.changes != nil || u.palette != nil || u.models != nil || u.help || u.answers != nil {
+	if u.page != nil || u.timeline != nil || len(u.over) > 0 || u.palette != nil || u.help || u.answers != nil {
 		alone = panelLog
 	}
 	u.places = layout(w, h, alone, contents{len(v.Gauges), len(u.model.Run.Iterations), len(v.Checks), len(v.Notes),
@@ -201,17 +198,13 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 		switch {
 		case u.palette != nil:
 			u.palette.Draw(c)
-		case u.models != nil:
-			u.models.Draw(c)
 		case u.answers != nil:
 			u.answers.Draw(c)
 		case u.help:
 			u.helpTop = keys.DrawHelp(c, u.aboutHints(u.hints(v)), u.helpTop)
 			c.Text(8, 0, c.Dim(), view.Prefix(" ralph ", termtext.Line(u.o.Version))+" ")
-		case u.changes != nil:
-			u.changes.Draw(c)
-		case u.tasks != nil:
-			u.tasks.Draw(c, &u.model, u.o.Now())
+		case u.top() != nil:
+			u.top().Draw(c, page.Scene{Model: &u.model, Now: u.o.Now()})
 		case u.page != nil:
 			t := canvas.Title{Name: fmt.Sprintf("Review of iteration %d", u.page.of), Key: "r", Focused: true}
 			if u.page.tail != nil {
@@ -236,8 +229,6 @@ func (u *ui) drawLast(c canvas.Canvas, v summary.Summary) {
 	switch {
 	case u.palette != nil:
 		u.palette.DrawAsk(c)
-	case u.models != nil:
-		u.models.DrawAsk(c)
 	case u.asks == askAnswer && (u.message == "" || time.Now().After(u.until)):
 		u.answers.DrawAsk(c)
 	case u.asks == askQuery:
@@ -246,10 +237,8 @@ func (u *ui) drawLast(c canvas.Canvas, v summary.Summary) {
 		u.line.Draw(c, "note for the next prompt: ")
 	case u.asks == askToAct:
 		c.Text(1, 0, c.Tone(summary.Bad), termtext.Fit(questionBefore(u.verb, &u.model), c.W-2))
-	case u.changes != nil && u.changes.Asks():
-		u.changes.DrawAsk(c)
-	case u.changes == nil && u.tasks != nil && u.tasks.Asks():
-		u.tasks.DrawAsk(c)
+	case u.top() != nil && u.top().Asks():
+		u.top().DrawAsk(c)
 	case u.failure != "":
 		const read = " (esc)"
 		x := c.Text(1, 0, c.Tone(summary.Bad), termtext.Fit(u.failure, c.W-2-len(read)))
@@ -290,7 +279,7 @@ func (u *ui) key(e *tcell.EventKey) {
 		}
 		return
 	}
-	if u.keyOfPalette(e) || u.keyOfModels(e) || u.keyOfChanges(e) || u.keyOfTasks(e) {
+	if u.keyOfPalette(e) || u.keyOfPage(e) {
 		return
 	}
 	u.pressed = keys.Name(e)

@@ -96,13 +96,14 @@ var floors = map[string]int{
 	"runner/turn/stop":    2, // how people end a turn
 	"monitor/canvas":      4, // text on a part of the screen
 	"monitor/keys":        5, // what keys do, as people see it, and what they type
-	"monitor/models":      6, // the page of agents and models: names and keys in, cells and a verb out
-	"monitor/answers":     6, // the page of questions: questions and keys in, cells and verbs out
+	"monitor/page":        6, // what pages have in common: keys in, what they ask of the screen out
+	"monitor/models":      7, // the page of agents and models: names and keys in, cells and a verb out
+	"monitor/answers":     7, // the page of questions: questions and keys in, cells and verbs out
 	"monitor/iterations":  5, // the list of iterations: the model of a run in, cells out
-	"monitor/changes":     6, // the page of changes: a patch and keys in, cells and verbs out
-	"monitor/palette":     6, // the command palette: names and keys in, cells and a choice out
+	"monitor/changes":     7, // the page of changes: a patch and keys in, cells and verbs out
+	"monitor/palette":     7, // the command palette: names and keys in, cells and a choice out
 	"monitor/timeline":    5, // the page of a run over time: the model of a run in, cells out
-	"monitor/tasks":       6, // the page of tasks: tasks and keys in, cells and verbs out
+	"monitor/tasks":       7, // the page of tasks: tasks and keys in, cells and verbs out
 	"state/view/report":   3, // what a run came to, on one page: events and patches in, text and HTML out
 	"runner/turn/redact":  2, // events without keys and tokens
 	"runner/turn/steps":   3, // what a check does, as events: values in, values out
@@ -143,7 +144,7 @@ var floors = map[string]int{
 
 	"runner":                 7, // the run
 	"config":                 7, // finds, reads and overlays options
-	"monitor":                7, // the screen
+	"monitor":                8, // the screen
 	"monitor/top":            4, // the living runs of all projects: state files in, rows, a table and a screen out
 	"cmd/internal/demo":      6, // the demo's project and its scripted agent
 	"cmd/internal/modellist": 6, // models that a program lists: text in, names out, and where they are kept
@@ -232,7 +233,7 @@ var bans = []ban{
 		why: "whether there is a terminal is decided once, then passed down"},
 	{in: "cmd/ralph", what: "net/http", linked: true, why: offline},
 	{in: "...", what: "text/template", why: byName}, {in: "...", what: "html/template", why: byName},
-	{in: "monitor", what: module, but: []string{"state", "state/note", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/answers", "monitor/canvas", "monitor/keys", "monitor/tasks", "monitor/models", "monitor/iterations", "monitor/changes", "monitor/palette", "monitor/timeline"},
+	{in: "monitor", what: module, but: []string{"state", "state/note", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/answers", "monitor/canvas", "monitor/keys", "monitor/page", "monitor/tasks", "monitor/models", "monitor/iterations", "monitor/changes", "monitor/palette", "monitor/timeline"},
 		why: "runner and monitor meet only in files"},
 }
 

@@ -7,6 +7,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"ralph/monitor/canvas"
+	"ralph/monitor/page"
+	"ralph/state/view"
 )
 
 const patch = `diff --git a/src/list.go b/src/list.go
@@ -37,7 +39,7 @@ func screenOf(t *testing.T, p *Page, size [2]int) string {
 	defer screen.Fini()
 	screen.SetSize(size[0], size[1])
 	c := canvas.Canvas{Screen: screen, W: size[0], H: size[1]}
-	p.Draw(c.Rows(0, c.H-1))
+	p.Draw(c.Rows(0, c.H-1), page.Scene{Model: &view.Model{Snapshot: view.Snapshot{Alive: p.Living}}})
 	p.DrawAsk(c.Rows(c.H-1, 1))
 	screen.Show()
 	cells, w, h := screen.GetContents()
@@ -51,7 +53,7 @@ func screenOf(t *testing.T, p *Page, size [2]int) string {
 	return b.String()
 }
 
-func press(t *testing.T, p *Page, text string) (act Act) {
+func press(t *testing.T, p *Page, text string) (act page.Act) {
 	t.Helper()
 	for _, r := range text {
 		e := tcell.NewEventKey(tcell.KeyRune, r, tcell.ModNone)
@@ -121,7 +123,7 @@ func TestKeys_undoAndBisect_askAndNameWhatHappens(t *testing.T) {
 	if got := screenOf(t, p, [2]int{80, 15}); !strings.Contains(got, "bisect test: run it in copies of the kept states; your files stay (y/n)") {
 		t.Error(got)
 	}
-	if act := press(t, p, "y"); strings.Join(act.Verb, " ") != "bisect --run=r1 test" || !act.Terminal {
+	if act := press(t, p, "y"); strings.Join(act.Verb, " ") != "bisect --run=r1 test" || act.Terminal != page.Prints {
 		t.Error(act)
 	}
 	p.Check = "-- go vet"

@@ -8,6 +8,7 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
+	"ralph/monitor/page"
 	"ralph/state/view/summary"
 )
 
@@ -16,7 +17,8 @@ const twoColumns = 120 // minimum width for the list of files beside the hunks
 var plain = tcell.StyleDefault
 
 // Draw draws the page. The cost depends on the rows on the screen.
-func (p *Page) Draw(c canvas.Canvas) {
+func (p *Page) Draw(c canvas.Canvas, s page.Scene) {
+	p.Living = s.Model.Alive
 	right := ""
 	if n := p.count(); n > 0 {
 		added, deleted := p.totals()
@@ -114,7 +116,6 @@ func (p *Page) DrawAsk(c canvas.Canvas) {
 	case askCheck:
 		p.line.Draw(c, "bisect which check, or -- command: ")
 	case askSure:
-		const yes = " (y/n)"
-		c.Text(1, 0, c.Tone(summary.Bad), termtext.Fit(p.sure, c.W-2-len(yes))+yes)
+		p.sure.Draw(c)
 	}
 }

@@ -1,72 +1,35 @@
 package changes
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
 
 	"ralph/logs/termtext"
 	"ralph/monitor/keys"
+	"ralph/monitor/page"
 )
 
-// Act is what a key asks the screen to do; zero: nothing.
-type Act struct {
-	Verb     []string // arguments of ralph
-	Terminal bool     // the verb takes long and prints: it needs the terminal
-	Close    bool     // the page
-	Say      string
-}
-
-// binding is one row of the page's table of keys.
-type binding struct {
-	keys.Hint
-	do func(*Page) Act
-}
-
-const end = 1 << 30
-
-func bindings() []binding {
-	move := func(by func(*Page) int) func(*Page) Act {
-		return func(p *Page) Act {
-			p.Scroll(by(p))
-			return Act{}
-		}
-	}
-	file := func(by int) func(*Page) Act {
-		return func(p *Page) Act {
+func bindings() []page.Binding[*Page] {
+	file := func(by int) func(*Page) page.Act {
+		return func(p *Page) page.Act {
 			p.step(by)
-			return Act{}
+			return page.Act{}
 		}
 	}
-	row := func(names, short, help string, do func(*Page) Act) binding {
-		return binding{keys.Hint{Keys: names, Short: short, Help: help}, do}
-	}
-	return []binding{
-		row("d esc", "back", "back", func(*Page) Act { return Act{Close: true} }),
-		row("] tab", "next file", "the next file", file(1)),
-		row("[ backtab", "", "the file before", file(-1)),
-		row("enter", "fold", "fold the file, or unfold it", (*Page).fold),
-		row("z", "", "fold all files, or unfold them", (*Page).foldAll),
-		row("u", "undo", "take these changes back, as a new commit (asks first)", (*Page).undo),
-		row("B", "bisect", "find the iteration that broke a check (asks which, and first)", (*Page).bisect),
-		row("up k", "", "one row up", move(func(*Page) int { return -1 })),
-		row("down j", "", "one row down", move(func(*Page) int { return 1 })),
-		row("pgup b ctrl-u", "", "one screen up", move(func(p *Page) int { return 1 - max(p.height, 2) })),
-		row("pgdn space ctrl-d", "", "one screen down", move(func(p *Page) int { return max(p.height, 2) - 1 })),
-		row("g home", "", "the beginning", move(func(*Page) int { return -end })),
-		row("G end", "", "the end", move(func(*Page) int { return end })),
-	}
+	return append([]page.Binding[*Page]{
+		page.Row("d esc", "back", "back", func(*Page) page.Act { return page.Act{Close: true} }),
+		page.Row("] tab", "next file", "the next file", file(1)),
+		page.Row("[ backtab", "", "the file before", file(-1)),
+		page.Row("enter", "fold", "fold the file, or unfold it", (*Page).fold),
+		page.Row("z", "", "fold all files, or unfold them", (*Page).foldAll),
+		page.Row("u", "undo", "take these changes back, as a new commit (asks first)", (*Page).undo),
+		page.Row("B", "bisect", "find the iteration that broke a check (asks which, and first)", (*Page).bisect),
+	}, page.Moves("pgup b ctrl-u", func(p *Page) int { return max(p.height, 2) - 1 })...)
 }
 
 // Hints are the keys of the page.
-func Hints() []keys.Hint {
-	var all []keys.Hint
-	for _, b := range bindings() {
-		all = append(all, b.Hint)
-	}
-	return all
-}
+func (p *Page) Hints() []keys.Hint { return page.Hints(bindings()) }
 
 // asks is what the last row asks.
 type asks int
@@ -79,25 +42,20 @@ const (
 
 // input is what a person is asked and types.
 type input struct {
-	asks  asks
-	line  keys.Line
-	sure  string // the question of askSure
-	after Act    // what follows a yes
+	asks asks
+	line keys.Line
+	sure page.Sure // of askSure
 }
 
 // Asks reports whether the page waits for an answer: then it takes all keys.
 func (p *Page) Asks() bool { return p.asks != askNothing }
 
 // Key handles a key. It returns false if the page does not know it.
-func (p *Page) Key(e *tcell.EventKey) (Act, bool) {
-	name := keys.Name(e)
+func (p *Page) Key(e *tcell.EventKey) (page.Act, bool) {
 	switch p.asks {
 	case askSure:
 		p.asks = askNothing
-		if name == "y" || name == "Y" {
-			return p.after, true
-		}
-		return Act{}, true
+		return p.sure.Answer(e), true
 	case askCheck:
 		switch p.line.Key(e) {
 		case keys.Left:
@@ -106,41 +64,37 @@ func (p *Page) Key(e *tcell.EventKey) (Act, bool) {
 			p.asks = askNothing
 			p.chosen(termtext.Line(p.line.Text))
 		}
-		return Act{}, true
+		return page.Act{}, true
 	}
-	for _, b := range bindings() {
-		if slices.Contains(strings.Fields(b.Keys), name) {
-			return b.do(p), true
-		}
-	}
-	return Act{}, false
+	return page.Do(bindings(), p, e)
 }
 
-func (p *Page) fold() Act {
+func (p *Page) fold() page.Act {
 	p.folded[p.selected] = !p.folded[p.selected]
 	p.show()
-	return Act{}
+	return page.Act{}
 }
 
-func (p *Page) foldAll() Act {
+func (p *Page) foldAll() page.Act {
 	open := !p.folded[p.selected]
 	for i := range p.files {
 		p.folded[i] = open
 	}
 	p.show()
-	return Act{}
+	return page.Act{}
 }
 
-func (p *Page) undo() Act {
+func (p *Page) undo() page.Act {
 	switch {
 	case !p.ready || len(p.files) == 0:
-		return Act{Say: "there is nothing to undo"}
+		return page.Act{Say: "there is nothing to undo"}
 	case p.Living:
-		return Act{Say: "a run is at work here; undo when it has ended"}
+		return page.Act{Say: "a run is at work here; undo when it has ended"}
 	}
-	p.asks, p.after = askSure, Act{Verb: p.verb("undo", "--yes")}
-	p.sure = "undo " + p.Name + ": take " + termtext.Count(p.count(), "file") + " back, as a new commit"
-	return Act{}
+	p.asks = askSure
+	p.sure = page.Sure{Question: "undo " + p.Name + ": take " + termtext.Count(p.count(), "file") + " back, as a new commit",
+		After: page.Act{Verb: p.verb("undo", "--yes")}}
+	return page.Act{}
 }
 
 // count is how many files changed; a task's iterations may have changed the same ones.
@@ -152,9 +106,9 @@ func (p *Page) count() int {
 	return len(names)
 }
 
-func (p *Page) bisect() Act {
+func (p *Page) bisect() page.Act {
 	p.asks, p.line = askCheck, keys.Line{Text: p.Check}
-	return Act{}
+	return page.Act{}
 }
 
 // chosen asks before it bisects with a check, or with a command after --.
@@ -171,6 +125,7 @@ func (p *Page) chosen(check string) {
 	} else {
 		verb = append(verb, check)
 	}
-	p.asks, p.after = askSure, Act{Verb: verb, Terminal: true}
-	p.sure = "bisect " + check + ": run it in copies of the kept states; your files stay"
+	p.asks = askSure
+	p.sure = page.Sure{Question: "bisect " + check + ": run it in copies of the kept states; your files stay",
+		After: page.Act{Verb: verb, Terminal: page.Prints}}
 }

@@ -5,6 +5,7 @@ package models
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
@@ -13,6 +14,7 @@ import (
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
 	"ralph/monitor/keys"
+	"ralph/monitor/page"
 	"ralph/state/view/summary"
 )
 
@@ -31,20 +33,21 @@ func (c choice) text() string { return strings.TrimSpace(c.agent + " " + c.model
 
 // Page is the page of models. It is not safe for concurrent use.
 type Page struct {
-	all      []choice
-	agents   map[string]bool
-	current  string // agent of the run
-	line     keys.Line
-	shown    []choice
-	selected int
-	top      int
-	ready    bool
-	why      string // the agents are not known
+	page.Choice[choice]
+	all     []choice
+	agents  map[string]bool
+	current string // agent of the run
+	ready   bool
+	why     string // the agents are not known
 }
 
 // New returns a page that waits for the agents. The current one takes models that are typed
 // without an agent.
-func New(current string) *Page { return &Page{current: current} }
+func New(current string) *Page {
+	p := &Page{current: current}
+	p.Find = p.find
+	return p
+}
 
 // Load reads what `ralph agent list --json` prints. Agents that do not run are left out.
 func (p *Page) Load(data []byte) error {
@@ -70,7 +73,7 @@ func (p *Page) Load(data []byte) error {
 		p.agents[p.current] = true
 		p.all = append([]choice{{agent: p.current}}, p.all...)
 	}
-	p.find()
+	p.Narrow()
 	return nil
 }
 
@@ -83,27 +86,22 @@ func (s source) String(i int) string { return s[i].text() }
 func (s source) Len() int            { return len(s) }
 
 // find narrows the list; what is typed can always be chosen as it is, at the end.
-func (p *Page) find() {
-	p.shown, p.selected, p.top = nil, 0, 0
-	typed := strings.Join(strings.Fields(p.line.Text), " ")
+func (p *Page) find(typed string) (shown []choice) {
 	if typed == "" {
-		p.shown = p.all
-		return
+		return p.all
 	}
 	exact := p.typed(typed)
 	for _, m := range fuzzy.FindFrom(typed, source(p.all)) {
 		if p.all[m.Index] != exact {
-			p.shown = append(p.shown, p.all[m.Index])
+			shown = append(shown, p.all[m.Index])
 		} else {
-			p.shown = append([]choice{exact}, p.shown...)
+			shown = append([]choice{exact}, shown...)
 		}
 	}
-	for _, c := range p.shown {
-		if c == exact {
-			return
-		}
+	if slices.Contains(shown, exact) {
+		return shown
 	}
-	p.shown = append(p.shown, exact)
+	return append(shown, exact)
 }
 
 // typed is a choice that a person has typed: an agent and a model, or a model of the current agent.
@@ -115,39 +113,27 @@ func (p *Page) typed(text string) choice {
 	return choice{p.current, text}
 }
 
-// Key handles a key. It returns the verb to run, and whether the page is to be closed.
-func (p *Page) Key(e *tcell.EventKey) (verb []string, closed bool) {
-	switch keys.Name(e) {
-	case "up":
-		p.Scroll(-1)
-	case "down":
-		p.Scroll(1)
-	case "pgup":
-		p.Scroll(-10)
-	case "pgdn":
-		p.Scroll(10)
-	default:
-		before := p.line.Text
-		switch p.line.Key(e) {
-		case keys.Left:
-			return nil, true
-		case keys.Entered:
-			return p.choose(), true
-		}
-		if p.line.Text != before {
-			p.find()
-		}
+// Asks is true: all keys belong to the text and the list.
+func (p *Page) Asks() bool { return true }
+
+// Hints is nil: the last row asks for a model.
+func (p *Page) Hints() []keys.Hint { return nil }
+
+// Key handles a key.
+func (p *Page) Key(e *tcell.EventKey) (page.Act, bool) {
+	switch p.Choice.Key(e) {
+	case keys.Left:
+		return page.Act{Close: true}, true
+	case keys.Entered:
+		return page.Act{Close: true, Verb: p.choose()}, true
 	}
-	return nil, false
+	return page.Act{}, true
 }
 
 // choose is the verb for the selected choice; nil: there is none.
 func (p *Page) choose() []string {
-	if !p.ready || p.selected >= len(p.shown) {
-		return nil
-	}
-	c := p.shown[p.selected]
-	if c.agent == "" {
+	c, ok := p.Row()
+	if !p.ready || !ok || c.agent == "" {
 		return nil
 	}
 	verb := []string{"agent", "use"}
@@ -157,12 +143,8 @@ func (p *Page) choose() []string {
 	return append(verb, "--", c.agent)
 }
 
-// Scroll moves the selection.
-func (p *Page) Scroll(by int) { p.selected = min(max(p.selected+by, 0), max(len(p.shown)-1, 0)) }
-
 // Draw draws the page.
-func (p *Page) Draw(c canvas.Canvas) {
-	plain := tcell.StyleDefault
+func (p *Page) Draw(c canvas.Canvas, _ page.Scene) {
 	c.Title(canvas.Title{Name: "Agent and model from the next turn on", Key: "m", Focused: true})
 	c = c.Rows(1, c.H-1)
 	switch {
@@ -172,26 +154,19 @@ func (p *Page) Draw(c canvas.Canvas) {
 	case !p.ready:
 		c.Text(1, 0, c.Dim(), termtext.Fit("asking the agents for their models …", c.W-2))
 		return
-	case len(p.shown) == 0:
+	case len(p.Shown) == 0:
 		c.Text(1, 0, c.Dim(), "no agent runs here; see: ralph agent list")
 		return
 	}
-	p.top = c.First(p.top, p.selected, len(p.shown))
-	for y := 0; y < c.H && p.top+y < len(p.shown); y++ {
-		one, style := p.shown[p.top+y], plain
-		row := c.Rows(y, 1)
-		if p.top+y == p.selected {
-			style = style.Reverse(true)
-			row.Text(0, 0, style, strings.Repeat(" ", c.W))
-		}
+	p.Choice.Draw(c, func(row canvas.Canvas, one choice, style tcell.Style) {
 		x := row.Text(1, 0, style.Bold(true), termtext.Fit(termtext.Line(one.agent), 14))
 		model := one.model
 		if model == "" {
 			model = "its own default"
 		}
 		row.Text(max(x+2, 17), 0, style, termtext.Fit(termtext.Line(model), max(c.W-19, 0)))
-	}
+	})
 }
 
 // DrawAsk draws what is typed in the last row.
-func (p *Page) DrawAsk(c canvas.Canvas) { p.line.Draw(c, "model, or agent and model: ") }
+func (p *Page) DrawAsk(c canvas.Canvas) { p.Line.Draw(c, "model, or agent and model: ") }

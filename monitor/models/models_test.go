@@ -7,6 +7,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"ralph/monitor/canvas"
+	"ralph/monitor/page"
 )
 
 const agents = `[{"agent":"claude","runs":true,"chosen":true,"models":["opus","sonnet"]},{"agent":"codex","runs":true,"models":["gpt-5"]},{"agent":"amp","runs":false,"models":["x"]}]`
@@ -27,15 +28,15 @@ func TestKeys_chooseWhatIsTyped(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range c.typed {
-			if verb, closed := p.Key(tcell.NewEventKey(tcell.KeyRune, r, tcell.ModNone)); verb != nil || closed {
+			if act, _ := p.Key(tcell.NewEventKey(tcell.KeyRune, r, tcell.ModNone)); act.Verb != nil || act.Close {
 				t.Fatal("a letter has chosen")
 			}
 		}
 		if c.typed == "" {
 			p.Scroll(3)
 		}
-		verb, closed := p.Key(tcell.NewEventKey(tcell.KeyEnter, 0, tcell.ModNone))
-		if got := strings.Join(verb, " "); got != c.want || !closed {
+		act, _ := p.Key(tcell.NewEventKey(tcell.KeyEnter, 0, tcell.ModNone))
+		if got := strings.Join(act.Verb, " "); got != c.want || !act.Close {
 			t.Errorf("%q: %q, want %q", c.typed, got, c.want)
 		}
 	}
@@ -53,10 +54,10 @@ func TestPage_withoutAgents_choosesNothing(t *testing.T) {
 			if data != "" && p.Load([]byte(data)) != nil {
 				t.Fatal(data)
 			}
-			p.Draw(canvas.Canvas{Screen: screen, W: size[0], H: size[1]})
-			verb, _ := p.Key(tcell.NewEventKey(tcell.KeyEnter, 0, tcell.ModNone))
-			if (verb != nil) != (data == agents) {
-				t.Errorf("%q: %q", data, verb)
+			p.Draw(canvas.Canvas{Screen: screen, W: size[0], H: size[1]}, page.Scene{})
+			act, _ := p.Key(tcell.NewEventKey(tcell.KeyEnter, 0, tcell.ModNone))
+			if (act.Verb != nil) != (data == agents) {
+				t.Errorf("%q: %q", data, act.Verb)
 			}
 		}
 	}
@@ -64,10 +65,10 @@ func TestPage_withoutAgents_choosesNothing(t *testing.T) {
 		t.Error("no error")
 	}
 	p := New("text")
-	if err := p.Load([]byte("[]")); err != nil || len(p.shown) != 1 {
-		t.Errorf("the agent of the run is missing: %v, %v", p.shown, err)
+	if err := p.Load([]byte("[]")); err != nil || len(p.Shown) != 1 {
+		t.Errorf("the agent of the run is missing: %v, %v", p.Shown, err)
 	}
 	p = New("")
 	p.Fail("because")
-	p.Draw(canvas.Canvas{Screen: screen, W: 60, H: 3})
+	p.Draw(canvas.Canvas{Screen: screen, W: 60, H: 3}, page.Scene{})
 }

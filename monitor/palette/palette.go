@@ -14,6 +14,7 @@ import (
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
 	"ralph/monitor/keys"
+	"ralph/monitor/page"
 	"ralph/state/view/summary"
 )
 
@@ -30,30 +31,28 @@ func (e Entry) text() string { return e.Kind + " " + e.Name }
 
 // Page is the palette. It is not safe for concurrent use.
 type Page struct {
-	all      []Entry
-	turns    int // iterations of the run
-	line     keys.Line
-	shown    []Entry
-	selected int
-	top      int
+	page.Choice[Entry]
+	all   []Entry
+	turns int // iterations of the run
 }
 
 // New returns a palette for these entries, and the iterations up to a number.
 func New(all []Entry, turns int) *Page {
 	p := &Page{all: all, turns: turns}
-	p.find()
+	p.Find = p.find
+	p.Narrow()
 	return p
 }
 
 // Add adds entries that were read in the meantime. What a person moved to stays selected.
 func (p *Page) Add(all []Entry) {
 	var was Entry
-	if p.selected > 0 && p.selected < len(p.shown) {
-		was = p.shown[p.selected]
+	if row, ok := p.Row(); ok && p.Selected > 0 {
+		was = row
 	}
 	p.all = append(p.all, all...)
-	p.find()
-	p.selected = max(slices.Index(p.shown, was), 0)
+	p.Narrow()
+	p.Selected = max(slices.Index(p.Shown, was), 0)
 }
 
 type source []Entry
@@ -62,15 +61,12 @@ func (s source) String(i int) string { return s[i].text() }
 func (s source) Len() int            { return len(s) }
 
 // find narrows the list. A number also names an iteration.
-func (p *Page) find() {
-	p.shown, p.selected, p.top = nil, 0, 0
-	typed := strings.Join(strings.Fields(p.line.Text), " ")
+func (p *Page) find(typed string) (shown []Entry) {
 	if typed == "" {
-		p.shown = p.all
-		return
+		return p.all
 	}
 	if n := p.turn(typed); n > 0 {
-		p.shown = append(p.shown, Entry{Kind: "iteration", Name: fmt.Sprintf("review iteration %d", n), Turn: n})
+		shown = append(shown, Entry{Kind: "iteration", Name: fmt.Sprintf("review iteration %d", n), Turn: n})
 	}
 	var found []Entry
 	for _, m := range fuzzy.FindFrom(typed, source(p.all)) {
@@ -83,7 +79,7 @@ func (p *Page) find() {
 		return 1
 	}
 	slices.SortStableFunc(found, func(a, b Entry) int { return apart(a) - apart(b) })
-	p.shown = append(p.shown, found...)
+	return append(shown, found...)
 }
 
 // turn is the number of the iteration that the text names; 0: none.
@@ -100,59 +96,32 @@ func (p *Page) turn(text string) (n int) {
 
 // Key handles a key. It returns what was chosen, and whether the palette is to be closed.
 func (p *Page) Key(e *tcell.EventKey) (chosen Entry, closed bool) {
-	switch keys.Name(e) {
-	case "up", "backtab":
-		p.Scroll(-1)
-	case "down", "tab":
-		p.Scroll(1)
-	case "pgup":
-		p.Scroll(-10)
-	case "pgdn":
-		p.Scroll(10)
-	default:
-		before := p.line.Text
-		switch p.line.Key(e) {
-		case keys.Left:
-			return Entry{}, true
-		case keys.Entered:
-			if p.selected < len(p.shown) {
-				return p.shown[p.selected], true
-			}
-			return Entry{}, true
-		}
-		if p.line.Text != before {
-			p.find()
-		}
+	edge := p.Choice.Key(e)
+	if edge == keys.Entered {
+		chosen, _ = p.Row()
 	}
-	return Entry{}, false
+	return chosen, edge != keys.Typing
 }
-
-// Scroll moves the selection.
-func (p *Page) Scroll(by int) { p.selected = min(max(p.selected+by, 0), max(len(p.shown)-1, 0)) }
 
 // Draw draws the palette.
 func (p *Page) Draw(c canvas.Canvas) {
 	c.Title(canvas.Title{Name: "Commands, panels and tasks", Key: ":", Focused: true,
-		Right: fmt.Sprintf("%d of %d", len(p.shown), len(p.all))})
+		Right: fmt.Sprintf("%d of %d", len(p.Shown), len(p.all))})
 	c = c.Rows(1, c.H-1)
-	if len(p.shown) == 0 {
+	if len(p.Shown) == 0 {
 		c.Text(1, 0, c.Tone(summary.Warn), termtext.Fit("nothing matches; esc goes back", c.W-2))
 		return
 	}
-	p.top = c.First(p.top, p.selected, len(p.shown))
-	for y := 0; y < c.H && p.top+y < len(p.shown); y++ {
-		e, style, side := p.shown[p.top+y], tcell.StyleDefault, c.Dim()
-		row := c.Rows(y, 1)
-		if p.top+y == p.selected {
-			style = style.Reverse(true)
-			side = style
-			row.Text(0, 0, style, strings.Repeat(" ", c.W))
+	p.Choice.Draw(c, func(row canvas.Canvas, e Entry, style tcell.Style) {
+		side := style
+		if style == tcell.StyleDefault {
+			side = c.Dim()
 		}
 		row.Text(1, 0, side, e.Kind)
 		row.Text(11, 0, style.Bold(true), termtext.Fit(e.Key, 7))
 		row.Text(19, 0, style, termtext.Fit(termtext.Line(e.Name), max(c.W-20, 0)))
-	}
+	})
 }
 
 // DrawAsk draws what is typed in the last row.
-func (p *Page) DrawAsk(c canvas.Canvas) { p.line.Draw(c, ":") }
+func (p *Page) DrawAsk(c canvas.Canvas) { p.Line.Draw(c, ":") }

@@ -9,6 +9,7 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
+	"ralph/monitor/page"
 	"ralph/state/view"
 	"ralph/state/view/summary"
 )
@@ -22,7 +23,8 @@ const (
 var plain = tcell.StyleDefault
 
 // Draw draws the page. The cost depends on the rows on the screen, not on the plan.
-func (p *Page) Draw(c canvas.Canvas, m *view.Model, now time.Time) {
+func (p *Page) Draw(c canvas.Canvas, s page.Scene) {
+	m, now := s.Model, s.Now
 	p.see(m)
 	t := p.task()
 	switch {
@@ -229,7 +231,7 @@ func (p *Page) DrawAsk(c canvas.Canvas) {
 	case askQuery:
 		p.line.Draw(c, "/")
 	case askSure:
-		question := " " + p.sure + " (y/n)"
+		question := " " + p.sure.Question + " (y/n)"
 		name := termtext.Fit(title, max(c.W-4-termtext.Width(question), 0))
 		c.Text(1, 0, c.Tone(summary.Bad), `"`+name+`"`+question)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"ralph/monitor/canvas"
+	"ralph/monitor/page"
 	"ralph/state/view"
 )
 
@@ -31,7 +32,7 @@ func simulate(t testing.TB, w, h int) tcell.SimulationScreen {
 func drawn(t testing.TB, p *Page, m *view.Model, size [2]int) string {
 	screen := simulate(t, size[0], size[1])
 	c := canvas.Canvas{Screen: screen, W: size[0], H: size[1] - 1}
-	p.Draw(c, m, noon)
+	p.Draw(c, page.Scene{Model: m, Now: noon})
 	last := canvas.Canvas{Screen: screen, Y: size[1] - 1, W: size[0], H: 1}
 	p.DrawAsk(last)
 	screen.Show()
@@ -71,7 +72,7 @@ func model() *view.Model {
 }
 
 // press sends keys: runes, or names in angle brackets. It returns what they ask for.
-func press(t *testing.T, p *Page, all string) (acts []Act) {
+func press(t *testing.T, p *Page, all string) (acts []page.Act) {
 	t.Helper()
 	for all != "" {
 		e := tcell.NewEventKey(tcell.KeyRune, []rune(all)[0], tcell.ModNone)
@@ -137,7 +138,7 @@ func TestKeys_askForVerbsOfRalph(t *testing.T) {
 			var got []string
 			for _, a := range press(t, p, c.keys) {
 				text := strings.Join(a.Verb, "|")
-				if a.Terminal {
+				if a.Terminal == page.Edits {
 					text += "|in the terminal"
 				}
 				if a.Close {
@@ -162,7 +163,7 @@ func TestKeys_withoutATask_doNoHarm(t *testing.T) {
 			p.Load(all)
 		}
 		for _, b := range bindings() {
-			if act := b.do(p); act.Verb != nil {
+			if act := b.Do(p); act.Verb != nil {
 				t.Errorf("%s runs %q", b.Keys, act.Verb)
 			}
 			p.input = input{}
@@ -272,9 +273,9 @@ func BenchmarkScroll(b *testing.B) {
 			for b.Loop() {
 				p.Scroll(37)
 				if p.selected == len(p.shown)-1 {
-					p.Scroll(-end)
+					p.Scroll(-page.End)
 				}
-				p.Draw(c, m, noon)
+				p.Draw(c, page.Scene{Model: m, Now: noon})
 			}
 			bounded(b)
 		})
