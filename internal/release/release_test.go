@@ -79,6 +79,7 @@ func TestBuild_inTwoFolders_makesTheSameSmallProgram(t *testing.T) {
 }
 
 func TestMan_eachPage_isReadWithoutAWarning(t *testing.T) {
+	world.Long(t, "groff formats every page")
 	if _, err := exec.LookPath("man"); err != nil {
 		t.Skip("needs man")
 	}

@@ -293,13 +293,11 @@ func (s *terminal) exits(code int) {
 	}
 }
 
-// said checks the text that stays in the terminal when the program has ended.
+// said waits for texts that stay in the terminal when the program has ended: tmux may know of the
+// end before it has read the last lines.
 func (s *terminal) said(texts ...string) {
 	s.Helper()
-	all := s.all()
 	for _, text := range texts {
-		if !strings.Contains(all, text) {
-			s.Errorf("the terminal does not say %q:\n%s", text, strings.TrimSpace(all))
-		}
+		s.Until(fmt.Sprintf("%q in the terminal", text), func() bool { return strings.Contains(s.all(), text) }, s.all)
 	}
 }
