@@ -18,12 +18,19 @@ import (
 const diffTimeout = 30 * time.Second
 
 // openChanges shows what the chosen iteration changed, or the one that is under review.
-func (u *ui) openChanges() {
+func (u *ui) openChanges() { u.openChangesOf(u.looked()) }
+
+// looked is the iteration under review, else the chosen one.
+func (u *ui) looked() int {
 	defer u.lock()()
-	n := u.chosen()
 	if u.page != nil {
-		n = u.page.of
+		return u.page.of
 	}
+	return u.chosen()
+}
+
+func (u *ui) openChangesOf(n int) {
+	defer u.lock()()
 	i := u.indexOf(n)
 	if i < 0 {
 		u.say("no iteration has begun yet, so there are no changes")

@@ -48,13 +48,13 @@ func drawNotes(c canvas.Canvas, notes []view.Note, now time.Time) {
 	for _, n := range slices.Backward(notes) {
 		x := c.Text(1, y, c.Dim(), view.Clock(n.At, now)+" ")
 		if whole > c.H {
-			c.Text(x, y, roleStyle(c, n.Role), termtext.Fit(n.Text, c.W-x-1))
+			c.Text(x, y, c.Role(n.Role), termtext.Fit(n.Text, c.W-x-1))
 			y++
 			continue
 		}
 		start := 0
 		for _, end := range rows(n.Text, width) {
-			c.Text(x, y, roleStyle(c, n.Role), n.Text[start:end])
+			c.Text(x, y, c.Role(n.Role), n.Text[start:end])
 			start = end
 			y++
 		}

@@ -47,6 +47,14 @@ func (u *ui) keyOfPage(e *tcell.EventKey) bool {
 	u.follow(p, act)
 	u.mu.Unlock()
 	u.onTerminal(act)
+	switch act.Open {
+	case page.Transcript:
+		u.openTranscriptOf(act.Of)
+	case page.Review:
+		u.openReviewOf(act.Of)
+	case page.Changes:
+		u.openChangesOf(act.Of)
+	}
 	return known || !u.everywhere(name)
 }
 
@@ -58,6 +66,8 @@ func (u *ui) follow(p page.Page, act page.Act) {
 	switch tasks, lists := p.(*taskPage); {
 	case act.Say != "":
 		u.say("%s", act.Say)
+	case act.Copy != "":
+		u.copies(act.Copy)
 	case act.Diff != "":
 		u.showChanges(changes.Subject{Arg: act.Diff, Name: "task " + act.Diff})
 	case act.Verb == nil || act.Terminal != page.Unused:
@@ -70,6 +80,9 @@ func (u *ui) follow(p page.Page, act page.Act) {
 
 // onTerminal does what a page asks for that needs the terminal.
 func (u *ui) onTerminal(act page.Act) {
+	if act.Edit.Name != "" {
+		u.edit(act.Edit)
+	}
 	switch act.Terminal {
 	case page.Edits:
 		u.inTerminal(act.Verb)

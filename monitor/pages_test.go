@@ -8,6 +8,7 @@ import (
 	"ralph/internal/sample"
 	"ralph/monitor/changes"
 	"ralph/monitor/iterations"
+	"ralph/monitor/transcript"
 	"ralph/state"
 	"ralph/state/view"
 )
@@ -22,7 +23,31 @@ var pages = map[string]func(*ui){
 		p.Load(onePatch)
 		u.over = append(u.over, p)
 	},
+	"transcript": func(u *ui) {
+		s, events := spoken()
+		p := transcript.New(transcript.Subject{Run: s.Status.RunID, Number: 7, Title: s.Status.Task.Title, Dir: s.Dir})
+		p.Load(events)
+		u.over = append(u.over, p)
+	},
 	"iterations": func(u *ui) { u.show(panelIterations) },
+}
+
+// spoken is a run whose agent works with a sub-agent, with tools that answer in another order,
+// and with edits.
+func spoken() (view.Snapshot, []state.Event) {
+	s, all := sample.Run(noon)
+	o := state.Origin{Run: s.Status.RunID, Iteration: 7, Task: "#7"}
+	first := state.Tool{ID: "11", Name: "Read", Arg: "src/api/list.go", File: true, Parent: "2"}
+	second := state.Tool{ID: "12", Name: "Read", Arg: "src/api/cursor.go", File: true, Parent: "2"}
+	edit := state.Tool{ID: "13", Name: "Edit", Arg: "src/api/list.go", File: true, Hunk: "-\toffset := q.Get(\"offset\")\n+\tcursor := decode(q.Get(\"cursor\"))"}
+	for i, p := range []state.Payload{first, second, state.ToolResult{Tool: second, Text: "package api\n// cursor"},
+		state.ToolResult{Tool: first, Text: "package api\n// list"}, edit, state.ToolResult{Tool: edit, Text: "changed"},
+		state.Text{Text: "The cursor is in place. Next, the tests."}} {
+		e := state.NewEvent(o, noon.Add(time.Duration(i-60)*time.Second), p)
+		e.Seq = all[len(all)-1].Seq + 1
+		all = append(all, e)
+	}
+	return s, all
 }
 
 // repeated is a run that fails alike until its sixteenth iteration ends well, with a finding.

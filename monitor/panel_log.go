@@ -1,15 +1,13 @@
 package monitor
 
 import (
+	"cmp"
 	"strings"
 	"time"
-
-	"github.com/gdamore/tcell/v2"
 
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
 	"ralph/state/view"
-	"ralph/state/view/summary"
 )
 
 // drawLog draws a title and the visible rows of a log.
@@ -86,15 +84,12 @@ func marker(l *view.Line) string {
 	if l.Role == view.RoleTool && l.Sub {
 		return "▹"
 	}
-	marks := [...]struct{ first, rest string }{
-		view.RoleText: {" ", " "}, view.RoleTool: {"▸", "▸"}, view.RoleAnswer: {"│", "│"}, view.RoleError: {"✗", "│"},
-		view.RoleHeading: {"━", "━"}, view.RoleNote: {"·", "·"}, view.RoleResult: {"■", " "}, view.RoleGood: {"✓", " "},
-		view.RoleWarning: {"!", "│"}, view.RoleTold: {"»", "│"},
-	}
 	if l.First {
-		return marks[l.Role].first
+		return canvas.Mark(l.Role)
 	}
-	return marks[l.Role].rest
+	rest := map[view.Role]string{view.RoleError: "│", view.RoleResult: " ", view.RoleGood: " ", view.RoleWarning: "│",
+		view.RoleTold: "│"}
+	return cmp.Or(rest[l.Role], canvas.Mark(l.Role))
 }
 
 func drawGutter(c canvas.Canvas, y int, l *view.Line, stamps bool) {
@@ -105,25 +100,7 @@ func drawGutter(c canvas.Canvas, y int, l *view.Line, stamps bool) {
 		}
 		x = 9
 	}
-	c.Text(x, y, roleStyle(c, l.Role), marker(l))
-}
-
-func roleStyle(c canvas.Canvas, r view.Role) tcell.Style {
-	switch r {
-	case view.RoleTool, view.RoleTold:
-		return c.Tone(summary.Busy)
-	case view.RoleWarning:
-		return c.Tone(summary.Warn)
-	case view.RoleAnswer, view.RoleNote:
-		return c.Dim()
-	case view.RoleError:
-		return c.Tone(summary.Bad)
-	case view.RoleGood:
-		return c.Tone(summary.Good)
-	case view.RoleHeading, view.RoleResult:
-		return plain.Bold(true)
-	}
-	return plain
+	c.Text(x, y, c.Role(l.Role), marker(l))
 }
 
 // logRow is one row of a line: its bytes from start to end. Those from hit to hitEnd
@@ -136,7 +113,7 @@ type logRow struct {
 }
 
 func (r logRow) draw(c canvas.Canvas, y int, v *logView) {
-	text, style := r.line.Text, roleStyle(c, r.line.Role)
+	text, style := r.line.Text, c.Role(r.line.Role)
 	if !v.wrap && v.shift > 0 {
 		r.start = canvas.AfterCells(text, v.shift)
 	}

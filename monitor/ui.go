@@ -32,6 +32,7 @@ const (
 	askNote
 	askToAct
 	askAnswer
+	askToCopy
 )
 
 // questionBefore is what askToAct asks.
@@ -49,11 +50,12 @@ func questionBefore(verb string, m *view.Model) string {
 // lastRow is what the last row of the screen shows instead of the keys.
 type lastRow struct {
 	asks    question
-	verb    string        // of askToAct
+	verb    string        // of askToAct; the text of askToCopy
 	answers *answers.Page // of askAnswer
 	line    keys.Line
 	message string
 	until   time.Time // when message disappears
+	mayCopy bool      // a person has allowed to write to the clipboard
 	failure string    // stays until the user has read it
 }
 
@@ -140,6 +142,7 @@ func (u *ui) apply(up view.Update) {
 	u.log.append(lines)
 	u.renew()
 	u.renewTasks(up.Events)
+	u.renewTranscripts(up.Events)
 }
 
 // Draw draws everything; tview calls it in its event loop.
@@ -235,6 +238,8 @@ func (u *ui) drawLast(c canvas.Canvas, v summary.Summary) {
 		u.line.Draw(c, "/")
 	case u.asks == askNote:
 		u.line.Draw(c, "note for the next prompt: ")
+	case u.asks == askToCopy:
+		c.Text(1, 0, c.Tone(summary.Warn), termtext.Fit("write to the terminal's clipboard (OSC 52)? (y/n)", c.W-2))
 	case u.asks == askToAct:
 		c.Text(1, 0, c.Tone(summary.Bad), termtext.Fit(questionBefore(u.verb, &u.model), c.W-2))
 	case u.top() != nil && u.top().Asks():
@@ -268,6 +273,14 @@ func (u *ui) key(e *tcell.EventKey) {
 		return
 	case askAnswer:
 		u.keyAnswer(e)
+		return
+	case askToCopy:
+		defer u.lock()()
+		u.asks = askNothing
+		if name := keys.Name(e); name == "y" || name == "Y" {
+			u.mayCopy = true
+			u.copies(u.verb)
+		}
 		return
 	case askToAct:
 		u.mu.Lock()

@@ -92,11 +92,13 @@ var floors = map[string]int{
 	"runner/agent/custom": 3, // agents of the user: rows of the settings file, checked and completed
 	"runner/git/history":  3, // ways back through the states that git keeps
 	"state/view/follow":   3, // the model of a run as it changes
+	"state/view/scan":     3, // long files of events: what is wanted of them, fast
 	"state/view/summary":  3, // the model of a run in few words
 	"runner/turn/stop":    2, // how people end a turn
 	"monitor/canvas":      4, // text on a part of the screen
 	"monitor/keys":        5, // what keys do, as people see it, and what they type
 	"monitor/page":        6, // what pages have in common: keys in, what they ask of the screen out
+	"monitor/transcript":  7, // the page of what an agent said and did: events and keys in, cells out
 	"monitor/models":      7, // the page of agents and models: names and keys in, cells and a verb out
 	"monitor/answers":     7, // the page of questions: questions and keys in, cells and verbs out
 	"monitor/iterations":  5, // the list of iterations: the model of a run in, cells out
@@ -233,7 +235,7 @@ var bans = []ban{
 		why: "whether there is a terminal is decided once, then passed down"},
 	{in: "cmd/ralph", what: "net/http", linked: true, why: offline},
 	{in: "...", what: "text/template", why: byName}, {in: "...", what: "html/template", why: byName},
-	{in: "monitor", what: module, but: []string{"state", "state/note", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/answers", "monitor/canvas", "monitor/keys", "monitor/page", "monitor/tasks", "monitor/models", "monitor/iterations", "monitor/changes", "monitor/palette", "monitor/timeline"},
+	{in: "monitor", what: module, but: []string{"state", "state/note", "state/view", "state/view/follow", "state/view/scan", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/answers", "monitor/canvas", "monitor/keys", "monitor/page", "monitor/transcript", "monitor/tasks", "monitor/models", "monitor/iterations", "monitor/changes", "monitor/palette", "monitor/timeline"},
 		why: "runner and monitor meet only in files"},
 }
 

@@ -48,7 +48,25 @@ type Act struct {
 	Close    bool     // the page
 	Diff     string   // id of the task whose changes are to be shown
 	Say      string
+	Copy     string // into the clipboard
+	Open     Open   // another page, about iteration Of
+	Of       int
+	Edit     File // to be opened in an editor
 }
+
+// Open is a page about an iteration.
+type Open int
+
+// The pages.
+const (
+	Nothing Open = iota
+	Transcript
+	Review
+	Changes
+)
+
+// File is one of the project or, with a text, one that is made for the occasion.
+type File struct{ Name, Text string }
 
 // Terminal is how a verb uses the terminal.
 type Terminal int

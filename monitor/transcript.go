@@ -1,0 +1,80 @@
+package monitor
+
+import (
+	"path/filepath"
+
+	"ralph/logs/termtext"
+	"ralph/monitor/page"
+	"ralph/monitor/transcript"
+	"ralph/state"
+	"ralph/state/view/scan"
+)
+
+// maxTranscript bounds the events of one iteration that are read, in bytes.
+const maxTranscript = 8 << 20
+
+// openTranscript shows what the agent says and does in the chosen iteration.
+func (u *ui) openTranscript() { u.openTranscriptOf(u.looked()) }
+
+func (u *ui) openTranscriptOf(n int) {
+	defer u.lock()()
+	i := u.indexOf(n)
+	if i < 0 {
+		u.say("there is no iteration %d to show", n)
+		return
+	}
+	run := u.run()
+	p := transcript.New(transcript.Subject{Run: run, Number: n, Title: u.model.Run.Iterations[i].Task, Dir: u.o.Dir})
+	u.over, u.help = append(u.over, p), false
+	r := u.feed.Reader()
+	go func() {
+		defer u.caught()
+		events, err := scan.Iteration(r, run, n, maxTranscript)
+		defer u.redraw()
+		defer u.lock()()
+		if err != nil {
+			p.Fail(err.Error())
+			return
+		}
+		p.Load(events)
+	}()
+}
+
+// renewTranscripts adds what has happened to the open transcripts. u is locked.
+func (u *ui) renewTranscripts(events []state.Event) {
+	for _, p := range u.over {
+		if t, ok := p.(*transcript.Page); ok {
+			t.Add(events)
+		}
+	}
+}
+
+// copies puts a text into the clipboard of the terminal, after it has asked once. u is locked.
+func (u *ui) copies(text string) {
+	if !u.mayCopy {
+		u.asks, u.verb = askToCopy, text
+		return
+	}
+	u.o.Screen.SetClipboard([]byte(text))
+	u.say("sent %s to the clipboard of the terminal", termtext.Count(len([]rune(text)), "character"))
+}
+
+// edit opens a file of the project, or a copy of a text, in the editor.
+func (u *ui) edit(f page.File) {
+	var err error
+	u.app.Suspend(func() {
+		path := f.Name
+		if f.Text != "" {
+			err = withCopy(f.Name, f.Text, inEditor)
+			return
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(u.o.Dir, path)
+		}
+		err = inEditor(path)
+	})
+	if err != nil {
+		defer u.lock()()
+		u.fail(err.Error())
+	}
+}

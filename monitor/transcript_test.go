@@ -1,0 +1,31 @@
+package monitor
+
+import "testing"
+
+func TestTranscript_opensFoldsCopiesAndCloses(t *testing.T) {
+	pr := living(t)
+	_, events := spoken()
+	pr.Add(events[len(events)-7:]...)
+	for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {
+		p := openPane(t, pr.Dir, size)
+		p.shows("RUNNING")
+		p.keys("Enter")
+		p.shows("enter Transcript of iteration 7", "Next, the tests.")
+		p.keys("k", "k", "k", "k", "Enter")
+		p.shows("▸ Edit src/api/list.go")
+		p.keys("y")
+		p.shows("(OSC 52)? (y/n)")
+		p.keys("y")
+		p.shows("sent", "to the clipboard")
+		p.keys("Left")
+		p.shows("Transcript of iteration 6")
+		p.keys("r")
+		p.shows("Review of iteration 6")
+		p.keys("Enter")
+		p.shows("Transcript of iteration 6")
+		p.keys("Escape")
+		p.shows("Review of iteration 6")
+		p.keys("q")
+		p.shows("monitor ended")
+	}
+}

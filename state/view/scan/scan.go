@@ -1,0 +1,119 @@
+// Package scan reads long files of events fast: it looks at the head of each line and decodes
+// only what somebody wants.
+package scan
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"ralph/state"
+)
+
+// Head is what stands in a line before the payload.
+type Head struct {
+	Kind      []byte
+	Run       []byte
+	Iteration int // 0: the event belongs to none
+}
+
+// HeadOf reads the head of a line, which is not checked to be JSON.
+func HeadOf(line []byte) Head {
+	// A quote within a string is written \", so that the key cannot stand in one.
+	head, _, _ := bytes.Cut(line[:min(len(line), 4096)], []byte(`"data":`))
+	h := Head{Kind: textOf(head, `"kind":"`), Run: textOf(head, `"run":"`)}
+	if _, rest, ok := bytes.Cut(head, []byte(`"iteration":`)); ok {
+		end := 0
+		for end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
+			end++
+		}
+		h.Iteration, _ = strconv.Atoi(string(rest[:end]))
+	}
+	return h
+}
+
+func textOf(head []byte, key string) []byte {
+	_, rest, _ := bytes.Cut(head, []byte(key))
+	text, _, _ := bytes.Cut(rest, []byte(`"`))
+	return text
+}
+
+const block = 1 << 20 // bytes that are read at once
+
+// Lines calls f for each whole line of a file from an offset, which must be the beginning of a
+// line, until f returns false or the offset to is reached; below 0: the end. It returns where
+// it stopped. The line is valid only during the call. A missing file has no lines.
+func Lines(name string, from, to int64, f func(line []byte) (more bool)) (at int64, err error) {
+	file, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return from, nil
+	}
+	if err != nil {
+		return from, fmt.Errorf("read events: %w", err)
+	}
+	defer file.Close()
+	buf, at, have := make([]byte, block), from, 0
+	for {
+		n, err := file.ReadAt(buf[have:], at+int64(have))
+		if err != nil && !errors.Is(err, io.EOF) {
+			return at, fmt.Errorf("read events: %w", err)
+		}
+		have += n
+		rest := buf[:have]
+		for to < 0 || at < to {
+			i := bytes.IndexByte(rest, '\n')
+			if i < 0 {
+				break
+			}
+			at += int64(i) + 1
+			if !f(rest[:i]) {
+				return at, nil
+			}
+			rest = rest[i+1:]
+		}
+		if n == 0 || to >= 0 && at >= to {
+			return at, nil
+		}
+		have = copy(buf, rest)
+		if have == len(buf) { // a line longer than the buffer
+			buf = append(buf, make([]byte, len(buf))...)
+		}
+	}
+}
+
+// Iteration returns the events of an iteration, oldest first: of a long one the latest, up to
+// most bytes.
+func Iteration(r *state.Reader, run string, n, most int) ([]state.Event, error) {
+	files, err := r.EventFiles()
+	if err != nil {
+		return nil, err
+	}
+	var lines [][]byte
+	size := 0
+	for _, name := range files {
+		_, err := Lines(name, 0, -1, func(line []byte) bool {
+			if h := HeadOf(line); h.Iteration == n && string(h.Run) == run {
+				lines, size = append(lines, bytes.Clone(line)), size+len(line)
+			}
+			for size > most && len(lines) > 1 {
+				size -= len(lines[0])
+				lines = lines[1:]
+			}
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	var all []state.Event
+	for _, line := range lines {
+		if e, ok := state.EventFilter(nil).Decode(line); ok {
+			all = append(all, e)
+		}
+	}
+	return all, nil
+}
