@@ -67,10 +67,19 @@ const (
 )
 
 // contents is what the sizes of the panels depend on.
-type contents struct{ gauges, iterations, checks, notes, slots int }
+type contents struct{ gauges, iterations, checks, notes, slots, tasks int }
 
 // more is how many rows the plan needs for turns side by side, besides the first.
 func (in contents) more(most int) int { return max(min(in.slots-1, most), 0) }
+
+// listed is how many rows the list of tasks gets below them on a screen of h rows: one more names its
+// columns.
+func (in contents) listed(h int) int {
+	if in.tasks == 0 || h < 32 {
+		return 0
+	}
+	return 1 + min(in.tasks, h/7)
+}
 
 // proof returns the height of the checks panel with at most `most` rows below its
 // title; 0 if there is nothing to show. Checks that do not fit share a row.
@@ -136,7 +145,7 @@ func beside(w, h int, in contents) []rect {
 	if h >= 32 {
 		usage, proof, ends = usage+4, 8, 5
 	}
-	for _, p := range []rect{{panelPlan, 0, 0, left, 3 + in.more(h/6)}, {panelUsage, 0, 0, left, usage},
+	for _, p := range []rect{{panelPlan, 0, 0, left, 3 + in.more(h/6) + in.listed(h)}, {panelUsage, 0, 0, left, usage},
 		{panelEnds, 0, 0, left, ends}} {
 		p.y = y
 		p.h = min(p.h, bottom-y)

@@ -8,6 +8,7 @@ import (
 	"ralph/internal/sample"
 	"ralph/monitor/changes"
 	"ralph/monitor/iterations"
+	"ralph/monitor/tasks"
 	"ralph/monitor/transcript"
 	"ralph/state"
 	"ralph/state/view"
@@ -29,7 +30,32 @@ var pages = map[string]func(*ui){
 		p.Load(events)
 		u.over = append(u.over, p)
 	},
+	"tasks": func(u *ui) { u.over = append(u.over, planned()) },
+	"panel-tasks": func(u *ui) {
+		u.o.Ralph, u.list = []string{"none"}, planned()
+		u.list.wanted = true
+	},
 	"iterations": func(u *ui) { u.show(panelIterations) },
+}
+
+// planned are the tasks of the sample run.
+func planned() *taskPage {
+	p := &taskPage{Page: tasks.New()}
+	var all []tasks.Task
+	for i := range 10 {
+		t := tasks.Task{ID: fmt.Sprintf("#%d", i+1), Title: fmt.Sprintf("task %d of the plan", i+1), State: "open"}
+		switch {
+		case i < 6:
+			t.State, t.Attempts = "done", 1+i%2
+		case i == 6:
+			t.Title, t.State, t.Agent = "Add cursor pagination to the list endpoint", "active", "codex"
+		case i == 8:
+			t.State, t.Why = "blocked", "the schema is not decided"
+		}
+		all = append(all, t)
+	}
+	p.Load(all)
+	return p
 }
 
 // spoken is a run whose agent works with a sub-agent, with tools that answer in another order,

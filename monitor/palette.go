@@ -106,7 +106,7 @@ func (u *ui) keyOfPalette(e *tcell.EventKey) bool {
 		u.mu.Lock()
 		if p := u.tasks(); p != nil {
 			p.Page = tasks.At(chosen.Task)
-			u.readTasks()
+			u.readTasks(p)
 		}
 		u.mu.Unlock()
 	case chosen.Kind == "panel":

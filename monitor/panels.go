@@ -45,8 +45,9 @@ func drawHeader(c canvas.Canvas, v summary.Summary, notes noteSign) {
 		[]canvas.Piece{canvas.In(c.Dim(), right), canvas.In(plain, " ")})
 }
 
-// drawPlan draws one row; or a title, the bar, and the task or the turns side by side.
-func drawPlan(c canvas.Canvas, v summary.Summary, forecast string) {
+// drawPlan draws one row; or a title, the bar, and the task or the turns side by side. It returns what
+// is left for the list of tasks.
+func drawPlan(c canvas.Canvas, v summary.Summary, forecast string) (below canvas.Canvas) {
 	p := v.Plan
 	part := 0.0
 	if p.Total > 0 {
@@ -61,7 +62,7 @@ func drawPlan(c canvas.Canvas, v summary.Summary, forecast string) {
 		}
 		x = c.Text(x, 0, plain.Bold(true), cmp.Or(p.Counts, "none yet"))
 		c.Text(x, 0, plain, termtext.Fit("  "+p.Task, c.W-x-1))
-		return
+		return c.Rows(1, 0)
 	}
 	c.Title(canvas.Title{Name: "Plan", Key: "1", Right: forecast})
 	c = c.Rows(1, c.H-1)
@@ -81,6 +82,7 @@ func drawPlan(c canvas.Canvas, v summary.Summary, forecast string) {
 	for y, text := range under[:min(len(under), max(c.H-1, 0))] {
 		c.Text(c.Text(1, y+1, c.Tone(summary.Busy), "▸ "), y+1, plain, termtext.Fit(text, c.W-4))
 	}
+	return c.Rows(1+len(under), c.H)
 }
 
 // drawUsage draws one row, or a title, the gauges, the cost and the plot.

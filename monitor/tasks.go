@@ -28,6 +28,7 @@ type taskPage struct {
 	reading bool       // another one reads the plan
 	stale   bool       // it has to be read again
 	next    time.Time  // when it is read again in any case
+	wanted  bool       // there was room for it on the screen
 }
 
 // openTasks opens the page of tasks.
@@ -39,8 +40,9 @@ func (u *ui) openTasks() {
 	}
 	u.help = false
 	u.closePage()
-	u.over = []page.Page{&taskPage{Page: tasks.At(u.model.Status.Task.ID)}}
-	u.readTasks()
+	p := &taskPage{Page: tasks.At(u.model.Status.Task.ID)}
+	u.over = []page.Page{p}
+	u.readTasks(p)
 }
 
 // tasks is the open page of tasks; nil: it is closed.
@@ -53,12 +55,9 @@ func (u *ui) tasks() *taskPage {
 	return nil
 }
 
-// renewTasks keeps the open page up to date. u is locked.
+// renewTasks keeps the lists on the screen up to date. The one of the panel is read again only when the
+// run has changed the plan: nobody edits it there. u is locked.
 func (u *ui) renewTasks(events []state.Event) {
-	p := u.tasks()
-	if p == nil {
-		return
-	}
 	changed := slices.ContainsFunc(events, func(e state.Event) bool {
 		switch e.Data.(type) {
 		case state.IterationStart, state.IterationEnd, state.TaskChange:
@@ -66,14 +65,29 @@ func (u *ui) renewTasks(events []state.Event) {
 		}
 		return false
 	})
-	if changed || time.Now().After(p.next) {
-		u.readTasks()
+	if p := u.tasks(); p != nil && (changed || time.Now().After(p.next)) {
+		u.readTasks(p)
+	}
+	if p := u.list; changed && p.wanted && len(u.over) == 0 {
+		u.readTasks(p)
 	}
 }
 
+// panelTasks is how many rows the list in the panel wants on a screen of this size; it is read when
+// there is room for it. u is locked.
+func (u *ui) panelTasks(w, h int) int {
+	if w < twoColumns || h < columnHeight || len(u.o.Ralph) == 0 || u.model.State == view.StateNone {
+		return 0
+	}
+	if p := u.list; !p.wanted {
+		p.wanted = true
+		u.readTasks(p)
+	}
+	return u.list.Len()
+}
+
 // readTasks reads the plan in the background, once at a time. u is locked.
-func (u *ui) readTasks() {
-	p := u.tasks()
+func (u *ui) readTasks(p *taskPage) {
 	if p.reading || p.working {
 		p.stale = true
 		return
@@ -87,9 +101,9 @@ func (u *ui) readTasks() {
 		defer u.redraw()
 		defer u.lock()()
 		p.reading, p.next = false, time.Now().Add(tasksAge+10*time.Since(began))
-		switch {
-		case p.stale && u.tasks() == p && !p.working:
-			u.readTasks()
+		switch open := u.tasks() == p || u.list == p; {
+		case p.stale && open && !p.working:
+			u.readTasks(p)
 		case p.stale: // a verb has changed the plan since
 		case err != nil:
 			p.Fail(err.Error())
@@ -144,7 +158,7 @@ func (u *ui) changeNext(p *taskPage) bool {
 	if len(p.verbs) == 0 {
 		p.working, p.stale = false, false
 		if u.tasks() == p {
-			u.readTasks()
+			u.readTasks(p)
 		}
 		u.mu.Unlock()
 		return false
@@ -172,8 +186,8 @@ func (u *ui) inTerminal(verb []string) {
 	if err != nil {
 		u.fail(view.Join(": ", strings.Join(verb[:2], " ")+" failed", text, termtext.Line(err.Error())))
 	}
-	if u.tasks() != nil {
-		u.readTasks()
+	if p := u.tasks(); p != nil {
+		u.readTasks(p)
 	}
 }
 

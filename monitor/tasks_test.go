@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"ralph/state"
 )
 
 // withTasks is the setting of a ralph that lists tasks.
@@ -102,4 +105,15 @@ func TestTasks_edit_opensTheEditorInTheTerminal(t *testing.T) {
 	p.keys("G", "e")
 	p.wait("the verb", func(string) bool { return p.called() == "task edit -- T3" })
 	p.shows("t Tasks", "Log out")
+}
+
+func TestPanel_onAWideScreen_listsTheTasks(t *testing.T) {
+	path, setting := withTasks(t)
+	pr := living(t)
+	p := openPane(t, pr.Dir, [2]int{200, 50}, setting)
+	p.shows("1 Plan", "▸ T2  Log in", "○ T3  Log out")
+	writeTasks(t, path, `[{"id":"T9","title":"by the run","state":"open"}]`)
+	pr.Add(state.NewEvent(state.Origin{Run: "20261120-131810", Iteration: 7}, time.Now(), state.TaskChange{ID: "T9", State: "new"}))
+	p.shows("○ T9  by the run")
+	p.hides("T3  Log out")
 }

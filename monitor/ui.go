@@ -16,6 +16,7 @@ import (
 	"ralph/monitor/keys"
 	"ralph/monitor/page"
 	"ralph/monitor/palette"
+	"ralph/monitor/tasks"
 	"ralph/monitor/timeline"
 	"ralph/state"
 	"ralph/state/view"
@@ -65,6 +66,7 @@ type sight struct {
 	over     []page.Page    // over it, each over the one before
 	timeline *timeline.Page // over the panels; nil: it is closed
 	palette  *palette.Page  // over all of it; nil: it is closed
+	list     *taskPage      // the tasks in the panel of the plan
 	pressed  string         // the latest key
 	alone    panel          // the only panel shown; panelHeader: all
 	focus    panel          // panelIterations or panelLog
@@ -111,7 +113,7 @@ type ui struct {
 func newUI(o Options, f *follow.Follower) *ui {
 	u := &ui{
 		Box: tview.NewBox(), o: o, feed: f, lines: view.Log{LineOptions: view.LineOptions{Dir: o.Dir}},
-		log: newLogView(), table: bindings(), sight: sight{focus: panelLog},
+		log: newLogView(), table: bindings(), sight: sight{focus: panelLog, list: &taskPage{Page: tasks.New()}},
 		signals: signals{started: make(chan struct{})},
 	}
 	u.SetBackgroundColor(tcell.ColorDefault)
@@ -159,7 +161,7 @@ func (u *ui) Draw(screen tcell.Screen) {
 		alone = panelLog
 	}
 	u.places = layout(w, h, alone, contents{len(v.Gauges), len(u.model.Run.Iterations), len(v.Checks), len(v.Notes),
-		len(v.Plan.Slots)})
+		len(v.Plan.Slots), u.panelTasks(w, h)})
 	for _, p := range u.places {
 		u.drawPanel(c.Rows(p.y, p.h).Columns(p.x, p.w), p.panel, v)
 		if p.panel == panelLog && p.x > 0 {
@@ -188,7 +190,9 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 	case panelHeader:
 		drawHeader(c, v, u.notes)
 	case panelPlan:
-		drawPlan(c, v, u.soon)
+		if below := drawPlan(c, v, u.soon); below.H > 0 {
+			u.list.DrawPanel(below, page.Scene{Model: &u.model, Now: u.o.Now()})
+		}
 	case panelUsage:
 		drawUsage(c, v, &u.model.Run)
 	case panelEnds:

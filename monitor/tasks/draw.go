@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,23 +82,39 @@ func drawText(c canvas.Canvas, all []text, top int) int {
 	return top
 }
 
-// columns are the widths of what stands to the right of a title; 0: there is no room.
-type columns struct{ tries, span, cost, worker int }
+// columns are the widths of what stands to the right of a title; 0: there is no room, or nothing to say.
+type columns struct{ tries, span, cost, found, worker int }
 
-func columnsOf(width int) columns {
+func (p *Page) columnsOf(width int) (k columns) {
 	switch {
+	case p.quiet && width >= 60:
+		k = columns{3, 7, 7, 3, 8}
+	case p.quiet && width >= 44:
+		k = columns{3, 7, 7, 3, 0}
 	case width >= 100:
-		return columns{5, 8, 8, 16}
+		k = columns{5, 8, 8, 5, 16}
 	case width >= 76:
-		return columns{5, 8, 8, 0}
+		k = columns{5, 8, 8, 5, 0}
 	case width >= 56:
-		return columns{4, 8, 0, 0}
+		k = columns{5, 8, 0, 5, 0}
 	}
-	return columns{}
+	found := false
+	for _, w := range p.work {
+		found = found || w.found > 0
+	}
+	if !found {
+		k.found = 0
+	}
+	if p.quiet && !slices.ContainsFunc(p.all, func(t Task) bool { return t.worker() != "" }) {
+		k.worker = 0
+	}
+	return k
 }
 
+func (k columns) all() []int { return []int{k.tries, k.span, k.cost, k.found, k.worker} }
+
 func (k columns) width() (n int) {
-	for _, w := range []int{k.tries, k.span, k.cost, k.worker} {
+	for _, w := range k.all() {
 		if w > 0 {
 			n += w + 1
 		}
@@ -105,20 +122,50 @@ func (k columns) width() (n int) {
 	return n
 }
 
-// draw draws the four cells of a row.
-func (k columns) draw(c canvas.Canvas, style tcell.Style, cells [4]string) {
+// draw draws the cells of a row.
+func (k columns) draw(c canvas.Canvas, cells []canvas.Piece) {
 	x := c.W - k.width()
-	for i, w := range []int{k.tries, k.span, k.cost, k.worker} {
+	for i, w := range k.all() {
 		if w == 0 {
 			continue
 		}
-		text := termtext.Fit(cells[i], w)
+		text := termtext.Fit(cells[i].Text, w)
 		at := x
-		if i < 3 { // numbers stand to the right
+		if i < 4 { // numbers stand to the right
 			at += w - termtext.Width(text)
 		}
-		c.Text(at, 0, style, text)
+		c.Text(at, 0, cells[i].Style, text)
 		x += w + 1
+	}
+}
+
+// heads names the columns.
+func (k columns) heads(c canvas.Canvas) {
+	names := []string{"tries", "time", "cost", "found", "agent"}
+	if k.tries < len(names[0]) {
+		names[0], names[3] = "try", "!"
+	}
+	var all []canvas.Piece
+	for _, name := range names {
+		all = append(all, canvas.In(c.Dim(), name))
+	}
+	c.Text(3, 0, c.Dim(), "task")
+	k.draw(c, all)
+}
+
+// DrawPanel draws the tasks around the one at hand, below the names of the columns.
+func (p *Page) DrawPanel(c canvas.Canvas, s page.Scene) {
+	p.quiet = true
+	p.see(s.Model)
+	if p.choose(s.Model.Status.Task.ID); len(p.shown) == 0 || c.H < 2 {
+		return
+	}
+	k := p.columnsOf(c.W)
+	k.heads(c)
+	c = c.Rows(1, c.H-1)
+	top := max(min(p.selected-c.H/2, len(p.shown)-c.H), 0)
+	for y := 0; y < c.H && top+y < len(p.shown); y++ {
+		p.drawTask(c.Rows(y, 1), top+y, k, s.Now)
 	}
 }
 
@@ -133,10 +180,9 @@ func (p *Page) drawList(c canvas.Canvas, now time.Time) {
 		right = ""
 	}
 	c.Title(canvas.Title{Name: "Tasks", Key: "t", Focused: true, Right: right})
-	k := columnsOf(c.W)
+	k := p.columnsOf(c.W)
 	if c = c.Rows(1, c.H-1); c.H >= headerRoom && k.tries > 0 {
-		c.Text(3, 0, c.Dim(), "task")
-		k.draw(c, c.Dim(), [4]string{"tries", "time", "cost", "agent"})
+		k.heads(c)
 		c = c.Rows(1, c.H-1)
 	}
 	p.height = c.H
@@ -165,7 +211,7 @@ func (p *Page) drawTask(c canvas.Canvas, row int, k columns, now time.Time) {
 	mark, tone := summary.TaskMark(t.State)
 	style, icon, side := plain, c.Tone(tone), c.Dim()
 	switch {
-	case row == p.selected:
+	case row == p.selected && !p.quiet:
 		style = style.Reverse(true)
 		icon, side = style, style
 		c.Text(0, 0, style, strings.Repeat(" ", c.W))
@@ -189,7 +235,15 @@ func (p *Page) drawTask(c canvas.Canvas, row int, k columns, now time.Time) {
 	if n := max(t.Attempts, len(w.turns)); n > 0 {
 		tries = fmt.Sprintf("%d×", n)
 	}
-	k.draw(c, side, [4]string{tries, w.span(now), view.Dollars(w.cost), t.worker()})
+	found, alarm := "", side
+	if w.found > 0 {
+		found = fmt.Sprintf("!%d", w.found)
+		if row != p.selected || p.quiet {
+			alarm = c.Tone(summary.Warn)
+		}
+	}
+	k.draw(c, []canvas.Piece{canvas.In(side, tries), canvas.In(side, w.span(now)), canvas.In(side, view.Dollars(w.cost)),
+		canvas.In(alarm, found), canvas.In(side, t.worker())})
 }
 
 // drawName draws id and title from column x; what a search matched is underlined.

@@ -23,6 +23,7 @@ type Page struct {
 	first string         // id of the task to be selected at first; empty: the first one
 	open  bool           // the selected task is shown alone
 	row   int            // first one of the details
+	quiet bool           // it is a panel: nothing is selected
 	ready bool           // the tasks were read
 	why   string         // they could not be
 	work  map[string]work
@@ -45,6 +46,7 @@ type latest struct {
 	turns int
 	cost  float64
 	ended time.Time
+	found int
 }
 
 // New returns a page that waits for its tasks.
@@ -52,6 +54,9 @@ func New() *Page { return &Page{} }
 
 // At returns a page that selects this task first.
 func At(id string) *Page { return &Page{first: id} }
+
+// Len is how many tasks there are.
+func (p *Page) Len() int { return len(p.all) }
 
 // Load shows tasks. The selected one stays selected.
 func (p *Page) Load(all []Task) {
@@ -199,7 +204,8 @@ func (p *Page) swap(first, second int) {
 func (p *Page) see(m *view.Model) {
 	now := latest{run: m.Run.ID, turns: len(m.Run.Iterations), cost: m.Run.Usage.CostUSD}
 	if now.turns > 0 {
-		now.ended = m.Run.Iterations[now.turns-1].Ended
+		latest := &m.Run.Iterations[now.turns-1]
+		now.ended, now.found = latest.Ended, latest.Found
 	}
 	if p.work == nil || now != p.known {
 		p.work, p.known = worked(&m.Run), now

@@ -87,6 +87,7 @@ type work struct {
 	turns   []int // indexes of its iterations
 	seconds float64
 	cost    float64
+	found   int       // findings
 	since   time.Time // of the turn that runs; zero: none
 }
 
@@ -113,6 +114,7 @@ func worked(r *view.Run) map[string]work {
 		w.turns = append(w.turns, i)
 		w.seconds += it.Seconds
 		w.cost += it.CostUSD
+		w.found += it.Found
 		if it.Running() {
 			w.since = it.StartedAt
 		}
