@@ -8,11 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/renameio/v2"
+
+	"ralph/config/projects"
 )
 
 // keptRuns is how long what a run was started with is remembered.
@@ -80,7 +81,7 @@ func (l Loader) keptPath() (string, error) {
 	if l.StateHome() == "" {
 		return "", errors.New("record run: neither XDG_STATE_HOME nor a home folder is known")
 	}
-	return filepath.Join(l.StateHome(), "ralph", "runs",
+	return filepath.Join(projects.Folder(l.StateHome()),
 		fmt.Sprintf("%x.json", sha256.Sum256([]byte(l.project())))), nil
 }
 
@@ -117,21 +118,10 @@ func forgetKept(dir string, than time.Time) {
 // Projects lists the projects in which this user has started runs, as KeepRuns recorded
 // them.
 func (l Loader) Projects() []string {
-	path, err := l.keptPath()
-	if err != nil {
+	if l.StateHome() == "" {
 		return nil
 	}
-	entries, _ := os.ReadDir(filepath.Dir(path))
-	var all []string
-	for _, e := range entries {
-		var f keptFile
-		data, err := os.ReadFile(filepath.Join(filepath.Dir(path), e.Name()))
-		if err == nil && json.Unmarshal(data, &f) == nil && f.Project != "" {
-			all = append(all, f.Project)
-		}
-	}
-	slices.Sort(all)
-	return all
+	return projects.List(l.StateHome())
 }
 
 // Remember records the project without a run, unless it is known.

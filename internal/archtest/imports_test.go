@@ -179,6 +179,9 @@ var floors = map[string]int{
 	"cmd/internal/hub/proxy":   2, // an HTTP proxy that connects to allowed hosts only
 	"cmd/internal/hub/bridge":  0, // a program in a sandbox, and its way to the proxy
 	"config/touch":             1, // what a user can say about being in touch: options
+	"config/projects":          0, // the projects in which a user has started runs: files in, folders out
+	"cmd/internal/hub/door":    0, // who may see the dashboard, and who may act: requests in, yes or no out
+	"cmd/internal/hub/board":   4, // the dashboard: state files and events in, pages out
 	"cmd/internal/hub/outbox":  0, // what has to be sent, on disk
 	"cmd/internal/hub/webhook": 0, // a signed POST
 	"cmd/internal/hub/replies": 2, // what people send back
@@ -236,6 +239,8 @@ var bans = []ban{
 	{in: "cmd/ralph", what: "net/http", linked: true, why: offline},
 	{in: "...", what: "text/template", why: byName}, {in: "...", what: "html/template", why: byName},
 	{in: "monitor", what: module, but: []string{"state", "state/note", "state/view", "state/view/follow", "state/view/scan", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/answers", "monitor/canvas", "monitor/keys", "monitor/page", "monitor/transcript", "monitor/tasks", "monitor/models", "monitor/iterations", "monitor/changes", "monitor/palette", "monitor/timeline"},
+	{in: "...", what: "text/template", why: byName}, {in: "...", what: "html/template", by: "cmd/internal/hub/board", why: byName},
+	{in: "monitor", what: module, but: []string{"state", "state/note", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/answers", "monitor/canvas", "monitor/keys", "monitor/tasks", "monitor/models", "monitor/iterations", "monitor/changes", "monitor/palette", "monitor/timeline"},
 		why: "runner and monitor meet only in files"},
 }
 

@@ -12,6 +12,7 @@ func ForeignFlags() map[string]string {
 		request  = "ralph opens no pull requests: push the branch yourself"
 		commits  = "commits follow AUTO_COMMIT in .ralphrc"
 		screen   = "ralph monitor is the screen; a run prints lines"
+		browser  = "show runs in a browser with: ralph serve"
 		review   = "QA and JUDGES in .ralphrc say who reviews"
 		hosts    = "SANDBOX=auto confines agents, SANDBOX_NET says what they reach; nothing runs in a cloud"
 		queue    = "ralph import takes issues into the plan; ralph --plan FILE works on another one"
@@ -48,7 +49,7 @@ func ForeignFlags() map[string]string {
 		"--wait": "wait for a usage limit with --on-limit wait", "--session-timeout": "bound a call with --timeout MIN",
 		"--skip-finalize": "HOOK_ON_COMPLETE in .ralphrc is all that follows a run", "--preserve-anthropic-api-key": "agents get it, unless ENV_EXCLUDE names it",
 		"--worktree": "use worktrees with --isolate worktree", "--branch": branches, "--base-ref": branches, "--target-branch": branches,
-		"--serve": screen, "--port": screen, "--no-setup": "nothing is set up by a run: ralph init does it",
+		"--serve": browser, "--port": browser, "--no-setup": "nothing is set up by a run: ralph init does it",
 		"--tracker": plan, "--epic": plan, "--epics": plan, "--task-range": "choose tasks with --task ID",
 		"--serial": "tasks run one after the other, unless PARALLEL says more", "--sequential": "tasks run one after the other, unless PARALLEL says more",
 		"--direct-merge": "LAND in .ralphrc says where the work goes", "--no-sandbox": "set SANDBOX=off", "--no-network": "set SANDBOX_NET=none",

@@ -31,7 +31,7 @@ type pageData struct {
 	Policy, Tone, When, Ended string
 	Ahead                     string // the forecast
 	Kinds                     []tasksOf
-	Bars                      []bar
+	Bars                      []Bar
 	Total                     string
 	Diffs                     []diff
 	has                       map[int]bool
@@ -43,8 +43,8 @@ type tasksOf struct {
 	Tasks []Task
 }
 
-// bar is a span of the picture, in thousandths of its width.
-type bar struct {
+// Bar is a span of the picture, in thousandths of its width.
+type Bar struct {
 	Part, Title string
 	X, W        string
 }
@@ -61,6 +61,15 @@ type diff struct {
 // diffLine is a row of a patch. Tone is add, del, at, file or empty.
 type diffLine struct{ Tone, Text string }
 
+// PatchLine makes a line of a patch inert, and says what it is: add, del, at, file or empty.
+func PatchLine(line string) (tone, text string) {
+	text = cut(line)
+	return toneOf(text), text
+}
+
+// Style is the style sheet of the page: its colours and the parts that other pages share.
+func Style() string { return pageStyle }
+
 // HTML is the page as one file that loads nothing and runs nothing.
 func (r *Report) HTML() ([]byte, error) {
 	sum := sha256.Sum256([]byte(pageStyle))
@@ -68,7 +77,7 @@ func (r *Report) HTML() ([]byte, error) {
 		Total: view.Took(r.Time[total]),
 		Policy: "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-" +
 			base64.StdEncoding.EncodeToString(sum[:]) + "'",
-		Bars: r.bars(), Ahead: r.Forecast.Text(time.Now())}
+		Bars: r.Bars(), Ahead: r.Forecast.Text(time.Now())}
 	for _, kind := range kinds() {
 		if tasks := r.In(kind.State); len(tasks) > 0 {
 			d.Kinds = append(d.Kinds, tasksOf{kind.Title, tasks})
@@ -92,19 +101,20 @@ func (u Use) Percent100() string {
 	return fmt.Sprintf("%.0f %%", u.Percent)
 }
 
-func (r *Report) bars() []bar {
+// Bars is the timeline as a picture.
+func (r *Report) Bars() []Bar {
 	if len(r.Timeline) == 0 {
 		return nil
 	}
 	first, end := r.Timeline[0].From, r.Timeline[len(r.Timeline)-1].To
 	whole := end.Sub(first).Seconds()
-	var all []bar
+	var all []Bar
 	for _, s := range r.Timeline {
 		title := string(s.Part)
 		if s.Iteration > 0 {
 			title = fmt.Sprintf("iteration %d, %s", s.Iteration, s.Part)
 		}
-		all = append(all, bar{Part: string(s.Part), Title: title + ": " + view.Took(s.To.Sub(s.From).Seconds()),
+		all = append(all, Bar{Part: string(s.Part), Title: title + ": " + view.Took(s.To.Sub(s.From).Seconds()),
 			X: fmt.Sprintf("%.2f", 1000*s.From.Sub(first).Seconds()/whole), W: fmt.Sprintf("%.2f",
 				1000*s.To.Sub(s.From).Seconds()/whole)})
 	}

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,8 +18,6 @@ const (
 	lookEvery = 3 * time.Second
 	verbBound = 10 * time.Second
 	waits     = 24 * time.Hour // for answers, after the end of the run
-	// repliesFile records what people have sent, and what became of it.
-	repliesFile = "replies.jsonl"
 )
 
 // listen does what people send back, until ctx ends.
@@ -76,16 +73,7 @@ func (w *Watch) obey(ctx context.Context, r replies.Reply) {
 	}
 	r.Tell(said, done)
 	w.Logger.Info("reply", "source", r.Source, "verb", strings.Join(args, " "), "said", said)
-	line, err := json.Marshal(map[string]any{"time": time.Now(), "source": r.Source, "id": r.ID, "args": args,
-		"said": said})
-	if err != nil {
-		return
-	}
-	f, err := os.OpenFile(filepath.Join(w.r.HubDir(), repliesFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err == nil {
-		_, _ = f.Write(append(line, '\n'))
-		_ = f.Close()
-	}
+	replies.Record(w.r.HubDir(), replies.Entry{Source: r.Source, ID: r.ID, Args: args, Said: said})
 }
 
 // awaits reports whether an answer may still come after the end of the run.

@@ -1,0 +1,51 @@
+package touchcmd
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/config/touch"
+	"ralph/runner/sandbox"
+)
+
+// NewServeCmd returns ralph serve.
+func NewServeCmd(f *cmdline.Factory) *cobra.Command {
+	var s touch.Serve
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Show all of your runs in a browser, until Ctrl-C", Args: cmdline.NoArgs,
+		Long: "Show all of your runs in a browser: tasks, live log, cost, checks, findings, questions, transcripts, diffs. It starts\n" +
+			"ralph-hub and shows only; with --actions, who is logged in may act. docs/dashboard.md says how to reach it from a phone.",
+		Example: "  ralph serve\n  ralph serve --actions\n  ralph serve --link      # another link that logs you in",
+		RunE: func(*cobra.Command, []string) error {
+			if err := s.Check(); err != nil {
+				return cmdline.UsageError("%v", err)
+			}
+			if dir, err := f.Project(); err == nil && (s.Actions || s.Link) {
+				if err := f.RefuseAgent(dir, "act as a person"); err != nil {
+					return err
+				}
+			}
+			return become(f, "serve", s.Args()...)
+		},
+	}
+	s.Flags(cmd.Flags())
+	return cmd
+}
+
+// become turns this process into ralph-hub: ralph itself uses no network.
+func become(f *cmdline.Factory, verb string, args ...string) error {
+	hub, err := sandbox.FindHub()
+	if err != nil {
+		return errors.New("ralph-hub is neither beside ralph nor in PATH")
+	}
+	ralph, err := f.Ralph()
+	if err != nil {
+		return err
+	}
+	err = syscall.Exec(hub, append([]string{hub, verb, "--ralph", ralph}, args...), f.Env)
+	return fmt.Errorf("start ralph-hub: %w", err)
+}

@@ -1,0 +1,107 @@
+package board
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"ralph/cmd/internal/hub/replies"
+	"ralph/logs/termtext"
+)
+
+// verbTime bounds a verb of ralph.
+const verbTime = 10 * time.Second
+
+// verb is something that a form may ask for. The value of its button is the name and, after a
+// space, what it is about.
+type verb struct {
+	living bool // it needs a run that is alive
+	args   func(about, text string) []string
+}
+
+func verbs() map[string]verb {
+	plain := func(args ...string) func(string, string) []string {
+		return func(string, string) []string { return args }
+	}
+	return map[string]verb{
+		"pause": {true, plain("pause")}, "resume": {true, plain("resume")}, "skip": {true, plain("skip")},
+		"stop": {true, plain("stop")},
+		"answer": {false, func(id, text string) []string {
+			return []string{"answer", "--by=" + source, "--", id, text}
+		}},
+		"option": {false, func(about, _ string) []string {
+			id, n, _ := strings.Cut(about, " ")
+			return []string{"answer", "--by=" + source, "--option=" + n, "--", id}
+		}},
+		"accept": {false, func(n, _ string) []string { return []string{"accept", "--", n} }},
+		"add":    {false, func(_, text string) []string { return []string{"task", "add", "--", text} }},
+		"first":  {false, func(id, _ string) []string { return []string{"task", "move", "--first", "--", id} }},
+		"last":   {false, func(id, _ string) []string { return []string{"task", "move", "--last", "--", id} }},
+	}
+}
+
+// source is where an action comes from, in what ralph records of it.
+const source = "dashboard"
+
+// act runs the verb that a form asks for.
+func (b *Board) act(w http.ResponseWriter, r *http.Request) {
+	p, ok := b.project(w, r)
+	if !ok {
+		return
+	}
+	if !b.Actions {
+		b.fail(w, r, http.StatusForbidden, "this dashboard only shows; to act, start it with: ralph serve --actions")
+		return
+	}
+	if err := r.ParseForm(); err != nil {
+		b.fail(w, r, http.StatusRequestEntityTooLarge, "the form cannot be read, or has more than 64 KiB")
+		return
+	}
+	if status, why := b.Door.MayAct(r); status != http.StatusOK {
+		b.fail(w, r, status, why)
+		return
+	}
+	name, about, _ := strings.Cut(r.PostFormValue("do"), " ")
+	v, known := verbs()[name]
+	text := strings.TrimSpace(termtext.Clean(r.PostFormValue("text")))
+	switch _, alive := p.reader().Owner(); {
+	case !known:
+		b.fail(w, r, http.StatusBadRequest, "there is no such action")
+		return
+	case slices.Contains([]string{"answer", "add"}, name) && text == "":
+		b.fail(w, r, http.StatusBadRequest, "the text is empty")
+		return
+	case v.living && !alive:
+		b.fail(w, r, http.StatusConflict, "no run is alive")
+		return
+	}
+	line, done := b.run(r.Context(), p, v.args(about, text))
+	status := http.StatusOK
+	if !done {
+		status = http.StatusConflict
+	}
+	b.showAs(w, r, status, page{Title: p.Name(), Back: "/p/" + p.Key + "/", Body: "said",
+		Data: said{Text: line, Bad: !done, To: "/p/" + p.Key + "/", Soon: done}})
+}
+
+// run runs a verb in the project, as a person there would, and records it.
+func (b *Board) run(ctx context.Context, p project, args []string) (line string, done bool) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), verbTime) // the client may leave meanwhile
+	defer cancel()
+	cmd := exec.CommandContext(ctx, b.Ralph, append([]string{"-C", p.Dir}, args...)...)
+	cmd.Dir = p.Dir
+	out, err := cmd.CombinedOutput()
+	if line = termtext.Fit(termtext.Line(string(out)), 500); err != nil {
+		line = strings.TrimPrefix(cmp.Or(line, err.Error()), "ralph: ")
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			line = "ralph did not answer within " + verbTime.String()
+		}
+	}
+	replies.Record(p.reader().HubDir(), replies.Entry{Source: source, Args: args, Said: line})
+	return line, err == nil
+}

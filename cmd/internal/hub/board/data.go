@@ -1,0 +1,131 @@
+package board
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"ralph/logs/termtext"
+	"ralph/state"
+	"ralph/state/question"
+	"ralph/state/view"
+	"ralph/state/view/report"
+	"ralph/state/view/summary"
+)
+
+// Bounds of a page, so that it stays below 100 KiB.
+const (
+	maxRows  = 60
+	maxTasks = 80
+	maxAsked = 20
+	maxBars  = 300
+	maxTitle = 160 // cells
+)
+
+// runParts are the parts of the page of a run, each a template.
+func runParts() []string {
+	return []string{"now", "asked", "plan", "checks", "usage", "time", "iterations"}
+}
+
+// runData is what the parts show.
+type runData struct {
+	summary.Summary
+	project
+	shell
+	Run       string
+	Next      string // advice
+	Burn      []string
+	Forecast  string
+	Rows      []summary.IterationRow
+	Tasks     []taskRow
+	More      int // tasks that are left out
+	Questions []question.Question
+	Review    []state.ReviewItem
+	Bars      []report.Bar
+	Uses      []report.Use
+	Verdicts  []string
+}
+
+// LatestNotes are few, as the others are in the log.
+func (d runData) LatestNotes() []view.Note { return d.Notes[max(0, len(d.Notes)-8):] }
+
+// Accepts reports whether findings can be accepted now.
+func (d runData) Accepts() bool { return !d.Alive && d.Word == "REVIEW" }
+
+// shell is what every page needs: whether it acts, and where the token of a form belongs.
+type shell struct {
+	Acts  bool
+	Token string
+}
+
+func (f *feed) data(now time.Time) runData {
+	list, _ := question.In(f.reader()).List() // a page without them is better than none
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	m := &f.model
+	s := f.fresh(now)
+	d := runData{Summary: summary.Of(m, now), project: f.project, Run: m.Status.RunID, Burn: summary.Burn(m, now),
+		Review: m.Status.Review, shell: shell{f.board.Actions, f.board.mark}}
+	d.Rows = rowsOf(m, now)
+	d.Next = d.Advice
+	for _, said := range m.Status.Verdicts {
+		d.Verdicts = append(d.Verdicts, termtext.Line(said.Line()))
+	}
+	for _, q := range slices.Backward(list) {
+		if q.Open() && len(d.Questions) < maxAsked {
+			d.Questions = append(d.Questions, bound(q))
+		}
+	}
+	slices.Reverse(d.Questions)
+	d.Tasks = window(s.tasks)
+	d.More = len(s.tasks) - len(d.Tasks)
+	if s.report != nil && s.report.Run == d.Run {
+		d.Forecast = s.report.Forecast.Brief(now)
+		d.Uses = s.report.Uses()
+		if d.Bars = s.report.Bars(); len(d.Bars) > maxBars {
+			d.Bars = nil // the report has it
+		}
+	}
+	return d
+}
+
+// rowsOf are the latest iterations, the latest first.
+func rowsOf(m *view.Model, now time.Time) (rows []summary.IterationRow) {
+	for i := len(m.Run.Iterations) - 1; i >= 0 && len(rows) < maxRows; i-- {
+		row := summary.Row(m, i, now)
+		row.Title, row.Text = termtext.Fit(row.Title, maxTitle), termtext.Fit(row.Text, maxTitle)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// window is a part of the tasks that begins with the last ones that are done.
+func window(all []taskRow) []taskRow {
+	first := slices.IndexFunc(all, func(t taskRow) bool { return t.State != "done" && t.State != "dropped" })
+	if len(all) <= maxTasks {
+		first = 0
+	}
+	first = min(max(first-10, 0), max(len(all)-maxTasks, 0))
+	shown := slices.Clone(all[first:min(first+maxTasks, len(all))])
+	for i := range shown {
+		shown[i].Title, shown[i].Why = termtext.Fit(shown[i].Title, maxTitle), termtext.Fit(shown[i].Why, maxTitle)
+	}
+	return shown
+}
+
+// bound keeps a question from filling the page.
+func bound(q question.Question) question.Question {
+	const text, options = 2000, 12
+	cut := func(s string) string {
+		if len(s) > text {
+			return fmt.Sprintf("%s… (ralph questions %s has it whole)", termtext.Clean(s[:text]), q.ID)
+		}
+		return s
+	}
+	q.Text, q.Context, q.Advice = cut(q.Text), cut(q.Context), cut(q.Advice)
+	q.Options = q.Options[:min(len(q.Options), options)]
+	for i := range q.Options {
+		q.Options[i] = termtext.Fit(q.Options[i], maxTitle)
+	}
+	return q
+}

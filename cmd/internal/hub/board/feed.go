@@ -1,0 +1,113 @@
+package board
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"ralph/state"
+	"ralph/state/view"
+	"ralph/state/view/follow"
+)
+
+const (
+	redraw = 150 * time.Millisecond // between two of a busy run
+	linger = 30 * time.Second       // how long a feed waits for another viewer
+)
+
+// feed follows the run of one project, once for all who look at it.
+type feed struct {
+	*topic
+	project
+	board *Board
+	ready chan struct{} // closed after the first look
+
+	mu    sync.Mutex
+	model view.Model
+	slow  slow
+}
+
+// feed returns the feed of a project, after its first look; nil: the request was given up.
+func (b *Board) feed(r *http.Request, p project) *feed {
+	b.mu.Lock()
+	f := b.feeds[p.Dir]
+	if f == nil {
+		f = &feed{topic: newTopic(), project: p, board: b, ready: make(chan struct{})}
+		b.feeds[p.Dir] = f
+		go f.follow(b.ctx)
+	}
+	f.touch()
+	b.mu.Unlock()
+	select {
+	case <-f.ready:
+		return f
+	case <-r.Context().Done():
+		return nil
+	}
+}
+
+// over ends a feed that nobody looks at.
+func (f *feed) over() bool {
+	f.board.mu.Lock()
+	defer f.board.mu.Unlock()
+	if f.idle() < linger {
+		return false
+	}
+	delete(f.board.feeds, f.Dir)
+	return true
+}
+
+func (f *feed) follow(ctx context.Context) {
+	from := follow.New(f.Dir, time.Now)
+	defer from.Close()
+	log, drawn := view.Log{LineOptions: view.LineOptions{Dir: f.Dir}}, time.Time{}
+	again := time.AfterFunc(time.Hour, from.Poke)
+	defer again.Stop()
+	for {
+		up := from.Poll()
+		f.mu.Lock()
+		f.model.Apply(up)
+		f.mu.Unlock()
+		var lines []view.Line
+		for _, e := range up.Events {
+			if _, starts := e.Data.(state.IterationEnd); starts {
+				f.outdated()
+			}
+			lines = append(lines, log.Lines(e)...)
+		}
+		lines = lines[max(0, len(lines)-maxLog):]
+		var parts []part
+		if wait := redraw - time.Since(drawn); wait > 0 {
+			again.Reset(wait)
+		} else if !from.More() {
+			drawn = time.Now()
+			parts = f.draw(drawn)
+		}
+		f.put(parts, lines)
+		if !drawn.IsZero() && !isClosed(f.ready) {
+			close(f.ready)
+		}
+		if f.over() || !from.Wait(ctx) {
+			return
+		}
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// draw renders the parts of the page of a run.
+func (f *feed) draw(now time.Time) (parts []part) {
+	d := f.data(now)
+	for _, id := range runParts() {
+		parts = append(parts, part{ID: id, HTML: render(id, d)})
+	}
+	return parts
+}

@@ -1,0 +1,131 @@
+package board
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"ralph/logs/termtext"
+	"ralph/state"
+	"ralph/state/question"
+	"ralph/state/view"
+	"ralph/state/view/report"
+	"ralph/state/view/summary"
+)
+
+const (
+	listEvery = time.Second
+	maxCards  = 60
+	maxPast   = 40
+)
+
+// list is the page of all runs. It is looked at once a second while somebody does.
+type list struct {
+	*topic
+	board   *Board
+	mu      sync.Mutex
+	running bool
+}
+
+// card is the latest run of a project.
+type card struct {
+	project
+	summary.Summary
+	Run    string
+	Asks   int // open questions
+	Look   int // what a person has to look at
+	urgent int
+	began  time.Time
+}
+
+// pastRow is an earlier run.
+type pastRow struct {
+	project
+	*report.Report
+	Tone summary.Tone
+	Word string
+	When string
+}
+
+// look draws the list anew.
+func (l *list) look(now time.Time) {
+	var d struct {
+		Cards []card
+		Past  []pastRow
+	}
+	for _, p := range l.board.all() {
+		c := cardOf(p, now)
+		if c.Run != "" {
+			d.Cards = append(d.Cards, c)
+		}
+		for _, rep := range l.board.records.of(p) {
+			if rep.Run != c.Run {
+				row := pastRow{project: p, Report: rep, When: view.Clock(rep.StartedAt, now)}
+				row.Word, _, row.Tone = summary.Word(rep.Status)
+				d.Past = append(d.Past, row)
+			}
+		}
+	}
+	slices.SortStableFunc(d.Cards, func(a, b card) int {
+		return cmp.Or(cmp.Compare(a.urgent, b.urgent), b.began.Compare(a.began))
+	})
+	slices.SortStableFunc(d.Past, func(a, b pastRow) int { return b.StartedAt.Compare(a.StartedAt) })
+	d.Cards, d.Past = d.Cards[:min(len(d.Cards), maxCards)], d.Past[:min(len(d.Past), maxPast)]
+	l.put([]part{{ID: "runs", HTML: render("list", d)}}, nil)
+}
+
+// cardOf sums up the latest run. Those that wait for a person come first, then the living ones.
+func cardOf(p project, now time.Time) card {
+	r := p.reader()
+	m := view.Model{Snapshot: view.Gather(r, now)}
+	c := card{project: p, Summary: summary.Of(&m, now), Run: cmp.Or(m.Status.RunID, m.Owner.RunID), began: m.Status.StartedAt}
+	c.What, c.Plan.Task = termtext.Fit(c.What, 300), termtext.Fit(c.Plan.Task, maxTitle)
+	list, _ := question.In(r).List() // a list without them is better than none
+	for _, q := range list {
+		if q.Open() {
+			c.Asks++
+		}
+	}
+	if m.Status.Status == state.StatusReview {
+		c.Look = len(m.Status.Review)
+	}
+	c.urgent = slices.Index([]string{state.StatusPaused, state.StatusWaiting, state.StatusRunning, view.StateStarting}, m.State)
+	switch {
+	case c.Asks+c.Look > 0:
+		c.urgent = -1
+	case c.urgent < 0:
+		c.urgent = 9
+	}
+	return c
+}
+
+// start looks once a second until nobody follows.
+func (l *list) start() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.touch()
+	if l.running {
+		return
+	}
+	l.running = true
+	go func() {
+		ticker := time.NewTicker(listEvery)
+		defer ticker.Stop()
+		for {
+			l.look(time.Now())
+			select {
+			case <-l.board.ctx.Done():
+				return
+			case <-ticker.C:
+			}
+			l.mu.Lock()
+			if l.idle() > linger {
+				l.running = false
+				l.mu.Unlock()
+				return
+			}
+			l.mu.Unlock()
+		}
+	}()
+}

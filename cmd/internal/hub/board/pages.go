@@ -1,0 +1,207 @@
+package board
+
+import (
+	"bytes"
+	"compress/gzip"
+	"net/http"
+	"strings"
+	"time"
+
+	"ralph/logs/termtext"
+	"ralph/state/view"
+	"ralph/state/view/report"
+	"ralph/state/view/summary"
+)
+
+// projectPage leads to the current run.
+func (b *Board) projectPage(w http.ResponseWriter, r *http.Request) {
+	if p, ok := b.project(w, r); ok {
+		http.Redirect(w, r, p.Path(view.Gather(p.reader(), time.Now()).Status.RunID), http.StatusSeeOther)
+	}
+}
+
+// current returns the feed of a run that is its project's latest; nil: it is not.
+func (b *Board) current(r *http.Request, p project, run string) *feed {
+	s := view.Gather(p.reader(), time.Now())
+	if run != s.Status.RunID && (!s.Alive || run != s.Owner.RunID) {
+		return nil
+	}
+	return b.feed(r, p)
+}
+
+func (b *Board) runPage(w http.ResponseWriter, r *http.Request) {
+	p, ok := b.project(w, r)
+	if !ok {
+		return
+	}
+	run := r.PathValue("run")
+	f := b.current(r, p, run)
+	if f == nil {
+		b.pastPage(w, r, p)
+		return
+	}
+	shown := page{Title: termtext.Line(f.name()), Back: "/", Events: p.Path(run) + "/events", Body: "run",
+		Parts: map[string]string{}, Data: runLinks{p, run}}
+	for _, id := range runParts() {
+		shown.Parts[id] = f.html(id)
+	}
+	const most = 100 // lines that stand in the page itself
+	lines := f.latest()
+	for _, l := range lines[max(0, len(lines)-most):] {
+		shown.Log = append(shown.Log, shownLine(l))
+	}
+	b.show(w, r, shown)
+}
+
+// runLinks are what a page of a run leads to.
+type runLinks struct {
+	project
+	Run string
+}
+
+// name is the name of the project.
+func (p project) name() string { return p.Dir[strings.LastIndexByte(p.Dir, '/')+1:] }
+
+// Name is the name of the project, as a line.
+func (p project) Name() string { return termtext.Line(p.name()) }
+
+// pastData is a run that is not the latest of its project.
+type pastData struct {
+	runLinks
+	Rows []summary.IterationRow
+	Of   *report.Report
+	Tone summary.Tone
+	Word string
+	Took string
+}
+
+func (b *Board) pastPage(w http.ResponseWriter, r *http.Request, p project) {
+	d, ok := b.past(p, r.PathValue("run"))
+	if !ok {
+		b.fail(w, r, http.StatusNotFound, "this run is not known here, or its files are gone")
+		return
+	}
+	b.show(w, r, page{Title: p.Name(), Back: "/", Body: "past", Data: d})
+}
+
+// past is what is known of an earlier run, from its record or its events.
+func (b *Board) past(p project, run string) (d pastData, ok bool) {
+	if !plainRun(run) {
+		return d, false
+	}
+	r := p.reader()
+	fold := &report.Fold{}
+	if err := view.EachEvent(r, run, report.Wanted, fold.Add); err == nil && fold.Known() {
+		fold.Run.Settle(false)
+		d.Of = fold.Build(report.Source{Project: p.Dir, Snapshot: view.Gather(r, time.Now()), Now: time.Now()})
+	}
+	for _, rep := range b.records.of(p) {
+		if rep.Run == run {
+			d.Of = rep
+		}
+	}
+	if d.Of == nil {
+		return d, false
+	}
+	d.runLinks, d.Rows = runLinks{p, run}, rowsOf(&view.Model{Run: fold.Run}, time.Now())
+	d.Word, _, d.Tone = summary.Word(d.Of.Status)
+	d.Took = view.Span(d.Of.Took())
+	return d, true
+}
+
+// reportPage is the report without its diffs, which the pages of the iterations have.
+func (b *Board) reportPage(w http.ResponseWriter, r *http.Request) {
+	p, ok := b.project(w, r)
+	if !ok {
+		return
+	}
+	d, ok := b.past(p, r.PathValue("run"))
+	if f := b.current(r, p, r.PathValue("run")); ok && f != nil {
+		f.mu.Lock()
+		snapshot := f.model.Snapshot
+		f.mu.Unlock()
+		if rep := f.fold(r.PathValue("run"), snapshot); rep != nil {
+			d.Of = rep
+		}
+	}
+	if !ok {
+		b.fail(w, r, http.StatusNotFound, "this run is not known here, or its files are gone")
+		return
+	}
+	data, err := d.Of.HTML()
+	if err != nil {
+		b.fail(w, r, http.StatusInternalServerError, "the report cannot be made: "+err.Error())
+		return
+	}
+	head := w.Header()
+	head.Set("Content-Type", "text/html; charset=utf-8")
+	head.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox") // the page itself says which style
+	if head.Set("Vary", "Accept-Encoding"); strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		_, _ = z.Write(data) // into memory
+		_ = z.Close()
+		head.Set("Content-Encoding", "gzip")
+		data = b.Bytes()
+	}
+	_, _ = w.Write(data)
+}
+
+func (b *Board) runsPage(w http.ResponseWriter, r *http.Request) {
+	b.runs.look(time.Now())
+	b.show(w, r, page{Title: "ralph", Events: "/events", Body: "runs", Parts: map[string]string{"runs": b.runs.html("runs")}})
+}
+
+func (b *Board) runsEvents(w http.ResponseWriter, r *http.Request) {
+	b.follow(w, r, b.runs.topic, b.runs.start)
+}
+
+func (b *Board) runEvents(w http.ResponseWriter, r *http.Request) {
+	p, ok := b.project(w, r)
+	if !ok {
+		return
+	}
+	f := b.current(r, p, r.PathValue("run"))
+	if f == nil {
+		w.WriteHeader(http.StatusNoContent) // the browser does not ask again
+		return
+	}
+	b.follow(w, r, f.topic, func() {})
+}
+
+// follow sends updates, to so many at a time.
+func (b *Board) follow(w http.ResponseWriter, r *http.Request, t *topic, begin func()) {
+	b.mu.Lock()
+	full := b.streams >= maxStreams
+	if !full {
+		b.streams++
+	}
+	b.mu.Unlock()
+	if full {
+		http.Error(w, "too many viewers", http.StatusServiceUnavailable)
+		return
+	}
+	defer func() { b.mu.Lock(); b.streams--; b.mu.Unlock() }()
+	begin()
+	stream(w, r, t, b.fill(r))
+}
+
+// login takes a link or, from a form, the token.
+func (b *Board) login(w http.ResponseWriter, r *http.Request) {
+	code := r.URL.Query().Get("code")
+	if r.Method == http.MethodPost {
+		code = r.PostFormValue("code")
+	}
+	if code == "" {
+		b.show(w, r, page{Title: "Log in", Back: "/", Body: "login"})
+		return
+	}
+	switch status := b.Door.Login(w, strings.TrimSpace(code)); status {
+	case http.StatusOK: // a page, not a redirect: after a click elsewhere, only a page of our own sends the cookie
+		b.show(w, r, page{Title: "Logged in", Body: "said", Data: said{Text: "You are logged in.", To: "/", Soon: true}})
+	case http.StatusGone:
+		b.fail(w, r, status, "this link has expired; get another with: ralph serve --link")
+	default:
+		b.fail(w, r, status, "this is not a link or token of this dashboard; get one with: ralph serve --link")
+	}
+}

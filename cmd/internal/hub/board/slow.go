@@ -1,0 +1,85 @@
+package board
+
+import (
+	"context"
+	"encoding/json"
+	"os/exec"
+	"time"
+
+	"ralph/logs/termtext"
+	"ralph/state/view"
+	"ralph/state/view/report"
+)
+
+// slowEvery is how old may be what takes long to find out.
+const slowEvery = 15 * time.Second
+
+// slow is what of a page takes long: the plan, as ralph reads it, and a fold of all events.
+type slow struct {
+	tasks  []taskRow
+	report *report.Report // nil: nothing is known
+	found  time.Time
+	busy   bool
+	due    bool
+}
+
+// taskRow is a task of the plan.
+type taskRow struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	State string `json:"state"`
+	Why   string `json:"why"`
+	Depth int    `json:"depth"`
+}
+
+// outdated asks for a new look, such as after an iteration.
+func (f *feed) outdated() {
+	f.mu.Lock()
+	f.slow.due = true
+	f.mu.Unlock()
+}
+
+// fresh returns what is known, and looks again beside the caller if that is old.
+func (f *feed) fresh(now time.Time) slow {
+	s := &f.slow
+	if !s.busy && (s.due || now.Sub(s.found) > slowEvery) {
+		s.busy, s.due = true, false
+		run, snapshot := f.model.Status.RunID, f.model.Snapshot
+		go func() {
+			tasks, rep := f.tasks(), f.fold(run, snapshot)
+			f.mu.Lock()
+			f.slow.tasks, f.slow.report, f.slow.found, f.slow.busy = tasks, rep, time.Now(), false
+			f.mu.Unlock()
+		}()
+	}
+	return *s
+}
+
+// tasks asks ralph for the plan. Without one, there are none.
+func (f *feed) tasks() (all []taskRow) {
+	ctx, cancel := context.WithTimeout(f.board.ctx, verbTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, f.board.Ralph, "-C", f.Dir, "task", "list", "--json")
+	cmd.Dir = f.Dir
+	out, err := cmd.Output()
+	if err != nil || json.Unmarshal(out, &all) != nil {
+		return nil
+	}
+	for i := range all {
+		t := &all[i]
+		t.Title, t.Why = termtext.Line(t.Title), termtext.Line(t.Why)
+	}
+	return all
+}
+
+func (f *feed) fold(run string, s view.Snapshot) *report.Report {
+	if run == "" {
+		return nil
+	}
+	fold, r := &report.Fold{}, f.reader()
+	if err := view.EachEvent(r, run, report.Wanted, fold.Add); err != nil || !fold.Known() {
+		return nil
+	}
+	fold.Run.Settle(s.Alive)
+	return fold.Build(report.Source{Project: f.Dir, Snapshot: s, Now: time.Now(), Earlier: f.board.records.samples(f.project, run)})
+}

@@ -1,0 +1,198 @@
+// Package door decides who may see the dashboard and who may act on it. Reading may need a login,
+// acting always does. Nothing is kept: a login is a signed cookie, and a new key ends them all.
+package door
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// How long a link and a login are good for.
+const (
+	LinkTime  = 15 * time.Minute
+	LoginTime = 30 * 24 * time.Hour
+)
+
+const cookieName = "ralph"
+
+// Door is what decides.
+type Door struct {
+	Token  string   // of the user; it signs, and is a bearer for programs
+	Public *url.URL // behind a proxy: the address that people use; nil: there is none
+	Closed bool     // reading needs a login, too
+	Secure bool     // people use TLS
+
+	Now func() time.Time
+}
+
+// ReadToken reads the user's token. The first call makes it.
+func ReadToken(file string) (string, error) {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return "", fmt.Errorf("make token: %w", err)
+	}
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = f.WriteString(rand.Text() + "\n")
+		if err = errors.Join(err, f.Close()); err != nil {
+			return "", fmt.Errorf("make token: %w", err)
+		}
+	} else if !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("make token: %w", err)
+	}
+	info, err := os.Lstat(file)
+	if err != nil {
+		return "", fmt.Errorf("read token: %w", err)
+	}
+	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
+		return "", fmt.Errorf("read token: %q must be a file that only you can read: chmod 600 it, or remove it for a new token", file)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("read token: %w", err)
+	}
+	token := strings.TrimSpace(string(data))
+	if len(token) < 20 {
+		return "", fmt.Errorf("read token: %q has fewer than 20 characters; remove it for a new token", file)
+	}
+	return token, nil
+}
+
+func (d *Door) sign(parts ...string) string {
+	mac := hmac.New(sha256.New, []byte(d.Token))
+	for _, part := range parts {
+		fmt.Fprintf(mac, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(mac.Sum(nil)[:20])
+}
+
+// seal is a value that is good until a time: "TIME.ID.SIGNATURE".
+func (d *Door) seal(kind string, lasts time.Duration) string {
+	until, id := strconv.FormatInt(d.Now().Add(lasts).Unix(), 10), rand.Text()[:16]
+	return until + "." + id + "." + d.sign(kind, until, id)
+}
+
+// errExpired says that a value was good once.
+var errExpired = errors.New("expired")
+
+func (d *Door) check(kind, value string) error {
+	parts := strings.Split(value, ".")
+	if len(parts) != 3 || !same(parts[2], d.sign(kind, parts[0], parts[1])) {
+		return errors.New("not signed")
+	}
+	until, err := strconv.ParseInt(parts[0], 10, 64)
+	if err != nil || d.Now().Unix() > until {
+		return errExpired
+	}
+	return nil
+}
+
+func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+
+// Link is the address of a login that is good for LinkTime.
+func (d *Door) Link(base string) string {
+	return strings.TrimSuffix(base, "/") + "/login?code=" + d.seal("link", LinkTime)
+}
+
+// Login answers a link: 401 for one that is not ours, 410 for an old one, else nil and the cookie.
+func (d *Door) Login(w http.ResponseWriter, code string) (status int) {
+	err := d.check("link", code)
+	if same(code, d.Token) {
+		err = nil // a person has typed it
+	}
+	switch {
+	case errors.Is(err, errExpired):
+		return http.StatusGone
+	case err != nil:
+		return http.StatusUnauthorized
+	}
+	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: d.seal("login", LoginTime), Path: "/",
+		MaxAge: int(LoginTime / time.Second), HttpOnly: true, Secure: d.Secure, SameSite: http.SameSiteStrictMode})
+	return http.StatusOK
+}
+
+// Session is the login of a request; empty: none.
+func (d *Door) Session(r *http.Request) string {
+	for _, c := range r.CookiesNamed(cookieName) {
+		if d.check("login", c.Value) == nil {
+			return c.Value
+		}
+	}
+	return ""
+}
+
+// FormToken is what a form of this login has to carry.
+func (d *Door) FormToken(session string) string { return d.sign("form", session) }
+
+// MayAct checks a request that changes something: a login, and a form that this program made for it.
+func (d *Door) MayAct(r *http.Request) (status int, why string) {
+	session := d.Session(r)
+	switch {
+	case session == "":
+		return http.StatusUnauthorized, "you are not logged in; get a link with: ralph serve --link"
+	case !same(r.PostFormValue("token"), d.FormToken(session)):
+		return http.StatusForbidden, "the form is not of this login; load the page again"
+	}
+	return http.StatusOK, ""
+}
+
+// Guard stands before all pages.
+func (d *Door) Guard(next http.Handler) http.Handler {
+	origin := http.NewCrossOriginProtection()
+	if d.Public != nil {
+		_ = origin.AddTrustedOrigin(d.Public.Scheme + "://" + d.Public.Host) // fails only for no URL
+	}
+	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "the request comes from another site", http.StatusForbidden)
+	}))
+	guarded := origin.Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		head := w.Header()
+		for name, value := range map[string]string{
+			"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; " +
+				"img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+			"X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
+		} {
+			head.Set(name, value)
+		}
+		switch {
+		case !d.knows(r.Host):
+			http.Error(w, "this is not the name of the dashboard", http.StatusMisdirectedRequest)
+		case d.Closed && !d.mayRead(r):
+			http.Error(w, "you are not logged in; get a link with: ralph serve --link", http.StatusUnauthorized)
+		default:
+			guarded.ServeHTTP(w, r)
+		}
+	})
+}
+
+// mayRead lets everybody see the way in, and how it looks.
+func (d *Door) mayRead(r *http.Request) bool {
+	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return d.Session(r) != "" || bearer && same(token, d.Token) || slices.Contains([]string{"/login", "/board.css"}, r.URL.Path)
+}
+
+// knows refuses names that somebody else may have pointed at this machine. An address is no name.
+func (d *Door) knows(host string) bool {
+	if d.Public != nil && strings.EqualFold(host, d.Public.Host) {
+		return true
+	}
+	name := (&url.URL{Host: host}).Hostname()
+	_, err := netip.ParseAddr(name)
+	return err == nil || strings.EqualFold(name, "localhost")
+}

@@ -1,0 +1,37 @@
+package replies
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// recordFile records what people have sent, and what became of it.
+const recordFile = "replies.jsonl"
+
+// Entry is something that a person asked for from afar.
+type Entry struct {
+	Time   time.Time `json:"time"` // set by Record
+	Source string    `json:"source"`
+	ID     string    `json:"id,omitempty"` // of the message at its source
+	Args   []string  `json:"args"`         // of ralph
+	Said   string    `json:"said"`         // by ralph
+}
+
+// Record adds an entry. What it says has happened, so that an error changes nothing.
+func Record(hubDir string, e Entry) {
+	e.Time = time.Now()
+	line, err := json.Marshal(e)
+	if err == nil {
+		err = os.MkdirAll(hubDir, 0o755)
+	}
+	if err != nil {
+		return
+	}
+	f, err := os.OpenFile(filepath.Join(hubDir, recordFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, _ = f.Write(append(line, '\n'))
+		_ = f.Close()
+	}
+}

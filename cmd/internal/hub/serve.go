@@ -1,0 +1,139 @@
+package hub
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/hub/board"
+	"ralph/cmd/internal/hub/door"
+	"ralph/config/projects"
+	"ralph/config/touch"
+	"ralph/state"
+)
+
+func newServeCmd() *cobra.Command {
+	var s touch.Serve
+	var ralph string
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Show all of your runs in a browser", Args: cobra.NoArgs,
+		Example: "  ralph-hub serve\n  ralph-hub serve --actions",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := s.Check(); err != nil {
+				return usageError{err}
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return serve(ctx, s, ralph, cmd.OutOrStdout())
+		},
+	}
+	s.Flags(cmd.Flags())
+	cmd.Flags().StringVar(&ralph, "ralph", "", "the program `FILE`")
+	_ = cmd.Flags().MarkHidden("ralph") // ralph serve sets it; fails only for an unknown flag
+	return cmd
+}
+
+// findRalph returns the program that stands beside this one, else the one in PATH.
+func findRalph() (string, error) {
+	if self, err := os.Executable(); err == nil {
+		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), "ralph")); err == nil {
+			return path, nil
+		}
+	}
+	path, err := exec.LookPath("ralph")
+	if err != nil {
+		return "", errors.New("ralph is neither beside ralph-hub nor in PATH")
+	}
+	return path, nil
+}
+
+// doorOf is the way in.
+func doorOf(s touch.Serve, stateHome string) (*door.Door, error) {
+	if stateHome == "" {
+		return nil, errors.New("neither XDG_STATE_HOME nor HOME is set")
+	}
+	token, err := door.ReadToken(filepath.Join(stateHome, "ralph", "hub", "token"))
+	if err != nil {
+		return nil, err
+	}
+	d := &door.Door{Token: token, Closed: !s.Loopback() || s.Proxy != "", Secure: s.Cert != "" || s.Proxy != "", Now: time.Now}
+	if s.Proxy != "" {
+		d.Public, err = url.Parse(s.Proxy)
+	}
+	return d, err
+}
+
+// serve shows the dashboard until ctx ends. A run does not know of it.
+func serve(ctx context.Context, s touch.Serve, ralph string, out io.Writer) error {
+	stateHome := projects.StateHome(os.Getenv)
+	if run := os.Getenv(state.InsideVar); run != "" && (s.Actions || s.Link) {
+		return usageError{fmt.Errorf("this is inside of run %s, and an agent cannot act as a person; do it in a terminal of your own", run)}
+	}
+	d, err := doorOf(s, stateHome)
+	if err != nil {
+		return err
+	}
+	if s.Link {
+		fmt.Fprintln(out, d.Link(s.URL()))
+		return nil
+	}
+	if ralph == "" {
+		if ralph, err = findRalph(); err != nil {
+			return err
+		}
+	}
+	listener, err := listen(ctx, s)
+	if err != nil {
+		return err
+	}
+	b := &board.Board{Door: d, Actions: s.Actions, Ralph: ralph,
+		Projects: func() []string { return projects.List(stateHome) }}
+	server := &http.Server{Handler: b.Handler(ctx), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0)}
+	context.AfterFunc(ctx, func() { _ = server.Close() })
+	fmt.Fprintf(out, "the dashboard is at %s\n", s.URL())
+	if s.Actions || d.Closed {
+		fmt.Fprintf(out, "log in with %s (good for 15 minutes)\n", d.Link(s.URL()))
+	}
+	if err = server.Serve(listener); errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+func listen(ctx context.Context, s touch.Serve) (net.Listener, error) {
+	var secure *tls.Config
+	if s.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(s.Cert, s.Key)
+		if err != nil {
+			return nil, usageError{fmt.Errorf("--cert and --key: %w", err)}
+		}
+		secure = &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12}
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("another program listens on %s; choose another port with --listen", s.Listen)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listen: %s", strings.TrimPrefix(err.Error(), "listen "))
+	}
+	if secure != nil {
+		listener = tls.NewListener(listener, secure)
+	}
+	return listener, nil
+}

@@ -1,0 +1,40 @@
+// Package projects lists the projects in which a user has started runs.
+package projects
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// StateHome is the folder for the state of a user's programs; empty: none is known.
+func StateHome(getenv func(string) string) string {
+	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return dir
+	}
+	if home := getenv("HOME"); home != "" {
+		return filepath.Join(home, ".local", "state")
+	}
+	return ""
+}
+
+// Folder has one record a project: PROJECT in its field "project".
+func Folder(stateHome string) string { return filepath.Join(stateHome, "ralph", "runs") }
+
+// List reads the records. What cannot be read is left out.
+func List(stateHome string) []string {
+	entries, _ := os.ReadDir(Folder(stateHome))
+	var all []string
+	for _, e := range entries {
+		var record struct {
+			Project string `json:"project"`
+		}
+		data, err := os.ReadFile(filepath.Join(Folder(stateHome), e.Name()))
+		if err == nil && json.Unmarshal(data, &record) == nil && record.Project != "" {
+			all = append(all, record.Project)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
