@@ -237,10 +237,8 @@ var bans = []ban{
 	{in: "...", what: "github.com/mattn/go-isatty", by: "cmd/internal/cmdline",
 		why: "whether there is a terminal is decided once, then passed down"},
 	{in: "cmd/ralph", what: "net/http", linked: true, why: offline},
-	{in: "...", what: "text/template", why: byName}, {in: "...", what: "html/template", why: byName},
-	{in: "monitor", what: module, but: []string{"state", "state/note", "state/view", "state/view/follow", "state/view/scan", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/answers", "monitor/canvas", "monitor/keys", "monitor/page", "monitor/transcript", "monitor/tasks", "monitor/models", "monitor/iterations", "monitor/changes", "monitor/palette", "monitor/timeline"},
 	{in: "...", what: "text/template", why: byName}, {in: "...", what: "html/template", by: "cmd/internal/hub/board", why: byName},
-	{in: "monitor", what: module, but: []string{"state", "state/note", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/answers", "monitor/canvas", "monitor/keys", "monitor/tasks", "monitor/models", "monitor/iterations", "monitor/changes", "monitor/palette", "monitor/timeline"},
+	{in: "monitor", what: module, but: []string{"state", "state/note", "state/view", "state/view/follow", "state/view/scan", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/answers", "monitor/canvas", "monitor/keys", "monitor/page", "monitor/transcript", "monitor/tasks", "monitor/models", "monitor/iterations", "monitor/changes", "monitor/palette", "monitor/timeline"},
 		why: "runner and monitor meet only in files"},
 }
 

@@ -38,8 +38,7 @@ func ForeignFlags() map[string]string {
 		"--allow-all": "allow every tool with --permission-mode bypass",
 		"--no-tui":    screen, "--tui": screen,
 		"--resume": "continue the last run with: ralph resume",
-		"--init":   "set the project up with: ralph init",
-		"--config": "show the configuration with: ralph config",
+		"--init":   "set the project up with: ralph init", "--config": "show the configuration with: ralph config",
 
 		"--task-model": "choose the model with --model NAME", "--plan-model": "choose the model with --model NAME",
 		"--review-model": review, "--review": review, "--external-only": review, "--codex-only": review,
