@@ -19,6 +19,9 @@ import (
 func promises(key string) bool {
 	words := wordsOf(key)
 	last := wordsOf(key[strings.LastIndexByte(key, '.')+1:])
+	if pointsTo(key) || len(last) > 1 && slices.Contains(attributes(), last[len(last)-1]) {
+		return false
+	}
 	if len(last) == 1 && slices.Contains(checkers(), last[0]) { // PYTEST_ADDOPTS is for the program itself
 		return true
 	}
@@ -74,18 +77,39 @@ func isPromise(word string) bool {
 // that of a check or a protection, such as BACKUP_DIR, or name a vendor's credentials.
 func describes(word string, last []string) bool {
 	attribute := last[len(last)-1]
+	is := func(words ...string) bool { return len(last) > 1 && slices.Contains(words, attribute) }
 	switch word {
 	case "credential", "credentials":
 		vendors := []string{"application", "aws", "azure", "db", "docker", "firebase", "gcp", "git", "google", "npm"}
-		file := len(last) == 2 && last[0] == word && (attribute == "file" || attribute == "path")
+		file := len(last) == 2 && last[0] == word && is("file", "path")
 		return file || attribute == word && len(last) > 1 && slices.Contains(vendors, last[0])
 	case "backup", "backups", "network":
-		return slices.Contains([]string{"dir", "directory", "host", "name", "path", "port", "retention", "timeout", "url"},
-			attribute)
+		return is("dir", "directory", "host", "name", "path", "port", "retention", "timeout", "url")
 	case "build", "coverage", "review", "test":
-		return slices.Contains([]string{"dir", "directory", "host", "number", "port", "url", "user"}, attribute)
+		return is("dir", "directory", "host", "id", "number", "port", "url", "user", "version")
+	case "docker":
+		return is("host", "registry")
+	case "guardian", "judge":
+		return is("name", "url")
 	}
 	return false
+}
+
+// attributes are last words of keys that neither check nor protect anything.
+func attributes() []string {
+	return []string{"color", "colour", "column", "contact", "contacts", "email", "interface", "logo", "mail", "phone",
+		"table", "title"}
+}
+
+// pointsTo reports whether a path in YAML only says where something lies, or whom to ask
+// about it, such as reports.coverage.
+func pointsTo(path string) bool {
+	places := []string{"artifacts", "contacts", "docs", "emails", "links", "outputs", "paths", "reports", "urls"}
+	things := []string{"audit", "audits", "backup", "backups", "build", "coverage", "e2e", "lint", "quality", "review",
+		"reviews", "security", "test", "tests"}
+	parts := strings.Split(strings.ToLower(path), ".")
+	n := len(parts)
+	return n > 1 && slices.Contains(places, parts[n-2]) && slices.Contains(things, parts[n-1])
 }
 
 // promiseStems are beginnings of words.
@@ -105,10 +129,10 @@ func promiseWords() []string {
 		"acceptance", "assert", "assertions", "audit", "audits", "backup", "backups", "baseline", "block", "blocked",
 		"blocklist", "build", "cheat", "cheating", "check", "checks", "compile", "consent", "constraint", "constraints",
 		"credential", "credentials", "docker", "donttouch", "dryrun", "egress", "endtoend", "evidence", "e2e",
-		"failfast", "frozen", "gate", "gates", "hook", "hooks", "integrity", "internet", "invariant", "invariants",
-		"jail", "landlock", "locked", "network", "networking", "noedit", "nointernet", "nonet", "nopush", "nottouch",
-		"notouch", "nowrite", "offline", "offlimits", "podman", "precommit", "proof", "qa", "quality", "regression",
-		"regressions", "required", "safe", "safeguard", "safeguards", "safely", "safety", "seccomp", "smoke", "spend",
+		"failfast", "frozen", "gate", "gates", "hook", "hooks", "integrity", "internet", "intheloop", "invariant",
+		"invariants", "jail", "keepout", "landlock", "locked", "network", "networking", "never", "noedit", "nointernet", "nonet",
+		"nopush", "nottouch", "notouch", "nowrite", "offline", "offlimits", "podman", "precommit", "premerge", "prepush",
+		"proof", "qa", "quality", "regression", "regressions", "required", "safe", "safeguard", "safeguards", "safely", "safety", "seccomp", "smoke", "spend",
 		"spending", "stoponerror", "stoponfailure", "strict", "sudo", "test", "testing", "tests", "threshold",
 		"thresholds", "unittest", "unittests", "vet",
 	}
@@ -150,10 +174,49 @@ func promise(path string, pair *ast.MappingValueNode) (string, ast.Node) {
 
 // unknown is a warning, or the error for a key that promises something.
 func unknown(where, key, suggestion string) (Warning, error) {
-	if promises(key) {
-		return "", &UsageError{where, "unknown key " + quote(key) +
-			" reads like a check or a protection, which ralph does not have" +
-			suggestion + "; correct or remove it to start"}
+	if !promises(key) {
+		return warn(where, "unknown key %s%s", quote(key), suggestion), nil
 	}
-	return warn(where, "unknown key %s%s", quote(key), suggestion), nil
+	if suggestion == "" && !slices.Contains([]string{checksKey, hooksKey, judgesKey}, before(key)) {
+		suggestion = instead(key)
+	}
+	return "", &UsageError{where, "unknown key " + quote(key) +
+		" reads like a check or a protection, which ralph does not have" +
+		suggestion + "; correct or remove it to start"}
+}
+
+// before is the path above a key.
+func before(key string) string { return key[:max(0, strings.LastIndexByte(key, '.'))] }
+
+// instead names what ralph has for the same purpose; empty: nothing is near.
+func instead(key string) string {
+	for _, row := range []struct{ have, beginnings string }{
+		{"SANDBOX_NET", "egress firewall internet net network offline nointernet"},
+		{"SANDBOX", "confin contain docker isolat jail landlock podman sandbox seccomp"},
+		{"MAX_COST_USD", "budget spend"},
+		{"QA or JUDGES", "judge qa review supervis"},
+		{"ENV_EXCLUDE", "credential secret"},
+		{"LINT_COMMAND", "lint"},
+		{"TYPECHECK_COMMAND", "typecheck"},
+		{"TEST_COMMAND", "acceptance coverage e2e endtoend regression smoke test unittest"},
+		{"BUILD_COMMAND", "build compile"},
+		{"`ralph undo`", "backup rollback"},
+		{"HOOK_PRE_COMMIT and other hooks", "hook precommit premerge prepush"},
+		{"a row of checks in .ralph/config.yaml", "audit check gate quality secur validat verif vet"},
+		{"ALLOWED_TOOLS", "allow approv blacklist block danger den destruct forbid permi prohibit restrict whitelist"},
+	} {
+		words := wordsOf(key)
+		for i := range words {
+			joined := ""
+			for _, word := range words[i:min(i+3, len(words))] {
+				joined += word
+				if slices.ContainsFunc(strings.Fields(row.beginnings), func(stem string) bool {
+					return isPromise(joined) && strings.HasPrefix(joined, stem)
+				}) {
+					return "; ralph has " + row.have
+				}
+			}
+		}
+	}
+	return ""
 }
