@@ -12,4 +12,18 @@ type RunEnd struct {
 	Done       int    `json:"done"` // tasks of the plan
 	Total      int    `json:"total"`
 	Iterations int    `json:"iterations"` // that count
+	// NotBegun are the open tasks that nobody has worked on; nil: that is not known.
+	NotBegun *NotBegun `json:"not_begun,omitempty"`
+}
+
+// NotBegun are tasks that nobody has worked on.
+type NotBegun struct {
+	Count int        `json:"count"`
+	First []TaskName `json:"first,omitempty"` // in the order of the plan, at most 20
+}
+
+// TaskName names a task of the plan.
+type TaskName struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
 }

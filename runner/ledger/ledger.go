@@ -207,6 +207,23 @@ func (l Ledger) AsideTitles(list task.List) []string {
 	return titles
 }
 
+// namesKept bounds the tasks that an end names.
+const namesKept = 20
+
+// NotBegun are the tasks that are left and that nobody has worked on.
+func (l Ledger) NotBegun(list task.List) *state.NotBegun {
+	left := &state.NotBegun{}
+	for _, t := range list.Tasks {
+		if n := l.look(t.ID); !t.Pending() || !t.Required() || n.Attempts > 0 || n.Worked || n.Aside.Why != "" {
+			continue
+		}
+		if left.Count++; left.Count <= namesKept {
+			left.First = append(left.First, state.TaskName{ID: t.ID, Title: t.Title})
+		}
+	}
+	return left
+}
+
 // Learn takes over what a turn says about the tasks.
 func (l Ledger) Learn(r turn.Result) {
 	own, p := l.Of(r.Task.ID), r.Proof

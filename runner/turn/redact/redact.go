@@ -57,10 +57,21 @@ func redacted(p state.Payload, redact func(string) string) state.Payload {
 		d.Reason = redact(d.Reason)
 		return d
 	case state.RunEnd:
-		d.Reason, d.Next = redact(d.Reason), redact(d.Next)
+		d.Reason, d.Next, d.NotBegun = redact(d.Reason), redact(d.Next), notBegun(d.NotBegun, redact)
 		return d
 	}
 	return proof(p, redact)
+}
+
+func notBegun(n *state.NotBegun, redact func(string) string) *state.NotBegun {
+	if n == nil {
+		return nil
+	}
+	hidden := &state.NotBegun{Count: n.Count, First: slices.Clone(n.First)}
+	for i, name := range hidden.First {
+		hidden.First[i].Title = redact(name.Title)
+	}
+	return hidden
 }
 
 func asked(a state.Ask, redact func(string) string) state.Ask {

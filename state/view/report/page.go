@@ -83,6 +83,7 @@ func (d pageData) tasks(p *page) {
 		}
 		p.put("</ul>\n")
 	}
+	p.some("<p>Not begun: %s</p>\n", d.NotBegun.Brief())
 }
 
 // link leads to the diff of an iteration, if the page has it.

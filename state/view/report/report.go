@@ -37,6 +37,7 @@ type Report struct {
 	Time       map[Part]float64 `json:"time"`     // seconds; "total" is the wall clock
 	Cost       Cost             `json:"cost"`
 	Tasks      []Task           `json:"tasks"` // that were worked on
+	NotBegun   NotBegun         `json:"not_begun"`
 	Findings   []Finding        `json:"findings"`
 	Questions  []string         `json:"questions"`
 	Advice     string           `json:"advice,omitempty"`
@@ -133,6 +134,7 @@ func (f *Fold) Build(s Source) *Report {
 	r.Time, r.Cost, r.Timeline = f.clock.sums(), f.cost(), f.clock.picture()
 	r.USD = r.Cost.USD
 	r.Tasks = f.worked(s.Changes)
+	r.NotBegun = notBegun(run.End, r)
 	if current {
 		r.review(st.Review)
 	}
@@ -376,7 +378,7 @@ func Decode(data []byte) (*Report, error) {
 			list[i].Name = line(list[i].Name)
 		}
 	}
-	for _, texts := range [][]string{r.Next, r.Questions} {
+	for _, texts := range [][]string{r.Next, r.Questions, r.NotBegun.First} {
 		for i := range texts {
 			texts[i] = line(texts[i])
 		}

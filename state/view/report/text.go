@@ -52,6 +52,9 @@ func (r *Report) page(esc func(string) string) string {
 			say("  %s", esc(t.Proof()))
 		}
 	}
+	if text := r.NotBegun.Brief(); text != "" {
+		say("\nNot begun: %s", esc(text))
+	}
 	if len(r.Findings) > 0 {
 		section("Findings")
 		for _, f := range r.Findings {

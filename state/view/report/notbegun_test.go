@@ -1,0 +1,55 @@
+package report
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ralph/state"
+)
+
+func TestBuild_tasksNeverBegun_areNamedBriefly(t *testing.T) {
+	stop := state.Decision{Action: "stop", Rule: "max_iterations"}
+	all := &state.NotBegun{Count: 12}
+	for _, id := range []string{"one", "two", "three", "four", "five", "six", hostile} {
+		all.First = append(all.First, state.TaskName{ID: id, Title: "the " + id})
+	}
+	for name, tc := range map[string]struct {
+		end  *state.RunEnd
+		want string
+	}{
+		"the first one was cut off": {&state.RunEnd{Decision: stop, Exit: 4, Status: "stopped", Total: 14, NotBegun: all},
+			"11 tasks · the two · the three · the four · the five · the six · and 6 more"},
+		"one": {&state.RunEnd{Decision: stop, Exit: 4, Status: "stopped", Total: 2, NotBegun: &state.NotBegun{Count: 1,
+			First: []state.TaskName{{ID: "x", Title: hostile}}}}, "1 task · " + line(hostile)},
+		"none":               {&state.RunEnd{Decision: stop, Exit: 4, Status: "stopped", Total: 2, NotBegun: &state.NotBegun{}}, ""},
+		"an earlier version": {&state.RunEnd{Decision: stop, Exit: 4, Status: "stopped", Total: 14}, "13 tasks"},
+		"killed":             {nil, "13 tasks"},
+	} {
+		n := newNight()
+		n.after(0, state.RunStart{Total: 14})
+		n.iteration, n.task = 1, "one"
+		n.after(1, state.IterationStart{Title: "one", Total: 14})
+		if tc.end != nil {
+			n.iteration, n.task = 0, ""
+			n.after(1, *tc.end)
+		}
+		r := n.build()
+		if got := r.NotBegun.Brief(); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+		record, _ := json.Marshal(r)
+		again, err := Decode(record)
+		if err != nil || cmp.Diff(r.NotBegun, again.NotBegun) != "" {
+			t.Errorf("%s: %v, %+v", name, err, again.NotBegun)
+		}
+		page, err := r.HTML()
+		for form, text := range map[string]string{"html": string(page), "markdown": r.Markdown(), "text": r.Text()} {
+			if err != nil || strings.Contains(text, "Not begun: ") != (tc.want != "") || strings.Contains(text, "<img src") && form == "html" {
+				t.Errorf("%s, %s: %v", name, form, err)
+			}
+		}
+	}
+}
