@@ -50,3 +50,11 @@ func (n NotBegun) Brief() string {
 	}
 	return strings.Join(parts, " · ")
 }
+
+// Line is Brief and the end of the line.
+func (n NotBegun) Line() string {
+	if text := n.Brief(); text != "" {
+		return text + "\n"
+	}
+	return ""
+}

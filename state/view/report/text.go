@@ -52,9 +52,7 @@ func (r *Report) page(esc func(string) string) string {
 			say("  %s", esc(t.Proof()))
 		}
 	}
-	if text := r.NotBegun.Brief(); text != "" {
-		say("\nNot begun: %s", esc(text))
-	}
+	b.WriteString(esc(view.Prefix("\nNot begun: ", r.NotBegun.Line())))
 	if len(r.Findings) > 0 {
 		section("Findings")
 		for _, f := range r.Findings {
