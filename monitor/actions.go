@@ -97,7 +97,7 @@ func (u *ui) toggleMouse() {
 	u.mouse = !u.mouse
 	on := u.mouse
 	if on {
-		u.say("mouse on: wheel scrolls, click focuses")
+		u.say("mouse on: click selects, double click opens, wheel scrolls")
 	} else {
 		u.say("mouse off: the terminal selects text")
 	}

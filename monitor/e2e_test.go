@@ -267,9 +267,9 @@ func TestKeys_thatChangeTheScreen_changeIt(t *testing.T) {
 	p.shows("following")
 	p.keys("-l", "\x1b[<0;10;16M\x1b[<0;10;16m") // a click into the list
 	p.keys("Enter")
-	p.shows("Transcript of iteration 7")
+	p.shows("Transcript of iteration 6")
 	p.keys("Escape")
-	p.hides("Transcript of iteration 7")
+	p.hides("Transcript of iteration 6")
 	p.keys("M")
 	p.shows("mouse off")
 	p.keys("C-l")

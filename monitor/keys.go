@@ -59,7 +59,7 @@ func bindings() []binding {
 		{"1 2 3 4 5 6 7 8 9", "", "one panel alone, by the number in its title", (*ui).showNumber, false, false},
 		{"m", "model", "choose agent and model from the next turn on: type to narrow the list, or any name",
 			(*ui).openModels, true, true},
-		{"M", "", "mouse on or off; when off, the terminal selects text", (*ui).toggleMouse, false, true},
+		{"M", "", "mouse on or off: a click selects, or presses the key named in the last row; a double click opens; off, the terminal selects text", (*ui).toggleMouse, false, true},
 		{"ctrl-l", "", "redraw the screen", func(u *ui) { u.wake(wakeSync) }, false, true},
 		{"ctrl-z", "", "suspend to the shell", (*ui).toShell, false, true},
 		{"esc", "", "back", (*ui).back, false, false},

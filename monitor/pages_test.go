@@ -2,10 +2,12 @@ package monitor
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"ralph/internal/sample"
+	"ralph/logs/termtext"
 	"ralph/monitor/changes"
 	"ralph/monitor/iterations"
 	"ralph/monitor/tasks"
@@ -144,4 +146,46 @@ func TestTimeline_opensScrollsAndCloses(t *testing.T) {
 		p.keys("Escape")
 		p.shows("6 Live log")
 	}
+}
+
+func TestMouse_clicksSelectOpenAndPressKeys(t *testing.T) {
+	_, setting := withTasks(t)
+	p := openPane(t, living(t).Dir, [2]int{120, 40}, setting)
+	click := func(x, y int) { p.keys("-l", fmt.Sprintf("\x1b[<0;%d;%dM\x1b[<0;%d;%dm", x, y, x, y)) }
+	find := func(text string) (x, y int) {
+		p.shows(text)
+		for y, row := range strings.Split(p.screen(), "\n") {
+			if before, _, ok := strings.Cut(row, text); ok {
+				return termtext.Width(before) + 1, y + 1
+			}
+		}
+		return 0, 0
+	}
+	p.shows("RUNNING", "T3  Log out")
+	p.keys("M")
+	p.shows("mouse on")
+	p.keys("T") // takes the message away with its own row
+	p.shows("T Timeline")
+	p.keys("Escape")
+	_, y := find("required check failed")
+	click(10, y)
+	p.keys("Enter")
+	p.shows("Transcript of iteration 2")
+	x, last := find("r review")
+	click(x, last)
+	p.shows("Review of iteration 2")
+	p.keys("Escape")
+	_, y = find("no change")
+	click(10, y)
+	click(10, y)
+	p.shows("Transcript of iteration 5")
+	p.keys("Escape")
+	_, y = find("1 Plan")
+	click(10, y)
+	click(10, y)
+	p.shows("t Tasks", "T3  Log out")
+	_, y = find("T1  Set up")
+	click(10, y)
+	click(10, y)
+	p.shows("t Task ", "1 of 3")
 }

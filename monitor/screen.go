@@ -170,36 +170,6 @@ func (u *ui) capture(e *tcell.EventKey) *tcell.EventKey {
 	return nil
 }
 
-// MouseHandler handles the mouse: the wheel scrolls the panel below it, a click
-// focuses it.
-func (u *ui) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
-	return func(action tview.MouseAction, e *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
-		switch action {
-		case tview.MouseLeftDown, tview.MouseScrollUp, tview.MouseScrollDown:
-			u.focusAt(e.Position())
-		default:
-			return false, nil
-		}
-		switch action {
-		case tview.MouseScrollUp:
-			u.scroll(-3)
-		case tview.MouseScrollDown:
-			u.scroll(3)
-		}
-		return true, nil
-	}
-}
-
-func (u *ui) focusAt(x, y int) {
-	defer u.lock()()
-	for _, p := range u.places {
-		inside := x >= p.x && x < p.x+p.w && y >= p.y && y < p.y+p.h
-		if inside && (p.panel == panelIterations || p.panel == panelLog) && u.page == nil && len(u.over) == 0 && !u.help {
-			u.focus = p.panel
-		}
-	}
-}
-
 // guard is a terminal whose Fini returns within closeBound. tcell's own Fini waits for
 // goroutines that may hang if the terminal is gone.
 type guard struct {

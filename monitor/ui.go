@@ -74,7 +74,14 @@ type sight struct {
 	about    bool           // the help begins with the current panel
 	help     bool           // the page of keys
 	helpTop  int            // its first row
-	places   []rect         // of the panels at the latest draw
+	spread
+}
+
+// spread is where things are since the latest draw, for the mouse.
+type spread struct {
+	places  []rect
+	spots   []keys.Spot // of the keys in the last row
+	listTop int         // the first row of the list of iterations
 }
 
 // signals pass between the goroutines without mu.
@@ -198,7 +205,8 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 	case panelEnds:
 		drawEnds(c, v)
 	case panelIterations:
-		iterations.Draw(c, &u.model, iterations.Look{Selected: u.selected, Focused: u.focus == p, Now: u.o.Now()})
+		u.listTop = iterations.Draw(c, &u.model, iterations.Look{Selected: u.selected, Top: u.listTop, Focused: u.focus == p,
+			Now: u.o.Now()})
 	case panelChecks:
 		drawChecks(c, v, u.o.Now())
 	case panelLog:
@@ -233,6 +241,7 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 
 // drawLast draws the last row: a question, a message or the keys.
 func (u *ui) drawLast(c canvas.Canvas, v summary.Summary) {
+	u.spots = nil
 	switch {
 	case u.palette != nil:
 		u.palette.DrawAsk(c)
@@ -255,14 +264,14 @@ func (u *ui) drawLast(c canvas.Canvas, v summary.Summary) {
 	case u.message != "" && time.Now().Before(u.until):
 		u.drawKeysFrom(c, c.Text(1, 0, plain.Bold(true), termtext.Fit(u.message, c.W-2)), v)
 	default:
-		keys.DrawRow(c, u.hints(v))
+		u.spots = keys.DrawRow(c, u.hints(v))
 	}
 }
 
 // drawKeysFrom draws the keys beside a message that ends at x, as far as there is room.
 func (u *ui) drawKeysFrom(c canvas.Canvas, x int, v summary.Summary) {
 	if room := c.W - x - 2; room > 0 {
-		keys.DrawRow(c.Columns(x+2, room), u.hints(v))
+		u.spots = keys.DrawRow(c.Columns(x+2, room), u.hints(v))
 	}
 }
 

@@ -30,6 +30,7 @@ type Page struct {
 	folded   map[int]bool
 	selected int // file
 	top      int // first row on the screen
+	left     int // width of the list of files; 0: there is none
 	height   int // rows, at the latest draw
 	ready    bool
 	why      string // there is nothing to show, or not all of it
@@ -203,6 +204,23 @@ func (p *Page) Scroll(by int) {
 	}
 	p.top = max(min(p.top+by, len(all)-p.height), 0)
 	p.selected = all[p.top].file
+}
+
+// Click selects the file at a row. In the list beside the hunks it also shows it.
+func (p *Page) Click(x, y int) {
+	if p.why != "" {
+		y--
+	}
+	if x < p.left {
+		if at := p.firstFile(p.height) + y; y >= 0 && at < len(p.files) {
+			p.selected = at
+			p.show()
+		}
+		return
+	}
+	if all := p.places(); y >= 0 && p.top+y < len(all) {
+		p.selected = all[p.top+y].file
+	}
 }
 
 // step selects the next file, or the one before.

@@ -37,8 +37,9 @@ func (p *Page) Draw(c canvas.Canvas, s page.Scene) {
 	if len(p.files) == 0 {
 		return
 	}
-	if c.W >= twoColumns {
+	if p.left = 0; c.W >= twoColumns {
 		left := min(c.W/3, 50)
+		p.left = left
 		p.drawFiles(c.Columns(0, left-1))
 		for y := range c.H {
 			c.Text(left-1, y, c.Dim(), "│")
@@ -60,9 +61,12 @@ func (p *Page) totals() (added, deleted int64) {
 	return added, deleted
 }
 
+// firstFile is the first one of the list, if it has h rows.
+func (p *Page) firstFile(h int) int { return max(0, min(p.selected-h/2, len(p.files)-h)) }
+
 // drawFiles lists the files around the selected one.
 func (p *Page) drawFiles(c canvas.Canvas) {
-	first := max(0, min(p.selected-c.H/2, len(p.files)-c.H))
+	first := p.firstFile(c.H)
 	for y := 0; y < c.H && first+y < len(p.files); y++ {
 		p.drawFile(c.Rows(y, 1), first+y, "")
 	}

@@ -19,6 +19,7 @@ import (
 // Look is how a person looks at the list.
 type Look struct {
 	Selected int // iteration, 0 is the newest
+	Top      int // the row at which the list began before
 	Focused  bool
 	Now      time.Time
 }
@@ -55,22 +56,32 @@ func Move(r *view.Run, selected, by int) int {
 	return n - 1 - all[row].first
 }
 
-// Draw lists the iterations around the selected one. It formats only the visible rows.
-func Draw(c canvas.Canvas, m *view.Model, look Look) {
+// Draw lists the iterations around the selected one, and returns the row at which it begins. It formats
+// only the visible rows.
+func Draw(c canvas.Canvas, m *view.Model, look Look) (top int) {
 	n := len(m.Run.Iterations)
 	c.Title(canvas.Title{Name: "Iterations", Key: "4", Right: fmt.Sprint(n), Focused: look.Focused})
 	c = c.Rows(1, c.H-1)
 	if n == 0 {
 		c.Text(1, 0, c.Dim(), "none yet")
-		return
+		return 0
 	}
 	all := groups(&m.Run)
 	selected := at(all, n-1-min(max(look.Selected, 0), n-1))
-	first := max(0, min(selected-c.H/2, len(all)-c.H))
+	first := c.First(look.Top, selected, len(all))
 	for y := 0; y < c.H && first+y < len(all); y++ {
 		g := all[first+y]
 		draw(c.Rows(y, 1), summary.RowOf(m, g.first, g.last, look.Now), look.Focused && first+y == selected)
 	}
+	return first
+}
+
+// At is the iteration at a row of all; where there is none, the selected one.
+func At(r *view.Run, selected, row int) int {
+	if all := groups(r); row >= 0 && row < len(all) {
+		return len(r.Iterations) - 1 - all[row].first
+	}
+	return selected
 }
 
 // A row shows at least so many cells of its task's title, if it has so many in all.

@@ -42,8 +42,14 @@ func Name(e *tcell.EventKey) string {
 	return strings.ToLower(tcell.KeyNames[e.Key()])
 }
 
-// DrawRow draws the keys that work now in one row. Help and quit get space first.
-func DrawRow(c canvas.Canvas, table []Hint) {
+// Spot is where a key is named in the last row, from column X up to End.
+type Spot struct {
+	X, End int
+	Key    string
+}
+
+// DrawRow draws the keys that work now in one row, and says where. Help and quit get space first.
+func DrawRow(c canvas.Canvas, table []Hint) []Spot {
 	shown := make([]bool, len(table))
 	room := c.W - 2
 	for _, last := range []bool{true, false} {
@@ -56,12 +62,31 @@ func DrawRow(c canvas.Canvas, table []Hint) {
 		}
 	}
 	x := 1
+	var spots []Spot
 	for i, h := range table {
 		if shown[i] {
-			x = c.Text(x, 0, tcell.StyleDefault.Bold(true), h.key())
-			x = c.Text(x, 0, c.Dim(), " "+h.Short) + 2
+			end := c.Text(c.Text(x, 0, tcell.StyleDefault.Bold(true), h.key()), 0, c.Dim(), " "+h.Short)
+			spots = append(spots, Spot{c.X + x, c.X + end, h.key()})
+			x = end + 2
 		}
 	}
+	return spots
+}
+
+// Event is what the terminal sends for a key in a table; nil: the name is not known.
+func Event(name string) *tcell.EventKey {
+	if name == "space" {
+		name = " "
+	}
+	if r := []rune(name); len(r) == 1 {
+		return tcell.NewEventKey(tcell.KeyRune, r[0], tcell.ModNone)
+	}
+	for key, known := range tcell.KeyNames {
+		if strings.ToLower(known) == name {
+			return tcell.NewEventKey(key, 0, tcell.ModNone)
+		}
+	}
+	return nil
 }
 
 // DrawHelp draws the table, wrapped, from row top, or from the last row that still

@@ -36,6 +36,13 @@ func (l *Choice[R]) Scroll(by int) {
 	l.Selected = min(max(l.Selected+by, 0), max(len(l.Shown)-1, 0))
 }
 
+// Click selects the row y of the list.
+func (l *Choice[R]) Click(_, y int) {
+	if at := l.top + y; at < len(l.Shown) {
+		l.Selected = at
+	}
+}
+
 // Key handles a key. All but those that move belong to the text.
 func (l *Choice[R]) Key(e *tcell.EventKey) keys.Edge {
 	switch keys.Name(e) {

@@ -28,6 +28,12 @@ type Page interface {
 	Draw(c canvas.Canvas, s Scene)
 }
 
+// Clicker is a page with rows to be selected by the mouse.
+type Clicker interface {
+	// Click selects what is at a column and a row below the title.
+	Click(x, y int)
+}
+
 // Asker can ask something in the last row.
 type Asker interface {
 	// Asks reports whether the page waits for an answer: then it takes all keys.

@@ -181,9 +181,10 @@ func (p *Page) drawList(c canvas.Canvas, now time.Time) {
 	}
 	c.Title(canvas.Title{Name: "Tasks", Key: "t", Focused: true, Right: right})
 	k := p.columnsOf(c.W)
+	p.width, p.head = c.W, 0
 	if c = c.Rows(1, c.H-1); c.H >= headerRoom && k.tries > 0 {
 		k.heads(c)
-		c = c.Rows(1, c.H-1)
+		p.head, c = 1, c.Rows(1, c.H-1)
 	}
 	p.height = c.H
 	switch {

@@ -38,6 +38,8 @@ type list struct {
 	selected int // in shown
 	top      int // first row on the screen
 	height   int // rows, at the latest draw
+	width    int
+	head     int // rows above the first task
 }
 
 // latest is what changes when there is new work.
@@ -146,6 +148,13 @@ func (p *Page) Scroll(by int) {
 		return
 	}
 	p.selected = min(max(p.selected+by, 0), max(len(p.shown)-1, 0))
+}
+
+// Click selects the task at a row of the list.
+func (p *Page) Click(x, y int) {
+	if at := p.top + y - p.head; !p.open && x < p.width && y >= p.head && at < len(p.shown) {
+		p.selected = at
+	}
 }
 
 // screenful is how far a page key moves.

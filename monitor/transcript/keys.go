@@ -54,6 +54,13 @@ func (p *Page) Scroll(by int) {
 	p.follow = by > 0 && p.cursor == len(p.rows)-1
 }
 
+// Click moves the cursor to a row.
+func (p *Page) Click(_, y int) {
+	if at := p.top + y; at < len(p.rows) {
+		p.cursor, p.follow = at, false
+	}
+}
+
 // at is the step at the cursor; nil: there is none.
 func (p *Page) at() *step {
 	if p.cursor < 0 || p.cursor >= len(p.rows) {
