@@ -62,6 +62,9 @@ func anthropicMessages(x *exchange) error {
 		x.fail(st, anthropicError(st.Error))
 		return nil
 	}
+	if st.Windows != nil {
+		anthropicWindows(x.w.Header(), st.Windows(time.Now()))
+	}
 	blocks, stop := x.anthropicBlocks(st)
 	if !r.Stream {
 		msg := x.anthropicMessage(st)
@@ -138,15 +141,40 @@ func anthropicError(e *APIError) map[string]any {
 	return map[string]any{"type": "error", "error": map[string]any{"type": e.Type, "message": e.Message}}
 }
 
+// Parts of the names of the headers that a subscriber gets.
+const unified = "anthropic-ratelimit-unified-"
+
+func shortWindow(name string) string {
+	if name == "seven_day" {
+		return "7d"
+	}
+	return "5h"
+}
+
+// anthropicWindows says how much of each window is used; the first one is nearest to its end.
+func anthropicWindows(h http.Header, windows []Window) {
+	for i, w := range windows {
+		reset, name := strconv.FormatInt(w.ResetsAt.Unix(), 10), unified+shortWindow(w.Name)
+		if i == 0 {
+			h.Set(unified+"status", "allowed")
+			h.Set(unified+"reset", reset)
+			h.Set(unified+"representative-claim", w.Name)
+		}
+		h.Set(name+"-status", "allowed")
+		h.Set(name+"-reset", reset)
+		h.Set(name+"-utilization", strconv.FormatFloat(w.Used, 'f', -1, 64))
+	}
+}
+
 // anthropicLimit is the answer to a subscriber whose window is used up. Claude
 // Code reads its headers when it runs with an OAuth token.
 func anthropicLimit(l *Limit, resetsAt, now time.Time) *APIError {
 	reset := strconv.FormatInt(resetsAt.Unix(), 10)
-	short, other := "5h", "7d"
-	if l.Window == "seven_day" {
-		short, other = other, short
+	short, other := shortWindow(l.Window), "5h"
+	if short == other {
+		other = "7d"
 	}
-	const prefix = "anthropic-ratelimit-unified-"
+	const prefix = unified
 	return &APIError{
 		Status: http.StatusTooManyRequests, Type: "rate_limit_error",
 		Message: "This request would exceed your account's rate limit. Please try again later.",

@@ -24,6 +24,8 @@ type Step struct {
 	// "{echo}" in Text.
 	Echo  string
 	Usage Usage // zero: made-up numbers
+	// Windows are what a subscriber is told of its usage windows; nil: nothing.
+	Windows func(now time.Time) []Window
 
 	Error       *APIError     // the HTTP answer in place of a stream
 	Limit       *Limit        // a subscription's usage limit
@@ -65,6 +67,13 @@ type Limit struct {
 	Window string // five_hour or seven_day
 	For    time.Duration
 	Header map[string]string // further headers of the rejections
+}
+
+// Window is a usage window of a subscription that still takes requests.
+type Window struct {
+	Name     string  // five_hour or seven_day
+	Used     float64 // a share
+	ResetsAt time.Time
 }
 
 // Cut ends a stream after so many events; zero is before the headers.
