@@ -101,6 +101,9 @@ func serve(ctx context.Context, s touch.Serve, ralph string, out io.Writer) erro
 	if err != nil {
 		return err
 	}
+	if _, port, _ := net.SplitHostPort(s.Listen); port == "0" { // the system has chosen one
+		s.Listen = listener.Addr().String()
+	}
 	b := &board.Board{Door: d, Actions: s.Actions, Ralph: ralph,
 		Projects: func() []string { return projects.List(stateHome) }}
 	server := &http.Server{Handler: b.Handler(ctx), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,

@@ -44,6 +44,8 @@
   };
   // A hidden page holds no connection; one that slept, or whose connection is dead, opens another.
   document.addEventListener('visibilitychange', () => document.hidden ? close() : open());
+  document.addEventListener('freeze', close);
+  document.addEventListener('resume', open);
   addEventListener('pageshow', e => { if (e.persisted) open(); });
   setInterval(() => {
     if (!document.hidden && (!source || source.readyState === EventSource.CLOSED || Date.now() - heard > 40000)) open();

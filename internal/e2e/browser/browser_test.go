@@ -1,0 +1,240 @@
+//go:build e2e && linux
+
+package browser
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"ralph/internal/sample"
+	"ralph/internal/world"
+)
+
+// browser is the one that all tests share: each has a tab of its own.
+var browser struct {
+	sync.Once
+	ctx  context.Context
+	end  func()
+	err  error
+	home string
+}
+
+func TestMain(m *testing.M) {
+	code := world.Main(m)
+	if browser.end != nil {
+		browser.end()
+		_ = os.RemoveAll(browser.home)
+	}
+	os.Exit(code)
+}
+
+// tab opens a tab. The test is skipped where there is no Chromium.
+func tab(t *testing.T) context.Context {
+	t.Helper()
+	browser.Do(func() {
+		path, err := exec.LookPath("chromium")
+		if browser.err = err; err != nil {
+			return
+		}
+		if browser.home, browser.err = os.MkdirTemp("", "ralph-chromium-"); browser.err != nil {
+			return
+		}
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(browser.home),
+			chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-component-update", true), chromedp.Env("HOME="+browser.home))
+		ctx, end := chromedp.NewExecAllocator(context.Background(), options...) //nolint:usetesting // it outlives the test
+		browser.ctx, browser.end = chromedp.NewContext(ctx)
+		last := browser.end
+		browser.end = func() { last(); end() }
+		browser.err = chromedp.Do(browser.ctx)
+	})
+	if browser.err != nil {
+		if os.Getenv("RALPH_REQUIRE") == "all" {
+			t.Fatal("chromium:", browser.err)
+		}
+		t.Skip("chromium:", browser.err)
+	}
+	ctx, stop := chromedp.NewContext(browser.ctx)
+	t.Cleanup(stop)
+	ctx, cancel := context.WithTimeout(ctx, 2*world.Patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// size is a screen.
+type size struct {
+	name          string
+	width, height int64
+}
+
+var (
+	phone   = size{"phone", 390, 844}
+	desktop = size{"desktop", 1280, 800}
+)
+
+// as makes the tab this screen, light or dark.
+func as(s size, dark bool) step {
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: s.width,
+			Height: s.height, DeviceScaleFactor: 1, Mobile: s == phone})
+		if err != nil {
+			return err
+		}
+		_, err = cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+		return err
+	})
+}
+
+type step = chromedp.Action[chromedp.Void]
+
+// site is the dashboard of a user with some runs.
+type site struct {
+	*world.World
+	hub      *world.Process
+	url      string
+	projects []*sample.Project
+}
+
+func newSite(t *testing.T, states ...string) *site {
+	t.Helper()
+	s := &site{World: world.New(t, "")}
+	s.Write("README", "a folder\n")
+	all := sample.States(time.Now())
+	for _, name := range states {
+		snapshot, events := all[name]()
+		p := sample.New(t, snapshot, events)
+		s.add(p)
+	}
+	s.serve("127.0.0.1:0")
+	return s
+}
+
+// add makes the user know a project.
+func (s *site) add(p *sample.Project) {
+	name := []string{"shop-api", "mailer", "docs-site", "billing"}[len(s.projects)]
+	dir := filepath.Join(filepath.Dir(p.Dir), name)
+	s.Do(os.Rename(p.Dir, dir))
+	p.Dir = dir
+	s.Do(os.WriteFile(filepath.Join(p.StateDir(), "fix_plan.md"), []byte(plan()), 0o600))
+	s.projects = append(s.projects, p)
+	record, err := json.Marshal(map[string]string{"project": p.Dir})
+	s.Do(err)
+	s.Write(fmt.Sprintf("../.local/state/ralph/runs/%d.json", len(s.projects)), string(record))
+}
+
+// plan is that of the runs.
+func plan() string {
+	text := "# Plan\n\n"
+	for i, title := range []string{"Read the configuration", "Open the database", "Log every request", "Answer health checks", "List orders",
+		"Create orders", "Add cursor pagination to the list endpoint", "Validate the currency of a refund", "Limit the rate", "Write the docs"} {
+		box := " "
+		if i < 6 {
+			box = "x"
+		}
+		text += fmt.Sprintf("- [%s] %s\n", box, title)
+	}
+	return text
+}
+
+// serve starts the dashboard. Its port is the one that it was given the first time.
+func (s *site) serve(listen string) {
+	s.Helper()
+	s.hub = s.Start("ralph", "serve", "--actions", "--listen", listen)
+	at := regexp.MustCompile(`dashboard is at (http://\S+)/\n`)
+	s.Until("the dashboard", func() bool {
+		found := at.FindStringSubmatch(s.hub.Said())
+		if found != nil {
+			s.url = found[1]
+		}
+		return found != nil && strings.Contains(s.hub.Said(), "log in with")
+	}, s.hub.Said)
+}
+
+// link logs a browser in.
+func (s *site) link() string {
+	return regexp.MustCompile(`http://\S+/login\S+`).FindString(s.hub.Said())
+}
+
+// login opens the link in a tab.
+func (s *site) login(ctx context.Context) {
+	s.Helper()
+	s.must(ctx, chromedp.Navigate(s.link()), text("Runs"))
+}
+
+// run is the address of a project's run.
+func (s *site) run(ctx context.Context, p *sample.Project) (path string) {
+	s.Helper()
+	s.must(ctx, chromedp.Navigate(s.url), text("Runs"))
+	return eval[string](s, ctx, fmt.Sprintf(`[...document.querySelectorAll('h2 a')].find(a => a.href.includes(%q)).getAttribute('href')`, keyOf(p.Dir)))
+}
+
+// keyOf is a project in addresses.
+func keyOf(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return hex.EncodeToString(sum[:6])
+}
+
+func eval[T any](s *site, ctx context.Context, script string) T {
+	s.Helper()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+	s.Do(err)
+	return v
+}
+
+func (s *site) must(ctx context.Context, steps ...step) {
+	s.Helper()
+	for _, do := range steps {
+		if err := chromedp.Do(ctx, do); err != nil {
+			body, _ := chromedp.Run(ctx, chromedp.Evaluate[string]("document.body.innerText"))
+			s.Fatalf("%v\nthe hub said: %s\nthe page: %.4000s", err, s.hub.Said(), body)
+		}
+	}
+}
+
+// text waits until the page shows a text, also on the page that comes next.
+func text(want string) step { return until(fmt.Sprintf(`document.body.innerText.includes(%q)`, want)) }
+
+func until(condition string) step {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		for end := time.Now().Add(world.Patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			is, err := chromedp.Evaluate[bool](condition)(ctx, t)
+			if is && err == nil {
+				return nil
+			}
+			if ctx.Err() != nil {
+				break
+			}
+		}
+		return fmt.Errorf("it never came: %s", condition)
+	})
+}
+
+// pages are the addresses of all kinds of pages, by name.
+func (s *site) pages(ctx context.Context) map[string]string {
+	all := map[string]string{"runs": "/", "login": "/login?" + url.Values{"x": {"1"}}.Encode()}
+	for i, p := range s.projects {
+		all[fmt.Sprintf("run %d", i)] = s.run(ctx, p)
+	}
+	all["iteration"], all["report"] = all["run 0"]+"/i/7", all["run 0"]+"/report"
+	return all
+}

@@ -1,0 +1,162 @@
+//go:build e2e && linux
+
+package browser
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
+	"ralph/internal/sample"
+	"ralph/internal/world"
+	"ralph/state"
+	"ralph/state/question"
+)
+
+var update = flag.Bool("update", false, "write the pictures of the documentation")
+
+// asking adds a run that asks a question and waits for a person to accept a finding.
+func (s *site) asking() *sample.Project {
+	snapshot, events := sample.States(time.Now())["completed"]()
+	st := &snapshot.Status
+	st.Status, st.ExitReason, st.Rule, st.ExitCode = state.StatusReview, "review", "review", 9
+	st.Reason = "everything is done, but a person has to look"
+	st.Review = []state.ReviewItem{{N: 1, Name: "fewer-tests", Text: "4 tests ran that did not run before, and 6 no longer run", Show: "ralph diff 7"}}
+	p := sample.New(s, snapshot.Settled(), events)
+	_, err := question.In(p.Reader()).Add(question.Question{Run: st.RunID, Iteration: 7, Task: "#7", Title: "Add cursor pagination",
+		AskedAt: time.Now(), Text: "Shall the old offset stay for one more release?", Options: []string{"keep it", "remove it"}})
+	s.Do(err)
+	s.add(p)
+	return p
+}
+
+func TestPages_anySizeAndScheme_fitAndAreAccessible(t *testing.T) {
+	source, err := axe()
+	if err != nil {
+		if os.Getenv("RALPH_REQUIRE") == "all" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	ctx := tab(t)
+	s := newSite(t, "running", "completed", "halted")
+	s.asking()
+	s.login(ctx)
+	for name, path := range s.pages(ctx) {
+		for _, look := range []struct {
+			size
+			dark bool
+		}{{phone, true}, {desktop, false}} {
+			s.must(ctx, as(look.size, look.dark), chromedp.Navigate(s.url+path), chromedp.WaitReady("h1"))
+			if name == "report" {
+				continue // it runs no script, not even that of a test
+			}
+			over := eval[bool](s, ctx, `document.documentElement.scrollWidth > innerWidth`)
+			s.must(ctx, chromedp.Evaluate[chromedp.Void](source))
+			found := eval[[]string](s, ctx, serious)
+			if over {
+				t.Errorf("%s is wider than the %s", name, look.name)
+			}
+			if len(found) > 0 {
+				t.Errorf("%s, %s: %s", name, look.name, strings.Join(found, "\n"))
+			}
+		}
+	}
+	s.pictures(ctx2{ctx, s.run(ctx, s.projects[0])})
+}
+
+func TestPage_newEvents_areShownWithin300Milliseconds(t *testing.T) {
+	ctx := tab(t)
+	s := newSite(t, "running")
+	path := s.run(ctx, s.projects[0])
+	s.must(ctx, as(desktop, false), chromedp.Navigate(s.url+path), text("RUNNING"), chromedp.Evaluate[chromedp.Void](`
+		window.delays = [];
+		new MutationObserver(all => { for (const m of all) for (const n of m.addedNodes) {
+			const found = n.textContent.match(/stamp (\d+)/); if (found) delays.push(Date.now() - Number(found[1])); } })
+			.observe(document.getElementById('log'), {childList: true})`))
+	for i := range 15 {
+		s.projects[0].Add(sample.Say(fmt.Sprintf("stamp %d", time.Now().UnixMilli())))
+		s.must(ctx, until(fmt.Sprintf(`delays.length > %d`, i)))
+	}
+	delays := eval[[]int](s, ctx, `delays`)
+	slices.Sort(delays)
+	t.Logf("milliseconds: %v", delays)
+	if median := delays[len(delays)/2]; median > 300 {
+		t.Errorf("%d ms", median)
+	}
+}
+
+func TestPhone_personAnswersAndAccepts_ralphDoesIt(t *testing.T) {
+	ctx := tab(t)
+	s := newSite(t)
+	p := s.asking()
+	s.login(ctx)
+	path := s.run(ctx, p)
+	s.must(ctx, as(phone, false), chromedp.Navigate(s.url+path), text("Shall the old offset stay"),
+		chromedp.SendKeys(`//section[@id="asked"]//textarea`, "keep it, but warn"), chromedp.Click(`//button[text()="Answer"]`),
+		text("answered q1"), text("Findings"), // it goes back by itself
+		chromedp.Click(`//button[text()="Accept 1"]`), text("nothing is left to look at"), text("COMPLETED"))
+	all, err := question.In(p.Reader()).List()
+	s.Do(err)
+	if q := all[0]; q.Answer != "keep it, but warn" || q.AnsweredBy != "dashboard" {
+		t.Errorf("%+v", q)
+	}
+	if st, err := p.Reader().Status(); err != nil || st.Status != state.StatusCompleted {
+		t.Errorf("%s, %v", st.Status, err)
+	}
+	log, err := os.ReadFile(filepath.Join(p.Reader().HubDir(), "replies.jsonl"))
+	if n := strings.Count(string(log), `"source":"dashboard"`); n != 2 {
+		t.Errorf("%d recorded, %v: %s", n, err, log)
+	}
+}
+
+// The hub is killed while a run works, and comes back: the run does not notice, the page does.
+func TestHub_killedDuringARun_runGoesOnAndThePageConnectsAgain(t *testing.T) {
+	ctx := tab(t)
+	s := newSite(t, "halted", "completed")
+	s.Set("TMPDIR", t.TempDir())
+	run := s.Start("ralph", "demo")
+	s.must(ctx, chromedp.Navigate(s.url), text("HALTED"), text("COMPLETED"), text("RUNNING"), // side by side
+		chromedp.Click(`//article[contains(., "RUNNING")]//a`), text("Log"), text("RUNNING"))
+	s.Do(s.hub.Process.Kill())
+	<-s.hub.Exited
+	s.must(ctx, text("no connection; trying again"))
+	s.serve(strings.TrimPrefix(s.url, "http://"))
+	s.must(ctx, until(`document.getElementById('link').textContent === ''`),
+		text("COMPLETED"))
+	if code := run.Wait(world.Patience); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, run.Said())
+	}
+}
+
+func TestPage_sleeps_isUpToDateAfterwards(t *testing.T) {
+	ctx := tab(t)
+	s := newSite(t, "running")
+	path := s.run(ctx, s.projects[0])
+	s.must(ctx, chromedp.Navigate(s.url+path), text("RUNNING"), lifecycle(page.SetWebLifecycleStateStateFrozen))
+	for i := range 500 { // more than a page keeps
+		s.projects[0].Add(sample.Say(fmt.Sprintf("while it sleeps %d", i)))
+	}
+	s.must(ctx, lifecycle(page.SetWebLifecycleStateStateActive), text("while it sleeps 499"))
+	if lines := eval[int](s, ctx, `document.getElementById('log').childElementCount`); lines > 200 {
+		t.Errorf("%d lines", lines)
+	}
+}
+
+// lifecycle lets the page sleep, or wakes it up.
+func lifecycle(to page.SetWebLifecycleStateState) step {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, page.SetWebLifecycleState, page.SetWebLifecycleStateParams{State: to})
+		return err
+	})
+}
