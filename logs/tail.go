@@ -23,6 +23,7 @@ const maxTailPoll = 4 << 20
 type Tail struct {
 	path    string
 	back    int64 // bytes before the end at which to start
+	from    int64 // offset at which to start, if the file is so long; it is the beginning of a line
 	file    *os.File
 	info    fs.FileInfo
 	offset  int64
@@ -36,6 +37,12 @@ type Tail struct {
 // negative number means at the beginning.
 func NewTail(path string, backBytes int64) *Tail {
 	return &Tail{path: path, back: backBytes}
+}
+
+// NewTailFrom follows path from an offset, which is the beginning of a line. A file that is shorter
+// by then is another one: it is read from its beginning.
+func NewTailFrom(path string, offset int64) *Tail {
+	return &Tail{path: path, back: -1, from: offset}
 }
 
 // Poll returns the complete lines since the last Poll, without line ends. A missing file
@@ -85,6 +92,9 @@ func (t *Tail) open() (bool, error) {
 		// The byte before shows whether the line is whole.
 		t.offset = max(info.Size()-t.back-1, 0)
 		t.skip = true
+	}
+	if !t.started && t.from > 0 && info.Size() >= t.from {
+		t.offset = t.from
 	}
 	t.started = true
 	return true, nil

@@ -9,6 +9,7 @@ import (
 	"ralph/monitor/iterations"
 	"ralph/monitor/keys"
 	"ralph/state/view"
+	"ralph/state/view/scan"
 	"ralph/state/view/summary"
 )
 
@@ -222,6 +223,9 @@ func (u *ui) sideways(by int) {
 	}
 }
 
+// olderBytes is how much of the events is loaded at once for a log that is scrolled back.
+const olderBytes = 1 << 20
+
 const rawBacklog = 1 << 20 // bytes of raw output that are loaded
 
 // chosen is the selected iteration or, outside of the list, the latest one.
@@ -327,7 +331,7 @@ func (u *ui) readMore() {
 	}
 	var lines []view.Line
 	log := view.Log{LineOptions: u.lines.LineOptions}
-	events, err := view.Older(u.feed.Reader(), before)
+	events, err := scan.Before(u.feed.Reader(), before, olderBytes)
 	for _, e := range events {
 		lines = append(lines, log.Lines(e)...)
 	}

@@ -90,3 +90,28 @@ func BenchmarkFeed(b *testing.B) {
 	}
 	b.ReportMetric(float64(top)/(1<<20), "MiB-heap")
 }
+
+// BenchmarkFirstFrame is the time to the first screen of a run with a long log, and the processor time
+// until its iterations are known, too.
+func BenchmarkFirstFrame(b *testing.B) {
+	dir := b.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, state.DirName), 0o755); err != nil {
+		b.Fatal(err)
+	}
+	path := filepath.Join(dir, state.DirName, "events.jsonl")
+	sample.Flood(b, path, 25_000) // 50 MB; ten times that take ten times as long after the first screen
+	var times []time.Duration
+	for b.Loop() {
+		f := follow.New(dir, time.Now)
+		u := newUI(Options{Now: time.Now}, f)
+		began := time.Now()
+		u.apply(f.Poll())
+		u.drawOn(simulate(b, 120, 40))
+		times = append(times, time.Since(began))
+		for f.More() {
+			u.apply(f.Poll())
+		}
+		f.Close()
+	}
+	report(b, times, 300*time.Millisecond)
+}

@@ -52,11 +52,11 @@ func (p *plainer) write(up view.Update) error {
 	var lines []string
 	for _, e := range up.Events {
 		p.over = e.Kind == state.KindRunEnd || p.over && e.Kind != state.KindRunStart
-		if p.begun || e.Kind != state.KindText && e.Kind != state.KindTool && e.Kind != state.KindToolResult {
+		if p.begun && !up.Thin || e.Kind != state.KindText && e.Kind != state.KindTool && e.Kind != state.KindToolResult {
 			lines = append(lines, p.lines(e)...)
 		}
 	}
-	p.begun = true
+	p.begun = p.begun || up.Early == nil && !up.Thin
 	p.model.Apply(up)
 	v := summary.Of(&p.model, p.o.Now())
 	said := view.Join(": ", v.Word, view.Join(" · ", v.Iteration, v.Asked))

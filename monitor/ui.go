@@ -131,7 +131,7 @@ func newUI(o Options, f *follow.Follower) *ui {
 // apply takes an update of the feed.
 func (u *ui) apply(up view.Update) {
 	var lines []view.Line
-	for _, e := range up.Events {
+	for _, e := range up.Told() {
 		lines = append(lines, u.lines.Lines(e)...)
 	}
 	var plan []string

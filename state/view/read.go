@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -47,25 +46,31 @@ func EachEvent(r *state.Reader, run string, wanted state.EventFilter, do func(st
 // ReadRotated folds the events in rotated files that belong to the run of the
 // current file. Nil means that there are none.
 func ReadRotated(r *state.Reader) (*Run, error) {
-	files, err := r.EventFiles()
-	if err != nil {
+	files, err := RunFiles(r)
+	if err != nil || len(files) == 1 {
 		return nil, err
 	}
-	last := len(files) - 1
-	first := last
-	for first > 0 && startsRun(files[first]) == "" {
-		first--
-	}
-	if first == last {
-		return nil, nil
-	}
 	run := &Run{}
-	for _, name := range files[first:last] {
+	for _, name := range files[:len(files)-1] {
 		if err := readEvents(name, "", Folded, run.Add); err != nil {
 			return run, err
 		}
 	}
 	return run, nil
+}
+
+// RunFiles lists the files of events that the run of the current one has filled, the current one
+// last. It may be missing.
+func RunFiles(r *state.Reader) ([]string, error) {
+	files, err := r.EventFiles()
+	if err != nil {
+		return nil, err
+	}
+	first := len(files) - 1
+	for first > 0 && startsRun(files[first]) == "" {
+		first--
+	}
+	return files[first:], nil
 }
 
 // startsRun returns the run that starts with a file; empty: the file continues a run.
@@ -110,26 +115,6 @@ func readEvents(name, run string, wanted state.EventFilter, do func(state.Event)
 			return fmt.Errorf("read events: %w", err)
 		}
 	}
-}
-
-const olderBytes = 1 << 20 // of events that one call brings
-
-// Older returns the latest 1 MiB of events before t, oldest first. None means that
-// there are none in the latest 64 MiB.
-func Older(r *state.Reader, t time.Time) ([]state.Event, error) {
-	var all []state.Event // newest first
-	taken := 0
-	err := r.EventsBackwards(func(line []byte) bool {
-		if gjson.GetBytes(line, "time").Time().Before(t) {
-			if e, ok := state.EventFilter(nil).Decode(line); ok {
-				all = append(all, e)
-				taken += len(line)
-			}
-		}
-		return taken < olderBytes
-	})
-	slices.Reverse(all)
-	return all, err
 }
 
 // Recall adds the latest three findings, and the latest iteration, of this run to a model whose events were

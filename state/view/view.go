@@ -28,6 +28,17 @@ type Update struct {
 	Past   *Run
 	Events []state.Event // since the last update
 	Gap    bool          // events that only fill the log were skipped
+	// Early is the end of a long log, ahead of the events before it; only the log wants it.
+	Early []state.Event
+	Thin  bool // Events are what a Run needs of a long log: the log has its end
+}
+
+// Told are the events for a log.
+func (u Update) Told() []state.Event {
+	if u.Thin {
+		return u.Early
+	}
+	return append(u.Early, u.Events...)
 }
 
 // Apply brings the model up to date.

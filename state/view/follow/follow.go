@@ -15,6 +15,7 @@ import (
 	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/view"
+	"ralph/state/view/scan"
 )
 
 const (
@@ -41,7 +42,22 @@ type Follower struct {
 	polled  time.Time
 	snap    view.Snapshot
 	taken   time.Time // when snap was
+	past    *past     // of a long log that is still to be read; nil: none
 }
+
+// past is what was there before the first look.
+type past struct {
+	files []string
+	at    int64 // in the first one
+	end   int64 // of the last one
+	thin  scan.Thinner
+}
+
+// pastStep is how much of it one Poll reads, in bytes.
+const pastStep = 32 << 20
+
+// earlyLog is how much of its end is shown at once.
+const earlyLog = 1 << 20
 
 // New follows the project in dir, which may have no run yet. Close it after use.
 func New(dir string, now func() time.Time) *Follower {
@@ -149,9 +165,14 @@ func (f *Follower) Poll() view.Update {
 	}
 	if !f.begun {
 		f.begun = true
-		past, err := view.ReadRotated(f.reader)
-		u.Past = past
-		problem(err)
+		problem(f.begin(&u))
+	}
+	if f.past != nil && u.Early == nil {
+		problem(f.readPast(&u))
+		return u
+	}
+	if f.past != nil {
+		return u // the first look is to be fast
 	}
 	lines, err := f.tail.Poll()
 	problem(err)
@@ -174,6 +195,61 @@ func (f *Follower) Poll() view.Update {
 		}
 	}
 	return u
+}
+
+// begin looks at what is there already. Of much, it takes the end for the log first.
+func (f *Follower) begin(u *view.Update) error {
+	files, err := view.RunFiles(f.reader)
+	if err != nil {
+		return err
+	}
+	total := int64(0)
+	for _, name := range files {
+		if info, err := os.Stat(name); err == nil {
+			total += info.Size()
+		}
+	}
+	if total <= farBehind {
+		u.Past, err = view.ReadRotated(f.reader)
+		return err
+	}
+	name := files[len(files)-1]
+	end, err := scan.End(name)
+	if err != nil {
+		return err
+	}
+	f.past, f.more = &past{files: files, end: end}, true
+	u.Early, err = scan.Tail(name, end, earlyLog)
+	f.tail, f.read = logs.NewTailFrom(f.reader.EventsPath(), end), end
+	if len(u.Early) == 0 {
+		u.Early = []state.Event{}
+	}
+	return err
+}
+
+// readPast reads the next part of what is there already; its end whole, as it says what is going on.
+func (f *Follower) readPast(u *view.Update) error {
+	p := f.past
+	read, to, last := p.thin.Events, p.at+pastStep, len(p.files) == 1
+	switch whole := p.end - earlyLog; {
+	case last && p.at >= whole:
+		u.Events = p.thin.Rest()
+		read, to = scan.Decode, p.end
+	case last:
+		to = min(to, whole)
+	}
+	at, err := scan.Lines(p.files[0], p.at, to, func(line []byte) bool {
+		u.Events = append(u.Events, read(line)...)
+		return true
+	})
+	switch over := err != nil || at == p.at || at < to; {
+	case last && (over || at >= p.end):
+		f.past = nil
+	case over:
+		p.files, at = p.files[1:], 0
+	}
+	p.at, u.Thin, f.more = at, true, true
+	return err
 }
 
 // behind adds size to the bytes read and returns how many bytes are unread.

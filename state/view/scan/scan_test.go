@@ -9,7 +9,6 @@ import (
 
 	"ralph/internal/sample"
 	"ralph/state"
-	"ralph/state/view"
 	"ralph/state/view/scan"
 )
 
@@ -49,7 +48,10 @@ func TestLines_longOnesAndHalfOnes_areWholeOrLeftOut(t *testing.T) {
 }
 
 func TestIteration_ofAllFiles_isThereUpToABound(t *testing.T) {
-	pr := sample.New(t, view.Snapshot{}, nil)
+	pr := sample.Empty(t)
+	if err := os.MkdirAll(pr.StateDir(), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	var events []state.Event
 	for i := range 300 {
 		e := sample.Say(strings.Repeat("y", 100))
@@ -63,5 +65,54 @@ func TestIteration_ofAllFiles_isThereUpToABound(t *testing.T) {
 	}
 	if all, _ = scan.Iteration(pr.Reader(), "r", 2, 1000); len(all) == 0 || len(all) > 10 || all[len(all)-1].Seq != 299 {
 		t.Errorf("%d events within the bound", len(all))
+	}
+}
+
+// written is a project whose events stand in three files, a second apart, and the time of the first.
+func written(t *testing.T) (*state.Reader, time.Time) {
+	t.Helper()
+	pr := sample.Empty(t)
+	if err := os.MkdirAll(pr.StateDir(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range []string{"events-2026-11-20T10-00-00.000.jsonl", "events-2026-11-20T11-00-00.000.jsonl", "events.jsonl"} {
+		var lines []byte
+		for j := range 1000 {
+			e := state.NewEvent(state.Origin{Run: "r", Iteration: 1}, sample.Noon.Add(time.Duration(i*1000+j)*time.Second),
+				state.Text{Text: strings.Repeat("x", j%700)})
+			e.Seq = int64(i*1000 + j + 1)
+			lines = append(lines, sample.Encode(t, e)...)
+		}
+		lines = append(lines, "half a li"...)
+		if err := os.WriteFile(filepath.Join(pr.StateDir(), name), lines, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return pr.Reader(), sample.Noon
+}
+
+func TestBeforeAndAfter_aTime_areTheEventsNextToIt(t *testing.T) {
+	r, first := written(t)
+	for _, n := range []int{0, 1, 2, 17, 500, 999, 1000, 1001, 1999, 2000, 2500, 2999, 3000, 5000} {
+		at := first.Add(time.Duration(n) * time.Second)
+		before, err := scan.Before(r, at, 20_000)
+		last, count := min(n, 3000), len(before)
+		if err != nil || (count == 0) != (last == 0) || count > 0 && before[count-1].Seq != int64(last) {
+			t.Fatalf("before %d: %d events, %v", n, count, err)
+		}
+		after, err := scan.After(r, at, 20_000)
+		if err != nil || (len(after) == 0) != (n >= 3000) || len(after) > 0 && after[0].Seq != int64(n+1) {
+			t.Fatalf("after %d: %d events, %v", n, len(after), err)
+		}
+		for _, all := range [][]state.Event{before, after} {
+			for i := range all {
+				if i > 0 && all[i].Seq != all[i-1].Seq+1 {
+					t.Fatalf("at %d: %d follows %d", n, all[i].Seq, all[i-1].Seq)
+				}
+			}
+		}
+	}
+	if all, _ := scan.Before(r, first.Add(1500*time.Second), 1<<30); len(all) != 1500 {
+		t.Errorf("%d events before the middle", len(all))
 	}
 }
