@@ -215,7 +215,7 @@ func (u *ui) sideways(by int) {
 	wrap := v.wrap
 	u.mu.Unlock()
 	switch {
-	case p == nil || !wrap || p.of+by < 1:
+	case p == nil || !wrap || p.of == 0 || p.of+by < 1:
 	case p.tail != nil:
 		u.openRawOf(p.of + by)
 	default:

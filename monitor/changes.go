@@ -23,7 +23,7 @@ func (u *ui) openChanges() { u.openChangesOf(u.looked()) }
 // looked is the iteration under review, else the chosen one.
 func (u *ui) looked() int {
 	defer u.lock()()
-	if u.page != nil {
+	if u.page != nil && u.page.of > 0 {
 		return u.page.of
 	}
 	return u.chosen()

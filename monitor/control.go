@@ -115,8 +115,11 @@ func (u *ui) file() string { return view.Within(filepath.Dir(u.feed.Reader().Dir
 func (u *ui) unfiled() (name string, lines []string) {
 	switch {
 	case u.page != nil && u.page.tail == nil:
-		for _, l := range u.page.lines {
+		for _, l := range u.page.logView.lines {
 			lines = append(lines, l.Text)
+		}
+		if u.page.filter != nil {
+			return "log.txt", lines
 		}
 		return fmt.Sprintf("iteration-%d.diff", u.page.of), lines
 	case u.page == nil && u.listsTasks():

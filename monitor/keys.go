@@ -40,6 +40,8 @@ func bindings() []binding {
 		{"e", "", "open what is shown in $EDITOR: the file of a log, or a copy of a review",
 			func(u *ui) { u.openWith(inEditor) }, false, false},
 		{"/", "search", "search backwards; a query in lower case matches any case", (*ui).askSearch, false, false},
+		{"F", "filter", "a part of the whole log: errors, tools, findings, one task, all lines with a text, or the log at a time",
+			(*ui).askFilter, false, false},
 		{"i", "note", "write a note into the next prompt", (*ui).askForNote, false, true},
 		{"u", "questions", "answer the questions of agents: a number chooses an option, anything else is the answer",
 			(*ui).openAnswers, false, false},

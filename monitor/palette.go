@@ -29,7 +29,7 @@ func named() []struct {
 		{panelIterations, "Iterations", "Each iteration, newest first: a mark, its time, the task, what it came to, its checks, findings " +
 			"and cost. Those that went alike share a row.", "r d R up down g G"},
 		{panelChecks, "Checks", "The project's checks, those that need a look first, and what was found.", "r"},
-		{panelLog, "Live log", "What the agent says and does, as it comes.", "/ n f w o e left right g G"},
+		{panelLog, "Live log", "What the agent says and does, as it comes.", "/ F n f w o e left right g G"},
 	}
 }
 
@@ -147,7 +147,10 @@ func (u *ui) aboutHints(all []keys.Hint) []keys.Hint {
 		name := p.name
 		if u.page != nil {
 			name, p.about = "Review", "What became of an iteration: how it ended, its checks and findings, and what it changed."
-			if u.page.tail != nil {
+			switch {
+			case u.page.filter != nil:
+				name, p.about = "Log", "A part of the log, over all files of events: what you typed after F."
+			case u.page.tail != nil:
 				name, p.about = "Raw output", "What the agent printed, as it is."
 			}
 		}

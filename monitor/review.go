@@ -13,6 +13,7 @@ import (
 
 	"ralph/logs"
 	"ralph/logs/termtext"
+	"ralph/monitor/filter"
 	"ralph/state/view"
 	"ralph/state/view/summary"
 )
@@ -27,8 +28,13 @@ const (
 // reading covers the panels: the review of an iteration, or its raw output.
 type reading struct {
 	*logView
-	of   int        // the iteration
+	of   int        // the iteration; 0: none
 	tail *logs.Tail // of raw output; nil: it is a review
+
+	// Of a filtered log:
+	filter *filter.Filter // nil: it is none
+	told   view.Log
+	busy   bool // it is being read
 
 	// Of a review:
 	head  []view.Line // how the iteration stands
@@ -59,7 +65,7 @@ func (u *ui) indexOf(n int) int {
 // ralph itself makes the diff, in the background.
 func (u *ui) renew() {
 	p := u.page
-	if p == nil || p.tail != nil {
+	if p == nil || p.tail != nil || p.filter != nil {
 		return
 	}
 	i := u.indexOf(p.of)

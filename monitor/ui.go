@@ -12,6 +12,7 @@ import (
 	"ralph/logs/termtext"
 	"ralph/monitor/answers"
 	"ralph/monitor/canvas"
+	"ralph/monitor/filter"
 	"ralph/monitor/iterations"
 	"ralph/monitor/keys"
 	"ralph/monitor/page"
@@ -34,6 +35,7 @@ const (
 	askToAct
 	askAnswer
 	askToCopy
+	askFilter
 )
 
 // questionBefore is what askToAct asks.
@@ -151,6 +153,7 @@ func (u *ui) apply(up view.Update) {
 	u.log.append(lines)
 	u.renew()
 	u.renewTasks(up.Events)
+	u.renewFiltered(up.Told())
 	u.renewTranscripts(up.Events)
 }
 
@@ -222,7 +225,13 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 			u.top().Draw(c, page.Scene{Model: &u.model, Now: u.o.Now()})
 		case u.page != nil:
 			t := canvas.Title{Name: fmt.Sprintf("Review of iteration %d", u.page.of), Key: "r", Focused: true}
-			if u.page.tail != nil {
+			switch {
+			case u.page.filter != nil:
+				t = canvas.Title{Name: "Log: " + u.page.filter.Name, Key: "F", Focused: true}
+				if u.page.busy {
+					t.Name += ", reading …"
+				}
+			case u.page.tail != nil:
 				t = canvas.Title{Name: fmt.Sprintf("Raw output of iteration %d", u.page.of), Key: "R", Focused: true,
 					File: u.file()}
 			}
@@ -249,6 +258,8 @@ func (u *ui) drawLast(c canvas.Canvas, v summary.Summary) {
 		u.answers.DrawAsk(c)
 	case u.asks == askQuery:
 		u.line.Draw(c, "/")
+	case u.asks == askFilter:
+		u.line.Draw(c, filter.Ask)
 	case u.asks == askNote:
 		u.line.Draw(c, "note for the next prompt: ")
 	case u.asks == askToCopy:
@@ -281,7 +292,7 @@ func (u *ui) key(e *tcell.EventKey) {
 	asks := u.asks
 	u.mu.Unlock()
 	switch asks {
-	case askQuery, askNote:
+	case askQuery, askNote, askFilter:
 		u.keyInput(e, asks)
 		return
 	case askAnswer:
@@ -323,8 +334,12 @@ func (u *ui) keyInput(e *tcell.EventKey, asks question) {
 		u.asks = askNothing
 	case keys.Entered:
 		u.asks = askNothing
-		if asks == askNote {
+		switch asks {
+		case askNote:
 			u.act("note", "--", u.line.Text)
+			return
+		case askFilter:
+			u.openFiltered(u.line.Text)
 			return
 		}
 		v := u.shown()

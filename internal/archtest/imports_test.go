@@ -99,6 +99,7 @@ var floors = map[string]int{
 	"monitor/keys":        5, // what keys do, as people see it, and what they type
 	"monitor/page":        6, // what pages have in common: keys in, what they ask of the screen out
 	"monitor/transcript":  7, // the page of what an agent said and did: events and keys in, cells out
+	"monitor/filter":      6, // a part of the log: what is typed in, which events out
 	"monitor/models":      7, // the page of agents and models: names and keys in, cells and a verb out
 	"monitor/answers":     7, // the page of questions: questions and keys in, cells and verbs out
 	"monitor/iterations":  5, // the list of iterations: the model of a run in, cells out
@@ -239,7 +240,7 @@ var bans = []ban{
 		why: "whether there is a terminal is decided once, then passed down"},
 	{in: "cmd/ralph", what: "net/http", linked: true, why: offline},
 	{in: "...", what: "text/template", why: byName}, {in: "...", what: "html/template", by: "cmd/internal/hub/board", why: byName},
-	{in: "monitor", what: module, but: []string{"state", "state/note", "state/view", "state/view/follow", "state/view/scan", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/answers", "monitor/canvas", "monitor/keys", "monitor/page", "monitor/transcript", "monitor/tasks", "monitor/models", "monitor/iterations", "monitor/changes", "monitor/palette", "monitor/timeline"},
+	{in: "monitor", what: module, but: []string{"state", "state/note", "state/view", "state/view/follow", "state/view/scan", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/answers", "monitor/canvas", "monitor/keys", "monitor/page", "monitor/filter", "monitor/transcript", "monitor/tasks", "monitor/models", "monitor/iterations", "monitor/changes", "monitor/palette", "monitor/timeline"},
 		why: "runner and monitor meet only in files"},
 }
 

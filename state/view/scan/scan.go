@@ -18,14 +18,16 @@ import (
 type Head struct {
 	Kind      []byte
 	Run       []byte
-	Iteration int // 0: the event belongs to none
+	Task      []byte // as it is written in JSON
+	Iteration int    // 0: the event belongs to none
 }
 
 // HeadOf reads the head of a line, which is not checked to be JSON.
 func HeadOf(line []byte) Head {
 	// A quote within a string is written \", so that the key cannot stand in one.
 	head, _, _ := bytes.Cut(line[:min(len(line), 4096)], []byte(`"data":`))
-	h := Head{Kind: textOf(head, `"kind":"`), Run: textOf(head, `"run":"`)}
+	h := Head{Kind: textOf(head, `"kind":"`), Run: textOf(head, `"run":"`),
+		Task: textOf(head, `"task":"`)}
 	if _, rest, ok := bytes.Cut(head, []byte(`"iteration":`)); ok {
 		end := 0
 		for end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
@@ -88,6 +90,15 @@ func Lines(name string, from, to int64, f func(line []byte) (more bool)) (at int
 // Iteration returns the events of an iteration, oldest first: of a long one the latest, up to
 // most bytes.
 func Iteration(r *state.Reader, run string, n, most int) ([]state.Event, error) {
+	return Select(r, most, func(line []byte) bool {
+		h := HeadOf(line)
+		return h.Iteration == n && string(h.Run) == run
+	})
+}
+
+// Select returns the events of the wanted lines of all files, oldest first: the latest, up to most
+// bytes.
+func Select(r *state.Reader, most int, wanted func(line []byte) bool) ([]state.Event, error) {
 	files, err := r.EventFiles()
 	if err != nil {
 		return nil, err
@@ -96,7 +107,7 @@ func Iteration(r *state.Reader, run string, n, most int) ([]state.Event, error) 
 	size := 0
 	for _, name := range files {
 		_, err := Lines(name, 0, -1, func(line []byte) bool {
-			if h := HeadOf(line); h.Iteration == n && string(h.Run) == run {
+			if wanted(line) {
 				lines, size = append(lines, bytes.Clone(line)), size+len(line)
 			}
 			for size > most && len(lines) > 1 {
@@ -111,9 +122,7 @@ func Iteration(r *state.Reader, run string, n, most int) ([]state.Event, error) 
 	}
 	var all []state.Event
 	for _, line := range lines {
-		if e, ok := state.EventFilter(nil).Decode(line); ok {
-			all = append(all, e)
-		}
+		all = append(all, Decode(line)...)
 	}
 	return all, nil
 }

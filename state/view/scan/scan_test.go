@@ -116,3 +116,18 @@ func TestBeforeAndAfter_aTime_areTheEventsNextToIt(t *testing.T) {
 		t.Errorf("%d events before the middle", len(all))
 	}
 }
+
+func TestNeedle_findsEachLineThatHoldsTheText(t *testing.T) {
+	for _, c := range []struct {
+		text, line string
+		fold, want bool
+	}{
+		{"Quick", "the quick fox", true, true}, {"Quick", "the quick fox", false, false}, {"quick", "the QUICK fox", true, true},
+		{"", "anything", true, true}, {"a<b", `a\u003cb`, true, true}, {"fox!", "the quick fox", true, false},
+		{"say \"no\"", `say \"no\"`, false, true}, {"漢字", "nothing of it", true, true}, {"x", "", true, false},
+	} {
+		if got := scan.NeedleOf(c.text, c.fold).In([]byte(c.line)); got != c.want {
+			t.Errorf("%q in %q: %t", c.text, c.line, got)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+// Package filter says which events of a log a person wants to see: errors, tools, findings, those of one
+// task, those with a text, or those at a time. What is typed goes in, a filter comes out.
+package filter
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"ralph/state"
+	"ralph/state/view/scan"
+)
+
+// Filter is what a person wants to see.
+type Filter struct {
+	Name string    // for the title: "errors"
+	At   time.Time // the log at this time; zero: all of it
+	// Text is what lines must hold; empty: anything. Lower case matches any case.
+	Text string
+
+	kinds  []state.Kind
+	wanted func(e state.Event) bool
+	task   string
+	needle scan.Needle
+}
+
+// Ask is what the last row says.
+const Ask = "show: errors, tools, findings, task ID, at 3:12, or a text: "
+
+// Parse reads what was typed. now is for times of day: the latest one before it is meant.
+func Parse(typed string, now time.Time) (Filter, error) {
+	typed = strings.TrimSpace(typed)
+	word, rest, _ := strings.Cut(typed, " ")
+	rest = strings.TrimSpace(rest)
+	switch {
+	case typed == "":
+		return Filter{}, errors.New("nothing to show: type errors, tools, findings, task ID, at 3:12, or a text")
+	case word == "task" && rest != "":
+		return Filter{Name: "task " + rest, task: rest}, nil
+	case word == "at" && rest != "":
+		at, err := timeOf(rest, now)
+		return Filter{Name: "at " + at.Format(time.TimeOnly), At: at}, err
+	case rest == "" && len(word) >= 3:
+		for _, f := range named() {
+			if strings.HasPrefix(f.Name, word) {
+				return f, nil
+			}
+		}
+	}
+	return Filter{Name: `"` + typed + `"`, Text: typed, needle: scan.NeedleOf(typed, typed == strings.ToLower(typed))}, nil
+}
+
+func named() []Filter {
+	return []Filter{
+		{Name: "errors", kinds: []state.Kind{state.KindError, state.KindDenied, state.KindBlocked, state.KindRetry,
+			state.KindToolResult, state.KindCheck, state.KindResult, state.KindIterationEnd}, wanted: failed},
+		{Name: "tools", kinds: []state.Kind{state.KindTool, state.KindToolResult, state.KindDenied}},
+		{Name: "findings", kinds: []state.Kind{state.KindFinding, state.KindVerdict, state.KindTask, state.KindFeedback}},
+	}
+}
+
+// failed reports whether something went wrong.
+func failed(e state.Event) bool {
+	switch d := e.Data.(type) {
+	case state.ToolResult:
+		return d.Error
+	case state.Check:
+		return !d.Passed && d.Skipped == ""
+	case state.FinalMessage:
+		return d.Error
+	case state.IterationEnd:
+		return d.Failed
+	}
+	return true
+}
+
+func timeOf(text string, now time.Time) (time.Time, error) {
+	for _, layout := range []string{"15:04", "15:04:05", "2006-01-02 15:04", "2006-01-02T15:04"} {
+		t, err := time.ParseInLocation(layout, text, now.Location())
+		if err != nil {
+			continue
+		}
+		if t.Year() == 0 {
+			y, m, d := now.Date()
+			t = time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), 0, now.Location())
+			if t.After(now) {
+				t = t.AddDate(0, 0, -1)
+			}
+		}
+		return t, nil
+	}
+	return now, errors.New("at what time? Write at 3:12, at 03:12:30 or at 2026-11-20 03:12")
+}
+
+// Line reports whether a line of the file may be wanted.
+func (f *Filter) Line(line []byte) bool {
+	h := scan.HeadOf(line)
+	if f.task != "" && string(h.Task) != f.task || !f.needle.In(line) {
+		return false
+	}
+	for _, k := range f.kinds {
+		if string(h.Kind) == string(k) {
+			return true
+		}
+	}
+	return len(f.kinds) == 0
+}
+
+// Event reports whether an event is wanted, as far as its lines do not say it.
+func (f *Filter) Event(e state.Event) bool {
+	known := len(f.kinds) == 0
+	for _, k := range f.kinds {
+		known = known || e.Kind == k
+	}
+	return known && (f.task == "" || e.Task == f.task) && (f.wanted == nil || f.wanted(e))
+}
+
+const (
+	most   = 8 << 20   // bytes of events that are shown
+	beside = 512 << 10 // bytes before and after a time
+)
+
+// Read returns the wanted events of all files, oldest first: of very many the latest.
+func (f *Filter) Read(r *state.Reader) ([]state.Event, error) {
+	if !f.At.IsZero() {
+		before, err := scan.Before(r, f.At, beside)
+		if err != nil {
+			return nil, err
+		}
+		after, err := scan.After(r, f.At, beside)
+		return append(before, after...), err
+	}
+	all, err := scan.Select(r, most, f.Line)
+	wanted := all[:0]
+	for _, e := range all {
+		if f.Event(e) {
+			wanted = append(wanted, e)
+		}
+	}
+	return wanted, err
+}
