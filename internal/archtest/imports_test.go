@@ -22,6 +22,8 @@ var floors = map[string]int{
 	"runner/audit/asks":        0,  // what a task asks for: text in, yes or no out
 	"runner/audit/signature":   0,  // what code defines, and takes other parameters now: text in, names out
 	"runner/audit/hollow":      0,  // tests that cannot fail: text in, reasons out
+	"runner/audit/commands":    0,  // lines that run checks, and how a script fails: text in, yes or no out
+	"runner/audit/prose":       0,  // comments told from code: text in, yes or no out
 	"runner/audit/parts":       0,  // the part of settings that judges work: text in, text out
 	"runner/audit/names":       0,  // the names of code in prose: text in, names out
 	"runner/gate/workspace":    0,  // where the packages of a monorepo are: files in, folders out

@@ -10,6 +10,7 @@ import (
 	"ralph/logs/termtext"
 	"ralph/runner/audit/asks"
 	"ralph/runner/audit/names"
+	"ralph/runner/audit/prose"
 	"ralph/runner/task"
 )
 
@@ -43,10 +44,23 @@ func comparePlans(in Input) []Finding {
 			}
 			found = append(found, early)
 		case in.Unchanged:
-			found = append(found, tick(KindTickWithoutWork, after, "no file was changed"))
+			found = append(found, tick(KindTickWithoutWork, after, in.untouched()))
 		}
 	}
 	return found
+}
+
+// OnlyComments reports whether all that was changed are comments in code, which the selected task does not ask for.
+func (in Input) OnlyComments() bool {
+	return len(in.Files) > 0 && !in.Partial && !prose.Asked(in.taskText()) &&
+		!slices.ContainsFunc(in.Files, func(f File) bool { return !prose.Only(f.Path, f.Before, f.After) })
+}
+
+func (in Input) untouched() string {
+	if in.OnlyComments() {
+		return "only comments were changed"
+	}
+	return "no file was changed"
 }
 
 // hasNone reports whether all changed files are known and none has one of these names.

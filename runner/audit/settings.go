@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"ralph/runner/audit/asks"
+	"ralph/runner/audit/commands"
+	"ralph/runner/audit/hollow"
 	"ralph/runner/audit/parts"
 	"ralph/runner/audit/values"
 )
@@ -76,6 +78,7 @@ var judges = sync.OnceValue(func() []judge {
 		{
 			what: "the check scripts were changed", commands: true, asked: re(`(?i)` + tests),
 			files: re(`(?:^|/)(?:run[-_])?(?:tests?|checks?|lint|ci|verify|validate)(?:[-_]\w+)?\.(?:sh|bash)$|` +
+				`(?:^|/)tests?/(?:run|all|main)(?:[-_]\w+)?(?:\.(?:sh|bash))?$|` +
 				`(?:^|/)noxfile\.py$|(?:^|/)\.husky/|(?:^|/)lefthook\.ya?ml$`),
 		},
 		{
@@ -111,7 +114,14 @@ func judgeOf(path string) (judge, bool) {
 func compareSettings(files []File, task string) []Finding {
 	var found []Finding
 	told := map[string]bool{}
+	var changed []string
 	for _, f := range files {
+		changed = append(changed, f.Path)
+	}
+	for _, f := range files {
+		if file := hollow.Unlinted(f.Path, f.Before, f.After, changed); file != "" && !asks.ToLeaveOut(task) {
+			found = append(found, Finding{Kind: KindChecksChanged, File: f.Path, Text: "a linter leaves out what the change made: " + file})
+		}
 		j, ok := judgeOf(f.Path)
 		if !ok || told[j.what] && !j.strict {
 			continue
@@ -135,7 +145,7 @@ func (j judge) reason(f File, files []File, task string) string {
 		return ""
 	}
 	asked := j.asked.MatchString(task)
-	i := slices.IndexFunc(added, func(line string) bool { return j.hides(line, lost, asked) })
+	i := slices.IndexFunc(added, func(line string) bool { return j.commands && commands.Hides(line, lost, asked) })
 	if i >= 0 {
 		return fmt.Sprintf("added %q", added[i])
 	}
@@ -143,8 +153,11 @@ func (j judge) reason(f File, files []File, task string) string {
 		return ""
 	}
 	line := j.stopped(f, lost, files)
-	if line != "" && (!asked || asks.ToPass(task) || !slices.ContainsFunc(j.lines(f.After), runsCheck)) {
+	if line != "" && (!asked || asks.ToPass(task) || !slices.ContainsFunc(j.lines(f.After), commands.RunsCheck)) {
 		return fmt.Sprintf("removed %q", line)
+	}
+	if code := commands.LostExit(f.Path, f.Before, f.After); code != "" {
+		return fmt.Sprintf("removed %q", code)
 	}
 	if before, after, ok := values.Weakened(lost, added); ok && (!asked || asks.ToHold(task)) {
 		return fmt.Sprintf("%q became %q", before, after)
@@ -186,47 +199,6 @@ func (j judge) lines(text string) []string {
 	return all
 }
 
-var commands = sync.OnceValue(func() (p struct{ check, hide, always, idle, owner *regexp.Regexp }) {
-	const tools = `go (?:test|vet)|cargo (?:\w+ )*(?:test|clippy|nextest)|pytest|unittest|tox|nox|jest|vitest|mocha|ava|` +
-		`eslint|golangci-lint|ruff|flake8|mypy|tsc|rspec|bats|ctest|` +
-		`(?:npm|yarn|pnpm)(?: run)? (?:\w+:)*(?:test|lint|check|typecheck|coverage)|` +
-		`shellcheck|hadolint|yamllint|stylelint|pylint|pyright|staticcheck|rubocop|phpstan|cargo fmt.*--check|(?:black|prettier|rustfmt) --check|` +
-		`make (?:[\w-]+ )*(?:test|lint|check|vet)|mvn (?:\S+ )*(?:test|verify)|gradlew? (?:\S+ )*(?:test|check)`
-	const narrow = `[\s"'](?:-run|-k|--ignore|--deselect|--testNamePattern|--testPathIgnorePatterns)[ =]`
-	p.check = regexp.MustCompile(`\b(?:` + tools + `)(?:$|[\s"';&|:])`)
-	p.hide = regexp.MustCompile(`\|\|\s*(?:true|:|exit 0|echo\b)|;\s*(?:true|:|exit 0)\s*["']?$|` +
-		`--passWithNoTests|--exit-zero|--issues-exit-code[= ]0|--no-verify|^@?-@?\w|` + narrow)
-	p.always = regexp.MustCompile(`^(?:continue-on-error|allow_failure):\s*true|^ignore_errors\s*=\s*[Tt]rue|` +
-		`^addopts.*` + narrow)
-	p.owner = regexp.MustCompile(`^(?:make|npm run) \S+: `)
-	p.idle = regexp.MustCompile(`^(?:- )?(?:(?:make |npm run )?[\w:.-]+:)?\s*["']?[@-]*(?:echo|printf|true|exit 0)\b`)
-	return p
-})
-
-// runsCheck reports whether a line runs a check, or is part of such a target, and does
-// more than print.
-func runsCheck(line string) bool {
-	return commands().check.MatchString(line) && !commands().idle.MatchString(line)
-}
-
-// hides reports whether an added line ignores the failure of a check or narrows a check,
-// and no removed line did the same. A task about such files may decide which jobs may
-// fail.
-func (j judge) hides(line string, lost []string, asked bool) bool {
-	if !j.commands {
-		return false
-	}
-	line = commands().owner.ReplaceAllString(line, "")
-	hidden := ""
-	if !asked {
-		hidden = commands().always.FindString(line)
-	}
-	if hidden == "" && commands().check.MatchString(line) {
-		hidden = commands().hide.FindString(line)
-	}
-	return hidden != "" && !slices.ContainsFunc(lost, func(l string) bool { return strings.Contains(l, hidden) })
-}
-
 // stopped returns a line with a check that f no longer runs, unless some file runs a new
 // check instead.
 func (j judge) stopped(f File, lost []string, files []File) string {
@@ -235,14 +207,14 @@ func (j judge) stopped(f File, lost []string, files []File) string {
 	}
 	for _, other := range files {
 		if o, ok := judgeOf(other.Path); ok && o.commands {
-			if _, added := o.diff(other); slices.ContainsFunc(added, runsCheck) {
+			if _, added := o.diff(other); slices.ContainsFunc(added, commands.RunsCheck) {
 				return ""
 			}
 		}
 	}
-	now := strings.Join(slices.DeleteFunc(j.lines(f.After), func(line string) bool { return !runsCheck(line) }), "\n")
+	now := strings.Join(slices.DeleteFunc(j.lines(f.After), func(line string) bool { return !commands.RunsCheck(line) }), "\n")
 	i := slices.IndexFunc(lost, func(line string) bool {
-		return runsCheck(line) && slices.ContainsFunc(commands().check.FindAllString(line, -1), func(check string) bool {
+		return commands.RunsCheck(line) && slices.ContainsFunc(commands.Checks(line), func(check string) bool {
 			return !strings.Contains(now, strings.TrimSpace(check))
 		})
 	})

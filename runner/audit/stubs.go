@@ -9,9 +9,11 @@ import (
 	"strings"
 	"sync"
 
+	"ralph/runner/audit/asks"
 	"ralph/runner/audit/aware"
 	"ralph/runner/audit/hollow"
 	"ralph/runner/audit/stub"
+	"ralph/runner/task"
 )
 
 // stubWords are patterns of tasks that ask for stubs, and of paths where they belong.
@@ -97,19 +99,31 @@ func hollowTests(in Input, asked string) (found []Finding) {
 	if !in.ticked() || stubWords().asked.MatchString(asked) {
 		return nil
 	}
+	wanted := asks.ForTests(asked) || in.Whole && slices.ContainsFunc(in.PlanBefore, func(t task.Task) bool { return asks.ForTests(TextOf(t)) })
 	for _, f := range in.Files {
-		l := languageOf(f.Path)
-		if l == nil || f.Before == f.After {
+		if f.Before == f.After {
 			continue
 		}
-		old, was, tests := l.names(f.Before), l.blocks(f.Before), l.blocks(f.After)
-		text := hollow.Twice(f.Path, f.Before, f.After)
-		for _, name := range slices.Sorted(maps.Keys(tests)) {
-			text = cmp.Or(text, hollow.Judge(name, was[name], tests[name], !old[name]))
-		}
-		if text != "" {
+		if text := in.hollow(f, wanted); text != "" {
 			found = append(found, Finding{Kind: KindHollowTests, File: f.Path, Text: text})
 		}
 	}
 	return found
+}
+
+// hollow says what in a file cannot fail; empty: nothing. wanted is true for a task about tests.
+func (in Input) hollow(f File, wanted bool) string {
+	l := languageOf(f.Path)
+	if l == nil {
+		return hollow.Product(f.Path, f.Before, f.After)
+	}
+	moved := l.count(f.Before) > 0 || slices.ContainsFunc(in.Files, func(o File) bool {
+		return o.Path != f.Path && hollow.Fails(o.Path, o.After) > hollow.Fails(o.Path, o.Before)
+	})
+	old, was, tests := l.names(f.Before), l.blocks(f.Before), l.blocks(f.After)
+	text := cmp.Or(hollow.Twice(f.Path, f.Before, f.After), hollow.File(f.Path, f.Before, f.After, moved))
+	for _, name := range slices.Sorted(maps.Keys(tests)) {
+		text = cmp.Or(text, hollow.Judge(name, was[name], tests[name], hollow.Sort{Fresh: !old[name], Wanted: wanted}))
+	}
+	return text
 }

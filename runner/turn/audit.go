@@ -18,7 +18,7 @@ import (
 type auditResult struct {
 	Proof            // as far as the audit knows
 	answers []string // what ralph does about each finding; empty: nothing
-	work    bool     // this turn changed something besides the plan
+	work    bool     // this turn changed more than the plan, and more than comments that nobody asked for
 }
 
 // audited compares the plan and the files before and after. Only git says for
@@ -29,11 +29,13 @@ func audited(a Assignment, f facts) auditResult {
 	if usable {
 		// A commit of nothing, or of the plan alone, is no work.
 		r.work = f.changed.All || a.Plan.Others(f.left, f.changed.Files)
-		r.Worked = r.work || a.Known.Worked // work of an earlier attempt counts for the tick
+		r.Worked = r.work || a.Known.Worked
 	}
 	in := f.around
 	if usable && f.cut == "" {
 		in = auditInput(a, f)
+		r.work = r.work && !in.OnlyComments()
+		r.Worked = r.work || a.Known.Worked // work of an earlier attempt counts for the tick
 		in.Unchanged = !r.Worked
 	} else { // what steers the run is compared even so
 		in.Files = intact.Steered(a.Dir, nil, f.steered, f.by)

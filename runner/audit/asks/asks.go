@@ -11,7 +11,7 @@ import (
 
 // words are patterns for clauses of a task.
 var words = sync.OnceValue(func() (p struct {
-	code, clause, tests, them, fewer, change, data, add, bad, red, keeps, edit, plan, apart, lets, remove, skip *regexp.Regexp
+	code, clause, tests, them, fewer, change, data, add, bad, red, keeps, edit, plan, apart, lets, remove, skip, out *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.code = re(`\b[A-Z]\w*\.[a-z]\w*|\b[a-z]\w*\(`)
@@ -28,6 +28,7 @@ var words = sync.OnceValue(func() (p struct {
 		`reorgani[sz]|consolidat|prun|deprecat|revert|obsolet|restructur)\w*`)
 	p.skip = re(`(?i)\b(?:skip|xfail|disabl|flaky|quarantin|ignor|pending|failing|` +
 		`platform|windows|macos|linux|node(?:\.js)? \d)\w*`)
+	p.out = re(`(?i)\b(?:ignor|exclud|exempt|skip|leav\w* .{1,40}\bout)`)
 	p.lets = re(`(?i)\b(?:let|make|have) (?:the |its |their |all )?(?:\w+ )?tests? (?:use|call|expect|read|take|check|go)\b`)
 	p.change = re(`(?i)\b(?:fix|correct|mend|repair|restor|adjust|adapt|updat|chang|regenerat|refresh|relax|loosen|record|mock|bring|refactor|split|port|translat|renam)`)
 	p.data = re(`(?i)\b(?:goldens?|snapshots?|expect(?:ed|ations?)|fixtures?|conftest|test ?data|test (?:setup|runner|config\w*|environment|helpers?)|setup file|jsdom|` +
@@ -35,7 +36,7 @@ var words = sync.OnceValue(func() (p struct {
 	p.add = re(`(?i)\b(?:add|creat|writ|provid|us)(?:e|es|ed|ing)?\b`)
 	p.bad = re(`(?i)\b(?:out ?dated|wrong|incorrect|stale|obsolete|flaky|brittle|too strict|mistake|still (?:has|have|expects?|checks?|says?|asserts?|uses?|wants?|assumes?)\b)`)
 	p.red = re(`(?i)\b(?:fail|broken?\b|red\b|green\b|pass(?:es)?\b)`)
-	p.keeps = re(`(?i)\brefactor|\bwithout (?:any )?(?:chang|alter)|\bsame behaviou?r|\bspeed(?:s|ing)? ?up\b|\bfaster\b|\boptimi[sz]|\bclean(?:s|ing)? ?up\b|\btidy\b`)
+	p.keeps = re(`(?i)\b(?:stay|remain|keep)\w* (?:\w+ ){0,6}(?:the same|identical|unchanged)\b|\b(?:output|behaviou?r|results?)(?: is| are)? unchanged\b|\brefactor|\bwithout (?:any )?(?:chang|alter)|\bsame behaviou?r|\bspeed(?:s|ing)? ?up\b|\bfaster\b|\boptimi[sz]|\bclean(?:s|ing)? ?up\b|\btidy\b`)
 	p.edit = re(`(?i)\b(?:review|updat|chang|edit|revis|rework|rewrit|split|reorder|reorgani[sz]|restructur|reprioriti[sz]|prioriti[sz]|` +
 		`clean|prun|trim|groom|refin|plan\b|replan|break|merg|mov(?:e|ing)|drop|remov|delet|defer|postpon|add)\w*`)
 	p.plan = re(`(?i)\b(?:the|this|our|fix_?|re)[ -]?plan\b|\bplan(?: file|\.md)|\b(?:task|to-?do) list\b|\bbacklog\b|\broadmap\b|\bprd(?:\.json)?\b|` +
@@ -102,6 +103,15 @@ func ForOtherTests(task string) bool {
 			p.data.MatchString(clause)
 	})
 }
+
+// ForTests reports whether a task is to write tests.
+func ForTests(task string) bool {
+	p := words()
+	return slices.ContainsFunc(clauses(task), func(clause string) bool { return p.add.MatchString(clause) && p.tests.MatchString(clause) })
+}
+
+// ToLeaveOut reports whether a task wants a tool to leave files out.
+func ToLeaveOut(task string) bool { return words().out.MatchString(task) }
 
 // ToKeepBehavior reports whether a task promises that nothing behaves differently after it.
 func ToKeepBehavior(task string) bool { return words().keeps.MatchString(task) }

@@ -15,11 +15,13 @@ var muffles = sync.OnceValue(func() (p struct {
 	rows  *regexp.Regexp // a loop over some rows of a table in Go
 	any   *regexp.Regexp // an expectation of whatever exception
 	some  *regexp.Regexp // an expectation of an exception
+	early *regexp.Regexp // an end of the test that depends on the environment
 }) {
 	p.text = regexp.MustCompile(`\bexcept \(?AssertionError\b[^:\n]*:\s+(?:pass|\.\.\.)\s|` +
 		`\bassert\.(?:rejects|doesNotReject)\([^\n]*\)\.catch\(\s*\(\w*\)\s*=>\s*(?:\{\s*\}|undefined|null)\s*\)|` +
 		`\bdefer func\(\) \{\s*(?:_ = )?recover\(\)\s*\}\(\)|` + // a panic is what fails a test here
 		`(?m:^\s*assert \((?:[^()]|\([^()]*\))*,\s*["'][^"'\n]*["'],?\s*\)\s*$)`)
+	p.early = regexp.MustCompile(`(?i)if [^\n]*(?:getenv|lookupenv|environ|process\.env)[^\n]*(?:\{|:|\))\s*return\b[^\n]*`)
 	p.rows = regexp.MustCompile(`\brange (\w+)\[:\d+\]`) // rows[1:] leaves out a heading
 	p.any = regexp.MustCompile(`\b(?:pytest\.raises|assertRaises)\((?:Base)?Exception\b`)
 	p.some = regexp.MustCompile(`\b(?:pytest\.raises|assertRaises)\(`)
@@ -41,7 +43,17 @@ func Blunted(before, after string) string {
 	if m := p.any.FindString(after); m != "" && p.some.MatchString(before) && !p.any.MatchString(before) {
 		return "any exception is right now: " + m + ")"
 	}
+	if m := p.early.FindString(after); m != "" && !p.early.MatchString(before) && !machine().MatchString(m) {
+		return "it ends early now: " + strings.Join(strings.Fields(m), " ")
+	}
 	was, is := trimmed(before), trimmed(after)
+	for _, line := range was {
+		if !slices.Contains(is, line) {
+			if left := unchecked(line, is); left != "" && !slices.Contains(was, left) {
+				return "it no longer asserts: " + left
+			}
+		}
+	}
 	for _, line := range is {
 		if slices.Contains(was, line) {
 			continue

@@ -31,6 +31,11 @@ func TestBlunted_onlyAssertionsThatCannotFailAnyMore(t *testing.T) {
 		{"go, without the heading", "for _, r := range rows {\n", "for _, r := range rows[1:] {\n", false},
 		{"go, another table", "for _, c := range cases {\n", "for _, c := range all {\n", false},
 		{"js, caught", "await assert.rejects(f())\n", "await assert.rejects(f()).catch(() => {})\n", true},
+		{"js, ends early", "assert.throws(f)\n", "if (!process.env.FULL) return;\nassert.throws(f)\n", true},
+		{"go, ends early", "t.Error(1)\n", "if os.Getenv(\"FULL\") == \"\" {\n\treturn\n}\nt.Error(1)\n", true},
+		{"go, ends early on a platform", "t.Error(1)\n", "if runtime.GOOS == \"windows\" {\n\treturn\n}\nt.Error(1)\n", false},
+		{"rust, dropped", "assert!(eval(\"1 +\").is_err());\n", "let _ = eval(\"1 +\").is_err();\n", true},
+		{"rust, another assertion", "assert!(eval(\"1 +\").is_err());\n", "assert_eq!(eval(\"1 +\"), Err(1));\n", false},
 		{"js, cleaned up", "await f()\n", "await f()\nawait close().catch(() => {})\n", false},
 	} {
 		if got := hollow.Blunted(c.before, c.after); (got != "") != c.want {

@@ -33,10 +33,23 @@ var patterns = sync.OnceValue(func() (p struct {
 	return p
 })
 
+// Sort is what is known about a test.
+type Sort struct {
+	Fresh  bool // it was not there before
+	Wanted bool // the task is to write tests
+}
+
 // Judge says what is wrong with a test of this name, given what it was before; empty: nothing.
-func Judge(name, before, after string, fresh bool) string {
-	if fresh {
-		if reason := Reason(after); reason != "" {
+func Judge(name, before, after string, sort Sort) string {
+	if line := Itself(after); line != "" && !strings.Contains(before, line) {
+		return fmt.Sprintf("the test %q compares something with itself: %s", name, line)
+	}
+	if sort.Fresh {
+		reason := Reason(after)
+		if reason == "" && sort.Wanted && assertsNothing(after) {
+			reason = "it asserts nothing"
+		}
+		if reason != "" {
 			return fmt.Sprintf("the new test %q cannot fail: %s", name, reason)
 		}
 		return ""
@@ -45,6 +58,12 @@ func Judge(name, before, after string, fresh bool) string {
 		return fmt.Sprintf("the test %q: %s", name, reason)
 	}
 	return ""
+}
+
+// assertsNothing reports whether a test has nothing that looks like an assertion.
+func assertsNothing(test string) bool {
+	_, body, _ := strings.Cut(test, "\n")
+	return strings.TrimSpace(body) != "" && !patterns().checks.MatchString(body)
 }
 
 // Reason says why a test cannot fail; it is empty if it can.

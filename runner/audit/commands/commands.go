@@ -1,0 +1,80 @@
+// Package commands reads lines that run checks: text in, yes or no out.
+package commands
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+var patterns = sync.OnceValue(func() (p struct{ check, hide, always, idle, owner *regexp.Regexp }) {
+	const tools = `go (?:test|vet)|cargo (?:\w+ )*(?:test|clippy|nextest)|pytest|unittest|tox|nox|jest|vitest|mocha|ava|` +
+		`eslint|golangci-lint|ruff|flake8|mypy|tsc|rspec|bats|ctest|` +
+		`(?:npm|yarn|pnpm)(?: run)? (?:\w+:)*(?:test|lint|check|typecheck|coverage)|` +
+		`shellcheck|hadolint|yamllint|stylelint|pylint|pyright|staticcheck|rubocop|phpstan|cargo fmt.*--check|(?:black|prettier|rustfmt) --check|` +
+		`make (?:[\w-]+ )*(?:test|lint|check|vet)|mvn (?:\S+ )*(?:test|verify)|gradlew? (?:\S+ )*(?:test|check)`
+	const narrow = `[\s"'](?:-run|-k|--ignore|--deselect|--testNamePattern|--testPathIgnorePatterns)[ =]`
+	p.check = regexp.MustCompile(`\b(?:` + tools + `)(?:$|[\s"';&|:])`)
+	p.hide = regexp.MustCompile(`\|\|\s*(?:true|:|exit 0|echo\b)|;\s*(?:true|:|exit 0)\s*["']?$|` +
+		`--passWithNoTests|--exit-zero|--issues-exit-code[= ]0|--no-verify|^@?-@?\w|` + narrow)
+	p.always = regexp.MustCompile(`^(?:continue-on-error|allow_failure):\s*true|^ignore_errors\s*=\s*[Tt]rue|` +
+		`^addopts.*` + narrow)
+	p.owner = regexp.MustCompile(`^(?:make|npm run) \S+: `)
+	p.idle = regexp.MustCompile(`^(?:- )?(?:(?:make |npm run )?[\w:.-]+:)?\s*["']?[@-]*(?:echo|printf|true|exit 0)\b`)
+	return p
+})
+
+// RunsCheck reports whether a line runs a check, or is part of such a target, and does
+// more than print.
+func RunsCheck(line string) bool {
+	return patterns().check.MatchString(line) && !patterns().idle.MatchString(line)
+}
+
+// Hides reports whether an added line ignores the failure of a check or narrows a check,
+// and no removed line did the same. A task about such files may decide which jobs may
+// fail.
+func Hides(line string, lost []string, asked bool) bool {
+	line = patterns().owner.ReplaceAllString(line, "")
+	hidden := ""
+	if !asked {
+		hidden = patterns().always.FindString(line)
+	}
+	if hidden == "" && patterns().check.MatchString(line) {
+		hidden = patterns().hide.FindString(line)
+	}
+	return hidden != "" && !slices.ContainsFunc(lost, func(l string) bool { return strings.Contains(l, hidden) })
+}
+
+// Checks returns the checks that a line runs.
+func Checks(line string) []string { return patterns().check.FindAllString(line, -1) }
+
+// exits match a script's lines that end it with a failure: with the state of a variable, or with a number.
+var exits = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)(?:^|[;&|{]|\bthen|\belse)\s*((?:exit|return) +(?:"?\$\{?(\w+|\?)\}?"?|[1-9]\d*)|set -[a-z]*e[a-z]*\b|false$)`)
+})
+
+// LostExit returns how a shell script failed before; empty: it did not, or it still can.
+func LostExit(path, before, after string) string {
+	if after == "" || !strings.HasSuffix(path, ".sh") && !strings.HasSuffix(path, ".bash") && !strings.HasPrefix(before, "#!") {
+		return ""
+	}
+	for _, was := range exits().FindAllStringSubmatch(before, -1) {
+		if set := failing(was[2]); set != nil && set.MatchString(before) && !set.MatchString(after) && strings.Contains(after, was[1]) {
+			return strings.TrimSpace(set.FindString(before))
+		}
+	}
+	was := exits().FindStringSubmatch(before)
+	if was == nil || exits().MatchString(after) || strings.Contains(after, "exec ") {
+		return ""
+	}
+	return was[1]
+}
+
+// failing matches where a variable gets a failure; nil: for no variable.
+func failing(name string) *regexp.Regexp {
+	if name == "" || name == "?" {
+		return nil
+	}
+	return regexp.MustCompile(`\b` + name + `=(?:[1-9]|\$)|\b` + name + `\s*\+|\(\(` + name)
+}

@@ -1,0 +1,30 @@
+package commands_test
+
+import (
+	"testing"
+
+	"ralph/runner/audit/commands"
+)
+
+func TestLostExit(t *testing.T) {
+	const fails = "#!/bin/sh\nfailed=0\nfor t in *.t; do sh $t || failed=1; done\nexit $failed\n"
+	for _, c := range []struct {
+		name, path, before, after string
+		want                      string
+	}{
+		{"zero", "tests/run.sh", fails, "#!/bin/sh\nfor t in *.t; do sh $t; done\nexit 0\n", "exit $failed"},
+		{"failure forgotten", "tests/run.sh", fails, "#!/bin/sh\nfailed=0\nfor t in *.t; do sh $t || echo odd; done\nexit $failed\n", "failed=1"},
+		{"failure counted", "tests/run.sh", fails, "#!/bin/sh\nfailed=0\nfor t in *.t; do sh $t || failed=$((failed + 1)); done\nexit $failed\n", ""},
+		{"another variable", "tests/run.sh", fails, "#!/bin/sh\nexit $bad\n", ""},
+		{"set -e", "tests/run.sh", fails, "#!/bin/sh\nset -eu\nsh a.t\n", ""},
+		{"exec", "tests/run.sh", fails, "#!/bin/sh\nexec bats .\n", ""},
+		{"without set -e", "check.sh", "set -eu\nmake\nmake test\n", "make\nmake test\necho ok\n", "set -eu"},
+		{"never failed", "tests/run.sh", "echo a\n", "echo b\n", ""},
+		{"deleted", "tests/run.sh", fails, "", ""},
+		{"not a script", "Makefile", "a:\n\texit 1\n", "a:\n", ""},
+	} {
+		if got := commands.LostExit(c.path, c.before, c.after); got != c.want {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package hollow
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// bare match single trimmed lines.
+var bare = sync.OnceValue(func() (p struct {
+	asserts *regexp.Regexp // of one value, which one of the groups has
+	pair    *regexp.Regexp // of two values
+	steady  *regexp.Regexp // tests that rightly call twice
+	machine *regexp.Regexp // conditions about the machine, not the environment
+}) {
+	re := regexp.MustCompile
+	p.asserts = re(`^(?:assert!\((.+)\);|assert (\w.*[^,(\[{])|assert(?:\.ok)?\((.+)\);?)$`)
+	p.pair = re(`^(?:await )?(?:self\.|assert\.|require\.)?(?:assert\w*!?|[Ee]qual\w*|strictEqual|deepEqual|deepStrictEqual)\((.+)\);?$|^assert (.+ == .+)$|` +
+		`^expect\((.+\)\.to\w*[Ee]qual\(.+)\);?$|^expect\((.+\)\.toBe\(.+)\);?$`)
+	p.steady = re(`(?i)determin|stable|same|idempot|cach|memo|equal|pure|consist|repeat|twice|singleton|identi|once|uniqu|again|order|hash|seed|reus|lazy|eq\b`)
+	p.machine = re(`(?i)GOOS|GOARCH|platform|windows|win32|darwin|macos|linux|\bos\.name|version`)
+	return p
+})
+
+func machine() *regexp.Regexp { return bare().machine }
+
+// unchecked returns the new line that has the value of an old assertion, and asserts nothing: "let _ = x" of
+// "assert!(x)"; empty: none.
+func unchecked(assertion string, lines []string) string {
+	m := bare().asserts.FindStringSubmatch(assertion)
+	if m == nil {
+		return ""
+	}
+	value := m[1] + m[2] + m[3]
+	if !strings.Contains(value, "(") { // it does nothing, so nobody needs it
+		return ""
+	}
+	for _, form := range []string{"let _ = " + value + ";", "_ = " + value, "void " + value + ";", value + ";"} {
+		if slices.Contains(lines, form) {
+			return form
+		}
+	}
+	return ""
+}
+
+// Itself returns the line of a test that compares a call with the same call; empty: none, or the test is about that.
+func Itself(test string) string {
+	name, body, _ := strings.Cut(test, "\n")
+	if bare().steady.MatchString(name) {
+		return ""
+	}
+	for line := range strings.Lines(body) {
+		line = strings.TrimSpace(line)
+		for _, group := range bare().pair.FindStringSubmatch(line) {
+			if group != line && twins(group) {
+				return line
+			}
+		}
+	}
+	return ""
+}
+
+// twins reports whether a text is the same call twice, with a separator between them.
+func twins(text string) bool {
+	for _, by := range []string{", ", " == ", ").toEqual(", ").toBe(", ").toStrictEqual("} {
+		left, right, ok := strings.Cut(text, by)
+		for n := 1; ok; n++ {
+			if right == left {
+				return strings.Contains(left, "(") && !strings.Contains(left, "=>")
+			}
+			left, right, ok = cutAt(text, by, n)
+		}
+	}
+	return false
+}
+
+// cutAt cuts a text at separator n.
+func cutAt(text, by string, n int) (left, right string, ok bool) {
+	all := strings.Split(text, by)
+	if n+1 >= len(all) {
+		return "", "", false
+	}
+	return strings.Join(all[:n+1], by), strings.Join(all[n+1:], by), true
+}

@@ -1,0 +1,87 @@
+package hollow
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// whole match what takes effect on all tests of a file, or of all files.
+var whole = sync.OnceValue(func() (p struct {
+	rigged map[string]*regexp.Regexp // by the ending of the file
+	fails  map[string]*regexp.Regexp // what can fail a test
+	panics *regexp.Regexp            // a test in Rust that is to panic; group 1 is its name
+	equal  *regexp.Regexp            // equality in Python that is always true
+	listed *regexp.Regexp            // a file with the files that a linter leaves out
+}) {
+	re := regexp.MustCompile
+	script := re(`(?m)^\s*(?:assert|chai\.assert|expect)\.\w+ = (?:async )?(?:\([^)]*\) =>|\w+ =>|function\b|noop).*$`)
+	p.rigged = map[string]*regexp.Regexp{
+		".py": re(`(?m)^\s*\w+\.outcome = ["']passed["'].*$|^\s*(?:unittest\.)?TestCase\.(?:assert|fail)\w* = .*$`),
+		".js": script, ".mjs": script, ".cjs": script, ".ts": script, ".mts": script, ".tsx": script, ".jsx": script,
+	}
+	p.fails = map[string]*regexp.Regexp{
+		".go": re(`\.(?:Errorf?|Fatalf?|Fail(?:Now)?)\(|\bpanic\(|\b(?:assert|require|qt|is|check)\.|Output:|\b(?:log\.Fatal|os\.Exit)`),
+		".py": re(`\bassert|\braise\b|\bfail\(|pytest\.raises|\bexit\(|\b(?:check|verify|expect|match)\w*\(`),
+		".js": re(`(?i)assert|expect|should|throw|fail|\bt\.\w+\(|process\.exit`),
+	}
+	p.panics = re(`#\[should_panic[^\n]*\]\s*(?:#\[[^\n]*\]\s*)*(?:pub )?(?:async )?fn (\w+)`)
+	p.equal = re(`def __eq__\(self, \w+[^)]*\)[^:\n]*:\s*(?:"""[^"]*"""\s*)?return True *(?:\n|$)`)
+	p.listed = re(`^\.\w*(?:lint|prettier|style|flake8|ruff)\w*ignore$`)
+	return p
+})
+
+// File says what keeps the tests of a file from failing now; empty: nothing. moved is true if it
+// holds tests itself, or if another file of the change can fail more tests.
+func File(name, before, after string, moved bool) string {
+	p, kind := whole(), path.Ext(name)
+	if re := p.rigged[kind]; re != nil {
+		if line := re.FindString(after); line != "" && !strings.Contains(before, strings.TrimSpace(line)) {
+			return "failures count as passed now: " + strings.TrimSpace(line)
+		}
+	}
+	if kind == ".rs" {
+		for _, m := range p.panics.FindAllStringSubmatch(after, -1) {
+			if strings.Contains(before, "fn "+m[1]+"(") && !p.panics.MatchString(before) {
+				return "the test \"" + m[1] + "\" is to panic now"
+			}
+		}
+	}
+	if re := p.fails[kind]; re != nil && after != "" && !moved && re.MatchString(before) && !re.MatchString(after) {
+		return "nothing in the file can fail a test any more"
+	}
+	return ""
+}
+
+// Fails counts what can fail a test in a file.
+func Fails(name, text string) int {
+	re := whole().fails[path.Ext(name)]
+	if re == nil {
+		return 0
+	}
+	return len(re.FindAllString(text, -1))
+}
+
+// Product says how a file that holds no tests makes tests pass; empty: it does not.
+func Product(name, before, after string) string {
+	if !strings.HasSuffix(name, ".py") || len(whole().equal.FindAllString(after, -1)) <= len(whole().equal.FindAllString(before, -1)) {
+		return ""
+	}
+	return "everything equals an object of it now: __eq__ is always true"
+}
+
+// Unlinted says which of the changed files a linter leaves out now; empty: none.
+func Unlinted(name, before, after string, changed []string) string {
+	if !whole().listed.MatchString(path.Base(name)) {
+		return ""
+	}
+	for line := range strings.Lines(after) {
+		line = strings.TrimPrefix(strings.TrimSpace(line), "/")
+		if line != "" && !strings.Contains(before, line) && slices.Contains(changed, line) {
+			return line
+		}
+	}
+	return ""
+}

@@ -1,0 +1,85 @@
+package hollow_test
+
+import (
+	"testing"
+
+	"ralph/runner/audit/hollow"
+)
+
+func TestFile(t *testing.T) {
+	const helper = "func mustEqual(t *testing.T, got, want int) {\n\tif got != want {\n\t\tt.Fatalf(\"got %d\", got)\n\t}\n}\n"
+	const division = "#[test]\nfn division() {\n    assert_eq!(eval(\"6 2 /\"), Ok(3));\n}\n"
+	for _, c := range []struct {
+		name, path, before, after string
+		moved, want               bool
+	}{
+		{"helper emptied", "helper_test.go", helper, "func mustEqual(t *testing.T, got, want int) {\n\t_ = got\n\t_ = want\n}\n", false, true},
+		{"helper moved", "helper_test.go", helper, "func other() {}\n", true, false},
+		{"helper of another library", "helper_test.go", helper, "func mustEqual(t *testing.T, got, want int) {\n\tassert.Equal(t, want, got)\n}\n", false, false},
+		{"outcome rewritten", "conftest.py", "", "    report.outcome = \"passed\"\n", false, true},
+		{"outcome read", "conftest.py", "", "    if report.outcome == \"passed\":\n        n += 1\n", false, false},
+		{"library patched", "test/setup.js", "", "assert.throws = () => {};\n", false, true},
+		{"library extended by name", "test/setup.js", "", "const throws = assert.throws;\n", false, false},
+		{"panics", "lib.rs", division, "#[test]\n#[should_panic]\nfn division() {\n    eval(\"6 0 /\");\n}\n", false, true},
+		{"a new one that panics", "lib.rs", division, division + "#[test]\n#[should_panic(expected = \"zero\")]\nfn by_zero() {\n    div(1, 0);\n}\n", false, false},
+	} {
+		if got := hollow.File(c.path, c.before, c.after, c.moved); (got != "") != c.want {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}
+
+func TestJudge_whatComparesWithItself(t *testing.T) {
+	for _, c := range []struct {
+		name, test string
+		want       bool
+	}{
+		{"js", "test(\"weeks\", () => {\n  assert.equal(parse(\"2w\"), parse(\"2w\"));\n});\n", true},
+		{"js, expect", "test(\"weeks\", () => {\n  expect(parse(\"2w\")).toEqual(parse(\"2w\"));\n});\n", true},
+		{"python", "def test_weeks():\n    assert parse(\"2w\") == parse(\"2w\")\n", true},
+		{"rust", "fn weeks() {\n    assert_eq!(parse(\"2w\", 1), parse(\"2w\", 1));\n}\n", true},
+		{"about that", "def test_hash_is_stable():\n    assert key(\"2w\") == key(\"2w\")\n", false},
+		{"another", "def test_weeks():\n    assert parse(\"2w\") == parse(\"14d\")\n", false},
+		{"values", "def test_weeks():\n    assert (a, b) == (a, b)\n", true},
+	} {
+		if got := hollow.Judge("x", "", c.test, hollow.Sort{Fresh: true}); (got != "") != c.want {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}
+
+func TestJudge_taskIsToWriteTests_oneThatOnlyCalls(t *testing.T) {
+	const calls, asserts = "def test_empty():\n    render([])\n", "def test_empty():\n    assert render([]) == \"\"\n"
+	if got := hollow.Judge("test_empty", "", calls, hollow.Sort{Fresh: true, Wanted: true}); got == "" {
+		t.Error("a test that only calls passes")
+	}
+	for _, got := range []string{
+		hollow.Judge("test_empty", "", calls, hollow.Sort{Fresh: true}),
+		hollow.Judge("test_empty", "", asserts, hollow.Sort{Fresh: true, Wanted: true}),
+	} {
+		if got != "" {
+			t.Error(got)
+		}
+	}
+}
+
+func TestUnlinted(t *testing.T) {
+	changed := []string{"src/a.js", "src/b.js"}
+	if got := hollow.Unlinted(".lintignore", "dist\n", "dist\nsrc/a.js\n", changed); got != "src/a.js" {
+		t.Errorf("%q", got)
+	}
+	if got := hollow.Unlinted(".eslintignore", "", "dist\nbuild\n", changed); got != "" {
+		t.Errorf("%q", got)
+	}
+	if got := hollow.Unlinted(".gitignore", "", "src/a.js\n", changed); got != "" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestProduct_equalToEverything(t *testing.T) {
+	const always = "class L(tuple):\n    def __eq__(self, other):\n        return True\n\n"
+	if hollow.Product("a.py", "", always) == "" || hollow.Product("a.py", always, always) != "" ||
+		hollow.Product("a.py", "", "class L:\n    def __eq__(self, o):\n        return True if o else False\n") != "" {
+		t.Error("wrong")
+	}
+}
