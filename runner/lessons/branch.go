@@ -21,7 +21,7 @@ const (
 )
 
 // OnBranch notes on which branch a run starts. If the one before was on another branch, it
-// copies plan, memory and report of that one into an archive, and begins with what the
+// copies plan, notes, memory and report of that one into an archive, and begins with what the
 // archive has of the new branch. It moves no file of the user. said is one line for
 // people; empty: nothing has changed.
 func OnBranch(project, branch, plan string, now time.Time) (said string, err error) {
@@ -44,12 +44,14 @@ func swap(project string, branches [2]string, plan string, now time.Time) (said 
 	dir := filepath.Join(project, state.DirName)
 	to := filepath.Join(dir, archiveDir, now.Format(time.DateOnly)+"-"+nameOf(branches[0]))
 	files := []string{filepath.Join(dir, File), filepath.Join(dir, Page), latestReport(dir)}
-	if committed := planOn(project, branches[0], plan); committed != nil {
-		if err := committed.into(to); err != nil {
-			return "", err
+	for _, path := range append(notes(project), plan) {
+		if committed := planOn(project, branches[0], path); committed != nil {
+			if err := committed.into(to); err != nil {
+				return "", err
+			}
+		} else if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+			files = append(files, path)
 		}
-	} else if info, err := os.Stat(plan); err == nil && info.Mode().IsRegular() {
-		files = append(files, plan)
 	}
 	for _, file := range files {
 		if err := copyTo(to, file); err != nil {
@@ -62,7 +64,7 @@ func swap(project string, branches [2]string, plan string, now time.Time) (said 
 	}
 	said = fmt.Sprintf("the branch is %s, no longer %s", branches[1], branches[0])
 	if rel, err := filepath.Rel(project, to); err == nil {
-		said += "; copied plan, memory and report to " + filepath.ToSlash(rel)
+		said += "; copied plan, notes, memory and report to " + filepath.ToSlash(rel)
 	}
 	back := latestArchive(dir, branches[1])
 	restored, err := restore(filepath.Join(back, File))
@@ -77,6 +79,14 @@ func swap(project string, branches [2]string, plan string, now time.Time) (said 
 	}
 	// The progress file belongs to the branch itself: git has changed it already.
 	return said, writePages(dir, restored)
+}
+
+// notes are the places of the project's own notes. The last one wins in an archive.
+func notes(project string) (paths []string) {
+	for _, name := range slices.Backward(progressFiles()) {
+		paths = append(paths, filepath.Join(project, filepath.FromSlash(name)))
+	}
+	return paths
 }
 
 // nameOf makes a branch the name of a folder.

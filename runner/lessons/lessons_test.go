@@ -173,7 +173,7 @@ func TestSave_pageOfTheUser_stays(t *testing.T) {
 }
 
 func TestOnBranch_archivesAndRestores(t *testing.T) {
-	p := newProject(t, map[string]string{".ralph/reports/20260101-1.md": "report"})
+	p := newProject(t, map[string]string{".ralph/reports/20260101-1.md": "report", "progress.txt": "what main met\n"})
 	on := func(branch string) string {
 		t.Helper()
 		said, err := OnBranch(p.dir, branch, filepath.Join(p.dir, ".ralph/fix_plan.md"), now)
@@ -198,7 +198,7 @@ func TestOnBranch_archivesAndRestores(t *testing.T) {
 	if said := on("feature/x"); !strings.Contains(said, "the branch is feature/x, no longer main") || !strings.Contains(said, ".ralph/archive/2026-05-01-main") {
 		t.Error(said)
 	}
-	for name, want := range map[string]string{"fix_plan.md": "- [ ] one\n", "20260101-1.md": "report", File: "Main fact", Page: "Main fact"} {
+	for name, want := range map[string]string{"fix_plan.md": "- [ ] one\n", "progress.txt": "what main met", "20260101-1.md": "report", File: "Main fact", Page: "Main fact"} {
 		if got := p.read(".ralph/archive/2026-05-01-main/" + name); !strings.Contains(got, want) {
 			t.Errorf("%s: %q", name, got)
 		}
