@@ -184,6 +184,8 @@ var floors = map[string]int{
 	"config/touch":             1, // what a user can say about being in touch: options
 	"config/projects":          0, // the projects in which a user has started runs: files in, folders out
 	"cmd/internal/hub/door":    0, // who may see the dashboard, and who may act: requests in, yes or no out
+	"cmd/internal/hub/traces":  3, // runs as OpenTelemetry sees them: state files and events in, spans out
+	"cmd/internal/hub/metrics": 3, // what Prometheus reads: state files in, text out
 	"cmd/internal/hub/board":   4, // the dashboard: state files and events in, pages out
 	"cmd/internal/hub/outbox":  0, // what has to be sent, on disk
 	"cmd/internal/hub/webhook": 0, // a signed POST

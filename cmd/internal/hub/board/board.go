@@ -51,6 +51,7 @@ func (b *Board) Handler(ctx context.Context) http.Handler {
 	mux.HandleFunc("GET /p/{key}/r/{run}/report", b.reportPage)
 	mux.HandleFunc("GET /p/{key}/r/{run}/i/{n}", b.iterationPage)
 	mux.HandleFunc("POST /p/{key}/do", b.act)
+	mux.HandleFunc("GET /metrics", b.metricsPage)
 	mux.HandleFunc("GET /login", b.login)
 	mux.HandleFunc("POST /login", b.login)
 	for name, kind := range map[string]string{"board.css": "text/css; charset=utf-8", "live.js": "text/javascript; charset=utf-8"} {

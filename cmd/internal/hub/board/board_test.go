@@ -360,3 +360,22 @@ func TestAddresses_neverHoldTextOfOthers(t *testing.T) {
 		}
 	}
 }
+
+func TestMetrics_hostileNames_areOneLineEach(t *testing.T) {
+	s := open(t, "running", "halted")
+	st := view.Gather(s.projects[0].Reader(), time.Now()).Status
+	st.Checks = []state.CheckStatus{{Name: "a \"b\\\nralph_run_alive{} 9", Result: "failed"}}
+	s.projects[0].JSON("status.json", st)
+	_, body := s.get("/metrics")
+	line := regexp.MustCompile(`^(# (HELP|TYPE) \w+ .+|\w+\{(\w+="([^"\\\n]|\\[\\"n])*",?)+\} [-+.\de]+)$`)
+	for text := range strings.Lines(body) {
+		if !line.MatchString(strings.TrimSuffix(text, "\n")) {
+			t.Errorf("%q", text)
+		}
+	}
+	for _, want := range []string{`ralph_run_alive{`, `state="halted"`, `check="a \"b\\\nralph_run_alive{} 9"} 1`, `kind="output"} 84300`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in\n%s", want, body)
+		}
+	}
+}

@@ -59,7 +59,7 @@ type shell struct {
 }
 
 func (f *feed) data(now time.Time) runData {
-	list, _ := question.In(f.reader()).List() // a page without them is better than none
+	asked := openQuestions(f.project)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	m := &f.model
@@ -71,12 +71,9 @@ func (f *feed) data(now time.Time) runData {
 	for _, said := range m.Status.Verdicts {
 		d.Verdicts = append(d.Verdicts, termtext.Line(said.Line()))
 	}
-	for _, q := range slices.Backward(list) {
-		if q.Open() && len(d.Questions) < maxAsked {
-			d.Questions = append(d.Questions, bound(q))
-		}
+	for _, q := range asked[max(0, len(asked)-maxAsked):] {
+		d.Questions = append(d.Questions, bound(q))
 	}
-	slices.Reverse(d.Questions)
 	d.Tasks = window(s.tasks)
 	d.More = len(s.tasks) - len(d.Tasks)
 	if s.report != nil && s.report.Run == d.Run {

@@ -81,12 +81,7 @@ func cardOf(p project, now time.Time) card {
 	m := view.Model{Snapshot: view.Gather(r, now)}
 	c := card{project: p, Summary: summary.Of(&m, now), Run: cmp.Or(m.Status.RunID, m.Owner.RunID), began: m.Status.StartedAt}
 	c.What, c.Plan.Task = termtext.Fit(c.What, 300), termtext.Fit(c.Plan.Task, maxTitle)
-	list, _ := question.In(r).List() // a list without them is better than none
-	for _, q := range list {
-		if q.Open() {
-			c.Asks++
-		}
-	}
+	c.Asks = len(openQuestions(p))
 	if m.Status.Status == state.StatusReview {
 		c.Look = len(m.Status.Review)
 	}
@@ -98,6 +93,16 @@ func cardOf(p project, now time.Time) card {
 		c.urgent = 9
 	}
 	return c
+}
+
+func openQuestions(p project) (open []question.Question) {
+	list, _ := question.In(p.reader()).List() // none can be read: none is shown
+	for _, q := range list {
+		if q.Open() {
+			open = append(open, q)
+		}
+	}
+	return open
 }
 
 // start looks once a second until nobody follows.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"ralph/cmd/internal/hub/metrics"
 	"ralph/logs/termtext"
 	"ralph/state/view"
 	"ralph/state/view/report"
@@ -204,4 +205,13 @@ func (b *Board) login(w http.ResponseWriter, r *http.Request) {
 	default:
 		b.fail(w, r, status, "this is not a link or token of this dashboard; get one with: ralph serve --link")
 	}
+}
+
+func (b *Board) metricsPage(w http.ResponseWriter, _ *http.Request) {
+	var all []metrics.Project
+	for _, p := range b.all() {
+		all = append(all, metrics.Project(p))
+	}
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	_, _ = w.Write(metrics.Text(all, time.Now()))
 }
