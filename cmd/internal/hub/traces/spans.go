@@ -83,20 +83,20 @@ func (s *spans) add(e state.Event) {
 	}
 }
 
-func (s *spans) start(ctx context.Context, e state.Event, name string, at time.Time, attrs ...attribute.KeyValue) (context.Context, trace.Span) {
+func (s *spans) start(ctx context.Context, e state.Event, name string, attrs ...attribute.KeyValue) (context.Context, trace.Span) {
 	ctx = named(ctx, s.id, fmt.Sprintf("%s %d", name, e.Seq))
-	return s.tracer.Start(ctx, name, trace.WithTimestamp(at), trace.WithAttributes(attrs...))
+	return s.tracer.Start(ctx, name, trace.WithTimestamp(e.Time), trace.WithAttributes(attrs...))
 }
 
 func (s *spans) begin(e state.Event, d state.RunStart) {
 	s.close("")
-	s.ctx, s.run = s.start(context.Background(), e, "run", e.Time, attribute.String("ralph.run", s.id), attribute.String("ralph.plan", d.Plan),
+	s.ctx, s.run = s.start(context.Background(), e, "run", attribute.String("ralph.run", s.id), attribute.String("ralph.plan", d.Plan),
 		attribute.String("ralph.version", d.Version), attribute.Bool("ralph.resumed", d.Resumed))
 }
 
 func (s *spans) beginTurn(e state.Event, d state.IterationStart) {
 	t := &turn{agent: d.Agent, model: d.Model}
-	t.ctx, t.span = s.start(s.ctx, e, "turn", e.Time, attribute.Int("ralph.iteration", e.Iteration), attribute.String("ralph.task", e.Task),
+	t.ctx, t.span = s.start(s.ctx, e, "turn", attribute.Int("ralph.iteration", e.Iteration), attribute.String("ralph.task", e.Task),
 		attribute.String("ralph.title", d.Title), attribute.String("ralph.role", e.Role), attribute.Int("ralph.attempt", e.Attempt))
 	s.turns[e.Iteration] = t
 }
@@ -106,7 +106,7 @@ func (s *spans) work(e state.Event, t *turn) {
 	switch d := e.Data.(type) {
 	case state.Phase:
 		if d.Name == state.PhaseAgent && t.call == nil {
-			_, t.call = s.start(t.ctx, e, "invoke_agent", e.Time, attribute.String("gen_ai.operation.name", "invoke_agent"),
+			_, t.call = s.start(t.ctx, e, "invoke_agent", attribute.String("gen_ai.operation.name", "invoke_agent"),
 				attribute.String("gen_ai.agent.name", t.agent), attribute.String("gen_ai.request.model", t.model))
 		} else if d.Name != state.PhaseAgent {
 			t.endCall(e.Time)
@@ -163,7 +163,9 @@ func (s *spans) check(e state.Event, t *turn, d state.Check) {
 	if t != nil {
 		ctx = t.ctx
 	}
-	_, span := s.start(ctx, e, "check", e.Time.Add(-time.Duration(d.Seconds*float64(time.Second))), attribute.String("ralph.check", d.Name),
+	began := e
+	began.Time = e.Time.Add(-time.Duration(d.Seconds * float64(time.Second)))
+	_, span := s.start(ctx, began, "check", attribute.String("ralph.check", d.Name),
 		attribute.String("ralph.check.run", d.Run), attribute.Bool("ralph.check.passed", d.Passed))
 	if !d.Passed {
 		span.SetStatus(codes.Error, d.Says)
