@@ -27,14 +27,13 @@ type Book struct {
 
 	Log hclog.Logger // nil only where nothing is popped
 
-	seen     store.Cache
 	pops     bool     // finished tasks leave the plan
 	finished []string // by this run, and still in the plan
 }
 
 // New is the book of the plan at path; empty: there is none.
 func New(dir, path string, o store.PlanOptions) Book {
-	b := Book{Dir: dir, File: store.File{Path: path, OptionalSections: o.OptionalSections, View: o.View()},
+	b := Book{Dir: dir, File: store.File{Path: path, OptionalSections: o.OptionalSections, View: o.View(), Cache: new(store.Cache)},
 		pops: o.PopTasks}
 	if path != "" {
 		b.File.Name = b.Rel(path)
@@ -44,7 +43,7 @@ func New(dir, path string, o store.PlanOptions) Book {
 
 // Read is the plan as it is now.
 func (b *Book) Read() store.Plan {
-	plan := b.seen.Read(b.File)
+	plan := store.Read(b.File)
 	b.Had = b.Had || plan.Total > 0
 	return plan
 }

@@ -103,6 +103,8 @@ func (l List) Word(t Task) string { return cmp.Or(t.Word, l.Words[t.State], t.St
 type File struct {
 	Name string // slash path; relative to the plan's folder
 	Data []byte
+	// Seen keeps what a parser made of the file, for when it reads the same bytes again; nil: nothing does.
+	Seen *any
 }
 
 // Range is a part of a file.

@@ -346,31 +346,6 @@ func (t Task) Wording() string {
 	return Hash(string(data))
 }
 
-// Merged applies to tasks what changed from one version of a plan to another.
-func Merged(tasks, from, to []Task, same func(a, b Task) bool) []Task {
-	find := func(list []Task, id string) int {
-		return slices.IndexFunc(list, func(t Task) bool { return t.ID == id })
-	}
-	var all []Task
-	for _, t := range tasks {
-		was, is := find(from, t.ID), find(to, t.ID)
-		switch {
-		case was < 0: // it was gone already
-			all = append(all, t)
-		case is >= 0 && !same(from[was], to[is]):
-			all = append(all, to[is])
-		case is >= 0:
-			all = append(all, t)
-		}
-	}
-	for _, t := range to {
-		if find(from, t.ID) < 0 && find(tasks, t.ID) < 0 {
-			all = append(all, t)
-		}
-	}
-	return all
-}
-
 // Hash is the id of a task that has none of its own: a short digest of its text.
 func Hash(text string) string {
 	sum := sha256.Sum256([]byte(text))

@@ -42,6 +42,9 @@ const maxFence = 64
 
 // ClosingFences finds the lines of a text that can close a fence.
 func ClosingFences(text string) FenceEnds {
+	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
+		return nil // nearly always, in a folder of many files
+	}
 	ends := FenceEnds{'`': {}, '~': {}}
 	offset := 0
 	for line := range strings.Lines(text) {
@@ -58,7 +61,7 @@ func ClosingFences(text string) FenceEnds {
 
 // After reports whether a fence opened at offset start is closed later.
 func (e FenceEnds) After(start int, f Fence) bool {
-	return e[f.char][min(f.Length, maxFence)] > start
+	return e != nil && e[f.char][min(f.Length, maxFence)] > start
 }
 
 // CommentStart returns the offset of the first "<!--" at or after from that is not in a
@@ -208,7 +211,7 @@ type Line struct {
 // an end hides nothing.
 func Lines(text string) []Line {
 	var (
-		all       []Line
+		all       = make([]Line, 0, strings.Count(text, "\n")+1)
 		open      Fence
 		inComment bool
 		ends      = ClosingFences(text)

@@ -1,51 +1,47 @@
 package store
 
 import (
+	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"ralph/runner/task"
 )
 
-// Cache reads a plan again only when it has changed. It is for one File and one goroutine; the
-// zero value is empty. Callers must not change the tasks of the plans.
+// Cache reads a plan again only when it has changed, and in a folder only the files that have. The zero value
+// is empty. Callers must not change the tasks of the plans.
 type Cache struct {
-	plan Plan
+	mu   sync.Mutex
+	path string // of the plan in it
+	plan plan
+	err  error
 	of   stamp // of the file when it was read; zero: nothing is known of it
 }
 
-// stamp changes with a file. No program can set the time of an inode.
-type stamp struct {
-	device, inode uint64
-	size          int64
-	changed       time.Time
-}
-
-// settled is the age of a file whose next change shows in its stamp: the clock of a file
-// system moves in steps.
-const settled = time.Second
-
-func stampOf(path string) (s stamp) {
-	var st unix.Stat_t
-	if unix.Stat(path, &st) == nil {
-		s = stamp{uint64(st.Dev), st.Ino, st.Size, time.Unix(st.Ctim.Unix())} //nolint:unconvert // the device is an int32 on macOS
+// open is the function open, from memory if the plan is still the same. A nil Cache keeps nothing.
+func (c *Cache) open(f File) (plan, error) {
+	if c == nil {
+		return open(f.Path, f.OptionalSections)
 	}
-	return s
-}
-
-// Read is the function Read, from memory if the file is still the same.
-func (c *Cache) Read(f File) Plan {
-	if f.Path == "" {
-		return Plan{}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.path != f.Path {
+		c.path, c.plan, c.err, c.of = f.Path, plan{}, nil, stamp{}
 	}
 	now := stampOf(f.Path)
 	if now != (stamp{}) && now == c.of {
-		return c.plan
+		return c.plan, c.err
 	}
-	p, err := open(f.Path, f.OptionalSections)
-	c.plan, c.of = planFrom(f, p.List, err), stamp{}
-	alone := p.format.Beside == nil && p.format.More == nil && p.format.Files == nil && p.format.Program == nil
-	if err == nil && alone && time.Since(now.changed) > settled {
+	began := time.Now()
+	c.plan, c.err = c.plan.again(f.Path, f.OptionalSections)
+	c.of = stamp{}
+	if alone := c.plan.Beside == nil && c.plan.More == nil && c.plan.format.Files == nil && c.plan.Program == nil; c.err == nil && alone && began.Sub(now.changed) > settled {
 		c.of = now
 	}
-	return c.plan
+	return c.plan, c.err
+}
+
+// list is the plan of a file, without what is seen of it.
+func (f File) list() (task.List, error) {
+	p, err := f.Cache.open(f)
+	return p.List, err
 }

@@ -14,11 +14,12 @@ func TestCache_everyChange_isSeen(t *testing.T) {
 		".kiro/specs/a/tasks.md": {"- [ ] 1. a\n", "- [x] 1. a\n"},
 	} {
 		f := File{Path: filepath.Join(dir, name), Name: name}
-		var c Cache
+		kept := f
+		kept.Cache = new(Cache)
 		for _, text := range texts {
 			write(t, f.Path, text)
 			for range 2 { // the second time, it may come from memory
-				if got, want := c.Read(f), Read(f); got.List.Wording() != want.List.Wording() || got.Done != want.Done || got.Total != want.Total {
+				if got, want := Read(kept), Read(f); got.List.Wording() != want.List.Wording() || got.Done != want.Done || got.Total != want.Total {
 					t.Errorf("%q is read as %+v", text, got)
 				}
 			}
@@ -26,11 +27,11 @@ func TestCache_everyChange_isSeen(t *testing.T) {
 		if err := os.Remove(f.Path); err != nil {
 			t.Fatal(err)
 		}
-		if got := c.Read(f); got.Usable() {
+		if got := Read(kept); got.Usable() {
 			t.Errorf("removed: %+v", got)
 		}
 	}
-	if got := new(Cache).Read(File{}); got.Known {
+	if got := Read(File{Cache: new(Cache)}); got.Known {
 		t.Errorf("no plan: %+v", got)
 	}
 }
@@ -38,22 +39,23 @@ func TestCache_everyChange_isSeen(t *testing.T) {
 func TestCache_fileThatStaysTheSame_isReadOnce(t *testing.T) {
 	f := File{Path: filepath.Join(t.TempDir(), "fix_plan.md")}
 	write(t, f.Path, "- [ ] a\n")
-	var c Cache
-	for end := time.Now().Add(10 * settled); c.of == (stamp{}); c.Read(f) { // it settles
+	c := new(Cache)
+	f.Cache = c
+	for end := time.Now().Add(10 * settled); c.of == (stamp{}); Read(f) { // it settles
 		if time.Now().After(end) {
 			t.Fatal("it is never kept")
 		}
 	}
-	c.plan.Total = 77
-	if got := c.Read(f).Total; got != 77 {
-		t.Errorf("read again: %d", got)
+	c.plan.Tasks[0].Title = "kept"
+	if got := Read(f).List.Tasks[0].Title; got != "kept" {
+		t.Errorf("read again: %q", got)
 	}
 	now := time.Now().Add(-time.Hour) // as a tool does that keeps the times of a file
 	write(t, f.Path, "- [x] a\n")
 	if err := os.Chtimes(f.Path, now, now); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.Read(f); got.Done != 1 {
+	if got := Read(f); got.Done != 1 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -268,7 +268,7 @@ func (p *plan) parsed(edits []edit) (plan, error) {
 	after := plan{format: p.format}
 	for i, f := range p.files {
 		if text, changed := texts[i]; changed {
-			f.data = text
+			f.data, f.seen, f.of = text, new(any), stamp{}
 		}
 		after.files = append(after.files, f)
 	}

@@ -278,7 +278,7 @@ func TestLoad_contentTellsTheFormatOfABareName(t *testing.T) {
 	}
 }
 
-func write(t *testing.T, path, content string) {
+func write(t testing.TB, path, content string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)

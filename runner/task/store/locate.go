@@ -73,7 +73,7 @@ func (f format) isAt(path string) bool {
 		return true
 	}
 	if f.Files == nil {
-		data, err := read(path)
+		data, _, err := read(path)
 		return err == nil && f.Is(body(data))
 	}
 	names, err := filesIn(path)
@@ -128,7 +128,7 @@ func within(folder string) []Found {
 	all := All(folder, nil) // in any order
 	for _, pattern := range []string{"{tasks.md,tasks/tasks.json,tasks.json,sprint-status.yaml}", "{*,specs/*}/tasks.md"} {
 		for _, path := range existing(folder, pattern) {
-			data, err := read(path)
+			data, _, err := read(path)
 			if f, noFormat := formatOf(path, body(data)); err == nil && noFormat == nil && !slices.ContainsFunc(all, func(o Found) bool { return o.Path == path }) {
 				all = append(all, Found{path, f.Name})
 			}

@@ -22,6 +22,8 @@ type File struct {
 	Popped []task.Task `json:"popped,omitempty"`
 	// Edits is the file in which Record notes what people change. No agent may write it.
 	Edits string `json:"edits,omitempty"`
+	// Cache keeps what was read of the plan; nil: each reading begins anew.
+	Cache *Cache `json:"-"`
 }
 
 // Plan is what the plan file said at one moment. The zero value: there is no plan.
@@ -40,7 +42,7 @@ func Read(f File) Plan {
 	if f.Path == "" {
 		return Plan{}
 	}
-	list, err := Load(f.Path, f.OptionalSections)
+	list, err := f.list()
 	return planFrom(f, list, err)
 }
 
@@ -138,10 +140,11 @@ func (p Plan) With(from, to Plan) (Plan, []Change) {
 	}
 	same := func(a, b task.Task) bool { return a.State == b.State && a.Wording() == b.Wording() }
 	var changes []Change
+	at := task.Index(from.List.Tasks)
 	for _, t := range to.List.Tasks {
-		i := slices.IndexFunc(from.List.Tasks, func(was task.Task) bool { return was.ID == t.ID })
+		i, known := at[t.ID]
 		switch {
-		case i < 0:
+		case !known:
 			changes = append(changes, Change{t, "new"})
 		case t.State != from.List.Tasks[i].State:
 			changes = append(changes, Change{t, t.State.String()})

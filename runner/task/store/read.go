@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,7 +19,7 @@ const (
 	// MaxSize is the size in bytes above which a plan, or a file of it, is refused.
 	MaxSize = 16 << 20
 	// maxFiles and maxDepth bound a plan that is a folder.
-	maxFiles = 20_000
+	maxFiles = 50_000
 	maxDepth = 6
 	// rereads is how often a file that changes while it is read is read again.
 	rereads = 5
@@ -41,7 +40,14 @@ type plan struct {
 type planFile struct {
 	path string // absolute or as given
 	data []byte
-	bom  int // bytes before what the format read
+	bom  int   // bytes before what the format read
+	seen *any  // what the format made of it
+	of   stamp // when it was read
+}
+
+// sameAs reports whether a file is certainly what it was.
+func (f planFile) sameAs(old planFile) bool {
+	return f.path == old.path && f.of == old.of && f.of != (stamp{})
 }
 
 // Load reads and parses the plan at path, a file or a folder. Boxes under a heading in
@@ -62,7 +68,14 @@ func Parse(name string, data []byte, optionalSections []string) (task.List, erro
 }
 
 func open(path string, optionalSections []string) (plan, error) {
-	var p plan
+	return plan{}.again(path, optionalSections)
+}
+
+// again reads a plan of which p is an earlier reading, or the zero value. In a folder, files that have not
+// changed since are not read again.
+func (p plan) again(path string, optionalSections []string) (plan, error) {
+	earlier := p
+	p = plan{}
 	info, err := os.Stat(path)
 	if err != nil {
 		return p, fmt.Errorf("%w: %w", ErrUnusable, err)
@@ -71,13 +84,13 @@ func open(path string, optionalSections []string) (plan, error) {
 		return openProgram(path, f, optionalSections)
 	}
 	if info.IsDir() {
-		return openFolder(path, optionalSections)
+		return earlier.openFolder(path, optionalSections)
 	}
-	data, err := read(path)
+	data, of, err := read(path)
 	if err != nil {
 		return p, err
 	}
-	p.files = []planFile{{path: path, data: data}}
+	p.files = []planFile{{path: path, data: data, of: of}}
 	err = p.parse(path, optionalSections)
 	return p, err
 }
@@ -88,21 +101,19 @@ func (p *plan) parse(name string, optionalSections []string) (err error) {
 		return err
 	}
 	in := task.Input{OptionalSections: optionalSections, Folder: filepath.Dir(name)}
-	patterns := p.Beside
+	patterns, known := p.Beside, map[string]bool{p.files[0].path: true}
 	if p.More != nil {
 		patterns = slices.Concat(patterns, p.More(body(p.files[0].data)))
 	}
 	for _, pattern := range patterns {
 		for _, path := range existing(filepath.Dir(name), pattern) {
-			if slices.ContainsFunc(p.files, func(f planFile) bool { return f.path == path }) {
-				continue
+			if !known[path] {
+				p.files, known[path] = append(p.files, planFile{path: path, seen: new(any)}), true
 			}
-			data, err := read(path)
-			if err != nil {
-				return err
-			}
-			p.files = append(p.files, planFile{path: path, data: data})
 		}
+	}
+	if err := p.readFiles(1, nil); err != nil {
+		return err
 	}
 	return p.finish(name, in)
 }
@@ -121,7 +132,7 @@ func (p *plan) finish(name string, in task.Input) error {
 		if err != nil {
 			rel = f.path
 		}
-		in.Files = append(in.Files, task.File{Name: filepath.ToSlash(rel), Data: text})
+		in.Files = append(in.Files, task.File{Name: filepath.ToSlash(rel), Data: text, Seen: f.seen})
 	}
 	var err error
 	if p.Parsed, err = p.format.Parse(in); err != nil {
@@ -136,12 +147,13 @@ func (p *plan) finish(name string, in task.Input) error {
 	return nil
 }
 
-func openFolder(dir string, optionalSections []string) (plan, error) {
+func (p plan) openFolder(dir string, optionalSections []string) (plan, error) {
 	names, err := filesIn(dir)
 	if err != nil {
 		return plan{}, err
 	}
-	var p plan
+	earlier := p
+	p = plan{}
 	for _, f := range formats() {
 		own := f.ofFolder(names)
 		if len(own) == 0 {
@@ -153,22 +165,17 @@ func openFolder(dir string, optionalSections []string) (plan, error) {
 		}
 		p.format = f
 		for _, name := range own {
-			p.files = append(p.files, planFile{path: filepath.Join(dir, filepath.FromSlash(name))})
+			p.files = append(p.files, planFile{path: filepath.Join(dir, filepath.FromSlash(name)), seen: new(any)})
 		}
 	}
 	if p.format.Name == "" {
 		return plan{}, fmt.Errorf("%w: the folder %q holds no plan that ralph knows", ErrUnusable, dir)
 	}
-	total := 0
-	for i := range p.files {
-		data, err := read(p.files[i].path)
-		if err != nil {
-			return plan{}, err
-		}
-		if p.files[i].data = data; total+len(data) > 4*MaxSize {
-			return plan{}, fmt.Errorf("%w: the files in %q are larger than %d MiB", ErrUnusable, dir, 4*MaxSize>>20)
-		}
-		total += len(data)
+	if err := p.readFiles(0, earlier.files); err != nil {
+		return plan{}, err
+	}
+	if slices.EqualFunc(p.files, earlier.files, planFile.sameAs) {
+		return earlier, nil
 	}
 	err = p.finish(dir, task.Input{OptionalSections: optionalSections, Folder: dir})
 	return p, err
@@ -246,44 +253,4 @@ func formatOf(name string, data []byte) (format, error) {
 		}
 	}
 	return format{}, fmt.Errorf("%w: unknown format of %q; known: %s", ErrUnusable, name, strings.Join(known, ", "))
-}
-
-// read returns the bytes of a plan file, at most MaxSize, as they were at one moment.
-func read(path string) ([]byte, error) {
-	for range rereads {
-		data, same, err := readOnce(path)
-		if err != nil || same {
-			return data, err
-		}
-	}
-	return nil, fmt.Errorf("%w: %q changes while it is read", ErrUnusable, path)
-}
-
-func readOnce(path string) (data []byte, same bool, err error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, false, fmt.Errorf("%w: %w", ErrUnusable, err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, false, fmt.Errorf("%w: %q is not a regular file", ErrUnusable, path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, false, fmt.Errorf("%w: %w", ErrUnusable, err)
-	}
-	defer f.Close()
-	if info, err = f.Stat(); err == nil {
-		var text bytes.Buffer
-		text.Grow(int(min(info.Size(), MaxSize)) + bytes.MinRead) // no copies of a large plan
-		_, err = text.ReadFrom(io.LimitReader(f, MaxSize+1))
-		data = text.Bytes()
-	}
-	if err != nil {
-		return nil, false, fmt.Errorf("%w: read %q: %w", ErrUnusable, path, err)
-	}
-	if len(data) > MaxSize {
-		return nil, false, fmt.Errorf("%w: %q is larger than %d MiB", ErrUnusable, path, MaxSize>>20)
-	}
-	now, err := f.Stat()
-	return data, err == nil && now.Size() == int64(len(data)) && now.ModTime().Equal(info.ModTime()), nil
 }

@@ -38,29 +38,25 @@ func folder(in task.Input, words task.Words) (task.Parsed, error) {
 	p := task.Parsed{List: task.List{Marking: "Set the story's status to `Done` in `%s`",
 		Words: words.Write}}
 	seen := map[string]string{}
-	for i, f := range in.Files {
-		d, err := read(i, f)
-		if err != nil {
-			return p, err
+	for i, s := range readAll(in.Files, 0, words, func(d *doc) (task.Task, task.Spot) { return d.story(storyID(d.Name)) }) {
+		name := in.Files[i].Name
+		if s.err != nil {
+			return p, s.err
 		}
-		id := storyID(f.Name)
-		if first := seen[id]; first != "" {
-			p.Faults = append(p.Faults, f.Name+": "+first+" is also story "+id+": each must be unique")
-			id = f.Name
+		if first := seen[s.ID]; first != "" {
+			p.Faults = append(p.Faults, name+": "+first+" is also story "+s.ID+": each must be unique")
+			s.ID = name
 		}
-		seen[id] = f.Name
-		t, spot := d.story(id)
-		s := d.status(words)
-		s.apply(&t, &spot)
-		if s.fault != "" {
-			p.Faults = append(p.Faults, s.fault)
+		seen[s.ID] = name
+		if s.status.fault != "" {
+			p.Faults = append(p.Faults, s.status.fault)
 		}
-		if s.line == 0 {
-			p.Faults = append(p.Faults, f.Name+": the story has no status; write one below a heading \"## Status\": "+
+		if s.status.line == 0 {
+			p.Faults = append(p.Faults, name+": the story has no status; write one below a heading \"## Status\": "+
 				words.Known())
-			t.State = task.Blocked
+			s.status.state = task.Blocked
 		}
-		p.Tasks, p.Spots = append(p.Tasks, t), append(p.Spots, spot)
+		s.add(&p)
 	}
 	byNumber(&p)
 	return p, nil
@@ -97,7 +93,7 @@ func byNumber(p *task.Parsed) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return natural(p.Tasks[a].File, p.Tasks[b].File) })
 	tasks, spots := p.Tasks, p.Spots
-	p.Tasks, p.Spots = nil, nil
+	p.Tasks, p.Spots = make([]task.Task, 0, len(order)), make([]task.Spot, 0, len(order))
 	for _, i := range order {
 		p.Tasks, p.Spots = append(p.Tasks, tasks[i]), append(p.Spots, spots[i])
 	}
@@ -126,4 +122,9 @@ func natural(a, b string) int {
 	return len(a) - len(b)
 }
 
-func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
+func digits(s string) (n int) {
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
+}

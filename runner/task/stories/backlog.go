@@ -23,37 +23,26 @@ func Backlog(in task.Input) (task.Parsed, error) {
 	}
 	p.Words = words.Write
 	p.Marking = "Set `status: " + words.Write[task.Done] + "` in `%s`"
+	files := slices.DeleteFunc(slices.Clone(in.Files), func(f task.File) bool { return path.Ext(f.Name) != ".md" }) // the others are the last
 	seen := map[string]string{}
-	for i, f := range in.Files {
-		if path.Ext(f.Name) != ".md" {
-			continue
-		}
-		d, err := read(i, f)
-		if err != nil {
-			return p, err
-		}
-		id := d.str("id")
+	for i, s := range readAll(files, 0, words, (*doc).backlogTask) {
+		name, id := files[i].Name, strings.ToLower(s.ID)
 		switch {
-		case d.front == nil:
-			return p, fmt.Errorf("%s line 1: must begin with front matter between two lines ---", f.Name)
+		case s.err != nil:
+			return p, s.err
+		case !s.front:
+			return p, fmt.Errorf("%s line 1: must begin with front matter between two lines ---", name)
 		case id == "":
-			return p, fmt.Errorf("%s: front matter: %q is missing", f.Name, "id")
-		case seen[strings.ToLower(id)] != "":
-			return p, fmt.Errorf("%s: %q is also the id of %s: each must be unique", f.Name, id,
-				seen[strings.ToLower(id)])
+			return p, fmt.Errorf("%s: front matter: %q is missing", name, "id")
+		case seen[id] != "":
+			return p, fmt.Errorf("%s: %q is also the id of %s: each must be unique", name, s.ID, seen[id])
+		case s.status.line == 0:
+			return p, fmt.Errorf("%s: front matter: %q is missing: it must be one of %s", name, "status", words.Known())
 		}
-		seen[strings.ToLower(id)] = f.Name
-		t, spot := d.backlogTask(id)
-		s := d.status(words)
-		s.apply(&t, &spot)
-		if s.fault != "" {
-			p.Faults = append(p.Faults, s.fault)
+		if seen[id] = name; s.status.fault != "" {
+			p.Faults = append(p.Faults, s.status.fault)
 		}
-		if s.line == 0 {
-			return p, fmt.Errorf("%s: front matter: %q is missing: it must be one of %s", f.Name, "status",
-				words.Known())
-		}
-		p.Tasks, p.Spots = append(p.Tasks, t), append(p.Spots, spot)
+		s.add(&p)
 	}
 	byNumber(&p)
 	ids := map[string]string{}
@@ -61,6 +50,7 @@ func Backlog(in task.Input) (task.Parsed, error) {
 		ids[strings.ToLower(t.ID)] = t.ID
 	}
 	for i := range p.Tasks { // dependencies are written in any case
+		p.Tasks[i].DependsOn = slices.Clone(p.Tasks[i].DependsOn)
 		for j, id := range p.Tasks[i].DependsOn {
 			if known := ids[strings.ToLower(id)]; known != "" {
 				p.Tasks[i].DependsOn[j] = known
@@ -71,14 +61,14 @@ func Backlog(in task.Input) (task.Parsed, error) {
 }
 
 // backlogTask is the task of a file, without its state.
-func (d *doc) backlogTask(id string) (task.Task, task.Spot) {
+func (d *doc) backlogTask() (task.Task, task.Spot) {
 	t := task.Task{
-		ID: id, Title: d.str("title"), File: d.Name, DependsOn: d.list("dependencies"), Tags: d.list("labels"),
+		ID: d.str("id"), Title: d.str("title"), File: d.Name, DependsOn: d.list("dependencies"), Tags: d.list("labels"),
 		Category: d.str("milestone"), Priority: task.PriorityOf(d.str("priority")),
 		Description: paragraph(d.section("description")), Notes: paragraph(d.section("implementation plan")),
 	}
 	if t.Title == "" {
-		t.Title = id
+		t.Title = t.ID
 	}
 	if order, err := strconv.Atoi(d.str("ordinal")); err == nil && t.Priority == task.NoPriority {
 		t.Priority = task.Low + 1 + order

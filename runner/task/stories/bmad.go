@@ -30,15 +30,18 @@ var storyKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // Sprint reads the sprint-status.yaml of version 6 of BMAD, with the story files beside it.
 func Sprint(in task.Input) (task.Parsed, error) {
 	p := task.Parsed{List: task.List{Marking: "Set the story's status to `done` in `%s` and in `sprint-status.yaml`"}}
-	docs := map[string]*doc{}
-	for i, story := range in.Files[1:] {
-		d, err := read(i+1, story)
-		if err != nil {
-			return p, err
+	words, docs := bmadWords(), map[string]*story{}
+	key := func(name string) string { return strings.TrimSuffix(path.Base(name), ".md") }
+	for i, s := range readAll(in.Files, 1, words, func(d *doc) (task.Task, task.Spot) { return d.story(key(d.Name)) }) {
+		switch {
+		case i == 0: // the plan itself
+		case s.err != nil:
+			return p, s.err
+		default:
+			docs[key(in.Files[i].Name)] = &s
 		}
-		docs[strings.TrimSuffix(path.Base(story.Name), ".md")] = d
 	}
-	s := sprint{Parsed: p, text: string(in.Files[0].Data), words: bmadWords(), seen: map[string]int{},
+	s := sprint{Parsed: p, text: string(in.Files[0].Data), words: words, seen: map[string]int{},
 		epics: map[string]task.Range{}, stamps: map[task.State]string{}}
 	s.Words = s.words.Write
 	s.frame()
@@ -48,7 +51,7 @@ func Sprint(in task.Input) (task.Parsed, error) {
 
 // stories reads the lines of development_status. They are read one by one, because only their
 // places in the file allow a change of nothing else.
-func (s *sprint) stories(docs map[string]*doc) error {
+func (s *sprint) stories(docs map[string]*story) error {
 	start, number, inside, found := 0, 0, false, false
 	for raw := range strings.Lines(s.text) {
 		number++
@@ -98,7 +101,7 @@ type sprint struct {
 }
 
 // story adds the story of a line.
-func (s *sprint) story(key string, at task.Range, line int, d *doc) error {
+func (s *sprint) story(key string, at task.Range, line int, d *story) error {
 	if strings.HasSuffix(key, "-retrospective") {
 		return nil
 	}
@@ -110,8 +113,11 @@ func (s *sprint) story(key string, at task.Range, line int, d *doc) error {
 	t := task.Task{ID: key, Title: strings.ReplaceAll(parts[2], "-", " "), Line: line, Category: "epic-" + parts[0]}
 	spot := task.Spot{Item: task.Range{}}
 	if d != nil {
-		t, spot = d.story(key)
-		t.Line, t.Category, t.Title = line, "epic-"+parts[0], d.title(t.Title)
+		title := t.Title
+		if t, spot = d.Task, d.spot; t.Title == key { // the file has none
+			t.Title = title
+		}
+		t.Line, t.Category = line, "epic-"+parts[0]
 	}
 	word := s.text[at.Start:at.End]
 	state, known := s.words.Of(word)
@@ -126,8 +132,8 @@ func (s *sprint) story(key string, at task.Range, line int, d *doc) error {
 	spot.Word = at
 	spot.States = append(spot.States, task.Place{Range: at, Words: s.words.Write})
 	if d != nil {
-		if own := d.status(s.words); own.fault == "" {
-			spot.States = append(spot.States, own.places...)
+		if d.status.fault == "" {
+			spot.States = append(spot.States, d.status.places...)
 		}
 	}
 	s.around(parts[0], &spot)

@@ -44,7 +44,9 @@ func read(index int, f task.File) (*doc, error) {
 		if block > maxFrontMatter {
 			return nil, fmt.Errorf("%s: front matter: larger than %d KiB", f.Name, maxFrontMatter>>10)
 		}
-		if err := yaml.Unmarshal([]byte(d.text[:block]), &d.front); err != nil {
+		if front, plain := plainFront(d.text[:block]); plain {
+			d.front = front
+		} else if err := yaml.Unmarshal([]byte(d.text[:block]), &d.front); err != nil {
 			return nil, fmt.Errorf("%s: front matter: %s", f.Name, yamlError(err))
 		}
 		d.begin = block
@@ -208,6 +210,9 @@ func paragraph(lines []markdown.Line) string {
 	return strings.TrimSpace(strings.Join(texts, "\n"))
 }
 
+// boxWords are those of the box of a criterion. Nobody changes them.
+var boxWords = sync.OnceValue(func() map[task.State]string { return map[task.State]string{task.Open: " ", task.Done: "x"} })
+
 // items are the list items in lines, without their markers and boxes; boxes are the places
 // of those that have one.
 func (d *doc) items(lines []markdown.Line) (texts []string, boxes []task.Place) {
@@ -224,8 +229,7 @@ func (d *doc) items(lines []markdown.Line) (texts []string, boxes []task.Place) 
 		if mark := at + n + markdown.Blank(l.Text[at+n:]); len(text) > 3 && text[0] == '[' && text[2] == ']' &&
 			strings.IndexByte(" xX", text[1]) >= 0 {
 			r := task.Range{File: d.index, Start: l.Start + mark + 1, End: l.Start + mark + 2}
-			boxes = append(boxes, task.Place{Range: r, Final: true,
-				Words: map[task.State]string{task.Open: " ", task.Done: "x"}})
+			boxes = append(boxes, task.Place{Range: r, Final: true, Words: boxWords()})
 			text = strings.TrimSpace(text[3:])
 		}
 		if text != "" {

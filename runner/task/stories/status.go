@@ -2,6 +2,7 @@ package stories
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
@@ -48,12 +49,15 @@ func (d *doc) status(words task.Words) status {
 		}
 	}
 	for _, p := range d.parts {
-		if m := inline().FindStringIndex(strings.TrimLeft(p.line.Text, "#")); m != nil && p.title != "status" {
-			s.says(d, inner(d, p.line, m[1]+len(p.line.Text)-len(strings.TrimLeft(p.line.Text, "#"))), words)
+		if m := labelled(strings.TrimLeft(p.line.Text, "#")); m > 0 && p.title != "status" {
+			s.says(d, inner(d, p.line, m+len(p.line.Text)-len(strings.TrimLeft(p.line.Text, "#"))), words)
 		}
 		for _, l := range p.lines {
-			if m := inline().FindStringIndex(l.Text); m != nil && p.level <= 1 {
-				s.says(d, inner(d, l, m[1]), words)
+			if p.level > 1 {
+				break
+			}
+			if m := labelled(l.Text); m > 0 {
+				s.says(d, inner(d, l, m), words)
 			}
 		}
 	}
@@ -63,6 +67,18 @@ func (d *doc) status(words task.Words) status {
 var inline = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^\s*(?:[-*]\s+)?(?:\*\*|__)?status(?:\*\*|__)?\s*:(?:\*\*|__)?`)
 })
+
+// labelled is where the value in a line "Status: word" begins; 0: it is no such line.
+func labelled(line string) int {
+	const label = "status"
+	if start := strings.TrimLeft(line, " \t\v\f\r\n-*_"); len(start) < len(label) || !strings.EqualFold(start[:len(label)], label) {
+		return 0 // nearly always, without the regexp
+	}
+	if m := inline().FindStringIndex(line); m != nil {
+		return m[1]
+	}
+	return 0
+}
 
 // inner is the word in a line after offset from: without decoration before it.
 func inner(d *doc, l markdown.Line, from int) found {
@@ -106,14 +122,28 @@ func (s *status) says(d *doc, at found, words task.Words) {
 	} else if !known {
 		return // other text under such a name
 	}
-	written := map[task.State]string{}
-	for state, word := range words.Write {
-		if at.quote == "" && at.Start < d.begin && strings.ContainsAny(word, ":#{}[],&*!|>'\"%@`") {
-			word = `"` + word + `"`
-		}
-		written[state] = word
+	written := words.Write
+	if at.quote == "" && at.Start < d.begin {
+		written = quoted(words.Write)
 	}
 	s.places = append(s.places, task.Place{Range: at.Range, Words: written})
+}
+
+// quoted are words as YAML needs them: the same map, if they need nothing.
+func quoted(words map[task.State]string) map[task.State]string {
+	var all map[task.State]string
+	for state, word := range words {
+		if strings.ContainsAny(word, ":#{}[],&*!|>'\"%@`") {
+			if all == nil {
+				all = maps.Clone(words)
+			}
+			all[state] = `"` + word + `"`
+		}
+	}
+	if all == nil {
+		return words
+	}
+	return all
 }
 
 // Heading spells a title for a heading.
