@@ -1,7 +1,7 @@
 // Command bench measures what ralph itself costs. Each figure stands beside its
 // bound and beside what the same run compares it with:
 //
-//	go run ./internal/bench [start] [git] [plain] [flood] [many] [plan] [slots] [hook]
+//	go run ./internal/bench [start] [git] [plain] [flood] [many] [plan] [folder] [slots] [hook]
 //
 // A missed bound is listed at the end but is not a failure: other work on the machine
 // affects every figure.
@@ -16,6 +16,8 @@
 //   - flood: a pty passes 4 KiB at a time, and each time somebody has to wake up. Most of the time of ralph
 //     is the kernel's. Looking for secrets in raw output is no bottleneck: it took 1.5 to 2 ns a byte, about
 //     five times as long as to write it as it is, and a sixth of what the pty takes to deliver it.
+//   - folder: to look at, open, read and close 20,000 files took the system 190 ms on two processors. What is
+//     in them, with what Go allocates for it, took about as long.
 package main
 
 import (
@@ -69,7 +71,7 @@ type part struct {
 // parts are listed in the order in which they run.
 var parts = []part{
 	{"start", (*bencher).startup}, {"git", (*bencher).gapInGit}, {"plain", (*bencher).gapOutside},
-	{"flood", (*bencher).flood}, {"many", (*bencher).many}, {"plan", (*bencher).plan},
+	{"flood", (*bencher).flood}, {"many", (*bencher).many}, {"plan", (*bencher).plan}, {"folder", (*bencher).folders},
 	{"slots", (*bencher).slots}, {"hook", (*bencher).hook},
 }
 
@@ -88,7 +90,7 @@ func bench(only []string, out io.Writer) error {
 	fmt.Fprintf(out, "%d processors, load %s before\n", runtime.NumCPU(), load())
 	for _, name := range only {
 		if !slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
-			return fmt.Errorf("unknown part %q; known: start, git, plain, flood, many, plan, slots, hook", name)
+			return fmt.Errorf("unknown part %q; known: start, git, plain, flood, many, plan, folder, slots, hook", name)
 		}
 	}
 	for _, p := range parts {
@@ -203,19 +205,24 @@ func (b *bencher) project(name string, n int, git bool) (string, error) {
 	if !git {
 		return dir, nil
 	}
+	return dir, commit(dir)
+}
+
+// commit makes a git project of a folder.
+func commit(dir string) error {
 	for _, args := range [][]string{{"init", "-q"}, {"add", "."},
 		{"-c", "user.name=b", "-c", "user.email=b@localhost", "commit", "-qm", "files"}} {
 		cmd := exec.Command("git", args...)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("git %v: %w\n%s", args, err, out)
+			return fmt.Errorf("git %v: %w\n%s", args, err, out)
 		}
 	}
 	// git status reads files again that are as young as the index. Real repositories are
 	// older than a second.
 	time.Sleep(1100 * time.Millisecond)
 	_, err := timed(1, dir, "git", "status")
-	return dir, err
+	return err
 }
 
 func write(path, text string) error {

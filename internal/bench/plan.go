@@ -47,7 +47,7 @@ func (b *bencher) plan() error {
 			return err
 		}
 	}
-	return nil
+	return b.turns(".ralph/fix_plan.md", filepath.Join(b.dir, "plan-.ralph_fix_plan.md"), turnBound)
 }
 
 // onePlan takes the fastest of several: other work on the machine only adds to them.

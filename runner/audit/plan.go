@@ -114,7 +114,17 @@ func belongs(in Input, i int, pairs map[int]task.Task) bool {
 // by its words.
 func pairTasks(before, after []task.Task) (map[int]task.Task, []task.Task) {
 	pairs, used := map[int]task.Task{}, make([]bool, len(before))
-	was, is := readTitles(before), readTitles(after)
+	at := task.Index(before)
+	for i, a := range after { // nearly all, in a large plan: nothing has to be compared
+		if j, known := at[a.ID]; known && before[j].Title == a.Title && !used[j] {
+			pairs[i], used[j] = before[j], true
+		}
+	}
+	if len(pairs) == len(before) && len(pairs) == len(after) {
+		return pairs, nil
+	}
+	was := readTitles(before, func(j int) bool { return used[j] })
+	is := readTitles(after, func(i int) bool { _, done := pairs[i]; return done })
 	take := func(same func(b, a title) bool) {
 		for i, a := range is {
 			if _, done := pairs[i]; done {
@@ -147,9 +157,14 @@ type title struct {
 	words    []string
 }
 
-func readTitles(tasks []task.Task) []title {
+// readTitles has a title for each task, an empty one for those that need none.
+func readTitles(tasks []task.Task, needless func(i int) bool) []title {
 	var all []title
-	for _, t := range tasks {
+	for i, t := range tasks {
+		if needless(i) {
+			all = append(all, title{})
+			continue
+		}
 		text := plain(t.Title)
 		all = append(all, title{t.ID, text, strings.Fields(text)})
 	}
@@ -168,6 +183,9 @@ func textFindings(before, after task.Task) []Finding {
 	}
 	if after.Optional && after.Pending() {
 		found = append(found, taskChanged(after, "the open task %q was moved below the optional heading %q", after.Title, after.Section))
+	}
+	if before.Title == after.Title && before.Description == after.Description && slices.Equal(before.Criteria, after.Criteria) {
+		return found
 	}
 	if !annotated(before.Title, after.Title) && !respelled(before.Title, after.Title) {
 		found = append(found, taskChanged(after, "the task %q was changed to %q", before.Title, after.Title))

@@ -124,10 +124,12 @@ type wants struct {
 func (p *Project) wanted() []wants {
 	option := task.Choice{Agent: p.Config.Agent, Model: p.Config.Model}
 	var all []wants
+	seen := map[task.Choice]bool{} // of a large plan, nearly all tasks want the same
 	for _, t := range p.Tasks.Tasks {
-		if !t.Pending() || !t.Required() {
+		if !t.Pending() || !t.Required() || seen[t.Choice] {
 			continue
 		}
+		seen[t.Choice] = true
 		named := pool.Wanted(t.Choice, p.Tasks.Choice)
 		w := wants{who: pool.Wanted(named, option)}
 		if named != (task.Choice{}) {

@@ -275,11 +275,12 @@ func (p *Plan) judge(before, made store.Plan) Outcome {
 // it, and the states of those around it.
 func others(before, after []task.Task, own string) (all []task.Task) {
 	around, below := family(before, own)
+	at := task.Index(after)
 	for i, was := range before {
-		j := slices.IndexFunc(after, func(t task.Task) bool { return t.ID == was.ID })
+		j, stays := at[was.ID]
 		switch {
 		case slices.Contains(below, i):
-		case j < 0, was.Wording() != after[j].Wording(),
+		case !stays, was.Wording() != after[j].Wording(),
 			was.State != after[j].State && !slices.Contains(around, i):
 			all = append(all, was)
 		}

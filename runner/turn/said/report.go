@@ -75,16 +75,17 @@ func (r Report) Contradictions() []string {
 // was done before, or if the report says TASK: ID instead of a mark.
 func (r Report) ticked() (n int) {
 	finished := func(t task.Task) bool { return t.Done() || t.State == task.Review }
+	before, after := task.Index(r.Before), task.Index(r.After)
 	for _, now := range r.After {
-		before := func(t task.Task) bool { return t.ID == now.ID && finished(t) && t.ID != r.Task.ID }
-		if finished(now) && !slices.ContainsFunc(r.Before, before) {
+		i, known := before[now.ID]
+		if finished(now) && !(known && finished(r.Before[i]) && now.ID != r.Task.ID) {
 			n++
 		} else if now.ID == r.Task.ID && r.Signal.Task != "" {
 			n++
 		}
 	}
 	for _, was := range r.Before {
-		if !finished(was) && !slices.ContainsFunc(r.After, func(t task.Task) bool { return t.ID == was.ID }) {
+		if _, stays := after[was.ID]; !finished(was) && !stays {
 			n++
 		}
 	}
