@@ -123,8 +123,7 @@ type wants struct {
 // open task it is what the options say. An unusable plan is reported elsewhere.
 func (p *Project) wanted() []wants {
 	option := task.Choice{Agent: p.Config.Agent, Model: p.Config.Model}
-	var all []wants
-	seen := map[task.Choice]bool{} // of a large plan, nearly all tasks want the same
+	all, seen := []wants{}, map[task.Choice]bool{} // nearly all tasks of a large plan want the same
 	for _, t := range p.Tasks.Tasks {
 		if !t.Pending() || !t.Required() || seen[t.Choice] {
 			continue

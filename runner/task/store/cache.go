@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ralph/runner/task"
+	"ralph/runner/task/disk"
 )
 
 // Cache reads a plan again only when it has changed, and in a folder only the files that have. The zero value
@@ -14,7 +15,7 @@ type Cache struct {
 	path string // of the plan in it
 	plan plan
 	err  error
-	of   stamp // of the file when it was read; zero: nothing is known of it
+	of   disk.Stamp // of the file when it was read; zero: nothing is known of it
 }
 
 // open is the function open, from memory if the plan is still the same. A nil Cache keeps nothing.
@@ -25,16 +26,16 @@ func (c *Cache) open(f File) (plan, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.path != f.Path {
-		c.path, c.plan, c.err, c.of = f.Path, plan{}, nil, stamp{}
+		c.path, c.plan, c.err, c.of = f.Path, plan{}, nil, disk.Stamp{}
 	}
-	now := stampOf(f.Path)
-	if now != (stamp{}) && now == c.of {
+	now := disk.StampOf(f.Path)
+	if now != (disk.Stamp{}) && now == c.of {
 		return c.plan, c.err
 	}
 	began := time.Now()
 	c.plan, c.err = c.plan.again(f.Path, f.OptionalSections)
-	c.of = stamp{}
-	if alone := c.plan.Beside == nil && c.plan.More == nil && c.plan.format.Files == nil && c.plan.Program == nil; c.err == nil && alone && began.Sub(now.changed) > settled {
+	c.of = disk.Stamp{}
+	if alone := c.plan.Beside == nil && c.plan.More == nil && c.plan.format.Files == nil && c.plan.Program == nil; c.err == nil && alone && now.Old(began) {
 		c.of = now
 	}
 	return c.plan, c.err

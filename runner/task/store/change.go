@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ralph/runner/task"
+	"ralph/runner/task/disk"
 )
 
 // Place says where a task is moved to.
@@ -268,7 +269,7 @@ func (p *plan) parsed(edits []edit) (plan, error) {
 	after := plan{format: p.format}
 	for i, f := range p.files {
 		if text, changed := texts[i]; changed {
-			f.data, f.seen, f.of = text, new(any), stamp{}
+			f.data, f.seen, f.of = text, new(any), disk.Stamp{}
 		}
 		after.files = append(after.files, f)
 	}

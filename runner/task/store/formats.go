@@ -14,6 +14,7 @@ import (
 	"ralph/runner/task"
 	"ralph/runner/task/beads"
 	"ralph/runner/task/boxes"
+	"ralph/runner/task/disk"
 	"ralph/runner/task/records"
 	"ralph/runner/task/stories"
 )
@@ -129,7 +130,7 @@ func (f format) fits(name string) bool {
 
 // findSpecKit is the tasks.md of the current feature, else those of all features.
 func findSpecKit(project string) []string {
-	config, _, _ := read(filepath.Join(project, ".specify", "feature.json")) // without it, the environment may name one
+	config, _, _ := disk.Read(filepath.Join(project, ".specify", "feature.json")) // without it, the environment may name one
 	if feature := boxes.Feature(project, config); feature != "" {
 		return existing(project, path.Join(filepath.ToSlash(feature), "tasks.md"))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"ralph/runner/task"
+	"ralph/runner/task/disk"
 )
 
 // Found is a plan in a project.
@@ -73,10 +74,10 @@ func (f format) isAt(path string) bool {
 		return true
 	}
 	if f.Files == nil {
-		data, _, err := read(path)
+		data, _, err := disk.Read(path)
 		return err == nil && f.Is(body(data))
 	}
-	names, err := filesIn(path)
+	names, err := disk.Files(path)
 	return err == nil && len(f.ofFolder(names)) > 0
 }
 
@@ -128,7 +129,7 @@ func within(folder string) []Found {
 	all := All(folder, nil) // in any order
 	for _, pattern := range []string{"{tasks.md,tasks/tasks.json,tasks.json,sprint-status.yaml}", "{*,specs/*}/tasks.md"} {
 		for _, path := range existing(folder, pattern) {
-			data, _, err := read(path)
+			data, _, err := disk.Read(path)
 			if f, noFormat := formatOf(path, body(data)); err == nil && noFormat == nil && !slices.ContainsFunc(all, func(o Found) bool { return o.Path == path }) {
 				all = append(all, Found{path, f.Name})
 			}

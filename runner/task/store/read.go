@@ -2,32 +2,27 @@ package store
 
 import (
 	"bytes"
-	"errors"
+	"cmp"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
 
 	"ralph/runner/task"
+	"ralph/runner/task/disk"
 )
 
-const (
-	// MaxSize is the size in bytes above which a plan, or a file of it, is refused.
-	MaxSize = 16 << 20
-	// maxFiles and maxDepth bound a plan that is a folder.
-	maxFiles = 50_000
-	maxDepth = 6
-	// rereads is how often a file that changes while it is read is read again.
-	rereads = 5
-)
+// MaxSize is the size in bytes above which a plan, or a file of it, is refused.
+const MaxSize = disk.MaxSize
 
 // ErrUnusable is the error of a file that cannot be a plan: it is unreadable, binary, too
 // large, invalid or of an unknown format.
-var ErrUnusable = errors.New("unusable plan")
+var ErrUnusable = disk.ErrUnusable
 
 // plan is a plan with its files.
 type plan struct {
@@ -40,14 +35,14 @@ type plan struct {
 type planFile struct {
 	path string // absolute or as given
 	data []byte
-	bom  int   // bytes before what the format read
-	seen *any  // what the format made of it
-	of   stamp // when it was read
+	bom  int        // bytes before what the format read
+	seen *any       // what the format made of it
+	of   disk.Stamp // when it was read
 }
 
 // sameAs reports whether a file is certainly what it was.
 func (f planFile) sameAs(old planFile) bool {
-	return f.path == old.path && f.of == old.of && f.of != (stamp{})
+	return f.path == old.path && f.of == old.of && f.of != (disk.Stamp{})
 }
 
 // Load reads and parses the plan at path, a file or a folder. Boxes under a heading in
@@ -86,7 +81,7 @@ func (p plan) again(path string, optionalSections []string) (plan, error) {
 	if info.IsDir() {
 		return earlier.openFolder(path, optionalSections)
 	}
-	data, of, err := read(path)
+	data, of, err := disk.Read(path)
 	if err != nil {
 		return p, err
 	}
@@ -148,7 +143,7 @@ func (p *plan) finish(name string, in task.Input) error {
 }
 
 func (p plan) openFolder(dir string, optionalSections []string) (plan, error) {
-	names, err := filesIn(dir)
+	names, err := disk.Files(dir)
 	if err != nil {
 		return plan{}, err
 	}
@@ -212,30 +207,6 @@ func matches(name string, patterns ...string) bool {
 	})
 }
 
-// filesIn lists the regular files below dir by slash path, sorted, without following links.
-func filesIn(dir string) ([]string, error) {
-	var names []string
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		rel, _ := filepath.Rel(dir, path)
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (strings.Count(rel, string(filepath.Separator)) >= maxDepth || rel != "." && strings.HasPrefix(d.Name(), ".")):
-			return filepath.SkipDir
-		case d.Type().IsRegular():
-			names = append(names, filepath.ToSlash(rel))
-		}
-		if len(names) > maxFiles {
-			return fmt.Errorf("%q has more than %d files", dir, maxFiles)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
-	}
-	return names, nil
-}
-
 func formatOf(name string, data []byte) (format, error) {
 	known := []string{}
 	for _, f := range formats() {
@@ -253,4 +224,31 @@ func formatOf(name string, data []byte) (format, error) {
 		}
 	}
 	return format{}, fmt.Errorf("%w: unknown format of %q; known: %s", ErrUnusable, name, strings.Join(known, ", "))
+}
+
+// readFiles reads the files of a plan from an index on, but for those that are as they were earlier.
+func (p *plan) readFiles(from int, earlier []planFile) error {
+	const most = 4 * MaxSize
+	was := make(map[string]planFile, len(earlier))
+	for _, f := range earlier {
+		was[f.path] = f
+	}
+	files := p.files[from:]
+	errs := make([]error, len(files))
+	var total atomic.Int64
+	task.Each(len(files), func(i int) {
+		f := &files[i]
+		if old, known := was[f.path]; known && old.of != (disk.Stamp{}) && disk.StampOf(f.path) == old.of {
+			*f = old
+		} else if now := time.Now(); total.Load() <= most {
+			if f.data, f.of, errs[i] = disk.Read(f.path); !f.of.Old(now) {
+				f.of = disk.Stamp{} // the next change may not show
+			}
+		}
+		total.Add(int64(len(f.data)))
+	})
+	if total.Load() > most {
+		return fmt.Errorf("%w: the files in %q are larger than %d MiB", ErrUnusable, filepath.Dir(p.files[0].path), most>>20)
+	}
+	return cmp.Or(errs...)
 }

@@ -1,0 +1,145 @@
+// Package disk reads the files of a plan: whole, as they were at one moment, and with what tells whether they have
+// changed since.
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrUnusable is the error of a file that cannot be a plan.
+var ErrUnusable = errors.New("unusable plan")
+
+const (
+	// MaxSize is the size in bytes above which a file is refused.
+	MaxSize = 16 << 20
+	// maxFiles and maxDepth bound a plan that is a folder.
+	maxFiles = 50_000
+	maxDepth = 6
+	// rereads is how often a file that changes while it is read is read again.
+	rereads = 5
+)
+
+// Stamp changes with a file. No program can set the time of an inode.
+type Stamp struct {
+	device, inode uint64
+	size          int64
+	changed       time.Time
+}
+
+// Settled is the age of a file whose next change shows in its stamp: the clock of a file
+// system moves in steps.
+const Settled = time.Second
+
+// Old reports whether the file was left alone so long before a moment that its next change shows in its stamp.
+func (s Stamp) Old(at time.Time) bool { return at.Sub(s.changed) > Settled }
+
+// StampOf is the stamp of a file; zero: there is none.
+func StampOf(path string) (s Stamp) {
+	var st unix.Stat_t
+	if unix.Stat(path, &st) == nil {
+		s = stampIn(st)
+	}
+	return s
+}
+
+func stampIn(st unix.Stat_t) Stamp {
+	return Stamp{uint64(st.Dev), st.Ino, st.Size, time.Unix(st.Ctim.Unix())} //nolint:unconvert // the device is an int32 on macOS
+}
+
+// Read returns the bytes of a plan file, at most MaxSize, as they were at one moment.
+func Read(path string) ([]byte, Stamp, error) {
+	for range rereads {
+		data, of, err := readOnce(path)
+		if err != nil || of != (Stamp{}) {
+			return data, of, err
+		}
+	}
+	return nil, Stamp{}, fmt.Errorf("%w: %q changes while it is read", ErrUnusable, path)
+}
+
+// readOnce reads a file with as few system calls as that takes: a plan may have thousands of files. The zero
+// stamp: it changed meanwhile.
+func readOnce(path string) (data []byte, of Stamp, err error) {
+	var st unix.Stat_t
+	if unix.Stat(path, &st) == nil && st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return nil, of, fmt.Errorf("%w: %q is not a regular file", ErrUnusable, path) // nothing opens a pipe or a device
+	}
+	fd, err := again(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return nil, of, fmt.Errorf("%w: %w", ErrUnusable, &fs.PathError{Op: "open", Path: path, Err: err})
+	}
+	defer func() { _ = unix.Close(fd) }() // nothing was written
+	if err := unix.Fstat(fd, &st); err != nil {
+		return nil, of, fmt.Errorf("%w: %w", ErrUnusable, &fs.PathError{Op: "stat", Path: path, Err: err})
+	}
+	switch before := stampIn(st); {
+	case st.Mode&unix.S_IFMT != unix.S_IFREG:
+		return nil, of, fmt.Errorf("%w: %q is not a regular file", ErrUnusable, path)
+	case st.Size > MaxSize:
+		return nil, of, fmt.Errorf("%w: %q is larger than %d MiB", ErrUnusable, path, MaxSize>>20)
+	default:
+		data = make([]byte, st.Size)
+		n := 0
+		for n < len(data) && err == nil {
+			var more int
+			if more, err = again(func() (int, error) { return unix.Read(fd, data[n:]) }); more == 0 && err == nil {
+				err = io.ErrUnexpectedEOF
+			}
+			n += max(more, 0)
+		}
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, of, nil // it was cut off meanwhile
+		}
+		if err == nil {
+			err = unix.Fstat(fd, &st)
+		}
+		if err != nil {
+			return nil, of, fmt.Errorf("%w: %w", ErrUnusable, &fs.PathError{Op: "read", Path: path, Err: err})
+		}
+		if now := stampIn(st); now == before {
+			of = now
+		}
+		return data, of, nil
+	}
+}
+
+// again makes a system call until no signal interrupts it.
+func again(call func() (int, error)) (n int, err error) {
+	for {
+		if n, err = call(); !errors.Is(err, unix.EINTR) {
+			return n, err
+		}
+	}
+}
+
+// Files lists the regular files below dir by slash path, sorted, without following links.
+func Files(dir string) ([]string, error) {
+	var names []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(dir, path)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (strings.Count(rel, string(filepath.Separator)) >= maxDepth || rel != "." && strings.HasPrefix(d.Name(), ".")):
+			return filepath.SkipDir
+		case d.Type().IsRegular():
+			names = append(names, filepath.ToSlash(rel))
+		}
+		if len(names) > maxFiles {
+			return fmt.Errorf("%q has more than %d files", dir, maxFiles)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
+	}
+	return names, nil
+}
