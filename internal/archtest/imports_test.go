@@ -123,7 +123,7 @@ var floors = map[string]int{
 	"runner/agent/custom":  3, // agents of the user: rows of the settings file, checked and completed
 	"runner/git/history":   3, // ways back through the states that git keeps
 	"state/view/follow":    3, // the model of a run as it changes
-	"state/view/scan":      3, // long files of events: what is wanted of them, fast
+	"state/view/scan":      1, // long files of events: what is wanted of them, fast
 	"state/view/summary":   3, // the model of a run in few words
 	"runner/turn/stop":     2, // how people end a turn
 	"monitor/canvas":       4, // text on a part of the screen

@@ -18,10 +18,11 @@ func TestPlainFront_whatItReads_isWhatYAMLReads(t *testing.T) {
 		key, value := rapid.SampledFrom(pieces).Draw(t, "key"), rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 3).Draw(t, "value")
 		return rapid.SampledFrom([]string{key + ": " + strings.Join(value, ""), key + ":", "  - " + strings.Join(value, ""), "- " + strings.Join(value, " ")}).Draw(t, "line")
 	})
+	usual := rapid.SampledFrom([]string{"id: task-1", "title: Build it", "status: To Do", "labels:", "  - backend", "created: '2026-11-20 08:00'", "tags: [a, b]"})
 	seen := 0
 	rapid.Check(t, func(t *rapid.T) {
 		eol := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "eol")
-		block := "---" + eol + strings.Join(rapid.SliceOfN(line, 1, 5).Draw(t, "lines"), eol) + eol + "---" + eol
+		block := "---" + eol + strings.Join(rapid.SliceOfN(rapid.OneOf(usual, usual, usual, line), 1, 5).Draw(t, "lines"), eol) + eol + "---" + eol
 		if length, ok := frontMatter(block); !ok || length != len(block) {
 			return
 		}
