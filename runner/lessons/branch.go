@@ -1,6 +1,7 @@
 package lessons
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,8 @@ import (
 const (
 	branchFile = ".branch"
 	archiveDir = "archive"
+
+	digestLength = len("-") + 6
 )
 
 // OnBranch notes on which branch a run starts. If the one before was on another branch, it
@@ -43,7 +46,7 @@ func OnBranch(project, branch, plan string, now time.Time) (said string, err err
 func swap(project string, branches [2]string, plan string, now time.Time) (said string, err error) {
 	dir := filepath.Join(project, state.DirName)
 	to := filepath.Join(dir, archiveDir, now.Format(time.DateOnly)+"-"+nameOf(branches[0]))
-	files := []string{filepath.Join(dir, File), filepath.Join(dir, Page), latestReport(dir)}
+	files := []string{filepath.Join(dir, branchFile), filepath.Join(dir, File), filepath.Join(dir, Page), latestReport(dir)}
 	for _, path := range append(notes(project), plan) {
 		if committed := planOn(project, branches[0], path); committed != nil {
 			if err := committed.into(to); err != nil {
@@ -89,8 +92,18 @@ func notes(project string) (paths []string) {
 	return paths
 }
 
-// nameOf makes a branch the name of a folder.
+// nameOf makes a branch the name of a folder. A name that cannot stay as it is ends with a digest, since
+// another branch may be called what is left of it.
 func nameOf(branch string) string {
+	name := plainly(branch)
+	if name != branch {
+		name += fmt.Sprintf("-%x", sha256.Sum256([]byte(branch)))[:digestLength]
+	}
+	return name
+}
+
+// plainly is a branch without the characters that a folder cannot have everywhere. It was its folder once.
+func plainly(branch string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 			return r
@@ -103,8 +116,14 @@ func nameOf(branch string) string {
 func latestArchive(dir, branch string) string {
 	entries, _ := os.ReadDir(filepath.Join(dir, archiveDir))
 	for _, e := range slices.Backward(entries) { // sorted by name, and so by date
-		if len(e.Name()) > len(time.DateOnly) && e.Name()[len(time.DateOnly)+1:] == nameOf(branch) {
-			return filepath.Join(dir, archiveDir, e.Name())
+		if len(e.Name()) <= len(time.DateOnly) {
+			continue
+		}
+		folder, name := filepath.Join(dir, archiveDir, e.Name()), e.Name()[len(time.DateOnly)+1:]
+		of, err := state.ReadFile(filepath.Join(folder, branchFile), 4<<10)
+		unsaid := err != nil && name == plainly(branch) // from before archives said it
+		if strings.TrimSpace(string(of)) == branch || unsaid {
+			return folder
 		}
 	}
 	return ""

@@ -215,6 +215,66 @@ func TestOnBranch_archivesAndRestores(t *testing.T) {
 	}
 }
 
+func TestOnBranch_likeNames_haveArchivesOfTheirOwn(t *testing.T) {
+	p := newProject(t, map[string]string{})
+	on := func(branch string) string {
+		t.Helper()
+		said, err := OnBranch(p.dir, branch, filepath.Join(p.dir, ".ralph/fix_plan.md"), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return said
+	}
+	learn := func(text string) {
+		t.Helper()
+		if _, err := Open(p.dir, Choice{Learn: true}).Learn(result(1, "<learning>"+text+"</learning>"), now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	on("feat/x")
+	learn("Fact of the slash")
+	on("feat-x")
+	learn("Fact of the hyphen")
+	if on("main"); len(glob(t, p.dir, ".ralph/archive/2026-05-01-feat-x*")) != 2 {
+		t.Errorf("archives %v", glob(t, p.dir, ".ralph/archive/*"))
+	}
+	for branch, want := range map[string]string{"feat/x": "Fact of the slash", "feat-x": "Fact of the hyphen"} {
+		on(branch)
+		if got := p.read(".ralph/" + File); !strings.Contains(got, want) || strings.Count(got, "Fact") != 1 {
+			t.Errorf("%s has %s", branch, got)
+		}
+		on("main")
+	}
+}
+
+func TestOnBranch_archiveOfAnEarlierRalph_isFound(t *testing.T) {
+	p := newProject(t, map[string]string{".ralph/.branch": "main\n"})
+	l, _ := memory.New("Fact of the slash", memory.Pattern, now)
+	if _, err := Save(p.dir, nil, []memory.Lesson{l}); err != nil {
+		t.Fatal(err)
+	}
+	old := filepath.Join(p.dir, ".ralph/archive/2026-04-01-feat-x")
+	if err := os.MkdirAll(old, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(p.dir, ".ralph", File), filepath.Join(old, File)); err != nil {
+		t.Fatal(err)
+	}
+	said, err := OnBranch(p.dir, "feat/x", filepath.Join(p.dir, ".ralph/fix_plan.md"), now)
+	if err != nil || !strings.Contains(said, "took 1 lesson of this branch back") {
+		t.Errorf("%s, %v", said, err)
+	}
+}
+
+func glob(t *testing.T, dir, pattern string) []string {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join(dir, pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
 func TestProposals_whatManyTasksUsed(t *testing.T) {
 	p := newProject(t, map[string]string{"web/AGENTS.md": "# Web\n\n## Learned\n\n- old\n\n## Other\n", "CLAUDE.md": "root\n"})
 	add := func(text string, users []string, paths ...string) memory.Lesson {
