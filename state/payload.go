@@ -347,6 +347,7 @@ type Commit struct {
 	Landed  string    `json:"landed,omitempty"` // the branch to which finished work was added; empty: it is not about that
 	Files   int       `json:"files"`
 	Refused []Refusal `json:"refused,omitempty"` // each reported once
+	Why     string    `json:"why,omitempty"`     // it could not be made; empty: nothing kept it away
 }
 
 // Refusal is a file that ralph did not commit.

@@ -359,6 +359,9 @@ func hookEntry(d state.Hook) []entry {
 
 func commitEntries(d state.Commit) []entry {
 	var all []entry
+	if d.Why != "" {
+		all = one(RoleWarning, "nothing was committed: "+d.Why)
+	}
 	if d.Landed != "" && d.OID != "" {
 		all = one(RoleNote, fmt.Sprintf("landed on %s as %.12s: %s", d.Landed, d.OID, termtext.Count(d.Files, "file")))
 	} else if d.OID != "" {

@@ -89,6 +89,9 @@ func (c Call) start(ctx context.Context, env, args []string) (string, error) {
 	switch {
 	case err == nil:
 		return string(out), nil
+	case whole && ctx.Err() != nil:
+		return "", fmt.Errorf("git update-ref did not end within %s: a hook of yours or a slow disk may hold it: %w",
+			refsWithin, ctx.Err())
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("run git: %w", ctx.Err())
 	}

@@ -94,7 +94,7 @@ func proof(p state.Payload, redact func(string) string) state.Payload {
 		d.Red = redactAll(d.Red, redact)
 		return d
 	case state.Commit:
-		d.Refused = slices.Clone(d.Refused)
+		d.Refused, d.Why = slices.Clone(d.Refused), redact(d.Why)
 		for i := range d.Refused {
 			d.Refused[i].Why = redact(d.Refused[i].Why)
 		}
