@@ -3,8 +3,10 @@
 package filter
 
 import (
+	"bytes"
 	"errors"
 	"strings"
+	"sync"
 	"time"
 
 	"ralph/state"
@@ -100,11 +102,17 @@ func (f *Filter) Line(line []byte) bool {
 	}
 	for _, k := range f.kinds {
 		if string(h.Kind) == string(k) {
-			return true
+			return f.wanted == nil || bytes.Contains(line, signs()[k])
 		}
 	}
 	return len(f.kinds) == 0
 }
+
+// signs stand in the lines of things that went wrong, of kinds that mostly go well.
+var signs = sync.OnceValue(func() map[state.Kind][]byte {
+	return map[state.Kind][]byte{state.KindToolResult: []byte(`"error":true`), state.KindResult: []byte(`"error":true`),
+		state.KindCheck: []byte(`"passed":false`), state.KindIterationEnd: []byte(`"failed":true`)}
+})
 
 // Event reports whether an event is wanted, as far as its lines do not say it.
 func (f *Filter) Event(e state.Event) bool {
