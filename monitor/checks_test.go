@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ralph/internal/sample"
+	"ralph/monitor/canvas"
 	"ralph/state"
 	"ralph/state/view"
 )
@@ -40,7 +41,7 @@ func TestScreen_aCheckRuns_itsSecondsTickAndTheAgentIsNotSaidToWork(t *testing.T
 func TestLog_feedbackAndFindings_areWholeMarkedInWordsAndFound(t *testing.T) {
 	s, events := sample.States(noon)["checking"]()
 	u := still(t, s, events)
-	u.o.NoColor = true
+	u.theme = canvas.Theme{}
 	screen := simulate(t, 80, 24)
 	u.show(panelLog)
 	u.drawOn(screen)

@@ -32,7 +32,7 @@ type Options struct {
 	// NoControl says why Ralph is empty.
 	NoControl string
 	Version   string           // of ralph, for people
-	NoColor   bool             // also set by NO_COLOR in the environment
+	Theme     string           // a name that canvas.CheckTheme knows; empty: that of the environment
 	Now       func() time.Time // nil: time.Now
 	Plain     bool             // lines instead of a screen
 	Out       io.Writer        // of lines; nil: standard output
@@ -45,9 +45,6 @@ func (o Options) filled() Options {
 	}
 	if o.Out == nil {
 		o.Out = os.Stdout
-	}
-	if os.Getenv("NO_COLOR") != "" {
-		o.NoColor = true
 	}
 	return o
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/rivo/tview"
 	"golang.org/x/term"
 
+	"ralph/monitor/canvas"
 	"ralph/state/view/follow"
 )
 
@@ -55,6 +56,7 @@ func runScreen(ctx context.Context, o Options) (err error) {
 	f := follow.New(o.Dir, o.Now)
 	defer f.Close()
 	u := newUI(o, f)
+	u.theme = canvas.ThemeOf(o.Theme, o.Screen.Colors())
 	u.app = tview.NewApplication().SetRoot(u, true).SetScreen(o.Screen)
 	for r, substitute := range substitutes() {
 		o.Screen.RegisterRuneFallback(r, substitute)

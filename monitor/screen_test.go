@@ -18,6 +18,7 @@ import (
 
 	"ralph/internal/sample"
 	"ralph/logs/termtext"
+	"ralph/monitor/canvas"
 	"ralph/state"
 	"ralph/state/view"
 	"ralph/state/view/follow"
@@ -328,7 +329,7 @@ func TestScreen_withoutColours_usesNone(t *testing.T) {
 	if colours() == 0 {
 		t.Error("with colours there are none")
 	}
-	u.o.NoColor = true
+	u.theme = canvas.Theme{}
 	if n := colours(); n > 0 {
 		t.Errorf("without colours %d cells have some", n)
 	}

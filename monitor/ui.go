@@ -104,6 +104,7 @@ type ui struct {
 	o     Options
 	app   *tview.Application
 	feed  *follow.Follower
+	theme canvas.Theme
 	table []binding
 	do    map[string]func(*ui)
 
@@ -164,7 +165,7 @@ func (u *ui) Draw(screen tcell.Screen) {
 	u.first.Do(func() { close(u.started) })
 	u.DrawForSubclass(screen, u)
 	x, y, w, h := u.GetInnerRect()
-	c := canvas.Canvas{Screen: screen, X: x, Y: y, W: w, H: h, Colors: !u.o.NoColor}
+	c := canvas.Canvas{Screen: screen, X: x, Y: y, W: w, H: h, Theme: u.theme}
 	v := summary.Of(&u.model, u.o.Now())
 	alone := u.alone
 	if u.page != nil || u.timeline != nil || len(u.over) > 0 || u.palette != nil || u.help || u.answers != nil {

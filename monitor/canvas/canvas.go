@@ -9,7 +9,6 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"ralph/logs/termtext"
-	"ralph/state/view/summary"
 )
 
 // Canvas is a rectangle of the screen. Drawing is clipped to it, and text has no
@@ -17,7 +16,7 @@ import (
 type Canvas struct {
 	Screen     tcell.Screen
 	X, Y, W, H int
-	Colors     bool // of the terminal's palette; without them, words and weight say the same
+	Theme      Theme
 }
 
 // Rows returns the part from row y, h rows high.
@@ -146,33 +145,6 @@ func (c Canvas) Title(t Title) {
 // it and the list moves as little as possible. was is the row it began at before.
 func (c Canvas) First(was, selected, n int) int {
 	return max(min(was, selected, n-c.H), selected-c.H+1, 0)
-}
-
-// Dim is the style of what matters less.
-func (c Canvas) Dim() tcell.Style { return tcell.StyleDefault.Dim(true) }
-
-// Tone returns the style of a tone. The colours come from the terminal's palette,
-// which is readable on its background. Words, marks and weight say the same without
-// colours.
-func (c Canvas) Tone(t summary.Tone) tcell.Style {
-	style := tcell.StyleDefault
-	if t == summary.Bad || t == summary.Warn {
-		style = style.Bold(true)
-	}
-	if !c.Colors {
-		return style
-	}
-	switch t {
-	case summary.Good:
-		return style.Foreground(tcell.ColorGreen)
-	case summary.Busy:
-		return style.Foreground(tcell.ColorTeal)
-	case summary.Warn:
-		return style.Foreground(tcell.ColorOlive)
-	case summary.Bad:
-		return style.Foreground(tcell.ColorMaroon)
-	}
-	return style
 }
 
 // FitEnd keeps the last w cells of s: advice ends with the command to type.

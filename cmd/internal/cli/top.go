@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,7 +57,7 @@ func (a *app) showTop(rows func() []top.Row) error {
 		}
 		project := *a.Factory
 		project.Dir = dir
-		if err := (&app{&project}).monitor(sig.Ctx, monitor.Options{Dir: dir, Out: a.Out, NoColor: os.Getenv("NO_COLOR") != ""}); err != nil || sig.Ctx.Err() != nil {
+		if err := (&app{&project}).monitor(sig.Ctx, monitor.Options{Dir: dir, Out: a.Out}); err != nil || sig.Ctx.Err() != nil {
 			return err
 		}
 	}
