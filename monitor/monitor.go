@@ -14,6 +14,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 	"golang.org/x/term"
 
+	"ralph/monitor/canvas"
 	"ralph/state"
 	"ralph/state/view"
 	"ralph/state/view/follow"
@@ -56,6 +57,9 @@ func Run(ctx context.Context, o Options) error {
 	o = o.filled()
 	if o.Plain {
 		return Plain(ctx, o)
+	}
+	if err := canvas.CheckTheme(os.Getenv(canvas.ThemeVariable)); err != nil {
+		return fmt.Errorf("read %s: %w", canvas.ThemeVariable, err)
 	}
 	if o.Screen == nil && !term.IsTerminal(int(os.Stdout.Fd())) {
 		return once(o)

@@ -24,6 +24,26 @@ func Themes() []string { return []string{"auto", "terminal", "dark", "light", "c
 // ThemeVariable is the environment variable that names the theme.
 const ThemeVariable = "RALPH_THEME"
 
+// ThemeName is a flag.
+type ThemeName string
+
+// Set refuses a name that is not known.
+func (n *ThemeName) Set(name string) error {
+	*n = ThemeName(name)
+	return CheckTheme(name)
+}
+
+// String is the name.
+func (n *ThemeName) String() string { return string(*n) }
+
+// Type is what the help calls a value.
+func (n *ThemeName) Type() string { return "name" }
+
+// Help describes the flag.
+func (n *ThemeName) Help() string {
+	return "the colors: " + strings.Join(Themes(), ", ") + "; for all screens: " + ThemeVariable + " in the environment"
+}
+
 // CheckTheme returns an error for a name that is not known. The empty one is.
 func CheckTheme(name string) error {
 	for _, known := range Themes() {

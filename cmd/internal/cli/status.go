@@ -1,13 +1,10 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -127,26 +124,22 @@ func (a *app) watchStatus(r *state.Reader, asJSON bool) error {
 func newMonitorCmd(f *cmdline.Factory) *cobra.Command {
 	a := &app{f}
 	var plain bool
-	var theme string
+	var theme canvas.ThemeName
 	cmd := &cobra.Command{
 		Use: "monitor", Short: "Watch the run: live log, plan, API usage", Args: cmdline.NoArgs,
 		Example: "  ralph monitor\n  ralph monitor --plain | grep check",
 		RunE: func(*cobra.Command, []string) error {
-			if err := canvas.CheckTheme(cmp.Or(theme, os.Getenv(canvas.ThemeVariable))); err != nil {
-				return cmdline.UsageError("%v", err)
-			}
 			dir, err := a.Project()
 			if err != nil {
 				return err
 			}
 			sig := cmdline.HandleSignals(a.In)
 			defer sig.Stop()
-			return a.monitor(sig.Ctx, monitor.Options{Dir: dir, Plain: plain, Out: a.Out, Theme: theme})
+			return a.monitor(sig.Ctx, monitor.Options{Dir: dir, Plain: plain, Out: a.Out, Theme: string(theme)})
 		},
 	}
 	cmd.Flags().BoolVar(&plain, "plain", false, "print a stream of lines instead of the screen")
-	cmd.Flags().StringVar(&theme, "theme", "", "the colors: "+strings.Join(canvas.Themes(), ", ")+
-		"; or RALPH_THEME in the environment, for all screens")
+	cmd.Flags().Var(&theme, "theme", theme.Help())
 	return cmd
 }
 
