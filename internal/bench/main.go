@@ -1,7 +1,7 @@
 // Command bench measures what ralph itself costs. Each figure stands beside its
 // bound and beside what the same run compares it with:
 //
-//	go run ./internal/bench [start] [git] [plain] [flood] [many] [plan] [folder] [slots] [hook]
+//	go run ./internal/bench [start] [git] [plain] [flood] [many] [plan] [folder] [slots] [hook] [viewers]
 //
 // A missed bound is listed at the end but is not a failure: other work on the machine
 // affects every figure.
@@ -72,7 +72,7 @@ type part struct {
 var parts = []part{
 	{"start", (*bencher).startup}, {"git", (*bencher).gapInGit}, {"plain", (*bencher).gapOutside},
 	{"flood", (*bencher).flood}, {"many", (*bencher).many}, {"plan", (*bencher).plan}, {"folder", (*bencher).folders},
-	{"slots", (*bencher).slots}, {"hook", (*bencher).hook},
+	{"slots", (*bencher).slots}, {"hook", (*bencher).hook}, {"viewers", (*bencher).viewers},
 }
 
 func bench(only []string, out io.Writer) error {
@@ -90,7 +90,7 @@ func bench(only []string, out io.Writer) error {
 	fmt.Fprintf(out, "%d processors, load %s before\n", runtime.NumCPU(), load())
 	for _, name := range only {
 		if !slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
-			return fmt.Errorf("unknown part %q; known: start, git, plain, flood, many, plan, folder, slots, hook", name)
+			return fmt.Errorf("unknown part %q; known: start, git, plain, flood, many, plan, folder, slots, hook, viewers", name)
 		}
 	}
 	for _, p := range parts {
