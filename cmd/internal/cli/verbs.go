@@ -46,6 +46,7 @@ func table() []verbs {
 
 		one(cmdline.GroupLook, "status", newStatusCmd), one(cmdline.GroupLook, "monitor", newMonitorCmd),
 		one(cmdline.GroupLook, "top", newTopCmd), one(cmdline.GroupLook, "serve", touchcmd.NewServeCmd),
+		one(cmdline.GroupLook, "mcp", touchcmd.NewMCPCmd),
 		{cmdline.GroupLook, []string{"iterations", "diff", "undo", "bisect", "report", "runs", "sessions"}, historycmd.NewCmds},
 		one(cmdline.GroupLook, "questions", touchcmd.NewQuestionsCmd), one(cmdline.GroupLook, "check", setupcmd.NewCheckCmd),
 		one(cmdline.GroupLook, "learn", learncmd.NewLearnCmd),

@@ -36,6 +36,23 @@ func NewServeCmd(f *cmdline.Factory) *cobra.Command {
 	return cmd
 }
 
+// NewMCPCmd returns ralph mcp.
+func NewMCPCmd(f *cmdline.Factory) *cobra.Command {
+	return &cobra.Command{
+		Use: "mcp", Short: "Let another agent watch and steer the run of this project (MCP)", Args: cmdline.NoArgs,
+		Long: "Serve the Model Context Protocol on standard input and output, for the agent that starts it: status, tasks, iterations,\n" +
+			"diff, questions, add_task, answer. It starts ralph-hub. An agent of a run cannot answer its own questions here either.",
+		Example: "  claude mcp add ralph -- ralph -C ~/shop-api mcp",
+		RunE: func(*cobra.Command, []string) error {
+			dir, err := f.Project()
+			if err != nil {
+				return err
+			}
+			return become(f, "mcp", "--project", dir)
+		},
+	}
+}
+
 // become turns this process into ralph-hub: ralph itself uses no network.
 func become(f *cmdline.Factory, verb string, args ...string) error {
 	hub, err := sandbox.FindHub()
