@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 
@@ -63,7 +64,7 @@ type judgeDraft struct {
 func judgeTable() rowTable[judgeDraft] {
 	return rowTable[judgeDraft]{judgesKey, []rowField[judgeDraft]{
 		{option.Row{YAML: "judges.name", Kind: option.String,
-			Help: "Name in messages and for `JUDGES`; required and unique. That of a built-in judge brings its persona."},
+			Help: "Name in messages and for `JUDGES`, unique; a persona of one short line stands for it. That of a built-in judge brings its persona."},
 			func(d *judgeDraft) any { return &d.Name }},
 		{option.Row{YAML: "judges.persona", Kind: option.String,
 			Help: "Who it is: a built-in judge, or what to look for and what to ignore, in your words."},
@@ -97,6 +98,9 @@ func (r *yamlReader) judge(node ast.Node) error {
 	first, err := judgeTable().read(r, node, &d)
 	if err != nil {
 		return err
+	}
+	if persona := strings.TrimSpace(d.Persona); d.Name == "" && len(persona) <= 80 && !strings.Contains(persona, "\n") {
+		d.Name = persona // as for the judges of an item
 	}
 	if d.criteria != "" {
 		d.Criteria = []string{d.criteria}

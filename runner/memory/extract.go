@@ -88,7 +88,8 @@ var orders = []struct {
 	{"it gives orders about permissions", []string{"permission", "--dangerously", "bypass", "sudo ", "allowed_tools",
 		"allowedtools", "sandbox", "--no-verify",
 		"--force", "force-push", "force push", "credentials", "api key", "secret key", "chmod 777", "curl | sh",
-		"trust prompt", "disable security", "hook"}},
+		"trust prompt", "disable security", "git hook", "commit hook", "push hook", "hook_", "hookspath",
+		"the hook", "your hook", "ralph's hook", "claude hook"}},
 	{"it speaks to the agent instead of about the project",
 		[]string{"ignore all", "ignore previous", "ignore the above", "ignore earlier", "previous instructions",
 			"prior instructions", "disregard", "system prompt", "you are now", "new instructions", "your task",
@@ -100,7 +101,7 @@ var (
 	weakening = []string{"skip", "skipp", "disabl", "delet", "remov", "ignor", "comment out", "commented out", "weaken",
 		"mark as", "mark all", "always pass", "not run", "never run",
 		"don't run", "no need to run", "without running", "need not", "bypass", "xfail", "silence", "suppress", "lower", "exclud", "turn off", "fake", "hardcod", "hard-cod", "no longer check", "stub"}
-	proof = []string{"test", "check", "lint", "assert", "coverage", "pipeline", "spec", "verif", "audit", "box",
+	proof = []string{"test", "check", "lint", "assert", "coverage", "pipeline", "spec", "verif", "audit", "box", "hook",
 		"criteria", "review"}
 )
 

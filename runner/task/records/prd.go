@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -62,16 +63,17 @@ func Folder(in task.Input) (task.Parsed, error) {
 		if err != nil {
 			return r.Parsed, err
 		}
-		items, plan := root, task.Choice{}
+		items, plan, category := root, task.Choice{}, ""
 		if root.IsObject() {
 			top := members(root)
+			category = text(top.get("category"))
 			items, plan = top.get("items"), top.choice().Or(members(top.get("metadata")).choice())
 		}
 		if !items.IsArray() {
 			return r.Parsed, fmt.Errorf("%sline 1: must be an array, or an object with an array %q", r.prefix(),
 				"items")
 		}
-		category := strings.TrimSuffix(path.Base(f.Name), ".json")
+		category = cmp.Or(category, strings.TrimSuffix(path.Base(f.Name), ".json"))
 		err = r.records("items", items, func(rec record) error {
 			t, spot, err := r.one(rec)
 			if err != nil {
