@@ -45,6 +45,7 @@ func (f *Fold) Add(e state.Event) {
 		f.tasks = max(f.tasks, d.Total)
 		f.payer = payer{model: view.Join(" ", d.Agent, d.Model)}
 	case state.IterationStart:
+		delete(f.aside, e.Task) // it has another chance
 		f.payer = payer{e.Role, view.Join(" ", cmp.Or(d.Agent, f.Run.Agent), cmp.Or(d.Model, f.Run.Model))}
 	case state.SessionStart:
 		if f.Run.Model == d.Model {
@@ -54,8 +55,12 @@ func (f *Fold) Add(e state.Event) {
 		if f.aside == nil {
 			f.aside = map[string]string{}
 		}
-		if delete(f.aside, d.ID); d.State == "put aside" {
+		switch d.State {
+		case "put aside":
 			f.aside[d.ID] = d.Why
+		case "open": // perhaps only a tick that was taken back
+		default:
+			delete(f.aside, d.ID)
 		}
 	case state.IterationEnd:
 		if d.TaskDone {

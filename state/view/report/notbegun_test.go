@@ -53,3 +53,22 @@ func TestBuild_tasksNeverBegun_areNamedBriefly(t *testing.T) {
 		}
 	}
 }
+
+func TestBuild_tickOfATaskThatWasPutAsideIsTakenBack_itStaysAside(t *testing.T) {
+	n := newNight()
+	n.after(0, state.RunStart{Total: 2})
+	n.iteration, n.task = 1, "one"
+	n.call(state.IterationEnd{Decision: state.Decision{Action: "continue", Reason: "checks fail"}, Outcome: "completed-turn"})
+	n.after(0, state.TaskChange{ID: "one", State: "put aside", Why: "checks fail"})
+	n.iteration, n.task = 2, "two"
+	n.call(state.IterationEnd{Decision: state.Decision{Action: "continue"}, Outcome: "completed-turn"})
+	n.after(0, state.TaskChange{ID: "one", State: "open", Why: "ticked in the iteration of another task"})
+	if got := n.build().Tasks[0].State; got != TaskAside {
+		t.Errorf("it is %q", got)
+	}
+	n.iteration, n.task = 3, "one"
+	n.call(state.IterationEnd{Decision: state.Decision{Action: "continue"}, Outcome: "completed-turn"})
+	if got := n.build().Tasks[0].State; got != TaskOpen {
+		t.Errorf("worked on again, it is %q", got)
+	}
+}
