@@ -48,6 +48,7 @@ func secrets() []string {
 		".var/app/com.microsoft.Edge",
 		".bash_history", ".zsh_history", ".zhistory", ".histfile", ".local/share/fish/fish_history", ".python_history",
 		".node_repl_history", ".psql_history", ".mysql_history", ".sqlite_history", ".lesshst", ".viminfo",
+		".local/state/ralph/hub", // the key to act as a person in the dashboard
 		// What listens here obeys whoever can connect.
 		".docker/run", ".docker/desktop", ".colima", ".lima", ".rd", ".orbstack",
 		".local/share/containers/podman/machine", ".1password",
@@ -104,6 +105,9 @@ func look(p Place, env []string, lock bool) (view, error) {
 	}
 	v.hidden = append(inHome(v.home, slices.Concat(secrets(), p.HomeHidden)),
 		withLogin(inHome(v.home, []string{".npmrc"}))...)
+	if home := lookup(env, "XDG_STATE_HOME"); home != "" {
+		v.hidden = append(v.hidden, existing([]string{filepath.Join(home, "ralph", "hub")})...)
+	}
 	v.temp = existing([]string{lookup(env, "TMPDIR")})
 	if len(v.temp) == 0 {
 		v.temp = existing([]string{"/tmp", "/var/tmp"})

@@ -57,7 +57,7 @@ func tab(t *testing.T) context.Context {
 		}
 		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(browser.home),
 			chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-component-update", true), chromedp.Env("HOME="+browser.home))
-		ctx, end := chromedp.NewExecAllocator(context.Background(), options...) //nolint:usetesting // it outlives the test
+		ctx, end := chromedp.NewExecAllocator(context.Background(), options...) // it outlives the test
 		browser.ctx, browser.end = chromedp.NewContext(ctx)
 		last := browser.end
 		browser.end = func() { last(); end() }
@@ -185,7 +185,7 @@ func (s *site) login(ctx context.Context) {
 func (s *site) run(ctx context.Context, p *sample.Project) (path string) {
 	s.Helper()
 	s.must(ctx, chromedp.Navigate(s.url), text("Runs"))
-	return eval[string](s, ctx, fmt.Sprintf(`[...document.querySelectorAll('h2 a')].find(a => a.href.includes(%q)).getAttribute('href')`, keyOf(p.Dir)))
+	return eval[string](ctx, s, fmt.Sprintf(`[...document.querySelectorAll('h2 a')].find(a => a.href.includes(%q)).getAttribute('href')`, keyOf(p.Dir)))
 }
 
 // keyOf is a project in addresses.
@@ -194,7 +194,7 @@ func keyOf(dir string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-func eval[T any](s *site, ctx context.Context, script string) T {
+func eval[T any](ctx context.Context, s *site, script string) T {
 	s.Helper()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 	s.Do(err)

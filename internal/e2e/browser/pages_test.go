@@ -62,9 +62,9 @@ func TestPages_anySizeAndScheme_fitAndAreAccessible(t *testing.T) {
 			if name == "report" {
 				continue // it runs no script, not even that of a test
 			}
-			over := eval[bool](s, ctx, `document.documentElement.scrollWidth > innerWidth`)
+			over := eval[bool](ctx, s, `document.documentElement.scrollWidth > innerWidth`)
 			s.must(ctx, chromedp.Evaluate[chromedp.Void](source))
-			found := eval[[]string](s, ctx, serious)
+			found := eval[[]string](ctx, s, serious)
 			if over {
 				t.Errorf("%s is wider than the %s", name, look.name)
 			}
@@ -88,7 +88,7 @@ func TestPage_newEvents_areShownWithin300Milliseconds(t *testing.T) {
 		s.projects[0].Add(sample.Say(fmt.Sprintf("stamp %d", time.Now().UnixMilli())))
 		s.must(ctx, until(fmt.Sprintf(`delays.length > %d`, i)))
 	}
-	delays := eval[[]int](s, ctx, `delays`)
+	delays := eval[[]int](ctx, s, `delays`)
 	slices.Sort(delays)
 	t.Logf("milliseconds: %v", delays)
 	if median := delays[len(delays)/2]; median > 300 {
@@ -148,7 +148,7 @@ func TestPage_sleeps_isUpToDateAfterwards(t *testing.T) {
 		s.projects[0].Add(sample.Say(fmt.Sprintf("while it sleeps %d", i)))
 	}
 	s.must(ctx, lifecycle(page.SetWebLifecycleStateStateActive), text("while it sleeps 499"))
-	if lines := eval[int](s, ctx, `document.getElementById('log').childElementCount`); lines > 200 {
+	if lines := eval[int](ctx, s, `document.getElementById('log').childElementCount`); lines > 200 {
 		t.Errorf("%d lines", lines)
 	}
 }
@@ -159,4 +159,26 @@ func lifecycle(to page.SetWebLifecycleStateState) step {
 		_, err := cdp.Call(ctx, t, page.SetWebLifecycleState, page.SetWebLifecycleStateParams{State: to})
 		return err
 	})
+}
+
+// What an agent says stays text, on the page and in its updates.
+func TestPage_hostileText_runsNothing(t *testing.T) {
+	ctx := tab(t)
+	s := newSite(t, "running")
+	path := s.run(ctx, s.projects[0])
+	hostile := `<script>window.XSS=1</script><img src=x onerror="window.XSS=1"><svg onload="window.XSS=1"><iframe srcdoc="<script>parent.XSS=1</script>">`
+	s.projects[0].Add(sample.Say("before " + hostile))
+	s.must(ctx, chromedp.Navigate(s.url+path), text("before <script>"))
+	_, err := question.In(s.projects[0].Reader()).Add(question.Question{Run: "20261120-131810", Text: hostile, Options: []string{hostile}})
+	s.Do(err)
+	s.projects[0].Add(sample.Say("after " + hostile))
+	s.must(ctx, text("after <script>"), until(`document.getElementById('asked').innerText.includes('<script>')`))
+	if n := eval[int](ctx, s, `document.querySelectorAll('script').length + document.querySelectorAll('main img, main iframe').length`); n != 1 {
+		t.Errorf("%d scripts, pictures and frames", n)
+	}
+	// The policy also stops what an escape forgets.
+	if eval[bool](ctx, s, `(() => { const d = document.createElement('div'); d.innerHTML = '<img src=x onerror="window.XSS=1">';
+		document.body.append(d); return new Promise(done => setTimeout(() => done(!!window.XSS), 300)); })()`) {
+		t.Error("an inline script ran")
+	}
 }

@@ -1,6 +1,7 @@
 package board
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -58,12 +59,12 @@ type shell struct {
 	Token string
 }
 
-func (f *feed) data(now time.Time) runData {
+func (f *feed) data(ctx context.Context, now time.Time) runData {
 	asked := openQuestions(f.project)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	m := &f.model
-	s := f.fresh(now)
+	s := f.fresh(ctx, now)
 	d := runData{Summary: summary.Of(m, now), project: f.project, Run: m.Status.RunID, Burn: summary.Burn(m, now),
 		Review: m.Status.Review, shell: shell{f.board.Actions, f.board.mark}}
 	d.Rows = rowsOf(m, now)

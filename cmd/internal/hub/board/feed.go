@@ -35,7 +35,7 @@ func (b *Board) feed(r *http.Request, p project) *feed {
 	if f == nil {
 		f = &feed{topic: newTopic(), project: p, board: b, ready: make(chan struct{})}
 		b.feeds[p.Dir] = f
-		go f.follow(b.ctx)
+		go f.follow(b.ctx) //nolint:contextcheck // it serves the viewers that come later, too
 	}
 	f.touch()
 	b.mu.Unlock()
@@ -82,7 +82,7 @@ func (f *feed) follow(ctx context.Context) {
 			again.Reset(wait)
 		} else if !from.More() {
 			drawn = time.Now()
-			parts = f.draw(drawn)
+			parts = f.draw(ctx, drawn)
 		}
 		f.put(parts, lines)
 		if !drawn.IsZero() && !isClosed(f.ready) {
@@ -104,8 +104,8 @@ func isClosed(c <-chan struct{}) bool {
 }
 
 // draw renders the parts of the page of a run.
-func (f *feed) draw(now time.Time) (parts []part) {
-	d := f.data(now)
+func (f *feed) draw(ctx context.Context, now time.Time) (parts []part) {
+	d := f.data(ctx, now)
 	for _, id := range runParts() {
 		parts = append(parts, part{ID: id, HTML: render(id, d)})
 	}

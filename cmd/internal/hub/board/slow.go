@@ -40,13 +40,13 @@ func (f *feed) outdated() {
 }
 
 // fresh returns what is known, and looks again beside the caller if that is old.
-func (f *feed) fresh(now time.Time) slow {
+func (f *feed) fresh(ctx context.Context, now time.Time) slow {
 	s := &f.slow
 	if !s.busy && (s.due || now.Sub(s.found) > slowEvery) {
 		s.busy, s.due = true, false
 		run, snapshot := f.model.Status.RunID, f.model.Snapshot
 		go func() {
-			tasks, rep := f.tasks(), f.fold(run, snapshot)
+			tasks, rep := f.tasks(ctx), f.fold(run, snapshot)
 			f.mu.Lock()
 			f.slow.tasks, f.slow.report, f.slow.found, f.slow.busy = tasks, rep, time.Now(), false
 			f.mu.Unlock()
@@ -56,8 +56,8 @@ func (f *feed) fresh(now time.Time) slow {
 }
 
 // tasks asks ralph for the plan. Without one, there are none.
-func (f *feed) tasks() (all []taskRow) {
-	ctx, cancel := context.WithTimeout(f.board.ctx, verbTime)
+func (f *feed) tasks(ctx context.Context) (all []taskRow) {
+	ctx, cancel := context.WithTimeout(ctx, verbTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, f.board.Ralph, "-C", f.Dir, "task", "list", "--json")
 	cmd.Dir = f.Dir
