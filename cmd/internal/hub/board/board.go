@@ -24,7 +24,6 @@ type Board struct {
 	Actions  bool            // whoever is logged in may act
 	Ralph    string          // the program
 	Projects func() []string // folders
-	Source   string          // what actions are recorded with; empty: dashboard
 
 	once    sync.Once
 	ctx     context.Context
