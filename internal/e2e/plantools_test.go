@@ -258,6 +258,13 @@ func TestRalph_planOfItsOwnTool_agreesWithTheTool(t *testing.T) {
 			if said := strings.ToLower(tool.shows(p)); !strings.Contains(said, "waits for the design") || !strings.Contains(said, "blocked") {
 				t.Errorf("the tool does not show why %s is blocked:\n%s", first, said)
 			}
+			before := tool.says(p)
+			if said, code := p.Run("ralph", "task", "reopen", first); code != 0 {
+				t.Fatalf("%d: %s", code, said)
+			}
+			if said := strings.ToLower(tool.shows(p)); strings.Contains(said, "waits for the design") || strings.Contains(said, "status: blocked") || tool.says(p) == before {
+				t.Errorf("the tool still shows why %s was blocked:\n%s", first, said)
+			}
 		})
 	}
 }
