@@ -88,7 +88,6 @@ func Folder(in task.Input) (task.Parsed, error) {
 			if t.File, t.Choice = f.Name, t.Choice.Or(plan); t.Category == "" {
 				t.Category = category
 			}
-			t.Line = r.line(rec.value.Index)
 			return r.add(rec.place, t, spot)
 		})
 		if err != nil {

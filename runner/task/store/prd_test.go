@@ -33,10 +33,10 @@ func TestParse_prd(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := task.List{Format: "prd.json", Project: "Shop", Description: "A shop", Tasks: []task.Task{
-		{ID: "US-002", Title: "Pay", Priority: 2, DependsOn: []string{"US-001"}, Criteria: []string{"card", "Typecheck passes"}, Notes: "n"},
-		{ID: "7", Title: "Löschen ü", Description: "d", Priority: 1, State: task.Done},
-		{ID: "US-001", Title: "Cart", Priority: 3},
-		{ID: "US-009", Title: "US-009", Priority: task.NoPriority},
+		{ID: "US-002", Title: "Pay", Priority: 2, DependsOn: []string{"US-001"}, Criteria: []string{"card", "Typecheck passes"}, Notes: "n", Line: 6},
+		{ID: "7", Title: "Löschen ü", Description: "d", Priority: 1, State: task.Done, Line: 10},
+		{ID: "US-001", Title: "Cart", Priority: 3, Line: 11},
+		{ID: "US-009", Title: "US-009", Priority: task.NoPriority, Line: 12},
 	}}
 	if d := cmp.Diff(want, l); d != "" {
 		t.Error(d)

@@ -33,11 +33,11 @@ func Backlog(in task.Input) (task.Parsed, error) {
 		case !s.front:
 			return p, fmt.Errorf("%s line 1: must begin with front matter between two lines ---", name)
 		case id == "":
-			return p, fmt.Errorf("%s: front matter: %q is missing", name, "id")
+			return p, fmt.Errorf("%s line 1: front matter: %q is missing", name, "id")
 		case seen[id] != "":
 			return p, fmt.Errorf("%s: %q is also the id of %s: each must be unique", name, s.ID, seen[id])
 		case s.status.line == 0:
-			return p, fmt.Errorf("%s: front matter: %q is missing: it must be one of %s", name, "status", words.Known())
+			return p, fmt.Errorf("%s line 1: front matter: %q is missing: it must be one of %s", name, "status", words.Known())
 		}
 		if seen[id] = name; s.status.fault != "" {
 			p.Faults = append(p.Faults, s.status.fault)

@@ -78,7 +78,12 @@ func read(index int, f task.File) (*doc, error) {
 // yamlError is an error of YAML in one line, which names the line.
 func yamlError(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "\n")
-	return text
+	var line, column int
+	if n, _ := fmt.Sscanf(text, "[%d:%d]", &line, &column); n < 2 {
+		return text
+	}
+	_, text, _ = strings.Cut(text, "] ")
+	return fmt.Sprintf("line %d, column %d: %s", line, column, text)
 }
 
 // frontMatter is the length of the YAML block at the start of a text.

@@ -1,0 +1,32 @@
+package store
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Whatever is refused, the message has the line.
+func TestProblems_everyFormat_nameTheLine(t *testing.T) {
+	const front = "---\nid: task-1\n"
+	for _, c := range []struct{ plan, file, text, want string }{
+		{"prd.json", "prd.json", "{\"userStories\": [\n {\"id\": \"A\", \"passes\": false},\n {\"id\": \"B\", \"passes\": false, \"dependsOn\": [\"Z\"]}]}", "(line 3)"},
+		{"tasks.json", ".ralph/tasks.json", "{\"tasks\": [\n {\"id\": \"A\", \"name\": \"a\",\n \"status\": \"pending\", \"dependencies\": [\"Z\"]}]}", "(line 2)"},
+		{"tm", ".taskmaster/tasks/tasks.json", "{\"tasks\": [\n {\"id\": 1, \"title\": \"a\", \"status\": \"pending\", \"subtasks\": [\n {\"id\": 1, \"title\": \"b\", \"status\": \"pending\", \"dependencies\": [9]}]}]}", "(line 3)"},
+		{"backlog", "backlog/tasks/a.md", front + "title: [a\nstatus: To Do\n---\n", "line 4, column 1"},
+		{"no status", "backlog/tasks/a.md", front + "---\n", "a.md line 1: front matter: \"status\" is missing"},
+		{"no id", "backlog/tasks/a.md", "---\nstatus: To Do\n---\n", "a.md line 1: front matter: \"id\" is missing"},
+		{"twice", "backlog/tasks/a.md", "---\nid: task-1\nid: task-2\nstatus: To Do\n---\n", "line 3, column 1"},
+	} {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, c.file), c.text)
+		list, err := Load(All(dir, nil)[0].Path, nil)
+		said := strings.Join(list.Problems(), "; ")
+		if err != nil {
+			said = err.Error()
+		}
+		if !strings.Contains(said, c.want) {
+			t.Errorf("%s: %q, want %q", c.plan, said, c.want)
+		}
+	}
+}
