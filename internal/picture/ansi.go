@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -79,12 +80,48 @@ func parse(screen string) [][]cell {
 	return rows
 }
 
-// with applies the codes of one SGR sequence. The monitor and tmux use the sixteen
-// named colours only.
-func (s style) with(codes string) style {
-	for word := range strings.SplitSeq(codes, ";") {
-		n, _ := strconv.Atoi(word) // an empty code is 0
+// exact returns the color after 38 or 48, "2;R;G;B" or "5;N", and how many codes it takes.
+func exact(codes []string) (color string, taken int) {
+	number := func(i int) int {
+		n, _ := strconv.Atoi(codes[i])
+		return n & 255
+	}
+	switch {
+	case len(codes) >= 4 && codes[0] == "2":
+		return fmt.Sprintf("#%02x%02x%02x", number(1), number(2), number(3)), 4
+	case len(codes) < 2 || codes[0] != "5":
+		return "", len(codes)
+	}
+	switch n := number(1); {
+	case n < 16:
+		return basic(n), 2
+	case n < 232: // a cube of six levels
+		level := func(by int) int {
+			if l := (n - 16) / by % 6; l > 0 {
+				return 55 + 40*l
+			}
+			return 0
+		}
+		return fmt.Sprintf("#%02x%02x%02x", level(36), level(6), level(1)), 2
+	default:
+		return "#" + strings.Repeat(fmt.Sprintf("%02x", 8+10*(n-232)), 3), 2
+	}
+}
+
+// with applies the codes of one SGR sequence.
+func (s style) with(sequence string) style {
+	codes := strings.Split(sequence, ";")
+	for i := 0; i < len(codes); i++ {
+		n, _ := strconv.Atoi(codes[i]) // an empty code is 0
 		switch {
+		case n == 38 || n == 48:
+			color, taken := exact(codes[i+1:])
+			i += taken
+			if n == 38 {
+				s.fg = color
+			} else {
+				s.bg = color
+			}
 		case n == 0:
 			s = style{}
 		case n == 1:

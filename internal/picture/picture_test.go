@@ -36,3 +36,14 @@ func TestDraw_textAndBlocks_areEscapedAndInPlace(t *testing.T) {
 		}
 	}
 }
+
+func TestWith_exactColors_areReadAsSuch(t *testing.T) {
+	for codes, want := range map[string]style{
+		"38;2;126;231;135": {fg: "#7ee787"}, "1;38;5;196;2": {fg: "#ff0000", bold: true, dim: true}, "48;5;232": {bg: "#080808"},
+		"38;5;2": {fg: basic(2)}, "38;5": {}, "38": {}, "38;2;1": {},
+	} {
+		if got := (style{}).with(codes); got != want {
+			t.Errorf("%q: %+v, want %+v", codes, got, want)
+		}
+	}
+}
