@@ -177,6 +177,7 @@ func (p *Panel) settle(ctx context.Context, s Sitting, room *room, answers []ans
 	var res Result
 	var all []state.Verdict
 	changed, disturbed := room.changed(ctx) // before anything is taken over
+	back := p.putBack(context.WithoutCancel(ctx), room, disturbed)
 	for _, a := range answers {
 		for _, e := range a.events {
 			s.Emit(e)
@@ -204,7 +205,7 @@ func (p *Panel) settle(ctx context.Context, s Sitting, room *room, answers []ans
 	}
 	for _, file := range disturbed {
 		p.tell(s, state.Finding{Source: state.FoundByReview, Task: s.Task.ID, File: file, Doubt: true,
-			Text: "it changed while the task was reviewed, and no reviewer may write it"})
+			Text: "it changed while the task was reviewed, and no reviewer may write it" + back[file]})
 	}
 	if res.Outcome = roles.Settle(all); p.reports(s) && !res.Passed {
 		p.handOff(ctx, s, aios.Handoff{From: "qa", To: "dev", Next: "fix what the review found", Blockers: res.Refusals()})
@@ -286,8 +287,12 @@ func (p *Panel) call(ctx context.Context, room *room, c call, emit func(state.Ev
 		}
 		w := &turn.Worker{Env: slices.Concat(room.sitting.Env,
 			[]string{"GIT_CEILING_DIRECTORIES=" + filepath.Dir(room.dir)}), Size: p.Size, Kill: p.Kill, Log: p.Log}
-		res, err := w.Run(ctx, p.assignment(room, c, who), emit)
+		res, err := w.Run(ctx, p.assignment(room, c, who), func(e state.Event) {
+			room.hands.see(c.Name, e.Data)
+			emit(e)
+		})
 		w.Close()
+		room.hands.end(c.Name)
 		if err != nil && ctx.Err() == nil {
 			return res, who, err
 		}

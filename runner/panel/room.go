@@ -42,6 +42,8 @@ type room struct {
 	evidence string // the folder of evidence files, relative to the project
 	copied   *replica.Replica
 	before   git.Snapshot // of project
+	tree     string       // its files before the review; empty: git has none
+	hands    hands
 	files    map[string]stamp
 
 	mu    sync.Mutex
@@ -103,7 +105,7 @@ func (p *Panel) open(ctx context.Context, s Sitting) (*room, error) {
 		}
 		switch {
 		case err == nil:
-			r.dir, r.Copied = r.copied.Dir, true
+			r.dir, r.Copied, r.tree = r.copied.Dir, true, tree
 			r.compare(ctx, s.Dir, tree)
 			if r.box, err = p.Sandbox.For(r.dir); err != nil {
 				return r, err

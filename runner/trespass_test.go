@@ -1,0 +1,59 @@
+package runner
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ralph/state"
+)
+
+var trespassFakes = map[string]func(*fake) int{
+	"trespasser": func(f *fake) int { // its tool writes into the project itself, and afterwards it thinks
+		if code, asked := f.verdict(func(_, nonce string) string {
+			home := os.Getenv("HOME")
+			f.tool("Bash", "sed")
+			put(filepath.Join(home, "work.txt"), "spoilt")
+			put(filepath.Join(home, "left.txt"), "left")
+			f.answer()
+			pause() // until ralph has read that
+			put(filepath.Join(home, ".ralph/logs/thinks"), "x")
+			pause()
+			return says(nonce, "pass", 90, "")
+		}); asked {
+			return code
+		}
+		return f.developed()
+	},
+}
+
+func TestReview_writesPastItsCopy_isPutBackButNotWhatAPersonWrote(t *testing.T) {
+	b := newBench(t, "trespasser", "[ ] one")
+	b.write("mine.txt", "before\n")
+	b.repository()
+	b.o.Review.QA = true
+	go func() {
+		waitFor(t, b.dir+"/.ralph/logs/thinks")
+		put(b.dir+"/mine.txt", "a person's\n")
+	}()
+	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
+	if got := b.read("work.txt"); got != "call 1" {
+		t.Errorf("work.txt: %q", got)
+	}
+	if _, err := os.Stat(b.dir + "/left.txt"); err == nil {
+		t.Error("the reviewer's file is still there")
+	}
+	if got := b.read("mine.txt"); got != "a person's\n" {
+		t.Errorf("mine.txt: %q", got)
+	}
+	said := map[string]string{}
+	for _, f := range payloads[state.Finding](b) {
+		said[f.File] = f.Text
+	}
+	_, kept, _ := strings.Cut(said["work.txt"], "the other text is in ")
+	if read1(kept) != "spoilt" || !strings.Contains(said["left.txt"], "as before again") || !strings.Contains(said["mine.txt"], "changed while") ||
+		strings.Contains(said["mine.txt"], "again") {
+		t.Errorf("findings %v", said)
+	}
+}
