@@ -187,6 +187,7 @@ var floors = map[string]int{
 	"config/projects":          0, // the projects in which a user has started runs: files in, folders out
 	"cmd/internal/hub/door":    0, // who may see the dashboard, and who may act: requests in, yes or no out
 	"cmd/internal/hub/mcp":     2, // the run of a project for another agent: calls of tools in, verbs of ralph out
+	"cmd/internal/hub/records": 3, // the reports of runs that have ended, each read once
 	"cmd/internal/hub/traces":  3, // runs as OpenTelemetry sees them: state files and events in, spans out
 	"cmd/internal/hub/metrics": 3, // what Prometheus reads: state files in, text out
 	"cmd/internal/hub/board":   4, // the dashboard: state files and events in, pages out

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ralph/cmd/internal/hub/door"
+	"ralph/cmd/internal/hub/records"
 	"ralph/state"
 )
 
@@ -32,7 +33,7 @@ type Board struct {
 	feeds   map[string]*feed // by folder
 	runs    *list
 	streams int
-	records records
+	records records.Records
 }
 
 // Handler serves all pages until ctx ends.

@@ -18,7 +18,6 @@ import (
 const (
 	maxRows  = 60
 	maxTasks = 80
-	maxAsked = 20
 	maxBars  = 300
 	maxTitle = 160 // cells
 )
@@ -40,6 +39,7 @@ type runData struct {
 	Rows      []summary.IterationRow
 	Tasks     []taskRow
 	More      int // tasks that are left out
+	MoreAsked int // questions and findings that are left out
 	Questions []question.Question
 	Review    []state.ReviewItem
 	Bars      []report.Bar
@@ -48,7 +48,9 @@ type runData struct {
 }
 
 // LatestNotes are few, as the others are in the log.
-func (d runData) LatestNotes() []view.Note { return d.Notes[max(0, len(d.Notes)-8):] }
+func (d runData) LatestNotes() []view.Note {
+	return mapped(d.Notes[max(0, len(d.Notes)-8):], func(n view.Note) view.Note { n.Text = fit(n.Text); return n })
+}
 
 // Accepts reports whether findings can be accepted now.
 func (d runData) Accepts() bool { return !d.Alive && d.Word == "REVIEW" }
@@ -66,15 +68,14 @@ func (f *feed) data(ctx context.Context, now time.Time) runData {
 	m := &f.model
 	s := f.fresh(ctx, now)
 	d := runData{Summary: summary.Of(m, now), project: f.project, Run: m.Status.RunID, Burn: summary.Burn(m, now),
-		Review: m.Status.Review, shell: shell{f.board.Actions, f.board.mark}}
+		Review: findings(m.Status.Review), Questions: questions(asked), shell: shell{f.board.Actions, f.board.mark}}
 	d.Rows = rowsOf(m, now)
 	d.Next = d.Advice
 	for _, said := range m.Status.Verdicts {
 		d.Verdicts = append(d.Verdicts, termtext.Line(said.Line()))
 	}
-	for _, q := range asked[max(0, len(asked)-maxAsked):] {
-		d.Questions = append(d.Questions, bound(q))
-	}
+	d.MoreAsked = len(asked) - len(d.Questions) + len(m.Status.Review) - len(d.Review)
+	d.trim()
 	d.Tasks = window(s.tasks)
 	d.More = len(s.tasks) - len(d.Tasks)
 	if s.report != nil && s.report.Run == d.Run {
@@ -94,7 +95,7 @@ func rowsOf(m *view.Model, now time.Time) (rows []summary.IterationRow) {
 		row.Title, row.Text = termtext.Fit(row.Title, maxTitle), termtext.Fit(row.Text, maxTitle)
 		rows = append(rows, row)
 	}
-	return rows
+	return within(rows, roomRows, 200, func(r summary.IterationRow) string { return r.Title + r.Text })
 }
 
 // window is a part of the tasks that begins with the last ones that are done.
@@ -108,7 +109,7 @@ func window(all []taskRow) []taskRow {
 	for i := range shown {
 		shown[i].Title, shown[i].Why = termtext.Fit(shown[i].Title, maxTitle), termtext.Fit(shown[i].Why, maxTitle)
 	}
-	return shown
+	return within(shown, roomTasks, 600, func(t taskRow) string { return t.Title + t.Title + t.Title + t.ID + t.ID + t.Why })
 }
 
 // bound keeps a question from filling the page.
@@ -120,7 +121,7 @@ func bound(q question.Question) question.Question {
 		}
 		return s
 	}
-	q.Text, q.Context, q.Advice = cut(q.Text), cut(q.Context), cut(q.Advice)
+	q.Title, q.Text, q.Advice = fit(q.Title), cut(q.Text), cut(q.Advice)
 	q.Options = q.Options[:min(len(q.Options), options)]
 	for i := range q.Options {
 		q.Options[i] = termtext.Fit(q.Options[i], maxTitle)

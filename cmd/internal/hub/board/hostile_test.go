@@ -107,3 +107,44 @@ func TestAddresses_neverHoldTextOfOthers(t *testing.T) {
 		}
 	}
 }
+
+// However much there is, and however long: a page stays below 100 KiB.
+func TestPages_everythingIsHuge_stayBelow100KiB(t *testing.T) {
+	s := open(t)
+	long := strings.Repeat("漢<字>&\" ", 80)
+	snapshot, events := sample.Run(time.Now())
+	st := &snapshot.Status
+	st.Task.Title, st.Reason, st.LastTool, st.LastError, st.Model = long, long, long, long, long
+	for i := range 40 { // status.json has at most 1 MiB
+		st.Checks = append(st.Checks, state.CheckStatus{Name: fmt.Sprint(i, long), Result: "failed"})
+		st.Review = append(st.Review, state.ReviewItem{N: i + 1, Text: long, Show: long})
+		st.Slots = append(st.Slots, state.SlotStatus{Slot: i, Title: long, TaskID: long, LastTool: long})
+		st.Verdicts = append(st.Verdicts, state.Verdict{Name: long, Verdict: "fail", Reasons: []state.Reason{{Text: long}}})
+		st.EndsWhen = append(st.EndsWhen, state.Bound{Name: long, Have: 1, Most: 2})
+	}
+	for i := range 600 {
+		for _, p := range []state.Payload{state.IterationStart{Title: long}, state.Limit{Name: fmt.Sprint(i, long)},
+			state.Finding{Source: state.FoundByAudit, Text: long}, state.Text{Text: long},
+			state.IterationEnd{Decision: state.Decision{Action: "retry", Rule: "x", Reason: long}, Title: long, Outcome: long, Detail: long, Failed: true}} {
+			e := state.NewEvent(state.Origin{Run: st.RunID, Iteration: i + 8, Task: long}, time.Now(), p)
+			e.Seq = int64(len(events) + 1)
+			events = append(events, e)
+		}
+	}
+	p := sample.New(t, snapshot.Settled(), events)
+	s.projects = append(s.projects, p)
+	for range 40 {
+		if _, err := question.In(p.Reader()).Add(question.Question{Run: st.RunID, Title: long, Text: long + long, Options: []string{long, long, long}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.login()
+	for _, path := range []string{"/", s.run(0), s.run(0) + "/i/20", s.run(0) + "/report"} {
+		if status, body := s.get(path); status != http.StatusOK || len(body) > 100<<10 && !strings.HasSuffix(path, "report") {
+			t.Errorf("%s: %d, %d bytes", path, status, len(body))
+		}
+	}
+	for _, id := range runParts() {
+		t.Logf("%s: %d bytes", id, len(s.board.feeds[p.Dir].html(id)))
+	}
+}

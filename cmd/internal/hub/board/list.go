@@ -59,7 +59,7 @@ func (l *list) look(now time.Time) {
 		if c.Run != "" {
 			d.Cards = append(d.Cards, c)
 		}
-		for _, rep := range l.board.records.of(p) {
+		for _, rep := range l.board.records.Of(p.reader()) {
 			if rep.Run != c.Run {
 				row := pastRow{project: p, Report: rep, When: view.Clock(rep.StartedAt, now)}
 				row.Word, _, row.Tone = summary.Word(rep.Status)
@@ -80,7 +80,7 @@ func cardOf(p project, now time.Time) card {
 	r := p.reader()
 	m := view.Model{Snapshot: view.Gather(r, now)}
 	c := card{project: p, Summary: summary.Of(&m, now), Run: cmp.Or(m.Status.RunID, m.Owner.RunID), began: m.Status.StartedAt}
-	c.What, c.Plan.Task = termtext.Fit(c.What, 300), termtext.Fit(c.Plan.Task, maxTitle)
+	c.What, c.Plan.Task, c.Identity = termtext.Fit(c.What, 300), fit(c.Plan.Task), fit(c.Identity)
 	c.Asks = len(openQuestions(p))
 	if m.Status.Status == state.StatusReview {
 		c.Look = len(m.Status.Review)

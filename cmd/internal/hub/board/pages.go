@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,11 +47,13 @@ func (b *Board) runPage(w http.ResponseWriter, r *http.Request) {
 	for _, id := range runParts() {
 		shown.Parts[id] = f.html(id)
 	}
-	const most = 100 // lines that stand in the page itself
 	lines := f.latest()
-	for _, l := range lines[max(0, len(lines)-most):] {
+	slices.Reverse(lines) // the latest are those that matter
+	for _, l := range lines {
 		shown.Log = append(shown.Log, shownLine(l))
 	}
+	shown.Log = within(shown.Log, roomLog, 60, func(l row) string { return l.Text })
+	slices.Reverse(shown.Log)
 	b.show(w, r, shown)
 }
 
@@ -96,7 +99,7 @@ func (b *Board) past(p project, run string) (d pastData, ok bool) {
 		fold.Run.Settle(false)
 		d.Of = fold.Build(report.Source{Project: p.Dir, Snapshot: view.Gather(r, time.Now()), Now: time.Now()})
 	}
-	for _, rep := range b.records.of(p) {
+	for _, rep := range b.records.Of(p.reader()) {
 		if rep.Run == run {
 			d.Of = rep
 		}

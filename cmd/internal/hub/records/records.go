@@ -1,24 +1,25 @@
-package board
+// Package records reads the reports of runs that have ended, each once.
+package records
 
 import (
 	"os"
 	"slices"
 	"sync"
 
+	"ralph/state"
 	"ralph/state/view/report"
 )
 
-// records are the reports of runs that have ended. Each is read once.
-type records struct {
+// Records are the reports that were read. The zero value is ready for use, also by many at a time.
+type Records struct {
 	mu  sync.Mutex
 	all map[string]*report.Report // by project, run and time: a run that goes on gets another one
 }
 
 const maxRecords = 500 // of all projects
 
-// of lists the recorded runs of a project, the latest first.
-func (c *records) of(p project) (all []*report.Report) {
-	r := p.reader()
+// Of lists the recorded runs of a project, the latest first.
+func (c *Records) Of(r *state.Reader) (all []*report.Report) {
 	names, _ := r.Recorded() // without them, only the current run is shown
 	slices.Reverse(names)
 	c.mu.Lock()
@@ -28,7 +29,7 @@ func (c *records) of(p project) (all []*report.Report) {
 		if err != nil {
 			continue
 		}
-		key := p.Key + run + info.ModTime().String()
+		key := r.Dir() + run + info.ModTime().String()
 		rep := c.all[key]
 		if rep == nil {
 			data, err := r.Record(run)
@@ -48,9 +49,9 @@ func (c *records) of(p project) (all []*report.Report) {
 	return all
 }
 
-// samples are the tasks that other runs did.
-func (c *records) samples(p project, but string) (all []report.Sample) {
-	for _, rep := range c.of(p) {
+// Samples are the tasks that other runs did.
+func (c *Records) Samples(r *state.Reader, but string) (all []report.Sample) {
+	for _, rep := range c.Of(r) {
 		if rep.Run != but {
 			all = append(all, rep.Samples()...)
 		}
