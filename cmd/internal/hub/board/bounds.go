@@ -37,7 +37,7 @@ func fit(s string) string { return termtext.Fit(termtext.Line(s), maxTitle) }
 
 // trim bounds what the summary shows.
 func (d *runData) trim() {
-	d.What, d.Next, d.Identity = termtext.Fit(d.What, 400), termtext.Fit(d.Next, 400), termtext.Fit(d.Identity, 200)
+	d.What, d.Advice, d.Identity = termtext.Fit(d.What, 400), termtext.Fit(d.Advice, 400), termtext.Fit(d.Identity, 200)
 	d.Asked, d.Plan.Task, d.Breaker.Reason = fit(d.Asked), fit(d.Plan.Task), fit(d.Breaker.Reason)
 	d.Cost, d.Tokens = fit(d.Cost), fit(d.Tokens)
 	same := func(s string) string { return s }

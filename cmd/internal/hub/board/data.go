@@ -33,7 +33,6 @@ type runData struct {
 	project
 	shell
 	Run       string
-	Next      string // advice
 	Burn      []string
 	Forecast  string
 	Rows      []summary.IterationRow
@@ -70,7 +69,6 @@ func (f *feed) data(ctx context.Context, now time.Time) runData {
 	d := runData{Summary: summary.Of(m, now), project: f.project, Run: m.Status.RunID, Burn: summary.Burn(m, now),
 		Review: findings(m.Status.Review), Questions: questions(asked), shell: shell{f.board.Actions, f.board.mark}}
 	d.Rows = rowsOf(m, now)
-	d.Next = d.Advice
 	for _, said := range m.Status.Verdicts {
 		d.Verdicts = append(d.Verdicts, termtext.Line(said.Line()))
 	}
