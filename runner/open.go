@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ralph/logs"
+	"ralph/runner/beside"
 	"ralph/runner/checkbook"
 	"ralph/runner/gate"
 	"ralph/runner/git/own"
@@ -124,6 +125,13 @@ func (r *Run) announceStart(old state.Status) error {
 	r.out.Status(r.showCalls)
 	start := state.RunStart{Agent: r.o.Agent, Model: r.o.Model, Plan: r.plan.File.Name, Prompt: r.plan.Rel(r.d.Prompt),
 		Version: r.d.Version, Resumed: r.d.Resumed, Done: plan.Done, Total: plan.Total}
+	if r.o.Parallel > 1 {
+		start.Parallel = r.o.Parallel
+		if list := r.plan.Read().List; !r.o.ParallelAny && beside.Silent(list) {
+			r.d.Log.Warn("one task at a time: the plan does not say which may run side by side", "parallel", r.o.Parallel,
+				"hint", "mark tasks with [P], give them dependencies, or set PARALLEL_ANY=true")
+		}
+	}
 	if old.Ending() == state.EndingKilled {
 		start.Killed, start.KilledIteration, start.LastError = old.RunID, old.LoopCount+1, old.LastError
 	}

@@ -107,6 +107,12 @@ func OfPeople(name string) bool {
 	return nested && (dir == dirQuestions || dir == dirNotes) || name == fileUse || name == fileLessons
 }
 
+// AgentNotes are the files in .ralph that belong to agents: how to build and test the project, and what
+// the next iteration must know.
+func AgentNotes(project string) []string {
+	return []string{filepath.Join(project, DirName, "AGENT.md"), filepath.Join(project, DirName, "progress.txt")}
+}
+
 // NoteFile is the name of a note in the state directory.
 func NoteFile(id string) string { return dirNotes + "/" + id + ".json" }
 

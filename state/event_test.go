@@ -19,7 +19,7 @@ func samples() []Payload {
 	d := Decision{Action: "wait", Rule: "usage_limit", Reason: "limit", WakeAt: eventTime}
 	u := Usage{InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, CacheWriteTokens: 4, CostUSD: 0.5}
 	return []Payload{
-		RunStart{Agent: "claude", Model: "m", Plan: "fix_plan.md", Prompt: "PROMPT.md", Version: "1", Resumed: true, Done: 1, Total: 2, Killed: "r0", KilledIteration: 7},
+		RunStart{Agent: "claude", Model: "m", Plan: "fix_plan.md", Prompt: "PROMPT.md", Version: "1", Resumed: true, Parallel: 2, Done: 1, Total: 2, Killed: "r0", KilledIteration: 7},
 		IterationStart{Title: "Add login", Why: "w", Agent: "claude", Model: "m", Done: 1, Total: 2},
 		Phase{Name: PhaseChecking, Check: "test", Run: CheckAgain},
 		AgentChange{Name: "codex", Model: "m", Instead: "claude", Until: eventTime},

@@ -92,8 +92,10 @@ type RunStart struct {
 	Prompt  string `json:"prompt,omitempty"`
 	Version string `json:"version,omitempty"` // of ralph
 	Resumed bool   `json:"resumed,omitempty"` // keeps the counters of the previous run
-	Done    int    `json:"done"`              // tasks of the plan
-	Total   int    `json:"total"`
+	// Parallel is how many turns may run side by side, if that is more than one.
+	Parallel int `json:"parallel,omitempty"`
+	Done     int `json:"done"` // tasks of the plan
+	Total    int `json:"total"`
 	// Killed is the previous run when it was killed; empty: it ended by itself.
 	Killed          string `json:"killed,omitempty"`
 	KilledIteration int    `json:"killed_iteration,omitempty"` // in which it was killed

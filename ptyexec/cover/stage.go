@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -12,13 +13,15 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Stage is a folder for one program that stands for the folder of a file: the program may
-// do anything in it, also replace its copy of the file. What it made of the copy goes into
+// Stage is a folder for one program that stands for a folder of ours: the program may do
+// anything in it, also replace its copies of the files. What it made of a copy goes into
 // the file when the program has ended, unless somebody has changed the file meanwhile.
 type Stage struct {
 	Dir  string `json:"dir"` // must not exist; removed whatever is in it
 	File string `json:"file"`
 	To   string `json:"to,omitempty"` // where it goes instead, if it is another text; empty: into File
+	// Notes are more files in the folder of File; they may be missing, and come into being.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // mostStaged is how many bytes of a file come back.
@@ -28,48 +31,78 @@ const mostStaged = 16 << 20
 type staged struct {
 	Stage
 	root *os.Root // the program may have put something else at Dir
-	was  []byte   // in the file
-	mode os.FileMode
+	was  []original
+}
+
+// original is a file before the program starts.
+type original struct {
+	path, to string
+	text     []byte // nil: the file is missing
+	mode     os.FileMode
 }
 
 func (s Stage) make() (*staged, error) {
-	info, err := os.Stat(s.File)
-	if err != nil {
-		return nil, err
-	}
-	st := &staged{Stage: s, mode: info.Mode().Perm()}
-	if st.was, err = os.ReadFile(s.File); err != nil {
-		return nil, err
+	st := &staged{Stage: s}
+	for i, path := range append([]string{s.File}, s.Notes...) {
+		o := original{path: path, to: path, mode: 0o644}
+		if i == 0 && s.To != "" {
+			o.to = s.To
+		}
+		info, err := os.Lstat(path)
+		if err == nil {
+			o.mode = info.Mode().Perm()
+			o.text, err = os.ReadFile(path)
+		}
+		if err != nil && (i == 0 && len(s.Notes) == 0 || !errors.Is(err, fs.ErrNotExist)) {
+			return nil, err
+		}
+		st.was = append(st.was, o)
 	}
 	if err := os.Mkdir(s.Dir, 0o700); err != nil {
 		return nil, err
 	}
+	var err error
 	if st.root, err = os.OpenRoot(s.Dir); err != nil {
 		return nil, err
 	}
-	return st, st.root.WriteFile(filepath.Base(s.File), st.was, st.mode)
+	for _, o := range st.was {
+		if o.text != nil {
+			err = errors.Join(err, st.root.WriteFile(filepath.Base(o.path), o.text, o.mode))
+		}
+	}
+	return st, err
 }
 
-// release writes the copy back. A copy that is gone or empty changes nothing.
-func (s *staged) release() error {
+// release writes the copies back. A copy that is gone or empty changes nothing.
+func (s *staged) release() (err error) {
 	defer os.RemoveAll(s.Dir)
 	defer s.root.Close()
-	now, err := s.read()
-	if err != nil || len(bytes.TrimSpace(now)) == 0 || bytes.Equal(now, s.was) {
+	for _, o := range s.was {
+		err = errors.Join(err, s.back(o))
+	}
+	return err
+}
+
+func (s *staged) back(o original) error {
+	now, err := s.read(o.path)
+	if errors.Is(err, fs.ErrNotExist) && o.text == nil {
+		return nil
+	}
+	if err != nil || len(bytes.TrimSpace(now)) == 0 || bytes.Equal(now, o.text) {
 		return err
 	}
-	if s.To != "" {
-		return renameio.WriteFile(s.To, now, s.mode, renameio.WithTempDir(filepath.Dir(s.To)))
+	if o.to == o.path {
+		file, err := os.ReadFile(o.path)
+		if missing := errors.Is(err, fs.ErrNotExist); missing != (o.text == nil) || err != nil && !missing || !bytes.Equal(file, o.text) {
+			return err
+		}
 	}
-	if file, err := os.ReadFile(s.File); err != nil || !bytes.Equal(file, s.was) {
-		return err
-	}
-	return renameio.WriteFile(s.File, now, s.mode, renameio.WithTempDir(filepath.Dir(s.File)))
+	return renameio.WriteFile(o.to, now, o.mode, renameio.WithTempDir(filepath.Dir(o.to)))
 }
 
 // read never blocks, and follows no link out of the folder.
-func (s *staged) read() ([]byte, error) {
-	f, err := s.root.OpenFile(filepath.Base(s.File), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+func (s *staged) read(path string) ([]byte, error) {
+	f, err := s.root.OpenFile(filepath.Base(path), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,23 @@ func (r Rule) Next(list task.List) (task.Task, bool) {
 	return list.Find(t.ID)
 }
 
+// Silent reports whether the plan has several open tasks and says of none that it may run beside another.
+func Silent(list task.List) bool {
+	open := 0
+	for _, t := range list.Tasks {
+		if len(t.DependsOn) > 0 {
+			return false
+		}
+		if t.Pending() && t.Required() {
+			if t.Parallel {
+				return false
+			}
+			open++
+		}
+	}
+	return open > 1
+}
+
 // touches reports whether earlier turns of the task changed a file that those of a busy one did, too.
 func (r Rule) touches(t task.Task) bool {
 	for id := range r.Busy {

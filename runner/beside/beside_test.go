@@ -78,3 +78,16 @@ func TestNext_besideOthers(t *testing.T) {
 		})
 	}
 }
+
+func TestSilent_planWithoutMarks_isSaid(t *testing.T) {
+	for want, lists := range map[bool][][]task.Task{
+		true:  {{{ID: "1"}, {ID: "2"}}, {{ID: "1"}, {ID: "2"}, {ID: "3", Parallel: true, State: task.Done}}},
+		false: {nil, {{ID: "1"}}, {{ID: "1"}, {ID: "2", Parallel: true}}, {{ID: "1"}, {ID: "2", DependsOn: []string{"1"}}}},
+	} {
+		for _, all := range lists {
+			if got := Silent(task.List{Tasks: all}); got != want {
+				t.Errorf("%+v: %v", all, got)
+			}
+		}
+	}
+}

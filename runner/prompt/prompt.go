@@ -52,7 +52,7 @@ type Input struct {
 	Notes []string `json:"notes,omitempty"`
 	// Lessons are what earlier turns of this project learned, a line each.
 	Lessons []string `json:"lessons,omitempty"`
-	// Locked is true when the sandbox allows no writes in .ralph except to the plan.
+	// Locked is true when the sandbox allows no writes in .ralph except to the plan and the notes of agents.
 	Locked bool `json:"locked,omitempty"`
 	// Aside names open tasks that this run has given up on.
 	Aside []string `json:"aside,omitempty"`
@@ -252,9 +252,13 @@ func (in Input) rules(b *strings.Builder) {
 	}
 	b.WriteString("- Do not delete or move anything in `.ralph/`. Of its files, edit only the plan and what the prompt above asks you to edit: " +
 		"the rest is ralph's own state.\n")
-	if in.Locked && strings.HasPrefix(in.PlanPath, state.DirName+"/") {
-		fmt.Fprintf(b, "- In `.ralph/` you can change only `%s`: a new file there is gone after your turn.\n",
-			in.PlanPath)
+	if in.Locked {
+		plan := ""
+		if strings.HasPrefix(in.PlanPath, state.DirName+"/") {
+			plan = "`" + in.PlanPath + "`, "
+		}
+		fmt.Fprintf(b, "- In `.ralph/` you can change only %s`.ralph/AGENT.md` and `.ralph/progress.txt`: "+
+			"any other new file there is gone after your turn.\n", plan)
 	}
 	b.WriteString("- Decide yourself what you can, and write the decision down where the next iteration will find it. Ask only what a person must decide, " +
 		"such as money, secrets or a choice that cannot be taken back: nobody answers at once. End your turn with STATUS: BLOCKED and a line `QUESTION: ...` in the block at " +

@@ -106,8 +106,10 @@ func TestBuild_checks_sayWhatTheirModeBlocks(t *testing.T) {
 func TestBuild_lockedFolder_saysWhatCanBeChanged(t *testing.T) {
 	for path, want := range map[string]bool{".ralph/fix_plan.md": true, "fix_plan.md": false, "": false} {
 		for _, locked := range []bool{true, false} {
-			if got := strings.Contains(Build(Input{PlanPath: path, Locked: locked}), "is gone after your turn"); got != (want && locked) {
-				t.Errorf("%q, locked %v: %v", path, locked, got)
+			text := Build(Input{PlanPath: path, Locked: locked})
+			if strings.Contains(text, "only `.ralph/fix_plan.md`, `.ralph/AGENT.md`") != (want && locked) ||
+				strings.Contains(text, "`.ralph/progress.txt`: any other new file there is gone after your turn") != locked {
+				t.Errorf("%q, locked %v:\n%s", path, locked, text)
 			}
 		}
 	}

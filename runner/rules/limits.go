@@ -95,9 +95,6 @@ func ceilings(f Facts) (Decision, bool) {
 	case p.MaxIterations > 0 && f.Memory.Iterations >= p.MaxIterations:
 		reason, exitReason = "made "+termtext.Counted(f.Memory.Iterations, "iteration", "iterations")+", as many as are allowed", "max_iterations"
 		more = fmt.Sprintf("resume %d", f.Memory.Iterations+p.MaxIterations)
-		if p.MaxIterations == 1 {
-			more = "" // ralph once, one after the other
-		}
 	case !f.Window.End.IsZero() && !f.Now.Before(f.Window.End):
 		reason, exitReason, more = "it is "+p.Until+", when the run is to end", "until", "resume"
 	case p.MaxDuration > 0 && ran >= p.MaxDuration:

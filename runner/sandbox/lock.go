@@ -23,8 +23,15 @@ func (v *view) lock(p Place) error {
 		}
 	}
 	for _, path := range existing(p.Open) {
-		if err := v.stage(path); err != nil {
+		if err := v.stage(path, notesIn(filepath.Dir(path), p.Notes)); err != nil {
 			return err
+		}
+	}
+	for _, folder := range existing(folders(p.Notes)) { // no plan lies there, or it is staged already
+		if notes := notesIn(folder, p.Notes); len(notes) > 0 {
+			if err := v.stage(notes[0], notes[1:]); err != nil {
+				return err
+			}
 		}
 	}
 	for _, path := range existing(p.ReadOnly) {
@@ -53,7 +60,7 @@ func (v *view) lock(p Place) error {
 // stage opens a file directly in a locked folder: what the command has there is a folder of
 // its own, with a copy of the file, and the other entries as they are now. It could not
 // replace the file otherwise, as editors of agents do, without being able to replace others.
-func (v *view) stage(path string) error {
+func (v *view) stage(path string, notes []string) error {
 	folder := filepath.Dir(path)
 	i := slices.Index(v.locked, folder)
 	if i < 0 {
@@ -66,12 +73,32 @@ func (v *view) stage(path string) error {
 	v.locked = slices.Delete(v.locked, i, i+1)
 	for _, e := range entries {
 		own := strings.HasPrefix(e.Name(), ".") && !isIgnore(e.Name()) // ralph's, perhaps only for a moment
-		if name := filepath.Join(folder, e.Name()); name != path && !own && e.Type()&fs.ModeSymlink == 0 {
+		if name := filepath.Join(folder, e.Name()); name != path && !slices.Contains(notes, name) && !own && e.Type()&fs.ModeSymlink == 0 {
 			v.locked = append(v.locked, name)
 		}
 	}
-	v.places.Stages = append(v.places.Stages, cover.Stage{Dir: passing(), File: path})
+	v.places.Stages = append(v.places.Stages, cover.Stage{Dir: passing(), File: path, Notes: notes})
 	return nil
+}
+
+// notesIn are the files in a folder that belong to agents. What is there must be a file: a link
+// could lead anywhere.
+func notesIn(folder string, paths []string) (all []string) {
+	for _, path := range paths {
+		path = filepath.Join(folder, filepath.Base(path))
+		if info, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() {
+			all = append(all, path)
+		}
+	}
+	return all
+}
+
+// folders are those that the paths are in.
+func folders(paths []string) (all []string) {
+	for _, path := range paths {
+		all = append(all, filepath.Dir(path))
+	}
+	return all
 }
 
 // targets are the paths to lock in the project and in git's folders.

@@ -81,6 +81,9 @@ type Place struct {
 	// be written all the same. Landlock cannot do this: see docs/sandbox.md.
 	Project Project
 	Open    []string
+	// Notes are files in .ralph that belong to agents: they may be written, and be made. They steer
+	// nothing that proves the work.
+	Notes []string
 	// ReadOnly are existing paths in the project that may not be written, see Lockable.
 	ReadOnly []string
 	Kept     Kept

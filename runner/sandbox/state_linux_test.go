@@ -82,6 +82,34 @@ func TestEscape_besideThePlan(t *testing.T) {
 	})
 }
 
+// The notes of agents may be written, with and without a plan beside them, and nothing else may.
+func TestEscape_notesOfTheAgent(t *testing.T) {
+	each(t, func(t *testing.T, p profile) {
+		for script, want := range map[string]string{
+			"echo b > .ralph/AGENT.md && echo c > .ralph/progress.txt":    `AGENT.md=b\n progress.txt=c\n`,
+			"echo b > .ralph/new && mv .ralph/new .ralph/AGENT.md":        `AGENT.md=b\n`,
+			"rm -f .ralph/AGENT.md; ln -s ../main.go .ralph/progress.txt": `AGENT.md=a\n`,
+			"echo b > .ralph/config.yaml; echo b > .ralph/AGENT.txt":      `AGENT.md=a\n`,
+		} {
+			for _, withPlan := range []bool{true, false} {
+				home, project := home(t)
+				put(t, filepath.Join(project, ".ralph", "AGENT.md"), "a\n")
+				b := box(t, p.name, project)
+				b.Notes = []string{filepath.Join(project, ".ralph", "AGENT.md"), filepath.Join(project, ".ralph", "progress.txt")}
+				if !withPlan {
+					b.Open = nil
+				}
+				_, out := sh(t, b, home, script)
+				got := strings.ReplaceAll(listed(t, filepath.Join(project, ".ralph")), ` plan.md=- [ ] one\n`, "")
+				got = strings.ReplaceAll(got, " status.json={}", "")
+				if got != want && p.locks {
+					t.Errorf("%s: left: %s\n%s", script, got, out)
+				}
+			}
+		}
+	})
+}
+
 // listed are the files of a folder with their texts.
 func listed(t *testing.T, dir string) string {
 	t.Helper()

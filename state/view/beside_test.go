@@ -15,8 +15,14 @@ func TestRun_iterationsSideBySide_eachHasItsOwnUsage(t *testing.T) {
 	send := func(n int, p state.Payload) {
 		r.Add(state.NewEvent(state.Origin{Run: "r", Iteration: n, Task: fmt.Sprint("T", n)}, time.Unix(int64(n), 0), p))
 	}
+	send(0, state.RunStart{Parallel: 4})
 	for n := 1; n <= 4; n++ {
 		send(n, state.IterationStart{Title: fmt.Sprint("task ", n)})
+	}
+	for _, it := range r.Iterations { // an agent that prints text says nothing until it ends
+		if !it.Running() {
+			t.Errorf("iteration %d is cut off by the next one", it.Number)
+		}
 	}
 	for n := 1; n <= 4; n++ {
 		send(n, state.Usage{InputTokens: int64(n)})

@@ -108,11 +108,11 @@ func (r *Run) iteration(e state.Event) *Iteration {
 	}
 	if it := r.known(e.Iteration); it != nil {
 		if it.Ended.IsZero() {
-			it.CutOff = false // it runs beside the latest
+			it.CutOff = false
 		}
 		return it
 	}
-	if n := len(r.Iterations); n > 0 && r.Iterations[n-1].Running() {
+	if n := len(r.Iterations); n > 0 && !r.beside && r.Iterations[n-1].Running() {
 		r.Iterations[n-1].CutOff = true
 	}
 	if len(r.Iterations) >= maxIterations {

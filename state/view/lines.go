@@ -113,6 +113,9 @@ func (t entry) lines(o LineOptions) []Line {
 	} else {
 		text = strings.Trim(expand(text), "\n")
 		text = strings.TrimRight(text, "\n ")
+		if o.Whole { // with its tabs expanded it is longer
+			width = len(text)
+		}
 	}
 	if text == "" {
 		return nil

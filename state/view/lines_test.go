@@ -297,3 +297,10 @@ func TestLines_anyText_isCleanAndOnOneLineEach(t *testing.T) {
 		}
 	})
 }
+
+func TestLines_textWithTabs_isWhole(t *testing.T) {
+	got := view.Lines(state.NewEvent(state.Origin{}, noon, state.Text{Text: "a\tb\tccc"}), view.LineOptions{Whole: true})
+	if len(got) != 1 || got[0].Text != "a    b    ccc" {
+		t.Errorf("%+v", got)
+	}
+}

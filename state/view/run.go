@@ -43,10 +43,11 @@ type Run struct {
 	SubAgents []state.Tool  `json:"sub_agents,omitempty"` // the calls that started them
 	End       *state.RunEnd `json:"end,omitempty"`        // nil: running, or killed
 
-	open  map[string]state.Tool // tool calls without an answer
-	spent state.Usage           // of all calls that are over
-	calls map[int]state.Usage   // of those that are not, by iteration
-	tries map[int]state.Usage   // of an iteration's calls that are over
+	beside bool                  // iterations run side by side
+	open   map[string]state.Tool // tool calls without an answer
+	spent  state.Usage           // of all calls that are over
+	calls  map[int]state.Usage   // of those that are not, by iteration
+	tries  map[int]state.Usage   // of an iteration's calls that are over
 }
 
 // ToolCall is a tool that the agent called.
@@ -75,6 +76,7 @@ func (r *Run) Add(e state.Event) {
 	case state.RunStart:
 		r.Settle(false) // it may have been killed
 		r.drop()
+		r.beside = d.Parallel > 1
 		r.Agent, r.Model, r.Done, r.Total, r.End = d.Agent, d.Model, d.Done, d.Total, nil
 		if r.StartedAt.IsZero() {
 			r.StartedAt = e.Time

@@ -120,6 +120,9 @@ func (f *Fold) Build(s Source) *Report {
 		if r.EndedAt = f.clock.now; !current {
 			r.Status = statusOf(end.Exit)
 		}
+		if current && !st.Active() && st.Rule != "" && st.ExitCode != end.Exit { // ralph undo or accept since then
+			r.Rule, r.Why, r.Exit, r.Advice = line(st.Rule), line(st.Reason), st.ExitCode, line(st.Next)
+		}
 		if end.Rule == state.RuleQuestion {
 			r.Status = state.StatusStopped // nothing is left to accept
 		}

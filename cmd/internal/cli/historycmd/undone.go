@@ -1,6 +1,7 @@
 package historycmd
 
 import (
+	"fmt"
 	"os"
 	"time"
 
@@ -48,6 +49,9 @@ func (a *verbs) tell(w *state.Writer, p *past, all []history.Kept) error {
 	if complete {
 		s.Status, s.ExitReason, s.Rule, s.ExitCode = state.StatusStopped, undoneReason, undoneReason, rules.ExitInterrupted
 		s.Next = "ralph resume"
+		if s.MaxIterations > 0 && s.LoopCount >= s.MaxIterations { // it would end at once
+			s.Next = fmt.Sprintf("ralph resume %d", s.LoopCount+len(all))
+		}
 	}
 	if list, err := store.Load(p.plan(all[0]), a.optionalSections(p.dir)); err == nil {
 		s.Task.Done, s.Task.Total = list.Done(), list.Total()

@@ -224,8 +224,11 @@ func (d *diagnosis) agent(ctx context.Context) (works bool) {
 		case h.Why != "":
 			d.fail(rules.ExitAgent, "agent", "%s cannot run: %s", name, h.Why)
 			continue
+		case h.Askable && d.p.Login(ctx, one) == preflight.LoginNo:
+			d.warn("agent", "%s is not logged in, and a run would end with exit code %d; log in with %s, then see: ralph agent list",
+				name, rules.ExitAgent, name)
 		case h.Version == "":
-			d.ok("agent", "%s: %s, which cannot print its version", name, h.Path)
+			d.ok("agent", "%s: %s, version unknown", name, h.Path)
 		default:
 			d.ok("agent", "%s: %s", name, h.Version)
 		}
