@@ -109,9 +109,7 @@ func OfPeople(name string) bool {
 
 // AgentNotes are the files in .ralph that belong to agents: how to build and test the project, and what
 // the next iteration must know.
-func AgentNotes(project string) []string {
-	return []string{filepath.Join(project, DirName, "AGENT.md"), filepath.Join(project, DirName, "progress.txt")}
-}
+func AgentNotes() []string { return []string{"AGENT.md", "progress.txt"} }
 
 // NoteFile is the name of a note in the state directory.
 func NoteFile(id string) string { return dirNotes + "/" + id + ".json" }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/google/renameio/v2"
@@ -22,6 +23,21 @@ type Stage struct {
 	To   string `json:"to,omitempty"` // where it goes instead, if it is another text; empty: into File
 	// Notes are more files in the folder of File; they may be missing, and come into being.
 	Notes []string `json:"notes,omitempty"`
+}
+
+// Notes are the files of these names, if the folder is the project's .ralph. A link is left out: it could
+// lead anywhere.
+func Notes(folder string, names []string) (all []string) {
+	if info, err := os.Lstat(folder); err != nil || !info.IsDir() || filepath.Base(folder) != ".ralph" {
+		return nil
+	}
+	for _, name := range names {
+		path := filepath.Join(folder, name)
+		if info, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() {
+			all = append(all, path)
+		}
+	}
+	return all
 }
 
 // mostStaged is how many bytes of a file come back.
@@ -43,7 +59,11 @@ type original struct {
 
 func (s Stage) make() (*staged, error) {
 	st := &staged{Stage: s}
-	for i, path := range append([]string{s.File}, s.Notes...) {
+	files := append([]string{s.File}, s.Notes...)
+	if slices.Contains(s.Notes, s.File) {
+		files = s.Notes
+	}
+	for i, path := range files {
 		o := original{path: path, to: path, mode: 0o644}
 		if i == 0 && s.To != "" {
 			o.to = s.To

@@ -22,16 +22,9 @@ func (v *view) lock(p Place) error {
 			return err
 		}
 	}
-	for _, path := range existing(p.Open) {
-		if err := v.stage(path, notesIn(filepath.Dir(path), p.Notes)); err != nil {
+	for _, path := range append(existing(p.Open), cover.Notes(filepath.Join(v.Dir, ".ralph"), p.Notes)...) {
+		if err := v.stage(path, cover.Notes(filepath.Dir(path), p.Notes)); err != nil {
 			return err
-		}
-	}
-	for _, folder := range existing(folders(p.Notes)) { // no plan lies there, or it is staged already
-		if notes := notesIn(folder, p.Notes); len(notes) > 0 {
-			if err := v.stage(notes[0], notes[1:]); err != nil {
-				return err
-			}
 		}
 	}
 	for _, path := range existing(p.ReadOnly) {
@@ -79,26 +72,6 @@ func (v *view) stage(path string, notes []string) error {
 	}
 	v.places.Stages = append(v.places.Stages, cover.Stage{Dir: passing(), File: path, Notes: notes})
 	return nil
-}
-
-// notesIn are the files in a folder that belong to agents. What is there must be a file: a link
-// could lead anywhere.
-func notesIn(folder string, paths []string) (all []string) {
-	for _, path := range paths {
-		path = filepath.Join(folder, filepath.Base(path))
-		if info, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() {
-			all = append(all, path)
-		}
-	}
-	return all
-}
-
-// folders are those that the paths are in.
-func folders(paths []string) (all []string) {
-	for _, path := range paths {
-		all = append(all, filepath.Dir(path))
-	}
-	return all
 }
 
 // targets are the paths to lock in the project and in git's folders.

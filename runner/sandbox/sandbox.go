@@ -81,9 +81,7 @@ type Place struct {
 	// be written all the same. Landlock cannot do this: see docs/sandbox.md.
 	Project Project
 	Open    []string
-	// Notes are files in .ralph that belong to agents: they may be written, and be made. They steer
-	// nothing that proves the work.
-	Notes []string
+	Notes   []string // names in .ralph that may be written, and made: they prove nothing
 	// ReadOnly are existing paths in the project that may not be written, see Lockable.
 	ReadOnly []string
 	Kept     Kept

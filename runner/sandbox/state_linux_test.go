@@ -95,7 +95,7 @@ func TestEscape_notesOfTheAgent(t *testing.T) {
 				home, project := home(t)
 				put(t, filepath.Join(project, ".ralph", "AGENT.md"), "a\n")
 				b := box(t, p.name, project)
-				b.Notes = []string{filepath.Join(project, ".ralph", "AGENT.md"), filepath.Join(project, ".ralph", "progress.txt")}
+				b.Notes = []string{"AGENT.md", "progress.txt"}
 				if !withPlan {
 					b.Open = nil
 				}

@@ -59,7 +59,7 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	}
 	defer clean()
 	box := t.box()
-	box.Open, box.Notes = t.plan.Open(), state.AgentNotes(t.a.Dir)
+	box.Open, box.Notes = t.plan.Open(), state.AgentNotes()
 	box.Kept = sandbox.Kept{Write: spec.Env.State, Locked: spec.Env.Fixed, Copied: spec.Env.Copied}
 	if cmd, err = box.Wrap(cmd); err != nil {
 		return call{notStarted: err.Error()}, nil
