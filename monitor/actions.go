@@ -325,6 +325,10 @@ func (u *ui) readMore() {
 	}
 	wanted := (u.log.needOlder || u.log.query != "") && !u.log.noOlder && u.page == nil
 	before := u.log.oldest()
+	held := map[int64]bool{}
+	if wanted {
+		held = u.log.times()
+	}
 	u.mu.Unlock()
 	if !wanted {
 		return
@@ -333,7 +337,9 @@ func (u *ui) readMore() {
 	log := view.Log{LineOptions: u.lines.LineOptions}
 	events, err := scan.Before(u.feed.Reader(), before, olderBytes)
 	for _, e := range events {
-		lines = append(lines, log.Lines(e)...)
+		if !held[e.Time.UnixNano()] { // a clock that was set back puts events out of order
+			lines = append(lines, log.Lines(e)...)
+		}
 	}
 	defer u.lock()()
 	if err != nil {

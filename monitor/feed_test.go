@@ -28,13 +28,13 @@ func TestFeed_farBehind_skipsTextButNoIteration(t *testing.T) {
 	f := follow.New(p.Dir, time.Now)
 	defer f.Close()
 	u := newUI(Options{Now: time.Now}, f)
-	gap := false
+	thin := false
 	for more := true; more; more = f.More() {
 		up := f.Poll()
-		gap = gap || up.Gap
+		thin = thin || up.Thin
 		u.apply(up)
 	}
-	if !gap {
+	if !thin {
 		t.Error("nothing was skipped")
 	}
 	if len(u.model.Run.Iterations) != 3 {

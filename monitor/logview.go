@@ -246,6 +246,17 @@ func (v *logView) oldest() (t time.Time) {
 	return t
 }
 
+// times are those of the lines that are held.
+func (v *logView) times() map[int64]bool {
+	all := map[int64]bool{}
+	for i := range v.lines {
+		if at := v.lines[i].At; !at.IsZero() {
+			all[at.UnixNano()] = true
+		}
+	}
+	return all
+}
+
 // matcher finds the query in a line. It ignores case unless the query has a capital.
 // Without a match, start is -1.
 func matcher(query string) func(text string) (start, end int) {
