@@ -122,7 +122,7 @@ func TestPages_everythingIsHuge_stayBelow100KiB(t *testing.T) {
 		st.Verdicts = append(st.Verdicts, state.Verdict{Name: long, Verdict: "fail", Reasons: []state.Reason{{Text: long}}})
 		st.EndsWhen = append(st.EndsWhen, state.Bound{Name: long, Have: 1, Most: 2})
 	}
-	for i := range 600 {
+	for i := range 120 {
 		for _, p := range []state.Payload{state.IterationStart{Title: long}, state.Limit{Name: fmt.Sprint(i, long)},
 			state.Finding{Source: state.FoundByAudit, Text: long}, state.Text{Text: long},
 			state.IterationEnd{Decision: state.Decision{Action: "retry", Rule: "x", Reason: long}, Title: long, Outcome: long, Detail: long, Failed: true}} {
