@@ -86,8 +86,8 @@ type Project struct{ Key, Dir string }
 
 func (p Project) reader() *state.Reader { return state.Open(filepath.Join(p.Dir, state.DirName)) }
 
-// Text is the latest run of each project in the text format of Prometheus. A library would write
-// it too, and make ralph-hub 3 MB larger.
+// Text is the latest run of each project in the text format of Prometheus. It is so
+// small that no library is needed.
 func Text(projects []Project, now time.Time) []byte {
 	type run struct {
 		Project
