@@ -236,13 +236,6 @@ func TestFind_firstOfTheKnownPlaces(t *testing.T) {
 			t.Errorf("got %q %v, want %q", got, ok, path)
 		}
 	}
-	other := t.TempDir()
-	if err := os.Mkdir(filepath.Join(other, "fix_plan.md"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if p, ok := Find(other, nil); ok {
-		t.Errorf("a folder was taken for a plan: %q", p)
-	}
 }
 
 func TestLoad_unusableFilesSayWhy(t *testing.T) {

@@ -67,6 +67,9 @@ func (f format) isAt(path string) bool {
 	if err == nil && f.Program != nil {
 		return info.IsDir()
 	}
+	if err == nil && info.IsDir() && f.Files == nil && f.Is == nil {
+		return true // a folder in the plan's place is no reason either: reading it says what is wrong
+	}
 	if err != nil || info.IsDir() != (f.Files != nil) || info.Mode()&fs.ModeSocket != 0 {
 		return false
 	}

@@ -69,6 +69,16 @@ func TestLocate_aLinkToNothing_isNotPassedOver(t *testing.T) {
 	}
 }
 
+func TestLocate_aFolderInPlaceOfThePlan_isNotPassedOver(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, ".ralph", "fix_plan.md"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Locate(dir, "", nil); err == nil || !strings.Contains(err.Error(), `fix_plan.md" holds no plan that ralph knows`) {
+		t.Error(err)
+	}
+}
+
 func TestFind_featuresThatAreFinished_comeLast(t *testing.T) {
 	for name, c := range map[string]struct {
 		files map[string]string
