@@ -70,19 +70,21 @@ func (r *rcReader) refuse(pos syntax.Pos, problem string) error {
 }
 
 func (r *rcReader) syntaxError(err error) error {
-	pos, why := syntax.Pos{}, ""
+	var pos syntax.Pos
 	var parse syntax.ParseError
 	var lang syntax.LangError
 	switch {
 	case errors.As(err, &parse):
-		if pos = parse.Pos; syntax.IsIncomplete(err) || strings.Contains(parse.Text, "without closing") {
-			why = ": a quote or a bracket is not closed"
+		if pos = parse.Pos; strings.Contains(parse.Text, "without closing") || strings.Contains(parse.Text, "without matching") {
+			return r.refuse(pos, "a quote or bracket is not closed; "+needsQuotes)
 		}
 	case errors.As(err, &lang):
 		pos = lang.Pos
 	}
-	return r.refuse(pos, "is not KEY=value"+why+`; a value with spaces, parentheses or other signs needs quotes: KEY="a value"`)
+	return r.refuse(pos, "is not KEY=value; "+needsQuotes)
 }
+
+const needsQuotes = `a value with spaces, parentheses or other signs needs quotes: KEY="a value"`
 
 func (r *rcReader) statement(stmt *syntax.Stmt) ([]assignment, error) {
 	switch {

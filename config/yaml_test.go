@@ -46,7 +46,7 @@ func TestParseYAML_keysOfOtherTools_messages(t *testing.T) {
 		{name: "no hooks", text: "hooks:\n  pre_task: []\n  post_task:\n"},
 		{name: "a hook", text: "hooks:\n  pre_task: []\n  post_task: [make]\n"},
 		{name: "text for the hooks", text: "hooks: make\n", wantErr: ":1: hooks must be a list, not \"make\""},
-		{name: "a hook at no point", text: "hooks:\n  pre_lunch: [make]\n", wantErr: ":2: hooks: \"pre_lunch\" is no point of a run; points are " + usablePoints()},
+		{name: "a hook at no point", text: "hooks:\n  pre_lunch: [make]\n", wantErr: ":2: hooks: \"pre_lunch\" is not a hook point; points are " + usablePoints()},
 		{name: "a hook before a merge", text: "hooks:\n  - {point: pre_merge, command: make}\n"},
 		{name: "a row without a point", text: "hooks: [{command: make}]\n", wantErr: ":1: hooks: the row names no point"},
 		{name: "a row of another point", text: "hooks:\n  pre_task: [{point: post_task, command: make}]\n", wantErr: ":2: hooks.pre_task: the row names another point, \"post_task\""},

@@ -64,7 +64,7 @@ func (w *Writer) removeLinks() (found bool, err error) {
 			continue // what is missing is made again
 		}
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return true, fmt.Errorf("mend state directory: %w", err)
+			return true, fmt.Errorf("repair state directory: %w", err)
 		}
 		found = true
 	}

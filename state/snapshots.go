@@ -8,7 +8,7 @@ const (
 	StatusWaiting   = "waiting"
 	StatusPaused    = "paused"
 	StatusCompleted = "completed"
-	StatusReview    = "review" // everything is done, but a person has to look
+	StatusReview    = "review" // everything is done, but it needs your review
 	StatusHalted    = "halted"
 	StatusStopped   = "stopped"
 	StatusFailed    = "failed"

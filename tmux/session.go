@@ -208,7 +208,7 @@ const monitorOf = "@ralph-monitor"
 
 // Beside splits the pane target and starts the monitor in the new pane, on the
 // right or, in a narrow window, below. It returns that pane, or the one of a
-// monitor of the same folder that already runs in this window. The focus stays.
+// monitor of the same folder that already runs in this window. A new one gets the focus.
 func (c *Client) Beside(ctx context.Context, target string, l Layout) (string, error) {
 	p, err := c.Pane(ctx, target)
 	if err != nil {
@@ -224,6 +224,7 @@ func (c *Client) Beside(ctx context.Context, target string, l Layout) (string, e
 	}
 	c.keepOnFailure(ctx, id)
 	_, _ = c.ask(ctx, "set-option", "-p", "-t", id, monitorOf, l.Dir)
+	_, _ = c.ask(ctx, "select-pane", "-t", id) // it takes the keys
 	return id, nil
 }
 

@@ -175,7 +175,7 @@ func TestClose_idTakenByAnotherServer_leavesItAlone(t *testing.T) {
 	}
 }
 
-func TestBeside_splitsTheCallersPaneAndKeepsTheFocus(t *testing.T) {
+func TestBeside_splitsTheCallersPaneAndFocusesTheMonitor(t *testing.T) {
 	for _, width := range []int{80, 160} {
 		t.Run(strconv.Itoa(width), func(t *testing.T) {
 			c := newClient(t, "set -g pane-base-index 1\n")
@@ -193,9 +193,9 @@ func TestBeside_splitsTheCallersPaneAndKeepsTheFocus(t *testing.T) {
 			if v, _ := got.env("KEY"); v != "a;\n" {
 				t.Errorf("KEY is %q", v)
 			}
-			want := mine + " 1 0 0\n" + id + " 0 0 "
+			want := mine + " 0 0 0\n" + id + " 1 0 "
 			if width >= wide {
-				want = mine + " 1 0 0\n" + id + " 0 56 0"
+				want = mine + " 0 0 0\n" + id + " 1 56 0"
 			}
 			where, err := c.ask(t.Context(), "list-panes", "-t", mine, "-F", "#{pane_id} #{pane_active} #{pane_left} #{pane_top}")
 			if err != nil || !strings.HasPrefix(where, want[:len(want)-2]) {

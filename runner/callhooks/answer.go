@@ -101,7 +101,7 @@ func unfinished(last string, f Facts) string {
 			200), f.Plan.Name)
 	}
 	if len(f.Checks) > 0 && slices.Contains([]string{"FAILING", "NOT_RUN"}, signal.Tests) {
-		return fmt.Sprintf("You report TESTS_STATUS: %s, but the task counts only if these checks pass. Run them, and mend what fails:\n%s",
+		return fmt.Sprintf("You report TESTS_STATUS: %s, but the task counts only if these checks pass. Run them, and fix what fails:\n%s",
 			signal.Tests, strings.Join(f.Checks, "\n"))
 	}
 	return ""

@@ -74,7 +74,7 @@ func Find(name string) (Row, error) {
 		}
 		names = append(names, string(r.Point))
 	}
-	return Row{}, fmt.Errorf("%q is no point of a run; points are %s", name, strings.Join(names, ", "))
+	return Row{}, fmt.Errorf("%q is not a hook point; points are %s", name, strings.Join(names, ", "))
 }
 
 // row is the row of a point that is known to exist.

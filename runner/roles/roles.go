@@ -159,7 +159,7 @@ func find(name string, rows []Reviewer) (Reviewer, error) {
 	for _, p := range Personas() {
 		known = append(known, p.Key+" ("+p.Name+")")
 	}
-	return Reviewer{}, fmt.Errorf("%q is no judge; known are %s", name, strings.Join(known, ", "))
+	return Reviewer{}, fmt.Errorf("%q is not a judge; known are %s", name, strings.Join(known, ", "))
 }
 
 // same compares names as people type them.

@@ -87,7 +87,7 @@ func unanswered(f Admission) (Decision, bool) {
 		return Decision{Action: ActionWait, Reason: reason, Until: until}, true
 	}
 	return Decision{Action: ActionStop, Reason: reason, Exit: ExitReview, ExitReason: "questions", Status: state.StatusStopped,
-		Next: "ralph questions shows them; ralph answer ID TEXT; then: ralph resume"}, true
+		Next: "see them with ralph questions, answer with ralph answer ID TEXT, then run ralph resume"}, true
 }
 
 func planUnusable(f Admission) (Decision, bool) {

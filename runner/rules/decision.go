@@ -159,7 +159,7 @@ func reviewed(d Decision, items []state.ReviewItem) Decision {
 	for i, item := range items {
 		texts[i] = item.Text
 	}
-	d.Reason += ", but a person has to look: " + strings.Join(texts, "; ")
+	d.Reason += ", but it needs your review: " + strings.Join(texts, "; ")
 	d.Exit, d.ExitReason, d.Status, d.Review = ExitReview, "review", state.StatusReview, items
 	d.Next = "look at each item, then: ralph accept"
 	return d

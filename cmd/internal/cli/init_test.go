@@ -25,7 +25,7 @@ func TestInit_withAPlan_imports(t *testing.T) {
 		{[]string{"init", "-y", "--template", "api", "--from", list}, rules.ExitUsage, "init takes --template or --from, not both"},
 		{[]string{"init", "-y", "--template", "game"}, rules.ExitUsage, "game"},
 		{[]string{"init", "-y", "--from", list}, 0, "2 tasks"},
-		{[]string{"init", "-y", "--from", list}, rules.ExitUsage, "import writes over nothing"},
+		{[]string{"init", "-y", "--from", list}, rules.ExitUsage, "import never overwrites a file"},
 		{[]string{"task", "list"}, 0, "log out"},
 	} {
 		out, err := verb(t, dir, c.typed...)

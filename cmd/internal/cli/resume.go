@@ -66,7 +66,7 @@ func resumeRun(o *resumeOptions) error {
 		return err
 	}
 	if n, err := strconv.Atoi(o.options[maxIterations]); err == nil && n > 0 && n <= last.LoopCount {
-		return cmdline.UsageError("%d is no bound for run %s, which has made %s: at least %d", n, last.RunID,
+		return cmdline.UsageError("run %[2]s has already made %[3]s, so the number must be at least %[4]d, not %[1]d", n, last.RunID,
 			termtext.Count(last.LoopCount, "iteration"), last.LoopCount+1)
 	}
 	maps.Copy(run.Options, o.options)

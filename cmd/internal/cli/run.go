@@ -78,9 +78,9 @@ func atMostIterations(o *runOptions) cobra.PositionalArgs {
 		case err != nil:
 			return unknownVerb(o.Factory, cmd, args)
 		case len(args) > 1:
-			return cmdline.UsageError("%s takes one number of iterations, but got %q too", cmd.CommandPath(), args[1])
+			return cmdline.UsageError("give %s only one number of iterations, not also %q", cmd.CommandPath(), args[1])
 		case n < 1:
-			return cmdline.UsageError("%q is no number of iterations: at least 1; without one there is no bound", args[0])
+			return cmdline.UsageError("the number of iterations %q must be at least 1; leave it out for no limit", args[0])
 		case given && flag != args[0]:
 			return cmdline.UsageError("%s and --max-iterations %s exclude each other", args[0], flag)
 		}

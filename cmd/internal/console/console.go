@@ -334,7 +334,7 @@ func (c *Console) End(r runner.Ending) {
 		termtext.Thousands(r.Usage.Total()), cost)
 	reason := d.Reason
 	if d.Status == state.StatusReview {
-		reason = "everything is done, but a person has to look" // at the items below
+		reason = "everything is done, but it needs your review" // at the items below
 	}
 	if r.Findings > 0 && len(d.Review) == 0 {
 		c.Print("ralph: the audit found something %s; see: ralph iterations, .ralph/live.log", times(r.Findings))

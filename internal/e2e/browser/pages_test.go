@@ -30,7 +30,7 @@ func (s *site) asking() *sample.Project {
 	snapshot, events := sample.States(time.Now())["completed"]()
 	st := &snapshot.Status
 	st.Status, st.ExitReason, st.Rule, st.ExitCode = state.StatusReview, "review", "review", 9
-	st.Reason = "everything is done, but a person has to look"
+	st.Reason = "everything is done, but it needs your review"
 	st.Review = []state.ReviewItem{{N: 1, Name: "fewer-tests", Text: "4 tests ran that did not run before, and 6 no longer run", Show: "ralph diff 7"}}
 	p := sample.New(s, snapshot.Settled(), events)
 	_, err := question.In(p.Reader()).Add(question.Question{Run: st.RunID, Iteration: 7, Task: "#7", Title: "Add cursor pagination",

@@ -314,6 +314,9 @@ func (r *Report) result(f *Fold) string {
 	return text + view.Prefix(", ", view.Dollars(r.USD)) + "."
 }
 
+// exitClaimed is the exit code of a run that ends while tasks are open and none can be worked on.
+const exitClaimed = 8
+
 // next are the first commands to type.
 func (r *Report) next() []string {
 	if r.Running() {
@@ -340,6 +343,8 @@ func (r *Report) next() []string {
 	again := "ralph resume"
 	if reopen := "ralph reset --circuit && " + again; strings.Contains(r.Advice, reopen) {
 		again = reopen // without it, the run halts at once
+	} else if r.Exit == exitClaimed && slices.ContainsFunc(r.Tasks, func(t Task) bool { return t.State == TaskAside }) {
+		again = "ralph reset --tasks && " + again // else nobody takes them up
 	}
 	return []string{"ralph iterations", look, again}
 }

@@ -384,3 +384,13 @@ func TestBuild_endChangedSince_saysTheSameAsTheStatus(t *testing.T) {
 		t.Errorf("%d %q %q %q %d", r.Exit, r.Why, r.Advice, r.Rule, r.Done)
 	}
 }
+
+// ralph resume alone would end in the same way at once.
+func TestNext_tasksPutAside_areTakenUpAgain(t *testing.T) {
+	for exit, want := range map[int]string{8: "ralph reset --tasks && ralph resume", 4: "ralph resume"} {
+		r := &Report{Status: state.StatusStopped, Exit: exit, Tasks: []Task{{State: TaskAside, Iterations: []int{1}}}}
+		if all := r.next(); all[len(all)-1] != want {
+			t.Errorf("exit code %d: %q", exit, all)
+		}
+	}
+}

@@ -90,7 +90,7 @@ func each(f *cmdline.Factory, names []string, do func(*plan, task.Task) error) e
 func (p *plan) set(t task.Task, s task.State, why string) error {
 	err := store.SetBecause(p.project.Plan, t, s, cmdline.OneLine(why))
 	if errors.Is(err, store.ErrNoWord) {
-		return cmdline.UsageError("%s has no word for a task that is %s; the plan was not changed", p.Format, s)
+		return cmdline.UsageError("a %s plan cannot mark a task as %s; the plan was not changed", p.Format, s)
 	}
 	if err != nil {
 		return failed(err)

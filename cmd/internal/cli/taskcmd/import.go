@@ -113,8 +113,8 @@ func (o *importOptions) run(ctx context.Context, from string) error {
 			out = filepath.Join(dir, out)
 		}
 	}
-	if _, err := os.Lstat(out); !errors.Is(err, fs.ErrNotExist) {
-		return cmdline.UsageError("%s exists, and import writes over nothing; add to it with ralph task add -, or choose another file with --out", o.shown(dir, out))
+	if err := o.taken(from, out, o.shown(dir, out)); err != nil {
+		return err
 	}
 	items, skipped, err := o.read(ctx, dir, from)
 	if err != nil {
@@ -157,6 +157,18 @@ func (o *importOptions) run(ctx context.Context, from string) error {
 	o.Say("wrote %s: %s", o.shown(dir, out), termtext.Count(len(items), "task"))
 	o.Say("next: ralph task list, then ralph doctor")
 	return nil
+}
+
+// taken says what to do about a file that stands where the plan would go; nil: there is none.
+func (o *importOptions) taken(from, out, shown string) error {
+	if _, err := os.Lstat(out); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) && o.template == "" && !strings.HasPrefix(from, "gh:") {
+		return cmdline.UsageError("%v", err)
+	}
+	return cmdline.UsageError("%s exists, and import never overwrites a file; if it is the sample of ralph init, remove it first; "+
+		"else add to it with ralph task add -, or choose another file with --out", shown)
 }
 
 func (o *importOptions) shown(dir, path string) string {

@@ -148,7 +148,7 @@ func TestTask_reasonForBlocking_isShown(t *testing.T) {
 func TestTask_wordThatTheFormatLacks_isRefused(t *testing.T) {
 	p := newProject(t, map[string]string{"fix_plan.md": "- [ ] a\n"})
 	out, code := p.run("", "block", "a")
-	if code != rules.ExitUsage || !strings.Contains(out, "checkbox has no word for a task that is blocked; the plan was not changed") {
+	if code != rules.ExitUsage || !strings.Contains(out, "a checkbox plan cannot mark a task as blocked; the plan was not changed") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	p = newProject(t, nil)
@@ -245,7 +245,8 @@ func TestImport_writesAPlanOnce(t *testing.T) {
 		{[]string{file, "--label", "x"}, rules.ExitUsage, "are for gh:"},
 		{[]string{"gh:"}, rules.ExitUsage, "gh CLI, which is not installed"},
 		{[]string{file}, 0, "not taken: line 3: it is text outside of a task: Words.\nwrote .ralph/fix_plan.md: 2 tasks\n"},
-		{[]string{file}, rules.ExitUsage, ".ralph/fix_plan.md exists, and import writes over nothing"},
+		{[]string{file}, rules.ExitUsage, ".ralph/fix_plan.md exists, and import never overwrites a file"},
+		{[]string{"nosuch.md"}, rules.ExitUsage, "nosuch.md: no such file"},
 		{[]string{"--template", "saas", "--to", "prd.json"}, 0, "wrote prd.json: 7 tasks"},
 		{[]string{"--template", "nope", "--out", "x.md"}, rules.ExitUsage, `unknown template "nope"`},
 	} {

@@ -1,7 +1,11 @@
 package touchcmd
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -35,6 +39,9 @@ func addNote(f *cmdline.Factory, text string) error {
 		return err
 	}
 	n, err := note.In(r).Add(text)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return fmt.Errorf("write note: %w", err)
+	}
 	if err != nil {
 		return cmdline.UsageError("%v", err)
 	}
