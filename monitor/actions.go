@@ -337,7 +337,7 @@ func (u *ui) readMore() {
 	log := view.Log{LineOptions: u.lines.LineOptions}
 	events, err := scan.Before(u.feed.Reader(), before, olderBytes)
 	for _, e := range events {
-		if !held[e.Time.UnixNano()] { // a clock that was set back puts events out of order
+		if !held[e.Time.UnixNano()] { // events are found by their times, which a clock that is set back puts out of order
 			lines = append(lines, log.Lines(e)...)
 		}
 	}

@@ -65,3 +65,33 @@ func TestFollower_longPast_showsTheEndFirstAndTheSameRun(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// A viewer that falls behind a living log leaves out what only the log shows, and no iteration.
+func TestFollower_fallsBehind_skipsTextButNoIteration(t *testing.T) {
+	s, begun := sample.Run(time.Now())
+	p := sample.New(t, s, begun)
+	f := New(p.Dir, time.Now)
+	defer f.Close()
+	m := view.Model{}
+	m.Apply(f.Poll())
+	for f.More() {
+		m.Apply(f.Poll())
+	}
+	was := len(m.Run.Iterations)
+	for i := range 3 {
+		from := state.Origin{Run: s.Status.RunID, Iteration: 100 + i}
+		p.Add(state.NewEvent(from, time.Now(), state.IterationStart{}))
+		for range 100 {
+			p.Add(state.NewEvent(from, time.Now(), state.Text{Text: strings.Repeat("flood ", 12000)}))
+		}
+	}
+	gap := false
+	for more := true; more; more = f.More() {
+		up := f.Poll()
+		gap = gap || up.Gap
+		m.Apply(up)
+	}
+	if !gap || len(m.Run.Iterations) != was+3 {
+		t.Errorf("gap %v, %d iterations, want 3 more than %d", gap, len(m.Run.Iterations), was)
+	}
+}
