@@ -215,6 +215,19 @@ func overtaken(dir string) bool {
 	return err == nil && json.Unmarshal(data, &k) == nil && k.Answer.waits() && k.Stage != stage(dir)
 }
 
+// Begun are the commands that had to wait and need not any more: the first code or test has appeared since.
+func Begun(dir string) (all []Named) {
+	var k Kept
+	data, err := state.ReadFile(file(dir), 1<<20)
+	if err != nil || json.Unmarshal(data, &k) != nil || !overtaken(dir) {
+		return nil
+	}
+	if k.Answer, err = k.Answer.checked(); err != nil { // an agent may have written it
+		return nil
+	}
+	return slices.DeleteFunc(k.Answer.Commands(), func(c Named) bool { return c.Ready || c.Command.Command == "" })
+}
+
 // Write keeps an answer.
 func Write(dir string, k Kept) error {
 	k.Key, k.Stage = Key(dir), stage(dir)

@@ -86,6 +86,9 @@ func (p *Project) Propose(f *cmdline.Factory, in *bufio.Reader, a analysis.Answe
 			ready = append(ready, c)
 		case c.Reason != "":
 			f.Note("  %-5s not ready: %s; ralph looks again when the first code or test appears", c.Name, c.Reason)
+			if err := p.askAhead(f, in, c); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if len(ready) == 0 {
@@ -162,7 +165,11 @@ func (p *Project) OfferAnalysis(f *cmdline.Factory) error {
 	for _, row := range rows {
 		has = append(has, row.Name)
 	}
-	why := analysis.Due(p.Dir, has)
+	begun, err := p.beginAgreed(f, has)
+	why := analysis.Due(p.Dir, append(has, begun...))
+	if err != nil || len(begun) > 0 {
+		return err
+	}
 	if why == "" || !p.Config.DetectChecks || !f.CanAsk() {
 		return nil
 	}

@@ -1,0 +1,52 @@
+package preflight
+
+import (
+	"bufio"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ralph/cmd/internal/analysis"
+	"ralph/cmd/internal/cmdline"
+	"ralph/config"
+)
+
+// whenReady is the consent to a check that begins when there is something to check. Another command needs
+// another one.
+func (p *Project) whenReady(c analysis.Named) config.Untrusted {
+	return p.loader.Claim("when ready "+c.Name+" "+c.Command.Command,
+		fmt.Sprintf("the %s check %q, as soon as there is code or a test", c.Name, c.Command.Command))
+}
+
+// askAhead asks whether a check that is not ready may begin by itself when it is.
+func (p *Project) askAhead(f *cmdline.Factory, in *bufio.Reader, c analysis.Named) error {
+	if c.Command.Command == "" || !f.CanAsk() {
+		return nil
+	}
+	yes, err := confirm(f, in, fmt.Sprintf("Make %q the %s check by itself, as soon as there is code or a test?", c.Command.Command, c.Name), "no")
+	if err != nil || !yes {
+		return err
+	}
+	return f.Record(p.loader, []config.Untrusted{p.whenReady(c)})
+}
+
+// beginAgreed begins the checks that had to wait, as far as the user has agreed to that. It returns their
+// names, and says which stay out when nobody can be asked.
+func (p *Project) beginAgreed(f *cmdline.Factory, has []string) (begun []string, err error) {
+	for _, c := range analysis.Begun(p.Dir) {
+		key := strings.ToUpper(c.Name) + "_COMMAND"
+		agreed, err := config.Trusted(p.loader.StateHome(), p.whenReady(c))
+		switch {
+		case slices.Contains(has, c.Name):
+		case err != nil:
+			return begun, fmt.Errorf("begin the %s check: %w", c.Name, err)
+		case agreed:
+			p.Config.Choose(key, c.Command.Command, "answer")
+			begun = append(begun, c.Name)
+			f.Note("the %s check begins, as agreed: %s", c.Name, cmdline.Inert(c.Command.Command))
+		case !f.CanAsk():
+			f.Note("the %s check stays out, because nobody has agreed to it: %s; run ralph on a terminal, or set %s", c.Name, cmdline.Inert(c.Command.Command), key)
+		}
+	}
+	return begun, nil
+}
