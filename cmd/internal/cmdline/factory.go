@@ -135,6 +135,21 @@ func (f *Factory) Agree(question string) bool {
 	return answer == "y" || answer == "yes"
 }
 
+// Confirm asks a question whose answer by Enter is preset.
+func (f *Factory) Confirm(in *bufio.Reader, question, preset string) (yes bool, err error) {
+	err = f.Ask(in, question, preset, func(answer string) error {
+		switch strings.ToLower(answer) {
+		case "y", "yes":
+			yes = true
+		case "n", "no":
+		default:
+			return fmt.Errorf("%q is neither yes nor no", answer)
+		}
+		return nil
+	})
+	return yes, err
+}
+
 // Ask reads answers until accept returns nil; Enter means preset. The error is
 // for a person who ends the input early.
 func (f *Factory) Ask(in *bufio.Reader, question, preset string, accept func(string) error) error {

@@ -136,9 +136,9 @@ func (c *Console) Start(s *preflight.Project, run string, checks []gate.Check) {
 	} else if s.Config.Source("SANDBOX").Kind == config.SourceDefault {
 		c.Print("ralph: no sandbox: agents can do what you can (SANDBOX=auto contains them)")
 	}
-	c.Print("ralph: bounds: %s", s.Bounds())
+	c.Print("ralph: bounds: %s", bounds(s))
 	if len(checks) == 0 {
-		c.Print("ralph: %s", s.Unproven())
+		c.Print("ralph: %s", unproven(s))
 	}
 	for _, check := range checks {
 		c.Print("ralph: check %s: %s", check.Name, check.Reproduce())

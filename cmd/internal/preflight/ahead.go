@@ -23,7 +23,7 @@ func (p *Project) askAhead(f *cmdline.Factory, in *bufio.Reader, c analysis.Name
 	if c.Command.Command == "" || !f.CanAsk() {
 		return nil
 	}
-	yes, err := confirm(f, in, fmt.Sprintf("Make %q the %s check by itself, as soon as there is code or a test?", c.Command.Command, c.Name), "no")
+	yes, err := f.Confirm(in, fmt.Sprintf("Make %q the %s check by itself, as soon as there is code or a test?", c.Command.Command, c.Name), "no")
 	if err != nil || !yes {
 		return err
 	}

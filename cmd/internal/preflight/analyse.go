@@ -39,14 +39,11 @@ func (p *Project) Analyse(f *cmdline.Factory) (analysis.Answer, error) {
 	}
 	f.Note("%s looks at a copy of the project; this is one call, of at most %s", p.Agent.Spec.Name, analysis.Bound)
 	nonce := rand.Text()
-	res, err := p.consult(f, p.Agent, consultation{dir: dir, text: analysis.Prompt(nonce), tools: analysis.Tools(), bound: analysis.Bound})
+	final, err := p.askIn(f, dir, analysis.Prompt(nonce))
 	if err != nil {
 		return analysis.Answer{}, err
 	}
-	if o := res.Call.Outcome; !o.Class.Success() {
-		return analysis.Answer{}, &cmdline.ExitError{Code: rules.ExitAgent, Text: fmt.Sprintf("the analysis ended with %s: %s", o.Class, o.Reason)}
-	}
-	answer, err := analysis.Parse(res.Call.Final, nonce)
+	answer, err := analysis.Parse(final, nonce)
 	if err != nil {
 		return answer, &cmdline.ExitError{Code: rules.ExitError, Text: err.Error()}
 	}
@@ -61,14 +58,16 @@ func (p *Project) AskAgent(f *cmdline.Factory, text string) (string, error) {
 		return "", fmt.Errorf("make a folder for the question: %w", err)
 	}
 	defer os.RemoveAll(dir)
+	return p.askIn(f, dir, text)
+}
+
+// askIn sends the agent one prompt in a folder, and returns its final message.
+func (p *Project) askIn(f *cmdline.Factory, dir, text string) (string, error) {
 	res, err := p.consult(f, p.Agent, consultation{dir: dir, text: text, tools: analysis.Tools(), bound: analysis.Bound})
-	if err != nil {
-		return "", err
+	if o := res.Call.Outcome; err == nil && !o.Class.Success() {
+		err = &cmdline.ExitError{Code: rules.ExitAgent, Text: fmt.Sprintf("the call ended with %s: %s", o.Class, o.Reason)}
 	}
-	if o := res.Call.Outcome; !o.Class.Success() {
-		return "", &cmdline.ExitError{Code: rules.ExitAgent, Text: fmt.Sprintf("the call ended with %s: %s", o.Class, o.Reason)}
-	}
-	return res.Call.Final, nil
+	return res.Call.Final, err
 }
 
 // Propose shows an answer, tries its commands once, and asks which become checks. Without
@@ -98,13 +97,13 @@ func (p *Project) Propose(f *cmdline.Factory, in *bufio.Reader, a analysis.Answe
 		f.Note("nobody can be asked here, so none becomes a check; set those that you want in .ralphrc, as %s_COMMAND", strings.ToUpper(ready[0].Name))
 		return nil, nil
 	}
-	yes, err := confirm(f, in, "Run these commands once, to try them?", "no")
+	yes, err := f.Confirm(in, "Run these commands once, to try them?", "no")
 	if err != nil || !yes {
 		return nil, err
 	}
 	for _, c := range ready {
 		preset := map[bool]string{true: "yes", false: "no"}[p.try(f, c.Command.Command)]
-		use, err := confirm(f, in, fmt.Sprintf("Make it the %s check?", c.Name), preset)
+		use, err := f.Confirm(in, fmt.Sprintf("Make it the %s check?", c.Name), preset)
 		if err != nil {
 			return accepted, err
 		}
@@ -142,21 +141,6 @@ func (p *Project) try(f *cmdline.Factory, line string) bool {
 	return false
 }
 
-// confirm asks a question whose answer by Enter is preset.
-func confirm(f *cmdline.Factory, in *bufio.Reader, question, preset string) (yes bool, err error) {
-	err = f.Ask(in, question, preset, func(answer string) error {
-		switch strings.ToLower(answer) {
-		case "y", "yes":
-			yes = true
-		case "n", "no":
-		default:
-			return fmt.Errorf("%q is neither yes nor no", answer)
-		}
-		return nil
-	})
-	return yes, err
-}
-
 // OfferAnalysis asks once whether an agent shall look at a project in which ralph finds no
 // checks. What the user accepts becomes checks of this run, and of later ones by .ralphrc.
 func (p *Project) OfferAnalysis(f *cmdline.Factory) error {
@@ -174,7 +158,7 @@ func (p *Project) OfferAnalysis(f *cmdline.Factory) error {
 		return nil
 	}
 	in := bufio.NewReader(f.In)
-	yes, err := confirm(f, in, fmt.Sprintf("%s Shall %s look at the project and propose some? It is one call.", why, p.Agent.Spec.Name), "no")
+	yes, err := f.Confirm(in, fmt.Sprintf("%s Shall %s look at the project and propose some? It is one call.", why, p.Agent.Spec.Name), "no")
 	if err != nil {
 		return err
 	}

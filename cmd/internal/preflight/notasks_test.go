@@ -4,73 +4,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"ralph/config"
 	"ralph/internal/world"
-	"ralph/runner/agent"
 )
-
-func TestBounds_eachBoundIsNamedOrMissed(t *testing.T) {
-	for _, test := range []struct {
-		change func(*config.Config)
-		want   string
-	}{
-		{func(*config.Config) {}, "at most 10 iterations for a task; no bound on iterations, cost or time"},
-		{func(c *config.Config) { c.MaxIterations, c.MaxCost = 50, 2.5 }, "at most 50 iterations, at most 10 iterations for a task, at most 2.5 USD; no bound on time"},
-		{func(c *config.Config) { c.MaxIterations, c.MaxCost, c.MaxDuration = 1, 3, 90*time.Minute }, "at most 1 iteration, at most 10 iterations for a task, at most 3 USD, at most 1h30m0s"},
-		{func(c *config.Config) { c.MaxPerTask = 0 }, "no bound on iterations, iterations for a task, cost or time"},
-	} {
-		cfg, _, err := config.Loader{Dir: t.TempDir()}.Load()
-		if err != nil {
-			t.Fatal(err)
-		}
-		test.change(cfg)
-		if got := (&Project{Config: cfg, Plan: "plan.md"}).Bounds(); got != test.want {
-			t.Errorf("%q, want %q", got, test.want)
-		}
-		if got := (&Project{Config: cfg}).Bounds(); strings.Contains(got, "for a task") {
-			t.Errorf("without a plan: %q", got)
-		}
-	}
-}
-
-func TestBounds_agentThatReportsNoCost_isSaid(t *testing.T) {
-	cfg, _, err := config.Loader{Dir: t.TempDir()}.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.MaxCost = 20
-	for name, want := range map[string]bool{"claude": false, "opencode": false, "codex": true, "gemini": true, "text": true} {
-		spec, err := agent.Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := Project{Config: cfg}
-		p.Agent.Spec = spec
-		if got := p.Bounds(); want != strings.Contains(got, "20 USD (binds nothing: "+name+" reports no cost)") {
-			t.Errorf("%s: %q", name, got)
-		}
-	}
-}
-
-func TestUnproven_saysWhatIsLeftOfExit0(t *testing.T) {
-	const advice = `; name them in .ralphrc, for example: TEST_COMMAND="make test"`
-	for _, test := range []struct {
-		plan   string
-		detect bool
-		want   string
-	}{
-		{"", false, "no checks: exit code 0 will only mean that the agent says that it is done" + advice},
-		{"plan.md", true, "no checks: exit code 0 will only mean that the plan is ticked and the agent says that it is done, unless ralph finds some later" + advice},
-	} {
-		cfg := &config.Config{}
-		cfg.DetectChecks = test.detect
-		if got := (&Project{Plan: test.plan, Config: cfg}).Unproven(); got != test.want {
-			t.Errorf("%q, want %q", got, test.want)
-		}
-	}
-}
 
 func TestNoTasks_planThatSaysSomething_needsATask(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
