@@ -129,6 +129,9 @@ func fakeClaude() {
 		fmt.Println("2.1.328 (Claude Code)")
 		return
 	}
+	if len(os.Args) > 1 && os.Args[1] == "auth" { // logged in
+		return
+	}
 	prompt, _ := io.ReadAll(os.Stdin)
 	n := 1
 	for ; exists(fmt.Sprintf(".ralph/prompt-%d", n)); n++ {

@@ -199,6 +199,9 @@ func (w *week) required(r pace.Rule, cost float64) time.Duration {
 // weeks adds up the idle time of many weeks.
 type weeks struct{ got, least time.Duration }
 
+// several are so many that chance does not decide, also in a short run.
+const several = 10
+
 func (all *weeks) check(t *rapid.T, w week) {
 	got, least := w.run(t, false), w.run(t, true)
 	if got.worst > 0.005 { // agents report whole percents
@@ -217,7 +220,9 @@ func (all *weeks) end(t *testing.T) {
 func TestHold_weeksOfSpread_lineNotCrossedLittleIdle(t *testing.T) {
 	var all weeks
 	rapid.Check(t, func(t *rapid.T) {
-		all.check(t, drawWeek(t, week{entry: "spread seven_day", window: "seven_day", length: 7 * 24 * time.Hour}, .003, .02))
+		for range several {
+			all.check(t, drawWeek(t, week{entry: "spread seven_day", window: "seven_day", length: 7 * 24 * time.Hour}, .003, .02))
+		}
 	})
 	all.end(t)
 }
@@ -225,8 +230,10 @@ func TestHold_weeksOfSpread_lineNotCrossedLittleIdle(t *testing.T) {
 func TestHold_weeksOfKeep_lineNotCrossedLittleIdle(t *testing.T) {
 	var all weeks
 	rapid.Check(t, func(t *rapid.T) {
-		entry := fmt.Sprintf("keep %d%% of five_hour at 08:00", rapid.IntRange(10, 60).Draw(t, "keep"))
-		all.check(t, drawWeek(t, week{entry: entry, window: "five_hour", length: 5 * time.Hour}, .005, .05))
+		for range several {
+			entry := fmt.Sprintf("keep %d%% of five_hour at 08:00", rapid.IntRange(10, 60).Draw(t, "keep"))
+			all.check(t, drawWeek(t, week{entry: entry, window: "five_hour", length: 5 * time.Hour}, .005, .05))
+		}
 	})
 	all.end(t)
 }
