@@ -55,6 +55,9 @@ func readBooks(path string) (all []entry) {
 
 // play is one call of the fake agent.
 func play(act string) int {
+	if len(os.Args) > 1 && os.Args[1] == "auth" { // logged in
+		return 0
+	}
 	if slices.Contains(os.Args[1:], "--version") {
 		fmt.Println("2.1.328 (Claude Code)")
 		return 0

@@ -62,9 +62,9 @@ func runOutside(p *project, size [2]int, server bool) {
 func runInside(p *project, size [2]int) {
 	p.Helper()
 	s := p.terminal(p.dir, size, "tmux", "new-session", "-s", "mine", "sh", "-c", `ralph --monitor; echo "ended with $?"; read answer`)
-	runner, monitor := checkPanes(p, size)
-	if active := p.tmux("display-message", "-p", "#{pane_id}"); active != runner {
-		p.Errorf("the focus is in %s, not in the runner's pane %s", active, runner)
+	_, monitor := checkPanes(p, size)
+	if active := p.tmux("display-message", "-p", "#{pane_id}"); active != monitor {
+		p.Errorf("the focus is in %s, not in the monitor's pane %s", active, monitor)
 	}
 	s.shows("RUNNING")
 	p.mode(modeDone)

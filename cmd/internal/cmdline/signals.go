@@ -68,7 +68,7 @@ func interruptBy(sig os.Signal) *rules.Interrupt {
 	i := &rules.Interrupt{Exit: rules.ExitTerminated, ExitReason: "interrupted"}
 	switch sig {
 	case syscall.SIGINT:
-		i.Exit, i.Why = rules.ExitInterrupted, "SIGINT"
+		i.Exit, i.Why = rules.ExitInterrupted, "SIGINT (Ctrl-C)"
 	case syscall.SIGHUP:
 		i.Why = "SIGHUP: the terminal was closed"
 	default:

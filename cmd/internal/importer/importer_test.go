@@ -153,3 +153,11 @@ func TestIssues_bodiesAreMarkedAsData(t *testing.T) {
 		t.Errorf("%+v, %v", items, err)
 	}
 }
+
+func TestMarkdown_labelBelowAStory_isNoneOfItsText(t *testing.T) {
+	items, _ := Markdown([]byte("# Shop\n\n## US-1: Pay\n\nAs a reader I want to pay.\nAcceptance criteria:\n\n- a card is charged once\n"))
+	want := []Item{{Title: "US-1: Pay", Description: "As a reader I want to pay.", Criteria: []string{"a card is charged once"}, Line: 3}}
+	if diff := cmp.Diff(want, items); diff != "" {
+		t.Error(diff)
+	}
+}

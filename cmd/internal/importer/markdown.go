@@ -6,9 +6,10 @@ import (
 	"sync"
 )
 
-var patterns = sync.OnceValue(func() (p struct{ story, tasks, criteria, nongoals, box *regexp.Regexp }) {
+var patterns = sync.OnceValue(func() (p struct{ story, tasks, criteria, label, nongoals, box *regexp.Regexp }) {
 	p.story = regexp.MustCompile(`^(?i:(?:user )?(?:story|task|feature|epic|milestone)\s*#?[\w.]*\s*[:–—-]\s*\S)|^[A-Z]{1,6}-\d+(?:\.\d+)*\b|^[A-Z]{1,3}\d+[:.]`)
 	p.tasks = regexp.MustCompile(`(?i)\b(?:tasks?|to-?dos?|user stories|stories|features|requirements|backlog|milestones|plan|scope|roadmap|deliverables)\b`)
+	p.label = regexp.MustCompile(`(?i)([.!?])\s+[*_]*(?:acceptance(?: criteria)?|criteria|definition of done|done when)[*_]*:[*_]*$`)
 	p.criteria = regexp.MustCompile(`(?i)\b(?:acceptance|criteria|definition of done|done when)\b`)
 	p.nongoals = regexp.MustCompile(`(?i)\b(?:non-?goals?|out of scope|not in scope|later|future|won't)\b`)
 	p.box = regexp.MustCompile(`^\[([ xX])\]\s+`)
@@ -59,7 +60,7 @@ func (r *reader) block(b block) {
 			return // "**Acceptance criteria:**" above a list
 		}
 		item := &r.items[*r.current]
-		item.Description = strings.TrimSpace(item.Description + "\n" + b.text)
+		item.Description = strings.TrimSpace(item.Description + "\n" + patterns().label.ReplaceAllString(b.text, "$1"))
 	case other:
 		r.skip(b, "it is code, a quotation, a comment or HTML")
 	}
