@@ -369,6 +369,8 @@ func TestAIOS_storyIsDevelopedAndReviewed(t *testing.T) {
 	for _, file := range glob(filepath.Join(b.dir, ".aios/handoffs/handoff-*.yaml")) {
 		if text := read1(file); !strings.Contains(text, "story_status: Ready for Review\n") || strings.Contains(text, "- .aios/") || strings.Contains(text, `branch: ""`) {
 			t.Errorf("%s: %s", file, text)
+		} else if !strings.Contains(text, "consumed: true\n") { // each was read by the one that it is for
+			t.Errorf("%s was not read: %s", file, text)
 		}
 	}
 	if log, _ := exec.Command("git", "-C", b.dir, "log", "--format=%s").Output(); !strings.Contains(string(log), "feat: 1.2 - ") {

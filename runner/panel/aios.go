@@ -124,11 +124,17 @@ func merge(v *state.Verdict, gate []byte) {
 	v.Verdict, v.Reasons = verdict, append(v.Reasons, reasons...)
 }
 
-// handOff leaves word for the next call.
+// handOff leaves word for the next call; what the role itself was left is read now. Without h.To, that is all.
 func (p *Panel) handOff(ctx context.Context, s Sitting, h aios.Handoff) {
 	dir := filepath.Join(s.Dir, p.AIOS.HandoffDir)
 	if !p.AIOS.Story(s.Task) || p.AIOS.HandoffDir == "" || !filepath.IsLocal(p.AIOS.HandoffDir) ||
 		!inside(s.Dir, filepath.Join(dir, "handoff")) {
+		return
+	}
+	if err := aios.Consume(dir, h.From, s.Story.ID); err != nil {
+		p.Log.Warn("handoff", "error", err)
+	}
+	if h.To == "" {
 		return
 	}
 	h.Story = s.Story

@@ -207,8 +207,12 @@ func (p *Panel) settle(ctx context.Context, s Sitting, room *room, answers []ans
 		p.tell(s, state.Finding{Source: state.FoundByReview, Task: s.Task.ID, File: file, Doubt: true,
 			Text: "it changed while the task was reviewed, and no reviewer may write it" + back[file]})
 	}
-	if res.Outcome = roles.Settle(all); p.reports(s) && !res.Passed {
-		p.handOff(ctx, s, aios.Handoff{From: "qa", To: "dev", Next: "fix what the review found", Blockers: res.Refusals()})
+	if res.Outcome = roles.Settle(all); p.reports(s) {
+		answer := aios.Handoff{From: "qa"}
+		if !res.Passed {
+			answer.To, answer.Next, answer.Blockers = "dev", "fix what the review found", res.Refusals()
+		}
+		p.handOff(ctx, s, answer)
 	}
 	return res, nil
 }

@@ -4,6 +4,7 @@
 package aios
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -195,6 +196,24 @@ func (h Handoff) Write(dir string, now time.Time) error {
 	}
 	if err != nil {
 		return fmt.Errorf("write handoff: %w", err)
+	}
+	return nil
+}
+
+// Consume marks what the story's earlier calls left for a role as read, now that this role has answered.
+func Consume(dir, to, story string) error {
+	files, err := filepath.Glob(filepath.Join(dir, "handoff-*-to-"+to+"-*.yaml"))
+	for _, file := range files {
+		var h Handoff
+		data, readErr := os.ReadFile(file)
+		if readErr != nil || yaml.Unmarshal(data, &h) != nil || h.Consumed || h.To != to || h.Story.ID != story {
+			continue // somebody else's, perhaps
+		}
+		text := strings.Replace(string(data), "\nconsumed: false\n", "\nconsumed: true\n", 1)
+		err = errors.Join(err, os.WriteFile(file, []byte(text), 0o644))
+	}
+	if err != nil {
+		return fmt.Errorf("mark handoff as read: %w", err)
 	}
 	return nil
 }
