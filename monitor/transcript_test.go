@@ -10,7 +10,7 @@ func TestTranscript_opensFoldsCopiesAndCloses(t *testing.T) {
 		p := openPane(t, pr.Dir, size)
 		p.shows("RUNNING")
 		p.keys("Enter")
-		p.shows("enter Transcript of iteration 7", "Next, the tests.")
+		p.shows("enter Transcript of iteration 7", "Next, the tests.", "esc back") // the last row is drawn last
 		p.keys("k", "k", "k", "k", "Enter")
 		p.shows("▸ Edit src/api/list.go")
 		p.keys("y")
