@@ -63,11 +63,11 @@ func (in Input) untouched() string {
 }
 
 // hasNone reports whether all changed files are known and none has one of these names.
-func (in Input) hasNone(names []string) bool {
+func (in Input) hasNone(known []string) bool {
 	has := func(f File) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return strings.Contains(f.Path+"\n"+f.After, name) })
+		return slices.ContainsFunc(known, func(name string) bool { return names.In(f.Path+"\n"+f.After, name) })
 	}
-	return len(names) > 0 && !in.Partial && !slices.ContainsFunc(in.Files, has)
+	return len(known) > 0 && !in.Partial && !slices.ContainsFunc(in.Files, has)
 }
 
 func taskChanged(t task.Task, format string, args ...any) Finding {

@@ -145,7 +145,9 @@ func (j judge) reason(f File, files []File, task string) string {
 		return ""
 	}
 	asked := j.asked.MatchString(task)
-	i := slices.IndexFunc(added, func(line string) bool { return j.commands && commands.Hides(line, lost, asked) })
+	i := slices.IndexFunc(added, func(line string) bool {
+		return j.commands && !asks.ToLetFail(task) && commands.Hides(line, lost, asked)
+	})
 	if i >= 0 {
 		return fmt.Sprintf("added %q", added[i])
 	}

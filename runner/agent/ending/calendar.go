@@ -19,7 +19,7 @@ const (
 		`(?:\b(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?(?::\d\d)? ?(?P<half>[ap])\.?m\b\.?` +
 		`|\b(?P<hour24>\d{1,2}):(?P<minute24>\d\d)(?::\d\d)?\b|\b(?P<word>midnight|noon)\b)`
 	signRE = `[+\-−]`
-	zoneRE = `(?: ?\(?(?-i:(?P<abbr>UTC|GMT|[PMCE][SD]?T|AK[SD]T|HST|CES?T|WES?T|EES?T|BST|MSK|SGT|HKT|JST|KST|AE[SD]T|NZ[SD]T|` +
+	zoneRE = `(?: ?\((?P<region>[a-z_]+/[a-z0-9_+/-]+)\)| ?\(?(?-i:(?P<abbr>UTC|GMT|[PMCE][SD]?T|AK[SD]T|HST|CES?T|WES?T|EES?T|BST|MSK|SGT|HKT|JST|KST|AE[SD]T|NZ[SD]T|` +
 		`Pacific|Mountain|Central|Eastern)(?P<offset> ?` + signRE + `\d{1,2}(?::?\d\d)?)?\b)` +
 		`| ?\(?(?P<numeric>` + signRE + `\d\d:?\d\d)\b| ?\((?P<hours>` + signRE + `\d{1,2})\)` +
 		`| ?\((?P<zone>[a-z][a-z0-9_+/-]*)\)| (?-i:(?P<other>[A-Z]{2,5}))(?:[.,;·]|\s*$))?`
@@ -116,7 +116,7 @@ func location(part map[string]string, local *time.Location) (zone *time.Location
 	if hours, known := offsets[part["abbr"]]; known {
 		return time.FixedZone(part["abbr"], hours*3600), ""
 	}
-	name := cmp.Or(zones[part["abbr"]], part["zone"], part["other"])
+	name := cmp.Or(zones[part["abbr"]], part["region"], part["zone"], part["other"])
 	if hours, known := offsets[strings.ToUpper(name)]; known {
 		return time.FixedZone(name, hours*3600), ""
 	}

@@ -99,6 +99,7 @@ func TestResetTime_wordingsOfCLIs(t *testing.T) {
 		"Session limit reached ∙ resets 5:32am (UTC)":                                                          "2026-11-21T05:32:00Z",
 		"Weekly limit reached · resets 10am (Asia/Seoul) · /upgrade to Max":                                    "2026-11-21T01:00:00Z",
 		"You've hit your limit · resets 4:50am (Europe/Rome)":                                                  "2026-11-21T03:50:00Z",
+		"You've hit your session limit · resets 8:37pm (Pacific/Auckland)":                                     "2026-11-21T07:37:00Z",
 		"You've hit your session limit · resets 8:20pm (Europe/Istanbul)":                                      "2026-11-21T17:20:00Z",
 		"You've hit your 5-hour limit · resets 4:49am (UTC)":                                                   "2026-11-21T04:49:00Z",
 		"You've hit your weekly limit · resets Nov 23, 3:09pm (UTC)":                                           "2026-11-23T15:09:00Z",

@@ -11,7 +11,7 @@ import (
 
 // words are patterns for clauses of a task.
 var words = sync.OnceValue(func() (p struct {
-	code, clause, tests, them, fewer, change, data, add, bad, red, keeps, edit, plan, apart, lets, remove, skip, out *regexp.Regexp
+	code, clause, tests, them, fewer, change, data, add, bad, red, keeps, edit, plan, apart, lets, remove, skip, out, advises *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.code = re(`\b[A-Z]\w*\.[a-z]\w*|\b[a-z]\w*\(`)
@@ -29,6 +29,8 @@ var words = sync.OnceValue(func() (p struct {
 	p.skip = re(`(?i)\b(?:skip|xfail|disabl|flaky|quarantin|ignor|pending|failing|` +
 		`platform|windows|macos|linux|node(?:\.js)? \d)\w*`)
 	p.out = re(`(?i)\b(?:ignor|exclud|exempt|skip|leav\w* .{1,40}\bout)`)
+	p.advises = re(`(?i)\b(?:must|may|should|shall|does|do|can|will)(?: not|n't|not) (?:\w+ )?(?:fail|break|block|stop)\b|\b(?:jobs?|steps?|checks?|lint\w*|builds?) (?:may|can|is allowed to) fail\b|` +
+		`\bnon-?blocking\b|\badvisory\b|\bwarn\w* only\b|\binformational\b|\bwithout (?:failing|breaking|blocking)\b`)
 	p.lets = re(`(?i)\b(?:let|make|have) (?:the |its |their |all )?(?:\w+ )?tests? (?:use|call|expect|read|take|check|go)\b`)
 	p.change = re(`(?i)\b(?:fix|correct|mend|repair|restor|adjust|adapt|updat|chang|regenerat|refresh|relax|loosen|record|mock|bring|refactor|split|port|translat|renam)`)
 	p.data = re(`(?i)\b(?:goldens?|snapshots?|expect(?:ed|ations?)|fixtures?|conftest|test ?data|test (?:setup|runner|config\w*|environment|helpers?)|setup file|jsdom|` +
@@ -112,6 +114,9 @@ func ForTests(task string) bool {
 
 // ToLeaveOut reports whether a task wants a tool to leave files out.
 func ToLeaveOut(task string) bool { return words().out.MatchString(task) }
+
+// ToLetFail reports whether a task wants a check whose failure does not count.
+func ToLetFail(task string) bool { return words().advises.MatchString(task) }
 
 // ToKeepBehavior reports whether a task promises that nothing behaves differently after it.
 func ToKeepBehavior(task string) bool { return words().keeps.MatchString(task) }

@@ -148,3 +148,19 @@ func TestForValues_onlyWhatTheTaskNames(t *testing.T) {
 		}
 	}
 }
+
+func TestToLetFail(t *testing.T) {
+	for task, want := range map[string]bool{
+		"add `make lint` (shellcheck if installed, but it must not fail the build yet)": true,
+		"the nightly job may fail":                       true,
+		"Make the tests pass":                            false,
+		"Parse must fail for nonsense":                   false,
+		"Fix the build; it fails on Windows":             false,
+		"Add an advisory lint step":                      true,
+		"`load` can fail when the disk is full; say why": false,
+	} {
+		if got := asks.ToLetFail(task); got != want {
+			t.Errorf("%s: %v", task, got)
+		}
+	}
+}

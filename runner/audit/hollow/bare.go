@@ -10,12 +10,16 @@ import (
 // bare match single trimmed lines.
 var bare = sync.OnceValue(func() (p struct {
 	asserts *regexp.Regexp // of one value, which one of the groups has
+	equal   *regexp.Regexp // of two values, in JavaScript
+	equals  *regexp.Regexp // of two values, in Rust
 	pair    *regexp.Regexp // of two values
 	steady  *regexp.Regexp // tests that rightly call twice
 	machine *regexp.Regexp // conditions about the machine, not the environment
 }) {
 	re := regexp.MustCompile
 	p.asserts = re(`^(?:assert!\((.+)\);|assert (\w.*[^,(\[{])|assert(?:\.ok)?\((.+)\);?)$`)
+	p.equal = re(`^assert\.(?:\w*[eE]qual)\((.+)\);?$`)
+	p.equals = re(`^assert_eq!\((.+)\);$`)
 	p.pair = re(`^(?:await )?(?:self\.|assert\.|require\.)?(?:assert\w*!?|[Ee]qual\w*|strictEqual|deepEqual|deepStrictEqual)\((.+)\);?$|^assert (.+ == .+)$|` +
 		`^expect\((.+\)\.to\w*[Ee]qual\(.+)\);?$|^expect\((.+\)\.toBe\(.+)\);?$`)
 	p.steady = re(`(?i)determin|stable|same|idempot|cach|memo|equal|pure|consist|repeat|twice|singleton|identi|once|uniqu|again|order|hash|seed|reus|lazy|eq\b`)
@@ -28,6 +32,20 @@ func machine() *regexp.Regexp { return bare().machine }
 // unchecked returns the new line that has the value of an old assertion, and asserts nothing: "let _ = x" of
 // "assert!(x)"; empty: none.
 func unchecked(assertion string, lines []string) string {
+	if m := bare().equal.FindStringSubmatch(assertion); m != nil {
+		for _, form := range []string{"assert.ok(" + m[1] + ");", "assert(" + m[1] + ");", "assert.ok(" + m[1] + ")", "assert(" + m[1] + ")"} {
+			if slices.Contains(lines, form) {
+				return form // the second value is a message now
+			}
+		}
+	}
+	if m := bare().equals.FindStringSubmatch(assertion); m != nil {
+		for left, right, ok := cutAt(m[1], ", ", 0); ok; left, right, ok = cutAt(m[1], ", ", strings.Count(left, ", ")+1) {
+			if form := "let _ = " + left + " == " + right + ";"; slices.Contains(lines, form) {
+				return form
+			}
+		}
+	}
 	m := bare().asserts.FindStringSubmatch(assertion)
 	if m == nil {
 		return ""

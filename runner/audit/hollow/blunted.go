@@ -19,6 +19,8 @@ var muffles = sync.OnceValue(func() (p struct {
 }) {
 	p.text = regexp.MustCompile(`\bexcept \(?AssertionError\b[^:\n]*:\s+(?:pass|\.\.\.)\s|` +
 		`\bassert\.(?:rejects|doesNotReject)\([^\n]*\)\.catch\(\s*\(\w*\)\s*=>\s*(?:\{\s*\}|undefined|null)\s*\)|` +
+		`\bsuppress\((?:\w+, )*(?:AssertionError|Exception|BaseException)\b|` +
+		`\btry \{[^}]*\b(?:assert|expect)\b[^}]*\}\s*catch\s*(?:\(\w*\)\s*)?\{\s*(?://[^\n]*\s*)?\}|` +
 		`\bdefer func\(\) \{\s*(?:_ = )?recover\(\)\s*\}\(\)|` + // a panic is what fails a test here
 		`(?m:^\s*assert \((?:[^()]|\([^()]*\))*,\s*["'][^"'\n]*["'],?\s*\)\s*$)`)
 	p.early = regexp.MustCompile(`(?i)if [^\n]*(?:getenv|lookupenv|environ|process\.env)[^\n]*(?:\{|:|\))\s*return\b[^\n]*`)
