@@ -33,7 +33,7 @@ var protections = []string{
 // The second set was written before its first run: then, 14 of these refused, and 4 of the protections did not.
 var foreignToo = []string{
 	"SECURITY_EMAIL=a@example.com", "GUARDIAN_API_URL=https://x", "REVIEWS_TABLE=reviews", "TEST_EMAIL=a@example.com", "DOCKER_HOST=unix:///x",
-	"DOCKER_REGISTRY=ghcr.io", "BUILD_ID=7", "CHECKOUT_URL=https://x", "NETWORK_INTERFACE=eth0", "JUDGE_NAME=ann", "SANDBOX_EMAIL=a@example.com",
+	"DOCKER_REGISTRY=images.example.com", "BUILD_ID=7", "CHECKOUT_URL=https://x", "NETWORK_INTERFACE=eth0", "JUDGE_NAME=ann", "SANDBOX_EMAIL=a@example.com",
 	"artifacts:\n  coverage: cov.xml", "paths:\n  tests: spec", "contacts:\n  security: ann", "links:\n  security: https://x",
 }
 
