@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
@@ -44,19 +45,17 @@ func (n *ThemeName) Help() string {
 	return "the colors: " + strings.Join(Themes(), ", ") + "; for all screens: " + ThemeVariable + " in the environment"
 }
 
-// CheckTheme returns an error for a name that is not known. The empty one is.
+// CheckTheme returns an error for an unknown name. The empty name is allowed.
 func CheckTheme(name string) error {
-	for _, known := range Themes() {
-		if name == known || name == "" {
-			return nil
-		}
+	if name == "" || slices.Contains(Themes(), name) {
+		return nil
 	}
 	return fmt.Errorf("theme %q is not known; it is one of %s", name, strings.Join(Themes(), ", "))
 }
 
-// ThemeOf returns a theme for a terminal of so many colors. An empty name is that of the environment, and
-// else auto: NO_COLOR in the environment means none; a terminal with 256 colors and more that tells its
-// background (COLORFGBG) gets dark or light; any other its own 16 colors, which are readable there.
+// ThemeOf returns the theme for a terminal with depth colors. An empty name means RALPH_THEME, or else auto.
+// auto is none with NO_COLOR set. It is dark or light on a terminal with at least 256 colors that reports its
+// background in COLORFGBG. Everywhere else it uses the terminal's own 16 colors, which are readable there.
 func ThemeOf(name string, depth int) Theme {
 	name = cmp.Or(name, os.Getenv(ThemeVariable), "auto")
 	if name == "auto" {

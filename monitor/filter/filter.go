@@ -5,6 +5,7 @@ package filter
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -100,10 +101,8 @@ func (f *Filter) Line(line []byte) bool {
 	if f.task != "" && string(h.Task) != f.task || !f.needle.In(line) {
 		return false
 	}
-	for _, k := range f.kinds {
-		if string(h.Kind) == string(k) {
-			return f.wanted == nil || bytes.Contains(line, signs()[k])
-		}
+	if kind := state.Kind(h.Kind); slices.Contains(f.kinds, kind) {
+		return f.wanted == nil || bytes.Contains(line, signs()[kind])
 	}
 	return len(f.kinds) == 0
 }
@@ -114,12 +113,9 @@ var signs = sync.OnceValue(func() map[state.Kind][]byte {
 		state.KindCheck: []byte(`"passed":false`), state.KindIterationEnd: []byte(`"failed":true`)}
 })
 
-// Event reports whether an event is wanted, as far as its lines do not say it.
+// Event reports whether an event matches. The text is not compared: it is matched against what is shown.
 func (f *Filter) Event(e state.Event) bool {
-	known := len(f.kinds) == 0
-	for _, k := range f.kinds {
-		known = known || e.Kind == k
-	}
+	known := len(f.kinds) == 0 || slices.Contains(f.kinds, e.Kind)
 	return known && (f.task == "" || e.Task == f.task) && (f.wanted == nil || f.wanted(e))
 }
 
@@ -128,7 +124,7 @@ const (
 	beside = 512 << 10 // bytes before and after a time
 )
 
-// Read returns the wanted events of all files, oldest first: of very many the latest.
+// Read returns the events that match, oldest first. If there are too many, it returns the latest.
 func (f *Filter) Read(r *state.Reader) ([]state.Event, error) {
 	if !f.At.IsZero() {
 		before, err := scan.Before(r, f.At, beside)
@@ -139,11 +135,5 @@ func (f *Filter) Read(r *state.Reader) ([]state.Event, error) {
 		return append(before, after...), err
 	}
 	all, err := scan.Select(r, most, f.Line)
-	wanted := all[:0]
-	for _, e := range all {
-		if f.Event(e) {
-			wanted = append(wanted, e)
-		}
-	}
-	return wanted, err
+	return slices.DeleteFunc(all, func(e state.Event) bool { return !f.Event(e) }), err
 }

@@ -100,26 +100,28 @@ func hollowTests(in Input, asked string) (found []Finding) {
 		return nil
 	}
 	wanted := asks.ForTests(asked) || in.Whole && slices.ContainsFunc(in.PlanBefore, func(t task.Task) bool { return asks.ForTests(TextOf(t)) })
+	gained := sync.OnceValue(func() bool { // by another file than the one that lost all
+		return slices.ContainsFunc(in.Files, func(f File) bool { return hollow.Fails(f.Path, f.After) > hollow.Fails(f.Path, f.Before) })
+	})
 	for _, f := range in.Files {
 		if f.Before == f.After {
 			continue
 		}
-		if text := in.hollow(f, wanted); text != "" {
+		if text := hollowIn(f, wanted, gained); text != "" {
 			found = append(found, Finding{Kind: KindHollowTests, File: f.Path, Text: text})
 		}
 	}
 	return found
 }
 
-// hollow says what in a file cannot fail; empty: nothing. wanted is true for a task about tests.
-func (in Input) hollow(f File, wanted bool) string {
+// hollowIn says what in a file cannot fail, or returns the empty string. wanted is true if the task is to write tests;
+// gained reports whether some file of the change can fail more tests than before.
+func hollowIn(f File, wanted bool, gained func() bool) string {
 	l := languageOf(f.Path)
 	if l == nil {
 		return hollow.Product(f.Path, f.Before, f.After)
 	}
-	moved := l.count(f.Before) > 0 || slices.ContainsFunc(in.Files, func(o File) bool {
-		return o.Path != f.Path && hollow.Fails(o.Path, o.After) > hollow.Fails(o.Path, o.Before)
-	})
+	moved := func() bool { return l.count(f.Before) > 0 || gained() }
 	old, was, tests := l.names(f.Before), l.blocks(f.Before), l.blocks(f.After)
 	text := cmp.Or(hollow.Twice(f.Path, f.Before, f.After), hollow.File(f.Path, f.Before, f.After, moved))
 	for _, name := range slices.Sorted(maps.Keys(tests)) {

@@ -172,9 +172,10 @@ func TestSave_pageOfTheUser_stays(t *testing.T) {
 	}
 }
 
-func TestOnBranch_archivesAndRestores(t *testing.T) {
-	p := newProject(t, map[string]string{".ralph/reports/20260101-1.md": "report", "progress.txt": "what main met\n"})
-	on := func(branch string) string {
+// branches returns what goes to a branch, and what learns a lesson there.
+func (p project) branches(t *testing.T) (on func(branch string) (said string), learn func(text string)) {
+	t.Helper()
+	on = func(branch string) string {
 		t.Helper()
 		said, err := OnBranch(p.dir, branch, filepath.Join(p.dir, ".ralph/fix_plan.md"), now)
 		if err != nil {
@@ -182,12 +183,18 @@ func TestOnBranch_archivesAndRestores(t *testing.T) {
 		}
 		return said
 	}
-	learn := func(text string) {
+	learn = func(text string) {
 		t.Helper()
 		if _, err := Open(p.dir, Choice{Learn: true}).Learn(result(1, "<learning>"+text+"</learning>"), now); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return on, learn
+}
+
+func TestOnBranch_archivesAndRestores(t *testing.T) {
+	p := newProject(t, map[string]string{".ralph/reports/20260101-1.md": "report", "progress.txt": "what main met\n"})
+	on, learn := p.branches(t)
 	if said := on("main"); said != "" {
 		t.Error(said)
 	}
@@ -217,20 +224,7 @@ func TestOnBranch_archivesAndRestores(t *testing.T) {
 
 func TestOnBranch_likeNames_haveArchivesOfTheirOwn(t *testing.T) {
 	p := newProject(t, map[string]string{})
-	on := func(branch string) string {
-		t.Helper()
-		said, err := OnBranch(p.dir, branch, filepath.Join(p.dir, ".ralph/fix_plan.md"), now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return said
-	}
-	learn := func(text string) {
-		t.Helper()
-		if _, err := Open(p.dir, Choice{Learn: true}).Learn(result(1, "<learning>"+text+"</learning>"), now); err != nil {
-			t.Fatal(err)
-		}
-	}
+	on, learn := p.branches(t)
 	on("feat/x")
 	learn("Fact of the slash")
 	on("feat-x")

@@ -1,6 +1,7 @@
 package hollow
 
 import (
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,20 +28,20 @@ var bare = sync.OnceValue(func() (p struct {
 	return p
 })
 
-func machine() *regexp.Regexp { return bare().machine }
-
 // unchecked returns the new line that has the value of an old assertion, and asserts nothing: "let _ = x" of
 // "assert!(x)"; empty: none.
 func unchecked(assertion string, lines []string) string {
 	if m := bare().equal.FindStringSubmatch(assertion); m != nil {
-		for _, form := range []string{"assert.ok(" + m[1] + ");", "assert(" + m[1] + ");", "assert.ok(" + m[1] + ")", "assert(" + m[1] + ")"} {
-			if slices.Contains(lines, form) {
-				return form // the second value is a message now
+		for _, call := range []string{"assert.ok(" + m[1] + ")", "assert(" + m[1] + ")"} { // the second value is a message now
+			for _, form := range []string{call + ";", call} {
+				if slices.Contains(lines, form) {
+					return form
+				}
 			}
 		}
 	}
 	if m := bare().equals.FindStringSubmatch(assertion); m != nil {
-		for left, right, ok := cutAt(m[1], ", ", 0); ok; left, right, ok = cutAt(m[1], ", ", strings.Count(left, ", ")+1) {
+		for left, right := range cuts(m[1], ", ") {
 			if form := "let _ = " + left + " == " + right + ";"; slices.Contains(lines, form) {
 				return form
 			}
@@ -82,22 +83,26 @@ func Itself(test string) string {
 // twins reports whether a text is the same call twice, with a separator between them.
 func twins(text string) bool {
 	for _, by := range []string{", ", " == ", ").toEqual(", ").toBe(", ").toStrictEqual("} {
-		left, right, ok := strings.Cut(text, by)
-		for n := 1; ok; n++ {
-			if right == left {
+		for left, right := range cuts(text, by) {
+			if left == right {
 				return strings.Contains(left, "(") && !strings.Contains(left, "=>")
 			}
-			left, right, ok = cutAt(text, by, n)
 		}
 	}
 	return false
 }
 
-// cutAt cuts a text at separator n.
-func cutAt(text, by string, n int) (left, right string, ok bool) {
-	all := strings.Split(text, by)
-	if n+1 >= len(all) {
-		return "", "", false
+// cuts yields what stands before and after each separator of a text.
+func cuts(text, by string) iter.Seq2[string, string] {
+	return func(yield func(left, right string) bool) {
+		for at := 0; ; at += len(by) {
+			i := strings.Index(text[at:], by)
+			if i < 0 {
+				return
+			}
+			if at += i; !yield(text[:at], text[at+len(by):]) {
+				return
+			}
+		}
 	}
-	return strings.Join(all[:n+1], by), strings.Join(all[n+1:], by), true
 }

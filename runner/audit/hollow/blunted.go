@@ -45,7 +45,7 @@ func Blunted(before, after string) string {
 	if m := p.any.FindString(after); m != "" && p.some.MatchString(before) && !p.any.MatchString(before) {
 		return "any exception is right now: " + m + ")"
 	}
-	if m := p.early.FindString(after); m != "" && !p.early.MatchString(before) && !machine().MatchString(m) {
+	if m := p.early.FindString(after); m != "" && !p.early.MatchString(before) && !bare().machine.MatchString(m) {
 		return "it ends early now: " + strings.Join(strings.Fields(m), " ")
 	}
 	was, is := trimmed(before), trimmed(after)
