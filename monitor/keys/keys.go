@@ -48,7 +48,7 @@ type Spot struct {
 	Key    string
 }
 
-// DrawRow draws the keys that work now in one row, and says where. Help and quit get space first.
+// DrawRow draws the keys that work now in one row and returns their positions. Help and quit get space first.
 func DrawRow(c canvas.Canvas, table []Hint) []Spot {
 	shown := make([]bool, len(table))
 	room := c.W - 2
@@ -73,7 +73,7 @@ func DrawRow(c canvas.Canvas, table []Hint) []Spot {
 	return spots
 }
 
-// Event is what the terminal sends for a key in a table; nil: the name is not known.
+// Event returns the terminal event for a key name, or nil for an unknown name.
 func Event(name string) *tcell.EventKey {
 	if name == "space" {
 		name = " "

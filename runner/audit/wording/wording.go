@@ -35,8 +35,8 @@ func Plain(s string) string {
 	return strings.TrimRight(s, " .;:!")
 }
 
-// Respelled reports whether only typing errors were corrected: one letter inside of long
-// words. A letter at the end may be a plural, which is more work.
+// Respelled reports whether only typos were corrected: one letter inside a long word.
+// The last letter does not count, since a plural asks for more work.
 func Respelled(was, now string) bool {
 	x, y := strings.Fields(Plain(was)), strings.Fields(Plain(now))
 	if len(x) != len(y) {

@@ -66,8 +66,8 @@ func open(path string, optionalSections []string) (plan, error) {
 	return plan{}.again(path, optionalSections)
 }
 
-// again reads a plan of which p is an earlier reading, or the zero value. In a folder, files that have not
-// changed since are not read again.
+// again reads a plan. p is an earlier reading of it, or the zero value. Files of a folder are only read
+// if they have changed since.
 func (p plan) again(path string, optionalSections []string) (plan, error) {
 	earlier := p
 	p = plan{}

@@ -66,7 +66,7 @@ func TestFollower_longPast_showsTheEndFirstAndTheSameRun(t *testing.T) {
 	}
 }
 
-// A viewer that falls behind a living log leaves out what only the log shows, and no iteration.
+// A viewer that falls behind a growing log drops log lines, but never an iteration.
 func TestFollower_fallsBehind_skipsTextButNoIteration(t *testing.T) {
 	s, begun := sample.Run(time.Now())
 	p := sample.New(t, s, begun)

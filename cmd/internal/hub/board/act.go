@@ -17,8 +17,8 @@ import (
 // verbTime bounds a verb of ralph.
 const verbTime = 10 * time.Second
 
-// verb is something that a form may ask for. The value of its button is the name and, after a
-// space, what it is about.
+// verb is an action that a form may ask for. Its button's value is the name of the action, followed by
+// a space and the id it applies to, if it needs one.
 type verb struct {
 	living bool // it needs a run that is alive
 	args   func(about, text string) []string
@@ -93,9 +93,7 @@ func (b *Board) act(w http.ResponseWriter, r *http.Request) {
 func (b *Board) run(ctx context.Context, p project, args []string) (line string, done bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), verbTime) // the client may leave meanwhile
 	defer cancel()
-	cmd := exec.CommandContext(ctx, b.Ralph, append([]string{"-C", p.Dir}, args...)...)
-	cmd.Dir = p.Dir
-	out, err := cmd.CombinedOutput()
+	out, err := b.ralph(ctx, p.Dir, args...).CombinedOutput()
 	if line = termtext.Fit(termtext.Line(string(out)), 500); err != nil {
 		line = strings.TrimPrefix(cmp.Or(line, err.Error()), "ralph: ")
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -104,4 +102,11 @@ func (b *Board) run(ctx context.Context, p project, args []string) (line string,
 	}
 	replies.Record(p.reader().HubDir(), replies.Entry{Source: source, Args: args, Said: line})
 	return line, err == nil
+}
+
+// ralph is the command for a verb in a project.
+func (b *Board) ralph(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, b.Ralph, append([]string{"-C", dir}, args...)...)
+	cmd.Dir = dir
+	return cmd
 }

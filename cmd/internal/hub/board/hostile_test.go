@@ -108,7 +108,7 @@ func TestAddresses_neverHoldTextOfOthers(t *testing.T) {
 	}
 }
 
-// However much there is, and however long: a page stays below 100 KiB.
+// A page stays below 100 KiB, no matter how many rows it has or how long they are.
 func TestPages_everythingIsHuge_stayBelow100KiB(t *testing.T) {
 	s := open(t)
 	long := strings.Repeat("漢<字>&\" ", 80)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os/exec"
 	"strconv"
 	"strings"
 	"time"
@@ -127,9 +126,9 @@ func around(name string, at, of int) (before, after string) {
 func (b *Board) diff(ctx context.Context, d *iterationData, at int) {
 	ctx, cancel := context.WithTimeout(ctx, verbTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, b.Ralph, "-C", d.Dir, "diff", "--run", d.Run, "--", strconv.Itoa(d.N))
+	cmd := b.ralph(ctx, d.Dir, "diff", "--run", d.Run, "--", strconv.Itoa(d.N))
 	var out, problem bytes.Buffer
-	cmd.Dir, cmd.Stdout, cmd.Stderr = d.Dir, &limited{&out, maxPatch}, &limited{&problem, 4 << 10}
+	cmd.Stdout, cmd.Stderr = &limited{&out, maxPatch}, &limited{&problem, 4 << 10}
 	if err := cmd.Run(); err != nil {
 		d.NoDiff = strings.TrimPrefix(termtext.Line(problem.String()), "ralph: ")
 		if d.NoDiff == "" {

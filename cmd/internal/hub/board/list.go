@@ -75,7 +75,7 @@ func (l *list) look(now time.Time) {
 	l.put([]part{{ID: "runs", HTML: render("list", d)}}, nil)
 }
 
-// cardOf sums up the latest run. Those that wait for a person come first, then the living ones.
+// cardOf sums up the latest run of a project. Runs that wait for a person are listed first, then those that are alive.
 func cardOf(p project, now time.Time) card {
 	r := p.reader()
 	m := view.Model{Snapshot: view.Gather(r, now)}

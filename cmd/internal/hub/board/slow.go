@@ -3,7 +3,6 @@ package board
 import (
 	"context"
 	"encoding/json"
-	"os/exec"
 	"time"
 
 	"ralph/logs/termtext"
@@ -59,9 +58,7 @@ func (f *feed) fresh(ctx context.Context, now time.Time) slow {
 func (f *feed) tasks(ctx context.Context) (all []taskRow) {
 	ctx, cancel := context.WithTimeout(ctx, verbTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, f.board.Ralph, "-C", f.Dir, "task", "list", "--json")
-	cmd.Dir = f.Dir
-	out, err := cmd.Output()
+	out, err := f.board.ralph(ctx, f.Dir, "task", "list", "--json").Output()
 	if err != nil || json.Unmarshal(out, &all) != nil {
 		return nil
 	}

@@ -30,7 +30,7 @@ const (
 
 const cookieName = "ralph"
 
-// Door is what decides.
+// Door has the settings that decide who gets in.
 type Door struct {
 	Token  string   // of the user; it signs, and is a bearer for programs
 	Public *url.URL // behind a proxy: the address that people use; nil: there is none
@@ -187,7 +187,8 @@ func (d *Door) mayRead(r *http.Request) bool {
 	return d.Session(r) != "" || bearer && same(token, d.Token) || slices.Contains([]string{"/login", "/board.css"}, r.URL.Path)
 }
 
-// knows refuses names that somebody else may have pointed at this machine. An address is no name.
+// knows reports whether a Host header is ours. It refuses names that somebody else may have pointed at this machine (DNS
+// rebinding); a plain address is always ours.
 func (d *Door) knows(host string) bool {
 	if d.Public != nil && strings.EqualFold(host, d.Public.Host) {
 		return true

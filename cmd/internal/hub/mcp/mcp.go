@@ -30,7 +30,7 @@ type Server struct {
 	Version string // of ralph
 }
 
-// Run serves one client until it closes standard input, or ctx ends.
+// Run serves one client on standard input and output until the input is closed or ctx ends.
 func (s Server) Run(ctx context.Context) error {
 	err := s.server().Run(ctx, &sdk.StdioTransport{})
 	if ctx.Err() != nil {
