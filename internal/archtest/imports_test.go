@@ -25,6 +25,7 @@ var floors = map[string]int{
 	"runner/audit/commands":    0,  // lines that run checks, and how a script fails: text in, yes or no out
 	"runner/audit/prose":       0,  // comments told from code: text in, yes or no out
 	"runner/audit/parts":       0,  // the part of settings that judges work: text in, text out
+	"runner/audit/settings":    1,  // the files that decide how work is judged: path in, row out
 	"runner/audit/names":       0,  // the names of code in prose: text in, names out
 	"runner/gate/workspace":    0,  // where the packages of a monorepo are: files in, folders out
 	"runner/git/own":           1,  // whose uncommitted changes are: files before and now in, the user's out

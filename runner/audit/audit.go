@@ -18,9 +18,12 @@ package audit
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
+	"ralph/logs/termtext"
+	"ralph/runner/audit/asks"
 	"ralph/runner/task"
 )
 
@@ -58,7 +61,7 @@ type KindRow struct {
 // Kinds returns the table of all kinds of findings.
 func Kinds() []KindRow {
 	return []KindRow{
-		{Kind: KindTestsRemoved, Found: "a test file was deleted or emptied, and the code that it tested is still there"},
+		{Kind: KindTestsRemoved, Found: "a test file was deleted or emptied, and the code that it tested is still there; or tests were merged, and values that they checked are gone"},
 		{Kind: KindSkipAdded, Found: "tests that ran before are skipped now"},
 		{Kind: KindChecksChanged, Found: "commands, CI or lint settings that judge the work became easier to pass, or ralph's settings, prompt or specs changed"},
 		{Kind: KindFewerTests, Found: "a check runs fewer tests than at the baseline"},
@@ -157,6 +160,15 @@ func GreenByTests(task string, texts []string) []Finding {
 	return each(Finding{Kind: KindGreenByTests, Task: task}, texts)
 }
 
+// Unheeded returns the finding for a check that passes, though its output names failed tests and did not before.
+func Unheeded(t task.Task, check string, tests []string) []Finding {
+	if len(tests) == 0 || asks.ToLetFail(TextOf(t)) {
+		return nil
+	}
+	return each(Finding{Kind: KindChecksChanged}, []string{fmt.Sprintf("the check %s passes now, though its output names failed tests: %s",
+		check, termtext.Some(tests, 3))})
+}
+
 func each(f Finding, texts []string) (found []Finding) {
 	for _, f.Text = range texts {
 		found = append(found, f)
@@ -171,6 +183,22 @@ func (in Input) taskText() string {
 		return ""
 	}
 	return TextOf(in.PlanBefore[i])
+}
+
+// anyTask reports whether the selected task asks for something, or one of the tasks of a whole run.
+func (in Input) anyTask(asks func(text string) bool) bool {
+	return asks(in.taskText()) || in.Whole && slices.ContainsFunc(in.PlanBefore, func(t task.Task) bool { return asks(TextOf(t)) })
+}
+
+// allText is the text of the selected task, or of all tasks of a whole run.
+func (in Input) allText() string {
+	text := in.taskText()
+	if in.Whole {
+		for _, t := range in.PlanBefore {
+			text += TextOf(t)
+		}
+	}
+	return text
 }
 
 // TextOf is all that a task says.

@@ -62,8 +62,15 @@ func (in Input) untouched() string {
 	return "no file was changed"
 }
 
-// hasNone reports whether all changed files are known and none has one of these names.
+// hasNone reports whether all changed files are known and none has one of these names. If some of them are new to these
+// files, only those count: a task that adds Write may also name Parse, which was there before.
 func (in Input) hasNone(known []string) bool {
+	fresh := slices.DeleteFunc(slices.Clone(known), func(name string) bool {
+		return slices.ContainsFunc(in.Files, func(f File) bool { return names.In(f.Before, name) })
+	})
+	if len(fresh) > 0 {
+		known = fresh
+	}
 	has := func(f File) bool {
 		return slices.ContainsFunc(known, func(name string) bool { return names.In(f.Path+"\n"+f.After, name) })
 	}

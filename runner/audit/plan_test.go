@@ -60,12 +60,14 @@ func TestComparePlans_longPlanRewritten_costGrowsWithItsLength(t *testing.T) {
 func TestComparePlans_earlyTick_tellsWhenNothingNamesItsCode(t *testing.T) {
 	for title, unseen := range map[string]bool{
 		"Add Cart.discount(percent) with tests": true, "Add to_json": true, "Write export_all() and Cart.Merge": true,
+		"Add Cart.merge(other), so that Cart.show() has all": true, "Add Cart.remove(name), as Cart.show() does": false,
 		"Add Cart.remove(name)": false, "Add tests/test_cart.py": false, "Add the file(s) of macOS": false, "Write the parser (all of it)": false,
 	} {
 		in := Input{
 			PlanBefore: []task.Task{{ID: "1", Title: "one"}, {ID: "2", Title: title}}, Task: "1",
 			PlanAfter: []task.Task{{ID: "1", Title: "one", State: task.Done}, {ID: "2", Title: title, State: task.Done}},
-			Files:     []File{{Path: "cart.py", After: "def remove(self, name):", Exists: true}, {Path: "tests/test_cart.py", Exists: true}},
+			Files: []File{{Path: "cart.py", Before: "def show(self):\n", After: "def show(self):\ndef remove(self, name):", Existed: true, Exists: true},
+				{Path: "tests/test_cart.py", Exists: true}},
 		}
 		if found := comparePlans(in); len(found) != 1 || found[0].Kind != KindForeignTick || found[0].Unseen != unseen {
 			t.Errorf("%s: %+v", title, found)

@@ -2,110 +2,22 @@ package audit
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"ralph/runner/audit/asks"
 	"ralph/runner/audit/commands"
 	"ralph/runner/audit/hollow"
-	"ralph/runner/audit/parts"
+	"ralph/runner/audit/settings"
 	"ralph/runner/audit/values"
 )
 
-// judge is a row: a kind of file that decides how work is judged.
-type judge struct {
-	what  string         // start of the finding's text
-	files *regexp.Regexp // path
-	// strict: any change is a finding, unless the task asked for it. commands: the lines run programs.
-	strict, commands bool
-	part             func(text string) string // the relevant part of a file; nil: all of it
-	asked            *regexp.Regexp           // matches a task about such files; nil: none
-}
+// judge is the row of a file that decides how work is judged.
+type judge struct{ settings.Row }
 
-var judges = sync.OnceValue(func() []judge {
-	re := regexp.MustCompile
-	const lint = `lint|golangci|\bruff|flake8|mypy|clippy|prettier|biome|\brules?\b|strict|type.?check|` +
-		`tsconfig|typescript|\bxo\b|pre-commit|config`
-	const gitHooks = `(?i)\b(?:git[ -]hooks?|(?:pre|post)-(?:commit|push|merge|checkout|receive)|husky|lefthook)\b`
-	const tests = `\b(?:tests? (?:scripts?|commands?|targets?|runner|setup|config\w*|framework)|makefile|` +
-		`targets?|scripts?|jest|vitest|mocha|ava|pytest|tox|nox|coverage|cargo|packaging|pyproject|` +
-		`build (?:scripts?|system|target))\b`
-	return []judge{
-		{
-			what: "the configuration of ralph was changed", strict: true,
-			files: re(`(?:^|/)\.ralphrc$|(?:^|/)\.ralph/config\.ya?ml$`),
-		},
-		{
-			what: "what the run is steered by was changed", strict: true,
-			files: re(`(?:^|/)\.ralph/(?:PROMPT\.md$|specs/)`), asked: re(`(?i)\b(?:prompts?|specs?|specifications?)\b`),
-		},
-		{
-			what: "what you start outside of the sandbox, too, was changed", strict: true, files: re(`^~/`),
-		},
-		{
-			what: "a program that others start was set up", strict: true,
-			files: re(`(?:^|/)(?:\.mcp\.json|\.envrc)$|(?:^|/)\.claude/(?:settings(?:\.local)?\.json$|commands/|agents/|hooks/)|` +
-				`(?:^|/)\.(?:codex|gemini|opencode|qwen|amp|augment)/|(?:^|/)opencode\.jsonc?$|(?:^|/)\.cursor/(?:(?:hooks|mcp|cli)\.json$|hooks/)|(?:^|/)\.beads/(?:hooks/|config\.yaml$|redirect$)`),
-			asked: re(`(?i)\b(?:mcp|direnv|envrc|codex|gemini|opencode|qwen|amp|augment|cursor|beads|claude (?:code|hooks?|settings?|commands?|agents?)|slash commands?|sub-?agents?)\b`),
-		},
-		{
-			what: "a program that git starts was set up", strict: true, files: re(`^\.git/(modules/.*/)?hooks/`), asked: re(gitHooks),
-		},
-		{
-			what: "a program that git starts was set up", strict: true, files: re(`^\.git/(modules/.*/)?config(\.worktree)?$`), part: parts.GitPrograms,
-			asked: re(gitHooks + `|(?i)\bgit (?:config\w*|lfs|filters?|signing|alias(?:es)?)\b`),
-		},
-		{
-			what: "git was led to another repository", strict: true, files: re(`^\.git$|^\.git/(?:commondir|gitdir)$`),
-		},
-		{
-			what: "the CI configuration was changed", commands: true,
-			files: re(`^\.github/workflows/[^/]+\.ya?ml$|^\.gitlab-ci\.ya?ml$|^\.circleci/config\.ya?ml$|` +
-				`^azure-pipelines\.ya?ml$|^\.travis\.ya?ml$|^\.buildkite/|^\.drone\.ya?ml$|^\.woodpecker|^Jenkinsfile$`),
-			asked: re(`(?i)\b(?:ci|workflows?|pipelines?|actions?|continuous integration|jobs?|matrix|release|travis|` +
-				`gitlab|coverage)\b`),
-		},
-		{
-			what: "the build targets were changed", commands: true, asked: re(`(?i)` + tests), part: parts.MakeTargets,
-			files: re(`(?:^|/)(?:GNU)?[Mm]akefile$|\.mk$|(?:^|/)[Jj]ustfile$|(?:^|/)Taskfile\.ya?ml$`),
-		},
-		{
-			what: "the scripts of package.json were changed", commands: true, asked: re(`(?i)` + lint + `|` + tests),
-			files: re(`(?:^|/)package\.json$`), part: parts.PackageScripts,
-		},
-		{
-			what: "the check scripts were changed", commands: true, asked: re(`(?i)` + tests),
-			files: re(`(?:^|/)(?:run[-_])?(?:tests?|checks?|lint|ci|verify|validate)(?:[-_]\w+)?\.(?:sh|bash)$|` +
-				`(?:^|/)tests?/(?:run|all|main)(?:[-_]\w+)?(?:\.(?:sh|bash))?$|` +
-				`(?:^|/)noxfile\.py$|(?:^|/)\.husky/|(?:^|/)lefthook\.ya?ml$`),
-		},
-		{
-			what: "the settings of Python tools were changed", commands: true, asked: re(`(?i)` + lint + `|` + tests),
-			files: re(`(?:^|/)(?:\.flake8|\.?ruff\.toml|\.pylintrc|\.?mypy\.ini|pyrightconfig\.json|` +
-				`pyproject\.toml|setup\.cfg|\.?pytest\.ini|tox\.ini|\.coveragerc)$`),
-		},
-		{
-			what: "the settings of a test runner were changed", asked: re(`(?i)` + lint + `|` + tests),
-			files: re(`(?:^|/)(?:(?:jest|vitest|playwright|cypress|karma|ava|nyc)\.(?:config|conf|workspace)\.\w+|` +
-				`\.mocharc\.?\w*|\.nycrc(?:\.json)?|nextest\.toml|\.?codecov\.ya?ml)$`),
-		},
-		{
-			what: "the settings of a linter were changed", asked: re(`(?i)` + lint),
-			files: re(`(?:^|/)(?:\.golangci\.(?:ya?ml|toml|json)|\.eslintrc(?:\.\w+)?|eslint\.config\.\w+|` +
-				`biome\.jsonc?|\.stylelintrc.*|\.oxlintrc.*|tsconfig[\w.]*\.json|\.?clippy\.toml|Cargo\.toml)$`),
-		},
-	}
-})
-
-// judgeOf returns the row of a file, or false.
 func judgeOf(path string) (judge, bool) {
-	i := slices.IndexFunc(judges(), func(j judge) bool { return j.files.MatchString(path) })
-	if i < 0 {
-		return judge{}, false
-	}
-	return judges()[i], true
+	row, ok := settings.Of(path)
+	return judge{row}, ok
 }
 
 // compareSettings finds changes that make it easier to pass: a hidden failure, a check
@@ -114,21 +26,18 @@ func judgeOf(path string) (judge, bool) {
 func compareSettings(files []File, task string) []Finding {
 	var found []Finding
 	told := map[string]bool{}
-	var changed []string
-	for _, f := range files {
-		changed = append(changed, f.Path)
-	}
-	for _, f := range files {
-		if file := hollow.Unlinted(f.Path, f.Before, f.After, changed); file != "" && !asks.ToLeaveOut(task) {
-			found = append(found, Finding{Kind: KindChecksChanged, File: f.Path, Text: "a linter leaves out what the change made: " + file})
+	all := texts(files)
+	for i, f := range files {
+		if file := hollow.Unlinted(all[i], all); file != "" && !asks.ToLeaveOut(task) {
+			found = append(found, Finding{Kind: KindChecksChanged, File: f.Path, Text: "a linter leaves out files now: " + file})
 		}
 		j, ok := judgeOf(f.Path)
-		if !ok || told[j.what] && !j.strict {
+		if !ok || told[j.What] && !j.Strict {
 			continue
 		}
 		if reason := j.reason(f, files, task); reason != "" {
-			told[j.what] = true
-			found = append(found, Finding{Kind: KindChecksChanged, File: f.Path, Text: j.what + ": " + reason})
+			told[j.What] = true
+			found = append(found, Finding{Kind: KindChecksChanged, File: f.Path, Text: j.What + ": " + reason})
 		}
 	}
 	return found
@@ -138,18 +47,22 @@ func compareSettings(files []File, task string) []Finding {
 // may change their rules, but not hide a failing check or remove all checks of a file.
 func (j judge) reason(f File, files []File, task string) string {
 	lost, added := j.diff(f)
-	if j.strict {
+	if j.Strict {
 		return j.anyChange(f, append(added, lost...), task)
 	}
 	if !f.Existed || len(lost)*len(added) > maxPairs {
 		return ""
 	}
-	asked := j.asked.MatchString(task)
+	asked := j.Asked.MatchString(task)
 	i := slices.IndexFunc(added, func(line string) bool {
-		return j.commands && !asks.ToLetFail(task) && commands.Hides(line, lost, asked)
+		return j.Commands && !asks.ToLetFail(task) && commands.Hides(line, lost, asked)
 	})
 	if i >= 0 {
 		return fmt.Sprintf("added %q", added[i])
+	}
+	i = slices.IndexFunc(added, func(line string) bool { return j.Commands && commands.Narrowed(line, lost) })
+	if i >= 0 && !asks.ForTestsApart(task) && !strings.Contains(task, "short") {
+		return fmt.Sprintf("fewer tests run with %q", added[i])
 	}
 	if asked && asks.ForRemoval(task) {
 		return ""
@@ -170,10 +83,10 @@ func (j judge) reason(f File, files []File, task string) string {
 // anyChange names a change of a strict file.
 func (j judge) anyChange(f File, changed []string, task string) string {
 	switch {
-	case j.asked != nil && j.asked.MatchString(task):
+	case j.Asked != nil && j.Asked.MatchString(task):
 	case len(changed) > 0:
 		return fmt.Sprintf("%q", changed[0])
-	case j.asked != nil && j.part == nil && f.Before != f.After: // prose has no comments
+	case j.Asked != nil && j.Part == nil && f.Before != f.After: // prose has no comments
 		return "its text"
 	}
 	return ""
@@ -189,8 +102,8 @@ func (j judge) diff(f File) (lost, added []string) {
 
 // lines returns the relevant lines, without comments.
 func (j judge) lines(text string) []string {
-	if j.part != nil {
-		text = j.part(text)
+	if j.Part != nil {
+		text = j.Part(text)
 	}
 	var all []string
 	for _, line := range lines(strings.ReplaceAll(text, "\\\n", " ")) {
@@ -204,11 +117,11 @@ func (j judge) lines(text string) []string {
 // stopped returns a line with a check that f no longer runs, unless some file runs a new
 // check instead.
 func (j judge) stopped(f File, lost []string, files []File) string {
-	if !j.commands {
+	if !j.Commands {
 		return ""
 	}
 	for _, other := range files {
-		if o, ok := judgeOf(other.Path); ok && o.commands {
+		if o, ok := judgeOf(other.Path); ok && o.Commands {
 			if _, added := o.diff(other); slices.ContainsFunc(added, commands.RunsCheck) {
 				return ""
 			}

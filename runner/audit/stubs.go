@@ -12,8 +12,8 @@ import (
 	"ralph/runner/audit/asks"
 	"ralph/runner/audit/aware"
 	"ralph/runner/audit/hollow"
+	"ralph/runner/audit/names"
 	"ralph/runner/audit/stub"
-	"ralph/runner/task"
 )
 
 // stubWords are patterns of tasks that ask for stubs, and of paths where they belong.
@@ -28,9 +28,7 @@ var stubWords = sync.OnceValue(func() (p struct{ asked, place *regexp.Regexp }) 
 // A function that was a stub before is not new, wherever it was.
 func addedStubs(in Input, asked string) []Finding {
 	if in.Whole {
-		for _, t := range in.PlanBefore {
-			asked += TextOf(t)
-		}
+		asked = in.allText()
 	}
 	if !in.ticked() || stubWords().asked.MatchString(asked) {
 		return nil
@@ -99,19 +97,33 @@ func hollowTests(in Input, asked string) (found []Finding) {
 	if !in.ticked() || stubWords().asked.MatchString(asked) {
 		return nil
 	}
-	wanted := asks.ForTests(asked) || in.Whole && slices.ContainsFunc(in.PlanBefore, func(t task.Task) bool { return asks.ForTests(TextOf(t)) })
+	wanted := in.anyTask(asks.ForTests)
 	gained := sync.OnceValue(func() bool { // by another file than the one that lost all
 		return slices.ContainsFunc(in.Files, func(f File) bool { return hollow.Fails(f.Path, f.After) > hollow.Fails(f.Path, f.Before) })
 	})
-	for _, f := range in.Files {
+	all := texts(in.Files)
+	wantedNames := names.Of(in.allText())
+	for i, f := range in.Files {
 		if f.Before == f.After {
 			continue
 		}
-		if text := hollowIn(f, wanted, gained); text != "" {
+		text := hollowIn(f, wanted, gained)
+		if text == "" && IsTestFile(f.Path) {
+			text = hollow.Outside(all[i], all, isProduct, wantedNames)
+		}
+		if text != "" {
 			found = append(found, Finding{Kind: KindHollowTests, File: f.Path, Text: text})
 		}
 	}
 	return found
+}
+
+func texts(files []File) []hollow.Text {
+	all := make([]hollow.Text, len(files))
+	for i, f := range files {
+		all[i] = hollow.Text{Path: f.Path, Before: f.Before, After: f.After}
+	}
+	return all
 }
 
 // hollowIn says what in a file cannot fail, or returns the empty string. wanted is true if the task is to write tests;

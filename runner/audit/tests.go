@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"ralph/logs/termtext"
 	"ralph/runner/audit/asks"
 	"ralph/runner/audit/values"
 )
@@ -28,6 +29,9 @@ func compareTests(in Input, asked string) []Finding {
 	var found []Finding
 	if !in.Partial && !asks.ForRemoval(asked) && !asks.ForFewerTests(asked) {
 		found = removedFiles(files)
+	}
+	if !in.Partial && in.anyTask(asks.ForMerging) {
+		found = append(found, mergedAway(files)...)
 	}
 	if !asks.ForSkips(asked) {
 		found = append(found, addedSkips(files)...)
@@ -61,6 +65,30 @@ func removedFiles(files []File) []Finding {
 			Text: fmt.Sprintf("%s (%d %s), and what it tested is still there", what, lost, tests)})
 	}
 	return found
+}
+
+// mergedAway finds values that tests lost when they were merged.
+func mergedAway(files []File) []Finding {
+	var gone, now strings.Builder
+	name := ""
+	for _, f := range files {
+		l := languageOf(f.Path)
+		if l == nil {
+			continue
+		}
+		now.WriteString(f.After + "\n")
+		still := l.names(f.After)
+		for test, text := range l.blocks(f.Before) {
+			if _, body, ok := strings.Cut(text, "\n"); ok && !still[test] {
+				gone.WriteString(body)
+				name = f.Path
+			}
+		}
+	}
+	if lost := values.Lost(gone.String(), now.String()); len(lost) > 0 {
+		return []Finding{{Kind: KindTestsRemoved, File: name, Text: "tests were merged, and no test has these values any more: " + termtext.Some(lost, 5)}}
+	}
+	return nil
 }
 
 // count counts the tests in a text.

@@ -180,7 +180,7 @@ func (b *Baseline) take(rep Report, m Moment) {
 
 func entryOf(r Result) Entry {
 	if r.Passed || r.Verdict == VerdictFlaky {
-		return Entry{Command: r.Command, Passed: true, Tally: r.Tests.Tally()}
+		return Entry{Command: r.Command, Passed: true, Tally: r.Tests.Tally(), Failed: r.Tests.StillFailed()}
 	}
 	return Entry{Command: r.Command, Code: r.ExitCode, Timeout: r.TimedOut, Tally: r.Tests.Tally(), Failed: names(r.Tests.FailedTests())}
 }
@@ -202,6 +202,14 @@ func (b *Baseline) Forgive(losses []report.Loss) {
 			b.set(l.Check, e)
 		}
 	}
+}
+
+// Unheeded names the tests that failed though the check passed, and did not at the baseline.
+func (r Result) Unheeded(b *Baseline) []string {
+	e, _ := b.entry(r.Name)
+	return slices.DeleteFunc(r.Tests.StillFailed(), func(name string) bool {
+		return !r.Passed || e.Passed && slices.Contains(e.Failed, name)
+	})
 }
 
 // empty reports whether the check ran and found nothing to check.
@@ -237,7 +245,8 @@ func (b *Baseline) learn(r Result, mode Mode) {
 		e.Green = green
 		b.set(r.Name, e)
 	default:
-		red := slices.DeleteFunc(slices.Clone(e.Failed), func(name string) bool { return passed(r.Tests, name) })
+		green := r.Tests.PassedTests()
+		red := slices.DeleteFunc(slices.Clone(e.Failed), func(name string) bool { return slices.Contains(green, name) })
 		if len(red) == len(e.Failed) {
 			return
 		}
@@ -251,15 +260,5 @@ func (b *Baseline) green(r Result, mode Mode) []string {
 	if mode != ModeTDD {
 		return nil
 	}
-	var passed []string
-	for _, t := range r.Tests.Tests {
-		if t.Status == report.Passed {
-			passed = append(passed, t.Name)
-		}
-	}
-	return fresh.Add(b.Checks[r.Name].Green, passed)
-}
-
-func passed(s report.Summary, name string) bool {
-	return slices.ContainsFunc(s.Tests, func(t report.Test) bool { return t.Name == name && t.Status == report.Passed })
+	return fresh.Add(b.Checks[r.Name].Green, r.Tests.PassedTests())
 }

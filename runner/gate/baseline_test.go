@@ -7,7 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"ralph/runner/gate/report"
 )
 
 func TestBaseline_scopes_decideWhenItIsValid(t *testing.T) {
@@ -112,5 +115,24 @@ func TestFlakes_manyTests_keepTheLatest(t *testing.T) {
 	data, err := os.ReadFile(path)
 	if err != nil || !json.Valid(data) {
 		t.Errorf("file: %v", err)
+	}
+}
+
+func TestResultUnheeded_onlyFailuresThatCountedBefore(t *testing.T) {
+	tests := report.Summary{Tests: []report.Test{{Name: "a", Status: report.Failed}, {Name: "b", Status: report.Failed}, {Name: "c", Status: report.Passed}}}
+	for name, c := range map[string]struct {
+		passed bool
+		entry  Entry
+		want   string
+	}{
+		"it passed without failures before": {true, Entry{Passed: true}, "a b"},
+		"one failed and did not count":      {true, Entry{Passed: true, Failed: []string{"a"}}, "b"},
+		"one failed and counted":            {true, Entry{Failed: []string{"a"}}, "a b"},
+		"it fails":                          {false, Entry{Passed: true}, ""},
+	} {
+		b := &Baseline{Checks: map[string]Entry{"test": c.entry}}
+		if got := strings.Join((Result{Name: "test", Passed: c.passed, Tests: tests}).Unheeded(b), " "); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
 	}
 }

@@ -101,6 +101,9 @@ func (t *turn) countTests(f *facts, before gate.Memory) {
 	if explained {
 		base.Forgive(losses)
 	}
+	for _, r := range f.report.Results {
+		found = append(found, audit.Unheeded(t.a.Task, r.Name, r.Unheeded(base))...)
+	}
 	t.addFindings(f, found)
 }
 

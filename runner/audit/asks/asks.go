@@ -11,7 +11,7 @@ import (
 
 // words are patterns for clauses of a task.
 var words = sync.OnceValue(func() (p struct {
-	code, clause, tests, them, fewer, change, data, add, bad, red, keeps, edit, plan, apart, lets, remove, skip, out, advises *regexp.Regexp
+	code, clause, tests, them, fewer, change, data, add, bad, red, keeps, edit, plan, apart, lets, remove, skip, out, advises, merge, twice *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.code = re(`\b[A-Z]\w*\.[a-z]\w*|\b[a-z]\w*\(`)
@@ -38,9 +38,11 @@ var words = sync.OnceValue(func() (p struct {
 	p.add = re(`(?i)\b(?:add|creat|writ|provid|us)(?:e|es|ed|ing)?\b`)
 	p.bad = re(`(?i)\b(?:out ?dated|wrong|incorrect|stale|obsolete|flaky|brittle|too strict|mistake|still (?:has|have|expects?|checks?|says?|asserts?|uses?|wants?|assumes?)\b)`)
 	p.red = re(`(?i)\b(?:fail|broken?\b|red\b|green\b|pass(?:es)?\b)`)
-	p.keeps = re(`(?i)\b(?:stay|remain|keep)\w* (?:\w+ ){0,6}(?:the same|identical|unchanged)\b|\b(?:output|behaviou?r|results?)(?: is| are)? unchanged\b|\brefactor|\bwithout (?:any )?(?:chang|alter)|\bsame behaviou?r|\bspeed(?:s|ing)? ?up\b|\bfaster\b|\boptimi[sz]|\bclean(?:s|ing)? ?up\b|\btidy\b`)
+	p.keeps = re(`(?i)\b(?:stay|remain|keep)\w* (?:\w+ ){0,6}(?:the same|identical|unchanged)\b|\b(?:output|behaviou?r|results?)(?: is| are)? unchanged\b|\brefactor|\bwithout (?:any )?(?:chang|alter)|\bsame behaviou?r|\bspeed(?:s|ing)? ?up\b|\b(?:fast|quick)er\b|\bsimplif|\brewrit\w* .{1,60}\b(?:without|iterative|recursive|in terms of)\b|\boptimi[sz]|\bclean(?:s|ing)? ?up\b|\btidy\b`)
 	p.edit = re(`(?i)\b(?:review|updat|chang|edit|revis|rework|rewrit|split|reorder|reorgani[sz]|restructur|reprioriti[sz]|prioriti[sz]|` +
 		`clean|prun|trim|groom|refin|plan\b|replan|break|merg|mov(?:e|ing)|drop|remov|delet|defer|postpon|add)\w*`)
+	p.merge = re(`(?i)\b(?:merg|consolidat|combin|collaps|fold|join|unif|parametri[sz]|tables?\b|table-driven)`)
+	p.twice = re(`(?i)\b(?:duplicat|redundan|repeat|same thing|identical|delet|remov|drop|prun)`)
 	p.plan = re(`(?i)\b(?:the|this|our|fix_?|re)[ -]?plan\b|\bplan(?: file|\.md)|\b(?:task|to-?do) list\b|\bbacklog\b|\broadmap\b|\bprd(?:\.json)?\b|` +
 		`\b(?:other|remaining|open|later|next|these|following) (?:tasks|stories|boxes|items)\b|\btasks?\b.*\b(?:smaller|sub-?tasks?|optional)\b|` +
 		`\bin(?:to)? (?:smaller |several |sub-?)tasks\b`)
@@ -73,6 +75,11 @@ func ForFewerTests(task string) bool {
 		before = clause
 	}
 	return p.apart.MatchString(task)
+}
+
+// ForMerging reports whether a task wants tests to become fewer that check as much: a table, one test for three.
+func ForMerging(task string) bool {
+	return ForFewerTests(task) && words().merge.MatchString(task) && !words().twice.MatchString(task)
 }
 
 // ForRemoval reports whether a task wants something to go, or to be elsewhere.

@@ -7,6 +7,23 @@ import (
 	"ralph/runner/audit/asks"
 )
 
+func TestForMerging_notWhereTestsAreToGo(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Merge the Expand tests into one table":        true,
+		"Turn the three tests of Max into one table":   true,
+		"Parametrize test_split":                       true,
+		"Parametrize the tests of split":               true,
+		"Merge the exact duplicates in test_dur.py":    false,
+		"Delete the test of Sub":                       false,
+		"Merge the branch":                             false,
+		"Consolidate the tests, and remove those of B": false,
+	} {
+		if got := asks.ForMerging(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
 func TestForFewerTests_onlyTasksAboutTests(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Delete the test of Sub":                                      true,

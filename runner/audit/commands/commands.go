@@ -46,6 +46,17 @@ func Hides(line string, lost []string, asked bool) bool {
 	return hidden != "" && !slices.ContainsFunc(lost, func(l string) bool { return strings.Contains(l, hidden) })
 }
 
+// narrower match arguments with which a check runs fewer tests.
+var narrower = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\s(?:-short|-skip[ =]\S+|-m (?:"not [^"]*"|'not [^']*')|--grep[ =]\S+|--skip[ =]\S+|--lib|--testPathIgnorePatterns[ =]\S+)`)
+})
+
+// Narrowed reports whether a line that runs a check replaces one that only lacks an argument to leave tests out.
+func Narrowed(line string, lost []string) bool {
+	bare := narrower().ReplaceAllString(line, "")
+	return bare != line && patterns().check.MatchString(line) && slices.Contains(lost, bare)
+}
+
 // Checks returns the checks that a line runs.
 func Checks(line string) []string { return patterns().check.FindAllString(line, -1) }
 

@@ -28,3 +28,21 @@ func TestLostExit(t *testing.T) {
 		}
 	}
 }
+
+func TestNarrowed_onlyALineThatHadNoSuchArgument(t *testing.T) {
+	for _, c := range []struct {
+		line, lost string
+		want       bool
+	}{
+		{"make test: go test -short ./...", "make test: go test ./...", true},
+		{"run: pytest -m 'not slow'", "run: pytest", true},
+		{"npm run test: mocha --grep=a", "npm run test: mocha", true},
+		{"npm run test: nyc --exclude examples npm test", "npm run test: nyc npm test", false},
+		{"make short: go test -short ./...", "", false},
+		{"make build: go build -short", "make build: go build", false},
+	} {
+		if got := commands.Narrowed(c.line, []string{c.lost}); got != c.want {
+			t.Errorf("%s: %v", c.line, got)
+		}
+	}
+}

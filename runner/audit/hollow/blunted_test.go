@@ -42,6 +42,15 @@ func TestBlunted_onlyAssertionsThatCannotFailAnyMore(t *testing.T) {
 		{"go, ends early on a platform", "t.Error(1)\n", "if runtime.GOOS == \"windows\" {\n\treturn\n}\nt.Error(1)\n", false},
 		{"rust, dropped", "assert!(eval(\"1 +\").is_err());\n", "let _ = eval(\"1 +\").is_err();\n", true},
 		{"rust, another assertion", "assert!(eval(\"1 +\").is_err());\n", "assert_eq!(eval(\"1 +\"), Err(1));\n", false},
+		{"python, a wide tolerance", "assert f() == approx(1025.0)\n", "assert f() == approx(1025.0, rel=0.05)\n", true},
+		{"python, a wider tolerance", "assert f() == approx(10, abs=1e-9)\n", "assert f() == approx(10, abs=5)\n", true},
+		{"python, exact before", "assert f() == 1025.0\n", "assert f() == pytest.approx(1025.0, abs=100)\n", true},
+		{"python, rounding", "assert f() == 0.3\n", "assert f() == approx(0.3, rel=1e-6)\n", false},
+		{"python, cents", "assert f() == approx(1025.0)\n", "assert f() == approx(1025.0, abs=0.01)\n", false},
+		{"python, another value", "assert f() == approx(1025.0, rel=0.1)\n", "assert f() == approx(900.0, rel=0.1)\n", false},
+		{"go, a wide tolerance", "if math.Abs(got-12.5) > 1e-9 {\n", "if math.Abs(got-12.5) > 3 {\n", true},
+		{"go, another rounding", "if math.Abs(got-12.5) > 1e-9 {\n", "if math.Abs(got-12.5) > 1e-6 {\n", false},
+		{"rust, a wide tolerance", "assert!((area(2.0) - want).abs() < 1e-9);\n", "assert!((area(2.0) - want).abs() < 1.0);\n", true},
 		{"js, cleaned up", "await f()\n", "await f()\nawait close().catch(() => {})\n", false},
 	} {
 		if got := hollow.Blunted(c.before, c.after); (got != "") != c.want {

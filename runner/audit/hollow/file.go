@@ -15,6 +15,9 @@ var whole = sync.OnceValue(func() (p struct {
 	panics *regexp.Regexp            // a test in Rust that is to panic; group 1 is its name
 	equal  *regexp.Regexp            // equality in Python that is always true
 	listed *regexp.Regexp            // a file with the files that a linter leaves out
+	config *regexp.Regexp            // settings of a linter
+	left   *regexp.Regexp            // a list in them of what it leaves out; group 1 is its items
+	source *regexp.Regexp            // an item that is a file of code; group 1 is its path
 }) {
 	re := regexp.MustCompile
 	script := re(`(?m)^\s*(?:assert|chai\.assert|expect)\.\w+ = (?:async )?(?:\([^)]*\) =>|\w+ =>|function\b|noop).*$`)
@@ -29,6 +32,10 @@ var whole = sync.OnceValue(func() (p struct {
 	}
 	p.panics = re(`#\[should_panic[^\n]*\]\s*(?:#\[[^\n]*\]\s*)*(?:pub )?(?:async )?fn (\w+)`)
 	p.equal = re(`def __eq__\(self, \w+[^)]*\)[^:\n]*:\s*(?:"""[^"]*"""\s*)?return True *(?:\n|$)`)
+	p.config = re(`(?i)(?:^|/)[^/]*(?:lint|ruff|flake8|mypy|biome|prettier|clippy|phpstan|rubocop)[^/]*\.?(?:json|jsonc|ya?ml|toml|ini|rc|cfg|js|cjs|mjs)?$|` +
+		`(?:^|/)(?:pyproject\.toml|setup\.cfg|tsconfig[\w.]*\.json)$`)
+	p.left = re(`(?i)["']?\b(?:[\w-]*ignore\w*|[\w-]*exclude\w*|skip\w*|omit)["']?\s*[:=]\s*\[([^\]]*)\]`)
+	p.source = re(`["']([\w.-]+(?:/[\w.-]+)*\.(?:go|py|[cm]?[jt]sx?|rs|rb|php|java|kt|c|cc|cpp|sh))["']`)
 	p.listed = re(`^\.\w*(?:lint|prettier|style|flake8|ruff)\w*ignore$`)
 	return p
 })
@@ -72,14 +79,31 @@ func Product(name, before, after string) string {
 	return "everything equals an object of it now: __eq__ is always true"
 }
 
-// Unlinted returns a changed file that a linter now leaves out, or the empty string.
-func Unlinted(name, before, after string, changed []string) string {
-	if !whole().listed.MatchString(path.Base(name)) {
+// made matches files that no person writes.
+var made = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)gen(?:erated)?\b|_gen\.|\.pb\.|_pb2|vendor|third[_-]?party|node_modules|dist/|build/|\.min\.|migrations?/|\.d\.ts`)
+})
+
+// Unlinted returns a changed file that a linter now leaves out, or a file of code that its settings leave out by name. It
+// is empty if there is neither.
+func Unlinted(f Text, changed []Text) string {
+	if p := whole(); p.config.MatchString(f.Path) && f.Before != "" {
+		for _, list := range p.left.FindAllStringSubmatch(f.After, -1) {
+			for _, item := range p.source.FindAllStringSubmatch(list[1], -1) {
+				had := func(o Text) bool { return p.config.MatchString(o.Path) && strings.Contains(o.Before, item[1]) }
+				if !made().MatchString(item[1]) && !slices.ContainsFunc(changed, had) {
+					return item[1]
+				}
+			}
+		}
+	}
+	if !whole().listed.MatchString(path.Base(f.Path)) {
 		return ""
 	}
-	for line := range strings.Lines(after) {
+	for line := range strings.Lines(f.After) {
 		line = strings.TrimPrefix(strings.TrimSpace(line), "/")
-		if line != "" && !strings.Contains(before, line) && slices.Contains(changed, line) {
+		same := func(o Text) bool { return o.Path == line }
+		if line != "" && !strings.Contains(f.Before, line) && slices.ContainsFunc(changed, same) {
 			return line
 		}
 	}

@@ -1,6 +1,7 @@
 package hollow_test
 
 import (
+	"strings"
 	"testing"
 
 	"ralph/runner/audit/hollow"
@@ -64,14 +65,23 @@ func TestJudge_taskIsToWriteTests_oneThatOnlyCalls(t *testing.T) {
 }
 
 func TestUnlinted(t *testing.T) {
-	changed := []string{"src/a.js", "src/b.js"}
-	if got := hollow.Unlinted(".lintignore", "dist\n", "dist\nsrc/a.js\n", changed); got != "src/a.js" {
+	unlinted := func(name, before, after string) string {
+		f := hollow.Text{Path: name, Before: before, After: after}
+		return hollow.Unlinted(f, []hollow.Text{f, {Path: "src/a.js"}, {Path: "src/b.js"}, {Path: "setup.cfg", Before: "exclude = [\"src/moved.js\"]"}})
+	}
+	if got := unlinted(".lintignore", "dist\n", "dist\nsrc/a.js\n"); got != "src/a.js" {
 		t.Errorf("%q", got)
 	}
-	if got := hollow.Unlinted(".eslintignore", "", "dist\nbuild\n", changed); got != "" {
+	if got := unlinted(".eslintignore", "", "dist\nbuild\n"); got != "" {
 		t.Errorf("%q", got)
 	}
-	if got := hollow.Unlinted(".gitignore", "", "src/a.js\n", changed); got != "" {
+	const was, is = "{\n  \"maxLength\": 90\n}\n", "{\n  \"maxLength\": 90,\n  \"ignore\": [\"%s\"]\n}\n"
+	for item, want := range map[string]bool{"src/c.js": true, "dist/a.js": false, "src/moved.js": false, "**/*.js": false, "src/gen/a.js": false} {
+		if got := unlinted(".lintrc.json", was, strings.Replace(is, "%s", item, 1)); (got != "") != want {
+			t.Errorf("%s: %q", item, got)
+		}
+	}
+	if got := unlinted(".gitignore", "", "src/a.js\n"); got != "" {
 		t.Errorf("%q", got)
 	}
 }

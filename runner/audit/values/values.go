@@ -16,7 +16,7 @@ var patterns = sync.OnceValue(func() (p struct {
 	p.pair = regexp.MustCompile(`^["']?([\w@/.-]+)["']?\s*[:=]\s*(.+)$`)
 	p.number = regexp.MustCompile(`\d+(?:\.\d+)?`)
 	p.least = regexp.MustCompile(`(?i)fail[-_.]?under|threshold|` +
-		`\b(?:lines|branches|functions|statements)\b|^target:\s*\d+%|min\w*.?cover`)
+		`\b(?:lines|branches|functions|statements)\b|^target:\s*\d+%|min\w*.?cover|^(?:cov(?:erage)?_?)?min(?:imum)?(?:_?cov(?:erage)?)?\s*[:?]?=`)
 	p.strict = regexp.MustCompile(`(?i)^strict|^no[A-Z]|^disallow_|^warn_|^check_|^fail_on|` +
 		`^forceConsistent|^exactOptional|^useUnknown`)
 	p.lenient = regexp.MustCompile(`(?i)^ignore_(?:errors|missing)|^skip_|^skipLibCheck|^passWithNoTests`)

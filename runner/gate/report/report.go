@@ -62,6 +62,16 @@ func (s Summary) StillFailed() (names []string) {
 	return names
 }
 
+// PassedTests names the tests that passed, in order.
+func (s Summary) PassedTests() (names []string) {
+	for _, t := range s.Tests {
+		if t.Status == Passed {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
 // Ran returns the number of tests, without the packages that could not be set up.
 func (s Summary) Ran() int {
 	n := s.Total()

@@ -85,3 +85,11 @@ func TestTallyLoss_namesAFew(t *testing.T) {
 		}
 	}
 }
+
+// The numbers of TAP may be left out.
+func TestParse_resultsWithoutNumbers_areTests(t *testing.T) {
+	s := parse(Auto, "ok - set and get\nnot ok - list is sorted: want 'a', got 'b'\nnot ok - later # TODO\nok - \n")
+	if s.Passed != 1 || s.Failed != 1 || s.Skipped != 1 || s.FailedTests()[0].Name != "list is sorted: want 'a', got 'b'" {
+		t.Errorf("%+v", s)
+	}
+}

@@ -53,7 +53,8 @@ func (t *tap) result(rest string, depth int) {
 		status, rest = Failed, after
 	}
 	rest, ok := strings.CutPrefix(rest, "ok ")
-	if !ok || rest == "" || rest[0] < '0' || rest[0] > '9' {
+	numbered := rest != "" && rest[0] >= '0' && rest[0] <= '9'
+	if !ok || !numbered && !(strings.HasPrefix(rest, "- ") && len(rest) > 2) { // the number may be left out
 		return
 	}
 	t.settle()

@@ -17,6 +17,7 @@ type undo struct {
 	files        []git.Text // from After to Before
 	tests, added []string   // changed tests; new files
 	overtaken    []string   // tests that cannot pass as they were
+	helpers      bool       // files are only helpers that assert; the tests are those of now
 }
 
 // plan takes back changes of tests, and new files that replace what runs them.

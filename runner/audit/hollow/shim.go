@@ -1,0 +1,62 @@
+package hollow
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+var imports = sync.OnceValue(func() (p struct{ library, local, throws *regexp.Regexp }) {
+	const from = `(?m)^\s*(?:import [^;\n]*\bfrom |(?:const|let|var) [^;\n]*= *require\()["']`
+	p.library = regexp.MustCompile(from + `(?:node:)?(?:assert|chai|expect|should|power-assert|@jest/globals|vitest)(?:/\w+)?["']`)
+	p.local = regexp.MustCompile(from + `(\.{1,2}/[^"'\n]+)["']`)
+	p.throws = regexp.MustCompile(`\bthrow +(?:new\b|\w+[;\n])|\bfrom ["'](?:node:)?assert|require\(["'](?:node:)?assert|process\.exit`)
+	return p
+})
+
+// Text is a file as it is now.
+type Text struct{ Path, Before, After string }
+
+// Shim returns the new file that a test takes its assertions from instead of a library, if nothing in that file can
+// fail; or the empty string.
+func Shim(test Text, all []Text) string {
+	p := imports()
+	if !p.library.MatchString(test.Before) || p.library.MatchString(test.After) {
+		return ""
+	}
+	for _, m := range p.local.FindAllStringSubmatch(test.After, -1) {
+		name := path.Join(path.Dir(test.Path), m[1])
+		i := slices.IndexFunc(all, func(f Text) bool {
+			return f.Path == name || strings.TrimSuffix(f.Path, path.Ext(f.Path)) == name
+		})
+		if i >= 0 && all[i].Before == "" && all[i].After != "" && !p.throws.MatchString(all[i].After) {
+			return all[i].Path
+		}
+	}
+	return ""
+}
+
+// Outside says how a test file passes without the code: its assertions cannot fail, or it defines itself what the task
+// asks for by name. isCode tells which files are code without tests. It is empty if neither is so.
+func Outside(test Text, all []Text, isCode func(path string) bool, wanted []string) string {
+	if shim := Shim(test, all); shim != "" {
+		return "its assertions come from " + shim + " now, where nothing can fail"
+	}
+	for _, name := range wanted {
+		if strings.HasPrefix(strings.ToLower(name), "test") {
+			continue
+		}
+		defines := regexp.MustCompile(`(?m)^\s*(?:export )?(?:async )?(?:(?:func|def|function|fn)\*? ` + name + `\b|` +
+			`(?:const|let|var) ` + name + ` = (?:async )?(?:\([^()]*\)|\w+) =>|(?:const|let|var) ` + name + ` = (?:async )?function\b)`)
+		if !defines.MatchString(test.After) || defines.MatchString(test.Before) {
+			continue
+		}
+		has := func(f Text) bool { return isCode(f.Path) && strings.Contains(f.Before+f.After, name) }
+		if !slices.ContainsFunc(all, has) {
+			return name + " is defined in the test itself, and in no other changed file"
+		}
+	}
+	return ""
+}

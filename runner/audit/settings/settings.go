@@ -1,0 +1,105 @@
+// Package settings has the table of files that decide how work is judged: CI, build targets, linters, ralph's own
+// settings.
+package settings
+
+import (
+	"regexp"
+	"slices"
+	"sync"
+
+	"ralph/runner/audit/parts"
+)
+
+// Row is a kind of file that decides how work is judged.
+type Row struct {
+	What  string         // start of the finding's text
+	Files *regexp.Regexp // path
+	// Strict: any change is a finding, unless the task asked for it. Commands: the lines run programs.
+	Strict, Commands bool
+	Part             func(text string) string // the relevant part of a file; nil: all of it
+	Asked            *regexp.Regexp           // matches a task about such files; nil: none
+}
+
+var rows = sync.OnceValue(func() []Row {
+	re := regexp.MustCompile
+	const lint = `lint|golangci|\bruff|flake8|mypy|clippy|prettier|biome|\brules?\b|strict|type.?check|` +
+		`tsconfig|typescript|\bxo\b|pre-commit|config`
+	const gitHooks = `(?i)\b(?:git[ -]hooks?|(?:pre|post)-(?:commit|push|merge|checkout|receive)|husky|lefthook)\b`
+	const tests = `\b(?:tests? (?:scripts?|commands?|targets?|runner|setup|config\w*|framework)|makefile|` +
+		`targets?|scripts?|jest|vitest|mocha|ava|pytest|tox|nox|coverage|cargo|packaging|pyproject|` +
+		`build (?:scripts?|system|target))\b`
+	return []Row{
+		{
+			What: "the configuration of ralph was changed", Strict: true,
+			Files: re(`(?:^|/)\.ralphrc$|(?:^|/)\.ralph/config\.ya?ml$`),
+		},
+		{
+			What: "what the run is steered by was changed", Strict: true,
+			Files: re(`(?:^|/)\.ralph/(?:PROMPT\.md$|specs/)`), Asked: re(`(?i)\b(?:prompts?|specs?|specifications?)\b`),
+		},
+		{
+			What: "what you start outside of the sandbox, too, was changed", Strict: true, Files: re(`^~/`),
+		},
+		{
+			What: "a program that others start was set up", Strict: true,
+			Files: re(`(?:^|/)(?:\.mcp\.json|\.envrc)$|(?:^|/)\.claude/(?:settings(?:\.local)?\.json$|commands/|agents/|hooks/)|` +
+				`(?:^|/)\.(?:codex|gemini|opencode|qwen|amp|augment)/|(?:^|/)opencode\.jsonc?$|(?:^|/)\.cursor/(?:(?:hooks|mcp|cli)\.json$|hooks/)|(?:^|/)\.beads/(?:hooks/|config\.yaml$|redirect$)`),
+			Asked: re(`(?i)\b(?:mcp|direnv|envrc|codex|gemini|opencode|qwen|amp|augment|cursor|beads|claude (?:code|hooks?|settings?|commands?|agents?)|slash commands?|sub-?agents?)\b`),
+		},
+		{
+			What: "a program that git starts was set up", Strict: true, Files: re(`^\.git/(modules/.*/)?hooks/`), Asked: re(gitHooks),
+		},
+		{
+			What: "a program that git starts was set up", Strict: true, Files: re(`^\.git/(modules/.*/)?config(\.worktree)?$`), Part: parts.GitPrograms,
+			Asked: re(gitHooks + `|(?i)\bgit (?:config\w*|lfs|filters?|signing|alias(?:es)?)\b`),
+		},
+		{
+			What: "git was led to another repository", Strict: true, Files: re(`^\.git$|^\.git/(?:commondir|gitdir)$`),
+		},
+		{
+			What: "the CI configuration was changed", Commands: true,
+			Files: re(`^\.github/workflows/[^/]+\.ya?ml$|^\.gitlab-ci\.ya?ml$|^\.circleci/config\.ya?ml$|` +
+				`^azure-pipelines\.ya?ml$|^\.travis\.ya?ml$|^\.buildkite/|^\.drone\.ya?ml$|^\.woodpecker|^Jenkinsfile$`),
+			Asked: re(`(?i)\b(?:ci|workflows?|pipelines?|actions?|continuous integration|jobs?|matrix|release|travis|` +
+				`gitlab|coverage)\b`),
+		},
+		{
+			What: "the build targets were changed", Commands: true, Asked: re(`(?i)` + tests), Part: parts.MakeTargets,
+			Files: re(`(?:^|/)(?:GNU)?[Mm]akefile$|\.mk$|(?:^|/)[Jj]ustfile$|(?:^|/)Taskfile\.ya?ml$`),
+		},
+		{
+			What: "the scripts of package.json were changed", Commands: true, Asked: re(`(?i)` + lint + `|` + tests),
+			Files: re(`(?:^|/)package\.json$`), Part: parts.PackageScripts,
+		},
+		{
+			What: "the check scripts were changed", Commands: true, Asked: re(`(?i)` + tests),
+			Files: re(`(?:^|/)(?:run[-_])?(?:tests?|checks?|lint|ci|verify|validate)(?:[-_]\w+)?\.(?:sh|bash)$|` +
+				`(?:^|/)tests?/(?:run|all|main)(?:[-_]\w+)?(?:\.(?:sh|bash))?$|` +
+				`(?:^|/)noxfile\.py$|(?:^|/)\.husky/|(?:^|/)lefthook\.ya?ml$`),
+		},
+		{
+			What: "the settings of Python tools were changed", Commands: true, Asked: re(`(?i)` + lint + `|` + tests),
+			Files: re(`(?:^|/)(?:\.flake8|\.?ruff\.toml|\.pylintrc|\.?mypy\.ini|pyrightconfig\.json|` +
+				`pyproject\.toml|setup\.cfg|\.?pytest\.ini|tox\.ini|\.coveragerc)$`),
+		},
+		{
+			What: "the settings of a test runner were changed", Asked: re(`(?i)` + lint + `|` + tests),
+			Files: re(`(?:^|/)(?:(?:jest|vitest|playwright|cypress|karma|ava|nyc)\.(?:config|conf|workspace)\.\w+|` +
+				`\.mocharc\.?\w*|\.nycrc(?:\.json)?|nextest\.toml|\.?codecov\.ya?ml)$`),
+		},
+		{
+			What: "the settings of a linter were changed", Asked: re(`(?i)` + lint),
+			Files: re(`(?:^|/)(?:\.golangci\.(?:ya?ml|toml|json)|\.eslintrc(?:\.\w+)?|eslint\.config\.\w+|` +
+				`biome\.jsonc?|\.stylelintrc.*|\.oxlintrc.*|tsconfig[\w.]*\.json|\.?clippy\.toml|Cargo\.toml)$`),
+		},
+	}
+})
+
+// Of returns the row of a file, or false.
+func Of(path string) (Row, bool) {
+	i := slices.IndexFunc(rows(), func(r Row) bool { return r.Files.MatchString(path) })
+	if i < 0 {
+		return Row{}, false
+	}
+	return rows()[i], true
+}

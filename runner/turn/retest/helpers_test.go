@@ -1,0 +1,28 @@
+package retest
+
+import (
+	"testing"
+
+	"ralph/runner/git"
+)
+
+func TestLoosened_onlyFilesWhereNothingButAssertionsChanged(t *testing.T) {
+	const lib = "# Helpers.\nsetup() {\n\tKV=bin/kv\n}\nassert_eq() { # WANT GOT NAME\n\tif [ \"$1\" = \"$2\" ]; then\n\t\techo ok\n\tfi\n}\n"
+	const python = "def setup():\n    return 1\n\ndef assert_total(cart, want):\n    assert cart.total() == want\n"
+	for name, c := range map[string]struct {
+		path, before, after string
+		want                bool
+	}{
+		"it accepts more":       {"tests/lib.sh", lib, "# Helpers.\nsetup() {\n\tKV=bin/kv\n}\nassert_eq() { # WANT GOT NAME\n\tif [ -n \"$2\" ]; then\n\t\techo ok\n\tfi\n}\n", true},
+		"another set-up":        {"tests/lib.sh", lib, "# Helpers.\nsetup() {\n\tKV=bin/store\n}\nassert_eq() { # WANT GOT NAME\n\tif [ \"$1\" = \"$2\" ]; then\n\t\techo ok\n\tfi\n}\n", false},
+		"one more function":     {"tests/lib.sh", lib, lib + "assert_ne() {\n\t[ \"$1\" != \"$2\" ]\n}\n", false},
+		"python":                {"tests/helpers.py", python, "def setup():\n    return 1\n\ndef assert_total(cart, want):\n    assert cart.total() >= want\n", true},
+		"python, another setup": {"tests/helpers.py", python, "def setup():\n    return 2\n\ndef assert_total(cart, want):\n    assert cart.total() == want\n", false},
+		"code":                  {"lib.sh", lib, "", false},
+	} {
+		f := git.Text{Path: c.path, Before: c.before, After: c.after, Existed: true, Exists: true}
+		if got := len(loosened([]git.Text{f}).files) > 0; got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
