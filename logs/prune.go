@@ -38,7 +38,7 @@ func Prune(dir string, maxBytes int64) error {
 	if total <= maxBytes {
 		return nil
 	}
-	slices.SortFunc(all, func(a, b aged) int { return a.at.Compare(b.at) })
+	slices.SortStableFunc(all, func(a, b aged) int { return a.at.Compare(b.at) })
 	for _, f := range all {
 		if total <= maxBytes {
 			break

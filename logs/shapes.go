@@ -129,7 +129,9 @@ var shapes = sync.OnceValue(func() []shape {
 const maxSecret = 4 << 10
 
 // key finds a pattern, unless the match is harmless: the group of the pattern, or all
-// but its first characters.
+// but its first characters. Inlined, it would be in the program twice a row.
+//
+//go:noinline
 func key(pattern string, harmless ...func(match string) bool) finder {
 	compiled := re(`^(?:` + pattern + `)`)
 	return func(text string, at int) (from, to int, ok bool) {
@@ -188,7 +190,9 @@ func vendor(name, pattern string, starts ...string) shape {
 	return shape{name, starts, key(pattern), key(pattern, example)}
 }
 
-// re compiles a pattern on first use.
+// re compiles a pattern on first use. Inlined, it would be in the program once a row.
+//
+//go:noinline
 func re(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

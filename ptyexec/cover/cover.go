@@ -197,7 +197,7 @@ func (p Places) remove(mine func(path string) bool) {
 			_ = os.Remove(path)
 		}
 	}
-	dirs := slices.SortedFunc(slices.Values(p.Dirs), func(a, b string) int { return strings.Compare(b, a) })
+	dirs := slices.SortedStableFunc(slices.Values(p.Dirs), func(a, b string) int { return strings.Compare(b, a) })
 	for _, dir := range dirs {
 		if mine(dir) && Is(dir) {
 			_ = os.Remove(dir) // one that is not empty stays

@@ -137,7 +137,7 @@ type Hidden struct {
 // Compare returns the findings: those in files, sorted by file, then those in the plan, then
 // those about what git shows.
 func Compare(in Input) []Finding {
-	in.Files = slices.SortedFunc(slices.Values(in.Files), func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	in.Files = slices.SortedStableFunc(slices.Values(in.Files), func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 	asked := in.taskText()
 	found := compareTests(in, asked)
 	found = append(found, compareSettings(in.Files, asked)...)

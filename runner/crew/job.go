@@ -95,7 +95,7 @@ func (c *Crew) drop(j *Job) {
 // Jobs are all that are under way, in the order of their slots.
 func (c *Crew) Jobs() []*Job {
 	all := slices.Clone(c.jobs)
-	slices.SortFunc(all, func(a, b *Job) int { return a.Slot.N - b.Slot.N })
+	slices.SortStableFunc(all, func(a, b *Job) int { return a.Slot.N - b.Slot.N })
 	return all
 }
 
@@ -108,7 +108,7 @@ func (c *Crew) Release(j *Job) {
 		j.cancel(nil)
 	}
 	c.free = append(c.free, j.Slot)
-	slices.SortFunc(c.free, func(a, b *slots.Slot) int { return a.N - b.N })
+	slices.SortStableFunc(c.free, func(a, b *slots.Slot) int { return a.N - b.N })
 	c.drop(j)
 }
 

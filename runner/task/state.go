@@ -87,7 +87,7 @@ func (w Words) Known() string {
 	for word := range w.Read {
 		all = append(all, word)
 	}
-	slices.SortFunc(all, func(a, b string) int {
+	slices.SortStableFunc(all, func(a, b string) int {
 		if d := int(w.Read[a]) - int(w.Read[b]); d != 0 {
 			return d
 		}

@@ -42,7 +42,7 @@ func (f Folder) IDs() ([]string, error) {
 			ids = append(ids, id)
 		}
 	}
-	slices.SortFunc(ids, func(a, b string) int { return f.Number(a) - f.Number(b) })
+	slices.SortStableFunc(ids, func(a, b string) int { return f.Number(a) - f.Number(b) })
 	return ids, nil
 }
 

@@ -205,7 +205,7 @@ func Issues(data []byte) ([]Item, error) {
 	if err := json.Unmarshal(data, &issues); err != nil {
 		return nil, fmt.Errorf("gh printed no list of issues: %w", err)
 	}
-	slices.SortFunc(issues, func(a, b struct {
+	slices.SortStableFunc(issues, func(a, b struct {
 		Number    int
 		Title     string
 		Body, URL string

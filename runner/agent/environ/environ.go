@@ -308,7 +308,7 @@ func (f Filter) List(a Agent, c Call) []Row {
 		name, _, _ := strings.Cut(kv, "=")
 		rows[name] = Row{Name: name, Agent: Set, Checks: cmp.Or(rows[name].Checks, Unset), Why: "set by ralph"}
 	}
-	return slices.SortedFunc(maps.Values(rows), func(a, b Row) int { return strings.Compare(a.Name, b.Name) })
+	return slices.SortedStableFunc(maps.Values(rows), func(a, b Row) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // Held returns the names of c.Env that the agent does not get, sorted.

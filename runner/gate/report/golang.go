@@ -141,7 +141,7 @@ func (g *goEvents) endRunning(pkg string) {
 			open = append(open, key)
 		}
 	}
-	slices.SortFunc(open, func(a, b goKey) int {
+	slices.SortStableFunc(open, func(a, b goKey) int {
 		return cmp.Or(strings.Compare(a.pkg, b.pkg), strings.Compare(b.test, a.test))
 	})
 	for _, key := range open {

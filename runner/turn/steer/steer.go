@@ -202,6 +202,6 @@ func (all Files) Changed(now Files) []File {
 			add(path)
 		}
 	}
-	slices.SortFunc(changed, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(changed, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return changed
 }

@@ -157,7 +157,7 @@ func (p *past) rows() []view.Iteration {
 			row.Findings = []string{}
 		}
 	}
-	slices.SortFunc(all, func(x, y view.Iteration) int { return x.Number - y.Number })
+	slices.SortStableFunc(all, func(x, y view.Iteration) int { return x.Number - y.Number })
 	return all
 }
 
