@@ -199,14 +199,16 @@ func (p *Page) neighbour(i, by int) int {
 	return -1
 }
 
-// swap exchanges a task with its neighbour on the screen until the plan is read again.
+// swap exchanges a task with its neighbour on the screen until the plan is read again. It
+// touches only these two: a plan of 20,000 tasks moves as fast as a small one. No search is on.
 func (p *Page) swap(first, second int) {
 	id := p.chosen()
 	middle, end := p.block(first), p.block(second)
-	part := slices.Concat(p.all[middle:end], p.all[first:middle])
-	all := slices.Concat(p.all[:first], part, p.all[end:])
-	p.Load(all)
-	p.choose(id)
+	copy(p.all[first:end], slices.Concat(p.all[middle:end], p.all[first:middle]))
+	for i := first; i < end; i++ {
+		p.at[p.all[i].ID] = i
+	}
+	p.selected = p.at[id]
 }
 
 // see takes over what the run has done.

@@ -309,3 +309,27 @@ func bounded(b *testing.B) {
 		b.Errorf("%v, at most %v", each, frame)
 	}
 }
+
+// BenchmarkLoad shows a plan that was read anew, while a person scrolls.
+func BenchmarkLoad(b *testing.B) {
+	p, data := New(), listed(b)
+	for b.Loop() {
+		b.StopTimer()
+		all, err := Read(data)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		p.Load(all)
+	}
+	bounded(b)
+}
+
+// listed is what ralph prints of 20,000 tasks.
+func listed(b *testing.B) []byte {
+	data, err := json.Marshal(many())
+	if err != nil {
+		b.Fatal(err)
+	}
+	return data
+}
