@@ -73,7 +73,8 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	c := call{transcript: &agent.Transcript{Resumed: request.Session != ""}}
 	watch := edits.Follow(intact.Watched(t.a.Plan, before), t.a.Sandbox.InContainer(), func() Plan { return store.Read(t.a.Plan) })
 	cmd.Started = watch.Started
-	decoder := spec.NewDecoder(watch.Listen(activity.Follow(&cmd, t.a.Dir, t.listen(c.transcript))))
+	silence := activity.Watch{Dir: t.a.Dir, Plain: spec.Format == agent.FormatText}
+	decoder := spec.NewDecoder(watch.Listen(activity.Follow(&cmd, &silence, t.listen(c.transcript))))
 	if request.Session != "" {
 		decoder.Resume(t.a.Agent.Session.Counted)
 	}

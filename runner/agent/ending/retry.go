@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 )
 
 var (
@@ -14,7 +15,8 @@ var (
 	unauthorizedRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b401\b|\bunauthorized\b`) })
 	// delayRE matches how long the CLI waits before it tries again.
 	delayRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\bretry(ing)?( \d+ of \d+)?( in| after)? \d[\d.]* ?[a-z]+\b`)
+		const part = `\d[\d.]* ?[a-z]+`
+		return regexp.MustCompile(`(?i)\bretry(?:ing)?(?: \d+ of \d+)?(?: in| after)? (` + part + `(?: ?` + part + `)*)\b`)
 	})
 )
 
@@ -27,6 +29,14 @@ func AnnouncesRetry(line string) bool {
 // WithoutDelay removes from a retry notice how long the CLI waits. The rest may say
 // when a limit ends.
 func WithoutDelay(notice string) string { return delayRE().ReplaceAllString(notice, "retry") }
+
+// Delay returns how long the CLI says in a retry notice that it waits; 0: it does not say.
+func Delay(notice string) time.Duration {
+	if m := delayRE().FindStringSubmatch(notice[:min(len(notice), maxRead)]); m != nil {
+		return span(m[1])
+	}
+	return 0
+}
 
 // Retry returns why the CLI tries again: a transient class, a usage or a spend
 // limit, a refused login (401), else Unknown. Another fatal class needs more than a notice,

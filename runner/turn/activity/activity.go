@@ -1,5 +1,5 @@
-// Package activity tells whether an agent that prints nothing still works: it
-// waits for a tool, or files of its workspace change.
+// Package activity tells whether an agent that prints nothing still works: it waits
+// for a tool, or to try its call to the model again, or files of its workspace change.
 package activity
 
 import (
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ralph/ptyexec"
+	"ralph/runner/agent/ending"
 	"ralph/state"
 )
 
@@ -23,18 +24,19 @@ const (
 
 // Watch follows one agent call. It is safe for concurrent use.
 type Watch struct {
-	Dir  string        // the workspace
-	Idle time.Duration // silence after which a call without any activity is stuck
+	Dir   string        // the workspace
+	Idle  time.Duration // silence after which a call without any activity is stuck
+	Plain bool          // the agent prints no records, so that its CLI's lines are as its own words
 
-	mu   sync.Mutex
-	open map[string]bool // ids of tool calls without an answer
+	mu    sync.Mutex
+	open  map[string]bool // ids of tool calls without an answer
+	again time.Time       // when its CLI tries again, as it has announced; zero: it has not
 }
 
-// Follow makes cmd ask for the agent's activity in dir, and returns a function that
-// listens for it and hands everything on.
-func Follow(cmd *ptyexec.Command, dir string, listen func(state.Payload)) func(state.Payload) {
-	w := &Watch{Dir: dir, Idle: cmd.IdleTimeout}
-	cmd.More = w.More
+// Follow makes cmd ask w for the agent's activity, and returns a function that listens for
+// it and hands everything on.
+func Follow(cmd *ptyexec.Command, w *Watch, listen func(state.Payload)) func(state.Payload) {
+	w.Idle, cmd.More = cmd.IdleTimeout, w.More
 	return func(p state.Payload) { w.See(p); listen(p) }
 }
 
@@ -43,7 +45,12 @@ func (w *Watch) See(p state.Payload) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch d := p.(type) {
+	case state.Retry:
+		w.announced(d.Text)
+	case state.AgentError:
+		w.said(d.Text)
 	case state.Tool:
+		w.again = time.Time{}
 		if w.open == nil {
 			w.open = map[string]bool{}
 		}
@@ -52,8 +59,30 @@ func (w *Watch) See(p state.Payload) {
 		if delete(w.open, d.Tool.ID); d.Tool.ID == "" {
 			clear(w.open)
 		}
-	case state.Text, state.FinalMessage: // not every agent reports what its tools answered
+	case state.Text: // not every agent reports what its tools answered
 		clear(w.open)
+		if d.Source == state.FromModel {
+			w.again = time.Time{}
+		}
+		if d.Source == state.FromCLI || w.Plain {
+			w.said(d.Text)
+		}
+	case state.FinalMessage:
+		clear(w.open)
+	}
+}
+
+// said takes a line of the CLI's own, which may announce another try.
+func (w *Watch) said(line string) {
+	if ending.AnnouncesRetry(line) {
+		w.announced(line)
+	}
+}
+
+// announced takes a retry notice, which may say when the CLI tries again.
+func (w *Watch) announced(notice string) {
+	if delay := ending.Delay(notice); delay > 0 {
+		w.again = time.Now().Add(delay)
 	}
 }
 
@@ -61,8 +90,11 @@ func (w *Watch) See(p state.Payload) {
 // Zero or less: it is stuck.
 func (w *Watch) More(silent time.Duration) time.Duration {
 	w.mu.Lock()
-	busy := len(w.open) > 0
+	busy, again := len(w.open) > 0, w.again
 	w.mu.Unlock()
+	if wait := time.Until(again) + w.Idle; !again.IsZero() && wait > 0 {
+		return wait
+	}
 	if more := ToolFactor*w.Idle - silent; busy && more > 0 {
 		return more
 	}

@@ -36,6 +36,35 @@ func TestMore_openToolCall_getsThreeTimesTheSilence(t *testing.T) {
 	}
 }
 
+// What the CLI announces is waited for, and then the usual silence.
+func TestMore_announcedRetry_isWaitedFor(t *testing.T) {
+	cli := func(text string) state.Payload { return state.Text{Text: text, Source: state.FromCLI} }
+	words := state.Text{Text: "Retrying in 120s"}
+	for name, test := range map[string]struct {
+		plain bool
+		seen  []state.Payload
+		want  time.Duration // about
+	}{
+		"a record":           {false, []state.Payload{state.Retry{Text: "retry 1 of 10 in 2m0s: 529"}}, 3 * time.Minute},
+		"a line of the CLI":  {false, []state.Payload{cli("Retrying in 120s (attempt 2/10)")}, 3 * time.Minute},
+		"an error line":      {false, []state.Payload{state.AgentError{Text: "Retrying in 2 minutes: error 429"}}, 3 * time.Minute},
+		"the second":         {false, []state.Payload{cli("Retrying in 60s"), cli("Retrying in 120s")}, 3 * time.Minute},
+		"the model's words":  {false, []state.Payload{words}, 0},
+		"of a plain agent":   {true, []state.Payload{words}, 3 * time.Minute},
+		"words follow":       {false, []state.Payload{cli("Retrying in 120s"), state.Text{Text: "Now it works"}}, 0},
+		"a line that quotes": {false, []state.Payload{cli("the last one said: Retrying in 120s")}, 0},
+		"no time is named":   {false, []state.Payload{state.Retry{Text: "Reconnecting... 1/5"}}, 0},
+	} {
+		w := activity.Watch{Dir: filepath.Join(t.TempDir(), "none"), Idle: time.Minute, Plain: test.plain}
+		for _, p := range test.seen {
+			w.See(p)
+		}
+		if got := max(w.More(time.Minute), 0); got > test.want || got < test.want-time.Second {
+			t.Errorf("%s: %s more, want %s", name, got, test.want)
+		}
+	}
+}
+
 func TestMore_filesChange_countAsActivity(t *testing.T) {
 	for name, test := range map[string]struct {
 		file string
