@@ -15,8 +15,20 @@ const (
 	EndingComplete    Ending = "completed"
 )
 
-// exitTerminated is the exit code after SIGTERM; see the table of exit codes.
-const exitTerminated = 143
+// Exit codes that say more than the status; see the table of exit codes.
+const (
+	exitReview     = 9
+	exitTerminated = 143
+)
+
+// Word is the status as people are told: what ends with exit code 9 is in review, also when
+// questions were left. The status itself is for programs.
+func (s Status) Word() string {
+	if s.Status == StatusStopped && s.ExitCode == exitReview {
+		return StatusReview
+	}
+	return s.Status
+}
 
 // Ending says how the run ended. A running, waiting or paused status means that the
 // runner was killed, unless it is alive: ask Reader.Owner first.

@@ -276,11 +276,24 @@ func TestEnding_everyStatus_isOne(t *testing.T) {
 		{"ceiling", Status{RunID: "r", Status: StatusStopped, ExitReason: "max_iterations", ExitCode: 4}, EndingByRule, true},
 		{"breaker", Status{RunID: "r", Status: StatusHalted, ExitReason: "same_error", ExitCode: 3}, EndingByRule, true},
 		{"error", Status{RunID: "r", Status: StatusFailed, ExitReason: "error", ExitCode: 1}, EndingByRule, true},
+		{"questions", Status{RunID: "r", Status: StatusStopped, ExitReason: "questions", ExitCode: 9}, EndingByRule, true},
 		{"complete", Status{RunID: "r", Status: StatusCompleted, ExitReason: "plan_complete"}, EndingComplete, false},
 	} {
 		got := c.s.Ending()
 		if got != c.want || got.Unfinished() != c.unfinished {
 			t.Errorf("%s: %q, unfinished %t", c.name, got, got.Unfinished())
+		}
+	}
+}
+
+func TestWord_exitCode9_isReview(t *testing.T) {
+	for word, s := range map[string]Status{
+		StatusReview:  {Status: StatusStopped, ExitReason: "questions", ExitCode: 9},
+		StatusStopped: {Status: StatusStopped, ExitReason: "max_iterations", ExitCode: 4},
+		StatusRunning: {Status: StatusRunning, ExitCode: 9},
+	} {
+		if got := s.Word(); got != word {
+			t.Errorf("%+v: %s", s, got)
 		}
 	}
 }

@@ -104,7 +104,7 @@ func (s Snapshot) Settled() Snapshot {
 	case st.Active() && !s.Alive:
 		s.State = StateCrashed
 	default:
-		s.State = st.Status
+		s.State = st.Word()
 	}
 	switch s.State {
 	case state.StatusPaused:

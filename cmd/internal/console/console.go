@@ -330,7 +330,8 @@ func (c *Console) End(r runner.Ending) {
 	if r.Usage.CostUSD > 0 {
 		cost = fmt.Sprintf(", about %.2f USD by the agent's estimate", r.Usage.CostUSD)
 	}
-	c.Print("ralph: %s after %s%s: %s tokens%s", d.Status, termtext.Count(r.Iterations, "iteration"), plan,
+	word := state.Status{Status: d.Status, ExitCode: d.Exit}.Word()
+	c.Print("ralph: %s after %s%s: %s tokens%s", word, termtext.Count(r.Iterations, "iteration"), plan,
 		termtext.Thousands(r.Usage.Total()), cost)
 	reason := d.Reason
 	if d.Status == state.StatusReview {

@@ -123,9 +123,6 @@ func (f *Fold) Build(s Source) *Report {
 		if current && !st.Active() && st.Rule != "" && st.ExitCode != end.Exit { // ralph undo or accept since then
 			r.Rule, r.Why, r.Exit, r.Advice = line(st.Rule), line(st.Reason), st.ExitCode, line(st.Next)
 		}
-		if end.Rule == state.RuleQuestion {
-			r.Status = state.StatusStopped // nothing is left to accept
-		}
 	} else if r.Status == view.StateCrashed {
 		r.EndedAt, r.Why, r.Advice = f.clock.now, "the runner was killed, or the machine went down", "to continue: ralph resume"
 		if r.LastError = line(s.LastError); current {
@@ -268,7 +265,7 @@ func proof(checks map[string]bool) string {
 func (r *Report) review(items []state.ReviewItem) {
 	for _, item := range items {
 		f := Finding{Text: line(item.Text), Show: line(item.Show)}
-		if r.Status == state.StatusReview {
+		if r.Status == state.StatusReview && r.Rule != state.RuleQuestion { // else nothing is left to accept
 			f.Accept = fmt.Sprintf("ralph accept %d", item.N)
 		}
 		r.Findings = append(r.Findings, f)
@@ -292,7 +289,7 @@ func (r *Report) audited(all []view.Iteration) {
 // result says in one sentence how it went. Only a completed run sounds like one.
 func (r *Report) result(f *Fold) string {
 	word := map[string]string{state.StatusCompleted: "Completed",
-		state.StatusReview:  "Not finished, a person has to look",
+		state.StatusReview:  "Not finished, it needs your review",
 		state.StatusStopped: "Not finished, stopped", state.StatusHalted: "Failed, halted",
 		state.StatusFailed: "Failed",
 		view.StateCrashed:  "Failed, the runner died"}[r.Status]
@@ -329,11 +326,10 @@ func (r *Report) next() []string {
 	switch r.Status {
 	case state.StatusCompleted:
 		return []string{look, "ralph iterations", "git log --oneline"}
-	case state.StatusStopped:
+	case state.StatusReview:
 		if r.Rule == state.RuleQuestion {
 			return []string{"ralph questions", "ralph answer ID TEXT", "ralph resume"}
 		}
-	case state.StatusReview:
 		show := look
 		if len(r.Findings) > 0 && r.Findings[0].Show != "" {
 			show = r.Findings[0].Show

@@ -178,7 +178,8 @@ func TestBuild_failedNight_readsAsFailed(t *testing.T) {
 		want string
 	}{
 		"complete":  {&state.RunEnd{}, "Completed: "},
-		"review":    {&state.RunEnd{Exit: 9}, "Not finished, a person has to look: "},
+		"review":    {&state.RunEnd{Exit: 9}, "Not finished, it needs your review: "},
+		"questions": {&state.RunEnd{Exit: 9, Status: "stopped", Decision: state.Decision{Rule: "question"}}, "Not finished, it needs your review: "},
 		"ceiling":   {&state.RunEnd{Exit: 4}, "Not finished, stopped: "},
 		"halted":    {&state.RunEnd{Exit: 3, Next: "look at it, then: ralph reset --circuit && ralph resume"}, "Failed, halted: "},
 		"agent":     {&state.RunEnd{Exit: 6}, "Failed: "},

@@ -51,7 +51,7 @@ func (a *verbs) runsCommand() *cobra.Command {
 			}
 			if cmd.CalledAs() == "sessions" {
 				for i := range rows {
-					rows[i].Status = sessionWord(rows[i].Status)
+					rows[i].Status = sessionWord(rows[i])
 				}
 			}
 			return a.printRuns(rows, everywhere, asJSON)
@@ -105,17 +105,18 @@ func (a *verbs) runs(everywhere bool) ([]runRow, error) {
 	loader := a.Loader(dir, nil)
 	dirs, rows := []string{dir}, []runRow{}
 	if everywhere {
-		dirs = loader.Projects()
+		if dirs = loader.Projects(); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
 	}
-	for _, dir := range dirs {
-		all, err := runsOf(cmdline.OpenState(dir), dir)
+	for _, project := range dirs {
+		all, err := runsOf(cmdline.OpenState(project), project)
 		if err != nil && !everywhere {
 			return nil, err
 		}
-		rows = append(rows, all...)
-	}
-	if !everywhere && len(rows) > 0 {
-		loader.Remember() // an index that was lost grows again
+		if rows = append(rows, all...); project == dir && len(all) > 0 {
+			loader.Remember() // an index that was lost grows again
+		}
 	}
 	slices.SortStableFunc(rows, func(x, y runRow) int {
 		return cmp.Or(y.StartedAt.Compare(x.StartedAt),
@@ -176,11 +177,16 @@ func rowOf(rep *report.Report, dir string) runRow {
 }
 
 // sessionWord is the state of a run as `ralph sessions` of other ralphs calls it.
-func sessionWord(status string) string {
-	switch status {
+func sessionWord(row runRow) string {
+	switch row.Status {
 	case state.StatusRunning, state.StatusWaiting, state.StatusPaused, view.StateStarting:
 		return "running"
-	case state.StatusCompleted, state.StatusReview:
+	case state.StatusReview:
+		if row.Done < row.Total { // questions were left
+			return "aborted"
+		}
+		return "completed"
+	case state.StatusCompleted:
 		return "completed"
 	case view.StateCrashed:
 		return "crashed"

@@ -73,7 +73,7 @@ func ended(d state.RunEnd, s view.Snapshot) Message {
 	switch d.Exit {
 	case 0, 4, 130, 143:
 	case 9:
-		on, word = "review", "a person has to look"
+		on, word = "review", "it needs your review"
 	default:
 		on = "halted"
 	}
