@@ -88,8 +88,7 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 		}
 		return decoder.Final()
 	})
-	c.edits = watch.Stop()
-	t.w.Size = c.exit.Size // a terminal resized meanwhile
+	c.edits, t.w.Size = watch.Stop(), c.exit.Size // a terminal resized meanwhile
 	decoder.Close()
 	if errors.Is(err, ptyexec.ErrNotFound) || errors.Is(err, ptyexec.ErrNotExecutable) || errors.Is(err, ptyexec.ErrNotConfined) {
 		return call{notStarted: err.Error()}, nil
