@@ -38,28 +38,30 @@ var floors = map[string]int{
 	"ptyexec/confine":          -1, // what a process may touch: limits in, put on this process
 	"ptyexec/cover":            -1, // what must not come into being while a process runs: paths in, made until it ends
 
-	"state":                  0, // the files in .ralph/: what the two processes share
-	"logs":                   1, // log files, and the table of secrets
-	"runner/task":            0, // the model of a plan
-	"runner/task/markdown":   0, // the parts of Markdown that plans are made of: text in, values out
-	"runner/audit/wording":   0, // two versions of a text of the plan: texts in, answers out
-	"runner/task/disk":       0, // files of a plan: whole, as they were at one moment
-	"runner/task/rewrite":    0, // files of a plan: under the lock, each at once, over nothing that is new
-	"runner/task/boxes":      1, // plans that are lists of boxes: bytes in, tasks and places out
-	"runner/task/beads":      1, // the issues of Beads, through its program bd
-	"runner/task/records":    1, // plans that are JSON: bytes in, tasks and places out
-	"runner/task/stories":    1, // plans that are files of stories: bytes in, tasks and places out
-	"runner/task/only":       1, // which tasks a run is about: options
-	"runner/task/store":      2, // the table of plan formats: finds, reads and changes plans
-	"runner/task/journal":    3, // what people changed in a plan: changes in, plans before and after out
-	"runner/gate/instrument": 1, // commands of checks, changed so that each test is reported
-	"runner/gate/report":     1, // what test programs print: text in, values out
-	"runner/sandbox":         1, // contained commands: a command in, a command out
-	"runner/sandbox/allow":   0, // which hosts a sandbox may connect to: names in, yes or no out
-	"runner/sandbox/proxy":   2, // the process that lets a sandbox connect to them
-	"runner/agent/stuck":     1, // whether an agent goes in circles: what it reported in, a reason out
-	"runner/agent/wire":      1, // JSON as agents print it: bytes in, lines, values and short texts out
-	"runner/agent/environ":   1, // which variables pass: names in, names out
+	"state":                     0, // the files in .ralph/: what the two processes share
+	"logs":                      1, // log files, and the table of secrets
+	"runner/task":               0, // the model of a plan
+	"runner/task/markdown":      0, // the parts of Markdown that plans are made of: text in, values out
+	"runner/audit/wording":      0, // two versions of a text of the plan: texts in, answers out
+	"runner/task/disk":          0, // files of a plan: whole, as they were at one moment
+	"runner/task/rewrite":       0, // files of a plan: under the lock, each at once, over nothing that is new
+	"runner/task/boxes":         1, // plans that are lists of boxes: bytes in, tasks and places out
+	"runner/task/beads":         1, // the issues of Beads, through its program bd
+	"runner/task/records":       1, // plans that are JSON: bytes in, tasks and places out
+	"runner/task/stories":       1, // plans that are files of stories: bytes in, tasks and places out
+	"runner/task/only":          1, // which tasks a run is about: options
+	"runner/task/store":         2, // the table of plan formats: finds, reads and changes plans
+	"runner/task/journal":       3, // what people changed in a plan: changes in, plans before and after out
+	"runner/gate/instrument":    1, // commands of checks, changed so that each test is reported
+	"runner/gate/report":        1, // what test programs print: text in, values out
+	"runner/sandbox":            1, // contained commands: a command in, a command out
+	"runner/sandbox/allow":      0, // which hosts a sandbox may connect to: names in, yes or no out
+	"runner/sandbox/containers": 0, // the names of ralph's containers, and the removal of those that are left
+	"runner/sandbox/inside":     3, // where a contained program is among the processes of this machine
+	"runner/sandbox/proxy":      2, // the process that lets a sandbox connect to them
+	"runner/agent/stuck":        1, // whether an agent goes in circles: what it reported in, a reason out
+	"runner/agent/wire":         1, // JSON as agents print it: bytes in, lines, values and short texts out
+	"runner/agent/environ":      1, // which variables pass: names in, names out
 
 	"state/numbered":            1,  // records in a folder, one numbered file each
 	"state/people":              1,  // what people wrote into the state: files in, their latest versions out

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"ralph/ptyexec"
+	"ralph/runner/sandbox/containers"
 )
 
 // containerHub is where ralph-hub is inside.
@@ -26,7 +26,7 @@ type engine string
 // wrap runs the command in a container of its own. It sees the image, the project and
 // the agent's own files, all at the paths that they have outside.
 func (e engine) wrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
-	name := "ralph-" + strings.ToLower(rand.Text())
+	name := containers.Name()
 	args := e.base(name)
 	switch {
 	case c.Stdin != nil: // a prompt; with a terminal, the engine would refuse a pipe
@@ -157,6 +157,7 @@ func (e engine) works(s Settings) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), firstRun)
 	defer cancel()
+	containers.RemoveLeft(ctx, path)
 	if out, err := exec.CommandContext(ctx, path, "image", "inspect", "--format", "{{.Id}}",
 		s.image()).CombinedOutput(); err != nil {
 		if line := firstLine(string(out), err); !strings.Contains(strings.ToLower(line), "no such") &&
@@ -168,7 +169,7 @@ func (e engine) works(s Settings) error {
 		}
 		return fmt.Errorf("there is no image %s; make it with: ralph sandbox build --with %s", s.image(), e)
 	}
-	args := append(e.base("ralph-try-"+strings.ToLower(rand.Text())), s.image(), "true")
+	args := append(e.base(containers.Name()), s.image(), "true")
 	if out, err := exec.CommandContext(ctx, path, args[1:]...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s cannot run the image %s: %s", e, s.image(), firstLine(string(out), err))
 	}
@@ -207,7 +208,7 @@ func (s Settings) NeedsProgram(ctx context.Context, dir, name string) error {
 	e := engine(s.Sandbox)
 	ctx, cancel := context.WithTimeout(ctx, firstRun)
 	defer cancel()
-	args := append(e.base("ralph-try-"+strings.ToLower(rand.Text())), s.image(), "sh", "-c", `command -v "$0"`, name)
+	args := append(e.base(containers.Name()), s.image(), "sh", "-c", `command -v "$0"`, name)
 	out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput()
 	var failed *exec.ExitError
 	switch hint := "; add it with: ralph sandbox build"; {

@@ -2,10 +2,14 @@ package turn_test
 
 import (
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"ralph/internal/scripted"
 	"ralph/runner/audit"
@@ -127,6 +131,74 @@ func TestRun_aPersonChangesThePlanWhileChecksRun_thatStays(t *testing.T) {
 		})
 		if text, _ := os.ReadFile(a.Plan.Path); string(text) != "- [x] one\n- [ ] two, quickly\n" || err != nil || len(res.Proof.Findings) > 0 {
 			t.Errorf("%s: %q, %v, %+v", name, text, err, res.Proof.Findings)
+		}
+	}
+}
+
+// In landlock, what an editor writes while all processes of a check wait is a person's. What the check
+// makes of other tasks then stays, and is reported.
+func TestRun_aPersonChangesThePlanWhileACheckWaits_thatStays(t *testing.T) {
+	const person, forged = "- [x] one\n- [ ] two, quickly\n- [ ] three\n", "- [x] one\n- [x] two, quickly\n- [ ] three\n"
+	for after, want := range map[string]string{"": person, "sed -i 's/. . two/[x] two/' plan.md": forged} {
+		a := scripted.Project(t, []scripted.Step{{Do: "run", Text: "sed -i 's/. . one/[x] one/' plan.md; echo x > work.txt"}})
+		contained(t, &a, "landlock")
+		put(t, a.Dir, "plan.md", "- [ ] one\n- [ ] two\n- [ ] three\n")
+		a.Checks.Rows[0].Command = "! test -f work.txt || { touch waits; sleep 2; " + after + "\n}"
+		w := &turn.Worker{}
+		defer w.Close()
+		res, err := w.Run(t.Context(), a, func(e state.Event) {
+			if step, ok := e.Data.(state.Phase); ok && step.Name == state.PhaseChecking {
+				time.AfterFunc(time.Second, func() { put(t, a.Dir, "plan.md", person) })
+			}
+		})
+		text, _ := os.ReadFile(a.Plan.Path)
+		told := slices.ContainsFunc(res.Proof.Findings, func(f audit.Finding) bool {
+			return f.Kind == audit.KindTaskChanged && strings.Contains(f.Text, "it stays")
+		})
+		if string(text) != want || err != nil || told != (want == forged) || len(res.Proof.Findings) > 1 {
+			t.Errorf("%q: %q, %v, %+v", after, text, err, res.Proof.Findings)
+		}
+	}
+}
+
+// A call whose output cannot be kept ends in an error. What it has changed of other tasks is put back all the same.
+func TestRun_callCannotBeRecorded_theOtherTasksAreAsBefore(t *testing.T) {
+	const large = 1 << 30 // of a file without content
+	var was unix.Rlimit
+	signal.Ignore(unix.SIGXFSZ)
+	defer signal.Reset(unix.SIGXFSZ)
+	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &was); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Setrlimit(unix.RLIMIT_FSIZE, &was) }()
+	for _, mode := range []string{"landlock", "bwrap"} {
+		for _, name := range []string{"plan.md", ".ralph/plan.md"} {
+			a := scripted.Project(t, []scripted.Step{{Do: "run", Text: "sed -i 's/two/less/' " + name + "; echo x > work.txt"}})
+			contained(t, &a, mode)
+			put(t, a.Dir, name, "- [ ] one\n- [ ] two\n")
+			a.Plan = store.File{Path: filepath.Join(a.Dir, name), Name: name}
+			put(t, a.LogDir, "1.raw", "")
+			if err := os.Truncate(filepath.Join(a.LogDir, "1.raw"), large); err != nil {
+				t.Fatal(err)
+			}
+			w := &turn.Worker{}
+			defer w.Close()
+			ran := false
+			_, err := w.Run(t.Context(), a, func(e state.Event) {
+				if step, ok := e.Data.(state.Phase); ok && step.Name == state.PhaseAgent { // any output is too much
+					ran = true
+					if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: large, Max: was.Max}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &was); err != nil {
+				t.Error(err)
+			}
+			text, _ := os.ReadFile(a.Plan.Path)
+			if !ran || err == nil || !strings.Contains(err.Error(), "file too large") || string(text) != "- [ ] one\n- [ ] two\n" {
+				t.Errorf("%s, %s: %v, %q", mode, name, err, text)
+			}
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // prove runs the checks that the change asks for.
-func (t *turn) prove(ctx context.Context, f *facts) error {
+func (t *turn) prove(ctx context.Context, f *facts) (err error) {
 	if f.cut == "" {
 		t.findChecks(f.changed)
 	}
@@ -32,7 +32,6 @@ func (t *turn) prove(ctx context.Context, f *facts) error {
 	changed := f.changed
 	changed.Final = reopened(f.left, f.audit.Reopen).Remaining == 0
 	changed.All = changed.All || changed.Final && t.checks.Everything
-	var err error
 	before := t.checks.Memory.Clone()
 	f.report, err = t.runChecks(ctx, changed)
 	f.unchecked = err != nil || ctx.Err() != nil

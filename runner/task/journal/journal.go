@@ -144,9 +144,9 @@ func (p *People) Told(own task.Task, left string) (all []state.TaskChange) {
 	return all
 }
 
-// Since is what people have changed in a plan since a moment at which it was known, by the record.
-func Since(f store.File) func(store.Plan, time.Time) (store.Plan, bool) {
-	return func(from store.Plan, at time.Time) (store.Plan, bool) {
-		return (&People{File: f, From: from, Since: at}).Now()
+// Since is what people have changed in a plan since a moment at which it was known, by a watch and the record.
+func Since(f store.File) func(store.Plan, time.Time, []edits.Edit[store.Plan]) (store.Plan, bool) {
+	return func(from store.Plan, at time.Time, watched []edits.Edit[store.Plan]) (store.Plan, bool) {
+		return (&People{File: f, From: from, Since: at, Watched: watched}).Now()
 	}
 }

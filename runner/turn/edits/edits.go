@@ -6,15 +6,18 @@
 // tools and their answers, no tool is open, none begins within the margin, and the agent
 // itself is the only process of its call. Everything else is the agent's, also what nobody
 // can tell. One way stays open: a tool can ask a daemon that was there before, such as a
-// tmux server or cron, to write later. What runs in a container is the work of such a
-// daemon, so there nothing is a person's.
+// tmux server or cron, to write later.
 //
 //	tool ---- answer                             tool ---- answer
 //	            |--settle--|   quiet   |--margin--|
+//
+// Checks report nothing. There it is quiet while all of their processes wait, and none of them
+// has run for a moment in between.
 package edits
 
 import (
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -34,13 +37,27 @@ const (
 // Edit is one change by a person.
 type Edit[V any] struct{ Before, After V }
 
-// Watch follows the files of one value during one agent call. It is safe for concurrent use.
+// Place says where the agent is. The zero value: it is the command itself.
+type Place struct {
+	Below int // how many programs of a sandbox are around the agent, each in the one before
+	// First looks for the first of them in a container; 0: there is none yet. nil: it is the command.
+	First func() int
+	// Hidden is true when no process of it can be seen.
+	Hidden bool
+}
+
+// Watch follows the files of one value during one agent call, or while checks run. It is safe for
+// concurrent use.
+//
+// size: what is seen, and what is known of it.
 type Watch[V any] struct {
-	paths []string
-	read  func() V
+	paths  []string
+	place  Place
+	read   func() V
+	checks bool // not an agent
 
 	mu    sync.Mutex
-	pid   int             // of the agent; 0: not started yet
+	pid   int             // of the agent, or the first program around it; 0: not started yet
 	open  map[string]bool // tools without an answer, by id
 	mute  bool            // the agent does not say when its tools end
 	ended time.Time       // when the latest tool did; zero: none has
@@ -86,12 +103,19 @@ func stampOf(paths []string) (s stamp) {
 const mostPaths = 500
 
 // Follow watches files, and folders for new ones, until Stop is called; read parses them. Nothing is
-// watched if there are none, or too many, or if the agent is hidden: its processes are not those of
-// its command.
-func Follow[V any](paths []string, hidden bool, read func() V) *Watch[V] {
-	w := &Watch[V]{paths: paths, read: read, open: map[string]bool{}, stop: make(chan struct{}),
-		stopped: make(chan struct{})}
-	if len(paths) == 0 || len(paths) > mostPaths || hidden {
+// watched if there are none, or too many, or if the agent is hidden.
+func Follow[V any](paths []string, place Place, read func() V) *Watch[V] {
+	return (&Watch[V]{paths: paths, place: place, read: read}).begin()
+}
+
+// Beside does the same while this process runs checks.
+func Beside[V any](paths []string, place Place, read func() V) *Watch[V] {
+	return (&Watch[V]{paths: paths, place: place, read: read, checks: true}).begin()
+}
+
+func (w *Watch[V]) begin() *Watch[V] {
+	w.open, w.stop, w.stopped = map[string]bool{}, make(chan struct{}), make(chan struct{})
+	if len(w.paths) == 0 || len(w.paths) > mostPaths || w.place.Hidden {
 		close(w.stopped)
 		return w
 	}
@@ -112,11 +136,13 @@ func Follow[V any](paths []string, hidden bool, read func() V) *Watch[V] {
 	return w
 }
 
-// Started takes the pid of the agent.
+// Started takes the pid of the command.
 func (w *Watch[V]) Started(pid int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.pid = pid
+	if w.place.First == nil {
+		w.pid = pid
+	}
 }
 
 // See takes what the agent reports.
@@ -154,23 +180,40 @@ func (w *Watch[V]) Stop() []Edit[V] {
 func (w *Watch[V]) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.pid == 0 || w.mute || w.ended.IsZero() || len(w.open) > 0 || time.Since(w.ended) < settle {
+	if !w.checks && (w.mute || w.ended.IsZero() || len(w.open) > 0 || time.Since(w.ended) < settle) {
 		return
 	}
-	began := time.Now()
+	began, late := time.Now(), margin
+	if w.checks {
+		late = 0
+	}
 	w.look()
-	switch kin, alone := kinOf(w.pid); {
+	switch kin, alone := w.alone(); {
 	case !alone:
 		w.drop()
 	case w.quiet.IsZero() || kin != w.kin: // in between, a process came and went
 		w.drop()
 		w.quiet, w.kin = time.Now(), kin
 	default:
-		for len(w.fresh) > 0 && began.Sub(w.fresh[0].at) > margin {
+		for len(w.fresh) > 0 && began.Sub(w.fresh[0].at) > late {
 			w.edits = append(w.edits, w.fresh[0].Edit)
 			w.fresh = w.fresh[1:]
 		}
 	}
+}
+
+// alone reports whether nothing that could write runs beside the agent, or in the checks.
+func (w *Watch[V]) alone() (kin, bool) {
+	if w.checks {
+		return idle(os.Getpid())
+	}
+	if w.pid == 0 && w.place.First != nil {
+		w.pid = w.place.First()
+	}
+	if w.pid == 0 {
+		return "", false
+	}
+	return kinOf(w.pid, w.place)
 }
 
 // look reads the file if it has changed.

@@ -23,14 +23,14 @@ func TestMain(m *testing.M) {
 
 // attributed runs an agent, a shell script that prints "tool ID", "answer ID" and
 // "now". At "now" a person writes, if there is one. It returns the person's edits.
-func attributed(t *testing.T, script string, person, hidden bool) []Edit[string] {
+func attributed(t *testing.T, script string, person bool, place Place) []Edit[string] {
 	t.Helper()
 	dir := t.TempDir()
 	plan := filepath.Join(dir, "plan")
 	if err := os.WriteFile(plan, []byte("start"), 0o600); err != nil {
 		t.Error(err)
 	}
-	w := Follow([]string{filepath.Join(dir, "other"), plan}, hidden, func() string { data, _ := os.ReadFile(plan); return string(data) })
+	w := Follow([]string{filepath.Join(dir, "other"), plan}, place, func() string { data, _ := os.ReadFile(plan); return string(data) })
 	var rest []byte
 	c := ptyexec.Command{Args: []string{"/bin/bash", "-c", "mkfifo wait; exec 3<>wait; " + script}, Dir: dir, Started: w.Started, Timeout: time.Minute}
 	_, err := ptyexec.Run(t.Context(), c, func(p []byte) bool {
@@ -92,7 +92,7 @@ func TestFollow_whoChangedTheFile(t *testing.T) {
 		"the same, left behind":               {tool("") + think + "/bin/sh -c '(echo x >plan) &'; " + long, false, 0},
 	} {
 		wait.Go(func() {
-			got := attributed(t, c.script, c.person, false)
+			got := attributed(t, c.script, c.person, Place{})
 			if len(got) != c.theirs {
 				t.Errorf("%s: a person made %q, want %d", name, got, c.theirs)
 			}
@@ -106,9 +106,9 @@ func TestFollow_whoChangedTheFile(t *testing.T) {
 	wait.Wait()
 }
 
-// The command of a container is a client: what the agent starts has other parents.
-func TestFollow_agentInAContainer_nothingIsAPersons(t *testing.T) {
-	if got := attributed(t, "echo tool 1; echo answer 1; "+think+"echo now; "+long, true, true); len(got) > 0 {
+// What a service starts has other parents.
+func TestFollow_agentIsHidden_nothingIsAPersons(t *testing.T) {
+	if got := attributed(t, "echo tool 1; echo answer 1; "+think+"echo now; "+long, true, Place{Hidden: true}); len(got) > 0 {
 		t.Errorf("a person made %q", got)
 	}
 }
@@ -123,10 +123,68 @@ func TestFollow_childrenThatWriteAtAnyTime_areTheAgents(t *testing.T) {
 		wait.Go(func() {
 			pause := fmt.Sprintf("read -t %.3f <&3; ", 0.02*float64(i))
 			how := []string{"(echo x >plan) & wait; ", "/bin/sh -c 'echo x >plan'; ", "/bin/sh -c '(sleep 0.1; echo x >plan) &'; "}[i%3]
-			if got := attributed(t, "echo tool 1; "+edit+"echo answer 1; "+pause+how+long, false, false); len(got) > 0 {
+			if got := attributed(t, "echo tool 1; "+edit+"echo answer 1; "+pause+how+long, false, Place{}); len(got) > 0 {
 				t.Errorf("%d: a person made %q", i, got)
 			}
 		})
 	}
 	wait.Wait()
+}
+
+// Programs of a sandbox are around an agent. Only the agent itself may be alone in them.
+func TestFollow_agentInASandbox_onlyItselfIsQuiet(t *testing.T) {
+	var wait sync.WaitGroup
+	around := func(script string) string { return `/bin/bash -c '/bin/bash -c "$0"; :' '` + script + `'; :` }
+	for name, c := range map[string]struct {
+		script string
+		below  int
+		theirs int
+	}{
+		"the agent waits":            {think + "echo now; " + long, 2, 1},
+		"it has a child":             {"sleep 30 & " + think + "echo now; " + long, 2, 0},
+		"fewer programs around it":   {think + "echo now; " + long, 1, 0},
+		"more programs around it":    {think + "echo now; " + long, 3, 0},
+		"a child was left behind":    {"setsid sleep 30 & disown; " + think + "echo now; " + long, 2, 0},
+		"the agent writes in a tool": {"echo tool 2; " + edit + "echo answer 2; " + long, 2, 0},
+	} {
+		wait.Go(func() {
+			if got := attributed(t, around("echo tool 1; echo answer 1; "+c.script), true, Place{Below: c.below}); len(got) != c.theirs {
+				t.Errorf("%s: a person made %q, want %d", name, got, c.theirs)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// While checks run, what changes is a person's only if none of their processes has run.
+func TestBeside_whoChangedTheFile(t *testing.T) {
+	for name, c := range map[string]struct {
+		script string // at "now" a person writes
+		theirs int
+	}{
+		"a person, while all wait":         {"sleep 1; echo now; sleep 2", 1},
+		"a person, while a check computes": {"echo now; i=0; while test $SECONDS -lt 2; do i=$((i+1)); done", 0},
+		"the check itself":                 {"sleep 1; " + edit + "sleep 1", 0},
+		"a child of it":                    {"sleep 1; /bin/sh -c 'echo x >plan'; sleep 1", 0},
+		"one that it left behind":          {"setsid sh -c '(sleep 1; echo x >plan) &' & sleep 2", 0},
+		"one that renames what it made":    {"echo x >new; sleep 1; mv new plan; sleep 1", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			plan := filepath.Join(dir, "plan")
+			if err := os.WriteFile(plan, []byte("start"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			w := Beside([]string{plan}, Place{}, func() string { data, _ := os.ReadFile(plan); return string(data) })
+			_, err := ptyexec.Run(t.Context(), ptyexec.Command{Args: []string{"/bin/bash", "-c", c.script}, Dir: dir}, func(p []byte) bool {
+				if bytes.Contains(p, []byte("now")) {
+					time.AfterFunc(time.Second, func() { _ = os.WriteFile(plan, []byte("a person's"), 0o600) })
+				}
+				return false
+			})
+			if got := w.Stop(); len(got) != c.theirs || err != nil {
+				t.Errorf("a person made %q, %v", got, err)
+			}
+		})
+	}
 }

@@ -7,19 +7,87 @@ import (
 	"strings"
 )
 
-// kin changes when a child of the agent, or one that it has left to its guard, came and
-// went: the page faults of children that were waited for.
-type kin struct{ agents, guards string }
+// kin changes when a process below the ones that are looked at came and went: it has the page
+// faults of children that were waited for. For checks, it changes when one of them has run at all.
+type kin string
 
 // kinOf reports whether the agent is the only process of its call. What it leaves behind
-// becomes a child of its guard, so the guard's are looked at second.
-func kinOf(pid int) (kin, bool) {
-	ofAgent, ok1 := children(strconv.Itoa(pid))
-	parent, agents, ok2 := stat(strconv.Itoa(pid))
-	ofGuard, ok3 := children(parent)
-	_, guards, ok4 := stat(parent)
-	alone := len(ofAgent) == 0 && len(ofGuard) == 1 && ofGuard[0] == strconv.Itoa(pid)
-	return kin{agents, guards}, ok1 && ok2 && ok3 && ok4 && alone
+// becomes a child of its guard, or of the first program in its sandbox, so it is looked at from
+// the agent up.
+func kinOf(leader int, p Place) (kin, bool) {
+	chain := []string{strconv.Itoa(leader)}
+	for range p.Below {
+		next, ok := children(chain[len(chain)-1])
+		if !ok || len(next) != 1 {
+			return "", false
+		}
+		chain = append(chain, next[0])
+	}
+	if p.First == nil { // else what else the guard has started is the engine's
+		parent, _, ok := stat(chain[0])
+		if !ok {
+			return "", false
+		}
+		chain = append([]string{parent}, chain...)
+	}
+	var k kin
+	for i := len(chain) - 1; i >= 0; i-- {
+		below, ok1 := children(chain[i])
+		_, faults, ok2 := stat(chain[i])
+		last := i == len(chain)-1
+		if !ok1 || !ok2 || last && len(below) > 0 || !last && (len(below) != 1 || below[0] != chain[i+1]) {
+			return "", false
+		}
+		k += kin(faults + ",")
+	}
+	return k, true
+}
+
+// mostThreads bounds what a look at checks costs.
+const mostThreads = 1000
+
+// idle reports whether all that runs below the guards of a process waits. The guards are ralph's own.
+func idle(self int) (kin, bool) {
+	guards, ok := children(strconv.Itoa(self))
+	_, faults, known := stat(strconv.Itoa(self))
+	if !ok || !known {
+		return "", false
+	}
+	k, threads := kin(faults), 0
+	var pids []string
+	for _, guard := range guards {
+		below, ok1 := children(guard)
+		_, faults, ok2 := stat(guard)
+		if !ok1 || !ok2 {
+			return "", false
+		}
+		k, pids = k+kin(" "+guard+":"+faults), append(pids, below...)
+	}
+	for len(pids) > 0 {
+		pid := pids[0]
+		below, ok := children(pid)
+		all, _ := filepath.Glob("/proc/" + pid + "/task/*")
+		if threads += len(all); !ok || threads > mostThreads {
+			return "", false
+		}
+		pids = append(pids[1:], below...)
+		for _, thread := range all {
+			ran, waits := waiting(thread)
+			if !waits {
+				return "", false
+			}
+			k += kin(" " + filepath.Base(thread) + ":" + ran)
+		}
+	}
+	return k, true
+}
+
+// waiting reports whether a thread does not run, and how long it ever has.
+func waiting(thread string) (ran string, ok bool) {
+	status, err1 := os.ReadFile(thread + "/stat")
+	times, err2 := os.ReadFile(thread + "/schedstat")
+	_, rest, _ := strings.Cut(string(status[strings.LastIndexByte(string(status), ')')+1:]), " ")
+	return string(times), err1 == nil && err2 == nil && !strings.HasPrefix(rest, "R")
 }
 
 // children lists the children of a process; false: nobody knows.

@@ -34,6 +34,8 @@ type Call struct {
 	Iteration int
 	// State is the state directory, where the sandbox cannot lock it; empty: it can.
 	State string
+	// Hidden is true when nobody can see the processes of checks: they are in a container.
+	Hidden bool
 }
 
 // Plan is the plan before a call. The zero value keeps nothing.
@@ -145,23 +147,6 @@ func (p *Plan) Settle(now People) (Outcome, error) {
 		o.aside = fmt.Sprintf("; what was in it is in %s/%d.*", p.call.Logs, p.call.Iteration)
 	}
 	return o, errors.Join(broken, err)
-}
-
-// Around does the same while the checks after a call run, which the call may have written. What they
-// can only read is not looked at: whatever changes there is a person's.
-func (p *Plan) Around(readOnly bool, since func(store.Plan, time.Time) (store.Plan, bool), checks func() error) ([]audit.Finding, error) {
-	begun, now := time.Now(), store.Read(p.call.Plan)
-	q := Remember(p.inside && !readOnly, p.call, now)
-	q.Starts(nil)
-	err := checks()
-	o, broken := q.Settle(func() (store.Plan, bool) { return since(now, begun) })
-	found := o.Findings(nil)
-	for i, f := range found { // nobody else answers these
-		if answer := o.Answer(f); answer != "" {
-			found[i].Text += "; " + answer
-		}
-	}
-	return found, errors.Join(err, broken)
 }
 
 // settle takes over what the call made of its copy of the plan, or puts back what it changed

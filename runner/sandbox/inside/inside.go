@@ -1,0 +1,69 @@
+// Package inside finds the program that a sandbox has started among the processes of this machine.
+package inside
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ralph/ptyexec"
+	"ralph/runner/sandbox"
+	"ralph/runner/turn/edits"
+)
+
+// Of returns the place for a command as Box.Wrap returned it.
+func Of(b sandbox.Box, c ptyexec.Command) (p edits.Place) {
+	if b.NeedsProxy() {
+		p.Below++ // the bridge to the proxy
+	}
+	switch {
+	case b.Sandbox == "bwrap":
+		p.Below += 2 // bwrap itself, and the first process of its own
+	case b.InContainer():
+		p.Below++ // what --init starts
+		p.First = func() int { return first(c) }
+	}
+	return p
+}
+
+// bound is how long an engine may take to answer.
+const bound = 2 * time.Second
+
+// first asks the engine for the first process of its container. It may be one of another machine,
+// or a virtual one, so it counts only if it is here, and runs the command.
+func first(c ptyexec.Command) int {
+	i := slices.Index(c.Args, "--name")
+	if i < 0 || i+1 >= len(c.Args) {
+		return 0
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), bound)
+	defer cancel()
+	ask := exec.CommandContext(ctx, c.Args[0], "inspect", "--format", "{{.State.Pid}}", c.Args[i+1])
+	ask.Env = c.Env
+	out, err := ask.Output()
+	pid, broken := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil || broken != nil || pid == 0 || !runs(pid, c.Args[i+2:]) {
+		return 0
+	}
+	return pid
+}
+
+// runs reports whether a process is the first one of its namespace, and has the end of these arguments.
+func runs(pid int, args []string) bool {
+	proc := filepath.Join("/proc", strconv.Itoa(pid))
+	status, _ := os.ReadFile(filepath.Join(proc, "status"))
+	for line := range strings.Lines(string(status)) {
+		if ids, ok := strings.CutPrefix(line, "NSpid:"); ok && strings.HasSuffix(strings.TrimSpace(ids), "\t1") {
+			now, _ := os.ReadFile(filepath.Join(proc, "cmdline"))
+			_, command, _ := bytes.Cut(now, []byte("\x00--\x00")) // what it starts itself
+			return len(command) > 0 && bytes.HasSuffix([]byte(strings.Join(args, "\x00")+"\x00"), append([]byte("\x00"), command...))
+		}
+	}
+	return false
+}
