@@ -190,6 +190,7 @@ var floors = map[string]int{
 	"config/projects":          0, // the projects in which a user has started runs: files in, folders out
 	"cmd/internal/hub/door":    0, // who may see the dashboard, and who may act: requests in, yes or no out
 	"cmd/internal/hub/mcp":     2, // the run of a project for another agent: calls of tools in, verbs of ralph out
+	"cmd/internal/hub/acp":     3, // one call of an agent that speaks ACP: a prompt in, lines of JSON out
 	"cmd/internal/hub/records": 4, // the reports of runs that have ended, each read once
 	"cmd/internal/hub/traces":  3, // runs as OpenTelemetry sees them: state files and events in, spans out
 	"cmd/internal/hub/metrics": 3, // what Prometheus reads: state files in, text out

@@ -34,7 +34,7 @@ type Request struct {
 func (s Spec) Command(r Request) ptyexec.Command {
 	args := s.Build(argv.Call{Prompt: r.Prompt, PromptFile: r.PromptFile, Model: r.Model, Session: r.Session, Settings: r.Settings,
 		PermissionMode: r.PermissionMode, AllowedTools: r.AllowedTools, Contained: r.Contained})
-	c := ptyexec.Command{Args: append(s.program(r), args...), Dir: r.Dir, Env: s.env(r), Pipe: s.Pipe}
+	c := ptyexec.Command{Args: slices.Concat(s.Through, s.program(r), args), Dir: r.Dir, Env: s.env(r), Pipe: s.Pipe}
 	if s.PromptBy != argv.PromptArg && s.PromptBy != argv.PromptFile {
 		c.Stdin = strings.NewReader(r.Prompt)
 	}

@@ -183,6 +183,11 @@ func Specs() []Spec {
 			Format: FormatClaude, Patterns: []ending.Pattern{{Class: ending.Auth, Match: `No auth provided`}},
 		},
 		{
+			Name: "acp", About: "any agent that speaks the Agent Client Protocol", Install: "set AGENT_CMD to its command line, such as gemini --acp",
+			Template: argv.ACP(), Env: environ.Agent{Keys: append(environ.ProviderKeys(), environ.ModelKeys()...)}, Format: FormatACP,
+			Patterns: []ending.Pattern{{Class: ending.BadFlag, Match: `does not speak the Agent Client Protocol|does not take the model|unknown model "`}},
+		},
+		{
 			// Any other program: prompt on standard input, answer as plain text.
 			Name: "text", Install: "set AGENT_CMD to the command line of your agent",
 			Template: argv.Template{PromptBy: argv.PromptStdin},

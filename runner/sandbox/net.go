@@ -86,7 +86,7 @@ func FindHub() (string, error) {
 	}
 	path, err := exec.LookPath(HubProgram)
 	if err != nil {
-		return "", errors.New("ralph-hub, which is its proxy, is neither beside ralph nor in PATH")
+		return "", errors.New("ralph-hub is neither beside ralph nor in PATH")
 	}
 	return path, nil
 }

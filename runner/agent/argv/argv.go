@@ -44,6 +44,8 @@ const Value = "{}"
 // Template has the arguments of a CLI. A nil list means that the CLI has no such
 // option.
 type Template struct {
+	// Through is the program, with its arguments, that starts the CLI for a call; nil: it is started directly.
+	Through     []string `json:"through,omitempty"`
 	Args        []string `json:"args,omitempty"` // all arguments, with placeholders
 	PromptBy    PromptBy `json:"prompt_by,omitempty"`
 	ResumeArgs  []string `json:"resume_args,omitempty"`
@@ -77,6 +79,18 @@ type Call struct {
 	PermissionMode string   // PermitAllowedTools or PermitBypass; empty: the agent's own default
 	AllowedTools   []string // entries in Claude Code's syntax or in the agent's own
 	Contained      bool     // the call runs in a sandbox of ralph
+}
+
+// ACP is the template of every agent that speaks the Agent Client Protocol. own are arguments of the agent's program;
+// what follows -- is for ralph-hub.
+func ACP(own ...string) Template {
+	return Template{
+		Through: []string{"ralph-hub", "acp"}, Args: append(own, "--", Permissions, Model, Resume), PromptBy: PromptStdin,
+		ResumeArgs: []string{"--resume", Value}, ModelArgs: []string{"--model", Value},
+		AllowedArgs: []string{"--permit", PermitAllowedTools}, AllowedItem: []string{"--allow", Value},
+		BypassArgs: []string{"--permit", PermitBypass}, ReadOnlyArgs: []string{"--permit", PermitReadOnly},
+		VersionArgs: []string{"--version"}, ShellEntry: "Bash(%s:*)",
+	}
 }
 
 // Build returns the arguments of a call, without the program.

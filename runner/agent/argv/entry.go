@@ -83,6 +83,19 @@ func Compound(tool, arg string, allowed []string) bool {
 	return named
 }
 
+// AllowsCommand reports whether the list allows every part of a shell command. What writes to a file needs an entry
+// for that, too.
+func AllowsCommand(command string, allowed []string) bool {
+	parts := commands(command)
+	if strings.Contains(command, ">") && !slices.ContainsFunc(allowed, func(e string) bool { return e == "Write" || e == "Edit" }) {
+		return false
+	}
+	return len(parts) > 0 && !slices.ContainsFunc(parts, func(words []string) bool {
+		return !slices.Contains(harmless, words[0]) &&
+			!slices.ContainsFunc(allowed, func(entry string) bool { return allows(entry, words) })
+	})
+}
+
 func runsShell(tool string) bool {
 	return slices.ContainsFunc(shellEntries[:], func(e [2]string) bool { return e[0] == tool })
 }

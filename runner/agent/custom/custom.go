@@ -73,7 +73,7 @@ func wrong(field, format string, args ...any) error {
 // Formats lists the wire formats.
 func Formats() []string {
 	return []string{string(agent.FormatClaude), string(agent.FormatCodex), string(agent.FormatGemini),
-		string(agent.FormatOpencode), string(agent.FormatText)}
+		string(agent.FormatOpencode), string(agent.FormatACP), string(agent.FormatText)}
 }
 
 // Prompts lists the ways to pass a prompt.
@@ -102,6 +102,13 @@ func (r Row) Spec() (agent.Spec, error) {
 			ModelsArgs: r.Models, LoginArgs: r.Login},
 		Pipe: r.Pipe,
 		Env:  environ.Agent{Set: r.Env, Keys: r.Keys}, Format: r.Format, Patterns: r.Patterns,
+	}
+	if r.Format == agent.FormatACP { // the protocol says how to permit, to resume, and to name a model
+		s.Template = argv.ACP(r.Command[1:]...)
+		s.VersionArgs, s.ModelsArgs, s.LoginArgs = r.Version, r.Models, r.Login
+		acp, _ := agent.Find(string(agent.FormatACP)) // it is in the table
+		s.Patterns = append(s.Patterns, acp.Patterns...)
+		return s, nil
 	}
 	if argv.Contains(r.Allowed, argv.Value) {
 		s.AllowedItem = r.Allowed

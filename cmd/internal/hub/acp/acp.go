@@ -1,0 +1,191 @@
+// Package acp makes one call to an agent that speaks the Agent Client Protocol, and prints it as Claude Code prints its
+// own calls (stream-json), which ralph reads: a prompt and a policy in, lines of JSON out.
+package acp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	sdk "github.com/coder/acp-go-sdk"
+)
+
+const (
+	greeting = time.Minute     // for an agent to answer the first message
+	parting  = 2 * time.Second // for it to stop by itself
+	// authRequired is the protocol's code of an agent without a login.
+	authRequired = -32000
+)
+
+// Call is one call of an agent.
+type Call struct {
+	Args    []string // the agent's program and its arguments
+	Dir     string   // absolute
+	Prompt  string
+	Model   string // empty: the agent's own default
+	Session string // to resume; empty: a new one
+	Policy  Policy
+}
+
+// Run makes the call and prints it on out. It returns an error if the agent did not end its turn in good order; out has
+// said so.
+func (c Call) Run(ctx context.Context, out io.Writer) error {
+	p := newPrinter(out)
+	stop, err := c.talk(ctx, p)
+	if err != nil {
+		err = errors.New(plain(err))
+	}
+	p.end(stop, err)
+	return err
+}
+
+// talk starts the agent and holds the conversation.
+func (c Call) talk(ctx context.Context, p *printer) (sdk.StopReason, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
+	cmd.Dir, cmd.Stderr, cmd.WaitDelay = c.Dir, os.Stderr, parting
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return "", fmt.Errorf("start %s: %w", c.Args[0], err)
+	}
+	answers, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", fmt.Errorf("start %s: %w", c.Args[0], err)
+	}
+	if err := cmd.Start(); err != nil {
+		return "", fmt.Errorf("start %s: %w", c.Args[0], err)
+	}
+	conn := sdk.NewClientSideConnection(&client{printer: p, policy: c.Policy}, in, answers)
+	conn.SetLogger(slog.New(slog.DiscardHandler))
+	stop, err := c.turn(ctx, conn, p)
+	_ = in.Close()
+	gone := make(chan error, 1)
+	go func() { gone <- cmd.Wait() }()
+	select {
+	case ended := <-gone:
+		if err != nil && ended != nil {
+			err = fmt.Errorf("%w (%s: %w)", err, c.Args[0], ended)
+		}
+	case <-time.After(parting):
+		cancel()
+		<-gone
+	}
+	return stop, err
+}
+
+// turn sends the prompt in a session, and waits for the end of the turn.
+func (c Call) turn(ctx context.Context, conn *sdk.ClientSideConnection, p *printer) (sdk.StopReason, error) {
+	first, cancel := context.WithTimeout(ctx, greeting)
+	defer cancel()
+	hello, err := conn.Initialize(first, sdk.InitializeRequest{ProtocolVersion: sdk.ProtocolVersionNumber,
+		ClientInfo: &sdk.Implementation{Name: "ralph", Version: "1"}})
+	if err != nil {
+		return "", fmt.Errorf("it does not speak the Agent Client Protocol: %w", err)
+	}
+	session, err := c.open(ctx, conn, hello)
+	if err != nil {
+		return "", err
+	}
+	p.begin(session.id, cmp.Or(c.Model, session.model))
+	if c.Model != "" {
+		if err := setModel(ctx, conn, session, c.Model); err != nil {
+			return "", err
+		}
+	}
+	p.listen() // what a resumed session repeats has passed
+	answer, err := conn.Prompt(ctx, sdk.PromptRequest{SessionId: session.id, Prompt: []sdk.ContentBlock{sdk.TextBlock(c.Prompt)}})
+	p.used(answer.Usage)
+	return answer.StopReason, err
+}
+
+// session is an open session.
+type session struct {
+	id     sdk.SessionId
+	model  string   // empty: not said
+	models []string // that it offers; nil: not said
+}
+
+// open opens a session: a new one, or the one to resume. An agent that wants to be told how to log in is told its first
+// way, which uses what the user has set up.
+func (c Call) open(ctx context.Context, conn *sdk.ClientSideConnection, hello sdk.InitializeResponse) (session, error) {
+	try := func() (s session, err error) {
+		if c.Session != "" {
+			if !hello.AgentCapabilities.LoadSession {
+				return s, errors.New("no conversation found with this session id: the agent cannot load sessions")
+			}
+			s.id = sdk.SessionId(c.Session)
+			got, err := conn.LoadSession(ctx, sdk.LoadSessionRequest{SessionId: s.id, Cwd: c.Dir, McpServers: []sdk.McpServer{}})
+			s.take(got.Models)
+			return s, err
+		}
+		got, err := conn.NewSession(ctx, sdk.NewSessionRequest{Cwd: c.Dir, McpServers: []sdk.McpServer{}})
+		s.id = got.SessionId
+		s.take(got.Models)
+		return s, err
+	}
+	s, err := try()
+	for _, id := range c.Policy.logins(hello.AuthMethods) {
+		if refused := (*sdk.RequestError)(nil); !errors.As(err, &refused) || refused.Code != authRequired {
+			break
+		}
+		if _, failed := conn.Authenticate(ctx, sdk.AuthenticateRequest{MethodId: id}); failed == nil {
+			s, err = try()
+		}
+	}
+	if err != nil {
+		return s, fmt.Errorf("open a session: %w", err)
+	}
+	return s, nil
+}
+
+func (s *session) take(models *sdk.SessionModelState) {
+	if models == nil {
+		return
+	}
+	s.model = string(models.CurrentModelId)
+	for _, m := range models.AvailableModels {
+		s.models = append(s.models, string(m.ModelId))
+	}
+}
+
+func setModel(ctx context.Context, conn *sdk.ClientSideConnection, s session, model string) error {
+	if s.models != nil && !slices.Contains(s.models, model) {
+		return fmt.Errorf("unknown model %q: the agent offers %s", model, strings.Join(s.models, ", "))
+	}
+	if _, err := conn.UnstableSetSessionModel(ctx, sdk.UnstableSetSessionModelRequest{
+		SessionId: s.id, ModelId: sdk.UnstableModelId(model)}); err != nil {
+		return fmt.Errorf("the agent does not take the model %q: %w", model, err)
+	}
+	return nil
+}
+
+// plain is an error in words: that of the agent, with its details, instead of the protocol's record.
+func plain(err error) string {
+	var refused *sdk.RequestError
+	if !errors.As(err, &refused) {
+		return err.Error()
+	}
+	before, after, _ := strings.Cut(err.Error(), refused.Error())
+	text := before + refused.Message
+	if refused.Data != nil {
+		if data, bad := json.Marshal(refused.Data); bad == nil {
+			text += " " + string(data)
+		}
+	}
+	text += after
+	if refused.Code == authRequired {
+		text += ": log in with the agent's own program, or set its key"
+	}
+	return text
+}
