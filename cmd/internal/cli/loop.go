@@ -97,6 +97,7 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 		Window: f.window(s.Config.Hours, w.Reader, now),
 	}).Run(sig.Ctx)
 	con.End(result)
+	touchcmd.Again(a.Factory, s.Config, s.Dir, run)
 	a.report(con, log, w, run)
 	if err != nil && !con.Ended() {
 		return err

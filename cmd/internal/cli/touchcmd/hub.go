@@ -65,6 +65,13 @@ func Start(f *cmdline.Factory, cfg *config.Config, dir, run string) {
 	}
 }
 
+// Again starts ralph-hub anew for a run that ends, if it was killed meanwhile.
+func Again(f *cmdline.Factory, cfg *config.Config, dir, run string) {
+	if touch.Unwatched(cmdline.OpenState(dir).HubDir(), run) {
+		Start(f, cfg, dir, run)
+	}
+}
+
 func prefixed(out []byte) string {
 	if text := cmdline.OneLine(string(out)); text != "" {
 		return ": " + text

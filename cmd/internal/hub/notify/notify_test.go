@@ -48,10 +48,10 @@ func TestSend_longText_isCut(t *testing.T) {
 	}))
 	defer s.Close()
 	to := "generic://" + strings.TrimPrefix(s.URL, "http://") + "/?disabletls=yes&template=json"
-	if err := Send(t.Context(), to, "", Message{Title: "t", Text: strings.Repeat("é", 9000)}); err != nil {
+	if err := Send(t.Context(), to, "", Message{Title: "t", Text: strings.Repeat("é", 9000) + "\nNext: ralph report"}); err != nil {
 		t.Fatal(err)
 	}
-	if n := len([]rune(got.Message)); n != most {
+	if n := len([]rune(got.Message)); n != most || !strings.HasSuffix(got.Message, "é…\nNext: ralph report") {
 		t.Errorf("%d characters", n)
 	}
 }

@@ -32,14 +32,11 @@ func Send(ctx context.Context, to, tty string, m Message) error {
 		return nil // where nothing can show it, nothing ever will
 	}
 	scheme, _, _ := strings.Cut(to, "://")
-	text := m.Text
 	limit := most
 	if scheme == discordURL {
 		limit = ofDiscord - len([]rune(m.Title))
 	}
-	if all := []rune(text); len(all) > limit {
-		text = string(all[:limit-1]) + "…"
-	}
+	text := cut(m.Text, limit)
 	sender, err := shoutrrr.CreateSender(to)
 	if err != nil {
 		return fmt.Errorf("the %s address is unusable: %w", scheme, hidden(err, to))
@@ -60,6 +57,19 @@ func Send(ctx context.Context, to, tty string, m Message) error {
 		return fmt.Errorf("%s: %w", scheme, hidden(err, to))
 	}
 	return nil
+}
+
+// cut shortens a text to so many characters. Its last line stays: it says what to type.
+func cut(text string, limit int) string {
+	all := []rune(text)
+	if len(all) <= limit {
+		return text
+	}
+	end := []rune(text[strings.LastIndexByte(text, '\n')+1:])
+	if room := limit - len(end) - 2; len(end) < len(all) && room > 0 {
+		return string(all[:room]) + "…\n" + string(end)
+	}
+	return string(all[:limit-1]) + "…"
 }
 
 // hidden is the error without what the address holds: its user, host, path and parameters.

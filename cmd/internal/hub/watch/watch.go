@@ -38,10 +38,11 @@ type Watch struct {
 	touch.Job
 	Logger hclog.Logger
 
-	r     *state.Reader
-	box   outbox.Box
-	ended bool      // its end is in the outbox
-	gone  time.Time // since when no runner is alive; zero: one is
+	r      *state.Reader
+	box    outbox.Box
+	ended  bool      // its end is in the outbox
+	gone   time.Time // since when no runner is alive; zero: one is
+	missed []string  // earlier runs whose watcher was killed before it saw the end
 }
 
 // Run watches until the run has ended and everything is sent, given up, or ctx ends.
@@ -52,8 +53,18 @@ func (w *Watch) Run(ctx context.Context) error {
 		return err
 	}
 	w.box = box
+	mark, missed, err := touch.Mark(w.r.HubDir(), w.Job.Run)
+	if err != nil {
+		return err
+	}
+	defer mark.Close()
+	w.missed = missed
 	if err := view.EachEvent(w.r, "", wanted, w.take); err != nil {
 		w.Logger.Warn("events unreadable", logs.KeyError, err)
+		missed = nil // the next one tries again
+	}
+	for _, run := range missed { // what is left of them is in the outbox
+		touch.Unmark(w.r.HubDir(), run)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -74,7 +85,9 @@ func (w *Watch) Run(ctx context.Context) error {
 				w.take(e)
 			}
 		}
-		w.look(time.Now())
+		if w.look(time.Now()); w.ended {
+			touch.Unmark(w.r.HubDir(), w.Job.Run)
+		}
 		if w.ended && !w.awaits(time.Now()) && w.left() == 0 {
 			return nil
 		}
@@ -101,11 +114,13 @@ func (w *Watch) take(e state.Event) {
 	if starts && start.Killed != "" && time.Since(e.Time) < 24*time.Hour {
 		w.reportDeath(start.Killed, e)
 	}
-	if e.Run != w.Job.Run {
+	_, ends := e.Data.(state.RunEnd)
+	switch {
+	case e.Run == w.Job.Run:
+		w.ended = ends || w.ended && !starts
+	case !slices.Contains(w.missed, e.Run) || time.Since(e.Time) > 24*time.Hour:
 		return
 	}
-	_, ends := e.Data.(state.RunEnd)
-	w.ended = ends || w.ended && !starts
 	s := view.Gather(w.r, time.Now())
 	if m, ok := notify.Of(e, ofRun(s, e.Run), w.Milestone); ok && m.Wanted(w.Settings) && (ends || time.Since(e.Time) < stale) {
 		w.notify(m, e.Run, e.Seq)
@@ -189,17 +204,14 @@ func (w *Watch) deliver(ctx context.Context) *sync.WaitGroup {
 	var all sync.WaitGroup
 	for _, to := range w.Notify {
 		all.Go(func() {
-			w.keepSending(ctx, to, func(ctx context.Context, e outbox.Entry) error {
-				if w.After(time.Now()).After(time.Now()) {
-					return errQuiet
-				}
+			w.keepSending(ctx, to, w.quiet, func(ctx context.Context, e outbox.Entry) error {
 				return notify.Send(ctx, to, w.TTY, notify.Message{On: e.Kind, Title: e.Title, Text: e.Text})
 			})
 		})
 	}
 	for _, to := range w.Webhooks {
 		all.Go(func() {
-			w.keepSending(ctx, to, func(ctx context.Context, e outbox.Entry) error {
+			w.keepSending(ctx, to, never, func(ctx context.Context, e outbox.Entry) error {
 				id := fmt.Sprintf("%s-%d-%s", e.Run, e.Seq, e.Kind)
 				return webhook.Send(ctx, to, w.WebhookSecret, webhook.Message{ID: id, Body: e.Data})
 			})
@@ -208,11 +220,21 @@ func (w *Watch) deliver(ctx context.Context) *sync.WaitGroup {
 	return &all
 }
 
-func (w *Watch) keepSending(ctx context.Context, to string, do func(context.Context, outbox.Entry) error) {
+// quiet reports whether nobody is to be told anything now.
+func (w *Watch) quiet() bool {
+	now := time.Now()
+	return w.After(now).After(now)
+}
+
+func never() bool { return false }
+
+func (w *Watch) keepSending(ctx context.Context, to string, held func() bool, do func(context.Context, outbox.Entry) error) {
 	ticker := time.NewTicker(beat)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
-		w.send(ctx, to, do)
+		if !held() {
+			w.send(ctx, to, do)
+		}
 		select {
 		case <-ctx.Done():
 		case <-ticker.C:
@@ -232,12 +254,10 @@ func (w *Watch) left() (n int) {
 	return n
 }
 
-var errQuiet = errors.New("it is quiet now")
-
 func (w *Watch) send(ctx context.Context, to string, do func(context.Context, outbox.Entry) error) {
 	_, err := w.box.Deliver(ctx, digest(to), func(ctx context.Context, e outbox.Entry) error {
 		err := do(ctx, e)
-		if err != nil && !errors.Is(err, errQuiet) && ctx.Err() == nil {
+		if err != nil && ctx.Err() == nil {
 			w.Logger.Warn("not sent, will be tried again", "kind", e.Kind, "try", e.Tries+1, logs.KeyError, err)
 		}
 		return err

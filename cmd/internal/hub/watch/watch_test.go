@@ -241,3 +241,68 @@ func TestWatch_end_hasTheFiguresOfItsOwnRun(t *testing.T) {
 		}
 	}
 }
+
+// A watcher that was killed leaves the rest to the next one, also to that of the next run.
+func TestWatch_killedWatcher_theNextRunsWatcherReportsTheEnd(t *testing.T) {
+	r, p := newReceiver(t, 0), newProject(t)
+	s := touch.Settings{Notify: []string{ntfy(r)}, Webhooks: []string{r.URL + "/hook"}, WebhookSecret: "key", WebhookEvents: []string{"run_start", "run_end"}}
+	hubDir := filepath.Join(p.dir, ".ralph/hub")
+	if err := os.MkdirAll(hubDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	mark, _, err := touch.Mark(hubDir, p.run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if touch.Unwatched(hubDir, p.run) {
+		t.Error("a living watcher is not seen")
+	}
+	_ = mark.Close() // as its death does
+	if !touch.Unwatched(hubDir, p.run) {
+		t.Error("the death of the watcher is not seen")
+	}
+	p.event(state.RunEnd{Decision: state.Decision{Rule: "complete", Reason: "the first is done"}, Status: "completed"})
+	p.run = "run-2"
+	p.event(state.RunStart{Agent: "claude"})
+	p.event(state.RunEnd{Decision: state.Decision{Rule: "complete", Reason: "the second is done"}, Status: "completed"})
+	if err := p.w.Release(); err != nil {
+		t.Fatal(err)
+	}
+	p.watch(s)()
+	p.watch(s)()
+	got := strings.Join(r.texts(), "\n")
+	if n := len(r.texts()); n != 6 || strings.Count(got, "Next: ralph report") != 2 || !strings.Contains(got, "the first is done\nNext") {
+		t.Errorf("%d messages: %s", n, got)
+	}
+	if left, _ := filepath.Glob(filepath.Join(hubDir, "*.watched")); len(left) > 0 || touch.Unwatched(hubDir, p.run) {
+		t.Error(left)
+	}
+}
+
+// Quiet hours are no failed tries: their end is not missed for a long wait.
+func TestWatch_quietHours_keepBackNotificationsWithoutATry(t *testing.T) {
+	r, p := newReceiver(t, 0), newProject(t)
+	now := time.Now()
+	quiet := now.Add(-time.Hour).Format("15:04") + "-" + now.Add(time.Hour).Format("15:04")
+	s := touch.Settings{Notify: []string{ntfy(r)}, Webhooks: []string{r.URL}, WebhookSecret: "key", WebhookEvents: []string{"run_end"}, Quiet: quiet, NotifyOn: []string{"ended"}}
+	p.end()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	w := &Watch{Job: touch.Job{Settings: s, Dir: p.dir, Run: p.run}, Logger: hclog.NewNullLogger()}
+	go func() { done <- w.Run(ctx) }()
+	for deadline := time.Now().Add(9 * time.Second); len(r.texts()) < 1 && time.Now().Before(deadline); {
+		<-time.After(10 * time.Millisecond)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if got := r.texts(); len(got) != 1 || strings.Contains(got[0], "Next:") {
+		t.Errorf("only the webhook comes: %q", got)
+	}
+	s.Quiet, now = "", time.Now()
+	p.watch(s)()
+	if got := r.texts(); len(got) != 2 || time.Since(now) > 4*time.Second {
+		t.Errorf("after %s: %q", time.Since(now), got)
+	}
+}

@@ -1,0 +1,48 @@
+package touch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gofrs/flock"
+)
+
+// markEnd follows the name of a run that is watched. A mark is a file that a watcher keeps
+// locked until it has seen the end of the run, and removes then.
+const markEnd = ".watched"
+
+// Mark begins to watch a run. It returns the runs that others have left without an end.
+func Mark(hubDir, run string) (mark *flock.Flock, missed []string, err error) {
+	entries, err := os.ReadDir(hubDir)
+	if err != nil {
+		return nil, nil, fmt.Errorf("find runs that nobody watches: %w", err)
+	}
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), markEnd); ok && name != run {
+			missed = append(missed, name)
+		}
+	}
+	mark = flock.New(filepath.Join(hubDir, run+markEnd))
+	if _, err := mark.TryRLock(); err != nil { // of many watchers, each has it
+		return nil, nil, fmt.Errorf("mark the run as watched: %w", err)
+	}
+	return mark, missed, nil
+}
+
+// Unmark says that the end of the run was seen.
+func Unmark(hubDir, run string) { _ = os.Remove(filepath.Join(hubDir, run+markEnd)) }
+
+// Unwatched reports whether the watcher of a run was killed before it saw the end.
+func Unwatched(hubDir, run string) bool {
+	path := filepath.Join(hubDir, run+markEnd)
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return false
+	}
+	mark := flock.New(path)
+	defer mark.Close()
+	free, err := mark.TryLock()
+	return free && err == nil
+}
