@@ -78,7 +78,7 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 	con := console.New(a.Factory, s.Dir, console.Options{JSON: f.output == "json", Live: f.live || s.Config.Verbose, Headless: f.headless})
 	rows, detected := s.Checks()
 	con.Start(s, run, rows)
-	touchcmd.Start(a.Factory, s.Config, s.Dir, run)
+	defer touchcmd.Start(a.Factory, s.Config, s.Dir, run)()
 	log := logs.NewLogger(flushing{file}, s.Config.Verbose)
 	if held := s.HeldBack(); held != "" {
 		con.Print("ralph: environment: %s", held)
@@ -97,7 +97,6 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 		Window: f.window(s.Config.Hours, w.Reader, now),
 	}).Run(sig.Ctx)
 	con.End(result)
-	touchcmd.Again(a.Factory, s.Config, s.Dir, run)
 	a.report(con, log, w, run)
 	if err != nil && !con.Ended() {
 		return err

@@ -53,22 +53,24 @@ func Check(f *cmdline.Factory, cfg *config.Config, dir string) error {
 }
 
 // Start starts ralph-hub for a run if an option asks for it. It outlives this process. A
-// run goes on without it, with a warning.
-func Start(f *cmdline.Factory, cfg *config.Config, dir, run string) {
-	job, err := jobOf(f, cfg, dir, run)
-	var out []byte
-	if err == nil && job.Wanted() {
-		out, err = runHub(f, job, "watch", "--detach")
+// run goes on without it, with a warning. The function that it returns is for the end of the
+// run: it starts ralph-hub anew if it was killed.
+func Start(f *cmdline.Factory, cfg *config.Config, dir, run string) (again func()) {
+	start := func() {
+		job, err := jobOf(f, cfg, dir, run)
+		var out []byte
+		if err == nil && job.Wanted() {
+			out, err = runHub(f, job, "watch", "--detach")
+		}
+		if err != nil {
+			f.Warn(fmt.Errorf("no notifications: %w%s", err, prefixed(out)))
+		}
 	}
-	if err != nil {
-		f.Warn(fmt.Errorf("no notifications: %w%s", err, prefixed(out)))
-	}
-}
-
-// Again starts ralph-hub anew for a run that ends, if it was killed meanwhile.
-func Again(f *cmdline.Factory, cfg *config.Config, dir, run string) {
-	if touch.Unwatched(cmdline.OpenState(dir).HubDir(), run) {
-		Start(f, cfg, dir, run)
+	start()
+	return func() {
+		if touch.Unwatched(cmdline.OpenState(dir).HubDir(), run) {
+			start()
+		}
 	}
 }
 
