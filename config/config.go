@@ -40,6 +40,7 @@ type Config struct {
 	table   []option.Row
 	sources map[string]Source
 	own     map[string]*string // what the user's own file sets, by the option's key
+	spelled map[string]string  // the name that .ralphrc uses, by the option's key; empty: another source has the value
 }
 
 // Source returns where the value of the option with this key came from; the

@@ -43,7 +43,7 @@ type setting struct {
 // also one that a stronger source replaces. It writes nothing. An error that
 // the user can mend is a *UsageError; Config is nil then.
 func (l Loader) Load() (*Config, []Warning, error) {
-	c := &Config{sources: map[string]Source{}, own: map[string]*string{}}
+	c := &Config{sources: map[string]Source{}, own: map[string]*string{}, spelled: map[string]string{}}
 	c.table = c.Options.rows()
 	for _, o := range c.table {
 		if err := l.apply(c, setting{option: o, text: o.Default, source: Source{Kind: SourceDefault}}); err != nil {
@@ -107,6 +107,10 @@ func (l Loader) apply(c *Config, s setting) error {
 		value = filepath.Join(base, path)
 	}
 	option.Store(c.field(o.Key), value)
+	c.spelled[o.Key] = ""
+	if s.source.Kind == SourceRC {
+		c.spelled[o.Key] = s.name
+	}
 	if c.sources[o.Key] = s.source; s.source.Kind == SourceUser {
 		own := c.text(o)
 		c.own[o.Key] = &own

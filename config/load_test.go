@@ -355,7 +355,7 @@ func TestLoad_variablesOfOtherTools_work(t *testing.T) {
 	}
 	l := Loader{Dir: t.TempDir()}
 	write(t, l.Dir, rcName, "RALPH_CLAUDE_PERMISSION=--dangerously-skip-permissions\n")
-	if u, err := l.Untrusted(); err != nil || u == nil || !strings.Contains(u.Lines[0], "PERMISSION_MODE=bypass") {
+	if u, err := l.Untrusted(); err != nil || u == nil || u.Lines[0] != ".ralphrc:1: RALPH_CLAUDE_PERMISSION=bypass" {
 		t.Errorf("a project file skips the permission checks without consent: %+v, %v", u, err)
 	}
 }

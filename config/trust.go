@@ -113,6 +113,9 @@ func (l Loader) claims(c *Config) Untrusted {
 	for _, o := range c.table {
 		source, value := c.sources[o.Key], c.text(o)
 		claim := o.Claim(value, c.own[o.Key])
+		if name := c.spelled[o.Key]; name != "" {
+			claim = strings.Replace(claim, o.Key+"=", name+"=", 1)
+		}
 		if claim == "" || source.Kind != SourceRC && source.Kind != SourceProject {
 			continue
 		}

@@ -292,3 +292,15 @@ func TestUntrusted_badFileIsAnError(t *testing.T) {
 		t.Errorf("%+v, %v", u, err)
 	}
 }
+
+func TestUntrusted_settingUnderAnotherName_isShownAsWritten(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, ".ralphrc"), []byte("AGENT_CMD=mine\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	l := Loader{Dir: dir, Env: []string{"HOME=" + t.TempDir()}}
+	u, err := l.Untrusted()
+	if err != nil || u == nil || len(u.Lines) != 1 || u.Lines[0] != ".ralphrc:1: AGENT_CMD=mine" {
+		t.Errorf("%+v, %v", u, err)
+	}
+}

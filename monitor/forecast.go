@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ralph/logs/termtext"
+	"ralph/state/view/summary"
 )
 
 // foreseePause is the time between two forecasts. Each reads all events of the run.
@@ -28,4 +29,12 @@ func (u *ui) foresee(ctx context.Context) {
 		case <-time.After(foreseePause + 20*time.Since(began)):
 		}
 	}
+}
+
+// foreseen is the forecast while there is something to foresee: it is older than the rest of the screen.
+func (u *ui) foreseen(v summary.Summary) string {
+	if !v.Alive || v.Plan.Done >= v.Plan.Total {
+		return ""
+	}
+	return u.soon
 }

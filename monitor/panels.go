@@ -167,7 +167,11 @@ func drawPlot(c canvas.Canvas, r *view.Run) {
 		top = max(top, n)
 	}
 	if top <= 0 {
-		c.Text(1, 1, c.Dim(), "a chart of each iteration's cost appears here")
+		text := "a chart of each iteration's cost appears here"
+		if len(values) > 1 || r.End != nil {
+			text = "the agent reports neither cost nor tokens"
+		}
+		c.Text(1, 1, c.Dim(), termtext.Fit(text, c.W-2))
 		return
 	}
 	most := fmt.Sprintf("$%.2f", top)

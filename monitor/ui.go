@@ -201,7 +201,7 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 	case panelHeader:
 		drawHeader(c, v, u.notes)
 	case panelPlan:
-		if below := drawPlan(c, v, u.soon); below.H > 0 {
+		if below := drawPlan(c, v, u.foreseen(v)); below.H > 0 {
 			u.list.DrawPanel(below, page.Scene{Model: &u.model, Now: u.o.Now()})
 		}
 	case panelUsage:

@@ -119,7 +119,7 @@ func hourly(f Facts) (Decision, bool) {
 	case f.Calls.Calls >= p.CallsPerHour:
 		reason = fmt.Sprintf("%d of %d calls of this hour made", f.Calls.Calls, p.CallsPerHour)
 	case p.TokensPerHour > 0 && f.Calls.Tokens >= p.TokensPerHour:
-		reason = fmt.Sprintf("%d of %d tokens of this hour used", f.Calls.Tokens, p.TokensPerHour)
+		reason = fmt.Sprintf("%s of %s tokens of this hour used", termtext.Thousands(f.Calls.Tokens), termtext.Thousands(p.TokensPerHour))
 	default:
 		return Decision{}, false
 	}

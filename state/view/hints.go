@@ -11,9 +11,9 @@ import (
 const hintedFrom = 50
 
 // hintEntries shows what the words of the final message suggest. A single "done" is
-// no news.
-func hintEntries(h state.Hints) []entry {
-	if len(h.NoWork)+len(h.Stuck) == 0 && (h.Confidence < hintedFrom || len(h.Completion) == 0) {
+// not news, and of a task that is done they say nothing that matters.
+func hintEntries(h state.Hints, done bool) []entry {
+	if done || len(h.NoWork)+len(h.Stuck) == 0 && (h.Confidence < hintedFrom || len(h.Completion) == 0) {
 		return nil
 	}
 	said := func(what string, words []string) string { return Prefix(what+": ", strings.Join(words, ", ")) }

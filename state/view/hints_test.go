@@ -25,3 +25,14 @@ func TestLines_hints_areShownWhenTheySaySomething(t *testing.T) {
 		}
 	}
 }
+
+func TestEntries_hintsBelowATaskThatIsDone_areLeftOut(t *testing.T) {
+	d := state.IterationEnd{TaskDone: true, Hints: state.Hints{Stuck: []string{"cannot"}}}
+	if got := entries(state.Event{Kind: d.Kind(), Data: d}, LineOptions{}); len(got) != 2 {
+		t.Errorf("%+v", got)
+	}
+	d.TaskDone = false
+	if got := entries(state.Event{Kind: d.Kind(), Data: d}, LineOptions{}); len(got) != 3 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -10,6 +10,9 @@ import (
 	"ralph/state"
 )
 
+// Developer is the role of the agent that works on a task.
+const Developer = "developer"
+
 // Iteration is one of a run with all its tries: calls that failed for other reasons than the task.
 type Iteration struct {
 	Run       string    `json:"run"`
@@ -128,7 +131,7 @@ func (r *Run) iteration(e state.Event) *Iteration {
 
 func (r *Run) begin(e state.Event, d state.IterationStart) {
 	it := r.iteration(e)
-	it.TaskID, it.Task, it.Role, it.Verdicts = e.Task, clip(cmp.Or(d.Title, d.Why), maxTold), Unless("developer",
+	it.TaskID, it.Task, it.Role, it.Verdicts = e.Task, clip(cmp.Or(d.Title, d.Why), maxTold), Unless(Developer,
 		e.Role), nil
 	it.Tries++
 	it.Ended, it.CutOff, it.Checks, it.Output = time.Time{}, false, nil, nil // findings stay, as do the changes that caused them

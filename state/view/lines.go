@@ -163,6 +163,7 @@ type Log struct {
 	iteration int
 	title     string
 	decision  state.Decision // the latest
+	open      map[int]bool   // iterations that have begun and not ended; Marked only
 }
 
 // Lines formats the next event.
@@ -244,13 +245,35 @@ func (l *Log) Marked(e state.Event) []Line {
 		}
 	}
 	all := l.below(e, Lines(e, l.LineOptions))
+	of := l.whose(e)
 	for i := range all {
-		all[i].Text = strings.TrimRight(mark(e.Kind, all[i], i)+all[i].Text, " ")
+		all[i].Text = strings.TrimRight(mark(e.Kind, all[i], i)+of+all[i].Text, " ")
 	}
 	if e.Kind == state.KindIterationStart {
 		all = append([]Line{{}}, all...)
 	}
 	return all
+}
+
+// whose says which iteration a line is about; empty: only one is at work, or the line names it.
+func (l *Log) whose(e state.Event) string {
+	switch e.Data.(type) {
+	case state.RunStart:
+		l.open = nil
+	case state.IterationStart:
+		if l.open == nil {
+			l.open = map[int]bool{}
+		}
+		l.open[e.Iteration] = true
+		return ""
+	case state.IterationEnd:
+		delete(l.open, e.Iteration)
+		return ""
+	}
+	if e.Iteration == 0 || len(l.open) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("[%d] ", e.Iteration)
 }
 
 // mark returns the prefix of a line. number is its index in the event.

@@ -304,3 +304,24 @@ func TestLines_textWithTabs_isWhole(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func TestMarked_turnsSideBySide_eachLineNamesItsIteration(t *testing.T) {
+	var l view.Log
+	var got []string
+	event := func(n int, d state.Payload) {
+		for _, line := range l.Marked(state.Event{Kind: d.Kind(), Origin: state.Origin{Iteration: n, Role: view.Developer}, Data: d}) {
+			got = append(got, line.Text)
+		}
+	}
+	event(1, state.IterationStart{Title: "a"})
+	event(1, state.Text{Text: "alone"})
+	event(2, state.IterationStart{Title: "b"})
+	event(1, state.Text{Text: "one"})
+	event(2, state.Text{Text: "two"})
+	event(1, state.IterationEnd{})
+	event(2, state.Text{Text: "alone again"})
+	want := "|--- iteration 1 · a|| alone||--- iteration 2 · b|| [1] one|| [2] two|--- iteration 1 ended · no files changed|| alone again"
+	if text := strings.Join(append([]string{}, got...), "|"); text != want {
+		t.Errorf("%q\nwant %q", text, want)
+	}
+}

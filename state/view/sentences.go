@@ -59,7 +59,7 @@ func runEntries(e state.Event) []entry {
 			attempt = fmt.Sprintf("attempt %d", e.Attempt)
 		}
 		return one(RoleHeading, Join(" · ", fmt.Sprintf("iteration %d", e.Iteration), cmp.Or(d.Title, d.Why),
-			Unless("developer", e.Role), attempt))
+			Unless(Developer, e.Role), attempt))
 	case state.AgentChange:
 		text := "switched to agent " + d.Name
 		switch {
@@ -77,7 +77,7 @@ func runEntries(e state.Event) []entry {
 	case state.Decision:
 		return decided(e, d)
 	case state.IterationEnd:
-		return slices.Concat(ended(e, d), hintEntries(d.Hints), decided(e, d.Decision))
+		return slices.Concat(ended(e, d), hintEntries(d.Hints, d.TaskDone), decided(e, d.Decision))
 	case state.RunEnd:
 		return over(d)
 	}
@@ -222,6 +222,8 @@ func ended(e state.Event, d state.IterationEnd) []entry {
 		what, role = "done", RoleWarning
 	case d.TaskDone:
 		what, role = "done", RoleGood
+	case Unless(Developer, e.Role) != "":
+		what = "reviewed"
 	case d.Total > 0 && (d.Title != "" || e.Task != ""):
 		what = "not done yet"
 	}

@@ -38,7 +38,7 @@ func newTopCmd(f *cmdline.Factory) *cobra.Command {
 
 func (a *app) printTop(rows []top.Row) error {
 	if len(rows) == 0 {
-		return &cmdline.ExitError{Code: 1, Text: "no run is alive; start one with: ralph"}
+		return &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: "no run is alive; start one with: ralph"}
 	}
 	for _, line := range top.Lines(rows, a.Width(), time.Now()) {
 		fmt.Fprintln(a.Out, line)

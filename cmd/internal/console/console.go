@@ -137,6 +137,11 @@ func (c *Console) Start(s *preflight.Project, run string, checks []gate.Check) {
 		c.Print("ralph: no sandbox: agents can do what you can (SANDBOX=auto contains them)")
 	}
 	c.Print("ralph: bounds: %s", bounds(s))
+	for _, text := range []string{parallel(s), reviewers(s)} {
+		if text != "" {
+			c.Print("ralph: %s", text)
+		}
+	}
 	if len(checks) == 0 {
 		c.Print("ralph: %s", unproven(s))
 	}
@@ -331,6 +336,9 @@ func (c *Console) End(r runner.Ending) {
 		cost = fmt.Sprintf(", about %.2f USD by the agent's estimate", r.Usage.CostUSD)
 	}
 	word := state.Status{Status: d.Status, ExitCode: d.Exit}.Word()
+	if word == state.StatusReview {
+		word = "needs your review"
+	}
 	c.Print("ralph: %s after %s%s: %s tokens%s", word, termtext.Count(r.Iterations, "iteration"), plan,
 		termtext.Thousands(r.Usage.Total()), cost)
 	reason := d.Reason

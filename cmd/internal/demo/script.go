@@ -82,7 +82,7 @@ func (a *agent) listOpenWrongly() {
 
 // repairListOpen fixes the bug, but only if the prompt shows the failure.
 func (a *agent) repairListOpen(prompt string) {
-	const failure = "not ok - open"
+	const failure = "got:  1. [x] buy milk"
 	if !strings.Contains(prompt, failure) {
 		a.finish("`todo list --open` is ticked and nobody reported a problem, so I changed nothing." +
 			status{tests: "NOT_RUN", next: "wait for news"}.block())

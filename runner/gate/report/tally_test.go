@@ -93,3 +93,11 @@ func TestParse_resultsWithoutNumbers_areTests(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+func TestTAP_withoutNumbersAndYAML_theLinesBelowAFailureAreItsMessage(t *testing.T) {
+	tap := "ok - add\nnot ok - open\n    want: 2. [ ] bake bread\n    got:  1. [x] buy milk\nok - rm\n    not this\n1 failed\n"
+	s := parse(TAP, tap)
+	if s.Ran() != 3 || len(s.Tests) != 3 || s.Tests[1].Message != "    want: 2. [ ] bake bread\n    got:  1. [x] buy milk" {
+		t.Errorf("%+v", s.Tests)
+	}
+}

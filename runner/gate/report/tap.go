@@ -35,8 +35,9 @@ func (t *tap) line(line string) {
 			t.comments = newMessage()
 		}
 		t.comments.WriteLine(rest[2:])
-	default:
-		t.result(rest, depth)
+	case t.result(rest, depth):
+	case t.last.Status == Failed && t.last.Name != "" && len(line) > len(rest) && !strings.HasPrefix(rest, "1.."):
+		t.note.WriteLine(line) // what a small script prints below a failure, without YAML
 	}
 }
 
@@ -47,7 +48,8 @@ func (t *tap) enter(depth int, name string) {
 	t.parents = append(t.parents[:depth], name)
 }
 
-func (t *tap) result(rest string, depth int) {
+// result takes a line with the result of a test; false: it is another one.
+func (t *tap) result(rest string, depth int) bool {
 	status := Passed
 	if after, ok := strings.CutPrefix(rest, "not "); ok {
 		status, rest = Failed, after
@@ -55,7 +57,7 @@ func (t *tap) result(rest string, depth int) {
 	rest, ok := strings.CutPrefix(rest, "ok ")
 	numbered := rest != "" && rest[0] >= '0' && rest[0] <= '9'
 	if !ok || !numbered && !(strings.HasPrefix(rest, "- ") && len(rest) > 2) { // the number may be left out
-		return
+		return false
 	}
 	t.settle()
 	_, name, _ := strings.Cut(rest, " ")
@@ -73,11 +75,12 @@ func (t *tap) result(rest string, depth int) {
 	inside := depth < t.depth && depth < len(t.parents) && t.parents[depth] == name
 	t.depth = depth
 	if inside && status != Failed {
-		return // a group of tests, not one
+		return true // a group of tests, not one
 	}
 	name = strings.Join(append(slices.Clone(t.parents[:min(depth, len(t.parents))]), name), " > ")
 	t.last, t.note = Test{Name: name, Status: status}, cmp.Or(t.comments, newMessage())
 	t.comments = nil
+	return true
 }
 
 // diagnostic reads a line of the YAML block after a result.

@@ -103,7 +103,7 @@ func (f *Fold) Build(s Source) *Report {
 	current := st.RunID == run.ID && run.ID != ""
 	r := &Report{Run: run.ID, Project: line(s.Project), Status: view.StateCrashed, Exit: -1,
 		Agent:     line(view.Join(" ", run.Agent, run.Model)),
-		StartedAt: f.clock.first, Iterations: len(run.Iterations), Done: run.Done, Total: run.Total, Findings: []Finding{}, Questions: asked(s.Questions)}
+		StartedAt: f.clock.first, Iterations: counted(run.Iterations), Done: run.Done, Total: run.Total, Findings: []Finding{}, Questions: asked(s.Questions)}
 	if current {
 		r.Status = s.Snapshot.State
 		switch {
@@ -309,48 +309,6 @@ func (r *Report) result(f *Fold) string {
 	text := fmt.Sprintf("%s: %s after %s and %s", cmp.Or(word, "Failed"), tasks, view.Span(r.Took()),
 		termtext.Count(r.Iterations, "iteration"))
 	return text + view.Prefix(", ", view.Dollars(r.USD)) + "."
-}
-
-// exitClaimed is the exit code of a run that ends while tasks are open and none can be worked on.
-const exitClaimed = 8
-
-// next are the first commands to type.
-func (r *Report) next() []string {
-	if r.Running() {
-		return []string{"ralph monitor", "ralph iterations", "ralph status"}
-	}
-	look := "ralph diff 0.." + fmt.Sprint(r.last()) + " --stat"
-	if r.last() == 0 {
-		look = "ralph status"
-	}
-	switch r.Status {
-	case state.StatusCompleted:
-		return []string{look, "ralph iterations", "git log --oneline"}
-	case state.StatusReview:
-		if r.Rule == state.RuleQuestion {
-			return []string{"ralph questions", "ralph answer ID TEXT", "ralph resume"}
-		}
-		show := look
-		if len(r.Findings) > 0 && r.Findings[0].Show != "" {
-			show = r.Findings[0].Show
-		}
-		return []string{show, "ralph accept", "ralph iterations"}
-	}
-	again := "ralph resume"
-	if reopen := "ralph reset --circuit && " + again; strings.Contains(r.Advice, reopen) {
-		again = reopen // without it, the run halts at once
-	} else if r.Exit == exitClaimed && slices.ContainsFunc(r.Tasks, func(t Task) bool { return t.State == TaskAside }) {
-		again = "ralph reset --tasks && " + again // else nobody takes them up
-	}
-	return []string{"ralph iterations", look, again}
-}
-
-// last is the number of the last iteration.
-func (r *Report) last() (n int) {
-	for _, t := range r.Tasks {
-		n = max(n, slices.Max(t.Iterations))
-	}
-	return n
 }
 
 // line makes one clean row of what an agent, a plan or a file said.

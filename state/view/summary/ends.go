@@ -36,7 +36,9 @@ func ends(m *view.Model, now time.Time) (all []End) {
 			b.Have = st.Usage.CostUSD
 		}
 	}
-	bounds = slices.DeleteFunc(bounds, func(b state.Bound) bool { return !(b.Most > 0) })
+	bounds = slices.DeleteFunc(bounds, func(b state.Bound) bool {
+		return !(b.Most > 0) || b.Have == 0 && b.Name != state.BoundCost && !m.Active() // nothing counts any more
+	})
 	slices.SortStableFunc(bounds, func(a, b state.Bound) int { return cmp.Compare(b.Have/b.Most, a.Have/a.Most) })
 	for _, b := range bounds {
 		tone := Calm
@@ -46,7 +48,11 @@ func ends(m *view.Model, now time.Time) (all []End) {
 		case b.Have > 0 && (b.Have+1 >= b.Most || b.Have >= 0.8*b.Most):
 			tone = Warn
 		}
-		all = append(all, End{endText(b, now), tone, b.Have == 0})
+		text := endText(b, now)
+		if b.Name == state.BoundCost && b.Have == 0 && (st.LoopCount > 1 || !m.Active()) {
+			text = fmt.Sprintf("cost not reported, bound $%.2f", b.Most)
+		}
+		all = append(all, End{text, tone, b.Have == 0})
 	}
 	return all
 }

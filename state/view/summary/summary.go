@@ -195,7 +195,7 @@ func news(m *view.Model, now time.Time) (what, advice string) {
 	st := m.Status
 	switch m.State {
 	case view.StateNone:
-		return "nothing has run here yet", "start one with: ralph"
+		return "nothing has run here yet", "start one with: ralph (in a new project: ralph init)"
 	case view.StateStarting:
 		return fmt.Sprintf("a run is starting (pid %d)", m.Owner.PID), ""
 	case view.StateCrashed:
@@ -223,7 +223,7 @@ func news(m *view.Model, now time.Time) (what, advice string) {
 		what = view.Join(" ", what, "("+termtext.Line(state.Ended(st.Rule, st.ExitCode))+")")
 	}
 	if m.State == state.StatusCompleted {
-		return what, ""
+		return what, "see what was done: ralph report"
 	}
 	advice = termtext.Line(st.Next)
 	if advice == "" && m.Breaker.State == state.BreakerOpen {

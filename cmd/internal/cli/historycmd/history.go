@@ -231,6 +231,8 @@ func outcome(row view.Iteration) string {
 		return "-"
 	case row.TaskDone:
 		return view.Join(", ", "done", class)
+	case row.Role != "":
+		return view.Join(", ", "reviewed", class)
 	case row.TaskID != "":
 		return view.Join(", ", "not done", class)
 	}
@@ -312,9 +314,10 @@ func (p *past) named(arg string) ([]history.Kept, error) {
 		k, err := p.number(arg)
 		return []history.Kept{k}, err
 	}
+	id := p.taskID(arg)
 	var all []history.Kept
 	for _, k := range slices.Backward(p.kept) {
-		if k.Start || k.Task != arg || k.Rule == "candidate_lost" {
+		if k.Start || k.Task != id || k.Rule == "candidate_lost" {
 			continue
 		}
 		if all = append(all, k); k.Afresh {
@@ -327,8 +330,29 @@ func (p *past) named(arg string) ([]history.Kept, error) {
 	return all, nil
 }
 
+// taskID is the id of the task with this id, or else of the only one whose title begins with these words.
+func (p *past) taskID(arg string) string {
+	if slices.ContainsFunc(p.kept, func(k history.Kept) bool { return k.Task == arg }) {
+		return arg
+	}
+	id := arg
+	for _, row := range p.events {
+		begins := row.TaskID != "" && strings.HasPrefix(strings.ToLower(row.Task), strings.ToLower(arg))
+		switch {
+		case row.TaskID == arg:
+			return arg
+		case begins && id != arg && id != row.TaskID:
+			return arg // it may be either
+		case begins:
+			id = row.TaskID
+		}
+	}
+	return id
+}
+
 // unkeptOf says, for each iteration of a task of which nothing is kept, why.
-func (p *past) unkeptOf(id string) (why []string) {
+func (p *past) unkeptOf(arg string) (why []string) {
+	id := p.taskID(arg)
 	for _, row := range p.events {
 		if row.TaskID == id && !slices.ContainsFunc(p.kept,
 			func(k history.Kept) bool { return !k.Start && k.Iteration == row.Number }) {

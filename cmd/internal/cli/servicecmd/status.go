@@ -5,7 +5,6 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/resume"
-	"ralph/runner/rules"
 )
 
 func newStatusCmd(f *cmdline.Factory) *cobra.Command {
@@ -13,7 +12,7 @@ func newStatusCmd(f *cmdline.Factory) *cobra.Command {
 		Use: "status", Short: "Show whether the service is installed and which run it would resume",
 		Args: cmdline.NoArgs,
 		Long: "Show whether the service is installed and which run it would resume.\n\n" +
-			"Exit code 0: installed; 1: not installed.",
+			"Exit code 0: installed; 4: not installed.",
 		Example: "  ralph service status",
 		RunE:    func(*cobra.Command, []string) error { return statusRun(f) },
 	}
@@ -34,7 +33,7 @@ func statusRun(f *cmdline.Factory) error {
 	}
 	if !found {
 		f.Say("not installed; see: ralph service install --help")
-		return &cmdline.ExitError{Code: rules.ExitError}
+		return &cmdline.ExitError{Code: cmdline.NothingHasRun}
 	}
 	f.Say("installed  %s", e.File)
 	if e.Manager.Name == "systemd" {

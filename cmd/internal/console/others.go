@@ -1,0 +1,44 @@
+package console
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ralph/cmd/internal/preflight"
+	"ralph/runner/beside"
+	"ralph/runner/task"
+	"ralph/state/view"
+)
+
+// parallel says how many tasks are worked on at the same time; empty: one, without PARALLEL.
+func parallel(p *preflight.Project) string {
+	switch n := p.Config.Parallel; {
+	case n <= 1:
+		return ""
+	case !p.Config.ParallelAny && beside.Silent(p.Tasks):
+		return fmt.Sprintf("parallel: one task at a time, although PARALLEL is %d: the plan does not say which tasks may run "+
+			"side by side; mark them with [P], give them dependencies, or set PARALLEL_ANY=true", n)
+	default:
+		return fmt.Sprintf("parallel: up to %d tasks at the same time", n)
+	}
+}
+
+// reviewers says who looks at each task before it counts as done; empty: nobody. A task of the plan
+// may name more.
+func reviewers(p *preflight.Project) string {
+	who := p.Config.Review.For(task.Task{ID: "any"}, nil, p.Config.JudgeRows())
+	var judges []string
+	for _, r := range who.Judges {
+		judges = append(judges, r.Name)
+	}
+	qa := ""
+	if len(who.QA) > 0 {
+		qa = "QA"
+	}
+	named := ""
+	if slices.ContainsFunc(p.Tasks.Tasks, func(t task.Task) bool { return len(t.Judges) > 0 }) {
+		named = "the judges that tasks name"
+	}
+	return view.Prefix("review: each task by ", view.Join(", then ", qa, strings.Join(judges, ", "), named))
+}

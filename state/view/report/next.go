@@ -1,0 +1,62 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ralph/state"
+	"ralph/state/view"
+)
+
+// exitClaimed is the exit code of a run that ends while tasks are open and none can be worked on.
+const exitClaimed = 8
+
+// next are the first commands to type.
+func (r *Report) next() []string {
+	if r.Running() {
+		return []string{"ralph monitor", "ralph iterations", "ralph status"}
+	}
+	look := "ralph diff 0.." + fmt.Sprint(r.last()) + " --stat"
+	if r.last() == 0 {
+		look = "ralph status"
+	}
+	switch r.Status {
+	case state.StatusCompleted:
+		return []string{look, "ralph iterations", "git log --oneline"}
+	case state.StatusReview:
+		if r.Rule == state.RuleQuestion {
+			return []string{"ralph questions", "ralph answer ID TEXT", "ralph resume"}
+		}
+		show := look
+		if len(r.Findings) > 0 && r.Findings[0].Show != "" {
+			show = r.Findings[0].Show
+		}
+		return []string{show, "ralph accept", "ralph iterations"}
+	}
+	again := "ralph resume"
+	if reopen := "ralph reset --circuit && " + again; strings.Contains(r.Advice, reopen) {
+		again = reopen // without it, the run halts at once
+	} else if r.Exit == exitClaimed && slices.ContainsFunc(r.Tasks, func(t Task) bool { return t.State == TaskAside }) {
+		again = "ralph reset --tasks && " + again // else nobody takes them up
+	}
+	return []string{"ralph iterations", look, again}
+}
+
+// counted is how many iterations count: an aborted one does not, as for the run's bounds.
+func counted(all []view.Iteration) (n int) {
+	for i := range all {
+		if all[i].Cut != string(state.RequestAbort) {
+			n++
+		}
+	}
+	return n
+}
+
+// last is the number of the last iteration.
+func (r *Report) last() (n int) {
+	for _, t := range r.Tasks {
+		n = max(n, slices.Max(t.Iterations))
+	}
+	return n
+}
