@@ -193,9 +193,9 @@ func (s *scanner) line(number, start, end int) {
 	}
 }
 
-// almostBox matches what may be meant as a box: -[ ] x, - [] x, - [ x] y, - [~] z.
+// almostBox matches what may be meant as a box: -[ ] x, - [] x, - [ x] y, - [~] z, - [?] z.
 var almostBox = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s*\[[ xX~-]{0,3}\](?:[^(:\[]|$)`)
+	return regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s*\[(?:[ xX~-]{0,3}|[!?>/*+])\](?:[^(:\[]|$)`)
 })
 
 // openFence starts fenced code if text opens a fence that is closed later.

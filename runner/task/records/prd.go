@@ -1,6 +1,7 @@
 package records
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"path"
@@ -146,24 +147,36 @@ func Taskmaster(in task.Input) (task.Parsed, error) {
 	if !root.IsObject() {
 		return r.Parsed, fmt.Errorf("line 1: must be an object with an array %q, or with one below each tag", "tasks")
 	}
-	top, tag, place := members(root), "master", "tasks"
+	top, tag, from, place := members(root), "master", "", "tasks"
 	for _, f := range in.Files[1:] {
 		if current := gjson.GetBytes(f.Data, "currentTag"); current.Type == gjson.String {
 			tag = current.Str
+			from = fmt.Sprintf(", named in %s line %d,", path.Base(f.Name), 1+bytes.Count(f.Data[:current.Index], []byte("\n")))
 		}
 	}
 	tasks := top.get("tasks")
 	if !tasks.IsArray() {
 		tagged := top.get(tag)
 		if tasks = members(tagged).get("tasks"); !tasks.IsArray() {
-			return r.Parsed, fmt.Errorf("the tag %q has no array %q; choose another one with: task-master use-tag NAME",
-				tag, "tasks")
+			return r.Parsed, fmt.Errorf("the tag %q%s has no array %q here; there are: %s; choose one with: task-master use-tag NAME",
+				tag, from, "tasks", cmp.Or(strings.Join(tagsOf(root), ", "), "none"))
 		}
 		place, r.Project = tag+".tasks", tag
 	}
 	err = r.records(place, tasks, r.withSubtasks)
 	r.Marking = "Set the task's `status` to `done` in `%s`"
 	return r.Parsed, err
+}
+
+// tagsOf are the tags that have tasks.
+func tagsOf(root gjson.Result) (tags []string) {
+	root.ForEach(func(name, value gjson.Result) bool {
+		if value.Get("tasks").IsArray() {
+			tags = append(tags, name.Str)
+		}
+		return true
+	})
+	return tags
 }
 
 // withSubtasks adds a task and, below it, its subtasks: their ids are local.

@@ -22,6 +22,13 @@ const (
 	After  Place = "after"
 )
 
+// Unsupported is a change that the format of the plan cannot hold: trying it again does not help.
+type Unsupported string
+
+func (u Unsupported) Error() string { return string(u) }
+
+func unsupported(format string, args ...any) error { return Unsupported(fmt.Sprintf(format, args...)) }
+
 // Add adds an open task at the end of the plan, above the optional sections, and returns it.
 func Add(path, title string, optionalSections []string) (task.Task, error) {
 	var added task.Task
@@ -30,7 +37,7 @@ func Add(path, title string, optionalSections []string) (task.Task, error) {
 	}
 	err := update(path, optionalSections, func(p *plan) ([]edit, error) {
 		if p.New == nil {
-			return nil, fmt.Errorf("in %s, a task is a file of its own; write it with that tool", p.format.Name)
+			return nil, unsupported("in %s, a task is a file of its own; write it with that tool", p.format.Name)
 		}
 		at, text := p.New(p.file(p.First.File), p.Parsed, p.Title(title))
 		edits := []edit{{at, text}}
@@ -59,7 +66,7 @@ func Rename(path string, t task.Task, title string) (task.Task, error) {
 	return change(path, t, func(p *plan, i int) ([]edit, error) {
 		at := p.Spots[i].Title
 		if at.End == 0 {
-			return nil, cmp.Or(p.keptByProgram(), errors.New("its title cannot be replaced here; edit the file"))
+			return nil, cmp.Or(p.keptByProgram(), unsupported("its title cannot be replaced here; edit the file"))
 		}
 		if strings.TrimSpace(title) == "" {
 			return nil, errors.New("a title is needed")
@@ -98,7 +105,7 @@ func Remove(path string, t task.Task, keep func(text string, gone []task.Task) e
 	return update(path, nil, func(p *plan) ([]edit, error) {
 		i, err := task.Locate(p.Tasks, t)
 		if err != nil || p.New == nil {
-			return nil, cmp.Or(err, fmt.Errorf("in %s, a task is a file of its own", p.format.Name))
+			return nil, cmp.Or(err, unsupported("in %s, a task is a file of its own", p.format.Name))
 		}
 		item := p.Spots[i].Item
 		data := p.file(item.File).Data
@@ -157,7 +164,7 @@ func Move(path string, t task.Task, where Place, other task.Task) error {
 		}
 		order := p.siblings(from)
 		if order == nil {
-			return nil, cmp.Or(p.keptByProgram(), fmt.Errorf("in %s, the order is that of the files", p.format.Name))
+			return nil, cmp.Or(p.keptByProgram(), unsupported("in %s, the order is that of the files", p.format.Name))
 		}
 		var to int
 		switch where {
@@ -170,7 +177,7 @@ func Move(path string, t task.Task, where Place, other task.Task) error {
 				return nil, err
 			}
 			if !slices.Contains(order, to) {
-				return nil, fmt.Errorf("%q is not on the same level of the same list", p.Tasks[to].ID)
+				return nil, unsupported("%q is not on the same level of the same list", p.Tasks[to].ID)
 			}
 		}
 		if to == from {

@@ -17,9 +17,14 @@ func TestProblems_everyFormat_nameTheLine(t *testing.T) {
 		{"no status", "backlog/tasks/a.md", front + "---\n", "a.md line 1: front matter: \"status\" is missing"},
 		{"no id", "backlog/tasks/a.md", "---\nstatus: To Do\n---\n", "a.md line 1: front matter: \"id\" is missing"},
 		{"twice", "backlog/tasks/a.md", "---\nid: task-1\nid: task-2\nstatus: To Do\n---\n", "line 3, column 1"},
+		{"kiro", ".kiro/specs/a/tasks.md", "- [ ] 1. a\n- [?] 2. b\n", "line 2: unknown mark \"[?]\"; known: [ ]"},
+		{"same id", "backlog/tasks/b.md", front + "title: b\nstatus: To Do\n---\n", "b.md line 2: \"task-1\" is also the id of tasks/a.md"},
 	} {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, c.file), c.text)
+		if c.plan == "same id" {
+			write(t, filepath.Join(dir, "backlog/tasks/a.md"), front+"title: a\nstatus: To Do\n---\n")
+		}
 		list, err := Load(All(dir, nil)[0].Path, nil)
 		said := strings.Join(list.Problems(), "; ")
 		if err != nil {

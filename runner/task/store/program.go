@@ -80,7 +80,7 @@ func (f format) keptByProgram() error {
 	if f.Program == nil {
 		return nil
 	}
-	return fmt.Errorf("in %s, only the program %s can do this", f.Name, f.Program.Name)
+	return unsupported("in %s, only the program %s can do this", f.Name, f.Program.Name)
 }
 
 // add lets the program add a task.

@@ -44,7 +44,7 @@ func folder(in task.Input, words task.Words) (task.Parsed, error) {
 			return p, s.err
 		}
 		if first := seen[s.ID]; first != "" {
-			p.Faults = append(p.Faults, name+": "+first+" is also story "+s.ID+": each must be unique")
+			p.Faults = append(p.Faults, name+" line 1: "+first+" is also story "+s.ID+": each must be unique")
 			s.ID = name
 		}
 		seen[s.ID] = name

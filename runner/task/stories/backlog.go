@@ -1,6 +1,7 @@
 package stories
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"slices"
@@ -35,7 +36,7 @@ func Backlog(in task.Input) (task.Parsed, error) {
 		case id == "":
 			return p, fmt.Errorf("%s line 1: front matter: %q is missing", name, "id")
 		case seen[id] != "":
-			return p, fmt.Errorf("%s: %q is also the id of %s: each must be unique", name, s.ID, seen[id])
+			return p, fmt.Errorf("%s line %d: %q is also the id of %s: each must be unique", name, lineOf(files[i].Data, "id"), s.ID, seen[id])
 		case s.status.line == 0:
 			return p, fmt.Errorf("%s line 1: front matter: %q is missing: it must be one of %s", name, "status", words.Known())
 		}
@@ -58,6 +59,11 @@ func Backlog(in task.Input) (task.Parsed, error) {
 		}
 	}
 	return p, nil
+}
+
+// lineOf is the first line that begins with a key.
+func lineOf(data []byte, key string) int {
+	return 1 + bytes.Count(data[:bytes.Index(data, []byte("\n"+key+":"))+1], []byte("\n"))
 }
 
 // backlogTask is the task of a file, without its state.

@@ -22,7 +22,11 @@ import (
 
 // failed is an error of a change: the plan is as it was.
 func failed(err error) error {
-	return &cmdline.ExitError{Code: rules.ExitError, Text: err.Error() + "; the plan was not changed"}
+	code := rules.ExitError
+	if _, is := errors.AsType[store.Unsupported](err); is {
+		code = rules.ExitUsage
+	}
+	return &cmdline.ExitError{Code: code, Text: err.Error() + "; the plan was not changed"}
 }
 
 // newStateCmds returns the verbs that give a task another state.
@@ -90,7 +94,7 @@ func each(f *cmdline.Factory, names []string, do func(*plan, task.Task) error) e
 func (p *plan) set(t task.Task, s task.State, why string) error {
 	err := store.SetBecause(p.project.Plan, t, s, cmdline.OneLine(why))
 	if errors.Is(err, store.ErrNoWord) {
-		return cmdline.UsageError("a %s plan cannot mark a task as %s; the plan was not changed", p.Format, s)
+		return cmdline.UsageError("%s plans cannot mark a task as %s; the plan was not changed", p.Format, s)
 	}
 	if err != nil {
 		return failed(err)

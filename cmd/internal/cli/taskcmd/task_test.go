@@ -148,8 +148,14 @@ func TestTask_reasonForBlocking_isShown(t *testing.T) {
 func TestTask_wordThatTheFormatLacks_isRefused(t *testing.T) {
 	p := newProject(t, map[string]string{"fix_plan.md": "- [ ] a\n"})
 	out, code := p.run("", "block", "a")
-	if code != rules.ExitUsage || !strings.Contains(out, "a checkbox plan cannot mark a task as blocked; the plan was not changed") {
+	if code != rules.ExitUsage || !strings.Contains(out, "checkbox plans cannot mark a task as blocked; the plan was not changed") {
 		t.Errorf("exit %d: %s", code, out)
+	}
+	p = newProject(t, map[string]string{"backlog/tasks/task-1 - a.md": "---\nid: task-1\ntitle: a\nstatus: To Do\n---\n"})
+	for _, args := range [][]string{{"add", "b"}, {"move", "task-1", "--first"}, {"skip", "task-1"}} {
+		if out, code := p.run("", args...); code != rules.ExitUsage || !strings.Contains(out, "the plan was not changed") {
+			t.Errorf("%q: exit %d: %s", args, code, out)
+		}
 	}
 	p = newProject(t, nil)
 	if out, code := p.run("", "list"); code != rules.ExitUsage || !strings.Contains(out, "there is no plan") {
