@@ -45,11 +45,17 @@ func (r *Run) sit(t task.Task, a turn.Assignment) *sitting {
 	return s
 }
 
+// seat adds to an assignment what observers of the phase see.
+func (s *sitting) seat(a *turn.Assignment) {
+	a.Agent.Spec.Name = s.known.Agent
+	a.Prompt.Done, a.Prompt.Total = s.known.Work.Before.Done, s.known.Work.Before.Total
+}
+
 // examine carries out the phase that a task waits for.
 func (r *Run) examine(ctx context.Context, t task.Task) (rules.Decision, error) {
 	a := r.assignment(t)
 	s := r.sit(t, a)
-	a.Agent.Spec.Name = s.known.Agent
+	s.seat(&a)
 	r.begin(a)
 	if err := r.counted.Wait(); err != nil {
 		return rules.Decision{}, err
@@ -188,7 +194,7 @@ func (r *Run) startReview(ctx context.Context, t task.Task) (rules.Decision, err
 	a := r.assignment(t)
 	s := r.sit(t, a)
 	s.asks.Emit, s.asks.Alone = r.crew.Tell, r.crew.Alone
-	a.Agent.Spec.Name = s.known.Agent
+	s.seat(&a)
 	r.begin(a)
 	if err := r.counted.Wait(); err != nil {
 		r.crew.Release(j)

@@ -139,7 +139,7 @@ var reviewFakes = map[string]func(*fake) int{
 			}
 			put("work.txt", fmt.Sprintf("call %d", f.call))
 			put(story, regexp.MustCompile(`## Status\n\n.*`).ReplaceAllString(read1(story), "## Status\n\nReady for Review"))
-			return f.result("Did it."+block(false, ""), nil)
+			return f.result("Did it.\n\n- **Decision:** plain text\n"+block(false, ""), nil)
 		}
 		if !strings.HasPrefix(f.prompt, "@qa\n*review 1.2\n") {
 			return f.result("who am I?", nil)
@@ -369,6 +369,8 @@ func TestAIOS_storyIsDevelopedAndReviewed(t *testing.T) {
 	for _, file := range glob(filepath.Join(b.dir, ".aios/handoffs/handoff-*.yaml")) {
 		if text := read1(file); !strings.Contains(text, "story_status: Ready for Review\n") || strings.Contains(text, "- .aios/") || strings.Contains(text, `branch: ""`) || !strings.Contains(text, "consumed: true\n") {
 			t.Errorf("%s: %s", file, text)
+		} else if strings.Contains(file, "dev-to-qa") != strings.Contains(text, "decisions:\n- plain text\n") {
+			t.Errorf("decisions in %s: %s", file, text)
 		}
 	}
 	if log, _ := exec.Command("git", "-C", b.dir, "log", "--format=%s").Output(); !strings.Contains(string(log), "feat: 1.2 - ") {

@@ -130,4 +130,5 @@ func (r *Run) over(ctx context.Context, d rules.Decision) {
 	defer done()
 	r.at(ctx, points.Moment{Point: points.End(d), From: state.Origin{Run: r.d.RunID, Host: r.host}, Task: r.last.Task,
 		More: func(f *hooks.Facts) { points.Over(f, r.mem.Iterations, d) }})
+	r.notes.Settle() // for the first prompt after ralph resume
 }

@@ -115,8 +115,8 @@ func (p *Panel) open(ctx context.Context, s Sitting) (*room, error) {
 		}
 	}
 	if p.reports(s) && r.Copied {
-		r.Head = aios.Review(s.Task)
-		p.handOff(ctx, s, aios.Handoff{From: "dev", To: "qa", Next: "review the story", Files: r.names(p.AIOS.HandoffDir)})
+		r.Head, r.Reports = aios.Review(s.Task), p.AIOS.Folder()
+		p.handOff(ctx, s, aios.Handoff{From: "dev", To: "qa", Next: "review the story", Decisions: s.Review.Decisions, Files: r.names(p.AIOS.HandoffDir)})
 		r.before, err = git.Observe(ctx, s.Dir)
 	}
 	r.files = r.look()

@@ -26,6 +26,8 @@ type Case struct {
 	Before   []string // reasons of the latest refusal
 	// Head is what the project's own conventions put at the top of a reviewer's prompt; empty: nothing.
 	Head string
+	// Reports is the folder for what such a reviewer writes, relative to the project.
+	Reports string
 	// Copied is true when the reviewer works in a copy of the project.
 	Copied bool
 }
@@ -42,8 +44,8 @@ func (c Case) Question(phase string, r Reviewer, nonce string) string {
 	b := paper{nonce: nonce}
 	b.WriteString(c.Head + c.who(phase, r))
 	if c.Head != "" {
-		b.WriteString("\nYou are asked to judge, not to change anything: write only your report below docs/qa/, its gate file, and the section " +
-			"\"QA Results\" of the story. Not its status: ralph sets that. ")
+		fmt.Fprintf(&b, "\nYou are asked to judge, not to change anything: write only your report below %s/, its gate file, and the section "+
+			"\"QA Results\" of the story. Not its status: ralph sets that. ", c.Reports)
 	} else {
 		b.WriteString("\nYou are asked to judge, not to change anything: write no file, and run nothing that does. ")
 	}

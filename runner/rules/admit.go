@@ -16,7 +16,7 @@ func AdmitRules() []Rule[Admission] {
 				return interrupted(f.Facts, done)
 			}},
 		{RuleQuestion, "nothing can be done before a person answers the questions of agents",
-			"wait `QUESTION_WAIT`; then stop 9 and name them", unanswered},
+			"wait `QUESTION_WAIT`, unless a bound of `ceilings` is reached; then stop 9 and name them", unanswered},
 		{"plan_unusable", "the plan vanished, broke or was emptied, or every open task waits for one that cannot be done",
 			"stop 2", planUnusable},
 		{"tasks_put_aside", "every open task was put aside",
@@ -81,6 +81,9 @@ func unanswered(f Admission) (Decision, bool) {
 	until := f.WaitingSince.Add(f.Policy.QuestionWait)
 	if left := f.Window.Left(f.Policy.MaxDuration, f.Started, f.Now); until.Sub(f.Now) > left {
 		until = f.Now.Add(left)
+	}
+	if _, over := ceilings(f.Facts); over { // an answer would come too late
+		until = f.Now
 	}
 	reason := "nothing can be done before a person answers " + strings.Join(f.Waiting, "; ")
 	if f.Now.Before(until) {

@@ -62,6 +62,7 @@ type Note struct {
 	At   time.Time `json:"at"`
 	Text string    `json:"text"`
 	Role Role      `json:"role"`
+	Task bool      `json:"task,omitempty"` // it says what became of a task; false: it is a finding
 }
 
 // Add folds one event. An event of another run starts a new model, which keeps only the

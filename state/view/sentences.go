@@ -390,5 +390,5 @@ func noteOf(e state.Event) (Note, bool) {
 	if i := strings.LastIndex(text, ". "); i > 0 && strings.HasSuffix(text, ":") {
 		text = text[:i+1] // the rest introduces lines that are only in the log
 	}
-	return Note{e.Time, text, lines[0].Role}, true
+	return Note{e.Time, text, lines[0].Role, e.Kind == state.KindTask}, true
 }

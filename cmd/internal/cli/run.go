@@ -123,10 +123,12 @@ func runRun(o *runOptions) error {
 		if taken := runplan.Taken(p.Dir, p.Plan, o.resumed, p.Config.OptionalSections); taken != "" {
 			o.Note("%s", taken)
 		}
+		err = p.BeginAgreed(o.Factory)
 	} else {
-		if err := p.OfferAnalysis(o.Factory); err != nil {
-			return err
-		}
+		err = p.OfferAnalysis(o.Factory)
+	}
+	if err != nil {
+		return err
 	}
 	if o.monitor {
 		window := split.Window{Factory: o.Factory, Project: p.Dir, Runner: o.argv(p), Summary: o.summary}

@@ -30,6 +30,21 @@ func (p *Project) askAhead(f *cmdline.Factory, in *bufio.Reader, c analysis.Name
 	return f.Record(p.loader, []config.Untrusted{p.whenReady(c)})
 }
 
+// BeginAgreed begins the checks that had to wait, in a run that is resumed: it asks nothing.
+func (p *Project) BeginAgreed(f *cmdline.Factory) error {
+	_, err := p.beginAgreed(f, p.checkNames())
+	return err
+}
+
+// checkNames are the checks that there are.
+func (p *Project) checkNames() (has []string) {
+	rows, _ := p.Checks()
+	for _, row := range rows {
+		has = append(has, row.Name)
+	}
+	return has
+}
+
 // beginAgreed begins the checks that had to wait, as far as the user has agreed to that. It returns their
 // names, and says which stay out when nobody can be asked.
 func (p *Project) beginAgreed(f *cmdline.Factory, has []string) (begun []string, err error) {

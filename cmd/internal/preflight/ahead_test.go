@@ -41,6 +41,10 @@ func TestOfferAnalysis_agreedAhead_beginsWithTheFirstCode(t *testing.T) {
 		if err := p.OfferAnalysis(f); err != nil || p.Config.TestCommand != want {
 			t.Errorf("%q: test command %q, %v", typed, p.Config.TestCommand, err)
 		}
+		p.Config.TestCommand = ""
+		if err := p.BeginAgreed(f); err != nil || p.Config.TestCommand != want {
+			t.Errorf("%q, in a resumed run: test command %q, %v", typed, p.Config.TestCommand, err)
+		}
 		if said := text.String(); strings.Contains(said, "begins, as agreed") != (want != "") || strings.Contains(said, "stays out") != (want == "") {
 			t.Errorf("%q: said %s", typed, said)
 		}

@@ -144,11 +144,7 @@ func (p *Project) try(f *cmdline.Factory, line string) bool {
 // OfferAnalysis asks once whether an agent shall look at a project in which ralph finds no
 // checks. What the user accepts becomes checks of this run, and of later ones by .ralphrc.
 func (p *Project) OfferAnalysis(f *cmdline.Factory) error {
-	rows, _ := p.Checks()
-	var has []string
-	for _, row := range rows {
-		has = append(has, row.Name)
-	}
+	has := p.checkNames()
 	begun, err := p.beginAgreed(f, has)
 	why := analysis.Due(p.Dir, append(has, begun...))
 	if err != nil || len(begun) > 0 {

@@ -88,7 +88,8 @@ func (o Options) Stories(dir string) string {
 
 // Develop is the head of the developer's prompt.
 func (o Options) Develop(t task.Task) string {
-	return strings.TrimSpace(fmt.Sprintf("@dev\n*develop %s %s", t.ID, o.DevMode)) + "\n\n"
+	return strings.TrimSpace(fmt.Sprintf("@dev\n*develop %s %s", t.ID, o.DevMode)) + "\n\n" +
+		"If you decide something that your reviewer must know, write it into your final message, on a line of its own: `Decision: ...`\n\n"
 }
 
 // Review is the head of the reviewer's prompt.

@@ -74,6 +74,9 @@ func (p Project) Asks(t task.Task) bool {
 	return p.BMAD && p.Reports(t)
 }
 
+// Folder is where reviewers write, relative to the project.
+func (p Project) Folder() string { return p.reports }
+
 // IsGate reports whether a file of the project is a gate file of a story.
 func (p Project) IsGate(t task.Task, file string) bool {
 	is, _ := path.Match(p.reports+"/gates/"+t.ID+"-*.y*ml", file)

@@ -187,7 +187,7 @@ func StoryFolders(data []byte) []string {
 	if strings.ContainsAny(location, "*?[{\\") || slices.Contains(strings.Split(location, "/"), "..") {
 		return patterns
 	}
-	for up := "../"; len(up) <= 4*3; up += "../" {
+	for up := ""; len(up) <= 4*3; up += "../" {
 		patterns = append(patterns, up+location+"/[0-9]*-[0-9]*-*.md")
 	}
 	return patterns

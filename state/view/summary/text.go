@@ -59,7 +59,11 @@ func Text(m *view.Model, now time.Time, width int) string {
 	}
 	checkRows(v.Checks, row)
 	for _, n := range v.Notes {
-		row("finding", view.Join(" ", view.Clock(n.At, now), n.Text))
+		label := "finding"
+		if n.Task {
+			label = "task"
+		}
+		row(label, view.Join(" ", view.Clock(n.At, now), n.Text))
 	}
 	for i, said := range m.Status.Verdicts { // of the latest phase
 		wrapped([]string{"review", ""}[min(i, 1)], termtext.Line(said.Line()))
