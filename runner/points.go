@@ -131,4 +131,5 @@ func (r *Run) over(ctx context.Context, d rules.Decision) {
 	r.at(ctx, points.Moment{Point: points.End(d), From: state.Origin{Run: r.d.RunID, Host: r.host}, Task: r.last.Task,
 		More: func(f *hooks.Facts) { points.Over(f, r.mem.Iterations, d) }})
 	r.notes.Settle() // for the first prompt after ralph resume
+	r.out.Status(func(s *state.Status) { s.NextPrompt = r.notes.NextPrompt })
 }

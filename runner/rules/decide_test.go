@@ -178,10 +178,6 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"check failed that ends the run", func(f *scene) { failing(f); f.Report.Results[0].Check.OnFailure = gate.Stop }, "gate_failed", ActionStop, 8},
 		{"check failed that is not required", func(f *scene) { failing(f); f.It.Proof.Report.Results[0].Blocks = false }, "continue", ActionContinue, 0},
 		{"only given-up tasks", func(f *scene) { starting(f); f.PutAside = []string{"T1"} }, "tasks_put_aside", ActionStop, 8},
-		{"an unanswered question, and no iteration is left", func(f *scene) {
-			starting(f)
-			f.Waiting, f.Policy.QuestionWait, f.Policy.MaxIterations, f.Memory.Iterations = []string{"q1"}, time.Hour, 1, 1
-		}, RuleQuestion, ActionStop, ExitReview},
 		{"an unanswered question", func(f *scene) { starting(f); f.Waiting, f.Policy.QuestionWait = []string{"q1"}, 1 }, RuleQuestion, ActionWait, 0},
 		{"a question nobody answered", func(f *scene) { starting(f); f.Waiting = []string{"q1"} }, RuleQuestion, ActionStop, 9},
 		{"a turn that asks", func(f *scene) { f.It.Call.Asks = []state.Ask{{Text: "Which?"}} }, RuleQuestion, ActionContinue, 0},

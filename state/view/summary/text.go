@@ -59,11 +59,7 @@ func Text(m *view.Model, now time.Time, width int) string {
 	}
 	checkRows(v.Checks, row)
 	for _, n := range v.Notes {
-		label := "finding"
-		if n.Task {
-			label = "task"
-		}
-		row(label, view.Join(" ", view.Clock(n.At, now), n.Text))
+		row(label(n), view.Join(" ", view.Clock(n.At, now), n.Text))
 	}
 	for i, said := range m.Status.Verdicts { // of the latest phase
 		wrapped([]string{"review", ""}[min(i, 1)], termtext.Line(said.Line()))
@@ -124,4 +120,12 @@ func ending(v Summary, none bool, width int) []string {
 		}
 	}
 	return lines
+}
+
+// label is what a note is about.
+func label(n view.Note) string {
+	if n.Task {
+		return "task"
+	}
+	return "finding"
 }
