@@ -123,7 +123,7 @@ func runRun(o *runOptions) error {
 		if taken := runplan.Taken(p.Dir, p.Plan, o.resumed, p.Config.OptionalSections); taken != "" {
 			o.Note("%s", taken)
 		}
-		err = p.BeginAgreed(o.Factory)
+		_, _, err = p.BeginAgreed(o.Factory)
 	} else {
 		err = p.OfferAnalysis(o.Factory)
 	}

@@ -30,38 +30,27 @@ func (p *Project) askAhead(f *cmdline.Factory, in *bufio.Reader, c analysis.Name
 	return f.Record(p.loader, []config.Untrusted{p.whenReady(c)})
 }
 
-// BeginAgreed begins the checks that had to wait, in a run that is resumed: it asks nothing.
-func (p *Project) BeginAgreed(f *cmdline.Factory) error {
-	_, err := p.beginAgreed(f, p.checkNames())
-	return err
-}
-
-// checkNames are the checks that there are.
-func (p *Project) checkNames() (has []string) {
+// BeginAgreed begins the checks that had to wait, as far as the user has agreed to that, and says which stay out
+// when nobody can be asked. has are the checks that there are then.
+func (p *Project) BeginAgreed(f *cmdline.Factory) (has []string, begun bool, err error) {
 	rows, _ := p.Checks()
 	for _, row := range rows {
 		has = append(has, row.Name)
 	}
-	return has
-}
-
-// beginAgreed begins the checks that had to wait, as far as the user has agreed to that. It returns their
-// names, and says which stay out when nobody can be asked.
-func (p *Project) beginAgreed(f *cmdline.Factory, has []string) (begun []string, err error) {
 	for _, c := range analysis.Begun(p.Dir) {
 		key := strings.ToUpper(c.Name) + "_COMMAND"
 		agreed, err := config.Trusted(p.loader.StateHome(), p.whenReady(c))
 		switch {
 		case slices.Contains(has, c.Name):
 		case err != nil:
-			return begun, fmt.Errorf("begin the %s check: %w", c.Name, err)
+			return has, begun, fmt.Errorf("begin the %s check: %w", c.Name, err)
 		case agreed:
 			p.Config.Choose(key, c.Command.Command, "answer")
-			begun = append(begun, c.Name)
+			has, begun = append(has, c.Name), true
 			f.Note("the %s check begins, as agreed: %s", c.Name, cmdline.Inert(c.Command.Command))
 		case !f.CanAsk():
 			f.Note("the %s check stays out, because nobody has agreed to it: %s; run ralph on a terminal, or set %s", c.Name, cmdline.Inert(c.Command.Command), key)
 		}
 	}
-	return begun, nil
+	return has, begun, nil
 }

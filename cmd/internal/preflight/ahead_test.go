@@ -42,7 +42,7 @@ func TestOfferAnalysis_agreedAhead_beginsWithTheFirstCode(t *testing.T) {
 			t.Errorf("%q: test command %q, %v", typed, p.Config.TestCommand, err)
 		}
 		p.Config.TestCommand = ""
-		if err := p.BeginAgreed(f); err != nil || p.Config.TestCommand != want {
+		if _, _, err := p.BeginAgreed(f); err != nil || p.Config.TestCommand != want {
 			t.Errorf("%q, in a resumed run: test command %q, %v", typed, p.Config.TestCommand, err)
 		}
 		if said := text.String(); strings.Contains(said, "begins, as agreed") != (want != "") || strings.Contains(said, "stays out") != (want == "") {

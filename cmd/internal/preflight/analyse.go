@@ -144,10 +144,9 @@ func (p *Project) try(f *cmdline.Factory, line string) bool {
 // OfferAnalysis asks once whether an agent shall look at a project in which ralph finds no
 // checks. What the user accepts becomes checks of this run, and of later ones by .ralphrc.
 func (p *Project) OfferAnalysis(f *cmdline.Factory) error {
-	has := p.checkNames()
-	begun, err := p.beginAgreed(f, has)
-	why := analysis.Due(p.Dir, append(has, begun...))
-	if err != nil || len(begun) > 0 {
+	has, begun, err := p.BeginAgreed(f)
+	why := analysis.Due(p.Dir, has)
+	if err != nil || begun {
 		return err
 	}
 	if why == "" || !p.Config.DetectChecks || !f.CanAsk() {
