@@ -4,6 +4,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"ralph/monitor/answers"
+	"ralph/state"
 )
 
 // openAnswers opens the page of the questions that wait for a person.
@@ -18,6 +19,21 @@ func (u *ui) openAnswers() {
 	default:
 		u.asks, u.answers, u.help = askAnswer, page, false
 	}
+}
+
+// awaited reports whether the run can do nothing before a person answers. The lock is held.
+func (u *ui) awaited() bool { return u.model.Wait.Rule == state.RuleQuestion }
+
+// answerOrAbort does what the last row says of its key.
+func (u *ui) answerOrAbort() {
+	free := u.lock()
+	asked := u.awaited()
+	free()
+	if asked {
+		u.openAnswers()
+		return
+	}
+	u.askBefore("abort")
 }
 
 // keyAnswer handles a key while the page of questions is open.

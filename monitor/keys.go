@@ -23,7 +23,8 @@ func bindings() []binding {
 		{"p", "pause", "pause after this iteration, or resume", (*ui).pauseOrResume, true, false},
 		{"s", "skip", "end this iteration and take the next task (asks first)", func(u *ui) { u.askBefore("skip") },
 			true, false},
-		{"a", "abort", "end the run now (asks first)", func(u *ui) { u.askBefore("abort") }, true, false},
+		{"a", "abort", "end the run now (asks first); while it waits for an answer of yours: answer", (*ui).answerOrAbort, true, false},
+		{"A", "", "end the run now, also while it waits for an answer (asks first)", func(u *ui) { u.askBefore("abort") }, true, false},
 		{"l", "log", "live log only, and back", func(u *ui) { u.show(panelLog) }, false, false},
 		{"enter", "read", "the transcript of the iteration: what the agent said and did, its tool calls with their answers",
 			(*ui).openTranscript, false, false},
@@ -92,6 +93,9 @@ func (u *ui) hints(v summary.Summary) []keys.Hint {
 		}
 		if b.short == "pause" && v.Resumable {
 			b.short = "resume"
+		}
+		if b.short == "abort" && u.awaited() {
+			b.short = "answer"
 		}
 		all = append(all, keys.Hint{Keys: b.keys, Short: b.short, Help: b.help})
 	}
