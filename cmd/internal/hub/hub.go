@@ -33,7 +33,7 @@ func (e exited) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // Main runs ralph-hub and returns its exit code.
 func Main(args []string) int {
-	root := newRootCmd()
+	root := Root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
 	var code exited
@@ -50,7 +50,8 @@ func Main(args []string) int {
 	return exitFailed
 }
 
-func newRootCmd() *cobra.Command {
+// Root returns the command with all verbs.
+func Root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "ralph-hub", Short: "The part of ralph that uses a network",
 		Long:         "The part of ralph that uses a network. ralph starts it when an option asks for it.",

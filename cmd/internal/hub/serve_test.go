@@ -38,7 +38,7 @@ func alone(t *testing.T) (token, busy string) {
 }
 
 func hub(ctx context.Context, out io.Writer, args ...string) error {
-	root := newRootCmd()
+	root := Root()
 	root.SetArgs(args)
 	root.SetOut(out)
 	return root.ExecuteContext(ctx)

@@ -20,6 +20,7 @@ import (
 
 	"ralph/cmd/internal/cli"
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/hub"
 )
 
 func main() {
@@ -33,7 +34,7 @@ func main() {
 	}
 }
 
-// write writes DIR/man/ralph*.1, DIR/completions/ralph.bash, _ralph and ralph.fish.
+// write writes DIR/man/ralph*.1, also of ralph-hub, DIR/completions/ralph.bash, _ralph and ralph.fish.
 func write(dir, version string) error {
 	man, completions := filepath.Join(dir, "man"), filepath.Join(dir, "completions")
 	for _, folder := range []string{man, completions} {
@@ -46,11 +47,15 @@ func write(dir, version string) error {
 		return fmt.Errorf("write completions: %w", err)
 	}
 	root.DisableAutoGenTag = true // it has the date of the build
-	prepare(root)
 	// Without a date, the same tree makes the same pages.
 	header := &doc.GenManHeader{Section: "1", Source: "ralph " + version, Manual: "ralph", Date: &time.Time{}}
-	if err := doc.GenManTree(root, header, man); err != nil {
-		return fmt.Errorf("write man pages: %w", err)
+	other := hub.Root()
+	other.DisableAutoGenTag = true
+	for _, program := range []*cobra.Command{root, other} {
+		prepare(program)
+		if err := doc.GenManTree(program, header, man); err != nil {
+			return fmt.Errorf("write man pages: %w", err)
+		}
 	}
 	return tidied(man)
 }
