@@ -195,6 +195,9 @@ func lookup(env []string, name string) (value string) {
 func existing(paths []string) []string {
 	var out []string
 	for _, path := range paths {
+		if _, err := os.Lstat(path); err != nil {
+			continue // as most are: one question in place of one for each folder on the way
+		}
 		if real, err := filepath.EvalSymlinks(path); err == nil && path != "" && !slices.Contains(out, real) {
 			out = append(out, real)
 		}
