@@ -47,6 +47,9 @@ func (e engine) wrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, er
 		n.route.Hub = containerHub
 	}
 	program := c.Args[0]
+	if filepath.Base(program) != program && !filepath.IsAbs(program) {
+		program = filepath.Join(cmp.Or(c.Dir, v.Dir), program)
+	}
 	if !within(program, v.Dir) {
 		program = filepath.Base(program) // the image has its own
 	}
@@ -60,7 +63,7 @@ func (e engine) wrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, er
 	c.Args = slices.Concat(args, command)
 	c.Dir = os.TempDir() // the engine's own: its monitor may leave a file there when memory runs out
 	// The engine itself has what it needs to find its service.
-	c.Env = slices.Concat(engineEnv(), env)
+	c.Env = slices.Concat(containers.Env(), env)
 	c.After = []string{string(e), "rm", "--force", name}
 	if e == "podman" { // it would ask politely first; older ones cannot do without
 		c.After = []string{"sh", "-c", `podman rm --force --time 0 "$0" || podman rm --force "$0"`, name}
@@ -102,26 +105,13 @@ func (v *view) volumes() (args []string) {
 func (e engine) base(name string) []string {
 	args := []string{string(e), "run", "--rm", "--init", "--pull", "never", "--name", name, "--cap-drop", "ALL",
 		"--security-opt", "no-new-privileges", "--security-opt", "label=disable", "--pids-limit", strconv.Itoa(mostProcesses)}
-	if bytes := mostMemory(); bytes > 0 {
+	if bytes := containers.Memory(); bytes > 0 {
 		args = append(args, "--memory", strconv.FormatUint(bytes, 10))
 	}
 	if e == "podman" && os.Geteuid() != 0 {
 		return append(args, "--userns", "keep-id")
 	}
 	return append(args, "--user", fmt.Sprintf("%d:%d", os.Geteuid(), os.Getegid()))
-}
-
-// mostMemory leaves an eighth of this machine's memory to its other programs; 0: unknown.
-func mostMemory() uint64 {
-	text, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return 0
-	}
-	var kib uint64
-	if _, err := fmt.Sscanf(string(text), "MemTotal: %d kB", &kib); err != nil {
-		return 0
-	}
-	return kib * 1024 / 8 * 7
 }
 
 // variables name what passes into the container: names only, since other users can
@@ -135,18 +125,6 @@ func (e engine) variables(env []string) (args []string) {
 		args = append(args, "--env", name)
 	}
 	return args
-}
-
-// engineEnv is what the engine needs and a contained program does not get.
-func engineEnv() (env []string) {
-	for _, name := range []string{"XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "DOCKER_HOST", "DOCKER_CONTEXT",
-		"DOCKER_CONFIG", "DOCKER_CERT_PATH",
-		"DOCKER_TLS_VERIFY", "CONTAINER_HOST", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF"} {
-		if value, ok := os.LookupEnv(name); ok {
-			env = append(env, name+"="+value)
-		}
-	}
-	return env
 }
 
 // works runs the image once.

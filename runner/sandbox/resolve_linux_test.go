@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -65,4 +67,24 @@ func TestLacks_olderKernel_isSaid(t *testing.T) {
 	if said := (Settings{Sandbox: "bwrap"}).Lacks(); said != "" {
 		t.Errorf("%q", said)
 	}
+}
+
+// A program that is named from the project's folder is the project's, not one of the image.
+func TestWrap_programOfTheProject_isStarted(t *testing.T) {
+	each(t, func(t *testing.T, p profile) {
+		home, project := home(t)
+		if err := os.WriteFile(filepath.Join(project, "agent.sh"), []byte("#!/bin/sh\necho it is $1\n"), 0o700); err != nil { //nolint:gosec // a program
+			t.Fatal(err)
+		}
+		for _, program := range []string{"./agent.sh", "../project/agent.sh", filepath.Join(project, "agent.sh")} {
+			c, err := box(t, p.name, project).Wrap(ptyexec.Command{Args: []string{program, "mine"}, Dir: project, Env: append(os.Environ(), "HOME="+home)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out strings.Builder
+			if _, err := ptyexec.Run(t.Context(), c, func(p []byte) bool { out.Write(p); return false }); err != nil || !strings.Contains(out.String(), "it is mine") {
+				t.Errorf("%s: %v\n%s", program, err, out.String())
+			}
+		}
+	})
 }

@@ -68,7 +68,7 @@ func (o *sandboxOptions) run(ctx context.Context) error {
 	if len(o.agents) == 0 {
 		o.agents = []string{p.Config.Agent}
 	}
-	packages, err := packagesOf(p, o.agents)
+	packages, err := o.packages(p)
 	if err != nil {
 		return err
 	}
@@ -114,16 +114,19 @@ func (o *sandboxOptions) engine() error {
 	return nil
 }
 
-// packagesOf are the agents' npm packages.
-func packagesOf(p *preflight.Project, names []string) (packages []string, err error) {
-	for _, text := range names {
+// packages are the agents' npm packages. What is printed only leaves out the others: it is for a user to extend.
+func (o *sandboxOptions) packages(p *preflight.Project) (packages []string, err error) {
+	for _, text := range o.agents {
 		name, version, pinned := strings.Cut(text, "@")
 		one, err := p.Find(name)
 		if err != nil {
 			return nil, cmdline.UsageError("%v", err)
 		}
 		pkg, ok := npmPackage(one.Spec)
-		if !ok {
+		switch {
+		case !ok && o.print:
+			continue
+		case !ok:
 			return nil, cmdline.UsageError("the agent %s does not come from npm; start from: ralph sandbox build --print", name)
 		}
 		if pinned {

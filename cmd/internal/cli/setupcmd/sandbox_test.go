@@ -39,6 +39,9 @@ func TestSandboxBuild(t *testing.T) {
 	if out, err := sandboxBuild(t, "--print", "--agent", "claude"); err != nil || !strings.Contains(out, `ARG PACKAGES="@anthropic-ai/claude-code"`) || strings.Contains(out, "podman build") {
 		t.Errorf("%v\n%s", err, out)
 	}
+	if out, err := sandboxBuild(t, "--print", "--agent", "cursor"); err != nil || !strings.Contains(out, `ARG PACKAGES=""`) {
+		t.Errorf("%v\n%s", err, out)
+	}
 	t.Setenv("SANDBOX_IMAGE", "localhost/mine")
 	if out, err := sandboxBuild(t, "--agent", "claude"); err == nil || !strings.Contains(err.Error(), "localhost/mine, which is yours to build") {
 		t.Errorf("%v\n%s", err, out)

@@ -1,0 +1,31 @@
+package containers
+
+import (
+	"fmt"
+	"os"
+)
+
+// Memory leaves an eighth of this machine's memory to its other programs; 0: unknown.
+func Memory() uint64 {
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	var kib uint64
+	if _, err := fmt.Sscanf(string(text), "MemTotal: %d kB", &kib); err != nil {
+		return 0
+	}
+	return kib * 1024 / 8 * 7
+}
+
+// Env is what the engine itself needs and a contained program does not get.
+func Env() (env []string) {
+	for _, name := range []string{"XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "DOCKER_HOST", "DOCKER_CONTEXT",
+		"DOCKER_CONFIG", "DOCKER_CERT_PATH",
+		"DOCKER_TLS_VERIFY", "CONTAINER_HOST", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
