@@ -114,6 +114,7 @@ func TestRuns_recordsAndEvents_areOneListLatestFirst(t *testing.T) {
 	w.want(0, "30m 00s", "runs")
 	w.want(0, "forgot 1 report", "runs", "prune", "--keep", "0")
 	w.want(rules.ExitUsage, "at least 0", "runs", "prune", "--keep", "-1")
+	w.want(rules.ExitUsage, `--keep: "x" is not allowed: a whole number`, "runs", "prune", "--keep", "x")
 	if left, _ := filepath.Glob(filepath.Join(strings.ReplaceAll(w.Dir, "[", `\[`), ".ralph/reports/a1*")); len(left) > 0 {
 		t.Error(left)
 	}

@@ -157,11 +157,14 @@ func FlagError(cmd *cobra.Command, err error) error {
 	var own *ExitError
 	var unknown *pflag.NotExistError
 	var valueless *pflag.ValueRequiredError
+	var invalid *pflag.InvalidValueError
 	switch {
 	case errors.As(err, &own):
 		return own
 	case errors.As(err, &valueless):
 		return UsageError("--%s needs a value%s", valueless.GetFlag().Name, allowed(valueless.GetFlag()))
+	case errors.As(err, &invalid):
+		return UsageError("--%s: %q is not allowed: %s", invalid.GetFlag().Name, invalid.GetValue(), kind(invalid.GetFlag()))
 	case !errors.As(err, &unknown):
 		return UsageError("%v; see: %s --help", err, cmd.CommandPath())
 	}
@@ -173,6 +176,21 @@ func FlagError(cmd *cobra.Command, err error) error {
 		return UsageError("%s is a flag of another ralph; %s", name, ours)
 	}
 	return UsageError("unknown flag: %s; %s", name, flagHint(cmd, name))
+}
+
+// kind says what a flag takes that is none of an option.
+func kind(flag *pflag.Flag) string {
+	switch flag.Value.Type() {
+	case "int", "int64", "uint":
+		return "a whole number"
+	case "float64":
+		return "a number"
+	case "bool":
+		return "true or false"
+	case "duration":
+		return "a duration such as 30s, 5m or 2h"
+	}
+	return "a " + flag.Value.Type()
 }
 
 func allowed(flag *pflag.Flag) string {
