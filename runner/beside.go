@@ -33,13 +33,14 @@ func (r *Run) inWorktrees(ctx context.Context) (rules.Decision, error) {
 	if err == nil && !r.o.Worktrees() {
 		return r.loop(ctx)
 	}
+	r.o.SlotOptions = r.o.Spread()
 	var mayMerge func(*crew.Job, string, []string) string
 	if r.hooks.Has(hooks.PreMerge, hooks.PostMerge) {
 		mayMerge = r.mayMerge
 	}
 	if err == nil {
 		r.crew, err = crew.Open(ctx, crew.Options{SlotOptions: r.o.SlotOptions, Dir: r.d.Dir, Plan: r.plan.File,
-			Run: r.d.RunID,
+			Run: r.d.RunID, Ralph: r.d.Start.Version,
 			Prefix: func(t task.Task) string {
 				return r.panel.Prefix(r.o.CommitPrefix,
 					t)
@@ -48,7 +49,7 @@ func (r *Run) inWorktrees(ctx context.Context) (rules.Decision, error) {
 	}
 	if unfit := (*slots.UnfitError)(nil); errors.As(err, &unfit) {
 		d := ends.Failed(unfit)
-		d.Exit, d.Next = rules.ExitUsage, "fix that, or leave out PARALLEL, ISOLATE and BEST_OF"
+		d.Exit, d.Next = rules.ExitUsage, "fix that, or leave out PARALLEL, WORKERS, ISOLATE and BEST_OF"
 		return d, nil
 	}
 	if err != nil {

@@ -85,6 +85,7 @@ type Status struct {
 // SlotStatus is one of the turns that run side by side.
 type SlotStatus struct {
 	Slot      int       `json:"slot"`
+	Worker    string    `json:"worker,omitempty"` // the host that works, or fleet; empty: this machine
 	Iteration int       `json:"iteration"`
 	TaskID    string    `json:"task"`
 	Title     string    `json:"title"`

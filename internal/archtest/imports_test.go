@@ -138,6 +138,9 @@ var floors = map[string]int{
 	"runner/slots":         3, // git worktrees for turns: prepared, and their work kept
 	"runner/merge":         5, // the merge queue: finished work in, landed or sent back
 	"runner/crew":          6, // the turns under way side by side
+	"runner/carrier":       0, // the table of ways to a turn: what a user writes in, command lines out
+	"runner/turn/remote":   5, // a turn in another process, on any machine: the protocol, and the side of the run
+	"runner/turn/away":     6, // the worker's side of it: a project and its worktrees for runs elsewhere
 	"runner/crew/best":     0, // which candidate at a task goes on: facts in, an index out
 	"runner/output":        5, // what a run shows: status, events, log, screen
 	"runner/rules/hours":   1, // between which times of day a run works: a time in, times out
@@ -182,7 +185,8 @@ var floors = map[string]int{
 	"cmd/internal/cli/taskcmd":    10, // the verbs of the plan
 	"cmd/internal/cli/setupcmd":   10, // the verbs that set a project up
 	"cmd/internal/cli/initcmd":    10, // init
-	"cmd/internal/cli/versioncmd": 10, // version
+	"cmd/internal/cli/turncmd":    10, // turn: for runs, not for people
+	"cmd/internal/cli/versioncmd": 9,  // version
 
 	"cmd/internal/hub/proxy":   2, // an HTTP proxy that connects to allowed hosts only
 	"cmd/internal/hub/bridge":  0, // a program in a sandbox, and its way to the proxy

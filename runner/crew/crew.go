@@ -19,6 +19,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"ralph/runner/carrier"
 	"ralph/runner/crew/best"
 	"ralph/runner/git/command"
 	"ralph/runner/merge"
@@ -45,6 +46,8 @@ type Options struct {
 	// Merge is asked, on the goroutine of the run, before finished work goes into the merge queue.
 	// It says why it may not; empty: it may. nil: nobody is asked.
 	Merge func(j *Job, commit string, files []string) (why string)
+	Ralph string      // this version, which workers elsewhere have to fit
+	Way   carrier.Way // to them
 	// Judge is asked about candidates that differ, pass, and have as few lines as each other. It returns an
 	// opinion on each; nil: they are equals. It is called beside the run. nil: nobody is asked.
 	Judge func(ctx context.Context, tied []Tied) []best.Opinion
@@ -69,9 +72,10 @@ type Crew struct {
 	news   chan News
 	queue  chan *Job
 	end    context.CancelFunc
-	ended  chan struct{} // closed when the merge queue is
-	synced string        // the commit that Sync has prepared
-	why    string        // the user's checkout does not follow; as reported last
+	ended  chan struct{}           // closed when the merge queue is
+	synced string                  // the commit that Sync has prepared
+	ways   map[int]carrier.Carrier // by slot; not of those in this process
+	why    string                  // the user's checkout does not follow; as reported last
 }
 
 // landing is the merge queue's answer.
@@ -136,6 +140,9 @@ func Open(ctx context.Context, o Options) (*Crew, error) {
 			continue
 		}
 		c.free = append(c.free, s)
+	}
+	if err := c.reach(ctx); err != nil {
+		return nil, err
 	}
 	if err := c.branch.Open(ctx); err != nil {
 		return nil, err
@@ -232,7 +239,7 @@ func (c *Crew) Slots() (all []state.SlotStatus) {
 			phase = "landing"
 		}
 		all = append(all, state.SlotStatus{Phase: phase, Slot: j.Slot.N, Iteration: j.Origin.Iteration,
-			TaskID: j.Task.ID, Title: j.Task.Title, Since: j.Since, LastTool: j.Tool})
+			Worker: c.ways[j.Slot.N].Name(), TaskID: j.Task.ID, Title: j.Task.Title, Since: j.Since, LastTool: j.Tool})
 	}
 	return all
 }

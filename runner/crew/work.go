@@ -59,25 +59,14 @@ func (c *Crew) work(j *Job) (d Done) {
 	}
 	d.Afresh = j.Candidate > 0 && !begun.Resumed
 	j.worker = c.workerIn(j.Slot)
-	if d.Err = c.setUp(ctx, j.Slot, j.a, helper{j.worker, c.Tell}); d.Err != nil {
-		return d
-	}
 	j.a.Known.Worked = j.a.Known.Worked || begun.Resumed // it may be done already
 	if len(begun.Conflict) > 0 {
 		j.a.Origin.Role = "merger"
 		j.a.Prompt.Feedback = append([]string{conflictText(begun.Conflict)}, j.a.Prompt.Feedback...)
 	}
-	if j.a.Checks.NeedBaseline(j.a.Origin) {
-		first := j.a
-		first.Part = turn.Baseline
-		res, err := j.worker.Run(ctx, first, c.Tell)
-		if err != nil || ctx.Err() != nil {
-			d.Err, d.Result.Cut = err, stop.By(ctx)
-			return d
-		}
-		j.a.Checks = res.Checks
+	if !c.away(ctx, j, &d) && !c.here(ctx, j, &d) {
+		return d
 	}
-	d.Result, d.Err = j.worker.Run(ctx, j.a, c.Tell)
 	late, done := stop.Outlast(ctx)
 	defer done()
 	var err error
@@ -86,6 +75,25 @@ func (c *Crew) work(j *Job) (d Done) {
 	}
 	d.Work = j.work
 	return d
+}
+
+// here carries the turn out in this process. began is false if it did not come to the call.
+func (c *Crew) here(ctx context.Context, j *Job, d *Done) (began bool) {
+	if d.Err = c.setUp(ctx, j.Slot, j.a, helper{j.worker, c.Tell}); d.Err != nil {
+		return false
+	}
+	if j.a.Checks.NeedBaseline(j.a.Origin) {
+		first := j.a
+		first.Part = turn.Baseline
+		res, err := j.worker.Run(ctx, first, c.Tell)
+		if err != nil || ctx.Err() != nil {
+			d.Err, d.Result.Cut = err, stop.By(ctx)
+			return false
+		}
+		j.a.Checks = res.Checks
+	}
+	d.Result, d.Err = j.worker.Run(ctx, j.a, c.Tell)
+	return true
 }
 
 // notBegun is the result of a turn that ended before its call.

@@ -25,11 +25,13 @@ func (s *Slot) copyFiles(ctx context.Context) error {
 		return err
 	}
 	defer tree.Close()
+	s.copied = nil
 	put := func(from, to string) error {
 		rel, err := filepath.Rel(s.Root, to)
 		if err != nil || !filepath.IsLocal(rel) {
 			return err
 		}
+		s.copied = append(s.copied, rel)
 		return copyTo(tree, from, rel)
 	}
 	for _, from := range append(s.steering(), s.ofPlan()...) {
@@ -139,6 +141,11 @@ func manifests() []string {
 // NeedsSetup reports whether the command has to prepare the slot: it never did, or a manifest has
 // changed since. done notes that it did.
 func (s *Slot) NeedsSetup(ctx context.Context, line string) (needed bool, done func() error, err error) {
+	return NeedsSetup(ctx, s.Root, filepath.Join(s.top, "setup"), line)
+}
+
+// NeedsSetup is that for any worktree; file notes what ran.
+func NeedsSetup(ctx context.Context, root, file, line string) (needed bool, done func() error, err error) {
 	if line == "" {
 		return false, nil, nil
 	}
@@ -146,12 +153,12 @@ func (s *Slot) NeedsSetup(ctx context.Context, line string) (needed bool, done f
 	for _, name := range manifests() {
 		args = append(args, ":(glob)**/"+name)
 	}
-	out, err := command.Run(ctx, s.Root, args...)
+	out, err := command.Run(ctx, root, args...)
 	if err != nil {
 		return false, nil, err
 	}
 	sum := sha256.Sum256([]byte(line + "\x00" + out))
-	stamp, file := hex.EncodeToString(sum[:]), filepath.Join(s.top, "setup")
+	stamp := hex.EncodeToString(sum[:])
 	was, _ := os.ReadFile(file) // missing: it never ran
 	return string(was) != stamp, func() error { return os.WriteFile(file, []byte(stamp), 0o600) }, nil
 }

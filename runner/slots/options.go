@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"ralph/config/option"
+	"ralph/runner/carrier"
 	"ralph/runner/task/store"
 )
 
@@ -24,13 +25,27 @@ type SlotOptions struct {
 	Setup       string // shell command that prepares a worktree; empty: none
 	BestOf      int    // turns side by side at a task that failed; at most 1: one
 	Land        string // LandCheckout or LandBranch
+	Workers     string // where the slots are, as carrier.Parse reads it; empty: all on this machine
+}
+
+// Spread is the same with as many slots as Workers has.
+func (o SlotOptions) Spread() SlotOptions {
+	if all, err := carrier.Parse(o.Workers); err == nil && len(all) > 0 {
+		o.Parallel = len(all)
+	}
+	return o
 }
 
 // Worktrees is true when turns work in worktrees.
-func (o *SlotOptions) Worktrees() bool { return o.Parallel > 1 || o.Isolate == IsolateWorktree }
+func (o *SlotOptions) Worktrees() bool {
+	return o.Parallel > 1 || o.Workers != "" || o.Isolate == IsolateWorktree
+}
 
 // Check says which options do not fit together; nil: all do.
 func (o *SlotOptions) Check() error {
+	if _, err := carrier.Parse(o.Workers); err != nil {
+		return &UnfitError{err.Error()}
+	}
 	if o.BestOf > 1 && !o.Worktrees() {
 		return &UnfitError{"BEST_OF needs worktrees; set PARALLEL to 2 or more, or ISOLATE=worktree"}
 	}
@@ -77,6 +92,10 @@ func (o *SlotOptions) Options() []option.Row {
 		Group: group, Key: "WORKTREE_SETUP", YAML: "parallel.setup",
 		Kind: option.String, Trust: true, Field: &o.Setup,
 		Help: "Shell command that prepares a new worktree, such as npm ci, and runs again when a manifest has changed; empty means none.",
+	}, {
+		Group: group, Key: "WORKERS", Flag: "workers", Arg: "LIST", YAML: "parallel.workers",
+		Kind: option.String, Trust: true, Field: &o.Workers,
+		Help: "Where the slots are, such as \"local:2 ssh:build1:4\", instead of PARALLEL; a host needs ralph, git and the agent.",
 	}, {
 		Group: group, Key: "BEST_OF", YAML: "parallel.best_of",
 		Kind: option.Int, Default: "1", Min: "1", Max: "16", Field: &o.BestOf,

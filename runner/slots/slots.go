@@ -34,9 +34,16 @@ type Slot struct {
 	// Candidate has work of its own on a task: 0 is the first, or the only one.
 	Candidate int
 
-	home *Home
-	top  string
+	home   *Home
+	top    string
+	copied []string
 }
+
+// Copied are the user's files that Begin has put into the worktree, relative to Root. Some may be gone.
+func (s *Slot) Copied() []string { return slices.Compact(slices.Sorted(slices.Values(s.copied))) }
+
+// Name tells projects apart, in letters that every file system takes.
+func (h *Home) Name() string { return filepath.Base(h.Dir) }
 
 // UnfitError says in one line why there can be no worktrees.
 type UnfitError struct{ Why string }

@@ -14,6 +14,7 @@ import (
 	"ralph/cmd/internal/cli/setupcmd"
 	"ralph/cmd/internal/cli/taskcmd"
 	"ralph/cmd/internal/cli/touchcmd"
+	"ralph/cmd/internal/cli/turncmd"
 	"ralph/cmd/internal/cli/versioncmd"
 	"ralph/cmd/internal/cmdline"
 )
@@ -62,7 +63,7 @@ func table() []verbs {
 		one(cmdline.GroupSetUp, "agent", agentcmd.NewAgentCmd), one(cmdline.GroupSetUp, "service", servicecmd.NewServiceCmd),
 		one(cmdline.GroupSetUp, "version", versioncmd.NewVersionCmd),
 
-		one("", "turn", newTurnCmd), one("", "hook", hookcmd.NewHookCmd),
+		one("", "turn", turncmd.NewTurnCmd), one("", "hook", hookcmd.NewHookCmd),
 	}
 }
 

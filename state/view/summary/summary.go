@@ -289,8 +289,12 @@ func slots(all []state.SlotStatus, now time.Time) (lines []string) {
 		if !s.Since.IsZero() {
 			took = view.Span(now.Sub(s.Since))
 		}
+		on := ""
+		if s.Worker != "" {
+			on = "on " + termtext.Line(s.Worker)
+		}
 		// The title is the longest part, so what a narrow screen must show comes before it.
-		lines = append(lines, view.Join(" · ", strconv.Itoa(s.Slot)+" "+view.Join(" ", took, termtext.Line(s.Phase)),
+		lines = append(lines, view.Join(" · ", strconv.Itoa(s.Slot)+" "+view.Join(" ", took, termtext.Line(s.Phase), on),
 			taskName(s.TaskID, s.Title), "iteration "+strconv.Itoa(s.Iteration), termtext.Line(s.LastTool)))
 	}
 	return lines

@@ -1,0 +1,68 @@
+// Package turncmd is how a run sends a turn to another process or machine: turn.
+package turncmd
+
+import (
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cli/versioncmd"
+	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/preflight"
+	"ralph/runner/turn"
+	"ralph/runner/turn/away"
+	"ralph/runner/turn/retest"
+	"ralph/runner/turn/serve"
+)
+
+// NewTurnCmd is how a run sends a turn to another process or machine. People do
+// not type it.
+func NewTurnCmd(f *cmdline.Factory) *cobra.Command {
+	var elsewhere bool
+	cmd := &cobra.Command{
+		Use: "turn", Short: "Carry out one assignment for another ralph", Args: cmdline.NoArgs, Hidden: true,
+		Example: "  cat assignment.json - | ralph turn    # Ctrl-D ends the agent",
+		Long: "Carry out one assignment for another ralph. It is read from stdin as JSON. Events are written to stdout as lines\n" +
+			"of JSON, the result last. Lines that follow on stdin steer the turn: {\"do\":\"skip\"}, {\"do\":\"abort\"},\n" +
+			"{\"do\":\"resize\",\"rows\":24,\"cols\":80}. When stdin ends, the turn ends its agent.",
+		RunE: func(*cobra.Command, []string) error {
+			if elsewhere {
+				return turnAway(f)
+			}
+			return turnRun(f)
+		},
+	}
+	cmd.Flags().BoolVar(&elsewhere, "away", false, "receive the project, too, and send the changes back: how a run reaches another machine")
+	return cmd
+}
+
+// turnAway carries out a turn for a run on another machine.
+func turnAway(f *cmdline.Factory) error {
+	sig := cmdline.HandleSignals(f.In)
+	defer sig.Stop()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return cmdline.UsageError("there is no cache folder for worktrees: %v", err)
+	}
+	h := away.Host{Ralph: versioncmd.String(), Cache: cache, Env: f.Env, Worker: func(env []string) *turn.Worker {
+		return &turn.Worker{Env: env, Kill: sig.Kill, Find: preflight.FindChecks, Retest: retest.New(env)}
+	}}
+	err = h.Turn(sig.Ctx, f.In, f.Out)
+	if bad := (*serve.BadAssignmentError)(nil); errors.As(err, &bad) {
+		return cmdline.UsageError("%s", bad.Why)
+	}
+	return err
+}
+
+func turnRun(f *cmdline.Factory) error {
+	sig := cmdline.HandleSignals(f.In)
+	defer sig.Stop()
+	w := &turn.Worker{Env: f.Env, Kill: sig.Kill, Find: preflight.FindChecks, Retest: retest.New(f.Env)}
+	defer w.Close()
+	err := serve.Turn(sig.Ctx, w, f.In, f.Out)
+	if bad := (*serve.BadAssignmentError)(nil); errors.As(err, &bad) {
+		return cmdline.UsageError("%s", bad.Why)
+	}
+	return err
+}

@@ -1,0 +1,104 @@
+// Package carrier is the table of ways to a turn: what a user writes in, command lines out.
+//
+// A carrier is a program that speaks the protocol of `ralph turn --away` on its stdin and stdout.
+// The run does not know where the turn is.
+package carrier
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Carrier is where a slot has its turns carried out. The zero value is this process.
+type Carrier struct {
+	Kind string // of the table; empty: local
+	Host string // empty: the kind needs none
+}
+
+// Most is how many slots all carriers together may have.
+const Most = 1024
+
+// kind is a row of the table.
+type kind struct {
+	name string
+	host bool // NAME:HOST:N, not NAME:N
+	args func(c Carrier, w Way) []string
+}
+
+// Way is what a carrier's command line needs to know of this machine.
+type Way struct {
+	Hub   string // the path of ralph-hub
+	Fleet string // the address of the fleet; empty: the embedded server
+}
+
+func kinds() []kind {
+	return []kind{
+		{name: "local", args: func(Carrier, Way) []string { return nil }},
+		{name: "ssh", host: true, args: func(c Carrier, _ Way) []string {
+			return []string{"ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=15",
+				"-o", "ServerAliveCountMax=3", "--", c.Host, "ralph", "turn", "--away"}
+		}},
+		{name: Fleet, args: func(_ Carrier, w Way) []string {
+			args := []string{w.Hub, "turn"}
+			if w.Fleet != "" {
+				args = append(args, "--fleet", w.Fleet)
+			}
+			return args
+		}},
+	}
+}
+
+// Fleet is the kind whose turns go to the workers of a fleet.
+const Fleet = "fleet"
+
+// Parse reads a list such as "local:2 ssh:build1:4": a carrier for each slot.
+func Parse(text string) (all []Carrier, err error) {
+	for _, entry := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' }) {
+		name, rest, _ := strings.Cut(entry, ":")
+		i := slices.IndexFunc(kinds(), func(k kind) bool { return k.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("WORKERS: %q is no kind of worker; known: local:N, ssh:HOST:N, fleet:N", entry)
+		}
+		k := kinds()[i]
+		c := Carrier{Kind: name}
+		number := rest
+		if k.host {
+			at := strings.LastIndex(rest, ":")
+			c.Host, number = rest[:max(at, 0)], rest[at+1:]
+			if c.Host == "" || c.Host[0] == '-' || strings.ContainsAny(c.Host, "\x00\n\t'\"\\$`") {
+				return nil, fmt.Errorf("WORKERS: %q names no host; write ssh:HOST:N, such as ssh:build1:4", entry)
+			}
+		}
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 1 || len(all)+n > Most {
+			return nil, fmt.Errorf("WORKERS: %q: the number of slots is from 1 to %d", entry, Most)
+		}
+		for range n {
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+// Args is the command line of the carrier; nil: the turn is carried out in this process.
+func (c Carrier) Args(w Way) []string {
+	for _, k := range kinds() {
+		if k.name == c.Kind {
+			return k.args(c, w)
+		}
+	}
+	return nil
+}
+
+// Name is the carrier for people; empty: this machine.
+func (c Carrier) Name() string {
+	switch {
+	case c.Host != "":
+		return c.Host
+	case c.Kind == "local":
+		return ""
+	}
+	return c.Kind
+}

@@ -1,0 +1,119 @@
+package crew
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"ralph/runner/carrier"
+	"ralph/runner/slots"
+	"ralph/runner/turn"
+	"ralph/runner/turn/remote"
+	"ralph/runner/turn/stop"
+	"ralph/state"
+)
+
+// pauses are the waits between tries to reach a worker.
+func pauses() []time.Duration { return []time.Duration{time.Second, 3 * time.Second} }
+
+// reach makes sure that there is a worker at each way that the options name.
+func (c *Crew) reach(ctx context.Context) error {
+	all, err := carrier.Parse(c.o.Workers)
+	if err != nil {
+		return &slots.UnfitError{Why: err.Error()}
+	}
+	c.ways = map[int]carrier.Carrier{}
+	tried := map[carrier.Carrier]bool{}
+	for i, way := range all {
+		if way.Args(c.o.Way) == nil {
+			continue
+		}
+		c.ways[i+1] = way
+		if tried[way] {
+			continue
+		}
+		tried[way] = true
+		if err := remote.Fit(ctx, c.base.Root); err != nil {
+			return &slots.UnfitError{Why: err.Error()}
+		}
+		if err := c.trip(c.base, way).Probe(ctx); err != nil {
+			return &slots.UnfitError{Why: fmt.Sprintf("the worker %s cannot be used: %v", way.Name(), err)}
+		}
+	}
+	return nil
+}
+
+// trip is the way from a slot to its worker.
+func (c *Crew) trip(s *slots.Slot, way carrier.Carrier) remote.Trip {
+	inside, err := filepath.Rel(s.Root, s.Dir)
+	if err != nil || inside == "." {
+		inside = ""
+	}
+	return remote.Trip{Args: way.Args(c.o.Way), Env: c.o.Env, Ralph: c.o.Ralph, Repo: c.home.Name(), Root: s.Root,
+		Temp: s.Temp(), Parcel: remote.Parcel{Name: filepath.Base(s.Root), Inside: inside, Setup: c.o.Setup}}
+}
+
+// away has the turn carried out by the worker of the slot, if it has one. The slot is then as the
+// worker's. done is false when the turn has still to be carried out here: a worker that stays away
+// costs no task its attempt.
+func (c *Crew) away(ctx context.Context, j *Job, d *Done) (done bool) {
+	way, elsewhere := c.ways[j.Slot.N]
+	if !elsewhere {
+		return false
+	}
+	if d.Err = j.worker.Ready(ctx, j.a); d.Err != nil {
+		return true
+	}
+	trip := c.trip(j.Slot, way)
+	trip.Parcel.Files, d.Err = filesOf(j.Slot)
+	waits := pauses()
+	for d.Err == nil {
+		var res turn.Result
+		res, d.Err = trip.Send(ctx, j.a, c.Tell)
+		failed := (*remote.FailedError)(nil)
+		if d.Err == nil {
+			d.Result, j.unchecked = res, true // what lands is checked here
+			j.worker.Forget()
+			return true
+		}
+		if ctx.Err() != nil || !errors.As(d.Err, &failed) {
+			break
+		}
+		c.o.Log.Warn("a turn did not come back", "worker", way.Name(), "error", d.Err)
+		if len(waits) == 0 {
+			c.Tell(state.NewEvent(j.a.Origin, time.Now(), state.Finding{Source: state.FoundByChecks,
+				Text: fmt.Sprintf("the worker %s fails (%s); the task is worked on here", way.Name(), failed.Why)}))
+			d.Err = nil
+			return false
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(waits[0]):
+		}
+		waits, d.Err = waits[1:], nil
+	}
+	if ctx.Err() != nil {
+		d.Err, d.Result.Cut = nil, stop.By(ctx)
+	}
+	return true
+}
+
+// filesOf are the user's files in a slot that git does not have.
+func filesOf(s *slots.Slot) (all []remote.File, err error) {
+	for _, rel := range s.Copied() {
+		path := filepath.Join(s.Root, rel)
+		info, err := os.Lstat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			continue // it was gone when the slot was prepared
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("send files: %w", err)
+		}
+		all = append(all, remote.File{Path: filepath.ToSlash(rel), Mode: uint32(info.Mode().Perm()), Data: data})
+	}
+	return all, nil
+}

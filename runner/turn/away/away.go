@@ -1,0 +1,227 @@
+// Package away carries out a turn for a run on another machine: the worker's side of the protocol
+// behind `ralph turn --away`. It keeps the project and its worktrees in the user's cache.
+package away
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"ralph/runner/gate"
+	"ralph/runner/slots"
+	"ralph/runner/turn"
+	"ralph/runner/turn/remote"
+	"ralph/runner/turn/serve"
+	"ralph/runner/turn/stop"
+	"ralph/state"
+)
+
+const lockPoll = 20 * time.Millisecond
+
+// Host is the machine that carries turns out.
+type Host struct {
+	Ralph string // its version
+	Cache string // the user's cache folder
+	Env   []string
+	// Worker makes a worker with this environment.
+	Worker func(env []string) *turn.Worker
+}
+
+// Turn carries out one turn. When in ends, so does its agent. A run that cannot be served is a
+// *serve.BadAssignmentError; it is told why.
+func (h Host) Turn(ctx context.Context, in io.Reader, out io.Writer) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r, w := remote.NewReader(in), remote.NewWriter(out)
+	p, err := h.greet(ctx, r, w)
+	if err != nil {
+		_ = w.Send(remote.Line{Hello: &remote.Hello{Protocol: remote.Protocol, Ralph: h.Ralph, Error: err.Error()}})
+		return &serve.BadAssignmentError{Why: err.Error()}
+	}
+	parcel, pack, err := receive(r)
+	if err != nil || parcel == nil { // it only wanted to know whether there is a worker
+		return err
+	}
+	go control(r, cancel)
+	end := remote.End{}
+	err = p.prepare(ctx, *parcel, pack)
+	if err == nil {
+		end, err = h.carryOut(ctx, p, *parcel, w)
+	}
+	back := ""
+	if err == nil {
+		late, done := stop.Outlast(ctx)
+		defer done()
+		if end.Head, end.Left, err = p.left(late); err == nil {
+			back, err = remote.Pack(late, p.root, []string{end.Head, end.Left}, []string{parcel.Head})
+		}
+	}
+	if err != nil {
+		end.Error, end.Head, end.Left = err.Error(), "", ""
+	}
+	if sent := w.SendPack(back); sent != nil {
+		return errors.Join(err, sent)
+	}
+	return errors.Join(err, w.Send(remote.Line{End: &end}))
+}
+
+// greet answers the run's hello.
+func (h Host) greet(ctx context.Context, r *remote.Reader, w *remote.Writer) (*place, error) {
+	l, err := r.Next()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read assignment: %w", err)
+	case l.Hello == nil:
+		return nil, errors.New("read assignment: the first line is no hello; only a run of ralph can use --away")
+	}
+	if err := remote.Greet(*l.Hello, h.Ralph); err != nil {
+		return nil, err
+	}
+	p, err := openPlace(ctx, h.Cache, l.Hello.Repo)
+	if err != nil {
+		return nil, err
+	}
+	has, err := p.has(ctx)
+	if err != nil {
+		return nil, err
+	}
+	host, _ := os.Hostname() // empty: nobody knows
+	return p, w.Send(remote.Line{Hello: &remote.Hello{Protocol: remote.Protocol, Ralph: h.Ralph, Has: has, Host: host}})
+}
+
+// receive reads what the turn needs; nil: the run needs no turn.
+func receive(r *remote.Reader) (*remote.Parcel, string, error) {
+	var pack strings.Builder
+	for {
+		l, err := r.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil, "", nil
+		case err != nil:
+			return nil, "", err
+		case l.Pack != nil:
+			if err := remote.Collect(&pack, l.Pack); err != nil {
+				return nil, "", err
+			}
+		case l.Parcel != nil:
+			return l.Parcel, pack.String(), nil
+		}
+	}
+}
+
+// control follows the lines behind the parcel until they end.
+func control(r *remote.Reader, cancel context.CancelCauseFunc) {
+	for {
+		l, err := r.Next()
+		if err != nil {
+			cancel(&stop.Stopped{By: state.RequestAbort})
+			return
+		}
+		switch l.Do {
+		case "skip":
+			cancel(&stop.Stopped{By: state.RequestSkip})
+		case "abort":
+			cancel(&stop.Stopped{By: state.RequestAbort})
+		}
+	}
+}
+
+// carryOut is the turn itself.
+func (h Host) carryOut(ctx context.Context, p *place, parcel remote.Parcel, w *remote.Writer) (end remote.End, err error) {
+	a, err := p.settle(parcel)
+	if err != nil {
+		return end, err
+	}
+	tmp := filepath.Join(p.dir, "tmp")
+	if err := errors.Join(os.RemoveAll(tmp), os.MkdirAll(tmp, 0o700)); err != nil {
+		return end, fmt.Errorf("prepare slot: %w", err)
+	}
+	worker := h.Worker(append(h.Env, "RALPH_SLOT="+strconv.Itoa(p.n), "TMPDIR="+tmp))
+	defer worker.Close()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	tell := func(e state.Event) {
+		if err := w.Send(remote.Line{Event: &e}); err != nil {
+			cancel(err) // nobody listens any more
+		}
+	}
+	if err := setUp(ctx, p, a, helper{worker, parcel.Setup, tell}); err != nil {
+		return end, err
+	}
+	if a.Checks.NeedBaseline(a.Origin) {
+		first := a
+		first.Part = turn.Baseline
+		res, err := worker.Run(ctx, first, tell)
+		if err != nil || ctx.Err() != nil {
+			res.Cut = stop.By(ctx)
+			return remote.End{Result: &res}, err
+		}
+		a.Checks = res.Checks
+	}
+	res, err := worker.Run(ctx, a, tell)
+	return remote.End{Result: &res}, err
+}
+
+// settle gives the assignment the paths of this machine.
+func (p *place) settle(parcel remote.Parcel) (turn.Assignment, error) {
+	a := parcel.Assignment
+	a.Dir = filepath.Join(p.root, parcel.Inside)
+	a.LogDir = filepath.Join(p.dir, "logs")
+	_ = os.RemoveAll(a.LogDir) // of the turn before
+	if err := os.MkdirAll(a.LogDir, 0o700); err != nil {
+		return a, fmt.Errorf("prepare slot: %w", err)
+	}
+	within := func(path string) (string, error) {
+		if !local(path) {
+			return "", fmt.Errorf("the assignment names %q, which is outside of the worktree", path)
+		}
+		return filepath.Join(p.root, path), nil
+	}
+	var err error
+	if a.Plan.Path != "" {
+		if a.Plan.Path, err = within(a.Plan.Path); err != nil {
+			return a, err
+		}
+	}
+	for i, path := range a.Protect {
+		if a.Protect[i], err = within(path); err != nil {
+			return a, err
+		}
+	}
+	if a.Sandbox.On() {
+		a.Sandbox, err = a.Sandbox.For(a.Dir)
+	}
+	return a, err
+}
+
+// helper is who runs the user's command for a worktree.
+type helper struct {
+	w    *turn.Worker
+	line string
+	tell func(state.Event)
+}
+
+// setUp prepares the worktree with the user's command, if it has to be.
+func setUp(ctx context.Context, p *place, a turn.Assignment, by helper) error {
+	line := by.line
+	needed, done, err := slots.NeedsSetup(ctx, p.root, filepath.Join(p.dir, "setup"), line)
+	if err != nil || !needed {
+		return err
+	}
+	a.Part, a.Checks = turn.Check, turn.Checks{Mode: gate.ModeGate, Everything: true,
+		Rows: []gate.Check{{Name: "worktree setup", Command: line, Kind: gate.KindBuild}}}
+	res, err := by.w.Run(ctx, a, by.tell)
+	switch {
+	case err != nil || ctx.Err() != nil:
+		return err
+	case res.Proof.Report.Blocked():
+		return fmt.Errorf("WORKTREE_SETUP %q fails: %s", line, res.Proof.Report.Cause())
+	}
+	return done()
+}

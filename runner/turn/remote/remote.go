@@ -1,0 +1,242 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ralph/logs/termtext"
+	"ralph/ptyexec"
+	"ralph/runner/git/command"
+	"ralph/runner/turn"
+	"ralph/runner/turn/stop"
+	"ralph/state"
+)
+
+const (
+	// obeys is how long a worker may take to end its agent and to answer.
+	obeys = 30 * time.Second
+	// answers is how long a worker may take to say hello.
+	answers = 30 * time.Second
+)
+
+// Trip is the way of one slot's turns to their worker and back.
+type Trip struct {
+	Args  []string // of the carrier
+	Env   []string // of the carrier; nil: that of this process
+	Ralph string   // this version
+	Repo  string   // see Hello
+	Root  string   // the worktree that stands for the worker's
+	Temp  string   // a folder for what the carrier says
+	// Parcel has what each turn needs; Send fills in Head and Assignment.
+	Parcel Parcel
+}
+
+// FailedError says why a turn was not carried out, although it could be elsewhere or later.
+type FailedError struct{ Why string }
+
+// Error implements error.
+func (e *FailedError) Error() string { return e.Why }
+
+// Probe asks the worker whether it could carry out a turn; nil: it could.
+func (t Trip) Probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, answers)
+	defer cancel()
+	return t.talk(ctx, nil, func(l Line, c *call) (bool, error) { return l.Hello != nil, nil })
+}
+
+// Send has the turn carried out. Afterwards the worktree is as the worker's. emit gets each event.
+// The error is a *FailedError if the worker or the way to it failed.
+func (t Trip) Send(ctx context.Context, a turn.Assignment, emit func(state.Event)) (turn.Result, error) {
+	head, err := command.Run(ctx, t.Root, "rev-parse", "HEAD")
+	if err != nil {
+		return turn.Result{}, err
+	}
+	p := t.Parcel
+	p.Head = strings.TrimSpace(head)
+	p.Assignment = t.pathless(a)
+	var end End
+	var pack strings.Builder
+	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	err = t.talk(work, ctx, func(l Line, c *call) (bool, error) {
+		switch {
+		case l.Hello != nil:
+			pack.Reset()
+			return false, c.send(work, t.Root, p, l.Hello.Has)
+		case l.Pack != nil:
+			return false, Collect(&pack, l.Pack)
+		case l.Event != nil:
+			l.Event.Origin = a.Origin
+			l.Event.Data = turn.Redacted(l.Event.Data)
+			emit(*l.Event)
+		case l.End != nil:
+			end = *l.End
+			return true, nil
+		}
+		return false, nil
+	})
+	switch {
+	case err != nil:
+		return turn.Result{}, err
+	case end.Error != "" || end.Result == nil || end.Result.V != turn.Version:
+		return turn.Result{}, &FailedError{"the worker failed: " + termtext.Line(end.Error)}
+	}
+	if end.Head != "" {
+		late, done := stop.Outlast(ctx)
+		defer done()
+		if err := t.take(late, end, pack.String(), p.Head); err != nil {
+			return turn.Result{}, &FailedError{err.Error()}
+		}
+	}
+	return believed(*end.Result, a), nil
+}
+
+// believed is what a worker may say about its turn. Who worked on what, and the checks of the run,
+// are what the run knows, not what it is told.
+func believed(res turn.Result, a turn.Assignment) turn.Result {
+	res.Origin, res.Task, res.Agent, res.Checks = a.Origin, a.Task, a.Agent.Spec.Name, a.Checks
+	res.PlanName = a.Plan.Name
+	return res
+}
+
+// take brings the worktree to what the worker left: its HEAD, and the rest as uncommitted changes.
+func (t Trip) take(ctx context.Context, end End, pack, base string) error {
+	err := Unpack(ctx, t.Root, pack, end.Head, end.Left, "^"+base)
+	if err == nil {
+		_, err = command.Run(ctx, t.Root, "checkout", "--quiet", "--force", "--detach", end.Left)
+	}
+	if err == nil {
+		_, err = command.Run(ctx, t.Root, "reset", "--quiet", end.Head)
+	}
+	return err
+}
+
+// pathless is the assignment with paths that are relative to the worktree.
+func (t Trip) pathless(a turn.Assignment) turn.Assignment {
+	rel := func(path string) string {
+		if out, err := filepath.Rel(t.Root, path); err == nil && filepath.IsLocal(out) {
+			return filepath.ToSlash(out)
+		}
+		return ""
+	}
+	a.Dir, a.Plan.Path, a.Plan.Edits, a.LogDir, a.State = ".", rel(a.Plan.Path), "", "", ""
+	var protect []string
+	for _, path := range a.Protect {
+		if path = rel(path); path != "" {
+			protect = append(protect, path)
+		}
+	}
+	a.Protect, a.Agent.Settings = protect, "" // settings name programs of this machine
+	a.Sandbox.Project.Dir, a.Sandbox.Project.DotGit, a.Sandbox.Project.Git = "", "", nil
+	return a
+}
+
+// call is a carrier at work.
+type call struct {
+	out *Writer
+}
+
+func (c *call) send(ctx context.Context, root string, p Parcel, has []string) error {
+	pack, err := Pack(ctx, root, []string{p.Head}, has)
+	if err != nil {
+		return err
+	}
+	if err := c.out.SendPack(pack); err != nil {
+		return err
+	}
+	return c.out.Send(Line{Parcel: &p})
+}
+
+// talk runs the carrier. heard gets each message until it returns true. asked is the context of the
+// turn, whose end is passed on to the worker; nil: nobody ends it.
+func (t Trip) talk(ctx, asked context.Context, heard func(Line, *call) (bool, error)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	c := &call{out: NewWriter(inW)}
+	if asked != nil {
+		defer context.AfterFunc(asked, func() {
+			_ = c.out.Send(Line{Do: string(stop.By(asked))})
+			time.AfterFunc(obeys, cancel) // after the end of ctx it does nothing
+		})()
+	}
+	errs := filepath.Join(t.Temp, "carrier")
+	args := append([]string{"/bin/sh", "-c", `exec "$@" 2>"$0"`, errs}, t.Args...)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := ptyexec.Run(ctx, ptyexec.Command{Args: args, Env: t.Env, Stdin: inR, Pipe: true, KillGrace: obeys},
+			func(p []byte) bool { _, err := outW.Write(p); return err != nil })
+		_ = outW.Close()
+		_ = inR.Close()
+		ended <- err
+	}()
+	go func() {
+		_ = c.out.Send(Line{Hello: &Hello{Protocol: Protocol, Ralph: t.Ralph, Repo: t.Repo}})
+	}()
+	err := t.listen(NewReader(outR), c, heard)
+	_ = inW.Close() // the worker ends, and so does the carrier
+	_ = outR.Close()
+	timer := time.AfterFunc(obeys, cancel)
+	defer timer.Stop()
+	failed := <-ended
+	if errors.Is(err, io.EOF) {
+		return &FailedError{t.said(errs, failed)}
+	}
+	return err
+}
+
+func (t Trip) listen(r *Reader, c *call, heard func(Line, *call) (bool, error)) error {
+	for {
+		l, err := r.Next()
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return io.EOF
+		case err != nil:
+			return &FailedError{err.Error()}
+		}
+		if h := l.Hello; h != nil {
+			if err := Greet(*h, t.Ralph); err != nil {
+				return err
+			}
+		}
+		done, err := heard(l, c)
+		if err != nil && !errors.Is(err, io.ErrClosedPipe) || done {
+			return err
+		}
+	}
+}
+
+// Greet says why the other side cannot be worked with; nil: it can.
+func Greet(h Hello, mine string) error {
+	if h.Error != "" {
+		return &FailedError{termtext.Line(h.Error)}
+	}
+	if h.Protocol != Protocol {
+		return &FailedError{fmt.Sprintf("it speaks protocol %d and this ralph protocol %d", h.Protocol, Protocol)}
+	}
+	if err := Fits(mine, h.Ralph); err != nil {
+		return &FailedError{err.Error()}
+	}
+	return nil
+}
+
+// said is why the carrier ended before its worker answered.
+func (t Trip) said(file string, err error) string {
+	text, _ := os.ReadFile(file)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	why := termtext.Line(lines[len(lines)-1])
+	switch {
+	case why != "":
+		return why
+	case err != nil:
+		return err.Error()
+	}
+	return fmt.Sprintf("%s ended without an answer", t.Args[0])
+}

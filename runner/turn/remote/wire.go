@@ -1,0 +1,192 @@
+// Package remote has a turn carried out by another process, on any machine: the protocol of
+// `ralph turn --away`, and the side of the run.
+//
+// Each message is a line of JSON. What is not, such as the greeting of a login shell, is skipped.
+//
+//	run      hello                     pack... parcel                      control...
+//	worker          hello (what it has)              event... pack... end
+//
+// A worker that says hello again begins anew: whoever carried the turn out is gone. The run then sends
+// everything again. When the worker's stdin ends, it ends its agent.
+package remote
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// Protocol is the version of the messages. A side refuses any other.
+const Protocol = 1
+
+const (
+	maxLine  = 64 << 20
+	maxPacks = 1 << 30
+	chunk    = 256 << 10
+)
+
+// Hello is how both sides begin.
+type Hello struct {
+	Protocol int    `json:"protocol"`
+	Ralph    string `json:"ralph"`           // version
+	Error    string `json:"error,omitempty"` // of the worker: why it cannot carry turns out
+	// Repo names the project in the worker's cache: letters, digits, dots and dashes.
+	Repo string   `json:"repo,omitempty"`
+	Has  []string `json:"has,omitempty"` // commits that the worker has
+	Host string   `json:"host,omitempty"`
+}
+
+// File is one of the user's files that git does not have, relative to the worktree.
+type File struct {
+	Path string `json:"path"`
+	Mode uint32 `json:"mode"`
+	Data []byte `json:"data"`
+}
+
+// Parcel is what a turn needs besides its commits.
+type Parcel struct {
+	Head       string          `json:"head"`             // the commit that the turn begins with
+	Name       string          `json:"name"`             // of the folder of the worktree
+	Inside     string          `json:"inside,omitempty"` // the project in it
+	Setup      string          `json:"setup,omitempty"`  // see WORKTREE_SETUP
+	Files      []File          `json:"files,omitempty"`
+	Assignment turn.Assignment `json:"assignment"` // its paths are relative to the worktree
+}
+
+// End is the last message of a worker.
+type End struct {
+	Result *turn.Result `json:"result,omitempty"`
+	Error  string       `json:"error,omitempty"` // ralph's own failure
+	Head   string       `json:"head,omitempty"`  // of the worktree; empty: nothing is sent back
+	Left   string       `json:"left,omitempty"`  // a commit of the worktree as the turn left it
+}
+
+// Line is one message. Exactly one field is set.
+type Line struct {
+	Hello  *Hello       `json:"hello,omitempty"`
+	Pack   []byte       `json:"pack,omitempty"` // a part of a pack of git
+	Parcel *Parcel      `json:"parcel,omitempty"`
+	Event  *state.Event `json:"event,omitempty"`
+	End    *End         `json:"end,omitempty"`
+	Do     string       `json:"do,omitempty"` // skip or abort
+}
+
+// Reader reads messages.
+type Reader struct {
+	r    *bufio.Reader
+	said []byte // the latest line that is no message
+}
+
+// NewReader reads from r.
+func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 64<<10)} }
+
+// Next is the next message. The error is io.EOF at the end.
+func (r *Reader) Next() (Line, error) {
+	for {
+		text, err := r.line()
+		if err != nil {
+			return Line{}, err
+		}
+		if text = bytes.TrimSpace(text); len(text) == 0 {
+			continue
+		}
+		var l Line
+		if text[0] != '{' {
+			r.said = text
+			continue
+		}
+		if err := json.Unmarshal(text, &l); err != nil {
+			return l, fmt.Errorf("read message: %w", err)
+		}
+		return l, nil
+	}
+}
+
+func (r *Reader) line() (all []byte, err error) {
+	for {
+		part, err := r.r.ReadSlice('\n')
+		if len(all)+len(part) > maxLine {
+			return nil, fmt.Errorf("read message: it has more than %d MiB", maxLine>>20)
+		}
+		all = append(all, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return all, err
+		}
+	}
+}
+
+// Writer writes messages; safe for concurrent use.
+type Writer struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// NewWriter writes to w.
+func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
+
+// Send writes a message.
+func (w *Writer) Send(l Line) error {
+	data, err := json.Marshal(l)
+	if err != nil {
+		return fmt.Errorf("write message: %w", err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, err = w.w.Write(append(data, '\n')); err != nil {
+		return fmt.Errorf("write message: %w", err)
+	}
+	return nil
+}
+
+// SendPack writes a pack in parts.
+func (w *Writer) SendPack(pack string) error {
+	for len(pack) > 0 {
+		n := min(chunk, len(pack))
+		if err := w.Send(Line{Pack: []byte(pack[:n])}); err != nil {
+			return err
+		}
+		pack = pack[n:]
+	}
+	return nil
+}
+
+// Collect adds a part of a pack.
+func Collect(pack *strings.Builder, part []byte) error {
+	if pack.Len()+len(part) > maxPacks {
+		return fmt.Errorf("a pack of commits has more than %d MiB", maxPacks>>20)
+	}
+	pack.Write(part)
+	return nil
+}
+
+// Fits says why two versions of ralph do not work together; nil: they do. One minor version apart is fine.
+func Fits(mine, theirs string) error {
+	if mine == theirs {
+		return nil
+	}
+	a, b, ok1 := minor(mine)
+	c, d, ok2 := minor(theirs)
+	if ok1 && ok2 && a == c && b-d <= 1 && d-b <= 1 {
+		return nil
+	}
+	return fmt.Errorf("it has ralph %q and this is ralph %q; they may be one minor version apart", theirs, mine)
+}
+
+func minor(version string) (major, minor int, ok bool) {
+	f := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
+	if len(f) < 3 {
+		return 0, 0, false
+	}
+	major, err1 := strconv.Atoi(f[0])
+	minor, err2 := strconv.Atoi(f[1])
+	return major, minor, err1 == nil && err2 == nil
+}
