@@ -291,12 +291,13 @@ func (p *Panel) call(ctx context.Context, room *room, c call, emit func(state.Ev
 		}
 		w := &turn.Worker{Env: slices.Concat(room.sitting.Env,
 			[]string{"GIT_CEILING_DIRECTORIES=" + filepath.Dir(room.dir)}), Size: p.Size, Kill: p.Kill, Log: p.Log}
+		tools := room.hands.of()
 		res, err := w.Run(ctx, p.assignment(room, c, who), func(e state.Event) {
-			room.hands.see(c.Name, e.Data)
+			tools.See(e.Data)
 			emit(e)
 		})
 		w.Close()
-		room.hands.end(c.Name)
+		tools.End()
 		if err != nil && ctx.Err() == nil {
 			return res, who, err
 		}

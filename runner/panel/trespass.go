@@ -13,65 +13,31 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ralph/runner/git/command"
+	"ralph/runner/turn/edits"
 	"ralph/state"
 )
 
-// early is how long before its report a tool may have begun.
-const early = 2 * time.Second
-
-// hands are the times in which tools of reviewers could write. A reviewer can write only then; whatever
+// hands are the tools of reviewers, of each call. A reviewer can write only while one of them runs; whatever
 // changes at another time is a person's. The zero value has none. It is safe for concurrent use.
 type hands struct {
-	mu    sync.Mutex
-	open  map[string]time.Time // by reviewer and id
-	spans [][2]time.Time
+	mu  sync.Mutex
+	all []*edits.Tools
 }
 
-// see takes what a reviewer reports.
-func (h *hands) see(who string, p state.Payload) {
+// of begins a call.
+func (h *hands) of() *edits.Tools {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now := time.Now()
-	switch d := p.(type) {
-	case state.Tool:
-		if looksOnly(d.Name) {
-			return
-		}
-		if h.open == nil {
-			h.open = map[string]time.Time{}
-		}
-		h.open[who+" "+d.ID] = now.Add(-early)
-	case state.ToolResult:
-		if from, ok := h.open[who+" "+d.Tool.ID]; ok {
-			h.spans = append(h.spans, [2]time.Time{from, now})
-			delete(h.open, who+" "+d.Tool.ID)
-		}
-	}
-}
-
-// end closes what a reviewer left open: its processes are gone.
-func (h *hands) end(who string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for id, from := range h.open {
-		if strings.HasPrefix(id, who+" ") {
-			h.spans = append(h.spans, [2]time.Time{from, time.Now()})
-			delete(h.open, id)
-		}
-	}
+	t := &edits.Tools{}
+	h.all = append(h.all, t)
+	return t
 }
 
 // could reports whether a tool could write at a time.
 func (h *hands) could(at time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return slices.ContainsFunc(h.spans, func(s [2]time.Time) bool { return !at.Before(s[0]) && !at.After(s[1]) })
-}
-
-// looksOnly is true for tools that write nothing, whatever they are asked.
-func looksOnly(tool string) bool {
-	return slices.Contains([]string{"read", "glob", "grep", "ls", "read_file", "read_many_files", "list_directory",
-		"search_file_content", "grep_search", "webfetch", "websearch"}, strings.ToLower(tool))
+	return slices.ContainsFunc(h.all, func(t *edits.Tools) bool { return t.Could(at) })
 }
 
 // putBack makes files of the project what they were before the review, if a reviewer's tool could have

@@ -30,8 +30,6 @@ const (
 	beat = 200 * time.Millisecond
 	// settle is the time from a tool's answer to the first look at the processes.
 	settle = 300 * time.Millisecond
-	// margin is how long before its report a tool may have begun.
-	margin = 2 * time.Second
 )
 
 // Edit is one change by a person.
@@ -55,17 +53,15 @@ type Watch[V any] struct {
 	place  Place
 	read   func() V
 	checks bool // not an agent
+	tools  Tools
 
 	mu    sync.Mutex
-	pid   int             // of the agent, or the first program around it; 0: not started yet
-	open  map[string]bool // tools without an answer, by id
-	mute  bool            // the agent does not say when its tools end
-	ended time.Time       // when the latest tool did; zero: none has
-	quiet time.Time       // since when it is quiet; zero: it is not
-	kin   kin             // as it was then
-	seen  stamp           // of value
-	value V               // as it was seen last
-	fresh []change[V]     // in this quiet time, within the margin
+	pid   int         // of the agent, or the first program around it; 0: not started yet
+	quiet time.Time   // since when it is quiet; zero: it is not
+	kin   kin         // as it was then
+	seen  stamp       // of value
+	value V           // as it was seen last
+	fresh []change[V] // in this quiet time, within the margin
 	edits []Edit[V]
 
 	stop, stopped chan struct{}
@@ -114,7 +110,7 @@ func Beside[V any](paths []string, place Place, read func() V) *Watch[V] {
 }
 
 func (w *Watch[V]) begin() *Watch[V] {
-	w.open, w.stop, w.stopped = map[string]bool{}, make(chan struct{}), make(chan struct{})
+	w.stop, w.stopped = make(chan struct{}), make(chan struct{})
 	if len(w.paths) == 0 || len(w.paths) > mostPaths || w.place.Hidden {
 		close(w.stopped)
 		return w
@@ -149,15 +145,7 @@ func (w *Watch[V]) Started(pid int) {
 func (w *Watch[V]) See(p state.Payload) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch d := p.(type) {
-	case state.Tool:
-		w.mute = w.mute || d.ID == ""
-		w.open[d.ID] = true
-		w.drop()
-	case state.ToolResult:
-		w.mute = w.mute || !w.open[d.Tool.ID]
-		delete(w.open, d.Tool.ID)
-		w.ended = time.Now()
+	if w.tools.See(p) {
 		w.drop()
 	}
 }
@@ -180,7 +168,7 @@ func (w *Watch[V]) Stop() []Edit[V] {
 func (w *Watch[V]) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.checks && (w.mute || w.ended.IsZero() || len(w.open) > 0 || time.Since(w.ended) < settle) {
+	if since, idle := w.tools.idle(); !w.checks && (!idle || time.Since(since) < settle) {
 		return
 	}
 	began, late := time.Now(), margin
