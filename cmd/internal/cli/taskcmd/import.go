@@ -141,22 +141,50 @@ func (o *importOptions) run(ctx context.Context, from string) error {
 	if err := o.agreed(o.shown(dir, out), text); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
-		return fmt.Errorf("write plan: %w", err)
-	}
-	file, err := os.OpenFile(out, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if err != nil {
-		return fmt.Errorf("write plan: %w", err)
-	}
-	if _, err = file.WriteString(text); err == nil {
-		err = file.Close()
-	}
-	if err != nil {
+	if err := writeNew(out, text); err != nil {
 		return fmt.Errorf("write plan: %w", err)
 	}
 	o.Say("wrote %s: %s", o.shown(dir, out), termtext.Count(len(items), "task"))
+	if err := o.specify(dir); err != nil {
+		return err
+	}
 	o.Say("next: ralph task list, then ralph doctor")
 	return nil
+}
+
+// specify puts the PRD of a template where the prompt looks for specifications: the plan has no room for its goals
+// and non-goals.
+func (o *importOptions) specify(dir string) error {
+	if o.template == "" || o.out != "" {
+		return nil
+	}
+	data, err := importer.ReadTemplate(o.template)
+	if err != nil {
+		return err
+	}
+	name := ".ralph/specs/" + o.template + ".md"
+	switch err := writeNew(filepath.Join(dir, name), string(data)); {
+	case errors.Is(err, fs.ErrExist):
+		o.Say("kept %s, which exists", name)
+	case err != nil:
+		return fmt.Errorf("write specification: %w", err)
+	default:
+		o.Say("wrote %s: goals and non-goals, for you to edit", name)
+	}
+	return nil
+}
+
+// writeNew writes a file that does not exist yet.
+func writeNew(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	return errors.Join(err, file.Close())
 }
 
 // taken says what to do about a file that stands where the plan would go; nil: there is none.
@@ -188,7 +216,7 @@ func (o *importOptions) read(ctx context.Context, dir, from string) ([]importer.
 		if err != nil {
 			return nil, nil, cmdline.UsageError("%v", err)
 		}
-		items, _ := importer.Markdown(data) // goals and non-goals are for the person who edits it
+		items, _ := importer.Markdown(data) // specify keeps the goals and non-goals
 		return items, nil, nil
 	}
 	if repo, ok := strings.CutPrefix(from, "gh:"); ok {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -265,5 +266,28 @@ func TestImport_writesAPlanOnce(t *testing.T) {
 	}
 	if got := p.read(".ralph/fix_plan.md"); !strings.HasSuffix(got, "\n\n- [ ] one\n- [ ] two\n") {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestImport_goalsOfATemplate_areLeftForTheAgent(t *testing.T) {
+	dir := t.TempDir()
+	f := cmdline.Factory{Dir: dir, Out: io.Discard, Err: io.Discard}
+	o := importOptions{Factory: &f, to: "checkbox", template: "api"}
+	if err := o.specify(dir); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, ".ralph/specs/api.md")
+	data, err := os.ReadFile(name)
+	if err != nil || !strings.Contains(string(data), "## Non-goals") {
+		t.Fatalf("%q, %v", data, err)
+	}
+	if err := os.WriteFile(name, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.specify(dir); err != nil {
+		t.Fatal(err)
+	}
+	if data, _ := os.ReadFile(name); string(data) != "mine" {
+		t.Errorf("what a person wrote is gone: %q", data)
 	}
 }
