@@ -10,6 +10,9 @@ import (
 	"ralph/state/view/summary"
 )
 
+// maxPage is what a page may take, in bytes.
+const maxPage = 100 << 10
+
 // What the lists of a page may take together, in bytes: so that the page stays below 100 KiB,
 // however much there is.
 const (

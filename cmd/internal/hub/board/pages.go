@@ -132,7 +132,7 @@ func (b *Board) reportPage(w http.ResponseWriter, r *http.Request) {
 		b.fail(w, r, http.StatusNotFound, "this run is not known here, or its files are gone")
 		return
 	}
-	data, err := d.Of.HTML()
+	data, err := d.Of.Within(maxPage)
 	if err != nil {
 		b.fail(w, r, http.StatusInternalServerError, "the report cannot be made: "+err.Error())
 		return
