@@ -93,34 +93,35 @@ var floors = map[string]int{
 	"runner/turn/activity": 2, // whether a silent agent works: what it reported and its files in, time out
 	"runner/git/command":   1, // one git process, in one repository, without foreign programs
 
-	"runner/turn":         4, // one assignment, start to end
-	"runner/hooks":        3, // the user's programs at points of a run: facts in, a verdict out
-	"runner/callhooks":    3, // ralph's part in the hooks of an agent CLI: what it says in, an answer out
-	"runner/agent/custom": 3, // agents of the user: rows of the settings file, checked and completed
-	"runner/git/history":  3, // ways back through the states that git keeps
-	"state/view/follow":   3, // the model of a run as it changes
-	"state/view/scan":     1, // long files of events: what is wanted of them, fast
-	"state/view/summary":  3, // the model of a run in few words
-	"runner/turn/stop":    2, // how people end a turn
-	"monitor/canvas":      4, // text on a part of the screen
-	"monitor/keys":        5, // what keys do, as people see it, and what they type
-	"monitor/page":        6, // what pages have in common: keys in, what they ask of the screen out
-	"monitor/transcript":  7, // the page of what an agent said and did: events and keys in, cells out
-	"monitor/filter":      6, // a part of the log: what is typed in, which events out
-	"monitor/models":      7, // the page of agents and models: names and keys in, cells and a verb out
-	"monitor/answers":     7, // the page of questions: questions and keys in, cells and verbs out
-	"monitor/iterations":  5, // the list of iterations: the model of a run in, cells out
-	"monitor/changes":     7, // the page of changes: a patch and keys in, cells and verbs out
-	"monitor/palette":     7, // the command palette: names and keys in, cells and a choice out
-	"monitor/timeline":    5, // the page of a run over time: the model of a run in, cells out
-	"monitor/tasks":       7, // the page of tasks: tasks and keys in, cells and verbs out
-	"state/view/report":   3, // what a run came to, on one page: events and patches in, text and HTML out
-	"runner/turn/redact":  2, // events without keys and tokens
-	"runner/turn/steps":   3, // what a check does, as events: values in, values out
-	"runner/audit/values": 0, // settings that were lowered: lines in, lines out
-	"runner/git/restore":  2, // how a person brings files back from a kept state
-	"runner/git/hidden":   2, // tracked files that git does not show
-	"runner/git/replica":  2, // a kept state in a folder of its own
+	"runner/turn":          4, // one assignment, start to end
+	"runner/hooks":         3, // the user's programs at points of a run: facts in, a verdict out
+	"runner/callhooks":     3, // ralph's part in the hooks of an agent CLI: what it says in, an answer out
+	"runner/agent/custom":  3, // agents of the user: rows of the settings file, checked and completed
+	"runner/git/history":   3, // ways back through the states that git keeps
+	"state/view/follow":    3, // the model of a run as it changes
+	"state/view/scan":      1, // long files of events: what is wanted of them, fast
+	"state/view/summary":   3, // the model of a run in few words
+	"runner/turn/stop":     2, // how people end a turn
+	"monitor/canvas":       4, // text on a part of the screen
+	"monitor/keys":         5, // what keys do, as people see it, and what they type
+	"monitor/page":         6, // what pages have in common: keys in, what they ask of the screen out
+	"monitor/transcript":   7, // the page of what an agent said and did: events and keys in, cells out
+	"monitor/filter":       6, // a part of the log: what is typed in, which events out
+	"monitor/models":       7, // the page of agents and models: names and keys in, cells and a verb out
+	"monitor/answers":      7, // the page of questions: questions and keys in, cells and verbs out
+	"monitor/iterations":   5, // the list of iterations: the model of a run in, cells out
+	"monitor/changes":      7, // the page of changes: a patch and keys in, cells and verbs out
+	"monitor/palette":      7, // the command palette: names and keys in, cells and a choice out
+	"monitor/timeline":     5, // the page of a run over time: the model of a run in, cells out
+	"monitor/tasks":        7, // the page of tasks: tasks and keys in, cells and verbs out
+	"state/view/patchline": 2, // lines of a patch for a page: text in, inert text out
+	"state/view/report":    3, // what a run came to, on one page: events and patches in, text and HTML out
+	"runner/turn/redact":   2, // events without keys and tokens
+	"runner/turn/steps":    3, // what a check does, as events: values in, values out
+	"runner/audit/values":  0, // settings that were lowered: lines in, lines out
+	"runner/git/restore":   2, // how a person brings files back from a kept state
+	"runner/git/hidden":    2, // tracked files that git does not show
+	"runner/git/replica":   2, // a kept state in a folder of its own
 
 	"runner/rules":       5, // facts in, decision out: two ordered tables
 	"runner/turn/retest": 5, // whether checks are green because of their tests

@@ -10,9 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"ralph/logs"
-	"ralph/logs/termtext"
 	"ralph/state/view"
+	"ralph/state/view/patchline"
 )
 
 //go:embed page.css
@@ -20,9 +19,8 @@ var pageStyle string
 
 // Bounds of the patches in a page.
 const (
-	maxLines  = 400       // of one iteration
-	maxColumn = 400       // runes of a line
-	maxPatch  = 1_500_000 // bytes, of all
+	maxLines = 400       // of one iteration
+	maxPatch = 1_500_000 // bytes, of all
 )
 
 // pageData is what the page shows.
@@ -60,12 +58,6 @@ type diff struct {
 
 // diffLine is a row of a patch. Tone is add, del, at, file or empty.
 type diffLine struct{ Tone, Text string }
-
-// PatchLine makes a line of a patch inert, and says what it is: add, del, at, file or empty.
-func PatchLine(line string) (tone, text string) {
-	text = cut(line)
-	return toneOf(text), text
-}
 
 // Style is the style sheet of the page: its colours and the parts that other pages share.
 func Style() string { return pageStyle }
@@ -138,37 +130,15 @@ func (r *Report) diffs() []diff {
 		}
 		x := diff{Number: n, Title: titles[n], Commit: short(change.Commit)}
 		for i, text := range strings.Split(strings.TrimSuffix(change.Diff, "\n"), "\n") {
-			if text = cut(text); i >= maxLines || left < len(text) {
+			tone, text := patchline.Of(text)
+			if i >= maxLines || left < len(text) {
 				x.More++
 				continue
 			}
 			left -= len(text)
-			x.Lines = append(x.Lines, diffLine{toneOf(text), text})
+			x.Lines = append(x.Lines, diffLine{tone, text})
 		}
 		all = append(all, x)
 	}
 	return all
-}
-
-// cut makes one row of a patch inert and bounded.
-func cut(s string) string {
-	if len(s) > 4*maxColumn {
-		s = s[:4*maxColumn]
-	}
-	s = strings.ReplaceAll(termtext.Clean(logs.Redact(strings.ReplaceAll(s, "\t", "    "))), "\n", " ")
-	if runes := []rune(s); len(runes) > maxColumn {
-		return string(runes[:maxColumn]) + "…"
-	}
-	return s
-}
-
-func toneOf(s string) string {
-	for _, row := range []struct{ prefix, tone string }{
-		{"diff --git", "file"}, {"+++ ", "file"}, {"--- ", "file"}, {"@@", "at"}, {"+", "add"}, {"-", "del"},
-	} {
-		if strings.HasPrefix(s, row.prefix) {
-			return row.tone
-		}
-	}
-	return ""
 }

@@ -13,7 +13,7 @@ import (
 	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/view"
-	"ralph/state/view/report"
+	"ralph/state/view/patchline"
 	"ralph/state/view/summary"
 )
 
@@ -143,7 +143,7 @@ func (b *Board) diff(ctx context.Context, d *iterationData, at int) {
 	}
 	var lines []patchLine
 	for line := range strings.SplitSeq(text, "\n") {
-		tone, text := report.PatchLine(line)
+		tone, text := patchline.Of(line)
 		lines = append(lines, patchLine{tone, text})
 	}
 	pages := cutPages(len(lines), maxDiff, func(i int) int { return len(lines[i].Text) + 24 })
