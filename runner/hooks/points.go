@@ -53,7 +53,7 @@ func Points() []Row {
 		{Point: PreCommit, When: "before ralph commits what the agent left uncommitted", Veto: vetoCommit, Turn: true},
 		{Point: PreMerge, When: "side by side, or with ISOLATE: before the commit of a task goes into the merge queue",
 			Veto: vetoMerge, Turn: true},
-		{Point: OnError, When: "an iteration failed", Turn: true},
+		{Point: OnError, When: "the call of an agent failed; a red check is no such failure", Turn: true},
 		{Point: OnLimit, When: "an agent met its usage limit", Turn: true},
 		{Point: OnQuestion, When: "an agent asks a person something, and its task waits", Turn: true},
 		{Point: OnStoryComplete, When: "a task is done, and its checks let it stand", Turn: true},
