@@ -99,6 +99,9 @@ func (c Call) start(ctx context.Context, env, args []string) (string, error) {
 	if strings.HasPrefix(said, "fatal: not a git repository") && !strings.Contains(more, "submodule") {
 		return "", ErrNoRepository
 	}
+	if file := locked(said); file != "" {
+		return "", fmt.Errorf("another git is running, or was killed: %q exists", file)
+	}
 	return "", fmt.Errorf("run git: %w: %s", err, said)
 }
 
