@@ -216,11 +216,7 @@ func complete(f Conclusion) (Decision, bool) {
 	case r.Claims():
 		return completed(tasksAre(f.Plan.Done, f.Plan.Total, "done")+" and the agent's final message says so"+f.Plan.List.OthersOpen(), "plan_complete"), true
 	case r.Checks.Gated():
-		proof := "all required checks pass"
-		if red := report.KnownRed(); len(red) > 0 {
-			proof = "no required check got worse; these failed before the run, too: " + strings.Join(red, ", ")
-		}
-		return completed(tasksAre(f.Plan.Done, f.Plan.Total, "done")+" and "+proof+f.Plan.List.OthersOpen(), "plan_complete"), true
+		return completed(tasksAre(f.Plan.Done, f.Plan.Total, "done")+" and "+proof(report)+f.Plan.List.OthersOpen(), "plan_complete"), true
 	}
 	return Decision{}, false
 }

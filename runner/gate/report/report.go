@@ -271,7 +271,7 @@ func (s *Stream) flush(end string) {
 	s.partial = s.partial[:0]
 	_, _ = io.WriteString(s.text, line+end) // an Excerpt cannot fail
 	if s.c.nothing == "" && saysNothing(line) {
-		s.c.nothing = strings.TrimSpace(line)
+		s.c.nothing = strings.Trim(line, "= ")
 	}
 	for _, p := range s.parsers {
 		p.line(line)
