@@ -60,21 +60,6 @@ func (r Report) KnownRed() []string {
 	return names
 }
 
-// Unchecked names the required checks that were skipped, with the reason of each, and
-// reports whether any other required check ran.
-func (r Report) Unchecked() (skipped []string, ran bool) {
-	for _, x := range r.Results {
-		switch {
-		case !x.Check.Required():
-		case x.Verdict == VerdictSkipped:
-			skipped = append(skipped, x.Name+": "+x.Reason)
-		default:
-			ran = true
-		}
-	}
-	return skipped, ran
-}
-
 // NewRed returns the required checks with failed tests that never passed, a line each.
 func (r Report) NewRed() []string {
 	var lines []string

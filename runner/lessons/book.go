@@ -118,7 +118,9 @@ func (b *Book) Learn(res turn.Result, now time.Time) ([]state.Finding, error) {
 		add(text, memory.Pattern)
 	}
 	if failure := b.failed[id]; failure != "" && res.Proof.Report.Results != nil && len(files) > 0 {
-		add(failure+"; it passed after a change of "+strings.Join(files[:min(len(files), 3)], ", "), memory.Failure)
+		if named := worth(files); len(named) > 0 {
+			add(failure+"; it passed after a change of "+strings.Join(named[:min(len(named), 3)], ", "), memory.Failure)
+		}
 	}
 	delete(b.failed, id)
 	if len(b.all) == 0 && len(was) == 0 {
@@ -127,6 +129,12 @@ func (b *Book) Learn(res turn.Result, now time.Time) ([]state.Finding, error) {
 	var err error
 	b.Wrote, err = save(b.project, was, b.all, b.sync)
 	return refused, err
+}
+
+// worth leaves out the files that no lesson may name, such as the plan: a task that is
+// done is ticked there, and that is not why its check passes.
+func worth(files []string) []string {
+	return slices.DeleteFunc(slices.Clone(files), func(f string) bool { return memory.Refuse(f) != "" })
 }
 
 // evidence says why a turn was believed.

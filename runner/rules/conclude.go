@@ -13,6 +13,7 @@ import (
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
+	"ralph/runner/rules/proof"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -216,7 +217,7 @@ func complete(f Conclusion) (Decision, bool) {
 	case r.Claims():
 		return completed(tasksAre(f.Plan.Done, f.Plan.Total, "done")+" and the agent's final message says so"+f.Plan.List.OthersOpen(), "plan_complete"), true
 	case r.Checks.Gated():
-		return completed(tasksAre(f.Plan.Done, f.Plan.Total, "done")+" and "+proof(report)+f.Plan.List.OthersOpen(), "plan_complete"), true
+		return completed(tasksAre(f.Plan.Done, f.Plan.Total, "done")+" and "+proof.Of(report)+f.Plan.List.OthersOpen(), "plan_complete"), true
 	}
 	return Decision{}, false
 }
