@@ -95,7 +95,11 @@ func unanswered(f Admission) (Decision, bool) {
 
 func planUnusable(f Admission) (Decision, bool) {
 	if len(f.Blocked) > 0 {
-		return unusablePlan("every open task is blocked, or waits for one that is, that does not exist or that waits for it: " + strings.Join(f.Blocked, ", ")), true
+		reason := "every open task is blocked, or waits for one that is, that does not exist or that waits for it: " + strings.Join(f.Blocked, ", ")
+		if len(f.PutAside) > 0 {
+			reason += "; put aside: " + strings.Join(f.PutAside, "; ")
+		}
+		return unusablePlan(reason), true
 	}
 	return planBroken(f.Facts)
 }

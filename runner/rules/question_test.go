@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -13,5 +14,12 @@ func TestAdmit_questionWithoutAnIterationLeft_isNotWaitedFor(t *testing.T) {
 		if d := Admit(f); d.Rule != RuleQuestion || d.Action != want || want == ActionStop && d.Exit != ExitReview {
 			t.Errorf("at most %d iterations: %+v", most, d)
 		}
+	}
+}
+
+func TestAdmit_someBlockedAndSomePutAside_bothAreNamed(t *testing.T) {
+	d := Admit(Admission{Blocked: []string{`1.3 (marked "Draft")`}, PutAside: []string{`"login": refused 3 times`}})
+	if d.Rule != "plan_unusable" || !strings.Contains(d.Reason, "1.3") || !strings.Contains(d.Reason, "refused 3 times") {
+		t.Errorf("%+v", d)
 	}
 }

@@ -197,11 +197,11 @@ func Read(dir string) (k Kept, ok bool) {
 func Due(dir string, checks []string) (why string) {
 	_, known := Read(dir)
 	switch {
-	case known || !HasManifest(dir):
+	case known:
 		return ""
 	case overtaken(dir):
 		return "The first code or tests are here, and a check had to wait for them."
-	case len(checks) > 0:
+	case len(checks) > 0 || !HasManifest(dir) && stage(dir) == "": // there are some, or nothing to find out
 		return ""
 	}
 	return "ralph finds no checks here."
@@ -294,5 +294,5 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// HasManifest reports whether there is something to find out.
+// HasManifest reports whether a file says how the project is built.
 func HasManifest(dir string) bool { return Key(dir) != Key(filepath.Join(dir, state.DirName, "none")) }

@@ -106,3 +106,18 @@ func TestCopy_leavesOutKeysAndWhatIsInstalled(t *testing.T) {
 		t.Errorf("copied %v, want %s", got, want)
 	}
 }
+
+func TestDue_codeWithoutAManifest_isSomethingToFindOut(t *testing.T) {
+	for name, want := range map[string]bool{"app.py": true, "Makefile": true, "notes.txt": false} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if why := Due(dir, nil); (why != "") != want {
+			t.Errorf("%s: %q", name, why)
+		}
+		if why := Due(dir, []string{"test"}); why != "" {
+			t.Errorf("%s, with a check: %q", name, why)
+		}
+	}
+}

@@ -145,11 +145,11 @@ func (p *Project) try(f *cmdline.Factory, line string) bool {
 // checks. What the user accepts becomes checks of this run, and of later ones by .ralphrc.
 func (p *Project) OfferAnalysis(f *cmdline.Factory) error {
 	has, begun, err := p.BeginAgreed(f)
-	why := analysis.Due(p.Dir, has)
-	if err != nil || begun {
+	if err != nil || begun || !p.Config.DetectChecks || !f.CanAsk() {
 		return err
 	}
-	if why == "" || !p.Config.DetectChecks || !f.CanAsk() {
+	why := analysis.Due(p.Dir, has)
+	if why == "" {
 		return nil
 	}
 	in := bufio.NewReader(f.In)

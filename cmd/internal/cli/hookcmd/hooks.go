@@ -32,7 +32,7 @@ func NewHooksCmd(f *cmdline.Factory) *cobra.Command {
 	}
 	cmdline.AddHiddenOptions(cmd, f, o.flags)
 	test := &cobra.Command{
-		Use: "test POINT", Short: "Run the hooks of a point with sample data", Args: cobra.ExactArgs(1),
+		Use: "test POINT", Short: "Run the hooks of a point with sample data", Args: cmdline.Takes("one point", cobra.ExactArgs(1)),
 		Long: "Run the hooks of a point with sample data, in the sandbox if SANDBOX names one, and show what follows.\n\n" +
 			"Exit code 0: none fails; 1: one does; 2: the point has no hooks.",
 		Example:           "  ralph hooks test pre_task",

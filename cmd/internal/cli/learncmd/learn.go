@@ -34,7 +34,7 @@ func NewLearnCmd(f *cmdline.Factory) *cobra.Command {
 		Example: "  ralph learn\n  ralph learn add 'Dates are stored in UTC' --path src/db.go\n  ralph learn forget 3fa9c1",
 		RunE:    func(*cobra.Command, []string) error { return o.list() },
 	}
-	add := &cobra.Command{Use: "add TEXT", Short: "Add a lesson", Args: cobra.MinimumNArgs(1),
+	add := &cobra.Command{Use: "add TEXT", Short: "Add a lesson", Args: cmdline.Takes("a text", cobra.MinimumNArgs(1)),
 		Example: "  ralph learn add 'Run npm run gen after changing the schema'",
 		RunE:    func(_ *cobra.Command, args []string) error { return o.add(strings.Join(args, " ")) }}
 	add.Flags().StringArrayVar(&o.paths, "path", nil, "File that the lesson is about; may be given more than once.")
@@ -46,10 +46,10 @@ func NewLearnCmd(f *cmdline.Factory) *cobra.Command {
 	cmd.AddCommand(add, propose,
 		&cobra.Command{Use: "list", Short: "List all lessons", Args: cmdline.NoArgs, Example: "  ralph learn list",
 			RunE: func(*cobra.Command, []string) error { return o.list() }},
-		&cobra.Command{Use: "forget ID...", Short: "Forget lessons", Args: cobra.MinimumNArgs(1),
+		&cobra.Command{Use: "forget ID...", Short: "Forget lessons", Args: cmdline.Takes("the ids of lessons", cobra.MinimumNArgs(1)),
 			ValidArgsFunction: o.complete, Example: "  ralph learn forget 3fa9c1",
 			RunE: func(_ *cobra.Command, args []string) error { return o.forget(args) }},
-		&cobra.Command{Use: "why ID", Short: "Show where a lesson comes from", Args: cobra.ExactArgs(1),
+		&cobra.Command{Use: "why ID", Short: "Show where a lesson comes from", Args: cmdline.Takes("the id of a lesson", cobra.ExactArgs(1)),
 			ValidArgsFunction: o.complete, Example: "  ralph learn why 3fa9c1",
 			RunE: func(_ *cobra.Command, args []string) error { return o.why(args[0]) }})
 	return cmd
