@@ -22,9 +22,10 @@ func FewerTests(in Input, losses []report.Loss, base func(check string) bool) (f
 	if asks.ForFewerTests(in.taskText()) {
 		return nil, true
 	}
+	skips := asks.ForSkips(in.taskText())
 	gone, unwanted := in.goneTests(), asks.Unwanted(in.taskText())
 	for _, l := range losses {
-		if !covers(gone, unwanted, l) {
+		if !covers(gone, unwanted, l) && (len(l.Skipped) == 0 || !skips) {
 			found = append(found, Finding{Kind: KindFewerTests, Text: l.String(), Doubt: !base(l.Check)})
 		}
 	}
@@ -173,5 +174,5 @@ func covers(removed, unwanted []string, l report.Loss) bool {
 			}
 		}
 	}
-	return !l.Unread && n >= l.Before-l.Now
+	return !l.Unread && n >= max(l.Before-l.Now, len(l.Skipped))
 }

@@ -53,6 +53,9 @@ func (j judge) reason(f File, files []File, task string) string {
 	if !f.Existed || len(lost)*len(added) > maxPairs {
 		return ""
 	}
+	if line := commands.Untested(f.Path, f.Before, f.After); line != "" && !asks.ForTestsApart(task) && !asks.ForFewerTests(task) {
+		return fmt.Sprintf("added %q", line)
+	}
 	asked := j.Asked.MatchString(task)
 	i := slices.IndexFunc(added, func(line string) bool {
 		return j.Commands && !asks.ToLetFail(task) && commands.Hides(line, lost, asked)

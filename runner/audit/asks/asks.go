@@ -35,10 +35,10 @@ var words = sync.OnceValue(func() (p struct {
 	p.change = re(`(?i)\b(?:fix|correct|mend|repair|restor|adjust|adapt|updat|chang|regenerat|refresh|relax|loosen|record|mock|bring|refactor|split|port|translat|renam)`)
 	p.data = re(`(?i)\b(?:goldens?|snapshots?|expect(?:ed|ations?)|fixtures?|conftest|test ?data|test (?:setup|runner|config\w*|environment|helpers?)|setup file|jsdom|` +
 		`(?:fix|correct|mend|repair|restore|refresh|update) (?:the |its )?(?:sample |example )?data(?: files?)?\s*$)\b`)
-	p.add = re(`(?i)\b(?:add|creat|writ|provid|us)(?:e|es|ed|ing)?\b`)
+	p.add = re(`(?i)\b(?:add|creat|writ|provid|us|cover)(?:e|es|s|ed|ing)?\b`)
 	p.bad = re(`(?i)\b(?:out ?dated|wrong|incorrect|stale|obsolete|flaky|brittle|too strict|mistake|still (?:has|have|expects?|checks?|says?|asserts?|uses?|wants?|assumes?)\b)`)
 	p.red = re(`(?i)\b(?:fail|broken?\b|red\b|green\b|pass(?:es)?\b)`)
-	p.keeps = re(`(?i)\b(?:stay|remain|keep)\w* (?:\w+ ){0,6}(?:the same|identical|unchanged)\b|\b(?:output|behaviou?r|results?)(?: is| are)? unchanged\b|\brefactor|\bwithout (?:any )?(?:chang|alter)|\bsame behaviou?r|\bspeed(?:s|ing)? ?up\b|\b(?:fast|quick)er\b|\bsimplif|\brewrit\w* .{1,60}\b(?:without|iterative|recursive|in terms of)\b|\boptimi[sz]|\bclean(?:s|ing)? ?up\b|\btidy\b`)
+	p.keeps = re(`(?i)\b(?:stay|remain|keep)\w* (?:\w+ ){0,6}(?:the same|identical|unchanged)\b|\b(?:output|behaviou?r|results?)(?: is| are)? unchanged\b|\brefactor|\bwithout (?:any )?(?:chang|alter)|\bsame behaviou?r|\b(?:results?|output|behaviou?r) (?:(?:stay|remain|is|are)s? )?as before\b|\bspeed(?:s|ing)? ?up\b|\b(?:fast|quick)er\b|\bsimplif|\brewrit\w* .{1,60}\b(?:without|iterative|recursive|in terms of)\b|\boptimi[sz]|\bclean(?:s|ing)? ?up\b|\btidy\b`)
 	p.edit = re(`(?i)\b(?:review|updat|chang|edit|revis|rework|rewrit|split|reorder|reorgani[sz]|restructur|reprioriti[sz]|prioriti[sz]|` +
 		`clean|prun|trim|groom|refin|plan\b|replan|break|merg|mov(?:e|ing)|drop|remov|delet|defer|postpon|add)\w*`)
 	p.merge = re(`(?i)\b(?:merg|consolidat|combin|collaps|fold|join|unif|parametri[sz]|tables?\b|table-driven)`)

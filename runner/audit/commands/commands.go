@@ -13,7 +13,7 @@ var patterns = sync.OnceValue(func() (p struct{ check, hide, always, idle, owner
 		`eslint|golangci-lint|ruff|flake8|mypy|tsc|rspec|bats|ctest|` +
 		`(?:npm|yarn|pnpm)(?: run)? (?:\w+:)*(?:test|lint|check|typecheck|coverage)|` +
 		`shellcheck|hadolint|yamllint|stylelint|pylint|pyright|staticcheck|rubocop|phpstan|cargo fmt.*--check|(?:black|prettier|rustfmt) --check|` +
-		`make (?:[\w-]+ )*(?:test|lint|check|vet)|mvn (?:\S+ )*(?:test|verify)|gradlew? (?:\S+ )*(?:test|check)`
+		`make (?:[\w-]+ )*(?:test|lint|check|vet)(?:[-_]\w+)?|mvn (?:\S+ )*(?:test|verify)|gradlew? (?:\S+ )*(?:test|check)`
 	const narrow = `[\s"'](?:-run|-k|--ignore|--deselect|--testNamePattern|--testPathIgnorePatterns)[ =]`
 	p.check = regexp.MustCompile(`\b(?:` + tools + `)(?:$|[\s"';&|:])`)
 	p.hide = regexp.MustCompile(`\|\|\s*(?:true|:|exit 0|echo\b)|;\s*(?:true|:|exit 0)\s*["']?$|` +
@@ -55,6 +55,18 @@ var narrower = sync.OnceValue(func() *regexp.Regexp {
 func Narrowed(line string, lost []string) bool {
 	bare := narrower().ReplaceAllString(line, "")
 	return bare != line && patterns().check.MatchString(line) && slices.Contains(lost, bare)
+}
+
+var untested = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\s*(?:test|autotests)\s*=\s*false\b.*$`)
+})
+
+// Untested returns the line of a Cargo.toml that now keeps tests from being built; empty: there is no such line.
+func Untested(path, before, after string) string {
+	if !strings.HasSuffix(path, "Cargo.toml") || len(untested().FindAllString(after, -1)) <= len(untested().FindAllString(before, -1)) {
+		return ""
+	}
+	return strings.TrimSpace(untested().FindString(after))
 }
 
 // Checks returns the checks that a line runs.

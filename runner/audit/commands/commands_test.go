@@ -46,3 +46,16 @@ func TestNarrowed_onlyALineThatHadNoSuchArgument(t *testing.T) {
 		}
 	}
 }
+
+func TestUntested(t *testing.T) {
+	for _, c := range []struct{ path, before, after, want string }{
+		{"Cargo.toml", "[lib]\n", "[lib]\ntest = false\n", "test = false"},
+		{"Cargo.toml", "[lib]\ntest = false\n", "[lib]\nname = \"a\"\ntest = false\n", ""},
+		{"Cargo.toml", "[lib]\n", "[lib]\ndoctest = false\n", ""},
+		{"pyproject.toml", "", "test = false\n", ""},
+	} {
+		if got := commands.Untested(c.path, c.before, c.after); got != c.want {
+			t.Errorf("%s: %q", c.after, got)
+		}
+	}
+}

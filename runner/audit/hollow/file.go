@@ -49,6 +49,9 @@ func File(name, before, after string, moved func() bool) string {
 			return "failures count as passed now: " + strings.TrimSpace(line)
 		}
 	}
+	if m := Loosened(before, after); m != "" {
+		return "a tolerance allows much more than before: " + strings.TrimSpace(m)
+	}
 	if kind == ".rs" {
 		for _, m := range p.panics.FindAllStringSubmatch(after, -1) {
 			if strings.Contains(before, "fn "+m[1]+"(") && !p.panics.MatchString(before) {

@@ -21,6 +21,8 @@ func TestFile(t *testing.T) {
 		{"outcome read", "conftest.py", "", "    if report.outcome == \"passed\":\n        n += 1\n", false, false},
 		{"library patched", "test/setup.js", "", "assert.throws = () => {};\n", false, true},
 		{"library extended by name", "test/setup.js", "", "const throws = assert.throws;\n", false, false},
+		{"tolerance", "geo_test.go", "const eps = 1e-3\n", "const eps = 0.5\n", false, true},
+		{"stricter tolerance", "geo_test.go", "const eps = 0.5\n", "const eps = 1e-3\n", false, false},
 		{"panics", "lib.rs", division, "#[test]\n#[should_panic]\nfn division() {\n    eval(\"6 0 /\");\n}\n", false, true},
 		{"a new one that panics", "lib.rs", division, division + "#[test]\n#[should_panic(expected = \"zero\")]\nfn by_zero() {\n    div(1, 0);\n}\n", false, false},
 	} {

@@ -27,6 +27,7 @@ var tolerances = sync.OnceValue(func() []tolerance {
 		{re: re(`\bInEpsilon\((?:t, )?` + number + `?[^,()]*, [^,()]+(?:\([^()]*\))?, ` + number), share: true},
 		{re: re(`\b(?i:abs)\([^()]*- ?` + number + `?[^()]*\) *(?:>=?|<=?) *` + number)},
 		{re: re(`\.abs\(\) *<=? *()` + number)},
+		{re: re(`(?mi)^\s*(?:const |let |var |static )?(?:eps|epsilon|tol|tolerance|max_?error)(?:\s*:\s*\w+)?\s*:?= *()` + number)},
 	}
 })
 

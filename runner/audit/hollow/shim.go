@@ -38,11 +38,43 @@ func Shim(test Text, all []Text) string {
 	return ""
 }
 
+var replaced = sync.OnceValue(func() (p struct{ from, patched *regexp.Regexp }) {
+	p.from = regexp.MustCompile(`(?m)^import (.+?) from ["'](\.{1,2}/[^"'\n]+)["']`)
+	p.patched = regexp.MustCompile(`autouse=True[^@]*?\.(?:setattr|object|patch)\(\s*(?:["'](?:\w+\.)*(\w+)["']|\w+, ["'](\w+)["'])`)
+	return p
+})
+
+// Replaced returns what a test takes from elsewhere now: from a new file that is no code of the project, or from a fixture that
+// replaces what the change defines.
+func Replaced(test Text, all []Text, isCode func(path string) bool) string {
+	p, was := replaced(), map[string]string{}
+	for _, m := range p.from.FindAllStringSubmatch(test.Before, -1) {
+		was[m[1]] = path.Join(path.Dir(test.Path), m[2])
+	}
+	for _, m := range p.from.FindAllStringSubmatch(test.After, -1) {
+		now := path.Join(path.Dir(test.Path), m[2])
+		fresh := func(f Text) bool { return f.Path == now && f.Before == "" && !isCode(now) }
+		if old := was[m[1]]; old != "" && old != now && isCode(old) && slices.ContainsFunc(all, fresh) {
+			return m[1] + " comes from " + now + " now, not from " + old
+		}
+	}
+	for _, m := range p.patched.FindAllStringSubmatch(test.After, -1) {
+		defines := func(f Text) bool { return isCode(f.Path) && strings.Contains(f.After, "def "+m[1]+m[2]+"(") }
+		if !p.patched.MatchString(test.Before) && slices.ContainsFunc(all, defines) {
+			return "all tests get another " + m[1] + m[2] + " than that of the code"
+		}
+	}
+	return ""
+}
+
 // Outside says how a test file passes without the code: its assertions cannot fail, or it defines itself what the task
 // asks for by name. isCode tells which files are code without tests. It is empty if neither is so.
 func Outside(test Text, all []Text, isCode func(path string) bool, wanted []string) string {
 	if shim := Shim(test, all); shim != "" {
 		return "its assertions come from " + shim + " now, where nothing can fail"
+	}
+	if text := Replaced(test, all, isCode); text != "" {
+		return text
 	}
 	for _, name := range wanted {
 		if strings.HasPrefix(strings.ToLower(name), "test") {

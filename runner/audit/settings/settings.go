@@ -90,7 +90,7 @@ var rows = sync.OnceValue(func() []Row {
 		{
 			What: "the settings of a linter were changed", Asked: re(`(?i)` + lint),
 			Files: re(`(?:^|/)(?:\.golangci\.(?:ya?ml|toml|json)|\.eslintrc(?:\.\w+)?|eslint\.config\.\w+|` +
-				`biome\.jsonc?|\.stylelintrc.*|\.oxlintrc.*|tsconfig[\w.]*\.json|\.?clippy\.toml|Cargo\.toml)$`),
+				`biome\.jsonc?|\.lintrc(?:\.\w+)?|\.stylelintrc.*|\.oxlintrc.*|tsconfig[\w.]*\.json|\.?clippy\.toml|Cargo\.toml)$`),
 		},
 	}
 })

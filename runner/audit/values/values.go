@@ -10,13 +10,14 @@ import (
 
 // patterns are patterns that tell which settings are weaker than others.
 var patterns = sync.OnceValue(func() (p struct {
-	pair, number, least, strict, lenient, list *regexp.Regexp
-	level                                      map[string]int
+	pair, number, least, most, strict, lenient, list *regexp.Regexp
+	level                                            map[string]int
 }) {
 	p.pair = regexp.MustCompile(`^["']?([\w@/.-]+)["']?\s*[:=]\s*(.+)$`)
 	p.number = regexp.MustCompile(`\d+(?:\.\d+)?`)
 	p.least = regexp.MustCompile(`(?i)fail[-_.]?under|threshold|` +
 		`\b(?:lines|branches|functions|statements)\b|^target:\s*\d+%|min\w*.?cover|^(?:cov(?:erage)?_?)?min(?:imum)?(?:_?cov(?:erage)?)?\s*[:?]?=`)
+	p.most = regexp.MustCompile(`(?i)^["']?max[-_]?(?:function|line|file|len|complexity|depth|param|statement|nested|warning|arg|local|branch|return|class)\w*["']?\s*[:=]`)
 	p.strict = regexp.MustCompile(`(?i)^strict|^no[A-Z]|^disallow_|^warn_|^check_|^fail_on|` +
 		`^forceConsistent|^exactOptional|^useUnknown`)
 	p.lenient = regexp.MustCompile(`(?i)^ignore_(?:errors|missing)|^skip_|^skipLibCheck|^passWithNoTests`)
@@ -38,9 +39,9 @@ func Weakened(lost, added []string) (before, after string, ok bool) {
 		byShape[shape] = append(byShape[shape], is)
 	}
 	for _, was := range lost {
-		if p.least.MatchString(was) {
+		if p.least.MatchString(was) || p.most.MatchString(was) {
 			for _, is := range byShape[p.number.ReplaceAllString(was, "0")] {
-				if lowered(was, is) {
+				if lowered(was, is) || p.most.MatchString(was) && raised(was, is) {
 					return was, is, true
 				}
 			}
@@ -59,8 +60,15 @@ func Weakened(lost, added []string) (before, after string, ok bool) {
 // lowered reports whether a line with a threshold differs only in its numbers, and at
 // least one is lower and none is higher.
 func lowered(was, is string) bool {
+	return patterns().least.MatchString(was) && onlyLower(was, is)
+}
+
+// raised reports whether a line differs only in its numbers, and at least one is higher and none is lower.
+func raised(was, is string) bool { return onlyLower(is, was) }
+
+func onlyLower(was, is string) bool {
 	p := patterns()
-	if !p.least.MatchString(was) || p.number.ReplaceAllString(was, "0") != p.number.ReplaceAllString(is, "0") {
+	if p.number.ReplaceAllString(was, "0") != p.number.ReplaceAllString(is, "0") {
 		return false
 	}
 	now := p.number.FindAllString(is, -1)

@@ -42,15 +42,22 @@ type Loss struct {
 	Before, Now int
 	Unread      bool     // nothing says which tests run now
 	Gone        []string // tests that ran before; nil if not known
+	Skipped     []string // of as many tests as before, those that ran and are skipped now
 }
 
 // Loss compares what ran before with a later report of the check. It returns
-// false if as many tests ran.
+// false if as many tests ran, and none of those before is skipped now.
 func (t Tally) Loss(check string, later Summary) (Loss, bool) {
 	now := later.Tally()
 	l := Loss{Check: check, Before: t.Ran, Now: now.Ran, Unread: !later.Known}
 	if now.Ran >= t.Ran {
-		return l, false
+		for _, test := range later.Tests {
+			if _, ran := slices.BinarySearch(t.Names, test.Name); ran && test.Status == Skipped {
+				l.Skipped = append(l.Skipped, test.Name)
+			}
+		}
+		l.Gone = l.Skipped
+		return l, len(l.Skipped) > 0
 	}
 	if now.Names != nil || now.Ran == 0 {
 		for _, name := range t.Names {
@@ -79,6 +86,8 @@ func (l Loss) String() string {
 	const most = 4
 	now := fmt.Sprintf("%d run now", l.Now)
 	switch {
+	case len(l.Skipped) > 0:
+		return fmt.Sprintf("check %s: skipped now, and ran before: %s", l.Check, termtext.Some(l.Skipped, most))
 	case l.Unread:
 		now = "and its output names none now"
 	case l.Now == 1:
