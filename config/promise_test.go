@@ -35,7 +35,7 @@ func TestLoad_unknownKeyThatReadsLikeAProtection_refusesToStart(t *testing.T) {
 func TestLoad_unknownKeyThatPromisesNothing_isAWarning(t *testing.T) {
 	for _, key := range []string{
 		"THEME", "LOG_LEVEL", "EDITOR", "NODE", "DOTNET_ROOT", "NAME", "VERSION", "STYLE", "COLOR", "LATEST", "GREETING", "OWNER",
-		"REQUIREMENTS_FILE", "LOCK_FILE", "DEPLOY_KEYWORDS", "REGION", "BRANCH", "BASE_URL", "HTTP_PROXY", "GREATEST", "UNITS", "WORKERS",
+		"REQUIREMENTS_FILE", "LOCK_FILE", "DEPLOY_KEYWORDS", "REGION", "BRANCH", "BASE_URL", "HTTP_PROXY", "GREATEST", "UNITS", "WORKFORCE",
 		"INTEGRATIONS", "LANGUAGE", "TIMEZONE", "READ_TIMEOUT", "ONLY", "MY_NOTES", "NETWORTH", "CONTEST", "FORMAT", "DEBUG", "PORT",
 	} {
 		dir := t.TempDir()

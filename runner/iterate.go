@@ -302,9 +302,11 @@ func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin) {
 	switch {
 	case err != nil: // a commit that cannot be made costs no run
 		r.d.Log.Warn("nothing was committed", logs.KeyError, err)
+		r.uncommitted = output.Uncommitted(r.uncommitted, []state.Refusal{{File: output.AllWork, Why: err.Error()}})
+		r.out.Status(func(s *state.Status) { s.Uncommitted = r.uncommitted })
 		r.out.Event(state.NewEvent(from, time.Now(), turn.Redacted(state.Commit{Why: err.Error()})))
 	case done.OID != "" || len(done.Refused) > 0:
-		r.uncommitted = output.Uncommitted(r.uncommitted, done.Refused)
+		r.uncommitted = output.Uncommitted(output.Committed(r.uncommitted), done.Refused)
 		r.out.Status(func(s *state.Status) { s.Uncommitted = r.uncommitted })
 		r.out.Event(state.NewEvent(from, time.Now(), done))
 	}

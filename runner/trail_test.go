@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/runner/output"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -104,6 +105,23 @@ func TestRun_autoCommit_whatIsLeftOut_isToldOnce(t *testing.T) {
 	}
 	if len(commits) != 2 || !slices.Equal(slices.Concat(commits[0].Refused, commits[1].Refused), []state.Refusal{refused}) {
 		t.Errorf("commits: %+v", commits)
+	}
+}
+
+func TestRun_autoCommit_anotherGitHoldsTheBranch_theEndSaysSo(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one")
+	b.inGit()
+	lock := ".git/" + strings.TrimSpace(b.git("symbolic-ref", "HEAD")) + ".lock"
+	b.write(lock, "")
+	b.o.AutoCommit = true
+	b.run(t.Context())
+	s, err := b.w.Status()
+	if err != nil || len(s.Uncommitted) != 1 || s.Uncommitted[0].File != output.AllWork || !strings.Contains(s.Uncommitted[0].Why, lock) {
+		t.Errorf("status: %+v, %v", s.Uncommitted, err)
+	}
+	if left := output.Committed(s.Uncommitted); len(left) != 0 {
+		t.Errorf("after a commit: %+v", left)
 	}
 }
 

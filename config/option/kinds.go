@@ -19,9 +19,9 @@ func (o Row) Allowed() string {
 	case USD:
 		return "an amount in US dollars" + o.bounds("")
 	case Minutes:
-		return "a number of minutes" + o.bounds("") + " or a duration such as 90s or 2h"
+		return "a number of minutes" + o.bounds("") + ", or as long a duration, such as 90s or 2h"
 	case Hours:
-		return "a number of hours" + o.bounds("") + " or a duration such as 90m or 48h"
+		return "a number of hours" + o.bounds("") + ", or as long a duration, such as 90m or 48h"
 	case Duration:
 		return "a duration such as 30s, 5m or 2h" + o.bounds(",")
 	case Clock:

@@ -80,6 +80,14 @@ func WithoutTask(start state.IterationStart, contradicted bool) string {
 // maxUncommitted bounds the files in the status.
 const maxUncommitted = 100
 
+// AllWork stands for the file where nothing could be committed.
+const AllWork = "the agent's work"
+
+// Committed is what is left out when a later commit could be made.
+func Committed(all []state.Refusal) []state.Refusal {
+	return slices.DeleteFunc(slices.Clone(all), func(r state.Refusal) bool { return r.File == AllWork })
+}
+
 // Uncommitted adds files that a commit left out, each once, with the latest reason.
 func Uncommitted(all, refused []state.Refusal) []state.Refusal {
 	for _, r := range refused {

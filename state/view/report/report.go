@@ -292,7 +292,7 @@ func (r *Report) result(f *Fold) string {
 		state.StatusReview:  "Not finished, it needs your review",
 		state.StatusStopped: "Not finished, stopped", state.StatusHalted: "Failed, halted",
 		state.StatusFailed: "Failed",
-		view.StateCrashed:  "Failed, the runner died"}[r.Status]
+		view.StateCrashed:  "Crashed, the runner died"}[r.Status]
 	if r.Running() {
 		word = "Still " + r.Status
 	}

@@ -184,7 +184,7 @@ func TestBuild_failedNight_readsAsFailed(t *testing.T) {
 		"halted":    {&state.RunEnd{Exit: 3, Next: "look at it, then: ralph reset --circuit && ralph resume"}, "Failed, halted: "},
 		"agent":     {&state.RunEnd{Exit: 6}, "Failed: "},
 		"own error": {&state.RunEnd{Exit: 1}, "Failed: "},
-		"killed":    {nil, "Failed, the runner died: "},
+		"killed":    {nil, "Crashed, the runner died: "},
 	} {
 		n := newNight()
 		n.after(0, state.RunStart{Total: 3})
