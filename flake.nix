@@ -15,7 +15,7 @@
           pname = "ralph";
           version = self.shortRev or "dirty";
           src = self;
-          vendorHash = "sha256-q2jnZRh0cSmQvR6Ql1LiifzwDJXQrt+IrK+GZJFFbT0="; # of the modules; make generate
+          vendorHash = "sha256-KOfy2XZdWXFOy2l8eklp/VutuUzvuja77DtVMzilRe0="; # of the modules; make generate
           subPackages = [ "cmd/ralph" "cmd/ralph-hub" ];
           env.CGO_ENABLED = 0;
           ldflags = [ "-s" "-w" (set "Version" (self.shortRev or "dirty")) (set "Commit" (self.rev or "")) ];

@@ -206,6 +206,7 @@ var floors = map[string]int{
 	"cmd/internal/hub/replies": 2, // what people send back
 	"cmd/internal/hub/notify":  3, // what is worth a message, its words, and the ways to send it
 	"cmd/internal/hub/watch":   4, // follows one run, and sends what its user wants to hear of
+	"cmd/internal/hub/fleet":   2, // turns over NATS: lines of a run in, lines of a worker out
 	"cmd/internal/hub":         6, // the verbs of ralph-hub: all that uses a network
 
 	"cmd/internal/cli": 11, // the other verbs: joins them all
@@ -257,6 +258,7 @@ var bans = []ban{
 	{in: "...", what: "github.com/mattn/go-isatty", by: "cmd/internal/cmdline",
 		why: "whether there is a terminal is decided once, then passed down"},
 	{in: "cmd/ralph", what: "net/http", linked: true, why: offline},
+	{in: "...", what: "github.com/nats-io", by: "cmd/internal/hub/fleet", why: offline},
 	{in: "...", what: "text/template", why: byName}, {in: "...", what: "html/template", by: "cmd/internal/hub/board", why: byName},
 	{in: "monitor", what: module, but: []string{"state", "state/note", "state/view", "state/view/follow", "state/view/scan", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/answers", "monitor/canvas", "monitor/keys", "monitor/page", "monitor/filter", "monitor/transcript", "monitor/tasks", "monitor/models", "monitor/iterations", "monitor/changes", "monitor/palette", "monitor/timeline"},
 		why: "runner and monitor meet only in files"},

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"ralph/runner/carrier"
+	"ralph/runner/sandbox"
 	"ralph/runner/slots"
 	"ralph/runner/turn"
 	"ralph/runner/turn/remote"
@@ -25,10 +27,17 @@ func (c *Crew) reach(ctx context.Context) error {
 	if err != nil {
 		return &slots.UnfitError{Why: err.Error()}
 	}
+	if slices.ContainsFunc(all, func(w carrier.Carrier) bool { return w.Kind == carrier.Fleet }) {
+		hub, err := sandbox.FindHub()
+		if err != nil {
+			return &slots.UnfitError{Why: err.Error()}
+		}
+		c.way = carrier.Way{Hub: hub, Fleet: c.o.Fleet}
+	}
 	c.ways = map[int]carrier.Carrier{}
 	tried := map[carrier.Carrier]bool{}
 	for i, way := range all {
-		if way.Args(c.o.Way) == nil {
+		if way.Args(c.way) == nil {
 			continue
 		}
 		c.ways[i+1] = way
@@ -52,7 +61,7 @@ func (c *Crew) trip(s *slots.Slot, way carrier.Carrier) remote.Trip {
 	if err != nil || inside == "." {
 		inside = ""
 	}
-	return remote.Trip{Args: way.Args(c.o.Way), Env: c.o.Env, Ralph: c.o.Ralph, Repo: c.home.Name(), Root: s.Root,
+	return remote.Trip{Args: way.Args(c.way), Env: c.o.Env, Ralph: c.o.Ralph, Repo: c.home.Name(), Root: s.Root,
 		Temp: s.Temp(), Parcel: remote.Parcel{Name: filepath.Base(s.Root), Inside: inside, Setup: c.o.Setup}}
 }
 

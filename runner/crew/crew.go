@@ -46,8 +46,7 @@ type Options struct {
 	// Merge is asked, on the goroutine of the run, before finished work goes into the merge queue.
 	// It says why it may not; empty: it may. nil: nobody is asked.
 	Merge func(j *Job, commit string, files []string) (why string)
-	Ralph string      // this version, which workers elsewhere have to fit
-	Way   carrier.Way // to them
+	Ralph string // this version, which workers elsewhere have to fit
 	// Judge is asked about candidates that differ, pass, and have as few lines as each other. It returns an
 	// opinion on each; nil: they are equals. It is called beside the run. nil: nobody is asked.
 	Judge func(ctx context.Context, tied []Tied) []best.Opinion
@@ -72,8 +71,9 @@ type Crew struct {
 	news   chan News
 	queue  chan *Job
 	end    context.CancelFunc
-	ended  chan struct{}           // closed when the merge queue is
-	synced string                  // the commit that Sync has prepared
+	ended  chan struct{} // closed when the merge queue is
+	synced string        // the commit that Sync has prepared
+	way    carrier.Way
 	ways   map[int]carrier.Carrier // by slot; not of those in this process
 	why    string                  // the user's checkout does not follow; as reported last
 }

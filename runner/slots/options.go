@@ -26,6 +26,7 @@ type SlotOptions struct {
 	BestOf      int    // turns side by side at a task that failed; at most 1: one
 	Land        string // LandCheckout or LandBranch
 	Workers     string // where the slots are, as carrier.Parse reads it; empty: all on this machine
+	Fleet       string // its address; empty: the server on this machine
 }
 
 // Spread is the same with as many slots as Workers has.
@@ -96,6 +97,10 @@ func (o *SlotOptions) Options() []option.Row {
 		Group: group, Key: "WORKERS", Flag: "workers", Arg: "LIST", YAML: "parallel.workers",
 		Kind: option.String, Trust: true, Field: &o.Workers,
 		Help: "Where the slots are, such as \"local:2 ssh:build1:4\", instead of PARALLEL; a host needs ralph, git and the agent.",
+	}, {
+		Group: group, Key: "FLEET", Flag: "fleet", Arg: "URL", YAML: "parallel.fleet",
+		Kind: option.String, Trust: true, Field: &o.Fleet,
+		Help: "The NATS server of WORKERS=fleet:N; empty means the one that ralph-hub fleet runs on this machine.",
 	}, {
 		Group: group, Key: "BEST_OF", YAML: "parallel.best_of",
 		Kind: option.Int, Default: "1", Min: "1", Max: "16", Field: &o.BestOf,

@@ -66,7 +66,8 @@ func Root() *cobra.Command {
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newProxyCmd(), newBridgeCmd(), newWatchCmd(), newTestCmd(), newServeCmd(), newMCPCmd(), newACPCmd())
+	root.AddCommand(newProxyCmd(), newBridgeCmd(), newWatchCmd(), newTestCmd(), newServeCmd(), newMCPCmd(), newACPCmd(),
+		newFleetCmd(), newWorkerCmd(), newTurnCmd())
 	return root
 }
 

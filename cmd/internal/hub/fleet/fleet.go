@@ -1,0 +1,160 @@
+// Package fleet carries turns to workers over NATS: an offer in a work queue of JetStream, and then the
+// lines of `ralph turn --away` in both directions.
+//
+//	run -- stdin --> Turn -- in.SESSION ---> Worker -- stdin --> ralph turn --away
+//	run <- stdout -- Turn <-- out.SESSION -- Worker <- stdout -- ralph turn --away
+//
+// A worker claims an offer from the Turn that made it. Redelivery does not mean exclusivity: only the
+// session that claimed last is listened to, so that one turn has one result.
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+)
+
+const (
+	stream    = "RALPH_WORK"
+	offers    = "ralph.work.offer"
+	ackWait   = 60 * time.Second
+	progress  = 20 * time.Second
+	beat      = 5 * time.Second  // between signs of life
+	gone      = 30 * time.Second // without the server
+	answers   = 3 * ackWait      // without a worker that began
+	silence   = 20 * time.Second // without one the other side is gone
+	claimWait = 5 * time.Second
+	deliver   = 5         // how often an offer is handed out
+	part      = 512 << 10 // of a line; the default server takes 1 MiB
+)
+
+// TokenVar is the variable with the token of a fleet. No agent gets it.
+const TokenVar = "RALPH_FLEET_TOKEN"
+
+// Access is how to reach a fleet.
+type Access struct {
+	URL   string // addresses with commas between; empty: the embedded server of this machine
+	Creds string // a file with NATS credentials; empty: the token
+	Token string
+}
+
+// offer is a turn that wants a worker.
+type offer struct {
+	V  int    `json:"v"`
+	ID string `json:"id"`
+}
+
+// version is that of offers and sessions. A worker refuses any other.
+const version = 1
+
+// frame is a message of a session.
+type frame struct {
+	Seq  uint64 `json:"n"`
+	Data []byte `json:"d,omitempty"` // empty: a sign of life
+	End  bool   `json:"e,omitempty"`
+}
+
+func claimOf(id string) string { return "ralph.turn." + id + ".claim" }
+func wayOf(id, session, direction string) string {
+	return "ralph.turn." + id + "." + direction + "." + session
+}
+
+// Note is where the embedded server says how it is reached: a file below the state home of the user.
+func Note(stateHome string) string { return filepath.Join(stateHome, "ralph", "fleet", "server.json") }
+
+// Local is the embedded server of this machine.
+func Local(stateHome string) (Access, error) {
+	var a Access
+	data, err := os.ReadFile(Note(stateHome))
+	if err == nil {
+		err = json.Unmarshal(data, &a)
+	}
+	if err != nil {
+		return a, errors.New("no fleet is named, and no server was started here; start one with: ralph-hub fleet")
+	}
+	return a, nil
+}
+
+// connect reaches the fleet. The error is one line for people.
+func (a Access) connect(name string) (*nats.Conn, jetstream.JetStream, error) {
+	options := []nats.Option{nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second), nats.Timeout(5 * time.Second)}
+	if a.Creds != "" {
+		options = append(options, nats.UserCredentials(a.Creds))
+	} else if a.Token != "" {
+		options = append(options, nats.Token(a.Token))
+	}
+	conn, err := nats.Connect(a.URL, options...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reach the fleet at %s: %w", a.URL, err)
+	}
+	js, err := jetstream.New(conn)
+	if err != nil {
+		conn.Close()
+		return nil, nil, fmt.Errorf("reach the fleet at %s: %w", a.URL, err)
+	}
+	return conn, js, nil
+}
+
+// queue makes or finds the work queue.
+func queue(ctx context.Context, js jetstream.JetStream) (jetstream.Stream, error) {
+	s, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: stream, Subjects: []string{"ralph.work.>"},
+		Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage, MaxAge: 24 * time.Hour, MaxMsgSize: 4096})
+	if err != nil {
+		return nil, fmt.Errorf("open the queue of the fleet: %w", err)
+	}
+	return s, nil
+}
+
+// Server is the embedded one of a user.
+type Server struct {
+	StateHome string // of the user
+	Host      string
+	Port      int // -1: any
+}
+
+// Serve runs the server until ctx ends. ready gets its address.
+func (o Server) Serve(ctx context.Context, ready func(url string)) error {
+	stateHome, host, port := o.StateHome, o.Host, o.Port
+	dir := filepath.Dir(Note(stateHome))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("start the server: %w", err)
+	}
+	token := nuid.Next() + nuid.Next()
+	if before, err := Local(stateHome); err == nil && before.Token != "" {
+		token = before.Token // workers elsewhere know it
+	}
+	s, err := server.NewServer(&server.Options{ServerName: "ralph", Host: host, Port: port, NoSigs: true, NoLog: true,
+		JetStream: true, StoreDir: filepath.Join(dir, "store"), Authorization: token})
+	if err != nil {
+		return fmt.Errorf("start the server: %w", err)
+	}
+	s.Start()
+	defer s.WaitForShutdown()
+	defer s.Shutdown()
+	if !s.ReadyForConnections(10 * time.Second) {
+		return fmt.Errorf("start the server: %s:%d cannot be listened on", host, port)
+	}
+	a := Access{URL: s.ClientURL(), Token: token}
+	data, err := json.Marshal(a)
+	if err == nil {
+		err = os.WriteFile(Note(stateHome)+".new", data, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(Note(stateHome)+".new", Note(stateHome))
+	}
+	if err != nil {
+		return fmt.Errorf("start the server: %w", err)
+	}
+	ready(a.URL)
+	<-ctx.Done()
+	return nil
+}

@@ -1,0 +1,84 @@
+package fleet
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"ralph/ptyexec"
+)
+
+func TestMain(m *testing.M) {
+	ptyexec.Init()
+	os.Exit(m.Run())
+}
+
+// startServer runs an embedded one, until the test ends.
+func startServer(t *testing.T) Access {
+	t.Helper()
+	home := t.TempDir()
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	go func() { ended <- Server{home, "127.0.0.1", -1}.Serve(ctx, func(url string) { ready <- url }) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	select {
+	case <-ready:
+	case err := <-ended:
+		ended <- nil
+		t.Fatal(err)
+	}
+	a, err := Local(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(Note(home)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("others can read the token: %v %v", info, err)
+	}
+	return a
+}
+
+func TestTurn_linesGoToTheWorkerAndBack(t *testing.T) {
+	a := startServer(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Worker(ctx, Work{Access: a, Slots: 2, Env: append(os.Environ(), TokenVar+"=secret"), Log: t.Logf,
+			Args: []string{"/bin/sh", "-c", `read a; echo "hello $a"; read b; echo "got ${#b}, token $` + TokenVar + `"`}})
+	}()
+	long := strings.Repeat("x", 3*part) // more than a message may have
+	in, feed := io.Pipe()               // stays open until the turn is over
+	defer feed.Close()
+	go func() { _, _ = io.WriteString(feed, "you\n"+long+"\n") }()
+	var out strings.Builder
+	if err := Turn(t.Context(), a, in, &out); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); got != "hello you\ngot 1572864, token \n" {
+		t.Errorf("%.80q", got)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTurn_wrongTokenOrNoServer_isOneLine(t *testing.T) {
+	a := startServer(t)
+	a.Token = "wrong"
+	for _, c := range []struct {
+		a    Access
+		want string
+	}{{a, "Authorization Violation"}, {Access{URL: "nats://127.0.0.1:1"}, "no servers available"}} {
+		err := Turn(t.Context(), c.a, strings.NewReader("x\n"), io.Discard)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	"ralph/ptyexec"
+)
+
+// Work is what a worker needs.
+type Work struct {
+	Access
+	Slots int
+	Args  []string // carries a turn out: ralph turn --away
+	Env   []string
+	Log   func(format string, args ...any)
+}
+
+// Worker takes turns from the fleet until ctx ends.
+func Worker(ctx context.Context, w Work) error {
+	conn, js, err := w.connect("ralph worker")
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	q, err := queue(ctx, js)
+	if err != nil {
+		return err
+	}
+	c, err := q.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{Durable: "workers", AckPolicy: jetstream.AckExplicitPolicy,
+		AckWait: ackWait, MaxDeliver: deliver, MaxAckPending: 10000})
+	if err != nil {
+		return fmt.Errorf("join the fleet: %w", err)
+	}
+	w.Env = slices.DeleteFunc(slices.Clone(w.Env), func(e string) bool { return strings.HasPrefix(e, TokenVar+"=") })
+	var all sync.WaitGroup
+	for range w.Slots {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				m, err := c.Next(jetstream.FetchMaxWait(2 * time.Second))
+				switch {
+				case err == nil:
+					w.take(ctx, conn, m)
+				case !errors.Is(err, nats.ErrTimeout) && !errors.Is(err, jetstream.ErrNoMessages):
+					w.Log("the fleet does not answer: %v", err)
+					select { // it may come back
+					case <-ctx.Done():
+					case <-time.After(time.Second):
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	return nil
+}
+
+// take carries out the turn of an offer, if its run still wants it.
+func (w Work) take(ctx context.Context, conn *nats.Conn, m jetstream.Msg) {
+	var o offer
+	if err := json.Unmarshal(m.Data(), &o); err != nil || o.V != version {
+		w.Log("an offer has version %d; this ralph speaks version %d", o.V, version)
+		_ = m.Nak() // another worker may understand it
+		return
+	}
+	s := &session{w: w, conn: conn, id: o.ID, name: nuid.Next()}
+	s.last.Store(time.Now().UnixNano())
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	inR, inW := io.Pipe()
+	lines := make(chan []byte, 4096)
+	sub, err := conn.Subscribe(wayOf(s.id, s.name, "in"), func(m *nats.Msg) { s.hear(m, lines, cancel) })
+	if err != nil {
+		_ = m.Nak()
+		return
+	}
+	defer sub.Unsubscribe() //nolint:errcheck // the session is over
+	_ = sub.SetPendingLimits(-1, -1)
+	answer, err := conn.Request(claimOf(s.id), []byte(s.name), claimWait)
+	if err != nil || string(answer.Data) != "yes" {
+		_ = m.Term() // nobody waits for the turn any more
+		return
+	}
+	w.Log("turn %s begins", s.id)
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				_ = inW.Close()
+				return
+			case p := <-lines:
+				_, _ = inW.Write(p)
+			}
+		}
+	}()
+	go s.alive(ctx, m, cancel)
+	_, err = ptyexec.Run(ctx, ptyexec.Command{Args: append([]string{"/bin/sh", "-c", `exec "$@" 2>/dev/null`, "sh"}, w.Args...),
+		Env: w.Env, Stdin: inR, Pipe: true, KillGrace: 10 * time.Second}, func(p []byte) bool { s.say(frame{Data: p}); return false })
+	_ = inR.Close()
+	s.end()
+	_ = m.Ack()
+	w.Log("turn %s is over: %v", s.id, errors.Join(err, context.Cause(ctx)))
+}
+
+// session is a turn that this worker carries out.
+type session struct {
+	w        Work
+	conn     *nats.Conn
+	id, name string
+	heard    uint64
+	last     atomic.Int64 // when the run was heard last
+
+	mu   sync.Mutex
+	sent uint64
+}
+
+// hear takes what the run says.
+func (s *session) hear(m *nats.Msg, lines chan []byte, end context.CancelFunc) {
+	var f frame
+	if err := json.Unmarshal(m.Data, &f); err != nil || f.Seq != s.heard+1 || f.End {
+		end()
+		return
+	}
+	s.heard++
+	s.last.Store(time.Now().UnixNano())
+	if len(f.Data) > 0 {
+		lines <- f.Data
+	}
+}
+
+// say sends a frame to the run.
+func (s *session) say(f frame) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for first := true; first || len(f.Data) > 0; first = false {
+		piece := f
+		piece.Data = f.Data[:min(part, len(f.Data))]
+		f.Data = f.Data[len(piece.Data):]
+		s.sent++
+		piece.Seq = s.sent
+		data, _ := json.Marshal(piece) // plain values: it cannot fail
+		_ = s.conn.Publish(wayOf(s.id, s.name, "out"), data)
+	}
+}
+
+// end tells the run that nothing follows.
+func (s *session) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sent++
+	data, _ := json.Marshal(frame{Seq: s.sent, End: true}) // plain values: it cannot fail
+	_, _ = s.conn.Request(wayOf(s.id, s.name, "out"), data, claimWait)
+}
+
+// alive says that the turn goes on, and ends it when the run is gone.
+func (s *session) alive(ctx context.Context, m jetstream.Msg, end context.CancelFunc) {
+	tick := time.NewTicker(beat)
+	defer tick.Stop()
+	told := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			if now.UnixNano()-s.last.Load() > int64(silence) {
+				end()
+				return
+			}
+			if now.Sub(told) >= progress {
+				told = now
+				_ = m.InProgress()
+			}
+			s.say(frame{})
+		}
+	}
+}
